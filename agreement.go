@@ -1,0 +1,106 @@
+package ubl
+
+import (
+	"maps"
+	"slices"
+)
+
+// Role is what an Agreement's entry lets a member do.
+type Role string
+
+// Roles. Owners change membership, policy and the Agreement itself.
+const (
+	RoleOwner  Role = "owner"
+	RoleMember Role = "member"
+)
+
+// Valid reports whether the role is one of the two.
+func (r Role) Valid() bool { return r == RoleOwner || r == RoleMember }
+
+// Agreement types of this version.
+const (
+	TenantLicense  = "tenant_license"
+	RoomGovernance = "room_governance"
+)
+
+// Agreement statuses. Ended is final; the record and its history stay readable.
+const (
+	AgreementInForce = "in_force"
+	AgreementEnded   = "ended"
+)
+
+// Member is an entry of an Agreement.
+type Member struct {
+	UserID    UserID `json:"user_id"`
+	Email     string `json:"email,omitempty"`
+	Role      Role   `json:"role"`
+	IsService bool   `json:"is_service,omitempty"`
+	Since     Time   `json:"since"`
+}
+
+// Agreement is the record that authorises acts. It is changed only by
+// receipted acts, and an action names the one its decision read.
+type Agreement struct {
+	ID        AgreementID `json:"id"`
+	Type      string      `json:"type"`
+	TenantID  TenantID    `json:"tenant_id"`
+	CreatedAt Time        `json:"created_at"`
+	CreatedBy UserID      `json:"created_by"`
+	Status    string      `json:"status"`
+	EndedAt   *Time       `json:"ended_at,omitempty"`
+	// Members is keyed by user; on the wire it is the sorted list of [AgreementView].
+	Members map[UserID]Member `json:"-"`
+}
+
+// Change is one step in an Agreement's history, with the receipt of the act
+// that made it.
+type Change struct {
+	N       int64   `json:"n"`
+	Did     Did     `json:"did"`
+	At      Time    `json:"at"`
+	By      UserID  `json:"by"`
+	UserID  UserID  `json:"user_id,omitempty"`
+	Role    Role    `json:"role,omitempty"`
+	Receipt Receipt `json:"receipt"`
+}
+
+// AgreementView is an Agreement as it is served: entries as a sorted list, and
+// its history where one was asked for.
+type AgreementView struct {
+	Agreement
+	Members []Member `json:"members"`
+	History []Change `json:"history,omitempty"`
+}
+
+// View lists the entries by user id.
+func (a *Agreement) View(history []Change) *AgreementView {
+	return &AgreementView{Agreement: *a, Members: a.SortedMembers(), History: history}
+}
+
+// SortedMembers lists the entries by user id.
+func (a *Agreement) SortedMembers() []Member {
+	out := make([]Member, 0, len(a.Members))
+	for _, id := range slices.Sorted(maps.Keys(a.Members)) {
+		out = append(out, a.Members[id])
+	}
+	return out
+}
+
+// InForce refuses an act under an Agreement that has ended.
+func (a *Agreement) InForce() error {
+	if a.Status != AgreementInForce {
+		return Errorf(CodeForbidden, "the Agreement %s has ended", a.ID)
+	}
+	return nil
+}
+
+// Owners counts the entries that are owners.
+func (a *Agreement) Owners() int {
+	n := 0
+	for _, m := range a.Members {
+		if m.Role == RoleOwner {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,189 @@
+package ubl
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// An act leaves two atoms in its tenant's ledger: the action (who did what,
+// under which Agreement) and the effect (what came of it). Each takes a seq
+// and moves the head. Their JSON Schemas are ubl.ledger.action.v1 and
+// ubl.ledger.effect.v1; they are stored, served and exported as the canonical
+// bytes that were hashed.
+
+// Status says how far an action went.
+type Status string
+
+// Statuses of an action.
+const (
+	// StatusExecuted: the effect was committed together with the action.
+	StatusExecuted Status = "executed"
+	// StatusIntended: the effect lies outside and follows as an atom of its own.
+	StatusIntended Status = "intended"
+	// StatusDenied: the act was refused, and the refusal is on record.
+	StatusDenied Status = "denied"
+)
+
+// Outcome says how an effect ended.
+type Outcome string
+
+// Outcomes of an effect.
+const (
+	OutcomeOK    Outcome = "ok"
+	OutcomeError Outcome = "error"
+)
+
+// Who is the author of an action. Email is written as null where it is empty,
+// which only a service may have.
+type Who struct {
+	UserID    UserID
+	Email     string
+	IsService bool
+}
+
+// Action is an action.v1 atom before it is sealed. The ledger alone fills
+// PrevHash.
+type Action struct {
+	TenantID    TenantID
+	AgreementID AgreementID
+	Did         Did
+	PrevHash    string
+	RequestID   string
+	Status      Status
+	This        Fields
+	When        Time
+	Who         Who
+}
+
+// Effect is an effect.v1 atom before it is sealed. The ledger alone fills
+// PrevHash and RefActionCID.
+type Effect struct {
+	TenantID     TenantID
+	Effects      []Fields
+	Error        *AtomError
+	Outcome      Outcome
+	Pointers     Fields
+	PrevHash     string
+	RefActionCID string
+	When         Time
+}
+
+// AtomError is why an effect's outcome is "error".
+type AtomError struct {
+	Code    Code
+	Message string // at most 500 bytes, free of submitted values
+}
+
+// Field is one member of an atom's open parts: this, effects and pointers.
+type Field struct {
+	Name  string
+	value []byte // canonical JSON
+}
+
+// Fields is an object; sealing writes its members in canonical order.
+type Fields []Field
+
+// Str is a string member. The value must be valid UTF-8.
+func Str[S ~string](name string, value S) Field {
+	return Field{Name: name, value: appendString(nil, string(value))}
+}
+
+// Int is an integer member.
+func Int(name string, value int64) Field {
+	return Field{Name: name, value: strconv.AppendInt(nil, value, 10)}
+}
+
+func (f Fields) append(dst []byte) []byte {
+	if !slices.IsSortedFunc(f, byName) {
+		f = slices.SortedFunc(slices.Values(f), byName)
+	}
+	dst = append(dst, '{')
+	for i, m := range f {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, m.Name)
+		dst = append(dst, ':')
+		dst = append(dst, m.value...)
+	}
+	return append(dst, '}')
+}
+
+// byName orders ASCII names, for which bytes and UTF-16 units agree.
+func byName(a, b Field) int { return strings.Compare(a.Name, b.Name) }
+
+// cidMember is the length of `"cid":"c:<64 hex>"` with one comma.
+const cidMember = len(`"cid":"",`) + 2 + 64
+
+// Seal writes the atom as canonical JSON with its cid, and returns both. The
+// bytes are written once: the cid is computed over them without the member and
+// then spliced in where canonical order wants it.
+func (a *Action) Seal() (atom []byte, cid string) {
+	b := make([]byte, 0, 640+cidMember)
+	b = append(b, `{"agreement_id":`...)
+	b = appendString(b, string(a.AgreementID))
+	at := len(b)
+	b = append(b, `,"did":`...)
+	b = appendString(b, string(a.Did))
+	b = append(b, `,"kind":"action.v1","prev_hash":"`...)
+	b = append(b, a.PrevHash...)
+	b = append(b, `","status":"`...)
+	b = append(b, a.Status...)
+	b = append(b, `","tenant_id":"`...)
+	b = append(b, a.TenantID...)
+	b = append(b, `","this":`...)
+	b = a.This.append(b)
+	b = append(b, `,"trace":{"request_id":`...)
+	b = appendString(b, a.RequestID)
+	b = append(b, `},"when":"`...)
+	b = a.When.append(b)
+	b = append(b, `","who":{"email":`...)
+	if a.Who.Email == "" {
+		b = append(b, "null"...)
+	} else {
+		b = appendString(b, a.Who.Email)
+	}
+	b = append(b, `,"is_service":`...)
+	b = strconv.AppendBool(b, a.Who.IsService)
+	b = append(b, `,"user_id":"`...)
+	b = append(b, a.Who.UserID...)
+	b = append(b, `"}}`...)
+	cid = CID(b)
+	return slices.Insert(b, at, []byte(`,"cid":"`+cid+`"`)...), cid
+}
+
+// Seal writes the atom as canonical JSON with its cid, and returns both.
+func (e *Effect) Seal() (atom []byte, cid string) {
+	b := make([]byte, 0, 480+cidMember)
+	b = append(b, `{"effects":[`...)
+	for i, f := range e.Effects {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = f.append(b)
+	}
+	b = append(b, ']')
+	if e.Error != nil {
+		b = append(b, `,"error":{"code":`...)
+		b = appendString(b, string(e.Error.Code))
+		b = append(b, `,"message":`...)
+		b = appendString(b, e.Error.Message)
+		b = append(b, '}')
+	}
+	b = append(b, `,"kind":"effect.v1","outcome":"`...)
+	b = append(b, e.Outcome...)
+	b = append(b, `","pointers":`...)
+	b = e.Pointers.append(b)
+	b = append(b, `,"prev_hash":"`...)
+	b = append(b, e.PrevHash...)
+	b = append(b, `","ref_action_cid":"`...)
+	b = append(b, e.RefActionCID...)
+	b = append(b, `","tenant_id":"`...)
+	b = append(b, e.TenantID...)
+	b = append(b, `","when":"`...)
+	b = e.When.append(b)
+	b = append(b, `"}`...)
+	cid = CID(b)
+	return slices.Insert(b, 1, []byte(`"cid":"`+cid+`",`)...), cid
+}

@@ -1,0 +1,137 @@
+package ubl
+
+import "encoding/json"
+
+// Commands of the Room family. Who may send each stands with it; the Room
+// refuses everyone else with not_a_member or forbidden.
+type (
+	// SendMessage appends a text message. Members. Answers *Sent.
+	SendMessage struct {
+		Request
+		Text    string
+		ReplyTo MessageID // "" for none
+	}
+	// Announce records an act of the platform together with a message that
+	// tells it. The node's own identity, in tenant 0 only. Answers *Sent.
+	Announce struct {
+		Request
+		Did  Did
+		This Fields
+		Text string
+	}
+	// ReadHistory reads messages with room_seq < Before (0: from the newest),
+	// or, where After is set, those with room_seq > *After. Both oldest first.
+	// Members. Answers *HistoryPage.
+	ReadHistory struct {
+		Who    Identity
+		Before int64
+		After  *int64
+		Limit  int
+	}
+	// RoomHead asks how far a room is, for streams. Answers Head.
+	RoomHead struct{}
+	// GetRoom reads the configuration. Members. Answers *Room.
+	GetRoom struct{ Who Identity }
+	// GetAgreement reads the governing Agreement with its history. Members of
+	// it. Answers *AgreementView. Rooms and Tenants answer it.
+	GetAgreement struct{ Who Identity }
+	// EndAgreement ends the governing Agreement for good. Its owners. Answers
+	// *AgreementView. Rooms and Tenants answer it.
+	EndAgreement struct{ Request }
+	// AddMember adds a member of the tenant, whom the caller has looked up.
+	// Owners. Answers *Member.
+	AddMember struct {
+		Request
+		Member Member
+	}
+	// JoinRoom adds the caller where the room's rule lets them. Answers *Member.
+	JoinRoom struct{ Request }
+	// Welcome adds a new member of the tenant to its general room, once and
+	// whatever the rule; one who left stays away. Only the Tenant sends it.
+	// Answers *Member or nil.
+	Welcome struct{ Request }
+	// SetMember changes a member's role. Owners. Answers *Member.
+	SetMember struct {
+		Request
+		UserID UserID
+		Role   Role
+	}
+	// RemoveMember removes a member. Owners; anyone themselves, which is leaving.
+	// Answers *Member as it was.
+	RemoveMember struct {
+		Request
+		UserID UserID
+	}
+	// SetRoomPolicy changes the policy. Owners. Answers *Room.
+	SetRoomPolicy struct {
+		Request
+		Patch RoomPolicyPatch
+	}
+	// Sweep applies retention now. Only the node's own identity. Answers Head.
+	Sweep struct{ Request }
+)
+
+// Sent is the answer to a send: the message as canonical JSON.
+type Sent struct {
+	Message json.RawMessage
+	RoomSeq int64
+}
+
+// HistoryPage is part of a room's timeline, oldest first.
+type HistoryPage struct {
+	Messages []json.RawMessage
+	// FirstSeq and LastSeq are the room_seq of the first and last message here,
+	// 0 where there is none.
+	FirstSeq, LastSeq int64
+	// NextCursor reads the page before this one; nil at the beginning.
+	NextCursor *int64
+	Head       Head
+}
+
+// Head is how far a room is.
+type Head struct {
+	LastSeq       int64 // of the newest message, 0 for none
+	AvailableFrom int64 // of the oldest message that retention keeps
+}
+
+// Cost is that of the text, twice over for the message and its bookkeeping.
+func (c SendMessage) Cost() int { return writeCost + 2*len(c.Text) }
+
+// Cost is that of the text and the act.
+func (c Announce) Cost() int { return 2*writeCost + 2*len(c.Text) }
+
+// Cost is 0: it reads.
+func (ReadHistory) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (RoomHead) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (GetRoom) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (GetAgreement) Cost() int { return 0 }
+
+// Cost is that of one act.
+func (EndAgreement) Cost() int { return writeCost }
+
+// Cost is that of an act and its system message.
+func (AddMember) Cost() int { return 2 * writeCost }
+
+// Cost is that of an act and its system message.
+func (JoinRoom) Cost() int { return 2 * writeCost }
+
+// Cost is that of an act and its system message.
+func (Welcome) Cost() int { return 2 * writeCost }
+
+// Cost is that of one act.
+func (SetMember) Cost() int { return writeCost }
+
+// Cost is that of one act.
+func (RemoveMember) Cost() int { return writeCost }
+
+// Cost is that of one act.
+func (SetRoomPolicy) Cost() int { return writeCost }
+
+// Cost is that of a page of deletions.
+func (Sweep) Cost() int { return 16 * writeCost }

@@ -1,0 +1,161 @@
+package ubl
+
+import "encoding/json"
+
+// Commands of the Tenant family.
+type (
+	// Enter is asked before anything else a caller does: it bootstraps the
+	// tenant, adds a new member of the domain, and says what the caller is.
+	// Act tells that the request wants to change something, which an ended
+	// TenantLicense refuses. Answers *Entered.
+	Enter struct {
+		Request
+		Act bool
+	}
+	// GetTenant reads the record. Members. Answers *Tenant.
+	GetTenant struct{ Who Identity }
+	// SetDefaults changes the defaults of rooms to come. Owners. Answers *Tenant.
+	SetDefaults struct {
+		Request
+		Patch TenantDefaultsPatch
+	}
+	// ListRooms lists the rooms that the caller is a member of or may join.
+	// Details adds the last message and seq where the caller is a member.
+	// Answers []RoomEntry, by room id.
+	ListRooms struct {
+		Who     Identity
+		Details bool
+	}
+	// CreateRoom makes a room; its creator owns it. Members. Answers *RoomSummary.
+	CreateRoom struct {
+		Request
+		Name string
+	}
+	// ListMembers lists the tenant's members. Members. Answers []Member.
+	ListMembers struct{ Who Identity }
+	// FindMember looks a member up by id or, where that is empty, by address.
+	// Members. Answers *Member.
+	FindMember struct {
+		Who    Identity
+		UserID UserID
+		Email  string
+	}
+	// SetTenantMember changes a member's role. Owners. Answers *Member.
+	SetTenantMember struct {
+		Request
+		UserID UserID
+		Role   Role
+	}
+	// RemoveTenantMember shuts a member out of the tenant. Owners. Answers *Member.
+	RemoveTenantMember struct {
+		Request
+		UserID UserID
+	}
+	// CreateServiceToken records a token whose secret the caller has drawn and
+	// hashed. Owners. Answers *ServiceToken.
+	CreateServiceToken struct {
+		Request
+		Name       string
+		ClientID   string
+		SecretHash string // hex SHA-256
+		ExpiresAt  *Time
+	}
+	// RevokeServiceToken ends one. Owners. Answers *ServiceToken.
+	RevokeServiceToken struct {
+		Request
+		ClientID string
+	}
+	// ListServiceTokens lists them. Owners. Answers []ServiceToken.
+	ListServiceTokens struct{ Who Identity }
+	// CheckServiceToken answers the *Identity behind a client id and the hash
+	// of its secret, or unauthorized. Asked by transport/auth only.
+	CheckServiceToken struct {
+		ClientID   string
+		SecretHash string
+	}
+	// AdmitToken receipts a platform token at its first use, before it is
+	// accepted, and refuses a revoked one. Asked by transport/auth, of tenant 0
+	// only. Answers nil.
+	AdmitToken struct {
+		Request
+		Token PlatformToken
+	}
+	// RevokeToken ends a platform token. Owners of tenant 0, and anyone their
+	// own. Answers nil.
+	RevokeToken struct {
+		Request
+		JTI string
+	}
+)
+
+// Entered is what a caller is in their tenant.
+type Entered struct {
+	TenantID TenantID
+	Role     Role
+}
+
+// RoomEntry is a room in a caller's list.
+type RoomEntry struct {
+	RoomSummary
+	// Member is whether the caller is one.
+	Member bool
+	// LastSeq and LastMessage are set where details were asked for and the
+	// caller is a member; LastMessage is nil for an empty room.
+	LastSeq     int64
+	LastMessage json.RawMessage
+}
+
+// PlatformToken is what tenant 0 remembers of a bearer token made with the
+// node's key.
+type PlatformToken struct {
+	JTI       string   `json:"jti"`
+	UserID    UserID   `json:"user_id"`
+	TenantID  TenantID `json:"tenant_id"`
+	ExpiresAt Time     `json:"expires_at"`
+}
+
+// Cost is 0: nearly every Enter only reads, and the rare one that joins is
+// small and must not be refused where a read would pass.
+func (Enter) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (GetTenant) Cost() int { return 0 }
+
+// Cost is that of one act.
+func (SetDefaults) Cost() int { return writeCost }
+
+// Cost is 0: it reads.
+func (ListRooms) Cost() int { return 0 }
+
+// Cost is that of the room, its Agreement and its system message.
+func (CreateRoom) Cost() int { return 3 * writeCost }
+
+// Cost is 0: it reads.
+func (ListMembers) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (FindMember) Cost() int { return 0 }
+
+// Cost is that of one act.
+func (SetTenantMember) Cost() int { return writeCost }
+
+// Cost is that of one act.
+func (RemoveTenantMember) Cost() int { return writeCost }
+
+// Cost is that of one act.
+func (CreateServiceToken) Cost() int { return writeCost }
+
+// Cost is that of one act.
+func (RevokeServiceToken) Cost() int { return writeCost }
+
+// Cost is 0: it reads.
+func (ListServiceTokens) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (CheckServiceToken) Cost() int { return 0 }
+
+// Cost is that of one act.
+func (AdmitToken) Cost() int { return writeCost }
+
+// Cost is that of one act.
+func (RevokeToken) Cost() int { return writeCost }

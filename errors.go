@@ -1,0 +1,138 @@
+package ubl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+)
+
+// Code is an error code on the wire. The table below is the only one.
+type Code string
+
+// The codes, with the HTTP status that carries each.
+const (
+	CodeValidation          Code = "validation_error"       // 400
+	CodeUnauthorized        Code = "unauthorized"           // 401
+	CodeForbidden           Code = "forbidden"              // 403
+	CodeNotAMember          Code = "not_a_member"           // 403
+	CodeOriginNotAllowed    Code = "origin_not_allowed"     // 403
+	CodeNotFound            Code = "not_found"              // 404
+	CodeMethodNotAllowed    Code = "method_not_allowed"     // 405
+	CodeConflict            Code = "conflict"               // 409
+	CodeIdempotencyConflict Code = "idempotency_conflict"   // 409
+	CodeTooLarge            Code = "too_large"              // 413
+	CodeUnsupportedMedia    Code = "unsupported_media_type" // 415
+	CodeRateLimited         Code = "rate_limited"           // 429
+	CodeInternal            Code = "internal"               // 500
+	CodeOverloaded          Code = "overloaded"             // 503, nothing was done
+	CodeUnavailable         Code = "unavailable"            // 503, the outcome may be unknown: retry with the same key
+)
+
+var statusOf = map[Code]int{
+	CodeValidation:          http.StatusBadRequest,
+	CodeUnauthorized:        http.StatusUnauthorized,
+	CodeForbidden:           http.StatusForbidden,
+	CodeNotAMember:          http.StatusForbidden,
+	CodeOriginNotAllowed:    http.StatusForbidden,
+	CodeNotFound:            http.StatusNotFound,
+	CodeMethodNotAllowed:    http.StatusMethodNotAllowed,
+	CodeConflict:            http.StatusConflict,
+	CodeIdempotencyConflict: http.StatusConflict,
+	CodeTooLarge:            http.StatusRequestEntityTooLarge,
+	CodeUnsupportedMedia:    http.StatusUnsupportedMediaType,
+	CodeRateLimited:         http.StatusTooManyRequests,
+	CodeInternal:            http.StatusInternalServerError,
+	CodeOverloaded:          http.StatusServiceUnavailable,
+	CodeUnavailable:         http.StatusServiceUnavailable,
+}
+
+// Status is the HTTP status that carries the code; 500 for one not in the table.
+func (c Code) Status() int {
+	if s, ok := statusOf[c]; ok {
+		return s
+	}
+	return http.StatusInternalServerError
+}
+
+// CodeForStatus is the code for a status that a library chose (a router's 404,
+// a decoder's 422); statuses outside the table are validation errors below 500
+// and internal ones above.
+func CodeForStatus(status int) Code {
+	switch status {
+	case http.StatusUnauthorized:
+		return CodeUnauthorized
+	case http.StatusForbidden:
+		return CodeForbidden
+	case http.StatusNotFound:
+		return CodeNotFound
+	case http.StatusMethodNotAllowed:
+		return CodeMethodNotAllowed
+	case http.StatusConflict:
+		return CodeConflict
+	case http.StatusRequestEntityTooLarge:
+		return CodeTooLarge
+	case http.StatusUnsupportedMediaType:
+		return CodeUnsupportedMedia
+	case http.StatusTooManyRequests:
+		return CodeRateLimited
+	case http.StatusServiceUnavailable:
+		return CodeUnavailable
+	}
+	if status >= 500 {
+		return CodeInternal
+	}
+	return CodeValidation
+}
+
+// Error is an error that may be shown to a caller: its message names what was
+// wrong and where, never the value that was sent.
+type Error struct {
+	Code    Code
+	Message string
+	// Details says more for programs, as field → reason.
+	Details map[string]string
+	// Cause is for logs and errors.Is; it is never shown.
+	Cause error
+}
+
+func (e *Error) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Cause)
+	}
+	return fmt.Sprintf("%s: %s", e.Code, e.Message)
+}
+
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Errorf makes an [Error]. The message must not contain submitted values.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Because is e with a cause for the logs.
+func (e *Error) Because(cause error) *Error {
+	with := *e
+	with.Cause = cause
+	return &with
+}
+
+// AsError is the [Error] in err's chain. A cancelled or expired context becomes
+// unavailable, anything unknown internal: its text stays out of the answer.
+func AsError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return Errorf(CodeUnavailable, "the request ended before its outcome was known").Because(err)
+	}
+	return Errorf(CodeInternal, "something went wrong inside; the request id finds it in the log").Because(err)
+}
+
+// CodeOf is the code a caller would see for err; "" for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	return AsError(err).Code
+}

@@ -1,0 +1,104 @@
+package ubl
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// Events that streams carry. The seed's names; the ones marked internal steer
+// streams and are not shown to clients.
+const (
+	EventMessageCreated = "message.created"
+	EventRoomCreated    = "room.created"
+	EventMemberJoined   = "room.member_joined"
+	EventGap            = "room.gap"
+	// EventMemberLeft (internal) ends the streams of the member.
+	EventMemberLeft = "room.member_left"
+	// EventTokenRevoked (internal) ends the streams and caches of a token.
+	EventTokenRevoked = "token.revoked"
+)
+
+// Event is something that happened in a room, after it became durable.
+type Event struct {
+	Kind     string
+	TenantID TenantID
+	RoomID   RoomID
+	TS       Time
+	// RoomSeq is the message's for message.created, 0 for events without an id.
+	RoomSeq int64
+	// LedgerSeq is that of the act's last atom.
+	LedgerSeq int64
+	// UserID is whom a membership event is about; for token.revoked it is empty.
+	UserID UserID
+	// TokenID is the jti or client id of token.revoked.
+	TokenID string
+	// Payload is the canonical JSON of the payload, but the bare message for
+	// message.created.
+	Payload json.RawMessage
+}
+
+// AppendData writes the envelope of ubl.sse.room_event.v1.
+func (e *Event) AppendData(dst []byte) []byte {
+	dst = append(dst, `{"event":"`...)
+	dst = append(dst, e.Kind...)
+	dst = append(dst, `","payload":`...)
+	if e.Kind == EventMessageCreated {
+		dst = append(dst, `{"message":`...)
+		dst = append(dst, e.Payload...)
+		dst = append(dst, '}')
+	} else {
+		dst = append(dst, e.Payload...)
+	}
+	dst = append(dst, `,"room_id":"`...)
+	dst = append(dst, e.RoomID...)
+	dst = append(dst, `","tenant_id":"`...)
+	dst = append(dst, e.TenantID...)
+	dst = append(dst, `","ts":"`...)
+	dst = e.TS.append(dst)
+	return append(dst, `"}`...)
+}
+
+// RoomCreatedPayload is the payload of room.created.
+func RoomCreatedPayload(r RoomSummary) json.RawMessage {
+	b := append([]byte(nil), `{"created_at":"`...)
+	b = r.CreatedAt.append(b)
+	b = append(b, `","mode":"`...)
+	b = append(b, r.Mode...)
+	b = append(b, `","name":`...)
+	b = appendString(b, r.Name)
+	b = append(b, `,"room_id":"`...)
+	b = append(b, r.RoomID...)
+	return append(b, `"}`...)
+}
+
+// MemberPayload is the payload of room.member_joined.
+func MemberPayload(u UserID, role Role) json.RawMessage {
+	return json.RawMessage(`{"role":"` + string(role) + `","user_id":"` + string(u) + `"}`)
+}
+
+// GapPayload is the payload of room.gap: what was asked for and what is kept.
+func GapPayload(fromSeq, availableFrom int64) json.RawMessage {
+	b := append([]byte(nil), `{"available_from":`...)
+	b = strconv.AppendInt(b, availableFrom, 10)
+	b = append(b, `,"from_seq":`...)
+	b = strconv.AppendInt(b, fromSeq, 10)
+	return append(b, '}')
+}
+
+// Publication is what one commit tells the world.
+type Publication struct {
+	// First and Last are the seqs of the commit's atoms: a listener of a whole
+	// ledger sees every commit and so notices a missed one.
+	First, Last int64
+	Events      []Event
+}
+
+// Feed tells what actors publish, to listeners on any node. Delivery is in
+// order but not certain (a leader may die between commit and publication):
+// listeners that must miss nothing compare with the durable head.
+type Feed interface {
+	// Subscribe calls sink with each publication of the named actor from now on,
+	// until cancel returns. A Room publishes its own events; a LedgerShard every
+	// commit of its tenant. sink must not block.
+	Subscribe(to Name, sink func(Publication)) (cancel func())
+}

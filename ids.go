@@ -1,0 +1,205 @@
+package ubl
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Ids carry their kind as a prefix, so that a mistaken one is seen at a glance
+// and refused at the border. Each type's pattern stands beside it; Valid
+// methods check it without a regular expression because every request does.
+type (
+	// TenantID matches ^t:[A-Za-z0-9._-]{1,128}$.
+	TenantID string
+	// RoomID matches ^r:[A-Za-z0-9._-]{1,128}$.
+	RoomID string
+	// UserID matches ^u:[A-Za-z0-9._-]{1,256}$.
+	UserID string
+	// MessageID matches ^m:[A-Za-z0-9._-]{1,256}$.
+	MessageID string
+	// AgreementID matches ^a:[A-Za-z0-9._:-]{1,256}$: it quotes the id it governs.
+	// It is unique within a tenant.
+	AgreementID string
+)
+
+// Well-known ids.
+const (
+	// CoreTenant is tenant 0: the operators' own, where the platform's acts are receipted.
+	CoreTenant TenantID = "t:ubl_core"
+	// GeneralRoom exists in every tenant and is joined on first touch.
+	GeneralRoom RoomID = "r:general"
+	// OpsRoom, AuditRoom and CeremonyRoom are tenant 0's rooms for what the platform does.
+	OpsRoom      RoomID = "r:platform-ops"
+	AuditRoom    RoomID = "r:security-audit"
+	CeremonyRoom RoomID = "r:key-ceremony"
+)
+
+// Valid reports whether the id has its pattern.
+func (id TenantID) Valid() bool { return validID(string(id), "t:", 128, "") }
+
+// Valid reports whether the id has its pattern.
+func (id RoomID) Valid() bool { return validID(string(id), "r:", 128, "") }
+
+// Valid reports whether the id has its pattern.
+func (id UserID) Valid() bool { return validID(string(id), "u:", 256, "") }
+
+// Valid reports whether the id has its pattern.
+func (id MessageID) Valid() bool { return validID(string(id), "m:", 256, "") }
+
+// Valid reports whether the id has its pattern.
+func (id AgreementID) Valid() bool { return validID(string(id), "a:", 256, ":") }
+
+func validID(s, prefix string, max int, extra string) bool {
+	rest, ok := strings.CutPrefix(s, prefix)
+	if !ok || rest == "" || len(rest) > max {
+		return false
+	}
+	for i := range len(rest) {
+		c := rest[i]
+		if !isIDByte(c) && strings.IndexByte(extra, c) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func isIDByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-'
+}
+
+// ValidRequestID reports whether s may serve as a request id or an idempotency
+// key that came in a header: 6 to 128 of [A-Za-z0-9._:-].
+func ValidRequestID(s string) bool {
+	if len(s) < 6 || len(s) > 128 {
+		return false
+	}
+	for i := range len(s) {
+		if !isIDByte(s[i]) && s[i] != ':' {
+			return false
+		}
+	}
+	return true
+}
+
+// TenantAgreement names the TenantLicense of a tenant.
+func TenantAgreement(t TenantID) AgreementID { return AgreementID("a:tenant:" + string(t)) }
+
+// RoomAgreement names the RoomGovernance of a room, within its tenant.
+func RoomAgreement(r RoomID) AgreementID { return AgreementID("a:room:" + string(r)) }
+
+// maxSlug is how many characters of a name its room id keeps.
+const maxSlug = 50
+
+// RoomSlug makes the room id of a name: lower case, blanks to "-", only
+// [a-z0-9-], at most 50 characters. A name that leaves nothing gets the first
+// ten hex digits of its hash, so that 会議 and встреча are rooms too.
+func RoomSlug(name string) RoomID {
+	var b strings.Builder
+	for _, c := range strings.ToLower(strings.TrimSpace(name)) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-':
+			b.WriteRune(c)
+		case c == ' ' || c == '\t':
+			b.WriteByte('-')
+		}
+		if b.Len() == maxSlug {
+			break
+		}
+	}
+	slug := b.String()
+	if strings.Trim(slug, "-") == "" {
+		slug = hexHash(name)[:10]
+	}
+	return RoomID("r:" + slug)
+}
+
+// UserIDFor maps who an issuer says a caller is to a user id. A subject of the
+// first configured issuer that fits the pattern is kept readable; every other
+// pair becomes a hash, so that two issuers can never name the same user.
+func UserIDFor(issuer, subject string, firstIssuer bool) UserID {
+	if id := UserID("u:" + subject); firstIssuer && id.Valid() && !looksHashed(subject) {
+		return id
+	}
+	return UserID("u:" + hexHash(issuer + "|" + subject)[:32])
+}
+
+// looksHashed keeps a readable subject from posing as another issuer's hash.
+func looksHashed(subject string) bool {
+	if len(subject) != 32 {
+		return false
+	}
+	_, err := hex.DecodeString(subject)
+	return err == nil
+}
+
+// PersonalTenant is the tenant of one user of a public mail provider.
+func PersonalTenant(u UserID) TenantID { return TenantID("t:u." + hexHash(string(u))[:16]) }
+
+func hexHash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// NewMessageID makes the id of the message at seq: "m:" and a UUID of version
+// 8 whose first 48 bits are the sequence number and whose other 74 free bits
+// come from random. The number lets a room find a message by its id without an
+// index; the random bits keep ids of different rooms apart and unguessable.
+func NewMessageID(seq int64, random io.Reader) (MessageID, error) {
+	var u [16]byte
+	if _, err := io.ReadFull(random, u[6:]); err != nil {
+		return "", fmt.Errorf("couldn't draw a message id: %w", err)
+	}
+	var n [8]byte
+	binary.BigEndian.PutUint64(n[:], uint64(seq))
+	copy(u[:6], n[2:])
+	u[6] = u[6]&0x0f | 0x80
+	u[8] = u[8]&0x3f | 0x80
+	return MessageID("m:" + formatUUID(u)), nil
+}
+
+// Seq is the sequence number inside an id made by [NewMessageID].
+func (id MessageID) Seq() (int64, bool) {
+	s := string(id)
+	if len(s) != 2+36 || s[2+8] != '-' {
+		return 0, false
+	}
+	var n [8]byte
+	if _, err := hex.Decode(n[2:], []byte(s[2:10]+s[11:15])); err != nil {
+		return 0, false
+	}
+	return int64(binary.BigEndian.Uint64(n[:])), true
+}
+
+// NewRequestID makes a request id, "req:" and a random UUID.
+func NewRequestID(random io.Reader) (string, error) {
+	u, err := newUUID(random)
+	if err != nil {
+		return "", fmt.Errorf("couldn't draw a request id: %w", err)
+	}
+	return "req:" + u, nil
+}
+
+func newUUID(random io.Reader) (string, error) {
+	var u [16]byte
+	if _, err := io.ReadFull(random, u[:]); err != nil {
+		return "", err
+	}
+	u[6] = u[6]&0x0f | 0x40
+	u[8] = u[8]&0x3f | 0x80
+	return formatUUID(u), nil
+}
+
+func formatUUID(u [16]byte) string {
+	var b [36]byte
+	hex.Encode(b[:8], u[:4])
+	hex.Encode(b[9:13], u[4:6])
+	hex.Encode(b[14:18], u[6:8])
+	hex.Encode(b[19:23], u[8:10])
+	hex.Encode(b[24:], u[10:])
+	b[8], b[13], b[18], b[23] = '-', '-', '-', '-'
+	return string(b[:])
+}

@@ -1,0 +1,98 @@
+package ubl
+
+import "context"
+
+// Batch is everything one decision writes, applied whole or not at all. It is
+// plain data: a replicated store ships it to its peers as it is.
+//
+// Keys are relative to the group; no batch can reach another group's keys. The
+// first byte of a key is its space: 'a' and 'h' belong to the store (atoms,
+// head), each family documents the ones it uses.
+type Batch struct {
+	Group Group
+	// Lease is what [Store.Begin] granted; a batch under an older one is refused.
+	Lease Lease
+	// Head is the ledger's head that the batch was built on.
+	Head LedgerHead
+	// Atoms are appended at Head.Seq+1 and on; Next is the head after them.
+	Atoms [][]byte
+	Next  LedgerHead
+	// Counters move from the value they are expected to have.
+	Counters []Counter
+	// Records are put, or deleted where Value is nil.
+	Records []Record
+}
+
+// Size is about how many bytes the batch adds.
+func (b *Batch) Size() int {
+	n := 128
+	for _, a := range b.Atoms {
+		n += len(a) + 32
+	}
+	for _, r := range b.Records {
+		n += len(r.Key) + len(r.Value) + 32
+	}
+	return n + 32*len(b.Counters)
+}
+
+// Record is a key and its value; a nil Value deletes.
+type Record struct {
+	Key, Value []byte
+}
+
+// Counter is a number that moves by compare-and-set. A counter never written
+// is 0.
+type Counter struct {
+	Key      []byte
+	From, To int64
+}
+
+// Lease is the right to write to a group: its generation counts how often the
+// group was loaded, its epoch is the leadership under which it was (0 on a
+// single node). Only the newest lease can commit.
+type Lease struct {
+	Generation, Epoch int64
+}
+
+// Store keeps groups durably. Implementations: storage.Engine on one node, the
+// replicated store in a cluster; storage/storetest is the suite that both pass.
+type Store interface {
+	Reader
+
+	// Begin waits until everything submitted for the group under earlier leases
+	// is settled, voids those leases, and grants a new one with the durable head.
+	Begin(ctx context.Context, g Group) (Lease, LedgerHead, error)
+
+	// Submit queues a batch and returns at once. settled is called exactly once,
+	// from one goroutine a partition and in the order of submission: with nil
+	// once the batch is durable; with a conflict [Error] when lease, head or a
+	// counter is not what the batch expects (nothing was written); with
+	// unavailable when the write failed (on a full disk nothing was written;
+	// after any other failure the partition stays closed until a restart). It
+	// must not block. Batches of one group are applied in the order of Submit.
+	Submit(b *Batch, settled func(error))
+}
+
+// Reader reads what is durable.
+type Reader interface {
+	// View runs fn over a consistent snapshot of the group. View returns only
+	// after everything fn could see is durable. Slices handed to fn are valid
+	// inside it only. fn must be quick: a long view makes the file grow.
+	View(ctx context.Context, g Group, fn func(Snapshot) error) error
+}
+
+// Snapshot is a consistent view of one group's keys.
+type Snapshot interface {
+	// Get is the value of a key, nil if absent, an error if it is damaged.
+	Get(key []byte) ([]byte, error)
+	// Counter is the value of a counter, 0 if never written.
+	Counter(key []byte) (int64, error)
+	// Atom is the atom at seq, nil if there is none.
+	Atom(seq int64) ([]byte, error)
+	// Head is the ledger's head.
+	Head() (LedgerHead, error)
+	// Ascend and Descend call fn for each key with from ≤ key < to, in order or
+	// backwards, until fn returns false.
+	Ascend(from, to []byte, fn func(key, value []byte) bool) error
+	Descend(from, to []byte, fn func(key, value []byte) bool) error
+}

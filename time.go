@@ -1,0 +1,39 @@
+package ubl
+
+import (
+	"fmt"
+	"time"
+)
+
+// Time is a moment in milliseconds since 1970 (UTC). On every wire and in
+// every hash it is written as 2006-01-02T15:04:05.000Z; being a number inside
+// keeps replayed state comparable.
+type Time int64
+
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// TimeOf cuts t to milliseconds.
+func TimeOf(t time.Time) Time { return Time(t.UnixMilli()) }
+
+// Std is the same moment as a time.Time in UTC.
+func (t Time) Std() time.Time { return time.UnixMilli(int64(t)).UTC() }
+
+// Add moves t by d, cut to milliseconds.
+func (t Time) Add(d time.Duration) Time { return t + Time(d.Milliseconds()) }
+
+func (t Time) String() string { return string(t.append(nil)) }
+
+func (t Time) append(dst []byte) []byte { return t.Std().AppendFormat(dst, timeLayout) }
+
+// MarshalText writes the ISO form.
+func (t Time) MarshalText() ([]byte, error) { return t.append(nil), nil }
+
+// UnmarshalText reads the ISO form, and only it.
+func (t *Time) UnmarshalText(text []byte) error {
+	std, err := time.Parse(timeLayout, string(text))
+	if err != nil {
+		return fmt.Errorf("not a time of the form %s", timeLayout)
+	}
+	*t = TimeOf(std)
+	return nil
+}
