@@ -1,0 +1,128 @@
+// Package envelope is what all HTTP transports share: the request id, the
+// caller, and the one shape of answers and errors under /api.
+package envelope
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"ubl"
+)
+
+// Caller is who sent the request, after the tenant let them in.
+type Caller struct {
+	Identity ubl.Identity
+	Role     ubl.Role
+	// ExpiresAt is when the credential ends; 0 for never.
+	ExpiresAt ubl.Time
+	// Revoked is closed once the credential is revoked on this node; nil if it
+	// cannot be noticed that way.
+	Revoked <-chan struct{}
+}
+
+// Request is what the outermost handler knows of a request.
+type Request struct {
+	// ID is in every answer, atom and log line of the request.
+	ID string
+	// Key is the idempotency key from the headers: Idempotency-Key, else a
+	// client's X-Request-Id, else ID. A client_request_id in a body beats it.
+	Key string
+	// At is when the request came in.
+	At ubl.Time
+}
+
+type requestKey struct{}
+type callerKey struct{}
+
+// WithRequest puts the request into the context.
+func WithRequest(ctx context.Context, r *Request) context.Context {
+	return context.WithValue(ctx, requestKey{}, r)
+}
+
+// RequestOf is the request in the context; never nil.
+func RequestOf(ctx context.Context) *Request {
+	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
+		return r
+	}
+	return &Request{}
+}
+
+// WithCaller puts the caller into the context.
+func WithCaller(ctx context.Context, c *Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+// CallerOf is the caller in the context, nil where nobody was authenticated.
+func CallerOf(ctx context.Context) *Caller {
+	c, _ := ctx.Value(callerKey{}).(*Caller)
+	return c
+}
+
+// Command is the part of a command that says who asks. A non-empty key from
+// the body beats those of the headers.
+func Command(ctx context.Context, bodyKey string) ubl.Request {
+	r := RequestOf(ctx)
+	cmd := ubl.Request{ID: r.ID, Key: r.Key}
+	if c := CallerOf(ctx); c != nil {
+		cmd.Who = c.Identity
+	}
+	if bodyKey != "" {
+		cmd.Key = bodyKey
+	}
+	return cmd
+}
+
+// ErrorBody is the shape of every error under /api.
+type ErrorBody struct {
+	Error struct {
+		Code    ubl.Code          `json:"code"`
+		Message string            `json:"message"`
+		Details map[string]string `json:"details,omitempty"`
+	} `json:"error"`
+	RequestID  string   `json:"request_id"`
+	ServerTime ubl.Time `json:"server_time"`
+}
+
+// NewError makes the error body of err as of now.
+func NewError(ctx context.Context, err error) (status int, body ErrorBody) {
+	e := ubl.AsError(err)
+	body.Error.Code, body.Error.Message, body.Error.Details = e.Code, e.Message, e.Details
+	r := RequestOf(ctx)
+	body.RequestID, body.ServerTime = r.ID, r.At
+	return e.Code.Status(), body
+}
+
+// WriteError answers with err in the envelope. A refusal for load says when to
+// come back.
+func WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	status, body := NewError(r.Context(), err)
+	SetRetryAfter(w.Header(), status)
+	Write(w, status, body)
+}
+
+// retryAfter is how long a refused client should wait.
+const retryAfter = time.Second
+
+// SetRetryAfter sets Retry-After where the status is a refusal for load.
+func SetRetryAfter(h http.Header, status int) {
+	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
+		h.Set("Retry-After", strconv.Itoa(int(retryAfter/time.Second)))
+	}
+}
+
+// Write answers with v as JSON.
+func Write(w http.ResponseWriter, status int, v any) {
+	data, err := json.Marshal(v)
+	if err != nil { // a programming error: everything written here is our own type
+		http.Error(w, `{"error":{"code":"internal","message":"couldn't encode the answer"}}`, http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
+	w.WriteHeader(status)
+	// A client that has gone is no error of ours.
+	_, _ = w.Write(data)
+}
