@@ -11,8 +11,8 @@ type (
 		Text    string
 		ReplyTo MessageID // "" for none
 	}
-	// Announce records an act of the platform together with a message that
-	// tells it. The node's own identity, in tenant 0 only. Answers *Sent.
+	// Announce appends a text message of the platform and, where Did is set,
+	// records the act that it tells of. The platform only. Answers *Sent.
 	Announce struct {
 		Request
 		Did  Did
@@ -46,28 +46,32 @@ type (
 	}
 	// JoinRoom adds the caller where the room's rule lets them. Answers *Member.
 	JoinRoom struct{ Request }
-	// Welcome adds a new member of the tenant to its general room, once and
-	// whatever the rule; one who left stays away. Only the Tenant sends it.
-	// Answers *Member or nil.
-	Welcome struct{ Request }
+	// Welcome adds a new member of the tenant, once and whatever the rule; one
+	// who left stays away. Only the Tenant sends it. Answers *Member or nil.
+	Welcome struct {
+		Request
+		Role Role
+	}
 	// SetMember changes a member's role. Owners. Answers *Member.
 	SetMember struct {
 		Request
 		UserID UserID
 		Role   Role
 	}
-	// RemoveMember removes a member. Owners; anyone themselves, which is leaving.
-	// Answers *Member as it was.
+	// RemoveMember removes a member. Owners; anyone themselves, which is leaving;
+	// the Tenant, with Expel set, when it shuts a member out. Answers *Member as
+	// it was.
 	RemoveMember struct {
 		Request
 		UserID UserID
+		Expel  bool
 	}
 	// SetRoomPolicy changes the policy. Owners. Answers *Room.
 	SetRoomPolicy struct {
 		Request
 		Patch RoomPolicyPatch
 	}
-	// Sweep applies retention now. Only the node's own identity. Answers Head.
+	// Sweep applies retention now. The platform only. Answers Head.
 	Sweep struct{ Request }
 )
 

@@ -1,6 +1,9 @@
 package ubl
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Identity is who a caller is, as an issuer vouched for it.
 type Identity struct {
@@ -30,11 +33,22 @@ func EmailDomain(email string) string {
 	if at < 1 || at == len(email)-1 {
 		return ""
 	}
-	domain := strings.ToLower(email[at+1:])
-	if !TenantID("t:" + domain).Valid() {
+	domain := lowerASCII(email[at+1:])
+	if !TenantID("t:" + domain).Valid() || slices.Contains(strings.Split(domain, "."), "") {
 		return ""
 	}
 	return domain
+}
+
+// lowerASCII leaves other letters alone: Unicode would fold the Kelvin sign to
+// k, and a look-alike address would pass for another's.
+func lowerASCII(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r - 'A' + 'a'
+		}
+		return r
+	}, s)
 }
 
 // publicMail lists providers whose domain says nothing about who belongs
@@ -54,19 +68,37 @@ var publicMail = map[string]bool{
 // public provider's users to one each, everyone else to their domain's. It is
 // "" where the address names no tenant.
 func TenantFor(user UserID, email string, operators []string) TenantID {
+	domain := EmailDomain(email)
+	if domain == "" {
+		return ""
+	}
 	for _, op := range operators {
-		if strings.EqualFold(op, email) {
+		if lowerASCII(op) == lowerASCII(email) {
 			return CoreTenant
 		}
 	}
-	domain := EmailDomain(email)
 	switch {
-	case domain == "":
-		return ""
 	case publicMail[domain]:
 		return PersonalTenant(user)
 	case TenantID("t:"+domain) == CoreTenant:
 		return "" // nobody becomes an operator by naming a mail domain after tenant 0
+	case isPersonal(domain):
+		return "" // nor another by naming one after a personal tenant
 	}
 	return TenantID("t:" + domain)
 }
+
+// PlatformIssuer vouches for the platform's own identity. No token carries it:
+// only code inside the server acts as the platform.
+const PlatformIssuer = "urn:ubl:platform"
+
+// Platform is who starts, stops and trims: a service of tenant 0.
+func Platform() Identity {
+	return Identity{
+		UserID: UserIDFor(PlatformIssuer, "platform", false), IsService: true,
+		TenantID: CoreTenant, Issuer: PlatformIssuer, Subject: "platform",
+	}
+}
+
+// IsPlatform reports whether the identity is [Platform]'s.
+func (id Identity) IsPlatform() bool { return id.Issuer == PlatformIssuer }

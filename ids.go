@@ -139,6 +139,13 @@ func looksHashed(subject string) bool {
 // PersonalTenant is the tenant of one user of a public mail provider.
 func PersonalTenant(u UserID) TenantID { return TenantID("t:u." + hexHash(string(u))[:16]) }
 
+// isPersonal reports whether a mail domain would name a [PersonalTenant].
+func isPersonal(domain string) bool {
+	digits, ok := strings.CutPrefix(domain, "u.")
+	_, err := hex.DecodeString(digits)
+	return ok && len(digits) == 16 && err == nil
+}
+
 func hexHash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])

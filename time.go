@@ -31,7 +31,8 @@ func (t Time) MarshalText() ([]byte, error) { return t.append(nil), nil }
 // UnmarshalText reads the ISO form, and only it.
 func (t *Time) UnmarshalText(text []byte) error {
 	std, err := time.Parse(timeLayout, string(text))
-	if err != nil {
+	// Parse alone would take a comma for the point and an hour of one digit.
+	if err != nil || std.Format(timeLayout) != string(text) {
 		return fmt.Errorf("not a time of the form %s", timeLayout)
 	}
 	*t = TimeOf(std)

@@ -1,0 +1,114 @@
+package actors
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"ubl"
+)
+
+// Act is one action with its effect, before the ledger has numbered it.
+type Act struct {
+	Did       ubl.Did
+	Agreement ubl.AgreementID
+	Request   ubl.Request
+	This      ubl.Fields
+	Effects   []ubl.Fields
+	Pointers  ubl.Fields
+	At        ubl.Time
+	// Receipt is filled by the ledger before it seals records.
+	Receipt ubl.Receipt
+}
+
+// Record is a key of the deciding actor and its value. Where Seal is set the
+// ledger calls it, once all receipts of the append are known, for the value.
+type Record struct {
+	Key, Value []byte
+	Seal       func() []byte
+}
+
+// Append is one decision on its way to the ledger: acts, records and counters
+// that become durable together, and the events that tell it afterwards. It is
+// a command that only a LedgerShard answers, and only from inside the group.
+type Append struct {
+	Acts     []*Act
+	Records  []Record
+	Counters []ubl.Counter
+	// Events are made after the commit; nil for none.
+	Events func() []ubl.Event
+	// First and Last are the seqs of the append's atoms, filled by the ledger.
+	First, Last int64
+
+	cell *cell
+	cost int
+	done chan struct{} // closed when settled
+
+	settling atomic.Bool
+
+	mu      sync.Mutex
+	settled bool
+	err     error
+	waiters []func(error)
+}
+
+// Cost is 0: the command that led to it was admitted.
+func (*Append) Cost() int { return 0 }
+
+func (a *Append) init(c *cell, cost int) {
+	a.cell, a.cost, a.done = c, cost, make(chan struct{})
+}
+
+// Settle tells the outcome; the LedgerShard calls it in commit order. Only the
+// first call counts. On success events are published before any answer goes out, so that who has an
+// answer knows that the event is on its way; on failure the group is over
+// before anyone learns of it, so that a retry finds a group loaded anew.
+func (a *Append) Settle(err error) {
+	if !a.settling.CompareAndSwap(false, true) {
+		return
+	}
+	if err != nil {
+		a.cell.group.fail(err)
+		err = a.cell.group.err()
+	} else {
+		a.publish()
+	}
+	a.mu.Lock()
+	a.settled, a.err = true, err
+	waiters := a.waiters
+	a.waiters = nil
+	a.mu.Unlock()
+	close(a.done)
+	for _, w := range waiters {
+		w(err)
+	}
+	if a.cost > 0 {
+		a.cell.group.give(a.cost)
+	}
+	a.cell.pending.Add(-1)
+}
+
+// then runs fn once the append is settled, at once if it is.
+func (a *Append) then(fn func(error)) {
+	a.mu.Lock()
+	if !a.settled {
+		a.waiters = append(a.waiters, fn)
+		a.mu.Unlock()
+		return
+	}
+	a.mu.Unlock()
+	fn(a.err)
+}
+
+func (a *Append) publish() {
+	p := ubl.Publication{First: a.First, Last: a.Last}
+	if a.Events != nil {
+		p.Events = a.Events()
+	}
+	f := &a.cell.rt.feed
+	f.publish(a.cell.group.key.Ledger(), p)
+	if len(p.Events) == 0 {
+		return
+	}
+	// Rooms publish under their own names; a commit tells of one room at most.
+	f.publish(ubl.RoomName(p.Events[0].TenantID, p.Events[0].RoomID), p)
+}

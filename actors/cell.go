@@ -1,0 +1,213 @@
+package actors
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"ubl"
+)
+
+// envelope is a command on its way, with where to answer.
+type envelope struct {
+	ctx   context.Context
+	cmd   ubl.Command
+	reply chan answer // buffered, so that answering never blocks
+	cost  int         // credits taken; given back when the turn's commit settles
+}
+
+// answer is what a turn was answered with; later is run by the asker.
+type answer struct {
+	value any
+	err   error
+	later func() (any, error)
+}
+
+// cell is the place of one active name.
+type cell struct {
+	rt     *Runtime
+	group  *group
+	name   ubl.Name
+	family *Family
+	pid    *actor.PID
+
+	mu      sync.Mutex
+	waiting int  // commands entered and not yet received; guarded by mu
+	closed  bool // nothing enters any more; guarded by mu
+
+	pending  atomic.Int64 // commits not yet settled; rises only while a command is received
+	lastUsed atomic.Int64 // unix nanoseconds
+
+	// Owned by the mailbox:
+	actor Actor   // nil until loaded, and again after a panic
+	last  *Append // the newest commit, which answers wait for
+}
+
+func newCell(rt *Runtime, g *group, name ubl.Name, f *Family) *cell {
+	c := &cell{rt: rt, group: g, name: name, family: f}
+	c.touch()
+	c.pid = rt.system.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		if e, ok := ctx.Message().(*envelope); ok {
+			c.receive(e)
+		}
+	}))
+	return c
+}
+
+func (c *cell) touch() { c.lastUsed.Store(c.rt.opts.Now().UnixNano()) }
+
+func (c *cell) isLedger() bool { return c.name == c.group.key.Ledger() }
+
+// enter puts the envelope into the mailbox. It reports false where the cell is
+// closed, and an error where the command is refused for load.
+func (c *cell) enter(e *envelope) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false, nil
+	}
+	// An append was admitted when its room was asked; refusing it now would
+	// lose a room_seq.
+	if _, admitted := e.cmd.(*Append); !admitted {
+		if c.waiting >= c.rt.opts.Limits.MaxWaiting {
+			return false, ubl.Errorf(ubl.CodeOverloaded, "too many commands are waiting for this actor")
+		}
+		if cost := e.cmd.Cost(); cost > 0 {
+			if !c.group.take(cost) {
+				return false, ubl.Errorf(ubl.CodeOverloaded, "too many writes are under way")
+			}
+			e.cost = cost
+		}
+	}
+	c.waiting++
+	c.rt.system.Root.Send(c.pid, e)
+	return true, nil
+}
+
+// leave takes a received command out of the count; the last one out of a
+// closed cell stops the mailbox. A cell whose load failed goes at once: names
+// that lead nowhere must not fill memory.
+func (c *cell) leave() {
+	empty := c.actor == nil
+	c.mu.Lock()
+	c.waiting--
+	stop := c.closed && c.waiting == 0
+	c.mu.Unlock()
+	if stop {
+		c.rt.system.Root.Stop(c.pid)
+	} else if empty {
+		c.passivate()
+	}
+}
+
+// close shuts the cell; what has entered is still received.
+func (c *cell) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	c.closed = true
+	if c.waiting == 0 {
+		c.rt.system.Root.Stop(c.pid)
+	}
+}
+
+// passivate closes the cell if nothing waits and nothing is in flight. A
+// LedgerShard stays as long as anyone else of its group is there.
+func (c *cell) passivate() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || c.waiting > 0 || c.pending.Load() > 0 || c.isLedger() && c.group.others() {
+		return
+	}
+	c.closed = true
+	c.rt.forget(c)
+	c.rt.system.Root.Stop(c.pid)
+}
+
+// receive runs one command in the mailbox.
+func (c *cell) receive(e *envelope) {
+	defer c.leave()
+	c.touch()
+	t := &Turn{cell: c, env: e}
+	defer t.finish()
+	if err := e.ctx.Err(); err != nil { // nobody waits any more, and nothing is decided yet
+		t.Fail(ubl.AsError(err))
+		return
+	}
+	if err := c.load(e); err != nil {
+		t.Fail(err)
+		return
+	}
+	defer c.recoverTurn(t)
+	if _, ok := e.cmd.(opened); ok {
+		t.Reply(nil)
+		return
+	}
+	c.actor.Receive(t, e.cmd)
+}
+
+// recoverTurn turns a panic into an answer and has the actor loaded anew: what
+// it holds in memory can no longer be believed.
+func (c *cell) recoverTurn(t *Turn) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	c.rt.opts.Log.Error("an actor panicked and is loaded anew", "actor", c.name,
+		"command", fmt.Sprintf("%T", t.env.cmd), "panic", p, "stack", string(debug.Stack()))
+	c.actor = nil
+	t.answered = false
+	t.Fail(ubl.Errorf(ubl.CodeInternal, "something went wrong inside; the request id finds it in the log"))
+}
+
+// opened asks a cell only to have loaded its actor.
+type opened struct{}
+
+// Cost is 0: it reads.
+func (opened) Cost() int { return 0 }
+
+// load opens the actor where it isn't, after its group's ledger.
+func (c *cell) load(e *envelope) error {
+	if err := c.group.err(); err != nil {
+		return err
+	}
+	if c.actor != nil {
+		return nil
+	}
+	if c.last != nil { // loaded anew after a panic: what is in flight comes first
+		<-c.last.done
+		if err := c.group.err(); err != nil {
+			return err
+		}
+	}
+	if !c.isLedger() {
+		if _, err := c.rt.Ask(e.ctx, c.group.key.Ledger(), opened{}); err != nil {
+			return err
+		}
+	}
+	a, err := c.open(e.ctx)
+	if err != nil {
+		return err
+	}
+	c.actor = a
+	return nil
+}
+
+func (c *cell) open(ctx context.Context) (a Actor, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.rt.opts.Log.Error("an actor panicked while loading", "actor", c.name, "panic", p, "stack", string(debug.Stack()))
+			a, err = nil, ubl.Errorf(ubl.CodeInternal, "the actor couldn't be loaded")
+		}
+	}()
+	return c.family.Open(ctx, Env{
+		Name: c.name, Now: c.rt.opts.Now, Random: c.rt.opts.Random, Ask: c.rt,
+		Log: c.rt.opts.Log.With("actor", string(c.name)),
+	})
+}

@@ -1,0 +1,39 @@
+// Package actors is the runtime of named actors: each is the single writer of
+// its own state, as a Durable Object is.
+//
+// # Data and owners
+//
+// A [Runtime] holds one cell per active name. A cell owns a mailbox (a
+// protoactor-go actor, used nowhere else), the family's [Actor] with its
+// state, and its newest [Append]. Cells of one tenant form a group; they live
+// and fail together because they share one ledger, and the LedgerShard of a
+// group opens before anyone else in it.
+//
+// # The way of one command
+//
+//	Ask        admission: room in the mailbox, and credits of the group and the
+//	           partition for a command that writes; else overloaded
+//	mailbox    the family decides (Actor.Receive): it changes its state in
+//	           memory, calls Turn.Commit, and gives its answer to the Turn
+//	ledger     the LedgerShard numbers and seals the acts and submits one batch
+//	store      makes it durable and settles it
+//	gate       Append.Settle publishes the events, then lets go the answers
+//	           that waited for this commit
+//
+// Nothing passes the gate before the commit is durable, reads and refusals
+// included: an answer given while a commit is under way waits for it, since it
+// may have seen its state. The actor itself goes on without waiting.
+//
+// # What fails, and then what
+//
+//   - A full mailbox or no credits: overloaded, nothing was done.
+//   - A commit that fails: the whole group stops. Its waiting callers get
+//     unavailable (the same key settles the outcome), and the next Ask loads the
+//     group anew; Store.Begin is the barrier that lets everything in flight
+//     settle first.
+//   - A panic in Receive: its caller gets internal, and the actor is loaded
+//     anew once its commits in flight are settled.
+//   - A failed load: the caller gets the error, the next command tries again.
+//   - Idleness: a cell with nothing waiting and nothing in flight leaves memory.
+//     Asks that raced with that find a new cell.
+package actors

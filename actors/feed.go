@@ -1,0 +1,49 @@
+package actors
+
+import (
+	"slices"
+	"sync"
+
+	"ubl"
+)
+
+// feed tells this node's listeners what its actors publish.
+type feed struct {
+	mu     sync.RWMutex
+	topics map[ubl.Name][]*sink
+}
+
+type sink struct{ fn func(ubl.Publication) }
+
+// Subscribe implements [ubl.Feed].
+func (f *feed) Subscribe(to ubl.Name, fn func(ubl.Publication)) (cancel func()) {
+	s := &sink{fn: fn}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.topics == nil {
+		f.topics = make(map[ubl.Name][]*sink)
+	}
+	// Copied, not appended in place: publish reads the slice without the lock.
+	f.topics[to] = append(slices.Clone(f.topics[to]), s)
+	return func() { f.unsubscribe(to, s) }
+}
+
+func (f *feed) unsubscribe(to ubl.Name, s *sink) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	rest := slices.DeleteFunc(slices.Clone(f.topics[to]), func(x *sink) bool { return x == s })
+	if len(rest) == 0 {
+		delete(f.topics, to)
+		return
+	}
+	f.topics[to] = rest
+}
+
+func (f *feed) publish(to ubl.Name, p ubl.Publication) {
+	f.mu.RLock()
+	sinks := f.topics[to]
+	f.mu.RUnlock()
+	for _, s := range sinks {
+		s.fn(p)
+	}
+}

@@ -1,0 +1,95 @@
+package actors
+
+import (
+	"sync"
+
+	"ubl"
+)
+
+// group is one tenant's cells, which share a ledger and so fail together.
+type group struct {
+	rt        *Runtime
+	key       ubl.Group
+	credits   *credits
+	partition *credits
+	cells     map[*cell]struct{} // guarded by rt.mu
+
+	mu     sync.Mutex
+	failed error // guarded by mu; once set, the group is over
+}
+
+// newGroup is called with rt.mu held.
+func (rt *Runtime) newGroup(key ubl.Group) *group {
+	n := rt.opts.Partition(key)
+	p := rt.partitions[n]
+	if p == nil {
+		p = &credits{count: rt.opts.Limits.PartitionWrites, bytes: rt.opts.Limits.PartitionBytes}
+		rt.partitions[n] = p
+	}
+	return &group{
+		rt: rt, key: key, partition: p,
+		credits: &credits{count: rt.opts.Limits.GroupWrites, bytes: rt.opts.Limits.GroupBytes},
+		cells:   make(map[*cell]struct{}),
+	}
+}
+
+func (g *group) err() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.failed
+}
+
+// fail ends the group: what its mailboxes hold is refused, and the next Ask
+// loads its actors anew.
+func (g *group) fail(cause error) {
+	g.mu.Lock()
+	if g.failed != nil {
+		g.mu.Unlock()
+		return
+	}
+	g.failed = ubl.Errorf(ubl.CodeUnavailable, "a write failed; its outcome is unknown until it is retried").Because(cause)
+	g.mu.Unlock()
+
+	rt := g.rt
+	rt.opts.Log.Error("a commit failed; the group is loaded anew", "group", g.key.String(), "error", cause)
+	rt.mu.Lock()
+	if rt.groups[g.key] == g {
+		delete(rt.groups, g.key)
+	}
+	var gone []*cell
+	for c := range g.cells {
+		if rt.cells.CompareAndDelete(c.name, c) {
+			rt.active.Add(-1)
+			gone = append(gone, c)
+		}
+	}
+	clear(g.cells)
+	rt.mu.Unlock()
+	for _, c := range gone {
+		c.close()
+	}
+}
+
+// others reports whether the group has cells besides its ledger.
+func (g *group) others() bool {
+	g.rt.mu.Lock()
+	defer g.rt.mu.Unlock()
+	return len(g.cells) > 1
+}
+
+// take takes credits of the group and its partition, both or none.
+func (g *group) take(bytes int) bool {
+	if !g.credits.take(bytes) {
+		return false
+	}
+	if !g.partition.take(bytes) {
+		g.credits.give(bytes)
+		return false
+	}
+	return true
+}
+
+func (g *group) give(bytes int) {
+	g.credits.give(bytes)
+	g.partition.give(bytes)
+}

@@ -1,0 +1,256 @@
+package actors
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"ubl"
+)
+
+// How long idempotency keys are kept: at least this long, and at least this
+// many of an actor.
+const (
+	keyWindow = 24 * time.Hour
+	keysKept  = 2000
+	// keysHot is how many of the newest stay in memory; older ones are looked up.
+	keysHot = 8192
+)
+
+// Ref says where the outcome of a command is: what Kind and N mean is the
+// family's business.
+type Ref struct {
+	Kind byte
+	N    int64
+}
+
+// Key is an idempotency key within its scope (actor, operation, author) and
+// the fingerprint of what it was sent with.
+type Key struct {
+	hash, print [16]byte
+}
+
+// NewKey makes a Key of a command's request, operation and content.
+func NewKey(op ubl.Did, req ubl.Request, content ...string) Key {
+	return Key{
+		hash:  ubl.Fingerprint(string(op), string(req.Who.UserID), req.Key),
+		print: ubl.Fingerprint(content...),
+	}
+}
+
+// Keys is an actor's memory of the keys it has seen. Its owner is the actor's
+// mailbox.
+//
+// Stored, under the actor's local name: 'k' local 0 n → at, hash, print, ref,
+// in the order of use; 'i' local 0 hash → n, to find one by its hash. Numbers
+// are 8 bytes, big-endian.
+type Keys struct {
+	read  ubl.Reader
+	group ubl.Group
+	local string
+
+	// Low and High are the numbers of the oldest and newest key kept; none where
+	// Low > High.
+	Low, High int64
+	// hot holds the newest, with consecutive numbers; index finds them by hash.
+	hot   []entry
+	index map[[16]byte]int64
+	// cold tells which of the others may be in the store.
+	cold filters
+	// oldest is a page of entries from Low on, read ahead for eviction.
+	oldest []entry
+}
+
+type entry struct {
+	n   int64
+	at  ubl.Time
+	key Key
+	ref Ref
+}
+
+// LoadKeys reads an actor's keys from a snapshot.
+func LoadKeys(snap ubl.Snapshot, read ubl.Reader, name ubl.Name) (*Keys, error) {
+	k := &Keys{read: read, group: name.Group(), local: name.Local(), Low: 1, index: make(map[[16]byte]int64)}
+	err := k.scan(snap, 1, func(e entry) bool {
+		if k.High == 0 {
+			k.Low = e.n
+		}
+		k.High = e.n
+		k.remember(e)
+		return true
+	})
+	return k, err
+}
+
+// scan reads entries numbered from on until fn returns false.
+func (k *Keys) scan(snap ubl.Snapshot, from int64, fn func(entry) bool) error {
+	var bad error
+	err := snap.Ascend(k.logKey(from), k.logKey(-1), func(_, v []byte) bool {
+		var e entry
+		if e, bad = decodeEntry(v); bad != nil {
+			return false
+		}
+		return fn(e)
+	})
+	return errors.Join(err, bad)
+}
+
+// remember takes the newest entry into memory.
+func (k *Keys) remember(e entry) {
+	k.hot = append(k.hot, e)
+	k.index[e.key.hash] = e.n
+	if len(k.hot) > keysHot {
+		k.cold.add(k.hot[0].n, k.hot[0].key.hash)
+		k.cool()
+	}
+}
+
+// Find is the outcome of a key seen before, nil for a new one, and a
+// conflict for one that came with another content.
+func (k *Keys) Find(ctx context.Context, key Key) (*Ref, error) {
+	var e entry
+	if n, ok := k.index[key.hash]; ok {
+		e = k.hot[n-k.hotLow()]
+	} else if !k.cold.mayHold(key.hash) {
+		return nil, nil
+	} else if found, err := k.lookUp(ctx, key.hash); err != nil || found == nil {
+		return nil, err
+	} else {
+		e = *found
+	}
+	if e.key.print != key.print {
+		return nil, ubl.Errorf(ubl.CodeIdempotencyConflict, "the idempotency key was used with another content")
+	}
+	return &e.ref, nil
+}
+
+func (k *Keys) hotLow() int64 { return k.hot[0].n }
+
+// lookUp reads a key that memory no longer holds. It is durable: keys leave
+// memory long after they are committed.
+func (k *Keys) lookUp(ctx context.Context, hash [16]byte) (found *entry, err error) {
+	err = k.read.View(ctx, k.group, func(snap ubl.Snapshot) error {
+		n, err := snap.Get(k.indexKey(hash))
+		if err != nil || len(n) != 8 {
+			return err
+		}
+		v, err := snap.Get(k.logKey(int64(binary.BigEndian.Uint64(n))))
+		if err != nil || v == nil {
+			return err
+		}
+		e, err := decodeEntry(v)
+		found = &e
+		return err
+	})
+	return found, err
+}
+
+// Add remembers a key with its outcome as part of an append, and lets the
+// oldest go that are past both limits.
+func (k *Keys) Add(ctx context.Context, a *Append, key Key, at ubl.Time, ref Ref) error {
+	if err := k.evict(ctx, a, at); err != nil {
+		return err
+	}
+	k.High++
+	e := entry{n: k.High, at: at, key: key, ref: ref}
+	k.remember(e)
+	a.Records = append(a.Records,
+		Record{Key: k.logKey(e.n), Value: e.encode()},
+		Record{Key: k.indexKey(key.hash), Value: binary.BigEndian.AppendUint64(nil, uint64(e.n))})
+	return nil
+}
+
+// evict drops at most two keys an append, so that no append is large and the
+// log still shrinks faster than it grows.
+func (k *Keys) evict(ctx context.Context, a *Append, now ubl.Time) error {
+	for range 2 {
+		if k.High-k.Low+1 <= keysKept {
+			return nil
+		}
+		e, err := k.eldest(ctx)
+		if err != nil || e.at > now.Add(-keyWindow) {
+			return err
+		}
+		if k.Low == k.hotLow() {
+			k.cool()
+		} else {
+			k.oldest = k.oldest[1:]
+		}
+		k.Low++
+		k.cold.drop(k.Low)
+		a.Records = append(a.Records, Record{Key: k.logKey(e.n)}, Record{Key: k.indexKey(e.key.hash)})
+	}
+	return nil
+}
+
+// cool drops the oldest key from memory.
+func (k *Keys) cool() {
+	delete(k.index, k.hot[0].key.hash)
+	k.hot = k.hot[1:]
+}
+
+// eldest is the oldest key kept, from memory or a page read ahead.
+func (k *Keys) eldest(ctx context.Context) (entry, error) {
+	if k.Low == k.hotLow() {
+		return k.hot[0], nil
+	}
+	if len(k.oldest) == 0 {
+		const page = 128
+		err := k.read.View(ctx, k.group, func(snap ubl.Snapshot) error {
+			return k.scan(snap, k.Low, func(e entry) bool {
+				k.oldest = append(k.oldest, e)
+				return len(k.oldest) < page
+			})
+		})
+		if err != nil {
+			return entry{}, err
+		}
+	}
+	if len(k.oldest) == 0 || k.oldest[0].n != k.Low {
+		return entry{}, ubl.Errorf(ubl.CodeInternal, "the log of idempotency keys has a hole")
+	}
+	return k.oldest[0], nil
+}
+
+// logKey is the key of entry n; n < 0 is the end of the log.
+func (k *Keys) logKey(n int64) []byte {
+	b := append([]byte{'k'}, k.local...)
+	if n < 0 {
+		return append(b, 1)
+	}
+	return binary.BigEndian.AppendUint64(append(b, 0), uint64(n))
+}
+
+func (k *Keys) indexKey(hash [16]byte) []byte {
+	b := append([]byte{'i'}, k.local...)
+	return append(append(b, 0), hash[:]...)
+}
+
+// entrySize is a version byte, then n, at, hash, print, kind and ref.
+const entrySize = 1 + 8 + 8 + 16 + 16 + 1 + 8
+
+const entryVersion = 1
+
+func (e entry) encode() []byte {
+	b := make([]byte, 0, entrySize)
+	b = append(b, entryVersion)
+	b = binary.BigEndian.AppendUint64(b, uint64(e.n))
+	b = binary.BigEndian.AppendUint64(b, uint64(e.at))
+	b = append(b, e.key.hash[:]...)
+	b = append(b, e.key.print[:]...)
+	b = append(b, e.ref.Kind)
+	return binary.BigEndian.AppendUint64(b, uint64(e.ref.N))
+}
+
+func decodeEntry(b []byte) (entry, error) {
+	if len(b) != entrySize || b[0] != entryVersion {
+		return entry{}, ubl.Errorf(ubl.CodeInternal, "an idempotency key is stored in an unknown form")
+	}
+	number := func(at int) int64 { return int64(binary.BigEndian.Uint64(b[at:])) }
+	return entry{
+		n: number(1), at: ubl.Time(number(9)),
+		key: Key{hash: [16]byte(b[17:]), print: [16]byte(b[33:])},
+		ref: Ref{Kind: b[49], N: number(50)},
+	}, nil
+}

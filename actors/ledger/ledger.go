@@ -1,0 +1,125 @@
+// Package ledger is the LedgerShard family, the receipt authority: it gives
+// every atom its seq, prev_hash and cid, moves the head, and is the only code
+// that writes to storage.
+//
+// # Data
+//
+// A Shard owns its group's head in memory; the store keeps the atoms by seq
+// and the durable head. State is the head alone, and loading it is
+// [ubl.Store.Begin]: the barrier that lets everything of an earlier generation
+// settle first.
+//
+// # The way of one append
+//
+// A deciding actor hands over an [actors.Append]. The Shard builds an action
+// and an effect for each act, chains them, gives the acts their receipts, has
+// the records sealed with them, and submits one batch built on the head in
+// memory. It goes on with the next append without waiting for the disk.
+//
+// # What fails
+//
+// A batch that the store refuses fails its append, and with it the group:
+// batches already built on its head are refused too, and the Shard is loaded
+// anew. Reads go to what is durable and never see a head that may be lost.
+package ledger
+
+import (
+	"context"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// Family registers LedgerShards over a store.
+func Family(store ubl.Store) actors.Family {
+	return actors.Family{
+		Name: "ledger",
+		Owns: func(local string) bool { return local == "ledger|"+ubl.DefaultShard },
+		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
+			return open(ctx, store, env)
+		},
+	}
+}
+
+// Shard is one LedgerShard.
+type Shard struct {
+	store ubl.Store
+	group ubl.Group
+
+	// Owned by the mailbox:
+	lease ubl.Lease
+	head  ubl.LedgerHead // of what was submitted, durable or not
+}
+
+func open(ctx context.Context, store ubl.Store, env actors.Env) (*Shard, error) {
+	s := &Shard{store: store, group: env.Name.Group()}
+	var err error
+	if s.lease, s.head, err = store.Begin(ctx, s.group); err != nil {
+		return nil, err
+	}
+	return s, s.checkHead(ctx)
+}
+
+// Receive implements [actors.Actor].
+func (s *Shard) Receive(t *actors.Turn, cmd ubl.Command) {
+	ctx := t.Context()
+	switch c := cmd.(type) {
+	case *actors.Append:
+		s.append(c)
+	case ubl.GetReceipt:
+		t.Later(func() (any, error) { return s.receipt(ctx, c.Seq) })
+	case ubl.GetLedgerHead:
+		t.Later(func() (any, error) { return s.durableHead(ctx) })
+	case ubl.ReadAtoms:
+		t.Later(func() (any, error) { return s.atoms(ctx, c.From, c.Limit) })
+	default:
+		t.Fail(ubl.Errorf(ubl.CodeNotFound, "a ledger doesn't answer this command"))
+	}
+}
+
+// append seals the acts into atoms and submits everything as one batch.
+func (s *Shard) append(a *actors.Append) {
+	b := &ubl.Batch{
+		Group: s.group, Lease: s.lease, Head: s.head, Counters: a.Counters,
+		Atoms:   make([][]byte, 0, 2*len(a.Acts)),
+		Records: make([]ubl.Record, len(a.Records)),
+	}
+	a.First = s.head.Seq + 1
+	for _, act := range a.Acts {
+		s.seal(b, act)
+	}
+	a.Last = s.head.Seq
+	b.Next = s.head
+	for i, r := range a.Records {
+		if r.Seal != nil {
+			r.Value = r.Seal()
+		}
+		b.Records[i] = ubl.Record{Key: r.Key, Value: r.Value}
+	}
+	s.store.Submit(b, a.Settle)
+}
+
+// seal adds an act's action and effect to the batch and gives it its receipt.
+func (s *Shard) seal(b *ubl.Batch, act *actors.Act) {
+	action := ubl.Action{
+		TenantID: s.group.Tenant, AgreementID: act.Agreement, Did: act.Did,
+		PrevHash: s.head.HeadHash, RequestID: act.Request.ID, Status: ubl.StatusExecuted,
+		This: act.This, When: act.At, Who: act.Request.Who.Author(),
+	}
+	atom, cid := action.Seal()
+	s.advance(b, atom, cid)
+	act.Receipt = ubl.Receipt{
+		Shard: s.group.Shard, Seq: s.head.Seq, CID: cid, HeadHash: s.head.HeadHash, Time: act.At,
+	}
+	effect := ubl.Effect{
+		TenantID: s.group.Tenant, Effects: act.Effects, Outcome: ubl.OutcomeOK, Pointers: act.Pointers,
+		PrevHash: s.head.HeadHash, RefActionCID: cid, When: act.At,
+	}
+	atom, cid = effect.Seal()
+	s.advance(b, atom, cid)
+}
+
+func (s *Shard) advance(b *ubl.Batch, atom []byte, cid string) {
+	b.Atoms = append(b.Atoms, atom)
+	s.head = ubl.LedgerHead{Seq: s.head.Seq + 1, HeadHash: ubl.NextHead(s.head.HeadHash, cid)}
+}

@@ -1,0 +1,266 @@
+package actors
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"ubl"
+)
+
+// Actor is one family's implementation behind a name. The runtime calls
+// Receive for one command at a time.
+type Actor interface {
+	// Receive decides one command. It must answer the turn exactly once and must
+	// not block on the network or on other actors.
+	Receive(t *Turn, cmd ubl.Command)
+}
+
+// Family is a kind of actor, registered in cmd/ubl.
+type Family struct {
+	// Name is for logs and metrics.
+	Name string
+	// Owns reports whether the family answers for a [ubl.Name]'s local part.
+	Owns func(local string) bool
+	// Open loads the actor from what is stored, or fails with not_found.
+	Open func(ctx context.Context, env Env) (Actor, error)
+}
+
+// Env is what an actor knows of the world around it.
+type Env struct {
+	Name   ubl.Name
+	Now    func() time.Time
+	Random io.Reader
+	Log    *slog.Logger
+	// Ask asks other actors. Never from inside Receive: use [Turn.Later].
+	Ask ubl.Asker
+}
+
+// Options configure a [Runtime]. Families, Now and Random are required.
+type Options struct {
+	Families []Family
+	Now      func() time.Time
+	Random   io.Reader
+	// Log defaults to discarding.
+	Log *slog.Logger
+	// Partition tells which partition a group is on, for admission; nil puts
+	// all on one.
+	Partition func(ubl.Group) int
+	Limits    Limits
+}
+
+// Runtime finds, loads and runs actors by name. It implements [ubl.Asker] and
+// [ubl.Feed].
+type Runtime struct {
+	feed
+	opts   Options
+	system *actor.ActorSystem
+
+	cells  sync.Map // ubl.Name → *cell
+	mu     sync.Mutex
+	groups map[ubl.Group]*group // guarded by mu
+	// partitions holds the credits of each; guarded by mu.
+	partitions map[int]*credits
+
+	active     atomic.Int64
+	overloaded atomic.Int64
+	closing    atomic.Bool
+	stop       chan struct{}
+	swept      chan struct{}
+}
+
+// New starts a runtime. Close it.
+func New(opts Options) *Runtime {
+	opts.Limits = opts.Limits.withDefaults()
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	if opts.Partition == nil {
+		opts.Partition = func(ubl.Group) int { return 0 }
+	}
+	rt := &Runtime{
+		opts: opts,
+		system: actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger {
+			return opts.Log.With("part", "protoactor")
+		})),
+		groups:     make(map[ubl.Group]*group),
+		partitions: make(map[int]*credits),
+		stop:       make(chan struct{}),
+		swept:      make(chan struct{}),
+	}
+	go rt.sweep()
+	return rt
+}
+
+// Stats are the runtime's figures as of now.
+type Stats struct {
+	Active     int64 // actors in memory
+	Waiting    int64 // commands in mailboxes
+	Groups     int64
+	Overloaded int64 // refusals for load since the start
+}
+
+// Stats counts.
+func (rt *Runtime) Stats() Stats {
+	s := Stats{Active: rt.active.Load(), Overloaded: rt.overloaded.Load()}
+	rt.cells.Range(func(_, v any) bool {
+		c := v.(*cell)
+		c.mu.Lock()
+		s.Waiting += int64(c.waiting)
+		c.mu.Unlock()
+		return true
+	})
+	rt.mu.Lock()
+	s.Groups = int64(len(rt.groups))
+	rt.mu.Unlock()
+	return s
+}
+
+// Ask implements [ubl.Asker].
+func (rt *Runtime) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	if rt.closing.Load() {
+		return nil, ubl.Errorf(ubl.CodeUnavailable, "the server is stopping")
+	}
+	e := &envelope{ctx: ctx, cmd: cmd, reply: make(chan answer, 1)}
+	if err := rt.deliver(to, e); err != nil {
+		return nil, err
+	}
+	select {
+	case a := <-e.reply:
+		if a.later != nil {
+			return a.later()
+		}
+		return a.value, a.err
+	case <-ctx.Done():
+		return nil, ubl.AsError(ctx.Err())
+	}
+}
+
+// deliver puts the envelope into the mailbox of the name's cell, which it
+// makes if need be.
+func (rt *Runtime) deliver(to ubl.Name, e *envelope) error {
+	for {
+		c, err := rt.cell(to)
+		if err != nil {
+			return err
+		}
+		entered, err := c.enter(e)
+		if err != nil {
+			rt.overloaded.Add(1)
+			return err
+		}
+		if entered {
+			return nil
+		}
+		if e.ctx.Err() != nil { // the cell was closing, and so was the caller
+			return ubl.AsError(e.ctx.Err())
+		}
+	}
+}
+
+// cell is the active cell of the name.
+func (rt *Runtime) cell(name ubl.Name) (*cell, error) {
+	if v, ok := rt.cells.Load(name); ok {
+		return v.(*cell), nil
+	}
+	family := rt.family(name)
+	if family == nil {
+		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such actor")
+	}
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	if v, ok := rt.cells.Load(name); ok {
+		return v.(*cell), nil
+	}
+	key := name.Group()
+	g := rt.groups[key]
+	if g == nil {
+		g = rt.newGroup(key)
+		rt.groups[key] = g
+	}
+	c := newCell(rt, g, name, family)
+	g.cells[c] = struct{}{}
+	rt.cells.Store(name, c)
+	rt.active.Add(1)
+	return c, nil
+}
+
+func (rt *Runtime) family(name ubl.Name) *Family {
+	local := name.Local()
+	for i := range rt.opts.Families {
+		if rt.opts.Families[i].Owns(local) {
+			return &rt.opts.Families[i]
+		}
+	}
+	return nil
+}
+
+// forget takes a closed cell out, and its group with the last one.
+func (rt *Runtime) forget(c *cell) {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	if !rt.cells.CompareAndDelete(c.name, c) {
+		return // its group failed and was forgotten whole
+	}
+	rt.active.Add(-1)
+	delete(c.group.cells, c)
+	if len(c.group.cells) == 0 && rt.groups[c.group.key] == c.group {
+		delete(rt.groups, c.group.key)
+	}
+}
+
+// sweep lets idle cells go.
+func (rt *Runtime) sweep() {
+	defer close(rt.swept)
+	tick := time.NewTicker(rt.opts.Limits.IdleAfter / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-rt.stop:
+			return
+		case <-tick.C:
+			rt.Passivate(rt.opts.Limits.IdleAfter)
+		}
+	}
+}
+
+// Passivate lets go every actor that has been idle for the duration. A
+// LedgerShard stays as long as anyone else of its group is there.
+func (rt *Runtime) Passivate(idle time.Duration) {
+	before := rt.opts.Now().Add(-idle).UnixNano()
+	for _, ledgers := range []bool{false, true} {
+		rt.cells.Range(func(_, v any) bool {
+			c := v.(*cell)
+			if c.isLedger() == ledgers && c.lastUsed.Load() <= before {
+				c.passivate()
+			}
+			return true
+		})
+	}
+}
+
+// Close refuses new commands, waits until everything accepted is settled and
+// answered, and stops all actors.
+func (rt *Runtime) Close(ctx context.Context) error {
+	rt.closing.Store(true)
+	close(rt.stop)
+	<-rt.swept
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for rt.active.Load() > 0 {
+		rt.Passivate(-time.Hour)
+		select {
+		case <-ctx.Done():
+			rt.system.Shutdown()
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+	rt.system.Shutdown()
+	return nil
+}

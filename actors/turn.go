@@ -1,0 +1,87 @@
+package actors
+
+import (
+	"context"
+
+	"ubl"
+)
+
+// Turn is one command being decided. It belongs to the mailbox and must not be
+// kept.
+type Turn struct {
+	cell     *cell
+	env      *envelope
+	answer   answer
+	answered bool
+	commit   *Append
+}
+
+// Context is the asker's.
+func (t *Turn) Context() context.Context { return t.env.ctx }
+
+// Now is the moment of the decision.
+func (t *Turn) Now() ubl.Time { return ubl.TimeOf(t.cell.rt.opts.Now()) }
+
+// Commit hands an append to the group's LedgerShard. The actor has applied its
+// state change already and goes on; the turn's answer waits for the outcome.
+// At most one commit a turn: one decision is one batch.
+func (t *Turn) Commit(a *Append) {
+	if t.commit != nil {
+		panic("actors: a turn commits once")
+	}
+	c := t.cell
+	a.init(c, t.env.cost)
+	t.env.cost = 0
+	t.commit, c.last = a, a
+	c.pending.Add(1)
+	if err := c.rt.deliver(c.group.key.Ledger(), &envelope{ctx: context.Background(), cmd: a}); err != nil {
+		a.Settle(err)
+	}
+}
+
+// Reply answers with v.
+func (t *Turn) Reply(v any) { t.set(answer{value: v}) }
+
+// Fail answers with an error.
+func (t *Turn) Fail(err error) { t.set(answer{err: err}) }
+
+// Later answers with what fn returns. The asker's goroutine runs it after the
+// gate: it may read the store and ask other actors, and must not touch the
+// actor's state.
+func (t *Turn) Later(fn func() (any, error)) { t.set(answer{later: fn}) }
+
+func (t *Turn) set(a answer) {
+	if t.answered {
+		panic("actors: a turn is answered once")
+	}
+	t.answered, t.answer = true, a
+}
+
+// finish sends the answer through the gate: behind the newest commit that the
+// decision could have seen.
+func (t *Turn) finish() {
+	if t.env.cost > 0 {
+		t.cell.group.give(t.env.cost)
+		t.env.cost = 0
+	}
+	if a, ok := t.env.cmd.(*Append); ok { // answered by being settled
+		if t.answered {
+			a.Settle(t.answer.err)
+		}
+		return
+	}
+	if !t.answered {
+		t.Fail(ubl.Errorf(ubl.CodeInternal, "the actor gave no answer"))
+	}
+	reply, a := t.env.reply, t.answer
+	if t.cell.last == nil {
+		reply <- a
+		return
+	}
+	t.cell.last.then(func(err error) {
+		if err != nil {
+			a = answer{err: err}
+		}
+		reply <- a
+	})
+}

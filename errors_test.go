@@ -1,0 +1,130 @@
+package ubl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"ubl"
+)
+
+// The table of codes as it is promised to clients.
+func TestCodes(t *testing.T) {
+	for code, status := range map[ubl.Code]int{
+		"validation_error": 400, "unauthorized": 401, "forbidden": 403, "not_a_member": 403, "origin_not_allowed": 403,
+		"not_found": 404, "method_not_allowed": 405, "conflict": 409, "idempotency_conflict": 409, "too_large": 413,
+		"unsupported_media_type": 415, "rate_limited": 429, "internal": 500, "overloaded": 503, "unavailable": 503,
+		"no such code": 500,
+	} {
+		if got := code.Status(); got != status {
+			t.Errorf("%s: status %d, want %d", code, got, status)
+		}
+	}
+	for status, code := range map[int]ubl.Code{
+		400: "validation_error", 401: "unauthorized", 403: "forbidden", 404: "not_found", 405: "method_not_allowed",
+		409: "conflict", 413: "too_large", 415: "unsupported_media_type", 429: "rate_limited", 503: "unavailable",
+		422: "validation_error", 418: "validation_error", 500: "internal", 502: "internal",
+	} {
+		if got := ubl.CodeForStatus(status); got != code {
+			t.Errorf("status %d: code %s, want %s", status, got, code)
+		}
+	}
+}
+
+func TestAsError(t *testing.T) {
+	cause := errors.New("disk on fire at /secret/path")
+	shown := ubl.Errorf(ubl.CodeConflict, "the room %s is taken", "r:x").Because(cause)
+	for _, c := range []struct {
+		name string
+		err  error
+		code ubl.Code
+	}{
+		{"an error of ours, wrapped", fmt.Errorf("couldn't create the room: %w", shown), ubl.CodeConflict},
+		{"a deadline", fmt.Errorf("asking: %w", context.DeadlineExceeded), ubl.CodeUnavailable},
+		{"a caller who left", context.Canceled, ubl.CodeUnavailable},
+		{"anything else", cause, ubl.CodeInternal},
+	} {
+		e := ubl.AsError(c.err)
+		if e.Code != c.code || ubl.CodeOf(c.err) != c.code {
+			t.Errorf("%s: code %s, want %s", c.name, e.Code, c.code)
+		}
+		if strings.Contains(e.Message, "secret") {
+			t.Errorf("%s: the message shows the cause: %s", c.name, e.Message)
+		}
+	}
+	if !errors.Is(shown, cause) || ubl.CodeOf(nil) != "" {
+		t.Error("the cause is lost, or nil has a code")
+	}
+}
+
+func TestDids(t *testing.T) {
+	dids := ubl.Dids()
+	if slices.Sort(dids); len(slices.Compact(slices.Clone(dids))) != len(dids) {
+		t.Error("an act stands twice in the table")
+	}
+	dids[0] = "changed"
+	if slices.Contains(ubl.Dids(), "changed") {
+		t.Error("the table can be changed from outside")
+	}
+}
+
+func TestCheckText(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		code       ubl.Code
+	}{
+		{"one byte", "x", ""},
+		{"8,000 bytes", strings.Repeat("x", 8000), ""},
+		{"8,000 bytes in 4,000 characters", strings.Repeat("é", 4000), ""},
+		{"8,001 bytes", strings.Repeat("x", 8001), ubl.CodeTooLarge},
+		{"8,001 bytes that end inside a character", strings.Repeat("é", 4000) + "x", ubl.CodeTooLarge},
+		{"nothing", "", ubl.CodeValidation},
+		{"invalid UTF-8", "a\xff", ubl.CodeValidation},
+	} {
+		if got := ubl.CodeOf(ubl.CheckText(c.text, ubl.MaxMessageBytes)); got != c.code {
+			t.Errorf("%s: code %q, want %q", c.name, got, c.code)
+		}
+	}
+}
+
+func TestCheckName(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ok   bool
+	}{
+		{"general", true}, {"会議", true}, {strings.Repeat("é", 128), true},
+		{"", false}, {" \t ", false}, {strings.Repeat("é", 129), false}, {"a\nb", false}, {"a\x7f", false}, {"\xff", false},
+	} {
+		if err := ubl.CheckName(c.name); (err == nil) != c.ok {
+			t.Errorf("CheckName(%.20q) = %v", c.name, err)
+		}
+	}
+}
+
+func TestPolicyPatches(t *testing.T) {
+	base := ubl.RoomPolicy{MaxMessageBytes: 8000, Join: ubl.JoinInvite}
+	num := func(n int) *int { return &n }
+	str := func(s string) *string { return &s }
+	for _, c := range []struct {
+		name  string
+		patch ubl.RoomPolicyPatch
+		want  ubl.RoomPolicy
+		ok    bool
+	}{
+		{"nothing", ubl.RoomPolicyPatch{}, base, true},
+		{"all three", ubl.RoomPolicyPatch{MaxMessageBytes: num(1), RetentionDays: num(36500), Join: str("tenant")}, ubl.RoomPolicy{MaxMessageBytes: 1, RetentionDays: 36500, Join: "tenant"}, true},
+		{"no bytes", ubl.RoomPolicyPatch{MaxMessageBytes: num(0)}, base, false},
+		{"too many bytes", ubl.RoomPolicyPatch{MaxMessageBytes: num(8001)}, base, false},
+		{"negative days", ubl.RoomPolicyPatch{RetentionDays: num(-1)}, base, false},
+		{"too many days", ubl.RoomPolicyPatch{RetentionDays: num(36501)}, base, false},
+		{"no such rule", ubl.RoomPolicyPatch{Join: str("anyone")}, base, false},
+	} {
+		got, err := base.Apply(c.patch)
+		if (err == nil) != c.ok || c.ok && got != c.want {
+			t.Errorf("%s: %+v, %v", c.name, got, err)
+		}
+	}
+}

@@ -1,0 +1,308 @@
+package ubl
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+)
+
+// maxOpenActions bounds how many actions may wait for their effect while an
+// export is read.
+const maxOpenActions = 1 << 17
+
+// progressEvery is how many atoms lie between two calls of Progress.
+const progressEvery = 2048
+
+// VerifyOptions says what an export is checked against.
+type VerifyOptions struct {
+	// Head is the head hash that the ledger must end with, noted earlier or
+	// elsewhere; "" to believe the header. Without it an export that was cut
+	// short and given a new header passes: it is a true beginning of the ledger.
+	Head string
+	// Progress is told now and then how many atoms of how many were checked.
+	Progress func(atoms, of int64)
+}
+
+// Verified is what an export that holds contains.
+type Verified struct {
+	TenantID TenantID
+	Shard    string
+	Atoms    int64
+	// Actions and Effects add up to Atoms.
+	Actions, Effects int64
+	// Open counts intended actions whose effect had not come yet.
+	Open     int64
+	HeadHash string
+}
+
+// LineError is the first thing wrong with an export.
+type LineError struct {
+	Line   int64 // from 1; one past the end where something is missing
+	Reason string
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
+
+// Verify reads an export and checks everything that can be checked without
+// trusting whoever made it: each line's canonical form, each atom's cid, its
+// place in the chain, the head after it, that all belong to one tenant, and
+// that every effect answers an earlier action which had none. It reads as a
+// stream, in bounded memory. The error is a *[LineError] where the export does
+// not hold, or the reader's own.
+func Verify(r io.Reader, opts VerifyOptions) (*Verified, error) {
+	v := &verifier{lines: bufio.NewReaderSize(r, 64<<10), opts: opts,
+		at: LedgerHead{HeadHash: Genesis}, open: map[string]Status{}}
+	if err := v.header(); err != nil {
+		return nil, err
+	}
+	for v.at.Seq < v.last.Seq {
+		if err := v.atom(); err != nil {
+			return nil, err
+		}
+	}
+	return v.end()
+}
+
+// verifier is the state of one run of Verify.
+type verifier struct {
+	lines *bufio.Reader
+	opts  VerifyOptions
+	line  int64
+	buf   []byte
+
+	last   LedgerHead // what the header promises
+	at     LedgerHead // how far the atoms have come
+	headAt int64      // the seq at which opts.Head was met, -1 before
+	open   map[string]Status
+	out    Verified
+}
+
+func (v *verifier) bad(format string, args ...any) error {
+	return &LineError{Line: v.line, Reason: fmt.Sprintf(format, args...)}
+}
+
+// read gives the next line without its newline, io.EOF where there is none.
+func (v *verifier) read() ([]byte, error) {
+	v.line++
+	v.buf = v.buf[:0]
+	for {
+		part, err := v.lines.ReadSlice('\n')
+		v.buf = append(v.buf, part...)
+		switch {
+		case len(v.buf) > MaxExportLine+1:
+			return nil, v.bad("longer than %d bytes", MaxExportLine)
+		case err == nil:
+			return v.buf[:len(v.buf)-1], nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(v.buf) > 0:
+			return nil, v.bad("cut off: it has no newline")
+		case errors.Is(err, io.EOF):
+			return nil, io.EOF
+		default:
+			return nil, fmt.Errorf("couldn't read line %d: %w", v.line, err)
+		}
+	}
+}
+
+// object reads a line as an object with exactly the named members.
+func (v *verifier) object(names ...string) (map[string]json.RawMessage, error) {
+	line, err := v.read()
+	if err != nil {
+		return nil, err
+	}
+	canonical, err := Canonical(line)
+	if err != nil {
+		return nil, v.bad("not JSON that can be canonical")
+	}
+	if !bytes.Equal(canonical, line) {
+		return nil, v.bad("not canonical JSON")
+	}
+	// A map keeps the case of names, which a struct would not.
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(line, &m); err != nil {
+		return nil, v.bad("not an object")
+	}
+	if got := slices.Sorted(maps.Keys(m)); !slices.Equal(got, names) {
+		return nil, v.bad("its members are not exactly %q", names)
+	}
+	return m, nil
+}
+
+func (v *verifier) header() error {
+	m, err := v.object("format", "head_hash", "last_seq", "ledger_shard", "tenant_id")
+	if errors.Is(err, io.EOF) {
+		return v.bad("the file is empty")
+	}
+	if err != nil {
+		return err
+	}
+	var tenant TenantID
+	v.headAt = -1
+	switch {
+	case text(m["format"]) != ExportFormat:
+		return v.bad("the format is not %s", ExportFormat)
+	case !decode(m["tenant_id"], &tenant) || !tenant.Valid():
+		return v.bad("tenant_id is not the id of a tenant")
+	case text(m["ledger_shard"]) != DefaultShard:
+		return v.bad("ledger_shard is not %q", DefaultShard)
+	case !decode(m["last_seq"], &v.last.Seq) || v.last.Seq < 0:
+		return v.bad("last_seq is not a seq")
+	}
+	v.last.HeadHash = text(m["head_hash"])
+	v.out.TenantID, v.out.Shard = tenant, DefaultShard
+	if v.last.HeadHash != Genesis && !ValidHash("h:", v.last.HeadHash) {
+		return v.bad("head_hash is not the hash of a head")
+	}
+	if v.opts.Head == Genesis {
+		v.headAt = 0
+	}
+	return nil
+}
+
+// atom checks the next line against where the chain is.
+func (v *verifier) atom() error {
+	m, err := v.object("atom", "head_hash", "seq")
+	if errors.Is(err, io.EOF) {
+		return v.bad("missing: the header says that the ledger goes on to seq %d", v.last.Seq)
+	}
+	if err != nil {
+		return err
+	}
+	var seq int64
+	if !decode(m["seq"], &seq) || seq != v.at.Seq+1 {
+		return v.bad("seq is not %d", v.at.Seq+1)
+	}
+	cid, err := v.link(m["atom"])
+	if err != nil {
+		return err
+	}
+	v.at = LedgerHead{Seq: seq, HeadHash: NextHead(v.at.HeadHash, cid)}
+	if text(m["head_hash"]) != v.at.HeadHash {
+		return v.bad("head_hash is not the head after this atom")
+	}
+	if v.at.HeadHash == v.opts.Head {
+		v.headAt = seq
+	}
+	if v.opts.Progress != nil && seq%progressEvery == 0 {
+		v.opts.Progress(seq, v.last.Seq)
+	}
+	return nil
+}
+
+// link checks what an atom says of itself and returns its cid.
+func (v *verifier) link(raw json.RawMessage) (string, error) {
+	var atom map[string]json.RawMessage
+	if !decode(raw, &atom) {
+		return "", v.bad("the atom is not an object")
+	}
+	cid := text(atom["cid"])
+	switch {
+	case text(atom["tenant_id"]) != string(v.out.TenantID):
+		return "", v.bad("the atom's tenant_id is not that of the header")
+	case text(atom["prev_hash"]) != v.at.HeadHash:
+		return "", v.bad("the atom's prev_hash is not the head before it")
+	case cid != CID(withoutCID(atom)):
+		return "", v.bad("the atom's cid is not the hash of its content")
+	}
+	switch text(atom["kind"]) {
+	case "action.v1":
+		return cid, v.action(cid, Status(text(atom["status"])))
+	case "effect.v1":
+		return cid, v.effect(text(atom["ref_action_cid"]), Outcome(text(atom["outcome"])))
+	}
+	return "", v.bad("the atom's kind is neither action.v1 nor effect.v1")
+}
+
+func (v *verifier) action(cid string, status Status) error {
+	if status != StatusExecuted && status != StatusIntended && status != StatusDenied {
+		return v.bad("the action's status is not one of the three")
+	}
+	if len(v.open) == maxOpenActions {
+		return v.bad("more than %d actions wait for their effect", maxOpenActions)
+	}
+	v.open[cid] = status
+	v.out.Actions++
+	return nil
+}
+
+func (v *verifier) effect(ref string, outcome Outcome) error {
+	if outcome != OutcomeOK && outcome != OutcomeError {
+		return v.bad("the effect's outcome is neither ok nor error")
+	}
+	if _, ok := v.open[ref]; !ok {
+		return v.bad("the effect's ref_action_cid is not an earlier action without an effect")
+	}
+	delete(v.open, ref)
+	v.out.Effects++
+	return nil
+}
+
+// end checks what can only be known after the last atom.
+func (v *verifier) end() (*Verified, error) {
+	_, err := v.read()
+	switch {
+	case err == nil:
+		return nil, v.bad("the file goes on after seq %d, the last of the header", v.last.Seq)
+	case !errors.Is(err, io.EOF):
+		return nil, err
+	case v.at.HeadHash != v.last.HeadHash:
+		v.line = 1
+		return nil, v.bad("head_hash is not the head after the last atom")
+	}
+	for _, status := range v.open {
+		switch status {
+		case StatusExecuted:
+			return nil, v.bad("missing: an executed action has no effect")
+		case StatusIntended:
+			v.out.Open++
+		}
+	}
+	if v.opts.Head != "" && v.headAt != v.at.Seq {
+		return nil, v.wrongHead()
+	}
+	v.out.Atoms, v.out.HeadHash = v.at.Seq, v.at.HeadHash
+	return &v.out, nil
+}
+
+func (v *verifier) wrongHead() error {
+	if v.headAt < 0 {
+		return v.bad("missing: the ledger doesn't reach the given head")
+	}
+	v.line = v.headAt + 2
+	return v.bad("the ledger goes on after the given head, by %d atoms", v.at.Seq-v.headAt)
+}
+
+// withoutCID writes the atom as it was hashed. Its values are canonical
+// already, and the names of its members are ASCII.
+func withoutCID(atom map[string]json.RawMessage) []byte {
+	b := []byte{'{'}
+	for _, name := range slices.Sorted(maps.Keys(atom)) {
+		if name == "cid" {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = appendString(b, name)
+		b = append(b, ':')
+		b = append(b, atom[name]...)
+	}
+	return append(b, '}')
+}
+
+// decode refuses null too, which json.Unmarshal would skip in silence.
+func decode(raw json.RawMessage, into any) bool {
+	return len(raw) > 0 && raw[0] != 'n' && json.Unmarshal(raw, into) == nil
+}
+
+// text is a member that must be a string, "" where it is not.
+func text(raw json.RawMessage) string {
+	var s string
+	_ = decode(raw, &s)
+	return s
+}
