@@ -80,6 +80,9 @@ type (
 		Request
 		Token PlatformToken
 	}
+	// SweepRooms applies retention in all rooms. The platform only; each Room
+	// checks that. Answers the number of rooms that have retention.
+	SweepRooms struct{ Request }
 	// RevokeToken ends a platform token. Owners of tenant 0, and anyone their
 	// own. Answers nil.
 	RevokeToken struct {
@@ -159,3 +162,6 @@ func (AdmitToken) Cost() int { return writeCost }
 
 // Cost is that of one act.
 func (RevokeToken) Cost() int { return writeCost }
+
+// Cost is 0: each Room is admitted on its own.
+func (SweepRooms) Cost() int { return 0 }

@@ -34,7 +34,7 @@ func EmailDomain(email string) string {
 		return ""
 	}
 	domain := lowerASCII(email[at+1:])
-	if !TenantID("t:" + domain).Valid() || slices.Contains(strings.Split(domain, "."), "") {
+	if !TenantID("t:"+domain).Valid() || slices.Contains(strings.Split(domain, "."), "") {
 		return ""
 	}
 	return domain

@@ -376,8 +376,8 @@ func FuzzExportRoundTrip(f *testing.F) {
 		if got, err := verify(export, c.head.HeadHash); err != nil || got.HeadHash != c.head.HeadHash {
 			t.Fatalf("Verify = %+v, %v\n%s", got, err, export)
 		}
-		if bits == 0 {
-			return
+		if bits == 0 || len(c.atoms) == 0 {
+			return // nothing but the header says whose an empty ledger is
 		}
 		export[int(at)%len(export)] ^= bits
 		if _, err := verify(export, c.head.HeadHash); err == nil {

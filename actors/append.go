@@ -34,10 +34,10 @@ type Append struct {
 	Acts     []*Act
 	Records  []Record
 	Counters []ubl.Counter
-	// Events are made after the commit; nil for none.
-	Events func() []ubl.Event
 	// First and Last are the seqs of the append's atoms, filled by the ledger.
 	First, Last int64
+
+	events []func() ubl.Event
 
 	cell *cell
 	cost int
@@ -53,6 +53,17 @@ type Append struct {
 
 // Cost is 0: the command that led to it was admitted.
 func (*Append) Cost() int { return 0 }
+
+// OnCommit adds an event that is made and published once the append is durable.
+func (a *Append) OnCommit(event func() ubl.Event) { a.events = append(a.events, event) }
+
+// Merge adds what another, uncommitted append holds.
+func (a *Append) Merge(b *Append) {
+	a.Acts = append(a.Acts, b.Acts...)
+	a.Records = append(a.Records, b.Records...)
+	a.Counters = append(a.Counters, b.Counters...)
+	a.events = append(a.events, b.events...)
+}
 
 func (a *Append) init(c *cell, cost int) {
 	a.cell, a.cost, a.done = c, cost, make(chan struct{})
@@ -99,16 +110,22 @@ func (a *Append) then(fn func(error)) {
 	fn(a.err)
 }
 
+// publish tells the ledger's listeners of the whole commit and each room's of
+// its own events.
 func (a *Append) publish() {
-	p := ubl.Publication{First: a.First, Last: a.Last}
-	if a.Events != nil {
-		p.Events = a.Events()
-	}
 	f := &a.cell.rt.feed
-	f.publish(a.cell.group.key.Ledger(), p)
-	if len(p.Events) == 0 {
-		return
+	p := ubl.Publication{First: a.First, Last: a.Last}
+	for _, event := range a.events {
+		p.Events = append(p.Events, event())
 	}
-	// Rooms publish under their own names; a commit tells of one room at most.
-	f.publish(ubl.RoomName(p.Events[0].TenantID, p.Events[0].RoomID), p)
+	f.publish(a.cell.group.key.Ledger(), p)
+	for rest := p.Events; len(rest) > 0; {
+		room := rest[0].RoomID
+		n := 1
+		for n < len(rest) && rest[n].RoomID == room {
+			n++
+		}
+		f.publish(ubl.RoomName(a.cell.group.key.Tenant, room), ubl.Publication{First: a.First, Last: a.Last, Events: rest[:n]})
+		rest = rest[n:]
+	}
 }

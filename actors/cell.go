@@ -128,6 +128,9 @@ func (c *cell) passivate() {
 	c.closed = true
 	c.rt.forget(c)
 	c.rt.system.Root.Stop(c.pid)
+	if l := c.group.lonelyLedger(); l != nil && l != c {
+		l.passivate()
+	}
 }
 
 // receive runs one command in the mailbox.

@@ -77,6 +77,18 @@ func (g *group) others() bool {
 	return len(g.cells) > 1
 }
 
+// lonelyLedger is the group's ledger cell if nobody else is left.
+func (g *group) lonelyLedger() *cell {
+	g.rt.mu.Lock()
+	defer g.rt.mu.Unlock()
+	for c := range g.cells {
+		if len(g.cells) == 1 && c.isLedger() {
+			return c
+		}
+	}
+	return nil
+}
+
 // take takes credits of the group and its partition, both or none.
 func (g *group) take(bytes int) bool {
 	if !g.credits.take(bytes) {

@@ -57,6 +57,14 @@ func (t *Turn) set(a answer) {
 	t.answered, t.answer = true, a
 }
 
+// Drop lets the actor leave memory as soon as nothing waits for it: it turned
+// out to be of no use.
+func (t *Turn) Drop() {
+	if t.cell.pending.Load() == 0 {
+		t.cell.actor = nil
+	}
+}
+
 // finish sends the answer through the gate: behind the newest commit that the
 // decision could have seen.
 func (t *Turn) finish() {

@@ -1,0 +1,222 @@
+package room
+
+import (
+	"fmt"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// The decisions about a room itself. Each reads the state, changes nothing,
+// and returns a plan or a refusal.
+
+func (r *Room) decideAdd(c ubl.AddMember) func(ubl.Time) (*plan, error) {
+	return func(now ubl.Time) (*plan, error) {
+		if err := r.owner(c.Who); err != nil {
+			return nil, err
+		}
+		if !c.Member.Role.Valid() {
+			return nil, ubl.Errorf(ubl.CodeValidation, "the role is neither owner nor member")
+		}
+		if _, ok := r.state.Agreement.Members[c.Member.UserID]; ok {
+			return nil, ubl.Errorf(ubl.CodeConflict, "the user is a member of this room already")
+		}
+		m := c.Member
+		m.Since = now
+		return r.joining(m), nil
+	}
+}
+
+func (r *Room) decideJoin(c ubl.JoinRoom) func(ubl.Time) (*plan, error) {
+	return func(now ubl.Time) (*plan, error) {
+		if err := r.state.Agreement.InForce(); err != nil {
+			return nil, err
+		}
+		if _, ok := r.state.Agreement.Members[c.Who.UserID]; ok {
+			return nil, ubl.Errorf(ubl.CodeConflict, "the caller is a member of this room already")
+		}
+		if r.state.Policy.Join != ubl.JoinTenant {
+			return nil, ubl.Errorf(ubl.CodeNotAMember, "this room is joined by invitation")
+		}
+		return r.joining(memberOf(c.Who, ubl.RoleMember, now)), nil
+	}
+}
+
+// welcome adds a newcomer of the tenant once, and otherwise answers what is.
+func (r *Room) welcome(t *actors.Turn, c ubl.Welcome) {
+	if m, ok := r.state.Agreement.Members[c.Who.UserID]; ok {
+		t.Reply(&m)
+		return
+	}
+	if r.state.Past[c.Who.UserID] || r.state.Agreement.InForce() != nil {
+		t.Reply((*ubl.Member)(nil))
+		return
+	}
+	p := r.joining(memberOf(c.Who, c.Role, t.Now()))
+	p.agreement = ubl.TenantAgreement(r.tenant)
+	p.event.Did = ubl.DidRoomJoin
+	r.commit(t, c.Request, p, nil)
+}
+
+func memberOf(who ubl.Identity, role ubl.Role, now ubl.Time) ubl.Member {
+	return ubl.Member{UserID: who.UserID, Email: who.Email, Role: role, IsService: who.IsService, Since: now}
+}
+
+// joining adds a member and greets them.
+func (r *Room) joining(m ubl.Member) *plan {
+	p := r.setting(m)
+	p.joined = m.UserID
+	return p
+}
+
+// setting writes a member's entry.
+func (r *Room) setting(m ubl.Member) *plan {
+	return settingIn(r.state.Summary, m)
+}
+
+func settingIn(room ubl.RoomSummary, m ubl.Member) *plan {
+	id := room.RoomID
+	return &plan{
+		event: event{Member: &m},
+		this:  ubl.Fields{ubl.Str("role", m.Role), ubl.Str("room_id", id), ubl.Str("user_id", m.UserID)},
+		effect: ubl.Fields{
+			ubl.Str("agreement_id", ubl.RoomAgreement(id)), ubl.Str("op", "agreement.set"),
+			ubl.Str("role", m.Role), ubl.Str("user_id", m.UserID),
+		},
+		records: []actors.Record{{Key: actors.MemberIndex(m.UserID, id), Value: actors.RoomIndex{Room: room, Role: m.Role}.Encode()}},
+	}
+}
+
+func (r *Room) decideRole(c ubl.SetMember) func(ubl.Time) (*plan, error) {
+	return func(ubl.Time) (*plan, error) {
+		if err := r.owner(c.Who); err != nil {
+			return nil, err
+		}
+		m, ok := r.state.Agreement.Members[c.UserID]
+		switch {
+		case !c.Role.Valid():
+			return nil, ubl.Errorf(ubl.CodeValidation, "the role is neither owner nor member")
+		case !ok:
+			return nil, ubl.Errorf(ubl.CodeNotFound, "the user is not a member of this room")
+		case m.Role == ubl.RoleOwner && c.Role != ubl.RoleOwner && r.state.Agreement.Owners() == 1:
+			return nil, ubl.Errorf(ubl.CodeConflict, "the last owner of a room stays its owner")
+		}
+		m.Role = c.Role
+		return r.setting(m), nil
+	}
+}
+
+// removal names the act: who removes themselves leaves.
+func removal(c ubl.RemoveMember) ubl.Did {
+	if c.UserID == c.Who.UserID {
+		return ubl.DidRoomLeave
+	}
+	return ubl.DidRoomRemove
+}
+
+func (r *Room) decideRemove(c ubl.RemoveMember) func(ubl.Time) (*plan, error) {
+	return func(ubl.Time) (*plan, error) {
+		m, ok := r.state.Agreement.Members[c.UserID]
+		if err := r.mayRemove(c); err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, ubl.Errorf(ubl.CodeNotFound, "the user is not a member of this room")
+		}
+		if !c.Expel && m.Role == ubl.RoleOwner && r.state.Agreement.Owners() == 1 && len(r.state.Agreement.Members) > 1 {
+			return nil, ubl.Errorf(ubl.CodeConflict, "the last owner of a room can't go before making another one")
+		}
+		p := &plan{
+			event: event{Member: &m},
+			this:  ubl.Fields{ubl.Str("room_id", r.id), ubl.Str("user_id", m.UserID)},
+			effect: ubl.Fields{
+				ubl.Str("agreement_id", r.state.Agreement.ID), ubl.Str("op", "agreement.remove"), ubl.Str("user_id", m.UserID),
+			},
+			records: []actors.Record{{Key: actors.MemberIndex(m.UserID, r.id)}},
+			left:    m.UserID,
+		}
+		if c.Expel {
+			p.agreement = ubl.TenantAgreement(r.tenant)
+		}
+		return p, nil
+	}
+}
+
+func (r *Room) mayRemove(c ubl.RemoveMember) error {
+	switch {
+	case c.Expel:
+		return nil // decided by the Tenant, under its own Agreement
+	case c.UserID == c.Who.UserID:
+		if _, err := r.member(c.Who); err != nil {
+			return err
+		}
+		return r.state.Agreement.InForce()
+	}
+	return r.owner(c.Who)
+}
+
+func (r *Room) decidePolicy(c ubl.SetRoomPolicy) func(ubl.Time) (*plan, error) {
+	return func(ubl.Time) (*plan, error) {
+		if err := r.owner(c.Who); err != nil {
+			return nil, err
+		}
+		policy, err := r.state.Policy.Apply(c.Patch)
+		if err != nil {
+			return nil, err
+		}
+		return r.policyPlan(policy), nil
+	}
+}
+
+func (r *Room) policyPlan(policy ubl.RoomPolicy) *plan {
+	return &plan{
+		event: event{Policy: &policy},
+		this: ubl.Fields{
+			ubl.Str("join", policy.Join), ubl.Int("max_message_bytes", int64(policy.MaxMessageBytes)),
+			ubl.Int("retention_days", int64(policy.RetentionDays)), ubl.Str("room_id", r.id),
+		},
+		effect:  ubl.Fields{ubl.Str("op", "policy.set"), ubl.Str("room_id", r.id)},
+		records: policyIndexes(r.state.Summary, policy),
+	}
+}
+
+// policyIndexes sets or clears the indexes that follow from a policy.
+func policyIndexes(room ubl.RoomSummary, policy ubl.RoomPolicy) []actors.Record {
+	joinable := actors.Record{Key: actors.JoinableIndex(room.RoomID)}
+	if policy.Join == ubl.JoinTenant {
+		joinable.Value = actors.RoomIndex{Room: room}.Encode()
+	}
+	retained := actors.Record{Key: actors.RetentionIndex(room.RoomID)}
+	if policy.RetentionDays > 0 {
+		retained.Value = actors.RoomIndex{Room: room}.Encode()
+	}
+	return []actors.Record{joinable, retained}
+}
+
+// patchText tells one patch from another under the same key.
+func patchText(p ubl.RoomPolicyPatch) string {
+	text := ""
+	if p.MaxMessageBytes != nil {
+		text += fmt.Sprintf("max_message_bytes=%d;", *p.MaxMessageBytes)
+	}
+	if p.RetentionDays != nil {
+		text += fmt.Sprintf("retention_days=%d;", *p.RetentionDays)
+	}
+	if p.Join != nil {
+		text += "join=" + *p.Join
+	}
+	return text
+}
+
+func (r *Room) decideEnd(c ubl.EndAgreement) func(ubl.Time) (*plan, error) {
+	return func(ubl.Time) (*plan, error) {
+		if err := r.owner(c.Who); err != nil {
+			return nil, err
+		}
+		id := r.state.Agreement.ID
+		return &plan{
+			this:   ubl.Fields{ubl.Str("agreement_id", id)},
+			effect: ubl.Fields{ubl.Str("agreement_id", id), ubl.Str("op", "agreement.end")},
+		}, nil
+	}
+}

@@ -1,0 +1,55 @@
+// Package room is the Room family, the ordering authority: it decides who may
+// write into a room and which room_seq a message gets.
+//
+// # Data
+//
+// A Room owns its [State], which is derived: events applied in order, and the
+// newest messages. Stored, in the tenant's group, numbers as 8 bytes big-endian:
+//
+//	g room 0 n      event n: founding, membership, policy, trimming, ending (JSON)
+//	e room          counter of events
+//	m room 0 seq    message (canonical JSON)
+//	c room          counter of messages, which is room_seq
+//	k, i            idempotency keys ([actors.Keys])
+//	u, j, w         indexes for the Tenant's lists of rooms ([actors.MemberIndex],
+//	                [actors.JoinableIndex], [actors.RetentionIndex])
+//
+// # The way of one message
+//
+// Send checks the Agreement, membership, size, reply and key, takes the next
+// room_seq, and commits one append: the messenger.send act, the message (sealed
+// with its receipt by the ledger), its counter and its key. The next message
+// does not wait for it.
+//
+// # What fails
+//
+// A refusal changes nothing. A failed commit ends the group; the Room is loaded
+// from what is stored, where the message either is, with its key, or is not.
+package room
+
+import (
+	"encoding/binary"
+
+	"ubl"
+)
+
+// Reference kinds of idempotency keys.
+const (
+	refEvent   = 'g'
+	refMessage = 'm'
+)
+
+func eventKey(r ubl.RoomID, n int64) []byte   { return numbered('g', r, n) }
+func messageKey(r ubl.RoomID, n int64) []byte { return numbered('m', r, n) }
+
+// numbered is a key of an ordered space; n < 0 is the space's end.
+func numbered(space byte, r ubl.RoomID, n int64) []byte {
+	b := append([]byte{space}, r...)
+	if n < 0 {
+		return append(b, 1)
+	}
+	return binary.BigEndian.AppendUint64(append(b, 0), uint64(n))
+}
+
+func eventCounter(r ubl.RoomID) []byte   { return append([]byte{'e'}, r...) }
+func messageCounter(r ubl.RoomID) []byte { return append([]byte{'c'}, r...) }

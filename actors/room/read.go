@@ -1,0 +1,173 @@
+package room
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// maxPage is the most messages of one page.
+const maxPage = 200
+
+// history answers a page of the timeline: from memory where it lies there,
+// else from the store on the asker's goroutine.
+func (r *Room) history(t *actors.Turn, c ubl.ReadHistory) {
+	if _, err := r.member(c.Who); err != nil {
+		t.Fail(err)
+		return
+	}
+	first, last := r.pageBounds(c)
+	head := r.state.Head
+	page := func(messages []json.RawMessage) *ubl.HistoryPage {
+		p := &ubl.HistoryPage{Messages: messages, Head: head}
+		if len(messages) > 0 {
+			p.FirstSeq, p.LastSeq = first, first+int64(len(messages))-1
+			if first > head.AvailableFrom {
+				p.NextCursor = &first
+			}
+		}
+		return p
+	}
+	if posts, ok := r.fromMemory(first, last); ok {
+		t.Later(func() (any, error) {
+			messages := make([]json.RawMessage, len(posts))
+			for i, p := range posts {
+				messages[i] = p.json
+			}
+			return page(messages), nil
+		})
+		return
+	}
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		messages, err := readMessages(ctx, r.read, r.group, r.id, first, last)
+		if err != nil {
+			return nil, err
+		}
+		if int64(len(messages)) < last-first+1 { // trimmed since the turn: what is left is its end
+			first = last - int64(len(messages)) + 1
+		}
+		return page(messages), nil
+	})
+}
+
+// pageBounds is the first and last room_seq asked for, cut to what is kept;
+// last < first for an empty page.
+func (r *Room) pageBounds(c ubl.ReadHistory) (first, last int64) {
+	limit := int64(min(max(c.Limit, 1), maxPage))
+	head := r.state.Head
+	if c.After != nil {
+		first = max(*c.After+1, head.AvailableFrom)
+		return first, min(head.LastSeq, first+limit-1)
+	}
+	last = head.LastSeq
+	if c.Before > 0 {
+		last = min(last, c.Before-1)
+	}
+	return max(last-limit+1, head.AvailableFrom), last
+}
+
+// fromMemory copies the posts of the range if memory holds all of them.
+func (r *Room) fromMemory(first, last int64) ([]*post, bool) {
+	if last < first {
+		return nil, true
+	}
+	if len(r.hot) == 0 || first < r.hot[0].seq {
+		return nil, false
+	}
+	from := first - r.hot[0].seq
+	return slices.Clone(r.hot[from : from+last-first+1]), true
+}
+
+func readMessages(ctx context.Context, read ubl.Reader, g ubl.Group, id ubl.RoomID, first, last int64) ([]json.RawMessage, error) {
+	var messages []json.RawMessage
+	err := read.View(ctx, g, func(snap ubl.Snapshot) error {
+		return snap.Ascend(messageKey(id, first), messageKey(id, last+1), func(_, v []byte) bool {
+			messages = append(messages, slices.Clone(v))
+			return true
+		})
+	})
+	return messages, err
+}
+
+// sent answers a retried send with the message that its key led to.
+func (r *Room) sent(t *actors.Turn, seq int64) {
+	if posts, ok := r.fromMemory(seq, seq); ok {
+		t.Later(func() (any, error) { return &ubl.Sent{Message: posts[0].json, RoomSeq: seq}, nil })
+		return
+	}
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		messages, err := readMessages(ctx, r.read, r.group, r.id, seq, seq)
+		if err != nil {
+			return nil, err
+		}
+		if len(messages) == 0 {
+			return nil, ubl.Errorf(ubl.CodeConflict, "the message of this key was accepted, and removed by retention since")
+		}
+		return &ubl.Sent{Message: messages[0], RoomSeq: seq}, nil
+	})
+}
+
+// checkReply refuses a reply to a message that the room doesn't hold. The
+// number inside the id says where to look.
+func (r *Room) checkReply(t *actors.Turn, id ubl.MessageID) error {
+	if id == "" {
+		return nil
+	}
+	unknown := ubl.Errorf(ubl.CodeValidation, "reply_to is not a message of this room")
+	seq, ok := id.Seq()
+	if !ok || seq < r.state.Head.AvailableFrom || seq > r.state.Head.LastSeq {
+		return unknown
+	}
+	if posts, ok := r.fromMemory(seq, seq); ok {
+		if posts[0].id != id {
+			return unknown
+		}
+		return nil
+	}
+	messages, err := readMessages(t.Context(), r.read, r.group, r.id, seq, seq)
+	if err != nil {
+		return err
+	}
+	var m struct {
+		ID ubl.MessageID `json:"msg_id"`
+	}
+	if len(messages) == 0 || json.Unmarshal(messages[0], &m) != nil || m.ID != id {
+		return unknown
+	}
+	return nil
+}
+
+// agreement answers members with the Agreement and its history.
+func (r *Room) agreement(t *actors.Turn, who ubl.Identity) {
+	if _, err := r.member(who); err != nil {
+		t.Fail(err)
+		return
+	}
+	now := r.state.Agreement
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		history, err := r.changes(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return now.View(history), nil
+	})
+}
+
+// changes reads the Agreement's history.
+func (r *Room) changes(ctx context.Context) ([]ubl.Change, error) {
+	var history []ubl.Change
+	err := r.read.View(ctx, r.group, func(snap ubl.Snapshot) error {
+		return eachEvent(snap, r.id, func(e event) {
+			if e.Did != ubl.DidRoomUpdate && e.Did != ubl.DidRoomTrim {
+				history = append(history, e.change())
+			}
+		})
+	})
+	return history, err
+}

@@ -1,0 +1,176 @@
+package room
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// hotLimit is how many of the newest messages stay in memory.
+const hotLimit = 500
+
+// Family registers Rooms over a reader.
+func Family(read ubl.Reader) actors.Family {
+	return actors.Family{
+		Name: "room",
+		Owns: func(local string) bool { return ubl.RoomID(local).Valid() },
+		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
+			return open(ctx, read, env)
+		},
+	}
+}
+
+// Room is one room. Its fields are owned by the mailbox.
+type Room struct {
+	env    actors.Env
+	read   ubl.Reader
+	group  ubl.Group
+	tenant ubl.TenantID
+	id     ubl.RoomID
+
+	state State
+	keys  *actors.Keys
+	hot   []*post // the newest messages, oldest first, without holes
+}
+
+// post is a message in memory. json is set by the ledger when it seals the
+// message, so it may be read only behind the gate.
+type post struct {
+	seq  int64
+	id   ubl.MessageID
+	json json.RawMessage
+}
+
+// open replays the stored events and reads the newest messages.
+func open(ctx context.Context, read ubl.Reader, env actors.Env) (*Room, error) {
+	r := &Room{env: env, read: read, group: env.Name.Group(), id: ubl.RoomID(env.Name.Local())}
+	r.tenant = r.group.Tenant
+	err := read.View(ctx, r.group, func(snap ubl.Snapshot) error {
+		if err := r.replay(snap); err != nil {
+			return err
+		}
+		if r.state.Events == 0 {
+			return ubl.Errorf(ubl.CodeNotFound, "there is no such room")
+		}
+		var err error
+		if r.state.Head.LastSeq, err = snap.Counter(messageCounter(r.id)); err != nil {
+			return err
+		}
+		if err = r.loadHot(snap); err != nil {
+			return err
+		}
+		r.keys, err = actors.LoadKeys(snap, read, env.Name)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("couldn't load a room: %w", err)
+	}
+	return r, nil
+}
+
+func (r *Room) replay(snap ubl.Snapshot) error {
+	return eachEvent(snap, r.id, func(e event) { r.state.apply(e) })
+}
+
+func eachEvent(snap ubl.Snapshot, id ubl.RoomID, fn func(event)) error {
+	var bad error
+	err := snap.Ascend(eventKey(id, 0), eventKey(id, -1), func(_, v []byte) bool {
+		var e event
+		if bad = json.Unmarshal(v, &e); bad == nil && e.Version > eventVersion {
+			bad = errors.New("an event has a newer version than this program knows")
+		}
+		if bad == nil {
+			fn(e)
+		}
+		return bad == nil
+	})
+	return errors.Join(err, bad)
+}
+
+func (r *Room) loadHot(snap ubl.Snapshot) error {
+	var bad error
+	err := snap.Descend(messageKey(r.id, 0), messageKey(r.id, -1), func(_, v []byte) bool {
+		var m struct {
+			Seq int64         `json:"room_seq"`
+			ID  ubl.MessageID `json:"msg_id"`
+		}
+		if bad = json.Unmarshal(v, &m); bad != nil {
+			return false
+		}
+		r.hot = append(r.hot, &post{seq: m.Seq, id: m.ID, json: slices.Clone(v)})
+		return len(r.hot) < hotLimit
+	})
+	slices.Reverse(r.hot)
+	return errors.Join(err, bad)
+}
+
+// Receive implements [actors.Actor].
+func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
+	switch c := cmd.(type) {
+	case ubl.SendMessage:
+		r.send(t, c)
+	case ubl.Announce:
+		r.announce(t, c)
+	case ubl.ReadHistory:
+		r.history(t, c)
+	case ubl.RoomHead:
+		t.Reply(r.state.Head)
+	case ubl.GetRoom:
+		r.answer(t, c.Who, func() any { return r.state.room() })
+	case ubl.GetAgreement:
+		r.agreement(t, c.Who)
+	case ubl.AddMember:
+		r.change(t, c.Request, ubl.DidRoomInvite, r.decideAdd(c), string(c.Member.UserID), string(c.Member.Role))
+	case ubl.JoinRoom:
+		r.change(t, c.Request, ubl.DidRoomJoin, r.decideJoin(c))
+	case ubl.Welcome:
+		r.welcome(t, c)
+	case ubl.SetMember:
+		r.change(t, c.Request, ubl.DidRoomMemberUpdate, r.decideRole(c), string(c.UserID), string(c.Role))
+	case ubl.RemoveMember:
+		r.change(t, c.Request, removal(c), r.decideRemove(c), string(c.UserID))
+	case ubl.SetRoomPolicy:
+		r.change(t, c.Request, ubl.DidRoomUpdate, r.decidePolicy(c), fmt.Sprint(patchText(c.Patch)))
+	case ubl.EndAgreement:
+		r.change(t, c.Request, ubl.DidAgreementEnd, r.decideEnd(c))
+	case ubl.Sweep:
+		r.sweep(t, c)
+	default:
+		t.Fail(ubl.Errorf(ubl.CodeNotFound, "a room doesn't answer this command"))
+	}
+}
+
+// member is the caller's entry, or the refusal.
+func (r *Room) member(who ubl.Identity) (ubl.Member, error) {
+	m, ok := r.state.Agreement.Members[who.UserID]
+	if !ok {
+		return m, ubl.Errorf(ubl.CodeNotAMember, "the caller is not a member of this room")
+	}
+	return m, nil
+}
+
+// owner refuses everyone but owners under an Agreement in force.
+func (r *Room) owner(who ubl.Identity) error {
+	m, err := r.member(who)
+	if err != nil {
+		return err
+	}
+	if m.Role != ubl.RoleOwner {
+		return ubl.Errorf(ubl.CodeForbidden, "only an owner of the room may do this")
+	}
+	return r.state.Agreement.InForce()
+}
+
+// answer replies to members.
+func (r *Room) answer(t *actors.Turn, who ubl.Identity, value func() any) {
+	if _, err := r.member(who); err != nil {
+		t.Fail(err)
+		return
+	}
+	t.Reply(value())
+}

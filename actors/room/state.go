@@ -1,0 +1,91 @@
+package room
+
+import (
+	"maps"
+
+	"ubl"
+)
+
+// State is what a Room decides by. It is the same after replaying the stored
+// events as it was before a crash.
+type State struct {
+	Summary   ubl.RoomSummary
+	Policy    ubl.RoomPolicy
+	Agreement ubl.Agreement
+	// Past holds everyone who ever was a member, so that nobody is welcomed twice.
+	Past map[ubl.UserID]bool
+	// Events counts the events.
+	Events int64
+	Head   ubl.Head
+}
+
+// event is a stored fact of a room. The struct is the disk form: fields are
+// only ever added, and a change of meaning raises version.
+type event struct {
+	Version       int              `json:"v"`
+	N             int64            `json:"n"`
+	Did           ubl.Did          `json:"did"`
+	At            ubl.Time         `json:"at"`
+	By            ubl.UserID       `json:"by"`
+	Room          *ubl.RoomSummary `json:"room,omitempty"`           // room.create
+	Tenant        ubl.TenantID     `json:"tenant,omitempty"`         // room.create
+	Policy        *ubl.RoomPolicy  `json:"policy,omitempty"`         // room.create, room.update
+	Member        *ubl.Member      `json:"member,omitempty"`         // whom a membership event is about
+	AvailableFrom int64            `json:"available_from,omitempty"` // room.trim
+	Receipt       ubl.Receipt      `json:"receipt"`
+}
+
+const eventVersion = 1
+
+// apply is the only place where events change the state.
+func (s *State) apply(e event) {
+	s.Events = e.N
+	switch e.Did {
+	case ubl.DidRoomCreate:
+		s.Summary, s.Policy = *e.Room, *e.Policy
+		s.Head.AvailableFrom = 1
+		s.Past = make(map[ubl.UserID]bool)
+		s.Agreement = ubl.Agreement{
+			ID: ubl.RoomAgreement(e.Room.RoomID), Type: ubl.RoomGovernance, TenantID: e.Tenant,
+			CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
+			Members: make(map[ubl.UserID]ubl.Member),
+		}
+		s.set(*e.Member)
+	case ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidRoomMemberUpdate:
+		s.set(*e.Member)
+	case ubl.DidRoomLeave, ubl.DidRoomRemove:
+		// Copied, not changed in place: views of the Agreement are handed out.
+		s.Agreement.Members = maps.Clone(s.Agreement.Members)
+		delete(s.Agreement.Members, e.Member.UserID)
+	case ubl.DidRoomUpdate:
+		s.Policy = *e.Policy
+	case ubl.DidRoomTrim:
+		s.Head.AvailableFrom = e.AvailableFrom
+	case ubl.DidAgreementEnd:
+		s.Agreement.Status = ubl.AgreementEnded
+		s.Agreement.EndedAt = &e.At
+	}
+}
+
+func (s *State) set(m ubl.Member) {
+	s.Agreement.Members = maps.Clone(s.Agreement.Members)
+	s.Agreement.Members[m.UserID] = m
+	s.Past[m.UserID] = true
+}
+
+// room is the configuration as it is served.
+func (s *State) room() *ubl.Room {
+	return &ubl.Room{
+		RoomSummary: s.Summary, TenantID: s.Agreement.TenantID, Policy: s.Policy,
+		LastSeq: s.Head.LastSeq, AvailableFrom: s.Head.AvailableFrom,
+	}
+}
+
+// change is the event as a step of the Agreement's history.
+func (e event) change() ubl.Change {
+	c := ubl.Change{N: e.N, Did: e.Did, At: e.At, By: e.By, Receipt: e.Receipt}
+	if e.Member != nil {
+		c.UserID, c.Role = e.Member.UserID, e.Member.Role
+	}
+	return c
+}

@@ -1,0 +1,77 @@
+package room
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// trimPage is the most messages that one batch removes.
+const trimPage = 500
+
+// sweep removes a page of messages older than the room's policy keeps. It is
+// an act like any other, with the room and its new available_from in the
+// batch: replaying it needs no clock.
+func (r *Room) sweep(t *actors.Turn, c ubl.Sweep) {
+	if !c.Who.IsPlatform() {
+		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform applies retention"))
+		return
+	}
+	if r.state.Policy.RetentionDays == 0 {
+		t.Reply(r.state.Head)
+		return
+	}
+	cutoff := t.Now().Add(-time.Duration(r.state.Policy.RetentionDays) * 24 * time.Hour)
+	from, err := r.firstSince(t, cutoff)
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	if from == r.state.Head.AvailableFrom {
+		t.Reply(r.state.Head)
+		return
+	}
+	r.commit(t, c.Request, r.trim(from), nil)
+}
+
+// firstSince is the room_seq of the first message kept, at most a page on.
+func (r *Room) firstSince(t *actors.Turn, cutoff ubl.Time) (int64, error) {
+	from := r.state.Head.AvailableFrom
+	var bad error
+	err := r.read.View(t.Context(), r.group, func(snap ubl.Snapshot) error {
+		return snap.Ascend(messageKey(r.id, from), messageKey(r.id, from+trimPage), func(_, v []byte) bool {
+			var m struct {
+				SentAt ubl.Time `json:"sent_at"`
+			}
+			if bad = json.Unmarshal(v, &m); bad != nil || m.SentAt >= cutoff {
+				return false
+			}
+			from++
+			return true
+		})
+	})
+	return from, errors.Join(err, bad)
+}
+
+// trim removes what is below from.
+func (r *Room) trim(from int64) *plan {
+	was := r.state.Head.AvailableFrom
+	p := &plan{
+		event: event{Did: ubl.DidRoomTrim, AvailableFrom: from},
+		this:  ubl.Fields{ubl.Int("available_from", from), ubl.Str("room_id", r.id)},
+		effect: ubl.Fields{
+			ubl.Int("available_from", from), ubl.Str("op", "room.trim"),
+			ubl.Int("removed", from-was), ubl.Str("room_id", r.id),
+		},
+	}
+	for seq := was; seq < from; seq++ {
+		p.records = append(p.records, actors.Record{Key: messageKey(r.id, seq)})
+	}
+	for len(r.hot) > 0 && r.hot[0].seq < from {
+		r.hot = r.hot[1:]
+	}
+	return p
+}

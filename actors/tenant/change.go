@@ -1,0 +1,142 @@
+package tenant
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// plan is what a decision leads to.
+type plan struct {
+	event  event
+	this   ubl.Fields
+	effect ubl.Fields
+	// revoked is the token whose streams and caches end, if any.
+	revoked string
+}
+
+// change runs a decision: a retry of its key is answered with what the key led
+// to, else the plan becomes an event and is committed.
+func (x *Tenant) change(t *actors.Turn, req ubl.Request, did ubl.Did, decide func(now ubl.Time) (*plan, error), content ...string) {
+	if e, ok := x.decided(t, req, did, decide, content); ok {
+		t.Reply(x.outcome(e))
+	}
+}
+
+// decided is change without the answer of a new event; it reports false where
+// the turn has been answered.
+func (x *Tenant) decided(t *actors.Turn, req ubl.Request, did ubl.Did, decide func(now ubl.Time) (*plan, error), content []string) (event, bool) {
+	key, ok := x.fresh(t, req, did, content)
+	if !ok {
+		return event{}, false
+	}
+	p, err := decide(t.Now())
+	if err != nil {
+		t.Fail(err)
+		return event{}, false
+	}
+	p.event.Did = did
+	a := &actors.Append{}
+	e := x.record(a, t.Now(), req, p)
+	if err := x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refEvent, N: e.N}); err != nil {
+		t.Fail(err)
+		return event{}, false
+	}
+	x.state.apply(e)
+	t.Commit(a)
+	return e, true
+}
+
+// fresh is the command's key where it is new; else it answers the turn.
+func (x *Tenant) fresh(t *actors.Turn, req ubl.Request, did ubl.Did, content []string) (actors.Key, bool) {
+	key := actors.NewKey(did, req, content...)
+	ref, err := x.keys.Find(t.Context(), key)
+	switch {
+	case err != nil:
+		t.Fail(err)
+		return key, false
+	case ref != nil:
+		ctx := t.Context()
+		t.Later(func() (any, error) { return x.pastOutcome(ctx, ref.N) })
+		return key, false
+	}
+	return key, true
+}
+
+// record adds a plan's act, event and counter to the append. It does not apply
+// the event.
+func (x *Tenant) record(a *actors.Append, now ubl.Time, req ubl.Request, p *plan) event {
+	act := &actors.Act{
+		Did: p.event.Did, Agreement: ubl.TenantAgreement(x.id), Request: req, At: now,
+		This: p.this, Effects: []ubl.Fields{p.effect},
+		Pointers: ubl.Fields{ubl.Str("agreement_id", ubl.TenantAgreement(x.id))},
+	}
+	a.Acts = append(a.Acts, act)
+	if p.revoked != "" {
+		a.OnCommit(func() ubl.Event {
+			return ubl.Event{Kind: ubl.EventTokenRevoked, TenantID: x.id, TS: now, TokenID: p.revoked, LedgerSeq: act.Receipt.Seq + 1}
+		})
+	}
+	return x.store(a, act, now, req, p.event)
+}
+
+// store numbers an event and adds its record, sealed with the act's receipt.
+func (x *Tenant) store(a *actors.Append, act *actors.Act, now ubl.Time, req ubl.Request, e event) event {
+	e.Version, e.N, e.At, e.By = eventVersion, x.state.Events+1, now, req.Who.UserID
+	a.Counters = append(a.Counters, ubl.Counter{Key: eventCounter(), From: e.N - 1, To: e.N})
+	a.Records = append(a.Records, actors.Record{Key: eventKey(e.N), Seal: func() []byte {
+		stored := e
+		stored.Receipt = act.Receipt
+		b, err := json.Marshal(stored)
+		if err != nil { // an event holds only strings, numbers and times
+			panic(fmt.Sprintf("tenant: couldn't encode an event: %v", err))
+		}
+		return b
+	}})
+	return e
+}
+
+// outcome is what a caller is answered for an event just applied.
+func (x *Tenant) outcome(e event) any { return outcomeOf(&x.state, e) }
+
+func outcomeOf(s *State, e event) any {
+	switch e.Did {
+	case ubl.DidTenantUpdate:
+		tenant := s.Tenant
+		return &tenant
+	case ubl.DidRoomCreate:
+		return e.Room
+	case ubl.DidTokenCreate, ubl.DidTokenRevoke:
+		return &e.Service.ServiceToken
+	case ubl.DidAgreementEnd:
+		return s.License.View(nil)
+	case ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRevoke:
+		return nil
+	}
+	return e.Member
+}
+
+// pastOutcome answers a retry: it replays the events up to the one that the key
+// led to, so that the answer is the one given then.
+func (x *Tenant) pastOutcome(ctx context.Context, n int64) (any, error) {
+	var s State
+	var found bool
+	var answer any
+	err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+		return eachEvent(snap, func(e event) {
+			if e.N <= n {
+				s.apply(e)
+			}
+			if e.N == n {
+				found, answer = true, outcomeOf(&s, e)
+			}
+		})
+	})
+	if err == nil && !found {
+		err = ubl.Errorf(ubl.CodeInternal, "the outcome of a key is missing")
+	}
+	return answer, err
+}

@@ -1,0 +1,142 @@
+package tenant
+
+import (
+	"ubl"
+	"ubl/actors"
+)
+
+// enter says what a caller is in the tenant; the first one creates it, and a
+// newcomer is added.
+func (x *Tenant) enter(t *actors.Turn, c ubl.Enter) {
+	if x.state.Events == 0 {
+		x.bootstrap(t, c)
+		return
+	}
+	m, ok := x.state.License.Members[c.Who.UserID]
+	if !ok {
+		x.join(t, c)
+		return
+	}
+	if x.state.Vouched[m.UserID] != (voucher{c.Who.Issuer, c.Who.Subject}) {
+		t.Fail(ubl.Errorf(ubl.CodeForbidden, "the user id belongs to another issuer's subject"))
+		return
+	}
+	if c.Act {
+		if err := x.state.License.InForce(); err != nil {
+			t.Fail(err)
+			return
+		}
+	}
+	x.welcome(t, c.Request, m)
+}
+
+// welcome answers, after the tenant's rooms have greeted the member.
+func (x *Tenant) welcome(t *actors.Turn, req ubl.Request, m ubl.Member) {
+	entered := &ubl.Entered{TenantID: x.id, Role: m.Role}
+	if _, done := x.greeted.Load(m.UserID); done {
+		t.Reply(entered)
+		return
+	}
+	ctx := t.Context()
+	role := ubl.RoleMember
+	if x.id == ubl.CoreTenant {
+		role = m.Role // operators own the platform's rooms
+	}
+	t.Later(func() (any, error) {
+		for _, room := range x.bootRooms() {
+			if _, err := x.env.Ask.Ask(ctx, ubl.RoomName(x.id, room.RoomID), ubl.Welcome{Request: req, Role: role}); err != nil {
+				return nil, err
+			}
+		}
+		x.greeted.Store(m.UserID, true)
+		return entered, nil
+	})
+}
+
+// bootRooms are the rooms that a tenant begins with.
+func (x *Tenant) bootRooms() []ubl.RoomSummary {
+	ids := []ubl.RoomID{ubl.GeneralRoom}
+	if x.id == ubl.CoreTenant {
+		ids = append(ids, ubl.OpsRoom, ubl.AuditRoom, ubl.CeremonyRoom)
+	}
+	rooms := make([]ubl.RoomSummary, len(ids))
+	for i, id := range ids {
+		rooms[i] = ubl.RoomSummary{RoomID: id, Name: string(id[len("r:"):]), Mode: ubl.ModeInternal}
+	}
+	return rooms
+}
+
+// bootstrap creates the tenant, its TenantLicense and its first rooms in one
+// batch. Only a human may; tenant 0 is the platform's own.
+func (x *Tenant) bootstrap(t *actors.Turn, c ubl.Enter) {
+	if c.Who.TenantID != x.id || c.Who.IsService && !(c.Who.IsPlatform() && x.id == ubl.CoreTenant) {
+		t.Fail(ubl.Errorf(ubl.CodeForbidden, "a service can't be the first of a tenant"))
+		return
+	}
+	now := t.Now()
+	kind := ubl.TenantCustomer
+	if x.id == ubl.CoreTenant {
+		kind = ubl.TenantPlatform
+	}
+	m := x.newcomer(c.Who, now)
+	tenant := ubl.Tenant{
+		TenantID: x.id, Type: kind, CreatedAt: now,
+		Defaults: ubl.TenantDefaults{RoomMode: ubl.ModeInternal, MaxMessageBytes: ubl.MaxMessageBytes},
+	}
+	a := &actors.Append{}
+	events := []event{x.record(a, now, c.Request, &plan{
+		event:  event{Did: ubl.DidTenantCreate, Tenant: &tenant, Member: &m, Voucher: voucherOf(c.Who)},
+		this:   ubl.Fields{ubl.Str("tenant_id", x.id)},
+		effect: ubl.Fields{ubl.Str("op", ubl.DidTenantCreate), ubl.Str("tenant_id", x.id)},
+	})}
+	x.state.apply(events[0])
+	for _, room := range x.bootRooms() {
+		room.CreatedAt = now
+		if err := x.foundRoom(a, c.Request, room); err != nil {
+			x.state = State{} // nothing was committed
+			t.Fail(err)
+			return
+		}
+	}
+	t.Commit(a)
+	x.welcome(t, c.Request, m)
+}
+
+func voucherOf(who ubl.Identity) *voucher { return &voucher{who.Issuer, who.Subject} }
+
+// newcomer is the entry of someone new: the first human owns the tenant.
+func (x *Tenant) newcomer(who ubl.Identity, now ubl.Time) ubl.Member {
+	m := ubl.Member{UserID: who.UserID, Email: who.Email, Role: ubl.RoleMember, IsService: who.IsService, Since: now}
+	if !who.IsService && !x.hadOwner() {
+		m.Role = ubl.RoleOwner
+	}
+	return m
+}
+
+func (x *Tenant) hadOwner() bool {
+	for _, m := range x.state.Removed {
+		if m.Role == ubl.RoleOwner {
+			return true
+		}
+	}
+	return x.state.License.Owners() > 0
+}
+
+// join adds a newcomer of the domain.
+func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
+	err := x.state.License.InForce()
+	if _, removed := x.state.Removed[c.Who.UserID]; removed || c.Who.TenantID != x.id {
+		err = ubl.Errorf(ubl.CodeForbidden, "the caller is not a member of this tenant")
+	}
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	m := x.newcomer(c.Who, t.Now())
+	p := setting(x.id, m)
+	p.event.Did, p.event.Voucher = ubl.DidTenantJoin, voucherOf(c.Who)
+	a := &actors.Append{}
+	x.state.apply(x.record(a, t.Now(), c.Request, p))
+	t.Commit(a)
+	x.welcome(t, c.Request, m)
+}

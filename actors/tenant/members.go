@@ -1,0 +1,141 @@
+package tenant
+
+import (
+	"fmt"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// setting writes a member's entry.
+func setting(tenant ubl.TenantID, m ubl.Member) *plan {
+	return &plan{
+		event: event{Member: &m},
+		this:  ubl.Fields{ubl.Str("role", m.Role), ubl.Str("tenant_id", tenant), ubl.Str("user_id", m.UserID)},
+		effect: ubl.Fields{
+			ubl.Str("agreement_id", ubl.TenantAgreement(tenant)), ubl.Str("op", "agreement.set"),
+			ubl.Str("role", m.Role), ubl.Str("user_id", m.UserID),
+		},
+	}
+}
+
+// decideMember changes a role, or lets a removed member in again.
+func (x *Tenant) decideMember(c ubl.SetTenantMember) func(ubl.Time) (*plan, error) {
+	return func(now ubl.Time) (*plan, error) {
+		if err := x.owner(c.Who); err != nil {
+			return nil, err
+		}
+		m, ok := x.state.License.Members[c.UserID]
+		if !ok {
+			if m, ok = x.state.Removed[c.UserID]; ok {
+				m.Since = now
+			}
+		}
+		switch {
+		case !c.Role.Valid():
+			return nil, ubl.Errorf(ubl.CodeValidation, "the role is neither owner nor member")
+		case !ok:
+			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such member of the tenant")
+		case c.Role != ubl.RoleOwner && x.lastOwner(c.UserID):
+			return nil, ubl.Errorf(ubl.CodeConflict, "the last owner of a tenant stays its owner")
+		}
+		m.Role = c.Role
+		return setting(x.id, m), nil
+	}
+}
+
+func (x *Tenant) lastOwner(u ubl.UserID) bool {
+	return x.state.License.Members[u].Role == ubl.RoleOwner && x.state.License.Owners() == 1
+}
+
+// removeMember shuts a member out, and then out of the rooms they were in.
+func (x *Tenant) removeMember(t *actors.Turn, c ubl.RemoveTenantMember) {
+	e, ok := x.decided(t, c.Request, ubl.DidTenantMemberRemove, x.decideRemove(c), []string{string(c.UserID)})
+	if !ok {
+		return
+	}
+	x.greeted.Delete(c.UserID)
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		rooms, err := x.roomsOf(ctx, c.UserID)
+		if err != nil {
+			return nil, err
+		}
+		for _, room := range rooms {
+			req := c.Request
+			req.Key = fmt.Sprintf("%s|%d", c.Key, e.N)
+			_, err := x.env.Ask.Ask(ctx, ubl.RoomName(x.id, room.RoomID), ubl.RemoveMember{Request: req, UserID: c.UserID, Expel: true})
+			if err != nil && ubl.CodeOf(err) != ubl.CodeNotFound {
+				return nil, err
+			}
+		}
+		return e.Member, nil
+	})
+}
+
+func (x *Tenant) decideRemove(c ubl.RemoveTenantMember) func(ubl.Time) (*plan, error) {
+	return func(ubl.Time) (*plan, error) {
+		if err := x.owner(c.Who); err != nil {
+			return nil, err
+		}
+		m, ok := x.state.License.Members[c.UserID]
+		if !ok {
+			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such member of the tenant")
+		}
+		if x.lastOwner(c.UserID) {
+			return nil, ubl.Errorf(ubl.CodeConflict, "the last owner of a tenant can't go before making another one")
+		}
+		return &plan{
+			event: event{Member: &m},
+			this:  ubl.Fields{ubl.Str("tenant_id", x.id), ubl.Str("user_id", m.UserID)},
+			effect: ubl.Fields{
+				ubl.Str("agreement_id", x.state.License.ID), ubl.Str("op", "agreement.remove"), ubl.Str("user_id", m.UserID),
+			},
+		}, nil
+	}
+}
+
+func (x *Tenant) decideDefaults(c ubl.SetDefaults) func(ubl.Time) (*plan, error) {
+	return func(ubl.Time) (*plan, error) {
+		if err := x.owner(c.Who); err != nil {
+			return nil, err
+		}
+		defaults, err := x.state.Tenant.Defaults.Apply(c.Patch)
+		if err != nil {
+			return nil, err
+		}
+		return &plan{
+			event: event{Defaults: &defaults},
+			this: ubl.Fields{
+				ubl.Int("max_message_bytes", int64(defaults.MaxMessageBytes)),
+				ubl.Int("retention_days", int64(defaults.RetentionDays)), ubl.Str("tenant_id", x.id),
+			},
+			effect: ubl.Fields{ubl.Str("op", "policy.set"), ubl.Str("tenant_id", x.id)},
+		}, nil
+	}
+}
+
+// patchText tells one patch from another under the same key.
+func patchText(p ubl.TenantDefaultsPatch) string {
+	text := ""
+	if p.MaxMessageBytes != nil {
+		text += fmt.Sprintf("max_message_bytes=%d;", *p.MaxMessageBytes)
+	}
+	if p.RetentionDays != nil {
+		text += fmt.Sprintf("retention_days=%d;", *p.RetentionDays)
+	}
+	return text
+}
+
+func (x *Tenant) decideEnd(c ubl.EndAgreement) func(ubl.Time) (*plan, error) {
+	return func(ubl.Time) (*plan, error) {
+		if err := x.owner(c.Who); err != nil {
+			return nil, err
+		}
+		id := x.state.License.ID
+		return &plan{
+			this:   ubl.Fields{ubl.Str("agreement_id", id)},
+			effect: ubl.Fields{ubl.Str("agreement_id", id), ubl.Str("op", "agreement.end")},
+		}, nil
+	}
+}

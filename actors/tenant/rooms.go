@@ -1,0 +1,179 @@
+package tenant
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// createRoom makes a room, or answers a retry with the room it made.
+func (x *Tenant) createRoom(t *actors.Turn, c ubl.CreateRoom) {
+	key, ok := x.fresh(t, c.Request, ubl.DidRoomCreate, []string{c.Name})
+	if !ok {
+		return
+	}
+	if err := x.mayCreate(c); err != nil {
+		t.Fail(err)
+		return
+	}
+	room := ubl.RoomSummary{RoomID: ubl.RoomSlug(c.Name), Name: c.Name, Mode: ubl.ModeInternal, CreatedAt: t.Now()}
+	if _, taken := x.state.Rooms[room.RoomID]; taken {
+		t.Fail(ubl.Errorf(ubl.CodeConflict, "a room of this name exists already"))
+		return
+	}
+	a := &actors.Append{}
+	err := x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refEvent, N: x.state.Events + 1})
+	if err == nil {
+		err = x.foundRoom(a, c.Request, room)
+	}
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	t.Commit(a)
+	t.Reply(&room)
+}
+
+func (x *Tenant) mayCreate(c ubl.CreateRoom) error {
+	if _, err := x.member(c.Who); err != nil {
+		return err
+	}
+	if err := x.state.License.InForce(); err != nil {
+		return err
+	}
+	return ubl.CheckName(c.Name)
+}
+
+// foundRoom adds a room and its directory entry to the append, and applies the
+// entry.
+func (x *Tenant) foundRoom(a *actors.Append, req ubl.Request, room ubl.RoomSummary) error {
+	policy := ubl.RoomPolicy{
+		MaxMessageBytes: x.state.Tenant.Defaults.MaxMessageBytes,
+		RetentionDays:   x.state.Tenant.Defaults.RetentionDays, Join: ubl.JoinInvite,
+	}
+	founding, err := x.found(req, x.id, room, policy, x.env.Random)
+	if err != nil {
+		return err
+	}
+	created := founding.Acts[0]
+	a.Merge(founding)
+	x.state.apply(x.store(a, created, room.CreatedAt, req, event{Did: ubl.DidRoomCreate, Room: &room}))
+	return nil
+}
+
+// listRooms answers the rooms that the caller is in or may join. The indexes
+// and the Rooms are read on the asker's goroutine.
+func (x *Tenant) listRooms(t *actors.Turn, c ubl.ListRooms) {
+	if _, err := x.member(c.Who); err != nil {
+		t.Fail(err)
+		return
+	}
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		list, err := x.roomsOf(ctx, c.Who.UserID)
+		if err != nil || !c.Details {
+			return list, err
+		}
+		for i := range list {
+			if err := x.detail(ctx, c.Who, &list[i]); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	})
+}
+
+// roomsOf reads both indexes.
+func (x *Tenant) roomsOf(ctx context.Context, user ubl.UserID) ([]ubl.RoomEntry, error) {
+	list := []ubl.RoomEntry{}
+	seen := make(map[ubl.RoomID]bool)
+	var bad error
+	add := func(_, v []byte) bool {
+		var entry actors.RoomIndex
+		if bad = json.Unmarshal(v, &entry); bad != nil {
+			return false
+		}
+		if !seen[entry.Room.RoomID] {
+			member := entry.Role != ""
+			seen[entry.Room.RoomID] = true
+			list = append(list, ubl.RoomEntry{RoomSummary: entry.Room, Member: member})
+		}
+		return true
+	}
+	err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+		from, to := actors.MemberIndexOf(user)
+		if err := snap.Ascend(from, to, add); err != nil {
+			return err
+		}
+		from, to = actors.JoinableIndexAll()
+		return snap.Ascend(from, to, add)
+	})
+	slices.SortFunc(list, func(a, b ubl.RoomEntry) int { return cmp.Compare(a.RoomID, b.RoomID) })
+	return list, errors.Join(err, bad)
+}
+
+// detail adds the newest message to an entry of a member.
+func (x *Tenant) detail(ctx context.Context, who ubl.Identity, entry *ubl.RoomEntry) error {
+	if !entry.Member {
+		return nil
+	}
+	page, err := ubl.Ask[*ubl.HistoryPage](ctx, x.env.Ask, ubl.RoomName(x.id, entry.RoomID), ubl.ReadHistory{Who: who, Limit: 1})
+	if ubl.CodeOf(err) == ubl.CodeNotAMember { // gone since the index was read
+		entry.Member = false
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	entry.LastSeq = page.Head.LastSeq
+	if n := len(page.Messages); n > 0 {
+		entry.LastMessage = page.Messages[n-1]
+	}
+	return nil
+}
+
+// sweepRooms applies retention in every room that has some, on the asker's
+// goroutine, a page at a time.
+func (x *Tenant) sweepRooms(t *actors.Turn, c ubl.SweepRooms) {
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		rooms, err := x.retained(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range rooms {
+			if err := x.sweepRoom(ctx, c, id); err != nil {
+				return nil, err
+			}
+		}
+		return len(rooms), nil
+	})
+}
+
+func (x *Tenant) sweepRoom(ctx context.Context, c ubl.SweepRooms, id ubl.RoomID) error {
+	for before := int64(-1); ; {
+		head, err := ubl.Ask[ubl.Head](ctx, x.env.Ask, ubl.RoomName(x.id, id), ubl.Sweep(c))
+		if err != nil || head.AvailableFrom == before {
+			return err
+		}
+		before = head.AvailableFrom
+	}
+}
+
+// retained lists the rooms whose policy removes old messages.
+func (x *Tenant) retained(ctx context.Context) ([]ubl.RoomID, error) {
+	var rooms []ubl.RoomID
+	err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+		from, to := actors.RetentionIndexAll()
+		return snap.Ascend(from, to, func(k, _ []byte) bool {
+			rooms = append(rooms, ubl.RoomID(k[len(from):]))
+			return true
+		})
+	})
+	return rooms, err
+}

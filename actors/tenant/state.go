@@ -1,0 +1,132 @@
+package tenant
+
+import (
+	"maps"
+
+	"ubl"
+)
+
+// State is what a Tenant decides by. It is the same after replaying the stored
+// events as it was before a crash.
+type State struct {
+	Tenant  ubl.Tenant
+	License ubl.Agreement
+	// Vouched holds which issuer and subject own each user id.
+	Vouched map[ubl.UserID]voucher
+	// Removed members are shut out until an owner sets them again.
+	Removed  map[ubl.UserID]ubl.Member
+	Rooms    map[ubl.RoomID]ubl.RoomSummary
+	Services map[string]service  // by client id
+	Tokens   map[string]platform // by jti; tenant 0 only
+	Events   int64
+}
+
+type voucher struct {
+	Issuer  string `json:"issuer"`
+	Subject string `json:"subject"`
+}
+
+type service struct {
+	ubl.ServiceToken
+	SecretHash string `json:"secret_hash"`
+}
+
+type platform struct {
+	ubl.PlatformToken
+	Revoked bool `json:"revoked"`
+}
+
+// event is a stored fact of a tenant. The struct is the disk form: fields are
+// only ever added, and a change of meaning raises version.
+type event struct {
+	Version  int                 `json:"v"`
+	N        int64               `json:"n"`
+	Did      ubl.Did             `json:"did"`
+	At       ubl.Time            `json:"at"`
+	By       ubl.UserID          `json:"by"`
+	Tenant   *ubl.Tenant         `json:"tenant,omitempty"`   // tenant.create
+	Defaults *ubl.TenantDefaults `json:"defaults,omitempty"` // tenant.update
+	Member   *ubl.Member         `json:"member,omitempty"`   // whom a membership event is about
+	Voucher  *voucher            `json:"voucher,omitempty"`  // with a new member
+	Room     *ubl.RoomSummary    `json:"room,omitempty"`     // room.create
+	Service  *service            `json:"service,omitempty"`  // token.create, token.revoke
+	Token    *platform           `json:"token,omitempty"`    // platform.token.*
+	Receipt  ubl.Receipt         `json:"receipt"`
+}
+
+const eventVersion = 1
+
+// apply is the only place where events change the state.
+func (s *State) apply(e event) {
+	s.Events = e.N
+	switch e.Did {
+	case ubl.DidTenantCreate:
+		s.create(e)
+	case ubl.DidTenantUpdate:
+		s.Tenant.Defaults = *e.Defaults
+	case ubl.DidTenantJoin, ubl.DidTenantMemberUpdate:
+		s.set(e)
+	case ubl.DidTenantMemberRemove:
+		s.License.Members = maps.Clone(s.License.Members)
+		delete(s.License.Members, e.Member.UserID)
+		s.Removed[e.Member.UserID] = *e.Member
+	case ubl.DidRoomCreate:
+		s.Rooms[e.Room.RoomID] = *e.Room
+	case ubl.DidTokenCreate:
+		s.Services[e.Service.ClientID] = *e.Service
+		s.set(e)
+	case ubl.DidTokenRevoke:
+		s.Services[e.Service.ClientID] = *e.Service
+	case ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRevoke:
+		s.token(e)
+	case ubl.DidAgreementEnd:
+		s.License.Status = ubl.AgreementEnded
+		s.License.EndedAt = &e.At
+	}
+}
+
+func (s *State) create(e event) {
+	s.Tenant = *e.Tenant
+	s.License = ubl.Agreement{
+		ID: ubl.TenantAgreement(e.Tenant.TenantID), Type: ubl.TenantLicense, TenantID: e.Tenant.TenantID,
+		CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
+		Members: make(map[ubl.UserID]ubl.Member),
+	}
+	s.Vouched = make(map[ubl.UserID]voucher)
+	s.Removed = make(map[ubl.UserID]ubl.Member)
+	s.Rooms = make(map[ubl.RoomID]ubl.RoomSummary)
+	s.Services = make(map[string]service)
+	s.Tokens = make(map[string]platform)
+	s.set(e)
+}
+
+func (s *State) set(e event) {
+	// Copied, not changed in place: views of the Agreement are handed out.
+	s.License.Members = maps.Clone(s.License.Members)
+	s.License.Members[e.Member.UserID] = *e.Member
+	delete(s.Removed, e.Member.UserID)
+	if e.Voucher != nil {
+		s.Vouched[e.Member.UserID] = *e.Voucher
+	}
+}
+
+// token remembers a platform token, and forgets those that had expired by then:
+// an expired one is refused before it is looked up.
+func (s *State) token(e event) {
+	maps.DeleteFunc(s.Tokens, func(_ string, t platform) bool { return t.ExpiresAt < e.At })
+	s.Tokens[e.Token.JTI] = *e.Token
+}
+
+// change is the event as a step of the Agreement's history.
+func (e event) change() ubl.Change {
+	c := ubl.Change{N: e.N, Did: e.Did, At: e.At, By: e.By, Receipt: e.Receipt}
+	if e.Member != nil {
+		c.UserID, c.Role = e.Member.UserID, e.Member.Role
+	}
+	return c
+}
+
+// changesAgreement reports whether the event is a step of that history.
+func (e event) changesAgreement() bool {
+	return e.Member != nil || e.Did == ubl.DidAgreementEnd
+}

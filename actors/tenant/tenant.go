@@ -1,0 +1,210 @@
+package tenant
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// Founder makes the append that founds a room: its act, first records and
+// system message. cmd/ubl passes the Room family's.
+type Founder func(req ubl.Request, tenant ubl.TenantID, room ubl.RoomSummary, policy ubl.RoomPolicy, random io.Reader) (*actors.Append, error)
+
+// Family registers Tenants over a reader.
+func Family(read ubl.Reader, found Founder) actors.Family {
+	return actors.Family{
+		Name: "tenant",
+		Owns: func(local string) bool { return local == "" },
+		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
+			return open(ctx, read, found, env)
+		},
+	}
+}
+
+// Tenant is one tenant. Its fields are owned by the mailbox, but for greeted.
+type Tenant struct {
+	env   actors.Env
+	read  ubl.Reader
+	group ubl.Group
+	id    ubl.TenantID
+	found Founder
+
+	state State
+	keys  *actors.Keys
+	// greeted holds the users whom the tenant's rooms have welcomed. It is no
+	// state: asking once more changes nothing.
+	greeted sync.Map
+}
+
+func open(ctx context.Context, read ubl.Reader, found Founder, env actors.Env) (*Tenant, error) {
+	x := &Tenant{env: env, read: read, found: found, group: env.Name.Group()}
+	x.id = x.group.Tenant
+	if !x.id.Valid() {
+		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such tenant")
+	}
+	err := read.View(ctx, x.group, func(snap ubl.Snapshot) (err error) {
+		if err = eachEvent(snap, func(e event) { x.state.apply(e) }); err != nil {
+			return err
+		}
+		x.keys, err = actors.LoadKeys(snap, read, env.Name)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("couldn't load a tenant: %w", err)
+	}
+	return x, nil
+}
+
+func eachEvent(snap ubl.Snapshot, fn func(event)) error {
+	var bad error
+	err := snap.Ascend(eventKey(0), eventKey(-1), func(_, v []byte) bool {
+		var e event
+		if bad = json.Unmarshal(v, &e); bad == nil && e.Version > eventVersion {
+			bad = errors.New("an event has a newer version than this program knows")
+		}
+		if bad == nil {
+			fn(e)
+		}
+		return bad == nil
+	})
+	return errors.Join(err, bad)
+}
+
+// Receive implements [actors.Actor].
+func (x *Tenant) Receive(t *actors.Turn, cmd ubl.Command) {
+	if c, ok := cmd.(ubl.Enter); ok {
+		x.enter(t, c)
+	} else if x.state.Events > 0 {
+		x.receive(t, cmd)
+	} else if _, ok := cmd.(ubl.CheckServiceToken); ok {
+		t.Fail(errBadToken())
+	} else {
+		t.Fail(ubl.Errorf(ubl.CodeNotFound, "there is no such tenant"))
+	}
+	if x.state.Events == 0 {
+		t.Drop()
+	}
+}
+
+func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
+	switch c := cmd.(type) {
+	case ubl.GetTenant:
+		tenant := x.state.Tenant
+		x.answer(t, c.Who, func() any { return &tenant })
+	case ubl.SetDefaults:
+		x.change(t, c.Request, ubl.DidTenantUpdate, x.decideDefaults(c), patchText(c.Patch))
+	case ubl.ListRooms:
+		x.listRooms(t, c)
+	case ubl.CreateRoom:
+		x.createRoom(t, c)
+	case ubl.ListMembers:
+		x.answer(t, c.Who, func() any { return x.state.License.SortedMembers() })
+	case ubl.FindMember:
+		x.findMember(t, c)
+	case ubl.SetTenantMember:
+		x.change(t, c.Request, ubl.DidTenantMemberUpdate, x.decideMember(c), string(c.UserID), string(c.Role))
+	case ubl.RemoveTenantMember:
+		x.removeMember(t, c)
+	case ubl.CreateServiceToken:
+		x.change(t, c.Request, ubl.DidTokenCreate, x.decideToken(c), c.Name, fmt.Sprint(c.ExpiresAt != nil))
+	case ubl.RevokeServiceToken:
+		x.change(t, c.Request, ubl.DidTokenRevoke, x.decideRevoke(c), c.ClientID)
+	case ubl.ListServiceTokens:
+		x.listTokens(t, c)
+	case ubl.CheckServiceToken:
+		x.checkToken(t, c)
+	case ubl.AdmitToken:
+		x.admit(t, c)
+	case ubl.RevokeToken:
+		x.change(t, c.Request, ubl.DidPlatformTokenRevoke, x.decideRevokePlatform(c), c.JTI)
+	case ubl.SweepRooms:
+		x.sweepRooms(t, c)
+	case ubl.GetAgreement:
+		x.agreement(t, c.Who)
+	case ubl.EndAgreement:
+		x.change(t, c.Request, ubl.DidAgreementEnd, x.decideEnd(c))
+	default:
+		t.Fail(ubl.Errorf(ubl.CodeNotFound, "a tenant doesn't answer this command"))
+	}
+}
+
+// member is the caller's entry, or the refusal.
+func (x *Tenant) member(who ubl.Identity) (ubl.Member, error) {
+	m, ok := x.state.License.Members[who.UserID]
+	if !ok {
+		return m, ubl.Errorf(ubl.CodeForbidden, "the caller is not a member of this tenant")
+	}
+	return m, nil
+}
+
+// owner refuses everyone but owners under a license in force.
+func (x *Tenant) owner(who ubl.Identity) error {
+	m, err := x.member(who)
+	if err != nil {
+		return err
+	}
+	if m.Role != ubl.RoleOwner {
+		return ubl.Errorf(ubl.CodeForbidden, "only an owner of the tenant may do this")
+	}
+	return x.state.License.InForce()
+}
+
+// answer replies to members.
+func (x *Tenant) answer(t *actors.Turn, who ubl.Identity, value func() any) {
+	if _, err := x.member(who); err != nil {
+		t.Fail(err)
+		return
+	}
+	t.Reply(value())
+}
+
+// findMember answers with a member whom the caller names.
+func (x *Tenant) findMember(t *actors.Turn, c ubl.FindMember) {
+	if _, err := x.member(c.Who); err != nil {
+		t.Fail(err)
+		return
+	}
+	m, ok := x.state.License.Members[c.UserID]
+	if c.UserID == "" {
+		found := slices.IndexFunc(x.state.License.SortedMembers(), func(m ubl.Member) bool {
+			return !m.IsService && strings.EqualFold(m.Email, c.Email)
+		})
+		if ok = found >= 0; ok {
+			m = x.state.License.SortedMembers()[found]
+		}
+	}
+	if !ok {
+		t.Fail(ubl.Errorf(ubl.CodeNotFound, "there is no such member of the tenant"))
+		return
+	}
+	t.Reply(&m)
+}
+
+// agreement answers members with the TenantLicense and its history.
+func (x *Tenant) agreement(t *actors.Turn, who ubl.Identity) {
+	if _, err := x.member(who); err != nil {
+		t.Fail(err)
+		return
+	}
+	now := x.state.License
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		var history []ubl.Change
+		err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+			return eachEvent(snap, func(e event) {
+				if e.changesAgreement() {
+					history = append(history, e.change())
+				}
+			})
+		})
+		return now.View(history), err
+	})
+}

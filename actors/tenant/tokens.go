@@ -1,0 +1,171 @@
+package tenant
+
+import (
+	"crypto/subtle"
+	"fmt"
+	"maps"
+	"slices"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// ServiceIssuer vouches for the identities of service tokens.
+const ServiceIssuer = "urn:ubl:service"
+
+// errBadToken looks the same whatever was wrong.
+func errBadToken() *ubl.Error {
+	return ubl.Errorf(ubl.CodeUnauthorized, "the credentials are not valid")
+}
+
+// decideToken records a service token, whose service becomes a member.
+func (x *Tenant) decideToken(c ubl.CreateServiceToken) func(ubl.Time) (*plan, error) {
+	return func(now ubl.Time) (*plan, error) {
+		if err := x.owner(c.Who); err != nil {
+			return nil, err
+		}
+		if err := ubl.CheckName(c.Name); err != nil {
+			return nil, err
+		}
+		if c.ExpiresAt != nil && *c.ExpiresAt <= now {
+			return nil, ubl.Errorf(ubl.CodeValidation, "expires_at is in the past")
+		}
+		if _, taken := x.state.Services[c.ClientID]; taken {
+			return nil, ubl.Errorf(ubl.CodeConflict, "the client id is taken")
+		}
+		s := service{SecretHash: c.SecretHash, ServiceToken: ubl.ServiceToken{
+			ClientID: c.ClientID, Name: c.Name, UserID: ubl.UserIDFor(ServiceIssuer, c.ClientID, false),
+			CreatedAt: now, CreatedBy: c.Who.UserID, ExpiresAt: c.ExpiresAt,
+		}}
+		m := ubl.Member{UserID: s.UserID, Role: ubl.RoleMember, IsService: true, Since: now}
+		return &plan{
+			event: event{Service: &s, Member: &m, Voucher: &voucher{ServiceIssuer, c.ClientID}},
+			this:  ubl.Fields{ubl.Str("name", c.Name), ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID)},
+			effect: ubl.Fields{
+				ubl.Str("op", ubl.DidTokenCreate), ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID),
+			},
+		}, nil
+	}
+}
+
+func (x *Tenant) decideRevoke(c ubl.RevokeServiceToken) func(ubl.Time) (*plan, error) {
+	return func(now ubl.Time) (*plan, error) {
+		if err := x.owner(c.Who); err != nil {
+			return nil, err
+		}
+		s, ok := x.state.Services[c.ClientID]
+		if !ok {
+			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such service token")
+		}
+		if s.RevokedAt != nil {
+			return nil, ubl.Errorf(ubl.CodeConflict, "the service token was revoked already")
+		}
+		s.RevokedAt = &now
+		return &plan{
+			event:   event{Service: &s},
+			this:    ubl.Fields{ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID)},
+			effect:  ubl.Fields{ubl.Str("op", ubl.DidTokenRevoke), ubl.Str("token_id", c.ClientID)},
+			revoked: c.ClientID,
+		}, nil
+	}
+}
+
+func (x *Tenant) listTokens(t *actors.Turn, c ubl.ListServiceTokens) {
+	m, err := x.member(c.Who)
+	if err == nil && m.Role != ubl.RoleOwner {
+		err = ubl.Errorf(ubl.CodeForbidden, "only an owner of the tenant may do this")
+	}
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	list := []ubl.ServiceToken{}
+	for _, id := range slices.Sorted(maps.Keys(x.state.Services)) {
+		list = append(list, x.state.Services[id].ServiceToken)
+	}
+	t.Reply(list)
+}
+
+// checkToken answers with the service behind a client id and secret.
+func (x *Tenant) checkToken(t *actors.Turn, c ubl.CheckServiceToken) {
+	s, ok := x.state.Services[c.ClientID]
+	match := subtle.ConstantTimeCompare([]byte(s.SecretHash), []byte(c.SecretHash)) == 1
+	if !ok || !match || s.RevokedAt != nil || s.ExpiresAt != nil && *s.ExpiresAt <= t.Now() {
+		t.Fail(errBadToken())
+		return
+	}
+	t.Reply(&ubl.Identity{
+		UserID: s.UserID, IsService: true, TenantID: x.id, Issuer: ServiceIssuer, Subject: c.ClientID,
+	})
+}
+
+// admit receipts a platform token at its first use.
+func (x *Tenant) admit(t *actors.Turn, c ubl.AdmitToken) {
+	known, ok := x.state.Tokens[c.Token.JTI]
+	switch {
+	case x.id != ubl.CoreTenant || !c.Who.IsPlatform():
+		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform admits tokens, in tenant 0"))
+	case ok && known.Revoked:
+		t.Fail(errBadToken())
+	case ok:
+		t.Reply(nil)
+	default:
+		x.admitNew(t, c)
+	}
+}
+
+// admitNew receipts the token, and tells the operators of it.
+func (x *Tenant) admitNew(t *actors.Turn, c ubl.AdmitToken) {
+	_, ok := x.decided(t, c.Request, ubl.DidPlatformTokenCreate, func(ubl.Time) (*plan, error) {
+		return x.tokenPlan(platform{PlatformToken: c.Token}), nil
+	}, []string{c.Token.JTI})
+	if !ok {
+		return
+	}
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		_, err := x.env.Ask.Ask(ctx, ubl.RoomName(x.id, ubl.AuditRoom), ubl.Announce{
+			Request: c.Request, Text: fmt.Sprintf("A token of %s in %s was used for the first time.", c.Token.UserID, c.Token.TenantID),
+		})
+		if err != nil { // the receipt is what counts; the message is a courtesy
+			x.env.Log.Warn("couldn't announce a token", "error", err)
+		}
+		return nil, nil
+	})
+}
+
+func (x *Tenant) tokenPlan(p platform) *plan {
+	op := ubl.DidTokenCreate
+	if p.Revoked {
+		op = ubl.DidTokenRevoke
+	}
+	return &plan{
+		event: event{Token: &p},
+		this: ubl.Fields{
+			ubl.Str("tenant_id", p.TenantID), ubl.Str("token_id", p.JTI), ubl.Str("user_id", p.UserID),
+		},
+		effect: ubl.Fields{ubl.Str("op", op), ubl.Str("token_id", p.JTI)},
+	}
+}
+
+// decideRevokePlatform ends a bearer token: owners of tenant 0 any, everyone
+// else their own. One that isn't theirs looks like one that isn't there.
+func (x *Tenant) decideRevokePlatform(c ubl.RevokeToken) func(ubl.Time) (*plan, error) {
+	return func(ubl.Time) (*plan, error) {
+		p, ok := x.state.Tokens[c.JTI]
+		own := ok && p.UserID == c.Who.UserID && p.TenantID == c.Who.TenantID
+		if !own {
+			operator := c.Who.TenantID == x.id && x.owner(c.Who) == nil
+			if !operator || !ok {
+				return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such token")
+			}
+		}
+		if p.Revoked {
+			return nil, ubl.Errorf(ubl.CodeConflict, "the token was revoked already")
+		}
+		p.Revoked = true
+		plan := x.tokenPlan(p)
+		plan.revoked = c.JTI
+		return plan, nil
+	}
+}
