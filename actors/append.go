@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"bytes"
 	"sync"
 	"sync/atomic"
 
@@ -56,6 +57,17 @@ func (*Append) Cost() int { return 0 }
 
 // OnCommit adds an event that is made and published once the append is durable.
 func (a *Append) OnCommit(event func() ubl.Event) { a.events = append(a.events, event) }
+
+// Move moves a counter; two moves of one counter become one.
+func (a *Append) Move(key []byte, from, to int64) {
+	for i, c := range a.Counters {
+		if bytes.Equal(c.Key, key) && c.To == from {
+			a.Counters[i].To = to
+			return
+		}
+	}
+	a.Counters = append(a.Counters, ubl.Counter{Key: key, From: from, To: to})
+}
 
 // Merge adds what another, uncommitted append holds.
 func (a *Append) Merge(b *Append) {

@@ -254,3 +254,13 @@ func decodeEntry(b []byte) (entry, error) {
 		ref: Ref{Kind: b[49], N: number(50)},
 	}, nil
 }
+
+// Known lists the outcomes in memory by key, for tests that compare a live
+// actor with one loaded anew.
+func (k *Keys) Known() map[Key]Ref {
+	known := make(map[Key]Ref, len(k.hot))
+	for _, e := range k.hot {
+		known[e.key] = e.ref
+	}
+	return known
+}

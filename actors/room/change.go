@@ -87,7 +87,7 @@ func record(a *actors.Append, id ubl.RoomID, e *event, req ubl.Request, p *plan)
 		Pointers: ubl.Fields{ubl.Str("agreement_id", ubl.RoomAgreement(id)), ubl.Str("room_id", id)},
 	}
 	a.Acts = append(a.Acts, act)
-	a.Counters = append(a.Counters, ubl.Counter{Key: eventCounter(id), From: e.N - 1, To: e.N})
+	a.Move(eventCounter(id), e.N-1, e.N)
 	a.Records = append(a.Records, p.records...)
 	stored := *e
 	a.Records = append(a.Records, actors.Record{Key: eventKey(id, e.N), Seal: func() []byte {

@@ -113,7 +113,7 @@ func write(a *actors.Append, m *ubl.Message, p *post, agreement ubl.AgreementID,
 		p.json = m.AppendJSON(make([]byte, 0, 640+len(m.Body.Text)))
 		return p.json
 	}})
-	a.Counters = append(a.Counters, ubl.Counter{Key: messageCounter(m.RoomID), From: m.RoomSeq - 1, To: m.RoomSeq})
+	a.Move(messageCounter(m.RoomID), m.RoomSeq-1, m.RoomSeq)
 	a.OnCommit(func() ubl.Event {
 		return ubl.Event{
 			Kind: ubl.EventMessageCreated, TenantID: m.TenantID, RoomID: m.RoomID, TS: m.SentAt,

@@ -86,7 +86,7 @@ func (x *Tenant) record(a *actors.Append, now ubl.Time, req ubl.Request, p *plan
 // store numbers an event and adds its record, sealed with the act's receipt.
 func (x *Tenant) store(a *actors.Append, act *actors.Act, now ubl.Time, req ubl.Request, e event) event {
 	e.Version, e.N, e.At, e.By = eventVersion, x.state.Events+1, now, req.Who.UserID
-	a.Counters = append(a.Counters, ubl.Counter{Key: eventCounter(), From: e.N - 1, To: e.N})
+	a.Move(eventCounter(), e.N-1, e.N)
 	a.Records = append(a.Records, actors.Record{Key: eventKey(e.N), Seal: func() []byte {
 		stored := e
 		stored.Receipt = act.Receipt

@@ -1,0 +1,167 @@
+package room_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ubl"
+	"ubl/actors"
+	"ubl/actors/room"
+	"ubl/test/harness"
+)
+
+// captured is the Room family, with the live actors within a test's reach.
+type captured struct {
+	mu    sync.Mutex
+	rooms map[ubl.Name]*room.Room
+	read  ubl.Reader
+}
+
+func (c *captured) family() actors.Family {
+	return actors.Family{
+		Name: "room",
+		Owns: func(local string) bool { return ubl.RoomID(local).Valid() },
+		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
+			r, err := room.Open(ctx, c.read, env)
+			if err != nil {
+				return nil, err
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.rooms[env.Name] = r
+			return r, nil
+		},
+	}
+}
+
+// TestStateIsDerived: over random histories, a Room loaded from what is stored
+// knows exactly what the live one knows: membership, policy, sequence numbers,
+// the newest messages and the idempotency keys.
+func TestStateIsDerived(t *testing.T) {
+	c := &captured{rooms: make(map[ubl.Name]*room.Room)}
+	h := harness.Open(t, harness.Options{
+		Families: []actors.Family{c.family()},
+		Wrap:     func(s ubl.Store) ubl.Store { c.read = s; return s },
+	})
+	rooms := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		rooms++
+		w := newWorld(h, rooms)
+		rt.Repeat(map[string]func(*rapid.T){
+			"send":   w.send,
+			"retry":  w.retry,
+			"add":    w.add,
+			"join":   w.join,
+			"leave":  w.leave,
+			"remove": w.remove,
+			"role":   w.role,
+			"policy": w.policy,
+			"sweep":  w.sweep,
+			"end":    w.end,
+			"": func(rt *rapid.T) {
+				live := c.rooms[w.name].Snapshot()
+				loaded, err := room.Open(context.Background(), h.Engine, actors.Env{Name: w.name, Now: h.Clock.Now, Random: rand.Reader})
+				if err != nil {
+					rt.Fatalf("couldn't load: %v", err)
+				}
+				if got, want := fmt.Sprintf("%+v", loaded.Snapshot()), fmt.Sprintf("%+v", live); got != want {
+					rt.Fatalf("loaded state differs\n got %s\nwant %s", got, want)
+				}
+			},
+		})
+	})
+}
+
+// world drives one room with random commands. Refusals are part of a history.
+type world struct {
+	h     *harness.House
+	name  ubl.Name
+	users []ubl.Identity
+	sends []ubl.SendMessage
+}
+
+func newWorld(h *harness.House, n int) *world {
+	w := &world{h: h}
+	for i := range 4 {
+		u := harness.User(fmt.Sprintf("user%d@example.com", i))
+		h.Enter(u)
+		w.users = append(w.users, u)
+	}
+	owner := w.users[0]
+	made := harness.Must[*ubl.RoomSummary](h, ubl.TenantName(owner.TenantID), ubl.CreateRoom{Request: h.Request(owner), Name: fmt.Sprintf("room %d", n)})
+	w.name = ubl.RoomName(owner.TenantID, made.RoomID)
+	harness.Must[*ubl.Room](h, w.name, ubl.GetRoom{Who: owner})
+	return w
+}
+
+func (w *world) user(rt *rapid.T) ubl.Identity {
+	return rapid.SampledFrom(w.users).Draw(rt, "user")
+}
+
+func (w *world) ask(cmd ubl.Command) { _, _ = w.h.Ask(context.Background(), w.name, cmd) }
+
+func (w *world) request(rt *rapid.T) ubl.Request { return w.h.Request(w.user(rt)) }
+
+func (w *world) send(rt *rapid.T) {
+	c := ubl.SendMessage{Request: w.request(rt), Text: rapid.StringN(0, 20, 60).Draw(rt, "text")}
+	w.sends = append(w.sends, c)
+	w.ask(c)
+}
+
+func (w *world) retry(rt *rapid.T) {
+	if len(w.sends) == 0 {
+		return
+	}
+	c := rapid.SampledFrom(w.sends).Draw(rt, "send")
+	if rapid.Bool().Draw(rt, "changed") {
+		c.Text += "!"
+	}
+	w.ask(c)
+}
+
+func (w *world) add(rt *rapid.T) {
+	m := w.user(rt)
+	w.ask(ubl.AddMember{Request: w.request(rt), Member: ubl.Member{UserID: m.UserID, Email: m.Email, Role: w.drawRole(rt)}})
+}
+
+func (w *world) drawRole(rt *rapid.T) ubl.Role {
+	return rapid.SampledFrom([]ubl.Role{ubl.RoleOwner, ubl.RoleMember, "king"}).Draw(rt, "role")
+}
+
+func (w *world) join(rt *rapid.T) { w.ask(ubl.JoinRoom{Request: w.request(rt)}) }
+
+func (w *world) leave(rt *rapid.T) {
+	req := w.request(rt)
+	w.ask(ubl.RemoveMember{Request: req, UserID: req.Who.UserID})
+}
+
+func (w *world) remove(rt *rapid.T) {
+	w.ask(ubl.RemoveMember{Request: w.request(rt), UserID: w.user(rt).UserID})
+}
+
+func (w *world) role(rt *rapid.T) {
+	w.ask(ubl.SetMember{Request: w.request(rt), UserID: w.user(rt).UserID, Role: w.drawRole(rt)})
+}
+
+func (w *world) policy(rt *rapid.T) {
+	days := rapid.IntRange(-1, 3).Draw(rt, "days")
+	join := rapid.SampledFrom([]string{ubl.JoinInvite, ubl.JoinTenant, "anyone"}).Draw(rt, "join")
+	w.ask(ubl.SetRoomPolicy{Request: w.request(rt), Patch: ubl.RoomPolicyPatch{RetentionDays: &days, Join: &join}})
+}
+
+func (w *world) sweep(rt *rapid.T) {
+	w.h.Clock.Add(time.Duration(rapid.IntRange(0, 48).Draw(rt, "hours")) * time.Hour)
+	w.ask(ubl.Sweep{Request: w.h.Request(ubl.Platform())})
+}
+
+func (w *world) end(rt *rapid.T) {
+	if rapid.IntRange(0, 9).Draw(rt, "seldom") == 0 {
+		w.ask(ubl.EndAgreement{Request: w.request(rt)})
+	}
+}

@@ -1,0 +1,24 @@
+package tenant
+
+import (
+	"context"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// Open loads a Tenant for tests that compare it with a live one.
+func Open(ctx context.Context, read ubl.Reader, found Founder, env actors.Env) (*Tenant, error) {
+	return open(ctx, read, found, env)
+}
+
+// Snapshot is everything a Tenant knows.
+type Snapshot struct {
+	State     State
+	KeysKnown any
+}
+
+// Snapshot copies what the Tenant knows; only while nothing is in flight.
+func (x *Tenant) Snapshot() Snapshot {
+	return Snapshot{State: x.state, KeysKnown: x.keys.Known()}
+}

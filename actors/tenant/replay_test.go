@@ -1,0 +1,158 @@
+package tenant_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ubl"
+	"ubl/actors"
+	"ubl/actors/room"
+	"ubl/actors/tenant"
+	"ubl/test/harness"
+)
+
+// captured is the Tenant family, with the live actors within a test's reach.
+type captured struct {
+	mu      sync.Mutex
+	tenants map[ubl.Name]*tenant.Tenant
+	read    ubl.Reader
+}
+
+func (c *captured) family() actors.Family {
+	return actors.Family{
+		Name: "tenant",
+		Owns: func(local string) bool { return local == "" },
+		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
+			x, err := tenant.Open(ctx, c.read, room.Found, env)
+			if err != nil {
+				return nil, err
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.tenants[env.Name] = x
+			return x, nil
+		},
+	}
+}
+
+// TestStateIsDerived: over random histories, a Tenant loaded from what is
+// stored knows exactly what the live one knows.
+func TestStateIsDerived(t *testing.T) {
+	c := &captured{tenants: make(map[ubl.Name]*tenant.Tenant)}
+	h := harness.Open(t, harness.Options{
+		Families: []actors.Family{c.family()},
+		Wrap:     func(s ubl.Store) ubl.Store { c.read = s; return s },
+	})
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		w := &world{h: h, tenant: ubl.CoreTenant}
+		if rapid.Bool().Draw(rt, "ordinary") {
+			w.tenant = ubl.TenantID(fmt.Sprintf("t:example%d.com", n))
+		}
+		for i := range 4 {
+			u := harness.User(fmt.Sprintf("user%d@example%d.com", i, n))
+			u.TenantID = w.tenant
+			w.users = append(w.users, u)
+		}
+		w.enter(w.users[0])
+		rt.Repeat(map[string]func(*rapid.T){
+			"enter":    func(rt *rapid.T) { w.enter(w.user(rt)) },
+			"room":     w.room,
+			"defaults": w.defaults,
+			"role":     w.role,
+			"remove":   w.remove,
+			"token":    w.token,
+			"revoke":   w.revoke,
+			"admit":    w.admit,
+			"unadmit":  w.unadmit,
+			"end":      w.end,
+			"": func(rt *rapid.T) {
+				name := ubl.TenantName(w.tenant)
+				loaded, err := tenant.Open(context.Background(), h.Engine, room.Found, actors.Env{Name: name, Now: h.Clock.Now, Random: rand.Reader})
+				if err != nil {
+					rt.Fatalf("couldn't load: %v", err)
+				}
+				if got, want := fmt.Sprintf("%+v", loaded.Snapshot()), fmt.Sprintf("%+v", c.tenants[name].Snapshot()); got != want {
+					rt.Fatalf("loaded state differs\n got %s\nwant %s", got, want)
+				}
+			},
+		})
+	})
+}
+
+// world drives one tenant with random commands. Refusals are part of a history.
+type world struct {
+	h      *harness.House
+	tenant ubl.TenantID
+	users  []ubl.Identity
+	tokens int
+}
+
+func (w *world) user(rt *rapid.T) ubl.Identity {
+	return rapid.SampledFrom(w.users).Draw(rt, "user")
+}
+
+func (w *world) ask(cmd ubl.Command) {
+	_, _ = w.h.Ask(context.Background(), ubl.TenantName(w.tenant), cmd)
+}
+
+func (w *world) request(rt *rapid.T) ubl.Request { return w.h.Request(w.user(rt)) }
+
+func (w *world) enter(u ubl.Identity) { w.ask(ubl.Enter{Request: w.h.Request(u), Act: true}) }
+
+func (w *world) room(rt *rapid.T) {
+	c := ubl.CreateRoom{Request: w.request(rt), Name: rapid.SampledFrom([]string{"a", "b", "", "会議"}).Draw(rt, "name")}
+	w.ask(c)
+	if rapid.Bool().Draw(rt, "again") {
+		w.ask(c)
+	}
+}
+
+func (w *world) defaults(rt *rapid.T) {
+	days := rapid.IntRange(-1, 30).Draw(rt, "days")
+	w.ask(ubl.SetDefaults{Request: w.request(rt), Patch: ubl.TenantDefaultsPatch{RetentionDays: &days}})
+}
+
+func (w *world) role(rt *rapid.T) {
+	role := rapid.SampledFrom([]ubl.Role{ubl.RoleOwner, ubl.RoleMember}).Draw(rt, "role")
+	w.ask(ubl.SetTenantMember{Request: w.request(rt), UserID: w.user(rt).UserID, Role: role})
+}
+
+func (w *world) remove(rt *rapid.T) {
+	w.ask(ubl.RemoveTenantMember{Request: w.request(rt), UserID: w.user(rt).UserID})
+}
+
+func (w *world) token(rt *rapid.T) {
+	w.tokens++
+	w.ask(ubl.CreateServiceToken{Request: w.request(rt), Name: "bot", ClientID: fmt.Sprint("client", w.tokens), SecretHash: "00"})
+}
+
+func (w *world) revoke(rt *rapid.T) {
+	w.ask(ubl.RevokeServiceToken{Request: w.request(rt), ClientID: fmt.Sprint("client", rapid.IntRange(0, 3).Draw(rt, "token"))})
+}
+
+func (w *world) admit(rt *rapid.T) {
+	w.h.Clock.Add(time.Duration(rapid.IntRange(0, 90).Draw(rt, "minutes")) * time.Minute)
+	u := w.user(rt)
+	w.ask(ubl.AdmitToken{Request: w.h.Request(ubl.Platform()), Token: ubl.PlatformToken{
+		JTI: fmt.Sprint("jti", rapid.IntRange(0, 5).Draw(rt, "jti")), UserID: u.UserID, TenantID: w.tenant,
+		ExpiresAt: ubl.TimeOf(w.h.Clock.Now()).Add(time.Hour),
+	}})
+}
+
+func (w *world) unadmit(rt *rapid.T) {
+	w.ask(ubl.RevokeToken{Request: w.request(rt), JTI: fmt.Sprint("jti", rapid.IntRange(0, 5).Draw(rt, "jti"))})
+}
+
+func (w *world) end(rt *rapid.T) {
+	if w.tenant != ubl.CoreTenant && rapid.IntRange(0, 9).Draw(rt, "seldom") == 0 {
+		w.ask(ubl.EndAgreement{Request: w.request(rt)})
+	}
+}

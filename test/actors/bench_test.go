@@ -1,0 +1,33 @@
+package actors_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"ubl"
+	"ubl/test/harness"
+)
+
+// BenchmarkSend measures sends from many callers to one room, in process.
+func BenchmarkSend(b *testing.B) {
+	h := harness.Open(b, harness.Options{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	room := ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
+	var failed atomic.Int64
+	b.SetParallelism(32)
+	b.ReportAllocs()
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := h.Ask(context.Background(), room, ubl.SendMessage{Request: h.Request(ana), Text: "hello"}); err != nil {
+				failed.Add(1)
+			}
+		}
+	})
+	if failed.Load() > 0 {
+		b.Fatalf("%d sends failed", failed.Load())
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "sends/s")
+}

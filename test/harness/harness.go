@@ -1,0 +1,171 @@
+// Package harness runs the house in one process for tests: the real engine, the
+// real runtime with every family, and a clock that the test owns.
+package harness
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"ubl"
+	"ubl/actors"
+	"ubl/actors/ledger"
+	"ubl/actors/room"
+	"ubl/actors/tenant"
+	"ubl/storage"
+)
+
+// Clock is time that only moves when told to. Safe for concurrent use.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock starts at the seed's favourite day.
+func NewClock() *Clock {
+	return &Clock{now: time.Date(2026, 1, 7, 12, 34, 56, 0, time.UTC)}
+}
+
+// Now is the clock's time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Add moves the clock.
+func (c *Clock) Add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// House is a running node without its transports.
+type House struct {
+	*actors.Runtime
+	Engine *storage.Engine
+	Clock  *Clock
+	Dir    string
+
+	t      testing.TB
+	opts   Options
+	mu     sync.Mutex
+	serial int
+}
+
+// Options change what a house is made of; the zero value is the product's.
+type Options struct {
+	Limits actors.Limits
+	// Wrap puts something between the families and the engine.
+	Wrap func(ubl.Store) ubl.Store
+	// Families come before the product's, so that a test can stand in for one.
+	Families []actors.Family
+	Storage  *storage.Options
+}
+
+// Open starts a house over a new directory, and closes it with the test.
+func Open(t testing.TB, opts Options) *House {
+	h := &House{Clock: NewClock(), Dir: t.TempDir(), t: t, opts: opts}
+	h.start()
+	t.Cleanup(h.Close)
+	return h
+}
+
+func (h *House) start() {
+	h.t.Helper()
+	engine, err := storage.Open(h.Dir, h.opts.Storage)
+	if err != nil {
+		h.t.Fatalf("couldn't open the store: %v", err)
+	}
+	h.Engine = engine
+	var store ubl.Store = engine
+	if h.opts.Wrap != nil {
+		store = h.opts.Wrap(store)
+	}
+	h.Runtime = actors.New(actors.Options{
+		Families: append(h.opts.Families, ledger.Family(store), room.Family(store), tenant.Family(store, room.Found)),
+		Now:      h.Clock.Now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition,
+	})
+}
+
+// Close stops the house; it may be called twice.
+func (h *House) Close() {
+	if h.Runtime == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := h.Runtime.Close(ctx); err != nil {
+		h.t.Errorf("couldn't stop the actors: %v", err)
+	}
+	if err := h.Engine.Close(); err != nil {
+		h.t.Errorf("couldn't close the store: %v", err)
+	}
+	h.Runtime = nil
+}
+
+// Restart stops the house and starts it over the same directory.
+func (h *House) Restart() {
+	h.t.Helper()
+	h.Close()
+	h.start()
+}
+
+// Reload has every actor leave memory, so that the next command loads it anew.
+func (h *House) Reload() {
+	h.t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for h.Stats().Active > 0 {
+		h.Passivate(-time.Hour)
+		if time.Now().After(deadline) {
+			h.t.Fatal("actors stay in memory")
+		}
+	}
+}
+
+// User is a human of a domain.
+func User(email string) ubl.Identity {
+	const issuer = "https://idp.example"
+	id := ubl.UserIDFor(issuer, email, false)
+	return ubl.Identity{
+		UserID: id, Email: email, EmailDomain: ubl.EmailDomain(email),
+		TenantID: ubl.TenantFor(id, email, nil), Issuer: issuer, Subject: email,
+	}
+}
+
+// Request makes a request of the identity with a key of its own.
+func (h *House) Request(who ubl.Identity) ubl.Request {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.serial++
+	id := fmt.Sprintf("req:test-%d", h.serial)
+	return ubl.Request{Who: who, ID: id, Key: id}
+}
+
+// Enter lets a user into their tenant.
+func (h *House) Enter(who ubl.Identity) *ubl.Entered {
+	h.t.Helper()
+	return Must[*ubl.Entered](h, ubl.TenantName(who.TenantID), ubl.Enter{Request: h.Request(who), Act: true})
+}
+
+// Must asks and fails the test on an error.
+func Must[R any](h *House, to ubl.Name, cmd ubl.Command) R {
+	h.t.Helper()
+	answer, err := ubl.Ask[R](context.Background(), h.Runtime, to, cmd)
+	if err != nil {
+		h.t.Fatalf("%T: %v", cmd, err)
+	}
+	return answer
+}
+
+// Refused asks and wants the error code.
+func (h *House) Refused(want ubl.Code, to ubl.Name, cmd ubl.Command) {
+	h.t.Helper()
+	_, err := h.Ask(context.Background(), to, cmd)
+	if got := ubl.CodeOf(err); got != want {
+		h.t.Fatalf("%T was answered %q (%v), want %q", cmd, got, err, want)
+	}
+}
