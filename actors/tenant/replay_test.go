@@ -53,7 +53,7 @@ func TestStateIsDerived(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		w := &world{h: h, tenant: ubl.CoreTenant}
-		if rapid.Bool().Draw(rt, "ordinary") {
+		if rapid.IntRange(0, 5).Draw(rt, "ordinary") > 0 { // tenant 0 is one for all runs, and so has a long history
 			w.tenant = ubl.TenantID(fmt.Sprintf("t:example%d.com", n))
 		}
 		for i := range 4 {

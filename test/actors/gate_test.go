@@ -1,0 +1,228 @@
+package actors_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ubl"
+	"ubl/actors"
+	"ubl/test/harness"
+)
+
+// valve is a store whose submissions a test holds back, fails, or lets through.
+type valve struct {
+	ubl.Store
+	mu    sync.Mutex
+	shut  bool
+	held  []func()
+	fault func(b *ubl.Batch, settled func(error)) bool
+}
+
+func (v *valve) Submit(b *ubl.Batch, settled func(error)) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.fault != nil && v.fault(b, settled) {
+		return
+	}
+	if v.shut {
+		v.held = append(v.held, func() { v.Store.Submit(b, settled) })
+		return
+	}
+	v.Store.Submit(b, settled)
+}
+
+func (v *valve) close() { v.mu.Lock(); v.shut = true; v.mu.Unlock() }
+
+func (v *valve) open() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.shut = false
+	for _, submit := range v.held {
+		submit()
+	}
+	v.held = nil
+}
+
+func (v *valve) holds() int { v.mu.Lock(); defer v.mu.Unlock(); return len(v.held) }
+
+func (v *valve) setFault(f func(b *ubl.Batch, settled func(error)) bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.fault = f
+}
+
+func openWithValve(t *testing.T, limits actors.Limits) (*harness.House, *valve) {
+	v := &valve{}
+	h := harness.Open(t, harness.Options{Limits: limits, Wrap: func(s ubl.Store) ubl.Store { v.Store = s; return v }})
+	return h, v
+}
+
+// eventually polls until ok, and fails the test after ten seconds.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !ok(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("never happened: %s", what)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestOutputGate: while a commit is under way nothing that could have seen it
+// leaves the actor — no answer, no read, no refusal, no event.
+func TestOutputGate(t *testing.T) {
+	h, v := openWithValve(t, actors.Limits{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	name := ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
+	var events atomic.Int64
+	defer h.Subscribe(name, func(p ubl.Publication) { events.Add(int64(len(p.Events))) })()
+
+	v.close()
+	first := h.Request(ana)
+	after := int64(0)
+	commands := []ubl.Command{
+		ubl.SendMessage{Request: first, Text: "hello"},
+		ubl.SendMessage{Request: first, Text: "another text"},                     // 409
+		ubl.SendMessage{Request: first, Text: "hello"},                            // the pending outcome, shared
+		ubl.SendMessage{Request: h.Request(harness.User("x@y.zz")), Text: "hi"}, // 403
+		ubl.ReadHistory{Who: ana, After: &after, Limit: 10},
+		ubl.RoomHead{},
+		ubl.GetRoom{Who: ana},
+	}
+	answers := make(chan int, len(commands))
+	results := make([]any, len(commands))
+	errs := make([]error, len(commands))
+	for i, c := range commands {
+		go func() {
+			results[i], errs[i] = h.Ask(context.Background(), name, c)
+			answers <- i
+		}()
+		if i == 0 {
+			eventually(t, "the first batch is submitted", func() bool { return v.holds() == 1 })
+		}
+	}
+	eventually(t, "all commands are decided", func() bool { return h.Stats().Waiting == 0 })
+	select {
+	case i := <-answers:
+		t.Fatalf("%T was answered before the commit was durable", commands[i])
+	case <-time.After(50 * time.Millisecond):
+	}
+	if n := events.Load(); n != 0 {
+		t.Fatalf("%d events were published before the commit was durable", n)
+	}
+	v.open()
+	for range commands {
+		<-answers
+	}
+	for i, want := range []ubl.Code{"", ubl.CodeIdempotencyConflict, "", ubl.CodeNotAMember, "", "", ""} {
+		if got := ubl.CodeOf(errs[i]); got != want {
+			t.Errorf("%T: %v, want code %q", commands[i], errs[i], want)
+		}
+	}
+	if string(results[0].(*ubl.Sent).Message) != string(results[2].(*ubl.Sent).Message) {
+		t.Error("the retry of a pending send has another outcome")
+	}
+	if events.Load() != 1 {
+		t.Errorf("%d events, want 1", events.Load())
+	}
+}
+
+// TestCrashPoints: a commit fails at each point there is, and is retried with
+// the same key; the outcome is always one message and no gap.
+func TestCrashPoints(t *testing.T) {
+	boom := errors.New("boom")
+	points := map[string]func(v *valve) func(b *ubl.Batch, settled func(error)) bool{
+		"before persisting": func(*valve) func(*ubl.Batch, func(error)) bool {
+			return func(_ *ubl.Batch, settled func(error)) bool { go settled(boom); return true }
+		},
+		"after persisting, before the answer": func(v *valve) func(*ubl.Batch, func(error)) bool {
+			return func(b *ubl.Batch, settled func(error)) bool {
+				v.Store.Submit(b, func(err error) { settled(errors.Join(err, boom)) })
+				return true
+			}
+		},
+		"refused by the store": func(v *valve) func(*ubl.Batch, func(error)) bool {
+			return func(b *ubl.Batch, settled func(error)) bool {
+				stale := *b
+				stale.Lease.Generation--
+				v.Store.Submit(&stale, settled)
+				return true
+			}
+		},
+	}
+	for point, fault := range points {
+		t.Run(point, func(t *testing.T) {
+			h, v := openWithValve(t, actors.Limits{})
+			ana := harness.User("ana@example.com")
+			h.Enter(ana)
+			name := ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
+			for n := range 5 {
+				send := ubl.SendMessage{Request: h.Request(ana), Text: fmt.Sprint("message ", n)}
+				v.setFault(fault(v))
+				h.Refused(ubl.CodeUnavailable, name, send)
+				v.setFault(nil)
+				sent := harness.Must[*ubl.Sent](h, name, send)
+				if want := int64(n + 2); sent.RoomSeq != want { // 1 is the system message
+					t.Fatalf("room_seq %d after a retry, want %d", sent.RoomSeq, want)
+				}
+				again := harness.Must[*ubl.Sent](h, name, send)
+				if string(again.Message) != string(sent.Message) {
+					t.Fatal("a second retry has another outcome")
+				}
+			}
+			h.Restart()
+			if head := harness.Must[ubl.Head](h, name, ubl.RoomHead{}); head.LastSeq != 6 {
+				t.Fatalf("%d messages after a restart, want 6", head.LastSeq)
+			}
+		})
+	}
+}
+
+// TestFailureReachesEveryoneInFlight: the batches behind a failed one are built
+// on its head and fail with it; all callers learn it, and retries settle all.
+func TestFailureReachesEveryoneInFlight(t *testing.T) {
+	h, v := openWithValve(t, actors.Limits{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	name := ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
+	v.close()
+	const n = 50
+	var sends []ubl.SendMessage
+	errs := make(chan error, n)
+	for i := range n {
+		c := ubl.SendMessage{Request: h.Request(ana), Text: fmt.Sprint(i)}
+		sends = append(sends, c)
+		go func() {
+			_, err := h.Ask(context.Background(), name, c)
+			errs <- err
+		}()
+	}
+	eventually(t, "all are submitted", func() bool { return v.holds() == n })
+	v.mu.Lock()
+	v.held[0] = v.held[1] // the first one is lost on its way, the second comes twice
+	v.held = v.held[1:]
+	v.mu.Unlock()
+	v.open()
+	for range n - 1 {
+		if err := <-errs; ubl.CodeOf(err) != ubl.CodeUnavailable {
+			t.Fatalf("a caller in flight got %v", err)
+		}
+	}
+	seen := make(map[int64]bool)
+	for _, c := range sends[1:] {
+		sent := harness.Must[*ubl.Sent](h, name, c)
+		if seen[sent.RoomSeq] {
+			t.Fatalf("room_seq %d twice", sent.RoomSeq)
+		}
+		seen[sent.RoomSeq] = true
+	}
+	if head := harness.Must[ubl.Head](h, name, ubl.RoomHead{}); head.LastSeq != n {
+		t.Fatalf("%d messages, want %d", head.LastSeq, n)
+	}
+}

@@ -1,0 +1,198 @@
+package actors_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"ubl"
+	"ubl/actors"
+	"ubl/test/harness"
+)
+
+// probe is a family of the tests' own: it blocks, panics and counts on demand.
+type probe struct {
+	mu     sync.Mutex
+	opened int
+	block  chan struct{}
+}
+
+type (
+	pause struct{} // waits until the test lets go
+	burst struct{} // panics
+	ping  struct{}
+)
+
+func (pause) Cost() int { return 0 }
+func (burst) Cost() int { return 0 }
+func (ping) Cost() int  { return 0 }
+
+func (p *probe) family() actors.Family {
+	return actors.Family{
+		Name: "probe",
+		Owns: func(local string) bool { return strings.HasPrefix(local, "probe:") },
+		Open: func(context.Context, actors.Env) (actors.Actor, error) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.opened++
+			return p, nil
+		},
+	}
+}
+
+func (p *probe) Receive(t *actors.Turn, cmd ubl.Command) {
+	switch cmd.(type) {
+	case pause:
+		<-p.block
+	case burst:
+		panic("burst")
+	}
+	t.Reply("pong")
+}
+
+const probeName = ubl.Name("t:example.com|probe:1")
+
+// TestPanic: the caller gets an error, and the actor is loaded anew.
+func TestPanic(t *testing.T) {
+	p := &probe{}
+	h := harness.Open(t, harness.Options{Families: []actors.Family{p.family()}})
+	harness.Must[string](h, probeName, ping{})
+	h.Refused(ubl.CodeInternal, probeName, burst{})
+	harness.Must[string](h, probeName, ping{})
+	if p.opened != 2 {
+		t.Errorf("opened %d times, want 2", p.opened)
+	}
+}
+
+// TestOverload: a full mailbox refuses, and works again once it has drained.
+func TestOverload(t *testing.T) {
+	p := &probe{block: make(chan struct{})}
+	h := harness.Open(t, harness.Options{Families: []actors.Family{p.family()}, Limits: actors.Limits{MaxWaiting: 10}})
+	var wg sync.WaitGroup
+	for range 10 {
+		wg.Go(func() { _, _ = h.Ask(context.Background(), probeName, pause{}) })
+	}
+	eventually(t, "the mailbox is full", func() bool { return h.Stats().Waiting == 10 })
+	h.Refused(ubl.CodeOverloaded, probeName, ping{})
+	close(p.block)
+	wg.Wait()
+	harness.Must[string](h, probeName, ping{})
+}
+
+// TestWriteCredits: a tenant with too much on its way to the disk is refused
+// before a room_seq is taken, and the refusal leaves no gap.
+func TestWriteCredits(t *testing.T) {
+	h, v := openWithValve(t, actors.Limits{GroupWrites: 3})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	name := ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
+	v.close()
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			_, _ = h.Ask(context.Background(), name, ubl.SendMessage{Request: h.Request(ana), Text: "hello"})
+		})
+	}
+	eventually(t, "three writes are held", func() bool { return v.holds() == 3 })
+	h.Refused(ubl.CodeOverloaded, name, ubl.SendMessage{Request: h.Request(ana), Text: "one too many"})
+	v.open()
+	wg.Wait()
+	sent := harness.Must[*ubl.Sent](h, name, ubl.SendMessage{Request: h.Request(ana), Text: "now"})
+	if sent.RoomSeq != 5 {
+		t.Errorf("room_seq %d, want 5", sent.RoomSeq)
+	}
+}
+
+// TestPassivationRace: actors come and go while everybody writes; nothing is
+// lost, doubled or out of order.
+func TestPassivationRace(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	name := ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
+	stop := make(chan struct{})
+	var churn, writers sync.WaitGroup
+	churn.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				h.Passivate(-1)
+			}
+		}
+	})
+	const each = 50
+	for w := range 8 {
+		writers.Go(func() {
+			for i := range each {
+				c := ubl.SendMessage{Request: h.Request(ana), Text: fmt.Sprintf("%d/%d", w, i)}
+				if _, err := h.Ask(context.Background(), name, c); err != nil {
+					t.Errorf("send: %v", err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	close(stop)
+	churn.Wait()
+	if head := harness.Must[ubl.Head](h, name, ubl.RoomHead{}); head.LastSeq != 8*each+1 {
+		t.Errorf("%d messages, want %d", head.LastSeq, 8*each+1)
+	}
+	h.Reload()
+}
+
+// TestUnknownNamesLeaveNothing: names that lead nowhere don't stay in memory.
+func TestUnknownNamesLeaveNothing(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	before := h.Stats().Active
+	for i := range 100 {
+		h.Refused(ubl.CodeNotFound, ubl.RoomName(ana.TenantID, ubl.RoomID(fmt.Sprint("r:none", i))), ubl.RoomHead{})
+		h.Refused(ubl.CodeUnauthorized, ubl.TenantName(ubl.TenantID(fmt.Sprint("t:none", i))), ubl.CheckServiceToken{})
+	}
+	eventually(t, "they are gone", func() bool { return h.Stats().Active <= before })
+}
+
+// TestCloseDrains: what was accepted before Close is answered and durable.
+func TestCloseDrains(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	h := harness.Open(t, harness.Options{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	name := ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
+	rt := h.Runtime
+	var acked, started sync.WaitGroup
+	var mu sync.Mutex
+	texts := make(map[int64]bool)
+	for range 16 {
+		started.Add(1)
+		acked.Go(func() {
+			for i := 0; ; i++ {
+				answer, err := rt.Ask(context.Background(), name, ubl.SendMessage{Request: h.Request(ana), Text: "hello"})
+				if i == 0 {
+					started.Done()
+				}
+				if err != nil {
+					return
+				}
+				mu.Lock()
+				texts[answer.(*ubl.Sent).RoomSeq] = true
+				mu.Unlock()
+			}
+		})
+	}
+	started.Wait()
+	h.Restart()
+	acked.Wait()
+	head := harness.Must[ubl.Head](h, name, ubl.RoomHead{})
+	if want := int64(len(texts) + 1); head.LastSeq != want {
+		t.Errorf("%d messages are stored, want the %d that were acknowledged", head.LastSeq, want)
+	}
+	h.Close()
+}
