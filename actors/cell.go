@@ -89,17 +89,19 @@ func (c *cell) enter(e *envelope) (bool, error) {
 }
 
 // leave takes a received command out of the count; the last one out of a
-// closed cell stops the mailbox. A cell whose load failed goes at once: names
-// that lead nowhere must not fill memory.
-func (c *cell) leave() {
-	empty := c.actor == nil
+// closed cell stops the mailbox. A cell whose load failed goes at once, and so
+// does a ledger opened for it alone: names that lead nowhere must not fill
+// memory.
+func (c *cell) leave(cmd ubl.Command) {
+	_, forOther := cmd.(opened)
+	useless := c.actor == nil || forOther && c.group.lonelyLedger() == c
 	c.mu.Lock()
 	c.waiting--
 	stop := c.closed && c.waiting == 0
 	c.mu.Unlock()
 	if stop {
 		c.rt.system.Root.Stop(c.pid)
-	} else if empty {
+	} else if useless {
 		c.passivate()
 	}
 }
@@ -135,7 +137,7 @@ func (c *cell) passivate() {
 
 // receive runs one command in the mailbox.
 func (c *cell) receive(e *envelope) {
-	defer c.leave()
+	defer c.leave(e.cmd)
 	c.touch()
 	t := &Turn{cell: c, env: e}
 	defer t.finish()
