@@ -1,0 +1,30 @@
+# The commands of the house. Everything they need beyond Go they install
+# themselves, under versions that are pinned in the repository.
+
+GO    ?= go
+TOOLS := $(GO) tool -modfile=test/tools/go.mod
+FUZZ  ?= 30s
+
+.PHONY: help run test check bench fuzz
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## start a node on http://127.0.0.1:8080 with its data in ./ubl-data
+	$(GO) run ./cmd/ubl serve
+
+test: check ## check the code and run every test with the race detector
+	$(GO) test -race -timeout 20m ./...
+	cd test/bench && $(GO) vet ./... && $(GO) test ./...
+
+check: ## gofmt, vet, staticcheck, and govulncheck where its database is reachable
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(TOOLS) staticcheck ./...
+	@./test/tools/vulncheck.sh
+
+bench: ## measure side by side with peers; writes test/bench/results
+	cd test/bench && $(GO) run . $(BENCHFLAGS)
+
+fuzz: ## run every fuzz target for FUZZ (30s) each
+	@./test/tools/fuzz.sh $(FUZZ)
