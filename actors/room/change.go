@@ -56,6 +56,7 @@ func (r *Room) commit(t *actors.Turn, req ubl.Request, p *plan, key *actors.Key)
 	a := &actors.Append{}
 	e := p.event
 	e.Version, e.N, e.At, e.By = eventVersion, r.state.Events+1, t.Now(), req.Who.UserID
+	e.LastSeq = r.state.Head.LastSeq
 	if key != nil {
 		if err := r.keys.Add(t.Context(), a, *key, e.At, actors.Ref{Kind: refEvent, N: e.N}); err != nil {
 			t.Fail(err)
@@ -144,6 +145,7 @@ func (r *Room) pastOutcome(ctx context.Context, n int64) (any, error) {
 				s.apply(e)
 			}
 			if e.N == n {
+				s.Head.LastSeq = e.LastSeq
 				answer = outcome(e, s.room(), s.Agreement)
 			}
 		})

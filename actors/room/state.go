@@ -32,7 +32,9 @@ type event struct {
 	Policy        *ubl.RoomPolicy  `json:"policy,omitempty"`         // room.create, room.update
 	Member        *ubl.Member      `json:"member,omitempty"`         // whom a membership event is about
 	AvailableFrom int64            `json:"available_from,omitempty"` // room.trim
-	Receipt       ubl.Receipt      `json:"receipt"`
+	// LastSeq is the room's when the event was decided, for answering a retry.
+	LastSeq int64       `json:"last_seq,omitempty"`
+	Receipt ubl.Receipt `json:"receipt"`
 }
 
 const eventVersion = 1

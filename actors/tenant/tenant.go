@@ -114,7 +114,7 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 	case ubl.RemoveTenantMember:
 		x.removeMember(t, c)
 	case ubl.CreateServiceToken:
-		x.change(t, c.Request, ubl.DidTokenCreate, x.decideToken(c), c.Name, fmt.Sprint(c.ExpiresAt != nil))
+		x.change(t, c.Request, ubl.DidTokenCreate, x.decideToken(c), c.Name, expiryText(c.ExpiresAt))
 	case ubl.RevokeServiceToken:
 		x.change(t, c.Request, ubl.DidTokenRevoke, x.decideRevoke(c), c.ClientID)
 	case ubl.ListServiceTokens:

@@ -48,6 +48,14 @@ func (x *Tenant) decideToken(c ubl.CreateServiceToken) func(ubl.Time) (*plan, er
 	}
 }
 
+// expiryText tells one expiry from another under the same key.
+func expiryText(at *ubl.Time) string {
+	if at == nil {
+		return ""
+	}
+	return at.String()
+}
+
 func (x *Tenant) decideRevoke(c ubl.RevokeServiceToken) func(ubl.Time) (*plan, error) {
 	return func(now ubl.Time) (*plan, error) {
 		if err := x.owner(c.Who); err != nil {

@@ -88,8 +88,8 @@ func TestOutputGate(t *testing.T) {
 	after := int64(0)
 	commands := []ubl.Command{
 		ubl.SendMessage{Request: first, Text: "hello"},
-		ubl.SendMessage{Request: first, Text: "another text"},                     // 409
-		ubl.SendMessage{Request: first, Text: "hello"},                            // the pending outcome, shared
+		ubl.SendMessage{Request: first, Text: "another text"},                   // 409
+		ubl.SendMessage{Request: first, Text: "hello"},                          // the pending outcome, shared
 		ubl.SendMessage{Request: h.Request(harness.User("x@y.zz")), Text: "hi"}, // 403
 		ubl.ReadHistory{Who: ana, After: &after, Limit: 10},
 		ubl.RoomHead{},
