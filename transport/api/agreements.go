@@ -1,0 +1,111 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+type listAgreementsInput struct {
+	Cursor string `query:"cursor" pattern:"^a:[A-Za-z0-9._:-]{1,256}$" doc:"The next_cursor of the page before."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
+}
+
+type agreementsAnswer struct {
+	Agreements []*ubl.AgreementView `json:"agreements"`
+	NextCursor *ubl.AgreementID     `json:"next_cursor"`
+}
+
+// listAgreements puts the list together from the actors that hold the records.
+// It skips one that the caller lost between the list and the look.
+func (a *API) listAgreements(ctx context.Context, in *listAgreementsInput) (any, error) {
+	ids, err := a.agreementsOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	part, more := page(ids, ubl.AgreementID(in.Cursor), in.Limit)
+	out := agreementsAnswer{Agreements: []*ubl.AgreementView{}}
+	for _, id := range part {
+		v, err := a.readAgreement(ctx, id)
+		switch ubl.CodeOf(err) {
+		case "":
+			v.History = nil
+			out.Agreements = append(out.Agreements, v)
+		case ubl.CodeNotFound, ubl.CodeNotAMember:
+		default:
+			return nil, err
+		}
+	}
+	if more {
+		out.NextCursor = &part[len(part)-1]
+	}
+	return out, nil
+}
+
+// agreementsOf lists the ids of the caller's Agreements in order.
+func (a *API) agreementsOf(ctx context.Context) ([]ubl.AgreementID, error) {
+	rooms, err := ubl.Ask[[]ubl.RoomEntry](ctx, a.Asker, home(ctx), ubl.ListRooms{Who: caller(ctx)})
+	if err != nil {
+		return nil, err
+	}
+	ids := []ubl.AgreementID{ubl.TenantAgreement(caller(ctx).TenantID)}
+	for _, r := range rooms {
+		if r.Member {
+			ids = append(ids, ubl.RoomAgreement(r.RoomID))
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
+type agreementAnswer struct {
+	Agreement *ubl.AgreementView `json:"agreement"`
+}
+
+func (a *API) getAgreement(ctx context.Context, in *AgreementPath) (any, error) {
+	v, err := a.readAgreement(ctx, in.ID)
+	return agreementAnswer{v}, err
+}
+
+// readAgreement asks for a copy that the caller of it may change.
+func (a *API) readAgreement(ctx context.Context, id ubl.AgreementID) (*ubl.AgreementView, error) {
+	to, err := holder(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, to, ubl.GetAgreement{Who: caller(ctx)})
+	if err != nil {
+		return nil, err
+	}
+	view := *v
+	return &view, nil
+}
+
+type endAgreementInput struct {
+	AgreementPath
+	KeyInput
+}
+
+func (a *API) endAgreement(ctx context.Context, in *endAgreementInput) (any, error) {
+	to, err := holder(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, to, ubl.EndAgreement{Request: envelope.Command(ctx, in.key())})
+	return agreementAnswer{v}, err
+}
+
+// holder is the actor that an Agreement of the caller's tenant governs.
+// Another tenant's is as unknown as one that never was.
+func holder(ctx context.Context, id ubl.AgreementID) (ubl.Name, error) {
+	if id == ubl.TenantAgreement(caller(ctx).TenantID) {
+		return home(ctx), nil
+	}
+	if r, ok := strings.CutPrefix(string(id), "a:room:"); ok && ubl.RoomID(r).Valid() {
+		return room(ctx, ubl.RoomID(r)), nil
+	}
+	return "", ubl.Errorf(ubl.CodeNotFound, "there is no such Agreement")
+}

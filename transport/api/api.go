@@ -1,0 +1,114 @@
+// Package api serves REST: chi routes a request, huma describes and validates
+// it, an actor answers it.
+//
+// The data: none of its own. Rooms, messages, Agreements and the ledger belong
+// to their actors; this package turns a request into one command (few need two),
+// asks, and writes the answer. The shapes of answers are the JSON Schemas of
+// package schemas, which the OpenAPI document quotes.
+//
+// The way of one request: the parent package has put the request id and the
+// caller into the context; [API] checks what all operations share (a caller,
+// the query, the idempotency key, the kind and size of the body), decodes
+// strictly, asks, and writes the answer with request_id and server_time.
+// Sending a message and reading history do so by hand, being most of all
+// traffic; everything else goes through huma.
+//
+// What fails: anything not as described is refused with 400, 413 or 415 before
+// an actor is asked; what an actor refuses keeps its code. Every error is in
+// the envelope and echoes nothing that was sent. An export that fails half-way
+// cannot change its status any more and cuts the connection instead.
+package api
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// Options is what an [API] needs. All but Version must be set.
+type Options struct {
+	// Asker reaches the actors.
+	Asker ubl.Asker
+	// Now is the clock, for the deadlines of long answers.
+	Now func() time.Time
+	// Random draws service tokens.
+	Random io.Reader
+	// NewServiceToken draws a credential for a tenant. Only the hash is kept.
+	NewServiceToken func(tenant ubl.TenantID, random io.Reader) (clientID, secret, secretHash string, err error)
+	// Version is the program's, for the OpenAPI document.
+	Version string
+}
+
+// API is the REST interface. It keeps no state between requests and is safe
+// for concurrent use once mounted.
+type API struct {
+	Options
+	router chi.Router
+	huma   huma.API
+	spec   []byte // the OpenAPI document
+}
+
+// New makes an API; [API.Mount] gives it a place.
+func New(o Options) *API { return &API{Options: o} }
+
+// Mount adds all operations to r, which the caller has put at /api, and
+// answers what r does not know with 404 and 405 in the envelope. The caller
+// puts its middleware in front: requests come with envelope.WithRequest and,
+// unless [Public], envelope.WithCaller. It is called once.
+func (a *API) Mount(r chi.Router) {
+	a.router = r
+	a.huma = newHuma(a)
+	a.routes()
+	a.describeStreams()
+	a.spec = a.document()
+	a.mountDocs()
+	r.NotFound(func(w http.ResponseWriter, req *http.Request) {
+		secure(w.Header())
+		envelope.WriteError(w, req, ubl.Errorf(ubl.CodeNotFound, "there is nothing here"))
+	})
+	r.MethodNotAllowed(a.methodNotAllowed)
+}
+
+// Public reports whether a path under /api is open to everyone.
+func Public(path string) bool {
+	return path == "/api/openapi.json" || path == "/api/docs" || strings.HasPrefix(path, "/api/docs/")
+}
+
+// methodNotAllowed answers 405 and says which methods there are, which chi
+// tells only its own handler.
+func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
+	path := r.URL.Path
+	if rc := chi.RouteContext(r.Context()); rc != nil && rc.RoutePath != "" {
+		path = rc.RoutePath
+	}
+	var allowed []string
+	for _, method := range []string{"DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"} {
+		if a.router.Match(chi.NewRouteContext(), method, path) {
+			allowed = append(allowed, method)
+		}
+	}
+	secure(w.Header())
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	envelope.WriteError(w, r, ubl.Errorf(ubl.CodeMethodNotAllowed, "the path knows other methods only; see Allow"))
+}
+
+// secure sets the headers that every answer has: answers are private, fresh
+// and what their type says.
+func secure(h http.Header) {
+	h["Cache-Control"] = noStore
+	h["X-Content-Type-Options"] = noSniff
+}
+
+// Shared by all answers, so that each costs no allocation; never changed.
+var (
+	noStore  = []string{"no-store"}
+	noSniff  = []string{"nosniff"}
+	jsonType = []string{"application/json"}
+)

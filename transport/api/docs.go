@@ -1,0 +1,97 @@
+package api
+
+import (
+	"embed"
+	"net/http"
+	"strconv"
+
+	"ubl"
+	"ubl/schemas"
+	"ubl/transport/envelope"
+)
+
+// docsFiles is the page that renders the OpenAPI document. It loads nothing
+// from other hosts, so that it works without a network.
+//
+//go:embed docs/index.html docs/docs.js docs/docs.css
+var docsFiles embed.FS
+
+// docsPolicy lets the page use its own files and nothing else.
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// mountDocs serves the OpenAPI document and its page to everyone.
+func (a *API) mountDocs() {
+	a.serve("/openapi.json", "application/json", a.spec)
+	for path, f := range map[string]struct{ file, kind string }{
+		"/docs":          {"index.html", "text/html; charset=utf-8"},
+		"/docs/docs.js":  {"docs.js", "text/javascript; charset=utf-8"},
+		"/docs/docs.css": {"docs.css", "text/css; charset=utf-8"},
+	} {
+		data, err := docsFiles.ReadFile("docs/" + f.file)
+		if err != nil { // impossible: the embed directive names the file
+			panic(err)
+		}
+		a.serve(path, f.kind, data)
+	}
+}
+
+// serve routes bytes that never change.
+func (a *API) serve(path, kind string, data []byte) {
+	h := func(w http.ResponseWriter, _ *http.Request) {
+		h := w.Header()
+		secure(h)
+		h.Set("Content-Security-Policy", docsPolicy)
+		writeBytes(w, kind, data)
+	}
+	a.router.Get(path, h)
+	a.router.Head(path, h)
+}
+
+func writeBytes(w http.ResponseWriter, kind string, data []byte) {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
+	w.WriteHeader(http.StatusOK)
+	// A client that has gone is no error of ours.
+	_, _ = w.Write(data)
+}
+
+// Schemas serves the published JSON Schemas to everyone: the list at /schemas/
+// and each at /schemas/<$id> and /schemas/<$id>.json. The caller puts it at
+// /schemas/.
+func Schemas() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			envelope.WriteError(w, r, ubl.Errorf(ubl.CodeMethodNotAllowed, "schemas can only be read"))
+			return
+		}
+		name := r.URL.Path[len("/schemas"):]
+		if name == "" || name == "/" {
+			envelope.Write(w, http.StatusOK, schemaList())
+			return
+		}
+		data, ok := schemas.Read(name[1:])
+		if !ok {
+			envelope.WriteError(w, r, ubl.Errorf(ubl.CodeNotFound, "there is no such schema"))
+			return
+		}
+		writeBytes(w, "application/schema+json", data)
+	})
+}
+
+type schemaEntry struct {
+	ID  string `json:"$id"`
+	URL string `json:"url"`
+}
+
+func schemaList() any {
+	var out struct {
+		Schemas []schemaEntry `json:"schemas"`
+	}
+	for _, id := range schemas.List() {
+		out.Schemas = append(out.Schemas, schemaEntry{id, "/schemas/" + id + ".json"})
+	}
+	return out
+}

@@ -1,0 +1,291 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// now is when every request of the tests comes in.
+var now = ubl.TimeOf(time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC))
+
+// ana is the caller of every request unless a test says otherwise.
+var ana = ubl.Identity{UserID: "u:ana", Email: "ana@acme.com", EmailDomain: "acme.com",
+	TenantID: "t:acme.com", Issuer: "https://id.acme.com", Subject: "ana"}
+
+// actors is a double of the actors: it answers each command as a tenant with
+// two rooms would, and writes down what it was asked.
+type actors struct {
+	t testing.TB
+	// refuse, if set, answers every command.
+	refuse error
+	// atoms is the ledger.
+	atoms []json.RawMessage
+	// failFrom makes reading atoms from that seq on fail; 0 for never.
+	failFrom int64
+	// known is the service token that a repetition finds.
+	known *ubl.ServiceToken
+
+	mu    sync.Mutex
+	asked []string
+}
+
+func (s *actors) Ask(_ context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	s.mu.Lock()
+	s.asked = append(s.asked, s.note(to, cmd))
+	s.mu.Unlock()
+	if s.refuse != nil {
+		return nil, s.refuse
+	}
+	return s.answer(to, cmd)
+}
+
+// note writes a question down, and checks that it is asked in the caller's name.
+func (s *actors) note(to ubl.Name, cmd ubl.Command) string {
+	v := reflect.ValueOf(cmd)
+	if who := v.FieldByName("Who"); who.IsValid() && !reflect.DeepEqual(who.Interface(), ana) {
+		s.t.Errorf("%T is not asked in the caller's name", cmd)
+	}
+	data, err := json.Marshal(cmd)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(data, &m); err != nil {
+		s.t.Fatal(err)
+	}
+	delete(m, "Who")
+	said := make([]string, 0, len(m))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		b, _ := json.Marshal(m[k])
+		said = append(said, k+":"+string(b))
+	}
+	return fmt.Sprintf("%s %s{%s}", to, v.Type().Name(), strings.Join(said, " "))
+}
+
+func (s *actors) takeAsked() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.asked
+	s.asked = nil
+	return out
+}
+
+var (
+	general = ubl.RoomSummary{RoomID: "r:general", Name: "general", Mode: ubl.ModeInternal, CreatedAt: now}
+	member  = ubl.Member{UserID: "u:bob", Email: "bob@acme.com", Role: ubl.RoleMember, Since: now}
+	receipt = ubl.Receipt{Shard: "0", Seq: 1042, CID: ubl.CID(nil), HeadHash: ubl.NextHead(ubl.Genesis, ubl.CID(nil)), Time: now}
+)
+
+func message(seq int64, text string) json.RawMessage {
+	m := ubl.Message{MsgID: ubl.MessageID(fmt.Sprintf("m:%d", seq)), TenantID: "t:acme.com", RoomID: "r:general", RoomSeq: seq,
+		SenderID: "u:ana", SentAt: now, Type: ubl.TypeText, Body: ubl.Body{Text: text}, Receipt: receipt}
+	return m.AppendJSON(nil)
+}
+
+// agreement is a record of which the caller is the owner.
+func agreement(to ubl.Name, status string) *ubl.AgreementView {
+	a := ubl.Agreement{ID: "a:tenant:t:acme.com", Type: ubl.TenantLicense, TenantID: "t:acme.com", CreatedAt: now, CreatedBy: "u:ana",
+		Status: status, Members: map[ubl.UserID]ubl.Member{"u:bob": member, "u:ana": {UserID: "u:ana", Email: "ana@acme.com", Role: ubl.RoleOwner, Since: now}}}
+	if room := to.Local(); room != "" {
+		a.ID, a.Type = ubl.RoomAgreement(ubl.RoomID(room)), ubl.RoomGovernance
+	}
+	if status == ubl.AgreementEnded {
+		ended := now
+		a.EndedAt = &ended
+	}
+	return a.View([]ubl.Change{{N: 1, Did: ubl.DidRoomCreate, At: now, By: "u:ana", UserID: "u:ana", Role: ubl.RoleOwner, Receipt: receipt}})
+}
+
+func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
+	switch c := cmd.(type) {
+	case ubl.GetTenant, ubl.SetDefaults:
+		return &ubl.Tenant{TenantID: "t:acme.com", Type: ubl.TenantCustomer, CreatedAt: now,
+			Defaults: ubl.TenantDefaults{RoomMode: ubl.ModeInternal, RetentionDays: 30, MaxMessageBytes: 8000}}, nil
+	case ubl.ListMembers:
+		return []ubl.Member{{UserID: "u:ana", Email: "ana@acme.com", Role: ubl.RoleOwner, Since: now}, member}, nil
+	case ubl.SetTenantMember, ubl.RemoveTenantMember, ubl.FindMember, ubl.JoinRoom, ubl.SetMember, ubl.RemoveMember:
+		m := member
+		return &m, nil
+	case ubl.AddMember:
+		return &c.Member, nil
+	case ubl.ListRooms:
+		return s.rooms(c.Details), nil
+	case ubl.CreateRoom:
+		return &ubl.RoomSummary{RoomID: ubl.RoomSlug(c.Name), Name: c.Name, Mode: ubl.ModeInternal, CreatedAt: now}, nil
+	case ubl.GetRoom, ubl.SetRoomPolicy:
+		return &ubl.Room{RoomSummary: general, TenantID: "t:acme.com", LastSeq: 2, AvailableFrom: 1,
+			Policy: ubl.RoomPolicy{MaxMessageBytes: 8000, Join: ubl.JoinTenant}}, nil
+	case ubl.GetAgreement:
+		return agreement(to, ubl.AgreementInForce), nil
+	case ubl.EndAgreement:
+		return agreement(to, ubl.AgreementEnded), nil
+	case ubl.SendMessage:
+		return &ubl.Sent{Message: message(42, c.Text), RoomSeq: 42}, nil
+	case ubl.ReadHistory:
+		next := int64(41)
+		return &ubl.HistoryPage{Messages: []json.RawMessage{message(41, "<b>&\u2028"), message(42, "hello")}, FirstSeq: 41, LastSeq: 42,
+			NextCursor: &next, Head: ubl.Head{LastSeq: 42, AvailableFrom: 1}}, nil
+	}
+	return s.answerLedgerOrToken(cmd)
+}
+
+func (s *actors) rooms(details bool) []ubl.RoomEntry {
+	out := []ubl.RoomEntry{{RoomSummary: general, Member: true}, {RoomSummary: ubl.RoomSummary{RoomID: "r:open", Name: "Open", Mode: ubl.ModeInternal, CreatedAt: now}}}
+	if details {
+		out[0].LastSeq, out[0].LastMessage = 42, message(42, "<b>&\u2028")
+	}
+	return out
+}
+
+func (s *actors) answerLedgerOrToken(cmd ubl.Command) (any, error) {
+	switch c := cmd.(type) {
+	case ubl.GetReceipt:
+		return &ubl.ReceiptPair{Seq: 1, Atoms: s.atoms[:2]}, nil
+	case ubl.GetLedgerHead:
+		return s.head(), nil
+	case ubl.ReadAtoms:
+		if s.failFrom > 0 && c.From >= s.failFrom {
+			return nil, ubl.Errorf(ubl.CodeUnavailable, "the store is closed")
+		}
+		from := min(c.From-1, int64(len(s.atoms)))
+		to := min(from+int64(c.Limit), int64(len(s.atoms)))
+		return &ubl.AtomPage{From: c.From, Atoms: s.atoms[from:to], Head: s.head()}, nil
+	case ubl.CreateServiceToken:
+		if s.known != nil {
+			return s.known, nil
+		}
+		return &ubl.ServiceToken{ClientID: c.ClientID, Name: c.Name, UserID: "u:svc", CreatedAt: now, CreatedBy: "u:ana", ExpiresAt: c.ExpiresAt}, nil
+	case ubl.RevokeServiceToken:
+		revoked := now
+		return &ubl.ServiceToken{ClientID: c.ClientID, Name: "bot", UserID: "u:svc", CreatedAt: now, CreatedBy: "u:ana", RevokedAt: &revoked}, nil
+	case ubl.ListServiceTokens:
+		return []ubl.ServiceToken{{ClientID: "c1", Name: "bot", UserID: "u:svc", CreatedAt: now, CreatedBy: "u:ana"}}, nil
+	case ubl.RevokeToken:
+		return nil, nil
+	}
+	s.t.Errorf("%T was not expected", cmd)
+	return nil, ubl.Errorf(ubl.CodeInternal, "not scripted")
+}
+
+// head is computed from the atoms, as anyone can.
+func (s *actors) head() ubl.LedgerHead {
+	h := ubl.LedgerHead{HeadHash: ubl.Genesis}
+	for _, atom := range s.atoms {
+		var a struct{ CID string }
+		if err := json.Unmarshal(atom, &a); err != nil {
+			s.t.Fatal(err)
+		}
+		h = ubl.LedgerHead{Seq: h.Seq + 1, HeadHash: ubl.NextHead(h.HeadHash, a.CID)}
+	}
+	return h
+}
+
+// chain makes a ledger of n sends, two atoms each.
+func chain(n int) []json.RawMessage {
+	var atoms []json.RawMessage
+	head := ubl.Genesis
+	for i := range n {
+		action := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:room:r:general", Did: ubl.DidSend, PrevHash: head, RequestID: "req:1234",
+			Status: ubl.StatusExecuted, When: now, Who: ana.Author(), This: ubl.Fields{ubl.Str("body_hash", ubl.BodyHash([]byte("{}"))),
+				ubl.Str("msg_id", "m:1"), ubl.Str("room_id", "r:general"), ubl.Int("room_seq", int64(i+1))}}
+		a, cid := action.Seal()
+		head = ubl.NextHead(head, cid)
+		effect := ubl.Effect{TenantID: "t:acme.com", Outcome: ubl.OutcomeOK, PrevHash: head, RefActionCID: cid, When: now,
+			Effects:  []ubl.Fields{{ubl.Str("op", "room.append"), ubl.Str("room_id", "r:general"), ubl.Int("room_seq", int64(i+1))}},
+			Pointers: ubl.Fields{ubl.Str("msg_id", "m:1")}}
+		e, cid := effect.Seal()
+		head = ubl.NextHead(head, cid)
+		atoms = append(atoms, a, e)
+	}
+	return atoms
+}
+
+// server is the API as its parent mounts it.
+type server struct {
+	*actors
+	api    *API
+	router *chi.Mux
+}
+
+func newServer(t testing.TB) *server {
+	s := &server{actors: &actors{t: t, atoms: chain(2)}}
+	s.api = New(Options{Asker: s.actors, Version: "1.2.3", Random: strings.NewReader(""), Now: func() time.Time { return now.Std() },
+		NewServiceToken: func(ubl.TenantID, io.Reader) (string, string, string, error) { return "c1", "s3cret", "hash", nil }})
+	s.router = chi.NewRouter()
+	s.router.Route("/api", s.api.Mount)
+	s.router.Handle("/schemas/*", Schemas())
+	return s
+}
+
+// do sends a request as the parent hands it over.
+func (s *server) do(method, target, body string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, target, nil)
+	if body != "" {
+		r = httptest.NewRequest(method, target, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	ctx := envelope.WithCaller(r.Context(), &envelope.Caller{Identity: ana, Role: ubl.RoleOwner, ExpiresAt: now.Add(time.Hour)})
+	return s.serve(r.WithContext(ctx))
+}
+
+func (s *server) serve(r *http.Request) *httptest.ResponseRecorder {
+	key := "req:1234"
+	if k := r.Header.Get("Idempotency-Key"); k != "" {
+		key = k
+	}
+	w := httptest.NewRecorder()
+	ctx := envelope.WithRequest(r.Context(), &envelope.Request{ID: "req:1234", Key: key, At: now})
+	s.router.ServeHTTP(w, r.WithContext(ctx))
+	return w
+}
+
+// codeIn is the error code of an answer; the test fails where it is no error
+// of ours.
+func codeIn(t *testing.T, w *httptest.ResponseRecorder) ubl.Code {
+	t.Helper()
+	var body envelope.ErrorBody
+	dec := json.NewDecoder(bytes.NewReader(w.Body.Bytes()))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&body); err != nil {
+		t.Fatalf("answer %d %q is not an error in the envelope: %v", w.Code, w.Body, err)
+	}
+	if body.RequestID != "req:1234" || body.ServerTime != now {
+		t.Errorf("the error lacks its request id or time: %s", w.Body)
+	}
+	return body.Error.Code
+}
+
+// as is the request of another caller than ana.
+func as(r *http.Request, id ubl.Identity) *http.Request {
+	return r.WithContext(envelope.WithCaller(r.Context(), &envelope.Caller{Identity: id, Role: ubl.RoleMember}))
+}
+
+// leavingActors are those of a caller who has just left every room.
+type leavingActors struct{ *actors }
+
+func (l *leavingActors) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	if _, ok := cmd.(ubl.GetAgreement); ok && to.Local() != "" {
+		return nil, ubl.Errorf(ubl.CodeNotAMember, "the caller is not a member")
+	}
+	return l.actors.Ask(ctx, to, cmd)
+}

@@ -1,0 +1,130 @@
+package api
+
+import (
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// maxBody is the largest request body in bytes.
+const maxBody = 1 << 20
+
+// guard checks what all operations share, before anything is decoded, and
+// bounds the body. It reads the operation's description, so that what is
+// documented is what is enforced.
+func guard(op *huma.Operation, next http.HandlerFunc) http.HandlerFunc {
+	var known []string
+	for _, p := range op.Parameters {
+		if p.In == "query" {
+			known = append(known, p.Name)
+		}
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		secure(w.Header())
+		if err := check(op, known, r); err != nil {
+			if err.Code == ubl.CodeUnauthorized {
+				w.Header().Set("WWW-Authenticate", "Bearer")
+			}
+			envelope.WriteError(w, r, err)
+			return
+		}
+		if r.ContentLength < 0 { // a declared length bounds itself
+			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		}
+		next(w, r)
+	}
+}
+
+func check(op *huma.Operation, query []string, r *http.Request) *ubl.Error {
+	if envelope.CallerOf(r.Context()) == nil {
+		return ubl.Errorf(ubl.CodeUnauthorized, "the request needs a credential")
+	}
+	if r.URL.RawQuery != "" {
+		if err := checkQuery(query, r.URL.RawQuery); err != nil {
+			return err
+		}
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		if err := checkKey(r.Header["Idempotency-Key"]); err != nil {
+			return err
+		}
+	}
+	return checkBody(op.RequestBody, r)
+}
+
+// checkQuery refuses parameters that the operation does not have, so that a
+// misspelt one is noticed, and parameters given twice, of which readers could
+// see different ones.
+func checkQuery(known []string, raw string) *ubl.Error {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return invalid("query", "not a valid query string")
+	}
+	for name, given := range values {
+		if !slices.Contains(known, name) {
+			return invalid("query", "unknown query parameter")
+		}
+		if len(given) > 1 {
+			return invalid("query."+name, "given more than once")
+		}
+	}
+	return nil
+}
+
+func checkKey(header []string) *ubl.Error {
+	if len(header) == 0 {
+		return nil
+	}
+	if len(header) > 1 || !ubl.ValidRequestID(header[0]) {
+		return invalid("header.Idempotency-Key", "expected one key of 6 to 128 characters of [A-Za-z0-9._:-]")
+	}
+	return nil
+}
+
+func checkBody(want *huma.RequestBody, r *http.Request) *ubl.Error {
+	switch {
+	case r.ContentLength == 0:
+		return nil // where one is required, the decoder misses it
+	case want == nil:
+		return invalid("body", "the operation takes no body")
+	case r.ContentLength > maxBody:
+		return tooLarge()
+	case !isJSON(r.Header["Content-Type"]):
+		return ubl.Errorf(ubl.CodeUnsupportedMedia, "the body is not declared as application/json in UTF-8")
+	}
+	return nil
+}
+
+func isJSON(contentType []string) bool {
+	if len(contentType) != 1 {
+		return false
+	}
+	if contentType[0] == jsonType[0] {
+		return true
+	}
+	kind, params, err := mime.ParseMediaType(contentType[0])
+	if err != nil || kind != jsonType[0] {
+		return false
+	}
+	charset, given := params["charset"]
+	return !given || strings.EqualFold(charset, "utf-8")
+}
+
+// invalid is the refusal of one part of a request, named as in huma's
+// locations: path.roomId, query.limit, body.name.
+func invalid(location, reason string) *ubl.Error {
+	e := ubl.Errorf(ubl.CodeValidation, "the request is not as the API describes it; see details")
+	e.Details = map[string]string{location: reason}
+	return e
+}
+
+func tooLarge() *ubl.Error {
+	return ubl.Errorf(ubl.CodeTooLarge, "the body is larger than %d bytes", maxBody)
+}

@@ -1,0 +1,181 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// Sending and reading messages are most of all requests and are decoded and
+// written by hand: huma parses a body twice, into a map and into a struct.
+
+// sendInput describes a send, and its Body is what is decoded.
+type sendInput struct {
+	RoomPath
+	Body sendBody
+}
+
+type sendBody struct {
+	Type    string         `json:"type" enum:"text"`
+	Body    textBody       `json:"body"`
+	ReplyTo *ubl.MessageID `json:"reply_to,omitempty" nullable:"true" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"A message of the same room."`
+	Key     *string        `json:"client_request_id,omitempty" nullable:"true" pattern:"^[A-Za-z0-9._:-]{1,128}$" doc:"An idempotency key; it beats those of the headers."`
+}
+
+type textBody struct {
+	Text string `json:"text" minLength:"1" maxLength:"8000" doc:"At most 8,000 bytes of UTF-8."`
+}
+
+func (a *API) send(w http.ResponseWriter, r *http.Request) {
+	cmd, to, err := a.readSend(r)
+	if err != nil {
+		envelope.WriteError(w, r, err)
+		return
+	}
+	sent, err := ubl.Ask[*ubl.Sent](r.Context(), a.Asker, to, cmd)
+	if err != nil {
+		envelope.WriteError(w, r, err)
+		return
+	}
+	buf := takeBuffer()
+	defer giveBuffer(buf)
+	b := append(buf.AvailableBuffer(), `{"message":`...)
+	finish(w, r, http.StatusCreated, append(b, sent.Message...))
+}
+
+// readSend makes the command of a request and addresses it.
+func (a *API) readSend(r *http.Request) (cmd ubl.SendMessage, to ubl.Name, err error) {
+	id, err := roomOf(r)
+	if err != nil {
+		return cmd, "", err
+	}
+	var in sendBody
+	if err := readBody(r, &in); err != nil {
+		return cmd, "", err
+	}
+	if err := in.check(); err != nil {
+		return cmd, "", err
+	}
+	key := ""
+	if in.Key != nil {
+		key = *in.Key
+	}
+	cmd = ubl.SendMessage{Request: envelope.Command(r.Context(), key), Text: in.Body.Text}
+	if in.ReplyTo != nil {
+		cmd.ReplyTo = *in.ReplyTo
+	}
+	return cmd, ubl.RoomName(cmd.Who.TenantID, id), nil
+}
+
+func (in *sendBody) check() error {
+	switch {
+	case in.Type == ubl.TypeSystem:
+		return ubl.Errorf(ubl.CodeForbidden, "system messages come from acts, not from clients")
+	case in.Type != ubl.TypeText:
+		return invalid("body.type", "expected text")
+	case in.ReplyTo != nil && !in.ReplyTo.Valid():
+		return invalid("body.reply_to", "not a message id")
+	case in.Key != nil && !validKey(*in.Key):
+		return invalid("body.client_request_id", "expected 1 to 128 characters of [A-Za-z0-9._:-]")
+	}
+	return ubl.CheckText(in.Body.Text, ubl.MaxMessageBytes)
+}
+
+// validKey is the pattern of client_request_id: that of an Agreement's id
+// without its prefix, but shorter.
+func validKey(s string) bool { return len(s) <= 128 && ubl.AgreementID("a:"+s).Valid() }
+
+// readBody reads and decodes a body that the guard has bounded.
+func readBody(r *http.Request, v any) error {
+	buf := takeBuffer()
+	defer giveBuffer(buf)
+	if _, err := buf.ReadFrom(r.Body); err != nil {
+		return translate(http.StatusInternalServerError, "", []error{err})
+	}
+	if buf.Len() == 0 {
+		return invalid("body", "request body is required")
+	}
+	return decode(buf.Bytes(), v)
+}
+
+// roomOf is the room in the path. The router hands the parameter over as it
+// was sent, still escaped where the path held an escape.
+func roomOf(r *http.Request) (ubl.RoomID, error) {
+	s := r.PathValue("roomId")
+	if r.URL.RawPath != "" {
+		if plain, err := url.PathUnescape(s); err == nil {
+			s = plain
+		}
+	}
+	if id := ubl.RoomID(s); id.Valid() {
+		return id, nil
+	}
+	return "", invalid("path.roomId", "not a room id")
+}
+
+// Limits of a page of history.
+const (
+	defaultHistory = 50
+	maxHistory     = 200
+)
+
+// historyInput describes a page of history.
+type historyInput struct {
+	RoomPath
+	Cursor int64 `query:"cursor" minimum:"1" doc:"Reads messages with room_seq below it; without one, the newest."`
+	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50"`
+}
+
+func (a *API) history(w http.ResponseWriter, r *http.Request) {
+	cmd, to, err := readHistory(r)
+	if err != nil {
+		envelope.WriteError(w, r, err)
+		return
+	}
+	page, err := ubl.Ask[*ubl.HistoryPage](r.Context(), a.Asker, to, cmd)
+	if err != nil {
+		envelope.WriteError(w, r, err)
+		return
+	}
+	buf := takeBuffer()
+	defer giveBuffer(buf)
+	buf.WriteString(`{"messages":[`)
+	for i, m := range page.Messages {
+		if i > 0 {
+			buf.WriteByte(',')
+		}
+		buf.Write(m)
+	}
+	buf.WriteString(`],"next_cursor":`)
+	if page.NextCursor == nil {
+		buf.WriteString("null")
+	} else {
+		buf.Write(strconv.AppendInt(buf.AvailableBuffer(), *page.NextCursor, 10))
+	}
+	finish(w, r, http.StatusOK, buf.Bytes())
+}
+
+func readHistory(r *http.Request) (cmd ubl.ReadHistory, to ubl.Name, err error) {
+	id, err := roomOf(r)
+	if err != nil {
+		return cmd, "", err
+	}
+	cmd = ubl.ReadHistory{Who: caller(r.Context()), Limit: defaultHistory}
+	if r.URL.RawQuery != "" {
+		q := r.URL.Query()
+		if s := q.Get("cursor"); s != "" {
+			if cmd.Before, err = strconv.ParseInt(s, 10, 64); err != nil || cmd.Before < 1 {
+				return cmd, "", invalid("query.cursor", "expected an integer from 1")
+			}
+		}
+		if s := q.Get("limit"); s != "" {
+			if cmd.Limit, err = strconv.Atoi(s); err != nil || cmd.Limit < 1 || cmd.Limit > maxHistory {
+				return cmd, "", invalid("query.limit", "expected an integer from 1 to 200")
+			}
+		}
+	}
+	return cmd, ubl.RoomName(cmd.Who.TenantID, id), nil
+}

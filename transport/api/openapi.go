@@ -1,0 +1,129 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"ubl"
+	"ubl/schemas"
+)
+
+// document is the OpenAPI 3.1 document: what huma gathered, under /api, with
+// the published schemas quoted in it so that it stands alone. It panics where
+// huma's own document is no JSON, which is a programming error.
+func (a *API) document() []byte {
+	spec := a.huma.OpenAPI()
+	spec.Info.Description = "Rooms, messages and the ledger that receipts every act. " +
+		"The schemas here are those published at /schemas/."
+	spec.Info.License = &huma.License{Name: "Apache-2.0"}
+	spec.Components.SecuritySchemes = securitySchemes()
+	spec.Security = []map[string][]string{{"bearer": {}}, {"accessJWT": {}}, {"clientID": {}, "clientSecret": {}}}
+
+	doc := parse(must(json.Marshal(spec)))
+	paths := map[string]any{}
+	for path, item := range doc["paths"].(map[string]any) {
+		paths["/api"+path] = item
+	}
+	doc["paths"] = paths
+	components := doc["components"].(map[string]any)["schemas"].(map[string]any)
+	for _, id := range schemas.List() {
+		s, _ := schemas.Read(id)
+		components[id] = quoted(id, parse(s))
+	}
+	return must(json.Marshal(doc))
+}
+
+func parse(data []byte) map[string]any {
+	var m map[string]any
+	if err := json.Unmarshal(data, &m); err != nil {
+		panic(fmt.Sprintf("a document of our own is no JSON object: %v", err))
+	}
+	return m
+}
+
+func must(data []byte, err error) []byte {
+	if err != nil {
+		panic(fmt.Sprintf("couldn't write the OpenAPI document: %v", err))
+	}
+	return data
+}
+
+// quoted is a published schema as a component: its references are turned from
+// names into places in the document.
+func quoted(id string, schema map[string]any) map[string]any {
+	delete(schema, "$id")
+	delete(schema, "$schema")
+	redirect(id, schema)
+	return schema
+}
+
+func redirect(id string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, member := range v {
+			if ref, ok := member.(string); ok && k == "$ref" {
+				v[k] = component(id, ref)
+				continue
+			}
+			redirect(id, member)
+		}
+	case []any:
+		for _, item := range v {
+			redirect(id, item)
+		}
+	}
+}
+
+// component is the place of a reference made inside the schema id: to itself
+// ("#/$defs/x"), to another ("y"), or into another ("y#/$defs/x").
+func component(id, ref string) string {
+	name, fragment, _ := strings.Cut(ref, "#")
+	if name == "" {
+		name = id
+	}
+	return "#/components/schemas/" + name + fragment
+}
+
+func securitySchemes() map[string]*huma.SecurityScheme {
+	header := func(name, about string) *huma.SecurityScheme {
+		return &huma.SecurityScheme{Type: "apiKey", In: "header", Name: name, Description: about}
+	}
+	return map[string]*huma.SecurityScheme{
+		"bearer": {Type: "http", Scheme: "bearer", BearerFormat: "JWT",
+			Description: "A token of the node's own key, or of a configured OIDC issuer."},
+		"accessJWT":    header("Cf-Access-Jwt-Assertion", "A JWT of a configured issuer, as Cloudflare Access adds it."),
+		"clientID":     header("CF-Access-Client-Id", "A service token's id; with its secret."),
+		"clientSecret": header("CF-Access-Client-Secret", "A service token's secret; with its id."),
+	}
+}
+
+// describeStreams documents the live streams, which package sse serves.
+func (a *API) describeStreams() {
+	a.describeStream("/events/rooms/{roomId}", "stream-room", "Follow a room",
+		"The id of message.created is its room_seq. Last-Event-ID beats from_seq; both mean: after that message, 0 from the "+
+			"beginning. Without either, only what is new. room.gap says that retention took what was asked for.",
+		&huma.Param{Name: "roomId", In: "path", Required: true, Schema: &huma.Schema{Type: "string", Pattern: `^r:[A-Za-z0-9._-]{1,128}$`}},
+		&huma.Param{Name: "from_seq", In: "query", Schema: &huma.Schema{Type: "integer"}},
+		lastEventID("The room_seq of the last message seen."))
+	a.describeStream("/events", "stream-rooms", "Follow all rooms of the caller",
+		"Carries room.created besides. The ids are opaque; hand the last one back to go on after it. Last-Event-ID beats cursor.",
+		&huma.Param{Name: "cursor", In: "query", Description: "The id of the last event seen.", Schema: &huma.Schema{Type: "string"}},
+		lastEventID("The id of the last event seen."))
+}
+
+func lastEventID(about string) *huma.Param {
+	return &huma.Param{Name: "Last-Event-ID", In: "header", Description: about, Schema: &huma.Schema{Type: "string"}}
+}
+
+func (a *API) describeStream(path, id, summary, more string, params ...*huma.Param) {
+	o := operation{method: http.MethodGet, path: path, id: id, summary: summary, tag: "streams",
+		more:    more + " Each data line is a ubl.sse.room_event.v1. A comment comes every 15 s.",
+		answers: "ubl.sse.room_event.v1", also: []ubl.Code{ubl.CodeNotAMember}}
+	d := o.describe(http.StatusOK, "text/event-stream")
+	d.Parameters = params
+	a.huma.OpenAPI().AddOperation(&d)
+}

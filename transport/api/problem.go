@@ -1,0 +1,109 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/danielgtaylor/huma/v2/validation"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// problem is an error that huma writes: our envelope instead of its own form,
+// which would echo submitted values.
+type problem struct {
+	status int
+	body   envelope.ErrorBody
+}
+
+func (p *problem) Error() string                { return p.body.Error.Message }
+func (p *problem) GetStatus() int               { return p.status }
+func (p *problem) MarshalJSON() ([]byte, error) { return json.Marshal(p.body) }
+
+// Schema keeps huma from describing the type: errors are ubl.api.error.v1.
+func (*problem) Schema(huma.Registry) *huma.Schema { return refTo("ubl.api.error.v1") }
+
+// teachHuma replaces huma's error constructors, which are variables of its
+// package. Once is enough, and a second server must not race with the first.
+var teachHuma = sync.OnceFunc(func() {
+	huma.NewError = func(status int, msg string, _ ...error) huma.StatusError {
+		return &problem{status: status, body: envelope.ErrorBody{}}
+	}
+	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
+		p := &problem{}
+		p.status, p.body = envelope.NewError(ctx.Context(), translate(status, msg, errs))
+		return p
+	}
+})
+
+// translate makes huma's findings one error of ours. huma's messages are fixed
+// texts; its values and the names of unknown members are left out.
+func translate(status int, msg string, errs []error) *ubl.Error {
+	e := ubl.Errorf(ubl.CodeForStatus(status), "%s", msg)
+	if status == http.StatusUnprocessableEntity || status == http.StatusBadRequest {
+		e = ubl.Errorf(ubl.CodeValidation, "the request is not as the API describes it; see details")
+		e.Details = map[string]string{}
+	}
+	for _, err := range errs {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return tooLarge()
+		}
+		if detail, ok := err.(*huma.ErrorDetail); ok && e.Details != nil {
+			e.Details[place(detail)] = detail.Message
+		}
+	}
+	switch {
+	case e.Code == ubl.CodeValidation && len(e.Details) == 0:
+		return invalid("body", msg)
+	case e.Code == ubl.CodeInternal: // the only one is a body that ended early
+		return invalid("body", "couldn't be read")
+	}
+	return e
+}
+
+// place is huma's location, cut before a name that the sender made up.
+func place(d *huma.ErrorDetail) string {
+	if d.Message == validation.MsgUnexpectedProperty {
+		if i := strings.LastIndexByte(d.Location, '.'); i > 0 {
+			return d.Location[:i]
+		}
+	}
+	return d.Location
+}
+
+// adapter puts huma's operations on our router, behind the guard.
+type adapter struct{ a *API }
+
+func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
+	ad.a.add(op, func(w http.ResponseWriter, r *http.Request) {
+		handler(humachi.NewContext(op, r, w))
+	})
+}
+
+func (ad adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { ad.a.router.ServeHTTP(w, r) }
+
+// newHuma sets huma up with our errors and decoder and none of its own routes:
+// its docs page loads from other hosts, its schemas are not ours.
+func newHuma(a *API) huma.API {
+	teachHuma()
+	cfg := huma.DefaultConfig("UBL", a.Version)
+	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", ""
+	cfg.CreateHooks = nil // they add $schema to answers
+	cfg.Formats = map[string]huma.Format{"application/json": {
+		Marshal: func(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) },
+		Unmarshal: func(data []byte, v any) error {
+			if err := decode(data, v); err != nil {
+				return errors.New(reasonOf(err)) // huma quotes the text
+			}
+			return nil
+		},
+	}}
+	return huma.NewAPI(cfg, adapter{a})
+}

@@ -1,0 +1,99 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// room addresses a room of the caller's tenant; a room of another tenant
+// cannot be named.
+func room(ctx context.Context, r ubl.RoomID) ubl.Name {
+	return ubl.RoomName(caller(ctx).TenantID, r)
+}
+
+type listRoomsInput struct {
+	Details bool `query:"details" doc:"Adds last_seq and last_message where the caller is a member."`
+}
+
+type roomEntry struct {
+	ubl.RoomSummary
+	Member bool `json:"member"`
+	*roomDetails
+}
+
+type roomDetails struct {
+	LastSeq     int64           `json:"last_seq"`
+	LastMessage json.RawMessage `json:"last_message"` // null in an empty room
+}
+
+type roomsAnswer struct {
+	Rooms []roomEntry `json:"rooms"`
+}
+
+func (a *API) listRooms(ctx context.Context, in *listRoomsInput) (any, error) {
+	rooms, err := ubl.Ask[[]ubl.RoomEntry](ctx, a.Asker, home(ctx), ubl.ListRooms{Who: caller(ctx), Details: in.Details})
+	out := roomsAnswer{Rooms: make([]roomEntry, len(rooms))}
+	for i, r := range rooms {
+		out.Rooms[i] = roomEntry{RoomSummary: r.RoomSummary, Member: r.Member}
+		if in.Details && r.Member {
+			out.Rooms[i].roomDetails = &roomDetails{r.LastSeq, r.LastMessage}
+		}
+	}
+	return out, err
+}
+
+type createRoomInput struct {
+	Body struct {
+		Keyed
+		Name string `json:"name" minLength:"1" maxLength:"128"`
+	}
+}
+
+type roomCreatedAnswer struct {
+	RoomID ubl.RoomID       `json:"room_id"`
+	Room   *ubl.RoomSummary `json:"room"`
+}
+
+func (a *API) createRoom(ctx context.Context, in *createRoomInput) (any, error) {
+	if err := ubl.CheckName(in.Body.Name); err != nil {
+		return nil, err
+	}
+	r, err := ubl.Ask[*ubl.RoomSummary](ctx, a.Asker, home(ctx),
+		ubl.CreateRoom{Request: envelope.Command(ctx, in.Body.Key), Name: in.Body.Name})
+	if err != nil {
+		return nil, err
+	}
+	return roomCreatedAnswer{r.RoomID, r}, nil
+}
+
+type roomAnswer struct {
+	Room *ubl.Room `json:"room"`
+}
+
+func (a *API) getRoom(ctx context.Context, in *RoomPath) (any, error) {
+	r, err := ubl.Ask[*ubl.Room](ctx, a.Asker, room(ctx, in.RoomID), ubl.GetRoom{Who: caller(ctx)})
+	return roomAnswer{r}, err
+}
+
+type roomPolicyInput struct {
+	RoomPath
+	Body struct {
+		Keyed
+		MaxMessageBytes *int    `json:"max_message_bytes,omitempty" minimum:"1" maximum:"8000"`
+		RetentionDays   *int    `json:"retention_days,omitempty" minimum:"0" maximum:"36500" doc:"How long messages are kept; 0 is for ever."`
+		Join            *string `json:"join,omitempty" enum:"invite,tenant" doc:"invite: owners add members. tenant: every member of the tenant may join."`
+	}
+}
+
+func (a *API) setRoomPolicy(ctx context.Context, in *roomPolicyInput) (any, error) {
+	patch := ubl.RoomPolicyPatch{MaxMessageBytes: in.Body.MaxMessageBytes, RetentionDays: in.Body.RetentionDays, Join: in.Body.Join}
+	if patch == (ubl.RoomPolicyPatch{}) {
+		return nil, invalid("body", "changes nothing")
+	}
+	r, err := ubl.Ask[*ubl.Room](ctx, a.Asker, room(ctx, in.RoomID),
+		ubl.SetRoomPolicy{Request: envelope.Command(ctx, in.Body.Key), Patch: patch})
+	return roomAnswer{r}, err
+}

@@ -1,0 +1,56 @@
+package api
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"ubl"
+)
+
+// strictly is how every body is decoded: names must match in case and be
+// known. Duplicate names, broken UTF-8, lone surrogates and trailing data the
+// library refuses by itself.
+var strictly = json.JoinOptions(json.RejectUnknownMembers(true))
+
+// decode reads a body into v. Its errors are validation errors that say where
+// and why, and never quote the body, unknown names included.
+func decode(body []byte, v any) error {
+	err := json.Unmarshal(body, v, strictly)
+	if err == nil {
+		return nil
+	}
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
+		return invalid(location(semantic), semanticReason(err)).Because(err)
+	}
+	if errors.Is(err, jsontext.ErrDuplicateName) {
+		return invalid("body", "an object names a member twice").Because(err)
+	}
+	return invalid("body", "not valid JSON in UTF-8").Because(err)
+}
+
+func semanticReason(err error) string {
+	if errors.Is(err, json.ErrUnknownName) {
+		return "an unexpected member"
+	}
+	return "a value of another type than expected"
+}
+
+// location is where a value of the wrong type is; an unknown name is placed in
+// the body at large, being the sender's own text.
+func location(err *json.SemanticError) string {
+	if errors.Is(err, json.ErrUnknownName) {
+		return "body"
+	}
+	return "body" + strings.ReplaceAll(string(err.JSONPointer), "/", ".")
+}
+
+// reasonOf is the one reason of an error of decode.
+func reasonOf(err error) string {
+	for _, reason := range ubl.AsError(err).Details {
+		return reason
+	}
+	return "not as expected"
+}

@@ -1,0 +1,113 @@
+package api
+
+import (
+	"context"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// caller is who asks; the guard has made sure that there is one.
+func caller(ctx context.Context) ubl.Identity { return envelope.CallerOf(ctx).Identity }
+
+// home addresses the caller's Tenant.
+func home(ctx context.Context) ubl.Name { return ubl.TenantName(caller(ctx).TenantID) }
+
+type identityView struct {
+	UserID      ubl.UserID `json:"user_id"`
+	Email       *string    `json:"email"` // null for a service without one
+	EmailDomain string     `json:"email_domain"`
+	Groups      []string   `json:"groups"`
+	IsService   bool       `json:"is_service"`
+}
+
+type whoamiAnswer struct {
+	Identity  identityView `json:"identity"`
+	TenantID  ubl.TenantID `json:"tenant_id"`
+	Role      ubl.Role     `json:"role"`
+	ExpiresAt *ubl.Time    `json:"expires_at"` // of the credential
+}
+
+func (a *API) whoami(ctx context.Context, _ *struct{}) (any, error) {
+	c := envelope.CallerOf(ctx)
+	id := c.Identity
+	out := whoamiAnswer{TenantID: id.TenantID, Role: c.Role, Identity: identityView{
+		UserID: id.UserID, EmailDomain: id.EmailDomain, IsService: id.IsService, Groups: append([]string{}, id.Groups...)}}
+	if id.Email != "" {
+		out.Identity.Email = &id.Email
+	}
+	if c.ExpiresAt != 0 {
+		out.ExpiresAt = &c.ExpiresAt
+	}
+	return out, nil
+}
+
+type tenantAnswer struct {
+	Tenant *ubl.Tenant `json:"tenant"`
+}
+
+func (a *API) getTenant(ctx context.Context, _ *struct{}) (any, error) {
+	t, err := ubl.Ask[*ubl.Tenant](ctx, a.Asker, home(ctx), ubl.GetTenant{Who: caller(ctx)})
+	return tenantAnswer{t}, err
+}
+
+type defaultsInput struct {
+	Body struct {
+		Keyed
+		RetentionDays   *int `json:"retention_days,omitempty" minimum:"0" maximum:"36500" doc:"How long messages are kept; 0 is for ever."`
+		MaxMessageBytes *int `json:"max_message_bytes,omitempty" minimum:"1" maximum:"8000"`
+	}
+}
+
+func (a *API) setDefaults(ctx context.Context, in *defaultsInput) (any, error) {
+	patch := ubl.TenantDefaultsPatch{RetentionDays: in.Body.RetentionDays, MaxMessageBytes: in.Body.MaxMessageBytes}
+	if patch == (ubl.TenantDefaultsPatch{}) {
+		return nil, invalid("body", "changes nothing")
+	}
+	t, err := ubl.Ask[*ubl.Tenant](ctx, a.Asker, home(ctx),
+		ubl.SetDefaults{Request: envelope.Command(ctx, in.Body.Key), Patch: patch})
+	return tenantAnswer{t}, err
+}
+
+type membersAnswer struct {
+	Members []ubl.Member `json:"members"`
+}
+
+type memberAnswer struct {
+	Member *ubl.Member `json:"member"`
+}
+
+func (a *API) listTenantMembers(ctx context.Context, _ *struct{}) (any, error) {
+	m, err := ubl.Ask[[]ubl.Member](ctx, a.Asker, home(ctx), ubl.ListMembers{Who: caller(ctx)})
+	return membersAnswer{list(m)}, err
+}
+
+type roleBody struct {
+	Keyed
+	Role ubl.Role `json:"role" enum:"owner,member"`
+}
+
+type setTenantMemberInput struct {
+	UserPath
+	Body roleBody
+}
+
+func (a *API) setTenantMember(ctx context.Context, in *setTenantMemberInput) (any, error) {
+	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, home(ctx),
+		ubl.SetTenantMember{Request: envelope.Command(ctx, in.Body.Key), UserID: in.UserID, Role: in.Body.Role})
+	return memberAnswer{m}, err
+}
+
+func (a *API) removeTenantMember(ctx context.Context, in *UserPath) (any, error) {
+	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, home(ctx),
+		ubl.RemoveTenantMember{Request: envelope.Command(ctx, ""), UserID: in.UserID})
+	return memberAnswer{m}, err
+}
+
+// list is never null on the wire.
+func list[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}

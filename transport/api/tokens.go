@@ -1,0 +1,102 @@
+package api
+
+import (
+	"context"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+type serviceTokensAnswer struct {
+	Tokens []ubl.ServiceToken `json:"service_tokens"`
+}
+
+func (a *API) listServiceTokens(ctx context.Context, _ *struct{}) (any, error) {
+	t, err := ubl.Ask[[]ubl.ServiceToken](ctx, a.Asker, home(ctx), ubl.ListServiceTokens{Who: caller(ctx)})
+	return serviceTokensAnswer{list(t)}, err
+}
+
+type createServiceTokenInput struct {
+	Body struct {
+		Keyed
+		Name      string  `json:"name" minLength:"1" maxLength:"128"`
+		ExpiresAt *string `json:"expires_at,omitempty" nullable:"true" pattern:"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$" example:"2027-01-01T00:00:00.000Z" doc:"When the token ends; null or absent for never."`
+	}
+}
+
+type serviceTokenAnswer struct {
+	Token *ubl.ServiceToken `json:"service_token"`
+}
+
+type serviceTokenCreatedAnswer struct {
+	serviceTokenAnswer
+	// ClientSecret is null where the request repeats an earlier one: the secret
+	// was shown then, and only its hash was kept.
+	ClientSecret *string `json:"client_secret"`
+}
+
+// createServiceToken draws a credential and has its hash recorded. A
+// repetition finds the earlier record under another client id than it drew.
+func (a *API) createServiceToken(ctx context.Context, in *createServiceTokenInput) (any, error) {
+	if err := ubl.CheckName(in.Body.Name); err != nil {
+		return nil, err
+	}
+	expires, err := expiry(in.Body.ExpiresAt)
+	if err != nil {
+		return nil, err
+	}
+	clientID, secret, hash, err := a.NewServiceToken(caller(ctx).TenantID, a.Random)
+	if err != nil {
+		return nil, err
+	}
+	t, err := ubl.Ask[*ubl.ServiceToken](ctx, a.Asker, home(ctx), ubl.CreateServiceToken{
+		Request: envelope.Command(ctx, in.Body.Key), Name: in.Body.Name,
+		ClientID: clientID, SecretHash: hash, ExpiresAt: expires})
+	if err != nil {
+		return nil, err
+	}
+	out := serviceTokenCreatedAnswer{serviceTokenAnswer: serviceTokenAnswer{t}}
+	if t.ClientID == clientID {
+		out.ClientSecret = &secret
+	}
+	return out, nil
+}
+
+// expiry reads a moment; the Tenant checks that it lies ahead.
+func expiry(s *string) (*ubl.Time, error) {
+	if s == nil {
+		return nil, nil
+	}
+	var t ubl.Time
+	if err := t.UnmarshalText([]byte(*s)); err != nil {
+		return nil, invalid("body.expires_at", "not a moment of the form 2006-01-02T15:04:05.000Z")
+	}
+	return &t, nil
+}
+
+type clientPath struct {
+	ClientID string `path:"clientId" pattern:"^[A-Za-z0-9._:-]{1,256}$"`
+}
+
+func (a *API) revokeServiceToken(ctx context.Context, in *clientPath) (any, error) {
+	t, err := ubl.Ask[*ubl.ServiceToken](ctx, a.Asker, home(ctx),
+		ubl.RevokeServiceToken{Request: envelope.Command(ctx, ""), ClientID: in.ClientID})
+	return serviceTokenAnswer{t}, err
+}
+
+type tokenPath struct {
+	JTI string `path:"jti" pattern:"^[A-Za-z0-9._:-]{1,128}$"`
+}
+
+type tokenRevokedAnswer struct {
+	JTI     string `json:"jti"`
+	Revoked bool   `json:"revoked"`
+}
+
+// revokeToken asks tenant 0, which keeps the tokens of the node's key for
+// every tenant.
+func (a *API) revokeToken(ctx context.Context, in *tokenPath) (any, error) {
+	_, err := a.Asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant),
+		ubl.RevokeToken{Request: envelope.Command(ctx, ""), JTI: in.JTI})
+	return tokenRevokedAnswer{in.JTI, true}, err
+}
