@@ -40,6 +40,10 @@ func EmailDomain(email string) string {
 	return domain
 }
 
+// SameEmail reports whether two addresses are one, but for the case of ASCII
+// letters.
+func SameEmail(a, b string) bool { return lowerASCII(a) == lowerASCII(b) }
+
 // lowerASCII leaves other letters alone: Unicode would fold the Kelvin sign to
 // k, and a look-alike address would pass for another's.
 func lowerASCII(s string) string {
@@ -73,7 +77,7 @@ func TenantFor(user UserID, email string, operators []string) TenantID {
 		return ""
 	}
 	for _, op := range operators {
-		if lowerASCII(op) == lowerASCII(email) {
+		if SameEmail(op, email) {
 			return CoreTenant
 		}
 	}

@@ -86,7 +86,7 @@ func New(opts Options) *Runtime {
 	rt := &Runtime{
 		opts: opts,
 		system: actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger {
-			return opts.Log.With("part", "protoactor")
+			return slog.New(warnings{opts.Log.Handler()}).With("part", "protoactor")
 		})),
 		groups:     make(map[ubl.Group]*group),
 		partitions: make(map[int]*credits),
@@ -95,6 +95,14 @@ func New(opts Options) *Runtime {
 	}
 	go rt.sweep()
 	return rt
+}
+
+// warnings lets warnings and worse through: what protoactor does otherwise is
+// no operator's business.
+type warnings struct{ slog.Handler }
+
+func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
 }
 
 // Stats are the runtime's figures as of now.

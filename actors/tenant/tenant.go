@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 
 	"ubl"
@@ -175,7 +174,7 @@ func (x *Tenant) findMember(t *actors.Turn, c ubl.FindMember) {
 	m, ok := x.state.License.Members[c.UserID]
 	if c.UserID == "" {
 		found := slices.IndexFunc(x.state.License.SortedMembers(), func(m ubl.Member) bool {
-			return !m.IsService && strings.EqualFold(m.Email, c.Email)
+			return !m.IsService && ubl.SameEmail(m.Email, c.Email)
 		})
 		if ok = found >= 0; ok {
 			m = x.state.License.SortedMembers()[found]

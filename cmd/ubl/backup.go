@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"ubl"
+	"ubl/storage"
+)
+
+// closeTimeout bounds how long a command waits for its actors to settle.
+const closeTimeout = 30 * time.Second
+
+// backupCmd copies everything but the key into one file: from a running server
+// for owners of tenant 0, or from a stopped one's directory.
+type backupCmd struct {
+	remote
+	File  string `arg:"" help:"The file to make; it must not exist yet."`
+	Data  string `type:"path" help:"Read a stopped server's data directory, instead of asking --url." placeholder:"DIR"`
+	Quiet bool   `help:"Tell no progress."`
+}
+
+// Run makes the file, which appears whole or not at all.
+func (c *backupCmd) Run(ctx context.Context, p *program) error {
+	err := writeWhole(c.File, func(w io.Writer) error {
+		if c.Data != "" {
+			return c.offline(ctx, p, w)
+		}
+		return c.online(ctx, p, w)
+	})
+	if err != nil {
+		return fmt.Errorf("couldn't back up: %w", err)
+	}
+	fmt.Fprintf(p.out, "backup in %s\n", c.File)
+	fmt.Fprintf(p.err, "The node's key is not in it; keep a copy of %s at another place.\n", keyFile)
+	return nil
+}
+
+func (c *backupCmd) online(ctx context.Context, p *program, w io.Writer) error {
+	server, err := c.client(p)
+	if err != nil {
+		return err
+	}
+	// The server checks its copies before the first byte comes.
+	server.http.Transport.(*http.Transport).ResponseHeaderTimeout = 0
+	resp, err := server.open(ctx, "POST", "/api/platform/backup", http.NoBody)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return errorOf(resp)
+	}
+	g := p.progress("backing up", "bytes", c.Quiet)
+	defer g.end()
+	// A broken connection is an error here: the answer comes in chunks.
+	_, err = io.Copy(&counted{w: w, tell: func(n int64) { g.at(n, -1) }}, resp.Body)
+	return err
+}
+
+func (c *backupCmd) offline(ctx context.Context, p *program, w io.Writer) error {
+	if err := mustHoldData(c.Data); err != nil {
+		return err
+	}
+	return p.withNode(ctx, c.Data, func(n *node) error {
+		g := p.progress("backing up", "bytes", c.Quiet)
+		defer g.end()
+		return n.backup(ctx, w, "ubl backup", g.at)
+	})
+}
+
+// withNode runs fn over a data directory of no running server.
+func (p *program) withNode(ctx context.Context, dir string, fn func(*node) error) error {
+	n, err := p.openNode(dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	if err = n.bootstrap(ctx); err == nil {
+		err = fn(n)
+	}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	return errors.Join(err, n.close(closing))
+}
+
+// mustHoldData refuses a directory that no server has made.
+func mustHoldData(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, "store")); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is not a data directory", dir)
+	}
+	return nil
+}
+
+// counted tells how many bytes went through.
+type counted struct {
+	w    io.Writer
+	n    int64
+	tell func(int64)
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	c.tell(c.n)
+	return n, err
+}
+
+// writeWhole makes a file that nobody else can read. It is written under
+// another name, made durable, and linked to its own only when it is whole; an
+// existing file is never replaced.
+func writeWhole(path string, write func(io.Writer) error) (err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s exists already", path)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".ubl-backup-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if removed := os.Remove(tmp.Name()); !errors.Is(removed, fs.ErrNotExist) {
+			err = errors.Join(err, removed)
+		}
+	}()
+	err = write(tmp)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Link(tmp.Name(), path)
+}
+
+// restoreCmd makes a new data directory from a backup.
+type restoreCmd struct {
+	File  string `arg:"" help:"The backup; - reads standard input."`
+	Data  string `required:"" type:"path" help:"The directory to make; it must be new or empty." placeholder:"NEWDIR"`
+	Quiet bool   `help:"Tell no progress."`
+}
+
+// Run restores and receipts that in the restored tenant 0.
+func (c *restoreCmd) Run(ctx context.Context, p *program) error {
+	in := p.in
+	if c.File != "-" {
+		f, err := os.Open(c.File)
+		if err != nil {
+			return fmt.Errorf("couldn't read the backup: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	g := p.progress("restoring", "bytes", c.Quiet)
+	err := storage.Restore(ctx, in, c.Data, &storage.Options{Random: p.random, Now: p.now}, g.at)
+	g.end()
+	if err != nil {
+		return err
+	}
+	err = p.withNode(ctx, c.Data, func(n *node) error {
+		return n.announceNow(ctx, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformRestore, text: "Restored from a backup"})
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.out, "restored into %s\n", c.Data)
+	fmt.Fprintf(p.err, "Put your copy of %s there before the first start, else tokens made before no longer hold.\n", keyFile)
+	return nil
+}

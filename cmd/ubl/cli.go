@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// cli is the command line. A flag --some-flag is also the variable
+// UBL_SOME_FLAG and the key some-flag of the YAML file.
+type cli struct {
+	Config string `help:"YAML file with the flags' names as keys." placeholder:"FILE"`
+
+	Serve      serveCmd      `cmd:"" help:"Run the server."`
+	Token      tokenCmd      `cmd:"" help:"Print a bearer token, made with the server's key."`
+	Send       sendCmd       `cmd:"" help:"Send a message."`
+	Tail       tailCmd       `cmd:"" help:"Follow a room."`
+	Rooms      roomsCmd      `cmd:"" help:"List rooms."`
+	History    historyCmd    `cmd:"" help:"Read a room's messages."`
+	Export     exportCmd     `cmd:"" help:"Write a tenant's ledger to standard output."`
+	Verify     verifyCmd     `cmd:"" help:"Check an exported ledger, offline."`
+	Backup     backupCmd     `cmd:"" help:"Back up everything into one file."`
+	Restore    restoreCmd    `cmd:"" help:"Make a data directory from a backup."`
+	Bench      benchCmd      `cmd:"" help:"Measure this machine, or fill a data directory."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
+	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
+}
+
+// Shared groups of flags.
+type (
+	// remote is where the client commands find the server, and as whom.
+	remote struct {
+		URL       string `name:"url" default:"http://127.0.0.1:8080" help:"The server." placeholder:"URL"`
+		TokenFile string `name:"token-file" type:"path" help:"File with the bearer token; else it is the variable UBL_TOKEN." placeholder:"FILE"`
+	}
+	// format is how results are written.
+	format struct {
+		JSON bool `name:"json" help:"Write JSON, for programs."`
+	}
+)
+
+const description = `UBL: rooms for people and AI agents, with a receipt for every action.
+
+Every flag can be given as a variable (--admin-listen is UBL_ADMIN_LISTEN) or in
+a YAML file (admin-listen: …); a flag beats a variable, a variable the file.
+Tokens are never flags: clients take UBL_TOKEN or --token-file.
+
+Exit codes: 0 fine, 1 failed (or does not verify), 2 the command line is wrong.`
+
+// examples stand at the end of each command's help.
+var examples = map[string][]string{
+	"serve": {
+		"ubl serve",
+		"ubl serve --data /var/lib/ubl --listen 127.0.0.1:0",
+		"ubl serve --listen 0.0.0.0:8080 --public-url https://ubl.example.com --oidc-issuer https://id.example.com --oidc-audience ubl",
+	},
+	"token": {
+		"export UBL_TOKEN=$(ubl token owner@localhost)",
+		"ubl token ana@example.com --service builder --ttl 720h",
+	},
+	"send":       {`ubl send general "good morning"`, "uptime | ubl send r:general -"},
+	"tail":       {"ubl tail general", "ubl tail general --from 0 --json"},
+	"rooms":      {"ubl rooms"},
+	"history":    {"ubl history general --limit 20"},
+	"export":     {"ubl export --tenant t:example.com > ledger.ndjson", "ubl export --tenant t:example.com --data ./ubl-data | ubl verify -"},
+	"verify":     {"ubl verify ledger.ndjson", "ubl verify ledger.ndjson --head h:50e4…", "ubl export --tenant t:localhost | ubl verify -"},
+	"backup":     {"ubl backup monday.tar", "ubl backup monday.tar --data ./ubl-data"},
+	"restore":    {"ubl restore monday.tar --data ./ubl-new"},
+	"bench":      {"ubl bench --writers 64 --seconds 5 --json", "ubl bench --prepare-rooms 100000 --data ./big"},
+	"completion": {`source <(ubl completion bash)`, "ubl completion fish > ~/.config/fish/completions/ubl.fish"},
+}
+
+// newParser builds the parser. The exit function is called after --help.
+func newParser(c *cli, p *program, exit func(int)) (*kong.Kong, error) {
+	return kong.New(c,
+		kong.Name("ubl"),
+		kong.Description(description),
+		kong.Writers(p.out, p.err),
+		kong.Bind(p),
+		kong.Exit(exit),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Help(printHelp),
+		kong.ValueFormatter(withVariable),
+	)
+}
+
+func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
+	if err := kong.DefaultHelpPrinter(o, ctx); err != nil {
+		return err
+	}
+	node := ctx.Selected()
+	if node == nil || len(examples[node.Name]) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(ctx.Stdout, "\nExamples:\n  %s\n", strings.Join(examples[node.Name], "\n  "))
+	return err
+}
+
+// withVariable adds to a flag's help its default, where the placeholder hides
+// it, and the variable that says the same.
+func withVariable(v *kong.Value) string {
+	if v.Flag == nil || !configurable(v.Flag.Name) {
+		return v.Help
+	}
+	more := "$" + variable(v.Flag.Name)
+	if v.HasDefault && v.Flag.PlaceHolder != "" {
+		more = "default " + v.Default + "; " + more
+	}
+	return strings.TrimSuffix(v.Help, ".") + " (" + more + ")."
+}

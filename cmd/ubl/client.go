@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+const (
+	// maxAnswer bounds an answer that is read whole: a page of history is far
+	// below it.
+	maxAnswer = 32 << 20
+	// tries is how often a request is sent before its failure is told. Its key
+	// makes repetitions harmless.
+	tries = 4
+	// maxPause bounds the pause between two.
+	maxPause = 5 * time.Second
+	// maxToken bounds a token file.
+	maxToken = 16 << 10
+)
+
+// client talks to a server's REST API as one user.
+type client struct {
+	base  string
+	token string
+	http  *http.Client
+	pause func(context.Context, time.Duration)
+}
+
+// client makes the client that the flags describe.
+func (r *remote) client(p *program) (*client, error) {
+	u, err := url.Parse(r.URL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, usagef("--url is not a URL that begins with http:// or https://")
+	}
+	token, err := r.credential(p)
+	if err != nil {
+		return nil, err
+	}
+	if u.Scheme == "http" && !loopback(net.JoinHostPort(u.Hostname(), "0")) {
+		fmt.Fprintln(p.err, "ubl: warning: the token travels without TLS")
+	}
+	return &client{base: strings.TrimSuffix(r.URL, "/"), token: token, pause: pause, http: &http.Client{
+		Transport: &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+			TLSHandshakeTimeout:   10 * time.Second,
+			ResponseHeaderTimeout: time.Minute,
+		},
+		// A redirect would carry the token to wherever it points.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// credential is the bearer token, never from a flag.
+func (r *remote) credential(p *program) (string, error) {
+	if r.TokenFile == "" {
+		if token := strings.TrimSpace(p.env["UBL_TOKEN"]); token != "" {
+			return token, nil
+		}
+		return "", usagef("a token is needed: export UBL_TOKEN=$(ubl token EMAIL), or give --token-file")
+	}
+	f, err := os.Open(r.TokenFile)
+	if err != nil {
+		return "", fmt.Errorf("couldn't read the token: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxToken))
+	if err != nil {
+		return "", fmt.Errorf("couldn't read the token: %w", err)
+	}
+	return strings.TrimSpace(string(data)), nil
+}
+
+// apiError is an error that the server answered.
+type apiError struct {
+	status int
+	body   envelope.ErrorBody
+}
+
+func (e *apiError) Error() string {
+	var b strings.Builder
+	b.WriteString(clean(e.body.Error.Message))
+	for _, where := range sortedKeys(e.body.Error.Details) {
+		fmt.Fprintf(&b, "; %s: %s", clean(where), clean(e.body.Error.Details[where]))
+	}
+	fmt.Fprintf(&b, " (%s, request %s)", clean(string(e.body.Error.Code)), clean(e.body.RequestID))
+	return b.String()
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// errorOf reads an answer that is none of the good ones.
+func errorOf(resp *http.Response) error {
+	data, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	e := &apiError{status: resp.StatusCode}
+	if err != nil || json.Unmarshal(data, &e.body) != nil || e.body.Error.Code == "" {
+		return fmt.Errorf("the server answered %d, and not as a UBL server would: is --url right?", resp.StatusCode)
+	}
+	return e
+}
+
+// call sends a request, again where that may help, and decodes the answer.
+func (c *client) call(ctx context.Context, method, path string, body, answer any) error {
+	var data []byte
+	if body != nil {
+		var err error
+		if data, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	for n := 1; ; n++ {
+		wait, err := c.once(ctx, method, path, data, answer)
+		if err == nil || wait == 0 || n == tries || ctx.Err() != nil {
+			return err
+		}
+		c.pause(ctx, wait)
+	}
+}
+
+// once sends a request. wait is how long to wait before it is worth trying
+// again, 0 for never.
+func (c *client) once(ctx context.Context, method, path string, body []byte, answer any) (wait time.Duration, err error) {
+	resp, err := c.open(ctx, method, path, bytes.NewReader(body))
+	if err != nil {
+		return time.Second, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		return retryAfter(resp), errorOf(resp)
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return time.Second, fmt.Errorf("couldn't read the answer: %w", err)
+	}
+	if err := json.Unmarshal(data, answer); err != nil {
+		return 0, errors.New("the answer is not as a UBL server's would be")
+	}
+	return 0, nil
+}
+
+// open sends a request and returns the open answer, whatever its status.
+func (c *client) open(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	if r.ContentLength != 0 {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("couldn't reach the server: %w", reason(err))
+	}
+	return resp, nil
+}
+
+// reason is a transport error without the method and URL around it.
+func reason(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
+}
+
+// retryAfter is how long to wait after a refusal for load; 0 for any other.
+func retryAfter(resp *http.Response) time.Duration {
+	if resp.StatusCode != http.StatusServiceUnavailable && resp.StatusCode != http.StatusTooManyRequests {
+		return 0
+	}
+	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if err != nil || seconds < 1 {
+		seconds = 1
+	}
+	return min(time.Duration(seconds)*time.Second, maxPause)
+}
+
+// pause waits, or less where ctx ends.
+func pause(ctx context.Context, d time.Duration) { every(ctx, d) }
+
+// roomID takes a room with or without its prefix.
+func roomID(s string) (ubl.RoomID, error) {
+	if !strings.HasPrefix(s, "r:") {
+		s = "r:" + s
+	}
+	if id := ubl.RoomID(s); id.Valid() {
+		return id, nil
+	}
+	return "", usagef("ROOM is not the id of a room, like r:general or general")
+}

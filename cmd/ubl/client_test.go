@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ubl"
+)
+
+// run runs a command line in this process, against a server.
+func run(t *testing.T, url, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = Run(t.Context(), args, strings.NewReader(stdin), &out, &errs, []string{"UBL_URL=" + url, "UBL_TOKEN=secret-token"})
+	return code, out.String(), errs.String()
+}
+
+func message(seq int64, text string) string {
+	m := ubl.Message{MsgID: "m:1", TenantID: "t:a.b", RoomID: "r:x", RoomSeq: seq, SenderID: "u:ana", Type: "text", Body: ubl.Body{Text: text},
+		Receipt: ubl.Receipt{Shard: "0", Seq: 7, HeadHash: ubl.Genesis}}
+	return string(m.AppendJSON(nil))
+}
+
+func refuse(w http.ResponseWriter, status int, code string) {
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `{"error":{"code":%q,"message":"no \u001b[31mway"},"request_id":"req:123456","server_time":"2026-01-07T12:34:56.789Z"}`, code)
+}
+
+// A server that is too busy twice, or breaks the connection, is asked again
+// with the same key.
+func TestSendTriesAgain(t *testing.T) {
+	var mu sync.Mutex
+	var keys []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Key string `json:"client_request_id"`
+		}
+		data, _ := io.ReadAll(r.Body)
+		_ = json.Unmarshal(data, &body)
+		mu.Lock()
+		defer mu.Unlock()
+		keys = append(keys, body.Key)
+		switch len(keys) {
+		case 1:
+			w.Header().Set("Retry-After", "1")
+			refuse(w, 503, "overloaded")
+		case 2:
+			panic(http.ErrAbortHandler)
+		default:
+			w.WriteHeader(201)
+			fmt.Fprintf(w, `{"message":%s}`, message(5, "hello"))
+		}
+	}))
+	defer s.Close()
+	code, out, errs := run(t, s.URL, "", "send", "x", "hello")
+	if code != 0 || !strings.HasPrefix(out, "sent as 5 in r:x, receipt 7 h:genesis") {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+	if len(keys) != 3 || keys[0] == "" || len(slices.Compact(keys)) != 1 {
+		t.Errorf("keys = %q, want one key three times", keys)
+	}
+}
+
+func TestClientErrors(t *testing.T) {
+	var calls atomic.Int64
+	answer := http.HandlerFunc(nil)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		answer(w, r)
+	}))
+	defer s.Close()
+	for _, c := range []struct {
+		name   string
+		answer http.HandlerFunc
+		calls  int64
+		stderr string
+	}{
+		{"a refusal is final and shown without control characters", func(w http.ResponseWriter, _ *http.Request) { refuse(w, 403, "not_a_member") }, 1,
+			"ubl: no \ufffd[31mway (not_a_member, request req:123456)\n"},
+		{"a page that is no UBL server's", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, 1, "not as a UBL server would"},
+		{"an answer that is no JSON", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, 1, "not as a UBL server's would be"},
+		{"a redirect, which would carry the token away", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://evil.example/", http.StatusFound)
+		}, 1, "is --url right?"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			calls.Store(0)
+			answer = c.answer
+			code, _, errs := run(t, s.URL, "", "rooms")
+			if code != 1 || !strings.Contains(errs, c.stderr) || calls.Load() != c.calls {
+				t.Errorf("exit code %d after %d calls: %s", code, calls.Load(), errs)
+			}
+		})
+	}
+}
+
+func TestTokenFile(t *testing.T) {
+	var got string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header.Get("Authorization")
+		_, _ = io.WriteString(w, `{"rooms":[]}`)
+	}))
+	defer s.Close()
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("from-file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := run(t, s.URL, "", "rooms", "--token-file", file); code != 0 || got != "Bearer from-file" {
+		t.Errorf("exit code %d, %q: %s", code, got, errs)
+	}
+	if code, _, _ := run(t, s.URL, "", "rooms"); code != 0 || got != "Bearer secret-token" {
+		t.Errorf("exit code %d, %q", code, got)
+	}
+}
+
+// An export that was cut is a failure, whatever it looked like.
+func TestExportNoticesACutConnection(t *testing.T) {
+	body := `{"format":"ubl.export.v1","head_hash":"h:x","last_seq":2,"ledger_shard":"0","tenant_id":"t:a.b"}` + "\n{}\n"
+	for name, h := range map[string]http.HandlerFunc{
+		"aborted": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, body)
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		},
+		"ended early": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) },
+		"no export":   func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") },
+	} {
+		s := httptest.NewServer(h)
+		if code, _, errs := run(t, s.URL, "", "export"); code != 1 || !strings.Contains(errs, "couldn't export") {
+			t.Errorf("%s: exit code %d: %s", name, code, errs)
+		}
+		s.Close()
+	}
+}
+
+// A stream that breaks between events, inside one, and at its very beginning
+// is taken up after the last whole message; nothing is shown twice.
+func TestTailResumes(t *testing.T) {
+	event := func(seq int64) string {
+		return fmt.Sprintf("id: %d\nevent: message.created\ndata: {\"event\":\"message.created\",\"payload\":{\"message\":%s}}\n\n", seq, message(seq, fmt.Sprint("text ", seq)))
+	}
+	pieces := []string{
+		": keepalive\n\n" + event(3) + event(4), // a clean end
+		event(4) + event(5)[:60],                // a repetition, and half an event
+		"",                                      // nothing at all
+		"event: room.gap\ndata: {\"event\":\"room.gap\",\"payload\":{\"available_from\":9,\"from_seq\":4}}\n\n" + event(9), // a gap
+	}
+	var from []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, "/api/events/") {
+			_, _ = io.WriteString(w, `{"room":{"last_seq":2}}`)
+			return
+		}
+		from = append(from, r.URL.Query().Get("from_seq"))
+		if r.Header.Get("Last-Event-Id") != "" {
+			t.Error("the library's own last id would skip half an event")
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, pieces[min(len(from), len(pieces))-1])
+	}))
+	defer s.Close()
+	server, err := (&remote{URL: s.URL}).client(&program{env: map[string]string{"UBL_TOKEN": "x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.pause = func(context.Context, time.Duration) {}
+	var out, errs bytes.Buffer
+	follow := &tail{cmd: &tailCmd{Count: 3}, server: server, room: "r:x", p: &program{out: &out, err: &errs}}
+	if err := follow.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := follow.follow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"2", "4", "4", "4"}; !slices.Equal(from, want) {
+		t.Errorf("taken up after %q, want %q", from, want)
+	}
+	if got := strings.Count(out.String(), "\n"); got != 3 || !strings.Contains(out.String(), "text 9") {
+		t.Errorf("shown:\n%s", out.String())
+	}
+	if !strings.Contains(errs.String(), "going on from 9") {
+		t.Errorf("the gap was not told: %s", errs.String())
+	}
+}
+
+func TestTailEndsWhereTryingAgainCannotHelp(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { refuse(w, 401, "unauthorized") }))
+	defer s.Close()
+	if code, _, errs := run(t, s.URL, "", "tail", "x", "--from", "0"); code != 1 || !strings.Contains(errs, "unauthorized") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+}
+
+func TestClean(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain é 😀\n\ttext":    "plain é 😀\n\ttext",
+		"\x1b]0;title\x07":     "\ufffd]0;title\ufffd",
+		"\u202eevil\r\x9b2J":   "\ufffdevil\ufffd\ufffd2J",
+		"👩\u200d🚀 stays whole": "👩\u200d🚀 stays whole",
+	} {
+		if got := clean(in); got != want {
+			t.Errorf("clean(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

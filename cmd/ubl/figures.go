@@ -1,0 +1,133 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"ubl/storage"
+	"ubl/transport/sse"
+)
+
+// figures are the metrics of what is behind the HTTP server. What the parts
+// count themselves is read at each scrape.
+type figures struct {
+	commits *prometheus.HistogramVec
+	batches prometheus.Histogram
+	bytes   prometheus.Counter
+	refused prometheus.Counter
+	all     []prometheus.Collector
+}
+
+func newFigures() *figures {
+	f := &figures{
+		commits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "ubl_storage_commit_duration_seconds", Help: "Time of a transaction, both syncs included.",
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
+		}, []string{"outcome"}),
+		batches: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "ubl_storage_commit_batches", Help: "Batches in one transaction.", Buckets: prometheus.ExponentialBuckets(1, 2, 11),
+		}),
+		bytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "ubl_storage_committed_bytes_total", Help: "Bytes in committed batches."}),
+		refused: prometheus.NewCounter(prometheus.CounterOpts{Name: "ubl_storage_refused_batches_total", Help: "Batches refused for a lease, head or counter that was not as expected."}),
+	}
+	f.all = []prometheus.Collector{f.commits, f.batches, f.bytes, f.refused}
+	return f
+}
+
+// committed is told of every transaction.
+func (f *figures) committed(c storage.Commit) {
+	outcome := "ok"
+	if c.Err != nil {
+		outcome = "error"
+	}
+	f.commits.WithLabelValues(outcome).Observe(c.Took.Seconds())
+	f.refused.Add(float64(c.Refused))
+	if c.Err == nil {
+		f.batches.Observe(float64(c.Batches))
+		f.bytes.Add(float64(c.Bytes))
+	}
+}
+
+// watch adds what storage and actors count.
+func (f *figures) watch(n *node) {
+	f.all = append(f.all, partitions{n.store},
+		gauge("ubl_actors_active", "Actors in memory.", func() int64 { return n.actors.Stats().Active }),
+		gauge("ubl_actors_waiting_commands", "Commands in mailboxes.", func() int64 { return n.actors.Stats().Waiting }),
+		gauge("ubl_actors_groups", "Tenants in memory.", func() int64 { return n.actors.Stats().Groups }),
+		counter("ubl_actors_overloaded_total", "Commands refused for load.", func() int64 { return n.actors.Stats().Overloaded }),
+	)
+}
+
+// watchStreams adds what live streams count.
+func (f *figures) watchStreams(h *sse.Hub) {
+	f.all = append(f.all, endings{h},
+		gauge("ubl_streams_subscribers", "Live streams open.", func() int64 { return int64(h.Stats().Streams) }),
+		gauge("ubl_streams_follows", "Rooms and tenants that live streams follow.", func() int64 { return int64(h.Stats().Follows) }),
+		counter("ubl_streams_events_total", "Events written to live streams.", func() int64 { return h.Stats().Frames }),
+		counter("ubl_streams_missed_total", "Times a durable head showed that publications were missed.", func() int64 { return h.Stats().Missed }),
+	)
+}
+
+func gauge(name, help string, read func() int64) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(read()) })
+}
+
+func counter(name, help string, read func() int64) prometheus.Collector {
+	return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(read()) })
+}
+
+// partitions tells how each partition stands.
+type partitions struct{ store *storage.Engine }
+
+func partitionFigures() (queued, queuedBytes, fileBytes, failed *prometheus.Desc) {
+	desc := func(name, help string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, []string{"partition"}, nil)
+	}
+	return desc("ubl_storage_queue_length", "Batches that wait for the committer."),
+		desc("ubl_storage_queue_bytes", "Bytes that wait for the committer."),
+		desc("ubl_storage_file_bytes", "Size of the partition's file."),
+		desc("ubl_storage_failed", "1 where the partition takes no writes until a restart.")
+}
+
+// Describe implements prometheus.Collector.
+func (partitions) Describe(out chan<- *prometheus.Desc) {
+	a, b, c, d := partitionFigures()
+	out <- a
+	out <- b
+	out <- c
+	out <- d
+}
+
+// Collect implements prometheus.Collector.
+func (p partitions) Collect(out chan<- prometheus.Metric) {
+	queued, queuedBytes, fileBytes, failed := partitionFigures()
+	for i, s := range p.store.Stats().Partitions {
+		name := strconv.Itoa(i)
+		down := 0.0
+		if s.Failed != nil {
+			down = 1
+		}
+		out <- prometheus.MustNewConstMetric(queued, prometheus.GaugeValue, float64(s.Queued), name)
+		out <- prometheus.MustNewConstMetric(queuedBytes, prometheus.GaugeValue, float64(s.QueuedBytes), name)
+		out <- prometheus.MustNewConstMetric(fileBytes, prometheus.GaugeValue, float64(s.FileBytes), name)
+		out <- prometheus.MustNewConstMetric(failed, prometheus.GaugeValue, down, name)
+	}
+}
+
+// endings tells why live streams ended.
+type endings struct{ hub *sse.Hub }
+
+func endedDesc() *prometheus.Desc {
+	return prometheus.NewDesc("ubl_streams_ended_total", "Live streams that ended, by reason.", []string{"reason"}, nil)
+}
+
+// Describe implements prometheus.Collector.
+func (endings) Describe(out chan<- *prometheus.Desc) { out <- endedDesc() }
+
+// Collect implements prometheus.Collector.
+func (e endings) Collect(out chan<- prometheus.Metric) {
+	for reason, n := range e.hub.Stats().Ended {
+		out <- prometheus.MustNewConstMetric(endedDesc(), prometheus.CounterValue, float64(n), string(reason))
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"ubl"
+)
+
+const (
+	// historyPage is the most that the server gives at once.
+	historyPage = 200
+	// maxHistory is the most that is collected before it is printed.
+	maxHistory = 100_000
+)
+
+// historyCmd reads a room's newest messages, or those before a cursor.
+type historyCmd struct {
+	remote
+	format
+	Room   string `arg:"" help:"The room, like r:general or general."`
+	Limit  int    `default:"50" help:"How many messages."`
+	Cursor int64  `help:"Only messages before this number." placeholder:"SEQ"`
+}
+
+// Run prints them oldest first.
+func (c *historyCmd) Run(ctx context.Context, p *program) error {
+	room, err := roomID(c.Room)
+	if err != nil {
+		return err
+	}
+	if c.Limit < 1 || c.Limit > maxHistory || c.Cursor < 0 {
+		return usagef("--limit is 1 to %d, --cursor is 1 or more", maxHistory)
+	}
+	server, err := c.client(p)
+	if err != nil {
+		return err
+	}
+	messages, err := c.collect(ctx, server, room)
+	if err != nil {
+		return err
+	}
+	return c.printMessages(p.out, messages...)
+}
+
+// collect pages backwards and returns oldest first.
+func (c *historyCmd) collect(ctx context.Context, server *client, room ubl.RoomID) ([]json.RawMessage, error) {
+	var pages [][]json.RawMessage
+	for left, cursor := c.Limit, c.Cursor; left > 0; {
+		path := fmt.Sprintf("/api/rooms/%s/history?limit=%d", room, min(left, historyPage))
+		if cursor > 0 {
+			path += fmt.Sprintf("&cursor=%d", cursor)
+		}
+		var page struct {
+			Messages   []json.RawMessage `json:"messages"`
+			NextCursor *int64            `json:"next_cursor"`
+		}
+		if err := server.call(ctx, "GET", path, nil, &page); err != nil {
+			return nil, err
+		}
+		pages = append(pages, page.Messages)
+		left -= len(page.Messages)
+		if page.NextCursor == nil || len(page.Messages) == 0 {
+			break
+		}
+		cursor = *page.NextCursor
+	}
+	slices.Reverse(pages)
+	return slices.Concat(pages...), nil
+}

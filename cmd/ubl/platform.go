@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"ubl"
+	"ubl/storage"
+	"ubl/transport/auth"
+)
+
+// announcement is an act of the platform and the message that tells it, in a
+// room of tenant 0.
+type announcement struct {
+	to   ubl.RoomID
+	did  ubl.Did
+	text string
+	more ubl.Fields
+}
+
+// announce receipts an act of the platform. The same request announces once,
+// however often it is tried.
+func (n *node) announce(ctx context.Context, req ubl.Request, a announcement) error {
+	this := append(ubl.Fields{ubl.Str("node_id", n.store.Incarnation()), ubl.Str("version", version())}, a.more...)
+	_, err := n.actors.Ask(ctx, ubl.RoomName(ubl.CoreTenant, a.to), ubl.Announce{Request: req, Did: a.did, This: this, Text: a.text})
+	if err != nil {
+		return fmt.Errorf("couldn't receipt %s: %w", a.did, err)
+	}
+	return nil
+}
+
+// announceNow receipts an act that is tried once.
+func (n *node) announceNow(ctx context.Context, a announcement) error {
+	req, err := n.request()
+	if err != nil {
+		return err
+	}
+	return n.announce(ctx, req, a)
+}
+
+// announceStart receipts the start, and before it the key where that is still
+// to be done.
+func (n *node) announceStart(ctx context.Context, req ubl.Request, key *auth.Key) error {
+	if err := n.bootstrap(ctx); err != nil {
+		return err
+	}
+	if err := n.announceKey(ctx, key); err != nil {
+		return err
+	}
+	return n.announce(ctx, req, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformStart, text: "Node started"})
+}
+
+// announceKey receipts the making of the node's key, once: a node that died
+// between making and telling tells it at its next start.
+func (n *node) announceKey(ctx context.Context, key *auth.Key) error {
+	told := "Key made: " + key.String()
+	page, err := ubl.Ask[*ubl.HistoryPage](ctx, n.actors, ubl.RoomName(ubl.CoreTenant, ubl.CeremonyRoom),
+		ubl.ReadHistory{Who: ubl.Platform(), Limit: 200})
+	if err != nil {
+		return fmt.Errorf("couldn't read the key ceremonies: %w", err)
+	}
+	for _, raw := range page.Messages {
+		var m ubl.Message
+		if json.Unmarshal(raw, &m) == nil && m.Body.Text == told {
+			return nil
+		}
+	}
+	return n.announceNow(ctx, announcement{to: ubl.CeremonyRoom, did: ubl.DidPlatformKeyCreate, text: told,
+		more: ubl.Fields{ubl.Str("key_id", key.ID())}})
+}
+
+// backup writes an archive of everything. Its receipt comes before the first
+// byte leaves: no copy of the data goes unrecorded. by is who asked.
+func (n *node) backup(ctx context.Context, w io.Writer, by string, progress storage.Progress) error {
+	out := &receiptedWriter{w: w, receipt: func() error {
+		return n.announceNow(ctx, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformBackup, text: "Backup made by " + by,
+			more: ubl.Fields{ubl.Str("by", by)}})
+	}}
+	return n.store.Backup(ctx, out, progress)
+}
+
+// receiptedWriter gets a receipt before it writes anything.
+type receiptedWriter struct {
+	w       io.Writer
+	receipt func() error // nil once it was got
+}
+
+func (r *receiptedWriter) Write(b []byte) (int, error) {
+	if r.receipt != nil {
+		if err := r.receipt(); err != nil {
+			return 0, err
+		}
+		r.receipt = nil
+	}
+	return r.w.Write(b)
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"ubl"
+)
+
+// clean takes the control characters out of a text that others wrote: on a
+// terminal they could move the cursor, change the title or worse.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d':
+			return '\ufffd'
+		}
+		return r
+	}, s)
+}
+
+// printMessage writes a message for people; lines after the first are
+// indented, so that nobody can write a line that looks like another message.
+func printMessage(w io.Writer, raw json.RawMessage) error {
+	var m ubl.Message
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return fmt.Errorf("the server sent a message of another form: %w", err)
+	}
+	text := strings.ReplaceAll(clean(m.Body.Text), "\n", "\n        ")
+	if m.Type == ubl.TypeSystem {
+		text = "* " + text
+	}
+	_, err := fmt.Fprintf(w, "%6d  %s  %s  %s\n", m.RoomSeq, m.SentAt.Std().Format("2006-01-02 15:04:05"), clean(string(m.SenderID)), text)
+	return err
+}
+
+// printMessages writes messages in one of the two forms.
+func (f format) printMessages(w io.Writer, messages ...json.RawMessage) error {
+	for _, m := range messages {
+		var err error
+		if f.JSON {
+			_, err = fmt.Fprintf(w, "%s\n", m)
+		} else {
+			err = printMessage(w, m)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"ubl"
+)
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// program is what every command runs with.
+type program struct {
+	in       io.Reader
+	out, err io.Writer
+	env      map[string]string
+	now      func() time.Time
+	random   io.Reader
+}
+
+// Run runs one command line and returns its exit code. Environment entries are
+// KEY=value. It ends early when ctx does.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
+	p := &program{in: stdin, out: stdout, err: stderr, env: map[string]string{}, now: time.Now, random: rand.Reader}
+	for _, entry := range environ {
+		if name, value, ok := strings.Cut(entry, "="); ok {
+			p.env[name] = value
+		}
+	}
+	command, code := p.parse(args)
+	if command == nil {
+		return code
+	}
+	command.BindTo(ctx, (*context.Context)(nil))
+	return p.report(command.Run(p))
+}
+
+// exited carries an exit code out of kong after --help.
+type exited int
+
+// parse turns arguments into a command; nil with an exit code where there is
+// nothing to run.
+func (p *program) parse(args []string) (command *kong.Context, code int) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case exited:
+			command, code = nil, int(r)
+		default:
+			panic(r)
+		}
+	}()
+	parser, err := newParser(&cli{}, p, func(code int) { panic(exited(code)) })
+	if err != nil {
+		return nil, p.report(err)
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	command, err = parser.Parse(args)
+	if err != nil {
+		return nil, p.usage(parser, err)
+	}
+	return command, exitOK
+}
+
+// usage tells what is wrong with the command line.
+func (p *program) usage(parser *kong.Kong, err error) int {
+	name := parser.Model.Name
+	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil && parse.Context.Selected() != nil {
+		name += " " + parse.Context.Selected().Name
+	}
+	fmt.Fprintf(p.err, "ubl: %v\nRun \"%s --help\" for help.\n", err, name)
+	return exitUsage
+}
+
+// usageError is a command line that parses and still makes no sense.
+type usageError struct{ message string }
+
+func (e *usageError) Error() string { return e.message }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// report tells a command's error in one line and maps it to an exit code.
+func (p *program) report(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintln(p.err, "ubl:", plain(err))
+	if _, ok := errors.AsType[*usageError](err); ok {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// plain is an error's text without the wire's code in front.
+func plain(err error) string {
+	if e, ok := err.(*ubl.Error); ok && e.Cause == nil {
+		return e.Message
+	}
+	return err.Error()
+}

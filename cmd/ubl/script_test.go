@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"ubl"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ubl": main})
+}
+
+// The transcripts in testdata/script run the real program, each in a directory
+// of its own.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			// Under the race detector every process would sleep a second at its end.
+			e.Setenv("GORACE", "atexit_sleep_ms=0")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":     exits,
+			"listening": listening,
+			"token":     token,
+			"streaming": streaming,
+			"truncate":  truncate,
+		},
+	})
+}
+
+// exits CODE PROGRAM ARGS… runs a program that must end with the code.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	code := 0
+	if exit, ok := errors.AsType[*exec.ExitError](ts.Exec(args[1], args[2:]...)); ok {
+		code = exit.ExitCode()
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+// listening FILE waits until a server says in the file where it is, and sets
+// UBL_URL.
+func listening(ts *testscript.TestScript, _ bool, args []string) {
+	eventually(ts, "no server listens", func() bool {
+		data, _ := os.ReadFile(ts.MkAbs(args[0]))
+		_, rest, ok := strings.Cut(string(data), "listening on ")
+		url, _, whole := strings.Cut(rest, "\n")
+		ts.Setenv("UBL_URL", url)
+		return ok && whole
+	})
+}
+
+// token EMAIL sets UBL_TOKEN.
+func token(ts *testscript.TestScript, _ bool, args []string) {
+	var out, errs bytes.Buffer
+	if code := Run(context.Background(), []string{"token", args[0], "--data", ts.MkAbs("ubl-data")}, nil, &out, &errs, nil); code != 0 {
+		ts.Fatalf("no token: %s", errs.String())
+	}
+	ts.Setenv("UBL_TOKEN", strings.TrimSpace(out.String()))
+}
+
+// streaming N waits until the server has N live streams.
+func streaming(ts *testscript.TestScript, _ bool, args []string) {
+	eventually(ts, "no stream", func() bool {
+		resp, err := http.Get(ts.Getenv("UBL_URL") + "/metrics")
+		if err != nil {
+			return false
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		return bytes.Contains(text, []byte("ubl_streams_subscribers "+args[0]+"\n"))
+	})
+}
+
+// truncate EXPORT N FILE writes an export's first N atoms under a header that
+// fits them, and sets HEAD to the head of the whole.
+func truncate(ts *testscript.TestScript, _ bool, args []string) {
+	lines := strings.SplitAfter(ts.ReadFile(args[0]), "\n")
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	var header struct {
+		HeadHash string       `json:"head_hash"`
+		TenantID ubl.TenantID `json:"tenant_id"`
+	}
+	ts.Check(json.Unmarshal([]byte(lines[0]), &header))
+	ts.Setenv("HEAD", header.HeadHash)
+	var last struct {
+		HeadHash string `json:"head_hash"`
+	}
+	ts.Check(json.Unmarshal([]byte(lines[n]), &last))
+	var out bytes.Buffer
+	_, err = ubl.NewExporter(&out, header.TenantID, ubl.LedgerHead{Seq: int64(n), HeadHash: last.HeadHash})
+	ts.Check(err)
+	out.WriteString(strings.Join(lines[1:n+1], ""))
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), out.Bytes(), 0o600))
+}
+
+// eventually polls for at most 10 s.
+func eventually(ts *testscript.TestScript, what string, ok func() bool) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(10 * time.Second); !ok(); <-tick.C {
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s", what)
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"ubl"
+	"ubl/transport"
+	"ubl/transport/auth"
+)
+
+// serveCmd runs the server.
+type serveCmd struct {
+	Data              string        `default:"./ubl-data" type:"path" help:"Data directory; made where it is missing." placeholder:"DIR"`
+	Listen            string        `default:"127.0.0.1:8080" help:"Address to listen on; port 0 picks one." placeholder:"HOST:PORT"`
+	Owner             string        `default:"owner@localhost" help:"Whom to tell how to sign in." placeholder:"EMAIL"`
+	Operator          []string      `help:"Who belongs to tenant 0, which runs the platform; may be repeated." placeholder:"EMAIL"`
+	PublicURL         string        `name:"public-url" help:"Where the server is reached from outside." placeholder:"URL"`
+	AllowOrigin       []string      `help:"Web origin whose pages may use the server; may be repeated." placeholder:"URL"`
+	OIDCIssuer        []string      `name:"oidc-issuer" help:"OpenID Connect provider whose tokens are accepted; may be repeated." placeholder:"URL"`
+	OIDCAudience      []string      `name:"oidc-audience" help:"Audience that a provider's tokens must have: one for all, or one for each." placeholder:"AUD"`
+	OIDCTrustedDomain []string      `name:"oidc-trusted-domain" help:"Mail domain for which providers need not say email_verified; may be repeated." placeholder:"DOMAIN"`
+	AdminListen       string        `help:"Address for /metrics and pprof, without authentication; off by default." placeholder:"[HOST]:PORT"`
+	LogLevel          string        `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
+	LogFormat         string        `default:"text" enum:"text,json" help:"How: text or json."`
+	StopTimeout       time.Duration `default:"20s" help:"How long requests under way may take when the server stops."`
+}
+
+// Run opens everything, serves until ctx ends, and closes it in reverse.
+func (c *serveCmd) Run(ctx context.Context, p *program) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	log := slog.New(c.handler(p.err))
+	n, err := p.openNode(c.Data, log)
+	if err != nil {
+		return err
+	}
+	return c.serve(ctx, p, n, log)
+}
+
+// check refuses settings that make no sense, before anything is touched.
+func (c *serveCmd) check() error {
+	for name, address := range map[string]string{"listen": c.Listen, "admin-listen": c.adminAddress()} {
+		if _, _, err := net.SplitHostPort(address); address != "" && err != nil {
+			return usagef("--%s is not an address of the form HOST:PORT", name)
+		}
+	}
+	for _, u := range append([]string{c.PublicURL}, c.AllowOrigin...) {
+		if parsed, err := url.Parse(u); u != "" && (err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https") {
+			return usagef("--public-url and --allow-origin are URLs that begin with http:// or https://")
+		}
+	}
+	if ubl.EmailDomain(c.Owner) == "" {
+		return usagef("--owner is not an email address")
+	}
+	if n := len(c.OIDCAudience); len(c.OIDCIssuer) != n && n != 1 || n > 0 && len(c.OIDCIssuer) == 0 {
+		return usagef("give one --oidc-audience for all issuers, or one for each --oidc-issuer")
+	}
+	return nil
+}
+
+func (c *serveCmd) handler(w io.Writer) slog.Handler {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(c.LogLevel)) // kong has checked it
+	o := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.NewJSONHandler(w, o)
+	}
+	return slog.NewTextHandler(w, o)
+}
+
+func (c *serveCmd) issuers() []auth.Issuer {
+	out := make([]auth.Issuer, len(c.OIDCIssuer))
+	for i, u := range c.OIDCIssuer {
+		out[i] = auth.Issuer{URL: u, Audience: c.OIDCAudience[min(i, len(c.OIDCAudience)-1)], TrustedDomains: c.OIDCTrustedDomain}
+	}
+	return out
+}
+
+// serve brings up the transports over an open node, which it closes.
+func (c *serveCmd) serve(ctx context.Context, p *program, n *node, log *slog.Logger) (err error) {
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.StopTimeout)
+		defer cancel()
+		err = errors.Join(err, n.close(closing))
+	}()
+	f, err := c.front(p, n, log)
+	if err != nil {
+		return err
+	}
+	defer f.auth.Close()
+	doors, err := c.listen()
+	if err != nil {
+		return err
+	}
+	defer doors.close()
+	again, err := n.start(ctx, f.key)
+	if err != nil {
+		return err
+	}
+	failed := doors.serve(f.server)
+	c.greet(p, doors, log)
+	keeping, release := context.WithCancel(ctx)
+	defer release()
+	kept := n.keep(keeping, again)
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	release()
+	kept()
+	return errors.Join(err, c.stop(ctx, f, n))
+}
+
+// stop ends streams and requests, and receipts that.
+func (c *serveCmd) stop(ctx context.Context, f *front, n *node) error {
+	n.log.Info("stopping")
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.StopTimeout)
+	defer cancel()
+	err := f.server.Shutdown(ctx)
+	return errors.Join(err, n.announceNow(ctx, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformStop, text: "Node stopped"}))
+}
+
+// doors are the open listeners; admin is nil where there is none.
+type doors struct{ main, admin net.Listener }
+
+func (c *serveCmd) listen() (*doors, error) {
+	main, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("couldn't listen: %w", err)
+	}
+	d := &doors{main: main}
+	if c.AdminListen != "" {
+		if d.admin, err = net.Listen("tcp", c.adminAddress()); err != nil {
+			return nil, errors.Join(fmt.Errorf("couldn't listen for operators: %w", err), main.Close())
+		}
+	}
+	return d, nil
+}
+
+// serve answers on both, and tells which of them failed.
+func (d *doors) serve(s *transport.Server) (failed <-chan error) {
+	out := make(chan error, 2)
+	run := func(serve func(net.Listener) error, ln net.Listener) {
+		if err := serve(ln); err != nil {
+			out <- err
+		}
+	}
+	go run(s.Serve, d.main)
+	if d.admin != nil {
+		go run(s.ServeAdmin, d.admin)
+	}
+	return out
+}
+
+// close is for doors that nobody came to serve; else the server has done it.
+func (d *doors) close() {
+	_ = d.main.Close()
+	if d.admin != nil {
+		_ = d.admin.Close()
+	}
+}
+
+// adminAddress is on this machine only unless another host is given.
+func (c *serveCmd) adminAddress() string {
+	if strings.HasPrefix(c.AdminListen, ":") {
+		return "127.0.0.1" + c.AdminListen
+	}
+	return c.AdminListen
+}
+
+// greet prints where the server is and how to get in.
+func (c *serveCmd) greet(p *program, d *doors, log *slog.Logger) {
+	address := d.main.Addr().String()
+	at := "http://" + address
+	fmt.Fprintf(p.out, "data in %s\nlistening on %s\n", c.Data, at)
+	if d.admin != nil {
+		fmt.Fprintf(p.out, "admin on http://%s\n", d.admin.Addr())
+	}
+	if c.PublicURL != "" {
+		at = c.PublicURL
+	}
+	fmt.Fprintf(p.out, "\nThere is no sign-in page yet. To begin as %s, in another terminal on this machine:\n", c.Owner)
+	fmt.Fprintf(p.out, "  export UBL_TOKEN=$(ubl token %s --data %s) UBL_URL=%s\n  ubl rooms\n\n", c.Owner, quoted(c.Data), at)
+	if !loopback(address) && !strings.HasPrefix(c.PublicURL, "https://") {
+		log.Warn("the server can be reached from other machines without TLS: put a proxy with TLS in front and name it with --public-url https://…")
+	}
+	if c.AdminListen != "" && !loopback(c.adminAddress()) {
+		log.Warn("the admin address can be reached from other machines and has no authentication")
+	}
+}
+
+// loopback reports whether an address is on this machine only.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// quoted is a path as a shell takes it.
+func quoted(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("/._-+@:,", r)
+	}) {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
+}

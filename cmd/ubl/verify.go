@@ -1,0 +1,62 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"ubl"
+)
+
+// verifyCmd checks an export. It needs the file alone: no network, no data
+// directory, no trust in the server.
+type verifyCmd struct {
+	format
+	File  string `arg:"" help:"The export; - reads standard input."`
+	Head  string `help:"The head hash that the ledger must end with, noted elsewhere; without it a cut export with a new header passes." placeholder:"h:…"`
+	Quiet bool   `help:"Tell no progress."`
+}
+
+// Run says what the ledger holds, or which line is the first bad one.
+func (c *verifyCmd) Run(p *program) error {
+	if c.Head != "" && c.Head != ubl.Genesis && !ubl.ValidHash("h:", c.Head) {
+		return usagef("--head is not the hash of a head: h: and 64 hex digits")
+	}
+	in, err := c.open(p)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	g := p.progress("verifying", "atoms", c.Quiet || c.JSON)
+	v, err := ubl.Verify(in, ubl.VerifyOptions{Head: c.Head, Progress: g.at})
+	g.end()
+	if bad, ok := errors.AsType[*ubl.LineError](err); ok && c.JSON {
+		result := map[string]any{"ok": false, "line": bad.Line, "reason": bad.Reason}
+		return errors.Join(json.NewEncoder(p.out).Encode(result), doesNotVerify(err))
+	}
+	if err != nil {
+		return doesNotVerify(err)
+	}
+	if c.JSON {
+		return json.NewEncoder(p.out).Encode(map[string]any{"ok": true, "tenant_id": v.TenantID, "ledger_shard": v.Shard,
+			"atoms": v.Atoms, "actions": v.Actions, "effects": v.Effects, "open": v.Open, "head_hash": v.HeadHash})
+	}
+	_, err = fmt.Fprintf(p.out, "ok: %s, %d atoms (%d actions, %d effects, %d still open), head %s\n",
+		v.TenantID, v.Atoms, v.Actions, v.Effects, v.Open, v.HeadHash)
+	return err
+}
+
+func doesNotVerify(err error) error { return fmt.Errorf("the ledger does not verify: %w", err) }
+
+func (c *verifyCmd) open(p *program) (io.ReadCloser, error) {
+	if c.File == "-" {
+		return io.NopCloser(p.in), nil
+	}
+	f, err := os.Open(c.File)
+	if err != nil {
+		return nil, fmt.Errorf("couldn't read the export: %w", err)
+	}
+	return f, nil
+}

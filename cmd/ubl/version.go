@@ -1,0 +1,38 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+)
+
+// release is the version of this source; a build from a tag says it better.
+const release = "0.1.0-dev"
+
+// version is what the build knows of itself.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return release
+	}
+	return info.Main.Version
+}
+
+// versionCmd prints the version.
+type versionCmd struct{ format }
+
+// Run prints it.
+func (c *versionCmd) Run(p *program) error {
+	if c.JSON {
+		return json.NewEncoder(p.out).Encode(map[string]string{"version": version(), "go": goVersion()})
+	}
+	_, err := fmt.Fprintf(p.out, "ubl %s (%s)\n", version(), goVersion())
+	return err
+}
+
+func goVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.GoVersion
+	}
+	return "unknown"
+}

@@ -1,0 +1,101 @@
+package transport
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// origins decides which web pages may use the server from a browser. Programs
+// send no Origin and are not its business: they need a credential like
+// everyone.
+//
+// A page may if its origin is on the list (or is the public URL's), or if it
+// came from this server itself: origin and Host agree, and the Host is one
+// that no stranger can have pointed here by DNS, which is an address or
+// localhost.
+type origins struct {
+	allowed map[string]bool // scheme://host[:port], lower case
+}
+
+func newOrigins(allow []string, publicURL string) origins {
+	o := origins{allowed: make(map[string]bool, len(allow)+1)}
+	for _, origin := range append([]string{publicURL}, allow...) {
+		if u, err := url.Parse(origin); err == nil && u.Host != "" {
+			o.allowed[strings.ToLower(u.Scheme+"://"+u.Host)] = true
+		}
+	}
+	return o
+}
+
+// The headers that scripts of allowed origins may send and read.
+const (
+	corsRequestHeaders  = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id, CF-Access-Client-Id, CF-Access-Client-Secret"
+	corsResponseHeaders = "X-Request-Id, Retry-After"
+	corsMethods         = "GET, POST, PUT, PATCH, DELETE"
+)
+
+// check refuses what other people's pages make a browser send, and answers
+// preflights.
+func (o origins) check(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origin, browser := originOf(r)
+		if !browser {
+			next.ServeHTTP(w, r)
+			return
+		}
+		preflight := r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
+		w.Header().Add("Vary", "Origin")
+		listed := o.allowed[strings.ToLower(origin)]
+		if !listed && !own(origin, r.Host) && (preflight || changes(r.Method)) {
+			envelope.WriteError(w, r, ubl.Errorf(ubl.CodeOriginNotAllowed, "pages of this origin may not use the server; see --allow-origin"))
+			return
+		}
+		if listed {
+			w.Header().Set("Access-Control-Allow-Origin", origin)
+			w.Header().Set("Access-Control-Expose-Headers", corsResponseHeaders)
+		}
+		if preflight {
+			w.Header().Set("Access-Control-Allow-Methods", corsMethods)
+			w.Header().Set("Access-Control-Allow-Headers", corsRequestHeaders)
+			w.Header().Set("Access-Control-Max-Age", "600")
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// originOf is the page's origin; "null" where a browser sent the request for
+// another site's page but would not say for which.
+func originOf(r *http.Request) (origin string, browser bool) {
+	switch h := r.Header["Origin"]; {
+	case len(h) == 1:
+		return h[0], true
+	case len(h) > 1:
+		return "null", true
+	}
+	site := r.Header.Get("Sec-Fetch-Site")
+	return "null", site == "cross-site" || site == "same-site"
+}
+
+// own reports whether the page came from this very server.
+func own(origin, host string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && strings.EqualFold(u.Host, host) && fixedHost(host)
+}
+
+// fixedHost reports whether no stranger's DNS can have made the name in a Host
+// header: it is an address, or localhost.
+func fixedHost(host string) bool {
+	name := strings.ToLower((&url.URL{Host: host}).Hostname())
+	return name == "localhost" || strings.HasSuffix(name, ".localhost") || net.ParseIP(name) != nil
+}
+
+func changes(method string) bool {
+	return method != http.MethodGet && method != http.MethodHead && method != http.MethodOptions
+}

@@ -1,0 +1,83 @@
+package transport
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/pprof"
+
+	"github.com/go-chi/chi/v5"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// get routes GET and HEAD.
+func get(r chi.Router, path string, h http.HandlerFunc) {
+	r.Get(path, h)
+	r.Head(path, h)
+}
+
+// landing says what this is, to people who open the address in a browser.
+func (s *Server) landing(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	// A client that has gone is no error of ours.
+	_, _ = fmt.Fprintf(w, `UBL %s: rooms for people and agents, with a receipt for every action.
+
+  /api/docs          the API, to read
+  /api/openapi.json  the API, for programs (OpenAPI 3.1)
+  /schemas/          JSON Schemas of atoms, events and answers
+  /healthz           whether the process runs
+  /readyz            whether it takes requests
+
+Requests need a bearer token; "ubl token EMAIL" makes one, on the server's machine.
+`, s.opts.Version)
+}
+
+type state struct {
+	Status string `json:"status"`
+}
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	envelope.Write(w, http.StatusOK, state{"ok"})
+}
+
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	if err := s.notReady(); err != nil {
+		envelope.WriteError(w, r, err)
+		return
+	}
+	envelope.Write(w, http.StatusOK, state{"ready"})
+}
+
+func (s *Server) notReady() error {
+	if s.stopping.Load() {
+		return ubl.Errorf(ubl.CodeUnavailable, "the server is stopping")
+	}
+	if s.opts.Ready == nil {
+		return nil
+	}
+	return s.opts.Ready()
+}
+
+// adminRoutes are for operators. The listener has no authentication of its
+// own: whoever can reach it may read everything here.
+func (s *Server) adminRoutes() http.Handler {
+	r := chi.NewRouter()
+	r.Use(s.outermost, noRebinding)
+	r.NotFound(hide)
+	r.MethodNotAllowed(methodNotAllowed)
+	get(r, "/", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "/metrics  /healthz  /readyz  /debug/pprof/\n")
+	})
+	get(r, "/healthz", s.health)
+	get(r, "/readyz", s.ready)
+	get(r, "/metrics", s.metrics.handler().ServeHTTP)
+	get(r, "/debug/pprof/*", pprof.Index)
+	get(r, "/debug/pprof/cmdline", pprof.Cmdline)
+	get(r, "/debug/pprof/profile", pprof.Profile)
+	get(r, "/debug/pprof/symbol", pprof.Symbol)
+	get(r, "/debug/pprof/trace", pprof.Trace)
+	return r
+}

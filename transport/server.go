@@ -1,0 +1,190 @@
+package transport
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// MaxBody is the largest request body in bytes.
+const MaxBody = 1 << 20
+
+// Limits of every connection.
+const (
+	headerTimeout  = 10 * time.Second
+	readTimeout    = 30 * time.Second
+	writeTimeout   = time.Minute
+	idleTimeout    = 2 * time.Minute
+	maxHeaderBytes = 64 << 10
+)
+
+// Options is what a [Server] serves.
+type Options struct {
+	// Version is the program's.
+	Version string
+	// API mounts what is under /api. Its requests have a caller, except where
+	// Public says that anyone may ask for the path.
+	API    func(chi.Router)
+	Public func(path string) bool
+	// Authenticate lets callers through to next, in its context.
+	Authenticate func(next http.Handler) http.Handler
+	// Schemas serves /schemas/; nil for none.
+	Schemas http.Handler
+	// Ready says why requests cannot be served now; nil means that they can.
+	Ready func() error
+	// Backup writes a copy of everything for an owner of tenant 0, at
+	// POST /api/platform/backup; nil for none.
+	Backup func(context.Context, io.Writer) error
+	// EndStreams ends live streams, spread over a moment, when the server stops;
+	// nil where there are none.
+	EndStreams func(context.Context) error
+
+	// AllowOrigins are web origins whose pages may use the server.
+	AllowOrigins []string
+	// PublicURL is where the server is reached from outside; its origin is
+	// allowed as well.
+	PublicURL string
+
+	// Collectors are figures of the parts behind the server.
+	Collectors []prometheus.Collector
+	// Log takes the access log and everything else; nil for none.
+	Log *slog.Logger
+	// Now is the clock, Random draws request ids; nil for the machine's.
+	Now    func() time.Time
+	Random io.Reader
+}
+
+// Server answers HTTP. It is safe for concurrent use.
+type Server struct {
+	opts      Options
+	metrics   *metrics
+	main      *http.Server
+	admin     *http.Server
+	stopping  atomic.Bool
+	backingUp sync.Mutex
+}
+
+// New makes a server; Serve opens it.
+func New(o Options) *Server {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	s := &Server{opts: o, metrics: newMetrics(o.Collectors)}
+	s.main, s.admin = s.server(s.routes()), s.server(s.adminRoutes())
+	return s
+}
+
+func (s *Server) server(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: headerTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
+	}
+}
+
+// Handler is the main listener's.
+func (s *Server) Handler() http.Handler { return s.main.Handler }
+
+// AdminHandler is the admin listener's.
+func (s *Server) AdminHandler() http.Handler { return s.admin.Handler }
+
+func (s *Server) routes() http.Handler {
+	r := chi.NewRouter()
+	r.Use(s.outermost, newOrigins(s.opts.AllowOrigins, s.opts.PublicURL).check)
+	r.NotFound(hide)
+	r.MethodNotAllowed(methodNotAllowed)
+	get(r, "/", s.landing)
+	get(r, "/healthz", s.health)
+	get(r, "/readyz", s.ready)
+	get(r, "/metrics", directOnly(noRebinding(s.metrics.handler())).ServeHTTP)
+	if s.opts.Schemas != nil {
+		r.Handle("/schemas", s.opts.Schemas)
+		r.Handle("/schemas/*", s.opts.Schemas)
+	}
+	if s.opts.API != nil {
+		r.Route("/api", func(r chi.Router) {
+			r.Use(s.callers)
+			if s.opts.Backup != nil {
+				r.Post("/platform/backup", s.backup)
+			}
+			s.opts.API(r)
+		})
+	}
+	return r
+}
+
+// callers authenticates whoever has to be.
+func (s *Server) callers(next http.Handler) http.Handler {
+	known := s.opts.Authenticate(noteCaller(next))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.opts.Public != nil && s.opts.Public(r.URL.Path) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		known.ServeHTTP(w, r)
+	})
+}
+
+// Serve answers on the listener until Shutdown.
+func (s *Server) Serve(ln net.Listener) error { return serve(s.main, ln) }
+
+// ServeAdmin answers operators on the listener until Shutdown.
+func (s *Server) ServeAdmin(ln net.Listener) error { return serve(s.admin, ln) }
+
+func serve(server *http.Server, ln net.Listener) error {
+	if err := server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("couldn't serve on %s: %w", ln.Addr(), err)
+	}
+	return nil
+}
+
+// Shutdown stops gracefully: it takes no new connections, ends streams while
+// requests under way finish, and once ctx is done closes what is left. The
+// admin listener stays until the end, so that the stopping can be watched.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.stopping.Store(true)
+	streams := make(chan error, 1)
+	go func() {
+		if s.opts.EndStreams == nil {
+			streams <- nil
+			return
+		}
+		streams <- s.opts.EndStreams(ctx)
+	}()
+	err := s.main.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("couldn't wait for all requests: %w", err), s.main.Close())
+	}
+	return errors.Join(<-streams, err, s.admin.Close())
+}
+
+func stack() string { return string(debug.Stack()) }
+
+func methodNotAllowed(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Allow", "GET, HEAD")
+	envelope.WriteError(w, r, ubl.Errorf(ubl.CodeMethodNotAllowed, "the path knows GET and HEAD only"))
+}
