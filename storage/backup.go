@@ -1,0 +1,174 @@
+package storage
+
+import (
+	"archive/tar"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"ubl"
+)
+
+// A backup is a tar archive: backup.json first, then the partitions' files in
+// the order it lists them. Later versions may add fields to backup.json.
+const (
+	backupFormat     = 1
+	backupManifest   = "backup.json"
+	maxManifestBytes = mib
+)
+
+// archive is backup.json.
+type archive struct {
+	Format      int      `json:"format"`       // of the archive
+	StoreFormat int      `json:"store_format"` // of the files in it
+	Incarnation string   `json:"incarnation"`  // of the directory it was taken from
+	Created     ubl.Time `json:"created"`
+	Parts       []part   `json:"parts"`
+}
+
+type part struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+func (a *archive) size() int64 {
+	var n int64
+	for _, p := range a.Parts {
+		n += p.Size
+	}
+	return n
+}
+
+// Progress is told how many bytes of how many have been moved. Nil is allowed.
+type Progress func(done, total int64)
+
+// Backup writes an archive of the whole store while it goes on working. Every
+// partition is copied at one moment of its own: each group is whole, two groups
+// may be some seconds apart. The copies lie in the data directory until the
+// archive is written, so that a slow w keeps no transaction open; they need as
+// much space as the data. Each copy is checked: a backup of damaged data fails.
+func (e *Engine) Backup(ctx context.Context, w io.Writer, progress Progress) error {
+	dir, err := os.MkdirTemp(e.dir, backupDir)
+	if err != nil {
+		return fmt.Errorf("couldn't back up: %w", err)
+	}
+	err = e.backup(ctx, w, dir, progress)
+	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
+		return fmt.Errorf("couldn't back up: %w", err)
+	}
+	return nil
+}
+
+func (e *Engine) backup(ctx context.Context, w io.Writer, dir string, progress Progress) error {
+	a := &archive{
+		Format: backupFormat, StoreFormat: formatVersion,
+		Incarnation: e.manifest.Incarnation, Created: ubl.TimeOf(e.opts.Now()),
+	}
+	for i, p := range e.partitions {
+		copied, err := p.copyTo(ctx, filepath.Join(dir, partitionName(i)))
+		if err != nil {
+			return fmt.Errorf("%s: %w", partitionName(i), err)
+		}
+		a.Parts = append(a.Parts, copied)
+	}
+	return writeArchive(ctx, w, dir, a, progress)
+}
+
+// copyTo copies the partition as it is now and checks the copy.
+func (p *partition) copyTo(ctx context.Context, path string) (part, error) {
+	size, sum, err := p.copyTx(ctx, path)
+	if err != nil {
+		return part{}, err
+	}
+	if err := inspectFile(path, size); err != nil {
+		return part{}, err
+	}
+	return part{Name: partitionName(p.index), Size: size, SHA256: sum}, nil
+}
+
+func (p *partition) copyTx(ctx context.Context, path string) (size int64, sum string, err error) {
+	tx, err := beginRead(p.db)
+	if err != nil {
+		return 0, "", err
+	}
+	defer tx.Rollback()
+	if err := p.waitDurable(ctx, uint64(tx.ID())); err != nil {
+		return 0, "", err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	hash := sha256.New()
+	size, err = tx.WriteTo(&checkedWriter{ctx: ctx, w: io.MultiWriter(f, hash)})
+	return size, hex.EncodeToString(hash.Sum(nil)), err
+}
+
+func writeArchive(ctx context.Context, w io.Writer, dir string, a *archive, progress Progress) error {
+	text, err := json.MarshalIndent(a, "", "  ")
+	if err != nil {
+		return err
+	}
+	out := tar.NewWriter(w)
+	if err := writeHeader(out, backupManifest, int64(len(text)), a); err != nil {
+		return err
+	}
+	if _, err := out.Write(text); err != nil {
+		return err
+	}
+	counted := &checkedWriter{ctx: ctx, w: out, progress: progress, total: a.size()}
+	for _, part := range a.Parts {
+		if err := writeHeader(out, part.Name, part.Size, a); err != nil {
+			return err
+		}
+		if err := copyFile(counted, filepath.Join(dir, part.Name)); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+func writeHeader(out *tar.Writer, name string, size int64, a *archive) error {
+	return out.WriteHeader(&tar.Header{
+		Typeflag: tar.TypeReg, Name: name, Size: size, Mode: fileMode,
+		ModTime: a.Created.Std(), Format: tar.FormatPAX,
+	})
+}
+
+func copyFile(w io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}
+
+// checkedWriter stops when the context ends, and tells how far it is.
+type checkedWriter struct {
+	ctx         context.Context
+	w           io.Writer
+	progress    Progress
+	done, total int64
+}
+
+func (c *checkedWriter) Write(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := c.w.Write(b)
+	c.done += int64(n)
+	if c.progress != nil {
+		c.progress(c.done, c.total)
+	}
+	return n, err
+}

@@ -1,0 +1,175 @@
+package storage
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	bolt "go.etcd.io/bbolt"
+
+	"ubl"
+)
+
+// chunk is what one transaction did, on its way to the settler.
+type chunk struct {
+	items  []item
+	commit Commit
+}
+
+// commitAll is the committer: the only goroutine that writes to the partition.
+func (p *partition) commitAll() {
+	debug.SetPanicOnFault(true)
+	defer close(p.settling)
+	for {
+		items := p.queue.take(nil, p.opts.TxBatches, p.opts.TxBytes)
+		if len(items) == 0 {
+			return
+		}
+		p.settling <- p.process(items)
+		// Whoever is called back now may have more to submit: going to the end of
+		// the line lets it into the next transaction, and costs nothing when idle.
+		runtime.Gosched()
+	}
+}
+
+// process writes the items in one transaction and notes what became of each.
+func (p *partition) process(items []item) chunk {
+	start := p.opts.Now()
+	err := p.failure()
+	if err == nil {
+		err = p.commit(items)
+	}
+	c := Commit{Partition: p.index, Took: p.opts.Now().Sub(start), Err: err}
+	for i := range items {
+		it := &items[i]
+		switch {
+		case it.begin != nil:
+			p.grant(it.begin)
+		case it.batch == nil: // refused at the door
+			c.Refused++
+		default:
+			if err != nil {
+				it.err = err
+			}
+			if it.err != nil {
+				c.Refused++
+			} else {
+				c.Batches++
+				c.Bytes += it.size
+			}
+			it.batch = nil
+		}
+	}
+	return chunk{items, c}
+}
+
+// commit applies the items in order and commits. Its error is for all batches
+// of the transaction; a batch's own is in its item.
+func (p *partition) commit(items []item) error {
+	w := &p.writer
+	w.reset()
+	err := p.apply(w, items)
+	if err == nil && w.written {
+		tx := uint64(w.tx.ID())
+		if err = commitTx(w.tx); err == nil {
+			p.advance(tx, nil)
+			return nil
+		}
+	}
+	if w.tx != nil && !rollback(w.tx) {
+		p.lostTx = true
+	}
+	if err == nil {
+		return nil
+	}
+	return p.failedCommit(err)
+}
+
+// apply checks and puts; an error means that the transaction is of no use.
+func (p *partition) apply(w *writer, items []item) (err error) {
+	defer guard(&err)
+	for i := range items {
+		it := &items[i]
+		if it.begin != nil {
+			p.generations[it.begin.group]++
+			continue
+		}
+		if it.batch == nil {
+			continue
+		}
+		if w.tx == nil {
+			if err := w.begin(p.db); err != nil {
+				return err
+			}
+		}
+		if it.err, err = w.add(it.batch, p.leaseOf(it.batch.Group)); err != nil {
+			return err
+		}
+	}
+	return w.finish()
+}
+
+func (p *partition) leaseOf(g ubl.Group) ubl.Lease {
+	return ubl.Lease{Generation: p.generations[g]}
+}
+
+// failedCommit decides whether the partition may go on. It may if there was no
+// room for data pages: nothing refers to them until a meta page does, and the
+// newest meta page is still that of the last durable transaction.
+func (p *partition) failedCommit(err error) error {
+	if outOfSpace(err) && !p.lostTx && p.metaUntouched() {
+		return unavailable("there is no space left for data; nothing was written", err)
+	}
+	err = unavailable("writing failed; this part of the data takes no writes until the server is started again", err)
+	p.advance(0, err)
+	return err
+}
+
+func (p *partition) metaUntouched() bool {
+	newest, err := readMetas(p.file)
+	return err == nil && newest.txid == p.durable.Load()
+}
+
+func commitTx(tx *bolt.Tx) (err error) {
+	defer guard(&err)
+	return tx.Commit()
+}
+
+// rollback ends a transaction that may have ended itself already; it reports
+// false if even that panicked.
+func rollback(tx *bolt.Tx) (ok bool) {
+	defer func() { ok = recover() == nil }()
+	_ = tx.Rollback() // ErrTxClosed after a failed Commit
+	return true
+}
+
+// grant answers with the newest lease and the durable head. No batch can have
+// moved the head since the lease was counted: nobody held it yet.
+func (p *partition) grant(b *begin) {
+	if err := p.failure(); err != nil {
+		b.result.err = err
+		return
+	}
+	b.result.lease = p.leaseOf(b.group)
+	b.result.head, b.result.err = p.durableHead(b.group)
+}
+
+func (p *partition) durableHead(g ubl.Group) (head ubl.LedgerHead, err error) {
+	defer guard(&err)
+	err = p.db.View(func(tx *bolt.Tx) error {
+		bucket := tx.Bucket(dataBucket)
+		if bucket == nil {
+			return unreadable(damaged("a bucket is missing"))
+		}
+		key := append(appendPrefix(nil, g), headSpace)
+		value, err := getStored(bucket, key)
+		if err == nil {
+			head, err = parseHead(value)
+		}
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("couldn't read the ledger's head: %w", err)
+	}
+	return head, err
+}

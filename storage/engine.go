@@ -1,0 +1,183 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"ubl"
+)
+
+// Engine is the store of one node. Safe for concurrent use.
+type Engine struct {
+	dir        string
+	opts       *Options
+	manifest   *manifest
+	partitions []*partition
+	unlock     func() error
+	closing    sync.Once
+	closed     error
+}
+
+var _ ubl.Store = (*Engine)(nil)
+
+// Open opens a data directory, making it where it is missing. Errors wrap
+// [ErrInUse], [ErrNewerFormat] or [ErrDamaged] where one of them is the reason.
+func Open(dir string, opts *Options) (*Engine, error) {
+	e := &Engine{dir: dir, opts: opts.withDefaults()}
+	if err := e.open(); err != nil {
+		return nil, fmt.Errorf("couldn't open the data directory %s: %w", dir, err)
+	}
+	return e, nil
+}
+
+func (e *Engine) open() (err error) {
+	if err := makeDir(e.dir); err != nil {
+		return err
+	}
+	if e.unlock, err = lockDir(e.dir, e.opts.LockTimeout); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.unlock())
+		}
+	}()
+	if err := e.tidy(); err != nil {
+		return err
+	}
+	store := filepath.Join(e.dir, storeDir)
+	if !exists(store) {
+		if err := create(e.dir, e.opts); err != nil {
+			return err
+		}
+	}
+	if e.manifest, err = readManifest(store); err != nil {
+		return err
+	}
+	return e.openPartitions(store)
+}
+
+// tidy throws away what an earlier process did not finish. A restore that was
+// interrupted is not thrown away but refused: an empty store in the place of
+// the restored one would be a surprise.
+func (e *Engine) tidy() error {
+	if exists(filepath.Join(e.dir, restoringDir)) {
+		return errors.New("a restore into it was interrupted; restore again")
+	}
+	entries, err := os.ReadDir(e.dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), backupDir) && entry.IsDir() {
+			if err := os.RemoveAll(filepath.Join(e.dir, entry.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// create makes an empty store.
+func create(dir string, o *Options) error {
+	if o.Partitions < 1 || o.Partitions > maxPartitions {
+		return fmt.Errorf("the number of partitions must be 1 to %d", maxPartitions)
+	}
+	m, err := newManifest(o.Partitions, o)
+	if err != nil {
+		return err
+	}
+	return stage(dir, creatingDir, func(staging string) error {
+		for i := range m.Partitions {
+			path := filepath.Join(staging, partitionName(i))
+			if err := writeLabel(path, m.label(i), o); err != nil {
+				return err
+			}
+		}
+		return writeManifest(staging, m)
+	})
+}
+
+// openPartitions opens them side by side: checking a file takes time.
+func (e *Engine) openPartitions(store string) error {
+	e.partitions = make([]*partition, e.manifest.Partitions)
+	errs := make([]error, len(e.partitions))
+	var all sync.WaitGroup
+	for i := range e.partitions {
+		all.Go(func() {
+			p, err := openPartition(store, e.manifest, i, e.opts)
+			if err != nil {
+				errs[i] = fmt.Errorf("%s: %w", partitionName(i), err)
+			}
+			e.partitions[i] = p
+		})
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return errors.Join(err, e.closePartitions())
+	}
+	return nil
+}
+
+// Close writes and settles all that was submitted, then closes the files. What
+// is submitted afterwards settles with unavailable.
+func (e *Engine) Close() error {
+	e.closing.Do(func() {
+		e.closed = errors.Join(e.closePartitions(), e.unlock())
+	})
+	return e.closed
+}
+
+func (e *Engine) closePartitions() error {
+	errs := make([]error, len(e.partitions))
+	var all sync.WaitGroup
+	for i, p := range e.partitions {
+		if p != nil {
+			all.Go(func() { errs[i] = p.close() })
+		}
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+func errClosed() error { return ubl.Errorf(ubl.CodeUnavailable, "the store is closed") }
+
+// Incarnation tells this copy of the data from every other: it is drawn when a
+// directory is made or restored.
+func (e *Engine) Incarnation() string { return e.manifest.Incarnation }
+
+// Partition is where a group lives.
+func (e *Engine) Partition(g ubl.Group) int { return partitionOf(g, len(e.partitions)) }
+
+func (e *Engine) partition(g ubl.Group) *partition { return e.partitions[e.Partition(g)] }
+
+// Begin implements [ubl.Store].
+func (e *Engine) Begin(ctx context.Context, g ubl.Group) (ubl.Lease, ubl.LedgerHead, error) {
+	if !validGroup(g) {
+		return ubl.Lease{}, ubl.LedgerHead{}, ubl.Errorf(ubl.CodeInternal, "a group's name is not well formed")
+	}
+	b := &begin{group: g, answer: make(chan granted, 1)}
+	if !e.partition(g).queue.put(item{begin: b}, e.opts.QueueBytes) {
+		return ubl.Lease{}, ubl.LedgerHead{}, errClosed()
+	}
+	select {
+	case a := <-b.answer:
+		return a.lease, a.head, a.err
+	case <-ctx.Done():
+		return ubl.Lease{}, ubl.LedgerHead{}, unavailable("the request ended before the group was ready", ctx.Err())
+	}
+}
+
+// Submit implements [ubl.Store]. The batch is the store's until settled is
+// called.
+func (e *Engine) Submit(b *ubl.Batch, settled func(error)) {
+	p := e.partition(b.Group)
+	if !p.queue.put(item{batch: b, size: b.Size(), settled: settled}, e.opts.QueueBytes) {
+		p.late.settle(p.settled, settled)
+	}
+}

@@ -1,0 +1,64 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	berrors "go.etcd.io/bbolt/errors"
+
+	"ubl"
+)
+
+// Causes that callers may look for with errors.Is.
+var (
+	// ErrDamaged: a file is not what was written to it.
+	ErrDamaged = errors.New("the data is damaged")
+	// ErrNewerFormat: the data was written by a later version of this program.
+	ErrNewerFormat = errors.New("the data has a newer format than this program knows")
+	// ErrInUse: another process has the data directory open.
+	ErrInUse = errors.New("the data directory is in use")
+	// ErrNotEmpty: a restore was aimed at a directory that holds something.
+	ErrNotEmpty = errors.New("the directory is not empty")
+)
+
+func damaged(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
+}
+
+// unreadable is what a reader sees of damage found while serving.
+func unreadable(cause error) error {
+	if !errors.Is(cause, ErrDamaged) {
+		cause = fmt.Errorf("%w: %w", ErrDamaged, cause)
+	}
+	return ubl.Errorf(ubl.CodeInternal, "stored data is damaged").Because(cause)
+}
+
+func conflict(what string) error {
+	return ubl.Errorf(ubl.CodeConflict, "%s is not what the batch expects", what)
+}
+
+func unavailable(why string, cause error) error {
+	return ubl.Errorf(ubl.CodeUnavailable, "%s", why).Because(cause)
+}
+
+// guard turns a panic into an error: bbolt panics on pages that make no sense,
+// and a page that is beyond the file's end faults (see debug.SetPanicOnFault).
+func guard(err *error) {
+	if r := recover(); r != nil {
+		*err = unreadable(fmt.Errorf("bbolt panicked: %v", r))
+	}
+}
+
+// outOfSpace reports whether a commit failed because there was no room for its
+// pages. Only a failed write says that; the same errno from a sync does not
+// tell which pages it lost.
+func outOfSpace(err error) bool {
+	if errors.Is(err, berrors.ErrMaxSizeReached) {
+		return true
+	}
+	write, ok := errors.AsType[*fs.PathError](err)
+	return ok && write.Op == "write" &&
+		(errors.Is(write.Err, syscall.ENOSPC) || errors.Is(write.Err, syscall.EDQUOT))
+}

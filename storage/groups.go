@@ -1,0 +1,54 @@
+package storage
+
+import (
+	"context"
+	"runtime/debug"
+
+	bolt "go.etcd.io/bbolt"
+
+	"ubl"
+)
+
+// Groups lists the groups that have data, partition by partition. It skips from
+// group to group and so takes time by their number, not by their size.
+func (e *Engine) Groups(ctx context.Context) ([]ubl.Group, error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	var groups []ubl.Group
+	for _, p := range e.partitions {
+		tx, err := beginRead(p.db)
+		if err != nil {
+			return nil, err
+		}
+		id := uint64(tx.ID())
+		if groups, err = appendGroups(ctx, tx, groups); err != nil {
+			return nil, err
+		}
+		if err := p.waitDurable(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	return groups, nil
+}
+
+func appendGroups(ctx context.Context, tx *bolt.Tx, groups []ubl.Group) ([]ubl.Group, error) {
+	defer tx.Rollback()
+	var s snapshot
+	if err := s.open(tx); err != nil {
+		return nil, err
+	}
+	c := cursor{c: s.data.Cursor()}
+	c.seek([]byte{0})
+	for {
+		if ctx.Err() != nil {
+			return nil, unavailable("the request ended before the groups were listed", ctx.Err())
+		}
+		g, ok := c.group()
+		if !ok {
+			return groups, c.err
+		}
+		groups = append(groups, g)
+		after := appendPrefix(nil, g)
+		after[len(after)-1] = keyEnd + 1
+		c.seek(after)
+	}
+}

@@ -1,0 +1,78 @@
+package storage
+
+import (
+	"crypto/rand"
+	"io"
+	"time"
+)
+
+// Options change how an engine works; nil and zero fields mean the defaults.
+type Options struct {
+	// Partitions is how many files a new directory gets (8). An existing
+	// directory keeps the number it was made with.
+	Partitions int
+	// MaxBytes bounds each partition's file (no bound). bbolt counts in steps:
+	// powers of two up to 4 MiB, then steps of 4 MiB.
+	MaxBytes int
+	// VerifyBytes is up to which size a partition's file is checked page by page
+	// before it is served (64 MiB, some 50 ms). Of a larger one Open checks the
+	// inner pages only; Backup and Restore check everything. -1 checks none.
+	VerifyBytes int64
+	// TxBatches and TxBytes bound one transaction (1,024 and 8 MiB). A larger
+	// batch has a transaction of its own.
+	TxBatches, TxBytes int
+	// QueueBytes bounds what waits in one partition's queue (256 MiB); what comes
+	// then is refused with overloaded. Callers hold credits far below it.
+	QueueBytes int
+	// LockTimeout is how long Open waits for another process to let go (1 s).
+	LockTimeout time.Duration
+	// Random gives the incarnation of a new directory (crypto/rand).
+	Random io.Reader
+	// Now is the clock for measurements and for the date in ubl.json.
+	Now func() time.Time
+	// Observe is told of every transaction, in order within a partition, from the
+	// goroutine that settles. It must not block.
+	Observe func(Commit)
+}
+
+// Commit is one transaction, as [Options.Observe] is told.
+type Commit struct {
+	Partition int
+	// Batches were written, Refused were not.
+	Batches, Refused int
+	Bytes            int
+	Took             time.Duration
+	// Err is why the transaction failed, nil if it is durable.
+	Err error
+}
+
+const mib = 1 << 20
+
+func (o *Options) withDefaults() *Options {
+	var d Options
+	if o != nil {
+		d = *o
+	}
+	setDefault(&d.Partitions, 8)
+	setDefault(&d.VerifyBytes, 64*mib)
+	setDefault(&d.TxBatches, 1024)
+	setDefault(&d.TxBytes, 8*mib)
+	setDefault(&d.QueueBytes, 256*mib)
+	setDefault(&d.LockTimeout, time.Second)
+	if d.Random == nil {
+		d.Random = rand.Reader
+	}
+	if d.Now == nil {
+		d.Now = time.Now
+	}
+	if d.Observe == nil {
+		d.Observe = func(Commit) {}
+	}
+	return &d
+}
+
+func setDefault[T int | int64 | time.Duration](field *T, value T) {
+	if *field == 0 {
+		*field = value
+	}
+}

@@ -1,0 +1,159 @@
+package storage
+
+import (
+	"archive/tar"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Restore makes a data directory from a backup. The directory must be new or
+// empty (else [ErrNotEmpty]). The store appears in it whole or not at all: after
+// an interruption Open refuses the directory until a restore succeeds. What was
+// restored is a new incarnation.
+func Restore(ctx context.Context, r io.Reader, dir string, opts *Options, progress Progress) error {
+	if err := restore(ctx, r, dir, opts.withDefaults(), progress); err != nil {
+		return fmt.Errorf("couldn't restore into %s: %w", dir, err)
+	}
+	return nil
+}
+
+func restore(ctx context.Context, r io.Reader, dir string, o *Options, progress Progress) (err error) {
+	if err := makeDir(dir); err != nil {
+		return err
+	}
+	unlock, err := lockDir(dir, o.LockTimeout)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	if err := checkEmpty(dir); err != nil {
+		return err
+	}
+	return stage(dir, restoringDir, func(staging string) error {
+		return unpack(ctx, r, staging, o, progress)
+	})
+}
+
+// checkEmpty allows what an interrupted restore leaves, and the directory that
+// a new file system has.
+func checkEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		switch entry.Name() {
+		case lockName, restoringDir, creatingDir, "lost+found":
+		default:
+			return ErrNotEmpty
+		}
+	}
+	return nil
+}
+
+// unpack writes the archive's files, checks them and gives them their new
+// incarnation.
+func unpack(ctx context.Context, r io.Reader, staging string, o *Options, progress Progress) error {
+	in := tar.NewReader(r)
+	a, err := readArchive(in)
+	if err != nil {
+		return err
+	}
+	m, err := newManifest(len(a.Parts), o)
+	if err != nil {
+		return err
+	}
+	counted := &checkedWriter{ctx: ctx, progress: progress, total: a.size()}
+	for i, part := range a.Parts {
+		path := filepath.Join(staging, part.Name)
+		if err := unpackPart(in, part, path, counted); err != nil {
+			return fmt.Errorf("%s: %w", part.Name, err)
+		}
+		if err := relabel(path, a.label(i), m.label(i), o); err != nil {
+			return fmt.Errorf("%s: %w", part.Name, err)
+		}
+	}
+	return writeManifest(staging, m)
+}
+
+func readArchive(in *tar.Reader) (*archive, error) {
+	header, err := in.Next()
+	if err != nil || header.Name != backupManifest || header.Size > maxManifestBytes {
+		return nil, damaged("this is not a backup")
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxManifestBytes))
+	if err != nil {
+		return nil, damaged("the backup is cut short")
+	}
+	a := new(archive)
+	if err := decodeVersioned(text, backupFormat, a); err != nil {
+		return nil, err
+	}
+	if a.StoreFormat > formatVersion {
+		return nil, ErrNewerFormat
+	}
+	if len(a.Parts) < 1 || len(a.Parts) > maxPartitions {
+		return nil, damaged("the number of partitions is impossible")
+	}
+	for i, part := range a.Parts {
+		if part.Name != partitionName(i) {
+			return nil, damaged("the parts are not the partitions in order")
+		}
+	}
+	return a, nil
+}
+
+func (a *archive) label(partition int) label {
+	return label{a.StoreFormat, partition, len(a.Parts), a.Incarnation}
+}
+
+func unpackPart(in *tar.Reader, want part, path string, counted *checkedWriter) (err error) {
+	header, err := in.Next()
+	if err != nil {
+		return damaged("the backup is cut short")
+	}
+	if header.Name != want.Name || header.Size != want.Size {
+		return damaged("the backup is not what its list says")
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	hash := sha256.New()
+	counted.w = io.MultiWriter(f, hash)
+	n, err := io.Copy(counted, in)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return damaged("the backup is cut short")
+	case err != nil:
+		return err
+	case n != want.Size || hex.EncodeToString(hash.Sum(nil)) != want.SHA256:
+		return damaged("the content does not match its hash")
+	}
+	return f.Sync()
+}
+
+// relabel checks a restored file and makes it part of the new directory.
+func relabel(path string, was, is label, o *Options) error {
+	if err := inspectFile(path, 1<<62); err != nil {
+		return err
+	}
+	db, _, err := openBolt(path, o)
+	if err != nil {
+		return err
+	}
+	err = db.View(func(tx *bolt.Tx) error { return checkLabel(tx, was) })
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	return writeLabel(path, is, o)
+}

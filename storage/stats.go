@@ -1,0 +1,29 @@
+package storage
+
+// Stats is how things stand now.
+type Stats struct {
+	Partitions []PartitionStats
+}
+
+// PartitionStats is how one partition stands.
+type PartitionStats struct {
+	// Queued and QueuedBytes wait for the committer.
+	Queued, QueuedBytes int
+	FileBytes           int64
+	// Failed is why the partition takes no writes, nil while it does.
+	Failed error
+}
+
+// Stats reads how things stand, for metrics and readiness.
+func (e *Engine) Stats() Stats {
+	s := Stats{Partitions: make([]PartitionStats, len(e.partitions))}
+	for i, p := range e.partitions {
+		st := &s.Partitions[i]
+		st.Queued, st.QueuedBytes = p.queue.length()
+		st.Failed = p.failure()
+		if info, err := p.file.Stat(); err == nil {
+			st.FileBytes = info.Size()
+		}
+	}
+	return s
+}
