@@ -23,7 +23,27 @@ func (t Time) Add(d time.Duration) Time { return t + Time(d.Milliseconds()) }
 
 func (t Time) String() string { return string(t.append(nil)) }
 
-func (t Time) append(dst []byte) []byte { return t.Std().AppendFormat(dst, timeLayout) }
+// append writes the layout by hand: every atom and message has a time or three.
+func (t Time) append(dst []byte) []byte {
+	std := t.Std()
+	year, month, day := std.Date()
+	hour, minute, second := std.Clock()
+	if year < 0 || year > 9999 {
+		return std.AppendFormat(dst, timeLayout)
+	}
+	dst = append(dst, byte('0'+year/1000), byte('0'+year/100%10))
+	dst = appendTwo(dst, year%100)
+	dst = appendTwo(append(dst, '-'), int(month))
+	dst = appendTwo(append(dst, '-'), day)
+	dst = appendTwo(append(dst, 'T'), hour)
+	dst = appendTwo(append(dst, ':'), minute)
+	dst = appendTwo(append(dst, ':'), second)
+	ms := std.Nanosecond() / int(time.Millisecond)
+	dst = append(dst, '.', byte('0'+ms/100))
+	return append(appendTwo(dst, ms%100), 'Z')
+}
+
+func appendTwo(dst []byte, n int) []byte { return append(dst, byte('0'+n/10), byte('0'+n%10)) }
 
 // MarshalText writes the ISO form.
 func (t Time) MarshalText() ([]byte, error) { return t.append(nil), nil }

@@ -54,7 +54,7 @@ func newCell(rt *Runtime, g *group, name ubl.Name, f *Family) *cell {
 		if e, ok := ctx.Message().(*envelope); ok {
 			c.receive(e)
 		}
-	}))
+	}, actor.WithDispatcher(rt.dispatcher)))
 	return c
 }
 

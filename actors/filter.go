@@ -1,12 +1,16 @@
 package actors
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"iter"
+)
 
-// filterKeys is how many keys one filter covers, at 16 bits a key: about one
-// in 400 absent keys is looked up in vain.
+// A filter covers filterKeys keys with 32 bits and filterProbes probes each:
+// about one absent key in 300,000 is looked up in vain.
 const (
-	filterKeys  = 1 << 16
-	filterWords = filterKeys * 16 / 64
+	filterKeys   = 1 << 16
+	filterBits   = filterKeys * 32
+	filterProbes = 10
 )
 
 // filters are Bloom filters over the keys that have left memory, each over a
@@ -21,27 +25,28 @@ type filter struct {
 
 func (f *filters) add(n int64, hash [16]byte) {
 	if len(*f) == 0 || n >= (*f)[len(*f)-1].first+filterKeys {
-		*f = append(*f, filter{first: n, bits: make([]uint64, filterWords)})
+		*f = append(*f, filter{first: n, bits: make([]uint64, filterBits/64)})
 	}
 	newest := &(*f)[len(*f)-1]
 	newest.last = n
-	for _, p := range probes(hash) {
+	for p := range probes(hash) {
 		newest.bits[p/64] |= 1 << (p % 64)
 	}
 }
 
-// mayHold reports whether the key may be among those covered.
-func (f filters) mayHold(hash [16]byte) bool {
-	for i := range f {
-		if f[i].mayHold(hash) {
-			return true
+// holding yields the runs of numbers that the key may be among.
+func (f filters) holding(hash [16]byte) iter.Seq2[int64, int64] {
+	return func(yield func(first, last int64) bool) {
+		for i := range f {
+			if f[i].mayHold(hash) && !yield(f[i].first, f[i].last) {
+				return
+			}
 		}
 	}
-	return false
 }
 
 func (f *filter) mayHold(hash [16]byte) bool {
-	for _, p := range probes(hash) {
+	for p := range probes(hash) {
 		if f.bits[p/64]&(1<<(p%64)) == 0 {
 			return false
 		}
@@ -56,11 +61,15 @@ func (f *filters) drop(low int64) {
 	}
 }
 
-// probes takes four positions out of a hash, which is uniform already.
-func probes(hash [16]byte) [4]uint32 {
-	var p [4]uint32
-	for i := range p {
-		p[i] = binary.BigEndian.Uint32(hash[4*i:]) % (filterWords * 64)
+// probes yields positions made of the two halves of a hash, which is uniform
+// already.
+func probes(hash [16]byte) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		a, b := binary.BigEndian.Uint64(hash[:8]), binary.BigEndian.Uint64(hash[8:])|1
+		for i := range uint64(filterProbes) {
+			if !yield((a + i*b) % filterBits) {
+				return
+			}
+		}
 	}
-	return p
 }

@@ -43,8 +43,10 @@ func NewKey(op ubl.Did, req ubl.Request, content ...string) Key {
 // mailbox.
 //
 // Stored, under the actor's local name: 'k' local 0 n → at, hash, print, ref,
-// in the order of use; 'i' local 0 hash → n, to find one by its hash. Numbers
-// are 8 bytes, big-endian.
+// in the order of use; n is 8 bytes, big-endian. There is no index by hash: it
+// would make every commit write pages all over the file. Memory knows the
+// newest keys, filters tell nearly always that a key is not among the others,
+// and for the rare one that may be, its filter's part of the log is read.
 type Keys struct {
 	read  ubl.Reader
 	group ubl.Group
@@ -112,8 +114,6 @@ func (k *Keys) Find(ctx context.Context, key Key) (*Ref, error) {
 	var e entry
 	if n, ok := k.index[key.hash]; ok {
 		e = k.hot[n-k.hotLow()]
-	} else if !k.cold.mayHold(key.hash) {
-		return nil, nil
 	} else if found, err := k.lookUp(ctx, key.hash); err != nil || found == nil {
 		return nil, err
 	} else {
@@ -127,23 +127,23 @@ func (k *Keys) Find(ctx context.Context, key Key) (*Ref, error) {
 
 func (k *Keys) hotLow() int64 { return k.hot[0].n }
 
-// lookUp reads a key that memory no longer holds. It is durable: keys leave
-// memory long after they are committed.
+// lookUp reads the log where a filter says that the key may be. What it reads
+// is durable: keys leave memory long after they are committed.
 func (k *Keys) lookUp(ctx context.Context, hash [16]byte) (found *entry, err error) {
-	err = k.read.View(ctx, k.group, func(snap ubl.Snapshot) error {
-		n, err := snap.Get(k.indexKey(hash))
-		if err != nil || len(n) != 8 {
-			return err
+	for first, last := range k.cold.holding(hash) {
+		err := k.read.View(ctx, k.group, func(snap ubl.Snapshot) error {
+			return k.scan(snap, max(first, k.Low), func(e entry) bool {
+				if e.key.hash == hash {
+					found = &e
+				}
+				return found == nil && e.n < last
+			})
+		})
+		if err != nil || found != nil {
+			return found, err
 		}
-		v, err := snap.Get(k.logKey(int64(binary.BigEndian.Uint64(n))))
-		if err != nil || v == nil {
-			return err
-		}
-		e, err := decodeEntry(v)
-		found = &e
-		return err
-	})
-	return found, err
+	}
+	return nil, nil
 }
 
 // Add remembers a key with its outcome as part of an append, and lets the
@@ -155,9 +155,7 @@ func (k *Keys) Add(ctx context.Context, a *Append, key Key, at ubl.Time, ref Ref
 	k.High++
 	e := entry{n: k.High, at: at, key: key, ref: ref}
 	k.remember(e)
-	a.Records = append(a.Records,
-		Record{Key: k.logKey(e.n), Value: e.encode()},
-		Record{Key: k.indexKey(key.hash), Value: binary.BigEndian.AppendUint64(nil, uint64(e.n))})
+	a.Records = append(a.Records, Record{Key: k.logKey(e.n), Value: e.encode()})
 	return nil
 }
 
@@ -179,7 +177,7 @@ func (k *Keys) evict(ctx context.Context, a *Append, now ubl.Time) error {
 		}
 		k.Low++
 		k.cold.drop(k.Low)
-		a.Records = append(a.Records, Record{Key: k.logKey(e.n)}, Record{Key: k.indexKey(e.key.hash)})
+		a.Records = append(a.Records, Record{Key: k.logKey(e.n)})
 	}
 	return nil
 }
@@ -220,11 +218,6 @@ func (k *Keys) logKey(n int64) []byte {
 		return append(b, 1)
 	}
 	return binary.BigEndian.AppendUint64(append(b, 0), uint64(n))
-}
-
-func (k *Keys) indexKey(hash [16]byte) []byte {
-	b := append([]byte{'i'}, k.local...)
-	return append(append(b, 0), hash[:]...)
 }
 
 // entrySize is a version byte, then n, at, hash, print, kind and ref.

@@ -58,8 +58,9 @@ type Options struct {
 // [ubl.Feed].
 type Runtime struct {
 	feed
-	opts   Options
-	system *actor.ActorSystem
+	opts       Options
+	system     *actor.ActorSystem
+	dispatcher *dispatcher
 
 	cells  sync.Map // ubl.Name → *cell
 	mu     sync.Mutex
@@ -88,6 +89,7 @@ func New(opts Options) *Runtime {
 		system: actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger {
 			return slog.New(warnings{opts.Log.Handler()}).With("part", "protoactor")
 		})),
+		dispatcher: newDispatcher(),
 		groups:     make(map[ubl.Group]*group),
 		partitions: make(map[int]*credits),
 		stop:       make(chan struct{}),
@@ -258,17 +260,17 @@ func (rt *Runtime) Close(ctx context.Context) error {
 	rt.closing.Store(true)
 	close(rt.stop)
 	<-rt.swept
+	defer rt.dispatcher.close()
+	defer rt.system.Shutdown()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for rt.active.Load() > 0 {
 		rt.Passivate(-time.Hour)
 		select {
 		case <-ctx.Done():
-			rt.system.Shutdown()
 			return ctx.Err()
 		case <-tick.C:
 		}
 	}
-	rt.system.Shutdown()
 	return nil
 }
