@@ -81,8 +81,11 @@ func (g *group) others() bool {
 func (g *group) lonelyLedger() *cell {
 	g.rt.mu.Lock()
 	defer g.rt.mu.Unlock()
+	if len(g.cells) != 1 {
+		return nil
+	}
 	for c := range g.cells {
-		if len(g.cells) == 1 && c.isLedger() {
+		if c.isLedger() {
 			return c
 		}
 	}

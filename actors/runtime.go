@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -234,10 +235,17 @@ func (rt *Runtime) sweep() {
 		case <-rt.stop:
 			return
 		case <-tick.C:
+			before := rt.active.Load()
 			rt.Passivate(rt.opts.Limits.IdleAfter)
+			if before-rt.active.Load() > manyActors {
+				debug.FreeOSMemory() // an idle process might not collect garbage for minutes
+			}
 		}
 	}
 }
+
+// manyActors leaving memory at once are worth a collection of their own.
+const manyActors = 1000
 
 // Passivate lets go every actor that has been idle for the duration. A
 // LedgerShard stays as long as anyone else of its group is there.
