@@ -1,0 +1,186 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+const (
+	// maxEntries is how many credentials are remembered.
+	maxEntries = 10_000
+	// askTimeout bounds the verification of a credential and every question
+	// about it, whoever waits for them.
+	askTimeout = 5 * time.Second
+)
+
+// Options says who is let in. Key, Asker and Feed are needed.
+type Options struct {
+	// Key is the node's own.
+	Key *Key
+	// Issuers are the OpenID Connect providers; subjects of the first one keep
+	// their names as user ids.
+	Issuers []Issuer
+	// Operators are the addresses that belong to tenant 0.
+	Operators []string
+	// Asker reaches the tenants, Feed tells what their ledgers say.
+	Asker ubl.Asker
+	Feed  ubl.Feed
+	// Now is the clock; nil for the machine's.
+	Now func() time.Time
+	// HTTPClient fetches providers' keys; nil for a plain one. Its timeout is
+	// cut to 5 seconds.
+	HTTPClient *http.Client
+	// Logger takes the reasons of refusals, at debug level; nil for none.
+	Logger *slog.Logger
+	// Random draws what makes this node's questions unique; nil for crypto/rand.
+	Random io.Reader
+}
+
+// Authenticator finds out who is calling. It is safe for concurrent use.
+type Authenticator struct {
+	key       *Key
+	providers map[string]*provider // by issuer URL
+	operators []string
+	asker     ubl.Asker
+	feed      ubl.Feed
+	now       func() time.Time
+	log       *slog.Logger
+
+	cache *cache
+	// prefix and count make the idempotency key of each question. A client's own
+	// key must not serve: its stored outcome would outlive a revocation.
+	prefix string
+	count  atomic.Int64
+
+	stop      context.CancelFunc
+	leave     func() // the core ledger's feed
+	running   sync.WaitGroup
+	closeOnce sync.Once
+}
+
+// New starts an Authenticator; Close ends it. It does not go out to providers.
+func New(o Options) (*Authenticator, error) {
+	if o.Key == nil || o.Asker == nil || o.Feed == nil {
+		return nil, errors.New("auth needs a key, an asker and a feed")
+	}
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	var prefix [8]byte
+	if _, err := io.ReadFull(o.Random, prefix[:]); err != nil {
+		return nil, fmt.Errorf("couldn't draw a prefix: %w", err)
+	}
+	a := &Authenticator{
+		key:       o.Key,
+		providers: map[string]*provider{},
+		operators: slices.Clone(o.Operators),
+		asker:     o.Asker,
+		feed:      o.Feed,
+		now:       o.Now,
+		log:       o.Logger,
+		cache:     newCache(maxEntries),
+		prefix:    "auth:" + hex.EncodeToString(prefix[:]) + ":",
+	}
+	for n, i := range o.Issuers {
+		p, err := newProvider(i, n == 0, &o)
+		if err != nil {
+			return nil, fmt.Errorf("couldn't use issuer %d: %w", n+1, err)
+		}
+		if a.providers[i.URL] != nil {
+			return nil, fmt.Errorf("couldn't use issuer %d: it is configured twice", n+1)
+		}
+		a.providers[i.URL] = p
+	}
+	a.start()
+	return a, nil
+}
+
+// fill puts defaults where nothing was said.
+func (o *Options) fill() error {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	for n, op := range o.Operators {
+		if !validEmail(op) {
+			return fmt.Errorf("operator %d is not an email address", n+1)
+		}
+	}
+	return nil
+}
+
+func (a *Authenticator) start() {
+	ctx, stop := context.WithCancel(context.Background())
+	a.stop = stop
+	a.leave = a.feed.Subscribe(ubl.LedgerName(ubl.CoreTenant), a.heard)
+	a.running.Go(func() { a.askAgain(ctx) })
+}
+
+// Close stops listening and forgets every credential. Streams that still run
+// see their Revoked channel closed.
+func (a *Authenticator) Close() {
+	a.closeOnce.Do(func() {
+		a.stop()
+		a.leave()
+		a.running.Wait()
+		a.cache.clear()
+		for _, p := range a.providers {
+			p.client.CloseIdleConnections()
+		}
+	})
+}
+
+// Authenticate finds out who sent r and lets their tenant know them. Errors are
+// [ubl.Error]: unauthorized for credentials that are missing or wrong, what the
+// tenant said otherwise.
+func (a *Authenticator) Authenticate(ctx context.Context, r *http.Request) (*envelope.Caller, error) {
+	caller, _, err := a.authenticate(ctx, r)
+	return caller, err
+}
+
+func (a *Authenticator) authenticate(ctx context.Context, r *http.Request) (*envelope.Caller, *entry, error) {
+	c, err := credentialOf(r.Header)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := a.resolve(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	act := r.Method != http.MethodGet && r.Method != http.MethodHead
+	entered, err := ubl.Ask[*ubl.Entered](ctx, a.asker, ubl.TenantName(e.identity.TenantID),
+		ubl.Enter{Request: a.request(ctx, e.identity), Act: act})
+	if err != nil {
+		return nil, nil, err
+	}
+	return &envelope.Caller{Identity: e.identity, Role: entered.Role, ExpiresAt: e.expires, Revoked: e.revoked}, e, nil
+}
+
+// request is the head of a question that this package asks for a caller.
+func (a *Authenticator) request(ctx context.Context, who ubl.Identity) ubl.Request {
+	key := a.prefix + strconv.FormatInt(a.count.Add(1), 36)
+	id := envelope.RequestOf(ctx).ID
+	if id == "" { // asked in the background
+		id = key
+	}
+	return ubl.Request{Who: who, ID: id, Key: key}
+}

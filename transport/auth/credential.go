@@ -1,0 +1,125 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"strings"
+
+	"ubl"
+)
+
+// The headers that carry credentials.
+const (
+	headerBearer       = "Authorization"
+	headerAssertion    = "Cf-Access-Jwt-Assertion"
+	headerClientID     = "Cf-Access-Client-Id"
+	headerClientSecret = "Cf-Access-Client-Secret"
+)
+
+// maxCredential bounds each of those headers.
+const maxCredential = 8 << 10
+
+// credential is what a caller showed: either a token, or a client id with its
+// secret and the tenant inside the id.
+type credential struct {
+	token            string
+	clientID, secret string
+	tenant           ubl.TenantID
+}
+
+// cacheKey is what a credential is remembered by.
+type cacheKey [sha256.Size]byte
+
+func (c credential) key() cacheKey {
+	if c.token != "" {
+		return sha256.Sum256([]byte(c.token))
+	}
+	return sha256.Sum256([]byte(c.clientID + "\n" + c.secret)) // no token has a line break
+}
+
+// credentialOf picks the one credential that counts; the package comment says
+// by which rule.
+func credentialOf(h http.Header) (credential, error) {
+	service := len(h[headerClientID])+len(h[headerClientSecret]) > 0
+	switch {
+	case len(h[headerBearer]) > 0 && service:
+		return credential{}, badToken("a bearer token and a service token were sent together; send one of them")
+	case len(h[headerBearer]) > 0:
+		return bearerOf(h)
+	case service:
+		return serviceOf(h)
+	case len(h[headerAssertion]) > 0:
+		return assertionOf(h)
+	}
+	return credential{}, badToken("the request carries no credentials").Because(errMissing)
+}
+
+// errMissing tells a request without credentials from one with bad ones.
+var errMissing = errors.New("no credentials")
+
+func bearerOf(h http.Header) (credential, error) {
+	value, err := single(h, headerBearer)
+	if err != nil {
+		return credential{}, err
+	}
+	scheme, token, _ := strings.Cut(value, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return credential{}, badToken("the Authorization header is not of the Bearer scheme")
+	}
+	return tokenOf(strings.Trim(token, " "))
+}
+
+func assertionOf(h http.Header) (credential, error) {
+	value, err := single(h, headerAssertion)
+	if err != nil {
+		return credential{}, err
+	}
+	return tokenOf(value)
+}
+
+// tokenOf accepts three parts of base64url and nothing else, before any library
+// sees them.
+func tokenOf(s string) (credential, error) {
+	dots := 0
+	for _, c := range []byte(s) {
+		switch {
+		case c == '.':
+			dots++
+		case (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_':
+			return credential{}, notValid(errors.New("not base64url"))
+		}
+	}
+	if dots != 2 {
+		return credential{}, notValid(errors.New("not three parts"))
+	}
+	return credential{token: s}, nil
+}
+
+func serviceOf(h http.Header) (credential, error) {
+	clientID, err := single(h, headerClientID)
+	if err != nil {
+		return credential{}, err
+	}
+	secret, err := single(h, headerClientSecret)
+	if err != nil {
+		return credential{}, err
+	}
+	tenant := tenantOfClient(clientID)
+	if tenant == "" || !lowerHex(secret, secretBytes) {
+		return credential{}, notValid(errors.New("malformed service token"))
+	}
+	return credential{clientID: clientID, secret: secret, tenant: tenant}, nil
+}
+
+// single refuses a header that is there twice: two readers might pick two.
+func single(h http.Header, name string) (string, error) {
+	values := h[name]
+	if len(values) != 1 {
+		return "", notValid(errors.New("a credential header is missing or repeated"))
+	}
+	if len(values[0]) > maxCredential {
+		return "", badToken("the credentials are longer than 8 KiB")
+	}
+	return values[0], nil
+}

@@ -1,0 +1,49 @@
+// Package auth answers one question for every transport: who is calling.
+//
+// # Credentials
+//
+// A request names its caller in one of three ways:
+//
+//   - Authorization: Bearer <JWT>, made by this node's key ("ubl token") or by
+//     a configured OIDC issuer;
+//   - CF-Access-Client-Id and CF-Access-Client-Secret, a service token that an
+//     owner made over REST;
+//   - Cf-Access-Jwt-Assertion: <JWT>, which a proxy in front of us adds.
+//
+// The first of them that is present decides alone: a bad one never falls back
+// to the next. What the client sent itself beats what a proxy added, so that an
+// agent can pass Cloudflare Access with one credential and be itself here with
+// another. A bearer token together with service headers names two callers and
+// is refused.
+//
+// # The way of one request
+//
+//	headers ──► SHA-256 of the credential ──► cache ──► Enter of the tenant ──► envelope.Caller
+//	                                            │ not there: once for all who wait
+//	                                            ▼
+//	               signature, issuer, audience, times, address ──► AdmitToken of tenant 0
+//
+// A token is verified at its first use and remembered, by its hash and never
+// itself, until it expires. A token of this node is also admitted by tenant 0,
+// which receipts its first use and refuses a revoked one, and asked about again
+// every 30 seconds. A service token is asked about at every request. In between,
+// the ledger feeds tell of revocations at once.
+//
+// # Data and who owns it
+//
+// The cache owns its entries (at most 10,000, least recently used go first);
+// its mutex guards them. When an entry leaves, for whatever reason, its Revoked
+// channel is closed: a live stream ends and its client comes back to be
+// verified anew. An OIDC issuer's keys are owned by go-oidc and fetched when a
+// token first needs them, so a provider that is down does not stop us from
+// starting. The node's key is read once and held in memory.
+//
+// # What fails, and then what
+//
+// A credential that is missing or wrong is a 401 with code unauthorized; what
+// was wrong beyond that goes to the debug log, never what was sent. A good
+// token whose address belongs to no tenant is a 403. A provider or a tenant
+// that cannot be reached is a 503, to be retried: nobody is let in on a guess.
+// The exception is a token that was admitted within the last five minutes while
+// tenant 0 cannot be reached: without tenant 0 nothing can be revoked either.
+package auth

@@ -1,0 +1,168 @@
+package auth
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// maxKeyFile is far above any form a key comes in.
+const maxKeyFile = 16 << 10
+
+// Key is a node's Ed25519 key. All nodes of a cluster share one. It signs
+// platform tokens and prints as its id, never as itself.
+type Key struct {
+	private ed25519.PrivateKey
+	public  ed25519.PublicKey
+	id      string
+}
+
+// NewKey draws a key.
+func NewKey(random io.Reader) (*Key, error) {
+	seed := make([]byte, ed25519.SeedSize)
+	if _, err := io.ReadFull(random, seed); err != nil {
+		return nil, fmt.Errorf("couldn't draw a key: %w", err)
+	}
+	return keyOf(ed25519.NewKeyFromSeed(seed)), nil
+}
+
+// ParseKey reads a key from PKCS#8 PEM (as "openssl genpkey -algorithm ed25519"
+// writes it) or from the base64 of its 32-byte seed.
+func ParseKey(data []byte) (*Key, error) {
+	if block, _ := pem.Decode(data); block != nil {
+		parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+		if err != nil {
+			return nil, errors.New("the PEM holds no PKCS#8 private key")
+		}
+		private, ok := parsed.(ed25519.PrivateKey)
+		if !ok {
+			return nil, errors.New("the private key is not an Ed25519 key")
+		}
+		return keyOf(private), nil
+	}
+	seed, err := base64.StdEncoding.Strict().DecodeString(strings.TrimSpace(string(data)))
+	if err != nil || len(seed) != ed25519.SeedSize {
+		return nil, errors.New("not an Ed25519 key: neither PKCS#8 PEM nor the base64 of 32 bytes")
+	}
+	return keyOf(ed25519.NewKeyFromSeed(seed)), nil
+}
+
+func keyOf(private ed25519.PrivateKey) *Key {
+	public := private.Public().(ed25519.PublicKey)
+	sum := sha256.Sum256(public)
+	return &Key{private: private, public: public, id: hex.EncodeToString(sum[:8])}
+}
+
+// ID names the key without telling it: 16 hex digits of the public key's hash.
+func (k *Key) ID() string { return k.id }
+
+// String keeps the key out of logs.
+func (k *Key) String() string { return "ed25519:" + k.id }
+
+// GoString keeps the key out of logs.
+func (k *Key) GoString() string { return k.String() }
+
+// LoadKey reads the key file. A file that others than its owner can read is
+// refused: whoever reads it can be anyone here.
+func LoadKey(path string) (*Key, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("couldn't open the key: %w", err)
+	}
+	defer f.Close()
+	if err := checkMode(f); err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxKeyFile))
+	if err != nil {
+		return nil, fmt.Errorf("couldn't read the key: %w", err)
+	}
+	k, err := ParseKey(data)
+	if err != nil {
+		return nil, fmt.Errorf("couldn't use %s: %w", path, err)
+	}
+	return k, nil
+}
+
+// checkMode looks at the opened file, so that it cannot be swapped in between.
+func checkMode(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("couldn't look at the key: %w", err)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
+		return fmt.Errorf("%s is open to others (mode %04o): run chmod 600 on it, and make a new key if it may have been read", f.Name(), mode)
+	}
+	return nil
+}
+
+// LoadOrCreateKey reads the key file, or draws a key and writes it where there
+// is none. Several processes may race: they end up with the same key.
+func LoadOrCreateKey(path string, random io.Reader) (k *Key, created bool, err error) {
+	k, err = LoadKey(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return k, false, err
+	}
+	if k, err = NewKey(random); err != nil {
+		return nil, false, err
+	}
+	switch err = k.writeNew(path); {
+	case errors.Is(err, fs.ErrExist): // another process was first
+		k, err = LoadKey(path)
+		return k, false, err
+	case err != nil:
+		return nil, false, fmt.Errorf("couldn't write the key: %w", err)
+	}
+	return k, true, nil
+}
+
+// writeNew writes the key under another name and links it to path: a crash
+// leaves either no key or a whole one, and an existing key is never replaced.
+func (k *Key) writeNew(path string) error {
+	data, err := k.pem()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(path)
+	tmp, err := os.CreateTemp(dir, ".identity-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(tmp.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+func (k *Key) pem() ([]byte, error) {
+	der, err := x509.MarshalPKCS8PrivateKey(k.private)
+	if err != nil {
+		return nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

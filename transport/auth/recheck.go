@@ -1,0 +1,67 @@
+package auth
+
+import (
+	"context"
+	"time"
+
+	"ubl"
+)
+
+// recheck asks a credential's home whether it still holds, if it is time to.
+func (a *Authenticator) recheck(ctx context.Context, e *entry) error {
+	now := ubl.TimeOf(a.now())
+	if !e.claim(now) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	err := e.ask(ctx)
+	switch {
+	case err == nil:
+		e.answered(now)
+		return nil
+	case refused(err):
+		a.cache.drop(e)
+		return notValid(err)
+	case e.every == 0 || now > ubl.Time(e.asked.Load()).Add(askGrace):
+		e.due.Store(int64(now))
+		return err
+	}
+	e.due.Store(int64(now.Add(askSooner)))
+	return nil
+}
+
+// heard drops what a ledger says was revoked. It is called by the feed and does
+// not block.
+func (a *Authenticator) heard(p ubl.Publication) {
+	for i := range p.Events {
+		if ev := &p.Events[i]; ev.Kind == ubl.EventTokenRevoked {
+			a.cache.revoke(ev.TenantID, ev.TokenID)
+		}
+	}
+}
+
+// askAgain asks about the credentials of long streams, which make no further
+// requests: the feed may lose a revocation when a leader dies.
+func (a *Authenticator) askAgain(ctx context.Context) {
+	tick := time.NewTicker(askEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			a.askInUse(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (a *Authenticator) askInUse(ctx context.Context) {
+	for _, e := range a.cache.inUse() {
+		err := a.recheck(ctx, e)
+		if err != nil && !refused(err) {
+			a.log.WarnContext(ctx, "couldn't ask about credentials in use", "error", err)
+			return // whoever is next would wait in vain, too
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"ubl"
+)
+
+const (
+	// askEvery is how long an admitted token is believed without asking again.
+	askEvery = 30 * time.Second
+	// askSooner is how soon to ask again when there was no answer.
+	askSooner = 5 * time.Second
+	// askGrace is how long a token stays good without an answer.
+	askGrace = 5 * time.Minute
+)
+
+// checkFunc asks a tenant whether a credential still holds.
+type checkFunc func(ctx context.Context) error
+
+// asymmetric are the algorithms a token may be signed with: never none, never
+// one whose key we would have to share.
+func asymmetric() []jose.SignatureAlgorithm {
+	return []jose.SignatureAlgorithm{
+		jose.EdDSA, jose.ES256, jose.ES384, jose.ES512,
+		jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
+	}
+}
+
+// resolve is the entry of a credential: from the cache, asked about again where
+// that is due, or verified once for all who wait.
+func (a *Authenticator) resolve(ctx context.Context, c credential) (*entry, error) {
+	e, f, first := a.cache.find(c.key(), ubl.TimeOf(a.now()))
+	if first {
+		a.lead(ctx, f, c)
+		return f.entry, f.err
+	}
+	if f != nil {
+		select {
+		case <-f.done:
+			if f.err != nil {
+				return nil, f.err
+			}
+			e = f.entry
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return e, a.recheck(ctx, e)
+}
+
+// lead verifies a credential for everyone in the flight. It does not end with
+// the request that happened to be first.
+func (a *Authenticator) lead(ctx context.Context, f *flight, c credential) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
+	defer cancel()
+	err := errors.New("verification did not end")
+	defer func() { a.cache.settle(f, err) }() // after a panic, too
+	err = a.verify(ctx, f, c)
+}
+
+func (a *Authenticator) verify(ctx context.Context, f *flight, c credential) error {
+	e, err := a.identify(ctx, c)
+	if err != nil {
+		return err
+	}
+	e.revoked = make(chan struct{})
+	a.cache.expect(f, e)
+	if e.ask == nil {
+		return nil
+	}
+	if e.home != ubl.CoreTenant { // whose ledger is listened to anyway
+		a.cache.also(e, a.feed.Subscribe(ubl.LedgerName(e.home), a.heard))
+	}
+	now := ubl.TimeOf(a.now())
+	if err := e.ask(ctx); err != nil {
+		return refusal(err)
+	}
+	e.answered(now)
+	return nil
+}
+
+// identify makes the entry of a credential, not yet admitted.
+func (a *Authenticator) identify(ctx context.Context, c credential) (*entry, error) {
+	if c.token == "" {
+		return a.identifyService(ctx, c)
+	}
+	token, err := jwt.ParseSigned(c.token, asymmetric())
+	if err != nil {
+		return nil, notValid(err)
+	}
+	var unverified jwt.Claims // says only who should verify
+	if err := token.UnsafeClaimsWithoutVerification(&unverified); err != nil || logoutToken(token) {
+		return nil, notValid(err)
+	}
+	if unverified.Issuer == LocalIssuer {
+		return a.identifyLocal(token)
+	}
+	if p := a.providers[unverified.Issuer]; p != nil {
+		return a.identifyOIDC(ctx, p, c.token, token)
+	}
+	return nil, badToken("the token comes from an issuer that is not known here")
+}
+
+func (a *Authenticator) identifyLocal(token *jwt.JSONWebToken) (*entry, error) {
+	c, err := a.key.verifyLocal(token, a.now())
+	if err != nil {
+		return nil, err
+	}
+	id, err := localIdentity(c, a.operators)
+	if err != nil {
+		return nil, err
+	}
+	known := platformToken(c, id)
+	// The platform asks, not the bearer: tenant 0 hears of tokens from nobody else.
+	return &entry{
+		identity: id, expires: known.ExpiresAt,
+		id: known.JTI, home: ubl.CoreTenant, every: askEvery,
+		ask: func(ctx context.Context) error {
+			_, err := a.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant), ubl.AdmitToken{Request: a.request(ctx, ubl.Platform()), Token: known})
+			return err
+		},
+	}, nil
+}
+
+func (a *Authenticator) identifyOIDC(ctx context.Context, p *provider, raw string, token *jwt.JSONWebToken) (*entry, error) {
+	c, err := p.verify(ctx, raw, token)
+	if err != nil {
+		return nil, err
+	}
+	id, err := p.identity(c, a.operators)
+	if err != nil {
+		return nil, err
+	}
+	return &entry{identity: id, expires: ubl.TimeOf(c.Expiry.Time())}, nil
+}
+
+// identifyService asks the tenant in the client id. Only after a first good
+// answer is the tenant's ledger listened to, so that guesses cost one question.
+func (a *Authenticator) identifyService(ctx context.Context, c credential) (*entry, error) {
+	check := ubl.CheckServiceToken{ClientID: c.clientID, SecretHash: hashSecret(c.secret)}
+	home := ubl.TenantName(c.tenant)
+	id, err := ubl.Ask[*ubl.Identity](ctx, a.asker, home, check)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	e := &entry{identity: *id, id: c.clientID, home: c.tenant}
+	e.identity.TenantID = c.tenant // the tenant speaks for itself only
+	e.identity.Groups = append([]string{}, id.Groups...)
+	e.ask = func(ctx context.Context) error {
+		_, err := a.asker.Ask(ctx, home, check)
+		return err
+	}
+	return e, nil
+}
+
+// refusal turns a tenant's no into the 401 that looks like any other, and lets
+// a failure through as it is.
+func refusal(err error) error {
+	if refused(err) {
+		return notValid(err)
+	}
+	return err
+}
+
+// refused tells a no from no answer.
+func refused(err error) bool {
+	code := ubl.CodeOf(err)
+	return code.Status() < 500 && code != ubl.CodeRateLimited
+}

@@ -1,0 +1,60 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+
+	"ubl"
+)
+
+const (
+	clientIDBytes = 16
+	secretBytes   = 32
+)
+
+// NewServiceToken draws a service token for a tenant. The client id is
+// "<32 hex>.<tenant id>", so that any node finds the tenant that knows it; the
+// secret is 64 hex digits and shown once; its hash, the hex SHA-256 of those
+// digits, is all that is stored.
+func NewServiceToken(tenant ubl.TenantID, random io.Reader) (clientID, secret, secretHash string, err error) {
+	var drawn [clientIDBytes + secretBytes]byte
+	if _, err := io.ReadFull(random, drawn[:]); err != nil {
+		return "", "", "", fmt.Errorf("couldn't draw a service token: %w", err)
+	}
+	clientID = hex.EncodeToString(drawn[:clientIDBytes]) + "." + string(tenant)
+	secret = hex.EncodeToString(drawn[clientIDBytes:])
+	return clientID, secret, hashSecret(secret), nil
+}
+
+// hashSecret needs no salt and no stretching: a secret is 256 random bits.
+func hashSecret(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// tenantOfClient is the tenant inside a client id, "" where it has not the form
+// of [NewServiceToken].
+func tenantOfClient(clientID string) ubl.TenantID {
+	digits, rest, _ := strings.Cut(clientID, ".")
+	tenant := ubl.TenantID(rest)
+	if !lowerHex(digits, clientIDBytes) || !tenant.Valid() {
+		return ""
+	}
+	return tenant
+}
+
+// lowerHex reports whether s is n bytes in lower-case hex.
+func lowerHex(s string, n int) bool {
+	if len(s) != 2*n {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,177 @@
+package auth
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"ubl"
+)
+
+// What a platform token says about where it comes from and what it is for.
+const (
+	LocalIssuer = "urn:ubl:local"
+	Audience    = "ubl"
+)
+
+// servicePrefix keeps the subjects of services apart from those of people,
+// which are addresses and have no colon.
+const servicePrefix = "service:"
+
+// maxServiceName bounds the name of a service.
+const maxServiceName = 64
+
+// TokenSpec says what token to make.
+type TokenSpec struct {
+	// Email is the address of the bearer or, for a service, of its maker.
+	Email string
+	// Service is the service's name, 1 to 64 of [A-Za-z0-9._-]; "" for a person.
+	// Its identity is its own (name and maker), its tenant the maker's.
+	Service string
+	// TTL is how long the token holds, at least a second.
+	TTL time.Duration
+	// Operators are the addresses that belong to tenant 0, as the server knows
+	// them. They only matter for the TenantID that Sign reports.
+	Operators []string
+	// Now is when the token is made.
+	Now time.Time
+	// Random draws the token's id.
+	Random io.Reader
+}
+
+// Sign makes a platform token: a JWT that this node and all that share its key
+// accept, after tenant 0 has admitted it. It also returns what tenant 0 will
+// remember of it.
+func (k *Key) Sign(spec TokenSpec) (string, ubl.PlatformToken, error) {
+	c, err := spec.claims()
+	if err != nil {
+		return "", ubl.PlatformToken{}, err
+	}
+	id, err := localIdentity(c, spec.Operators)
+	if err != nil {
+		return "", ubl.PlatformToken{}, err
+	}
+	token, err := k.sign(c)
+	if err != nil {
+		return "", ubl.PlatformToken{}, fmt.Errorf("couldn't sign a token: %w", err)
+	}
+	return token, platformToken(c, id), nil
+}
+
+func (k *Key) sign(c any) (string, error) {
+	signer, err := jose.NewSigner(
+		jose.SigningKey{Algorithm: jose.EdDSA, Key: k.private},
+		(&jose.SignerOptions{}).WithType("JWT").WithHeader("kid", k.id))
+	if err != nil {
+		return "", err
+	}
+	return jwt.Signed(signer).Claims(c).Serialize()
+}
+
+func (s TokenSpec) claims() (*claims, error) {
+	var id [16]byte
+	email := lowerEmail(s.Email)
+	switch {
+	case !validEmail(email):
+		return nil, ubl.Errorf(ubl.CodeValidation, "the email address is not one that can be used")
+	case s.Service != "" && !validServiceName(s.Service):
+		return nil, ubl.Errorf(ubl.CodeValidation, "a service's name has 1 to %d of [A-Za-z0-9._-]", maxServiceName)
+	case s.TTL < time.Second:
+		return nil, ubl.Errorf(ubl.CodeValidation, "a token must hold for a second at least")
+	}
+	if _, err := io.ReadFull(s.Random, id[:]); err != nil {
+		return nil, fmt.Errorf("couldn't draw a token id: %w", err)
+	}
+	verified := flag(true)
+	return &claims{
+		Claims: jwt.Claims{
+			Issuer:   LocalIssuer,
+			Audience: jwt.Audience{Audience},
+			Subject:  localSubject(s.Service, email),
+			IssuedAt: jwt.NewNumericDate(s.Now),
+			Expiry:   jwt.NewNumericDate(s.Now.Add(s.TTL)),
+			ID:       hex.EncodeToString(id[:]),
+		},
+		Email:         email,
+		EmailVerified: &verified,
+		IsService:     s.Service != "",
+	}, nil
+}
+
+// localSubject is the address of a person; for a service it names the maker
+// too, so that two makers' services of one name are two.
+func localSubject(service, email string) string {
+	if service == "" {
+		return email
+	}
+	return servicePrefix + service + ":" + email
+}
+
+func validServiceName(s string) bool {
+	return len(s) <= maxServiceName && ubl.UserID("u:"+s).Valid()
+}
+
+// verifyLocal checks a platform token's signature and claims.
+func (k *Key) verifyLocal(token *jwt.JSONWebToken, now time.Time) (*claims, error) {
+	c := &claims{}
+	if err := token.Claims(k.public, c); err != nil {
+		return nil, notValid(err)
+	}
+	if err := c.check(LocalIssuer, Audience, now); err != nil {
+		return nil, err
+	}
+	if c.ID == "" || len(c.ID) > maxTokenID {
+		return nil, notValid(errors.New("no usable jti"))
+	}
+	return c, nil
+}
+
+// localIdentity is who a platform token of these claims is about.
+func localIdentity(c *claims, operators []string) (ubl.Identity, error) {
+	if err := c.checkAddress(nil); err != nil {
+		return ubl.Identity{}, err
+	}
+	service := ""
+	if c.IsService {
+		rest, _ := strings.CutPrefix(c.Subject, servicePrefix)
+		service, _, _ = strings.Cut(rest, ":")
+	}
+	if c.IsService != validServiceName(service) || c.Subject != localSubject(service, c.Email) {
+		return ubl.Identity{}, notValid(errors.New("subject and address disagree"))
+	}
+	maker := ubl.UserIDFor(LocalIssuer, c.Email, false)
+	id := ubl.Identity{
+		UserID:   ubl.UserIDFor(LocalIssuer, c.Subject, false),
+		Groups:   []string{},
+		TenantID: ubl.TenantFor(maker, c.Email, operators),
+		Issuer:   LocalIssuer,
+		Subject:  c.Subject,
+	}
+	if id.IsService = c.IsService; !id.IsService {
+		id.Email, id.EmailDomain = c.Email, ubl.EmailDomain(c.Email)
+	}
+	return id, needTenant(id)
+}
+
+// needTenant refuses someone who is who they say but belongs nowhere.
+func needTenant(id ubl.Identity) error {
+	if id.TenantID == "" {
+		return ubl.Errorf(ubl.CodeForbidden, "the email address belongs to no tenant here")
+	}
+	return nil
+}
+
+func platformToken(c *claims, id ubl.Identity) ubl.PlatformToken {
+	return ubl.PlatformToken{
+		JTI:       c.ID,
+		UserID:    id.UserID,
+		TenantID:  id.TenantID,
+		ExpiresAt: ubl.TimeOf(c.Expiry.Time()),
+	}
+}
