@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Ids carry their kind as a prefix, so that a mistaken one is seen at a glance
@@ -71,8 +73,14 @@ func isIDByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-'
 }
 
-// ValidRequestID reports whether s may serve as a request id or an idempotency
-// key that came in a header: 6 to 128 of [A-Za-z0-9._:-].
+// ValidKey reports whether s may serve as an idempotency key: 1 to 128
+// characters of UTF-8, none of them a control character.
+func ValidKey(s string) bool {
+	return s != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= 128 && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// ValidRequestID reports whether s may serve as a request id: 6 to 128 of
+// [A-Za-z0-9._:-].
 func ValidRequestID(s string) bool {
 	if len(s) < 6 || len(s) > 128 {
 		return false

@@ -85,7 +85,7 @@ func (s *Server) requestID(r *http.Request) string {
 // id, which may be the client's too. A malformed one is refused where it would
 // count, by package api.
 func key(r *http.Request, id string) string {
-	if h := r.Header["Idempotency-Key"]; len(h) == 1 && ubl.ValidRequestID(h[0]) {
+	if h := r.Header["Idempotency-Key"]; len(h) == 1 && ubl.ValidKey(h[0]) {
 		return h[0]
 	}
 	return id

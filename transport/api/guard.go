@@ -82,8 +82,8 @@ func checkKey(header []string) *ubl.Error {
 	if len(header) == 0 {
 		return nil
 	}
-	if len(header) > 1 || !ubl.ValidRequestID(header[0]) {
-		return invalid("header.Idempotency-Key", "expected one key of 6 to 128 characters of [A-Za-z0-9._:-]")
+	if len(header) > 1 || !ubl.ValidKey(header[0]) {
+		return invalid("header.Idempotency-Key", "expected one key of 1 to 128 characters, none of them a control character")
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type (
 	}
 	// Keyed is the idempotency key that a body may hold.
 	Keyed struct {
-		Key string `json:"client_request_id,omitempty" nullable:"true" pattern:"^[A-Za-z0-9._:-]{1,128}$" doc:"An idempotency key; it beats those of the headers."`
+		Key string `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"An idempotency key; it beats those of the headers."`
 	}
 	// KeyInput is a body that may be absent and can hold nothing but a key.
 	KeyInput struct {

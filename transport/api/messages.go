@@ -22,7 +22,7 @@ type sendBody struct {
 	Type    string         `json:"type" enum:"text"`
 	Body    textBody       `json:"body"`
 	ReplyTo *ubl.MessageID `json:"reply_to,omitempty" nullable:"true" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"A message of the same room."`
-	Key     *string        `json:"client_request_id,omitempty" nullable:"true" pattern:"^[A-Za-z0-9._:-]{1,128}$" doc:"An idempotency key; it beats those of the headers."`
+	Key     *string        `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"An idempotency key; it beats those of the headers."`
 }
 
 type textBody struct {
@@ -78,15 +78,11 @@ func (in *sendBody) check() error {
 		return invalid("body.type", "expected text")
 	case in.ReplyTo != nil && !in.ReplyTo.Valid():
 		return invalid("body.reply_to", "not a message id")
-	case in.Key != nil && !validKey(*in.Key):
-		return invalid("body.client_request_id", "expected 1 to 128 characters of [A-Za-z0-9._:-]")
+	case in.Key != nil && !ubl.ValidKey(*in.Key):
+		return invalid("body.client_request_id", "expected 1 to 128 characters, none of them a control character")
 	}
 	return ubl.CheckText(in.Body.Text, ubl.MaxMessageBytes)
 }
-
-// validKey is the pattern of client_request_id: that of an Agreement's id
-// without its prefix, but shorter.
-func validKey(s string) bool { return len(s) <= 128 && ubl.AgreementID("a:"+s).Valid() }
 
 // readBody reads and decodes a body that the guard has bounded.
 func readBody(r *http.Request, v any) error {
