@@ -1,0 +1,42 @@
+// Package sse is the live streams: GET /api/events/rooms/{roomId} for one room
+// and GET /api/events for all rooms of the caller, as Server-Sent Events.
+//
+// # Data and owners
+//
+// A [Hub] keeps one follow per actor that has listeners on this node: a Room
+// for room streams, a tenant's LedgerShard for tenant streams. A follow owns
+// the subscription, a bounded ring of events rendered once into the bytes of
+// their frames, and the set of its listeners. A listener is one request's
+// goroutine; it owns its cursor and its response. There is no queue a
+// listener: what it has not read is in the ring, or else in history.
+//
+// A cursor is the position of the last event a client has: a room_seq in a
+// room stream, a seq of the tenant's ledger in a tenant stream. It is written
+// as the event's id. The ids of tenant streams ("l0-42") are opaque: clients
+// hand them back and must not read them.
+//
+// # The way of one event
+//
+//	publish   the actor's sink renders the frame and puts it into the ring, O(1)
+//	          in the number of listeners
+//	wake      the follow's waker pokes every listener's one-slot channel
+//	read      a listener takes all that is new, up to 64 KiB, as slices of the
+//	          ring's own memory
+//	write     one write under a deadline, one flush
+//
+// # What fails, and then what
+//
+//   - A publication is missed (its leader died first): the next one shows the
+//     hole, or the durable head asked every 2 s does. The ring restarts above
+//     the hole, and listeners page what is missing from history.
+//   - A listener is slower than the ring: it pages from history.
+//   - A listener doesn't read: its write deadline ends it. Nobody waits for it.
+//   - Retention took what a cursor asks for: room.gap tells what is left.
+//   - A cursor is beyond the head (the server was restored from a backup): the
+//     stream goes on from the head. A room stream says so with room.gap, a
+//     tenant stream resets the client's last id.
+//   - Membership, token or node ends: the stream ends before its next event.
+//     A member_left publication can be missed too, so membership is asked again
+//     every 30 s, and by every page.
+//   - Actors are unavailable: a page is tried again every second, ten times.
+package sse

@@ -1,0 +1,181 @@
+package sse
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"ubl"
+)
+
+// askSlots is how many listeners of one follow may page from history at a
+// time, so that a thousand of them don't fill an actor's mailbox at once.
+const askSlots = 16
+
+// settleTime is what a publication may lag behind its commit before it counts
+// as missed.
+const settleTime = 250 * time.Millisecond
+
+// follow is the node's one subscription to an actor. It lives while it has
+// listeners.
+type follow struct {
+	hub    *Hub
+	topic  topic
+	refs   int // owned by hub.mu
+	cancel context.CancelFunc
+	ready  chan struct{} // closed once err is final and the ring has its base
+	err    error
+	dirty  chan struct{} // one slot: listeners have something to look at
+	asks   chan struct{} // slots
+
+	mu   sync.RWMutex
+	ring ring
+
+	listenersMu sync.Mutex
+	listeners   map[*listener]struct{}
+}
+
+func newFollow(h *Hub, t topic, cancel context.CancelFunc) *follow {
+	return &follow{
+		hub: h, topic: t, cancel: cancel,
+		ready:     make(chan struct{}),
+		dirty:     make(chan struct{}, 1),
+		asks:      make(chan struct{}, askSlots),
+		ring:      ring{maxEvents: h.limits.RingEvents, maxBytes: h.limits.RingBytes},
+		listeners: make(map[*listener]struct{}),
+	}
+}
+
+// run subscribes, learns the base, and keeps watch until ctx ends.
+func (f *follow) run(ctx context.Context) {
+	defer f.hub.work.Done()
+	unsubscribe := f.hub.feed.Subscribe(f.topic.name(), f.sink)
+	defer unsubscribe()
+	head, err := f.head(ctx)
+	if err != nil {
+		f.err = err
+		f.hub.forget(f)
+		close(f.ready)
+		return
+	}
+	f.advance(head)
+	close(f.ready)
+	f.hub.work.Add(1)
+	go f.watch(ctx)
+	f.wakeAll(ctx)
+}
+
+// sink takes a publication. It runs on the publisher's goroutine: membership
+// changes first, so that they hold before the next event is seen.
+func (f *follow) sink(p ubl.Publication) {
+	for i := range p.Events {
+		switch ev := &p.Events[i]; ev.Kind {
+		case ubl.EventMemberJoined, ubl.EventMemberLeft, ubl.EventRoomCreated:
+			f.learn(ev)
+		}
+	}
+	f.mu.Lock()
+	f.topic.take(&f.ring, &p)
+	f.mu.Unlock()
+	f.touch()
+}
+
+func (f *follow) learn(ev *ubl.Event) {
+	f.listenersMu.Lock()
+	defer f.listenersMu.Unlock()
+	for l := range f.listeners {
+		if l.caller.Identity.UserID == ev.UserID && !l.source.learn(ev) {
+			l.end(EndedMembership)
+		}
+	}
+}
+
+func (f *follow) touch() {
+	select {
+	case f.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// wakeAll spares the publisher the cost of waking a thousand listeners; events
+// that come while it is at it share the next round.
+func (f *follow) wakeAll(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.dirty:
+		}
+		f.listenersMu.Lock()
+		for l := range f.listeners {
+			l.poke()
+		}
+		f.listenersMu.Unlock()
+	}
+}
+
+// watch asks for the durable head again and again: a leader may commit and die
+// before it publishes.
+func (f *follow) watch(ctx context.Context) {
+	defer f.hub.work.Done()
+	ticker := time.NewTicker(f.hub.limits.HeadEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		head, err := f.head(ctx)
+		if err != nil || f.knows(head) {
+			continue // an actor that can't answer now is asked again
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(settleTime):
+		}
+		if !f.knows(head) {
+			f.hub.missed.Add(1)
+			f.advance(head)
+			f.touch()
+		}
+	}
+}
+
+func (f *follow) head(ctx context.Context) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, f.hub.limits.AskTimeout)
+	defer cancel()
+	return f.topic.head(ctx)
+}
+
+func (f *follow) knows(pos int64) bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.ring.last >= pos
+}
+
+func (f *follow) advance(pos int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ring.advance(pos)
+}
+
+// read is [ring.read] under the lock.
+func (f *follow) read(p *place, sees func(ubl.RoomID) bool, runs [][]byte) ([][]byte, int, bool) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.ring.read(p, sees, runs, maxPiece)
+}
+
+func (f *follow) join(l *listener) {
+	f.listenersMu.Lock()
+	defer f.listenersMu.Unlock()
+	f.listeners[l] = struct{}{}
+}
+
+func (f *follow) leave(l *listener) {
+	f.listenersMu.Lock()
+	defer f.listenersMu.Unlock()
+	delete(f.listeners, l)
+}

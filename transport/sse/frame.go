@@ -1,0 +1,112 @@
+package sse
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"ubl"
+)
+
+const (
+	retryFrame     = "retry: 2000\n\n"
+	keepaliveFrame = ":keepalive\n\n"
+)
+
+// ledgerID stands before the number in the ids of tenant streams: they count
+// in ledger shard 0, not in any room.
+const ledgerID = "l" + ubl.DefaultShard + "-"
+
+// maxID is the largest id a client may send: the largest safe JSON integer.
+const maxID = 1<<53 - 1
+
+// noID is for frames that carry no id.
+const noID = -1
+
+// appendFrame writes an event as a complete frame.
+func appendFrame(dst []byte, prefix string, id int64, ev *ubl.Event) []byte {
+	if id != noID {
+		dst = append(appendID(dst, prefix, id), '\n')
+	}
+	dst = append(dst, "event: "...)
+	dst = append(dst, ev.Kind...)
+	dst = append(dst, "\ndata: "...)
+	dst = ev.AppendData(dst)
+	return append(dst, "\n\n"...)
+}
+
+// idFrame sets a client's last id without an event.
+func idFrame(prefix string, id int64) []byte {
+	return append(appendID(nil, prefix, id), "\n\n"...)
+}
+
+func appendID(dst []byte, prefix string, id int64) []byte {
+	dst = append(dst, "id: "...)
+	dst = append(dst, prefix...)
+	return strconv.AppendInt(dst, id, 10)
+}
+
+// shown reports whether clients see events of the kind; the others steer
+// streams.
+func shown(kind string) bool {
+	return kind == ubl.EventMessageCreated || kind == ubl.EventRoomCreated || kind == ubl.EventMemberJoined
+}
+
+// messageEvent is the event that told a message when it was new: the same
+// bytes come out of a replay as came live.
+func messageEvent(t ubl.TenantID, r ubl.RoomID, seq int64, message []byte) (*ubl.Event, error) {
+	sentAt, err := sentAt(message)
+	if err != nil {
+		return nil, err
+	}
+	return &ubl.Event{
+		Kind: ubl.EventMessageCreated, TenantID: t, RoomID: r, TS: sentAt, RoomSeq: seq, Payload: message,
+	}, nil
+}
+
+// sentAt reads one member of a canonical message without decoding the rest.
+// Nothing a client chose stands behind it, so the last one found is it.
+func sentAt(message []byte) (ubl.Time, error) {
+	const member = `,"sent_at":"`
+	var t ubl.Time
+	at := bytes.LastIndex(message, []byte(member))
+	if at < 0 {
+		return 0, ubl.Errorf(ubl.CodeInternal, "a stored message has no sent_at")
+	}
+	value, _, _ := bytes.Cut(message[at+len(member):], []byte(`"`))
+	if err := t.UnmarshalText(value); err != nil {
+		return 0, ubl.Errorf(ubl.CodeInternal, "a stored message has a bad sent_at").Because(err)
+	}
+	return t, nil
+}
+
+// cursorOf reads where a client wants to go on: Last-Event-ID, else the query
+// parameter, else nil. Both are the prefix and a number.
+func cursorOf(r *http.Request, param, prefix string) (*int64, error) {
+	if id := r.Header.Get("Last-Event-ID"); id != "" {
+		return parseID("Last-Event-ID", id, prefix)
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, ubl.Errorf(ubl.CodeValidation, "the query is not well formed")
+	}
+	switch values := query[param]; len(values) {
+	case 0:
+		return nil, nil
+	case 1:
+		return parseID(param, values[0], prefix)
+	}
+	return nil, ubl.Errorf(ubl.CodeValidation, "%s is given more than once", param)
+}
+
+func parseID(name, id, prefix string) (*int64, error) {
+	digits, ok := strings.CutPrefix(id, prefix)
+	n, err := strconv.ParseUint(digits, 10, 64) // unlike ParseInt it takes no sign
+	if !ok || err != nil || n > maxID {
+		return nil, ubl.Errorf(ubl.CodeValidation, "%s is not an id of this stream", name)
+	}
+	seq := int64(n)
+	return &seq, nil
+}

@@ -1,0 +1,144 @@
+package sse
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// Tenant serves GET /api/events: what happens in all rooms of the caller, in
+// the order of the tenant's ledger. Last-Event-ID, else the parameter cursor,
+// goes on after an id that this stream gave out; without either only what is
+// new is sent. A resumed stream repeats message.created and room.created.
+func (h *Hub) Tenant(w http.ResponseWriter, r *http.Request) {
+	caller, err := callerOf(r)
+	if err != nil {
+		envelope.WriteError(w, r, err)
+		return
+	}
+	from, err := cursorOf(r, "cursor", ledgerID)
+	if err != nil {
+		envelope.WriteError(w, r, err)
+		return
+	}
+	h.serve(w, r, caller, from, &tenantSource{
+		asker: h.asker, now: h.now, who: caller.Identity, gaps: make(map[ubl.RoomID]int64),
+	})
+}
+
+// tenantSource is a member's view of their rooms.
+type tenantSource struct {
+	asker ubl.Asker
+	now   func() time.Time
+	who   ubl.Identity
+	gaps  map[ubl.RoomID]int64 // what room.gap has told of a room as kept
+	told  int64                // the last id that idle sent
+
+	mu      sync.Mutex
+	rooms   map[ubl.RoomID]ubl.RoomSummary // of which the caller is a member now
+	changes int                            // counts learn
+}
+
+func (s *tenantSource) topic() topic {
+	return ledgerTopic{asker: s.asker, ledger: ubl.LedgerName(s.who.TenantID)}
+}
+
+// start begins at the head, or after from. A cursor beyond the head, of a
+// server restored since, begins at the head too, and the client gets an id
+// that is right again.
+func (s *tenantSource) start(ctx context.Context, from *int64) (begin, error) {
+	if err := s.check(ctx); err != nil {
+		return begin{}, err
+	}
+	head, err := s.topic().head(ctx)
+	switch {
+	case err != nil:
+		return begin{}, err
+	case from == nil, *from > head:
+		s.told = head
+		return begin{pos: head, first: idFrame(ledgerID, head)}, nil
+	}
+	s.told = *from
+	return begin{pos: *from}, nil
+}
+
+// check reads the caller's rooms anew. An answer that a change overtook may be
+// older than it, and is asked for again.
+func (s *tenantSource) check(ctx context.Context) error {
+	for range 5 {
+		s.mu.Lock()
+		before := s.changes
+		s.mu.Unlock()
+		list, err := ubl.Ask[[]ubl.RoomEntry](ctx, s.asker, ubl.TenantName(s.who.TenantID), ubl.ListRooms{Who: s.who})
+		if err != nil {
+			return err
+		}
+		rooms := make(map[ubl.RoomID]ubl.RoomSummary, len(list))
+		for _, e := range list {
+			if e.Member {
+				rooms[e.RoomID] = e.RoomSummary
+			}
+		}
+		if s.replace(rooms, before) {
+			return nil
+		}
+	}
+	return ubl.Errorf(ubl.CodeUnavailable, "the caller's rooms change faster than they can be listed")
+}
+
+func (s *tenantSource) replace(rooms map[ubl.RoomID]ubl.RoomSummary, before int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.changes != before {
+		return false
+	}
+	s.rooms = rooms
+	return true
+}
+
+// learn keeps the rooms up to date. Who leaves the tenant, which is no room,
+// leaves the stream.
+func (s *tenantSource) learn(ev *ubl.Event) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changes++
+	switch {
+	case ev.Kind != ubl.EventMemberLeft && s.rooms != nil:
+		if _, known := s.rooms[ev.RoomID]; !known {
+			s.rooms[ev.RoomID] = ubl.RoomSummary{RoomID: ev.RoomID}
+		}
+	case ev.Kind == ubl.EventMemberLeft:
+		delete(s.rooms, ev.RoomID)
+		return ev.RoomID != ""
+	}
+	return true
+}
+
+func (s *tenantSource) sees(room ubl.RoomID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.rooms[room]
+	return ok
+}
+
+// idle moves the client's last id along with the ledger, so that one who
+// returns to quiet rooms needn't page through everybody else's acts.
+func (s *tenantSource) idle(pos int64) []byte {
+	if pos <= s.told {
+		return []byte(keepaliveFrame)
+	}
+	s.told = pos
+	return append(idFrame(ledgerID, pos), keepaliveFrame...)
+}
+
+// summary is the entry of a room in the caller's list.
+func (s *tenantSource) summary(room ubl.RoomID) (ubl.RoomSummary, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.rooms[room]
+	return r, ok
+}
