@@ -86,6 +86,28 @@ func (a *Agreement) SortedMembers() []Member {
 	return out
 }
 
+// Entry is the caller's, or a refusal with the code.
+func (a *Agreement) Entry(who Identity, refusal Code) (Member, error) {
+	m, ok := a.Members[who.UserID]
+	if !ok {
+		return m, Errorf(refusal, "the caller has no part in %s", a.ID)
+	}
+	return m, nil
+}
+
+// OwnedBy refuses everyone but owners, and owners too once the Agreement has
+// ended. The code is for those who have no part in it.
+func (a *Agreement) OwnedBy(who Identity, refusal Code) error {
+	m, err := a.Entry(who, refusal)
+	if err != nil {
+		return err
+	}
+	if m.Role != RoleOwner {
+		return Errorf(CodeForbidden, "only an owner may do this")
+	}
+	return a.InForce()
+}
+
 // InForce refuses an act under an Agreement that has ended.
 func (a *Agreement) InForce() error {
 	if a.Status != AgreementInForce {

@@ -78,18 +78,7 @@ func (r *Room) replay(snap ubl.Snapshot) error {
 }
 
 func eachEvent(snap ubl.Snapshot, id ubl.RoomID, fn func(event)) error {
-	var bad error
-	err := snap.Ascend(eventKey(id, 0), eventKey(id, -1), func(_, v []byte) bool {
-		var e event
-		if bad = json.Unmarshal(v, &e); bad == nil && e.Version > eventVersion {
-			bad = errors.New("an event has a newer version than this program knows")
-		}
-		if bad == nil {
-			fn(e)
-		}
-		return bad == nil
-	})
-	return errors.Join(err, bad)
+	return actors.EachEvent(snap, eventKey(id, 0), eventKey(id, -1), eventVersion, fn)
 }
 
 func (r *Room) loadHot(snap ubl.Snapshot) error {
@@ -147,23 +136,12 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 
 // member is the caller's entry, or the refusal.
 func (r *Room) member(who ubl.Identity) (ubl.Member, error) {
-	m, ok := r.state.Agreement.Members[who.UserID]
-	if !ok {
-		return m, ubl.Errorf(ubl.CodeNotAMember, "the caller is not a member of this room")
-	}
-	return m, nil
+	return r.state.Agreement.Entry(who, ubl.CodeNotAMember)
 }
 
 // owner refuses everyone but owners under an Agreement in force.
 func (r *Room) owner(who ubl.Identity) error {
-	m, err := r.member(who)
-	if err != nil {
-		return err
-	}
-	if m.Role != ubl.RoleOwner {
-		return ubl.Errorf(ubl.CodeForbidden, "only an owner of the room may do this")
-	}
-	return r.state.Agreement.InForce()
+	return r.state.Agreement.OwnedBy(who, ubl.CodeNotAMember)
 }
 
 // answer replies to members.

@@ -39,6 +39,9 @@ type event struct {
 
 const eventVersion = 1
 
+// FormatVersion implements [actors.Versioned].
+func (e event) FormatVersion() int { return e.Version }
+
 // apply is the only place where events change the state.
 func (s *State) apply(e event) {
 	s.Events = e.N

@@ -2,8 +2,6 @@ package tenant
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -63,18 +61,7 @@ func open(ctx context.Context, read ubl.Reader, found Founder, env actors.Env) (
 }
 
 func eachEvent(snap ubl.Snapshot, fn func(event)) error {
-	var bad error
-	err := snap.Ascend(eventKey(0), eventKey(-1), func(_, v []byte) bool {
-		var e event
-		if bad = json.Unmarshal(v, &e); bad == nil && e.Version > eventVersion {
-			bad = errors.New("an event has a newer version than this program knows")
-		}
-		if bad == nil {
-			fn(e)
-		}
-		return bad == nil
-	})
-	return errors.Join(err, bad)
+	return actors.EachEvent(snap, eventKey(0), eventKey(-1), eventVersion, fn)
 }
 
 // Receive implements [actors.Actor].
@@ -137,23 +124,12 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 
 // member is the caller's entry, or the refusal.
 func (x *Tenant) member(who ubl.Identity) (ubl.Member, error) {
-	m, ok := x.state.License.Members[who.UserID]
-	if !ok {
-		return m, ubl.Errorf(ubl.CodeForbidden, "the caller is not a member of this tenant")
-	}
-	return m, nil
+	return x.state.License.Entry(who, ubl.CodeForbidden)
 }
 
 // owner refuses everyone but owners under a license in force.
 func (x *Tenant) owner(who ubl.Identity) error {
-	m, err := x.member(who)
-	if err != nil {
-		return err
-	}
-	if m.Role != ubl.RoleOwner {
-		return ubl.Errorf(ubl.CodeForbidden, "only an owner of the tenant may do this")
-	}
-	return x.state.License.InForce()
+	return x.state.License.OwnedBy(who, ubl.CodeForbidden)
 }
 
 // answer replies to members.
