@@ -1,7 +1,9 @@
 package actors
 
 import (
+	"context"
 	"sync"
+	"sync/atomic"
 
 	"ubl"
 )
@@ -12,7 +14,8 @@ type group struct {
 	key       ubl.Group
 	credits   *credits
 	partition *credits
-	cells     map[*cell]struct{} // guarded by rt.mu
+	cells     map[*cell]struct{}   // guarded by rt.mu
+	ledger    atomic.Pointer[cell] // the newest LedgerShard cell
 
 	mu     sync.Mutex
 	failed error // guarded by mu; once set, the group is over
@@ -90,6 +93,18 @@ func (g *group) lonelyLedger() *cell {
 		}
 	}
 	return nil
+}
+
+// append hands an append to the group's own LedgerShard. It must not be looked
+// up by name: once the group has failed, the name leads to the LedgerShard of
+// the next one, which must not see what was decided on this one's state.
+func (g *group) append(a *Append) {
+	if l := g.ledger.Load(); l != nil {
+		if entered, _ := l.enter(&envelope{ctx: context.Background(), cmd: a}); entered {
+			return
+		}
+	}
+	a.Settle(ubl.Errorf(ubl.CodeUnavailable, "the ledger is closed"))
 }
 
 // take takes credits of the group and its partition, both or none.

@@ -196,6 +196,9 @@ func (rt *Runtime) cell(name ubl.Name) (*cell, error) {
 	}
 	c := newCell(rt, g, name, family)
 	g.cells[c] = struct{}{}
+	if c.isLedger() {
+		g.ledger.Store(c)
+	}
 	rt.cells.Store(name, c)
 	rt.active.Add(1)
 	return c, nil

@@ -34,9 +34,7 @@ func (t *Turn) Commit(a *Append) {
 	t.env.cost = 0
 	t.commit, c.last = a, a
 	c.pending.Add(1)
-	if err := c.rt.deliver(c.group.key.Ledger(), &envelope{ctx: context.Background(), cmd: a}); err != nil {
-		a.Settle(err)
-	}
+	c.group.append(a)
 }
 
 // Reply answers with v.

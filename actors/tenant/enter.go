@@ -92,11 +92,14 @@ func (x *Tenant) bootstrap(t *actors.Turn, c ubl.Enter) {
 	x.state.apply(events[0])
 	for _, room := range x.bootRooms() {
 		room.CreatedAt = now
-		if err := x.foundRoom(a, c.Request, room); err != nil {
+		founding, err := x.founding(c.Request, room)
+		if err != nil {
 			x.state = State{} // nothing was committed
 			t.Fail(err)
 			return
 		}
+		a.Merge(founding)
+		x.enlist(a, founding.Acts[0], c.Request, room)
 	}
 	t.Commit(a)
 	x.welcome(t, c.Request, m)

@@ -26,15 +26,15 @@ func (x *Tenant) createRoom(t *actors.Turn, c ubl.CreateRoom) {
 		t.Fail(ubl.Errorf(ubl.CodeConflict, "a room of this name exists already"))
 		return
 	}
-	a := &actors.Append{}
-	err := x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refEvent, N: x.state.Events + 1})
+	a, err := x.founding(c.Request, room)
 	if err == nil {
-		err = x.foundRoom(a, c.Request, room)
+		err = x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refEvent, N: x.state.Events + 1})
 	}
 	if err != nil {
 		t.Fail(err)
 		return
 	}
+	x.enlist(a, a.Acts[0], c.Request, room)
 	t.Commit(a)
 	t.Reply(&room)
 }
@@ -49,21 +49,18 @@ func (x *Tenant) mayCreate(c ubl.CreateRoom) error {
 	return ubl.CheckName(c.Name)
 }
 
-// foundRoom adds a room and its directory entry to the append, and applies the
-// entry.
-func (x *Tenant) foundRoom(a *actors.Append, req ubl.Request, room ubl.RoomSummary) error {
+// founding makes the append that founds a room; its first act is room.create.
+func (x *Tenant) founding(req ubl.Request, room ubl.RoomSummary) (*actors.Append, error) {
 	policy := ubl.RoomPolicy{
 		MaxMessageBytes: x.state.Tenant.Defaults.MaxMessageBytes,
 		RetentionDays:   x.state.Tenant.Defaults.RetentionDays, Join: ubl.JoinInvite,
 	}
-	founding, err := x.found(req, x.id, room, policy, x.env.Random)
-	if err != nil {
-		return err
-	}
-	created := founding.Acts[0]
-	a.Merge(founding)
+	return x.found(req, x.id, room, policy, x.env.Random)
+}
+
+// enlist adds a room's directory entry to the append that founds it.
+func (x *Tenant) enlist(a *actors.Append, created *actors.Act, req ubl.Request, room ubl.RoomSummary) {
 	x.state.apply(x.store(a, created, room.CreatedAt, req, event{Did: ubl.DidRoomCreate, Room: &room}))
-	return nil
 }
 
 // listRooms answers the rooms that the caller is in or may join. The indexes
