@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	"ubl/test/bench/internal/fanload"
+	"ubl/test/bench/internal/load"
+	"ubl/test/bench/internal/peer"
+)
+
+// command runs one of the processes that a run is made of. Servers print the
+// line "listening on http://HOST:PORT" and end on SIGTERM; the others print
+// one JSON value.
+func command(ctx context.Context, out io.Writer, name string, args []string) error {
+	flags := flag.NewFlagSet("bench "+name, flag.ContinueOnError)
+	dir := flags.String("dir", "", "data `directory`, which exists")
+	host := flags.String("host", "", "server to drive, as `HOST:PORT`")
+	token := flags.String("token", "", "bearer token for it")
+	writers := flags.Int("writers", 1, "writers, each with one request in flight")
+	warm := flags.Duration("warm", 0, "time before the measurement")
+	length := flags.Duration("length", time.Second, "length of the measurement")
+	limit := flags.Duration("limit", time.Minute, "time after which fanload gives up")
+	streams := flags.Int("streams", 1, "live streams to open")
+	messages := flags.Int("messages", 1, "messages to post")
+	frame := flags.Int("frame", 0, "length to pad event frames to")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	switch name {
+	case "bare":
+		return peer.RunBare(ctx, out, *dir)
+	case "jetstream":
+		return peer.RunJetStream(ctx, out, *dir)
+	case "fan":
+		return peer.RunFan(ctx, out, *frame)
+	case "loop":
+		result, err := peer.RunLoop(ctx, *dir, *writers, *length)
+		return printJSON(out, result, err)
+	case "load":
+		result, err := load.Run(ctx, load.Options{
+			Host: *host, Path: peer.MessagesPath, Token: *token, Writers: *writers, Warm: *warm, Length: *length,
+		})
+		return printJSON(out, result, err)
+	case "fanload":
+		result, err := fanload.Run(ctx, fanload.Options{
+			Host: *host, PostPath: peer.MessagesPath, EventsPath: peer.EventsPath, Token: *token,
+			Streams: *streams, Messages: *messages, Writers: *writers, Limit: *limit,
+		})
+		return printJSON(out, result, err)
+	default:
+		return fmt.Errorf("there is no command %q", name)
+	}
+}
+
+func printJSON(out io.Writer, v any, err error) error {
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(out).Encode(v); err != nil {
+		return fmt.Errorf("couldn't print the result: %w", err)
+	}
+	return nil
+}

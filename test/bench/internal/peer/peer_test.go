@@ -1,0 +1,72 @@
+package peer
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"ubl/test/bench/internal/fanload"
+	"ubl/test/bench/internal/load"
+)
+
+// begin runs a server until the test ends and returns its HOST:PORT.
+func begin(t *testing.T, run func(ctx context.Context, out io.Writer) error) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	reader, writer := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		err := run(ctx, writer)
+		writer.CloseWithError(io.EOF)
+		ended <- err
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the server ended with %v", err)
+		}
+	})
+	line, err := bufio.NewReader(reader).ReadString('\n')
+	_, host, ok := strings.Cut(strings.TrimSpace(line), "listening on http://")
+	if !ok {
+		t.Fatalf("it said %q, %v", line, err)
+	}
+	return host
+}
+
+func TestServersNumberEverySend(t *testing.T) {
+	for name, run := range map[string]func(ctx context.Context, out io.Writer, dir string) error{
+		"bare": RunBare, "jetstream": RunJetStream,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			host := begin(t, func(ctx context.Context, out io.Writer) error { return run(ctx, out, dir) })
+			r, err := load.Run(t.Context(), load.Options{Host: host, Path: MessagesPath, Writers: 8, Length: 200 * time.Millisecond})
+			if err != nil || r.Sends == 0 || r.Refused > 0 || !r.Distinct || !r.Gapless {
+				t.Errorf("got %+v, %v", r, err)
+			}
+		})
+	}
+}
+
+func TestFanReachesEveryStream(t *testing.T) {
+	const frame = 1000
+	host := begin(t, func(ctx context.Context, out io.Writer) error { return RunFan(ctx, out, frame) })
+	r, err := fanload.Run(t.Context(), fanload.Options{
+		Host: host, PostPath: MessagesPath, EventsPath: EventsPath,
+		Streams: 20, Messages: 50, Writers: 4, Limit: 10 * time.Second,
+	})
+	if err != nil || r.Deliveries != 1000 || r.FrameBytes != frame {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+func TestLoop(t *testing.T) {
+	r, err := RunLoop(t.Context(), t.TempDir(), 4, 100*time.Millisecond)
+	if err != nil || r.CommitsPerSecond <= 0 || r.TransactionsPerSecond > r.CommitsPerSecond {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}

@@ -1,0 +1,144 @@
+// Package report gathers the figures of a run, holds them against the goals
+// and writes both as Markdown for people and JSON for programs.
+package report
+
+import (
+	"slices"
+
+	"ubl/test/bench/internal/machine"
+	"ubl/test/bench/internal/stats"
+)
+
+// Section is a part of the run, which can be selected by its name.
+type Section string
+
+// The sections, in the order they run.
+const (
+	Send      Section = "send"
+	One       Section = "one"
+	InProcess Section = "inprocess"
+	Fanout    Section = "fanout"
+	Start     Section = "start"
+)
+
+// Memory is the second half of Start, with figures of its own: one half may
+// fail without the other. It can't be selected alone.
+const Memory Section = "memory"
+
+// Sections lists all of them.
+func Sections() []Section { return []Section{Send, One, InProcess, Fanout, Start} }
+
+// Subject is a program that is measured.
+type Subject string
+
+// The subjects, with the names they have in the report.
+const (
+	UBL       Subject = "UBL"
+	Workerd   Subject = "workerd (Durable Objects)"
+	JetStream Subject = "NATS JetStream"
+	Bare      Subject = "bare program"
+	Loop      Subject = "bare group-commit loop"
+	BareFan   Subject = "bare fan-out program"
+)
+
+// Measure is what is measured, with its unit in the name.
+type Measure string
+
+// The measures.
+const (
+	Rate         Measure = "per_second"
+	P50          Measure = "p50_us"
+	P99          Measure = "p99_us"
+	Records      Measure = "records_per_second"
+	Transactions Measure = "transactions_per_second"
+	FrameBytes   Measure = "frame_bytes"
+	PostRate     Measure = "posts_per_second"
+	ReadySeconds Measure = "ready_s"
+	RSSReady     Measure = "rss_ready_mb"
+	RSSTouched   Measure = "rss_touched_mb"
+	RSSIdle      Measure = "rss_idle_mb"
+	OwnReady     Measure = "own_ready_mb" // RSS without mapped files
+	OwnTouched   Measure = "own_touched_mb"
+	OwnIdle      Measure = "own_idle_mb"
+	TouchSeconds Measure = "touch_s"
+)
+
+// Key names one figure.
+type Key struct {
+	Section Section `json:"section"`
+	Subject Subject `json:"subject"`
+	Measure Measure `json:"measure"`
+}
+
+// Figure is one measured value over all rounds.
+type Figure struct {
+	Key
+	stats.Series
+}
+
+// Missing is a subject that could not be measured in a section, and why.
+type Missing struct {
+	Section Section `json:"section"`
+	Subject Subject `json:"subject"`
+	Reason  string  `json:"reason"`
+}
+
+// Settings are what the run was asked to do.
+type Settings struct {
+	Seconds     int       `json:"seconds"` // length of each measurement
+	Rounds      int       `json:"rounds"`
+	Writers     int       `json:"writers"`
+	Streams     int       `json:"streams"`
+	FanMessages int       `json:"fan_messages"`
+	FanWriters  int       `json:"fan_writers"`
+	Rooms       int       `json:"rooms"`
+	IdleSeconds int       `json:"idle_seconds"`
+	Sections    []Section `json:"sections"`
+}
+
+// Report is a whole run. Its methods are for one goroutine.
+type Report struct {
+	Machine  machine.Facts     `json:"machine"`
+	Versions map[string]string `json:"versions"`
+	Settings Settings          `json:"settings"`
+	Goals    []Outcome         `json:"goals"`
+	Figures  []Figure          `json:"figures"`
+	Missing  []Missing         `json:"not_measured"`
+}
+
+// Add takes one round's value of a figure.
+func (r *Report) Add(k Key, value float64) {
+	for i := range r.Figures {
+		if f := &r.Figures[i]; f.Key == k {
+			f.Series = stats.NewSeries(append(f.Rounds, value))
+			return
+		}
+	}
+	r.Figures = append(r.Figures, Figure{k, stats.NewSeries([]float64{value})})
+}
+
+// Miss notes that a subject could not be measured. What it had reached in the
+// section before is dropped: half a measurement compares with nothing.
+func (r *Report) Miss(section Section, subject Subject, reason string) {
+	r.Figures = slices.DeleteFunc(r.Figures, func(f Figure) bool {
+		return f.Section == section && f.Subject == subject
+	})
+	r.Missing = append(r.Missing, Missing{section, subject, reason})
+}
+
+// IsMissing tells whether Miss was called for the subject in the section.
+func (r *Report) IsMissing(section Section, subject Subject) bool {
+	return slices.ContainsFunc(r.Missing, func(m Missing) bool {
+		return m.Section == section && m.Subject == subject
+	})
+}
+
+// Find returns a figure.
+func (r *Report) Find(k Key) (stats.Series, bool) {
+	for _, f := range r.Figures {
+		if f.Key == k {
+			return f.Series, true
+		}
+	}
+	return stats.Series{}, false
+}

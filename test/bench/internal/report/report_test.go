@@ -1,0 +1,85 @@
+package report
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestJudge(t *testing.T) {
+	ubl, peer := Key{Send, UBL, Rate}, Key{Send, Bare, Rate}
+	for _, test := range []struct {
+		name    string
+		goal    Goal
+		ubl     []float64
+		peer    []float64
+		verdict string
+	}{
+		{"ratio reached", Goal{Of: ubl, By: peer, AtLeast: true, Bound: 0.9}, []float64{90, 1, 99}, []float64{100}, "reached"},
+		{"ratio missed", Goal{Of: ubl, By: peer, AtLeast: true, Bound: 0.9}, []float64{89}, []float64{100}, "missed"},
+		{"at most", Goal{Of: ubl, By: peer, Bound: 1.3}, []float64{13}, []float64{10}, "reached"},
+		{"strict", Goal{Of: ubl, By: peer, Bound: 1, Strict: true}, []float64{10}, []float64{10}, "missed"},
+		{"on its own", Goal{Of: ubl, Bound: 0.3, Strict: true}, []float64{0.2}, nil, "reached"},
+		{"no peer", Goal{Of: ubl, By: peer, Bound: 1}, []float64{10}, nil, "not measured"},
+		{"no figure", Goal{Of: ubl, By: peer, Bound: 1}, nil, []float64{10}, "not measured"},
+	} {
+		r := &Report{}
+		for _, v := range test.ubl {
+			r.Add(ubl, v)
+		}
+		for _, v := range test.peer {
+			r.Add(peer, v)
+		}
+		r.Judge([]Goal{test.goal})
+		if got := r.Goals[0].Verdict; got != test.verdict {
+			t.Errorf("%s: %s, want %s", test.name, got, test.verdict)
+		}
+	}
+}
+
+// The verdict goes by the medians, the rounds are compared pair by pair.
+func TestJudgeTellsOfSingleRounds(t *testing.T) {
+	r := &Report{}
+	for _, v := range []float64{50, 100, 120} {
+		r.Add(Key{Send, UBL, Rate}, v)
+	}
+	for _, v := range []float64{100, 100, 100} {
+		r.Add(Key{Send, Bare, Rate}, v)
+	}
+	r.Judge([]Goal{{Of: Key{Send, UBL, Rate}, By: Key{Send, Bare, Rate}, AtLeast: true, Bound: 0.9}})
+	got := r.Goals[0]
+	if got.Verdict != "reached" || got.Measured != 1 || got.In != 2 || !slices.Equal(got.Rounds, []float64{0.5, 1, 1.2}) {
+		t.Errorf("outcome is %+v", got)
+	}
+}
+
+// What can't be measured is shown with its reason, and what it had reached is
+// not.
+func TestMissingIsShown(t *testing.T) {
+	r := &Report{Settings: Settings{Rounds: 3, Seconds: 5}}
+	r.Add(Key{Send, Bare, Rate}, 12345.6)
+	r.Add(Key{Send, UBL, Rate}, 777)
+	r.Miss(Send, UBL, "a reply was refused: 503 | overloaded")
+	r.Judge(Goals())
+	dir := filepath.Join(t.TempDir(), "results")
+	if err := r.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "RESULTS.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| bare program | 12,346 | – | – |", `503 \| overloaded`, "**not measured**", "section fanout was not run"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the report lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(string(text), "777") {
+		t.Error("the report shows half a measurement")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "results.json")); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// table is one section's figures: a row a subject, a column a measure.
+type table struct {
+	section  Section
+	title    string
+	about    string
+	subjects []Subject
+	columns  []column
+}
+
+type column struct {
+	name    string
+	measure Measure
+	show    func(float64) string
+}
+
+func (r *Report) tables() []table {
+	s := r.Settings
+	latency := []column{{"p50 ms", P50, millis}, {"p99 ms", P99, millis}}
+	sends := append([]column{{"sends/s", Rate, whole}}, latency...)
+	servers := []Subject{UBL, Workerd, JetStream, Bare}
+	return []table{
+		{Send, fmt.Sprintf("Send: %d writers to one room over HTTP", s.Writers),
+			"Every reply comes after an fsync. All replies were 2xx, and no room_seq came twice or was left out.",
+			servers, sends},
+		{One, "Send: one writer over HTTP", "The same with a single request in flight.", servers, sends},
+		{InProcess, fmt.Sprintf("In process: %d writers, no HTTP", s.Writers),
+			"The loop stores ready-made bytes of the same length; UBL does all the work of a send but HTTP. " +
+				"A transaction is one synced commit.",
+			[]Subject{UBL, Loop}, append(sends, column{"records/s", Records, whole}, column{"transactions/s", Transactions, whole})},
+		{Fanout, fmt.Sprintf("Fan-out to %s streams: %s messages from %d writers", whole(float64(s.Streams)), whole(float64(s.FanMessages)), s.FanWriters),
+			"Deliveries from the first post to the last delivery. Each stream got each event once and in order. " +
+				"UBL syncs every message to disk first; the bare program stores nothing.",
+			[]Subject{UBL, BareFan}, []column{{"events/s", Rate, whole}, {"posts/s", PostRate, whole}, {"bytes a frame", FrameBytes, whole}}},
+		{Start, fmt.Sprintf("Start with %s rooms on disk", whole(float64(s.Rooms))),
+			"From exec to the first 200 of /readyz, with the files in the page cache.",
+			[]Subject{UBL}, []column{{"ready s", ReadySeconds, seconds}}},
+		{Memory, fmt.Sprintf("Memory with %s rooms on disk", whole(float64(s.Rooms))),
+			fmt.Sprintf("VmRSS in MB when ready, after each room's history has been read once, and after %d s of nothing; "+
+				"and the part that is its own (RssAnon), without mapped files.", s.IdleSeconds),
+			[]Subject{UBL}, []column{{"ready", RSSReady, whole}, {"own", OwnReady, whole}, {"reading all, s", TouchSeconds, seconds},
+				{"in use", RSSTouched, whole}, {"own", OwnTouched, whole}, {"idle", RSSIdle, whole}, {"own", OwnIdle, whole}}},
+	}
+}
+
+// write leaves out a table with no row: its section was not run.
+func (t table) write(w io.Writer, r *Report) {
+	var rows strings.Builder
+	for _, subject := range t.subjects {
+		cells, found := make([]string, len(t.columns)), false
+		for i, c := range t.columns {
+			cells[i] = "–"
+			if series, ok := r.Find(Key{t.section, subject, c.measure}); ok {
+				cells[i], found = format(series, c.show), true
+			}
+		}
+		if found {
+			fmt.Fprintf(&rows, "| %s | %s |\n", subject, strings.Join(cells, " | "))
+		}
+	}
+	if rows.Len() == 0 {
+		return
+	}
+	fmt.Fprintf(w, "## %s\n\n%s\n\n| |", t.title, t.about)
+	for _, c := range t.columns {
+		fmt.Fprintf(w, " %s |", c.name)
+	}
+	fmt.Fprintf(w, "\n|---|%s\n%s\n", strings.Repeat("---:|", len(t.columns)), rows.String())
+}

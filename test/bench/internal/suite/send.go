@@ -1,0 +1,121 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ubl/test/bench/internal/load"
+	"ubl/test/bench/internal/proc"
+	"ubl/test/bench/internal/report"
+	"ubl/test/bench/internal/workerd"
+)
+
+// peerToken stands in for UBL's token, so that the servers that ignore it
+// still read a request of about the same length.
+func peerToken() string { return strings.Repeat("x", 400) }
+
+// sends measures the servers under many writers, under one writer, or both in
+// the same turn. One writer goes first, while every store is still small: the
+// fast ones would else begin it with more data than the slow ones.
+func (s *Suite) sends(ctx context.Context, many, one bool) {
+	var sections []report.Section
+	if many {
+		sections = append(sections, report.Send)
+	}
+	if one {
+		sections = append(sections, report.One)
+	}
+	s.missBinaries(sections)
+	start := func(subject report.Subject, begin func(ctx context.Context, dir string) (*target, error)) turn {
+		return turn{subject, func(ctx context.Context, dir string) error {
+			t, err := begin(ctx, dir)
+			if err != nil {
+				return err
+			}
+			err = s.drive(ctx, subject, t, many, one)
+			return errors.Join(err, t.server.Stop())
+		}}
+	}
+	s.rounds(ctx, sections, []turn{
+		start(report.UBL, func(ctx context.Context, dir string) (*target, error) {
+			return s.startUBL(ctx, dir, sender)
+		}),
+		start(report.Workerd, s.startWorkerd),
+		start(report.JetStream, func(ctx context.Context, dir string) (*target, error) {
+			return s.startPeer(ctx, report.JetStream, "jetstream", "-dir", dir)
+		}),
+		start(report.Bare, func(ctx context.Context, dir string) (*target, error) {
+			return s.startPeer(ctx, report.Bare, "bare", "-dir", dir)
+		}),
+	})
+}
+
+// missBinaries notes what can't be measured because its program isn't there.
+func (s *Suite) missBinaries(sections []report.Section) {
+	for _, section := range sections {
+		if s.UBLMissing != "" {
+			s.miss(section, report.UBL, s.UBLMissing)
+		}
+		if s.WorkerdMissing != "" && (section == report.Send || section == report.One) {
+			s.miss(section, report.Workerd, s.WorkerdMissing)
+		}
+	}
+}
+
+func (s *Suite) startPeer(ctx context.Context, subject report.Subject, args ...string) (*target, error) {
+	server, err := s.self(ctx, subject, args...)
+	if err != nil {
+		return nil, err
+	}
+	return &target{server, peerToken()}, nil
+}
+
+func (s *Suite) startWorkerd(ctx context.Context, dir string) (*target, error) {
+	path, args := s.Workerd.Command(dir)
+	server, err := proc.Start(ctx, proc.Spec{
+		Name: string(report.Workerd), Path: path, Args: args, Address: workerd.Address, Control: true, LogDir: s.Scratch,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &target{server, peerToken()}, nil
+}
+
+func (s *Suite) drive(ctx context.Context, subject report.Subject, t *target, many, one bool) error {
+	if one {
+		if err := s.measure(ctx, report.One, subject, t, 1); err != nil {
+			return err
+		}
+	}
+	if many {
+		return s.measure(ctx, report.Send, subject, t, s.settings().Writers)
+	}
+	return nil
+}
+
+// measure runs the load generator once and takes its figures, provided that
+// every reply was what it should be.
+func (s *Suite) measure(ctx context.Context, section report.Section, subject report.Subject, t *target, writers int) error {
+	var r load.Result
+	err := proc.JSON(ctx, &r, nil, s.Self, "load", "-host", t.server.Host, "-token", t.token,
+		"-writers", strconv.Itoa(writers), "-warm", warm.String(), "-length", s.length().String())
+	if err != nil {
+		return errors.Join(fmt.Errorf("the load generator failed: %w", err), t.server.Complaint())
+	}
+	switch {
+	case r.Refused > 0:
+		return fmt.Errorf("%d of %d replies were not 2xx, the first: %s", r.Refused, r.Refused+r.Sends, r.FirstRefusal)
+	case !r.Distinct:
+		return errors.New("a room_seq was given twice")
+	case !r.Gapless:
+		return errors.New("a room_seq was left out")
+	}
+	s.Report.Add(report.Key{Section: section, Subject: subject, Measure: report.Rate}, r.SendsPerSecond)
+	s.Report.Add(report.Key{Section: section, Subject: subject, Measure: report.P50}, r.P50us)
+	s.Report.Add(report.Key{Section: section, Subject: subject, Measure: report.P99}, r.P99us)
+	s.Logf("  %d writers: %.0f sends/s, p50 %.2f ms, p99 %.2f ms", writers, r.SendsPerSecond, r.P50us/1000, r.P99us/1000)
+	return nil
+}

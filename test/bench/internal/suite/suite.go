@@ -1,0 +1,122 @@
+// Package suite is the order of the measurements: which program runs when,
+// against what data, and what its figures are called. Programs take turns
+// within a round and the turns shift from round to round, so that a slow
+// minute of the machine hits all of them alike. Each turn begins with an empty
+// data directory on the same disk.
+package suite
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ubl/test/bench/internal/proc"
+	"ubl/test/bench/internal/report"
+	"ubl/test/bench/internal/workerd"
+)
+
+// Suite is one run. Its fields are set before Run and not changed after.
+type Suite struct {
+	Self    string           // this very program, for its subcommands
+	UBL     string           // the product's binary; empty with UBLMissing set
+	Workerd *workerd.Runtime // nil with WorkerdMissing set
+	Scratch string           // where data directories are made; on a real disk
+
+	UBLMissing     string // why UBL can't be measured
+	WorkerdMissing string // why workerd can't be measured
+
+	Report *report.Report
+	Logf   func(format string, args ...any)
+}
+
+// warm is how long every program is driven before it is measured.
+const warm = time.Second
+
+// Run measures the selected sections. A program that fails is noted in the
+// report and the rest goes on; an error means that the run itself can't.
+func (s *Suite) Run(ctx context.Context) error {
+	selected := func(section report.Section) bool {
+		return slices.Contains(s.Report.Settings.Sections, section)
+	}
+	if selected(report.Send) || selected(report.One) {
+		s.sends(ctx, selected(report.Send), selected(report.One))
+	}
+	if selected(report.InProcess) {
+		s.inProcess(ctx)
+	}
+	if selected(report.Fanout) {
+		s.fanout(ctx)
+	}
+	if selected(report.Start) {
+		s.start(ctx)
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("the run was cut short: %w", context.Cause(ctx))
+	}
+	return nil
+}
+
+func (s *Suite) settings() report.Settings { return s.Report.Settings }
+
+func (s *Suite) length() time.Duration { return time.Duration(s.settings().Seconds) * time.Second }
+
+// miss notes and tells that a program could not be measured; a reason may be
+// what a tool printed, on many lines.
+func (s *Suite) miss(section report.Section, subject report.Subject, reason string) {
+	reason = strings.Join(strings.Fields(reason), " ")
+	s.Report.Miss(section, subject, reason)
+	s.Logf("%s: %s not measured: %s", section, subject, reason)
+}
+
+// turn is one program's part of a round; it adds the figures it measures.
+type turn struct {
+	subject report.Subject
+	run     func(ctx context.Context, dir string) error
+}
+
+// rounds lets the programs of a section take turns. One that fails is out for
+// the rest of it.
+func (s *Suite) rounds(ctx context.Context, sections []report.Section, turns []turn) {
+	for round := range s.settings().Rounds {
+		for i := range turns {
+			t := turns[(i+round)%len(turns)]
+			if ctx.Err() != nil || s.Report.IsMissing(sections[0], t.subject) {
+				continue
+			}
+			s.Logf("%s: round %d of %d: %s", sections[0], round+1, s.settings().Rounds, t.subject)
+			if err := s.inScratch(func(dir string) error { return t.run(ctx, dir) }); err != nil {
+				for _, section := range sections {
+					s.miss(section, t.subject, err.Error())
+				}
+			}
+		}
+	}
+}
+
+// inScratch runs f with a data directory of its own.
+func (s *Suite) inScratch(f func(dir string) error) error {
+	dir, err := os.MkdirTemp(s.Scratch, "data-")
+	if err != nil {
+		return fmt.Errorf("couldn't make a data directory: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	data := filepath.Join(dir, "data")
+	if err := os.Mkdir(data, 0o700); err != nil {
+		return fmt.Errorf("couldn't make a data directory: %w", err)
+	}
+	// What a build, an installation or the turn before left unwritten would
+	// hold up the first syncs of this one.
+	unix.Sync()
+	return f(data)
+}
+
+// self starts one of this program's own servers.
+func (s *Suite) self(ctx context.Context, subject report.Subject, args ...string) (*proc.Server, error) {
+	return proc.Start(ctx, proc.Spec{Name: string(subject), Path: s.Self, Args: args, Address: proc.ListeningOn, LogDir: s.Scratch})
+}

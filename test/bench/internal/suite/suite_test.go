@@ -1,0 +1,41 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"testing"
+
+	"ubl/test/bench/internal/report"
+)
+
+// Turns shift from round to round, and a program that fails is out with its
+// reason while the others go on.
+func TestRounds(t *testing.T) {
+	s := &Suite{
+		Scratch: t.TempDir(),
+		Report:  &report.Report{Settings: report.Settings{Rounds: 3}},
+		Logf:    t.Logf,
+	}
+	var order []string
+	take := func(subject report.Subject, err error) turn {
+		return turn{subject, func(_ context.Context, dir string) error {
+			if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+				t.Errorf("%s did not get an empty directory: %v", subject, err)
+			}
+			order = append(order, string(subject))
+			return err
+		}}
+	}
+	s.rounds(t.Context(), []report.Section{report.Send, report.One}, []turn{
+		take("a", nil), take("b", errors.New("no\n disk")), take("c", nil),
+	})
+	if want := []string{"a", "b", "c", "c", "a", "c", "a"}; !slices.Equal(order, want) {
+		t.Errorf("turns were %v, want %v", order, want)
+	}
+	want := []report.Missing{{Section: report.Send, Subject: "b", Reason: "no disk"}, {Section: report.One, Subject: "b", Reason: "no disk"}}
+	if !slices.Equal(s.Report.Missing, want) {
+		t.Errorf("missing are %v, want %v", s.Report.Missing, want)
+	}
+}

@@ -1,0 +1,125 @@
+// Command bench holds UBL side by side with other ways to do the same work, in
+// one run, on the machine at hand.
+//
+// What is measured, and against what:
+//
+//   - send: 64 writers to one room over HTTP, every reply synced to disk first.
+//     UBL; one Durable Object in workerd; NATS JetStream behind a minimal HTTP
+//     front; the bare program, which does the same work with the same libraries
+//     and nothing else.
+//   - one: the same with one writer.
+//   - inprocess: UBL without HTTP, and the bare group-commit loop on bbolt.
+//   - fanout: live events to 1,000 streams, from UBL and from a bare program
+//     that writes the same bytes.
+//   - start: how soon UBL is ready with 100,000 rooms on disk, and its memory.
+//
+// How: programs take turns, three rounds, medians with their range. Why it is
+// fair: every server is a process of its own that starts with an empty
+// directory on the same disk; one load generator, the same for all, sends the
+// same bytes; each program syncs each reply with the means it comes with; and
+// where a peer does less work than UBL, it is in the peer's favour and said so.
+//
+// It runs itself again for the Go peers and the load generators; see
+// commands.go. It needs Linux, for epoll and /proc.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"ubl/test/bench/internal/machine"
+	"ubl/test/bench/internal/report"
+	"ubl/test/bench/internal/suite"
+	"ubl/test/bench/internal/workerd"
+)
+
+// runLimit bounds a whole run.
+const runLimit = 30 * time.Minute
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, os.Args[1:])
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		return command(ctx, os.Stdout, args[0], args[1:])
+	}
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, runLimit, fmt.Errorf("not done within %s", runLimit))
+	defer cancel()
+	return measure(ctx, o, logger(time.Now()))
+}
+
+// logger writes plain lines with the time since the start of the run.
+func logger(start time.Time) func(format string, args ...any) {
+	return func(format string, args ...any) {
+		elapsed := time.Since(start).Truncate(time.Second)
+		fmt.Fprintf(os.Stderr, "%7s  %s\n", elapsed, fmt.Sprintf(format, args...))
+	}
+}
+
+// measure does a whole run and writes its report, also of a run cut short.
+func measure(ctx context.Context, o options, logf func(string, ...any)) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("couldn't find this program: %w", err)
+	}
+	if err := os.MkdirAll(o.cache, 0o755); err != nil {
+		return fmt.Errorf("couldn't make the cache: %w", err)
+	}
+	scratch, err := os.MkdirTemp(o.cache, "run-")
+	if err != nil {
+		return fmt.Errorf("couldn't make a directory for data: %w", err)
+	}
+	defer os.RemoveAll(scratch)
+
+	facts, err := machine.Look(scratch, time.Now())
+	if err != nil {
+		return err
+	}
+	logf("%d cores, fsync p50 %.0f µs, p99 %.0f µs", facts.Cores, facts.FsyncP50us, facts.FsyncP99us)
+	s := &suite.Suite{
+		Self: self, Scratch: scratch, Logf: logf,
+		Report: &report.Report{Machine: facts, Settings: o.settings},
+	}
+	if s.UBL, err = findUBL(ctx, o, logf); err != nil {
+		s.UBLMissing = err.Error()
+	}
+	if o.selected(report.Send) || o.selected(report.One) {
+		logf("installing workerd")
+		if s.Workerd, err = workerd.Install(ctx, filepath.Join(o.cache, "workerd")); err != nil {
+			s.WorkerdMissing = err.Error()
+		}
+	}
+	s.Report.Versions = versions(ctx, s)
+
+	cut := s.Run(ctx)
+	s.Report.Judge(report.Goals())
+	s.Report.Markdown(os.Stdout)
+	if err := s.Report.Write(o.out); err != nil {
+		return errors.Join(cut, err)
+	}
+	logf("written to %s", o.out)
+	return cut
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ubl/test/bench/internal/report"
+)
+
+// options are what the flags say.
+type options struct {
+	ubl      string // a built binary, or empty to build one
+	out      string
+	cache    string
+	settings report.Settings
+}
+
+func (o options) selected(s report.Section) bool { return slices.Contains(o.settings.Sections, s) }
+
+func parse(args []string) (options, error) {
+	var o options
+	var sections, all []string
+	for _, s := range report.Sections() {
+		all = append(all, string(s))
+	}
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	set := &o.settings
+	flags.StringVar(&o.ubl, "ubl", "", "`path` of a built ubl; by default it is built from ../../cmd/ubl")
+	flags.StringVar(&o.out, "out", "results", "`directory` for RESULTS.md and results.json")
+	flags.StringVar(&o.cache, "cache", ".cache", "`directory` for workerd, the built ubl and all data; it must be on a real disk")
+	flags.IntVar(&set.Seconds, "seconds", 5, "length of each measurement")
+	flags.IntVar(&set.Rounds, "rounds", 3, "how often each program is measured")
+	flags.IntVar(&set.Writers, "writers", 64, "writers in the sections send and inprocess")
+	flags.IntVar(&set.Streams, "streams", 1000, "live streams in the section fanout")
+	flags.IntVar(&set.FanMessages, "fan-messages", 2000, "messages posted in the section fanout")
+	flags.IntVar(&set.FanWriters, "fan-writers", 8, "writers in the section fanout")
+	flags.IntVar(&set.Rooms, "rooms", 100_000, "rooms on disk in the section start")
+	flags.IntVar(&set.IdleSeconds, "idle", 75, "seconds without work in the section start")
+	flags.Func("sections", "`list` of sections to run (default "+strings.Join(all, ",")+")", func(list string) error {
+		sections = strings.Split(list, ",")
+		return nil
+	})
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if sections == nil {
+		sections = all
+	}
+	for _, s := range sections {
+		if !slices.Contains(all, s) {
+			return o, fmt.Errorf("there is no section %q, only %s", s, strings.Join(all, ", "))
+		}
+		set.Sections = append(set.Sections, report.Section(s))
+	}
+	for _, n := range []int{set.Seconds, set.Rounds, set.Writers, set.Streams, set.FanMessages, set.FanWriters, set.Rooms} {
+		if n < 1 {
+			return o, errors.New("every number must be at least 1")
+		}
+	}
+	// The servers run elsewhere, so relative names won't do.
+	var err error
+	if o.cache, err = filepath.Abs(o.cache); err != nil {
+		return o, fmt.Errorf("couldn't name the cache: %w", err)
+	}
+	return o, nil
+}
