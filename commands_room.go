@@ -125,8 +125,8 @@ func (AddMember) Cost() int { return 2 * writeCost }
 // Cost is that of an act and its system message.
 func (JoinRoom) Cost() int { return 2 * writeCost }
 
-// Cost is that of an act and its system message.
-func (Welcome) Cost() int { return 2 * writeCost }
+// Cost is 0: nearly every Welcome only reads.
+func (Welcome) Cost() int { return 0 }
 
 // Cost is that of one act.
 func (SetMember) Cost() int { return writeCost }

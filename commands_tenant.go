@@ -80,8 +80,8 @@ type (
 		Request
 		Token PlatformToken
 	}
-	// SweepRooms applies retention in all rooms. The platform only; each Room
-	// checks that. Answers the number of rooms that have retention.
+	// SweepRooms applies retention in all rooms, and finishes shutting members
+	// out. The platform only. Answers the number of rooms that have retention.
 	SweepRooms struct{ Request }
 	// RevokeToken ends a platform token. Owners of tenant 0, and anyone their
 	// own. Answers nil.

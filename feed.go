@@ -98,7 +98,7 @@ type Publication struct {
 // listeners that must miss nothing compare with the durable head.
 type Feed interface {
 	// Subscribe calls sink with each publication of the named actor from now on,
-	// until cancel returns. A Room publishes its own events; a LedgerShard every
+	// until it is cancelled; a call under way may still end after that. A Room publishes its own events; a LedgerShard every
 	// commit of its tenant. sink must not block.
 	Subscribe(to Name, sink func(Publication)) (cancel func())
 }

@@ -40,6 +40,11 @@ const (
 	CeremonyRoom RoomID = "r:key-ceremony"
 )
 
+// PlatformRooms are the rooms that tenant 0 begins with and keeps.
+func PlatformRooms() []RoomID {
+	return []RoomID{GeneralRoom, OpsRoom, AuditRoom, CeremonyRoom}
+}
+
 // Valid reports whether the id has its pattern.
 func (id TenantID) Valid() bool { return validID(string(id), "t:", 128, "") }
 

@@ -3,9 +3,9 @@ package ubl
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -140,7 +140,7 @@ func CheckName(name string) error {
 		return Errorf(CodeValidation, "the name is empty")
 	case utf8.RuneCountInString(name) > 128:
 		return Errorf(CodeValidation, "the name is longer than 128 characters")
-	case slices.ContainsFunc([]rune(name), func(r rune) bool { return r < 0x20 || r == 0x7f }):
+	case strings.ContainsFunc(name, unicode.IsControl):
 		return Errorf(CodeValidation, "the name holds a control character")
 	}
 	return nil

@@ -84,5 +84,9 @@ type Request struct {
 	Key string
 }
 
+// JoinCost is what a command whose Cost is 0 reserves where it turns out to add
+// someone: an act, its system message, and a tenant's beginning where it is one.
+const JoinCost = 16 * writeCost
+
 // writeCost covers the atoms and bookkeeping of one act, without its content.
 const writeCost = 2048

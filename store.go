@@ -47,9 +47,9 @@ type Counter struct {
 	From, To int64
 }
 
-// Lease is the right to write to a group: its generation counts how often the
-// group was loaded, its epoch is the leadership under which it was (0 on a
-// single node). Only the newest lease can commit.
+// Lease is the right to write to a group: its generation tells one loading of
+// the group from every other, its epoch is the leadership under which it was (0
+// on a single node). Only the newest lease can commit.
 type Lease struct {
 	Generation, Epoch int64
 }
@@ -62,6 +62,10 @@ type Store interface {
 	// Begin waits until everything submitted for the group under earlier leases
 	// is settled, voids those leases, and grants a new one with the durable head.
 	Begin(ctx context.Context, g Group) (Lease, LedgerHead, error)
+
+	// End gives a lease back once nothing is in flight under it, so that a store
+	// need not remember every group that was ever opened. It doesn't wait.
+	End(g Group, lease Lease)
 
 	// Submit queues a batch and returns at once. settled is called exactly once,
 	// from one goroutine a partition and in the order of submission: with nil

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"bytes"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -123,8 +124,14 @@ func (a *Append) then(fn func(error)) {
 }
 
 // publish tells the ledger's listeners of the whole commit and each room's of
-// its own events.
+// its own events. A fault in there must not take the settler with it: streams
+// notice what they missed.
 func (a *Append) publish() {
+	defer func() {
+		if p := recover(); p != nil {
+			a.cell.rt.opts.Log.Error("couldn't publish a commit", "actor", a.cell.name, "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
 	f := &a.cell.rt.feed
 	p := ubl.Publication{First: a.First, Last: a.Last}
 	for _, event := range a.events {
@@ -137,7 +144,9 @@ func (a *Append) publish() {
 		for n < len(rest) && rest[n].RoomID == room {
 			n++
 		}
-		f.publish(ubl.RoomName(a.cell.group.key.Tenant, room), ubl.Publication{First: a.First, Last: a.Last, Events: rest[:n]})
+		if room != "" {
+			f.publish(ubl.RoomName(a.cell.group.key.Tenant, room), ubl.Publication{First: a.First, Last: a.Last, Events: rest[:n]})
+		}
 		rest = rest[n:]
 	}
 }

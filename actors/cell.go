@@ -40,6 +40,7 @@ type cell struct {
 	closed  bool // nothing enters any more; guarded by mu
 
 	pending  atomic.Int64 // commits not yet settled; rises only while a command is received
+	gated    atomic.Int64 // answers that wait for a commit
 	lastUsed atomic.Int64 // unix nanoseconds
 
 	// Owned by the mailbox:
@@ -78,14 +79,20 @@ func (c *cell) enter(e *envelope) (bool, error) {
 		}
 		if cost := e.cmd.Cost(); cost > 0 {
 			if !c.group.take(cost) {
-				return false, ubl.Errorf(ubl.CodeOverloaded, "too many writes are under way")
+				return false, errTooManyWrites()
 			}
 			e.cost = cost
+		} else if c.gated.Load()+int64(c.waiting) >= int64(c.rt.opts.Limits.MaxGated) {
+			return false, ubl.Errorf(ubl.CodeOverloaded, "too many answers wait for this actor's writes")
 		}
 	}
 	c.waiting++
 	c.rt.system.Root.Send(c.pid, e)
 	return true, nil
+}
+
+func errTooManyWrites() *ubl.Error {
+	return ubl.Errorf(ubl.CodeOverloaded, "too many writes are under way")
 }
 
 // leave takes a received command out of the count; the last one out of a
@@ -128,6 +135,9 @@ func (c *cell) passivate() {
 		return
 	}
 	c.closed = true
+	if r, ok := c.actor.(Releaser); ok { // the mailbox is empty, so the actor is ours
+		r.Release()
+	}
 	c.rt.forget(c)
 	c.rt.system.Root.Stop(c.pid)
 	if l := c.group.lonelyLedger(); l != nil && l != c {
@@ -192,7 +202,7 @@ func (c *cell) load(e *envelope) error {
 		}
 	}
 	if !c.isLedger() {
-		if _, err := c.rt.Ask(e.ctx, c.group.key.Ledger(), opened{}); err != nil {
+		if _, err := c.rt.ask(e.ctx, c.group.key.Ledger(), opened{}); err != nil {
 			return err
 		}
 	}

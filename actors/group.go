@@ -2,11 +2,16 @@ package actors
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"ubl"
 )
+
+// errGroupOver marks what a failed commit took with it.
+var errGroupOver = errors.New("the group is over")
 
 // group is one tenant's cells, which share a ledger and so fail together.
 type group struct {
@@ -50,7 +55,8 @@ func (g *group) fail(cause error) {
 		g.mu.Unlock()
 		return
 	}
-	g.failed = ubl.Errorf(ubl.CodeUnavailable, "a write failed; its outcome is unknown until it is retried").Because(cause)
+	g.failed = ubl.Errorf(ubl.CodeUnavailable, "a write failed; its outcome is unknown until it is retried").
+		Because(fmt.Errorf("%w: %w", errGroupOver, cause))
 	g.mu.Unlock()
 
 	rt := g.rt

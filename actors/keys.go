@@ -55,13 +55,13 @@ type Keys struct {
 	// Low and High are the numbers of the oldest and newest key kept; none where
 	// Low > High.
 	Low, High int64
-	// hot holds the newest, with consecutive numbers; index finds them by hash.
+	// hot holds the newest, oldest first; index finds them by hash.
 	hot   []entry
-	index map[[16]byte]int64
+	index map[[16]byte]entry
 	// cold tells which of the others may be in the store.
 	cold filters
-	// oldest is a page of entries from Low on, read ahead for eviction.
-	oldest []entry
+	// ahead is a page of entries read ahead for eviction.
+	ahead []entry
 }
 
 type entry struct {
@@ -73,7 +73,7 @@ type entry struct {
 
 // LoadKeys reads an actor's keys from a snapshot.
 func LoadKeys(snap ubl.Snapshot, read ubl.Reader, name ubl.Name) (*Keys, error) {
-	k := &Keys{read: read, group: name.Group(), local: name.Local(), Low: 1, index: make(map[[16]byte]int64)}
+	k := &Keys{read: read, group: name.Group(), local: name.Local(), Low: 1, index: make(map[[16]byte]entry)}
 	err := k.scan(snap, 1, func(e entry) bool {
 		if k.High == 0 {
 			k.Low = e.n
@@ -101,7 +101,7 @@ func (k *Keys) scan(snap ubl.Snapshot, from int64, fn func(entry) bool) error {
 // remember takes the newest entry into memory.
 func (k *Keys) remember(e entry) {
 	k.hot = append(k.hot, e)
-	k.index[e.key.hash] = e.n
+	k.index[e.key.hash] = e
 	if len(k.hot) > keysHot {
 		k.cold.add(k.hot[0].n, k.hot[0].key.hash)
 		k.cool()
@@ -111,12 +111,12 @@ func (k *Keys) remember(e entry) {
 // Find is the outcome of a key seen before, nil for a new one, and a
 // conflict for one that came with another content.
 func (k *Keys) Find(ctx context.Context, key Key) (*Ref, error) {
-	var e entry
-	if n, ok := k.index[key.hash]; ok {
-		e = k.hot[n-k.hotLow()]
-	} else if found, err := k.lookUp(ctx, key.hash); err != nil || found == nil {
-		return nil, err
-	} else {
+	e, ok := k.index[key.hash]
+	if !ok {
+		found, err := k.lookUp(ctx, key.hash)
+		if err != nil || found == nil {
+			return nil, err
+		}
 		e = *found
 	}
 	if e.key.print != key.print {
@@ -124,8 +124,6 @@ func (k *Keys) Find(ctx context.Context, key Key) (*Ref, error) {
 	}
 	return &e.ref, nil
 }
-
-func (k *Keys) hotLow() int64 { return k.hot[0].n }
 
 // lookUp reads the log where a filter says that the key may be. What it reads
 // is durable: keys leave memory long after they are committed.
@@ -148,38 +146,33 @@ func (k *Keys) lookUp(ctx context.Context, hash [16]byte) (found *entry, err err
 
 // Add remembers a key with its outcome as part of an append, and lets the
 // oldest go that are past both limits.
-func (k *Keys) Add(ctx context.Context, a *Append, key Key, at ubl.Time, ref Ref) error {
-	if err := k.evict(ctx, a, at); err != nil {
-		return err
-	}
+func (k *Keys) Add(ctx context.Context, a *Append, key Key, at ubl.Time, ref Ref) {
+	k.evict(ctx, a, at)
 	k.High++
 	e := entry{n: k.High, at: at, key: key, ref: ref}
 	k.remember(e)
 	a.Records = append(a.Records, Record{Key: k.logKey(e.n), Value: e.encode()})
-	return nil
 }
 
 // evict drops at most two keys an append, so that no append is large and the
-// log still shrinks faster than it grows.
-func (k *Keys) evict(ctx context.Context, a *Append, now ubl.Time) error {
+// log still shrinks faster than it grows. What can't be read now is dropped
+// later: housekeeping fails no command.
+func (k *Keys) evict(ctx context.Context, a *Append, now ubl.Time) {
 	for range 2 {
 		if k.High-k.Low+1 <= keysKept {
-			return nil
+			return
 		}
-		e, err := k.eldest(ctx)
-		if err != nil || e.at > now.Add(-keyWindow) {
-			return err
+		e, ok := k.eldest(ctx)
+		if !ok || e.at > now.Add(-keyWindow) {
+			return
 		}
-		if k.Low == k.hotLow() {
+		if e.n == k.hot[0].n {
 			k.cool()
-		} else {
-			k.oldest = k.oldest[1:]
 		}
-		k.Low++
+		k.Low = e.n + 1
 		k.cold.drop(k.Low)
 		a.Records = append(a.Records, Record{Key: k.logKey(e.n)})
 	}
-	return nil
 }
 
 // cool drops the oldest key from memory.
@@ -188,27 +181,28 @@ func (k *Keys) cool() {
 	k.hot = k.hot[1:]
 }
 
-// eldest is the oldest key kept, from memory or a page read ahead.
-func (k *Keys) eldest(ctx context.Context) (entry, error) {
-	if k.Low == k.hotLow() {
-		return k.hot[0], nil
+// eldest is the oldest key kept, from memory or from a page read ahead.
+func (k *Keys) eldest(ctx context.Context) (entry, bool) {
+	if k.hot[0].n == k.Low {
+		return k.hot[0], true
 	}
-	if len(k.oldest) == 0 {
+	for len(k.ahead) > 0 && k.ahead[0].n < k.Low {
+		k.ahead = k.ahead[1:]
+	}
+	if len(k.ahead) == 0 {
 		const page = 128
 		err := k.read.View(ctx, k.group, func(snap ubl.Snapshot) error {
 			return k.scan(snap, k.Low, func(e entry) bool {
-				k.oldest = append(k.oldest, e)
-				return len(k.oldest) < page
+				k.ahead = append(k.ahead, e)
+				return len(k.ahead) < page
 			})
 		})
-		if err != nil {
-			return entry{}, err
+		if err != nil || len(k.ahead) == 0 {
+			k.ahead = nil
+			return entry{}, false
 		}
 	}
-	if len(k.oldest) == 0 || k.oldest[0].n != k.Low {
-		return entry{}, ubl.Errorf(ubl.CodeInternal, "the log of idempotency keys has a hole")
-	}
-	return k.oldest[0], nil
+	return k.ahead[0], true
 }
 
 // logKey is the key of entry n; n < 0 is the end of the log.

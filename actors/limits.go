@@ -10,6 +10,9 @@ import (
 type Limits struct {
 	// MaxWaiting is how many commands wait for one actor (1,000).
 	MaxWaiting int
+	// MaxGated is how many commands and answers of one actor wait, for it or for
+	// its commits, before reads are refused (8,192).
+	MaxGated int
 	// GroupWrites and GroupBytes are how much of one tenant may be on its way to
 	// the disk (4,096; 32 MiB).
 	GroupWrites, GroupBytes int
@@ -22,6 +25,7 @@ type Limits struct {
 func (l Limits) withDefaults() Limits {
 	return Limits{
 		MaxWaiting:      cmp.Or(l.MaxWaiting, 1000),
+		MaxGated:        cmp.Or(l.MaxGated, 8192),
 		GroupWrites:     cmp.Or(l.GroupWrites, 4096),
 		GroupBytes:      cmp.Or(l.GroupBytes, 32<<20),
 		PartitionWrites: cmp.Or(l.PartitionWrites, 16384),

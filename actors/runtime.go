@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"runtime/debug"
@@ -21,6 +22,10 @@ type Actor interface {
 	// not block on the network or on other actors.
 	Receive(t *Turn, cmd ubl.Command)
 }
+
+// Releaser is an Actor that holds something outside memory, which it gives back
+// when it leaves for idleness.
+type Releaser interface{ Release() }
 
 // Family is a kind of actor, registered in cmd/ubl.
 type Family struct {
@@ -137,6 +142,29 @@ func (rt *Runtime) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, 
 	if rt.closing.Load() {
 		return nil, ubl.Errorf(ubl.CodeUnavailable, "the server is stopping")
 	}
+	for attempt := 1; ; attempt++ {
+		answer, err := rt.ask(ctx, to, cmd)
+		// A read that met a failing group is asked of the one that comes after:
+		// reads go on where writes can't.
+		if !errors.Is(err, errGroupOver) || cmd.Cost() > 0 || attempt == readAttempts {
+			return answer, err
+		}
+		select {
+		case <-time.After(time.Duration(attempt) * readPause):
+		case <-ctx.Done():
+			return nil, ubl.AsError(ctx.Err())
+		}
+	}
+}
+
+// readAttempts bounds how often a read meets failing groups; each wait is one
+// readPause longer.
+const (
+	readAttempts = 20
+	readPause    = 200 * time.Microsecond
+)
+
+func (rt *Runtime) ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
 	e := &envelope{ctx: ctx, cmd: cmd, reply: make(chan answer, 1)}
 	if err := rt.deliver(to, e); err != nil {
 		return nil, err

@@ -22,6 +22,16 @@ func (t *Turn) Context() context.Context { return t.env.ctx }
 // Now is the moment of the decision.
 func (t *Turn) Now() ubl.Time { return ubl.TimeOf(t.cell.rt.opts.Now()) }
 
+// Reserve takes write credits for a command that was admitted as a read, before
+// it decides to write after all.
+func (t *Turn) Reserve(bytes int) error {
+	if !t.cell.group.take(bytes) {
+		return errTooManyWrites()
+	}
+	t.env.cost = bytes
+	return nil
+}
+
 // Commit hands an append to the group's LedgerShard. The actor has applied its
 // state change already and goes on; the turn's answer waits for the outcome.
 // At most one commit a turn: one decision is one batch.
@@ -84,7 +94,10 @@ func (t *Turn) finish() {
 		reply <- a
 		return
 	}
+	gated := &t.cell.gated
+	gated.Add(1)
 	t.cell.last.then(func(err error) {
+		gated.Add(-1)
 		if err != nil {
 			a = answer{err: err}
 		}

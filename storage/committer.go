@@ -45,6 +45,7 @@ func (p *partition) process(items []item) chunk {
 		switch {
 		case it.begin != nil:
 			p.grant(it.begin)
+		case it.end != nil:
 		case it.batch == nil: // refused at the door
 			c.Refused++
 		default:
@@ -91,7 +92,16 @@ func (p *partition) apply(w *writer, items []item) (err error) {
 	for i := range items {
 		it := &items[i]
 		if it.begin != nil {
-			p.generations[it.begin.group]++
+			p.granted++
+			p.generations[it.begin.group] = p.granted
+			p.leases.Store(int64(len(p.generations)))
+			continue
+		}
+		if it.end != nil {
+			if p.generations[it.end.group] == it.end.lease.Generation {
+				delete(p.generations, it.end.group)
+				p.leases.Store(int64(len(p.generations)))
+			}
 			continue
 		}
 		if it.batch == nil {

@@ -173,6 +173,12 @@ func (e *Engine) Begin(ctx context.Context, g ubl.Group) (ubl.Lease, ubl.LedgerH
 	}
 }
 
+// End implements [ubl.Store].
+func (e *Engine) End(g ubl.Group, lease ubl.Lease) {
+	// A closed queue holds no leases any more.
+	_ = e.partition(g).queue.put(item{end: &end{g, lease}}, e.opts.QueueBytes)
+}
+
 // Submit implements [ubl.Store]. The batch is the store's until settled is
 // called.
 func (e *Engine) Submit(b *ubl.Batch, settled func(error)) {

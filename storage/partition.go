@@ -34,7 +34,9 @@ type partition struct {
 	changed chan struct{} // closed when durable or failed moves; nil if nobody waits
 
 	// Owned by the committer.
-	generations map[ubl.Group]int64
+	granted     int64               // generations so far, of all groups
+	generations map[ubl.Group]int64 // the newest of each group that holds a lease
+	leases      atomic.Int64        // how many those are, for anyone
 	writer      writer
 	lostTx      bool // a transaction could not be ended: bbolt's Close would hang
 }

@@ -13,6 +13,7 @@ type item struct {
 	size    int
 	settled func(error)
 	begin   *begin
+	end     *end
 	// err is why it was refused, at the door or by the committer.
 	err error
 }
@@ -23,6 +24,12 @@ type begin struct {
 	group  ubl.Group
 	answer chan granted
 	result granted // the committer's, until the settler sends it
+}
+
+// end is a lease that is given back.
+type end struct {
+	group ubl.Group
+	lease ubl.Lease
 }
 
 type granted struct {

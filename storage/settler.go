@@ -12,9 +12,10 @@ func (p *partition) settle() {
 		}
 		for i := range c.items {
 			it := &c.items[i]
-			if it.begin != nil {
+			switch {
+			case it.begin != nil:
 				it.begin.answer <- it.begin.result
-			} else {
+			case it.settled != nil:
 				it.settled(it.err)
 			}
 		}

@@ -10,6 +10,8 @@ type PartitionStats struct {
 	// Queued and QueuedBytes wait for the committer.
 	Queued, QueuedBytes int
 	FileBytes           int64
+	// Leases are the groups that may write.
+	Leases int64
 	// Failed is why the partition takes no writes, nil while it does.
 	Failed error
 }
@@ -21,6 +23,7 @@ func (e *Engine) Stats() Stats {
 		st := &s.Partitions[i]
 		st.Queued, st.QueuedBytes = p.queue.length()
 		st.Failed = p.failure()
+		st.Leases = p.leases.Load()
 		if info, err := p.file.Stat(); err == nil {
 			st.FileBytes = info.Size()
 		}

@@ -77,6 +77,9 @@ func (s *Shard) Receive(t *actors.Turn, cmd ubl.Command) {
 	}
 }
 
+// Release implements [actors.Releaser].
+func (s *Shard) Release() { s.store.End(s.group, s.lease) }
+
 // append seals the acts into atoms and submits everything as one batch.
 func (s *Shard) append(a *actors.Append) {
 	b := &ubl.Batch{

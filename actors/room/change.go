@@ -13,7 +13,7 @@ import (
 type plan struct {
 	event   event
 	this    ubl.Fields
-	effect  ubl.Fields
+	effects []ubl.Fields
 	records []actors.Record // indexes
 	// agreement is the record in force that the decision read; the room's own
 	// where empty.
@@ -58,10 +58,7 @@ func (r *Room) commit(t *actors.Turn, req ubl.Request, p *plan, key *actors.Key)
 	e.Version, e.N, e.At, e.By = eventVersion, r.state.Events+1, t.Now(), req.Who.UserID
 	e.LastSeq = r.state.Head.LastSeq
 	if key != nil {
-		if err := r.keys.Add(t.Context(), a, *key, e.At, actors.Ref{Kind: refEvent, N: e.N}); err != nil {
-			t.Fail(err)
-			return
-		}
+		r.keys.Add(t.Context(), a, *key, e.At, actors.Ref{Kind: refEvent, N: e.N})
 	}
 	record(a, r.id, &e, req, p)
 	r.state.apply(e)
@@ -84,7 +81,7 @@ func (r *Room) commit(t *actors.Turn, req ubl.Request, p *plan, key *actors.Key)
 func record(a *actors.Append, id ubl.RoomID, e *event, req ubl.Request, p *plan) {
 	act := &actors.Act{
 		Did: e.Did, Agreement: p.agreement, Request: req, At: e.At, This: p.this,
-		Effects:  []ubl.Fields{p.effect},
+		Effects:  p.effects,
 		Pointers: ubl.Fields{ubl.Str("agreement_id", ubl.RoomAgreement(id)), ubl.Str("room_id", id)},
 	}
 	a.Acts = append(a.Acts, act)

@@ -2,6 +2,7 @@ package room
 
 import (
 	"fmt"
+	"slices"
 
 	"ubl"
 	"ubl/actors"
@@ -52,6 +53,10 @@ func (r *Room) welcome(t *actors.Turn, c ubl.Welcome) {
 		t.Reply((*ubl.Member)(nil))
 		return
 	}
+	if err := t.Reserve(ubl.JoinCost); err != nil {
+		t.Fail(err)
+		return
+	}
 	p := r.joining(memberOf(c.Who, c.Role, t.Now()))
 	p.agreement = ubl.TenantAgreement(r.tenant)
 	p.event.Did = ubl.DidRoomJoin
@@ -77,13 +82,17 @@ func (r *Room) setting(m ubl.Member) *plan {
 func settingIn(room ubl.RoomSummary, m ubl.Member) *plan {
 	id := room.RoomID
 	return &plan{
-		event: event{Member: &m},
-		this:  ubl.Fields{ubl.Str("role", m.Role), ubl.Str("room_id", id), ubl.Str("user_id", m.UserID)},
-		effect: ubl.Fields{
-			ubl.Str("agreement_id", ubl.RoomAgreement(id)), ubl.Str("op", "agreement.set"),
-			ubl.Str("role", m.Role), ubl.Str("user_id", m.UserID),
-		},
+		event:   event{Member: &m},
+		this:    ubl.Fields{ubl.Str("role", m.Role), ubl.Str("room_id", id), ubl.Str("user_id", m.UserID)},
+		effects: []ubl.Fields{setEffect(id, m)},
 		records: []actors.Record{{Key: actors.MemberIndex(m.UserID, id), Value: actors.RoomIndex{Room: room, Role: m.Role}.Encode()}},
+	}
+}
+
+func setEffect(id ubl.RoomID, m ubl.Member) ubl.Fields {
+	return ubl.Fields{
+		ubl.Str("agreement_id", ubl.RoomAgreement(id)), ubl.Str("op", "agreement.set"),
+		ubl.Str("role", m.Role), ubl.Str("user_id", m.UserID),
 	}
 }
 
@@ -123,27 +132,52 @@ func (r *Room) decideRemove(c ubl.RemoveMember) func(ubl.Time) (*plan, error) {
 		if !ok {
 			return nil, ubl.Errorf(ubl.CodeNotFound, "the user is not a member of this room")
 		}
-		if !c.Expel && m.Role == ubl.RoleOwner && r.state.Agreement.Owners() == 1 && len(r.state.Agreement.Members) > 1 {
+		last := m.Role == ubl.RoleOwner && r.state.Agreement.Owners() == 1
+		if last && !c.Expel {
 			return nil, ubl.Errorf(ubl.CodeConflict, "the last owner of a room can't go before making another one")
 		}
-		p := &plan{
-			event: event{Member: &m},
-			this:  ubl.Fields{ubl.Str("room_id", r.id), ubl.Str("user_id", m.UserID)},
-			effect: ubl.Fields{
-				ubl.Str("agreement_id", r.state.Agreement.ID), ubl.Str("op", "agreement.remove"), ubl.Str("user_id", m.UserID),
-			},
-			records: []actors.Record{{Key: actors.MemberIndex(m.UserID, r.id)}},
-			left:    m.UserID,
-		}
+		p := r.removing(m)
 		if c.Expel {
-			p.agreement = ubl.TenantAgreement(r.tenant)
+			p.agreement, p.event.Expelled = ubl.TenantAgreement(r.tenant), true
+		}
+		if heir, ok := r.heir(m.UserID); last && ok {
+			heir.Role = ubl.RoleOwner
+			p.event.Heir = &heir
+			p.effects = append(p.effects, setEffect(r.id, heir))
+			p.records = append(p.records, r.setting(heir).records...)
 		}
 		return p, nil
 	}
 }
 
+// removing takes a member's entry away.
+func (r *Room) removing(m ubl.Member) *plan {
+	return &plan{
+		event: event{Member: &m},
+		this:  ubl.Fields{ubl.Str("room_id", r.id), ubl.Str("user_id", m.UserID)},
+		effects: []ubl.Fields{{
+			ubl.Str("agreement_id", r.state.Agreement.ID), ubl.Str("op", "agreement.remove"), ubl.Str("user_id", m.UserID),
+		}},
+		records: []actors.Record{{Key: actors.MemberIndex(m.UserID, r.id)}},
+		left:    m.UserID,
+	}
+}
+
+// heir is the human who has been a member for longest, but for one: the owner
+// of a room whose last one is expelled.
+func (r *Room) heir(but ubl.UserID) (heir ubl.Member, ok bool) {
+	for _, m := range r.state.Agreement.SortedMembers() {
+		if m.UserID != but && !m.IsService && (!ok || m.Since < heir.Since) {
+			heir, ok = m, true
+		}
+	}
+	return heir, ok
+}
+
 func (r *Room) mayRemove(c ubl.RemoveMember) error {
 	switch {
+	case c.UserID == ubl.Platform().UserID:
+		return ubl.Errorf(ubl.CodeConflict, "the platform stays in its rooms")
 	case c.Expel:
 		return nil // decided by the Tenant, under its own Agreement
 	case c.UserID == c.Who.UserID:
@@ -175,7 +209,7 @@ func (r *Room) policyPlan(policy ubl.RoomPolicy) *plan {
 			ubl.Str("join", policy.Join), ubl.Int("max_message_bytes", int64(policy.MaxMessageBytes)),
 			ubl.Int("retention_days", int64(policy.RetentionDays)), ubl.Str("room_id", r.id),
 		},
-		effect:  ubl.Fields{ubl.Str("op", "policy.set"), ubl.Str("room_id", r.id)},
+		effects: []ubl.Fields{{ubl.Str("op", "policy.set"), ubl.Str("room_id", r.id)}},
 		records: policyIndexes(r.state.Summary, policy),
 	}
 }
@@ -213,10 +247,13 @@ func (r *Room) decideEnd(c ubl.EndAgreement) func(ubl.Time) (*plan, error) {
 		if err := r.owner(c.Who); err != nil {
 			return nil, err
 		}
+		if r.tenant == ubl.CoreTenant && slices.Contains(ubl.PlatformRooms(), r.id) {
+			return nil, ubl.Errorf(ubl.CodeConflict, "the platform's own rooms can't be ended")
+		}
 		id := r.state.Agreement.ID
 		return &plan{
-			this:   ubl.Fields{ubl.Str("agreement_id", id)},
-			effect: ubl.Fields{ubl.Str("agreement_id", id), ubl.Str("op", "agreement.end")},
+			this:    ubl.Fields{ubl.Str("agreement_id", id)},
+			effects: []ubl.Fields{{ubl.Str("agreement_id", id), ubl.Str("op", "agreement.end")}},
 		}, nil
 	}
 }

@@ -16,7 +16,7 @@ func Found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy
 	p := settingIn(summary, owner)
 	p.agreement = ubl.TenantAgreement(tenant)
 	p.this = ubl.Fields{ubl.Str("name", summary.Name), ubl.Str("room_id", summary.RoomID)}
-	p.effect = ubl.Fields{ubl.Str("op", "room.create"), ubl.Str("room_id", summary.RoomID)}
+	p.effects = []ubl.Fields{{ubl.Str("op", "room.create"), ubl.Str("room_id", summary.RoomID)}}
 	if policy.RetentionDays > 0 {
 		p.records = append(p.records, policyIndexes(summary, policy)...)
 	}

@@ -60,7 +60,7 @@ func (r *Room) pageBounds(c ubl.ReadHistory) (first, last int64) {
 	limit := int64(min(max(c.Limit, 1), maxPage))
 	head := r.state.Head
 	if c.After != nil {
-		first = max(*c.After+1, head.AvailableFrom)
+		first = max(min(*c.After, head.LastSeq)+1, head.AvailableFrom)
 		return first, min(head.LastSeq, first+limit-1)
 	}
 	last = head.LastSeq

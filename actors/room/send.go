@@ -7,37 +7,37 @@ import (
 	"ubl/actors"
 )
 
-// send appends a message, or answers a retry with the message it led to.
+// send appends a message, or answers a retry with the message it led to. The
+// key comes before everything that may have changed since the first attempt.
 func (r *Room) send(t *actors.Turn, c ubl.SendMessage) {
-	if err := r.checkSend(c); err != nil {
+	if _, err := r.member(c.Who); err != nil {
 		t.Fail(err)
 		return
 	}
 	key := actors.NewKey(ubl.DidSend, c.Request, c.Text, string(c.ReplyTo))
 	ref, err := r.keys.Find(t.Context(), key)
+	if err == nil && ref == nil {
+		err = r.checkSend(t, c)
+	}
 	switch {
 	case err != nil:
 		t.Fail(err)
 	case ref != nil:
 		r.sent(t, ref.N)
 	default:
-		if err := r.checkReply(t, c.ReplyTo); err != nil {
-			t.Fail(err)
-			return
-		}
 		r.accept(t, key, nil, c.Request, c.Text, c.ReplyTo)
 	}
 }
 
-// checkSend refuses what no key could make right.
-func (r *Room) checkSend(c ubl.SendMessage) error {
-	if _, err := r.member(c.Who); err != nil {
-		return err
-	}
+// checkSend refuses a message that the room doesn't take.
+func (r *Room) checkSend(t *actors.Turn, c ubl.SendMessage) error {
 	if err := r.state.Agreement.InForce(); err != nil {
 		return err
 	}
-	return ubl.CheckText(c.Text, r.state.Policy.MaxMessageBytes)
+	if err := ubl.CheckText(c.Text, r.state.Policy.MaxMessageBytes); err != nil {
+		return err
+	}
+	return r.checkReply(t, c.ReplyTo)
 }
 
 // accept commits a checked message, behind the act that it tells of if any.
@@ -47,14 +47,11 @@ func (r *Room) accept(t *actors.Turn, key actors.Key, act *actors.Act, req ubl.R
 		a.Acts = append(a.Acts, act)
 	}
 	p, err := r.post(a, t.Now(), req, ubl.TypeText, text, replyTo)
-	if err == nil {
-		err = r.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refMessage, N: p.seq})
-	}
 	if err != nil {
-		r.undo(p)
 		t.Fail(err)
 		return
 	}
+	r.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refMessage, N: p.seq})
 	if act != nil {
 		act.Pointers = ubl.Fields{ubl.Str("msg_id", p.id), ubl.Str("room_id", r.id)}
 	}
@@ -88,14 +85,6 @@ func (r *Room) post(a *actors.Append, now ubl.Time, req ubl.Request, kind, text 
 	return p, nil
 }
 
-// undo takes back a post whose append came to nothing before it was committed.
-func (r *Room) undo(p *post) {
-	if p != nil {
-		r.state.Head.LastSeq--
-		r.hot = r.hot[:len(r.hot)-1]
-	}
-}
-
 // write adds a message's act, record, counter and event to the append.
 func write(a *actors.Append, m *ubl.Message, p *post, agreement ubl.AgreementID, req ubl.Request) {
 	act := &actors.Act{
@@ -123,12 +112,9 @@ func write(a *actors.Append, m *ubl.Message, p *post, agreement ubl.AgreementID,
 }
 
 // announce appends a message of the platform, with the act that it tells of.
+// No policy of the room can silence it.
 func (r *Room) announce(t *actors.Turn, c ubl.Announce) {
-	err := r.checkSend(ubl.SendMessage{Request: c.Request, Text: c.Text})
-	if !c.Who.IsPlatform() {
-		err = ubl.Errorf(ubl.CodeForbidden, "only the platform announces")
-	}
-	if err != nil {
+	if err := r.checkAnnounce(c); err != nil {
 		t.Fail(err)
 		return
 	}
@@ -149,4 +135,17 @@ func (r *Room) announce(t *actors.Turn, c ubl.Announce) {
 	default:
 		r.accept(t, key, act, c.Request, c.Text, "")
 	}
+}
+
+func (r *Room) checkAnnounce(c ubl.Announce) error {
+	if !c.Who.IsPlatform() {
+		return ubl.Errorf(ubl.CodeForbidden, "only the platform announces")
+	}
+	if _, err := r.member(c.Who); err != nil {
+		return err
+	}
+	if err := r.state.Agreement.InForce(); err != nil {
+		return err
+	}
+	return ubl.CheckText(c.Text, ubl.MaxMessageBytes)
 }

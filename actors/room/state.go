@@ -12,7 +12,8 @@ type State struct {
 	Summary   ubl.RoomSummary
 	Policy    ubl.RoomPolicy
 	Agreement ubl.Agreement
-	// Past holds everyone who ever was a member, so that nobody is welcomed twice.
+	// Past holds everyone who ever was a member and was not shut out of the
+	// tenant, so that nobody is welcomed twice.
 	Past map[ubl.UserID]bool
 	// Events counts the events.
 	Events int64
@@ -32,6 +33,10 @@ type event struct {
 	Policy        *ubl.RoomPolicy  `json:"policy,omitempty"`         // room.create, room.update
 	Member        *ubl.Member      `json:"member,omitempty"`         // whom a membership event is about
 	AvailableFrom int64            `json:"available_from,omitempty"` // room.trim
+	// Expelled: the Tenant shut the member out; let in again they are welcome.
+	Expelled bool `json:"expelled,omitempty"`
+	// Heir owns the room after its last owner was expelled.
+	Heir *ubl.Member `json:"heir,omitempty"`
 	// LastSeq is the room's when the event was decided, for answering a retry.
 	LastSeq int64       `json:"last_seq,omitempty"`
 	Receipt ubl.Receipt `json:"receipt"`
@@ -59,6 +64,12 @@ func (s *State) apply(e event) {
 	case ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidRoomMemberUpdate:
 		s.set(*e.Member)
 	case ubl.DidRoomLeave, ubl.DidRoomRemove:
+		if e.Heir != nil {
+			s.set(*e.Heir)
+		}
+		if e.Expelled {
+			delete(s.Past, e.Member.UserID)
+		}
 		// Copied, not changed in place: views of the Agreement are handed out.
 		s.Agreement.Members = maps.Clone(s.Agreement.Members)
 		delete(s.Agreement.Members, e.Member.UserID)

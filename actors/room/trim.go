@@ -20,12 +20,12 @@ func (r *Room) sweep(t *actors.Turn, c ubl.Sweep) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform applies retention"))
 		return
 	}
-	if r.state.Policy.RetentionDays == 0 {
+	if r.state.Policy.RetentionDays == 0 || r.state.Agreement.InForce() != nil {
 		t.Reply(r.state.Head)
 		return
 	}
 	cutoff := t.Now().Add(-time.Duration(r.state.Policy.RetentionDays) * 24 * time.Hour)
-	from, err := r.firstSince(t, cutoff)
+	from, err := r.firstKept(t, cutoff)
 	if err != nil {
 		t.Fail(err)
 		return
@@ -34,11 +34,14 @@ func (r *Room) sweep(t *actors.Turn, c ubl.Sweep) {
 		t.Reply(r.state.Head)
 		return
 	}
-	r.commit(t, c.Request, r.trim(from), nil)
+	r.commit(t, c.Request, r.trimPlan(from), nil)
+	for len(r.hot) > 0 && r.hot[0].seq < from {
+		r.hot = r.hot[1:]
+	}
 }
 
-// firstSince is the room_seq of the first message kept, at most a page on.
-func (r *Room) firstSince(t *actors.Turn, cutoff ubl.Time) (int64, error) {
+// firstKept is the room_seq of the first message kept, at most a page on.
+func (r *Room) firstKept(t *actors.Turn, cutoff ubl.Time) (int64, error) {
 	from := r.state.Head.AvailableFrom
 	var bad error
 	err := r.read.View(t.Context(), r.group, func(snap ubl.Snapshot) error {
@@ -56,22 +59,19 @@ func (r *Room) firstSince(t *actors.Turn, cutoff ubl.Time) (int64, error) {
 	return from, errors.Join(err, bad)
 }
 
-// trim removes what is below from.
-func (r *Room) trim(from int64) *plan {
+// trimPlan removes what is below from.
+func (r *Room) trimPlan(from int64) *plan {
 	was := r.state.Head.AvailableFrom
 	p := &plan{
 		event: event{Did: ubl.DidRoomTrim, AvailableFrom: from},
 		this:  ubl.Fields{ubl.Int("available_from", from), ubl.Str("room_id", r.id)},
-		effect: ubl.Fields{
+		effects: []ubl.Fields{{
 			ubl.Int("available_from", from), ubl.Str("op", "room.trim"),
 			ubl.Int("removed", from-was), ubl.Str("room_id", r.id),
-		},
+		}},
 	}
 	for seq := was; seq < from; seq++ {
 		p.records = append(p.records, actors.Record{Key: messageKey(r.id, seq)})
-	}
-	for len(r.hot) > 0 && r.hot[0].seq < from {
-		r.hot = r.hot[1:]
 	}
 	return p
 }

@@ -16,6 +16,8 @@ type plan struct {
 	effect ubl.Fields
 	// revoked is the token whose streams and caches end, if any.
 	revoked string
+	// left is the member whose streams end, if any.
+	left ubl.UserID
 }
 
 // change runs a decision: a retry of its key is answered with what the key led
@@ -41,10 +43,7 @@ func (x *Tenant) decided(t *actors.Turn, req ubl.Request, did ubl.Did, decide fu
 	p.event.Did = did
 	a := &actors.Append{}
 	e := x.record(a, t.Now(), req, p)
-	if err := x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refEvent, N: e.N}); err != nil {
-		t.Fail(err)
-		return event{}, false
-	}
+	x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refEvent, N: e.N})
 	x.state.apply(e)
 	t.Commit(a)
 	return e, true
@@ -78,6 +77,11 @@ func (x *Tenant) record(a *actors.Append, now ubl.Time, req ubl.Request, p *plan
 	if p.revoked != "" {
 		a.OnCommit(func() ubl.Event {
 			return ubl.Event{Kind: ubl.EventTokenRevoked, TenantID: x.id, TS: now, TokenID: p.revoked, LedgerSeq: act.Receipt.Seq + 1}
+		})
+	}
+	if p.left != "" {
+		a.OnCommit(func() ubl.Event {
+			return ubl.Event{Kind: ubl.EventMemberLeft, TenantID: x.id, TS: now, UserID: p.left, LedgerSeq: act.Receipt.Seq + 1}
 		})
 	}
 	return x.store(a, act, now, req, p.event)

@@ -33,7 +33,7 @@ func (x *Tenant) enter(t *actors.Turn, c ubl.Enter) {
 // welcome answers, after the tenant's rooms have greeted the member.
 func (x *Tenant) welcome(t *actors.Turn, req ubl.Request, m ubl.Member) {
 	entered := &ubl.Entered{TenantID: x.id, Role: m.Role}
-	if _, done := x.greeted.Load(m.UserID); done {
+	if _, done := x.greeted.Load(m.UserID); done || x.state.License.InForce() != nil {
 		t.Reply(entered)
 		return
 	}
@@ -57,7 +57,7 @@ func (x *Tenant) welcome(t *actors.Turn, req ubl.Request, m ubl.Member) {
 func (x *Tenant) bootRooms() []ubl.RoomSummary {
 	ids := []ubl.RoomID{ubl.GeneralRoom}
 	if x.id == ubl.CoreTenant {
-		ids = append(ids, ubl.OpsRoom, ubl.AuditRoom, ubl.CeremonyRoom)
+		ids = ubl.PlatformRooms()
 	}
 	rooms := make([]ubl.RoomSummary, len(ids))
 	for i, id := range ids {
@@ -71,6 +71,10 @@ func (x *Tenant) bootRooms() []ubl.RoomSummary {
 func (x *Tenant) bootstrap(t *actors.Turn, c ubl.Enter) {
 	if c.Who.TenantID != x.id || c.Who.IsService && !(c.Who.IsPlatform() && x.id == ubl.CoreTenant) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "a service can't be the first of a tenant"))
+		return
+	}
+	if err := t.Reserve(ubl.JoinCost); err != nil {
+		t.Fail(err)
 		return
 	}
 	now := t.Now()
@@ -130,6 +134,9 @@ func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 	err := x.state.License.InForce()
 	if _, removed := x.state.Removed[c.Who.UserID]; removed || c.Who.TenantID != x.id {
 		err = ubl.Errorf(ubl.CodeForbidden, "the caller is not a member of this tenant")
+	}
+	if err == nil {
+		err = t.Reserve(ubl.JoinCost)
 	}
 	if err != nil {
 		t.Fail(err)

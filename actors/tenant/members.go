@@ -1,6 +1,8 @@
 package tenant
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"ubl"
@@ -48,29 +50,44 @@ func (x *Tenant) lastOwner(u ubl.UserID) bool {
 	return x.state.License.Members[u].Role == ubl.RoleOwner && x.state.License.Owners() == 1
 }
 
-// removeMember shuts a member out, and then out of the rooms they were in.
+// removeMember shuts a member out, and then out of the rooms they were in. A
+// retry finishes what an earlier attempt left undone, and so does the sweep.
 func (x *Tenant) removeMember(t *actors.Turn, c ubl.RemoveTenantMember) {
+	ctx := t.Context()
+	key := actors.NewKey(ubl.DidTenantMemberRemove, c.Request, string(c.UserID))
+	if ref, err := x.keys.Find(ctx, key); err == nil && ref != nil {
+		_, out := x.state.Removed[c.UserID]
+		t.Later(func() (any, error) {
+			answer, err := x.pastOutcome(ctx, ref.N)
+			if err == nil && out {
+				err = x.expel(ctx, c.Request, c.UserID)
+			}
+			return answer, err
+		})
+		return
+	}
 	e, ok := x.decided(t, c.Request, ubl.DidTenantMemberRemove, x.decideRemove(c), []string{string(c.UserID)})
 	if !ok {
 		return
 	}
 	x.greeted.Delete(c.UserID)
-	ctx := t.Context()
-	t.Later(func() (any, error) {
-		rooms, err := x.roomsOf(ctx, c.UserID)
-		if err != nil {
-			return nil, err
+	t.Later(func() (any, error) { return e.Member, x.expel(ctx, c.Request, c.UserID) })
+}
+
+// expel takes a user who was shut out of the tenant out of their rooms. It goes
+// on past a room that fails, and may be repeated.
+func (x *Tenant) expel(ctx context.Context, req ubl.Request, user ubl.UserID) error {
+	rooms, err := x.roomsOf(ctx, user)
+	for _, room := range rooms {
+		if !room.Member {
+			continue
 		}
-		for _, room := range rooms {
-			req := c.Request
-			req.Key = fmt.Sprintf("%s|%d", c.Key, e.N)
-			_, err := x.env.Ask.Ask(ctx, ubl.RoomName(x.id, room.RoomID), ubl.RemoveMember{Request: req, UserID: c.UserID, Expel: true})
-			if err != nil && ubl.CodeOf(err) != ubl.CodeNotFound {
-				return nil, err
-			}
+		_, failed := x.env.Ask.Ask(ctx, ubl.RoomName(x.id, room.RoomID), ubl.RemoveMember{Request: req, UserID: user, Expel: true})
+		if failed != nil && ubl.CodeOf(failed) != ubl.CodeNotFound {
+			err = errors.Join(err, failed)
 		}
-		return e.Member, nil
-	})
+	}
+	return err
 }
 
 func (x *Tenant) decideRemove(c ubl.RemoveTenantMember) func(ubl.Time) (*plan, error) {
@@ -82,10 +99,14 @@ func (x *Tenant) decideRemove(c ubl.RemoveTenantMember) func(ubl.Time) (*plan, e
 		if !ok {
 			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such member of the tenant")
 		}
+		if c.UserID == ubl.Platform().UserID {
+			return nil, ubl.Errorf(ubl.CodeConflict, "the platform stays in its tenant")
+		}
 		if x.lastOwner(c.UserID) {
 			return nil, ubl.Errorf(ubl.CodeConflict, "the last owner of a tenant can't go before making another one")
 		}
 		return &plan{
+			left:  m.UserID,
 			event: event{Member: &m},
 			this:  ubl.Fields{ubl.Str("tenant_id", x.id), ubl.Str("user_id", m.UserID)},
 			effect: ubl.Fields{
@@ -131,6 +152,9 @@ func (x *Tenant) decideEnd(c ubl.EndAgreement) func(ubl.Time) (*plan, error) {
 	return func(ubl.Time) (*plan, error) {
 		if err := x.owner(c.Who); err != nil {
 			return nil, err
+		}
+		if x.id == ubl.CoreTenant {
+			return nil, ubl.Errorf(ubl.CodeConflict, "the license of the platform's own tenant can't be ended")
 		}
 		id := x.state.License.ID
 		return &plan{

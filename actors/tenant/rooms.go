@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 
 	"ubl"
@@ -27,13 +28,11 @@ func (x *Tenant) createRoom(t *actors.Turn, c ubl.CreateRoom) {
 		return
 	}
 	a, err := x.founding(c.Request, room)
-	if err == nil {
-		err = x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refEvent, N: x.state.Events + 1})
-	}
 	if err != nil {
 		t.Fail(err)
 		return
 	}
+	x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refEvent, N: x.state.Events + 1})
 	x.enlist(a, a.Acts[0], c.Request, room)
 	t.Commit(a)
 	t.Reply(&room)
@@ -134,19 +133,26 @@ func (x *Tenant) detail(ctx context.Context, who ubl.Identity, entry *ubl.RoomEn
 	return nil
 }
 
-// sweepRooms applies retention in every room that has some, on the asker's
-// goroutine, a page at a time.
+// sweepRooms applies retention in every room that has some, a page at a time,
+// and takes those who were shut out of the tenant out of rooms that they are
+// still in. It runs on the asker's goroutine and goes on past a room that fails.
 func (x *Tenant) sweepRooms(t *actors.Turn, c ubl.SweepRooms) {
+	if !c.Who.IsPlatform() {
+		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform sweeps"))
+		return
+	}
 	ctx := t.Context()
+	removed := slices.Collect(maps.Keys(x.state.Removed))
 	t.Later(func() (any, error) {
 		rooms, err := x.retained(ctx)
+		for _, id := range rooms {
+			err = errors.Join(err, x.sweepRoom(ctx, c, id))
+		}
+		for _, user := range removed {
+			err = errors.Join(err, x.expel(ctx, c.Request, user))
+		}
 		if err != nil {
 			return nil, err
-		}
-		for _, id := range rooms {
-			if err := x.sweepRoom(ctx, c, id); err != nil {
-				return nil, err
-			}
 		}
 		return len(rooms), nil
 	})

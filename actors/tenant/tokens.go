@@ -98,7 +98,8 @@ func (x *Tenant) listTokens(t *actors.Turn, c ubl.ListServiceTokens) {
 func (x *Tenant) checkToken(t *actors.Turn, c ubl.CheckServiceToken) {
 	s, ok := x.state.Services[c.ClientID]
 	match := subtle.ConstantTimeCompare([]byte(s.SecretHash), []byte(c.SecretHash)) == 1
-	if !ok || !match || s.RevokedAt != nil || s.ExpiresAt != nil && *s.ExpiresAt <= t.Now() {
+	_, member := x.state.License.Members[s.UserID]
+	if !ok || !match || !member || s.RevokedAt != nil || s.ExpiresAt != nil && *s.ExpiresAt <= t.Now() {
 		t.Fail(errBadToken())
 		return
 	}

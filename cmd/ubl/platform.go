@@ -63,7 +63,7 @@ func (n *node) announceKey(ctx context.Context, key *auth.Key) error {
 	}
 	for _, raw := range page.Messages {
 		var m ubl.Message
-		if json.Unmarshal(raw, &m) == nil && m.Body.Text == told {
+		if json.Unmarshal(raw, &m) == nil && m.Body.Text == told && m.SenderID == ubl.Platform().UserID {
 			return nil
 		}
 	}

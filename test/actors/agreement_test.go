@@ -3,10 +3,12 @@ package actors_test
 import (
 	"context"
 	"encoding/json"
+	"sync"
 	"testing"
 	"time"
 
 	"ubl"
+	"ubl/actors"
 	"ubl/test/harness"
 )
 
@@ -208,5 +210,176 @@ func TestPlatformTenant(t *testing.T) {
 	}
 	if again := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(ubl.CoreTenant), ubl.GetLedgerHead{}); again != head {
 		t.Error("a token known already left another receipt")
+	}
+}
+
+// TestNothingIsWrittenUnderEnded: what the platform does by itself is refused
+// too once the Agreement that would authorise it has ended.
+func TestNothingIsWrittenUnderEnded(t *testing.T) {
+	last := func(h *harness.House, tn ubl.TenantID) (did, agreement string) {
+		head := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(tn), ubl.GetLedgerHead{})
+		page := harness.Must[*ubl.AtomPage](h, ubl.LedgerName(tn), ubl.ReadAtoms{From: head.Seq - 1, Limit: 1})
+		var a struct {
+			Did       string `json:"did"`
+			Agreement string `json:"agreement_id"`
+		}
+		_ = json.Unmarshal(page.Atoms[0], &a)
+		return a.Did, a.Agreement
+	}
+	t.Run("room.trim", func(t *testing.T) {
+		h := harness.Open(t, harness.Options{})
+		ana := harness.User("ana@example.com")
+		h.Enter(ana)
+		tenant, general := ubl.TenantName(ana.TenantID), ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
+		days := 1
+		harness.Must[*ubl.Room](h, general, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{RetentionDays: &days}})
+		harness.Must[*ubl.AgreementView](h, general, ubl.EndAgreement{Request: h.Request(ana)})
+		h.Clock.Add(36 * time.Hour)
+		before := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(ana.TenantID), ubl.GetLedgerHead{})
+		harness.Must[int](h, tenant, ubl.SweepRooms{Request: h.Request(ubl.Platform())})
+		if after := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(ana.TenantID), ubl.GetLedgerHead{}); after != before {
+			d, a := last(h, ana.TenantID)
+			t.Errorf("%s was executed under %s, which has ended", d, a)
+		}
+	})
+	t.Run("welcome", func(t *testing.T) {
+		h := harness.Open(t, harness.Options{})
+		ana := harness.User("ana@example.com")
+		h.Enter(ana)
+		tenant := ubl.TenantName(ana.TenantID)
+		harness.Must[*ubl.ServiceToken](h, tenant, ubl.CreateServiceToken{Request: h.Request(ana), Name: "bot", ClientID: "c1", SecretHash: "00"})
+		harness.Must[*ubl.AgreementView](h, tenant, ubl.EndAgreement{Request: h.Request(ana)})
+		bot := harness.Must[*ubl.Identity](h, tenant, ubl.CheckServiceToken{ClientID: "c1", SecretHash: "00"})
+		before := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(ana.TenantID), ubl.GetLedgerHead{})
+		harness.Must[*ubl.Entered](h, tenant, ubl.Enter{Request: h.Request(*bot)}) // a GET
+		after := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(ana.TenantID), ubl.GetLedgerHead{})
+		if after != before {
+			page := harness.Must[*ubl.AtomPage](h, ubl.LedgerName(ana.TenantID), ubl.ReadAtoms{From: before.Seq + 1, Limit: 1})
+			t.Errorf("a GET after the end of the TenantLicense wrote %s", page.Atoms[0])
+		}
+	})
+}
+
+// TestPlatformCantBeShutOut: owners of tenant 0 can't take from the platform
+// what it needs to receipt its own acts.
+func TestPlatformCantBeShutOut(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	platform := ubl.Platform()
+	h.Enter(platform)
+	op := harness.User("op@example.com")
+	op.TenantID = ubl.CoreTenant
+	h.Enter(op)
+	core, ops := ubl.TenantName(ubl.CoreTenant), ubl.RoomName(ubl.CoreTenant, ubl.OpsRoom)
+	h.Refused(ubl.CodeConflict, ops, ubl.RemoveMember{Request: h.Request(op), UserID: platform.UserID})
+	h.Refused(ubl.CodeConflict, core, ubl.RemoveTenantMember{Request: h.Request(op), UserID: platform.UserID})
+	h.Refused(ubl.CodeConflict, ops, ubl.EndAgreement{Request: h.Request(op)})
+	h.Refused(ubl.CodeConflict, core, ubl.EndAgreement{Request: h.Request(op)})
+	one := 1
+	harness.Must[*ubl.Room](h, ops, ubl.SetRoomPolicy{Request: h.Request(op), Patch: ubl.RoomPolicyPatch{MaxMessageBytes: &one}})
+	h.Restart()
+	h.Enter(platform)
+	harness.Must[*ubl.Sent](h, ops, ubl.Announce{Request: h.Request(platform), Did: ubl.DidPlatformStart, Text: "Node started"})
+}
+
+// TestRetryAfterPolicy: what was accepted stays the outcome of its key, though
+// the room would refuse it today.
+func TestRetryAfterPolicy(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	general := ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
+	send := ubl.SendMessage{Request: h.Request(ana), Text: "hello, world"}
+	first := harness.Must[*ubl.Sent](h, general, send)
+	five := 5
+	harness.Must[*ubl.Room](h, general, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{MaxMessageBytes: &five}})
+	again, err := ubl.Ask[*ubl.Sent](context.Background(), h.Runtime, general, send)
+	if err != nil || again.RoomSeq != first.RoomSeq {
+		t.Errorf("after a smaller limit the retry of an accepted send gives %v", err)
+	}
+	harness.Must[*ubl.AgreementView](h, general, ubl.EndAgreement{Request: h.Request(ana)})
+	if _, err := h.Ask(context.Background(), general, send); err != nil {
+		t.Errorf("after the end of the Agreement it gives %v", err)
+	}
+}
+
+// TestReadmitted: who was shut out and let in again is welcomed again.
+func TestReadmitted(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana, bob := harness.User("ana@example.com"), harness.User("bob@example.com")
+	h.Enter(ana)
+	h.Enter(bob)
+	tenant := ubl.TenantName(ana.TenantID)
+	harness.Must[*ubl.Member](h, tenant, ubl.RemoveTenantMember{Request: h.Request(ana), UserID: bob.UserID})
+	harness.Must[*ubl.Member](h, tenant, ubl.SetTenantMember{Request: h.Request(ana), UserID: bob.UserID, Role: ubl.RoleMember})
+	h.Enter(bob)
+	if rooms := harness.Must[[]ubl.RoomEntry](h, tenant, ubl.ListRooms{Who: bob}); len(rooms) == 0 {
+		t.Error("bob was let in again, and r:general stays shut")
+	}
+}
+
+// TestExpelledOwner: a room whose only owner is shut out of the tenant passes
+// to its oldest member.
+func TestExpelledOwner(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana, bob := harness.User("ana@example.com"), harness.User("bob@example.com")
+	h.Enter(ana)
+	h.Enter(bob)
+	tenant := ubl.TenantName(ana.TenantID)
+	made := harness.Must[*ubl.RoomSummary](h, tenant, ubl.CreateRoom{Request: h.Request(bob), Name: "plans"})
+	plans := ubl.RoomName(ana.TenantID, made.RoomID)
+	harness.Must[*ubl.Member](h, plans, ubl.AddMember{Request: h.Request(bob), Member: ubl.Member{UserID: ana.UserID, Email: ana.Email, Role: ubl.RoleMember}})
+	harness.Must[*ubl.Member](h, tenant, ubl.RemoveTenantMember{Request: h.Request(ana), UserID: bob.UserID})
+	v := harness.Must[*ubl.AgreementView](h, plans, ubl.GetAgreement{Who: ana})
+	if v.Owners() == 0 && len(v.Members) > 0 {
+		t.Errorf("the room has members %v and no owner", v.Members)
+	}
+}
+
+// TestExpulsionIsFinished: a caller who leaves between the expulsion from the
+// tenant and that from its rooms finishes it with a retry.
+func TestExpulsionIsFinished(t *testing.T) {
+	h, v := openWithValve(t, actors.Limits{})
+	ana, bob := harness.User("ana@example.com"), harness.User("bob@example.com")
+	h.Enter(ana)
+	h.Enter(bob)
+	tenant, general := ubl.TenantName(ana.TenantID), ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
+	v.close()
+	ctx, cancel := context.WithCancel(context.Background())
+	remove := ubl.RemoveTenantMember{Request: h.Request(ana), UserID: bob.UserID}
+	done := make(chan error, 1)
+	go func() { _, err := h.Ask(ctx, tenant, remove); done <- err }()
+	eventually(t, "submitted", func() bool { return v.holds() == 1 })
+	cancel()
+	if err := <-done; ubl.CodeOf(err) != ubl.CodeUnavailable {
+		t.Fatal(err)
+	}
+	v.open()
+	harness.Must[*ubl.Member](h, tenant, remove) // the client retries with the same key, as it is told to
+	h.Refused(ubl.CodeForbidden, tenant, ubl.Enter{Request: h.Request(bob)})
+	if _, err := h.Ask(context.Background(), general, ubl.GetRoom{Who: bob}); err == nil {
+		t.Error("bob is shut out of the tenant, and still a member of r:general: what a live stream asks says yes for ever")
+	}
+}
+
+// TestLeavingTheTenantIsTold: streams of a whole tenant learn whom it shut out.
+func TestLeavingTheTenantIsTold(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana, bob := harness.User("ana@example.com"), harness.User("bob@example.com")
+	h.Enter(ana)
+	h.Enter(bob)
+	var mu sync.Mutex
+	told := false
+	h.Subscribe(ubl.LedgerName(ana.TenantID), func(p ubl.Publication) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, e := range p.Events {
+			told = told || e.Kind == ubl.EventMemberLeft && e.RoomID == "" && e.UserID == bob.UserID
+		}
+	})
+	harness.Must[*ubl.Member](h, ubl.TenantName(ana.TenantID), ubl.RemoveTenantMember{Request: h.Request(ana), UserID: bob.UserID})
+	mu.Lock()
+	defer mu.Unlock()
+	if !told {
+		t.Error("transport/sse ends a tenant's stream on room.member_left without a room; nobody publishes one")
 	}
 }

@@ -69,3 +69,37 @@ func TestKeyWindow(t *testing.T) {
 	again("loaded anew", 13_999, true)
 	again("loaded anew, long gone", 1, false)
 }
+
+// TestBusyRoomDayAfterDay: an actor that never leaves memory drops each day's
+// keys on the next, from the store, from memory and across the two.
+func TestBusyRoomDayAfterDay(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	general := ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
+	day := func(n int) error {
+		var wg sync.WaitGroup
+		errs := make(chan error, n)
+		for range 64 {
+			wg.Go(func() {
+				for range n / 64 {
+					if _, err := h.Ask(context.Background(), general, ubl.SendMessage{Request: h.Request(ana), Text: "hello"}); err != nil {
+						errs <- err
+					}
+				}
+			})
+		}
+		wg.Wait()
+		close(errs)
+		return <-errs
+	}
+	for d := range 3 {
+		if err := day(10_048); err != nil {
+			t.Fatalf("day %d: %v", d+1, err)
+		}
+		h.Clock.Add(25 * time.Hour)
+	}
+	if err := day(640); err != nil {
+		t.Fatalf("last day: %v", err)
+	}
+}

@@ -3,9 +3,12 @@ package actors_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -195,4 +198,126 @@ func TestCloseDrains(t *testing.T) {
 		t.Errorf("%d messages are stored, want the %d that were acknowledged", head.LastSeq, want)
 	}
 	h.Close()
+}
+
+// TestGateQueue: reads that wait for a stalled commit are bounded too.
+func TestGateQueue(t *testing.T) {
+	h, v := openWithValve(t, actors.Limits{MaxGated: 100})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	general := ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
+	v.close()
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = h.Ask(ctx, general, ubl.SendMessage{Request: h.Request(ana), Text: "x"}) })
+	eventually(t, "held", func() bool { return v.holds() == 1 })
+	var refused, pending atomic.Int64
+	for range 1000 {
+		pending.Add(1)
+		wg.Go(func() {
+			defer pending.Add(-1)
+			if _, err := h.Ask(ctx, general, ubl.RoomHead{}); ubl.CodeOf(err) == ubl.CodeOverloaded {
+				refused.Add(1)
+			}
+		})
+		for h.Stats().Waiting > 0 {
+			runtime.Gosched()
+		}
+	}
+	eventually(t, "the rest is refused", func() bool { return refused.Load() >= 1000-100 })
+	if pending.Load() > 100 {
+		t.Errorf("%d reads wait at the gate of one actor, want at most 100", pending.Load())
+	}
+	cancel()
+	v.open()
+	wg.Wait()
+}
+
+// TestEnterCredits: newcomers need write credits, members who only read don't.
+func TestEnterCredits(t *testing.T) {
+	h, v := openWithValve(t, actors.Limits{GroupWrites: 3})
+	ana, bob := harness.User("ana@example.com"), harness.User("bob@example.com")
+	h.Enter(ana)
+	h.Enter(bob)
+	h.Reload()
+	general := ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
+	h.Enter(ana)
+	v.close()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer v.open()
+	for range 3 {
+		wg.Go(func() {
+			_, _ = h.Ask(context.Background(), general, ubl.SendMessage{Request: h.Request(ana), Text: "x"})
+		})
+	}
+	eventually(t, "three held", func() bool { return v.holds() == 3 })
+	wg.Go(func() { // it waits at the gate, and is answered
+		if _, err := h.Ask(context.Background(), ubl.TenantName(ana.TenantID), ubl.Enter{Request: h.Request(bob)}); err != nil {
+			t.Errorf("a GET of a member who only wants to read: %v", err)
+		}
+	})
+	for i := range 50 {
+		wg.Go(func() {
+			_, _ = h.Ask(context.Background(), ubl.TenantName(ana.TenantID), ubl.Enter{Request: h.Request(harness.User(fmt.Sprint("n", i, "@example.com")))})
+		})
+	}
+	eventually(t, "all are decided", func() bool { return h.Stats().Waiting == 0 })
+	if n := v.holds(); n > 3 {
+		t.Errorf("%d commits under way, 3 are allowed", n)
+	}
+}
+
+// TestReadsGoOn: while every write fails, reads are answered.
+func TestReadsGoOn(t *testing.T) {
+	h, v := openWithValve(t, actors.Limits{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	general := ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
+	v.setFault(func(_ *ubl.Batch, settled func(error)) bool {
+		go settled(ubl.Errorf(ubl.CodeUnavailable, "no space"))
+		return true
+	})
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					_, _ = h.Ask(context.Background(), general, ubl.SendMessage{Request: h.Request(ana), Text: "x"})
+					time.Sleep(time.Millisecond) // a client that minds Retry-After waits a thousand times longer
+				}
+			}
+		})
+	}
+	bad := 0
+	for range 500 {
+		if _, err := h.Ask(context.Background(), general, ubl.ReadHistory{Who: ana, Limit: 1}); err != nil {
+			bad++
+		}
+	}
+	close(stop)
+	wg.Wait()
+	if bad > 0 {
+		t.Errorf("%d of 500 reads failed while the disk was full", bad)
+	}
+}
+
+// TestGuessesLeaveNothing: guesses of client ids, which need no credential,
+// leave no actor in memory and no lease in the store.
+func TestGuessesLeaveNothing(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	for i := range 1000 {
+		h.Refused(ubl.CodeUnauthorized, ubl.TenantName(ubl.TenantID(fmt.Sprint("t:guess", i))), ubl.CheckServiceToken{ClientID: "x"})
+	}
+	eventually(t, "all is given back", func() bool {
+		leases := 0
+		for _, p := range h.Engine.Stats().Partitions {
+			leases += int(p.Leases)
+		}
+		return h.Stats().Active == 0 && leases == 0
+	})
 }
