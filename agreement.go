@@ -117,10 +117,16 @@ func (a *Agreement) InForce() error {
 }
 
 // Owners counts the entries that are owners.
-func (a *Agreement) Owners() int {
+func (a *Agreement) Owners() int { return a.owners(true) }
+
+// HumanOwners counts the owners that are people: a credential can be revoked or
+// lost, and must not be all that is left of a tenant's ownership.
+func (a *Agreement) HumanOwners() int { return a.owners(false) }
+
+func (a *Agreement) owners(services bool) int {
 	n := 0
 	for _, m := range a.Members {
-		if m.Role == RoleOwner {
+		if m.Role == RoleOwner && (services || !m.IsService) {
 			n++
 		}
 	}

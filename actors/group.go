@@ -55,8 +55,11 @@ func (g *group) fail(cause error) {
 		g.mu.Unlock()
 		return
 	}
-	g.failed = ubl.Errorf(ubl.CodeUnavailable, "a write failed; its outcome is unknown until it is retried").
-		Because(fmt.Errorf("%w: %w", errGroupOver, cause))
+	told := ubl.Errorf(ubl.CodeUnavailable, "a write failed; its outcome is unknown until it is retried")
+	if e, ok := errors.AsType[*ubl.Error](cause); ok && e.Code == ubl.CodeUnavailable {
+		told = e // the store knows more, as of a full disk
+	}
+	g.failed = told.Because(fmt.Errorf("%w: %w", errGroupOver, cause))
 	g.mu.Unlock()
 
 	rt := g.rt

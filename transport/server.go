@@ -120,7 +120,9 @@ func (s *Server) routes() http.Handler {
 	get(r, "/", s.landing)
 	get(r, "/healthz", s.health)
 	get(r, "/readyz", s.ready)
-	get(r, "/metrics", directOnly(noRebinding(s.metrics.handler())).ServeHTTP)
+	if s.opts.PublicURL == "" { // else a proxy is in front, and not every one says whom it passes on
+		get(r, "/metrics", directOnly(noRebinding(s.metrics.handler())).ServeHTTP)
+	}
 	if s.opts.Schemas != nil {
 		r.Handle("/schemas", s.opts.Schemas)
 		r.Handle("/schemas/*", s.opts.Schemas)

@@ -198,6 +198,9 @@ func (r *Room) decidePolicy(c ubl.SetRoomPolicy) func(ubl.Time) (*plan, error) {
 		if err != nil {
 			return nil, err
 		}
+		if policy.RetentionDays > 0 && r.tenant == ubl.CoreTenant && r.id == ubl.CeremonyRoom {
+			return nil, ubl.Errorf(ubl.CodeConflict, "key ceremonies are kept for ever")
+		}
 		return r.policyPlan(policy), nil
 	}
 }

@@ -122,11 +122,11 @@ func (x *Tenant) newcomer(who ubl.Identity, now ubl.Time) ubl.Member {
 
 func (x *Tenant) hadOwner() bool {
 	for _, m := range x.state.Removed {
-		if m.Role == ubl.RoleOwner {
+		if m.Role == ubl.RoleOwner && !m.IsService {
 			return true
 		}
 	}
-	return x.state.License.Owners() > 0
+	return x.state.License.HumanOwners() > 0
 }
 
 // join adds a newcomer of the domain.

@@ -47,7 +47,8 @@ func (x *Tenant) decideMember(c ubl.SetTenantMember) func(ubl.Time) (*plan, erro
 }
 
 func (x *Tenant) lastOwner(u ubl.UserID) bool {
-	return x.state.License.Members[u].Role == ubl.RoleOwner && x.state.License.Owners() == 1
+	m := x.state.License.Members[u]
+	return m.Role == ubl.RoleOwner && !m.IsService && x.state.License.HumanOwners() == 1
 }
 
 // removeMember shuts a member out, and then out of the rooms they were in. A

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"ubl"
 	"ubl/actors"
@@ -14,6 +15,7 @@ import (
 
 // createRoom makes a room, or answers a retry with the room it made.
 func (x *Tenant) createRoom(t *actors.Turn, c ubl.CreateRoom) {
+	c.Name = strings.TrimSpace(c.Name)
 	key, ok := x.fresh(t, c.Request, ubl.DidRoomCreate, []string{c.Name})
 	if !ok {
 		return

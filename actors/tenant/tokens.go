@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"ubl"
 	"ubl/actors"
@@ -149,28 +150,39 @@ func (x *Tenant) tokenPlan(p platform) *plan {
 		op = ubl.DidTokenRevoke
 	}
 	return &plan{
-		event: event{Token: &p},
-		this: ubl.Fields{
-			ubl.Str("tenant_id", p.TenantID), ubl.Str("token_id", p.JTI), ubl.Str("user_id", p.UserID),
-		},
+		event:  event{Token: &p},
+		this:   tokenFields(p),
 		effect: ubl.Fields{ubl.Str("op", op), ubl.Str("token_id", p.JTI)},
 	}
 }
 
-// decideRevokePlatform ends a bearer token: owners of tenant 0 any, everyone
-// else their own. One that isn't theirs looks like one that isn't there.
+// tokenFields names the token, and whose it is where that is known.
+func tokenFields(p platform) ubl.Fields {
+	if p.UserID == "" {
+		return ubl.Fields{ubl.Str("token_id", p.JTI)}
+	}
+	return ubl.Fields{ubl.Str("tenant_id", p.TenantID), ubl.Str("token_id", p.JTI), ubl.Str("user_id", p.UserID)}
+}
+
+// rememberRevoked is how long the revocation of a token that was never used is
+// kept: longer than any sensible token lives.
+const rememberRevoked = 366 * 24 * time.Hour
+
+// decideRevokePlatform ends a bearer token: owners of tenant 0 any, even ahead
+// of its first use, everyone else their own. One that isn't theirs looks like
+// one that isn't there.
 func (x *Tenant) decideRevokePlatform(c ubl.RevokeToken) func(ubl.Time) (*plan, error) {
-	return func(ubl.Time) (*plan, error) {
-		p, ok := x.state.Tokens[c.JTI]
-		own := ok && p.UserID == c.Who.UserID && p.TenantID == c.Who.TenantID
-		if !own {
-			operator := c.Who.TenantID == x.id && x.owner(c.Who) == nil
-			if !operator || !ok {
-				return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such token")
-			}
-		}
-		if p.Revoked {
+	return func(now ubl.Time) (*plan, error) {
+		p, known := x.state.Tokens[c.JTI]
+		own := known && p.UserID == c.Who.UserID && p.TenantID == c.Who.TenantID
+		operator := c.Who.TenantID == x.id && x.owner(c.Who) == nil
+		switch {
+		case !own && !operator:
+			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such token")
+		case p.Revoked:
 			return nil, ubl.Errorf(ubl.CodeConflict, "the token was revoked already")
+		case !known:
+			p.JTI, p.ExpiresAt = c.JTI, now.Add(rememberRevoked)
 		}
 		p.Revoked = true
 		plan := x.tokenPlan(p)

@@ -56,19 +56,36 @@ func (n *node) announceStart(ctx context.Context, req ubl.Request, key *auth.Key
 // between making and telling tells it at its next start.
 func (n *node) announceKey(ctx context.Context, key *auth.Key) error {
 	told := "Key made: " + key.String()
-	page, err := ubl.Ask[*ubl.HistoryPage](ctx, n.actors, ubl.RoomName(ubl.CoreTenant, ubl.CeremonyRoom),
-		ubl.ReadHistory{Who: ubl.Platform(), Limit: 200})
+	done, err := n.announced(ctx, ubl.CeremonyRoom, told)
 	if err != nil {
 		return fmt.Errorf("couldn't read the key ceremonies: %w", err)
 	}
-	for _, raw := range page.Messages {
-		var m ubl.Message
-		if json.Unmarshal(raw, &m) == nil && m.Body.Text == told && m.SenderID == ubl.Platform().UserID {
-			return nil
-		}
+	if done {
+		return nil
 	}
 	return n.announceNow(ctx, announcement{to: ubl.CeremonyRoom, did: ubl.DidPlatformKeyCreate, text: told,
 		more: ubl.Fields{ubl.Str("key_id", key.ID())}})
+}
+
+// announced looks for a message of the platform in the whole of a room.
+func (n *node) announced(ctx context.Context, room ubl.RoomID, text string) (bool, error) {
+	for before := int64(0); ; {
+		page, err := ubl.Ask[*ubl.HistoryPage](ctx, n.actors, ubl.RoomName(ubl.CoreTenant, room),
+			ubl.ReadHistory{Who: ubl.Platform(), Before: before, Limit: 200})
+		if err != nil {
+			return false, err
+		}
+		for _, raw := range page.Messages {
+			var m ubl.Message
+			if json.Unmarshal(raw, &m) == nil && m.Body.Text == text && m.SenderID == ubl.Platform().UserID {
+				return true, nil
+			}
+		}
+		if page.NextCursor == nil {
+			return false, nil
+		}
+		before = *page.NextCursor
+	}
 }
 
 // backup writes an archive of everything. Its receipt comes before the first

@@ -30,7 +30,7 @@ type serveCmd struct {
 	AdminListen       string        `help:"Address for /metrics and pprof, without authentication; off by default." placeholder:"[HOST]:PORT"`
 	LogLevel          string        `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
 	LogFormat         string        `default:"text" enum:"text,json" help:"How: text or json."`
-	StopTimeout       time.Duration `default:"20s" help:"How long requests under way may take when the server stops."`
+	StopTimeout       time.Duration `default:"10s" help:"How long requests under way may take when the server stops."`
 }
 
 // Run opens everything, serves until ctx ends, and closes it in reverse.
@@ -120,13 +120,21 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, log *slog.Log
 	return errors.Join(err, c.stop(ctx, f, n))
 }
 
-// stop ends streams and requests, and receipts that.
+// stop ends streams and requests, and receipts that. The receipt has a time of
+// its own: no client that dawdles can suppress it.
 func (c *serveCmd) stop(ctx context.Context, f *front, n *node) error {
 	n.log.Info("stopping")
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.StopTimeout)
+	ctx = context.WithoutCancel(ctx)
+	finishing, cancel := context.WithTimeout(ctx, c.StopTimeout)
 	defer cancel()
-	err := f.server.Shutdown(ctx)
-	return errors.Join(err, n.announceNow(ctx, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformStop, text: "Node stopped"}))
+	err := f.server.Shutdown(finishing)
+	if errors.Is(err, context.DeadlineExceeded) {
+		n.log.Warn("requests that didn't end in time were cut off", "after", c.StopTimeout)
+		err = nil
+	}
+	telling, cancel := context.WithTimeout(ctx, chore)
+	defer cancel()
+	return errors.Join(err, n.announceNow(telling, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformStop, text: "Node stopped"}))
 }
 
 // doors are the open listeners; admin is nil where there is none.

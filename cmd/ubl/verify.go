@@ -14,14 +14,18 @@ import (
 // directory, no trust in the server.
 type verifyCmd struct {
 	format
-	File  string `arg:"" help:"The export; - reads standard input."`
-	Head  string `help:"The head hash that the ledger must end with, noted elsewhere; without it a cut export with a new header passes." placeholder:"h:…"`
-	Quiet bool   `help:"Tell no progress."`
+	File  string  `arg:"" help:"The export; - reads standard input."`
+	Head  *string `help:"The head hash that the ledger must end with, noted elsewhere; without it a cut export with a new header passes." placeholder:"h:…"`
+	Quiet bool    `help:"Tell no progress."`
 }
 
 // Run says what the ledger holds, or which line is the first bad one.
 func (c *verifyCmd) Run(p *program) error {
-	if c.Head != "" && c.Head != ubl.Genesis && !ubl.ValidHash("h:", c.Head) {
+	head := ""
+	if c.Head != nil {
+		head = *c.Head
+	}
+	if c.Head != nil && head != ubl.Genesis && !ubl.ValidHash("h:", head) {
 		return usagef("--head is not the hash of a head: h: and 64 hex digits")
 	}
 	in, err := c.open(p)
@@ -30,7 +34,7 @@ func (c *verifyCmd) Run(p *program) error {
 	}
 	defer in.Close()
 	g := p.progress("verifying", "atoms", c.Quiet || c.JSON)
-	v, err := ubl.Verify(in, ubl.VerifyOptions{Head: c.Head, Progress: g.at})
+	v, err := ubl.Verify(in, ubl.VerifyOptions{Head: head, Progress: g.at})
 	g.end()
 	if bad, ok := errors.AsType[*ubl.LineError](err); ok && c.JSON {
 		result := map[string]any{"ok": false, "line": bad.Line, "reason": bad.Reason}

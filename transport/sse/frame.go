@@ -85,20 +85,22 @@ func sentAt(message []byte) (ubl.Time, error) {
 // cursorOf reads where a client wants to go on: Last-Event-ID, else the query
 // parameter, else nil. Both are the prefix and a number.
 func cursorOf(r *http.Request, param, prefix string) (*int64, error) {
-	if id := r.Header.Get("Last-Event-ID"); id != "" {
-		return parseID("Last-Event-ID", id, prefix)
-	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, ubl.Errorf(ubl.CodeValidation, "the query is not well formed")
 	}
-	switch values := query[param]; len(values) {
-	case 0:
-		return nil, nil
-	case 1:
-		return parseID(param, values[0], prefix)
+	for name, values := range query {
+		if name != param || len(values) > 1 {
+			return nil, ubl.Errorf(ubl.CodeValidation, "the only query parameter here is %s, and once", param)
+		}
 	}
-	return nil, ubl.Errorf(ubl.CodeValidation, "%s is given more than once", param)
+	if id := r.Header.Get("Last-Event-ID"); id != "" {
+		return parseID("Last-Event-ID", id, prefix)
+	}
+	if !query.Has(param) {
+		return nil, nil
+	}
+	return parseID(param, query.Get(param), prefix)
 }
 
 func parseID(name, id, prefix string) (*int64, error) {

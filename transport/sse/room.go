@@ -44,9 +44,14 @@ func (h *Hub) Room(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// roomOf reads the room's id from the path, where ":" may come as "%3A".
+// roomOf reads the room's id from the path, where ":" may come as "%3A". The
+// router gives the raw path only where it differs from the decoded one.
 func roomOf(r *http.Request) (ubl.RoomID, error) {
-	id, err := url.PathUnescape(chi.URLParam(r, "roomId"))
+	id := chi.URLParam(r, "roomId")
+	var err error
+	if r.URL.RawPath != "" {
+		id, err = url.PathUnescape(id)
+	}
 	if room := ubl.RoomID(id); err == nil && room.Valid() {
 		return room, nil
 	}
