@@ -383,3 +383,38 @@ func TestLeavingTheTenantIsTold(t *testing.T) {
 		t.Error("transport/sse ends a tenant's stream on room.member_left without a room; nobody publishes one")
 	}
 }
+
+// TestLastHumanOwner: a tenant keeps a person as its owner, whatever its
+// services are.
+func TestLastHumanOwner(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	tenant := ubl.TenantName(ana.TenantID)
+	bot := harness.Must[*ubl.ServiceToken](h, tenant, ubl.CreateServiceToken{Request: h.Request(ana), Name: "bot", ClientID: "c1", SecretHash: "00"})
+	harness.Must[*ubl.Member](h, tenant, ubl.SetTenantMember{Request: h.Request(ana), UserID: bot.UserID, Role: ubl.RoleOwner})
+	h.Refused(ubl.CodeConflict, tenant, ubl.SetTenantMember{Request: h.Request(ana), UserID: ana.UserID, Role: ubl.RoleMember})
+	h.Refused(ubl.CodeConflict, tenant, ubl.RemoveTenantMember{Request: h.Request(ana), UserID: ana.UserID})
+	general := ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
+	h.Refused(ubl.CodeConflict, general, ubl.RemoveMember{Request: h.Request(ana), UserID: ana.UserID})
+}
+
+// TestRevokedAheadOfUse: operators revoke a token that leaked before anybody
+// used it; its first use is refused then. Others can't tell whether it exists.
+func TestRevokedAheadOfUse(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	platform := ubl.Platform()
+	h.Enter(platform)
+	op := harness.User("op@example.com")
+	op.TenantID = ubl.CoreTenant
+	h.Enter(op)
+	core := ubl.TenantName(ubl.CoreTenant)
+	h.Refused(ubl.CodeNotFound, core, ubl.RevokeToken{Request: h.Request(harness.User("eve@elsewhere.org")), JTI: "leaked"})
+	if _, err := h.Ask(context.Background(), core, ubl.RevokeToken{Request: h.Request(op), JTI: "leaked"}); err != nil {
+		t.Fatal(err)
+	}
+	h.Reload()
+	h.Refused(ubl.CodeUnauthorized, core, ubl.AdmitToken{Request: h.Request(platform), Token: ubl.PlatformToken{
+		JTI: "leaked", UserID: "u:someone", TenantID: "t:example.com", ExpiresAt: ubl.TimeOf(h.Clock.Now()).Add(time.Hour),
+	}})
+}

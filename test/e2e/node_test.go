@@ -50,6 +50,7 @@ type node struct {
 	path string
 	dir  string
 	addr string
+	args []string // of serve, besides data and address
 	proc *exec.Cmd
 	log  *tail
 }
@@ -73,7 +74,7 @@ func (w *tail) Write(p []byte) (int, error) {
 func (w *tail) String() string { w.mu.Lock(); defer w.mu.Unlock(); return string(w.buf) }
 
 // newNode picks a free port and starts a process over a new directory.
-func newNode(t *testing.T) *node {
+func newNode(t *testing.T, args ...string) *node {
 	t.Helper()
 	path, err := binary()
 	if err != nil {
@@ -83,7 +84,7 @@ func newNode(t *testing.T) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node{t: t, path: path, dir: filepath.Join(t.TempDir(), "data"), addr: l.Addr().String(), log: &tail{}}
+	n := &node{t: t, path: path, dir: filepath.Join(t.TempDir(), "data"), addr: l.Addr().String(), args: args, log: &tail{}}
 	_ = l.Close()
 	n.start()
 	t.Cleanup(func() {
@@ -100,7 +101,7 @@ func newNode(t *testing.T) *node {
 // start runs `ubl serve` and returns once it listens.
 func (n *node) start() {
 	n.t.Helper()
-	cmd := exec.Command(n.path, "serve", "--data", n.dir, "--listen", n.addr)
+	cmd := exec.Command(n.path, append([]string{"serve", "--data", n.dir, "--listen", n.addr}, n.args...)...)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		n.t.Fatal(err)

@@ -3,6 +3,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -64,11 +65,13 @@ type Options struct {
 	// Families come before the product's, so that a test can stand in for one.
 	Families []actors.Family
 	Storage  *storage.Options
+	// Dir is a data directory to open instead of a new one.
+	Dir string
 }
 
 // Open starts a house over a new directory, and closes it with the test.
 func Open(t testing.TB, opts Options) *House {
-	h := &House{Clock: NewClock(), Dir: t.TempDir(), t: t, opts: opts}
+	h := &House{Clock: NewClock(), Dir: cmp.Or(opts.Dir, t.TempDir()), t: t, opts: opts}
 	h.start()
 	t.Cleanup(h.Close)
 	return h

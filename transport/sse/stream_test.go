@@ -103,6 +103,8 @@ func TestRefusedBeforeTheStream(t *testing.T) {
 		{"from_seq is a fraction", general + "?from_seq=1.0", "", "u:ann", 400, ubl.CodeValidation},
 		{"from_seq is beyond 2^53", general + "?from_seq=9007199254740992", "", "u:ann", 400, ubl.CodeValidation},
 		{"from_seq comes twice", general + "?from_seq=1&from_seq=2", "", "u:ann", 400, ubl.CodeValidation},
+		{"a parameter is unknown", general + "?cursor=1", "", "u:ann", 400, ubl.CodeValidation},
+		{"the path is escaped twice", "/api/events/rooms/r%253Ageneral", "", "u:ann", 400, ubl.CodeValidation},
 		{"the query is broken", general + "?from_seq=%zz", "", "u:ann", 400, ubl.CodeValidation},
 		{"a bad Last-Event-ID with a good from_seq", general + "?from_seq=1", "x", "u:ann", 400, ubl.CodeValidation},
 		{"a tenant's id in a room", general, "l0-4", "u:ann", 400, ubl.CodeValidation},

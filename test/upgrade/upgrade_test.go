@@ -1,0 +1,125 @@
+// Package upgrade opens what earlier versions wrote. testdata holds a backup
+// made by each version of the formats, never changed once it is committed; a
+// new version adds its own.
+package upgrade
+
+import (
+	"compress/gzip"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ubl"
+	"ubl/storage"
+	"ubl/test/harness"
+)
+
+// TestEveryVersionOpens restores each fixture, reads what is known to be in it,
+// and writes on.
+func TestEveryVersionOpens(t *testing.T) {
+	fixtures, err := filepath.Glob("testdata/*.tar.gz")
+	if err != nil || len(fixtures) == 0 {
+		t.Fatalf("no fixtures: %v", err)
+	}
+	for _, fixture := range fixtures {
+		t.Run(filepath.Base(fixture), func(t *testing.T) {
+			h := harness.Open(t, harness.Options{Dir: restore(t, fixture)})
+			h.Clock.Add(time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC).Sub(h.Clock.Now())) // just after it was made
+			read(t, h)
+		})
+	}
+}
+
+func restore(t *testing.T, fixture string) string {
+	t.Helper()
+	f, err := os.Open(fixture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := storage.Restore(context.Background(), z, dir, &storage.Options{Random: rand.Reader, Now: time.Now}, nil); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// local is a person as this program's own tokens name them.
+func local(email string) ubl.Identity {
+	const issuer = "urn:ubl:local"
+	id := ubl.UserIDFor(issuer, email, false)
+	return ubl.Identity{UserID: id, Email: email, EmailDomain: ubl.EmailDomain(email),
+		TenantID: ubl.TenantFor(id, email, nil), Issuer: issuer, Subject: email}
+}
+
+// read checks the fixture's content: two people, a room of one's making with
+// three messages, a policy, and the keys that they were sent with.
+func read(t *testing.T, h *harness.House) {
+	t.Helper()
+	ana, bob := local("ana@fixture.example"), local("bob@fixture.example")
+	plans := ubl.RoomName(ana.TenantID, "r:plans")
+	if entered := h.Enter(ana); entered.Role != ubl.RoleOwner {
+		t.Errorf("ana is %s", entered.Role)
+	}
+	page := harness.Must[*ubl.HistoryPage](h, plans, ubl.ReadHistory{Who: bob, Limit: 200})
+	var texts []string
+	for _, raw := range page.Messages {
+		var m ubl.Message
+		if err := json.Unmarshal(raw, &m); err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, m.Body.Text)
+	}
+	want := []string{"Room created: Plans", "message 1 é", "message 2 é", "message 3 é", string(bob.UserID) + " joined"}
+	if strings.Join(texts, "|") != strings.Join(want, "|") {
+		t.Errorf("the room holds %q, want %q", texts, want)
+	}
+	room := harness.Must[*ubl.Room](h, plans, ubl.GetRoom{Who: ana})
+	if room.Policy.RetentionDays != 30 || room.Policy.Join != ubl.JoinTenant {
+		t.Errorf("the policy is %+v", room.Policy)
+	}
+	req := h.Request(ana)
+	req.Key = "send-2"
+	again := harness.Must[*ubl.Sent](h, plans, ubl.SendMessage{Request: req, Text: "message 2 é"})
+	if again.RoomSeq != 3 {
+		t.Errorf("the key of message 2 leads to room_seq %d, want 3", again.RoomSeq)
+	}
+	next := harness.Must[*ubl.Sent](h, plans, ubl.SendMessage{Request: h.Request(bob), Text: "and on"})
+	if next.RoomSeq != 6 {
+		t.Errorf("the next message is %d, want 6", next.RoomSeq)
+	}
+	verify(t, h, ana)
+}
+
+// verify exports the tenant's ledger and checks it.
+func verify(t *testing.T, h *harness.House, who ubl.Identity) {
+	t.Helper()
+	ledger := ubl.LedgerName(who.TenantID)
+	head := harness.Must[ubl.LedgerHead](h, ledger, ubl.GetLedgerHead{})
+	page := harness.Must[*ubl.AtomPage](h, ledger, ubl.ReadAtoms{From: 1, Limit: 500})
+	var out strings.Builder
+	x, err := ubl.NewExporter(&out, who.TenantID, head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, atom := range page.Atoms {
+		if err := x.Append(atom); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ubl.Verify(strings.NewReader(out.String()), ubl.VerifyOptions{Head: head.HeadHash}); err != nil {
+		t.Errorf("the ledger doesn't verify: %v", err)
+	}
+}
