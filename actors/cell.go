@@ -101,14 +101,14 @@ func errTooManyWrites() *ubl.Error {
 // memory.
 func (c *cell) leave(cmd ubl.Command) {
 	_, forOther := cmd.(opened)
-	useless := c.actor == nil || forOther && c.group.lonelyLedger() == c
+	empty := c.actor == nil // asked while the actor is still ours
 	c.mu.Lock()
 	c.waiting--
 	stop := c.closed && c.waiting == 0
 	c.mu.Unlock()
 	if stop {
 		c.rt.system.Root.Stop(c.pid)
-	} else if useless {
+	} else if empty || forOther && c.group.lonelyLedger() == c {
 		c.passivate()
 	}
 }
