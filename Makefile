@@ -5,7 +5,7 @@ GO    ?= go
 TOOLS := $(GO) tool -modfile=test/tools/go.mod
 FUZZ  ?= 30s
 
-.PHONY: help run test check bench fuzz
+.PHONY: help run test deps check bench fuzz
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -13,9 +13,12 @@ help: ## list the commands
 run: ## start a node on http://127.0.0.1:8080 with its data in ./ubl-data
 	$(GO) run ./cmd/ubl serve
 
-test: check ## check the code and run every test with the race detector
+test: deps check ## check the code and run every test with the race detector
 	$(GO) test -race -timeout 20m ./...
 	cd test/bench && $(GO) vet ./... && $(GO) test ./...
+
+deps: # what the tests need beyond Go
+	@./test/tools/deps.sh
 
 check: ## gofmt, vet, staticcheck, and govulncheck where its database is reachable
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi

@@ -1,5 +1,7 @@
 package ubl
 
+import "fmt"
+
 // ModeInternal is the only room mode of this version: the server sees the text.
 const ModeInternal = "internal"
 
@@ -26,6 +28,18 @@ type RoomPolicyPatch struct {
 	MaxMessageBytes *int    `json:"max_message_bytes,omitempty"`
 	RetentionDays   *int    `json:"retention_days,omitempty"`
 	Join            *string `json:"join,omitempty"`
+}
+
+// String tells one patch from another.
+func (p RoomPolicyPatch) String() string {
+	return patchText("max_message_bytes", p.MaxMessageBytes) + patchText("retention_days", p.RetentionDays) + patchText("join", p.Join)
+}
+
+func patchText[T any](name string, value *T) string {
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s=%v;", name, *value)
 }
 
 // Apply returns p with the patch's members, or what is wrong with one.
@@ -82,6 +96,11 @@ type TenantDefaults struct {
 type TenantDefaultsPatch struct {
 	RetentionDays   *int `json:"retention_days,omitempty"`
 	MaxMessageBytes *int `json:"max_message_bytes,omitempty"`
+}
+
+// String tells one patch from another.
+func (p TenantDefaultsPatch) String() string {
+	return patchText("max_message_bytes", p.MaxMessageBytes) + patchText("retention_days", p.RetentionDays)
 }
 
 // Apply returns d with the patch's members, or what is wrong with one.

@@ -1,7 +1,6 @@
 package room
 
 import (
-	"fmt"
 	"slices"
 
 	"ubl"
@@ -228,21 +227,6 @@ func policyIndexes(room ubl.RoomSummary, policy ubl.RoomPolicy) []actors.Record 
 		retained.Value = actors.RoomIndex{Room: room}.Encode()
 	}
 	return []actors.Record{joinable, retained}
-}
-
-// patchText tells one patch from another under the same key.
-func patchText(p ubl.RoomPolicyPatch) string {
-	text := ""
-	if p.MaxMessageBytes != nil {
-		text += fmt.Sprintf("max_message_bytes=%d;", *p.MaxMessageBytes)
-	}
-	if p.RetentionDays != nil {
-		text += fmt.Sprintf("retention_days=%d;", *p.RetentionDays)
-	}
-	if p.Join != nil {
-		text += "join=" + *p.Join
-	}
-	return text
 }
 
 func (r *Room) decideEnd(c ubl.EndAgreement) func(ubl.Time) (*plan, error) {

@@ -124,7 +124,7 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 	case ubl.RemoveMember:
 		r.change(t, c.Request, removal(c), r.decideRemove(c), string(c.UserID))
 	case ubl.SetRoomPolicy:
-		r.change(t, c.Request, ubl.DidRoomUpdate, r.decidePolicy(c), patchText(c.Patch))
+		r.change(t, c.Request, ubl.DidRoomUpdate, r.decidePolicy(c), c.Patch.String())
 	case ubl.EndAgreement:
 		r.change(t, c.Request, ubl.DidAgreementEnd, r.decideEnd(c))
 	case ubl.Sweep:

@@ -3,7 +3,6 @@ package tenant
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"ubl"
 	"ubl/actors"
@@ -135,18 +134,6 @@ func (x *Tenant) decideDefaults(c ubl.SetDefaults) func(ubl.Time) (*plan, error)
 			effect: ubl.Fields{ubl.Str("op", "policy.set"), ubl.Str("tenant_id", x.id)},
 		}, nil
 	}
-}
-
-// patchText tells one patch from another under the same key.
-func patchText(p ubl.TenantDefaultsPatch) string {
-	text := ""
-	if p.MaxMessageBytes != nil {
-		text += fmt.Sprintf("max_message_bytes=%d;", *p.MaxMessageBytes)
-	}
-	if p.RetentionDays != nil {
-		text += fmt.Sprintf("retention_days=%d;", *p.RetentionDays)
-	}
-	return text
 }
 
 func (x *Tenant) decideEnd(c ubl.EndAgreement) func(ubl.Time) (*plan, error) {

@@ -86,7 +86,7 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		tenant := x.state.Tenant
 		x.answer(t, c.Who, func() any { return &tenant })
 	case ubl.SetDefaults:
-		x.change(t, c.Request, ubl.DidTenantUpdate, x.decideDefaults(c), patchText(c.Patch))
+		x.change(t, c.Request, ubl.DidTenantUpdate, x.decideDefaults(c), c.Patch.String())
 	case ubl.ListRooms:
 		x.listRooms(t, c)
 	case ubl.CreateRoom:
