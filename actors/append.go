@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 
 	"ubl"
 )
@@ -45,7 +44,7 @@ type Append struct {
 	cost int
 	done chan struct{} // closed when settled
 
-	settling atomic.Bool
+	once sync.Once // settles
 
 	mu      sync.Mutex
 	settled bool
@@ -87,9 +86,10 @@ func (a *Append) init(c *cell, cost int) {
 // answer knows that the event is on its way; on failure the group is over
 // before anyone learns of it, so that a retry finds a group loaded anew.
 func (a *Append) Settle(err error) {
-	if !a.settling.CompareAndSwap(false, true) {
-		return
-	}
+	a.once.Do(func() { a.settle(err) })
+}
+
+func (a *Append) settle(err error) {
 	if err != nil {
 		a.cell.group.fail(err)
 		err = a.cell.group.err()

@@ -43,6 +43,22 @@ func beginVoids(t *testing.T, h Harness) {
 	mustSubmit(t, store, other.Batch("a lease of another group is not touched"))
 }
 
+func endGivesBack(t *testing.T, h Harness) {
+	store, g := h.Store(), group("end")
+	w := begin(t, store, g)
+	mustSubmit(t, store, w.Batch("before"))
+	store.End(g, w.Lease)
+	if err := submit(t, store, w.Batch("after")); ubl.CodeOf(err) != ubl.CodeConflict {
+		t.Errorf("a batch under a lease given back settled with %v", err)
+	}
+	next := begin(t, store, g)
+	if next.Lease == w.Lease {
+		t.Errorf("the lease given back was granted again: %v", next.Lease)
+	}
+	store.End(g, w.Lease) // late, and no business of the newer one
+	mustSubmit(t, store, next.Batch("under the newer lease"))
+}
+
 func reopened(t *testing.T, h Harness) {
 	var want []state
 	for i := range 5 {

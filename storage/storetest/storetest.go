@@ -42,6 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"groups do not see each other", isolation},
 		{"Begin is a barrier", beginIsBarrier},
 		{"Begin voids earlier leases", beginVoids},
+		{"End gives a lease back", endGivesBack},
 		{"what is settled survives reopening", reopened},
 		{"leases end with the store", leaseOverReopen},
 		{"bounds of Ascend and Descend", bounds},
