@@ -67,6 +67,7 @@ func (a *API) Mount(r chi.Router) {
 	a.huma = newHuma(a)
 	a.routes()
 	a.describeStreams()
+	a.describeBackup()
 	a.spec = a.document()
 	a.mountDocs()
 	r.NotFound(func(w http.ResponseWriter, req *http.Request) {

@@ -30,13 +30,13 @@ var bodies = map[string]string{
 var places = strings.NewReplacer("{roomId}", "r:general", "{userId}", "u:bob", "{agreementId}", "a:room:r:general",
 	"{seq}", "1", "{clientId}", "c1", "{jti}", "jti-1")
 
-// operations lists what the OpenAPI document has, without the streams, which
-// another package serves.
+// operations lists what the OpenAPI document has, without the streams and the
+// backup, which other packages serve.
 func operations(s *server) map[string]map[string]any {
 	out := map[string]map[string]any{}
 	for path, item := range parse(s.api.spec)["paths"].(map[string]any) {
 		for method, op := range item.(map[string]any) {
-			if !strings.HasPrefix(path, "/api/events") {
+			if !strings.HasPrefix(path, "/api/events") && !strings.HasPrefix(path, "/api/platform") {
 				out[strings.ToUpper(method)+" "+path] = op.(map[string]any)
 			}
 		}

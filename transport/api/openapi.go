@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -125,5 +126,18 @@ func (a *API) describeStream(path, id, summary, more string, params ...*huma.Par
 		answers: "ubl.sse.room_event.v1", also: []ubl.Code{ubl.CodeNotAMember}}
 	d := o.describe(http.StatusOK, "text/event-stream")
 	d.Parameters = params
+	a.huma.OpenAPI().AddOperation(&d)
+}
+
+// describeBackup documents the backup of the platform, which package transport
+// serves.
+func (a *API) describeBackup() {
+	o := operation{method: http.MethodPost, path: "/platform/backup", id: "back-up", tag: "platform",
+		summary: "A copy of all tenants' data",
+		more: "Owners of tenant 0, one at a time. Answers a tar archive that \"ubl restore\" takes. The act is receipted before " +
+			"the first byte leaves. A connection cut before its end means a failed backup."}
+	d := o.describe(http.StatusOK, "application/x-tar")
+	d.Responses[strconv.Itoa(http.StatusOK)].Content["application/x-tar"].Schema = &huma.Schema{Type: "string", Format: "binary"}
+	d.Parameters = nil // no key: a second backup is another copy
 	a.huma.OpenAPI().AddOperation(&d)
 }
