@@ -45,6 +45,8 @@ type Options struct {
 	Authenticate func(next http.Handler) http.Handler
 	// Schemas serves /schemas/; nil for none.
 	Schemas http.Handler
+	// SignIn serves one-time sign-in links, /signin/CODE; nil for none.
+	SignIn http.Handler
 	// Ready says why requests cannot be served now; nil means that they can.
 	Ready func() error
 	// Backup writes a copy of everything for an owner of tenant 0, at
@@ -122,6 +124,10 @@ func (s *Server) routes() http.Handler {
 	get(r, "/readyz", s.ready)
 	if s.opts.PublicURL == "" { // else a proxy is in front, and not every one says whom it passes on
 		get(r, "/metrics", directOnly(noRebinding(s.metrics.handler())).ServeHTTP)
+	}
+	if s.opts.SignIn != nil {
+		get(r, "/signin/{code}", s.opts.SignIn.ServeHTTP)
+		r.Post("/signin/{code}", s.opts.SignIn.ServeHTTP)
 	}
 	if s.opts.Schemas != nil {
 		r.Handle("/schemas", s.opts.Schemas)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -22,7 +23,12 @@ type front struct {
 	server *transport.Server
 	auth   *auth.Authenticator
 	key    *auth.Key
+	// code is that of the owner's sign-in link.
+	code string
 }
+
+// linkTTL is how long the owner's sign-in link holds.
+const linkTTL = 10 * time.Minute
 
 // front wires the transports. It opens no listener.
 func (c *serveCmd) front(p *program, n *node, log *slog.Logger) (*front, error) {
@@ -35,6 +41,11 @@ func (c *serveCmd) front(p *program, n *node, log *slog.Logger) (*front, error) 
 		Asker: n.actors, Feed: n.actors, Now: p.now, Logger: log, Random: p.random,
 	})
 	if err != nil {
+		return nil, err
+	}
+	link, code, err := who.NewLink(c.Owner, linkTTL, p.random)
+	if err != nil {
+		who.Close()
 		return nil, err
 	}
 	hub := sse.New(sse.Options{Asker: n.actors, Feed: n.actors, Now: p.now, Logger: log})
@@ -51,6 +62,7 @@ func (c *serveCmd) front(p *program, n *node, log *slog.Logger) (*front, error) 
 		},
 		Public:       api.Public,
 		Authenticate: who.Middleware,
+		SignIn:       link,
 		Schemas:      api.Schemas(),
 		Ready:        n.ready,
 		Backup: func(ctx context.Context, w io.Writer) error {
@@ -61,7 +73,7 @@ func (c *serveCmd) front(p *program, n *node, log *slog.Logger) (*front, error) 
 		Collectors: n.figures.all,
 		Log:        log, Now: p.now, Random: p.random,
 	})
-	return &front{server: server, auth: who, key: key}, nil
+	return &front{server: server, auth: who, key: key, code: code}, nil
 }
 
 // ready says why requests can't be served now.

@@ -107,7 +107,7 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, log *slog.Log
 		return err
 	}
 	failed := doors.serve(f.server)
-	c.greet(p, doors, log)
+	c.greet(p, doors, f.code, log)
 	keeping, release := context.WithCancel(ctx)
 	defer release()
 	kept := n.keep(keeping, again)
@@ -186,7 +186,7 @@ func (c *serveCmd) adminAddress() string {
 }
 
 // greet prints where the server is and how to get in.
-func (c *serveCmd) greet(p *program, d *doors, log *slog.Logger) {
+func (c *serveCmd) greet(p *program, d *doors, code string, log *slog.Logger) {
 	address := d.main.Addr().String()
 	at := "http://" + address
 	fmt.Fprintf(p.out, "data in %s\nlistening on %s\n", c.Data, at)
@@ -196,7 +196,8 @@ func (c *serveCmd) greet(p *program, d *doors, log *slog.Logger) {
 	if c.PublicURL != "" {
 		at = c.PublicURL
 	}
-	fmt.Fprintf(p.out, "\nThere is no sign-in page yet. To begin as %s, in another terminal on this machine:\n", c.Owner)
+	fmt.Fprintf(p.out, "\nSign in as %s (once, within ten minutes):\n  %s/signin/%s\n", c.Owner, strings.TrimSuffix(at, "/"), code)
+	fmt.Fprintf(p.out, "or in another terminal on this machine:\n")
 	fmt.Fprintf(p.out, "  export UBL_TOKEN=$(ubl token %s --data %s) UBL_URL=%s\n  ubl rooms\n\n", c.Owner, quoted(c.Data), at)
 	if !loopback(address) && !strings.HasPrefix(c.PublicURL, "https://") {
 		log.Warn("the server can be reached from other machines without TLS: put a proxy with TLS in front and name it with --public-url https://…")
