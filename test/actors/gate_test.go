@@ -2,6 +2,7 @@ package actors_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -133,11 +134,10 @@ func TestOutputGate(t *testing.T) {
 	}
 }
 
-// TestCrashPoints: a commit fails at each point there is, and is retried with
-// the same key; the outcome is always one message and no gap.
-func TestCrashPoints(t *testing.T) {
+// crashPoints are the places where a commit can fail, as faults of the store.
+func crashPoints() map[string]func(v *valve) func(b *ubl.Batch, settled func(error)) bool {
 	boom := errors.New("boom")
-	points := map[string]func(v *valve) func(b *ubl.Batch, settled func(error)) bool{
+	return map[string]func(v *valve) func(b *ubl.Batch, settled func(error)) bool{
 		"before persisting": func(*valve) func(*ubl.Batch, func(error)) bool {
 			return func(_ *ubl.Batch, settled func(error)) bool { go settled(boom); return true }
 		},
@@ -156,7 +156,12 @@ func TestCrashPoints(t *testing.T) {
 			}
 		},
 	}
-	for point, fault := range points {
+}
+
+// TestCrashPoints: a commit fails at each point there is, and is retried with
+// the same key; the outcome is always one message and no gap.
+func TestCrashPoints(t *testing.T) {
+	for point, fault := range crashPoints() {
 		t.Run(point, func(t *testing.T) {
 			h, v := openWithValve(t, actors.Limits{})
 			ana := harness.User("ana@example.com")
@@ -182,6 +187,69 @@ func TestCrashPoints(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestEveryActAtEveryCrashPoint: the same for every command that changes
+// something. A retry settles it, a second one is answered alike, and the ledger
+// has grown by what one act leaves.
+func TestEveryActAtEveryCrashPoint(t *testing.T) {
+	for point, fault := range crashPoints() {
+		t.Run(point, func(t *testing.T) {
+			h, v := openWithValve(t, actors.Limits{})
+			ana, bob := harness.User("ana@example.com"), harness.User("bob@example.com")
+			h.Enter(ana)
+			h.Enter(bob)
+			tenant, room := ubl.TenantName(ana.TenantID), ubl.RoomName(ana.TenantID, "r:plans")
+			days, rule := 7, ubl.JoinTenant
+			for _, act := range []struct {
+				to    ubl.Name
+				cmd   ubl.Command
+				atoms int64
+			}{
+				{tenant, ubl.CreateRoom{Request: h.Request(ana), Name: "plans"}, 4},
+				{room, ubl.AddMember{Request: h.Request(ana), Member: ubl.Member{UserID: bob.UserID, Email: bob.Email, Role: ubl.RoleMember}}, 4},
+				{room, ubl.SetMember{Request: h.Request(ana), UserID: bob.UserID, Role: ubl.RoleOwner}, 2},
+				{room, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{Join: &rule}}, 2},
+				{room, ubl.RemoveMember{Request: h.Request(ana), UserID: bob.UserID}, 2},
+				{room, ubl.JoinRoom{Request: h.Request(bob)}, 4},
+				{room, ubl.RemoveMember{Request: h.Request(bob), UserID: bob.UserID}, 2},
+				{room, ubl.EndAgreement{Request: h.Request(ana)}, 2},
+				{tenant, ubl.SetDefaults{Request: h.Request(ana), Patch: ubl.TenantDefaultsPatch{RetentionDays: &days}}, 2},
+				{tenant, ubl.CreateServiceToken{Request: h.Request(ana), Name: "bot", ClientID: "c1", SecretHash: "00"}, 2},
+				{tenant, ubl.RevokeServiceToken{Request: h.Request(ana), ClientID: "c1"}, 2},
+				{tenant, ubl.SetTenantMember{Request: h.Request(ana), UserID: bob.UserID, Role: ubl.RoleOwner}, 2},
+				{tenant, ubl.SetTenantMember{Request: h.Request(ana), UserID: bob.UserID, Role: ubl.RoleMember}, 2},
+				{tenant, ubl.EndAgreement{Request: h.Request(ana)}, 2},
+			} {
+				before := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(ana.TenantID), ubl.GetLedgerHead{})
+				v.setFault(fault(v))
+				h.Refused(ubl.CodeUnavailable, act.to, act.cmd)
+				v.setFault(nil)
+				settled, again := answerText(t, h, act.to, act.cmd), answerText(t, h, act.to, act.cmd)
+				if settled != again {
+					t.Errorf("%T: the first retry is answered\n%s, the second\n%s", act.cmd, settled, again)
+				}
+				after := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(ana.TenantID), ubl.GetLedgerHead{})
+				if after.Seq-before.Seq != act.atoms {
+					t.Errorf("%T left %d atoms, want %d", act.cmd, after.Seq-before.Seq, act.atoms)
+				}
+			}
+		})
+	}
+}
+
+// answerText is an answer as JSON.
+func answerText(t *testing.T, h *harness.House, to ubl.Name, cmd ubl.Command) string {
+	t.Helper()
+	answer, err := h.Ask(context.Background(), to, cmd)
+	if err != nil {
+		t.Fatalf("%T: %v", cmd, err)
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestFailureReachesEveryoneInFlight: the batches behind a failed one are built
