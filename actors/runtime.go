@@ -93,7 +93,7 @@ func New(opts Options) *Runtime {
 	rt := &Runtime{
 		opts: opts,
 		system: actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger {
-			return slog.New(warnings{opts.Log.Handler()}).With("part", "protoactor")
+			return slog.New(warnings{opts.Log.With("part", "protoactor").Handler()})
 		})),
 		dispatcher: newDispatcher(),
 		groups:     make(map[ubl.Group]*group),

@@ -107,6 +107,7 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, log *slog.Log
 		return err
 	}
 	failed := doors.serve(f.server)
+	log.Info("ready", "address", doors.main.Addr().String(), "data", c.Data)
 	c.greet(p, doors, f.code, log)
 	keeping, release := context.WithCancel(ctx)
 	defer release()
