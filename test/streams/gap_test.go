@@ -1,0 +1,87 @@
+// Package streams tests live streams over the real actors and engine, with a
+// clock that the test owns.
+package streams
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"ubl"
+	"ubl/test/harness"
+	"ubl/transport/envelope"
+	"ubl/transport/sse"
+)
+
+// TestGapThroughRetention: a client that comes back after its messages were
+// removed is told from where on the room is kept, and gets everything from there.
+func TestGapThroughRetention(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	room := ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
+	days := 1
+	harness.Must[*ubl.Room](h, room, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{RetentionDays: &days}})
+	harness.Must[*ubl.Sent](h, room, ubl.SendMessage{Request: h.Request(ana), Text: "old"})
+	h.Clock.Add(36 * time.Hour)
+	harness.Must[*ubl.Sent](h, room, ubl.SendMessage{Request: h.Request(ana), Text: "new"})
+	harness.Must[int](h, ubl.TenantName(ana.TenantID), ubl.SweepRooms{Request: h.Request(ubl.Platform())})
+
+	lines := follow(t, h, ana, "/api/events/rooms/r:general?from_seq=0")
+	want := []string{
+		"id: 2", "event: room.gap",
+		`data: {"event":"room.gap","payload":{"available_from":3,"from_seq":1},"room_id":"r:general"`,
+		"id: 3", "event: message.created", `"text":"new"`,
+	}
+	for lines.Scan() && len(want) > 0 {
+		if strings.Contains(lines.Text(), want[0]) {
+			want = want[1:]
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("the stream ended without %q", want)
+	}
+}
+
+// follow opens a stream as the user, until the test ends.
+func follow(t *testing.T, h *harness.House, who ubl.Identity, path string) *bufio.Scanner {
+	t.Helper()
+	hub := sse.New(sse.Options{Asker: h, Feed: h, Now: time.Now})
+	router := chi.NewRouter()
+	router.Get("/api/events/rooms/{roomId}", hub.Room)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller := &envelope.Caller{Identity: who, Role: ubl.RoleOwner}
+		router.ServeHTTP(w, r.WithContext(envelope.WithCaller(r.Context(), caller)))
+	}))
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	t.Cleanup(func() {
+		cancel()
+		stopping, done := context.WithTimeout(context.Background(), 10*time.Second)
+		defer done()
+		if err := hub.Shutdown(stopping); err != nil {
+			t.Error(err)
+		}
+		server.Close()
+	})
+	req, err := http.NewRequestWithContext(ctx, "GET", server.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("the stream is answered %d", resp.StatusCode)
+	}
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	return lines
+}
