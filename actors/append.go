@@ -42,9 +42,8 @@ type Append struct {
 
 	cell *cell
 	cost int
+	once sync.Once     // settles
 	done chan struct{} // closed when settled
-
-	once sync.Once // settles
 
 	mu      sync.Mutex
 	settled bool
@@ -82,9 +81,10 @@ func (a *Append) init(c *cell, cost int) {
 }
 
 // Settle tells the outcome; the LedgerShard calls it in commit order. Only the
-// first call counts. On success events are published before any answer goes out, so that who has an
-// answer knows that the event is on its way; on failure the group is over
-// before anyone learns of it, so that a retry finds a group loaded anew.
+// first call counts. On success events are published before any answer goes
+// out, so that who has an answer knows that the event is on its way; on failure
+// the group is over before anyone learns of it, so that a retry finds a group
+// loaded anew.
 func (a *Append) Settle(err error) {
 	a.once.Do(func() { a.settle(err) })
 }

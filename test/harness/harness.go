@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -170,5 +171,31 @@ func (h *House) Refused(want ubl.Code, to ubl.Name, cmd ubl.Command) {
 	_, err := h.Ask(context.Background(), to, cmd)
 	if got := ubl.CodeOf(err); got != want {
 		h.t.Fatalf("%T was answered %q (%v), want %q", cmd, got, err, want)
+	}
+}
+
+// VerifyLedger exports a tenant's ledger and checks it as anyone could.
+func (h *House) VerifyLedger(tenant ubl.TenantID) {
+	h.t.Helper()
+	ledger := ubl.LedgerName(tenant)
+	head := Must[ubl.LedgerHead](h, ledger, ubl.GetLedgerHead{})
+	var out strings.Builder
+	x, err := ubl.NewExporter(&out, tenant, head)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for x.Next() <= head.Seq {
+		page := Must[*ubl.AtomPage](h, ledger, ubl.ReadAtoms{From: x.Next(), Limit: 500})
+		for _, atom := range page.Atoms {
+			if err := x.Append(atom); err != nil {
+				h.t.Fatal(err)
+			}
+		}
+	}
+	if err := x.Close(); err != nil {
+		h.t.Fatal(err)
+	}
+	if _, err := ubl.Verify(strings.NewReader(out.String()), ubl.VerifyOptions{Head: head.HeadHash}); err != nil {
+		h.t.Errorf("the ledger doesn't verify: %v", err)
 	}
 }

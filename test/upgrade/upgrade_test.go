@@ -97,29 +97,5 @@ func read(t *testing.T, h *harness.House) {
 	if next.RoomSeq != 6 {
 		t.Errorf("the next message is %d, want 6", next.RoomSeq)
 	}
-	verify(t, h, ana)
-}
-
-// verify exports the tenant's ledger and checks it.
-func verify(t *testing.T, h *harness.House, who ubl.Identity) {
-	t.Helper()
-	ledger := ubl.LedgerName(who.TenantID)
-	head := harness.Must[ubl.LedgerHead](h, ledger, ubl.GetLedgerHead{})
-	page := harness.Must[*ubl.AtomPage](h, ledger, ubl.ReadAtoms{From: 1, Limit: 500})
-	var out strings.Builder
-	x, err := ubl.NewExporter(&out, who.TenantID, head)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, atom := range page.Atoms {
-		if err := x.Append(atom); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ubl.Verify(strings.NewReader(out.String()), ubl.VerifyOptions{Head: head.HeadHash}); err != nil {
-		t.Errorf("the ledger doesn't verify: %v", err)
-	}
+	h.VerifyLedger(ana.TenantID)
 }
