@@ -67,7 +67,9 @@ type Change struct {
 // AgreementView is an Agreement as it is served: entries as a sorted list, and
 // its history where one was asked for.
 type AgreementView struct {
-	Agreement
+	// Between nodes the record stays a field of its own: both have Members.
+	Agreement `msgpack:",noinline"`
+
 	Members []Member `json:"members"`
 	History []Change `json:"history,omitempty"`
 }

@@ -35,6 +35,8 @@ const (
 	DidPlatformTokenRevoke Did = "platform.token.revoke"
 	DidPlatformBackup      Did = "platform.backup"
 	DidPlatformRestore     Did = "platform.restore"
+	DidPlatformNodeJoin    Did = "platform.node.join"
+	DidPlatformNodeRemove  Did = "platform.node.remove"
 )
 
 var dids = []Did{
@@ -45,6 +47,7 @@ var dids = []Did{
 	DidAgreementEnd,
 	DidPlatformStart, DidPlatformStop, DidPlatformKeyCreate, DidPlatformTokenCreate,
 	DidPlatformTokenRevoke, DidPlatformBackup, DidPlatformRestore,
+	DidPlatformNodeJoin, DidPlatformNodeRemove,
 }
 
 // Dids lists every act of the table.

@@ -85,7 +85,8 @@ func GapPayload(fromSeq, availableFrom int64) json.RawMessage {
 	return append(b, '}')
 }
 
-// Publication is what one commit tells the world.
+// Publication is what one commit tells the world. An empty one tells a listener
+// that the way to the actor was made anew and something may have been missed.
 type Publication struct {
 	// First and Last are the seqs of the commit's atoms: a listener of a whole
 	// ledger sees every commit and so notices a missed one.

@@ -25,6 +25,8 @@ type answer struct {
 	value any
 	err   error
 	later func() (any, error)
+	// committed says that a commit of the turn's own stands behind it.
+	committed bool
 }
 
 // cell is the place of one active name.
@@ -202,8 +204,8 @@ func (c *cell) load(e *envelope) error {
 		}
 	}
 	if !c.isLedger() {
-		if _, err := c.rt.ask(e.ctx, c.group.key.Ledger(), opened{}); err != nil {
-			return err
+		if a := c.rt.ask(e.ctx, c.group.key.Ledger(), opened{}); a.err != nil {
+			return a.err
 		}
 	}
 	a, err := c.open(e.ctx)

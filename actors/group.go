@@ -47,13 +47,20 @@ func (g *group) err() error {
 	return g.failed
 }
 
-// fail ends the group: what its mailboxes hold is refused, and the next Ask
-// loads its actors anew.
+// fail ends the group because a commit of it failed.
 func (g *group) fail(cause error) {
+	if g.end(cause) {
+		g.rt.opts.Log.Error("a commit failed; the group is loaded anew", "group", g.key.String(), "error", cause)
+	}
+}
+
+// end ends the group: what its mailboxes hold is refused, and the next Ask loads
+// its actors anew. It reports whether the group had not ended yet.
+func (g *group) end(cause error) bool {
 	g.mu.Lock()
 	if g.failed != nil {
 		g.mu.Unlock()
-		return
+		return false
 	}
 	told := ubl.Errorf(ubl.CodeUnavailable, "a write failed; its outcome is unknown until it is retried")
 	if e, ok := errors.AsType[*ubl.Error](cause); ok && e.Code == ubl.CodeUnavailable {
@@ -63,7 +70,6 @@ func (g *group) fail(cause error) {
 	g.mu.Unlock()
 
 	rt := g.rt
-	rt.opts.Log.Error("a commit failed; the group is loaded anew", "group", g.key.String(), "error", cause)
 	rt.mu.Lock()
 	if rt.groups[g.key] == g {
 		delete(rt.groups, g.key)
@@ -80,6 +86,7 @@ func (g *group) fail(cause error) {
 	for _, c := range gone {
 		c.close()
 	}
+	return true
 }
 
 // others reports whether the group has cells besides its ledger.

@@ -139,20 +139,28 @@ func (rt *Runtime) Stats() Stats {
 
 // Ask implements [ubl.Asker].
 func (rt *Runtime) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	answer, _, err := rt.AskHere(ctx, to, cmd)
+	return answer, err
+}
+
+// AskHere is Ask that also tells whether a commit of the command's own stands
+// behind the answer. One without it, an error included, is final only as long as
+// this node is the one to decide, which in a cluster is still to be confirmed.
+func (rt *Runtime) AskHere(ctx context.Context, to ubl.Name, cmd ubl.Command) (value any, committed bool, err error) {
 	if rt.closing.Load() {
-		return nil, ubl.Errorf(ubl.CodeUnavailable, "the server is stopping")
+		return nil, false, ubl.Errorf(ubl.CodeUnavailable, "the server is stopping")
 	}
 	for attempt := 1; ; attempt++ {
-		answer, err := rt.ask(ctx, to, cmd)
+		a := rt.ask(ctx, to, cmd)
 		// A read that met a failing group is asked of the one that comes after:
 		// reads go on where writes can't.
-		if !errors.Is(err, errGroupOver) || cmd.Cost() > 0 || attempt == readAttempts {
-			return answer, err
+		if !errors.Is(a.err, errGroupOver) || cmd.Cost() > 0 || attempt == readAttempts {
+			return a.value, a.committed, a.err
 		}
 		select {
 		case <-time.After(time.Duration(attempt) * readPause):
 		case <-ctx.Done():
-			return nil, ubl.AsError(ctx.Err())
+			return nil, false, ubl.AsError(ctx.Err())
 		}
 	}
 }
@@ -164,19 +172,36 @@ const (
 	readPause    = 200 * time.Microsecond
 )
 
-func (rt *Runtime) ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+func (rt *Runtime) ask(ctx context.Context, to ubl.Name, cmd ubl.Command) answer {
 	e := &envelope{ctx: ctx, cmd: cmd, reply: make(chan answer, 1)}
 	if err := rt.deliver(to, e); err != nil {
-		return nil, err
+		return answer{err: err}
 	}
 	select {
 	case a := <-e.reply:
 		if a.later != nil {
-			return a.later()
+			a.value, a.err = a.later()
+			a.committed = false // it may have read what came after the commit
 		}
-		return a.value, a.err
+		return a
 	case <-ctx.Done():
-		return nil, ubl.AsError(ctx.Err())
+		return answer{err: ubl.AsError(ctx.Err())}
+	}
+}
+
+// Evict stops the actors of the groups at once: what is in flight fails, with
+// the outcome unknown, and so does what waits. Others may have taken over.
+func (rt *Runtime) Evict(cause error, in func(ubl.Group) bool) {
+	rt.mu.Lock()
+	var gone []*group
+	for key, g := range rt.groups {
+		if in(key) {
+			gone = append(gone, g)
+		}
+	}
+	rt.mu.Unlock()
+	for _, g := range gone {
+		g.end(cause)
 	}
 }
 

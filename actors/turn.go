@@ -94,13 +94,14 @@ func (t *Turn) finish() {
 		reply <- a
 		return
 	}
-	gated := &t.cell.gated
+	gated, own := &t.cell.gated, t.commit != nil
 	gated.Add(1)
 	t.cell.last.then(func(err error) {
 		gated.Add(-1)
 		if err != nil {
 			a = answer{err: err}
 		}
+		a.committed = own && err == nil
 		reply <- a
 	})
 }

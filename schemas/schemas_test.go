@@ -145,6 +145,14 @@ func TestBadDocuments(t *testing.T) {
 		{"ubl.api.service_token.v1", "a secret", "client_secret", `"s"`},
 		{"ubl.api.service_token_created.v1", "an empty secret", "client_secret", `""`},
 		{"ubl.api.token_revoked.v1", "a token that was not", "revoked", `false`},
+		{"ubl.cluster.status.v1", "a fifth state", "nodes.0.state", `"tired"`},
+		{"ubl.cluster.status.v1", "a node of no name", "nodes.0.node_id", `""`},
+		{"ubl.cluster.status.v1", "a partition of no number", "partitions.0.partition", gone},
+		{"ubl.cluster.status.v1", "a leader that is null", "partitions.0.leader", `null`},
+		{"ubl.cluster.status.v1", "learners that are null", "partitions.0.learners", `null`},
+		{"ubl.cluster.status.v1", "a copy ahead of its log", "partitions.0.replicas.0.lag", `-1`},
+		{"ubl.api.cluster.v1", "no status", "cluster", gone},
+		{"ubl.api.node_removed.v1", "a node that was not", "removed", `false`},
 		{"ubl.api.message.v1", "no request id", "request_id", gone},
 		{"ubl.api.message.v1", "no time", "server_time", gone},
 	} {
@@ -224,6 +232,8 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidPlatformKeyCreate:   platform(ubl.DidPlatformKeyCreate),
 		ubl.DidPlatformBackup:      platform(ubl.DidPlatformBackup),
 		ubl.DidPlatformRestore:     platform(ubl.DidPlatformRestore),
+		ubl.DidPlatformNodeJoin:    platform(ubl.DidPlatformNodeJoin),
+		ubl.DidPlatformNodeRemove:  platform(ubl.DidPlatformNodeRemove),
 		ubl.DidPlatformTokenCreate: {ubl.Fields{tenant, token, user}, op("token.create", token), onTenant},
 		ubl.DidPlatformTokenRevoke: {ubl.Fields{tenant, token, user}, op("token.revoke", token), onTenant},
 	}

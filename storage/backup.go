@@ -55,62 +55,94 @@ type Progress func(done, total int64)
 // archive is written, so that a slow w keeps no transaction open; they need as
 // much space as the data. Each copy is checked: a backup of damaged data fails.
 func (e *Engine) Backup(ctx context.Context, w io.Writer, progress Progress) error {
-	dir, err := os.MkdirTemp(e.dir, backupDir)
+	return e.BackupFrom(ctx, w, e.CopyPartition, progress)
+}
+
+// BackupFrom is Backup of partitions that live elsewhere, too: fetch puts a copy
+// of one, as CopyPartition makes it, at a path.
+func (e *Engine) BackupFrom(ctx context.Context, w io.Writer, fetch Fetch, progress Progress) error {
+	dir, err := e.TempDir()
 	if err != nil {
 		return fmt.Errorf("couldn't back up: %w", err)
 	}
-	err = e.backup(ctx, w, dir, progress)
+	err = e.backup(ctx, w, dir, fetch, progress)
 	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
 		return fmt.Errorf("couldn't back up: %w", err)
 	}
 	return nil
 }
 
-func (e *Engine) backup(ctx context.Context, w io.Writer, dir string, progress Progress) error {
+// Fetch puts a copy of a partition at a path.
+type Fetch func(ctx context.Context, partition int, path string) error
+
+func (e *Engine) backup(ctx context.Context, w io.Writer, dir string, fetch Fetch, progress Progress) error {
 	a := &archive{
 		Format: backupFormat, StoreFormat: formatVersion,
 		Incarnation: e.manifest.Incarnation, Created: ubl.TimeOf(e.opts.Now()),
 	}
 	for i, p := range e.partitions {
-		copied, err := p.copyTo(ctx, filepath.Join(dir, partitionName(i)))
+		path := filepath.Join(dir, partitionName(i))
+		err := fetch(ctx, i, path)
+		if err == nil {
+			err = p.own(path)
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", partitionName(i), err)
 		}
-		a.Parts = append(a.Parts, copied)
+		e.opts.Step("backup: fetched")
+		part, err := partOf(path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", partitionName(i), err)
+		}
+		a.Parts = append(a.Parts, part)
 	}
 	return writeArchive(ctx, w, dir, a, progress)
 }
 
-// copyTo copies the partition as it is now and checks the copy.
-func (p *partition) copyTo(ctx context.Context, path string) (part, error) {
-	size, sum, err := p.copyTx(ctx, path)
-	if err != nil {
-		return part{}, err
+// own checks a copy and makes it one of this directory, without what only a
+// replica has.
+func (p *partition) own(path string) error {
+	if err := inspectFile(path, 1<<62); err != nil {
+		return err
 	}
-	if err := inspectFile(path, size); err != nil {
-		return part{}, err
-	}
-	return part{Name: partitionName(p.index), Size: size, SHA256: sum}, nil
+	return claim(path, p.label, p.opts)
 }
 
-func (p *partition) copyTx(ctx context.Context, path string) (size int64, sum string, err error) {
-	tx, err := beginRead(p.db)
+// partOf is a file's line in the archive's list.
+func partOf(path string) (part, error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return 0, "", err
+		return part{}, err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	size, err := io.Copy(hash, f)
+	return part{Name: filepath.Base(path), Size: size, SHA256: hex.EncodeToString(hash.Sum(nil))}, err
+}
+
+// CopyPartition copies a partition as it is now into a new file.
+func (e *Engine) CopyPartition(ctx context.Context, partition int, path string) (err error) {
+	p := e.partitions[partition]
+	tx, err := beginRead(p.database())
+	if err != nil {
+		return err
 	}
 	defer tx.Rollback()
 	if err := p.waitDurable(ctx, uint64(tx.ID())); err != nil {
-		return 0, "", err
+		return err
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if err != nil {
-		return 0, "", err
+		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	hash := sha256.New()
-	size, err = tx.WriteTo(&checkedWriter{ctx: ctx, w: io.MultiWriter(f, hash)})
-	return size, hex.EncodeToString(hash.Sum(nil)), err
+	_, err = tx.WriteTo(&checkedWriter{ctx: ctx, w: f})
+	return err
 }
+
+// TempDir makes a directory for copies in the data directory; the next Open
+// throws it away if its maker doesn't.
+func (e *Engine) TempDir() (string, error) { return os.MkdirTemp(e.dir, backupDir) }
 
 func writeArchive(ctx context.Context, w io.Writer, dir string, a *archive, progress Progress) error {
 	text, err := json.MarshalIndent(a, "", "  ")

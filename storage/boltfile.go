@@ -40,16 +40,39 @@ func checkLabel(tx *bolt.Tx, want label) error {
 }
 
 // writeLabel makes the buckets where they are missing and says whose they are.
-func writeLabel(path string, l label, o *Options) (err error) {
+func writeLabel(path string, l label, o *Options) error {
+	return updateMeta(path, o, func(meta *bolt.Bucket) error { return putLabel(meta, l) })
+}
+
+// claim is writeLabel for a copy, which loses all that the meta bucket says
+// besides: how far a replica is, and its notes.
+func claim(path string, l label, o *Options) error {
+	return updateMeta(path, o, func(meta *bolt.Bucket) error {
+		c := meta.Cursor()
+		for key, _ := c.First(); key != nil; key, _ = c.First() {
+			if err := c.Delete(); err != nil {
+				return err
+			}
+		}
+		return putLabel(meta, l)
+	})
+}
+
+func putLabel(meta *bolt.Bucket, l label) error {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	return meta.Put(labelKey, appendStored(nil, labelKey, text))
+}
+
+// updateMeta changes the meta bucket of a file that nobody has open.
+func updateMeta(path string, o *Options, fn func(*bolt.Bucket) error) (err error) {
 	db, _, err := openBolt(path, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	text, err := json.Marshal(l)
-	if err != nil {
-		return err
-	}
 	return db.Update(func(tx *bolt.Tx) error {
 		if _, err := tx.CreateBucketIfNotExists(dataBucket); err != nil {
 			return err
@@ -58,7 +81,7 @@ func writeLabel(path string, l label, o *Options) (err error) {
 		if err != nil {
 			return err
 		}
-		return meta.Put(labelKey, appendStored(nil, labelKey, text))
+		return fn(meta)
 	})
 }
 

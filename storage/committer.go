@@ -10,10 +10,12 @@ import (
 	"ubl"
 )
 
-// chunk is what one transaction did, on its way to the settler.
+// chunk is what one transaction did, on its way to the settler. Where it went
+// to a log instead, the settler waits for its proposal first.
 type chunk struct {
-	items  []item
-	commit Commit
+	items    []item
+	commit   Commit
+	proposal Proposal // nil where nothing was proposed
 }
 
 // commitAll is the committer: the only goroutine that writes to the partition.
@@ -25,7 +27,11 @@ func (p *partition) commitAll() {
 		if len(items) == 0 {
 			return
 		}
-		p.settling <- p.process(items)
+		if p.replicated() {
+			p.settling <- p.propose(items)
+		} else {
+			p.settling <- p.process(items)
+		}
 		// Whoever is called back now may have more to submit: going to the end of
 		// the line lets it into the next transaction, and costs nothing when idle.
 		runtime.Gosched()
@@ -46,6 +52,8 @@ func (p *partition) process(items []item) chunk {
 		case it.begin != nil:
 			p.grant(it.begin)
 		case it.end != nil:
+		case it.note != nil:
+			it.err = ubl.Errorf(ubl.CodeInternal, "a node alone keeps no notes")
 		case it.batch == nil: // refused at the door
 			c.Refused++
 		default:
@@ -61,7 +69,7 @@ func (p *partition) process(items []item) chunk {
 			it.batch = nil
 		}
 	}
-	return chunk{items, c}
+	return chunk{items: items, commit: c}
 }
 
 // commit applies the items in order and commits. Its error is for all batches
@@ -91,24 +99,11 @@ func (p *partition) apply(w *writer, items []item) (err error) {
 	defer guard(&err)
 	for i := range items {
 		it := &items[i]
-		if it.begin != nil {
-			p.granted++
-			p.generations[it.begin.group] = p.granted
-			p.leases.Store(int64(len(p.generations)))
-			continue
-		}
-		if it.end != nil {
-			if p.generations[it.end.group] == it.end.lease.Generation {
-				delete(p.generations, it.end.group)
-				p.leases.Store(int64(len(p.generations)))
-			}
-			continue
-		}
-		if it.batch == nil {
+		if p.leased(it) || it.batch == nil {
 			continue
 		}
 		if w.tx == nil {
-			if err := w.begin(p.db); err != nil {
+			if err := w.begin(p.database()); err != nil {
 				return err
 			}
 		}
@@ -119,8 +114,25 @@ func (p *partition) apply(w *writer, items []item) (err error) {
 	return w.finish()
 }
 
+// leased does what an item says about leases; false if it says nothing.
+func (p *partition) leased(it *item) bool {
+	switch {
+	case it.begin != nil:
+		p.granted++
+		p.generations[it.begin.group] = p.granted
+	case it.end != nil:
+		if p.generations[it.end.group] == it.end.lease.Generation {
+			delete(p.generations, it.end.group)
+		}
+	default:
+		return false
+	}
+	p.leases.Store(int64(len(p.generations)))
+	return true
+}
+
 func (p *partition) leaseOf(g ubl.Group) ubl.Lease {
-	return ubl.Lease{Generation: p.generations[g]}
+	return ubl.Lease{Generation: p.generations[g], Epoch: p.epoch.Load()}
 }
 
 // failedCommit decides whether the partition may go on. It may if there was no
@@ -136,7 +148,7 @@ func (p *partition) failedCommit(err error) error {
 }
 
 func (p *partition) metaUntouched() bool {
-	newest, err := readMetas(p.file)
+	newest, err := readMetas(p.opened.Load().file)
 	return err == nil && newest.txid == p.durable.Load()
 }
 
@@ -166,7 +178,7 @@ func (p *partition) grant(b *begin) {
 
 func (p *partition) durableHead(g ubl.Group) (head ubl.LedgerHead, err error) {
 	defer guard(&err)
-	err = p.db.View(func(tx *bolt.Tx) error {
+	err = p.database().View(func(tx *bolt.Tx) error {
 		bucket := tx.Bucket(dataBucket)
 		if bucket == nil {
 			return unreadable(damaged("a bucket is missing"))

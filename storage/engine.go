@@ -28,6 +28,13 @@ var _ ubl.Store = (*Engine)(nil)
 // Open opens a data directory, making it where it is missing. Errors wrap
 // [ErrInUse], [ErrNewerFormat] or [ErrDamaged] where one of them is the reason.
 func Open(dir string, opts *Options) (*Engine, error) {
+	if opts != nil && opts.Propose != nil {
+		return nil, errors.New("couldn't open the store: its partitions would be replicated")
+	}
+	return open(dir, opts)
+}
+
+func open(dir string, opts *Options) (*Engine, error) {
 	e := &Engine{dir: dir, opts: opts.withDefaults()}
 	if err := e.open(); err != nil {
 		return nil, fmt.Errorf("couldn't open the data directory %s: %w", dir, err)
@@ -150,6 +157,9 @@ func errClosed() error { return ubl.Errorf(ubl.CodeUnavailable, "the store is cl
 // Incarnation tells this copy of the data from every other: it is drawn when a
 // directory is made or restored.
 func (e *Engine) Incarnation() string { return e.manifest.Incarnation }
+
+// Partitions is how many there are.
+func (e *Engine) Partitions() int { return len(e.partitions) }
 
 // Partition is where a group lives.
 func (e *Engine) Partition(g ubl.Group) int { return partitionOf(g, len(e.partitions)) }

@@ -9,13 +9,21 @@ import (
 	"ubl"
 )
 
-// Groups lists the groups that have data, partition by partition. It skips from
-// group to group and so takes time by their number, not by their size.
+// Groups lists the groups that have data, partition by partition; of replicas,
+// those of the partitions that this node leads. It skips from group to group and
+// so takes time by their number, not by their size.
 func (e *Engine) Groups(ctx context.Context) ([]ubl.Group, error) {
+	return e.groups(ctx, func(p *partition) bool { return !p.replicated() || p.epoch.Load() != 0 })
+}
+
+func (e *Engine) groups(ctx context.Context, in func(*partition) bool) ([]ubl.Group, error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	var groups []ubl.Group
 	for _, p := range e.partitions {
-		tx, err := beginRead(p.db)
+		if !in(p) {
+			continue
+		}
+		tx, err := beginRead(p.database())
 		if err != nil {
 			return nil, err
 		}

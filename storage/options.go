@@ -33,6 +33,14 @@ type Options struct {
 	// Observe is told of every transaction, in order within a partition, from the
 	// goroutine that settles. It must not block.
 	Observe func(Commit)
+	// Propose hands an entry to a partition's log and returns at once; only for
+	// [OpenReplicas]. It is called from one goroutine a partition.
+	Propose func(partition int, entry []byte) Proposal
+	// Boot names the boot of the machine (Linux: its boot_id).
+	Boot string
+	// Step is told of the steps of what may be interrupted, so that a test can
+	// end the process there.
+	Step func(step string)
 }
 
 // Commit is one transaction, as [Options.Observe] is told.
@@ -67,6 +75,12 @@ func (o *Options) withDefaults() *Options {
 	}
 	if d.Observe == nil {
 		d.Observe = func(Commit) {}
+	}
+	if d.Boot == "" {
+		d.Boot = bootID()
+	}
+	if d.Step == nil {
+		d.Step = func(string) {}
 	}
 	return &d
 }

@@ -19,8 +19,10 @@ import (
 type partition struct {
 	index int
 	opts  *Options
-	db    *bolt.DB
-	file  *os.File // bbolt's own handle, for reading meta pages
+	path  string
+	label label
+	// opened is replaced when a replica installs a snapshot.
+	opened atomic.Pointer[opened]
 
 	queue    *queue
 	settling chan chunk    // committer to settler
@@ -37,47 +39,104 @@ type partition struct {
 	granted     int64               // generations so far, of all groups
 	generations map[ubl.Group]int64 // the newest of each group that holds a lease
 	leases      atomic.Int64        // how many those are, for anyone
+	proposed    int64               // the epoch of the newest proposal
 	writer      writer
 	lostTx      bool // a transaction could not be ended: bbolt's Close would hang
+
+	// Of a replica. writer, lostTx and lost are then the applier's.
+	epoch   atomic.Int64  // under which this node leads, 0 if it doesn't
+	applied atomic.Uint64 // the newest entry of the log that the file has
+	lost    bool          // the file can't be believed any more
 }
+
+// opened is a bbolt file with bbolt's own handle, for reading meta pages.
+type opened struct {
+	db   *bolt.DB
+	file *os.File
+}
+
+func (p *partition) database() *bolt.DB { return p.opened.Load().db }
 
 // openPartition opens a file that must exist and starts its goroutines.
 func openPartition(dir string, m *manifest, index int, o *Options) (*partition, error) {
-	path := filepath.Join(dir, partitionName(index))
-	if err := inspectFile(path, o.VerifyBytes); err != nil {
-		return nil, err
-	}
 	p := &partition{
-		index: index, opts: o,
+		index: index, opts: o, path: filepath.Join(dir, partitionName(index)), label: m.label(index),
 		queue:       newQueue(),
 		settling:    make(chan chunk, 1),
 		settled:     make(chan struct{}),
 		generations: make(map[ubl.Group]int64),
 	}
-	var err error
-	if p.db, p.file, err = openBolt(path, o); err != nil {
+	if err := p.prepare(); err != nil {
 		return nil, err
 	}
-	if err := p.start(m); err != nil {
-		return nil, errors.Join(err, p.db.Close())
+	if err := p.openFile(); err != nil {
+		return nil, err
 	}
 	go p.settle()
 	go p.commitAll()
 	return p, nil
 }
 
+// prepare sees to a file that a replica has left, before it is opened.
+func (p *partition) prepare() error {
+	ok, err := trusted(p.path, p.opts.Boot)
+	if err != nil {
+		return err
+	}
+	if !p.replicated() {
+		if !ok {
+			return damaged("a replica that may have lost writes; only its node can make it whole")
+		}
+		return nil
+	}
+	if err := removeIfThere(p.path + installSuffix); err != nil {
+		return err
+	}
+	if !ok {
+		if err := removeIfThere(p.path); err != nil {
+			return err
+		}
+		if err := writeLabel(p.path, p.label, p.opts); err != nil {
+			return err
+		}
+	}
+	return writeMark(p.path, p.opts.Boot)
+}
+
+// openFile opens what is at the partition's path.
+func (p *partition) openFile() error {
+	if err := inspectFile(p.path, p.opts.VerifyBytes); err != nil {
+		return err
+	}
+	db, file, err := openBolt(p.path, p.opts)
+	if err != nil {
+		return err
+	}
+	if err := p.start(db); err != nil {
+		return errors.Join(err, db.Close())
+	}
+	p.opened.Store(&opened{db, file})
+	return nil
+}
+
 // start makes what is in the file durable and sees that it is the right file.
-func (p *partition) start(m *manifest) (err error) {
+func (p *partition) start(db *bolt.DB) (err error) {
 	defer guard(&err)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	// A process that was killed may have left a transaction that readers see and
 	// the disk does not have.
-	if err := p.db.Sync(); err != nil {
+	if err := db.Sync(); err != nil {
 		return err
 	}
-	return p.db.View(func(tx *bolt.Tx) error {
+	db.NoSync = p.replicated()
+	return db.View(func(tx *bolt.Tx) error {
+		applied, err := readApplied(tx)
+		if err != nil {
+			return err
+		}
 		p.durable.Store(uint64(tx.ID()))
-		return checkLabel(tx, m.label(p.index))
+		p.applied.Store(applied)
+		return checkLabel(tx, p.label)
 	})
 }
 
@@ -136,5 +195,19 @@ func (p *partition) close() error {
 	if p.lostTx {
 		return fmt.Errorf("partition %d: its file stays open, a transaction could not be ended: %w", p.index, p.failure())
 	}
-	return p.db.Close()
+	if !p.replicated() {
+		return p.database().Close()
+	}
+	return p.closeReplica()
+}
+
+// closeReplica makes the file whole without its log, unless it can't be trusted.
+func (p *partition) closeReplica() error {
+	if err := p.database().Sync(); err != nil {
+		return errors.Join(err, p.database().Close())
+	}
+	if err := p.database().Close(); err != nil || p.lost {
+		return err
+	}
+	return clearMark(p.path)
 }

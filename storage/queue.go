@@ -6,14 +6,16 @@ import (
 	"ubl"
 )
 
-// item is one thing to do for the committer: a batch to write, or a lease to
-// grant.
+// item is one thing to do for the committer: a batch or note to write, a lease
+// to grant or to take back.
 type item struct {
-	batch   *ubl.Batch
-	size    int
-	settled func(error)
-	begin   *begin
-	end     *end
+	batch    *ubl.Batch
+	note     *note
+	size     int
+	settled  func(error)
+	begin    *begin
+	end      *end
+	proposed bool // it is in an entry of the log
 	// err is why it was refused, at the door or by the committer.
 	err error
 }
@@ -70,7 +72,7 @@ func (q *queue) put(it item, maxBytes int) bool {
 		it.err = ubl.Errorf(ubl.CodeOverloaded, "too much waits to be written")
 	}
 	if it.err != nil {
-		it.batch, it.size = nil, 0
+		it.batch, it.note, it.size = nil, nil, 0
 	}
 	q.items = append(q.items, it)
 	q.bytes += it.size

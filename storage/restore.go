@@ -155,5 +155,5 @@ func relabel(path string, was, is label, o *Options) error {
 	if err = errors.Join(err, db.Close()); err != nil {
 		return err
 	}
-	return writeLabel(path, is, o)
+	return claim(path, is, o)
 }

@@ -7,13 +7,18 @@ import "sync"
 func (p *partition) settle() {
 	defer close(p.settled)
 	for c := range p.settling {
-		if c.commit.Batches+c.commit.Refused > 0 {
+		if c.proposal != nil {
+			p.await(&c)
+		} else if c.commit.Batches+c.commit.Refused > 0 {
 			p.opts.Observe(c.commit)
 		}
 		for i := range c.items {
 			it := &c.items[i]
 			switch {
 			case it.begin != nil:
+				if p.replicated() {
+					p.grantReplicated(it.begin)
+				}
 				it.begin.answer <- it.begin.result
 			case it.settled != nil:
 				it.settled(it.err)

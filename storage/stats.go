@@ -24,7 +24,7 @@ func (e *Engine) Stats() Stats {
 		st.Queued, st.QueuedBytes = p.queue.length()
 		st.Failed = p.failure()
 		st.Leases = p.leases.Load()
-		if info, err := p.file.Stat(); err == nil {
+		if info, err := p.opened.Load().file.Stat(); err == nil {
 			st.FileBytes = info.Size()
 		}
 	}

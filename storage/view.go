@@ -20,8 +20,11 @@ func (e *Engine) View(ctx context.Context, g ubl.Group, fn func(ubl.Snapshot) er
 		return ubl.Errorf(ubl.CodeInternal, "a group's name is not well formed")
 	}
 	p := e.partition(g)
+	if p.replicated() && p.epoch.Load() == 0 {
+		return errNotLeading()
+	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	tx, err := beginRead(p.db)
+	tx, err := beginRead(p.database())
 	if err != nil {
 		return err
 	}

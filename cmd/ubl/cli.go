@@ -23,6 +23,8 @@ type cli struct {
 	Backup     backupCmd     `cmd:"" help:"Back up everything into one file."`
 	Restore    restoreCmd    `cmd:"" help:"Make a data directory from a backup."`
 	Bench      benchCmd      `cmd:"" help:"Measure this machine, or fill a data directory."`
+	Health     healthCmd     `cmd:"" help:"Ask a server whether it takes requests."`
+	Cluster    clusterCmd    `cmd:"" help:"See and manage the nodes of a cluster."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
 }
@@ -68,7 +70,12 @@ var examples = map[string][]string{
 	"backup":     {"ubl backup monday.tar", "ubl backup monday.tar --data ./ubl-data"},
 	"restore":    {"ubl restore monday.tar --data ./ubl-new"},
 	"bench":      {"ubl bench --writers 64 --seconds 5 --json", "ubl bench --prepare-rooms 100000 --data ./big"},
+	"health":     {"ubl health", "ubl health --wait 5m --url https://ubl.example.com", "ubl health --live"},
 	"completion": {`source <(ubl completion bash)`, "ubl completion fish > ~/.config/fish/completions/ubl.fish"},
+
+	"cluster secret": {"ubl cluster secret > secret"},
+	"cluster status": {"ubl cluster status", "ubl cluster status --json", "until ubl cluster status; do sleep 1; done"},
+	"cluster remove": {"ubl cluster remove n3"},
 }
 
 // newParser builds the parser. The exit function is called after --help.
@@ -90,10 +97,10 @@ func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 		return err
 	}
 	node := ctx.Selected()
-	if node == nil || len(examples[node.Name]) == 0 {
+	if node == nil || len(examples[node.Path()]) == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(ctx.Stdout, "\nExamples:\n  %s\n", strings.Join(examples[node.Name], "\n  "))
+	_, err := fmt.Fprintf(ctx.Stdout, "\nExamples:\n  %s\n", strings.Join(examples[node.Path()], "\n  "))
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"ubl/cluster"
 	"ubl/storage"
 	"ubl/transport/sse"
 )
@@ -129,5 +130,52 @@ func (endings) Describe(out chan<- *prometheus.Desc) { out <- endedDesc() }
 func (e endings) Collect(out chan<- prometheus.Metric) {
 	for reason, n := range e.hub.Stats().Ended {
 		out <- prometheus.MustNewConstMetric(endedDesc(), prometheus.CounterValue, float64(n), string(reason))
+	}
+}
+
+// watchCluster adds what a node of a cluster knows of it.
+func (f *figures) watchCluster(n *cluster.Node) { f.all = append(f.all, clusterFigures{n}) }
+
+// clusterFigures tell how the node's replicas stand, and what nodes it sees.
+type clusterFigures struct{ node *cluster.Node }
+
+func clusterDescs() (leader, term, applied, commit, nodes *prometheus.Desc) {
+	desc := func(name, help string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, []string{"partition", "node"}, nil)
+	}
+	return desc("ubl_partition_leader", "1 where the node leads the partition."),
+		desc("ubl_partition_term", "The newest Raft term that the node knows; it rises with each election."),
+		desc("ubl_partition_applied_index", "The newest entry that the node's replica has applied."),
+		desc("ubl_partition_commit_index", "The newest entry that the node knows to be committed."),
+		prometheus.NewDesc("ubl_cluster_nodes", "Nodes of the cluster as gossip sees them.", []string{"state"}, nil)
+}
+
+// Describe implements prometheus.Collector.
+func (clusterFigures) Describe(out chan<- *prometheus.Desc) {
+	a, b, c, d, e := clusterDescs()
+	for _, desc := range []*prometheus.Desc{a, b, c, d, e} {
+		out <- desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c clusterFigures) Collect(out chan<- prometheus.Metric) {
+	leader, term, applied, commit, nodes := clusterDescs()
+	tell := func(desc *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+	}
+	for _, p := range c.node.Figures() {
+		name, id := strconv.Itoa(p.Partition), c.node.ID()
+		leads := 0.0
+		if p.Leads {
+			leads = 1
+		}
+		tell(leader, leads, name, id)
+		tell(term, float64(p.Term), name, id)
+		tell(applied, float64(p.Applied), name, id)
+		tell(commit, float64(p.Commit), name, id)
+	}
+	for state, n := range c.node.States() {
+		tell(nodes, float64(n), state)
 	}
 }

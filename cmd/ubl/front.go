@@ -32,13 +32,13 @@ const linkTTL = 10 * time.Minute
 
 // front wires the transports. It opens no listener.
 func (c *serveCmd) front(p *program, n *node, log *slog.Logger) (*front, error) {
-	key, _, err := auth.LoadOrCreateKey(keyPath(c.Data), p.random)
+	key, _, err := auth.LoadOrCreateKey(c.keyPath(), p.random)
 	if err != nil {
 		return nil, err
 	}
 	who, err := auth.New(auth.Options{
 		Key: key, Issuers: c.issuers(), Operators: c.Operator,
-		Asker: n.actors, Feed: n.actors, Now: p.now, Logger: log, Random: p.random,
+		Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log, Random: p.random,
 	})
 	if err != nil {
 		return nil, err
@@ -48,10 +48,11 @@ func (c *serveCmd) front(p *program, n *node, log *slog.Logger) (*front, error) 
 		who.Close()
 		return nil, err
 	}
-	hub := sse.New(sse.Options{Asker: n.actors, Feed: n.actors, Now: p.now, Logger: log})
+	hub := sse.New(sse.Options{Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log})
 	n.figures.watchStreams(hub)
 	rest := api.New(api.Options{
-		Asker: n.actors, Now: p.now, Random: p.random, NewServiceToken: auth.NewServiceToken, Version: version(),
+		Asker: n.asker, Now: p.now, Random: p.random, NewServiceToken: auth.NewServiceToken, Version: version(),
+		Cluster: n.operators(),
 	})
 	server := transport.New(transport.Options{
 		Version: version(),
@@ -78,6 +79,9 @@ func (c *serveCmd) front(p *program, n *node, log *slog.Logger) (*front, error) 
 
 // ready says why requests can't be served now.
 func (n *node) ready() error {
+	if n.cluster != nil {
+		return n.cluster.Ready()
+	}
 	var down []error
 	for i, s := range n.store.Stats().Partitions {
 		if s.Failed != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"ubl"
@@ -23,19 +24,16 @@ const (
 // be done at once. The returned function waits for it to end, which it does
 // soon after ctx.
 func (n *node) keep(ctx context.Context, start func(context.Context) error) (wait func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for start != nil && every(ctx, tellAgain) {
-			if err := start(ctx); err == nil {
-				break
-			}
+	var running sync.WaitGroup
+	running.Go(func() { n.tellChanges(ctx) })
+	running.Go(func() {
+		for start != nil && start(ctx) != nil && every(ctx, tellAgain) {
 		}
 		for every(ctx, sweepEvery) {
 			n.sweep(ctx)
 		}
-	}()
-	return func() { <-done }
+	})
+	return running.Wait
 }
 
 // every waits, and says whether there is a next time.
@@ -51,7 +49,8 @@ func every(ctx context.Context, d time.Duration) bool {
 }
 
 // start receipts the node's start. Where it can't be written, which a full disk
-// does, it returns what to try again: reads must go on.
+// does, it returns what to try again: reads must go on. In a cluster nobody waits
+// for that at all.
 func (n *node) start(ctx context.Context, key *auth.Key) (again func(context.Context) error, err error) {
 	req, err := n.request()
 	if err != nil {
@@ -66,8 +65,16 @@ func (n *node) start(ctx context.Context, key *auth.Key) (again func(context.Con
 		}
 		return err
 	}
-	if err = tell(ctx); ubl.CodeOf(err) == ubl.CodeUnavailable {
+	if n.cluster != nil { // others may have to start first
 		return tell, nil
+	}
+	if err = tell(ctx); ubl.CodeOf(err) == ubl.CodeUnavailable {
+		return func(ctx context.Context) error {
+			if !every(ctx, tellAgain) {
+				return ctx.Err()
+			}
+			return tell(ctx)
+		}, nil
 	}
 	return nil, err
 }
@@ -90,6 +97,6 @@ func (n *node) sweepTenant(ctx context.Context, t ubl.TenantID) error {
 	if err != nil {
 		return err
 	}
-	_, err = n.actors.Ask(ctx, ubl.TenantName(t), ubl.SweepRooms{Request: req})
+	_, err = n.asker.Ask(ctx, ubl.TenantName(t), ubl.SweepRooms{Request: req})
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"ubl/actors/ledger"
 	"ubl/actors/room"
 	"ubl/actors/tenant"
+	"ubl/cluster"
 	"ubl/storage"
 )
 
@@ -21,41 +22,75 @@ import (
 const keyFile = "identity.key"
 
 // node is the server without its transports: storage and actors over one data
-// directory. Whoever opened it closes it.
+// directory, alone or as one of a cluster. Whoever opened it closes it.
 type node struct {
 	store   *storage.Engine
 	actors  *actors.Runtime
+	cluster *cluster.Node // nil for a node alone
+	// asker and feed reach actors wherever they are.
+	asker   ubl.Asker
+	feed    ubl.Feed
+	changes chan change // nodes that came or went, to be receipted
 	figures *figures
 	random  io.Reader
 	now     func() time.Time
 	log     *slog.Logger
 }
 
-// openNode opens a data directory, making it where it is missing.
+// openNode opens a data directory as that of a node alone, making it where it is
+// missing.
 func (p *program) openNode(dir string, log *slog.Logger) (*node, error) {
-	n := &node{figures: newFigures(), random: p.random, now: p.now, log: log}
-	store, err := storage.Open(dir, &storage.Options{Random: p.random, Now: p.now, Observe: n.figures.committed})
+	if err := cluster.CheckAlone(dir); err != nil {
+		return nil, openHint(dir, err)
+	}
+	n := p.newNode(log)
+	store, err := storage.Open(dir, n.storage())
 	if err != nil {
 		return nil, openHint(dir, err)
 	}
 	n.store = store
+	n.run()
+	n.asker, n.feed = n.actors, n.actors
+	return n, nil
+}
+
+func (p *program) newNode(log *slog.Logger) *node {
+	return &node{figures: newFigures(), random: p.random, now: p.now, log: log}
+}
+
+func (n *node) storage() *storage.Options {
+	return &storage.Options{Random: n.random, Now: n.now, Observe: n.figures.committed, Step: crashStep()}
+}
+
+// run starts the actors over the store.
+func (n *node) run() {
 	n.actors = actors.New(actors.Options{
 		// Adding a family of actors takes one line here.
 		Families: []actors.Family{
-			ledger.Family(store),
-			tenant.Family(store, room.Found),
-			room.Family(store),
+			ledger.Family(n.store),
+			tenant.Family(n.store, room.Found),
+			room.Family(n.store),
 		},
-		Now: p.now, Random: p.random, Log: log, Partition: store.Partition,
+		Now: n.now, Random: n.random, Log: n.log, Partition: n.store.Partition,
 	})
 	n.figures.watch(n)
-	return n, nil
+}
+
+// id is the node's name: in a cluster the operator's, else that of its data.
+func (n *node) id() string {
+	if n.cluster != nil {
+		return n.cluster.ID()
+	}
+	return n.store.Incarnation()
 }
 
 // openHint says what to do about a directory that can't be opened.
 func openHint(dir string, err error) error {
 	if errors.Is(err, storage.ErrInUse) {
 		return fmt.Errorf("%s is in use by another process, probably a running \"ubl serve\": stop it first, or use --url and UBL_TOKEN to ask it", dir)
+	}
+	if errors.Is(err, cluster.ErrMember) {
+		return fmt.Errorf("%s belongs to a node of a cluster: start it with --cluster-listen, or use --url and UBL_TOKEN to ask it", dir)
 	}
 	return err
 }
@@ -72,7 +107,7 @@ func (n *node) bootstrap(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err = n.actors.Ask(ctx, ubl.TenantName(ubl.CoreTenant), ubl.Enter{Request: req, Act: true}); err != nil {
+	if _, err = n.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant), ubl.Enter{Request: req, Act: true}); err != nil {
 		return fmt.Errorf("couldn't begin tenant 0: %w", err)
 	}
 	return nil
@@ -80,7 +115,11 @@ func (n *node) bootstrap(ctx context.Context) error {
 
 // close lets everything accepted settle and gives the directory free.
 func (n *node) close(ctx context.Context) error {
-	return errors.Join(n.actors.Close(ctx), n.store.Close())
+	err := n.actors.Close(ctx)
+	if n.cluster != nil {
+		return errors.Join(err, n.cluster.Close())
+	}
+	return errors.Join(err, n.store.Close())
 }
 
 func keyPath(dir string) string { return filepath.Join(dir, keyFile) }

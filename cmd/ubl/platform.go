@@ -23,8 +23,8 @@ type announcement struct {
 // announce receipts an act of the platform. The same request announces once,
 // however often it is tried.
 func (n *node) announce(ctx context.Context, req ubl.Request, a announcement) error {
-	this := append(ubl.Fields{ubl.Str("node_id", n.store.Incarnation()), ubl.Str("version", version())}, a.more...)
-	_, err := n.actors.Ask(ctx, ubl.RoomName(ubl.CoreTenant, a.to), ubl.Announce{Request: req, Did: a.did, This: this, Text: a.text})
+	this := append(ubl.Fields{ubl.Str("node_id", n.id()), ubl.Str("version", version())}, a.more...)
+	_, err := n.asker.Ask(ctx, ubl.RoomName(ubl.CoreTenant, a.to), ubl.Announce{Request: req, Did: a.did, This: this, Text: a.text})
 	if err != nil {
 		return fmt.Errorf("couldn't receipt %s: %w", a.did, err)
 	}
@@ -63,14 +63,19 @@ func (n *node) announceKey(ctx context.Context, key *auth.Key) error {
 	if done {
 		return nil
 	}
-	return n.announceNow(ctx, announcement{to: ubl.CeremonyRoom, did: ubl.DidPlatformKeyCreate, text: told,
+	req, err := n.request()
+	if err != nil {
+		return err
+	}
+	req.Key = "platform.key:" + key.ID() // nodes that start together tell it once
+	return n.announce(ctx, req, announcement{to: ubl.CeremonyRoom, did: ubl.DidPlatformKeyCreate, text: told,
 		more: ubl.Fields{ubl.Str("key_id", key.ID())}})
 }
 
 // announced looks for a message of the platform in the whole of a room.
 func (n *node) announced(ctx context.Context, room ubl.RoomID, text string) (bool, error) {
 	for before := int64(0); ; {
-		page, err := ubl.Ask[*ubl.HistoryPage](ctx, n.actors, ubl.RoomName(ubl.CoreTenant, room),
+		page, err := ubl.Ask[*ubl.HistoryPage](ctx, n.asker, ubl.RoomName(ubl.CoreTenant, room),
 			ubl.ReadHistory{Who: ubl.Platform(), Before: before, Limit: 200})
 		if err != nil {
 			return false, err
@@ -95,6 +100,9 @@ func (n *node) backup(ctx context.Context, w io.Writer, by string, progress stor
 		return n.announceNow(ctx, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformBackup, text: "Backup made by " + by,
 			more: ubl.Fields{ubl.Str("by", by)}})
 	}}
+	if n.cluster != nil {
+		return n.cluster.Backup(ctx, out, progress)
+	}
 	return n.store.Backup(ctx, out, progress)
 }
 

@@ -33,12 +33,13 @@ type program struct {
 // Run runs one command line and returns its exit code. Environment entries are
 // KEY=value. It ends early when ctx does.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
-	p := &program{in: stdin, out: stdout, err: stderr, env: map[string]string{}, now: time.Now, random: rand.Reader}
+	p := &program{in: stdin, out: stdout, err: stderr, env: map[string]string{}, random: rand.Reader}
 	for _, entry := range environ {
 		if name, value, ok := strings.Cut(entry, "="); ok {
 			p.env[name] = value
 		}
 	}
+	p.now = systemClock(p.env)
 	command, code := p.parse(args)
 	if command == nil {
 		return code
@@ -80,7 +81,7 @@ func (p *program) parse(args []string) (command *kong.Context, code int) {
 func (p *program) usage(parser *kong.Kong, err error) int {
 	name := parser.Model.Name
 	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil && parse.Context.Selected() != nil {
-		name += " " + parse.Context.Selected().Name
+		name += " " + parse.Context.Selected().Path()
 	}
 	fmt.Fprintf(p.err, "ubl: %v\nRun \"%s --help\" for help.\n", err, name)
 	return exitUsage

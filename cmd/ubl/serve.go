@@ -31,6 +31,9 @@ type serveCmd struct {
 	LogLevel          string        `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
 	LogFormat         string        `default:"text" enum:"text,json" help:"How: text or json."`
 	StopTimeout       time.Duration `default:"10s" help:"How long requests under way may take when the server stops."`
+	IdentityKey       string        `type:"path" help:"The key that tokens are made with, instead of the one in --data." placeholder:"FILE"`
+
+	clusterFlags
 }
 
 // Run opens everything, serves until ctx ends, and closes it in reverse.
@@ -39,11 +42,24 @@ func (c *serveCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	log := slog.New(c.handler(p.err))
-	n, err := p.openNode(c.Data, log)
+	doors, err := c.listen()
 	if err != nil {
 		return err
 	}
-	return c.serve(ctx, p, n, log)
+	defer doors.close()
+	n, err := c.open(ctx, p, doors, log)
+	if err != nil {
+		return err
+	}
+	return c.serve(ctx, p, n, doors, log)
+}
+
+// open opens the node, alone or as one of a cluster.
+func (c *serveCmd) open(ctx context.Context, p *program, d *doors, log *slog.Logger) (*node, error) {
+	if c.ClusterListen == "" {
+		return p.openNode(c.Data, log)
+	}
+	return c.openMember(ctx, p, d, log)
 }
 
 // check refuses settings that make no sense, before anything is touched.
@@ -60,6 +76,9 @@ func (c *serveCmd) check() error {
 	}
 	if ubl.EmailDomain(c.Owner) == "" {
 		return usagef("--owner is not an email address")
+	}
+	if err := c.clusterFlags.check(); err != nil {
+		return err
 	}
 	if n := len(c.OIDCAudience); len(c.OIDCIssuer) != n && n != 1 || n > 0 && len(c.OIDCIssuer) == 0 {
 		return usagef("give one --oidc-audience for all issuers, or one for each --oidc-issuer")
@@ -86,7 +105,7 @@ func (c *serveCmd) issuers() []auth.Issuer {
 }
 
 // serve brings up the transports over an open node, which it closes.
-func (c *serveCmd) serve(ctx context.Context, p *program, n *node, log *slog.Logger) (err error) {
+func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors, log *slog.Logger) (err error) {
 	defer func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.StopTimeout)
 		defer cancel()
@@ -97,17 +116,12 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, log *slog.Log
 		return err
 	}
 	defer f.auth.Close()
-	doors, err := c.listen()
-	if err != nil {
-		return err
-	}
-	defer doors.close()
 	again, err := n.start(ctx, f.key)
 	if err != nil {
 		return err
 	}
 	failed := doors.serve(f.server)
-	log.Info("ready", "address", doors.main.Addr().String(), "data", c.Data)
+	log.Info("ready", "address", doors.main.Addr().String(), "data", c.Data, "node_id", n.id())
 	c.greet(p, doors, f.code, log)
 	keeping, release := context.WithCancel(ctx)
 	defer release()
@@ -125,6 +139,9 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, log *slog.Log
 // its own: no client that dawdles can suppress it.
 func (c *serveCmd) stop(ctx context.Context, f *front, n *node) error {
 	n.log.Info("stopping")
+	if n.cluster != nil {
+		n.cluster.Resign()
+	}
 	ctx = context.WithoutCancel(ctx)
 	finishing, cancel := context.WithTimeout(ctx, c.StopTimeout)
 	defer cancel()

@@ -6,8 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"time"
 
+	"ubl/test/bench/internal/etcdload"
 	"ubl/test/bench/internal/fanload"
 	"ubl/test/bench/internal/load"
 	"ubl/test/bench/internal/peer"
@@ -19,7 +22,8 @@ import (
 func command(ctx context.Context, out io.Writer, name string, args []string) error {
 	flags := flag.NewFlagSet("bench "+name, flag.ContinueOnError)
 	dir := flags.String("dir", "", "data `directory`, which exists")
-	host := flags.String("host", "", "server to drive, as `HOST:PORT`")
+	host := flags.String("host", "", "server to drive, as `HOST:PORT`; several, with commas between, are nodes of one server")
+	watch := flags.String("watch", "", "`list` of the servers' process ids, whose CPU time is told")
 	token := flags.String("token", "", "bearer token for it")
 	writers := flags.Int("writers", 1, "writers, each with one request in flight")
 	warm := flags.Duration("warm", 0, "time before the measurement")
@@ -31,6 +35,11 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	pids, err := numbers(*watch)
+	if err != nil {
+		return err
+	}
+	plan := load.Plan{Warm: *warm, Length: *length, Watch: pids}
 	switch name {
 	case "bare":
 		return peer.RunBare(ctx, out, *dir)
@@ -43,7 +52,12 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 		return printJSON(out, result, err)
 	case "load":
 		result, err := load.Run(ctx, load.Options{
-			Host: *host, Path: peer.MessagesPath, Token: *token, Writers: *writers, Warm: *warm, Length: *length,
+			Hosts: strings.Split(*host, ","), Path: peer.MessagesPath, Token: *token, Writers: *writers, Plan: plan,
+		})
+		return printJSON(out, result, err)
+	case "etcdload":
+		result, err := etcdload.Run(ctx, etcdload.Options{
+			Hosts: strings.Split(*host, ","), Clients: *writers, Value: load.Body, Plan: plan,
 		})
 		return printJSON(out, result, err)
 	case "fanload":
@@ -55,6 +69,22 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 	default:
 		return fmt.Errorf("there is no command %q", name)
 	}
+}
+
+// numbers reads "1,2,3"; an empty list has none.
+func numbers(list string) ([]int, error) {
+	var out []int
+	for part := range strings.SplitSeq(list, ",") {
+		if part == "" {
+			continue
+		}
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil, fmt.Errorf("not a list of numbers: %w", err)
+		}
+		out = append(out, n)
+	}
+	return out, nil
 }
 
 func printJSON(out io.Writer, v any, err error) error {

@@ -12,6 +12,10 @@
 //   - fanout: live events to 1,000 streams, from UBL and from a bare program
 //     that writes the same bytes.
 //   - start: how soon UBL is ready with 100,000 rooms on disk, and its memory.
+//   - cluster: three nodes of UBL, three nodes of etcd, and UBL alone, under 1, 64
+//     and 512 clients.
+//   - failover: how long nobody is answered after the leader was killed.
+//   - idle: the CPU time of three nodes of UBL, and of etcd, that have no work.
 //
 // How: programs take turns, three rounds, medians with their range. Why it is
 // fair: every server is a process of its own that starts with an empty
@@ -111,6 +115,9 @@ func measure(ctx context.Context, o options, logf func(string, ...any)) error {
 		if s.Workerd, err = workerd.Install(ctx, filepath.Join(o.cache, "workerd")); err != nil {
 			s.WorkerdMissing = err.Error()
 		}
+	}
+	if s.Etcd, err = findEtcd(o); err != nil {
+		s.EtcdMissing = err.Error()
 	}
 	s.Report.Versions = versions(ctx, s)
 

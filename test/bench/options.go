@@ -14,6 +14,7 @@ import (
 // options are what the flags say.
 type options struct {
 	ubl      string // a built binary, or empty to build one
+	etcd     string
 	out      string
 	cache    string
 	settings report.Settings
@@ -30,6 +31,7 @@ func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set := &o.settings
 	flags.StringVar(&o.ubl, "ubl", "", "`path` of a built ubl; by default it is built from ../../cmd/ubl")
+	flags.StringVar(&o.etcd, "etcd", "etcd", "`path` or name of etcd (Debian: apt-get install etcd-server)")
 	flags.StringVar(&o.out, "out", "results", "`directory` for RESULTS.md and results.json")
 	flags.StringVar(&o.cache, "cache", ".cache", "`directory` for workerd, the built ubl and all data; it must be on a real disk")
 	flags.IntVar(&set.Seconds, "seconds", 5, "length of each measurement")
@@ -40,6 +42,8 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&set.FanWriters, "fan-writers", 8, "writers in the section fanout")
 	flags.IntVar(&set.Rooms, "rooms", 100_000, "rooms on disk in the section start")
 	flags.IntVar(&set.IdleSeconds, "idle", 75, "seconds without work in the section start")
+	flags.IntVar(&set.Kills, "kills", 20, "leaders killed in the section failover")
+	flags.IntVar(&set.IdleNodes, "idle-nodes", 30, "seconds without work in the section idle")
 	flags.Func("sections", "`list` of sections to run (default "+strings.Join(all, ",")+")", func(list string) error {
 		sections = strings.Split(list, ",")
 		return nil
@@ -56,7 +60,7 @@ func parse(args []string) (options, error) {
 		}
 		set.Sections = append(set.Sections, report.Section(s))
 	}
-	for _, n := range []int{set.Seconds, set.Rounds, set.Writers, set.Streams, set.FanMessages, set.FanWriters, set.Rooms} {
+	for _, n := range []int{set.Seconds, set.Rounds, set.Writers, set.Streams, set.FanMessages, set.FanWriters, set.Rooms, set.Kills, set.IdleNodes} {
 		if n < 1 {
 			return o, errors.New("every number must be at least 1")
 		}

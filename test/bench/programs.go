@@ -41,6 +41,15 @@ func findUBL(ctx context.Context, o options, logf func(string, ...any)) (string,
 	return binary, nil
 }
 
+// findEtcd returns etcd's server.
+func findEtcd(o options) (string, error) {
+	path, err := exec.LookPath(o.etcd)
+	if err != nil {
+		return "", fmt.Errorf("couldn't find etcd (Debian: apt-get install etcd-server): %w", err)
+	}
+	return filepath.Abs(path)
+}
+
 // versions tells what was measured.
 func versions(ctx context.Context, s *suite.Suite) map[string]string {
 	v := map[string]string{"nats-server": peer.NATSVersion}
@@ -52,12 +61,20 @@ func versions(ctx context.Context, s *suite.Suite) map[string]string {
 			switch module.Path {
 			case "go.etcd.io/bbolt", "github.com/gowebpki/jcs":
 				v[filepath.Base(module.Path)] = module.Version
+			case "go.etcd.io/etcd/client/v3":
+				v["etcd's client"] = module.Version
 			}
 		}
 	}
 	if s.UBL != "" {
 		if output, err := proc.Output(ctx, nil, s.UBL, "version"); err == nil {
 			v["ubl"] = strings.TrimPrefix(strings.TrimSpace(string(output)), "ubl ")
+		}
+	}
+	if s.Etcd != "" {
+		if output, err := proc.Output(ctx, nil, s.Etcd, "--version"); err == nil {
+			first, _, _ := strings.Cut(string(output), "\n")
+			v["etcd"] = strings.TrimPrefix(first, "etcd Version: ")
 		}
 	}
 	return v

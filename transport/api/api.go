@@ -42,6 +42,8 @@ type Options struct {
 	Random io.Reader
 	// NewServiceToken draws a credential for a tenant. Only the hash is kept.
 	NewServiceToken func(tenant ubl.TenantID, random io.Reader) (clientID, secret, secretHash string, err error)
+	// Cluster tells of the nodes, and removes them.
+	Cluster Cluster
 	// Version is the program's, for the OpenAPI document.
 	Version string
 }

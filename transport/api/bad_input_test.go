@@ -28,7 +28,7 @@ var bodies = map[string]string{
 
 // places fills a path's parameters with good values.
 var places = strings.NewReplacer("{roomId}", "r:general", "{userId}", "u:bob", "{agreementId}", "a:room:r:general",
-	"{seq}", "1", "{clientId}", "c1", "{jti}", "jti-1")
+	"{seq}", "1", "{clientId}", "c1", "{jti}", "jti-1", "{nodeId}", "n1")
 
 // operations lists what the OpenAPI document has, without the streams and the
 // backup, which other packages serve.
@@ -36,7 +36,7 @@ func operations(s *server) map[string]map[string]any {
 	out := map[string]map[string]any{}
 	for path, item := range parse(s.api.spec)["paths"].(map[string]any) {
 		for method, op := range item.(map[string]any) {
-			if !strings.HasPrefix(path, "/api/events") && !strings.HasPrefix(path, "/api/platform") {
+			if !strings.HasPrefix(path, "/api/events") && path != "/api/platform/backup" {
 				out[strings.ToUpper(method)+" "+path] = op.(map[string]any)
 			}
 		}

@@ -226,7 +226,7 @@ type server struct {
 
 func newServer(t testing.TB) *server {
 	s := &server{actors: &actors{t: t, atoms: chain(2)}}
-	s.api = New(Options{Asker: s.actors, Version: "1.2.3", Random: strings.NewReader(""), Now: func() time.Time { return now.Std() },
+	s.api = New(Options{Asker: s.actors, Cluster: s.actors, Version: "1.2.3", Random: strings.NewReader(""), Now: func() time.Time { return now.Std() },
 		NewServiceToken: func(ubl.TenantID, io.Reader) (string, string, string, error) { return "c1", "s3cret", "hash", nil }})
 	s.router = chi.NewRouter()
 	s.router.Route("/api", s.api.Mount)

@@ -10,6 +10,7 @@ func (a *API) routes() {
 	a.messageRoutes()
 	a.ledgerRoutes()
 	a.tokenRoutes()
+	a.clusterRoutes()
 }
 
 func (a *API) tenantRoutes() {
@@ -96,4 +97,14 @@ func (a *API) tokenRoutes() {
 		summary: "Revoke a service token", more: "Owners of the tenant."}, a.revokeServiceToken)
 	handle(a, operation{method: "DELETE", path: "/tokens/{jti}", id: "revoke-token", tag: "tokens", answers: "ubl.api.token_revoked.v1",
 		summary: "Revoke a bearer token of the platform", more: "Anyone their own; owners of tenant 0 any."}, a.revokeToken)
+}
+
+func (a *API) clusterRoutes() {
+	handle(a, operation{method: "GET", path: "/platform/cluster", id: "get-cluster", tag: "platform", answers: "ubl.api.cluster.v1",
+		summary: "How the nodes and partitions stand",
+		more:    "Owners of tenant 0. A server without a cluster answers as its only node."}, a.clusterStatus)
+	handle(a, operation{method: "DELETE", path: "/platform/cluster/nodes/{nodeId}", id: "remove-node", tag: "platform", answers: "ubl.api.node_removed.v1",
+		summary: "Take a node out of the cluster for good",
+		more: "Owners of tenant 0. Its partitions move to other nodes, one change at a time, which the cluster's status shows. " +
+			"The last node can't be removed."}, a.removeNode)
 }

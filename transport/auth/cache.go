@@ -188,6 +188,15 @@ func (c *cache) revoke(home ubl.TenantID, id string) {
 	}
 }
 
+// doubt has every credential asked about again at its next use.
+func (c *cache) doubt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.entries {
+		e.due.Store(0)
+	}
+}
+
 // inUse lists the entries that have requests or streams under way.
 func (c *cache) inUse() []*entry {
 	c.mu.Lock()

@@ -127,10 +127,28 @@ func LoadOrCreateKey(path string, random io.Reader) (k *Key, created bool, err e
 	return k, true, nil
 }
 
+// SaveKey writes a key that came from another node of the cluster. A key that
+// is there already must be the same.
+func SaveKey(path string, data []byte) error {
+	k, err := ParseKey(data)
+	if err != nil {
+		return err
+	}
+	err = k.writeNew(path)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	have, err := LoadKey(path)
+	if err == nil && have.ID() != k.ID() {
+		err = fmt.Errorf("%s holds another key than the cluster's", path)
+	}
+	return err
+}
+
 // writeNew writes the key under another name and links it to path: a crash
 // leaves either no key or a whole one, and an existing key is never replaced.
 func (k *Key) writeNew(path string) error {
-	data, err := k.pem()
+	data, err := k.PEM()
 	if err != nil {
 		return err
 	}
@@ -150,7 +168,8 @@ func (k *Key) writeNew(path string) error {
 	return syncDir(dir)
 }
 
-func (k *Key) pem() ([]byte, error) {
+// PEM is the key as its file has it: a secret, for other nodes alone.
+func (k *Key) PEM() ([]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(k.private)
 	if err != nil {
 		return nil, err

@@ -106,7 +106,7 @@ func TestParseKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inPEM, err := want.pem()
+	inPEM, err := want.PEM()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,6 +34,9 @@ func (a *Authenticator) recheck(ctx context.Context, e *entry) error {
 // heard drops what a ledger says was revoked. It is called by the feed and does
 // not block.
 func (a *Authenticator) heard(p ubl.Publication) {
+	if p.Last == 0 {
+		a.cache.doubt() // a revocation may have been missed
+	}
 	for i := range p.Events {
 		if ev := &p.Events[i]; ev.Kind == ubl.EventTokenRevoked {
 			a.cache.revoke(ev.TenantID, ev.TokenID)

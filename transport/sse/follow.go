@@ -26,6 +26,7 @@ type follow struct {
 	ready  chan struct{} // closed once err is final and the ring has its base
 	err    error
 	dirty  chan struct{} // one slot: listeners have something to look at
+	unsure chan struct{} // one slot: something may have been missed
 	asks   chan struct{} // slots
 
 	mu   sync.RWMutex
@@ -40,6 +41,7 @@ func newFollow(h *Hub, t topic, cancel context.CancelFunc) *follow {
 		hub: h, topic: t, cancel: cancel,
 		ready:     make(chan struct{}),
 		dirty:     make(chan struct{}, 1),
+		unsure:    make(chan struct{}, 1),
 		asks:      make(chan struct{}, askSlots),
 		ring:      ring{maxEvents: h.limits.RingEvents, maxBytes: h.limits.RingBytes},
 		listeners: make(map[*listener]struct{}),
@@ -68,6 +70,10 @@ func (f *follow) run(ctx context.Context) {
 // sink takes a publication. It runs on the publisher's goroutine: membership
 // changes first, so that they hold before the next event is seen.
 func (f *follow) sink(p ubl.Publication) {
+	if p.Last == 0 {
+		signal(f.unsure)
+		return
+	}
 	for i := range p.Events {
 		switch ev := &p.Events[i]; ev.Kind {
 		case ubl.EventMemberJoined, ubl.EventMemberLeft, ubl.EventRoomCreated:
@@ -90,9 +96,12 @@ func (f *follow) learn(ev *ubl.Event) {
 	}
 }
 
-func (f *follow) touch() {
+func (f *follow) touch() { signal(f.dirty) }
+
+// signal fills a channel of one slot.
+func signal(c chan<- struct{}) {
 	select {
-	case f.dirty <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -114,8 +123,8 @@ func (f *follow) wakeAll(ctx context.Context) {
 	}
 }
 
-// watch asks for the durable head again and again: a leader may commit and die
-// before it publishes.
+// watch asks for the durable head again and again, and at once when the way to
+// the actor was made anew: a leader may commit and die before it publishes.
 func (f *follow) watch(ctx context.Context) {
 	defer f.hub.work.Done()
 	ticker := time.NewTicker(f.hub.limits.HeadEvery)
@@ -125,6 +134,7 @@ func (f *follow) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		case <-f.unsure:
 		}
 		head, err := f.head(ctx)
 		if err != nil || f.knows(head) {

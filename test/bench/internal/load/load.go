@@ -1,7 +1,7 @@
 // Package load is the load generator: a closed loop of writers, each with one
-// keep-alive connection and one request in flight. The same generator, as a
-// process of its own, drives every server, so that all of them share the cores
-// with it in the same way.
+// request in flight. The same loop, as a process of its own, drives every
+// server, so that all of them share the cores with it in the same way. Run
+// speaks HTTP; what speaks another protocol hands Loop its own sends.
 package load
 
 import (
@@ -10,11 +10,9 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"ubl/test/bench/internal/rawhttp"
-	"ubl/test/bench/internal/stats"
 )
 
 // Body is the send that every writer repeats, and Text what it says.
@@ -25,124 +23,87 @@ const (
 
 // Options say what to do to whom.
 type Options struct {
-	Host    string // HOST:PORT
+	Hosts   []string // HOST:PORT; several are nodes of one server, and get the writers in turn
 	Path    string
 	Token   string
 	Writers int
-	Warm    time.Duration // sends before the measurement, checked but not counted
-	Length  time.Duration // the measurement
+	Plan
 }
 
-// Result is what came of it. Every reply counts as a send only with status
-// 2xx; Distinct and Gapless speak of the room_seq in all replies, those of the
-// warm-up too.
-type Result struct {
-	SendsPerSecond float64 `json:"sends_per_second"`
-	P50us          float64 `json:"p50_us"`
-	P99us          float64 `json:"p99_us"`
-	Sends          int     `json:"sends"` // all replies, warm-up included
-	Refused        int     `json:"refused"`
-	FirstRefusal   string  `json:"first_refusal,omitempty"`
-	Distinct       bool    `json:"distinct"` // no room_seq came twice
-	Gapless        bool    `json:"gapless"`  // none is missing between the lowest and the highest
-}
-
-// Run drives the server until the time is up.
+// Run drives the server until the time is up. Each writer has one keep-alive
+// connection, or one a node where there are fewer writers than nodes.
 func Run(ctx context.Context, o Options) (Result, error) {
-	request := rawhttp.Post(o.Host, o.Path, o.Token, []byte(Body))
-	writers := make([]*writer, o.Writers)
-	for i := range writers {
-		conn, err := rawhttp.Dial(o.Host)
-		if err != nil {
-			return Result{}, fmt.Errorf("couldn't start writer %d: %w", i, err)
+	var conns []*rawhttp.Conn
+	defer func() {
+		for _, c := range conns {
+			c.Close() // nothing is under way
 		}
-		defer conn.Close()
-		writers[i] = &writer{conn: conn, request: request}
+	}()
+	connect := func(host string) (Send, error) {
+		conn, err := rawhttp.Dial(host)
+		if err != nil {
+			return nil, err
+		}
+		conns = append(conns, conn)
+		return post(conn, rawhttp.Post(host, o.Path, o.Token, []byte(Body))), nil
 	}
-	warm := time.Now().Add(o.Warm)
-	end := warm.Add(o.Length)
-	var group sync.WaitGroup
-	for _, w := range writers {
-		group.Go(func() { w.err = w.run(ctx, warm, end) })
+	sends, err := Spread(o.Writers, o.Hosts, connect)
+	if err != nil {
+		return Result{}, fmt.Errorf("couldn't start a writer: %w", err)
 	}
-	group.Wait()
-	if ctx.Err() != nil {
-		return Result{}, fmt.Errorf("cut short: %w", context.Cause(ctx))
-	}
-	return sum(writers, o.Length)
+	return Loop(ctx, o.Plan, sends)
 }
 
-// writer is one closed loop; after run its fields are the sum's.
-type writer struct {
-	conn    *rawhttp.Conn
-	request []byte
-
-	latencies    []time.Duration // replies within the measurement
-	seqs         []uint64
-	refused      int
-	firstRefusal string
-	err          error
+// Spread gives each of n writers one node in turn. Where there are fewer
+// writers than nodes, each goes from node to node.
+func Spread[Node any](n int, nodes []Node, connect func(Node) (Send, error)) ([]Send, error) {
+	sends := make([]Send, n)
+	for i := range sends {
+		own := nodes[i%len(nodes)]
+		var err error
+		if n >= len(nodes) {
+			sends[i], err = connect(own)
+		} else {
+			sends[i], err = visit(nodes, connect)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return sends, nil
 }
 
-func (w *writer) run(ctx context.Context, warm, end time.Time) error {
-	start := time.Now()
-	for start.Before(end) && ctx.Err() == nil {
-		status, body, err := w.conn.Do(w.request)
-		if err != nil {
-			return err
+// visit makes a send that goes from node to node: it meets the leader as often
+// as many writers do, wherever that is.
+func visit[Node any](nodes []Node, connect func(Node) (Send, error)) (Send, error) {
+	sends := make([]Send, len(nodes))
+	for i, node := range nodes {
+		var err error
+		if sends[i], err = connect(node); err != nil {
+			return nil, err
 		}
-		now := time.Now()
+	}
+	next := 0
+	return func(ctx context.Context) (uint64, error) {
+		send := sends[next%len(sends)]
+		next++
+		return send(ctx)
+	}, nil
+}
+
+// post repeats one request.
+func post(conn *rawhttp.Conn, request []byte) Send {
+	return func(context.Context) (uint64, error) {
+		status, body, err := conn.Do(request)
+		if err != nil {
+			return 0, err
+		}
 		if status/100 != http.StatusOK/100 {
-			w.refuse(status, body)
-			start = now
-			continue
+			return 0, &Refusal{fmt.Sprintf("%d %.200s", status, body)}
 		}
-		seq, err := RoomSeq(body)
-		if err != nil {
-			return err
-		}
-		w.seqs = append(w.seqs, seq)
-		// A send counts where its reply falls, so that the rate is that of
-		// replies within the window.
-		if now.After(warm) && now.Before(end) {
-			w.latencies = append(w.latencies, now.Sub(start))
-		}
-		start = now
-	}
-	return nil
-}
-
-func (w *writer) refuse(status int, body []byte) {
-	w.refused++
-	if w.firstRefusal == "" {
-		w.firstRefusal = fmt.Sprintf("%d %.200s", status, body)
+		return RoomSeq(body)
 	}
 }
-
-func sum(writers []*writer, length time.Duration) (Result, error) {
-	var r Result
-	var latencies []time.Duration
-	var seqs []uint64
-	for _, w := range writers {
-		if w.err != nil {
-			return Result{}, fmt.Errorf("a writer failed: %w", w.err)
-		}
-		latencies = append(latencies, w.latencies...)
-		seqs = append(seqs, w.seqs...)
-		r.Refused += w.refused
-		if r.FirstRefusal == "" {
-			r.FirstRefusal = w.firstRefusal
-		}
-	}
-	r.SendsPerSecond = float64(len(latencies)) / length.Seconds()
-	r.P50us = micros(stats.Percentile(latencies, 0.50))
-	r.P99us = micros(stats.Percentile(latencies, 0.99))
-	r.Sends = len(seqs)
-	r.Distinct, r.Gapless = Sequence(seqs)
-	return r, nil
-}
-
-func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
 // RoomSeq finds the room_seq in a reply without decoding it: the generator
 // must stay cheap, and the first "room_seq" of a reply is its message's.
@@ -162,3 +123,5 @@ func RoomSeq(body []byte) (uint64, error) {
 	}
 	return seq, nil
 }
+
+func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }

@@ -2,9 +2,12 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -39,7 +42,7 @@ func TestRunCountsAndChecks(t *testing.T) {
 	}))
 	defer server.Close()
 	got, err := Run(context.Background(), Options{
-		Host: server.Listener.Addr().String(), Path: "/", Writers: 4, Length: 100 * time.Millisecond,
+		Hosts: []string{server.Listener.Addr().String()}, Path: "/", Writers: 4, Plan: Plan{Length: 100 * time.Millisecond},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -50,5 +53,53 @@ func TestRunCountsAndChecks(t *testing.T) {
 	// The refused one leaves a gap in what the others got.
 	if got.Refused != 1 || got.FirstRefusal != "503 too much\n" || !got.Distinct || got.Gapless {
 		t.Errorf("wrong checks: %+v", got)
+	}
+}
+
+// Many writers keep to one node each, evenly; a lone one goes from node to
+// node.
+func TestSpread(t *testing.T) {
+	for _, test := range []struct {
+		writers int
+		want    string
+	}{{6, "aaabbbcccaaabbbccc"}, {1, "abc"}} {
+		var got strings.Builder
+		sends, err := Spread(test.writers, []string{"a", "b", "c"}, func(node string) (Send, error) {
+			return func(context.Context) (uint64, error) {
+				got.WriteString(node)
+				return 0, nil
+			}, nil
+		})
+		if err != nil || len(sends) != test.writers {
+			t.Fatalf("%d sends, %v", len(sends), err)
+		}
+		for _, send := range sends {
+			for range 3 {
+				if _, err := send(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if got.String() != test.want {
+			t.Errorf("%d writers asked %s, want %s", test.writers, got.String(), test.want)
+		}
+	}
+}
+
+// The CPU time of a watched process is told; a refusal is counted, and any
+// other error ends the loop.
+func TestLoop(t *testing.T) {
+	busy := func(context.Context) (uint64, error) {
+		for deadline := time.Now().Add(time.Millisecond); time.Now().Before(deadline); {
+		}
+		return 0, &Refusal{"busy"}
+	}
+	r, err := Loop(t.Context(), Plan{Length: 300 * time.Millisecond, Watch: []int{os.Getpid()}}, []Send{busy})
+	if err != nil || r.Refused == 0 || r.FirstRefusal != "busy" || r.ServerCores <= 0 || r.GeneratorCores <= 0 {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	broken := func(context.Context) (uint64, error) { return 0, errors.New("broken") }
+	if r, err := Loop(t.Context(), Plan{Length: time.Second}, []Send{broken}); err == nil {
+		t.Errorf("got %+v", r)
 	}
 }

@@ -18,3 +18,27 @@ func TestLook(t *testing.T) {
 		t.Errorf("Memory = %+v, %v", r, err)
 	}
 }
+
+// A process that works uses CPU time, and no more than all of them together.
+func TestCPU(t *testing.T) {
+	before, err := CPU(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		now, err := CPU(os.Getpid())
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("CPU time went from %s to %s: %v", before, now, err)
+		}
+		if now > before {
+			break
+		}
+	}
+	own, err := CPU(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if busy, err := Busy(); err != nil || busy < own {
+		t.Errorf("all cores were busy for %s, this process for %s: %v", busy, own, err)
+	}
+}

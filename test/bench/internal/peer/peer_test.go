@@ -44,7 +44,9 @@ func TestServersNumberEverySend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			host := begin(t, func(ctx context.Context, out io.Writer) error { return run(ctx, out, dir) })
-			r, err := load.Run(t.Context(), load.Options{Host: host, Path: MessagesPath, Writers: 8, Length: 200 * time.Millisecond})
+			r, err := load.Run(t.Context(), load.Options{
+				Hosts: []string{host}, Path: MessagesPath, Writers: 8, Plan: load.Plan{Length: 200 * time.Millisecond},
+			})
 			if err != nil || r.Sends == 0 || r.Refused > 0 || !r.Distinct || !r.Gapless {
 				t.Errorf("got %+v, %v", r, err)
 			}

@@ -27,6 +27,7 @@ type Spec struct {
 	Name    string // for messages
 	Path    string
 	Args    []string
+	Host    string                                   // HOST:PORT where the arguments say it; then Address is not used, and Start returns at once
 	Address func(line string) (host string, ok bool) // finds HOST:PORT in a line of output
 	Control bool                                     // the address comes on file descriptor 3, not on standard output
 	LogDir  string                                   // where its standard error is kept; whoever made it removes it
@@ -57,6 +58,9 @@ func Start(ctx context.Context, spec Spec) (*Server, error) {
 	told, err := s.begin(spec)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't start %s: %w", spec.Name, err)
+	}
+	if s.Host = spec.Host; s.Host != "" {
+		return s, nil
 	}
 	select {
 	case s.Host = <-told:
@@ -102,7 +106,11 @@ func (s *Server) begin(spec Spec) (<-chan string, error) {
 		close(s.exited)
 	}()
 	told := make(chan string, 1)
-	go scan(reader, spec.Address, told)
+	address := spec.Address
+	if spec.Host != "" {
+		address = func(string) (string, bool) { return "", false }
+	}
+	go scan(reader, address, told)
 	return told, nil
 }
 
@@ -123,6 +131,19 @@ func scan(reader io.ReadCloser, address func(string) (string, bool), told chan<-
 
 // Pid is the server's process id.
 func (s *Server) Pid() int { return s.cmd.Process.Pid }
+
+// Exited is closed when the process has ended, for whatever reason.
+func (s *Server) Exited() <-chan struct{} { return s.exited }
+
+// Kill ends the process as a crash would, without a chance to do anything, and
+// returns when it is gone.
+func (s *Server) Kill() error {
+	if err := s.cmd.Process.Kill(); err != nil {
+		return fmt.Errorf("couldn't kill %s: %w", s.name, err)
+	}
+	<-s.exited
+	return nil
+}
 
 // Complaint is the end of what the server has logged, or nil.
 func (s *Server) Complaint() error {

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"context"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -39,5 +40,53 @@ func TestJSON(t *testing.T) {
 	}
 	if err := JSON(context.Background(), &v, nil, "/bin/sh", "-c", "echo bad flag >&2; exit 2"); err == nil || !strings.Contains(err.Error(), "bad flag") {
 		t.Errorf("error is %v", err)
+	}
+}
+
+// A server whose address is known beforehand is not waited for; killed, it is
+// gone.
+func TestKill(t *testing.T) {
+	spec := shell(t, "trap '' TERM; echo busy; while :; do sleep 1; done")
+	spec.Host = "127.0.0.1:99"
+	s, err := Start(t.Context(), spec)
+	if err != nil || s.Host != spec.Host {
+		t.Fatalf("started %+v, %v", s, err)
+	}
+	select {
+	case <-s.Exited():
+		t.Error("it ended by itself")
+	default:
+	}
+	if err := s.Kill(); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-s.Exited():
+	default:
+		t.Error("it lives on")
+	}
+}
+
+func TestFreePorts(t *testing.T) {
+	hosts, err := FreePorts(9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[string]bool)
+	for _, host := range hosts {
+		tcp, err := net.Listen("tcp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tcp.Close()
+		udp, err := net.ListenPacket("udp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer udp.Close()
+		seen[host] = true
+	}
+	if len(seen) != 9 {
+		t.Errorf("found %v", hosts)
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// timeout bounds one exchange; nothing that is measured comes near it.
+// timeout bounds one exchange where nothing else is asked for; nothing that is
+// measured comes near it.
 const timeout = 20 * time.Second
 
 // Post builds the bytes of a JSON POST. An empty token leaves out the header.
@@ -44,18 +45,22 @@ func authorize(b *bytes.Buffer, token string) {
 
 // Conn is one keep-alive connection, for one goroutine.
 type Conn struct {
-	conn net.Conn
-	in   *bufio.Reader
-	body []byte
+	conn    net.Conn
+	in      *bufio.Reader
+	body    []byte
+	timeout time.Duration
 }
 
 // Dial connects to host, a HOST:PORT.
-func Dial(host string) (*Conn, error) {
+func Dial(host string) (*Conn, error) { return DialWithin(host, timeout) }
+
+// DialWithin connects with another bound for connecting and for each exchange.
+func DialWithin(host string, timeout time.Duration) (*Conn, error) {
 	conn, err := net.DialTimeout("tcp", host, timeout)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't connect: %w", err)
 	}
-	return &Conn{conn: conn, in: bufio.NewReaderSize(conn, 16<<10)}, nil
+	return &Conn{conn: conn, in: bufio.NewReaderSize(conn, 16<<10), timeout: timeout}, nil
 }
 
 // Close closes the connection.
@@ -64,7 +69,7 @@ func (c *Conn) Close() error { return c.conn.Close() }
 // Do sends a request and reads the whole reply. The body is valid until the
 // next call.
 func (c *Conn) Do(request []byte) (status int, body []byte, err error) {
-	if err := c.conn.SetDeadline(time.Now().Add(timeout)); err != nil {
+	if err := c.conn.SetDeadline(time.Now().Add(c.timeout)); err != nil {
 		return 0, nil, fmt.Errorf("couldn't set a deadline: %w", err)
 	}
 	if _, err := c.conn.Write(request); err != nil {

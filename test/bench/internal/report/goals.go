@@ -20,6 +20,7 @@ type Goal struct {
 // Goals lists all goals of the benchmark.
 func Goals() []Goal {
 	send := func(s Subject, m Measure) Key { return Key{Send, s, m} }
+	three := func(clients int, s Subject, m Measure) Key { return Key{ClusterOf(clients), s, m} }
 	return []Goal{
 		{Text: "64 writers: sends/s ≥ 2 × JetStream", Of: send(UBL, Rate), By: send(JetStream, Rate), AtLeast: true, Bound: 2},
 		{Text: "64 writers: sends/s ≥ 4 × workerd", Of: send(UBL, Rate), By: send(Workerd, Rate), AtLeast: true, Bound: 4},
@@ -30,6 +31,11 @@ func Goals() []Goal {
 		{Text: "in process: sends/s ≥ 0.4 × the bare group-commit loop", Of: Key{InProcess, UBL, Rate}, By: Key{InProcess, Loop, Rate}, AtLeast: true, Bound: 0.4},
 		{Text: "fan-out: events/s ≥ 0.7 × the bare program", Of: Key{Fanout, UBL, Rate}, By: Key{Fanout, BareFan, Rate}, AtLeast: true, Bound: 0.7},
 		{Text: "100,000 rooms on disk: ready in < 0.3 s", Of: Key{Start, UBL, ReadySeconds}, Bound: 0.3, Strict: true},
+		{Text: "three nodes, 64 clients: sends/s ≥ 1.0 × etcd's puts/s", Of: three(64, UBLThree, Rate), By: three(64, EtcdThree, Rate), AtLeast: true, Bound: 1},
+		{Text: "three nodes, 512 clients: sends/s ≥ 1.0 × etcd's puts/s", Of: three(512, UBLThree, Rate), By: three(512, EtcdThree, Rate), AtLeast: true, Bound: 1},
+		{Text: "three nodes, one client: p50 ≤ 1.5 × etcd's", Of: three(1, UBLThree, P50), By: three(1, EtcdThree, P50), Bound: 1.5},
+		{Text: "leader killed: first acknowledged send after < 2 s, the longest of all kills", Of: Key{Failover, UBLThree, FailoverMax}, Bound: 2, Strict: true},
+		{Text: "three idle nodes: the busiest below 5 % of a core", Of: Key{Idle, UBLThree, IdleMax}, Bound: 5, Strict: true},
 	}
 }
 

@@ -48,6 +48,9 @@ func (r *Report) Markdown(w io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
+	if len(r.Notes) > 0 {
+		fmt.Fprintf(w, "## Noticed\n\n- %s\n\n", strings.Join(r.Notes, "\n- "))
+	}
 }
 
 // busy is the load average, for each core, from which a report warns.
@@ -107,6 +110,12 @@ func whole(v float64) string {
 
 // millis shows microseconds as milliseconds.
 func millis(v float64) string { return fmt.Sprintf("%.2f", v/1000) }
+
+// tenths shows one digit behind the point.
+func tenths(v float64) string { return fmt.Sprintf("%.1f", v) }
+
+// hundredths shows two.
+func hundredths(v float64) string { return fmt.Sprintf("%.2f", v) }
 
 // seconds shows seconds to the millisecond.
 func seconds(v float64) string { return fmt.Sprintf("%.3f", v) }

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 
 	"ubl/test/bench/internal/machine"
@@ -19,14 +20,26 @@ const (
 	InProcess Section = "inprocess"
 	Fanout    Section = "fanout"
 	Start     Section = "start"
+	Cluster   Section = "cluster"
+	Failover  Section = "failover"
+	Idle      Section = "idle"
 )
 
 // Memory is the second half of Start, with figures of its own: one half may
 // fail without the other. It can't be selected alone.
 const Memory Section = "memory"
 
+// ClusterClients are the numbers of clients in the section cluster.
+func ClusterClients() []int { return []int{1, 64, 512} }
+
+// ClusterOf is the part of Cluster with that many clients, which has figures
+// of its own. It can't be selected alone.
+func ClusterOf(clients int) Section { return Section(fmt.Sprintf("%s-%d", Cluster, clients)) }
+
 // Sections lists all of them.
-func Sections() []Section { return []Section{Send, One, InProcess, Fanout, Start} }
+func Sections() []Section {
+	return []Section{Send, One, InProcess, Fanout, Start, Cluster, Failover, Idle}
+}
 
 // Subject is a program that is measured.
 type Subject string
@@ -39,6 +52,8 @@ const (
 	Bare      Subject = "bare program"
 	Loop      Subject = "bare group-commit loop"
 	BareFan   Subject = "bare fan-out program"
+	UBLThree  Subject = "UBL, three nodes"
+	EtcdThree Subject = "etcd, three nodes"
 )
 
 // Measure is what is measured, with its unit in the name.
@@ -61,7 +76,22 @@ const (
 	OwnTouched   Measure = "own_touched_mb"
 	OwnIdle      Measure = "own_idle_mb"
 	TouchSeconds Measure = "touch_s"
+
+	ServerCores    Measure = "server_cores"    // CPU time of all nodes by time that passed
+	GeneratorCores Measure = "generator_cores" // of the load generator
+	OtherCores     Measure = "other_cores"     // of whatever else the machine did
+
+	FailoverSeconds Measure = "failover_s"       // one value a kill
+	FailoverMax     Measure = "failover_max_s"   // the longest of them
+	SendMax         Measure = "longest_send_s"   // that any caller waited, all attempts together
+	Acknowledged    Measure = "acknowledged"     // sends in the section failover
+	Repeated        Measure = "repeated"         // those that took more than one attempt
+	IdleMax         Measure = "idle_max_percent" // of a core: the busiest node
 )
+
+// IdleOf is the share of a core, in percent, that an idle node uses; nodes
+// count from 1.
+func IdleOf(node int) Measure { return Measure(fmt.Sprintf("idle_node%d_percent", node)) }
 
 // Key names one figure.
 type Key struct {
@@ -93,6 +123,8 @@ type Settings struct {
 	FanWriters  int       `json:"fan_writers"`
 	Rooms       int       `json:"rooms"`
 	IdleSeconds int       `json:"idle_seconds"`
+	Kills       int       `json:"kills"`
+	IdleNodes   int       `json:"idle_nodes_seconds"` // length of the section idle
 	Sections    []Section `json:"sections"`
 }
 
@@ -104,6 +136,7 @@ type Report struct {
 	Goals    []Outcome         `json:"goals"`
 	Figures  []Figure          `json:"figures"`
 	Missing  []Missing         `json:"not_measured"`
+	Notes    []string          `json:"notes,omitempty"` // what was noticed beside the figures
 }
 
 // Add takes one round's value of a figure.
@@ -124,6 +157,13 @@ func (r *Report) Miss(section Section, subject Subject, reason string) {
 		return f.Section == section && f.Subject == subject
 	})
 	r.Missing = append(r.Missing, Missing{section, subject, reason})
+}
+
+// Note keeps what was noticed and changes no figure; the same is kept once.
+func (r *Report) Note(text string) {
+	if !slices.Contains(r.Notes, text) {
+		r.Notes = append(r.Notes, text)
+	}
 }
 
 // IsMissing tells whether Miss was called for the subject in the section.

@@ -83,3 +83,33 @@ func TestMissingIsShown(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Each kill is listed, and the goal goes by the longest; a lone figure of one
+// number of clients has a table of its own.
+func TestClusterSections(t *testing.T) {
+	r := &Report{Settings: Settings{Rounds: 1, Seconds: 5, Kills: 3}}
+	for _, v := range []float64{0.4, 2.5, 0.6} {
+		r.Add(Key{Failover, UBLThree, FailoverSeconds}, v)
+	}
+	r.Add(Key{Failover, UBLThree, FailoverMax}, 2.5)
+	r.Add(Key{ClusterOf(64), UBLThree, Rate}, 9000)
+	r.Add(Key{ClusterOf(64), EtcdThree, Rate}, 8000)
+	r.Miss(ClusterOf(512), EtcdThree, "couldn't find etcd")
+	r.Note("node n1 did not stop")
+	r.Note("node n1 did not stop")
+	r.Judge(Goals())
+	var text strings.Builder
+	r.Markdown(&text)
+	for _, want := range []string{
+		"Kill by kill, in s: 0.400, 2.500, 0.600.", "the longest of all kills | 2.50 | **missed**",
+		"64 clients: sends/s ≥ 1.0 × etcd's puts/s | 1.12 | **reached**", "## Cluster: three nodes, 64 clients", "couldn't find etcd",
+		"## Noticed\n\n- node n1 did not stop\n\n",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the report lacks %q:\n%s", want, text.String())
+		}
+	}
+	if strings.Contains(text.String(), "## Cluster: three nodes, 512 clients") {
+		t.Error("the report shows a table without figures")
+	}
+}

@@ -12,7 +12,10 @@ import (
 	"ubl/test/bench/internal/rawhttp"
 )
 
-const roomsPath = "/api/rooms"
+const (
+	roomsPath   = "/api/rooms"
+	historyPath = roomsPath + "/r:general/history"
+)
 
 // makeRooms creates n rooms.
 func makeRooms(ctx context.Context, t *target, n int) error {

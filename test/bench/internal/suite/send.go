@@ -96,8 +96,7 @@ func (s *Suite) drive(ctx context.Context, subject report.Subject, t *target, ma
 	return nil
 }
 
-// measure runs the load generator once and takes its figures, provided that
-// every reply was what it should be.
+// measure runs the load generator once and takes its figures.
 func (s *Suite) measure(ctx context.Context, section report.Section, subject report.Subject, t *target, writers int) error {
 	var r load.Result
 	err := proc.JSON(ctx, &r, nil, s.Self, "load", "-host", t.server.Host, "-token", t.token,
@@ -105,13 +104,18 @@ func (s *Suite) measure(ctx context.Context, section report.Section, subject rep
 	if err != nil {
 		return errors.Join(fmt.Errorf("the load generator failed: %w", err), t.server.Complaint())
 	}
+	return s.take(section, subject, writers, r)
+}
+
+// take keeps a load's figures, provided that every reply was what it should be.
+func (s *Suite) take(section report.Section, subject report.Subject, writers int, r load.Result) error {
 	switch {
 	case r.Refused > 0:
 		return fmt.Errorf("%d of %d replies were not 2xx, the first: %s", r.Refused, r.Refused+r.Sends, r.FirstRefusal)
 	case !r.Distinct:
-		return errors.New("a room_seq was given twice")
+		return errors.New("a number was given twice")
 	case !r.Gapless:
-		return errors.New("a room_seq was left out")
+		return errors.New("a number was left out")
 	}
 	s.Report.Add(report.Key{Section: section, Subject: subject, Measure: report.Rate}, r.SendsPerSecond)
 	s.Report.Add(report.Key{Section: section, Subject: subject, Measure: report.P50}, r.P50us)

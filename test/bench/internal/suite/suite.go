@@ -26,10 +26,12 @@ type Suite struct {
 	Self    string           // this very program, for its subcommands
 	UBL     string           // the product's binary; empty with UBLMissing set
 	Workerd *workerd.Runtime // nil with WorkerdMissing set
+	Etcd    string           // etcd's server; empty with EtcdMissing set
 	Scratch string           // where data directories are made; on a real disk
 
 	UBLMissing     string // why UBL can't be measured
 	WorkerdMissing string // why workerd can't be measured
+	EtcdMissing    string // why etcd can't be measured
 
 	Report *report.Report
 	Logf   func(format string, args ...any)
@@ -56,6 +58,15 @@ func (s *Suite) Run(ctx context.Context) error {
 	if selected(report.Start) {
 		s.start(ctx)
 	}
+	if selected(report.Cluster) {
+		s.cluster(ctx)
+	}
+	if selected(report.Failover) {
+		s.failover(ctx)
+	}
+	if selected(report.Idle) {
+		s.idle(ctx)
+	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("the run was cut short: %w", context.Cause(ctx))
 	}
@@ -72,6 +83,16 @@ func (s *Suite) miss(section report.Section, subject report.Subject, reason stri
 	reason = strings.Join(strings.Fields(reason), " ")
 	s.Report.Miss(section, subject, reason)
 	s.Logf("%s: %s not measured: %s", section, subject, reason)
+}
+
+// end stops a cluster whose figures are in. A node that does not stop takes
+// nothing back from them, but it is noted.
+func (s *Suite) end(section report.Section, c *cluster) {
+	if err := c.stop(); err != nil {
+		text := fmt.Sprintf("%s: %s", section, strings.Join(strings.Fields(err.Error()), " "))
+		s.Report.Note(text)
+		s.Logf("%s", text)
+	}
 }
 
 // turn is one program's part of a round; it adds the figures it measures.

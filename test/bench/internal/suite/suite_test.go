@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 
 	"ubl/test/bench/internal/report"
@@ -37,5 +39,31 @@ func TestRounds(t *testing.T) {
 	want := []report.Missing{{Section: report.Send, Subject: "b", Reason: "no disk"}, {Section: report.One, Subject: "b", Reason: "no disk"}}
 	if !slices.Equal(s.Report.Missing, want) {
 		t.Errorf("missing are %v, want %v", s.Report.Missing, want)
+	}
+}
+
+// Three nodes of etcd find each other, and one that ends at once is told from
+// one that is slow.
+func TestEtcdCluster(t *testing.T) {
+	path, err := exec.LookPath("etcd")
+	if err != nil {
+		t.Skip("etcd is not installed: ", err)
+	}
+	s := &Suite{Scratch: t.TempDir(), Etcd: path}
+	c, err := s.startEtcd(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range c.nodes {
+		if err := etcdHealthy(n.Host); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := c.stop(); err != nil {
+		t.Error(err)
+	}
+	s.Etcd = "/bin/false"
+	if _, err := s.startEtcd(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "ended before it was ready") {
+		t.Errorf("error is %v", err)
 	}
 }

@@ -1,0 +1,81 @@
+package cluster
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"ubl"
+	"ubl/storage/storetest"
+)
+
+// TestMain fails the package when a goroutine outlives its node.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// leading is the store of a cluster as actors see it: each call goes to the node
+// that leads the group's partition.
+type leading struct{ w *world }
+
+func (l leading) of(g ubl.Group) ubl.Store {
+	var n *Node
+	eventually(l.w.t, "the partition has a leader", func() bool {
+		n = l.w.leader(l.w.nodes[0].engine.Partition(g))
+		return n != nil
+	})
+	return n.engine
+}
+
+func (l leading) Begin(ctx context.Context, g ubl.Group) (ubl.Lease, ubl.LedgerHead, error) {
+	return l.of(g).Begin(ctx, g)
+}
+func (l leading) End(g ubl.Group, lease ubl.Lease) { l.of(g).End(g, lease) }
+func (l leading) Submit(b *ubl.Batch, settled func(error)) {
+	l.of(b.Group).Submit(b, settled)
+}
+func (l leading) View(ctx context.Context, g ubl.Group, fn func(ubl.Snapshot) error) error {
+	return l.of(g).View(ctx, g, fn)
+}
+
+// alone is a cluster of one node: the conformance suite with restarts.
+type alone struct{ w *world }
+
+func (h alone) Store() ubl.Store { return leading{h.w} }
+func (h alone) Reopen() error {
+	h.w.stop(0)
+	h.w.start(0)
+	h.w.settle()
+	return nil
+}
+
+func TestConformanceOfOne(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) storetest.Harness {
+		return alone{newWorld(t, 1, func(o *Options) { o.Timeout = 50 * time.Millisecond })}
+	})
+}
+
+// moving is a cluster of three, where reopening means that every partition gets
+// another leader: what was granted before is void.
+type moving struct{ w *world }
+
+func (h moving) Store() ubl.Store { return leading{h.w} }
+func (h moving) Reopen() error {
+	for p := range testPartitions {
+		old := h.w.leader(p)
+		if err := old.group(p).resign(); err != nil {
+			return err
+		}
+		eventually(h.w.t, "another node leads", func() bool {
+			n := h.w.leader(p)
+			return n != nil && n != old
+		})
+	}
+	return nil
+}
+
+func TestConformanceOfThree(t *testing.T) {
+	// Slow to elect: on a busy machine no leadership may move by itself here.
+	w := newWorld(t, 3, func(o *Options) { o.Timeout = 2 * time.Second })
+	storetest.Run(t, func(t *testing.T) storetest.Harness { return moving{w} })
+}

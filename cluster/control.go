@@ -1,0 +1,256 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"ubl"
+	"ubl/cluster/mesh"
+	"ubl/cluster/placement"
+)
+
+// tableNote is the table's name among partition 0's notes.
+const tableNote = "cluster"
+
+const (
+	// controlEvery is how often the leader of partition 0 looks at the cluster.
+	controlEvery = 500 * time.Millisecond
+	// reportTimeout is how long a node has to say how it stands; one that doesn't
+	// counts as dead for the moment.
+	reportTimeout = time.Second
+)
+
+// controller decides what nodes there are and where replicas live. It works on
+// the leader of partition 0 only; every step is derived anew from what is, so
+// that it may be interrupted anywhere.
+type controller struct {
+	node *Node
+
+	changing sync.Mutex // one change of the table at a time
+
+	// Owned by run:
+	lastSeen map[string]time.Time // by server id
+	moved    time.Time            // the last transfer of a leadership
+}
+
+func (c *controller) run() {
+	tick := time.NewTicker(controlEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-c.node.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if c.node.engine.Epoch(0) == 0 {
+			c.lastSeen = nil
+			continue
+		}
+		ctx, cancel := context.WithTimeout(c.node.ctx, 2*changeTimeout)
+		if err := c.balance(ctx); err != nil && c.node.engine.Epoch(0) != 0 && c.node.ctx.Err() == nil {
+			c.node.log.Debug("the cluster isn't as it should be yet", "error", err)
+		}
+		cancel()
+	}
+}
+
+// balance does what is next.
+func (c *controller) balance(ctx context.Context) error {
+	t, v, err := c.look(ctx)
+	if err != nil {
+		return err
+	}
+	c.count(t, &v)
+	if changed, err := c.revise(ctx, v); err != nil || changed {
+		return err
+	}
+	steps := placement.Plan(t, v)
+	if len(steps) > 0 {
+		return c.carryOut(ctx, steps)
+	}
+	return c.spread(ctx, t, v)
+}
+
+// look reads the table and asks everyone how they stand. A cluster that was
+// just founded gets its first table.
+func (c *controller) look(ctx context.Context) (*placement.Table, placement.View, error) {
+	t, err := c.table(ctx)
+	if err != nil {
+		return nil, placement.View{}, err
+	}
+	return t, viewOf(c.node.gather(ctx), c.node.engine.Partitions()), nil
+}
+
+func (c *controller) table(ctx context.Context) (*placement.Table, error) {
+	n := c.node
+	text, version, err := n.engine.Note(0, tableNote)
+	if err != nil {
+		return nil, fmt.Errorf("couldn't read the cluster's table: %w", err)
+	}
+	if version > 0 {
+		return placement.Decode(text)
+	}
+	me := placement.Node{ID: n.opts.NodeID, Server: n.server, Addr: n.mesh.Addr()}
+	t, err := placement.New(n.clusterID(), n.engine.Partitions(), me)
+	if err != nil {
+		return nil, err
+	}
+	return t, n.engine.PutNote(ctx, 0, tableNote, 0, t.Encode())
+}
+
+// change changes the table, on the leader of partition 0.
+func (c *controller) change(ctx context.Context, fn func(*placement.Table, placement.View) (*placement.Table, error)) (*placement.Table, error) {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	t, v, err := c.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	next, err := fn(t, v)
+	if err != nil || next == t {
+		return next, err
+	}
+	return next, c.node.engine.PutNote(ctx, 0, tableNote, t.Version, next.Encode())
+}
+
+// count notes who was seen, and says who has been away for long.
+func (c *controller) count(t *placement.Table, v *placement.View) {
+	now := c.node.opts.Now()
+	if c.lastSeen == nil {
+		c.lastSeen = make(map[string]time.Time)
+	}
+	v.LongDead = make(map[string]bool)
+	for _, n := range t.Nodes {
+		if _, ok := c.lastSeen[n.Server]; !ok || v.Alive[n.Server] {
+			c.lastSeen[n.Server] = now
+		}
+		v.LongDead[n.Server] = now.Sub(c.lastSeen[n.Server]) > c.node.opts.DeadAfter
+	}
+}
+
+// revise brings the table up to date: addresses, nodes that have left, and who
+// should vote where.
+func (c *controller) revise(ctx context.Context, v placement.View) (changed bool, err error) {
+	var before *placement.Table
+	var gone []string
+	after, err := c.change(ctx, func(t *placement.Table, fresh placement.View) (*placement.Table, error) {
+		fresh.LongDead = v.LongDead
+		before, gone = t, nil
+		t = c.addresses(t, fresh)
+		for _, n := range t.Nodes {
+			if next, err := t.Forget(n.ID, fresh); err == nil {
+				t, gone = next, append(gone, n.ID)
+			}
+		}
+		next := placement.Assign(t, fresh)
+		if next != before {
+			next.Version = before.Version + 1
+		}
+		return next, nil
+	})
+	if err != nil || after == before {
+		return false, err
+	}
+	for _, id := range gone {
+		c.node.opts.Joined(id, false)
+	}
+	return true, nil
+}
+
+// addresses takes over where members say they are now.
+func (c *controller) addresses(t *placement.Table, v placement.View) *placement.Table {
+	for _, m := range c.node.gossip.Members() {
+		known, ok := t.Server(m.ServerID)
+		if !ok || known.Addr == m.Addr || m.State != mesh.Alive {
+			continue
+		}
+		known.Addr = m.Addr
+		if next, err := t.Admit(placement.Join{Node: known, ClusterID: t.ClusterID, Partitions: t.Partitions}, v); err == nil {
+			t = next
+		}
+	}
+	return t
+}
+
+// carryOut does the steps, which are of different partitions, side by side.
+func (c *controller) carryOut(ctx context.Context, steps []placement.Step) error {
+	errs := make([]error, len(steps))
+	var all sync.WaitGroup
+	for i, s := range steps {
+		all.Go(func() {
+			if err := c.do(ctx, s); err != nil {
+				errs[i] = fmt.Errorf("%s: %w", s, err)
+			} else {
+				c.node.log.Debug("cluster step", "step", s.String())
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+func (c *controller) do(ctx context.Context, s placement.Step) error {
+	n := c.node
+	if s.ByLeader() {
+		q := &changeRequest{Kind: int(s.Kind), Partition: s.Partition, Server: s.Server, Term: s.Term, Config: s.Config}
+		if s.Leader == n.server {
+			_, err := n.serveChange(ctx, q)
+			return err
+		}
+		_, err := call[none](ctx, n, s.Leader, callChange, q)
+		return err
+	}
+	q := &replicaRequest{Partition: s.Partition, Close: s.Kind == placement.CloseReplica, Config: s.Config}
+	if s.Server == n.server {
+		_, err := n.serveReplica(ctx, q)
+		return err
+	}
+	_, err := call[none](ctx, n, s.Server, callReplica, q)
+	return err
+}
+
+// spread moves one leadership, now and then. A node that is stopping gets none.
+func (c *controller) spread(ctx context.Context, t *placement.Table, v placement.View) error {
+	now := c.node.opts.Now()
+	if now.Sub(c.moved).Abs() < c.node.opts.SpreadEvery {
+		return nil
+	}
+	s := placement.Leaders(t, v)
+	if s == nil {
+		return nil
+	}
+	c.moved = now
+	return c.do(ctx, *s)
+}
+
+// Remove takes a node out of the cluster: its places go to others, then it is
+// forgotten. It may be asked of any node.
+func (n *Node) Remove(ctx context.Context, nodeID string) error {
+	leader, _ := n.routes.to(0)
+	switch leader {
+	case "":
+		return ubl.Errorf(ubl.CodeUnavailable, "the cluster has no leader now")
+	case n.server:
+	default:
+		_, err := call[none](ctx, n, leader, callLeave, &leaveRequest{NodeID: nodeID})
+		return err
+	}
+	_, err := n.control.change(ctx, func(t *placement.Table, _ placement.View) (*placement.Table, error) { return t.Leave(nodeID) })
+	switch {
+	case errors.Is(err, placement.ErrUnknownNode):
+		return ubl.Errorf(ubl.CodeNotFound, "there is no such node")
+	case errors.Is(err, placement.ErrLastNode):
+		return ubl.Errorf(ubl.CodeConflict, "the last node can't leave")
+	}
+	return err
+}
+
+func (n *Node) serveLeave(ctx context.Context, q *leaveRequest) (*none, error) {
+	if leader, _ := n.routes.to(0); leader != n.server {
+		return nil, ubl.Errorf(ubl.CodeUnavailable, "this node doesn't lead partition 0")
+	}
+	return &none{}, n.Remove(ctx, q.NodeID)
+}

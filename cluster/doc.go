@@ -1,0 +1,75 @@
+// Package cluster makes several nodes one server: every partition of the store
+// is replicated by a Raft group, actors run where their partition's leader is,
+// and any node answers any request.
+//
+// # The data
+//
+// A node of a cluster keeps beside its store:
+//
+//	cluster.json        the cluster's id and the node's own (see membership.go)
+//	raft/N/log          the write-ahead log of partition N (raft-wal)
+//	raft/N/snapshots    its newest snapshot: a copy of the partition's file
+//
+// A server id is the node id and the incarnation of its data directory
+// ("n1@3f2a91c0"): a disk that was wiped comes back as another server, which
+// has no vote of the old one's. What nodes there are and which voters each
+// partition should have is the table (package placement): a record in
+// partition 0, written through its log.
+//
+// # Who owns it
+//
+// The Raft log owns every change. A partition's leader is the only one that
+// proposes; [storage.Engine] on each replica applies what was committed, in
+// log order, and stores the index it has applied in the same transaction. The
+// leader of partition 0 alone decides placement. Gossip (memberlist) finds
+// nodes and tells their addresses, nothing more: it removes no voter.
+//
+// # The way of one request
+//
+//	any node       Node.Ask: whose partition is it, who leads it?
+//	               not us: one gRPC call to that node, with the caller's deadline
+//	leader         the actor decides; the LedgerShard submits a batch
+//	storage        the committer drains its queue into one entry
+//	raft           a quorum has it on disk
+//	storage        every replica applies it: epoch, head and counters must match
+//	--- output gate ---
+//	leader         publishes, answers; a read is confirmed first: a quorum
+//	               still knows us as leader, asked after the read
+//	any node       passes the answer on
+//
+// A stream subscribes at the leader too (Node.Subscribe), wherever it is, and
+// moves with it. After each move it looks at the durable head, because a leader
+// may die between commit and publication.
+//
+// # Leading
+//
+// A node that wins an election first applies everything before it (Barrier);
+// then its term becomes the epoch of every lease it grants. Replicas refuse a
+// batch whose epoch is not the term of its entry, so what an earlier leader
+// left in flight can't slip in. On losing, the partition's actors stop, waiting
+// calls fail as retryable, and nothing is published. Their outcome is unknown;
+// the idempotency key settles it: [Node.Ask] asks again, of the next leader,
+// until the caller's deadline.
+//
+// # What fails, and then what
+//
+//   - A node dies or is cut off: its partitions elect others among the rest.
+//     A cut-off leader can't commit and can't confirm reads.
+//   - No quorum: callers wait until their deadline and get unavailable.
+//   - A replica can't write (full disk): it stops taking part in its partition,
+//     gives up leadership, and starts again when it may work.
+//   - Power is lost: replicas don't sync the partition's file, the log is what
+//     is durable. A file that may have lost writes (its mark is of an earlier
+//     boot of the machine) is thrown away and made anew from snapshot and log.
+//   - A node is gone for good: once another can take its place, the leader of
+//     partition 0 has that one catch up as non-voter, promotes it, and removes
+//     the dead one. One change at a time, and only while a quorum holds.
+//
+// # Growing from one
+//
+// A node that ran alone has no log. Found writes each partition as a Raft
+// snapshot (index 1, term 1, itself the only voter), notes index 1 as applied,
+// and writes cluster.json last; interrupted, it begins anew. Others join: they
+// must hold no data, and get a server id, the partitions by snapshot, and the
+// token key over mTLS.
+package cluster

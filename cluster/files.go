@@ -1,0 +1,91 @@
+package cluster
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+	wal "github.com/hashicorp/raft-wal"
+)
+
+// What Raft keeps of a partition: raft/N/log and raft/N/snapshots.
+const (
+	raftDir = "raft"
+	logDir  = "log"
+	// segmentBytes is by how much the log's files grow: each takes that much of
+	// the disk from its beginning.
+	segmentBytes = 4 << 20
+	// keptSnapshots: the newest is enough, an older one is behind the log's start.
+	keptSnapshots = 1
+)
+
+func groupDir(dir string, partition int) string {
+	return filepath.Join(dir, raftDir, strconv.Itoa(partition))
+}
+
+// hosted lists the partitions that have a log here.
+func hosted(dir string, partitions int) []int {
+	var list []int
+	for p := range partitions {
+		if _, err := os.Stat(groupDir(dir, p)); err == nil {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// files are a Raft group's log and snapshots.
+type files struct {
+	log       *wal.WAL
+	snapshots *raft.FileSnapshotStore
+}
+
+// openFiles opens them, making them where they are missing.
+func openFiles(dir string, partition int, log hclog.Logger) (*files, error) {
+	base := groupDir(dir, partition)
+	logs := filepath.Join(base, logDir)
+	if err := os.MkdirAll(logs, 0o700); err != nil {
+		return nil, err
+	}
+	for _, d := range []string{base, filepath.Join(dir, raftDir), dir} {
+		if err := syncDir(d); err != nil {
+			return nil, err
+		}
+	}
+	snapshots, err := raft.NewFileSnapshotStoreWithLogger(base, keptSnapshots, log)
+	if err != nil {
+		return nil, fmt.Errorf("couldn't open the snapshots: %w", err)
+	}
+	w, err := wal.Open(logs, wal.WithSegmentSize(segmentBytes), wal.WithLogger(log))
+	if err != nil {
+		return nil, fmt.Errorf("couldn't open the log: %w", err)
+	}
+	return &files{w, snapshots}, nil
+}
+
+// newest is the newest snapshot's description, nil where there is none.
+func (f *files) newest() (*raft.SnapshotMeta, error) {
+	list, err := f.snapshots.List()
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// dirBytes is how much the files right in a directory hold.
+func dirBytes(dir string) int64 {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0
+	}
+	var n int64
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
+			n += info.Size()
+		}
+	}
+	return n
+}

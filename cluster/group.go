@@ -1,0 +1,273 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"ubl"
+	"ubl/storage"
+)
+
+// group is this node's part in the Raft group of one partition.
+type group struct {
+	node      *Node
+	partition int
+
+	files     *files
+	raft      *raft.Raft
+	transport *raft.NetworkTransport
+	observer  *raft.Observer
+	notify    chan bool
+	seen      chan raft.Observation
+	stop      chan struct{}
+	work      sync.WaitGroup
+	closing   sync.Once
+
+	confirms confirmer
+	logged   atomic.Int64 // bytes in the log since the newest snapshot, about
+	halted   atomic.Pointer[error]
+}
+
+const (
+	// trailingLogs stay in the log when it is cut, for followers that are not far behind.
+	trailingLogs = 1024
+	// proposeTimeout bounds how long an entry waits to enter a leader's log.
+	proposeTimeout = 5 * time.Second
+	// snapshotCheck is how often a log's size is looked at.
+	snapshotCheck = 2 * time.Second
+	// by itself Raft would count entries; a log is cut by its bytes (see maintain).
+	never = 1 << 62
+)
+
+// openGroup starts the partition's Raft group over what the directory has.
+func (n *Node) openGroup(partition int) (*group, error) {
+	g := &group{
+		node: n, partition: partition,
+		// Raft waits for whoever takes notifications: they must never fill up.
+		notify: make(chan bool, 64), seen: make(chan raft.Observation, 64), stop: make(chan struct{}),
+	}
+	if err := g.open(); err != nil {
+		return nil, fmt.Errorf("couldn't open partition %d: %w", partition, err)
+	}
+	g.confirms.raft = g.raft
+	g.work.Go(g.lead)
+	g.work.Go(g.maintain)
+	return g, nil
+}
+
+func (g *group) open() (err error) {
+	n := g.node
+	if err := n.engine.Resume(g.partition); err != nil {
+		return err
+	}
+	if g.files, err = openFiles(n.opts.Dir, g.partition, n.raftLog); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.files.log.Close())
+		}
+	}()
+	if err := g.catchUp(); err != nil {
+		return err
+	}
+	g.logged.Store(dirBytes(filepath.Join(groupDir(n.opts.Dir, g.partition), logDir)))
+	cache, err := raft.NewLogCache(512, g.files.log)
+	if err != nil {
+		return err
+	}
+	g.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+		Stream: n.mesh.RaftLayer(g.partition), MaxPool: 3, Timeout: max(2*time.Second, 4*n.opts.Timeout), Logger: n.raftLog,
+	})
+	g.raft, err = raft.NewRaft(g.config(), fsm{g}, cache, g.files.log, g.files.snapshots, g.transport)
+	if err != nil {
+		return errors.Join(err, g.transport.Close())
+	}
+	g.observer = raft.NewObserver(g.seen, false, func(o *raft.Observation) bool {
+		_, ok := o.Data.(raft.LeaderObservation)
+		return ok
+	})
+	g.raft.RegisterObserver(g.observer)
+	return nil
+}
+
+func (g *group) config() *raft.Config {
+	c := raft.DefaultConfig()
+	c.LocalID = raft.ServerID(g.node.server)
+	c.HeartbeatTimeout, c.ElectionTimeout = g.node.opts.Timeout, g.node.opts.Timeout
+	c.LeaderLeaseTimeout = g.node.opts.Timeout / 2
+	// How soon idle followers learn what was committed; nobody waits for that.
+	c.CommitTimeout = g.node.opts.Timeout / 2
+	// With a buffer, entries that wait in it when Raft ends are never answered.
+	c.BatchApplyCh = false
+	c.TrailingLogs = trailingLogs
+	c.SnapshotInterval, c.SnapshotThreshold = time.Hour, never
+	c.NoSnapshotRestoreOnStart = true
+	c.NoLegacyTelemetry = true
+	c.NotifyCh = g.notify
+	c.Logger = g.node.raftLog.With("partition", g.partition)
+	return c
+}
+
+// catchUp installs the newest snapshot where the file is behind it: it was lost
+// with the machine's power, or a snapshot came and the process ended before it
+// was installed.
+func (g *group) catchUp() error {
+	applied := g.node.engine.Applied(g.partition)
+	meta, err := g.files.newest()
+	if err != nil {
+		return err
+	}
+	if meta == nil {
+		first, err := g.files.log.FirstIndex()
+		if err == nil && first > 1 && applied+1 < first {
+			err = errors.New("its log begins behind what its file has, and there is no snapshot")
+		}
+		return err
+	}
+	has, err := g.snapshotApplied(meta.ID)
+	if err != nil || has <= applied {
+		return err
+	}
+	_, r, err := g.files.snapshots.Open(meta.ID)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return g.node.engine.Install(g.partition, r)
+}
+
+// snapshotApplied is the index of the newest entry in a snapshot.
+func (g *group) snapshotApplied(id string) (uint64, error) {
+	_, r, err := g.files.snapshots.Open(id)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	return storage.SnapshotApplied(r)
+}
+
+// lead follows whether this node leads the group.
+func (g *group) lead() {
+	for {
+		select {
+		case won := <-g.notify:
+			g.lose()
+			if won {
+				g.win()
+			}
+		case <-g.seen:
+			g.node.routes.changed(g.partition)
+		case <-g.stop:
+			g.lose()
+			return
+		}
+	}
+}
+
+// win begins to serve the partition, once everything before is applied here.
+func (g *group) win() {
+	term := g.raft.CurrentTerm()
+	if err := g.raft.Barrier(0).Error(); err != nil {
+		return // lost again; a notification follows
+	}
+	if g.raft.State() != raft.Leader || g.raft.CurrentTerm() != term {
+		return
+	}
+	g.node.engine.Lead(g.partition, int64(term))
+	g.node.log.Info("leads a partition", "partition", g.partition, "term", term)
+	g.node.routes.changed(g.partition)
+}
+
+// lose ends that: first nothing is written or read any more, then the actors
+// stop, whose state others may change from now on.
+func (g *group) lose() {
+	if g.node.engine.Epoch(g.partition) == 0 {
+		return
+	}
+	g.node.engine.Lead(g.partition, 0)
+	g.node.evict(g.partition)
+	g.node.log.Info("no longer leads a partition", "partition", g.partition)
+	g.node.routes.changed(g.partition)
+}
+
+// leader is the server id of the group's leader as far as it is known here.
+func (g *group) leader() string {
+	_, id := g.raft.LeaderWithID()
+	return string(id)
+}
+
+// confirm reports whether this node still leads, asked after confirm was
+// called, and has been leading since the given epoch began.
+func (g *group) confirm(ctx context.Context, epoch int64) error {
+	if err := g.confirms.confirm(ctx); err != nil {
+		return ubl.Errorf(ubl.CodeUnavailable, "another node may have taken over").Because(err)
+	}
+	if int64(g.raft.CurrentTerm()) != epoch {
+		return ubl.Errorf(ubl.CodeUnavailable, "another node has taken over meanwhile")
+	}
+	return nil
+}
+
+// halt takes this replica out of its group because its file can't be written.
+// Another leads meanwhile; it comes back when it can work again.
+func (g *group) halt(cause error) {
+	if !g.halted.CompareAndSwap(nil, &cause) {
+		return
+	}
+	g.node.log.Error("a replica stopped", "partition", g.partition, "error", cause)
+	go g.node.reopen(g)
+}
+
+// maintain takes a snapshot when the log has outgrown the data: the cost of
+// copying stays in proportion to what is written.
+func (g *group) maintain() {
+	tick := time.NewTicker(snapshotCheck)
+	defer tick.Stop()
+	for {
+		select {
+		case <-g.stop:
+			return
+		case <-tick.C:
+		}
+		file := g.node.engine.Stats().Partitions[g.partition].FileBytes
+		logged := g.logged.Load()
+		if logged < max(g.node.opts.LogBytes, file/2) {
+			continue
+		}
+		switch err := g.raft.Snapshot().Error(); {
+		case err == nil:
+			g.logged.Add(-logged)
+		case !errors.Is(err, raft.ErrNothingNewToSnapshot) && !errors.Is(err, raft.ErrRaftShutdown):
+			g.node.log.Warn("couldn't cut a partition's log", "partition", g.partition, "error", err)
+		}
+	}
+}
+
+// resign gives leadership to another voter, where there is one.
+func (g *group) resign() error {
+	if g.raft.State() != raft.Leader {
+		return nil
+	}
+	return g.raft.LeadershipTransfer().Error()
+}
+
+// close ends this node's part in the group.
+func (g *group) close() error {
+	var err error
+	g.closing.Do(func() {
+		close(g.stop)
+		err = g.raft.Shutdown().Error()
+		g.work.Wait()
+		g.raft.DeregisterObserver(g.observer)
+		err = errors.Join(err, g.transport.Close(), g.files.log.Close())
+	})
+	return err
+}

@@ -1,0 +1,76 @@
+package mesh
+
+import (
+	"crypto/tls"
+	"sync"
+	"time"
+)
+
+// closeGrace is how long closing may wait to say goodbye. TLS alone would wait
+// for five seconds where the peer has stopped reading.
+const closeGrace = 250 * time.Millisecond
+
+// conn is a connection with a node of the cluster.
+type conn struct {
+	*tls.Conn
+	owner *conns
+	once  sync.Once
+	err   error
+}
+
+// Close says goodbye where that is quick, and closes in any case.
+func (c *conn) Close() error {
+	c.once.Do(func() {
+		c.owner.remove(c)
+		abort := time.AfterFunc(closeGrace, func() { c.NetConn().Close() })
+		defer abort.Stop()
+		c.err = c.Conn.Close()
+	})
+	return c.err
+}
+
+// conns are the open connections of one owner, which end with it: hashicorp/raft
+// leaves those it has accepted or pooled open when its transport is closed.
+type conns struct {
+	mu     sync.Mutex
+	open   map[*conn]struct{}
+	closed bool
+}
+
+// own makes t one of the connections; it is closed when there are no more to be.
+func (s *conns) own(t *tls.Conn) (*conn, bool) {
+	c := &conn{Conn: t, owner: s}
+	s.mu.Lock()
+	closed := s.closed
+	if !closed {
+		if s.open == nil {
+			s.open = map[*conn]struct{}{}
+		}
+		s.open[c] = struct{}{}
+	}
+	s.mu.Unlock()
+	if closed {
+		c.Close()
+	}
+	return c, !closed
+}
+
+func (s *conns) remove(c *conn) {
+	s.mu.Lock()
+	delete(s.open, c)
+	s.mu.Unlock()
+}
+
+// closeAll closes every connection, at once, and those to come.
+func (s *conns) closeAll() {
+	s.mu.Lock()
+	s.closed = true
+	open := s.open
+	s.open = nil
+	s.mu.Unlock()
+	var wg sync.WaitGroup
+	for c := range open {
+		wg.Go(func() { c.Close() })
+	}
+	wg.Wait()
+}

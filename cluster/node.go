@@ -1,0 +1,275 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hashicorp/go-hclog"
+	"google.golang.org/grpc"
+
+	"ubl"
+	"ubl/cluster/mesh"
+	"ubl/storage"
+)
+
+// Local is what runs this node's actors: actors.Runtime.
+type Local interface {
+	ubl.Feed
+	// AskHere asks an actor of this node, and tells whether a commit of the
+	// command's own stands behind the answer.
+	AskHere(ctx context.Context, to ubl.Name, cmd ubl.Command) (answer any, committed bool, err error)
+	// Evict stops the actors of the groups.
+	Evict(cause error, in func(ubl.Group) bool)
+}
+
+// Node is one node of a cluster. It implements [ubl.Asker] and [ubl.Feed] over
+// all nodes. Safe for concurrent use.
+type Node struct {
+	opts    Options
+	log     *slog.Logger
+	raftLog hclog.Logger
+	server  string // server id
+
+	partitions int // of the store, before it serves
+	engine     *storage.Engine
+	mesh       *mesh.Mesh
+	gossip     *mesh.Gossip
+	rpc        *grpc.Server
+	conns      conns
+	routes     *routes
+	local      atomic.Pointer[Local]
+	control    controller
+
+	ctx      context.Context // until Close
+	cancel   context.CancelFunc
+	work     sync.WaitGroup
+	stopping atomic.Bool
+	waits    atomic.Int64 // how many nodes this one waits for, having founded
+
+	replicas sync.Mutex // one replica is started or ended at a time
+
+	mu     sync.Mutex
+	member *membership    // guarded by mu once the node serves
+	groups map[int]*group // guarded by mu
+}
+
+// Open starts a node. One that is in no cluster yet founds one or waits until
+// it is let in, which may take until ctx ends. Attach the actors, then Close it.
+func Open(ctx context.Context, opts Options) (*Node, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{opts: opts, log: opts.Log, raftLog: newRaftLog(opts.Log), groups: make(map[int]*group)}
+	n.conns.node, n.control.node = n, n
+	n.ctx, n.cancel = context.WithCancel(context.Background())
+	if err := n.open(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("couldn't start the cluster's node: %w", err), n.Close())
+	}
+	return n, nil
+}
+
+func (n *Node) open(ctx context.Context) error {
+	empty, err := n.identify(ctx)
+	if err != nil {
+		return err
+	}
+	if err := n.listen(); err != nil {
+		return err
+	}
+	if n.member == nil {
+		if err := n.enter(ctx, empty); err != nil {
+			return err
+		}
+	}
+	return n.serve()
+}
+
+// identify finds out who this node is, and whether it holds data.
+func (n *Node) identify(ctx context.Context) (empty bool, err error) {
+	if n.member, err = readMembership(n.opts.Dir); err != nil {
+		return false, err
+	}
+	if n.member != nil {
+		if n.opts.NodeID != "" && n.opts.NodeID != n.member.NodeID {
+			return false, fmt.Errorf("the data directory is that of the node %s", n.member.NodeID)
+		}
+		n.opts.NodeID, n.server = n.member.NodeID, n.member.ServerID
+		return false, nil
+	}
+	store, err := storage.Open(n.opts.Dir, n.opts.plainStorage())
+	if err != nil {
+		return false, err
+	}
+	if empty, err = store.Empty(ctx); err != nil {
+		return false, errors.Join(err, store.Close())
+	}
+	incarnation := store.Incarnation()
+	n.partitions = store.Partitions()
+	if n.opts.NodeID == "" {
+		n.opts.NodeID = "node-" + incarnation[:6]
+	}
+	n.server = serverID(n.opts.NodeID, incarnation)
+	return empty, store.Close()
+}
+
+// serverID is a node with its disk: another disk is another server.
+func serverID(nodeID, incarnation string) string { return nodeID + "@" + incarnation[:8] }
+
+// nodeOf is the node id in a server id.
+func nodeOf(server string) string {
+	id, _, _ := strings.Cut(server, "@")
+	return id
+}
+
+func (n *Node) listen() error {
+	credentials, err := n.opts.credentials(n.server)
+	if err != nil {
+		return err
+	}
+	n.mesh, err = mesh.Listen(mesh.Options{
+		Listen: n.opts.Listen, Advertise: n.opts.Advertise, NodeID: n.opts.NodeID, ServerID: n.server,
+		Credentials: credentials, Secret: n.opts.Secret, ClusterID: n.clusterID, Resolve: n.resolve,
+		Log: n.log, Now: n.opts.Now,
+	})
+	if err != nil {
+		return err
+	}
+	n.gossip, err = n.mesh.StartGossip(mesh.GossipOptions{Expect: n.opts.Expect})
+	return err
+}
+
+// serve starts everything over the node's replicas.
+func (n *Node) serve() error {
+	var err error
+	if n.engine, err = storage.OpenReplicas(n.opts.Dir, n.opts.replicatedStorage(n.propose)); err != nil {
+		return err
+	}
+	if n.server != serverID(n.member.NodeID, n.engine.Incarnation()) {
+		return fmt.Errorf("%s and the store are not of one data directory", membershipName)
+	}
+	n.routes = newRoutes(n, n.engine.Partitions())
+	for _, p := range hosted(n.opts.Dir, n.engine.Partitions()) {
+		if err := n.startReplica(p); err != nil {
+			return err
+		}
+	}
+	n.rpc = newServer(n)
+	listener := n.mesh.GRPC()
+	n.work.Go(func() {
+		if err := n.rpc.Serve(listener); err != nil && n.ctx.Err() == nil {
+			n.log.Error("couldn't go on answering other nodes", "error", err)
+		}
+	})
+	n.work.Go(n.control.run)
+	n.work.Go(n.listenToOthers)
+	return nil
+}
+
+// Attach has the node run actors, where it leads.
+func (n *Node) Attach(local Local) { n.local.Store(&local) }
+
+// Store is the node's store, for the actors that run here.
+func (n *Node) Store() *storage.Engine { return n.engine }
+
+// ID is the node's name, Addr where other nodes find it.
+func (n *Node) ID() string   { return n.opts.NodeID }
+func (n *Node) Addr() string { return n.mesh.Addr() }
+
+func (n *Node) clusterID() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.member == nil {
+		return ""
+	}
+	return n.member.ClusterID
+}
+
+// resolve says where a server is: what gossip says, else where it was last.
+func (n *Node) resolve(server string) (string, bool) {
+	if n.gossip != nil {
+		if addr, ok := n.gossip.AddrOf(server); ok {
+			return addr, true
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.member == nil {
+		return "", false
+	}
+	addr, ok := n.member.Peers[server]
+	return addr, ok
+}
+
+// group is the node's part in a partition's Raft group, nil where it has none.
+func (n *Node) group(partition int) *group {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.groups[partition]
+}
+
+func (n *Node) allGroups() []*group {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	list := make([]*group, 0, len(n.groups))
+	for p := range n.engine.Partitions() {
+		if g := n.groups[p]; g != nil {
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// propose hands an entry to a partition's log.
+func (n *Node) propose(partition int, entry []byte) storage.Proposal {
+	g := n.group(partition)
+	if g == nil {
+		return func() ([]error, error) { return nil, errors.New("there is no replica here") }
+	}
+	future := g.raft.Apply(entry, proposeTimeout)
+	return func() ([]error, error) {
+		if err := future.Error(); err != nil {
+			return nil, err
+		}
+		switch answer := future.Response().(type) {
+		case []error:
+			if answer != nil {
+				return answer, nil
+			}
+		case error:
+			return nil, answer
+		}
+		return nil, errors.New("the entry was applied without an answer")
+	}
+}
+
+// evict stops the actors of a partition that this node no longer leads.
+func (n *Node) evict(partition int) {
+	if local := n.local.Load(); local != nil {
+		cause := ubl.Errorf(ubl.CodeUnavailable, "another node takes over; the outcome is unknown until it is retried")
+		(*local).Evict(cause, func(g ubl.Group) bool { return n.engine.Partition(g) == partition })
+	}
+}
+
+// term is the newest term that this node knows of a partition.
+func (n *Node) term(partition int) uint64 {
+	if g := n.group(partition); g != nil {
+		return g.raft.CurrentTerm()
+	}
+	return 0
+}
+
+// another is a living node that is neither this one nor the given one.
+func (n *Node) another(than string) string {
+	for _, m := range n.gossip.Members() {
+		if m.State == mesh.Alive && m.ServerID != n.server && m.ServerID != than && m.ClusterID == n.clusterID() {
+			return m.ServerID
+		}
+	}
+	return ""
+}

@@ -1,0 +1,117 @@
+package cluster
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"ubl"
+	"ubl/cluster/mesh"
+	"ubl/cluster/wire"
+	"ubl/storage"
+)
+
+// Options say what a node is and whom it looks for. Dir, Listen, Secret,
+// Registry, Now, Random and Log are required.
+type Options struct {
+	// Dir is the data directory.
+	Dir string
+	// NodeID is the operator's name for the node; "" makes one of the data
+	// directory's incarnation, or keeps the one it has.
+	NodeID string
+	// Listen and Advertise are where the node listens for others and where they
+	// find it, as HOST:PORT; Advertise defaults to Listen.
+	Listen, Advertise string
+	// Join are addresses of other nodes. With none, a node that is in no cluster
+	// yet founds one.
+	Join []string
+	// Expect is how many new nodes wait for each other before one of them founds
+	// a cluster; 0 doesn't wait.
+	Expect int
+	// Secret is what the nodes of a cluster share.
+	Secret mesh.Secret
+	// CAFile, CertFile and KeyFile are an own PKI, instead of the one that comes
+	// from the secret.
+	CAFile, CertFile, KeyFile string
+	// Timeout is how long a leader may be silent before another is elected (500 ms).
+	Timeout time.Duration
+	// LogBytes is how far a partition's log grows before it is cut (32 MiB), or
+	// half the partition's size where that is more.
+	LogBytes int64
+	// DeadAfter is how long a node is dead before others take its places (1 min).
+	DeadAfter time.Duration
+	// SpreadEvery is how often, at most, a leadership is moved to spread the load (2 s).
+	SpreadEvery time.Duration
+	// Registry knows the commands and answers that travel between nodes.
+	Registry *wire.Registry
+	// Shared are the small things that all nodes keep the same, by name. A node
+	// hands them to those it lets in.
+	Shared func() (map[string][]byte, error)
+	// Keep is given what a joining node got of those, before it serves.
+	Keep func(shared map[string][]byte) error
+	// Joined is told, on partition 0's leader, of each node that was let in or
+	// taken out. It must not block.
+	Joined func(nodeID string, in bool)
+	// Storage are the engine's options.
+	Storage storage.Options
+	Now     func() time.Time
+	Random  io.Reader
+	Log     *slog.Logger
+}
+
+func (o Options) withDefaults() (Options, error) {
+	o.Timeout = cmp.Or(o.Timeout, 500*time.Millisecond)
+	o.LogBytes = cmp.Or(o.LogBytes, 32<<20)
+	o.SpreadEvery = cmp.Or(o.SpreadEvery, 2*time.Second)
+	o.DeadAfter = cmp.Or(o.DeadAfter, time.Minute)
+	if o.Shared == nil {
+		o.Shared = func() (map[string][]byte, error) { return nil, nil }
+	}
+	if o.Keep == nil {
+		o.Keep = func(map[string][]byte) error { return nil }
+	}
+	if o.Joined == nil {
+		o.Joined = func(string, bool) {}
+	}
+	switch {
+	case o.Dir == "" || o.Listen == "" || o.Registry == nil || o.Now == nil || o.Random == nil || o.Log == nil:
+		return o, errors.New("couldn't start the cluster's node: an option is missing")
+	case o.NodeID != "" && !ubl.ValidNodeID(o.NodeID):
+		return o, ubl.Errorf(ubl.CodeValidation, "the node id is not well formed")
+	}
+	return o, nil
+}
+
+// plainStorage opens the store as that of a node alone.
+func (o *Options) plainStorage() *storage.Options {
+	s := o.Storage
+	s.Propose = nil
+	return &s
+}
+
+// entryBytes bounds a log entry: a larger one would hold up the heartbeats'
+// neighbours on its way to the followers.
+const entryBytes = 512 << 10
+
+func (o *Options) replicatedStorage(propose func(int, []byte) storage.Proposal) *storage.Options {
+	s := o.Storage
+	s.Propose = propose
+	s.TxBytes = entryBytes
+	return &s
+}
+
+func (o *Options) step() func(string) {
+	if o.Storage.Step == nil {
+		return func(string) {}
+	}
+	return o.Storage.Step
+}
+
+func (o *Options) credentials(server string) (*mesh.Credentials, error) {
+	if o.CAFile == "" && o.CertFile == "" && o.KeyFile == "" {
+		return mesh.FromSecret(o.Secret, server)
+	}
+	return mesh.FromFiles(o.CAFile, o.CertFile, o.KeyFile, o.Now())
+}

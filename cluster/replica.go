@@ -1,0 +1,148 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"ubl"
+	"ubl/cluster/placement"
+)
+
+// startReplica starts this node's part in a partition's group; it may be
+// started already.
+func (n *Node) startReplica(partition int) error {
+	n.replicas.Lock()
+	defer n.replicas.Unlock()
+	if n.group(partition) != nil {
+		return nil
+	}
+	g, err := n.openGroup(partition)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	n.groups[partition] = g
+	n.mu.Unlock()
+	n.routes.changed(partition)
+	return nil
+}
+
+// endReplica ends it and deletes what it had.
+func (n *Node) endReplica(partition int) error {
+	n.replicas.Lock()
+	defer n.replicas.Unlock()
+	g := n.group(partition)
+	if g == nil {
+		return nil
+	}
+	n.drop(g)
+	err := g.close()
+	if err = errors.Join(err, os.RemoveAll(groupDir(n.opts.Dir, partition))); err != nil {
+		return err
+	}
+	return n.engine.Reset(partition)
+}
+
+// drop takes a group out of the node's, if it is still there.
+func (n *Node) drop(g *group) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.groups[g.partition] == g {
+		delete(n.groups, g.partition)
+	}
+}
+
+// serveReplica opens or closes a replica, for the leader of partition 0.
+func (n *Node) serveReplica(_ context.Context, q *replicaRequest) (*none, error) {
+	if q.Partition < 0 || q.Partition >= n.engine.Partitions() {
+		return nil, ubl.Errorf(ubl.CodeValidation, "there is no such partition")
+	}
+	if !q.Close {
+		return &none{}, n.startReplica(q.Partition)
+	}
+	if g := n.group(q.Partition); g != nil {
+		if configuration := g.configuration(); configuration.index > q.Config {
+			return nil, ubl.Errorf(ubl.CodeConflict, "the partition's configuration is newer")
+		}
+	}
+	return &none{}, n.endReplica(q.Partition)
+}
+
+// changeTimeout bounds one change of a group's configuration.
+const changeTimeout = 5 * time.Second
+
+// serveChange changes a group that this node leads, if it is still as the step
+// says.
+func (n *Node) serveChange(_ context.Context, q *changeRequest) (*none, error) {
+	g := n.group(q.Partition)
+	if g == nil || g.raft.State() != raft.Leader || g.raft.CurrentTerm() != q.Term {
+		return nil, ubl.Errorf(ubl.CodeConflict, "this node doesn't lead the partition in that term")
+	}
+	id, addr := raft.ServerID(q.Server), raft.ServerAddress(q.Server)
+	var err error
+	switch placement.Kind(q.Kind) {
+	case placement.AddLearner:
+		err = g.raft.AddNonvoter(id, addr, q.Config, changeTimeout).Error()
+	case placement.Promote:
+		err = g.raft.AddVoter(id, addr, q.Config, changeTimeout).Error()
+	case placement.Remove:
+		err = g.raft.RemoveServer(id, q.Config, changeTimeout).Error()
+	case placement.TransferLeader:
+		err = g.raft.LeadershipTransferToServer(id, addr).Error()
+	default:
+		return nil, ubl.Errorf(ubl.CodeValidation, "there is no such change")
+	}
+	if err != nil {
+		return nil, ubl.Errorf(ubl.CodeUnavailable, "the change was not made").Because(err)
+	}
+	return &none{}, nil
+}
+
+// reopen brings back a replica that was halted, once its disk takes writes.
+func (n *Node) reopen(g *group) {
+	if err := g.resign(); err != nil {
+		n.log.Debug("couldn't hand a partition over", "partition", g.partition, "error", err)
+	}
+	n.replicas.Lock() // it may still be starting
+	n.drop(g)
+	err := g.close()
+	n.replicas.Unlock()
+	if err != nil {
+		n.log.Warn("couldn't close a replica", "partition", g.partition, "error", err)
+	}
+	for {
+		select {
+		case <-n.ctx.Done():
+			return
+		case <-time.After(reopenAgain):
+		}
+		err := probe(n.opts.Dir)
+		if err == nil {
+			err = n.startReplica(g.partition)
+		}
+		if err == nil {
+			n.log.Info("a replica works again", "partition", g.partition)
+			return
+		}
+		n.log.Warn("a replica still can't work", "partition", g.partition, "error", err)
+	}
+}
+
+const (
+	// reopenAgain is how often a halted replica tries to come back.
+	reopenAgain = 3 * time.Second
+	// probeBytes must fit on the disk before one does.
+	probeBytes = 8 << 20
+)
+
+// probe reports whether the disk takes writes.
+func probe(dir string) error {
+	path := filepath.Join(dir, "probe")
+	err := writeSynced(path, make([]byte, probeBytes))
+	return errors.Join(err, os.Remove(path))
+}

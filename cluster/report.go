@@ -1,0 +1,206 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"ubl/cluster/mesh"
+	"ubl/cluster/placement"
+)
+
+// report is how a node stands.
+type report struct {
+	NodeID, ServerID, ClusterID string
+	Stopping                    bool
+	Replicas                    []replicaReport // of the partitions that it has
+	Table                       []byte          // the cluster's table as this node has it; nil without partition 0
+}
+
+type replicaReport struct {
+	Partition       int
+	Leader          string // server id, "" if not known
+	Leads           bool   // this node does
+	Term            uint64
+	Applied, Commit uint64
+	// Of the newest configuration here:
+	Config           uint64
+	Voters, Learners []string
+}
+
+// configured is a Raft configuration.
+type configured struct {
+	index            uint64
+	voters, learners []string
+}
+
+func (g *group) configuration() configured {
+	future := g.raft.GetConfiguration()
+	if future.Error() != nil {
+		return configured{}
+	}
+	c := configured{index: future.Index()}
+	for _, s := range future.Configuration().Servers {
+		if s.Suffrage == raft.Voter {
+			c.voters = append(c.voters, string(s.ID))
+		} else {
+			c.learners = append(c.learners, string(s.ID))
+		}
+	}
+	return c
+}
+
+// votes reports whether this node votes in the group.
+func (g *group) votes() bool { return slices.Contains(g.configuration().voters, g.node.server) }
+
+func (g *group) report() replicaReport {
+	c := g.configuration()
+	return replicaReport{
+		Partition: g.partition, Leader: g.leader(), Leads: g.raft.State() == raft.Leader,
+		Term: g.raft.CurrentTerm(), Applied: g.raft.AppliedIndex(), Commit: g.raft.CommitIndex(),
+		Config: c.index, Voters: c.voters, Learners: c.learners,
+	}
+}
+
+func (n *Node) report() *report {
+	r := &report{NodeID: n.opts.NodeID, ServerID: n.server, ClusterID: n.clusterID(), Stopping: n.stopping.Load()}
+	for _, g := range n.allGroups() {
+		r.Replicas = append(r.Replicas, g.report())
+		if g.partition == 0 {
+			r.Table, _, _ = n.engine.Note(0, tableNote) // a file that can't be read now has none
+		}
+	}
+	return r
+}
+
+func (n *Node) serveReport(context.Context, *none) (*report, error) { return n.report(), nil }
+
+// gather asks every living node of the cluster how it stands, this one included.
+func (n *Node) gather(ctx context.Context) []*report {
+	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
+	defer cancel()
+	reports := []*report{n.report()}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for _, m := range n.gossip.Members() {
+		if m.ServerID == n.server || m.ClusterID != n.clusterID() || m.State != mesh.Alive {
+			continue
+		}
+		all.Go(func() {
+			r, err := call[report](ctx, n, m.ServerID, callReport, &none{})
+			if err != nil || r.ServerID != m.ServerID {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			reports = append(reports, r)
+		})
+	}
+	all.Wait()
+	return reports
+}
+
+// viewOf is what the reports say together. Of several that claim to lead a
+// partition the one of the newest term does.
+func viewOf(reports []*report, partitions int) placement.View {
+	v := placement.View{Alive: make(map[string]bool), Partitions: make([]placement.Actual, partitions)}
+	for i := range v.Partitions {
+		v.Partitions[i].Applied = make(map[string]uint64)
+	}
+	for _, r := range reports {
+		v.Alive[r.ServerID] = !r.Stopping
+		for _, p := range r.Replicas {
+			if p.Partition < 0 || p.Partition >= partitions {
+				continue
+			}
+			a := &v.Partitions[p.Partition]
+			a.Hosts = append(a.Hosts, r.ServerID)
+			a.Applied[r.ServerID] = p.Applied
+			if p.Leads && p.Term >= a.Term {
+				a.Leader, a.Term, a.Config, a.Commit = r.ServerID, p.Term, p.Config, p.Commit
+				a.Voters, a.Learners = p.Voters, p.Learners
+			}
+		}
+	}
+	return v
+}
+
+// listenEvery is how often a node asks others about partitions that it has no
+// replica of.
+const listenEvery = 500 * time.Millisecond
+
+// listenToOthers learns where leaders are that this node's groups don't know,
+// and remembers where nodes are, for a start without gossip.
+func (n *Node) listenToOthers() {
+	tick := time.NewTicker(listenEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-n.ctx.Done():
+			return
+		case <-tick.C:
+			n.listenOnce()
+		case <-n.gossip.Changed():
+			n.rememberPeers()
+			n.listenOnce()
+		}
+	}
+}
+
+func (n *Node) listenOnce() {
+	if len(n.gossip.Members()) < 2 {
+		n.rejoin()
+	}
+	known := true
+	for p := range n.engine.Partitions() {
+		g := n.group(p)
+		known = known && g != nil && g.votes()
+	}
+	if known {
+		return
+	}
+	for _, r := range n.gather(n.ctx) {
+		for _, p := range r.Replicas {
+			if p.Leader != "" && slices.Contains(p.Voters, p.Leader) {
+				n.routes.hear(p.Partition, p.Leader, p.Term)
+			}
+		}
+	}
+}
+
+// rejoin looks for the others where they were last, and where the operator says.
+func (n *Node) rejoin() {
+	n.mu.Lock()
+	addrs := slices.Clone(n.opts.Join)
+	for server, addr := range n.member.Peers {
+		if server != n.server {
+			addrs = append(addrs, addr)
+		}
+	}
+	n.mu.Unlock()
+	if len(addrs) == 0 {
+		return
+	}
+	if _, err := n.gossip.Join(addrs); err != nil {
+		n.log.Debug("no other node found", "error", err)
+	}
+}
+
+func (n *Node) rememberPeers() {
+	peers := make(map[string]string)
+	for _, m := range n.gossip.Members() {
+		if m.State == mesh.Alive && m.ClusterID == n.clusterID() {
+			peers[m.ServerID] = m.Addr
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.member.remember(peers) {
+		if err := n.member.write(n.opts.Dir); err != nil {
+			n.log.Warn("couldn't note where other nodes are", "error", err)
+		}
+	}
+}

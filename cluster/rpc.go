@@ -1,0 +1,183 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vmihailenco/msgpack/v5"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/mem"
+)
+
+// The calls between nodes: gRPC inside the mesh's mutual TLS, with msgpack
+// messages. A node of another version leaves out members that it doesn't know.
+const (
+	serviceName = "ubl.cluster.v1.Node"
+
+	callAsk     = "Ask"     // askRequest → askReply: a command for an actor
+	callReport  = "Report"  // none → Report: how the node stands
+	callJoin    = "Join"    // joinRequest → joinReply: let me in
+	callLeave   = "Leave"   // leaveRequest → none: take a node out
+	callReplica = "Replica" // replicaRequest → none: open or close a replica
+	callChange  = "Change"  // changeRequest → none: change a group's servers or leader
+	callFollow  = "Follow"  // followRequest → stream of ubl.Publication
+	callFetch   = "Fetch"   // fetchRequest → stream of chunks: a copy of a partition
+
+	// maxCall bounds a message in either direction.
+	maxCall = 64 << 20
+)
+
+type (
+	askRequest struct {
+		Name    string
+		Command []byte
+		// Relay lets a node that isn't the leader pass the command on, once: the
+		// asker can't reach the leader itself.
+		Relay bool
+	}
+	askReply struct {
+		Answer []byte
+		Error  []byte
+		// Elsewhere says that the node doesn't lead the partition; Leader and Term
+		// are who it thinks does.
+		Elsewhere bool
+		Leader    string
+		Term      uint64
+	}
+	joinRequest struct {
+		NodeID, ServerID, Addr string
+		Partitions             int
+	}
+	joinReply struct {
+		ClusterID string
+		// Shared is what all nodes keep the same, by name: the token key.
+		Shared map[string][]byte
+	}
+	leaveRequest   struct{ NodeID string }
+	replicaRequest struct {
+		Partition int
+		Close     bool
+		Config    uint64 // to close it: the newest configuration that it isn't in
+	}
+	changeRequest struct {
+		Kind         int // placement.Kind
+		Partition    int
+		Server       string
+		Term, Config uint64 // as they were when the change was decided
+	}
+	followRequest struct{ Name string }
+	fetchRequest  struct{ Partition int }
+	chunk         struct{ Data []byte }
+	none          struct{}
+)
+
+// codec is how messages are written.
+type codec struct{}
+
+func (codec) Name() string { return "msgpack" }
+
+func (codec) Marshal(v any) (mem.BufferSlice, error) {
+	data, err := msgpack.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return mem.BufferSlice{mem.SliceBuffer(data)}, nil
+}
+
+func (codec) Unmarshal(data mem.BufferSlice, v any) error {
+	return msgpack.Unmarshal(data.Materialize(), v)
+}
+
+// newServer makes the gRPC server of a node.
+func newServer(n *Node) *grpc.Server {
+	s := grpc.NewServer(
+		grpc.ForceServerCodecV2(codec{}), grpc.MaxRecvMsgSize(maxCall), grpc.MaxSendMsgSize(maxCall),
+		grpc.MaxConcurrentStreams(100_000),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveEvery, Timeout: keepaliveTimeout}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveEvery / 2, PermitWithoutStream: true}),
+	)
+	s.RegisterService(&grpc.ServiceDesc{
+		ServiceName: serviceName,
+		HandlerType: (*any)(nil),
+		Methods: []grpc.MethodDesc{
+			unary(callAsk, n.serveAsk), unary(callReport, n.serveReport), unary(callJoin, n.serveJoin),
+			unary(callLeave, n.serveLeave), unary(callReplica, n.serveReplica), unary(callChange, n.serveChange),
+		},
+		Streams: []grpc.StreamDesc{
+			{StreamName: callFollow, ServerStreams: true, Handler: streaming(n.serveFollow)},
+			{StreamName: callFetch, ServerStreams: true, Handler: streaming(n.serveFetch)},
+		},
+	}, n)
+	return s
+}
+
+// unary fits a function into gRPC's table.
+func unary[Q, R any](name string, serve func(context.Context, *Q) (*R, error)) grpc.MethodDesc {
+	return grpc.MethodDesc{MethodName: name, Handler: func(_ any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+		q := new(Q)
+		if err := decode(q); err != nil {
+			return nil, err
+		}
+		r, err := serve(ctx, q)
+		return r, asStatus(err)
+	}}
+}
+
+func streaming[Q any](serve func(*Q, grpc.ServerStream) error) grpc.StreamHandler {
+	return func(_ any, stream grpc.ServerStream) error {
+		q := new(Q)
+		if err := stream.RecvMsg(q); err != nil {
+			return err
+		}
+		return asStatus(serve(q, stream))
+	}
+}
+
+// dial makes a connection to a server, which is opened when it is first used.
+func (n *Node) dial(server string) (*grpc.ClientConn, error) {
+	conn, err := grpc.NewClient("passthrough:///"+server,
+		grpc.WithContextDialer(n.mesh.DialGRPC), grpc.WithTransportCredentials(insecure.NewCredentials()), // the mesh has done mutual TLS
+		grpc.WithConnectParams(reconnect),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveEvery, Timeout: keepaliveTimeout, PermitWithoutStream: true}),
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{}), grpc.MaxCallRecvMsgSize(maxCall), grpc.MaxCallSendMsgSize(maxCall)),
+		grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("couldn't prepare a connection to %s: %w", server, err)
+	}
+	return conn, nil
+}
+
+// call asks another node.
+func call[R any](ctx context.Context, n *Node, server, name string, request any) (*R, error) {
+	conn, err := n.conns.to(server)
+	if err != nil {
+		return nil, err
+	}
+	reply := new(R)
+	if err := conn.Invoke(ctx, "/"+serviceName+"/"+name, request, reply); err != nil {
+		return nil, fromStatus(server, err)
+	}
+	return reply, nil
+}
+
+// openStream begins a stream from another node.
+func openStream(ctx context.Context, n *Node, server, name string, request any) (grpc.ClientStream, error) {
+	conn, err := n.conns.to(server)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{StreamName: name, ServerStreams: true}, "/"+serviceName+"/"+name)
+	if err == nil {
+		err = stream.SendMsg(request)
+	}
+	if err == nil {
+		err = stream.CloseSend()
+	}
+	if err != nil {
+		return nil, fromStatus(server, err)
+	}
+	return stream, nil
+}

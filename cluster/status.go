@@ -1,0 +1,153 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"ubl"
+	"ubl/cluster/mesh"
+	"ubl/cluster/placement"
+)
+
+// Status is how the whole cluster stands, as far as this node can tell.
+func (n *Node) Status(ctx context.Context) (*ubl.ClusterStatus, error) {
+	reports := n.gather(ctx)
+	view := viewOf(reports, n.engine.Partitions())
+	s := &ubl.ClusterStatus{ClusterID: n.clusterID(), NodeID: n.opts.NodeID}
+	s.Nodes = n.nodes(newestTable(reports), reports)
+	for p := range view.Partitions {
+		s.Partitions = append(s.Partitions, partitionStatus(p, &view.Partitions[p]))
+	}
+	for i := range s.Nodes {
+		node := &s.Nodes[i]
+		for _, p := range s.Partitions {
+			if slices.Contains(p.Voters, node.NodeID) {
+				node.Voters++
+			}
+			if p.Leader == node.NodeID {
+				node.Leads++
+			}
+		}
+	}
+	return s, nil
+}
+
+// newestTable is the newest table that any node has; nil if none has one.
+func newestTable(reports []*report) *placement.Table {
+	var newest *placement.Table
+	for _, r := range reports {
+		if t, err := placement.Decode(r.Table); err == nil && (newest == nil || t.Version > newest.Version) {
+			newest = t
+		}
+	}
+	return newest
+}
+
+// nodes lists the members of the table with what gossip says of them.
+func (n *Node) nodes(t *placement.Table, reports []*report) []ubl.ClusterNode {
+	states := make(map[string]mesh.Member)
+	for _, m := range n.gossip.Members() {
+		if m.ClusterID == n.clusterID() {
+			states[m.ServerID] = m
+		}
+	}
+	if t == nil { // partition 0 can't be reached: gossip alone
+		t = &placement.Table{}
+		for _, m := range states {
+			t.Nodes = append(t.Nodes, placement.Node{ID: m.NodeID, Server: m.ServerID, Addr: m.Addr})
+		}
+		slices.SortFunc(t.Nodes, func(a, b placement.Node) int { return strings.Compare(a.ID, b.ID) })
+	}
+	list := make([]ubl.ClusterNode, 0, len(t.Nodes))
+	for _, node := range t.Nodes {
+		state := "dead"
+		if m, ok := states[node.Server]; ok {
+			state = string(m.State)
+		}
+		answers := slices.ContainsFunc(reports, func(r *report) bool { return r.ServerID == node.Server })
+		if state == string(mesh.Alive) && !answers {
+			state = "suspect" // gossip hasn't noticed yet
+		}
+		list = append(list, ubl.ClusterNode{
+			NodeID: node.ID, ServerID: node.Server, Address: node.Addr, State: state, Leaving: node.Leaving,
+		})
+	}
+	return list
+}
+
+func partitionStatus(p int, a *placement.Actual) ubl.ClusterPartition {
+	s := ubl.ClusterPartition{
+		Partition: p, Leader: nodeOf(a.Leader), Term: int64(a.Term), CommitIndex: int64(a.Commit),
+		Voters: nodesOf(a.Voters), Learners: nodesOf(a.Learners), Replicas: []ubl.ClusterReplica{},
+	}
+	for _, server := range slices.Sorted(slices.Values(a.Hosts)) {
+		applied := a.Applied[server]
+		lag := int64(0)
+		if a.Commit > applied {
+			lag = int64(a.Commit - applied)
+		}
+		s.Replicas = append(s.Replicas, ubl.ClusterReplica{NodeID: nodeOf(server), AppliedIndex: int64(applied), Lag: lag})
+	}
+	return s
+}
+
+func nodesOf(servers []string) []string {
+	ids := make([]string, 0, len(servers))
+	for _, s := range servers {
+		ids = append(ids, nodeOf(s))
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Ready says why requests can't all be served now.
+func (n *Node) Ready() error {
+	leaderless := 0
+	for p := range n.engine.Partitions() {
+		if leader, _ := n.routes.to(p); leader == "" {
+			leaderless++
+		}
+	}
+	if leaderless > 0 {
+		return ubl.Errorf(ubl.CodeUnavailable, "%d partitions have no leader", leaderless)
+	}
+	if want := min(int(n.waits.Load()), placement.MaxVoters); want > 1 {
+		for _, g := range n.allGroups() {
+			if len(g.configuration().voters) < want {
+				return ubl.Errorf(ubl.CodeUnavailable, "other nodes are still joining")
+			}
+		}
+		n.waits.Store(0)
+	}
+	return nil
+}
+
+// PartitionFigures are what a node counts of a partition, for metrics.
+type PartitionFigures struct {
+	Partition       int
+	Leads           bool
+	Term            uint64
+	Applied, Commit uint64
+}
+
+// Figures reads them.
+func (n *Node) Figures() []PartitionFigures {
+	var list []PartitionFigures
+	for _, g := range n.allGroups() {
+		list = append(list, PartitionFigures{
+			Partition: g.partition, Leads: n.engine.Epoch(g.partition) != 0,
+			Term: g.raft.CurrentTerm(), Applied: g.raft.AppliedIndex(), Commit: g.raft.CommitIndex(),
+		})
+	}
+	return list
+}
+
+// States counts the nodes by how gossip sees them.
+func (n *Node) States() map[string]int {
+	states := map[string]int{}
+	for _, m := range n.gossip.Members() {
+		states[string(m.State)]++
+	}
+	return states
+}

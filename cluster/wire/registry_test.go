@@ -1,0 +1,65 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"ubl"
+	"ubl/cluster/wire"
+)
+
+type (
+	inner     struct{ Name string }
+	shadowing struct {
+		inner
+		Name []string
+	}
+	hidden   struct{ name string }
+	looped   struct{ Next *looped }
+	optional struct{ *ubl.Head }
+	bulky    struct{ A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P, Q string }
+)
+
+// TestTypesThatWouldNotComeBack are refused when the program starts.
+func TestTypesThatWouldNotComeBack(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer any
+		says   string
+	}{
+		"two fields of one name":       {shadowing{}, "two fields Name"},
+		"a field that is not exported": {hidden{"x"}, "not exported"},
+		"a type that holds itself":     {looped{}, "holds itself"},
+		"an embedded pointer":          {optional{}, "embeds a pointer"},
+		"a list of anything":           {[]json.Marshaler{}, "doesn't travel"},
+		"anything inside":              {struct{ V any }{}, "has no name"},
+		"a map":                        {map[string]string{}, "has no name"},
+		"a map inside, by number":      {numbered{}, "no strings"},
+		"a function":                   {func() {}, "has no name"},
+		"a pointer to a pointer":       {new(*ubl.Sent), "may be nil"},
+		"a pointer to a list":          {new([]ubl.Member), "may be nil"},
+		"a list of large structs":      {[]bulky{}, "more than 256 bytes"},
+		"an unsigned number":           {uint(0), "doesn't travel"},
+		"a type that is there already": {(*ubl.Sent)(nil), `would both be called "*Sent"`},
+		"a name that is there already": {Head{}, `ubl.Head and wire_test.Head would both be called "Head"`},
+	} {
+		_, err := wire.NewRegistry(nil, append(ubl.Answers(), test.answer))
+		if err == nil || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+type (
+	numbered struct{ M map[int]string }
+	// Head has the name of another.
+	Head struct{}
+)
+
+func TestCommandsAreStructsOnce(t *testing.T) {
+	for name, cmd := range map[string]ubl.Command{"nil": nil, "a pointer": &ubl.Sweep{}, "one twice": ubl.Sweep{}} {
+		if _, err := wire.NewRegistry(append(ubl.Commands(), cmd), nil); err == nil {
+			t.Errorf("%s is registered", name)
+		}
+	}
+}

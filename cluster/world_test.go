@@ -1,0 +1,153 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"ubl"
+	"ubl/cluster/mesh"
+	"ubl/cluster/wire"
+	"ubl/storage"
+)
+
+// world is a cluster in one process: real files, real TLS and gossip on
+// loopback, no actors unless a test attaches them.
+type world struct {
+	t      testing.TB
+	secret mesh.Secret
+	change func(*Options)
+	nodes  []*Node
+	dirs   []string
+}
+
+const testPartitions = 2
+
+// newWorld starts a cluster of n nodes in which every partition has its voters.
+func newWorld(t testing.TB, n int, change func(*Options)) *world {
+	t.Helper()
+	text, err := mesh.NewSecret(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := mesh.ParseSecret(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, secret: secret, change: change}
+	for range n {
+		w.nodes = append(w.nodes, nil)
+		w.dirs = append(w.dirs, t.TempDir())
+	}
+	t.Cleanup(w.close) // before the directories go
+	for i := range n {
+		w.start(i)
+	}
+	w.settle()
+	return w
+}
+
+// start opens a node over its directory.
+func (w *world) start(i int) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	n, err := Open(ctx, w.options(i))
+	if err != nil {
+		w.t.Fatalf("couldn't start node %d: %v", i, err)
+	}
+	w.nodes[i] = n
+}
+
+func (w *world) options(i int) Options {
+	registry, err := wire.NewRegistry(ubl.Commands(), ubl.Answers())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	if testing.Verbose() && os.Getenv("UBL_TEST_LOG") != "" {
+		log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})).With("node", i)
+	}
+	o := Options{
+		Dir: w.dirs[i], NodeID: string(rune('a' + i)), Listen: "127.0.0.1:0", Secret: w.secret, Registry: registry,
+		Timeout: 300 * time.Millisecond, SpreadEvery: time.Hour,
+		Storage: storage.Options{Partitions: testPartitions},
+		Now:     time.Now, Random: rand.Reader, Log: log,
+	}
+	for j, n := range w.nodes {
+		if j != i && n != nil {
+			o.Join = append(o.Join, n.Addr())
+		}
+	}
+	if w.change != nil {
+		w.change(&o)
+	}
+	return o
+}
+
+// stop closes a node.
+func (w *world) stop(i int) {
+	w.t.Helper()
+	if n := w.nodes[i]; n != nil {
+		w.nodes[i] = nil
+		if err := n.Close(); err != nil {
+			w.t.Errorf("couldn't close node %d: %v", i, err)
+		}
+	}
+}
+
+func (w *world) close() {
+	for i := range w.nodes {
+		w.stop(i)
+	}
+}
+
+// eventually polls until fn is true.
+func eventually(t testing.TB, what string, fn func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for !fn() {
+		if time.Now().After(deadline) {
+			t.Fatalf("it never came to be that %s", what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// settle waits until every partition has a leader and all the voters it can have.
+func (w *world) settle() {
+	w.t.Helper()
+	var running int
+	for _, n := range w.nodes {
+		if n != nil {
+			running++
+		}
+	}
+	eventually(w.t, "every partition has a leader and its voters", func() bool {
+		for p := range testPartitions {
+			n := w.leader(p)
+			if n == nil || len(n.group(p).configuration().voters) < min(running, 3) || len(n.group(p).configuration().learners) > 0 {
+				return false
+			}
+		}
+		for _, n := range w.nodes {
+			if n != nil && n.Ready() != nil {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// leader is the node that leads a partition, nil if none does.
+func (w *world) leader(partition int) *Node {
+	for _, n := range w.nodes {
+		if n != nil && n.engine.Epoch(partition) != 0 {
+			return n
+		}
+	}
+	return nil
+}

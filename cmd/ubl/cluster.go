@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"ubl"
+	"ubl/cluster/mesh"
+)
+
+// clusterCmd is for operators of several nodes.
+type clusterCmd struct {
+	Secret clusterSecretCmd `cmd:"" help:"Make the secret that the nodes of a cluster share."`
+	Status clusterStatusCmd `cmd:"" help:"Show how nodes and partitions stand; fails where a partition has no leader."`
+	Remove clusterRemoveCmd `cmd:"" help:"Take a node out of the cluster for good."`
+}
+
+// clusterSecretCmd makes a secret. It asks no server.
+type clusterSecretCmd struct{}
+
+// Run prints the secret and nothing else.
+func (c *clusterSecretCmd) Run(p *program) error {
+	secret, err := mesh.NewSecret(p.random)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.out, secret)
+	return err
+}
+
+// clusterStatusCmd shows the status that a node gives.
+type clusterStatusCmd struct {
+	remote
+	format
+}
+
+// Run prints the status, and fails where a partition has no leader: then scripts
+// see it by the exit code.
+func (c *clusterStatusCmd) Run(ctx context.Context, p *program) error {
+	server, err := c.client(p)
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		Cluster json.RawMessage `json:"cluster"`
+	}
+	if err := server.call(ctx, "GET", "/api/platform/cluster", nil, &answer); err != nil {
+		return err
+	}
+	var s ubl.ClusterStatus
+	if err := json.Unmarshal(answer.Cluster, &s); err != nil {
+		return fmt.Errorf("the server sent a status of another form: %w", err)
+	}
+	if c.JSON {
+		_, err = fmt.Fprintf(p.out, "%s\n", answer.Cluster)
+	} else {
+		err = printCluster(p.out, &s)
+	}
+	if err != nil {
+		return err
+	}
+	return leaderless(&s)
+}
+
+// leaderless tells which partitions take no requests.
+func leaderless(s *ubl.ClusterStatus) error {
+	var without []string
+	for _, part := range s.Partitions {
+		if part.Leader == "" {
+			without = append(without, strconv.Itoa(part.Partition))
+		}
+	}
+	if len(without) == 0 {
+		return nil
+	}
+	return fmt.Errorf("partitions without a leader: %s", strings.Join(without, ", "))
+}
+
+// printCluster writes the status for people.
+func printCluster(w io.Writer, s *ubl.ClusterStatus) error {
+	if s.ClusterID == "" {
+		fmt.Fprintf(w, "%s runs alone\n\n", clean(s.NodeID))
+	} else {
+		fmt.Fprintf(w, "cluster %s, seen by %s\n\n", clean(s.ClusterID), clean(s.NodeID))
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NODE\tSTATE\tLEADS\tVOTES\tADDRESS\tSERVER")
+	for _, n := range s.Nodes {
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\n", clean(n.NodeID), nodeState(n), n.Leads, n.Voters, orDash(clean(n.Address)), clean(n.ServerID))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintln(table, "PARTITION\tLEADER\tTERM\tCOMMITTED\tCOPIES")
+	for _, part := range s.Partitions {
+		leader := clean(part.Leader)
+		if leader == "" {
+			leader = "NONE"
+		}
+		fmt.Fprintf(table, "%d\t%s\t%d\t%d\t%s\n", part.Partition, leader, part.Term, part.CommitIndex, copies(part))
+	}
+	return table.Flush()
+}
+
+// nodeState is in capitals where someone should look.
+func nodeState(n ubl.ClusterNode) string {
+	state := clean(n.State)
+	if n.State != ubl.NodeAlive && n.State != ubl.NodeLeft {
+		state = strings.ToUpper(state)
+	}
+	if n.Leaving {
+		state += ", leaving"
+	}
+	return state
+}
+
+// copies lists who holds a partition, and how far behind each is.
+func copies(part ubl.ClusterPartition) string {
+	lag := map[string]int64{}
+	for _, r := range part.Replicas {
+		lag[r.NodeID] = r.Lag
+	}
+	var out []string
+	tell := func(id string, more ...string) {
+		if behind, known := lag[id]; !known {
+			more = append(more, "no word")
+		} else if behind > 0 {
+			more = append(more, fmt.Sprintf("%d behind", behind))
+		}
+		id = clean(id)
+		if len(more) > 0 {
+			id += " (" + strings.Join(more, ", ") + ")"
+		}
+		out = append(out, id)
+	}
+	for _, id := range part.Voters {
+		tell(id)
+	}
+	for _, id := range part.Learners {
+		tell(id, "learner")
+	}
+	return orDash(strings.Join(out, ", "))
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// clusterRemoveCmd removes a node.
+type clusterRemoveCmd struct {
+	remote
+	Node string `arg:"" help:"The node's id, as \"ubl cluster status\" lists it."`
+}
+
+// Run asks for the removal, which goes on after it.
+func (c *clusterRemoveCmd) Run(ctx context.Context, p *program) error {
+	if !ubl.ValidNodeID(c.Node) {
+		return usagef("NODE is not the id of a node, as \"ubl cluster status\" lists it")
+	}
+	server, err := c.client(p)
+	if err != nil {
+		return err
+	}
+	var answer struct{}
+	if err := server.call(ctx, "DELETE", "/api/platform/cluster/nodes/"+c.Node, nil, &answer); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.out, "%s is being removed\n", c.Node)
+	fmt.Fprintln(p.err, "\"ubl cluster status\" shows it until its partitions have moved.")
+	return nil
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ubl"
+)
+
+// standing is a cluster in trouble: n2 is dead, n4 takes its place, and
+// partition 1 has nobody to lead it.
+func standing() *ubl.ClusterStatus {
+	return &ubl.ClusterStatus{ClusterID: "3f2a91c0", NodeID: "n1",
+		Nodes: []ubl.ClusterNode{
+			{NodeID: "n1", ServerID: "n1@00000001", Address: "10.0.0.1:7000", State: ubl.NodeAlive, Leads: 1, Voters: 2},
+			{NodeID: "n2", ServerID: "n2@00000002", Address: "10.0.0.2:7000", State: ubl.NodeDead, Leaving: true, Voters: 2},
+			{NodeID: "n3", ServerID: "n3@00000003", Address: "10.0.0.3:7000\x1b[31m", State: ubl.NodeSuspect, Voters: 2},
+		},
+		Partitions: []ubl.ClusterPartition{
+			{Partition: 0, Leader: "n1", Term: 12, Voters: []string{"n1", "n2", "n3"}, Learners: []string{"n4"}, CommitIndex: 123456,
+				Replicas: []ubl.ClusterReplica{{NodeID: "n1", AppliedIndex: 123456}, {NodeID: "n3", AppliedIndex: 123336, Lag: 120}, {NodeID: "n4", AppliedIndex: 7, Lag: 123449}}},
+			{Partition: 1, Term: 13, Voters: []string{"n1", "n2", "n3"}, Learners: []string{}, Replicas: []ubl.ClusterReplica{}},
+		}}
+}
+
+const standingText = `cluster 3f2a91c0, seen by n1
+
+NODE  STATE          LEADS  VOTES  ADDRESS             SERVER
+n1    alive          1      2      10.0.0.1:7000       n1@00000001
+n2    DEAD, leaving  0      2      10.0.0.2:7000       n2@00000002
+n3    SUSPECT        0      2      10.0.0.3:7000�[31m  n3@00000003
+
+PARTITION  LEADER  TERM  COMMITTED  COPIES
+0          n1      12    123456     n1, n2 (no word), n3 (120 behind), n4 (learner, 123449 behind)
+1          NONE    13    0          n1 (no word), n2 (no word), n3 (no word)
+`
+
+// serveStanding answers with a status, and with the removal of n2.
+func serveStanding(t *testing.T, status *ubl.ClusterStatus) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method + " " + r.URL.Path {
+		case "GET /api/platform/cluster":
+			data, _ := json.Marshal(status)
+			fmt.Fprintf(w, `{"cluster":%s,"request_id":"req:123456"}`, data)
+		case "DELETE /api/platform/cluster/nodes/n2":
+			fmt.Fprint(w, `{"node_id":"n2","removed":true}`)
+		default:
+			refuse(w, 404, "not_found")
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// TestClusterStatusFailsWithoutALeader, after it has shown everything: scripts
+// go by the exit code, people by the table.
+func TestClusterStatusFailsWithoutALeader(t *testing.T) {
+	url := serveStanding(t, standing())
+	code, out, errs := run(t, url, "", "cluster", "status")
+	if code != 1 || out != standingText || errs != "ubl: partitions without a leader: 1\n" {
+		t.Errorf("exit code %d, %q\n%s", code, errs, out)
+	}
+	code, out, errs = run(t, url, "", "cluster", "status", "--json")
+	var got ubl.ClusterStatus
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != 1 || !reflect.DeepEqual(&got, standing()) || strings.Count(out, "\n") != 1 {
+		t.Errorf("exit code %d, %q, %v\n%s", code, errs, err, out)
+	}
+}
+
+func TestClusterStatusIsFineWithLeaders(t *testing.T) {
+	s := standing()
+	s.Partitions = s.Partitions[:1]
+	if code, out, errs := run(t, serveStanding(t, s), "", "cluster", "status"); code != 0 || errs != "" || strings.Contains(out, "NONE") {
+		t.Errorf("exit code %d, %q\n%s", code, errs, out)
+	}
+}
+
+func TestClusterStatusOfAnotherForm(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) }))
+	defer s.Close()
+	if code, out, errs := run(t, s.URL, "", "cluster", "status"); code != 1 || out != "" || !strings.Contains(errs, "a status of another form") {
+		t.Errorf("exit code %d, %q\n%s", code, errs, out)
+	}
+}
+
+func TestClusterRemove(t *testing.T) {
+	url := serveStanding(t, standing())
+	if code, out, errs := run(t, url, "", "cluster", "remove", "n2"); code != 0 || out != "n2 is being removed\n" || !strings.Contains(errs, "until its partitions have moved") {
+		t.Errorf("exit code %d, %q, %q", code, out, errs)
+	}
+	if code, out, _ := run(t, url, "", "cluster", "remove", "n9"); code != 1 || out != "" {
+		t.Errorf("exit code %d, %q", code, out)
+	}
+	if code, _, errs := run(t, url, "", "cluster", "remove", "../n2"); code != 2 || !strings.Contains(errs, "NODE is not the id of a node") {
+		t.Errorf("exit code %d, %q", code, errs)
+	}
+}
+
+// TestNodeAlone is one node that leads every partition.
+func TestNodeAlone(t *testing.T) {
+	p := &program{now: testNow, random: &counter64{}}
+	n, err := p.openNode(t.TempDir(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := n.close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	s, err := n.operators().Status(t.Context())
+	if err != nil || len(s.Nodes) != 1 || !ubl.ValidNodeID(s.NodeID) || s.Nodes[0].Leads != len(s.Partitions) || len(s.Partitions) != n.store.Partitions() || leaderless(s) != nil {
+		t.Errorf("the node stands as %+v: %v", s, err)
+	}
+	for id, want := range map[string]ubl.Code{s.NodeID: ubl.CodeConflict, "n2": ubl.CodeNotFound} {
+		if err := n.operators().Remove(t.Context(), ubl.Request{}, id); ubl.CodeOf(err) != want {
+			t.Errorf("removing %s: %v", id, err)
+		}
+	}
+}

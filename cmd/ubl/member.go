@@ -1,0 +1,171 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"ubl"
+	"ubl/cluster"
+	"ubl/cluster/mesh"
+	"ubl/cluster/wire"
+	"ubl/transport/auth"
+)
+
+// clusterFlags make the server one node of a cluster.
+type clusterFlags struct {
+	NodeID            string        `name:"node-id" help:"This node's name in the cluster; one is made up where none is given." placeholder:"NAME"`
+	ClusterListen     string        `help:"Address for other nodes, TCP and UDP; makes this server one of a cluster." placeholder:"HOST:PORT"`
+	ClusterAdvertise  string        `help:"Where other nodes find it; --cluster-listen unless given." placeholder:"HOST:PORT"`
+	Join              []string      `help:"Other nodes' --cluster-listen; may be repeated. Without it the node founds a cluster, with the data it has." placeholder:"HOST:PORT"`
+	BootstrapExpect   int           `help:"How many new nodes wait for each other before one founds the cluster." placeholder:"N"`
+	ClusterSecretFile string        `type:"path" help:"File with the cluster's secret (see \"ubl cluster secret\"); else it is the variable UBL_CLUSTER_SECRET." placeholder:"FILE"`
+	ClusterCA         string        `name:"cluster-ca" type:"path" help:"CA certificate of an own PKI for traffic between nodes." placeholder:"FILE"`
+	ClusterCert       string        `type:"path" help:"This node's certificate under it." placeholder:"FILE"`
+	ClusterKey        string        `type:"path" help:"That certificate's key." placeholder:"FILE"`
+	ClusterTimeout    time.Duration `default:"500ms" help:"How long a leader may be silent before another is elected."`
+	ClusterLogBytes   int64         `default:"33554432" help:"How far a partition's log grows before it is cut." placeholder:"N"`
+}
+
+// check refuses settings that make no sense.
+func (c *clusterFlags) check() error {
+	if c.ClusterListen == "" {
+		if len(c.Join) > 0 || c.BootstrapExpect > 0 || c.NodeID != "" {
+			return usagef("--join, --bootstrap-expect and --node-id are for a cluster: give --cluster-listen, too")
+		}
+		return nil
+	}
+	for _, address := range append([]string{c.ClusterListen, cmp.Or(c.ClusterAdvertise, c.ClusterListen)}, c.Join...) {
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			return usagef("--cluster-listen, --cluster-advertise and --join are addresses of the form HOST:PORT")
+		}
+	}
+	switch {
+	case c.NodeID != "" && !ubl.ValidNodeID(c.NodeID):
+		return usagef("--node-id is 1 to 63 letters, digits, dots, dashes or underscores, and begins with a letter or digit")
+	case c.BootstrapExpect < 0 || c.BootstrapExpect > 1 && len(c.Join) == 0:
+		return usagef("--bootstrap-expect is how many nodes there will be; --join tells where they are")
+	case (c.ClusterCA == "") != (c.ClusterCert == "") || (c.ClusterCA == "") != (c.ClusterKey == ""):
+		return usagef("an own PKI takes --cluster-ca, --cluster-cert and --cluster-key")
+	case c.ClusterTimeout < 50*time.Millisecond || c.ClusterTimeout > time.Minute:
+		return usagef("--cluster-timeout is 50ms to 1m")
+	case c.ClusterLogBytes < 1<<16:
+		return usagef("--cluster-log-bytes is at least 65536")
+	}
+	return nil
+}
+
+// secret reads what the cluster's nodes share.
+func (c *clusterFlags) secret(p *program) (mesh.Secret, error) {
+	text := p.env["UBL_CLUSTER_SECRET"]
+	if c.ClusterSecretFile != "" {
+		data, err := os.ReadFile(c.ClusterSecretFile)
+		if err != nil {
+			return mesh.Secret{}, fmt.Errorf("couldn't read the cluster's secret: %w", err)
+		}
+		text = string(data)
+	}
+	if strings.TrimSpace(text) == "" {
+		return mesh.Secret{}, usagef("a cluster has a secret: make one with \"ubl cluster secret\" and give --cluster-secret-file or UBL_CLUSTER_SECRET")
+	}
+	return mesh.ParseSecret(text)
+}
+
+// sharedKey is the token key's name among what nodes share.
+const sharedKey = "identity.key"
+
+// openMember opens the node of a cluster. While it waits to be let in, health
+// checks are answered.
+func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *slog.Logger) (*node, error) {
+	secret, err := c.secret(p)
+	if err != nil {
+		return nil, err
+	}
+	registry, err := wire.NewRegistry(ubl.Commands(), ubl.Answers())
+	if err != nil {
+		return nil, err
+	}
+	n := p.newNode(log)
+	n.changes = make(chan change, 64)
+	waiting := d.wait()
+	defer waiting.end()
+	n.cluster, err = cluster.Open(ctx, cluster.Options{
+		Dir: c.Data, NodeID: c.NodeID, Listen: c.ClusterListen, Advertise: c.ClusterAdvertise,
+		Join: c.Join, Expect: c.BootstrapExpect, Secret: secret,
+		CAFile: c.ClusterCA, CertFile: c.ClusterCert, KeyFile: c.ClusterKey,
+		Timeout: c.ClusterTimeout, LogBytes: c.ClusterLogBytes, Registry: registry,
+		Shared: func() (map[string][]byte, error) { return c.shared(p) },
+		Keep:   func(shared map[string][]byte) error { return auth.SaveKey(c.keyPath(), shared[sharedKey]) },
+		Joined: n.noteChange, Storage: *n.storage(), Now: p.now, Random: p.random, Log: log,
+	})
+	if errors.Is(err, context.Canceled) {
+		return nil, errStopped
+	}
+	if err != nil {
+		return nil, openHint(c.Data, err)
+	}
+	n.store = n.cluster.Store()
+	n.run()
+	n.cluster.Attach(n.actors)
+	n.asker, n.feed = n.cluster, n.cluster
+	n.figures.watchCluster(n.cluster)
+	return n, nil
+}
+
+func (c *serveCmd) keyPath() string { return cmp.Or(c.IdentityKey, keyPath(c.Data)) }
+
+// shared is what a joining node gets.
+func (c *serveCmd) shared(p *program) (map[string][]byte, error) {
+	key, _, err := auth.LoadOrCreateKey(c.keyPath(), p.random)
+	if err != nil {
+		return nil, err
+	}
+	pem, err := key.PEM()
+	return map[string][]byte{sharedKey: pem}, err
+}
+
+// change is a node that came or went.
+type change struct {
+	nodeID string
+	in     bool
+}
+
+// noteChange has the keeper receipt it. Where it can't keep up, the log has it.
+func (n *node) noteChange(nodeID string, in bool) {
+	select {
+	case n.changes <- change{nodeID, in}:
+	default:
+		n.log.Warn("a change of the cluster stays without a receipt", "node_id", nodeID, "joined", in)
+	}
+}
+
+// tellChanges receipts nodes that came or went, on the leader that let them.
+func (n *node) tellChanges(ctx context.Context) {
+	for {
+		select {
+		case c := <-n.changes:
+			n.tellChange(ctx, c)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (n *node) tellChange(ctx context.Context, c change) {
+	ctx, cancel := context.WithTimeout(ctx, chore)
+	defer cancel()
+	a := announcement{to: ubl.OpsRoom, did: ubl.DidPlatformNodeJoin, text: "Node joined: " + c.nodeID}
+	if !c.in {
+		a.did, a.text = ubl.DidPlatformNodeRemove, "Node removed: "+c.nodeID
+	}
+	a.more = ubl.Fields{ubl.Str("subject_node_id", c.nodeID)}
+	if err := n.announceNow(ctx, a); err != nil {
+		n.log.Error("couldn't receipt a change of the cluster", "node_id", c.nodeID, "error", err)
+	}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+
+	"ubl"
+	"ubl/transport/api"
+)
+
+// operators is what the API tells operators of this node's cluster.
+func (n *node) operators() api.Cluster {
+	if n.cluster != nil {
+		return member{n}
+	}
+	return alone{n}
+}
+
+// alone is a node without a cluster.
+type alone struct{ *node }
+
+// nodeID is the name that the node would found a cluster under.
+func (a alone) nodeID() string { return "node-" + a.store.Incarnation()[:6] }
+
+// Status reports the node itself. A partition that takes no writes until a
+// restart has no leader.
+func (a alone) Status(context.Context) (*ubl.ClusterStatus, error) {
+	id := a.nodeID()
+	n := ubl.ClusterNode{NodeID: id, ServerID: id + "@" + a.store.Incarnation()[:8], State: ubl.NodeAlive}
+	s := &ubl.ClusterStatus{NodeID: id}
+	for i, stats := range a.store.Stats().Partitions {
+		p := ubl.ClusterPartition{Partition: i, Voters: []string{id}, Learners: []string{}, Replicas: []ubl.ClusterReplica{{NodeID: id}}}
+		if stats.Failed == nil {
+			p.Leader = id
+			n.Leads++
+		}
+		n.Voters++
+		s.Partitions = append(s.Partitions, p)
+	}
+	s.Nodes = []ubl.ClusterNode{n}
+	return s, nil
+}
+
+// Remove refuses: there is no other node.
+func (a alone) Remove(_ context.Context, _ ubl.Request, nodeID string) error {
+	if nodeID == a.nodeID() {
+		return ubl.Errorf(ubl.CodeConflict, "the only node can't be removed")
+	}
+	return ubl.Errorf(ubl.CodeNotFound, "there is no such node")
+}
+
+// member is a node of a cluster.
+type member struct{ *node }
+
+// Status reports what the nodes know together.
+func (m member) Status(ctx context.Context) (*ubl.ClusterStatus, error) {
+	return m.cluster.Status(ctx)
+}
+
+// Remove puts on record who asks, then removes the node. That it is gone is
+// receipted by the node that leads the cluster.
+func (m member) Remove(ctx context.Context, req ubl.Request, nodeID string) error {
+	asked := ubl.Request{Who: ubl.Platform(), ID: req.ID, Key: "platform.node.remove:" + string(req.Who.UserID) + ":" + req.Key}
+	err := m.announce(ctx, asked, announcement{to: ubl.OpsRoom, text: "Removal of node " + nodeID + " asked for by " + string(req.Who.UserID)})
+	if err != nil {
+		return err
+	}
+	return m.cluster.Remove(ctx, nodeID)
+}

@@ -1,0 +1,198 @@
+package storage
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"ubl"
+)
+
+// The format of a log entry, version 1. Numbers are varints, texts and byte
+// strings have their length in front.
+//
+//	entry    1, then operations until the end
+//	batch    1, tenant, shard, generation, epoch, head, next, atoms, counters, records
+//	note     2, epoch, name, from, value
+//	head     seq, hash
+//	counter  key, from, to
+//	record   key, 0 | key, 1, value
+//
+// Entries are applied on every replica and again after a restart, so how one is
+// read may never change: a new meaning takes a new version.
+const (
+	entryVersion = 1
+	opBatch      = 1
+	opNote       = 2
+)
+
+// operation is one thing that an entry does: a batch or a note.
+type operation struct {
+	batch *ubl.Batch
+	note  *note
+}
+
+var errEntry = errors.New("a log entry cannot be read")
+
+func appendOperation(dst []byte, op operation) []byte {
+	if op.note != nil {
+		return appendNote(append(dst, opNote), op.note)
+	}
+	return appendBatch(append(dst, opBatch), op.batch)
+}
+
+func appendBatch(dst []byte, b *ubl.Batch) []byte {
+	dst = appendText(dst, string(b.Group.Tenant))
+	dst = appendText(dst, b.Group.Shard)
+	dst = binary.AppendVarint(dst, b.Lease.Generation)
+	dst = binary.AppendVarint(dst, b.Lease.Epoch)
+	dst = appendEntryHead(dst, b.Head)
+	dst = appendEntryHead(dst, b.Next)
+	dst = binary.AppendUvarint(dst, uint64(len(b.Atoms)))
+	for _, a := range b.Atoms {
+		dst = appendBytes(dst, a)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(b.Counters)))
+	for _, c := range b.Counters {
+		dst = appendBytes(dst, c.Key)
+		dst = binary.AppendVarint(dst, c.From)
+		dst = binary.AppendVarint(dst, c.To)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(b.Records)))
+	for _, r := range b.Records {
+		dst = appendBytes(dst, r.Key)
+		if r.Value == nil {
+			dst = append(dst, 0)
+		} else {
+			dst = appendBytes(append(dst, 1), r.Value)
+		}
+	}
+	return dst
+}
+
+func appendNote(dst []byte, n *note) []byte {
+	dst = binary.AppendVarint(dst, n.epoch)
+	dst = appendText(dst, n.name)
+	dst = binary.AppendVarint(dst, n.from)
+	return appendBytes(dst, n.value)
+}
+
+func appendEntryHead(dst []byte, h ubl.LedgerHead) []byte {
+	return appendText(binary.AppendVarint(dst, h.Seq), h.HeadHash)
+}
+
+func appendText(dst []byte, s string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+}
+
+func appendBytes(dst, b []byte) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
+}
+
+// decodeEntry reads an entry. What it returns refers to data.
+func decodeEntry(data []byte) ([]operation, error) {
+	r := entryReader{rest: data}
+	if v := r.byte(); v != entryVersion {
+		return nil, fmt.Errorf("%w: its version is %d, this program knows %d", errEntry, v, entryVersion)
+	}
+	var ops []operation
+	for len(r.rest) > 0 && !r.bad {
+		switch r.byte() {
+		case opBatch:
+			ops = append(ops, operation{batch: r.batch()})
+		case opNote:
+			ops = append(ops, operation{note: &note{epoch: r.varint(), name: r.text(), from: r.varint(), value: r.bytes()}})
+		default:
+			r.bad = true
+		}
+	}
+	if r.bad {
+		return nil, errEntry
+	}
+	return ops, nil
+}
+
+// entryReader reads until something is wrong; then bad is set and all that
+// follows is empty.
+type entryReader struct {
+	rest []byte
+	bad  bool
+}
+
+func (r *entryReader) batch() *ubl.Batch {
+	b := &ubl.Batch{
+		Group: ubl.Group{Tenant: ubl.TenantID(r.text()), Shard: r.text()},
+		Lease: ubl.Lease{Generation: r.varint(), Epoch: r.varint()},
+		Head:  r.head(), Next: r.head(),
+	}
+	b.Atoms = make([][]byte, r.count())
+	for i := range b.Atoms {
+		b.Atoms[i] = r.bytes()
+	}
+	b.Counters = make([]ubl.Counter, r.count())
+	for i := range b.Counters {
+		b.Counters[i] = ubl.Counter{Key: r.bytes(), From: r.varint(), To: r.varint()}
+	}
+	b.Records = make([]ubl.Record, r.count())
+	for i := range b.Records {
+		b.Records[i].Key = r.bytes()
+		switch r.byte() {
+		case 0:
+		case 1:
+			b.Records[i].Value = r.bytes()
+		default:
+			r.bad = true
+		}
+	}
+	return b
+}
+
+func (r *entryReader) head() ubl.LedgerHead {
+	return ubl.LedgerHead{Seq: r.varint(), HeadHash: r.text()}
+}
+
+func (r *entryReader) fail() { r.rest, r.bad = nil, true }
+
+func (r *entryReader) byte() byte {
+	if len(r.rest) == 0 {
+		r.fail()
+		return math.MaxUint8
+	}
+	b := r.rest[0]
+	r.rest = r.rest[1:]
+	return b
+}
+
+func (r *entryReader) varint() int64 {
+	v, n := binary.Varint(r.rest)
+	if n <= 0 {
+		r.fail()
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+// count is a number of things of at least one byte each.
+func (r *entryReader) count() int {
+	v, n := binary.Uvarint(r.rest)
+	if n <= 0 || v > uint64(len(r.rest)-n) {
+		r.fail()
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return int(v)
+}
+
+func (r *entryReader) bytes() []byte {
+	n := r.count()
+	b := r.rest[:n:n]
+	r.rest = r.rest[n:]
+	if b == nil {
+		b = []byte{}
+	}
+	return b
+}
+
+func (r *entryReader) text() string { return string(r.bytes()) }

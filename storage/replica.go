@@ -1,0 +1,231 @@
+package storage
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"runtime/debug"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"ubl"
+)
+
+// Entry is one committed entry of a partition's log.
+type Entry struct {
+	Index, Term uint64
+	Data        []byte
+}
+
+// Proposal is an entry on its way through the log. It is called once, waits,
+// and returns what [Engine.Apply] on this node answered for the entry, or why
+// that is not known.
+type Proposal func() ([]error, error)
+
+var appliedKey = []byte("applied")
+
+// OpenReplicas opens a data directory whose partitions are replicated: they are
+// written by Apply alone, what is submitted goes to [Options.Propose], and
+// nothing is synced, for the log is. A partition that may have lost writes to a
+// power cut comes up empty, with nothing applied.
+func OpenReplicas(dir string, opts *Options) (*Engine, error) {
+	if opts == nil || opts.Propose == nil {
+		return nil, errors.New("couldn't open replicas: nobody takes proposals")
+	}
+	return open(dir, opts)
+}
+
+func (p *partition) replicated() bool { return p.opts.Propose != nil }
+
+// Lead makes this node the writer of a partition: from now on leases are
+// granted, under the epoch. Everything committed before must have been applied.
+// Epoch 0 ends that: what is submitted then, and every View, gets unavailable.
+func (e *Engine) Lead(partition int, epoch int64) { e.partitions[partition].epoch.Store(epoch) }
+
+// Epoch is the epoch under which this node leads the partition, 0 if it doesn't.
+func (e *Engine) Epoch(partition int) int64 { return e.partitions[partition].epoch.Load() }
+
+func errNotLeading() error {
+	return ubl.Errorf(ubl.CodeUnavailable, "this node doesn't lead the partition")
+}
+
+// Applied is the index of the newest entry that the partition's file has.
+func (e *Engine) Applied(partition int) uint64 { return e.partitions[partition].applied.Load() }
+
+// Apply applies committed entries in one transaction, in the log's order and
+// from one goroutine a partition, leaving out those that the file has already.
+// It answers what became of each operation of each entry: nil or a refusal.
+// After an error nothing was applied, and nothing will be until [Engine.Resume]:
+// an entry is never skipped.
+func (e *Engine) Apply(partition int, entries []Entry) ([][]error, error) {
+	p := e.partitions[partition]
+	if err := p.failure(); err != nil {
+		return nil, err
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	start := p.opts.Now()
+	w := &p.writer
+	w.reset()
+	results, err := p.applyAll(w, entries)
+	if err == nil && w.tx != nil {
+		tx := uint64(w.tx.ID())
+		if err = commitTx(w.tx); err == nil {
+			p.applied.Store(entries[len(entries)-1].Index)
+			p.advance(tx, nil)
+		}
+	}
+	p.opts.Observe(commitOf(p.index, results, entries, p.opts.Now().Sub(start), err))
+	if err != nil {
+		return nil, p.halt(err)
+	}
+	return results, nil
+}
+
+func (p *partition) applyAll(w *writer, entries []Entry) (results [][]error, err error) {
+	defer guard(&err)
+	applied := p.applied.Load()
+	results = make([][]error, len(entries))
+	for i, entry := range entries {
+		if entry.Index <= applied {
+			continue
+		}
+		if w.tx == nil {
+			if err := w.begin(p.database()); err != nil {
+				return nil, err
+			}
+		}
+		if results[i], err = p.applyEntry(w, entry); err != nil {
+			return nil, err
+		}
+	}
+	if w.tx == nil {
+		return results, nil
+	}
+	if err := w.finish(); err != nil {
+		return nil, err
+	}
+	return results, putApplied(w.tx, entries[len(entries)-1].Index)
+}
+
+// applyEntry does what the entry says as far as it fits what is stored. It may
+// depend on nothing else: every replica must come to the same.
+func (p *partition) applyEntry(w *writer, entry Entry) ([]error, error) {
+	ops, err := decodeEntry(entry.Data)
+	if err != nil {
+		return nil, err
+	}
+	refusals := make([]error, len(ops))
+	epoch := int64(entry.Term)
+	for i, op := range ops {
+		if op.note != nil {
+			refusals[i], err = w.addNote(op.note, epoch)
+		} else {
+			refusals[i], err = w.add(op.batch, ubl.Lease{Generation: op.batch.Lease.Generation, Epoch: epoch})
+		}
+		if err != nil {
+			return nil, err
+		}
+		if errors.Is(refusals[i], ErrDamaged) {
+			return nil, refusals[i] // the other replicas may have read it whole
+		}
+	}
+	return refusals, nil
+}
+
+func commitOf(partition int, results [][]error, entries []Entry, took time.Duration, err error) Commit {
+	c := Commit{Partition: partition, Took: took, Err: err}
+	for i, result := range results {
+		for _, refusal := range result {
+			if refusal != nil || err != nil {
+				c.Refused++
+			} else {
+				c.Batches++
+			}
+		}
+		if result != nil {
+			c.Bytes += len(entries[i].Data)
+		}
+	}
+	return c
+}
+
+func putApplied(tx *bolt.Tx, index uint64) error {
+	meta := tx.Bucket(metaBucket)
+	if meta == nil {
+		return damaged("a bucket is missing")
+	}
+	return meta.Put(appliedKey, appendStored(nil, appliedKey, binary.BigEndian.AppendUint64(nil, index)))
+}
+
+func readApplied(tx *bolt.Tx) (uint64, error) {
+	meta := tx.Bucket(metaBucket)
+	if meta == nil {
+		return 0, damaged("a bucket is missing")
+	}
+	value, err := getStored(meta, appliedKey)
+	if err != nil || value == nil {
+		return 0, err
+	}
+	if len(value) != 8 {
+		return 0, damaged("the applied index does not have 8 bytes")
+	}
+	return binary.BigEndian.Uint64(value), nil
+}
+
+// halt ends writing to a replica. After a clean "no space" its file is still
+// what it was; after anything else it can't be believed any more.
+func (p *partition) halt(err error) error {
+	tx := p.writer.tx
+	if tx != nil && !rollback(tx) {
+		p.lostTx = true
+	}
+	if !outOfSpace(err) || p.lostTx {
+		p.lost = true
+		// If even that can't be written, the mark of this boot stays: the process
+		// must then not trust the file, which Resume sees to.
+		err = errors.Join(err, writeMark(p.path, lostBoot))
+	}
+	err = unavailable("this replica can't write", err)
+	p.advance(0, err)
+	return err
+}
+
+// Resume lets a replica that was halted apply again. A file that can't be
+// believed is thrown away first: then nothing is applied, and the caller must
+// install a snapshot or apply the log from its beginning.
+func (e *Engine) Resume(partition int) error {
+	p := e.partitions[partition]
+	if p.failure() == nil {
+		return nil
+	}
+	if p.lost {
+		if err := p.reset(); err != nil {
+			return err
+		}
+		p.lost = false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failed = nil
+	return nil
+}
+
+// Empty reports whether the store holds no group at all.
+func (e *Engine) Empty(ctx context.Context) (bool, error) {
+	groups, err := e.groups(ctx, func(*partition) bool { return true })
+	return len(groups) == 0, err
+}
+
+// MarkApplied notes, durably, that the partitions have everything up to the
+// index: the beginning of a log that takes over what a node alone has written.
+func (e *Engine) MarkApplied(index uint64) error {
+	for _, p := range e.partitions {
+		err := p.database().Update(func(tx *bolt.Tx) error { return putApplied(tx, index) })
+		if err != nil {
+			return err
+		}
+		p.applied.Store(index)
+	}
+	return nil
+}

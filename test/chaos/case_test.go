@@ -1,0 +1,99 @@
+//go:build linux
+
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// trial is one named case: a cluster with a little load, and a tenant to look at.
+type trial struct {
+	*testing.T
+	ctx   context.Context
+	world *world
+	load  *load
+	one   *tenant // whose partition the case is about
+}
+
+// try begins a named case.
+func try(t *testing.T, p plan) *trial {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes some seconds")
+	}
+	needsCluster(t)
+	c := &trial{T: t, world: newWorld(t, seedOf(t), p)}
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
+	t.Cleanup(cancel)
+	c.ctx = ctx
+	c.world.up()
+	c.begin()
+	return c
+}
+
+func (c *trial) begin() {
+	c.Helper()
+	c.load = c.world.begin(weight{tenants: 2, rooms: 2, senders: 2, users: 1, pace: 60 * time.Millisecond})
+	c.one = c.load.tenants[0]
+}
+
+// end checks everything, after what the case did.
+func (c *trial) end() {
+	c.Helper()
+	c.load.verify()
+}
+
+func (c *trial) must(err error) {
+	c.Helper()
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+// leader is who leads the case's partition now.
+func (c *trial) leader() *node {
+	c.Helper()
+	var leader *node
+	c.must(poll(c.ctx, 20*time.Millisecond, func(ctx context.Context) error {
+		all, _ := c.world.picture(ctx) // who sleeps says nothing
+		if leader = all.leader(c.one.partition); leader == nil {
+			return fmt.Errorf("partition %d has no leader", c.one.partition)
+		}
+		return nil
+	}))
+	return leader
+}
+
+// follower is a member that doesn't lead the case's partition.
+func (c *trial) follower() *node {
+	c.Helper()
+	leader := c.leader()
+	for _, n := range c.world.members() {
+		if n != leader {
+			return n
+		}
+	}
+	c.Fatal("there is one node only")
+	return nil
+}
+
+// sends says some things in the case's tenant, which must be acknowledged in time.
+func (c *trial) sends(what string, within time.Duration) {
+	c.Helper()
+	for i := range 5 {
+		began := time.Now()
+		c.one.rooms[0].say(0, fmt.Sprintf("%s: %s %d", c.one.rooms[0].name, what, i), deadline)
+		if took := time.Since(began); took > within {
+			c.Errorf("%s: a send took %s, want at most %s", what, took, within)
+		}
+	}
+}
+
+// whole waits until the cluster is whole while the load goes on.
+func (c *trial) whole() {
+	c.Helper()
+	c.must(c.world.wholeWithin(c.ctx, flux))
+}

@@ -1,0 +1,190 @@
+//go:build linux
+
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// perTry is how long a client waits for one node before it asks another.
+const perTry = 2 * time.Second
+
+// client is one user, who knows all nodes. It is safe for concurrent use.
+type client struct {
+	world *world
+	token string
+	tally *tally
+}
+
+// operator is a client that may ask about the cluster.
+func (w *world) operator() *client {
+	w.operatorOnce.Do(func() { w.operatorToken = w.token(operator) })
+	return &client{world: w, token: w.operatorToken, tally: new(tally)}
+}
+
+// statusError is an answer other than 2xx.
+type statusError struct {
+	status int
+	body   string
+}
+
+func (e *statusError) Error() string { return fmt.Sprintf("%d %s", e.status, e.body) }
+
+// passing reports whether an error is a matter of time and place: no answer at
+// all, or one that says so. Any other answer is what the client gets.
+func passing(err error) bool {
+	var s *statusError
+	if !errors.As(err, &s) {
+		return true
+	}
+	return s.status == http.StatusServiceUnavailable || s.status == http.StatusBadGateway || s.status == http.StatusGatewayTimeout
+}
+
+// try asks one node once and decodes the answer into out, if that is not nil.
+func (c *client) try(ctx context.Context, n *node, method, path, key string, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, perTry)
+	defer cancel()
+	return c.send(ctx, n, method, path, key, in, out)
+}
+
+func (c *client) send(ctx context.Context, n *node, method, path, key string, in, out any) error {
+	resp, err := c.open(ctx, n, method, path, in, func(h http.Header) {
+		if key != "" {
+			h.Set("Idempotency-Key", key)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode/100 != 2 {
+		return &statusError{resp.StatusCode, string(data)}
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(data, out)
+}
+
+// open sends a request and gives the answer unread.
+func (c *client) open(ctx context.Context, n *node, method, path string, in any, headers func(http.Header)) (*http.Response, error) {
+	var body io.Reader
+	if in != nil {
+		data, err := json.Marshal(in)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+n.addresses().api+path, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	headers(req.Header)
+	return c.world.http.Do(req)
+}
+
+// ask asks node after node, from a random one on, until one answers. The same
+// key makes it one act.
+func (c *client) ask(ctx context.Context, method, path, key string, in, out any) error {
+	for i := rand.IntN(8); ; i++ { // where to begin need not be repeatable
+		members := c.world.members()
+		err := c.try(ctx, members[i%len(members)], method, path, key, in, out)
+		if err == nil || !passing(err) {
+			return err
+		}
+		c.tally.retries.Add(1)
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// message is what the checks look at in a message.
+type message struct {
+	MsgID    string `json:"msg_id"`
+	RoomSeq  int64  `json:"room_seq"`
+	SenderID string `json:"sender_id"`
+	Body     struct {
+		Text string `json:"text"`
+	} `json:"body"`
+	Receipt struct {
+		Seq      int64  `json:"seq"`
+		CID      string `json:"cid"`
+		HeadHash string `json:"head_hash"`
+	} `json:"receipt"`
+}
+
+type page struct {
+	Messages   []message `json:"messages"`
+	NextCursor *int64    `json:"next_cursor"`
+}
+
+type text struct {
+	Type string            `json:"type"`
+	Body map[string]string `json:"body"`
+}
+
+func say(s string) text { return text{Type: "text", Body: map[string]string{"text": s}} }
+
+// history reads a whole room through one node, oldest first.
+func (c *client) history(ctx context.Context, n *node, room string) ([]message, error) {
+	var all []message
+	for cursor := ""; ; {
+		var p page
+		path := "/api/rooms/" + room + "/history?limit=200" + cursor
+		err := poll(ctx, 10*time.Millisecond, func(ctx context.Context) error { return c.try(ctx, n, "GET", path, "", nil, &p) })
+		if err != nil {
+			return nil, err
+		}
+		all = append(p.Messages, all...)
+		if p.NextCursor == nil {
+			return all, nil
+		}
+		cursor = fmt.Sprintf("&cursor=%d", *p.NextCursor)
+	}
+}
+
+// tally is what the clients of a world did, all together.
+type tally struct {
+	acked, retries, givenUp, reads, joins, events, reconnects atomic.Int64
+
+	mu    sync.Mutex
+	worst time.Duration // from a message's first try to its acknowledgement
+	when  string        // what was broken then
+}
+
+// waited notes how long a message took.
+func (t *tally) waited(d time.Duration, when string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if d > t.worst {
+		t.worst, t.when = d, when
+	}
+}
+
+func (t *tally) longest() (time.Duration, string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.worst, t.when
+}

@@ -1,0 +1,37 @@
+// Package chaos runs real nodes as a cluster and troubles them while clients
+// work: it kills, pauses, cuts off, slows and starves them, moves their clocks,
+// tears their last writes and takes their power.
+//
+// # A run
+//
+// A world is n processes of `ubl serve`. Where the machine allows it, each
+// lives in a network namespace of its own; a further one, the hub, routes
+// between them, and the clients live there. Elsewhere the nodes are on loopback
+// addresses, and faults of the network are skipped with a reason.
+//
+// A driver draws faults from a seed that it prints, and strikes a minority of
+// the nodes at a time. Meanwhile clients use every node: senders, who retry
+// with the same key; readers; owners who invite and remove members; followers
+// of streams, who resume elsewhere. When the time is over everything is healed,
+// the clients finish, and the checks begin:
+//
+//	acknowledged   no acknowledged message is lost or differs
+//	once           none is there twice, room_seq has no gap
+//	seen           what any read saw is what is stored
+//	linearizable   each room's history is (porcupine)
+//	members        each invitation took effect once
+//	streams        each is complete, in order, without doubles
+//	nodes agree    every node answers the same history
+//	ledgers        every tenant's export verifies
+//	replicas       hash over keys and values of each partition's data, equal
+//	logs           no process ended by itself, panicked or raced
+//
+// # Running it
+//
+// TestChaosShort is part of the ordinary tests. TestChaosLong runs while
+// CHAOS_DURATION says, and writes test/chaos/results. The flag -seed or
+// CHAOS_SEED repeats the faults of a run (not its timing). UBL_BIN names a
+// binary to test instead of one built here with the tag "chaos", which adds the
+// clock that can be moved and the steps at which a process kills itself.
+// CHAOS_KEEP=1 keeps directories and logs.
+package chaos

@@ -1,0 +1,271 @@
+//go:build linux
+
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// fault is one kind of trouble for one node.
+type fault struct {
+	name string
+	// lacks says why it can't be had for the node; "" where it can.
+	lacks func(n *node) string
+	// strike does it and returns how it is undone. Undoing need not wait until
+	// the node is well again.
+	strike func(ctx context.Context, n *node, draw *rand.Rand) (undo func() error, err error)
+	// holds is how long it lasts, about.
+	holds time.Duration
+	// rank is how often it is drawn, against the others.
+	rank int
+	// kind is what it is about: two of one kind don't befall a node at once.
+	kind kind
+	// alone says that a replica is lost for good: until another took its place
+	// nothing else may happen.
+	alone bool
+}
+
+type kind int
+
+const (
+	ofLine kind = iota
+	ofRate
+	ofDisk
+	ofClock
+	ofProcess // last, so that its undoing comes first
+)
+
+func (f fault) why(n *node) string {
+	if f.lacks == nil {
+		return ""
+	}
+	return f.lacks(n)
+}
+
+// faults are all kinds that befall one node.
+func faults() []fault {
+	return []fault{
+		{name: "kill", kind: ofProcess, strike: kill, holds: time.Second, rank: 4},
+		{name: "pause", kind: ofProcess, strike: stopContinue, holds: 2 * time.Second, rank: 3},
+		{name: "restart", kind: ofProcess, strike: restart, holds: 100 * time.Millisecond, rank: 2},
+		{name: "torn write", kind: ofProcess, lacks: needsLog, strike: tornWrite, holds: 500 * time.Millisecond, rank: 3},
+		{name: "power loss", kind: ofProcess, lacks: needsMark, strike: powerLoss, holds: 500 * time.Millisecond, rank: 3},
+		{name: "cut off from its peers", kind: ofLine, lacks: needsCuts, strike: cutOff, holds: 3 * time.Second, rank: 3},
+		{name: "unplugged", kind: ofLine, lacks: needsCuts, strike: unplug, holds: 3 * time.Second, rank: 2},
+		{name: "deaf to its peers", kind: ofLine, lacks: needsCuts, strike: deaf, holds: 3 * time.Second, rank: 2},
+		{name: "mute to its peers", kind: ofLine, lacks: needsCuts, strike: mute, holds: 3 * time.Second, rank: 2},
+		{name: "deaf to one peer", kind: ofLine, lacks: needsCuts, strike: deafToOne, holds: 3 * time.Second, rank: 2},
+		{name: "slow line", kind: ofRate, lacks: needsNet, strike: slowLine, holds: 4 * time.Second, rank: 2},
+		{name: "full disk", kind: ofDisk, lacks: needsDisk, strike: fullDisk, holds: 3 * time.Second, rank: 3},
+		{name: "clock jump", kind: ofClock, lacks: needsClock, strike: clockJump, holds: 4 * time.Second, rank: 2},
+		{name: "lost disk", alone: true, kind: ofProcess, lacks: needsPeers, strike: lostDisk, holds: 500 * time.Millisecond, rank: 1},
+		{name: "leave and join", alone: true, kind: ofProcess, lacks: needsPeers, strike: leaveAndJoin, holds: 500 * time.Millisecond, rank: 1},
+	}
+}
+
+func nothing() error { return nil }
+
+func needsNet(n *node) string { return n.world.net.lacks() }
+
+func needsCuts(n *node) string {
+	if len(n.world.all()) < 2 {
+		return "one node has no peers"
+	}
+	return n.world.net.lacks()
+}
+
+func needsDisk(n *node) string {
+	if n.disk == nil {
+		return "its disk is not a small one"
+	}
+	return ""
+}
+
+func needsClock(n *node) string {
+	if !n.world.hasClock {
+		return "the program's clock can't be moved: build it with -tags chaos"
+	}
+	return ""
+}
+
+func needsPeers(n *node) string {
+	if n.world.alone {
+		return "nobody else has the data"
+	}
+	return ""
+}
+
+// kill ends the process with no chance to tidy up.
+func kill(_ context.Context, n *node, _ *rand.Rand) (func() error, error) {
+	n.kill()
+	return func() error { return n.start() }, nil
+}
+
+// stopContinue pauses the process: it misses everything, and knows nothing of it
+// when it wakes up.
+func stopContinue(_ context.Context, n *node, _ *rand.Rand) (func() error, error) {
+	if err := n.signal(syscall.SIGSTOP); err != nil {
+		return nil, err
+	}
+	return func() error { return n.signal(syscall.SIGCONT) }, nil
+}
+
+// stopTime is how long a node may take to hand over, drain and end.
+const stopTime = 40 * time.Second
+
+// restart stops the node as its operator would.
+func restart(_ context.Context, n *node, _ *rand.Rand) (func() error, error) {
+	if err := n.stop(stopTime); err != nil {
+		return nil, err
+	}
+	return func() error { return n.start() }, nil
+}
+
+// fullDisk leaves the node no room to write.
+func fullDisk(_ context.Context, n *node, _ *rand.Rand) (func() error, error) {
+	if err := n.disk.fill(); err != nil {
+		return nil, err
+	}
+	return n.disk.free, nil
+}
+
+// clockJump moves the node's clock, forth or back by up to two hours.
+func clockJump(ctx context.Context, n *node, draw *rand.Rand) (func() error, error) {
+	jump := between(draw, 5*time.Second, 2*time.Hour)
+	if draw.IntN(2) == 0 {
+		jump = -jump
+	}
+	undo := func() error { return n.setClock(0) }
+	if err := n.setClock(jump); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, deadline, errors.New("the clock doesn't jump"))
+	defer cancel()
+	return undo, poll(ctx, 100*time.Millisecond, func(ctx context.Context) error { return n.clockIs(ctx, jump) })
+}
+
+// clockIs wants the node's clock to be off by so much, as its answers tell.
+func (n *node) clockIs(ctx context.Context, off time.Duration) error {
+	var out struct {
+		ServerTime time.Time `json:"server_time"`
+	}
+	err := n.world.operator().try(ctx, n, "GET", "/api/whoami", "", nil, &out)
+	if err == nil && (time.Until(out.ServerTime)-off).Abs() > 10*time.Second {
+		err = fmt.Errorf("the clock of %s is off by %s, want %s", n, time.Until(out.ServerTime), off)
+	}
+	return err
+}
+
+// setClock says how far the clock of the node is off. The process looks within
+// a second.
+func (n *node) setClock(off time.Duration) error {
+	next := n.clockPath() + ".next"
+	if err := os.WriteFile(next, []byte(fmt.Sprint(int64(off))), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, n.clockPath())
+}
+
+// lostDisk has the node come back with an empty one.
+func lostDisk(_ context.Context, n *node, _ *rand.Rand) (func() error, error) {
+	n.kill()
+	if err := n.wipe(); err != nil {
+		return nil, err
+	}
+	return func() error { return n.start() }, nil
+}
+
+// leaveAndJoin removes the node as its operator would, and has it join again as
+// a new one.
+func leaveAndJoin(ctx context.Context, n *node, _ *rand.Rand) (func() error, error) {
+	ctx, cancel := context.WithTimeout(ctx, healTime)
+	defer cancel()
+	if err := n.world.remove(ctx, n); err != nil {
+		return nil, fmt.Errorf("couldn't remove %s: %w", n, err)
+	}
+	n.kill()
+	if err := n.wipe(); err != nil {
+		return nil, err
+	}
+	return func() error {
+		err := n.start()
+		n.world.admit(true, n)
+		return err
+	}, nil
+}
+
+// remove takes a node out of the cluster while it runs. It may end by itself.
+func (w *world) remove(ctx context.Context, n *node) error {
+	w.admit(false, n)
+	n.expectEnd()
+	err := w.operator().ask(ctx, "DELETE", "/api/platform/cluster/nodes/"+n.id, "", nil, nil)
+	if err != nil {
+		return err
+	}
+	return poll(ctx, 50*time.Millisecond, func(ctx context.Context) error {
+		s, err := w.status(ctx)
+		if err == nil && lists(s, n.id) {
+			err = fmt.Errorf("%s is still a member", n)
+		}
+		return err
+	})
+}
+
+// others are the nodes but one.
+func (w *world) others(n *node) []*node {
+	return slices.DeleteFunc(w.all(), func(o *node) bool { return o == n })
+}
+
+// cuts drops what goes from each of the first to each of the second.
+func (w *world) cuts(from, to []*node) (func() error, error) {
+	each := func(do func(from, to int) error) error {
+		var errs []error
+		for _, f := range from {
+			for _, t := range to {
+				if f != t {
+					errs = append(errs, do(f.index, t.index))
+				}
+			}
+		}
+		return errors.Join(errs...)
+	}
+	return func() error { return each(w.net.join) }, each(w.net.cut)
+}
+
+// cutOff leaves the node its clients, but no peers.
+func cutOff(_ context.Context, n *node, _ *rand.Rand) (func() error, error) {
+	undoOut, err := n.world.cuts([]*node{n}, n.world.others(n))
+	undoIn, err2 := n.world.cuts(n.world.others(n), []*node{n})
+	return func() error { return errors.Join(undoOut(), undoIn()) }, errors.Join(err, err2)
+}
+
+func mute(_ context.Context, n *node, _ *rand.Rand) (func() error, error) {
+	return n.world.cuts([]*node{n}, n.world.others(n))
+}
+
+func deaf(_ context.Context, n *node, _ *rand.Rand) (func() error, error) {
+	return n.world.cuts(n.world.others(n), []*node{n})
+}
+
+// deafToOne cuts one direction between two nodes; others reach both.
+func deafToOne(_ context.Context, n *node, draw *rand.Rand) (func() error, error) {
+	others := n.world.others(n)
+	return n.world.cuts([]*node{others[draw.IntN(len(others))]}, []*node{n})
+}
+
+// unplug takes the node from everybody, clients included.
+func unplug(_ context.Context, n *node, _ *rand.Rand) (func() error, error) {
+	return func() error { return n.world.net.plug(n.index) }, n.world.net.unplug(n.index)
+}
+
+func slowLine(_ context.Context, n *node, draw *rand.Rand) (func() error, error) {
+	how := slowness{delay: between(draw, 20*time.Millisecond, 400*time.Millisecond), kbit: 256 << draw.IntN(4)}
+	return func() error { return n.world.net.fast(n.index) }, n.world.net.slow(n.index, how)
+}

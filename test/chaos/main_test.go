@@ -1,0 +1,89 @@
+//go:build linux
+
+package chaos
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+var (
+	seedFlag     = flag.Uint64("seed", 0, "seed of the faults; 0 takes CHAOS_SEED, else the time")
+	durationFlag = flag.Duration("duration", 0, "how long faults last; 0 takes CHAOS_DURATION")
+)
+
+// program is the program under test, built once for all tests.
+var program = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv("UBL_BIN"); path != "" {
+		return filepath.Abs(path)
+	}
+	dir, err := os.MkdirTemp("", prefix()+"bin-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "ubl")
+	if out, err := exec.Command("go", "build", "-tags", "chaos", "-o", path, "ubl/cmd/ubl").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("couldn't build the program: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := sweepLeftovers(); err != nil {
+		fmt.Fprintln(os.Stderr, "couldn't clean up after an earlier run:", err)
+	}
+	code := m.Run()
+	removeOwn()
+	os.Exit(code)
+}
+
+// seedOf is the run's seed; it is printed, so that the faults can be repeated.
+func seedOf(t *testing.T) uint64 {
+	seed := *seedFlag
+	if seed == 0 {
+		seed, _ = strconv.ParseUint(os.Getenv("CHAOS_SEED"), 10, 64)
+	}
+	seed = cmp.Or(seed, uint64(time.Now().UnixNano()))
+	t.Logf("CHAOS_SEED=%d", seed)
+	return seed
+}
+
+// durationOf is how long faults last, where somebody said so.
+func durationOf(t *testing.T) time.Duration {
+	if *durationFlag != 0 {
+		return *durationFlag
+	}
+	text := os.Getenv("CHAOS_DURATION")
+	if text == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("CHAOS_DURATION: %v", err)
+	}
+	return d
+}
+
+// draws are one party's random numbers: the run's seed and who draws.
+func draws(seed uint64, who ...any) *rand.Rand {
+	h := uint64(14695981039346656037)
+	for _, b := range []byte(fmt.Sprint(who...)) {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	return rand.New(rand.NewPCG(seed, h))
+}
+
+// between draws a duration.
+func between(r *rand.Rand, least, most time.Duration) time.Duration {
+	return least + time.Duration(r.Int64N(int64(most-least)+1))
+}

@@ -1,0 +1,144 @@
+//go:build linux
+
+package chaos
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// follower keeps a stream open through one node after another, and what came.
+type follower struct {
+	client *client
+	path   string
+	draw   *rand.Rand
+
+	mu    sync.Mutex
+	last  string               // the newest id
+	got   map[string][]message // by room id
+	gaps  []string             // what was said to be gone; nothing ever is
+	begun chan struct{}        // closed with the first id
+}
+
+func newFollower(c *client, path string, draw *rand.Rand) *follower {
+	return &follower{client: c, path: path, draw: draw, got: make(map[string][]message), begun: make(chan struct{})}
+}
+
+// silence is how long a stream may be quiet: its keepalive comes every 15 s.
+const silence = 20 * time.Second
+
+// follow connects again and again, with the last id, until told to stop. Now and
+// then it leaves a node that is well.
+func (f *follower) follow(ctx context.Context) {
+	for ctx.Err() == nil {
+		members := f.client.world.members()
+		n := members[f.draw.IntN(len(members))]
+		stay, cancel := context.WithTimeout(ctx, between(f.draw, 3*time.Second, 30*time.Second))
+		_ = f.connect(stay, cancel, n) // however it ended, the last id says where to go on
+		cancel()
+		f.client.tally.reconnects.Add(1)
+		pause(ctx, 20*time.Millisecond)
+	}
+}
+
+// connect reads one stream to its end.
+func (f *follower) connect(ctx context.Context, cancel func(), n *node) error {
+	quiet := time.AfterFunc(perTry, cancel) // for the headers
+	defer quiet.Stop()
+	resp, err := f.client.open(ctx, n, "GET", f.path, nil, func(h http.Header) {
+		if id := f.lastID(); id != "" {
+			h.Set("Last-Event-ID", id)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		body, _ := io.ReadAll(resp.Body)
+		err := &statusError{resp.StatusCode, string(body)}
+		if !passing(err) {
+			f.client.world.complain("the stream %s was refused by %s: %v", f.path, n, err)
+		}
+		return err
+	}
+	return f.read(resp.Body, func() { quiet.Reset(silence) })
+}
+
+// read takes complete frames; what is cut in the middle doesn't count.
+func (f *follower) read(body io.Reader, alive func()) error {
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, 1<<20)
+	var id, event, data string
+	for lines.Scan() {
+		alive()
+		name, value, _ := strings.Cut(lines.Text(), ": ")
+		switch name {
+		case "id":
+			id = value
+		case "event":
+			event = value
+		case "data":
+			data = value
+		case "":
+			f.frame(id, event, data)
+			id, event, data = "", "", ""
+		}
+	}
+	return lines.Err()
+}
+
+func (f *follower) frame(id, event, data string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var ev struct {
+		RoomID  string `json:"room_id"`
+		Payload struct {
+			Message message `json:"message"`
+		} `json:"payload"`
+	}
+	switch {
+	case event == "room.gap":
+		f.gaps = append(f.gaps, data)
+	case event == "message.created" && json.Unmarshal([]byte(data), &ev) == nil:
+		f.got[ev.RoomID] = append(f.got[ev.RoomID], ev.Payload.Message)
+		f.client.tally.events.Add(1)
+	}
+	if id == "" {
+		return
+	}
+	if f.last == "" {
+		close(f.begun)
+	}
+	f.last = id
+}
+
+func (f *follower) lastID() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last
+}
+
+// newest is the room_seq of the last message that came of a room.
+func (f *follower) newest(room string) int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if got := f.got[room]; len(got) > 0 {
+		return got[len(got)-1].RoomSeq
+	}
+	return 0
+}
+
+// of is what came of a room, and all gaps.
+func (f *follower) of(room string) ([]message, []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.got[room], f.gaps
+}

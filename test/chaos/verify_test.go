@@ -1,0 +1,180 @@
+//go:build linux
+
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// verdicts are what each check found wrong, by its name.
+type verdicts struct {
+	mu    sync.Mutex
+	found map[string][]string
+}
+
+// add notes what a check found; nothing counts as well: it was checked.
+func (v *verdicts) add(check, where string, wrong []string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.found[check] = append(v.found[check], nil...)
+	for _, w := range wrong {
+		v.found[check] = append(v.found[check], where+": "+w)
+	}
+}
+
+func (v *verdicts) fail(check, where string, err error) {
+	if err != nil {
+		v.add(check, where, []string{err.Error()})
+	} else {
+		v.add(check, where, nil)
+	}
+}
+
+// bad counts what is wrong.
+func (v *verdicts) bad() (n int) {
+	for _, wrong := range v.found {
+		n += len(wrong)
+	}
+	return n
+}
+
+// verify ends the load and checks everything; the faults are over. It fails the
+// test for what is wrong.
+func (l *load) verify() *verdicts {
+	w := l.world
+	w.t.Helper()
+	v := &verdicts{found: make(map[string][]string)}
+	l.finish()
+	ctx, cancel := context.WithTimeoutCause(context.Background(), 5*time.Minute, errors.New("the checks took too long"))
+	defer cancel()
+	v.fail("whole again", "the cluster", w.wholeWithin(ctx, 0))
+	for _, t := range l.tenants {
+		l.verifyTenant(ctx, v, t)
+	}
+	v.fail("ledgers", "t:ubl_core", w.verifyLedger(ctx, w.operator().token))
+	l.stopStreams()
+	l.streams.Wait()
+	if !w.alone {
+		v.add("replicas", "the cluster", w.checkReplicas(ctx))
+	}
+	for _, n := range w.all() {
+		v.add("logs", n.id, alarms(n.logText()))
+	}
+	v.add("logs", "processes", w.complaints())
+	for _, check := range slices.Sorted(maps.Keys(v.found)) {
+		for _, wrong := range v.found[check] {
+			w.t.Errorf("%s: %s", check, wrong)
+		}
+	}
+	return v
+}
+
+// wholeWithin gives a cluster its time to heal.
+func (w *world) wholeWithin(ctx context.Context, slack uint64) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, healTime, fmt.Errorf("not whole within %s", healTime))
+	defer cancel()
+	return w.whole(ctx, slack)
+}
+
+func (l *load) verifyTenant(ctx context.Context, v *verdicts, t *tenant) {
+	for i, r := range t.rooms {
+		final, err := l.final(ctx, v, t, r)
+		if err != nil {
+			v.fail("nodes agree", r.where(), err)
+			continue
+		}
+		r.verify(ctx, v, final)
+		for _, f := range []*follower{t.streams[i], t.events} {
+			whole := f != t.events // which began later than the room
+			await(ctx, f, r.id, int64(len(final)))
+			got, gaps := f.of(r.id)
+			v.add("streams", r.where()+" over "+f.path, checkStream(got, final, gaps, whole))
+		}
+	}
+	v.fail("ledgers", t.id, l.world.verifyLedger(ctx, t.owner.token))
+}
+
+func (r *room) where() string { return r.tenant.id + " " + r.id }
+
+// final reads the room through every node; they must agree.
+func (l *load) final(ctx context.Context, v *verdicts, t *tenant, r *room) (final []message, err error) {
+	by := make(map[string]string)
+	for _, n := range l.world.members() {
+		if final, err = t.owner.history(ctx, n, r.id); err != nil {
+			return nil, err
+		}
+		by[n.id] = hashOf(final)
+	}
+	v.add("nodes agree", r.where(), checkEqual("the history", by))
+	return final, nil
+}
+
+// verify checks what the clients of the room know against what is stored.
+func (r *room) verify(ctx context.Context, v *verdicts, final []message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v.add("clients", r.where(), r.wrong)
+	v.add("once", r.where(), checkOnce(final))
+	v.add("acknowledged", r.where(), checkAcknowledged(r.acked, final))
+	v.add("seen", r.where(), checkSeen(r.seen, final))
+	v.add("linearizable", r.where(), checkLinearizable(r.ops, final))
+	now, err := r.membersNow(ctx)
+	v.fail("members", r.where(), err)
+	v.add("members", r.where(), checkMembers(r.joined, r.members, final, now))
+}
+
+func (r *room) membersNow(ctx context.Context) ([]string, error) {
+	var out struct {
+		Members []struct {
+			UserID string `json:"user_id"`
+		} `json:"members"`
+	}
+	err := r.owner.ask(ctx, "GET", "/api/rooms/"+r.id+"/members", "", nil, &out)
+	var ids []string
+	for _, m := range out.Members {
+		ids = append(ids, m.UserID)
+	}
+	return ids, err
+}
+
+// await waits until a stream has come as far as the room; what is missing then
+// the check tells.
+func await(ctx context.Context, f *follower, room string, newest int64) {
+	ctx, cancel := context.WithTimeout(ctx, 45*time.Second)
+	defer cancel()
+	_ = poll(ctx, 20*time.Millisecond, func(context.Context) error {
+		if f.newest(room) < newest {
+			return errors.New("behind")
+		}
+		return nil
+	})
+}
+
+// verifyLedger exports the tenant of a token and checks it as anyone could.
+func (w *world) verifyLedger(ctx context.Context, token string) error {
+	n := w.members()[0]
+	export, err := w.ubl(ctx, n, nil, []string{"UBL_TOKEN=" + token}, "export", "--quiet", "--url", "http://"+n.addresses().api)
+	if err == nil {
+		_, err = w.ubl(ctx, n, strings.NewReader(export), nil, "verify", "-")
+	}
+	return err
+}
+
+// alarms are lines of a log that no fault excuses.
+func alarms(log string) (out []string) {
+	for line := range strings.Lines(log) {
+		for _, sign := range []string{"panic: ", "fatal error: ", "WARNING: DATA RACE"} {
+			if strings.HasPrefix(line, sign) {
+				out = append(out, strings.TrimSpace(line))
+			}
+		}
+	}
+	return first(out)
+}

@@ -1,0 +1,85 @@
+package deploy
+
+import (
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestDocumentedCommandsExist: every ubl command of the handbooks is one that
+// the program has, with the flags that it has.
+func TestDocumentedCommandsExist(t *testing.T) {
+	help := map[string]string{}
+	for _, name := range []string{"README.md", "RUNBOOK.md"} {
+		for _, line := range commands(readFile(t, name)) {
+			words := strings.Fields(line)
+			sub := subcommand(words)
+			if _, ok := help[sub]; !ok {
+				out, err := exec.Command(program(t), append(strings.Fields(sub), "--help")...).CombinedOutput()
+				if err != nil {
+					t.Errorf("%s: %q: %s", name, line, out)
+				}
+				help[sub] = string(out)
+			}
+			for _, word := range words {
+				if strings.HasPrefix(word, "--") && !strings.Contains(help[sub], word) {
+					t.Errorf("%s: %q: ubl %s has no flag %s", name, line, sub, word)
+				}
+			}
+		}
+	}
+	if len(help) < 8 {
+		t.Errorf("the handbooks use %d commands of ubl, which is too few to be true", len(help))
+	}
+}
+
+// commands lists the command lines of ubl in code: where a command begins, or
+// behind what runs it for another.
+func commands(text string) (lines []string) {
+	code := regexp.MustCompile("(?s)```sh\n(.*?)```|`([^`\n]+)`").FindAllStringSubmatch(text, -1)
+	call := regexp.MustCompile(`(?:^|[|(] ?|-u ubl |/)ubl (cluster [a-z]+|[a-z]+)((?: +[^\s|>)#;&]+)*)`)
+	for _, c := range code {
+		for line := range strings.Lines(c[1] + c[2]) {
+			for _, found := range call.FindAllStringSubmatch(strings.TrimSpace(line), -1) {
+				lines = append(lines, strings.TrimSpace(found[1]+found[2]))
+			}
+		}
+	}
+	return lines
+}
+
+func subcommand(words []string) string {
+	if words[0] == "cluster" {
+		return strings.Join(words[:2], " ")
+	}
+	return words[0]
+}
+
+// TestRunbookLinksLead: each link within and between the handbooks has its
+// heading.
+func TestRunbookLinksLead(t *testing.T) {
+	headings := map[string][]string{}
+	for _, name := range []string{"README.md", "RUNBOOK.md"} {
+		for _, h := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(readFile(t, name), -1) {
+			headings[name] = append(headings[name], anchor(h[1]))
+		}
+	}
+	for _, name := range []string{"README.md", "RUNBOOK.md", "prometheus/alerts.yaml"} {
+		for _, link := range regexp.MustCompile(`([A-Z]+\.md)?#([a-z-]+)\b`).FindAllStringSubmatch(readFile(t, name), -1) {
+			file := link[1]
+			if file == "" {
+				file = name
+			}
+			if !slices.Contains(headings[file], link[2]) {
+				t.Errorf("%s: there is no heading for %s#%s", name, file, link[2])
+			}
+		}
+	}
+}
+
+// anchor is how a heading is linked to.
+func anchor(heading string) string {
+	return strings.ReplaceAll(strings.ToLower(heading), " ", "-")
+}

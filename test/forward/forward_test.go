@@ -1,0 +1,297 @@
+// Package forward has the real actors asked as from another node: every
+// command, answer and error goes over the wire and back.
+package forward
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"ubl"
+	"ubl/cluster/wire"
+	"ubl/test/harness"
+)
+
+// forwarder is an Asker on another node than the actors: all that it asks and
+// is answered goes through bytes. What comes out must be what went in.
+type forwarder struct {
+	t     testing.TB
+	wire  *wire.Registry
+	actor ubl.Asker
+
+	mu sync.Mutex
+	// answered counts commands that were not refused, answers their answers.
+	answered, answers map[string]int
+}
+
+func newForwarder(t testing.TB, actor ubl.Asker) *forwarder {
+	r, err := wire.NewRegistry(ubl.Commands(), ubl.Answers())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &forwarder{t: t, wire: r, actor: actor, answered: map[string]int{}, answers: map[string]int{}}
+}
+
+func (f *forwarder) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	f.t.Helper()
+	answer, err := f.actor.Ask(ctx, to, f.carryCommand(cmd))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil {
+		return nil, f.carryError(err)
+	}
+	f.answered[typeName(cmd)]++
+	f.answers[typeName(answer)]++
+	return f.carryAnswer(cmd, answer), nil
+}
+
+func (f *forwarder) carryCommand(cmd ubl.Command) ubl.Command {
+	f.t.Helper()
+	data, err := f.wire.EncodeCommand(nil, cmd)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	got, err := f.wire.DecodeCommand(data)
+	if err != nil || !reflect.DeepEqual(got, cmd) {
+		f.t.Fatalf("asked %#v, arrived as %#v: %v", cmd, got, err)
+	}
+	return got
+}
+
+func (f *forwarder) carryAnswer(to ubl.Command, answer any) any {
+	f.t.Helper()
+	data, err := f.wire.EncodeAnswer(nil, answer)
+	if err != nil {
+		f.t.Fatalf("%T: %v", to, err)
+	}
+	got, err := f.wire.DecodeAnswer(data)
+	if err != nil || !reflect.DeepEqual(got, answer) {
+		f.t.Fatalf("%T was answered %#v, arrived as %#v: %v", to, answer, got, err)
+	}
+	return got
+}
+
+func (f *forwarder) carryError(sent error) error {
+	f.t.Helper()
+	got, err := wire.DecodeError(wire.EncodeError(nil, sent))
+	want := ubl.AsError(sent)
+	if err != nil || got.Code != want.Code || got.Message != want.Message || !reflect.DeepEqual(got.Details, want.Details) {
+		f.t.Fatalf("the error %v arrived as %v: %v", sent, got, err)
+	}
+	return got
+}
+
+func typeName(v any) string {
+	if v == nil {
+		return "nil"
+	}
+	return reflect.TypeOf(v).String()
+}
+
+// must asks and fails the test on an error.
+func must[R any](f *forwarder, to ubl.Name, cmd ubl.Command) R {
+	f.t.Helper()
+	answer, err := ubl.Ask[R](context.Background(), f, to, cmd)
+	if err != nil {
+		f.t.Fatalf("%T: %v", cmd, err)
+	}
+	return answer
+}
+
+// nothing asks what is answered with nil.
+func nothing(f *forwarder, to ubl.Name, cmd ubl.Command) {
+	f.t.Helper()
+	if answer, err := f.Ask(context.Background(), to, cmd); err != nil || answer != nil {
+		f.t.Fatalf("%T: %v, %v", cmd, answer, err)
+	}
+}
+
+// refused asks and wants the error code.
+func refused(f *forwarder, want ubl.Code, to ubl.Name, cmd ubl.Command) {
+	f.t.Helper()
+	if _, err := f.Ask(context.Background(), to, cmd); ubl.CodeOf(err) != want {
+		f.t.Fatalf("%T was answered %v, want %s", cmd, err, want)
+	}
+}
+
+// TestEveryCommandIsForwarded: a tenant's whole life, asked from elsewhere.
+// Afterwards each command of the list was answered, and each answer of the list
+// was seen: neither list has more or less than the actors.
+func TestEveryCommandIsForwarded(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	w := &world{forwarder: newForwarder(t, h), h: h, ana: harness.User("ana@example.com"), bob: harness.User("bob@example.com")}
+	w.tenant, w.general = ubl.TenantName(w.ana.TenantID), ubl.RoomName(w.ana.TenantID, ubl.GeneralRoom)
+
+	w.enter()
+	w.talk()
+	w.manageRooms()
+	w.manageMembers()
+	w.manageTokens()
+	w.platform()
+	w.readLedger()
+	w.end()
+
+	for _, c := range ubl.Commands() {
+		if w.answered[typeName(c)] == 0 {
+			t.Errorf("%T was never answered", c)
+		}
+	}
+	for _, a := range ubl.Answers() {
+		if w.answers[typeName(a)] == 0 {
+			t.Errorf("nothing was answered with %s", typeName(a))
+		}
+	}
+	h.VerifyLedger(w.ana.TenantID)
+}
+
+// world is a tenant of two.
+type world struct {
+	*forwarder
+	h               *harness.House
+	ana, bob        ubl.Identity
+	tenant, general ubl.Name
+}
+
+func (w *world) enter() {
+	for _, who := range []ubl.Identity{w.ana, w.bob} {
+		e := must[*ubl.Entered](w.forwarder, w.tenant, ubl.Enter{Request: w.h.Request(who), Act: true})
+		if (e.Role == ubl.RoleOwner) != (who.UserID == w.ana.UserID) {
+			w.t.Errorf("%s enters as %s", who.Email, e.Role)
+		}
+	}
+	stranger := harness.User("eve@example.org")
+	refused(w.forwarder, ubl.CodeForbidden, w.tenant, ubl.GetTenant{Who: stranger})
+	refused(w.forwarder, ubl.CodeNotFound, ubl.TenantName("t:nobody.example"), ubl.GetTenant{Who: stranger})
+}
+
+func (w *world) talk() {
+	send := ubl.SendMessage{Request: w.h.Request(w.ana), Text: "hello \u2028 <b>"}
+	first := must[*ubl.Sent](w.forwarder, w.general, send)
+	if again := must[*ubl.Sent](w.forwarder, w.general, send); !reflect.DeepEqual(again, first) {
+		w.t.Errorf("the same key was answered %s, then %s", first.Message, again.Message)
+	}
+	send.Text = "something else"
+	refused(w.forwarder, ubl.CodeIdempotencyConflict, w.general, send)
+	after := int64(0)
+	page := must[*ubl.HistoryPage](w.forwarder, w.general, ubl.ReadHistory{Who: w.ana, After: &after, Limit: 10})
+	if len(page.Messages) != 3 || page.NextCursor != nil {
+		w.t.Errorf("the room's beginning is %d messages, cursor %v", len(page.Messages), page.NextCursor)
+	}
+	page = must[*ubl.HistoryPage](w.forwarder, w.general, ubl.ReadHistory{Who: w.bob, Limit: 1})
+	if len(page.Messages) != 1 || page.NextCursor == nil {
+		w.t.Errorf("the newest page is %d messages, cursor %v", len(page.Messages), page.NextCursor)
+	}
+	if head := must[ubl.Head](w.forwarder, w.general, ubl.RoomHead{}); head != page.Head {
+		w.t.Errorf("the head is %v and %v", head, page.Head)
+	}
+}
+
+func (w *world) manageRooms() {
+	days, bytes, join := 1, 100, ubl.JoinTenant
+	must[*ubl.Tenant](w.forwarder, w.tenant, ubl.SetDefaults{Request: w.h.Request(w.ana), Patch: ubl.TenantDefaultsPatch{MaxMessageBytes: &bytes}})
+	if got := must[*ubl.Tenant](w.forwarder, w.tenant, ubl.GetTenant{Who: w.bob}); got.Defaults.MaxMessageBytes != bytes {
+		w.t.Errorf("the defaults are %+v", got.Defaults)
+	}
+	made := must[*ubl.RoomSummary](w.forwarder, w.tenant, ubl.CreateRoom{Request: w.h.Request(w.ana), Name: "Plans"})
+	plans := ubl.RoomName(w.ana.TenantID, made.RoomID)
+	must[*ubl.Room](w.forwarder, plans, ubl.SetRoomPolicy{Request: w.h.Request(w.ana), Patch: ubl.RoomPolicyPatch{Join: &join, RetentionDays: &days}})
+	must[*ubl.Member](w.forwarder, plans, ubl.JoinRoom{Request: w.h.Request(w.bob)})
+	if got := must[*ubl.Room](w.forwarder, plans, ubl.GetRoom{Who: w.bob}); got.Policy.Join != join {
+		w.t.Errorf("the policy is %+v", got.Policy)
+	}
+	refused(w.forwarder, ubl.CodeTooLarge, plans, ubl.SendMessage{Request: w.h.Request(w.bob), Text: string(make([]byte, 101))})
+	for _, details := range []bool{false, true} {
+		if rooms := must[[]ubl.RoomEntry](w.forwarder, w.tenant, ubl.ListRooms{Who: w.bob, Details: details}); len(rooms) != 2 || (rooms[0].LastMessage != nil) != details {
+			w.t.Errorf("the rooms are %+v", rooms)
+		}
+	}
+	w.h.Clock.Add(48 * time.Hour)
+	if n := must[int](w.forwarder, w.tenant, ubl.SweepRooms{Request: w.h.Request(ubl.Platform())}); n != 1 {
+		w.t.Errorf("%d rooms have retention", n)
+	}
+	if head := must[ubl.Head](w.forwarder, plans, ubl.Sweep{Request: w.h.Request(ubl.Platform())}); head.AvailableFrom != head.LastSeq+1 {
+		w.t.Errorf("after its retention the room is at %+v", head)
+	}
+}
+
+func (w *world) manageMembers() {
+	made := must[*ubl.RoomSummary](w.forwarder, w.tenant, ubl.CreateRoom{Request: w.h.Request(w.ana), Name: "closed"})
+	closed := ubl.RoomName(w.ana.TenantID, made.RoomID)
+	refused(w.forwarder, ubl.CodeNotAMember, closed, ubl.JoinRoom{Request: w.h.Request(w.bob)})
+	found := must[*ubl.Member](w.forwarder, w.tenant, ubl.FindMember{Who: w.ana, Email: w.bob.Email})
+	must[*ubl.Member](w.forwarder, closed, ubl.AddMember{Request: w.h.Request(w.ana), Member: *found})
+	must[*ubl.Member](w.forwarder, closed, ubl.SetMember{Request: w.h.Request(w.ana), UserID: w.bob.UserID, Role: ubl.RoleOwner})
+	must[*ubl.Member](w.forwarder, closed, ubl.RemoveMember{Request: w.h.Request(w.ana), UserID: w.bob.UserID})
+	// One who left is not welcomed back: the answer is a nil *Member.
+	if m := must[*ubl.Member](w.forwarder, closed, ubl.Welcome{Request: w.h.Request(w.bob), Role: ubl.RoleMember}); m != nil {
+		w.t.Errorf("welcomed back as %+v", m)
+	}
+	if m := must[*ubl.Member](w.forwarder, w.general, ubl.Welcome{Request: w.h.Request(w.ana), Role: ubl.RoleMember}); m == nil {
+		w.t.Error("a member is not known")
+	}
+	if all := must[[]ubl.Member](w.forwarder, w.tenant, ubl.ListMembers{Who: w.bob}); len(all) != 2 {
+		w.t.Errorf("the members are %+v", all)
+	}
+	must[*ubl.Member](w.forwarder, w.tenant, ubl.SetTenantMember{Request: w.h.Request(w.ana), UserID: w.bob.UserID, Role: ubl.RoleMember})
+	must[*ubl.Member](w.forwarder, w.tenant, ubl.RemoveTenantMember{Request: w.h.Request(w.ana), UserID: w.bob.UserID})
+	refused(w.forwarder, ubl.CodeForbidden, w.tenant, ubl.Enter{Request: w.h.Request(w.bob)})
+}
+
+func (w *world) manageTokens() {
+	if none := must[[]ubl.ServiceToken](w.forwarder, w.tenant, ubl.ListServiceTokens{Who: w.ana}); none == nil || len(none) != 0 {
+		w.t.Errorf("the tokens are %#v", none)
+	}
+	ends := ubl.TimeOf(w.h.Clock.Now()).Add(time.Hour)
+	must[*ubl.ServiceToken](w.forwarder, w.tenant, ubl.CreateServiceToken{Request: w.h.Request(w.ana), Name: "bot", ClientID: "c1", SecretHash: "00", ExpiresAt: &ends})
+	bot := must[*ubl.Identity](w.forwarder, w.tenant, ubl.CheckServiceToken{ClientID: "c1", SecretHash: "00"})
+	// What JSON leaves out of an identity is what decides.
+	if bot.TenantID != w.ana.TenantID || bot.Issuer == "" || bot.Subject != "c1" {
+		w.t.Errorf("the token is %+v", bot)
+	}
+	must[*ubl.Entered](w.forwarder, w.tenant, ubl.Enter{Request: w.h.Request(*bot)})
+	must[*ubl.ServiceToken](w.forwarder, w.tenant, ubl.RevokeServiceToken{Request: w.h.Request(w.ana), ClientID: "c1"})
+	refused(w.forwarder, ubl.CodeUnauthorized, w.tenant, ubl.CheckServiceToken{ClientID: "c1", SecretHash: "00"})
+}
+
+func (w *world) platform() {
+	core := ubl.TenantName(ubl.CoreTenant)
+	must[*ubl.Entered](w.forwarder, core, ubl.Enter{Request: w.h.Request(ubl.Platform()), Act: true})
+	must[*ubl.Sent](w.forwarder, ubl.RoomName(ubl.CoreTenant, ubl.OpsRoom), ubl.Announce{Request: w.h.Request(ubl.Platform()), Did: ubl.DidPlatformStart,
+		This: ubl.Fields{ubl.Str("node_id", "n1"), ubl.Str("version", "1.0")}, Text: "Node started"})
+	token := ubl.PlatformToken{JTI: "j1", UserID: w.ana.UserID, TenantID: w.ana.TenantID, ExpiresAt: ubl.TimeOf(w.h.Clock.Now()).Add(time.Hour)}
+	nothing(w.forwarder, core, ubl.AdmitToken{Request: w.h.Request(ubl.Platform()), Token: token})
+	nothing(w.forwarder, core, ubl.AdmitToken{Request: w.h.Request(ubl.Platform()), Token: token})
+	nothing(w.forwarder, core, ubl.RevokeToken{Request: w.h.Request(w.ana), JTI: "j1"})
+	refused(w.forwarder, ubl.CodeUnauthorized, core, ubl.AdmitToken{Request: w.h.Request(ubl.Platform()), Token: token})
+	w.h.VerifyLedger(ubl.CoreTenant)
+}
+
+func (w *world) readLedger() {
+	ledger := ubl.LedgerName(w.ana.TenantID)
+	head := must[ubl.LedgerHead](w.forwarder, ledger, ubl.GetLedgerHead{})
+	page := must[*ubl.AtomPage](w.forwarder, ledger, ubl.ReadAtoms{From: 1, Limit: 1000})
+	if page.Head != head || int64(len(page.Atoms)) != head.Seq {
+		w.t.Errorf("%d atoms up to %+v, and the head is %+v", len(page.Atoms), page.Head, head)
+	}
+	pair := must[*ubl.ReceiptPair](w.forwarder, ledger, ubl.GetReceipt{Seq: 2})
+	if !slices.EqualFunc(pair.Atoms, page.Atoms[:2], func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+		w.t.Errorf("the receipt of 2 is %s", pair.Atoms)
+	}
+	refused(w.forwarder, ubl.CodeNotFound, ledger, ubl.GetReceipt{Seq: head.Seq + 1})
+	must[*ubl.AtomPage](w.forwarder, ledger, ubl.ReadAtoms{From: head.Seq + 1, Limit: 10})
+}
+
+func (w *world) end() {
+	for _, name := range []ubl.Name{w.general, w.tenant} {
+		before := must[*ubl.AgreementView](w.forwarder, name, ubl.GetAgreement{Who: w.ana})
+		after := must[*ubl.AgreementView](w.forwarder, name, ubl.EndAgreement{Request: w.h.Request(w.ana)})
+		if before.Status != ubl.AgreementInForce || len(before.History) == 0 || after.Status != ubl.AgreementEnded {
+			w.t.Errorf("%s went from %+v to %+v", name, before, after)
+		}
+	}
+}

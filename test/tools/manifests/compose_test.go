@@ -1,0 +1,68 @@
+package manifests
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/cli"
+	"github.com/compose-spec/compose-go/v2/types"
+)
+
+// compose loads compose.yaml as "docker compose config" does: against the
+// schema, with variables, references and paths resolved.
+func compose(t *testing.T, env ...string) *types.Project {
+	t.Helper()
+	o, err := cli.NewProjectOptions([]string{filepath.Join(deployDir, "compose.yaml")}, cli.WithEnv(env))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := o.LoadProject(t.Context())
+	if err != nil {
+		t.Fatalf("compose.yaml: %v", err)
+	}
+	return p
+}
+
+// TestComposeIsLocked: what every container gives up.
+func TestComposeIsLocked(t *testing.T) {
+	for name, s := range compose(t).Services {
+		switch {
+		case !s.ReadOnly:
+			t.Errorf("%s may write to its root file system", name)
+		case !slices.Equal(s.CapDrop, []string{"ALL"}) || len(s.CapAdd) > 0:
+			t.Errorf("%s keeps capabilities", name)
+		case !slices.Contains(s.SecurityOpt, "no-new-privileges:true"):
+			t.Errorf("%s may gain privileges", name)
+		case s.MemLimit == 0 || s.CPUS == 0 || s.PidsLimit == 0:
+			t.Errorf("%s has no limits", name)
+		case s.Restart != types.RestartPolicyUnlessStopped || s.HealthCheck == nil:
+			t.Errorf("%s isn't watched", name)
+		}
+	}
+}
+
+// TestComposeNodesShareNothingButTheSecret: each node has its own name and
+// volume, and all name one another.
+func TestComposeNodesShareNothingButTheSecret(t *testing.T) {
+	p := compose(t, "UBL_OPERATOR=ops@example.com")
+	for _, name := range []string{"n1", "n2", "n3"} {
+		s := p.Services[name]
+		if len(s.Volumes) != 1 || s.Volumes[0].Source != name || s.Volumes[0].Target != "/data" {
+			t.Errorf("%s has volumes %v", name, s.Volumes)
+		}
+		want := map[string]string{
+			"UBL_NODE_ID": name, "UBL_CLUSTER_ADVERTISE": name + ":7946", "UBL_BOOTSTRAP_EXPECT": "3",
+			"UBL_JOIN": "n1:7946,n2:7946,n3:7946", "UBL_OPERATOR": "ops@example.com",
+			"UBL_CLUSTER_SECRET_FILE": "/run/secrets/cluster-secret",
+		}
+		for key, value := range want {
+			if got := s.Environment[key]; got == nil || *got != value {
+				t.Errorf("%s has %s=%v, want %s", name, key, got, value)
+			}
+		}
+		if len(s.Secrets) != 1 || s.Secrets[0].Source != "cluster-secret" {
+			t.Errorf("%s has secrets %v", name, s.Secrets)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package manifests
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// kinds are the types of what may stand in the manifests.
+var kinds = map[string]func() any{
+	"v1/Secret":                          func() any { return new(corev1.Secret) },
+	"v1/Service":                         func() any { return new(corev1.Service) },
+	"v1/ServiceAccount":                  func() any { return new(corev1.ServiceAccount) },
+	"v1/Pod":                             func() any { return new(corev1.Pod) },
+	"apps/v1/StatefulSet":                func() any { return new(appsv1.StatefulSet) },
+	"policy/v1/PodDisruptionBudget":      func() any { return new(policyv1.PodDisruptionBudget) },
+	"networking.k8s.io/v1/NetworkPolicy": func() any { return new(networkingv1.NetworkPolicy) },
+}
+
+// decode reads every object of the text strictly: a field that the API doesn't
+// know, or one that stands twice, is an error.
+func decode(t *testing.T, name string, text []byte) (objects []any) {
+	t.Helper()
+	for part := range bytes.SplitSeq(text, []byte("\n---\n")) {
+		var meta metav1.TypeMeta
+		if err := yaml.Unmarshal(part, &meta); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		kind, ok := kinds[meta.APIVersion+"/"+meta.Kind]
+		if !ok {
+			t.Fatalf("%s: no type for %s %s", name, meta.APIVersion, meta.Kind)
+		}
+		object := kind()
+		if err := yaml.UnmarshalStrict(part, object); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		objects = append(objects, object)
+	}
+	return objects
+}
+
+// manifests are all objects but the kustomization.
+func manifests(t *testing.T) (objects []any) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(deployDir, "kubernetes", "*.yaml"))
+	if err != nil || len(files) < 7 {
+		t.Fatalf("there are %d manifests: %v", len(files), err)
+	}
+	for _, file := range files {
+		if name := filepath.Base(file); name != "kustomization.yaml" {
+			objects = append(objects, decode(t, name, readFile(t, filepath.Join("kubernetes", name)))...)
+		}
+	}
+	return objects
+}
+
+// only is the one object of its type.
+func only[T any](t *testing.T, objects []any) T {
+	t.Helper()
+	i := slices.IndexFunc(objects, func(o any) bool { _, ok := o.(T); return ok })
+	if i < 0 {
+		t.Fatalf("there is no %v", reflect.TypeFor[T]())
+	}
+	return objects[i].(T)
+}
+
+// TestKustomizationBuilds has kubectl put everything together, without the
+// example of a secret, and decodes what comes out.
+func TestKustomizationBuilds(t *testing.T) {
+	kubectl, err := exec.LookPath("kubectl")
+	if err != nil {
+		t.Skip("kubectl is not installed")
+	}
+	out, err := exec.Command(kubectl, "kustomize", filepath.Join(deployDir, "kubernetes")).Output()
+	if err != nil {
+		t.Fatalf("kubectl kustomize: %v", err)
+	}
+	objects := decode(t, "kustomization.yaml", out)
+	image := only[*appsv1.StatefulSet](t, objects).Spec.Template.Spec.Containers[0].Image
+	if image == "ubl" {
+		t.Error("the kustomization doesn't say where the image is")
+	}
+	for _, o := range objects {
+		if secret, ok := o.(*corev1.Secret); ok {
+			t.Errorf("the kustomization applies the secret %s", secret.Name)
+		}
+	}
+	pod := only[*corev1.Pod](t, manifests(t))
+	if pod.Spec.Containers[0].Image != image {
+		t.Errorf("the pod for a restore runs %s, the nodes %s", pod.Spec.Containers[0].Image, image)
+	}
+}
+
+// TestExampleSecretIsNone: nobody runs a cluster with a secret from a repository.
+func TestExampleSecretIsNone(t *testing.T) {
+	secret := only[*corev1.Secret](t, manifests(t))
+	if text := secret.StringData["cluster-secret"]; validSecret(text) {
+		t.Errorf("the example's secret %q is a real one", text)
+	}
+}
+
+// TestNetworkPolicyKeepsThePort: only the nodes themselves reach the port
+// between nodes.
+func TestNetworkPolicyKeepsThePort(t *testing.T) {
+	objects := manifests(t)
+	policy := only[*networkingv1.NetworkPolicy](t, objects)
+	pods := only[*appsv1.StatefulSet](t, objects).Spec.Template.Labels
+	if !reflect.DeepEqual(policy.Spec.PodSelector.MatchLabels, pods) || !slices.Equal(policy.Spec.PolicyTypes, []networkingv1.PolicyType{"Ingress"}) {
+		t.Errorf("the policy is for %v, %v", policy.Spec.PodSelector.MatchLabels, policy.Spec.PolicyTypes)
+	}
+	for _, rule := range policy.Spec.Ingress {
+		for _, port := range rule.Ports {
+			if name := port.Port.String(); name != "cluster-tcp" && name != "cluster-udp" {
+				continue
+			}
+			if len(rule.From) != 1 || rule.From[0].NamespaceSelector != nil || rule.From[0].IPBlock != nil ||
+				!reflect.DeepEqual(rule.From[0].PodSelector.MatchLabels, pods) {
+				t.Errorf("the port %s is open to %+v", port.Port, rule.From)
+			}
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package api
+
+import (
+	"context"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// Cluster is what operators see and do of the nodes behind the API. It is safe
+// for concurrent use. Who may call is checked before.
+type Cluster interface {
+	// Status says how all nodes and partitions stand, as far as the answering
+	// node can tell.
+	Status(ctx context.Context) (*ubl.ClusterStatus, error)
+	// Remove takes a node out for good: its partitions move to others, and it has
+	// no vote any more. It returns once that is decided, and receipts the request.
+	// Errors are [ubl.Error]: not_found for a node that isn't there, conflict for
+	// one that can't be spared.
+	Remove(ctx context.Context, req ubl.Request, nodeID string) error
+}
+
+// operator refuses everyone but owners of tenant 0, who run the platform.
+func operator(ctx context.Context) error {
+	c := envelope.CallerOf(ctx)
+	if c.Identity.TenantID != ubl.CoreTenant || c.Role != ubl.RoleOwner {
+		return ubl.Errorf(ubl.CodeForbidden, "only an owner of tenant 0 may do this")
+	}
+	return nil
+}
+
+type clusterAnswer struct {
+	Cluster *ubl.ClusterStatus `json:"cluster"`
+}
+
+func (a *API) clusterStatus(ctx context.Context, _ *struct{}) (any, error) {
+	if err := operator(ctx); err != nil {
+		return nil, err
+	}
+	s, err := a.Cluster.Status(ctx)
+	return clusterAnswer{s}, err
+}
+
+type nodePath struct {
+	NodeID string `path:"nodeId" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$" example:"n3"`
+}
+
+type nodeRemovedAnswer struct {
+	NodeID  string `json:"node_id"`
+	Removed bool   `json:"removed"`
+}
+
+func (a *API) removeNode(ctx context.Context, in *nodePath) (any, error) {
+	if err := operator(ctx); err != nil {
+		return nil, err
+	}
+	err := a.Cluster.Remove(ctx, envelope.Command(ctx, ""), in.NodeID)
+	return nodeRemovedAnswer{in.NodeID, true}, err
+}
