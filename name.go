@@ -61,6 +61,17 @@ type Asker interface {
 	Ask(ctx context.Context, to Name, cmd Command) (any, error)
 }
 
+// Visitor is an Asker that lets a caller into their tenant and asks what they
+// came for in one go: on a node that has to ask another, that is one way instead
+// of two.
+type Visitor interface {
+	Asker
+	// Visit asks the caller's Tenant to let them in and, if it does, the named
+	// actor of the same tenant. entered is nil where the Tenant refused, or it
+	// isn't known whether it did.
+	Visit(ctx context.Context, in Enter, to Name, cmd Command) (entered *Entered, answer any, err error)
+}
+
 // Ask asks and casts the answer.
 func Ask[R any](ctx context.Context, a Asker, to Name, cmd Command) (R, error) {
 	var none R

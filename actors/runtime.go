@@ -143,6 +143,16 @@ func (rt *Runtime) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, 
 	return answer, err
 }
 
+// Visit implements [ubl.Visitor].
+func (rt *Runtime) Visit(ctx context.Context, in ubl.Enter, to ubl.Name, cmd ubl.Command) (*ubl.Entered, any, error) {
+	entered, err := ubl.Ask[*ubl.Entered](ctx, rt, ubl.TenantName(in.Who.TenantID), in)
+	if err != nil {
+		return nil, nil, err
+	}
+	answer, err := rt.Ask(ctx, to, cmd)
+	return entered, answer, err
+}
+
 // AskHere is Ask that also tells whether a commit of the command's own stands
 // behind the answer. One without it, an error included, is final only as long as
 // this node is the one to decide, which in a cluster is still to be confirmed.

@@ -20,132 +20,148 @@ const (
 	lastPause  = 250 * time.Millisecond
 )
 
+// question is what an actor is asked; enter, where it is set, is asked of the
+// caller's Tenant first, which lives on the same partition.
+type question struct {
+	to    ubl.Name
+	cmd   ubl.Command
+	enter *ubl.Enter
+}
+
+// reply is what came of it: entered where enter was set and let the caller in.
+type reply struct {
+	entered *ubl.Entered
+	value   any
+	err     error
+}
+
+// way is how a question goes: to the leader as it is known, itself or via
+// another node; moved is closed when the leader may have changed.
+type way struct {
+	partition   int
+	leader, via string
+	moved       <-chan struct{}
+}
+
 // Ask implements [ubl.Asker]: it asks the actor wherever it is. What fails
 // because leadership moves is asked again, until the caller's deadline; the
 // command's key makes that safe.
 func (n *Node) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	r := n.ask(ctx, question{to: to, cmd: cmd})
+	return r.value, r.err
+}
+
+// Visit implements [ubl.Visitor].
+func (n *Node) Visit(ctx context.Context, in ubl.Enter, to ubl.Name, cmd ubl.Command) (*ubl.Entered, any, error) {
+	r := n.ask(ctx, question{to: to, cmd: cmd, enter: &in})
+	return r.entered, r.value, r.err
+}
+
+func (n *Node) ask(ctx context.Context, q question) reply {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, askTimeout)
 		defer cancel()
 	}
-	partition := n.engine.Partition(to.Group())
+	partition := n.engine.Partition(q.to.Group())
 	relay := false
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		leader, moved := n.routes.to(partition)
-		answer, err := n.attempt(ctx, partition, leader, moved, relay, to, cmd)
-		if ubl.CodeOf(err) != ubl.CodeUnavailable || ctx.Err() != nil {
-			return answer, err
+		r := n.attempt(ctx, way{partition, leader, n.relayTo(leader, relay), moved}, q)
+		if ubl.CodeOf(r.err) != ubl.CodeUnavailable || ctx.Err() != nil {
+			return r
 		}
-		relay = !relay && leader != "" && leader != n.server
+		relay = !relay
 		select {
 		case <-moved:
 		case <-time.After(pause/2 + rand.N(pause)):
 		case <-ctx.Done():
-			return nil, err
+			return r
 		}
 	}
+}
+
+// relayTo is whom to ask: the leader or, where it can't be reached, another node
+// that may reach it.
+func (n *Node) relayTo(leader string, relay bool) string {
+	if relay && leader != "" && leader != n.server {
+		if via := n.another(leader); via != "" {
+			return via
+		}
+	}
+	return leader
 }
 
 // attempt asks once.
-func (n *Node) attempt(ctx context.Context, partition int, leader string, moved <-chan struct{}, relay bool, to ubl.Name, cmd ubl.Command) (any, error) {
-	switch {
-	case leader == "":
-		return nil, ubl.Errorf(ubl.CodeUnavailable, "no node leads this part of the data now")
-	case leader == n.server:
-		return n.askHere(ctx, partition, to, cmd)
+func (n *Node) attempt(ctx context.Context, w way, q question) reply {
+	switch w.via {
+	case "":
+		return reply{err: ubl.Errorf(ubl.CodeUnavailable, "no node leads this part of the data now")}
+	case n.server:
+		return n.askHere(ctx, w.partition, q)
 	}
-	via := leader
-	if relay {
-		if via = n.another(leader); via == "" {
-			relay, via = false, leader
-		}
-	}
-	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
-	defer cancel()
-	stop := n.unlessStillLed(partition, leader, moved, cancel)
-	defer stop()
-	return n.forward(ctx, partition, via, relay, to, cmd)
+	return n.forward(ctx, w, q)
 }
 
-// askHere asks an actor of this node, which leads its partition. An answer with
-// no commit of its own behind it must be confirmed.
-func (n *Node) askHere(ctx context.Context, partition int, to ubl.Name, cmd ubl.Command) (any, error) {
+// askHere asks actors of this node, which leads their partition. An answer with
+// no commit of its own behind it must be confirmed; that of enter is, with what
+// comes after it.
+func (n *Node) askHere(ctx context.Context, partition int, q question) (r reply) {
 	epoch, g := n.engine.Epoch(partition), n.group(partition)
 	local := n.local.Load()
 	if epoch == 0 || g == nil || local == nil {
-		return nil, ubl.Errorf(ubl.CodeUnavailable, "this node doesn't lead the partition")
+		return reply{err: ubl.Errorf(ubl.CodeUnavailable, "this node doesn't lead the partition")}
 	}
-	answer, committed, err := (*local).AskHere(ctx, to, cmd)
-	if committed || ubl.CodeOf(err) == ubl.CodeUnavailable || ubl.CodeOf(err) == ubl.CodeOverloaded {
-		return answer, err
+	var value any
+	committed := false
+	if q.enter != nil {
+		value, _, r.err = (*local).AskHere(ctx, ubl.TenantName(q.enter.Who.TenantID), *q.enter)
+		r.entered, _ = value.(*ubl.Entered)
 	}
-	if unsure := g.confirm(ctx, epoch); unsure != nil {
-		return nil, unsure
+	if r.err == nil {
+		r.value, committed, r.err = (*local).AskHere(ctx, q.to, q.cmd)
 	}
-	return answer, err
+	if committed || ubl.CodeOf(r.err) == ubl.CodeUnavailable || ubl.CodeOf(r.err) == ubl.CodeOverloaded {
+		return r
+	}
+	if err := g.confirm(ctx, epoch); err != nil {
+		return reply{err: err}
+	}
+	return r
 }
 
 // forward asks another node to ask.
-func (n *Node) forward(ctx context.Context, partition int, via string, relay bool, to ubl.Name, cmd ubl.Command) (any, error) {
-	command, err := n.opts.Registry.EncodeCommand(nil, cmd)
-	if err != nil {
-		return nil, err
+func (n *Node) forward(ctx context.Context, w way, q question) (r reply) {
+	request := askRequest{Name: string(q.to), Relay: w.via != w.leader}
+	var err error
+	if request.Command, err = n.opts.Registry.EncodeCommand(nil, q.cmd); err == nil && q.enter != nil {
+		request.Enter, err = n.opts.Registry.EncodeCommand(nil, *q.enter)
 	}
-	reply, err := call[askReply](ctx, n, via, callAsk, &askRequest{Name: string(to), Command: command, Relay: relay})
+	if err != nil {
+		return reply{err: err}
+	}
+	answer, err := n.over(ctx, w, request)
 	switch {
 	case err != nil:
-		return nil, err
-	case reply.Elsewhere:
-		n.routes.hear(partition, reply.Leader, reply.Term)
-		return nil, ubl.Errorf(ubl.CodeUnavailable, "leadership has moved")
-	case reply.Error != nil:
-		e, err := wire.DecodeError(reply.Error)
+		return reply{err: err}
+	case answer.Elsewhere:
+		n.routes.hear(w.partition, answer.Leader, answer.Term)
+		return reply{err: ubl.Errorf(ubl.CodeUnavailable, "leadership has moved")}
+	}
+	if answer.Entered != nil {
+		entered, err := n.opts.Registry.DecodeAnswer(answer.Entered)
 		if err != nil {
-			return nil, err
+			return reply{err: err}
 		}
-		return nil, e
+		r.entered, _ = entered.(*ubl.Entered)
 	}
-	return n.opts.Registry.DecodeAnswer(reply.Answer)
-}
-
-// unlessStillLed calls cancel when the partition gets another leader than the
-// given one: who waits for a node that is gone should ask the next.
-func (n *Node) unlessStillLed(partition int, leader string, moved <-chan struct{}, cancel func()) (stop func()) {
-	done := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-done:
-				return
-			case <-moved:
-			}
-			var now string
-			if now, moved = n.routes.to(partition); now != "" && now != leader {
-				cancel()
-				return
-			}
+	if answer.Error != nil {
+		e, err := wire.DecodeError(answer.Error)
+		if r.err = err; err == nil {
+			r.err = e
 		}
-	}()
-	return func() { close(done) }
-}
-
-// serveAsk answers another node's forward.
-func (n *Node) serveAsk(ctx context.Context, q *askRequest) (*askReply, error) {
-	to := ubl.Name(q.Name)
-	partition := n.engine.Partition(to.Group())
-	cmd, err := n.opts.Registry.DecodeCommand(q.Command)
-	if err != nil {
-		return nil, err
+		return r
 	}
-	leader, moved := n.routes.to(partition)
-	if leader != n.server && !(q.Relay && leader != "") {
-		return &askReply{Elsewhere: true, Leader: leader, Term: n.term(partition)}, nil
-	}
-	answer, err := n.attempt(ctx, partition, leader, moved, false, to, cmd)
-	if err != nil {
-		return &askReply{Error: wire.EncodeError(nil, err)}, nil
-	}
-	data, err := n.opts.Registry.EncodeAnswer(nil, answer)
-	return &askReply{Answer: data}, err
+	r.value, r.err = n.opts.Registry.DecodeAnswer(answer.Answer)
+	return r
 }

@@ -32,12 +32,15 @@ func (n *Node) Close() error {
 		n.rpc.Stop()
 	}
 	if n.engine != nil {
+		n.engine.Drain()
 		for _, g := range n.allGroups() {
 			errs = append(errs, g.close())
 		}
 	}
 	if n.gossip != nil {
-		errs = append(errs, n.gossip.Leave(leaveTimeout))
+		if err := n.gossip.Leave(leaveTimeout); err != nil {
+			n.log.Debug("others weren't told that this node stops", "error", err)
+		}
 	}
 	errs = append(errs, n.conns.close())
 	if n.mesh != nil {

@@ -13,11 +13,12 @@ type confirmer struct {
 	raft *raft.Raft
 
 	mu   sync.Mutex
-	next *question // not yet begun; nil if nobody waits
+	next *asking // not yet begun; nil if nobody waits
 	busy bool
 }
 
-type question struct {
+// asking is one such question, shared by those who wait for it.
+type asking struct {
 	done chan struct{}
 	err  error
 }
@@ -26,7 +27,7 @@ func (c *confirmer) confirm(ctx context.Context) error {
 	c.mu.Lock()
 	q := c.next
 	if q == nil {
-		q = &question{done: make(chan struct{})}
+		q = &asking{done: make(chan struct{})}
 		c.next = q
 	}
 	if !c.busy {

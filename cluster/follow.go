@@ -80,6 +80,27 @@ func (n *Node) followAt(ctx context.Context, partition int, leader string, moved
 // is slower than that is cut off: it looks at the durable head and follows anew.
 const followBuffer = 1024
 
+// unlessStillLed calls cancel when the partition gets another leader than the
+// given one.
+func (n *Node) unlessStillLed(partition int, leader string, moved <-chan struct{}, cancel func()) (stop func()) {
+	done := make(chan struct{})
+	n.work.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-moved:
+			}
+			var now string
+			if now, moved = n.routes.to(partition); now != "" && now != leader {
+				cancel()
+				return
+			}
+		}
+	})
+	return func() { close(done) }
+}
+
 // serveFollow sends an actor's publications to another node for as long as this
 // one leads. The first, empty one says that from now on nothing is missed.
 func (n *Node) serveFollow(q *followRequest, stream grpc.ServerStream) error {

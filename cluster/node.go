@@ -41,6 +41,7 @@ type Node struct {
 	gossip     *mesh.Gossip
 	rpc        *grpc.Server
 	conns      conns
+	pipes      pipes
 	routes     *routes
 	local      atomic.Pointer[Local]
 	control    controller
@@ -66,7 +67,7 @@ func Open(ctx context.Context, opts Options) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{opts: opts, log: opts.Log, raftLog: newRaftLog(opts.Log), groups: make(map[int]*group)}
-	n.conns.node, n.control.node = n, n
+	n.conns.node, n.pipes.node, n.control.node = n, n, n
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	if err := n.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("couldn't start the cluster's node: %w", err), n.Close())
@@ -147,7 +148,7 @@ func (n *Node) listen() error {
 // serve starts everything over the node's replicas.
 func (n *Node) serve() error {
 	var err error
-	if n.engine, err = storage.OpenReplicas(n.opts.Dir, n.opts.replicatedStorage(n.propose)); err != nil {
+	if n.engine, err = storage.OpenReplicas(n.opts.Dir, n.opts.replicatedStorage(n)); err != nil {
 		return err
 	}
 	if n.server != serverID(n.member.NodeID, n.engine.Incarnation()) {
@@ -245,6 +246,13 @@ func (n *Node) propose(partition int, entry []byte) storage.Proposal {
 			return nil, answer
 		}
 		return nil, errors.New("the entry was applied without an answer")
+	}
+}
+
+// halted is told that a replica's file can't be written.
+func (n *Node) halted(partition int, err error) {
+	if g := n.group(partition); g != nil {
+		g.halt(err)
 	}
 }
 

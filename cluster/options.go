@@ -95,9 +95,9 @@ func (o *Options) plainStorage() *storage.Options {
 // neighbours on its way to the followers.
 const entryBytes = 512 << 10
 
-func (o *Options) replicatedStorage(propose func(int, []byte) storage.Proposal) *storage.Options {
+func (o *Options) replicatedStorage(n *Node) *storage.Options {
 	s := o.Storage
-	s.Propose = propose
+	s.Propose, s.Halted = n.propose, n.halted
 	s.TxBytes = entryBytes
 	return &s
 }

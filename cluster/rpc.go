@@ -16,7 +16,7 @@ import (
 const (
 	serviceName = "ubl.cluster.v1.Node"
 
-	callAsk     = "Ask"     // askRequest → askReply: a command for an actor
+	callAsk     = "Ask"     // stream of askBatch → stream of replyBatch: commands for actors
 	callReport  = "Report"  // none → Report: how the node stands
 	callJoin    = "Join"    // joinRequest → joinReply: let me in
 	callLeave   = "Leave"   // leaveRequest → none: take a node out
@@ -30,16 +30,23 @@ const (
 )
 
 type (
+	askBatch   struct{ Requests []askRequest }
+	replyBatch struct{ Replies []askReply }
 	askRequest struct {
+		ID      uint64 // within the stream
 		Name    string
 		Command []byte
+		Timeout int64  // milliseconds that the asker waits
+		Enter   []byte // an ubl.Enter to be asked first; nil for none
 		// Relay lets a node that isn't the leader pass the command on, once: the
 		// asker can't reach the leader itself.
 		Relay bool
 	}
 	askReply struct {
-		Answer []byte
-		Error  []byte
+		ID      uint64
+		Entered []byte // the answer to Enter
+		Answer  []byte
+		Error   []byte
 		// Elsewhere says that the node doesn't lead the partition; Leader and Term
 		// are who it thinks does.
 		Elsewhere bool
@@ -73,6 +80,10 @@ type (
 	none          struct{}
 )
 
+// size is about how many bytes it has.
+func (q askRequest) size() int { return len(q.Command) + len(q.Enter) + len(q.Name) + 16 }
+func (r askReply) size() int   { return len(r.Answer) + len(r.Entered) + len(r.Error) + 16 }
+
 // codec is how messages are written.
 type codec struct{}
 
@@ -102,10 +113,13 @@ func newServer(n *Node) *grpc.Server {
 		ServiceName: serviceName,
 		HandlerType: (*any)(nil),
 		Methods: []grpc.MethodDesc{
-			unary(callAsk, n.serveAsk), unary(callReport, n.serveReport), unary(callJoin, n.serveJoin),
+			unary(callReport, n.serveReport), unary(callJoin, n.serveJoin),
 			unary(callLeave, n.serveLeave), unary(callReplica, n.serveReplica), unary(callChange, n.serveChange),
 		},
 		Streams: []grpc.StreamDesc{
+			{StreamName: callAsk, ServerStreams: true, ClientStreams: true, Handler: func(_ any, stream grpc.ServerStream) error {
+				return n.serveAsk(stream)
+			}},
 			{StreamName: callFollow, ServerStreams: true, Handler: streaming(n.serveFollow)},
 			{StreamName: callFetch, ServerStreams: true, Handler: streaming(n.serveFetch)},
 		},

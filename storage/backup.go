@@ -123,7 +123,7 @@ func partOf(path string) (part, error) {
 // CopyPartition copies a partition as it is now into a new file.
 func (e *Engine) CopyPartition(ctx context.Context, partition int, path string) (err error) {
 	p := e.partitions[partition]
-	tx, err := beginRead(p.database())
+	tx, err := p.beginRead()
 	if err != nil {
 		return err
 	}

@@ -178,20 +178,25 @@ func (p *partition) grant(b *begin) {
 
 func (p *partition) durableHead(g ubl.Group) (head ubl.LedgerHead, err error) {
 	defer guard(&err)
-	err = p.database().View(func(tx *bolt.Tx) error {
-		bucket := tx.Bucket(dataBucket)
-		if bucket == nil {
-			return unreadable(damaged("a bucket is missing"))
-		}
-		key := append(appendPrefix(nil, g), headSpace)
-		value, err := getStored(bucket, key)
-		if err == nil {
-			head, err = parseHead(value)
-		}
-		return err
-	})
+	tx, err := p.beginRead()
+	if err == nil {
+		defer tx.Rollback()
+		head, err = readHead(tx, g)
+	}
 	if err != nil {
 		err = fmt.Errorf("couldn't read the ledger's head: %w", err)
 	}
 	return head, err
+}
+
+func readHead(tx *bolt.Tx, g ubl.Group) (ubl.LedgerHead, error) {
+	bucket := tx.Bucket(dataBucket)
+	if bucket == nil {
+		return ubl.LedgerHead{}, unreadable(damaged("a bucket is missing"))
+	}
+	value, err := getStored(bucket, append(appendPrefix(nil, g), headSpace))
+	if err != nil {
+		return ubl.LedgerHead{}, err
+	}
+	return parseHead(value)
 }

@@ -131,6 +131,16 @@ func (e *Engine) openPartitions(store string) error {
 	return nil
 }
 
+// Drain settles all that was submitted, and takes no more. The files stay open.
+func (e *Engine) Drain() {
+	for _, p := range e.partitions {
+		p.queue.close()
+	}
+	for _, p := range e.partitions {
+		<-p.settled
+	}
+}
+
 // Close writes and settles all that was submitted, then closes the files. What
 // is submitted afterwards settles with unavailable.
 func (e *Engine) Close() error {

@@ -23,7 +23,7 @@ func (e *Engine) groups(ctx context.Context, in func(*partition) bool) ([]ubl.Gr
 		if !in(p) {
 			continue
 		}
-		tx, err := beginRead(p.database())
+		tx, err := p.beginRead()
 		if err != nil {
 			return nil, err
 		}

@@ -27,7 +27,7 @@ type Snapshot struct {
 // it is written out, but the file grows meanwhile.
 func (e *Engine) Snapshot(partition int) (s *Snapshot, err error) {
 	defer guard(&err)
-	tx, err := beginRead(e.partitions[partition].database())
+	tx, err := e.partitions[partition].beginRead()
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +87,8 @@ func (p *partition) install(r io.Reader) error {
 		return errors.Join(err, removeIfThere(staged))
 	}
 	p.opts.Step("install: staged")
+	p.applying.Lock()
+	defer p.applying.Unlock()
 	return p.replace(func() error {
 		if err := os.Rename(staged, p.path); err != nil {
 			return err
@@ -134,21 +136,29 @@ func removeIfThere(path string) error {
 }
 
 // Reset empties a partition that this node no longer keeps.
-func (e *Engine) Reset(partition int) error { return e.partitions[partition].reset() }
+func (e *Engine) Reset(partition int) error {
+	p := e.partitions[partition]
+	p.applying.Lock()
+	defer p.applying.Unlock()
+	return p.replace(p.emptyFile)
+}
 
-// reset makes the partition anew, empty.
-func (p *partition) reset() error {
-	return p.replace(func() error {
-		if err := removeIfThere(p.path); err != nil {
-			return err
-		}
-		return writeLabel(p.path, p.label, p.opts)
-	})
+// emptyFile makes the partition's file anew, empty.
+func (p *partition) emptyFile() error {
+	if err := removeIfThere(p.path); err != nil {
+		return err
+	}
+	return writeLabel(p.path, p.label, p.opts)
 }
 
 // replace closes the file, lets fn put another in its place, and opens that.
-// Readers meanwhile find it closed.
+// Readers meanwhile find it closed. p.applying is held.
 func (p *partition) replace(fn func() error) error {
+	if tx := p.writer.tx; tx != nil {
+		p.lostTx = p.lostTx || !rollback(tx)
+		p.writer.tx = nil
+		p.isOpen.Store(false)
+	}
 	if !p.lostTx { // else it would wait for a transaction that can't end
 		if err := p.database().Close(); err != nil {
 			return err

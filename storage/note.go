@@ -49,7 +49,7 @@ func (e *Engine) PutNote(ctx context.Context, partition int, name string, from i
 // what the partition's leader has.
 func (e *Engine) Note(partition int, name string) (value []byte, version int64, err error) {
 	defer guard(&err)
-	tx, err := beginRead(e.partitions[partition].database())
+	tx, err := e.partitions[partition].beginRead()
 	if err != nil {
 		return nil, 0, err
 	}

@@ -36,6 +36,8 @@ type Options struct {
 	// Propose hands an entry to a partition's log and returns at once; only for
 	// [OpenReplicas]. It is called from one goroutine a partition.
 	Propose func(partition int, entry []byte) Proposal
+	// Halted is told when a replica can't write any more. It must not block.
+	Halted func(partition int, err error)
 	// Boot names the boot of the machine (Linux: its boot_id).
 	Boot string
 	// Step is told of the steps of what may be interrupted, so that a test can
@@ -78,6 +80,9 @@ func (o *Options) withDefaults() *Options {
 	}
 	if d.Boot == "" {
 		d.Boot = bootID()
+	}
+	if d.Halted == nil {
+		d.Halted = func(int, error) {}
 	}
 	if d.Step == nil {
 		d.Step = func(string) {}

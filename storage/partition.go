@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -43,10 +44,16 @@ type partition struct {
 	writer      writer
 	lostTx      bool // a transaction could not be ended: bbolt's Close would hang
 
-	// Of a replica. writer, lostTx and lost are then the applier's.
+	// Of a replica:
 	epoch   atomic.Int64  // under which this node leads, 0 if it doesn't
 	applied atomic.Uint64 // the newest entry of the log that the file has
-	lost    bool          // the file can't be believed any more
+
+	applying    sync.Mutex  // guards writer, the open transaction and what follows
+	isOpen      atomic.Bool // a transaction is open
+	openBytes   int
+	openBatches int
+	flusher     *time.Timer
+	lost        bool // the file can't be believed any more
 }
 
 // opened is a bbolt file with bbolt's own handle, for reading meta pages.
@@ -71,6 +78,9 @@ func openPartition(dir string, m *manifest, index int, o *Options) (*partition, 
 	}
 	if err := p.openFile(); err != nil {
 		return nil, err
+	}
+	if p.replicated() {
+		p.flusher = time.AfterFunc(flushAfter, func() { _ = p.flush() }) // who reads next is told
 	}
 	go p.settle()
 	go p.commitAll()
@@ -203,10 +213,12 @@ func (p *partition) close() error {
 
 // closeReplica makes the file whole without its log, unless it can't be trusted.
 func (p *partition) closeReplica() error {
-	if err := p.database().Sync(); err != nil {
-		return errors.Join(err, p.database().Close())
-	}
-	if err := p.database().Close(); err != nil || p.lost {
+	p.flusher.Stop()
+	_ = p.flush() // what isn't in the file is in the log
+	p.applying.Lock()
+	defer p.applying.Unlock()
+	err := errors.Join(p.database().Sync(), p.database().Close())
+	if err != nil || p.lost {
 		return err
 	}
 	return clearMark(p.path)

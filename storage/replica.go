@@ -50,62 +50,111 @@ func errNotLeading() error {
 	return ubl.Errorf(ubl.CodeUnavailable, "this node doesn't lead the partition")
 }
 
-// Applied is the index of the newest entry that the partition's file has.
+// Applied is the index of the newest entry that is applied.
 func (e *Engine) Applied(partition int) uint64 { return e.partitions[partition].applied.Load() }
 
-// Apply applies committed entries in one transaction, in the log's order and
-// from one goroutine a partition, leaving out those that the file has already.
-// It answers what became of each operation of each entry: nil or a refusal.
-// After an error nothing was applied, and nothing will be until [Engine.Resume]:
-// an entry is never skipped.
+// Apply applies committed entries, in the log's order and from one goroutine a
+// partition, leaving out those that are applied already. It answers what became
+// of each operation of each entry: nil or a refusal.
+//
+// What was applied stays in an open transaction for a moment, so that many
+// entries share one; whoever reads has it committed first. The log is what is
+// durable: after a crash the entries are applied again. After an error nothing
+// is applied until [Engine.Resume]: an entry is never skipped.
 func (e *Engine) Apply(partition int, entries []Entry) ([][]error, error) {
 	p := e.partitions[partition]
+	p.applying.Lock()
+	defer p.applying.Unlock()
 	if err := p.failure(); err != nil {
 		return nil, err
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	start := p.opts.Now()
-	w := &p.writer
-	w.reset()
-	results, err := p.applyAll(w, entries)
-	if err == nil && w.tx != nil {
-		tx := uint64(w.tx.ID())
-		if err = commitTx(w.tx); err == nil {
-			p.applied.Store(entries[len(entries)-1].Index)
-			p.advance(tx, nil)
-		}
+	results, err := p.applyAll(entries)
+	if err == nil && p.writer.tx != nil && p.openBytes >= p.opts.TxBytes {
+		err = p.commitOpen()
 	}
-	p.opts.Observe(commitOf(p.index, results, entries, p.opts.Now().Sub(start), err))
 	if err != nil {
 		return nil, p.halt(err)
 	}
 	return results, nil
 }
 
-func (p *partition) applyAll(w *writer, entries []Entry) (results [][]error, err error) {
+func (p *partition) applyAll(entries []Entry) (results [][]error, err error) {
 	defer guard(&err)
-	applied := p.applied.Load()
+	w := &p.writer
 	results = make([][]error, len(entries))
 	for i, entry := range entries {
-		if entry.Index <= applied {
+		if entry.Index <= p.applied.Load() {
 			continue
 		}
 		if w.tx == nil {
-			if err := w.begin(p.database()); err != nil {
+			if err := p.beginOpen(); err != nil {
 				return nil, err
 			}
 		}
 		if results[i], err = p.applyEntry(w, entry); err != nil {
 			return nil, err
 		}
+		p.openBytes += len(entry.Data)
+		p.openBatches += len(results[i])
+		p.applied.Store(entry.Index)
 	}
-	if w.tx == nil {
-		return results, nil
+	return results, nil
+}
+
+// flushAfter is how long what was applied may stay in an open transaction.
+const flushAfter = 100 * time.Millisecond
+
+func (p *partition) beginOpen() error {
+	w := &p.writer
+	w.reset()
+	p.openBytes, p.openBatches = 0, 0
+	if err := w.begin(p.database()); err != nil {
+		return err
 	}
-	if err := w.finish(); err != nil {
-		return nil, err
+	p.isOpen.Store(true)
+	p.flusher.Reset(flushAfter)
+	return nil
+}
+
+// flush commits what is applied and still in an open transaction.
+func (p *partition) flush() error {
+	if !p.isOpen.Load() {
+		return p.failure()
 	}
-	return results, putApplied(w.tx, entries[len(entries)-1].Index)
+	p.applying.Lock()
+	defer p.applying.Unlock()
+	if p.writer.tx == nil || p.failure() != nil {
+		return p.failure()
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	if err := p.commitOpen(); err != nil {
+		return p.halt(err)
+	}
+	return nil
+}
+
+func (p *partition) commitOpen() error {
+	w, start := &p.writer, p.opts.Now()
+	err := p.finishOpen()
+	if err == nil {
+		tx := uint64(w.tx.ID())
+		if err = commitTx(w.tx); err == nil {
+			w.tx = nil
+			p.isOpen.Store(false)
+			p.advance(tx, nil)
+		}
+	}
+	p.opts.Observe(Commit{Partition: p.index, Batches: p.openBatches, Bytes: p.openBytes, Took: p.opts.Now().Sub(start), Err: err})
+	return err
+}
+
+func (p *partition) finishOpen() (err error) {
+	defer guard(&err)
+	if err := p.writer.finish(); err != nil {
+		return err
+	}
+	return putApplied(p.writer.tx, p.applied.Load())
 }
 
 // applyEntry does what the entry says as far as it fits what is stored. It may
@@ -133,23 +182,6 @@ func (p *partition) applyEntry(w *writer, entry Entry) ([]error, error) {
 	return refusals, nil
 }
 
-func commitOf(partition int, results [][]error, entries []Entry, took time.Duration, err error) Commit {
-	c := Commit{Partition: partition, Took: took, Err: err}
-	for i, result := range results {
-		for _, refusal := range result {
-			if refusal != nil || err != nil {
-				c.Refused++
-			} else {
-				c.Batches++
-			}
-		}
-		if result != nil {
-			c.Bytes += len(entries[i].Data)
-		}
-	}
-	return c
-}
-
 func putApplied(tx *bolt.Tx, index uint64) error {
 	meta := tx.Bucket(metaBucket)
 	if meta == nil {
@@ -174,12 +206,15 @@ func readApplied(tx *bolt.Tx) (uint64, error) {
 }
 
 // halt ends writing to a replica. After a clean "no space" its file is still
-// what it was; after anything else it can't be believed any more.
+// what it was; after anything else it can't be believed any more. p.applying is
+// held.
 func (p *partition) halt(err error) error {
 	tx := p.writer.tx
 	if tx != nil && !rollback(tx) {
 		p.lostTx = true
 	}
+	p.writer.tx = nil
+	p.isOpen.Store(false)
 	if !outOfSpace(err) || p.lostTx {
 		p.lost = true
 		// If even that can't be written, the mark of this boot stays: the process
@@ -188,23 +223,28 @@ func (p *partition) halt(err error) error {
 	}
 	err = unavailable("this replica can't write", err)
 	p.advance(0, err)
+	p.opts.Halted(p.index, err)
 	return err
 }
 
-// Resume lets a replica that was halted apply again. A file that can't be
-// believed is thrown away first: then nothing is applied, and the caller must
-// install a snapshot or apply the log from its beginning.
+// Resume lets a replica that was halted apply again, from what its file has. A
+// file that can't be believed is thrown away first: then nothing is applied, and
+// the caller must install a snapshot or apply the log from its beginning.
 func (e *Engine) Resume(partition int) error {
 	p := e.partitions[partition]
+	p.applying.Lock()
+	defer p.applying.Unlock()
 	if p.failure() == nil {
 		return nil
 	}
+	reopen := func() error { return nil }
 	if p.lost {
-		if err := p.reset(); err != nil {
-			return err
-		}
-		p.lost = false
+		reopen = p.emptyFile
 	}
+	if err := p.replace(reopen); err != nil { // which reads what is applied anew
+		return err
+	}
+	p.lost = false
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.failed = nil

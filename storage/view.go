@@ -24,7 +24,7 @@ func (e *Engine) View(ctx context.Context, g ubl.Group, fn func(ubl.Snapshot) er
 		return errNotLeading()
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	tx, err := beginRead(p.database())
+	tx, err := p.beginRead()
 	if err != nil {
 		return err
 	}
@@ -36,6 +36,16 @@ func (e *Engine) View(ctx context.Context, g ubl.Group, fn func(ubl.Snapshot) er
 		return err
 	}
 	return result
+}
+
+// beginRead begins to read what is committed or, of a replica, applied.
+func (p *partition) beginRead() (*bolt.Tx, error) {
+	if p.replicated() {
+		if err := p.flush(); err != nil {
+			return nil, err
+		}
+	}
+	return beginRead(p.database())
 }
 
 func beginRead(db *bolt.DB) (tx *bolt.Tx, err error) {

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -15,8 +16,8 @@ const backupPatience = time.Minute
 // made at a time, because its copies take as much space as the data.
 func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
 	c := envelope.CallerOf(r.Context())
-	if c == nil || c.Identity.TenantID != ubl.CoreTenant || c.Role != ubl.RoleOwner {
-		envelope.WriteError(w, r, ubl.Errorf(ubl.CodeForbidden, "only an owner of tenant 0 may back up the platform"))
+	if err := mayBackup(r.Context(), c); err != nil {
+		envelope.WriteError(w, r, err)
 		return
 	}
 	if !s.backingUp.TryLock() {
@@ -36,6 +37,18 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
 		s.opts.Log.Error("couldn't make a backup", "request_id", envelope.RequestOf(r.Context()).ID, "error", err)
 		envelope.WriteError(w, r, err)
 	}
+}
+
+func mayBackup(ctx context.Context, c *envelope.Caller) error {
+	forbidden := ubl.Errorf(ubl.CodeForbidden, "only an owner of tenant 0 may back up the platform")
+	if c == nil || c.Identity.TenantID != ubl.CoreTenant {
+		return forbidden
+	}
+	role, err := c.Enter(ctx)
+	if err == nil && role != ubl.RoleOwner {
+		err = forbidden
+	}
+	return err
 }
 
 // patientWriter gives each write a deadline of its own.

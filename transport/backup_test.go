@@ -17,7 +17,8 @@ import (
 func as(tenant ubl.TenantID, role ubl.Role) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			caller := &envelope.Caller{Identity: ubl.Identity{UserID: "u:ana", TenantID: tenant}, Role: role}
+			caller := &envelope.Caller{Identity: ubl.Identity{UserID: "u:ana", TenantID: tenant}}
+			caller.Let(role)
 			next.ServeHTTP(w, r.WithContext(envelope.WithCaller(r.Context(), caller)))
 		})
 	}

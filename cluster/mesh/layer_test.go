@@ -258,9 +258,16 @@ func TestClosingDoesNotWaitForAStalledPeer(t *testing.T) {
 	if _, err := to.Accept(); err != nil { // and never reads
 		t.Fatal(err)
 	}
-	c.SetWriteDeadline(time.Now().Add(300 * time.Millisecond))
-	if _, err := c.Write(make([]byte, 64<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Fatalf("the buffers aren't full: %v", err)
+	raw := c.(*conn).NetConn()               // below TLS, which would know that a write of its own failed
+	for _, size := range []int{1 << 20, 1} { // a few bytes fit where many don't
+		for full := false; !full; {
+			raw.SetWriteDeadline(time.Now().Add(time.Second))
+			_, err := raw.Write(make([]byte, size))
+			full = errors.Is(err, os.ErrDeadlineExceeded)
+			if err != nil && !full {
+				t.Fatal(err)
+			}
+		}
 	}
 	start := time.Now()
 	a.Close()

@@ -149,10 +149,11 @@ func ended(t testing.TB, c net.Conn) {
 	}
 }
 
-// eventually polls until the condition holds.
+// eventually polls until the condition holds. It gives up before memberlist has
+// forgotten the dead (30 s), which would hide that they didn't come back.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Second)
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

@@ -14,7 +14,8 @@
 // # Who should vote
 //
 //   - Up to three voters a partition, counts a node differ by at most one, and
-//     no more moves than that takes: each move copies a partition.
+//     that with few moves: each copies a partition. A newcomer costs exactly
+//     the moves that it gains.
 //   - A dead server keeps its place until it is dead for long and another node
 //     can take the place. With three nodes and one dead nothing changes:
 //     dropping a voter would gain nothing, and it may come back.

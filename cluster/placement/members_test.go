@@ -21,7 +21,7 @@ func alive(servers ...string) placement.View {
 	return v
 }
 
-// TestAdmitRefuses.
+// TestAdmitRefuses what would mix up clusters, nodes or disks.
 func TestAdmitRefuses(t *testing.T) {
 	table := grown(t, 8, 3)
 	replaced, err := table.Admit(join("n3@2"), alive())

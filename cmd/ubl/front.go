@@ -51,7 +51,7 @@ func (c *serveCmd) front(p *program, n *node, log *slog.Logger) (*front, error) 
 	hub := sse.New(sse.Options{Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log})
 	n.figures.watchStreams(hub)
 	rest := api.New(api.Options{
-		Asker: n.asker, Now: p.now, Random: p.random, NewServiceToken: auth.NewServiceToken, Version: version(),
+		Asker: envelope.Entering(n.asker), Now: p.now, Random: p.random, NewServiceToken: auth.NewServiceToken, Version: version(),
 		Cluster: n.operators(),
 	})
 	server := transport.New(transport.Options{

@@ -28,7 +28,7 @@ type node struct {
 	actors  *actors.Runtime
 	cluster *cluster.Node // nil for a node alone
 	// asker and feed reach actors wherever they are.
-	asker   ubl.Asker
+	asker   ubl.Visitor
 	feed    ubl.Feed
 	changes chan change // nodes that came or went, to be receipted
 	figures *figures

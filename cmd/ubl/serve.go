@@ -135,6 +135,10 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 	return errors.Join(err, c.stop(ctx, f, n))
 }
 
+// lastWord bounds how long a stop waits for its receipt: in a cluster that stops
+// as a whole, the last nodes can't write any more.
+const lastWord = 5 * time.Second
+
 // stop ends streams and requests, and receipts that. The receipt has a time of
 // its own: no client that dawdles can suppress it.
 func (c *serveCmd) stop(ctx context.Context, f *front, n *node) error {
@@ -150,9 +154,14 @@ func (c *serveCmd) stop(ctx context.Context, f *front, n *node) error {
 		n.log.Warn("requests that didn't end in time were cut off", "after", c.StopTimeout)
 		err = nil
 	}
-	telling, cancel := context.WithTimeout(ctx, chore)
+	telling, cancel := context.WithTimeout(ctx, lastWord)
 	defer cancel()
-	return errors.Join(err, n.announceNow(telling, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformStop, text: "Node stopped"}))
+	told := n.announceNow(telling, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformStop, text: "Node stopped"})
+	if n.cluster != nil && ubl.CodeOf(told) == ubl.CodeUnavailable {
+		n.log.Warn("couldn't receipt the stop: too few nodes are left", "error", told)
+		told = nil
+	}
+	return errors.Join(err, told)
 }
 
 // doors are the open listeners; admin is nil where there is none.

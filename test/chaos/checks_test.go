@@ -117,9 +117,21 @@ func isGreeting(m message) bool {
 	return strings.HasPrefix(m.Body.Text, "u:") && strings.HasSuffix(m.Body.Text, greeting(""))
 }
 
+// short keeps a line readable.
+func short(line string) string {
+	const most = 600
+	if len(line) > most {
+		return line[:most] + "…"
+	}
+	return line
+}
+
 // first keeps a report readable.
 func first(wrong []string) []string {
 	const most = 5
+	for i, line := range wrong {
+		wrong[i] = short(line)
+	}
 	if len(wrong) > most {
 		return append(wrong[:most:most], fmt.Sprintf("and %d more", len(wrong)-most))
 	}

@@ -56,6 +56,7 @@ func faults() []fault {
 		{name: "pause", kind: ofProcess, strike: stopContinue, holds: 2 * time.Second, rank: 3},
 		{name: "restart", kind: ofProcess, strike: restart, holds: 100 * time.Millisecond, rank: 2},
 		{name: "torn write", kind: ofProcess, lacks: needsLog, strike: tornWrite, holds: 500 * time.Millisecond, rank: 3},
+		{name: "sealed log", kind: ofProcess, lacks: needsLog, strike: sealedLog, holds: 500 * time.Millisecond, rank: 1},
 		{name: "power loss", kind: ofProcess, lacks: needsMark, strike: powerLoss, holds: 500 * time.Millisecond, rank: 3},
 		{name: "cut off from its peers", kind: ofLine, lacks: needsCuts, strike: cutOff, holds: 3 * time.Second, rank: 3},
 		{name: "unplugged", kind: ofLine, lacks: needsCuts, strike: unplug, holds: 3 * time.Second, rank: 2},

@@ -5,6 +5,7 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,8 +20,8 @@ const (
 	wake = syscall.SIGCONT
 )
 
-// flood has callers write until a log of the tenant's partition was cut behind
-// what it has now: who was away meanwhile needs a snapshot.
+// flood has callers write until the logs of the tenant's partition were cut
+// behind what they have now: who was away meanwhile needs a snapshot.
 func (c *trial) flood() {
 	c.Helper()
 	begin := c.applied()
@@ -36,7 +37,7 @@ func (c *trial) flood() {
 		})
 	}
 	err := poll(ctx, 100*time.Millisecond, func(context.Context) error {
-		const kept = 1024 // entries stay in a log when it is cut
+		const kept = 1024 + 100 // entries stay in a log when it is cut; and some are not applied yet
 		if newest := c.newestSnapshot(); newest < begin+kept {
 			return fmt.Errorf("the newest snapshot is of entry %d, at the beginning it was %d", newest, begin)
 		}
@@ -57,18 +58,24 @@ func (c *trial) applied() (most uint64) {
 	return most
 }
 
-// newestSnapshot is the entry at which the newest one of the case's partition
-// was taken. Their names are term-entry-time.
-func (c *trial) newestSnapshot() (newest uint64) {
+// newestSnapshot is the entry of the case's partition at which every running
+// node has taken one; each does on its own. Their names are term-entry-time.
+func (c *trial) newestSnapshot() uint64 {
+	everywhere := uint64(math.MaxUint64)
 	for _, n := range c.world.members() {
+		if n.running() == nil {
+			continue
+		}
+		newest := uint64(0)
 		for _, name := range n.snapshots(c.one.partition) {
 			_, rest, _ := strings.Cut(name, "-")
 			digits, _, _ := strings.Cut(rest, "-")
 			entry, _ := strconv.ParseUint(digits, 10, 64)
 			newest = max(newest, entry)
 		}
+		everywhere = min(everywhere, newest)
 	}
-	return newest
+	return everywhere
 }
 
 // snapshots are the names of those that the node has of a partition.

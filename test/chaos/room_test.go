@@ -43,7 +43,7 @@ func (r *room) blame(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.wrong) < 20 {
-		r.wrong = append(r.wrong, fmt.Sprintf(format, args...))
+		r.wrong = append(r.wrong, short(fmt.Sprintf(format, args...)))
 	}
 }
 
@@ -90,7 +90,7 @@ func (r *room) say(who int, said string, patience time.Duration) {
 		Message message `json:"message"`
 	}
 	call := w.now()
-	err := r.owner.ask(ctx, "POST", r.messages(), said, say(said), &out)
+	err := r.owner.ask(ctx, "POST", r.messages(), key(said), say(said), &out)
 	switch {
 	case err == nil:
 		r.note(who, opSend{said}, call, out.Message.RoomSeq, w.now())
@@ -108,6 +108,10 @@ func (r *room) say(who int, said string, patience time.Duration) {
 		r.blame("%q was refused: %v", said, err)
 	}
 }
+
+// key is the idempotency key of what is said: its beginning, which is unlike any
+// other's.
+func key(said string) string { return said[:min(len(said), 100)] }
 
 func (r *room) messages() string { return "/api/rooms/" + r.id + "/messages" }
 
@@ -130,7 +134,7 @@ func (r *room) sayAgain(said string) {
 	var out struct {
 		Message message `json:"message"`
 	}
-	if err := r.owner.ask(ctx, "POST", r.messages(), said, say(said), &out); err != nil {
+	if err := r.owner.ask(ctx, "POST", r.messages(), key(said), say(said), &out); err != nil {
 		r.blame("%q couldn't be repeated: %v", said, err)
 	} else if out.Message != first {
 		r.blame("%q was acknowledged as %+v, and repeated as %+v", said, first, out.Message)

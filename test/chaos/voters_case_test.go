@@ -142,7 +142,7 @@ func (r *room) askLate(ctx context.Context, n *node, said string) message {
 	var out struct {
 		Message message `json:"message"`
 	}
-	if err := r.owner.send(ctx, n, "POST", r.messages(), said, say(said), &out); err != nil {
+	if err := r.owner.send(ctx, n, "POST", r.messages(), key(said), say(said), &out); err != nil {
 		r.owner.world.t.Logf("the paused node answered: %v", err)
 	}
 	return out.Message
@@ -165,6 +165,24 @@ func TestFullDisks(t *testing.T) {
 		pause(c.ctx, 2*time.Second)
 		c.must(n.disk.free())
 		c.whole()
+	}
+	c.end()
+}
+
+// TestSealedLog: a node dies when its logs have sealed a segment and not begun
+// the next one, and when they were about to seal one. It goes on with both.
+func TestSealedLog(t *testing.T) {
+	c := try(t, plan{count: 3})
+	for name, leave := range map[string]func(extent) []byte{
+		"sealed":   func(e extent) []byte { return appendCommit(appendIndex(nil, e.entries)) },
+		"half way": func(e extent) []byte { return appendIndex(nil, e.entries) },
+	} {
+		n := c.follower()
+		n.kill()
+		c.must(n.eachLog(func(segment string) error { return change(segment, leave) }))
+		c.must(n.start())
+		c.must(c.world.wholeWithin(c.ctx, flux))
+		t.Log(name)
 	}
 	c.end()
 }

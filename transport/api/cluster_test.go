@@ -55,7 +55,7 @@ func (s *server) doAs(who ubl.Identity, role ubl.Role, method, target string, he
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	return s.serve(r.WithContext(envelope.WithCaller(r.Context(), &envelope.Caller{Identity: who, Role: role})))
+	return s.serve(r.WithContext(envelope.WithCaller(r.Context(), let(&envelope.Caller{Identity: who}, role))))
 }
 
 func TestClusterStatus(t *testing.T) {

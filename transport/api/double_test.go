@@ -244,7 +244,7 @@ func (s *server) do(method, target, body string, header ...string) *httptest.Res
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	ctx := envelope.WithCaller(r.Context(), &envelope.Caller{Identity: ana, Role: ubl.RoleOwner, ExpiresAt: now.Add(time.Hour)})
+	ctx := envelope.WithCaller(r.Context(), let(&envelope.Caller{Identity: ana, ExpiresAt: now.Add(time.Hour)}, ubl.RoleOwner))
 	return s.serve(r.WithContext(ctx))
 }
 
@@ -277,7 +277,7 @@ func codeIn(t *testing.T, w *httptest.ResponseRecorder) ubl.Code {
 
 // as is the request of another caller than ana.
 func as(r *http.Request, id ubl.Identity) *http.Request {
-	return r.WithContext(envelope.WithCaller(r.Context(), &envelope.Caller{Identity: id, Role: ubl.RoleMember}))
+	return r.WithContext(envelope.WithCaller(r.Context(), let(&envelope.Caller{Identity: id}, ubl.RoleMember)))
 }
 
 // leavingActors are those of a caller who has just left every room.
@@ -288,4 +288,10 @@ func (l *leavingActors) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (
 		return nil, ubl.Errorf(ubl.CodeNotAMember, "the caller is not a member")
 	}
 	return l.actors.Ask(ctx, to, cmd)
+}
+
+// let is a caller whom their tenant has let in.
+func let(c *envelope.Caller, role ubl.Role) *envelope.Caller {
+	c.Let(role)
+	return c
 }

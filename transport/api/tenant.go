@@ -31,7 +31,11 @@ type whoamiAnswer struct {
 func (a *API) whoami(ctx context.Context, _ *struct{}) (any, error) {
 	c := envelope.CallerOf(ctx)
 	id := c.Identity
-	out := whoamiAnswer{TenantID: id.TenantID, Role: c.Role, Identity: identityView{
+	role, err := c.Enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := whoamiAnswer{TenantID: id.TenantID, Role: role, Identity: identityView{
 		UserID: id.UserID, EmailDomain: id.EmailDomain, IsService: id.IsService, Groups: append([]string{}, id.Groups...)}}
 	if id.Email != "" {
 		out.Identity.Email = &id.Email

@@ -154,7 +154,13 @@ func (a *Authenticator) Close() {
 // tenant said otherwise.
 func (a *Authenticator) Authenticate(ctx context.Context, r *http.Request) (*envelope.Caller, error) {
 	caller, _, err := a.authenticate(ctx, r)
-	return caller, err
+	if err == nil {
+		_, err = caller.Enter(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return caller, nil
 }
 
 func (a *Authenticator) authenticate(ctx context.Context, r *http.Request) (*envelope.Caller, *entry, error) {
@@ -167,12 +173,9 @@ func (a *Authenticator) authenticate(ctx context.Context, r *http.Request) (*env
 		return nil, nil, err
 	}
 	act := r.Method != http.MethodGet && r.Method != http.MethodHead
-	entered, err := ubl.Ask[*ubl.Entered](ctx, a.asker, ubl.TenantName(e.identity.TenantID),
-		ubl.Enter{Request: a.request(ctx, e.identity), Act: act})
-	if err != nil {
-		return nil, nil, err
-	}
-	return &envelope.Caller{Identity: e.identity, Role: entered.Role, ExpiresAt: e.expires, Revoked: e.revoked}, e, nil
+	caller := &envelope.Caller{Identity: e.identity, ExpiresAt: e.expires, Revoked: e.revoked}
+	caller.Enters(ubl.Enter{Request: a.request(ctx, e.identity), Act: act}, a.asker)
+	return caller, e, nil
 }
 
 // request is the head of a question that this package asks for a caller.

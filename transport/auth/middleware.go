@@ -9,8 +9,8 @@ import (
 )
 
 // Middleware lets only authenticated requests through to next, with the
-// [envelope.Caller] in their context. Everyone else gets an error in the
-// envelope.
+// [envelope.Caller] in their context, whom their tenant has yet to let in.
+// Everyone else gets an error in the envelope.
 func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, e, err := a.authenticate(r.Context(), r)

@@ -12,15 +12,17 @@ import (
 	"ubl"
 )
 
-// Caller is who sent the request, after the tenant let them in.
+// Caller is who sent the request. Their tenant lets them in with the first
+// question that is asked for them (see [Entering]), or with [Caller.Enter].
 type Caller struct {
 	Identity ubl.Identity
-	Role     ubl.Role
 	// ExpiresAt is when the credential ends; 0 for never.
 	ExpiresAt ubl.Time
 	// Revoked is closed once the credential is revoked on this node; nil if it
 	// cannot be noticed that way.
 	Revoked <-chan struct{}
+
+	entry
 }
 
 // Request is what the outermost handler knows of a request.

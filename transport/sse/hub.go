@@ -118,11 +118,14 @@ func (h *Hub) Stats() Stats {
 	}
 }
 
+// callerOf is the caller, whom their tenant has let in.
 func callerOf(r *http.Request) (*envelope.Caller, error) {
-	if c := envelope.CallerOf(r.Context()); c != nil {
-		return c, nil
+	c := envelope.CallerOf(r.Context())
+	if c == nil {
+		return nil, ubl.Errorf(ubl.CodeUnauthorized, "nobody is signed in")
 	}
-	return nil, ubl.Errorf(ubl.CodeUnauthorized, "nobody is signed in")
+	_, err := c.Enter(r.Context())
+	return c, err
 }
 
 // serve opens a stream and runs it to its end.

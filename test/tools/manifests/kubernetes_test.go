@@ -118,15 +118,26 @@ func TestNetworkPolicyKeepsThePort(t *testing.T) {
 	if !reflect.DeepEqual(policy.Spec.PodSelector.MatchLabels, pods) || !slices.Equal(policy.Spec.PolicyTypes, []networkingv1.PolicyType{"Ingress"}) {
 		t.Errorf("the policy is for %v, %v", policy.Spec.PodSelector.MatchLabels, policy.Spec.PolicyTypes)
 	}
+	between := map[string]bool{}
 	for _, rule := range policy.Spec.Ingress {
+		if len(rule.Ports) == 0 {
+			t.Error("a rule opens every port")
+		}
 		for _, port := range rule.Ports {
-			if name := port.Port.String(); name != "cluster-tcp" && name != "cluster-udp" {
-				continue
-			}
-			if len(rule.From) != 1 || rule.From[0].NamespaceSelector != nil || rule.From[0].IPBlock != nil ||
-				!reflect.DeepEqual(rule.From[0].PodSelector.MatchLabels, pods) {
-				t.Errorf("the port %s is open to %+v", port.Port, rule.From)
+			switch name := port.Port.String(); name {
+			case "http", "admin":
+			case "cluster-tcp", "cluster-udp":
+				between[name] = true
+				if len(rule.From) != 1 || rule.From[0].NamespaceSelector != nil || rule.From[0].IPBlock != nil ||
+					!reflect.DeepEqual(rule.From[0].PodSelector.MatchLabels, pods) {
+					t.Errorf("the port %s is open to %+v", name, rule.From)
+				}
+			default:
+				t.Errorf("the policy opens the port %s, which has no name in the pods", name)
 			}
 		}
+	}
+	if len(between) != 2 {
+		t.Errorf("between the nodes only %v is open", between)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
 )
@@ -140,7 +139,7 @@ func (f figures) has(s *parser.VectorSelector) error {
 		return fmt.Errorf("there is no figure %s", s.Name)
 	}
 	for _, m := range s.LabelMatchers {
-		if m.Name != labels.MetricName && !known[m.Name] && !scraped[m.Name] {
+		if m.Name != model.MetricNameLabel && !known[m.Name] && !scraped[m.Name] {
 			return fmt.Errorf("%s has no label %s", s.Name, m.Name)
 		}
 	}

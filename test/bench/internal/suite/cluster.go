@@ -5,11 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"ubl/test/bench/internal/load"
 	"ubl/test/bench/internal/proc"
 	"ubl/test/bench/internal/report"
 )
+
+// calm is how long every program is left alone before it is driven: fresh nodes
+// may still hand leaderships around.
+const calm = 3 * time.Second
 
 // contender is a program of the section cluster: how it is started, and which
 // of this program's commands drives it.
@@ -51,6 +56,9 @@ func (s *Suite) contend(ctx context.Context, c contender, dir string) error {
 		return err
 	}
 	defer s.end(report.Cluster, server)
+	if err := sleep(ctx, calm); err != nil {
+		return err
+	}
 	for i, clients := range report.ClusterClients() {
 		section := report.ClusterOf(clients)
 		if s.Report.IsMissing(section, c.subject) {

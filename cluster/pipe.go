@@ -1,0 +1,215 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"ubl"
+)
+
+// pipe carries questions to one other node and their answers back, on one
+// stream: what waits at the same moment shares a message, which makes a busy
+// node's forwarding many times cheaper than a call for each.
+type pipe struct {
+	node   *Node
+	server string
+
+	mu  sync.Mutex
+	now *session // nil until somebody asks, and after a failure
+}
+
+// session is a pipe's stream, from the first question to its end.
+type session struct {
+	pipe *pipe
+	ctx  context.Context
+	end  context.CancelFunc
+
+	mu      sync.Mutex
+	over    bool
+	last    uint64
+	waiting map[uint64]chan *askReply
+	out     outbox[askRequest]
+}
+
+// maxWaiting is how many questions to one node wait for their answers; then more
+// are refused.
+const maxWaiting = 8192
+
+var (
+	errPipe = errors.New("the connection broke")
+	errBusy = ubl.Errorf(ubl.CodeOverloaded, "too many requests wait for another node")
+)
+
+// ask sends a question and returns where its answer comes; the channel is closed
+// when the stream breaks. forget gives the answer up.
+func (p *pipe) ask(q askRequest) (reply <-chan *askReply, forget func(), err error) {
+	for {
+		s := p.session()
+		reply, id, err := s.ask(q)
+		if !errors.Is(err, errPipe) {
+			return reply, func() { s.forget(id) }, err
+		}
+		if p.node.ctx.Err() != nil {
+			return nil, nil, ubl.Errorf(ubl.CodeUnavailable, "this node is stopping")
+		}
+	}
+}
+
+func (p *pipe) session() *session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.now == nil {
+		s := &session{pipe: p, waiting: make(map[uint64]chan *askReply), out: newOutbox(askRequest.size)}
+		s.ctx, s.end = context.WithCancel(p.node.ctx)
+		p.now = s
+		p.node.work.Go(s.run)
+	}
+	return p.now
+}
+
+func (s *session) ask(q askRequest) (<-chan *askReply, uint64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.over:
+		return nil, 0, errPipe
+	case len(s.waiting) >= maxWaiting:
+		return nil, 0, errBusy
+	}
+	s.last++
+	q.ID = s.last
+	answer := make(chan *askReply, 1)
+	s.waiting[q.ID] = answer
+	s.out.add(q)
+	return answer, q.ID, nil
+}
+
+func (s *session) forget(id uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.waiting, id)
+}
+
+// run opens the stream, sends what is asked, and ends with the first failure.
+func (s *session) run() {
+	defer s.close()
+	conn, err := s.pipe.node.conns.to(s.pipe.server)
+	if err != nil {
+		return
+	}
+	stream, err := conn.NewStream(s.ctx, &grpc.StreamDesc{StreamName: callAsk, ServerStreams: true, ClientStreams: true}, "/"+serviceName+"/"+callAsk)
+	if err != nil {
+		return
+	}
+	s.pipe.node.work.Go(func() {
+		defer s.end()
+		s.receive(stream)
+	})
+	s.out.drain(s.ctx, func(batch []askRequest) error { return stream.SendMsg(&askBatch{Requests: batch}) })
+}
+
+func (s *session) receive(stream grpc.ClientStream) {
+	for {
+		var batch replyBatch
+		if stream.RecvMsg(&batch) != nil {
+			return
+		}
+		s.mu.Lock()
+		for i := range batch.Replies {
+			r := &batch.Replies[i]
+			if answer := s.waiting[r.ID]; answer != nil {
+				delete(s.waiting, r.ID)
+				answer <- r
+			}
+		}
+		s.mu.Unlock()
+	}
+}
+
+// close ends the session: those who wait learn that no answer will come.
+func (s *session) close() {
+	s.end()
+	s.pipe.mu.Lock()
+	if s.pipe.now == s {
+		s.pipe.now = nil
+	}
+	s.pipe.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+	for id, answer := range s.waiting {
+		delete(s.waiting, id)
+		close(answer)
+	}
+}
+
+// reset breaks the stream, where nothing has come over it for too long.
+func (p *pipe) reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.now != nil {
+		p.now.end()
+	}
+}
+
+// pipes are the pipes to other nodes.
+type pipes struct {
+	node *Node
+	mu   sync.Mutex
+	all  map[string]*pipe
+}
+
+func (s *pipes) to(server string) *pipe {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.all[server]
+	if p == nil {
+		p = &pipe{node: s.node, server: server}
+		if s.all == nil {
+			s.all = make(map[string]*pipe)
+		}
+		s.all[server] = p
+	}
+	return p
+}
+
+// over asks another node over its pipe, until the partition has another leader
+// than the given one.
+func (n *Node) over(ctx context.Context, r way, q askRequest) (*askReply, error) {
+	p := n.pipes.to(r.via)
+	wait := attemptTimeout
+	if deadline, ok := ctx.Deadline(); ok {
+		wait = min(wait, time.Until(deadline))
+	}
+	q.Timeout = wait.Milliseconds()
+	reply, forget, err := p.ask(q)
+	if err != nil {
+		return nil, err
+	}
+	defer forget()
+	timeout := time.NewTimer(wait)
+	defer timeout.Stop()
+	for moved := r.moved; ; {
+		select {
+		case answer, ok := <-reply:
+			if !ok {
+				return nil, ubl.Errorf(ubl.CodeUnavailable, "another node can't be reached").Because(errPipe)
+			}
+			return answer, nil
+		case <-moved:
+			var now string
+			if now, moved = n.routes.to(r.partition); now != "" && now != r.leader {
+				return nil, ubl.Errorf(ubl.CodeUnavailable, "leadership has moved")
+			}
+		case <-timeout.C:
+			p.reset()
+			return nil, ubl.Errorf(ubl.CodeUnavailable, "another node doesn't answer")
+		case <-ctx.Done():
+			return nil, ubl.AsError(ctx.Err())
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package envelope
+
+import (
+	"context"
+	"sync"
+
+	"ubl"
+)
+
+// entry is a caller's way into their tenant: still to be taken, or behind them.
+type entry struct {
+	mu   sync.Mutex
+	in   *ubl.Enter // nil once the tenant has let them in
+	ask  ubl.Asker
+	role ubl.Role
+}
+
+// Enters says that the caller's tenant has yet to let them in, and whom to ask.
+func (c *Caller) Enters(in ubl.Enter, ask ubl.Asker) { c.in, c.ask = &in, ask }
+
+// Let says that it has, with which role.
+func (c *Caller) Let(role ubl.Role) { c.in, c.role = nil, role }
+
+// Enter has the tenant let the caller in, where it hasn't yet, and tells their
+// role in it.
+func (c *Caller) Enter(ctx context.Context) (ubl.Role, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.in == nil {
+		return c.role, nil
+	}
+	entered, err := ubl.Ask[*ubl.Entered](ctx, c.ask, ubl.TenantName(c.in.Who.TenantID), *c.in)
+	if err != nil {
+		return "", err
+	}
+	c.Let(entered.Role)
+	return c.role, nil
+}
+
+// Entering is an Asker for transports: what it is asked first in a request
+// carries the caller's way into their tenant with it, and is refused where the
+// tenant doesn't let them in.
+func Entering(v ubl.Visitor) ubl.Asker { return entering{v} }
+
+type entering struct{ v ubl.Visitor }
+
+// Ask implements [ubl.Asker].
+func (e entering) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	c := CallerOf(ctx)
+	if c == nil {
+		return e.v.Ask(ctx, to, cmd)
+	}
+	c.mu.Lock()
+	if c.in == nil {
+		c.mu.Unlock()
+		return e.v.Ask(ctx, to, cmd)
+	}
+	defer c.mu.Unlock()
+	if to.Group().Tenant != c.in.Who.TenantID {
+		return nil, ubl.Errorf(ubl.CodeInternal, "the first question of a request is for the caller's own tenant")
+	}
+	entered, answer, err := e.v.Visit(ctx, *c.in, to, cmd)
+	if entered != nil {
+		c.Let(entered.Role)
+	}
+	return answer, err
+}
