@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,7 +17,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // leading is the store of a cluster as actors see it: each call goes to the node
 // that leads the group's partition.
-type leading struct{ w *world }
+type leading struct {
+	w        *world
+	inFlight *sync.WaitGroup
+}
 
 func (l leading) of(g ubl.Group) ubl.Store {
 	var n *Node
@@ -32,16 +36,20 @@ func (l leading) Begin(ctx context.Context, g ubl.Group) (ubl.Lease, ubl.LedgerH
 }
 func (l leading) End(g ubl.Group, lease ubl.Lease) { l.of(g).End(g, lease) }
 func (l leading) Submit(b *ubl.Batch, settled func(error)) {
-	l.of(b.Group).Submit(b, settled)
+	l.inFlight.Add(1)
+	l.of(b.Group).Submit(b, func(err error) {
+		settled(err)
+		l.inFlight.Done()
+	})
 }
 func (l leading) View(ctx context.Context, g ubl.Group, fn func(ubl.Snapshot) error) error {
 	return l.of(g).View(ctx, g, fn)
 }
 
 // alone is a cluster of one node: the conformance suite with restarts.
-type alone struct{ w *world }
+type alone struct{ leading }
 
-func (h alone) Store() ubl.Store { return leading{h.w} }
+func (h alone) Store() ubl.Store { return h.leading }
 func (h alone) Reopen() error {
 	h.w.stop(0)
 	h.w.start(0)
@@ -51,21 +59,20 @@ func (h alone) Reopen() error {
 
 func TestConformanceOfOne(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Harness {
-		return alone{newWorld(t, 1, func(o *Options) { o.Timeout = 50 * time.Millisecond })}
+		return alone{leading{newWorld(t, 1, func(o *Options) { o.Timeout = 50 * time.Millisecond }), new(sync.WaitGroup)}}
 	})
 }
 
 // moving is a cluster of three, where reopening means that every partition gets
 // another leader: what was granted before is void.
-type moving struct{ w *world }
+type moving struct{ leading }
 
-func (h moving) Store() ubl.Store { return leading{h.w} }
+func (h moving) Store() ubl.Store { return h.leading }
 func (h moving) Reopen() error {
+	h.inFlight.Wait() // as closing a store does
 	for p := range testPartitions {
 		old := h.w.leader(p)
-		if err := old.group(p).resign(); err != nil {
-			return err
-		}
+		eventually(h.w.t, "a leader resigns", func() bool { return old.group(p).resign() == nil })
 		eventually(h.w.t, "another node leads", func() bool {
 			n := h.w.leader(p)
 			return n != nil && n != old
@@ -77,5 +84,5 @@ func (h moving) Reopen() error {
 func TestConformanceOfThree(t *testing.T) {
 	// Slow to elect: on a busy machine no leadership may move by itself here.
 	w := newWorld(t, 3, func(o *Options) { o.Timeout = 2 * time.Second })
-	storetest.Run(t, func(t *testing.T) storetest.Harness { return moving{w} })
+	storetest.Run(t, func(t *testing.T) storetest.Harness { return moving{leading{w, new(sync.WaitGroup)}} })
 }

@@ -37,7 +37,7 @@ type Options struct {
 	CAFile, CertFile, KeyFile string
 	// Timeout is how long a leader may be silent before another is elected (500 ms).
 	Timeout time.Duration
-	// LogBytes is how far a partition's log grows before it is cut (32 MiB), or
+	// LogBytes is how far a partition's log grows before it is cut (128 MiB), or
 	// half the partition's size where that is more.
 	LogBytes int64
 	// DeadAfter is how long a node is dead before others take its places (1 min).
@@ -63,7 +63,7 @@ type Options struct {
 
 func (o Options) withDefaults() (Options, error) {
 	o.Timeout = cmp.Or(o.Timeout, 500*time.Millisecond)
-	o.LogBytes = cmp.Or(o.LogBytes, 32<<20)
+	o.LogBytes = cmp.Or(o.LogBytes, 128<<20)
 	o.SpreadEvery = cmp.Or(o.SpreadEvery, 2*time.Second)
 	o.DeadAfter = cmp.Or(o.DeadAfter, time.Minute)
 	if o.Shared == nil {

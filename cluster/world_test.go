@@ -142,12 +142,15 @@ func (w *world) settle() {
 	})
 }
 
-// leader is the node that leads a partition, nil if none does.
+// leader is the node that leads a partition, nil if none does: of two that think
+// so, the one of the newer term.
 func (w *world) leader(partition int) *Node {
+	var newest *Node
+	var epoch int64
 	for _, n := range w.nodes {
-		if n != nil && n.engine.Epoch(partition) != 0 {
-			return n
+		if n != nil && n.engine.Epoch(partition) > epoch {
+			newest, epoch = n, n.engine.Epoch(partition)
 		}
 	}
-	return nil
+	return newest
 }

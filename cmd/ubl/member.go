@@ -30,7 +30,7 @@ type clusterFlags struct {
 	ClusterCert       string        `type:"path" help:"This node's certificate under it." placeholder:"FILE"`
 	ClusterKey        string        `type:"path" help:"That certificate's key." placeholder:"FILE"`
 	ClusterTimeout    time.Duration `default:"500ms" help:"How long a leader may be silent before another is elected."`
-	ClusterLogBytes   int64         `default:"33554432" help:"How far a partition's log grows before it is cut." placeholder:"N"`
+	ClusterLogBytes   int64         `default:"134217728" help:"How far a partition's log grows before it is cut." placeholder:"N"`
 }
 
 // check refuses settings that make no sense.

@@ -25,6 +25,7 @@ func try(t *testing.T, p plan) *trial {
 		t.Skip("it takes some seconds")
 	}
 	needsCluster(t)
+	t.Parallel() // each has a network of its own
 	c := &trial{T: t, world: newWorld(t, seedOf(t), p)}
 	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
 	t.Cleanup(cancel)

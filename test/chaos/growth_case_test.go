@@ -18,6 +18,7 @@ func TestGrowth(t *testing.T) {
 		t.Skip("it takes half a minute")
 	}
 	needsCluster(t)
+	t.Parallel()
 	w := newWorld(t, seedOf(t), plan{count: 1, alone: true})
 	c := &trial{T: t, world: w}
 	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)

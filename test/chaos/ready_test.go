@@ -99,7 +99,7 @@ const healTime = 90 * time.Second
 
 // flux is how far replicas may be behind each other while clients write:
 // their figures are read one after another.
-const flux = 1000
+const flux = 200
 
 // whole waits until every member is ready and no replica is more than slack
 // entries behind.

@@ -43,6 +43,7 @@ func TestKilledAtEachStep(t *testing.T) {
 	}
 	for _, s := range steps {
 		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
 			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 			t.Cleanup(cancel)
 			s.reach(&trial{T: t, ctx: ctx}, s.name)

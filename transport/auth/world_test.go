@@ -75,8 +75,13 @@ func (w *world) do(method string, headers ...string) answer {
 	r = r.WithContext(envelope.WithRequest(r.Context(), &envelope.Request{ID: "req:test", Key: "client-key"}))
 	var a answer
 	rec := httptest.NewRecorder()
-	w.Middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		a.caller = envelope.CallerOf(r.Context())
+	w.Middleware(http.HandlerFunc(func(rec http.ResponseWriter, r *http.Request) {
+		c := envelope.CallerOf(r.Context())
+		if _, err := c.Enter(r.Context()); err != nil { // as any handler does
+			envelope.WriteError(rec, r, err)
+			return
+		}
+		a.caller = c
 	})).ServeHTTP(rec, r)
 	a.status, a.challenge = rec.Code, rec.Header().Get("WWW-Authenticate")
 	if a.caller == nil {

@@ -101,17 +101,23 @@ func NewError(ctx context.Context, err error) (status int, body ErrorBody) {
 // come back.
 func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	status, body := NewError(r.Context(), err)
-	SetRetryAfter(w.Header(), status)
+	SetHints(w.Header(), status)
 	Write(w, status, body)
 }
 
 // retryAfter is how long a refused client should wait.
 const retryAfter = time.Second
 
-// SetRetryAfter sets Retry-After where the status is a refusal for load.
-func SetRetryAfter(h http.Header, status int) {
-	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
+// SetHints sets the headers that go with a status: when to come back after a
+// refusal for load, and how to identify oneself where that was not enough.
+func SetHints(h http.Header, status int) {
+	switch status {
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		h.Set("Retry-After", strconv.Itoa(int(retryAfter/time.Second)))
+	case http.StatusUnauthorized:
+		if h.Get("WWW-Authenticate") == "" {
+			h.Set("WWW-Authenticate", `Bearer error="invalid_token"`)
+		}
 	}
 }
 
