@@ -4,8 +4,9 @@
 GO    ?= go
 TOOLS := $(GO) tool -modfile=test/tools/go.mod
 FUZZ  ?= 30s
+CHAOS ?= 30m
 
-.PHONY: help run test deps check bench fuzz
+.PHONY: help run test deps check bench chaos fuzz
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,6 +17,7 @@ run: ## start a node on http://127.0.0.1:8080 with its data in ./ubl-data
 test: deps check ## check the code and run every test with the race detector
 	$(GO) test -race -timeout 20m ./...
 	cd test/bench && $(GO) vet ./... && $(GO) test ./...
+	cd test/tools/manifests && $(GO) vet ./... && $(GO) test ./...
 
 deps: # what the tests need beyond Go
 	@./test/tools/deps.sh
@@ -28,6 +30,9 @@ check: ## gofmt, vet, staticcheck, and govulncheck where its database is reachab
 
 bench: ## measure side by side with peers; writes test/bench/results
 	cd test/bench && $(GO) run . $(BENCHFLAGS)
+
+chaos: ## break the nodes of a cluster at random for CHAOS (30m); writes test/chaos/results
+	CHAOS_DURATION=$(CHAOS) $(GO) test -run TestChaosLong -count=1 -timeout 0 -v ./test/chaos
 
 fuzz: ## run every fuzz target for FUZZ (30s) each
 	@./test/tools/fuzz.sh $(FUZZ)

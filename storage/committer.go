@@ -23,6 +23,9 @@ func (p *partition) commitAll() {
 	debug.SetPanicOnFault(true)
 	defer close(p.settling)
 	for {
+		if p.replicated() {
+			p.proposals <- struct{}{}
+		}
 		items := p.queue.take(nil, p.opts.TxBatches, p.opts.TxBytes)
 		if len(items) == 0 {
 			return

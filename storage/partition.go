@@ -28,7 +28,9 @@ type partition struct {
 	queue    *queue
 	settling chan chunk    // committer to settler
 	settled  chan struct{} // closed when the settler is through
-	late     lateSettler
+	// proposals has a slot for each entry that may be on its way through the log.
+	proposals chan struct{}
+	late      lateSettler
 
 	// durable is the id of the newest transaction whose last sync is over.
 	durable atomic.Uint64
@@ -56,6 +58,11 @@ type partition struct {
 	lost        bool // the file can't be believed any more
 }
 
+// maxProposals is how many entries of a partition are on their way through the
+// log at a time. More would make each smaller, and an entry has its price on
+// every replica; fewer would leave the disk idle while answers go out.
+const maxProposals = 3
+
 // opened is a bbolt file with bbolt's own handle, for reading meta pages.
 type opened struct {
 	db   *bolt.DB
@@ -69,7 +76,8 @@ func openPartition(dir string, m *manifest, index int, o *Options) (*partition, 
 	p := &partition{
 		index: index, opts: o, path: filepath.Join(dir, partitionName(index)), label: m.label(index),
 		queue:       newQueue(),
-		settling:    make(chan chunk, 1),
+		settling:    make(chan chunk, maxProposals),
+		proposals:   make(chan struct{}, maxProposals),
 		settled:     make(chan struct{}),
 		generations: make(map[ubl.Group]int64),
 	}

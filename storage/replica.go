@@ -70,7 +70,7 @@ func (e *Engine) Apply(partition int, entries []Entry) ([][]error, error) {
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	results, err := p.applyAll(entries)
-	if err == nil && p.writer.tx != nil && p.openBytes >= p.opts.TxBytes {
+	if err == nil && p.writer.tx != nil && p.openBytes >= openLimit {
 		err = p.commitOpen()
 	}
 	if err != nil {
@@ -102,8 +102,12 @@ func (p *partition) applyAll(entries []Entry) (results [][]error, err error) {
 	return results, nil
 }
 
-// flushAfter is how long what was applied may stay in an open transaction.
-const flushAfter = 100 * time.Millisecond
+const (
+	// flushAfter is how long what was applied may stay in an open transaction,
+	// openLimit how many bytes of it.
+	flushAfter = 200 * time.Millisecond
+	openLimit  = 8 * mib
+)
 
 func (p *partition) beginOpen() error {
 	w := &p.writer

@@ -7,8 +7,11 @@ import "sync"
 func (p *partition) settle() {
 	defer close(p.settled)
 	for c := range p.settling {
-		if c.proposal != nil {
-			p.await(&c)
+		if p.replicated() {
+			if c.proposal != nil {
+				p.await(&c)
+			}
+			<-p.proposals
 		} else if c.commit.Batches+c.commit.Refused > 0 {
 			p.opts.Observe(c.commit)
 		}

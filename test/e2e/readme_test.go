@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +22,7 @@ func TestReadmeTour(t *testing.T) {
 	if err := os.Symlink(n.path, filepath.Join(dir, "ubl")); err != nil {
 		t.Fatal(err)
 	}
-	script := "set -e\n" + tour(t)
+	script := "set -e\n" + section(t, "tour")
 	script = strings.ReplaceAll(script, "http://127.0.0.1:8080", "http://"+n.addr)
 	script = strings.ReplaceAll(script, "./ubl token owner@localhost", "./ubl token owner@localhost --data "+n.dir)
 	cmd := exec.Command("bash", "-c", script)
@@ -53,17 +54,17 @@ func TestReadmeTour(t *testing.T) {
 	}
 }
 
-// tour is the shell code between the README's tour comments.
-func tour(t *testing.T) string {
+// section is the shell code between two comments of the README.
+func section(t *testing.T, name string) string {
 	t.Helper()
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(readme), "<!-- tour:")
-	part, _, found := strings.Cut(rest, "<!-- end of tour -->")
+	_, rest, _ := strings.Cut(string(readme), "<!-- "+name+":")
+	part, _, found := strings.Cut(rest, "<!-- end of "+name+" -->")
 	if !found {
-		t.Fatal("the README has no tour")
+		t.Fatalf("the README has no section %s", name)
 	}
 	var script strings.Builder
 	for i, block := range strings.Split(part, "```") {
@@ -72,4 +73,59 @@ func tour(t *testing.T) string {
 		}
 	}
 	return script.String()
+}
+
+// TestReadmeGrow runs the README's way from one node to three: a node alone with
+// a message, and then what the README says, in one shell.
+func TestReadmeGrow(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("the section needs bash")
+	}
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(path, filepath.Join(dir, "ubl")); err != nil {
+		t.Fatal(err)
+	}
+	script := `set -e
+trap 'kill $(jobs -p) 2>/dev/null; wait; tail -n 50 *.log' EXIT
+./ubl serve > alone.log 2>&1 & pid=$!
+./ubl health --wait 30s
+UBL_TOKEN=$(./ubl token owner@localhost) ./ubl send r:general "written by a node alone"
+kill $pid; wait $pid; echo "stopped"
+` + section(t, "grow")
+	for _, port := range []string{"8080", "8082", "8083", "7101", "7102", "7103"} {
+		script = strings.ReplaceAll(script, "127.0.0.1:"+port, freeAddress(t))
+	}
+	// What the README takes from the defaults.
+	script = strings.ReplaceAll(script, "./ubl serve >", "./ubl serve --listen $UBL_LISTEN >")
+	cmd := exec.Command("bash", "-c", script)
+	cmd.Dir = dir
+	main := freeAddress(t)
+	cmd.Env = append(os.Environ(), "UBL_LISTEN="+main, "UBL_URL=http://"+main)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("the section ends with %v:\n%s", err, out)
+	}
+	rest := string(out)
+	for _, want := range []string{"stopped", "written by a node alone", "n1  ", "still here", "ok: t:localhost"} {
+		at := strings.Index(rest, want)
+		if at < 0 {
+			t.Fatalf("%q doesn't come where the README says so:\n%s", want, out)
+		}
+		rest = rest[at+len(want):]
+	}
+}
+
+// freeAddress is a loopback address that nobody listens on now.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }
