@@ -56,7 +56,8 @@ func follow(t *testing.T, h *harness.House, who ubl.Identity, path string) *bufi
 	router := chi.NewRouter()
 	router.Get("/api/events/rooms/{roomId}", hub.Room)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		caller := &envelope.Caller{Identity: who, Role: ubl.RoleOwner}
+		caller := &envelope.Caller{Identity: who}
+		caller.Let(ubl.RoleOwner)
 		router.ServeHTTP(w, r.WithContext(envelope.WithCaller(r.Context(), caller)))
 	}))
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
