@@ -64,8 +64,8 @@ func (c *controller) balance(ctx context.Context) error {
 		return err
 	}
 	c.count(t, &v)
-	if changed, err := c.revise(ctx, v); err != nil || changed {
-		return err
+	if next, _ := c.revised(t, v); next != t {
+		return c.revise(ctx, v)
 	}
 	steps := placement.Plan(t, v)
 	if len(steps) > 0 {
@@ -131,33 +131,37 @@ func (c *controller) count(t *placement.Table, v *placement.View) {
 	}
 }
 
-// revise brings the table up to date: addresses, nodes that have left, and who
-// should vote where.
-func (c *controller) revise(ctx context.Context, v placement.View) (changed bool, err error) {
-	var before *placement.Table
+// revise brings the table up to date.
+func (c *controller) revise(ctx context.Context, v placement.View) error {
 	var gone []string
-	after, err := c.change(ctx, func(t *placement.Table, fresh placement.View) (*placement.Table, error) {
+	_, err := c.change(ctx, func(t *placement.Table, fresh placement.View) (*placement.Table, error) {
 		fresh.LongDead = v.LongDead
-		before, gone = t, nil
-		t = c.addresses(t, fresh)
-		for _, n := range t.Nodes {
-			if next, err := t.Forget(n.ID, fresh); err == nil {
-				t, gone = next, append(gone, n.ID)
-			}
-		}
-		next := placement.Assign(t, fresh)
-		if next != before {
-			next.Version = before.Version + 1
-		}
+		var next *placement.Table
+		next, gone = c.revised(t, fresh)
 		return next, nil
 	})
-	if err != nil || after == before {
-		return false, err
+	if err != nil {
+		return err
 	}
 	for _, id := range gone {
 		c.node.opts.Joined(id, false)
 	}
-	return true, nil
+	return nil
+}
+
+// revised is the table with the addresses of now, without nodes that have left,
+// and with who should vote where; the same where that is as it was.
+func (c *controller) revised(t *placement.Table, v placement.View) (next *placement.Table, gone []string) {
+	next = c.addresses(t, v)
+	for _, n := range next.Nodes {
+		if without, err := next.Forget(n.ID, v); err == nil {
+			next, gone = without, append(gone, n.ID)
+		}
+	}
+	if next = placement.Assign(next, v); next != t {
+		next.Version = t.Version + 1
+	}
+	return next, gone
 }
 
 // addresses takes over where members say they are now.

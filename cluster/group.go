@@ -79,14 +79,14 @@ func (g *group) open() (err error) {
 		return err
 	}
 	g.logged.Store(dirBytes(filepath.Join(groupDir(n.opts.Dir, g.partition), logDir)))
-	cache, err := raft.NewLogCache(512, g.files.log)
+	cache, err := raft.NewLogCache(512, watched{g.files.log, g.halt})
 	if err != nil {
 		return err
 	}
 	g.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: n.mesh.RaftLayer(g.partition), MaxPool: 3, Timeout: max(2*time.Second, 4*n.opts.Timeout), Logger: n.raftLog,
 	})
-	g.raft, err = raft.NewRaft(g.config(), fsm{g}, cache, g.files.log, g.files.snapshots, g.transport)
+	g.raft, err = raft.NewRaft(g.config(), fsm{g}, cache, patient{g.files.log, n.log.With("partition", g.partition)}, g.files.snapshots, g.transport)
 	if err != nil {
 		return errors.Join(err, g.transport.Close())
 	}
@@ -259,12 +259,29 @@ func (g *group) resign() error {
 	return g.raft.LeadershipTransfer().Error()
 }
 
+// endTimeout bounds how long Raft may take to stop: it doesn't while it waits for
+// a full disk.
+const endTimeout = 10 * time.Second
+
+func (g *group) endRaft() error {
+	ended := make(chan error, 1)
+	go func() { ended <- g.raft.Shutdown().Error() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(endTimeout):
+		return fmt.Errorf("partition %d didn't stop in time", g.partition)
+	}
+}
+
 // close ends this node's part in the group.
 func (g *group) close() error {
 	var err error
 	g.closing.Do(func() {
 		close(g.stop)
-		err = g.raft.Shutdown().Error()
+		if err = g.endRaft(); err != nil {
+			return
+		}
 		g.work.Wait()
 		g.raft.DeregisterObserver(g.observer)
 		err = errors.Join(err, g.transport.Close(), g.files.log.Close())
