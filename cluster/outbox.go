@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"runtime"
 	"sync"
 )
 
@@ -40,6 +41,7 @@ func (o *outbox[T]) drain(ctx context.Context, send func([]T) error) {
 		case <-ctx.Done():
 			return
 		}
+		runtime.Gosched() // who is about to add shares the message
 		for batch := o.take(); len(batch) > 0; batch = o.take() {
 			if send(batch) != nil {
 				return

@@ -6,18 +6,23 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/klauspost/compress/s2"
+
 	"ubl"
 )
 
 // The format of a log entry, version 1. Numbers are varints, texts and byte
 // strings have their length in front.
 //
-//	entry    1, then operations until the end
+//	entry    1, then in one S2 block: operations until the end
 //	batch    1, tenant, shard, generation, epoch, head, next, atoms, counters, records
 //	note     2, epoch, name, from, value
 //	head     seq, hash
 //	counter  key, from, to
 //	record   key, 0 | key, 1, value
+//
+// Entries are compressed because their bytes go over the network, through
+// encryption and to disk once a replica, and atoms are much alike.
 //
 // Entries are applied on every replica and again after a restart, so how one is
 // read may never change: a new meaning takes a new version.
@@ -25,6 +30,8 @@ const (
 	entryVersion = 1
 	opBatch      = 1
 	opNote       = 2
+	// maxEntry bounds what an entry may decompress to.
+	maxEntry = 256 * mib
 )
 
 // operation is one thing that an entry does: a batch or a note.
@@ -90,12 +97,31 @@ func appendBytes(dst, b []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
 }
 
-// decodeEntry reads an entry. What it returns refers to data.
-func decodeEntry(data []byte) ([]operation, error) {
-	r := entryReader{rest: data}
-	if v := r.byte(); v != entryVersion {
-		return nil, fmt.Errorf("%w: its version is %d, this program knows %d", errEntry, v, entryVersion)
+// sealEntry makes an entry of operations.
+func sealEntry(ops []byte) []byte {
+	entry := make([]byte, 1, 64+len(ops)/2)
+	entry[0] = entryVersion
+	return append(entry, s2.Encode(nil, ops)...)
+}
+
+// decodeEntry reads an entry. What it returns refers to scratch, which is grown
+// where it is too small, and is returned for the next.
+func decodeEntry(data, scratch []byte) (ops []operation, _ []byte, err error) {
+	if len(data) == 0 || data[0] != entryVersion {
+		return nil, scratch, fmt.Errorf("%w: this program knows version %d", errEntry, entryVersion)
 	}
+	if n, err := s2.DecodedLen(data[1:]); err != nil || n > maxEntry {
+		return nil, scratch, errEntry
+	}
+	if scratch, err = s2.Decode(scratch[:cap(scratch)], data[1:]); err != nil {
+		return nil, scratch, fmt.Errorf("%w: %w", errEntry, err)
+	}
+	ops, err = decodeOperations(scratch)
+	return ops, scratch, err
+}
+
+func decodeOperations(data []byte) ([]operation, error) {
+	r := entryReader{rest: data}
 	var ops []operation
 	for len(r.rest) > 0 && !r.bad {
 		switch r.byte() {

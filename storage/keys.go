@@ -21,8 +21,9 @@ const (
 	atomSpace = 'a'
 	headSpace = 'h'
 	// keyEnd follows a group's name in its keys; a group ends where keyEnd+1 would begin.
-	keyEnd  = 0x00
-	crcSize = 4
+	keyEnd      = 0x00
+	crcSize     = 4
+	atomKeySize = 9 // 'a' and seq
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

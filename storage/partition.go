@@ -43,6 +43,7 @@ type partition struct {
 	generations map[ubl.Group]int64 // the newest of each group that holds a lease
 	leases      atomic.Int64        // how many those are, for anyone
 	proposed    int64               // the epoch of the newest proposal
+	ops         []byte              // scratch: of the newest proposal
 	writer      writer
 	lostTx      bool // a transaction could not be ended: bbolt's Close would hang
 
@@ -52,6 +53,7 @@ type partition struct {
 
 	applying    sync.Mutex  // guards writer, the open transaction and what follows
 	isOpen      atomic.Bool // a transaction is open
+	entry       []byte      // scratch: the newest entry's operations
 	openBytes   int
 	openBatches int
 	flusher     *time.Timer
@@ -61,7 +63,7 @@ type partition struct {
 // maxProposals is how many entries of a partition are on their way through the
 // log at a time. More would make each smaller, and an entry has its price on
 // every replica; fewer would leave the disk idle while answers go out.
-const maxProposals = 3
+const maxProposals = 1
 
 // opened is a bbolt file with bbolt's own handle, for reading meta pages.
 type opened struct {

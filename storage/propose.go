@@ -5,7 +5,7 @@ import "ubl"
 // propose hands the items to the partition's log as one entry; what can't be
 // right is refused here. It is the committer of a replica.
 func (p *partition) propose(items []item) chunk {
-	entry := []byte{entryVersion}
+	ops := p.ops[:0]
 	epoch := p.epoch.Load()
 	if epoch != p.proposed { // no lease outlives its epoch
 		clear(p.generations)
@@ -23,18 +23,19 @@ func (p *partition) propose(items []item) chunk {
 			it.err = errNotLeading()
 		case it.note != nil:
 			it.note.epoch = epoch
-			entry = appendOperation(entry, operation{note: it.note})
+			ops = appendOperation(ops, operation{note: it.note})
 		case it.batch.Lease != (ubl.Lease{Generation: p.generations[it.batch.Group], Epoch: epoch}) || it.batch.Lease.Generation == 0:
 			it.err = conflict("the lease")
 		default:
-			entry = appendOperation(entry, operation{batch: it.batch})
+			ops = appendOperation(ops, operation{batch: it.batch})
 		}
 		it.proposed = it.err == nil && (it.batch != nil || it.note != nil)
 		it.batch, it.note = nil, nil
 	}
 	c := chunk{items: items}
-	if len(entry) > 1 {
-		c.proposal = p.opts.Propose(p.index, entry)
+	p.ops = ops
+	if len(ops) > 0 {
+		c.proposal = p.opts.Propose(p.index, sealEntry(ops))
 	}
 	return c
 }

@@ -95,7 +95,7 @@ func (p *partition) applyAll(entries []Entry) (results [][]error, err error) {
 		if results[i], err = p.applyEntry(w, entry); err != nil {
 			return nil, err
 		}
-		p.openBytes += len(entry.Data)
+		p.openBytes += len(p.entry)
 		p.openBatches += len(results[i])
 		p.applied.Store(entry.Index)
 	}
@@ -164,8 +164,9 @@ func (p *partition) finishOpen() (err error) {
 // applyEntry does what the entry says as far as it fits what is stored. It may
 // depend on nothing else: every replica must come to the same.
 func (p *partition) applyEntry(w *writer, entry Entry) ([]error, error) {
-	ops, err := decodeEntry(entry.Data)
-	if err != nil {
+	var ops []operation
+	var err error
+	if ops, p.entry, err = decodeEntry(entry.Data, p.entry); err != nil {
 		return nil, err
 	}
 	refusals := make([]error, len(ops))

@@ -103,6 +103,11 @@ func (w *writer) put(b *ubl.Batch, prefix int) error {
 	for _, r := range b.Records {
 		key := append(w.key[:prefix], r.Key...)
 		w.key = key[:prefix]
+		// A record in a counter's place takes it, wherever transactions end: they
+		// end elsewhere on every replica.
+		if _, ok := w.counters[string(key)]; ok {
+			delete(w.counters, string(key))
+		}
 		if r.Value == nil {
 			if err := w.data.Delete(key); err != nil {
 				return err
@@ -185,6 +190,7 @@ func checkForm(b *ubl.Batch) error {
 	ok := validGroup(b.Group) && b.Head.Seq >= 0 && b.Next.Seq == b.Head.Seq+int64(len(b.Atoms)) &&
 		(len(b.Atoms) > 0 || b.Next == b.Head)
 	room := bolt.MaxKeySize - len(b.Group.Tenant) - len(b.Group.Shard) - 2
+	ok = ok && room >= atomKeySize
 	for _, r := range b.Records {
 		ok = ok && validKey(r.Key, room)
 	}

@@ -25,7 +25,7 @@ var rooms = map[string]room{
 	"ubl":                   {outside: []string{"github.com/gowebpki/jcs"}},
 	"ubl/schemas":           {},
 	"ubl/actors":            {inside: []string{"ubl"}, outside: []string{"github.com/asynkron/protoactor-go/actor"}},
-	"ubl/storage":           {inside: []string{"ubl"}, outside: []string{"go.etcd.io/bbolt"}},
+	"ubl/storage":           {inside: []string{"ubl"}, outside: []string{"go.etcd.io/bbolt", "github.com/klauspost/compress/s2"}},
 	"ubl/cluster/wire":      {inside: []string{"ubl"}, outside: []string{"github.com/vmihailenco/msgpack/v5"}},
 	"ubl/cluster/placement": {},
 	"ubl/cluster/mesh":      {outside: []string{"github.com/hashicorp/memberlist", "github.com/hashicorp/raft"}},

@@ -126,6 +126,7 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 	keeping, release := context.WithCancel(ctx)
 	defer release()
 	kept := n.keep(keeping, again)
+	go tuneGC(keeping, p.env)
 	select {
 	case <-ctx.Done():
 	case err = <-failed:

@@ -96,5 +96,5 @@ func (c *trial) sends(what string, within time.Duration) {
 // whole waits until the cluster is whole while the load goes on.
 func (c *trial) whole() {
 	c.Helper()
-	c.must(c.world.wholeWithin(c.ctx, flux))
+	c.must(c.world.wholeWithin(c.ctx, underLoad))
 }

@@ -75,7 +75,7 @@ func (d *driver) round(ctx context.Context, round int) error {
 		}
 	}
 	d.world.setTrouble(names(strikes) + ", healing")
-	return errors.Join(append(errs, d.world.wholeWithin(ctx, flux))...)
+	return errors.Join(append(errs, d.world.wholeWithin(ctx, underLoad))...)
 }
 
 // plan draws a minority of nodes and one or two kinds of trouble for each. The
@@ -149,7 +149,7 @@ func (d *driver) blackout(ctx context.Context, round int) error {
 			return err
 		}
 	}
-	return d.world.wholeWithin(ctx, flux)
+	return d.world.wholeWithin(ctx, underLoad)
 }
 
 func (d *driver) say(round int, strikes []strike) {

@@ -89,7 +89,7 @@ func (w *world) up() {
 	if err := w.start(all...); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := w.whole(ctx, flux); err != nil {
+	if err := w.whole(ctx, underLoad); err != nil {
 		w.t.Fatalf("the nodes don't become one server: %v", err)
 	}
 }
@@ -97,13 +97,18 @@ func (w *world) up() {
 // healTime is how long a world may take to be whole after the last fault.
 const healTime = 90 * time.Second
 
-// flux is how far replicas may be behind each other while clients write:
-// their figures are read one after another.
-const flux = 200
+// rest is whether clients write meanwhile.
+type rest bool
 
-// whole waits until every member is ready and no replica is more than slack
-// entries behind.
-func (w *world) whole(ctx context.Context, slack uint64) error {
+const (
+	underLoad rest = false
+	atRest    rest = true
+)
+
+// whole waits until every member is ready and every replica has what the newest
+// one had: when the waiting began, or, when nobody writes, has at all.
+func (w *world) whole(ctx context.Context, r rest) error {
+	var goal map[int]uint64
 	return poll(ctx, 50*time.Millisecond, func(ctx context.Context) error {
 		var errs []error
 		for _, n := range w.members() {
@@ -112,7 +117,14 @@ func (w *world) whole(ctx context.Context, slack uint64) error {
 		if err := errors.Join(errs...); err != nil || w.alone {
 			return err
 		}
-		return w.settled(ctx, slack)
+		all, err := w.settled(ctx)
+		if err != nil {
+			return err
+		}
+		if goal == nil || r == atRest {
+			goal = all.newest()
+		}
+		return all.behind(goal)
 	})
 }
 

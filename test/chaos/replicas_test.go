@@ -60,7 +60,7 @@ func hashData(path string) (string, error) {
 // look and the kill makes a second attempt right.
 func (w *world) checkReplicas(ctx context.Context) (wrong []string) {
 	for range 3 {
-		if err := w.wholeWithin(ctx, 0); err != nil {
+		if err := w.wholeWithin(ctx, atRest); err != nil {
 			return []string{err.Error()}
 		}
 		all, err := w.picture(ctx)

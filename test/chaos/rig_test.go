@@ -168,14 +168,14 @@ func TestWorlds(t *testing.T) {
 			must(t, w.start(w.all()...))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			must(t, w.whole(ctx, 0))
+			must(t, w.whole(ctx, atRest))
 			n := w.node(2)
 			must(t, n.signal(syscall.SIGSTOP))
 			if n.ready(ctx) == nil || w.node(1).ready(ctx) != nil {
 				t.Error("a paused node answers, or another one doesn't")
 			}
 			must(t, n.signal(syscall.SIGCONT))
-			must(t, w.whole(ctx, 0))
+			must(t, w.whole(ctx, atRest))
 			must(t, n.stop(stopTime))
 		})
 	}
@@ -187,7 +187,7 @@ func TestProcessEndsByItself(t *testing.T) {
 	must(t, w.start(w.all()...))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	must(t, w.whole(ctx, 0))
+	must(t, w.whole(ctx, atRest))
 	p := w.node(1).running()
 	must(t, p.cmd.Process.Kill())
 	<-p.ended

@@ -111,19 +111,26 @@ func (p picture) terms() (sum uint64) {
 // partitions is how many a cluster has.
 const partitions = 8
 
-// behind says which replica is more than slack entries behind the newest.
-func (p picture) behind(slack uint64) error {
+// newest is the newest entry that anyone has of each partition.
+func (p picture) newest() map[int]uint64 {
+	out := make(map[int]uint64)
+	for i, replicas := range p {
+		for _, r := range replicas {
+			out[i] = max(out[i], r.applied, r.commit)
+		}
+	}
+	return out
+}
+
+// behind says which replica hasn't applied what it should have by now.
+func (p picture) behind(goal map[int]uint64) error {
 	if len(p) != partitions {
 		return fmt.Errorf("%d partitions have a replica, want %d", len(p), partitions)
 	}
 	for i, replicas := range p {
-		newest := uint64(0)
-		for _, r := range replicas {
-			newest = max(newest, r.applied, r.commit)
-		}
 		for n, r := range replicas {
-			if r.applied+slack < newest {
-				return fmt.Errorf("%s has applied %d of %d entries of partition %d", n, r.applied, newest, i)
+			if r.applied < goal[i] {
+				return fmt.Errorf("%s has applied %d of %d entries of partition %d", n, r.applied, goal[i], i)
 			}
 		}
 		if p.leader(i) == nil {
@@ -147,22 +154,17 @@ func lists(s *ubl.ClusterStatus, id string) bool {
 	return slices.ContainsFunc(s.Nodes, func(n ubl.ClusterNode) bool { return n.NodeID == id })
 }
 
-// settled says what keeps the cluster from being as it should be in the long
-// run: each partition with a leader and its voters among the members, and every
-// replica close behind it.
-func (w *world) settled(ctx context.Context, slack uint64) error {
+// settled is the picture of a cluster whose partitions all have their voters
+// among the members.
+func (w *world) settled(ctx context.Context) (picture, error) {
 	s, err := w.status(ctx)
+	if err == nil {
+		err = placed(s, w.members())
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := placed(s, w.members()); err != nil {
-		return err
-	}
-	all, err := w.picture(ctx)
-	if err != nil {
-		return err
-	}
-	return all.behind(slack)
+	return w.picture(ctx)
 }
 
 // placed says who is a member and should not be, and which partition hasn't its

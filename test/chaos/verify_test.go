@@ -54,7 +54,7 @@ func (l *load) verify() *verdicts {
 	l.finish()
 	ctx, cancel := context.WithTimeoutCause(context.Background(), 5*time.Minute, errors.New("the checks took too long"))
 	defer cancel()
-	v.fail("whole again", "the cluster", w.wholeWithin(ctx, 0))
+	v.fail("whole again", "the cluster", w.wholeWithin(ctx, atRest))
 	for _, t := range l.tenants {
 		l.verifyTenant(ctx, v, t)
 	}
@@ -77,10 +77,10 @@ func (l *load) verify() *verdicts {
 }
 
 // wholeWithin gives a cluster its time to heal.
-func (w *world) wholeWithin(ctx context.Context, slack uint64) error {
+func (w *world) wholeWithin(ctx context.Context, r rest) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, healTime, fmt.Errorf("not whole within %s", healTime))
 	defer cancel()
-	return w.whole(ctx, slack)
+	return w.whole(ctx, r)
 }
 
 func (l *load) verifyTenant(ctx context.Context, v *verdicts, t *tenant) {
