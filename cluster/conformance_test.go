@@ -83,6 +83,6 @@ func (h moving) Reopen() error {
 
 func TestConformanceOfThree(t *testing.T) {
 	// Slow to elect: on a busy machine no leadership may move by itself here.
-	w := newWorld(t, 3, func(o *Options) { o.Timeout = 2 * time.Second })
+	w := newWorld(t, 3, func(o *Options) { o.Timeout = 5 * time.Second })
 	storetest.Run(t, func(t *testing.T) storetest.Harness { return moving{leading{w, new(sync.WaitGroup)}} })
 }

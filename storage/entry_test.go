@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -45,9 +46,15 @@ func goldenEntries() map[string][]operation {
 			{Key: []byte("m2"), Value: []byte{}},
 		},
 	}
+	alike := &ubl.Batch{Group: batch.Group, Lease: batch.Lease, Head: batch.Next, Counters: []ubl.Counter{}, Records: []ubl.Record{},
+		Next: ubl.LedgerHead{Seq: batch.Next.Seq + 20, HeadHash: "h:cc"}}
+	for i := range 20 { // so that there is something to compress
+		alike.Atoms = append(alike.Atoms, fmt.Appendf(nil, `{"did":"messenger.send","seq":%d,"status":"executed"}`, i+44))
+	}
 	table := &note{epoch: 7, name: "table", from: 2, value: []byte("value")}
 	return map[string][]operation{
 		"empty": nil,
+		"alike": {{batch: alike}},
 		"batch": {{batch: batch}},
 		"note":  {{note: table}},
 		"mixed": {{note: table}, {batch: batch}, {batch: &ubl.Batch{Group: ubl.Group{Tenant: "t", Shard: "s"},

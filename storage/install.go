@@ -154,6 +154,9 @@ func (p *partition) emptyFile() error {
 // replace closes the file, lets fn put another in its place, and opens that.
 // Readers meanwhile find it closed. p.applying is held.
 func (p *partition) replace(fn func() error) error {
+	if p.closed {
+		return errClosed()
+	}
 	if tx := p.writer.tx; tx != nil {
 		p.lostTx = p.lostTx || !rollback(tx)
 		p.writer.tx = nil

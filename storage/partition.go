@@ -58,6 +58,7 @@ type partition struct {
 	openBatches int
 	flusher     *time.Timer
 	lost        bool // the file can't be believed any more
+	closed      bool
 }
 
 // maxProposals is how many entries of a partition are on their way through the
@@ -160,8 +161,13 @@ func (p *partition) start(db *bolt.DB) (err error) {
 	})
 }
 
-// waitDurable returns once the transaction is durable.
+// waitDurable returns once the transaction is durable. What a replica has is
+// durable in the log; and its file may have been replaced by one whose
+// transactions have smaller numbers.
 func (p *partition) waitDurable(ctx context.Context, tx uint64) error {
+	if p.replicated() {
+		return nil
+	}
 	for p.durable.Load() < tx {
 		p.mu.Lock()
 		if p.durable.Load() >= tx {
@@ -194,7 +200,7 @@ func (p *partition) advance(tx uint64, failed error) {
 	if failed != nil {
 		p.failed = failed
 	} else {
-		p.durable.Store(tx)
+		p.durable.Store(max(tx, p.durable.Load()))
 	}
 	if p.changed != nil {
 		close(p.changed)
@@ -212,22 +218,28 @@ func (p *partition) failure() error {
 func (p *partition) close() error {
 	p.queue.close()
 	<-p.settled
+	if p.replicated() {
+		return p.closeReplica()
+	}
+	return p.closeFile()
+}
+
+func (p *partition) closeFile() error {
 	if p.lostTx {
 		return fmt.Errorf("partition %d: its file stays open, a transaction could not be ended: %w", p.index, p.failure())
 	}
-	if !p.replicated() {
-		return p.database().Close()
-	}
-	return p.closeReplica()
+	return p.database().Close()
 }
 
 // closeReplica makes the file whole without its log, unless it can't be trusted.
 func (p *partition) closeReplica() error {
 	p.flusher.Stop()
-	_ = p.flush() // what isn't in the file is in the log
 	p.applying.Lock()
 	defer p.applying.Unlock()
-	err := errors.Join(p.database().Sync(), p.database().Close())
+	_ = p.flushOpen() // what isn't in the file is in the log
+	p.closed = true
+	p.advance(0, errClosed()) // whoever still applies is not to halt the replica
+	err := errors.Join(p.database().Sync(), p.closeFile())
 	if err != nil || p.lost {
 		return err
 	}

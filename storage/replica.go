@@ -128,6 +128,10 @@ func (p *partition) flush() error {
 	}
 	p.applying.Lock()
 	defer p.applying.Unlock()
+	return p.flushOpen()
+}
+
+func (p *partition) flushOpen() error {
 	if p.writer.tx == nil || p.failure() != nil {
 		return p.failure()
 	}
@@ -266,11 +270,16 @@ func (e *Engine) Empty(ctx context.Context) (bool, error) {
 // index: the beginning of a log that takes over what a node alone has written.
 func (e *Engine) MarkApplied(index uint64) error {
 	for _, p := range e.partitions {
-		err := p.database().Update(func(tx *bolt.Tx) error { return putApplied(tx, index) })
+		var id uint64
+		err := p.database().Update(func(tx *bolt.Tx) error {
+			id = uint64(tx.ID())
+			return putApplied(tx, index)
+		})
 		if err != nil {
 			return err
 		}
 		p.applied.Store(index)
+		p.advance(id, nil)
 	}
 	return nil
 }

@@ -154,7 +154,10 @@ type state struct {
 	Records  []string // "key=value" in order
 }
 
-func (s state) String() string { return fmt.Sprintf("%+v", struct{ state }{s}) }
+func (s state) String() string {
+	type plain state // without this method, which would call itself
+	return fmt.Sprintf("%+v", plain(s))
+}
 
 // stateOf reads a group; counters are those named.
 func stateOf(t tb, store ubl.Store, g ubl.Group, counters ...string) state {
