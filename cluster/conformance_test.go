@@ -75,7 +75,7 @@ func (h moving) Reopen() error {
 		eventually(h.w.t, "a leader resigns", func() bool { return old.group(p).resign() == nil })
 		eventually(h.w.t, "another node leads", func() bool {
 			n := h.w.leader(p)
-			return n != nil && n != old
+			return n != nil && n != old && n.group(p).confirm(context.Background(), n.engine.Epoch(p)) == nil
 		})
 	}
 	return nil

@@ -240,6 +240,7 @@ func (n *Node) propose(partition int, entry []byte) storage.Proposal {
 		switch answer := future.Response().(type) {
 		case []error:
 			if answer != nil {
+				n.opts.step()("commit: applied") // and told to nobody yet
 				return answer, nil
 			}
 		case error:

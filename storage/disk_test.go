@@ -109,21 +109,27 @@ func TestFullFile(t *testing.T) {
 	checkFull(t, dir, open(t, dir, o), o, func(o *storage.Options) { o.MaxBytes = 64 << 20 })
 }
 
-func TestFullDisk(t *testing.T) {
+// smallDisk is a directory on a disk of 8 MiB, half of it taken by a file.
+func smallDisk(t *testing.T) (dir, ballast string) {
+	t.Helper()
 	disk := t.TempDir()
 	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", disk).CombinedOutput(); err != nil {
-		t.Skipf("a small file system cannot be mounted here (TestFullFile covers the rest): %v: %s", err, bytes.TrimSpace(out))
+		t.Skipf("a small file system cannot be mounted here (a bound on the file covers the rest): %v: %s", err, bytes.TrimSpace(out))
 	}
 	t.Cleanup(func() {
 		if err := exec.Command("umount", disk).Run(); err != nil {
 			t.Error(err)
 		}
 	})
-	ballast := filepath.Join(disk, "ballast")
+	ballast = filepath.Join(disk, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 4<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(disk, "data")
+	return filepath.Join(disk, "data"), ballast
+}
+
+func TestFullDisk(t *testing.T) {
+	dir, ballast := smallDisk(t)
 	o := &storage.Options{Partitions: 1}
 	e, err := storage.Open(dir, o)
 	if err != nil {

@@ -56,6 +56,7 @@ type partition struct {
 	entry       []byte      // scratch: the newest entry's operations
 	openBytes   int
 	openBatches int
+	openRefused int
 	flusher     *time.Timer
 	lost        bool // the file can't be believed any more
 	closed      bool
@@ -148,6 +149,11 @@ func (p *partition) start(db *bolt.DB) (err error) {
 	// the disk does not have.
 	if err := db.Sync(); err != nil {
 		return err
+	}
+	if !p.replicated() { // all that follows is synced, too
+		if err := clearMark(p.path); err != nil {
+			return err
+		}
 	}
 	db.NoSync = p.replicated()
 	return db.View(func(tx *bolt.Tx) error {

@@ -96,7 +96,13 @@ func (p *partition) applyAll(entries []Entry) (results [][]error, err error) {
 			return nil, err
 		}
 		p.openBytes += len(p.entry)
-		p.openBatches += len(results[i])
+		for _, refusal := range results[i] {
+			if refusal == nil {
+				p.openBatches++
+			} else {
+				p.openRefused++
+			}
+		}
 		p.applied.Store(entry.Index)
 	}
 	return results, nil
@@ -112,7 +118,7 @@ const (
 func (p *partition) beginOpen() error {
 	w := &p.writer
 	w.reset()
-	p.openBytes, p.openBatches = 0, 0
+	p.openBytes, p.openBatches, p.openRefused = 0, 0, 0
 	if err := w.begin(p.database()); err != nil {
 		return err
 	}
@@ -153,7 +159,10 @@ func (p *partition) commitOpen() error {
 			p.advance(tx, nil)
 		}
 	}
-	p.opts.Observe(Commit{Partition: p.index, Batches: p.openBatches, Bytes: p.openBytes, Took: p.opts.Now().Sub(start), Err: err})
+	p.opts.Observe(Commit{
+		Partition: p.index, Batches: p.openBatches, Refused: p.openRefused, Bytes: p.openBytes,
+		Took: p.opts.Now().Sub(start), Err: err,
+	})
 	return err
 }
 

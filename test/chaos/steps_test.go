@@ -25,6 +25,7 @@ var steps = []struct {
 	{"install: staged", dieInstalling},
 	{"install: renamed", dieInstalling},
 	{"backup: fetched", dieBackingUp},
+	{"commit: applied", dieUntold},
 }
 
 // TestKilledAtEachStep: a process dies at a step of something long, is started
@@ -102,6 +103,21 @@ func dieInstalling(c *trial, step string) {
 	c.died(c.startToDie(away, step), step)
 	c.must(away.start())
 	c.whole()
+	c.end()
+}
+
+// dieUntold dies as a leader, between a commit and its publication: nobody was
+// told of what is durable, and streams deliver it all the same.
+func dieUntold(c *trial, step string) {
+	c.world = newWorld(c.T, seedOf(c.T), plan{count: 3})
+	c.world.up()
+	c.begin()
+	n := c.world.node(2)
+	c.must(n.stop(stopTime))
+	c.died(c.startToDie(n, step), step) // with the first entry of a partition that it was given
+	c.must(n.start())
+	c.whole()
+	c.sends("with everybody back", quickly)
 	c.end()
 }
 
