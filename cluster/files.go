@@ -59,6 +59,9 @@ func openFiles(dir string, partition int, log hclog.Logger) (*files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("couldn't open the snapshots: %w", err)
 	}
+	if err := mend(logs); err != nil {
+		return nil, fmt.Errorf("couldn't open the log: %w", err)
+	}
 	w, err := wal.Open(logs, wal.WithSegmentSize(segmentBytes), wal.WithLogger(log))
 	if err != nil {
 		return nil, fmt.Errorf("couldn't open the log: %w", err)

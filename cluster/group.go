@@ -78,7 +78,8 @@ func (g *group) open() (err error) {
 	if err := g.catchUp(); err != nil {
 		return err
 	}
-	g.logged.Store(dirBytes(filepath.Join(groupDir(n.opts.Dir, g.partition), logDir)))
+	// Less the newest segment, which is allocated ahead.
+	g.logged.Store(max(0, dirBytes(filepath.Join(groupDir(n.opts.Dir, g.partition), logDir))-segmentBytes))
 	cache, err := raft.NewLogCache(512, watched{g.files.log, g.halt})
 	if err != nil {
 		return err
@@ -86,7 +87,8 @@ func (g *group) open() (err error) {
 	g.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: n.mesh.RaftLayer(g.partition), MaxPool: 3, Timeout: max(2*time.Second, 4*n.opts.Timeout), Logger: n.raftLog,
 	})
-	g.raft, err = raft.NewRaft(g.config(), fsm{g}, cache, patient{g.files.log, n.log.With("partition", g.partition)}, g.files.snapshots, g.transport)
+	g.raft, err = raft.NewRaft(g.config(), fsm{g}, cache, patient{g.files.log, n.log.With("partition", g.partition)}, g.files.snapshots,
+		newTransport(g.transport, g.holds, g.stop))
 	if err != nil {
 		return errors.Join(err, g.transport.Close())
 	}
@@ -243,9 +245,9 @@ func (g *group) maintain() {
 			continue
 		}
 		switch err := g.raft.Snapshot().Error(); {
-		case err == nil:
+		case err == nil, errors.Is(err, raft.ErrNothingNewToSnapshot):
 			g.logged.Add(-logged)
-		case !errors.Is(err, raft.ErrNothingNewToSnapshot) && !errors.Is(err, raft.ErrRaftShutdown):
+		case !errors.Is(err, raft.ErrRaftShutdown):
 			g.node.log.Warn("couldn't cut a partition's log", "partition", g.partition, "error", err)
 		}
 	}

@@ -108,7 +108,7 @@ func (w *world) close() {
 // eventually polls until fn is true.
 func eventually(t testing.TB, what string, fn func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(90 * time.Second)
 	for !fn() {
 		if time.Now().After(deadline) {
 			t.Fatalf("it never came to be that %s", what)

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -358,5 +359,36 @@ func compareModel(t *rapid.T, have map[string]string, m *replicaModel) {
 	}
 	if n != 0 {
 		t.Fatalf("%d keys too many", n)
+	}
+}
+
+// TestReadersOutliveAnInstall: whoever began to read before a snapshot was
+// installed doesn't wait for a transaction that the new file may never have.
+func TestReadersOutliveAnInstall(t *testing.T) {
+	e := openApplier(t, t.TempDir())
+	p := e.partitions[0]
+	for i := range 20 {
+		if _, err := e.Apply(0, []Entry{{uint64(i + 1), 1, encodeEntry()}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tx, err := p.beginRead()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := uint64(tx.ID())
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Reset(0); err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.waitDurable(ended, id); err != nil {
+		t.Errorf("it waits for transaction %d: %v", id, err)
 	}
 }

@@ -25,18 +25,19 @@ func checkLabel(tx *bolt.Tx, want label) error {
 	if meta == nil || tx.Bucket(dataBucket) == nil {
 		return damaged("a bucket is missing")
 	}
+	have, err := readLabel(meta)
+	if err == nil && have != want {
+		err = damaged("the file belongs to another data directory, or to another place in it")
+	}
+	return err
+}
+
+func readLabel(meta *bolt.Bucket) (l label, err error) {
 	text, err := getStored(meta, labelKey)
-	if err != nil {
-		return err
+	if err == nil {
+		err = decodeVersioned(text, formatVersion, &l)
 	}
-	var have label
-	if err := decodeVersioned(text, formatVersion, &have); err != nil {
-		return err
-	}
-	if have != want {
-		return damaged("the file belongs to another data directory, or to another place in it")
-	}
-	return nil
+	return l, err
 }
 
 // writeLabel makes the buckets where they are missing and says whose they are.
@@ -44,10 +45,31 @@ func writeLabel(path string, l label, o *Options) error {
 	return updateMeta(path, o, func(meta *bolt.Bucket) error { return putLabel(meta, l) })
 }
 
-// claim is writeLabel for a copy, which loses all that the meta bucket says
-// besides: how far a replica is, and its notes.
+// adopt is writeLabel for a copy of the same partition from any directory.
+func adopt(path string, l label, o *Options) error {
+	return updateMeta(path, o, func(meta *bolt.Bucket) error {
+		if err := checkPlace(meta, l); err != nil {
+			return err
+		}
+		return putLabel(meta, l)
+	})
+}
+
+func checkPlace(meta *bolt.Bucket, want label) error {
+	have, err := readLabel(meta)
+	if err == nil && (have.Partition != want.Partition || have.Partitions != want.Partitions) {
+		err = damaged("the copy is of another partition")
+	}
+	return err
+}
+
+// claim is adopt for a copy that loses all that the meta bucket says besides:
+// how far a replica is, and its notes.
 func claim(path string, l label, o *Options) error {
 	return updateMeta(path, o, func(meta *bolt.Bucket) error {
+		if err := checkPlace(meta, l); err != nil {
+			return err
+		}
 		c := meta.Cursor()
 		for key, _ := c.First(); key != nil; key, _ = c.First() {
 			if err := c.Delete(); err != nil {
@@ -73,6 +95,8 @@ func updateMeta(path string, o *Options, fn func(*bolt.Bucket) error) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	defer guard(&err)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	return db.Update(func(tx *bolt.Tx) error {
 		if _, err := tx.CreateBucketIfNotExists(dataBucket); err != nil {
 			return err

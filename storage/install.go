@@ -89,13 +89,7 @@ func (p *partition) install(r io.Reader) error {
 	p.opts.Step("install: staged")
 	p.applying.Lock()
 	defer p.applying.Unlock()
-	return p.replace(func() error {
-		if err := os.Rename(staged, p.path); err != nil {
-			return err
-		}
-		p.opts.Step("install: renamed")
-		return syncPath(filepath.Dir(p.path))
-	})
+	return p.replace(func() error { return p.rename(staged, "install: renamed") })
 }
 
 // stageSnapshot writes, checks and labels the file that is to take the place.
@@ -113,7 +107,7 @@ func (p *partition) stageSnapshot(staged string, r io.Reader) error {
 	if err := inspectFile(staged, p.opts.VerifyBytes); err != nil {
 		return err
 	}
-	return writeLabel(staged, p.label, p.opts)
+	return adopt(staged, p.label, p.opts)
 }
 
 func writeFile(path string, r io.Reader) (err error) {
@@ -143,12 +137,26 @@ func (e *Engine) Reset(partition int) error {
 	return p.replace(p.emptyFile)
 }
 
-// emptyFile makes the partition's file anew, empty.
+// emptyFile puts an empty file in the place of the partition's, by one rename:
+// without any file the whole directory could not be opened.
 func (p *partition) emptyFile() error {
-	if err := removeIfThere(p.path); err != nil {
+	staged := p.path + installSuffix
+	if err := removeIfThere(staged); err != nil {
 		return err
 	}
-	return writeLabel(p.path, p.label, p.opts)
+	if err := writeLabel(staged, p.label, p.opts); err != nil {
+		return err
+	}
+	p.opts.Step("reset: staged")
+	return p.rename(staged, "reset: renamed")
+}
+
+func (p *partition) rename(staged, step string) error {
+	if err := os.Rename(staged, p.path); err != nil {
+		return err
+	}
+	p.opts.Step(step)
+	return syncPath(filepath.Dir(p.path))
 }
 
 // replace closes the file, lets fn put another in its place, and opens that.

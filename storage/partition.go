@@ -115,10 +115,7 @@ func (p *partition) prepare() error {
 		return err
 	}
 	if !ok {
-		if err := removeIfThere(p.path); err != nil {
-			return err
-		}
-		if err := writeLabel(p.path, p.label, p.opts); err != nil {
+		if err := p.emptyFile(); err != nil {
 			return err
 		}
 	}

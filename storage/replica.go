@@ -262,6 +262,11 @@ func (e *Engine) Resume(partition int) error {
 	if err := p.replace(reopen); err != nil { // which reads what is applied anew
 		return err
 	}
+	if p.lost {
+		if err := writeMark(p.path, p.opts.Boot); err != nil {
+			return err
+		}
+	}
 	p.lost = false
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -105,9 +105,7 @@ func (w *writer) put(b *ubl.Batch, prefix int) error {
 		w.key = key[:prefix]
 		// A record in a counter's place takes it, wherever transactions end: they
 		// end elsewhere on every replica.
-		if _, ok := w.counters[string(key)]; ok {
-			delete(w.counters, string(key))
-		}
+		delete(w.counters, string(key))
 		if r.Value == nil {
 			if err := w.data.Delete(key); err != nil {
 				return err
