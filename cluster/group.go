@@ -228,8 +228,9 @@ func (g *group) halt(cause error) {
 	go g.node.reopen(g)
 }
 
-// maintain takes a snapshot when the log has outgrown the data: the cost of
-// copying stays in proportion to what is written.
+// maintain takes a snapshot when much was logged, also in proportion to the data:
+// the cost of copying stays in proportion to what is written. Entries are
+// compressed to about a quarter, hence the eighth.
 func (g *group) maintain() {
 	tick := time.NewTicker(snapshotCheck)
 	defer tick.Stop()
@@ -241,7 +242,7 @@ func (g *group) maintain() {
 		}
 		file := g.node.engine.Stats().Partitions[g.partition].FileBytes
 		logged := g.logged.Load()
-		if logged < max(g.node.opts.LogBytes, file/2) {
+		if logged < max(g.node.opts.LogBytes, file/8) {
 			continue
 		}
 		switch err := g.raft.Snapshot().Error(); {

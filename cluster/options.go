@@ -38,7 +38,7 @@ type Options struct {
 	// Timeout is how long a leader may be silent before another is elected (500 ms).
 	Timeout time.Duration
 	// LogBytes is how far a partition's log grows before it is cut (128 MiB), or
-	// half the partition's size where that is more.
+	// an eighth of the partition's size where that is more.
 	LogBytes int64
 	// DeadAfter is how long a node is dead before others take its places (1 min).
 	DeadAfter time.Duration

@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"bytes"
 	"maps"
 	"os"
 	"path/filepath"
@@ -150,33 +151,66 @@ func TestReplicaOnFullDisk(t *testing.T) {
 	}
 }
 
-// breakages are failures other than a full disk.
-func breakages() map[string]func(t *testing.T, dir string, e *storage.Engine) error {
-	return map[string]func(t *testing.T, dir string, e *storage.Engine) error{
-		"an entry that can't be read": func(t *testing.T, _ string, e *storage.Engine) error {
-			_, err := e.Apply(0, []storage.Entry{{Index: e.Applied(0) + 1, Term: 1, Data: garbage}})
+// breakages are failures other than a full disk. Each answers what Apply did.
+func breakages(log []storage.Entry) map[string]func(t *testing.T, file *os.File, e *storage.Engine) error {
+	next := func(e *storage.Engine, data []byte) error {
+		_, err := e.Apply(0, []storage.Entry{{Index: e.Applied(0) + 1, Term: 1, Data: data}})
+		return err
+	}
+	return map[string]func(t *testing.T, file *os.File, e *storage.Engine) error{
+		"an entry that can't be read": func(_ *testing.T, _ *os.File, e *storage.Engine) error {
+			return next(e, garbage)
+		},
+		"a damaged file": func(t *testing.T, file *os.File, e *storage.Engine) error {
+			overwrite(t, file, 2*4096, nil) // all but the meta pages
+			if err := next(e, emptyEntry); err != nil {
+				return err
+			}
+			_, _, err := e.Note(0, "table")
 			return err
 		},
-		"a damaged file": func(t *testing.T, dir string, e *storage.Engine) error {
-			f, err := os.OpenFile(filepath.Join(dir, "store", "partition-0.db"), os.O_WRONLY, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			info, err := f.Stat()
-			if err != nil {
-				t.Fatal(err)
-			}
-			// All but the meta pages.
-			if _, err := f.WriteAt(make([]byte, info.Size()-2*4096), 2*4096); err != nil {
-				t.Fatal(err)
-			}
-			_, err = e.Apply(0, []storage.Entry{{Index: e.Applied(0) + 1, Term: 1, Data: emptyEntry}})
-			if err == nil {
-				_, _, err = e.Note(0, "table")
-			}
-			return err
+		// On the other replicas the batch may be accepted.
+		"a batch that can't be checked": func(t *testing.T, file *os.File, e *storage.Engine) error {
+			overwrite(t, file, 0, headOf(t, e, ubl.Group{Tenant: "t:fill0", Shard: "0"}))
+			return next(e, log[0].Data)
 		},
+	}
+}
+
+func headOf(t *testing.T, e *storage.Engine, g ubl.Group) []byte {
+	t.Helper()
+	e.Lead(0, 1)
+	defer e.Lead(0, 0)
+	var head ubl.LedgerHead
+	err := e.View(t.Context(), g, func(s ubl.Snapshot) (err error) {
+		head, err = s.Head()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []byte(head.HeadHash)
+}
+
+// overwrite puts zeros in the place of some bytes wherever they are behind an
+// offset, or of all there are.
+func overwrite(t *testing.T, file *os.File, from int64, what []byte) {
+	t.Helper()
+	info, err := file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := make([]byte, info.Size()-from)
+	if _, err := file.ReadAt(data, from); err != nil {
+		t.Fatal(err)
+	}
+	if what == nil {
+		clear(data)
+	} else {
+		data = bytes.ReplaceAll(data, what, make([]byte, len(what)))
+	}
+	if _, err := file.WriteAt(data, from); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -184,14 +218,22 @@ func breakages() map[string]func(t *testing.T, dir string, e *storage.Engine) er
 // process goes on, ends cleanly or is killed: the replica begins with nothing.
 func TestOtherFailures(t *testing.T) {
 	log, truth := someLog(t)
-	for name, breakIt := range breakages() {
+	for name, breakage := range breakages(log) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
+			breakIt := func(e *storage.Engine) error {
+				file, err := os.OpenFile(filepath.Join(dir, "store", "partition-0.db"), os.O_RDWR, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer file.Close()
+				return breakage(t, file, e)
+			}
 			var h halts
 			e := openReplica(t, dir, newLog(), storage.Options{Halted: h.halted})
 			mustApply(t, e, log)
 			dump(t, e) // which commits
-			if err := breakIt(t, dir, e); ubl.CodeOf(err) != ubl.CodeUnavailable {
+			if err := breakIt(e); ubl.CodeOf(err) != ubl.CodeUnavailable {
 				t.Fatalf("it answers %v", err)
 			}
 			checkHalted(t, e, &h, log)
@@ -209,8 +251,9 @@ func TestOtherFailures(t *testing.T) {
 				t.Errorf("killed after Resume, %d is applied, want %d", n, len(log))
 			}
 
-			breakIt(t, dir, e)
-			h.told = nil
+			if err := breakIt(e); ubl.CodeOf(err) != ubl.CodeUnavailable {
+				t.Fatalf("a second time it answers %v", err)
+			}
 			e.Close() // which may or may not complain
 			checkBeginsAnew(t, openReplica(t, dir, newLog(), storage.Options{}), log, truth)
 		})

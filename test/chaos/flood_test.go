@@ -4,8 +4,10 @@ package chaos
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -28,11 +30,14 @@ func (c *trial) flood() {
 	ctx, cancel := context.WithCancel(c.ctx)
 	defer cancel()
 	var callers sync.WaitGroup
-	r, much := c.one.rooms[0], strings.Repeat("much ", 1000)
+	r := c.one.rooms[0]
 	for who := range 4 {
 		callers.Go(func() {
+			noise := rand.NewChaCha8([32]byte{byte(who)}) // what a log can't compress
+			bytes := make([]byte, 3000)
 			for i := 0; ctx.Err() == nil; i++ {
-				r.say(0, fmt.Sprintf("%s: flood %d-%d %s", r.name, who, i, much), deadline)
+				noise.Read(bytes)
+				r.say(0, fmt.Sprintf("%s: flood %d-%d %s", r.name, who, i, base64.StdEncoding.EncodeToString(bytes)), deadline)
 			}
 		})
 	}
