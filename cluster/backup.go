@@ -38,16 +38,23 @@ func (n *Node) fetch(ctx context.Context, partition int, path string) error {
 	if err != nil {
 		return err
 	}
-	for err == nil {
+	return errors.Join(receive(leader, stream, f), f.Close())
+}
+
+func receive(server string, stream grpc.ClientStream, w io.Writer) error {
+	for {
 		var c chunk
-		if err = stream.RecvMsg(&c); err == nil {
-			_, err = f.Write(c.Data)
+		err := stream.RecvMsg(&c)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fromStatus(server, err)
+		}
+		if _, err := w.Write(c.Data); err != nil {
+			return err
 		}
 	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return errors.Join(err, f.Close())
 }
 
 // copyHere copies a partition that this node leads, and makes sure that it does.

@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// drainTimeout bounds how long a stopping node waits for what is in flight.
+const drainTimeout = 5 * time.Second
+
 // leaveTimeout bounds how long a stopping node tells others that it goes.
 const leaveTimeout = time.Second
 
@@ -24,6 +27,36 @@ func (n *Node) Resign() {
 	all.Wait()
 }
 
+// closeGroups settles what is in flight and ends all groups, halted ones too.
+func (n *Node) closeGroups() error {
+	var groups []*group
+	for p := range n.engine.Partitions() {
+		if g := n.held(p); g != nil {
+			groups = append(groups, g)
+		}
+	}
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		n.engine.Drain()
+	}()
+	select {
+	case <-drained:
+	case <-time.After(drainTimeout):
+	}
+	errs := make([]error, len(groups))
+	var all sync.WaitGroup
+	for i, g := range groups {
+		all.Go(func() {
+			_ = g.resign() // else the others would have to wait for an election
+			errs[i] = g.close()
+		})
+	}
+	all.Wait()
+	<-drained // what Raft left unanswered is answered by its end
+	return errors.Join(errs...)
+}
+
 // Close stops the node. Its actors must have stopped.
 func (n *Node) Close() error {
 	n.cancel()
@@ -32,10 +65,7 @@ func (n *Node) Close() error {
 		n.rpc.Stop()
 	}
 	if n.engine != nil {
-		n.engine.Drain()
-		for _, g := range n.allGroups() {
-			errs = append(errs, g.close())
-		}
+		errs = append(errs, n.closeGroups())
 	}
 	if n.gossip != nil {
 		if err := n.gossip.Leave(leaveTimeout); err != nil {

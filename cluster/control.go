@@ -119,8 +119,9 @@ func (c *controller) change(ctx context.Context, fn func(*placement.Table, place
 // count notes who was seen, and says who has been away for long.
 func (c *controller) count(t *placement.Table, v *placement.View) {
 	now := c.node.opts.Now()
-	if c.lastSeen == nil {
+	if c.lastSeen == nil { // it leads since a moment ago: all may be about to change
 		c.lastSeen = make(map[string]time.Time)
+		c.moved = now
 	}
 	v.LongDead = make(map[string]bool)
 	for _, n := range t.Nodes {

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"ubl"
 	"ubl/cluster/mesh"
 	"ubl/cluster/placement"
+	"ubl/storage"
 )
 
 // joinAgain is how often a node that isn't let in yet tries again.
@@ -34,7 +37,7 @@ func (n *Node) enter(ctx context.Context, empty bool) error {
 			}
 			var in bool
 			if in, err = n.askToJoin(ctx); in {
-				return nil
+				return err
 			}
 		}
 		if try%20 == 0 && err != nil {
@@ -101,6 +104,9 @@ func (n *Node) admitted(reply *joinReply) error {
 	if err := n.opts.Keep(reply.Shared); err != nil {
 		return err
 	}
+	if err := n.forgetFounding(); err != nil {
+		return err
+	}
 	member := &membership{Format: membershipFormat, ClusterID: reply.ClusterID, NodeID: n.opts.NodeID, ServerID: n.server}
 	if err := member.write(n.opts.Dir); err != nil {
 		return err
@@ -110,6 +116,19 @@ func (n *Node) admitted(reply *joinReply) error {
 	n.mu.Unlock()
 	n.log.Info("joined a cluster", "cluster_id", reply.ClusterID, "node_id", n.opts.NodeID)
 	return n.gossip.UpdateMeta()
+}
+
+// forgetFounding undoes what an interrupted founding has left: a group with this
+// node as its only voter must not come to life.
+func (n *Node) forgetFounding() error {
+	if err := os.RemoveAll(filepath.Join(n.opts.Dir, raftDir)); err != nil {
+		return err
+	}
+	store, err := storage.Open(n.opts.Dir, n.opts.plainStorage())
+	if err != nil {
+		return err
+	}
+	return errors.Join(store.MarkApplied(0), store.Close())
 }
 
 // serveJoin lets a node in, if this one leads partition 0, else it asks the one
@@ -128,11 +147,18 @@ func (n *Node) serveJoin(ctx context.Context, q *joinRequest) (*joinReply, error
 		return nil, err
 	}
 	j := placement.Join{Node: placement.Node{ID: q.NodeID, Server: q.ServerID, Addr: q.Addr}, Partitions: q.Partitions}
-	table, err := n.control.change(ctx, func(t *placement.Table, v placement.View) (*placement.Table, error) { return t.Admit(j, v) })
+	news := false
+	table, err := n.control.change(ctx, func(t *placement.Table, v placement.View) (*placement.Table, error) {
+		next, err := t.Admit(j, v)
+		news = next != t
+		return next, err
+	})
 	if err != nil {
 		return nil, ubl.Errorf(ubl.CodeConflict, "%s", plainReason(err)).Because(err)
 	}
-	n.opts.Joined(q.NodeID, true)
+	if news {
+		n.opts.Joined(q.NodeID, true)
+	}
 	return &joinReply{ClusterID: table.ClusterID, Shared: shared}, nil
 }
 

@@ -48,10 +48,13 @@ func (n *Node) found() error {
 	if err != nil {
 		return err
 	}
-	n.member = &membership{Format: membershipFormat, ClusterID: id, NodeID: n.opts.NodeID, ServerID: n.server}
-	if err := n.member.write(n.opts.Dir); err != nil {
+	member := &membership{Format: membershipFormat, ClusterID: id, NodeID: n.opts.NodeID, ServerID: n.server}
+	if err := member.write(n.opts.Dir); err != nil {
 		return err
 	}
+	n.mu.Lock()
+	n.member = member
+	n.mu.Unlock()
 	step("found: member")
 	n.log.Info("founded a cluster", "cluster_id", id, "node_id", n.opts.NodeID)
 	return nil

@@ -25,7 +25,10 @@ func (f fsm) ApplyBatch(logs []*raft.Log) []any {
 	entries := make([]storage.Entry, 0, len(logs))
 	at := make([]int, 0, len(logs))
 	for i, l := range logs {
-		if l.Type == raft.LogCommand {
+		switch l.Type {
+		case raft.LogConfiguration:
+			f.g.configIndex.Store(l.Index)
+		case raft.LogCommand:
 			entries = append(entries, storage.Entry{Index: l.Index, Term: l.Term, Data: l.Data})
 			at = append(at, i)
 			f.g.logged.Add(int64(len(l.Data)))
@@ -63,7 +66,11 @@ func (f fsm) Restore(r io.ReadCloser) error {
 	if err := f.g.node.engine.Install(f.g.partition, r); err != nil {
 		return fmt.Errorf("couldn't take over the leader's snapshot: %w", err)
 	}
-	return nil
+	meta, err := f.g.files.newest()
+	if err == nil && meta != nil {
+		f.g.configIndex.Store(meta.ConfigurationIndex)
+	}
+	return err
 }
 
 type snapshot struct{ *storage.Snapshot }

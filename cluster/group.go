@@ -26,16 +26,23 @@ type group struct {
 	observer  *raft.Observer
 	notify    chan bool
 	seen      chan raft.Observation
-	stop      chan struct{}
+	stop      chan struct{} // closed when the group is to end
+	ended     chan struct{} // closed when Raft has ended: its futures stay unanswered
+	closed    chan struct{} // closed when the files are, too
+	closeErr  error         // before closed is
 	work      sync.WaitGroup
+	ending    sync.Once
 	closing   sync.Once
 
-	confirms confirmer
-	logged   atomic.Int64 // bytes in the log since the newest snapshot, about
-	halted   atomic.Pointer[error]
+	confirms    confirmer
+	configIndex atomic.Uint64 // the index of the newest committed configuration
+	logged      atomic.Int64  // bytes in the log since the newest snapshot, about
+	halted      atomic.Pointer[error]
 }
 
 const (
+	// logCache is how many of the newest entries are in memory, for followers.
+	logCache = 128
 	// trailingLogs stay in the log when it is cut, for followers that are not far behind.
 	trailingLogs = 1024
 	// proposeTimeout bounds how long an entry waits to enter a leader's log.
@@ -51,12 +58,13 @@ func (n *Node) openGroup(partition int) (*group, error) {
 	g := &group{
 		node: n, partition: partition,
 		// Raft waits for whoever takes notifications: they must never fill up.
-		notify: make(chan bool, 64), seen: make(chan raft.Observation, 64), stop: make(chan struct{}),
+		notify: make(chan bool, 64), seen: make(chan raft.Observation, 64),
+		stop: make(chan struct{}), ended: make(chan struct{}), closed: make(chan struct{}),
 	}
 	if err := g.open(); err != nil {
 		return nil, fmt.Errorf("couldn't open partition %d: %w", partition, err)
 	}
-	g.confirms.raft = g.raft
+	g.confirms.group = g
 	g.work.Go(g.lead)
 	g.work.Go(g.maintain)
 	return g, nil
@@ -80,16 +88,17 @@ func (g *group) open() (err error) {
 	}
 	// Less the newest segment, which is allocated ahead.
 	g.logged.Store(max(0, dirBytes(filepath.Join(groupDir(n.opts.Dir, g.partition), logDir))-segmentBytes))
-	cache, err := raft.NewLogCache(512, watched{g.files.log, g.halt})
+	cache, err := raft.NewLogCache(logCache, watched{g.files.log, g.halt})
 	if err != nil {
 		return err
 	}
 	g.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: n.mesh.RaftLayer(g.partition), MaxPool: 3, Timeout: max(2*time.Second, 4*n.opts.Timeout), Logger: n.raftLog,
 	})
-	g.raft, err = raft.NewRaft(g.config(), fsm{g}, cache, patient{g.files.log, n.log.With("partition", g.partition)}, g.files.snapshots,
+	g.raft, err = raft.NewRaft(g.config(), fsm{g}, cache, patient{g.files.log, n.log.With("partition", g.partition), g.stop}, g.files.snapshots,
 		newTransport(g.transport, g.holds, g.stop))
 	if err != nil {
+		g.end()
 		return errors.Join(err, g.transport.Close())
 	}
 	g.observer = raft.NewObserver(g.seen, false, func(o *raft.Observation) bool {
@@ -134,6 +143,10 @@ func (g *group) catchUp() error {
 		}
 		return err
 	}
+	g.configIndex.Store(meta.ConfigurationIndex)
+	if err := g.dropBefore(meta.Index); err != nil {
+		return err
+	}
 	has, err := g.snapshotApplied(meta.ID)
 	if err != nil || has <= applied {
 		return err
@@ -144,6 +157,21 @@ func (g *group) catchUp() error {
 	}
 	defer r.Close()
 	return g.node.engine.Install(g.partition, r)
+}
+
+// dropBefore empties a log that ends before a snapshot: the process ended when a
+// leader's snapshot had come and the entries before it were still there. Raft
+// could not append to it.
+func (g *group) dropBefore(index uint64) error {
+	first, err := g.files.log.FirstIndex()
+	if err != nil {
+		return err
+	}
+	last, err := g.files.log.LastIndex()
+	if err != nil || last == 0 || last >= index {
+		return err
+	}
+	return g.files.log.DeleteRange(first, last)
 }
 
 // snapshotApplied is the index of the newest entry in a snapshot.
@@ -177,7 +205,7 @@ func (g *group) lead() {
 // win begins to serve the partition, once everything before is applied here.
 func (g *group) win() {
 	term := g.raft.CurrentTerm()
-	if err := g.raft.Barrier(0).Error(); err != nil {
+	if err := g.await(g.raft.Barrier(0)); err != nil {
 		return // lost again; a notification follows
 	}
 	if g.raft.State() != raft.Leader || g.raft.CurrentTerm() != term {
@@ -206,16 +234,29 @@ func (g *group) leader() string {
 	return string(id)
 }
 
-// confirm reports whether this node still leads, asked after confirm was
-// called, and has been leading since the given epoch began.
+// confirm reports whether this node, which led in the given epoch, still led when
+// confirm was called.
 func (g *group) confirm(ctx context.Context, epoch int64) error {
-	if err := g.confirms.confirm(ctx); err != nil {
+	term, err := g.confirms.confirm(ctx)
+	if err == nil && int64(term) != epoch {
+		err = errOutvoted
+	}
+	if err != nil {
 		return ubl.Errorf(ubl.CodeUnavailable, "another node may have taken over").Because(err)
 	}
-	if int64(g.raft.CurrentTerm()) != epoch {
-		return ubl.Errorf(ubl.CodeUnavailable, "another node has taken over meanwhile")
-	}
 	return nil
+}
+
+// await is a future's outcome. Raft leaves some unanswered when it ends.
+func (g *group) await(f raft.Future) error {
+	done := make(chan error, 1)
+	go func() { done <- f.Error() }()
+	select {
+	case err := <-done:
+		return err
+	case <-g.ended:
+		return raft.ErrRaftShutdown
+	}
 }
 
 // halt takes this replica out of its group because its file can't be written.
@@ -227,6 +268,9 @@ func (g *group) halt(cause error) {
 	g.node.log.Error("a replica stopped", "partition", g.partition, "error", cause)
 	go g.node.reopen(g)
 }
+
+// end has the group serve no more; what is in flight may still settle.
+func (g *group) end() { g.ending.Do(func() { close(g.stop) }) }
 
 // maintain takes a snapshot when much was logged, also in proportion to the data:
 // the cost of copying stays in proportion to what is written. Entries are
@@ -245,7 +289,7 @@ func (g *group) maintain() {
 		if logged < max(g.node.opts.LogBytes, file/8) {
 			continue
 		}
-		switch err := g.raft.Snapshot().Error(); {
+		switch err := g.await(g.raft.Snapshot()); {
 		case err == nil, errors.Is(err, raft.ErrNothingNewToSnapshot):
 			g.logged.Add(-logged)
 		case !errors.Is(err, raft.ErrRaftShutdown):
@@ -259,35 +303,33 @@ func (g *group) resign() error {
 	if g.raft.State() != raft.Leader {
 		return nil
 	}
-	return g.raft.LeadershipTransfer().Error()
+	return g.await(g.raft.LeadershipTransfer())
 }
 
-// endTimeout bounds how long Raft may take to stop: it doesn't while it waits for
-// a full disk.
+// endTimeout bounds how long close waits: Raft doesn't stop while it waits for a
+// full disk.
 const endTimeout = 10 * time.Second
 
-func (g *group) endRaft() error {
-	ended := make(chan error, 1)
-	go func() { ended <- g.raft.Shutdown().Error() }()
+// close ends this node's part in the group. Where that takes longer than it
+// waits, it goes on, and closed tells when it is over.
+func (g *group) close() error {
+	g.closing.Do(func() {
+		g.end()
+		go g.finish()
+	})
 	select {
-	case err := <-ended:
-		return err
+	case <-g.closed:
+		return g.closeErr
 	case <-time.After(endTimeout):
 		return fmt.Errorf("partition %d didn't stop in time", g.partition)
 	}
 }
 
-// close ends this node's part in the group.
-func (g *group) close() error {
-	var err error
-	g.closing.Do(func() {
-		close(g.stop)
-		if err = g.endRaft(); err != nil {
-			return
-		}
-		g.work.Wait()
-		g.raft.DeregisterObserver(g.observer)
-		err = errors.Join(err, g.transport.Close(), g.files.log.Close())
-	})
-	return err
+func (g *group) finish() {
+	err := g.raft.Shutdown().Error()
+	close(g.ended)
+	g.work.Wait()
+	g.raft.DeregisterObserver(g.observer)
+	g.closeErr = errors.Join(err, g.transport.Close(), g.files.log.Close())
+	close(g.closed)
 }

@@ -155,10 +155,8 @@ func (n *Node) serve() error {
 		return fmt.Errorf("%s and the store are not of one data directory", membershipName)
 	}
 	n.routes = newRoutes(n, n.engine.Partitions())
-	for _, p := range hosted(n.opts.Dir, n.engine.Partitions()) {
-		if err := n.startReplica(p); err != nil {
-			return err
-		}
+	if err := n.startReplicas(); err != nil {
+		return err
 	}
 	n.rpc = newServer(n)
 	listener := n.mesh.GRPC()
@@ -169,6 +167,24 @@ func (n *Node) serve() error {
 	})
 	n.work.Go(n.control.run)
 	n.work.Go(n.listenToOthers)
+	return nil
+}
+
+// startReplicas starts what this node had. One that can't be opened now doesn't
+// keep the others from working.
+func (n *Node) startReplicas() error {
+	list := hosted(n.opts.Dir, n.engine.Partitions())
+	var errs []error
+	for _, p := range list {
+		if err := n.startReplica(p); err != nil {
+			n.log.Error("a replica couldn't be opened", "partition", p, "error", err)
+			errs = append(errs, err)
+			n.work.Go(func() { n.startLater(p) })
+		}
+	}
+	if len(errs) > 0 && len(errs) == len(list) {
+		return errors.Join(errs...)
+	}
 	return nil
 }
 
@@ -207,19 +223,26 @@ func (n *Node) resolve(server string) (string, bool) {
 	return addr, ok
 }
 
-// group is the node's part in a partition's Raft group, nil where it has none.
+// group is the node's part in a partition's Raft group, nil where it has none or
+// one that was halted.
 func (n *Node) group(partition int) *group {
+	if g := n.held(partition); g != nil && g.halted.Load() == nil {
+		return g
+	}
+	return nil
+}
+
+// held is the same, halted or not.
+func (n *Node) held(partition int) *group {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.groups[partition]
 }
 
 func (n *Node) allGroups() []*group {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	list := make([]*group, 0, len(n.groups))
+	var list []*group
 	for p := range n.engine.Partitions() {
-		if g := n.groups[p]; g != nil {
+		if g := n.group(p); g != nil {
 			list = append(list, g)
 		}
 	}
@@ -234,7 +257,7 @@ func (n *Node) propose(partition int, entry []byte) storage.Proposal {
 	}
 	future := g.raft.Apply(entry, proposeTimeout)
 	return func() ([]error, error) {
-		if err := future.Error(); err != nil {
+		if err := g.await(future); err != nil {
 			return nil, err
 		}
 		switch answer := future.Response().(type) {
@@ -252,7 +275,7 @@ func (n *Node) propose(partition int, entry []byte) storage.Proposal {
 
 // halted is told that a replica's file can't be written.
 func (n *Node) halted(partition int, err error) {
-	if g := n.group(partition); g != nil {
+	if g := n.held(partition); g != nil {
 		g.halt(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -27,6 +28,8 @@ type session struct {
 	pipe *pipe
 	ctx  context.Context
 	end  context.CancelFunc
+	// heard counts the messages that came back.
+	heard atomic.Int64
 
 	mu      sync.Mutex
 	over    bool
@@ -45,17 +48,32 @@ var (
 )
 
 // ask sends a question and returns where its answer comes; the channel is closed
-// when the stream breaks. forget gives the answer up.
-func (p *pipe) ask(q askRequest) (reply <-chan *askReply, forget func(), err error) {
+// when the stream breaks.
+func (p *pipe) ask(q askRequest) (reply <-chan *askReply, at place, err error) {
 	for {
 		s := p.session()
-		reply, id, err := s.ask(q)
+		at = place{session: s, heard: s.heard.Load()}
+		reply, at.id, err = s.ask(q)
 		if !errors.Is(err, errPipe) {
-			return reply, func() { s.forget(id) }, err
+			return reply, at, err
 		}
 		if p.node.ctx.Err() != nil {
-			return nil, nil, ubl.Errorf(ubl.CodeUnavailable, "this node is stopping")
+			return nil, at, ubl.Errorf(ubl.CodeUnavailable, "this node is stopping")
 		}
+	}
+}
+
+// place is where a question stands in its session.
+type place struct {
+	session *session
+	id      uint64
+	heard   int64 // what had come back when it was asked
+}
+
+// silent ends the session where nothing has come back since.
+func (p place) silent() {
+	if p.session.heard.Load() == p.heard {
+		p.session.end()
 	}
 }
 
@@ -118,6 +136,7 @@ func (s *session) receive(stream grpc.ClientStream) {
 		if stream.RecvMsg(&batch) != nil {
 			return
 		}
+		s.heard.Add(1)
 		s.mu.Lock()
 		for i := range batch.Replies {
 			r := &batch.Replies[i]
@@ -144,15 +163,6 @@ func (s *session) close() {
 	for id, answer := range s.waiting {
 		delete(s.waiting, id)
 		close(answer)
-	}
-}
-
-// reset breaks the stream, where nothing has come over it for too long.
-func (p *pipe) reset() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.now != nil {
-		p.now.end()
 	}
 }
 
@@ -186,11 +196,11 @@ func (n *Node) over(ctx context.Context, r way, q askRequest) (*askReply, error)
 		wait = min(wait, time.Until(deadline))
 	}
 	q.Timeout = wait.Milliseconds()
-	reply, forget, err := p.ask(q)
+	reply, at, err := p.ask(q)
 	if err != nil {
 		return nil, err
 	}
-	defer forget()
+	defer at.session.forget(at.id)
 	timeout := time.NewTimer(wait)
 	defer timeout.Stop()
 	for moved := r.moved; ; {
@@ -206,7 +216,9 @@ func (n *Node) over(ctx context.Context, r way, q askRequest) (*askReply, error)
 				return nil, ubl.Errorf(ubl.CodeUnavailable, "leadership has moved")
 			}
 		case <-timeout.C:
-			p.reset()
+			if wait == attemptTimeout {
+				at.silent()
+			}
 			return nil, ubl.Errorf(ubl.CodeUnavailable, "another node doesn't answer")
 		case <-ctx.Done():
 			return nil, ubl.AsError(ctx.Err())

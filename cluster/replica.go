@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -18,7 +19,7 @@ import (
 func (n *Node) startReplica(partition int) error {
 	n.replicas.Lock()
 	defer n.replicas.Unlock()
-	if n.group(partition) != nil {
+	if n.held(partition) != nil {
 		return nil
 	}
 	g, err := n.openGroup(partition)
@@ -33,19 +34,25 @@ func (n *Node) startReplica(partition int) error {
 }
 
 // endReplica ends it and deletes what it had.
-func (n *Node) endReplica(partition int) error {
+func (n *Node) endReplica(partition int, config uint64) error {
 	n.replicas.Lock()
 	defer n.replicas.Unlock()
-	g := n.group(partition)
+	g := n.held(partition)
 	if g == nil {
 		return nil
 	}
-	n.drop(g)
-	err := g.close()
-	if err = errors.Join(err, os.RemoveAll(groupDir(n.opts.Dir, partition))); err != nil {
+	c := g.configuration()
+	if c.index > config || slices.Contains(append(c.voters, c.learners...), n.server) && c.index == config {
+		return ubl.Errorf(ubl.CodeConflict, "the partition's configuration isn't as it was")
+	}
+	if err := g.close(); err != nil {
 		return err
 	}
-	return n.engine.Reset(partition)
+	n.drop(g)
+	if err := n.engine.Reset(partition); err != nil { // before the log, which says what it has
+		return err
+	}
+	return os.RemoveAll(groupDir(n.opts.Dir, partition))
 }
 
 // drop takes a group out of the node's, if it is still there.
@@ -65,12 +72,7 @@ func (n *Node) serveReplica(_ context.Context, q *replicaRequest) (*none, error)
 	if !q.Close {
 		return &none{}, n.startReplica(q.Partition)
 	}
-	if g := n.group(q.Partition); g != nil {
-		if configuration := g.configuration(); configuration.index > q.Config {
-			return nil, ubl.Errorf(ubl.CodeConflict, "the partition's configuration is newer")
-		}
-	}
-	return &none{}, n.endReplica(q.Partition)
+	return &none{}, n.endReplica(q.Partition, q.Config)
 }
 
 // changeTimeout bounds one change of a group's configuration.
@@ -87,13 +89,13 @@ func (n *Node) serveChange(_ context.Context, q *changeRequest) (*none, error) {
 	var err error
 	switch placement.Kind(q.Kind) {
 	case placement.AddLearner:
-		err = g.raft.AddNonvoter(id, addr, q.Config, changeTimeout).Error()
+		err = g.await(g.raft.AddNonvoter(id, addr, q.Config, changeTimeout))
 	case placement.Promote:
-		err = g.raft.AddVoter(id, addr, q.Config, changeTimeout).Error()
+		err = g.await(g.raft.AddVoter(id, addr, q.Config, changeTimeout))
 	case placement.Remove:
-		err = g.raft.RemoveServer(id, q.Config, changeTimeout).Error()
+		err = g.await(g.raft.RemoveServer(id, q.Config, changeTimeout))
 	case placement.TransferLeader:
-		err = g.raft.LeadershipTransferToServer(id, addr).Error()
+		err = g.await(g.raft.LeadershipTransferToServer(id, addr))
 	default:
 		return nil, ubl.Errorf(ubl.CodeValidation, "there is no such change")
 	}
@@ -108,13 +110,23 @@ func (n *Node) reopen(g *group) {
 	if err := g.resign(); err != nil {
 		n.log.Debug("couldn't hand a partition over", "partition", g.partition, "error", err)
 	}
-	n.replicas.Lock() // it may still be starting
-	n.drop(g)
-	err := g.close()
-	n.replicas.Unlock()
-	if err != nil {
+	if err := g.close(); err != nil {
 		n.log.Warn("couldn't close a replica", "partition", g.partition, "error", err)
 	}
+	select {
+	case <-g.closed: // not before: two can't have one log
+	case <-n.ctx.Done():
+		return
+	}
+	n.replicas.Lock() // it may still be starting
+	n.drop(g)
+	n.replicas.Unlock()
+	n.startLater(g.partition)
+}
+
+// startLater starts a replica as soon as its disk takes writes and it can be
+// opened.
+func (n *Node) startLater(partition int) {
 	for {
 		select {
 		case <-n.ctx.Done():
@@ -123,13 +135,13 @@ func (n *Node) reopen(g *group) {
 		}
 		err := probe(n.opts.Dir)
 		if err == nil {
-			err = n.startReplica(g.partition)
+			err = n.startReplica(partition)
 		}
 		if err == nil {
-			n.log.Info("a replica works again", "partition", g.partition)
+			n.log.Info("a replica works again", "partition", partition)
 			return
 		}
-		n.log.Warn("a replica still can't work", "partition", g.partition, "error", err)
+		n.log.Warn("a replica still can't work", "partition", partition, "error", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -42,7 +43,7 @@ func (g *group) configuration() configured {
 	if future.Error() != nil {
 		return configured{}
 	}
-	c := configured{index: future.Index()}
+	c := configured{index: g.configIndex.Load()} // the future doesn't tell it
 	for _, s := range future.Configuration().Servers {
 		if s.Suffrage == raft.Voter {
 			c.voters = append(c.voters, string(s.ID))
@@ -197,10 +198,14 @@ func (n *Node) rememberPeers() {
 		}
 	}
 	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.member.remember(peers) {
-		if err := n.member.write(n.opts.Dir); err != nil {
-			n.log.Warn("couldn't note where other nodes are", "error", err)
-		}
+	news := n.member.remember(peers)
+	note := *n.member
+	note.Peers = maps.Clone(note.Peers)
+	n.mu.Unlock()
+	if !news {
+		return
+	}
+	if err := note.write(n.opts.Dir); err != nil {
+		n.log.Warn("couldn't note where other nodes are", "error", err)
 	}
 }

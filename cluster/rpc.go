@@ -17,6 +17,7 @@ const (
 	serviceName = "ubl.cluster.v1.Node"
 
 	callAsk     = "Ask"     // stream of askBatch → stream of replyBatch: commands for actors
+	callTerm    = "Term"    // termRequest → termReply: in which term is your replica?
 	callReport  = "Report"  // none → Report: how the node stands
 	callJoin    = "Join"    // joinRequest → joinReply: let me in
 	callLeave   = "Leave"   // leaveRequest → none: take a node out
@@ -53,6 +54,8 @@ type (
 		Leader    string
 		Term      uint64
 	}
+	termRequest struct{ Partition int }
+	termReply   struct{ Term uint64 }
 	joinRequest struct {
 		NodeID, ServerID, Addr string
 		Partitions             int
@@ -113,7 +116,7 @@ func newServer(n *Node) *grpc.Server {
 		ServiceName: serviceName,
 		HandlerType: (*any)(nil),
 		Methods: []grpc.MethodDesc{
-			unary(callReport, n.serveReport), unary(callJoin, n.serveJoin),
+			unary(callTerm, n.serveTerm), unary(callReport, n.serveReport), unary(callJoin, n.serveJoin),
 			unary(callLeave, n.serveLeave), unary(callReplica, n.serveReplica), unary(callChange, n.serveChange),
 		},
 		Streams: []grpc.StreamDesc{

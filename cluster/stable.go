@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"log/slog"
+	"runtime"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -13,7 +14,8 @@ import (
 // grants no vote and takes no entries, which is all that it may do.
 type patient struct {
 	raft.StableStore
-	log *slog.Logger
+	log  *slog.Logger
+	stop <-chan struct{}
 }
 
 // patientAgain is how often it tries.
@@ -38,7 +40,11 @@ func (p patient) until(set func() error) error {
 		if !told {
 			p.log.Error("a replica can't note its term or vote, and waits until it can", "error", err)
 		}
-		time.Sleep(patientAgain)
+		select {
+		case <-time.After(patientAgain):
+		case <-p.stop:
+			runtime.Goexit() // an error would end the process, success would be a lie
+		}
 	}
 }
 

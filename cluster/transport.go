@@ -18,7 +18,7 @@ type transport struct {
 	stop chan struct{}
 }
 
-func newTransport(t *raft.NetworkTransport, holds func(index, term uint64) bool, stop chan struct{}) *transport {
+func newTransport(t *raft.NetworkTransport, holds func(*raft.InstallSnapshotRequest) bool, stop chan struct{}) *transport {
 	w := &transport{NetworkTransport: t, rpcs: make(chan raft.RPC), stop: stop}
 	go w.pass(holds)
 	return w
@@ -27,13 +27,15 @@ func newTransport(t *raft.NetworkTransport, holds func(index, term uint64) bool,
 // Consumer implements raft.Transport.
 func (t *transport) Consumer() <-chan raft.RPC { return t.rpcs }
 
-func (t *transport) pass(holds func(index, term uint64) bool) {
+func (t *transport) pass(holds func(*raft.InstallSnapshotRequest) bool) {
 	for {
 		select {
 		case rpc := <-t.NetworkTransport.Consumer():
-			if q, ok := rpc.Command.(*raft.InstallSnapshotRequest); ok && holds(q.LastLogIndex, q.LastLogTerm) {
-				_, err := io.Copy(io.Discard, rpc.Reader) // it comes on the same connection
-				rpc.Respond(&raft.InstallSnapshotResponse{RPCHeader: q.RPCHeader, Term: q.Term, Success: true}, err)
+			if q, ok := rpc.Command.(*raft.InstallSnapshotRequest); ok && holds(q) {
+				go func() { // the snapshot comes on the same connection, and may take its time
+					_, err := io.Copy(io.Discard, rpc.Reader)
+					rpc.Respond(&raft.InstallSnapshotResponse{RPCHeader: q.RPCHeader, Term: q.Term, Success: true}, err)
+				}()
 				continue
 			}
 			select {
@@ -47,12 +49,18 @@ func (t *transport) pass(holds func(index, term uint64) bool) {
 	}
 }
 
-// holds reports whether this replica has everything up to an entry: it has
-// applied that far, or its log has the entry itself.
-func (g *group) holds(index, term uint64) bool {
-	if g.node.engine.Applied(g.partition) >= index {
-		return true
+// holds reports whether this replica has everything that a snapshot has: its log
+// has the entry that the snapshot ends with, or was cut behind it. A leader of an
+// earlier term gets its answer from Raft.
+func (g *group) holds(q *raft.InstallSnapshotRequest) bool {
+	term, err := g.files.log.GetUint64([]byte("CurrentTerm"))
+	if err != nil || q.Term < term {
+		return false
 	}
 	var l raft.Log
-	return g.files.log.GetLog(index, &l) == nil && l.Term == term
+	if g.files.log.GetLog(q.LastLogIndex, &l) == nil {
+		return l.Term == q.LastLogTerm
+	}
+	mine, err := g.files.newest()
+	return err == nil && mine != nil && mine.Index >= q.LastLogIndex
 }

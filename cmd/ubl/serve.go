@@ -48,6 +48,9 @@ func (c *serveCmd) Run(ctx context.Context, p *program) error {
 	}
 	defer doors.close()
 	n, err := c.open(ctx, p, doors, log)
+	if errors.Is(err, errStopped) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
