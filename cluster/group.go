@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"ubl"
 	"ubl/storage"
 )
 
@@ -184,81 +182,6 @@ func (g *group) snapshotApplied(id string) (uint64, error) {
 	return storage.SnapshotApplied(r)
 }
 
-// lead follows whether this node leads the group.
-func (g *group) lead() {
-	for {
-		select {
-		case won := <-g.notify:
-			g.lose()
-			if won {
-				g.win()
-			}
-		case <-g.seen:
-			g.node.routes.changed(g.partition)
-		case <-g.stop:
-			g.lose()
-			return
-		}
-	}
-}
-
-// win begins to serve the partition, once everything before is applied here.
-func (g *group) win() {
-	term := g.raft.CurrentTerm()
-	if err := g.await(g.raft.Barrier(0)); err != nil {
-		return // lost again; a notification follows
-	}
-	if g.raft.State() != raft.Leader || g.raft.CurrentTerm() != term {
-		return
-	}
-	g.node.engine.Lead(g.partition, int64(term))
-	g.node.log.Info("leads a partition", "partition", g.partition, "term", term)
-	g.node.routes.changed(g.partition)
-}
-
-// lose ends that: first nothing is written or read any more, then the actors
-// stop, whose state others may change from now on.
-func (g *group) lose() {
-	if g.node.engine.Epoch(g.partition) == 0 {
-		return
-	}
-	g.node.engine.Lead(g.partition, 0)
-	g.node.evict(g.partition)
-	g.node.log.Info("no longer leads a partition", "partition", g.partition)
-	g.node.routes.changed(g.partition)
-}
-
-// leader is the server id of the group's leader as far as it is known here.
-func (g *group) leader() string {
-	_, id := g.raft.LeaderWithID()
-	return string(id)
-}
-
-// confirm reports whether this node, which led in the given epoch, still led when
-// confirm was called.
-func (g *group) confirm(ctx context.Context, epoch int64) error {
-	term, err := g.confirms.confirm(ctx)
-	if err == nil && int64(term) != epoch {
-		err = errOutvoted
-	}
-	if err != nil {
-		return ubl.Errorf(ubl.CodeUnavailable, "another node may have taken over").Because(err)
-	}
-	return nil
-}
-
-// await is a future's outcome. Raft leaves some unanswered when it ends.
-func (g *group) await(f raft.Future) error {
-	done := make(chan error, 1)
-	go func() { done <- f.Error() }()
-	select {
-	case err := <-done:
-		return err
-	case <-g.ended:
-		return raft.ErrRaftShutdown
-	}
-}
-
 // halt takes this replica out of its group because its file can't be written.
 // Another leads meanwhile; it comes back when it can work again.
 func (g *group) halt(cause error) {
@@ -296,14 +219,6 @@ func (g *group) maintain() {
 			g.node.log.Warn("couldn't cut a partition's log", "partition", g.partition, "error", err)
 		}
 	}
-}
-
-// resign gives leadership to another voter, where there is one.
-func (g *group) resign() error {
-	if g.raft.State() != raft.Leader {
-		return nil
-	}
-	return g.await(g.raft.LeadershipTransfer())
 }
 
 // endTimeout bounds how long close waits: Raft doesn't stop while it waits for a

@@ -152,7 +152,7 @@ func (n *node) clockIs(ctx context.Context, off time.Duration) error {
 	if err != nil {
 		return nil
 	}
-	if (time.Until(out.ServerTime)-off).Abs() > 10*time.Second {
+	if (time.Until(out.ServerTime) - off).Abs() > 10*time.Second {
 		return fmt.Errorf("the clock of %s is off by %s, want %s", n, time.Until(out.ServerTime), off)
 	}
 	return nil
