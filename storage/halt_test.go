@@ -158,9 +158,6 @@ func breakages(log []storage.Entry) map[string]func(t *testing.T, file *os.File,
 		return err
 	}
 	return map[string]func(t *testing.T, file *os.File, e *storage.Engine) error{
-		"an entry that can't be read": func(_ *testing.T, _ *os.File, e *storage.Engine) error {
-			return next(e, garbage)
-		},
 		"a damaged file": func(t *testing.T, file *os.File, e *storage.Engine) error {
 			overwrite(t, file, 2*4096, nil) // all but the meta pages
 			if err := next(e, emptyEntry); err != nil {
@@ -211,6 +208,31 @@ func overwrite(t *testing.T, file *os.File, from int64, what []byte) {
 	}
 	if _, err := file.WriteAt(data, from); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestEntryOfANewerVersion: a program that doesn't know an entry stops before it,
+// and keeps what it has for the program that does.
+func TestEntryOfANewerVersion(t *testing.T) {
+	log, truth := someLog(t)
+	dir := t.TempDir()
+	var h halts
+	e := openReplica(t, dir, newLog(), storage.Options{Halted: h.halted})
+	mustApply(t, e, log)
+	newer := storage.Entry{Index: e.Applied(0) + 1, Term: 1, Data: garbage}
+	if _, err := e.Apply(0, []storage.Entry{newer}); ubl.CodeOf(err) != ubl.CodeUnavailable {
+		t.Fatalf("it answers %v", err)
+	}
+	resume(t, e)
+	mustApply(t, e, log) // what the file has is left out
+	if have := dump(t, e); !maps.Equal(have, truth) {
+		t.Error("what was applied before the entry isn't what it was")
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := openReplica(t, dir, newLog(), storage.Options{}).Applied(0); n != uint64(len(log)) {
+		t.Errorf("opened again, %d is applied, want %d", n, len(log))
 	}
 }
 

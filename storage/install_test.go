@@ -378,8 +378,13 @@ func TestReset(t *testing.T) {
 func TestInterruptedResume(t *testing.T) {
 	s := &stepper{t: t, dir: t.TempDir()}
 	e, _ := oldReplica(t, s.dir, storage.Options{Step: s.step})
-	if _, err := e.Apply(0, []storage.Entry{{Index: 21, Term: 1, Data: garbage}}); err == nil {
-		t.Fatal("garbage was applied")
+	file, err := os.OpenFile(filepath.Join(s.dir, "store", "partition-0.db"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := breakages(nil)["a damaged file"](t, file, e); err == nil {
+		t.Fatal("a damaged file took an entry")
 	}
 	if err := e.Resume(0); err != nil {
 		t.Fatal(err)

@@ -223,9 +223,9 @@ func readApplied(tx *bolt.Tx) (uint64, error) {
 	return binary.BigEndian.Uint64(value), nil
 }
 
-// halt ends writing to a replica. After a clean "no space" its file is still
-// what it was; after anything else it can't be believed any more. p.applying is
-// held.
+// halt ends writing to a replica. After a clean "no space", or before an entry of
+// a newer version, its file is what it was; after anything else it can't be
+// believed any more. p.applying is held.
 func (p *partition) halt(err error) error {
 	tx := p.writer.tx
 	if tx != nil && !rollback(tx) {
@@ -233,7 +233,7 @@ func (p *partition) halt(err error) error {
 	}
 	p.writer.tx = nil
 	p.isOpen.Store(false)
-	if !outOfSpace(err) || p.lostTx {
+	if !outOfSpace(err) && !errors.Is(err, errEntry) || p.lostTx {
 		p.lost = true
 		// If even that can't be written, the mark of this boot stays: the process
 		// must then not trust the file, which Resume sees to.
