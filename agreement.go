@@ -21,6 +21,11 @@ func (r Role) Valid() bool { return r == RoleOwner || r == RoleMember }
 const (
 	TenantLicense  = "tenant_license"
 	RoomGovernance = "room_governance"
+	// ContainerGovernance and its two best known kinds.
+	ContainerGovernance    = "container_governance"
+	WorkspaceAgreementType = "workspace_agreement"
+	WalletAgreementType    = "wallet_agreement"
+	ToolAccessType         = "tool_access"
 )
 
 // Agreement statuses. Ended is final; the record and its history stay readable.
@@ -48,6 +53,9 @@ type Agreement struct {
 	CreatedBy UserID      `json:"created_by"`
 	Status    string      `json:"status"`
 	EndedAt   *Time       `json:"ended_at,omitempty"`
+	// Physics of what the Agreement governs; nil for an Agreement about no
+	// container, as ToolAccess is.
+	Physics *Physics `json:"physics,omitempty"`
 	// Members is keyed by user; on the wire it is the sorted list of [AgreementView].
 	Members map[UserID]Member `json:"-"`
 }

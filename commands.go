@@ -11,6 +11,13 @@ func Commands() []Command {
 		Enter{}, GetTenant{}, SetDefaults{}, ListRooms{}, CreateRoom{}, ListMembers{}, FindMember{},
 		SetTenantMember{}, RemoveTenantMember{}, CreateServiceToken{}, RevokeServiceToken{},
 		ListServiceTokens{}, CheckServiceToken{}, AdmitToken{}, RevokeToken{}, SweepRooms{},
+		CreateContainer{}, ListContainers{}, IssueCredits{}, SetToolAccess{}, ListToolAccess{},
+		// Container
+		GetContainer{}, Authorize{}, Credit{}, CreateDocument{}, GetDocument{}, UpdateDocument{}, DeleteDocument{},
+		ListDocuments{}, ListVersions{}, SearchDocuments{}, Transfer{}, TakeIn{}, SettleTransfer{},
+		// Portal
+		AddServer{}, UpdateServer{}, RemoveServer{}, ListServers{}, ListPortalTools{}, OpenServer{}, RecordSync{},
+		ApproveTool{}, SaveGrant{}, BeginCall{}, EndCall{}, LogCalls{}, ReadCalls{}, GetBudget{}, SetBudget{}, CloseCalls{},
 		// LedgerShard
 		GetReceipt{}, GetLedgerHead{}, ReadAtoms{},
 	}
@@ -26,6 +33,13 @@ func Answers() []any {
 		// Tenant
 		(*Entered)(nil), (*Tenant)(nil), []RoomEntry(nil), (*RoomSummary)(nil), []Member(nil),
 		(*ServiceToken)(nil), []ServiceToken(nil), (*Identity)(nil), 0,
+		(*ContainerMade)(nil), (*ContainerList)(nil), (*ToolAccess)(nil), []*ToolAccess(nil),
+		// Container
+		(*Container)(nil), AgreementID(""), (*Balance)(nil), (*DocumentResult)(nil), (*DocumentList)(nil),
+		(*DocumentHits)(nil), (*TransferResult)(nil),
+		// Portal
+		(*Server)(nil), []*Server(nil), []*PortalTool(nil), (*PortalTool)(nil), (*ServerAccess)(nil),
+		(*CallTicket)(nil), (*Call)(nil), (*CallPage)(nil), (*Budget)(nil),
 		// LedgerShard
 		(*ReceiptPair)(nil), LedgerHead{}, (*AtomPage)(nil),
 	}

@@ -7,10 +7,16 @@ type (
 	// Enter is asked before anything else a caller does: it bootstraps the
 	// tenant, adds a new member of the domain, and says what the caller is.
 	// Act tells that the request wants to change something, which an ended
-	// TenantLicense refuses. Answers *Entered.
+	// TenantLicense refuses. Tool names what the request wants to use, "" for
+	// nothing that ToolAccess could govern: the Tenant refuses who may not, on
+	// record, and counts the call against the caller's limit. External says that
+	// the tool is another server's, which without a record is open to nobody.
+	// Answers *Entered.
 	Enter struct {
 		Request
-		Act bool
+		Act      bool
+		Tool     string
+		External bool
 	}
 	// GetTenant reads the record. Members. Answers *Tenant.
 	GetTenant struct{ Who Identity }

@@ -28,6 +28,38 @@ const (
 
 	DidAgreementEnd Did = "agreement.end"
 
+	DidWorkspaceCreate  Did = "office.workspace.create"
+	DidWorkspaceList    Did = "office.workspace.list"
+	DidDocumentCreate   Did = "office.document.create"
+	DidDocumentGet      Did = "office.document.get"
+	DidDocumentUpdate   Did = "office.document.update"
+	DidDocumentDelete   Did = "office.document.delete"
+	DidDocumentList     Did = "office.document.list"
+	DidDocumentVersions Did = "office.document.versions"
+	DidDocumentSearch   Did = "office.document.search"
+	DidComplete         Did = "office.llm.complete"
+	DidToolCall         Did = "office.tool.call"
+
+	DidContainerCreate       Did = "container.create"
+	DidContainerInvite       Did = "container.invite"
+	DidContainerMemberUpdate Did = "container.member.update"
+	DidContainerRemove       Did = "container.remove"
+	DidContainerLeave        Did = "container.leave"
+	DidTransfer              Did = "container.transfer"
+	DidReceive               Did = "container.receive"
+	DidCreditsIssue          Did = "credits.issue"
+
+	DidToolAccess    Did = "tool.access"
+	DidServerAdd     Did = "portal.server.add"
+	DidServerUpdate  Did = "portal.server.update"
+	DidServerRemove  Did = "portal.server.remove"
+	DidServerSync    Did = "portal.server.sync"
+	DidServerConnect Did = "portal.server.connect"
+	DidToolApprove   Did = "portal.tool.approve"
+	DidToolDeny      Did = "portal.tool.deny"
+	DidPortalCall    Did = "portal.call"
+	DidBudgetUpdate  Did = "portal.budget.update"
+
 	DidPlatformStart       Did = "platform.start"
 	DidPlatformStop        Did = "platform.stop"
 	DidPlatformKeyCreate   Did = "platform.key.create"
@@ -45,6 +77,12 @@ var dids = []Did{
 	DidRoomCreate, DidRoomJoin, DidRoomInvite, DidRoomMemberUpdate, DidRoomRemove, DidRoomLeave,
 	DidRoomUpdate, DidRoomTrim, DidSend,
 	DidAgreementEnd,
+	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,
+	DidDocumentList, DidDocumentVersions, DidDocumentSearch, DidComplete, DidToolCall,
+	DidContainerCreate, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave,
+	DidTransfer, DidReceive, DidCreditsIssue,
+	DidToolAccess, DidServerAdd, DidServerUpdate, DidServerRemove, DidServerSync, DidServerConnect,
+	DidToolApprove, DidToolDeny, DidPortalCall, DidBudgetUpdate,
 	DidPlatformStart, DidPlatformStop, DidPlatformKeyCreate, DidPlatformTokenCreate,
 	DidPlatformTokenRevoke, DidPlatformBackup, DidPlatformRestore,
 	DidPlatformNodeJoin, DidPlatformNodeRemove,

@@ -8,7 +8,9 @@ import (
 	"ubl"
 )
 
-// Act is one action with its effect, before the ledger has numbered it.
+// Act is one action with its effect, before the ledger has numbered it. With an
+// effect outside it is two: first one of status intended, which writes the action
+// alone, and later one that Closes it, which writes the effect alone.
 type Act struct {
 	Did       ubl.Did
 	Agreement ubl.AgreementID
@@ -17,7 +19,15 @@ type Act struct {
 	Effects   []ubl.Fields
 	Pointers  ubl.Fields
 	At        ubl.Time
-	// Receipt is filled by the ledger before it seals records.
+	// Status is executed where empty. A denied act has an Error and no effects.
+	Status ubl.Status
+	// Error makes the effect's outcome error.
+	Error *ubl.AtomError
+	// Closes is the receipt of the intended action whose effect this is; nil for
+	// every other act.
+	Closes *ubl.Receipt
+	// Receipt is filled by the ledger before it seals records: that of the action,
+	// and of the effect where the act closes one.
 	Receipt ubl.Receipt
 }
 

@@ -5,7 +5,8 @@
 // # Data
 //
 // A Shard owns its group's head in memory; the store keeps the atoms by seq
-// and the durable head. State is the head alone, and loading it is
+// and the durable head. Where an effect comes later than its action, the records
+// 'f' seq (8 bytes, big-endian) → version, seq lead from each to the other. State is the head alone, and loading it is
 // [ubl.Store.Begin]: the barrier that lets everything of an earlier generation
 // settle first.
 //
@@ -24,7 +25,9 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 
 	"ubl"
 	"ubl/actors"
@@ -85,7 +88,7 @@ func (s *Shard) append(a *actors.Append) {
 	b := &ubl.Batch{
 		Group: s.group, Lease: s.lease, Head: s.head, Counters: a.Counters,
 		Atoms:   make([][]byte, 0, 2*len(a.Acts)),
-		Records: make([]ubl.Record, len(a.Records)),
+		Records: make([]ubl.Record, 0, len(a.Records)),
 	}
 	a.First = s.head.Seq + 1
 	for _, act := range a.Acts {
@@ -93,36 +96,65 @@ func (s *Shard) append(a *actors.Append) {
 	}
 	a.Last = s.head.Seq
 	b.Next = s.head
-	for i, r := range a.Records {
+	for _, r := range a.Records {
 		if r.Seal != nil {
 			r.Value = r.Seal()
 		}
-		b.Records[i] = ubl.Record{Key: r.Key, Value: r.Value}
+		b.Records = append(b.Records, ubl.Record{Key: r.Key, Value: r.Value})
 	}
 	s.store.Submit(b, a.Settle)
 }
 
-// seal adds an act's action and effect to the batch and gives it its receipt.
+// seal adds an act's atoms to the batch and gives it its receipt.
 func (s *Shard) seal(b *ubl.Batch, act *actors.Act) {
+	if act.Closes != nil {
+		action := *act.Closes
+		act.Receipt = s.effect(b, act, action.CID)
+		b.Records = append(b.Records, pairing(action.Seq, act.Receipt.Seq)...)
+		return
+	}
 	action := ubl.Action{
 		TenantID: s.group.Tenant, AgreementID: act.Agreement, Did: act.Did,
-		PrevHash: s.head.HeadHash, RequestID: act.Request.ID, Status: ubl.StatusExecuted,
+		PrevHash: s.head.HeadHash, RequestID: act.Request.ID, Status: cmp.Or(act.Status, ubl.StatusExecuted),
 		This: act.This, When: act.At, Who: act.Request.Who.Author(),
 	}
 	atom, cid := action.Seal()
-	s.advance(b, atom, cid)
-	act.Receipt = ubl.Receipt{
-		Shard: s.group.Shard, Seq: s.head.Seq, CID: cid, HeadHash: s.head.HeadHash, Time: act.At,
+	act.Receipt = s.advance(b, atom, cid, act.At)
+	if action.Status != ubl.StatusIntended {
+		s.effect(b, act, cid)
 	}
-	effect := ubl.Effect{
-		TenantID: s.group.Tenant, Effects: act.Effects, Outcome: ubl.OutcomeOK, Pointers: act.Pointers,
-		PrevHash: s.head.HeadHash, RefActionCID: cid, When: act.At,
-	}
-	atom, cid = effect.Seal()
-	s.advance(b, atom, cid)
 }
 
-func (s *Shard) advance(b *ubl.Batch, atom []byte, cid string) {
+// effect adds what came of an action.
+func (s *Shard) effect(b *ubl.Batch, act *actors.Act, ref string) ubl.Receipt {
+	effect := ubl.Effect{
+		TenantID: s.group.Tenant, Effects: act.Effects, Error: act.Error, Outcome: ubl.OutcomeOK, Pointers: act.Pointers,
+		PrevHash: s.head.HeadHash, RefActionCID: ref, When: act.At,
+	}
+	if act.Error != nil {
+		effect.Outcome = ubl.OutcomeError
+	}
+	atom, cid := effect.Seal()
+	return s.advance(b, atom, cid, act.At)
+}
+
+// advance chains an atom and tells its place.
+func (s *Shard) advance(b *ubl.Batch, atom []byte, cid string, at ubl.Time) ubl.Receipt {
 	b.Atoms = append(b.Atoms, atom)
 	s.head = ubl.LedgerHead{Seq: s.head.Seq + 1, HeadHash: ubl.NextHead(s.head.HeadHash, cid)}
+	return ubl.Receipt{Shard: s.group.Shard, Seq: s.head.Seq, CID: cid, HeadHash: s.head.HeadHash, Time: at}
 }
+
+// pairing is the records 'f' seq → seq by which an intended action and its later
+// effect find each other.
+func pairing(action, effect int64) []ubl.Record {
+	return []ubl.Record{{Key: pairKey(action), Value: pairValue(effect)}, {Key: pairKey(effect), Value: pairValue(action)}}
+}
+
+func pairKey(seq int64) []byte { return binary.BigEndian.AppendUint64([]byte{'f'}, uint64(seq)) }
+func pairValue(seq int64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{pairVersion}, uint64(seq))
+}
+
+// pairVersion begins the value of a pairing.
+const pairVersion = 1

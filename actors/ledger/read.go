@@ -2,7 +2,9 @@ package ledger
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -62,55 +64,70 @@ func (s *Shard) atoms(ctx context.Context, from int64, limit int) (*ubl.AtomPage
 	return page, err
 }
 
-// receipt finds the pair of an action or an effect. They refer to each other
-// by cid; in this version an effect always stands right behind its action.
+// receipt finds the pair of an action or an effect. An effect stands right
+// behind its action, or came later and has a pairing.
 func (s *Shard) receipt(ctx context.Context, seq int64) (*ubl.ReceiptPair, error) {
 	var pair *ubl.ReceiptPair
 	err := s.store.View(ctx, s.group, func(snap ubl.Snapshot) error {
-		atom, err := snap.Atom(seq)
+		atom, l, err := readAtom(snap, seq)
 		if err != nil {
 			return err
 		}
 		if atom == nil {
 			return ubl.Errorf(ubl.CodeNotFound, "there is no receipt with this seq")
 		}
-		link, err := readLink(atom)
-		if err != nil {
-			return err
+		if l.Ref != "" {
+			if seq, err = partner(snap, seq, seq-1); err != nil {
+				return err
+			}
 		}
-		action := seq
-		if link.Ref != "" {
-			action--
-		}
-		pair, err = readPair(snap, action)
+		pair, err = readPair(snap, seq)
 		return err
 	})
 	return pair, err
 }
 
-func readPair(snap ubl.Snapshot, action int64) (*ubl.ReceiptPair, error) {
-	pair := &ubl.ReceiptPair{Seq: action}
-	var cid string
-	for seq := action; seq <= action+1; seq++ {
-		atom, err := snap.Atom(seq)
-		if err != nil {
-			return nil, err
-		}
-		if atom == nil {
-			break
-		}
-		link, err := readLink(atom)
-		if err != nil {
-			return nil, err
-		}
-		if seq == action {
-			cid = link.CID
-		} else if link.Ref != cid {
-			break // the next act's action: this one has no effect yet
-		}
-		pair.Atoms = append(pair.Atoms, slices.Clone(atom))
+// readPair reads an action and, where it has one by now, its effect.
+func readPair(snap ubl.Snapshot, seq int64) (*ubl.ReceiptPair, error) {
+	action, of, err := readAtom(snap, seq)
+	if err != nil {
+		return nil, err
 	}
-	return pair, nil
+	pair := &ubl.ReceiptPair{Seq: seq, Atoms: []json.RawMessage{action}}
+	next, err := partner(snap, seq, seq+1)
+	if err != nil {
+		return nil, err
+	}
+	effect, l, err := readAtom(snap, next)
+	if err == nil && effect != nil && l.Ref == of.CID {
+		pair.Atoms = append(pair.Atoms, effect)
+	}
+	return pair, err
+}
+
+// partner is the seq that a pairing leads to, or the neighbour where there is
+// none.
+func partner(snap ubl.Snapshot, seq, neighbour int64) (int64, error) {
+	v, err := snap.Get(pairKey(seq))
+	switch {
+	case err != nil:
+		return 0, err
+	case v == nil:
+		return neighbour, nil
+	case len(v) != 9 || v[0] != pairVersion:
+		return 0, errors.New("a pairing is stored in an unknown form")
+	}
+	return int64(binary.BigEndian.Uint64(v[1:])), nil
+}
+
+// readAtom reads an atom with its link, nil where there is none.
+func readAtom(snap ubl.Snapshot, seq int64) (json.RawMessage, link, error) {
+	atom, err := snap.Atom(seq)
+	if err != nil || atom == nil {
+		return nil, link{}, err
+	}
+	l, err := readLink(atom)
+	return slices.Clone(atom), l, err
 }
 
 // link is what ties atoms together.

@@ -183,6 +183,9 @@ func exemplify(v reflect.Value, name string) {
 	case *ubl.Fields:
 		*into = ubl.Fields{ubl.Int("n", 7), ubl.Str("s", "text")}
 		return
+	case *[]byte:
+		*into = []byte("sealed")
+		return
 	case *json.RawMessage:
 		*into = json.RawMessage(`{"text":"hello"}`)
 		return

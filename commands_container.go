@@ -1,0 +1,254 @@
+package ubl
+
+// Commands of the Container family, and those by which a Tenant makes
+// containers. Documents are the objects inside a container; every act on one is
+// receipted, reading included.
+type (
+	// CreateContainer makes a container; its creator owns it. Asked of the Tenant.
+	// Members. Physics is required for [ContainerKind] and else may differ from the
+	// kind's. Answers *ContainerMade.
+	CreateContainer struct {
+		Request
+		Kind    string
+		Name    string
+		Physics *Physics
+	}
+	// ListContainers lists the containers that the caller may look into, all or
+	// those of a kind. Asked of the Tenant. Receipted says whether the look is an
+	// act of its own (office.workspace.list). Answers *ContainerList.
+	ListContainers struct {
+		Request
+		Kind      string // "" for all
+		Receipted bool
+	}
+	// IssueCredits makes credits out of nothing, the only act that does. Asked of
+	// the Tenant. Owners of the tenant. Answers *Balance.
+	IssueCredits struct {
+		Request
+		To     ContainerID
+		Amount int64
+	}
+	// Credit puts issued credits into a container; only the Tenant sends it.
+	// Answers *Balance.
+	Credit struct {
+		Request
+		Amount int64
+	}
+
+	// GetContainer reads the configuration. Who may look. Answers *Container.
+	GetContainer struct{ Who Identity }
+	// Authorize asks whether the caller may do an operation in the container, for
+	// acts whose effect lies outside. Answers AgreementID, that of the record in
+	// force.
+	Authorize struct {
+		Who Identity
+		Op  Operation
+	}
+	// CreateDocument makes a document. Who may write. Answers *DocumentResult.
+	CreateDocument struct {
+		Request
+		Title, Content string
+	}
+	// GetDocument reads a document as an act of its own; Version 0 is the newest.
+	// Who may look. Answers *DocumentResult, with a nil Document where there is none.
+	GetDocument struct {
+		Request
+		DocumentID DocumentID
+		Version    int64
+	}
+	// UpdateDocument makes the next version with what is set. IfVersion, unless 0,
+	// must be the newest version, else conflict. Who may write. Answers
+	// *DocumentResult.
+	UpdateDocument struct {
+		Request
+		DocumentID     DocumentID
+		Title, Content *string
+		IfVersion      int64
+	}
+	// DeleteDocument takes a document out of lists and search; its versions stay.
+	// Who may write. Answers *DocumentResult without the content.
+	DeleteDocument struct {
+		Request
+		DocumentID DocumentID
+	}
+	// ListDocuments lists documents by id, from after After. Who may look.
+	// Answers *DocumentList without contents.
+	ListDocuments struct {
+		Request
+		After DocumentID
+		Limit int
+	}
+	// ListVersions lists a document's versions, oldest first. Who may look.
+	// Answers *DocumentList without contents.
+	ListVersions struct {
+		Request
+		DocumentID DocumentID
+	}
+	// SearchDocuments finds documents by their text. Who may look. Answers
+	// *DocumentHits.
+	SearchDocuments struct {
+		Request
+		Query string
+		Limit int
+	}
+
+	// Transfer lets an amount (values) or a document (everything else) leave for
+	// another container of the tenant. What happens to the source follows from its
+	// physics. Who may carry things out of the source and into the target. Passing
+	// through a transient container takes Title and Content instead of a document:
+	// there is none inside. Answers *TransferResult.
+	Transfer struct {
+		Request
+		To             ContainerID
+		Amount         int64
+		DocumentID     DocumentID
+		Title, Content string
+	}
+	// TakeIn is a transfer's arrival; only the source's side sends it, any number of
+	// times. Answers *TransferResult, or the refusal, which is final.
+	TakeIn struct {
+		Request
+		TransferID TransferID
+		From       ContainerID
+		Physics    Physics // of the source
+		Op         Operation
+		Amount     int64
+		Document   *Document // with its content
+	}
+	// SettleTransfer ends a transfer at its source: arrived, or refused by the
+	// target with the code, which brings it back. Only the source's side sends it.
+	// Answers *TransferResult.
+	SettleTransfer struct {
+		Request
+		TransferID TransferID
+		Refused    Code // "" where it arrived
+		Arrived    *TransferResult
+	}
+)
+
+// ContainerMade is the answer to making a container.
+type ContainerMade struct {
+	Container ContainerSummary `json:"container"`
+	Receipt   Receipt          `json:"receipt"`
+}
+
+// ContainerList is a list of containers by id; Receipt is nil where the look was
+// not receipted.
+type ContainerList struct {
+	Containers []ContainerSummary `json:"containers"`
+	Receipt    *Receipt           `json:"receipt,omitempty"`
+}
+
+// Balance is how many credits a container holds after an act.
+type Balance struct {
+	ContainerID ContainerID `json:"container_id"`
+	Amount      int64       `json:"amount"` // of the act
+	Balance     int64       `json:"balance"`
+	Receipt     Receipt     `json:"receipt"`
+}
+
+// DocumentResult is a document with the receipt of the act that answered it.
+type DocumentResult struct {
+	Document *Document `json:"document"`
+	Receipt  Receipt   `json:"receipt"`
+}
+
+// DocumentList is a page of documents; Next continues it, "" at the end.
+type DocumentList struct {
+	Documents []*Document `json:"documents"`
+	Next      DocumentID  `json:"-"`
+	Receipt   Receipt     `json:"receipt"`
+}
+
+// DocumentHit is a document that a search found.
+type DocumentHit struct {
+	Document
+	// Score orders hits, best first, in thousandths; it means nothing by itself.
+	Score int64 `json:"score"`
+	// Snippet is a part of the content around the match, as plain text.
+	Snippet string `json:"snippet"`
+}
+
+// DocumentHits is the answer to a search.
+type DocumentHits struct {
+	Documents []*DocumentHit `json:"documents"`
+	Receipt   Receipt        `json:"receipt"`
+}
+
+// TransferResult is how a transfer ended.
+type TransferResult struct {
+	TransferID TransferID  `json:"transfer_id"`
+	From       ContainerID `json:"from"`
+	To         ContainerID `json:"to"`
+	// Op is what happened to the source: transfer, copy or pass.
+	Op     Operation `json:"op"`
+	Amount int64     `json:"amount,omitempty"`
+	// DocumentID is the document's at the target.
+	DocumentID DocumentID `json:"document_id,omitempty"`
+	// Receipt is that of the act at the source.
+	Receipt Receipt `json:"receipt"`
+}
+
+// Cost is that of the container, its Agreement and its directory entry.
+func (CreateContainer) Cost() int { return 3 * writeCost }
+
+// Cost is that of the act, where it is one.
+func (c ListContainers) Cost() int {
+	if c.Receipted {
+		return writeCost
+	}
+	return 0
+}
+
+// Cost is 0: the Credit behind it is admitted on its own.
+func (IssueCredits) Cost() int { return 0 }
+
+// Cost is that of one act.
+func (Credit) Cost() int { return writeCost }
+
+// Cost is 0: it reads.
+func (GetContainer) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (Authorize) Cost() int { return 0 }
+
+// Cost is that of the text and the act.
+func (c CreateDocument) Cost() int { return writeCost + 2*(len(c.Title)+len(c.Content)) }
+
+// Cost is that of one act.
+func (GetDocument) Cost() int { return writeCost }
+
+// Cost is that of the text and the act.
+func (c UpdateDocument) Cost() int {
+	n := writeCost
+	if c.Content != nil {
+		n += 2 * len(*c.Content)
+	}
+	return n
+}
+
+// Cost is that of one act.
+func (DeleteDocument) Cost() int { return writeCost }
+
+// Cost is that of one act.
+func (ListDocuments) Cost() int { return writeCost }
+
+// Cost is that of one act.
+func (ListVersions) Cost() int { return writeCost }
+
+// Cost is that of one act.
+func (SearchDocuments) Cost() int { return writeCost }
+
+// Cost is that of the act and of what leaves.
+func (c Transfer) Cost() int { return 2*writeCost + 2*len(c.Content) }
+
+// Cost is that of the act and of what arrives.
+func (c TakeIn) Cost() int {
+	if c.Document != nil {
+		return writeCost + 2*len(c.Document.Content)
+	}
+	return writeCost
+}
+
+// Cost is that of one act.
+func (SettleTransfer) Cost() int { return writeCost }

@@ -1,0 +1,210 @@
+package ubl
+
+import "encoding/json"
+
+// Commands of the Portal family.
+type (
+	// AddServer makes an external server known. Secret is sealed by the node, never
+	// plain, nil for none. Owners of the tenant, which the caller has asked of the
+	// Tenant. Answers *Server.
+	AddServer struct {
+		Request
+		Server Server
+		Secret []byte
+	}
+	// UpdateServer changes what is set. Owners. Answers *Server.
+	UpdateServer struct {
+		Request
+		ServerID string
+		Patch    ServerPatch
+	}
+	// RemoveServer forgets a server with its tools. Owners. Answers *Server as it was.
+	RemoveServer struct {
+		Request
+		ServerID string
+	}
+	// ListServers lists the servers by id. Members. Answers []*Server.
+	ListServers struct{ Who Identity }
+	// ListPortalTools lists the tools of all servers that are not disabled, by
+	// name. Members. Answers []*PortalTool.
+	ListPortalTools struct{ Who Identity }
+	// OpenServer answers what is needed to connect: *ServerAccess. Asked by the
+	// portal on a node only; its secrets are still sealed.
+	OpenServer struct {
+		Who      Identity
+		ServerID string
+	}
+	// RecordSync tells what a server said: its tools, or why it couldn't be asked.
+	// A definition seen for the first time is pinned, a changed one is held. The
+	// platform and owners. Answers *Server.
+	RecordSync struct {
+		Request
+		ServerID string
+		Problem  string // "" for none
+		Tools    []ToolDefinition
+	}
+	// ApproveTool pins the held definition with the hash. Owners. Answers
+	// *PortalTool.
+	ApproveTool struct {
+		Request
+		Tool string
+		Hash string
+	}
+	// SaveGrant keeps a user's own sealed credentials for a server (AuthUser); nil
+	// forgets them. The user. Answers nil.
+	SaveGrant struct {
+		Request
+		ServerID string
+		Sealed   []byte
+	}
+
+	// BeginCall puts the intent of a call on record before it is made. It refuses
+	// what the portal can't call, and models beyond the budget (rate_limited), as
+	// a denied action. Members. Answers *CallTicket.
+	BeginCall struct {
+		Request
+		Did        Did
+		Agreement  AgreementID // in force, as the caller has asked
+		Server     string
+		Capability string
+		Parent     string
+		InputHash  string // b: + hash of the input
+		This       Fields // more of what the act is about
+		Deadline   Time   // when the call has ended, whatever comes
+		Tokens     int64  // at most used by a model
+		Model      bool   // counts against the budget
+	}
+	// EndCall puts the effect on record. The first one counts: a later one answers
+	// what it led to. Who began it. Answers *Call.
+	EndCall struct {
+		Request
+		N          int64
+		Code       Code   // "" where it went well
+		Message    string // why not, free of submitted values
+		OutputHash string
+		DurationMS int64
+		Usage      *Usage
+		Effect     Fields // more of what came of it
+	}
+	// LogCalls adds rows for calls of our own tools. The portal on a node only.
+	// Answers nil.
+	LogCalls struct {
+		Request
+		Calls []*Call
+	}
+	// ReadCalls reads the log backwards: rows with N < Before (0: the newest).
+	// Owners; others see their own. Answers *CallPage.
+	ReadCalls struct {
+		Who    Identity
+		Owner  bool // as the caller has asked of the Tenant
+		Before int64
+		Limit  int
+	}
+	// GetBudget reads it. Members. Answers *Budget.
+	GetBudget struct{ Who Identity }
+	// SetBudget changes it. Owners. Answers *Budget.
+	SetBudget struct {
+		Request
+		TokensPerDay      int64
+		RequestsPerMinute int
+	}
+	// CloseCalls ends calls whose deadline has passed, with outcome error; with All
+	// set every one that is open: nothing can be under way when a server has just
+	// started alone. The platform. Answers the number closed.
+	CloseCalls struct {
+		Request
+		All bool
+	}
+)
+
+// ServerPatch changes the members that are set. A Secret that is not nil
+// replaces the sealed one, empty to forget it.
+type ServerPatch struct {
+	Name     *string
+	URL      *string
+	Disabled *bool
+	Secret   []byte
+}
+
+// ToolDefinition is a tool as its server described it.
+type ToolDefinition struct {
+	Name       string
+	Definition json.RawMessage // canonical JSON
+}
+
+// ServerAccess is a server with its sealed secrets.
+type ServerAccess struct {
+	Server Server
+	Secret []byte // sealed
+	Grant  []byte // the asking user's, sealed
+}
+
+// CallTicket is the right to make a call.
+type CallTicket struct {
+	N       int64
+	Receipt Receipt
+}
+
+// CallPage is part of the log, newest first.
+type CallPage struct {
+	Calls []*Call
+	// Next is the Before of the next page, nil at the end.
+	Next *int64
+}
+
+// definitionCost bounds what a pinned definition adds.
+const definitionCost = 16 << 10
+
+// Cost is that of the record.
+func (c AddServer) Cost() int { return writeCost + len(c.Secret) }
+
+// Cost is that of the record.
+func (c UpdateServer) Cost() int { return writeCost + len(c.Patch.Secret) }
+
+// Cost is that of one act.
+func (RemoveServer) Cost() int { return writeCost }
+
+// Cost is 0: it reads.
+func (ListServers) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (ListPortalTools) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (OpenServer) Cost() int { return 0 }
+
+// Cost is that of the definitions.
+func (c RecordSync) Cost() int {
+	n := writeCost
+	for _, t := range c.Tools {
+		n += writeCost/4 + 2*len(t.Definition)
+	}
+	return n
+}
+
+// Cost is that of a definition.
+func (ApproveTool) Cost() int { return writeCost + definitionCost }
+
+// Cost is that of the credentials.
+func (c SaveGrant) Cost() int { return writeCost + len(c.Sealed) }
+
+// Cost is that of the intent and, later, its effect.
+func (BeginCall) Cost() int { return 2 * writeCost }
+
+// Cost is 0: the intent has paid, and an effect must not be refused.
+func (EndCall) Cost() int { return 0 }
+
+// Cost is that of the rows.
+func (c LogCalls) Cost() int { return writeCost/4 + 512*len(c.Calls) }
+
+// Cost is 0: it reads.
+func (ReadCalls) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (GetBudget) Cost() int { return 0 }
+
+// Cost is that of one act.
+func (SetBudget) Cost() int { return writeCost }
+
+// Cost is 0: effects must not be refused.
+func (CloseCalls) Cost() int { return 0 }

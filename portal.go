@@ -1,0 +1,116 @@
+package ubl
+
+import "encoding/json"
+
+// The portal of a tenant keeps what it does outside: which servers of tools it
+// knows, what they said their tools are, and every call to one of them or to a
+// model, from the intent to the effect.
+
+// PortalName addresses a tenant's Portal actor.
+func PortalName(t TenantID) Name { return Name(string(t) + "|portal") }
+
+// How the portal proves to a server who is calling.
+const (
+	AuthNone   = "none"
+	AuthHeader = "header" // a fixed header, as an API key
+	AuthClient = "client_credentials"
+	AuthUser   = "authorization_code" // each user signs in by themselves
+)
+
+// Statuses of a server.
+const (
+	ServerNew      = "new"      // not asked yet
+	ServerUp       = "up"       // the last sync worked
+	ServerDown     = "down"     // it did not
+	ServerDisabled = "disabled" // by an owner: hidden, never asked
+)
+
+// Server is an external MCP server as it is listed; secrets are never in it.
+type Server struct {
+	// ServerID matches ^[a-z0-9][a-z0-9-]{0,31}$ and prefixes its tools' names.
+	ServerID string `json:"server_id"`
+	Name     string `json:"name"`
+	URL      string `json:"url"`
+	Auth     string `json:"auth"`
+	// Header is the name of the fixed header of AuthHeader.
+	Header string `json:"header,omitempty"`
+	// TokenURL, AuthorizeURL, ClientID and Scopes are those of OAuth; URLs that are
+	// empty are discovered.
+	TokenURL     string   `json:"token_url,omitempty"`
+	AuthorizeURL string   `json:"authorize_url,omitempty"`
+	ClientID     string   `json:"client_id,omitempty"`
+	Scopes       []string `json:"scopes,omitempty"`
+	Disabled     bool     `json:"disabled"`
+
+	Status   string `json:"status"`
+	Problem  string `json:"problem,omitempty"` // why it is down, without secrets
+	SyncedAt *Time  `json:"synced_at"`
+	Tools    int    `json:"tools"`
+	// Held counts tools whose new definition waits for approval.
+	Held      int     `json:"held"`
+	CreatedAt Time    `json:"created_at"`
+	CreatedBy UserID  `json:"created_by"`
+	Receipt   Receipt `json:"receipt"`
+}
+
+// PortalTool is a tool of an external server.
+type PortalTool struct {
+	// Tool is the name callers use: server_id + "." + the server's own name.
+	Tool     string `json:"tool"`
+	ServerID string `json:"server_id"`
+	Upstream string `json:"upstream"` // the server's own name
+	// Definition is what the server said, pinned: name, title, description,
+	// schemas and annotations as one JSON object. Hash is b: + its hash.
+	Definition json.RawMessage `json:"definition"`
+	Hash       string          `json:"hash"`
+	// Held is a newer definition that an owner has yet to approve; until then the
+	// tool can't be called. Nil where there is none.
+	Held     json.RawMessage `json:"held,omitempty"`
+	HeldHash string          `json:"held_hash,omitempty"`
+	// Gone: the server lists it no more.
+	Gone bool `json:"gone,omitempty"`
+}
+
+// Callable reports whether the definition is one that an owner has seen.
+func (t *PortalTool) Callable() bool { return t.HeldHash == "" && !t.Gone }
+
+// Call is a call to the outside on record, as the portal's log shows it.
+type Call struct {
+	N          int64  `json:"n"` // from 1, without gaps
+	At         Time   `json:"at"`
+	Did        Did    `json:"did"`
+	Server     string `json:"server"`     // server id, "ubl" for our own tools, "model" for models
+	Capability string `json:"capability"` // the tool's name
+	UserID     UserID `json:"user_id"`
+	IsService  bool   `json:"is_service"`
+	// Status is intended while the call runs, then ok, error or denied.
+	Status     string `json:"status"`
+	Code       Code   `json:"code,omitempty"`
+	DurationMS int64  `json:"duration_ms"`
+	RequestID  string `json:"request_id"`
+	// Parent is the request id of the call that this one was made for.
+	Parent string `json:"parent,omitempty"`
+	Usage  *Usage `json:"usage,omitempty"`
+	// Receipt is that of the action; nil for calls of our own tools, whose acts
+	// have receipts themselves.
+	Receipt *Receipt `json:"receipt,omitempty"`
+}
+
+// Usage is what a model used. Cost is in millionths of the unit that the
+// operator prices models in.
+type Usage struct {
+	PromptTokens     int64  `json:"prompt_tokens"`
+	CompletionTokens int64  `json:"completion_tokens"`
+	CostMicros       int64  `json:"cost_micros"`
+	Provider         string `json:"provider"`
+	Model            string `json:"model"`
+	Cached           bool   `json:"cached"`
+}
+
+// Budget bounds what a tenant spends on models; 0 is no bound.
+type Budget struct {
+	TokensPerDay      int64 `json:"tokens_per_day"`
+	RequestsPerMinute int   `json:"requests_per_minute"`
+	// UsedToday is what was used since midnight UTC, those of calls under way included.
+	UsedToday int64 `json:"used_today"`
+}

@@ -1,0 +1,40 @@
+package ubl
+
+import "context"
+
+// Searcher keeps full-text indexes of containers. An index is derived: it can be
+// thrown away at any time and is made again from the documents. Safe for
+// concurrent use.
+type Searcher interface {
+	// Search finds documents of a container, best first. The index is first brought
+	// up to a mark with what changes tells; where the index has seen another history
+	// (the server was restored, the replica was made anew) it is rebuilt.
+	Search(ctx context.Context, of Name, upTo Mark, changes DocumentChanges, query string, limit int) ([]DocumentMatch, error)
+}
+
+// Mark is a point in a container's history: the number of an event and the cid
+// of its act. The zero Mark is the beginning.
+type Mark struct {
+	N   int64
+	CID string
+}
+
+// DocumentChanges calls fn with the container's changes of documents after an
+// event, in order, until fn fails. At is the mark of the event numbered after,
+// as history has it now; its CID is "" where there is no such event.
+type DocumentChanges func(ctx context.Context, after int64, fn func(DocumentChange) error) (at Mark, err error)
+
+// DocumentChange is a document as an event left it.
+type DocumentChange struct {
+	Mark
+	DocumentID     DocumentID
+	Title, Content string
+	Deleted        bool
+}
+
+// DocumentMatch is a document found.
+type DocumentMatch struct {
+	DocumentID DocumentID
+	Score      int64 // in thousandths; it orders matches and means nothing by itself
+	Snippet    string
+}

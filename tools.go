@@ -1,0 +1,79 @@
+package ubl
+
+import (
+	"slices"
+	"strings"
+)
+
+// ToolAccess is the Agreement type that lets people use a tool: one of our own,
+// named like its act (messenger.send), or one of another server's, named
+// server.tool. The owners of the tenant decide it. A tool of our own without
+// such an Agreement is open to whom its own rules let; another server's is open
+// to nobody.
+type ToolAccess struct {
+	AgreementID AgreementID `json:"agreement_id"`
+	Tool        string      `json:"tool"`
+	// Allowed is whether anyone may use the tool at all.
+	Allowed bool `json:"allowed"`
+	// Users and Groups narrow it to those; both empty is everyone in the tenant.
+	Users  []UserID `json:"users"`
+	Groups []string `json:"groups"`
+	// PerMinute bounds the calls of one caller, 0 for no bound.
+	PerMinute int     `json:"per_minute"`
+	UpdatedAt Time    `json:"updated_at"`
+	UpdatedBy UserID  `json:"updated_by"`
+	Receipt   Receipt `json:"receipt"`
+}
+
+// Limits of tools.
+const (
+	MaxToolName   = 128
+	MaxToolUsers  = 1000
+	MaxToolGroups = 100
+	MaxPerMinute  = 100_000
+)
+
+// ToolAgreement names the ToolAccess Agreement of a tool.
+func ToolAgreement(tool string) AgreementID { return AgreementID("a:tool:" + tool) }
+
+// ValidToolName reports whether s may name a tool: 1 to 128 of [A-Za-z0-9_.-].
+func ValidToolName(s string) bool {
+	return s != "" && len(s) <= MaxToolName && !strings.ContainsFunc(s, func(c rune) bool {
+		return c > 127 || !isIDByte(byte(c))
+	})
+}
+
+// Admits reports whether the record lets a caller use the tool.
+func (t *ToolAccess) Admits(who Identity) bool {
+	if !t.Allowed {
+		return false
+	}
+	if len(t.Users) == 0 && len(t.Groups) == 0 {
+		return true
+	}
+	return slices.Contains(t.Users, who.UserID) ||
+		slices.ContainsFunc(who.Groups, func(g string) bool { return slices.Contains(t.Groups, g) })
+}
+
+// Commands about ToolAccess, asked of the Tenant.
+type (
+	// SetToolAccess writes the record of a tool. Owners of the tenant. Answers
+	// *ToolAccess.
+	SetToolAccess struct {
+		Request
+		Tool      string
+		Allowed   bool
+		Users     []UserID
+		Groups    []string
+		PerMinute int
+	}
+	// ListToolAccess lists the records by tool. Members; the portal asks it for
+	// everyone. Answers []*ToolAccess.
+	ListToolAccess struct{ Who Identity }
+)
+
+// Cost is that of the record.
+func (c SetToolAccess) Cost() int { return writeCost + 64*(len(c.Users)+len(c.Groups)) }
+
+// Cost is 0: it reads.
+func (ListToolAccess) Cost() int { return 0 }
