@@ -1,0 +1,38 @@
+// Package search is full text over the documents of containers, on bleve.
+//
+// # Data and owners
+//
+// An [Index] owns a directory with one bleve index a container, each in a folder
+// named after the hash of the container's actor. All of it is derived: any folder
+// may be deleted at any time and is made again from the documents when the
+// container is searched next. Stored with each index is the mark of the last
+// event it has seen, in the same batch as what the event changed. An index that is
+// closed is sealed with the checksums of its files.
+//
+// At most 64 indexes are open; the one not used for longest is closed for another.
+// A container's index is written by one search at a time and read by any number.
+//
+// # The way of one search
+//
+//	open      the container's index, from memory or disk, or a new one
+//	catch up  the container tells what changed after the mark; its history then
+//	          must lead through that mark, else the index is of another history (a
+//	          backup was restored) and is made anew
+//	find      the words are looked up and ranked by BM25, a match in the title
+//	          counting three times
+//	snippet   the text around the first match
+//
+// # The query
+//
+// Words must all occur, in the title or the content. "Words in quotes" must follow
+// each other. A word* with an asterisk is the beginning of a word. Nothing else
+// means anything: punctuation separates words. Case, accents and the width of
+// letters make no difference; words are not reduced to stems, since documents are
+// in any language.
+//
+// # What fails, and then what
+//
+// An index that can't be opened or read is deleted and made anew, once; if that
+// fails too the search is unavailable. A cancelled search keeps what it has caught
+// up so far.
+package search
