@@ -155,7 +155,9 @@ func (rt *Runtime) Visit(ctx context.Context, in ubl.Enter, to ubl.Name, cmd ubl
 
 // AskHere is Ask that also tells whether a commit of the command's own stands
 // behind the answer. One without it, an error included, is final only as long as
-// this node is the one to decide, which in a cluster is still to be confirmed.
+// this node is the one to decide, which in a cluster is still to be confirmed. One
+// with it needs nothing more: what [Turn.Later] reads after the commit is a state
+// that has it, and so one of the time of the call.
 func (rt *Runtime) AskHere(ctx context.Context, to ubl.Name, cmd ubl.Command) (value any, committed bool, err error) {
 	if rt.closing.Load() {
 		return nil, false, ubl.Errorf(ubl.CodeUnavailable, "the server is stopping")
@@ -191,7 +193,6 @@ func (rt *Runtime) ask(ctx context.Context, to ubl.Name, cmd ubl.Command) answer
 	case a := <-e.reply:
 		if a.later != nil {
 			a.value, a.err = a.later()
-			a.committed = false // it may have read what came after the commit
 		}
 		return a
 	case <-ctx.Done():

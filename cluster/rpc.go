@@ -28,6 +28,10 @@ const (
 
 	// maxCall bounds a message in either direction.
 	maxCall = 64 << 20
+
+	// How much may be on its way in a stream and a connection. Where it isn't said,
+	// gRPC measures it with a ping for each message, and its answer.
+	streamWindow, connWindow = 4 << 20, 16 << 20
 )
 
 type (
@@ -108,7 +112,7 @@ func (codec) Unmarshal(data mem.BufferSlice, v any) error {
 func newServer(n *Node) *grpc.Server {
 	s := grpc.NewServer(
 		grpc.ForceServerCodecV2(codec{}), grpc.MaxRecvMsgSize(maxCall), grpc.MaxSendMsgSize(maxCall),
-		grpc.MaxConcurrentStreams(100_000),
+		grpc.MaxConcurrentStreams(100_000), grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connWindow),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveEvery, Timeout: keepaliveTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveEvery / 2, PermitWithoutStream: true}),
 	)
@@ -156,7 +160,7 @@ func streaming[Q any](serve func(*Q, grpc.ServerStream) error) grpc.StreamHandle
 func (n *Node) dial(server string) (*grpc.ClientConn, error) {
 	conn, err := grpc.NewClient("passthrough:///"+server,
 		grpc.WithContextDialer(n.mesh.DialGRPC), grpc.WithTransportCredentials(insecure.NewCredentials()), // the mesh has done mutual TLS
-		grpc.WithConnectParams(reconnect),
+		grpc.WithConnectParams(reconnect), grpc.WithInitialWindowSize(streamWindow), grpc.WithInitialConnWindowSize(connWindow),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveEvery, Timeout: keepaliveTimeout, PermitWithoutStream: true}),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{}), grpc.MaxCallRecvMsgSize(maxCall), grpc.MaxCallSendMsgSize(maxCall)),
 		grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(),
