@@ -80,6 +80,9 @@ func TestConfigurationIsFenced(t *testing.T) {
 	w := newWorld(t, 3, nil)
 	leader := w.leader(1)
 	g := leader.group(1)
+	if err := g.await(g.raft.Barrier(0)); err != nil { // the voters are known before their entry is applied, with its index
+		t.Fatal(err)
+	}
 	c := g.configuration()
 	if c.index < 2 {
 		t.Fatalf("the configuration's index is %d after two nodes were added", c.index)
