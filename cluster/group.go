@@ -20,6 +20,7 @@ type group struct {
 
 	files     *files
 	raft      *raft.Raft
+	peers     *severable
 	transport *raft.NetworkTransport
 	observer  *raft.Observer
 	notify    chan bool
@@ -90,8 +91,9 @@ func (g *group) open() (err error) {
 	if err != nil {
 		return err
 	}
+	g.peers = newSeverable(n.mesh.RaftLayer(g.partition))
 	g.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: n.mesh.RaftLayer(g.partition), MaxPool: 3, Timeout: max(2*time.Second, 4*n.opts.Timeout), Logger: n.raftLog,
+		Stream: g.peers, MaxPool: 3, Timeout: max(2*time.Second, 4*n.opts.Timeout), Logger: n.raftLog,
 	})
 	g.raft, err = raft.NewRaft(g.config(), fsm{g}, cache, patient{g.files.log, n.log.With("partition", g.partition), g.stop}, g.files.snapshots,
 		newTransport(g.transport, g.holds, g.stop))
@@ -241,7 +243,9 @@ func (g *group) close() error {
 }
 
 func (g *group) finish() {
-	err := g.raft.Shutdown().Error()
+	over := g.raft.Shutdown()
+	g.peers.sever()
+	err := over.Error()
 	close(g.ended)
 	g.work.Wait()
 	g.raft.DeregisterObserver(g.observer)
