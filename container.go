@@ -65,7 +65,7 @@ type Kind struct {
 	Did Did `json:"did"`
 }
 
-// Kinds that every tenant has.
+// Known kinds.
 var (
 	// WorkspaceKind holds documents with their versions.
 	WorkspaceKind = Kind{Name: "workspace", Agreement: WorkspaceAgreementType, Physics: Presets()["WORKSPACE"], Did: DidWorkspaceCreate}
@@ -74,6 +74,9 @@ var (
 	// ContainerKind is any other configuration: its physics come with the command.
 	ContainerKind = Kind{Name: "container", Agreement: ContainerGovernance, Did: DidContainerCreate}
 )
+
+// Kinds are those that every tenant has.
+func Kinds() []Kind { return []Kind{WorkspaceKind, WalletKind, ContainerKind} }
 
 // Prefix is that of ids of the kind.
 func (k Kind) Prefix() string {

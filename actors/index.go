@@ -8,17 +8,28 @@ import (
 )
 
 // Indexes are records that one family writes in its batches and another reads:
-// the Room writes them, the Tenant lists rooms by them. They say nothing that
-// the Room's events don't.
+// Rooms and Containers write them, the Tenant lists rooms and containers by them.
+// They say nothing that the writers' events don't.
 
-// RoomIndex is the value of every index (JSON).
+// RoomIndex is the value of every index of rooms (JSON).
 type RoomIndex struct {
 	Room ubl.RoomSummary `json:"room"`
 	Role ubl.Role        `json:"role,omitempty"` // of the member
 }
 
 // Encode is the stored form.
-func (x RoomIndex) Encode() []byte {
+func (x RoomIndex) Encode() []byte { return encodeIndex(x) }
+
+// ContainerIndex is the value of [ContainerMemberIndex] (JSON).
+type ContainerIndex struct {
+	Container ubl.ContainerSummary `json:"container"`
+	Role      ubl.Role             `json:"role"` // of the member
+}
+
+// Encode is the stored form.
+func (x ContainerIndex) Encode() []byte { return encodeIndex(x) }
+
+func encodeIndex(x any) []byte {
 	b, err := json.Marshal(x)
 	if err != nil { // it holds only strings and a time
 		panic(fmt.Sprintf("actors: couldn't encode an index: %v", err))
@@ -47,3 +58,25 @@ func RetentionIndex(r ubl.RoomID) []byte { return append([]byte{'w'}, r...) }
 
 // RetentionIndexAll bounds the entries.
 func RetentionIndexAll() (from, to []byte) { return []byte{'w'}, []byte{'w' + 1} }
+
+// ContainerMemberIndex is the key 'y' user 0 container: the user is an entry of
+// the container's Agreement.
+func ContainerMemberIndex(u ubl.UserID, c ubl.ContainerID) []byte {
+	return append(append(append([]byte{'y'}, u...), 0), c...)
+}
+
+// ContainerMemberIndexOf bounds the entries of one user.
+func ContainerMemberIndexOf(u ubl.UserID) (from, to []byte) {
+	return ContainerMemberIndex(u, ""), append(append([]byte{'y'}, u...), 1)
+}
+
+// PendingIndex is the key 'v' container: something has left the container and not
+// arrived yet, so that a sweep may have to carry it on.
+func PendingIndex(c ubl.ContainerID) []byte { return append([]byte{'v'}, c...) }
+
+// PendingIndexAll bounds the entries.
+func PendingIndexAll() (from, to []byte) { return []byte{'v'}, []byte{'v' + 1} }
+
+// OpenCallIndexAll bounds the Portal's open calls, 'q' 0 n: intents whose effect
+// is still to come.
+func OpenCallIndexAll() (from, to []byte) { return []byte{'q'}, []byte{'q' + 1} }

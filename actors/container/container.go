@@ -1,0 +1,128 @@
+package container
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// Family registers Containers over a reader. Without a searcher documents can't be
+// searched: SearchDocuments answers unavailable.
+func Family(read ubl.Reader, search ubl.Searcher) actors.Family {
+	return actors.Family{
+		Name: "container",
+		Owns: func(local string) bool { return ubl.ContainerID(local).Valid() },
+		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
+			return open(ctx, read, search, env)
+		},
+	}
+}
+
+// Container is one container. Its state and keys are owned by the mailbox.
+type Container struct {
+	env    actors.Env
+	read   ubl.Reader
+	search ubl.Searcher
+	group  ubl.Group
+	tenant ubl.TenantID
+	id     ubl.ContainerID
+	// physics never change, and so are known outside the mailbox too.
+	physics ubl.Physics
+
+	state State
+	keys  *actors.Keys
+}
+
+// open replays the stored events.
+func open(ctx context.Context, read ubl.Reader, search ubl.Searcher, env actors.Env) (*Container, error) {
+	c := &Container{env: env, read: read, search: search, group: env.Name.Group(), id: ubl.ContainerID(env.Name.Local())}
+	c.tenant = c.group.Tenant
+	err := c.eachEvent(ctx, 1, math.MaxInt64, func(e event) error {
+		c.state.apply(e)
+		return nil
+	})
+	if err == nil && c.state.Events == 0 {
+		err = errUnknown()
+	}
+	c.physics = c.state.Summary.Physics
+	if err == nil {
+		err = read.View(ctx, c.group, func(snap ubl.Snapshot) (err error) {
+			c.keys, err = actors.LoadKeys(snap, read, env.Name)
+			return err
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("couldn't load a container: %w", err)
+	}
+	return c, nil
+}
+
+// Receive implements [actors.Actor].
+func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
+	switch cmd := cmd.(type) {
+	case ubl.GetContainer:
+		c.answer(t, c.state.look(cmd.Who), func() any { return c.state.container(cmd.Who.UserID) })
+	case ubl.Authorize:
+		c.answer(t, c.state.may(cmd.Who, cmd.Op), func() any { return c.state.Agreement.ID })
+	case ubl.GetAgreement:
+		c.agreement(t, cmd)
+	case ubl.EndAgreement:
+		c.change(t, cmd.Request, ubl.DidAgreementEnd, c.decideEnd(cmd))
+	case ubl.AddMember:
+		c.change(t, cmd.Request, ubl.DidContainerInvite, c.decideAdd(cmd), string(cmd.Member.UserID), string(cmd.Member.Role))
+	case ubl.SetMember:
+		c.change(t, cmd.Request, ubl.DidContainerMemberUpdate, c.decideRole(cmd), string(cmd.UserID), string(cmd.Role))
+	case ubl.RemoveMember:
+		c.change(t, cmd.Request, removal(cmd), c.decideRemove(cmd), string(cmd.UserID))
+	case ubl.Credit:
+		c.change(t, cmd.Request, ubl.DidCreditsIssue, c.decideCredit(cmd), fmt.Sprint(cmd.Amount))
+	case ubl.Sweep:
+		c.sweep(t, cmd)
+	default:
+		c.receiveDocument(t, cmd)
+	}
+}
+
+// receiveDocument answers what is about documents and transfers.
+func (c *Container) receiveDocument(t *actors.Turn, cmd ubl.Command) {
+	switch cmd := cmd.(type) {
+	case ubl.CreateDocument:
+		c.change(t, cmd.Request, ubl.DidDocumentCreate, c.decideCreate(cmd), cmd.Title, cmd.Content)
+	case ubl.UpdateDocument:
+		c.change(t, cmd.Request, ubl.DidDocumentUpdate, c.decideUpdate(cmd), updateContent(cmd)...)
+	case ubl.DeleteDocument:
+		c.change(t, cmd.Request, ubl.DidDocumentDelete, c.decideDelete(cmd), string(cmd.DocumentID))
+	case ubl.GetDocument:
+		c.getDocument(t, cmd)
+	case ubl.ListDocuments:
+		c.listDocuments(t, cmd)
+	case ubl.ListVersions:
+		c.listVersions(t, cmd)
+	case ubl.SearchDocuments:
+		c.searchDocuments(t, cmd)
+	case ubl.Transfer:
+		c.transfer(t, cmd)
+	case knock:
+		c.answer(t, c.state.there(cmd), func() any { return nil })
+	case depart:
+		c.change(t, cmd.Request, ubl.DidTransfer, c.decideTransfer(cmd.Transfer), transferContent(cmd.Transfer)...)
+	case ubl.TakeIn:
+		c.takeIn(t, cmd)
+	case ubl.SettleTransfer:
+		c.settle(t, cmd)
+	default:
+		t.Fail(ubl.Errorf(ubl.CodeNotFound, "a container doesn't answer this command"))
+	}
+}
+
+// answer replies, unless there is a refusal.
+func (c *Container) answer(t *actors.Turn, refusal error, value func() any) {
+	if refusal != nil {
+		t.Fail(refusal)
+		return
+	}
+	t.Reply(value())
+}

@@ -1,0 +1,103 @@
+// Package container is the Container family: one primitive for everything that
+// holds things. Whether it is a workspace, a wallet or a kind that nobody has
+// thought of yet follows from the physics in its Agreement, not from its code.
+//
+// # Data
+//
+// A Container owns its [State], which is derived by replaying its events: who
+// belongs to it, what it holds of credits, the newest version of each document
+// without its text, and what has left and not arrived yet. Stored, in the
+// tenant's group, numbers as 8 bytes big-endian:
+//
+//	o container 0 n                 event n: founding, membership, documents,
+//	                                credits, transfers, ending (JSON)
+//	e container                     counter of events
+//	d container 0 document 0 n      version n of a document without its text, with
+//	                                the receipt of the act that made it (JSON)
+//	x container 0 document 0 n      the text of version n; a version that changed
+//	                                the title alone names an earlier one's (JSON)
+//	x container 0 transfer 0 0      title and text on their way through a transient
+//	                                container, deleted once they have arrived
+//	r container 0 transfer          the event with which a transfer ended here (8 bytes)
+//	k, i                            idempotency keys ([actors.Keys])
+//	y, v                            indexes for the Tenant ([actors.ContainerMemberIndex],
+//	                                [actors.PendingIndex])
+//
+// # Who may
+//
+// Entries of the Agreement may always look. In a collaborative or an open
+// container every member of the tenant looks and writes, and carries things out;
+// in a gated one entries write and owners carry out; in a sealed one nothing
+// changes. Anyone of the tenant may put credits into a wallet that isn't sealed.
+// Who may not look is answered as if the container had never been. Only owners
+// change membership and end the Agreement; after its end every act is refused.
+//
+// # The way of one document
+//
+// CreateDocument checks who may, the physics and the text, and commits one append:
+// the act, the event, the version (sealed with its receipt by the ledger), the text
+// and the key. The answer is read from what was stored, so that a retry of the key
+// is answered alike, after a restart too. Reading is an act as well: it leaves a
+// receipt and no event. After the Agreement's end, documents are read under the
+// TenantLicense, since an act needs a record that may still be in force.
+//
+// # The way of one transfer
+//
+//	source   is the target there? then container.transfer, with status intended:
+//	         what leaves is in transit, and pending at the source
+//	target   TakeIn: container.receive, once for each transfer; a refusal is put on
+//	         record too, and so is as final as an arrival
+//	source   SettleTransfer: the effect closes the intended action, as arrived, or
+//	         as an error that brings what had left back
+//
+// Each step is a commit and may be repeated: by the caller's retry, and by Sweep.
+// So credits and strict things exist in one place, counting what is in transit;
+// a copy arrives once. The target is asked to exist first because a container that
+// was refused for being unknown could be founded a moment later, and no refusal of
+// its own would be on record. Containers are never removed.
+//
+// # What fails
+//
+// A refusal changes nothing, but for that of a target. A failed commit ends the
+// group; the Container is loaded from what is stored. A transfer whose caller gets
+// unavailable goes on with the next retry or sweep.
+package container
+
+import (
+	"encoding/binary"
+
+	"ubl"
+)
+
+// refEvent is the one kind of outcome of an idempotency key.
+const refEvent = 'o'
+
+func eventKey(c ubl.ContainerID, n int64) []byte { return numbered('o', string(c), n) }
+
+func versionKey(c ubl.ContainerID, d ubl.DocumentID, n int64) []byte {
+	return numbered('d', within(c, string(d)), n)
+}
+
+// textKey is that of a document's text, or of a transfer's with n 0.
+func textKey(c ubl.ContainerID, id string, n int64) []byte {
+	return numbered('x', within(c, id), n)
+}
+
+// endKey has the event in its value: a transfer ends once.
+func endKey(c ubl.ContainerID, x ubl.TransferID) []byte {
+	return append([]byte{'r'}, within(c, string(x))...)
+}
+
+// within is the name of something inside a container.
+func within(c ubl.ContainerID, id string) string { return string(c) + "\x00" + id }
+
+// numbered is a key of an ordered space; n < 0 is the space's end.
+func numbered(space byte, id string, n int64) []byte {
+	b := append([]byte{space}, id...)
+	if n < 0 {
+		return append(b, 1)
+	}
+	return binary.BigEndian.AppendUint64(append(b, 0), uint64(n))
+}
+
+func eventCounter(c ubl.ContainerID) []byte { return append([]byte{'e'}, c...) }

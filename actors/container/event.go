@@ -1,0 +1,141 @@
+package container
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"ubl"
+)
+
+// event is a stored fact of a container. The struct is the disk form: fields are
+// only ever added, and a change of meaning raises version.
+type event struct {
+	Version   int                   `json:"v"`
+	N         int64                 `json:"n"`
+	Did       ubl.Did               `json:"did"`
+	At        ubl.Time              `json:"at"`
+	By        ubl.UserID            `json:"by"`
+	Kind      *ubl.Kind             `json:"kind,omitempty"`      // founding, and it alone
+	Container *ubl.ContainerSummary `json:"container,omitempty"` // founding
+	Tenant    ubl.TenantID          `json:"tenant,omitempty"`    // founding
+	Member    *ubl.Member           `json:"member,omitempty"`    // whom a membership event is about
+	// Heir owns the container after its last owner was expelled.
+	Heir *ubl.Member `json:"heir,omitempty"`
+	// Document is the version that the act made, or the last one of a document that
+	// it deleted.
+	Document *document `json:"document,omitempty"`
+	// Amount is that of credits.issue, Balance the one after it.
+	Amount  int64 `json:"amount,omitempty"`
+	Balance int64 `json:"balance,omitempty"`
+	// Transfer is what leaves (container.transfer) or arrives (container.receive).
+	Transfer *transfer `json:"transfer,omitempty"`
+	// Action is the receipt of the intended action that this event closes: a
+	// container.transfer that has one ends what the one without began.
+	Action *ubl.Receipt `json:"action,omitempty"`
+	// Arrived is the document's id at the target.
+	Arrived ubl.DocumentID `json:"arrived,omitempty"`
+	// Refused says that the target didn't take it in.
+	Refused *refusal    `json:"refused,omitempty"`
+	Receipt ubl.Receipt `json:"receipt"`
+}
+
+const eventVersion = 1
+
+// FormatVersion implements [actors.Versioned].
+func (e event) FormatVersion() int { return e.Version }
+
+// changed is the document that an event changed, nil for none, and whether it is
+// gone from the container since.
+func (e event) changed() (d *document, gone bool) {
+	switch {
+	case e.Document != nil:
+		return e.Document, e.Document.Deleted
+	case e.Did != ubl.DidTransfer || e.Transfer.Op != ubl.OpTransfer:
+		return nil, false // the source keeps its own, or never had one
+	case e.Action == nil:
+		return e.Transfer.Document, true
+	case e.Refused != nil:
+		return e.Transfer.Document, false
+	}
+	return nil, false
+}
+
+// change is the event as a step of the Agreement's history, nil where it is none.
+func (e event) change() *ubl.Change {
+	if e.Member == nil && e.Did != ubl.DidAgreementEnd {
+		return nil
+	}
+	c := ubl.Change{N: e.N, Did: e.Did, At: e.At, By: e.By, Receipt: e.Receipt}
+	if e.Member != nil {
+		c.UserID, c.Role = e.Member.UserID, e.Member.Role
+	}
+	return &c
+}
+
+// transfer is something on its way from one container to another.
+type transfer struct {
+	ID     ubl.TransferID  `json:"id"`
+	From   ubl.ContainerID `json:"from"`
+	To     ubl.ContainerID `json:"to"`
+	Op     ubl.Operation   `json:"op"`
+	Amount int64           `json:"amount,omitempty"`
+	// Document is the version that left the source. What only passes through has no
+	// id, and no title.
+	Document *document `json:"document,omitempty"`
+	// Email, IsService and RequestID are of who carries it, for the target's act
+	// after a restart.
+	Email     string `json:"email,omitempty"`
+	IsService bool   `json:"is_service,omitempty"`
+	RequestID string `json:"request_id,omitempty"`
+}
+
+// refusal is why a target didn't take something in.
+type refusal struct {
+	Code    ubl.Code `json:"code"`
+	Message string   `json:"message"`
+}
+
+func (r *refusal) err() error { return ubl.Errorf(r.Code, "%s", r.Message) }
+
+// document is a version of a document without its text.
+type document struct {
+	ID      ubl.DocumentID `json:"id,omitempty"`
+	Title   string         `json:"title,omitempty"`
+	Hash    string         `json:"content_hash"`
+	Bytes   int64          `json:"bytes"`
+	Version int64          `json:"version"`
+	// Text is the version that brought the content: this one or an earlier one.
+	Text      int64      `json:"text,omitempty"`
+	CreatedAt ubl.Time   `json:"created_at"`
+	CreatedBy ubl.UserID `json:"created_by"`
+	UpdatedAt ubl.Time   `json:"updated_at"`
+	UpdatedBy ubl.UserID `json:"updated_by"`
+	Deleted   bool       `json:"deleted,omitempty"`
+}
+
+// version is the stored form of a document's version.
+type version struct {
+	Form     int         `json:"v"`
+	Document document    `json:"document"`
+	Receipt  ubl.Receipt `json:"receipt"`
+}
+
+// text is the stored form of a version's content, and of what is on its way
+// through a transient container, which has a title too.
+type text struct {
+	Form    int    `json:"v"`
+	Title   string `json:"title,omitempty"`
+	Content string `json:"content"`
+}
+
+// recordVersion is that of version and text.
+const recordVersion = 1
+
+// encode cannot fail: stored forms hold only strings, numbers and times.
+func encode(stored any) []byte {
+	b, err := json.Marshal(stored)
+	if err != nil {
+		panic(fmt.Sprintf("container: couldn't encode a record: %v", err))
+	}
+	return b
+}

@@ -1,0 +1,78 @@
+package container
+
+import "ubl"
+
+// errUnknown is the answer to who may not look into a container: that of one that
+// never was, since names of private ones must not be guessed.
+func errUnknown() *ubl.Error { return ubl.Errorf(ubl.CodeNotFound, "there is no such container") }
+
+// look refuses who may not look into the container.
+func (s *State) look(who ubl.Identity) error {
+	_, entry := s.Agreement.Members[who.UserID]
+	if who.TenantID != s.Agreement.TenantID || !entry && !s.shared() {
+		return errUnknown()
+	}
+	return nil
+}
+
+// may refuses an operation: to who may not do it, after the Agreement's end, and
+// where the physics rule it out.
+func (s *State) may(who ubl.Identity, op ubl.Operation) error {
+	var err error
+	switch op {
+	case ubl.OpRead, ubl.OpWrite, ubl.OpCreate, ubl.OpDelete, ubl.OpExecute:
+		err = s.look(who)
+	case ubl.OpDeposit: // a gift needs no look inside
+		if who.TenantID != s.Agreement.TenantID {
+			err = errUnknown()
+		}
+	case ubl.OpWithdraw, ubl.OpTransfer, ubl.OpCopy, ubl.OpMove, ubl.OpPass:
+		err = s.carriesOut(who)
+	default:
+		err = ubl.Errorf(ubl.CodeValidation, "there is no such operation")
+	}
+	if err != nil {
+		return err
+	}
+	return s.Agreement.May(op)
+}
+
+// carriesOut refuses who may not take things out of the container: anyone but
+// owners, where it isn't shared.
+func (s *State) carriesOut(who ubl.Identity) error {
+	if err := s.look(who); err != nil {
+		return err
+	}
+	if !s.shared() && s.Agreement.Members[who.UserID].Role != ubl.RoleOwner {
+		return ubl.Errorf(ubl.CodeForbidden, "only an owner carries anything out of this container")
+	}
+	return nil
+}
+
+// own refuses everyone but owners, and owners too once the Agreement has ended.
+func (s *State) own(who ubl.Identity) error {
+	if err := s.look(who); err != nil {
+		return err
+	}
+	return s.Agreement.OwnedBy(who, ubl.CodeForbidden)
+}
+
+// mayHold refuses who may not put documents into the container, and everyone where
+// none can be inside.
+func (s *State) mayHold(who ubl.Identity, op ubl.Operation) error {
+	if err := s.may(who, op); err != nil {
+		return err
+	}
+	if !s.keeps() {
+		return ubl.Errorf(ubl.CodeForbidden, "the container keeps no documents: it is %s", s.Summary.Physics)
+	}
+	return nil
+}
+
+// governs refuses an Agreement that is not the container's own.
+func (s *State) governs(id ubl.AgreementID) error {
+	if id != "" && id != s.Agreement.ID {
+		return ubl.Errorf(ubl.CodeNotFound, "there is no such Agreement")
+	}
+	return nil
+}

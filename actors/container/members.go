@@ -1,0 +1,192 @@
+package container
+
+import (
+	"context"
+	"math"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// The decisions about who belongs to a container. Each reads the state, changes
+// nothing, and returns a plan or a refusal.
+
+func (c *Container) decideAdd(cmd ubl.AddMember) func(ubl.Time) (*plan, error) {
+	return func(now ubl.Time) (*plan, error) {
+		if err := c.state.own(cmd.Who); err != nil {
+			return nil, err
+		}
+		if !cmd.Member.Role.Valid() {
+			return nil, errRole()
+		}
+		if _, ok := c.state.Agreement.Members[cmd.Member.UserID]; ok {
+			return nil, ubl.Errorf(ubl.CodeConflict, "the user is a member of this container already")
+		}
+		m := cmd.Member
+		m.Since = now
+		return setting(c.state.Summary, c.state.Agreement.ID, m), nil
+	}
+}
+
+func errRole() error { return ubl.Errorf(ubl.CodeValidation, "the role is neither owner nor member") }
+
+func errNoMember() error {
+	return ubl.Errorf(ubl.CodeNotFound, "the user is not a member of this container")
+}
+
+// setting writes a member's entry.
+func setting(in ubl.ContainerSummary, agreement ubl.AgreementID, m ubl.Member) *plan {
+	return &plan{
+		event:   event{Member: &m},
+		this:    ubl.Fields{ubl.Str("container_id", in.ContainerID), ubl.Str("role", m.Role), ubl.Str("user_id", m.UserID)},
+		effects: []ubl.Fields{setEffect(agreement, m)},
+		records: []actors.Record{memberIndex(in, m)},
+	}
+}
+
+func setEffect(agreement ubl.AgreementID, m ubl.Member) ubl.Fields {
+	return ubl.Fields{
+		ubl.Str("agreement_id", agreement), ubl.Str("op", "agreement.set"),
+		ubl.Str("role", m.Role), ubl.Str("user_id", m.UserID),
+	}
+}
+
+func memberIndex(in ubl.ContainerSummary, m ubl.Member) actors.Record {
+	return actors.Record{
+		Key:   actors.ContainerMemberIndex(m.UserID, in.ContainerID),
+		Value: actors.ContainerIndex{Container: in, Role: m.Role}.Encode(),
+	}
+}
+
+func (c *Container) decideRole(cmd ubl.SetMember) func(ubl.Time) (*plan, error) {
+	return func(ubl.Time) (*plan, error) {
+		if err := c.state.own(cmd.Who); err != nil {
+			return nil, err
+		}
+		m, ok := c.state.Agreement.Members[cmd.UserID]
+		switch {
+		case !cmd.Role.Valid():
+			return nil, errRole()
+		case !ok:
+			return nil, errNoMember()
+		case cmd.Role != ubl.RoleOwner && c.lastOwner(m):
+			return nil, ubl.Errorf(ubl.CodeConflict, "the last owner of a container stays its owner")
+		}
+		m.Role = cmd.Role
+		return setting(c.state.Summary, c.state.Agreement.ID, m), nil
+	}
+}
+
+func (c *Container) lastOwner(m ubl.Member) bool {
+	return m.Role == ubl.RoleOwner && c.state.Agreement.Owners() == 1
+}
+
+// removal names the act: who removes themselves leaves.
+func removal(cmd ubl.RemoveMember) ubl.Did {
+	if cmd.UserID == cmd.Who.UserID {
+		return ubl.DidContainerLeave
+	}
+	return ubl.DidContainerRemove
+}
+
+func (c *Container) decideRemove(cmd ubl.RemoveMember) func(ubl.Time) (*plan, error) {
+	return func(ubl.Time) (*plan, error) {
+		if err := c.mayRemove(cmd); err != nil {
+			return nil, err
+		}
+		m, ok := c.state.Agreement.Members[cmd.UserID]
+		last := ok && c.lastOwner(m)
+		switch {
+		case !ok:
+			return nil, errNoMember()
+		case last && !cmd.Expel:
+			return nil, ubl.Errorf(ubl.CodeConflict, "the last owner of a container can't go before making another one")
+		}
+		p := c.removing(m)
+		if cmd.Expel {
+			p.agreement = ubl.TenantAgreement(c.tenant)
+		}
+		if heir, ok := c.state.Agreement.Heir(m.UserID); last && ok {
+			heir.Role = ubl.RoleOwner
+			p.event.Heir = &heir
+			p.effects = append(p.effects, setEffect(c.state.Agreement.ID, heir))
+			p.records = append(p.records, memberIndex(c.state.Summary, heir))
+		}
+		return p, nil
+	}
+}
+
+// removing takes a member's entry away.
+func (c *Container) removing(m ubl.Member) *plan {
+	return &plan{
+		event: event{Member: &m},
+		this:  ubl.Fields{ubl.Str("container_id", c.id), ubl.Str("user_id", m.UserID)},
+		effects: []ubl.Fields{{
+			ubl.Str("agreement_id", c.state.Agreement.ID), ubl.Str("op", "agreement.remove"), ubl.Str("user_id", m.UserID),
+		}},
+		records: []actors.Record{{Key: actors.ContainerMemberIndex(m.UserID, c.id)}},
+	}
+}
+
+func (c *Container) mayRemove(cmd ubl.RemoveMember) error {
+	switch {
+	case cmd.UserID == ubl.Platform().UserID:
+		return ubl.Errorf(ubl.CodeConflict, "the platform stays in its containers")
+	case cmd.Expel:
+		return nil // decided by the Tenant, under its own Agreement
+	case cmd.UserID == cmd.Who.UserID:
+		if err := c.state.look(cmd.Who); err != nil {
+			return err
+		}
+		return c.state.Agreement.InForce()
+	}
+	return c.state.own(cmd.Who)
+}
+
+func (c *Container) decideEnd(cmd ubl.EndAgreement) func(ubl.Time) (*plan, error) {
+	return func(ubl.Time) (*plan, error) {
+		if err := c.state.own(cmd.Who); err != nil {
+			return nil, err
+		}
+		if err := c.state.governs(cmd.Agreement); err != nil {
+			return nil, err
+		}
+		id := c.state.Agreement.ID
+		return &plan{
+			this:    ubl.Fields{ubl.Str("agreement_id", id)},
+			effects: []ubl.Fields{{ubl.Str("agreement_id", id), ubl.Str("op", "agreement.end")}},
+		}, nil
+	}
+}
+
+// agreement answers who may look with the Agreement and its history.
+func (c *Container) agreement(t *actors.Turn, cmd ubl.GetAgreement) {
+	err := c.state.look(cmd.Who)
+	if err == nil {
+		err = c.state.governs(cmd.Agreement)
+	}
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	now, ctx := c.state.Agreement, t.Context()
+	t.Later(func() (any, error) {
+		history, err := c.changes(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return now.View(history), nil
+	})
+}
+
+// changes reads the Agreement's history.
+func (c *Container) changes(ctx context.Context) ([]ubl.Change, error) {
+	var history []ubl.Change
+	err := c.eachEvent(ctx, 1, math.MaxInt64, func(e event) error {
+		if step := e.change(); step != nil {
+			history = append(history, *step)
+		}
+		return nil
+	})
+	return history, err
+}

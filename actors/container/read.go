@@ -1,0 +1,265 @@
+package container
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// Pages and answers, where the caller asks for none or for more.
+const (
+	listPage, maxListPage     = 50, 200
+	searchPage, maxSearchPage = 20, 100
+)
+
+// reading commits the act of a look and tells it: its receipt is there behind the
+// gate. It leaves no event, since it changes nothing. After the Agreement's end the
+// TenantLicense authorises it: an act needs a record in force, and reading goes on.
+func (c *Container) reading(t *actors.Turn, req ubl.Request, did ubl.Did, this ubl.Fields) *actors.Act {
+	agreement := c.state.Agreement.ID
+	if c.state.Agreement.InForce() != nil {
+		agreement = ubl.TenantAgreement(c.tenant)
+	}
+	place := ubl.Str("workspace_id", c.id)
+	act := &actors.Act{
+		Did: did, Agreement: agreement, Request: req, At: t.Now(), This: append(this, place),
+		Effects:  []ubl.Fields{{ubl.Str("op", "document.read"), place}},
+		Pointers: ubl.Fields{ubl.Str("agreement_id", c.state.Agreement.ID), ubl.Str("container_id", c.id)},
+	}
+	t.Commit(&actors.Append{Acts: []*actors.Act{act}})
+	return act
+}
+
+// getDocument reads a document. One that is deleted shows what it was to those who
+// ask for a version by its number.
+func (c *Container) getDocument(t *actors.Turn, cmd ubl.GetDocument) {
+	err := c.state.look(cmd.Who)
+	if err == nil && !cmd.DocumentID.Valid() { // it goes into an atom, found or not
+		err = ubl.Errorf(ubl.CodeValidation, "the document is not named by the id of one")
+	}
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	d := c.state.Documents[cmd.DocumentID]
+	n := cmd.Version
+	if n == 0 && !d.Deleted {
+		n = d.Version
+	}
+	if n < 0 || n > d.Version {
+		n = 0
+	}
+	this := ubl.Fields{ubl.Str("document_id", cmd.DocumentID)}
+	if n > 0 {
+		this = append(this, ubl.Int("version", n))
+	}
+	act, ctx := c.reading(t, cmd.Request, ubl.DidDocumentGet, this), t.Context()
+	t.Later(func() (any, error) {
+		doc, err := c.readDocument(ctx, cmd.DocumentID, n)
+		if err != nil {
+			return nil, err
+		}
+		if doc != nil {
+			doc.Deleted = d.Deleted
+		}
+		return &ubl.DocumentResult{Document: doc, Receipt: act.Receipt}, nil
+	})
+}
+
+// listDocuments reads a page of documents without their contents.
+func (c *Container) listDocuments(t *actors.Turn, cmd ubl.ListDocuments) {
+	if err := c.state.look(cmd.Who); err != nil {
+		t.Fail(err)
+		return
+	}
+	limit := min(max(cmp.Or(cmd.Limit, listPage), 1), maxListPage)
+	at, found := slices.BinarySearch(c.state.Listed, cmd.After)
+	if found {
+		at++
+	}
+	page := make([]document, 0, limit)
+	for _, id := range c.state.Listed[at:min(at+limit, len(c.state.Listed))] {
+		page = append(page, c.state.Documents[id])
+	}
+	list := &ubl.DocumentList{Documents: make([]*ubl.Document, 0, len(page))}
+	if at+len(page) < len(c.state.Listed) {
+		list.Next = page[len(page)-1].ID
+	}
+	act, ctx := c.reading(t, cmd.Request, ubl.DidDocumentList, nil), t.Context()
+	t.Later(func() (any, error) {
+		list.Receipt = act.Receipt
+		return list, c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+			for _, d := range page {
+				doc, _, err := c.readVersion(snap, d.ID, d.Version)
+				if err != nil {
+					return err
+				}
+				list.Documents = append(list.Documents, doc)
+			}
+			return nil
+		})
+	})
+}
+
+// listVersions reads the versions that a document has had in this container.
+func (c *Container) listVersions(t *actors.Turn, cmd ubl.ListVersions) {
+	err := c.state.look(cmd.Who)
+	d, ok := c.state.Documents[cmd.DocumentID]
+	if err == nil && !ok {
+		err = errNoDocument()
+	}
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	act := c.reading(t, cmd.Request, ubl.DidDocumentVersions, ubl.Fields{ubl.Str("document_id", d.ID)})
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		list, err := c.versions(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		return &ubl.DocumentList{Documents: list, Receipt: act.Receipt}, nil
+	})
+}
+
+// versions reads up to version d, a page at a time. Numbers of versions that a
+// strict document had elsewhere are missing.
+func (c *Container) versions(ctx context.Context, d document) ([]*ubl.Document, error) {
+	list := []*ubl.Document{}
+	for from := int64(1); from <= d.Version; from += eventPage {
+		var bad error
+		err := c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+			to := min(from+eventPage, d.Version+1)
+			err := snap.Ascend(versionKey(c.id, d.ID, from), versionKey(c.id, d.ID, to), func(_, v []byte) bool {
+				var doc *ubl.Document
+				if doc, _, bad = c.decodeVersion(v); bad == nil {
+					doc.Deleted = d.Deleted
+					list = append(list, doc)
+				}
+				return bad == nil
+			})
+			return errors.Join(err, bad)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// searchDocuments finds documents. The Searcher is brought up to the newest change
+// that the turn could see.
+func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
+	cmd.Query = strings.TrimSpace(cmd.Query)
+	if err := c.maySearch(cmd); err != nil {
+		t.Fail(err)
+		return
+	}
+	limit := min(max(cmp.Or(cmd.Limit, searchPage), 1), maxSearchPage)
+	upTo, ctx := c.state.Changed, t.Context()
+	act := c.reading(t, cmd.Request, ubl.DidDocumentSearch, ubl.Fields{hashed("query_hash", "query", cmd.Query)})
+	t.Later(func() (any, error) {
+		hits, err := c.find(ctx, upTo, cmd.Query, limit)
+		if err != nil {
+			return nil, err
+		}
+		return &ubl.DocumentHits{Documents: hits, Receipt: act.Receipt}, nil
+	})
+}
+
+func (c *Container) maySearch(cmd ubl.SearchDocuments) error {
+	if err := c.state.look(cmd.Who); err != nil {
+		return err
+	}
+	switch {
+	case c.search == nil:
+		return ubl.Errorf(ubl.CodeUnavailable, "this server has no search")
+	case !utf8.ValidString(cmd.Query):
+		return ubl.Errorf(ubl.CodeValidation, "the query is not valid UTF-8")
+	case cmd.Query == "":
+		return ubl.Errorf(ubl.CodeValidation, "the query is empty")
+	case utf8.RuneCountInString(cmd.Query) > ubl.MaxQueryChars:
+		return ubl.Errorf(ubl.CodeTooLarge, "the query is longer than %d characters", ubl.MaxQueryChars)
+	}
+	return nil
+}
+
+// find asks the Searcher, and reads what it found.
+func (c *Container) find(ctx context.Context, upTo int64, query string, limit int) ([]*ubl.DocumentHit, error) {
+	mark, err := c.mark(ctx, upTo)
+	if err != nil {
+		return nil, err
+	}
+	matches, err := c.search.Search(ctx, c.env.Name, mark, c.tellChanges, query, limit)
+	if err != nil {
+		return nil, err
+	}
+	hits := []*ubl.DocumentHit{}
+	err = c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+		for _, m := range matches {
+			doc, err := c.newest(snap, m.DocumentID)
+			if err != nil {
+				return err
+			}
+			if doc != nil {
+				hits = append(hits, &ubl.DocumentHit{Document: *doc, Score: m.Score, Snippet: m.Snippet})
+			}
+		}
+		return nil
+	})
+	return hits, err
+}
+
+// newest is the newest version that is stored, nil for none.
+func (c *Container) newest(snap ubl.Snapshot, id ubl.DocumentID) (doc *ubl.Document, err error) {
+	var bad error
+	err = snap.Descend(versionKey(c.id, id, 0), versionKey(c.id, id, -1), func(_, v []byte) bool {
+		doc, _, bad = c.decodeVersion(v)
+		return false
+	})
+	return doc, errors.Join(err, bad)
+}
+
+// mark is a point in the history as it is stored; its CID is "" where there is no
+// such event.
+func (c *Container) mark(ctx context.Context, n int64) (ubl.Mark, error) {
+	if n == 0 {
+		return ubl.Mark{}, nil
+	}
+	page, err := c.events(ctx, n, 1)
+	if err != nil || len(page) == 0 {
+		return ubl.Mark{N: n}, err
+	}
+	return ubl.Mark{N: n, CID: page[0].Receipt.CID}, nil
+}
+
+// tellChanges is a [ubl.DocumentChanges]. Texts are read one by one.
+func (c *Container) tellChanges(ctx context.Context, after int64, fn func(ubl.DocumentChange) error) (ubl.Mark, error) {
+	at, err := c.mark(ctx, after)
+	if err != nil {
+		return at, err
+	}
+	return at, c.eachEvent(ctx, after+1, math.MaxInt64, func(e event) error {
+		d, gone := e.changed()
+		if d == nil {
+			return nil
+		}
+		change := ubl.DocumentChange{Mark: ubl.Mark{N: e.N, CID: e.Receipt.CID}, DocumentID: d.ID, Deleted: gone}
+		if !gone {
+			doc, err := c.readDocument(ctx, d.ID, d.Version)
+			if err != nil {
+				return err
+			}
+			change.Title, change.Content = doc.Title, doc.Content
+		}
+		return fn(change)
+	})
+}

@@ -1,0 +1,223 @@
+package container_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"maps"
+	"reflect"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ubl"
+	"ubl/actors"
+	"ubl/actors/container"
+	"ubl/test/harness"
+)
+
+// captured is the Container family, with the live actors within a test's reach.
+type captured struct {
+	mu         sync.Mutex
+	containers map[ubl.Name]*container.Container
+	read       ubl.Reader
+}
+
+func (c *captured) family() actors.Family {
+	return actors.Family{
+		Name: "container",
+		Owns: func(local string) bool { return ubl.ContainerID(local).Valid() },
+		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
+			x, err := container.Open(ctx, c.read, env)
+			if err != nil {
+				return nil, err
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.containers[env.Name] = x
+			return x, nil
+		},
+	}
+}
+
+// TestStateIsDerived: over random histories of containers of all sorts that send
+// each other things, each one loaded from what is stored knows exactly what the
+// live one knows; and what it tells a Searcher leads to what it lists.
+func TestStateIsDerived(t *testing.T) {
+	c := &captured{containers: make(map[ubl.Name]*container.Container)}
+	h := harness.Open(t, harness.Options{
+		Families: []actors.Family{c.family()},
+		Wrap:     func(s ubl.Store) ubl.Store { c.read = s; return s },
+	})
+	worlds := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		worlds++
+		w := newWorld(rt, h, worlds)
+		rt.Repeat(map[string]func(*rapid.T){
+			"create": w.create, "update": w.update, "delete": w.delete,
+			"credit": w.credit, "send": w.send, "retry": w.retry, "sweep": w.sweep,
+			"add": w.add, "remove": w.remove, "role": w.role, "end": w.end,
+			"": func(rt *rapid.T) {
+				c.compare(rt, h, w.place(rt))
+			},
+		})
+	})
+}
+
+// compare loads a container anew beside the live one.
+func (c *captured) compare(rt *rapid.T, h *harness.House, at ubl.Name) {
+	ctx := context.Background()
+	loaded, err := container.Open(ctx, h.Engine, actors.Env{Name: at, Now: h.Clock.Now, Random: rand.Reader})
+	if err != nil {
+		rt.Fatalf("couldn't load: %v", err)
+	}
+	live := c.containers[at].Snapshot()
+	if got := loaded.Snapshot(); !reflect.DeepEqual(got, live) {
+		rt.Fatalf("the loaded state of %s differs\n got %+v\nwant %+v", at, got, live)
+	}
+	listed, err := loaded.Listed(ctx)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	told, err := loaded.Told(ctx, rapid.Int64Range(0, live.State.Events).Draw(rt, "parting"))
+	if err != nil || !maps.Equal(told, listed) {
+		rt.Fatalf("%s tells %v, %v; it lists %v", at, told, err, listed)
+	}
+}
+
+// world drives a few containers with random commands. Refusals are part of a
+// history.
+type world struct {
+	h      *harness.House
+	users  []ubl.Identity
+	places []ubl.Name
+	docs   []ubl.DocumentID
+	sends  []sent
+}
+
+type sent struct {
+	from ubl.Name
+	cmd  ubl.Transfer
+}
+
+func newWorld(rt *rapid.T, h *harness.House, n int) *world {
+	w := &world{h: h}
+	for i := range 3 {
+		u := harness.User(fmt.Sprintf("user%d@example.com", i))
+		h.Enter(u)
+		w.users = append(w.users, u)
+	}
+	for i := range 3 {
+		physics := rapid.SampledFrom([]ubl.Physics{
+			{Fungibility: ubl.Versioned, Topology: ubl.Objects, Permeability: ubl.Collaborative, Execution: ubl.Sandboxed},
+			{Fungibility: ubl.Strict, Topology: ubl.Objects, Permeability: ubl.Gated, Execution: ubl.Disabled},
+			{Fungibility: ubl.Strict, Topology: ubl.Values, Permeability: ubl.Gated, Execution: ubl.Disabled},
+			{Fungibility: ubl.Transient, Topology: ubl.Links, Permeability: ubl.Open, Execution: ubl.Disabled},
+		}).Draw(rt, "physics")
+		made := harness.Must[*ubl.ContainerMade](h, ubl.TenantName(w.users[0].TenantID), ubl.CreateContainer{
+			Request: h.Request(w.users[0]), Kind: "container", Name: fmt.Sprintf("place %d %d", n, i), Physics: &physics,
+		})
+		at := ubl.ContainerName(w.users[0].TenantID, made.Container.ContainerID)
+		harness.Must[*ubl.Container](h, at, ubl.GetContainer{Who: w.users[0]})
+		w.places = append(w.places, at)
+	}
+	return w
+}
+
+func (w *world) ask(at ubl.Name, cmd ubl.Command) {
+	answer, err := w.h.Ask(context.Background(), at, cmd)
+	if r, ok := answer.(*ubl.DocumentResult); ok && err == nil {
+		w.docs = append(w.docs, r.Document.DocumentID)
+	}
+}
+
+func (w *world) place(rt *rapid.T) ubl.Name { return rapid.SampledFrom(w.places).Draw(rt, "place") }
+
+func (w *world) user(rt *rapid.T) ubl.Identity { return rapid.SampledFrom(w.users).Draw(rt, "user") }
+
+// request is mostly the owner's: others are refused in many places.
+func (w *world) request(rt *rapid.T) ubl.Request {
+	if rapid.IntRange(0, 3).Draw(rt, "other") > 0 {
+		return w.h.Request(w.users[0])
+	}
+	return w.h.Request(w.user(rt))
+}
+
+func (w *world) doc(rt *rapid.T) ubl.DocumentID {
+	return rapid.SampledFrom(append([]ubl.DocumentID{"d:never"}, w.docs...)).Draw(rt, "document")
+}
+
+func (w *world) text(rt *rapid.T) string { return rapid.StringN(0, 5, -1).Draw(rt, "text") }
+
+func (w *world) create(rt *rapid.T) {
+	w.ask(w.place(rt), ubl.CreateDocument{Request: w.request(rt), Title: w.text(rt), Content: w.text(rt)})
+}
+
+func (w *world) update(rt *rapid.T) {
+	c := ubl.UpdateDocument{Request: w.request(rt), DocumentID: w.doc(rt), IfVersion: rapid.Int64Range(0, 2).Draw(rt, "version")}
+	title, content := w.text(rt), w.text(rt)
+	if rapid.Bool().Draw(rt, "title") {
+		c.Title = &title
+	}
+	if rapid.Bool().Draw(rt, "content") {
+		c.Content = &content
+	}
+	w.ask(w.place(rt), c)
+}
+
+func (w *world) delete(rt *rapid.T) {
+	w.ask(w.place(rt), ubl.DeleteDocument{Request: w.request(rt), DocumentID: w.doc(rt)})
+}
+
+func (w *world) credit(rt *rapid.T) {
+	w.ask(w.place(rt), ubl.Credit{Request: w.request(rt), Amount: rapid.Int64Range(0, 50).Draw(rt, "amount")})
+}
+
+func (w *world) send(rt *rapid.T) {
+	s := sent{w.place(rt), ubl.Transfer{Request: w.request(rt), To: ubl.ContainerID(w.place(rt).Local())}}
+	switch rapid.IntRange(0, 2).Draw(rt, "what") {
+	case 0:
+		s.cmd.Amount = rapid.Int64Range(0, 50).Draw(rt, "amount")
+	case 1:
+		s.cmd.DocumentID = w.doc(rt)
+	case 2:
+		s.cmd.Title, s.cmd.Content = w.text(rt), w.text(rt)
+	}
+	w.sends = append(w.sends, s)
+	w.ask(s.from, s.cmd)
+}
+
+func (w *world) retry(rt *rapid.T) {
+	if len(w.sends) > 0 {
+		s := rapid.SampledFrom(w.sends).Draw(rt, "send")
+		w.ask(s.from, s.cmd)
+	}
+}
+
+func (w *world) sweep(rt *rapid.T) {
+	w.ask(w.place(rt), ubl.Sweep{Request: w.h.Request(ubl.Platform())})
+}
+
+func (w *world) add(rt *rapid.T) {
+	m := w.user(rt)
+	w.ask(w.place(rt), ubl.AddMember{Request: w.request(rt), Member: ubl.Member{UserID: m.UserID, Email: m.Email, Role: w.drawRole(rt)}})
+}
+
+func (w *world) drawRole(rt *rapid.T) ubl.Role {
+	return rapid.SampledFrom([]ubl.Role{ubl.RoleOwner, ubl.RoleMember, "king"}).Draw(rt, "role")
+}
+
+func (w *world) remove(rt *rapid.T) {
+	w.ask(w.place(rt), ubl.RemoveMember{Request: w.request(rt), UserID: w.user(rt).UserID, Expel: rapid.Bool().Draw(rt, "expel")})
+}
+
+func (w *world) role(rt *rapid.T) {
+	w.ask(w.place(rt), ubl.SetMember{Request: w.request(rt), UserID: w.user(rt).UserID, Role: w.drawRole(rt)})
+}
+
+func (w *world) end(rt *rapid.T) {
+	if rapid.IntRange(0, 19).Draw(rt, "seldom") == 0 {
+		w.ask(w.place(rt), ubl.EndAgreement{Request: w.request(rt)})
+	}
+}

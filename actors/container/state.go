@@ -1,0 +1,162 @@
+package container
+
+import (
+	"maps"
+	"slices"
+
+	"ubl"
+)
+
+// State is what a Container decides by. It is the same after replaying the
+// stored events as it was before a crash.
+type State struct {
+	Summary   ubl.ContainerSummary
+	Agreement ubl.Agreement
+	// Balance is the credits inside, InTransit those that have left and not
+	// arrived yet.
+	Balance, InTransit int64
+	// Documents holds the newest version of each document, deleted ones too;
+	// Listed the ids of those that aren't, in order.
+	Documents map[ubl.DocumentID]document
+	Listed    []ubl.DocumentID
+	// Pending is what has left and not arrived yet.
+	Pending map[ubl.TransferID]departure
+	// Events counts the events; Changed is the newest that changed a document.
+	Events, Changed int64
+}
+
+// departure is a transfer under way and the number of the event that began it.
+type departure struct {
+	N int64
+	transfer
+}
+
+// apply is the only place where events change the state.
+func (s *State) apply(e event) {
+	s.Events = e.N
+	if d, _ := e.changed(); d != nil {
+		s.Changed = e.N
+	}
+	if e.Kind != nil {
+		s.found(e)
+		return
+	}
+	switch e.Did {
+	case ubl.DidContainerInvite, ubl.DidContainerMemberUpdate:
+		s.set(*e.Member)
+	case ubl.DidContainerLeave, ubl.DidContainerRemove:
+		if e.Heir != nil {
+			s.set(*e.Heir)
+		}
+		// Copied, not changed in place: views of the Agreement are handed out.
+		s.Agreement.Members = maps.Clone(s.Agreement.Members)
+		delete(s.Agreement.Members, e.Member.UserID)
+	case ubl.DidDocumentCreate, ubl.DidDocumentUpdate, ubl.DidDocumentDelete:
+		s.put(*e.Document)
+	case ubl.DidCreditsIssue:
+		s.Balance += e.Amount
+	case ubl.DidTransfer:
+		if e.Action == nil {
+			s.depart(e)
+		} else {
+			s.settle(e)
+		}
+	case ubl.DidReceive:
+		s.arrive(e)
+	case ubl.DidAgreementEnd:
+		s.Agreement.Status = ubl.AgreementEnded
+		s.Agreement.EndedAt = &e.At
+	}
+}
+
+func (s *State) found(e event) {
+	s.Summary = *e.Container
+	s.Documents = make(map[ubl.DocumentID]document)
+	s.Pending = make(map[ubl.TransferID]departure)
+	s.Agreement = ubl.Agreement{
+		ID: e.Kind.GovernedBy(e.Container.ContainerID), Type: e.Kind.Agreement, TenantID: e.Tenant,
+		CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
+		Physics: &e.Container.Physics, Members: make(map[ubl.UserID]ubl.Member),
+	}
+	s.set(*e.Member)
+}
+
+func (s *State) set(m ubl.Member) {
+	s.Agreement.Members = maps.Clone(s.Agreement.Members)
+	s.Agreement.Members[m.UserID] = m
+}
+
+// put takes in a version; that of a deleted document is listed no longer.
+func (s *State) put(d document) {
+	s.Documents[d.ID] = d
+	at, listed := slices.BinarySearch(s.Listed, d.ID)
+	if d.Deleted {
+		s.unlist(d.ID)
+	} else if !listed {
+		s.Listed = slices.Insert(s.Listed, at, d.ID)
+	}
+}
+
+func (s *State) unlist(id ubl.DocumentID) {
+	if at, listed := slices.BinarySearch(s.Listed, id); listed {
+		s.Listed = slices.Delete(s.Listed, at, at+1)
+	}
+}
+
+// depart lets an amount or a strict document leave. It is in transit then:
+// counted here, and out of everyone's reach.
+func (s *State) depart(e event) {
+	s.Pending[e.Transfer.ID] = departure{e.N, *e.Transfer}
+	s.Balance -= e.Transfer.Amount
+	s.InTransit += e.Transfer.Amount
+	if d, _ := e.changed(); d != nil {
+		s.unlist(d.ID)
+		delete(s.Documents, d.ID)
+	}
+}
+
+// settle ends a transfer: what the target refused comes back.
+func (s *State) settle(e event) {
+	delete(s.Pending, e.Transfer.ID)
+	s.InTransit -= e.Transfer.Amount
+	if e.Refused == nil {
+		return
+	}
+	s.Balance += e.Transfer.Amount
+	if d, _ := e.changed(); d != nil {
+		s.put(*d)
+	}
+}
+
+// arrive takes in what another container sent. What was refused, or passes
+// through a container that keeps nothing, leaves nothing.
+func (s *State) arrive(e event) {
+	if e.Refused != nil {
+		return
+	}
+	s.Balance += e.Transfer.Amount
+	if e.Document != nil {
+		s.put(*e.Document)
+	}
+}
+
+// shared reports whether every member of the tenant looks in and writes.
+func (s *State) shared() bool {
+	p := s.Summary.Physics.Permeability
+	return p == ubl.Collaborative || p == ubl.Open
+}
+
+// keeps reports whether documents can be inside: not among credits, and not where
+// everything only passes through.
+func (s *State) keeps() bool {
+	return s.Summary.Physics.Topology != ubl.Values && s.Summary.Physics.Fungibility != ubl.Transient
+}
+
+// container is the configuration as it is served to someone.
+func (s *State) container(who ubl.UserID) *ubl.Container {
+	_, member := s.Agreement.Members[who]
+	return &ubl.Container{
+		ContainerSummary: s.Summary, TenantID: s.Agreement.TenantID, AgreementID: s.Agreement.ID,
+		Balance: s.Balance, InTransit: s.InTransit, Documents: int64(len(s.Listed)), Member: member,
+	}
+}

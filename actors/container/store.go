@@ -1,0 +1,161 @@
+package container
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// What is read from the store. Views are short: a container may have a hundred
+// thousand events, and contents of megabytes.
+
+// eventPage is the most events of one view.
+const eventPage = 500
+
+// eachEvent calls fn with the events numbered first to last, or to the newest
+// there is, until fn fails. Events are only ever added, so that pages fit.
+func (c *Container) eachEvent(ctx context.Context, first, last int64, fn func(event) error) error {
+	for first <= last {
+		page, err := c.events(ctx, first, min(last-first+1, eventPage))
+		if err != nil {
+			return err
+		}
+		for _, e := range page {
+			if err := fn(e); err != nil {
+				return err
+			}
+		}
+		if len(page) < eventPage {
+			return nil
+		}
+		first += eventPage
+	}
+	return nil
+}
+
+// events reads a page.
+func (c *Container) events(ctx context.Context, first, limit int64) ([]event, error) {
+	var page []event
+	err := c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+		return actors.EachEvent(snap, eventKey(c.id, first), eventKey(c.id, first+limit), eventVersion, func(e event) {
+			page = append(page, e)
+		})
+	})
+	return page, err
+}
+
+// event reads one that must be there.
+func (c *Container) event(ctx context.Context, n int64) (event, error) {
+	page, err := c.events(ctx, n, 1)
+	if err == nil && len(page) == 0 {
+		err = ubl.Errorf(ubl.CodeInternal, "an event is missing")
+	}
+	if err != nil {
+		return event{}, err
+	}
+	return page[0], nil
+}
+
+// ended is the number of the event with which a transfer ended here, 0 for none.
+func (c *Container) ended(ctx context.Context, id ubl.TransferID) (n int64, err error) {
+	err = c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+		v, err := snap.Get(endKey(c.id, id))
+		if err == nil && v != nil {
+			if len(v) != 8 {
+				return errors.New("the end of a transfer is stored in an unknown form")
+			}
+			n = int64(binary.BigEndian.Uint64(v))
+		}
+		return err
+	})
+	return n, err
+}
+
+// readVersion is a version as it is served, without its content, and which record
+// has that; nil for none.
+func (c *Container) readVersion(snap ubl.Snapshot, id ubl.DocumentID, n int64) (*ubl.Document, int64, error) {
+	v, err := snap.Get(versionKey(c.id, id, n))
+	if err != nil || v == nil {
+		return nil, 0, err
+	}
+	return c.decodeVersion(v)
+}
+
+func (c *Container) decodeVersion(v []byte) (*ubl.Document, int64, error) {
+	var stored version
+	if err := decode(v, &stored); err != nil {
+		return nil, 0, err
+	}
+	if stored.Form > recordVersion {
+		return nil, 0, errForm(stored.Form)
+	}
+	d := c.document(stored.Document)
+	d.Receipt = stored.Receipt
+	return d, stored.Document.Text, nil
+}
+
+// document is a version as it is served, without content and receipt.
+func (c *Container) document(d document) *ubl.Document {
+	return &ubl.Document{
+		DocumentID: d.ID, WorkspaceID: c.id, TenantID: c.tenant, Title: d.Title,
+		ContentHash: d.Hash, Bytes: d.Bytes, Version: d.Version, Deleted: d.Deleted,
+		CreatedAt: d.CreatedAt, CreatedBy: d.CreatedBy, UpdatedAt: d.UpdatedAt, UpdatedBy: d.UpdatedBy,
+	}
+}
+
+// readText copies the record of a version's text, or of a transfer's with n 0, for
+// [decodeText] outside the view.
+func (c *Container) readText(snap ubl.Snapshot, id string, n int64) ([]byte, error) {
+	v, err := snap.Get(textKey(c.id, id, n))
+	if err == nil && v == nil {
+		err = ubl.Errorf(ubl.CodeInternal, "a text is missing")
+	}
+	return slices.Clone(v), err
+}
+
+func decodeText(v []byte) (text, error) {
+	var stored text
+	err := decode(v, &stored)
+	if err == nil && stored.Form > recordVersion {
+		err = errForm(stored.Form)
+	}
+	return stored, err
+}
+
+// readDocument is a version with its content, nil for none.
+func (c *Container) readDocument(ctx context.Context, id ubl.DocumentID, n int64) (*ubl.Document, error) {
+	var d *ubl.Document
+	var v []byte
+	err := c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+		var at int64
+		var err error
+		if d, at, err = c.readVersion(snap, id, n); err != nil || d == nil {
+			return err
+		}
+		v, err = c.readText(snap, string(id), at)
+		return err
+	})
+	if err != nil || d == nil {
+		return nil, err
+	}
+	stored, err := decodeText(v)
+	d.Content = stored.Content
+	return d, err
+}
+
+func decode(v []byte, stored any) error {
+	if err := json.Unmarshal(v, stored); err != nil {
+		return fmt.Errorf("couldn't read a record: %w", err)
+	}
+	return nil
+}
+
+func errForm(form int) error {
+	return fmt.Errorf("a record is of version %d, this program knows %d", form, recordVersion)
+}

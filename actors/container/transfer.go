@@ -1,0 +1,314 @@
+package container
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// knock asks a Container whether it is there for someone who brings credits or
+// something else. What is refused here leaves no trace: a container that the caller
+// may not know of is like one that never was.
+type knock struct {
+	who     ubl.Identity
+	credits bool
+}
+
+// Cost is 0: it reads.
+func (knock) Cost() int { return 0 }
+
+// there answers a knock.
+func (s *State) there(k knock) error {
+	if k.credits && k.who.TenantID == s.Agreement.TenantID {
+		return nil
+	}
+	return s.look(k.who)
+}
+
+// depart is a Transfer whose target is known to be there.
+type depart struct{ ubl.Transfer }
+
+// transfer checks what can be checked here, knocks at the target, and then lets
+// depart. A retry goes the same way, but for the knock: depart finds its key.
+func (c *Container) transfer(t *actors.Turn, cmd ubl.Transfer) {
+	ref, err := c.keys.Find(t.Context(), actors.NewKey(ubl.DidTransfer, cmd.Request, transferContent(cmd)...))
+	if err == nil && ref == nil {
+		_, err = c.leaving(cmd)
+	}
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		if ref == nil {
+			at := knock{who: cmd.Who, credits: cmd.Amount > 0}
+			if _, err := c.env.Ask.Ask(ctx, ubl.ContainerName(c.tenant, cmd.To), at); err != nil {
+				return nil, err
+			}
+		}
+		return c.env.Ask.Ask(ctx, c.env.Name, depart{cmd})
+	})
+}
+
+// transferContent tells one transfer from another under the same key.
+func transferContent(cmd ubl.Transfer) []string {
+	return []string{string(cmd.To), fmt.Sprint(cmd.Amount), string(cmd.DocumentID), cmd.Title, cmd.Content}
+}
+
+// leaving is what a transfer takes away, or why it may not. It has no id yet.
+func (c *Container) leaving(cmd ubl.Transfer) (transfer, error) {
+	x := transfer{From: c.id, To: cmd.To, Op: c.state.Summary.Physics.Leaving(), Amount: cmd.Amount}
+	if err := c.state.may(cmd.Who, x.Op); err != nil {
+		return x, err
+	}
+	switch {
+	case !cmd.To.Valid():
+		return x, ubl.Errorf(ubl.CodeValidation, "the target is not the id of a container")
+	case cmd.To == c.id:
+		return x, ubl.Errorf(ubl.CodeValidation, "the target is the source")
+	case c.state.Summary.Physics.Topology == ubl.Values:
+		return x, c.leavingCredits(cmd)
+	case cmd.Amount != 0:
+		return x, ubl.Errorf(ubl.CodeValidation, "this container has no credits: name what is to leave")
+	case x.Op == ubl.OpPass:
+		return c.passing(x, cmd)
+	}
+	if cmd.Title != "" || cmd.Content != "" {
+		return x, ubl.Errorf(ubl.CodeValidation, "only what passes through brings its own title and content")
+	}
+	d, err := c.state.current(cmd.DocumentID)
+	x.Document = &d
+	return x, err
+}
+
+func (c *Container) leavingCredits(cmd ubl.Transfer) error {
+	switch {
+	case cmd.DocumentID != "" || cmd.Title != "" || cmd.Content != "":
+		return ubl.Errorf(ubl.CodeValidation, "this container has only credits: name an amount")
+	case cmd.Amount < 1 || cmd.Amount > ubl.MaxCredits:
+		return errAmount()
+	case cmd.Amount > c.state.Balance:
+		return ubl.Errorf(ubl.CodeConflict, "there are not enough credits in the container")
+	}
+	return nil
+}
+
+func errAmount() error {
+	return ubl.Errorf(ubl.CodeValidation, "the amount is not between 1 and %d", int64(ubl.MaxCredits))
+}
+
+// passing is what goes through a container that keeps nothing: the event has its
+// hash, and its text is kept aside until it has arrived.
+func (c *Container) passing(x transfer, cmd ubl.Transfer) (transfer, error) {
+	if cmd.DocumentID != "" {
+		return x, ubl.Errorf(ubl.CodeValidation, "nothing is inside a container that everything passes through")
+	}
+	_, err := checkText(cmd.Title, cmd.Content)
+	x.Document = &document{Hash: ubl.ContentHash(cmd.Content), Bytes: int64(len(cmd.Content))}
+	return x, err
+}
+
+// decideTransfer plans the departure.
+func (c *Container) decideTransfer(cmd ubl.Transfer) func(ubl.Time) (*plan, error) {
+	return func(ubl.Time) (*plan, error) {
+		x, err := c.leaving(cmd)
+		if err != nil {
+			return nil, err
+		}
+		if x.ID, err = ubl.NewTransferID(c.env.Random); err != nil {
+			return nil, err
+		}
+		x.Email, x.IsService, x.RequestID = cmd.Who.Email, cmd.Who.IsService, cmd.ID
+		p := &plan{event: event{Transfer: &x}, this: x.fields(), status: ubl.StatusIntended}
+		if x.Op == ubl.OpPass {
+			title, _ := checkText(cmd.Title, cmd.Content) // leaving has
+			p.records = []actors.Record{{
+				Key:   textKey(c.id, string(x.ID), 0),
+				Value: encode(text{Form: recordVersion, Title: title, Content: cmd.Content}),
+			}}
+		}
+		return p, nil
+	}
+}
+
+// fields is a transfer as both its acts tell it.
+func (x transfer) fields() ubl.Fields {
+	f := ubl.Fields{
+		ubl.Str("from", x.From), ubl.Str("op", x.Op), ubl.Str("to", x.To), ubl.Str("transfer_id", x.ID),
+	}
+	if x.Amount > 0 {
+		f = append(f, ubl.Int("amount", x.Amount))
+	}
+	if d := x.Document; d != nil {
+		f = append(f, ubl.Str("content_hash", d.Hash))
+		if d.ID != "" {
+			f = append(f, ubl.Str("document_id", d.ID), ubl.Int("version", d.Version))
+		}
+	}
+	return f
+}
+
+// carry takes a transfer that has departed to its end, from wherever it is.
+func (c *Container) carry(ctx context.Context, e event) (any, error) {
+	n, err := c.ended(ctx, e.Transfer.ID)
+	if err != nil {
+		return nil, err
+	}
+	if n > 0 {
+		return c.outcome(ctx, n)
+	}
+	in, err := c.arrival(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	arrived, err := ubl.Ask[*ubl.TransferResult](ctx, c.env.Ask, ubl.ContainerName(c.tenant, e.Transfer.To), in)
+	settle := ubl.SettleTransfer{Request: in.Request, TransferID: in.TransferID, Arrived: arrived}
+	if err != nil {
+		if settle.Refused = ubl.CodeOf(err); !final(settle.Refused) {
+			return nil, errUnderWay(err)
+		}
+	}
+	answer, err := c.env.Ask.Ask(ctx, c.env.Name, settle)
+	if err != nil && !final(ubl.CodeOf(err)) {
+		err = errUnderWay(err)
+	}
+	return answer, err
+}
+
+// final tells a target's refusal, which is on its record, from an error after which
+// it may still take the transfer in.
+func final(code ubl.Code) bool {
+	switch code {
+	case ubl.CodeForbidden, ubl.CodeNotFound, ubl.CodeConflict, ubl.CodeValidation, ubl.CodeTooLarge:
+		return true
+	}
+	return false
+}
+
+// errUnderWay hides codes that would say that nothing was done.
+func errUnderWay(cause error) error {
+	return ubl.Errorf(ubl.CodeUnavailable, "the transfer has departed and not arrived yet; the same key settles it").Because(cause)
+}
+
+// arrival is what the target is told: the same at each attempt.
+func (c *Container) arrival(ctx context.Context, e event) (ubl.TakeIn, error) {
+	x := e.Transfer
+	in := ubl.TakeIn{
+		Request: ubl.Request{
+			Who: ubl.Identity{UserID: e.By, Email: x.Email, IsService: x.IsService, TenantID: c.tenant},
+			ID:  x.RequestID, Key: string(x.ID),
+		},
+		TransferID: x.ID, From: x.From, Physics: c.physics, Op: x.Op, Amount: x.Amount,
+	}
+	if x.Document == nil {
+		return in, nil
+	}
+	in.Document = c.document(*x.Document)
+	of, n := string(x.Document.ID), x.Document.Text
+	if x.Op == ubl.OpPass {
+		of, n = string(x.ID), 0
+	}
+	var v []byte
+	err := c.read.View(ctx, c.group, func(snap ubl.Snapshot) (err error) {
+		v, err = c.readText(snap, of, n)
+		return err
+	})
+	if err != nil {
+		return in, err
+	}
+	stored, err := decodeText(v)
+	in.Document.Content = stored.Content
+	if x.Op == ubl.OpPass {
+		in.Document.Title = stored.Title
+	}
+	return in, err
+}
+
+// settle ends a transfer with the effect of its action. Only the first one does:
+// each later one is answered alike.
+func (c *Container) settle(t *actors.Turn, cmd ubl.SettleTransfer) {
+	d, ok := c.state.Pending[cmd.TransferID]
+	if !ok {
+		ctx := t.Context()
+		t.Later(func() (any, error) {
+			n, err := c.ended(ctx, cmd.TransferID)
+			if err == nil && n == 0 {
+				err = ubl.Errorf(ubl.CodeNotFound, "there is no such transfer")
+			}
+			if err != nil {
+				return nil, err
+			}
+			return c.outcome(ctx, n)
+		})
+		return
+	}
+	departed, err := c.event(t.Context(), d.N)
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	c.later(t, c.commit(t, cmd.Request, c.settling(d.transfer, departed.Receipt, cmd), nil))
+}
+
+// settling closes the action: as arrived, or as an error that brings back what had
+// left.
+func (c *Container) settling(x transfer, action ubl.Receipt, cmd ubl.SettleTransfer) *plan {
+	p := &plan{event: event{Did: ubl.DidTransfer, Transfer: &x, Action: &action}}
+	if x.Op == ubl.OpPass {
+		p.records = []actors.Record{{Key: textKey(c.id, string(x.ID), 0)}}
+	}
+	if cmd.Refused != "" {
+		p.event.Refused = &refusal{cmd.Refused, "the target refused the transfer, which was brought back"}
+		return p
+	}
+	effect := ubl.Fields{ubl.Str("op", "transfer.arrived"), ubl.Str("to", x.To), ubl.Str("transfer_id", x.ID)}
+	if x.Amount > 0 {
+		effect = append(effect, ubl.Int("amount", x.Amount))
+	}
+	if at := cmd.Arrived; at != nil && at.DocumentID != "" {
+		p.event.Arrived = at.DocumentID
+		effect = append(effect, ubl.Str("document_id", at.DocumentID))
+	}
+	p.effects = []ubl.Fields{effect}
+	return p
+}
+
+// transferOutcome is how a transfer ended, for its source or its target.
+func transferOutcome(e event, receipt ubl.Receipt) (any, error) {
+	if e.Refused != nil {
+		return nil, e.Refused.err()
+	}
+	x := e.Transfer
+	return &ubl.TransferResult{
+		TransferID: x.ID, From: x.From, To: x.To, Op: x.Op, Amount: x.Amount, DocumentID: e.Arrived, Receipt: receipt,
+	}, nil
+}
+
+// sweep carries on what has departed and not arrived. It goes on past a transfer
+// that can't be carried on now; one that the target refuses is settled by that.
+func (c *Container) sweep(t *actors.Turn, cmd ubl.Sweep) {
+	if !cmd.Who.IsPlatform() {
+		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform sweeps"))
+		return
+	}
+	pending := slices.SortedFunc(maps.Values(c.state.Pending), func(a, b departure) int { return int(a.N - b.N) })
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		var failed error
+		for _, d := range pending {
+			if _, err := c.outcome(ctx, d.N); err != nil && !final(ubl.CodeOf(err)) {
+				failed = errors.Join(failed, err)
+			}
+		}
+		if failed != nil {
+			return nil, failed
+		}
+		return ubl.Head{}, nil
+	})
+}
