@@ -126,6 +126,26 @@ func (a *Agreement) InForce() error {
 	return nil
 }
 
+// May refuses an operation on what the Agreement governs: because it has ended,
+// or because its physics rule the operation out.
+func (a *Agreement) May(op Operation) error {
+	if err := a.InForce(); err != nil || a.Physics == nil {
+		return err
+	}
+	return a.Physics.May(op)
+}
+
+// Heir is the person who has been an entry for longest, but for one: who owns
+// what the Agreement governs once its last owner is shut out of the tenant.
+func (a *Agreement) Heir(but UserID) (heir Member, ok bool) {
+	for _, m := range a.SortedMembers() {
+		if m.UserID != but && !m.IsService && (!ok || m.Since < heir.Since) {
+			heir, ok = m, true
+		}
+	}
+	return heir, ok
+}
+
 // Owners counts the entries that are owners.
 func (a *Agreement) Owners() int { return a.owners(true) }
 

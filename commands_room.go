@@ -32,12 +32,20 @@ type (
 	RoomHead struct{}
 	// GetRoom reads the configuration. Members. Answers *Room.
 	GetRoom struct{ Who Identity }
-	// GetAgreement reads the governing Agreement with its history. Members of
-	// it. Answers *AgreementView. Rooms and Tenants answer it.
-	GetAgreement struct{ Who Identity }
-	// EndAgreement ends the governing Agreement for good. Its owners. Answers
-	// *AgreementView. Rooms and Tenants answer it.
-	EndAgreement struct{ Request }
+	// GetAgreement reads an Agreement with its history: the one that governs the
+	// actor, or the one named where the actor holds others too, as a Tenant
+	// does its ToolAccess records. Members of it. Answers *AgreementView. Rooms,
+	// Tenants and Containers answer it.
+	GetAgreement struct {
+		Who       Identity
+		Agreement AgreementID // "" for the actor's own
+	}
+	// EndAgreement ends an Agreement for good. Its owners. Answers *AgreementView.
+	// Rooms, Tenants and Containers answer it.
+	EndAgreement struct {
+		Request
+		Agreement AgreementID // "" for the actor's own
+	}
 	// AddMember adds a member of the tenant, whom the caller has looked up.
 	// Owners. Answers *Member.
 	AddMember struct {

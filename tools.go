@@ -9,7 +9,8 @@ import (
 // named like its act (messenger.send), or one of another server's, named
 // server.tool. The owners of the tenant decide it. A tool of our own without
 // such an Agreement is open to whom its own rules let; another server's is open
-// to nobody.
+// to nobody. One that has ended, which is final, lets nobody use the tool; the
+// tool that sets records (tool.access) can have none.
 type ToolAccess struct {
 	AgreementID AgreementID `json:"agreement_id"`
 	Tool        string      `json:"tool"`

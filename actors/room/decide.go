@@ -15,6 +15,9 @@ func (r *Room) decideAdd(c ubl.AddMember) func(ubl.Time) (*plan, error) {
 		if err := r.owner(c.Who); err != nil {
 			return nil, err
 		}
+		if err := r.state.Agreement.May(ubl.OpWrite); err != nil {
+			return nil, err
+		}
 		if !c.Member.Role.Valid() {
 			return nil, ubl.Errorf(ubl.CodeValidation, "the role is neither owner nor member")
 		}
@@ -29,7 +32,7 @@ func (r *Room) decideAdd(c ubl.AddMember) func(ubl.Time) (*plan, error) {
 
 func (r *Room) decideJoin(c ubl.JoinRoom) func(ubl.Time) (*plan, error) {
 	return func(now ubl.Time) (*plan, error) {
-		if err := r.state.Agreement.InForce(); err != nil {
+		if err := r.state.Agreement.May(ubl.OpWrite); err != nil {
 			return nil, err
 		}
 		if _, ok := r.state.Agreement.Members[c.Who.UserID]; ok {
@@ -48,7 +51,7 @@ func (r *Room) welcome(t *actors.Turn, c ubl.Welcome) {
 		t.Reply(&m)
 		return
 	}
-	if r.state.Past[c.Who.UserID] || r.state.Agreement.InForce() != nil {
+	if r.state.Past[c.Who.UserID] || r.state.Agreement.May(ubl.OpWrite) != nil {
 		t.Reply((*ubl.Member)(nil))
 		return
 	}
@@ -139,7 +142,7 @@ func (r *Room) decideRemove(c ubl.RemoveMember) func(ubl.Time) (*plan, error) {
 		if c.Expel {
 			p.agreement, p.event.Expelled = ubl.TenantAgreement(r.tenant), true
 		}
-		if heir, ok := r.heir(m.UserID); last && ok {
+		if heir, ok := r.state.Agreement.Heir(m.UserID); last && ok {
 			heir.Role = ubl.RoleOwner
 			p.event.Heir = &heir
 			p.effects = append(p.effects, setEffect(r.id, heir))
@@ -160,17 +163,6 @@ func (r *Room) removing(m ubl.Member) *plan {
 		records: []actors.Record{{Key: actors.MemberIndex(m.UserID, r.id)}},
 		left:    m.UserID,
 	}
-}
-
-// heir is the human who has been a member for longest, but for one: the owner
-// of a room whose last one is expelled.
-func (r *Room) heir(but ubl.UserID) (heir ubl.Member, ok bool) {
-	for _, m := range r.state.Agreement.SortedMembers() {
-		if m.UserID != but && !m.IsService && (!ok || m.Since < heir.Since) {
-			heir, ok = m, true
-		}
-	}
-	return heir, ok
 }
 
 func (r *Room) mayRemove(c ubl.RemoveMember) error {
@@ -232,6 +224,9 @@ func policyIndexes(room ubl.RoomSummary, policy ubl.RoomPolicy) []actors.Record 
 func (r *Room) decideEnd(c ubl.EndAgreement) func(ubl.Time) (*plan, error) {
 	return func(ubl.Time) (*plan, error) {
 		if err := r.owner(c.Who); err != nil {
+			return nil, err
+		}
+		if err := r.own(c.Agreement); err != nil {
 			return nil, err
 		}
 		if r.tenant == ubl.CoreTenant && slices.Contains(ubl.PlatformRooms(), r.id) {

@@ -21,6 +21,13 @@
 // with its receipt by the ledger), its counter and its key. The next message
 // does not wait for it.
 //
+// # Physics
+//
+// A room is a container of messages: its Agreement says how they move, and
+// [ubl.Agreement.May] rules as for any other. Sending, and joining with its
+// system message, write; retention deletes. Who may is decided by the entries;
+// leaving and being removed are always possible.
+//
 // # What fails
 //
 // A refusal changes nothing. A failed commit ends the group; the Room is loaded

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"io"
 
 	"ubl"
 	"ubl/actors"
@@ -10,6 +11,11 @@ import (
 // Open loads a Room for tests that compare it with a live one.
 func Open(ctx context.Context, read ubl.Reader, env actors.Env) (*Room, error) {
 	return open(ctx, read, env)
+}
+
+// FoundAs founds a room with physics of its own.
+func FoundAs(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy ubl.RoomPolicy, physics ubl.Physics, random io.Reader) (*actors.Append, error) {
+	return found(req, tenant, summary, policy, physics, random)
 }
 
 // Snapshot is everything a Room knows.

@@ -12,6 +12,10 @@ import (
 // system message. The Tenant commits it together with its directory; only from
 // then on is there a Room, the sole writer of its own.
 func Found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy ubl.RoomPolicy, random io.Reader) (*actors.Append, error) {
+	return found(req, tenant, summary, policy, ubl.RoomPhysics(), random)
+}
+
+func found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy ubl.RoomPolicy, physics ubl.Physics, random io.Reader) (*actors.Append, error) {
 	owner := memberOf(req.Who, ubl.RoleOwner, summary.CreatedAt)
 	p := settingIn(summary, owner)
 	p.agreement = ubl.TenantAgreement(tenant)
@@ -22,7 +26,7 @@ func Found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy
 	}
 	e := event{
 		Version: eventVersion, N: 1, Did: ubl.DidRoomCreate, At: summary.CreatedAt, By: req.Who.UserID,
-		Room: &summary, Tenant: tenant, Policy: &policy, Member: &owner,
+		Room: &summary, Tenant: tenant, Physics: &physics, Policy: &policy, Member: &owner,
 	}
 	a := &actors.Append{}
 	record(a, summary.RoomID, &e, req, p)

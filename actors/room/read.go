@@ -143,8 +143,12 @@ func (r *Room) checkReply(t *actors.Turn, id ubl.MessageID) error {
 }
 
 // agreement answers members with the Agreement and its history.
-func (r *Room) agreement(t *actors.Turn, who ubl.Identity) {
-	if _, err := r.member(who); err != nil {
+func (r *Room) agreement(t *actors.Turn, c ubl.GetAgreement) {
+	_, err := r.member(c.Who)
+	if err == nil {
+		err = r.own(c.Agreement)
+	}
+	if err != nil {
 		t.Fail(err)
 		return
 	}

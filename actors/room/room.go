@@ -112,7 +112,7 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 	case ubl.GetRoom:
 		r.answer(t, c.Who, func() any { return r.state.room() })
 	case ubl.GetAgreement:
-		r.agreement(t, c.Who)
+		r.agreement(t, c)
 	case ubl.AddMember:
 		r.change(t, c.Request, ubl.DidRoomInvite, r.decideAdd(c), string(c.Member.UserID), string(c.Member.Role))
 	case ubl.JoinRoom:
@@ -142,6 +142,14 @@ func (r *Room) member(who ubl.Identity) (ubl.Member, error) {
 // owner refuses everyone but owners under an Agreement in force.
 func (r *Room) owner(who ubl.Identity) error {
 	return r.state.Agreement.OwnedBy(who, ubl.CodeNotAMember)
+}
+
+// own refuses an Agreement that is not the room's own.
+func (r *Room) own(id ubl.AgreementID) error {
+	if id != "" && id != r.state.Agreement.ID {
+		return ubl.Errorf(ubl.CodeNotFound, "there is no such Agreement")
+	}
+	return nil
 }
 
 // answer replies to members.

@@ -31,7 +31,7 @@ func (r *Room) send(t *actors.Turn, c ubl.SendMessage) {
 
 // checkSend refuses a message that the room doesn't take.
 func (r *Room) checkSend(t *actors.Turn, c ubl.SendMessage) error {
-	if err := r.state.Agreement.InForce(); err != nil {
+	if err := r.state.Agreement.May(ubl.OpWrite); err != nil {
 		return err
 	}
 	if err := ubl.CheckText(c.Text, r.state.Policy.MaxMessageBytes); err != nil {
@@ -144,7 +144,7 @@ func (r *Room) checkAnnounce(c ubl.Announce) error {
 	if _, err := r.member(c.Who); err != nil {
 		return err
 	}
-	if err := r.state.Agreement.InForce(); err != nil {
+	if err := r.state.Agreement.May(ubl.OpWrite); err != nil {
 		return err
 	}
 	return ubl.CheckText(c.Text, ubl.MaxMessageBytes)

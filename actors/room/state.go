@@ -30,6 +30,7 @@ type event struct {
 	By            ubl.UserID       `json:"by"`
 	Room          *ubl.RoomSummary `json:"room,omitempty"`           // room.create
 	Tenant        ubl.TenantID     `json:"tenant,omitempty"`         // room.create
+	Physics       *ubl.Physics     `json:"physics,omitempty"`        // room.create; before there were any, RoomPhysics
 	Policy        *ubl.RoomPolicy  `json:"policy,omitempty"`         // room.create, room.update
 	Member        *ubl.Member      `json:"member,omitempty"`         // whom a membership event is about
 	AvailableFrom int64            `json:"available_from,omitempty"` // room.trim
@@ -55,11 +56,7 @@ func (s *State) apply(e event) {
 		s.Summary, s.Policy = *e.Room, *e.Policy
 		s.Head.AvailableFrom = 1
 		s.Past = make(map[ubl.UserID]bool)
-		s.Agreement = ubl.Agreement{
-			ID: ubl.RoomAgreement(e.Room.RoomID), Type: ubl.RoomGovernance, TenantID: e.Tenant,
-			CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
-			Members: make(map[ubl.UserID]ubl.Member),
-		}
+		s.Agreement = governance(e)
 		s.set(*e.Member)
 	case ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidRoomMemberUpdate:
 		s.set(*e.Member)
@@ -80,6 +77,19 @@ func (s *State) apply(e event) {
 	case ubl.DidAgreementEnd:
 		s.Agreement.Status = ubl.AgreementEnded
 		s.Agreement.EndedAt = &e.At
+	}
+}
+
+// governance is the record that a founding event makes.
+func governance(e event) ubl.Agreement {
+	physics := ubl.RoomPhysics()
+	if e.Physics != nil {
+		physics = *e.Physics
+	}
+	return ubl.Agreement{
+		ID: ubl.RoomAgreement(e.Room.RoomID), Type: ubl.RoomGovernance, TenantID: e.Tenant,
+		CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
+		Physics: &physics, Members: make(map[ubl.UserID]ubl.Member),
 	}
 }
 

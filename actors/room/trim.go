@@ -20,7 +20,7 @@ func (r *Room) sweep(t *actors.Turn, c ubl.Sweep) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform applies retention"))
 		return
 	}
-	if r.state.Policy.RetentionDays == 0 || r.state.Agreement.InForce() != nil {
+	if r.state.Policy.RetentionDays == 0 || r.state.Agreement.May(ubl.OpDelete) != nil {
 		t.Reply(r.state.Head)
 		return
 	}

@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,31 +15,31 @@ type plan struct {
 	event  event
 	this   ubl.Fields
 	effect ubl.Fields
-	// revoked is the token whose streams and caches end, if any.
-	revoked string
-	// left is the member whose streams end, if any.
-	left ubl.UserID
+	// about is the record that the act changes; the TenantLicense where empty.
+	about ubl.AgreementID
+	// tells are published once the act is durable, with their place and time.
+	tells []ubl.Event
 }
 
 // change runs a decision: a retry of its key is answered with what the key led
 // to, else the plan becomes an event and is committed.
 func (x *Tenant) change(t *actors.Turn, req ubl.Request, did ubl.Did, decide func(now ubl.Time) (*plan, error), content ...string) {
-	if e, ok := x.decided(t, req, did, decide, content); ok {
+	if e, _, ok := x.decided(t, req, did, decide, content); ok {
 		t.Reply(x.outcome(e))
 	}
 }
 
-// decided is change without the answer of a new event; it reports false where
-// the turn has been answered.
-func (x *Tenant) decided(t *actors.Turn, req ubl.Request, did ubl.Did, decide func(now ubl.Time) (*plan, error), content []string) (event, bool) {
+// decided is change without the answer of a new event, which it gives with the
+// act that made it; it reports false where the turn has been answered.
+func (x *Tenant) decided(t *actors.Turn, req ubl.Request, did ubl.Did, decide func(now ubl.Time) (*plan, error), content []string) (event, *actors.Act, bool) {
 	key, ok := x.fresh(t, req, did, content)
 	if !ok {
-		return event{}, false
+		return event{}, nil, false
 	}
 	p, err := decide(t.Now())
 	if err != nil {
 		t.Fail(err)
-		return event{}, false
+		return event{}, nil, false
 	}
 	p.event.Did = did
 	a := &actors.Append{}
@@ -46,7 +47,7 @@ func (x *Tenant) decided(t *actors.Turn, req ubl.Request, did ubl.Did, decide fu
 	x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refEvent, N: e.N})
 	x.state.apply(e)
 	t.Commit(a)
-	return e, true
+	return e, a.Acts[0], true
 }
 
 // fresh is the command's key where it is new; else it answers the turn.
@@ -71,17 +72,13 @@ func (x *Tenant) record(a *actors.Append, now ubl.Time, req ubl.Request, p *plan
 	act := &actors.Act{
 		Did: p.event.Did, Agreement: ubl.TenantAgreement(x.id), Request: req, At: now,
 		This: p.this, Effects: []ubl.Fields{p.effect},
-		Pointers: ubl.Fields{ubl.Str("agreement_id", ubl.TenantAgreement(x.id))},
+		Pointers: ubl.Fields{ubl.Str("agreement_id", cmp.Or(p.about, ubl.TenantAgreement(x.id)))},
 	}
 	a.Acts = append(a.Acts, act)
-	if p.revoked != "" {
+	for _, e := range p.tells {
 		a.OnCommit(func() ubl.Event {
-			return ubl.Event{Kind: ubl.EventTokenRevoked, TenantID: x.id, TS: now, TokenID: p.revoked, LedgerSeq: act.Receipt.Seq + 1}
-		})
-	}
-	if p.left != "" {
-		a.OnCommit(func() ubl.Event {
-			return ubl.Event{Kind: ubl.EventMemberLeft, TenantID: x.id, TS: now, UserID: p.left, LedgerSeq: act.Receipt.Seq + 1}
+			e.TenantID, e.TS, e.LedgerSeq = x.id, now, act.Receipt.Seq+1
+			return e
 		})
 	}
 	return x.store(a, act, now, req, p.event)
@@ -107,6 +104,15 @@ func (x *Tenant) store(a *actors.Append, act *actors.Act, now ubl.Time, req ubl.
 func (x *Tenant) outcome(e event) any { return outcomeOf(&x.state, e) }
 
 func outcomeOf(s *State, e event) any {
+	switch {
+	case e.Container != nil:
+		return &ubl.ContainerMade{Container: *e.Container, Receipt: e.Receipt}
+	case e.Did == ubl.DidToolAccess:
+		return e.toolAccess()
+	case e.Access != nil:
+		record := s.Tools[e.Access.Tool].Agreement
+		return record.View(nil)
+	}
 	switch e.Did {
 	case ubl.DidTenantUpdate:
 		tenant := s.Tenant

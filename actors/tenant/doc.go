@@ -1,12 +1,13 @@
-// Package tenant is the Tenant family: who belongs to a tenant, which rooms it
-// has, and its credentials.
+// Package tenant is the Tenant family: who belongs to a tenant, which rooms and
+// containers it has, who may use which tool, and its credentials.
 //
 // # Data
 //
 // A Tenant owns its [State], which is derived by replaying its events. Stored,
 // in the tenant's group, numbers as 8 bytes big-endian:
 //
-//	t 0 n   event n: creation, membership, defaults, rooms, tokens, ending (JSON)
+//	t 0 n   event n: creation, membership, defaults, rooms, containers, tools,
+//	        tokens, ending (JSON)
 //	e       counter of events
 //	k, i    idempotency keys ([actors.Keys])
 //
@@ -21,6 +22,28 @@
 // A room is created by the Tenant: one batch holds the directory entry and what
 // [Founder] makes of the room's first records, so that neither can be without
 // the other. From then on the Room alone writes its own.
+//
+// Containers are made the same way: a [ubl.Kind] says under which act and with
+// which physics, so that a new kind is one more entry of the list that cmd/ubl
+// hands over. Every tenant has w:general. It is made with the tenant; one from
+// before there were workspaces gets it with the first Enter that writes, under
+// the TenantLicense, and whoever came then owns it. Credits come from here too,
+// by an owner's act: the container that takes them in puts it on record.
+//
+// # Tools
+//
+// A ToolAccess record says who may use a tool and how often. Enter holds each
+// request that names a tool against it, after membership and the TenantLicense: a
+// tool of our own without a record is open, another server's is closed, one whose
+// record has ended is closed for good. What a caller has used in the last minute
+// is counted in memory, so that an allowed request costs a look and no write. A
+// refusal is an act of status denied (portal.tool.deny); where a limit is run
+// into over and over, one a second.
+//
+// # Physics
+//
+// A tenant is a container of people and rooms: its TenantLicense says how they
+// come and go, and [ubl.Agreement.May] rules as for any other.
 //
 // Tenant 0 is an ordinary tenant with three more rooms; it also remembers the
 // platform's bearer tokens, each receipted at its first use.

@@ -27,6 +27,30 @@ func (x *Tenant) enter(t *actors.Turn, c ubl.Enter) {
 			return
 		}
 	}
+	x.letIn(t, c, m, nil)
+}
+
+// letIn commits what an Enter led to, if anything, and answers it: a member may
+// pass unless the request names a tool that is closed to them. A tenant from
+// before there were workspaces gets its own with the first Enter that writes.
+func (x *Tenant) letIn(t *actors.Turn, c ubl.Enter, m ubl.Member, a *actors.Append) {
+	if _, ok := x.state.Containers[ubl.GeneralWorkspace]; !ok && (a != nil || c.Act) {
+		if a == nil {
+			if err := t.Reserve(ubl.JoinCost); err != nil {
+				t.Fail(err)
+				return
+			}
+			a = &actors.Append{}
+		}
+		x.addWorkspace(a, c.Request, t.Now())
+	}
+	if r := x.refusal(t.Now(), c); r != nil {
+		x.turnAway(t, c, r, a)
+		return
+	}
+	if a != nil {
+		t.Commit(a)
+	}
 	x.welcome(t, c.Request, m)
 }
 
@@ -87,13 +111,13 @@ func (x *Tenant) bootstrap(t *actors.Turn, c ubl.Enter) {
 		TenantID: x.id, Type: kind, CreatedAt: now,
 		Defaults: ubl.TenantDefaults{RoomMode: ubl.ModeInternal, MaxMessageBytes: ubl.MaxMessageBytes},
 	}
+	physics := ubl.TenantPhysics()
 	a := &actors.Append{}
-	events := []event{x.record(a, now, c.Request, &plan{
-		event:  event{Did: ubl.DidTenantCreate, Tenant: &tenant, Member: &m, Voucher: voucherOf(c.Who)},
+	x.state.apply(x.record(a, now, c.Request, &plan{
+		event:  event{Did: ubl.DidTenantCreate, Tenant: &tenant, Physics: &physics, Member: &m, Voucher: voucherOf(c.Who)},
 		this:   ubl.Fields{ubl.Str("tenant_id", x.id)},
 		effect: ubl.Fields{ubl.Str("op", ubl.DidTenantCreate), ubl.Str("tenant_id", x.id)},
-	})}
-	x.state.apply(events[0])
+	}))
 	for _, room := range x.bootRooms() {
 		room.CreatedAt = now
 		founding, err := x.founding(c.Request, room)
@@ -105,8 +129,7 @@ func (x *Tenant) bootstrap(t *actors.Turn, c ubl.Enter) {
 		a.Merge(founding)
 		x.enlist(a, founding.Acts[0], c.Request, room)
 	}
-	t.Commit(a)
-	x.welcome(t, c.Request, m)
+	x.letIn(t, c, m, a)
 }
 
 func voucherOf(who ubl.Identity) *voucher { return &voucher{who.Issuer, who.Subject} }
@@ -131,7 +154,7 @@ func (x *Tenant) hadOwner() bool {
 
 // join adds a newcomer of the domain.
 func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
-	err := x.state.License.InForce()
+	err := x.state.License.May(ubl.OpCreate)
 	if _, removed := x.state.Removed[c.Who.UserID]; removed || c.Who.TenantID != x.id {
 		err = ubl.Errorf(ubl.CodeForbidden, "the caller is not a member of this tenant")
 	}
@@ -147,6 +170,5 @@ func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 	p.event.Did, p.event.Voucher = ubl.DidTenantJoin, voucherOf(c.Who)
 	a := &actors.Append{}
 	x.state.apply(x.record(a, t.Now(), c.Request, p))
-	t.Commit(a)
-	x.welcome(t, c.Request, m)
+	x.letIn(t, c, m, a)
 }

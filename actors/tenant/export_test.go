@@ -8,8 +8,8 @@ import (
 )
 
 // Open loads a Tenant for tests that compare it with a live one.
-func Open(ctx context.Context, read ubl.Reader, found Founder, env actors.Env) (*Tenant, error) {
-	return open(ctx, read, found, env)
+func Open(ctx context.Context, read ubl.Reader, found Founders, kinds []ubl.Kind, env actors.Env) (*Tenant, error) {
+	return open(ctx, read, found, kinds, env)
 }
 
 // Snapshot is everything a Tenant knows.

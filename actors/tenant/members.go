@@ -66,7 +66,7 @@ func (x *Tenant) removeMember(t *actors.Turn, c ubl.RemoveTenantMember) {
 		})
 		return
 	}
-	e, ok := x.decided(t, c.Request, ubl.DidTenantMemberRemove, x.decideRemove(c), []string{string(c.UserID)})
+	e, _, ok := x.decided(t, c.Request, ubl.DidTenantMemberRemove, x.decideRemove(c), []string{string(c.UserID)})
 	if !ok {
 		return
 	}
@@ -74,15 +74,23 @@ func (x *Tenant) removeMember(t *actors.Turn, c ubl.RemoveTenantMember) {
 	t.Later(func() (any, error) { return e.Member, x.expel(ctx, c.Request, c.UserID) })
 }
 
-// expel takes a user who was shut out of the tenant out of their rooms. It goes
-// on past a room that fails, and may be repeated.
+// expel takes a user who was shut out of the tenant out of their rooms and
+// containers. It goes on past one that fails, and may be repeated.
 func (x *Tenant) expel(ctx context.Context, req ubl.Request, user ubl.UserID) error {
 	rooms, err := x.roomsOf(ctx, user)
+	containers, failed := x.containersOf(ctx, user)
+	err = errors.Join(err, failed)
+	var places []ubl.Name
 	for _, room := range rooms {
-		if !room.Member {
-			continue
+		if room.Member {
+			places = append(places, ubl.RoomName(x.id, room.RoomID))
 		}
-		_, failed := x.env.Ask.Ask(ctx, ubl.RoomName(x.id, room.RoomID), ubl.RemoveMember{Request: req, UserID: user, Expel: true})
+	}
+	for _, c := range containers {
+		places = append(places, ubl.ContainerName(x.id, c.ContainerID))
+	}
+	for _, place := range places {
+		_, failed := x.env.Ask.Ask(ctx, place, ubl.RemoveMember{Request: req, UserID: user, Expel: true})
 		if failed != nil && ubl.CodeOf(failed) != ubl.CodeNotFound {
 			err = errors.Join(err, failed)
 		}
@@ -106,7 +114,7 @@ func (x *Tenant) decideRemove(c ubl.RemoveTenantMember) func(ubl.Time) (*plan, e
 			return nil, ubl.Errorf(ubl.CodeConflict, "the last owner of a tenant can't go before making another one")
 		}
 		return &plan{
-			left:  m.UserID,
+			tells: []ubl.Event{{Kind: ubl.EventMemberLeft, UserID: m.UserID}},
 			event: event{Member: &m},
 			this:  ubl.Fields{ubl.Str("tenant_id", x.id), ubl.Str("user_id", m.UserID)},
 			effect: ubl.Fields{
@@ -132,22 +140,6 @@ func (x *Tenant) decideDefaults(c ubl.SetDefaults) func(ubl.Time) (*plan, error)
 				ubl.Int("retention_days", int64(defaults.RetentionDays)), ubl.Str("tenant_id", x.id),
 			},
 			effect: ubl.Fields{ubl.Str("op", "policy.set"), ubl.Str("tenant_id", x.id)},
-		}, nil
-	}
-}
-
-func (x *Tenant) decideEnd(c ubl.EndAgreement) func(ubl.Time) (*plan, error) {
-	return func(ubl.Time) (*plan, error) {
-		if err := x.owner(c.Who); err != nil {
-			return nil, err
-		}
-		if x.id == ubl.CoreTenant {
-			return nil, ubl.Errorf(ubl.CodeConflict, "the license of the platform's own tenant can't be ended")
-		}
-		id := x.state.License.ID
-		return &plan{
-			this:   ubl.Fields{ubl.Str("agreement_id", id)},
-			effect: ubl.Fields{ubl.Str("agreement_id", id), ubl.Str("op", "agreement.end")},
 		}, nil
 	}
 }

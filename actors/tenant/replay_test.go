@@ -12,7 +12,6 @@ import (
 
 	"ubl"
 	"ubl/actors"
-	"ubl/actors/room"
 	"ubl/actors/tenant"
 	"ubl/test/harness"
 )
@@ -29,7 +28,7 @@ func (c *captured) family() actors.Family {
 		Name: "tenant",
 		Owns: func(local string) bool { return local == "" },
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-			x, err := tenant.Open(ctx, c.read, room.Found, env)
+			x, err := tenant.Open(ctx, c.read, harness.Founders(), ubl.Kinds(), env)
 			if err != nil {
 				return nil, err
 			}
@@ -72,10 +71,15 @@ func TestStateIsDerived(t *testing.T) {
 			"revoke":   w.revoke,
 			"admit":    w.admit,
 			"unadmit":  w.unadmit,
+			"make":     w.make,
+			"look":     w.look,
+			"access":   w.access,
+			"use":      w.use,
+			"close":    w.close,
 			"end":      w.end,
 			"": func(rt *rapid.T) {
 				name := ubl.TenantName(w.tenant)
-				loaded, err := tenant.Open(context.Background(), h.Engine, room.Found, actors.Env{Name: name, Now: h.Clock.Now, Random: rand.Reader})
+				loaded, err := tenant.Open(context.Background(), h.Engine, harness.Founders(), ubl.Kinds(), actors.Env{Name: name, Now: h.Clock.Now, Random: rand.Reader})
 				if err != nil {
 					rt.Fatalf("couldn't load: %v", err)
 				}
@@ -155,4 +159,41 @@ func (w *world) end(rt *rapid.T) {
 	if w.tenant != ubl.CoreTenant && rapid.IntRange(0, 9).Draw(rt, "seldom") == 0 {
 		w.ask(ubl.EndAgreement{Request: w.request(rt)})
 	}
+}
+
+func (w *world) make(rt *rapid.T) {
+	physics := rapid.SampledFrom([]*ubl.Physics{nil, {}, {Fungibility: ubl.Transient, Topology: ubl.Objects, Permeability: ubl.Open, Execution: ubl.Disabled}}).Draw(rt, "physics")
+	c := ubl.CreateContainer{
+		Request: w.request(rt), Name: rapid.SampledFrom([]string{"a", "b", "", "general"}).Draw(rt, "name"),
+		Kind: rapid.SampledFrom([]string{"workspace", "wallet", "container", "box"}).Draw(rt, "kind"), Physics: physics,
+	}
+	w.ask(c)
+	if rapid.Bool().Draw(rt, "again") {
+		w.ask(c)
+	}
+}
+
+func (w *world) look(rt *rapid.T) {
+	w.ask(ubl.ListContainers{Request: w.request(rt), Receipted: rapid.Bool().Draw(rt, "receipted")})
+}
+
+func (w *world) tool(rt *rapid.T) string {
+	return rapid.SampledFrom([]string{"messenger.send", "files.read", "tool.access", ""}).Draw(rt, "tool")
+}
+
+func (w *world) access(rt *rapid.T) {
+	var users []ubl.UserID
+	for range rapid.IntRange(0, 2).Draw(rt, "users") {
+		users = append(users, w.user(rt).UserID)
+	}
+	w.ask(ubl.SetToolAccess{Request: w.request(rt), Tool: w.tool(rt), Allowed: rapid.Bool().Draw(rt, "allowed"),
+		Users: users, PerMinute: rapid.IntRange(-1, 2).Draw(rt, "per minute")})
+}
+
+func (w *world) use(rt *rapid.T) {
+	w.ask(ubl.Enter{Request: w.request(rt), Tool: w.tool(rt), External: rapid.Bool().Draw(rt, "external")})
+}
+
+func (w *world) close(rt *rapid.T) {
+	w.ask(ubl.EndAgreement{Request: w.request(rt), Agreement: ubl.ToolAgreement(w.tool(rt))})
 }

@@ -20,7 +20,7 @@ func (x *Tenant) createRoom(t *actors.Turn, c ubl.CreateRoom) {
 	if !ok {
 		return
 	}
-	if err := x.mayCreate(c); err != nil {
+	if err := x.mayCreate(c.Who, c.Name); err != nil {
 		t.Fail(err)
 		return
 	}
@@ -40,14 +40,15 @@ func (x *Tenant) createRoom(t *actors.Turn, c ubl.CreateRoom) {
 	t.Reply(&room)
 }
 
-func (x *Tenant) mayCreate(c ubl.CreateRoom) error {
-	if _, err := x.member(c.Who); err != nil {
+// mayCreate refuses who may not make a room or a container of the name.
+func (x *Tenant) mayCreate(who ubl.Identity, name string) error {
+	if _, err := x.member(who); err != nil {
 		return err
 	}
-	if err := x.state.License.InForce(); err != nil {
+	if err := x.state.License.May(ubl.OpCreate); err != nil {
 		return err
 	}
-	return ubl.CheckName(c.Name)
+	return ubl.CheckName(name)
 }
 
 // founding makes the append that founds a room; its first act is room.create.
@@ -56,7 +57,7 @@ func (x *Tenant) founding(req ubl.Request, room ubl.RoomSummary) (*actors.Append
 		MaxMessageBytes: x.state.Tenant.Defaults.MaxMessageBytes,
 		RetentionDays:   x.state.Tenant.Defaults.RetentionDays, Join: ubl.JoinInvite,
 	}
-	return x.found(req, x.id, room, policy, x.env.Random)
+	return x.found.Room(req, x.id, room, policy, x.env.Random)
 }
 
 // enlist adds a room's directory entry to the append that founds it.
@@ -136,8 +137,9 @@ func (x *Tenant) detail(ctx context.Context, who ubl.Identity, entry *ubl.RoomEn
 }
 
 // sweepRooms applies retention in every room that has some, a page at a time,
-// and takes those who were shut out of the tenant out of rooms that they are
-// still in. It runs on the asker's goroutine and goes on past a room that fails.
+// has containers carry on what is pending in them, and takes those who were shut
+// out of the tenant out of rooms and containers that they are still in. It runs
+// on the asker's goroutine and goes on past a place that fails.
 func (x *Tenant) sweepRooms(t *actors.Turn, c ubl.SweepRooms) {
 	if !c.Who.IsPlatform() {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform sweeps"))
@@ -149,6 +151,12 @@ func (x *Tenant) sweepRooms(t *actors.Turn, c ubl.SweepRooms) {
 		rooms, err := x.retained(ctx)
 		for _, id := range rooms {
 			err = errors.Join(err, x.sweepRoom(ctx, c, id))
+		}
+		containers, failed := x.pending(ctx)
+		err = errors.Join(err, failed)
+		for _, id := range containers {
+			_, failed := x.env.Ask.Ask(ctx, ubl.ContainerName(x.id, id), ubl.Sweep(c))
+			err = errors.Join(err, failed)
 		}
 		for _, user := range removed {
 			err = errors.Join(err, x.expel(ctx, c.Request, user))

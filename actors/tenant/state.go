@@ -14,8 +14,12 @@ type State struct {
 	// Vouched holds which issuer and subject own each user id.
 	Vouched map[ubl.UserID]voucher
 	// Removed members are shut out until an owner sets them again.
-	Removed  map[ubl.UserID]ubl.Member
-	Rooms    map[ubl.RoomID]ubl.RoomSummary
+	Removed map[ubl.UserID]ubl.Member
+	Rooms   map[ubl.RoomID]ubl.RoomSummary
+	// Containers is the directory of workspaces, wallets and the like.
+	Containers map[ubl.ContainerID]ubl.ContainerSummary
+	// Tools holds the ToolAccess records by tool.
+	Tools    map[string]tool
 	Services map[string]service  // by client id
 	Tokens   map[string]platform // by jti; tenant 0 only
 	Events   int64
@@ -39,19 +43,22 @@ type platform struct {
 // event is a stored fact of a tenant. The struct is the disk form: fields are
 // only ever added, and a change of meaning raises version.
 type event struct {
-	Version  int                 `json:"v"`
-	N        int64               `json:"n"`
-	Did      ubl.Did             `json:"did"`
-	At       ubl.Time            `json:"at"`
-	By       ubl.UserID          `json:"by"`
-	Tenant   *ubl.Tenant         `json:"tenant,omitempty"`   // tenant.create
-	Defaults *ubl.TenantDefaults `json:"defaults,omitempty"` // tenant.update
-	Member   *ubl.Member         `json:"member,omitempty"`   // whom a membership event is about
-	Voucher  *voucher            `json:"voucher,omitempty"`  // with a new member
-	Room     *ubl.RoomSummary    `json:"room,omitempty"`     // room.create
-	Service  *service            `json:"service,omitempty"`  // token.create, token.revoke
-	Token    *platform           `json:"token,omitempty"`    // platform.token.*
-	Receipt  ubl.Receipt         `json:"receipt"`
+	Version   int                   `json:"v"`
+	N         int64                 `json:"n"`
+	Did       ubl.Did               `json:"did"`
+	At        ubl.Time              `json:"at"`
+	By        ubl.UserID            `json:"by"`
+	Tenant    *ubl.Tenant           `json:"tenant,omitempty"`    // tenant.create
+	Physics   *ubl.Physics          `json:"physics,omitempty"`   // tenant.create; before there were any, TenantPhysics
+	Defaults  *ubl.TenantDefaults   `json:"defaults,omitempty"`  // tenant.update
+	Member    *ubl.Member           `json:"member,omitempty"`    // whom a membership event is about
+	Voucher   *voucher              `json:"voucher,omitempty"`   // with a new member
+	Room      *ubl.RoomSummary      `json:"room,omitempty"`      // room.create
+	Container *ubl.ContainerSummary `json:"container,omitempty"` // a container was made, by the act of its kind
+	Access    *access               `json:"access,omitempty"`    // tool.access, and agreement.end of such a record
+	Service   *service              `json:"service,omitempty"`   // token.create, token.revoke
+	Token     *platform             `json:"token,omitempty"`     // platform.token.*
+	Receipt   ubl.Receipt           `json:"receipt"`
 }
 
 const eventVersion = 1
@@ -62,6 +69,14 @@ func (e event) FormatVersion() int { return e.Version }
 // apply is the only place where events change the state.
 func (s *State) apply(e event) {
 	s.Events = e.N
+	switch {
+	case e.Container != nil:
+		s.Containers[e.Container.ContainerID] = *e.Container
+		return
+	case e.Access != nil:
+		s.setAccess(e)
+		return
+	}
 	switch e.Did {
 	case ubl.DidTenantCreate:
 		s.create(e)
@@ -89,15 +104,21 @@ func (s *State) apply(e event) {
 }
 
 func (s *State) create(e event) {
+	physics := ubl.TenantPhysics()
+	if e.Physics != nil {
+		physics = *e.Physics
+	}
 	s.Tenant = *e.Tenant
 	s.License = ubl.Agreement{
 		ID: ubl.TenantAgreement(e.Tenant.TenantID), Type: ubl.TenantLicense, TenantID: e.Tenant.TenantID,
 		CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
-		Members: make(map[ubl.UserID]ubl.Member),
+		Physics: &physics, Members: make(map[ubl.UserID]ubl.Member),
 	}
 	s.Vouched = make(map[ubl.UserID]voucher)
 	s.Removed = make(map[ubl.UserID]ubl.Member)
 	s.Rooms = make(map[ubl.RoomID]ubl.RoomSummary)
+	s.Containers = make(map[ubl.ContainerID]ubl.ContainerSummary)
+	s.Tools = make(map[string]tool)
 	s.Services = make(map[string]service)
 	s.Tokens = make(map[string]platform)
 	s.set(e)
@@ -129,7 +150,15 @@ func (e event) change() ubl.Change {
 	return c
 }
 
-// changesAgreement reports whether the event is a step of that history.
-func (e event) changesAgreement() bool {
-	return e.Member != nil || e.Did == ubl.DidAgreementEnd
+// changes reports whether the event is a step of the history of a record that
+// the Tenant holds.
+func (e event) changes(id ubl.AgreementID) bool {
+	if e.Access != nil {
+		return id == ubl.ToolAgreement(e.Access.Tool)
+	}
+	if e.Member == nil && e.Did != ubl.DidAgreementEnd {
+		return false
+	}
+	_, tool := toolOf(id)
+	return !tool
 }

@@ -11,17 +11,22 @@ import (
 	"ubl/actors"
 )
 
-// Founder makes the append that founds a room: its act, first records and
-// system message. cmd/ubl passes the Room family's.
-type Founder func(req ubl.Request, tenant ubl.TenantID, room ubl.RoomSummary, policy ubl.RoomPolicy, random io.Reader) (*actors.Append, error)
+// Founders make the appends that found what a Tenant has: the act, which comes
+// first, and the first records. cmd/ubl passes those of the Room and the
+// Container family.
+type Founders struct {
+	Room      func(req ubl.Request, tenant ubl.TenantID, room ubl.RoomSummary, policy ubl.RoomPolicy, random io.Reader) (*actors.Append, error)
+	Container func(req ubl.Request, tenant ubl.TenantID, kind ubl.Kind, container ubl.ContainerSummary, random io.Reader) (*actors.Append, error)
+}
 
-// Family registers Tenants over a reader.
-func Family(read ubl.Reader, found Founder) actors.Family {
+// Family registers Tenants over a reader. Members may make containers of the
+// kinds; [ubl.WorkspaceKind] is known to every tenant.
+func Family(read ubl.Reader, found Founders, kinds []ubl.Kind) actors.Family {
 	return actors.Family{
 		Name: "tenant",
 		Owns: func(local string) bool { return local == "" },
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-			return open(ctx, read, found, env)
+			return open(ctx, read, found, kinds, env)
 		},
 	}
 }
@@ -32,17 +37,19 @@ type Tenant struct {
 	read  ubl.Reader
 	group ubl.Group
 	id    ubl.TenantID
-	found Founder
+	found Founders
+	kinds []ubl.Kind
 
-	state State
-	keys  *actors.Keys
+	state  State
+	keys   *actors.Keys
+	meters meters
 	// greeted holds the users whom the tenant's rooms have welcomed. It is no
 	// state: asking once more changes nothing.
 	greeted sync.Map
 }
 
-func open(ctx context.Context, read ubl.Reader, found Founder, env actors.Env) (*Tenant, error) {
-	x := &Tenant{env: env, read: read, found: found, group: env.Name.Group()}
+func open(ctx context.Context, read ubl.Reader, found Founders, kinds []ubl.Kind, env actors.Env) (*Tenant, error) {
+	x := &Tenant{env: env, read: read, found: found, kinds: kinds, group: env.Name.Group()}
 	x.id = x.group.Tenant
 	if !x.id.Valid() {
 		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such tenant")
@@ -113,10 +120,20 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.change(t, c.Request, ubl.DidPlatformTokenRevoke, x.decideRevokePlatform(c), c.JTI)
 	case ubl.SweepRooms:
 		x.sweepRooms(t, c)
+	case ubl.CreateContainer:
+		x.createContainer(t, c)
+	case ubl.ListContainers:
+		x.listContainers(t, c)
+	case ubl.IssueCredits:
+		x.issueCredits(t, c)
+	case ubl.SetToolAccess:
+		x.setToolAccess(t, c)
+	case ubl.ListToolAccess:
+		x.listToolAccess(t, c)
 	case ubl.GetAgreement:
-		x.agreement(t, c.Who)
+		x.agreement(t, c)
 	case ubl.EndAgreement:
-		x.change(t, c.Request, ubl.DidAgreementEnd, x.decideEnd(c))
+		x.endAgreement(t, c)
 	default:
 		t.Fail(ubl.Errorf(ubl.CodeNotFound, "a tenant doesn't answer this command"))
 	}
@@ -161,25 +178,4 @@ func (x *Tenant) findMember(t *actors.Turn, c ubl.FindMember) {
 		return
 	}
 	t.Reply(&m)
-}
-
-// agreement answers members with the TenantLicense and its history.
-func (x *Tenant) agreement(t *actors.Turn, who ubl.Identity) {
-	if _, err := x.member(who); err != nil {
-		t.Fail(err)
-		return
-	}
-	now := x.state.License
-	ctx := t.Context()
-	t.Later(func() (any, error) {
-		var history []ubl.Change
-		err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
-			return eachEvent(snap, func(e event) {
-				if e.changesAgreement() {
-					history = append(history, e.change())
-				}
-			})
-		})
-		return now.View(history), err
-	})
 }

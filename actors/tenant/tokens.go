@@ -25,6 +25,9 @@ func (x *Tenant) decideToken(c ubl.CreateServiceToken) func(ubl.Time) (*plan, er
 		if err := x.owner(c.Who); err != nil {
 			return nil, err
 		}
+		if err := x.state.License.May(ubl.OpCreate); err != nil {
+			return nil, err
+		}
 		if err := ubl.CheckName(c.Name); err != nil {
 			return nil, err
 		}
@@ -71,10 +74,10 @@ func (x *Tenant) decideRevoke(c ubl.RevokeServiceToken) func(ubl.Time) (*plan, e
 		}
 		s.RevokedAt = &now
 		return &plan{
-			event:   event{Service: &s},
-			this:    ubl.Fields{ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID)},
-			effect:  ubl.Fields{ubl.Str("op", ubl.DidTokenRevoke), ubl.Str("token_id", c.ClientID)},
-			revoked: c.ClientID,
+			event:  event{Service: &s},
+			this:   ubl.Fields{ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID)},
+			effect: ubl.Fields{ubl.Str("op", ubl.DidTokenRevoke), ubl.Str("token_id", c.ClientID)},
+			tells:  []ubl.Event{{Kind: ubl.EventTokenRevoked, TokenID: c.ClientID}},
 		}, nil
 	}
 }
@@ -126,7 +129,7 @@ func (x *Tenant) admit(t *actors.Turn, c ubl.AdmitToken) {
 
 // admitNew receipts the token, and tells the operators of it.
 func (x *Tenant) admitNew(t *actors.Turn, c ubl.AdmitToken) {
-	_, ok := x.decided(t, c.Request, ubl.DidPlatformTokenCreate, func(ubl.Time) (*plan, error) {
+	_, _, ok := x.decided(t, c.Request, ubl.DidPlatformTokenCreate, func(ubl.Time) (*plan, error) {
 		return x.tokenPlan(platform{PlatformToken: c.Token}), nil
 	}, []string{c.Token.JTI})
 	if !ok {
@@ -186,7 +189,7 @@ func (x *Tenant) decideRevokePlatform(c ubl.RevokeToken) func(ubl.Time) (*plan, 
 		}
 		p.Revoked = true
 		plan := x.tokenPlan(p)
-		plan.revoked = c.JTI
+		plan.tells = []ubl.Event{{Kind: ubl.EventTokenRevoked, TokenID: c.JTI}}
 		return plan, nil
 	}
 }

@@ -1,0 +1,145 @@
+package tenant
+
+import (
+	"maps"
+	"time"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// refusal is why a request may not use the tool that it names.
+type refusal struct {
+	*ubl.Error
+	// told: it needs no act of its own.
+	told bool
+}
+
+// refusal decides by memory alone, since every request passes here; nil lets it
+// pass. A tool of our own without a record is open, another server's closed.
+func (x *Tenant) refusal(now ubl.Time, c ubl.Enter) *refusal {
+	record, known := x.state.Tools[c.Tool]
+	switch {
+	case known:
+		return x.ruling(record, now, c.Who)
+	case !c.External:
+		return nil
+	case !ubl.ValidToolName(c.Tool): // no atom could name it
+		return &refusal{Error: ubl.Errorf(ubl.CodeNotFound, "there is no such tool"), told: true}
+	}
+	return &refusal{Error: ubl.Errorf(ubl.CodeForbidden, "no Agreement of the tenant opens this tool")}
+}
+
+// ruling holds a caller against a record. One that has ended admits nobody.
+func (x *Tenant) ruling(record tool, now ubl.Time, who ubl.Identity) *refusal {
+	if !record.admits(who) {
+		return &refusal{Error: ubl.Errorf(ubl.CodeForbidden, "the tenant's Agreement about this tool doesn't let the caller use it")}
+	}
+	if record.PerMinute == 0 {
+		return nil
+	}
+	ok, told := x.meters.take(use{who.UserID, record.Tool}, now, record.PerMinute)
+	if ok {
+		return nil
+	}
+	return &refusal{Error: ubl.Errorf(ubl.CodeRateLimited, "the caller has used this tool as often as a minute allows"), told: told}
+}
+
+// admits applies the rule of [ubl.ToolAccess] to what is stored.
+func (a access) admits(who ubl.Identity) bool {
+	return (&ubl.ToolAccess{Allowed: a.Allowed, Users: a.Users, Groups: a.Groups}).Admits(who)
+}
+
+// turnAway refuses the caller, and puts the refusal on record: behind what the
+// Enter has led to, if anything. In a tenant whose license has ended nothing is.
+func (x *Tenant) turnAway(t *actors.Turn, c ubl.Enter, r *refusal, a *actors.Append) {
+	tell := !r.told && x.state.License.InForce() == nil
+	if a == nil && tell {
+		if err := t.Reserve(ubl.JoinCost); err != nil {
+			t.Fail(err)
+			return
+		}
+		a = &actors.Append{}
+	}
+	if tell {
+		a.Acts = append(a.Acts, x.denial(t.Now(), c, r))
+	}
+	if a != nil {
+		t.Commit(a)
+	}
+	t.Fail(r.Error)
+}
+
+// denial is the act of a refusal, under the tool's record where one is in force.
+func (x *Tenant) denial(now ubl.Time, c ubl.Enter, r *refusal) *actors.Act {
+	under := x.state.License.ID
+	if record, ok := x.state.Tools[c.Tool]; ok && record.Agreement.InForce() == nil {
+		under = record.Agreement.ID
+	}
+	return &actors.Act{
+		Did: ubl.DidToolDeny, Agreement: under, Request: c.Request, At: now, Status: ubl.StatusDenied,
+		This:     ubl.Fields{ubl.Str("code", r.Code), ubl.Str("tool", c.Tool), ubl.Str("user_id", c.Who.UserID)},
+		Error:    &ubl.AtomError{Code: r.Code, Message: r.Message},
+		Pointers: ubl.Fields{ubl.Str("agreement_id", under)},
+	}
+}
+
+// meters count what callers use, a bucket for each caller and tool. They are no
+// state: an actor that is loaded anew counts from full buckets.
+type meters struct {
+	buckets map[use]*bucket
+	// crowd is how many buckets there may be before full ones are forgotten.
+	crowd int
+}
+
+type use struct {
+	user ubl.UserID
+	tool string
+}
+
+// bucket fills up evenly, with a minute's calls in a minute.
+type bucket struct {
+	// full is when it will be full again, if nothing more is taken. The moment is
+	// counted in nanoseconds, since a call may be worth less than a millisecond.
+	full int64
+	// told is when a refusal was last put on record.
+	told ubl.Time
+}
+
+// tellEvery is how often a caller's refusals for a tool are put on record.
+const tellEvery = time.Second
+
+// take takes a call out of the caller's bucket for a tool. Where that is empty
+// it says whether the refusal has been told already.
+func (m *meters) take(u use, at ubl.Time, perMinute int) (ok, told bool) {
+	b := m.bucket(u, at)
+	now := at.Std().UnixNano()
+	empty := now + int64(time.Minute)
+	b.full = min(max(b.full, now), empty) // a clock set back locks nobody out
+	if full := b.full + int64(time.Minute)/int64(perMinute); full <= empty {
+		b.full = full
+		return true, false
+	}
+	if told = at >= b.told && at < b.told.Add(tellEvery); !told {
+		b.told = at
+	}
+	return false, told
+}
+
+// bucket finds or makes one. Those that are full say nothing and make room.
+func (m *meters) bucket(u use, at ubl.Time) *bucket {
+	if b := m.buckets[u]; b != nil {
+		return b
+	}
+	const few = 1024
+	if m.buckets == nil {
+		m.buckets, m.crowd = make(map[use]*bucket), few
+	}
+	if len(m.buckets) >= m.crowd {
+		maps.DeleteFunc(m.buckets, func(_ use, b *bucket) bool { return b.full <= at.Std().UnixNano() })
+		m.crowd = max(few, 2*len(m.buckets))
+	}
+	b := &bucket{}
+	m.buckets[u] = b
+	return b
+}

@@ -1,0 +1,184 @@
+package tenant
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// access is what a ToolAccess record says, as it is stored. Its canonical JSON
+// is what an act's terms_hash is of.
+type access struct {
+	Tool      string       `json:"tool"`
+	Allowed   bool         `json:"allowed"`
+	Users     []ubl.UserID `json:"users"`
+	Groups    []string     `json:"groups"`
+	PerMinute int          `json:"per_minute"`
+}
+
+// tool is a ToolAccess record in memory.
+type tool struct {
+	access
+	Agreement ubl.Agreement
+	// N is the event that wrote it last, where the receipt is.
+	N int64
+}
+
+// setAccess writes or ends a record. An ended one lets nobody use the tool.
+func (s *State) setAccess(e event) {
+	r := s.Tools[e.Access.Tool]
+	r.access, r.N = *e.Access, e.N
+	switch {
+	case e.Did == ubl.DidAgreementEnd:
+		r.Agreement.Status, r.Agreement.EndedAt = ubl.AgreementEnded, &e.At
+	case r.Agreement.ID == "":
+		r.Agreement = ubl.Agreement{
+			ID: ubl.ToolAgreement(r.Tool), Type: ubl.ToolAccessType, TenantID: s.Tenant.TenantID,
+			CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
+		}
+	}
+	s.Tools[r.Tool] = r
+}
+
+// toolAccess is the record as a stored event left it.
+func (e event) toolAccess() *ubl.ToolAccess {
+	return &ubl.ToolAccess{
+		AgreementID: ubl.ToolAgreement(e.Access.Tool), Tool: e.Access.Tool, Allowed: e.Access.Allowed,
+		Users: e.Access.Users, Groups: e.Access.Groups, PerMinute: e.Access.PerMinute,
+		UpdatedAt: e.At, UpdatedBy: e.By, Receipt: e.Receipt,
+	}
+}
+
+// setToolAccess writes a record, or answers a retry with what it wrote.
+func (x *Tenant) setToolAccess(t *actors.Turn, c ubl.SetToolAccess) {
+	terms := access{Tool: c.Tool, Allowed: c.Allowed, Users: distinct(c.Users), Groups: distinct(c.Groups), PerMinute: c.PerMinute}
+	e, act, ok := x.decided(t, c.Request, ubl.DidToolAccess, x.decideAccess(c.Who, terms), []string{terms.text()})
+	if !ok {
+		return
+	}
+	t.Later(func() (any, error) {
+		e.Receipt = act.Receipt
+		return e.toolAccess(), nil
+	})
+}
+
+// distinct is the list in order, each once, and never nil.
+func distinct[S ~string](list []S) []S {
+	out := append([]S{}, list...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// text is the JSON form.
+func (a access) text() string {
+	b, err := json.Marshal(a)
+	if err != nil { // it holds only strings and numbers
+		panic(fmt.Sprintf("tenant: couldn't encode a tool's access: %v", err))
+	}
+	return string(b)
+}
+
+func (x *Tenant) decideAccess(who ubl.Identity, terms access) func(ubl.Time) (*plan, error) {
+	return func(ubl.Time) (*plan, error) {
+		if err := x.owner(who); err != nil {
+			return nil, err
+		}
+		if err := terms.check(); err != nil {
+			return nil, err
+		}
+		if r, known := x.state.Tools[terms.Tool]; known {
+			if err := r.Agreement.InForce(); err != nil {
+				return nil, err
+			}
+		}
+		return accessPlan(terms)
+	}
+}
+
+// check refuses terms that can't be: of the tool that decides access, too, since
+// whoever closed it could never open it again.
+func (a access) check() error {
+	switch {
+	case !ubl.ValidToolName(a.Tool):
+		return ubl.Errorf(ubl.CodeValidation, "the tool's name is not 1 to %d of A-Z, a-z, 0-9, _, - and .", ubl.MaxToolName)
+	case a.Tool == string(ubl.DidToolAccess):
+		return ubl.Errorf(ubl.CodeConflict, "the tool that decides access stays as it is")
+	case len(a.Users) > ubl.MaxToolUsers:
+		return ubl.Errorf(ubl.CodeValidation, "there are more than %d users", ubl.MaxToolUsers)
+	case len(a.Groups) > ubl.MaxToolGroups:
+		return ubl.Errorf(ubl.CodeValidation, "there are more than %d groups", ubl.MaxToolGroups)
+	case slices.ContainsFunc(a.Users, func(u ubl.UserID) bool { return !u.Valid() }):
+		return ubl.Errorf(ubl.CodeValidation, "one of the users is no user id")
+	case slices.ContainsFunc(a.Groups, badGroup):
+		return ubl.Errorf(ubl.CodeValidation, "one of the groups is empty, longer than 128 characters, or not plain text")
+	case a.PerMinute < 0 || a.PerMinute > ubl.MaxPerMinute:
+		return ubl.Errorf(ubl.CodeValidation, "per_minute is not between 0 and %d", ubl.MaxPerMinute)
+	}
+	return nil
+}
+
+func badGroup(g string) bool {
+	return g == "" || !utf8.ValidString(g) || utf8.RuneCountInString(g) > 128 || slices.ContainsFunc([]rune(g), unicode.IsControl)
+}
+
+func accessPlan(terms access) (*plan, error) {
+	canonical, err := ubl.Canonical([]byte(terms.text()))
+	if err != nil {
+		return nil, err
+	}
+	id := ubl.Str("agreement_id", ubl.ToolAgreement(terms.Tool))
+	return &plan{
+		about: ubl.ToolAgreement(terms.Tool),
+		tells: toolsChanged(terms.Tool),
+		event: event{Access: &terms},
+		this: ubl.Fields{
+			id, ubl.Bool("allowed", terms.Allowed), ubl.Int("groups", int64(len(terms.Groups))),
+			ubl.Int("per_minute", int64(terms.PerMinute)), ubl.Str("terms_hash", ubl.BodyHash(canonical)),
+			ubl.Str("tool", terms.Tool), ubl.Int("users", int64(len(terms.Users))),
+		},
+		effect: ubl.Fields{id, ubl.Str("op", ubl.DidToolAccess), ubl.Str("tool", terms.Tool)},
+	}, nil
+}
+
+// toolsChanged tells those who show lists of tools. A tool's name needs no escapes.
+func toolsChanged(tool string) []ubl.Event {
+	return []ubl.Event{{Kind: ubl.EventToolsChanged, Payload: json.RawMessage(`{"tool":"` + tool + `"}`)}}
+}
+
+// listToolAccess answers the records by tool, with their receipts from the
+// events that wrote them.
+func (x *Tenant) listToolAccess(t *actors.Turn, c ubl.ListToolAccess) {
+	if _, err := x.member(c.Who); err != nil && !c.Who.IsPlatform() {
+		t.Fail(err)
+		return
+	}
+	var events []int64
+	for _, name := range slices.Sorted(maps.Keys(x.state.Tools)) {
+		events = append(events, x.state.Tools[name].N)
+	}
+	ctx := t.Context()
+	t.Later(func() (any, error) { return x.readAccess(ctx, events) })
+}
+
+func (x *Tenant) readAccess(ctx context.Context, events []int64) ([]*ubl.ToolAccess, error) {
+	list := []*ubl.ToolAccess{}
+	err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+		for _, n := range events {
+			err := actors.EachEvent(snap, eventKey(n), eventKey(n+1), eventVersion, func(e event) {
+				list = append(list, e.toolAccess())
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return list, err
+}

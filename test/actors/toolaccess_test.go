@@ -1,0 +1,472 @@
+package actors_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ubl"
+	"ubl/actors"
+	"ubl/test/harness"
+)
+
+// tools is a yard whose ledger is at hand.
+type tools struct {
+	*yard
+	tenant ubl.Name
+}
+
+func openTools(t *testing.T, opts harness.Options) *tools {
+	y := openYard(t, harness.Open(t, opts))
+	return &tools{yard: y, tenant: ubl.TenantName(y.ana.TenantID)}
+}
+
+// use enters with a tool, and gives the code of the refusal, "" for none.
+func (w *tools) use(who ubl.Identity, tool string, external bool) ubl.Code {
+	_, err := w.Ask(context.Background(), w.tenant, ubl.Enter{Request: w.Request(who), Act: true, Tool: tool, External: external})
+	return ubl.CodeOf(err)
+}
+
+func (w *tools) set(c ubl.SetToolAccess) *ubl.ToolAccess {
+	w.t.Helper()
+	c.Request = w.Request(w.ana)
+	return harness.Must[*ubl.ToolAccess](w.House, w.tenant, c)
+}
+
+// atom is what these tests read of one.
+type atom struct {
+	Kind, Did, Status, Outcome string
+	CID                        string `json:"cid"`
+	AgreementID                string `json:"agreement_id"`
+	RefActionCID               string `json:"ref_action_cid"`
+	This                       map[string]any
+	Effects                    []map[string]any
+	Error                      *struct{ Code string }
+	Who                        struct {
+		UserID ubl.UserID `json:"user_id"`
+	}
+}
+
+// since are the atoms after a head.
+func (w *tools) since(head int64) []atom {
+	w.t.Helper()
+	page := harness.Must[*ubl.AtomPage](w.House, ubl.LedgerName(w.ana.TenantID), ubl.ReadAtoms{From: head + 1, Limit: 500})
+	out := make([]atom, len(page.Atoms))
+	for i, raw := range page.Atoms {
+		if err := json.Unmarshal(raw, &out[i]); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// TestWhoMayUseATool: records, callers, and what Enter says to them. A refusal
+// leaves a denied act and its effect under the record that decided, and an
+// allowed call nothing.
+func TestWhoMayUseATool(t *testing.T) {
+	w := openTools(t, harness.Options{})
+	grouped := w.bob
+	grouped.Groups = []string{"staff", "ops"}
+	everyone := func(tool string) ubl.SetToolAccess { return ubl.SetToolAccess{Tool: tool, Allowed: true} }
+	for i, test := range []struct {
+		what     string
+		record   *ubl.SetToolAccess // its tool is named by the test
+		external bool
+		who      ubl.Identity
+		want     ubl.Code
+	}{
+		{"our own, no record", nil, false, w.bob, ""},
+		{"another server's, no record", nil, true, w.bob, ubl.CodeForbidden},
+		{"another server's, no record, an owner", nil, true, w.ana, ubl.CodeForbidden},
+		{"our own, for everyone", &ubl.SetToolAccess{Allowed: true}, false, w.bob, ""},
+		{"another server's, for everyone", &ubl.SetToolAccess{Allowed: true}, true, w.bob, ""},
+		{"closed", &ubl.SetToolAccess{}, false, w.bob, ubl.CodeForbidden},
+		{"closed, an owner", &ubl.SetToolAccess{}, false, w.ana, ubl.CodeForbidden},
+		{"closed, though named", &ubl.SetToolAccess{Users: []ubl.UserID{w.bob.UserID}}, true, w.bob, ubl.CodeForbidden},
+		{"for one user, that one", &ubl.SetToolAccess{Allowed: true, Users: []ubl.UserID{w.bob.UserID}}, true, w.bob, ""},
+		{"for one user, another", &ubl.SetToolAccess{Allowed: true, Users: []ubl.UserID{w.ana.UserID}}, true, w.bob, ubl.CodeForbidden},
+		{"for a group, one of it", &ubl.SetToolAccess{Allowed: true, Groups: []string{"ops"}}, false, grouped, ""},
+		{"for a group, no one of it", &ubl.SetToolAccess{Allowed: true, Groups: []string{"ops"}}, false, w.bob, ubl.CodeForbidden},
+		{"for a user or a group, neither", &ubl.SetToolAccess{Allowed: true, Users: []ubl.UserID{w.ana.UserID}, Groups: []string{"board"}}, true, grouped, ubl.CodeForbidden},
+	} {
+		t.Run(test.what, func(t *testing.T) {
+			tool, under := fmt.Sprintf("files.tool-%d", i), string(ubl.TenantAgreement(w.ana.TenantID))
+			if test.record != nil {
+				test.record.Tool = tool
+				w.set(*test.record)
+				under = string(ubl.ToolAgreement(tool))
+			}
+			for _, loaded := range []string{"live", "loaded anew"} {
+				w.Enter(test.who)
+				head := w.head()
+				if got := w.use(test.who, tool, test.external); got != test.want {
+					t.Errorf("%s: %q, want %q", loaded, got, test.want)
+				}
+				atoms := w.since(head)
+				if test.want == "" {
+					if len(atoms) != 0 {
+						t.Errorf("%s: an allowed call left %d atoms", loaded, len(atoms))
+					}
+				} else {
+					denied(t, atoms, tool, under, test.who.UserID, test.want)
+				}
+				w.Reload()
+			}
+		})
+	}
+	t.Run("a name that no atom could hold", func(t *testing.T) {
+		head := w.head()
+		for _, name := range []string{"", "a b", "a/b", strings.Repeat("x", ubl.MaxToolName+1)} {
+			if got := w.use(w.bob, name, true); got != ubl.CodeNotFound {
+				t.Errorf("%q: %q", name, got)
+			}
+		}
+		if w.head() != head {
+			t.Error("it is on record")
+		}
+	})
+	t.Run("another tenant's record", func(t *testing.T) {
+		w.set(everyone("files.shared"))
+		for _, tenant := range []ubl.Name{w.tenant, ubl.TenantName(w.eve.TenantID)} {
+			w.Refused(ubl.CodeForbidden, tenant, ubl.Enter{Request: w.Request(w.eve), Tool: "files.shared", External: true})
+		}
+	})
+	w.checkLedger()
+}
+
+// denied wants one refusal among atoms, and nothing else.
+func denied(t *testing.T, atoms []atom, tool, under string, user ubl.UserID, code ubl.Code) {
+	t.Helper()
+	if len(atoms) != 2 {
+		t.Fatalf("a refusal left %d atoms, want an action and an effect", len(atoms))
+	}
+	action, effect := atoms[0], atoms[1]
+	if action.Did != string(ubl.DidToolDeny) || action.Status != "denied" || action.AgreementID != under || action.Who.UserID != user ||
+		fmt.Sprint(action.This) != fmt.Sprint(map[string]any{"code": code, "tool": tool, "user_id": user}) {
+		t.Errorf("the action is %+v", action)
+	}
+	if effect.RefActionCID != action.CID || effect.Outcome != "error" || effect.Error == nil || effect.Error.Code != string(code) || len(effect.Effects) != 0 {
+		t.Errorf("the effect is %+v", effect)
+	}
+}
+
+// TestToolLimit: a caller's calls of a tool in a minute. The bucket fills up
+// evenly; refusals are on record once a second.
+func TestToolLimit(t *testing.T) {
+	w := openTools(t, harness.Options{})
+	w.set(ubl.SetToolAccess{Tool: "messenger.send", Allowed: true, PerMinute: 3})
+	w.set(ubl.SetToolAccess{Tool: "files.read", Allowed: true, PerMinute: ubl.MaxPerMinute})
+	const limited = ubl.CodeRateLimited
+	told := 0
+	for i, step := range []struct {
+		after time.Duration // since the step before
+		who   ubl.Identity
+		tool  string
+		want  ubl.Code
+		told  bool
+	}{
+		{0, w.bob, "messenger.send", "", false},
+		{0, w.bob, "messenger.send", "", false},
+		{0, w.bob, "messenger.send", "", false},
+		{0, w.bob, "messenger.send", limited, true},
+		{0, w.bob, "messenger.send", limited, false},                                     // within the second
+		{0, w.ana, "messenger.send", "", false},                                          // another caller
+		{0, w.bob, "files.read", "", false},                                              // another tool
+		{999 * time.Millisecond, w.bob, "messenger.send", limited, false},                // still
+		{time.Millisecond, w.bob, "messenger.send", limited, true},                       // the second is over
+		{18 * time.Second, w.bob, "messenger.send", limited, true},                       // 19 s: a third of a minute is not over
+		{time.Second, w.bob, "messenger.send", "", false},                                // 20 s
+		{0, w.bob, "messenger.send", limited, true},                                      // it was one
+		{-time.Hour, w.bob, "messenger.send", limited, true},                             // a clock set back
+		{20 * time.Second, w.bob, "messenger.send", "", false},                           // counts on from there
+		{time.Hour, w.bob, "messenger.send", "", false},                                  // full again
+		{0, w.bob, "messenger.send", "", false}, {0, w.bob, "messenger.send", "", false}, // and not fuller
+		{0, w.bob, "messenger.send", limited, true},
+	} {
+		w.Clock.Add(step.after)
+		head := w.head()
+		if got := w.use(step.who, step.tool, false); got != step.want {
+			t.Fatalf("step %d: %q, want %q", i, got, step.want)
+		}
+		if atoms := w.since(head); step.told {
+			denied(t, atoms, step.tool, string(ubl.ToolAgreement(step.tool)), step.who.UserID, limited)
+			told++
+		} else if len(atoms) != 0 {
+			t.Fatalf("step %d left %d atoms", i, len(atoms))
+		}
+	}
+	if told != 6 {
+		t.Errorf("%d refusals were told", told)
+	}
+	t.Run("the largest limit", func(t *testing.T) {
+		w.Clock.Add(time.Hour)
+		passed := 0
+		for range 1000 {
+			if w.use(w.bob, "files.read", false) == "" {
+				passed++
+			}
+		}
+		if passed != 1000 {
+			t.Errorf("%d of 1000 passed", passed)
+		}
+	})
+	t.Run("a lower limit holds at once", func(t *testing.T) {
+		w.set(ubl.SetToolAccess{Tool: "files.read", Allowed: true, PerMinute: 1})
+		w.Clock.Add(time.Minute)
+		if first, second := w.use(w.bob, "files.read", false), w.use(w.bob, "files.read", false); first != "" || second != limited {
+			t.Errorf("%q, then %q", first, second)
+		}
+	})
+	t.Run("no limit", func(t *testing.T) {
+		w.set(ubl.SetToolAccess{Tool: "files.read", Allowed: true})
+		if got := w.use(w.bob, "files.read", false); got != "" {
+			t.Errorf("%q", got)
+		}
+	})
+	w.checkLedger()
+}
+
+// TestToolAccessRecord is the life of a record: written by owners, changed,
+// listed with the receipts of its acts, ended for good.
+func TestToolAccessRecord(t *testing.T) {
+	w := openTools(t, harness.Options{})
+	first := ubl.SetToolAccess{Request: w.Request(w.ana), Tool: "files.read", Allowed: true,
+		Users: []ubl.UserID{"u:z", w.bob.UserID, "u:z"}, Groups: []string{"ops", "art <b> é"}, PerMinute: 60}
+	w.Refused(ubl.CodeForbidden, w.tenant, ubl.SetToolAccess{Request: w.Request(w.bob), Tool: "files.read", Allowed: true})
+	head := w.head()
+	made := harness.Must[*ubl.ToolAccess](w.House, w.tenant, first)
+	atoms := w.since(head)
+	if len(atoms) != 2 || made.Receipt.CID != atoms[0].CID || made.Receipt.Seq != head+1 {
+		t.Fatalf("the receipt is %+v, the atoms %+v", made.Receipt, atoms)
+	}
+	if a := atoms[0]; a.Did != "tool.access" || a.AgreementID != string(ubl.TenantAgreement(w.ana.TenantID)) ||
+		a.This["agreement_id"] != "a:tool:files.read" || a.This["users"] != 2.0 || a.This["groups"] != 2.0 || a.This["allowed"] != true {
+		t.Errorf("the action is %+v", a)
+	}
+	terms, err := ubl.Canonical([]byte(fmt.Sprintf(`{"tool":"files.read","allowed":true,"users":[%q,%q],"groups":["art <b> é","ops"],"per_minute":60}`,
+		min("u:z", w.bob.UserID), max("u:z", w.bob.UserID))))
+	if err != nil || atoms[0].This["terms_hash"] != ubl.BodyHash(terms) {
+		t.Errorf("the hash is not that of %s (%v)", terms, err)
+	}
+
+	second := w.set(ubl.SetToolAccess{Tool: "a.first", Allowed: false})
+	w.Clock.Add(time.Minute)
+	changed := w.set(ubl.SetToolAccess{Tool: "files.read", Allowed: true, PerMinute: 5})
+	again := harness.Must[*ubl.ToolAccess](w.House, w.tenant, first) // answered as then
+	sameJSON(t, "a retry", again, made)
+	first.PerMinute++
+	w.Refused(ubl.CodeIdempotencyConflict, w.tenant, first)
+
+	list := func() []*ubl.ToolAccess {
+		return harness.Must[[]*ubl.ToolAccess](w.House, w.tenant, ubl.ListToolAccess{Who: w.bob})
+	}
+	sameJSON(t, "the list", list(), []*ubl.ToolAccess{second, changed})
+	sameJSON(t, "the platform's list", harness.Must[[]*ubl.ToolAccess](w.House, w.tenant, ubl.ListToolAccess{Who: ubl.Platform()}), list())
+	w.Refused(ubl.CodeForbidden, w.tenant, ubl.ListToolAccess{Who: w.eve})
+	if changed.Users == nil || changed.Groups == nil {
+		t.Error("a list of nobody is null")
+	}
+
+	record := ubl.ToolAgreement("files.read")
+	w.Refused(ubl.CodeForbidden, w.tenant, ubl.EndAgreement{Request: w.Request(w.bob), Agreement: record})
+	w.Refused(ubl.CodeNotFound, w.tenant, ubl.EndAgreement{Request: w.Request(w.ana), Agreement: ubl.ToolAgreement("files.write")})
+	w.Refused(ubl.CodeNotFound, w.tenant, ubl.EndAgreement{Request: w.Request(w.ana), Agreement: "a:room:r:general"})
+	end := ubl.EndAgreement{Request: w.Request(w.ana), Agreement: record}
+	ended := harness.Must[*ubl.AgreementView](w.House, w.tenant, end)
+	if ended.ID != record || ended.Status != ubl.AgreementEnded || ended.Type != ubl.ToolAccessType || ended.Physics != nil {
+		t.Errorf("the ended record is %+v", ended)
+	}
+	for _, loaded := range []string{"live", "loaded anew"} {
+		sameJSON(t, loaded+": the end's retry", harness.Must[*ubl.AgreementView](w.House, w.tenant, end), ended)
+		if got := w.use(w.bob, "files.read", false); got != ubl.CodeForbidden {
+			t.Errorf("%s: a tool whose record has ended is answered %q", loaded, got)
+		}
+		w.Refused(ubl.CodeForbidden, w.tenant, ubl.SetToolAccess{Request: w.Request(w.ana), Tool: "files.read", Allowed: true})
+		w.Refused(ubl.CodeForbidden, w.tenant, ubl.EndAgreement{Request: w.Request(w.ana), Agreement: record})
+		if l := list(); len(l) != 2 || l[1].Allowed || l[1].PerMinute != 5 || l[1].Receipt.Seq <= changed.Receipt.Seq {
+			t.Errorf("%s: the list shows %+v", loaded, l[1])
+		}
+		view := harness.Must[*ubl.AgreementView](w.House, w.tenant, ubl.GetAgreement{Who: w.bob, Agreement: record})
+		var dids []string
+		for _, step := range view.History {
+			dids = append(dids, string(step.Did))
+		}
+		if !slices.Equal(dids, []string{"tool.access", "tool.access", "agreement.end"}) || view.History[0].Receipt != made.Receipt {
+			t.Errorf("%s: the history is %+v", loaded, view.History)
+		}
+		for _, id := range []ubl.AgreementID{"", ubl.TenantAgreement(w.ana.TenantID)} {
+			license := harness.Must[*ubl.AgreementView](w.House, w.tenant, ubl.GetAgreement{Who: w.bob, Agreement: id})
+			if license.Type != ubl.TenantLicense || license.Status != ubl.AgreementInForce || len(license.History) != 3 {
+				t.Errorf("%s: the TenantLicense is %+v", loaded, license)
+			}
+		}
+		w.Refused(ubl.CodeNotFound, w.tenant, ubl.GetAgreement{Who: w.bob, Agreement: ubl.ToolAgreement("files.write")})
+		w.Refused(ubl.CodeNotFound, w.tenant, ubl.GetAgreement{Who: w.bob, Agreement: "a:tenant:t:elsewhere.org"})
+		w.Reload()
+	}
+	w.checkLedger()
+}
+
+func sameJSON(t *testing.T, what string, got, want any) {
+	t.Helper()
+	g, _ := json.Marshal(got)
+	if w, _ := json.Marshal(want); string(g) != string(w) {
+		t.Errorf("%s is\n%s, want\n%s", what, g, w)
+	}
+}
+
+// TestBadToolAccess: terms that can't be change nothing.
+func TestBadToolAccess(t *testing.T) {
+	w := openTools(t, harness.Options{})
+	users := make([]ubl.UserID, ubl.MaxToolUsers+1)
+	for i := range users {
+		users[i] = ubl.UserID(fmt.Sprint("u:", i))
+	}
+	groups := strings.Split(strings.Repeat("g,", ubl.MaxToolGroups)+"g", ",")
+	for i := range groups {
+		groups[i] += fmt.Sprint(i)
+	}
+	head := w.head()
+	for _, test := range []struct {
+		what string
+		cmd  ubl.SetToolAccess
+		want ubl.Code
+	}{
+		{"no name", ubl.SetToolAccess{}, ubl.CodeValidation},
+		{"a blank in the name", ubl.SetToolAccess{Tool: "a b"}, ubl.CodeValidation},
+		{"a name too long", ubl.SetToolAccess{Tool: strings.Repeat("x", ubl.MaxToolName+1)}, ubl.CodeValidation},
+		{"a user of another form", ubl.SetToolAccess{Tool: "a", Users: []ubl.UserID{"r:general"}}, ubl.CodeValidation},
+		{"too many users", ubl.SetToolAccess{Tool: "a", Users: users}, ubl.CodeValidation},
+		{"an empty group", ubl.SetToolAccess{Tool: "a", Groups: []string{""}}, ubl.CodeValidation},
+		{"a group of broken text", ubl.SetToolAccess{Tool: "a", Groups: []string{"\xff"}}, ubl.CodeValidation},
+		{"a group with a line in it", ubl.SetToolAccess{Tool: "a", Groups: []string{"a\nb"}}, ubl.CodeValidation},
+		{"too many groups", ubl.SetToolAccess{Tool: "a", Groups: groups}, ubl.CodeValidation},
+		{"a limit below none", ubl.SetToolAccess{Tool: "a", PerMinute: -1}, ubl.CodeValidation},
+		{"a limit too high", ubl.SetToolAccess{Tool: "a", PerMinute: ubl.MaxPerMinute + 1}, ubl.CodeValidation},
+		{"the way back", ubl.SetToolAccess{Tool: "tool.access"}, ubl.CodeConflict},
+	} {
+		test.cmd.Request = w.Request(w.ana)
+		if _, err := w.Ask(context.Background(), w.tenant, test.cmd); ubl.CodeOf(err) != test.want {
+			t.Errorf("%s: %v, want %s", test.what, err, test.want)
+		}
+	}
+	if w.head() != head {
+		t.Error("a refused record left atoms")
+	}
+	w.set(ubl.SetToolAccess{Tool: "a", Users: users[1:], Groups: groups[1:], PerMinute: ubl.MaxPerMinute})
+}
+
+// TestNewcomerIsTurnedAway: whoever joins with a request for a closed tool has
+// joined, is refused on record in the same commit, and is welcomed with the next.
+func TestNewcomerIsTurnedAway(t *testing.T) {
+	w := openTools(t, harness.Options{})
+	cleo := harness.User("cleo@example.com") // nobody yet
+	head := w.head()
+	if got := w.use(cleo, "files.read", true); got != ubl.CodeForbidden {
+		t.Fatalf("%q", got)
+	}
+	atoms := w.since(head)
+	if len(atoms) != 4 || atoms[0].Did != "tenant.join" {
+		t.Fatalf("the atoms are %+v", atoms)
+	}
+	denied(t, atoms[2:], "files.read", string(ubl.TenantAgreement(w.ana.TenantID)), cleo.UserID, ubl.CodeForbidden)
+	if w.Enter(cleo).Role != ubl.RoleMember {
+		t.Error("the newcomer is no member")
+	}
+	harness.Must[*ubl.Room](w.House, ubl.RoomName(w.ana.TenantID, ubl.GeneralRoom), ubl.GetRoom{Who: cleo})
+
+	alone := harness.User("alone@solo.example")
+	w.Refused(ubl.CodeForbidden, ubl.TenantName(alone.TenantID), ubl.Enter{Request: w.Request(alone), Tool: "files.read", External: true})
+	if w.Enter(alone).Role != ubl.RoleOwner {
+		t.Error("the first of a tenant doesn't own it")
+	}
+	w.VerifyLedger(alone.TenantID)
+}
+
+// TestOrderOfTheGate: membership comes first, then the TenantLicense, then the
+// tool. After the license has ended nothing more is put on record.
+func TestOrderOfTheGate(t *testing.T) {
+	w := openTools(t, harness.Options{})
+	w.set(ubl.SetToolAccess{Tool: "messenger.send"})
+	w.set(ubl.SetToolAccess{Tool: "messenger.history", Allowed: true, PerMinute: 1})
+	harness.Must[*ubl.Member](w.House, w.tenant, ubl.RemoveTenantMember{Request: w.Request(w.ana), UserID: w.bob.UserID})
+	head := w.head()
+	if got := w.use(w.bob, "messenger.send", false); got != ubl.CodeForbidden || w.head() != head {
+		t.Errorf("one who was shut out: %q, and the ledger went from %d to %d", got, head, w.head())
+	}
+	harness.Must[*ubl.AgreementView](w.House, w.tenant, ubl.EndAgreement{Request: w.Request(w.ana)})
+	head = w.head()
+	for _, tool := range []string{"messenger.send", "messenger.history", "messenger.history"} {
+		if got := w.use(w.ana, tool, false); got != ubl.CodeForbidden {
+			t.Errorf("an act after the end: %q", got)
+		}
+	}
+	for _, want := range []ubl.Code{"", ubl.CodeRateLimited} { // the refused acts above have used nothing up
+		_, err := w.Ask(context.Background(), w.tenant, ubl.Enter{Request: w.Request(w.ana), Tool: "messenger.history"})
+		if ubl.CodeOf(err) != want {
+			t.Errorf("reading after the end: %v, want %q", err, want)
+		}
+	}
+	if w.head() != head {
+		t.Error("the ledger of an ended tenant grows")
+	}
+}
+
+// TestToolsChangedIsTold: whoever shows lists of tools learns when they change.
+func TestToolsChangedIsTold(t *testing.T) {
+	w := openTools(t, harness.Options{})
+	var mu sync.Mutex
+	var told []string
+	defer w.Subscribe(ubl.LedgerName(w.ana.TenantID), func(p ubl.Publication) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, e := range p.Events {
+			if e.Kind == ubl.EventToolsChanged {
+				told = append(told, fmt.Sprint(e.TenantID, " ", string(e.Payload), " ", e.LedgerSeq == p.Last, e.RoomID))
+			}
+		}
+	})()
+	w.set(ubl.SetToolAccess{Tool: "files.read", Allowed: true})
+	w.use(w.bob, "files.write", true) // a refusal changes nothing
+	harness.Must[*ubl.AgreementView](w.House, w.tenant, ubl.EndAgreement{Request: w.Request(w.ana), Agreement: "a:tool:files.read"})
+	mu.Lock()
+	defer mu.Unlock()
+	if want := `t:example.com {"tool":"files.read"} true`; !slices.Equal(told, []string{want, want}) {
+		t.Errorf("told %q", told)
+	}
+}
+
+// TestRefusalsWaitForTheirRecord: a refusal is answered once it is on record, and
+// where there is no room for one the answer says so instead.
+func TestRefusalsWaitForTheirRecord(t *testing.T) {
+	h, v := openWithValve(t, actors.Limits{GroupWrites: 1})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	refused := func() <-chan ubl.Code {
+		done := make(chan ubl.Code, 1)
+		go func() {
+			_, err := h.Ask(context.Background(), ubl.TenantName(ana.TenantID), ubl.Enter{Request: h.Request(ana), Tool: "files.read", External: true})
+			done <- ubl.CodeOf(err)
+		}()
+		return done
+	}
+	v.close()
+	first := refused()
+	eventually(t, "the refusal is submitted", func() bool { return v.holds() == 1 })
+	second := refused()
+	eventually(t, "both are decided", func() bool { return h.Stats().Waiting == 0 })
+	select {
+	case code := <-first:
+		t.Fatalf("answered %q before it was durable", code)
+	case <-time.After(20 * time.Millisecond):
+	}
+	v.open()
+	if a, b := <-first, <-second; a != ubl.CodeForbidden || b != ubl.CodeOverloaded {
+		t.Errorf("answered %q and %q", a, b)
+	}
+}
