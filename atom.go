@@ -81,6 +81,11 @@ type Field struct {
 	value []byte // canonical JSON
 }
 
+// Bool is a boolean member.
+func Bool(name string, value bool) Field {
+	return Field{Name: name, value: strconv.AppendBool(nil, value)}
+}
+
 // Fields is an object; sealing writes its members in canonical order.
 type Fields []Field
 

@@ -5,22 +5,27 @@ import "encoding/json"
 // Commands of the Portal family.
 type (
 	// AddServer makes an external server known. Secret is sealed by the node, never
-	// plain, nil for none. Owners of the tenant, which the caller has asked of the
-	// Tenant. Answers *Server.
+	// plain, nil for none. Owners. Answers *Server.
+	//
+	// Owner, here and below, says that the caller is an owner of the tenant: the
+	// Tenant has said so when it let them in, and the Portal doesn't know.
 	AddServer struct {
 		Request
+		Owner  bool
 		Server Server
 		Secret []byte
 	}
 	// UpdateServer changes what is set. Owners. Answers *Server.
 	UpdateServer struct {
 		Request
+		Owner    bool
 		ServerID string
 		Patch    ServerPatch
 	}
 	// RemoveServer forgets a server with its tools. Owners. Answers *Server as it was.
 	RemoveServer struct {
 		Request
+		Owner    bool
 		ServerID string
 	}
 	// ListServers lists the servers by id. Members. Answers []*Server.
@@ -28,8 +33,8 @@ type (
 	// ListPortalTools lists the tools of all servers that are not disabled, by
 	// name. Members. Answers []*PortalTool.
 	ListPortalTools struct{ Who Identity }
-	// OpenServer answers what is needed to connect: *ServerAccess. Asked by the
-	// portal on a node only; its secrets are still sealed.
+	// OpenServer answers what is needed to connect, to a disabled server too:
+	// *ServerAccess. Asked by the portal on a node only; its secrets are still sealed.
 	OpenServer struct {
 		Who      Identity
 		ServerID string
@@ -39,6 +44,7 @@ type (
 	// platform and owners. Answers *Server.
 	RecordSync struct {
 		Request
+		Owner    bool
 		ServerID string
 		Problem  string // "" for none
 		Tools    []ToolDefinition
@@ -47,8 +53,9 @@ type (
 	// *PortalTool.
 	ApproveTool struct {
 		Request
-		Tool string
-		Hash string
+		Owner bool
+		Tool  string
+		Hash  string
 	}
 	// SaveGrant keeps a user's own sealed credentials for a server (AuthUser); nil
 	// forgets them. The user. Answers nil.
@@ -86,8 +93,8 @@ type (
 		Usage      *Usage
 		Effect     Fields // more of what came of it
 	}
-	// LogCalls adds rows for calls of our own tools. The portal on a node only.
-	// Answers nil.
+	// LogCalls adds rows for calls of our own tools, and of others' that the Tenant
+	// refused, at most 1,000. The portal on a node only: the platform. Answers nil.
 	LogCalls struct {
 		Request
 		Calls []*Call
@@ -105,6 +112,7 @@ type (
 	// SetBudget changes it. Owners. Answers *Budget.
 	SetBudget struct {
 		Request
+		Owner             bool
 		TokensPerDay      int64
 		RequestsPerMinute int
 	}
@@ -143,6 +151,10 @@ type ServerAccess struct {
 type CallTicket struct {
 	N       int64
 	Receipt Receipt
+	// Again says that the key has begun this call before: it must not be made a
+	// second time. Status is the call's, as in [Call].
+	Again  bool
+	Status string
 }
 
 // CallPage is part of the log, newest first.

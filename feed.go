@@ -16,6 +16,15 @@ const (
 	EventMemberLeft = "room.member_left"
 	// EventTokenRevoked (internal) ends the streams and caches of a token.
 	EventTokenRevoked = "token.revoked"
+	// EventToolsChanged (internal) tells that which tools there are, or who may use
+	// them, has changed; its payload is {"tool":…}, or {} for several.
+	EventToolsChanged = "tools.changed"
+	// EventPortalCall (internal) tells a row of the portal's log, when it is written
+	// and again when its call has ended; its payload is the [Call].
+	EventPortalCall = "portal.call"
+	// EventDocumentChanged (internal) tells of a new version of a document, of its
+	// end, and of its coming and going; its payload is [DocumentPayload].
+	EventDocumentChanged = "document.changed"
 )
 
 // Event is something that happened in a room, after it became durable.
@@ -74,6 +83,18 @@ func RoomCreatedPayload(r RoomSummary) json.RawMessage {
 // MemberPayload is the payload of room.member_joined.
 func MemberPayload(u UserID, role Role) json.RawMessage {
 	return json.RawMessage(`{"role":"` + string(role) + `","user_id":"` + string(u) + `"}`)
+}
+
+// DocumentPayload is the payload of document.changed: which document, and its
+// newest version.
+func DocumentPayload(c ContainerID, d DocumentID, version int64) json.RawMessage {
+	b := append([]byte(nil), `{"document_id":"`...)
+	b = append(b, d...)
+	b = append(b, `","version":`...)
+	b = strconv.AppendInt(b, version, 10)
+	b = append(b, `,"workspace_id":"`...)
+	b = append(b, c...)
+	return append(b, `"}`...)
 }
 
 // GapPayload is the payload of room.gap: what was asked for and what is kept.

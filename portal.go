@@ -1,6 +1,10 @@
 package ubl
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
 
 // The portal of a tenant keeps what it does outside: which servers of tools it
 // knows, what they said their tools are, and every call to one of them or to a
@@ -25,9 +29,47 @@ const (
 	ServerDisabled = "disabled" // by an owner: hidden, never asked
 )
 
+// What the log calls a server that is none: our own tools, and models.
+const (
+	OwnServer   = "ubl"
+	ModelServer = "model"
+)
+
+// Limits of servers and their tools.
+const (
+	MaxServers     = 50 // of a tenant
+	MaxServerTools = 500
+	MaxDefinition  = 64 << 10
+	// MaxDefinitions bounds all definitions of a tenant together, pinned and held.
+	MaxDefinitions = 8 << 20
+	MaxSealed      = 16 << 10
+)
+
+// reservedServers are the first words of our own tools' names: a server of such
+// an id could pass its tools off as ours.
+var reservedServers = []string{
+	OwnServer, ModelServer, "cluster", "document", "event", "identity", "ledger", "member", "receipt", "search", "user", "workspace",
+}
+
+// ValidServerID reports whether s may name an external server:
+// ^[a-z0-9][a-z0-9-]{0,31}$, and not the first word of a tool of our own.
+func ValidServerID(s string) bool {
+	if s == "" || len(s) > 32 || s[0] == '-' || slices.Contains(reservedServers, s) {
+		return false
+	}
+	for _, did := range dids {
+		if strings.HasPrefix(string(did), s+".") {
+			return false
+		}
+	}
+	return !strings.ContainsFunc(s, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-'
+	})
+}
+
 // Server is an external MCP server as it is listed; secrets are never in it.
 type Server struct {
-	// ServerID matches ^[a-z0-9][a-z0-9-]{0,31}$ and prefixes its tools' names.
+	// ServerID prefixes its tools' names; see [ValidServerID].
 	ServerID string `json:"server_id"`
 	Name     string `json:"name"`
 	URL      string `json:"url"`
@@ -42,10 +84,12 @@ type Server struct {
 	Scopes       []string `json:"scopes,omitempty"`
 	Disabled     bool     `json:"disabled"`
 
-	Status   string `json:"status"`
-	Problem  string `json:"problem,omitempty"` // why it is down, without secrets
-	SyncedAt *Time  `json:"synced_at"`
-	Tools    int    `json:"tools"`
+	Status string `json:"status"`
+	// Problem is why it is down, or what of its tools was left out, without secrets.
+	Problem string `json:"problem,omitempty"`
+	// SyncedAt is when the server was last asked, whether it answered or not.
+	SyncedAt *Time `json:"synced_at"`
+	Tools    int   `json:"tools"`
 	// Held counts tools whose new definition waits for approval.
 	Held      int     `json:"held"`
 	CreatedAt Time    `json:"created_at"`
@@ -105,6 +149,8 @@ type Usage struct {
 	Provider         string `json:"provider"`
 	Model            string `json:"model"`
 	Cached           bool   `json:"cached"`
+	// Estimated says that the provider told no usage, or an impossible one.
+	Estimated bool `json:"estimated,omitempty"`
 }
 
 // Budget bounds what a tenant spends on models; 0 is no bound.
@@ -113,4 +159,45 @@ type Budget struct {
 	RequestsPerMinute int   `json:"requests_per_minute"`
 	// UsedToday is what was used since midnight UTC, those of calls under way included.
 	UsedToday int64 `json:"used_today"`
+}
+
+// ToolResult is what an external tool answered.
+type ToolResult struct {
+	// Content is the list of MCP content blocks, Structured the structured content
+	// beside it; nil where there is none. Their _meta is left out.
+	Content    json.RawMessage `json:"content"`
+	Structured json.RawMessage `json:"structured_content,omitempty"`
+	// IsError is how a tool says that it failed; the call itself went well.
+	IsError bool `json:"is_error"`
+	// N is the call in the portal's log, Receipt that of its action.
+	N       int64   `json:"n"`
+	Receipt Receipt `json:"receipt"`
+}
+
+// ToolListing is a tool as the owners of a tenant see it: with who may use it,
+// nil for nobody.
+type ToolListing struct {
+	PortalTool
+	Access *ToolAccess `json:"access"`
+}
+
+// RegistryServer is a server that an MCP Registry offers, with an address that
+// the portal can reach.
+type RegistryServer struct {
+	Name        string `json:"name"` // the registry's, as com.example/weather
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description"`
+	Version     string `json:"version"`
+	URL         string `json:"url"`
+	// Headers names what the server wants to be sent, as Authorization.
+	Headers []string `json:"headers"`
+}
+
+// SigningIn is who a sign-in to a server was begun by. A page that asks for
+// consent shows it: whoever follows another's link would give that other person
+// access to their account.
+type SigningIn struct {
+	UserID   UserID
+	Email    string // "" for a service without one
+	ServerID string
 }

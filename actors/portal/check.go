@@ -1,0 +1,90 @@
+package portal
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ubl"
+)
+
+// Limits of what owners tell of a server.
+const (
+	maxURL      = 2048
+	maxHeader   = 128
+	maxClientID = 512
+	maxScopes   = 64
+	maxScope    = 256
+)
+
+// bad refuses a field, without quoting what was in it.
+func bad(field, reason string) error {
+	e := ubl.Errorf(ubl.CodeValidation, "%s: %s", field, reason)
+	e.Details = map[string]string{field: reason}
+	return e
+}
+
+// checkServer refuses a server that can't be one. Whether its address may be
+// asked is the node's to know, which is where the network is.
+func checkServer(s *ubl.Server, secret []byte) error {
+	switch {
+	case !ubl.ValidServerID(s.ServerID):
+		return bad("server_id", "it must be 1 to 32 of a-z, 0-9 and -, and no word that our own tools begin with")
+	case ubl.CheckName(s.Name) != nil:
+		return bad("name", "it must be 1 to 128 characters, none of them a control character")
+	case !validURL(s.URL):
+		return bad("url", "it must be an http or https URL without credentials and fragment")
+	case s.TokenURL != "" && !validURL(s.TokenURL):
+		return bad("token_url", "it must be an http or https URL without credentials and fragment")
+	case s.AuthorizeURL != "" && !validURL(s.AuthorizeURL):
+		return bad("authorize_url", "it must be an http or https URL without credentials and fragment")
+	case !slices.Contains([]string{ubl.AuthNone, ubl.AuthHeader, ubl.AuthClient, ubl.AuthUser}, s.Auth):
+		return bad("auth", "it is not one of the four ways")
+	case (s.Auth == ubl.AuthHeader) != (s.Header != "") || len(s.Header) > maxHeader || strings.ContainsFunc(s.Header, notToken):
+		return bad("header", "it must be the name of an HTTP header, with auth header and only there")
+	case !printable(s.ClientID, maxClientID):
+		return bad("client_id", "it is too long or holds what can't be in one")
+	case len(s.Scopes) > maxScopes || slices.ContainsFunc(s.Scopes, func(scope string) bool { return scope == "" || !printable(scope, maxScope) }):
+		return bad("scopes", "they are too many, too long or hold what can't be in one")
+	case len(secret) > ubl.MaxSealed:
+		return ubl.Errorf(ubl.CodeTooLarge, "the secret is larger than %d bytes when sealed", ubl.MaxSealed)
+	}
+	return nil
+}
+
+func validURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && len(s) <= maxURL && utf8.ValidString(s) && (u.Scheme == "https" || u.Scheme == "http") &&
+		u.Host != "" && u.Hostname() != "" && u.User == nil && u.Fragment == ""
+}
+
+// origin is where a URL leads, whatever the path.
+func origin(s string) string {
+	u, err := url.Parse(s)
+	if err != nil { // it was checked before it was stored
+		return s
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host)
+}
+
+// printable reports whether s is at most max bytes of ASCII that can be seen.
+func printable(s string, max int) bool {
+	return len(s) <= max && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c > '~' })
+}
+
+// notToken tells characters that a header's name can't have (RFC 9110).
+func notToken(c rune) bool {
+	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", c)
+}
+
+// clipped is text that came from elsewhere, as it may be stored: valid UTF-8 of at
+// most max bytes.
+func clipped(s string, max int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	for len(s) > max {
+		_, size := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-size]
+	}
+	return s
+}

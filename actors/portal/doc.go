@@ -1,0 +1,118 @@
+// Package portal is the Portal family: what a tenant does outside. It knows the
+// external servers of tools, pins what they said their tools are, and puts every
+// call to one of them, or to a model, on record before it is made and after.
+//
+// # Data
+//
+// A Portal owns its [State], which is derived: events applied in order, and the
+// records beside them. A tenant has one Portal, which needs no founding: without
+// anything stored it is empty. Stored, in the tenant's group, numbers as 8 bytes
+// big-endian, everything but rows and keys as JSON with a version:
+//
+//	p 0 n              event n: servers, definitions that were approved, the budget
+//	p s server         the server's secret, sealed
+//	p y server         what the newest sync said of the server
+//	p g server 0 user  a user's own credentials for the server, sealed
+//	p d                tokens used on the newest day with any
+//	b server 0 tool    tool by the server's own name: pinned and held definition
+//	l 0 n              row n of the log: a version byte, then canonical JSON
+//	q 0 n              call n while it is open
+//	e portal           counter of events
+//	c portal           counter of rows
+//	k portal 0 n       idempotency keys ([actors.Keys])
+//
+// Secrets are sealed by the nodes before they come here and leave as they came;
+// they are in no event, no atom and no list, so that forgetting one is deleting
+// its record. A server's URL is no secret here: members see it, and events keep it;
+// only the ledger, which is exported, has it as a hash. A sync and a user's signing in are acts without an event: they
+// happen again and again, and only the newest counts.
+//
+// # The way of one call
+//
+//	BeginCall   refused: a denied action and a row of status denied
+//	            else: an intended action, a row of status intended, an open call
+//	the node    makes the call, once the answer tells that all this is durable
+//	EndCall     the effect, which closes the intended action; the row is written
+//	            again, and what a model used counts for the day
+//	CloseCalls  the same with outcome error, for calls past their deadline: the
+//	            node that made them is gone
+//
+// A call has the number of its row. Only who began it ends it, and only once:
+// ending it again answers what the first time led to, so the number serves as the
+// key of ending. Beginning has a key like every act; a refusal keeps none, since a
+// caller over the budget tries again with the same.
+//
+// # The log
+//
+// Rows are derived data. One about a call to the outside is written in the batch of
+// the call's atoms and names their receipt. One about a tool of our own, or about a
+// refusal of the Tenant, comes later ([ubl.LogCalls]) in a batch without atoms: the
+// act that it tells of has its receipt already, from the actor that decided it, and
+// where it was a read nothing was written that would need one. So the rule that nothing is written without a
+// receipt stands: losing the log loses no fact, only the convenience of having them
+// in one place. The newest 100,000 rows are kept.
+//
+// # What fails
+//
+// A failed commit ends the group, and the Portal is loaded from what is stored.
+// There a call either is, with its key, or never began; its effect follows by
+// EndCall or by the sweep, and never twice.
+package portal
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	"ubl"
+)
+
+// local is the Portal's name within its tenant.
+const local = "portal"
+
+// Reference kinds of idempotency keys.
+const (
+	refEvent = 'p' // N is the event's
+	refRow   = 'l' // N is the row's
+	refDone  = 'd' // the act left nothing to look up
+)
+
+func eventKey(n int64) []byte { return numbered('p', n) }
+func rowKey(n int64) []byte   { return numbered('l', n) }
+func openKey(n int64) []byte  { return numbered('q', n) }
+
+// numbered is a key of an ordered space; n < 0 is the space's end.
+func numbered(space byte, n int64) []byte {
+	if n < 0 {
+		return []byte{space, 1}
+	}
+	return binary.BigEndian.AppendUint64([]byte{space, 0}, uint64(n))
+}
+
+func secretKey(server string) []byte { return append([]byte("ps"), server...) }
+func syncKey(server string) []byte   { return append([]byte("py"), server...) }
+
+func grantKey(server string, user ubl.UserID) []byte {
+	return append(append(append([]byte("pg"), server...), 0), user...)
+}
+
+func toolKey(server, upstream string) []byte {
+	return append(append(append([]byte{'b'}, server...), 0), upstream...)
+}
+
+func usageKey() []byte     { return []byte("pd") }
+func eventCounter() []byte { return append([]byte{'e'}, local...) }
+func rowCounter() []byte   { return append([]byte{'c'}, local...) }
+
+// encode is a stored form as JSON. Definitions stay as they were hashed: the
+// usual encoder would escape what is canonical as it is.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil { // strings, numbers, times, and JSON that was checked
+		panic(fmt.Sprintf("portal: couldn't encode a record: %v", err))
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

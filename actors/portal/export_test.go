@@ -1,0 +1,53 @@
+package portal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// Open loads a Portal for tests that compare it with a live one.
+func Open(ctx context.Context, read ubl.Reader, env actors.Env) (*Portal, error) {
+	return load(ctx, read, env)
+}
+
+// Snapshot is everything a Portal knows, as text; only while nothing is in flight.
+func (x *Portal) Snapshot() string {
+	s := x.state
+	servers, tools, calls := map[string]any{}, map[string]any{}, map[string]any{}
+	for id, v := range s.Servers {
+		servers[id] = []any{v.config, v.receipt, v.sync, s.view(v)}
+	}
+	for name, t := range s.Tools {
+		tools[name] = t
+	}
+	for n, o := range s.Open {
+		calls[fmt.Sprint(n)] = []any{o.Call, o.Agreement, o.Deadline, o.Tokens, o.receipt}
+	}
+	grants := slices.SortedFunc(maps.Keys(s.Grants), func(a, b grant) int {
+		return slices.Compare([]string{a.server, string(a.user)}, []string{b.server, string(b.user)})
+	})
+	text, err := json.MarshalIndent(map[string]any{
+		"servers": servers, "tools": tools, "open": calls, "grants": fmt.Sprint(grants), "budget": s.Budget, "usage": s.Usage,
+		"reserved": s.Reserved, "rows": []int64{s.Low, s.High}, "events": s.Events, "keys": fmt.Sprint(x.keys.Known()),
+	}, "", " ")
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// Merge is what becomes of tools when their server lists others.
+func Merge(known map[string]*ubl.PortalTool, id string, listed []ubl.ToolDefinition) (map[string]*ubl.PortalTool, int) {
+	s := newState()
+	s.Servers[id] = &server{}
+	maps.Copy(s.Tools, known)
+	changed, left := s.merge(id, listed)
+	s.synced(syncing{ServerID: id}, changed)
+	return s.Tools, left
+}

@@ -1,0 +1,202 @@
+package portal
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"ubl"
+	"ubl/actors"
+)
+
+const (
+	// rowsKept is how many rows the log keeps.
+	rowsKept = 100_000
+	// maxRows is how many rows one LogCalls brings at most.
+	maxRows = 1000
+	// defaultPage and maxPage are how many rows a page has.
+	defaultPage, maxPage = 50, 200
+	// maxScan is how many rows are looked through for a page of one user's.
+	maxScan = 2000
+)
+
+// add takes the next number for a row and adds it to the append, letting the
+// oldest go.
+func (x *Portal) add(a *actors.Append, row ubl.Call, receipt *ubl.Receipt) {
+	x.drop(a)
+	a.Move(rowCounter(), x.state.High, row.N)
+	x.state.High = row.N
+	x.write(a, row, receipt)
+}
+
+// drop lets at most two rows go for one that comes, so that no append is large
+// and the log still shrinks faster than it grows. The row of an open call waits:
+// it is yet to be written again.
+func (x *Portal) drop(a *actors.Append) {
+	s := &x.state
+	for range 2 {
+		if s.High-s.Low+1 < rowsKept || s.Open[s.Low] != nil {
+			return
+		}
+		a.Records = append(a.Records, actors.Record{Key: rowKey(s.Low)})
+		s.Low++
+	}
+}
+
+// write adds a row as it is now, sealed with the receipt of its action if it has
+// one, and tells it to whoever watches the log.
+func (x *Portal) write(a *actors.Append, row ubl.Call, receipt *ubl.Receipt) {
+	var text []byte
+	a.Records = append(a.Records, actors.Record{Key: rowKey(row.N), Seal: func() []byte {
+		if receipt != nil {
+			row.Receipt = receipt
+		}
+		stored := encodeRow(row)
+		text = stored[1:]
+		return stored
+	}})
+	a.OnCommit(func() ubl.Event {
+		return ubl.Event{
+			Kind: ubl.EventPortalCall, TenantID: x.tenant, TS: row.At, UserID: row.UserID, LedgerSeq: a.Last, Payload: text,
+		}
+	})
+}
+
+// rowVersion begins the stored form of a row.
+const rowVersion = 1
+
+func encodeRow(row ubl.Call) []byte {
+	text, err := ubl.Canonical(encode(row))
+	if err != nil {
+		panic(fmt.Sprintf("portal: couldn't encode a row: %v", err))
+	}
+	return append([]byte{rowVersion}, text...)
+}
+
+func decodeRow(stored []byte) (ubl.Call, error) {
+	var row ubl.Call
+	if len(stored) == 0 || stored[0] != rowVersion {
+		return row, errors.New("a row of the log is stored in an unknown form")
+	}
+	if err := json.Unmarshal(stored[1:], &row); err != nil {
+		return row, fmt.Errorf("couldn't read a row of the log: %w", err)
+	}
+	return row, nil
+}
+
+// readRow reads a durable row.
+func (x *Portal) readRow(ctx context.Context, n int64) (*ubl.Call, error) {
+	var row ubl.Call
+	err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+		stored, err := snap.Get(rowKey(n))
+		if err != nil {
+			return err
+		}
+		if stored == nil {
+			return errNoCall()
+		}
+		row, err = decodeRow(stored)
+		return err
+	})
+	return &row, err
+}
+
+// logCalls adds rows for calls that the Portal wasn't asked about. It is a batch
+// without atoms: see the package's comment on the log.
+func (x *Portal) logCalls(t *actors.Turn, c ubl.LogCalls) {
+	key := actors.NewKey(ubl.DidPortalCall, c.Request, content(c.Calls))
+	err := x.platform(c.Who)
+	var ref *actors.Ref
+	if err == nil {
+		ref, err = x.keys.Find(t.Context(), key)
+	}
+	if err == nil && ref == nil {
+		err = checkRows(c.Calls)
+	}
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	if ref == nil && len(c.Calls) > 0 {
+		a := &actors.Append{}
+		for _, call := range c.Calls {
+			row := *call
+			row.N, row.Server = x.state.High+1, cmp.Or(row.Server, ubl.OwnServer)
+			x.add(a, row, nil)
+		}
+		x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refRow, N: x.state.High})
+		t.Commit(a)
+	}
+	t.Reply(nil)
+}
+
+func checkRows(rows []*ubl.Call) error {
+	if len(rows) > maxRows {
+		return ubl.Errorf(ubl.CodeTooLarge, "more than %d calls at once", maxRows)
+	}
+	for _, r := range rows {
+		if r == nil || !endedElsewhere(r) || !ubl.ValidToolName(r.Capability) || !r.UserID.Valid() || !ubl.ValidRequestID(r.RequestID) ||
+			r.Parent != "" && !ubl.ValidRequestID(r.Parent) || !printable(string(r.Did), ubl.MaxToolName) ||
+			!printable(string(r.Code), ubl.MaxToolName) || r.DurationMS < 0 || r.Usage != nil {
+			return bad("calls", "one of them is no call of our own tools that has ended, and no refusal")
+		}
+	}
+	return nil
+}
+
+// endedElsewhere tells how a call may have ended of which the Portal knows
+// nothing: one of our own tools in any way, another's by being refused.
+func endedElsewhere(r *ubl.Call) bool {
+	switch r.Status {
+	case string(ubl.OutcomeOK), string(ubl.OutcomeError):
+		return r.Server == "" || r.Server == ubl.OwnServer
+	case string(ubl.StatusDenied):
+		return r.Server == "" || r.Server == ubl.OwnServer || ubl.ValidServerID(r.Server)
+	}
+	return false
+}
+
+// readCalls answers a page of the log, newest first. For who sees only their own
+// a page may be short, or empty: Next says where to go on.
+func (x *Portal) readCalls(t *actors.Turn, c ubl.ReadCalls) {
+	if err := x.member(c.Who); err != nil {
+		t.Fail(err)
+		return
+	}
+	before := x.state.High + 1
+	if c.Before > 0 {
+		before = min(before, c.Before)
+	}
+	limit := min(c.Limit, maxPage)
+	if limit < 1 {
+		limit = defaultPage
+	}
+	ctx := t.Context()
+	t.Later(func() (any, error) { return x.page(ctx, c, before, limit) })
+}
+
+func (x *Portal) page(ctx context.Context, c ubl.ReadCalls, before int64, limit int) (*ubl.CallPage, error) {
+	p := &ubl.CallPage{Calls: []*ubl.Call{}}
+	var bad error
+	scanned, last := 0, int64(0)
+	err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+		return snap.Descend(rowKey(0), rowKey(before), func(_, v []byte) bool {
+			if len(p.Calls) == limit || scanned == maxScan {
+				p.Next = &last
+				return false
+			}
+			var row ubl.Call
+			if row, bad = decodeRow(v); bad != nil {
+				return false
+			}
+			scanned, last = scanned+1, row.N
+			if c.Owner || row.UserID == c.Who.UserID {
+				p.Calls = append(p.Calls, &row)
+			}
+			return true
+		})
+	})
+	return p, errors.Join(err, bad)
+}

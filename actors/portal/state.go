@@ -1,0 +1,268 @@
+package portal
+
+import (
+	"maps"
+	"slices"
+
+	"ubl"
+)
+
+// State is what a Portal decides by. It is the same after loading what is stored
+// as it was before a crash.
+type State struct {
+	Servers map[string]*server
+	// Tools are by the name that callers use. Entries are replaced, never changed:
+	// lists of them are handed out.
+	Tools map[string]*ubl.PortalTool
+	// Grants says who has signed in to which server.
+	Grants map[grant]bool
+	Budget limits
+	Usage  usage
+	// Reserved is what open calls may yet use.
+	Reserved int64
+	Open     map[int64]*open
+	// Low and High are the numbers of the oldest row kept and of the newest; none
+	// are kept where Low > High.
+	Low, High int64
+	Events    int64
+}
+
+// server is a server as its owners made it, and what the newest sync said.
+type server struct {
+	config  ubl.Server
+	receipt *ubl.Receipt // filled by the ledger: read only behind the gate
+	sync    *syncing     // nil: not asked since it was made or changed
+}
+
+// grant names a user's credentials for a server.
+type grant struct {
+	server string
+	user   ubl.UserID
+}
+
+// limits are the part of the budget that owners set.
+type limits struct {
+	TokensPerDay      int64 `json:"tokens_per_day"`
+	RequestsPerMinute int   `json:"requests_per_minute"`
+}
+
+// Disk forms: fields are only ever added, and a change of meaning raises the
+// version.
+type (
+	// event is a stored fact of a portal.
+	event struct {
+		Version int        `json:"v"`
+		N       int64      `json:"n"`
+		Did     ubl.Did    `json:"did"`
+		At      ubl.Time   `json:"at"`
+		By      ubl.UserID `json:"by"`
+		// Server, Tool and Budget are what the act answered, so that a retry is
+		// answered alike.
+		Server  *ubl.Server     `json:"server,omitempty"`
+		Tool    *ubl.PortalTool `json:"tool,omitempty"`
+		Budget  *ubl.Budget     `json:"budget,omitempty"`
+		Receipt ubl.Receipt     `json:"receipt"`
+
+		// receipt is where the ledger puts the act's, or Receipt once stored.
+		receipt *ubl.Receipt
+	}
+	// syncing is what the newest sync said of a server.
+	syncing struct {
+		Version  int      `json:"v"`
+		ServerID string   `json:"server_id"`
+		At       ubl.Time `json:"at"`
+		Down     bool     `json:"down"`
+		Problem  string   `json:"problem,omitempty"`
+	}
+	// tool is a tool with its definitions.
+	tool struct {
+		Version int `json:"v"`
+		ubl.PortalTool
+	}
+	// sealed are credentials that only a node can open.
+	sealed struct {
+		Version  int        `json:"v"`
+		ServerID string     `json:"server_id"`
+		UserID   ubl.UserID `json:"user_id,omitempty"`
+		Sealed   []byte     `json:"sealed"`
+	}
+	// usage is what models used on the newest day with any.
+	usage struct {
+		Version int      `json:"v"`
+		Day     ubl.Time `json:"day"` // its midnight, UTC
+		Tokens  int64    `json:"tokens"`
+	}
+	// open is a call under way.
+	open struct {
+		Version   int             `json:"v"`
+		Call      ubl.Call        `json:"call"`
+		Agreement ubl.AgreementID `json:"agreement_id"`
+		Deadline  ubl.Time        `json:"deadline"`
+		Tokens    int64           `json:"tokens"` // reserved
+
+		receipt *ubl.Receipt // as in event
+	}
+)
+
+// version is that of every disk form.
+const version = 1
+
+// FormatVersion implements [actors.Versioned].
+func (e event) FormatVersion() int { return e.Version }
+
+// FormatVersion implements [actors.Versioned].
+func (s syncing) FormatVersion() int { return s.Version }
+
+// FormatVersion implements [actors.Versioned].
+func (t tool) FormatVersion() int { return t.Version }
+
+// FormatVersion implements [actors.Versioned].
+func (s sealed) FormatVersion() int { return s.Version }
+
+// FormatVersion implements [actors.Versioned].
+func (u usage) FormatVersion() int { return u.Version }
+
+// FormatVersion implements [actors.Versioned].
+func (o open) FormatVersion() int { return o.Version }
+
+func newState() State {
+	return State{
+		Servers: make(map[string]*server), Tools: make(map[string]*ubl.PortalTool),
+		Grants: make(map[grant]bool), Open: make(map[int64]*open), Low: 1,
+	}
+}
+
+// apply is the only place where events change the state.
+func (s *State) apply(e event) {
+	s.Events = e.N
+	switch e.Did {
+	case ubl.DidServerAdd:
+		s.Servers[e.Server.ServerID] = &server{config: *e.Server, receipt: e.receipt}
+	case ubl.DidServerUpdate:
+		was := s.Servers[e.Server.ServerID]
+		now := &server{config: *e.Server, receipt: e.receipt, sync: was.sync}
+		if startsAnew(&was.config, &now.config) {
+			now.sync = nil
+		}
+		s.Servers[e.Server.ServerID] = now
+		if movesAway(&was.config, &now.config) {
+			s.forgetGrants(e.Server.ServerID)
+		}
+	case ubl.DidServerRemove:
+		id := e.Server.ServerID
+		delete(s.Servers, id)
+		maps.DeleteFunc(s.Tools, func(_ string, t *ubl.PortalTool) bool { return t.ServerID == id })
+		s.forgetGrants(id)
+	case ubl.DidToolApprove:
+		s.Tools[e.Tool.Tool] = e.Tool
+	case ubl.DidBudgetUpdate:
+		s.Budget = limits{e.Budget.TokensPerDay, e.Budget.RequestsPerMinute}
+	}
+}
+
+func (s *State) forgetGrants(server string) {
+	maps.DeleteFunc(s.Grants, func(g grant, _ bool) bool { return g.server == server })
+}
+
+// granted remembers whether a user has credentials for a server.
+func (s *State) granted(g grant, has bool) {
+	if has {
+		s.Grants[g] = true
+	} else {
+		delete(s.Grants, g)
+	}
+}
+
+// synced takes what a server said, with the tools that differ.
+func (s *State) synced(said syncing, tools []*ubl.PortalTool) {
+	s.Servers[said.ServerID].sync = &said
+	for _, t := range tools {
+		s.Tools[t.Tool] = t
+	}
+}
+
+// begin, end and use are the life of a call.
+func (s *State) begin(o *open) {
+	s.Open[o.Call.N] = o
+	s.Reserved += o.Tokens
+}
+
+func (s *State) end(o *open) {
+	delete(s.Open, o.Call.N)
+	s.Reserved -= o.Tokens
+}
+
+// use counts tokens for the day of a moment, and forgets the days before. A clock
+// that goes back opens no second budget for its day.
+func (s *State) use(at ubl.Time, tokens int64) {
+	if day := midnight(at); day > s.Usage.Day {
+		s.Usage = usage{Day: day}
+	}
+	s.Usage.Version = version
+	s.Usage.Tokens += tokens
+}
+
+// used is what the day of a moment has cost so far, with what open calls may yet
+// use.
+func (s *State) used(at ubl.Time) int64 {
+	if midnight(at) > s.Usage.Day {
+		return s.Reserved
+	}
+	return s.Usage.Tokens + s.Reserved
+}
+
+// midnight is when the moment's day began, in UTC.
+func midnight(at ubl.Time) ubl.Time {
+	const day = 24 * 60 * 60 * 1000
+	return at - at%day
+}
+
+// view is a server as it is listed. Its receipt is filled in behind the gate.
+func (s *State) view(x *server) *ubl.Server {
+	v := x.config
+	v.Status, v.Problem, v.SyncedAt, v.Tools, v.Held = ubl.ServerNew, "", nil, 0, 0
+	if x.sync != nil {
+		at := x.sync.At
+		v.Status, v.Problem, v.SyncedAt = ubl.ServerUp, x.sync.Problem, &at
+		if x.sync.Down {
+			v.Status = ubl.ServerDown
+		}
+	}
+	if v.Disabled {
+		v.Status = ubl.ServerDisabled
+	}
+	for _, t := range s.Tools {
+		if t.ServerID != v.ServerID {
+			continue
+		}
+		if !t.Gone {
+			v.Tools++
+		}
+		if t.HeldHash != "" {
+			v.Held++
+		}
+	}
+	return &v
+}
+
+// toolsOf lists a server's tools by name.
+func (s *State) toolsOf(server string) []*ubl.PortalTool {
+	var out []*ubl.PortalTool
+	for _, name := range slices.Sorted(maps.Keys(s.Tools)) {
+		if s.Tools[name].ServerID == server {
+			out = append(out, s.Tools[name])
+		}
+	}
+	return out
+}
+
+// grantsOf lists who has signed in to a server.
+func (s *State) grantsOf(server string) []ubl.UserID {
+	var out []ubl.UserID
+	for g := range s.Grants {
+		if g.server == server {
+			out = append(out, g.user)
+		}
+	}
+	return slices.Sorted(slices.Values(out))
+}

@@ -1,0 +1,242 @@
+package portal
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// maxKnown is how many tools of a server are remembered, those that are gone
+// included: a server that lists others every day must not fill memory. One that is
+// gone is not forgotten for another's sake, else a changed definition could come
+// back as a new one that nobody has to approve.
+const maxKnown = 2 * ubl.MaxServerTools
+
+// syncQuiet is how old a sync must be before the same again is another act.
+const syncQuiet = 60_000 // milliseconds
+
+// maxProblem bounds why a server is down, in bytes.
+const maxProblem = 500
+
+// sync records what a server said.
+func (x *Portal) sync(t *actors.Turn, c ubl.RecordSync) {
+	key := actors.NewKey(ubl.DidServerSync, c.Request, c.ServerID, c.Problem, listContent(c.Tools))
+	ref, err := x.keys.Find(t.Context(), key)
+	if err == nil && ref == nil {
+		err = x.checkSync(c)
+	}
+	var s *server
+	if err == nil {
+		s, err = x.server(c.ServerID)
+	}
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	if ref == nil {
+		x.record(t, c, key, s)
+	}
+	view, receipt := x.state.view(s), s.receipt
+	t.Later(func() (any, error) { return receipted(view, receipt), nil })
+}
+
+func (x *Portal) checkSync(c ubl.RecordSync) error {
+	if err := x.owner(c.Who, c.Owner || c.Who.IsPlatform()); err != nil {
+		return err
+	}
+	_, err := x.enabled(c.ServerID)
+	return err
+}
+
+// listContent tells one list of tools from another. What a server sent need not
+// be JSON.
+func listContent(list []ubl.ToolDefinition) string {
+	var b strings.Builder
+	for _, d := range list {
+		b.WriteString(strconv.Quote(d.Name))
+		b.WriteString(ubl.BodyHash(d.Definition))
+	}
+	return b.String()
+}
+
+// record commits a sync, unless it says what the last one just said.
+func (x *Portal) record(t *actors.Turn, c ubl.RecordSync, key actors.Key, s *server) {
+	said := syncing{Version: version, ServerID: c.ServerID, At: t.Now(), Down: c.Problem != "", Problem: clipped(c.Problem, maxProblem)}
+	var changed []*ubl.PortalTool
+	if !said.Down {
+		var left int
+		if changed, left = x.state.merge(c.ServerID, c.Tools); left > 0 {
+			said.Problem = fmt.Sprintf("tools left out: %d (too many, too large, not canonical JSON, or of a name that is no tool's)", left)
+		}
+	}
+	last := s.sync
+	if last != nil && len(changed) == 0 && last.Down == said.Down && last.Problem == said.Problem && said.At < last.At+syncQuiet {
+		return
+	}
+	a := &actors.Append{Records: []actors.Record{{Key: syncKey(c.ServerID), Value: encode(said)}}}
+	for _, now := range changed {
+		a.Records = append(a.Records, toolRecord(now))
+	}
+	x.state.synced(said, changed)
+	act := x.act(a, said.At, c.Request, ubl.DidServerSync, ubl.Fields{ubl.Str("server", c.ServerID)}, x.syncEffect(c.ServerID, len(changed)))
+	if len(changed) > 0 {
+		x.tellTools(a, act)
+	}
+	x.keys.Add(t.Context(), a, key, said.At, actors.Ref{Kind: refDone})
+	t.Commit(a)
+}
+
+func (x *Portal) syncEffect(id string, changed int) ubl.Fields {
+	now := x.state.view(x.state.Servers[id])
+	return ubl.Fields{
+		ubl.Int("changed", int64(changed)), ubl.Int("held", int64(now.Held)), ubl.Str("server", id),
+		ubl.Str("status", now.Status), ubl.Int("tools", int64(now.Tools)),
+	}
+}
+
+// merge compares what a server lists with what is known of it: the tools that
+// differ, as they are from now on, by name, and how many were left out. A tool
+// that was left out is one that the server doesn't list.
+func (s *State) merge(server string, listed []ubl.ToolDefinition) (changed []*ubl.PortalTool, left int) {
+	known, size := len(s.toolsOf(server)), s.size()
+	seen := make(map[string]*ubl.PortalTool)
+	for _, d := range listed {
+		name := server + "." + d.Name
+		was := s.Tools[name]
+		now := follow(was, server, name, d)
+		more := sizeOf(now) - sizeOf(was)
+		takes := d.Name != "" && ubl.ValidToolName(name) && seen[name] == nil && len(seen) < ubl.MaxServerTools &&
+			(was != nil || known < maxKnown) && size+more <= ubl.MaxDefinitions && fits(was, now, d.Definition)
+		if !takes {
+			left++
+			continue
+		}
+		if was == nil {
+			known++
+		}
+		size += more
+		seen[name] = now
+	}
+	for _, was := range s.toolsOf(server) {
+		if seen[was.Tool] == nil {
+			seen[was.Tool] = vanished(was)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(seen)) {
+		if seen[name] != s.Tools[name] {
+			changed = append(changed, seen[name])
+		}
+	}
+	return changed, left
+}
+
+// follow is a tool after its server listed it: pinned where it is new, held where
+// it changed, and free again where it is as it was pinned. It is the same pointer
+// where nothing differs.
+func follow(was *ubl.PortalTool, server, name string, d ubl.ToolDefinition) *ubl.PortalTool {
+	hash := ubl.BodyHash(d.Definition)
+	if was == nil {
+		return &ubl.PortalTool{Tool: name, ServerID: server, Upstream: d.Name, Definition: d.Definition, Hash: hash}
+	}
+	now := *was
+	now.Gone = false
+	switch hash {
+	case was.Hash:
+		now.Held, now.HeldHash = nil, ""
+	case was.HeldHash:
+	default:
+		now.Held, now.HeldHash = d.Definition, hash
+	}
+	if now.Gone == was.Gone && now.HeldHash == was.HeldHash {
+		return was
+	}
+	return &now
+}
+
+// vanished is a tool that its server lists no more. What was held goes with it;
+// what is pinned stays, so that it is known when it comes back.
+func vanished(was *ubl.PortalTool) *ubl.PortalTool {
+	if was.Gone {
+		return was
+	}
+	now := *was
+	now.Gone, now.Held, now.HeldHash = true, nil, ""
+	return &now
+}
+
+// fits reports whether a definition that is new may be kept.
+func fits(was, now *ubl.PortalTool, definition []byte) bool {
+	if was != nil && (now.HeldHash == "" || now.HeldHash == was.HeldHash) {
+		return true // it is kept already
+	}
+	if len(definition) > ubl.MaxDefinition {
+		return false
+	}
+	canonical, err := ubl.Canonical(definition)
+	return err == nil && bytes.Equal(canonical, definition) && definition[0] == '{'
+}
+
+// size is how much all definitions take.
+func (s *State) size() (n int) {
+	for _, t := range s.Tools {
+		n += sizeOf(t)
+	}
+	return n
+}
+
+func sizeOf(t *ubl.PortalTool) int {
+	if t == nil {
+		return 0
+	}
+	return len(t.Definition) + len(t.Held)
+}
+
+func toolRecord(t *ubl.PortalTool) actors.Record {
+	return actors.Record{Key: toolKey(t.ServerID, t.Upstream), Value: encode(tool{Version: version, PortalTool: *t})}
+}
+
+func (x *Portal) decideApprove(c ubl.ApproveTool) func(ubl.Time) (*plan, error) {
+	return func(ubl.Time) (*plan, error) {
+		if err := x.owner(c.Who, c.Owner); err != nil {
+			return nil, err
+		}
+		was := x.state.Tools[c.Tool]
+		switch {
+		case was == nil:
+			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such tool")
+		case was.HeldHash == "":
+			return nil, ubl.Errorf(ubl.CodeConflict, "no definition of this tool waits for approval")
+		case was.HeldHash != c.Hash:
+			return nil, ubl.Errorf(ubl.CodeConflict, "the definition that waits for approval is another one")
+		}
+		now := *was
+		now.Definition, now.Hash, now.Held, now.HeldHash = was.Held, was.HeldHash, nil, ""
+		return &plan{
+			event:   event{Tool: &now},
+			this:    ubl.Fields{ubl.Str("definition_hash", now.Hash), ubl.Str("tool", now.Tool)},
+			effect:  ubl.Fields{ubl.Str("definition_hash", now.Hash), ubl.Str("tool", now.Tool)},
+			records: []actors.Record{toolRecord(&now)},
+			tools:   true,
+		}, nil
+	}
+}
+
+func (x *Portal) listTools(t *actors.Turn, who ubl.Identity) {
+	if err := x.member(who); err != nil {
+		t.Fail(err)
+		return
+	}
+	list := []*ubl.PortalTool{}
+	for _, name := range slices.Sorted(maps.Keys(x.state.Tools)) {
+		if tool := x.state.Tools[name]; !x.state.Servers[tool.ServerID].config.Disabled {
+			list = append(list, tool)
+		}
+	}
+	t.Reply(list)
+}

@@ -1,0 +1,546 @@
+package actors_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ubl"
+	"ubl/test/harness"
+)
+
+// call begins a call of files.read.
+func (p *portals) call(who ubl.Identity) ubl.BeginCall {
+	return ubl.BeginCall{
+		Request: p.Request(who), Did: ubl.DidPortalCall, Agreement: ubl.ToolAgreement("files.read"), Server: "files",
+		Capability: "files.read", InputHash: ubl.BodyHash([]byte(`{}`)), Deadline: p.now().Add(time.Minute),
+	}
+}
+
+// model begins a completion that may use as many tokens.
+func (p *portals) model(who ubl.Identity, tokens int64) ubl.BeginCall {
+	return ubl.BeginCall{
+		Request: p.Request(who), Did: ubl.DidComplete, Agreement: "a:workspace:w:general", Server: ubl.ModelServer,
+		Capability: string(ubl.DidComplete), InputHash: ubl.BodyHash([]byte(`{}`)), Deadline: p.now().Add(time.Minute),
+		Model: true, Tokens: tokens, This: ubl.Fields{ubl.Str("workspace_id", "w:general")},
+	}
+}
+
+// log reads the newest rows as who, an owner or not.
+func (p *portals) log(who ubl.Identity, owner bool) []*ubl.Call {
+	p.t.Helper()
+	return ask[*ubl.CallPage](p, ubl.ReadCalls{Who: who, Owner: owner, Limit: 200}).Calls
+}
+
+// open opens a portal with a server that has tools.
+func openFiles(t *testing.T) *portals {
+	p := openPortal(t)
+	p.add("files", ubl.AuthNone)
+	p.syncs("files", "read", "1", "write", "1")
+	return p
+}
+
+// TestCallOnRecord: the intent is in the ledger before the call is made, its
+// effect after; both lead to each other, and to the row of the log.
+func TestCallOnRecord(t *testing.T) {
+	p := openFiles(t)
+	begin := p.call(p.bob)
+	begin.Parent = "req:parent"
+	ticket := ask[*ubl.CallTicket](p, begin)
+	if ticket.N != 1 || ticket.Again || ticket.Status != "intended" || ticket.Receipt.Seq != p.head() {
+		t.Fatalf("the ticket is %+v, the ledger ends at %d", ticket, p.head())
+	}
+	if row := p.log(p.bob, false)[0]; row.Status != "intended" || *row.Receipt != ticket.Receipt || row.Parent != "req:parent" {
+		t.Errorf("a call under way is logged as %+v", row)
+	}
+	p.add("other", ubl.AuthNone) // the ledger goes on meanwhile
+	p.Clock.Add(1500 * time.Millisecond)
+	end := ubl.EndCall{
+		Request: p.Request(p.bob), N: ticket.N, OutputHash: ubl.BodyHash([]byte(`"out"`)), DurationMS: 1500,
+		Effect: ubl.Fields{ubl.Int("bytes", 5)},
+	}
+	row := ask[*ubl.Call](p, end)
+	if row.Status != "ok" || row.DurationMS != 1500 || row.Code != "" || *row.Receipt != ticket.Receipt {
+		t.Errorf("the call ended as %+v", row)
+	}
+	for _, when := range []string{"live", "loaded anew"} {
+		for _, seq := range []int64{ticket.Receipt.Seq, p.head()} { // the action's and the effect's
+			pair := harness.Must[*ubl.ReceiptPair](p.House, ubl.LedgerName(p.ana.TenantID), ubl.GetReceipt{Seq: seq})
+			if pair.Seq != ticket.Receipt.Seq || len(pair.Atoms) != 2 {
+				t.Fatalf("%s, the receipt of %d is that of %d with %d atoms", when, seq, pair.Seq, len(pair.Atoms))
+			}
+			action, effect := atomOf(t, pair.Atoms[0]), atomOf(t, pair.Atoms[1])
+			if action.Status != "intended" || action.This["definition_hash"] != p.tool("files.read").Hash || action.This["parent"] != "req:parent" {
+				t.Errorf("%s, the action is %+v", when, action)
+			}
+			if effect.Outcome != "ok" || effect.Effects[0]["output_hash"] != end.OutputHash || effect.Effects[0]["bytes"] != 5.0 || effect.Pointers["call"] != 1.0 {
+				t.Errorf("%s, the effect is %+v", when, effect)
+			}
+		}
+		if got := p.log(p.bob, false)[0]; fmt.Sprint(*got.Receipt, got.Status) != fmt.Sprint(ticket.Receipt, "ok") {
+			t.Errorf("%s, the row is %+v", when, got)
+		}
+		p.Reload()
+	}
+	p.VerifyLedger(p.ana.TenantID)
+}
+
+// anAtom is what tests read of an atom.
+type anAtom struct {
+	Did, Status, Outcome string
+	AgreementID          string `json:"agreement_id"`
+	This, Pointers       map[string]any
+	Effects              []map[string]any
+	Error                *struct{ Code, Message string }
+}
+
+func atomOf(t *testing.T, raw json.RawMessage) anAtom {
+	t.Helper()
+	var a anAtom
+	if err := json.Unmarshal(raw, &a); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestRefusalsOnRecord: a call that may not be made leaves a denied action and a
+// row, and its caller gets the error.
+func TestRefusalsOnRecord(t *testing.T) {
+	p := openFiles(t)
+	p.add("off", ubl.AuthNone)
+	p.syncs("off", "read", "1")
+	yes := true
+	ask[*ubl.Server](p, ubl.UpdateServer{Request: p.Request(p.ana), Owner: true, ServerID: "off", Patch: ubl.ServerPatch{Disabled: &yes}})
+	p.syncs("files", "read", "1", "write", "2")
+	p.syncs("files", "read", "1", "write", "2", "gone", "1")
+	p.syncs("files", "read", "1", "write", "2")
+	ask[*ubl.Budget](p, ubl.SetBudget{Request: p.Request(p.ana), Owner: true, TokensPerDay: 100})
+	other := func(server, tool string) ubl.BeginCall {
+		c := p.call(p.bob)
+		c.Server, c.Capability = server, tool
+		return c
+	}
+	for _, test := range []struct {
+		what string
+		cmd  ubl.BeginCall
+		code ubl.Code
+	}{
+		{"an unknown server", other("none", "none.read"), ubl.CodeNotFound},
+		{"a disabled server", other("off", "off.read"), ubl.CodeForbidden},
+		{"an unknown tool", other("files", "files.none"), ubl.CodeNotFound},
+		{"another server's tool", other("files", "off.read"), ubl.CodeNotFound},
+		{"a tool that is gone", other("files", "files.gone"), ubl.CodeNotFound},
+		{"a tool whose definition is held", other("files", "files.write"), ubl.CodeForbidden},
+		{"a model beyond the budget", p.model(p.bob, 101), ubl.CodeRateLimited},
+	} {
+		before := p.head()
+		p.refuse(test.code, test.cmd)
+		atoms := p.atoms(before + 1)
+		if len(atoms) != 2 {
+			t.Fatalf("%s left %d atoms", test.what, len(atoms))
+		}
+		action, effect := atomOf(t, atoms[0]), atomOf(t, atoms[1])
+		if action.Status != "denied" || action.This["capability"] != test.cmd.Capability || action.AgreementID != string(test.cmd.Agreement) {
+			t.Errorf("%s: the action is %+v", test.what, action)
+		}
+		if effect.Outcome != "error" || effect.Error == nil || effect.Error.Code != string(test.code) || len(effect.Effects) != 0 {
+			t.Errorf("%s: the effect is %+v", test.what, effect)
+		}
+		row := p.log(p.ana, true)[0]
+		if row.Status != "denied" || row.Code != test.code || row.UserID != p.bob.UserID || row.Receipt.Seq != before+1 || row.RequestID != test.cmd.ID {
+			t.Errorf("%s: the row is %+v", test.what, row)
+		}
+	}
+	if closed := ask[int](p, ubl.CloseCalls{Request: p.Request(ubl.Platform()), All: true}); closed != 0 {
+		t.Errorf("%d refused calls were open", closed)
+	}
+	p.VerifyLedger(p.ana.TenantID)
+}
+
+// TestCallsThatCantBe are refused without a record: code was wrong, not a caller.
+func TestCallsThatCantBe(t *testing.T) {
+	p := openFiles(t)
+	before := p.head()
+	for what, spoil := range map[string]func(*ubl.BeginCall){
+		"an act inside":           func(c *ubl.BeginCall) { c.Did = ubl.DidSend },
+		"no Agreement":            func(c *ubl.BeginCall) { c.Agreement = "" },
+		"no server":               func(c *ubl.BeginCall) { c.Server = "" },
+		"no tool":                 func(c *ubl.BeginCall) { c.Capability = "" },
+		"no input":                func(c *ubl.BeginCall) { c.InputHash = "" },
+		"a parent that is none":   func(c *ubl.BeginCall) { c.Parent = "x" },
+		"a deadline in the past":  func(c *ubl.BeginCall) { c.Deadline = p.now() },
+		"a deadline far away":     func(c *ubl.BeginCall) { c.Deadline = p.now().Add(2 * time.Hour) },
+		"tokens of a tool":        func(c *ubl.BeginCall) { c.Tokens = 1 },
+		"a model elsewhere":       func(c *ubl.BeginCall) { c.Model, c.Tokens = true, 1 },
+		"a model without a bound": func(c *ubl.BeginCall) { *c = p.model(p.bob, 0) },
+		"a model in disguise":     func(c *ubl.BeginCall) { *c = p.model(p.bob, 1); c.Model = false },
+		"a member of our name":    func(c *ubl.BeginCall) { c.This = ubl.Fields{ubl.Str("server", "x")} },
+		"our own member":          func(c *ubl.BeginCall) { c.This = ubl.Fields{ubl.Int("call", 7)} },
+		"a member that is no JSON": func(c *ubl.BeginCall) {
+			c.This = ubl.Fields{ubl.Str("text", "\xff")}
+		},
+	} {
+		c := p.call(p.bob)
+		spoil(&c)
+		if _, err := p.Ask(context.Background(), p.name, c); ubl.CodeOf(err) != ubl.CodeValidation {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	large := p.call(p.bob)
+	large.This = ubl.Fields{ubl.Str("text", strings.Repeat("x", 9000))}
+	p.refuse(ubl.CodeTooLarge, large)
+	if after := p.head(); after != before {
+		t.Errorf("%d atoms were left", after-before)
+	}
+	ticket := ask[*ubl.CallTicket](p, p.call(p.bob))
+	for what, spoil := range map[string]func(*ubl.EndCall){
+		"a code outside the table": func(c *ubl.EndCall) { c.Code = "oops" },
+		"an output that is none":   func(c *ubl.EndCall) { c.OutputHash = "x" },
+		"less than nothing used":   func(c *ubl.EndCall) { c.Usage = &ubl.Usage{PromptTokens: -1} },
+		"more than can be counted": func(c *ubl.EndCall) { c.Usage = &ubl.Usage{CostMicros: 1 << 50} },
+		"a member of our name":     func(c *ubl.EndCall) { c.Effect = ubl.Fields{ubl.Str("op", "x")} },
+	} {
+		c := ubl.EndCall{Request: p.Request(p.bob), N: ticket.N}
+		spoil(&c)
+		if _, err := p.Ask(context.Background(), p.name, c); ubl.CodeOf(err) != ubl.CodeValidation {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if row := p.log(p.bob, false)[0]; row.Status != "intended" {
+		t.Errorf("the call is %s", row.Status)
+	}
+	// An effect isn't lost for the name that a provider gives its model.
+	odd := ubl.EndCall{Request: p.Request(p.bob), N: ticket.N, Usage: &ubl.Usage{Model: strings.Repeat("é", 70) + "\xff", Provider: "a \x00"}}
+	if row := ask[*ubl.Call](p, odd); row.Usage.Model != strings.Repeat("é", 64) || row.Usage.Provider != "a \x00" {
+		t.Errorf("the usage is %+v", row.Usage)
+	}
+	p.VerifyLedger(p.ana.TenantID)
+}
+
+// TestCallsBeginOnce: a key begins one call. Who uses it again learns that it has
+// begun, and how far it is.
+func TestCallsBeginOnce(t *testing.T) {
+	p := openFiles(t)
+	begin := p.call(p.bob)
+	first := ask[*ubl.CallTicket](p, begin)
+	again := func(when, status string) {
+		t.Helper()
+		p.Clock.Add(time.Second)
+		retry := begin
+		retry.Deadline = p.now().Add(time.Minute) // a retry has one of its own
+		got := ask[*ubl.CallTicket](p, retry)
+		if want := (ubl.CallTicket{N: first.N, Receipt: first.Receipt, Again: true, Status: status}); *got != want {
+			t.Errorf("%s, the ticket is %+v, want %+v", when, got, want)
+		}
+	}
+	again("under way", "intended")
+	p.Restart()
+	again("after a restart", "intended")
+	ask[*ubl.Call](p, ubl.EndCall{Request: p.Request(p.bob), N: first.N, Code: ubl.CodeTooLarge, Message: "the answer was too large"})
+	again("when it has ended", "error")
+	p.Reload()
+	again("loaded anew", "error")
+	changed := begin
+	changed.InputHash = ubl.BodyHash([]byte(`{"path":"/"}`))
+	p.refuse(ubl.CodeIdempotencyConflict, changed)
+	if rows := p.log(p.bob, false); len(rows) != 1 {
+		t.Errorf("one call has %d rows", len(rows))
+	}
+	// A refusal keeps no key: what was refused may be allowed later.
+	p.syncs("files", "read", "2", "write", "1")
+	refused := p.call(p.bob)
+	p.refuse(ubl.CodeForbidden, refused)
+	p.syncs("files", "read", "1", "write", "1")
+	if ticket := ask[*ubl.CallTicket](p, refused); ticket.Again {
+		t.Error("a call that was refused has begun before")
+	}
+}
+
+// TestCallsEndOnce: the first end counts, and only who began a call ends it.
+func TestCallsEndOnce(t *testing.T) {
+	p := openFiles(t)
+	ticket := ask[*ubl.CallTicket](p, p.call(p.bob))
+	end := ubl.EndCall{Request: p.Request(p.bob), N: ticket.N, Code: ubl.CodeUnavailable, Message: "no answer", DurationMS: 10}
+	other := end
+	other.Request = p.Request(p.ana)
+	p.refuse(ubl.CodeNotFound, other)
+	ended := ask[*ubl.Call](p, end)
+	before := p.head()
+	late := ubl.EndCall{Request: p.Request(p.bob), N: ticket.N, OutputHash: ubl.BodyHash(nil), DurationMS: 99}
+	for _, c := range []ubl.EndCall{end, late, end} {
+		got := ask[*ubl.Call](p, c)
+		if fmt.Sprint(got.Status, got.Code, got.DurationMS, *got.Receipt) != fmt.Sprint(ended.Status, ended.Code, ended.DurationMS, *ended.Receipt) {
+			t.Errorf("a later end is answered %+v, the first %+v", got, ended)
+		}
+		p.Reload()
+	}
+	p.refuse(ubl.CodeNotFound, other)
+	for _, n := range []int64{-1, 0, 2} {
+		p.refuse(ubl.CodeNotFound, ubl.EndCall{Request: p.Request(p.bob), N: n})
+	}
+	if after := p.head(); after != before {
+		t.Errorf("later ends left %d atoms", after-before)
+	}
+}
+
+// TestOrphans: calls whose node is gone are closed once their deadline has passed,
+// or all at once, with an effect that pairs with the intent; an end that comes
+// after that changes nothing.
+func TestOrphans(t *testing.T) {
+	p := openFiles(t)
+	early := ask[*ubl.CallTicket](p, p.call(p.bob))
+	p.Clock.Add(45 * time.Second)
+	late := ask[*ubl.CallTicket](p, p.call(p.bob))
+	sweep := func(all bool, want int) {
+		t.Helper()
+		if got := ask[int](p, ubl.CloseCalls{Request: p.Request(ubl.Platform()), All: all}); got != want {
+			t.Errorf("%d calls were closed, want %d", got, want)
+		}
+	}
+	sweep(false, 0)
+	p.Clock.Add(15 * time.Second)
+	sweep(false, 1)
+	sweep(false, 0)
+	p.Restart()
+	sweep(true, 1)
+	for _, ticket := range []*ubl.CallTicket{early, late} {
+		row := ask[*ubl.Call](p, ubl.EndCall{Request: p.Request(p.bob), N: ticket.N, OutputHash: ubl.BodyHash(nil)})
+		if row.Status != "error" || row.Code != ubl.CodeUnavailable || *row.Receipt != ticket.Receipt {
+			t.Errorf("an orphan ended as %+v", row)
+		}
+		pair := harness.Must[*ubl.ReceiptPair](p.House, ubl.LedgerName(p.ana.TenantID), ubl.GetReceipt{Seq: ticket.Receipt.Seq})
+		if len(pair.Atoms) != 2 {
+			t.Fatal("an orphan has no effect")
+		}
+		if effect := atomOf(t, pair.Atoms[1]); effect.Outcome != "error" || effect.Error.Message != "the node that made the call stopped" {
+			t.Errorf("the effect of an orphan is %+v", effect)
+		}
+	}
+	p.VerifyLedger(p.ana.TenantID)
+}
+
+// TestManyOrphans: there is a bound for calls under way, and all of them can be
+// closed, which takes many batches.
+func TestManyOrphans(t *testing.T) {
+	p := openFiles(t)
+	const n = 10_000
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for range n / 16 {
+				if _, err := p.Ask(context.Background(), p.name, p.call(p.bob)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	one := p.call(p.bob)
+	p.refuse(ubl.CodeOverloaded, one)
+	p.Restart()
+	p.refuse(ubl.CodeOverloaded, one)
+	if got := ask[int](p, ubl.CloseCalls{Request: p.Request(ubl.Platform()), All: true}); got != n {
+		t.Errorf("%d calls were closed, want %d", got, n)
+	}
+	ask[*ubl.CallTicket](p, one)
+}
+
+// TestCallFeed: who watches the ledger is told each row as it is written, and
+// that tools have changed.
+func TestCallFeed(t *testing.T) {
+	p := openPortal(t)
+	var mu sync.Mutex
+	var told []string
+	var row ubl.Call
+	defer p.Subscribe(ubl.LedgerName(p.ana.TenantID), func(pub ubl.Publication) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, e := range pub.Events {
+			switch e.Kind {
+			case ubl.EventToolsChanged:
+				told = append(told, "tools")
+			case ubl.EventPortalCall:
+				row = ubl.Call{}
+				if err := json.Unmarshal(e.Payload, &row); err != nil {
+					t.Error(err)
+				}
+				if canonical, err := ubl.Canonical(e.Payload); err != nil || string(canonical) != string(e.Payload) {
+					t.Errorf("the payload is not canonical: %s", e.Payload)
+				}
+				told = append(told, fmt.Sprint(row.N, row.Status))
+				if e.UserID != row.UserID || e.LedgerSeq != pub.Last {
+					t.Errorf("the event %+v tells of the row %+v in %d", e, row, pub.Last)
+				}
+			}
+		}
+	})()
+	p.add("files", ubl.AuthNone)
+	p.syncs("files", "read", "1")
+	p.syncs("files", "read", "1") // nothing new
+	p.syncs("files", "read", "2")
+	p.refuse(ubl.CodeForbidden, p.call(p.bob))
+	ask[*ubl.PortalTool](p, ubl.ApproveTool{Request: p.Request(p.ana), Owner: true, Tool: "files.read", Hash: p.tool("files.read").HeldHash})
+	ask[*ubl.CallTicket](p, p.call(p.bob))
+	ask[*ubl.Call](p, ubl.EndCall{Request: p.Request(p.bob), N: 2})
+	p.nothing(ubl.LogCalls{Request: p.Request(ubl.Platform()), Calls: []*ubl.Call{p.own(p.bob), p.own(p.ana)}})
+	ask[*ubl.Server](p, ubl.RemoveServer{Request: p.Request(p.ana), Owner: true, ServerID: "files"})
+	mu.Lock()
+	defer mu.Unlock()
+	want := "[tools tools tools 1denied tools 2intended 2ok 3ok 4ok tools]"
+	if got := fmt.Sprint(told); got != want {
+		t.Errorf("told %s, want %s", got, want)
+	}
+}
+
+// own is a call of one of our own tools.
+func (p *portals) own(who ubl.Identity) *ubl.Call {
+	return &ubl.Call{
+		At: p.now(), Did: ubl.DidSend, Capability: string(ubl.DidSend), UserID: who.UserID, Status: "ok", DurationMS: 3, RequestID: "req:own-1",
+	}
+}
+
+// TestOwnCalls: rows of our own tools leave no atoms, count with the others, and
+// come once however often they are told.
+func TestOwnCalls(t *testing.T) {
+	p := openFiles(t)
+	sent := harness.Must[*ubl.Sent](p.House, ubl.RoomName(p.ana.TenantID, ubl.GeneralRoom), ubl.SendMessage{Request: p.Request(p.bob), Text: "hello"})
+	var m ubl.Message
+	if err := json.Unmarshal(sent.Message, &m); err != nil {
+		t.Fatal(err)
+	}
+	with := p.own(p.bob)
+	with.Receipt = &m.Receipt // the act's own
+	before := p.head()
+	c := ubl.LogCalls{Request: p.Request(ubl.Platform()), Calls: []*ubl.Call{with, p.own(p.ana)}}
+	p.nothing(c)
+	p.nothing(c)
+	p.nothing(ubl.LogCalls{Request: p.Request(ubl.Platform())})
+	if after := p.head(); after != before {
+		t.Errorf("rows left %d atoms", after-before)
+	}
+	p.Restart()
+	p.nothing(c)
+	ask[*ubl.CallTicket](p, p.call(p.bob))
+	rows := p.log(p.ana, true)
+	if len(rows) != 3 || rows[0].N != 3 || rows[2].Server != ubl.OwnServer || *rows[2].Receipt != m.Receipt || rows[1].Receipt != nil {
+		t.Errorf("the log is %s", must(json.Marshal(rows)))
+	}
+	c.Calls[0].DurationMS++
+	p.refuse(ubl.CodeIdempotencyConflict, c)
+	for what, spoil := range map[string]func(*ubl.Call){
+		"one of another's":   func(r *ubl.Call) { r.Server = "files" },
+		"one of a model":     func(r *ubl.Call) { r.Server, r.Status = ubl.ModelServer, "denied" },
+		"one under way":      func(r *ubl.Call) { r.Status = "intended" },
+		"one of no tool":     func(r *ubl.Call) { r.Capability = "" },
+		"one of nobody":      func(r *ubl.Call) { r.UserID = "" },
+		"one of no request":  func(r *ubl.Call) { r.RequestID = "" },
+		"one of no act":      func(r *ubl.Call) { r.Did = "\n" },
+		"one that took -1ms": func(r *ubl.Call) { r.DurationMS = -1 },
+	} {
+		row := p.own(p.bob)
+		spoil(row)
+		if _, err := p.Ask(context.Background(), p.name, ubl.LogCalls{Request: p.Request(ubl.Platform()), Calls: []*ubl.Call{row}}); ubl.CodeOf(err) != ubl.CodeValidation {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	p.refuse(ubl.CodeValidation, ubl.LogCalls{Request: p.Request(ubl.Platform()), Calls: []*ubl.Call{nil}})
+	denied := p.own(p.bob) // by the Tenant, before the portal was asked
+	denied.Server, denied.Capability, denied.Did, denied.Status, denied.Code = "files", "files.read", ubl.DidPortalCall, "denied", ubl.CodeForbidden
+	p.nothing(ubl.LogCalls{Request: p.Request(ubl.Platform()), Calls: []*ubl.Call{denied}})
+	if row := p.log(p.bob, false)[0]; row.Server != "files" || row.Status != "denied" {
+		t.Errorf("a refusal of the Tenant is logged as %+v", row)
+	}
+	p.refuse(ubl.CodeTooLarge, ubl.LogCalls{Request: p.Request(ubl.Platform()), Calls: make([]*ubl.Call, 1001)})
+	p.VerifyLedger(p.ana.TenantID)
+}
+
+// TestReadCalls: owners page through everything, others through their own.
+func TestReadCalls(t *testing.T) {
+	p := openPortal(t)
+	var rows []*ubl.Call
+	for i := range 5000 {
+		row := p.own(p.ana)
+		if i%500 == 0 {
+			row = p.own(p.bob)
+		}
+		if rows = append(rows, row); len(rows) == 1000 {
+			p.nothing(ubl.LogCalls{Request: p.Request(ubl.Platform()), Calls: rows})
+			rows = nil
+		}
+	}
+	read := func(c ubl.ReadCalls) (ns []int64, pages int) {
+		for {
+			page := ask[*ubl.CallPage](p, c)
+			pages++
+			for _, row := range page.Calls {
+				ns = append(ns, row.N)
+			}
+			if page.Next == nil {
+				return ns, pages
+			}
+			c.Before = *page.Next
+		}
+	}
+	all, pages := read(ubl.ReadCalls{Who: p.ana, Owner: true, Limit: 1000})
+	if len(all) != 5000 || all[0] != 5000 || all[4999] != 1 || pages != 25 {
+		t.Errorf("an owner reads %d rows on %d pages, from %d to %d", len(all), pages, all[0], all[len(all)-1])
+	}
+	mine, pages := read(ubl.ReadCalls{Who: p.bob, Limit: 3})
+	if fmt.Sprint(mine) != "[4501 4001 3501 3001 2501 2001 1501 1001 501 1]" || pages > 8 {
+		t.Errorf("a member reads %v on %d pages", mine, pages)
+	}
+	if few := ask[*ubl.CallPage](p, ubl.ReadCalls{Who: p.ana, Owner: true}); len(few.Calls) != 50 || *few.Next != 4951 {
+		t.Errorf("a page without a limit has %d rows", len(few.Calls))
+	}
+	if none := ask[*ubl.CallPage](p, ubl.ReadCalls{Who: p.ana, Owner: true, Before: 1}); len(none.Calls) != 0 || none.Next != nil {
+		t.Errorf("before the first row there are %v", none.Calls)
+	}
+}
+
+// TestLogIsKeptInBounds: the newest 100,000 rows stay, and those of calls that
+// are still under way.
+func TestLogIsKeptInBounds(t *testing.T) {
+	p := openFiles(t)
+	ended := p.call(p.bob)
+	ask[*ubl.CallTicket](p, ended)
+	ask[*ubl.Call](p, ubl.EndCall{Request: p.Request(p.bob), N: 1})
+	open := ask[*ubl.CallTicket](p, p.call(p.bob))
+	fill := func(thousands int) {
+		for range thousands {
+			rows := make([]*ubl.Call, 1000)
+			for i := range rows {
+				rows[i] = p.own(p.ana)
+			}
+			p.nothing(ubl.LogCalls{Request: p.Request(ubl.Platform()), Calls: rows})
+		}
+	}
+	oldest := func() int64 {
+		for before := int64(2); ; before++ { // it is among the first few thousand
+			if page := ask[*ubl.CallPage](p, ubl.ReadCalls{Who: p.ana, Owner: true, Before: before, Limit: 1}); len(page.Calls) == 1 {
+				return page.Calls[0].N
+			}
+		}
+	}
+	fill(101)
+	if got := oldest(); got != open.N {
+		t.Errorf("the log begins with %d, want the open call %d", got, open.N)
+	}
+	p.refuse(ubl.CodeNotFound, ended) // its key still counts: never a second call
+	p.Reload()
+	if row := ask[*ubl.Call](p, ubl.EndCall{Request: p.Request(p.bob), N: open.N}); row.Status != "ok" {
+		t.Errorf("the open call ended as %+v", row)
+	}
+	fill(2) // two go for each that comes, until there are no more than are kept
+	if got := oldest(); got != 103_002-100_000+1 {
+		t.Errorf("of 103,002 rows the log keeps those from %d", got)
+	}
+	p.Reload()
+	fill(1)
+	if got := oldest(); got != 104_002-100_000+1 {
+		t.Errorf("of 104,002 rows the log keeps those from %d", got)
+	}
+}
