@@ -1,0 +1,80 @@
+package office
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"ubl"
+)
+
+// maxArguments bounds the arguments of a tool in bytes.
+const maxArguments = 1 << 20
+
+// CallTool uses a tool for the caller: office.tool.call. The act is on record
+// under the TenantLicense, before and after; what the tool does is on record by its
+// own rules, with this request's id as its parent. N and Receipt are those of this
+// act. Members whom their tenant has let in.
+func (o *Office) CallTool(ctx context.Context, req ubl.Request, tool string, args json.RawMessage) (*ubl.ToolResult, error) {
+	if !ubl.ValidToolName(tool) || tool == string(ubl.DidToolCall) || o.Tools == nil {
+		return nil, ubl.Errorf(ubl.CodeNotFound, "no such tool")
+	}
+	args, err := arguments(args)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	call, err := o.begin(ctx, ubl.BeginCall{
+		Request: req, Did: ubl.DidToolCall, Agreement: ubl.TenantAgreement(req.Who.TenantID),
+		Server: ubl.OwnServer, Capability: tool, InputHash: ubl.BodyHash(args),
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, result, err := o.use(ctx, req, tool, args)
+	var end ubl.EndCall
+	if err == nil {
+		end.OutputHash, err = outputHash(result)
+	}
+	if err := call.end(ctx, end, err); err != nil {
+		return nil, err
+	}
+	out := *result
+	out.N, out.Receipt = call.ticket.N, call.ticket.Receipt
+	return &out, nil
+}
+
+// use calls a tool under a request of its own, whose parent is the one given.
+func (o *Office) use(ctx context.Context, parent ubl.Request, tool string, args json.RawMessage) (id string, r *ubl.ToolResult, err error) {
+	id, err = ubl.NewRequestID(o.Random)
+	if err != nil {
+		return "", nil, err
+	}
+	r, err = o.Tools.Call(ctx, ubl.Request{Who: parent.Who, ID: id, Key: id}, tool, args, parent.ID)
+	return id, r, err
+}
+
+// arguments are a JSON object in canonical form; nothing is an empty one.
+func arguments(args json.RawMessage) (json.RawMessage, error) {
+	if len(bytes.TrimSpace(args)) == 0 {
+		return json.RawMessage("{}"), nil
+	}
+	if len(args) > maxArguments {
+		return nil, ubl.Errorf(ubl.CodeTooLarge, "arguments: more than %d bytes", maxArguments)
+	}
+	canonical, err := ubl.Canonical(args)
+	if err != nil || canonical[0] != '{' {
+		return nil, ubl.Errorf(ubl.CodeValidation, "arguments: not a JSON object that has one canonical form")
+	}
+	return canonical, nil
+}
+
+// outputHash covers what the tool answered, without our numbers.
+func outputHash(r *ubl.ToolResult) (string, error) {
+	return hash(struct {
+		Content    json.RawMessage `json:"content"`
+		Structured json.RawMessage `json:"structured_content,omitempty"`
+		IsError    bool            `json:"is_error"`
+	}{r.Content, r.Structured, r.IsError})
+}
