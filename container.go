@@ -126,7 +126,8 @@ type Container struct {
 	AgreementID AgreementID `json:"agreement_id"`
 	// Balance is the credits inside, 0 where the topology is not values.
 	Balance int64 `json:"balance"`
-	// InTransit is the credits that have left and not arrived yet.
+	// InTransit is the credits that have left, and of whose arrival the container
+	// hasn't heard yet.
 	InTransit int64 `json:"in_transit"`
 	// Documents counts those that are not deleted.
 	Documents int64 `json:"documents"`

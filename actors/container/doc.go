@@ -43,18 +43,21 @@
 //
 // # The way of one transfer
 //
-//	source   is the target there? then container.transfer, with status intended:
-//	         what leaves is in transit, and pending at the source
+//	source   is the target there for the caller? then container.transfer, with status
+//	         intended: what leaves is in transit, and pending at the source
 //	target   TakeIn: container.receive, once for each transfer; a refusal is put on
 //	         record too, and so is as final as an arrival
 //	source   SettleTransfer: the effect closes the intended action, as arrived, or
 //	         as an error that brings what had left back
 //
 // Each step is a commit and may be repeated: by the caller's retry, and by Sweep.
-// So credits and strict things exist in one place, counting what is in transit;
-// a copy arrives once. The target is asked to exist first because a container that
-// was refused for being unknown could be founded a moment later, and no refusal of
-// its own would be on record. Containers are never removed.
+// So credits and strict things exist in one place, counting what is in transit. A
+// transfer is in transit until the target's act is there; the source counts it for
+// a moment longer, until it has heard. A copy arrives once.
+//
+// The source knocks at the target before anything else, because a refusal for being
+// unknown would be on nobody's record, and the target could be founded a moment
+// later. Containers are never removed.
 //
 // # What fails
 //

@@ -1,0 +1,171 @@
+package container
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// carry takes a transfer that has departed to its end, from wherever it is.
+func (c *Container) carry(ctx context.Context, e event) (any, error) {
+	n, err := c.ended(ctx, e.Transfer.ID)
+	if err != nil {
+		return nil, err
+	}
+	if n > 0 {
+		return c.outcome(ctx, n)
+	}
+	in, err := c.arrival(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	arrived, err := ubl.Ask[*ubl.TransferResult](ctx, c.env.Ask, ubl.ContainerName(c.tenant, e.Transfer.To), in)
+	settle := ubl.SettleTransfer{Request: in.Request, TransferID: in.TransferID, Arrived: arrived}
+	if err != nil {
+		if settle.Refused = ubl.CodeOf(err); !final(settle.Refused) {
+			return nil, errUnderWay(err)
+		}
+	}
+	answer, err := c.env.Ask.Ask(ctx, c.env.Name, settle)
+	if err != nil && !final(ubl.CodeOf(err)) {
+		err = errUnderWay(err)
+	}
+	return answer, err
+}
+
+// final tells a target's refusal, which is on its record, from an error after which
+// it may still take the transfer in.
+func final(code ubl.Code) bool {
+	switch code {
+	case ubl.CodeForbidden, ubl.CodeNotFound, ubl.CodeConflict, ubl.CodeValidation, ubl.CodeTooLarge:
+		return true
+	}
+	return false
+}
+
+// errUnderWay hides codes that would say that nothing was done.
+func errUnderWay(cause error) error {
+	return ubl.Errorf(ubl.CodeUnavailable, "the transfer has departed and not arrived yet; the same key settles it").Because(cause)
+}
+
+// arrival is what the target is told: the same at each attempt.
+func (c *Container) arrival(ctx context.Context, e event) (ubl.TakeIn, error) {
+	x := e.Transfer
+	in := ubl.TakeIn{
+		Request: ubl.Request{
+			Who: ubl.Identity{UserID: e.By, Email: x.Email, IsService: x.IsService, TenantID: c.tenant},
+			ID:  x.RequestID, Key: string(x.ID),
+		},
+		TransferID: x.ID, From: x.From, Physics: c.physics, Op: x.Op, Amount: x.Amount,
+	}
+	if x.Document == nil {
+		return in, nil
+	}
+	in.Document = c.document(*x.Document)
+	of, n := string(x.Document.ID), x.Document.Text
+	if x.Op == ubl.OpPass {
+		of, n = string(x.ID), 0
+	}
+	var v []byte
+	err := c.read.View(ctx, c.group, func(snap ubl.Snapshot) (err error) {
+		v, err = c.readText(snap, of, n)
+		return err
+	})
+	if err != nil {
+		return in, err
+	}
+	stored, err := decodeText(v)
+	in.Document.Content = stored.Content
+	if x.Op == ubl.OpPass {
+		in.Document.Title = stored.Title
+	}
+	return in, err
+}
+
+// settle ends a transfer with the effect of its action. Only the first one does:
+// each later one is answered alike.
+func (c *Container) settle(t *actors.Turn, cmd ubl.SettleTransfer) {
+	d, ok := c.state.Pending[cmd.TransferID]
+	if !ok {
+		ctx := t.Context()
+		t.Later(func() (any, error) {
+			n, err := c.ended(ctx, cmd.TransferID)
+			if err == nil && n == 0 {
+				err = ubl.Errorf(ubl.CodeNotFound, "there is no such transfer")
+			}
+			if err != nil {
+				return nil, err
+			}
+			return c.outcome(ctx, n)
+		})
+		return
+	}
+	departed, err := c.event(t.Context(), d.N)
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	c.later(t, c.commit(t, cmd.Request, c.settling(d.transfer, departed.Receipt, cmd), nil))
+}
+
+// settling closes the action: as arrived, or as an error that brings back what had
+// left.
+func (c *Container) settling(x transfer, action ubl.Receipt, cmd ubl.SettleTransfer) *plan {
+	p := &plan{event: event{Did: ubl.DidTransfer, Transfer: &x, Action: &action}}
+	if x.Op == ubl.OpPass {
+		p.records = []actors.Record{{Key: textKey(c.id, string(x.ID), 0)}}
+	}
+	if cmd.Refused != "" {
+		p.event.Refused = &refusal{cmd.Refused, "the target refused the transfer, which was brought back"}
+		return p
+	}
+	effect := ubl.Fields{ubl.Str("op", "transfer.arrived"), ubl.Str("to", x.To), ubl.Str("transfer_id", x.ID)}
+	if x.Amount > 0 {
+		effect = append(effect, ubl.Int("amount", x.Amount))
+	}
+	if at := cmd.Arrived; at != nil && at.DocumentID != "" {
+		p.event.Arrived = at.DocumentID
+		effect = append(effect, ubl.Str("document_id", at.DocumentID))
+	}
+	p.effects = []ubl.Fields{effect}
+	return p
+}
+
+// transferOutcome is how a transfer ended, for its source or its target.
+func transferOutcome(e event, receipt ubl.Receipt) (any, error) {
+	if e.Refused != nil {
+		return nil, e.Refused.err()
+	}
+	x := e.Transfer
+	return &ubl.TransferResult{
+		TransferID: x.ID, From: x.From, To: x.To, Op: x.Op, Amount: x.Amount, DocumentID: e.Arrived, Receipt: receipt,
+	}, nil
+}
+
+// sweep carries on what has departed and not arrived. It goes on past a transfer
+// that can't be carried on now; one that the target refuses is settled by that.
+func (c *Container) sweep(t *actors.Turn, cmd ubl.Sweep) {
+	if !cmd.Who.IsPlatform() {
+		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform sweeps"))
+		return
+	}
+	pending := slices.SortedFunc(maps.Values(c.state.Pending), func(a, b departure) int { return cmp.Compare(a.N, b.N) })
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		var failed error
+		for _, d := range pending {
+			if _, err := c.outcome(ctx, d.N); err != nil && !final(ubl.CodeOf(err)) {
+				failed = errors.Join(failed, err)
+			}
+		}
+		if failed != nil {
+			return nil, failed
+		}
+		return ubl.Head{}, nil
+	})
+}

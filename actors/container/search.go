@@ -1,0 +1,122 @@
+package container
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// searchDocuments finds documents. The Searcher is brought up to the newest change
+// that the turn could see.
+func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
+	cmd.Query = strings.TrimSpace(cmd.Query)
+	if err := c.maySearch(cmd); err != nil {
+		t.Fail(err)
+		return
+	}
+	limit := min(max(cmp.Or(cmd.Limit, searchPage), 1), maxSearchPage)
+	upTo, ctx := c.state.Changed, t.Context()
+	act := c.reading(t, cmd.Request, ubl.DidDocumentSearch, ubl.Fields{hashed("query_hash", "query", cmd.Query)})
+	t.Later(func() (any, error) {
+		hits, err := c.find(ctx, upTo, cmd.Query, limit)
+		if err != nil {
+			return nil, err
+		}
+		return &ubl.DocumentHits{Documents: hits, Receipt: act.Receipt}, nil
+	})
+}
+
+func (c *Container) maySearch(cmd ubl.SearchDocuments) error {
+	if err := c.state.look(cmd.Who); err != nil {
+		return err
+	}
+	switch {
+	case c.search == nil:
+		return ubl.Errorf(ubl.CodeUnavailable, "this server has no search")
+	case !utf8.ValidString(cmd.Query):
+		return ubl.Errorf(ubl.CodeValidation, "the query is not valid UTF-8")
+	case cmd.Query == "":
+		return ubl.Errorf(ubl.CodeValidation, "the query is empty")
+	case utf8.RuneCountInString(cmd.Query) > ubl.MaxQueryChars:
+		return ubl.Errorf(ubl.CodeTooLarge, "the query is longer than %d characters", ubl.MaxQueryChars)
+	}
+	return nil
+}
+
+// find asks the Searcher, and reads what it found.
+func (c *Container) find(ctx context.Context, upTo int64, query string, limit int) ([]*ubl.DocumentHit, error) {
+	mark, err := c.mark(ctx, upTo)
+	if err != nil {
+		return nil, err
+	}
+	matches, err := c.search.Search(ctx, c.env.Name, mark, c.tellChanges, query, limit)
+	if err != nil {
+		return nil, err
+	}
+	hits := []*ubl.DocumentHit{}
+	err = c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+		for _, m := range matches {
+			doc, err := c.newest(snap, m.DocumentID)
+			if err != nil {
+				return err
+			}
+			if doc != nil {
+				hits = append(hits, &ubl.DocumentHit{Document: *doc, Score: m.Score, Snippet: m.Snippet})
+			}
+		}
+		return nil
+	})
+	return hits, err
+}
+
+// newest is the newest version that is stored, nil for none.
+func (c *Container) newest(snap ubl.Snapshot, id ubl.DocumentID) (doc *ubl.Document, err error) {
+	var bad error
+	err = snap.Descend(versionKey(c.id, id, 0), versionKey(c.id, id, -1), func(_, v []byte) bool {
+		doc, _, bad = c.decodeVersion(v)
+		return false
+	})
+	return doc, errors.Join(err, bad)
+}
+
+// mark is a point in the history as it is stored; its CID is "" where there is no
+// such event.
+func (c *Container) mark(ctx context.Context, n int64) (ubl.Mark, error) {
+	if n == 0 {
+		return ubl.Mark{}, nil
+	}
+	page, err := c.events(ctx, n, 1)
+	if err != nil || len(page) == 0 {
+		return ubl.Mark{N: n}, err
+	}
+	return ubl.Mark{N: n, CID: page[0].Receipt.CID}, nil
+}
+
+// tellChanges is a [ubl.DocumentChanges]. Texts are read one by one.
+func (c *Container) tellChanges(ctx context.Context, after int64, fn func(ubl.DocumentChange) error) (ubl.Mark, error) {
+	at, err := c.mark(ctx, after)
+	if err != nil {
+		return at, err
+	}
+	return at, c.eachEvent(ctx, after+1, math.MaxInt64, func(e event) error {
+		d, gone := e.changed()
+		if d == nil {
+			return nil
+		}
+		change := ubl.DocumentChange{Mark: ubl.Mark{N: e.N, CID: e.Receipt.CID}, DocumentID: d.ID, Deleted: gone}
+		if !gone {
+			doc, err := c.readDocument(ctx, d.ID, d.Version)
+			if err != nil {
+				return err
+			}
+			change.Title, change.Content = doc.Title, doc.Content
+		}
+		return fn(change)
+	})
+}
