@@ -17,22 +17,8 @@ func TestReadmeTour(t *testing.T) {
 			t.Skipf("the tour needs %s", tool)
 		}
 	}
-	n := newNode(t)
-	dir := t.TempDir()
-	if err := os.Symlink(n.path, filepath.Join(dir, "ubl")); err != nil {
-		t.Fatal(err)
-	}
-	script := "set -e\n" + section(t, "tour")
-	script = strings.ReplaceAll(script, "http://127.0.0.1:8080", "http://"+n.addr)
-	script = strings.ReplaceAll(script, "./ubl token owner@localhost", "./ubl token owner@localhost --data "+n.dir)
-	cmd := exec.Command("bash", "-c", script)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("the tour ends with %v:\n%s", err, out)
-	}
-	rest := string(out)
-	for _, want := range []string{
+	out := runSection(t, "tour")
+	inOrder(t, out, []string{
 		`"tenant_id":"t:localhost","role":"owner"`, // whoami
 		`"room_seq":2`,                                 // hello
 		`"did":"messenger.send"`, `"op":"room.append"`, // its receipt
@@ -45,7 +31,51 @@ func TestReadmeTour(t *testing.T) {
 		`"client_secret":"`,    // the service token
 		"ok: t:localhost",      // verify
 		"a changed ledger doesn't verify",
-	} {
+	})
+}
+
+// TestReadmeAgents runs what the README has for agents.
+func TestReadmeAgents(t *testing.T) {
+	for _, tool := range []string{"bash", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("the section needs %s", tool)
+		}
+	}
+	inOrder(t, runSection(t, "agents"), []string{
+		"messenger.send", "office.document.create", "sent as 2 in r:general, receipt ", // mcp-check
+		"hello from ubl mcp-check",                  // history
+		`"version":1`, `"receipt":{`, `"snippet":"`, // a document, found
+		`"tool":"office.document.delete"`, `"allowed":false`, `"per_minute":60`, // who may
+		`"calls":[`,
+	})
+}
+
+// runSection runs a section in one shell, in an empty directory, against a new
+// server, and returns what it wrote.
+func runSection(t *testing.T, name string) string {
+	t.Helper()
+	n := newNode(t)
+	dir := t.TempDir()
+	if err := os.Symlink(n.path, filepath.Join(dir, "ubl")); err != nil {
+		t.Fatal(err)
+	}
+	script := "set -e\n" + section(t, name)
+	script = strings.ReplaceAll(script, "http://127.0.0.1:8080", "http://"+n.addr)
+	script = strings.ReplaceAll(script, "./ubl token owner@localhost", "./ubl token owner@localhost --data "+n.dir)
+	cmd := exec.Command("bash", "-c", script)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("the section ends with %v:\n%s", err, out)
+	}
+	return string(out)
+}
+
+// inOrder checks that texts come one after another.
+func inOrder(t *testing.T, out string, texts []string) {
+	t.Helper()
+	rest := out
+	for _, want := range texts {
 		at := strings.Index(rest, want)
 		if at < 0 {
 			t.Fatalf("%q doesn't come where the README says so:\n%s", want, out)
@@ -109,14 +139,7 @@ kill $pid; wait $pid; echo "stopped"
 	if err != nil {
 		t.Fatalf("the section ends with %v:\n%s", err, out)
 	}
-	rest := string(out)
-	for _, want := range []string{"stopped", "written by a node alone", "n1  ", "still here", "ok: t:localhost"} {
-		at := strings.Index(rest, want)
-		if at < 0 {
-			t.Fatalf("%q doesn't come where the README says so:\n%s", want, out)
-		}
-		rest = rest[at+len(want):]
-	}
+	inOrder(t, string(out), []string{"stopped", "written by a node alone", "n1  ", "still here", "ok: t:localhost"})
 }
 
 // freeAddress is a loopback address that nobody listens on now.
