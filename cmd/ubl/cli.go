@@ -24,6 +24,7 @@ type cli struct {
 	Restore    restoreCmd    `cmd:"" help:"Make a data directory from a backup."`
 	Bench      benchCmd      `cmd:"" help:"Measure this machine, or fill a data directory."`
 	Health     healthCmd     `cmd:"" help:"Ask a server whether it takes requests."`
+	MCPCheck   mcpCheckCmd   `cmd:"" name:"mcp-check" help:"Connect as an agent does: list the tools, send a message, look its receipt up."`
 	Cluster    clusterCmd    `cmd:"" help:"See and manage the nodes of a cluster."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
@@ -71,6 +72,7 @@ var examples = map[string][]string{
 	"restore":    {"ubl restore monday.tar --data ./ubl-new"},
 	"bench":      {"ubl bench --writers 64 --seconds 5 --json", "ubl bench --prepare-rooms 100000 --data ./big"},
 	"health":     {"ubl health", "ubl health --wait 5m --url https://ubl.example.com", "ubl health --live"},
+	"mcp-check":  {"ubl mcp-check", "ubl mcp-check --room - --json", "ubl mcp-check --path /mcp --url https://ubl.example.com"},
 	"completion": {`source <(ubl completion bash)`, "ubl completion fish > ~/.config/fish/completions/ubl.fish"},
 
 	"cluster secret": {"ubl cluster secret > secret"},
