@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,6 +154,45 @@ func TestBadDocuments(t *testing.T) {
 		{"ubl.cluster.status.v1", "a copy ahead of its log", "partitions.0.replicas.0.lag", `-1`},
 		{"ubl.api.cluster.v1", "no status", "cluster", gone},
 		{"ubl.api.node_removed.v1", "a node that was not", "removed", `false`},
+		{"ubl.container.v1", "a balance below nothing", "balance", `-1`},
+		{"ubl.container.v1", "a fifth axis", "physics.colour", `"red"`},
+		{"ubl.container.v1", "no Agreement", "agreement_id", gone},
+		{"ubl.document.v1", "version 0", "version", `0`},
+		{"ubl.document.v1", "no receipt", "receipt", gone},
+		{"ubl.document.v1", "a title of nothing", "title", `""`},
+		{"ubl.tool_access.v1", "users that are null", "users", `null`},
+		{"ubl.server.v1", "a secret", "secret", `"s"`},
+		{"ubl.server.v1", "another status", "status", `"tired"`},
+		{"ubl.portal_tool.v1", "no definition, not even null", "definition", gone},
+		{"ubl.call.v1", "another status", "status", `"maybe"`},
+		{"ubl.call.v1", "no number", "n", gone},
+		{"ubl.sse.portal_event.v1", "a room", "room_id", `"r:general"`},
+		{"ubl.sse.completion_event.v1", "no text", "delta", `null`},
+		{"ubl.api.workspaces.v1", "no receipt", "receipt", gone},
+		{"ubl.api.workspace_created.v1", "no id", "workspace_id", gone},
+		{"ubl.api.document.v1", "no document, not even null", "document", gone},
+		{"ubl.api.document.v1", "no receipt", "receipt", gone},
+		{"ubl.api.documents.v1", "no cursor, not even null", "next_cursor", gone},
+		{"ubl.api.document_versions.v1", "null", "versions", `null`},
+		{"ubl.api.document_hits.v1", "a hit without a score", "documents.0.score", gone},
+		{"ubl.api.containers.v1", "null", "containers", `null`},
+		{"ubl.api.container_created.v1", "no receipt", "receipt", gone},
+		{"ubl.api.container.v1", "a container without physics", "container.physics", gone},
+		{"ubl.api.transfer.v1", "an operation that moves nothing", "op", `"read"`},
+		{"ubl.api.balance.v1", "nothing issued", "amount", `0`},
+		{"ubl.api.servers.v1", "null", "servers", `null`},
+		{"ubl.api.server.v1", "a secret", "server.secret", `"s"`},
+		{"ubl.api.connect.v1", "no URL", "url", `""`},
+		{"ubl.api.discovered.v1", "a server without an address", "servers.0.url", gone},
+		{"ubl.api.tools.v1", "no access, not even null", "tools.0.access", gone},
+		{"ubl.api.portal_tool.v1", "a hash of another kind", "tool.hash", `"c:x"`},
+		{"ubl.api.tool_access.v1", "no Agreement", "access.agreement_id", gone},
+		{"ubl.api.tool_result.v1", "content that is a text", "content", `"sunny"`},
+		{"ubl.api.calls.v1", "no cursor, not even null", "next_before", gone},
+		{"ubl.api.budget.v1", "nothing of today", "budget.used_today", gone},
+		{"ubl.api.completion.v1", "a score beyond 100", "checks.before.injection_score", `101`},
+		{"ubl.api.completion.v1", "no receipt", "receipt", gone},
+		{"ubl.api.rooms.v1", "a cursor that is a number", "next_cursor", `7`},
 		{"ubl.api.message.v1", "no request id", "request_id", gone},
 		{"ubl.api.message.v1", "no time", "server_time", gone},
 	} {
@@ -208,6 +248,20 @@ func TestEveryAct(t *testing.T) {
 		return act{ubl.Fields{ubl.Str("node_id", "n1"), ubl.Str("version", "1.0")}, op(string(did)), announced}
 	}
 	bytes, days := ubl.Int("max_message_bytes", 8000), ubl.Int("retention_days", 0)
+	server, tool, definition := ubl.Str("server", "files"), ubl.Str("tool", "files.read"), ubl.Str("definition_hash", ubl.BodyHash(nil))
+	budget := ubl.Fields{ubl.Int("requests_per_minute", 60), ubl.Int("tokens_per_day", 100_000)}
+	call := ubl.Fields{ubl.Int("call", 1), ubl.Str("capability", "files.read"), ubl.Str("deadline", now.String()), definition,
+		ubl.Str("input_hash", ubl.BodyHash(nil)), server}
+	called := op("portal.called", ubl.Int("call", 1), ubl.Int("duration_ms", 12), ubl.Str("output_hash", ubl.BodyHash(nil)))
+	usage := ubl.Fields{ubl.Bool("cached", false), ubl.Int("completion_tokens", 5), ubl.Int("cost_micros", 70), ubl.Bool("estimated", true),
+		ubl.Str("model", "m"), ubl.Int("prompt_tokens", 9), ubl.Str("provider", "p"), ubl.Bool("pii_detected", false)}
+	onCall := ubl.Fields{agreement, ubl.Int("call", 1)}
+	inside, workspace, transfer := ubl.Str("container_id", "w:a"), ubl.Str("workspace_id", "w:a"), ubl.Str("transfer_id", "x:1")
+	content, document, version := ubl.Str("content_hash", ubl.ContentHash("")), ubl.Str("document_id", "d:1"), ubl.Int("version", 1)
+	founding := ubl.Fields{inside, ubl.Str("kind", "workspace"), ubl.Str("name", "a"), ubl.WorkspaceKind.Physics.Field()}
+	written := ubl.Fields{content, document, ubl.Str("title_hash", ubl.BodyHash(nil)), version, workspace}
+	moved := slices.Clip(ubl.Fields{ubl.Str("from", "w:a"), ubl.Str("op", ubl.OpTransfer), ubl.Str("to", "k:b"), transfer})
+	onContainer := ubl.Fields{agreement, inside}
 	acts := map[ubl.Did]act{
 		ubl.DidTenantCreate:       {ubl.Fields{tenant}, op("tenant.create", tenant), onTenant},
 		ubl.DidTenantJoin:         {ubl.Fields{role, tenant, user}, set, onTenant},
@@ -226,19 +280,55 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidRoomTrim:           {ubl.Fields{ubl.Int("available_from", 7), room}, op("room.trim", ubl.Int("available_from", 7), ubl.Int("removed", 6), room), onRoom},
 		ubl.DidSend: {ubl.Fields{ubl.Str("body_hash", ubl.BodyHash(nil)), ubl.Str("msg_id", "m:1"), room, ubl.Int("room_seq", 1)},
 			op("room.append", room, ubl.Int("room_seq", 1)), ubl.Fields{ubl.Str("msg_id", "m:1")}},
-		ubl.DidAgreementEnd:        {ubl.Fields{agreement}, op("agreement.end", agreement), onTenant},
-		ubl.DidPlatformStart:       platform(ubl.DidPlatformStart),
-		ubl.DidPlatformStop:        platform(ubl.DidPlatformStop),
-		ubl.DidPlatformKeyCreate:   platform(ubl.DidPlatformKeyCreate),
-		ubl.DidPlatformBackup:      platform(ubl.DidPlatformBackup),
-		ubl.DidPlatformRestore:     platform(ubl.DidPlatformRestore),
-		ubl.DidPlatformNodeJoin:    platform(ubl.DidPlatformNodeJoin),
-		ubl.DidPlatformNodeRemove:  platform(ubl.DidPlatformNodeRemove),
-		ubl.DidPlatformTokenCreate: {ubl.Fields{tenant, token, user}, op("token.create", token), onTenant},
-		ubl.DidPlatformTokenRevoke: {ubl.Fields{tenant, token, user}, op("token.revoke", token), onTenant},
+		ubl.DidAgreementEnd: {ubl.Fields{agreement}, op("agreement.end", agreement), onTenant},
+		ubl.DidToolAccess: {ubl.Fields{ubl.Str("agreement_id", ubl.ToolAgreement("messenger.send")), ubl.Bool("allowed", true), ubl.Int("groups", 0),
+			ubl.Int("per_minute", 60), ubl.Str("terms_hash", ubl.BodyHash(nil)), ubl.Str("tool", "messenger.send"), ubl.Int("users", 2)},
+			op("tool.access", ubl.Str("agreement_id", ubl.ToolAgreement("messenger.send")), ubl.Str("tool", "messenger.send")), onTenant},
+		ubl.DidWorkspaceList: {ubl.Fields{ubl.Str("kind", "workspace"), tenant}, op("office.workspace.list", tenant), onTenant},
+		ubl.DidServerAdd: {ubl.Fields{ubl.Str("auth", ubl.AuthHeader), ubl.Str("name", "Files"), server, ubl.Str("url_hash", ubl.BodyHash(nil))},
+			op("portal.server.add", server), onTenant},
+		ubl.DidServerUpdate: {ubl.Fields{ubl.Str("changed", "name,url"), ubl.Bool("disabled", false), ubl.Str("name", "Files"), server, ubl.Str("url_hash", ubl.BodyHash(nil))},
+			op("portal.server.update", server), onTenant},
+		ubl.DidServerRemove: {ubl.Fields{server}, op("portal.server.remove", server, ubl.Int("tools", 3)), onTenant},
+		ubl.DidServerSync: {ubl.Fields{server},
+			op("portal.server.sync", ubl.Int("changed", 1), ubl.Int("held", 1), server, ubl.Str("status", ubl.ServerUp), ubl.Int("tools", 3)), onTenant},
+		ubl.DidServerConnect:         {ubl.Fields{ubl.Bool("connected", true), server, user}, op("portal.server.connect", ubl.Bool("connected", true), server, user), onTenant},
+		ubl.DidToolApprove:           {ubl.Fields{definition, tool}, op("portal.tool.approve", definition, tool), onTenant},
+		ubl.DidBudgetUpdate:          {budget, append(op("portal.budget.update"), budget...), onTenant},
+		ubl.DidPortalCall:            {call, called, onCall},
+		ubl.DidToolCall:              {append(slices.Clone(call), ubl.Str("parent", "req:1234")), called, onCall},
+		ubl.DidComplete:              {append(slices.Clone(call), ubl.Int("tokens", 1000), ubl.Str("workspace_id", "w:general")), append(slices.Clone(called), usage...), onCall},
+		ubl.DidWorkspaceCreate:       {founding, op("container.create", inside), onContainer},
+		ubl.DidContainerCreate:       {founding, op("container.create", inside), onContainer},
+		ubl.DidContainerInvite:       {ubl.Fields{inside, role, user}, set, onContainer},
+		ubl.DidContainerMemberUpdate: {ubl.Fields{inside, role, user}, set, onContainer},
+		ubl.DidContainerRemove:       {ubl.Fields{inside, user}, remove, onContainer},
+		ubl.DidContainerLeave:        {ubl.Fields{inside, user}, remove, onContainer},
+		ubl.DidDocumentCreate:        {written, op("document.put", content, document, version, workspace), onContainer},
+		ubl.DidDocumentUpdate:        {written, op("document.put", content, document, version, workspace), onContainer},
+		ubl.DidDocumentDelete:        {ubl.Fields{document, version, workspace}, op("document.delete", document, version, workspace), onContainer},
+		ubl.DidDocumentGet:           {ubl.Fields{document, version, workspace}, op("document.read", workspace), onContainer},
+		ubl.DidDocumentVersions:      {ubl.Fields{document, workspace}, op("document.read", workspace), onContainer},
+		ubl.DidDocumentList:          {ubl.Fields{workspace}, op("document.read", workspace), onContainer},
+		ubl.DidDocumentSearch:        {ubl.Fields{ubl.Str("query_hash", ubl.BodyHash(nil)), workspace}, op("document.read", workspace), onContainer},
+		ubl.DidTransfer:              {append(moved, ubl.Int("amount", 5)), op("transfer.arrived", ubl.Int("amount", 5), ubl.Str("to", "k:b"), transfer), onContainer},
+		ubl.DidReceive:               {append(moved, content, document, version), op("transfer.received", document, ubl.Str("from", "w:a"), transfer, version), onContainer},
+		ubl.DidCreditsIssue:          {ubl.Fields{ubl.Int("amount", 5), inside}, op("credits.issue", ubl.Int("amount", 5), inside), onContainer},
+		ubl.DidPlatformStart:         platform(ubl.DidPlatformStart),
+		ubl.DidPlatformStop:          platform(ubl.DidPlatformStop),
+		ubl.DidPlatformKeyCreate:     platform(ubl.DidPlatformKeyCreate),
+		ubl.DidPlatformBackup:        platform(ubl.DidPlatformBackup),
+		ubl.DidPlatformRestore:       platform(ubl.DidPlatformRestore),
+		ubl.DidPlatformNodeJoin:      platform(ubl.DidPlatformNodeJoin),
+		ubl.DidPlatformNodeRemove:    platform(ubl.DidPlatformNodeRemove),
+		ubl.DidPlatformTokenCreate:   {ubl.Fields{tenant, token, user}, op("token.create", token), onTenant},
+		ubl.DidPlatformTokenRevoke:   {ubl.Fields{tenant, token, user}, op("token.revoke", token), onTenant},
 	}
 	all := compiled(t)
 	for _, did := range ubl.Dids() {
+		if did == ubl.DidToolDeny { // never executed: see TestOtherStatuses
+			continue
+		}
 		a, ok := acts[did]
 		if !ok {
 			t.Errorf("%s has no form", did)
@@ -266,9 +356,32 @@ func TestOtherStatuses(t *testing.T) {
 		atom, _ := denied.Seal()
 		valid(t, all, "ubl.ledger.action.v1", atom)
 	}
+	for _, code := range []ubl.Code{ubl.CodeForbidden, ubl.CodeRateLimited} {
+		denied := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:tool:files.read", Did: ubl.DidToolDeny, PrevHash: ubl.Genesis,
+			RequestID: "req:1234", Status: ubl.StatusDenied, When: now, Who: person,
+			This: ubl.Fields{ubl.Str("code", code), ubl.Str("tool", "files.read"), ubl.Str("user_id", "u:ana")}}
+		atom, _ := denied.Seal()
+		valid(t, all, "ubl.ledger.action.v1", atom)
+		denied.Status = ubl.StatusExecuted
+		atom, _ = denied.Seal()
+		if all["ubl.ledger.action.v1"].Validate(parse(t, atom)) == nil {
+			t.Error("a refusal passes as executed")
+		}
+	}
+	refused := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:tool:files.read", Did: ubl.DidPortalCall, PrevHash: ubl.Genesis,
+		RequestID: "req:1234", Status: ubl.StatusDenied, When: now, Who: person,
+		This: ubl.Fields{ubl.Int("call", 2), ubl.Str("capability", "files.read"), ubl.Str("deadline", now.String()),
+			ubl.Str("input_hash", ubl.BodyHash(nil)), ubl.Str("server", "files")}}
+	atom, _ := refused.Seal()
+	valid(t, all, "ubl.ledger.action.v1", atom)
+	turned := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:wallet:k:b", Did: ubl.DidReceive, PrevHash: ubl.Genesis,
+		RequestID: "req:1234", Status: ubl.StatusDenied, When: now, Who: person,
+		This: ubl.Fields{ubl.Int("amount", 5), ubl.Str("from", "k:a"), ubl.Str("op", ubl.OpTransfer), ubl.Str("to", "k:b"), ubl.Str("transfer_id", "x:1")}}
+	atom, _ = turned.Seal()
+	valid(t, all, "ubl.ledger.action.v1", atom)
 	failed := ubl.Effect{TenantID: "t:acme.com", Outcome: ubl.OutcomeError, Error: &ubl.AtomError{Code: ubl.CodeUnavailable, Message: "no answer"},
 		PrevHash: ubl.Genesis, RefActionCID: ubl.CID(nil), When: now}
-	atom, _ := failed.Seal()
+	atom, _ = failed.Seal()
 	valid(t, all, "ubl.ledger.effect.v1", atom)
 }
 

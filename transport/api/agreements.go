@@ -26,7 +26,7 @@ func (a *API) listAgreements(ctx context.Context, in *listAgreementsInput) (any,
 	if err != nil {
 		return nil, err
 	}
-	part, more := page(ids, ubl.AgreementID(in.Cursor), in.Limit)
+	part, more := page(ids, func(id ubl.AgreementID) ubl.AgreementID { return id }, ubl.AgreementID(in.Cursor), in.Limit)
 	out := agreementsAnswer{Agreements: []*ubl.AgreementView{}}
 	for _, id := range part {
 		v, err := a.readAgreement(ctx, id)
@@ -57,6 +57,20 @@ func (a *API) agreementsOf(ctx context.Context) ([]ubl.AgreementID, error) {
 			ids = append(ids, ubl.RoomAgreement(r.RoomID))
 		}
 	}
+	containers, err := ubl.Ask[*ubl.ContainerList](ctx, a.Asker, home(ctx), ubl.ListContainers{Request: envelope.Command(ctx, "")})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range containers.Containers {
+		ids = append(ids, ubl.Kind{Name: c.Kind}.GovernedBy(c.ContainerID))
+	}
+	tools, err := ubl.Ask[[]*ubl.ToolAccess](ctx, a.Asker, home(ctx), ubl.ListToolAccess{Who: caller(ctx)})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tools {
+		ids = append(ids, t.AgreementID)
+	}
 	slices.Sort(ids)
 	return ids, nil
 }
@@ -70,15 +84,19 @@ func (a *API) getAgreement(ctx context.Context, in *AgreementPath) (any, error) 
 	return agreementAnswer{v}, err
 }
 
-// readAgreement asks for a copy that the caller of it may change.
+// readAgreement asks for a copy that the caller of it may change. An id may
+// quote the right container and the wrong kind.
 func (a *API) readAgreement(ctx context.Context, id ubl.AgreementID) (*ubl.AgreementView, error) {
 	to, err := holder(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, to, ubl.GetAgreement{Who: caller(ctx)})
+	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, to, ubl.GetAgreement{Who: caller(ctx), Agreement: id})
 	if err != nil {
 		return nil, err
+	}
+	if v.ID != id {
+		return nil, noAgreement()
 	}
 	view := *v
 	return &view, nil
@@ -94,12 +112,12 @@ func (a *API) endAgreement(ctx context.Context, in *endAgreementInput) (any, err
 	if err != nil {
 		return nil, err
 	}
-	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, to, ubl.EndAgreement{Request: envelope.Command(ctx, in.key())})
+	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, to, ubl.EndAgreement{Request: envelope.Command(ctx, in.key()), Agreement: in.ID})
 	return agreementAnswer{v}, err
 }
 
-// holder is the actor that an Agreement of the caller's tenant governs.
-// Another tenant's is as unknown as one that never was.
+// holder is the actor that keeps an Agreement of the caller's tenant. Another
+// tenant's is as unknown as one that never was.
 func holder(ctx context.Context, id ubl.AgreementID) (ubl.Name, error) {
 	if id == ubl.TenantAgreement(caller(ctx).TenantID) {
 		return home(ctx), nil
@@ -107,5 +125,13 @@ func holder(ctx context.Context, id ubl.AgreementID) (ubl.Name, error) {
 	if r, ok := strings.CutPrefix(string(id), "a:room:"); ok && ubl.RoomID(r).Valid() {
 		return room(ctx, ubl.RoomID(r)), nil
 	}
-	return "", ubl.Errorf(ubl.CodeNotFound, "there is no such Agreement")
+	if tool, ok := strings.CutPrefix(string(id), "a:tool:"); ok && ubl.ValidToolName(tool) {
+		return home(ctx), nil
+	}
+	if c := ubl.ContainerOf(id); c != "" {
+		return container(ctx, c), nil
+	}
+	return "", noAgreement()
 }
+
+func noAgreement() error { return ubl.Errorf(ubl.CodeNotFound, "there is no such Agreement") }

@@ -1,16 +1,21 @@
 // Package api serves REST: chi routes a request, huma describes and validates
-// it, an actor answers it.
+// it, an actor answers it. Each operation is a tool as well, for the MCP server
+// and for models (see [API.Acts]): the same handler, with path, query and body as
+// one object.
 //
-// The data: none of its own. Rooms, messages, Agreements and the ledger belong
+// The data: none of its own. Rooms, documents, Agreements and the ledger belong
 // to their actors; this package turns a request into one command (few need two),
-// asks, and writes the answer. The shapes of answers are the JSON Schemas of
-// package schemas, which the OpenAPI document quotes.
+// asks, and writes the answer. What has to wait for somebody else goes through
+// [Office] and [Portal]. The shapes of answers are the JSON Schemas of package
+// schemas, which the OpenAPI document quotes.
 //
 // The way of one request: the parent package has put the request id and the
 // caller into the context; [API] checks what all operations share (a caller,
 // the query, the idempotency key, the kind and size of the body), decodes
-// strictly, asks, and writes the answer with request_id and server_time.
-// Sending a message and reading history do so by hand, being most of all
+// strictly, asks, and writes the answer with request_id and server_time. The
+// first question takes the caller's way into their tenant along, and the name of
+// the tool: the tenant refuses who may not use it, over HTTP as everywhere.
+// Sending a message and reading history do all this by hand, being most of all
 // traffic; everything else goes through huma.
 //
 // What fails: anything not as described is refused with 400, 413 or 415 before
@@ -44,6 +49,9 @@ type Options struct {
 	NewServiceToken func(tenant ubl.TenantID, random io.Reader) (clientID, secret, secretHash string, err error)
 	// Cluster tells of the nodes, and removes them.
 	Cluster Cluster
+	// Office asks models and uses tools, Portal reaches external servers of tools.
+	Office Office
+	Portal Portal
 	// Version is the program's, for the OpenAPI document.
 	Version string
 }
@@ -54,11 +62,21 @@ type API struct {
 	Options
 	router chi.Router
 	huma   huma.API
+	table  []route
 	spec   []byte // the OpenAPI document
 }
 
 // New makes an API; [API.Mount] gives it a place.
-func New(o Options) *API { return &API{Options: o} }
+func New(o Options) *API {
+	a := &API{Options: o}
+	a.huma = newHuma(a)
+	a.routes()
+	a.describeStreams()
+	a.describeCallback()
+	a.describeBackup()
+	a.spec = a.document()
+	return a
+}
 
 // Mount adds all operations to r, which the caller has put at /api, and
 // answers what r does not know with 404 and 405 in the envelope. The caller
@@ -66,11 +84,11 @@ func New(o Options) *API { return &API{Options: o} }
 // unless [Public], envelope.WithCaller. It is called once.
 func (a *API) Mount(r chi.Router) {
 	a.router = r
-	a.huma = newHuma(a)
-	a.routes()
-	a.describeStreams()
-	a.describeBackup()
-	a.spec = a.document()
+	for _, t := range a.table {
+		t.mount(r)
+	}
+	r.Get(callbackPath, a.showConsent)
+	r.Post(callbackPath, a.connect)
 	a.mountDocs()
 	r.NotFound(func(w http.ResponseWriter, req *http.Request) {
 		secure(w.Header())
@@ -81,7 +99,7 @@ func (a *API) Mount(r chi.Router) {
 
 // Public reports whether a path under /api is open to everyone.
 func Public(path string) bool {
-	return path == "/api/openapi.json" || path == "/api/docs" || strings.HasPrefix(path, "/api/docs/")
+	return path == "/api/openapi.json" || path == "/api/docs" || strings.HasPrefix(path, "/api/docs/") || path == "/api"+callbackPath
 }
 
 // methodNotAllowed answers 405 and says which methods there are, which chi

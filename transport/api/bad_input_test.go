@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,19 +25,43 @@ var bodies = map[string]string{
 	"POST /api/rooms/{roomId}/leave":             ``,
 	"POST /api/rooms/{roomId}/messages":          `{"type":"text","body":{"text":"hello"}}`,
 	"POST /api/service-tokens":                   `{"name":"bot"}`,
+
+	"POST /api/workspaces":                                       `{"name":"Plans"}`,
+	"POST /api/workspaces/{workspaceId}/complete":                `{"prompt":"Say hello"}`,
+	"POST /api/workspaces/{workspaceId}/documents":               `{"title":"Plan","content":"All of it"}`,
+	"PATCH /api/workspaces/{workspaceId}/documents/{documentId}": `{"content":"More of it"}`,
+	"POST /api/containers":                                       `{"kind":"wallet","name":"Cash"}`,
+	"POST /api/containers/{containerId}/members":                 `{"user_id":"u:bob"}`,
+	"PATCH /api/containers/{containerId}/members/{userId}":       `{"role":"owner"}`,
+	"POST /api/containers/{containerId}/leave":                   ``,
+	"POST /api/containers/{containerId}/transfer":                `{"to":"k:till","amount":5}`,
+	"POST /api/containers/{containerId}/credits":                 `{"amount":5}`,
+
+	"POST /api/portal/servers":                 `{"server_id":"weather","name":"Weather","url":"https://mcp.example.com/mcp"}`,
+	"PATCH /api/portal/servers/{serverId}":     `{"disabled":true}`,
+	"POST /api/portal/servers/{serverId}/sync": ``,
+	"POST /api/portal/discover":                `{"registry_url":"https://registry.example.com"}`,
+	"PUT /api/portal/tools/{tool}/access":      `{"allowed":true}`,
+	"POST /api/portal/tools/{tool}/approve":    `{"hash":"b:cbbbdcd27692344de5dbab3abcaba413fb0f45307267de7081401576df1cb176"}`,
+	"POST /api/portal/tools/{tool}/call":       `{"arguments":{"city":"Lisbon"}}`,
+	"PATCH /api/portal/budget":                 `{"tokens_per_day":100000,"requests_per_minute":60}`,
 }
 
 // places fills a path's parameters with good values.
 var places = strings.NewReplacer("{roomId}", "r:general", "{userId}", "u:bob", "{agreementId}", "a:room:r:general",
-	"{seq}", "1", "{clientId}", "c1", "{jti}", "jti-1", "{nodeId}", "n1")
+	"{seq}", "1", "{clientId}", "c1", "{jti}", "jti-1", "{nodeId}", "n1", "{workspaceId}", "w:general", "{documentId}", "d:1",
+	"{containerId}", "k:cash", "{serverId}", "weather", "{tool}", "weather.forecast")
 
-// operations lists what the OpenAPI document has, without the streams and the
-// backup, which other packages serve.
+// elsewhere are paths that the OpenAPI document has and other packages serve,
+// and those that are served without a guard.
+var elsewhere = []string{"/api/events", "/api/events/rooms/{roomId}", "/api/portal/logs/live", "/api/platform/backup", "/api" + callbackPath}
+
+// operations lists what the OpenAPI document has, without what is elsewhere.
 func operations(s *server) map[string]map[string]any {
 	out := map[string]map[string]any{}
 	for path, item := range parse(s.api.spec)["paths"].(map[string]any) {
 		for method, op := range item.(map[string]any) {
-			if !strings.HasPrefix(path, "/api/events") && path != "/api/platform/backup" {
+			if !slices.Contains(elsewhere, path) {
 				out[strings.ToUpper(method)+" "+path] = op.(map[string]any)
 			}
 		}
@@ -88,7 +113,7 @@ func TestEveryOperationRefuses(t *testing.T) {
 				refused("a body", ubl.CodeValidation, target, `{"s3cr3t":1}`)
 				return
 			}
-			for what, bad := range badBodies(good) {
+			for what, bad := range badBodies(good, s.limit(method, pattern)) {
 				refused(what, bad.code, target, bad.body)
 			}
 			if good != "" {
@@ -102,13 +127,19 @@ func TestEveryOperationRefuses(t *testing.T) {
 	}
 }
 
+// limit is how large a body of the operation may be.
+func (s *server) limit(method, pattern string) int64 {
+	i := slices.IndexFunc(s.api.table, func(t route) bool { return t.method == method && "/api"+t.path == pattern })
+	return s.api.table[i].maxBody()
+}
+
 type badBody struct {
 	body string
 	code ubl.Code
 }
 
 // badBodies are a good body spoilt in every way that none may accept.
-func badBodies(good string) map[string]badBody {
+func badBodies(good string, limit int64) map[string]badBody {
 	if good == "" {
 		good = `{"client_request_id":"k1"}`
 	}
@@ -137,7 +168,7 @@ func badBodies(good string) map[string]badBody {
 		"a key with a control":      key(`"s3cr3t\u0007"`),
 		"a key with broken UTF-8":   key("\"k\xff\""),
 		"a key that is half a pair": key(`"\ud800"`),
-		"a huge body":               {`{"` + strings.Repeat("s3cr3t", maxBody/6+1) + `":1}`, ubl.CodeTooLarge},
+		"a huge body":               {`{"` + strings.Repeat("s3cr3t", int(limit)/6+1) + `":1}`, ubl.CodeTooLarge},
 		"a deep body":               bad(strings.Repeat(`[`, 100_000)),
 	}
 }
@@ -151,6 +182,16 @@ func TestBadInput(t *testing.T) {
 		defaults = "PATCH /api/tenant/defaults"
 		members  = "POST /api/rooms/r:general/members"
 		tokens   = "POST /api/service-tokens"
+
+		documents = "POST /api/workspaces/w:general/documents"
+		document  = "GET /api/workspaces/w:general/documents/d:1"
+		update    = "PATCH /api/workspaces/w:general/documents/d:1"
+		search    = "GET /api/workspaces/w:general/search"
+		complete  = "POST /api/workspaces/w:general/complete"
+		transfer  = "POST /api/containers/k:cash/transfer"
+		servers   = "POST /api/portal/servers"
+		access    = "PUT /api/portal/tools/weather.forecast/access"
+		call      = "POST /api/portal/tools/weather.forecast/call"
 	)
 	text := func(s string) string {
 		b, _ := json.Marshal(s)
@@ -252,6 +293,71 @@ func TestBadInput(t *testing.T) {
 		{"a token that ends on no day", tokens, `{"name":"bot","expires_at":"2027-02-30T00:00:00.000Z"}`, ubl.CodeValidation},
 		{"a token that ends in another form", tokens, `{"name":"bot","expires_at":"2027-01-01"}`, ubl.CodeValidation},
 		{"a token with a secret of one's own", tokens, `{"name":"bot","client_secret":"s3cr3t"}`, ubl.CodeValidation},
+
+		{"a workspace id of another kind", "GET /api/workspaces/r:s3cr3t/documents", "", ubl.CodeValidation},
+		{"a workspace id with a bar", "GET /api/workspaces/w:a%7Cportal/documents", "", ubl.CodeValidation},
+		{"a workspace of a blank name", "POST /api/workspaces", `{"name":" "}`, ubl.CodeValidation},
+		{"a workspace of half its physics", "POST /api/workspaces", `{"name":"x","physics":{"fungibility":"strict"}}`, ubl.CodeValidation},
+		{"a workspace of other physics", "POST /api/workspaces", `{"name":"x","physics":{"fungibility":"s3cr3t","topology":"objects","permeability":"gated","execution":"full"}}`, ubl.CodeValidation},
+		{"a document id of another kind", "GET /api/workspaces/w:general/documents/m:s3cr3t", "", ubl.CodeValidation},
+		{"version 0", document + "?version=0", "", ubl.CodeValidation},
+		{"a version that is no number", document + "?version=s3cr3t", "", ubl.CodeValidation},
+		{"a document without a title", documents, `{"content":"x"}`, ubl.CodeValidation},
+		{"a document of an empty title", documents, `{"title":"","content":"x"}`, ubl.CodeValidation},
+		{"a document of a long title", documents, `{"title":"` + strings.Repeat("会", 257) + `","content":"x"}`, ubl.CodeValidation},
+		{"a document without a content", documents, `{"title":"x"}`, ubl.CodeValidation},
+		{"a document of a null content", documents, `{"title":"x","content":null}`, ubl.CodeValidation},
+		{"a document of broken UTF-8", documents, "{\"title\":\"x\",\"content\":\"s3cr3t\xff\"}", ubl.CodeValidation},
+		{"an update that changes nothing", update, `{}`, ubl.CodeValidation},
+		{"an update of a condition alone", update, `{"if_version":1}`, ubl.CodeValidation},
+		{"an update if version 0", update, `{"title":"x","if_version":0}`, ubl.CodeValidation},
+		{"101 documents", "GET /api/workspaces/w:general/documents?limit=101", "", ubl.CodeValidation},
+		{"a cursor that is no document", "GET /api/workspaces/w:general/documents?cursor=s3cr3t", "", ubl.CodeValidation},
+		{"a search for nothing", search, "", ubl.CodeValidation},
+		{"a search for an empty text", search + "?query=", "", ubl.CodeValidation},
+		{"a search for a long text", search + "?query=" + strings.Repeat("x", 501), "", ubl.CodeValidation},
+		{"a search for broken UTF-8", search + "?query=s3cr3t%FF", "", ubl.CodeValidation},
+		{"101 hits", search + "?query=x&limit=101", "", ubl.CodeValidation},
+		{"a prompt of nothing", complete, `{"prompt":""}`, ubl.CodeValidation},
+		{"a prompt that is too long", complete, `{"prompt":"` + strings.Repeat("x", 100_001) + `"}`, ubl.CodeValidation},
+		{"no tokens", complete, `{"prompt":"x","max_tokens":0}`, ubl.CodeValidation},
+		{"a temperature beyond the hottest", complete, `{"prompt":"x","temperature":2.1}`, ubl.CodeValidation},
+		{"a tool that is no name", complete, `{"prompt":"x","tools":["s3cr3t tool"]}`, ubl.CodeValidation},
+		{"17 steps", complete, `{"prompt":"x","max_steps":17}`, ubl.CodeValidation},
+
+		{"a container of no kind", "POST /api/containers", `{"name":"x"}`, ubl.CodeValidation},
+		{"a container id of another kind", "GET /api/containers/d:s3cr3t", "", ubl.CodeValidation},
+		{"a transfer to nowhere", transfer, `{"amount":5}`, ubl.CodeValidation},
+		{"a transfer to a room", transfer, `{"to":"r:s3cr3t","amount":5}`, ubl.CodeValidation},
+		{"a transfer of less than nothing", transfer, `{"to":"k:till","amount":-5}`, ubl.CodeValidation},
+		{"a transfer of nothing", transfer, `{"to":"k:till","amount":0}`, ubl.CodeValidation},
+		{"a transfer of half a credit", transfer, `{"to":"k:till","amount":0.5}`, ubl.CodeValidation},
+		{"a transfer of more than there can be", transfer, `{"to":"k:till","amount":1125899906842625}`, ubl.CodeValidation},
+		{"a transfer of a content without a title", transfer, `{"to":"k:till","content":"s3cr3t"}`, ubl.CodeValidation},
+		{"credits of no amount", "POST /api/containers/k:cash/credits", `{}`, ubl.CodeValidation},
+		{"an invitation of nobody into a container", "POST /api/containers/k:cash/members", `{}`, ubl.CodeValidation},
+
+		{"a server of another id", servers, `{"server_id":"S3cr3t","name":"x","url":"https://x.example.com"}`, ubl.CodeValidation},
+		{"a server of a blank name", servers, `{"server_id":"x","name":" ","url":"https://x.example.com"}`, ubl.CodeValidation},
+		{"a server without an address", servers, `{"server_id":"x","name":"x"}`, ubl.CodeValidation},
+		{"a server of another auth", servers, `{"server_id":"x","name":"x","url":"https://x.example.com","auth":"s3cr3t"}`, ubl.CodeValidation},
+		{"a header that is none", servers, `{"server_id":"x","name":"x","url":"https://x.example.com","auth":"header","header":"s3cr3t: x"}`, ubl.CodeValidation},
+		{"a server that changes nothing", "PATCH /api/portal/servers/weather", `{}`, ubl.CodeValidation},
+		{"a server of another id in the path", "DELETE /api/portal/servers/S3cr3t", "", ubl.CodeValidation},
+		{"a registry of no address", "POST /api/portal/discover", `{"registry_url":""}`, ubl.CodeValidation},
+		{"a tool of other characters", "PUT /api/portal/tools/s3cr3t%20/access", `{"allowed":true}`, ubl.CodeValidation},
+		{"access that says nothing", access, `{}`, ubl.CodeValidation},
+		{"access of somebody who is none", access, `{"allowed":true,"users":["s3cr3t"]}`, ubl.CodeValidation},
+		{"access too often", access, `{"allowed":true,"per_minute":100001}`, ubl.CodeValidation},
+		{"a hash of another kind", "POST /api/portal/tools/x/approve", `{"hash":"c:s3cr3t"}`, ubl.CodeValidation},
+		{"arguments that are none", call, `{}`, ubl.CodeValidation},
+		{"arguments that are a list", call, `{"arguments":["s3cr3t"]}`, ubl.CodeValidation},
+		{"arguments that are null", call, `{"arguments":null}`, ubl.CodeValidation},
+		{"arguments that name a member twice", call, `{"arguments":{"s3cr3t":1,"s3cr3t":2}}`, ubl.CodeValidation},
+		{"rows before the first", "GET /api/portal/logs?before=0", "", ubl.CodeValidation},
+		{"201 rows", "GET /api/portal/logs?limit=201", "", ubl.CodeValidation},
+		{"half a budget", "PATCH /api/portal/budget", `{"tokens_per_day":5}`, ubl.CodeValidation},
+		{"a budget of less than nothing", "PATCH /api/portal/budget", `{"tokens_per_day":-1,"requests_per_minute":0}`, ubl.CodeValidation},
 
 		{"a path of nothing", "GET /api/s3cr3t", "", ubl.CodeNotFound},
 		{"the root", "GET /api/", "", ubl.CodeNotFound},

@@ -54,6 +54,20 @@ func BenchmarkSend(b *testing.B) {
 		`{"type":"text","body":{"text":"hello"},"reply_to":null,"client_request_id":"0123456789abcdef"}`)
 }
 
+// BenchmarkSendAsTool is the same message as an act in-process, for comparison.
+func BenchmarkSendAsTool(b *testing.B) {
+	s := newServer(b)
+	s.api.Asker = instant{&ubl.Sent{Message: message(42, "hello"), RoomSeq: 42}}
+	act, ctx := s.act(b, "messenger.send"), anaActs()
+	args := json.RawMessage(`{"room_id":"r:general","type":"text","body":{"text":"hello"},"reply_to":null,"client_request_id":"0123456789abcdef"}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := act.Do(ctx, args); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // BenchmarkHistory is a page of 50.
 func BenchmarkHistory(b *testing.B) {
 	page := &ubl.HistoryPage{}

@@ -41,7 +41,7 @@ func newContract(t testing.TB, s *server) *contract {
 }
 
 // promised is the schema of an answer.
-func (c *contract) promised(t testing.TB, s *server, method, target string, status int) string {
+func (c *contract) promised(t testing.TB, s *server, method, target string, status int, kind string) string {
 	t.Helper()
 	ctx := chi.NewRouteContext()
 	path, _, _ := strings.Cut(target, "?")
@@ -54,21 +54,38 @@ func (c *contract) promised(t testing.TB, s *server, method, target string, stat
 	if !ok {
 		t.Fatalf("%s %s answers %d, which is not documented", method, ctx.RoutePattern(), status)
 	}
-	for _, media := range response["content"].(map[string]any) {
-		ref := media.(map[string]any)["schema"].(map[string]any)["$ref"].(string)
-		return strings.TrimPrefix(ref, "#/components/schemas/")
+	media, ok := response["content"].(map[string]any)[kind].(map[string]any)
+	if !ok {
+		t.Fatalf("%s %s documents no %s for %d", method, ctx.RoutePattern(), kind, status)
 	}
-	t.Fatalf("%s %s documents no body for %d", method, ctx.RoutePattern(), status)
-	return ""
+	return strings.TrimPrefix(media["schema"].(map[string]any)["$ref"].(string), "#/components/schemas/")
 }
 
 // check validates an answer, but for exports, whose lines are checked apart.
 func (c *contract) check(t testing.TB, s *server, method, target string, w *httptest.ResponseRecorder) {
 	t.Helper()
-	if w.Header().Get("Content-Type") == exportType || method == http.MethodHead {
+	kind := w.Header().Get("Content-Type")
+	if kind == exportType || method == http.MethodHead {
 		return
 	}
-	c.validate(t, c.promised(t, s, method, target, w.Code), w.Body.Bytes())
+	id := c.promised(t, s, method, target, w.Code, kind)
+	for _, data := range dataOf(kind, w.Body.Bytes()) {
+		c.validate(t, id, data)
+	}
+}
+
+// dataOf is what an answer says: the body, or the data of each event.
+func dataOf(kind string, body []byte) [][]byte {
+	if kind != streamType {
+		return [][]byte{body}
+	}
+	var out [][]byte
+	for line := range bytes.Lines(body) {
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
+			out = append(out, data)
+		}
+	}
+	return out
 }
 
 func (c *contract) validate(t testing.TB, id string, data []byte) {

@@ -103,14 +103,29 @@ func message(seq int64, text string) json.RawMessage {
 func agreement(to ubl.Name, status string) *ubl.AgreementView {
 	a := ubl.Agreement{ID: "a:tenant:t:acme.com", Type: ubl.TenantLicense, TenantID: "t:acme.com", CreatedAt: now, CreatedBy: "u:ana",
 		Status: status, Members: map[ubl.UserID]ubl.Member{"u:bob": member, "u:ana": {UserID: "u:ana", Email: "ana@acme.com", Role: ubl.RoleOwner, Since: now}}}
-	if room := to.Local(); room != "" {
-		a.ID, a.Type = ubl.RoomAgreement(ubl.RoomID(room)), ubl.RoomGovernance
+	if room := ubl.RoomID(to.Local()); room.Valid() {
+		a.ID, a.Type = ubl.RoomAgreement(room), ubl.RoomGovernance
+	}
+	switch c := ubl.ContainerID(to.Local()); {
+	case c == wallet.ContainerID:
+		a.ID, a.Type, a.Physics = ubl.WalletKind.GovernedBy(c), ubl.WalletAgreementType, &wallet.Physics
+	case c.Valid():
+		a.ID, a.Type, a.Physics = ubl.WorkspaceKind.GovernedBy(c), ubl.WorkspaceAgreementType, &workspace.Physics
 	}
 	if status == ubl.AgreementEnded {
 		ended := now
 		a.EndedAt = &ended
 	}
 	return a.View([]ubl.Change{{N: 1, Did: ubl.DidRoomCreate, At: now, By: "u:ana", UserID: "u:ana", Role: ubl.RoleOwner, Receipt: receipt}})
+}
+
+// held is the record with the id where the actor holds others than its own, as
+// a Tenant does those of tools.
+func held(own *ubl.AgreementView, id ubl.AgreementID) *ubl.AgreementView {
+	if strings.HasPrefix(string(id), "a:tool:") {
+		own.ID, own.Type = id, ubl.ToolAccessType
+	}
+	return own
 }
 
 func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
@@ -133,15 +148,18 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 		return &ubl.Room{RoomSummary: general, TenantID: "t:acme.com", LastSeq: 2, AvailableFrom: 1,
 			Policy: ubl.RoomPolicy{MaxMessageBytes: 8000, Join: ubl.JoinTenant}}, nil
 	case ubl.GetAgreement:
-		return agreement(to, ubl.AgreementInForce), nil
+		return held(agreement(to, ubl.AgreementInForce), c.Agreement), nil
 	case ubl.EndAgreement:
-		return agreement(to, ubl.AgreementEnded), nil
+		return held(agreement(to, ubl.AgreementEnded), c.Agreement), nil
 	case ubl.SendMessage:
 		return &ubl.Sent{Message: message(42, c.Text), RoomSeq: 42}, nil
 	case ubl.ReadHistory:
 		next := int64(41)
 		return &ubl.HistoryPage{Messages: []json.RawMessage{message(41, "<b>&\u2028"), message(42, "hello")}, FirstSeq: 41, LastSeq: 42,
 			NextCursor: &next, Head: ubl.Head{LastSeq: 42, AvailableFrom: 1}}, nil
+	}
+	if answer, ok := answerHouse(to, cmd); ok {
+		return answer, nil
 	}
 	return s.answerLedgerOrToken(cmd)
 }
@@ -222,11 +240,12 @@ type server struct {
 	*actors
 	api    *API
 	router *chi.Mux
+	acts   []envelope.Act // those of api, once asked for
 }
 
 func newServer(t testing.TB) *server {
 	s := &server{actors: &actors{t: t, atoms: chain(2)}}
-	s.api = New(Options{Asker: s.actors, Cluster: s.actors, Version: "1.2.3", Random: strings.NewReader(""), Now: func() time.Time { return now.Std() },
+	s.api = New(Options{Asker: s.actors, Cluster: s.actors, Office: s.actors, Portal: outside{s.actors}, Version: "1.2.3", Random: strings.NewReader(""), Now: func() time.Time { return now.Std() },
 		NewServiceToken: func(ubl.TenantID, io.Reader) (string, string, string, error) { return "c1", "s3cret", "hash", nil }})
 	s.router = chi.NewRouter()
 	s.router.Route("/api", s.api.Mount)
@@ -236,6 +255,11 @@ func newServer(t testing.TB) *server {
 
 // do sends a request as the parent hands it over.
 func (s *server) do(method, target, body string, header ...string) *httptest.ResponseRecorder {
+	return s.doWith(ana, method, target, body, header...)
+}
+
+// doWith sends a request of an owner of a tenant.
+func (s *server) doWith(who ubl.Identity, method, target, body string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, nil)
 	if body != "" {
 		r = httptest.NewRequest(method, target, strings.NewReader(body))
@@ -244,7 +268,7 @@ func (s *server) do(method, target, body string, header ...string) *httptest.Res
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	ctx := envelope.WithCaller(r.Context(), let(&envelope.Caller{Identity: ana, ExpiresAt: now.Add(time.Hour)}, ubl.RoleOwner))
+	ctx := envelope.WithCaller(r.Context(), let(&envelope.Caller{Identity: who, ExpiresAt: now.Add(time.Hour)}, ubl.RoleOwner))
 	return s.serve(r.WithContext(ctx))
 }
 

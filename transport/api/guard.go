@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -13,13 +14,18 @@ import (
 	"ubl/transport/envelope"
 )
 
-// maxBody is the largest request body in bytes.
-const maxBody = 1 << 20
+// The largest request bodies in bytes: of most operations, and of those that
+// take documents, prompts or arguments of tools.
+const (
+	maxBody      = 1 << 20
+	maxLargeBody = 8 << 20
+)
 
 // guard checks what all operations share, before anything is decoded, and
 // bounds the body. It reads the operation's description, so that what is
-// documented is what is enforced.
-func guard(op *huma.Operation, next http.HandlerFunc) http.HandlerFunc {
+// documented is what is enforced. What it lets through is for the tenant to
+// decide, which hears of the tool with the first question.
+func guard(o operation, op *huma.Operation, next http.HandlerFunc) http.HandlerFunc {
 	var known []string
 	for _, p := range op.Parameters {
 		if p.In == "query" {
@@ -28,7 +34,7 @@ func guard(op *huma.Operation, next http.HandlerFunc) http.HandlerFunc {
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		secure(w.Header())
-		if err := check(op, known, r); err != nil {
+		if err := check(o, op.RequestBody, known, r); err != nil {
 			if err.Code == ubl.CodeUnauthorized {
 				w.Header().Set("WWW-Authenticate", "Bearer")
 			}
@@ -36,13 +42,24 @@ func guard(op *huma.Operation, next http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		if r.ContentLength < 0 { // a declared length bounds itself
-			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			r.Body = http.MaxBytesReader(w, r.Body, o.maxBody())
+		}
+		if o.tool != "" {
+			envelope.CallerOf(r.Context()).Uses(o.tool)
 		}
 		next(w, r)
 	}
 }
 
-func check(op *huma.Operation, query []string, r *http.Request) *ubl.Error {
+// maxBody bounds the operation's body in bytes.
+func (o operation) maxBody() int64 {
+	if o.large {
+		return maxLargeBody
+	}
+	return maxBody
+}
+
+func check(o operation, body *huma.RequestBody, query []string, r *http.Request) *ubl.Error {
 	if envelope.CallerOf(r.Context()) == nil {
 		return ubl.Errorf(ubl.CodeUnauthorized, "the request needs a credential")
 	}
@@ -52,16 +69,16 @@ func check(op *huma.Operation, query []string, r *http.Request) *ubl.Error {
 		}
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		if err := checkKey(r.Header["Idempotency-Key"]); err != nil {
+		if err := checkKey(r.Header[keyHeader]); err != nil {
 			return err
 		}
 	}
-	return checkBody(op.RequestBody, r)
+	return checkBody(body, o.maxBody(), r)
 }
 
 // checkQuery refuses parameters that the operation does not have, so that a
-// misspelt one is noticed, and parameters given twice, of which readers could
-// see different ones.
+// misspelt one is noticed, parameters given twice, of which readers could see
+// different ones, and broken texts, which no atom could hold.
 func checkQuery(known []string, raw string) *ubl.Error {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -74,28 +91,34 @@ func checkQuery(known []string, raw string) *ubl.Error {
 		if len(given) > 1 {
 			return invalid("query."+name, "given more than once")
 		}
+		if !utf8.ValidString(given[0]) {
+			return invalid("query."+name, "not valid UTF-8")
+		}
 	}
 	return nil
 }
+
+// keyHeader carries the idempotency key of a request.
+const keyHeader = "Idempotency-Key"
 
 func checkKey(header []string) *ubl.Error {
 	if len(header) == 0 {
 		return nil
 	}
 	if len(header) > 1 || !ubl.ValidKey(header[0]) {
-		return invalid("header.Idempotency-Key", "expected one key of 1 to 128 characters, none of them a control character")
+		return invalid("header."+keyHeader, "expected one key of 1 to 128 characters, none of them a control character")
 	}
 	return nil
 }
 
-func checkBody(want *huma.RequestBody, r *http.Request) *ubl.Error {
+func checkBody(want *huma.RequestBody, limit int64, r *http.Request) *ubl.Error {
 	switch {
 	case r.ContentLength == 0:
 		return nil // where one is required, the decoder misses it
 	case want == nil:
 		return invalid("body", "the operation takes no body")
-	case r.ContentLength > maxBody:
-		return tooLarge()
+	case r.ContentLength > limit:
+		return tooLarge(limit)
 	case !isJSON(r.Header["Content-Type"]):
 		return ubl.Errorf(ubl.CodeUnsupportedMedia, "the body is not declared as application/json in UTF-8")
 	}
@@ -125,6 +148,6 @@ func invalid(location, reason string) *ubl.Error {
 	return e
 }
 
-func tooLarge() *ubl.Error {
-	return ubl.Errorf(ubl.CodeTooLarge, "the body is larger than %d bytes", maxBody)
+func tooLarge(limit int64) *ubl.Error {
+	return ubl.Errorf(ubl.CodeTooLarge, "the body is larger than %d bytes", limit)
 }

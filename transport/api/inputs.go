@@ -1,6 +1,10 @@
 package api
 
-import "ubl"
+import (
+	"cmp"
+
+	"ubl"
+)
 
 // Parts that requests share. Their tags are what huma checks and the OpenAPI
 // document says. They are exported because huma passes over embedded types
@@ -8,7 +12,7 @@ import "ubl"
 type (
 	// RoomPath names a room in a path.
 	RoomPath struct {
-		RoomID ubl.RoomID `path:"roomId" pattern:"^r:[A-Za-z0-9._-]{1,128}$" example:"r:general" doc:"%3A and : are the same."`
+		RoomID ubl.RoomID `path:"roomId" pattern:"^r:[A-Za-z0-9._-]{1,128}$" example:"r:general"`
 	}
 	// UserPath names a user in a path.
 	UserPath struct {
@@ -18,9 +22,30 @@ type (
 	AgreementPath struct {
 		ID ubl.AgreementID `path:"agreementId" pattern:"^a:[A-Za-z0-9._:-]{1,256}$" example:"a:room:r:general"`
 	}
+	// WorkspacePath names a workspace in a path, or another container of objects.
+	WorkspacePath struct {
+		WorkspaceID ubl.ContainerID `path:"workspaceId" pattern:"^[wk]:[A-Za-z0-9._-]{1,128}$" example:"w:general" doc:"A workspace, or another container of objects."`
+	}
+	// DocumentPath names a document in a path.
+	DocumentPath struct {
+		WorkspacePath
+		DocumentID ubl.DocumentID `path:"documentId" pattern:"^d:[A-Za-z0-9._-]{1,128}$"`
+	}
+	// ContainerPath names a container in a path.
+	ContainerPath struct {
+		ContainerID ubl.ContainerID `path:"containerId" pattern:"^[wk]:[A-Za-z0-9._-]{1,128}$" example:"k:petty-cash"`
+	}
+	// ServerPath names an external server in a path.
+	ServerPath struct {
+		ServerID string `path:"serverId" pattern:"^[a-z0-9][a-z0-9-]{0,31}$" example:"weather"`
+	}
+	// ToolPath names a tool in a path, in its dotted form.
+	ToolPath struct {
+		Tool string `path:"tool" pattern:"^[A-Za-z0-9_.-]{1,128}$" example:"weather.forecast"`
+	}
 	// Keyed is the idempotency key that a body may hold.
 	Keyed struct {
-		Key string `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"An idempotency key; it beats those of the headers."`
+		Key string `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"An idempotency key: the same one gives the same outcome. It beats those of HTTP headers."`
 	}
 	// KeyInput is a body that may be absent and can hold nothing but a key.
 	KeyInput struct {
@@ -38,10 +63,10 @@ func (in KeyInput) key() string {
 	return in.Body.Key
 }
 
-// page cuts the part of sorted that comes after the cursor, at most limit of
-// it, and says whether more follows.
-func page[T ~string](sorted []T, after T, limit int) (part []T, more bool) {
-	for len(sorted) > 0 && sorted[0] <= after {
+// page cuts the part that comes after the cursor out of a list in the order of
+// key, at most limit of it, and says whether more follows.
+func page[T any, K cmp.Ordered](sorted []T, key func(T) K, after K, limit int) (part []T, more bool) {
+	for len(sorted) > 0 && key(sorted[0]) <= after {
 		sorted = sorted[1:]
 	}
 	if len(sorted) <= limit {

@@ -7,40 +7,51 @@ import (
 	"ubl/transport/envelope"
 )
 
-// listMembers reads them where they are entries: in the room's Agreement.
+// Rooms and containers keep their members as entries of their Agreements, and
+// answer the same commands about them.
+
 func (a *API) listMembers(ctx context.Context, in *RoomPath) (any, error) {
-	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, room(ctx, in.RoomID), ubl.GetAgreement{Who: caller(ctx)})
+	return a.membersOf(ctx, room(ctx, in.RoomID))
+}
+
+func (a *API) membersOf(ctx context.Context, of ubl.Name) (any, error) {
+	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, of, ubl.GetAgreement{Who: caller(ctx)})
 	if err != nil {
 		return nil, err
 	}
 	return membersAnswer{list(v.Members)}, nil
 }
 
-type inviteInput struct {
-	RoomPath
-	Body struct {
-		Keyed
-		UserID ubl.UserID `json:"user_id,omitempty" pattern:"^u:[A-Za-z0-9._-]{1,256}$"`
-		Email  string     `json:"email,omitempty" minLength:"3" maxLength:"254"`
-		Role   ubl.Role   `json:"role,omitempty" enum:"owner,member" default:"member"`
-	}
+type inviteBody struct {
+	Keyed
+	UserID ubl.UserID `json:"user_id,omitempty" pattern:"^u:[A-Za-z0-9._-]{1,256}$"`
+	Email  string     `json:"email,omitempty" minLength:"3" maxLength:"254"`
+	Role   ubl.Role   `json:"role,omitempty" enum:"owner,member" default:"member"`
 }
 
-// inviteMember looks the member up in the tenant first: a room knows its own
-// entries only.
+type inviteInput struct {
+	RoomPath
+	Body inviteBody
+}
+
 func (a *API) inviteMember(ctx context.Context, in *inviteInput) (any, error) {
-	if (in.Body.UserID == "") == (in.Body.Email == "") {
+	return a.invite(ctx, room(ctx, in.RoomID), &in.Body)
+}
+
+// invite looks the member up in the tenant first: a room knows its own entries
+// only.
+func (a *API) invite(ctx context.Context, to ubl.Name, in *inviteBody) (any, error) {
+	if (in.UserID == "") == (in.Email == "") {
 		return nil, invalid("body", "expected either user_id or email")
 	}
 	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, home(ctx),
-		ubl.FindMember{Who: caller(ctx), UserID: in.Body.UserID, Email: in.Body.Email})
+		ubl.FindMember{Who: caller(ctx), UserID: in.UserID, Email: in.Email})
 	if err != nil {
 		return nil, err
 	}
 	invited := *m
-	invited.Role = in.Body.Role
-	m, err = ubl.Ask[*ubl.Member](ctx, a.Asker, room(ctx, in.RoomID),
-		ubl.AddMember{Request: envelope.Command(ctx, in.Body.Key), Member: invited})
+	invited.Role = in.Role
+	m, err = ubl.Ask[*ubl.Member](ctx, a.Asker, to, ubl.AddMember{Request: envelope.Command(ctx, in.Key), Member: invited})
 	return memberAnswer{m}, err
 }
 
@@ -51,8 +62,12 @@ type setMemberInput struct {
 }
 
 func (a *API) setMember(ctx context.Context, in *setMemberInput) (any, error) {
-	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, room(ctx, in.RoomID),
-		ubl.SetMember{Request: envelope.Command(ctx, in.Body.Key), UserID: in.UserID, Role: in.Body.Role})
+	return a.setRole(ctx, room(ctx, in.RoomID), in.UserID, &in.Body)
+}
+
+func (a *API) setRole(ctx context.Context, to ubl.Name, user ubl.UserID, in *roleBody) (any, error) {
+	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, to,
+		ubl.SetMember{Request: envelope.Command(ctx, in.Key), UserID: user, Role: in.Role})
 	return memberAnswer{m}, err
 }
 
@@ -62,8 +77,13 @@ type removeMemberInput struct {
 }
 
 func (a *API) removeMember(ctx context.Context, in *removeMemberInput) (any, error) {
-	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, room(ctx, in.RoomID),
-		ubl.RemoveMember{Request: envelope.Command(ctx, ""), UserID: in.UserID})
+	return a.remove(ctx, room(ctx, in.RoomID), in.UserID, "")
+}
+
+// remove takes a member out, who may be the caller.
+func (a *API) remove(ctx context.Context, from ubl.Name, user ubl.UserID, key string) (any, error) {
+	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, from,
+		ubl.RemoveMember{Request: envelope.Command(ctx, key), UserID: user})
 	return memberAnswer{m}, err
 }
 
@@ -78,7 +98,46 @@ func (a *API) joinRoom(ctx context.Context, in *visitInput) (any, error) {
 }
 
 func (a *API) leaveRoom(ctx context.Context, in *visitInput) (any, error) {
-	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, room(ctx, in.RoomID),
-		ubl.RemoveMember{Request: envelope.Command(ctx, in.key()), UserID: caller(ctx).UserID})
-	return memberAnswer{m}, err
+	return a.remove(ctx, room(ctx, in.RoomID), caller(ctx).UserID, in.key())
+}
+
+func (a *API) listContainerMembers(ctx context.Context, in *ContainerPath) (any, error) {
+	return a.membersOf(ctx, container(ctx, in.ContainerID))
+}
+
+type containerInviteInput struct {
+	ContainerPath
+	Body inviteBody
+}
+
+func (a *API) inviteToContainer(ctx context.Context, in *containerInviteInput) (any, error) {
+	return a.invite(ctx, container(ctx, in.ContainerID), &in.Body)
+}
+
+type setContainerMemberInput struct {
+	ContainerPath
+	UserPath
+	Body roleBody
+}
+
+func (a *API) setContainerMember(ctx context.Context, in *setContainerMemberInput) (any, error) {
+	return a.setRole(ctx, container(ctx, in.ContainerID), in.UserID, &in.Body)
+}
+
+type removeContainerMemberInput struct {
+	ContainerPath
+	UserPath
+}
+
+func (a *API) removeContainerMember(ctx context.Context, in *removeContainerMemberInput) (any, error) {
+	return a.remove(ctx, container(ctx, in.ContainerID), in.UserID, "")
+}
+
+type leaveContainerInput struct {
+	ContainerPath
+	KeyInput
+}
+
+func (a *API) leaveContainer(ctx context.Context, in *leaveContainerInput) (any, error) {
+	return a.remove(ctx, container(ctx, in.ContainerID), caller(ctx).UserID, in.key())
 }

@@ -19,10 +19,10 @@ type sendInput struct {
 }
 
 type sendBody struct {
-	Type    string         `json:"type" enum:"text"`
+	Type    string         `json:"type" enum:"text,system" doc:"Clients send text; system is forbidden to them."`
 	Body    textBody       `json:"body"`
 	ReplyTo *ubl.MessageID `json:"reply_to,omitempty" nullable:"true" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"A message of the same room."`
-	Key     *string        `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"An idempotency key; it beats those of the headers."`
+	Key     *string        `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"An idempotency key: the same one gives the same outcome. It beats those of HTTP headers."`
 }
 
 type textBody struct {

@@ -18,8 +18,8 @@ import (
 // huma's own document is no JSON, which is a programming error.
 func (a *API) document() []byte {
 	spec := a.huma.OpenAPI()
-	spec.Info.Description = "Rooms, messages and the ledger that receipts every act. " +
-		"The schemas here are those published at /schemas/."
+	spec.Info.Description = "Rooms, documents, containers and tools, and the ledger that receipts every act. " +
+		"In paths %3A and : are the same. The schemas here are those published at /schemas/."
 	spec.Info.License = &huma.License{Name: "Apache-2.0"}
 	spec.Components.SecuritySchemes = securitySchemes()
 	spec.Security = []map[string][]string{{"bearer": {}}, {"accessJWT": {}}, {"clientID": {}, "clientSecret": {}}}
@@ -114,6 +114,19 @@ func (a *API) describeStreams() {
 		"Carries room.created besides. The ids are opaque; hand the last one back to go on after it. Last-Event-ID beats cursor.",
 		&huma.Param{Name: "cursor", In: "query", Description: "The id of the last event seen.", Schema: &huma.Schema{Type: "string"}},
 		lastEventID("The id of the last event seen."))
+	a.describeCalls()
+}
+
+// describeCalls documents the live log of the portal.
+func (a *API) describeCalls() {
+	o := operation{method: http.MethodGet, path: "/portal/logs/live", id: "stream-portal-log", tag: "portal",
+		summary: "Follow the portal's log",
+		more: "Each call as it begins and as it ends: owners of the tenant see all, others their own. There are no ids and nothing is " +
+			"repeated; who was away reads the log. Each data line is a ubl.sse.portal_event.v1. A comment comes every 15 s.",
+		answers: "ubl.sse.portal_event.v1"}
+	d := o.describe(http.StatusOK, streamType)
+	d.Parameters = nil
+	a.huma.OpenAPI().AddOperation(&d)
 }
 
 func lastEventID(about string) *huma.Param {
@@ -124,7 +137,7 @@ func (a *API) describeStream(path, id, summary, more string, params ...*huma.Par
 	o := operation{method: http.MethodGet, path: path, id: id, summary: summary, tag: "streams",
 		more:    more + " Each data line is a ubl.sse.room_event.v1. A comment comes every 15 s.",
 		answers: "ubl.sse.room_event.v1", also: []ubl.Code{ubl.CodeNotAMember}}
-	d := o.describe(http.StatusOK, "text/event-stream")
+	d := o.describe(http.StatusOK, streamType)
 	d.Parameters = params
 	a.huma.OpenAPI().AddOperation(&d)
 }

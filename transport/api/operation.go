@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
 
 	"ubl"
 	"ubl/transport/envelope"
@@ -17,11 +18,17 @@ import (
 type operation struct {
 	method, path string
 	id           string
+	tool         string // the same as a tool, "" for none
 	summary      string
 	more         string // a longer description
 	tag          string
 	answers      string     // the schema of a good answer
+	streams      string     // the schema of the events of an answer that may be a stream
 	creates      bool       // answers 201
+	adds         bool       // leaves what was there, though it is no POST
+	destroys     bool       // doesn't, though it is a POST
+	large        bool       // takes a body of up to maxLargeBody
+	slow         bool       // waits for somebody else: a model, another server
 	also         []ubl.Code // errors beside those that every operation has
 }
 
@@ -34,13 +41,18 @@ var writes = []ubl.Code{ubl.CodeConflict, ubl.CodeIdempotencyConflict, ubl.CodeT
 
 // describe turns the description into huma's.
 func (o operation) describe(status int, contentType string) huma.Operation {
+	content := map[string]*huma.MediaType{contentType: {Schema: refTo(o.answers)}}
+	if o.streams != "" {
+		content[streamType] = &huma.MediaType{Schema: refTo(o.streams)}
+	}
 	out := huma.Operation{
-		Method: o.method, Path: o.path, OperationID: o.id, Summary: o.summary, Description: o.more,
+		Metadata: map[string]any{ours: o},
+		Method:   o.method, Path: o.path, OperationID: o.id, Summary: o.summary, Description: o.more,
 		Tags: []string{o.tag}, DefaultStatus: status,
 		MaxBodyBytes: -1, BodyReadTimeout: bodyTimeout, // the guard bounds the size
 		Responses: map[string]*huma.Response{strconv.Itoa(status): {
 			Description: http.StatusText(status),
-			Content:     map[string]*huma.MediaType{contentType: {Schema: refTo(o.answers)}},
+			Content:     content,
 		}},
 	}
 	codes := append(append([]ubl.Code(nil), everywhere...), o.also...)
@@ -51,8 +63,18 @@ func (o operation) describe(status int, contentType string) huma.Operation {
 	for _, code := range codes {
 		addError(out.Responses, code)
 	}
+	if o.tool != "" {
+		out.Extensions = map[string]any{toolExtension: o.tool}
+	}
 	return out
 }
+
+// ours is the place of the operation in huma's metadata, toolExtension that of
+// the tool's name in the OpenAPI document.
+const (
+	ours          = "operation"
+	toolExtension = "x-tool"
+)
 
 // addError describes a code under its status, beside others of that status.
 func addError(to map[string]*huma.Response, code ubl.Code) {
@@ -67,7 +89,7 @@ func addError(to map[string]*huma.Response, code ubl.Code) {
 
 func idempotencyKey() *huma.Param {
 	return &huma.Param{
-		Name: "Idempotency-Key", In: "header",
+		Name: keyHeader, In: "header",
 		Description: "The same key gives the same outcome, within the scope of caller and operation; " +
 			"another body under it is a 409. A client_request_id in the body beats it.",
 		Schema: &huma.Schema{Type: "string", MinLength: new(1), MaxLength: new(128)},
@@ -87,15 +109,22 @@ type reply struct{ Body func(huma.Context) }
 // object to answer with.
 func handle[I any](a *API, o operation, fn func(context.Context, *I) (any, error)) {
 	status := o.status()
-	huma.Register(a.huma, o.describe(status, jsonType[0]), func(ctx context.Context, in *I) (*reply, error) {
-		out, err := fn(ctx, in)
+	write(a, o, func(w http.ResponseWriter, r *http.Request, in *I) {
+		out, err := fn(r.Context(), in)
+		if err != nil {
+			envelope.WriteError(w, r, err)
+			return
+		}
+		answer(w, r, status, out)
+	})
+}
+
+// write adds an operation that huma decodes and validates, and fn answers.
+func write[I any](a *API, o operation, fn func(http.ResponseWriter, *http.Request, *I)) {
+	huma.Register(a.huma, o.describe(o.status(), jsonType[0]), func(_ context.Context, in *I) (*reply, error) {
 		return &reply{Body: func(c huma.Context) {
 			r, w := humachi.Unwrap(c)
-			if err != nil {
-				envelope.WriteError(w, r, err)
-				return
-			}
-			answer(w, r, status, out)
+			fn(w, r, in)
 		}}, nil
 	})
 }
@@ -120,12 +149,27 @@ func (b byHand) Handle(op *huma.Operation, _ func(huma.Context)) { b.a.add(op, b
 
 func (b byHand) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.a.router.ServeHTTP(w, r) }
 
-// add routes an operation; what answers GET answers HEAD.
+// route is an operation with the handler that serves it, guarded.
+type route struct {
+	operation
+	described *huma.Operation
+	handler   http.HandlerFunc
+}
+
+// add puts an operation into the table.
 func (a *API) add(op *huma.Operation, h http.HandlerFunc) {
-	g := guard(op, h)
-	a.router.Method(op.Method, op.Path, g)
-	if op.Method == http.MethodGet {
-		a.router.Method(http.MethodHead, op.Path, g)
+	o := op.Metadata[ours].(operation)
+	if o.slow {
+		h = a.unhurried(h)
+	}
+	a.table = append(a.table, route{o, op, guard(o, op, h)})
+}
+
+// mount routes it; what answers GET answers HEAD.
+func (t route) mount(r chi.Router) {
+	r.Method(t.method, t.path, t.handler)
+	if t.method == http.MethodGet {
+		r.Method(http.MethodHead, t.path, t.handler)
 	}
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -52,10 +53,13 @@ func translate(status int, msg string, errs []error) *ubl.Error {
 		e.Details = map[string]string{}
 	}
 	for _, err := range errs {
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return tooLarge()
+		if cut, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return tooLarge(cut.Limit)
 		}
 		if detail, ok := err.(*huma.ErrorDetail); ok && e.Details != nil {
+			if detail.Message == longContent {
+				return ubl.Errorf(ubl.CodeTooLarge, "the content is longer than %d characters", ubl.MaxContentChars)
+			}
 			e.Details[place(detail)] = detail.Message
 		}
 	}
@@ -67,6 +71,10 @@ func translate(status int, msg string, errs []error) *ubl.Error {
 	}
 	return e
 }
+
+// longContent is what huma says of a document's content that is too long: nothing
+// else has that limit.
+var longContent = fmt.Sprintf(validation.MsgExpectedMaxLength, ubl.MaxContentChars)
 
 // place is huma's location, cut before a name that the sender made up.
 func place(d *huma.ErrorDetail) string {

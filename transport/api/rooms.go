@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -15,7 +16,9 @@ func room(ctx context.Context, r ubl.RoomID) ubl.Name {
 }
 
 type listRoomsInput struct {
-	Details bool `query:"details" doc:"Adds last_seq and last_message where the caller is a member."`
+	Details bool       `query:"details" doc:"Adds last_seq and last_message where the caller is a member."`
+	Cursor  ubl.RoomID `query:"cursor" pattern:"^r:[A-Za-z0-9._-]{1,128}$" doc:"The next_cursor of the page before."`
+	Limit   int        `query:"limit" minimum:"1" maximum:"500" doc:"At most so many; without one, all."`
 }
 
 type roomEntry struct {
@@ -30,19 +33,27 @@ type roomDetails struct {
 }
 
 type roomsAnswer struct {
-	Rooms []roomEntry `json:"rooms"`
+	Rooms      []roomEntry `json:"rooms"`
+	NextCursor *ubl.RoomID `json:"next_cursor"`
 }
 
 func (a *API) listRooms(ctx context.Context, in *listRoomsInput) (any, error) {
 	rooms, err := ubl.Ask[[]ubl.RoomEntry](ctx, a.Asker, home(ctx), ubl.ListRooms{Who: caller(ctx), Details: in.Details})
-	out := roomsAnswer{Rooms: make([]roomEntry, len(rooms))}
-	for i, r := range rooms {
+	if err != nil {
+		return nil, err
+	}
+	part, more := page(rooms, func(r ubl.RoomEntry) ubl.RoomID { return r.RoomID }, in.Cursor, cmp.Or(in.Limit, len(rooms)))
+	out := roomsAnswer{Rooms: make([]roomEntry, len(part))}
+	for i, r := range part {
 		out.Rooms[i] = roomEntry{RoomSummary: r.RoomSummary, Member: r.Member}
 		if in.Details && r.Member {
 			out.Rooms[i].roomDetails = &roomDetails{r.LastSeq, r.LastMessage}
 		}
 	}
-	return out, err
+	if more {
+		out.NextCursor = &part[len(part)-1].RoomID
+	}
+	return out, nil
 }
 
 type createRoomInput struct {

@@ -2,7 +2,8 @@ package api
 
 import "ubl"
 
-// routes is the table of all operations.
+// routes is the table of all operations. Each is a tool as well, named like its
+// act where it is one, but for those that a tool can't be.
 func (a *API) routes() {
 	a.tenantRoutes()
 	a.roomRoutes()
@@ -11,73 +12,78 @@ func (a *API) routes() {
 	a.ledgerRoutes()
 	a.tokenRoutes()
 	a.clusterRoutes()
+	a.workspaceRoutes()
+	a.documentRoutes()
+	a.containerRoutes()
+	a.serverRoutes()
+	a.toolRoutes()
 }
 
 func (a *API) tenantRoutes() {
-	handle(a, operation{method: "GET", path: "/whoami", id: "whoami", tag: "identity", answers: "ubl.api.whoami.v1",
+	handle(a, operation{method: "GET", path: "/whoami", id: "whoami", tool: "user.whoami", tag: "identity", answers: "ubl.api.whoami.v1",
 		summary: "Who the caller is, and what in their tenant"}, a.whoami)
-	handle(a, operation{method: "GET", path: "/tenant", id: "get-tenant", tag: "tenant", answers: "ubl.api.tenant.v1",
+	handle(a, operation{method: "GET", path: "/tenant", id: "get-tenant", tool: "tenant.get", tag: "tenant", answers: "ubl.api.tenant.v1",
 		summary: "The caller's tenant"}, a.getTenant)
-	handle(a, operation{method: "PATCH", path: "/tenant/defaults", id: "set-defaults", tag: "tenant", answers: "ubl.api.tenant.v1",
+	handle(a, operation{method: "PATCH", path: "/tenant/defaults", id: "set-defaults", tool: "tenant.update", tag: "tenant", answers: "ubl.api.tenant.v1",
 		summary: "Change the defaults of rooms to come", more: "Owners of the tenant."}, a.setDefaults)
-	handle(a, operation{method: "GET", path: "/tenant/members", id: "list-tenant-members", tag: "tenant", answers: "ubl.api.members.v1",
+	handle(a, operation{method: "GET", path: "/tenant/members", id: "list-tenant-members", tool: "tenant.member.list", tag: "tenant", answers: "ubl.api.members.v1",
 		summary: "The tenant's members"}, a.listTenantMembers)
-	handle(a, operation{method: "PATCH", path: "/tenant/members/{userId}", id: "set-tenant-member", tag: "tenant", answers: "ubl.api.member.v1",
+	handle(a, operation{method: "PATCH", path: "/tenant/members/{userId}", id: "set-tenant-member", tool: "tenant.member.update", tag: "tenant", answers: "ubl.api.member.v1",
 		summary: "Change a member's role in the tenant", more: "Owners of the tenant."}, a.setTenantMember)
-	handle(a, operation{method: "DELETE", path: "/tenant/members/{userId}", id: "remove-tenant-member", tag: "tenant", answers: "ubl.api.member.v1",
+	handle(a, operation{method: "DELETE", path: "/tenant/members/{userId}", id: "remove-tenant-member", tool: "tenant.member.remove", tag: "tenant", answers: "ubl.api.member.v1",
 		summary: "Shut a member out of the tenant", more: "Owners of the tenant. Answers the entry as it was."}, a.removeTenantMember)
-	handle(a, operation{method: "GET", path: "/agreements", id: "list-agreements", tag: "agreements", answers: "ubl.api.agreements.v1",
-		summary: "The Agreements that the caller is in", more: "By id, without histories; next_cursor is null on the last page."}, a.listAgreements)
-	handle(a, operation{method: "GET", path: "/agreements/{agreementId}", id: "get-agreement", tag: "agreements", answers: "ubl.api.agreement.v1",
+	handle(a, operation{method: "GET", path: "/agreements", id: "list-agreements", tool: "agreement.list", tag: "agreements", answers: "ubl.api.agreements.v1",
+		summary: "The Agreements that the caller may read", more: "Of the tenant, of rooms, containers and tools. By id, without histories; next_cursor is null on the last page."}, a.listAgreements)
+	handle(a, operation{method: "GET", path: "/agreements/{agreementId}", id: "get-agreement", tool: "agreement.get", tag: "agreements", answers: "ubl.api.agreement.v1",
 		summary: "An Agreement with its history", also: []ubl.Code{ubl.CodeNotAMember}}, a.getAgreement)
-	handle(a, operation{method: "POST", path: "/agreements/{agreementId}/end", id: "end-agreement", tag: "agreements", answers: "ubl.api.agreement.v1",
+	handle(a, operation{method: "POST", path: "/agreements/{agreementId}/end", id: "end-agreement", tool: "agreement.end", destroys: true, tag: "agreements", answers: "ubl.api.agreement.v1",
 		summary: "End an Agreement for good", more: "Its owners. Acts under it are refused from then on; the record stays readable."}, a.endAgreement)
 }
 
 func (a *API) roomRoutes() {
-	handle(a, operation{method: "GET", path: "/rooms", id: "list-rooms", tag: "rooms", answers: "ubl.api.rooms.v1",
+	handle(a, operation{method: "GET", path: "/rooms", id: "list-rooms", tool: "messenger.list_rooms", tag: "rooms", answers: "ubl.api.rooms.v1",
 		summary: "Rooms that the caller is a member of or may join"}, a.listRooms)
-	handle(a, operation{method: "POST", path: "/rooms", id: "create-room", tag: "rooms", answers: "ubl.api.room_created.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/rooms", id: "create-room", tool: "room.create", tag: "rooms", answers: "ubl.api.room_created.v1", creates: true,
 		summary: "Make a room, which the caller owns", more: "Its id comes from the name; a taken one is a 409."}, a.createRoom)
-	handle(a, operation{method: "GET", path: "/rooms/{roomId}", id: "get-room", tag: "rooms", answers: "ubl.api.room.v1",
+	handle(a, operation{method: "GET", path: "/rooms/{roomId}", id: "get-room", tool: "room.get", tag: "rooms", answers: "ubl.api.room.v1",
 		summary: "A room's configuration", also: []ubl.Code{ubl.CodeNotAMember}}, a.getRoom)
-	handle(a, operation{method: "PATCH", path: "/rooms/{roomId}/policy", id: "set-room-policy", tag: "rooms", answers: "ubl.api.room.v1",
+	handle(a, operation{method: "PATCH", path: "/rooms/{roomId}/policy", id: "set-room-policy", tool: "room.update", tag: "rooms", answers: "ubl.api.room.v1",
 		summary: "Change a room's policy", more: "Owners of the room.", also: []ubl.Code{ubl.CodeNotAMember}}, a.setRoomPolicy)
 }
 
 func (a *API) memberRoutes() {
 	notIn := []ubl.Code{ubl.CodeNotAMember}
-	handle(a, operation{method: "GET", path: "/rooms/{roomId}/members", id: "list-members", tag: "members", answers: "ubl.api.members.v1",
+	handle(a, operation{method: "GET", path: "/rooms/{roomId}/members", id: "list-members", tool: "room.member.list", tag: "members", answers: "ubl.api.members.v1",
 		summary: "A room's members", also: notIn}, a.listMembers)
-	handle(a, operation{method: "POST", path: "/rooms/{roomId}/members", id: "invite-member", tag: "members", answers: "ubl.api.member.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/rooms/{roomId}/members", id: "invite-member", tool: "room.invite", tag: "members", answers: "ubl.api.member.v1", creates: true,
 		summary: "Add a member of the tenant to a room", more: "Owners of the room. Give either user_id or email.", also: notIn}, a.inviteMember)
-	handle(a, operation{method: "PATCH", path: "/rooms/{roomId}/members/{userId}", id: "set-member", tag: "members", answers: "ubl.api.member.v1",
+	handle(a, operation{method: "PATCH", path: "/rooms/{roomId}/members/{userId}", id: "set-member", tool: "room.member.update", tag: "members", answers: "ubl.api.member.v1",
 		summary: "Change a member's role in a room", more: "Owners of the room.", also: notIn}, a.setMember)
-	handle(a, operation{method: "DELETE", path: "/rooms/{roomId}/members/{userId}", id: "remove-member", tag: "members", answers: "ubl.api.member.v1",
+	handle(a, operation{method: "DELETE", path: "/rooms/{roomId}/members/{userId}", id: "remove-member", tool: "room.remove", tag: "members", answers: "ubl.api.member.v1",
 		summary: "Remove a member from a room", more: "Owners of the room; anyone themselves. Answers the entry as it was.", also: notIn}, a.removeMember)
-	handle(a, operation{method: "POST", path: "/rooms/{roomId}/join", id: "join-room", tag: "members", answers: "ubl.api.member.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/rooms/{roomId}/join", id: "join-room", tool: "room.join", tag: "members", answers: "ubl.api.member.v1", creates: true,
 		summary: "Join a room whose rule lets the caller"}, a.joinRoom)
-	handle(a, operation{method: "POST", path: "/rooms/{roomId}/leave", id: "leave-room", tag: "members", answers: "ubl.api.member.v1",
+	handle(a, operation{method: "POST", path: "/rooms/{roomId}/leave", id: "leave-room", tool: "room.leave", destroys: true, tag: "members", answers: "ubl.api.member.v1",
 		summary: "Leave a room", more: "Answers the entry as it was.", also: notIn}, a.leaveRoom)
 }
 
 func (a *API) messageRoutes() {
 	notIn := []ubl.Code{ubl.CodeNotAMember}
-	direct[sendInput](a, operation{method: "POST", path: "/rooms/{roomId}/messages", id: "send-message", tag: "messages", answers: "ubl.api.message.v1", creates: true,
+	direct[sendInput](a, operation{method: "POST", path: "/rooms/{roomId}/messages", id: "send-message", tool: "messenger.send", tag: "messages", answers: "ubl.api.message.v1", creates: true,
 		summary: "Send a message",
 		more: "The text is at most 8,000 bytes of UTF-8. A repetition under the same key answers the same message. " +
 			"Messages of type system come from acts alone: sending one is forbidden.", also: notIn}, jsonType[0], a.send)
-	direct[historyInput](a, operation{method: "GET", path: "/rooms/{roomId}/history", id: "read-history", tag: "messages", answers: "ubl.api.history.v1",
+	direct[historyInput](a, operation{method: "GET", path: "/rooms/{roomId}/history", id: "read-history", tool: "messenger.history", tag: "messages", answers: "ubl.api.history.v1",
 		summary: "Read a room's messages backwards, page by page",
 		more:    "Each page is oldest first; next_cursor reads the page before and is null at the beginning.", also: notIn}, jsonType[0], a.history)
 }
 
 func (a *API) ledgerRoutes() {
-	handle(a, operation{method: "GET", path: "/receipts/{seq}", id: "get-receipt", tag: "ledger", answers: "ubl.api.receipt_lookup.v1",
+	handle(a, operation{method: "GET", path: "/receipts/{seq}", id: "get-receipt", tool: "receipt.get", tag: "ledger", answers: "ubl.api.receipt_lookup.v1",
 		summary: "The action at a seq with its effect", more: "Either one's seq finds both; seq in the answer is the action's."}, a.getReceipt)
-	handle(a, operation{method: "GET", path: "/ledger/head", id: "get-ledger-head", tag: "ledger", answers: "ubl.api.ledger_head.v1",
+	handle(a, operation{method: "GET", path: "/ledger/head", id: "get-ledger-head", tool: "ledger.head", tag: "ledger", answers: "ubl.api.ledger_head.v1",
 		summary: "How far the tenant's ledger is"}, a.ledgerHead)
-	handle(a, operation{method: "GET", path: "/atoms", id: "read-atoms", tag: "ledger", answers: "ubl.api.atoms.v1",
+	handle(a, operation{method: "GET", path: "/atoms", id: "read-atoms", tool: "ledger.atoms", tag: "ledger", answers: "ubl.api.atoms.v1",
 		summary: "Read the ledger in order", more: "next_cursor is the from of the next page, null at the end."}, a.readAtoms)
 	direct[struct{}](a, operation{method: "GET", path: "/export", id: "export-ledger", tag: "ledger", answers: "ubl.export.line.v1",
 		summary: "The whole ledger as NDJSON, to be verified offline",
@@ -87,23 +93,23 @@ func (a *API) ledgerRoutes() {
 }
 
 func (a *API) tokenRoutes() {
-	handle(a, operation{method: "GET", path: "/service-tokens", id: "list-service-tokens", tag: "tokens", answers: "ubl.api.service_tokens.v1",
+	handle(a, operation{method: "GET", path: "/service-tokens", id: "list-service-tokens", tool: "token.list", tag: "tokens", answers: "ubl.api.service_tokens.v1",
 		summary: "The tenant's service tokens", more: "Owners of the tenant."}, a.listServiceTokens)
-	handle(a, operation{method: "POST", path: "/service-tokens", id: "create-service-token", tag: "tokens", answers: "ubl.api.service_token_created.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/service-tokens", id: "create-service-token", tool: "token.create", tag: "tokens", answers: "ubl.api.service_token_created.v1", creates: true,
 		summary: "Make a service token",
 		more: "Owners of the tenant. The secret is in this answer and nowhere else, only its hash is kept: a repetition under " +
 			"the same key answers the same token with a null secret. One whose secret was lost is revoked and made anew."}, a.createServiceToken)
-	handle(a, operation{method: "DELETE", path: "/service-tokens/{clientId}", id: "revoke-service-token", tag: "tokens", answers: "ubl.api.service_token.v1",
+	handle(a, operation{method: "DELETE", path: "/service-tokens/{clientId}", id: "revoke-service-token", tool: "token.revoke", tag: "tokens", answers: "ubl.api.service_token.v1",
 		summary: "Revoke a service token", more: "Owners of the tenant."}, a.revokeServiceToken)
-	handle(a, operation{method: "DELETE", path: "/tokens/{jti}", id: "revoke-token", tag: "tokens", answers: "ubl.api.token_revoked.v1",
+	handle(a, operation{method: "DELETE", path: "/tokens/{jti}", id: "revoke-token", tool: "platform.token.revoke", tag: "tokens", answers: "ubl.api.token_revoked.v1",
 		summary: "Revoke a bearer token of the platform", more: "Anyone their own; owners of tenant 0 any."}, a.revokeToken)
 }
 
 func (a *API) clusterRoutes() {
-	handle(a, operation{method: "GET", path: "/platform/cluster", id: "get-cluster", tag: "platform", answers: "ubl.api.cluster.v1",
+	handle(a, operation{method: "GET", path: "/platform/cluster", id: "get-cluster", tool: "platform.cluster.get", tag: "platform", answers: "ubl.api.cluster.v1",
 		summary: "How the nodes and partitions stand",
 		more:    "Owners of tenant 0. A server without a cluster answers as its only node."}, a.clusterStatus)
-	handle(a, operation{method: "DELETE", path: "/platform/cluster/nodes/{nodeId}", id: "remove-node", tag: "platform", answers: "ubl.api.node_removed.v1",
+	handle(a, operation{method: "DELETE", path: "/platform/cluster/nodes/{nodeId}", id: "remove-node", tool: "platform.node.remove", tag: "platform", answers: "ubl.api.node_removed.v1",
 		summary: "Take a node out of the cluster for good",
 		more: "Owners of tenant 0. Its partitions move to other nodes, one change at a time, which the cluster's status shows. " +
 			"The last node can't be removed."}, a.removeNode)

@@ -9,24 +9,54 @@ import (
 
 // entry is a caller's way into their tenant: still to be taken, or behind them.
 type entry struct {
-	mu   sync.Mutex
-	in   *ubl.Enter // nil once the tenant has let them in
-	ask  ubl.Asker
-	role ubl.Role
+	mu     sync.Mutex
+	in     *ubl.Enter // nil where nobody has to be asked
+	ask    ubl.Asker
+	inside bool // the tenant has let them in
+	role   ubl.Role
 }
 
 // Enters says that the caller's tenant has yet to let them in, and whom to ask.
-func (c *Caller) Enters(in ubl.Enter, ask ubl.Asker) { c.in, c.ask = &in, ask }
+func (c *Caller) Enters(in ubl.Enter, ask ubl.Asker) { c.in, c.ask, c.inside = &in, ask, false }
 
 // Let says that it has, with which role.
-func (c *Caller) Let(role ubl.Role) { c.in, c.role = nil, role }
+func (c *Caller) Let(role ubl.Role) { c.inside, c.role = true, role }
+
+// outside reports whether the way is still to be taken.
+func (e *entry) outside() bool { return e.in != nil && !e.inside }
+
+// Uses says which tool the request is about to use, so that the tenant lets the
+// caller in for that. Once they are in, it changes nothing.
+func (c *Caller) Uses(tool string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.outside() {
+		c.in.Tool = tool
+	}
+}
+
+// Anew is the same caller at the door again, for one of several acts in a
+// request: the tenant decides on each tool. Act is as in [ubl.Enter].
+func (c *Caller) Anew(act bool) *Caller {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	again := &Caller{Identity: c.Identity, ExpiresAt: c.ExpiresAt, Revoked: c.Revoked}
+	if c.in == nil {
+		again.Let(c.role)
+		return again
+	}
+	in := *c.in
+	in.Act, in.Tool = act, ""
+	again.Enters(in, c.ask)
+	return again
+}
 
 // Enter has the tenant let the caller in, where it hasn't yet, and tells their
 // role in it.
 func (c *Caller) Enter(ctx context.Context) (ubl.Role, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.in == nil {
+	if !c.outside() {
 		return c.role, nil
 	}
 	entered, err := ubl.Ask[*ubl.Entered](ctx, c.ask, ubl.TenantName(c.in.Who.TenantID), *c.in)
@@ -51,7 +81,7 @@ func (e entering) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, e
 		return e.v.Ask(ctx, to, cmd)
 	}
 	c.mu.Lock()
-	if c.in == nil {
+	if !c.outside() {
 		c.mu.Unlock()
 		return e.v.Ask(ctx, to, cmd)
 	}

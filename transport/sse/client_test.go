@@ -76,6 +76,7 @@ func handler(hub *sse.Hub, caller func(*http.Request) *envelope.Caller) http.Han
 	})
 	r.Get("/api/events/rooms/{roomId}", hub.Room)
 	r.Get("/api/events", hub.Tenant)
+	r.Get("/api/portal/logs/live", hub.Calls)
 	return r
 }
 

@@ -1,5 +1,7 @@
-// Package sse is the live streams: GET /api/events/rooms/{roomId} for one room
-// and GET /api/events for all rooms of the caller, as Server-Sent Events.
+// Package sse is the live streams: GET /api/events/rooms/{roomId} for one room,
+// GET /api/events for all rooms of the caller, and GET /api/portal/logs/live for
+// the portal's log, as Server-Sent Events. What follows is about the first two;
+// the log's stream has no history behind it (see [Hub.Calls]).
 //
 // # Data and owners
 //

@@ -130,7 +130,7 @@ func callerOf(r *http.Request) (*envelope.Caller, error) {
 
 // serve opens a stream and runs it to its end.
 func (h *Hub) serve(w http.ResponseWriter, r *http.Request, c *envelope.Caller, from *int64, s source) {
-	l := &listener{hub: h, caller: c, source: s, wake: make(chan struct{}, 1)}
+	l := &listener{hub: h, caller: c, presence: s, source: s, wake: make(chan struct{}, 1)}
 	if err := h.admit(l); err != nil {
 		envelope.WriteError(w, r, err)
 		return
@@ -146,15 +146,20 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request, c *envelope.Caller, 
 		return
 	}
 	l.place = place{pos: at.pos, at: -1}
-	if err := l.out.start(at.first); err != nil {
-		why = l.reason(r.Context(), err)
-		return
+	why = l.carry(r.Context(), at.first, l.advance)
+}
+
+// carry runs an open stream to its end, and says why it ended.
+func (l *listener) carry(ctx context.Context, first []byte, step stepper) Reason {
+	if err := l.out.start(first); err != nil {
+		return l.reason(ctx, err)
 	}
-	why = l.run(r.Context())
+	why := l.run(ctx, step)
 	if why != EndedClient && why != EndedSlow {
 		l.out.end()
 	}
-	h.log.DebugContext(r.Context(), "stream ended", "reason", why, "request_id", envelope.RequestOf(r.Context()).ID)
+	l.hub.log.DebugContext(ctx, "stream ended", "reason", why, "request_id", envelope.RequestOf(ctx).ID)
+	return why
 }
 
 // open follows the source's actor and then checks the caller, in this order:

@@ -31,22 +31,27 @@ const (
 	pageAttempts = 10
 )
 
+// presence is what keeps a stream open while nothing happens.
+type presence interface {
+	// check asks whether the caller may still listen.
+	check(ctx context.Context) error
+	// idle is what to send in silence, given the cursor.
+	idle(pos int64) []byte
+}
+
 // source is what one caller's stream of a room and of a tenant differ in.
 // learn and sees may be called at any time, the rest by the listener only.
 type source interface {
+	presence
 	topic() topic
 	// start checks the caller and says where the stream begins, and with what.
 	start(ctx context.Context, from *int64) (begin, error)
 	// replay reads the next page of history after pos.
 	replay(ctx context.Context, pos int64) (replay, error)
-	// check asks whether the caller may still listen.
-	check(ctx context.Context) error
 	// learn takes an event about the caller; false ends the stream.
 	learn(ev *ubl.Event) bool
 	// sees reports whether the caller is shown what happens in the room.
 	sees(ubl.RoomID) bool
-	// idle is what to send in silence, given the cursor.
-	idle(pos int64) []byte
 }
 
 // begin is the start of a stream.
@@ -77,8 +82,9 @@ func (p *replay) add(prefix string, id int64, ev *ubl.Event) {
 type listener struct {
 	hub    *Hub
 	caller *envelope.Caller
-	source source
-	follow *follow
+	presence
+	source source  // nil for what has no history
+	follow *follow // nil likewise
 	out    *output
 
 	place    place
@@ -107,8 +113,11 @@ func (l *listener) poke() {
 	}
 }
 
-// run streams until something ends it.
-func (l *listener) run(ctx context.Context) Reason {
+// stepper sends what is new, and reports whether there was anything.
+type stepper func(ctx context.Context, now time.Time) (moved bool, err error)
+
+// run streams step by step until something ends it.
+func (l *listener) run(ctx context.Context, step stepper) Reason {
 	now := l.hub.now()
 	l.checked = now
 	l.due = l.nextDue(now)
@@ -125,7 +134,7 @@ func (l *listener) run(ctx context.Context) Reason {
 			}
 			continue
 		}
-		moved, err := l.advance(ctx, now)
+		moved, err := step(ctx, now)
 		if err != nil {
 			return l.reason(ctx, err)
 		}
@@ -172,7 +181,7 @@ func (l *listener) tick(ctx context.Context, now time.Time) error {
 		l.checked = now
 	}
 	if now.Sub(l.out.last) >= l.hub.limits.Keepalive {
-		if err := l.out.write(l.source.idle(l.place.pos)); err != nil {
+		if err := l.out.write(l.idle(l.place.pos)); err != nil {
 			return err
 		}
 	}
@@ -204,7 +213,7 @@ func earlier(a, b time.Time) time.Time {
 func (l *listener) recheck(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.hub.limits.AskTimeout)
 	defer cancel()
-	if err := l.source.check(ctx); err != nil && !retryable(err) {
+	if err := l.check(ctx); err != nil && !retryable(err) {
 		return err
 	}
 	return nil

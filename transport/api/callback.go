@@ -1,0 +1,151 @@
+package api
+
+import (
+	"bytes"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// callbackPath is where OAuth providers send users back to. It is open to
+// everyone, because a browser brings no token: the state is the proof.
+const callbackPath = "/portal/callback"
+
+// Limits of what a provider sends along, in bytes: each part, and all of them.
+const (
+	maxPart     = 8 << 10
+	maxCallback = 64 << 10
+)
+
+// consent asks before anything is given away: the link may have been another's.
+var consent = template.Must(template.New("consent").Parse(`<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>UBL</title>
+<h1>Connect {{.ServerID}}?</h1>
+<p>{{or .Email .UserID}} asked UBL to use <b>{{.ServerID}}</b> with the account that you have just signed in to.
+Go on only if that is you.</p>
+<form method="post">
+<input type="hidden" name="state" value="{{.State}}"><input type="hidden" name="code" value="{{.Code}}"><input type="hidden" name="iss" value="{{.Issuer}}">
+<button>Connect</button>
+</form></html>
+`))
+
+const connectedPage = `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>UBL</title>
+<p>You are connected. This window can be closed.</p></html>
+`
+
+// callbackPolicy lets the pages do nothing but send their form back.
+const callbackPolicy = "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// comeBack is what a provider sends a user back with.
+type comeBack struct{ State, Code, Issuer string }
+
+// showConsent takes a user back whom [API.connectServer] sent to a provider, and
+// asks whether it was them who began.
+func (a *API) showConsent(w http.ResponseWriter, r *http.Request) {
+	secureCallback(w.Header())
+	back, err := readCallback(r.URL.RawQuery)
+	if err != nil {
+		envelope.WriteError(w, r, err)
+		return
+	}
+	who, err := a.Portal.Pending(back.State)
+	if err != nil {
+		envelope.WriteError(w, r, err)
+		return
+	}
+	var page bytes.Buffer
+	if err := consent.Execute(&page, struct {
+		*ubl.SigningIn
+		comeBack
+	}{who, back}); err != nil {
+		envelope.WriteError(w, r, err)
+		return
+	}
+	writeBytes(w, "text/html; charset=utf-8", page.Bytes())
+}
+
+// connect is the user's consent.
+func (a *API) connect(w http.ResponseWriter, r *http.Request) {
+	secureCallback(w.Header())
+	var form bytes.Buffer
+	if _, err := form.ReadFrom(http.MaxBytesReader(w, r.Body, maxCallback)); err != nil {
+		envelope.WriteError(w, r, tooLarge(maxCallback))
+		return
+	}
+	back, err := readCallback(form.String())
+	if err == nil {
+		_, err = a.Portal.Callback(r.Context(), back.State, back.Code, back.Issuer)
+	}
+	if err != nil {
+		envelope.WriteError(w, r, err)
+		return
+	}
+	writeBytes(w, "text/html; charset=utf-8", []byte(connectedPage))
+}
+
+// secureCallback keeps the code, which is in the page's address, from everybody
+// else. The form needs an Origin, which no-referrer would take from it.
+func secureCallback(h http.Header) {
+	secure(h)
+	h.Set("Content-Security-Policy", callbackPolicy)
+	h.Set("Referrer-Policy", "same-origin")
+}
+
+// readCallback reads a query or a form. Providers add parameters of their own,
+// which mean nothing here.
+func readCallback(encoded string) (comeBack, error) {
+	q, err := url.ParseQuery(encoded)
+	switch {
+	case err != nil:
+		return comeBack{}, invalid("query", "not well formed")
+	case q.Has("error"):
+		return comeBack{}, ubl.Errorf(ubl.CodeForbidden, "the provider did not let the user in")
+	}
+	for _, name := range []string{"state", "code"} {
+		if !q.Has(name) {
+			return comeBack{}, invalid("query."+name, "missing")
+		}
+	}
+	for _, name := range []string{"state", "code", "iss"} {
+		if len(q[name]) > 1 || len(q.Get(name)) > maxPart {
+			return comeBack{}, invalid("query."+name, "too long, or given more than once")
+		}
+	}
+	return comeBack{q.Get("state"), q.Get("code"), q.Get("iss")}, nil
+}
+
+// describeCallback documents both steps.
+func (a *API) describeCallback() {
+	a.describeCallbackStep(operation{method: http.MethodGet, path: callbackPath, id: "show-consent", tag: "portal",
+		summary: "Where a provider sends a user back to",
+		more:    "Open to everyone: the state, which the server has sealed, names the user and the server of tools. Answers a page that asks for consent."})
+	a.describeCallbackStep(operation{method: http.MethodPost, path: callbackPath, id: "connect", tag: "portal",
+		summary: "The user's consent", more: "The form of the page before. Keeps the user's credentials for the server of tools, sealed."})
+}
+
+func (a *API) describeCallbackStep(o operation) {
+	d := o.describe(http.StatusOK, "text/html")
+	page := &huma.Schema{Type: huma.TypeString}
+	d.Responses[strconv.Itoa(http.StatusOK)].Content["text/html"].Schema = page
+	d.Security = []map[string][]string{}
+	d.Parameters = nil
+	form := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, Required: []string{"state", "code"}}
+	for _, name := range []string{"state", "code", "iss"} {
+		text := &huma.Schema{Type: huma.TypeString}
+		form.Properties[name] = text
+		if o.method == http.MethodGet {
+			d.Parameters = append(d.Parameters, &huma.Param{Name: name, In: "query", Required: name != "iss", Schema: text})
+		}
+	}
+	if o.method == http.MethodPost {
+		d.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/x-www-form-urlencoded": {Schema: form}}}
+	}
+	a.huma.OpenAPI().AddOperation(&d)
+}

@@ -1,0 +1,58 @@
+package api
+
+import (
+	"context"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+type readCallsInput struct {
+	Before int64 `query:"before" minimum:"1" maximum:"9007199254740991" doc:"Reads rows with n below it; without one, the newest."`
+	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50"`
+}
+
+type callsAnswer struct {
+	Calls      []*ubl.Call `json:"calls"`
+	NextBefore *int64      `json:"next_before"`
+}
+
+// readCalls reads the portal's log: owners all of it, others their own calls.
+func (a *API) readCalls(ctx context.Context, in *readCallsInput) (any, error) {
+	owner, err := isOwner(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := ubl.Ask[*ubl.CallPage](ctx, a.Asker, portal(ctx),
+		ubl.ReadCalls{Who: caller(ctx), Owner: owner, Before: in.Before, Limit: in.Limit})
+	if err != nil {
+		return nil, err
+	}
+	return callsAnswer{list(p.Calls), p.Next}, nil
+}
+
+type budgetAnswer struct {
+	Budget *ubl.Budget `json:"budget"`
+}
+
+func (a *API) getBudget(ctx context.Context, _ *struct{}) (any, error) {
+	b, err := ubl.Ask[*ubl.Budget](ctx, a.Asker, portal(ctx), ubl.GetBudget{Who: caller(ctx)})
+	return budgetAnswer{b}, err
+}
+
+type setBudgetInput struct {
+	Body struct {
+		Keyed
+		TokensPerDay      int64 `json:"tokens_per_day" minimum:"0" maximum:"9007199254740991" doc:"Of all models together, counted from midnight UTC; 0 is no bound."`
+		RequestsPerMinute int   `json:"requests_per_minute" minimum:"0" maximum:"100000" doc:"0 is no bound."`
+	}
+}
+
+func (a *API) setBudget(ctx context.Context, in *setBudgetInput) (any, error) {
+	if err := owners(ctx); err != nil {
+		return nil, err
+	}
+	b, err := ubl.Ask[*ubl.Budget](ctx, a.Asker, portal(ctx), ubl.SetBudget{Request: envelope.Command(ctx, in.Body.Key), Owner: true,
+		TokensPerDay: in.Body.TokensPerDay, RequestsPerMinute: in.Body.RequestsPerMinute})
+	return budgetAnswer{b}, err
+}

@@ -1,0 +1,89 @@
+package api
+
+import (
+	"context"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+type listContainersInput struct {
+	Kind string `query:"kind" pattern:"^[a-z0-9_]{1,64}$" doc:"Only those of a kind, as workspace or wallet."`
+}
+
+type containersAnswer struct {
+	Containers []ubl.ContainerSummary `json:"containers"`
+}
+
+func (a *API) listContainers(ctx context.Context, in *listContainersInput) (any, error) {
+	l, err := ubl.Ask[*ubl.ContainerList](ctx, a.Asker, home(ctx),
+		ubl.ListContainers{Request: envelope.Command(ctx, ""), Kind: in.Kind})
+	if err != nil {
+		return nil, err
+	}
+	return containersAnswer{list(l.Containers)}, nil
+}
+
+type createContainerInput struct {
+	Body struct {
+		Keyed
+		Kind    string       `json:"kind" pattern:"^[a-z0-9_]{1,64}$" doc:"A kind that the server knows: workspace, wallet, or container for any other configuration." example:"wallet"`
+		Name    string       `json:"name" minLength:"1" maxLength:"128"`
+		Physics *physicsBody `json:"physics,omitempty" doc:"Other physics than the kind's; the kind container has none of its own and needs them."`
+	}
+}
+
+func (a *API) createContainer(ctx context.Context, in *createContainerInput) (any, error) {
+	return a.makeContainer(ctx, ubl.CreateContainer{Request: envelope.Command(ctx, in.Body.Key),
+		Kind: in.Body.Kind, Name: in.Body.Name, Physics: in.Body.Physics.physics()})
+}
+
+type containerAnswer struct {
+	Container *ubl.Container `json:"container"`
+}
+
+func (a *API) getContainer(ctx context.Context, in *ContainerPath) (any, error) {
+	c, err := ubl.Ask[*ubl.Container](ctx, a.Asker, container(ctx, in.ContainerID), ubl.GetContainer{Who: caller(ctx)})
+	return containerAnswer{c}, err
+}
+
+type transferInput struct {
+	ContainerPath
+	Body struct {
+		Keyed
+		To         ubl.ContainerID `json:"to" pattern:"^[wk]:[A-Za-z0-9._-]{1,128}$"`
+		Amount     int64           `json:"amount,omitempty" minimum:"1" maximum:"1125899906842624" doc:"Credits, out of a container of values."`
+		DocumentID ubl.DocumentID  `json:"document_id,omitempty" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"A document, out of a container of objects."`
+		Title      string          `json:"title,omitempty" minLength:"1" maxLength:"256" doc:"With content: what passes through a transient container, which keeps nothing."`
+		Content    string          `json:"content,omitempty" maxLength:"1000000"`
+	}
+}
+
+func (a *API) transfer(ctx context.Context, in *transferInput) (any, error) {
+	b := &in.Body
+	things := 0
+	for _, given := range []bool{b.Amount > 0, b.DocumentID != "", b.Title != ""} {
+		if given {
+			things++
+		}
+	}
+	if things != 1 || b.Content != "" && b.Title == "" {
+		return nil, invalid("body", "expected an amount, a document_id, or a title with content")
+	}
+	return ubl.Ask[*ubl.TransferResult](ctx, a.Asker, container(ctx, in.ContainerID),
+		ubl.Transfer{Request: envelope.Command(ctx, b.Key), To: b.To, Amount: b.Amount,
+			DocumentID: b.DocumentID, Title: b.Title, Content: b.Content})
+}
+
+type creditsInput struct {
+	ContainerPath
+	Body struct {
+		Keyed
+		Amount int64 `json:"amount" minimum:"1" maximum:"1125899906842624"`
+	}
+}
+
+func (a *API) issueCredits(ctx context.Context, in *creditsInput) (any, error) {
+	return ubl.Ask[*ubl.Balance](ctx, a.Asker, home(ctx),
+		ubl.IssueCredits{Request: envelope.Command(ctx, in.Body.Key), To: in.ContainerID, Amount: in.Body.Amount})
+}

@@ -1,0 +1,118 @@
+package api
+
+import (
+	"context"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// Acts on documents are receipted, looking included: every answer here has the
+// receipt of its own act beside that of the version.
+
+type listDocumentsInput struct {
+	WorkspacePath
+	Cursor ubl.DocumentID `query:"cursor" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"The next_cursor of the page before."`
+	Limit  int            `query:"limit" minimum:"1" maximum:"100" default:"50"`
+}
+
+type documentsAnswer struct {
+	Documents  []*ubl.Document `json:"documents"`
+	NextCursor *ubl.DocumentID `json:"next_cursor"`
+	Receipt    ubl.Receipt     `json:"receipt"`
+}
+
+func (a *API) listDocuments(ctx context.Context, in *listDocumentsInput) (any, error) {
+	l, err := ubl.Ask[*ubl.DocumentList](ctx, a.Asker, container(ctx, in.WorkspaceID),
+		ubl.ListDocuments{Request: envelope.Command(ctx, ""), After: in.Cursor, Limit: in.Limit})
+	if err != nil {
+		return nil, err
+	}
+	out := documentsAnswer{Documents: list(l.Documents), Receipt: l.Receipt}
+	if l.Next != "" {
+		out.NextCursor = &l.Next
+	}
+	return out, nil
+}
+
+type createDocumentInput struct {
+	WorkspacePath
+	Body struct {
+		Keyed
+		Title   string `json:"title" minLength:"1" maxLength:"256"`
+		Content string `json:"content" maxLength:"1000000"`
+	}
+}
+
+func (a *API) createDocument(ctx context.Context, in *createDocumentInput) (any, error) {
+	return ubl.Ask[*ubl.DocumentResult](ctx, a.Asker, container(ctx, in.WorkspaceID),
+		ubl.CreateDocument{Request: envelope.Command(ctx, in.Body.Key), Title: in.Body.Title, Content: in.Body.Content})
+}
+
+type getDocumentInput struct {
+	DocumentPath
+	Version int64 `query:"version" minimum:"1" maximum:"9007199254740991" doc:"A version other than the newest; those of deleted documents stay readable."`
+}
+
+func (a *API) getDocument(ctx context.Context, in *getDocumentInput) (any, error) {
+	return ubl.Ask[*ubl.DocumentResult](ctx, a.Asker, container(ctx, in.WorkspaceID),
+		ubl.GetDocument{Request: envelope.Command(ctx, ""), DocumentID: in.DocumentID, Version: in.Version})
+}
+
+type updateDocumentInput struct {
+	DocumentPath
+	Body struct {
+		Keyed
+		Title     *string `json:"title,omitempty" minLength:"1" maxLength:"256"`
+		Content   *string `json:"content,omitempty" maxLength:"1000000"`
+		IfVersion int64   `json:"if_version,omitempty" minimum:"1" maximum:"9007199254740991" doc:"The version that the caller knows: if another is the newest, the answer is a conflict."`
+	}
+}
+
+func (a *API) updateDocument(ctx context.Context, in *updateDocumentInput) (any, error) {
+	if in.Body.Title == nil && in.Body.Content == nil {
+		return nil, invalid("body", "changes nothing")
+	}
+	return ubl.Ask[*ubl.DocumentResult](ctx, a.Asker, container(ctx, in.WorkspaceID),
+		ubl.UpdateDocument{Request: envelope.Command(ctx, in.Body.Key), DocumentID: in.DocumentID,
+			Title: in.Body.Title, Content: in.Body.Content, IfVersion: in.Body.IfVersion})
+}
+
+func (a *API) deleteDocument(ctx context.Context, in *DocumentPath) (any, error) {
+	return ubl.Ask[*ubl.DocumentResult](ctx, a.Asker, container(ctx, in.WorkspaceID),
+		ubl.DeleteDocument{Request: envelope.Command(ctx, ""), DocumentID: in.DocumentID})
+}
+
+type versionsAnswer struct {
+	Versions []*ubl.Document `json:"versions"`
+	Receipt  ubl.Receipt     `json:"receipt"`
+}
+
+func (a *API) listVersions(ctx context.Context, in *DocumentPath) (any, error) {
+	l, err := ubl.Ask[*ubl.DocumentList](ctx, a.Asker, container(ctx, in.WorkspaceID),
+		ubl.ListVersions{Request: envelope.Command(ctx, ""), DocumentID: in.DocumentID})
+	if err != nil {
+		return nil, err
+	}
+	return versionsAnswer{list(l.Documents), l.Receipt}, nil
+}
+
+type searchInput struct {
+	WorkspacePath
+	Query string `query:"query" required:"true" minLength:"1" maxLength:"500" doc:"Words that must all be there; a \"phrase\" in quotes, a begin* of a word."`
+	Limit int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
+}
+
+type hitsAnswer struct {
+	Documents []*ubl.DocumentHit `json:"documents"`
+	Receipt   ubl.Receipt        `json:"receipt"`
+}
+
+func (a *API) search(ctx context.Context, in *searchInput) (any, error) {
+	hits, err := ubl.Ask[*ubl.DocumentHits](ctx, a.Asker, container(ctx, in.WorkspaceID),
+		ubl.SearchDocuments{Request: envelope.Command(ctx, ""), Query: in.Query, Limit: in.Limit})
+	if err != nil {
+		return nil, err
+	}
+	return hitsAnswer{list(hits.Documents), hits.Receipt}, nil
+}

@@ -1,0 +1,117 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// tenantDoor is the caller's way into their tenant: it notes with which tool, and
+// then asks the double.
+type tenantDoor struct {
+	*actors
+	closed error
+	taken  []ubl.Enter
+}
+
+func (d *tenantDoor) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	if in, ok := cmd.(ubl.Enter); ok {
+		return d.enter(in)
+	}
+	return d.actors.Ask(ctx, to, cmd)
+}
+
+func (d *tenantDoor) enter(in ubl.Enter) (*ubl.Entered, error) {
+	d.taken = append(d.taken, in)
+	return &ubl.Entered{TenantID: in.Who.TenantID, Role: ubl.RoleOwner}, d.closed
+}
+
+func (d *tenantDoor) Visit(ctx context.Context, in ubl.Enter, to ubl.Name, cmd ubl.Command) (*ubl.Entered, any, error) {
+	entered, err := d.enter(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	answer, err := d.actors.Ask(ctx, to, cmd)
+	return entered, answer, err
+}
+
+// comer is a caller whom their tenant has yet to let in, as the authentication
+// hands them over.
+func (d *tenantDoor) comer(who ubl.Identity, act bool) *envelope.Caller {
+	c := &envelope.Caller{Identity: who}
+	c.Enters(ubl.Enter{Request: ubl.Request{Who: who}, Act: act}, d)
+	return c
+}
+
+// TestEveryOperationNamesItsTool to the tenant, once and before anything else is
+// asked, over HTTP and as a tool; and where the tenant refuses, nobody is asked.
+func TestEveryOperationNamesItsTool(t *testing.T) {
+	s := newServer(t)
+	door := &tenantDoor{actors: s.actors}
+	s.api.Asker = envelope.Entering(door)
+	for i := range s.api.table {
+		tab := &s.api.table[i]
+		who := ana
+		if strings.HasPrefix(tab.path, "/platform/") {
+			who = root
+		}
+		query, body := queries[tab.id], bodies[tab.method+" /api"+tab.path]
+		overHTTP := func() int {
+			r := httptest.NewRequest(tab.method, places.Replace("/api"+tab.path)+"?"+query, strings.NewReader(body))
+			if body != "" {
+				r.Header.Set("Content-Type", "application/json")
+			}
+			c := door.comer(who, tab.method != http.MethodGet)
+			return s.serve(r.WithContext(envelope.WithCaller(r.Context(), c))).Code
+		}
+		asTool := func() int {
+			if tab.tool == "" {
+				return overHTTP()
+			}
+			// An MCP request is a POST, whatever the tool does.
+			_, err := s.act(t, tab.tool).Do(acting(door.comer(who, true)), argumentsOf(t, tab, query, body))
+			if err != nil {
+				return ubl.CodeOf(err).Status()
+			}
+			return http.StatusOK
+		}
+		for way, do := range map[string]func() int{"over HTTP": overHTTP, "as a tool": asTool} {
+			door.taken, door.closed = nil, nil
+			if code := do(); code >= 400 {
+				t.Errorf("%s %s is answered %d", tab.id, way, code)
+			}
+			if len(door.taken) != 1 || door.taken[0].Tool != tab.tool || door.taken[0].External || door.taken[0].Act != (tab.method != http.MethodGet) {
+				t.Errorf("%s %s: the tenant heard %+v", tab.id, way, door.taken)
+			}
+			s.takeAsked()
+			door.closed = ubl.Errorf(ubl.CodeRateLimited, "too often")
+			if code := do(); code != http.StatusTooManyRequests {
+				t.Errorf("%s %s is answered %d where the tenant refuses", tab.id, way, code)
+			}
+			if asked := s.takeAsked(); len(asked) > 0 {
+				t.Errorf("%s %s asked %q in spite of the tenant", tab.id, way, asked)
+			}
+		}
+	}
+}
+
+// TestOwnersOnly: nobody else reaches the portal's settings.
+func TestOwnersOnly(t *testing.T) {
+	s := newServer(t)
+	for _, request := range []string{"POST /api/portal/servers", "PATCH /api/portal/servers/{serverId}", "DELETE /api/portal/servers/{serverId}",
+		"POST /api/portal/servers/{serverId}/sync", "POST /api/portal/discover", "GET /api/portal/tools", "POST /api/portal/tools/{tool}/approve", "PATCH /api/portal/budget"} {
+		method, target, _ := strings.Cut(request, " ")
+		r := httptest.NewRequest(method, places.Replace(target), strings.NewReader(bodies[request]))
+		r.Header.Set("Content-Type", "application/json")
+		s.expect(t, request, s.serve(as(r, ana)), ubl.CodeForbidden)
+	}
+	w := s.serve(as(httptest.NewRequest("GET", "/api/portal/logs", nil), ana))
+	if asked := s.takeAsked(); w.Code != http.StatusOK || len(asked) != 1 || !strings.Contains(asked[0], "Owner:false") {
+		t.Errorf("a member's log is answered %d after %q", w.Code, asked)
+	}
+}

@@ -1,0 +1,160 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"ubl"
+	"ubl/office"
+	external "ubl/portal"
+	"ubl/test/harness"
+	"ubl/transport/envelope"
+)
+
+// The services that the product puts behind the API.
+var (
+	_ Office = (*office.Office)(nil)
+	_ Portal = (*external.Portal)(nil)
+)
+
+// visiting lets callers in and asks, as a node does.
+type visiting struct{ *harness.House }
+
+func (v visiting) Visit(ctx context.Context, in ubl.Enter, to ubl.Name, cmd ubl.Command) (*ubl.Entered, any, error) {
+	entered, err := ubl.Ask[*ubl.Entered](ctx, v, ubl.TenantName(in.Who.TenantID), in)
+	if err != nil {
+		return nil, nil, err
+	}
+	answer, err := v.Ask(ctx, to, cmd)
+	return entered, answer, err
+}
+
+// days of two people in one tenant: who asks what, with which body, is answered
+// how, and what of the answer is kept under a name for later.
+const days = `
+ana GET    /workspaces | 200
+bob POST   /workspaces/w:general/documents {"title":"Plan","content":"All of the plan","client_request_id":"k1"} | 201 document.document_id {doc}
+bob PATCH  /workspaces/w:general/documents/{doc} {"content":"More of the plan","if_version":1} | 200
+bob PATCH  /workspaces/w:general/documents/{doc} {"content":"Even more","if_version":1} | 409
+ana GET    /workspaces/w:general/documents | 200
+ana GET    /workspaces/w:general/documents/{doc} | 200
+ana GET    /workspaces/w:general/documents/{doc}?version=1 | 200
+ana GET    /workspaces/w:general/documents/{doc}/versions | 200
+ana GET    /workspaces/w:general/search?query=plan | 200
+ana GET    /workspaces/w:general/documents/d:none | 200
+ana POST   /workspaces {"name":"Private","physics":{"fungibility":"versioned","topology":"objects","permeability":"gated","execution":"sandboxed"}} | 201
+bob GET    /workspaces/w:private/documents | 404
+bob GET    /agreements/a:workspace:w:private | 404
+ana POST   /containers/w:private/members {"email":"bob@acme.com"} | 201
+bob GET    /workspaces/w:private/documents | 200
+bob POST   /containers/w:private/leave | 200
+ana POST   /containers/w:general/transfer {"to":"w:private","document_id":"{doc}"} | 200
+ana POST   /containers {"kind":"wallet","name":"Cash"} | 201
+ana POST   /containers {"kind":"wallet","name":"Till"} | 201
+ana POST   /containers/k:cash/credits {"amount":100,"client_request_id":"k2"} | 201
+bob POST   /containers/k:cash/credits {"amount":100} | 403
+ana POST   /containers/k:cash/transfer {"to":"k:till","amount":30,"client_request_id":"k3"} | 200
+ana POST   /containers/k:cash/transfer {"to":"k:till","amount":300} | 409
+ana GET    /containers/k:cash | 200
+ana GET    /containers/k:cash/members | 200
+ana GET    /containers | 200
+ana GET    /agreements | 200
+ana GET    /agreements/a:wallet:k:cash | 200
+ana GET    /agreements/a:workspace:k:cash | 404
+ana POST   /agreements/a:workspace:k:cash/end | 404
+ana PUT    /portal/tools/office.document.create/access {"allowed":false,"client_request_id":"k4"} | 200
+bob POST   /workspaces/w:general/documents {"title":"Plan","content":""} | 403
+ana GET    /agreements/a:tool:office.document.create | 200
+bob GET    /agreements | 200
+ana DELETE /workspaces/w:general/documents/{doc} | 200
+ana GET    /portal/servers | 200
+ana GET    /portal/logs | 200
+bob GET    /portal/logs | 200
+ana PATCH  /portal/budget {"tokens_per_day":1000,"requests_per_minute":10,"client_request_id":"k5"} | 200
+bob PATCH  /portal/budget {"tokens_per_day":0,"requests_per_minute":0} | 403
+ana GET    /portal/budget | 200
+ana GET    /atoms?limit=500 | 200
+`
+
+// TestTheRealHouse asks real actors over HTTP: what they answer is as the schemas
+// promise, a repetition under its key answers the same, what a ToolAccess closes
+// is closed over HTTP too, and the ledger that comes of it verifies.
+func TestTheRealHouse(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	s := newServer(t)
+	s.api.Asker = envelope.Entering(visiting{h})
+	c := newContract(t, s)
+	people := map[string]ubl.Identity{"ana": harness.User("ana@acme.com"), "bob": harness.User("bob@acme.com")}
+	h.Enter(people["ana"])
+	known := map[string]string{}
+	for line := range strings.Lines(strings.TrimSpace(days)) {
+		for name, value := range known {
+			line = strings.ReplaceAll(line, name, value)
+		}
+		request, want, _ := strings.Cut(strings.TrimSpace(line), " | ")
+		words := append(strings.Fields(request), "") // bodies have blanks in their texts alone
+		body := strings.Join(words[3:], " ")
+		answer := s.askHouse(t, c, h, people[words[0]], words[1], "/api"+words[2], strings.TrimSpace(body))
+		wanted := append(strings.Fields(want), "", "")
+		if status := strconv.Itoa(answer.Code); status != wanted[0] {
+			t.Fatalf("%s\nanswered %s %s", line, status, answer.Body)
+		}
+		if wanted[1] != "" {
+			known[wanted[2]] = find(t, answer.Body.String(), wanted[1])
+		}
+	}
+	h.VerifyLedger("t:acme.com")
+}
+
+// askHouse asks, and asks again where the body holds a key.
+func (s *server) askHouse(t *testing.T, c *contract, h *harness.House, who ubl.Identity, method, target, body string) *httptest.ResponseRecorder {
+	t.Helper()
+	w := s.enterHouse(h, who, method, target, body)
+	c.check(t, s, method, target, w)
+	if strings.Contains(body, keyArgument) {
+		again := s.enterHouse(h, who, method, target, body)
+		if once, twice := withoutMeta(t, w.Body.String()), withoutMeta(t, again.Body.String()); once != twice {
+			t.Errorf("%s %s %s\nanswered first %s\nand then %s", method, target, body, once, twice)
+		}
+	}
+	return w
+}
+
+// enterHouse sends a request of a caller whom their tenant has yet to let in.
+func (s *server) enterHouse(h *harness.House, who ubl.Identity, method, target, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	req := h.Request(who)
+	caller := &envelope.Caller{Identity: who}
+	caller.Enters(ubl.Enter{Request: req, Act: method != "GET"}, h)
+	ctx := envelope.WithCaller(r.Context(), caller)
+	ctx = envelope.WithRequest(ctx, &envelope.Request{ID: req.ID, Key: req.Key, At: ubl.TimeOf(h.Clock.Now())})
+	w := httptest.NewRecorder()
+	s.router.ServeHTTP(w, r.WithContext(ctx))
+	return w
+}
+
+// withoutMeta is an answer without what every request has of its own.
+func withoutMeta(t *testing.T, answer string) string {
+	t.Helper()
+	m := parse([]byte(answer))
+	delete(m, "request_id")
+	delete(m, "server_time")
+	return string(must(json.Marshal(m)))
+}
+
+// find is the text at a path of member names.
+func find(t *testing.T, answer, path string) string {
+	t.Helper()
+	var at any = parse([]byte(answer))
+	for name := range strings.SplitSeq(path, ".") {
+		at = at.(map[string]any)[name]
+	}
+	return at.(string)
+}

@@ -1,0 +1,132 @@
+package api
+
+import (
+	"context"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// portal addresses the Portal actor of the caller's tenant.
+func portal(ctx context.Context) ubl.Name { return ubl.PortalName(caller(ctx).TenantID) }
+
+type serversAnswer struct {
+	Servers []*ubl.Server `json:"servers"`
+}
+
+func (a *API) listServers(ctx context.Context, _ *struct{}) (any, error) {
+	s, err := ubl.Ask[[]*ubl.Server](ctx, a.Asker, portal(ctx), ubl.ListServers{Who: caller(ctx)})
+	return serversAnswer{list(s)}, err
+}
+
+type addServerInput struct {
+	Body struct {
+		Keyed
+		ServerID     string   `json:"server_id" pattern:"^[a-z0-9][a-z0-9-]{0,31}$" doc:"Stands before the names of its tools: server_id.tool." example:"weather"`
+		Name         string   `json:"name" minLength:"1" maxLength:"128"`
+		URL          string   `json:"url" minLength:"1" maxLength:"2048" doc:"Where it serves streamable HTTP." example:"https://mcp.example.com/mcp"`
+		Auth         string   `json:"auth,omitempty" enum:"none,header,client_credentials,authorization_code" default:"none" doc:"How it learns who is calling: not at all, by a fixed header, by OAuth for the tenant, or by OAuth for each user."`
+		Header       string   `json:"header,omitempty" minLength:"1" maxLength:"128" pattern:"^[A-Za-z0-9-]+$" doc:"The name of the fixed header; its value is the secret." example:"Authorization"`
+		Secret       string   `json:"secret,omitempty" maxLength:"8192" doc:"The header's value, or the OAuth client's secret. It is sealed and never shown."`
+		TokenURL     string   `json:"token_url,omitempty" maxLength:"2048" doc:"OAuth's, where it can't be discovered."`
+		AuthorizeURL string   `json:"authorize_url,omitempty" maxLength:"2048" doc:"OAuth's, where it can't be discovered."`
+		ClientID     string   `json:"client_id,omitempty" maxLength:"256" doc:"OAuth's; one is registered where the server lets it."`
+		Scopes       []string `json:"scopes,omitempty" maxItems:"50" minLength:"1" maxLength:"256" nullable:"false"`
+	}
+}
+
+type serverAnswer struct {
+	Server *ubl.Server `json:"server"`
+}
+
+func (a *API) addServer(ctx context.Context, in *addServerInput) (any, error) {
+	b := &in.Body
+	if err := ubl.CheckName(b.Name); err != nil {
+		return nil, err
+	}
+	if err := owners(ctx); err != nil {
+		return nil, err
+	}
+	s, err := a.Portal.Add(ctx, envelope.Command(ctx, b.Key), true, ubl.Server{ServerID: b.ServerID, Name: b.Name, URL: b.URL, Auth: b.Auth,
+		Header: b.Header, TokenURL: b.TokenURL, AuthorizeURL: b.AuthorizeURL, ClientID: b.ClientID, Scopes: b.Scopes}, b.Secret)
+	return serverAnswer{s}, err
+}
+
+type updateServerInput struct {
+	ServerPath
+	Body struct {
+		Keyed
+		Name     *string `json:"name,omitempty" minLength:"1" maxLength:"128"`
+		URL      *string `json:"url,omitempty" minLength:"1" maxLength:"2048"`
+		Disabled *bool   `json:"disabled,omitempty" doc:"A disabled server is hidden with its tools, and never asked."`
+		Secret   *string `json:"secret,omitempty" maxLength:"8192" doc:"Replaces the secret; an empty one forgets it."`
+	}
+}
+
+func (a *API) updateServer(ctx context.Context, in *updateServerInput) (any, error) {
+	patch := ubl.ServerPatch{Name: in.Body.Name, URL: in.Body.URL, Disabled: in.Body.Disabled}
+	if patch.Name == nil && patch.URL == nil && patch.Disabled == nil && in.Body.Secret == nil {
+		return nil, invalid("body", "changes nothing")
+	}
+	if patch.Name != nil {
+		if err := ubl.CheckName(*patch.Name); err != nil {
+			return nil, err
+		}
+	}
+	if err := owners(ctx); err != nil {
+		return nil, err
+	}
+	s, err := a.Portal.Update(ctx, envelope.Command(ctx, in.Body.Key), true, in.ServerID, patch, in.Body.Secret)
+	return serverAnswer{s}, err
+}
+
+func (a *API) removeServer(ctx context.Context, in *ServerPath) (any, error) {
+	if err := owners(ctx); err != nil {
+		return nil, err
+	}
+	s, err := a.Portal.Remove(ctx, envelope.Command(ctx, ""), true, in.ServerID)
+	return serverAnswer{s}, err
+}
+
+type serverActInput struct {
+	ServerPath
+	KeyInput
+}
+
+func (a *API) syncServer(ctx context.Context, in *serverActInput) (any, error) {
+	if err := owners(ctx); err != nil {
+		return nil, err
+	}
+	s, err := a.Portal.Sync(ctx, envelope.Command(ctx, in.key()), true, in.ServerID)
+	return serverAnswer{s}, err
+}
+
+type connectAnswer struct {
+	URL string `json:"url"`
+}
+
+func (a *API) connectServer(ctx context.Context, in *ServerPath) (any, error) {
+	if err := enter(ctx); err != nil {
+		return nil, err
+	}
+	url, err := a.Portal.Connect(ctx, caller(ctx), in.ServerID)
+	return connectAnswer{url}, err
+}
+
+type discoverInput struct {
+	Body struct {
+		RegistryURL string `json:"registry_url" minLength:"1" maxLength:"2048" doc:"Of an MCP Registry." example:"https://registry.modelcontextprotocol.io"`
+	}
+}
+
+type discoveredAnswer struct {
+	Servers []*ubl.RegistryServer `json:"servers"`
+}
+
+func (a *API) discover(ctx context.Context, in *discoverInput) (any, error) {
+	if err := owners(ctx); err != nil {
+		return nil, err
+	}
+	s, err := a.Portal.Discover(ctx, caller(ctx), true, in.Body.RegistryURL)
+	return discoveredAnswer{list(s)}, err
+}

@@ -1,0 +1,89 @@
+package api
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// timed is a response writer that notes its deadlines, in order with what it writes.
+type timed struct {
+	*httptest.ResponseRecorder
+	events []string
+}
+
+func (d *timed) SetWriteDeadline(t time.Time) error {
+	if t.IsZero() {
+		d.events = append(d.events, "none")
+	} else {
+		d.events = append(d.events, t.Sub(now.Std()).String())
+	}
+	return nil
+}
+
+func (d *timed) Write(p []byte) (int, error) {
+	d.events = append(d.events, "answer")
+	return d.ResponseRecorder.Write(p)
+}
+
+// TestSlowOperationsHaveTime: no deadline runs while somebody else is waited for,
+// and each piece of the answer has one of its own.
+func TestSlowOperationsHaveTime(t *testing.T) {
+	s := newServer(t)
+	const stream = "none, 1m0s, answer, 1m0s, answer, 1m0s, answer"
+	for _, test := range []struct{ request, accept, want string }{
+		{"POST /api/workspaces/{workspaceId}/complete", "", "none, 1m0s, answer"},
+		{"POST /api/workspaces/{workspaceId}/complete", "text/event-stream", stream},
+		{"POST /api/portal/tools/{tool}/call", "", "none, 1m0s, answer"},
+		{"POST /api/portal/servers/{serverId}/connect", "", "none, 1m0s, answer"},
+		{"POST /api/rooms", "", "answer"},
+	} {
+		method, target, _ := strings.Cut(test.request, " ")
+		r := httptest.NewRequest(method, places.Replace(target), strings.NewReader(bodies[test.request]))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", test.accept)
+		w := &timed{ResponseRecorder: httptest.NewRecorder()}
+		ctx := envelope.WithCaller(r.Context(), let(&envelope.Caller{Identity: ana}, ubl.RoleOwner))
+		s.router.ServeHTTP(w, r.WithContext(ctx))
+		if got := strings.Join(w.events, ", "); w.Code >= 400 || got != test.want {
+			t.Errorf("%s, accepting %q: answered %d after: %s\nwant: %s", test.request, test.accept, w.Code, got, test.want)
+		}
+	}
+}
+
+// TestLargeBodies: documents have room for a million characters of any kind, and
+// what is too long is too large and not invalid.
+func TestLargeBodies(t *testing.T) {
+	const documents, history = "/api/workspaces/w:general/documents", "/api/workspaces/w:general/documents/d:1"
+	wide := strings.Repeat("😀", ubl.MaxContentChars)
+	s := newServer(t)
+	s.api.Asker = instant{&ubl.DocumentResult{Document: document(1, ""), Receipt: receipt}}
+	for _, test := range []struct {
+		what, method, target, body string
+		code                       int
+	}{
+		{"a million characters of four bytes", "POST", documents, `{"title":"T","content":"` + wide + `"}`, http.StatusCreated},
+		{"one more", "POST", documents, `{"title":"T","content":"` + wide + `x"}`, http.StatusRequestEntityTooLarge},
+		{"one more in the next version", "PATCH", history, `{"content":"` + wide + `x"}`, http.StatusRequestEntityTooLarge},
+		{"one more to pass through", "POST", "/api/containers/k:x/transfer", `{"to":"w:general","title":"T","content":"` + wide + `x"}`, http.StatusRequestEntityTooLarge},
+		{"a body of 8 MiB and more", "POST", documents, `{"title":"T","content":"` + strings.Repeat("x", maxLargeBody) + `"}`, http.StatusRequestEntityTooLarge},
+		{"a title that is too long", "POST", documents, `{"title":"` + strings.Repeat("x", 257) + `","content":""}`, http.StatusBadRequest},
+		{"a body of 2 MiB elsewhere", "POST", "/api/rooms", `{"name":"` + strings.Repeat("x", 2<<20) + `"}`, http.StatusRequestEntityTooLarge},
+	} {
+		for _, chunked := range []bool{false, true} {
+			r := httptest.NewRequest(test.method, test.target, bytes.NewReader([]byte(test.body)))
+			if r.Header.Set("Content-Type", "application/json"); chunked {
+				r.ContentLength = -1
+			}
+			if w := s.serve(as(r, ana)); w.Code != test.code || w.Body.Len() > 5000 {
+				t.Errorf("%s, chunked %t: answered %d %.300s, want %d", test.what, chunked, w.Code, w.Body, test.code)
+			}
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+type listToolsInput struct {
+	Cursor string `query:"cursor" pattern:"^[A-Za-z0-9_.-]{1,128}$" doc:"The next_cursor of the page before."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
+}
+
+type toolsAnswer struct {
+	Tools      []*ubl.ToolListing `json:"tools"`
+	NextCursor *string            `json:"next_cursor"`
+}
+
+// listTools lists external tools with the definitions that were pinned or are
+// held, and our own, each with who may use it.
+func (a *API) listTools(ctx context.Context, in *listToolsInput) (any, error) {
+	if err := owners(ctx); err != nil {
+		return nil, err
+	}
+	tools, err := a.Portal.Listing(ctx, caller(ctx), true)
+	if err != nil {
+		return nil, err
+	}
+	records, err := ubl.Ask[[]*ubl.ToolAccess](ctx, a.Asker, home(ctx), ubl.ListToolAccess{Who: caller(ctx)})
+	if err != nil {
+		return nil, err
+	}
+	tools = append(a.ownTools(records), tools...)
+	slices.SortFunc(tools, func(x, y *ubl.ToolListing) int { return strings.Compare(x.Tool, y.Tool) })
+	part, more := page(tools, func(t *ubl.ToolListing) string { return t.Tool }, in.Cursor, in.Limit)
+	out := toolsAnswer{Tools: list(part)}
+	if more {
+		out.NextCursor = &part[len(part)-1].Tool
+	}
+	return out, nil
+}
+
+// ownTools lists the server's own, with the records about them.
+func (a *API) ownTools(records []*ubl.ToolAccess) []*ubl.ToolListing {
+	access := map[string]*ubl.ToolAccess{}
+	for _, r := range records {
+		access[r.Tool] = r
+	}
+	var out []*ubl.ToolListing
+	for _, t := range a.table {
+		if t.tool != "" {
+			own := ubl.PortalTool{Tool: t.tool, ServerID: ubl.OwnServer, Upstream: t.tool}
+			out = append(out, &ubl.ToolListing{PortalTool: own, Access: access[t.tool]})
+		}
+	}
+	return out
+}
+
+type setToolAccessInput struct {
+	ToolPath
+	Body struct {
+		Keyed
+		Allowed   bool         `json:"allowed" doc:"Whether anyone may use the tool at all."`
+		Users     []ubl.UserID `json:"users,omitempty" maxItems:"1000" pattern:"^u:[A-Za-z0-9._-]{1,256}$" nullable:"false" doc:"Narrows it to those; with groups, to either. Neither is everyone in the tenant."`
+		Groups    []string     `json:"groups,omitempty" maxItems:"100" minLength:"1" maxLength:"128" nullable:"false" doc:"Groups that callers' identity providers vouch for."`
+		PerMinute int          `json:"per_minute,omitempty" minimum:"0" maximum:"100000" doc:"At most so many calls of one caller; 0 is no bound."`
+	}
+}
+
+type toolAccessAnswer struct {
+	Access *ubl.ToolAccess `json:"access"`
+}
+
+func (a *API) setToolAccess(ctx context.Context, in *setToolAccessInput) (any, error) {
+	t, err := ubl.Ask[*ubl.ToolAccess](ctx, a.Asker, home(ctx), ubl.SetToolAccess{Request: envelope.Command(ctx, in.Body.Key),
+		Tool: in.Tool, Allowed: in.Body.Allowed, Users: in.Body.Users, Groups: in.Body.Groups, PerMinute: in.Body.PerMinute})
+	return toolAccessAnswer{t}, err
+}
+
+type approveToolInput struct {
+	ToolPath
+	Body struct {
+		Keyed
+		Hash string `json:"hash" pattern:"^b:[0-9a-f]{64}$" doc:"The held_hash of the definition that was looked at: another one that came since stays held."`
+	}
+}
+
+type portalToolAnswer struct {
+	Tool *ubl.PortalTool `json:"tool"`
+}
+
+func (a *API) approveTool(ctx context.Context, in *approveToolInput) (any, error) {
+	if err := owners(ctx); err != nil {
+		return nil, err
+	}
+	t, err := a.Portal.Approve(ctx, envelope.Command(ctx, in.Body.Key), true, in.Tool, in.Body.Hash)
+	return portalToolAnswer{t}, err
+}
+
+type callToolInput struct {
+	ToolPath
+	Body struct {
+		Keyed
+		Arguments arguments `json:"arguments" doc:"As the tool's input schema has them."`
+	}
+}
+
+// arguments is a JSON object that is handed on as it came.
+type arguments struct{ json.RawMessage }
+
+// Schema says that it is an object of any members.
+func (arguments) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}
+
+func (a *API) callTool(ctx context.Context, in *callToolInput) (any, error) {
+	if err := enter(ctx); err != nil {
+		return nil, err
+	}
+	return a.Office.CallTool(ctx, envelope.Command(ctx, in.Body.Key), in.Tool, in.Body.Arguments.RawMessage)
+}

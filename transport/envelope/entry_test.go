@@ -1,0 +1,121 @@
+package envelope_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+var ana = ubl.Identity{UserID: "u:ana", TenantID: "t:acme.com"}
+
+// door is a tenant's: it notes who wants in, and lets them unless told not to.
+type door struct {
+	closed error
+	taken  []ubl.Enter
+}
+
+func (d *door) Ask(_ context.Context, _ ubl.Name, cmd ubl.Command) (any, error) {
+	if in, ok := cmd.(ubl.Enter); ok {
+		d.taken = append(d.taken, in)
+		return &ubl.Entered{TenantID: ana.TenantID, Role: ubl.RoleMember}, d.closed
+	}
+	return "answer", nil
+}
+
+func (d *door) Visit(ctx context.Context, in ubl.Enter, to ubl.Name, cmd ubl.Command) (*ubl.Entered, any, error) {
+	entered, err := ubl.Ask[*ubl.Entered](ctx, d, ubl.TenantName(ana.TenantID), in)
+	if err != nil {
+		return nil, nil, err
+	}
+	answer, err := d.Ask(ctx, to, cmd)
+	return entered, answer, err
+}
+
+func (d *door) tools() []string {
+	var out []string
+	for _, in := range d.taken {
+		out = append(out, in.Tool)
+	}
+	return out
+}
+
+// comer is a caller who has yet to be let in.
+func (d *door) comer() *envelope.Caller {
+	c := &envelope.Caller{Identity: ana}
+	c.Enters(ubl.Enter{Request: ubl.Request{Who: ana, ID: "req:1"}, Act: true}, d)
+	return c
+}
+
+// TestUses: the tenant hears of the tool on the way in, and only then.
+func TestUses(t *testing.T) {
+	for name, enter := range map[string]func(context.Context, *door) error{
+		"by itself": func(ctx context.Context, _ *door) error {
+			_, err := envelope.CallerOf(ctx).Enter(ctx)
+			return err
+		},
+		"with the first question": func(ctx context.Context, d *door) error {
+			_, err := envelope.Entering(d).Ask(ctx, ubl.RoomName(ana.TenantID, "r:general"), ubl.RoomHead{})
+			return err
+		},
+	} {
+		d := &door{}
+		c := d.comer()
+		ctx := envelope.WithCaller(context.Background(), c)
+		c.Uses("room.get")
+		if err := enter(ctx, d); err != nil {
+			t.Fatal(err)
+		}
+		c.Uses("room.create")
+		if err := enter(ctx, d); err != nil || !slices.Equal(d.tools(), []string{"room.get"}) {
+			t.Errorf("%s: the tenant heard of %q, %v", name, d.tools(), err)
+		}
+	}
+}
+
+// TestRefusedAtTheDoor stays outside, and is asked about again.
+func TestRefusedAtTheDoor(t *testing.T) {
+	d := &door{closed: ubl.Errorf(ubl.CodeForbidden, "not this tool")}
+	c := d.comer()
+	ctx := envelope.WithCaller(context.Background(), c)
+	c.Uses("room.get")
+	for range 2 {
+		if _, err := c.Enter(ctx); ubl.CodeOf(err) != ubl.CodeForbidden {
+			t.Errorf("entered: %v", err)
+		}
+	}
+	if len(d.taken) != 2 {
+		t.Errorf("the tenant was asked %d times", len(d.taken))
+	}
+}
+
+// TestAnew: each act of a request is let in by itself, wherever the request
+// itself stands.
+func TestAnew(t *testing.T) {
+	d := &door{}
+	whole := d.comer()
+	ctx := context.Background()
+	for i, tool := range []string{"room.get", "room.create", "messenger.send"} {
+		c := whole.Anew(tool != "room.get")
+		c.Uses(tool)
+		if role, err := c.Enter(ctx); err != nil || role != ubl.RoleMember || c.Identity.UserID != ana.UserID {
+			t.Fatalf("%s: %s, %v", tool, role, err)
+		}
+		if last := d.taken[i]; last.Tool != tool || last.Act != (tool != "room.get") || last.ID != "req:1" {
+			t.Errorf("the tenant heard %+v", last)
+		}
+		if i == 1 { // and now the request itself
+			if _, err := whole.Enter(ctx); err != nil {
+				t.Fatal(err)
+			}
+			d.taken = d.taken[:2]
+		}
+	}
+	let := &envelope.Caller{Identity: ana}
+	let.Let(ubl.RoleOwner)
+	if role, err := let.Anew(true).Enter(ctx); err != nil || role != ubl.RoleOwner {
+		t.Errorf("who need not be asked about is %s, %v", role, err)
+	}
+}
