@@ -1,0 +1,161 @@
+package portal
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"ubl"
+)
+
+// TestReachable is the table of where a name may lead.
+func TestReachable(t *testing.T) {
+	const never, private, always = 0, 1, 2
+	for ip, want := range map[string]int{
+		"93.184.216.34":             always,
+		"2606:2800:220:1::1":        always,
+		"10.0.0.1":                  private,
+		"172.16.0.1":                private,
+		"192.168.1.1":               private,
+		"127.0.0.1":                 private,
+		"127.1.2.3":                 private,
+		"::1":                       private,
+		"fc00::1":                   private,
+		"100.64.0.1":                private,
+		"::ffff:10.0.0.1":           private,
+		"64:ff9b::10.0.0.1":         private,
+		"2002:a00:1::":              private,
+		"169.254.169.254":           never,
+		"::ffff:169.254.169.254":    never,
+		"64:ff9b::a9fe:a9fe":        never,
+		"2002:a9fe:a9fe::":          never,
+		"::a9fe:a9fe":               never,
+		"fd00:ec2::254":             never,
+		"100.100.100.200":           never,
+		"168.63.129.16":             never,
+		"192.0.0.192":               never,
+		"0.0.0.0":                   never,
+		"0.1.2.3":                   never,
+		"::":                        never,
+		"fe80::1":                   never,
+		"fe80::1%eth0":              never,
+		"224.0.0.1":                 never,
+		"255.255.255.255":           never,
+		"240.0.0.1":                 never,
+		"ff02::1":                   never,
+		"2001:db8::1":               always,
+		"64:ff9b::5db8:d822":        always,
+		"::ffff:93.184.216.34":      always,
+		"2002:5db8:d822::":          always,
+		"fd12:3456:789a::1":         private,
+		"::ffff:127.0.0.1":          private,
+		"0000:0000::0000:5db8:d822": always,
+	} {
+		addr := netip.MustParseAddr(ip)
+		if got := reachable(addr, true); got != (want >= private) {
+			t.Errorf("%s, with private networks: %v", ip, got)
+		}
+		if got := reachable(addr, false); got != (want == always) {
+			t.Errorf("%s, without private networks: %v", ip, got)
+		}
+	}
+	if reachable(netip.Addr{}, true) {
+		t.Error("no address is one")
+	}
+}
+
+func TestCheckURL(t *testing.T) {
+	strict, loose := &Portal{}, &Portal{allowHTTP: true}
+	for s, want := range map[string][2]bool{
+		"https://ev.example/mcp":          {true, true},
+		"https://ev.example:8443/mcp?a=b": {true, true},
+		"http://localhost:3000/mcp":       {true, true},
+		"http://127.0.0.1:3000":           {true, true},
+		"http://[::1]:3000/mcp":           {true, true},
+		"http://ev.example/mcp":           {false, true},
+		"http://mcp:3000/mcp":             {false, true},
+		"http://localhost.evil.example":   {false, true},
+		"https://user@ev.example":         {false, false},
+		"https://user:hunter2@ev.example": {false, false},
+		"https://ev.example/#part":        {false, false},
+		"https://":                        {false, false},
+		"https:ev.example":                {false, false},
+		"ftp://ev.example":                {false, false},
+		"file:///etc/passwd":              {false, false},
+		"ev.example":                      {false, false},
+		"":                                {false, false},
+		"https://ev.example/" + strings.Repeat("x", 3e3): {false, false},
+		"https://ev.example/%zz":                         {false, false},
+	} {
+		for i, p := range []*Portal{strict, loose} {
+			err := p.checkURL("url", s)
+			if (err == nil) != want[i] {
+				t.Errorf("%.60s: %v", s, err)
+			}
+			if err != nil && strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%.60s: the error quotes it: %v", s, err)
+			}
+		}
+	}
+}
+
+// TestDialChecksAddress: where a name leads is checked by what it resolves to.
+func TestDialChecksAddress(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	defer s.Close()
+	get := func(private bool) error {
+		outside := newOutside(private)
+		defer outside.CloseIdleConnections()
+		req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, strings.Replace(s.URL, "127.0.0.1", "localhost", 1), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := outside.RoundTrip(req)
+		if err == nil {
+			resp.Body.Close()
+		}
+		return err
+	}
+	if err := get(false); !errors.Is(err, errAddress) {
+		t.Errorf("localhost is reached where private networks aren't allowed: %v", err)
+	}
+	if err := get(true); err != nil {
+		t.Errorf("localhost isn't reached: %v", err)
+	}
+}
+
+// TestRedirects stay with the server.
+func TestRedirects(t *testing.T) {
+	evil := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the other server was asked") }))
+	defer evil.Close()
+	var s *httptest.Server
+	s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/away":
+			http.Redirect(w, r, evil.URL, http.StatusFound)
+		case "/here":
+			http.Redirect(w, r, s.URL+"/end", http.StatusFound)
+		case "/loop":
+			http.Redirect(w, r, "/loop", http.StatusFound)
+		}
+	}))
+	defer s.Close()
+	p, err := New(Options{Key: make([]byte, 32)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.inner.CloseIdleConnections()
+	for path, ok := range map[string]bool{"/away": false, "/here": true, "/loop": false} {
+		resp, err := p.plainClient(ubl.CoreTenant).Get(s.URL + path)
+		if err == nil {
+			resp.Body.Close()
+		}
+		if (err == nil) != ok {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

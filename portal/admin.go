@@ -1,0 +1,218 @@
+package portal
+
+import (
+	"context"
+	"net/textproto"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"ubl"
+)
+
+// Limits of what an owner sets.
+const (
+	maxName   = 128 // characters
+	maxSecret = 8 << 10
+	maxScopes = 50
+	maxScope  = 256
+)
+
+var errOwner = ubl.Errorf(ubl.CodeForbidden, "only an owner may do this")
+
+// Add makes a server known, and has it synced soon. The secret is the header's
+// value, or that of the OAuth client; "" for none. Owners.
+func (p *Portal) Add(ctx context.Context, req ubl.Request, owner bool, s ubl.Server, secret string) (*ubl.Server, error) {
+	if !owner {
+		return nil, errOwner
+	}
+	if err := p.checkServer(&s, secret); err != nil {
+		return nil, err
+	}
+	sealed, err := p.sealer.seal(secretOf(req.Who.TenantID, &s), []byte(secret))
+	if err != nil {
+		return nil, err
+	}
+	return p.change(ctx, req, ubl.AddServer{Request: req, Owner: owner, Server: s, Secret: sealed})
+}
+
+// Update changes what the patch sets, and has the server synced soon. A secret
+// that isn't nil replaces the old one, "" forgets it; the patch's own is not
+// looked at. A new scheme or host needs the secret again: it must not be sent to
+// whoever an address is changed to. Owners.
+func (p *Portal) Update(ctx context.Context, req ubl.Request, owner bool, serverID string, patch ubl.ServerPatch, secret *string) (*ubl.Server, error) {
+	if !owner {
+		return nil, errOwner
+	}
+	a, err := p.openServer(ctx, req.Who, serverID)
+	if err != nil {
+		return nil, err
+	}
+	s := a.Server
+	if patch.Name != nil {
+		s.Name = *patch.Name
+	}
+	if patch.URL != nil {
+		s.URL = *patch.URL
+	}
+	moved := originOf(s.URL) != originOf(a.Server.URL)
+	if err := p.checkPatch(&s, secret, moved && len(a.Secret) > 0); err != nil {
+		return nil, err
+	}
+	if patch.Secret = nil; secret != nil {
+		sealed, err := p.sealer.seal(secretOf(req.Who.TenantID, &s), []byte(*secret))
+		if err != nil {
+			return nil, err
+		}
+		patch.Secret = append([]byte{}, sealed...) // not nil where it is empty
+	}
+	return p.change(ctx, req, ubl.UpdateServer{Request: req, Owner: owner, ServerID: serverID, Patch: patch})
+}
+
+func (p *Portal) checkPatch(s *ubl.Server, secret *string, needed bool) error {
+	if secret == nil {
+		if needed {
+			return ubl.Errorf(ubl.CodeValidation, "secret: an address on another server needs it again")
+		}
+		if s.Auth == ubl.AuthHeader || s.Auth == ubl.AuthClient {
+			return p.checkPlace(s)
+		}
+		return p.checkServer(s, "")
+	}
+	return p.checkServer(s, *secret)
+}
+
+// change asks for a change of a server, and follows it.
+func (p *Portal) change(ctx context.Context, req ubl.Request, cmd ubl.Command) (*ubl.Server, error) {
+	who := req.Who
+	s, err := ubl.Ask[*ubl.Server](ctx, p.asker, ubl.PortalName(who.TenantID), cmd)
+	if err != nil {
+		return nil, err
+	}
+	p.shopOf(who.TenantID).drop()
+	if !s.Disabled && s.Auth != ubl.AuthUser {
+		p.background(func(ctx context.Context) { p.syncAs(ctx, platformOf(who.TenantID), s.ServerID) })
+	}
+	return s, nil
+}
+
+// Remove forgets a server with its tools, and answers what it was. Owners.
+func (p *Portal) Remove(ctx context.Context, req ubl.Request, owner bool, serverID string) (*ubl.Server, error) {
+	if !owner {
+		return nil, errOwner
+	}
+	s, err := ubl.Ask[*ubl.Server](ctx, p.asker, ubl.PortalName(req.Who.TenantID), ubl.RemoveServer{Request: req, Owner: owner, ServerID: serverID})
+	if err == nil {
+		p.shopOf(req.Who.TenantID).drop()
+	}
+	return s, err
+}
+
+// Servers lists the servers by id. Members.
+func (p *Portal) Servers(ctx context.Context, who ubl.Identity) ([]*ubl.Server, error) {
+	return ubl.Ask[[]*ubl.Server](ctx, p.asker, ubl.PortalName(who.TenantID), ubl.ListServers{Who: who})
+}
+
+// Approve pins the held definition of a tool that has the hash. Owners.
+func (p *Portal) Approve(ctx context.Context, req ubl.Request, owner bool, tool, hash string) (*ubl.PortalTool, error) {
+	if !owner {
+		return nil, errOwner
+	}
+	t, err := ubl.Ask[*ubl.PortalTool](ctx, p.asker, ubl.PortalName(req.Who.TenantID), ubl.ApproveTool{Request: req, Owner: owner, Tool: tool, Hash: hash})
+	if err == nil {
+		p.shopOf(req.Who.TenantID).drop()
+	}
+	return t, err
+}
+
+// checkServer refuses what can't be a server. Its messages name the member.
+func (p *Portal) checkServer(s *ubl.Server, secret string) error {
+	if err := p.checkPlace(s); err != nil {
+		return err
+	}
+	if len(secret) > maxSecret || strings.ContainsFunc(secret, unicode.IsControl) || !utf8.ValidString(secret) {
+		return ubl.Errorf(ubl.CodeValidation, "secret: at most %d bytes without control characters", maxSecret)
+	}
+	switch s.Auth {
+	case ubl.AuthNone:
+		return unwanted(secret != "", "secret", "auth none has none")
+	case ubl.AuthHeader:
+		if err := unwanted(secret == "", "secret", "auth header needs one"); err != nil {
+			return err
+		}
+		return checkHeader(s.Header)
+	case ubl.AuthClient:
+		if err := unwanted(secret == "", "secret", "auth client_credentials needs one"); err != nil {
+			return err
+		}
+		return unwanted(s.ClientID == "", "client_id", "auth client_credentials needs one")
+	case ubl.AuthUser:
+		return unwanted(secret != "" && s.ClientID == "", "client_id", "a secret needs one")
+	}
+	return ubl.Errorf(ubl.CodeValidation, "auth: none, header, client_credentials or authorization_code")
+}
+
+func unwanted(bad bool, place, why string) error {
+	if bad {
+		return ubl.Errorf(ubl.CodeValidation, "%s: %s", place, why)
+	}
+	return nil
+}
+
+// checkPlace checks everything but the secret.
+func (p *Portal) checkPlace(s *ubl.Server) error {
+	switch {
+	case !ubl.ValidServerID(s.ServerID):
+		return ubl.Errorf(ubl.CodeValidation, "server_id: ^[a-z0-9][a-z0-9-]{0,31}$, and not the first word of our own tools' names")
+	case !validText(s.Name, maxName) || strings.TrimSpace(s.Name) == "":
+		return ubl.Errorf(ubl.CodeValidation, "name: 1 to %d characters", maxName)
+	case !validText(s.ClientID, maxURL):
+		return ubl.Errorf(ubl.CodeValidation, "client_id: at most %d characters", maxURL)
+	case len(s.Scopes) > maxScopes || slices.ContainsFunc(s.Scopes, badScope):
+		return ubl.Errorf(ubl.CodeValidation, "scopes: at most %d, of at most %d characters without blanks", maxScopes, maxScope)
+	}
+	if err := p.checkURL("url", s.URL); err != nil {
+		return err
+	}
+	if s.TokenURL != "" {
+		if err := p.checkURL("token_url", s.TokenURL); err != nil {
+			return err
+		}
+	}
+	if s.AuthorizeURL == "" {
+		return nil
+	}
+	return p.checkURL("authorize_url", s.AuthorizeURL)
+}
+
+func validText(s string, max int) bool {
+	return utf8.ValidString(s) && utf8.RuneCountInString(s) <= max && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// badScope follows RFC 6749: printable ASCII but quotes and backslashes.
+func badScope(s string) bool {
+	return s == "" || len(s) > maxScope || strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c > '~' || c == '"' || c == '\\' })
+}
+
+// ownHeaders are set by HTTP or MCP itself.
+var ownHeaders = []string{
+	"Accept", "Connection", "Content-Length", "Content-Type", "Host", "Keep-Alive", "Last-Event-Id", "Te", "Trailer",
+	"Transfer-Encoding", "Upgrade", "User-Agent",
+}
+
+// checkHeader refuses names that are none, or not an owner's to set.
+func checkHeader(name string) error {
+	canonical := textproto.CanonicalMIMEHeaderKey(name)
+	if name == "" || len(name) > maxName || !validHeaderName(name) || slices.Contains(ownHeaders, canonical) || strings.HasPrefix(canonical, "Mcp-") {
+		return ubl.Errorf(ubl.CodeValidation, "header: the name of a header that HTTP and MCP don't use themselves")
+	}
+	return nil
+}
+
+// validHeaderName reports whether the name is a token as HTTP has it.
+func validHeaderName(name string) bool {
+	return !strings.ContainsFunc(name, func(c rune) bool {
+		return c <= ' ' || c > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
+	})
+}

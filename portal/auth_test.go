@@ -1,0 +1,452 @@
+package portal_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oauth2-proxy/mockoidc"
+
+	"ubl"
+	"ubl/portal"
+)
+
+// guarded lets only those through to a server of tools whose header is right, and
+// says where others can sign in.
+func guarded(t *testing.T, e era, ok func(http.Header) bool, issuer func() string) string {
+	t.Helper()
+	s, inner := tools(t, e)
+	tool(s, "echo", echo)
+	target, err := url.Parse(inner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var own string
+	own = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/meta" && issuer != nil {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"resource":%q,"authorization_servers":[%q],"scopes_supported":["openid"]}`, own+"/mcp", issuer())
+			return
+		}
+		if r.URL.Path != "/mcp" {
+			http.NotFound(w, r)
+			return
+		}
+		if !ok(r.Header) {
+			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer resource_metadata="%s/meta"`, own))
+			http.Error(w, "secret", http.StatusUnauthorized)
+			return
+		}
+		forward(w, r, target)
+	}))
+	return own + "/mcp"
+}
+
+// forward hands a request on as it is.
+func forward(w http.ResponseWriter, r *http.Request, to *url.URL) {
+	out := r.Clone(r.Context())
+	out.URL, out.Host, out.RequestURI = to, to.Host, ""
+	resp, err := http.DefaultTransport.RoundTrip(out)
+	if err != nil {
+		w.WriteHeader(http.StatusBadGateway)
+		return
+	}
+	defer resp.Body.Close()
+	for name, values := range resp.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(resp.StatusCode)
+	buf := make([]byte, 4096)
+	for {
+		n, err := resp.Body.Read(buf)
+		if _, bad := w.Write(buf[:n]); bad != nil || err != nil {
+			return
+		}
+		_ = http.NewResponseController(w).Flush()
+	}
+}
+
+// TestHeader: a fixed header goes to its server and nowhere else.
+func TestHeader(t *testing.T) {
+	w := newWorld(t)
+	var mu sync.Mutex
+	key := "k1"
+	address := guarded(t, eras[1], func(h http.Header) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return h.Get("X-Api-Key") == key
+	}, nil)
+	server := w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthHeader, Header: "X-Api-Key"}, "k1")
+	if server.Status != ubl.ServerUp {
+		t.Fatalf("the server is %s: %s", server.Status, server.Problem)
+	}
+	w.allow("ev.echo")
+	w.must("ev.echo", `{"text":"a"}`)
+	other := w.node() // another node has the same key
+	if _, err := other.Call(t.Context(), w.house.Request(w.bob), "ev.echo", json.RawMessage(`{"text":"a"}`), "", nil); err != nil {
+		t.Fatal(err)
+	}
+
+	mu.Lock()
+	key = "k2"
+	mu.Unlock()
+	w.refused(ubl.CodeForbidden, "ev.echo", `{"text":"a"}`)
+	k2 := "k2"
+	if _, err := w.Update(t.Context(), w.house.Request(w.owner), true, "ev", ubl.ServerPatch{}, &k2); err != nil {
+		t.Fatal(err)
+	}
+	w.must("ev.echo", `{"text":"a"}`)
+
+	// An address elsewhere must not get the secret.
+	evil := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Api-Key") != "" {
+			t.Error("the secret went to another server")
+		}
+	}))
+	defer evil.Close()
+	_, err := w.Update(t.Context(), w.house.Request(w.owner), true, "ev", ubl.ServerPatch{URL: &evil.URL}, nil)
+	if ubl.CodeOf(err) != ubl.CodeValidation {
+		t.Errorf("the address was changed without the secret: %v", err)
+	}
+
+	// Neither lists nor the store know it in plain.
+	servers, err := w.Servers(t.Context(), w.owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := json.Marshal(servers); strings.Contains(string(text), "k2") {
+		t.Error("the list shows the secret")
+	}
+	// Another key opens nothing.
+	stranger := w.node(func(o *portal.Options) { o.Key = []byte(strings.Repeat("x", 32)) })
+	if _, err := stranger.Call(t.Context(), w.house.Request(w.bob), "ev.echo", json.RawMessage(`{"text":"a"}`), "", nil); ubl.CodeOf(err) != ubl.CodeForbidden {
+		t.Errorf("a node with another key was answered %v", err)
+	}
+}
+
+// authServer is an OAuth authorization server of its own, for what mockoidc hasn't:
+// client credentials, registration, and refresh tokens that work once.
+type authServer struct {
+	*httptest.Server
+	mu      sync.Mutex
+	clients map[string]string
+	codes   map[string]string // code → challenge
+	refresh map[string]bool
+	valid   map[string]bool
+	issued  int
+	iss     bool
+}
+
+func newAuthServer(t *testing.T) *authServer {
+	a := &authServer{clients: map[string]string{"c1": "s1"}, codes: map[string]string{}, refresh: map[string]bool{}, valid: map[string]bool{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, map[string]any{
+			"issuer": a.URL, "authorization_endpoint": a.URL + "/authorize", "token_endpoint": a.URL + "/token", "registration_endpoint": a.URL + "/register",
+			"code_challenge_methods_supported": []string{"S256"}, "response_types_supported": []string{"code"},
+			"authorization_response_iss_parameter_supported": a.iss,
+		})
+	})
+	mux.HandleFunc("/register", a.register)
+	mux.HandleFunc("/authorize", a.authorize)
+	mux.HandleFunc("/token", a.token)
+	a.Server = httptest.NewServer(mux)
+	t.Cleanup(a.Close)
+	return a
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+func (a *authServer) register(w http.ResponseWriter, r *http.Request) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var meta struct {
+		RedirectURIs []string `json:"redirect_uris"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&meta); err != nil || len(meta.RedirectURIs) != 1 {
+		http.Error(w, "{}", http.StatusBadRequest)
+		return
+	}
+	id := fmt.Sprintf("dyn%d", len(a.clients))
+	a.clients[id] = ""
+	w.WriteHeader(http.StatusCreated)
+	writeJSON(w, map[string]any{"client_id": id, "redirect_uris": meta.RedirectURIs, "token_endpoint_auth_method": "none"})
+}
+
+func (a *authServer) authorize(w http.ResponseWriter, r *http.Request) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	q := r.URL.Query()
+	if _, known := a.clients[q.Get("client_id")]; !known || q.Get("code_challenge_method") != "S256" || q.Get("resource") == "" {
+		http.Error(w, "no", http.StatusBadRequest)
+		return
+	}
+	code := fmt.Sprintf("code%d", len(a.codes))
+	a.codes[code] = q.Get("code_challenge")
+	http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"code": {code}, "state": {q.Get("state")}, "iss": {a.URL}}.Encode(), http.StatusFound)
+}
+
+func (a *authServer) token(w http.ResponseWriter, r *http.Request) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_ = r.ParseForm()
+	id, secret := r.Form.Get("client_id"), r.Form.Get("client_secret")
+	if user, pass, ok := r.BasicAuth(); ok {
+		id, secret = user, pass
+	}
+	want, known := a.clients[id]
+	switch grant := r.Form.Get("grant_type"); {
+	case !known || secret != want:
+	case grant == "client_credentials" && r.Form.Get("resource") != "":
+		a.issue(w, false)
+		return
+	case grant == "authorization_code":
+		sum := sha256.Sum256([]byte(r.Form.Get("code_verifier")))
+		challenge, known := a.codes[r.Form.Get("code")]
+		delete(a.codes, r.Form.Get("code"))
+		if known && challenge == base64.RawURLEncoding.EncodeToString(sum[:]) {
+			a.issue(w, true)
+			return
+		}
+	case grant == "refresh_token" && a.refresh[r.Form.Get("refresh_token")]:
+		delete(a.refresh, r.Form.Get("refresh_token"))
+		a.issue(w, true)
+		return
+	}
+	w.WriteHeader(http.StatusBadRequest)
+	writeJSON(w, map[string]string{"error": "invalid_grant", "error_description": "secret"})
+}
+
+func (a *authServer) issue(w http.ResponseWriter, refresh bool) {
+	a.issued++
+	access := fmt.Sprintf("access%d", a.issued)
+	a.valid = map[string]bool{access: true}
+	answer := map[string]any{"access_token": access, "token_type": "bearer", "expires_in": 3600}
+	if refresh {
+		next := fmt.Sprintf("refresh%d", a.issued)
+		a.refresh[next] = true
+		answer["refresh_token"] = next
+	}
+	writeJSON(w, answer)
+}
+
+func (a *authServer) knows(h http.Header) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	token, ok := strings.CutPrefix(h.Get("Authorization"), "Bearer ")
+	return ok && a.valid[token]
+}
+
+// revoke ends all access tokens.
+func (a *authServer) revoke() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.valid)
+}
+
+func (a *authServer) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.issued
+}
+
+// TestClientCredentials: the token is fetched where the metadata says, used until
+// it ends, and fetched anew where the server refuses it.
+func TestClientCredentials(t *testing.T) {
+	for _, e := range eras[:2] {
+		t.Run(e.name, func(t *testing.T) {
+			w := newWorld(t)
+			a := newAuthServer(t)
+			address := guarded(t, e, a.knows, func() string { return a.URL })
+			server := w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthClient, ClientID: "c1"}, "s1")
+			if server.Status != ubl.ServerUp {
+				t.Fatalf("the server is %s: %s", server.Status, server.Problem)
+			}
+			w.allow("ev.echo")
+			w.must("ev.echo", `{"text":"a"}`)
+			w.must("ev.echo", `{"text":"a"}`)
+			before := a.count()
+			a.revoke()
+			w.must("ev.echo", `{"text":"a"}`)
+			w.house.Clock.Add(2 * time.Hour)
+			w.must("ev.echo", `{"text":"a"}`)
+			if n := a.count() - before; n != 2 {
+				t.Errorf("%d tokens were fetched for one that was revoked and one that ended", n)
+			}
+		})
+	}
+	t.Run("a wrong secret", func(t *testing.T) {
+		w := newWorld(t)
+		a := newAuthServer(t)
+		server := w.add(ubl.Server{ServerID: "ev", URL: guarded(t, eras[0], a.knows, nil), Auth: ubl.AuthClient, ClientID: "c1", TokenURL: a.URL + "/token"}, "wrong")
+		if server.Status != ubl.ServerDown || !strings.Contains(server.Problem, "gives the portal no token") || strings.Contains(server.Problem, "secret text") {
+			t.Errorf("the server is %s: %q", server.Status, server.Problem)
+		}
+	})
+}
+
+// browse follows a sign-in to where the browser is sent back.
+func browse(t *testing.T, address string) url.Values {
+	t.Helper()
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	back, err := resp.Location()
+	if err != nil {
+		t.Fatalf("the authorization server answers %s", resp.Status)
+	}
+	if got := back.Scheme + "://" + back.Host + back.Path; got != "https://ubl.example"+portal.CallbackPath {
+		t.Fatalf("the browser is sent to %s", got)
+	}
+	return back.Query()
+}
+
+// TestSignIn is a user's way to a grant, with an OpenID provider of others.
+func TestSignIn(t *testing.T) {
+	w := newWorld(t)
+	m, err := mockoidc.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Server.Close() })
+	address := guarded(t, eras[1], func(h http.Header) bool {
+		_, err := m.Keypair.VerifyJWT(strings.TrimPrefix(h.Get("Authorization"), "Bearer "), m.Now)
+		return err == nil
+	}, m.Issuer)
+	w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthUser, ClientID: m.ClientID, Scopes: []string{"openid"}}, m.ClientSecret)
+
+	connect := func(who ubl.Identity) url.Values {
+		t.Helper()
+		to, err := w.Connect(t.Context(), who, "ev")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(to, m.AuthorizationEndpoint()) {
+			t.Fatalf("the user is sent to %s", to)
+		}
+		return browse(t, to)
+	}
+	back := connect(w.owner)
+	if p, err := w.Pending(back.Get("state")); err != nil || p.Email != w.owner.Email || p.ServerID != "ev" {
+		t.Errorf("the page of consent shows %+v, %v", p, err)
+	}
+	other := w.node() // any node takes it up
+	if _, err := other.Callback(t.Context(), back.Get("state"), back.Get("code"), back.Get("iss")); err != nil {
+		t.Fatal(err)
+	}
+	w.await("ev", func(s *ubl.Server) bool { return s.Status == ubl.ServerUp }) // the first to sign in shows its tools
+	w.allow("ev.echo")
+	call := func(who ubl.Identity) error {
+		_, err := w.Call(t.Context(), w.house.Request(who), "ev.echo", json.RawMessage(`{"text":"a"}`), "", nil)
+		return err
+	}
+	if err := call(w.owner); err != nil {
+		t.Fatal(err)
+	}
+
+	// Bob has to sign in himself.
+	e := ubl.AsError(call(w.bob))
+	if e.Code != ubl.CodeForbidden || e.Details["url"] != "/api/portal/servers/ev/connect" {
+		t.Errorf("bob was answered %v %v", e, e.Details)
+	}
+	back = connect(w.bob)
+	if _, err := w.Callback(t.Context(), back.Get("state"), back.Get("code"), ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := call(w.bob); err != nil {
+		t.Error(err)
+	}
+
+	// A token that has ended is refreshed on the way.
+	m.FastForward(15 * time.Minute)
+	if err := call(w.bob); err != nil {
+		t.Errorf("after the token has ended: %v", err)
+	}
+	// With the refresh token gone too, they sign in again.
+	m.FastForward(2 * time.Hour)
+	if err := call(w.bob); ubl.CodeOf(err) != ubl.CodeForbidden || ubl.AsError(err).Details["url"] == "" {
+		t.Errorf("after the grant has ended: %v", err)
+	}
+
+	// A state is no other's, not for ever, and not to be made up.
+	back = connect(w.bob)
+	w.house.Clock.Add(11 * time.Minute)
+	if _, err := w.Callback(t.Context(), back.Get("state"), back.Get("code"), ""); ubl.CodeOf(err) != ubl.CodeValidation {
+		t.Errorf("an old state was answered %v", err)
+	}
+	for _, bad := range []string{"", "x", back.Get("state")[1:], strings.Repeat("A", 300)} {
+		if _, err := w.Pending(bad); ubl.CodeOf(err) != ubl.CodeValidation {
+			t.Errorf("a bad state was answered %v", err)
+		}
+	}
+	back = connect(w.bob)
+	if _, err := w.Callback(t.Context(), back.Get("state"), "wrong", ""); ubl.CodeOf(err) != ubl.CodeForbidden {
+		t.Errorf("a wrong code was answered %v", err)
+	}
+	w.house.VerifyLedger(w.bob.TenantID)
+}
+
+// TestRegistration: where an owner has set no client, the portal registers one;
+// refresh tokens that work once are kept by whoever was first.
+func TestRegistration(t *testing.T) {
+	w := newWorld(t)
+	a := newAuthServer(t)
+	a.iss = true
+	address := guarded(t, eras[1], a.knows, func() string { return a.URL })
+	w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthUser}, "")
+	to, err := w.Connect(t.Context(), w.bob, "ev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := browse(t, to)
+	if _, err := w.Callback(t.Context(), back.Get("state"), back.Get("code"), "https://evil.example"); ubl.CodeOf(err) != ubl.CodeValidation {
+		t.Errorf("another issuer was answered %v", err)
+	}
+	if _, err := w.Callback(t.Context(), back.Get("state"), back.Get("code"), back.Get("iss")); err != nil {
+		t.Fatal(err)
+	}
+	w.await("ev", func(s *ubl.Server) bool { return s.Status == ubl.ServerUp })
+	w.allow("ev.echo")
+	nodes := []*portal.Portal{w.Portal, w.node()}
+	for i := range 4 {
+		for _, p := range nodes {
+			if _, err := p.Call(t.Context(), w.house.Request(w.bob), "ev.echo", json.RawMessage(`{"text":"a"}`), "", nil); err != nil {
+				t.Fatalf("round %d: %v", i, err)
+			}
+		}
+		a.revoke() // each node finds its token refused, and one refresh token for both
+	}
+}
+
+// TestConnectOnlyWhereUsersSignIn refuses what can't be begun.
+func TestConnectOnlyWhereUsersSignIn(t *testing.T) {
+	w := newWorld(t)
+	_, address := tools(t, eras[0])
+	w.add(ubl.Server{ServerID: "ev", URL: address}, "")
+	if _, err := w.Connect(t.Context(), w.bob, "ev"); ubl.CodeOf(err) != ubl.CodeConflict {
+		t.Errorf("a server without sign-in was answered %v", err)
+	}
+	if _, err := w.Connect(t.Context(), w.bob, "none"); ubl.CodeOf(err) != ubl.CodeNotFound {
+		t.Errorf("an unknown server was answered %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := w.Connect(ctx, w.bob, "ev"); err == nil {
+		t.Error("a caller who has gone is answered")
+	}
+}

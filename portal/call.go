@@ -1,0 +1,206 @@
+package portal
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ubl"
+)
+
+const (
+	// maxArguments bounds the arguments of a call in bytes.
+	maxArguments = 1 << 20
+	// grace is how long after its own deadline a call is still given for its effect,
+	// before the sweep of the Portal ends it.
+	grace = 15 * time.Second
+	// endTimeout bounds writing the effect, also for a caller that has gone.
+	endTimeout = 10 * time.Second
+	// endAgain is how soon that is tried again.
+	endAgain = 200 * time.Millisecond
+)
+
+// call is one call under way.
+type call struct {
+	req      ubl.Request
+	tool     string
+	server   string
+	args     json.RawMessage // canonical
+	parent   string
+	began    time.Time
+	progress func(done, total float64, message string)
+}
+
+// Call calls an external tool for the caller, who may use it and hasn't called too
+// often, as their Tenant says. The arguments are a JSON object. Parent is the
+// request id of what the call is made for, "" for nothing. Progress, where it isn't
+// nil, is told what the server tells; it must be quick.
+//
+// The key of the request makes the call once: a second try is a conflict, which
+// says how the first went. Cancelling ctx gives the call up, with its effect.
+func (p *Portal) Call(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, parent string, progress func(done, total float64, message string)) (*ubl.ToolResult, error) {
+	c := &call{req: req, tool: tool, parent: parent, began: p.now(), progress: progress}
+	if err := c.prepare(args); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
+	defer cancel()
+	if err := p.admit(ctx, c); err != nil {
+		return nil, err
+	}
+	ticket, err := p.begin(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	result, err := p.make(ctx, c)
+	if err := p.end(ctx, c, ticket, result, err); err != nil {
+		return nil, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	result.N, result.Receipt = ticket.N, ticket.Receipt
+	return result, nil
+}
+
+// prepare checks the form of what was asked for.
+func (c *call) prepare(args json.RawMessage) error {
+	server, upstream, ok := strings.Cut(c.tool, ".")
+	if !ok || upstream == "" || !ubl.ValidToolName(c.tool) || !ubl.ValidServerID(server) {
+		return ubl.Errorf(ubl.CodeNotFound, "no such tool")
+	}
+	c.server = server
+	if len(bytes.TrimSpace(args)) == 0 {
+		args = json.RawMessage("{}")
+	}
+	if len(args) > maxArguments {
+		return ubl.Errorf(ubl.CodeTooLarge, "arguments: more than %d bytes", maxArguments)
+	}
+	canonical, err := ubl.Canonical(args)
+	if err != nil || canonical[0] != '{' {
+		return ubl.Errorf(ubl.CodeValidation, "arguments: not a JSON object that has one canonical form")
+	}
+	c.args = canonical
+	return nil
+}
+
+// admit asks the Tenant. A refusal is on record there, and in the log here.
+func (p *Portal) admit(ctx context.Context, c *call) error {
+	who := c.req.Who
+	_, err := ubl.Ask[*ubl.Entered](ctx, p.asker, ubl.TenantName(who.TenantID), ubl.Enter{Request: c.req, Act: true, Tool: c.tool, External: true})
+	if err == nil {
+		return nil
+	}
+	switch code := ubl.CodeOf(err); code {
+	case ubl.CodeForbidden, ubl.CodeRateLimited, ubl.CodeNotAMember:
+		p.Log(who.TenantID, &ubl.Call{
+			At: ubl.TimeOf(c.began), Did: ubl.DidPortalCall, Server: c.server, Capability: c.tool,
+			UserID: who.UserID, IsService: who.IsService, Status: "denied", Code: code,
+			DurationMS: p.since(c), RequestID: c.req.ID, Parent: c.parent,
+		})
+	}
+	return err
+}
+
+func (p *Portal) since(c *call) int64 { return p.now().Sub(c.began).Milliseconds() }
+
+// begin puts the intent on record.
+func (p *Portal) begin(ctx context.Context, c *call) (*ubl.CallTicket, error) {
+	deadline := p.callTimeout
+	if end, ok := ctx.Deadline(); ok {
+		deadline = time.Until(end)
+	}
+	ticket, err := ubl.Ask[*ubl.CallTicket](ctx, p.asker, ubl.PortalName(c.req.Who.TenantID), ubl.BeginCall{
+		Request: c.req, Did: ubl.DidPortalCall, Agreement: ubl.ToolAgreement(c.tool), Server: c.server, Capability: c.tool,
+		Parent: c.parent, InputHash: ubl.BodyHash(c.args), Deadline: ubl.TimeOf(p.now().Add(deadline + grace)),
+	})
+	if err != nil || !ticket.Again {
+		return ticket, err
+	}
+	return nil, again(ticket)
+}
+
+// again refuses to make a call twice.
+func again(t *ubl.CallTicket) error {
+	e := ubl.Errorf(ubl.CodeConflict, "the call was made with this key before, and its answer is not kept: details tells how it went")
+	e.Details = map[string]string{"n": fmt.Sprint(t.N), "seq": fmt.Sprint(t.Receipt.Seq), "status": t.Status}
+	return e
+}
+
+// make checks the arguments and calls the server.
+func (p *Portal) make(ctx context.Context, c *call) (*ubl.ToolResult, error) {
+	cat, tool, err := p.find(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.schemas.check(tool, c.args); err != nil {
+		return nil, err
+	}
+	var result *mcp.CallToolResult
+	err = p.with(ctx, c.req.Who, cat.servers[tool.ServerID], cat.number, func(s *session) error {
+		params := &mcp.CallToolParams{Name: tool.Upstream, Arguments: c.args}
+		if c.progress != nil {
+			token, stop := s.listen(c.progress)
+			defer stop()
+			params.SetProgressToken(token)
+		}
+		result, err = s.client.CallTool(ctx, params)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resultOf(result)
+}
+
+// find is the tool's pinned definition. The Portal has just said that the tool can
+// be called: a catalogue that doesn't know it is old.
+func (p *Portal) find(ctx context.Context, c *call) (*catalogue, *ubl.PortalTool, error) {
+	look := p.catalogue
+	for range 2 {
+		cat, err := look(ctx, c.req.Who)
+		if err != nil {
+			return nil, nil, err
+		}
+		if t := cat.byName[c.tool]; t != nil && t.Callable() && cat.servers[t.ServerID] != nil {
+			return cat, t, nil
+		}
+		look = p.renew
+	}
+	return nil, nil, ubl.Errorf(ubl.CodeNotFound, "no such tool")
+}
+
+// end puts the effect on record, also where the caller has gone.
+func (p *Portal) end(ctx context.Context, c *call, ticket *ubl.CallTicket, result *ubl.ToolResult, failed error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+	defer cancel()
+	cmd := ubl.EndCall{Request: c.req, N: ticket.N, DurationMS: p.since(c)}
+	switch {
+	case failed != nil:
+		e := ubl.AsError(failed)
+		cmd.Code, cmd.Message = e.Code, e.Message
+	case result.IsError:
+		cmd.Code, cmd.Message = ubl.CodeConflict, "the tool answered that it failed"
+	}
+	if result != nil {
+		cmd.OutputHash = outputHash(result)
+	}
+	for {
+		_, err := ubl.Ask[*ubl.Call](ctx, p.asker, ubl.PortalName(c.req.Who.TenantID), cmd)
+		if ubl.CodeOf(err) != ubl.CodeUnavailable && ubl.CodeOf(err) != ubl.CodeOverloaded {
+			return err
+		}
+		timer := time.NewTimer(endAgain)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+	}
+}

@@ -1,0 +1,46 @@
+// Package portal is the portal service of a node: the way from a tenant to the
+// external MCP servers that its owners have added. The Portal actor of the tenant
+// remembers; this package connects, and does what an actor must not: it waits.
+//
+// # Data
+//
+// Nothing here is lasting. A node holds, for tenants that use it: a catalogue
+// (servers, pinned tools, who may use them), dropped whenever the tenant's feed
+// tells of a change; sessions with servers, one for each set of credentials;
+// compiled input schemas; and log rows that wait to be written. Everything else
+// is asked of the actors. Secrets are sealed under the node's key before an actor
+// sees them, bound to tenant, server and address (see purpose).
+//
+// # The way of one call
+//
+//	Enter       the Tenant: member? ToolAccess? within the limit?
+//	BeginCall   the Portal: the intent is durable, with a receipt
+//	arguments   against the pinned definition
+//	session     opened, or the one that is open
+//	tools/call  until the deadline
+//	EndCall     the effect is durable; then the caller hears
+//
+// A refusal by the Tenant is an act of its own, and a row in the log. What comes
+// after BeginCall always ends in an effect: by EndCall, or by the sweep of the
+// Portal once the deadline has passed. A call is made at most once for each key:
+// its answer is not kept, so a second try is told so (conflict).
+//
+// # Outcomes
+//
+// A call that the server answered with a result is outcome ok, one whose result
+// says isError is outcome error with the code conflict: both reach the caller as a
+// result. Everything else is an error: validation_error for arguments that the
+// definition or the server refuses, not_found for a tool that the server doesn't
+// know, forbidden where credentials are missing or refused, rate_limited where the
+// server says so, overloaded where too many calls are under way, and unavailable for a server that is down, slow, broken or
+// too talkative. What a server wrote into an error is never shown.
+//
+// # What servers may do
+//
+// Anything: be slow, huge, endless or malformed, close in the middle, flood us with
+// questions, change their tools, redirect elsewhere. Every wait ends with a
+// deadline, every answer is cut off at a size (see guard), nothing they send is
+// followed to another server, and names never lead to addresses that hand out
+// credentials (see reachable). Input schemas that would take long to check are
+// not checked here (see tame): the server does it.
+package portal

@@ -1,0 +1,35 @@
+package portal
+
+// Tests call what [Portal.Run] calls by the clock.
+var (
+	SyncDue = (*Portal).syncDue
+	Flush   = (*Portal).flush
+	MaxRows = maxRows
+)
+
+// Tidy lets go of what nobody uses, and says how many slots and shops are left.
+func Tidy(p *Portal) (slots, shops int) {
+	p.tidy()
+	p.forgetShops()
+	p.sessions.mu.Lock()
+	defer p.sessions.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.sessions.slots), len(p.shops)
+}
+
+// Waiting is how many rows wait to be written.
+func Waiting(p *Portal) int {
+	p.rows.mu.Lock()
+	defer p.rows.mu.Unlock()
+	return p.rows.count
+}
+
+// CheckArguments compiles an input schema and checks arguments against it.
+func CheckArguments(definition string, args []byte) error {
+	in := compile([]byte(definition))
+	return in.check(args)
+}
+
+// Checkable reports whether an input schema is one that is checked here.
+func Checkable(definition string) bool { return compile([]byte(definition)).schema != nil }

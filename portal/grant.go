@@ -1,0 +1,168 @@
+package portal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"ubl"
+)
+
+// grant is what a user's signing in to a server has led to. Sealed, it is kept by
+// the Portal actor. It brings its own client: each user's may be registered anew.
+type grant struct {
+	ClientID     string           `json:"client_id"`
+	ClientSecret string           `json:"client_secret,omitempty"`
+	Style        oauth2.AuthStyle `json:"style,omitempty"`
+	TokenURL     string           `json:"token_url"`
+	Access       string           `json:"access"`
+	Refresh      string           `json:"refresh,omitempty"`
+	Expiry       *time.Time       `json:"expiry,omitempty"`
+}
+
+func (g *grant) config() *oauth2.Config {
+	return &oauth2.Config{ClientID: g.ClientID, ClientSecret: g.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: g.TokenURL, AuthStyle: g.Style}}
+}
+
+func (g *grant) token() *oauth2.Token {
+	t := &oauth2.Token{AccessToken: g.Access, RefreshToken: g.Refresh}
+	if g.Expiry != nil {
+		t.Expiry = *g.Expiry
+	}
+	return t
+}
+
+// take puts a new token into the grant. A server may keep its refresh token to
+// itself: the old one goes on.
+func (p *Portal) take(g *grant, t *oauth2.Token) {
+	g.Access, g.Expiry = t.AccessToken, nil
+	if t.RefreshToken != "" {
+		g.Refresh = t.RefreshToken
+	}
+	if end := p.endOf(t); !end.IsZero() {
+		end = end.UTC()
+		g.Expiry = &end
+	}
+}
+
+// grantOf is the purpose of a user's grant.
+func grantOf(who ubl.Identity, s *ubl.Server) purpose {
+	return purpose{kind: "grant", tenant: who.TenantID, server: s.ServerID, origin: originOf(s.URL), user: who.UserID}
+}
+
+// signIn refuses a call of a user who hasn't signed in to the server, and says where.
+func signIn(serverID string) *ubl.Error {
+	e := ubl.Errorf(ubl.CodeForbidden, "sign in to the server first: details.url tells where")
+	e.Details = map[string]string{"url": "/api/portal/servers/" + serverID + "/connect"}
+	return e
+}
+
+// userCredential is a token of a user, from their grant.
+type userCredential struct {
+	p      *Portal
+	who    ubl.Identity
+	server ubl.Server
+
+	mu    sync.Mutex // held while the token is refreshed: others wait for it
+	grant grant
+	// tried is the access token that was refused already.
+	tried string
+}
+
+func (p *Portal) newUserCredential(a *ubl.ServerAccess, who ubl.Identity) (*userCredential, error) {
+	c := &userCredential{p: p, who: who, server: a.Server}
+	plain, err := p.sealer.open(grantOf(who, &a.Server), a.Grant)
+	if err != nil || len(plain) == 0 {
+		return nil, signIn(a.Server.ServerID).Because(err)
+	}
+	if err := json.Unmarshal(plain, &c.grant); err != nil {
+		return nil, signIn(a.Server.ServerID).Because(fmt.Errorf("couldn't read a grant: %w", err))
+	}
+	return c, nil
+}
+
+func (c *userCredential) authorize(ctx context.Context, h http.Header) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t := c.grant.token(); !c.p.fresh(t) || c.grant.Access == c.tried {
+		if err := c.refresh(ctx); err != nil {
+			return err
+		}
+	}
+	setBearer(h, c.grant.token())
+	return nil
+}
+
+// refresh gets a new token and keeps it. Another node may have been first, and a
+// refresh token often works once: then its grant is the one to use.
+func (c *userCredential) refresh(ctx context.Context) error {
+	if c.grant.Refresh == "" {
+		return signIn(c.server.ServerID)
+	}
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, c.p.plainClient(c.who.TenantID))
+	token, err := c.grant.config().TokenSource(ctx, &oauth2.Token{RefreshToken: c.grant.Refresh}).Token()
+	if err != nil {
+		if err = tokenError(err); ubl.CodeOf(err) == ubl.CodeForbidden {
+			return c.reload(ctx, err)
+		}
+		return err
+	}
+	c.p.take(&c.grant, token)
+	if err := c.p.saveGrant(ctx, c.who, &c.server, &c.grant); err != nil {
+		c.p.log.Warn("couldn't keep a refreshed grant", "server", c.server.ServerID, "error", err)
+	}
+	return nil
+}
+
+// reload takes the stored grant where it is another than the one that was refused.
+func (c *userCredential) reload(ctx context.Context, because error) error {
+	refusal := signIn(c.server.ServerID).Because(because)
+	a, err := c.p.openServer(ctx, c.who, c.server.ServerID)
+	if err != nil {
+		return err
+	}
+	other, err := c.p.newUserCredential(a, c.who)
+	if err != nil {
+		return err
+	}
+	if other.grant.Access == c.grant.Access || !c.p.fresh(other.grant.token()) {
+		return refusal
+	}
+	c.grant = other.grant
+	return nil
+}
+
+func (c *userCredential) renew(context.Context) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.grant.Refresh == "" || c.grant.Access == c.tried {
+		return false
+	}
+	c.tried = c.grant.Access
+	return true
+}
+
+func (c *userCredential) refused() error { return signIn(c.server.ServerID) }
+
+// saveGrant seals a grant and has the Portal actor keep it.
+func (p *Portal) saveGrant(ctx context.Context, who ubl.Identity, s *ubl.Server, g *grant) error {
+	plain, err := json.Marshal(g)
+	if err != nil {
+		return fmt.Errorf("couldn't write a grant: %w", err)
+	}
+	sealed, err := p.sealer.seal(grantOf(who, s), plain)
+	if err != nil {
+		return err
+	}
+	req, err := p.request(who)
+	if err != nil {
+		return err
+	}
+	_, err = p.asker.Ask(ctx, ubl.PortalName(who.TenantID), ubl.SaveGrant{Request: req, ServerID: s.ServerID, Sealed: sealed})
+	return err
+}

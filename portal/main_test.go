@@ -1,0 +1,15 @@
+package portal
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// Closing a Portal leaves nothing running, whatever its servers did. The full-text
+// index of the house has workers for as long as the process lives, and the SDK's
+// server keeps the sessions of clients that only asked for its protocol.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/blevesearch/bleve_index_api.AnalysisWorker"),
+		goleak.IgnoreTopFunction("github.com/modelcontextprotocol/go-sdk/mcp.(*streamableServerConn).Read"))
+}

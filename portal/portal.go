@@ -1,0 +1,196 @@
+package portal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ubl"
+)
+
+// Options are what a Portal is made of. All but those with a default are needed.
+type Options struct {
+	Asker ubl.Asker
+	Feed  ubl.Feed
+	// Key is the node's identity key, at least 32 bytes and the same on all nodes:
+	// the sealing key is derived from it.
+	Key    []byte
+	Now    func() time.Time
+	Random io.Reader
+	Log    *slog.Logger // nil for none
+
+	// PublicURL is where browsers reach this server: signing in to a server leads
+	// back there.
+	PublicURL string
+	// Version is told to servers.
+	Version string
+	// Tenants lists those whose servers are synced daily; nil for none.
+	Tenants func(context.Context) ([]ubl.TenantID, error)
+	// AllowPrivate says whether a tenant's servers may be on this machine and in
+	// private networks; nil lets all of them. Where strangers have tenants, only
+	// the operators' should.
+	AllowPrivate func(ubl.TenantID) bool
+	// AllowHTTP lets servers on other machines be reached without TLS.
+	AllowHTTP bool
+	// CallTimeout bounds a call; 0 is a minute.
+	CallTimeout time.Duration
+}
+
+// Portal is the portal service of a node. Safe for concurrent use.
+type Portal struct {
+	asker       ubl.Asker
+	feed        ubl.Feed
+	now         func() time.Time
+	random      io.Reader
+	log         *slog.Logger
+	publicURL   string
+	version     string
+	tenants     func(context.Context) ([]ubl.TenantID, error)
+	private     func(ubl.TenantID) bool
+	allowHTTP   bool
+	callTimeout time.Duration
+
+	sealer        *sealer
+	inner, public *http.Transport // with and without private networks
+	sessions      *sessions
+	schemas       schemas
+	rows          rows
+	numbers       atomic.Int64
+
+	ctx     context.Context // of what runs in the background
+	stop    context.CancelFunc
+	running sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	shops  map[ubl.TenantID]*shop
+	syncs  map[place]*syncing
+}
+
+// New makes a Portal. Nothing runs until [Portal.Run] or a call; [Portal.Close]
+// ends it.
+func New(o Options) (*Portal, error) {
+	sealer, err := newSealer(o.Key, o.Random)
+	if err != nil {
+		return nil, err
+	}
+	p := &Portal{
+		asker: o.Asker, feed: o.Feed, now: o.Now, random: o.Random, log: o.Log,
+		publicURL: o.PublicURL, version: cmp.Or(o.Version, "dev"), tenants: o.Tenants, private: o.AllowPrivate,
+		allowHTTP: o.AllowHTTP, callTimeout: cmp.Or(o.CallTimeout, time.Minute),
+		sealer: sealer, inner: newOutside(true), public: newOutside(false), sessions: newSessions(),
+		shops: map[ubl.TenantID]*shop{}, syncs: map[place]*syncing{},
+	}
+	if p.log == nil {
+		p.log = slog.New(slog.DiscardHandler)
+	}
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	return p, nil
+}
+
+// outside is a tenant's way to other servers.
+func (p *Portal) outside(t ubl.TenantID) *http.Transport {
+	if p.private == nil || p.private(t) {
+		return p.inner
+	}
+	return p.public
+}
+
+const (
+	tidyEvery = time.Minute
+	// dueEvery is how often servers are looked for that weren't synced for a day.
+	dueEvery = time.Hour
+)
+
+// Run does what the portal does by itself until ctx ends: it writes the log, syncs
+// servers daily, and lets go of what nobody uses.
+func (p *Portal) Run(ctx context.Context) {
+	flush, tidy, due := time.NewTicker(flushEvery), time.NewTicker(tidyEvery), time.NewTimer(p.firstSync())
+	defer flush.Stop()
+	defer tidy.Stop()
+	defer due.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-flush.C:
+			p.flush(ctx)
+		case <-tidy.C:
+			p.tidy()
+			p.forgetShops()
+		case <-due.C:
+			p.background(p.syncDue)
+			due.Reset(dueEvery)
+		}
+	}
+}
+
+// firstSync spreads the nodes of a cluster over the hour: the first to find a
+// server due syncs it, the others see that it was.
+func (p *Portal) firstSync() time.Duration {
+	var b [1]byte
+	if _, err := io.ReadFull(p.random, b[:]); err != nil {
+		return dueEvery
+	}
+	return time.Minute + time.Duration(b[0])*dueEvery/256
+}
+
+// spawn runs fn beside its caller; false once the portal is closed.
+func (p *Portal) spawn(fn func()) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	p.running.Go(fn)
+	return true
+}
+
+// background runs an errand of the portal's own. It ends with the portal.
+func (p *Portal) background(fn func(context.Context)) { p.spawn(func() { fn(p.ctx) }) }
+
+// Close ends all sessions, writes what is left of the log, and waits for what
+// runs. Calls under way fail.
+func (p *Portal) Close(ctx context.Context) error {
+	p.mu.Lock()
+	p.closed = true
+	for _, sh := range p.shops {
+		sh.cancel()
+	}
+	p.mu.Unlock()
+	p.sessions.end()
+	p.stop()
+	p.flush(ctx)
+	done := make(chan struct{})
+	go func() {
+		p.running.Wait()
+		p.inner.CloseIdleConnections()
+		p.public.CloseIdleConnections()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return errors.Join(errors.New("couldn't end all sessions with servers"), ctx.Err())
+	}
+}
+
+// request is a new request of the portal's own, in the name of who.
+func (p *Portal) request(who ubl.Identity) (ubl.Request, error) {
+	id, err := ubl.NewRequestID(p.random)
+	return ubl.Request{Who: who, ID: id, Key: id}, err
+}
+
+// platformOf is the platform at work for a tenant.
+func platformOf(t ubl.TenantID) ubl.Identity {
+	who := ubl.Platform()
+	who.TenantID = t
+	return who
+}

@@ -1,0 +1,85 @@
+package portal
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ubl"
+)
+
+// errQuestion refuses a result that asks for more input: the portal has nobody to
+// ask, and answering in the caller's name would not be theirs.
+var errQuestion = ubl.Errorf(ubl.CodeUnavailable, "the tool asks for input that the portal can't give")
+
+// resultOf is a server's result as callers get it: the content as it is, without
+// what the server tells its own clients in _meta.
+func resultOf(r *mcp.CallToolResult) (*ubl.ToolResult, error) {
+	if r.NeedsInput() || r.InputRequests != nil {
+		return nil, errQuestion
+	}
+	content, err := withoutMeta(r.Content)
+	if err != nil {
+		return nil, ubl.Errorf(ubl.CodeUnavailable, "the tool's result can't be read").Because(err)
+	}
+	out := &ubl.ToolResult{Content: content, IsError: r.IsError}
+	if r.StructuredContent != nil {
+		if out.Structured, err = json.Marshal(r.StructuredContent); err != nil {
+			return nil, ubl.Errorf(ubl.CodeUnavailable, "the tool's result can't be read").Because(err)
+		}
+	}
+	return out, nil
+}
+
+// withoutMeta writes content blocks without _meta, their resources' included.
+func withoutMeta(blocks []mcp.Content) (json.RawMessage, error) {
+	out := make([]map[string]json.RawMessage, 0, len(blocks))
+	for _, b := range blocks {
+		raw, err := json.Marshal(b)
+		if err != nil {
+			return nil, fmt.Errorf("couldn't write a content block: %w", err)
+		}
+		block, err := strip(raw)
+		if err != nil {
+			return nil, err
+		}
+		if raw, ok := block["resource"]; ok {
+			inner, err := strip(raw)
+			if err != nil {
+				return nil, err
+			}
+			if block["resource"], err = json.Marshal(inner); err != nil {
+				return nil, fmt.Errorf("couldn't write a resource: %w", err)
+			}
+		}
+		out = append(out, block)
+	}
+	return json.Marshal(out)
+}
+
+func strip(raw json.RawMessage) (map[string]json.RawMessage, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return nil, fmt.Errorf("couldn't read a content block: %w", err)
+	}
+	delete(members, "_meta")
+	return members, nil
+}
+
+// outputHash is the hash of a result as canonical JSON or, where it has none
+// because of its numbers, of its bytes as they are handed on.
+func outputHash(r *ubl.ToolResult) string {
+	raw, err := json.Marshal(struct {
+		Content    json.RawMessage `json:"content"`
+		IsError    bool            `json:"is_error"`
+		Structured json.RawMessage `json:"structured_content,omitempty"`
+	}{r.Content, r.IsError, r.Structured})
+	if err != nil {
+		return ""
+	}
+	if canonical, err := ubl.Canonical(raw); err == nil {
+		raw = canonical
+	}
+	return ubl.BodyHash(raw)
+}

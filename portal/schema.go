@@ -1,0 +1,231 @@
+package portal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"ubl"
+)
+
+const (
+	// maxSchemas bounds how many compiled schemas are kept.
+	maxSchemas = 1000
+	// maxNodes bounds a schema with its references followed.
+	maxNodes = 10_000
+	// maxWork bounds the nodes of a schema times the bytes of the arguments.
+	maxWork = 100 << 20
+)
+
+// schemas checks arguments against input schemas. Compiled ones are kept by the
+// hash of the tool's definition.
+type schemas struct {
+	mu       sync.Mutex
+	compiled map[string]*input
+}
+
+// input is a compiled input schema; one that can't be checked here has none.
+type input struct {
+	schema *jsonschema.Schema
+	nodes  int
+}
+
+// check refuses arguments that the tool's pinned definition doesn't allow. It
+// names the places, never what is in them.
+func (ss *schemas) check(t *ubl.PortalTool, args []byte) error { return ss.of(t).check(args) }
+
+func (in *input) check(args []byte) error {
+	if in.schema == nil || in.nodes*len(args) > maxWork {
+		return nil
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(args))
+	if err != nil {
+		return ubl.Errorf(ubl.CodeValidation, "arguments: not JSON")
+	}
+	bad, ok := errors.AsType[*jsonschema.ValidationError](in.schema.Validate(v))
+	if !ok {
+		return nil
+	}
+	e := ubl.Errorf(ubl.CodeValidation, "the arguments don't fit the tool's input schema: details tells where")
+	e.Details = map[string]string{}
+	collect(bad, e.Details)
+	return e
+}
+
+// of is the tool's compiled schema.
+func (ss *schemas) of(t *ubl.PortalTool) *input {
+	ss.mu.Lock()
+	in, ok := ss.compiled[t.Hash]
+	ss.mu.Unlock()
+	if ok {
+		return in
+	}
+	in = compile(t.Definition)
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if ss.compiled == nil || len(ss.compiled) >= maxSchemas {
+		ss.compiled = map[string]*input{}
+	}
+	ss.compiled[t.Hash] = in
+	return in
+}
+
+// compile reads the input schema of a definition. What the compiler refuses, or
+// what isn't tame, isn't checked: servers check their input themselves.
+func compile(definition json.RawMessage) (in *input) {
+	defer func() {
+		if recover() != nil { // a server's schema must not end us
+			in = &input{}
+		}
+	}()
+	var d struct {
+		InputSchema json.RawMessage `json:"inputSchema"`
+	}
+	if err := json.Unmarshal(definition, &d); err != nil {
+		return &input{}
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(d.InputSchema))
+	if err != nil {
+		return &input{}
+	}
+	nodes, ok := tame(doc)
+	if !ok {
+		return &input{}
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(nothing{})
+	if err := c.AddResource(schemaName, doc); err != nil {
+		return &input{}
+	}
+	schema, err := c.Compile(schemaName)
+	if err != nil {
+		return &input{}
+	}
+	return &input{schema, nodes}
+}
+
+const schemaName = "urn:ubl:input"
+
+// nothing loads no other document: a schema must not read files or pages.
+type nothing struct{}
+
+// Load implements [jsonschema.URLLoader].
+func (nothing) Load(string) (any, error) { return nil, errors.New("other documents are not read") }
+
+// tame counts the nodes of a schema with its references followed. It reports false
+// where they lead out of the document or back to themselves, or to too many nodes:
+// a schema of a few lines can take for ever to check.
+func tame(doc any) (nodes int, ok bool) {
+	w := walk{doc: doc, inside: map[string]bool{}}
+	ok = w.node(doc)
+	return w.nodes, ok
+}
+
+type walk struct {
+	doc    any
+	nodes  int
+	inside map[string]bool // references being followed
+}
+
+func (w *walk) node(v any) bool {
+	if w.nodes++; w.nodes > maxNodes {
+		return false
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			if !w.node(e) {
+				return false
+			}
+		}
+	case map[string]any:
+		for name, e := range v {
+			if strings.HasPrefix(name, "$dynamic") || strings.HasPrefix(name, "$recursive") {
+				return false
+			}
+			if ref, isText := e.(string); name == "$ref" && isText {
+				if !w.follow(ref) {
+					return false
+				}
+				continue
+			}
+			// Definitions count where they are used.
+			if name != "$defs" && name != "definitions" && !w.node(e) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (w *walk) follow(ref string) bool {
+	if w.inside[ref] || ref != "#" && !strings.HasPrefix(ref, "#/") {
+		return false
+	}
+	to, ok := lookUp(w.doc, strings.TrimPrefix(ref, "#"))
+	if !ok {
+		return false
+	}
+	w.inside[ref] = true
+	defer delete(w.inside, ref)
+	return w.node(to)
+}
+
+// lookUp follows a JSON pointer.
+func lookUp(doc any, pointer string) (any, bool) {
+	if pointer == "" {
+		return doc, true
+	}
+	for _, part := range strings.Split(pointer[1:], "/") {
+		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+		members, isObject := doc.(map[string]any)
+		next, ok := members[part]
+		if !isObject || !ok { // an index into an array is not worth following
+			return nil, false
+		}
+		doc = next
+	}
+	return doc, true
+}
+
+// maxDetails bounds how many places an answer names.
+const maxDetails = 16
+
+// collect gathers the places that are wrong, each with what the schema wants there.
+func collect(e *jsonschema.ValidationError, into map[string]string) {
+	if len(into) >= maxDetails {
+		return
+	}
+	if len(e.Causes) == 0 {
+		into[strings.Join(append([]string{"arguments"}, e.InstanceLocation...), ".")] = wanted(e.ErrorKind)
+		return
+	}
+	for _, c := range e.Causes {
+		collect(c, into)
+	}
+}
+
+// wanted is what a keyword asks for. It quotes the schema, never the arguments.
+func wanted(k jsonschema.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.Type:
+		return "must be " + strings.Join(k.Want, " or ")
+	case *kind.Required:
+		return "must have " + strings.Join(k.Missing, ", ")
+	case *kind.AdditionalProperties:
+		return "must have no members but those of the schema"
+	case *kind.FalseSchema:
+		return "must not be there"
+	}
+	path := k.KeywordPath()
+	if len(path) == 0 {
+		return "must fit the schema"
+	}
+	return fmt.Sprintf("must fit the schema's %s", path[len(path)-1])
+}

@@ -1,0 +1,82 @@
+package portal_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ubl"
+	"ubl/portal"
+)
+
+// TestSchemas holds schemas against arguments: what is refused, and where.
+func TestSchemas(t *testing.T) {
+	const shared = `{"type":"object","$defs":{"city":{"type":"string","minLength":2},"place":{"type":"object","properties":{"city":{"$ref":"#/$defs/city"}},"required":["city"]}},
+		"properties":{"from":{"$ref":"#/$defs/place"},"to":{"$ref":"#/$defs/place"},"via":{"type":"array","items":{"$ref":"#/$defs/city"},"maxItems":2},"class":{"enum":["a","b"]},"n":{"type":["integer","null"]}}}`
+	for _, c := range []struct {
+		args  string
+		place string // "" for none: it fits
+		want  string
+	}{
+		{`{}`, "", ""},
+		{`{"from":{"city":"Rio"},"to":{"city":"Ulm"},"via":["Bonn"],"class":"a","n":null}`, "", ""},
+		{`{"from":{}}`, "arguments.from", "must have city"},
+		{`{"from":{"city":"R"}}`, "arguments.from.city", "must fit the schema's minLength"},
+		{`{"via":["Bonn",4]}`, "arguments.via.1", "must be string"},
+		{`{"via":["aa","bb","cc"]}`, "arguments.via", "must fit the schema's maxItems"},
+		{`{"class":"c"}`, "arguments.class", "must fit the schema's enum"},
+		{`{"n":1.5}`, "arguments.n", "must be null or integer"},
+		{`{"n":9007199254740993}`, "", ""},
+	} {
+		err := portal.CheckArguments(`{"inputSchema":`+shared+`}`, []byte(c.args))
+		if c.place == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.args, err)
+			}
+			continue
+		}
+		if e := ubl.AsError(err); err == nil || e.Code != ubl.CodeValidation || e.Details[c.place] != c.want {
+			t.Errorf("%s: %v %v", c.args, err, ubl.AsError(err).Details)
+		}
+	}
+}
+
+// TestWhatIsChecked says which schemas are.
+func TestWhatIsChecked(t *testing.T) {
+	for schema, want := range map[string]bool{
+		`{"type":"object"}`: true,
+		`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","definitions":{"a":{"type":"string"}},"properties":{"a":{"$ref":"#/definitions/a"}}}`: true,
+		`{"$defs":{"a/b":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/a~1b"}}}`:                                                                            true,
+		`true`: true,
+		`{"$defs":{"t":{"properties":{"next":{"$ref":"#/$defs/t"}}}},"$ref":"#/$defs/t"}`: false,
+		`{"$ref":"other.json"}`: false,
+		`7`:                     false,
+		``:                      false,
+		`{"allOf":[` + strings.Repeat(`{"allOf":[{},{}]},`, 4000) + `{}]}`: false,
+	} {
+		if got := portal.Checkable(`{"inputSchema":` + schema + `}`); got != want {
+			t.Errorf("%.80s: %v", schema, got)
+		}
+	}
+}
+
+// FuzzSchemas: no schema and no arguments make us fail or take long, and no answer
+// quotes a value.
+func FuzzSchemas(f *testing.F) {
+	f.Add(`{"type":"object","properties":{"a":{"type":"string"}}}`, `{"a":4711}`)
+	f.Add(`{"$ref":"#"}`, `{}`)
+	f.Add(`{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"$ref":"#/$defs/a"}`, `{}`)
+	f.Add(`{"pattern":"("}`, `"x"`)
+	f.Add(`{"uniqueItems":true,"contains":{"const":1},"unevaluatedItems":false}`, `[1,1]`)
+	f.Add(`{"properties":{"__proto__":{"if":true,"then":false}}}`, `{"__proto__":1}`)
+	f.Fuzz(func(t *testing.T, schema, args string) {
+		began := time.Now()
+		err := portal.CheckArguments(`{"inputSchema":`+schema+`}`, []byte(args))
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if err != nil && ubl.CodeOf(err) != ubl.CodeValidation {
+			t.Errorf("it failed with %v", err)
+		}
+	})
+}

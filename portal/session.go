@@ -1,0 +1,190 @@
+package portal
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ubl"
+)
+
+const (
+	// connectTimeout bounds opening a session, and everything about signing in.
+	connectTimeout = 20 * time.Second
+	// closeTimeout bounds saying good-bye to a server.
+	closeTimeout = 3 * time.Second
+	// maxCalls bounds how many calls one session has under way.
+	maxCalls = 32
+	// idleAfter is how long a session without calls is kept.
+	idleAfter = 10 * time.Minute
+)
+
+// session is one MCP session with a server, shared by everyone who calls with the
+// same credentials.
+type session struct {
+	access *ubl.ServerAccess // what it was opened with
+	guard  *guard
+	client *mcp.ClientSession
+	broken atomic.Bool
+
+	calls  atomic.Int32
+	usedAt atomic.Int64 // ubl.Time
+
+	mu        sync.Mutex
+	listeners map[string]*listener
+	serial    int
+}
+
+// listener hears of one call's progress, and nothing more once it is stopped.
+type listener struct {
+	mu sync.Mutex
+	fn func(done, total float64, message string)
+}
+
+// open connects. It never takes longer than ctx, whatever the server does: what
+// is still under way then ends on its own, since the guard is dead.
+func (p *Portal) open(ctx context.Context, who ubl.Identity, a *ubl.ServerAccess, changed func()) (*session, error) {
+	cred, err := p.credentialOf(a, who)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{access: a, guard: newGuard(p.ctx, p.outside(who.TenantID), cred), listeners: map[string]*listener{}}
+	if err := p.connected(ctx, s, changed); err != nil {
+		s.guard.kill()
+		return nil, s.explain(err)
+	}
+	if !p.spawn(s.watch) {
+		s.close()
+		return nil, errClosed
+	}
+	return s, nil
+}
+
+// watch waits for the end of the session, from either side.
+func (s *session) watch() {
+	stop := context.AfterFunc(s.guard.life, func() { _ = s.client.Close() })
+	defer stop()
+	_ = s.client.Wait()
+	s.broken.Store(true)
+	s.guard.kill()
+}
+
+// connected waits for the client, but no longer than ctx: one that comes too late
+// is closed by itself.
+func (p *Portal) connected(ctx context.Context, s *session, changed func()) error {
+	type opened struct {
+		client *mcp.ClientSession
+		err    error
+	}
+	done := make(chan opened)
+	if !p.spawn(func() {
+		client, err := s.connect(ctx, p.version, changed)
+		select {
+		case done <- opened{client, err}:
+		case <-s.guard.life.Done():
+			if err == nil {
+				_ = client.Close()
+			}
+		}
+	}) {
+		return errClosed
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case o := <-done:
+		s.client = o.client
+		return o.err
+	}
+}
+
+// connect says hello in the newest protocol that both sides speak.
+func (s *session) connect(ctx context.Context, version string, changed func()) (*mcp.ClientSession, error) {
+	client := mcp.NewClient(&mcp.Implementation{Name: "ubl", Title: "UBL portal", Version: version}, &mcp.ClientOptions{
+		Logger: slog.New(slog.DiscardHandler), // it logs what servers sent
+		// The portal has no roots, and asks nobody: neither a person nor a model.
+		Capabilities:                &mcp.ClientCapabilities{},
+		MultiRoundTrip:              &mcp.MultiRoundTripOptions{Disabled: true},
+		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { changed() },
+		ProgressNotificationHandler: s.progress,
+	})
+	return client.Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: s.access.Server.URL, MaxRetries: 1, MaxEventSize: maxAnswer,
+		HTTPClient: &http.Client{Transport: s.guard, CheckRedirect: sameOrigin},
+	}, nil)
+}
+
+// listen has fn called with the progress of the call that bears the token, but
+// not after stop has returned.
+func (s *session) listen(fn func(done, total float64, message string)) (token string, stop func()) {
+	l := &listener{fn: fn}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.serial++
+	token = strconv.Itoa(s.serial)
+	s.listeners[token] = l
+	return token, func() {
+		s.mu.Lock()
+		delete(s.listeners, token)
+		s.mu.Unlock()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.fn = nil
+	}
+}
+
+// progress is called by the SDK, one notification after the other.
+func (s *session) progress(_ context.Context, n *mcp.ProgressNotificationClientRequest) {
+	token, _ := n.Params.ProgressToken.(string)
+	s.mu.Lock()
+	l := s.listeners[token]
+	s.mu.Unlock()
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.fn != nil {
+		l.fn(n.Params.Progress, n.Params.Total, n.Params.Message)
+	}
+}
+
+// begin takes a place among the calls under way; done gives it back.
+func (s *session) begin() (done func(), err error) {
+	if s.calls.Add(1) > maxCalls {
+		s.calls.Add(-1)
+		return nil, ubl.Errorf(ubl.CodeOverloaded, "too many calls of the server are under way")
+	}
+	return func() { s.calls.Add(-1) }, nil
+}
+
+// stale reports whether the session should make room for another.
+func (s *session) stale() bool { return s.broken.Load() || s.guard.deaf.Load() && s.calls.Load() == 0 }
+
+// close says good-bye, and cuts off what then is still under way.
+func (s *session) close() {
+	timer := time.AfterFunc(closeTimeout, s.guard.kill)
+	defer timer.Stop()
+	_ = s.client.Close()
+	s.guard.kill()
+}
+
+// explain turns an error of the SDK into one that may be shown: its own text
+// quotes what the server sent.
+func (s *session) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return explain(err, s.guard.takeCause())
+}
+
+// lost reports whether the server has forgotten the session: nothing was done,
+// and it can be tried again in a new one.
+func lost(err error) bool { return errors.Is(err, mcp.ErrSessionMissing) }

@@ -1,0 +1,216 @@
+package portal
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"ubl"
+)
+
+// stateLife is how long a user may take to sign in.
+const stateLife = 10 * time.Minute
+
+// CallbackPath is where a browser comes back to after signing in.
+const CallbackPath = "/api/portal/callback"
+
+// state travels through the user's browser and back, sealed: any node can take it
+// up, nobody can read or change it, and nothing has to be kept meanwhile.
+type state struct {
+	Tenant   ubl.TenantID `json:"t"`
+	User     ubl.UserID   `json:"u"`
+	Email    string       `json:"e,omitempty"`
+	Domain   string       `json:"d,omitempty"`
+	Service  bool         `json:"b,omitempty"`
+	Issuer   string       `json:"i"`
+	Subject  string       `json:"s"`
+	Server   string       `json:"v"`
+	Verifier string       `json:"p"` // of PKCE
+	AuthIss  string       `json:"a,omitempty"`
+	Ends     ubl.Time     `json:"x"`
+	Grant    grant        `json:"g"` // without tokens
+}
+
+func (s *state) who() ubl.Identity {
+	return ubl.Identity{
+		UserID: s.User, Email: s.Email, EmailDomain: s.Domain, IsService: s.Service,
+		TenantID: s.Tenant, Issuer: s.Issuer, Subject: s.Subject,
+	}
+}
+
+// statePurpose binds no more than the kind: who and what is inside.
+var statePurpose = purpose{kind: "state"}
+
+func (p *Portal) redirectURL() string { return strings.TrimSuffix(p.publicURL, "/") + CallbackPath }
+
+// Connect begins a user's signing in to a server of [ubl.AuthUser] and answers
+// where their browser has to go. Members; it changes nothing yet.
+func (p *Portal) Connect(ctx context.Context, who ubl.Identity, serverID string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	a, err := p.openServer(ctx, who, serverID)
+	if err != nil {
+		return "", err
+	}
+	if a.Server.Auth != ubl.AuthUser {
+		return "", ubl.Errorf(ubl.CodeConflict, "the server wants no user's own sign-in")
+	}
+	authority, err := p.authorityOf(ctx, who.TenantID, &a.Server)
+	if err != nil {
+		return "", err
+	}
+	client, err := p.clientFor(ctx, who.TenantID, a, authority)
+	if err != nil {
+		return "", err
+	}
+	return p.signInURL(who, &a.Server, authority, client)
+}
+
+// clientFor is the client that an owner has set, else a newly registered one.
+func (p *Portal) clientFor(ctx context.Context, t ubl.TenantID, a *ubl.ServerAccess, at *authority) (*registered, error) {
+	if a.Server.ClientID == "" {
+		return p.register(ctx, t, at)
+	}
+	secret, err := p.sealer.open(secretOf(t, &a.Server), a.Secret)
+	if err != nil {
+		return nil, errSecret.Because(err)
+	}
+	return &registered{a.Server.ClientID, string(secret), at.style}, nil
+}
+
+func (p *Portal) signInURL(who ubl.Identity, s *ubl.Server, at *authority, client *registered) (string, error) {
+	verifier, err := p.draw()
+	if err != nil {
+		return "", err
+	}
+	st := state{
+		Tenant: who.TenantID, User: who.UserID, Email: who.Email, Domain: who.EmailDomain, Service: who.IsService,
+		Issuer: who.Issuer, Subject: who.Subject, Server: s.ServerID, Verifier: verifier,
+		Ends:  ubl.TimeOf(p.now()).Add(stateLife),
+		Grant: grant{ClientID: client.id, ClientSecret: client.secret, Style: client.style, TokenURL: at.token},
+	}
+	if at.namesItself {
+		st.AuthIss = at.issuer
+	}
+	sealed, err := p.sealState(&st)
+	if err != nil {
+		return "", err
+	}
+	scopes := at.scopes
+	if at.takesRefresh && len(s.Scopes) == 0 {
+		scopes = append(scopes[:len(scopes):len(scopes)], "offline_access")
+	}
+	cfg := oauth2.Config{ClientID: client.id, Endpoint: oauth2.Endpoint{AuthURL: at.authorize}, RedirectURL: p.redirectURL(), Scopes: scopes}
+	return cfg.AuthCodeURL(sealed, oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", s.URL)), nil
+}
+
+// draw is a random text of 43 characters.
+func (p *Portal) draw() (string, error) {
+	var b [32]byte
+	if _, err := io.ReadFull(p.random, b[:]); err != nil {
+		return "", fmt.Errorf("couldn't draw a random text: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(b[:]), nil
+}
+
+func (p *Portal) sealState(s *state) (string, error) {
+	plain, err := json.Marshal(s)
+	if err != nil {
+		return "", fmt.Errorf("couldn't write the state: %w", err)
+	}
+	sealed, err := p.sealer.seal(statePurpose, plain)
+	return base64.RawURLEncoding.EncodeToString(sealed), err
+}
+
+var errState = ubl.Errorf(ubl.CodeValidation, "state: this sign-in didn't begin here, or took longer than %d minutes: begin again", int(stateLife/time.Minute))
+
+func (p *Portal) openState(s string) (*state, error) {
+	sealed, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil {
+		return nil, errState
+	}
+	plain, err := p.sealer.open(statePurpose, sealed)
+	if err != nil {
+		return nil, errState
+	}
+	st := new(state)
+	if err := json.Unmarshal(plain, st); err != nil || ubl.TimeOf(p.now()) > st.Ends {
+		return nil, errState
+	}
+	return st, nil
+}
+
+// Pending tells what a state from [Portal.Connect] is about.
+func (p *Portal) Pending(sealed string) (*ubl.SigningIn, error) {
+	st, err := p.openState(sealed)
+	if err != nil {
+		return nil, err
+	}
+	return &ubl.SigningIn{UserID: st.User, Email: st.Email, ServerID: st.Server}, nil
+}
+
+// Callback ends a sign-in: with the state of [Portal.Connect] and the code and
+// issuer ("" for none) that the authorization server sent along, the user's grant
+// is fetched and kept. Anyone may call it: the state is the credential.
+func (p *Portal) Callback(ctx context.Context, sealed, code, issuer string) (*ubl.SigningIn, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	st, err := p.openState(sealed)
+	if err != nil {
+		return nil, err
+	}
+	if st.AuthIss != "" && issuer != st.AuthIss {
+		return nil, ubl.Errorf(ubl.CodeValidation, "iss: not the authorization server that was asked")
+	}
+	who := st.who()
+	if err := p.enter(ctx, who); err != nil { // they may have been shut out meanwhile
+		return nil, err
+	}
+	a, err := p.openServer(ctx, who, st.Server)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.exchange(ctx, who.TenantID, &a.Server, st, code); err != nil {
+		return nil, err
+	}
+	if err := p.saveGrant(ctx, who, &a.Server, &st.Grant); err != nil {
+		return nil, err
+	}
+	p.sessions.forget(ctx, placeOf(who, &a.Server))
+	if a.Server.Status != ubl.ServerUp {
+		p.background(func(ctx context.Context) { p.syncAs(ctx, who, st.Server) })
+	}
+	return &ubl.SigningIn{UserID: st.User, Email: st.Email, ServerID: st.Server}, nil
+}
+
+// exchange turns the code into tokens.
+func (p *Portal) exchange(ctx context.Context, t ubl.TenantID, s *ubl.Server, st *state, code string) error {
+	cfg := st.Grant.config()
+	cfg.RedirectURL = p.redirectURL()
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, p.plainClient(t))
+	token, err := cfg.Exchange(ctx, code, oauth2.VerifierOption(st.Verifier), oauth2.SetAuthURLParam("resource", s.URL))
+	if err != nil {
+		if err = tokenError(err); ubl.CodeOf(err) == ubl.CodeForbidden {
+			return ubl.Errorf(ubl.CodeForbidden, "the authorization server doesn't take the code: sign in again").Because(err)
+		}
+		return err
+	}
+	p.take(&st.Grant, token)
+	return nil
+}
+
+// enter has the tenant say that the user still belongs to it.
+func (p *Portal) enter(ctx context.Context, who ubl.Identity) error {
+	req, err := p.request(who)
+	if err != nil {
+		return err
+	}
+	_, err = ubl.Ask[*ubl.Entered](ctx, p.asker, ubl.TenantName(who.TenantID), ubl.Enter{Request: req, Act: true})
+	return err
+}

@@ -1,0 +1,233 @@
+package portal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ubl"
+)
+
+const (
+	// syncTimeout bounds asking a server for its tools, all pages of them.
+	syncTimeout = 30 * time.Second
+	// maxPages bounds how many; a server that has more tools than the Portal keeps
+	// is read a little further, so that the Portal can say so.
+	maxPages = 100
+	maxTools = ubl.MaxServerTools + 1
+	// syncAfter is how old a sync is that is due again.
+	syncAfter = 23 * time.Hour
+	// A server that says that its tools have changed is asked soon, but seldom.
+	settle    = 500 * time.Millisecond
+	syncAgain = time.Minute
+)
+
+// Sync asks a server for its tools now, and answers the server with what came of
+// it: that it couldn't be asked is no error, but its status. Owners.
+func (p *Portal) Sync(ctx context.Context, req ubl.Request, owner bool, serverID string) (*ubl.Server, error) {
+	if !owner {
+		return nil, errOwner
+	}
+	c, err := p.renew(ctx, req.Who)
+	if err != nil {
+		return nil, err
+	}
+	s := c.servers[serverID]
+	if s == nil {
+		return nil, ubl.Errorf(ubl.CodeNotFound, "no such server")
+	}
+	if s.Disabled {
+		return nil, ubl.Errorf(ubl.CodeConflict, "the server is disabled")
+	}
+	return p.sync(ctx, req, owner, s, c.number)
+}
+
+// sync asks for the tools and has the Portal record them. Who asks is who connects.
+func (p *Portal) sync(ctx context.Context, req ubl.Request, owner bool, s *ubl.Server, number int64) (*ubl.Server, error) {
+	record := ubl.RecordSync{Request: req, Owner: owner, ServerID: s.ServerID}
+	asking, cancel := context.WithTimeout(ctx, syncTimeout)
+	defer cancel()
+	var err error
+	if record.Tools, err = p.listTools(asking, req.Who, s, number); err != nil {
+		if s.Auth == ubl.AuthUser && ubl.CodeOf(err) == ubl.CodeForbidden {
+			return nil, err // theirs to mend, and others may be signed in
+		}
+		record.Tools, record.Problem = nil, ubl.AsError(err).Message
+	}
+	out, err := ubl.Ask[*ubl.Server](ctx, p.asker, ubl.PortalName(req.Who.TenantID), record)
+	if err == nil {
+		p.shopOf(req.Who.TenantID).drop()
+	}
+	return out, err
+}
+
+// listTools reads the server's tools, page by page.
+func (p *Portal) listTools(ctx context.Context, who ubl.Identity, s *ubl.Server, number int64) ([]ubl.ToolDefinition, error) {
+	var out []ubl.ToolDefinition
+	err := p.with(ctx, who, s, number, func(sess *session) error {
+		out = nil
+		params := &mcp.ListToolsParams{}
+		for range maxPages {
+			page, err := sess.client.ListTools(ctx, params)
+			if err != nil {
+				return err
+			}
+			for _, t := range page.Tools {
+				if d, ok := definitionOf(t); ok && len(out) < maxTools {
+					out = append(out, d)
+				}
+			}
+			if page.NextCursor == "" || len(out) == maxTools {
+				return nil
+			}
+			params = &mcp.ListToolsParams{Cursor: page.NextCursor}
+		}
+		return ubl.Errorf(ubl.CodeUnavailable, "the server's list of tools has no end")
+	})
+	return out, err
+}
+
+// definitionOf is what a server says about a tool, as it is pinned: what callers
+// see of it and nothing else, without icons and _meta.
+func definitionOf(t *mcp.Tool) (ubl.ToolDefinition, bool) {
+	if t == nil || t.Name == "" {
+		return ubl.ToolDefinition{}, false
+	}
+	raw, err := json.Marshal(&mcp.Tool{
+		Name: t.Name, Title: t.Title, Description: t.Description,
+		InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, Annotations: t.Annotations,
+	})
+	if err != nil {
+		return ubl.ToolDefinition{}, false
+	}
+	canonical, err := ubl.Canonical(raw)
+	if err != nil { // numbers that JSON's readers disagree about
+		return ubl.ToolDefinition{}, false
+	}
+	return ubl.ToolDefinition{Name: t.Name, Definition: canonical}, true
+}
+
+// with runs fn in a session with the server, and once more in a new one where the
+// server has forgotten the first.
+func (p *Portal) with(ctx context.Context, who ubl.Identity, s *ubl.Server, number int64, fn func(*session) error) error {
+	for again := false; ; again = true {
+		sess, done, err := p.use(ctx, who, s, number)
+		if err != nil {
+			return err
+		}
+		err = fn(sess)
+		done()
+		if err == nil {
+			return nil
+		}
+		if !again && lost(err) {
+			sess.broken.Store(true)
+			continue
+		}
+		err = sess.explain(err)
+		if ubl.CodeOf(err) == ubl.CodeForbidden { // someone may have mended it
+			p.sessions.forget(ctx, placeOf(who, s))
+		}
+		return err
+	}
+}
+
+// syncAs syncs a server as an errand, for the platform or a user whose grant is used.
+func (p *Portal) syncAs(ctx context.Context, who ubl.Identity, serverID string) {
+	ctx, cancel := context.WithTimeout(ctx, 2*syncTimeout)
+	defer cancel()
+	if err := p.trySync(ctx, who, serverID); err != nil && ctx.Err() == nil {
+		p.log.Warn("couldn't sync a server", "tenant", who.TenantID, "server", serverID, "error", err)
+	}
+}
+
+func (p *Portal) trySync(ctx context.Context, who ubl.Identity, serverID string) error {
+	c, err := p.renew(ctx, platformOf(who.TenantID))
+	if err != nil {
+		return err
+	}
+	s := c.servers[serverID]
+	if s == nil || s.Disabled {
+		return nil
+	}
+	tools, err := p.listTools(ctx, who, s, c.number)
+	record := ubl.RecordSync{ServerID: serverID, Tools: tools}
+	if err != nil {
+		if s.Auth == ubl.AuthUser {
+			return fmt.Errorf("couldn't list tools for a user: %w", err)
+		}
+		record.Problem = ubl.AsError(err).Message
+	}
+	if record.Request, err = p.request(platformOf(who.TenantID)); err != nil {
+		return err
+	}
+	_, err = p.asker.Ask(ctx, ubl.PortalName(who.TenantID), record)
+	p.shopOf(who.TenantID).drop()
+	return err
+}
+
+// syncing is when a server's word of changes leads to a sync.
+type syncing struct {
+	timer *time.Timer
+	last  ubl.Time
+}
+
+// syncSoon is called when a server says that its tools have changed. However often
+// it does, it is asked once a minute at most.
+func (p *Portal) syncSoon(who ubl.Identity, s *ubl.Server) {
+	at := placeOf(who, s)
+	if s.Auth != ubl.AuthUser {
+		who = platformOf(who.TenantID)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	plan, ok := p.syncs[at]
+	if !ok {
+		plan = &syncing{}
+		p.syncs[at] = plan
+	}
+	if p.closed || plan.timer != nil {
+		return
+	}
+	now := ubl.TimeOf(p.now())
+	wait := max(settle, plan.last.Add(syncAgain).Std().Sub(now.Std()))
+	plan.timer = time.AfterFunc(wait, func() {
+		p.mu.Lock()
+		plan.timer, plan.last = nil, ubl.TimeOf(p.now())
+		p.mu.Unlock()
+		p.background(func(ctx context.Context) { p.syncAs(ctx, who, s.ServerID) })
+	})
+}
+
+// syncDue syncs the servers of all tenants whose last sync is a day old, or failed.
+// Servers that want a user's own credentials are synced when a user signs in.
+func (p *Portal) syncDue(ctx context.Context) {
+	if p.tenants == nil {
+		return
+	}
+	tenants, err := p.tenants(ctx)
+	if err != nil {
+		p.log.Warn("couldn't list tenants", "error", err)
+	}
+	for _, t := range tenants {
+		servers, err := p.Servers(ctx, platformOf(t))
+		if err != nil {
+			p.log.Warn("couldn't list servers", "tenant", t, "error", err)
+		}
+		for _, s := range servers {
+			if p.due(s) && ctx.Err() == nil {
+				p.syncAs(ctx, platformOf(t), s.ServerID)
+			}
+		}
+	}
+}
+
+func (p *Portal) due(s *ubl.Server) bool {
+	if s.Disabled || s.Auth == ubl.AuthUser {
+		return false
+	}
+	return s.SyncedAt == nil || s.Status == ubl.ServerDown || s.SyncedAt.Add(syncAfter) <= ubl.TimeOf(p.now())
+}

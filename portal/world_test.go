@@ -1,0 +1,212 @@
+package portal_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ubl"
+	"ubl/portal"
+	"ubl/test/harness"
+)
+
+// world is a house with the portal of a node, an owner and a member.
+type world struct {
+	*portal.Portal
+	t          *testing.T
+	house      *harness.House
+	owner, bob ubl.Identity
+}
+
+func newWorld(t *testing.T, change ...func(*portal.Options)) *world {
+	t.Helper()
+	w := &world{t: t, house: harness.Open(t, harness.Options{}), owner: harness.User("ana@example.com"), bob: harness.User("bob@example.com")}
+	w.house.Enter(w.owner)
+	w.house.Enter(w.bob)
+	w.Portal = w.node(change...)
+	return w
+}
+
+// node is the portal of another node of the same house.
+func (w *world) node(change ...func(*portal.Options)) *portal.Portal {
+	w.t.Helper()
+	return newNode(w.t, w.house, change...)
+}
+
+func newNode(t testing.TB, house *harness.House, change ...func(*portal.Options)) *portal.Portal {
+	t.Helper()
+	o := portal.Options{
+		Asker: house, Feed: house, Key: []byte(strings.Repeat("k", 32)), Now: house.Clock.Now, Random: rand.Reader,
+		PublicURL: "https://ubl.example",
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	p, err := portal.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := p.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// add makes a server known and waits for what a sync said of it.
+func (w *world) add(s ubl.Server, secret string) *ubl.Server {
+	w.t.Helper()
+	if s.Name == "" {
+		s.Name = "Server"
+	}
+	if s.Auth == "" {
+		s.Auth = ubl.AuthNone
+	}
+	if _, err := w.Add(w.t.Context(), w.house.Request(w.owner), true, s, secret); err != nil {
+		w.t.Fatalf("couldn't add %s: %v", s.ServerID, err)
+	}
+	if s.Auth == ubl.AuthUser {
+		return nil
+	}
+	return w.await(s.ServerID, func(s *ubl.Server) bool { return s.SyncedAt != nil })
+}
+
+// await waits until a server is as it should be.
+func (w *world) await(id string, ok func(*ubl.Server) bool) *ubl.Server {
+	w.t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		servers, err := w.Servers(w.t.Context(), w.owner)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, s := range servers {
+			if s.ServerID == id && ok(s) {
+				return s
+			}
+		}
+	}
+	w.t.Fatalf("%s is not as it should be", id)
+	return nil
+}
+
+// allow opens tools to everyone.
+func (w *world) allow(tools ...string) {
+	w.t.Helper()
+	for _, tool := range tools {
+		harness.Must[*ubl.ToolAccess](w.house, ubl.TenantName(w.owner.TenantID),
+			ubl.SetToolAccess{Request: w.house.Request(w.owner), Tool: tool, Allowed: true})
+	}
+}
+
+// call calls as bob.
+func (w *world) call(tool, args string) (*ubl.ToolResult, error) {
+	return w.Call(w.t.Context(), w.house.Request(w.bob), tool, json.RawMessage(args), "", nil)
+}
+
+// must calls as bob and wants a result.
+func (w *world) must(tool, args string) *ubl.ToolResult {
+	w.t.Helper()
+	r, err := w.call(tool, args)
+	if err != nil {
+		w.t.Fatalf("%s: %v", tool, err)
+	}
+	return r
+}
+
+// refused calls as bob and wants the error code.
+func (w *world) refused(want ubl.Code, tool, args string) *ubl.Error {
+	w.t.Helper()
+	_, err := w.call(tool, args)
+	if got := ubl.CodeOf(err); got != want {
+		w.t.Fatalf("%s was answered %q (%v), want %q", tool, got, err, want)
+	}
+	return ubl.AsError(err)
+}
+
+// log is the newest rows of the tenant's log, newest first.
+func (w *world) log() []*ubl.Call {
+	w.t.Helper()
+	page := harness.Must[*ubl.CallPage](w.house, ubl.PortalName(w.owner.TenantID), ubl.ReadCalls{Who: w.owner, Owner: true})
+	return page.Calls
+}
+
+// names are those of the tools that someone is shown.
+func (w *world) names(who ubl.Identity) []string {
+	w.t.Helper()
+	tools, err := w.Tools(w.t.Context(), who)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	names := []string{}
+	for _, tool := range tools {
+		names = append(names, tool.Tool)
+	}
+	return names
+}
+
+// sees waits until someone is shown these tools.
+func (w *world) sees(who ubl.Identity, want ...string) {
+	w.t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !slices.Equal(w.names(who), want) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%s is shown %v, want %v", who.Email, w.names(who), want)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// serve runs a handler as a server of its own.
+func serve(t *testing.T, h http.Handler) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s.URL
+}
+
+// era is a generation of the protocol, as the SDK serves it.
+type era struct {
+	name string
+	opts mcp.StreamableHTTPOptions
+}
+
+var eras = []era{
+	{"2026-07-28", mcp.StreamableHTTPOptions{Stateless: true}},
+	{"2025-11-25", mcp.StreamableHTTPOptions{}},
+	{"2025-11-25, JSON answers", mcp.StreamableHTTPOptions{JSONResponse: true}},
+}
+
+// tools is an MCP server of the SDK.
+func tools(t *testing.T, e era) (*mcp.Server, string) {
+	t.Helper()
+	s := mcp.NewServer(&mcp.Implementation{Name: "others", Version: "1"}, &mcp.ServerOptions{PageSize: 2})
+	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &e.opts)
+	return s, serve(t, h)
+}
+
+// schema is the input schema of most tools here.
+const schema = `{"type":"object","properties":{"text":{"type":"string"},"times":{"type":"integer","minimum":1}},"required":["text"],"additionalProperties":false}`
+
+// tool adds one with a plain handler.
+func tool(s *mcp.Server, name string, fn func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error)) {
+	s.AddTool(&mcp.Tool{Name: name, Description: "does " + name, InputSchema: json.RawMessage(schema)}, fn)
+}
+
+// echo answers with its arguments.
+func echo(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(r.Params.Arguments)}}}, nil
+}
