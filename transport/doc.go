@@ -8,10 +8,10 @@
 // The way of one request:
 //
 //	exchange   a request id, in the answer's header from here on; the body is
-//	           bounded to 1 MiB and has 30 s to arrive
+//	           bounded to 8 MiB and has 30 s to arrive
 //	origin     what foreign web pages make a browser send is refused with 403
-//	caller     under /api: package auth says who it is
-//	answer     packages api and sse
+//	caller     under /api, /mcp and /portal/mcp: package auth says who it is
+//	answer     packages api, sse and mcp
 //	exchange   status, bytes and time go to metrics and the access log
 //
 // Routes of its own: / says what this is, /healthz that the process runs,

@@ -34,8 +34,8 @@ func newOrigins(allow []string, publicURL string) origins {
 
 // The headers that scripts of allowed origins may send and read.
 const (
-	corsRequestHeaders  = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id, CF-Access-Client-Id, CF-Access-Client-Secret"
-	corsResponseHeaders = "X-Request-Id, Retry-After"
+	corsRequestHeaders  = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Protocol-Version, Mcp-Session-Id, X-Request-Id, CF-Access-Client-Id, CF-Access-Client-Secret"
+	corsResponseHeaders = "Mcp-Session-Id, Retry-After, WWW-Authenticate, X-Request-Id"
 	corsMethods         = "GET, POST, PUT, PATCH, DELETE"
 )
 
@@ -50,7 +50,7 @@ func (o origins) check(next http.Handler) http.Handler {
 		}
 		preflight := r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 		w.Header().Add("Vary", "Origin")
-		listed := o.allowed[strings.ToLower(origin)]
+		listed := o.listed(origin)
 		if !listed && !own(origin, r.Host) && (preflight || changes(r.Method)) {
 			envelope.WriteError(w, r, ubl.Errorf(ubl.CodeOriginNotAllowed, "pages of this origin may not use the server; see --allow-origin"))
 			return
@@ -68,6 +68,19 @@ func (o origins) check(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+func (o origins) listed(origin string) bool { return o.allowed[strings.ToLower(origin)] }
+
+// Foreign tells requests that a web page of another origin made a browser send,
+// for protocols that refuse them whatever the method. The arguments are those of
+// [Options].
+func Foreign(allow []string, publicURL string) func(*http.Request) bool {
+	o := newOrigins(allow, publicURL)
+	return func(r *http.Request) bool {
+		origin, browser := originOf(r)
+		return browser && !o.listed(origin) && !own(origin, r.Host)
+	}
 }
 
 // originOf is the page's origin; "null" where a browser sent the request for

@@ -21,8 +21,9 @@ import (
 	"ubl/transport/envelope"
 )
 
-// MaxBody is the largest request body in bytes.
-const MaxBody = 1 << 20
+// MaxBody is the largest request body in bytes: a document as JSON. Most
+// operations take less, which is for them to say.
+const MaxBody = 8 << 20
 
 // Limits of every connection.
 const (
@@ -43,6 +44,9 @@ type Options struct {
 	Public func(path string) bool
 	// Authenticate lets callers through to next, in its context.
 	Authenticate func(next http.Handler) http.Handler
+	// Agents mounts what speaks MCP, which authenticates by itself with the function
+	// it is handed, beside metadata that anyone may read; nil for nothing.
+	Agents func(r chi.Router, authenticate func(http.Handler) http.Handler)
 	// Schemas serves /schemas/; nil for none.
 	Schemas http.Handler
 	// SignIn serves one-time sign-in links, /signin/CODE; nil for none.
@@ -133,6 +137,9 @@ func (s *Server) routes() http.Handler {
 		r.Handle("/schemas", s.opts.Schemas)
 		r.Handle("/schemas/*", s.opts.Schemas)
 	}
+	if s.opts.Agents != nil {
+		r.Group(func(r chi.Router) { s.opts.Agents(r, s.known) })
+	}
 	if s.opts.API != nil {
 		r.Route("/api", func(r chi.Router) {
 			r.Use(s.callers)
@@ -145,9 +152,12 @@ func (s *Server) routes() http.Handler {
 	return r
 }
 
+// known lets only callers through to next, and notes them for the access log.
+func (s *Server) known(next http.Handler) http.Handler { return s.opts.Authenticate(noteCaller(next)) }
+
 // callers authenticates whoever has to be.
 func (s *Server) callers(next http.Handler) http.Handler {
-	known := s.opts.Authenticate(noteCaller(next))
+	known := s.known(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.opts.Public != nil && s.opts.Public(r.URL.Path) {
 			next.ServeHTTP(w, r)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v4"
+
+	"ubl/gateway"
 )
 
 // maxConfig is the largest YAML file that is read.
@@ -113,6 +116,27 @@ func readConfig(path string) (map[string]any, error) {
 	return file, nil
 }
 
+// takeGateway takes the section that says which models there are out of the file.
+// It is no flag: there may be several providers, each with a form of its own.
+func takeGateway(file map[string]any) (gateway.Config, error) {
+	var c gateway.Config
+	section, ok := file["gateway"]
+	if !ok {
+		return c, nil
+	}
+	delete(file, "gateway")
+	data, err := yaml.Marshal(section)
+	if err != nil {
+		return c, fmt.Errorf("the YAML file's gateway: %w", err)
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&c); err != nil {
+		return c, fmt.Errorf("the YAML file's gateway: %w", err)
+	}
+	return c, c.Validate()
+}
+
 // BeforeResolve reads the file that --config or UBL_CONFIG names.
 func (c *cli) BeforeResolve(ctx *kong.Context, p *program) error {
 	s := &settings{env: p.env}
@@ -128,6 +152,9 @@ func (c *cli) BeforeResolve(ctx *kong.Context, p *program) error {
 	if path != "" {
 		file, err := readConfig(path)
 		if err != nil {
+			return err
+		}
+		if p.gateway, err = takeGateway(file); err != nil {
 			return err
 		}
 		s.file = file

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -15,6 +16,7 @@ import (
 	"ubl/transport/api"
 	"ubl/transport/auth"
 	"ubl/transport/envelope"
+	"ubl/transport/mcp"
 	"ubl/transport/sse"
 )
 
@@ -22,6 +24,7 @@ import (
 type front struct {
 	server *transport.Server
 	auth   *auth.Authenticator
+	agents *agents
 	key    *auth.Key
 	// code is that of the owner's sign-in link.
 	code string
@@ -30,51 +33,82 @@ type front struct {
 // linkTTL is how long the owner's sign-in link holds.
 const linkTTL = 10 * time.Minute
 
-// front wires the transports. It opens no listener.
-func (c *serveCmd) front(p *program, n *node, log *slog.Logger) (*front, error) {
+// front wires the transports. It opens no listener; at is where browsers reach
+// the one that is open.
+func (c *serveCmd) front(p *program, n *node, at string, log *slog.Logger) (*front, error) {
 	key, _, err := auth.LoadOrCreateKey(c.keyPath(), p.random)
 	if err != nil {
 		return nil, err
 	}
-	who, err := auth.New(auth.Options{
+	f := &front{key: key}
+	if f.agents, err = c.agents(p, n, key, at, log); err != nil {
+		return nil, err
+	}
+	f.auth, err = auth.New(auth.Options{
 		Key: key, Issuers: c.issuers(), Operators: c.Operator,
 		Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log, Random: p.random,
 	})
 	if err != nil {
 		return nil, err
 	}
-	link, code, err := who.NewLink(c.Owner, linkTTL, p.random)
-	if err != nil {
-		who.Close()
+	if err := c.serveOver(p, n, f, log); err != nil {
+		f.auth.Close()
 		return nil, err
+	}
+	return f, nil
+}
+
+// serveOver makes the server, with everything that it mounts.
+func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (err error) {
+	var link http.Handler
+	if link, f.code, err = f.auth.NewLink(c.Owner, linkTTL, p.random); err != nil {
+		return err
 	}
 	hub := sse.New(sse.Options{Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log})
 	n.figures.watchStreams(hub)
 	rest := api.New(api.Options{
 		Asker: envelope.Entering(n.asker), Now: p.now, Random: p.random, NewServiceToken: auth.NewServiceToken, Version: version(),
-		Cluster: n.operators(),
+		Cluster: n.operators(), Office: f.agents.office, Portal: f.agents.portal,
 	})
-	server := transport.New(transport.Options{
+	acts := rest.Acts()
+	f.agents.toolbox.put(acts)
+	tools, err := c.mcpServer(p, n, f.agents, f.key, acts, log)
+	if err != nil {
+		return err
+	}
+	f.server = transport.New(transport.Options{
 		Version: version(),
 		API: func(r chi.Router) {
 			r.Get("/events", hub.Tenant)
 			r.Get("/events/rooms/{roomId}", hub.Room)
+			r.Get("/portal/logs/live", hub.Calls)
 			rest.Mount(r)
 		},
+		Agents: func(r chi.Router, authenticate func(http.Handler) http.Handler) {
+			r.Handle(mcp.MetadataPath, tools.Metadata())
+			r.Handle(mcp.MetadataPath+"/*", tools.Metadata())
+			known := tools.Challenge(authenticate)
+			r.Handle("/mcp", known(tools.Handler()))
+			r.Handle("/portal/mcp", known(tools.PortalHandler()))
+		},
 		Public:       api.Public,
-		Authenticate: who.Middleware,
+		Authenticate: f.auth.Middleware,
 		SignIn:       link,
 		Schemas:      api.Schemas(),
 		Ready:        n.ready,
 		Backup: func(ctx context.Context, w io.Writer) error {
 			return n.backup(ctx, w, string(envelope.CallerOf(ctx).Identity.UserID), nil)
 		},
-		EndStreams:   hub.Shutdown,
+		EndStreams: func(ctx context.Context) error {
+			channels := make(chan error, 1)
+			go func() { channels <- tools.Shutdown(ctx) }()
+			return errors.Join(hub.Shutdown(ctx), <-channels)
+		},
 		AllowOrigins: c.AllowOrigin, PublicURL: c.PublicURL,
 		Collectors: n.figures.all,
 		Log:        log, Now: p.now, Random: p.random,
 	})
-	return &front{server: server, auth: who, key: key, code: code}, nil
+	return nil
 }
 
 // ready says why requests can't be served now.

@@ -7,12 +7,15 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/actors"
 	"ubl/transport/auth"
 )
 
 const (
 	// sweepEvery is how often retention is applied.
 	sweepEvery = time.Hour
+	// carryOnEvery is how often what is pending is looked for.
+	carryOnEvery = time.Minute
 	// tellAgain is how soon a start that couldn't be receipted is tried again.
 	tellAgain = 15 * time.Second
 	// chore bounds one errand of the keeper.
@@ -21,11 +24,16 @@ const (
 
 // keep runs what a node does by itself, apart from requests: it applies
 // retention every hour, after it has receipted its start where that could not
-// be done at once. The returned function waits for it to end, which it does
-// soon after ctx.
+// be done at once, and carries on what is pending at once and every minute. The
+// returned function waits for it to end, which it does soon after ctx.
 func (n *node) keep(ctx context.Context, start func(context.Context) error) (wait func()) {
 	var running sync.WaitGroup
 	running.Go(func() { n.tellChanges(ctx) })
+	running.Go(func() {
+		for n.carryOn(ctx); every(ctx, carryOnEvery); {
+			n.carryOn(ctx)
+		}
+	})
 	running.Go(func() {
 		for start != nil && start(ctx) != nil && every(ctx, tellAgain) {
 		}
@@ -68,6 +76,7 @@ func (n *node) start(ctx context.Context, key *auth.Key) (again func(context.Con
 	if n.cluster != nil { // others may have to start first
 		return tell, nil
 	}
+	n.closeOrphans(ctx)
 	if err = tell(ctx); ubl.CodeOf(err) == ubl.CodeUnavailable {
 		return func(ctx context.Context) error {
 			if !every(ctx, tellAgain) {
@@ -81,22 +90,75 @@ func (n *node) start(ctx context.Context, key *auth.Key) (again func(context.Con
 
 // sweep applies retention in the rooms of all tenants.
 func (n *node) sweep(ctx context.Context) {
+	n.eachTenant(ctx, "couldn't apply retention everywhere", func(ctx context.Context, g ubl.Group) error {
+		return n.ask(ctx, ubl.TenantName(g.Tenant), sweepRooms)
+	})
+}
+
+// carryOn has tenants go on with what was left when a node died: transfers under
+// way, and calls to the outside whose deadline has passed. It looks into the
+// store first, so that a tenant with nothing pending stays out of memory.
+func (n *node) carryOn(ctx context.Context) {
+	n.eachTenant(ctx, "couldn't carry on what is pending", func(ctx context.Context, g ubl.Group) error {
+		waits, err := n.holds(ctx, g, actors.PendingIndexAll)
+		if waits {
+			err = n.ask(ctx, ubl.TenantName(g.Tenant), sweepRooms)
+		}
+		return errors.Join(err, n.closeCalls(ctx, g, false))
+	})
+}
+
+// closeOrphans ends every call to the outside that is still open. A node alone
+// does so before it serves: nothing can be under way then.
+func (n *node) closeOrphans(ctx context.Context) {
+	n.eachTenant(ctx, "couldn't close the calls of the run before", func(ctx context.Context, g ubl.Group) error {
+		return n.closeCalls(ctx, g, true)
+	})
+}
+
+func (n *node) closeCalls(ctx context.Context, g ubl.Group, all bool) error {
+	if open, err := n.holds(ctx, g, actors.OpenCallIndexAll); !open || err != nil {
+		return err
+	}
+	return n.ask(ctx, ubl.PortalName(g.Tenant), func(req ubl.Request) ubl.Command {
+		return ubl.CloseCalls{Request: req, All: all}
+	})
+}
+
+// holds reports whether a group has an entry of an index.
+func (n *node) holds(ctx context.Context, g ubl.Group, index func() (from, to []byte)) (found bool, err error) {
+	from, to := index()
+	err = n.store.View(ctx, g, func(snap ubl.Snapshot) error {
+		return snap.Ascend(from, to, func(_, _ []byte) bool {
+			found = true
+			return false
+		})
+	})
+	return found, err
+}
+
+// eachTenant runs an errand for every tenant of this node, and goes on past one
+// that fails.
+func (n *node) eachTenant(ctx context.Context, failed string, errand func(context.Context, ubl.Group) error) {
 	groups, err := n.store.Groups(ctx)
 	for _, g := range groups {
-		err = errors.Join(err, n.sweepTenant(ctx, g.Tenant))
+		ctx, cancel := context.WithTimeout(ctx, chore)
+		err = errors.Join(err, errand(ctx, g))
+		cancel()
 	}
 	if err != nil && ctx.Err() == nil {
-		n.log.Error("couldn't apply retention everywhere", "error", err)
+		n.log.Error(failed, "error", err)
 	}
 }
 
-func (n *node) sweepTenant(ctx context.Context, t ubl.TenantID) error {
-	ctx, cancel := context.WithTimeout(ctx, chore)
-	defer cancel()
+// ask asks an actor something that the platform wants.
+func (n *node) ask(ctx context.Context, to ubl.Name, cmd func(ubl.Request) ubl.Command) error {
 	req, err := n.request()
 	if err != nil {
 		return err
 	}
-	_, err = n.asker.Ask(ctx, ubl.TenantName(t), ubl.SweepRooms{Request: req})
+	_, err = n.asker.Ask(ctx, to, cmd(req))
 	return err
 }
+
+func sweepRooms(req ubl.Request) ubl.Command { return ubl.SweepRooms{Request: req} }

@@ -111,7 +111,9 @@ func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *sl
 		return nil, openHint(c.Data, err)
 	}
 	n.store = n.cluster.Store()
-	n.run()
+	if err := n.run(c.Data); err != nil {
+		return nil, errors.Join(err, n.cluster.Close())
+	}
 	n.cluster.Attach(n.actors)
 	n.asker, n.feed = n.cluster, n.cluster
 	n.figures.watchCluster(n.cluster)

@@ -11,20 +11,29 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/container"
 	"ubl/actors/ledger"
+	"ubl/actors/portal"
 	"ubl/actors/room"
 	"ubl/actors/tenant"
 	"ubl/cluster"
+	"ubl/search"
 	"ubl/storage"
 )
 
-// keyFile is the node's key inside its data directory.
-const keyFile = "identity.key"
+// Inside a data directory, beside what storage keeps there.
+const (
+	// keyFile is the node's key.
+	keyFile = "identity.key"
+	// searchDir holds the full-text indexes, which may be deleted at any time.
+	searchDir = "search"
+)
 
 // node is the server without its transports: storage and actors over one data
 // directory, alone or as one of a cluster. Whoever opened it closes it.
 type node struct {
 	store   *storage.Engine
+	search  *search.Index
 	actors  *actors.Runtime
 	cluster *cluster.Node // nil for a node alone
 	// asker and feed reach actors wherever they are.
@@ -49,7 +58,9 @@ func (p *program) openNode(dir string, log *slog.Logger) (*node, error) {
 		return nil, openHint(dir, err)
 	}
 	n.store = store
-	n.run()
+	if err := n.run(dir); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
 	n.asker, n.feed = n.actors, n.actors
 	return n, nil
 }
@@ -62,18 +73,24 @@ func (n *node) storage() *storage.Options {
 	return &storage.Options{Random: n.random, Now: n.now, Observe: n.figures.committed, Step: crashStep()}
 }
 
-// run starts the actors over the store.
-func (n *node) run() {
+// run starts the actors over the store of a data directory.
+func (n *node) run(dir string) (err error) {
+	if n.search, err = search.Open(filepath.Join(dir, searchDir), n.log); err != nil {
+		return err
+	}
 	n.actors = actors.New(actors.Options{
 		// Adding a family of actors takes one line here.
 		Families: []actors.Family{
 			ledger.Family(n.store),
-			tenant.Family(n.store, room.Found),
+			tenant.Family(n.store, tenant.Founders{Room: room.Found, Container: container.Found}, ubl.Kinds()),
 			room.Family(n.store),
+			container.Family(n.store, n.search),
+			portal.Family(n.store),
 		},
 		Now: n.now, Random: n.random, Log: n.log, Partition: n.store.Partition,
 	})
 	n.figures.watch(n)
+	return nil
 }
 
 // id is the node's name: in a cluster the operator's, else that of its data.
@@ -116,6 +133,7 @@ func (n *node) bootstrap(ctx context.Context) error {
 // close lets everything accepted settle and gives the directory free.
 func (n *node) close(ctx context.Context) error {
 	err := n.actors.Close(ctx)
+	n.search.Close()
 	if n.cluster != nil {
 		return errors.Join(err, n.cluster.Close())
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"ubl"
+	"ubl/gateway"
 )
 
 // Exit codes.
@@ -28,6 +29,8 @@ type program struct {
 	env      map[string]string
 	now      func() time.Time
 	random   io.Reader
+	// gateway is the section of the YAML file that says which models there are.
+	gateway gateway.Config
 }
 
 // Run runs one command line and returns its exit code. Environment entries are

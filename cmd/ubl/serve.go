@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,7 +115,7 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 		defer cancel()
 		err = errors.Join(err, n.close(closing))
 	}()
-	f, err := c.front(p, n, log)
+	f, err := c.front(p, n, c.reached(doors), log)
 	if err != nil {
 		return err
 	}
@@ -129,6 +130,11 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 	keeping, release := context.WithCancel(ctx)
 	defer release()
 	kept := n.keep(keeping, again)
+	outside := make(chan struct{})
+	go func() {
+		defer close(outside)
+		f.agents.portal.Run(keeping)
+	}()
 	go tuneGC(keeping, p.env)
 	select {
 	case <-ctx.Done():
@@ -136,6 +142,7 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 	}
 	release()
 	kept()
+	<-outside
 	return errors.Join(err, c.stop(ctx, f, n))
 }
 
@@ -153,7 +160,7 @@ func (c *serveCmd) stop(ctx context.Context, f *front, n *node) error {
 	ctx = context.WithoutCancel(ctx)
 	finishing, cancel := context.WithTimeout(ctx, c.StopTimeout)
 	defer cancel()
-	err := f.server.Shutdown(finishing)
+	err := errors.Join(f.server.Shutdown(finishing), f.agents.portal.Close(finishing))
 	if errors.Is(err, context.DeadlineExceeded) {
 		n.log.Warn("requests that didn't end in time were cut off", "after", c.StopTimeout)
 		err = nil
@@ -166,6 +173,11 @@ func (c *serveCmd) stop(ctx context.Context, f *front, n *node) error {
 		told = nil
 	}
 	return errors.Join(err, told)
+}
+
+// reached is where browsers reach the server.
+func (c *serveCmd) reached(d *doors) string {
+	return cmp.Or(strings.TrimSuffix(c.PublicURL, "/"), "http://"+d.main.Addr().String())
 }
 
 // doors are the open listeners; admin is nil where there is none.
@@ -224,10 +236,8 @@ func (c *serveCmd) greet(p *program, d *doors, code string, log *slog.Logger) {
 	if d.admin != nil {
 		fmt.Fprintf(p.out, "admin on http://%s\n", d.admin.Addr())
 	}
-	if c.PublicURL != "" {
-		at = c.PublicURL
-	}
-	fmt.Fprintf(p.out, "\nSign in as %s (once, within ten minutes):\n  %s/signin/%s\n", c.Owner, strings.TrimSuffix(at, "/"), code)
+	at = c.reached(d)
+	fmt.Fprintf(p.out, "\nSign in as %s (once, within ten minutes):\n  %s/signin/%s\n", c.Owner, at, code)
 	fmt.Fprintf(p.out, "or in another terminal on this machine:\n")
 	fmt.Fprintf(p.out, "  export UBL_TOKEN=$(ubl token %s --data %s) UBL_URL=%s\n  ubl rooms\n\n", c.Owner, quoted(c.Data), at)
 	if !loopback(address) && !strings.HasPrefix(c.PublicURL, "https://") {

@@ -14,9 +14,12 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/container"
 	"ubl/actors/ledger"
+	"ubl/actors/portal"
 	"ubl/actors/room"
 	"ubl/actors/tenant"
+	"ubl/search"
 	"ubl/storage"
 )
 
@@ -54,6 +57,7 @@ type House struct {
 
 	t      testing.TB
 	opts   Options
+	search *search.Index
 	mu     sync.Mutex
 	serial int
 }
@@ -66,6 +70,8 @@ type Options struct {
 	// Families come before the product's, so that a test can stand in for one.
 	Families []actors.Family
 	Storage  *storage.Options
+	// Kinds of containers that the house knows besides the product's.
+	Kinds []ubl.Kind
 	// Dir is a data directory to open instead of a new one.
 	Dir string
 }
@@ -89,10 +95,19 @@ func (h *House) start() {
 	if h.opts.Wrap != nil {
 		store = h.opts.Wrap(store)
 	}
+	if h.search, err = search.Open(h.t.TempDir(), nil); err != nil {
+		h.t.Fatalf("couldn't open the search: %v", err)
+	}
 	h.Runtime = actors.New(actors.Options{
-		Families: append(h.opts.Families, ledger.Family(store), room.Family(store), tenant.Family(store, room.Found)),
-		Now:      h.Clock.Now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition,
+		Families: append(h.opts.Families, ledger.Family(store), room.Family(store), container.Family(store, h.search),
+			portal.Family(store), tenant.Family(store, Founders(), append(ubl.Kinds(), h.opts.Kinds...))),
+		Now: h.Clock.Now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition,
 	})
+}
+
+// Founders are the product's.
+func Founders() tenant.Founders {
+	return tenant.Founders{Room: room.Found, Container: container.Found}
 }
 
 // Close stops the house; it may be called twice.
@@ -105,6 +120,7 @@ func (h *House) Close() {
 	if err := h.Runtime.Close(ctx); err != nil {
 		h.t.Errorf("couldn't stop the actors: %v", err)
 	}
+	h.search.Close()
 	if err := h.Engine.Close(); err != nil {
 		h.t.Errorf("couldn't close the store: %v", err)
 	}

@@ -67,6 +67,7 @@ func read(t *testing.T, h *harness.House) {
 	t.Helper()
 	ana, bob := local("ana@fixture.example"), local("bob@fixture.example")
 	plans := ubl.RoomName(ana.TenantID, "r:plans")
+	workspaces(t, h, ana, bob)
 	if entered := h.Enter(ana); entered.Role != ubl.RoleOwner {
 		t.Errorf("ana is %s", entered.Role)
 	}
@@ -98,4 +99,36 @@ func read(t *testing.T, h *harness.House) {
 		t.Errorf("the next message is %d, want 6", next.RoomSeq)
 	}
 	h.VerifyLedger(ana.TenantID)
+}
+
+// workspaces checks what the version before containers couldn't know: the first
+// Enter that writes makes w:general, and Agreements have the physics that they
+// had without saying so.
+func workspaces(t *testing.T, h *harness.House, ana, bob ubl.Identity) {
+	t.Helper()
+	tenant := ubl.TenantName(ana.TenantID)
+	list := func() []ubl.ContainerSummary {
+		return harness.Must[*ubl.ContainerList](h, tenant, ubl.ListContainers{Request: h.Request(bob)}).Containers
+	}
+	harness.Must[*ubl.Entered](h, tenant, ubl.Enter{Request: h.Request(bob)})
+	if had := list(); len(had) != 0 {
+		t.Fatalf("a look has made %+v", had)
+	}
+	for range 2 { // the second time there is nothing more to make
+		h.Enter(bob)
+		if got := list(); len(got) != 1 || got[0].ContainerID != ubl.GeneralWorkspace || got[0].Physics != ubl.WorkspaceKind.Physics {
+			t.Fatalf("the containers are %+v", got)
+		}
+		h.Reload()
+	}
+	general := ubl.ContainerName(ana.TenantID, ubl.GeneralWorkspace)
+	harness.Must[*ubl.DocumentResult](h, general, ubl.CreateDocument{Request: h.Request(ana), Title: "plan", Content: "écrit"})
+	for name, want := range map[ubl.Name]ubl.Physics{
+		tenant: ubl.TenantPhysics(), ubl.RoomName(ana.TenantID, "r:plans"): ubl.RoomPhysics(), general: ubl.WorkspaceKind.Physics,
+	} {
+		view := harness.Must[*ubl.AgreementView](h, name, ubl.GetAgreement{Who: bob})
+		if view.Physics == nil || *view.Physics != want {
+			t.Errorf("the physics of %s are %v, want %v", view.ID, view.Physics, want)
+		}
+	}
 }

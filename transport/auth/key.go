@@ -2,6 +2,7 @@ package auth
 
 import (
 	"crypto/ed25519"
+	"crypto/hkdf"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
@@ -66,6 +67,16 @@ func keyOf(private ed25519.PrivateKey) *Key {
 
 // ID names the key without telling it: 16 hex digits of the public key's hash.
 func (k *Key) ID() string { return k.id }
+
+// Derive is a key of 32 bytes for another purpose, the same on every node: HKDF
+// with SHA-256. Who has it learns nothing of the key or of other purposes.
+func (k *Key) Derive(purpose string) []byte {
+	out, err := hkdf.Key(sha256.New, k.private.Seed(), nil, "ubl "+purpose, 32)
+	if err != nil { // only an absurd length is refused
+		panic(fmt.Sprintf("auth: couldn't derive a key: %v", err))
+	}
+	return out
+}
 
 // String keeps the key out of logs.
 func (k *Key) String() string { return "ed25519:" + k.id }

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/pem"
 	"fmt"
 	"os"
@@ -148,5 +149,26 @@ func TestKeyPrintsItsID(t *testing.T) {
 		if got := fmt.Sprintf(verb, k); got != "ed25519:"+k.ID() {
 			t.Errorf("%s prints %s", verb, got)
 		}
+	}
+}
+
+// TestDerivedKeysStay: sessions and sealed secrets outlive a release, so what is
+// derived from a key may never change. The vector is RFC 5869's HKDF with SHA-256
+// over the seed 00 01 … 1f, without salt, info "ubl sessions".
+func TestDerivedKeysStay(t *testing.T) {
+	seed := make([]byte, 32)
+	for i := range seed {
+		seed[i] = byte(i)
+	}
+	k, err := ParseKey([]byte(base64.StdEncoding.EncodeToString(seed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "a0b7c1633af25285275fae0af8fad46b794cb47458336b6605a9a3f913b8e79a"
+	if got := hex.EncodeToString(k.Derive("sessions")); got != want {
+		t.Errorf("the key for sessions is %s, want %s", got, want)
+	}
+	if bytes.Equal(k.Derive("sessions"), k.Derive("secrets")) {
+		t.Error("two purposes have one key")
 	}
 }

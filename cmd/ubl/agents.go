@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"slices"
+
+	"ubl"
+	"ubl/gateway"
+	"ubl/office"
+	"ubl/portal"
+	"ubl/transport"
+	"ubl/transport/auth"
+	"ubl/transport/envelope"
+	"ubl/transport/mcp"
+)
+
+// agents is what a node does outside: models, tools of other servers, and the
+// office that puts both together.
+type agents struct {
+	portal  *portal.Portal
+	office  *office.Office
+	toolbox *toolbox
+}
+
+// agents makes them; at is where browsers reach the server.
+func (c *serveCmd) agents(p *program, n *node, key *auth.Key, at string, log *slog.Logger) (*agents, error) {
+	models, err := gateway.New(gateway.Options{
+		Config: p.gateway, Env: func(name string) string { return p.env[name] }, Now: p.now, Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	outside, err := portal.New(portal.Options{
+		Asker: n.asker, Feed: n.feed, Key: key.Derive("portal"), Now: p.now, Random: p.random, Log: log,
+		PublicURL: at, Version: version(), Tenants: n.tenants, AllowPrivate: c.trusted,
+	})
+	if err != nil {
+		return nil, err
+	}
+	box := &toolbox{asker: envelope.Entering(n.asker), portal: outside}
+	return &agents{portal: outside, toolbox: box, office: office.New(office.Options{
+		Asker: envelope.Entering(n.asker), Models: models, Tools: box, Now: p.now, Random: p.random, Log: log,
+	})}, nil
+}
+
+// trusted reports whether a tenant's servers of tools may be on this machine and
+// in private networks: the operators' may and the owner's. Whoever else can sign
+// in has a tenant too.
+func (c *serveCmd) trusted(t ubl.TenantID) bool {
+	return t == ubl.CoreTenant || t == ubl.TenantFor("", c.Owner, nil)
+}
+
+// tenants lists those that this node keeps.
+func (n *node) tenants(ctx context.Context) ([]ubl.TenantID, error) {
+	groups, err := n.store.Groups(ctx)
+	out := make([]ubl.TenantID, len(groups))
+	for i, g := range groups {
+		out[i] = g.Tenant
+	}
+	return out, err
+}
+
+// toolbox is every tool that a caller may use: our own and those of other
+// servers. It implements [office.Tools], and says what [mcp.Options.Visible] asks.
+type toolbox struct {
+	asker  ubl.Asker
+	portal *portal.Portal
+	acts   map[string]envelope.Act
+}
+
+// put takes our own tools in, before the first request.
+func (b *toolbox) put(acts []envelope.Act) {
+	b.acts = make(map[string]envelope.Act, len(acts))
+	for _, act := range acts {
+		b.acts[act.Name] = act
+	}
+}
+
+// visible says which of our own tools ToolAccess lets the caller use.
+func (b *toolbox) visible(ctx context.Context) (func(tool string) bool, error) {
+	return b.visibleTo(ctx, envelope.CallerOf(ctx).Identity)
+}
+
+func (b *toolbox) visibleTo(ctx context.Context, who ubl.Identity) (func(tool string) bool, error) {
+	records, err := ubl.Ask[[]*ubl.ToolAccess](ctx, b.asker, ubl.TenantName(who.TenantID), ubl.ListToolAccess{Who: who})
+	if err != nil {
+		return nil, err
+	}
+	closed := make(map[string]bool)
+	for _, r := range records {
+		closed[r.Tool] = !r.Admits(who)
+	}
+	return func(tool string) bool { return !closed[tool] }, nil
+}
+
+// List implements [office.Tools].
+func (b *toolbox) List(ctx context.Context, who ubl.Identity) ([]office.Tool, error) {
+	shown, err := b.visibleTo(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	var out []office.Tool
+	for _, name := range slices.Sorted(maps.Keys(b.acts)) {
+		if act := b.acts[name]; shown(name) {
+			out = append(out, office.Tool{Name: name, Description: act.Description, Input: act.Input})
+		}
+	}
+	others, err := b.portal.Tools(ctx, who)
+	for _, t := range others {
+		var d struct {
+			Description string          `json:"description"`
+			Input       json.RawMessage `json:"inputSchema"`
+		}
+		if json.Unmarshal(t.Definition, &d) == nil {
+			out = append(out, office.Tool{Name: t.Tool, Description: d.Description, Input: d.Input})
+		}
+	}
+	return out, err
+}
+
+// Call implements [office.Tools]. Our own tools run as a request of their own,
+// with the office's request id and key.
+func (b *toolbox) Call(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, parent string) (*ubl.ToolResult, error) {
+	act, own := b.acts[tool]
+	if !own {
+		return b.portal.Call(ctx, req, tool, args, parent, nil)
+	}
+	inner := *envelope.RequestOf(ctx)
+	inner.ID, inner.Key = req.ID, req.Key
+	answer, err := act.Do(envelope.WithRequest(ctx, &inner), args)
+	if err != nil {
+		return nil, err
+	}
+	return &ubl.ToolResult{Structured: answer}, nil
+}
+
+// ways is the portal as MCP asks for it.
+type ways struct{ *portal.Portal }
+
+// Call implements [mcp.Portal].
+func (w ways) Call(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, progress func(mcp.Progress)) (*mcp.Result, error) {
+	tell := func(done, total float64, message string) {
+		if progress != nil {
+			progress(mcp.Progress{Progress: done, Total: total, Message: message})
+		}
+	}
+	out, err := w.Portal.Call(ctx, req, tool, args, "", tell)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.Result{Content: out.Content, Structured: out.Structured, IsError: out.IsError, Receipt: &out.Receipt}, nil
+}
+
+// Log implements [mcp.Portal].
+func (w ways) Log(tenant ubl.TenantID, call *ubl.Call) { w.Portal.Log(tenant, call) }
+
+// mcpServer makes the MCP server over our own acts and those of other servers.
+func (c *serveCmd) mcpServer(p *program, n *node, a *agents, key *auth.Key, acts []envelope.Act, log *slog.Logger) (*mcp.Server, error) {
+	return mcp.New(mcp.Options{
+		Acts: acts, Visible: a.toolbox.visible, Portal: ways{a.portal},
+		Asker: envelope.Entering(n.asker), Feed: n.feed, SessionKey: key.Derive("mcp sessions"),
+		Foreign: transport.Foreign(c.AllowOrigin, c.PublicURL), PublicURL: c.PublicURL, Issuers: c.OIDCIssuer,
+		Version: version(), Instructions: instructions, Log: log, Now: p.now, Random: p.random,
+	})
+}
+
+// instructions tell models what they are connected to.
+const instructions = `This is a UBL server: rooms where people and agents talk, workspaces with documents, and tools of other servers.
+Everything you do is receipted in your organisation's ledger under the Agreement that allows it; results carry the receipt.
+Begin with messenger.list_rooms or office.workspace.list. Give a client_request_id with acts that must not happen twice.`

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ubl"
+)
+
+// keeperWorld is a data directory with a tenant, opened again and again at a time
+// that the test sets.
+type keeperWorld struct {
+	t   *testing.T
+	p   *program
+	dir string
+	at  time.Duration // since testNow
+	ana ubl.Identity
+	n   *node
+}
+
+func newKeeperWorld(t *testing.T) *keeperWorld {
+	w := &keeperWorld{t: t, dir: filepath.Join(t.TempDir(), "data"),
+		ana: ubl.Identity{UserID: "u:ana", Email: "ana@acme.com", EmailDomain: "acme.com", TenantID: "t:acme.com", Issuer: "test", Subject: "ana"}}
+	w.p = &program{now: func() time.Time { return testNow().Add(w.at) }, random: &counter64{}}
+	w.open()
+	must[*ubl.Entered](w, ubl.TenantName(w.ana.TenantID), ubl.Enter{Request: w.request("enter"), Act: true})
+	return w
+}
+
+func (w *keeperWorld) open() {
+	w.t.Helper()
+	n, err := w.p.openNode(w.dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.n = n
+}
+
+func (w *keeperWorld) close() {
+	w.t.Helper()
+	if err := w.n.close(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *keeperWorld) request(key string) ubl.Request {
+	return ubl.Request{Who: w.ana, ID: "req:" + key, Key: key}
+}
+
+func must[R any](w *keeperWorld, to ubl.Name, cmd ubl.Command) R {
+	w.t.Helper()
+	answer, err := ubl.Ask[R](w.t.Context(), w.n.asker, to, cmd)
+	if err != nil {
+		w.t.Fatalf("%T: %v", cmd, err)
+	}
+	return answer
+}
+
+// begin leaves a call open, with a deadline in a minute.
+func (w *keeperWorld) begin(key string) {
+	w.t.Helper()
+	must[*ubl.CallTicket](w, ubl.PortalName(w.ana.TenantID), ubl.BeginCall{
+		Request: w.request(key), Did: ubl.DidComplete, Agreement: ubl.TenantAgreement(w.ana.TenantID), Server: ubl.ModelServer,
+		Capability: string(ubl.DidComplete), InputHash: ubl.BodyHash(nil), Deadline: ubl.TimeOf(w.p.now()).Add(time.Minute), Tokens: 1, Model: true,
+	})
+}
+
+// calls are the statuses in the log, newest first.
+func (w *keeperWorld) calls() string {
+	w.t.Helper()
+	page := must[*ubl.CallPage](w, ubl.PortalName(w.ana.TenantID), ubl.ReadCalls{Who: w.ana, Limit: 10})
+	var said []string
+	for _, c := range page.Calls {
+		said = append(said, c.Status)
+	}
+	return strings.Join(said, " ")
+}
+
+// TestCallsAreClosed: calls to the outside that nobody will end are ended: those of
+// the run before when a node starts, and others once their deadline has passed.
+func TestCallsAreClosed(t *testing.T) {
+	w := newKeeperWorld(t)
+	w.begin("before the crash")
+	w.close()
+	w.open()
+	w.n.carryOn(t.Context()) // its deadline has not passed
+	if got := w.calls(); got != "intended" {
+		t.Fatalf("the log says %q", got)
+	}
+	if _, err := w.n.start(t.Context(), testKey(t, w.p)); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.calls(); got != "error" {
+		t.Errorf("after a start the log says %q", got)
+	}
+	w.begin("later")
+	w.n.carryOn(t.Context())
+	if got := w.calls(); got != "intended error" {
+		t.Errorf("before the deadline the log says %q", got)
+	}
+	w.at = time.Minute
+	w.n.carryOn(t.Context())
+	if got := w.calls(); got != "error error" {
+		t.Errorf("after the deadline the log says %q", got)
+	}
+	w.close()
+}
+
+// TestTransfersAreCarriedOn: a transfer whose caller left in the middle goes on at
+// the next look. A tenant with nothing pending isn't even loaded for that.
+func TestTransfersAreCarriedOn(t *testing.T) {
+	w := newKeeperWorld(t)
+	tenant := ubl.TenantName(w.ana.TenantID)
+	for _, name := range []string{"from", "to"} {
+		must[*ubl.ContainerMade](w, tenant, ubl.CreateContainer{Request: w.request(name), Kind: "wallet", Name: name})
+	}
+	must[*ubl.Balance](w, tenant, ubl.IssueCredits{Request: w.request("issue"), To: "k:from", Amount: 10})
+	from, to := ubl.ContainerName(w.ana.TenantID, "k:from"), ubl.ContainerName(w.ana.TenantID, "k:to")
+
+	ctx, leave := context.WithCancel(t.Context())
+	stop := w.n.feed.Subscribe(ubl.LedgerName(w.ana.TenantID), func(ubl.Publication) { leave() }) // with the first commit
+	_, err := w.n.asker.Ask(ctx, from, ubl.Transfer{Request: w.request("transfer"), To: "k:to", Amount: 4})
+	stop()
+	if ubl.CodeOf(err) != ubl.CodeUnavailable {
+		t.Fatalf("the caller who left was answered %v", err)
+	}
+	if c := must[*ubl.Container](w, from, ubl.GetContainer{Who: w.ana}); c.InTransit != 4 {
+		t.Fatalf("in transit are %d", c.InTransit)
+	}
+	w.close()
+	w.open()
+	w.n.carryOn(t.Context())
+	if a, b := must[*ubl.Container](w, from, ubl.GetContainer{Who: w.ana}), must[*ubl.Container](w, to, ubl.GetContainer{Who: w.ana}); a.InTransit != 0 || b.Balance != 4 {
+		t.Errorf("after the look %d are in transit, and %d arrived", a.InTransit, b.Balance)
+	}
+	w.close()
+	w.open()
+	w.n.carryOn(t.Context())
+	w.n.closeOrphans(t.Context())
+	if active := w.n.actors.Stats().Active; active != 0 {
+		t.Errorf("looking for what is pending loaded %d actors", active)
+	}
+	w.close()
+}

@@ -1,0 +1,166 @@
+package forward
+
+import (
+	"encoding/json"
+	"reflect"
+	"time"
+
+	"ubl"
+)
+
+// containers: a workspace with a document, two wallets with credits, and what
+// goes from one to the other.
+func (w *world) containers() {
+	physics := ubl.Presets()["WORKSPACE_PRIVATE"]
+	shelf := w.container(ubl.CreateContainer{Kind: "workspace", Name: "Shelf <b> é", Physics: &physics})
+	from, to := w.container(ubl.CreateContainer{Kind: "wallet", Name: "from"}), w.container(ubl.CreateContainer{Kind: "wallet", Name: "to"})
+	for _, receipted := range []bool{false, true} {
+		list := must[*ubl.ContainerList](w.forwarder, w.tenant, ubl.ListContainers{Request: w.h.Request(w.bob), Receipted: receipted})
+		if len(list.Containers) != 1 || (list.Receipt != nil) != receipted {
+			w.t.Errorf("bob sees %+v", list)
+		}
+	}
+	if b := must[*ubl.Balance](w.forwarder, w.tenant, ubl.IssueCredits{Request: w.h.Request(w.ana), To: local(from), Amount: ubl.MaxCredits}); b.Balance != ubl.MaxCredits {
+		w.t.Errorf("the balance is %+v", b)
+	}
+	went := must[*ubl.TransferResult](w.forwarder, from, ubl.Transfer{Request: w.h.Request(w.ana), To: local(to), Amount: 7})
+	settled := must[*ubl.TransferResult](w.forwarder, from, ubl.SettleTransfer{Request: w.h.Request(w.ana), TransferID: went.TransferID, Arrived: went})
+	if went.Amount != 7 || went.Receipt.Seq == 0 || !reflect.DeepEqual(settled, went) {
+		w.t.Errorf("the transfer went as %+v, and is settled as %+v", went, settled)
+	}
+	if c := must[*ubl.Container](w.forwarder, from, ubl.GetContainer{Who: w.ana}); c.Balance != ubl.MaxCredits-7 || !c.Member {
+		w.t.Errorf("the source is %+v", c)
+	}
+	if id := must[ubl.AgreementID](w.forwarder, shelf, ubl.Authorize{Who: w.ana, Op: ubl.OpExecute}); id != "a:workspace:"+ubl.AgreementID(local(shelf)) {
+		w.t.Errorf("the record in force is %s", id)
+	}
+	refused(w.forwarder, ubl.CodeNotFound, shelf, ubl.GetContainer{Who: w.bob})
+	w.documents(shelf)
+	w.steps(to, shelf)
+}
+
+func (w *world) container(c ubl.CreateContainer) ubl.Name {
+	c.Request = w.h.Request(w.ana)
+	made := must[*ubl.ContainerMade](w.forwarder, w.tenant, c)
+	return ubl.ContainerName(w.ana.TenantID, made.Container.ContainerID)
+}
+
+func local(name ubl.Name) ubl.ContainerID { return ubl.ContainerID(name.Local()) }
+
+func (w *world) documents(shelf ubl.Name) {
+	title, content := "Plan", "second \u2028 <b>"
+	first := must[*ubl.DocumentResult](w.forwarder, shelf, ubl.CreateDocument{Request: w.h.Request(w.ana), Title: title, Content: "first"})
+	id := first.Document.DocumentID
+	must[*ubl.DocumentResult](w.forwarder, shelf, ubl.UpdateDocument{Request: w.h.Request(w.ana), DocumentID: id, Title: &title, Content: &content, IfVersion: 1})
+	if got := must[*ubl.DocumentResult](w.forwarder, shelf, ubl.GetDocument{Request: w.h.Request(w.ana), DocumentID: id}); got.Document.Content != content || got.Document.Version != 2 {
+		w.t.Errorf("the document is %+v", got.Document)
+	}
+	if none := must[*ubl.DocumentResult](w.forwarder, shelf, ubl.GetDocument{Request: w.h.Request(w.ana), DocumentID: "d:none"}); none.Document != nil || none.Receipt.Seq == 0 {
+		w.t.Errorf("a document that isn't there is %+v", none)
+	}
+	if l := must[*ubl.DocumentList](w.forwarder, shelf, ubl.ListDocuments{Request: w.h.Request(w.ana), Limit: 10}); len(l.Documents) != 1 {
+		w.t.Errorf("the documents are %+v", l)
+	}
+	if l := must[*ubl.DocumentList](w.forwarder, shelf, ubl.ListVersions{Request: w.h.Request(w.ana), DocumentID: id}); len(l.Documents) != 2 {
+		w.t.Errorf("the versions are %+v", l)
+	}
+	hits := must[*ubl.DocumentHits](w.forwarder, shelf, ubl.SearchDocuments{Request: w.h.Request(w.ana), Query: "second", Limit: 10})
+	if len(hits.Documents) != 1 || hits.Documents[0].Snippet == "" || hits.Documents[0].Score == 0 {
+		w.t.Errorf("the search found %+v", hits)
+	}
+	must[*ubl.DocumentResult](w.forwarder, shelf, ubl.DeleteDocument{Request: w.h.Request(w.ana), DocumentID: id})
+}
+
+// steps are those by which the family talks to itself: from node to node they
+// go too, where a retry meets another leader.
+func (w *world) steps(to, shelf ubl.Name) {
+	credit := ubl.Credit{Request: w.h.Request(w.ana), Amount: 3}
+	if b := must[*ubl.Balance](w.forwarder, to, credit); b.Balance != 10 {
+		w.t.Errorf("the target holds %+v", b)
+	}
+	taken := ubl.TakeIn{Request: w.h.Request(w.ana), TransferID: "x:by-hand", From: "k:elsewhere", Physics: ubl.WalletKind.Physics, Op: ubl.OpTransfer, Amount: 1}
+	arrived := must[*ubl.TransferResult](w.forwarder, to, taken)
+	if again := must[*ubl.TransferResult](w.forwarder, to, taken); !reflect.DeepEqual(again, arrived) {
+		w.t.Errorf("what arrived as %+v arrives again as %+v", arrived, again)
+	}
+	copied := ubl.TakeIn{Request: w.h.Request(w.ana), TransferID: "x:copy", From: "w:elsewhere", Physics: ubl.WorkspaceKind.Physics, Op: ubl.OpCopy,
+		Document: &ubl.Document{DocumentID: "d:1", Title: "t", Content: "é<b>", ContentHash: ubl.ContentHash("é<b>"), Version: 3}}
+	if x := must[*ubl.TransferResult](w.forwarder, shelf, copied); x.DocumentID == "" || x.DocumentID == "d:1" {
+		w.t.Errorf("the copy arrived as %+v", x)
+	}
+}
+
+// tools: records of who may use which, and what they refuse.
+func (w *world) tools() {
+	set := ubl.SetToolAccess{Request: w.h.Request(w.ana), Tool: "files.read", Allowed: true, Users: []ubl.UserID{w.ana.UserID}, Groups: []string{"ops"}, PerMinute: 60}
+	record := must[*ubl.ToolAccess](w.forwarder, w.tenant, set)
+	if list := must[[]*ubl.ToolAccess](w.forwarder, w.tenant, ubl.ListToolAccess{Who: w.bob}); len(list) != 1 || !reflect.DeepEqual(list[0], record) {
+		w.t.Errorf("the records are %+v, made was %+v", list, record)
+	}
+	must[*ubl.Entered](w.forwarder, w.tenant, ubl.Enter{Request: w.h.Request(w.ana), Tool: "files.read", External: true})
+	refused(w.forwarder, ubl.CodeForbidden, w.tenant, ubl.Enter{Request: w.h.Request(w.bob), Tool: "files.read", External: true})
+	must[*ubl.Entered](w.forwarder, w.tenant, ubl.Enter{Request: w.h.Request(w.bob), Tool: "messenger.send"})
+	view := must[*ubl.AgreementView](w.forwarder, w.tenant, ubl.GetAgreement{Who: w.bob, Agreement: record.AgreementID})
+	if view.Type != ubl.ToolAccessType || view.Physics != nil || len(view.History) != 1 {
+		w.t.Errorf("the record is %+v", view)
+	}
+	must[*ubl.AgreementView](w.forwarder, w.tenant, ubl.EndAgreement{Request: w.h.Request(w.ana), Agreement: record.AgreementID})
+}
+
+// portal: a server with its tools, a call that ends and one that is swept up.
+func (w *world) portal() {
+	portal := ubl.PortalName(w.ana.TenantID)
+	server := ubl.Server{ServerID: "files", Name: "Files", URL: "https://files.example/mcp", Auth: ubl.AuthUser, Scopes: []string{"read"}}
+	must[*ubl.Server](w.forwarder, portal, ubl.AddServer{Request: w.h.Request(w.ana), Owner: true, Server: server, Secret: []byte{0, 255}})
+	name := "Files & more"
+	must[*ubl.Server](w.forwarder, portal, ubl.UpdateServer{Request: w.h.Request(w.ana), Owner: true, ServerID: "files", Patch: ubl.ServerPatch{Name: &name}})
+	nothing(w.forwarder, portal, ubl.SaveGrant{Request: w.h.Request(w.bob), ServerID: "files", Sealed: []byte{1, 2}})
+	if open := must[*ubl.ServerAccess](w.forwarder, portal, ubl.OpenServer{Who: w.bob, ServerID: "files"}); string(open.Secret) != "\x00\xff" || string(open.Grant) != "\x01\x02" {
+		w.t.Errorf("what opens the server is %+v", open)
+	}
+	for _, text := range []string{`{"name":"read"}`, `{"description":"<new>","name":"read"}`} {
+		must[*ubl.Server](w.forwarder, portal, ubl.RecordSync{Request: w.h.Request(w.ana), Owner: true, ServerID: "files",
+			Tools: []ubl.ToolDefinition{{Name: "read", Definition: json.RawMessage(text)}}})
+	}
+	tools := must[[]*ubl.PortalTool](w.forwarder, portal, ubl.ListPortalTools{Who: w.bob})
+	if len(tools) != 1 || tools[0].Callable() {
+		w.t.Fatalf("the tools are %+v", tools)
+	}
+	must[*ubl.PortalTool](w.forwarder, portal, ubl.ApproveTool{Request: w.h.Request(w.ana), Owner: true, Tool: "files.read", Hash: tools[0].HeldHash})
+	w.calls(portal)
+	if l := must[[]*ubl.Server](w.forwarder, portal, ubl.ListServers{Who: w.bob}); len(l) != 1 || l[0].Name != name {
+		w.t.Errorf("the servers are %+v", l)
+	}
+	must[*ubl.Server](w.forwarder, portal, ubl.RemoveServer{Request: w.h.Request(w.ana), Owner: true, ServerID: "files"})
+}
+
+func (w *world) calls(portal ubl.Name) {
+	must[*ubl.Budget](w.forwarder, portal, ubl.SetBudget{Request: w.h.Request(w.ana), Owner: true, TokensPerDay: 100})
+	begin := func(server, tool string, did ubl.Did, tokens int64) *ubl.CallTicket {
+		return must[*ubl.CallTicket](w.forwarder, portal, ubl.BeginCall{
+			Request: w.h.Request(w.ana), Did: did, Agreement: "a:tool:files.read", Server: server, Capability: tool, InputHash: ubl.BodyHash(nil),
+			This: ubl.Fields{ubl.Str("path", "é<b>")}, Deadline: ubl.TimeOf(w.h.Clock.Now()).Add(time.Minute), Tokens: tokens, Model: tokens > 0,
+		})
+	}
+	file, model := begin("files", "files.read", ubl.DidPortalCall, 0), begin(ubl.ModelServer, string(ubl.DidComplete), ubl.DidComplete, 60)
+	usage := &ubl.Usage{PromptTokens: 1, CompletionTokens: 2, Provider: "p", Model: "m"}
+	end := ubl.EndCall{Request: w.h.Request(w.ana), N: model.N, OutputHash: ubl.BodyHash(nil), DurationMS: 5, Usage: usage, Effect: ubl.Fields{ubl.Int("n", 1)}}
+	if row := must[*ubl.Call](w.forwarder, portal, end); row.Status != "ok" || row.Usage == nil || *row.Usage != *usage || row.Receipt == nil {
+		w.t.Errorf("the row of the model's call is %+v", row)
+	}
+	if b := must[*ubl.Budget](w.forwarder, portal, ubl.GetBudget{Who: w.bob}); b.UsedToday != 3 {
+		w.t.Errorf("the budget is %+v", b)
+	}
+	w.h.Clock.Add(2 * time.Minute)
+	if n := must[int](w.forwarder, portal, ubl.CloseCalls{Request: w.h.Request(ubl.Platform())}); n != 1 {
+		w.t.Errorf("%d calls were swept up", n)
+	}
+	nothing(w.forwarder, portal, ubl.LogCalls{Request: w.h.Request(ubl.Platform()), Calls: []*ubl.Call{{
+		At: ubl.TimeOf(w.h.Clock.Now()), Did: ubl.DidSend, Server: ubl.OwnServer, Capability: "messenger.send", UserID: w.ana.UserID, Status: "ok", RequestID: "req:1234",
+	}}})
+	page := must[*ubl.CallPage](w.forwarder, portal, ubl.ReadCalls{Who: w.ana, Owner: true, Limit: 2})
+	if len(page.Calls) != 2 || page.Next == nil || page.Calls[1].N != model.N || file.N != model.N-1 {
+		w.t.Errorf("the log's newest page is %+v", page)
+	}
+	must[*ubl.CallPage](w.forwarder, portal, ubl.ReadCalls{Who: w.ana, Owner: true, Before: *page.Next, Limit: 2})
+}

@@ -1,0 +1,156 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// call answers a tools/call without the SDK, which takes ten times as long.
+func (s *Server) call(w http.ResponseWriter, r *http.Request, v *visit, m *message) {
+	ctx, done := s.flights.start(r.Context(), v.session.id, m.ID)
+	defer done()
+	out, err := s.run(ctx, v, m.Name, m.Arguments, nil)
+	s.allowAnswer(w, ctx)
+	if err != nil {
+		s.answerError(ctx, w, v, m.ID, err)
+		return
+	}
+	buf := buffers.Get().(*[]byte)
+	defer giveBuffer(buf)
+	body, err := s.appendResult((*buf)[:0], v, m.ID, out)
+	if err != nil {
+		s.blame(ctx, "couldn't encode a result", err)
+		s.answerError(ctx, w, v, m.ID, err)
+		return
+	}
+	*buf = body
+	write(w, http.StatusOK, body)
+}
+
+// allowAnswer gives the answer of a tool that took long a time of its own: the
+// server's began with the request.
+func (s *Server) allowAnswer(w http.ResponseWriter, ctx context.Context) {
+	now := s.opts.Now()
+	if now.Sub(envelope.RequestOf(ctx).At.Std()) > longCall {
+		// A writer without deadlines is a test's.
+		_ = http.NewResponseController(w).SetWriteDeadline(now.Add(s.limits.WriteTimeout))
+	}
+}
+
+// longCall is far below the time that the server gives an answer.
+const longCall = 20 * time.Second
+
+// maxPooled bounds what a buffer may hold and still be kept.
+const maxPooled = 64 << 10
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return &b }}
+
+func giveBuffer(b *[]byte) {
+	if cap(*b) <= maxPooled {
+		buffers.Put(b)
+	}
+}
+
+// run calls a tool by either spelling of its name. progress is nil where nobody
+// wants to see it. A panic is an error.
+func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (out *Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = ubl.Errorf(ubl.CodeInternal, "something went wrong inside; the request id finds it in the log").
+				Because(fmt.Errorf("a tool panicked: %v\n%s", p, debug.Stack()))
+		}
+		if err != nil {
+			s.blame(ctx, "couldn't run a tool", err)
+		}
+	}()
+	args, err = object(args, "params.arguments")
+	if err != nil {
+		return nil, err
+	}
+	if act := s.tools.find(name); act != nil {
+		return s.runOwn(ctx, v, act, json.RawMessage(args), progress)
+	}
+	if !v.portal || s.opts.Portal == nil {
+		return nil, unknown("params.name", "there is no such tool")
+	}
+	return s.runOther(ctx, v, name, json.RawMessage(args), progress)
+}
+
+// unknown is what the protocol wants said of a name that isn't there.
+func unknown(place, reason string) error {
+	e := ubl.Errorf(ubl.CodeNotFound, "%s: %s", place, reason)
+	e.Details = map[string]string{place: reason}
+	return &rpcError{cause: e, code: codeInvalidParams}
+}
+
+// runOwn runs one of our own tools. Through the portal it is in the log.
+func (s *Server) runOwn(ctx context.Context, v *visit, act *envelope.Act, args json.RawMessage, progress func(Progress)) (*Result, error) {
+	began := s.opts.Now()
+	answer, err := do(ctx, act, args, progress)
+	if v.portal && s.opts.Portal != nil {
+		s.opts.Portal.Log(v.who().TenantID, s.row(ctx, v, act.Name, began, err))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Structured: answer}, nil
+}
+
+func do(ctx context.Context, act *envelope.Act, args json.RawMessage, progress func(Progress)) (json.RawMessage, error) {
+	if act.Stream == nil || progress == nil {
+		return act.Do(ctx, args)
+	}
+	pieces := 0
+	return act.Stream(ctx, args, func(text string) {
+		pieces++
+		progress(Progress{Progress: float64(pieces), Message: text})
+	})
+}
+
+// row is a call in the portal's log. Its number comes with the log.
+func (s *Server) row(ctx context.Context, v *visit, tool string, began time.Time, err error) *ubl.Call {
+	row := &ubl.Call{
+		At: ubl.TimeOf(began), Did: ubl.Did(tool), Server: ownServer, Capability: tool,
+		UserID: v.who().UserID, IsService: v.who().IsService, Status: callOK, Code: ubl.CodeOf(err),
+		DurationMS: s.opts.Now().Sub(began).Milliseconds(), RequestID: envelope.RequestOf(ctx).ID,
+	}
+	switch status := row.Code.Status(); {
+	case err == nil:
+	case status == http.StatusForbidden, status == http.StatusTooManyRequests, status == http.StatusUnauthorized:
+		row.Status = callDenied
+	default:
+		row.Status = callError
+	}
+	return row
+}
+
+// What the portal's log says of our own tools; see [ubl.Call].
+const (
+	ownServer  = "ubl"
+	callOK     = "ok"
+	callError  = "error"
+	callDenied = "denied"
+)
+
+// runOther runs a tool of another server.
+func (s *Server) runOther(ctx context.Context, v *visit, name string, args json.RawMessage, progress func(Progress)) (*Result, error) {
+	name, err := s.otherName(ctx, v, name)
+	if err != nil {
+		return nil, err
+	}
+	req := envelope.Command(ctx, "")
+	if progress == nil {
+		progress = func(Progress) {}
+	}
+	return s.opts.Portal.Call(ctx, req, name, args, progress)
+}

@@ -1,0 +1,81 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ubl"
+)
+
+// definition is what another server said of its tool. Its name is not taken
+// from there.
+type definition struct {
+	Title       string               `json:"title"`
+	Description string               `json:"description"`
+	Input       json.RawMessage      `json:"inputSchema"`
+	Output      json.RawMessage      `json:"outputSchema"`
+	Annotations *sdk.ToolAnnotations `json:"annotations"`
+}
+
+// others lists the tools of other servers for a caller of the portal. A portal
+// that can't be asked hides its tools and not ours.
+func (s *Server) others(ctx context.Context, v *visit) []*ubl.PortalTool {
+	if !v.portal || s.opts.Portal == nil {
+		return nil
+	}
+	list, err := s.opts.Portal.Tools(ctx, v.who())
+	if err != nil {
+		s.opts.Log.WarnContext(ctx, "couldn't list the tools of other servers", "error", err)
+	}
+	return list
+}
+
+// otherTools are they as the client sees them, but those whose name another
+// tool has already.
+func (s *Server) otherTools(ctx context.Context, v *visit) []*sdk.Tool {
+	d, taken := v.names(), make(map[string]bool)
+	var out []*sdk.Tool
+	for _, t := range s.others(ctx, v) {
+		name := d.spell(t.Tool)
+		if s.tools.find(name) != nil || taken[name] {
+			continue
+		}
+		if tool := otherTool(t, name); tool != nil {
+			taken[name] = true
+			out = append(out, tool)
+		}
+	}
+	return out
+}
+
+// otherTool is nil for a definition that would break the list for its readers.
+func otherTool(t *ubl.PortalTool, name string) *sdk.Tool {
+	var def definition
+	var root struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal(t.Definition, &def) != nil || json.Unmarshal(def.Input, &root) != nil || root.Type != "object" {
+		return nil
+	}
+	tool := &sdk.Tool{Name: name, Title: def.Title, Description: def.Description, InputSchema: def.Input, Annotations: def.Annotations}
+	if len(def.Output) > 0 && string(def.Output) != "null" {
+		tool.OutputSchema = def.Output
+	}
+	return tool
+}
+
+// otherName is the portal's name of the tool that the client means. A name with
+// a dot is tried as it is: the portal knows whether there is such a tool.
+func (s *Server) otherName(ctx context.Context, v *visit, called string) (string, error) {
+	for _, t := range s.others(ctx, v) {
+		if means(called, t.Tool) {
+			return t.Tool, nil
+		}
+	}
+	if ubl.ValidToolName(called) {
+		return called, nil
+	}
+	return "", unknown("params.name", "there is no such tool")
+}

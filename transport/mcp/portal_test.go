@@ -1,0 +1,173 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"ubl"
+	"ubl/transport/mcp"
+)
+
+// others is a portal with the tools of one server.
+type others struct {
+	mu      sync.Mutex
+	tools   []*ubl.PortalTool
+	log     []*ubl.Call
+	changed func()
+	down    error
+}
+
+func (o *others) Tools(context.Context, ubl.Identity) ([]*ubl.PortalTool, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.tools), o.down
+}
+
+// Call answers what it was called with.
+func (o *others) Call(_ context.Context, req ubl.Request, tool string, args json.RawMessage, progress func(mcp.Progress)) (*mcp.Result, error) {
+	if !slices.ContainsFunc(o.tools, func(t *ubl.PortalTool) bool { return t.Tool == tool }) {
+		return nil, ubl.Errorf(ubl.CodeForbidden, "you may not use this tool")
+	}
+	progress(mcp.Progress{Progress: 1, Total: 2, Message: "half"})
+	said, _ := json.Marshal(map[string]any{"tool": tool, "args": args, "user": req.Who.Email, "key": req.Key})
+	content, _ := json.Marshal([]any{map[string]any{"type": "text", "text": string(said)}, map[string]any{"type": "image", "data": "AAAA", "mimeType": "image/png"}})
+	return &mcp.Result{Content: content, Structured: said, IsError: strings.HasSuffix(tool, "fails"), Receipt: &ubl.Receipt{Seq: 7}}, nil
+}
+
+func (o *others) Log(_ ubl.TenantID, c *ubl.Call) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.log = append(o.log, c)
+}
+
+func (o *others) Watch(_ ubl.TenantID, changed func()) func() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.changed = changed
+	return func() {}
+}
+
+func (o *others) rows() []*ubl.Call {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.log)
+}
+
+func tool(name, definition string) *ubl.PortalTool {
+	return &ubl.PortalTool{Tool: name, Definition: json.RawMessage(definition)}
+}
+
+const objectTool = `{"name":"x","title":"X","description":"Does x.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`
+
+func portalWorld(t *testing.T, tools ...*ubl.PortalTool) (*world, *others) {
+	o := &others{tools: tools}
+	return newWorld(t, quick, func(opts *mcp.Options) { opts.Portal, opts.Visible = o, onlyMessenger }), o
+}
+
+// names are those that a list has for a client.
+func (w *world) names(t *testing.T, path, client string) []string {
+	t.Helper()
+	session := w.begin(t, w.url+path, "ana", client)
+	a := w.do(t, "POST", w.url+path, "ana", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "Mcp-Session-Id", session)
+	var got struct {
+		Result struct{ Tools []struct{ Name string } }
+	}
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil {
+		t.Fatalf("%s: %v", a.body, err)
+	}
+	var out []string
+	for _, tool := range got.Result.Tools {
+		out = append(out, tool.Name)
+	}
+	return out
+}
+
+func TestThePortalJoinsTools(t *testing.T) {
+	w, o := portalWorld(t, tool("git.a.b", objectTool), tool("git.a_b", objectTool), tool("git.broken", `{"inputSchema":{"type":"array"}}`),
+		tool("git.nonsense", `[]`), tool("messenger.send", objectTool))
+	own := []string{"messenger.history", "messenger.list_rooms", "messenger.send", "messenger.stream_room"}
+	if got := w.names(t, "/mcp", "test"); !slices.Equal(got, own) {
+		t.Errorf("/mcp has %q", got)
+	}
+	if got, want := w.names(t, "/portal/mcp", "test"), append([]string{"git.a.b", "git.a_b"}, own...); !slices.Equal(got, want) {
+		t.Errorf("the portal has %q, want %q", got, want)
+	}
+	if got := w.names(t, "/portal/mcp", "claude-ai"); !slices.Equal(got[:2], []string{"git_a_b", "messenger_history"}) {
+		t.Errorf("without dots it has %q", got)
+	}
+	o.down = ubl.Errorf(ubl.CodeUnavailable, "down")
+	o.tools = nil
+	if got := w.names(t, "/portal/mcp", "test"); !slices.Equal(got, own) {
+		t.Errorf("a portal that is down has %q", got)
+	}
+}
+
+func TestCallsThroughThePortal(t *testing.T) {
+	w, o := portalWorld(t, tool("git.commit", objectTool), tool("git.fails", objectTool))
+	call := func(path, name, more string) answer {
+		return w.do(t, "POST", w.url+path, "ana", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+name+`","arguments":{"x":1}`+more+`}}`)
+	}
+	for _, name := range []string{"git.commit", "git_commit"} {
+		a := call("/portal/mcp", name, "")
+		for _, want := range []string{`"structuredContent":{"args":{"x":1},"key":"req:`, `"tool":"git.commit"`, `"type":"image"`, `"ubl/receipt":{`, `"seq":7`, `ana@acme.com`} {
+			if !strings.Contains(a.body, want) {
+				t.Errorf("%s = %d %s, without %s", name, a.status, a.body, want)
+			}
+		}
+	}
+	if a := call("/portal/mcp", "git.fails", ""); !strings.Contains(a.body, `"isError":true`) {
+		t.Errorf("a tool that fails = %s", a.body)
+	}
+	if a := call("/portal/mcp", "git.commit", `,"_meta":{"progressToken":5}`); !hasAll(a.body, []string{`"progressToken":5`, `"message":"half"`, `"total":2`, `"ubl/receipt"`}) {
+		t.Errorf("with progress = %s", a.body)
+	}
+	if a := call("/portal/mcp", "git.other", ""); !strings.Contains(a.body, "-32003") {
+		t.Errorf("a tool that isn't allowed = %s", a.body)
+	}
+	if a := call("/mcp", "git.commit", ""); !strings.Contains(a.body, "there is no such tool") {
+		t.Errorf("round the portal = %s", a.body)
+	}
+	if got := o.rows(); len(got) != 0 {
+		t.Errorf("calls of other servers are logged twice: %v", got)
+	}
+}
+
+func TestOwnToolsAreInThePortalsLog(t *testing.T) {
+	w, o := portalWorld(t)
+	w.setTool("messenger.history", false)
+	for _, c := range []struct{ tool, args, status, code string }{
+		{"messenger.send", `{"room_id":"r:general","type":"text","body":{"text":"hello"}}`, "ok", ""},
+		{"messenger.send", `{"room_id":"r:nowhere","type":"text","body":{"text":"hello"}}`, "error", "not_found"},
+		{"messenger_history", `{"room_id":"r:general"}`, "denied", "forbidden"},
+	} {
+		w.do(t, "POST", w.url+"/portal/mcp", "bob", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+c.tool+`","arguments":`+c.args+`}}`, "X-Request-Id", "req-logged")
+		rows := o.rows()
+		row := rows[len(rows)-1]
+		if row.Status != c.status || string(row.Code) != c.code || row.Server != "ubl" || row.UserID != bob.UserID || row.RequestID != "req-logged" ||
+			row.Capability != strings.Replace(c.tool, "messenger_", "messenger.", 1) || string(row.Did) != row.Capability {
+			t.Errorf("%s is logged as %+v", c.tool, row)
+		}
+	}
+	w.do(t, "POST", w.url+"/mcp", "bob", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+sendHello+`}}`)
+	if n := len(o.rows()); n != 3 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+func TestAServerThatIsAddedShowsUp(t *testing.T) {
+	w, o := portalWorld(t)
+	s := w.get(t, w.url+"/portal/mcp", "ana", w.begin(t, w.url+"/portal/mcp", "ana", "test"))
+	o.mu.Lock()
+	o.tools = append(o.tools, tool("git.commit", objectTool))
+	changed := o.changed
+	o.mu.Unlock()
+	changed()
+	s.wants(t, toolsChanged)
+	if got := w.names(t, "/portal/mcp", "test"); got[0] != "git.commit" {
+		t.Errorf("the list is %q", got)
+	}
+}

@@ -1,0 +1,232 @@
+package mcp
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// The acts that reading a resource stands for: who may not use the tool can't
+// go round it.
+const (
+	toolHistory   = "messenger.history"
+	toolListRooms = "messenger.list_rooms"
+	toolDocument  = string(ubl.DidDocumentGet)
+	toolDocuments = string(ubl.DidDocumentList)
+	toolReceipt   = "receipt.get"
+)
+
+const (
+	mimeJSON = "application/json"
+	// recent is how many messages a room has as a resource.
+	recent = 50
+)
+
+var templates = []*sdk.ResourceTemplate{
+	{URITemplate: roomURI + "{room_id}", Name: "room", Title: "Room", MIMEType: mimeJSON,
+		Description: "The newest messages of a room, oldest first. Subscribe to be told of new ones."},
+	{URITemplate: documentURI + "{workspace_id}/{document_id}", Name: "document", Title: "Document", MIMEType: mimeJSON,
+		Description: "The newest version of a document. Subscribe to be told of changes."},
+	{URITemplate: receiptURI + "{seq}", Name: "receipt", Title: "Receipt", MIMEType: mimeJSON,
+		Description: "The action and the effect that the ledger has at a sequence number."},
+}
+
+func (s *Server) listTemplates(ctx context.Context, next sdk.MethodHandler, name string, req *sdk.ListResourceTemplatesRequest) (sdk.Result, error) {
+	out := &sdk.ListResourceTemplatesResult{ResourceTemplates: templates, Cacheable: private}
+	if s.opts.Extra != nil {
+		more, err := next(ctx, name, req)
+		if err != nil {
+			return nil, err
+		}
+		out.ResourceTemplates = append(more.(*sdk.ListResourceTemplatesResult).ResourceTemplates, templates...)
+	}
+	return out, nil
+}
+
+// readResource reads one by the act that it stands for, so that it has the same
+// rights, receipt and errors.
+func (s *Server) readResource(ctx context.Context, v *visit, next sdk.MethodHandler, name string, req *sdk.ReadResourceRequest) (sdk.Result, error) {
+	r, ok := parseURI(req.Params.URI)
+	if !ok && s.opts.Extra != nil {
+		return next(ctx, name, req)
+	}
+	if !ok {
+		return nil, noResource(req.Params.URI, nil)
+	}
+	text, err := s.read(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	out := completed(v, new(sdk.ReadResourceResult))
+	out.Contents = []*sdk.ResourceContents{{URI: r.uri, MIMEType: mimeJSON, Text: string(text)}}
+	out.Cacheable = private
+	return out, nil
+}
+
+func (s *Server) read(ctx context.Context, r resource) (json.RawMessage, error) {
+	tool, args := r.act()
+	act := s.tools.find(tool)
+	if act == nil {
+		return nil, noResource(r.uri, nil)
+	}
+	data, err := json.Marshal(args)
+	if err != nil {
+		return nil, err
+	}
+	text, err := act.Do(ctx, data)
+	if ubl.CodeOf(err) == ubl.CodeNotFound {
+		return nil, noResource(r.uri, err)
+	}
+	return text, err
+}
+
+// act is the act that reading the resource stands for.
+func (r resource) act() (tool string, args map[string]any) {
+	switch {
+	case r.room != "":
+		return toolHistory, map[string]any{"room_id": r.room, "limit": recent}
+	case r.document != "":
+		return toolDocument, map[string]any{"workspace_id": r.workspace, "document_id": r.document}
+	}
+	return toolReceipt, map[string]any{"seq": r.seq}
+}
+
+// noResource is what the protocol wants said of a URI that leads nowhere: it is
+// the one value that an error repeats.
+func noResource(uri string, cause error) error {
+	e := ubl.Errorf(ubl.CodeNotFound, "there is no such resource").Because(cause)
+	return &rpcError{cause: e, code: codeInvalidParams, uri: uri}
+}
+
+// listResources lists the caller's rooms, then the documents of one workspace
+// after the other. Only a client that turns the page leaves receipts of looks
+// into workspaces.
+func (s *Server) listResources(ctx context.Context, v *visit, next sdk.MethodHandler, name string, req *sdk.ListResourcesRequest) (sdk.Result, error) {
+	at, err := parsePlace(v.cursor)
+	if err != nil {
+		return nil, err
+	}
+	out := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, Cacheable: private}
+	if at.workspace == "" {
+		if s.opts.Extra != nil && v.cursor == "" {
+			more, err := next(ctx, name, &sdk.ListResourcesRequest{Session: req.Session})
+			if err != nil {
+				return nil, err
+			}
+			out.Resources = more.(*sdk.ListResourcesResult).Resources
+		}
+		rooms, err := s.rooms(ctx, v.who())
+		if err != nil {
+			return nil, err
+		}
+		for _, room := range rooms {
+			out.Resources = append(out.Resources, roomResource(room))
+		}
+	} else if out.Resources, at, err = s.documents(ctx, v.who(), at); err != nil {
+		return nil, err
+	}
+	if at.workspace == "" || at.document == "" {
+		at, err = s.nextWorkspace(ctx, v.who(), at.workspace)
+	}
+	out.NextCursor = at.String()
+	return out, err
+}
+
+// rooms are those of which the caller is a member.
+func (s *Server) rooms(ctx context.Context, who ubl.Identity) ([]ubl.RoomEntry, error) {
+	list, err := ubl.Ask[[]ubl.RoomEntry](reading(ctx, toolListRooms), s.opts.Asker, ubl.TenantName(who.TenantID), ubl.ListRooms{Who: who})
+	if err != nil {
+		return nil, err
+	}
+	mine := make([]ubl.RoomEntry, 0, len(list))
+	for _, e := range list {
+		if e.Member {
+			mine = append(mine, e)
+		}
+	}
+	return mine, nil
+}
+
+func roomResource(e ubl.RoomEntry) *sdk.Resource {
+	return &sdk.Resource{URI: roomURI + string(e.RoomID), Name: string(e.RoomID), Title: e.Name, MIMEType: mimeJSON,
+		Description: "The newest messages of the room."}
+}
+
+// place is where a list of resources goes on: after a document of a workspace,
+// or at its beginning. The zero place is behind the last.
+type place struct {
+	workspace ubl.ContainerID
+	document  ubl.DocumentID
+}
+
+// String is the place as a cursor.
+func (p place) String() string {
+	if p.workspace == "" {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString([]byte(string(p.workspace) + "/" + string(p.document)))
+}
+
+func parsePlace(cursor string) (place, error) {
+	wrong := invalid("params.cursor", "not one that the server gave out")
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil {
+		return place{}, wrong
+	}
+	workspace, document, _ := strings.Cut(string(text), "/")
+	p := place{ubl.ContainerID(workspace), ubl.DocumentID(document)}
+	if cursor != "" && !p.workspace.Valid() || document != "" && !p.document.Valid() {
+		return place{}, wrong
+	}
+	return p, nil
+}
+
+// documents reads a page of a workspace. What comes back is the page's end, with
+// no document where the workspace is done.
+func (s *Server) documents(ctx context.Context, who ubl.Identity, at place) ([]*sdk.Resource, place, error) {
+	ctx = reading(ctx, toolDocuments)
+	cmd := ubl.ListDocuments{Request: envelope.Command(ctx, ""), After: at.document, Limit: documentPage}
+	list, err := ubl.Ask[*ubl.DocumentList](ctx, s.opts.Asker, ubl.ContainerName(who.TenantID, at.workspace), cmd)
+	if ubl.CodeOf(err) == ubl.CodeNotFound { // the caller lost sight of it since
+		return []*sdk.Resource{}, place{workspace: at.workspace}, nil
+	}
+	if err != nil {
+		return nil, place{}, err
+	}
+	out := make([]*sdk.Resource, 0, len(list.Documents))
+	for _, d := range list.Documents {
+		out = append(out, &sdk.Resource{
+			URI:  documentURI + string(at.workspace) + "/" + string(d.DocumentID),
+			Name: string(d.DocumentID), Title: d.Title, MIMEType: mimeJSON,
+			Description: "Version " + strconv.FormatInt(d.Version, 10) + " of a document in " + string(at.workspace) + ".",
+		})
+	}
+	return out, place{at.workspace, list.Next}, nil
+}
+
+// documentPage is how many documents a page has.
+const documentPage = 100
+
+// nextWorkspace is the beginning of the workspace after one, by id.
+func (s *Server) nextWorkspace(ctx context.Context, who ubl.Identity, after ubl.ContainerID) (place, error) {
+	if s.tools.find(toolDocument) == nil {
+		return place{}, nil
+	}
+	list, err := s.workspaces(ctx, who)
+	if err != nil {
+		return place{}, err
+	}
+	for _, c := range list {
+		if c.ContainerID > after {
+			return place{workspace: c.ContainerID}, nil
+		}
+	}
+	return place{}, nil
+}

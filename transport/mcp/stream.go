@@ -1,0 +1,160 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	strict "github.com/go-json-experiment/json"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// toolStream is the one tool that is no act of the API: what server-sent events
+// are to REST. It can only look.
+const toolStream = "messenger.stream_room"
+
+// Limits of the tool.
+const (
+	defaultSeconds = 20
+	maxSeconds     = 60
+	defaultLimit   = 200
+	maxLimit       = 200
+	// lookAgain is how soon the room is asked for what a lost publication hid.
+	lookAgain = 2 * time.Second
+)
+
+// ownActs are tools that the API has no operation for.
+func (s *Server) ownActs() []envelope.Act {
+	return []envelope.Act{{
+		Name: toolStream, Title: "Listen to a room",
+		Description: "Waits for messages in a room and answers as soon as some are there. With a progress token it tells each " +
+			"as it comes and goes on for the whole time. Call again with next_from_seq to read on.",
+		Input: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["room_id"],"properties":{` +
+			`"room_id":{"type":"string","pattern":"^r:[A-Za-z0-9._-]{1,128}$","description":"The room."},` +
+			`"from_seq":{"type":"integer","minimum":0,"maximum":9007199254740991,"description":"Messages after this room_seq; without it only what is new."},` +
+			`"seconds":{"type":"integer","minimum":1,"maximum":60,"default":20,"description":"How long to wait."},` +
+			`"limit":{"type":"integer","minimum":1,"maximum":200,"default":200,"description":"How many messages end the wait."}}}`),
+		Output: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["messages","next_from_seq"],"properties":{` +
+			`"messages":{"type":"array","items":{"type":"object"},"description":"The messages, oldest first."},` +
+			`"next_from_seq":{"type":"integer","description":"The from_seq that goes on behind them."}}}`),
+		ReadOnly: true, Idempotent: true,
+		Do: func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+			return s.streamRoom(ctx, args, 1, func(string) {})
+		},
+		Stream: func(ctx context.Context, args json.RawMessage, piece func(string)) (json.RawMessage, error) {
+			return s.streamRoom(ctx, args, maxLimit, piece)
+		},
+	}}
+}
+
+type streamArgs struct {
+	Room    ubl.RoomID `json:"room_id"`
+	FromSeq *int64     `json:"from_seq"`
+	Seconds int        `json:"seconds"`
+	Limit   int        `json:"limit"`
+}
+
+type streamed struct {
+	Messages []json.RawMessage `json:"messages"`
+	Next     int64             `json:"next_from_seq"`
+}
+
+func readStreamArgs(args json.RawMessage) (streamArgs, error) {
+	in := streamArgs{Seconds: defaultSeconds, Limit: defaultLimit}
+	if err := strict.Unmarshal(args, &in, strict.RejectUnknownMembers(true)); err != nil {
+		if errors.Is(err, strict.ErrUnknownName) {
+			return in, invalid("arguments", "an unexpected member")
+		}
+		return in, wrongType("", err)
+	}
+	switch {
+	case !in.Room.Valid():
+		return in, invalid("room_id", "not a room id")
+	case in.FromSeq != nil && *in.FromSeq < 0:
+		return in, invalid("from_seq", "expected an integer from 0")
+	case in.Seconds < 1 || in.Seconds > maxSeconds:
+		return in, invalid("seconds", "expected an integer from 1 to 60")
+	case in.Limit < 1 || in.Limit > maxLimit:
+		return in, invalid("limit", "expected an integer from 1 to 200")
+	}
+	return in, nil
+}
+
+// streamRoom waits until there are enough messages, as many as the caller wanted
+// at most, or the time is over. It listens before it looks, so that nothing
+// falls between.
+func (s *Server) streamRoom(ctx context.Context, args json.RawMessage, enough int, piece func(string)) (json.RawMessage, error) {
+	in, err := readStreamArgs(args)
+	if err != nil {
+		return nil, err
+	}
+	ctx = reading(ctx, toolStream)
+	who := envelope.CallerOf(ctx).Identity
+	room := ubl.RoomName(who.TenantID, in.Room)
+	wake := make(chan struct{}, 1)
+	defer s.opts.Feed.Subscribe(room, func(ubl.Publication) {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	})()
+	out := streamed{Messages: []json.RawMessage{}}
+	if out.Next, err = s.streamFrom(ctx, room, who, in.FromSeq); err != nil {
+		return nil, err
+	}
+	end := time.NewTimer(time.Duration(in.Seconds) * time.Second)
+	defer end.Stop()
+	again := time.NewTicker(lookAgain)
+	defer again.Stop()
+	for {
+		if err := s.more(ctx, room, who, in.Limit, &out, piece); err != nil {
+			return nil, err
+		}
+		if len(out.Messages) >= min(enough, in.Limit) {
+			return strict.Marshal(out)
+		}
+		select {
+		case <-wake:
+		case <-again.C:
+		case <-end.C:
+			return strict.Marshal(out)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// streamFrom is the seq to begin after: the one asked for, else the newest.
+func (s *Server) streamFrom(ctx context.Context, room ubl.Name, who ubl.Identity, from *int64) (int64, error) {
+	if from != nil {
+		return *from, nil
+	}
+	page, err := ubl.Ask[*ubl.HistoryPage](ctx, s.opts.Asker, room, ubl.ReadHistory{Who: who, Limit: 1})
+	if err != nil {
+		return 0, err
+	}
+	return page.Head.LastSeq, nil
+}
+
+// more reads what has come since.
+func (s *Server) more(ctx context.Context, room ubl.Name, who ubl.Identity, limit int, out *streamed, piece func(string)) error {
+	for len(out.Messages) < limit {
+		cmd := ubl.ReadHistory{Who: who, After: &out.Next, Limit: limit - len(out.Messages)}
+		page, err := ubl.Ask[*ubl.HistoryPage](ctx, s.opts.Asker, room, cmd)
+		if err != nil {
+			return err
+		}
+		if len(page.Messages) == 0 {
+			return nil
+		}
+		for _, m := range page.Messages {
+			piece(string(m))
+		}
+		out.Messages = append(out.Messages, page.Messages...)
+		out.Next = page.LastSeq
+	}
+	return nil
+}

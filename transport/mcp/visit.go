@@ -1,0 +1,133 @@
+package mcp
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// visit is a request with what the door found out about it. It belongs to the
+// request's goroutine until it is in the context of a call; from then on nobody
+// changes it.
+type visit struct {
+	portal  bool // came in at /portal/mcp
+	modern  bool // is of 2026-07-28 or later
+	version string
+	caller  *envelope.Caller
+	// session is empty for modern clients, and for older ones without an id.
+	session session
+	// client is the name that the client program gave itself, "" where it didn't.
+	client string
+	// http ends with the HTTP request, or when the client cancels it.
+	http context.Context
+	// progress is the token of a caller who wants to see it, nil for others.
+	progress jsontext.Value
+	// cursor is where a list goes on, "" for its beginning.
+	cursor string
+}
+
+type visitKey struct{}
+
+// visitOf is the visit in the context of a call; nil only where the SDK answers
+// something that nobody asked for.
+func visitOf(ctx context.Context) *visit {
+	v, _ := ctx.Value(visitKey{}).(*visit)
+	return v
+}
+
+func (v *visit) who() ubl.Identity { return v.caller.Identity }
+
+// names is how the client spells tools.
+func (v *visit) names() *dialect { return dialectOf(v.client) }
+
+// reading is ctx for looks of our own: the tenant lets the caller in for the
+// tool that the look stands for, not for an act.
+func reading(ctx context.Context, tool string) context.Context {
+	c := envelope.CallerOf(ctx).Anew(false)
+	c.Uses(tool)
+	return envelope.WithCaller(ctx, c)
+}
+
+// serve is the door: it knows who is there before it answers.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, portal bool) {
+	v, err := s.greet(w, r, portal)
+	if err != nil {
+		s.refuse(w, r, nil, err)
+		return
+	}
+	switch {
+	case r.Method == http.MethodPost:
+		s.post(w, r, v)
+	case v.modern || r.Method != http.MethodGet && r.Method != http.MethodDelete:
+		w.Header().Set("Allow", v.allowed())
+		s.refuse(w, r, nil, ubl.Errorf(ubl.CodeMethodNotAllowed, "the path knows %s only", v.allowed()))
+	case r.Method == http.MethodGet:
+		s.openChannel(w, r, v)
+	default:
+		s.endSession(w, r, v)
+	}
+}
+
+func (v *visit) allowed() string {
+	if v.modern {
+		return "POST"
+	}
+	return "GET, POST, DELETE"
+}
+
+// greet refuses pages of others and callers nobody knows, and finds out the era
+// and the session.
+func (s *Server) greet(w http.ResponseWriter, r *http.Request, portal bool) (*visit, error) {
+	if s.foreign(r) {
+		return nil, ubl.Errorf(ubl.CodeOriginNotAllowed, "pages of this origin may not use the server; see --allow-origin")
+	}
+	caller := envelope.CallerOf(r.Context())
+	if caller == nil {
+		return nil, ubl.Errorf(ubl.CodeUnauthorized, "nobody is signed in")
+	}
+	v := &visit{portal: portal, caller: caller, version: r.Header.Get(headerProtocol), http: r.Context()}
+	v.modern = isModern(v.version)
+	if v.modern {
+		return v, nil
+	}
+	if v.version != "" && !supported(v.version) {
+		return nil, unsupported(v.version)
+	}
+	if id := r.Header.Get(headerSession); id != "" {
+		known, ok := s.sessions.open(id, caller.Identity, s.opts.Now())
+		if !ok || s.hub.over(id) {
+			return nil, ubl.Errorf(ubl.CodeNotFound, "the session is unknown; begin a new one with initialize")
+		}
+		v.session, v.client = known, known.client
+	}
+	return v, nil
+}
+
+func (s *Server) foreign(r *http.Request) bool {
+	if s.opts.Foreign != nil {
+		return s.opts.Foreign(r)
+	}
+	return r.Header.Get("Origin") != ""
+}
+
+func unsupported(version string) *rpcError {
+	e := rpcErrorf(codeUnsupported, "the protocol version is not one that the server speaks")
+	e.status, e.supported, e.requested = http.StatusBadRequest, versions(), version
+	return e
+}
+
+// endSession answers DELETE.
+func (s *Server) endSession(w http.ResponseWriter, r *http.Request, v *visit) {
+	if v.session.id == "" {
+		s.refuse(w, r, nil, noSession())
+		return
+	}
+	s.hub.forget(v.session.id)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func noSession() error { return invalid("header Mcp-Session-Id", "is missing") }

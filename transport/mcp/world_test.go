@@ -1,0 +1,216 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"ubl"
+	"ubl/test/harness"
+	"ubl/transport/api"
+	"ubl/transport/envelope"
+	"ubl/transport/mcp"
+)
+
+// No test may leave a goroutine behind, but those that the search engine keeps
+// for the process.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/blevesearch/bleve_index_api.AnalysisWorker"))
+}
+
+var (
+	ana = harness.User("ana@acme.com")
+	bob = harness.User("bob@acme.com")
+	eve = harness.User("eve@other.org") // of another tenant
+)
+
+// people are the callers by what they send as their credential.
+var people = map[string]ubl.Identity{"ana": ana, "bob": bob, "eve": eve}
+
+// world is the real actors with the API's acts, and the MCP server over them.
+type world struct {
+	*harness.House
+	*mcp.Server
+	url    string
+	client *http.Client
+	serial atomic.Int64
+}
+
+func newWorld(t testing.TB, change ...func(*mcp.Options)) *world {
+	t.Helper()
+	w := &world{House: harness.Open(t, harness.Options{})}
+	for _, who := range []ubl.Identity{ana, bob, eve} {
+		w.Enter(who)
+	}
+	w.Server = w.node(t, change...)
+	w.url = w.open(t, w.Server)
+	w.client = newClient(t)
+	return w
+}
+
+// node makes an MCP server over the world's actors, as each node of a cluster
+// has one.
+func (w *world) node(t testing.TB, change ...func(*mcp.Options)) *mcp.Server {
+	t.Helper()
+	o := mcp.Options{
+		Acts:  api.New(api.Options{Asker: envelope.Entering(w.Runtime), Now: w.Clock.Now, Version: "test"}).Acts(),
+		Asker: envelope.Entering(w.Runtime), Feed: w.Runtime,
+		SessionKey: bytes.Repeat([]byte("k"), 32), Version: "test", Instructions: "Be kind.",
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	s, err := mcp.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// open serves a node on a port of its own.
+func (w *world) open(t testing.TB, s *mcp.Server) (url string) {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", w.middleware(s.Challenge(w.authenticate)(s.Handler())))
+	mux.Handle("/portal/mcp", w.middleware(s.Challenge(w.authenticate)(s.PortalHandler())))
+	mux.Handle(mcp.MetadataPath+"/", w.middleware(s.Metadata()))
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Errorf("channels didn't end: %v", err)
+		}
+	})
+	return server.URL
+}
+
+// middleware gives requests what the transport does.
+func (w *world) middleware(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		id := r.Header.Get("X-Request-Id")
+		if id == "" {
+			id = fmt.Sprintf("req:%d", w.serial.Add(1))
+		}
+		req := &envelope.Request{ID: id, Key: id, At: ubl.TimeOf(w.Clock.Now())}
+		next.ServeHTTP(rw, r.WithContext(envelope.WithRequest(r.Context(), req)))
+	})
+}
+
+// authenticate knows people by their names.
+func (w *world) authenticate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		who, ok := people[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+		if !ok {
+			envelope.WriteError(rw, r, ubl.Errorf(ubl.CodeUnauthorized, "the request needs a credential"))
+			return
+		}
+		caller := &envelope.Caller{Identity: who}
+		caller.Enters(ubl.Enter{Request: envelope.Command(envelope.WithCaller(r.Context(), caller), ""), Act: r.Method == "POST"}, w.Runtime)
+		next.ServeHTTP(rw, r.WithContext(envelope.WithCaller(r.Context(), caller)))
+	})
+}
+
+func newClient(t testing.TB) *http.Client {
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+// answer is an HTTP answer with the JSON-RPC message in it.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// do sends a request as a person; headers come as name, value, name, value.
+func (w *world) do(t testing.TB, method, url, who, body string, headers ...string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+who)
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i+1] == "" {
+			r.Header.Del(headers[i])
+			continue
+		}
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := w.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{res.StatusCode, res.Header, unwrap(res.Header, string(data))}
+}
+
+// unwrap takes the messages out of a stream of events, one a line.
+func unwrap(h http.Header, body string) string {
+	if !strings.HasPrefix(h.Get("Content-Type"), "text/event-stream") {
+		return body
+	}
+	var out []string
+	for line := range strings.Lines(body) {
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			out = append(out, strings.TrimSpace(data))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// meta is _meta of a modern request; more is added inside.
+func meta(more string) string {
+	return `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}` + more + `}`
+}
+
+// modern sends a request of 2026-07-28. params are the members besides _meta.
+func (w *world) modern(t testing.TB, who, method, name, params string, headers ...string) answer {
+	t.Helper()
+	if params != "" {
+		params += ","
+	}
+	body := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + params + meta("") + `}}`
+	headers = append([]string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", method, "Mcp-Name", name}, headers...)
+	return w.do(t, "POST", w.url+"/mcp", who, body, headers...)
+}
+
+// begin begins a session of an older client and answers its id.
+func (w *world) begin(t testing.TB, url, who, client string) string {
+	t.Helper()
+	a := w.do(t, "POST", url, who, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"`+client+`","version":"1"}}}`)
+	if a.status != 200 || a.header.Get("Mcp-Session-Id") == "" {
+		t.Fatalf("initialize = %d %s", a.status, a.body)
+	}
+	return a.header.Get("Mcp-Session-Id")
+}
+
+// legacy sends a request in a session.
+func (w *world) legacy(t testing.TB, who, session, method, params string, headers ...string) answer {
+	t.Helper()
+	body := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + params + `}}`
+	headers = append([]string{"Mcp-Session-Id", session, "MCP-Protocol-Version", "2025-11-25"}, headers...)
+	return w.do(t, "POST", w.url+"/mcp", who, body, headers...)
+}
+
+const sendHello = `"name":"messenger.send","arguments":{"room_id":"r:general","type":"text","body":{"text":"hello"}}`
