@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"encoding"
 	"fmt"
 	"reflect"
 	"slices"
@@ -81,14 +80,17 @@ func checkStruct(t reflect.Type, inside []reflect.Type) error {
 // because the outer one has fields of the same names.
 const noInline = ",noinline"
 
-// travelling lists a struct's fields as the library writes them: those of an
-// embedded struct in its place.
+// travelling lists a struct's fields as they are written, with the whole way to
+// each: those of an embedded struct in its place.
 func travelling(t reflect.Type) []reflect.StructField {
 	var out []reflect.StructField
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if f.Anonymous && f.Type.Kind() == reflect.Struct && !bringsItsForm(f.Type) && f.Tag.Get("msgpack") != noInline {
-			out = append(out, travelling(f.Type)...)
+			for _, inner := range travelling(f.Type) {
+				inner.Index = append([]int{i}, inner.Index...)
+				out = append(out, inner)
+			}
 			continue
 		}
 		out = append(out, f)
@@ -99,6 +101,6 @@ func travelling(t reflect.Type) []reflect.StructField {
 // bringsItsForm reports whether a type writes and reads itself.
 func bringsItsForm(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
-	return t.Implements(reflect.TypeFor[encoding.BinaryMarshaler]()) && p.Implements(reflect.TypeFor[encoding.BinaryUnmarshaler]()) ||
-		t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+	return t.Implements(binaryMarshaler) && p.Implements(binaryUnmarshaler) ||
+		t.Implements(textMarshaler) && p.Implements(textUnmarshaler)
 }

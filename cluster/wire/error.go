@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"reflect"
 
 	"ubl"
 )
@@ -14,11 +15,13 @@ type wireError struct {
 	Details map[string]string
 }
 
+var errorCodec = codecOf(reflect.TypeFor[wireError]())
+
 // EncodeError appends an error, as [ubl.AsError] shows it, to dst. err must not
 // be nil.
 func EncodeError(dst []byte, err error) []byte {
 	e := ubl.AsError(err)
-	out, failed := appendValue(append(dst, version), wireError{e.Code, e.Message, e.Details})
+	out, failed := errorCodec.write(append(dst, version), reflect.ValueOf(wireError{e.Code, e.Message, e.Details}))
 	if failed != nil { // impossible: it holds only strings
 		panic(fmt.Sprintf("wire: couldn't encode an error: %v", failed))
 	}
@@ -33,7 +36,7 @@ func DecodeError(data []byte) (e *ubl.Error, err error) {
 		return nil, fmt.Errorf("couldn't decode the error: %w", err)
 	}
 	var w wireError
-	if err := readValue(body, &w); err != nil {
+	if err := errorCodec.readWhole(body, reflect.ValueOf(&w).Elem()); err != nil {
 		return nil, fmt.Errorf("couldn't decode the error: %w", err)
 	}
 	if w.Code == "" {

@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-
-	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
 // Bounds of a value. Ours are nested four deep.
@@ -30,6 +28,7 @@ var (
 	errMemory = errors.New("it would take far more memory than bytes")
 	errKind   = errors.New("it holds a value of a kind that is not used")
 	errNumber = errors.New("it holds a number beyond 63 bits")
+	errOther  = errors.New("a value is of another kind than expected")
 )
 
 // scan reads over exactly one MessagePack value without building it, in one
@@ -71,22 +70,22 @@ type level struct {
 
 // next reads over one value, or the head of one that has parts.
 func (s *scanner) next() error {
-	n, err := s.number(1)
-	if err != nil {
-		return err
+	if s.at == len(s.data) {
+		return errCut
 	}
-	code := byte(n)
+	code := s.data[s.at]
+	s.at++
 	switch {
-	case code == msgpcode.Nil:
+	case code == codeNil:
 		return s.take(largestPart)
-	case msgpcode.IsFixedNum(code) || code == msgpcode.False || code == msgpcode.True:
+	case smallNumber(code) || code == codeFalse || code == codeTrue:
 		return s.take(listPart)
-	case msgpcode.IsFixedString(code):
-		return s.skip(int(code & msgpcode.FixedStrMask))
-	case msgpcode.IsFixedArray(code):
-		return s.enter(int(code&msgpcode.FixedArrayMask), true)
-	case msgpcode.IsFixedMap(code):
-		return s.enter(int(code&msgpcode.FixedMapMask), false)
+	case smallString(code):
+		return s.skip(int(code & 0x1f))
+	case smallList(code):
+		return s.enter(int(code&0x0f), true)
+	case smallMap(code):
+		return s.enter(int(code&0x0f), false)
 	}
 	return s.long(code)
 }
@@ -98,13 +97,13 @@ func (s *scanner) long(code byte) error {
 		return err
 	}
 	switch code {
-	case msgpcode.Array16, msgpcode.Array32:
+	case codeList16, codeList32:
 		return s.enter(int(n), true)
-	case msgpcode.Map16, msgpcode.Map32:
+	case codeMap16, codeMap32:
 		return s.enter(int(n), false)
-	case msgpcode.Str8, msgpcode.Str16, msgpcode.Str32, msgpcode.Bin8, msgpcode.Bin16, msgpcode.Bin32:
+	case codeStr8, codeStr16, codeStr32, codeBin8, codeBin16, codeBin32:
 		return s.skip(int(n))
-	case msgpcode.Uint64:
+	case codeUint64:
 		if n > math.MaxInt64 {
 			return errNumber
 		}
@@ -112,24 +111,8 @@ func (s *scanner) long(code byte) error {
 	return s.take(listPart)
 }
 
-// width is how many bytes of length or number follow a code, 0 for codes that
-// are not used. Extensions are among those: the library would read some of them
-// as other than they are.
-func width(code byte) int {
-	switch code {
-	case msgpcode.Uint8, msgpcode.Int8, msgpcode.Str8, msgpcode.Bin8:
-		return 1
-	case msgpcode.Uint16, msgpcode.Int16, msgpcode.Str16, msgpcode.Bin16, msgpcode.Array16, msgpcode.Map16:
-		return 2
-	case msgpcode.Uint32, msgpcode.Int32, msgpcode.Str32, msgpcode.Bin32, msgpcode.Array32, msgpcode.Map32, msgpcode.Float:
-		return 4
-	case msgpcode.Uint64, msgpcode.Int64, msgpcode.Double:
-		return 8
-	}
-	return 0
-}
-
-// number reads a big-endian number of 1, 2, 4 or 8 bytes.
+// number reads a big-endian number of 1, 2, 4 or 8 bytes; none is for codes that
+// are not used.
 func (s *scanner) number(width int) (uint64, error) {
 	if width == 0 {
 		return 0, errKind

@@ -8,12 +8,18 @@ import (
 // table maps names to types and back.
 type table struct {
 	kind   string // what the types are, for errors
-	byName map[string]reflect.Type
-	byType map[reflect.Type]string
+	byName map[string]*Form
+	byType map[reflect.Type]named
+}
+
+// named is a type's name with its form; nil has none.
+type named struct {
+	name string
+	form *Form
 }
 
 func newTable(kind string) table {
-	return table{kind, map[string]reflect.Type{}, map[reflect.Type]string{}}
+	return table{kind, map[string]*Form{}, map[reflect.Type]named{}}
 }
 
 // add registers a type; nil is the type of the value nil.
@@ -25,12 +31,13 @@ func (t *table) add(typ reflect.Type) error {
 	if other, taken := t.byName[name]; taken {
 		return fmt.Errorf("%v and %v would both be called %q", other, typ, name)
 	}
+	var form *Form
 	if typ != nil {
-		if err := check(typ); err != nil {
+		if form, err = newForm(typ); err != nil {
 			return err
 		}
 	}
-	t.byName[name], t.byType[typ] = typ, name
+	t.byName[name], t.byType[typ] = form, named{name, form}
 	return nil
 }
 
@@ -61,18 +68,18 @@ func nameOf(t reflect.Type) (string, error) {
 }
 
 func (t *table) encode(dst []byte, v any) ([]byte, error) {
-	name, ok := t.byType[reflect.TypeOf(v)]
+	to, ok := t.byType[reflect.TypeOf(v)]
 	if !ok {
 		return dst, fmt.Errorf("couldn't encode a value of %T: it is not registered as %s", v, t.kind)
 	}
-	out := append(dst, version, byte(len(name)))
-	out = append(out, name...)
+	out := append(dst, version, byte(len(to.name)))
+	out = append(out, to.name...)
 	if v == nil {
 		return out, nil
 	}
-	out, err := appendValue(out, v)
+	out, err := to.form.write(out, reflect.ValueOf(v))
 	if err != nil {
-		return dst, fmt.Errorf("couldn't encode the %s %s: %w", t.kind, name, err)
+		return dst, fmt.Errorf("couldn't encode the %s %s: %w", t.kind, to.name, err)
 	}
 	return out, nil
 }
@@ -82,42 +89,42 @@ func (t *table) decode(data []byte) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("couldn't decode the %s: %w", t.kind, err)
 	}
-	typ, ok := t.byName[name]
+	form, ok := t.byName[string(name)]
 	if !ok {
 		return nil, fmt.Errorf("couldn't decode the %s %q: %w", t.kind, name, ErrUnknown)
 	}
-	v, err := decodeAs(typ, body)
+	v, err := form.decode(body)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't decode the %s %s: %w", t.kind, name, err)
 	}
 	return v, nil
 }
 
-// decodeAs reads a value of the type; nil has none.
-func decodeAs(typ reflect.Type, body []byte) (any, error) {
-	if typ == nil {
+// decode reads a value of the form's type; nil has none.
+func (f *Form) decode(body []byte) (any, error) {
+	if f == nil {
 		if len(body) > 0 {
 			return nil, fmt.Errorf("%w: something follows nil", ErrMalformed)
 		}
 		return nil, nil
 	}
-	into := reflect.New(typ)
-	if err := readValue(body, into.Interface()); err != nil {
+	into := reflect.New(f.of).Elem()
+	if err := f.readWhole(body, into); err != nil {
 		return nil, err
 	}
-	return into.Elem().Interface(), nil
+	return into.Interface(), nil
 }
 
 // open cuts the name off.
-func (t *table) open(data []byte) (name string, body []byte, err error) {
+func (t *table) open(data []byte) (name, body []byte, err error) {
 	if data, err = unversioned(data); err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
 	if len(data) == 0 || len(data) < 1+int(data[0]) {
-		return "", nil, fmt.Errorf("%w: it ends inside the name", ErrMalformed)
+		return nil, nil, fmt.Errorf("%w: it ends inside the name", ErrMalformed)
 	}
 	n := 1 + int(data[0])
-	return string(data[1:n]), data[n:], nil
+	return data[1:n], data[n:], nil
 }
 
 // unversioned takes the version off.
