@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -27,25 +28,55 @@ func (n *Node) serveAsk(stream grpc.ServerStream) error {
 		if err := stream.RecvMsg(&batch); err != nil {
 			return err
 		}
+		all := newAsked(ctx, batch.Requests)
 		for i := range batch.Requests {
-			working.Go(func() { replies.add(n.answer(ctx, &batch.Requests[i])) })
+			request := &batch.Requests[i]
+			q, err := n.question(request)
+			q.until = all.until
+			working.Go(func() {
+				replies.add(n.answer(all.ctx, request, q, err))
+				all.answered()
+			})
 		}
+	}
+}
+
+// asked are the questions of one message while they are answered. They share one
+// deadline: that of who waits longest.
+type asked struct {
+	until time.Time
+	ctx   context.Context // until then
+	end   context.CancelFunc
+	left  atomic.Int64 // not answered yet; the last one ends ctx
+}
+
+func newAsked(ctx context.Context, questions []askRequest) *asked {
+	var longest int64
+	for i := range questions {
+		longest = max(longest, questions[i].Timeout)
+	}
+	a := &asked{until: time.Now().Add(min(attemptTimeout, time.Duration(longest)*time.Millisecond))}
+	a.ctx, a.end = context.WithDeadline(ctx, a.until)
+	a.left.Store(int64(len(questions)))
+	return a
+}
+
+func (a *asked) answered() {
+	if a.left.Add(-1) == 0 {
+		a.end()
 	}
 }
 
 // answer answers one question, if this node leads its partition, or may pass it
 // on to the one that does.
-func (n *Node) answer(ctx context.Context, request *askRequest) askReply {
-	ctx, cancel := context.WithTimeout(ctx, min(attemptTimeout, time.Duration(request.Timeout)*time.Millisecond))
-	defer cancel()
-	q, err := n.question(request)
+func (n *Node) answer(ctx context.Context, request *askRequest, q question, err error) askReply {
 	if err != nil {
 		return askReply{ID: request.ID, Error: wire.EncodeError(nil, err)}
 	}
 	partition := n.engine.Partition(q.to.Group())
 	leader, moved := n.routes.to(partition)
 	if leader != n.server && (!request.Relay || leader == "") {
-		return askReply{ID: request.ID, Elsewhere: true, Leader: leader, Term: n.term(partition)}
+		return askReply{ID: request.ID, Elsewhere: true, Leader: leader, Term: int64(n.term(partition))}
 	}
 	a, err := n.encode(n.attempt(ctx, way{partition, leader, leader, moved}, q))
 	if err != nil {

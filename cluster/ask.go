@@ -26,6 +26,7 @@ type question struct {
 	to    ubl.Name
 	cmd   ubl.Command
 	enter *ubl.Enter
+	until time.Time // how long the asker waits
 }
 
 // reply is what came of it: entered where enter was set and let the caller in.
@@ -58,17 +59,16 @@ func (n *Node) Visit(ctx context.Context, in ubl.Enter, to ubl.Name, cmd ubl.Com
 }
 
 func (n *Node) ask(ctx context.Context, q question) reply {
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, askTimeout)
-		defer cancel()
+	q.until = time.Now().Add(askTimeout)
+	if deadline, ok := ctx.Deadline(); ok {
+		q.until = deadline
 	}
 	partition := n.engine.Partition(q.to.Group())
 	relay := false
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		leader, moved := n.routes.to(partition)
 		r := n.attempt(ctx, way{partition, leader, n.relayTo(leader, relay), moved}, q)
-		if ubl.CodeOf(r.err) != ubl.CodeUnavailable || ctx.Err() != nil {
+		if ubl.CodeOf(r.err) != ubl.CodeUnavailable || ctx.Err() != nil || !time.Now().Before(q.until) {
 			return r
 		}
 		relay = !relay
@@ -112,6 +112,11 @@ func (n *Node) askHere(ctx context.Context, partition int, q question) (r reply)
 	if epoch == 0 || g == nil || local == nil {
 		return reply{err: ubl.Errorf(ubl.CodeUnavailable, "this node doesn't lead the partition")}
 	}
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, q.until)
+		defer cancel()
+	}
 	var value any
 	committed := false
 	if q.enter != nil {
@@ -132,7 +137,8 @@ func (n *Node) askHere(ctx context.Context, partition int, q question) (r reply)
 
 // forward asks another node to ask.
 func (n *Node) forward(ctx context.Context, w way, q question) (r reply) {
-	request := askRequest{Name: string(q.to), Relay: w.via != w.leader}
+	wait := min(attemptTimeout, time.Until(q.until))
+	request := askRequest{Name: string(q.to), Relay: w.via != w.leader, Timeout: wait.Milliseconds()}
 	var err error
 	if request.Command, err = n.opts.Registry.EncodeCommand(nil, q.cmd); err == nil && q.enter != nil {
 		request.Enter, err = n.opts.Registry.EncodeCommand(nil, *q.enter)
@@ -140,12 +146,12 @@ func (n *Node) forward(ctx context.Context, w way, q question) (r reply) {
 	if err != nil {
 		return reply{err: err}
 	}
-	answer, err := n.over(ctx, w, request)
+	answer, err := n.over(ctx, w, request, wait)
 	switch {
 	case err != nil:
 		return reply{err: err}
 	case answer.Elsewhere:
-		n.routes.hear(w.partition, answer.Leader, answer.Term)
+		n.routes.hear(w.partition, answer.Leader, uint64(answer.Term))
 		return reply{err: ubl.Errorf(ubl.CodeUnavailable, "leadership has moved")}
 	}
 	if answer.Entered != nil {

@@ -40,6 +40,7 @@ type Node struct {
 	mesh       *mesh.Mesh
 	gossip     *mesh.Gossip
 	rpc        *grpc.Server
+	codec      codec
 	conns      conns
 	pipes      pipes
 	routes     *routes
@@ -68,6 +69,9 @@ func Open(ctx context.Context, opts Options) (*Node, error) {
 	}
 	n := &Node{opts: opts, log: opts.Log, raftLog: newRaftLog(opts.Log), groups: make(map[int]*group)}
 	n.conns.node, n.pipes.node, n.control.node = n, n, n
+	if n.codec, err = newCodec(); err != nil {
+		return nil, fmt.Errorf("couldn't start the cluster's node: %w", err)
+	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	if err := n.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("couldn't start the cluster's node: %w", err), n.Close())

@@ -33,8 +33,8 @@ type session struct {
 
 	mu      sync.Mutex
 	over    bool
-	last    uint64
-	waiting map[uint64]chan *askReply
+	last    int64
+	waiting map[int64]chan *askReply
 	out     outbox[askRequest]
 }
 
@@ -66,7 +66,7 @@ func (p *pipe) ask(q askRequest) (reply <-chan *askReply, at place, err error) {
 // place is where a question stands in its session.
 type place struct {
 	session *session
-	id      uint64
+	id      int64
 	heard   int64 // what had come back when it was asked
 }
 
@@ -81,7 +81,7 @@ func (p *pipe) session() *session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.now == nil {
-		s := &session{pipe: p, waiting: make(map[uint64]chan *askReply), out: newOutbox(askRequest.size)}
+		s := &session{pipe: p, waiting: make(map[int64]chan *askReply), out: newOutbox(askRequest.size)}
 		s.ctx, s.end = context.WithCancel(p.node.ctx)
 		p.now = s
 		p.node.work.Go(s.run)
@@ -89,7 +89,7 @@ func (p *pipe) session() *session {
 	return p.now
 }
 
-func (s *session) ask(q askRequest) (<-chan *askReply, uint64, error) {
+func (s *session) ask(q askRequest) (<-chan *askReply, int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -106,7 +106,7 @@ func (s *session) ask(q askRequest) (<-chan *askReply, uint64, error) {
 	return answer, q.ID, nil
 }
 
-func (s *session) forget(id uint64) {
+func (s *session) forget(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.waiting, id)
@@ -187,16 +187,10 @@ func (s *pipes) to(server string) *pipe {
 	return p
 }
 
-// over asks another node over its pipe, until the partition has another leader
-// than the given one.
-func (n *Node) over(ctx context.Context, r way, q askRequest) (*askReply, error) {
-	p := n.pipes.to(r.via)
-	wait := attemptTimeout
-	if deadline, ok := ctx.Deadline(); ok {
-		wait = min(wait, time.Until(deadline))
-	}
-	q.Timeout = wait.Milliseconds()
-	reply, at, err := p.ask(q)
+// over asks another node over its pipe and waits that long, or until the partition
+// has another leader than the given one.
+func (n *Node) over(ctx context.Context, r way, q askRequest, wait time.Duration) (*askReply, error) {
+	reply, at, err := n.pipes.to(r.via).ask(q)
 	if err != nil {
 		return nil, err
 	}

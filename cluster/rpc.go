@@ -9,6 +9,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/mem"
+
+	"ubl/cluster/wire"
 )
 
 // The calls between nodes: gRPC inside the mesh's mutual TLS, with msgpack
@@ -38,7 +40,7 @@ type (
 	askBatch   struct{ Requests []askRequest }
 	replyBatch struct{ Replies []askReply }
 	askRequest struct {
-		ID      uint64 // within the stream
+		ID      int64 // within the stream
 		Name    string
 		Command []byte
 		Timeout int64  // milliseconds that the asker waits
@@ -48,7 +50,7 @@ type (
 		Relay bool
 	}
 	askReply struct {
-		ID      uint64
+		ID      int64
 		Entered []byte // the answer to Enter
 		Answer  []byte
 		Error   []byte
@@ -56,7 +58,7 @@ type (
 		// are who it thinks does.
 		Elsewhere bool
 		Leader    string
-		Term      uint64
+		Term      int64
 	}
 	termRequest struct{ Partition int }
 	termReply   struct{ Term uint64 }
@@ -89,29 +91,66 @@ type (
 
 // size is about how many bytes it has.
 func (q askRequest) size() int { return len(q.Command) + len(q.Enter) + len(q.Name) + 16 }
-func (r askReply) size() int   { return len(r.Answer) + len(r.Entered) + len(r.Error) + 16 }
+func (r askReply) size() int {
+	return len(r.Answer) + len(r.Entered) + len(r.Error) + len(r.Leader) + 16
+}
 
-// codec is how messages are written.
-type codec struct{}
+// codec is how messages are written. Those of Ask are most of all by far, and have
+// their forms at hand.
+type codec struct{ asks, replies *wire.Form }
+
+func newCodec() (c codec, err error) {
+	if c.asks, err = wire.NewForm(askBatch{}); err == nil {
+		c.replies, err = wire.NewForm(replyBatch{})
+	}
+	return c, err
+}
 
 func (codec) Name() string { return "msgpack" }
 
-func (codec) Marshal(v any) (mem.BufferSlice, error) {
-	data, err := msgpack.Marshal(v)
+// overhead is about how many bytes the names in a question or a reply take.
+const overhead = 64
+
+func (c codec) Marshal(v any) (mem.BufferSlice, error) {
+	var data []byte
+	var err error
+	switch batch := v.(type) {
+	case *askBatch:
+		data, err = c.asks.Append(make([]byte, 0, room(batch.Requests, askRequest.size)), batch)
+	case *replyBatch:
+		data, err = c.replies.Append(make([]byte, 0, room(batch.Replies, askReply.size)), batch)
+	default:
+		data, err = msgpack.Marshal(v)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return mem.BufferSlice{mem.SliceBuffer(data)}, nil
 }
 
-func (codec) Unmarshal(data mem.BufferSlice, v any) error {
+// room is how many bytes a batch takes at most, seldom more.
+func room[T any](batch []T, size func(T) int) int {
+	bytes := overhead
+	for _, item := range batch {
+		bytes += overhead + size(item)
+	}
+	return bytes
+}
+
+func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
+	switch v.(type) {
+	case *askBatch:
+		return c.asks.Read(data.Materialize(), v)
+	case *replyBatch:
+		return c.replies.Read(data.Materialize(), v)
+	}
 	return msgpack.Unmarshal(data.Materialize(), v)
 }
 
 // newServer makes the gRPC server of a node.
 func newServer(n *Node) *grpc.Server {
 	s := grpc.NewServer(
-		grpc.ForceServerCodecV2(codec{}), grpc.MaxRecvMsgSize(maxCall), grpc.MaxSendMsgSize(maxCall),
+		grpc.ForceServerCodecV2(n.codec), grpc.MaxRecvMsgSize(maxCall), grpc.MaxSendMsgSize(maxCall),
 		grpc.MaxConcurrentStreams(100_000), grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connWindow),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveEvery, Timeout: keepaliveTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveEvery / 2, PermitWithoutStream: true}),
@@ -162,7 +201,7 @@ func (n *Node) dial(server string) (*grpc.ClientConn, error) {
 		grpc.WithContextDialer(n.mesh.DialGRPC), grpc.WithTransportCredentials(insecure.NewCredentials()), // the mesh has done mutual TLS
 		grpc.WithConnectParams(reconnect), grpc.WithInitialWindowSize(streamWindow), grpc.WithInitialConnWindowSize(connWindow),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveEvery, Timeout: keepaliveTimeout, PermitWithoutStream: true}),
-		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{}), grpc.MaxCallRecvMsgSize(maxCall), grpc.MaxCallSendMsgSize(maxCall)),
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(n.codec), grpc.MaxCallRecvMsgSize(maxCall), grpc.MaxCallSendMsgSize(maxCall)),
 		grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(),
 	)
 	if err != nil {
