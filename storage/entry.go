@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/klauspost/compress/s2"
 
@@ -97,11 +98,14 @@ func appendBytes(dst, b []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
 }
 
-// sealEntry makes an entry of operations.
-func sealEntry(ops []byte) []byte {
-	entry := make([]byte, 1, 64+len(ops)/2)
-	entry[0] = entryVersion
-	return append(entry, s2.Encode(nil, ops)...)
+// sealEntry makes an entry of operations. The log keeps entries for a while, so
+// they are cut to size; scratch, where they are compressed, is grown where it is
+// too small, and is returned for the next.
+func sealEntry(ops, scratch []byte) (entry, _ []byte) {
+	scratch = slices.Grow(scratch[:0], s2.MaxEncodedLen(len(ops)))
+	block := s2.Encode(scratch[:cap(scratch)], ops)
+	entry = make([]byte, 0, 1+len(block))
+	return append(append(entry, entryVersion), block...), scratch
 }
 
 // decodeEntry reads an entry. What it returns refers to scratch, which is grown

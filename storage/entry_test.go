@@ -24,7 +24,12 @@ func encodeOperations(ops ...operation) []byte {
 	return data
 }
 
-func encodeEntry(ops ...operation) []byte { return sealEntry(encodeOperations(ops...)) }
+func sealed(ops []byte) []byte {
+	entry, _ := sealEntry(ops, nil)
+	return entry
+}
+
+func encodeEntry(ops ...operation) []byte { return sealed(encodeOperations(ops...)) }
 
 // goldenEntries are the operations behind testdata/*.entry.hex. Such bytes are
 // in the logs of clusters that run: a test that fails here is never mended by
@@ -152,7 +157,7 @@ func TestCutEntry(t *testing.T) {
 		ends[len(encodeOperations(ops[:n]...))] = true
 	}
 	for size := range len(whole) {
-		have, _, err := decodeEntry(sealEntry(whole[:size]), nil)
+		have, _, err := decodeEntry(sealed(whole[:size]), nil)
 		if ends[size] {
 			continue // fewer operations, each whole
 		}
@@ -160,10 +165,10 @@ func TestCutEntry(t *testing.T) {
 			t.Errorf("cut to %d of %d bytes: %d operations, %v", size, len(whole), len(have), err)
 		}
 	}
-	sealed := sealEntry(whole)
-	for size := range len(sealed) {
-		if have, _, err := decodeEntry(sealed[:size], nil); !errors.Is(err, errEntry) || have != nil {
-			t.Errorf("compressed, cut to %d of %d bytes: %d operations, %v", size, len(sealed), len(have), err)
+	entry := sealed(whole)
+	for size := range len(entry) {
+		if have, _, err := decodeEntry(entry[:size], nil); !errors.Is(err, errEntry) || have != nil {
+			t.Errorf("compressed, cut to %d of %d bytes: %d operations, %v", size, len(entry), len(have), err)
 		}
 	}
 }
@@ -171,8 +176,8 @@ func TestCutEntry(t *testing.T) {
 func TestGarbageEntries(t *testing.T) {
 	huge := []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01} // 2^64-1
 	group := []byte{1, 't', 1, 's', 0, 0, 0, 0, 0, 0}                          // lease and heads are zero
-	seal := func(parts ...[]byte) []byte { return sealEntry(bytes.Join(parts, nil)) }
-	later := sealEntry(nil)
+	seal := func(parts ...[]byte) []byte { return sealed(bytes.Join(parts, nil)) }
+	later := sealed(nil)
 	later[0]++
 	tests := map[string][]byte{
 		"nothing":                          nil,
@@ -206,7 +211,7 @@ func FuzzEntry(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, seal bool) {
 		if seal { // the compression lets few inputs through
-			data = sealEntry(data)
+			data = sealed(data)
 		} else if n, err := s2.DecodedLen(data[min(1, len(data)):]); err == nil && n > mib {
 			t.Skip("it says it is large, which only takes time")
 		}

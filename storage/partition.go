@@ -44,6 +44,7 @@ type partition struct {
 	leases      atomic.Int64        // how many those are, for anyone
 	proposed    int64               // the epoch of the newest proposal
 	ops         []byte              // scratch: of the newest proposal
+	sealed      []byte              // scratch: the same, compressed
 	writer      writer
 	lostTx      bool // a transaction could not be ended: bbolt's Close would hang
 

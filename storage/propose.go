@@ -35,7 +35,9 @@ func (p *partition) propose(items []item) chunk {
 	c := chunk{items: items}
 	p.ops = ops
 	if len(ops) > 0 {
-		c.proposal = p.opts.Propose(p.index, sealEntry(ops))
+		var entry []byte
+		entry, p.sealed = sealEntry(ops, p.sealed)
+		c.proposal = p.opts.Propose(p.index, entry)
 	}
 	return c
 }
