@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/url"
@@ -42,7 +41,9 @@ func (c *serveCmd) Run(ctx context.Context, p *program) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	log := slog.New(c.handler(p.err))
+	lines := newLogWriter(p.err)
+	defer lines.close()
+	log := slog.New(c.handler(lines))
 	doors, err := c.listen()
 	if err != nil {
 		return err
@@ -90,14 +91,14 @@ func (c *serveCmd) check() error {
 	return nil
 }
 
-func (c *serveCmd) handler(w io.Writer) slog.Handler {
+func (c *serveCmd) handler(w *logWriter) slog.Handler {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(c.LogLevel)) // kong has checked it
 	o := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "json" {
-		return slog.NewJSONHandler(w, o)
+		return promptly{slog.NewJSONHandler(w, o), w}
 	}
-	return slog.NewTextHandler(w, o)
+	return promptly{slog.NewTextHandler(w, o), w}
 }
 
 func (c *serveCmd) issuers() []auth.Issuer {
