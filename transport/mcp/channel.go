@@ -52,8 +52,6 @@ func (n *notice) add(key string) {
 	n.updated[key] = struct{}{}
 }
 
-func (n *notice) empty() bool { return !n.tools && !n.resources && len(n.updated) == 0 }
-
 var never time.Time
 
 // fresh is how old a session may be for its first channel to be just that: later

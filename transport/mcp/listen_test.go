@@ -275,6 +275,17 @@ func TestWhatEndsAChannel(t *testing.T) {
 			t.Errorf("the listen was not answered: %q", before)
 		}
 	})
+	t.Run("the end of the credential", func(t *testing.T) {
+		w.ends.Store(time.Now().Add(50 * time.Millisecond).UnixMilli())
+		defer w.ends.Store(0)
+		w.listen(t, "ana", `"toolsListChanged":true`).ends(t)
+	})
+	t.Run("its revocation", func(t *testing.T) {
+		s := w.listen(t, "ana", `"toolsListChanged":true`)
+		close(w.revoked)
+		s.ends(t)
+		w.revoked = nil
+	})
 	t.Run("the server's", func(t *testing.T) {
 		s := w.listen(t, "ana", `"toolsListChanged":true`)
 		if err := w.Shutdown(t.Context()); err != nil {

@@ -83,7 +83,7 @@ type method struct {
 var methods = map[string]method{
 	methodInitialize:    {legacy: true, needed: true, params: func() any { return new(sdk.InitializeParams) }},
 	methodPing:          {legacy: true, params: func() any { return new(sdk.PingParams) }},
-	methodSetLevel:      {legacy: true, needed: true, params: func() any { return new(sdk.SetLoggingLevelParams) }},
+	methodSetLevel:      {legacy: true, needed: true, params: func() any { return new(levelParams) }},
 	methodSubscribe:     {legacy: true, needed: true, params: func() any { return new(sdk.SubscribeParams) }},
 	methodUnsubscribe:   {legacy: true, needed: true, params: func() any { return new(sdk.UnsubscribeParams) }},
 	methodDiscover:      {modern: true, params: func() any { return new(sdk.DiscoverParams) }},
@@ -96,6 +96,11 @@ var methods = map[string]method{
 	methodPromptsList:   {legacy: true, modern: true, params: func() any { return new(sdk.ListPromptsParams) }},
 	methodPromptsGet:    {legacy: true, modern: true, needed: true, named: true, params: func() any { return new(sdk.GetPromptParams) }},
 	methodComplete:      {legacy: true, modern: true, needed: true, params: func() any { return new(sdk.CompleteParams) }},
+}
+
+// levelParams are those of logging/setLevel, which the SDK calls deprecated.
+type levelParams struct {
+	Level string `json:"level"`
 }
 
 // in reports whether the era has the method.

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"net/http"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -116,9 +117,15 @@ func (s *Server) foreign(r *http.Request) bool {
 
 func unsupported(version string) *rpcError {
 	e := rpcErrorf(codeUnsupported, "the protocol version is not one that the server speaks")
-	e.status, e.supported, e.requested = http.StatusBadRequest, versions(), version
+	e.status, e.supported = http.StatusBadRequest, versions()
+	if utf8.ValidString(version) && len(version) <= maxVersion {
+		e.requested = version
+	}
 	return e
 }
+
+// maxVersion is longer than any version.
+const maxVersion = 32
 
 // endSession answers DELETE.
 func (s *Server) endSession(w http.ResponseWriter, r *http.Request, v *visit) {

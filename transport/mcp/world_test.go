@@ -43,11 +43,14 @@ type world struct {
 	url    string
 	client *http.Client
 	serial atomic.Int64
+	// ends says when credentials end; revoked ends them at once.
+	ends    atomic.Int64
+	revoked chan struct{}
 }
 
 func newWorld(t testing.TB, change ...func(*mcp.Options)) *world {
 	t.Helper()
-	w := &world{House: harness.Open(t, harness.Options{})}
+	w := &world{House: harness.Open(t, harness.Options{}), revoked: make(chan struct{})}
 	for _, who := range []ubl.Identity{ana, bob, eve} {
 		w.Enter(who)
 	}
@@ -115,7 +118,7 @@ func (w *world) authenticate(next http.Handler) http.Handler {
 			envelope.WriteError(rw, r, ubl.Errorf(ubl.CodeUnauthorized, "the request needs a credential"))
 			return
 		}
-		caller := &envelope.Caller{Identity: who}
+		caller := &envelope.Caller{Identity: who, ExpiresAt: ubl.Time(w.ends.Load()), Revoked: w.revoked}
 		caller.Enters(ubl.Enter{Request: envelope.Command(envelope.WithCaller(r.Context(), caller), ""), Act: r.Method == "POST"}, w.Runtime)
 		next.ServeHTTP(rw, r.WithContext(envelope.WithCaller(r.Context(), caller)))
 	})
