@@ -142,7 +142,7 @@ func (p *Portal) make(ctx context.Context, c *call) (*ubl.ToolResult, error) {
 		return nil, err
 	}
 	var result *mcp.CallToolResult
-	err = p.with(ctx, c.req.Who, cat.servers[tool.ServerID], cat.number, func(s *session) error {
+	err = p.with(ctx, c.req.Who, cat.servers[tool.ServerID], cat.number, func(ctx context.Context, s *session) error {
 		params := &mcp.CallToolParams{Name: tool.Upstream, Arguments: c.args}
 		if c.progress != nil {
 			token, stop := s.listen(c.progress)

@@ -222,7 +222,7 @@ func TestProgress(t *testing.T) {
 func TestGivenUp(t *testing.T) {
 	for _, e := range eras {
 		t.Run(e.name, func(t *testing.T) {
-			w := newWorld(t, func(o *portal.Options) { o.CallTimeout = 2 * time.Second })
+			w := newWorld(t, func(o *portal.Options) { o.CallTimeout = 5 * time.Second })
 			s, url := tools(t, e)
 			entered := make(chan bool, 2)
 			tool(s, "stuck", func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

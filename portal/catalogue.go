@@ -48,6 +48,9 @@ func (p *Portal) shopOf(t ubl.TenantID) *shop {
 	sh, ok := p.shops[t]
 	if !ok {
 		sh = &shop{watchers: map[int]func(){}}
+		if p.closed {
+			return sh
+		}
 		sh.cancel = p.feed.Subscribe(ubl.LedgerName(t), sh.hear)
 		p.shops[t] = sh
 	}

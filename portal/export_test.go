@@ -11,6 +11,7 @@ var (
 func Tidy(p *Portal) (slots, shops int) {
 	p.tidy()
 	p.forgetShops()
+	p.forgetSyncs()
 	p.sessions.mu.Lock()
 	defer p.sessions.mu.Unlock()
 	p.mu.Lock()

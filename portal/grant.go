@@ -14,10 +14,10 @@ import (
 )
 
 // grant is what a user's signing in to a server has led to. Sealed, it is kept by
-// the Portal actor. It brings its own client: each user's may be registered anew.
+// the Portal actor. It brings its own client, which may have been registered for it.
 type grant struct {
 	ClientID     string           `json:"client_id"`
-	ClientSecret string           `json:"client_secret,omitempty"`
+	ClientSecret string           `json:"client_secret,omitempty"` // a registered client's
 	Style        oauth2.AuthStyle `json:"style,omitempty"`
 	TokenURL     string           `json:"token_url"`
 	Access       string           `json:"access"`
@@ -25,8 +25,18 @@ type grant struct {
 	Expiry       *time.Time       `json:"expiry,omitempty"`
 }
 
-func (g *grant) config() *oauth2.Config {
-	return &oauth2.Config{ClientID: g.ClientID, ClientSecret: g.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: g.TokenURL, AuthStyle: g.Style}}
+// configOf is the client of a grant. The secret of one that an owner has set is the
+// server's.
+func (p *Portal) configOf(t ubl.TenantID, a *ubl.ServerAccess, g *grant) (*oauth2.Config, error) {
+	cfg := &oauth2.Config{ClientID: g.ClientID, ClientSecret: g.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: g.TokenURL, AuthStyle: g.Style}}
+	if g.ClientID == a.Server.ClientID {
+		secret, err := p.sealer.open(secretOf(t, &a.Server), a.Secret)
+		if err != nil {
+			return nil, errSecret.Because(err)
+		}
+		cfg.ClientSecret = string(secret)
+	}
+	return cfg, nil
 }
 
 func (g *grant) token() *oauth2.Token {
@@ -66,16 +76,18 @@ func signIn(serverID string) *ubl.Error {
 type userCredential struct {
 	p      *Portal
 	who    ubl.Identity
-	server ubl.Server
+	server string // its id
 
 	mu    sync.Mutex // held while the token is refreshed: others wait for it
 	grant grant
+	// access is what the grant came with.
+	access *ubl.ServerAccess
 	// tried is the access token that was refused already.
 	tried string
 }
 
 func (p *Portal) newUserCredential(a *ubl.ServerAccess, who ubl.Identity) (*userCredential, error) {
-	c := &userCredential{p: p, who: who, server: a.Server}
+	c := &userCredential{p: p, who: who, server: a.Server.ServerID, access: a}
 	plain, err := p.sealer.open(grantOf(who, &a.Server), a.Grant)
 	if err != nil || len(plain) == 0 {
 		return nil, signIn(a.Server.ServerID).Because(err)
@@ -102,10 +114,14 @@ func (c *userCredential) authorize(ctx context.Context, h http.Header) error {
 // refresh token often works once: then its grant is the one to use.
 func (c *userCredential) refresh(ctx context.Context) error {
 	if c.grant.Refresh == "" {
-		return signIn(c.server.ServerID)
+		return c.refused()
+	}
+	cfg, err := c.p.configOf(c.who.TenantID, c.access, &c.grant)
+	if err != nil {
+		return err
 	}
 	ctx = context.WithValue(ctx, oauth2.HTTPClient, c.p.plainClient(c.who.TenantID))
-	token, err := c.grant.config().TokenSource(ctx, &oauth2.Token{RefreshToken: c.grant.Refresh}).Token()
+	token, err := cfg.TokenSource(ctx, &oauth2.Token{RefreshToken: c.grant.Refresh}).Token()
 	if err != nil {
 		if err = tokenError(err); ubl.CodeOf(err) == ubl.CodeForbidden {
 			return c.reload(ctx, err)
@@ -113,16 +129,16 @@ func (c *userCredential) refresh(ctx context.Context) error {
 		return err
 	}
 	c.p.take(&c.grant, token)
-	if err := c.p.saveGrant(ctx, c.who, &c.server, &c.grant); err != nil {
-		c.p.log.Warn("couldn't keep a refreshed grant", "server", c.server.ServerID, "error", err)
+	if err := c.p.saveGrant(ctx, c.who, &c.access.Server, &c.grant); err != nil {
+		c.p.log.Warn("couldn't keep a refreshed grant", "server", c.server, "error", err)
 	}
 	return nil
 }
 
 // reload takes the stored grant where it is another than the one that was refused.
 func (c *userCredential) reload(ctx context.Context, because error) error {
-	refusal := signIn(c.server.ServerID).Because(because)
-	a, err := c.p.openServer(ctx, c.who, c.server.ServerID)
+	refusal := signIn(c.server).Because(because)
+	a, err := c.p.openServer(ctx, c.who, c.server)
 	if err != nil {
 		return err
 	}
@@ -133,7 +149,7 @@ func (c *userCredential) reload(ctx context.Context, because error) error {
 	if other.grant.Access == c.grant.Access || !c.p.fresh(other.grant.token()) {
 		return refusal
 	}
-	c.grant = other.grant
+	c.access, c.grant = a, other.grant
 	return nil
 }
 
@@ -147,7 +163,7 @@ func (c *userCredential) renew(context.Context) bool {
 	return true
 }
 
-func (c *userCredential) refused() error { return signIn(c.server.ServerID) }
+func (c *userCredential) refused() error { return signIn(c.server) }
 
 // saveGrant seals a grant and has the Portal actor keep it.
 func (p *Portal) saveGrant(ctx context.Context, who ubl.Identity, s *ubl.Server, g *grant) error {

@@ -20,7 +20,7 @@ const (
 	// maxRequests bounds how many requests a session has under way: a server that
 	// floods us with questions makes us answer each.
 	maxRequests = 64
-	// maxResumes bounds how often answers that broke off are asked for again.
+	// maxResumes bounds how often one answer that broke off is asked for again.
 	maxResumes = 20
 	// listenTimeout is how soon a stream of notifications must begin; servers that
 	// have none sometimes don't answer at all.
@@ -53,10 +53,8 @@ type guard struct {
 	deaf atomic.Bool
 
 	requests atomic.Int32
-	resumes  atomic.Int32
-
-	mu    sync.Mutex
-	cause error // the first reason why an answer was given up
+	// flooded is set with the session's end where a server asked too much.
+	flooded atomic.Bool
 }
 
 func newGuard(ctx context.Context, next http.RoundTripper, cred credential) *guard {
@@ -65,23 +63,52 @@ func newGuard(ctx context.Context, next http.RoundTripper, cred credential) *gua
 	return g
 }
 
-// because notes why an answer was given up, for whoever asked.
-func (g *guard) because(err error) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.cause == nil {
-		g.cause = err
+// reason is why an answer was given up. It travels in the context of the call, since
+// the SDK says only that reading failed.
+type reason struct {
+	mu      sync.Mutex
+	err     error
+	resumed int // how often the answer was asked for again
+}
+
+type reasonKey struct{}
+
+// withReason has the guard note its reasons for a call.
+func withReason(ctx context.Context) (context.Context, *reason) {
+	r := new(reason)
+	return context.WithValue(ctx, reasonKey{}, r), r
+}
+
+// note keeps the first reason for whoever called.
+func note(ctx context.Context, err error) error {
+	if r, ok := ctx.Value(reasonKey{}).(*reason); ok {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.err == nil {
+			r.err = err
+		}
 	}
 	return err
 }
 
-// takeCause tells the reason, once.
-func (g *guard) takeCause() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	err := g.cause
-	g.cause = nil
-	return err
+// resume counts that the answer to a call is asked for again, and says whether it
+// may be.
+func resume(ctx context.Context) bool {
+	r, ok := ctx.Value(reasonKey{}).(*reason)
+	if !ok {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.resumed++
+	return r.resumed <= maxResumes
+}
+
+// get is the reason; nil where there is none.
+func (r *reason) get() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -91,13 +118,14 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if g.requests.Add(1) > maxRequests {
 		g.requests.Add(-1)
+		g.flooded.Store(true)
 		g.kill()
-		return nil, g.because(errFlood)
+		return nil, errFlood
 	}
-	sort := sortOf(req)
-	if sort == resumes && g.resumes.Add(1) > maxResumes {
+	what := waitOf(req)
+	if what == resumes && !resume(req.Context()) {
 		g.requests.Add(-1)
-		return nil, g.because(errFlood)
+		return nil, note(req.Context(), errFlood)
 	}
 	ctx, cancel := context.WithCancel(req.Context())
 	stop := context.AfterFunc(g.life, cancel)
@@ -106,27 +134,27 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 		cancel()
 		g.requests.Add(-1)
 	})
-	resp, err := g.send(req.WithContext(ctx), sort, cancel)
+	resp, err := g.send(req.WithContext(ctx), what, cancel)
 	if err != nil {
 		end()
 		return nil, err
 	}
 	resp.Body = &answer{Reader: io.LimitReader(resp.Body, maxAnswer+1), close: resp.Body.Close, guard: g, ctx: ctx, end: end,
-		listens: sort == listens && resp.StatusCode == http.StatusOK}
+		listens: what == listens && resp.StatusCode == http.StatusOK}
 	return resp, nil
 }
 
-// sort of request, by what may be waited for.
-type sort int
+// wait is what a request waits for, and so how long it may.
+type wait int
 
 const (
-	calls   sort = iota
+	calls   wait = iota
 	listens      // for notifications, as long as the session lives
 	resumes      // an answer that broke off
 	tells        // nobody waits
 )
 
-func sortOf(req *http.Request) sort {
+func waitOf(req *http.Request) wait {
 	_, waits := req.Context().Deadline()
 	switch {
 	case req.Method == http.MethodGet && req.Header.Get("Last-Event-ID") != "":
@@ -141,8 +169,8 @@ func sortOf(req *http.Request) sort {
 
 // send asks, with credentials, and once more where they were refused and can be
 // renewed. It returns with the head of the answer.
-func (g *guard) send(req *http.Request, k sort, cancel func()) (*http.Response, error) {
-	switch k {
+func (g *guard) send(req *http.Request, what wait, cancel func()) (*http.Response, error) {
+	switch what {
 	case listens:
 		defer time.AfterFunc(listenTimeout, cancel).Stop()
 	case tells:
@@ -153,17 +181,17 @@ func (g *guard) send(req *http.Request, k sort, cancel func()) (*http.Response, 
 		resp.Body.Close()
 		resp, err = g.try(req)
 	}
-	if k == listens && (err != nil || resp.StatusCode != http.StatusOK) {
+	if what == listens && (err != nil || resp.StatusCode != http.StatusOK) {
 		return noStream(req, resp), nil
 	}
-	if err != nil || k != calls {
+	if err != nil || what != calls {
 		return resp, err
 	}
-	return g.judge(resp)
+	return g.judge(req.Context(), resp)
 }
 
 // judge turns refusals that the SDK would only call by their number into reasons.
-func (g *guard) judge(resp *http.Response) (*http.Response, error) {
+func (g *guard) judge(ctx context.Context, resp *http.Response) (*http.Response, error) {
 	var err error
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -174,7 +202,7 @@ func (g *guard) judge(resp *http.Response) (*http.Response, error) {
 		return resp, nil
 	}
 	resp.Body.Close()
-	return nil, g.because(err)
+	return nil, note(ctx, err)
 }
 
 // try sends a copy of the request with the credentials in it.
@@ -188,11 +216,11 @@ func (g *guard) try(req *http.Request) (*http.Response, error) {
 		out.Body = body
 	}
 	if err := g.cred.authorize(req.Context(), out.Header); err != nil {
-		return nil, g.because(err)
+		return nil, note(req.Context(), err)
 	}
 	resp, err := g.next.RoundTrip(out)
 	if errors.Is(err, errAddress) {
-		return nil, g.because(errAddress)
+		return nil, note(req.Context(), errAddress)
 	}
 	return resp, err
 }
@@ -229,7 +257,7 @@ func (a *answer) Read(b []byte) (int, error) {
 	if a.read > maxAnswer {
 		err = errTooLarge
 		if !a.listens {
-			return 0, a.guard.because(err)
+			return 0, note(a.ctx, err)
 		}
 		n = 0
 	}

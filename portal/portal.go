@@ -38,7 +38,7 @@ type Options struct {
 	AllowPrivate func(ubl.TenantID) bool
 	// AllowHTTP lets servers on other machines be reached without TLS.
 	AllowHTTP bool
-	// CallTimeout bounds a call; 0 is a minute.
+	// CallTimeout bounds a call: a minute where it is 0, 50 at most.
 	CallTimeout time.Duration
 }
 
@@ -66,6 +66,7 @@ type Portal struct {
 	ctx     context.Context // of what runs in the background
 	stop    context.CancelFunc
 	running sync.WaitGroup
+	daily   sync.Mutex // held by the daily round
 
 	mu     sync.Mutex
 	closed bool
@@ -83,7 +84,7 @@ func New(o Options) (*Portal, error) {
 	p := &Portal{
 		asker: o.Asker, feed: o.Feed, now: o.Now, random: o.Random, log: o.Log,
 		publicURL: o.PublicURL, version: cmp.Or(o.Version, "dev"), tenants: o.Tenants, private: o.AllowPrivate,
-		allowHTTP: o.AllowHTTP, callTimeout: cmp.Or(o.CallTimeout, time.Minute),
+		allowHTTP: o.AllowHTTP, callTimeout: min(cmp.Or(o.CallTimeout, time.Minute), 50*time.Minute),
 		sealer: sealer, inner: newOutside(true), public: newOutside(false), sessions: newSessions(),
 		shops: map[ubl.TenantID]*shop{}, syncs: map[place]*syncing{},
 	}
@@ -124,6 +125,7 @@ func (p *Portal) Run(ctx context.Context) {
 		case <-tidy.C:
 			p.tidy()
 			p.forgetShops()
+			p.forgetSyncs()
 		case <-due.C:
 			p.background(p.syncDue)
 			due.Reset(dueEvery)

@@ -136,11 +136,24 @@ func (p *Portal) offer(s *registryServer) *ubl.RegistryServer {
 		if r.Type != "streamable-http" || strings.ContainsAny(r.URL, "{}") || p.checkURL("url", r.URL) != nil {
 			continue
 		}
-		o := &ubl.RegistryServer{Name: s.Name, Title: s.Title, Description: s.Description, Version: s.Version, URL: r.URL, Headers: []string{}}
+		o := &ubl.RegistryServer{
+			Name: s.Name, Title: clip(s.Title), Description: clip(s.Description), Version: clip(s.Version), URL: r.URL, Headers: []string{},
+		}
 		for _, h := range r.Headers {
 			o.Headers = append(o.Headers, h.Name)
 		}
 		return o
 	}
 	return nil
+}
+
+// clip shortens a text of a registry to what a list has room for.
+func clip(s string) string {
+	const max = 500
+	for i := range s {
+		if i > max {
+			return s[:i]
+		}
+	}
+	return s
 }

@@ -56,9 +56,10 @@ func (p *Portal) open(ctx context.Context, who ubl.Identity, a *ubl.ServerAccess
 		return nil, err
 	}
 	s := &session{access: a, guard: newGuard(p.ctx, p.outside(who.TenantID), cred), listeners: map[string]*listener{}}
+	ctx, why := withReason(ctx)
 	if err := p.connected(ctx, s, changed); err != nil {
 		s.guard.kill()
-		return nil, s.explain(err)
+		return nil, explain(err, why.get())
 	}
 	if !p.spawn(s.watch) {
 		s.close()
@@ -176,13 +177,18 @@ func (s *session) close() {
 	s.guard.kill()
 }
 
-// explain turns an error of the SDK into one that may be shown: its own text
-// quotes what the server sent.
-func (s *session) explain(err error) error {
-	if err == nil {
-		return nil
+// do asks the server, and explains its failure: the SDK's own text quotes what the
+// server sent.
+func (s *session) do(ctx context.Context, fn func(context.Context, *session) error) error {
+	ctx, why := withReason(ctx)
+	err := fn(ctx, s)
+	switch {
+	case err == nil || lost(err):
+		return err
+	case s.guard.flooded.Load():
+		return errFlood.Because(err)
 	}
-	return explain(err, s.guard.takeCause())
+	return explain(err, why.get())
 }
 
 // lost reports whether the server has forgotten the session: nothing was done,

@@ -58,30 +58,20 @@ func (p *Portal) Connect(ctx context.Context, who ubl.Identity, serverID string)
 	if err != nil {
 		return "", err
 	}
-	if a.Server.Auth != ubl.AuthUser {
-		return "", ubl.Errorf(ubl.CodeConflict, "the server wants no user's own sign-in")
+	if a.Server.Auth != ubl.AuthUser || a.Server.Disabled {
+		return "", ubl.Errorf(ubl.CodeConflict, "nobody signs in to this server")
 	}
 	authority, err := p.authorityOf(ctx, who.TenantID, &a.Server)
 	if err != nil {
 		return "", err
 	}
-	client, err := p.clientFor(ctx, who.TenantID, a, authority)
-	if err != nil {
-		return "", err
+	client := &registered{id: a.Server.ClientID, style: authority.style}
+	if client.id == "" { // no owner has set one
+		if client, err = p.register(ctx, who.TenantID, authority); err != nil {
+			return "", err
+		}
 	}
 	return p.signInURL(who, &a.Server, authority, client)
-}
-
-// clientFor is the client that an owner has set, else a newly registered one.
-func (p *Portal) clientFor(ctx context.Context, t ubl.TenantID, a *ubl.ServerAccess, at *authority) (*registered, error) {
-	if a.Server.ClientID == "" {
-		return p.register(ctx, t, at)
-	}
-	secret, err := p.sealer.open(secretOf(t, &a.Server), a.Secret)
-	if err != nil {
-		return nil, errSecret.Because(err)
-	}
-	return &registered{a.Server.ClientID, string(secret), at.style}, nil
 }
 
 func (p *Portal) signInURL(who ubl.Identity, s *ubl.Server, at *authority, client *registered) (string, error) {
@@ -176,7 +166,7 @@ func (p *Portal) Callback(ctx context.Context, sealed, code, issuer string) (*ub
 	if err != nil {
 		return nil, err
 	}
-	if err := p.exchange(ctx, who.TenantID, &a.Server, st, code); err != nil {
+	if err := p.exchange(ctx, a, st, code); err != nil {
 		return nil, err
 	}
 	if err := p.saveGrant(ctx, who, &a.Server, &st.Grant); err != nil {
@@ -190,11 +180,14 @@ func (p *Portal) Callback(ctx context.Context, sealed, code, issuer string) (*ub
 }
 
 // exchange turns the code into tokens.
-func (p *Portal) exchange(ctx context.Context, t ubl.TenantID, s *ubl.Server, st *state, code string) error {
-	cfg := st.Grant.config()
+func (p *Portal) exchange(ctx context.Context, a *ubl.ServerAccess, st *state, code string) error {
+	cfg, err := p.configOf(st.Tenant, a, &st.Grant)
+	if err != nil {
+		return err
+	}
 	cfg.RedirectURL = p.redirectURL()
-	ctx = context.WithValue(ctx, oauth2.HTTPClient, p.plainClient(t))
-	token, err := cfg.Exchange(ctx, code, oauth2.VerifierOption(st.Verifier), oauth2.SetAuthURLParam("resource", s.URL))
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, p.plainClient(st.Tenant))
+	token, err := cfg.Exchange(ctx, code, oauth2.VerifierOption(st.Verifier), oauth2.SetAuthURLParam("resource", a.Server.URL))
 	if err != nil {
 		if err = tokenError(err); ubl.CodeOf(err) == ubl.CodeForbidden {
 			return ubl.Errorf(ubl.CodeForbidden, "the authorization server doesn't take the code: sign in again").Because(err)

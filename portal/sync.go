@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -67,7 +68,7 @@ func (p *Portal) sync(ctx context.Context, req ubl.Request, owner bool, s *ubl.S
 // listTools reads the server's tools, page by page.
 func (p *Portal) listTools(ctx context.Context, who ubl.Identity, s *ubl.Server, number int64) ([]ubl.ToolDefinition, error) {
 	var out []ubl.ToolDefinition
-	err := p.with(ctx, who, s, number, func(sess *session) error {
+	err := p.with(ctx, who, s, number, func(ctx context.Context, sess *session) error {
 		out = nil
 		params := &mcp.ListToolsParams{}
 		for range maxPages {
@@ -112,22 +113,21 @@ func definitionOf(t *mcp.Tool) (ubl.ToolDefinition, bool) {
 
 // with runs fn in a session with the server, and once more in a new one where the
 // server has forgotten the first.
-func (p *Portal) with(ctx context.Context, who ubl.Identity, s *ubl.Server, number int64, fn func(*session) error) error {
+func (p *Portal) with(ctx context.Context, who ubl.Identity, s *ubl.Server, number int64, fn func(context.Context, *session) error) error {
 	for again := false; ; again = true {
 		sess, done, err := p.use(ctx, who, s, number)
 		if err != nil {
 			return err
 		}
-		err = fn(sess)
+		err = sess.do(ctx, fn)
 		done()
-		if err == nil {
-			return nil
-		}
-		if !again && lost(err) {
+		if lost(err) {
 			sess.broken.Store(true)
-			continue
+			if !again {
+				continue
+			}
+			return explain(err, nil)
 		}
-		err = sess.explain(err)
 		if ubl.CodeOf(err) == ubl.CodeForbidden { // someone may have mended it
 			p.sessions.forget(ctx, placeOf(who, s))
 		}
@@ -202,12 +202,21 @@ func (p *Portal) syncSoon(who ubl.Identity, s *ubl.Server) {
 	})
 }
 
+// forgetSyncs lets go of plans that are over.
+func (p *Portal) forgetSyncs() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	old := ubl.TimeOf(p.now()).Add(-syncAgain)
+	maps.DeleteFunc(p.syncs, func(_ place, plan *syncing) bool { return plan.timer == nil && plan.last < old })
+}
+
 // syncDue syncs the servers of all tenants whose last sync is a day old, or failed.
 // Servers that want a user's own credentials are synced when a user signs in.
 func (p *Portal) syncDue(ctx context.Context) {
-	if p.tenants == nil {
+	if p.tenants == nil || !p.daily.TryLock() { // the last round takes long
 		return
 	}
+	defer p.daily.Unlock()
 	tenants, err := p.tenants(ctx)
 	if err != nil {
 		p.log.Warn("couldn't list tenants", "error", err)

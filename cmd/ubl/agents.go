@@ -142,8 +142,9 @@ type ways struct{ *portal.Portal }
 
 // Call implements [mcp.Portal].
 func (w ways) Call(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, progress func(mcp.Progress)) (*mcp.Result, error) {
-	tell := func(done, total float64, message string) {
-		if progress != nil {
+	var tell func(done, total float64, message string) // nil asks the other server for none
+	if progress != nil {
+		tell = func(done, total float64, message string) {
 			progress(mcp.Progress{Progress: done, Total: total, Message: message})
 		}
 	}
