@@ -13,7 +13,9 @@ import (
 	"ubl/test/bench/internal/etcdload"
 	"ubl/test/bench/internal/fanload"
 	"ubl/test/bench/internal/load"
+	"ubl/test/bench/internal/mcpload"
 	"ubl/test/bench/internal/peer"
+	"ubl/test/bench/internal/searchload"
 )
 
 // command runs one of the processes that a run is made of. Servers print the
@@ -32,6 +34,12 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 	streams := flags.Int("streams", 1, "live streams to open")
 	messages := flags.Int("messages", 1, "messages to post")
 	frame := flags.Int("frame", 0, "length to pad event frames to")
+	path := flags.String("path", peer.MCPPath, "`path` of an MCP server")
+	protocol := flags.String("protocol", mcpload.Modern, "`version` of MCP to speak")
+	tool := flags.String("tool", "", "MCP `tool` to call")
+	arguments := flags.String("arguments", "{}", "its arguments, as `JSON`")
+	numbered := flags.Bool("numbered", false, "the tool's replies carry a room_seq")
+	documents := flags.Int("documents", 1, "documents that there are to be found")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -40,6 +48,10 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 		return err
 	}
 	plan := load.Plan{Warm: *warm, Length: *length, Watch: pids}
+	calls := mcpload.Options{
+		Target: mcpload.Target{Host: *host, Path: *path, Token: *token, Protocol: *protocol},
+		Tool:   *tool, Arguments: json.RawMessage(*arguments), Numbered: *numbered, Writers: *writers, Plan: plan,
+	}
 	switch name {
 	case "bare":
 		return peer.RunBare(ctx, out, *dir)
@@ -58,6 +70,19 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 	case "etcdload":
 		result, err := etcdload.Run(ctx, etcdload.Options{
 			Hosts: strings.Split(*host, ","), Clients: *writers, Value: load.Body, Plan: plan,
+		})
+		return printJSON(out, result, err)
+	case "mcp":
+		return peer.RunMCP(ctx, out)
+	case "mcpload":
+		result, err := mcpload.Run(ctx, calls)
+		return printJSON(out, result, err)
+	case "sdkload":
+		result, err := mcpload.RunSDK(ctx, calls)
+		return printJSON(out, result, err)
+	case "searchload":
+		result, err := searchload.Run(ctx, searchload.Options{
+			Host: *host, Token: *token, Documents: *documents, Writers: *writers, Plan: plan,
 		})
 		return printJSON(out, result, err)
 	case "fanload":

@@ -16,6 +16,11 @@
 //     and 512 clients.
 //   - failover: how long nobody is answered after the leader was killed.
 //   - idle: the CPU time of three nodes of UBL, and of etcd, that have no work.
+//   - mcp: sends over MCP and over REST, to one room of one server.
+//   - portal: a tool of another MCP server, called directly and through UBL.
+//   - mcp-idle: the memory of 1,000 MCP sessions that do nothing.
+//   - search: full text over 10,000 documents.
+//   - echo: a tool that only answers, of UBL and of a bare MCP server.
 //
 // How: programs take turns, three rounds, medians with their range. Why it is
 // fair: every server is a process of its own that starts with an empty

@@ -36,7 +36,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.cache, "cache", ".cache", "`directory` for workerd, the built ubl and all data; it must be on a real disk")
 	flags.IntVar(&set.Seconds, "seconds", 5, "length of each measurement")
 	flags.IntVar(&set.Rounds, "rounds", 3, "how often each program is measured")
-	flags.IntVar(&set.Writers, "writers", 64, "writers in the sections send and inprocess")
+	flags.IntVar(&set.Writers, "writers", 64, "writers in the sections send, inprocess and mcp")
 	flags.IntVar(&set.Streams, "streams", 1000, "live streams in the section fanout")
 	flags.IntVar(&set.FanMessages, "fan-messages", 2000, "messages posted in the section fanout")
 	flags.IntVar(&set.FanWriters, "fan-writers", 8, "writers in the section fanout")
@@ -44,6 +44,8 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&set.IdleSeconds, "idle", 75, "seconds without work in the section start")
 	flags.IntVar(&set.Kills, "kills", 20, "leaders killed in the section failover")
 	flags.IntVar(&set.IdleNodes, "idle-nodes", 30, "seconds without work in the section idle")
+	flags.IntVar(&set.Sessions, "sessions", 1000, "sessions open in the section mcp-idle")
+	flags.IntVar(&set.Documents, "documents", 10_000, "documents in the section search")
 	flags.Func("sections", "`list` of sections to run (default "+strings.Join(all, ",")+")", func(list string) error {
 		sections = strings.Split(list, ",")
 		return nil
@@ -60,7 +62,8 @@ func parse(args []string) (options, error) {
 		}
 		set.Sections = append(set.Sections, report.Section(s))
 	}
-	for _, n := range []int{set.Seconds, set.Rounds, set.Writers, set.Streams, set.FanMessages, set.FanWriters, set.Rooms, set.Kills, set.IdleNodes} {
+	for _, n := range []int{set.Seconds, set.Rounds, set.Writers, set.Streams, set.FanMessages, set.FanWriters, set.Rooms, set.Kills, set.IdleNodes,
+		set.Sessions, set.Documents} {
 		if n < 1 {
 			return o, errors.New("every number must be at least 1")
 		}

@@ -63,6 +63,8 @@ func versions(ctx context.Context, s *suite.Suite) map[string]string {
 				v[filepath.Base(module.Path)] = module.Version
 			case "go.etcd.io/etcd/client/v3":
 				v["etcd's client"] = module.Version
+			case "github.com/modelcontextprotocol/go-sdk":
+				v["MCP go-sdk"] = module.Version
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package peer
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"ubl/test/bench/internal/fanload"
 	"ubl/test/bench/internal/load"
+	"ubl/test/bench/internal/mcpload"
 )
 
 // begin runs a server until the test ends and returns its HOST:PORT.
@@ -63,6 +65,27 @@ func TestFanReachesEveryStream(t *testing.T) {
 	})
 	if err != nil || r.Deliveries != 1000 || r.FrameBytes != frame {
 		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+// The bare MCP server takes both eras, and has sessions in the older one.
+func TestMCP(t *testing.T) {
+	host := begin(t, RunMCP)
+	for _, protocol := range mcpload.Protocols() {
+		for tool, arguments := range map[string]string{EchoTool: `{"text":"hello"}`, WhoamiTool: `{}`} {
+			r, err := mcpload.Run(t.Context(), mcpload.Options{
+				Target: mcpload.Target{Host: host, Path: MCPPath, Protocol: protocol},
+				Tool:   tool, Arguments: json.RawMessage(arguments), Writers: 2, Plan: load.Plan{Length: 100 * time.Millisecond},
+			})
+			if err != nil || r.Sends == 0 || r.Refused > 0 {
+				t.Errorf("%s %s: %+v, %v", protocol, tool, r, err)
+			}
+		}
+	}
+	idle := new(mcpload.Idle)
+	defer idle.Close()
+	if err := idle.Add(t.Context(), mcpload.Target{Host: host, Path: MCPPath, Protocol: mcpload.Legacy}, 1); err != nil {
+		t.Error(err)
 	}
 }
 

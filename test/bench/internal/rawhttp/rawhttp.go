@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strconv"
 	"time"
 )
@@ -18,29 +19,38 @@ import (
 // measured comes near it.
 const timeout = 20 * time.Second
 
-// Post builds the bytes of a JSON POST. An empty token leaves out the header.
-func Post(host, path, token string, body []byte) []byte {
+// Post builds the bytes of a JSON POST. An empty token leaves out the header;
+// more headers are of the form "Name: value".
+func Post(host, path, token string, body []byte, headers ...string) []byte {
+	return Request(http.MethodPost, host, path, token, body, headers...)
+}
+
+// Request builds the bytes of a request with a body of JSON; see [Post].
+func Request(method, host, path, token string, body []byte, headers ...string) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", path, host, len(body))
-	authorize(&b, token)
-	b.WriteString("\r\n")
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", method, path, host, len(body))
+	finish(&b, token, headers)
 	b.Write(body)
 	return b.Bytes()
 }
 
-// Get builds the bytes of a GET.
-func Get(host, path, token, accept string) []byte {
+// Get builds the bytes of a GET; see [Post].
+func Get(host, path, token, accept string, headers ...string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "GET %s HTTP/1.1\r\nHost: %s\r\nAccept: %s\r\n", path, host, accept)
-	authorize(&b, token)
-	b.WriteString("\r\n")
+	finish(&b, token, headers)
 	return b.Bytes()
 }
 
-func authorize(b *bytes.Buffer, token string) {
+// finish writes the rest of the head.
+func finish(b *bytes.Buffer, token string, headers []string) {
 	if token != "" {
 		fmt.Fprintf(b, "Authorization: Bearer %s\r\n", token)
 	}
+	for _, header := range headers {
+		b.WriteString(header + "\r\n")
+	}
+	b.WriteString("\r\n")
 }
 
 // Conn is one keep-alive connection, for one goroutine.

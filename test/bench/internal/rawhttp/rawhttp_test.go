@@ -13,7 +13,7 @@ func TestDo(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		w.WriteHeader(http.StatusCreated)
-		io.WriteString(w, r.Header.Get("Authorization")+string(body))
+		io.WriteString(w, r.Header.Get("Authorization")+r.Header.Get("Mcp-Name")+string(body))
 		if r.URL.Path == "/chunked" {
 			http.NewResponseController(w).Flush()
 			io.WriteString(w, long)
@@ -26,9 +26,9 @@ func TestDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	for path, want := range map[string]string{"/plain": "Bearer abc{}", "/chunked": "Bearer abc{}" + long} {
+	for path, want := range map[string]string{"/plain": "Bearer abcx{}", "/chunked": "Bearer abcx{}" + long} {
 		for range 2 { // twice: the connection is kept alive
-			status, body, err := conn.Do(Post(host, path, "abc", []byte("{}")))
+			status, body, err := conn.Do(Post(host, path, "abc", []byte("{}"), "Mcp-Name: x"))
 			if err != nil || status != http.StatusCreated || string(body) != want {
 				t.Fatalf("%s: status %d, %d bytes, %v", path, status, len(body), err)
 			}

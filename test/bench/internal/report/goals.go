@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"ubl/test/bench/internal/stats"
 )
@@ -11,7 +12,8 @@ import (
 type Goal struct {
 	Text    string
 	Of      Key
-	By      Key // the zero Key: not divided
+	By      Key     // the zero Key: not divided
+	Unit    float64 // of the bound in the figure's own unit, as 1000 for ms where the figure is in µs; 0: the same
 	AtLeast bool
 	Bound   float64
 	Strict  bool // the bound itself is not enough
@@ -21,7 +23,7 @@ type Goal struct {
 func Goals() []Goal {
 	send := func(s Subject, m Measure) Key { return Key{Send, s, m} }
 	three := func(clients int, s Subject, m Measure) Key { return Key{ClusterOf(clients), s, m} }
-	return []Goal{
+	return append([]Goal{
 		{Text: "64 writers: sends/s ≥ 2 × JetStream", Of: send(UBL, Rate), By: send(JetStream, Rate), AtLeast: true, Bound: 2},
 		{Text: "64 writers: sends/s ≥ 4 × workerd", Of: send(UBL, Rate), By: send(Workerd, Rate), AtLeast: true, Bound: 4},
 		{Text: "64 writers: p99 below JetStream's", Of: send(UBL, P99), By: send(JetStream, P99), Bound: 1, Strict: true},
@@ -36,7 +38,7 @@ func Goals() []Goal {
 		{Text: "three nodes, one client: p50 ≤ 1.5 × etcd's", Of: three(1, UBLThree, P50), By: three(1, EtcdThree, P50), Bound: 1.5},
 		{Text: "leader killed: first acknowledged send after < 2 s, the longest of all kills", Of: Key{Failover, UBLThree, FailoverMax}, Bound: 2, Strict: true},
 		{Text: "three idle nodes: the busiest below 5 % of a core", Of: Key{Idle, UBLThree, IdleMax}, Bound: 5, Strict: true},
-	}
+	}, agentGoals()...)
 }
 
 // Outcome is what came of a goal: Verdict is "reached", "missed" or
@@ -68,6 +70,9 @@ func (r *Report) judge(g Goal) Outcome {
 		return out
 	}
 	out.Measured, out.Rounds = of.Median, of.Rounds
+	if g.Unit != 0 {
+		out.Measured, out.Rounds = of.Median/g.Unit, ratios(of.Rounds, slices.Repeat([]float64{g.Unit}, len(of.Rounds)))
+	}
 	if g.By != (Key{}) {
 		by, reason := r.measured(g.By)
 		if reason != "" {

@@ -23,6 +23,11 @@ const (
 	Cluster   Section = "cluster"
 	Failover  Section = "failover"
 	Idle      Section = "idle"
+	MCP       Section = "mcp"
+	Portal    Section = "portal"
+	MCPIdle   Section = "mcp-idle"
+	Search    Section = "search"
+	Echo      Section = "echo"
 )
 
 // Memory is the second half of Start, with figures of its own: one half may
@@ -38,7 +43,7 @@ func ClusterOf(clients int) Section { return Section(fmt.Sprintf("%s-%d", Cluste
 
 // Sections lists all of them.
 func Sections() []Section {
-	return []Section{Send, One, InProcess, Fanout, Start, Cluster, Failover, Idle}
+	return []Section{Send, One, InProcess, Fanout, Start, Cluster, Failover, Idle, MCP, Portal, MCPIdle, Search, Echo}
 }
 
 // Subject is a program that is measured.
@@ -80,6 +85,7 @@ const (
 	ServerCores    Measure = "server_cores"    // CPU time of all nodes by time that passed
 	GeneratorCores Measure = "generator_cores" // of the load generator
 	OtherCores     Measure = "other_cores"     // of whatever else the machine did
+	ServerMicros   Measure = "server_us_each"  // CPU time of the one server that was asked, by replies
 
 	FailoverSeconds Measure = "failover_s"       // one value a kill
 	FailoverMax     Measure = "failover_max_s"   // the longest of them
@@ -125,6 +131,8 @@ type Settings struct {
 	IdleSeconds int       `json:"idle_seconds"`
 	Kills       int       `json:"kills"`
 	IdleNodes   int       `json:"idle_nodes_seconds"` // length of the section idle
+	Sessions    int       `json:"sessions"`           // open in the section mcp-idle
+	Documents   int       `json:"documents"`          // in the section search
 	Sections    []Section `json:"sections"`
 }
 

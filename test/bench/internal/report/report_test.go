@@ -22,6 +22,8 @@ func TestJudge(t *testing.T) {
 		{"at most", Goal{Of: ubl, By: peer, Bound: 1.3}, []float64{13}, []float64{10}, "reached"},
 		{"strict", Goal{Of: ubl, By: peer, Bound: 1, Strict: true}, []float64{10}, []float64{10}, "missed"},
 		{"on its own", Goal{Of: ubl, Bound: 0.3, Strict: true}, []float64{0.2}, nil, "reached"},
+		{"in another unit", Goal{Of: ubl, Unit: 1000, Bound: 50, Strict: true}, []float64{49_000}, nil, "reached"},
+		{"in another unit, missed", Goal{Of: ubl, Unit: 1000, Bound: 50, Strict: true}, []float64{51_000}, nil, "missed"},
 		{"no peer", Goal{Of: ubl, By: peer, Bound: 1}, []float64{10}, nil, "not measured"},
 		{"no figure", Goal{Of: ubl, By: peer, Bound: 1}, nil, []float64{10}, "not measured"},
 	} {
@@ -110,6 +112,37 @@ func TestClusterSections(t *testing.T) {
 		}
 	}
 	if strings.Contains(text.String(), "## Cluster: three nodes, 512 clients") {
+		t.Error("the report shows a table without figures")
+	}
+}
+
+// The sections about agents have a table for each part that was measured, and
+// goals that name the unit of their bound.
+func TestAgentSections(t *testing.T) {
+	r := &Report{Settings: Settings{Rounds: 1, Writers: 64, Sessions: 1000, Documents: 10_000}}
+	r.Add(Key{MCP, REST, Rate}, 9000)
+	r.Add(Key{MCP, OverMCP("2026-07-28"), Rate}, 7200)
+	r.Add(Key{PortalOf(1), Direct, P50}, 1000)
+	r.Add(Key{PortalOf(1), Hop, P50}, 2500)
+	r.Add(Key{MCPIdle, OverMCP("2025-11-25"), SessionOwn}, 39.5)
+	r.Add(Key{SearchOf(1), UBL, P99}, 51_000)
+	r.Add(Key{SearchOf(1), UBL, IndexSeconds}, 4.25)
+	r.Add(Key{EchoOf("2025-11-25"), UBL, Rate}, 9000)
+	r.Add(Key{EchoOf("2025-11-25"), BareMCP, Rate}, 3000)
+	r.Judge(Goals())
+	var text strings.Builder
+	r.Markdown(&text)
+	for _, want := range []string{
+		"over MCP 2026-07-28 ≥ 0.6 × REST's | 0.80 | **reached**", "one caller: p50 ≤ 2 × the direct call's | 2.50 | **missed**",
+		"MCP 2025-11-25: memory < 40 KB each | 39.50 | **reached**", "p99 < 50 ms | 51.00 | **missed** | 0 of 1: 51.00–51.00",
+		"MCP 2025-11-25: calls/s ≥ 0.8 × a bare go-sdk server's | 3.00 | **reached**", "section portal-16 was not run",
+		"## MCP: 64 writers to one room", "## Memory of 1,000 idle MCP sessions", "## Search over 10,000 documents, callers: 1", "| 4.2 |",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the report lacks %q:\n%s", want, text.String())
+		}
+	}
+	if strings.Contains(text.String(), "callers: 8") {
 		t.Error("the report shows a table without figures")
 	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -26,7 +27,7 @@ func (r *Report) tables() []table {
 	latency := []column{{"p50 ms", P50, millis}, {"p99 ms", P99, millis}}
 	sends := append([]column{{"sends/s", Rate, whole}}, latency...)
 	servers := []Subject{UBL, Workerd, JetStream, Bare}
-	return append([]table{
+	return slices.Concat([]table{
 		{Send, fmt.Sprintf("Send: %d writers to one room over HTTP", s.Writers),
 			"Every reply comes after an fsync. All replies were 2xx, and no room_seq came twice or was left out.",
 			servers, sends},
@@ -47,7 +48,7 @@ func (r *Report) tables() []table {
 				"and the part that is its own (RssAnon), without mapped files.", s.IdleSeconds),
 			[]Subject{UBL}, []column{{"ready", RSSReady, whole}, {"own", OwnReady, whole}, {"reading all, s", TouchSeconds, seconds},
 				{"in use", RSSTouched, whole}, {"own", OwnTouched, whole}, {"idle", RSSIdle, whole}, {"own", OwnIdle, whole}}},
-	}, r.clusterTables()...)
+	}, r.clusterTables(), r.agentTables())
 }
 
 // write leaves out a table with no row: its section was not run.

@@ -86,25 +86,31 @@ func (s *Suite) startWorkerd(ctx context.Context, dir string) (*target, error) {
 
 func (s *Suite) drive(ctx context.Context, subject report.Subject, t *target, many, one bool) error {
 	if one {
-		if err := s.measure(ctx, report.One, subject, t, 1); err != nil {
+		if err := s.generate(ctx, report.One, subject, t, 1, "load"); err != nil {
 			return err
 		}
 	}
 	if many {
-		return s.measure(ctx, report.Send, subject, t, s.settings().Writers)
+		return s.generate(ctx, report.Send, subject, t, s.settings().Writers, "load")
 	}
 	return nil
 }
 
-// measure runs the load generator once and takes its figures.
-func (s *Suite) measure(ctx context.Context, section report.Section, subject report.Subject, t *target, writers int) error {
+// generate runs a load generator once and takes its figures.
+func (s *Suite) generate(ctx context.Context, section report.Section, subject report.Subject, t *target, writers int, generator string, more ...string) error {
 	var r load.Result
-	err := proc.JSON(ctx, &r, nil, s.Self, "load", "-host", t.server.Host, "-token", t.token,
-		"-writers", strconv.Itoa(writers), "-warm", warm.String(), "-length", s.length().String())
-	if err != nil {
+	args := append([]string{generator, "-host", t.server.Host, "-token", t.token,
+		"-watch", strconv.Itoa(t.server.Pid()), "-writers", strconv.Itoa(writers), "-warm", warm.String(), "-length", s.length().String()}, more...)
+	if err := proc.JSON(ctx, &r, nil, s.Self, args...); err != nil {
 		return errors.Join(fmt.Errorf("the load generator failed: %w", err), t.server.Complaint())
 	}
-	return s.take(section, subject, writers, r)
+	if err := s.take(section, subject, writers, r); err != nil {
+		return err
+	}
+	micros := r.ServerCores / r.SendsPerSecond * 1e6
+	s.Logf("  %.0f µs of the server's CPU time for each", micros)
+	s.Report.Add(report.Key{Section: section, Subject: subject, Measure: report.ServerMicros}, micros)
+	return nil
 }
 
 // take keeps a load's figures, provided that every reply was what it should be.
@@ -120,6 +126,6 @@ func (s *Suite) take(section report.Section, subject report.Subject, writers int
 	s.Report.Add(report.Key{Section: section, Subject: subject, Measure: report.Rate}, r.SendsPerSecond)
 	s.Report.Add(report.Key{Section: section, Subject: subject, Measure: report.P50}, r.P50us)
 	s.Report.Add(report.Key{Section: section, Subject: subject, Measure: report.P99}, r.P99us)
-	s.Logf("  %d writers: %.0f sends/s, p50 %.2f ms, p99 %.2f ms", writers, r.SendsPerSecond, r.P50us/1000, r.P99us/1000)
+	s.Logf("  %d writers: %.0f/s, p50 %.2f ms, p99 %.2f ms", writers, r.SendsPerSecond, r.P50us/1000, r.P99us/1000)
 	return nil
 }

@@ -67,6 +67,7 @@ func (s *Suite) Run(ctx context.Context) error {
 	if selected(report.Idle) {
 		s.idle(ctx)
 	}
+	s.agents(ctx, selected)
 	if ctx.Err() != nil {
 		return fmt.Errorf("the run was cut short: %w", context.Cause(ctx))
 	}

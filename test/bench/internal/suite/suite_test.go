@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ubl/test/bench/internal/proc"
 	"ubl/test/bench/internal/report"
 )
 
@@ -37,6 +38,40 @@ func TestRounds(t *testing.T) {
 		t.Errorf("turns were %v, want %v", order, want)
 	}
 	want := []report.Missing{{Section: report.Send, Subject: "b", Reason: "no disk"}, {Section: report.One, Subject: "b", Reason: "no disk"}}
+	if !slices.Equal(s.Report.Missing, want) {
+		t.Errorf("missing are %v, want %v", s.Report.Missing, want)
+	}
+}
+
+// Several ways to the same servers take turns on them, each round on new ones;
+// one that fails is out, and with the servers all are.
+func TestWays(t *testing.T) {
+	s := &Suite{
+		Scratch: t.TempDir(),
+		Report:  &report.Report{Settings: report.Settings{Rounds: 3}},
+		Logf:    t.Logf,
+	}
+	var order []string
+	take := func(subject report.Subject, err error) way {
+		return way{subject, func(context.Context, *stage) error {
+			order = append(order, string(subject))
+			return err
+		}}
+	}
+	begun := 0
+	begin := func(ctx context.Context, _ string) (*stage, error) {
+		if begun++; begun == 3 {
+			return nil, errors.New("no port")
+		}
+		server, err := proc.Start(ctx, proc.Spec{Name: "a shell", Path: "/bin/sh", Args: []string{"-c", "exec sleep 60"}, Host: "nowhere", LogDir: s.Scratch})
+		return &stage{ubl: &target{server: server}}, err
+	}
+	s.ways(t.Context(), []report.Section{report.MCP}, begin, []way{take("a", nil), take("b", errors.New("refused")), take("c", nil)})
+	if want := []string{"a", "b", "c", "c", "a"}; !slices.Equal(order, want) {
+		t.Errorf("turns were %v, want %v", order, want)
+	}
+	want := []report.Missing{{Section: report.MCP, Subject: "b", Reason: "refused"},
+		{Section: report.MCP, Subject: "a", Reason: "no port"}, {Section: report.MCP, Subject: "c", Reason: "no port"}}
 	if !slices.Equal(s.Report.Missing, want) {
 		t.Errorf("missing are %v, want %v", s.Report.Missing, want)
 	}

@@ -15,7 +15,7 @@ import (
 // Whose tokens UBL is driven with; their domains are the tenants.
 const (
 	sender = "one@bench.example" // sends and listens
-	keeper = "owner@localhost"   // has the rooms that "ubl bench --prepare-rooms" makes
+	keeper = "owner@localhost"   // has the rooms that "ubl bench --prepare-rooms" makes, and may add servers on this machine
 )
 
 // commandTimeout bounds UBL's short commands.
@@ -27,9 +27,9 @@ type target struct {
 	token  string
 }
 
-// startUBL starts UBL on dir and gets a token for the account.
-func (s *Suite) startUBL(ctx context.Context, dir, account string) (*target, error) {
-	server, err := s.serveUBL(ctx, dir)
+// startUBL starts UBL on dir, with more flags, and gets a token for the account.
+func (s *Suite) startUBL(ctx context.Context, dir, account string, flags ...string) (*target, error) {
+	server, err := s.serveUBL(ctx, dir, flags...)
 	if err != nil {
 		return nil, err
 	}
@@ -44,10 +44,10 @@ func (s *Suite) startUBL(ctx context.Context, dir, account string) (*target, err
 	return &target{server, token}, nil
 }
 
-func (s *Suite) serveUBL(ctx context.Context, dir string) (*proc.Server, error) {
+func (s *Suite) serveUBL(ctx context.Context, dir string, flags ...string) (*proc.Server, error) {
 	return proc.Start(ctx, proc.Spec{
 		Name: string(report.UBL), Path: s.UBL, Address: proc.ListeningOn, LogDir: s.Scratch,
-		Args: []string{"serve", "--data", dir, "--listen", "127.0.0.1:0"},
+		Args: append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0"}, flags...),
 	})
 }
 

@@ -1,0 +1,94 @@
+package suite
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"ubl/test/bench/internal/rawhttp"
+	"ubl/test/bench/internal/report"
+	"ubl/test/bench/internal/searchload"
+)
+
+// indexTimeout bounds writing all documents, and the search that indexes them.
+const indexTimeout = 4 * time.Minute
+
+// search measures full text over one workspace, made anew in each round.
+func (s *Suite) search(ctx context.Context) {
+	var sections []report.Section
+	for _, callers := range report.SearchCallers() {
+		sections = append(sections, report.SearchOf(callers))
+	}
+	s.missBinaries(sections)
+	s.rounds(ctx, sections, []turn{{report.UBL, func(ctx context.Context, dir string) error {
+		t, err := s.startUBL(ctx, dir, sender)
+		if err != nil {
+			return err
+		}
+		return errors.Join(s.searches(ctx, t), t.server.Stop())
+	}}})
+}
+
+func (s *Suite) searches(ctx context.Context, t *target) error {
+	if err := s.library(ctx, t); err != nil {
+		return err
+	}
+	for _, callers := range report.SearchCallers() {
+		err := s.generate(ctx, report.SearchOf(callers), report.UBL, t, callers, "searchload", "-documents", strconv.Itoa(s.settings().Documents))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// library writes the documents and has them indexed.
+func (s *Suite) library(ctx context.Context, t *target) error {
+	n := s.settings().Documents
+	begin := time.Now()
+	if err := writeDocuments(ctx, t, n); err != nil {
+		return err
+	}
+	written := time.Since(begin)
+	begin = time.Now()
+	if err := searchFirst(t, n); err != nil {
+		return fmt.Errorf("the first search failed: %w", err)
+	}
+	indexed := time.Since(begin)
+	s.Logf("  %d documents written in %.1f s, indexed in %.1f s", n, written.Seconds(), indexed.Seconds())
+	first := report.SearchOf(report.SearchCallers()[0])
+	s.Report.Add(report.Key{Section: first, Subject: report.UBL, Measure: report.LoadSeconds}, written.Seconds())
+	s.Report.Add(report.Key{Section: first, Subject: report.UBL, Measure: report.IndexSeconds}, indexed.Seconds())
+	return nil
+}
+
+func writeDocuments(ctx context.Context, t *target, n int) error {
+	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
+	defer cancel()
+	return each(ctx, t, n, http.StatusCreated, func(i int) []byte {
+		title, content := searchload.Document(i)
+		// Strings always have an encoding.
+		body, _ := json.Marshal(map[string]string{"title": title, "content": content})
+		return rawhttp.Post(t.server.Host, searchload.DocumentsPath, t.token, body)
+	})
+}
+
+// searchFirst makes the search that has to index everything.
+func searchFirst(t *target, n int) error {
+	conn, err := rawhttp.DialWithin(t.server.Host, indexTimeout)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	query := searchload.Query(rand.New(rand.NewPCG(0, 0)), n)
+	status, body, err := conn.Do(searchload.Request(t.server.Host, t.token, query))
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("%d %.300s", status, body)
+	}
+	return err
+}
