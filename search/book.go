@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,12 +15,6 @@ import (
 	bolt "go.etcd.io/bbolt/errors"
 
 	"ubl"
-)
-
-// Bounds of one batch of changes.
-const (
-	batchDocuments = 500
-	batchBytes     = 4 << 20
 )
 
 // errOtherHistory says that an index has seen events that never were.
@@ -39,10 +32,17 @@ type book struct {
 	path  string
 	users int // guarded by Index.mu
 
-	// mu is held to read index and mark, and alone to change them or to catch up.
+	// writer is taken by whoever catches up, opens or closes.
+	writer chan struct{}
+
+	// mu is held to use index, and alone to put another in its place.
 	mu    sync.RWMutex
 	index bleve.Index // nil while it is closed
 	mark  ubl.Mark    // of the last event inside
+}
+
+func newBook(of ubl.Name, path string) *book {
+	return &book{of: of, path: path, writer: make(chan struct{}, 1)}
 }
 
 // folder is a container's, named by hash: actor names are no file names.
@@ -51,10 +51,10 @@ func folder(of ubl.Name) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// search catches up and finds. bleve panics on files that are damaged in some
-// ways, and one that was cut short faults where it is mapped into memory: errors
-// like any other.
-func (b *book) search(ctx context.Context, upTo ubl.Mark, changes ubl.DocumentChanges, terms []term, limit int) (out []ubl.DocumentMatch, err error) {
+// search catches up and finds; used is the index that it met, for [book.discard].
+// bleve panics on files that are damaged in some ways, and one that was cut short
+// faults where it is mapped into memory: errors like any other.
+func (b *book) search(ctx context.Context, upTo ubl.Mark, changes ubl.DocumentChanges, terms []term, limit int) (out []ubl.DocumentMatch, used bleve.Index, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
@@ -62,26 +62,32 @@ func (b *book) search(ctx context.Context, upTo ubl.Mark, changes ubl.DocumentCh
 		}
 	}()
 	if err := b.catchUp(ctx, upTo, changes); err != nil {
-		return nil, err
+		return nil, b.current(), err
 	}
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	if b.index == nil {
-		return nil, errors.New("the index was closed")
+	if used = b.index; used == nil {
+		return nil, nil, errors.New("the index was closed")
 	}
-	return find(ctx, b.index, terms, limit)
+	out, err = find(ctx, used, terms, limit)
+	return out, used, err
+}
+
+func (b *book) current() bleve.Index {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.index
 }
 
 // catchUp takes in what has changed since the mark.
 func (b *book) catchUp(ctx context.Context, upTo ubl.Mark, changes ubl.DocumentChanges) error {
-	b.mu.RLock()
-	current := b.index != nil && b.mark == upTo
-	b.mu.RUnlock()
-	if current {
+	if b.is(upTo) {
 		return nil
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	if err := b.write(ctx); err != nil {
+		return err
+	}
+	defer b.written()
 	if err := b.open(); err != nil || b.mark == upTo {
 		return err
 	}
@@ -99,7 +105,27 @@ func (b *book) catchUp(ctx context.Context, upTo ubl.Mark, changes ubl.DocumentC
 	return p.write()
 }
 
-// open brings the index into memory, from disk or as a new one. Call with mu held.
+// is reports whether the index is open and has seen just what there is.
+func (b *book) is(mark ubl.Mark) bool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.index != nil && b.mark == mark
+}
+
+// write waits to be the one who may change the index; written ends that.
+func (b *book) write(ctx context.Context) error {
+	select {
+	case b.writer <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (b *book) written() { <-b.writer }
+
+// open brings the index into memory, from disk or as a new one. The writer calls
+// it.
 func (b *book) open() error {
 	if b.index != nil {
 		return nil
@@ -109,11 +135,12 @@ func (b *book) open() error {
 	}
 	index, err := bleve.OpenUsing(b.path, map[string]any{"bolt_timeout": lockTimeout})
 	if err == nil {
-		if b.mark, err = readMark(index); err == nil {
-			b.index = index
+		mark, bad := readMark(index)
+		if bad == nil {
+			b.put(index, mark)
 			return nil
 		}
-		err = errors.Join(err, index.Close())
+		err = errors.Join(bad, index.Close())
 	}
 	if errors.Is(err, bolt.ErrTimeout) {
 		return fmt.Errorf("another process uses the index: %w", err)
@@ -134,102 +161,47 @@ func (b *book) create() error {
 	}
 	// Batches wait until they are on disk, though what a crash takes away would be
 	// caught up again: bleve 2.5.7 races with itself where an index is closed before.
-	b.index, err = bleve.NewUsing(b.path, m, scorch.Name, scorch.Name, map[string]any{"bolt_timeout": lockTimeout})
-	b.mark = ubl.Mark{}
+	index, err := bleve.NewUsing(b.path, m, scorch.Name, scorch.Name, map[string]any{"bolt_timeout": lockTimeout})
+	if err == nil {
+		b.put(index, ubl.Mark{})
+	}
 	return err
 }
 
-// discard deletes the index; the next search makes it anew.
-func (b *book) discard() {
-	b.close()
+// put has an index with its mark in place of what was there.
+func (b *book) put(index bleve.Index, mark ubl.Mark) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	// What is left behind is found damaged again, and reported then.
-	_ = os.RemoveAll(b.path)
+	b.index, b.mark = index, mark
 }
 
-func (b *book) close() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.index != nil {
-		// What fails here is found at the next open: nothing can't be derived.
-		if b.index.Close() == nil {
-			_ = seal(b.path)
-		}
-		b.index, b.mark = nil, ubl.Mark{}
-	}
-}
-
-// page gathers changes until they are worth writing.
-type page struct {
-	book  *book
-	batch *bleve.Batch
-	mark  ubl.Mark
-	bytes int
-}
-
-func (b *book) page() *page { return &page{book: b, batch: b.index.NewBatch(), mark: b.mark} }
-
-// add takes a change in, and writes what there is where it is enough.
-func (p *page) add(c ubl.DocumentChange) error {
-	p.mark = c.Mark
-	if c.Deleted {
-		p.batch.Delete(string(c.DocumentID))
-	} else if err := p.batch.Index(string(c.DocumentID), map[string]any{
-		fieldTitle: fold(c.Title), fieldContent: fold(c.Content), fieldText: c.Content,
-	}); err != nil {
-		return fmt.Errorf("couldn't index a document: %w", err)
-	}
-	p.bytes += len(c.Title) + len(c.Content)
-	if p.batch.Size() < batchDocuments && p.bytes < batchBytes {
-		return nil
-	}
-	return p.write()
-}
-
-// write puts changes and mark into the index, together.
-func (p *page) write() error {
-	if p.mark == p.book.mark {
-		return nil
-	}
-	value, err := json.Marshal(storedMark{Form: formVersion, N: p.mark.N, CID: p.mark.CID})
-	if err != nil {
+// discard deletes an index that someone met damaged, unless another is in its
+// place by now; the next search makes it anew.
+func (b *book) discard(ctx context.Context, met bleve.Index) error {
+	if err := b.write(ctx); err != nil {
 		return err
 	}
-	p.batch.SetInternal(markKey, value)
-	if err := p.book.index.Batch(p.batch); err != nil {
-		return fmt.Errorf("couldn't write to the index: %w", err)
+	defer b.written()
+	if b.index != met {
+		return nil
 	}
-	p.book.mark, p.bytes = p.mark, 0
-	p.batch.Reset()
-	return nil
+	b.shut()
+	return os.RemoveAll(b.path)
 }
 
-// markKey is where an index keeps its mark.
-var markKey = []byte("mark")
-
-// storedMark is the mark as it is kept (JSON).
-type storedMark struct {
-	Form string `json:"form"`
-	N    int64  `json:"n"`
-	CID  string `json:"cid"`
+// close closes and seals the index. It waits for whoever uses it.
+func (b *book) close() {
+	b.writer <- struct{}{}
+	defer b.written()
+	// What fails here is found at the next open: nothing can't be derived.
+	if b.shut() {
+		_ = seal(b.path)
+	}
 }
 
-func readMark(index bleve.Index) (ubl.Mark, error) {
-	data, err := index.GetInternal(markKey)
-	if err != nil || data == nil {
-		return ubl.Mark{}, errors.Join(err, errNoMark)
-	}
-	var m storedMark
-	if err := json.Unmarshal(data, &m); err != nil {
-		return ubl.Mark{}, fmt.Errorf("couldn't read the mark: %w", err)
-	}
-	if m.Form != formVersion {
-		return ubl.Mark{}, errors.New("the index has another form")
-	}
-	return ubl.Mark{N: m.N, CID: m.CID}, nil
+// shut reports whether there was an index, and it closed well.
+func (b *book) shut() bool {
+	index := b.index
+	b.put(nil, ubl.Mark{})
+	return index != nil && index.Close() == nil
 }
-
-// errNoMark says that an index holds nothing yet, or was lost before anything
-// was written.
-var errNoMark = errors.New("the index has no mark")

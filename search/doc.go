@@ -25,8 +25,8 @@
 // # The query
 //
 // Words must all occur, in the title or the content. "Words in quotes" must follow
-// each other. A word* with an asterisk is the beginning of a word. Nothing else
-// means anything: punctuation separates words. Case, accents and the width of
+// each other. A word* with an asterisk is the beginning of a word, of two letters
+// or more. Nothing else means anything: punctuation separates words. Case, accents and the width of
 // letters make no difference; words are not reduced to stems, since documents are
 // in any language.
 //

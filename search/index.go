@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/blevesearch/bleve/v2"
@@ -50,63 +52,91 @@ func (x *Index) Search(ctx context.Context, of ubl.Name, upTo ubl.Mark, changes 
 		return nil, err
 	}
 	defer x.give(b)
-	matches, err := b.search(ctx, upTo, changes, terms, limit)
-	if ctx.Err() != nil {
-		return nil, ubl.AsError(ctx.Err())
-	}
-	if source := (*sourceError)(nil); err == nil || errors.As(err, &source) {
+	matches, met, err := b.search(ctx, upTo, changes, terms, limit)
+	if err = final(ctx, err); err == nil || isFinal(err) {
 		return matches, err
 	}
 	x.log.Warn("a search index is made anew", "actor", of, "error", err)
-	b.discard()
-	if matches, err = b.search(ctx, upTo, changes, terms, limit); err != nil {
-		return nil, ubl.Errorf(ubl.CodeUnavailable, "the documents can't be searched now").Because(err)
+	if err = b.discard(ctx, met); err == nil {
+		matches, _, err = b.search(ctx, upTo, changes, terms, limit)
 	}
-	return matches, nil
+	if err = final(ctx, err); err != nil && !isFinal(err) {
+		err = ubl.Errorf(ubl.CodeUnavailable, "the documents can't be searched now").Because(err)
+	}
+	return matches, err
+}
+
+// final turns an error that no new index would mend into one for the caller.
+func final(ctx context.Context, err error) error {
+	source := (*sourceError)(nil)
+	switch {
+	case err == nil || isFinal(err):
+		return err
+	case ctx.Err() != nil:
+		return ubl.AsError(ctx.Err())
+	case errors.As(err, &source):
+		return ubl.AsError(source.error)
+	}
+	return err
+}
+
+func isFinal(err error) bool {
+	_, ok := err.(*ubl.Error)
+	return ok
 }
 
 // take finds a container's book, and makes room for it.
 func (x *Index) take(of ubl.Name) (*book, error) {
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	if x.closed {
+		x.mu.Unlock()
 		return nil, ubl.Errorf(ubl.CodeUnavailable, "the server is stopping")
 	}
 	b := x.books[of]
 	if b == nil {
-		b = &book{of: of, path: filepath.Join(x.dir, folder(of))}
+		b = newBook(of, filepath.Join(x.dir, folder(of)))
 		x.books[of] = b
 	}
 	b.users++
-	x.touch(b)
+	idle := x.touch(b)
+	x.mu.Unlock()
+	for _, old := range idle {
+		old.close()
+		x.give(old)
+	}
 	return b, nil
 }
 
-// touch makes a book the most recent one and closes the oldest that nobody uses
-// where there are too many. Call with mu held.
-func (x *Index) touch(b *book) {
-	for i, other := range x.recent {
-		if other == b {
-			x.recent = append(x.recent[:i], x.recent[i+1:]...)
+// touch makes a book the most recent one, and takes those that nobody used for
+// longest where there are too many: the caller closes them and gives them back.
+// Call with mu held.
+func (x *Index) touch(b *book) (idle []*book) {
+	x.recent = slices.DeleteFunc(x.recent, func(other *book) bool { return other == b })
+	x.recent = append(x.recent, b)
+	for over := len(x.recent) - maxOpen; over > 0; over-- {
+		i := slices.IndexFunc(x.recent, func(old *book) bool { return old.users == 0 })
+		if i < 0 {
 			break
 		}
+		x.recent[i].users++
+		idle = append(idle, x.recent[i])
+		x.recent = slices.Delete(x.recent, i, i+1)
 	}
-	x.recent = append(x.recent, b)
-	for i := 0; len(x.recent) > maxOpen && i < len(x.recent); i++ {
-		if old := x.recent[i]; old.users == 0 {
-			old.close()
-			delete(x.books, old.of)
-			x.recent = append(x.recent[:i], x.recent[i+1:]...)
-			i--
-		}
-	}
+	return idle
 }
 
+// give gives a book back. One that was closed to make room is forgotten, unless
+// someone has taken it meanwhile.
 func (x *Index) give(b *book) {
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	b.users--
-	if x.closed && b.users == 0 {
+	last := b.users == 0
+	if last && !slices.Contains(x.recent, b) {
+		delete(x.books, b.of)
+	}
+	closed := x.closed
+	x.mu.Unlock()
+	if closed && last {
 		b.close()
 	}
 }
@@ -114,12 +144,16 @@ func (x *Index) give(b *book) {
 // Close closes all indexes; those that are being searched, when that is done.
 func (x *Index) Close() {
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	x.closed = true
+	var idle []*book
 	for _, b := range x.books {
 		if b.users == 0 {
-			b.close()
+			idle = append(idle, b)
 		}
+	}
+	x.mu.Unlock()
+	for _, b := range idle {
+		b.close()
 	}
 }
 
@@ -128,8 +162,12 @@ func find(ctx context.Context, index bleve.Index, terms []term, limit int) ([]ub
 	if len(terms) == 0 || limit < 1 {
 		return []ubl.DocumentMatch{}, nil
 	}
+	for _, t := range terms {
+		if err := t.bounded(index); err != nil {
+			return nil, err
+		}
+	}
 	req := bleve.NewSearchRequestOptions(build(terms), limit, 0, false)
-	req.SortBy([]string{"-_score", "_id"})
 	req.Fields = []string{fieldText}
 	res, err := index.SearchInContext(ctx, req)
 	if err != nil {
@@ -139,7 +177,31 @@ func find(ctx context.Context, index bleve.Index, terms []term, limit int) ([]ub
 	for i, hit := range res.Hits {
 		out[i] = match(hit, terms)
 	}
+	slices.SortFunc(out, func(a, b ubl.DocumentMatch) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.DocumentID, b.DocumentID))
+	})
 	return out, nil
+}
+
+// maxBeginnings is how many words the beginning of one may stand for.
+const maxBeginnings = 10_000
+
+// bounded refuses a beginning that stands for too many words to look them all up.
+func (t term) bounded(index bleve.Index) error {
+	if !t.prefix {
+		return nil
+	}
+	dict, err := index.FieldDictPrefix(fieldContent, []byte(t.words[len(t.words)-1]))
+	if err != nil {
+		return err
+	}
+	defer dict.Close()
+	for range maxBeginnings {
+		if entry, err := dict.Next(); entry == nil || err != nil {
+			return err
+		}
+	}
+	return ubl.Errorf(ubl.CodeValidation, "the beginning of a word stands for more than %d words: give more of it", maxBeginnings)
 }
 
 func match(hit *search.DocumentMatch, terms []term) ubl.DocumentMatch {

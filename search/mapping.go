@@ -3,24 +3,30 @@ package search
 import (
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/analysis/analyzer/custom"
+	"github.com/blevesearch/bleve/v2/analysis/token/shingle"
 	"github.com/blevesearch/bleve/v2/analysis/tokenizer/unicode"
 	"github.com/blevesearch/bleve/v2/mapping"
 )
 
 // formVersion is that of the mapping and of what is indexed; an index of another
 // version is made anew.
-const formVersion = "1"
+const formVersion = "2"
 
-// Fields of an indexed document. title and content are folded; text is what
-// snippets are cut from.
+// Fields of an indexed document. title and content are folded; pairs has every two
+// words of the content that follow each other, as one term; text is what snippets
+// are cut from.
 const (
 	fieldTitle   = "title"
 	fieldContent = "content"
+	fieldPairs   = "pairs"
 	fieldText    = "text"
 )
 
-// words is the analyzer of both searched fields: their text is folded already.
-const words = "words"
+// Analyzers of the searched fields, whose text is folded already.
+const (
+	words = "words"
+	pairs = "pairs"
+)
 
 func newMapping() (mapping.IndexMapping, error) {
 	m := bleve.NewIndexMapping()
@@ -29,10 +35,13 @@ func newMapping() (mapping.IndexMapping, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := addPairs(m); err != nil {
+		return nil, err
+	}
 	m.DefaultAnalyzer = words
 	doc := bleve.NewDocumentStaticMapping()
 	doc.AddFieldMappingsAt(fieldTitle, searched())
-	doc.AddFieldMappingsAt(fieldContent, searched())
+	doc.AddFieldMappingsAt(fieldContent, searched(), paired())
 	text := bleve.NewTextFieldMapping()
 	text.Index, text.IncludeInAll, text.DocValues = false, false, false
 	doc.AddFieldMappingsAt(fieldText, text)
@@ -46,5 +55,25 @@ func searched() *mapping.FieldMapping {
 	f.Analyzer = words
 	f.Store, f.IncludeInAll, f.DocValues = false, false, false
 	f.IncludeTermVectors = true
+	return f
+}
+
+// addPairs adds the analyzer of pairs. Without them a phrase of common words has
+// the places of both looked up in nearly every document.
+func addPairs(m *mapping.IndexMappingImpl) error {
+	err := m.AddCustomTokenFilter(pairs, map[string]any{
+		"type": shingle.Name, "min": 2.0, "max": 2.0, "output_original": false, "separator": " ", "filler": "",
+	})
+	if err != nil {
+		return err
+	}
+	return m.AddCustomAnalyzer(pairs, map[string]any{"type": custom.Name, "tokenizer": unicode.Name, "token_filters": []string{pairs}})
+}
+
+// paired is the field of pairs, filled from the content.
+func paired() *mapping.FieldMapping {
+	f := bleve.NewTextFieldMapping()
+	f.Name, f.Analyzer = fieldPairs, pairs
+	f.Store, f.IncludeInAll, f.DocValues, f.IncludeTermVectors = false, false, false, false
 	return f
 }

@@ -42,10 +42,10 @@ func terms(query string) (out []string) {
 
 func in(text, term string) bool {
 	words := " " + text + " "
-	if beginning, ok := strings.CutSuffix(term, "*"); ok {
+	if beginning, ok := strings.CutSuffix(term, "*"); ok && len(beginning) > 1 {
 		return strings.Contains(words, " "+beginning)
 	}
-	return strings.Contains(words, " "+term+" ")
+	return strings.Contains(words, " "+strings.TrimSuffix(term, "*")+" ")
 }
 
 // TestSearchIsWhatItSays compares the index with the model over random documents,

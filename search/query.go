@@ -2,14 +2,21 @@ package search
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/blevesearch/bleve/v2"
 	tokenizer "github.com/blevesearch/bleve/v2/analysis/tokenizer/unicode"
 	"github.com/blevesearch/bleve/v2/search/query"
 )
 
-// maxTerms bounds the words and phrases of one query; what follows is ignored.
-const maxTerms = 32
+const (
+	// maxTerms bounds the words and phrases of one query; what follows is ignored.
+	maxTerms = 32
+	// minPrefix is how many letters the beginning of a word has at least: one letter
+	// stands for thousands of words. Scripts that write a word with one are those
+	// without letters.
+	minPrefix = 2
+)
 
 // titleBoost is how much more a match in the title counts.
 const titleBoost = 3
@@ -39,7 +46,8 @@ func parse(q string) []term {
 
 func appendTerm(to []term, text string, prefix bool) []term {
 	if w := split(fold(text)); len(w) > 0 {
-		return append(to, term{w, prefix})
+		last := w[len(w)-1]
+		return append(to, term{w, prefix && (utf8.RuneCountInString(last) >= minPrefix || len(last) > 2)})
 	}
 	return to
 }
@@ -83,10 +91,23 @@ func (t term) in(field string) query.Query {
 
 // phrase is words that follow each other, of which there may be just one.
 func phrase(field string, words []string) query.Query {
-	if len(words) == 1 { // looking its places up would take most of the time
-		q := bleve.NewTermQuery(words[0])
-		q.SetField(field)
-		return q
+	switch {
+	case len(words) == 1:
+		return exactly(field, words[0])
+	case field == fieldTitle: // titles are short
+		return bleve.NewPhraseQuery(words, field)
+	case len(words) == 2:
+		return exactly(fieldPairs, words[0]+" "+words[1])
 	}
-	return bleve.NewPhraseQuery(words, field)
+	all := make([]query.Query, 0, len(words))
+	for i := range words[1:] {
+		all = append(all, exactly(fieldPairs, words[i]+" "+words[i+1]))
+	}
+	return bleve.NewConjunctionQuery(append(all, bleve.NewPhraseQuery(words, field))...)
+}
+
+func exactly(field, term string) query.Query {
+	q := bleve.NewTermQuery(term)
+	q.SetField(field)
+	return q
 }

@@ -113,6 +113,8 @@ func TestWhatAQueryFinds(t *testing.T) {
 		{`"annual budget`, "minutes", "a quote that is not closed goes to the end"},
 		{"sal*", "budget", "the beginning of a word"},
 		{"sal", "", "a word is a whole word"},
+		{"s*", "", "one letter is no beginning"},
+		{"会*", "cjk", "but in scripts where it is a word"},
 		{"*", "", "an asterisk alone is nothing"},
 		{"acao", "acao", "accents make no difference"},
 		{"AÇÃO", "acao", "either way"},
