@@ -37,7 +37,8 @@ func try(t *testing.T, p plan) *trial {
 
 func (c *trial) begin() {
 	c.Helper()
-	c.load = c.world.begin(weight{tenants: 2, rooms: 2, senders: 2, users: 1, pace: 60 * time.Millisecond})
+	c.load = c.world.begin(weight{tenants: 2, rooms: 2, senders: 2, users: 1, writers: 1, carriers: 1, wallets: 2,
+		pace: 60 * time.Millisecond, patience: always})
 	c.one = c.load.tenants[0]
 }
 

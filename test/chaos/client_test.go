@@ -102,12 +102,16 @@ func (c *client) open(ctx context.Context, n *node, method, path string, in any,
 	return c.world.http.Do(req)
 }
 
-// ask asks node after node, from a random one on, until one answers. The same
-// key makes it one act.
+// ask asks node after node until one answers. The same key makes it one act.
 func (c *client) ask(ctx context.Context, method, path, key string, in, out any) error {
+	return c.through(ctx, func(ctx context.Context, n *node) error { return c.try(ctx, n, method, path, key, in, out) })
+}
+
+// through tries node after node, from a random one on, until one answers.
+func (c *client) through(ctx context.Context, try func(context.Context, *node) error) error {
 	for i := rand.IntN(8); ; i++ { // where to begin need not be repeatable
 		members := c.world.members()
-		err := c.try(ctx, members[i%len(members)], method, path, key, in, out)
+		err := try(ctx, members[i%len(members)])
 		if err == nil || !passing(err) {
 			return err
 		}
@@ -168,6 +172,9 @@ func (c *client) history(ctx context.Context, n *node, room string) ([]message, 
 // tally is what the clients of a world did, all together.
 type tally struct {
 	acked, retries, givenUp, reads, joins, events, reconnects atomic.Int64
+	byAgents                                                  atomic.Int64 // of the acknowledged sends, those over MCP
+	versions, deletions, searches                             atomic.Int64 // of documents
+	payments, refusedPayments, openPayments                   atomic.Int64 // transfers and issues of credits
 
 	mu    sync.Mutex
 	worst time.Duration // from a message's first try to its acknowledgement

@@ -11,9 +11,13 @@
 //
 // A driver draws faults from a seed that it prints, and strikes a minority of
 // the nodes at a time. Meanwhile clients use every node: senders, who retry
-// with the same key; readers; owners who invite and remove members; followers
-// of streams, who resume elsewhere. When the time is over everything is healed,
-// the clients finish, and the checks begin:
+// with the same key, a third of the time as agents over MCP, in both eras of the
+// protocol and at both of its addresses, with a session begun at one node and
+// used at all; readers; owners who invite and remove members; followers of
+// streams, who resume elsewhere; writers, who create, change, read, find and
+// delete documents together; carriers, who issue credits and transfer them
+// between wallets. When the time is over everything is healed, the clients
+// finish, and the checks begin:
 //
 //	acknowledged   no acknowledged message is lost or differs
 //	once           none is there twice, room_seq has no gap
@@ -21,10 +25,21 @@
 //	linearizable   each room's history is (porcupine)
 //	members        each invitation took effect once
 //	streams        each is complete, in order, without doubles
-//	nodes agree    every node answers the same history
+//	documents      every acknowledged version is there, once, with its text; versions
+//	               have no gap; get answers the last one; what was refused isn't there
+//	search         each node finds every document by its newest text, and nothing else
+//	transfers      when the keeper has carried on what clients gave up, nothing is under
+//	               way; wallets hold what the ledger says, together what was issued, and
+//	               never held less than nothing; each payment was made as its client was told
+//	effects        each action in a ledger has one effect
+//	nodes agree    every node answers the same history, documents and balances
 //	ledgers        every tenant's export verifies
 //	replicas       hash over keys and values of each partition's data, equal
 //	logs           no process ended by itself, panicked or raced
+//
+// Named cases look at one thing each; one of them also has callers use a server
+// of tools beside the nodes through the portal: no call is made twice, and each
+// that was begun ends in the ledger.
 //
 // # Running it
 //

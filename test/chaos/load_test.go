@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -16,6 +17,8 @@ type tenant struct {
 	partition int
 	owner     *client
 	rooms     []*room
+	workspace *workspace
+	wallets   *wallets
 	events    *follower // of all its rooms
 	streams   []*follower
 }
@@ -33,12 +36,17 @@ type load struct {
 // weight is how much clients do.
 type weight struct {
 	tenants, rooms, senders, users int
+	writers, carriers, wallets     int           // of a tenant
 	pace                           time.Duration // between two acts of one client, at most
+	// patience is that of carriers: what they give up is carried on when the
+	// keeper comes round, which a check waits for.
+	patience func(*rand.Rand) time.Duration
 }
 
 // light leaves the processor room for three nodes on two cores.
 func light() weight {
-	return weight{tenants: 4, rooms: 2, senders: 2, users: 1, pace: 120 * time.Millisecond}
+	return weight{tenants: 4, rooms: 2, senders: 2, users: 1, writers: 2, carriers: 2, wallets: 3,
+		pace: 120 * time.Millisecond, patience: patience}
 }
 
 // begin makes tenants and rooms and lets the clients loose.
@@ -93,7 +101,10 @@ func (l *load) tenant(ctx context.Context, i int, how weight) (*tenant, error) {
 		}
 		t.rooms = append(t.rooms, r)
 	}
-	return t, nil
+	t.workspace = newWorkspace(t)
+	var err error
+	t.wallets, err = makeWallets(ctx, t, how.wallets)
+	return t, err
 }
 
 func (l *load) user(email string) *client {
@@ -131,7 +142,7 @@ func (l *load) follow() {
 	}
 }
 
-// work starts senders, readers and members.
+// work starts all kinds of clients.
 func (l *load) work(how weight) {
 	ctx, cancel := context.WithCancel(l.world.life)
 	l.stopClients = cancel
@@ -150,6 +161,14 @@ func (l *load) work(how weight) {
 			u := l.member(t, k)
 			id := next()
 			l.clients.Go(func() { t.rooms[0].churn(ctx, id, u, draws(l.world.seed, "member", id), 8*how.pace) })
+		}
+		for range how.writers {
+			id := next()
+			l.clients.Go(func() { t.workspace.writer(ctx, id, draws(l.world.seed, "write", id), 3*how.pace) })
+		}
+		for range how.carriers {
+			id := next()
+			l.clients.Go(func() { t.wallets.carrier(ctx, draws(l.world.seed, "carry", id), how.patience, 4*how.pace) })
 		}
 	}
 }

@@ -112,6 +112,18 @@ func (n *namespaces) dial(ctx context.Context, i int, address string) (conn net.
 	return conn, err
 }
 
+func (n *namespaces) listen(last int) (all []net.Listener, at string, err error) {
+	at = "127.0.0.1:7000"
+	for i := 1; i <= last && err == nil; i++ {
+		err = n.within(n.place(i), func() error {
+			ln, err := net.Listen("tcp", at)
+			all = append(all, ln)
+			return err
+		})
+	}
+	return all, at, err
+}
+
 // within calls do on a thread that is in the namespace. A socket, and a process,
 // stays in the namespace where it was made.
 func (n *namespaces) within(place string, do func() error) error {

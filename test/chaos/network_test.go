@@ -24,6 +24,9 @@ type network interface {
 	start(i int, cmd *exec.Cmd) error
 	// dial connects from the place of node i.
 	dial(ctx context.Context, i int, address string) (net.Conn, error)
+	// listen listens beside each of the nodes up to i, and says where each of them
+	// reaches that on its own machine.
+	listen(i int) (all []net.Listener, at string, err error)
 	// cut drops what goes from one node to another, in silence; join ends that.
 	cut(from, to int) error
 	join(from, to int) error
@@ -91,6 +94,14 @@ func (l *loopback) start(_ int, cmd *exec.Cmd) error { return cmd.Start() }
 
 func (l *loopback) dial(ctx context.Context, _ int, address string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "tcp", address)
+}
+
+func (l *loopback) listen(int) ([]net.Listener, string, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, "", err
+	}
+	return []net.Listener{ln}, ln.Addr().String(), nil
 }
 
 func (l *loopback) cut(int, int) error       { return errNoFaults }

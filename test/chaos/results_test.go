@@ -26,12 +26,19 @@ type results struct {
 	Skipped     map[string]string `json:"skipped,omitempty"`
 	Elections   uint64            `json:"elections"`
 	Acked       int64             `json:"sends_acknowledged"`
+	ByAgents    int64             `json:"sends_over_mcp"`
 	Retries     int64             `json:"retries"`
 	GivenUp     int64             `json:"sends_given_up"`
 	Reads       int64             `json:"reads"`
 	Invitations int64             `json:"invitations"`
 	Events      int64             `json:"stream_events"`
 	Reconnects  int64             `json:"stream_reconnects"`
+	Versions    int64             `json:"document_versions"`
+	Deletions   int64             `json:"documents_deleted"`
+	Searches    int64             `json:"searches"`
+	Payments    int64             `json:"payments_acknowledged"`
+	NotMade     int64             `json:"payments_refused"`
+	Open        int64             `json:"payments_given_up"`
 	Longest     string            `json:"longest_wait_of_a_send"`
 	Meanwhile   string            `json:"meanwhile"`
 	Verdicts    map[string]string `json:"verdicts"`
@@ -48,6 +55,8 @@ func report(w *world, l *load, d *driver, v *verdicts, took time.Duration, elect
 		Faults: d.counts, Skipped: d.skipped(), Elections: elections,
 		Acked: l.tally.acked.Load(), Retries: l.tally.retries.Load(), GivenUp: l.tally.givenUp.Load(), Reads: l.tally.reads.Load(),
 		Invitations: l.tally.joins.Load(), Events: l.tally.events.Load(), Reconnects: l.tally.reconnects.Load(),
+		ByAgents: l.tally.byAgents.Load(), Versions: l.tally.versions.Load(), Deletions: l.tally.deletions.Load(), Searches: l.tally.searches.Load(),
+		Payments: l.tally.payments.Load(), NotMade: l.tally.refusedPayments.Load(), Open: l.tally.openPayments.Load(),
 		Longest: longest.Round(time.Millisecond).String(), Meanwhile: meanwhile,
 		Verdicts: make(map[string]string), Holds: v.bad() == 0,
 	}
@@ -78,12 +87,19 @@ func (r *results) String() string {
 	row("seed", r.Seed)
 	row("faults lasted", r.Duration)
 	row("sends acknowledged", r.Acked)
+	row("of these as an agent, over MCP", r.ByAgents)
 	row("sends given up early, on purpose", r.GivenUp)
 	row("retries", r.Retries)
 	row("reads", r.Reads)
 	row("invitations", r.Invitations)
 	row("stream events", r.Events)
 	row("streams resumed", r.Reconnects)
+	row("versions of documents acknowledged", r.Versions)
+	row("documents deleted", r.Deletions)
+	row("searches", r.Searches)
+	row("payments (transfers and issues of credits) acknowledged", r.Payments)
+	row("payments refused, most on purpose", r.NotMade)
+	row("payments given up early, on purpose", r.Open)
 	row("elections", r.Elections)
 	row("longest wait of a send", fmt.Sprintf("%s (%s)", r.Longest, r.Meanwhile))
 	b.WriteString("\n| fault | times |\n|---|---|\n")

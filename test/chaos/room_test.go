@@ -19,32 +19,21 @@ type room struct {
 	id     string
 	name   string
 
+	witness
+
 	mu      sync.Mutex
 	ops     []porcupine.Operation
 	acked   map[string]message // by text
 	seen    map[int64]string   // the message id that reads saw at a room_seq
-	wrong   []string           // what no later look would show
 	members map[string]bool    // whom the last act left in, by user id
 	joined  map[string]int     // how often each was invited
 }
-
-// deadline is how long a patient sender tries before it is an error. Faults of
-// a minority are over sooner.
-const deadline = time.Minute
 
 // note adds an operation to the history.
 func (r *room) note(who int, in any, call int64, out any, end int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ops = append(r.ops, porcupine.Operation{ClientId: who, Input: in, Call: call, Output: out, Return: end})
-}
-
-func (r *room) blame(format string, args ...any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.wrong) < 20 {
-		r.wrong = append(r.wrong, short(fmt.Sprintf(format, args...)))
-	}
 }
 
 // make founds the room. Its system message is its first.
@@ -57,17 +46,18 @@ func (r *room) make(ctx context.Context) error {
 	return err
 }
 
-// sender says one thing after another until told to stop.
+// sender says one thing after another until told to stop, some of it over REST
+// and a third as an agent.
 func (r *room) sender(ctx context.Context, who int, draw *rand.Rand, pace time.Duration) {
+	ways := []way{r.overREST, r.overREST, r.as(r.owner.agent(who))}
 	for i := 0; ctx.Err() == nil; i++ {
 		said := fmt.Sprintf("%s: sender %d, message %d", r.name, who, i)
-		patience := deadline
-		if draw.IntN(12) == 0 { // gives up early, and never learns
-			patience = between(draw, time.Millisecond, 50*time.Millisecond)
+		how := draw.IntN(len(ways))
+		if r.sayBy(ways[how], who, said, patience(draw)) && how == 2 {
+			r.owner.tally.byAgents.Add(1)
 		}
-		r.say(who, said, patience)
-		if draw.IntN(20) == 0 {
-			r.sayAgain(said)
+		if draw.IntN(20) == 0 { // by whichever way: the key is the same
+			r.sayAgain(ways[draw.IntN(len(ways))], said)
 		}
 		pause(ctx, between(draw, pace/2, pace))
 	}
@@ -80,9 +70,29 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// say sends a message until it is acknowledged or patience ends. What began
-// before the end of the load is finished.
+// way is how a message goes out, through node after node, until one answers.
+type way func(ctx context.Context, said string, out any) error
+
+func (r *room) overREST(ctx context.Context, said string, out any) error {
+	return r.owner.ask(ctx, "POST", r.messages(), key(said), say(said), out)
+}
+
+// as sends as an agent does.
+func (r *room) as(a *agent) way {
+	return func(ctx context.Context, said string, out any) error {
+		return a.use(ctx, "messenger.send", "", map[string]any{"room_id": r.id, "type": "text",
+			"body": map[string]string{"text": said}, "client_request_id": key(said)}, out)
+	}
+}
+
+// say sends a message over REST, as [room.sayBy] does.
 func (r *room) say(who int, said string, patience time.Duration) {
+	r.sayBy(r.overREST, who, said, patience)
+}
+
+// sayBy sends a message until it is acknowledged, which it reports, or patience
+// ends. What began before the end of the load is finished.
+func (r *room) sayBy(send way, who int, said string, patience time.Duration) (acked bool) {
 	ctx, cancel := context.WithTimeout(r.owner.world.life, patience)
 	defer cancel()
 	w, began := r.owner.world, time.Now()
@@ -90,14 +100,15 @@ func (r *room) say(who int, said string, patience time.Duration) {
 		Message message `json:"message"`
 	}
 	call := w.now()
-	err := r.owner.ask(ctx, "POST", r.messages(), key(said), say(said), &out)
+	err := send(ctx, said, &out)
 	switch {
 	case err == nil:
 		r.note(who, opSend{said}, call, out.Message.RoomSeq, w.now())
 		r.keep(said, out.Message)
 		r.owner.tally.acked.Add(1)
 		r.owner.tally.waited(time.Since(began), w.trouble())
-	case ctx.Err() != nil:
+		return true
+	case passing(err):
 		r.note(who, opSend{said}, call, nil, never)
 		r.owner.tally.givenUp.Add(1)
 		if patience == deadline {
@@ -107,6 +118,7 @@ func (r *room) say(who int, said string, patience time.Duration) {
 		r.note(who, opSend{said}, call, nil, never)
 		r.blame("%q was refused: %v", said, err)
 	}
+	return false
 }
 
 // key is the idempotency key of what is said: its beginning, which is unlike any
@@ -122,7 +134,7 @@ func (r *room) keep(said string, m message) {
 }
 
 // sayAgain repeats an acknowledged message, which must give the same one.
-func (r *room) sayAgain(said string) {
+func (r *room) sayAgain(send way, said string) {
 	r.mu.Lock()
 	first, acked := r.acked[said]
 	r.mu.Unlock()
@@ -134,7 +146,7 @@ func (r *room) sayAgain(said string) {
 	var out struct {
 		Message message `json:"message"`
 	}
-	if err := r.owner.ask(ctx, "POST", r.messages(), key(said), say(said), &out); err != nil {
+	if err := send(ctx, said, &out); err != nil {
 		r.blame("%q couldn't be repeated: %v", said, err)
 	} else if out.Message != first {
 		r.blame("%q was acknowledged as %+v, and repeated as %+v", said, first, out.Message)
@@ -199,10 +211,10 @@ func (r *room) saw(n *node, messages []message) {
 	defer r.mu.Unlock()
 	for i, m := range messages {
 		if i > 0 && m.RoomSeq != messages[i-1].RoomSeq+1 {
-			r.wrong = append(r.wrong, fmt.Sprintf("a read through %s saw %d behind %d", n, m.RoomSeq, messages[i-1].RoomSeq))
+			r.blame("a read through %s saw %d behind %d", n, m.RoomSeq, messages[i-1].RoomSeq)
 		}
 		if before, known := r.seen[m.RoomSeq]; known && before != m.MsgID {
-			r.wrong = append(r.wrong, fmt.Sprintf("reads saw both %s and %s at %d", before, m.MsgID, m.RoomSeq))
+			r.blame("reads saw both %s and %s at %d", before, m.MsgID, m.RoomSeq)
 		}
 		r.seen[m.RoomSeq] = m.MsgID
 	}

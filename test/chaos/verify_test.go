@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 )
 
@@ -52,13 +53,16 @@ func (l *load) verify() *verdicts {
 	w.t.Helper()
 	v := &verdicts{found: make(map[string][]string)}
 	l.finish()
-	ctx, cancel := context.WithTimeoutCause(context.Background(), 5*time.Minute, errors.New("the checks took too long"))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), 8*time.Minute, errors.New("the checks took too long"))
 	defer cancel()
 	v.fail("whole again", "the cluster", w.wholeWithin(ctx, atRest))
 	for _, t := range l.tenants {
 		l.verifyTenant(ctx, v, t)
 	}
-	v.fail("ledgers", "t:ubl_core", w.verifyLedger(ctx, w.operator().token))
+	for _, t := range l.tenants { // last, for what is under way has a while to end
+		t.wallets.verify(ctx, v, func() []atom { return l.verifyLedger(ctx, v, t.id, t.owner.token) })
+	}
+	l.verifyLedger(ctx, v, "t:ubl_core", w.operator().token)
 	l.stopStreams()
 	l.streams.Wait()
 	if !w.alone {
@@ -68,12 +72,18 @@ func (l *load) verify() *verdicts {
 		v.add("logs", n.id, alarms(n.logText()))
 	}
 	v.add("logs", "processes", w.complaints())
+	v.report(w.t)
+	return v
+}
+
+// report fails the test for what is wrong.
+func (v *verdicts) report(t *testing.T) {
+	t.Helper()
 	for _, check := range slices.Sorted(maps.Keys(v.found)) {
 		for _, wrong := range v.found[check] {
-			w.t.Errorf("%s: %s", check, wrong)
+			t.Errorf("%s: %s", check, wrong)
 		}
 	}
-	return v
 }
 
 // wholeWithin gives a cluster its time to heal.
@@ -98,7 +108,7 @@ func (l *load) verifyTenant(ctx context.Context, v *verdicts, t *tenant) {
 			v.add("streams", r.where()+" over "+f.path, checkStream(got, final, gaps, whole))
 		}
 	}
-	v.fail("ledgers", t.id, l.world.verifyLedger(ctx, t.owner.token))
+	t.workspace.verify(ctx, v)
 }
 
 func (r *room) where() string { return r.tenant.id + " " + r.id }
@@ -120,7 +130,7 @@ func (l *load) final(ctx context.Context, v *verdicts, t *tenant, r *room) (fina
 func (r *room) verify(ctx context.Context, v *verdicts, final []message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v.add("clients", r.where(), r.wrong)
+	v.add("clients", r.where(), r.testimony())
 	v.add("once", r.where(), checkOnce(final))
 	v.add("acknowledged", r.where(), checkAcknowledged(r.acked, final))
 	v.add("seen", r.where(), checkSeen(r.seen, final))
@@ -157,14 +167,12 @@ func await(ctx context.Context, f *follower, room string, newest int64) {
 	})
 }
 
-// verifyLedger exports the tenant of a token and checks it as anyone could.
-func (w *world) verifyLedger(ctx context.Context, token string) error {
-	n := w.members()[0]
-	export, err := w.ubl(ctx, n, nil, []string{"UBL_TOKEN=" + token}, "export", "--quiet", "--url", "http://"+n.addresses().api)
-	if err == nil {
-		_, err = w.ubl(ctx, n, strings.NewReader(export), nil, "verify", "-")
-	}
-	return err
+// verifyLedger checks the ledger of a token's tenant.
+func (l *load) verifyLedger(ctx context.Context, v *verdicts, tenant, token string) []atom {
+	atoms, err := l.world.ledger(ctx, token)
+	v.fail("ledgers", tenant, err)
+	v.add("effects", tenant, checkEffects(atoms))
+	return atoms
 }
 
 // alarms are lines of a log that no fault excuses.
