@@ -13,8 +13,8 @@ func Commands() []Command {
 		ListServiceTokens{}, CheckServiceToken{}, AdmitToken{}, RevokeToken{}, SweepRooms{},
 		CreateContainer{}, ListContainers{}, IssueCredits{}, SetToolAccess{}, ListToolAccess{},
 		// Container
-		GetContainer{}, Authorize{}, Credit{}, CreateDocument{}, GetDocument{}, UpdateDocument{}, DeleteDocument{},
-		ListDocuments{}, ListVersions{}, SearchDocuments{}, Transfer{}, TakeIn{}, SettleTransfer{},
+		GetContainer{}, Authorize{}, CreateDocument{}, GetDocument{}, UpdateDocument{}, DeleteDocument{},
+		ListDocuments{}, ListVersions{}, SearchDocuments{}, Transfer{},
 		// Portal
 		AddServer{}, UpdateServer{}, RemoveServer{}, ListServers{}, ListPortalTools{}, OpenServer{}, RecordSync{},
 		ApproveTool{}, SaveGrant{}, BeginCall{}, EndCall{}, LogCalls{}, ReadCalls{}, GetBudget{}, SetBudget{}, CloseCalls{},

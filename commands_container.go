@@ -28,12 +28,6 @@ type (
 		To     ContainerID
 		Amount int64
 	}
-	// Credit puts issued credits into a container; only the Tenant sends it.
-	// Answers *Balance.
-	Credit struct {
-		Request
-		Amount int64
-	}
 
 	// GetContainer reads the configuration. Who may look. Answers *Container.
 	GetContainer struct{ Who Identity }
@@ -78,11 +72,13 @@ type (
 		After DocumentID
 		Limit int
 	}
-	// ListVersions lists a document's versions, oldest first. Who may look.
-	// Answers *DocumentList without contents.
+	// ListVersions lists a document's versions, oldest first, from after version
+	// After. Who may look. Answers *DocumentList without contents.
 	ListVersions struct {
 		Request
 		DocumentID DocumentID
+		After      int64
+		Limit      int
 	}
 	// SearchDocuments finds documents by their text. Who may look. Answers
 	// *DocumentHits.
@@ -104,27 +100,11 @@ type (
 		DocumentID     DocumentID
 		Title, Content string
 	}
-	// TakeIn is a transfer's arrival; only the source's side sends it, any number of
-	// times. Answers *TransferResult, or the refusal, which is final.
-	TakeIn struct {
-		Request
-		TransferID TransferID
-		From       ContainerID
-		Physics    Physics // of the source
-		Op         Operation
-		Amount     int64
-		Document   *Document // with its content
-	}
-	// SettleTransfer ends a transfer at its source: arrived, or refused by the
-	// target with the code, which brings it back. Only the source's side sends it.
-	// Answers *TransferResult.
-	SettleTransfer struct {
-		Request
-		TransferID TransferID
-		Refused    Code // "" where it arrived
-		Arrived    *TransferResult
-	}
 )
+
+// ActCost is the cost of one act without its content, for the commands that
+// actors of a tenant keep among themselves.
+const ActCost = writeCost
 
 // ContainerMade is the answer to making a container.
 type ContainerMade struct {
@@ -153,11 +133,13 @@ type DocumentResult struct {
 	Receipt  Receipt   `json:"receipt"`
 }
 
-// DocumentList is a page of documents; Next continues it, "" at the end.
+// DocumentList is a page of documents, which Next continues, or of versions of
+// one, which NextVersion does; "" and 0 at the end.
 type DocumentList struct {
-	Documents []*Document `json:"documents"`
-	Next      DocumentID  `json:"-"`
-	Receipt   Receipt     `json:"receipt"`
+	Documents   []*Document `json:"documents"`
+	Next        DocumentID  `json:"-"`
+	NextVersion int64       `json:"-"`
+	Receipt     Receipt     `json:"receipt"`
 }
 
 // DocumentHit is a document that a search found.
@@ -200,11 +182,8 @@ func (c ListContainers) Cost() int {
 	return 0
 }
 
-// Cost is 0: the Credit behind it is admitted on its own.
+// Cost is 0: the container's act behind it is admitted on its own.
 func (IssueCredits) Cost() int { return 0 }
-
-// Cost is that of one act.
-func (Credit) Cost() int { return writeCost }
 
 // Cost is 0: it reads.
 func (GetContainer) Cost() int { return 0 }
@@ -241,14 +220,3 @@ func (SearchDocuments) Cost() int { return writeCost }
 
 // Cost is that of the act and of what leaves.
 func (c Transfer) Cost() int { return 2*writeCost + 2*len(c.Content) }
-
-// Cost is that of the act and of what arrives.
-func (c TakeIn) Cost() int {
-	if c.Document != nil {
-		return writeCost + 2*len(c.Document.Content)
-	}
-	return writeCost
-}
-
-// Cost is that of one act.
-func (SettleTransfer) Cost() int { return writeCost }

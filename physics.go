@@ -1,6 +1,7 @@
 package ubl
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -47,28 +48,29 @@ const (
 	Full      Execution = "full"
 )
 
-// Presets are the known configurations by name.
-func Presets() map[string]Physics {
-	return map[string]Physics{
-		"WALLET":            {Strict, Values, Sealed, Disabled},
-		"WALLET_GATED":      {Strict, Values, Gated, Disabled},
-		"ESCROW":            {Strict, Values, Sealed, Disabled},
-		"WORKSPACE":         {Versioned, Objects, Collaborative, Sandboxed},
-		"WORKSPACE_PRIVATE": {Versioned, Objects, Gated, Sandboxed},
-		"ARCHIVE":           {Versioned, Objects, Sealed, Disabled},
-		"REALM":             {Strict, Subjects, Gated, Full},
-		"REALM_OPEN":        {Strict, Subjects, Open, Full},
-		"NETWORK":           {Transient, Links, Open, Disabled},
-		"NETWORK_PRIVATE":   {Transient, Links, Gated, Disabled},
-	}
+// presets are never changed.
+var presets = map[string]Physics{
+	"WALLET":            {Strict, Values, Sealed, Disabled},
+	"WALLET_GATED":      {Strict, Values, Gated, Disabled},
+	"ESCROW":            {Strict, Values, Sealed, Disabled},
+	"WORKSPACE":         {Versioned, Objects, Collaborative, Sandboxed},
+	"WORKSPACE_PRIVATE": {Versioned, Objects, Gated, Sandboxed},
+	"ARCHIVE":           {Versioned, Objects, Sealed, Disabled},
+	"REALM":             {Strict, Subjects, Gated, Full},
+	"REALM_OPEN":        {Strict, Subjects, Open, Full},
+	"NETWORK":           {Transient, Links, Open, Disabled},
+	"NETWORK_PRIVATE":   {Transient, Links, Gated, Disabled},
 }
+
+// Presets are the known configurations by name.
+func Presets() map[string]Physics { return maps.Clone(presets) }
 
 // RoomPhysics is what every room's RoomGovernance says: messages are copied
 // out, and whoever is a member writes.
 func RoomPhysics() Physics { return Physics{Versioned, Objects, Collaborative, Sandboxed} }
 
 // TenantPhysics is what every TenantLicense says.
-func TenantPhysics() Physics { return Presets()["REALM"] }
+func TenantPhysics() Physics { return presets["REALM"] }
 
 // Operation is something done to a container or across its border.
 type Operation string
@@ -89,19 +91,22 @@ const (
 )
 
 // Check refuses combinations that contradict themselves: validation_error with
-// the axis in Details. Presets are right by definition.
+// the first axis that is wrong in Details. Presets are right by definition.
 func (p Physics) Check() error {
-	for axis, ok := range map[string]bool{
-		"fungibility":  slices.Contains([]Fungibility{Strict, Versioned, Transient}, p.Fungibility),
-		"topology":     slices.Contains([]Topology{Values, Objects, Subjects, Links}, p.Topology),
-		"permeability": slices.Contains([]Permeability{Sealed, Gated, Collaborative, Open}, p.Permeability),
-		"execution":    slices.Contains([]Execution{Disabled, Sandboxed, Full}, p.Execution),
+	for _, axis := range []struct {
+		name string
+		ok   bool
+	}{
+		{"fungibility", slices.Contains([]Fungibility{Strict, Versioned, Transient}, p.Fungibility)},
+		{"topology", slices.Contains([]Topology{Values, Objects, Subjects, Links}, p.Topology)},
+		{"permeability", slices.Contains([]Permeability{Sealed, Gated, Collaborative, Open}, p.Permeability)},
+		{"execution", slices.Contains([]Execution{Disabled, Sandboxed, Full}, p.Execution)},
 	} {
-		if !ok {
-			return wrongPhysics(axis, "not one of its values")
+		if !axis.ok {
+			return wrongPhysics(axis.name, "not one of its values")
 		}
 	}
-	for _, preset := range Presets() {
+	for _, preset := range presets {
 		if p == preset {
 			return nil
 		}
@@ -177,12 +182,15 @@ func (p Physics) Leaving() Operation {
 }
 
 // Converts refuses a transfer that would make more of something than there was
-// (strict to versioned duplicates, transient to strict mints) or put one kind of
-// thing where another belongs.
+// (strict to versioned duplicates, transient to strict mints) or less (strict to
+// transient destroys: the source lets go of what the target doesn't keep), or put
+// one kind of thing where another belongs.
 func (p Physics) Converts(to Physics) error {
 	switch {
 	case p.Fungibility == Strict && to.Fungibility == Versioned:
 		return Errorf(CodeForbidden, "a strict thing can't become a versioned one: that would duplicate it")
+	case p.Fungibility == Strict && to.Fungibility == Transient:
+		return Errorf(CodeForbidden, "a strict thing can't pass through a transient container: that would destroy it")
 	case p.Fungibility == Transient && to.Fungibility == Strict:
 		return Errorf(CodeForbidden, "a transient thing can't become a strict one: that would mint it")
 	case (p.Topology == Values) != (to.Topology == Values):

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -189,6 +190,11 @@ type opened struct{}
 // Cost is 0: it reads.
 func (opened) Cost() int { return 0 }
 
+// loadTimeout bounds a load. Other commands wait for it too: it must not end with the
+// patience of the one that happened to come first, or a load that takes longer
+// would never come to its end.
+const loadTimeout = time.Minute
+
 // load opens the actor where it isn't, after its group's ledger.
 func (c *cell) load(e *envelope) error {
 	if err := c.group.err(); err != nil {
@@ -203,12 +209,14 @@ func (c *cell) load(e *envelope) error {
 			return err
 		}
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), loadTimeout)
+	defer cancel()
 	if !c.isLedger() {
-		if a := c.rt.ask(e.ctx, c.group.key.Ledger(), opened{}); a.err != nil {
+		if a := c.rt.ask(ctx, c.group.key.Ledger(), opened{}); a.err != nil {
 			return a.err
 		}
 	}
-	a, err := c.open(e.ctx)
+	a, err := c.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -174,6 +174,7 @@ func TestBadDocuments(t *testing.T) {
 		{"ubl.api.document.v1", "no receipt", "receipt", gone},
 		{"ubl.api.documents.v1", "no cursor, not even null", "next_cursor", gone},
 		{"ubl.api.document_versions.v1", "null", "versions", `null`},
+		{"ubl.api.document_versions.v1", "a cursor that is no number", "next_cursor", `"d:1"`},
 		{"ubl.api.document_hits.v1", "a hit without a score", "documents.0.score", gone},
 		{"ubl.api.containers.v1", "null", "containers", `null`},
 		{"ubl.api.container_created.v1", "no receipt", "receipt", gone},

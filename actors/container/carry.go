@@ -1,15 +1,26 @@
 package container
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"maps"
-	"slices"
 
 	"ubl"
 	"ubl/actors"
 )
+
+// settle ends a transfer at its source: arrived, or refused by the target with the
+// code, which brings it back. Only the source's side sends it. Answers
+// *ubl.TransferResult.
+type settle struct {
+	ubl.Request
+	id      ubl.TransferID
+	action  ubl.Receipt // of the departure, which is to be closed
+	refused ubl.Code    // "" where it arrived
+	arrived *ubl.TransferResult
+}
+
+// Cost is that of one act.
+func (settle) Cost() int { return ubl.ActCost }
 
 // carry takes a transfer that has departed to its end, from wherever it is.
 func (c *Container) carry(ctx context.Context, e event) (any, error) {
@@ -25,13 +36,13 @@ func (c *Container) carry(ctx context.Context, e event) (any, error) {
 		return nil, err
 	}
 	arrived, err := ubl.Ask[*ubl.TransferResult](ctx, c.env.Ask, ubl.ContainerName(c.tenant, e.Transfer.To), in)
-	settle := ubl.SettleTransfer{Request: in.Request, TransferID: in.TransferID, Arrived: arrived}
+	end := settle{Request: in.Request, id: in.id, action: e.Receipt, arrived: arrived}
 	if err != nil {
-		if settle.Refused = ubl.CodeOf(err); !final(settle.Refused) {
+		if end.refused = ubl.CodeOf(err); !final(end.refused) {
 			return nil, errUnderWay(err)
 		}
 	}
-	answer, err := c.env.Ask.Ask(ctx, c.env.Name, settle)
+	answer, err := c.env.Ask.Ask(ctx, c.env.Name, end)
 	if err != nil && !final(ubl.CodeOf(err)) {
 		err = errUnderWay(err)
 	}
@@ -54,19 +65,19 @@ func errUnderWay(cause error) error {
 }
 
 // arrival is what the target is told: the same at each attempt.
-func (c *Container) arrival(ctx context.Context, e event) (ubl.TakeIn, error) {
+func (c *Container) arrival(ctx context.Context, e event) (takeIn, error) {
 	x := e.Transfer
-	in := ubl.TakeIn{
+	in := takeIn{
 		Request: ubl.Request{
 			Who: ubl.Identity{UserID: e.By, Email: x.Email, IsService: x.IsService, TenantID: c.tenant},
 			ID:  x.RequestID, Key: string(x.ID),
 		},
-		TransferID: x.ID, From: x.From, Physics: c.physics, Op: x.Op, Amount: x.Amount,
+		id: x.ID, from: x.From, departed: e.At, physics: c.physics, op: x.Op, amount: x.Amount,
 	}
 	if x.Document == nil {
 		return in, nil
 	}
-	in.Document = c.document(*x.Document)
+	in.document = c.document(*x.Document)
 	of, n := string(x.Document.ID), x.Document.Text
 	if x.Op == ubl.OpPass {
 		of, n = string(x.ID), 0
@@ -80,21 +91,21 @@ func (c *Container) arrival(ctx context.Context, e event) (ubl.TakeIn, error) {
 		return in, err
 	}
 	stored, err := decodeText(v)
-	in.Document.Content = stored.Content
+	in.document.Content = stored.Content
 	if x.Op == ubl.OpPass {
-		in.Document.Title = stored.Title
+		in.document.Title = stored.Title
 	}
 	return in, err
 }
 
 // settle ends a transfer with the effect of its action. Only the first one does:
 // each later one is answered alike.
-func (c *Container) settle(t *actors.Turn, cmd ubl.SettleTransfer) {
-	d, ok := c.state.Pending[cmd.TransferID]
+func (c *Container) settle(t *actors.Turn, cmd settle) {
+	d, ok := c.state.Pending[cmd.id]
 	if !ok {
 		ctx := t.Context()
 		t.Later(func() (any, error) {
-			n, err := c.ended(ctx, cmd.TransferID)
+			n, err := c.ended(ctx, cmd.id)
 			if err == nil && n == 0 {
 				err = ubl.Errorf(ubl.CodeNotFound, "there is no such transfer")
 			}
@@ -105,30 +116,25 @@ func (c *Container) settle(t *actors.Turn, cmd ubl.SettleTransfer) {
 		})
 		return
 	}
-	departed, err := c.event(t.Context(), d.N)
-	if err != nil {
-		t.Fail(err)
-		return
-	}
-	c.later(t, c.commit(t, cmd.Request, c.settling(d.transfer, departed.Receipt, cmd), nil))
+	c.later(t, c.commit(t, cmd.Request, c.settling(d.transfer, cmd), nil))
 }
 
 // settling closes the action: as arrived, or as an error that brings back what had
 // left.
-func (c *Container) settling(x transfer, action ubl.Receipt, cmd ubl.SettleTransfer) *plan {
-	p := &plan{event: event{Did: ubl.DidTransfer, Transfer: &x, Action: &action}}
+func (c *Container) settling(x transfer, cmd settle) *plan {
+	p := &plan{event: event{Did: ubl.DidTransfer, Transfer: &x, Action: &cmd.action}}
 	if x.Op == ubl.OpPass {
 		p.records = []actors.Record{{Key: textKey(c.id, string(x.ID), 0)}}
 	}
-	if cmd.Refused != "" {
-		p.event.Refused = &refusal{cmd.Refused, "the target refused the transfer, which was brought back"}
+	if cmd.refused != "" {
+		p.event.Refused = &refusal{cmd.refused, "the target refused the transfer, which was brought back"}
 		return p
 	}
 	effect := ubl.Fields{ubl.Str("op", "transfer.arrived"), ubl.Str("to", x.To), ubl.Str("transfer_id", x.ID)}
 	if x.Amount > 0 {
 		effect = append(effect, ubl.Int("amount", x.Amount))
 	}
-	if at := cmd.Arrived; at != nil && at.DocumentID != "" {
+	if at := cmd.arrived; at != nil && at.DocumentID != "" {
 		p.event.Arrived = at.DocumentID
 		effect = append(effect, ubl.Str("document_id", at.DocumentID))
 	}
@@ -154,8 +160,7 @@ func (c *Container) sweep(t *actors.Turn, cmd ubl.Sweep) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform sweeps"))
 		return
 	}
-	pending := slices.SortedFunc(maps.Values(c.state.Pending), func(a, b departure) int { return cmp.Compare(a.N, b.N) })
-	ctx := t.Context()
+	pending, ctx := c.state.underWay(), t.Context()
 	t.Later(func() (any, error) {
 		var failed error
 		for _, d := range pending {

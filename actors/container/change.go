@@ -65,6 +65,9 @@ func (c *Container) commit(t *actors.Turn, req ubl.Request, p *plan, key *actors
 	was := len(c.state.Pending)
 	record(a, c.id, c.state.Agreement.ID, e, req, p)
 	c.state.apply(e)
+	if e.N%c.checkpointEvery == 0 {
+		a.Records = append(a.Records, c.state.checkpoint())
+	}
 	if is := len(c.state.Pending); was == 0 && is > 0 {
 		a.Records = append(a.Records, actors.Record{Key: actors.PendingIndex(c.id), Value: []byte{recordVersion}})
 	} else if was > 0 && is == 0 {
@@ -97,6 +100,9 @@ func record(a *actors.Append, id ubl.ContainerID, governing ubl.AgreementID, e e
 		a.Records = append(a.Records, actors.Record{Key: versionKey(id, d.ID, d.Version), Seal: func() []byte {
 			return encode(version{recordVersion, *d, act.Receipt})
 		}})
+	}
+	if d, gone := e.changed(); d != nil {
+		a.Records = append(a.Records, newestRecord(id, *d, gone))
 	}
 	if e.Did == ubl.DidReceive || e.Action != nil {
 		n := binary.BigEndian.AppendUint64(nil, uint64(e.N))
@@ -137,17 +143,7 @@ func (c *Container) outcome(ctx context.Context, n int64) (any, error) {
 	case ubl.DidReceive:
 		return transferOutcome(e, e.Receipt)
 	case ubl.DidAgreementEnd:
-		return c.endOutcome(ctx, n)
+		return e.Ended, nil
 	}
 	return e.Member, nil
-}
-
-// endOutcome is the Agreement as it was when it ended.
-func (c *Container) endOutcome(ctx context.Context, n int64) (any, error) {
-	var s State
-	err := c.eachEvent(ctx, 1, n, func(e event) error {
-		s.apply(e)
-		return nil
-	})
-	return s.Agreement.View(nil), err
 }

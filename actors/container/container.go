@@ -3,7 +3,6 @@ package container
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"ubl"
 	"ubl/actors"
@@ -31,23 +30,23 @@ type Container struct {
 	id     ubl.ContainerID
 	// physics never change, and so are known outside the mailbox too.
 	physics ubl.Physics
+	// checkpointEvery is how many events there are between two checkpoints.
+	checkpointEvery int64
 
 	state State
 	keys  *actors.Keys
 }
 
-// open replays the stored events.
+// open loads what is stored: the newest checkpoint and the events after it.
 func open(ctx context.Context, read ubl.Reader, search ubl.Searcher, env actors.Env) (*Container, error) {
-	c := &Container{env: env, read: read, search: search, group: env.Name.Group(), id: ubl.ContainerID(env.Name.Local())}
-	c.tenant = c.group.Tenant
-	err := c.eachEvent(ctx, 1, math.MaxInt64, func(e event) error {
-		c.state.apply(e)
-		return nil
-	})
-	if err == nil && c.state.Events == 0 {
-		err = errUnknown()
+	c := &Container{
+		env: env, read: read, search: search, group: env.Name.Group(), tenant: env.Name.Group().Tenant,
+		id: ubl.ContainerID(env.Name.Local()), checkpointEvery: checkpointEvery,
 	}
-	c.physics = c.state.Summary.Physics
+	err := c.restore(ctx)
+	if err == nil {
+		err = c.replay(ctx)
+	}
 	if err == nil {
 		err = read.View(ctx, c.group, func(snap ubl.Snapshot) (err error) {
 			c.keys, err = actors.LoadKeys(snap, read, env.Name)
@@ -66,7 +65,7 @@ func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
 	case ubl.GetContainer:
 		c.answer(t, c.state.look(cmd.Who), func() any { return c.state.container(cmd.Who.UserID) })
 	case ubl.Authorize:
-		c.answer(t, c.state.may(cmd.Who, cmd.Op), func() any { return c.state.Agreement.ID })
+		c.answer(t, c.state.may(cmd.Who, cmd.Op), func() any { return c.state.inForce() })
 	case ubl.GetAgreement:
 		c.agreement(t, cmd)
 	case ubl.EndAgreement:
@@ -77,7 +76,7 @@ func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
 		c.change(t, cmd.Request, ubl.DidContainerMemberUpdate, c.decideRole(cmd), string(cmd.UserID), string(cmd.Role))
 	case ubl.RemoveMember:
 		c.change(t, cmd.Request, removal(cmd), c.decideRemove(cmd), string(cmd.UserID))
-	case ubl.Credit:
+	case actors.Credit:
 		c.change(t, cmd.Request, ubl.DidCreditsIssue, c.decideCredit(cmd), fmt.Sprint(cmd.Amount))
 	case ubl.Sweep:
 		c.sweep(t, cmd)
@@ -109,9 +108,9 @@ func (c *Container) receiveDocument(t *actors.Turn, cmd ubl.Command) {
 		c.answer(t, c.state.there(cmd), func() any { return nil })
 	case depart:
 		c.change(t, cmd.Request, ubl.DidTransfer, c.decideTransfer(cmd.Transfer), transferContent(cmd.Transfer)...)
-	case ubl.TakeIn:
+	case takeIn:
 		c.takeIn(t, cmd)
-	case ubl.SettleTransfer:
+	case settle:
 		c.settle(t, cmd)
 	default:
 		t.Fail(ubl.Errorf(ubl.CodeNotFound, "a container doesn't answer this command"))

@@ -4,14 +4,19 @@
 //
 // # Data
 //
-// A Container owns its [State], which is derived by replaying its events: who
-// belongs to it, what it holds of credits, the newest version of each document
-// without its text, and what has left and not arrived yet. Stored, in the
-// tenant's group, numbers as 8 bytes big-endian:
+// A Container owns its [State], which is derived from its events: who belongs to
+// it, what it holds of credits, the newest version of each document without its
+// text, and what has left and not arrived yet. It is loaded from a checkpoint, the
+// documents, and the events since. Stored, in the tenant's group, numbers as 8
+// bytes big-endian:
 //
 //	o container 0 n                 event n: founding, membership, documents,
 //	                                credits, transfers, ending (JSON)
 //	e container                     counter of events
+//	s container                     checkpoint: what the events up to one lead to, but
+//	                                for documents (JSON)
+//	n container 0 document          the newest version of a document that is inside or
+//	                                was deleted here (JSON)
 //	d container 0 document 0 n      version n of a document without its text, with
 //	                                the receipt of the act that made it (JSON)
 //	x container 0 document 0 n      the text of version n; a version that changed
@@ -19,7 +24,7 @@
 //	x container 0 transfer 0 0      title and text on their way through a transient
 //	                                container, deleted once they have arrived
 //	r container 0 transfer          the event with which a transfer ended here (8 bytes)
-//	k, i                            idempotency keys ([actors.Keys])
+//	k                               idempotency keys ([actors.Keys])
 //	y, v                            indexes for the Tenant ([actors.ContainerMemberIndex],
 //	                                [actors.PendingIndex])
 //
@@ -38,16 +43,18 @@
 // the act, the event, the version (sealed with its receipt by the ledger), the text
 // and the key. The answer is read from what was stored, so that a retry of the key
 // is answered alike, after a restart too. Reading is an act as well: it leaves a
-// receipt and no event. After the Agreement's end, documents are read under the
+// receipt and no event. Versions and texts are never removed: not those of a deleted
+// document, which stay readable, nor those of a strict one that moved on, which are
+// seen again when it comes back. After the Agreement's end, documents are read under the
 // TenantLicense, since an act needs a record that may still be in force.
 //
 // # The way of one transfer
 //
 //	source   is the target there for the caller? then container.transfer, with status
 //	         intended: what leaves is in transit, and pending at the source
-//	target   TakeIn: container.receive, once for each transfer; a refusal is put on
+//	target   takeIn: container.receive, once for each transfer; a refusal is put on
 //	         record too, and so is as final as an arrival
-//	source   SettleTransfer: the effect closes the intended action, as arrived, or
+//	source   settle: the effect closes the intended action, as arrived, or
 //	         as an error that brings what had left back
 //
 // Each step is a commit and may be repeated: by the caller's retry, and by Sweep.
@@ -90,6 +97,15 @@ func textKey(c ubl.ContainerID, id string, n int64) []byte {
 func endKey(c ubl.ContainerID, x ubl.TransferID) []byte {
 	return append([]byte{'r'}, within(c, string(x))...)
 }
+
+func checkpointKey(c ubl.ContainerID) []byte { return append([]byte{'s'}, c...) }
+
+func newestKey(c ubl.ContainerID, d ubl.DocumentID) []byte {
+	return append([]byte{'n'}, within(c, string(d))...)
+}
+
+// newestKeysEnd bounds the keys of a container's documents.
+func newestKeysEnd(c ubl.ContainerID) []byte { return append(append([]byte{'n'}, c...), 1) }
 
 // within is the name of something inside a container.
 func within(c ubl.ContainerID, id string) string { return string(c) + "\x00" + id }

@@ -95,10 +95,19 @@ func errNoDocument() error {
 	return ubl.Errorf(ubl.CodeNotFound, "there is no such document in this container")
 }
 
+// known is the number of the newest version of a document that is inside or was
+// deleted here, 0 for any other.
+func (s *State) known(id ubl.DocumentID) (n int64, deleted bool) {
+	if n, deleted = s.Deleted[id]; deleted {
+		return n, true
+	}
+	return s.Documents[id].Version, false
+}
+
 // current is the newest version of a document that isn't deleted.
 func (s *State) current(id ubl.DocumentID) (document, error) {
 	d, ok := s.Documents[id]
-	if !ok || d.Deleted {
+	if !ok {
 		return d, errNoDocument()
 	}
 	return d, nil

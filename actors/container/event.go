@@ -35,8 +35,10 @@ type event struct {
 	// Arrived is the document's id at the target.
 	Arrived ubl.DocumentID `json:"arrived,omitempty"`
 	// Refused says that the target didn't take it in.
-	Refused *refusal    `json:"refused,omitempty"`
-	Receipt ubl.Receipt `json:"receipt"`
+	Refused *refusal `json:"refused,omitempty"`
+	// Ended is the Agreement as it was when it ended.
+	Ended   *ubl.AgreementView `json:"ended,omitempty"`
+	Receipt ubl.Receipt        `json:"receipt"`
 }
 
 const eventVersion = 1
@@ -60,16 +62,16 @@ func (e event) changed() (d *document, gone bool) {
 	return nil, false
 }
 
-// change is the event as a step of the Agreement's history, nil where it is none.
-func (e event) change() *ubl.Change {
-	if e.Member == nil && e.Did != ubl.DidAgreementEnd {
-		return nil
-	}
+// step reports whether the event is a step of the Agreement's history.
+func (e event) step() bool { return e.Member != nil || e.Ended != nil }
+
+// change is the event as that step.
+func (e event) change() ubl.Change {
 	c := ubl.Change{N: e.N, Did: e.Did, At: e.At, By: e.By, Receipt: e.Receipt}
 	if e.Member != nil {
 		c.UserID, c.Role = e.Member.UserID, e.Member.Role
 	}
-	return &c
+	return c
 }
 
 // transfer is something on its way from one container to another.
@@ -113,6 +115,12 @@ type document struct {
 	Deleted   bool       `json:"deleted,omitempty"`
 }
 
+// newest is the stored form of what the container knows of a document.
+type newest struct {
+	Form     int      `json:"v"`
+	Document document `json:"document"`
+}
+
 // version is the stored form of a document's version.
 type version struct {
 	Form     int         `json:"v"`
@@ -128,7 +136,7 @@ type text struct {
 	Content string `json:"content"`
 }
 
-// recordVersion is that of version and text.
+// recordVersion is that of newest, version, text and checkpoint.
 const recordVersion = 1
 
 // encode cannot fail: stored forms hold only strings, numbers and times.

@@ -8,10 +8,53 @@ import (
 	"ubl/actors"
 )
 
-// Open loads a Container for tests that compare it with a live one.
-func Open(ctx context.Context, read ubl.Reader, env actors.Env) (*Container, error) {
-	return open(ctx, read, nil, env)
+// Open loads a Container that makes a checkpoint every so many events.
+func Open(ctx context.Context, read ubl.Reader, env actors.Env, every int64) (*Container, error) {
+	c, err := open(ctx, read, nil, env)
+	if err == nil {
+		c.checkpointEvery = every
+	}
+	return c, err
 }
+
+// Replay is the state after all events, as if there were no checkpoint.
+func (c *Container) Replay(ctx context.Context) (State, error) {
+	again := &Container{read: c.read, group: c.group, id: c.id}
+	err := again.replay(ctx)
+	return again.state.plain(), err
+}
+
+// plain makes an empty list nil, as it is after a checkpoint.
+func (s State) plain() State {
+	if len(s.Listed) == 0 {
+		s.Listed = nil
+	}
+	return s
+}
+
+// Restored is the number of events of the checkpoint, 0 for none.
+func (c *Container) Restored(ctx context.Context) (int64, error) {
+	again := &Container{read: c.read, group: c.group, id: c.id}
+	err := again.restore(ctx)
+	return again.state.Events, err
+}
+
+// TakesIn reports whether a command is a transfer's arrival.
+func TakesIn(cmd ubl.Command) bool {
+	_, is := cmd.(takeIn)
+	return is
+}
+
+// Arrival is that of credits from another wallet.
+func Arrival(req ubl.Request, id ubl.TransferID, departed ubl.Time, amount int64) ubl.Command {
+	return takeIn{
+		Request: req, id: id, from: "k:elsewhere", departed: departed,
+		physics: ubl.WalletKind.Physics, op: ubl.OpTransfer, amount: amount,
+	}
+}
+
+// MaxPending is the most transfers under way.
+const MaxPending = maxPending
 
 // Snapshot is everything a Container knows.
 type Snapshot struct {
@@ -22,7 +65,7 @@ type Snapshot struct {
 
 // Snapshot copies what the Container knows; only while nothing is in flight.
 func (c *Container) Snapshot() Snapshot {
-	return Snapshot{State: c.state, KeysLow: c.keys.Low, KeysHigh: c.keys.High, KeysKnown: c.keys.Known()}
+	return Snapshot{State: c.state.plain(), KeysLow: c.keys.Low, KeysHigh: c.keys.High, KeysKnown: c.keys.Known()}
 }
 
 // Listed are the titles and contents of what the Container lists, by id.

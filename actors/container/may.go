@@ -20,7 +20,9 @@ func (s *State) look(who ubl.Identity) error {
 func (s *State) may(who ubl.Identity, op ubl.Operation) error {
 	var err error
 	switch op {
-	case ubl.OpRead, ubl.OpWrite, ubl.OpCreate, ubl.OpDelete, ubl.OpExecute:
+	case ubl.OpRead: // goes on after the end
+		return s.look(who)
+	case ubl.OpWrite, ubl.OpCreate, ubl.OpDelete, ubl.OpExecute:
 		err = s.look(who)
 	case ubl.OpDeposit: // a gift needs no look inside
 		if who.TenantID != s.Agreement.TenantID {
@@ -35,6 +37,16 @@ func (s *State) may(who ubl.Identity, op ubl.Operation) error {
 		return err
 	}
 	return s.Agreement.May(op)
+}
+
+// inForce names the record that authorises what is decided now: the container's own
+// or, after its end, the TenantLicense, under which documents are read and arrivals
+// refused. An act needs a record that may still be in force.
+func (s *State) inForce() ubl.AgreementID {
+	if s.Agreement.InForce() != nil {
+		return ubl.TenantAgreement(s.Agreement.TenantID)
+	}
+	return s.Agreement.ID
 }
 
 // carriesOut refuses who may not take things out of the container: anyone but

@@ -2,7 +2,7 @@ package container
 
 import (
 	"context"
-	"math"
+	"slices"
 
 	"ubl"
 	"ubl/actors"
@@ -144,15 +144,17 @@ func (c *Container) mayRemove(cmd ubl.RemoveMember) error {
 }
 
 func (c *Container) decideEnd(cmd ubl.EndAgreement) func(ubl.Time) (*plan, error) {
-	return func(ubl.Time) (*plan, error) {
+	return func(now ubl.Time) (*plan, error) {
 		if err := c.state.own(cmd.Who); err != nil {
 			return nil, err
 		}
 		if err := c.state.governs(cmd.Agreement); err != nil {
 			return nil, err
 		}
-		id := c.state.Agreement.ID
+		ended, id := c.state.Agreement, c.state.Agreement.ID
+		ended.Status, ended.EndedAt = ubl.AgreementEnded, &now
 		return &plan{
+			event:   event{Ended: ended.View(nil)},
 			this:    ubl.Fields{ubl.Str("agreement_id", id)},
 			effects: []ubl.Fields{{ubl.Str("agreement_id", id), ubl.Str("op", "agreement.end")}},
 		}, nil
@@ -169,9 +171,9 @@ func (c *Container) agreement(t *actors.Turn, cmd ubl.GetAgreement) {
 		t.Fail(err)
 		return
 	}
-	now, ctx := c.state.Agreement, t.Context()
+	now, steps, ctx := c.state.Agreement, c.state.Steps, t.Context()
 	t.Later(func() (any, error) {
-		history, err := c.changes(ctx)
+		history, err := c.changes(ctx, steps)
 		if err != nil {
 			return nil, err
 		}
@@ -179,14 +181,24 @@ func (c *Container) agreement(t *actors.Turn, cmd ubl.GetAgreement) {
 	})
 }
 
-// changes reads the Agreement's history.
-func (c *Container) changes(ctx context.Context) ([]ubl.Change, error) {
-	var history []ubl.Change
-	err := c.eachEvent(ctx, 1, math.MaxInt64, func(e event) error {
-		if step := e.change(); step != nil {
-			history = append(history, *step)
+// changes reads the Agreement's history, which is in the events of some numbers.
+func (c *Container) changes(ctx context.Context, steps []int64) ([]ubl.Change, error) {
+	history := make([]ubl.Change, 0, len(steps))
+	for page := range slices.Chunk(steps, eventPage) {
+		err := c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+			for _, n := range page {
+				err := actors.EachEvent(snap, eventKey(c.id, n), eventKey(c.id, n+1), eventVersion, func(e event) {
+					history = append(history, e.change())
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	return history, err
+	}
+	return history, nil
 }

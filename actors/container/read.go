@@ -17,16 +17,11 @@ const (
 )
 
 // reading commits the act of a look and tells it: its receipt is there behind the
-// gate. It leaves no event, since it changes nothing. After the Agreement's end the
-// TenantLicense authorises it: an act needs a record in force, and reading goes on.
+// gate. It leaves no event, since it changes nothing.
 func (c *Container) reading(t *actors.Turn, req ubl.Request, did ubl.Did, this ubl.Fields) *actors.Act {
-	agreement := c.state.Agreement.ID
-	if c.state.Agreement.InForce() != nil {
-		agreement = ubl.TenantAgreement(c.tenant)
-	}
 	place := ubl.Str("workspace_id", c.id)
 	act := &actors.Act{
-		Did: did, Agreement: agreement, Request: req, At: t.Now(), This: append(this, place),
+		Did: did, Agreement: c.state.inForce(), Request: req, At: t.Now(), This: append(this, place),
 		Effects:  []ubl.Fields{{ubl.Str("op", "document.read"), place}},
 		Pointers: ubl.Fields{ubl.Str("agreement_id", c.state.Agreement.ID), ubl.Str("container_id", c.id)},
 	}
@@ -45,12 +40,12 @@ func (c *Container) getDocument(t *actors.Turn, cmd ubl.GetDocument) {
 		t.Fail(err)
 		return
 	}
-	d := c.state.Documents[cmd.DocumentID]
+	last, deleted := c.state.known(cmd.DocumentID)
 	n := cmd.Version
-	if n == 0 && !d.Deleted {
-		n = d.Version
+	if n == 0 && !deleted {
+		n = last
 	}
-	if n < 0 || n > d.Version {
+	if n < 0 || n > last {
 		n = 0
 	}
 	this := ubl.Fields{ubl.Str("document_id", cmd.DocumentID)}
@@ -64,11 +59,14 @@ func (c *Container) getDocument(t *actors.Turn, cmd ubl.GetDocument) {
 			return nil, err
 		}
 		if doc != nil {
-			doc.Deleted = d.Deleted
+			doc.Deleted = deleted
 		}
 		return &ubl.DocumentResult{Document: doc, Receipt: act.Receipt}, nil
 	})
 }
+
+// pageOf is how many the caller of a list gets.
+func pageOf(limit int) int { return min(max(cmp.Or(limit, listPage), 1), maxListPage) }
 
 // listDocuments reads a page of documents without their contents.
 func (c *Container) listDocuments(t *actors.Turn, cmd ubl.ListDocuments) {
@@ -76,7 +74,7 @@ func (c *Container) listDocuments(t *actors.Turn, cmd ubl.ListDocuments) {
 		t.Fail(err)
 		return
 	}
-	limit := min(max(cmp.Or(cmd.Limit, listPage), 1), maxListPage)
+	limit := pageOf(cmd.Limit)
 	at, found := slices.BinarySearch(c.state.Listed, cmd.After)
 	if found {
 		at++
@@ -105,49 +103,50 @@ func (c *Container) listDocuments(t *actors.Turn, cmd ubl.ListDocuments) {
 	})
 }
 
-// listVersions reads the versions that a document has had in this container.
+// listVersions reads a page of the versions that a document has had in this
+// container.
 func (c *Container) listVersions(t *actors.Turn, cmd ubl.ListVersions) {
 	err := c.state.look(cmd.Who)
-	d, ok := c.state.Documents[cmd.DocumentID]
-	if err == nil && !ok {
+	last, deleted := c.state.known(cmd.DocumentID)
+	if err == nil && last == 0 {
 		err = errNoDocument()
 	}
 	if err != nil {
 		t.Fail(err)
 		return
 	}
-	act := c.reading(t, cmd.Request, ubl.DidDocumentVersions, ubl.Fields{ubl.Str("document_id", d.ID)})
-	ctx := t.Context()
+	act := c.reading(t, cmd.Request, ubl.DidDocumentVersions, ubl.Fields{ubl.Str("document_id", cmd.DocumentID)})
+	limit, ctx := pageOf(cmd.Limit), t.Context()
 	t.Later(func() (any, error) {
-		list, err := c.versions(ctx, d)
+		list, err := c.versions(ctx, cmd.DocumentID, max(cmd.After, 0)+1, last, limit)
 		if err != nil {
 			return nil, err
 		}
-		return &ubl.DocumentList{Documents: list, Receipt: act.Receipt}, nil
+		for _, d := range list.Documents {
+			d.Deleted = deleted
+		}
+		list.Receipt = act.Receipt
+		return list, nil
 	})
 }
 
-// versions reads up to version d, a page at a time. Numbers of versions that a
-// strict document had elsewhere are missing.
-func (c *Container) versions(ctx context.Context, d document) ([]*ubl.Document, error) {
-	list := []*ubl.Document{}
-	for from := int64(1); from <= d.Version; from += eventPage {
-		var bad error
-		err := c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
-			to := min(from+eventPage, d.Version+1)
-			err := snap.Ascend(versionKey(c.id, d.ID, from), versionKey(c.id, d.ID, to), func(_, v []byte) bool {
-				var doc *ubl.Document
-				if doc, _, bad = c.decodeVersion(v); bad == nil {
-					doc.Deleted = d.Deleted
-					list = append(list, doc)
-				}
-				return bad == nil
-			})
-			return errors.Join(err, bad)
+// versions reads versions first to last, or as many as the limit lets. Numbers of
+// versions that a strict document had elsewhere are missing.
+func (c *Container) versions(ctx context.Context, id ubl.DocumentID, first, last int64, limit int) (*ubl.DocumentList, error) {
+	list := &ubl.DocumentList{Documents: []*ubl.Document{}}
+	var bad error
+	err := c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+		return snap.Ascend(versionKey(c.id, id, first), versionKey(c.id, id, last+1), func(_, v []byte) bool {
+			if len(list.Documents) == limit {
+				list.NextVersion = list.Documents[limit-1].Version
+				return false
+			}
+			var doc *ubl.Document
+			if doc, _, bad = c.decodeVersion(v); bad == nil {
+				list.Documents = append(list.Documents, doc)
+			}
+			return bad == nil
 		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	})
+	return list, errors.Join(err, bad)
 }

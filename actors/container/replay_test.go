@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -18,10 +19,22 @@ import (
 )
 
 // captured is the Container family, with the live actors within a test's reach.
+// Checkpoints are made after every few events.
 type captured struct {
+	every      int64
 	mu         sync.Mutex
 	containers map[ubl.Name]*container.Container
 	read       ubl.Reader
+	away       atomic.Bool // nothing arrives anywhere
+}
+
+// openCaptured is a house with the family in it.
+func openCaptured(t *testing.T, every int64) (*harness.House, *captured) {
+	c := &captured{every: every, containers: make(map[ubl.Name]*container.Container)}
+	return harness.Open(t, harness.Options{
+		Families: []actors.Family{c.family()},
+		Wrap:     func(s ubl.Store) ubl.Store { c.read = s; return s },
+	}), c
 }
 
 func (c *captured) family() actors.Family {
@@ -29,52 +42,73 @@ func (c *captured) family() actors.Family {
 		Name: "container",
 		Owns: func(local string) bool { return ubl.ContainerID(local).Valid() },
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-			x, err := container.Open(ctx, c.read, env)
+			x, err := container.Open(ctx, c.read, env, c.every)
 			if err != nil {
 				return nil, err
 			}
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.containers[env.Name] = x
-			return x, nil
+			return target{x, &c.away}, nil
 		},
 	}
 }
 
+// target is a Container that can't be reached by transfers while it is away.
+type target struct {
+	*container.Container
+	away *atomic.Bool
+}
+
+func (x target) Receive(t *actors.Turn, cmd ubl.Command) {
+	if container.TakesIn(cmd) && x.away.Load() {
+		t.Fail(ubl.Errorf(ubl.CodeUnavailable, "the target is away"))
+		return
+	}
+	x.Container.Receive(t, cmd)
+}
+
 // TestStateIsDerived: over random histories of containers of all sorts that send
 // each other things, each one loaded from what is stored knows exactly what the
-// live one knows; and what it tells a Searcher leads to what it lists.
+// live one knows, with a checkpoint and without, while transfers are under way too;
+// and what it tells a Searcher leads to what it lists.
 func TestStateIsDerived(t *testing.T) {
-	c := &captured{containers: make(map[ubl.Name]*container.Container)}
-	h := harness.Open(t, harness.Options{
-		Families: []actors.Family{c.family()},
-		Wrap:     func(s ubl.Store) ubl.Store { c.read = s; return s },
-	})
-	worlds := 0
+	h, c := openCaptured(t, 3)
+	worlds, underWay, restored := 0, 0, int64(0)
 	rapid.Check(t, func(rt *rapid.T) {
 		worlds++
+		c.away.Store(false)
 		w := newWorld(rt, h, worlds)
 		rt.Repeat(map[string]func(*rapid.T){
 			"create": w.create, "update": w.update, "delete": w.delete,
 			"credit": w.credit, "send": w.send, "retry": w.retry, "sweep": w.sweep,
 			"add": w.add, "remove": w.remove, "role": w.role, "end": w.end,
+			"away": func(rt *rapid.T) { c.away.Store(rapid.Bool().Draw(rt, "away")) },
 			"": func(rt *rapid.T) {
-				c.compare(rt, h, w.place(rt))
+				live, from := c.compare(rt, h, w.place(rt))
+				underWay, restored = underWay+len(live.Pending), max(restored, from)
 			},
 		})
 	})
+	if underWay == 0 || restored == 0 {
+		t.Errorf("the histories had %d transfers under way, and checkpoints of at most %d events", underWay, restored)
+	}
 }
 
-// compare loads a container anew beside the live one.
-func (c *captured) compare(rt *rapid.T, h *harness.House, at ubl.Name) {
+// compare loads a container anew beside the live one, and tells how that is and how
+// many events the checkpoint has.
+func (c *captured) compare(rt *rapid.T, h *harness.House, at ubl.Name) (container.State, int64) {
 	ctx := context.Background()
-	loaded, err := container.Open(ctx, h.Engine, actors.Env{Name: at, Now: h.Clock.Now, Random: rand.Reader})
+	loaded, err := container.Open(ctx, h.Engine, actors.Env{Name: at, Now: h.Clock.Now, Random: rand.Reader}, c.every)
 	if err != nil {
 		rt.Fatalf("couldn't load: %v", err)
 	}
 	live := c.containers[at].Snapshot()
 	if got := loaded.Snapshot(); !reflect.DeepEqual(got, live) {
 		rt.Fatalf("the loaded state of %s differs\n got %+v\nwant %+v", at, got, live)
+	}
+	if replayed, err := loaded.Replay(ctx); err != nil || !reflect.DeepEqual(replayed, live.State) {
+		rt.Fatalf("the replayed state of %s differs: %v\n got %+v\nwant %+v", at, err, replayed, live.State)
 	}
 	listed, err := loaded.Listed(ctx)
 	if err != nil {
@@ -84,6 +118,11 @@ func (c *captured) compare(rt *rapid.T, h *harness.House, at ubl.Name) {
 	if err != nil || !maps.Equal(told, listed) {
 		rt.Fatalf("%s tells %v, %v; it lists %v", at, told, err, listed)
 	}
+	restored, err := loaded.Restored(ctx)
+	if err != nil || restored != live.State.Events-live.State.Events%c.every {
+		rt.Fatalf("the checkpoint of %s has %d of %d events: %v", at, restored, live.State.Events, err)
+	}
+	return live.State, restored
 }
 
 // world drives a few containers with random commands. Refusals are part of a
@@ -171,7 +210,9 @@ func (w *world) delete(rt *rapid.T) {
 }
 
 func (w *world) credit(rt *rapid.T) {
-	w.ask(w.place(rt), ubl.Credit{Request: w.request(rt), Amount: rapid.Int64Range(0, 50).Draw(rt, "amount")})
+	w.ask(ubl.TenantName(w.users[0].TenantID), ubl.IssueCredits{
+		Request: w.request(rt), To: ubl.ContainerID(w.place(rt).Local()), Amount: rapid.Int64Range(0, 50).Draw(rt, "amount"),
+	})
 }
 
 func (w *world) send(rt *rapid.T) {

@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -15,19 +16,24 @@ type State struct {
 	// Balance is the credits inside, InTransit those that have left and not
 	// arrived yet.
 	Balance, InTransit int64
-	// Documents holds the newest version of each document, deleted ones too;
-	// Listed the ids of those that aren't, in order.
+	// Documents holds the newest version of each document, Listed the ids in order.
 	Documents map[ubl.DocumentID]document
 	Listed    []ubl.DocumentID
+	// Deleted is the last version of each document that was deleted here: its
+	// versions stay readable.
+	Deleted map[ubl.DocumentID]int64
 	// Pending is what has left and not arrived yet.
 	Pending map[ubl.TransferID]departure
 	// Events counts the events; Changed is the newest that changed a document.
 	Events, Changed int64
+	// Steps are the numbers of the events that are the Agreement's history. It is
+	// only ever appended to: parts of it are handed out.
+	Steps []int64
 }
 
 // departure is a transfer under way and the number of the event that began it.
 type departure struct {
-	N int64
+	N int64 `json:"n"`
 	transfer
 }
 
@@ -36,6 +42,9 @@ func (s *State) apply(e event) {
 	s.Events = e.N
 	if d, _ := e.changed(); d != nil {
 		s.Changed = e.N
+	}
+	if e.step() {
+		s.Steps = append(s.Steps, e.N)
 	}
 	if e.Kind != nil {
 		s.found(e)
@@ -64,15 +73,13 @@ func (s *State) apply(e event) {
 	case ubl.DidReceive:
 		s.arrive(e)
 	case ubl.DidAgreementEnd:
-		s.Agreement.Status = ubl.AgreementEnded
-		s.Agreement.EndedAt = &e.At
+		s.govern(e.Ended)
 	}
 }
 
 func (s *State) found(e event) {
 	s.Summary = *e.Container
-	s.Documents = make(map[ubl.DocumentID]document)
-	s.Pending = make(map[ubl.TransferID]departure)
+	s.empty()
 	s.Agreement = ubl.Agreement{
 		ID: e.Kind.GovernedBy(e.Container.ContainerID), Type: e.Kind.Agreement, TenantID: e.Tenant,
 		CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
@@ -86,18 +93,38 @@ func (s *State) set(m ubl.Member) {
 	s.Agreement.Members[m.UserID] = m
 }
 
-// put takes in a version; that of a deleted document is listed no longer.
-func (s *State) put(d document) {
-	s.Documents[d.ID] = d
-	at, listed := slices.BinarySearch(s.Listed, d.ID)
-	if d.Deleted {
-		s.unlist(d.ID)
-	} else if !listed {
-		s.Listed = slices.Insert(s.Listed, at, d.ID)
+// empty makes a container with nothing inside.
+func (s *State) empty() {
+	s.Documents = make(map[ubl.DocumentID]document)
+	s.Deleted = make(map[ubl.DocumentID]int64)
+	s.Pending = make(map[ubl.TransferID]departure)
+}
+
+// govern takes an Agreement over as it is stored.
+func (s *State) govern(as *ubl.AgreementView) {
+	s.Agreement = as.Agreement
+	s.Agreement.Members = make(map[ubl.UserID]ubl.Member, len(as.Members))
+	for _, m := range as.Members {
+		s.Agreement.Members[m.UserID] = m
 	}
 }
 
-func (s *State) unlist(id ubl.DocumentID) {
+// put takes in a version, or what is left of a deleted document.
+func (s *State) put(d document) {
+	if d.Deleted {
+		s.Deleted[d.ID] = d.Version
+		s.drop(d.ID)
+		return
+	}
+	if at, listed := slices.BinarySearch(s.Listed, d.ID); !listed {
+		s.Listed = slices.Insert(s.Listed, at, d.ID)
+	}
+	s.Documents[d.ID] = d
+}
+
+// drop takes a document out.
+func (s *State) drop(id ubl.DocumentID) {
+	delete(s.Documents, id)
 	if at, listed := slices.BinarySearch(s.Listed, id); listed {
 		s.Listed = slices.Delete(s.Listed, at, at+1)
 	}
@@ -110,9 +137,13 @@ func (s *State) depart(e event) {
 	s.Balance -= e.Transfer.Amount
 	s.InTransit += e.Transfer.Amount
 	if d, _ := e.changed(); d != nil {
-		s.unlist(d.ID)
-		delete(s.Documents, d.ID)
+		s.drop(d.ID)
 	}
+}
+
+// underWay lists what is pending, oldest first.
+func (s *State) underWay() []departure {
+	return slices.SortedFunc(maps.Values(s.Pending), func(a, b departure) int { return cmp.Compare(a.N, b.N) })
 }
 
 // settle ends a transfer: what the target refused comes back.

@@ -18,9 +18,9 @@ type knock struct {
 // Cost is 0: it reads.
 func (knock) Cost() int { return 0 }
 
-// there answers a knock.
+// there answers a knock. Only what takes credits is there for everyone of the tenant.
 func (s *State) there(k knock) error {
-	if k.credits && k.who.TenantID == s.Agreement.TenantID {
+	if k.credits && s.Summary.Physics.Topology == ubl.Values && k.who.TenantID == s.Agreement.TenantID {
 		return nil
 	}
 	return s.look(k.who)
@@ -57,6 +57,10 @@ func transferContent(cmd ubl.Transfer) []string {
 	return []string{string(cmd.To), fmt.Sprint(cmd.Amount), string(cmd.DocumentID), cmd.Title, cmd.Content}
 }
 
+// maxPending is the most transfers under way from one container: they are in memory,
+// in its checkpoint, and all tried again by a sweep.
+const maxPending = 1000
+
 // leaving is what a transfer takes away, or why it may not. It has no id yet.
 func (c *Container) leaving(cmd ubl.Transfer) (transfer, error) {
 	x := transfer{From: c.id, To: cmd.To, Op: c.state.Summary.Physics.Leaving(), Amount: cmd.Amount}
@@ -68,6 +72,8 @@ func (c *Container) leaving(cmd ubl.Transfer) (transfer, error) {
 		return x, ubl.Errorf(ubl.CodeValidation, "the target is not the id of a container")
 	case cmd.To == c.id:
 		return x, ubl.Errorf(ubl.CodeValidation, "the target is the source")
+	case len(c.state.Pending) >= maxPending:
+		return x, ubl.Errorf(ubl.CodeOverloaded, "too many transfers of this container are under way")
 	case c.state.Summary.Physics.Topology == ubl.Values:
 		return x, c.leavingCredits(cmd)
 	case cmd.Amount != 0:

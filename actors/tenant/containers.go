@@ -176,7 +176,7 @@ func (x *Tenant) issueCredits(t *actors.Turn, c ubl.IssueCredits) {
 	}
 	ctx := t.Context()
 	t.Later(func() (any, error) {
-		return x.env.Ask.Ask(ctx, ubl.ContainerName(x.id, c.To), ubl.Credit{Request: c.Request, Amount: c.Amount})
+		return x.env.Ask.Ask(ctx, ubl.ContainerName(x.id, c.To), actors.Credit{Request: c.Request, Amount: c.Amount})
 	})
 }
 

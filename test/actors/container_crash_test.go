@@ -49,6 +49,7 @@ func TestTransfersCrash(t *testing.T) {
 		{"deed", "vault", "nothing", "Plan v3"},
 		{"wire", "office", "nothing", "Plan v1"},
 		{"deed", "office", "Plan v2", "nothing"}, // refused at the target
+		{"deed", "wire", "Plan v2", "nothing"},   // refused at the target: nothing is destroyed
 		{"wallet", "escrow", "100", "0"},         // refused at the target
 	} {
 		for point, fault := range crashPoints() {
@@ -157,7 +158,7 @@ func TestContainerActsCrash(t *testing.T) {
 				{w, ubl.AddMember{Request: h.Request(m.ana), Member: bob}},
 				{w, ubl.SetMember{Request: h.Request(m.ana), UserID: bob.UserID, Role: ubl.RoleOwner}},
 				{w, ubl.RemoveMember{Request: h.Request(m.ana), UserID: bob.UserID}},
-				{m.at["purse"], ubl.Credit{Request: h.Request(m.ana), Amount: 7}},
+				{m.at["purse"], actors.Credit{Request: h.Request(m.ana), Amount: 7}},
 				{w, ubl.EndAgreement{Request: h.Request(m.ana)}},
 			} {
 				before := m.head()
@@ -200,48 +201,14 @@ func TestKeysOfContainers(t *testing.T) {
 		}},
 		{m.at["wallet"], func(r ubl.Request) ubl.Command { return ubl.Transfer{Request: r, To: "k:purse", Amount: 1} },
 			func(r ubl.Request) ubl.Command { return ubl.Transfer{Request: r, To: "k:purse", Amount: 2} }},
-		{m.at["wallet"], func(r ubl.Request) ubl.Command { return ubl.Credit{Request: r, Amount: 1} },
-			func(r ubl.Request) ubl.Command { return ubl.Credit{Request: r, Amount: 2} }},
+		{m.at["wallet"], func(r ubl.Request) ubl.Command { return actors.Credit{Request: r, Amount: 1} },
+			func(r ubl.Request) ubl.Command { return actors.Credit{Request: r, Amount: 2} }},
 	} {
 		r := m.Request(m.ana)
 		if _, err := m.Ask(t.Context(), test.to, test.first(r)); err != nil {
 			t.Errorf("%T: %v", test.first(r), err)
 		}
 		m.Refused(ubl.CodeIdempotencyConflict, test.to, test.second(r))
-	}
-}
-
-// TestArrivalIsRememberedForEver: a transfer that is told again after its key was
-// forgotten does not arrive twice.
-func TestArrivalIsRememberedForEver(t *testing.T) {
-	m := openMarket(t, harness.Open(t, harness.Options{Kinds: []ubl.Kind{deedKind}}))
-	arrive := ubl.TakeIn{
-		Request: ubl.Request{Who: m.ana, ID: "req:again", Key: "x:once"}, TransferID: "x:once",
-		From: "k:wallet", Physics: ubl.WalletKind.Physics, Op: ubl.OpTransfer, Amount: 5,
-	}
-	first := m.tellWhole(m.at["purse"], arrive)
-	fill := func(n int) {
-		var wg sync.WaitGroup
-		for range 64 {
-			wg.Go(func() {
-				for range n / 64 {
-					if _, err := m.Ask(t.Context(), m.at["purse"], ubl.Credit{Request: m.Request(m.ana), Amount: 1}); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		wg.Wait()
-	}
-	fill(2112) // more than are kept for longer than a day
-	m.Clock.Add(25 * time.Hour)
-	fill(128)
-	for range 2 {
-		before := m.look(m.at["purse"]).Balance
-		if again := m.tellWhole(m.at["purse"], arrive); again != first || m.look(m.at["purse"]).Balance != before {
-			t.Errorf("told again it is answered\n%s, first\n%s", again, first)
-		}
-		m.Reload()
 	}
 }
 

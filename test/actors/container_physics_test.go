@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/actors"
 	"ubl/test/harness"
 )
 
@@ -108,7 +109,7 @@ func (y *yard) tryPhysics(p string, at ubl.Name) {
 		rule, want string
 	}{
 		{ubl.CreateDocument{Request: y.Request(y.ana), Title: "x"}, "!transient/!values/!sealed/*", "x v1"},
-		{ubl.Credit{Request: y.Request(y.ana), Amount: 5}, "strict/values/!sealed/*", "5"},
+		{actors.Credit{Request: y.Request(y.ana), Amount: 5}, "strict/values/!sealed/*", "5"},
 	} {
 		want := "forbidden"
 		if fits(p, try.rule) {
@@ -125,10 +126,11 @@ func TestConversions(t *testing.T) {
 	for _, from := range allPhysics() {
 		for _, to := range allPhysics() {
 			duplicates := fits(from, "strict/*/*/*") && fits(to, "versioned/*/*/*")
+			destroys := fits(from, "strict/*/*/*") && fits(to, "transient/*/*/*")
 			mints := fits(from, "transient/*/*/*") && fits(to, "strict/*/*/*")
 			mixes := fits(from, "*/values/*/*") != fits(to, "*/values/*/*")
 			err := physics(from).Converts(*physics(to))
-			if refused := err != nil; refused != (duplicates || mints || mixes) {
+			if refused := err != nil; refused != (duplicates || destroys || mints || mixes) {
 				t.Errorf("%s to %s: %v", from, to, err)
 			}
 		}

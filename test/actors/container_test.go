@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/actors"
 	"ubl/test/harness"
 )
 
@@ -164,15 +165,7 @@ func TestLongHistory(t *testing.T) {
 	}
 	writers.Wait()
 	for range 2 {
-		list := harness.Must[*ubl.DocumentList](y.House, w, ubl.ListVersions{Request: y.Request(y.ana), DocumentID: doc})
-		if len(list.Documents) != n+1 {
-			t.Fatalf("%d versions, want %d", len(list.Documents), n+1)
-		}
-		for i, d := range list.Documents {
-			if d.Version != int64(i+1) {
-				t.Fatalf("version %d is at place %d", d.Version, i)
-			}
-		}
+		y.checkVersions(w, doc, n+1)
 		newest := y.tell(w, ubl.GetDocument{Request: y.Request(y.ana), DocumentID: doc})
 		_, by, _ := strings.Cut(newest, ": ")
 		if got := y.tell(w, ubl.SearchDocuments{Request: y.Request(y.ana), Query: `"` + by + `"`}); got != fmt.Sprintf("Plan v%d", n+1) {
@@ -182,6 +175,31 @@ func TestLongHistory(t *testing.T) {
 			t.Errorf("the Agreement's history is %+v", view.History)
 		}
 		y.Reload()
+	}
+}
+
+// checkVersions reads all n versions of a document in pages of several sizes.
+func (y *yard) checkVersions(in ubl.Name, doc ubl.DocumentID, n int64) {
+	y.t.Helper()
+	for limit, most := range map[int]int{-1: 1, 0: 50, 7: 7, 10_000: 200} {
+		var last int64
+		for more := true; more; {
+			page := harness.Must[*ubl.DocumentList](y.House, in,
+				ubl.ListVersions{Request: y.Request(y.ana), DocumentID: doc, After: last, Limit: limit})
+			for _, d := range page.Documents {
+				if d.Version != last+1 {
+					y.t.Fatalf("limit %d: version %d comes after %d", limit, d.Version, last)
+				}
+				last++
+			}
+			more = page.NextVersion != 0
+			if len(page.Documents) > most || more && (page.NextVersion != last || len(page.Documents) < most) {
+				y.t.Fatalf("limit %d: a page of %d versions ends with %d and is continued after %d", limit, len(page.Documents), last, page.NextVersion)
+			}
+		}
+		if last != n {
+			y.t.Fatalf("limit %d: %d versions, want %d", limit, last, n)
+		}
 	}
 }
 
@@ -228,7 +246,7 @@ func TestEveryAnswerHasItsReceipt(t *testing.T) {
 			return ubl.UpdateDocument{Request: r, DocumentID: doc, Title: &title}
 		}, ubl.DidDocumentUpdate},
 		{w, func(r ubl.Request) ubl.Command { return ubl.DeleteDocument{Request: r, DocumentID: doc} }, ubl.DidDocumentDelete},
-		{wallet, func(r ubl.Request) ubl.Command { return ubl.Credit{Request: r, Amount: 1} }, ubl.DidCreditsIssue},
+		{wallet, func(r ubl.Request) ubl.Command { return actors.Credit{Request: r, Amount: 1} }, ubl.DidCreditsIssue},
 		{wallet, func(r ubl.Request) ubl.Command { return ubl.Transfer{Request: r, To: "k:till", Amount: 1} }, ubl.DidTransfer},
 	} {
 		req := y.Request(y.ana)

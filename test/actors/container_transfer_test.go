@@ -100,12 +100,12 @@ func TestTransfers(t *testing.T) {
 		{"workspace", "vault", ubl.OpCopy, "", "Plan v2", "Plan v1", 4},
 		{"workspace", "wire", ubl.OpCopy, "", "Plan v2", "nothing", 4},
 		{"deed", "vault", ubl.OpTransfer, "", "nothing", "Plan v3", 4},
-		{"deed", "wire", ubl.OpTransfer, "", "nothing", "nothing", 4},
 		{"wire", "office", ubl.OpPass, "", "nothing", "Plan v1", 4},
 		{"wire", "line", ubl.OpPass, "", "nothing", "nothing", 4},
 		{"wallet", "purse", ubl.OpTransfer, "", "70", "30", 4},
 
 		{"deed", "office", "", ubl.CodeForbidden, "Plan v2", "nothing", 4},       // would duplicate it
+		{"deed", "wire", "", ubl.CodeForbidden, "Plan v2", "nothing", 4},         // would destroy it
 		{"wire", "vault", "", ubl.CodeForbidden, "nothing", "nothing", 4},        // would mint it
 		{"wallet", "office", "", ubl.CodeForbidden, "100", "nothing", 4},         // credits are no document
 		{"workspace", "purse", "", ubl.CodeForbidden, "Plan v2", "0", 4},         // a document is no credits

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/actors"
 	"ubl/test/harness"
 )
 
@@ -99,11 +100,8 @@ func (y *yard) does(who ubl.Identity, do string, at ubl.Name) string {
 		return y.tell(at, ubl.Transfer{Request: req, To: ubl.GeneralWorkspace, DocumentID: doc})
 	case "bring in":
 		from := ubl.ContainerName(who.TenantID, ubl.GeneralWorkspace)
-		if who.TenantID != y.ana.TenantID { // another's container can't be named from there
-			return y.tell(at, ubl.TakeIn{Request: req, TransferID: "x:1", From: "w:general", Op: ubl.OpCopy,
-				Physics: ubl.WorkspaceKind.Physics, Document: &ubl.Document{Title: "x", ContentHash: ubl.ContentHash("")}})
-		}
-		return y.tell(from, ubl.Transfer{Request: req, To: id(at), DocumentID: y.write(from, "gift", "text")})
+		gift := harness.Must[*ubl.DocumentResult](y.House, from, ubl.CreateDocument{Request: y.Request(who), Title: "gift"})
+		return y.tell(from, ubl.Transfer{Request: req, To: id(at), DocumentID: gift.Document.DocumentID})
 	case "invite":
 		m := ubl.Member{UserID: ubl.UserID("u:new-" + req.Key[len("req:"):]), Email: "new@example.com", Role: ubl.RoleMember}
 		return y.tell(at, ubl.AddMember{Request: req, Member: m})
@@ -111,7 +109,7 @@ func (y *yard) does(who ubl.Identity, do string, at ubl.Name) string {
 		return y.tell(at, ubl.Transfer{Request: req, To: id(y.till()), Amount: 1})
 	case "give":
 		if who.TenantID != y.ana.TenantID {
-			return strings.Replace(y.tell(at, ubl.Credit{Request: req, Amount: 1}), "1", "ok", 1)
+			return strings.Replace(y.tell(at, actors.Credit{Request: req, Amount: 1}), "1", "ok", 1)
 		}
 		return y.tell(y.purse(who), ubl.Transfer{Request: req, To: id(at), Amount: 1})
 	}
@@ -145,7 +143,7 @@ func TestPrivateNamesAreNotGuessed(t *testing.T) {
 	private := y.found("workspace", "secret plans", "versioned/objects/gated/sandboxed")
 	general := ubl.ContainerName(y.ana.TenantID, ubl.GeneralWorkspace)
 	never := ubl.ContainerName(y.ana.TenantID, "w:never")
-	doc := y.write(general, "gift", "text")
+	doc, purse := y.write(general, "gift", "text"), y.purse(y.cem)
 	ask := func(to ubl.Name, cmd ubl.Command) (said string, atoms int64) {
 		before := y.head()
 		_, err := y.Ask(t.Context(), to, cmd)
@@ -165,6 +163,9 @@ func TestPrivateNamesAreNotGuessed(t *testing.T) {
 		},
 		func(of ubl.Name) (ubl.Name, ubl.Command) {
 			return general, ubl.Transfer{Request: y.Request(y.cem), To: id(of), DocumentID: doc}
+		},
+		func(of ubl.Name) (ubl.Name, ubl.Command) {
+			return purse, ubl.Transfer{Request: y.Request(y.cem), To: id(of), Amount: 1}
 		},
 	} {
 		to, secret := cmd(private)
@@ -196,7 +197,7 @@ func TestAfterTheEnd(t *testing.T) {
 		ubl.AddMember{Request: y.Request(y.ana), Member: ubl.Member{UserID: y.cem.UserID, Role: ubl.RoleMember}},
 		ubl.RemoveMember{Request: y.Request(y.bob), UserID: y.bob.UserID},
 		ubl.EndAgreement{Request: y.Request(y.ana)},
-		ubl.Authorize{Who: y.ana, Op: ubl.OpRead},
+		ubl.Authorize{Who: y.ana, Op: ubl.OpWrite},
 	} {
 		if got := y.tell(w, refused); got != "forbidden" {
 			t.Errorf("%T: %s", refused, got)
@@ -204,8 +205,15 @@ func TestAfterTheEnd(t *testing.T) {
 	}
 	general := ubl.ContainerName(y.ana.TenantID, ubl.GeneralWorkspace)
 	gift := ubl.Transfer{Request: y.Request(y.ana), To: id(w), DocumentID: y.write(general, "gift", "")}
+	before := y.head()
 	if got := y.tell(general, gift); got != "forbidden" {
 		t.Errorf("a gift to it: %s", got)
+	}
+	if got, want := y.agreements(before), "a:workspace:w:general "+string(ubl.TenantAgreement(y.ana.TenantID)); got != want {
+		t.Errorf("the gift and its refusal are under %s, want %s", got, want)
+	}
+	if got := harness.Must[ubl.AgreementID](y.House, w, ubl.Authorize{Who: y.cem, Op: ubl.OpRead}); got != ubl.TenantAgreement(y.ana.TenantID) {
+		t.Errorf("reading is authorised by %s", got)
 	}
 	for _, read := range []ubl.Command{
 		ubl.GetDocument{Request: y.Request(y.cem), DocumentID: doc}, ubl.ListDocuments{Request: y.Request(y.cem)},
@@ -215,17 +223,30 @@ func TestAfterTheEnd(t *testing.T) {
 		if got := y.tell(w, read); !strings.HasPrefix(got, "Plan v1") {
 			t.Errorf("%T: %s", read, got)
 		}
-		y.eachAtom(before, func(atom json.RawMessage) {
-			var a struct {
-				Kind      string          `json:"kind"`
-				Agreement ubl.AgreementID `json:"agreement_id"`
-			}
-			if err := json.Unmarshal(atom, &a); err != nil || a.Kind == "action.v1" && a.Agreement != ubl.TenantAgreement(y.ana.TenantID) {
-				t.Errorf("%T is under %s", read, a.Agreement)
-			}
-		})
+		if got := y.agreements(before); got != string(ubl.TenantAgreement(y.ana.TenantID)) {
+			t.Errorf("%T is under %s", read, got)
+		}
 	}
 	y.checkLedger()
+}
+
+// agreements are those of the actions after a seq.
+func (y *yard) agreements(after int64) string {
+	y.t.Helper()
+	var of []string
+	y.eachAtom(after, func(atom json.RawMessage) {
+		var a struct {
+			Kind      string `json:"kind"`
+			Agreement string `json:"agreement_id"`
+		}
+		if err := json.Unmarshal(atom, &a); err != nil {
+			y.t.Fatal(err)
+		}
+		if a.Kind == "action.v1" {
+			of = append(of, a.Agreement)
+		}
+	})
+	return strings.Join(of, " ")
 }
 
 // TestContainerMembership is a room's, with an index for the Tenant.

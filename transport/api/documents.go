@@ -83,18 +83,29 @@ func (a *API) deleteDocument(ctx context.Context, in *DocumentPath) (any, error)
 		ubl.DeleteDocument{Request: envelope.Command(ctx, ""), DocumentID: in.DocumentID})
 }
 
-type versionsAnswer struct {
-	Versions []*ubl.Document `json:"versions"`
-	Receipt  ubl.Receipt     `json:"receipt"`
+type listVersionsInput struct {
+	DocumentPath
+	Cursor int64 `query:"cursor" minimum:"1" maximum:"9007199254740991" doc:"The next_cursor of the page before."`
+	Limit  int   `query:"limit" minimum:"1" maximum:"100" default:"50"`
 }
 
-func (a *API) listVersions(ctx context.Context, in *DocumentPath) (any, error) {
+type versionsAnswer struct {
+	Versions   []*ubl.Document `json:"versions"`
+	NextCursor *int64          `json:"next_cursor"`
+	Receipt    ubl.Receipt     `json:"receipt"`
+}
+
+func (a *API) listVersions(ctx context.Context, in *listVersionsInput) (any, error) {
 	l, err := ubl.Ask[*ubl.DocumentList](ctx, a.Asker, container(ctx, in.WorkspaceID),
-		ubl.ListVersions{Request: envelope.Command(ctx, ""), DocumentID: in.DocumentID})
+		ubl.ListVersions{Request: envelope.Command(ctx, ""), DocumentID: in.DocumentID, After: in.Cursor, Limit: in.Limit})
 	if err != nil {
 		return nil, err
 	}
-	return versionsAnswer{list(l.Documents), l.Receipt}, nil
+	out := versionsAnswer{Versions: list(l.Documents), Receipt: l.Receipt}
+	if l.NextVersion != 0 {
+		out.NextCursor = &l.NextVersion
+	}
+	return out, nil
 }
 
 type searchInput struct {

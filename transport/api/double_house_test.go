@@ -83,7 +83,7 @@ func answerDocuments(cmd ubl.Command) (any, bool) {
 	case ubl.ListDocuments:
 		return &ubl.DocumentList{Documents: []*ubl.Document{document(2, "")}, Next: "d:1", Receipt: receipt}, true
 	case ubl.ListVersions:
-		return &ubl.DocumentList{Documents: []*ubl.Document{document(1, ""), document(2, "")}, Receipt: receipt}, true
+		return &ubl.DocumentList{Documents: []*ubl.Document{document(1, ""), document(2, "")}, NextVersion: 2, Receipt: receipt}, true
 	case ubl.SearchDocuments:
 		return &ubl.DocumentHits{Documents: []*ubl.DocumentHit{{Document: *document(2, ""), Score: 1420, Snippet: "All of it"}}, Receipt: receipt}, true
 	}

@@ -29,7 +29,7 @@ func (a *API) documentRoutes() {
 	handle(a, operation{method: "DELETE", path: "/workspaces/{workspaceId}/documents/{documentId}", id: "delete-document", tool: "office.document.delete", tag: "documents", answers: "ubl.api.document.v1",
 		summary: "Delete a document", more: "It leaves lists and search; its versions stay readable by number."}, a.deleteDocument)
 	handle(a, operation{method: "GET", path: "/workspaces/{workspaceId}/documents/{documentId}/versions", id: "list-versions", tool: "office.document.versions", tag: "documents", answers: "ubl.api.document_versions.v1",
-		summary: "A document's versions", more: "Oldest first, without contents. The look is receipted."}, a.listVersions)
+		summary: "A document's versions", more: "Oldest first, without contents; next_cursor is null on the last page. The look is receipted."}, a.listVersions)
 }
 
 func (a *API) containerRoutes() {

@@ -1,0 +1,131 @@
+package container
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// A Container may have millions of events, and leaves memory whenever it is idle.
+// So it is loaded from a checkpoint and the few events after it. Documents, of
+// which there may be a hundred thousand, are kept apart from the checkpoint, each
+// as it is now: applying the later events to them once more changes nothing, since
+// each puts a document as a whole.
+
+// checkpointEvery is how many events there are between two checkpoints: few enough
+// to be read in milliseconds, and many enough that a large Agreement, which each
+// checkpoint has whole, costs little.
+const checkpointEvery = 1000
+
+// checkpoint is the stored form of what the events up to Events lead to, but for
+// documents.
+type checkpoint struct {
+	Form      int                  `json:"v"`
+	Events    int64                `json:"events"`
+	Changed   int64                `json:"changed"`
+	Steps     []int64              `json:"steps"`
+	Container ubl.ContainerSummary `json:"container"`
+	Agreement *ubl.AgreementView   `json:"agreement"`
+	Balance   int64                `json:"balance"`
+	InTransit int64                `json:"in_transit"`
+	Pending   []departure          `json:"pending"`
+}
+
+// checkpoint is the record from which the state is restored.
+func (s *State) checkpoint() actors.Record {
+	return actors.Record{Key: checkpointKey(s.Summary.ContainerID), Value: encode(checkpoint{
+		Form: recordVersion, Events: s.Events, Changed: s.Changed, Steps: s.Steps,
+		Container: s.Summary, Agreement: s.Agreement.View(nil),
+		Balance: s.Balance, InTransit: s.InTransit, Pending: s.underWay(),
+	})}
+}
+
+// newestRecord is what the container knows of a document after an event: how it is
+// now, or was when it was deleted, and nothing of what has moved elsewhere.
+func newestRecord(id ubl.ContainerID, d document, gone bool) actors.Record {
+	key := newestKey(id, d.ID)
+	if gone && !d.Deleted {
+		return actors.Record{Key: key}
+	}
+	return actors.Record{Key: key, Value: encode(newest{recordVersion, d})}
+}
+
+// restore takes over the newest checkpoint, where there is one.
+func (c *Container) restore(ctx context.Context) error {
+	var v []byte
+	err := c.read.View(ctx, c.group, func(snap ubl.Snapshot) (err error) {
+		v, err = snap.Get(checkpointKey(c.id))
+		v = slices.Clone(v)
+		return err
+	})
+	if err != nil || v == nil {
+		return err
+	}
+	if err := c.state.restore(v); err != nil {
+		return err
+	}
+	return c.restoreDocuments(ctx)
+}
+
+// restore takes over a stored checkpoint.
+func (s *State) restore(v []byte) error {
+	var from checkpoint
+	if err := decode(v, &from); err != nil {
+		return err
+	}
+	if from.Form > recordVersion {
+		return errForm(from.Form)
+	}
+	s.empty()
+	s.govern(from.Agreement)
+	s.Summary, s.Balance, s.InTransit = from.Container, from.Balance, from.InTransit
+	s.Events, s.Changed, s.Steps = from.Events, from.Changed, from.Steps
+	for _, d := range from.Pending {
+		s.Pending[d.ID] = d
+	}
+	return nil
+}
+
+// restoreDocuments reads the documents as they are now, a page at a time.
+func (c *Container) restoreDocuments(ctx context.Context) error {
+	from, to := newestKey(c.id, ""), newestKeysEnd(c.id)
+	for n := eventPage; n == eventPage; {
+		n = 0
+		var bad error
+		err := c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+			return snap.Ascend(from, to, func(k, v []byte) bool {
+				var stored newest
+				if bad = decode(v, &stored); bad == nil && stored.Form > recordVersion {
+					bad = errForm(stored.Form)
+				}
+				if bad != nil {
+					return false
+				}
+				c.state.put(stored.Document)
+				from, n = append(slices.Clone(k), 0), n+1
+				return n < eventPage
+			})
+		})
+		if err := errors.Join(err, bad); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replay applies the events after those that the state knows.
+func (c *Container) replay(ctx context.Context) error {
+	err := c.eachEvent(ctx, c.state.Events+1, math.MaxInt64, func(e event) error {
+		c.state.apply(e)
+		return nil
+	})
+	if err == nil && c.state.Events == 0 {
+		err = errUnknown()
+	}
+	c.physics = c.state.Summary.Physics
+	return err
+}
