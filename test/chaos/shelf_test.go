@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -34,21 +35,37 @@ func (w *workspace) final(ctx context.Context, v *verdicts) (*shelf, error) {
 		ids[d.DocumentID] = nil
 	}
 	for _, id := range slices.Sorted(maps.Keys(ids)) {
-		var all struct {
-			Versions []version `json:"versions"`
-		}
 		var one struct {
 			Document *version `json:"document"`
 		}
-		if err := w.owner.ask(ctx, "GET", documents+"/"+id+"/versions", "", nil, &all); err != nil {
+		var err error
+		if s.versions[id], err = w.versions(ctx, id); err != nil {
 			return nil, err
 		}
 		if err := w.owner.ask(ctx, "GET", documents+"/"+id, "", nil, &one); err != nil {
 			return nil, err
 		}
-		s.versions[id], s.newest[id] = all.Versions, one.Document
+		s.newest[id] = one.Document
 	}
 	return s, nil
+}
+
+// versions reads all pages of a document's versions.
+func (w *workspace) versions(ctx context.Context, id string) (all []version, err error) {
+	for cursor := ""; ; {
+		var page struct {
+			Versions   []version `json:"versions"`
+			NextCursor *int64    `json:"next_cursor"`
+		}
+		if err := w.owner.ask(ctx, "GET", documents+"/"+id+"/versions?limit=100"+cursor, "", nil, &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Versions...)
+		if page.NextCursor == nil {
+			return all, nil
+		}
+		cursor = "&cursor=" + strconv.FormatInt(*page.NextCursor, 10)
+	}
 }
 
 // list reads all pages of the workspace's documents through one node.
