@@ -125,6 +125,23 @@ func (k *Keys) Find(ctx context.Context, key Key) (*Ref, error) {
 	return &e.ref, nil
 }
 
+// Seen answers a turn whose key was seen before with what past tells of where
+// that led, and one whose key can't be looked up with why. False means that the
+// command has yet to be decided.
+func (k *Keys) Seen(t *Turn, key Key, past func(ctx context.Context, n int64) (any, error)) bool {
+	ctx := t.Context()
+	ref, err := k.Find(ctx, key)
+	switch {
+	case err != nil:
+		t.Fail(err)
+	case ref != nil:
+		t.Later(func() (any, error) { return past(ctx, ref.N) })
+	default:
+		return false
+	}
+	return true
+}
+
 // lookUp reads the log where a filter says that the key may be. What it reads
 // is durable: keys leave memory long after they are committed.
 func (k *Keys) lookUp(ctx context.Context, hash [16]byte) (found *entry, err error) {

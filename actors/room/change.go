@@ -28,14 +28,7 @@ type plan struct {
 // with what the key led to, else the plan becomes an event and is committed.
 func (r *Room) change(t *actors.Turn, req ubl.Request, did ubl.Did, decide func(now ubl.Time) (*plan, error), content ...string) {
 	key := actors.NewKey(did, req, content...)
-	ref, err := r.keys.Find(t.Context(), key)
-	if err != nil {
-		t.Fail(err)
-		return
-	}
-	if ref != nil {
-		ctx := t.Context()
-		t.Later(func() (any, error) { return r.pastOutcome(ctx, ref.N) })
+	if r.keys.Seen(t, key, r.pastOutcome) {
 		return
 	}
 	p, err := decide(t.Now())

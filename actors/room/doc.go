@@ -10,7 +10,7 @@
 //	e room          counter of events
 //	m room 0 seq    message (canonical JSON)
 //	c room          counter of messages, which is room_seq
-//	k, i            idempotency keys ([actors.Keys])
+//	k               idempotency keys ([actors.Keys])
 //	u, j, w         indexes for the Tenant's lists of rooms ([actors.MemberIndex],
 //	                [actors.JoinableIndex], [actors.RetentionIndex])
 //

@@ -37,15 +37,13 @@ func (x *Tenant) agreement(t *actors.Turn, c ubl.GetAgreement) {
 		t.Fail(err)
 		return
 	}
-	ctx := t.Context()
+	ctx, last := t.Context(), x.state.Events
 	t.Later(func() (any, error) {
 		var history []ubl.Change
-		err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
-			return eachEvent(snap, func(e event) {
-				if e.changes(now.ID) {
-					history = append(history, e.change())
-				}
-			})
+		err := x.eachEvent(ctx, last, func(e event) {
+			if e.changes(now.ID) {
+				history = append(history, e.change())
+			}
 		})
 		return now.View(history), err
 	})

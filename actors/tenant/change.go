@@ -53,17 +53,7 @@ func (x *Tenant) decided(t *actors.Turn, req ubl.Request, did ubl.Did, decide fu
 // fresh is the command's key where it is new; else it answers the turn.
 func (x *Tenant) fresh(t *actors.Turn, req ubl.Request, did ubl.Did, content []string) (actors.Key, bool) {
 	key := actors.NewKey(did, req, content...)
-	ref, err := x.keys.Find(t.Context(), key)
-	switch {
-	case err != nil:
-		t.Fail(err)
-		return key, false
-	case ref != nil:
-		ctx := t.Context()
-		t.Later(func() (any, error) { return x.pastOutcome(ctx, ref.N) })
-		return key, false
-	}
-	return key, true
+	return key, !x.keys.Seen(t, key, x.pastOutcome)
 }
 
 // record adds a plan's act, event and counter to the append. It does not apply
@@ -129,24 +119,20 @@ func outcomeOf(s *State, e event) any {
 	return e.Member
 }
 
-// pastOutcome answers a retry: it replays the events up to the one that the key
-// led to, so that the answer is the one given then.
+// pastOutcome answers a retry with the event that the key led to. Where the
+// answer is of the whole tenant or record, the events up to that one are
+// replayed, so that it is the one given then.
 func (x *Tenant) pastOutcome(ctx context.Context, n int64) (any, error) {
-	var s State
-	var found bool
-	var answer any
-	err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
-		return eachEvent(snap, func(e event) {
-			if e.N <= n {
-				s.apply(e)
-			}
-			if e.N == n {
-				found, answer = true, outcomeOf(&s, e)
-			}
-		})
-	})
-	if err == nil && !found {
+	page, err := x.events(ctx, n, 1)
+	if err == nil && len(page) == 0 {
 		err = ubl.Errorf(ubl.CodeInternal, "the outcome of a key is missing")
 	}
-	return answer, err
+	if err != nil {
+		return nil, err
+	}
+	var s State
+	if e := page[0]; e.Did == ubl.DidTenantUpdate || e.Did == ubl.DidAgreementEnd {
+		err = x.eachEvent(ctx, n, s.apply)
+	}
+	return outcomeOf(&s, page[0]), err
 }

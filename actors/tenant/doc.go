@@ -9,7 +9,7 @@
 //	t 0 n   event n: creation, membership, defaults, rooms, containers, tools,
 //	        tokens, ending (JSON)
 //	e       counter of events
-//	k, i    idempotency keys ([actors.Keys])
+//	k       idempotency keys ([actors.Keys])
 //
 // # The way of one request
 //
@@ -20,7 +20,7 @@
 // newcomer's next request, because Welcome is asked until it was answered.
 //
 // A room is created by the Tenant: one batch holds the directory entry and what
-// [Founder] makes of the room's first records, so that neither can be without
+// [Founders] makes of the room's first records, so that neither can be without
 // the other. From then on the Room alone writes its own.
 //
 // Containers are made the same way: a [ubl.Kind] says under which act and with
@@ -38,7 +38,7 @@
 // record has ended is closed for good. What a caller has used in the last minute
 // is counted in memory, so that an allowed request costs a look and no write. A
 // refusal is an act of status denied (portal.tool.deny); where a limit is run
-// into over and over, one a second.
+// into over and over, one a second, and one for a request that is sent again.
 //
 // # Physics
 //
@@ -51,7 +51,11 @@ package tenant
 
 import "encoding/binary"
 
-const refEvent = 't'
+// Kinds of [actors.Ref]. A denial leaves nothing but its act.
+const (
+	refEvent  = 't'
+	refDenial = 'd'
+)
 
 func eventKey(n int64) []byte {
 	if n < 0 {

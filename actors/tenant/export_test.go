@@ -7,6 +7,9 @@ import (
 	"ubl/actors"
 )
 
+// EventPage is the most events of one view.
+const EventPage = eventPage
+
 // Open loads a Tenant for tests that compare it with a live one.
 func Open(ctx context.Context, read ubl.Reader, found Founders, kinds []ubl.Kind, env actors.Env) (*Tenant, error) {
 	return open(ctx, read, found, kinds, env)

@@ -2,6 +2,7 @@ package tenant
 
 import (
 	"maps"
+	"strings"
 	"time"
 
 	"ubl"
@@ -52,8 +53,11 @@ func (a access) admits(who ubl.Identity) bool {
 
 // turnAway refuses the caller, and puts the refusal on record: behind what the
 // Enter has led to, if anything. In a tenant whose license has ended nothing is.
+// A request that is sent again is refused again, and on record once.
 func (x *Tenant) turnAway(t *actors.Turn, c ubl.Enter, r *refusal, a *actors.Append) {
-	tell := !r.told && x.state.License.InForce() == nil
+	key := denialKey(c, r)
+	known, err := x.keys.Find(t.Context(), key) // one that can't be looked up is told: better twice than never
+	tell := !r.told && x.state.License.InForce() == nil && (err != nil || known == nil)
 	if a == nil && tell {
 		if err := t.Reserve(ubl.JoinCost); err != nil {
 			t.Fail(err)
@@ -63,11 +67,20 @@ func (x *Tenant) turnAway(t *actors.Turn, c ubl.Enter, r *refusal, a *actors.App
 	}
 	if tell {
 		a.Acts = append(a.Acts, x.denial(t.Now(), c, r))
+		x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refDenial})
 	}
 	if a != nil {
 		t.Commit(a)
 	}
 	t.Fail(r.Error)
+}
+
+// denialKey is a refusal's. One request may use several tools, and be refused
+// for more than one reason.
+func denialKey(c ubl.Enter, r *refusal) actors.Key {
+	req := c.Request
+	req.Key = strings.Join([]string{req.Key, c.Tool, string(r.Code)}, "\n")
+	return actors.NewKey(ubl.DidToolDeny, req)
 }
 
 // denial is the act of a refusal, under the tool's record where one is in force.

@@ -53,17 +53,15 @@ func (x *Tenant) lastOwner(u ubl.UserID) bool {
 // removeMember shuts a member out, and then out of the rooms they were in. A
 // retry finishes what an earlier attempt left undone, and so does the sweep.
 func (x *Tenant) removeMember(t *actors.Turn, c ubl.RemoveTenantMember) {
-	ctx := t.Context()
 	key := actors.NewKey(ubl.DidTenantMemberRemove, c.Request, string(c.UserID))
-	if ref, err := x.keys.Find(ctx, key); err == nil && ref != nil {
-		_, out := x.state.Removed[c.UserID]
-		t.Later(func() (any, error) {
-			answer, err := x.pastOutcome(ctx, ref.N)
-			if err == nil && out {
-				err = x.expel(ctx, c.Request, c.UserID)
-			}
-			return answer, err
-		})
+	_, out := x.state.Removed[c.UserID]
+	if x.keys.Seen(t, key, func(ctx context.Context, n int64) (any, error) {
+		answer, err := x.pastOutcome(ctx, n)
+		if err == nil && out {
+			err = x.expel(ctx, c.Request, c.UserID)
+		}
+		return answer, err
+	}) {
 		return
 	}
 	e, _, ok := x.decided(t, c.Request, ubl.DidTenantMemberRemove, x.decideRemove(c), []string{string(c.UserID)})
@@ -71,6 +69,7 @@ func (x *Tenant) removeMember(t *actors.Turn, c ubl.RemoveTenantMember) {
 		return
 	}
 	x.greeted.Delete(c.UserID)
+	ctx := t.Context()
 	t.Later(func() (any, error) { return e.Member, x.expel(ctx, c.Request, c.UserID) })
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"sync"
 
@@ -54,21 +55,17 @@ func open(ctx context.Context, read ubl.Reader, found Founders, kinds []ubl.Kind
 	if !x.id.Valid() {
 		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such tenant")
 	}
-	err := read.View(ctx, x.group, func(snap ubl.Snapshot) (err error) {
-		if err = eachEvent(snap, func(e event) { x.state.apply(e) }); err != nil {
+	err := x.eachEvent(ctx, math.MaxInt64, x.state.apply)
+	if err == nil {
+		err = read.View(ctx, x.group, func(snap ubl.Snapshot) (err error) {
+			x.keys, err = actors.LoadKeys(snap, read, env.Name)
 			return err
-		}
-		x.keys, err = actors.LoadKeys(snap, read, env.Name)
-		return err
-	})
+		})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("couldn't load a tenant: %w", err)
 	}
 	return x, nil
-}
-
-func eachEvent(snap ubl.Snapshot, fn func(event)) error {
-	return actors.EachEvent(snap, eventKey(0), eventKey(-1), eventVersion, fn)
 }
 
 // Receive implements [actors.Actor].
