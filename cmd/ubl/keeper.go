@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
 
@@ -18,8 +19,10 @@ const (
 	carryOnEvery = time.Minute
 	// tellAgain is how soon a start that couldn't be receipted is tried again.
 	tellAgain = 15 * time.Second
-	// chore bounds one errand of the keeper.
-	chore = time.Minute
+	// chore bounds one errand of the keeper, errands how many are run at a time: one
+	// tenant that is stuck must not hold up the others.
+	chore   = time.Minute
+	errands = 4
 )
 
 // keep runs what a node does by itself, apart from requests: it applies
@@ -91,21 +94,29 @@ func (n *node) start(ctx context.Context, key *auth.Key) (again func(context.Con
 // sweep applies retention in the rooms of all tenants.
 func (n *node) sweep(ctx context.Context) {
 	n.eachTenant(ctx, "couldn't apply retention everywhere", func(ctx context.Context, g ubl.Group) error {
-		return n.ask(ctx, ubl.TenantName(g.Tenant), sweepRooms)
+		return n.ask(ctx, ubl.TenantName(g.Tenant), func(req ubl.Request) ubl.Command { return ubl.SweepRooms{Request: req} })
 	})
 }
 
-// carryOn has tenants go on with what was left when a node died: transfers under
-// way, and calls to the outside whose deadline has passed. It looks into the
-// store first, so that a tenant with nothing pending stays out of memory.
+// carryOn has containers go on with what was left when a node died: transfers
+// under way; and portals with calls to the outside whose deadline has passed. It
+// looks into the store first, so that a tenant with nothing pending stays out of
+// memory.
 func (n *node) carryOn(ctx context.Context) {
 	n.eachTenant(ctx, "couldn't carry on what is pending", func(ctx context.Context, g ubl.Group) error {
-		waits, err := n.holds(ctx, g, actors.PendingIndexAll)
-		if waits {
-			err = n.ask(ctx, ubl.TenantName(g.Tenant), sweepRooms)
-		}
-		return errors.Join(err, n.closeCalls(ctx, g, false))
+		return errors.Join(n.carryTransfers(ctx, g), n.closeCalls(ctx, g, false))
 	})
+}
+
+// carryTransfers goes on past a container that fails.
+func (n *node) carryTransfers(ctx context.Context, g ubl.Group) error {
+	pending, err := n.entries(ctx, g, actors.PendingIndexAll, math.MaxInt)
+	for _, id := range pending {
+		err = errors.Join(err, n.ask(ctx, ubl.ContainerName(g.Tenant, ubl.ContainerID(id)), func(req ubl.Request) ubl.Command {
+			return ubl.Sweep{Request: req}
+		}))
+	}
+	return err
 }
 
 // closeOrphans ends every call to the outside that is still open. A node alone
@@ -117,7 +128,7 @@ func (n *node) closeOrphans(ctx context.Context) {
 }
 
 func (n *node) closeCalls(ctx context.Context, g ubl.Group, all bool) error {
-	if open, err := n.holds(ctx, g, actors.OpenCallIndexAll); !open || err != nil {
+	if open, err := n.entries(ctx, g, actors.OpenCallIndexAll, 1); len(open) == 0 || err != nil {
 		return err
 	}
 	return n.ask(ctx, ubl.PortalName(g.Tenant), func(req ubl.Request) ubl.Command {
@@ -125,28 +136,38 @@ func (n *node) closeCalls(ctx context.Context, g ubl.Group, all bool) error {
 	})
 }
 
-// holds reports whether a group has an entry of an index.
-func (n *node) holds(ctx context.Context, g ubl.Group, index func() (from, to []byte)) (found bool, err error) {
+// entries lists a group's first entries of an index, each without what all begin
+// with.
+func (n *node) entries(ctx context.Context, g ubl.Group, index func() (from, to []byte), most int) (list []string, err error) {
 	from, to := index()
 	err = n.store.View(ctx, g, func(snap ubl.Snapshot) error {
-		return snap.Ascend(from, to, func(_, _ []byte) bool {
-			found = true
-			return false
+		return snap.Ascend(from, to, func(k, _ []byte) bool {
+			list = append(list, string(k[len(from):]))
+			return len(list) < most
 		})
 	})
-	return found, err
+	return list, err
 }
 
-// eachTenant runs an errand for every tenant of this node, and goes on past one
-// that fails.
+// eachTenant runs an errand for every tenant of this node, a few at a time and
+// each with a deadline of its own. It goes on past one that fails, and returns
+// when all have ended.
 func (n *node) eachTenant(ctx context.Context, failed string, errand func(context.Context, ubl.Group) error) {
 	groups, err := n.store.Groups(ctx)
-	for _, g := range groups {
-		ctx, cancel := context.WithTimeout(ctx, chore)
-		err = errors.Join(err, errand(ctx, g))
-		cancel()
+	errs := make([]error, len(groups))
+	free := make(chan struct{}, errands)
+	var running sync.WaitGroup
+	for i, g := range groups {
+		free <- struct{}{}
+		running.Go(func() {
+			defer func() { <-free }()
+			ctx, cancel := context.WithTimeout(ctx, chore)
+			defer cancel()
+			errs[i] = errand(ctx, g)
+		})
 	}
-	if err != nil && ctx.Err() == nil {
+	running.Wait()
+	if err = errors.Join(err, errors.Join(errs...)); err != nil && ctx.Err() == nil {
 		n.log.Error(failed, "error", err)
 	}
 }
@@ -160,5 +181,3 @@ func (n *node) ask(ctx context.Context, to ubl.Name, cmd func(ubl.Request) ubl.C
 	_, err = n.asker.Ask(ctx, to, cmd(req))
 	return err
 }
-
-func sweepRooms(req ubl.Request) ubl.Command { return ubl.SweepRooms{Request: req} }

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -133,7 +136,12 @@ func TestTransfersAreCarriedOn(t *testing.T) {
 	}
 	w.close()
 	w.open()
+	heard := &overheard{Visitor: w.n.asker}
+	w.n.asker = heard
 	w.n.carryOn(t.Context())
+	if want := []string{fmt.Sprintf("ubl.Sweep of %s", from)}; !slices.Equal(heard.asked, want) {
+		t.Errorf("the look asked %q, want %q: what is swept every hour may be much more", heard.asked, want)
+	}
 	if a, b := must[*ubl.Container](w, from, ubl.GetContainer{Who: w.ana}), must[*ubl.Container](w, to, ubl.GetContainer{Who: w.ana}); a.InTransit != 0 || b.Balance != 4 {
 		t.Errorf("after the look %d are in transit, and %d arrived", a.InTransit, b.Balance)
 	}
@@ -143,6 +151,57 @@ func TestTransfersAreCarriedOn(t *testing.T) {
 	w.n.closeOrphans(t.Context())
 	if active := w.n.actors.Stats().Active; active != 0 {
 		t.Errorf("looking for what is pending loaded %d actors", active)
+	}
+	w.close()
+}
+
+// overheard notes what is asked.
+type overheard struct {
+	ubl.Visitor
+	asked []string
+}
+
+func (o *overheard) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	o.asked = append(o.asked, fmt.Sprintf("%T of %s", cmd, to))
+	return o.Visitor.Ask(ctx, to, cmd)
+}
+
+// TestTenantsDontWait: a tenant that is stuck holds up no other, and errands of
+// several tenants all run, however many there are.
+func TestTenantsDontWait(t *testing.T) {
+	w := newKeeperWorld(t)
+	for i := range 3 * errands {
+		who := w.ana
+		who.UserID, who.EmailDomain, who.TenantID = ubl.UserID(fmt.Sprint("u:", i)), fmt.Sprintf("of%d.com", i), ubl.TenantID(fmt.Sprintf("t:of%d.com", i))
+		must[*ubl.Entered](w, ubl.TenantName(who.TenantID), ubl.Enter{Request: ubl.Request{Who: who, ID: "req:enter", Key: "enter"}, Act: true})
+	}
+	groups, err := w.n.store.Groups(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var done atomic.Int64
+	others := make(chan struct{})
+	w.n.eachTenant(ctx, "couldn't test", func(ctx context.Context, g ubl.Group) error {
+		if _, ok := ctx.Deadline(); !ok {
+			t.Error("an errand has no deadline")
+		}
+		if g == groups[0] { // until all others are done
+			select {
+			case <-others:
+			case <-ctx.Done():
+				t.Error("the others waited for one that is stuck")
+			}
+			return nil
+		}
+		if done.Add(1) == int64(len(groups)-1) {
+			close(others)
+		}
+		return nil
+	})
+	if done.Load() != int64(len(groups)-1) {
+		t.Errorf("%d of %d other tenants had their errand", done.Load(), len(groups)-1)
 	}
 	w.close()
 }
