@@ -8,7 +8,8 @@ import "context"
 type Searcher interface {
 	// Search finds documents of a container, best first. The index is first brought
 	// up to a mark with what changes tells; where the index has seen another history
-	// (the server was restored, the replica was made anew) it is rebuilt.
+	// (the server was restored, the replica was made anew) it is rebuilt. The zero
+	// mark takes in whatever there is; an empty query then finds nothing.
 	Search(ctx context.Context, of Name, upTo Mark, changes DocumentChanges, query string, limit int) ([]DocumentMatch, error)
 }
 

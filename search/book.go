@@ -88,7 +88,7 @@ func (b *book) catchUp(ctx context.Context, upTo ubl.Mark, changes ubl.DocumentC
 		return err
 	}
 	defer b.written()
-	if err := b.open(); err != nil || b.mark == upTo {
+	if err := b.open(); err != nil || b.is(upTo) {
 		return err
 	}
 	began, p := b.mark, b.page()
@@ -105,11 +105,12 @@ func (b *book) catchUp(ctx context.Context, upTo ubl.Mark, changes ubl.DocumentC
 	return p.write()
 }
 
-// is reports whether the index is open and has seen just what there is.
+// is reports whether the index is open and has seen just what there is. The zero
+// mark doesn't say how much that is.
 func (b *book) is(mark ubl.Mark) bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	return b.index != nil && b.mark == mark
+	return b.index != nil && b.mark == mark && mark != ubl.Mark{}
 }
 
 // write waits to be the one who may change the index; written ends that.

@@ -75,6 +75,9 @@ func (c *Container) commit(t *actors.Turn, req ubl.Request, p *plan, key *actors
 	}
 	c.tell(a, e)
 	t.Commit(a)
+	if d, _ := e.changed(); d != nil {
+		c.indexSoon()
+	}
 	return e.N
 }
 

@@ -3,6 +3,7 @@ package container
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"ubl"
 	"ubl/actors"
@@ -35,6 +36,10 @@ type Container struct {
 
 	state State
 	keys  *actors.Keys
+	// unindexed counts changes of documents since the index was last brought up to
+	// date in the background, which indexing says is being done.
+	unindexed int
+	indexing  atomic.Bool
 }
 
 // open loads what is stored: the newest checkpoint and the events after it.

@@ -79,6 +79,8 @@ func TestStateIsDerived(t *testing.T) {
 		worlds++
 		c.away.Store(false)
 		w := newWorld(rt, h, worlds)
+		live, from := c.compare(rt, h, w.strand(c))
+		underWay, restored = underWay+len(live.Pending), max(restored, from)
 		rt.Repeat(map[string]func(*rapid.T){
 			"create": w.create, "update": w.update, "delete": w.delete,
 			"credit": w.credit, "send": w.send, "retry": w.retry, "sweep": w.sweep,
@@ -147,13 +149,17 @@ func newWorld(rt *rapid.T, h *harness.House, n int) *world {
 		h.Enter(u)
 		w.users = append(w.users, u)
 	}
-	for i := range 3 {
+	wallet := ubl.Physics{Fungibility: ubl.Strict, Topology: ubl.Values, Permeability: ubl.Gated, Execution: ubl.Disabled}
+	for i := range 4 {
 		physics := rapid.SampledFrom([]ubl.Physics{
 			{Fungibility: ubl.Versioned, Topology: ubl.Objects, Permeability: ubl.Collaborative, Execution: ubl.Sandboxed},
 			{Fungibility: ubl.Strict, Topology: ubl.Objects, Permeability: ubl.Gated, Execution: ubl.Disabled},
-			{Fungibility: ubl.Strict, Topology: ubl.Values, Permeability: ubl.Gated, Execution: ubl.Disabled},
+			wallet,
 			{Fungibility: ubl.Transient, Topology: ubl.Links, Permeability: ubl.Open, Execution: ubl.Disabled},
 		}).Draw(rt, "physics")
+		if i < 2 {
+			physics = wallet
+		}
 		made := harness.Must[*ubl.ContainerMade](h, ubl.TenantName(w.users[0].TenantID), ubl.CreateContainer{
 			Request: h.Request(w.users[0]), Kind: "container", Name: fmt.Sprintf("place %d %d", n, i), Physics: &physics,
 		})
@@ -162,6 +168,16 @@ func newWorld(rt *rapid.T, h *harness.House, n int) *world {
 		w.places = append(w.places, at)
 	}
 	return w
+}
+
+// strand begins a history with a transfer that can't arrive yet, and tells where.
+func (w *world) strand(c *captured) ubl.Name {
+	from, to, owner := w.places[0], ubl.ContainerID(w.places[1].Local()), w.users[0]
+	w.ask(ubl.TenantName(owner.TenantID), ubl.IssueCredits{Request: w.h.Request(owner), To: ubl.ContainerID(from.Local()), Amount: 50})
+	c.away.Store(true)
+	defer c.away.Store(false)
+	w.ask(from, ubl.Transfer{Request: w.h.Request(owner), To: to, Amount: 1})
+	return from
 }
 
 func (w *world) ask(at ubl.Name, cmd ubl.Command) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"ubl"
@@ -73,6 +74,32 @@ func (c *Container) find(ctx context.Context, upTo int64, query string, limit in
 		return nil
 	})
 	return hits, err
+}
+
+const (
+	// indexEvery is how many changes of documents are let wait for a search before
+	// the index takes them in without one: the first search after many would take
+	// as long as all of them.
+	indexEvery = 250
+	// indexTimeout bounds that.
+	indexTimeout = 5 * time.Minute
+)
+
+// indexSoon counts a change of a document, and now and then has the index brought
+// up to date in the background. What it can't do, the next search does.
+func (c *Container) indexSoon() {
+	if c.unindexed++; c.unindexed < indexEvery || c.search == nil || !c.indexing.CompareAndSwap(false, true) {
+		return
+	}
+	c.unindexed = 0
+	go func() {
+		defer c.indexing.Store(false)
+		ctx, cancel := context.WithTimeout(context.Background(), indexTimeout)
+		defer cancel()
+		if _, err := c.search.Search(ctx, c.env.Name, ubl.Mark{}, c.tellChanges, "", 0); err != nil {
+			c.env.Log.Debug("couldn't index documents ahead of a search", "actor", c.env.Name, "error", err)
+		}
+	}()
 }
 
 // newest is the newest version that is stored, nil for none.

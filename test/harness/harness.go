@@ -67,6 +67,8 @@ type Options struct {
 	Limits actors.Limits
 	// Wrap puts something between the families and the engine.
 	Wrap func(ubl.Store) ubl.Store
+	// Search puts something between containers and their index.
+	Search func(ubl.Searcher) ubl.Searcher
 	// Families come before the product's, so that a test can stand in for one.
 	Families []actors.Family
 	Storage  *storage.Options
@@ -98,8 +100,12 @@ func (h *House) start() {
 	if h.search, err = search.Open(h.t.TempDir(), nil); err != nil {
 		h.t.Fatalf("couldn't open the search: %v", err)
 	}
+	var searcher ubl.Searcher = h.search
+	if h.opts.Search != nil {
+		searcher = h.opts.Search(searcher)
+	}
 	h.Runtime = actors.New(actors.Options{
-		Families: append(h.opts.Families, ledger.Family(store), room.Family(store), container.Family(store, h.search),
+		Families: append(h.opts.Families, ledger.Family(store), room.Family(store), container.Family(store, searcher),
 			portal.Family(store), tenant.Family(store, Founders(), append(ubl.Kinds(), h.opts.Kinds...))),
 		Now: h.Clock.Now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition,
 	})
