@@ -1,13 +1,10 @@
 package mcp_test
 
 import (
-	"bufio"
 	"encoding/json"
-	"io"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // heard is what the scripts of the TypeScript clients tell of their visit.
@@ -42,7 +39,7 @@ func TestTypeScriptClients(t *testing.T) {
 		},
 	} {
 		t.Run(script, func(t *testing.T) {
-			p := start(t)
+			p := start(t, product)
 			out, code := box.run(t, box.script(t, script), p.url(), p.token)
 			var got heard
 			if err := json.Unmarshal([]byte(lastLine(out)), &got); err != nil || code != 0 {
@@ -65,16 +62,19 @@ func lastLine(s string) string {
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
+// inspect runs the Inspector once, in one era of the protocol.
+func (b toolbox) inspect(t *testing.T, p *program, era string, args ...string) (out string, code int) {
+	t.Helper()
+	return b.run(t, append([]string{b.module("@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js"), "--cli", p.url(),
+		"--transport", "http", "--protocol-era", era, "--header", "Authorization: Bearer " + p.token}, args...)...)
+}
+
 // TestInspector runs the protocol's Inspector, strict about schemas.
 func TestInspector(t *testing.T) {
 	box := tools(t)
-	p := start(t)
+	p := start(t, product)
 	for _, era := range []string{"legacy", "modern"} {
-		inspect := func(args ...string) (string, int) {
-			args = append([]string{box.module("@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js"), "--cli", p.url(),
-				"--transport", "http", "--protocol-era", era, "--header", "Authorization: Bearer " + p.token}, args...)
-			return box.run(t, args...)
-		}
+		inspect := func(args ...string) (string, int) { return box.inspect(t, p, era, args...) }
 		t.Run(era, func(t *testing.T) {
 			for _, c := range []struct {
 				args []string
@@ -101,72 +101,5 @@ func TestInspector(t *testing.T) {
 				t.Errorf("the room has %s", texts)
 			}
 		})
-	}
-}
-
-// TestMCPRemote speaks over standard input with mcp-remote, as desktop clients
-// do. The server is killed in the middle of the session and comes back, and the
-// session goes on.
-func TestMCPRemote(t *testing.T) {
-	box := tools(t)
-	p := start(t)
-	cmd := box.command(t, box.module("mcp-remote", "dist", "proxy.js"), p.url(),
-		"--allow-http", "--transport", "http-only", "--header", "Authorization: Bearer "+p.token)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	lines := make(chan string, 100)
-	go func() {
-		defer close(lines)
-		s := bufio.NewScanner(out)
-		s.Buffer(nil, 16<<20) // a list of tools is one line
-		for s.Scan() {
-			lines <- s.Text()
-		}
-	}()
-	ask := func(message, want string) {
-		t.Helper()
-		if _, err := io.WriteString(in, message+"\n"); err != nil {
-			t.Fatal(err)
-		}
-		late := time.After(time.Minute)
-		for want != "" {
-			select {
-			case line, ok := <-lines:
-				if !ok {
-					t.Fatalf("it ended before %s", want)
-				}
-				if strings.Contains(line, want) {
-					return
-				}
-			case <-late:
-				t.Fatalf("%s was not answered with %s", message, want)
-			}
-		}
-	}
-	send := `"method":"tools/call","params":{"name":"messenger_send","arguments":{"room_id":"r:general","type":"text","body":{"text":"from mcp-remote`
-	ask(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"claude-ai","version":"1"}}}`, `"serverInfo"`)
-	ask(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, "")
-	ask(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, `"messenger_send"`) // without dots, for such a client
-	ask(`{"jsonrpc":"2.0","id":3,`+send+`, before"}}}}`, `before`)
-	p.kill()
-	p.serve(t)
-	ask(`{"jsonrpc":"2.0","id":4,`+send+`, after"}}}}`, `after`)
-	ask(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"messenger_history","arguments":{"room_id":"r:nowhere"}}}`, `-32004`)
-	if got := p.texts(t); !strings.Contains(got, "mcp-remote, before") || !strings.Contains(got, "mcp-remote, after") {
-		t.Errorf("the room has %s", got)
 	}
 }

@@ -15,22 +15,30 @@ import (
 // fails, too, where something of that list does pass.
 func TestConformance(t *testing.T) {
 	box := tools(t)
-	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
-		for name, nodes := range map[string]int{"one node": 1, "two nodes": 2} {
-			t.Run(revision+"/"+name, func(t *testing.T) {
-				h := open(t, nodes)
-				list, err := filepath.Abs(filepath.Join("testdata", "cannot-pass-"+revision+".yaml"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				results := t.TempDir()
-				out, code := box.run(t, box.module("@modelcontextprotocol", "conformance", "dist", "index.js"), "server",
-					"--url", h.front(t)+"/mcp", "--requirements", revision, "--expected-failures", list, "--output-dir", results)
-				if code != 0 {
-					t.Errorf("the suite ended with %d:\n%s\n%s", code, failures(results), out[max(0, strings.Index(out, "=== SUMMARY")):])
-				}
-			})
-		}
+	for name, open := range map[string]func(*testing.T) []*program{
+		"one node":  func(t *testing.T) []*program { return []*program{start(t, fixed)} },
+		"two nodes": startCluster,
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := front(t, open(t)...)
+			for _, revision := range []string{"2025-11-25", "2026-07-28"} {
+				t.Run(revision, func(t *testing.T) { box.conforms(t, at+"/mcp", revision) })
+			}
+		})
+	}
+}
+
+// conforms runs the suite for one revision.
+func (b toolbox) conforms(t *testing.T, url, revision string) {
+	list, err := filepath.Abs(filepath.Join("testdata", "cannot-pass-"+revision+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := t.TempDir()
+	out, code := b.run(t, b.module("@modelcontextprotocol", "conformance", "dist", "index.js"), "server",
+		"--url", url, "--requirements", revision, "--expected-failures", list, "--output-dir", results)
+	if code != 0 {
+		t.Errorf("the suite ended with %d:\n%s\n%s", code, failures(results), out[max(0, strings.Index(out, "=== SUMMARY")):])
 	}
 }
 

@@ -1,7 +1,6 @@
 package mcp_test
 
 import (
-	"bufio"
 	"io"
 	"net"
 	"net/http"
@@ -11,23 +10,32 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
-// built is the program, built once for all tests.
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "ubl-test-mcp-")
+var (
+	// folder is where the programs are built, once for all tests.
+	folder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "ubl-test-mcp-") })
+	// product is the program as people run it, and fixed the one that has the
+	// fixtures of the conformance suite besides.
+	product = sync.OnceValues(func() (string, error) { return build("ubl") })
+	fixed   = sync.OnceValues(func() (string, error) { return build("ubl-conformance", "-tags", "conformance") })
+)
+
+func build(name string, flags ...string) (string, error) {
+	dir, err := folder()
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "ubl")
-	return path, exec.Command("go", "build", "-o", path, "ubl/cmd/ubl").Run()
-})
+	path := filepath.Join(dir, name)
+	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-o", path, "ubl/cmd/ubl")...)
+	cmd.Stderr = os.Stderr // what the compiler says
+	return path, cmd.Run()
+}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if path, err := built(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(path))
+	if dir, err := folder(); err == nil {
+		_ = os.RemoveAll(dir)
 	}
 	os.Exit(code)
 }
@@ -35,66 +43,82 @@ func TestMain(m *testing.M) {
 // program is the real server as a process, with ana's token.
 type program struct {
 	path, dir, address string
+	flags              []string
 	token              string
 	process            *exec.Cmd
 }
 
-// start runs `ubl serve` over a new directory.
-func start(t *testing.T) *program {
+// prepare is a program that doesn't run yet, over a new directory.
+func prepare(t *testing.T, binary func() (string, error), flags ...string) *program {
 	t.Helper()
-	path, err := built()
+	path, err := binary()
 	if err != nil {
 		t.Fatalf("couldn't build the program: %v", err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &program{path: path, dir: t.TempDir(), address: l.Addr().String()}
-	_ = l.Close()
-	p.serve(t)
+	p := &program{path: path, dir: t.TempDir(), address: freeAddress(t), flags: flags}
 	t.Cleanup(p.kill)
-	out, err := exec.Command(path, "token", "ana@acme.com", "--data", p.dir).Output()
+	return p
+}
+
+// start runs `ubl serve` over a new directory.
+func start(t *testing.T, binary func() (string, error)) *program {
+	t.Helper()
+	p := prepare(t, binary)
+	p.serve(t)
+	p.signIn(t)
+	return p
+}
+
+// serve starts the process, and waits until it takes requests.
+func (p *program) serve(t *testing.T) {
+	t.Helper()
+	p.launch(t)
+	p.ready(t)
+}
+
+func (p *program) launch(t *testing.T) {
+	t.Helper()
+	cmd := exec.Command(p.path, append([]string{"serve", "--data", p.dir, "--listen", p.address, "--log-level", "warn"}, p.flags...)...)
+	cmd.Stderr = t.Output()
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("couldn't start the program: %v", err)
+	}
+	p.process = cmd
+}
+
+func (p *program) ready(t *testing.T) {
+	t.Helper()
+	if out, err := exec.Command(p.path, "health", "--wait", "60s", "--url", "http://"+p.address).CombinedOutput(); err != nil {
+		t.Fatalf("the program isn't ready: %v: %s", err, out)
+	}
+}
+
+// signIn makes ana's token, with the key of a server that is ready.
+func (p *program) signIn(t *testing.T) {
+	t.Helper()
+	out, err := exec.Command(p.path, "token", "ana@acme.com", "--data", p.dir).Output()
 	if err != nil {
 		t.Fatalf("couldn't make a token: %v", err)
 	}
 	p.token = strings.TrimSpace(string(out))
-	return p
-}
-
-// serve starts the process, and waits until it listens.
-func (p *program) serve(t *testing.T) {
-	t.Helper()
-	cmd := exec.Command(p.path, "serve", "--data", p.dir, "--listen", p.address)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	p.process = cmd
-	listening := make(chan struct{})
-	go func() {
-		lines := bufio.NewScanner(out)
-		for once := false; lines.Scan(); {
-			if !once && strings.Contains(lines.Text(), "listening on http://") {
-				once = true
-				close(listening)
-			}
-		}
-	}()
-	select {
-	case <-listening:
-	case <-time.After(30 * time.Second):
-		t.Fatal("the program doesn't listen")
-	}
 }
 
 // kill ends the process as a power cut would.
 func (p *program) kill() {
+	if p.process == nil {
+		return
+	}
 	_ = p.process.Process.Kill()
 	_ = p.process.Wait()
+	p.process = nil
+}
+
+// crash kills the process, and starts it again over the same directory and
+// address.
+func (p *program) crash(t *testing.T) {
+	t.Helper()
+	p.kill()
+	p.serve(t)
 }
 
 func (p *program) url() string { return "http://" + p.address + "/mcp" }
@@ -117,4 +141,15 @@ func (p *program) texts(t *testing.T) string {
 		t.Fatalf("history = %d %s", res.StatusCode, body)
 	}
 	return string(body)
+}
+
+// freeAddress is a loopback address that nobody listens on now.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }
