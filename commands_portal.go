@@ -68,8 +68,14 @@ type (
 	// BeginCall puts the intent of a call on record before it is made. It refuses
 	// what the portal can't call, and models beyond the budget (rate_limited), as
 	// a denied action. Members. Answers *CallTicket.
+	//
+	// Attempt is drawn anew whenever a node wants to make a call, and stays the same
+	// while it asks, however often that takes: so an answer that was lost on the way
+	// still is the right to make the call, and a refusal is on record once. "" is
+	// never the same.
 	BeginCall struct {
 		Request
+		Attempt    string // a request id
 		Did        Did
 		Agreement  AgreementID // in force, as the caller has asked
 		Server     string
@@ -82,7 +88,7 @@ type (
 		Model      bool   // counts against the budget
 	}
 	// EndCall puts the effect on record. The first one counts: a later one answers
-	// what it led to. Who began it. Answers *Call.
+	// what it led to. Who began it, by [Conclude]. Answers *Call.
 	EndCall struct {
 		Request
 		N          int64
@@ -151,8 +157,8 @@ type ServerAccess struct {
 type CallTicket struct {
 	N       int64
 	Receipt Receipt
-	// Again says that the key has begun this call before: it must not be made a
-	// second time. Status is the call's, as in [Call].
+	// Again says that the key has begun this call before, in another attempt: it must
+	// not be made a second time. Status is the call's, as in [Call].
 	Again  bool
 	Status string
 }
@@ -164,17 +170,24 @@ type CallPage struct {
 	Next *int64
 }
 
-// definitionCost bounds what a pinned definition adds.
-const definitionCost = 16 << 10
+// forgetCost covers the keys of what goes with a server: its tools, and as many
+// users' credentials.
+const forgetCost = 256 << 10
 
 // Cost is that of the record.
 func (c AddServer) Cost() int { return writeCost + len(c.Secret) }
 
-// Cost is that of the record.
-func (c UpdateServer) Cost() int { return writeCost + len(c.Patch.Secret) }
+// Cost is that of the record. A new address forgets who has signed in.
+func (c UpdateServer) Cost() int {
+	n := writeCost + len(c.Patch.Secret)
+	if c.Patch.URL != nil {
+		n += forgetCost
+	}
+	return n
+}
 
-// Cost is that of one act.
-func (RemoveServer) Cost() int { return writeCost }
+// Cost is that of one act, and of forgetting.
+func (RemoveServer) Cost() int { return writeCost + forgetCost }
 
 // Cost is 0: it reads.
 func (ListServers) Cost() int { return 0 }
@@ -194,16 +207,23 @@ func (c RecordSync) Cost() int {
 	return n
 }
 
-// Cost is that of a definition.
-func (ApproveTool) Cost() int { return writeCost + definitionCost }
+// Cost is that of a definition, in an event and in the tool's record.
+func (ApproveTool) Cost() int { return writeCost + 2*MaxDefinition }
 
 // Cost is that of the credentials.
 func (c SaveGrant) Cost() int { return writeCost + len(c.Sealed) }
 
-// Cost is that of the intent and, later, its effect.
-func (BeginCall) Cost() int { return 2 * writeCost }
+// Cost is that of the action, its row and the open call.
+func (c BeginCall) Cost() int {
+	n := 2 * writeCost
+	for _, f := range c.This {
+		n += len(f.Name) + len(f.value)
+	}
+	return n
+}
 
-// Cost is 0: the intent has paid, and an effect must not be refused.
+// Cost is 0: an effect needs no credits, since what it tells has happened. It is
+// still refused where too many answers wait; [Conclude] tells it again then.
 func (EndCall) Cost() int { return 0 }
 
 // Cost is that of the rows.
@@ -218,5 +238,5 @@ func (GetBudget) Cost() int { return 0 }
 // Cost is that of one act.
 func (SetBudget) Cost() int { return writeCost }
 
-// Cost is 0: effects must not be refused.
+// Cost is 0, as that of EndCall: a sweep that is refused is followed by another.
 func (CloseCalls) Cost() int { return 0 }

@@ -61,9 +61,8 @@ const (
 	// grace is how long after its own timeout a call is given for its effect, before
 	// the sweep ends it.
 	grace = 15 * time.Second
-	// endTimeout bounds writing the effect, endAgain is how soon that is tried again.
+	// endTimeout bounds writing the effect.
 	endTimeout = 5 * time.Second
-	endAgain   = 200 * time.Millisecond
 )
 
 // Office acts outside for callers. Safe for concurrent use.

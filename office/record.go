@@ -3,7 +3,6 @@ package office
 import (
 	"context"
 	"encoding/json"
-	"strconv"
 	"time"
 
 	"ubl"
@@ -22,26 +21,18 @@ type recorded struct {
 func (o *Office) begin(ctx context.Context, c ubl.BeginCall) (*recorded, error) {
 	began := o.Now()
 	c.Deadline = ubl.TimeOf(began.Add(o.Timeout + grace))
-	ticket, err := ubl.Ask[*ubl.CallTicket](ctx, o.Asker, ubl.PortalName(c.Who.TenantID), c)
-	switch {
-	case err != nil:
+	var err error
+	if c.Attempt, err = ubl.NewRequestID(o.Random); err != nil {
 		return nil, err
-	case ticket.Again:
-		return nil, again(ticket)
+	}
+	ticket, err := ubl.Ask[*ubl.CallTicket](ctx, o.Asker, ubl.PortalName(c.Who.TenantID), c)
+	if err == nil {
+		err = ticket.Repeated()
+	}
+	if err != nil {
+		return nil, err
 	}
 	return &recorded{o: o, req: c.Request, ticket: ticket, began: began}, nil
-}
-
-// again refuses to make a call a second time.
-func again(t *ubl.CallTicket) error {
-	e := ubl.Errorf(ubl.CodeConflict, "the call was made with this key before, and its answer is not kept: details tells how it went")
-	if t.Status == string(ubl.StatusIntended) {
-		e = ubl.Errorf(ubl.CodeUnavailable, "the call was begun with this key before, and has not ended yet")
-	}
-	e.Details = map[string]string{
-		"n": strconv.FormatInt(t.N, 10), "seq": strconv.FormatInt(t.Receipt.Seq, 10), "status": t.Status,
-	}
-	return e
 }
 
 // end puts the effect on record, also for a caller that has gone. failed is how
@@ -54,28 +45,11 @@ func (r *recorded) end(ctx context.Context, c ubl.EndCall, failed error) error {
 		e := ubl.AsError(failed)
 		c.Code, c.Message = e.Code, e.Message
 	}
-	if err := r.tell(ctx, c); err != nil {
+	if err := ubl.Conclude(ctx, r.o.Asker, c); err != nil {
 		r.o.Log.Error("couldn't put the effect of a call on record", "request_id", r.req.ID, "n", c.N, "error", err)
-		return ubl.Errorf(ubl.CodeUnavailable, "the call was made, and its effect couldn't be put on record").Because(err)
+		return err
 	}
 	return failed
-}
-
-// tell tries until it is on record or the time is over.
-func (r *recorded) tell(ctx context.Context, c ubl.EndCall) error {
-	for {
-		_, err := ubl.Ask[*ubl.Call](ctx, r.o.Asker, ubl.PortalName(r.req.Who.TenantID), c)
-		if code := ubl.CodeOf(err); code != ubl.CodeUnavailable && code != ubl.CodeOverloaded {
-			return err
-		}
-		timer := time.NewTimer(endAgain)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return err
-		}
-	}
 }
 
 // hash is the hash of a value as canonical JSON.

@@ -13,7 +13,7 @@
 //
 // # The way of one call
 //
-//	Enter       the Tenant: member? ToolAccess? within the limit?
+//	Enter       the Tenant: member? ToolAccess? within the limit? In the same go:
 //	BeginCall   the Portal: the intent is durable, with a receipt
 //	arguments   against the pinned definition
 //	session     opened, or the one that is open
@@ -22,8 +22,10 @@
 //
 // A refusal by the Tenant is an act of its own, and a row in the log. What comes
 // after BeginCall always ends in an effect: by EndCall, or by the sweep of the
-// Portal once the deadline has passed. A call is made at most once for each key:
-// its answer is not kept, so a second try is told so (conflict).
+// Portal once the deadline has passed. Where the sweep was first, or the effect can't
+// be put on record, the caller gets unavailable, whatever the server answered. A call
+// is made at most once for each key: its answer is not kept, so a second try is told
+// so: conflict, or unavailable while the first has not ended.
 //
 // # Outcomes
 //

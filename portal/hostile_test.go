@@ -1,6 +1,7 @@
 package portal_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -65,6 +66,57 @@ func stream(w http.ResponseWriter, r *http.Request, event func(n int) string) {
 			return
 		}
 		_ = http.NewResponseController(w).Flush()
+	}
+}
+
+// paged serves pages of tools, each a JSON list, one after the other.
+func paged(pages ...string) http.HandlerFunc {
+	rest := misbehave(func(w http.ResponseWriter, _ *http.Request, call rpc) { answerJSON(w, call, `{"content":[]}`) })
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		var call struct {
+			rpc
+			Params struct {
+				Cursor int `json:",string"`
+			}
+		}
+		if _ = json.Unmarshal(body, &call); call.Method != "tools/list" {
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			rest(w, r)
+			return
+		}
+		n := call.Params.Cursor
+		next := ""
+		if n+1 < len(pages) {
+			next = fmt.Sprintf(`,"nextCursor":"%d"`, n+1)
+		}
+		answerJSON(w, call.rpc, `{"tools":`+pages[n]+next+`}`)
+	}
+}
+
+// TestLongLists: a server whose tools are too many, too large or of impossible names
+// has those that fit, and its owners are told how many don't.
+func TestLongLists(t *testing.T) {
+	described := func(name string, size int) string {
+		return fmt.Sprintf(`{"name":%q,"description":%q,"inputSchema":{"type":"object"}}`, name, strings.Repeat("x", size))
+	}
+	pages := []string{"[" + described("large", 100<<10) + "," + described(strings.Repeat("n", 1<<20), 1) + "]"}
+	const each = 60 << 10
+	for page := range 4 { // 24 MiB together
+		var list []string
+		for i := range 100 {
+			list = append(list, described(fmt.Sprintf("t%d-%02d", page, i), each))
+		}
+		pages = append(pages, "["+strings.Join(list, ",")+"]")
+	}
+	w := newWorld(t)
+	got := w.add(ubl.Server{ServerID: "ev", URL: serve(t, paged(pages...))}, "")
+	fit := ubl.MaxDefinitions / (each + 100) // about as many
+	if got.Status != ubl.ServerUp || got.Tools < fit-1 || got.Tools > fit+1 || got.Problem[:len("tools left out: ")] != "tools left out: " {
+		t.Errorf("the server is %s with %d tools, want about %d: %s", got.Status, got.Tools, fit, got.Problem)
+	}
+	if want := fmt.Sprintf("tools left out: %d ", 402-got.Tools); !strings.HasPrefix(got.Problem, want) {
+		t.Errorf("owners are told %q, want %q", got.Problem, want)
 	}
 }
 

@@ -211,21 +211,96 @@ func TestDailySync(t *testing.T) {
 	}
 }
 
-// flaky is an Asker that can be made to fail.
+// flaky is a Visitor that can be made to fail.
 type flaky struct {
-	ubl.Asker
+	ubl.Visitor
 	broken atomic.Bool
 	logged atomic.Int32
 }
 
-func (f *flaky) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+func (f *flaky) fail() error {
 	if f.broken.Load() {
-		return nil, ubl.Errorf(ubl.CodeUnavailable, "not now").Because(errors.New("broken"))
+		return ubl.Errorf(ubl.CodeUnavailable, "not now").Because(errors.New("broken"))
+	}
+	return nil
+}
+
+func (f *flaky) Visit(ctx context.Context, in ubl.Enter, to ubl.Name, cmd ubl.Command) (*ubl.Entered, any, error) {
+	if err := f.fail(); err != nil {
+		return nil, nil, err
+	}
+	return f.Visitor.Visit(ctx, in, to, cmd)
+}
+
+func (f *flaky) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	if err := f.fail(); err != nil {
+		return nil, err
 	}
 	if c, ok := cmd.(ubl.LogCalls); ok {
 		f.logged.Add(int32(len(c.Calls)))
 	}
-	return f.Asker.Ask(ctx, to, cmd)
+	return f.Visitor.Ask(ctx, to, cmd)
+}
+
+// deaf is a Visitor that loses every first answer and asks again, as a node does
+// that forwards.
+type deaf struct{ ubl.Visitor }
+
+func (d deaf) Visit(ctx context.Context, in ubl.Enter, to ubl.Name, cmd ubl.Command) (*ubl.Entered, any, error) {
+	_, _, _ = d.Visitor.Visit(ctx, in, to, cmd)
+	return d.Visitor.Visit(ctx, in, to, cmd)
+}
+
+func (d deaf) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	_, _ = d.Visitor.Ask(ctx, to, cmd)
+	return d.Visitor.Ask(ctx, to, cmd)
+}
+
+// TestLostAnswers: a call whose intent is on record is made, although the node heard
+// so only when it asked again; a refusal is on record once.
+func TestLostAnswers(t *testing.T) {
+	w := newWorld(t, func(o *portal.Options) { o.Asker = deaf{o.Asker} })
+	s, address := tools(t, eras[0])
+	var made atomic.Int32
+	tool(s, "echo", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		made.Add(1)
+		return echo(ctx, r)
+	})
+	w.add(ubl.Server{ServerID: "ev", URL: address}, "")
+	w.allow("ev.echo", "ev.none")
+	req := w.house.Request(w.bob)
+	if _, err := w.Call(t.Context(), req, "ev.echo", json.RawMessage(`{"text":"a"}`), "", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Call(t.Context(), req, "ev.echo", json.RawMessage(`{"text":"a"}`), "", nil); ubl.CodeOf(err) != ubl.CodeConflict {
+		t.Errorf("the caller's second try was answered %v", err)
+	}
+	if n := made.Load(); n != 1 {
+		t.Errorf("the call was made %d times", n)
+	}
+	w.refused(ubl.CodeNotFound, "ev.none", `{}`)
+	if rows := w.log(); len(rows) != 2 || rows[0].Status != "denied" || rows[1].Status != "ok" {
+		t.Errorf("%d rows are logged", len(rows))
+	}
+}
+
+// TestSweptMeanwhile: where the sweep has ended a call, its caller isn't told that it
+// went well.
+func TestSweptMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	s, address := tools(t, eras[0])
+	tool(s, "echo", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if _, err := w.house.Ask(ctx, ubl.PortalName(w.bob.TenantID), ubl.CloseCalls{Request: w.house.Request(ubl.Platform()), All: true}); err != nil {
+			t.Error(err)
+		}
+		return echo(ctx, r)
+	})
+	w.add(ubl.Server{ServerID: "ev", URL: address}, "")
+	w.allow("ev.echo")
+	w.refused(ubl.CodeUnavailable, "ev.echo", `{"text":"a"}`)
+	if row := w.log()[0]; row.Status != "error" {
+		t.Errorf("the call is on record as %s", row.Status)
+	}
 }
 
 // TestLog: rows of our own tools reach the log in order, once, also over failures,
@@ -233,7 +308,7 @@ func (f *flaky) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, err
 func TestLog(t *testing.T) {
 	f := &flaky{}
 	w := newWorld(t, func(o *portal.Options) {
-		f.Asker = o.Asker
+		f.Visitor = o.Asker
 		o.Asker = f
 	})
 	row := func(i int) *ubl.Call {
@@ -288,7 +363,7 @@ func TestLog(t *testing.T) {
 func TestEffectOverFailures(t *testing.T) {
 	f := &flaky{}
 	w := newWorld(t, func(o *portal.Options) {
-		f.Asker = o.Asker
+		f.Visitor = o.Asker
 		o.Asker = f
 	})
 	s, address := tools(t, eras[0])

@@ -16,7 +16,7 @@ import (
 
 // Options are what a Portal is made of. All but those with a default are needed.
 type Options struct {
-	Asker ubl.Asker
+	Asker ubl.Visitor
 	Feed  ubl.Feed
 	// Key is the node's identity key, at least 32 bytes and the same on all nodes:
 	// the sealing key is derived from it.
@@ -44,7 +44,7 @@ type Options struct {
 
 // Portal is the portal service of a node. Safe for concurrent use.
 type Portal struct {
-	asker       ubl.Asker
+	asker       ubl.Visitor
 	feed        ubl.Feed
 	now         func() time.Time
 	random      io.Reader

@@ -70,6 +70,7 @@ func (p *Portal) listTools(ctx context.Context, who ubl.Identity, s *ubl.Server,
 	var out []ubl.ToolDefinition
 	err := p.with(ctx, who, s, number, func(ctx context.Context, sess *session) error {
 		out = nil
+		size := 0
 		params := &mcp.ListToolsParams{}
 		for range maxPages {
 			page, err := sess.client.ListTools(ctx, params)
@@ -78,6 +79,8 @@ func (p *Portal) listTools(ctx context.Context, who ubl.Identity, s *ubl.Server,
 			}
 			for _, t := range page.Tools {
 				if d, ok := definitionOf(t); ok && len(out) < maxTools {
+					d = slim(s.ServerID, d, size)
+					size += len(d.Definition)
 					out = append(out, d)
 				}
 			}
@@ -89,6 +92,19 @@ func (p *Portal) listTools(ctx context.Context, who ubl.Identity, s *ubl.Server,
 		return ubl.Errorf(ubl.CodeUnavailable, "the server's list of tools has no end")
 	})
 	return out, err
+}
+
+// slim is a tool that comes after others of a size, as the Portal is told of it:
+// what is too large is emptied, so that the Portal counts it as left out and is not
+// asked to take in more than it keeps.
+func slim(serverID string, d ubl.ToolDefinition, size int) ubl.ToolDefinition {
+	switch {
+	case !ubl.ValidToolName(serverID + "." + d.Name):
+		return ubl.ToolDefinition{}
+	case len(d.Definition) > ubl.MaxDefinition || size+len(d.Definition) > ubl.MaxDefinitions:
+		d.Definition = nil
+	}
+	return d
 }
 
 // definitionOf is what a server says about a tool, as it is pinned: what callers

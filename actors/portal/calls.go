@@ -31,8 +31,7 @@ func (x *Portal) begin(t *actors.Turn, c ubl.BeginCall) {
 	case err != nil:
 		t.Fail(err)
 	case ref != nil:
-		ctx := t.Context()
-		t.Later(func() (any, error) { return x.pastTicket(ctx, ref.N) })
+		x.beginAgain(t, c, ref.N)
 	default:
 		if refusal := x.refuses(t.Now(), c); refusal != nil {
 			x.deny(t, c, ubl.AsError(refusal))
@@ -65,9 +64,22 @@ func (x *Portal) refuses(now ubl.Time, c ubl.BeginCall) error {
 	return nil
 }
 
-// deny puts a refusal on record and answers it.
+// deny puts a refusal on record, once for an attempt, and answers it.
 func (x *Portal) deny(t *actors.Turn, c ubl.BeginCall, why *ubl.Error) {
 	a := &actors.Append{}
+	if c.Attempt != "" {
+		key := actors.NewKey(ubl.DidToolDeny, ubl.Request{Who: c.Who, Key: c.Attempt})
+		ref, err := x.keys.Find(t.Context(), key)
+		if err != nil {
+			t.Fail(err)
+			return
+		}
+		if ref != nil {
+			t.Fail(why)
+			return
+		}
+		x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refDone})
+	}
 	row := x.newRow(t.Now(), c)
 	row.Status, row.Code = string(ubl.StatusDenied), why.Code
 	act := x.action(a, c, row)
@@ -85,7 +97,10 @@ func (x *Portal) intend(t *actors.Turn, c ubl.BeginCall, key actors.Key) {
 	row.Status = string(ubl.StatusIntended)
 	act := x.action(a, c, row)
 	act.Status = ubl.StatusIntended
-	o := &open{Version: version, Call: row, Agreement: c.Agreement, Deadline: c.Deadline, Tokens: c.Tokens, receipt: &act.Receipt}
+	o := &open{
+		Version: version, Call: row, Attempt: c.Attempt, Agreement: c.Agreement, Deadline: c.Deadline, Tokens: c.Tokens,
+		receipt: &act.Receipt,
+	}
 	x.add(a, row, o.receipt)
 	a.Records = append(a.Records, actors.Record{Key: openKey(row.N), Seal: func() []byte {
 		stored := *o
@@ -95,9 +110,12 @@ func (x *Portal) intend(t *actors.Turn, c ubl.BeginCall, key actors.Key) {
 	x.keys.Add(t.Context(), a, key, row.At, actors.Ref{Kind: refRow, N: row.N})
 	x.state.begin(o)
 	t.Commit(a)
-	t.Later(func() (any, error) {
-		return &ubl.CallTicket{N: row.N, Receipt: act.Receipt, Status: row.Status}, nil
-	})
+	t.Later(o.ticket)
+}
+
+// ticket is the right to make the call, behind the gate.
+func (o *open) ticket() (any, error) {
+	return &ubl.CallTicket{N: o.Call.N, Receipt: *o.receipt, Status: o.Call.Status}, nil
 }
 
 // action adds the action of a call to the append.
@@ -139,6 +157,17 @@ func (x *Portal) newRow(now ubl.Time, c ubl.BeginCall) ubl.Call {
 		N: x.state.High + 1, At: now, Did: c.Did, Server: c.Server, Capability: c.Capability,
 		UserID: c.Who.UserID, IsService: c.Who.IsService, RequestID: c.Request.ID, Parent: c.Parent,
 	}
+}
+
+// beginAgain answers a key that has begun a call. Asked in the attempt that began
+// it, by a node that didn't hear the answer, the call has yet to be made.
+func (x *Portal) beginAgain(t *actors.Turn, c ubl.BeginCall, n int64) {
+	if o := x.state.Open[n]; o != nil && c.Attempt != "" && o.Attempt == c.Attempt {
+		t.Later(o.ticket)
+		return
+	}
+	ctx := t.Context()
+	t.Later(func() (any, error) { return x.pastTicket(ctx, n) })
 }
 
 // pastTicket answers a retry of a begun call. The caller learns that it is one: a

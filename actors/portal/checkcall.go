@@ -28,6 +28,8 @@ func (x *Portal) checkBegin(now ubl.Time, c ubl.BeginCall) error {
 		return bad("server", "it is not the id of a server")
 	case !ubl.ValidToolName(c.Capability):
 		return bad("capability", "it is not the name of a tool")
+	case c.Attempt != "" && !ubl.ValidRequestID(c.Attempt):
+		return bad("attempt", "it is not a request id")
 	case c.Parent != "" && !ubl.ValidRequestID(c.Parent):
 		return bad("parent", "it is not a request id")
 	case !ubl.ValidHash("b:", c.InputHash):

@@ -39,18 +39,20 @@
 //
 // A call has the number of its row. Only who began it ends it, and only once:
 // ending it again answers what the first time led to, so the number serves as the
-// key of ending. Beginning has a key like every act; a refusal keeps none, since a
-// caller over the budget tries again with the same.
+// key of ending. Beginning has a key like every act, and an attempt
+// ([ubl.BeginCall]): the key has the call made once, the attempt tells the node that
+// didn't hear its answer from a caller who asks again. A refusal keeps no key, since
+// a caller over the budget tries again with the same, but its attempt, so that one is
+// on record once.
 //
 // # The log
 //
-// Rows are derived data. One about a call to the outside is written in the batch of
-// the call's atoms and names their receipt. One about a tool of our own, or about a
-// refusal of the Tenant, comes later ([ubl.LogCalls]) in a batch without atoms: the
-// act that it tells of has its receipt already, from the actor that decided it, and
-// where it was a read nothing was written that would need one. So the rule that nothing is written without a
-// receipt stands: losing the log loses no fact, only the convenience of having them
-// in one place. The newest 100,000 rows are kept.
+// A row about a call to the outside is written in the batch of the call's atoms and
+// names their receipt. One about a tool of our own, or about a refusal of the Tenant,
+// comes later ([ubl.LogCalls]) in a batch without atoms: the one exception from the
+// rule that nothing is written without a receipt. What such a call changed has a
+// receipt already, from the actor that decided it; only how long it took, and that
+// something was read, is nowhere else. The newest 100,000 rows are kept.
 //
 // # What fails
 //

@@ -27,7 +27,7 @@ func (x *Portal) Snapshot() string {
 		tools[name] = t
 	}
 	for n, o := range s.Open {
-		calls[fmt.Sprint(n)] = []any{o.Call, o.Agreement, o.Deadline, o.Tokens, o.receipt}
+		calls[fmt.Sprint(n)] = []any{o.Call, o.Attempt, o.Agreement, o.Deadline, o.Tokens, o.receipt}
 	}
 	grants := slices.SortedFunc(maps.Keys(s.Grants), func(a, b grant) int {
 		return slices.Compare([]string{a.server, string(a.user)}, []string{b.server, string(b.user)})

@@ -75,7 +75,7 @@ func (x *Portal) decideUpdate(c ubl.UpdateServer) func(ubl.Time) (*plan, error) 
 			},
 			effect:  ubl.Fields{ubl.Str("server", c.ServerID)},
 			records: x.secretsAfter(&was.config, &now, c.Patch.Secret),
-			tools:   now.Disabled != was.config.Disabled,
+			tools:   true, // another address or secret too: nodes hold sessions
 		}
 		if startsAnew(&was.config, &now) {
 			after.sync = nil
@@ -192,9 +192,10 @@ func (x *Portal) listServers(t *actors.Turn, who ubl.Identity) {
 	}
 	list := []*ubl.Server{}
 	var receipts []*ubl.Receipt
+	counts := x.state.counts()
 	for _, id := range slices.Sorted(maps.Keys(x.state.Servers)) {
 		s := x.state.Servers[id]
-		list, receipts = append(list, x.state.view(s)), append(receipts, s.receipt)
+		list, receipts = append(list, s.view(counts[id])), append(receipts, s.receipt)
 	}
 	t.Later(func() (any, error) {
 		for i, s := range list {

@@ -96,6 +96,7 @@ type (
 	open struct {
 		Version   int             `json:"v"`
 		Call      ubl.Call        `json:"call"`
+		Attempt   string          `json:"attempt,omitempty"`
 		Agreement ubl.AgreementID `json:"agreement_id"`
 		Deadline  ubl.Time        `json:"deadline"`
 		Tokens    int64           `json:"tokens"` // reserved
@@ -217,10 +218,32 @@ func midnight(at ubl.Time) ubl.Time {
 	return at - at%day
 }
 
-// view is a server as it is listed. Its receipt is filled in behind the gate.
-func (s *State) view(x *server) *ubl.Server {
+// count is how many tools a server lists, and how many of its tools are held.
+type count struct{ tools, held int }
+
+// counts are those of all servers by id.
+func (s *State) counts() map[string]count {
+	out := make(map[string]count, len(s.Servers))
+	for _, t := range s.Tools {
+		n := out[t.ServerID]
+		if !t.Gone {
+			n.tools++
+		}
+		if t.HeldHash != "" {
+			n.held++
+		}
+		out[t.ServerID] = n
+	}
+	return out
+}
+
+// view is one server as it is listed.
+func (s *State) view(x *server) *ubl.Server { return x.view(s.counts()[x.config.ServerID]) }
+
+// view is the server as it is listed. Its receipt is filled in behind the gate.
+func (x *server) view(n count) *ubl.Server {
 	v := x.config
-	v.Status, v.Problem, v.SyncedAt, v.Tools, v.Held = ubl.ServerNew, "", nil, 0, 0
+	v.Status, v.Problem, v.SyncedAt, v.Tools, v.Held = ubl.ServerNew, "", nil, n.tools, n.held
 	if x.sync != nil {
 		at := x.sync.At
 		v.Status, v.Problem, v.SyncedAt = ubl.ServerUp, x.sync.Problem, &at
@@ -230,17 +253,6 @@ func (s *State) view(x *server) *ubl.Server {
 	}
 	if v.Disabled {
 		v.Status = ubl.ServerDisabled
-	}
-	for _, t := range s.Tools {
-		if t.ServerID != v.ServerID {
-			continue
-		}
-		if !t.Gone {
-			v.Tools++
-		}
-		if t.HeldHash != "" {
-			v.Held++
-		}
 	}
 	return &v
 }

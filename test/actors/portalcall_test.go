@@ -172,6 +172,7 @@ func TestCallsThatCantBe(t *testing.T) {
 		"no tool":                 func(c *ubl.BeginCall) { c.Capability = "" },
 		"no input":                func(c *ubl.BeginCall) { c.InputHash = "" },
 		"a parent that is none":   func(c *ubl.BeginCall) { c.Parent = "x" },
+		"an attempt that is none": func(c *ubl.BeginCall) { c.Attempt = "x" },
 		"a deadline in the past":  func(c *ubl.BeginCall) { c.Deadline = p.now() },
 		"a deadline far away":     func(c *ubl.BeginCall) { c.Deadline = p.now().Add(2 * time.Hour) },
 		"tokens of a tool":        func(c *ubl.BeginCall) { c.Tokens = 1 },
@@ -258,6 +259,56 @@ func TestCallsBeginOnce(t *testing.T) {
 	if ticket := ask[*ubl.CallTicket](p, refused); ticket.Again {
 		t.Error("a call that was refused has begun before")
 	}
+}
+
+// TestAttempts: a node that asks again, since it didn't hear the answer, may make the
+// call; everyone else learns that it has begun. A refusal is on record once for each
+// attempt.
+func TestAttempts(t *testing.T) {
+	p := openFiles(t)
+	begin := p.call(p.bob)
+	begin.Attempt = "req:attempt-1"
+	first := ask[*ubl.CallTicket](p, begin)
+	other, nameless := begin, begin
+	other.Attempt, nameless.Attempt = "req:attempt-2", ""
+	again := *first
+	again.Again = true
+	for _, when := range []string{"live", "loaded anew"} {
+		for what, c := range map[string]struct {
+			cmd  ubl.BeginCall
+			want ubl.CallTicket
+		}{"the same": {begin, *first}, "another": {other, again}, "none": {nameless, again}} {
+			if got := ask[*ubl.CallTicket](p, c.cmd); *got != c.want {
+				t.Errorf("%s, %s attempt is answered %+v, want %+v", when, what, got, c.want)
+			}
+		}
+		p.Reload()
+	}
+	ask[int](p, ubl.CloseCalls{Request: p.Request(ubl.Platform()), All: true})
+	if got := ask[*ubl.CallTicket](p, begin); !got.Again || got.Status != "error" {
+		t.Errorf("an attempt whose call was closed meanwhile is answered %+v", got)
+	}
+
+	before := p.head()
+	refused := p.call(p.bob)
+	refused.Capability, refused.Attempt = "files.none", "req:attempt-3"
+	for range 2 {
+		p.refuse(ubl.CodeNotFound, refused)
+		p.Reload()
+	}
+	if grown := p.head() - before; grown != 2 {
+		t.Errorf("a refusal that was asked for twice left %d atoms", grown)
+	}
+	refused.Attempt = "req:attempt-4"
+	p.refuse(ubl.CodeNotFound, refused)
+	if grown := p.head() - before; grown != 4 {
+		t.Errorf("two refused attempts left %d atoms", grown)
+	}
+	p.syncs("files", "read", "1", "none", "1")
+	if got := ask[*ubl.CallTicket](p, refused); got.Again { // what refused it is gone
+		t.Errorf("an attempt that was refused is answered %+v", got)
+	}
+	p.VerifyLedger(p.ana.TenantID)
 }
 
 // TestCallsEndOnce: the first end counts, and only who began a call ends it.
@@ -387,10 +438,16 @@ func TestCallFeed(t *testing.T) {
 	ask[*ubl.CallTicket](p, p.call(p.bob))
 	ask[*ubl.Call](p, ubl.EndCall{Request: p.Request(p.bob), N: 2})
 	p.nothing(ubl.LogCalls{Request: p.Request(ubl.Platform()), Calls: []*ubl.Call{p.own(p.bob), p.own(p.ana)}})
+	update := func(patch ubl.ServerPatch) {
+		ask[*ubl.Server](p, ubl.UpdateServer{Request: p.Request(p.ana), Owner: true, ServerID: "files", Patch: patch})
+	}
+	update(ubl.ServerPatch{Secret: []byte("new")}) // sessions with the old one are over
+	address := "https://files.example/other"
+	update(ubl.ServerPatch{URL: &address})
 	ask[*ubl.Server](p, ubl.RemoveServer{Request: p.Request(p.ana), Owner: true, ServerID: "files"})
 	mu.Lock()
 	defer mu.Unlock()
-	want := "[tools tools tools 1denied tools 2intended 2ok 3ok 4ok tools]"
+	want := "[tools tools tools 1denied tools 2intended 2ok 3ok 4ok tools tools tools]"
 	if got := fmt.Sprint(told); got != want {
 		t.Errorf("told %s, want %s", got, want)
 	}

@@ -69,7 +69,19 @@ func TestCallsAtEveryCrashPoint(t *testing.T) {
 			}
 			sweep := ubl.CloseCalls{Request: p.Request(ubl.Platform()), All: true}
 
-			// The intent: its node learns nothing, and makes no call.
+			// The intent, in one attempt: its node asks again, and may make the call.
+			begin := p.call(p.bob)
+			begin.Attempt = "req:attempt-1"
+			before := p.head()
+			if err := broken(begin); ubl.CodeOf(err) != ubl.CodeUnavailable {
+				t.Fatalf("the intent was answered %v", err)
+			}
+			if ticket := ask[*ubl.CallTicket](p, begin); ticket.Again || p.head() != before+1 {
+				t.Errorf("asked again, the intent is answered %+v and left %d atoms", ticket, p.head()-before)
+			}
+			ask[int](p, ubl.CloseCalls{Request: p.Request(ubl.Platform()), All: true})
+
+			// The intent: its node is gone, and made no call.
 			lost := p.call(p.bob)
 			if err := broken(lost); ubl.CodeOf(err) != ubl.CodeUnavailable {
 				t.Fatalf("the intent was answered %v", err)
@@ -86,11 +98,15 @@ func TestCallsAtEveryCrashPoint(t *testing.T) {
 
 			// The refusal.
 			refused := p.call(p.bob)
-			refused.Capability = "files.none"
+			refused.Capability, refused.Attempt = "files.none", "req:attempt-2"
+			before = p.head()
 			if err := broken(refused); ubl.CodeOf(err) != ubl.CodeUnavailable {
 				t.Errorf("the refusal was answered %v", err)
 			}
 			p.refuse(ubl.CodeNotFound, refused)
+			if grown := p.head() - before; grown != 2 {
+				t.Errorf("one refusal left %d atoms", grown)
+			}
 
 			// The effect: its node tells it again, or is gone.
 			for _, alive := range []bool{true, false} {
