@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -39,6 +40,26 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
+// bringsKey reports whether the query of an address that was checked holds what is
+// called like a secret. Other members are fine: some servers are told there what to
+// offer.
+func bringsKey(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil {
+		return true
+	}
+	for name := range u.Query() {
+		name = strings.ToLower(name)
+		if slices.ContainsFunc(keyNames, func(word string) bool { return strings.Contains(name, word) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// keyNames are parts of the names that secrets go by.
+var keyNames = []string{"key", "token", "secret", "password", "credential", "signature"}
+
 // originOf is the scheme and host of an address that was checked.
 func originOf(s string) string {
 	u, err := url.Parse(s)
@@ -61,6 +82,8 @@ var never = []netip.Prefix{
 	netip.MustParsePrefix("fe80::/10"),
 	netip.MustParsePrefix("fec0::/10"),
 	netip.MustParsePrefix("fd00:ec2::/32"),
+	netip.MustParsePrefix("2001::/32"),      // Teredo: an IPv4 address in disguise
+	netip.MustParsePrefix("64:ff9b:1::/48"), // NAT64 of a network's own, which holds one at any of four places
 	netip.MustParsePrefix("ff00::/8"),
 }
 
@@ -135,10 +158,27 @@ func sameOrigin(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// plainClient is for pages that need no credentials: metadata, tokens, registries.
-// What it brings is bounded.
-func (p *Portal) plainClient(t ubl.TenantID) *http.Client {
-	return &http.Client{Transport: bounded{p.outside(t)}, CheckRedirect: sameOrigin, Timeout: pageTimeout}
+// plainClient is for pages whose address an owner has set: metadata, tokens,
+// registries. What it brings is bounded.
+func (p *Portal) plainClient(t ubl.TenantID) *http.Client { return pageClient(p.outside(t)) }
+
+// namedClient is for pages whose address a server of the tenant has named. Unless it
+// is inside itself, it must not have us ask what is.
+func (p *Portal) namedClient(t ubl.TenantID, inside bool) *http.Client {
+	if inside {
+		return p.plainClient(t)
+	}
+	return pageClient(p.public)
+}
+
+func pageClient(way http.RoundTripper) *http.Client {
+	return &http.Client{Transport: bounded{way}, CheckRedirect: sameOrigin, Timeout: pageTimeout}
+}
+
+// isInside reports whether a connection leads to this machine or a private network.
+func isInside(c net.Conn) bool {
+	to, err := netip.ParseAddrPort(c.RemoteAddr().String())
+	return err == nil && !reachable(to.Addr(), false)
 }
 
 const (

@@ -22,7 +22,7 @@ const (
 var errOwner = ubl.Errorf(ubl.CodeForbidden, "only an owner may do this")
 
 // Add makes a server known, and has it synced soon. The secret is the header's
-// value, or that of the OAuth client; "" for none. Owners.
+// value, or that of the OAuth client, which goes to TokenURL only; "" for none. Owners.
 func (p *Portal) Add(ctx context.Context, req ubl.Request, owner bool, s ubl.Server, secret string) (*ubl.Server, error) {
 	if !owner {
 		return nil, errOwner
@@ -146,11 +146,23 @@ func (p *Portal) checkServer(s *ubl.Server, secret string) error {
 		if err := unwanted(secret == "", "secret", "auth client_credentials needs one"); err != nil {
 			return err
 		}
-		return unwanted(s.ClientID == "", "client_id", "auth client_credentials needs one")
+		return checkClient(s)
 	case ubl.AuthUser:
-		return unwanted(secret != "" && s.ClientID == "", "client_id", "a secret needs one")
+		if secret == "" {
+			return nil
+		}
+		return checkClient(s)
 	}
 	return ubl.Errorf(ubl.CodeValidation, "auth: none, header, client_credentials or authorization_code")
+}
+
+// checkClient checks what belongs to an OAuth client's secret. Where it goes is the
+// owner's to say: a server may name another authorization server at any time.
+func checkClient(s *ubl.Server) error {
+	if err := unwanted(s.ClientID == "", "client_id", "a secret of OAuth needs one"); err != nil {
+		return err
+	}
+	return unwanted(s.TokenURL == "", "token_url", "a secret of OAuth needs one: it goes nowhere else")
 }
 
 func unwanted(bad bool, place, why string) error {
@@ -173,6 +185,9 @@ func (p *Portal) checkPlace(s *ubl.Server) error {
 		return ubl.Errorf(ubl.CodeValidation, "scopes: at most %d, of at most %d characters without blanks", maxScopes, maxScope)
 	}
 	if err := p.checkURL("url", s.URL); err != nil {
+		return err
+	}
+	if err := unwanted(bringsKey(s.URL), "url", "all members see it: no key in the query, set it as the secret"); err != nil {
 		return err
 	}
 	if s.TokenURL != "" {

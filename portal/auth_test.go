@@ -26,6 +26,12 @@ func guarded(t *testing.T, e era, ok func(http.Header) bool, issuer func() strin
 	t.Helper()
 	s, inner := tools(t, e)
 	tool(s, "echo", echo)
+	return gate(t, inner, ok, issuer)
+}
+
+// gate is guarded for any server of tools.
+func gate(t *testing.T, inner string, ok func(http.Header) bool, issuer func() string) string {
+	t.Helper()
 	target, err := url.Parse(inner)
 	if err != nil {
 		t.Fatal(err)
@@ -144,6 +150,8 @@ type authServer struct {
 	valid   map[string]bool
 	issued  int
 	iss     bool
+	// refreshing is called when a refresh token is about to be taken.
+	refreshing func()
 }
 
 func newAuthServer(t *testing.T) *authServer {
@@ -221,6 +229,9 @@ func (a *authServer) token(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	case grant == "refresh_token" && a.refresh[r.Form.Get("refresh_token")]:
+		if a.refreshing != nil {
+			a.refreshing()
+		}
 		delete(a.refresh, r.Form.Get("refresh_token"))
 		a.issue(w, true)
 		return
@@ -262,7 +273,7 @@ func (a *authServer) count() int {
 	return a.issued
 }
 
-// TestClientCredentials: the token is fetched where the metadata says, used until
+// TestClientCredentials: the token is fetched where the owner has said, used until
 // it ends, and fetched anew where the server refuses it.
 func TestClientCredentials(t *testing.T) {
 	for _, e := range eras[:2] {
@@ -270,7 +281,7 @@ func TestClientCredentials(t *testing.T) {
 			w := newWorld(t)
 			a := newAuthServer(t)
 			address := guarded(t, e, a.knows, func() string { return a.URL })
-			server := w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthClient, ClientID: "c1"}, "s1")
+			server := w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthClient, ClientID: "c1", TokenURL: a.URL + "/token"}, "s1")
 			if server.Status != ubl.ServerUp {
 				t.Fatalf("the server is %s: %s", server.Status, server.Problem)
 			}
@@ -328,7 +339,7 @@ func TestSignIn(t *testing.T) {
 		_, err := m.Keypair.VerifyJWT(strings.TrimPrefix(h.Get("Authorization"), "Bearer "), m.Now)
 		return err == nil
 	}, m.Issuer)
-	w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthUser, ClientID: m.ClientID, Scopes: []string{"openid"}}, m.ClientSecret)
+	w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthUser, ClientID: m.ClientID, TokenURL: m.TokenEndpoint(), Scopes: []string{"openid"}}, m.ClientSecret)
 
 	connect := func(who ubl.Identity) url.Values {
 		t.Helper()

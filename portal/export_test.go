@@ -3,8 +3,9 @@ package portal
 // Tests call what [Portal.Run] calls by the clock.
 var (
 	SyncDue = (*Portal).syncDue
+	SyncAs  = (*Portal).syncAs
 	Flush   = (*Portal).flush
-	MaxRows = maxRows
+	MaxRows = maxTenantRows
 )
 
 // Tidy lets go of what nobody uses, and says how many slots and shops are left.

@@ -20,19 +20,24 @@ type grant struct {
 	ClientSecret string           `json:"client_secret,omitempty"` // a registered client's
 	Style        oauth2.AuthStyle `json:"style,omitempty"`
 	TokenURL     string           `json:"token_url"`
+	Inside       bool             `json:"inside,omitempty"` // TokenURL may be (see namedClient)
 	Access       string           `json:"access"`
 	Refresh      string           `json:"refresh,omitempty"`
 	Expiry       *time.Time       `json:"expiry,omitempty"`
 }
 
 // configOf is the client of a grant. The secret of one that an owner has set is the
-// server's.
+// server's, and goes only where the owner has said: a grant from before that is not
+// used any more.
 func (p *Portal) configOf(t ubl.TenantID, a *ubl.ServerAccess, g *grant) (*oauth2.Config, error) {
 	cfg := &oauth2.Config{ClientID: g.ClientID, ClientSecret: g.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: g.TokenURL, AuthStyle: g.Style}}
 	if g.ClientID == a.Server.ClientID {
 		secret, err := p.sealer.open(secretOf(t, &a.Server), a.Secret)
 		if err != nil {
 			return nil, errSecret.Because(err)
+		}
+		if len(secret) > 0 && g.TokenURL != a.Server.TokenURL {
+			return nil, signIn(a.Server.ServerID)
 		}
 		cfg.ClientSecret = string(secret)
 	}
@@ -111,7 +116,8 @@ func (c *userCredential) authorize(ctx context.Context, h http.Header) error {
 }
 
 // refresh gets a new token and keeps it. Another node may have been first, and a
-// refresh token often works once: then its grant is the one to use.
+// refresh token often works once: then its grant is the one to use. For the same
+// reason it goes on when the caller has gone: nobody else could have the new one.
 func (c *userCredential) refresh(ctx context.Context) error {
 	if c.grant.Refresh == "" {
 		return c.refused()
@@ -120,7 +126,9 @@ func (c *userCredential) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx = context.WithValue(ctx, oauth2.HTTPClient, c.p.plainClient(c.who.TenantID))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), connectTimeout)
+	defer cancel()
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, c.p.namedClient(c.who.TenantID, c.grant.Inside))
 	token, err := cfg.TokenSource(ctx, &oauth2.Token{RefreshToken: c.grant.Refresh}).Token()
 	if err != nil {
 		if err = tokenError(err); ubl.CodeOf(err) == ubl.CodeForbidden {

@@ -1,7 +1,9 @@
 package portal
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,33 +13,46 @@ import (
 const (
 	// flushEvery is how long a row waits at most.
 	flushEvery = time.Second
-	// maxRows bounds the rows that wait; more are dropped and counted.
-	maxRows = 8192
+	// maxRows bounds the rows that wait, maxTenantRows those of one tenant, so that it
+	// leaves room for others; more are dropped and counted.
+	maxRows       = 8192
+	maxTenantRows = 2048
 	// maxBatch is how many are written at once.
 	maxBatch = 100
 	// maxTries is how often a batch is tried before its rows are given up: the log
 	// is derived, and must not hold up what it tells of.
 	maxTries = 5
-	// flushTimeout bounds writing what waits.
+	// flushTimeout bounds a round of writing what waits, writeTimeout one batch: a
+	// tenant whose partition has no leader doesn't answer.
 	flushTimeout = 10 * time.Second
+	writeTimeout = 2 * time.Second
+	// writers is how many tenants' rows are written at a time.
+	writers = 8
 )
 
 // rows are those of the log that wait to be written.
 type rows struct {
 	mu      sync.Mutex
-	waiting []*batch // oldest first; only the last of a tenant may still grow
+	queues  map[ubl.TenantID]*queue // none is empty
 	count   int
 	dropped int
 
 	flushing sync.Mutex // one at a time keeps the order
 }
 
+// queue is what waits of one tenant, oldest first.
+type queue struct {
+	tenant  ubl.TenantID
+	batches []*batch
+	count   int
+}
+
 // batch is written as one, under one key however often it is tried.
 type batch struct {
-	tenant ubl.TenantID
-	req    ubl.Request
-	calls  []*ubl.Call
-	tries  int
+	req   ubl.Request
+	calls []*ubl.Call
+	fixed bool // it was taken up, and doesn't grow any more
+	tries int
 }
 
 // Log puts rows about calls of our own tools into a tenant's log, within a second
@@ -46,78 +61,153 @@ func (p *Portal) Log(t ubl.TenantID, calls ...*ubl.Call) {
 	p.rows.mu.Lock()
 	defer p.rows.mu.Unlock()
 	for _, c := range calls {
-		if p.rows.count == maxRows {
-			p.rows.dropped++
-			continue
-		}
-		p.rows.count++
 		p.rows.add(t, c)
 	}
 }
 
 func (r *rows) add(t ubl.TenantID, c *ubl.Call) {
-	for i := len(r.waiting) - 1; i >= 0; i-- {
-		if b := r.waiting[i]; b.tenant == t {
-			if b.tries == 0 && len(b.calls) < maxBatch {
-				b.calls = append(b.calls, c)
-				return
-			}
-			break
+	q := r.queues[t]
+	if r.count == maxRows || q != nil && q.count == maxTenantRows {
+		r.dropped++
+		return
+	}
+	if q == nil {
+		if r.queues == nil {
+			r.queues = map[ubl.TenantID]*queue{}
+		}
+		q = &queue{tenant: t}
+		r.queues[t] = q
+	}
+	r.count++
+	q.count++
+	if n := len(q.batches); n > 0 && !q.batches[n-1].fixed && len(q.batches[n-1].calls) < maxBatch {
+		q.batches[n-1].calls = append(q.batches[n-1].calls, c)
+		return
+	}
+	q.batches = append(q.batches, &batch{calls: []*ubl.Call{c}})
+}
+
+// inTurn is what waits, those last that couldn't be written before.
+func (r *rows) inTurn() []*queue {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := make([]*queue, 0, len(r.queues))
+	for _, q := range r.queues {
+		out = append(out, q)
+	}
+	slices.SortFunc(out, func(a, b *queue) int { return cmp.Compare(a.batches[0].tries, b.batches[0].tries) })
+	return out
+}
+
+// first is the batch to write next, nil where none waits.
+func (r *rows) first(q *queue) *batch {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(q.batches) == 0 {
+		return nil
+	}
+	q.batches[0].fixed = true
+	return q.batches[0]
+}
+
+// written lets go of the first batch.
+func (r *rows) written(q *queue) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cut(q, 1)
+}
+
+// failed counts a try that all of a tenant's rows would have shared, and gives up
+// those that had too many.
+func (r *rows) failed(q *queue) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	over := 0
+	for _, b := range q.batches {
+		b.fixed = true
+		if b.tries++; b.tries >= maxTries {
+			over++ // they are the oldest
 		}
 	}
-	r.waiting = append(r.waiting, &batch{tenant: t, calls: []*ubl.Call{c}})
+	r.dropped += r.cut(q, over)
 }
 
-// take empties the queue. Batches that were taken don't grow any more.
-func (r *rows) take() (waiting []*batch, dropped int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	waiting, dropped = r.waiting, r.dropped
-	r.waiting, r.dropped, r.count = nil, 0, 0
-	return waiting, dropped
-}
-
-// giveBack has batches tried again, before newer ones.
-func (r *rows) giveBack(bs []*batch) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.waiting = append(bs, r.waiting...)
-	for _, b := range bs {
-		r.count += len(b.calls)
+// cut takes the first n batches from a queue, and says how many rows they had.
+func (r *rows) cut(q *queue, n int) (rows int) {
+	for _, b := range q.batches[:n] {
+		rows += len(b.calls)
 	}
+	q.batches = q.batches[n:]
+	q.count -= rows
+	r.count -= rows
+	if len(q.batches) == 0 {
+		delete(r.queues, q.tenant)
+	}
+	return rows
 }
 
-// flush writes what waits.
+// lost is how many rows were dropped since it was last asked, with those that still
+// wait where nothing comes after.
+func (r *rows) lost(last bool) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n, r.dropped = r.dropped, 0
+	if last {
+		n += r.count
+	}
+	return n
+}
+
+// flush writes what waits, several tenants' at a time.
 func (p *Portal) flush(ctx context.Context) {
 	p.rows.flushing.Lock()
 	defer p.rows.flushing.Unlock()
-	waiting, lost := p.rows.take()
+	last := p.isClosed()
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
-	var again []*batch
-	for _, b := range waiting {
-		if err := p.write(ctx, b); err == nil {
-			continue
-		}
-		if b.tries++; b.tries < maxTries && !p.isClosed() {
-			again = append(again, b)
-		} else {
-			lost += len(b.calls)
-		}
+	waiting := p.rows.inTurn()
+	next := make(chan *queue)
+	var writing sync.WaitGroup
+	for range min(writers, len(waiting)) {
+		writing.Go(func() {
+			for q := range next {
+				p.drain(ctx, q)
+			}
+		})
 	}
-	p.rows.giveBack(again)
-	if lost > 0 {
-		p.log.Warn("rows of the portal's log are lost", "rows", lost)
+	for _, q := range waiting {
+		next <- q
+	}
+	close(next)
+	writing.Wait()
+	if n := p.rows.lost(last); n > 0 {
+		p.log.Warn("rows of the portal's log are lost", "rows", n)
 	}
 }
 
-func (p *Portal) write(ctx context.Context, b *batch) (err error) {
+// drain writes a tenant's rows in their order, up to the first batch that can't be
+// written now. One that the end of the round has cut off wasn't tried.
+func (p *Portal) drain(ctx context.Context, q *queue) {
+	for b := p.rows.first(q); b != nil; b = p.rows.first(q) {
+		if err := p.write(ctx, q.tenant, b); err != nil {
+			if ctx.Err() == nil {
+				p.rows.failed(q)
+			}
+			return
+		}
+		p.rows.written(q)
+	}
+}
+
+func (p *Portal) write(ctx context.Context, t ubl.TenantID, b *batch) (err error) {
 	if b.req.ID == "" {
-		if b.req, err = p.request(platformOf(b.tenant)); err != nil {
+		if b.req, err = p.request(platformOf(t)); err != nil {
 			return err
 		}
 	}
-	_, err = p.asker.Ask(ctx, ubl.PortalName(b.tenant), ubl.LogCalls{Request: b.req, Calls: b.calls})
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	_, err = p.asker.Ask(ctx, ubl.PortalName(t), ubl.LogCalls{Request: b.req, Calls: b.calls})
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strings"
@@ -26,30 +27,36 @@ type authority struct {
 	scopes       []string
 	namesItself  bool // it puts its issuer into its answers (RFC 9207)
 	takesRefresh bool // it knows the scope offline_access
+	inside       bool // whoever named it is inside, and so may it be (see namedClient)
 }
 
-// authorityOf finds the authorization server of a server: as an owner has set it,
+// authorityOf finds the authorization server that users of a server sign in to: as an owner has set it,
 // else as the server's protected-resource metadata (RFC 9728) and that server's
 // own (RFC 8414) say.
 func (p *Portal) authorityOf(ctx context.Context, t ubl.TenantID, s *ubl.Server) (*authority, error) {
-	if s.TokenURL != "" && (s.AuthorizeURL != "" || s.Auth == ubl.AuthClient) {
+	if s.TokenURL != "" && s.AuthorizeURL != "" {
 		return &authority{authorize: s.AuthorizeURL, token: s.TokenURL, scopes: s.Scopes}, nil
 	}
-	client := p.plainClient(t)
-	issuer, scopes := p.protectorOf(ctx, client, s.URL)
+	asked := challenge(ctx, p.plainClient(t), s.URL)
+	client := p.namedClient(t, asked.inside)
+	issuer, scopes := p.protectorOf(ctx, client, s.URL, asked)
+	if err := p.checkURL("the authorization server", issuer); err != nil {
+		return nil, err
+	}
 	meta, err := auth.GetAuthServerMetadata(ctx, issuer, client)
 	if err != nil {
 		return nil, ubl.Errorf(ubl.CodeUnavailable, "couldn't learn where to sign in to the server").Because(err)
 	}
 	if meta == nil { // servers of 2025-03-26 say nothing and have fixed paths
 		meta = &oauthex.AuthServerMeta{
-			AuthorizationEndpoint: issuer + "/authorize", TokenEndpoint: issuer + "/token", RegistrationEndpoint: issuer + "/register",
+			Issuer: issuer, AuthorizationEndpoint: issuer + "/authorize", TokenEndpoint: issuer + "/token", RegistrationEndpoint: issuer + "/register",
 		}
 	}
 	a := &authority{
 		issuer: meta.Issuer, authorize: cmp.Or(s.AuthorizeURL, meta.AuthorizationEndpoint), token: cmp.Or(s.TokenURL, meta.TokenEndpoint),
 		register: meta.RegistrationEndpoint, style: styleOf(meta.TokenEndpointAuthMethodsSupported), scopes: s.Scopes,
 		namesItself: meta.AuthorizationResponseIssParameterSupported, takesRefresh: slices.Contains(meta.ScopesSupported, "offline_access"),
+		inside: asked.inside,
 	}
 	if len(a.scopes) == 0 {
 		a.scopes = scopes
@@ -83,8 +90,11 @@ func styleOf(methods []string) oauth2.AuthStyle {
 
 // protectorOf is the authorization server that a server names, and the scopes it
 // wants. A server that names none is its own.
-func (p *Portal) protectorOf(ctx context.Context, client *http.Client, server string) (issuer string, scopes []string) {
-	hint, wanted := challenge(ctx, client, server)
+func (p *Portal) protectorOf(ctx context.Context, client *http.Client, server string, asked challenged) (issuer string, scopes []string) {
+	hint, wanted := asked.page, asked.scopes
+	if p.checkURL("the page of metadata", hint) != nil {
+		hint = ""
+	}
 	for _, page := range metadataPages(hint, server) {
 		meta, err := oauthex.GetProtectedResourceMetadata(ctx, page.url, page.resource, client)
 		if err != nil || meta == nil || len(meta.AuthorizationServers) == 0 {
@@ -98,30 +108,41 @@ func (p *Portal) protectorOf(ctx context.Context, client *http.Client, server st
 	return originOf(server), wanted
 }
 
+// challenged is what a server says to someone without credentials.
+type challenged struct {
+	page   string // of its metadata
+	scopes []string
+	inside bool // the server is on this machine or in a private network
+}
+
 // challenge asks the server without credentials: its refusal says where its
-// metadata is, and which scopes it wants.
-func challenge(ctx context.Context, client *http.Client, server string) (page string, scopes []string) {
+// metadata is, and which scopes it wants. Where the server is shows the connection
+// that it answers on: what its name leads to may be another address every time.
+func challenge(ctx context.Context, client *http.Client, server string) (asked challenged) {
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(c httptrace.GotConnInfo) { asked.inside = isInside(c.Conn) },
+	})
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server, nil)
 	if err != nil {
-		return "", nil
+		return asked
 	}
 	req.Header.Set("Accept", "text/event-stream")
 	resp, err := client.Do(req)
 	if err != nil {
-		return "", nil
+		return asked
 	}
 	resp.Body.Close()
 	challenges, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
 	if err != nil {
-		return "", nil
+		return asked
 	}
 	for _, c := range challenges {
-		page = cmp.Or(page, c.Params["resource_metadata"])
-		if c.Scheme == "bearer" && len(scopes) == 0 {
-			scopes = strings.Fields(c.Params["scope"])
+		asked.page = cmp.Or(asked.page, c.Params["resource_metadata"])
+		if c.Scheme == "bearer" && len(asked.scopes) == 0 {
+			asked.scopes = strings.Fields(c.Params["scope"])
 		}
 	}
-	return page, scopes
+	return asked
 }
 
 // metadataPage is where metadata may be, and about what it must be.
@@ -160,7 +181,7 @@ func (p *Portal) register(ctx context.Context, t ubl.TenantID, a *authority) (*r
 	answer, err := oauthex.RegisterClient(ctx, a.register, &oauthex.ClientRegistrationMetadata{
 		RedirectURIs: []string{p.redirectURL()}, ClientName: "UBL", ApplicationType: kind, Scope: strings.Join(a.scopes, " "),
 		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none",
-	}, p.plainClient(t))
+	}, p.namedClient(t, a.inside))
 	if err != nil {
 		return nil, ubl.Errorf(ubl.CodeUnavailable, "couldn't register with the authorization server").Because(fmt.Errorf("couldn't register: %w", err))
 	}

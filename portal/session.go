@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ubl"
@@ -164,6 +165,20 @@ func (s *session) begin() (done func(), err error) {
 		return nil, ubl.Errorf(ubl.CodeOverloaded, "too many calls of the server are under way")
 	}
 	return func() { s.calls.Add(-1) }, nil
+}
+
+// call calls a tool. A server of 2026-07-28 may want some arguments in headers too;
+// the SDK puts them there for tools that the session has been shown, so where the
+// server misses them, its list is read first.
+func (s *session) call(ctx context.Context, params *mcp.CallToolParams) (*mcp.CallToolResult, error) {
+	result, err := s.client.CallTool(ctx, params)
+	if wire, ok := errors.AsType[*jsonrpc.Error](err); !ok || wire.Code != mcp.CodeHeaderMismatch {
+		return result, err
+	}
+	if _, err := s.tools(ctx); err != nil {
+		return nil, err
+	}
+	return s.client.CallTool(ctx, params)
 }
 
 // stale reports whether the session should make room for another.

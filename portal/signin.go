@@ -32,9 +32,14 @@ type state struct {
 	Subject  string       `json:"s"`
 	Server   string       `json:"v"`
 	Verifier string       `json:"p"` // of PKCE
-	AuthIss  string       `json:"a,omitempty"`
-	Ends     ubl.Time     `json:"x"`
-	Grant    grant        `json:"g"` // without tokens
+	// Origin is the server's: its grant is for no other.
+	Origin string `json:"o"`
+	// AuthIss is the authorization server that was asked, "" where an owner has set
+	// its addresses. NamesItself says that its answer names it (RFC 9207).
+	AuthIss     string   `json:"a,omitempty"`
+	NamesItself bool     `json:"n,omitempty"`
+	Ends        ubl.Time `json:"x"`
+	Grant       grant    `json:"g"` // without tokens
 }
 
 func (s *state) who() ubl.Identity {
@@ -82,11 +87,8 @@ func (p *Portal) signInURL(who ubl.Identity, s *ubl.Server, at *authority, clien
 	st := state{
 		Tenant: who.TenantID, User: who.UserID, Email: who.Email, Domain: who.EmailDomain, Service: who.IsService,
 		Issuer: who.Issuer, Subject: who.Subject, Server: s.ServerID, Verifier: verifier,
-		Ends:  ubl.TimeOf(p.now()).Add(stateLife),
-		Grant: grant{ClientID: client.id, ClientSecret: client.secret, Style: client.style, TokenURL: at.token},
-	}
-	if at.namesItself {
-		st.AuthIss = at.issuer
+		Origin: originOf(s.URL), AuthIss: at.issuer, NamesItself: at.namesItself, Ends: ubl.TimeOf(p.now()).Add(stateLife),
+		Grant: grant{ClientID: client.id, ClientSecret: client.secret, Style: client.style, TokenURL: at.token, Inside: at.inside || s.TokenURL != ""},
 	}
 	sealed, err := p.sealState(&st)
 	if err != nil {
@@ -155,8 +157,8 @@ func (p *Portal) Callback(ctx context.Context, sealed, code, issuer string) (*ub
 	if err != nil {
 		return nil, err
 	}
-	if st.AuthIss != "" && issuer != st.AuthIss {
-		return nil, ubl.Errorf(ubl.CodeValidation, "iss: not the authorization server that was asked")
+	if err := st.checkIssuer(issuer); err != nil {
+		return nil, err
 	}
 	who := st.who()
 	if err := p.enter(ctx, who); err != nil { // they may have been shut out meanwhile
@@ -165,6 +167,9 @@ func (p *Portal) Callback(ctx context.Context, sealed, code, issuer string) (*ub
 	a, err := p.openServer(ctx, who, st.Server)
 	if err != nil {
 		return nil, err
+	}
+	if originOf(a.Server.URL) != st.Origin {
+		return nil, ubl.Errorf(ubl.CodeConflict, "the server has another address by now: begin again")
 	}
 	if err := p.exchange(ctx, a, st, code); err != nil {
 		return nil, err
@@ -179,6 +184,18 @@ func (p *Portal) Callback(ctx context.Context, sealed, code, issuer string) (*ub
 	return &ubl.SigningIn{UserID: st.User, Email: st.Email, ServerID: st.Server}, nil
 }
 
+// checkIssuer refuses the answer of another authorization server than the one that
+// was asked: an evil one can send its visitors on to an honest one, to be brought
+// the honest one's code.
+func (s *state) checkIssuer(issuer string) error {
+	missing := issuer == "" && s.NamesItself
+	other := issuer != "" && s.AuthIss != "" && issuer != s.AuthIss
+	if missing || other {
+		return ubl.Errorf(ubl.CodeValidation, "iss: not the authorization server that was asked")
+	}
+	return nil
+}
+
 // exchange turns the code into tokens.
 func (p *Portal) exchange(ctx context.Context, a *ubl.ServerAccess, st *state, code string) error {
 	cfg, err := p.configOf(st.Tenant, a, &st.Grant)
@@ -186,7 +203,7 @@ func (p *Portal) exchange(ctx context.Context, a *ubl.ServerAccess, st *state, c
 		return err
 	}
 	cfg.RedirectURL = p.redirectURL()
-	ctx = context.WithValue(ctx, oauth2.HTTPClient, p.plainClient(st.Tenant))
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, p.namedClient(st.Tenant, st.Grant.Inside))
 	token, err := cfg.Exchange(ctx, code, oauth2.VerifierOption(st.Verifier), oauth2.SetAuthURLParam("resource", a.Server.URL))
 	if err != nil {
 		if err = tokenError(err); ubl.CodeOf(err) == ubl.CodeForbidden {

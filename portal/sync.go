@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -68,43 +69,55 @@ func (p *Portal) sync(ctx context.Context, req ubl.Request, owner bool, s *ubl.S
 // listTools reads the server's tools, page by page.
 func (p *Portal) listTools(ctx context.Context, who ubl.Identity, s *ubl.Server, number int64) ([]ubl.ToolDefinition, error) {
 	var out []ubl.ToolDefinition
-	err := p.with(ctx, who, s, number, func(ctx context.Context, sess *session) error {
-		out = nil
-		size := 0
-		params := &mcp.ListToolsParams{}
-		for range maxPages {
-			page, err := sess.client.ListTools(ctx, params)
-			if err != nil {
-				return err
-			}
-			for _, t := range page.Tools {
-				if d, ok := definitionOf(t); ok && len(out) < maxTools {
-					d = slim(s.ServerID, d, size)
-					size += len(d.Definition)
-					out = append(out, d)
-				}
-			}
-			if page.NextCursor == "" || len(out) == maxTools {
-				return nil
-			}
-			params = &mcp.ListToolsParams{Cursor: page.NextCursor}
-		}
-		return ubl.Errorf(ubl.CodeUnavailable, "the server's list of tools has no end")
+	err := p.with(ctx, who, s, number, func(ctx context.Context, sess *session) (err error) {
+		out, err = sess.tools(ctx)
+		return err
 	})
 	return out, err
 }
 
-// slim is a tool that comes after others of a size, as the Portal is told of it:
-// what is too large is emptied, so that the Portal counts it as left out and is not
-// asked to take in more than it keeps.
-func slim(serverID string, d ubl.ToolDefinition, size int) ubl.ToolDefinition {
-	switch {
-	case !ubl.ValidToolName(serverID + "." + d.Name):
-		return ubl.ToolDefinition{}
-	case len(d.Definition) > ubl.MaxDefinition || size+len(d.Definition) > ubl.MaxDefinitions:
-		d.Definition = nil
+// tools asks for all pages.
+func (s *session) tools(ctx context.Context) (out []ubl.ToolDefinition, err error) {
+	params := &mcp.ListToolsParams{}
+	for range maxPages {
+		page, err := s.client.ListTools(ctx, params)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range page.Tools {
+			if d, ok := definitionOf(t); ok && len(out) < maxTools {
+				out = append(out, d)
+			}
+		}
+		if page.NextCursor == "" || len(out) == maxTools {
+			return out, nil
+		}
+		params = &mcp.ListToolsParams{Cursor: page.NextCursor}
 	}
-	return d
+	return nil, ubl.Errorf(ubl.CodeUnavailable, "the server's list of tools has no end")
+}
+
+// joined is what a user is shown of a server's tools, with all that is known
+// besides: another account may be shown more. So a user's list adds tools and holds
+// them, but takes none away and frees none that waits for approval.
+func (c *catalogue) joined(server string, shown []ubl.ToolDefinition) []ubl.ToolDefinition {
+	known := map[string]ubl.ToolDefinition{}
+	for _, t := range c.tools {
+		if t.ServerID == server && !t.Gone {
+			known[t.Upstream] = ubl.ToolDefinition{Name: t.Upstream, Definition: t.Definition}
+			if t.HeldHash != "" {
+				known[t.Upstream] = ubl.ToolDefinition{Name: t.Upstream, Definition: t.Held}
+			}
+		}
+	}
+	var said []ubl.ToolDefinition
+	for _, d := range shown {
+		if t := c.byName[server+"."+d.Name]; t == nil || t.HeldHash == "" || ubl.BodyHash(d.Definition) != t.Hash {
+			said = append(said, d)
+			delete(known, d.Name)
+		}
+	}
+	return append(slices.Collect(maps.Values(known)), said...)
 }
 
 // definitionOf is what a server says about a tool, as it is pinned: what callers
@@ -156,7 +169,8 @@ func (p *Portal) syncAs(ctx context.Context, who ubl.Identity, serverID string) 
 	ctx, cancel := context.WithTimeout(ctx, 2*syncTimeout)
 	defer cancel()
 	if err := p.trySync(ctx, who, serverID); err != nil && ctx.Err() == nil {
-		p.log.Warn("couldn't sync a server", "tenant", who.TenantID, "server", serverID, "error", err)
+		// Without the cause, which quotes what servers sent.
+		p.log.Warn("couldn't sync a server", "tenant", who.TenantID, "server", serverID, "code", ubl.CodeOf(err), "error", ubl.AsError(err).Message)
 	}
 }
 
@@ -176,6 +190,12 @@ func (p *Portal) trySync(ctx context.Context, who ubl.Identity, serverID string)
 			return fmt.Errorf("couldn't list tools for a user: %w", err)
 		}
 		record.Problem = ubl.AsError(err).Message
+	}
+	if s.Auth == ubl.AuthUser {
+		if c, err = p.renew(ctx, platformOf(who.TenantID)); err != nil { // others may have seen more meanwhile
+			return err
+		}
+		record.Tools = c.joined(serverID, tools)
 	}
 	if record.Request, err = p.request(platformOf(who.TenantID)); err != nil {
 		return err

@@ -49,12 +49,8 @@ func (c *clientCredential) authorize(ctx context.Context, h http.Header) error {
 }
 
 func (c *clientCredential) fetch(ctx context.Context) (*oauth2.Token, error) {
-	a, err := c.p.authorityOf(ctx, c.tenant, &c.server)
-	if err != nil {
-		return nil, err
-	}
 	cfg := clientcredentials.Config{
-		ClientID: c.server.ClientID, ClientSecret: c.secret, TokenURL: a.token, Scopes: a.scopes, AuthStyle: a.style,
+		ClientID: c.server.ClientID, ClientSecret: c.secret, TokenURL: c.server.TokenURL, Scopes: c.server.Scopes,
 		EndpointParams: map[string][]string{"resource": {c.server.URL}},
 	}
 	token, err := cfg.Token(context.WithValue(ctx, oauth2.HTTPClient, c.p.plainClient(c.tenant)))

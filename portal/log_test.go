@@ -1,0 +1,116 @@
+package portal
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"ubl"
+)
+
+// partly is an Asker for rows of the log, some of whose tenants have no leader:
+// asked about them, it doesn't answer.
+type partly struct {
+	ubl.Visitor
+	mu      sync.Mutex
+	silent  map[ubl.TenantID]bool
+	written map[ubl.TenantID]int
+}
+
+// Ask implements [ubl.Asker].
+func (p *partly) Ask(ctx context.Context, _ ubl.Name, cmd ubl.Command) (any, error) {
+	log := cmd.(ubl.LogCalls)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t := log.Who.TenantID; !p.silent[t] && ctx.Err() == nil {
+		p.written[t] += len(log.Calls)
+		return nil, nil
+	}
+	p.mu.Unlock()
+	<-ctx.Done()
+	p.mu.Lock()
+	return nil, ctx.Err()
+}
+
+// set makes these tenants silent and no others.
+func (p *partly) set(silent ...ubl.TenantID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.silent)
+	for _, t := range silent {
+		p.silent[t] = true
+	}
+}
+
+// tenant is the nth of many.
+func tenant(n int) ubl.TenantID { return ubl.TenantID(fmt.Sprintf("t:t%03d.example", n)) }
+
+// TestLogOverSilence: tenants whose partition has no leader don't cost others their
+// rows, and rows that a round didn't get to aren't given up.
+func TestLogOverSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asker := &partly{silent: map[ubl.TenantID]bool{}, written: map[ubl.TenantID]int{}}
+		p, err := New(Options{Asker: asker, Key: make([]byte, 32), Random: zeros{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close(context.Background())
+		const all, silent = 600, 200
+		var quiet []ubl.TenantID
+		want := map[ubl.TenantID]int{}
+		for n := range all {
+			if n < silent { // the first in the queue
+				quiet = append(quiet, tenant(n))
+			} else {
+				want[tenant(n)] = 2
+			}
+			p.Log(tenant(n), &ubl.Call{N: 1}, &ubl.Call{N: 2})
+		}
+		asker.set(quiet...)
+		for range 2 * maxTries {
+			p.flush(t.Context())
+		}
+		if !maps.Equal(asker.written, want) {
+			t.Errorf("of %d tenants with a leader, %d have their rows", all-silent, len(asker.written))
+		}
+
+		// A round that ends early has tried nothing.
+		p.Log(tenant(all), &ubl.Call{N: 1})
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 2 * maxTries {
+			p.flush(gone)
+		}
+		asker.set()
+		p.flush(t.Context())
+		if got := asker.written[tenant(all)]; got != 1 {
+			t.Errorf("%d rows were written of one that was never tried", got)
+		}
+	})
+}
+
+// TestLogIsShared: the rows of one tenant leave room for those of others.
+func TestLogIsShared(t *testing.T) {
+	asker := &partly{silent: map[ubl.TenantID]bool{}, written: map[ubl.TenantID]int{}}
+	p, err := New(Options{Asker: asker, Key: make([]byte, 32), Random: zeros{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close(context.Background())
+	for range maxRows {
+		p.Log(tenant(0), &ubl.Call{})
+	}
+	p.Log(tenant(1), &ubl.Call{})
+	p.flush(t.Context())
+	if asker.written[tenant(0)] != maxTenantRows || asker.written[tenant(1)] != 1 {
+		t.Errorf("%v rows were written", asker.written)
+	}
+}
+
+// zeros is as random as these tests need.
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
