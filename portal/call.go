@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -21,8 +20,6 @@ const (
 	grace = 15 * time.Second
 	// endTimeout bounds writing the effect, also for a caller that has gone.
 	endTimeout = 10 * time.Second
-	// endAgain is how soon that is tried again.
-	endAgain = 200 * time.Millisecond
 )
 
 // call is one call under way.
@@ -41,8 +38,8 @@ type call struct {
 // request id of what the call is made for, "" for nothing. Progress, where it isn't
 // nil, is told what the server tells; it must be quick.
 //
-// The key of the request makes the call once: a second try is a conflict, which
-// says how the first went. Cancelling ctx gives the call up, with its effect.
+// The key of the request makes the call once: a second try is told so, and how the
+// first went ([ubl.CallTicket]). Cancelling ctx gives the call up, with its effect.
 func (p *Portal) Call(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, parent string, progress func(done, total float64, message string)) (*ubl.ToolResult, error) {
 	c := &call{req: req, tool: tool, parent: parent, began: p.now(), progress: progress}
 	if err := c.prepare(args); err != nil {
@@ -50,9 +47,6 @@ func (p *Portal) Call(ctx context.Context, req ubl.Request, tool string, args js
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
 	defer cancel()
-	if err := p.admit(ctx, c); err != nil {
-		return nil, err
-	}
 	ticket, err := p.begin(ctx, c)
 	if err != nil {
 		return nil, err
@@ -89,48 +83,48 @@ func (c *call) prepare(args json.RawMessage) error {
 	return nil
 }
 
-// admit asks the Tenant. A refusal is on record there, and in the log here.
-func (p *Portal) admit(ctx context.Context, c *call) error {
-	who := c.req.Who
-	_, err := ubl.Ask[*ubl.Entered](ctx, p.asker, ubl.TenantName(who.TenantID), ubl.Enter{Request: c.req, Act: true, Tool: c.tool, External: true})
-	if err == nil {
-		return nil
-	}
-	switch code := ubl.CodeOf(err); code {
-	case ubl.CodeForbidden, ubl.CodeRateLimited, ubl.CodeNotAMember:
-		p.Log(who.TenantID, &ubl.Call{
-			At: ubl.TimeOf(c.began), Did: ubl.DidPortalCall, Server: c.server, Capability: c.tool,
-			UserID: who.UserID, IsService: who.IsService, Status: "denied", Code: code,
-			DurationMS: p.since(c), RequestID: c.req.ID, Parent: c.parent,
-		})
-	}
-	return err
-}
-
-func (p *Portal) since(c *call) int64 { return p.now().Sub(c.began).Milliseconds() }
-
-// begin puts the intent on record.
+// begin asks the Tenant to let the caller in for the tool, and in the same go the
+// Portal to put the intent on record.
 func (p *Portal) begin(ctx context.Context, c *call) (*ubl.CallTicket, error) {
+	attempt, err := ubl.NewRequestID(p.random)
+	if err != nil {
+		return nil, err
+	}
 	deadline := p.callTimeout
 	if end, ok := ctx.Deadline(); ok {
 		deadline = time.Until(end)
 	}
-	ticket, err := ubl.Ask[*ubl.CallTicket](ctx, p.asker, ubl.PortalName(c.req.Who.TenantID), ubl.BeginCall{
-		Request: c.req, Did: ubl.DidPortalCall, Agreement: ubl.ToolAgreement(c.tool), Server: c.server, Capability: c.tool,
+	enter := ubl.Enter{Request: c.req, Act: true, Tool: c.tool, External: true}
+	entered, answer, err := p.asker.Visit(ctx, enter, ubl.PortalName(c.req.Who.TenantID), ubl.BeginCall{
+		Request: c.req, Attempt: attempt, Did: ubl.DidPortalCall, Agreement: ubl.ToolAgreement(c.tool), Server: c.server, Capability: c.tool,
 		Parent: c.parent, InputHash: ubl.BodyHash(c.args), Deadline: ubl.TimeOf(p.now().Add(deadline + grace)),
 	})
-	if err != nil || !ticket.Again {
-		return ticket, err
+	if err != nil {
+		if entered == nil {
+			p.turnedAway(c, ubl.CodeOf(err))
+		}
+		return nil, err
 	}
-	return nil, again(ticket)
+	ticket, ok := answer.(*ubl.CallTicket)
+	if !ok {
+		return nil, ubl.Errorf(ubl.CodeInternal, "the actor answered with another type")
+	}
+	return ticket, ticket.Repeated()
 }
 
-// again refuses to make a call twice.
-func again(t *ubl.CallTicket) error {
-	e := ubl.Errorf(ubl.CodeConflict, "the call was made with this key before, and its answer is not kept: details tells how it went")
-	e.Details = map[string]string{"n": fmt.Sprint(t.N), "seq": fmt.Sprint(t.Receipt.Seq), "status": t.Status}
-	return e
+// turnedAway logs a refusal of the Tenant, which has put it on record.
+func (p *Portal) turnedAway(c *call, code ubl.Code) {
+	switch code {
+	case ubl.CodeForbidden, ubl.CodeRateLimited, ubl.CodeNotAMember:
+		p.Log(c.req.Who.TenantID, &ubl.Call{
+			At: ubl.TimeOf(c.began), Did: ubl.DidPortalCall, Server: c.server, Capability: c.tool,
+			UserID: c.req.Who.UserID, IsService: c.req.Who.IsService, Status: "denied", Code: code,
+			DurationMS: p.since(c), RequestID: c.req.ID, Parent: c.parent,
+		})
+	}
 }
+
+func (p *Portal) since(c *call) int64 { return p.now().Sub(c.began).Milliseconds() }
 
 // make checks the arguments and calls the server.
 func (p *Portal) make(ctx context.Context, c *call) (*ubl.ToolResult, error) {
@@ -190,17 +184,9 @@ func (p *Portal) end(ctx context.Context, c *call, ticket *ubl.CallTicket, resul
 	if result != nil {
 		cmd.OutputHash = outputHash(result)
 	}
-	for {
-		_, err := ubl.Ask[*ubl.Call](ctx, p.asker, ubl.PortalName(c.req.Who.TenantID), cmd)
-		if ubl.CodeOf(err) != ubl.CodeUnavailable && ubl.CodeOf(err) != ubl.CodeOverloaded {
-			return err
-		}
-		timer := time.NewTimer(endAgain)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return err
-		}
+	err := ubl.Conclude(ctx, p.asker, cmd)
+	if err != nil {
+		p.log.Error("couldn't put the effect of a call on record", "request_id", c.req.ID, "n", ticket.N, "error", err)
 	}
+	return err
 }

@@ -78,6 +78,7 @@ func (p *Portal) listTools(ctx context.Context, who ubl.Identity, s *ubl.Server,
 
 // tools asks for all pages.
 func (s *session) tools(ctx context.Context) (out []ubl.ToolDefinition, err error) {
+	size := 0
 	params := &mcp.ListToolsParams{}
 	for range maxPages {
 		page, err := s.client.ListTools(ctx, params)
@@ -86,6 +87,8 @@ func (s *session) tools(ctx context.Context) (out []ubl.ToolDefinition, err erro
 		}
 		for _, t := range page.Tools {
 			if d, ok := definitionOf(t); ok && len(out) < maxTools {
+				d = slim(s.access.Server.ServerID, d, size)
+				size += len(d.Definition)
 				out = append(out, d)
 			}
 		}
@@ -114,10 +117,30 @@ func (c *catalogue) joined(server string, shown []ubl.ToolDefinition) []ubl.Tool
 	for _, d := range shown {
 		if t := c.byName[server+"."+d.Name]; t == nil || t.HeldHash == "" || ubl.BodyHash(d.Definition) != t.Hash {
 			said = append(said, d)
-			delete(known, d.Name)
+			if len(d.Definition) > 0 {
+				delete(known, d.Name)
+			}
 		}
 	}
-	return append(slices.Collect(maps.Values(known)), said...)
+	out, size := append(slices.Collect(maps.Values(known)), said...), 0
+	for i, d := range out {
+		out[i] = slim(server, d, size)
+		size += len(out[i].Definition)
+	}
+	return out
+}
+
+// slim is a tool that comes after others of a size, as the Portal is told of it:
+// what is too large is emptied, so that the Portal counts it as left out and is not
+// asked to take in more than it keeps.
+func slim(serverID string, d ubl.ToolDefinition, size int) ubl.ToolDefinition {
+	switch {
+	case !ubl.ValidToolName(serverID + "." + d.Name):
+		return ubl.ToolDefinition{}
+	case len(d.Definition) > ubl.MaxDefinition || size+len(d.Definition) > ubl.MaxDefinitions:
+		d.Definition = nil
+	}
+	return d
 }
 
 // definitionOf is what a server says about a tool, as it is pinned: what callers
