@@ -10,13 +10,14 @@ type (
 	// TenantLicense refuses. Tool names what the request wants to use, "" for
 	// nothing that ToolAccess could govern: the Tenant refuses who may not, on
 	// record, and counts the call against the caller's limit. External says that
-	// the tool is another server's, which without a record is open to nobody.
-	// Answers *Entered.
+	// the tool is another server's, which without a record is open to nobody. Still
+	// asks again about a use that goes on, which isn't counted. Answers *Entered.
 	Enter struct {
 		Request
 		Act      bool
 		Tool     string
 		External bool
+		Still    bool
 	}
 	// GetTenant reads the record. Members. Answers *Tenant.
 	GetTenant struct{ Who Identity }

@@ -44,6 +44,7 @@ func mayBackup(ctx context.Context, c *envelope.Caller) error {
 	if c == nil || c.Identity.TenantID != ubl.CoreTenant {
 		return forbidden
 	}
+	c.Uses(string(ubl.DidPlatformBackup))
 	role, err := c.Enter(ctx)
 	if err == nil && role != ubl.RoleOwner {
 		err = forbidden

@@ -26,6 +26,8 @@ type exchange struct {
 	bytes   int64
 }
 
+type exchangeKey struct{}
+
 // WriteHeader notes the status.
 func (x *exchange) WriteHeader(status int) {
 	if x.status == 0 && status >= 200 {
@@ -56,7 +58,7 @@ func (s *Server) outermost(next http.Handler) http.Handler {
 		id := s.requestID(r)
 		x.request = envelope.Request{ID: id, Key: key(r, id), At: ubl.TimeOf(start)}
 		w.Header()[RequestIDHeader] = []string{id}
-		r = r.WithContext(envelope.WithRequest(r.Context(), &x.request))
+		r = r.WithContext(context.WithValue(envelope.WithRequest(r.Context(), &x.request), exchangeKey{}, x))
 
 		s.metrics.inFlight.Inc()
 		defer func() {
@@ -83,9 +85,9 @@ func (s *Server) requestID(r *http.Request) string {
 
 // key is the idempotency key of the headers: the one given, else the request
 // id, which may be the client's too. A malformed one is refused where it would
-// count, by package api.
+// count, by packages api and mcp.
 func key(r *http.Request, id string) string {
-	if h := r.Header["Idempotency-Key"]; len(h) == 1 && ubl.ValidKey(h[0]) {
+	if h := r.Header[envelope.KeyHeader]; len(h) == 1 && ubl.ValidKey(h[0]) {
 		return h[0]
 	}
 	return id
@@ -157,7 +159,8 @@ func (s *Server) access(ctx context.Context, x *exchange, r *http.Request, route
 // noteCaller, behind authentication, keeps the caller for the access log.
 func noteCaller(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if x, ok := w.(*exchange); ok {
+		// Not by the writer: others may have wrapped it.
+		if x, ok := r.Context().Value(exchangeKey{}).(*exchange); ok {
 			x.caller = envelope.CallerOf(r.Context())
 		}
 		next.ServeHTTP(w, r)

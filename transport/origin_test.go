@@ -1,6 +1,7 @@
 package transport_test
 
 import (
+	"strings"
 	"testing"
 
 	"ubl"
@@ -49,6 +50,12 @@ func TestOrigins(t *testing.T) {
 			}
 			if c.status == 403 && code(t, rec) != ubl.CodeOriginNotAllowed {
 				t.Errorf("code = %s", code(t, rec))
+			}
+			// A page can't speak MCP without these; see package mcp.
+			for _, name := range []string{"Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id"} {
+				if allowed := rec.Header().Get("Access-Control-Allow-Headers"); c.status == 204 && !strings.Contains(allowed, name) {
+					t.Errorf("a page may send %s, and not %s", allowed, name)
+				}
 			}
 			if rec.Header().Get("Access-Control-Allow-Credentials") != "" {
 				t.Error("a page may use the user's cookies")

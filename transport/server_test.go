@@ -224,6 +224,24 @@ func TestAccessLog(t *testing.T) {
 	}
 }
 
+// plain hides a writer's type, as who wraps it does.
+type plain struct{ http.ResponseWriter }
+
+// TestAccessLogBehindAWrapper: whoever authenticates may hand on another writer.
+func TestAccessLogBehindAWrapper(t *testing.T) {
+	w := newWorld(func(o *transport.Options) {
+		known := o.Authenticate
+		o.Authenticate = func(next http.Handler) http.Handler {
+			let := known(next)
+			return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { let.ServeHTTP(plain{rw}, r) })
+		}
+	})
+	w.do("GET", "/api/echo/1", nil)
+	if log := w.log.String(); !strings.Contains(log, `"user":"u:ana"`) {
+		t.Errorf("the log doesn't tell who it was: %s", log)
+	}
+}
+
 func TestBodyLimit(t *testing.T) {
 	w := newWorld(nil)
 	exact, over := strings.Repeat("x", transport.MaxBody), strings.Repeat("x", transport.MaxBody+1)

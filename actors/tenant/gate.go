@@ -22,7 +22,7 @@ func (x *Tenant) refusal(now ubl.Time, c ubl.Enter) *refusal {
 	record, known := x.state.Tools[c.Tool]
 	switch {
 	case known:
-		return x.ruling(record, now, c.Who)
+		return x.ruling(record, now, c)
 	case !c.External:
 		return nil
 	case !ubl.ValidToolName(c.Tool): // no atom could name it
@@ -32,14 +32,14 @@ func (x *Tenant) refusal(now ubl.Time, c ubl.Enter) *refusal {
 }
 
 // ruling holds a caller against a record. One that has ended admits nobody.
-func (x *Tenant) ruling(record tool, now ubl.Time, who ubl.Identity) *refusal {
-	if !record.admits(who) {
+func (x *Tenant) ruling(record tool, now ubl.Time, c ubl.Enter) *refusal {
+	if !record.admits(c.Who) {
 		return &refusal{Error: ubl.Errorf(ubl.CodeForbidden, "the tenant's Agreement about this tool doesn't let the caller use it")}
 	}
-	if record.PerMinute == 0 {
+	if record.PerMinute == 0 || c.Still {
 		return nil
 	}
-	ok, told := x.meters.take(use{who.UserID, record.Tool}, now, record.PerMinute)
+	ok, told := x.meters.take(use{c.Who.UserID, record.Tool}, now, record.PerMinute)
 	if ok {
 		return nil
 	}

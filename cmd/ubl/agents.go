@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"time"
 
 	"ubl"
 	"ubl/gateway"
@@ -40,7 +41,7 @@ func (c *serveCmd) agents(p *program, n *node, key *auth.Key, at string, log *sl
 	if err != nil {
 		return nil, err
 	}
-	box := &toolbox{asker: envelope.Entering(n.asker), portal: outside}
+	box := &toolbox{asker: envelope.Entering(n.asker), portal: outside, now: p.now}
 	return &agents{portal: outside, toolbox: box, office: office.New(office.Options{
 		Asker: envelope.Entering(n.asker), Models: models, Tools: box, Now: p.now, Random: p.random, Log: log,
 	})}, nil
@@ -69,6 +70,7 @@ type toolbox struct {
 	asker  ubl.Asker
 	portal *portal.Portal
 	acts   map[string]envelope.Act
+	now    func() time.Time
 }
 
 // put takes our own tools in, before the first request.
@@ -122,15 +124,17 @@ func (b *toolbox) List(ctx context.Context, who ubl.Identity) ([]office.Tool, er
 }
 
 // Call implements [office.Tools]. Our own tools run as a request of their own,
-// with the office's request id and key.
+// with the office's request id and key, and are in the portal's log.
 func (b *toolbox) Call(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, parent string) (*ubl.ToolResult, error) {
 	act, own := b.acts[tool]
 	if !own {
 		return b.portal.Call(ctx, req, tool, args, parent, nil)
 	}
 	inner := *envelope.RequestOf(ctx)
-	inner.ID, inner.Key = req.ID, req.Key
-	answer, err := act.Do(envelope.WithRequest(ctx, &inner), args)
+	inner.ID, inner.Key, inner.Parent = req.ID, req.Key, parent
+	ctx, began := envelope.WithRequest(ctx, &inner), b.now()
+	answer, err := act.Do(ctx, args)
+	b.portal.Log(req.Who.TenantID, envelope.CallRow(ctx, tool, began, b.now(), err))
 	if err != nil {
 		return nil, err
 	}
@@ -164,6 +168,7 @@ func (c *serveCmd) mcpServer(p *program, n *node, a *agents, key *auth.Key, acts
 		Acts: acts, Visible: a.toolbox.visible, Portal: ways{a.portal},
 		Asker: envelope.Entering(n.asker), Feed: n.feed, SessionKey: key.Derive("mcp sessions"),
 		Foreign: transport.Foreign(c.AllowOrigin, c.PublicURL), PublicURL: c.PublicURL, Issuers: c.OIDCIssuer,
+		Extra:   fixtures(n),
 		Version: version(), Instructions: instructions, Log: log, Now: p.now, Random: p.random,
 	})
 }

@@ -68,7 +68,7 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (e
 	n.figures.watchStreams(hub)
 	rest := api.New(api.Options{
 		Asker: envelope.Entering(n.asker), Now: p.now, Random: p.random, NewServiceToken: auth.NewServiceToken, Version: version(),
-		Cluster: n.operators(), Office: f.agents.office, Portal: f.agents.portal,
+		Cluster: n.operators(), Office: f.agents.office, Portal: f.agents.portal, Beside: beside(),
 	})
 	acts := rest.Acts()
 	f.agents.toolbox.put(acts)
@@ -110,6 +110,10 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (e
 	})
 	return nil
 }
+
+// beside are tools that the API has no operation for, but other ways lead to:
+// owners may close them like the rest.
+func beside() []string { return []string{envelope.ToolStream, string(ubl.DidPlatformBackup)} }
 
 // ready says why requests can't be served now.
 func (n *node) ready() error {

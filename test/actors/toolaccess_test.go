@@ -203,6 +203,22 @@ func TestToolLimit(t *testing.T) {
 	if told != 6 {
 		t.Errorf("%d refusals were told", told)
 	}
+	t.Run("what goes on isn't counted", func(t *testing.T) {
+		still := ubl.Enter{Request: w.Request(w.bob), Tool: "messenger.send", Still: true}
+		for range 10 { // the bucket is empty
+			if _, err := w.Ask(t.Context(), w.tenant, still); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.Clock.Add(20 * time.Second)
+		if got := w.use(w.bob, "messenger.send", false); got != "" {
+			t.Errorf("a call is refused with %q after ten looks", got)
+		}
+		w.set(ubl.SetToolAccess{Tool: "messenger.send", Users: []ubl.UserID{w.ana.UserID}})
+		if _, err := w.Ask(t.Context(), w.tenant, still); ubl.CodeOf(err) != ubl.CodeForbidden {
+			t.Errorf("what a closed tool was begun with goes on: %v", err)
+		}
+	})
 	t.Run("the largest limit", func(t *testing.T) {
 		w.Clock.Add(time.Hour)
 		passed := 0

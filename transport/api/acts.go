@@ -59,8 +59,8 @@ func (t *route) do(ctx context.Context, f *form, args json.RawMessage, piece fun
 	if err != nil {
 		return nil, err
 	}
-	ctx = envelope.WithCaller(ctx, c.Anew(t.method != http.MethodGet))
-	if key := r.Header.Get(keyHeader); key != "" {
+	ctx = envelope.WithCaller(ctx, c.Anew(t.method != http.MethodGet, t.tool))
+	if key := r.Header.Get(envelope.KeyHeader); key != "" {
 		req := *envelope.RequestOf(ctx)
 		req.Key = key
 		ctx = envelope.WithRequest(ctx, &req)

@@ -37,7 +37,7 @@ import (
 	"ubl/transport/envelope"
 )
 
-// Options is what an [API] needs. All but Version must be set.
+// Options is what an [API] needs. All but Beside and Version must be set.
 type Options struct {
 	// Asker reaches the actors.
 	Asker ubl.Asker
@@ -52,6 +52,9 @@ type Options struct {
 	// Office asks models and uses tools, Portal reaches external servers of tools.
 	Office Office
 	Portal Portal
+	// Beside are tools of the server's own that are no operation here. Owners see
+	// them among the others; nil for none.
+	Beside []string
 	// Version is the program's, for the OpenAPI document.
 	Version string
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"ubl/transport/envelope"
 )
 
 // form is what an operation takes as a tool: the parameters of its path and its
@@ -145,7 +147,7 @@ func argument(place string) string {
 	switch {
 	case where == "path" && deeper:
 		return snake(rest)
-	case where == "header" && rest == keyHeader:
+	case where == "header" && rest == envelope.KeyHeader:
 		return keyArgument
 	case where != "body" && where != "query":
 		return place

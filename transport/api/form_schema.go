@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"ubl/transport/envelope"
 )
 
 // newForm reads an operation's description in the OpenAPI document.
@@ -22,7 +24,7 @@ func newForm(doc map[string]any, t *route) *form {
 		f.needsBody, _ = body["required"].(bool)
 		f.body(&in, plain.schema(body["content"].(map[string]any)[jsonType[0]].(map[string]any)["schema"]).(map[string]any))
 	} else if t.method != http.MethodGet {
-		f.add(&in, keyArgument, slot{"header", keyHeader, "string"}, nullable(map[string]any{"type": "string", "minLength": 1, "maxLength": 128,
+		f.add(&in, keyArgument, slot{"header", envelope.KeyHeader, "string"}, nullable(map[string]any{"type": "string", "minLength": 1, "maxLength": 128,
 			"description": "An idempotency key: the same one gives the same outcome."}))
 	}
 	f.input = in.schema()

@@ -1,9 +1,12 @@
 package api
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,7 +88,7 @@ func TestEveryOperationNamesItsTool(t *testing.T) {
 			if code := do(); code >= 400 {
 				t.Errorf("%s %s is answered %d", tab.id, way, code)
 			}
-			if len(door.taken) != 1 || door.taken[0].Tool != tab.tool || door.taken[0].External || door.taken[0].Act != (tab.method != http.MethodGet) {
+			if len(door.taken) != 1 || door.taken[0].Tool != cmp.Or(tab.tool, tab.uses) || door.taken[0].Tool == "" || door.taken[0].External || door.taken[0].Act != (tab.method != http.MethodGet) {
 				t.Errorf("%s %s: the tenant heard %+v", tab.id, way, door.taken)
 			}
 			s.takeAsked()
@@ -96,6 +99,22 @@ func TestEveryOperationNamesItsTool(t *testing.T) {
 			if asked := s.takeAsked(); len(asked) > 0 {
 				t.Errorf("%s %s asked %q in spite of the tenant", tab.id, way, asked)
 			}
+		}
+	}
+}
+
+// TestToolsBesideTheOperations are listed among them.
+func TestToolsBesideTheOperations(t *testing.T) {
+	s := newServer(t)
+	s.api.Beside = []string{"messenger.stream_room"}
+	var got toolsAnswer
+	w := s.doAs(ana, ubl.RoleOwner, "GET", "/api/portal/tools?limit=100")
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusOK {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	for _, tool := range []string{"messenger.stream_room", "messenger.send", forecast.Tool} {
+		if !slices.ContainsFunc(got.Tools, func(l *ubl.ToolListing) bool { return l.Tool == tool }) {
+			t.Errorf("%s is not listed", tool)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"mime"
 	"net/http"
 	"net/url"
@@ -44,9 +45,7 @@ func guard(o operation, op *huma.Operation, next http.HandlerFunc) http.HandlerF
 		if r.ContentLength < 0 { // a declared length bounds itself
 			r.Body = http.MaxBytesReader(w, r.Body, o.maxBody())
 		}
-		if o.tool != "" {
-			envelope.CallerOf(r.Context()).Uses(o.tool)
-		}
+		envelope.CallerOf(r.Context()).Uses(cmp.Or(o.tool, o.uses))
 		next(w, r)
 	}
 }
@@ -69,7 +68,7 @@ func check(o operation, body *huma.RequestBody, query []string, r *http.Request)
 		}
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		if err := checkKey(r.Header[keyHeader]); err != nil {
+		if err := envelope.CheckKey(r.Header); err != nil {
 			return err
 		}
 	}
@@ -94,19 +93,6 @@ func checkQuery(known []string, raw string) *ubl.Error {
 		if !utf8.ValidString(given[0]) {
 			return invalid("query."+name, "not valid UTF-8")
 		}
-	}
-	return nil
-}
-
-// keyHeader carries the idempotency key of a request.
-const keyHeader = "Idempotency-Key"
-
-func checkKey(header []string) *ubl.Error {
-	if len(header) == 0 {
-		return nil
-	}
-	if len(header) > 1 || !ubl.ValidKey(header[0]) {
-		return invalid("header."+keyHeader, "expected one key of 1 to 128 characters, none of them a control character")
 	}
 	return nil
 }

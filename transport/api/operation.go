@@ -19,6 +19,7 @@ type operation struct {
 	method, path string
 	id           string
 	tool         string // the same as a tool, "" for none
+	uses         string // where it is none, the tool that shows the same
 	summary      string
 	more         string // a longer description
 	tag          string
@@ -89,7 +90,7 @@ func addError(to map[string]*huma.Response, code ubl.Code) {
 
 func idempotencyKey() *huma.Param {
 	return &huma.Param{
-		Name: keyHeader, In: "header",
+		Name: envelope.KeyHeader, In: "header",
 		Description: "The same key gives the same outcome, within the scope of caller and operation; " +
 			"another body under it is a 409. A client_request_id in the body beats it.",
 		Schema: &huma.Schema{Type: "string", MinLength: new(1), MaxLength: new(128)},

@@ -1,5 +1,7 @@
 package api
 
+import "ubl/transport/envelope"
+
 func (a *API) serverRoutes() {
 	handle(a, operation{method: "GET", path: "/portal/servers", id: "list-servers", tool: "portal.server.list", tag: "portal", answers: "ubl.api.servers.v1",
 		summary: "External MCP servers that the tenant knows"}, a.listServers)
@@ -27,8 +29,8 @@ func (a *API) toolRoutes() {
 	handle(a, operation{method: "POST", path: "/portal/tools/{tool}/approve", id: "approve-tool", tool: "portal.tool.approve", destroys: true, tag: "portal", answers: "ubl.api.portal_tool.v1",
 		summary: "Take over the definition of a tool that was held", more: "Owners of the tenant."}, a.approveTool)
 	handle(a, operation{method: "POST", path: "/portal/tools/{tool}/call", id: "call-tool", tool: "office.tool.call", destroys: true, tag: "portal", answers: "ubl.api.tool_result.v1", large: true, slow: true,
-		summary: "Use a tool of an external server", more: "Whom its ToolAccess lets. The intent is receipted before the call."}, a.callTool)
-	handle(a, operation{method: "GET", path: "/portal/logs", id: "read-portal-log", tool: "portal.log.list", tag: "portal", answers: "ubl.api.calls.v1",
+		summary: "Use a tool", more: "One of an external server, whom its ToolAccess lets, or one of the server's own. The intent is receipted before the call."}, a.callTool)
+	handle(a, operation{method: "GET", path: "/portal/logs", id: "read-portal-log", tool: envelope.ToolLog, tag: "portal", answers: "ubl.api.calls.v1",
 		summary: "Calls through the portal, newest first",
 		more:    "Refused ones too. Owners of the tenant see all, others their own. next_before is null at the beginning."}, a.readCalls)
 	handle(a, operation{method: "GET", path: "/portal/budget", id: "get-budget", tool: "portal.budget.get", tag: "portal", answers: "ubl.api.budget.v1",

@@ -14,7 +14,7 @@ type Office interface {
 	// Complete asks a model. delta, unless nil, is called with each piece of the
 	// answer, in order, before Complete returns the whole.
 	Complete(ctx context.Context, req ubl.CompleteRequest, delta func(text string)) (*ubl.Completion, error)
-	// CallTool uses a tool of an external server. Args is a JSON object.
+	// CallTool uses a tool, an external one or one of our own. Args is a JSON object.
 	CallTool(ctx context.Context, req ubl.Request, tool string, args json.RawMessage) (*ubl.ToolResult, error)
 }
 

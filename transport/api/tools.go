@@ -52,12 +52,16 @@ func (a *API) ownTools(records []*ubl.ToolAccess) []*ubl.ToolListing {
 	for _, r := range records {
 		access[r.Tool] = r
 	}
-	var out []*ubl.ToolListing
+	names := slices.Clone(a.Beside)
 	for _, t := range a.table {
 		if t.tool != "" {
-			own := ubl.PortalTool{Tool: t.tool, ServerID: ubl.OwnServer, Upstream: t.tool}
-			out = append(out, &ubl.ToolListing{PortalTool: own, Access: access[t.tool]})
+			names = append(names, t.tool)
 		}
+	}
+	out := make([]*ubl.ToolListing, len(names))
+	for i, name := range names {
+		own := ubl.PortalTool{Tool: name, ServerID: ubl.OwnServer, Upstream: name}
+		out[i] = &ubl.ToolListing{PortalTool: own, Access: access[name]}
 	}
 	return out
 }

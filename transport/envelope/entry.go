@@ -36,8 +36,18 @@ func (c *Caller) Uses(tool string) {
 }
 
 // Anew is the same caller at the door again, for one of several acts in a
-// request: the tenant decides on each tool. Act is as in [ubl.Enter].
-func (c *Caller) Anew(act bool) *Caller {
+// request: the tenant decides on each tool. Act and tool are as in [ubl.Enter].
+func (c *Caller) Anew(act bool, tool string) *Caller {
+	return c.again(func(in *ubl.Enter) { in.Act, in.Tool, in.Still = act, tool, false })
+}
+
+// Still is the same caller at the door again, for what goes on with a tool that
+// the tenant has let them use before: it decides again, and counts nothing.
+func (c *Caller) Still(tool string) *Caller {
+	return c.again(func(in *ubl.Enter) { in.Act, in.Tool, in.Still = false, tool, true })
+}
+
+func (c *Caller) again(change func(*ubl.Enter)) *Caller {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	again := &Caller{Identity: c.Identity, ExpiresAt: c.ExpiresAt, Revoked: c.Revoked}
@@ -46,7 +56,7 @@ func (c *Caller) Anew(act bool) *Caller {
 		return again
 	}
 	in := *c.in
-	in.Act, in.Tool = act, ""
+	change(&in)
 	again.Enters(in, c.ask)
 	return again
 }

@@ -98,12 +98,11 @@ func TestAnew(t *testing.T) {
 	whole := d.comer()
 	ctx := context.Background()
 	for i, tool := range []string{"room.get", "room.create", "messenger.send"} {
-		c := whole.Anew(tool != "room.get")
-		c.Uses(tool)
+		c := whole.Anew(tool != "room.get", tool)
 		if role, err := c.Enter(ctx); err != nil || role != ubl.RoleMember || c.Identity.UserID != ana.UserID {
 			t.Fatalf("%s: %s, %v", tool, role, err)
 		}
-		if last := d.taken[i]; last.Tool != tool || last.Act != (tool != "room.get") || last.ID != "req:1" {
+		if last := d.taken[i]; last.Tool != tool || last.Act != (tool != "room.get") || last.Still || last.ID != "req:1" {
 			t.Errorf("the tenant heard %+v", last)
 		}
 		if i == 1 { // and now the request itself
@@ -113,9 +112,15 @@ func TestAnew(t *testing.T) {
 			d.taken = d.taken[:2]
 		}
 	}
+	if _, err := whole.Still("room.get").Enter(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if last := d.taken[len(d.taken)-1]; last.Tool != "room.get" || last.Act || !last.Still {
+		t.Errorf("of what goes on the tenant heard %+v", last)
+	}
 	let := &envelope.Caller{Identity: ana}
 	let.Let(ubl.RoleOwner)
-	if role, err := let.Anew(true).Enter(ctx); err != nil || role != ubl.RoleOwner {
+	if role, err := let.Anew(true, "room.get").Enter(ctx); err != nil || role != ubl.RoleOwner {
 		t.Errorf("who need not be asked about is %s, %v", role, err)
 	}
 }

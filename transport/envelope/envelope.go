@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
-	"time"
 
 	"ubl"
 )
@@ -32,6 +31,8 @@ type Request struct {
 	// Key is the idempotency key from the headers: Idempotency-Key, else a
 	// client's X-Request-Id, else ID. A client_request_id in a body beats it.
 	Key string
+	// Parent is the id of the request that this one is made for, "" for none.
+	Parent string
 	// At is when the request came in.
 	At ubl.Time
 }
@@ -105,19 +106,23 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	Write(w, status, body)
 }
 
-// retryAfter is how long a refused client should wait.
-const retryAfter = time.Second
+// RetryAfter is how many seconds a client should wait who was refused with a
+// status, 0 where waiting doesn't help.
+func RetryAfter(status int) int {
+	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
+		return 1
+	}
+	return 0
+}
 
 // SetHints sets the headers that go with a status: when to come back after a
 // refusal for load, and how to identify oneself where that was not enough.
 func SetHints(h http.Header, status int) {
-	switch status {
-	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		h.Set("Retry-After", strconv.Itoa(int(retryAfter/time.Second)))
-	case http.StatusUnauthorized:
-		if h.Get("WWW-Authenticate") == "" {
-			h.Set("WWW-Authenticate", `Bearer error="invalid_token"`)
-		}
+	if seconds := RetryAfter(status); seconds > 0 {
+		h.Set("Retry-After", strconv.Itoa(seconds))
+	}
+	if status == http.StatusUnauthorized && h.Get("WWW-Authenticate") == "" {
+		h.Set("WWW-Authenticate", `Bearer error="invalid_token"`)
 	}
 }
 

@@ -64,6 +64,8 @@ func giveBuffer(b *[]byte) {
 // run calls a tool by either spelling of its name. progress is nil where nobody
 // wants to see it. A panic is an error.
 func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (out *Result, err error) {
+	act, began := s.tools.find(name), s.opts.Now()
+	theirs := "" // the tool of another server, whose calls the portal logs by itself
 	defer func() {
 		if p := recover(); p != nil {
 			err = ubl.Errorf(ubl.CodeInternal, "something went wrong inside; the request id finds it in the log").
@@ -72,18 +74,37 @@ func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.V
 		if err != nil {
 			s.blame(ctx, "couldn't run a tool", err)
 		}
+		if v.portal && theirs == "" {
+			s.note(ctx, act, name, began, err)
+		}
 	}()
-	args, err = object(args, "params.arguments")
-	if err != nil {
+	if act == nil {
+		if theirs, err = s.otherName(ctx, v, name); err != nil {
+			return nil, err
+		}
+	}
+	if args, err = object(args, "params.arguments"); err != nil {
 		return nil, err
 	}
-	if act := s.tools.find(name); act != nil {
-		return s.runOwn(ctx, v, act, json.RawMessage(args), progress)
+	if act != nil {
+		return runOwn(ctx, act, json.RawMessage(args), progress)
 	}
-	if !v.portal || s.opts.Portal == nil {
-		return nil, unknown("params.name", "there is no such tool")
+	return s.opts.Portal.Call(ctx, envelope.Command(ctx, ""), theirs, json.RawMessage(args), progress)
+}
+
+// note puts a call through the portal into its log that isn't another server's:
+// one of our own tools, or of none. What is no name can't be logged as one.
+func (s *Server) note(ctx context.Context, act *envelope.Act, name string, began time.Time, err error) {
+	switch {
+	case s.opts.Portal == nil:
+		return
+	case act != nil:
+		name = act.Name
+	case !ubl.ValidToolName(name):
+		name = "unknown"
 	}
-	return s.runOther(ctx, v, name, json.RawMessage(args), progress)
+	row := envelope.CallRow(ctx, name, began, s.opts.Now(), err)
+	s.opts.Portal.Log(envelope.CallerOf(ctx).Identity.TenantID, row)
 }
 
 // unknown is what the protocol wants said of a name that isn't there.
@@ -93,13 +114,9 @@ func unknown(place, reason string) error {
 	return &rpcError{cause: e, code: codeInvalidParams}
 }
 
-// runOwn runs one of our own tools. Through the portal it is in the log.
-func (s *Server) runOwn(ctx context.Context, v *visit, act *envelope.Act, args json.RawMessage, progress func(Progress)) (*Result, error) {
-	began := s.opts.Now()
+// runOwn runs one of our own tools.
+func runOwn(ctx context.Context, act *envelope.Act, args json.RawMessage, progress func(Progress)) (*Result, error) {
 	answer, err := do(ctx, act, args, progress)
-	if v.portal && s.opts.Portal != nil {
-		s.opts.Portal.Log(v.who().TenantID, s.row(ctx, v, act.Name, began, err))
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -115,42 +132,4 @@ func do(ctx context.Context, act *envelope.Act, args json.RawMessage, progress f
 		pieces++
 		progress(Progress{Progress: float64(pieces), Message: text})
 	})
-}
-
-// row is a call in the portal's log. Its number comes with the log.
-func (s *Server) row(ctx context.Context, v *visit, tool string, began time.Time, err error) *ubl.Call {
-	row := &ubl.Call{
-		At: ubl.TimeOf(began), Did: ubl.Did(tool), Server: ownServer, Capability: tool,
-		UserID: v.who().UserID, IsService: v.who().IsService, Status: callOK, Code: ubl.CodeOf(err),
-		DurationMS: s.opts.Now().Sub(began).Milliseconds(), RequestID: envelope.RequestOf(ctx).ID,
-	}
-	switch status := row.Code.Status(); {
-	case err == nil:
-	case status == http.StatusForbidden, status == http.StatusTooManyRequests, status == http.StatusUnauthorized:
-		row.Status = callDenied
-	default:
-		row.Status = callError
-	}
-	return row
-}
-
-// What the portal's log says of our own tools; see [ubl.Call].
-const (
-	ownServer  = "ubl"
-	callOK     = "ok"
-	callError  = "error"
-	callDenied = "denied"
-)
-
-// runOther runs a tool of another server.
-func (s *Server) runOther(ctx context.Context, v *visit, name string, args json.RawMessage, progress func(Progress)) (*Result, error) {
-	name, err := s.otherName(ctx, v, name)
-	if err != nil {
-		return nil, err
-	}
-	req := envelope.Command(ctx, "")
-	if progress == nil {
-		progress = func(Progress) {}
-	}
-	return s.opts.Portal.Call(ctx, req, name, args, progress)
 }

@@ -80,11 +80,11 @@ const maxOwnName = 48
 // find is the act of a name in either spelling, nil where it isn't ours.
 func (c *catalog) find(name string) *envelope.Act { return c.byName[name] }
 
-// list is the tools as a client sees them, but those that visible leaves out.
+// list is the visible tools as a client sees them.
 func (c *catalog) list(d *dialect, visible func(string) bool) []*sdk.Tool {
 	out := make([]*sdk.Tool, 0, len(c.acts))
 	for _, act := range c.acts {
-		if visible == nil || visible(act.Name) {
+		if visible(act.Name) {
 			out = append(out, toolOf(act, d))
 		}
 	}

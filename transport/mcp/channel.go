@@ -78,7 +78,7 @@ func (s *Server) openChannel(w http.ResponseWriter, r *http.Request, v *visit) {
 // serveChannel opens a channel and runs it to its end.
 func (s *Server) serveChannel(w http.ResponseWriter, r *http.Request, c *channel, first []byte) {
 	// The caller's tenant lets them in now, and not only at the first event.
-	if _, err := c.visit.caller.Anew(false).Enter(r.Context()); err != nil {
+	if _, err := c.visit.caller.Anew(false, "").Enter(r.Context()); err != nil {
 		s.refuse(w, r, c.id, err)
 		return
 	}
@@ -214,7 +214,7 @@ func (c *channel) mayHear(ctx context.Context, in *interest, now time.Time) bool
 	if known {
 		return true
 	}
-	err := s.maySee(envelope.WithCaller(ctx, c.visit.caller.Anew(false)), c.visit.who(), in.resource)
+	err := s.maySee(envelope.WithCaller(ctx, c.visit.caller.Still(in.tool())), c.visit.who(), in.resource)
 	c.hub.mu.Lock()
 	defer c.hub.mu.Unlock()
 	switch code := ubl.CodeOf(err); {

@@ -32,12 +32,13 @@
 //
 // What REST answers with a code of the table is a JSON-RPC error here, never a
 // result with isError, so that a program can rely on it; data holds code,
-// details and request_id. The numbers: -32602 validation_error, -32001
-// unauthorized, -32003 forbidden and not_a_member, -32004 not_found, -32029
-// rate_limited, -32603 internal; the others follow their status: 409 is -32009,
-// 413 -32013, 415 -32015, 503 -32053. An unknown tool or prompt, and a resource
-// that can't be found, are -32602, as the protocol wants it. Results with
-// isError come from other servers' tools alone and are passed on as they are.
+// details and request_id, and after a refusal for load retry_after, in seconds.
+// The numbers: -32602 validation_error, -32001 unauthorized, -32003 forbidden
+// and not_a_member, -32004 not_found, -32029 rate_limited, -32603 internal; the
+// others follow their status: 409 is -32009, 413 -32013, 415 -32015, 503 -32053.
+// An unknown tool or prompt, and a resource that can't be found, are -32602, as
+// the protocol wants it. Results with isError come from other servers' tools
+// alone and are passed on as they are.
 //
 // # Channels
 //

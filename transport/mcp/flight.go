@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -9,10 +10,11 @@ import (
 
 // flights are the calls of sessions that are under way on this node, so that
 // notifications/cancelled can end one. A call on another node goes on: the
-// protocol lets a server ignore the wish.
+// protocol lets a server ignore the wish. An id should name one call, and who
+// uses it again before that has ended cancels both.
 type flights struct {
 	mu    sync.Mutex
-	calls map[flight]context.CancelFunc
+	calls map[flight][]*context.CancelFunc
 }
 
 type flight struct{ session, request string }
@@ -28,21 +30,24 @@ func (f *flights) start(ctx context.Context, session string, id jsontext.Value) 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.calls == nil {
-		f.calls = make(map[flight]context.CancelFunc)
+		f.calls = make(map[flight][]*context.CancelFunc)
 	}
-	f.calls[key] = cancel
+	f.calls[key] = append(f.calls[key], &cancel)
 	return ctx, func() {
+		cancel()
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		delete(f.calls, key)
-		cancel()
+		f.calls[key] = slices.DeleteFunc(f.calls[key], func(c *context.CancelFunc) bool { return c == &cancel })
+		if len(f.calls[key]) == 0 {
+			delete(f.calls, key)
+		}
 	}
 }
 
 func (f *flights) cancel(session string, id jsontext.Value) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if cancel := f.calls[flight{session, string(id)}]; cancel != nil {
-		cancel()
+	for _, cancel := range f.calls[flight{session, string(id)}] {
+		(*cancel)()
 	}
 }

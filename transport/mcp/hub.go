@@ -12,13 +12,16 @@ import (
 // lock guards all of it, the channels' own sets included; nothing waits under it.
 type hub struct {
 	server *Server
-	work   sync.WaitGroup // open channels
+	work   sync.WaitGroup // who listens
+	// closing is closed, under the lock, when the server stops.
+	closing chan struct{}
 
 	mu       sync.Mutex
-	closing  bool
 	channels map[*channel]struct{}
-	perUser  map[userKey]int
-	follows  map[ubl.TenantID]*follow
+	// listening counts who does, on a channel or with the tool for that.
+	listening int
+	perUser   map[userKey]int
+	follows   map[ubl.TenantID]*follow
 	// sessions are those that subscribed or ended here, oldest first in order.
 	sessions map[string]*listening
 	order    []string
@@ -47,6 +50,7 @@ type interest struct {
 func newHub(s *Server) *hub {
 	return &hub{
 		server:   s,
+		closing:  make(chan struct{}),
 		channels: make(map[*channel]struct{}),
 		perUser:  make(map[userKey]int),
 		follows:  make(map[ubl.TenantID]*follow),
@@ -57,7 +61,7 @@ func newHub(s *Server) *hub {
 func (h *hub) count() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.channels)
+	return h.listening
 }
 
 // over reports whether the session was ended on this node.
@@ -129,6 +133,56 @@ func (h *hub) unsubscribe(id, key string) {
 	}
 }
 
+// take counts somebody who begins to listen against the limits. The caller holds
+// the lock, and whoever takes calls give, and then h.work.Done.
+func (h *hub) take(who ubl.Identity) error {
+	user := userKey{who.TenantID, who.UserID}
+	switch {
+	case h.stopping():
+		return ubl.Errorf(ubl.CodeUnavailable, "this node is stopping")
+	case h.listening >= h.server.limits.Channels:
+		return ubl.Errorf(ubl.CodeOverloaded, "this node has as many channels open as it can carry")
+	case h.perUser[user] >= h.server.limits.PerUser:
+		return ubl.Errorf(ubl.CodeRateLimited, "you have %d channels open; close one first", h.server.limits.PerUser)
+	}
+	h.work.Add(1)
+	h.listening++
+	h.perUser[user]++
+	return nil
+}
+
+// give undoes take. The caller holds the lock.
+func (h *hub) give(who ubl.Identity) {
+	user := userKey{who.TenantID, who.UserID}
+	h.listening--
+	if h.perUser[user]--; h.perUser[user] == 0 {
+		delete(h.perUser, user)
+	}
+}
+
+func (h *hub) stopping() bool {
+	select {
+	case <-h.closing:
+		return true
+	default:
+		return false
+	}
+}
+
+// enter lets somebody listen without a channel, until they exit.
+func (h *hub) enter(who ubl.Identity) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.take(who)
+}
+
+func (h *hub) exit(who ubl.Identity) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.give(who)
+	h.work.Done()
+}
+
 // admit counts a channel against the limits and lets it hear of its tenant. A
 // session's earlier channel ends: its client has given it up.
 func (h *hub) admit(c *channel) error {
@@ -142,16 +196,10 @@ func (h *hub) admit(c *channel) error {
 
 func (h *hub) join(c *channel) (*follow, error) {
 	who := c.visit.who()
-	user := userKey{who.TenantID, who.UserID}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	switch {
-	case h.closing:
-		return nil, ubl.Errorf(ubl.CodeUnavailable, "this node is stopping")
-	case len(h.channels) >= h.server.limits.Channels:
-		return nil, ubl.Errorf(ubl.CodeOverloaded, "this node has as many channels open as it can carry")
-	case h.perUser[user] >= h.server.limits.PerUser:
-		return nil, ubl.Errorf(ubl.CodeRateLimited, "you have %d channels open; close one first", h.server.limits.PerUser)
+	if err := h.take(who); err != nil {
+		return nil, err
 	}
 	if id := c.visit.session.id; id != "" {
 		l := h.remember(id)
@@ -160,9 +208,7 @@ func (h *hub) join(c *channel) (*follow, error) {
 		}
 		l.channel, c.interests = c, l.interests
 	}
-	h.work.Add(1)
 	h.channels[c] = struct{}{}
-	h.perUser[user]++
 	f := h.follows[who.TenantID]
 	if f == nil {
 		f = newFollow(h, who.TenantID)
@@ -182,14 +228,10 @@ func (h *hub) dismiss(c *channel) {
 
 // leave gives back the follow that nobody needs any more, nil for none.
 func (h *hub) leave(c *channel) (unused *follow) {
-	who := c.visit.who()
-	user := userKey{who.TenantID, who.UserID}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.channels, c)
-	if h.perUser[user]--; h.perUser[user] == 0 {
-		delete(h.perUser, user)
-	}
+	h.give(c.visit.who())
 	if l := h.sessions[c.visit.session.id]; l != nil && l.channel == c {
 		l.channel = nil
 	}
@@ -233,7 +275,9 @@ func (h *hub) shutdown(ctx context.Context) error {
 func (h *hub) close() []*channel {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.closing = true
+	if !h.stopping() {
+		close(h.closing)
+	}
 	open := make([]*channel, 0, len(h.channels))
 	for c := range h.channels {
 		open = append(open, c)

@@ -56,8 +56,8 @@ type Options struct {
 // Limits bound a Server; a zero field takes its default.
 type Limits struct {
 	Body           int64         // of a request, in bytes; 8 MiB
-	Channels       int           // at a time; 20,000, then 503
-	PerUser        int           // channels of one; 2,000, then 429
+	Channels       int           // and calls of messenger.stream_room, at a time; 20,000, then 503
+	PerUser        int           // of one; 2,000, then 429
 	Subscriptions  int           // of one session or channel; 1,000
 	Sessions       int           // whose subscriptions or end a node remembers; 20,000
 	Keepalive      time.Duration // silence on a channel before a comment; 15 s
@@ -92,8 +92,8 @@ func def[T comparable](v *T, to T) {
 type Portal interface {
 	// Tools lists those that the caller may use, by name.
 	Tools(ctx context.Context, who ubl.Identity) ([]*ubl.PortalTool, error)
-	// Call calls one, tells progress as it is told, and puts the call on record.
-	// Errors are [ubl.Error]; what the tool itself says is wrong is a result.
+	// Call calls one and puts the call on record. progress is told as it is told;
+	// nil where nobody wants to see it, so that the other server needn't tell. Errors are [ubl.Error]; what the tool itself says is wrong is a result.
 	Call(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, progress func(Progress)) (*Result, error)
 	// Log adds a call of one of our own tools to the portal's log.
 	Log(tenant ubl.TenantID, call *ubl.Call)
@@ -173,10 +173,10 @@ func (s *Server) at(portal bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, portal) })
 }
 
-// Channels counts the open channels, for metrics.
+// Channels counts the open channels, and who listens by messenger.stream_room.
 func (s *Server) Channels() int { return s.hub.count() }
 
-// Shutdown ends the channels cleanly, spread over a moment, and refuses new ones.
-// Requests under way are the HTTP server's to wait for. It returns when all
-// channels have ended, or with ctx's error.
+// Shutdown ends the channels cleanly, spread over a moment, and calls of
+// messenger.stream_room, and refuses new ones. Other requests under way are the
+// HTTP server's to wait for. It returns when all have ended, or with ctx's error.
 func (s *Server) Shutdown(ctx context.Context) error { return s.hub.shutdown(ctx) }

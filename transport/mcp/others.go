@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -66,15 +67,18 @@ func otherTool(t *ubl.PortalTool, name string) *sdk.Tool {
 	return tool
 }
 
-// otherName is the portal's name of the tool that the client means. A name with
-// a dot is tried as it is: the portal knows whether there is such a tool.
+// otherName is the portal's name of the tool that the client means. One that
+// names a server is tried as it is: the portal knows whether there is such a tool.
 func (s *Server) otherName(ctx context.Context, v *visit, called string) (string, error) {
+	if !v.portal || s.opts.Portal == nil {
+		return "", unknown("params.name", "there is no such tool")
+	}
 	for _, t := range s.others(ctx, v) {
 		if means(called, t.Tool) {
 			return t.Tool, nil
 		}
 	}
-	if ubl.ValidToolName(called) {
+	if server, _, ok := strings.Cut(called, "."); ok && ubl.ValidServerID(server) && ubl.ValidToolName(called) {
 		return called, nil
 	}
 	return "", unknown("params.name", "there is no such tool")

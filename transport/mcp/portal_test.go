@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/transport/envelope"
 	"ubl/transport/mcp"
 )
 
@@ -19,6 +20,8 @@ type others struct {
 	log     []*ubl.Call
 	changed func()
 	down    error
+	// told is whether the last call had somebody to tell its progress to.
+	told bool
 }
 
 func (o *others) Tools(context.Context, ubl.Identity) ([]*ubl.PortalTool, error) {
@@ -32,7 +35,9 @@ func (o *others) Call(_ context.Context, req ubl.Request, tool string, args json
 	if !slices.ContainsFunc(o.tools, func(t *ubl.PortalTool) bool { return t.Tool == tool }) {
 		return nil, ubl.Errorf(ubl.CodeForbidden, "you may not use this tool")
 	}
-	progress(mcp.Progress{Progress: 1, Total: 2, Message: "half"})
+	if o.told = progress != nil; o.told {
+		progress(mcp.Progress{Progress: 1, Total: 2, Message: "half"})
+	}
 	said, _ := json.Marshal(map[string]any{"tool": tool, "args": args, "user": req.Who.Email, "key": req.Key})
 	content, _ := json.Marshal([]any{map[string]any{"type": "text", "text": string(said)}, map[string]any{"type": "image", "data": "AAAA", "mimeType": "image/png"}})
 	return &mcp.Result{Content: content, Structured: said, IsError: strings.HasSuffix(tool, "fails"), Receipt: &ubl.Receipt{Seq: 7}}, nil
@@ -118,6 +123,9 @@ func TestCallsThroughThePortal(t *testing.T) {
 				t.Errorf("%s = %d %s, without %s", name, a.status, a.body, want)
 			}
 		}
+		if o.told {
+			t.Errorf("the other server is asked for the progress of %s, which nobody wants to see", name)
+		}
 	}
 	if a := call("/portal/mcp", "git.fails", ""); !strings.Contains(a.body, `"isError":true`) {
 		t.Errorf("a tool that fails = %s", a.body)
@@ -155,6 +163,26 @@ func TestOwnToolsAreInThePortalsLog(t *testing.T) {
 	w.do(t, "POST", w.url+"/mcp", "bob", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+sendHello+`}}`)
 	if n := len(o.rows()); n != 3 {
 		t.Errorf("%d rows", n)
+	}
+}
+
+// TestWhatGoesWrongInsideIsInThePortalsLog, and what isn't there.
+func TestWhatGoesWrongInsideIsInThePortalsLog(t *testing.T) {
+	o := &others{}
+	w := newWorld(t, func(opts *mcp.Options) {
+		opts.Portal = o
+		opts.Acts = []envelope.Act{wrong(func() (json.RawMessage, error) { panic(canary) })}
+	})
+	for name, code := range map[string]ubl.Code{"test.wrong": ubl.CodeInternal, "nowhere": ubl.CodeNotFound, "no such name": ubl.CodeNotFound} {
+		w.do(t, "POST", w.url+"/portal/mcp", "bob", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+name+`"}}`)
+		rows := o.rows()
+		if len(rows) == 0 {
+			t.Fatalf("%s isn't logged", name)
+		}
+		if row := rows[len(rows)-1]; row.Status != "error" || row.Code != code || ubl.ValidToolName(name) && row.Capability != name || !ubl.ValidToolName(row.Capability) {
+			t.Errorf("%s is logged as %+v", name, row)
+		}
+		o.log = nil
 	}
 }
 

@@ -167,6 +167,7 @@ func (s *Server) batch(w http.ResponseWriter, r *http.Request, v *visit, body []
 			return
 		}
 		v.learn(r.Header, m)
+		s.notice(v, m)
 	}
 	if request == nil {
 		w.WriteHeader(http.StatusAccepted)

@@ -94,6 +94,8 @@ type problemData struct {
 	URI       string            `json:"uri,omitempty"`
 	Supported []string          `json:"supported,omitempty"`
 	Requested string            `json:"requested,omitempty"`
+	// RetryAfter is in seconds, 0 where waiting doesn't help.
+	RetryAfter int `json:"retry_after,omitzero"`
 }
 
 // problemOf is what a caller is told of err.
@@ -101,6 +103,7 @@ func problemOf(ctx context.Context, err error) *problem {
 	e := ubl.AsError(err)
 	p := &problem{Code: codeOf(e.Code), Message: withDetails(e)}
 	p.Data.Code, p.Data.Details, p.Data.RequestID = e.Code, e.Details, envelope.RequestOf(ctx).ID
+	p.Data.RetryAfter = envelope.RetryAfter(e.Code.Status())
 	if special, ok := errors.AsType[*rpcError](err); ok {
 		p.Code = special.code
 		p.Data.URI, p.Data.Supported, p.Data.Requested = special.uri, special.supported, special.requested

@@ -16,11 +16,13 @@ import (
 // The acts that reading a resource stands for: who may not use the tool can't
 // go round it.
 const (
-	toolHistory   = "messenger.history"
+	toolHistory   = envelope.ToolHistory
 	toolListRooms = "messenger.list_rooms"
 	toolDocument  = string(ubl.DidDocumentGet)
 	toolDocuments = string(ubl.DidDocumentList)
 	toolReceipt   = "receipt.get"
+	// toolWorkspaces finds what has documents.
+	toolWorkspaces = string(ubl.DidWorkspaceList)
 )
 
 const (
@@ -106,10 +108,14 @@ func noResource(uri string, cause error) error {
 }
 
 // listResources lists the caller's rooms, then the documents of one workspace
-// after the other. Only a client that turns the page leaves receipts of looks
-// into workspaces.
+// after the other, without those that take a tool which the caller is not shown.
+// Only a client that turns the page leaves receipts of looks into workspaces.
 func (s *Server) listResources(ctx context.Context, v *visit, next sdk.MethodHandler, name string, req *sdk.ListResourcesRequest) (sdk.Result, error) {
 	at, err := parsePlace(v.cursor)
+	if err != nil {
+		return nil, err
+	}
+	visible, err := s.visible(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -122,18 +128,23 @@ func (s *Server) listResources(ctx context.Context, v *visit, next sdk.MethodHan
 			}
 			out.Resources = more.(*sdk.ListResourcesResult).Resources
 		}
-		rooms, err := s.rooms(ctx, v.who())
-		if err != nil {
-			return nil, err
-		}
-		for _, room := range rooms {
-			out.Resources = append(out.Resources, roomResource(room))
+		if visible(toolListRooms) {
+			rooms, err := s.rooms(ctx, v.who())
+			if err != nil {
+				return nil, err
+			}
+			for _, room := range rooms {
+				out.Resources = append(out.Resources, roomResource(room))
+			}
 		}
 	} else if out.Resources, at, err = s.documents(ctx, v.who(), at); err != nil {
 		return nil, err
 	}
-	if at.workspace == "" || at.document == "" {
-		at, err = s.nextWorkspace(ctx, v.who(), at.workspace)
+	if done := at.workspace; done == "" || at.document == "" {
+		at = place{}
+		if visible(toolWorkspaces) && visible(toolDocuments) {
+			at, err = s.nextWorkspace(ctx, v.who(), done)
+		}
 	}
 	out.NextCursor = at.String()
 	return out, err

@@ -8,8 +8,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"ubl/transport/envelope"
 )
 
 // newSDK makes the SDK's part: one server without any tool of its own, and a
@@ -85,13 +83,9 @@ func (s *Server) dispatch(ctx context.Context, v *visit, next sdk.MethodHandler,
 
 // listTools lists our own tools, then those of other servers.
 func (s *Server) listTools(ctx context.Context, v *visit, next sdk.MethodHandler, name string, req *sdk.ListToolsRequest) (sdk.Result, error) {
-	var visible func(string) bool
-	if s.opts.Visible != nil {
-		var err error
-		looking := envelope.WithCaller(ctx, v.caller.Anew(false))
-		if visible, err = s.opts.Visible(looking); err != nil {
-			return nil, err
-		}
+	visible, err := s.visible(ctx)
+	if err != nil {
+		return nil, err
 	}
 	tools := append(s.tools.list(v.names(), visible), s.otherTools(ctx, v)...)
 	if s.opts.Extra != nil {
@@ -103,6 +97,14 @@ func (s *Server) listTools(ctx context.Context, v *visit, next sdk.MethodHandler
 	}
 	page, cursor, err := paged(tools, v.cursor, func(t *sdk.Tool) string { return t.Name })
 	return &sdk.ListToolsResult{Tools: page, NextCursor: cursor, Cacheable: private}, err
+}
+
+// visible says which of our own tools the caller is shown.
+func (s *Server) visible(ctx context.Context) (func(tool string) bool, error) {
+	if s.opts.Visible == nil {
+		return func(string) bool { return true }, nil
+	}
+	return s.opts.Visible(reading(ctx, ""))
 }
 
 // callTool is what [Server.call] does, for callers who want to see progress.

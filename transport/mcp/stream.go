@@ -12,10 +12,6 @@ import (
 	"ubl/transport/envelope"
 )
 
-// toolStream is the one tool that is no act of the API: what server-sent events
-// are to REST. It can only look.
-const toolStream = "messenger.stream_room"
-
 // Limits of the tool.
 const (
 	defaultSeconds = 20
@@ -26,12 +22,13 @@ const (
 	lookAgain = 2 * time.Second
 )
 
-// ownActs are tools that the API has no operation for.
+// ownActs are tools that the API has no operation for: the one that is what
+// server-sent events are to REST. It can only look.
 func (s *Server) ownActs() []envelope.Act {
 	return []envelope.Act{{
-		Name: toolStream, Title: "Listen to a room",
+		Name: envelope.ToolStream, Title: "Listen to a room",
 		Description: "Waits for messages in a room and answers as soon as some are there. With a progress token it tells each " +
-			"as it comes and goes on for the whole time. Call again with next_from_seq to read on.",
+			"as it comes and goes on for the whole time. Call again with next_from_seq to read on. What was there before is for those alone who may read history.",
 		Input: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["room_id"],"properties":{` +
 			`"room_id":{"type":"string","pattern":"^r:[A-Za-z0-9._-]{1,128}$","description":"The room."},` +
 			`"from_seq":{"type":"integer","minimum":0,"maximum":9007199254740991,"description":"Messages after this room_seq; without it only what is new."},` +
@@ -91,9 +88,14 @@ func (s *Server) streamRoom(ctx context.Context, args json.RawMessage, enough in
 	if err != nil {
 		return nil, err
 	}
-	ctx = reading(ctx, toolStream)
-	who := envelope.CallerOf(ctx).Identity
+	ctx = reading(ctx, envelope.ToolStream)
+	caller := envelope.CallerOf(ctx)
+	who := caller.Identity
 	room := ubl.RoomName(who.TenantID, in.Room)
+	if err := s.hub.enter(who); err != nil {
+		return nil, err
+	}
+	defer s.hub.exit(who)
 	wake := make(chan struct{}, 1)
 	defer s.opts.Feed.Subscribe(room, func(ubl.Publication) {
 		select {
@@ -105,7 +107,7 @@ func (s *Server) streamRoom(ctx context.Context, args json.RawMessage, enough in
 	if out.Next, err = s.streamFrom(ctx, room, who, in.FromSeq); err != nil {
 		return nil, err
 	}
-	end := time.NewTimer(time.Duration(in.Seconds) * time.Second)
+	end := time.NewTimer(s.patience(caller, time.Duration(in.Seconds)*time.Second))
 	defer end.Stop()
 	again := time.NewTicker(lookAgain)
 	defer again.Stop()
@@ -121,22 +123,38 @@ func (s *Server) streamRoom(ctx context.Context, args json.RawMessage, enough in
 		case <-again.C:
 		case <-end.C:
 			return strict.Marshal(out)
+		case <-s.hub.closing:
+			return strict.Marshal(out)
+		case <-caller.Revoked:
+			return nil, ubl.Errorf(ubl.CodeUnauthorized, "the credential was revoked")
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// streamFrom is the seq to begin after: the one asked for, else the newest.
+// patience is how long a caller may wait, who wants to for so long: not longer
+// than their credential holds.
+func (s *Server) patience(c *envelope.Caller, wanted time.Duration) time.Duration {
+	if c.ExpiresAt == 0 {
+		return wanted
+	}
+	return min(wanted, c.ExpiresAt.Std().Sub(s.opts.Now()))
+}
+
+// streamFrom is the seq to begin after: the one asked for, else the newest. What
+// is between the two is history.
 func (s *Server) streamFrom(ctx context.Context, room ubl.Name, who ubl.Identity, from *int64) (int64, error) {
-	if from != nil {
-		return *from, nil
-	}
 	page, err := ubl.Ask[*ubl.HistoryPage](ctx, s.opts.Asker, room, ubl.ReadHistory{Who: who, Limit: 1})
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, err
+	case from == nil:
+		return page.Head.LastSeq, nil
+	case *from < page.Head.LastSeq:
+		_, err = envelope.CallerOf(ctx).Anew(false, envelope.ToolHistory).Enter(ctx)
 	}
-	return page.Head.LastSeq, nil
+	return *from, err
 }
 
 // more reads what has come since.

@@ -48,9 +48,7 @@ func (v *visit) names() *dialect { return dialectOf(v.client) }
 // reading is ctx for looks of our own: the tenant lets the caller in for the
 // tool that the look stands for, not for an act.
 func reading(ctx context.Context, tool string) context.Context {
-	c := envelope.CallerOf(ctx).Anew(false)
-	c.Uses(tool)
-	return envelope.WithCaller(ctx, c)
+	return envelope.WithCaller(ctx, envelope.CallerOf(ctx).Anew(false, tool))
 }
 
 // serve is the door: it knows who is there before it answers.
@@ -89,6 +87,9 @@ func (s *Server) greet(w http.ResponseWriter, r *http.Request, portal bool) (*vi
 	caller := envelope.CallerOf(r.Context())
 	if caller == nil {
 		return nil, ubl.Errorf(ubl.CodeUnauthorized, "nobody is signed in")
+	}
+	if err := envelope.CheckKey(r.Header); err != nil {
+		return nil, err
 	}
 	v := &visit{portal: portal, caller: caller, version: r.Header.Get(headerProtocol), http: r.Context()}
 	v.modern = isModern(v.version)

@@ -49,7 +49,7 @@ func (s *tenantSource) replay(ctx context.Context, pos int64) (replay, error) {
 	if err != nil {
 		return replay{}, err
 	}
-	if err := s.check(ctx); err != nil {
+	if err := s.list(ctx); err != nil {
 		return replay{}, err
 	}
 	events, last, err := s.find(page, pos)

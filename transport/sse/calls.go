@@ -17,7 +17,7 @@ const callsQueue = 256
 // stream has neither ids nor history: what a client missed is in the log, and a
 // client that lags too far behind is cut off, so that it knows.
 func (h *Hub) Calls(w http.ResponseWriter, r *http.Request) {
-	caller, err := callerOf(r)
+	caller, err := callerOf(r, envelope.ToolLog)
 	if err == nil && r.URL.RawQuery != "" {
 		err = ubl.Errorf(ubl.CodeValidation, "there are no query parameters here")
 	}
@@ -26,7 +26,7 @@ func (h *Hub) Calls(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := &calls{frames: make(chan []byte, callsQueue)}
-	c.listener = &listener{hub: h, caller: caller, presence: c, wake: make(chan struct{}, 1)}
+	c.listener = &listener{hub: h, caller: caller, tool: envelope.ToolLog, presence: c, wake: make(chan struct{}, 1)}
 	if c.role, err = caller.Enter(r.Context()); err == nil {
 		err = h.admit(c.listener)
 	}
@@ -37,7 +37,7 @@ func (h *Hub) Calls(w http.ResponseWriter, r *http.Request) {
 	var why Reason // stays empty where no stream came about
 	defer func() { h.dismiss(c.listener, why) }()
 	defer h.feed.Subscribe(ubl.LedgerName(caller.Identity.TenantID), c.sink)()
-	if err = c.check(r.Context()); err == nil { // what ends a membership from here on is told
+	if err = c.may(r.Context()); err == nil { // what ends a membership from here on is told
 		c.out, err = newOutput(w, r, h.now, h.limits.WriteTimeout)
 	}
 	if err != nil {
@@ -88,13 +88,12 @@ func (c *calls) step(context.Context, time.Time) (moved bool, err error) {
 	}
 }
 
-// check asks the tenant anew: who is another than at the start begins again.
-func (c *calls) check(ctx context.Context) error {
-	role, err := c.caller.Anew(false).Enter(ctx)
-	if err == nil && role != c.role {
-		err = ubl.Errorf(ubl.CodeForbidden, "the caller's role has changed")
+// check ends the stream of who is another than at the start: they begin again.
+func (c *calls) check(_ context.Context, role ubl.Role) error {
+	if role != c.role {
+		return ubl.Errorf(ubl.CodeForbidden, "the caller's role has changed")
 	}
-	return err
+	return nil
 }
 
 func (c *calls) idle(int64) []byte { return []byte(keepaliveFrame) }

@@ -37,6 +37,10 @@
 //   - A cursor is beyond the head (the server was restored from a backup): the
 //     stream goes on from the head. A room stream says so with room.gap, a
 //     tenant stream resets the client's last id.
+//   - ToolAccess closes messenger.stream_room, for which the streams stand (the
+//     log's is portal.log.list): the stream ends when the tenant is asked next,
+//     which is every 30 s. Who may not use messenger.history can't begin behind
+//     the head, and so can't resume where they missed something.
 //   - Membership, token or node ends: the stream ends before its next event.
 //     A member_left publication can be missed too, so membership is asked again
 //     every 30 s, and by every page.

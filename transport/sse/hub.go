@@ -118,19 +118,20 @@ func (h *Hub) Stats() Stats {
 	}
 }
 
-// callerOf is the caller, whom their tenant has let in.
-func callerOf(r *http.Request) (*envelope.Caller, error) {
+// callerOf is the caller, whom their tenant has let in for a tool.
+func callerOf(r *http.Request, tool string) (*envelope.Caller, error) {
 	c := envelope.CallerOf(r.Context())
 	if c == nil {
 		return nil, ubl.Errorf(ubl.CodeUnauthorized, "nobody is signed in")
 	}
+	c.Uses(tool)
 	_, err := c.Enter(r.Context())
 	return c, err
 }
 
 // serve opens a stream and runs it to its end.
 func (h *Hub) serve(w http.ResponseWriter, r *http.Request, c *envelope.Caller, from *int64, s source) {
-	l := &listener{hub: h, caller: c, presence: s, source: s, wake: make(chan struct{}, 1)}
+	l := &listener{hub: h, caller: c, tool: envelope.ToolStream, presence: s, source: s, wake: make(chan struct{}, 1)}
 	if err := h.admit(l); err != nil {
 		envelope.WriteError(w, r, err)
 		return
@@ -178,6 +179,9 @@ func (h *Hub) open(ctx context.Context, l *listener, from *int64) (begin, error)
 		return begin{}, l.follow.err
 	}
 	at, err := l.source.start(ctx, from)
+	if err == nil && at.behind {
+		_, err = l.caller.Anew(false, envelope.ToolHistory).Enter(ctx)
+	}
 	if err == nil && l.ended.Load() != nil {
 		err = ubl.Errorf(ubl.CodeUnavailable, "the stream ended before it began")
 	}

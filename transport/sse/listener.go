@@ -33,8 +33,9 @@ const (
 
 // presence is what keeps a stream open while nothing happens.
 type presence interface {
-	// check asks whether the caller may still listen.
-	check(ctx context.Context) error
+	// check asks whether the caller, whose role in the tenant that is, may still
+	// listen.
+	check(ctx context.Context, role ubl.Role) error
 	// idle is what to send in silence, given the cursor.
 	idle(pos int64) []byte
 }
@@ -54,10 +55,12 @@ type source interface {
 	sees(ubl.RoomID) bool
 }
 
-// begin is the start of a stream.
+// begin is the start of a stream. One that begins behind the head tells what was
+// there before, which takes the tool for that.
 type begin struct {
-	pos   int64
-	first []byte
+	pos    int64
+	first  []byte
+	behind bool
 }
 
 // replay is a page of history as frames, in pieces of about [maxPiece], and
@@ -82,6 +85,7 @@ func (p *replay) add(prefix string, id int64, ev *ubl.Event) {
 type listener struct {
 	hub    *Hub
 	caller *envelope.Caller
+	tool   string // that the stream stands for
 	presence
 	source source  // nil for what has no history
 	follow *follow // nil likewise
@@ -213,10 +217,19 @@ func earlier(a, b time.Time) time.Time {
 func (l *listener) recheck(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.hub.limits.AskTimeout)
 	defer cancel()
-	if err := l.check(ctx); err != nil && !retryable(err) {
+	if err := l.may(ctx); err != nil && !retryable(err) {
 		return err
 	}
 	return nil
+}
+
+// may asks whether the caller may still listen: first whether with the tool.
+func (l *listener) may(ctx context.Context) error {
+	role, err := l.caller.Still(l.tool).Enter(ctx)
+	if err != nil {
+		return err
+	}
+	return l.check(ctx, role)
 }
 
 // advance sends what is new, from the ring or from history, and reports

@@ -24,7 +24,7 @@ const (
 // says after which room_seq to begin; 0 replays everything that is kept, and
 // without either only what is new is sent.
 func (h *Hub) Room(w http.ResponseWriter, r *http.Request) {
-	caller, err := callerOf(r)
+	caller, err := callerOf(r, envelope.ToolStream)
 	if err != nil {
 		envelope.WriteError(w, r, err)
 		return
@@ -85,10 +85,10 @@ func (s *roomSource) start(ctx context.Context, from *int64) (begin, error) {
 		gap := s.gap(*from+1, room.LastSeq+1)
 		return begin{pos: room.LastSeq, first: appendFrame(nil, "", room.LastSeq, gap)}, nil
 	}
-	return begin{pos: *from}, nil
+	return begin{pos: *from, behind: *from < room.LastSeq}, nil
 }
 
-func (s *roomSource) check(ctx context.Context) error {
+func (s *roomSource) check(ctx context.Context, _ ubl.Role) error {
 	_, err := ubl.Ask[*ubl.Room](ctx, s.asker, s.name(), ubl.GetRoom{Who: s.who})
 	return err
 }

@@ -15,7 +15,7 @@ import (
 // goes on after an id that this stream gave out; without either only what is
 // new is sent. A resumed stream repeats message.created and room.created.
 func (h *Hub) Tenant(w http.ResponseWriter, r *http.Request) {
-	caller, err := callerOf(r)
+	caller, err := callerOf(r, envelope.ToolStream)
 	if err != nil {
 		envelope.WriteError(w, r, err)
 		return
@@ -51,7 +51,7 @@ func (s *tenantSource) topic() topic {
 // server restored since, begins at the head too, and the client gets an id
 // that is right again.
 func (s *tenantSource) start(ctx context.Context, from *int64) (begin, error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.list(ctx); err != nil {
 		return begin{}, err
 	}
 	head, err := s.topic().head(ctx)
@@ -63,12 +63,14 @@ func (s *tenantSource) start(ctx context.Context, from *int64) (begin, error) {
 		return begin{pos: head, first: idFrame(ledgerID, head)}, nil
 	}
 	s.told = *from
-	return begin{pos: *from}, nil
+	return begin{pos: *from, behind: *from < head}, nil
 }
 
-// check reads the caller's rooms anew. An answer that a change overtook may be
+func (s *tenantSource) check(ctx context.Context, _ ubl.Role) error { return s.list(ctx) }
+
+// list reads the caller's rooms anew. An answer that a change overtook may be
 // older than it, and is asked for again.
-func (s *tenantSource) check(ctx context.Context) error {
+func (s *tenantSource) list(ctx context.Context) error {
 	for range 5 {
 		s.mu.Lock()
 		before := s.changes
