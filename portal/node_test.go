@@ -211,6 +211,26 @@ func TestDailySync(t *testing.T) {
 	}
 }
 
+// TestEndedTenant: nothing is synced under an Agreement that has ended.
+func TestEndedTenant(t *testing.T) {
+	w := newWorld(t, func(o *portal.Options) {
+		o.Tenants = func(context.Context) ([]ubl.TenantID, error) { return []ubl.TenantID{"t:example.com"}, nil }
+	})
+	s, address := tools(t, eras[1])
+	tool(s, "a", echo)
+	w.add(ubl.Server{ServerID: "ev", URL: address}, "")
+	harness.Must[*ubl.AgreementView](w.house, ubl.TenantName(w.owner.TenantID), ubl.EndAgreement{Request: w.house.Request(w.owner)})
+	head := func() int64 {
+		return harness.Must[ubl.LedgerHead](w.house, ubl.LedgerName(w.owner.TenantID), ubl.GetLedgerHead{}).Seq
+	}
+	before := head()
+	w.house.Clock.Add(24 * time.Hour)
+	portal.SyncDue(w.Portal, t.Context())
+	if grown := head() - before; grown != 0 {
+		t.Errorf("%d atoms were written under an Agreement that has ended", grown)
+	}
+}
+
 // flaky is a Visitor that can be made to fail.
 type flaky struct {
 	ubl.Visitor

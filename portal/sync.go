@@ -198,6 +198,9 @@ func (p *Portal) syncAs(ctx context.Context, who ubl.Identity, serverID string) 
 }
 
 func (p *Portal) trySync(ctx context.Context, who ubl.Identity, serverID string) error {
+	if ok, err := p.licensed(ctx, who.TenantID); err != nil || !ok {
+		return err
+	}
 	c, err := p.renew(ctx, platformOf(who.TenantID))
 	if err != nil {
 		return err
@@ -226,6 +229,16 @@ func (p *Portal) trySync(ctx context.Context, who ubl.Identity, serverID string)
 	_, err = p.asker.Ask(ctx, ubl.PortalName(who.TenantID), record)
 	p.shopOf(who.TenantID).drop()
 	return err
+}
+
+// licensed reports whether the tenant's Agreement is in force. Callers have that
+// asked by their Tenant; for an errand nobody does.
+func (p *Portal) licensed(ctx context.Context, t ubl.TenantID) (bool, error) {
+	v, err := ubl.Ask[*ubl.AgreementView](ctx, p.asker, ubl.TenantName(t), ubl.GetAgreement{Who: platformOf(t)})
+	if err != nil {
+		return false, fmt.Errorf("couldn't read the tenant's license: %w", err)
+	}
+	return v.InForce() == nil, nil
 }
 
 // syncing is when a server's word of changes leads to a sync.
