@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -129,7 +130,12 @@ func write(w http.ResponseWriter, status int, body []byte) {
 
 // answerNothing answers a request with an empty result.
 func answerNothing(w http.ResponseWriter, id jsontext.Value) {
-	write(w, http.StatusOK, []byte(`{"jsonrpc":"2.0","id":`+string(id)+`,"result":{}}`))
+	answerWith(w, id, []byte(`{}`))
+}
+
+// answerWith answers a request with a result.
+func answerWith(w http.ResponseWriter, id jsontext.Value, result []byte) {
+	write(w, http.StatusOK, slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"result":`), result, []byte{'}'}))
 }
 
 // answerError answers a request that was in order and failed.

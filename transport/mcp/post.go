@@ -71,7 +71,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visit, m *mes
 	case m.Method == methodSubscribe, m.Method == methodUnsubscribe:
 		s.subscribe(w, r, v, m)
 	case m.Method == methodInitialize:
-		s.initialize(w, r, v, m, body)
+		s.initialize(w, r, v, m)
 	default:
 		s.passOn(w, r, v, m.ID, body)
 	}
@@ -109,25 +109,6 @@ func (s *Server) notice(v *visit, m *message) {
 	if json.Unmarshal(m.Params, &p) == nil {
 		s.flights.cancel(v.session.id, p.RequestID)
 	}
-}
-
-// initialize begins a session.
-func (s *Server) initialize(w http.ResponseWriter, r *http.Request, v *visit, m *message, body []byte) {
-	var p struct {
-		Protocol string `json:"protocolVersion"`
-		Client   client `json:"clientInfo"`
-	}
-	if err := json.Unmarshal(m.Params, &p); err != nil {
-		s.refuse(w, r, m.ID, wrongType("params", err))
-		return
-	}
-	begun, err := s.sessions.issue(v.who(), p.Protocol, p.Client.Name, s.opts.Now(), s.opts.Random)
-	if err != nil {
-		s.refuse(w, r, m.ID, err)
-		return
-	}
-	w.Header().Set(headerSession, begun.id)
-	s.passOn(w, r, v, m.ID, body)
 }
 
 // passOn has the SDK answer.

@@ -16,12 +16,7 @@ import (
 func (s *Server) newSDK(impl *sdk.Implementation) http.Handler {
 	server := sdk.NewServer(impl, &sdk.ServerOptions{
 		Instructions: s.opts.Instructions,
-		Capabilities: &sdk.ServerCapabilities{
-			Tools:       &sdk.ToolCapabilities{ListChanged: true},
-			Resources:   &sdk.ResourceCapabilities{ListChanged: true, Subscribe: true},
-			Prompts:     &sdk.PromptCapabilities{},
-			Completions: &sdk.CompletionCapabilities{},
-		},
+		Capabilities: capabilities(),
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = private },
 	})
 	if s.opts.Extra != nil {
