@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"ubl"
@@ -51,7 +52,8 @@ func (c *serveCmd) agents(p *program, n *node, key *auth.Key, at string, log *sl
 // in private networks: the operators' may and the owner's. Whoever else can sign
 // in has a tenant too.
 func (c *serveCmd) trusted(t ubl.TenantID) bool {
-	return t == ubl.CoreTenant || t == ubl.TenantFor("", c.Owner, nil)
+	owner := ubl.UserIDFor(auth.LocalIssuer, strings.ToLower(c.Owner), false)
+	return t == ubl.CoreTenant || t == ubl.TenantFor(owner, c.Owner, nil)
 }
 
 // tenants lists those that this node keeps.
