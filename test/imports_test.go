@@ -26,7 +26,7 @@ var rooms = map[string]room{
 	"ubl/schemas":           {},
 	"ubl/actors":            {inside: []string{"ubl"}, outside: []string{"github.com/asynkron/protoactor-go/actor"}},
 	"ubl/storage":           {inside: []string{"ubl"}, outside: []string{"go.etcd.io/bbolt", "github.com/klauspost/compress/s2"}},
-	"ubl/cluster/wire":      {inside: []string{"ubl"}, outside: []string{"github.com/vmihailenco/msgpack/v5"}},
+	"ubl/cluster/wire":      {inside: []string{"ubl"}},
 	"ubl/cluster/placement": {},
 	"ubl/cluster/mesh":      {outside: []string{"github.com/hashicorp/memberlist", "github.com/hashicorp/raft"}},
 	"ubl/cluster": {inside: []string{"ubl", "ubl/storage", "ubl/cluster/mesh", "ubl/cluster/placement", "ubl/cluster/wire"},
