@@ -37,6 +37,7 @@ func TestBadInputIsRefusedAndNotRepeated(t *testing.T) {
 		"a method of another type":      {legacy, `{"jsonrpc":"2.0","id":1,"method":["` + canary + `"]}`, "", 400, "-32600"},
 		"a fractional id":               {legacy, `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "", 400, "-32600"},
 		"an object as id":               {legacy, `{"jsonrpc":"2.0","id":{"x":"` + canary + `"},"method":"ping"}`, "", 400, "-32600"},
+		"an id beyond 2^53":             {legacy, `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "", 400, "-32600"},
 		"null as id":                    {legacy, `{"jsonrpc":"2.0","id":null,"method":"ping"}`, "", 400, "-32600"},
 		"neither method nor result":     {legacy, `{"jsonrpc":"2.0","id":1}`, "", 400, "-32600"},
 		"an unknown method":             {legacy, `{"jsonrpc":"2.0","id":1,"method":"` + canary + `"}`, "", 200, "-32601"},

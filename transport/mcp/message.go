@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -121,6 +122,9 @@ func (m *message) checkParams(known method) error {
 	return nil
 }
 
+// maxExact is the largest integer that JSON's readers agree on.
+const maxExact = 1<<53 - 1
+
 // validID reports whether an id is a string or an integer that survives every
 // reader of JSON.
 func validID(id jsontext.Value) bool {
@@ -128,7 +132,8 @@ func validID(id jsontext.Value) bool {
 	case '"':
 		return true
 	case '0':
-		return len(id) <= 16 && !bytes.ContainsAny(id, ".eE")
+		n, err := strconv.ParseInt(string(id), 10, 64)
+		return err == nil && n <= maxExact && n >= -maxExact
 	}
 	return false
 }

@@ -72,7 +72,7 @@ func (s sessions) open(id string, who ubl.Identity, now time.Time) (session, boo
 	if len(id) > maxSessionID+1 {
 		return session{}, false
 	}
-	b, err := base64.RawURLEncoding.DecodeString(id)
+	b, err := base64.RawURLEncoding.Strict().DecodeString(id)
 	if err != nil || len(b) < sessionHead+sealSize || b[0] != sessionVersion {
 		return session{}, false
 	}

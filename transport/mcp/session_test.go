@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
@@ -37,6 +38,7 @@ func TestSessionsOfOthersAreUnknown(t *testing.T) {
 		"another seal":              {"ana", flipped(len(raw) - 1)},
 		"one cut off":               {"ana", session[:len(session)-2]},
 		"one far too long":          {"ana", strings.Repeat("A", 10_000)},
+		"one spelled otherwise":     {"ana", respelled(t, session, raw)},
 		"one of nothing but a seal": {"ana", base64.RawURLEncoding.EncodeToString(raw[len(raw)-16:])},
 	} {
 		for _, method := range []string{"POST", "GET", "DELETE"} {
@@ -50,6 +52,19 @@ func TestSessionsOfOthersAreUnknown(t *testing.T) {
 	if a := w.legacy(t, "ana", session, "ping", ""); a.status != 200 {
 		t.Errorf("the owner's = %d %s", a.status, a.body)
 	}
+}
+
+// respelled is the id with other unused bits at its end, which a lenient reader
+// takes for the same.
+func respelled(t *testing.T, session string, raw []byte) string {
+	for c := byte('0'); c <= 'z'; c++ {
+		other := session[:len(session)-1] + string(c)
+		if b, err := base64.RawURLEncoding.DecodeString(other); err == nil && bytes.Equal(b, raw) && other != session {
+			return other
+		}
+	}
+	t.Fatal("the id has no unused bits: give the client a name of another length")
+	return ""
 }
 
 func TestSessionsGrowOld(t *testing.T) {
