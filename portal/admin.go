@@ -2,6 +2,7 @@ package portal
 
 import (
 	"context"
+	"fmt"
 	"net/textproto"
 	"slices"
 	"strings"
@@ -97,16 +98,34 @@ func (p *Portal) change(ctx context.Context, req ubl.Request, cmd ubl.Command) (
 	return s, nil
 }
 
-// Remove forgets a server with its tools, and answers what it was. Owners.
+// Remove forgets a server with its tools, and answers what it was. Owners. Its tools
+// are closed first: another server under the same id must be allowed anew.
 func (p *Portal) Remove(ctx context.Context, req ubl.Request, owner bool, serverID string) (*ubl.Server, error) {
 	if !owner {
 		return nil, errOwner
+	}
+	if err := p.closeTools(ctx, req, serverID); err != nil {
+		return nil, err
 	}
 	s, err := ubl.Ask[*ubl.Server](ctx, p.asker, ubl.PortalName(req.Who.TenantID), ubl.RemoveServer{Request: req, Owner: owner, ServerID: serverID})
 	if err == nil {
 		p.shopOf(req.Who.TenantID).drop()
 	}
 	return s, err
+}
+
+// closeTools ends what ToolAccess allows of a server's tools.
+func (p *Portal) closeTools(ctx context.Context, req ubl.Request, serverID string) error {
+	tenant := ubl.TenantName(req.Who.TenantID)
+	records, err := ubl.Ask[[]*ubl.ToolAccess](ctx, p.asker, tenant, ubl.ListToolAccess{Who: req.Who})
+	for _, r := range records {
+		if err == nil && r.Allowed && strings.HasPrefix(r.Tool, serverID+".") {
+			one := req
+			one.Key = fmt.Sprintf("%x", ubl.Fingerprint(req.Key, r.Tool))
+			_, err = p.asker.Ask(ctx, tenant, ubl.SetToolAccess{Request: one, Tool: r.Tool, Users: r.Users, Groups: r.Groups, PerMinute: r.PerMinute})
+		}
+	}
+	return err
 }
 
 // Servers lists the servers by id. Members.

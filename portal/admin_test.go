@@ -109,7 +109,11 @@ func TestLifeOfAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.sees(w.bob)
-	w.refused(ubl.CodeNotFound, "ev.echo", `{"text":"a"}`)
+	w.refused(ubl.CodeForbidden, "ev.echo", `{"text":"a"}`)
+	// Another one under its name is allowed nothing.
+	w.add(ubl.Server{ServerID: "ev", URL: address}, "")
+	w.sees(w.bob)
+	w.refused(ubl.CodeForbidden, "ev.echo", `{"text":"a"}`)
 	w.house.VerifyLedger(w.bob.TenantID)
 }
 

@@ -85,18 +85,23 @@ func forward(w http.ResponseWriter, r *http.Request, to *url.URL) {
 func TestHeader(t *testing.T) {
 	w := newWorld(t)
 	var mu sync.Mutex
-	key := "k1"
+	key := "k1-is-a-secret"
 	address := guarded(t, eras[1], func(h http.Header) bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return h.Get("X-Api-Key") == key
 	}, nil)
-	server := w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthHeader, Header: "X-Api-Key"}, "k1")
+	server := w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthHeader, Header: "X-Api-Key"}, "k1-is-a-secret")
 	if server.Status != ubl.ServerUp {
 		t.Fatalf("the server is %s: %s", server.Status, server.Problem)
 	}
 	w.allow("ev.echo")
 	w.must("ev.echo", `{"text":"a"}`)
+	// A server may tell callers what it was shown; they don't hear it.
+	shown := w.must("ev.echo", `{"text":"your key is k1-is-a-secret"}`)
+	if text := string(shown.Content) + string(shown.Structured); strings.Contains(text, "k1-is-a-secret") || !strings.Contains(text, "[secret]") {
+		t.Errorf("the result shows the secret: %s", text)
+	}
 	other := w.node() // another node has the same key
 	if _, err := other.Call(t.Context(), w.house.Request(w.bob), "ev.echo", json.RawMessage(`{"text":"a"}`), "", nil); err != nil {
 		t.Fatal(err)

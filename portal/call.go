@@ -135,7 +135,7 @@ func (p *Portal) make(ctx context.Context, c *call) (*ubl.ToolResult, error) {
 	if err := p.schemas.check(tool, c.args); err != nil {
 		return nil, err
 	}
-	var result *mcp.CallToolResult
+	var out *ubl.ToolResult
 	err = p.with(ctx, c.req.Who, cat.servers[tool.ServerID], cat.number, func(ctx context.Context, s *session) error {
 		params := &mcp.CallToolParams{Name: tool.Upstream, Arguments: c.args}
 		if c.progress != nil {
@@ -143,13 +143,16 @@ func (p *Portal) make(ctx context.Context, c *call) (*ubl.ToolResult, error) {
 			defer stop()
 			params.SetProgressToken(token)
 		}
-		result, err = s.call(ctx, params)
+		result, err := s.call(ctx, params)
+		if err != nil {
+			return err
+		}
+		if out, err = resultOf(result); err == nil {
+			s.redact(ctx, out)
+		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return resultOf(result)
+	return out, err
 }
 
 // find is the tool's pinned definition. The Portal has just said that the tool can

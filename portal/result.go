@@ -1,8 +1,12 @@
 package portal
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -30,6 +34,30 @@ func resultOf(r *mcp.CallToolResult) (*ubl.ToolResult, error) {
 		}
 	}
 	return out, nil
+}
+
+// minSecret is how long a credential is at least to be looked for in results:
+// shorter ones stand in texts by chance.
+const minSecret = 8
+
+// redact takes the credentials out of a result that the session proved itself with:
+// some servers show callers the headers that they got.
+func (s *session) redact(ctx context.Context, r *ubl.ToolResult) {
+	shown := http.Header{}
+	if s.guard.cred.authorize(ctx, shown) != nil {
+		return // it has none any more
+	}
+	for _, values := range shown {
+		for _, v := range values {
+			quoted, err := json.Marshal(strings.TrimPrefix(v, "Bearer "))
+			if err != nil || len(quoted) < minSecret+2 {
+				continue
+			}
+			secret := quoted[1 : len(quoted)-1]
+			r.Content = bytes.ReplaceAll(r.Content, secret, []byte("[secret]"))
+			r.Structured = bytes.ReplaceAll(r.Structured, secret, []byte("[secret]"))
+		}
+	}
 }
 
 // withoutMeta writes content blocks without _meta, their resources' included.
