@@ -50,6 +50,7 @@ type Action struct {
 	Did         Did
 	PrevHash    string
 	RequestID   string
+	Parent      string // "" for none
 	Status      Status
 	This        Fields
 	When        Time
@@ -139,7 +140,13 @@ func (a *Action) Seal() (atom []byte, cid string) {
 	b = append(b, a.TenantID...)
 	b = append(b, `","this":`...)
 	b = a.This.append(b)
-	b = append(b, `,"trace":{"request_id":`...)
+	b = append(b, `,"trace":{`...)
+	if a.Parent != "" {
+		b = append(b, `"parent":`...)
+		b = appendString(b, a.Parent)
+		b = append(b, ',')
+	}
+	b = append(b, `"request_id":`...)
 	b = appendString(b, a.RequestID)
 	b = append(b, `},"when":"`...)
 	b = a.When.append(b)

@@ -80,7 +80,6 @@ type (
 		Agreement  AgreementID // in force, as the caller has asked
 		Server     string
 		Capability string
-		Parent     string
 		InputHash  string // b: + hash of the input
 		This       Fields // more of what the act is about
 		Deadline   Time   // when the call has ended, whatever comes

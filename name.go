@@ -91,6 +91,9 @@ type Request struct {
 	Who Identity
 	// ID is the request id; it goes into trace.request_id.
 	ID string
+	// Parent is the id of the request that this one is made for, as an agent's tools
+	// are for its question; "" for none. It goes into trace.parent.
+	Parent string
 	// Key is the idempotency key; never empty for a command that changes state.
 	Key string
 }

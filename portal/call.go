@@ -28,7 +28,6 @@ type call struct {
 	tool     string
 	server   string
 	args     json.RawMessage // canonical
-	parent   string
 	began    time.Time
 	progress func(done, total float64, message string)
 }
@@ -41,7 +40,8 @@ type call struct {
 // The key of the request makes the call once: a second try is told so, and how the
 // first went ([ubl.CallTicket]). Cancelling ctx gives the call up, with its effect.
 func (p *Portal) Call(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, parent string, progress func(done, total float64, message string)) (*ubl.ToolResult, error) {
-	c := &call{req: req, tool: tool, parent: parent, began: p.now(), progress: progress}
+	req.Parent = parent
+	c := &call{req: req, tool: tool, began: p.now(), progress: progress}
 	if err := c.prepare(args); err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (p *Portal) begin(ctx context.Context, c *call) (*ubl.CallTicket, error) {
 	enter := ubl.Enter{Request: c.req, Act: true, Tool: c.tool, External: true}
 	entered, answer, err := p.asker.Visit(ctx, enter, ubl.PortalName(c.req.Who.TenantID), ubl.BeginCall{
 		Request: c.req, Attempt: attempt, Did: ubl.DidPortalCall, Agreement: ubl.ToolAgreement(c.tool), Server: c.server, Capability: c.tool,
-		Parent: c.parent, InputHash: ubl.BodyHash(c.args), Deadline: ubl.TimeOf(p.now().Add(deadline + grace)),
+		InputHash: ubl.BodyHash(c.args), Deadline: ubl.TimeOf(p.now().Add(deadline + grace)),
 	})
 	if err != nil {
 		if entered == nil {
@@ -119,7 +119,7 @@ func (p *Portal) turnedAway(c *call, code ubl.Code) {
 		p.Log(c.req.Who.TenantID, &ubl.Call{
 			At: ubl.TimeOf(c.began), Did: ubl.DidPortalCall, Server: c.server, Capability: c.tool,
 			UserID: c.req.Who.UserID, IsService: c.req.Who.IsService, Status: "denied", Code: code,
-			DurationMS: p.since(c), RequestID: c.req.ID, Parent: c.parent,
+			DurationMS: p.since(c), RequestID: c.req.ID, Parent: c.req.Parent,
 		})
 	}
 }

@@ -115,7 +115,7 @@ func (s *Shard) seal(b *ubl.Batch, act *actors.Act) {
 	}
 	action := ubl.Action{
 		TenantID: s.group.Tenant, AgreementID: act.Agreement, Did: act.Did,
-		PrevHash: s.head.HeadHash, RequestID: act.Request.ID, Status: cmp.Or(act.Status, ubl.StatusExecuted),
+		PrevHash: s.head.HeadHash, RequestID: act.Request.ID, Parent: act.Request.Parent, Status: cmp.Or(act.Status, ubl.StatusExecuted),
 		This: act.This, When: act.At, Who: act.Request.Who.Author(),
 	}
 	atom, cid := action.Seal()

@@ -138,9 +138,6 @@ func (x *Portal) about(c ubl.BeginCall) ubl.Fields {
 	if tool := x.state.Tools[c.Capability]; tool != nil {
 		this = append(this, ubl.Str("definition_hash", tool.Hash))
 	}
-	if c.Parent != "" {
-		this = append(this, ubl.Str("parent", c.Parent))
-	}
 	if c.Model {
 		this = append(this, ubl.Int("tokens", c.Tokens))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -162,7 +163,8 @@ func (g *gate) try(t *testing.T, method, route string) (status int, body string)
 	return w.Code, w.Body.String()
 }
 
-// TestToolsOfACompletionAreLogged under the request that they were called for.
+// TestToolsOfACompletionAreLogged under the request that they were called for, and
+// their acts name it.
 func TestToolsOfACompletionAreLogged(t *testing.T) {
 	g := newGate(t)
 	who := ubl.Platform()
@@ -176,14 +178,27 @@ func TestToolsOfACompletionAreLogged(t *testing.T) {
 	if _, err := g.front.agents.toolbox.Call(ctx, req, "room.get", json.RawMessage(`{"room_id":"r:nowhere"}`), "req:outer"); err == nil {
 		t.Fatal("there is a room")
 	}
+	made, err := g.front.agents.toolbox.Call(ctx, req, "room.create", json.RawMessage(`{"name":"made by a model"}`), "req:outer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	atoms, err := ubl.Ask[*ubl.AtomPage](t.Context(), g, ubl.LedgerName(ubl.CoreTenant), ubl.ReadAtoms{From: 1, Limit: 500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(atoms.Atoms, func(a json.RawMessage) bool {
+		return bytes.Contains(a, []byte(`"did":"room.create"`)) && bytes.Contains(a, []byte(`"trace":{"parent":"req:outer","request_id":"req:inner"}`))
+	}) {
+		t.Errorf("the ledger doesn't say what the room was made for: %s", made.Structured)
+	}
 	if err := g.front.agents.portal.Close(t.Context()); err != nil { // writes what waits
 		t.Fatal(err)
 	}
 	page, err := ubl.Ask[*ubl.CallPage](t.Context(), g, ubl.PortalName(ubl.CoreTenant), ubl.ReadCalls{Who: who, Owner: true})
-	if err != nil || len(page.Calls) != 2 {
+	if err != nil || len(page.Calls) != 3 {
 		t.Fatalf("the log has %+v, %v", page, err)
 	}
-	for i, want := range []struct{ tool, status string }{{"room.get", "error"}, {"user.whoami", "ok"}} {
+	for i, want := range []struct{ tool, status string }{{"room.create", "ok"}, {"room.get", "error"}, {"user.whoami", "ok"}} {
 		if row := page.Calls[i]; row.Capability != want.tool || row.Status != want.status || row.Parent != "req:outer" || row.RequestID != "req:inner" {
 			t.Errorf("row %d is %+v", i, row)
 		}

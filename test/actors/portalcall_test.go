@@ -74,7 +74,7 @@ func TestCallOnRecord(t *testing.T) {
 				t.Fatalf("%s, the receipt of %d is that of %d with %d atoms", when, seq, pair.Seq, len(pair.Atoms))
 			}
 			action, effect := atomOf(t, pair.Atoms[0]), atomOf(t, pair.Atoms[1])
-			if action.Status != "intended" || action.This["definition_hash"] != p.tool("files.read").Hash || action.This["parent"] != "req:parent" {
+			if action.Status != "intended" || action.This["definition_hash"] != p.tool("files.read").Hash || action.Trace.Parent != "req:parent" {
 				t.Errorf("%s, the action is %+v", when, action)
 			}
 			if effect.Outcome != "ok" || effect.Effects[0]["output_hash"] != end.OutputHash || effect.Effects[0]["bytes"] != 5.0 || effect.Pointers["call"] != 1.0 {
@@ -96,6 +96,7 @@ type anAtom struct {
 	This, Pointers       map[string]any
 	Effects              []map[string]any
 	Error                *struct{ Code, Message string }
+	Trace                struct{ Parent string }
 }
 
 func atomOf(t *testing.T, raw json.RawMessage) anAtom {

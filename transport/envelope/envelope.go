@@ -68,7 +68,7 @@ func CallerOf(ctx context.Context) *Caller {
 // the body beats those of the headers.
 func Command(ctx context.Context, bodyKey string) ubl.Request {
 	r := RequestOf(ctx)
-	cmd := ubl.Request{ID: r.ID, Key: r.Key}
+	cmd := ubl.Request{ID: r.ID, Key: r.Key, Parent: r.Parent}
 	if c := CallerOf(ctx); c != nil {
 		cmd.Who = c.Identity
 	}
