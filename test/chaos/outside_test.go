@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -86,8 +87,8 @@ func (o *outside) call(a *agent, n int) {
 	switch {
 	case err == nil && out.N == n:
 		o.calls[n] = &errand{done: true}
-	case s != nil && s.status == http.StatusConflict:
-		o.calls[n] = &errand{}
+	case s != nil && s.status == http.StatusConflict, err != nil && strings.Contains(err.Error(), "status: intended"):
+		o.calls[n] = &errand{} // begun before, and ended or, where its node died, still to be ended by the keeper
 	default:
 		o.blame("call %d answered %d: %v", n, out.N, err)
 	}
