@@ -26,13 +26,7 @@ type plan struct {
 // what is stored.
 func (c *Container) change(t *actors.Turn, req ubl.Request, did ubl.Did, decide func(now ubl.Time) (*plan, error), content ...string) {
 	key := actors.NewKey(did, req, content...)
-	ref, err := c.keys.Find(t.Context(), key)
-	if err != nil {
-		t.Fail(err)
-		return
-	}
-	if ref != nil {
-		c.later(t, ref.N)
+	if c.keys.Seen(t, key, c.outcome) {
 		return
 	}
 	p, err := decide(t.Now())

@@ -1,8 +1,6 @@
 package container
 
 import (
-	"io"
-
 	"ubl"
 	"ubl/actors"
 )
@@ -11,9 +9,8 @@ import (
 // tenant's Agreement, and the first event with its maker as owner. The Tenant
 // commits it together with its directory; only from then on is there a Container,
 // the sole writer of its own. The physics are the summary's, which the kind's may
-// have been asked to differ from; it fails where they contradict themselves. It
-// draws nothing at random, unlike a room's.
-func Found(req ubl.Request, tenant ubl.TenantID, kind ubl.Kind, summary ubl.ContainerSummary, _ io.Reader) (*actors.Append, error) {
+// have been asked to differ from; it fails where they contradict themselves.
+func Found(req ubl.Request, tenant ubl.TenantID, kind ubl.Kind, summary ubl.ContainerSummary) (*actors.Append, error) {
 	if err := summary.Physics.Check(); err != nil {
 		return nil, err
 	}

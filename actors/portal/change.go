@@ -23,14 +23,7 @@ type plan struct {
 // to, else the plan becomes an event and is committed.
 func (x *Portal) change(t *actors.Turn, req ubl.Request, did ubl.Did, decide func(now ubl.Time) (*plan, error), content ...string) {
 	key := actors.NewKey(did, req, content...)
-	ref, err := x.keys.Find(t.Context(), key)
-	if err != nil {
-		t.Fail(err)
-		return
-	}
-	if ref != nil {
-		ctx := t.Context()
-		t.Later(func() (any, error) { return x.pastOutcome(ctx, ref.N) })
+	if x.keys.Seen(t, key, x.pastOutcome) {
 		return
 	}
 	p, err := decide(t.Now())

@@ -70,7 +70,7 @@ func (x *Tenant) mayMake(c ubl.CreateContainer, made ubl.ContainerSummary) error
 // addContainer adds a container's founding and its directory entry to an append,
 // and tells the act. Nothing has changed where it fails.
 func (x *Tenant) addContainer(a *actors.Append, req ubl.Request, kind ubl.Kind, c ubl.ContainerSummary) (*actors.Act, error) {
-	founding, err := x.found.Container(req, x.id, kind, c, x.env.Random)
+	founding, err := x.found.Container(req, x.id, kind, c)
 	if err != nil {
 		return nil, err
 	}

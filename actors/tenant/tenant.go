@@ -17,7 +17,7 @@ import (
 // Container family.
 type Founders struct {
 	Room      func(req ubl.Request, tenant ubl.TenantID, room ubl.RoomSummary, policy ubl.RoomPolicy, random io.Reader) (*actors.Append, error)
-	Container func(req ubl.Request, tenant ubl.TenantID, kind ubl.Kind, container ubl.ContainerSummary, random io.Reader) (*actors.Append, error)
+	Container func(req ubl.Request, tenant ubl.TenantID, kind ubl.Kind, container ubl.ContainerSummary) (*actors.Append, error)
 }
 
 // Family registers Tenants over a reader. Members may make containers of the
