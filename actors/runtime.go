@@ -162,26 +162,26 @@ func (rt *Runtime) AskHere(ctx context.Context, to ubl.Name, cmd ubl.Command) (v
 	if rt.closing.Load() {
 		return nil, false, ubl.Errorf(ubl.CodeUnavailable, "the server is stopping")
 	}
-	for attempt := 1; ; attempt++ {
+	for pause := firstPause; ; pause += firstPause {
 		a := rt.ask(ctx, to, cmd)
 		// A read that met a failing group is asked of the one that comes after:
 		// reads go on where writes can't.
-		if !errors.Is(a.err, errGroupOver) || cmd.Cost() > 0 || attempt == readAttempts {
+		if !errors.Is(a.err, errGroupOver) || cmd.Cost() > 0 || pause > lastPause {
 			return a.value, a.committed, a.err
 		}
 		select {
-		case <-time.After(time.Duration(attempt) * readPause):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return nil, false, ubl.AsError(ctx.Err())
 		}
 	}
 }
 
-// readAttempts bounds how often a read meets failing groups; each wait is one
-// readPause longer.
+// A read that meets failing groups waits between its attempts, each time one
+// firstPause longer: a hundred attempts in a second.
 const (
-	readAttempts = 20
-	readPause    = 200 * time.Microsecond
+	firstPause = 200 * time.Microsecond
+	lastPause  = 100 * firstPause
 )
 
 func (rt *Runtime) ask(ctx context.Context, to ubl.Name, cmd ubl.Command) answer {
