@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ import (
 // idp is an OpenID provider that nobody here wrote, on loopback.
 type idp struct {
 	*mockoidc.MockOIDC
+	down    atomic.Bool // drops every connection, and keeps its port
 	mu      sync.Mutex
 	fetched map[string]int // by last part of the path
 }
@@ -61,6 +63,9 @@ func (p *idp) stop() { _ = p.Server.Close() }
 
 func (p *idp) counting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.down.Load() {
+			panic(http.ErrAbortHandler)
+		}
 		p.mu.Lock()
 		p.fetched[path.Base(r.URL.Path)]++
 		p.mu.Unlock()
@@ -288,8 +293,8 @@ func TestOIDCKeyRotation(t *testing.T) {
 // told to come back, not that their tokens are bad.
 func TestOIDCProviderDown(t *testing.T) {
 	p := startIDP(t, "", nil)
-	addr, issuer := p.Server.Addr, p.issuer()
-	p.stop()
+	issuer := p.issuer()
+	p.down.Store(true)
 	w := newWorld(t, with(issuer))
 	m := p.mill(t, w.clock.Now())
 	m.good["iss"] = issuer.URL
@@ -299,7 +304,7 @@ func TestOIDCProviderDown(t *testing.T) {
 	local, _ := w.token(t, "ann@corp.example")
 	w.get(bearer(local)...).let(t)
 
-	p = startIDP(t, addr, nil)
+	p.down.Store(false)
 	w.get(bearer(token)...).refused(t, http.StatusServiceUnavailable, ubl.CodeUnavailable)
 	if n := p.fetches("openid-configuration"); n != 0 {
 		t.Errorf("asked again at once, %d times", n)
@@ -307,7 +312,7 @@ func TestOIDCProviderDown(t *testing.T) {
 	w.clock.pass(fetchEvery)
 	w.get(bearer(token)...).let(t)
 
-	p.stop()
+	p.down.Store(true)
 	w.clock.pass(fetchEvery)
 	unknown := mint(t, jose.RS256, m.key, map[jose.HeaderKey]any{"kid": "newer"}, m.payload(t, map[string]any{"sub": "new"}))
 	w.get(bearer(unknown)...).refused(t, http.StatusServiceUnavailable, ubl.CodeUnavailable)
