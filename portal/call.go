@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"ubl"
 )
 
@@ -132,18 +130,13 @@ func (p *Portal) make(ctx context.Context, c *call) (*ubl.ToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.schemas.check(tool, c.args); err != nil {
+	in := p.schemas.of(tool)
+	if err := in.check(c.args); err != nil {
 		return nil, err
 	}
 	var out *ubl.ToolResult
 	err = p.with(ctx, c.req.Who, cat.servers[tool.ServerID], cat.number, func(ctx context.Context, s *session) error {
-		params := &mcp.CallToolParams{Name: tool.Upstream, Arguments: c.args}
-		if c.progress != nil {
-			token, stop := s.listen(c.progress)
-			defer stop()
-			params.SetProgressToken(token)
-		}
-		result, err := s.call(ctx, params)
+		result, err := s.call(ctx, tool.Upstream, in.headers, c)
 		if err != nil {
 			return err
 		}

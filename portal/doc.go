@@ -17,7 +17,7 @@
 //	BeginCall   the Portal: the intent is durable, with a receipt
 //	arguments   against the pinned definition
 //	session     opened, or the one that is open
-//	tools/call  until the deadline
+//	tools/call  until the deadline: one POST of our own (see poster), or by the SDK
 //	EndCall     the effect is durable; then the caller hears
 //
 // A refusal by the Tenant is an act of its own, and a row in the log. What comes

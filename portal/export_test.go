@@ -1,5 +1,7 @@
 package portal
 
+import "fmt"
+
 // Tests call what [Portal.Run] calls by the clock.
 var (
 	SyncDue = (*Portal).syncDue
@@ -35,3 +37,15 @@ func CheckArguments(definition string, args []byte) error {
 
 // Checkable reports whether an input schema is one that is checked here.
 func Checkable(definition string) bool { return compile([]byte(definition)).schema != nil }
+
+// Sessions tells which sessions there are: another text for any other set of them.
+func Sessions(p *Portal) (out string) {
+	p.sessions.mu.Lock()
+	defer p.sessions.mu.Unlock()
+	for at, sl := range p.sessions.slots {
+		sl.turn <- struct{}{}
+		out += fmt.Sprintf("%s %p\n", at.server, sl.s)
+		sl.give()
+	}
+	return out
+}

@@ -32,14 +32,13 @@ type schemas struct {
 
 // input is a compiled input schema; one that can't be checked here has none.
 type input struct {
-	schema *jsonschema.Schema
-	nodes  int
+	schema  *jsonschema.Schema
+	nodes   int
+	headers []paramHeader
 }
 
 // check refuses arguments that the tool's pinned definition doesn't allow. It
 // names the places, never what is in them.
-func (ss *schemas) check(t *ubl.PortalTool, args []byte) error { return ss.of(t).check(args) }
-
 func (in *input) check(args []byte) error {
 	if in.schema == nil || in.nodes*len(args) > maxWork {
 		return nil
@@ -67,6 +66,7 @@ func (ss *schemas) of(t *ubl.PortalTool) *input {
 		return in
 	}
 	in = compile(t.Definition)
+	in.headers = paramHeaders(t.Definition)
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if ss.compiled == nil || len(ss.compiled) >= maxSchemas {
@@ -107,7 +107,7 @@ func compile(definition json.RawMessage) (in *input) {
 	if err != nil {
 		return &input{}
 	}
-	return &input{schema, nodes}
+	return &input{schema: schema, nodes: nodes}
 }
 
 const schemaName = "urn:ubl:input"

@@ -33,6 +33,7 @@ type session struct {
 	access *ubl.ServerAccess // what it was opened with
 	guard  *guard
 	client *mcp.ClientSession
+	post   *poster // nil where the SDK makes the calls
 	broken atomic.Bool
 
 	calls  atomic.Int32
@@ -83,13 +84,14 @@ func (s *session) watch() {
 func (p *Portal) connected(ctx context.Context, s *session, changed func()) error {
 	type opened struct {
 		client *mcp.ClientSession
+		post   *poster
 		err    error
 	}
 	done := make(chan opened)
 	if !p.spawn(func() {
-		client, err := s.connect(ctx, p.version, changed)
+		client, post, err := s.connect(ctx, p.version, changed)
 		select {
-		case done <- opened{client, err}:
+		case done <- opened{client, post, err}:
 		case <-s.guard.life.Done():
 			if err == nil {
 				_ = client.Close()
@@ -102,14 +104,15 @@ func (p *Portal) connected(ctx context.Context, s *session, changed func()) erro
 	case <-ctx.Done():
 		return ctx.Err()
 	case o := <-done:
-		s.client = o.client
+		s.client, s.post = o.client, o.post
 		return o.err
 	}
 }
 
 // connect says hello in the newest protocol that both sides speak.
-func (s *session) connect(ctx context.Context, version string, changed func()) (*mcp.ClientSession, error) {
-	client := mcp.NewClient(&mcp.Implementation{Name: "ubl", Title: "UBL portal", Version: version}, &mcp.ClientOptions{
+func (s *session) connect(ctx context.Context, version string, changed func()) (*mcp.ClientSession, *poster, error) {
+	me := &mcp.Implementation{Name: "ubl", Title: "UBL portal", Version: version}
+	client := mcp.NewClient(me, &mcp.ClientOptions{
 		Logger: slog.New(slog.DiscardHandler), // it logs what servers sent
 		// The portal has no roots, and asks nobody: neither a person nor a model.
 		Capabilities:                &mcp.ClientCapabilities{},
@@ -117,10 +120,15 @@ func (s *session) connect(ctx context.Context, version string, changed func()) (
 		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { changed() },
 		ProgressNotificationHandler: s.progress,
 	})
-	return client.Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint: s.access.Server.URL, MaxRetries: 1, MaxEventSize: maxAnswer,
-		HTTPClient: &http.Client{Transport: s.guard, CheckRedirect: sameOrigin},
+	way := &http.Client{Transport: s.guard, CheckRedirect: sameOrigin}
+	opened, err := client.Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: s.access.Server.URL, MaxRetries: 1, MaxEventSize: maxAnswer, HTTPClient: way,
 	}, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	post, err := newPoster(way, s.access.Server.URL, me, opened)
+	return opened, post, err
 }
 
 // listen has fn called with the progress of the call that bears the token, but
@@ -167,12 +175,40 @@ func (s *session) begin() (done func(), err error) {
 	return func() { s.calls.Add(-1) }, nil
 }
 
-// call calls a tool. A server of 2026-07-28 may want some arguments in headers too;
-// the SDK puts them there for tools that the session has been shown, so where the
-// server misses them, its list is read first.
-func (s *session) call(ctx context.Context, params *mcp.CallToolParams) (*mcp.CallToolResult, error) {
+// call calls a tool. Where a POST of our own is not enough, the SDK does it: for
+// callers who want to see progress, with servers of older versions, and where the
+// server wants other arguments in headers than its pinned definition says.
+func (s *session) call(ctx context.Context, tool string, headers []paramHeader, c *call) (*mcp.CallToolResult, error) {
+	if s.post == nil || c.progress != nil {
+		return s.bySDK(ctx, tool, c)
+	}
+	result, err := s.post.call(ctx, tool, headers, c.args)
+	switch {
+	case mismatch(err):
+		return s.bySDK(ctx, tool, c)
+	case errors.Is(err, errNoAnswer):
+		s.broken.Store(true)
+	}
+	return result, err
+}
+
+// mismatch reports that a server misses arguments in headers, and has done nothing.
+func mismatch(err error) bool {
+	wire, ok := errors.AsType[*jsonrpc.Error](err)
+	return ok && wire.Code == mcp.CodeHeaderMismatch
+}
+
+// bySDK has the SDK call a tool. It puts arguments into headers for tools that the
+// session has been shown, so where the server misses them, its list is read first.
+func (s *session) bySDK(ctx context.Context, tool string, c *call) (*mcp.CallToolResult, error) {
+	params := &mcp.CallToolParams{Name: tool, Arguments: c.args}
+	if c.progress != nil {
+		token, stop := s.listen(c.progress)
+		defer stop()
+		params.SetProgressToken(token)
+	}
 	result, err := s.client.CallTool(ctx, params)
-	if wire, ok := errors.AsType[*jsonrpc.Error](err); !ok || wire.Code != mcp.CodeHeaderMismatch {
+	if !mismatch(err) {
 		return result, err
 	}
 	if _, err := s.tools(ctx); err != nil {
