@@ -135,12 +135,8 @@ func (p *Portal) make(ctx context.Context, c *call) (*ubl.ToolResult, error) {
 		return nil, err
 	}
 	var out *ubl.ToolResult
-	err = p.with(ctx, c.req.Who, cat.servers[tool.ServerID], cat.number, func(ctx context.Context, s *session) error {
-		result, err := s.call(ctx, tool.Upstream, in.headers, c)
-		if err != nil {
-			return err
-		}
-		if out, err = resultOf(result); err == nil {
+	err = p.with(ctx, c.req.Who, cat.servers[tool.ServerID], cat.number, func(ctx context.Context, s *session) (err error) {
+		if out, err = s.call(ctx, tool.Upstream, in.headers, c); err == nil {
 			s.redact(ctx, out)
 		}
 		return err

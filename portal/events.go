@@ -5,14 +5,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // readEvents finds the answer to a request in a stream of server-sent events, whose
 // length the guard bounds. Notifications are passed over: who wants to see a call's
 // progress has it made by the SDK.
-func readEvents(body io.Reader, id string) (*jsonrpc.Response, error) {
+func readEvents(body io.Reader, id string) (*message, error) {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, 2*maxAnswer) // the guard ends a stream long before
 	var e event
@@ -58,7 +56,7 @@ func (e *event) add(line []byte) {
 }
 
 // end is the answer where the event is the one to the request, and begins the next.
-func (e *event) end(id string) (*jsonrpc.Response, error) {
+func (e *event) end(id string) (*message, error) {
 	data, message := e.data, e.name == "" || e.name == "message"
 	e.name, e.data = "", nil
 	if len(data) == 0 || !message {

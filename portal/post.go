@@ -61,9 +61,10 @@ func newPoster(client *http.Client, url string, me *mcp.Implementation, s *mcp.C
 const sessionHeader = "Mcp-Session-Id"
 
 // call calls a tool by a name that [ubl.ValidToolName] allows, with arguments that
-// are an object. A server's own refusal is a *[jsonrpc.Error]. What is no answer of
-// an MCP server, so that the session should end, is errNoAnswer.
-func (p *poster) call(ctx context.Context, tool string, repeated []paramHeader, args json.RawMessage) (*mcp.CallToolResult, error) {
+// are an object, and returns the result as the server wrote it. A server's own
+// refusal is a *[jsonrpc.Error]. What is no answer of an MCP server, so that the
+// session should end, is errNoAnswer.
+func (p *poster) call(ctx context.Context, tool string, repeated []paramHeader, args json.RawMessage) (json.RawMessage, error) {
 	// The SDK counts its requests; a text is none of its numbers.
 	id := "call-" + strconv.FormatInt(p.serial.Add(1), 10)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url, bytes.NewReader(p.body(id, tool, args)))
@@ -78,17 +79,13 @@ func (p *poster) call(ctx context.Context, tool string, repeated []paramHeader, 
 		return nil, err
 	}
 	answer, err := p.read(resp, id)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if answer.Error != nil {
+	case answer.Error != nil:
 		return nil, answer.Error
 	}
-	result := new(mcp.CallToolResult)
-	if err := result.UnmarshalJSON(answer.Result); err != nil {
-		return nil, fmt.Errorf("couldn't read a result: %w", err)
-	}
-	return result, nil
+	return answer.Result, nil
 }
 
 func (p *poster) body(id, tool string, args json.RawMessage) []byte {
@@ -105,7 +102,7 @@ func (p *poster) body(id, tool string, args json.RawMessage) []byte {
 var errNoAnswer = errors.New("couldn't read the answer as one of an MCP server")
 
 // read reads the answer to a request, and lets go of the connection.
-func (p *poster) read(resp *http.Response, id string) (*jsonrpc.Response, error) {
+func (p *poster) read(resp *http.Response, id string) (*message, error) {
 	if resp.StatusCode/100 != http.StatusOK/100 {
 		defer resp.Body.Close()
 		return nil, p.refused(resp)
@@ -139,10 +136,9 @@ func (p *poster) refused(resp *http.Response) error {
 	if err != nil {
 		return fmt.Errorf("couldn't read an error: %w", err)
 	}
-	if m, err := jsonrpc.DecodeMessage(body); err == nil {
-		if answer, ok := m.(*jsonrpc.Response); ok && answer.Error != nil {
-			return answer.Error
-		}
+	var m message
+	if json.Unmarshal(body, &m) == nil && m.Version == "2.0" && m.Error != nil {
+		return m.Error
 	}
 	if resp.StatusCode == http.StatusNotFound && p.header.Get(sessionHeader) != "" {
 		return fmt.Errorf("couldn't call: %w", mcp.ErrSessionMissing)
@@ -150,7 +146,7 @@ func (p *poster) refused(resp *http.Response) error {
 	return fmt.Errorf("%w: status %d", errNoAnswer, resp.StatusCode)
 }
 
-func readWhole(body io.Reader, id string) (*jsonrpc.Response, error) {
+func readWhole(body io.Reader, id string) (*message, error) {
 	text, err := io.ReadAll(body)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't read an answer: %w", err)
@@ -162,24 +158,29 @@ func readWhole(body io.Reader, id string) (*jsonrpc.Response, error) {
 	return answer, err
 }
 
-// errAsksBack refuses what this version of the protocol doesn't have.
-var errAsksBack = fmt.Errorf("%w: it is a question", errNoAnswer)
+// message is a JSON-RPC message of a server.
+type message struct {
+	Version string          `json:"jsonrpc"`
+	ID      any             `json:"id"`
+	Method  json.RawMessage `json:"method"`
+	Result  json.RawMessage `json:"result"`
+	Error   *jsonrpc.Error  `json:"error"`
+}
 
-// answerTo is a message as the answer to a request, nil where it is another one.
-func answerTo(id string, text []byte) (*jsonrpc.Response, error) {
-	m, err := jsonrpc.DecodeMessage(text)
-	if err != nil {
+// answerTo is a message as the answer to a request, nil where it is another one. A
+// question is none: this version of the protocol doesn't have them.
+func answerTo(id string, text []byte) (*message, error) {
+	m := new(message)
+	if err := json.Unmarshal(text, m); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
-	switch m := m.(type) {
-	case *jsonrpc.Request:
-		if m.IsCall() {
-			return nil, errAsksBack
-		}
-	case *jsonrpc.Response:
-		if m.ID.Raw() == id {
-			return m, nil
-		}
+	switch {
+	case m.Version != "2.0":
+		return nil, fmt.Errorf("%w: it is not JSON-RPC 2.0", errNoAnswer)
+	case m.Method != nil && m.ID != nil:
+		return nil, fmt.Errorf("%w: it is a question", errNoAnswer)
+	case m.Method != nil || m.ID != id:
+		return nil, nil
 	}
-	return nil, nil
+	return m, nil
 }

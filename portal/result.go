@@ -17,6 +17,62 @@ import (
 // ask, and answering in the caller's name would not be theirs.
 var errQuestion = ubl.Errorf(ubl.CodeUnavailable, "the tool asks for input that the portal can't give")
 
+// readResult is resultOf for a result as its server wrote it. Most are plain; the
+// SDK takes many times as long to read one.
+func readResult(raw json.RawMessage) (*ubl.ToolResult, error) {
+	if out := plainResult(raw); out != nil {
+		return out, nil
+	}
+	r := new(mcp.CallToolResult)
+	if err := r.UnmarshalJSON(raw); err != nil {
+		return nil, fmt.Errorf("couldn't read a result: %w", err)
+	}
+	return resultOf(r)
+}
+
+// plainResult reads a result of texts, and structured content beside them. It is nil
+// for any other.
+func plainResult(raw json.RawMessage) *ubl.ToolResult {
+	var r struct {
+		Meta    json.RawMessage `json:"_meta"`
+		Content []struct {
+			Meta json.RawMessage `json:"_meta"`
+			Text *string         `json:"text"`
+			Type string          `json:"type"`
+		} `json:"content"`
+		Structured json.RawMessage `json:"structuredContent"`
+		IsError    bool            `json:"isError"`
+		ResultType string          `json:"resultType"`
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if d.Decode(&r) != nil || r.ResultType != "" && r.ResultType != "complete" {
+		return nil
+	}
+	out := &ubl.ToolResult{Content: []byte{'['}, IsError: r.IsError}
+	for i, block := range r.Content {
+		if block.Type != "text" || block.Text == nil {
+			return nil
+		}
+		text, err := ubl.Fields{ubl.Str("text", *block.Text), ubl.Str("type", "text")}.MarshalBinary()
+		if err != nil {
+			return nil
+		}
+		if i > 0 {
+			out.Content = append(out.Content, ',')
+		}
+		out.Content = append(out.Content, text...)
+	}
+	out.Content = append(out.Content, ']')
+	if len(r.Structured) > 0 && string(r.Structured) != "null" {
+		var err error
+		if out.Structured, err = ubl.Canonical(r.Structured); err != nil {
+			return nil
+		}
+	}
+	return out
+}
+
 // resultOf is a server's result as callers get it: the content as it is, without
 // what the server tells its own clients in _meta.
 func resultOf(r *mcp.CallToolResult) (*ubl.ToolResult, error) {

@@ -178,18 +178,21 @@ func (s *session) begin() (done func(), err error) {
 // call calls a tool. Where a POST of our own is not enough, the SDK does it: for
 // callers who want to see progress, with servers of older versions, and where the
 // server wants other arguments in headers than its pinned definition says.
-func (s *session) call(ctx context.Context, tool string, headers []paramHeader, c *call) (*mcp.CallToolResult, error) {
+func (s *session) call(ctx context.Context, tool string, headers []paramHeader, c *call) (*ubl.ToolResult, error) {
 	if s.post == nil || c.progress != nil {
 		return s.bySDK(ctx, tool, c)
 	}
-	result, err := s.post.call(ctx, tool, headers, c.args)
+	raw, err := s.post.call(ctx, tool, headers, c.args)
 	switch {
 	case mismatch(err):
 		return s.bySDK(ctx, tool, c)
 	case errors.Is(err, errNoAnswer):
 		s.broken.Store(true)
+		return nil, err
+	case err != nil:
+		return nil, err
 	}
-	return result, err
+	return readResult(raw)
 }
 
 // mismatch reports that a server misses arguments in headers, and has done nothing.
@@ -200,7 +203,7 @@ func mismatch(err error) bool {
 
 // bySDK has the SDK call a tool. It puts arguments into headers for tools that the
 // session has been shown, so where the server misses them, its list is read first.
-func (s *session) bySDK(ctx context.Context, tool string, c *call) (*mcp.CallToolResult, error) {
+func (s *session) bySDK(ctx context.Context, tool string, c *call) (*ubl.ToolResult, error) {
 	params := &mcp.CallToolParams{Name: tool, Arguments: c.args}
 	if c.progress != nil {
 		token, stop := s.listen(c.progress)
@@ -208,13 +211,15 @@ func (s *session) bySDK(ctx context.Context, tool string, c *call) (*mcp.CallToo
 		params.SetProgressToken(token)
 	}
 	result, err := s.client.CallTool(ctx, params)
-	if !mismatch(err) {
-		return result, err
+	if mismatch(err) {
+		if _, err = s.tools(ctx); err == nil {
+			result, err = s.client.CallTool(ctx, params)
+		}
 	}
-	if _, err := s.tools(ctx); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return s.client.CallTool(ctx, params)
+	return resultOf(result)
 }
 
 // stale reports whether the session should make room for another.
