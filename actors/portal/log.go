@@ -3,9 +3,7 @@ package portal
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"ubl"
 	"ubl/actors"
@@ -62,28 +60,6 @@ func (x *Portal) write(a *actors.Append, row ubl.Call, receipt *ubl.Receipt) {
 			Kind: ubl.EventPortalCall, TenantID: x.tenant, TS: row.At, UserID: row.UserID, LedgerSeq: a.Last, Payload: text,
 		}
 	})
-}
-
-// rowVersion begins the stored form of a row.
-const rowVersion = 1
-
-func encodeRow(row ubl.Call) []byte {
-	text, err := ubl.Canonical(encode(row))
-	if err != nil {
-		panic(fmt.Sprintf("portal: couldn't encode a row: %v", err))
-	}
-	return append([]byte{rowVersion}, text...)
-}
-
-func decodeRow(stored []byte) (ubl.Call, error) {
-	var row ubl.Call
-	if len(stored) == 0 || stored[0] != rowVersion {
-		return row, errors.New("a row of the log is stored in an unknown form")
-	}
-	if err := json.Unmarshal(stored[1:], &row); err != nil {
-		return row, fmt.Errorf("couldn't read a row of the log: %w", err)
-	}
-	return row, nil
 }
 
 // readRow reads a durable row.
