@@ -92,7 +92,7 @@ type Fields []Field
 
 // Str is a string member. The value must be valid UTF-8.
 func Str[S ~string](name string, value S) Field {
-	return Field{Name: name, value: appendString(nil, string(value))}
+	return Field{Name: name, value: appendString(make([]byte, 0, len(value)+2), string(value))}
 }
 
 // Int is an integer member.

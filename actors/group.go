@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"ubl"
@@ -22,8 +21,7 @@ type group struct {
 	cells     map[*cell]struct{}   // guarded by rt.mu
 	ledger    atomic.Pointer[cell] // the newest LedgerShard cell
 
-	mu     sync.Mutex
-	failed error // guarded by mu; once set, the group is over
+	failed atomic.Pointer[error] // once set, the group is over
 }
 
 // newGroup is called with rt.mu held.
@@ -42,9 +40,10 @@ func (rt *Runtime) newGroup(key ubl.Group) *group {
 }
 
 func (g *group) err() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.failed
+	if failed := g.failed.Load(); failed != nil {
+		return *failed
+	}
+	return nil
 }
 
 // fail ends the group because a commit of it failed.
@@ -57,17 +56,14 @@ func (g *group) fail(cause error) {
 // end ends the group: what its mailboxes hold is refused, and the next Ask loads
 // its actors anew. It reports whether the group had not ended yet.
 func (g *group) end(cause error) bool {
-	g.mu.Lock()
-	if g.failed != nil {
-		g.mu.Unlock()
-		return false
-	}
 	told := ubl.Errorf(ubl.CodeUnavailable, "a write failed; its outcome is unknown until it is retried")
 	if e, ok := errors.AsType[*ubl.Error](cause); ok && e.Code == ubl.CodeUnavailable {
 		told = e // the store knows more, as of a full disk
 	}
-	g.failed = told.Because(fmt.Errorf("%w: %w", errGroupOver, cause))
-	g.mu.Unlock()
+	var failed error = told.Because(fmt.Errorf("%w: %w", errGroupOver, cause))
+	if !g.failed.CompareAndSwap(nil, &failed) {
+		return false
+	}
 
 	rt := g.rt
 	rt.mu.Lock()

@@ -60,15 +60,16 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestLongAnswersAreRead: the bounds are far from anything true.
+// TestLongAnswersAreRead: the bounds are far from anything true, which has an id
+// or a moment.
 func TestLongAnswersAreRead(t *testing.T) {
 	r := registry(t)
 	member := ubl.Member{Since: 1}
 	for name, answer := range map[string]any{
 		"members without ids":  repeat(member, 10_000),
 		"members with ids":     repeat(ubl.Member{UserID: "u:x", Since: 1}, 10_000),
-		"rooms":                repeat(ubl.RoomEntry{}, 10_000),
-		"tokens":               repeat(ubl.ServiceToken{}, 10_000),
+		"rooms":                repeat(ubl.RoomEntry{RoomSummary: ubl.RoomSummary{RoomID: "r:x"}}, 10_000),
+		"tokens":               repeat(ubl.ServiceToken{ClientID: "c", CreatedAt: 1}, 10_000),
 		"groups of one letter": &ubl.Identity{Groups: repeat("g", 10_000)},
 		"groups of no letter":  &ubl.Identity{Groups: repeat("", 10_000)},
 		"an Agreement":         &ubl.AgreementView{Members: repeat(member, 2_000), History: repeat(ubl.Change{}, 2_000)},

@@ -26,11 +26,21 @@ func structCodec(t reflect.Type) codec {
 	return codec{s.write, s.read}
 }
 
-// write writes a map from names to values.
+// write writes a map from names to values. Zero values are what who misses them
+// reads, and most fields of most commands are; so they are left out.
 func (s *fields) write(dst []byte, v reflect.Value) (_ []byte, err error) {
-	dst = appendLength(dst, len(s.list), mapCodes)
+	n := 0
+	for i := range s.list {
+		if !v.FieldByIndex(s.list[i].path).IsZero() {
+			n++
+		}
+	}
+	dst = appendLength(dst, n, mapCodes)
 	for i := range s.list {
 		f := &s.list[i]
+		if v.FieldByIndex(f.path).IsZero() {
+			continue
+		}
 		dst = appendString(dst, f.name)
 		if dst, err = f.write(dst, v.FieldByIndex(f.path)); err != nil {
 			return dst, err
@@ -42,13 +52,15 @@ func (s *fields) write(dst []byte, v reflect.Value) (_ []byte, err error) {
 // read passes over names that it doesn't know, and leaves what it misses as it is.
 func (s *fields) read(r *reader, v reflect.Value) error {
 	n, err := r.length(mapCodes)
+	next := 0 // where a node of the same release has put what comes next, or behind it
 	for i := 0; i < n && err == nil; i++ {
 		var name []byte
 		if name, err = r.bytes(); err != nil {
 			return err
 		}
-		if f := s.named(name, i); f != nil {
-			err = f.readNext(r, v.FieldByIndex(f.path))
+		if at := s.named(name, next); at >= 0 {
+			f := &s.list[at]
+			err, next = f.readNext(r, v.FieldByIndex(f.path)), at+1
 		} else {
 			r.skip()
 		}
@@ -56,16 +68,18 @@ func (s *fields) read(r *reader, v reflect.Value) error {
 	return err
 }
 
-// named is the field of a name, nil for none. It is looked for first where a node
-// of the same release has put it.
-func (s *fields) named(name []byte, at int) *field {
-	if at < len(s.list) && s.list[at].name == string(name) {
-		return &s.list[at]
+// named is the place of a name's field, -1 for none. It is looked for first from
+// a place on.
+func (s *fields) named(name []byte, from int) int {
+	for at := from; at < len(s.list); at++ {
+		if s.list[at].name == string(name) {
+			return at
+		}
 	}
 	if at, ok := s.byName[string(name)]; ok {
-		return &s.list[at]
+		return at
 	}
-	return nil
+	return -1
 }
 
 // pointerCodec keeps nil and a pointer to a zero value apart.

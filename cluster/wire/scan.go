@@ -16,7 +16,7 @@ const (
 	listPart    = 32 // a string or number inside a list
 	mapPart     = 96 // an entry of a map, key included
 	// The whole may take memoryBase and memoryPerByte times its bytes. Names of
-	// fields make every true value far heavier than that.
+	// fields make every true value heavier than that: it has one field at least.
 	memoryBase    = 64 << 10
 	memoryPerByte = 32
 )

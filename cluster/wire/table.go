@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 // table maps names to types and back.
@@ -67,12 +68,16 @@ func nameOf(t reflect.Type) (string, error) {
 	return name, nil
 }
 
+// usual is how many bytes a value seldom has more than; growing into them bit by
+// bit would copy most several times.
+const usual = 512
+
 func (t *table) encode(dst []byte, v any) ([]byte, error) {
 	to, ok := t.byType[reflect.TypeOf(v)]
 	if !ok {
 		return dst, fmt.Errorf("couldn't encode a value of %T: it is not registered as %s", v, t.kind)
 	}
-	out := append(dst, version, byte(len(to.name)))
+	out := append(slices.Grow(dst, usual), version, byte(len(to.name)))
 	out = append(out, to.name...)
 	if v == nil {
 		return out, nil

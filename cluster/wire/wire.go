@@ -8,9 +8,10 @@
 //
 // The version is one byte, 1. The name is that of the type ("SendMessage",
 // "*Sent", "[]RoomEntry", "nil") behind one byte with its length. The value is
-// MessagePack: a struct is a map from field names to values, an embedded struct
-// lends its fields to the outer one, [ubl.Time] is its text, [ubl.Fields] is its
-// JSON. JSON tags count for nothing: an identity travels whole.
+// MessagePack: a struct is a map from field names to values, without those that
+// are zero; an embedded struct lends its fields to the outer one, [ubl.Time] is
+// its text, [ubl.Fields] is its JSON. JSON tags count for nothing: an identity
+// travels whole.
 //
 // # Nodes of two versions
 //
