@@ -80,3 +80,7 @@ func PendingIndexAll() (from, to []byte) { return []byte{'v'}, []byte{'v' + 1} }
 // OpenCallIndexAll bounds the Portal's open calls, 'q' 0 n: intents whose effect
 // is still to come.
 func OpenCallIndexAll() (from, to []byte) { return []byte{'q'}, []byte{'q' + 1} }
+
+// PortalEventAll bounds the Portal's events, 'p' 0 n: a tenant without any has no
+// servers.
+func PortalEventAll() (from, to []byte) { return []byte{'p', 0}, []byte{'p', 1} }

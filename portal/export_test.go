@@ -1,6 +1,9 @@
 package portal
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Tests call what [Portal.Run] calls by the clock.
 var (
@@ -49,3 +52,6 @@ func Sessions(p *Portal) (out string) {
 	}
 	return out
 }
+
+// SetTurn changes how long a tenant's turn in the daily round is.
+func SetTurn(p *Portal, d time.Duration) { p.turn = d }

@@ -30,7 +30,8 @@ type Options struct {
 	PublicURL string
 	// Version is told to servers.
 	Version string
-	// Tenants lists those whose servers are synced daily; nil for none.
+	// Tenants lists those whose servers this node syncs daily, at best only those
+	// that have any; nil for none.
 	Tenants func(context.Context) ([]ubl.TenantID, error)
 	// AllowPrivate says whether a tenant's servers may be on this machine and in
 	// private networks; nil lets all of them. Where strangers have tenants, only
@@ -66,7 +67,10 @@ type Portal struct {
 	ctx     context.Context // of what runs in the background
 	stop    context.CancelFunc
 	running sync.WaitGroup
-	daily   sync.Mutex // held by the daily round
+	turn    time.Duration // of a tenant in the daily round
+
+	daily sync.Mutex             // held by the daily round
+	down  map[ubl.TenantID]waits // the round's
 
 	mu     sync.Mutex
 	closed bool
@@ -86,7 +90,7 @@ func New(o Options) (*Portal, error) {
 		publicURL: o.PublicURL, version: cmp.Or(o.Version, "dev"), tenants: o.Tenants, private: o.AllowPrivate,
 		allowHTTP: o.AllowHTTP, callTimeout: min(cmp.Or(o.CallTimeout, time.Minute), 50*time.Minute),
 		sealer: sealer, inner: newOutside(true), public: newOutside(false), sessions: newSessions(),
-		shops: map[ubl.TenantID]*shop{}, syncs: map[place]*syncing{},
+		turn: turnTime, shops: map[ubl.TenantID]*shop{}, syncs: map[place]*syncing{},
 	}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
@@ -103,11 +107,7 @@ func (p *Portal) outside(t ubl.TenantID) *http.Transport {
 	return p.public
 }
 
-const (
-	tidyEvery = time.Minute
-	// dueEvery is how often servers are looked for that weren't synced for a day.
-	dueEvery = time.Hour
-)
+const tidyEvery = time.Minute
 
 // Run does what the portal does by itself until ctx ends: it writes the log, syncs
 // servers daily, and lets go of what nobody uses.

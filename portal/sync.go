@@ -20,8 +20,6 @@ const (
 	// is read a little further, so that the Portal can say so.
 	maxPages = 100
 	maxTools = ubl.MaxServerTools + 1
-	// syncAfter is how old a sync is that is due again.
-	syncAfter = 23 * time.Hour
 	// A server that says that its tools have changed is asked soon, but seldom.
 	settle    = 500 * time.Millisecond
 	syncAgain = time.Minute
@@ -280,35 +278,4 @@ func (p *Portal) forgetSyncs() {
 	defer p.mu.Unlock()
 	old := ubl.TimeOf(p.now()).Add(-syncAgain)
 	maps.DeleteFunc(p.syncs, func(_ place, plan *syncing) bool { return plan.timer == nil && plan.last < old })
-}
-
-// syncDue syncs the servers of all tenants whose last sync is a day old, or failed.
-// Servers that want a user's own credentials are synced when a user signs in.
-func (p *Portal) syncDue(ctx context.Context) {
-	if p.tenants == nil || !p.daily.TryLock() { // the last round takes long
-		return
-	}
-	defer p.daily.Unlock()
-	tenants, err := p.tenants(ctx)
-	if err != nil {
-		p.log.Warn("couldn't list tenants", "error", err)
-	}
-	for _, t := range tenants {
-		servers, err := p.Servers(ctx, platformOf(t))
-		if err != nil {
-			p.log.Warn("couldn't list servers", "tenant", t, "error", err)
-		}
-		for _, s := range servers {
-			if p.due(s) && ctx.Err() == nil {
-				p.syncAs(ctx, platformOf(t), s.ServerID)
-			}
-		}
-	}
-}
-
-func (p *Portal) due(s *ubl.Server) bool {
-	if s.Disabled || s.Auth == ubl.AuthUser {
-		return false
-	}
-	return s.SyncedAt == nil || s.Status == ubl.ServerDown || s.SyncedAt.Add(syncAfter) <= ubl.TimeOf(p.now())
 }

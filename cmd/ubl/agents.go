@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/actors"
 	"ubl/gateway"
 	"ubl/office"
 	"ubl/portal"
@@ -37,7 +39,7 @@ func (c *serveCmd) agents(p *program, n *node, key *auth.Key, at string, log *sl
 	}
 	outside, err := portal.New(portal.Options{
 		Asker: n.asker, Feed: n.feed, Key: key.Derive("portal"), Now: p.now, Random: p.random, Log: log,
-		PublicURL: at, Version: version(), Tenants: n.tenants, AllowPrivate: c.trusted,
+		PublicURL: at, Version: version(), Tenants: n.withServers, AllowPrivate: c.trusted,
 	})
 	if err != nil {
 		return nil, err
@@ -56,12 +58,15 @@ func (c *serveCmd) trusted(t ubl.TenantID) bool {
 	return t == ubl.CoreTenant || t == ubl.TenantFor(owner, c.Owner, nil)
 }
 
-// tenants lists those that this node keeps.
-func (n *node) tenants(ctx context.Context) ([]ubl.TenantID, error) {
+// withServers lists the tenants of this node that may have servers of tools. It
+// looks into the store, so that the others stay out of memory.
+func (n *node) withServers(ctx context.Context) (out []ubl.TenantID, err error) {
 	groups, err := n.store.Groups(ctx)
-	out := make([]ubl.TenantID, len(groups))
-	for i, g := range groups {
-		out[i] = g.Tenant
+	for _, g := range groups {
+		some, failed := n.entries(ctx, g, actors.PortalEventAll, 1)
+		if err = errors.Join(err, failed); len(some) > 0 {
+			out = append(out, g.Tenant)
+		}
 	}
 	return out, err
 }
