@@ -48,7 +48,7 @@ type Provider struct {
 	// for. Without Models the provider serves all by their own names.
 	Models map[string]string `yaml:"models"`
 	// Timeout bounds a call (2 minutes where it is 0), FirstToken the wait for the
-	// first token of a streamed one (30 seconds).
+	// first token of a streamed one, or the first of its reasoning (30 seconds).
 	Timeout    time.Duration `yaml:"timeout"`
 	FirstToken time.Duration `yaml:"first-token-timeout"`
 	// MaxTokensName is how the provider calls the bound of an answer: max_tokens

@@ -19,8 +19,9 @@
 // # Limits
 //
 // A provider's timeout bounds the whole call; first-token-timeout bounds the wait
-// for the first token of a streamed one (one that isn't streamed comes in one
-// piece, so only the timeout holds). An answer has at most 8 MiB, a line of a
+// for the first token of a streamed one, or for any other sign that the model is
+// at work: its role, its reasoning (one that isn't streamed comes in one piece, so
+// only the timeout holds). An answer has at most 8 MiB, a line of a
 // stream 1 MiB, and an answer 128 tool calls. Redirects are not followed.
 //
 // # Usage and cost

@@ -66,7 +66,8 @@ var streamFaults = []fault{
 	{"an error before tokens", events(role, `data: {"error":{"message":"`+secret+`","code":"server_error"}}`), unavailable, "server_error", true, ""},
 	{"a limit before tokens", events(`data: {"error":{"code":"rate_limit_exceeded"}}`), limited, "rate_limit_exceeded", true, ""},
 	{"only comments", then(events(": wait", ": wait")), unavailable, "first_token_timeout", true, ""},
-	{"role and silence", then(events(role)), unavailable, "first_token_timeout", true, ""},
+	{"role and silence", then(events(role)), unavailable, "timeout", true, ""},
+	{"a thought and silence", then(events(thought)), unavailable, "timeout", true, ""},
 	{"ends before tokens", events(role), unavailable, "broken_off", true, ""},
 	{"only done", events(done), unavailable, "broken_off", true, ""},
 	{"a line without end", endless("text/event-stream", "data: ", strings.Repeat("a", 64<<10)), unavailable, "too_long", true, ""},
@@ -131,7 +132,7 @@ func (f *fault) check(t *testing.T, stream bool) {
 }
 
 // slow lists the faults that only a timeout ends.
-var slow = []string{"slow", "slow after the headers", "only comments", "role and silence", "silence after tokens"}
+var slow = []string{"slow", "slow after the headers", "only comments", "role and silence", "a thought and silence", "silence after tokens"}
 
 // patience is how long the fault is waited for: as long as it takes, but where
 // nothing more comes.
@@ -140,7 +141,7 @@ func (f *fault) patience(stream bool) (whole, first time.Duration) {
 	case !slices.Contains(slow, f.name):
 		return time.Minute, time.Minute
 	case f.reason == "timeout":
-		return 2 * time.Second, time.Minute
+		return 2 * time.Second, time.Second
 	case stream:
 		return time.Minute, 300 * time.Millisecond
 	}

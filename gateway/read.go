@@ -24,8 +24,8 @@ const (
 // assembly puts an answer together from its parts.
 type assembly struct {
 	onDelta func(string) // nil where nobody listens
-	begun   func()       // called with the first token
-	any     bool         // whether it has come
+	begun   func()       // called with each choice: the model is at work
+	any     bool         // whether a token has come
 
 	text   strings.Builder
 	calls  []partialCall
@@ -55,6 +55,7 @@ func (s *assembly) add(w *wireAnswer) error {
 	if len(w.Choices) == 0 {
 		return nil
 	}
+	s.begun() // a model that reasons says so, or only its role, long before its first token
 	c := w.Choices[0]
 	if c.FinishReason != "" {
 		s.finish = c.FinishReason
@@ -66,9 +67,7 @@ func (s *assembly) add(w *wireAnswer) error {
 	if d == nil {
 		return nil
 	}
-	if d.Content != "" || len(d.ToolCalls) > 0 {
-		s.begin()
-	}
+	s.any = s.any || d.Content != "" || len(d.ToolCalls) > 0
 	if d.Content != "" {
 		s.text.WriteString(d.Content)
 		if s.onDelta != nil {
@@ -81,13 +80,6 @@ func (s *assembly) add(w *wireAnswer) error {
 		}
 	}
 	return nil
-}
-
-func (s *assembly) begin() {
-	if !s.any {
-		s.any = true
-		s.begun()
-	}
 }
 
 // addCall adds to the call that a delta belongs to. One without an index is a

@@ -91,9 +91,11 @@ func chunk(text string) string {
 	return fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"content":%q},"finish_reason":null}]}`, text) + "\n"
 }
 
-// Lines of a stream that every good one has.
+// Lines of a stream that every good one has, but a thought: that's for models that
+// reason.
 const (
 	role    = `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}],"usage":null}` + "\n"
+	thought = `data: {"choices":[{"index":0,"delta":{"content":null,"reasoning_content":"Hm."},"finish_reason":null}]}` + "\n"
 	stopped = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n"
 	used    = `data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11}}` + "\n"
 	done    = "data: [DONE]\n"
