@@ -8,7 +8,6 @@ import (
 
 // Roles of messages.
 const (
-	RoleSystem    = "system"
 	RoleUser      = "user"
 	RoleAssistant = "assistant"
 	RoleTool      = "tool"
@@ -16,17 +15,12 @@ const (
 
 // Choices of tools; empty is the provider's own, which is auto.
 const (
-	ChooseAuto     = "auto"
-	ChooseNone     = "none"
-	ChooseRequired = "required"
+	ChooseAuto = "auto"
+	ChooseNone = "none"
 )
 
-// Reasons why a model stopped.
-const (
-	FinishStop   = "stop"
-	FinishLength = "length" // MaxTokens was reached
-	FinishTools  = "tool_calls"
-)
+// FinishLength is why a model stopped that reached MaxTokens.
+const FinishLength = "length"
 
 // Message is a part of a conversation.
 type Message struct {

@@ -130,7 +130,7 @@ func TestTools(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !reflect.DeepEqual(a.ToolCalls, c.want) || a.Finish != gateway.FinishTools || !a.Usage.Estimated {
+			if !reflect.DeepEqual(a.ToolCalls, c.want) || a.Finish != "tool_calls" || !a.Usage.Estimated {
 				t.Errorf("got %+v\nwant %+v", a, c.want)
 			}
 		})

@@ -64,7 +64,7 @@ func testAnswer(t *testing.T, url string) {
 	if whole.Text != want || streamed.Text != want || strings.Join(heard, "") != want || len(heard) < 2 {
 		t.Errorf("got %q, then %q, heard %q", whole.Text, streamed.Text, heard)
 	}
-	if u := streamed.Usage; u != whole.Usage || u.Estimated || u.PromptTokens < 1 || u.CompletionTokens < 1 || u.CostMicros != u.PromptTokens || streamed.Finish != gateway.FinishStop {
+	if u := streamed.Usage; u != whole.Usage || u.Estimated || u.PromptTokens < 1 || u.CompletionTokens < 1 || u.CostMicros != u.PromptTokens || streamed.Finish != "stop" {
 		t.Errorf("used %+v, then %+v, finished %q", whole.Usage, u, streamed.Finish)
 	}
 }
