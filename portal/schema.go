@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp/syntax"
 	"strings"
 	"sync"
 
@@ -17,7 +18,7 @@ import (
 const (
 	// maxSchemas bounds how many compiled schemas are kept.
 	maxSchemas = 1000
-	// maxNodes bounds a schema with its references followed.
+	// maxNodes bounds a schema with its references followed and its patterns written out.
 	maxNodes = 10_000
 	// maxWork bounds the nodes of a schema times the bytes of the arguments.
 	maxWork = 100 << 20
@@ -94,6 +95,10 @@ func compile(definition json.RawMessage) (in *input) {
 	if err != nil {
 		return &input{}
 	}
+	if root, ok := doc.(map[string]any); ok { // its own name is of no use without other documents
+		delete(root, "$id")
+		delete(root, "id")
+	}
 	nodes, ok := tame(doc)
 	if !ok {
 		return &input{}
@@ -118,9 +123,11 @@ type nothing struct{}
 // Load implements [jsonschema.URLLoader].
 func (nothing) Load(string) (any, error) { return nil, errors.New("other documents are not read") }
 
-// tame counts the nodes of a schema with its references followed. It reports false
-// where they lead out of the document or back to themselves, or to too many nodes:
-// a schema of a few lines can take for ever to check.
+// tame counts the nodes of a schema with its references followed, and what its
+// patterns cost. It reports false where references lead out of the document or back
+// to themselves, or to too many nodes: a schema of a few lines can take for ever to
+// check. Definitions count where they stand too: what is one, and what only has the
+// name, need not be told apart.
 func tame(doc any) (nodes int, ok bool) {
 	w := walk{doc: doc, inside: map[string]bool{}}
 	ok = w.node(doc)
@@ -133,8 +140,14 @@ type walk struct {
 	inside map[string]bool // references being followed
 }
 
+// cost counts n nodes, and says whether there may be as many.
+func (w *walk) cost(n int) bool {
+	w.nodes += n
+	return w.nodes <= maxNodes
+}
+
 func (w *walk) node(v any) bool {
-	if w.nodes++; w.nodes > maxNodes {
+	if !w.cost(1) {
 		return false
 	}
 	switch v := v.(type) {
@@ -146,17 +159,7 @@ func (w *walk) node(v any) bool {
 		}
 	case map[string]any:
 		for name, e := range v {
-			if strings.HasPrefix(name, "$dynamic") || strings.HasPrefix(name, "$recursive") {
-				return false
-			}
-			if ref, isText := e.(string); name == "$ref" && isText {
-				if !w.follow(ref) {
-					return false
-				}
-				continue
-			}
-			// Definitions count where they are used.
-			if name != "$defs" && name != "definitions" && !w.node(e) {
+			if !w.member(name, e) {
 				return false
 			}
 		}
@@ -164,9 +167,58 @@ func (w *walk) node(v any) bool {
 	return true
 }
 
-func (w *walk) follow(ref string) bool {
-	if w.inside[ref] || ref != "#" && !strings.HasPrefix(ref, "#/") {
+// member takes a member of any object for the keyword of its name. Where it is none,
+// that is too careful at worst.
+func (w *walk) member(name string, v any) bool {
+	if strings.HasPrefix(name, "$dynamic") || strings.HasPrefix(name, "$recursive") {
 		return false
+	}
+	if patterns, ok := v.(map[string]any); ok && name == "patternProperties" {
+		for p := range patterns {
+			if !w.pattern(p) {
+				return false
+			}
+		}
+	}
+	text, isText := v.(string)
+	switch {
+	case !isText:
+	case name == "$ref":
+		return w.follow(text)
+	case name == "$id" || name == "id": // references inside would begin there
+		return false
+	case name == "pattern":
+		return w.pattern(text)
+	case name == "format" && text == "regex": // arguments would be compiled
+		return false
+	}
+	return w.node(v)
+}
+
+func (w *walk) pattern(p string) bool {
+	re, err := syntax.Parse(p, syntax.Perl)
+	return err == nil && w.cost(steps(re))
+}
+
+// steps is how long a pattern is with its repetitions written out. Matching takes
+// about as many for each character.
+func steps(re *syntax.Regexp) int {
+	n := 1
+	if re.Op == syntax.OpLiteral {
+		n = len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		n += steps(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(re.Min, re.Max, 1)
+	}
+	return n
+}
+
+func (w *walk) follow(ref string) bool {
+	if w.inside[ref] || ref != "#" && !strings.HasPrefix(ref, "#/") || strings.Contains(ref, "%") {
+		return false // what is escaped reads otherwise once it is decoded
 	}
 	to, ok := lookUp(w.doc, strings.TrimPrefix(ref, "#"))
 	if !ok {

@@ -1,6 +1,7 @@
 package portal_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -53,11 +54,43 @@ func TestWhatIsChecked(t *testing.T) {
 		`7`:                     false,
 		``:                      false,
 		`{"allOf":[` + strings.Repeat(`{"allOf":[{},{}]},`, 4000) + `{}]}`: false,
+
+		// Each definition doubles the one after it.
+		`{` + doubling(`#/$defs/a%d`) + `,"$ref":"#/$defs/a0"}`:                                false,
+		`{` + doubling(`#/$defs/a%d`) + `,"properties":{"definitions":{"$ref":"#/$defs/a0"}}}`: false,
+		`{` + doubling(`#/$defs/a%d`) + `,"properties":{"$defs":{"$ref":"#/$defs/a0"}}}`:       false,
+		// A reference that another reader decodes leads elsewhere.
+		`{` + doubling(`#/$defs/%%61%d`) + `,"properties":{"a":{"$ref":"#/$defs/%610"}}}`: false,
+		// A name of its own makes a subschema a document: references in it begin there.
+		`{"properties":{"a":{"$id":"urn:x","allOf":[{"$ref":"#/$defs/a0"}],` + doubling(`#/$defs/a%d`) + `}},"$defs":{"a0":{}}}`: false,
+		`{"$schema":"http://json-schema.org/draft-04/schema#","properties":{"a":{"id":"urn:x","type":"string"}}}`:                false,
+		`{"$id":"https://example.com/a","properties":{"id":{"type":"string"},"$id":{"$ref":"#/properties/id"}}}`:                 true,
+
+		// A pattern costs what it is written out.
+		`{"pattern":"^[a-z]{1,64}$"}`:                                            true,
+		`{"pattern":"(x{100}){10}"}`:                                             true,
+		`{"pattern":"` + strings.Repeat(`x{1000}`, 11) + `"}`:                    false,
+		`{"patternProperties":{"` + strings.Repeat(`x{1000}`, 11) + `":true}}`:   false,
+		`{"propertyNames":{"pattern":"` + strings.Repeat(`[ab]`, 10_001) + `"}}`: false,
+		`{"pattern":"("}`: false,
+		// Arguments that are patterns would have to be compiled.
+		`{"$schema":"http://json-schema.org/draft-07/schema#","format":"regex"}`: false,
 	} {
 		if got := portal.Checkable(`{"inputSchema":` + schema + `}`); got != want {
 			t.Errorf("%.80s: %v", schema, got)
 		}
 	}
+}
+
+// doubling is sixty definitions, a0 to a59, of which each asks for the next twice,
+// and sixty empty ones whose names read as the others' once they are decoded.
+func doubling(ref string) string {
+	var defs []string
+	for i := range 60 {
+		next := fmt.Sprintf(ref, i+1)
+		defs = append(defs, fmt.Sprintf(`"a%d":{"allOf":[{"$ref":%q},{"$ref":%q}]},"%%61%d":{}`, i, next, next, i))
+	}
+	return `"$defs":{` + strings.Join(defs, ",") + `,"a60":{},"%6160":{}}`
 }
 
 // FuzzSchemas: no schema and no arguments make us fail or take long, and no answer
