@@ -58,6 +58,11 @@
 //   - No quorum: callers wait until their deadline and get unavailable.
 //   - A replica can't write (full disk): it stops taking part in its partition,
 //     gives up leadership, and starts again when it may work.
+//   - A process is killed before the log's sync, or the sync fails: the batch is
+//     whole in the page cache only. Before the log is opened again it is written
+//     and synced once more (mend.go); where that fails the replica stays away.
+//   - A log is damaged before its end: its replica isn't opened. A directory that
+//     is wiped comes back as another server.
 //   - Power is lost: replicas don't sync the partition's file, the log is what
 //     is durable. A file that may have lost writes (its mark is of an earlier
 //     boot of the machine) is thrown away and made anew from snapshot and log.

@@ -9,12 +9,16 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 	wal "github.com/hashicorp/raft-wal"
+	"github.com/hashicorp/raft-wal/fs"
+	"github.com/hashicorp/raft-wal/segment"
+	"github.com/hashicorp/raft-wal/types"
 )
 
 // What Raft keeps of a partition: raft/N/log and raft/N/snapshots.
 const (
-	raftDir = "raft"
-	logDir  = "log"
+	raftDir      = "raft"
+	logDir       = "log"
+	snapshotsDir = "snapshots" // raft's own name
 	// segmentBytes is by how much the log's files grow: each takes that much of
 	// the disk from its beginning.
 	segmentBytes = 4 << 20
@@ -50,23 +54,30 @@ func openFiles(dir string, partition int, log hclog.Logger) (*files, error) {
 	if err := os.MkdirAll(logs, 0o700); err != nil {
 		return nil, err
 	}
-	for _, d := range []string{base, filepath.Join(dir, raftDir), dir} {
-		if err := syncDir(d); err != nil {
-			return nil, err
-		}
-	}
 	snapshots, err := raft.NewFileSnapshotStoreWithLogger(base, keptSnapshots, log)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't open the snapshots: %w", err)
 	}
-	if err := mend(logs); err != nil {
-		return nil, fmt.Errorf("couldn't open the log: %w", err)
+	// A process that was killed may have left names that are not durable yet.
+	for _, d := range []string{filepath.Join(base, snapshotsDir), logs, base, filepath.Join(dir, raftDir), dir} {
+		if err := syncDir(d); err != nil {
+			return nil, err
+		}
 	}
-	w, err := wal.Open(logs, wal.WithSegmentSize(segmentBytes), wal.WithLogger(log))
+	w, err := openLog(logs, fs.New(), segmentBytes, log)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't open the log: %w", err)
 	}
 	return &files{w, snapshots}, nil
+}
+
+// openLog opens a log whose segments are files of disk. What it has then is
+// durable.
+func openLog(dir string, disk types.VFS, segmentSize int, log hclog.Logger) (*wal.WAL, error) {
+	if err := mend(dir, disk); err != nil {
+		return nil, err
+	}
+	return wal.Open(dir, wal.WithSegmentFiler(segment.NewFiler(dir, disk)), wal.WithSegmentSize(segmentSize), wal.WithLogger(log))
 }
 
 // newest is the newest snapshot's description, nil where there is none.

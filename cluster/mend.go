@@ -1,17 +1,16 @@
 package cluster
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"os"
-	"path/filepath"
-	"slices"
-	"time"
 
 	"github.com/hashicorp/raft-wal/metadb"
+	"github.com/hashicorp/raft-wal/segment"
 	"github.com/hashicorp/raft-wal/types"
 )
 
@@ -23,7 +22,7 @@ import (
 // that a power cut left without its commit.
 const (
 	walHeader = 32
-	walFrame  = 8 // type, three zero bytes, length or CRC
+	walFrame  = 8 // type, three zero bytes, length or CRC; frames begin at multiples of it
 
 	walEntry  = 1
 	walIndex  = 2
@@ -31,48 +30,70 @@ const (
 )
 
 // mend finishes or undoes what was under way in a log's newest segment, before
-// the log is opened. Nothing that was ever synced is touched.
-func mend(dir string) (err error) {
+// the log is opened, and makes durable what stays. A process that was killed
+// before its sync, or whose sync failed, leaves a batch that is whole for
+// readers and not on the disk; Raft would tell its leader that it is stored.
+func mend(dir string, disk types.VFS) (err error) {
 	meta := &metadb.BoltMetaDB{}
 	state, err := meta.Load(dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, meta.Close()) }()
+	if err := mendNewest(dir, disk, &state); err != nil {
+		return err
+	}
+	return meta.CommitState(state) // also where nothing changed: what was loaded may not be durable
+}
+
+func mendNewest(dir string, disk types.VFS, state *types.PersistentState) (err error) {
 	if len(state.Segments) == 0 {
 		return nil
 	}
-	tail := &state.Segments[len(state.Segments)-1]
-	f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%020d-%016x.wal", tail.BaseIndex, tail.ID)), os.O_RDWR, 0)
-	if errors.Is(err, os.ErrNotExist) || err == nil && !tail.SealTime.IsZero() {
-		return closeIf(f) // raft-wal makes what is missing
+	newest := &state.Segments[len(state.Segments)-1]
+	if !newest.SealTime.IsZero() {
+		return nil
+	}
+	f, err := disk.OpenWriter(dir, segment.FileName(*newest))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // raft-wal makes it
 	}
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	w, err := scanSegment(f)
-	if err != nil || w.end == 0 {
-		return err
+	w, err := rewrite(f)
+	if err == nil && w.index != 0 {
+		seal(state, newest, w)
 	}
-	if err := clearFrom(f, w.end); err != nil || w.index == 0 {
-		return err
-	}
-	seal(&state, tail, w)
-	return meta.CommitState(state)
+	return err
 }
 
-func closeIf(f *os.File) error {
-	if f == nil {
-		return nil
+// rewrite writes a segment's last whole batch once more, and zeros over what
+// stands behind it. A sync alone isn't enough: after one that failed the kernel
+// takes the pages for written, and only a new write has them go to the disk.
+// Nothing that was ever synced is changed.
+func rewrite(f types.WritableFile) (written, error) {
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
+	if err != nil {
+		return written{}, err
 	}
-	return f.Close()
+	w, err := scan(data)
+	if err != nil {
+		return written{}, err
+	}
+	torn := bytes.TrimRight(data[w.end:], "\x00")
+	clear(torn)
+	if _, err := f.WriteAt(data[w.begin:w.end+len(torn)], int64(w.begin)); err != nil {
+		return written{}, err
+	}
+	return w, f.Sync()
 }
 
 // seal notes what the segment itself says.
 func seal(state *types.PersistentState, tail *types.SegmentInfo, w written) {
-	tail.SealTime = time.Now() // raft-wal's own field, for its statistics
-	tail.IndexStart = w.index
+	tail.SealTime = tail.CreateTime // raft-wal wants it set, and uses it for its statistics alone
+	tail.IndexStart = uint64(w.index)
 	tail.MaxIndex = tail.BaseIndex + w.entries - 1
 	next := types.SegmentInfo{
 		ID: state.NextSegmentID, BaseIndex: tail.MaxIndex + 1, MinIndex: tail.MaxIndex + 1,
@@ -84,79 +105,61 @@ func seal(state *types.PersistentState, tail *types.SegmentInfo, w written) {
 
 // written is what a segment holds up to its last commit that is whole.
 type written struct {
-	end     int64  // the offset behind it; 0 for none
-	entries uint64 // how many
-	index   uint64 // the offset of the index, 0 where it isn't sealed
-}
-
-func scanSegment(f io.ReaderAt) (whole written, err error) {
-	var head [walFrame]byte
-	var now written
-	for at, begin := int64(walHeader), int64(0); ; {
-		if _, err := f.ReadAt(head[:], at); errors.Is(err, io.EOF) {
-			return whole, nil
-		} else if err != nil {
-			return whole, err
-		}
-		number := binary.LittleEndian.Uint32(head[4:])
-		payload := walFrame + (int64(number)+7)/8*8
-		switch head[0] {
-		case walEntry:
-			now.entries++
-			at += payload
-		case walIndex:
-			now.index = uint64(at) + walFrame
-			at += payload
-		case walCommit:
-			batch := make([]byte, at-begin)
-			if _, err := f.ReadAt(batch, begin); err != nil {
-				return whole, err
-			}
-			at += walFrame
-			if crc32.Checksum(batch, crc32.MakeTable(crc32.Castagnoli)) != number {
-				return whole, isLast(f, at)
-			}
-			begin, now.end = at, at
-			whole = now
-		default:
-			return whole, nil
-		}
-	}
+	begin, end int    // of its last batch; 0 for none
+	entries    uint64 // how many, in all
+	index      int    // the offset of the index, 0 where it isn't sealed
 }
 
 var errDamagedLog = errors.New("the log is damaged before its end")
 
-// isLast refuses a batch that isn't whole where more follows: only the last can
-// have been under way, anything else was acknowledged.
-func isLast(f io.ReaderAt, at int64) error {
-	var head [walFrame]byte
-	if _, err := f.ReadAt(head[:], at); err != nil && !errors.Is(err, io.EOF) {
-		return err
+// scan reads a segment batch by batch. One that isn't whole is refused where
+// more follows: only the last can have been under way, anything else was
+// acknowledged, and to cut the log there would forget it.
+func scan(segment []byte) (whole written, err error) {
+	for {
+		next, ok := whole.next(segment)
+		if !ok {
+			if isFrame(segment, next.end) || wholeBehind(segment, whole.end) {
+				err = errDamagedLog
+			}
+			return whole, err
+		}
+		whole = next
 	}
-	if head[0] >= walEntry && head[0] <= walCommit {
-		return errDamagedLog
-	}
-	return nil
 }
 
-// clearFrom zeroes what stands behind an offset, up to the first block that is
-// zero: segments are allocated ahead and written from the front.
-func clearFrom(f *os.File, from int64) error {
-	block, zeros := make([]byte, 64<<10), make([]byte, 64<<10)
-	for dirty := false; ; dirty = true {
-		n, err := f.ReadAt(block, from)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
+// next reads the batch behind; it is ok where its commit is there and its CRC
+// holds. Without a commit its end is 0.
+func (w written) next(segment []byte) (written, bool) {
+	next := written{begin: w.end, entries: w.entries}
+	at := max(next.begin, walHeader)
+	for isFrame(segment, at) {
+		number := binary.LittleEndian.Uint32(segment[at+4:])
+		if segment[at] == walCommit {
+			next.end = at + walFrame
+			return next, at > next.begin && crc32.Checksum(segment[next.begin:at], crc32.MakeTable(crc32.Castagnoli)) == number
 		}
-		if slices.Equal(block[:n], zeros[:n]) {
-			if dirty {
-				return f.Sync()
-			}
-			return nil
+		if segment[at] == walEntry {
+			next.entries++
+		} else {
+			next.index = at + walFrame
 		}
-		if _, err := f.WriteAt(zeros[:n], from); err != nil {
-			return err
-		}
-		from += int64(n)
+		at += walFrame + (int(number)+7)/8*8
 	}
+	return next, false
+}
+
+func isFrame(segment []byte, at int) bool {
+	return at > 0 && at+walFrame <= len(segment) && segment[at] >= walEntry && segment[at] <= walCommit
+}
+
+// wholeBehind looks for a batch that is whole anywhere behind an offset: the
+// type or length of a frame that is damaged hides where the next one begins.
+func wholeBehind(segment []byte, offset int) bool {
+	for at := max(offset, walHeader) + walFrame; at < len(segment); at += walFrame {
+		if _, ok := (written{end: at}).next(segment); ok {
+			return true
+		}
+	}
+	return false
 }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,19 +12,32 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 	wal "github.com/hashicorp/raft-wal"
+	"github.com/hashicorp/raft-wal/fs"
+	"github.com/hashicorp/raft-wal/types"
 )
 
-// openLog opens a log of small segments, as a group does.
-func openLog(t *testing.T, dir string) *wal.WAL {
+// smallLog opens a log of small segments, as a group does.
+func smallLog(t *testing.T, dir string, disk types.VFS) *wal.WAL {
 	t.Helper()
-	if err := mend(dir); err != nil {
-		t.Fatalf("couldn't mend: %v", err)
-	}
-	w, err := wal.Open(dir, wal.WithSegmentSize(64<<10), wal.WithLogger(hclog.NewNullLogger()))
+	w, err := openLog(dir, disk, 64<<10, hclog.NewNullLogger())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("couldn't open the log: %v", err)
 	}
 	return w
+}
+
+// endsAt wants a log's entries to be those up to an index.
+func endsAt(t *testing.T, w *wal.WAL, want uint64) {
+	t.Helper()
+	if last, err := w.LastIndex(); err != nil || last != want {
+		t.Fatalf("the log ends at %d (%v), want %d", last, err, want)
+	}
+	for i := uint64(1); i <= want; i++ {
+		var l raft.Log
+		if err := w.GetLog(i, &l); err != nil || l.Index != i || len(l.Data) != 1<<10 {
+			t.Fatalf("entry %d: %v", i, err)
+		}
+	}
 }
 
 // entries are n of a kilobyte each, from an index on.
@@ -35,8 +49,8 @@ func entries(from uint64, n int) []*raft.Log {
 	return list
 }
 
-// segment is the file of a log's newest segment.
-func segment(t *testing.T, dir string) string {
+// newestSegment is the file of a log's newest segment.
+func newestSegment(t *testing.T, dir string) string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*.wal"))
 	if err != nil || len(names) == 0 {
@@ -51,10 +65,8 @@ func TestMendSealed(t *testing.T) {
 	dir := t.TempDir()
 	last := uint64(0)
 	for range 10 {
-		w := openLog(t, dir)
-		if have, err := w.LastIndex(); err != nil || have != last {
-			t.Fatalf("the log ends at %d (%v), want %d", have, err, last)
-		}
+		w := smallLog(t, dir, fs.New())
+		endsAt(t, w, last)
 		if err := w.StoreLogs(entries(last+1, 70)); err != nil { // more than a segment
 			t.Fatalf("after %d: %v", last, err)
 		}
@@ -63,13 +75,57 @@ func TestMendSealed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w := openLog(t, dir)
+	w := smallLog(t, dir, fs.New())
 	defer w.Close()
-	for i := uint64(1); i <= last; i++ {
-		var l raft.Log
-		if err := w.GetLog(i, &l); err != nil || l.Index != i || len(l.Data) != 1<<10 {
-			t.Fatalf("entry %d: %v", i, err)
+	endsAt(t, w, last)
+}
+
+// TestMendUnsynced: what a log has when it is opened outlives a power cut right
+// then, also a batch whose sync never was: Raft tells others that it is stored.
+func TestMendUnsynced(t *testing.T) {
+	for name, end := range map[string]func(func()) error{"killed before the sync": killed, "the sync failed": failed} {
+		for batch, n := range map[string]int{"a batch": 3, "one that seals its segment": 70} {
+			t.Run(name+", "+batch, func(t *testing.T) {
+				dir, disk := t.TempDir(), newForgetful()
+				w := smallLog(t, dir, disk)
+				must(t, w.StoreLogs(entries(1, 5)))
+				disk.sync = end
+				if err := w.StoreLogs(entries(6, n)); err == nil {
+					t.Fatal("stored without a sync")
+				}
+				disk.sync = nil
+				must(t, w.Close())
+				for range 2 {
+					w = smallLog(t, dir, disk)
+					endsAt(t, w, uint64(5+n))
+					must(t, w.Close())
+					disk.cutPower(t)
+				}
+				w = smallLog(t, dir, disk)
+				defer w.Close()
+				endsAt(t, w, uint64(5+n))
+				must(t, w.StoreLogs(entries(uint64(6+n), 70)))
+			})
 		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestMendWhileDiskFails: a log whose disk refuses syncs isn't opened.
+func TestMendWhileDiskFails(t *testing.T) {
+	dir, disk := t.TempDir(), newForgetful()
+	w := smallLog(t, dir, disk)
+	must(t, w.StoreLogs(entries(1, 5)))
+	must(t, w.Close())
+	disk.sync = failed
+	if w, err := openLog(dir, disk, 64<<10, hclog.NewNullLogger()); err == nil {
+		t.Error("opened", w.Close())
 	}
 }
 
@@ -83,15 +139,15 @@ func TestMendTorn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			w := openLog(t, dir)
+			w := smallLog(t, dir, fs.New())
 			if err := w.StoreLogs(entries(1, 5)); err != nil {
 				t.Fatal(err)
 			}
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
-			writeBehind(t, segment(t, dir), tail)
-			w = openLog(t, dir)
+			writeBehind(t, newestSegment(t, dir), tail)
+			w = smallLog(t, dir, fs.New())
 			defer w.Close()
 			if last, err := w.LastIndex(); err != nil || last != 5 {
 				t.Fatalf("the log ends at %d (%v), want 5", last, err)
@@ -106,26 +162,47 @@ func TestMendTorn(t *testing.T) {
 // TestMendRefusesDamage: a batch that isn't whole with others behind it was
 // acknowledged. Cutting the log there would forget what follows.
 func TestMendRefusesDamage(t *testing.T) {
-	dir := t.TempDir()
-	w := openLog(t, dir)
-	for i := range uint64(5) {
-		if err := w.StoreLogs(entries(i+1, 1)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.OpenFile(segment(t, dir), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := f.WriteAt([]byte("damage"), 1500); err != nil { // in the second entry
-		t.Fatal(err)
-	}
-	if err := mend(dir); !errors.Is(err, errDamagedLog) {
-		t.Errorf("mended with %v", err)
+	const entry = 1045 // bytes of an entry of a kilobyte as raft-wal writes it
+	const batch = walFrame + entry + 3 + walFrame
+	for name, damage := range map[string]struct {
+		at    int64 // from the second batch on
+		bytes []byte
+	}{
+		"an entry's data":                   {500, []byte("damage")},
+		"an entry's type":                   {0, []byte{0xEE}},
+		"an entry's type, which says: none": {0, []byte{0}},
+		"a length beyond the file":          {4, []byte{0, 0, 0, 0x7F}},
+		"a length of several batches":       {4, binary.LittleEndian.AppendUint32(nil, entry+2*batch)},
+		"a length up to the last batch":     {4, binary.LittleEndian.AppendUint32(nil, entry+3*batch)},
+		"the commit's type":                 {batch - walFrame, []byte{0xEE}},
+		"the commit's CRC":                  {batch - 4, []byte("CRC!")},
+		"all of it":                         {0, make([]byte, batch)},
+		"all of it, and of the next":        {0, make([]byte, 2*batch)},
+		"the last, with one under way":      {4*batch - 4, []byte("CRC!\x01\x00\x00\x00\xC8")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			w := smallLog(t, dir, fs.New())
+			for i := range uint64(5) {
+				must(t, w.StoreLogs(entries(i+1, 1)))
+			}
+			must(t, w.Close())
+			path := newestSegment(t, dir)
+			f, err := os.OpenFile(path, os.O_RDWR, 0)
+			must(t, err)
+			defer f.Close()
+			if _, err := f.WriteAt(damage.bytes, walHeader+batch+damage.at); err != nil {
+				t.Fatal(err)
+			}
+			before, err := os.ReadFile(path)
+			must(t, err)
+			if err := mend(dir, fs.New()); !errors.Is(err, errDamagedLog) {
+				t.Errorf("mended with %v", err)
+			}
+			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+				t.Errorf("the file was changed (%v)", err)
+			}
+		})
 	}
 }
 
@@ -137,11 +214,11 @@ func writeBehind(t *testing.T, path string, tail []byte) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	w, err := scanSegment(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteAt(tail, w.end); err != nil {
+	data, err := os.ReadFile(path)
+	must(t, err)
+	w, err := scan(data)
+	must(t, err)
+	if _, err := f.WriteAt(tail, int64(w.end)); err != nil {
 		t.Fatal(err)
 	}
 }
