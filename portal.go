@@ -164,7 +164,9 @@ type Budget struct {
 // ToolResult is what an external tool answered.
 type ToolResult struct {
 	// Content is the list of MCP content blocks, Structured the structured content
-	// beside it; nil where there is none. Their _meta is left out.
+	// beside it; nil where there is none. Their _meta is left out. Numbers are as the
+	// server wrote them, or as a float64 holds them where it speaks a version before
+	// 2026-07-28 or its caller is shown progress.
 	Content    json.RawMessage `json:"content"`
 	Structured json.RawMessage `json:"structured_content,omitempty"`
 	// IsError is how a tool says that it failed; the call itself went well.
@@ -172,6 +174,24 @@ type ToolResult struct {
 	// N is the call in the portal's log, Receipt that of its action.
 	N       int64   `json:"n"`
 	Receipt Receipt `json:"receipt"`
+}
+
+// Hash is b: + the hash of what the tool answered, without our numbers: of its
+// canonical JSON or, where it has none because of its numbers, of the bytes that are
+// handed on. It is "" for what is no JSON.
+func (r *ToolResult) Hash() string {
+	raw, err := json.Marshal(struct {
+		Content    json.RawMessage `json:"content"`
+		IsError    bool            `json:"is_error"`
+		Structured json.RawMessage `json:"structured_content,omitempty"`
+	}{r.Content, r.IsError, r.Structured})
+	if err != nil {
+		return ""
+	}
+	if canonical, err := Canonical(raw); err == nil {
+		raw = canonical
+	}
+	return BodyHash(raw)
 }
 
 // ToolListing is a tool as the owners of a tenant see it: with who may use it,

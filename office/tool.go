@@ -35,7 +35,7 @@ func (o *Office) CallTool(ctx context.Context, req ubl.Request, tool string, arg
 	_, result, err := o.use(ctx, req, tool, args)
 	var end ubl.EndCall
 	if err == nil {
-		end.OutputHash, err = outputHash(result)
+		end.OutputHash = result.Hash()
 	}
 	if err := call.end(ctx, end, err); err != nil {
 		return nil, err
@@ -68,13 +68,4 @@ func arguments(args json.RawMessage) (json.RawMessage, error) {
 		return nil, ubl.Errorf(ubl.CodeValidation, "arguments: not a JSON object that has one canonical form")
 	}
 	return canonical, nil
-}
-
-// outputHash covers what the tool answered, without our numbers.
-func outputHash(r *ubl.ToolResult) (string, error) {
-	return hash(struct {
-		Content    json.RawMessage `json:"content"`
-		Structured json.RawMessage `json:"structured_content,omitempty"`
-		IsError    bool            `json:"is_error"`
-	}{r.Content, r.Structured, r.IsError})
 }

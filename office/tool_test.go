@@ -229,6 +229,22 @@ func TestCallTool(t *testing.T) {
 	d.VerifyLedger(d.ana.TenantID)
 }
 
+// TestLargeIntegers: a result without a canonical form is a result, with a hash.
+func TestLargeIntegers(t *testing.T) {
+	d := openDesk(t, gateway.Checks{})
+	const answer = `{"id":1234567890123456789}`
+	d.tools.does = does{"files.read": func(context.Context, string) (*ubl.ToolResult, error) {
+		return &ubl.ToolResult{Content: json.RawMessage(`[]`), Structured: json.RawMessage(answer)}, nil
+	}}
+	r, err := d.office.CallTool(context.Background(), d.Request(d.ana), "files.read", nil)
+	if err != nil || string(r.Structured) != answer {
+		t.Fatalf("answered %+v, %v", r, err)
+	}
+	if _, effect := d.pair(r.Receipt.Seq); effect.Outcome != "ok" || effect.Effects[0]["output_hash"] != ubl.BodyHash([]byte(`{"content":[],"is_error":false,"structured_content":`+answer+`}`)) {
+		t.Errorf("the effect is %+v", effect)
+	}
+}
+
 // TestBadToolCalls: what can't be called is refused, and what failed is on record.
 func TestBadToolCalls(t *testing.T) {
 	d := openDesk(t, gateway.Checks{})

@@ -247,7 +247,7 @@ func (a *authServer) token(w http.ResponseWriter, r *http.Request) {
 
 func (a *authServer) issue(w http.ResponseWriter, refresh bool) {
 	a.issued++
-	access := fmt.Sprintf("access%d", a.issued)
+	access := fmt.Sprintf("access-%d", a.issued)
 	a.valid = map[string]bool{access: true}
 	answer := map[string]any{"access_token": access, "token_type": "bearer", "expires_in": 3600}
 	if refresh {
@@ -270,6 +270,13 @@ func (a *authServer) revoke() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	clear(a.valid)
+}
+
+// forget ends a client.
+func (a *authServer) forget(client string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.clients, client)
 }
 
 func (a *authServer) count() int {

@@ -136,12 +136,15 @@ func (p *Portal) make(ctx context.Context, c *call) (*ubl.ToolResult, error) {
 	}
 	var out *ubl.ToolResult
 	err = p.with(ctx, c.req.Who, cat.servers[tool.ServerID], cat.number, func(ctx context.Context, s *session) (err error) {
-		if out, err = s.call(ctx, tool.Upstream, in.headers, c); err == nil {
-			s.redact(ctx, out)
+		if out, err = s.call(ctx, tool.Upstream, in.headers, c); err != nil {
+			return err
 		}
-		return err
+		return s.guard.shown.get().redactResult(out)
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // find is the tool's pinned definition. The Portal has just said that the tool can
@@ -174,7 +177,7 @@ func (p *Portal) end(ctx context.Context, c *call, ticket *ubl.CallTicket, resul
 		cmd.Code, cmd.Message = ubl.CodeConflict, "the tool answered that it failed"
 	}
 	if result != nil {
-		cmd.OutputHash = outputHash(result)
+		cmd.OutputHash = result.Hash()
 	}
 	err := ubl.Conclude(ctx, p.asker, cmd)
 	if err != nil {

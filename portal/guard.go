@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -44,6 +45,8 @@ var (
 type guard struct {
 	next http.RoundTripper
 	cred credential
+	// shown are the credentials that the server was sent.
+	shown shown
 	// life ends with the session and takes everything under way with it.
 	life context.Context
 	kill context.CancelFunc
@@ -215,9 +218,12 @@ func (g *guard) try(req *http.Request) (*http.Response, error) {
 		}
 		out.Body = body
 	}
-	if err := g.cred.authorize(req.Context(), out.Header); err != nil {
+	proof := http.Header{}
+	if err := g.cred.authorize(req.Context(), proof); err != nil {
 		return nil, note(req.Context(), err)
 	}
+	g.shown.add(proof)
+	maps.Copy(out.Header, proof)
 	resp, err := g.next.RoundTrip(out)
 	if errors.Is(err, errAddress) {
 		return nil, note(req.Context(), errAddress)

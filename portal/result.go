@@ -2,11 +2,8 @@ package portal
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -27,7 +24,37 @@ func readResult(raw json.RawMessage) (*ubl.ToolResult, error) {
 	if err := r.UnmarshalJSON(raw); err != nil {
 		return nil, fmt.Errorf("couldn't read a result: %w", err)
 	}
-	return resultOf(r)
+	out, err := resultOf(r)
+	if err == nil && out.Structured != nil {
+		out.Structured, err = structuredOf(raw)
+	}
+	return out, err
+}
+
+// structuredOf is the structured content of a result with its numbers as they are
+// written: the SDK rounds large integers.
+func structuredOf(raw json.RawMessage) (json.RawMessage, error) {
+	var r struct {
+		Structured json.RawMessage `json:"structuredContent"`
+	}
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return nil, fmt.Errorf("couldn't read a result: %w", err)
+	}
+	v, err := decode(r.Structured)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+// decode reads JSON and keeps numbers as they are written.
+func decode(raw json.RawMessage) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, fmt.Errorf("couldn't read a result: %w", err)
+	}
+	return v, nil
 }
 
 // plainResult reads a result of texts, and structured content beside them. It is nil
@@ -74,7 +101,8 @@ func plainResult(raw json.RawMessage) *ubl.ToolResult {
 }
 
 // resultOf is a server's result as callers get it: the content as it is, without
-// what the server tells its own clients in _meta.
+// what the server tells its own clients in _meta. Numbers are what the SDK has made
+// of them.
 func resultOf(r *mcp.CallToolResult) (*ubl.ToolResult, error) {
 	if r.NeedsInput() || r.InputRequests != nil {
 		return nil, errQuestion
@@ -90,30 +118,6 @@ func resultOf(r *mcp.CallToolResult) (*ubl.ToolResult, error) {
 		}
 	}
 	return out, nil
-}
-
-// minSecret is how long a credential is at least to be looked for in results:
-// shorter ones stand in texts by chance.
-const minSecret = 8
-
-// redact takes the credentials out of a result that the session proved itself with:
-// some servers show callers the headers that they got.
-func (s *session) redact(ctx context.Context, r *ubl.ToolResult) {
-	shown := http.Header{}
-	if s.guard.cred.authorize(ctx, shown) != nil {
-		return // it has none any more
-	}
-	for _, values := range shown {
-		for _, v := range values {
-			quoted, err := json.Marshal(strings.TrimPrefix(v, "Bearer "))
-			if err != nil || len(quoted) < minSecret+2 {
-				continue
-			}
-			secret := quoted[1 : len(quoted)-1]
-			r.Content = bytes.ReplaceAll(r.Content, secret, []byte("[secret]"))
-			r.Structured = bytes.ReplaceAll(r.Structured, secret, []byte("[secret]"))
-		}
-	}
 }
 
 // withoutMeta writes content blocks without _meta, their resources' included.
@@ -149,21 +153,4 @@ func strip(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	}
 	delete(members, "_meta")
 	return members, nil
-}
-
-// outputHash is the hash of a result as canonical JSON or, where it has none
-// because of its numbers, of its bytes as they are handed on.
-func outputHash(r *ubl.ToolResult) string {
-	raw, err := json.Marshal(struct {
-		Content    json.RawMessage `json:"content"`
-		IsError    bool            `json:"is_error"`
-		Structured json.RawMessage `json:"structured_content,omitempty"`
-	}{r.Content, r.IsError, r.Structured})
-	if err != nil {
-		return ""
-	}
-	if canonical, err := ubl.Canonical(raw); err == nil {
-		raw = canonical
-	}
-	return ubl.BodyHash(raw)
 }
