@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -133,7 +134,7 @@ func (n *Node) startLater(partition int) {
 			return
 		case <-time.After(reopenAgain):
 		}
-		err := probe(n.opts.Dir)
+		err := probe(n.opts.Dir, partition)
 		if err == nil {
 			err = n.startReplica(partition)
 		}
@@ -152,9 +153,10 @@ const (
 	probeBytes = 8 << 20
 )
 
-// probe reports whether the disk takes writes.
-func probe(dir string) error {
-	path := filepath.Join(dir, "probe")
+// probe reports whether the disk takes writes. Each partition has a file of its
+// own: on a full disk many are halted together, and try together.
+func probe(dir string, partition int) error {
+	path := filepath.Join(dir, fmt.Sprintf("probe-%d", partition))
 	err := writeSynced(path, make([]byte, probeBytes))
 	return errors.Join(err, os.Remove(path))
 }
