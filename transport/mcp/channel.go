@@ -23,6 +23,7 @@ type channel struct {
 	hub    *hub
 	visit  *visit
 	follow *follow
+	user   *user
 	out    *output
 	wake   chan struct{} // one slot
 	ended  atomic.Bool
@@ -222,8 +223,7 @@ func (c *channel) mayHear(ctx context.Context, in *interest, now time.Time) bool
 		in.checked = now
 		return true
 	case code.Status() < http.StatusInternalServerError:
-		delete(c.interests, in.key())
-		c.follow.drop(c, in.key())
+		c.hub.lose(c, in.key())
 	default:
 		c.notice.add(in.key())
 		c.quiet = now.Add(time.Second)

@@ -18,6 +18,8 @@
 //	          run here, answered as JSON
 //	subscriptions/listen, GET
 //	          a channel: notifications until somebody ends it
+//	initialize
+//	          answered here: a session's id
 //	resources/subscribe
 //	          noted for the session's channel
 //	all else  the SDK, stateless, with one server for everyone: our middleware
@@ -55,7 +57,9 @@
 // send a session to one node by its Mcp-Session-Id. Without that everything else
 // works; a channel that comes to another node begins with list_changed, which
 // has clients look anew. Clients of 2026-07-28 name what they listen to in the
-// request of the channel itself and have no such limit.
+// request of the channel itself and have no such limit. What a node remembers is
+// bounded, for each user and for all: where it is too much, a user's own oldest
+// sessions without a channel are forgotten first. A receipt can't be subscribed to.
 //
 // # What fails
 //

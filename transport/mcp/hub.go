@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"container/list"
 	"context"
 	"sync"
 	"time"
@@ -20,31 +21,13 @@ type hub struct {
 	channels map[*channel]struct{}
 	// listening counts who does, on a channel or with the tool for that.
 	listening int
-	perUser   map[userKey]int
+	// interests counts what all listen to.
+	interests int
+	users     map[userKey]*user
 	follows   map[ubl.TenantID]*follow
 	// sessions are those that subscribed or ended here, oldest first in order.
 	sessions map[string]*listening
-	order    []string
-}
-
-type userKey struct {
-	tenant ubl.TenantID
-	user   ubl.UserID
-}
-
-// listening is what a node remembers of a session.
-type listening struct {
-	ended   bool
-	channel *channel // nil while none is open here
-	// interests are by [resource.key].
-	interests map[string]*interest
-}
-
-// interest is a subscription to a resource.
-type interest struct {
-	resource
-	// checked is when the caller's right was last asked about.
-	checked time.Time
+	order    *list.List
 }
 
 func newHub(s *Server) *hub {
@@ -52,9 +35,10 @@ func newHub(s *Server) *hub {
 		server:   s,
 		closing:  make(chan struct{}),
 		channels: make(map[*channel]struct{}),
-		perUser:  make(map[userKey]int),
+		users:    make(map[userKey]*user),
 		follows:  make(map[ubl.TenantID]*follow),
 		sessions: make(map[string]*listening),
+		order:    list.New(),
 	}
 }
 
@@ -64,100 +48,41 @@ func (h *hub) count() int {
 	return h.listening
 }
 
-// over reports whether the session was ended on this node.
-func (h *hub) over(id string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	l := h.sessions[id]
-	return l != nil && l.ended
+// take counts somebody who begins to listen, to so many resources, against the
+// limits. The caller holds the lock, and whoever takes calls give, and then
+// h.work.Done.
+func (h *hub) take(who ubl.Identity, interests int) (*user, error) {
+	u := h.userOf(who)
+	err := h.mayTake(u, interests)
+	if err != nil {
+		h.forgetUser(u)
+		return nil, err
+	}
+	h.work.Add(1)
+	h.listening++
+	u.channels++
+	h.tally(u, interests)
+	return u, nil
 }
 
-// remember is what is known of a session, from now on. The oldest without a
-// channel is forgotten where there are too many.
-func (h *hub) remember(id string) *listening {
-	if l := h.sessions[id]; l != nil {
-		return l
-	}
-	for n := len(h.order); n > 0 && len(h.sessions) >= h.server.limits.Sessions; n-- {
-		oldest := h.order[0]
-		h.order = h.order[1:]
-		if h.sessions[oldest].channel != nil {
-			h.order = append(h.order, oldest)
-			continue
-		}
-		delete(h.sessions, oldest)
-	}
-	l := &listening{interests: make(map[string]*interest)}
-	h.sessions[id] = l
-	h.order = append(h.order, id)
-	return l
-}
-
-// forget ends a session on this node, with its channel.
-func (h *hub) forget(id string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	l := h.remember(id)
-	l.ended, l.interests = true, nil
-	if l.channel != nil {
-		l.channel.end()
-	}
-}
-
-// subscribe notes a session's interest; false where it has too many.
-func (h *hub) subscribe(id string, in *interest) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	l := h.remember(id)
-	if l.ended || l.interests[in.key()] == nil && len(l.interests) >= h.server.limits.Subscriptions {
-		return false
-	}
-	l.interests[in.key()] = in
-	if l.channel != nil {
-		l.channel.follow.add(l.channel, in.key())
-	}
-	return true
-}
-
-// unsubscribe forgets it again.
-func (h *hub) unsubscribe(id, key string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	l := h.sessions[id]
-	if l == nil {
-		return
-	}
-	delete(l.interests, key)
-	if l.channel != nil {
-		l.channel.follow.drop(l.channel, key)
-	}
-}
-
-// take counts somebody who begins to listen against the limits. The caller holds
-// the lock, and whoever takes calls give, and then h.work.Done.
-func (h *hub) take(who ubl.Identity) error {
-	user := userKey{who.TenantID, who.UserID}
+func (h *hub) mayTake(u *user, interests int) error {
 	switch {
 	case h.stopping():
 		return ubl.Errorf(ubl.CodeUnavailable, "this node is stopping")
 	case h.listening >= h.server.limits.Channels:
 		return ubl.Errorf(ubl.CodeOverloaded, "this node has as many channels open as it can carry")
-	case h.perUser[user] >= h.server.limits.PerUser:
+	case u.channels >= h.server.limits.PerUser:
 		return ubl.Errorf(ubl.CodeRateLimited, "you have %d channels open; close one first", h.server.limits.PerUser)
 	}
-	h.work.Add(1)
-	h.listening++
-	h.perUser[user]++
-	return nil
+	return h.room(u, interests)
 }
 
 // give undoes take. The caller holds the lock.
-func (h *hub) give(who ubl.Identity) {
-	user := userKey{who.TenantID, who.UserID}
+func (h *hub) give(u *user, interests int) {
 	h.listening--
-	if h.perUser[user]--; h.perUser[user] == 0 {
-		delete(h.perUser, user)
-	}
+	u.channels--
+	h.tally(u, -interests)
+	h.forgetUser(u)
 }
 
 func (h *hub) stopping() bool {
@@ -170,17 +95,16 @@ func (h *hub) stopping() bool {
 }
 
 // enter lets somebody listen without a channel, until they exit.
-func (h *hub) enter(who ubl.Identity) error {
+func (h *hub) enter(who ubl.Identity) (exit func(), err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.take(who)
-}
-
-func (h *hub) exit(who ubl.Identity) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.give(who)
-	h.work.Done()
+	u, err := h.take(who, 0)
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.give(u, 0)
+		h.work.Done()
+	}, err
 }
 
 // admit counts a channel against the limits and lets it hear of its tenant. A
@@ -198,12 +122,14 @@ func (h *hub) join(c *channel) (*follow, error) {
 	who := c.visit.who()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err := h.take(who); err != nil {
+	var err error
+	if c.user, err = h.take(who, len(c.interests)); err != nil {
 		return nil, err
 	}
 	if id := c.visit.session.id; id != "" {
-		l := h.remember(id)
+		l := h.remember(id, who)
 		if l.channel != nil {
+			l.channel.detach()
 			l.channel.end()
 		}
 		l.channel, c.interests = c, l.interests
@@ -231,10 +157,14 @@ func (h *hub) leave(c *channel) (unused *follow) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.channels, c)
-	h.give(c.visit.who())
-	if l := h.sessions[c.visit.session.id]; l != nil && l.channel == c {
-		l.channel = nil
+	own := len(c.interests)
+	if id := c.visit.session.id; id != "" {
+		own = 0 // they are the session's
+		if l := h.sessions[id]; l != nil && l.channel == c {
+			l.channel = nil
+		}
 	}
+	h.give(c.user, own)
 	f := c.follow
 	if f.leave(c) {
 		return nil

@@ -321,8 +321,9 @@ func TestLimitsOfChannels(t *testing.T) {
 		t.Errorf("too many subscriptions = %d %s", a.status, a.body)
 	}
 	session := w.begin(t, w.url+"/mcp", "eve", "test")
+	plans := harness.Must[*ubl.RoomSummary](w.House, ubl.TenantName(eve.TenantID), ubl.CreateRoom{Request: w.Request(eve), Name: "plans"})
 	w.legacy(t, "eve", session, "resources/subscribe", `"uri":"ubl://rooms/r:general"`)
-	if a := w.legacy(t, "eve", session, "resources/subscribe", `"uri":"ubl://receipts/1"`); !strings.Contains(a.body, "-32009") {
+	if a := w.legacy(t, "eve", session, "resources/subscribe", `"uri":"ubl://rooms/`+string(plans.RoomID)+`"`); !strings.Contains(a.body, "-32009") {
 		t.Errorf("too many subscriptions of a session = %d %s", a.status, a.body)
 	}
 }

@@ -57,9 +57,11 @@ type Options struct {
 type Limits struct {
 	Body           int64         // of a request, in bytes; 8 MiB
 	Channels       int           // and calls of messenger.stream_room, at a time; 20,000, then 503
-	PerUser        int           // of one; 2,000, then 429
-	Subscriptions  int           // of one session or channel; 1,000
+	PerUser        int           // of one user; 2,000, then 429. As many of their sessions are remembered
 	Sessions       int           // whose subscriptions or end a node remembers; 20,000
+	Subscriptions  int           // of one session or channel; 1,000
+	UserInterests  int           // subscriptions of one user; 10,000, then 429
+	Interests      int           // subscriptions of all; 200,000, then 503
 	Keepalive      time.Duration // silence on a channel before a comment; 15 s
 	Pace           time.Duration // least time between two notices on a channel; 250 ms
 	Recheck        time.Duration // how long a caller's right to a resource is believed; 10 s
@@ -71,8 +73,10 @@ func (l Limits) withDefaults() Limits {
 	def(&l.Body, 8<<20)
 	def(&l.Channels, 20_000)
 	def(&l.PerUser, 2_000)
-	def(&l.Subscriptions, 1_000)
 	def(&l.Sessions, 20_000)
+	def(&l.Subscriptions, 1_000)
+	def(&l.UserInterests, 10_000)
+	def(&l.Interests, 200_000)
 	def(&l.Keepalive, 15*time.Second)
 	def(&l.Pace, 250*time.Millisecond)
 	def(&l.Recheck, 10*time.Second)

@@ -92,10 +92,11 @@ func (s *Server) streamRoom(ctx context.Context, args json.RawMessage, enough in
 	caller := envelope.CallerOf(ctx)
 	who := caller.Identity
 	room := ubl.RoomName(who.TenantID, in.Room)
-	if err := s.hub.enter(who); err != nil {
+	exit, err := s.hub.enter(who)
+	if err != nil {
 		return nil, err
 	}
-	defer s.hub.exit(who)
+	defer exit()
 	wake := make(chan struct{}, 1)
 	defer s.opts.Feed.Subscribe(room, func(ubl.Publication) {
 		select {

@@ -37,10 +37,7 @@ func (s *Server) changeInterest(ctx context.Context, v *visit, m *message) error
 	if err := s.maySee(reading(ctx, in.tool()), v.who(), in); err != nil {
 		return err
 	}
-	if !s.hub.subscribe(v.session.id, &interest{resource: in, checked: s.opts.Now()}) {
-		return tooMany(s.limits.Subscriptions)
-	}
-	return nil
+	return s.hub.subscribe(v.session.id, v.who(), &interest{resource: in, checked: s.opts.Now()})
 }
 
 func tooMany(limit int) error {
@@ -52,12 +49,13 @@ func (r resource) tool() string {
 	return tool
 }
 
-// maySee asks whether the caller may look at a resource. Everyone in the tenant
-// may look at its ledger, and whether they are in it is asked with every
-// question.
+// maySee asks whether the caller may look at a resource that can change. A receipt
+// never does.
 func (s *Server) maySee(ctx context.Context, who ubl.Identity, r resource) error {
 	var err error
 	switch {
+	case r.seq != 0:
+		return invalid("params.uri", "names a receipt, which never changes")
 	case r.room != "":
 		_, err = s.opts.Asker.Ask(ctx, ubl.RoomName(who.TenantID, r.room), ubl.GetRoom{Who: who})
 	case r.document != "":

@@ -134,7 +134,7 @@ func (s *Server) endSession(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.refuse(w, r, nil, noSession())
 		return
 	}
-	s.hub.forget(v.session.id)
+	s.hub.forget(v.session.id, v.who())
 	w.WriteHeader(http.StatusNoContent)
 }
 
