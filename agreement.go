@@ -135,17 +135,6 @@ func (a *Agreement) May(op Operation) error {
 	return a.Physics.May(op)
 }
 
-// Heir is the person who has been an entry for longest, but for one: who owns
-// what the Agreement governs once its last owner is shut out of the tenant.
-func (a *Agreement) Heir(but UserID) (heir Member, ok bool) {
-	for _, m := range a.SortedMembers() {
-		if m.UserID != but && !m.IsService && (!ok || m.Since < heir.Since) {
-			heir, ok = m, true
-		}
-	}
-	return heir, ok
-}
-
 // Owners counts the entries that are owners.
 func (a *Agreement) Owners() int { return a.owners(true) }
 

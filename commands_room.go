@@ -67,12 +67,14 @@ type (
 		Role   Role
 	}
 	// RemoveMember removes a member. Owners; anyone themselves, which is leaving;
-	// the Tenant, with Expel set, when it shuts a member out. Answers *Member as
-	// it was.
+	// the Tenant, with Expel set, when it shuts a member out. Heir is then whom the
+	// Tenant names to own what would be left without anybody. Answers *Member as it
+	// was.
 	RemoveMember struct {
 		Request
 		UserID UserID
 		Expel  bool
+		Heir   *Member
 	}
 	// SetRoomPolicy changes the policy. Owners. Answers *Room.
 	SetRoomPolicy struct {

@@ -16,22 +16,12 @@ func (c *Container) decideAdd(cmd ubl.AddMember) func(ubl.Time) (*plan, error) {
 		if err := c.state.own(cmd.Who); err != nil {
 			return nil, err
 		}
-		if !cmd.Member.Role.Valid() {
-			return nil, errRole()
+		m, err := c.state.Agreement.Admit(cmd.Member, now)
+		if err != nil {
+			return nil, err
 		}
-		if _, ok := c.state.Agreement.Members[cmd.Member.UserID]; ok {
-			return nil, ubl.Errorf(ubl.CodeConflict, "the user is a member of this container already")
-		}
-		m := cmd.Member
-		m.Since = now
 		return setting(c.state.Summary, c.state.Agreement.ID, m), nil
 	}
-}
-
-func errRole() error { return ubl.Errorf(ubl.CodeValidation, "the role is neither owner nor member") }
-
-func errNoMember() error {
-	return ubl.Errorf(ubl.CodeNotFound, "the user is not a member of this container")
 }
 
 // setting writes a member's entry.
@@ -63,22 +53,12 @@ func (c *Container) decideRole(cmd ubl.SetMember) func(ubl.Time) (*plan, error) 
 		if err := c.state.own(cmd.Who); err != nil {
 			return nil, err
 		}
-		m, ok := c.state.Agreement.Members[cmd.UserID]
-		switch {
-		case !cmd.Role.Valid():
-			return nil, errRole()
-		case !ok:
-			return nil, errNoMember()
-		case cmd.Role != ubl.RoleOwner && c.lastOwner(m):
-			return nil, ubl.Errorf(ubl.CodeConflict, "the last owner of a container stays its owner")
+		m, err := c.state.Agreement.Reassign(cmd.UserID, cmd.Role)
+		if err != nil {
+			return nil, err
 		}
-		m.Role = cmd.Role
 		return setting(c.state.Summary, c.state.Agreement.ID, m), nil
 	}
-}
-
-func (c *Container) lastOwner(m ubl.Member) bool {
-	return m.Role == ubl.RoleOwner && c.state.Agreement.Owners() == 1
 }
 
 // removal names the act: who removes themselves leaves.
@@ -90,27 +70,22 @@ func removal(cmd ubl.RemoveMember) ubl.Did {
 }
 
 func (c *Container) decideRemove(cmd ubl.RemoveMember) func(ubl.Time) (*plan, error) {
-	return func(ubl.Time) (*plan, error) {
-		if err := c.mayRemove(cmd); err != nil {
+	return func(now ubl.Time) (*plan, error) {
+		if err := c.state.look(cmd.Who); err != nil && !cmd.Expel {
 			return nil, err
 		}
-		m, ok := c.state.Agreement.Members[cmd.UserID]
-		last := ok && c.lastOwner(m)
-		switch {
-		case !ok:
-			return nil, errNoMember()
-		case last && !cmd.Expel:
-			return nil, ubl.Errorf(ubl.CodeConflict, "the last owner of a container can't go before making another one")
+		m, heir, err := c.state.Agreement.Removal(cmd, now, ubl.CodeForbidden)
+		if err != nil {
+			return nil, err
 		}
 		p := c.removing(m)
 		if cmd.Expel {
 			p.agreement = ubl.TenantAgreement(c.tenant)
 		}
-		if heir, ok := c.state.Agreement.Heir(m.UserID); last && ok {
-			heir.Role = ubl.RoleOwner
-			p.event.Heir = &heir
-			p.effects = append(p.effects, setEffect(c.state.Agreement.ID, heir))
-			p.records = append(p.records, memberIndex(c.state.Summary, heir))
+		if heir != nil {
+			p.event.Heir = heir
+			p.effects = append(p.effects, setEffect(c.state.Agreement.ID, *heir))
+			p.records = append(p.records, memberIndex(c.state.Summary, *heir))
 		}
 		return p, nil
 	}
@@ -126,21 +101,6 @@ func (c *Container) removing(m ubl.Member) *plan {
 		}},
 		records: []actors.Record{{Key: actors.ContainerMemberIndex(m.UserID, c.id)}},
 	}
-}
-
-func (c *Container) mayRemove(cmd ubl.RemoveMember) error {
-	switch {
-	case cmd.UserID == ubl.Platform().UserID:
-		return ubl.Errorf(ubl.CodeConflict, "the platform stays in its containers")
-	case cmd.Expel:
-		return nil // decided by the Tenant, under its own Agreement
-	case cmd.UserID == cmd.Who.UserID:
-		if err := c.state.look(cmd.Who); err != nil {
-			return err
-		}
-		return c.state.Agreement.InForce()
-	}
-	return c.state.own(cmd.Who)
 }
 
 func (c *Container) decideEnd(cmd ubl.EndAgreement) func(ubl.Time) (*plan, error) {

@@ -18,14 +18,10 @@ func (r *Room) decideAdd(c ubl.AddMember) func(ubl.Time) (*plan, error) {
 		if err := r.state.Agreement.May(ubl.OpWrite); err != nil {
 			return nil, err
 		}
-		if !c.Member.Role.Valid() {
-			return nil, ubl.Errorf(ubl.CodeValidation, "the role is neither owner nor member")
+		m, err := r.state.Agreement.Admit(c.Member, now)
+		if err != nil {
+			return nil, err
 		}
-		if _, ok := r.state.Agreement.Members[c.Member.UserID]; ok {
-			return nil, ubl.Errorf(ubl.CodeConflict, "the user is a member of this room already")
-		}
-		m := c.Member
-		m.Since = now
 		return r.joining(m), nil
 	}
 }
@@ -103,16 +99,10 @@ func (r *Room) decideRole(c ubl.SetMember) func(ubl.Time) (*plan, error) {
 		if err := r.owner(c.Who); err != nil {
 			return nil, err
 		}
-		m, ok := r.state.Agreement.Members[c.UserID]
-		switch {
-		case !c.Role.Valid():
-			return nil, ubl.Errorf(ubl.CodeValidation, "the role is neither owner nor member")
-		case !ok:
-			return nil, ubl.Errorf(ubl.CodeNotFound, "the user is not a member of this room")
-		case m.Role == ubl.RoleOwner && c.Role != ubl.RoleOwner && r.state.Agreement.Owners() == 1:
-			return nil, ubl.Errorf(ubl.CodeConflict, "the last owner of a room stays its owner")
+		m, err := r.state.Agreement.Reassign(c.UserID, c.Role)
+		if err != nil {
+			return nil, err
 		}
-		m.Role = c.Role
 		return r.setting(m), nil
 	}
 }
@@ -126,27 +116,19 @@ func removal(c ubl.RemoveMember) ubl.Did {
 }
 
 func (r *Room) decideRemove(c ubl.RemoveMember) func(ubl.Time) (*plan, error) {
-	return func(ubl.Time) (*plan, error) {
-		m, ok := r.state.Agreement.Members[c.UserID]
-		if err := r.mayRemove(c); err != nil {
+	return func(now ubl.Time) (*plan, error) {
+		m, heir, err := r.state.Agreement.Removal(c, now, ubl.CodeNotAMember)
+		if err != nil {
 			return nil, err
-		}
-		if !ok {
-			return nil, ubl.Errorf(ubl.CodeNotFound, "the user is not a member of this room")
-		}
-		last := m.Role == ubl.RoleOwner && r.state.Agreement.Owners() == 1
-		if last && !c.Expel {
-			return nil, ubl.Errorf(ubl.CodeConflict, "the last owner of a room can't go before making another one")
 		}
 		p := r.removing(m)
 		if c.Expel {
 			p.agreement, p.event.Expelled = ubl.TenantAgreement(r.tenant), true
 		}
-		if heir, ok := r.state.Agreement.Heir(m.UserID); last && ok {
-			heir.Role = ubl.RoleOwner
-			p.event.Heir = &heir
-			p.effects = append(p.effects, setEffect(r.id, heir))
-			p.records = append(p.records, r.setting(heir).records...)
+		if heir != nil {
+			p.event.Heir = heir
+			p.effects = append(p.effects, setEffect(r.id, *heir))
+			p.records = append(p.records, r.setting(*heir).records...)
 		}
 		return p, nil
 	}
@@ -163,21 +145,6 @@ func (r *Room) removing(m ubl.Member) *plan {
 		records: []actors.Record{{Key: actors.MemberIndex(m.UserID, r.id)}},
 		left:    m.UserID,
 	}
-}
-
-func (r *Room) mayRemove(c ubl.RemoveMember) error {
-	switch {
-	case c.UserID == ubl.Platform().UserID:
-		return ubl.Errorf(ubl.CodeConflict, "the platform stays in its rooms")
-	case c.Expel:
-		return nil // decided by the Tenant, under its own Agreement
-	case c.UserID == c.Who.UserID:
-		if _, err := r.member(c.Who); err != nil {
-			return err
-		}
-		return r.state.Agreement.InForce()
-	}
-	return r.owner(c.Who)
 }
 
 func (r *Room) decidePolicy(c ubl.SetRoomPolicy) func(ubl.Time) (*plan, error) {

@@ -30,6 +30,14 @@
 // the TenantLicense, and whoever came then owns it. Credits come from here too,
 // by an owner's act: the container that takes them in puts it on record.
 //
+// # Shutting out
+//
+// Who is shut out of the tenant is then taken out of each room and container that
+// the index has them in; a retry or the sweep finishes what a crash left. Nothing
+// goes to waste by that: where they were the last owner, the oldest person among
+// the other members owns the place, and where there is none the tenant's oldest
+// owner, who so comes to read what was private.
+//
 // # Tools
 //
 // A ToolAccess record says who may use a tool and how often. Enter holds each

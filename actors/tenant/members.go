@@ -55,10 +55,11 @@ func (x *Tenant) lastOwner(u ubl.UserID) bool {
 func (x *Tenant) removeMember(t *actors.Turn, c ubl.RemoveTenantMember) {
 	key := actors.NewKey(ubl.DidTenantMemberRemove, c.Request, string(c.UserID))
 	_, out := x.state.Removed[c.UserID]
+	heir := x.heir(c.UserID)
 	if x.keys.Seen(t, key, func(ctx context.Context, n int64) (any, error) {
 		answer, err := x.pastOutcome(ctx, n)
 		if err == nil && out {
-			err = x.expel(ctx, c.Request, c.UserID)
+			err = x.expel(ctx, c.Request, c.UserID, heir)
 		}
 		return answer, err
 	}) {
@@ -70,31 +71,50 @@ func (x *Tenant) removeMember(t *actors.Turn, c ubl.RemoveTenantMember) {
 	}
 	x.greeted.Delete(c.UserID)
 	ctx := t.Context()
-	t.Later(func() (any, error) { return e.Member, x.expel(ctx, c.Request, c.UserID) })
+	t.Later(func() (any, error) { return e.Member, x.expel(ctx, c.Request, c.UserID, heir) })
+}
+
+// heir is the tenant's oldest owner but for one, to whom goes what was one user's
+// alone.
+func (x *Tenant) heir(but ubl.UserID) *ubl.Member {
+	if m, ok := x.state.License.Heir(but); ok {
+		return &m
+	}
+	return nil
 }
 
 // expel takes a user who was shut out of the tenant out of their rooms and
 // containers. It goes on past one that fails, and may be repeated.
-func (x *Tenant) expel(ctx context.Context, req ubl.Request, user ubl.UserID) error {
-	rooms, err := x.roomsOf(ctx, user)
-	containers, failed := x.containersOf(ctx, user)
-	err = errors.Join(err, failed)
-	var places []ubl.Name
-	for _, room := range rooms {
-		if room.Member {
-			places = append(places, ubl.RoomName(x.id, room.RoomID))
-		}
-	}
-	for _, c := range containers {
-		places = append(places, ubl.ContainerName(x.id, c.ContainerID))
-	}
+func (x *Tenant) expel(ctx context.Context, req ubl.Request, user ubl.UserID, heir *ubl.Member) error {
+	places, err := x.placesOf(ctx, user)
+	req.Key += "\n" + string(user) // a sweep takes several out of one place
 	for _, place := range places {
-		_, failed := x.env.Ask.Ask(ctx, place, ubl.RemoveMember{Request: req, UserID: user, Expel: true})
+		_, failed := x.env.Ask.Ask(ctx, place, ubl.RemoveMember{Request: req, UserID: user, Expel: true, Heir: heir})
 		if failed != nil && ubl.CodeOf(failed) != ubl.CodeNotFound {
 			err = errors.Join(err, failed)
 		}
 	}
 	return err
+}
+
+// placesOf reads which rooms and containers a user belongs to.
+func (x *Tenant) placesOf(ctx context.Context, user ubl.UserID) (places []ubl.Name, err error) {
+	err = x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+		from, to := actors.MemberIndexOf(user)
+		err := snap.Ascend(from, to, func(k, _ []byte) bool {
+			places = append(places, ubl.RoomName(x.id, ubl.RoomID(k[len(from):])))
+			return true
+		})
+		if err != nil {
+			return err
+		}
+		from, to = actors.ContainerMemberIndexOf(user)
+		return snap.Ascend(from, to, func(k, _ []byte) bool {
+			places = append(places, ubl.ContainerName(x.id, ubl.ContainerID(k[len(from):])))
+			return true
+		})
+	})
+	return places, err
 }
 
 func (x *Tenant) decideRemove(c ubl.RemoveTenantMember) func(ubl.Time) (*plan, error) {

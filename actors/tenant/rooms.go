@@ -146,7 +146,7 @@ func (x *Tenant) sweepRooms(t *actors.Turn, c ubl.SweepRooms) {
 		return
 	}
 	ctx := t.Context()
-	removed := slices.Collect(maps.Keys(x.state.Removed))
+	removed, heir := slices.Collect(maps.Keys(x.state.Removed)), x.heir("")
 	t.Later(func() (any, error) {
 		rooms, err := x.retained(ctx)
 		for _, id := range rooms {
@@ -159,7 +159,7 @@ func (x *Tenant) sweepRooms(t *actors.Turn, c ubl.SweepRooms) {
 			err = errors.Join(err, failed)
 		}
 		for _, user := range removed {
-			err = errors.Join(err, x.expel(ctx, c.Request, user))
+			err = errors.Join(err, x.expel(ctx, c.Request, user, heir))
 		}
 		if err != nil {
 			return nil, err

@@ -31,7 +31,7 @@ func (a *API) tenantRoutes() {
 	handle(a, operation{method: "PATCH", path: "/tenant/members/{userId}", id: "set-tenant-member", tool: "tenant.member.update", tag: "tenant", answers: "ubl.api.member.v1",
 		summary: "Change a member's role in the tenant", more: "Owners of the tenant."}, a.setTenantMember)
 	handle(a, operation{method: "DELETE", path: "/tenant/members/{userId}", id: "remove-tenant-member", tool: "tenant.member.remove", tag: "tenant", answers: "ubl.api.member.v1",
-		summary: "Shut a member out of the tenant", more: "Owners of the tenant. Answers the entry as it was."}, a.removeTenantMember)
+		summary: "Shut a member out of the tenant", more: "Owners of the tenant. What the member alone owned passes on: to its oldest entry that is a person, else to the tenant's oldest owner. Answers the entry as it was."}, a.removeTenantMember)
 	handle(a, operation{method: "GET", path: "/agreements", id: "list-agreements", tool: "agreement.list", tag: "agreements", answers: "ubl.api.agreements.v1",
 		summary: "The Agreements that the caller may read", more: "Of the tenant, of rooms, containers and tools. By id, without histories; next_cursor is null on the last page."}, a.listAgreements)
 	handle(a, operation{method: "GET", path: "/agreements/{agreementId}", id: "get-agreement", tool: "agreement.get", tag: "agreements", answers: "ubl.api.agreement.v1",
