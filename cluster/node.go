@@ -52,6 +52,7 @@ type Node struct {
 	work     sync.WaitGroup
 	stopping atomic.Bool
 	waits    atomic.Int64 // how many nodes this one waits for, having founded
+	caughtUp atomic.Bool  // since its start
 
 	replicas sync.Mutex // one replica is started or ended at a time
 
@@ -171,6 +172,7 @@ func (n *Node) serve() error {
 	})
 	n.work.Go(n.control.run)
 	n.work.Go(n.listenToOthers)
+	n.work.Go(n.catchUp)
 	return nil
 }
 

@@ -168,6 +168,9 @@ func (n *Node) listenOnce() {
 			if p.Leader != "" && slices.Contains(p.Voters, p.Leader) {
 				n.routes.hear(p.Partition, p.Leader, p.Term)
 			}
+			if !p.Leads {
+				n.routes.denied(p.Partition, r.ServerID)
+			}
 		}
 	}
 }

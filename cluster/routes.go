@@ -52,6 +52,19 @@ func (r *routes) changed(partition int) {
 	r.moved[partition] = make(chan struct{})
 }
 
+// denied takes that a server says itself that it doesn't lead a partition.
+func (r *routes) denied(partition int, server string) {
+	r.mu.Lock()
+	wrong := r.heard[partition].leader == server
+	if wrong {
+		r.heard[partition].leader = ""
+	}
+	r.mu.Unlock()
+	if wrong {
+		r.changed(partition)
+	}
+}
+
 // hear takes what another node says of a partition's leader.
 func (r *routes) hear(partition int, leader string, term uint64) {
 	r.mu.Lock()

@@ -101,28 +101,6 @@ func nodesOf(servers []string) []string {
 	return ids
 }
 
-// Ready says why requests can't all be served now.
-func (n *Node) Ready() error {
-	leaderless := 0
-	for p := range n.engine.Partitions() {
-		if leader, _ := n.routes.to(p); leader == "" {
-			leaderless++
-		}
-	}
-	if leaderless > 0 {
-		return ubl.Errorf(ubl.CodeUnavailable, "%d partitions have no leader", leaderless)
-	}
-	if want := min(int(n.waits.Load()), placement.MaxVoters); want > 1 {
-		for _, g := range n.allGroups() {
-			if len(g.configuration().voters) < want {
-				return ubl.Errorf(ubl.CodeUnavailable, "other nodes are still joining")
-			}
-		}
-		n.waits.Store(0)
-	}
-	return nil
-}
-
 // PartitionFigures are what a node counts of a partition, for metrics.
 type PartitionFigures struct {
 	Partition       int

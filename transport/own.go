@@ -29,7 +29,7 @@ func (s *Server) landing(w http.ResponseWriter, r *http.Request) {
   /api/openapi.json  the API, for programs (OpenAPI 3.1)
   /schemas/          JSON Schemas of atoms, events and answers
   /healthz           whether the process runs
-  /readyz            whether it takes requests
+  /readyz            whether all of it takes requests; /readyz?traffic, whether some does
 
 Requests need a bearer token; "ubl token EMAIL" makes one, on the server's machine.
 `, s.opts.Version)
@@ -43,22 +43,27 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	envelope.Write(w, http.StatusOK, state{"ok"})
 }
 
+// ready answers operators and rollouts; with ?traffic, balancers.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
-	if err := s.notReady(); err != nil {
+	check := s.opts.Ready
+	if r.URL.Query().Has("traffic") && s.opts.Serves != nil {
+		check = s.opts.Serves
+	}
+	if err := s.notReady(check); err != nil {
 		envelope.WriteError(w, r, err)
 		return
 	}
 	envelope.Write(w, http.StatusOK, state{"ready"})
 }
 
-func (s *Server) notReady() error {
+func (s *Server) notReady(check func() error) error {
 	if s.stopping.Load() {
 		return ubl.Errorf(ubl.CodeUnavailable, "the server is stopping")
 	}
-	if s.opts.Ready == nil {
+	if check == nil {
 		return nil
 	}
-	return s.opts.Ready()
+	return check()
 }
 
 // adminRoutes are for operators. The listener has no authentication of its

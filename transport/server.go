@@ -51,8 +51,10 @@ type Options struct {
 	Schemas http.Handler
 	// SignIn serves one-time sign-in links, /signin/CODE; nil for none.
 	SignIn http.Handler
-	// Ready says why requests cannot be served now; nil means that they can.
+	// Ready says why not every request can be served now; nil means that all can.
 	Ready func() error
+	// Serves says why none should come here; a balancer asks it. nil is as Ready.
+	Serves func() error
 	// Backup writes a copy of everything for an owner of tenant 0, at
 	// POST /api/platform/backup; nil for none.
 	Backup func(context.Context, io.Writer) error

@@ -280,6 +280,15 @@ func TestReadyz(t *testing.T) {
 	if rec := w.do("GET", "/healthz", nil); rec.Code != 200 {
 		t.Errorf("alive but not ready = %d", rec.Code)
 	}
+	if rec := w.do("GET", "/readyz?traffic", nil); rec.Code != 503 {
+		t.Errorf("not ready, to a balancer = %d", rec.Code)
+	}
+	w = newWorld(func(o *transport.Options) {
+		o.Ready, o.Serves = func() error { return broken }, func() error { return nil }
+	})
+	if all, some := w.do("GET", "/readyz", nil), w.do("GET", "/readyz?traffic", nil); all.Code != 503 || some.Code != 200 {
+		t.Errorf("partly ready = %d, to a balancer %d", all.Code, some.Code)
+	}
 	w = newWorld(nil)
 	if err := w.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)

@@ -96,6 +96,7 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (e
 		SignIn:       link,
 		Schemas:      api.Schemas(),
 		Ready:        n.ready,
+		Serves:       n.serves,
 		Backup: func(ctx context.Context, w io.Writer) error {
 			return n.backup(ctx, w, string(envelope.CallerOf(ctx).Identity.UserID), nil)
 		},
@@ -115,7 +116,15 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (e
 // owners may close them like the rest.
 func beside() []string { return []string{envelope.ToolStream, string(ubl.DidPlatformBackup)} }
 
-// ready says why requests can't be served now.
+// serves says why no request should come to this node.
+func (n *node) serves() error {
+	if n.cluster != nil {
+		return n.cluster.Serves()
+	}
+	return n.ready()
+}
+
+// ready says why not every request can be served now.
 func (n *node) ready() error {
 	if n.cluster != nil {
 		return n.cluster.Ready()

@@ -109,10 +109,11 @@ func restricted(t *testing.T, pod corev1.PodSpec) {
 	}
 }
 
-// TestProbes: a node that only waits for the others is not restarted.
+// TestProbes: a node that only waits for the others is not restarted, and one
+// partition without a leader takes no node out of the Service.
 func TestProbes(t *testing.T) {
 	c := only[*appsv1.StatefulSet](t, manifests(t)).Spec.Template.Spec.Containers[0]
-	for path, probe := range map[string]*corev1.Probe{"/healthz": c.LivenessProbe, "/readyz": c.ReadinessProbe} {
+	for path, probe := range map[string]*corev1.Probe{"/healthz": c.LivenessProbe, "/readyz?traffic": c.ReadinessProbe} {
 		if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Path != path || probe.HTTPGet.Port.String() != "http" {
 			t.Errorf("the probe of %s is %+v", path, probe)
 		}

@@ -1,0 +1,112 @@
+package cluster
+
+import (
+	"slices"
+	"time"
+
+	"ubl"
+	"ubl/cluster/mesh"
+	"ubl/cluster/placement"
+)
+
+// Ready says why not every request can be served now.
+func (n *Node) Ready() error {
+	leaderless := 0
+	for p := range n.engine.Partitions() {
+		if !n.led(p) {
+			leaderless++
+		}
+	}
+	if leaderless > 0 {
+		return ubl.Errorf(ubl.CodeUnavailable, "%d partitions have no leader", leaderless)
+	}
+	return n.begun()
+}
+
+// Serves says why requests had better go to another node. Unlike Ready it is
+// content where some partition works: else one that has lost its quorum would
+// take every node from the tenants of the others.
+func (n *Node) Serves() error {
+	for p := range n.engine.Partitions() {
+		if n.led(p) {
+			return n.begun()
+		}
+	}
+	return ubl.Errorf(ubl.CodeUnavailable, "no partition has a leader")
+}
+
+// led reports whether a partition has a leader that lives: of a partition that
+// this node doesn't vote in, it knows who led it last.
+func (n *Node) led(partition int) bool {
+	leader, _ := n.routes.to(partition)
+	return leader == n.server || slices.ContainsFunc(n.gossip.Members(), func(m mesh.Member) bool {
+		return m.ServerID == leader && m.State == mesh.Alive
+	})
+}
+
+// begun says what the node waits for after its start, before it takes requests.
+// Once it has begun it stays so.
+func (n *Node) begun() error {
+	if !n.caughtUp.Load() {
+		return ubl.Errorf(ubl.CodeUnavailable, "this node hasn't caught up with the others yet")
+	}
+	if want := min(int(n.waits.Load()), placement.MaxVoters); want > 1 {
+		for _, g := range n.allGroups() {
+			if len(g.configuration().voters) < want {
+				return ubl.Errorf(ubl.CodeUnavailable, "other nodes are still joining")
+			}
+		}
+		n.waits.Store(0)
+	}
+	return nil
+}
+
+// catchUpEvery is how often a node that has just started looks how far it is.
+const catchUpEvery = 100 * time.Millisecond
+
+// catchUp waits until the node's replicas have what their leaders had committed
+// a moment ago: of a busy partition the newest is always on its way.
+func (n *Node) catchUp() {
+	tick := time.NewTicker(catchUpEvery)
+	defer tick.Stop()
+	for {
+		reports := n.gather(n.ctx)
+		to, led := goals(n.server, newestTable(reports), viewOf(reports, n.engine.Partitions()))
+		select {
+		case <-n.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if led && n.reached(to) {
+			n.caughtUp.Store(true)
+			return
+		}
+	}
+}
+
+// goals are how far a server's replicas must come, by partition: of those where
+// it votes or should, and that somebody leads. led tells whether there are any
+// of the latter; t may be nil.
+func goals(server string, t *placement.Table, v placement.View) (to map[int]uint64, led bool) {
+	to = make(map[int]uint64)
+	for p, a := range v.Partitions {
+		if a.Leader == "" {
+			continue
+		}
+		led = true
+		should := t != nil && p < len(t.Voters) && slices.Contains(t.Voters[p], server)
+		if should || slices.Contains(a.Voters, server) {
+			to[p] = a.Commit
+		}
+	}
+	return to, led
+}
+
+func (n *Node) reached(to map[int]uint64) bool {
+	for p, index := range to {
+		if g := n.group(p); g == nil || !g.votes() || g.raft.AppliedIndex() < index {
+			return false
+		}
+	}
+	return true
+}

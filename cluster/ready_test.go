@@ -1,0 +1,97 @@
+package cluster
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"ubl/cluster/placement"
+)
+
+// TestServesWhatHasALeader: a partition that lost its quorum makes no survivor
+// ready, and takes none from the tenants of the others; a node that reaches
+// nobody is no good to anyone.
+func TestServesWhatHasALeader(t *testing.T) {
+	w := newWorld(t, 5, nil)
+	lost, kept := 1, 0
+	eventually(t, "the partitions have different voters", func() bool {
+		return w.leader(kept) != nil && w.leader(lost) != nil && len(w.onlyIn(lost, kept)) >= 2
+	})
+	for _, i := range w.onlyIn(lost, kept)[:2] {
+		w.stop(i)
+	}
+	for _, n := range w.running() {
+		eventually(t, "a survivor isn't ready", func() bool { return n.Ready() != nil })
+		eventually(t, "a survivor serves the other partition", func() bool { return n.Serves() == nil })
+	}
+	last := w.running()[0]
+	for i, n := range w.nodes {
+		if n != last {
+			w.stop(i)
+		}
+	}
+	eventually(t, "a node that is alone serves nothing", func() bool { return last.Serves() != nil })
+}
+
+// onlyIn are the nodes that vote in one partition and not in another.
+func (w *world) onlyIn(in, notIn int) (list []int) {
+	voters, others := w.leader(in).group(in).configuration().voters, w.leader(notIn).group(notIn).configuration().voters
+	for i, n := range w.nodes {
+		if slices.Contains(voters, n.server) && !slices.Contains(others, n.server) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+func (w *world) running() (list []*Node) {
+	for _, n := range w.nodes {
+		if n != nil {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// TestReadyOnceCaughtUp: a node whose disk was wiped isn't ready, nor does it
+// serve, before it has every partition again and votes: a rollout would go on to
+// the next one.
+func TestReadyOnceCaughtUp(t *testing.T) {
+	w := newWorld(t, 3, nil)
+	w.stop(2)
+	w.dirs[2] = t.TempDir()
+	eventually(t, "others lead", func() bool { return w.leader(0) != nil && w.leader(1) != nil })
+	w.start(2)
+	n := w.nodes[2]
+	eventually(t, "the node serves or is ready", func() bool { return n.Serves() == nil || n.Ready() == nil })
+	for p := range testPartitions {
+		if g := n.group(p); g == nil || !g.votes() {
+			t.Errorf("the node takes requests before it votes in partition %d", p)
+		}
+	}
+	w.settle()
+}
+
+// TestGoals: how far a node's replicas must come before it is ready.
+func TestGoals(t *testing.T) {
+	table := &placement.Table{Voters: [][]string{{"a@1", "b@1", "c@1"}, {"a@1", "b@1", "c@1"}, {"a@1", "b@1"}}}
+	actual := []placement.Actual{
+		{Leader: "a@1", Commit: 10, Voters: []string{"a@1", "b@1"}}, // c is to come
+		{Leader: "", Commit: 0},
+		{Leader: "b@1", Commit: 30, Voters: []string{"a@1", "b@1", "d@1"}}, // d is to go
+	}
+	view := placement.View{Partitions: actual}
+	for server, want := range map[string]map[int]uint64{
+		"a@1": {0: 10, 2: 30}, "c@1": {0: 10}, "d@1": {2: 30}, "e@1": {},
+	} {
+		if got, led := goals(server, table, view); !led || !maps.Equal(got, want) {
+			t.Errorf("%s is to reach %v, want %v", server, got, want)
+		}
+	}
+	if _, led := goals("a@1", table, placement.View{Partitions: make([]placement.Actual, 3)}); led {
+		t.Error("nobody leads anything, and that counts as having caught up")
+	}
+	if got, _ := goals("a@1", nil, view); !maps.Equal(got, map[int]uint64{0: 10, 2: 30}) {
+		t.Errorf("without a table, a is to reach %v", got)
+	}
+}
