@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // maxExposure is the most that systemd may find to say against the unit, on its
@@ -64,6 +65,19 @@ func TestUnitIsLocked(t *testing.T) {
 		t.Errorf("the unit's exposure is %s, want at most %.1f:\n%s", found[1], maxExposure, out)
 	}
 	t.Logf("exposure %.1f", exposure)
+}
+
+// TestLoadBalancerWaits: calls that aren't streamed are silent for as long as the
+// office lets them take, and then their effect is written.
+func TestLoadBalancerWaits(t *testing.T) {
+	const silence = 5*time.Minute + 15*time.Second
+	found := regexp.MustCompile(`(?m)^ *timeout server (\S+)$`).FindStringSubmatch(readFile(t, "haproxy.cfg"))
+	if found == nil {
+		t.Fatal("no timeout for servers")
+	}
+	if waits, err := time.ParseDuration(found[1]); err != nil || waits < silence {
+		t.Errorf("the load balancer waits for %s (%v), want %s at least", found[1], err, silence)
+	}
 }
 
 // TestLoadBalancerConfiguration has haproxy read its configuration as it is.
