@@ -74,7 +74,7 @@ func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.V
 		if err != nil {
 			s.blame(ctx, "couldn't run a tool", err)
 		}
-		if v.portal && theirs == "" {
+		if v.portal && theirs == "" && (err == nil || v.belongs(ctx)) {
 			s.note(ctx, act, name, began, err)
 		}
 	}()
@@ -90,6 +90,13 @@ func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.V
 		return runOwn(ctx, act, json.RawMessage(args), progress)
 	}
 	return s.opts.Portal.Call(ctx, envelope.Command(ctx, ""), theirs, json.RawMessage(args), progress)
+}
+
+// belongs reports whether the caller is in the tenant, whatever became of the call:
+// who isn't can't write into its log.
+func (v *visit) belongs(ctx context.Context) bool {
+	_, err := v.caller.Anew(false, "").Enter(ctx)
+	return err == nil
 }
 
 // note puts a call through the portal into its log that isn't another server's:

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/test/harness"
 	"ubl/transport/envelope"
 	"ubl/transport/mcp"
 )
@@ -183,6 +184,31 @@ func TestWhatGoesWrongInsideIsInThePortalsLog(t *testing.T) {
 			t.Errorf("%s is logged as %+v", name, row)
 		}
 		o.log = nil
+	}
+}
+
+// TestStrangersWriteNoRow: whom the tenant doesn't let in can't fill its log, neither
+// with names that are no tool's nor with refusals.
+func TestStrangersWriteNoRow(t *testing.T) {
+	w, o := portalWorld(t)
+	call := func(name string) answer {
+		return w.do(t, "POST", w.url+"/portal/mcp", "bob", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+name+`","arguments":{"room_id":"r:general"}}}`)
+	}
+	names := []string{"nowhere", "no such name", "messenger.history"}
+	for _, name := range names {
+		call(name)
+	}
+	if n := len(o.rows()); n != len(names) {
+		t.Fatalf("a member has %d rows", n)
+	}
+	harness.Must[*ubl.Member](w.House, ubl.TenantName(ana.TenantID), ubl.RemoveTenantMember{Request: w.Request(ana), UserID: bob.UserID})
+	for _, name := range names {
+		if a := call(name); !strings.Contains(a.body, `"error"`) {
+			t.Errorf("%s = %d %s", name, a.status, a.body)
+		}
+	}
+	if rows := o.rows(); len(rows) != len(names) {
+		t.Errorf("who was removed wrote %+v", rows[len(names):])
 	}
 }
 
