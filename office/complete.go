@@ -27,7 +27,7 @@ func (o *Office) Complete(ctx context.Context, req ubl.CompleteRequest, onDelta 
 	if err != nil {
 		return nil, err
 	}
-	mine, first, err := o.replays.join(req.Request, input)
+	mine, first, err := o.replays.join(ctx, req.Request, input)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (o *Office) Complete(ctx context.Context, req ubl.CompleteRequest, onDelta 
 	c := &completing{o: o, CompleteRequest: req, agreement: agreement, input: input, onDelta: onDelta, steps: []ubl.CompletionStep{}}
 	err = ubl.Errorf(ubl.CodeInternal, "the completion was interrupted") // where run doesn't return
 	defer func() { o.replays.settle(mine, completion, err) }()
-	completion, err = c.run(ctx)
+	completion, err = c.run(mine.ctx)
 	return completion, err
 }
 

@@ -340,6 +340,33 @@ func TestSameKey(t *testing.T) {
 	}
 }
 
+// TestLostConnection: who asks again before the loss of the first connection is
+// noticed gets the answer of the call under way.
+func TestLostConnection(t *testing.T) {
+	d := openDesk(t, gateway.Checks{})
+	open := make(chan struct{})
+	d.provider.gate = func(*http.Request) { <-open }
+	r := d.request("hello")
+	first, lose := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for n, ctx := range []context.Context{first, context.Background()} {
+		all.Go(func() {
+			if c, err := d.office.Complete(ctx, r, nil); err != nil || c.Completion != "Hi there" {
+				t.Errorf("attempt %d: %v, %v", n, c, err)
+			}
+		})
+		until(t, "the attempt waits", func() bool { return d.office.Waiting(r.Request) == n+1 })
+	}
+	until(t, "the model is asked", func() bool { return d.provider.times() == 1 })
+	lose()
+	until(t, "the first is gone", func() bool { return d.office.Waiting(r.Request) == 1 })
+	close(open)
+	all.Wait()
+	if d.provider.times() != 1 {
+		t.Errorf("the model was asked %d times", d.provider.times())
+	}
+}
+
 // TestFailedKey: a call that failed under a key is not made again with it.
 func TestFailedKey(t *testing.T) {
 	d := openDesk(t, gateway.Checks{})

@@ -38,7 +38,9 @@
 // # The same key again
 //
 // A call is made once for a key. While it runs, and for ten minutes after, a
-// repetition on the same node gets the same answer. Else it is a conflict that
+// repetition on the same node gets the same answer. A call goes on as long as one
+// of those who asked for it still waits, so that a lost connection costs nothing
+// where the repetition has come before the loss is noticed. Else it is a conflict that
 // tells in its details how the call ended (n, seq of its receipt, status), since
 // texts are not stored; or unavailable while another node makes it, or the node
 // that made it is gone and the sweep has not ended it yet.

@@ -38,7 +38,12 @@ type replayKey struct {
 type replay struct {
 	key   replayKey
 	input string
-	done  chan struct{}
+	// ctx is what it runs under: the first caller's, but it ends when nobody waits
+	// for the answer any more.
+	ctx     context.Context
+	cancel  context.CancelFunc
+	waiting int // guarded by replays.mu
+	done    chan struct{}
 
 	completion *ubl.Completion
 	err        error
@@ -50,21 +55,33 @@ func newReplays(now func() time.Time) *replays {
 }
 
 // join finds the completion of the request's key, or begins one: then the caller
-// is the first, and must settle it. Another input under the key is refused.
-func (rs *replays) join(req ubl.Request, input string) (r *replay, first bool, err error) {
+// is the first, and must settle it. They wait for it until ctx ends. Another input
+// under the key is refused.
+func (rs *replays) join(ctx context.Context, req ubl.Request, input string) (r *replay, first bool, err error) {
 	key := replayKey{req.Who.TenantID, req.Who.UserID, req.Key}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	rs.forget()
 	if r = rs.byKey[key]; r == nil {
-		r = &replay{key: key, input: input, done: make(chan struct{})}
+		r, first = &replay{key: key, input: input, done: make(chan struct{})}, true
+		r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
 		rs.byKey[key] = r
-		return r, true, nil
 	}
 	if r.input != input {
 		return nil, false, ubl.Errorf(ubl.CodeIdempotencyConflict, "the idempotency key was used with another content")
 	}
-	return r, false, nil
+	r.waiting++
+	context.AfterFunc(ctx, func() { rs.leave(r) })
+	return r, first, nil
+}
+
+// leave is a caller who doesn't wait any more. The last one ends the run.
+func (rs *replays) leave(r *replay) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if r.waiting--; r.waiting == 0 {
+		r.cancel()
+	}
 }
 
 // settle tells how a completion ended. One that failed is not kept: the record
@@ -74,6 +91,7 @@ func (rs *replays) settle(r *replay, c *ubl.Completion, err error) {
 	defer rs.mu.Unlock()
 	r.completion, r.err, r.until = c, err, rs.now().Add(replayLife)
 	close(r.done)
+	r.cancel()
 	if err != nil {
 		delete(rs.byKey, r.key)
 		return
