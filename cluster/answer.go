@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,13 +71,13 @@ func (a *asked) answered() {
 // answer answers one question, if this node leads its partition, or may pass it
 // on to the one that does.
 func (n *Node) answer(ctx context.Context, request *askRequest, q question, err error) askReply {
-	if err != nil {
-		return askReply{ID: request.ID, Error: wire.EncodeError(nil, err)}
-	}
 	partition := n.engine.Partition(q.to.Group())
 	leader, moved := n.routes.to(partition)
 	if leader != n.server && (!request.Relay || leader == "") {
 		return askReply{ID: request.ID, Elsewhere: true, Leader: leader, Term: int64(n.term(partition))}
+	}
+	if err != nil {
+		return askReply{ID: request.ID, Error: wire.EncodeError(nil, err)}
 	}
 	a, err := n.encode(n.attempt(ctx, way{partition, leader, leader, moved}, q))
 	if err != nil {
@@ -88,10 +89,10 @@ func (n *Node) answer(ctx context.Context, request *askRequest, q question, err 
 
 func (n *Node) question(request *askRequest) (q question, err error) {
 	q.to = ubl.Name(request.Name)
-	if q.cmd, err = n.opts.Registry.DecodeCommand(request.Command); err != nil || request.Enter == nil {
+	if q.cmd, err = n.command(request.Command); err != nil || request.Enter == nil {
 		return q, err
 	}
-	enter, err := n.opts.Registry.DecodeCommand(request.Enter)
+	enter, err := n.command(request.Enter)
 	if err != nil {
 		return q, err
 	}
@@ -101,6 +102,16 @@ func (n *Node) question(request *askRequest) (q question, err error) {
 	}
 	q.enter = &in
 	return q, nil
+}
+
+// command reads a command. One of a newer program is for another leader, or for
+// this node once it is upgraded, too: the asker is to ask again.
+func (n *Node) command(data []byte) (ubl.Command, error) {
+	cmd, err := n.opts.Registry.DecodeCommand(data)
+	if errors.Is(err, wire.ErrUnknown) || errors.Is(err, wire.ErrNewer) {
+		err = ubl.Errorf(ubl.CodeUnavailable, "the node that leads this part of the data runs an older program").Because(err)
+	}
+	return cmd, err
 }
 
 func (n *Node) encode(r reply) (a askReply, err error) {

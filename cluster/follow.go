@@ -104,6 +104,9 @@ func (n *Node) unlessStillLed(partition int, leader string, moved <-chan struct{
 // serveFollow sends an actor's publications to another node for as long as this
 // one leads. The first, empty one says that from now on nothing is missed.
 func (n *Node) serveFollow(q *followRequest, stream grpc.ServerStream) error {
+	if n.local.Load() == nil {
+		return ubl.Errorf(ubl.CodeUnavailable, "this node runs no actors yet")
+	}
 	to := ubl.Name(q.Name)
 	partition := n.engine.Partition(to.Group())
 	ctx, cancel := context.WithCancel(stream.Context())
