@@ -110,7 +110,7 @@ func (p *Portal) begin(ctx context.Context, c *call) (*ubl.CallTicket, error) {
 	return ticket, ticket.Repeated()
 }
 
-// turnedAway logs a refusal of the Tenant, which has put it on record.
+// turnedAway logs a refusal of the Tenant, which puts it on record itself.
 func (p *Portal) turnedAway(c *call, code ubl.Code) {
 	switch code {
 	case ubl.CodeForbidden, ubl.CodeRateLimited, ubl.CodeNotAMember:

@@ -20,7 +20,8 @@
 //	tools/call  until the deadline: one POST of our own (see poster), or by the SDK
 //	EndCall     the effect is durable; then the caller hears
 //
-// A refusal by the Tenant is an act of its own, and a row in the log. What comes
+// A refusal by the Tenant is a row in the log and, as far as the Tenant tells of it,
+// an act of its own. What comes
 // after BeginCall always ends in an effect: by EndCall, or by the sweep of the
 // Portal once the deadline has passed. Where the sweep was first, or the effect can't
 // be put on record, the caller gets unavailable, whatever the server answered. A call

@@ -45,8 +45,8 @@
 // tool of our own without a record is open, another server's is closed, one whose
 // record has ended is closed for good. What a caller has used in the last minute
 // is counted in memory, so that an allowed request costs a look and no write. A
-// refusal is an act of status denied (portal.tool.deny); where a limit is run
-// into over and over, one a second, and one for a request that is sent again.
+// refusal is an act of status denied (portal.tool.deny), but no more than sixty a
+// minute of one caller, and one for a request that is sent again.
 //
 // # Physics
 //

@@ -156,52 +156,45 @@ func denied(t *testing.T, atoms []atom, tool, under string, user ubl.UserID, cod
 }
 
 // TestToolLimit: a caller's calls of a tool in a minute. The bucket fills up
-// evenly; refusals are on record once a second.
+// evenly, and each refusal is on record.
 func TestToolLimit(t *testing.T) {
 	w := openTools(t, harness.Options{})
 	w.set(ubl.SetToolAccess{Tool: "messenger.send", Allowed: true, PerMinute: 3})
 	w.set(ubl.SetToolAccess{Tool: "files.read", Allowed: true, PerMinute: ubl.MaxPerMinute})
 	const limited = ubl.CodeRateLimited
-	told := 0
 	for i, step := range []struct {
 		after time.Duration // since the step before
 		who   ubl.Identity
 		tool  string
 		want  ubl.Code
-		told  bool
 	}{
-		{0, w.bob, "messenger.send", "", false},
-		{0, w.bob, "messenger.send", "", false},
-		{0, w.bob, "messenger.send", "", false},
-		{0, w.bob, "messenger.send", limited, true},
-		{0, w.bob, "messenger.send", limited, false},                                     // within the second
-		{0, w.ana, "messenger.send", "", false},                                          // another caller
-		{0, w.bob, "files.read", "", false},                                              // another tool
-		{999 * time.Millisecond, w.bob, "messenger.send", limited, false},                // still
-		{time.Millisecond, w.bob, "messenger.send", limited, true},                       // the second is over
-		{18 * time.Second, w.bob, "messenger.send", limited, true},                       // 19 s: a third of a minute is not over
-		{time.Second, w.bob, "messenger.send", "", false},                                // 20 s
-		{0, w.bob, "messenger.send", limited, true},                                      // it was one
-		{-time.Hour, w.bob, "messenger.send", limited, true},                             // a clock set back
-		{20 * time.Second, w.bob, "messenger.send", "", false},                           // counts on from there
-		{time.Hour, w.bob, "messenger.send", "", false},                                  // full again
-		{0, w.bob, "messenger.send", "", false}, {0, w.bob, "messenger.send", "", false}, // and not fuller
-		{0, w.bob, "messenger.send", limited, true},
+		{0, w.bob, "messenger.send", ""},
+		{0, w.bob, "messenger.send", ""},
+		{0, w.bob, "messenger.send", ""},
+		{0, w.bob, "messenger.send", limited},
+		{0, w.bob, "messenger.send", limited},                              // once more
+		{0, w.ana, "messenger.send", ""},                                   // another caller
+		{0, w.bob, "files.read", ""},                                       // another tool
+		{19 * time.Second, w.bob, "messenger.send", limited},               // a third of a minute is not over
+		{time.Second, w.bob, "messenger.send", ""},                         // it is
+		{0, w.bob, "messenger.send", limited},                              // it was one
+		{-time.Hour, w.bob, "messenger.send", limited},                     // a clock set back
+		{20 * time.Second, w.bob, "messenger.send", ""},                    // counts on from there
+		{time.Hour, w.bob, "messenger.send", ""},                           // full again
+		{0, w.bob, "messenger.send", ""}, {0, w.bob, "messenger.send", ""}, // and not fuller
+		{0, w.bob, "messenger.send", limited},
 	} {
 		w.Clock.Add(step.after)
 		head := w.head()
 		if got := w.use(step.who, step.tool, false); got != step.want {
 			t.Fatalf("step %d: %q, want %q", i, got, step.want)
 		}
-		if atoms := w.since(head); step.told {
+		setBack := step.after < 0 // which takes the caller's refusals of a minute too
+		if atoms := w.since(head); step.want != "" && !setBack {
 			denied(t, atoms, step.tool, string(ubl.ToolAgreement(step.tool)), step.who.UserID, limited)
-			told++
 		} else if len(atoms) != 0 {
 			t.Fatalf("step %d left %d atoms", i, len(atoms))
 		}
-	}
-	if told != 6 {
-		t.Errorf("%d refusals were told", told)
 	}
 	t.Run("what goes on isn't counted", func(t *testing.T) {
 		still := ubl.Enter{Request: w.Request(w.bob), Tool: "messenger.send", Still: true}
@@ -244,6 +237,47 @@ func TestToolLimit(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	})
+	w.checkLedger()
+}
+
+// TestRefusedOverAndOver: however often a caller is refused, for whatever tools,
+// their refusals on record are as many as a minute has seconds, then one a second.
+func TestRefusedOverAndOver(t *testing.T) {
+	w := openTools(t, harness.Options{})
+	w.set(ubl.SetToolAccess{Tool: "messenger.send", Allowed: true, PerMinute: 1})
+	tried := 0
+	refused := func(who ubl.Identity, times int) (told int) {
+		head := w.head()
+		for range times {
+			tried++
+			if got := w.use(who, fmt.Sprintf("made.up-%d", tried), true); got != ubl.CodeForbidden {
+				t.Fatalf("%q", got)
+			}
+		}
+		return len(w.since(head)) / 2
+	}
+	if told := refused(w.bob, 100); told != 60 { // a minute's worth
+		t.Errorf("%d of 100 refusals are on record, want 60", told)
+	}
+	if told := refused(w.ana, 1); told != 1 {
+		t.Error("another caller's refusal is not on record")
+	}
+	for _, after := range []struct {
+		wait time.Duration
+		told int
+	}{{999 * time.Millisecond, 0}, {time.Millisecond, 1}, {10 * time.Second, 10}, {time.Hour, 60}} {
+		w.Clock.Add(after.wait)
+		if told := refused(w.bob, 100); told != after.told {
+			t.Errorf("%s later %d are on record, want %d", after.wait, told, after.told)
+		}
+	}
+	head := w.head()
+	if first, second := w.use(w.bob, "messenger.send", false), w.use(w.bob, "messenger.send", false); first != "" || second != ubl.CodeRateLimited {
+		t.Fatalf("%q, then %q", first, second)
+	}
+	if w.head() != head {
+		t.Error("a limit that is run into counts for itself")
+	}
 	w.checkLedger()
 }
 
