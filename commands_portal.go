@@ -9,18 +9,25 @@ type (
 	//
 	// Owner, here and below, says that the caller is an owner of the tenant: the
 	// Tenant has said so when it let them in, and the Portal doesn't know.
+	//
+	// SecretMAC tells one secret from another under the same key, which the sealed one
+	// can't: it is another with every attempt. It is a MAC under a key of the nodes, ""
+	// for no secret.
 	AddServer struct {
 		Request
-		Owner  bool
-		Server Server
-		Secret []byte
+		Owner     bool
+		Server    Server
+		Secret    []byte
+		SecretMAC string
 	}
-	// UpdateServer changes what is set. Owners. Answers *Server.
+	// UpdateServer changes what is set. SecretMAC is as in AddServer. Owners. Answers
+	// *Server.
 	UpdateServer struct {
 		Request
-		Owner    bool
-		ServerID string
-		Patch    ServerPatch
+		Owner     bool
+		ServerID  string
+		Patch     ServerPatch
+		SecretMAC string
 	}
 	// RemoveServer forgets a server with its tools. Owners. Answers *Server as it was.
 	RemoveServer struct {

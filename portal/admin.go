@@ -31,11 +31,14 @@ func (p *Portal) Add(ctx context.Context, req ubl.Request, owner bool, s ubl.Ser
 	if err := p.checkServer(&s, secret); err != nil {
 		return nil, err
 	}
-	sealed, err := p.sealer.seal(secretOf(req.Who.TenantID, &s), []byte(secret))
+	its := secretOf(req.Who.TenantID, &s)
+	sealed, err := p.sealer.seal(its, []byte(secret))
 	if err != nil {
 		return nil, err
 	}
-	return p.change(ctx, req, ubl.AddServer{Request: req, Owner: owner, Server: s, Secret: sealed})
+	return p.change(ctx, req, ubl.AddServer{
+		Request: req, Owner: owner, Server: s, Secret: sealed, SecretMAC: p.sealer.mac(its, []byte(secret)),
+	})
 }
 
 // Update changes what the patch sets, and has the server synced soon. A secret
@@ -61,14 +64,17 @@ func (p *Portal) Update(ctx context.Context, req ubl.Request, owner bool, server
 	if err := p.checkPatch(&s, secret, moved && len(a.Secret) > 0); err != nil {
 		return nil, err
 	}
-	if patch.Secret = nil; secret != nil {
-		sealed, err := p.sealer.seal(secretOf(req.Who.TenantID, &s), []byte(*secret))
+	cmd := ubl.UpdateServer{Request: req, Owner: owner, ServerID: serverID, Patch: patch}
+	if cmd.Patch.Secret = nil; secret != nil {
+		its := secretOf(req.Who.TenantID, &s)
+		sealed, err := p.sealer.seal(its, []byte(*secret))
 		if err != nil {
 			return nil, err
 		}
-		patch.Secret = append([]byte{}, sealed...) // not nil where it is empty
+		cmd.Patch.Secret = append([]byte{}, sealed...) // not nil where it is empty
+		cmd.SecretMAC = p.sealer.mac(its, []byte(*secret))
 	}
-	return p.change(ctx, req, ubl.UpdateServer{Request: req, Owner: owner, ServerID: serverID, Patch: patch})
+	return p.change(ctx, req, cmd)
 }
 
 func (p *Portal) checkPatch(s *ubl.Server, secret *string, needed bool) error {

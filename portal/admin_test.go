@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/test/harness"
 )
 
 // TestAddRefuses holds servers that can't be added against the member that is wrong.
@@ -73,6 +74,36 @@ func TestAddRefuses(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// TestASecretIsPartOfTheKey: a retry with the same secret is the same, one with
+// another is a conflict, and no secret is dropped in silence.
+func TestASecretIsPartOfTheKey(t *testing.T) {
+	w := newWorld(t)
+	s := ubl.Server{ServerID: "ev", Name: "Events", URL: "https://ev.example/mcp", Auth: ubl.AuthHeader, Header: "X-Key"}
+	add, update := w.house.Request(w.owner), w.house.Request(w.owner)
+	for _, c := range []struct {
+		name, secret string
+		want         ubl.Code
+	}{{"first", "typo", ""}, {"again", "typo", ""}, {"corrected", "hunter2", ubl.CodeIdempotencyConflict}} {
+		if _, err := w.Add(t.Context(), add, true, s, c.secret); ubl.CodeOf(err) != c.want {
+			t.Errorf("adding, %s: %v", c.name, err)
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		secret *string
+		want   ubl.Code
+	}{{"first", new("typo"), ""}, {"again", new("typo"), ""}, {"corrected", new("hunter2"), ubl.CodeIdempotencyConflict}} {
+		if _, err := w.Update(t.Context(), update, true, "ev", ubl.ServerPatch{}, c.secret); ubl.CodeOf(err) != c.want {
+			t.Errorf("updating, %s: %v", c.name, err)
+		}
+	}
+	for _, e := range harness.Must[*ubl.AtomPage](w.house, ubl.LedgerName(w.owner.TenantID), ubl.ReadAtoms{From: 1, Limit: 500}).Atoms {
+		if strings.Contains(string(e), "typo") {
+			t.Errorf("the ledger has the secret: %s", e)
+		}
+	}
+}
 
 // TestLifeOfAServer: disabled it is not asked and shows nothing, enabled it is back,
 // removed it is forgotten.

@@ -4,8 +4,10 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -17,13 +19,17 @@ import (
 // bytes, then AES-256-GCM under HKDF-SHA256 of the node's key.
 const sealVersion = 1
 
-// keyLabel sets this key apart from others that are derived from the same one.
-const keyLabel = "ubl portal sealing v1"
+// Labels set these keys apart from others that are derived from the same one.
+const (
+	keyLabel = "ubl portal sealing v1"
+	macLabel = "ubl portal secret mac v1"
+)
 
 // sealer keeps secrets from whoever reads the store, an export or a backup. All
 // nodes of a cluster have the same key, so each opens what another sealed.
 type sealer struct {
 	aead   cipher.AEAD
+	macKey []byte
 	random io.Reader
 }
 
@@ -43,7 +49,11 @@ func newSealer(key []byte, random io.Reader) (*sealer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("couldn't make the sealing key: %w", err)
 	}
-	return &sealer{aead, random}, nil
+	macKey, err := hkdf.Key(sha256.New, key, nil, macLabel, 32)
+	if err != nil {
+		return nil, fmt.Errorf("couldn't make the key of secrets' MACs: %w", err)
+	}
+	return &sealer{aead, macKey, random}, nil
 }
 
 // purpose is what a secret is for. It is bound to it: moved to another tenant,
@@ -81,6 +91,18 @@ func (s *sealer) seal(p purpose, plain []byte) ([]byte, error) {
 		return nil, fmt.Errorf("couldn't seal: %w", err)
 	}
 	return s.aead.Seal(out, nonce, plain, p.bytes()), nil
+}
+
+// mac is the same for the same secret, and says nothing about it to who lacks the
+// key; nothing has none.
+func (s *sealer) mac(p purpose, plain []byte) string {
+	if len(plain) == 0 {
+		return ""
+	}
+	h := hmac.New(sha256.New, s.macKey)
+	_, _ = h.Write(p.bytes())
+	_, _ = h.Write(plain)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // errSealed is all that is told about something that doesn't open.
