@@ -2,8 +2,7 @@ package actors
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
+	"slices"
 	"time"
 
 	"ubl"
@@ -16,6 +15,8 @@ const (
 	keysKept  = 2000
 	// keysHot is how many of the newest stay in memory; older ones are looked up.
 	keysHot = 8192
+	// keysEvicted is how many expired ones an append deletes at most.
+	keysEvicted = 64
 )
 
 // Ref says where the outcome of a command is: what Kind and N mean is the
@@ -42,70 +43,41 @@ func NewKey(op ubl.Did, req ubl.Request, content ...string) Key {
 // Keys is an actor's memory of the keys it has seen. Its owner is the actor's
 // mailbox.
 //
-// Stored, under the actor's local name: 'k' local 0 n → at, hash, print, ref,
-// in the order of use; n is 8 bytes, big-endian. There is no index by hash: it
-// would make every commit write pages all over the file. Memory knows the
-// newest keys, filters tell nearly always that a key is not among the others,
-// and for the rare one that may be, its filter's part of the log is read.
+// Stored, under the actor's local name, numbers as 8 bytes, big-endian:
+//
+//	'k' local 0 n   key n in the order of use → at, hash, print, ref
+//	'k' local 1 n   filter over the full run of keys that ends with n
+//
+// There is no index by hash: it would make every commit write pages all over the
+// file. Memory knows the newest keys, filters tell nearly always that a key is
+// not among the others, and for the rare one that may be, its filter's part of
+// the log is read. Keys that have expired leave memory at once, and the store a
+// few with each append.
 type Keys struct {
 	read  ubl.Reader
 	group ubl.Group
 	local string
 
-	// Low and High are the numbers of the oldest and newest key kept; none where
-	// Low > High.
+	// Low and High are the numbers of the oldest and newest key stored; none
+	// where Low > High.
 	Low, High int64
 	// hot holds the newest, oldest first; index finds them by hash.
 	hot   []entry
 	index map[[16]byte]entry
-	// cold tells which of the others may be in the store.
+	// cold tells which of the others may be in the store. What is stored before
+	// it has expired.
 	cold filters
-	// ahead is a page of entries read ahead for eviction.
-	ahead []entry
 }
 
-type entry struct {
-	n   int64
-	at  ubl.Time
-	key Key
-	ref Ref
-}
-
-// LoadKeys reads an actor's keys from a snapshot.
-func LoadKeys(snap ubl.Snapshot, read ubl.Reader, name ubl.Name) (*Keys, error) {
-	k := &Keys{read: read, group: name.Group(), local: name.Local(), Low: 1, index: make(map[[16]byte]entry)}
-	err := k.scan(snap, 1, func(e entry) bool {
-		if k.High == 0 {
-			k.Low = e.n
-		}
-		k.High = e.n
-		k.remember(e)
-		return true
-	})
-	return k, err
-}
-
-// scan reads entries numbered from on until fn returns false.
-func (k *Keys) scan(snap ubl.Snapshot, from int64, fn func(entry) bool) error {
-	var bad error
-	err := snap.Ascend(k.logKey(from), k.logKey(-1), func(_, v []byte) bool {
-		var e entry
-		if e, bad = decodeEntry(v); bad != nil {
-			return false
-		}
-		return fn(e)
-	})
-	return errors.Join(err, bad)
-}
-
-// remember takes the newest entry into memory.
-func (k *Keys) remember(e entry) {
-	k.hot = append(k.hot, e)
-	k.index[e.key.hash] = e
-	if len(k.hot) > keysHot {
-		k.cold.add(k.hot[0].n, k.hot[0].key.hash)
-		k.cool()
+// known is the number of the oldest key that memory knows or has a filter over.
+func (k *Keys) known() int64 {
+	switch {
+	case len(k.cold) > 0:
+		return k.cold[0].first
+	case len(k.hot) > 0:
+		return k.hot[0].n
 	}
+	return k.High + 1
 }
 
 // Find is the outcome of a key seen before, nil for a new one, and a
@@ -142,17 +114,18 @@ func (k *Keys) Seen(t *Turn, key Key, past func(ctx context.Context, n int64) (a
 	return true
 }
 
-// lookUp reads the log where a filter says that the key may be. What it reads
-// is durable: keys leave memory long after they are committed.
+// lookUp reads the log where a filter says that the key may be, the newest first:
+// a key may be used anew once it has expired. What it reads is durable: keys
+// leave memory long after they are committed.
 func (k *Keys) lookUp(ctx context.Context, hash [16]byte) (found *entry, err error) {
-	for first, last := range k.cold.holding(hash) {
-		err := k.read.View(ctx, k.group, func(snap ubl.Snapshot) error {
-			return k.scan(snap, max(first, k.Low), func(e entry) bool {
-				if e.key.hash == hash {
-					found = &e
-				}
-				return found == nil && e.n < last
-			})
+	for _, f := range slices.Backward(k.cold) {
+		if !f.mayHold(hash) {
+			continue
+		}
+		err := k.scan(ctx, f.first, f.last, func(e entry) {
+			if e.key.hash == hash {
+				found = &e
+			}
 		})
 		if err != nil || found != nil {
 			return found, err
@@ -161,102 +134,60 @@ func (k *Keys) lookUp(ctx context.Context, hash [16]byte) (found *entry, err err
 	return nil, nil
 }
 
-// Add remembers a key with its outcome as part of an append, and lets the
-// oldest go that are past both limits.
-func (k *Keys) Add(ctx context.Context, a *Append, key Key, at ubl.Time, ref Ref) {
-	k.evict(ctx, a, at)
+// Add remembers a key with its outcome as part of an append, and lets go of keys
+// that are past both limits.
+func (k *Keys) Add(a *Append, key Key, at ubl.Time, ref Ref) {
+	k.forget(at)
+	k.evict(a)
 	k.High++
 	e := entry{n: k.High, at: at, key: key, ref: ref}
-	k.remember(e)
+	k.hot = append(k.hot, e)
+	k.index[e.key.hash] = e
 	a.Records = append(a.Records, Record{Key: k.logKey(e.n), Value: e.encode()})
+	if len(k.hot) > keysHot {
+		k.chill(a)
+	}
 }
 
-// evict drops at most two keys an append, so that no append is large and the
-// log still shrinks faster than it grows. What can't be read now is dropped
-// later: housekeeping fails no command.
-func (k *Keys) evict(ctx context.Context, a *Append, now ubl.Time) {
-	for range 2 {
-		if k.High-k.Low+1 <= keysKept {
-			return
-		}
-		e, ok := k.eldest(ctx)
-		if !ok || e.at > now.Add(-keyWindow) {
-			return
-		}
-		if e.n == k.hot[0].n {
-			k.cool()
-		}
-		k.Low = e.n + 1
-		k.cold.drop(k.Low)
-		a.Records = append(a.Records, Record{Key: k.logKey(e.n)})
+// chill moves the oldest key in memory to the filters, and stores a filter that
+// is full: making it of its keys again would have to read them all.
+func (k *Keys) chill(a *Append) {
+	f := k.cold.add(k.hot[0])
+	if endsRun(f.last) {
+		a.Records = append(a.Records, Record{Key: k.filterKey(f.last), Value: f.encode()})
 	}
+	k.cool()
 }
 
 // cool drops the oldest key from memory.
 func (k *Keys) cool() {
-	delete(k.index, k.hot[0].key.hash)
+	if hash := k.hot[0].key.hash; k.index[hash].n == k.hot[0].n { // else it has been used anew
+		delete(k.index, hash)
+	}
 	k.hot = k.hot[1:]
 }
 
-// eldest is the oldest key kept, from memory or from a page read ahead.
-func (k *Keys) eldest(ctx context.Context) (entry, bool) {
-	if k.hot[0].n == k.Low {
-		return k.hot[0], true
+// forget drops what has expired by now from memory: runs as a whole, and then
+// keys one by one.
+func (k *Keys) forget(now ubl.Time) {
+	expired := now.Add(-keyWindow)
+	for len(k.cold) > 0 && k.cold[0].at <= expired {
+		k.cold = slices.Delete(k.cold, 0, 1)
 	}
-	for len(k.ahead) > 0 && k.ahead[0].n < k.Low {
-		k.ahead = k.ahead[1:]
+	for len(k.cold) == 0 && len(k.hot) > keysKept && k.hot[0].at <= expired {
+		k.cool()
 	}
-	if len(k.ahead) == 0 {
-		const page = 128
-		err := k.read.View(ctx, k.group, func(snap ubl.Snapshot) error {
-			return k.scan(snap, k.Low, func(e entry) bool {
-				k.ahead = append(k.ahead, e)
-				return len(k.ahead) < page
-			})
-		})
-		if err != nil || len(k.ahead) == 0 {
-			k.ahead = nil
-			return entry{}, false
+}
+
+// evict deletes expired keys from the store: few, so that no append is large, and
+// more than one, so that the log shrinks faster than it grows.
+func (k *Keys) evict(a *Append) {
+	for end := min(k.known(), k.Low+keysEvicted); k.Low < end; k.Low++ {
+		a.Records = append(a.Records, Record{Key: k.logKey(k.Low)})
+		if endsRun(k.Low) {
+			a.Records = append(a.Records, Record{Key: k.filterKey(k.Low)})
 		}
 	}
-	return k.ahead[0], true
-}
-
-// logKey is the key of entry n; n < 0 is the end of the log.
-func (k *Keys) logKey(n int64) []byte {
-	b := append([]byte{'k'}, k.local...)
-	if n < 0 {
-		return append(b, 1)
-	}
-	return binary.BigEndian.AppendUint64(append(b, 0), uint64(n))
-}
-
-// entrySize is a version byte, then n, at, hash, print, kind and ref.
-const entrySize = 1 + 8 + 8 + 16 + 16 + 1 + 8
-
-const entryVersion = 1
-
-func (e entry) encode() []byte {
-	b := make([]byte, 0, entrySize)
-	b = append(b, entryVersion)
-	b = binary.BigEndian.AppendUint64(b, uint64(e.n))
-	b = binary.BigEndian.AppendUint64(b, uint64(e.at))
-	b = append(b, e.key.hash[:]...)
-	b = append(b, e.key.print[:]...)
-	b = append(b, e.ref.Kind)
-	return binary.BigEndian.AppendUint64(b, uint64(e.ref.N))
-}
-
-func decodeEntry(b []byte) (entry, error) {
-	if len(b) != entrySize || b[0] != entryVersion {
-		return entry{}, ubl.Errorf(ubl.CodeInternal, "an idempotency key is stored in an unknown form")
-	}
-	number := func(at int) int64 { return int64(binary.BigEndian.Uint64(b[at:])) }
-	return entry{
-		n: number(1), at: ubl.Time(number(9)),
-		key: Key{hash: [16]byte(b[17:]), print: [16]byte(b[33:])},
-		ref: Ref{Kind: b[49], N: number(50)},
-	}, nil
 }
 
 // Known lists the outcomes in memory by key, for tests that compare a live

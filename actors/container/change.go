@@ -54,7 +54,7 @@ func (c *Container) commit(t *actors.Turn, req ubl.Request, p *plan, key *actors
 	e := p.event
 	e.Version, e.N, e.At, e.By = eventVersion, c.state.Events+1, t.Now(), req.Who.UserID
 	if key != nil {
-		c.keys.Add(t.Context(), a, *key, e.At, actors.Ref{Kind: refEvent, N: e.N})
+		c.keys.Add(a, *key, e.At, actors.Ref{Kind: refEvent, N: e.N})
 	}
 	was := len(c.state.Pending)
 	record(a, c.id, c.state.Agreement.ID, e, req, p)

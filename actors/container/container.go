@@ -53,10 +53,7 @@ func open(ctx context.Context, read ubl.Reader, search ubl.Searcher, env actors.
 		err = c.replay(ctx)
 	}
 	if err == nil {
-		err = read.View(ctx, c.group, func(snap ubl.Snapshot) (err error) {
-			c.keys, err = actors.LoadKeys(snap, read, env.Name)
-			return err
-		})
+		c.keys, err = actors.LoadKeys(ctx, read, env.Name, ubl.TimeOf(env.Now()))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("couldn't load a container: %w", err)

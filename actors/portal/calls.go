@@ -78,7 +78,7 @@ func (x *Portal) deny(t *actors.Turn, c ubl.BeginCall, why *ubl.Error) {
 			t.Fail(why)
 			return
 		}
-		x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refDone})
+		x.keys.Add(a, key, t.Now(), actors.Ref{Kind: refDone})
 	}
 	row := x.newRow(t.Now(), c)
 	row.Status, row.Code = string(ubl.StatusDenied), why.Code
@@ -107,7 +107,7 @@ func (x *Portal) intend(t *actors.Turn, c ubl.BeginCall, key actors.Key) {
 		stored.Call.Receipt = &act.Receipt
 		return encode(stored)
 	}})
-	x.keys.Add(t.Context(), a, key, row.At, actors.Ref{Kind: refRow, N: row.N})
+	x.keys.Add(a, key, row.At, actors.Ref{Kind: refRow, N: row.N})
 	x.state.begin(o)
 	t.Commit(a)
 	t.Later(o.ticket)

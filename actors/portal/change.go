@@ -38,7 +38,7 @@ func (x *Portal) change(t *actors.Turn, req ubl.Request, did ubl.Did, decide fun
 		x.tellTools(a, act)
 	}
 	e := x.store(a, act, p.event)
-	x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refEvent, N: e.N})
+	x.keys.Add(a, key, t.Now(), actors.Ref{Kind: refEvent, N: e.N})
 	x.state.apply(e)
 	t.Commit(a)
 	t.Later(func() (any, error) { return outcome(e), nil })

@@ -102,7 +102,7 @@ func (x *Portal) logCalls(t *actors.Turn, c ubl.LogCalls) {
 			row.N, row.Server = x.state.High+1, cmp.Or(row.Server, ubl.OwnServer)
 			x.add(a, row, nil)
 		}
-		x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refRow, N: x.state.High})
+		x.keys.Add(a, key, t.Now(), actors.Ref{Kind: refRow, N: x.state.High})
 		t.Commit(a)
 	}
 	t.Reply(nil)

@@ -49,12 +49,11 @@ func load(ctx context.Context, read ubl.Reader, env actors.Env) (*Portal, error)
 		if err = x.loadServers(snap); err != nil {
 			return err
 		}
-		if err = x.loadCalls(snap); err != nil {
-			return err
-		}
-		x.keys, err = actors.LoadKeys(snap, read, env.Name)
-		return err
+		return x.loadCalls(snap)
 	})
+	if err == nil {
+		x.keys, err = actors.LoadKeys(ctx, read, env.Name, ubl.TimeOf(env.Now()))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("couldn't load a portal: %w", err)
 	}
@@ -115,9 +114,9 @@ func (x *Portal) loadCalls(snap ubl.Snapshot) error {
 func (x *Portal) Receive(t *actors.Turn, cmd ubl.Command) {
 	switch c := cmd.(type) {
 	case ubl.AddServer:
-		x.change(t, c.Request, ubl.DidServerAdd, x.decideAdd(c), content(c.Server)+c.SecretMAC)
+		x.change(t, c.Request, ubl.DidServerAdd, x.decideAdd(c), content(c.Server))
 	case ubl.UpdateServer:
-		x.change(t, c.Request, ubl.DidServerUpdate, x.decideUpdate(c), c.ServerID, patchContent(c.Patch)+c.SecretMAC)
+		x.change(t, c.Request, ubl.DidServerUpdate, x.decideUpdate(c), c.ServerID, patchContent(c.Patch))
 	case ubl.RemoveServer:
 		x.change(t, c.Request, ubl.DidServerRemove, x.decideRemove(c), c.ServerID)
 	case ubl.ListServers:

@@ -119,7 +119,7 @@ func patched(s ubl.Server, p ubl.ServerPatch) (now ubl.Server, changed []string)
 	return s, changed
 }
 
-// patchContent leaves the secret out, for which its MAC stands.
+// patchContent leaves the secret out: it is sealed anew with every attempt.
 func patchContent(p ubl.ServerPatch) string {
 	hasSecret := p.Secret != nil
 	p.Secret = nil
@@ -257,7 +257,7 @@ func (x *Portal) saveGrant(t *actors.Turn, c ubl.SaveGrant) {
 	}}
 	about := ubl.Fields{ubl.Bool("connected", len(c.Sealed) > 0), ubl.Str("server", c.ServerID), ubl.Str("user_id", c.Who.UserID)}
 	x.act(a, t.Now(), c.Request, ubl.DidServerConnect, about, slices.Clone(about))
-	x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refDone})
+	x.keys.Add(a, key, t.Now(), actors.Ref{Kind: refDone})
 	x.state.granted(grant{c.ServerID, c.Who.UserID}, len(c.Sealed) > 0)
 	t.Commit(a)
 	t.Reply(nil)

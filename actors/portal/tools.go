@@ -88,7 +88,7 @@ func (x *Portal) record(t *actors.Turn, c ubl.RecordSync, key actors.Key, s *ser
 	if len(changed) > 0 {
 		x.tellTools(a, act)
 	}
-	x.keys.Add(t.Context(), a, key, said.At, actors.Ref{Kind: refDone})
+	x.keys.Add(a, key, said.At, actors.Ref{Kind: refDone})
 	t.Commit(a)
 }
 

@@ -51,7 +51,7 @@ func (r *Room) commit(t *actors.Turn, req ubl.Request, p *plan, key *actors.Key)
 	e.Version, e.N, e.At, e.By = eventVersion, r.state.Events+1, t.Now(), req.Who.UserID
 	e.LastSeq = r.state.Head.LastSeq
 	if key != nil {
-		r.keys.Add(t.Context(), a, *key, e.At, actors.Ref{Kind: refEvent, N: e.N})
+		r.keys.Add(a, *key, e.At, actors.Ref{Kind: refEvent, N: e.N})
 	}
 	record(a, r.id, &e, req, p)
 	r.state.apply(e)

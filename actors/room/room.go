@@ -61,12 +61,11 @@ func open(ctx context.Context, read ubl.Reader, env actors.Env) (*Room, error) {
 		if r.state.Head.LastSeq, err = snap.Counter(messageCounter(r.id)); err != nil {
 			return err
 		}
-		if err = r.loadHot(snap); err != nil {
-			return err
-		}
-		r.keys, err = actors.LoadKeys(snap, read, env.Name)
-		return err
+		return r.loadHot(snap)
 	})
+	if err == nil {
+		r.keys, err = actors.LoadKeys(ctx, read, env.Name, ubl.TimeOf(env.Now()))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("couldn't load a room: %w", err)
 	}

@@ -51,7 +51,7 @@ func (r *Room) accept(t *actors.Turn, key actors.Key, act *actors.Act, req ubl.R
 		t.Fail(err)
 		return
 	}
-	r.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refMessage, N: p.seq})
+	r.keys.Add(a, key, t.Now(), actors.Ref{Kind: refMessage, N: p.seq})
 	if act != nil {
 		act.Pointers = ubl.Fields{ubl.Str("msg_id", p.id), ubl.Str("room_id", r.id)}
 	}

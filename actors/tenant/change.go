@@ -44,7 +44,7 @@ func (x *Tenant) decided(t *actors.Turn, req ubl.Request, did ubl.Did, decide fu
 	p.event.Did = did
 	a := &actors.Append{}
 	e := x.record(a, t.Now(), req, p)
-	x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refEvent, N: e.N})
+	x.keys.Add(a, key, t.Now(), actors.Ref{Kind: refEvent, N: e.N})
 	x.state.apply(e)
 	t.Commit(a)
 	return e, a.Acts[0], true

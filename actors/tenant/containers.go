@@ -38,7 +38,7 @@ func (x *Tenant) createContainer(t *actors.Turn, c ubl.CreateContainer) {
 		t.Fail(err)
 		return
 	}
-	x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refEvent, N: x.state.Events})
+	x.keys.Add(a, key, t.Now(), actors.Ref{Kind: refEvent, N: x.state.Events})
 	t.Commit(a)
 	t.Later(func() (any, error) { return &ubl.ContainerMade{Container: summary, Receipt: made.Receipt}, nil })
 }

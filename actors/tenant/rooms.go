@@ -34,7 +34,7 @@ func (x *Tenant) createRoom(t *actors.Turn, c ubl.CreateRoom) {
 		t.Fail(err)
 		return
 	}
-	x.keys.Add(t.Context(), a, key, t.Now(), actors.Ref{Kind: refEvent, N: x.state.Events + 1})
+	x.keys.Add(a, key, t.Now(), actors.Ref{Kind: refEvent, N: x.state.Events + 1})
 	x.enlist(a, a.Acts[0], c.Request, room)
 	t.Commit(a)
 	t.Reply(&room)

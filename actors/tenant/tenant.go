@@ -57,10 +57,7 @@ func open(ctx context.Context, read ubl.Reader, found Founders, kinds []ubl.Kind
 	}
 	err := x.eachEvent(ctx, math.MaxInt64, x.state.apply)
 	if err == nil {
-		err = read.View(ctx, x.group, func(snap ubl.Snapshot) (err error) {
-			x.keys, err = actors.LoadKeys(snap, read, env.Name)
-			return err
-		})
+		x.keys, err = actors.LoadKeys(ctx, read, env.Name, ubl.TimeOf(env.Now()))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("couldn't load a tenant: %w", err)
