@@ -114,9 +114,9 @@ func (x *Portal) loadCalls(snap ubl.Snapshot) error {
 func (x *Portal) Receive(t *actors.Turn, cmd ubl.Command) {
 	switch c := cmd.(type) {
 	case ubl.AddServer:
-		x.change(t, c.Request, ubl.DidServerAdd, x.decideAdd(c), content(c.Server))
+		x.change(t, c.Request, ubl.DidServerAdd, x.decideAdd(c), content(c.Server)+c.SecretMAC)
 	case ubl.UpdateServer:
-		x.change(t, c.Request, ubl.DidServerUpdate, x.decideUpdate(c), c.ServerID, patchContent(c.Patch))
+		x.change(t, c.Request, ubl.DidServerUpdate, x.decideUpdate(c), c.ServerID, patchContent(c.Patch)+c.SecretMAC)
 	case ubl.RemoveServer:
 		x.change(t, c.Request, ubl.DidServerRemove, x.decideRemove(c), c.ServerID)
 	case ubl.ListServers:

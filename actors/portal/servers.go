@@ -119,7 +119,7 @@ func patched(s ubl.Server, p ubl.ServerPatch) (now ubl.Server, changed []string)
 	return s, changed
 }
 
-// patchContent leaves the secret out: it is sealed anew with every attempt.
+// patchContent leaves the secret out, for which its MAC stands.
 func patchContent(p ubl.ServerPatch) string {
 	hasSecret := p.Secret != nil
 	p.Secret = nil

@@ -9,41 +9,31 @@ import (
 	"ubl/actors"
 )
 
-// refusal is why a request may not use the tool that it names.
-type refusal struct {
-	*ubl.Error
-	// told: it needs no act of its own.
-	told bool
-}
-
-// refusal decides by memory alone, since every request passes here; nil lets it
-// pass. A tool of our own without a record is open, another server's closed.
-func (x *Tenant) refusal(now ubl.Time, c ubl.Enter) *refusal {
+// refusal is why a request may not use the tool that it names. It decides by memory
+// alone, since every request passes here; nil lets it pass. A tool of our own
+// without a record is open, another server's closed.
+func (x *Tenant) refusal(now ubl.Time, c ubl.Enter) *ubl.Error {
 	record, known := x.state.Tools[c.Tool]
 	switch {
 	case known:
 		return x.ruling(record, now, c)
 	case !c.External:
 		return nil
-	case !ubl.ValidToolName(c.Tool): // no atom could name it
-		return &refusal{Error: ubl.Errorf(ubl.CodeNotFound, "there is no such tool"), told: true}
+	case !ubl.ValidToolName(c.Tool):
+		return ubl.Errorf(ubl.CodeNotFound, "there is no such tool")
 	}
-	return &refusal{Error: ubl.Errorf(ubl.CodeForbidden, "no Agreement of the tenant opens this tool")}
+	return ubl.Errorf(ubl.CodeForbidden, "no Agreement of the tenant opens this tool")
 }
 
 // ruling holds a caller against a record. One that has ended admits nobody.
-func (x *Tenant) ruling(record tool, now ubl.Time, c ubl.Enter) *refusal {
+func (x *Tenant) ruling(record tool, now ubl.Time, c ubl.Enter) *ubl.Error {
 	if !record.admits(c.Who) {
-		return &refusal{Error: ubl.Errorf(ubl.CodeForbidden, "the tenant's Agreement about this tool doesn't let the caller use it")}
+		return ubl.Errorf(ubl.CodeForbidden, "the tenant's Agreement about this tool doesn't let the caller use it")
 	}
-	if record.PerMinute == 0 || c.Still {
+	if record.PerMinute == 0 || c.Still || x.meters.take(use{c.Who.UserID, record.Tool}, now, record.PerMinute) {
 		return nil
 	}
-	ok, told := x.meters.take(use{c.Who.UserID, record.Tool}, now, record.PerMinute)
-	if ok {
-		return nil
-	}
-	return &refusal{Error: ubl.Errorf(ubl.CodeRateLimited, "the caller has used this tool as often as a minute allows"), told: told}
+	return ubl.Errorf(ubl.CodeRateLimited, "the caller has used this tool as often as a minute allows")
 }
 
 // admits applies the rule of [ubl.ToolAccess] to what is stored.
@@ -52,12 +42,10 @@ func (a access) admits(who ubl.Identity) bool {
 }
 
 // turnAway refuses the caller, and puts the refusal on record: behind what the
-// Enter has led to, if anything. In a tenant whose license has ended nothing is.
-// A request that is sent again is refused again, and on record once.
-func (x *Tenant) turnAway(t *actors.Turn, c ubl.Enter, r *refusal, a *actors.Append) {
+// Enter has led to, if anything.
+func (x *Tenant) turnAway(t *actors.Turn, c ubl.Enter, r *ubl.Error, a *actors.Append) {
 	key := denialKey(c, r)
-	known, err := x.keys.Find(t.Context(), key) // one that can't be looked up is told: better twice than never
-	tell := !r.told && x.state.License.InForce() == nil && (err != nil || known == nil)
+	tell := x.tells(t, c, r, key)
 	if a == nil && tell {
 		if err := t.Reserve(ubl.JoinCost); err != nil {
 			t.Fail(err)
@@ -72,19 +60,34 @@ func (x *Tenant) turnAway(t *actors.Turn, c ubl.Enter, r *refusal, a *actors.App
 	if a != nil {
 		t.Commit(a)
 	}
-	t.Fail(r.Error)
+	t.Fail(r)
+}
+
+// toldPerMinute is how many of a caller's refusals are put on record. They would
+// else fill the disk at the caller's speed, who may make up names of tools.
+const toldPerMinute = 60
+
+// tells whether a refusal is put on record: not after the license's end, nor for a
+// name that no atom could hold. A request that is sent again is on record once.
+func (x *Tenant) tells(t *actors.Turn, c ubl.Enter, r *ubl.Error, key actors.Key) bool {
+	if r.Code == ubl.CodeNotFound || x.state.License.InForce() != nil ||
+		!x.meters.take(use{user: c.Who.UserID}, t.Now(), toldPerMinute) {
+		return false
+	}
+	known, err := x.keys.Find(t.Context(), key)
+	return err != nil || known == nil // one that can't be looked up is told: better twice than never
 }
 
 // denialKey is a refusal's. One request may use several tools, and be refused
 // for more than one reason.
-func denialKey(c ubl.Enter, r *refusal) actors.Key {
+func denialKey(c ubl.Enter, r *ubl.Error) actors.Key {
 	req := c.Request
 	req.Key = strings.Join([]string{req.Key, c.Tool, string(r.Code)}, "\n")
 	return actors.NewKey(ubl.DidToolDeny, req)
 }
 
 // denial is the act of a refusal, under the tool's record where one is in force.
-func (x *Tenant) denial(now ubl.Time, c ubl.Enter, r *refusal) *actors.Act {
+func (x *Tenant) denial(now ubl.Time, c ubl.Enter, r *ubl.Error) *actors.Act {
 	under := x.state.License.ID
 	if record, ok := x.state.Tools[c.Tool]; ok && record.Agreement.InForce() == nil {
 		under = record.Agreement.ID
@@ -97,8 +100,9 @@ func (x *Tenant) denial(now ubl.Time, c ubl.Enter, r *refusal) *actors.Act {
 	}
 }
 
-// meters count what callers use, a bucket for each caller and tool. They are no
-// state: an actor that is loaded anew counts from full buckets.
+// meters count what callers use, a bucket for each caller and tool, and without a
+// tool the caller's refusals that are put on record. They are no state: an actor
+// that is loaded anew counts from full buckets.
 type meters struct {
 	buckets map[use]*bucket
 	// crowd is how many buckets there may be before full ones are forgotten.
@@ -115,28 +119,21 @@ type bucket struct {
 	// full is when it will be full again, if nothing more is taken. The moment is
 	// counted in nanoseconds, since a call may be worth less than a millisecond.
 	full int64
-	// told is when a refusal was last put on record.
-	told ubl.Time
 }
 
-// tellEvery is how often a caller's refusals for a tool are put on record.
-const tellEvery = time.Second
-
-// take takes a call out of the caller's bucket for a tool. Where that is empty
-// it says whether the refusal has been told already.
-func (m *meters) take(u use, at ubl.Time, perMinute int) (ok, told bool) {
+// take takes a call out of the caller's bucket for a tool, and reports whether
+// there was one.
+func (m *meters) take(u use, at ubl.Time, perMinute int) bool {
 	b := m.bucket(u, at)
 	now := at.Std().UnixNano()
 	empty := now + int64(time.Minute)
 	b.full = min(max(b.full, now), empty) // a clock set back locks nobody out
-	if full := b.full + int64(time.Minute)/int64(perMinute); full <= empty {
-		b.full = full
-		return true, false
+	full := b.full + int64(time.Minute)/int64(perMinute)
+	if full > empty {
+		return false
 	}
-	if told = at >= b.told && at < b.told.Add(tellEvery); !told {
-		b.told = at
-	}
-	return false, told
+	b.full = full
+	return true
 }
 
 // bucket finds or makes one. Those that are full say nothing and make room.
