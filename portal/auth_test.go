@@ -157,6 +157,8 @@ type authServer struct {
 	iss     bool
 	// refreshing is called when a refresh token is about to be taken.
 	refreshing func()
+	// broken has it fail over refresh tokens, and keep them.
+	broken bool
 }
 
 func newAuthServer(t *testing.T) *authServer {
@@ -236,6 +238,10 @@ func (a *authServer) token(w http.ResponseWriter, r *http.Request) {
 	case grant == "refresh_token" && a.refresh[r.Form.Get("refresh_token")]:
 		if a.refreshing != nil {
 			a.refreshing()
+		}
+		if a.broken {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
 		}
 		delete(a.refresh, r.Form.Get("refresh_token"))
 		a.issue(w, true)

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -83,16 +83,23 @@ type userCredential struct {
 	who    ubl.Identity
 	server string // its id
 
-	mu    sync.Mutex // held while the token is refreshed: others wait for it
+	// sealed is the grant as it is kept.
+	sealed atomic.Pointer[[]byte]
+
+	turn  // of whoever refreshes the token: others wait for it
 	grant grant
 	// access is what the grant came with.
 	access *ubl.ServerAccess
 	// tried is the access token that was refused already.
 	tried string
+	// down is why the authorization server isn't asked until downUntil.
+	down      error
+	downUntil ubl.Time
 }
 
 func (p *Portal) newUserCredential(a *ubl.ServerAccess, who ubl.Identity) (*userCredential, error) {
-	c := &userCredential{p: p, who: who, server: a.Server.ServerID, access: a}
+	c := &userCredential{p: p, who: who, server: a.Server.ServerID, access: a, turn: newTurn()}
+	c.sealed.Store(&a.Grant)
 	plain, err := p.sealer.open(grantOf(who, &a.Server), a.Grant)
 	if err != nil || len(plain) == 0 {
 		return nil, signIn(a.Server.ServerID).Because(err)
@@ -104,29 +111,58 @@ func (p *Portal) newUserCredential(a *ubl.ServerAccess, who ubl.Identity) (*user
 }
 
 func (c *userCredential) authorize(ctx context.Context, h http.Header) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if t := c.grant.token(); !c.p.fresh(t) || c.grant.Access == c.tried {
-		if err := c.refresh(ctx); err != nil {
-			return err
-		}
+	t, err := c.token(ctx)
+	if err == nil {
+		setBearer(h, t)
 	}
-	setBearer(h, c.grant.token())
-	return nil
+	return err
 }
 
-// refresh gets a new token and keeps it. Another node may have been first, and a
-// refresh token often works once: then its grant is the one to use. For the same
-// reason it goes on when the caller has gone: nobody else could have the new one.
+// token is one that can be used. Refreshing goes on when the caller has gone: a
+// refresh token often works once, and nobody else could have what it brings.
+func (c *userCredential) token(ctx context.Context) (*oauth2.Token, error) {
+	if err := c.take(ctx); err != nil {
+		return nil, err
+	}
+	if t := c.grant.token(); c.p.fresh(t) && t.AccessToken != c.tried {
+		c.give()
+		return t, nil
+	}
+	type refreshed struct {
+		token *oauth2.Token
+		err   error
+	}
+	done := make(chan refreshed, 1)
+	if !c.p.spawn(func() {
+		defer c.give()
+		err := c.refresh(context.WithoutCancel(ctx))
+		done <- refreshed{c.grant.token(), err}
+	}) {
+		c.give()
+		return nil, errClosed
+	}
+	select {
+	case r := <-done:
+		return r.token, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// refresh gets a new token and keeps it. Another node may have been first: then its
+// grant is the one to use. The turn is held.
 func (c *userCredential) refresh(ctx context.Context) error {
 	if c.grant.Refresh == "" {
 		return c.refused()
+	}
+	if ubl.TimeOf(c.p.now()) < c.downUntil {
+		return c.down
 	}
 	cfg, err := c.p.configOf(c.who.TenantID, c.access, &c.grant)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), connectTimeout)
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	ctx = context.WithValue(ctx, oauth2.HTTPClient, c.p.namedClient(c.who.TenantID, c.grant.Inside))
 	token, err := cfg.TokenSource(ctx, &oauth2.Token{RefreshToken: c.grant.Refresh}).Token()
@@ -134,12 +170,16 @@ func (c *userCredential) refresh(ctx context.Context) error {
 		if err = tokenError(err); ubl.CodeOf(err) == ubl.CodeForbidden {
 			return c.reload(ctx, err)
 		}
+		c.down, c.downUntil = err, c.p.downUntil(err)
 		return err
 	}
 	c.p.take(&c.grant, token)
-	if err := c.p.saveGrant(ctx, c.who, &c.access.Server, &c.grant); err != nil {
+	sealed, err := c.p.saveGrant(ctx, c.who, &c.access.Server, &c.grant)
+	if err != nil {
 		c.p.log.Warn("couldn't keep a refreshed grant", "server", c.server, "error", err)
+		return nil
 	}
+	c.sealed.Store(&sealed)
 	return nil
 }
 
@@ -158,12 +198,15 @@ func (c *userCredential) reload(ctx context.Context, because error) error {
 		return refusal
 	}
 	c.access, c.grant = a, other.grant
+	c.sealed.Store(&a.Grant)
 	return nil
 }
 
-func (c *userCredential) renew(context.Context) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (c *userCredential) renew(ctx context.Context) bool {
+	if c.take(ctx) != nil {
+		return false
+	}
+	defer c.give()
 	if c.grant.Refresh == "" || c.grant.Access == c.tried {
 		return false
 	}
@@ -173,20 +216,20 @@ func (c *userCredential) renew(context.Context) bool {
 
 func (c *userCredential) refused() error { return signIn(c.server) }
 
-// saveGrant seals a grant and has the Portal actor keep it.
-func (p *Portal) saveGrant(ctx context.Context, who ubl.Identity, s *ubl.Server, g *grant) error {
+// saveGrant seals a grant and has the Portal actor keep it as it answers it.
+func (p *Portal) saveGrant(ctx context.Context, who ubl.Identity, s *ubl.Server, g *grant) (sealed []byte, err error) {
 	plain, err := json.Marshal(g)
 	if err != nil {
-		return fmt.Errorf("couldn't write a grant: %w", err)
+		return nil, fmt.Errorf("couldn't write a grant: %w", err)
 	}
-	sealed, err := p.sealer.seal(grantOf(who, s), plain)
+	sealed, err = p.sealer.seal(grantOf(who, s), plain)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req, err := p.request(who)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, err = p.asker.Ask(ctx, ubl.PortalName(who.TenantID), ubl.SaveGrant{Request: req, ServerID: s.ServerID, Sealed: sealed})
-	return err
+	return sealed, err
 }

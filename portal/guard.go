@@ -220,7 +220,7 @@ func (g *guard) try(req *http.Request) (*http.Response, error) {
 	}
 	proof := http.Header{}
 	if err := g.cred.authorize(req.Context(), proof); err != nil {
-		return nil, note(req.Context(), err)
+		return nil, note(req.Context(), explain(err, nil))
 	}
 	g.shown.add(proof)
 	maps.Copy(out.Header, proof)

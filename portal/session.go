@@ -36,8 +36,8 @@ type session struct {
 	post   *poster // nil where the SDK makes the calls
 	broken atomic.Bool
 
-	calls  atomic.Int32
-	usedAt atomic.Int64 // ubl.Time
+	calls  chan struct{} // one for each under way
+	usedAt atomic.Int64  // ubl.Time
 
 	mu        sync.Mutex
 	listeners map[string]*listener
@@ -57,7 +57,10 @@ func (p *Portal) open(ctx context.Context, who ubl.Identity, a *ubl.ServerAccess
 	if err != nil {
 		return nil, err
 	}
-	s := &session{access: a, guard: newGuard(p.ctx, p.outside(who.TenantID), cred), listeners: map[string]*listener{}}
+	s := &session{
+		access: a, guard: newGuard(p.ctx, p.outside(who.TenantID), cred),
+		calls: make(chan struct{}, maxCalls), listeners: map[string]*listener{},
+	}
 	ctx, why := withReason(ctx)
 	if err := p.connected(ctx, s, changed); err != nil {
 		s.guard.kill()
@@ -168,11 +171,28 @@ func (s *session) progress(_ context.Context, n *mcp.ProgressNotificationClientR
 
 // begin takes a place among the calls under way; done gives it back.
 func (s *session) begin() (done func(), err error) {
-	if s.calls.Add(1) > maxCalls {
-		s.calls.Add(-1)
+	select {
+	case s.calls <- struct{}{}:
+		return func() { <-s.calls }, nil
+	default:
 		return nil, ubl.Errorf(ubl.CodeOverloaded, "too many calls of the server are under way")
 	}
-	return func() { s.calls.Add(-1) }, nil
+}
+
+// drain waits until all places are free, but no longer than the longest call may
+// take, and keeps them: no call begins any more.
+func (s *session) drain(longest time.Duration) {
+	late := time.NewTimer(longest)
+	defer late.Stop()
+	for range maxCalls {
+		select {
+		case s.calls <- struct{}{}:
+		case <-late.C:
+			return
+		case <-s.guard.life.Done():
+			return
+		}
+	}
 }
 
 // call calls a tool. Where a POST of our own is not enough, the SDK does it: for
@@ -223,7 +243,7 @@ func (s *session) bySDK(ctx context.Context, tool string, c *call) (*ubl.ToolRes
 }
 
 // stale reports whether the session should make room for another.
-func (s *session) stale() bool { return s.broken.Load() || s.guard.deaf.Load() && s.calls.Load() == 0 }
+func (s *session) stale() bool { return s.broken.Load() || s.guard.deaf.Load() && len(s.calls) == 0 }
 
 // close says good-bye, and cuts off what then is still under way.
 func (s *session) close() {

@@ -28,7 +28,7 @@ type sessions struct {
 // slot is one place's session. Whoever holds the turn opens or checks it, the
 // others wait.
 type slot struct {
-	turn chan struct{}
+	turn
 
 	// Owned by the holder of the turn.
 	gone      bool // tidied away: another slot is in its place
@@ -45,7 +45,7 @@ func (ss *sessions) slot(at place) *slot {
 	defer ss.mu.Unlock()
 	sl, ok := ss.slots[at]
 	if !ok {
-		sl = &slot{turn: make(chan struct{}, 1)}
+		sl = &slot{turn: newTurn()}
 		ss.slots[at] = sl
 	}
 	return sl
@@ -55,10 +55,8 @@ func (ss *sessions) slot(at place) *slot {
 func (ss *sessions) take(ctx context.Context, at place) (*slot, error) {
 	for {
 		sl := ss.slot(at)
-		select {
-		case sl.turn <- struct{}{}:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := sl.turn.take(ctx); err != nil {
+			return nil, err
 		}
 		if !sl.gone {
 			return sl, nil
@@ -66,8 +64,6 @@ func (ss *sessions) take(ctx context.Context, at place) (*slot, error) {
 		sl.give()
 	}
 }
-
-func (sl *slot) give() { <-sl.turn }
 
 // forget has the access at a place be read anew with the next call.
 func (ss *sessions) forget(ctx context.Context, at place) {
@@ -118,7 +114,7 @@ func (p *Portal) ready(ctx context.Context, who ubl.Identity, serverID string, s
 	if err != nil {
 		return err
 	}
-	if sl.s != nil && !sl.s.stale() && sameAccess(sl.s.access, access) {
+	if sl.s != nil && !sl.s.stale() && sl.s.fits(access) {
 		sl.checked = number
 		return nil
 	}
@@ -141,10 +137,15 @@ func (p *Portal) downUntil(err error) ubl.Time {
 	return ubl.TimeOf(p.now()).Add(downFor)
 }
 
-// sameAccess reports whether a session that was opened with a may go on under b.
-func sameAccess(a, b *ubl.ServerAccess) bool {
-	return a.Server.URL == b.Server.URL && a.Server.Auth == b.Server.Auth && a.Server.Header == b.Server.Header &&
-		string(a.Secret) == string(b.Secret) && string(a.Grant) == string(b.Grant)
+// fits reports whether the session may go on under access that was read later. A
+// grant that it has renewed by itself is its own.
+func (s *session) fits(now *ubl.ServerAccess) bool {
+	was, grant := s.access, s.access.Grant
+	if c, ok := s.guard.cred.(*userCredential); ok {
+		grant = *c.sealed.Load()
+	}
+	return was.Server.URL == now.Server.URL && was.Server.Auth == now.Server.Auth && was.Server.Header == now.Server.Header &&
+		string(was.Secret) == string(now.Secret) && string(grant) == string(now.Grant)
 }
 
 // retire lets go of the slot's session; its calls under way end first.
@@ -154,7 +155,10 @@ func (p *Portal) retire(sl *slot) {
 		return
 	}
 	sl.s = nil
-	if !p.spawn(s.close) {
+	if !p.spawn(func() {
+		s.drain(p.callTimeout)
+		s.close()
+	}) {
 		s.close()
 	}
 }
@@ -166,12 +170,10 @@ func (p *Portal) tidy() {
 	defer p.sessions.mu.Unlock()
 	now := ubl.TimeOf(p.now())
 	for at, sl := range p.sessions.slots {
-		select {
-		case sl.turn <- struct{}{}:
-		default: // in use
+		if !sl.try() { // in use
 			continue
 		}
-		if s := sl.s; s != nil && (s.stale() || s.calls.Load() == 0 && ubl.Time(s.usedAt.Load()).Add(idleAfter) < now) {
+		if s := sl.s; s != nil && (s.stale() || len(s.calls) == 0 && ubl.Time(s.usedAt.Load()).Add(idleAfter) < now) {
 			p.retire(sl)
 		}
 		if sl.s == nil && sl.downUntil < now {
@@ -194,9 +196,7 @@ func (ss *sessions) end() {
 	defer ss.mu.Unlock()
 	var closing sync.WaitGroup
 	for _, sl := range ss.slots {
-		select {
-		case sl.turn <- struct{}{}:
-		default:
+		if !sl.try() {
 			continue
 		}
 		if s := sl.s; s != nil {

@@ -174,7 +174,7 @@ func (p *Portal) Callback(ctx context.Context, sealed, code, issuer string) (*ub
 	if err := p.exchange(ctx, a, st, code); err != nil {
 		return nil, err
 	}
-	if err := p.saveGrant(ctx, who, &a.Server, &st.Grant); err != nil {
+	if _, err := p.saveGrant(ctx, who, &a.Server, &st.Grant); err != nil {
 		return nil, err
 	}
 	p.sessions.forget(ctx, placeOf(who, &a.Server))

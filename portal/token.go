@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -26,17 +25,19 @@ type clientCredential struct {
 	server ubl.Server
 	secret string
 
-	mu    sync.Mutex // held while a token is fetched: others wait for it
+	turn  // of whoever fetches a token: others wait for it
 	token *oauth2.Token
 }
 
 func (p *Portal) newClientCredential(t ubl.TenantID, s ubl.Server, secret string) *clientCredential {
-	return &clientCredential{p: p, tenant: t, server: s, secret: secret}
+	return &clientCredential{p: p, tenant: t, server: s, secret: secret, turn: newTurn()}
 }
 
 func (c *clientCredential) authorize(ctx context.Context, h http.Header) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	if err := c.take(ctx); err != nil {
+		return err
+	}
+	defer c.give()
 	if !c.p.fresh(c.token) {
 		token, err := c.fetch(ctx)
 		if err != nil {
@@ -61,9 +62,11 @@ func (c *clientCredential) fetch(ctx context.Context) (*oauth2.Token, error) {
 	return token, nil
 }
 
-func (c *clientCredential) renew(context.Context) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (c *clientCredential) renew(ctx context.Context) bool {
+	if c.take(ctx) != nil {
+		return false
+	}
+	defer c.give()
 	had := c.token != nil
 	c.token = nil
 	return had
