@@ -164,7 +164,8 @@ type CallTicket struct {
 	N       int64
 	Receipt Receipt
 	// Again says that the key has begun this call before, in another attempt: it must
-	// not be made a second time. Status is the call's, as in [Call].
+	// not be made a second time. Status is the call's, as in [Call]; where the log
+	// keeps its row no more it is "", and there is no Receipt.
 	Again  bool
 	Status string
 }

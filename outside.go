@@ -16,12 +16,13 @@ func (t *CallTicket) Repeated() error {
 	if !t.Again {
 		return nil
 	}
-	e := Errorf(CodeConflict, "the call was made with this key before, and its answer is not kept: details tells how it went")
+	e := Errorf(CodeConflict, "the call was made with this key before, and its answer is not kept: details tells what is known of it")
 	if t.Status == string(StatusIntended) {
 		e = Errorf(CodeUnavailable, "the call was begun with this key before, and has not ended yet")
 	}
-	e.Details = map[string]string{
-		"n": strconv.FormatInt(t.N, 10), "seq": strconv.FormatInt(t.Receipt.Seq, 10), "status": t.Status,
+	e.Details = map[string]string{"n": strconv.FormatInt(t.N, 10)}
+	if t.Status != "" {
+		e.Details["seq"], e.Details["status"] = strconv.FormatInt(t.Receipt.Seq, 10), t.Status
 	}
 	return e
 }

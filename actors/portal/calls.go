@@ -168,9 +168,13 @@ func (x *Portal) beginAgain(t *actors.Turn, c ubl.BeginCall, n int64) {
 }
 
 // pastTicket answers a retry of a begun call. The caller learns that it is one: a
-// call is made once, even where nobody knows whether it was.
+// call is made once, even where nobody knows whether it was. A key may outlive its
+// row, whose call has ended then.
 func (x *Portal) pastTicket(ctx context.Context, n int64) (any, error) {
 	row, err := x.readRow(ctx, n)
+	if ubl.CodeOf(err) == ubl.CodeNotFound {
+		return &ubl.CallTicket{N: n, Again: true}, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -136,7 +136,11 @@ func TestLogIsKeptInBounds(t *testing.T) {
 	if got := oldest(); got != open.N {
 		t.Errorf("the log begins with %d, want the open call %d", got, open.N)
 	}
-	p.refuse(ubl.CodeNotFound, ended) // its key still counts: never a second call
+	// Its key still counts: never a second call.
+	again := ask[*ubl.CallTicket](p, ended)
+	if e := ubl.AsError(again.Repeated()); again.N != 1 || e.Code != ubl.CodeConflict || fmt.Sprint(e.Details) != "map[n:1]" {
+		t.Errorf("a key without its row is answered %+v, %v", again, e.Details)
+	}
 	p.Reload()
 	if row := ask[*ubl.Call](p, ubl.EndCall{Request: p.Request(p.bob), N: open.N}); row.Status != "ok" {
 		t.Errorf("the open call ended as %+v", row)
