@@ -20,10 +20,10 @@ type Mark struct {
 	CID string
 }
 
-// DocumentChanges calls fn with the container's changes of documents after an
-// event, in order, until fn fails. At is the mark of the event numbered after,
-// as history has it now; its CID is "" where there is no such event.
-type DocumentChanges func(ctx context.Context, after int64, fn func(DocumentChange) error) (at Mark, err error)
+// DocumentChanges calls fn with the container's changes of documents after a mark,
+// in order, until fn fails. Where history, as it is now, doesn't lead through the
+// mark it calls nothing, and known is false.
+type DocumentChanges func(ctx context.Context, after Mark, fn func(DocumentChange) error) (known bool, err error)
 
 // DocumentChange is a document as an event left it.
 type DocumentChange struct {

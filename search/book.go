@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"sync"
 
@@ -32,8 +33,9 @@ type book struct {
 	path  string
 	users int // guarded by Index.mu
 
-	// writer is taken by whoever catches up, opens or closes.
-	writer chan struct{}
+	// writer is taken by whoever catches up, opens or closes; finds and batches are
+	// shared by all books.
+	writer, finds, batches turns
 
 	// mu is held to use index, and alone to put another in its place.
 	mu    sync.RWMutex
@@ -41,8 +43,8 @@ type book struct {
 	mark  ubl.Mark    // of the last event inside
 }
 
-func newBook(of ubl.Name, path string) *book {
-	return &book{of: of, path: path, writer: make(chan struct{}, 1)}
+func (x *Index) newBook(of ubl.Name) *book {
+	return &book{of: of, path: filepath.Join(x.dir, folder(of)), writer: make(turns, 1), finds: x.finds, batches: x.batches}
 }
 
 // folder is a container's, named by hash: actor names are no file names.
@@ -64,6 +66,10 @@ func (b *book) search(ctx context.Context, upTo ubl.Mark, changes ubl.DocumentCh
 	if err := b.catchUp(ctx, upTo, changes); err != nil {
 		return nil, b.current(), err
 	}
+	if err := b.finds.take(ctx); err != nil {
+		return nil, b.current(), err
+	}
+	defer b.finds.give()
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	if used = b.index; used == nil {
@@ -84,25 +90,25 @@ func (b *book) catchUp(ctx context.Context, upTo ubl.Mark, changes ubl.DocumentC
 	if b.is(upTo) {
 		return nil
 	}
-	if err := b.write(ctx); err != nil {
+	if err := b.writer.take(ctx); err != nil {
 		return err
 	}
-	defer b.written()
+	defer b.writer.give()
 	if err := b.open(); err != nil || b.is(upTo) {
 		return err
 	}
-	began, p := b.mark, b.page()
-	at, err := changes(ctx, began.N, p.add)
-	if err != nil {
-		return &sourceError{errors.Join(err, p.write())}
+	p := b.page()
+	known, err := changes(ctx, b.mark, func(c ubl.DocumentChange) error { return p.add(ctx, c) })
+	if err != nil { // what has been read is kept
+		return &sourceError{errors.Join(err, p.write(context.WithoutCancel(ctx)))}
 	}
-	if began.N > 0 && at != began {
+	if !known {
 		return errOtherHistory
 	}
 	if upTo.N > p.mark.N {
 		p.mark = upTo // the events in between changed no document
 	}
-	return p.write()
+	return p.write(ctx)
 }
 
 // is reports whether the index is open and has seen just what there is. The zero
@@ -112,18 +118,6 @@ func (b *book) is(mark ubl.Mark) bool {
 	defer b.mu.RUnlock()
 	return b.index != nil && b.mark == mark && mark != ubl.Mark{}
 }
-
-// write waits to be the one who may change the index; written ends that.
-func (b *book) write(ctx context.Context) error {
-	select {
-	case b.writer <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (b *book) written() { <-b.writer }
 
 // open brings the index into memory, from disk or as a new one. The writer calls
 // it.
@@ -179,10 +173,10 @@ func (b *book) put(index bleve.Index, mark ubl.Mark) {
 // discard deletes an index that someone met damaged, unless another is in its
 // place by now; the next search makes it anew.
 func (b *book) discard(ctx context.Context, met bleve.Index) error {
-	if err := b.write(ctx); err != nil {
+	if err := b.writer.take(ctx); err != nil {
 		return err
 	}
-	defer b.written()
+	defer b.writer.give()
 	if b.index != met {
 		return nil
 	}
@@ -193,7 +187,7 @@ func (b *book) discard(ctx context.Context, met bleve.Index) error {
 // close closes and seals the index. It waits for whoever uses it.
 func (b *book) close() {
 	b.writer <- struct{}{}
-	defer b.written()
+	defer b.writer.give()
 	// What fails here is found at the next open: nothing can't be derived.
 	if b.shut() {
 		_ = seal(b.path)

@@ -10,13 +10,16 @@
 // closed is sealed with the checksums of its files.
 //
 // At most 64 indexes are open; the one not used for longest is closed for another.
-// A container's index is written by one search at a time and read by any number.
+// A container's index is written by one search at a time and read by several. On
+// the whole node eight searches look things up at once and one writes: what that
+// takes of memory goes by the size of documents. The others wait, until their
+// context ends. Of a text an index keeps the beginning, for snippets.
 //
 // # The way of one search
 //
 //	open      the container's index, from memory or disk, or a new one
-//	catch up  the container tells what changed after the mark; its history then
-//	          must lead through that mark, else the index is of another history (a
+//	catch up  the container tells what changed after the mark; its history must
+//	          lead through that mark, else the index is of another history (a
 //	          backup was restored) and is made anew
 //	find      the words are looked up and ranked by BM25, a match in the title
 //	          counting three times

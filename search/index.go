@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -25,6 +24,8 @@ const maxOpen = 64
 type Index struct {
 	dir string
 	log *slog.Logger
+	// How many searches look things up at once, and how many books are written.
+	finds, batches turns
 
 	mu     sync.Mutex
 	closed bool
@@ -41,7 +42,9 @@ func Open(dir string, log *slog.Logger) (*Index, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Index{dir: dir, log: log, books: make(map[ubl.Name]*book)}, nil
+	return &Index{
+		dir: dir, log: log, finds: make(turns, maxFinds), batches: make(turns, maxBatches), books: make(map[ubl.Name]*book),
+	}, nil
 }
 
 // Search implements [ubl.Searcher].
@@ -94,7 +97,7 @@ func (x *Index) take(of ubl.Name) (*book, error) {
 	}
 	b := x.books[of]
 	if b == nil {
-		b = newBook(of, filepath.Join(x.dir, folder(of)))
+		b = x.newBook(of)
 		x.books[of] = b
 	}
 	b.users++

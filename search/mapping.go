@@ -10,11 +10,11 @@ import (
 
 // formVersion is that of the mapping and of what is indexed; an index of another
 // version is made anew.
-const formVersion = "2"
+const formVersion = "3"
 
 // Fields of an indexed document. title and content are folded; pairs has every two
-// words of the content that follow each other, as one term; text is what snippets
-// are cut from.
+// words of the content that follow each other, as one term; text is the beginning of
+// the content, which snippets are cut from.
 const (
 	fieldTitle   = "title"
 	fieldContent = "content"

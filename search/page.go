@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 // Bounds of one batch of changes.
 const (
 	batchDocuments = 500
-	batchBytes     = 4 << 20
+	batchBytes     = 1 << 20 // bleve takes some hundred times as much while it indexes them
 )
 
 // page gathers changes until they are worth writing. Of a document that changed
@@ -30,27 +31,32 @@ func (b *book) page() *page {
 }
 
 // add takes a change in, and writes what there is where it is enough.
-func (p *page) add(c ubl.DocumentChange) error {
+func (p *page) add(ctx context.Context, c ubl.DocumentChange) error {
 	p.mark = c.Mark
 	p.bytes += len(c.Title) + len(c.Content) - len(p.newer[c.DocumentID].Content)
 	p.newer[c.DocumentID] = c
 	if len(p.newer) < batchDocuments && p.bytes < batchBytes {
 		return nil
 	}
-	return p.write()
+	return p.write(ctx)
 }
 
-// write puts changes and mark into the index, together.
-func (p *page) write() error {
+// write puts changes and mark into the index, together, when it is this book's
+// turn.
+func (p *page) write(ctx context.Context) error {
 	if p.mark == p.book.mark {
 		return nil
 	}
+	if err := p.book.batches.take(ctx); err != nil {
+		return err
+	}
+	defer p.book.batches.give()
 	batch := p.book.index.NewBatch()
 	for id, c := range p.newer {
 		if c.Deleted {
 			batch.Delete(string(id))
 		} else if err := batch.Index(string(id), map[string]any{
-			fieldTitle: fold(c.Title), fieldContent: fold(c.Content), fieldText: c.Content,
+			fieldTitle: fold(c.Title), fieldContent: fold(c.Content), fieldText: beginning(c.Content),
 		}); err != nil {
 			return fmt.Errorf("couldn't index a document: %w", err)
 		}

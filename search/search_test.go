@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,21 +48,19 @@ func (h *history) head() ubl.Mark {
 	return h.changes[len(h.changes)-1].Mark
 }
 
-func (h *history) tell(ctx context.Context, after int64, fn func(ubl.DocumentChange) error) (at ubl.Mark, err error) {
+func (h *history) tell(ctx context.Context, after ubl.Mark, fn func(ubl.DocumentChange) error) (known bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, c := range h.changes {
-		if c.N == after {
-			at = c.Mark
-		}
-		if c.N > after {
-			h.told++
-			if err := fn(c); err != nil {
-				return at, err
-			}
+	if after.N > int64(len(h.changes)) || after.N > 0 && h.changes[after.N-1].Mark != after {
+		return false, nil
+	}
+	for _, c := range h.changes[after.N:] {
+		h.told++
+		if err := fn(c); err != nil {
+			return true, err
 		}
 	}
-	return at, ctx.Err()
+	return true, ctx.Err()
 }
 
 func (h *history) search(t testing.TB, x *search.Index, q string) []ubl.DocumentMatch {
@@ -180,6 +179,28 @@ func TestAnotherHistoryIsIndexedAnew(t *testing.T) {
 	}
 }
 
+// TestAnotherHistoryThatBreaksOff: a search that fails while it takes in another
+// history leaves nothing behind that would pass for an index of it.
+func TestAnotherHistoryThatBreaksOff(t *testing.T) {
+	x := open(t, t.TempDir())
+	before := &history{name: "before"}
+	before.put("d:a", "Apples", "blue")
+	before.put("d:b", "Pears", "blue")
+	expect(t, before, x, "blue", "a b")
+	after := &history{name: "after"}
+	after.put("d:c", "Plums", "blue")
+	after.put("d:d", "Figs", "brown")
+	after.put("d:e", "Dates", "blue")
+	_, err := x.Search(t.Context(), shelf, after.head(), func(ctx context.Context, from ubl.Mark, fn func(ubl.DocumentChange) error) (bool, error) {
+		known, err := after.tell(ctx, from, fn)
+		return known, errors.Join(err, ubl.Errorf(ubl.CodeUnavailable, "the store is down"))
+	}, "blue", 10)
+	if ubl.CodeOf(err) != ubl.CodeUnavailable {
+		t.Errorf("the search failed with %v", err)
+	}
+	expect(t, after, x, "blue", "c e")
+}
+
 func expect(t *testing.T, h *history, x *search.Index, query, want string) {
 	t.Helper()
 	got := strings.Fields(ids(h.search(t, x, query)))
@@ -197,6 +218,7 @@ func TestSnippets(t *testing.T) {
 	h.put("d:start", "Short", "needle\n\n at once")
 	h.put("d:title", "Needle", "only in the title")
 	h.put("d:wide", "Wide", strings.Repeat("日本語", 200)+" needle "+strings.Repeat("é", 400))
+	h.put("d:edge", "Edge", strings.Repeat("é ", 21_843)+"needle "+strings.Repeat("日本語 ", 20_000)) // nearly 64 KiB before it
 	x := open(t, t.TempDir())
 	for _, m := range h.search(t, x, "needle") {
 		if len(m.Snippet) > 210 || !strings.Contains(strings.ToValidUTF8(m.Snippet, "!"), m.Snippet) {
@@ -243,8 +265,8 @@ func TestAContainerThatCantTell(t *testing.T) {
 	told := h.told
 	h.put("d:b", "Pears", "red")
 	down := ubl.Errorf(ubl.CodeUnavailable, "the store is down")
-	_, err := x.Search(t.Context(), shelf, h.head(), func(context.Context, int64, func(ubl.DocumentChange) error) (ubl.Mark, error) {
-		return ubl.Mark{}, down
+	_, err := x.Search(t.Context(), shelf, h.head(), func(context.Context, ubl.Mark, func(ubl.DocumentChange) error) (bool, error) {
+		return true, down
 	}, "red", 10)
 	if ubl.CodeOf(err) != ubl.CodeUnavailable {
 		t.Errorf("the search failed with %v", err)

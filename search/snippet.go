@@ -39,6 +39,15 @@ func snippet(text string, terms []term) string {
 	return strings.Join(strings.Fields(text[start:end]), " ")
 }
 
+// beginning is as much of a text as a snippet may be cut from.
+func beginning(text string) string {
+	end := min(len(text), searchedBytes+snippetBytes)
+	for 0 < end && end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}
+
 // firstMatch is where a word of the text matches the first word of a term, 0
 // where none near its beginning does.
 func firstMatch(text string, terms []term) int {

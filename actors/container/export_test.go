@@ -85,10 +85,14 @@ func (c *Container) Listed(ctx context.Context) (map[ubl.DocumentID]string, erro
 // are read in two goes that part after an event.
 func (c *Container) Told(ctx context.Context, parting int64) (map[ubl.DocumentID]string, error) {
 	out := make(map[ubl.DocumentID]string)
-	for _, part := range [][2]int64{{0, parting}, {parting, math.MaxInt64}} {
+	at, err := c.mark(ctx, parting)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range [][2]ubl.Mark{{{}, at}, {at, {N: math.MaxInt64}}} {
 		_, err := c.tellChanges(ctx, part[0], func(d ubl.DocumentChange) error {
 			switch {
-			case d.N > part[1]:
+			case d.N > part[1].N:
 			case d.Deleted:
 				delete(out, d.DocumentID)
 			default:

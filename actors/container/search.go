@@ -126,12 +126,11 @@ func (c *Container) mark(ctx context.Context, n int64) (ubl.Mark, error) {
 }
 
 // tellChanges is a [ubl.DocumentChanges]. Texts are read one by one.
-func (c *Container) tellChanges(ctx context.Context, after int64, fn func(ubl.DocumentChange) error) (ubl.Mark, error) {
-	at, err := c.mark(ctx, after)
-	if err != nil {
-		return at, err
+func (c *Container) tellChanges(ctx context.Context, after ubl.Mark, fn func(ubl.DocumentChange) error) (known bool, err error) {
+	if at, err := c.mark(ctx, after.N); err != nil || at != after {
+		return false, err
 	}
-	return at, c.eachEvent(ctx, after+1, math.MaxInt64, func(e event) error {
+	return true, c.eachEvent(ctx, after.N+1, math.MaxInt64, func(e event) error {
 		d, gone := e.changed()
 		if d == nil {
 			return nil

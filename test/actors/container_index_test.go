@@ -19,7 +19,7 @@ type watched struct {
 }
 
 func (w *watched) Search(ctx context.Context, of ubl.Name, upTo ubl.Mark, changes ubl.DocumentChanges, query string, limit int) ([]ubl.DocumentMatch, error) {
-	counted := func(ctx context.Context, after int64, fn func(ubl.DocumentChange) error) (ubl.Mark, error) {
+	counted := func(ctx context.Context, after ubl.Mark, fn func(ubl.DocumentChange) error) (bool, error) {
 		return changes(ctx, after, func(c ubl.DocumentChange) error {
 			if limit == 0 {
 				w.mu.Lock()

@@ -1,0 +1,52 @@
+package search_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestASearchHoldsNoWholeDocuments: of a document that is found it reads no more
+// than a snippet may be cut from.
+func TestASearchHoldsNoWholeDocuments(t *testing.T) {
+	h, x := &history{}, open(t, t.TempDir())
+	const documents, perDocument = 3, 300 << 10
+	for n := range documents {
+		h.put(fmt.Sprint("d:", n), "Title", "needle"+strings.Repeat(" ", 300_000))
+	}
+	h.search(t, x, "nothing")
+	least := uint64(math.MaxUint64) // of several, since bleve works in the background too
+	for range 10 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if found := h.search(t, x, "needle"); len(found) != documents {
+			t.Fatalf("found %d documents", len(found))
+		}
+		runtime.ReadMemStats(&after)
+		least = min(least, after.TotalAlloc-before.TotalAlloc)
+	}
+	if least > documents*perDocument {
+		t.Errorf("a search that finds %d documents allocates %d KiB", documents, least>>10)
+	}
+}
+
+// TestAnEarlierFormIsIndexedAnew opens an index of each earlier form, of the same
+// history.
+func TestAnEarlierFormIsIndexedAnew(t *testing.T) {
+	for _, form := range []string{"form2"} {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS("testdata/"+form)); err != nil {
+			t.Fatal(err)
+		}
+		h, x := &history{}, open(t, dir)
+		h.put("d:a", "Apples", "red")
+		h.put("d:b", "Pears", "green")
+		expect(t, h, x, "green", "b")
+		if h.told != len(h.changes) {
+			t.Errorf("%s: %d changes were told, of %d", form, h.told, len(h.changes))
+		}
+	}
+}
