@@ -87,7 +87,7 @@ func (g *group) open() (err error) {
 	}
 	// Less the newest segment, which is allocated ahead.
 	g.logged.Store(max(0, dirBytes(filepath.Join(groupDir(n.opts.Dir, g.partition), logDir))-segmentBytes))
-	cache, err := raft.NewLogCache(logCache, watched{g.files.log, g.halt})
+	cache, err := raft.NewLogCache(logCache, watched{g.files.log, n.opts.Logged, g.halt})
 	if err != nil {
 		return err
 	}

@@ -54,6 +54,9 @@ type Options struct {
 	// Joined is told, on partition 0's leader, of each node that was let in or
 	// taken out. It must not block.
 	Joined func(nodeID string, in bool)
+	// Logged is told of each write to a partition's log, its sync included, which
+	// callers wait for. It must not block.
+	Logged func(took time.Duration, err error)
 	// Storage are the engine's options.
 	Storage storage.Options
 	Now     func() time.Time
@@ -74,6 +77,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Joined == nil {
 		o.Joined = func(string, bool) {}
+	}
+	if o.Logged == nil {
+		o.Logged = func(time.Duration, error) {}
 	}
 	switch {
 	case o.Dir == "" || o.Listen == "" || o.Registry == nil || o.Now == nil || o.Random == nil || o.Log == nil:

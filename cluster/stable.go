@@ -48,10 +48,12 @@ func (p patient) until(set func() error) error {
 	}
 }
 
-// watched is a log that takes its replica out of the group when it can't be
-// written: it would only go on to fail, and be elected, and fail.
+// watched is a log that tells of each write, and takes its replica out of the
+// group when it can't be written: it would only go on to fail, and be elected,
+// and fail.
 type watched struct {
 	*wal.WAL
+	wrote  func(took time.Duration, err error)
 	failed func(error)
 }
 
@@ -60,7 +62,9 @@ func (w watched) StoreLog(l *raft.Log) error { return w.StoreLogs([]*raft.Log{l}
 
 // StoreLogs implements raft.LogStore.
 func (w watched) StoreLogs(logs []*raft.Log) error {
+	start := time.Now()
 	err := w.WAL.StoreLogs(logs)
+	w.wrote(time.Since(start), err)
 	if err != nil {
 		w.failed(err)
 	}

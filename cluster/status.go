@@ -101,9 +101,12 @@ func nodesOf(servers []string) []string {
 	return ids
 }
 
-// PartitionFigures are what a node counts of a partition, for metrics.
+// PartitionFigures are what a node counts of a partition that it has, for metrics.
 type PartitionFigures struct {
-	Partition       int
+	Partition int
+	// Halted: the replica couldn't be written or opened and takes no part now. The
+	// rest is unknown then.
+	Halted          bool
 	Leads           bool
 	Term            uint64
 	Applied, Commit uint64
@@ -112,11 +115,15 @@ type PartitionFigures struct {
 // Figures reads them.
 func (n *Node) Figures() []PartitionFigures {
 	var list []PartitionFigures
-	for _, g := range n.allGroups() {
-		list = append(list, PartitionFigures{
-			Partition: g.partition, Leads: n.engine.Epoch(g.partition) != 0,
-			Term: g.raft.CurrentTerm(), Applied: g.raft.AppliedIndex(), Commit: g.raft.CommitIndex(),
-		})
+	for _, p := range hosted(n.opts.Dir, n.engine.Partitions()) {
+		f := PartitionFigures{Partition: p}
+		if g := n.group(p); g == nil {
+			f.Halted = true
+		} else {
+			f.Leads = n.engine.Epoch(p) != 0
+			f.Term, f.Applied, f.Commit = g.raft.CurrentTerm(), g.raft.AppliedIndex(), g.raft.CommitIndex()
+		}
+		list = append(list, f)
 	}
 	return list
 }

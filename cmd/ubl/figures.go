@@ -2,6 +2,7 @@ package main
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -14,6 +15,7 @@ import (
 // count themselves is read at each scrape.
 type figures struct {
 	commits *prometheus.HistogramVec
+	logs    *prometheus.HistogramVec
 	batches prometheus.Histogram
 	bytes   prometheus.Counter
 	refused prometheus.Counter
@@ -22,10 +24,10 @@ type figures struct {
 
 func newFigures() *figures {
 	f := &figures{
-		commits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "ubl_storage_commit_duration_seconds", Help: "Time of a transaction, both syncs included.",
-			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
-		}, []string{"outcome"}),
+		commits: durations("ubl_storage_commit_duration_seconds",
+			"Time of a transaction: of a node alone with both syncs; in a cluster, where nobody waits for it, without."),
+		logs: durations("ubl_raft_log_write_duration_seconds",
+			"Time of a write to a partition's log, its sync included."),
 		batches: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "ubl_storage_commit_batches", Help: "Batches in one transaction.", Buckets: prometheus.ExponentialBuckets(1, 2, 11),
 		}),
@@ -36,13 +38,29 @@ func newFigures() *figures {
 	return f
 }
 
+// durations count how long something takes on a disk, by outcome.
+func durations(name, help string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: name, Help: help, Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5},
+	}, []string{"outcome"})
+}
+
+// outcome is the label of an error.
+func outcome(err error) string {
+	if err != nil {
+		return "error"
+	}
+	return "ok"
+}
+
+// logged is told of every write to a log of the cluster's.
+func (f *figures) logged(took time.Duration, err error) {
+	f.logs.WithLabelValues(outcome(err)).Observe(took.Seconds())
+}
+
 // committed is told of every transaction.
 func (f *figures) committed(c storage.Commit) {
-	outcome := "ok"
-	if c.Err != nil {
-		outcome = "error"
-	}
-	f.commits.WithLabelValues(outcome).Observe(c.Took.Seconds())
+	f.commits.WithLabelValues(outcome(c.Err)).Observe(c.Took.Seconds())
 	f.refused.Add(float64(c.Refused))
 	if c.Err == nil {
 		f.batches.Observe(float64(c.Batches))
@@ -105,15 +123,19 @@ func (p partitions) Collect(out chan<- prometheus.Metric) {
 	queued, queuedBytes, fileBytes, failed := partitionFigures()
 	for i, s := range p.store.Stats().Partitions {
 		name := strconv.Itoa(i)
-		down := 0.0
-		if s.Failed != nil {
-			down = 1
-		}
 		out <- prometheus.MustNewConstMetric(queued, prometheus.GaugeValue, float64(s.Queued), name)
 		out <- prometheus.MustNewConstMetric(queuedBytes, prometheus.GaugeValue, float64(s.QueuedBytes), name)
 		out <- prometheus.MustNewConstMetric(fileBytes, prometheus.GaugeValue, float64(s.FileBytes), name)
-		out <- prometheus.MustNewConstMetric(failed, prometheus.GaugeValue, down, name)
+		out <- prometheus.MustNewConstMetric(failed, prometheus.GaugeValue, oneIf(s.Failed != nil), name)
 	}
+}
+
+// oneIf is how figures tell a truth.
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // endings tells why live streams ended.
@@ -134,16 +156,17 @@ func (e endings) Collect(out chan<- prometheus.Metric) {
 }
 
 // watchCluster adds what a node of a cluster knows of it.
-func (f *figures) watchCluster(n *cluster.Node) { f.all = append(f.all, clusterFigures{n}) }
+func (f *figures) watchCluster(n *cluster.Node) { f.all = append(f.all, f.logs, clusterFigures{n}) }
 
 // clusterFigures tell how the node's replicas stand, and what nodes it sees.
 type clusterFigures struct{ node *cluster.Node }
 
-func clusterDescs() (leader, term, applied, commit, nodes *prometheus.Desc) {
+func clusterDescs() (halted, leader, term, applied, commit, nodes *prometheus.Desc) {
 	desc := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, []string{"partition", "node"}, nil)
 	}
-	return desc("ubl_partition_leader", "1 where the node leads the partition."),
+	return desc("ubl_partition_halted", "1 where the node's replica can't be written or opened, and takes no part."),
+		desc("ubl_partition_leader", "1 where the node leads the partition."),
 		desc("ubl_partition_term", "The newest Raft term that the node knows; it rises with each election."),
 		desc("ubl_partition_applied_index", "The newest entry that the node's replica has applied."),
 		desc("ubl_partition_commit_index", "The newest entry that the node knows to be committed."),
@@ -152,25 +175,25 @@ func clusterDescs() (leader, term, applied, commit, nodes *prometheus.Desc) {
 
 // Describe implements prometheus.Collector.
 func (clusterFigures) Describe(out chan<- *prometheus.Desc) {
-	a, b, c, d, e := clusterDescs()
-	for _, desc := range []*prometheus.Desc{a, b, c, d, e} {
+	a, b, c, d, e, f := clusterDescs()
+	for _, desc := range []*prometheus.Desc{a, b, c, d, e, f} {
 		out <- desc
 	}
 }
 
 // Collect implements prometheus.Collector.
 func (c clusterFigures) Collect(out chan<- prometheus.Metric) {
-	leader, term, applied, commit, nodes := clusterDescs()
+	halted, leader, term, applied, commit, nodes := clusterDescs()
 	tell := func(desc *prometheus.Desc, value float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
 	for _, p := range c.node.Figures() {
 		name, id := strconv.Itoa(p.Partition), c.node.ID()
-		leads := 0.0
-		if p.Leads {
-			leads = 1
+		tell(halted, oneIf(p.Halted), name, id)
+		if p.Halted {
+			continue
 		}
-		tell(leader, leads, name, id)
+		tell(leader, oneIf(p.Leads), name, id)
 		tell(term, float64(p.Term), name, id)
 		tell(applied, float64(p.Applied), name, id)
 		tell(commit, float64(p.Commit), name, id)

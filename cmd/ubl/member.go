@@ -102,7 +102,7 @@ func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *sl
 		Timeout: c.ClusterTimeout, LogBytes: c.ClusterLogBytes, Registry: registry,
 		Shared: func() (map[string][]byte, error) { return c.shared(p) },
 		Keep:   func(shared map[string][]byte) error { return auth.SaveKey(c.keyPath(), shared[sharedKey]) },
-		Joined: n.noteChange, Storage: *n.storage(), Now: p.now, Random: p.random, Log: log,
+		Joined: n.noteChange, Logged: n.figures.logged, Storage: *n.storage(), Now: p.now, Random: p.random, Log: log,
 	})
 	if errors.Is(err, context.Canceled) {
 		return nil, errStopped
