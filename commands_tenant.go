@@ -27,11 +27,14 @@ type (
 		Patch TenantDefaultsPatch
 	}
 	// ListRooms lists the rooms that the caller is a member of or may join.
-	// Details adds the last message and seq where the caller is a member.
-	// Answers []RoomEntry, by room id.
+	// After and Limit cut a page out of the list: the rooms behind an id, 0 for no
+	// limit. Details adds the last message and seq where the caller is a member and
+	// the room can be asked. Answers []RoomEntry, by room id.
 	ListRooms struct {
 		Who     Identity
 		Details bool
+		After   RoomID
+		Limit   int
 	}
 	// CreateRoom makes a room; its creator owns it. Members. Answers *RoomSummary.
 	CreateRoom struct {
@@ -110,8 +113,9 @@ type RoomEntry struct {
 	RoomSummary
 	// Member is whether the caller is one.
 	Member bool
-	// LastSeq and LastMessage are set where details were asked for and the
-	// caller is a member; LastMessage is nil for an empty room.
+	// LastSeq and LastMessage are set where details were asked for, the caller is
+	// a member and the room answered: LastSeq is 0 else. LastMessage is nil for a
+	// room of which retention keeps nothing.
 	LastSeq     int64
 	LastMessage json.RawMessage
 }

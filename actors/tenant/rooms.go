@@ -75,16 +75,25 @@ func (x *Tenant) listRooms(t *actors.Turn, c ubl.ListRooms) {
 	ctx := t.Context()
 	t.Later(func() (any, error) {
 		list, err := x.roomsOf(ctx, c.Who.UserID)
-		if err != nil || !c.Details {
-			return list, err
+		if err != nil {
+			return nil, err
 		}
+		list = pageOf(list, c.After, c.Limit)
 		for i := range list {
-			if err := x.detail(ctx, c.Who, &list[i]); err != nil {
-				return nil, err
+			if c.Details && list[i].Member {
+				x.detail(ctx, c.Who, &list[i])
 			}
 		}
 		return list, nil
 	})
+}
+
+// pageOf cuts a page out of a list by room id.
+func pageOf(list []ubl.RoomEntry, after ubl.RoomID, limit int) []ubl.RoomEntry {
+	for len(list) > 0 && list[0].RoomID <= after {
+		list = list[1:]
+	}
+	return list[:min(len(list), cmp.Or(limit, len(list)))]
 }
 
 // roomsOf reads both indexes.
@@ -116,24 +125,20 @@ func (x *Tenant) roomsOf(ctx context.Context, user ubl.UserID) ([]ubl.RoomEntry,
 	return list, errors.Join(err, bad)
 }
 
-// detail adds the newest message to an entry of a member.
-func (x *Tenant) detail(ctx context.Context, who ubl.Identity, entry *ubl.RoomEntry) error {
-	if !entry.Member {
-		return nil
-	}
+// detail adds the newest message to an entry of a member. A room that can't be
+// asked now stays in the list without.
+func (x *Tenant) detail(ctx context.Context, who ubl.Identity, entry *ubl.RoomEntry) {
 	page, err := ubl.Ask[*ubl.HistoryPage](ctx, x.env.Ask, ubl.RoomName(x.id, entry.RoomID), ubl.ReadHistory{Who: who, Limit: 1})
 	if ubl.CodeOf(err) == ubl.CodeNotAMember { // gone since the index was read
 		entry.Member = false
-		return nil
 	}
 	if err != nil {
-		return err
+		return
 	}
 	entry.LastSeq = page.Head.LastSeq
 	if n := len(page.Messages); n > 0 {
 		entry.LastMessage = page.Messages[n-1]
 	}
-	return nil
 }
 
 // sweepRooms applies retention in every room that has some, a page at a time,

@@ -16,9 +16,9 @@ func room(ctx context.Context, r ubl.RoomID) ubl.Name {
 }
 
 type listRoomsInput struct {
-	Details bool       `query:"details" doc:"Adds last_seq and last_message where the caller is a member."`
+	Details bool       `query:"details" doc:"Adds last_seq and last_message where the caller is a member, unless the room can't be asked now."`
 	Cursor  ubl.RoomID `query:"cursor" pattern:"^r:[A-Za-z0-9._-]{1,128}$" doc:"The next_cursor of the page before."`
-	Limit   int        `query:"limit" minimum:"1" maximum:"500" doc:"At most so many; without one, all."`
+	Limit   int        `query:"limit" minimum:"1" maximum:"500" doc:"At most so many; without one, all, or 500 with details."`
 }
 
 type roomEntry struct {
@@ -38,15 +38,23 @@ type roomsAnswer struct {
 }
 
 func (a *API) listRooms(ctx context.Context, in *listRoomsInput) (any, error) {
-	rooms, err := ubl.Ask[[]ubl.RoomEntry](ctx, a.Asker, home(ctx), ubl.ListRooms{Who: caller(ctx), Details: in.Details})
+	if in.Details { // each of them is a question to a room
+		in.Limit = cmp.Or(in.Limit, 500)
+	}
+	ask := ubl.ListRooms{Who: caller(ctx), Details: in.Details, After: in.Cursor}
+	if in.Limit > 0 {
+		ask.Limit = in.Limit + 1 // which tells whether there are more
+	}
+	rooms, err := ubl.Ask[[]ubl.RoomEntry](ctx, a.Asker, home(ctx), ask)
 	if err != nil {
 		return nil, err
 	}
+	// Cut here too: a node of an older release answers with all of them.
 	part, more := page(rooms, func(r ubl.RoomEntry) ubl.RoomID { return r.RoomID }, in.Cursor, cmp.Or(in.Limit, len(rooms)))
 	out := roomsAnswer{Rooms: make([]roomEntry, len(part))}
 	for i, r := range part {
 		out.Rooms[i] = roomEntry{RoomSummary: r.RoomSummary, Member: r.Member}
-		if in.Details && r.Member {
+		if r.LastSeq > 0 {
 			out.Rooms[i].roomDetails = &roomDetails{r.LastSeq, r.LastMessage}
 		}
 	}
