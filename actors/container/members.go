@@ -131,7 +131,7 @@ func (c *Container) agreement(t *actors.Turn, cmd ubl.GetAgreement) {
 		t.Fail(err)
 		return
 	}
-	now, steps, ctx := c.state.Agreement, c.state.Steps, t.Context()
+	now, steps, ctx := c.state.Agreement.Share(), c.state.Steps, t.Context()
 	t.Later(func() (any, error) {
 		history, err := c.changes(ctx, steps)
 		if err != nil {

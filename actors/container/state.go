@@ -57,9 +57,7 @@ func (s *State) apply(e event) {
 		if e.Heir != nil {
 			s.set(*e.Heir)
 		}
-		// Copied, not changed in place: views of the Agreement are handed out.
-		s.Agreement.Members = maps.Clone(s.Agreement.Members)
-		delete(s.Agreement.Members, e.Member.UserID)
+		s.Agreement.Remove(e.Member.UserID)
 	case ubl.DidDocumentCreate, ubl.DidDocumentUpdate, ubl.DidDocumentDelete:
 		s.put(*e.Document)
 	case ubl.DidCreditsIssue:
@@ -89,8 +87,7 @@ func (s *State) found(e event) {
 }
 
 func (s *State) set(m ubl.Member) {
-	s.Agreement.Members = maps.Clone(s.Agreement.Members)
-	s.Agreement.Members[m.UserID] = m
+	s.Agreement.Set(m)
 }
 
 // empty makes a container with nothing inside.

@@ -152,7 +152,7 @@ func (r *Room) agreement(t *actors.Turn, c ubl.GetAgreement) {
 		t.Fail(err)
 		return
 	}
-	now := r.state.Agreement
+	now := r.state.Agreement.Share()
 	ctx := t.Context()
 	t.Later(func() (any, error) {
 		history, err := r.changes(ctx)

@@ -1,10 +1,6 @@
 package room
 
-import (
-	"maps"
-
-	"ubl"
-)
+import "ubl"
 
 // State is what a Room decides by. It is the same after replaying the stored
 // events as it was before a crash.
@@ -67,9 +63,7 @@ func (s *State) apply(e event) {
 		if e.Expelled {
 			delete(s.Past, e.Member.UserID)
 		}
-		// Copied, not changed in place: views of the Agreement are handed out.
-		s.Agreement.Members = maps.Clone(s.Agreement.Members)
-		delete(s.Agreement.Members, e.Member.UserID)
+		s.Agreement.Remove(e.Member.UserID)
 	case ubl.DidRoomUpdate:
 		s.Policy = *e.Policy
 	case ubl.DidRoomTrim:
@@ -94,8 +88,7 @@ func governance(e event) ubl.Agreement {
 }
 
 func (s *State) set(m ubl.Member) {
-	s.Agreement.Members = maps.Clone(s.Agreement.Members)
-	s.Agreement.Members[m.UserID] = m
+	s.Agreement.Set(m)
 	s.Past[m.UserID] = true
 }
 

@@ -22,7 +22,10 @@ type State struct {
 	Tools    map[string]tool
 	Services map[string]service  // by client id
 	Tokens   map[string]platform // by jti; tenant 0 only
-	Events   int64
+	// lastingTokens is how many of Tokens were left when expired ones were last
+	// forgotten.
+	lastingTokens int
+	Events        int64
 }
 
 type voucher struct {
@@ -85,8 +88,7 @@ func (s *State) apply(e event) {
 	case ubl.DidTenantJoin, ubl.DidTenantMemberUpdate:
 		s.set(e)
 	case ubl.DidTenantMemberRemove:
-		s.License.Members = maps.Clone(s.License.Members)
-		delete(s.License.Members, e.Member.UserID)
+		s.License.Remove(e.Member.UserID)
 		s.Removed[e.Member.UserID] = *e.Member
 	case ubl.DidRoomCreate:
 		s.Rooms[e.Room.RoomID] = *e.Room
@@ -125,9 +127,7 @@ func (s *State) create(e event) {
 }
 
 func (s *State) set(e event) {
-	// Copied, not changed in place: views of the Agreement are handed out.
-	s.License.Members = maps.Clone(s.License.Members)
-	s.License.Members[e.Member.UserID] = *e.Member
+	s.License.Set(*e.Member)
 	delete(s.Removed, e.Member.UserID)
 	if e.Voucher != nil {
 		s.Vouched[e.Member.UserID] = *e.Voucher
@@ -135,10 +135,15 @@ func (s *State) set(e event) {
 }
 
 // token remembers a platform token, and forgets those that had expired by then:
-// an expired one is refused before it is looked up.
+// an expired one is refused before it is looked up. It looks for them once there
+// are twice as many as were left the last time, so that a long history is
+// replayed without going through all tokens at each event.
 func (s *State) token(e event) {
-	maps.DeleteFunc(s.Tokens, func(_ string, t platform) bool { return t.ExpiresAt < e.At })
 	s.Tokens[e.Token.JTI] = *e.Token
+	if len(s.Tokens) > 2*s.lastingTokens {
+		maps.DeleteFunc(s.Tokens, func(_ string, t platform) bool { return t.ExpiresAt < e.At })
+		s.lastingTokens = max(len(s.Tokens), 100)
+	}
 }
 
 // change is the event as a step of the Agreement's history.

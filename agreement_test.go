@@ -1,0 +1,34 @@
+package ubl
+
+import (
+	"maps"
+	"testing"
+)
+
+// TestSharedAgreement: entries change in place, but for those that were handed
+// out: what has been read stays as it was.
+func TestSharedAgreement(t *testing.T) {
+	a := Agreement{Members: map[UserID]Member{"u:ana": {UserID: "u:ana", Role: RoleOwner}}}
+	steps := []func(){
+		func() { a.Set(Member{UserID: "u:bob", Role: RoleMember}) },
+		func() { a.Set(Member{UserID: "u:ana", Role: RoleMember}) },
+		func() { a.Remove("u:ana") },
+		func() { a.Remove("u:bob") },
+	}
+	for i, step := range steps {
+		before := maps.Clone(a.Members)
+		shared, view := a.Share(), a.View(nil)
+		step()
+		if !maps.Equal(shared.Members, before) || !maps.Equal(view.Agreement.Members, before) {
+			t.Errorf("step %d changed what was handed out: %v and %v, want %v", i, shared.Members, view.Agreement.Members, before)
+		}
+		if maps.Equal(a.Members, before) {
+			t.Errorf("step %d changed nothing", i)
+		}
+	}
+	was := a.Members
+	a.Set(Member{UserID: "u:cem", Role: RoleOwner})
+	if _, ok := was["u:cem"]; !ok {
+		t.Error("entries that nobody was handed are copied")
+	}
+}
