@@ -65,11 +65,14 @@ type (
 		Hash  string
 	}
 	// SaveGrant keeps a user's own sealed credentials for a server (AuthUser); nil
-	// forgets them. The user. Answers nil.
+	// forgets them. Renews replaces those that are there and nothing else: a node that
+	// refreshes a token must not bring back what the user has forgotten meanwhile.
+	// The user. Answers nil.
 	SaveGrant struct {
 		Request
 		ServerID string
 		Sealed   []byte
+		Renews   bool
 	}
 
 	// BeginCall puts the intent of a call on record before it is made. It refuses

@@ -174,7 +174,10 @@ func (c *userCredential) refresh(ctx context.Context) error {
 		return err
 	}
 	c.p.take(&c.grant, token)
-	sealed, err := c.p.saveGrant(ctx, c.who, &c.access.Server, &c.grant)
+	sealed, err := c.p.saveGrant(ctx, c.who, &c.access.Server, &c.grant, true)
+	if ubl.CodeOf(err) == ubl.CodeNotFound { // the user has disconnected meanwhile
+		return c.refused()
+	}
 	if err != nil {
 		c.p.log.Warn("couldn't keep a refreshed grant", "server", c.server, "error", err)
 		return nil
@@ -216,8 +219,9 @@ func (c *userCredential) renew(ctx context.Context) bool {
 
 func (c *userCredential) refused() error { return signIn(c.server) }
 
-// saveGrant seals a grant and has the Portal actor keep it as it answers it.
-func (p *Portal) saveGrant(ctx context.Context, who ubl.Identity, s *ubl.Server, g *grant) (sealed []byte, err error) {
+// saveGrant seals a grant and has the Portal actor keep it as it answers it; one that
+// renews another only where that is still there.
+func (p *Portal) saveGrant(ctx context.Context, who ubl.Identity, s *ubl.Server, g *grant, renews bool) (sealed []byte, err error) {
 	plain, err := json.Marshal(g)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't write a grant: %w", err)
@@ -230,6 +234,6 @@ func (p *Portal) saveGrant(ctx context.Context, who ubl.Identity, s *ubl.Server,
 	if err != nil {
 		return nil, err
 	}
-	_, err = p.asker.Ask(ctx, ubl.PortalName(who.TenantID), ubl.SaveGrant{Request: req, ServerID: s.ServerID, Sealed: sealed})
+	_, err = p.asker.Ask(ctx, ubl.PortalName(who.TenantID), ubl.SaveGrant{Request: req, ServerID: s.ServerID, Sealed: sealed, Renews: renews})
 	return sealed, err
 }

@@ -174,7 +174,7 @@ func (p *Portal) Callback(ctx context.Context, sealed, code, issuer string) (*ub
 	if err := p.exchange(ctx, a, st, code); err != nil {
 		return nil, err
 	}
-	if _, err := p.saveGrant(ctx, who, &a.Server, &st.Grant); err != nil {
+	if _, err := p.saveGrant(ctx, who, &a.Server, &st.Grant, false); err != nil {
 		return nil, err
 	}
 	p.sessions.forget(ctx, placeOf(who, &a.Server))
@@ -182,6 +182,23 @@ func (p *Portal) Callback(ctx context.Context, sealed, code, issuer string) (*ub
 		p.background(func(ctx context.Context) { p.syncAs(ctx, who, st.Server) })
 	}
 	return &ubl.SigningIn{UserID: st.User, Email: st.Email, ServerID: st.Server}, nil
+}
+
+// Disconnect forgets what the user has signed in to a server with, and answers the
+// server. Sessions that were opened with it end within a minute, on other nodes too.
+// Members.
+func (p *Portal) Disconnect(ctx context.Context, req ubl.Request, serverID string) (*ubl.Server, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	a, err := p.openServer(ctx, req.Who, serverID)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.asker.Ask(ctx, ubl.PortalName(req.Who.TenantID), ubl.SaveGrant{Request: req, ServerID: serverID}); err != nil {
+		return nil, err
+	}
+	p.sessions.forget(ctx, placeOf(req.Who, &a.Server))
+	return &a.Server, nil
 }
 
 // checkIssuer refuses the answer of another authorization server than the one that

@@ -290,3 +290,42 @@ func TestArgumentsInHeaders(t *testing.T) {
 		t.Errorf("in a new session: %v", err)
 	}
 }
+
+// TestDisconnect: a user's sign-in is forgotten, no other's, and it doesn't come back
+// by a token that is refreshed meanwhile.
+func TestDisconnect(t *testing.T) {
+	w := newWorld(t)
+	a := newAuthServer(t)
+	a.clients["c2"] = ""
+	w.add(ubl.Server{ServerID: "ev", URL: guarded(t, eras[1], a.knows, func() string { return a.URL }), Auth: ubl.AuthUser, ClientID: "c2"}, "")
+	w.signIn(w.owner)
+	w.signIn(w.bob)
+	w.await("ev", func(s *ubl.Server) bool { return s.Status == ubl.ServerUp })
+	w.allow("ev.echo")
+	disconnect := func() error {
+		return second(w.Disconnect(t.Context(), w.house.Request(w.bob), "ev"))
+	}
+	w.must("ev.echo", `{"text":"a"}`)
+	if err := disconnect(); err != nil {
+		t.Fatal(err)
+	}
+	w.refused(ubl.CodeForbidden, "ev.echo", `{"text":"a"}`)
+	if err := disconnect(); ubl.CodeOf(err) != ubl.CodeNotFound {
+		t.Errorf("a second time was answered %v", err)
+	}
+	if _, err := w.Call(t.Context(), w.house.Request(w.owner), "ev.echo", json.RawMessage(`{"text":"a"}`), "", nil); err != nil {
+		t.Errorf("another user's sign-in: %v", err)
+	}
+
+	w.signIn(w.bob)
+	w.must("ev.echo", `{"text":"a"}`)
+	var gone error
+	a.refreshing = sync.OnceFunc(func() { gone = disconnect() })
+	a.revoke()
+	w.refused(ubl.CodeForbidden, "ev.echo", `{"text":"a"}`)
+	if gone != nil {
+		t.Errorf("while a token was refreshed: %v", gone)
+	}
+	w.refused(ubl.CodeForbidden, "ev.echo", `{"text":"a"}`)
+	w.house.VerifyLedger(w.bob.TenantID)
+}

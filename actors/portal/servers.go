@@ -275,6 +275,8 @@ func (x *Portal) checkGrant(c ubl.SaveGrant) error {
 		return ubl.Errorf(ubl.CodeConflict, "nobody signs in to this server")
 	case len(c.Sealed) > ubl.MaxSealed:
 		return ubl.Errorf(ubl.CodeTooLarge, "the credentials are larger than %d bytes", ubl.MaxSealed)
+	case (c.Renews || len(c.Sealed) == 0) && !x.state.Grants[grant{c.ServerID, c.Who.UserID}]:
+		return ubl.Errorf(ubl.CodeNotFound, "the caller hasn't signed in to this server")
 	}
 	return nil
 }

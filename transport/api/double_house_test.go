@@ -166,6 +166,10 @@ func (o outside) Connect(_ context.Context, who ubl.Identity, serverID string) (
 	return "https://id.example.com/authorize?state=x", o.wrote("Connect %s by %s", serverID, who.UserID)
 }
 
+func (o outside) Disconnect(_ context.Context, req ubl.Request, serverID string) (*ubl.Server, error) {
+	return &weather, o.wrote("Disconnect %s by %s, key %s", serverID, req.Who.UserID, req.Key)
+}
+
 func (o outside) Pending(state string) (*ubl.SigningIn, error) {
 	return &ubl.SigningIn{UserID: "u:ana", Email: "ana@acme.com", ServerID: "weather"}, o.wrote("Pending %s", state)
 }

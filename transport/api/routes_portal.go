@@ -15,6 +15,8 @@ func (a *API) serverRoutes() {
 		summary: "Ask a server for its tools now", more: "Owners of the tenant. A definition that has changed is held until it is approved."}, a.syncServer)
 	handle(a, operation{method: "POST", path: "/portal/servers/{serverId}/connect", id: "connect-server", tool: "portal.server.connect", tag: "portal", answers: "ubl.api.connect.v1", slow: true,
 		summary: "Sign in to a server by oneself", more: "For servers of auth authorization_code. Answers the URL to open in a browser, within ten minutes."}, a.connectServer)
+	handle(a, operation{method: "DELETE", path: "/portal/servers/{serverId}/connect", id: "disconnect-server", tool: "portal.server.disconnect", tag: "portal", answers: "ubl.api.server.v1",
+		summary: "Forget one's own sign-in to a server", more: "What the caller signed in with is deleted here; it can be revoked only where it was given."}, a.disconnectServer)
 	handle(a, operation{method: "POST", path: "/portal/discover", id: "discover-servers", tool: "portal.discover", tag: "portal", answers: "ubl.api.discovered.v1", slow: true,
 		summary: "List what an MCP Registry offers", more: "Owners of the tenant. Nothing is added by that."}, a.discover)
 }

@@ -113,6 +113,14 @@ func (a *API) connectServer(ctx context.Context, in *ServerPath) (any, error) {
 	return connectAnswer{url}, err
 }
 
+func (a *API) disconnectServer(ctx context.Context, in *ServerPath) (any, error) {
+	if err := enter(ctx); err != nil {
+		return nil, err
+	}
+	s, err := a.Portal.Disconnect(ctx, envelope.Command(ctx, ""), in.ServerID)
+	return serverAnswer{s}, err
+}
+
 type discoverInput struct {
 	Body struct {
 		RegistryURL string `json:"registry_url" minLength:"1" maxLength:"2048" doc:"Of an MCP Registry." example:"https://registry.modelcontextprotocol.io"`

@@ -39,6 +39,8 @@ type Portal interface {
 	Approve(ctx context.Context, req ubl.Request, owner bool, tool, hash string) (*ubl.PortalTool, error)
 	// Connect answers the URL where the user signs in to a server by themselves.
 	Connect(ctx context.Context, who ubl.Identity, serverID string) (url string, err error)
+	// Disconnect forgets that sign-in again, and answers the server.
+	Disconnect(ctx context.Context, req ubl.Request, serverID string) (*ubl.Server, error)
 	// Pending tells what a state that came back from there is about, and Callback
 	// ends the sign-in, with the code and the issuer ("" for none) beside it.
 	// Anyone may call both: the state is the credential.
