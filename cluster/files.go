@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/raft-wal/fs"
 	"github.com/hashicorp/raft-wal/segment"
 	"github.com/hashicorp/raft-wal/types"
+
+	"ubl/durable"
 )
 
 // What Raft keeps of a partition: raft/N/log and raft/N/snapshots.
@@ -60,7 +62,7 @@ func openFiles(dir string, partition int, log hclog.Logger) (*files, error) {
 	}
 	// A process that was killed may have left names that are not durable yet.
 	for _, d := range []string{filepath.Join(base, snapshotsDir), logs, base, filepath.Join(dir, raftDir), dir} {
-		if err := syncDir(d); err != nil {
+		if err := durable.Sync(d); err != nil {
 			return nil, err
 		}
 	}

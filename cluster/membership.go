@@ -8,6 +8,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+
+	"ubl/durable"
 )
 
 // membership is cluster.json: the node's own place in the cluster. It appears
@@ -71,15 +73,10 @@ func (m *membership) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, membershipName)
-	tmp := path + ".new"
-	if err := writeSynced(tmp, append(text, '\n')); err != nil {
+	if err := durable.Replace(filepath.Join(dir, membershipName), append(text, '\n')); err != nil {
 		return fmt.Errorf("couldn't write %s: %w", membershipName, err)
 	}
-	if err := os.Rename(tmp, path); err != nil {
-		return fmt.Errorf("couldn't write %s: %w", membershipName, err)
-	}
-	return syncDir(dir)
+	return nil
 }
 
 // remember notes where others are, and reports whether that is news.
@@ -90,25 +87,4 @@ func (m *membership) remember(peers map[string]string) bool {
 	}
 	maps.Copy(m.Peers, peers)
 	return !maps.Equal(before, m.Peers)
-}
-
-func writeSynced(path string, data []byte) (err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if _, err := f.Write(data); err != nil {
-		return err
-	}
-	return f.Sync()
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }

@@ -13,6 +13,7 @@ import (
 
 	"ubl"
 	"ubl/cluster/placement"
+	"ubl/durable"
 )
 
 // startReplica starts this node's part in a partition's group; it may be
@@ -157,6 +158,6 @@ const (
 // own: on a full disk many are halted together, and try together.
 func probe(dir string, partition int) error {
 	path := filepath.Join(dir, fmt.Sprintf("probe-%d", partition))
-	err := writeSynced(path, make([]byte, probeBytes))
+	err := durable.Write(path, make([]byte, probeBytes))
 	return errors.Join(err, os.Remove(path))
 }

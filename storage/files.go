@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"ubl/durable"
 )
 
 const (
@@ -19,6 +21,7 @@ const (
 	creatingDir  = "creating"  // a store being made; thrown away by the next Open
 	restoringDir = "restoring" // a store being restored; Open refuses the directory
 	backupDir    = "backup-"   // copies on their way into a backup; thrown away by the next Open
+	restoredName = "restored"  // in a store: made from a backup, and nobody was told
 )
 
 func partitionName(i int) string { return fmt.Sprintf("partition-%d.db", i) }
@@ -40,13 +43,13 @@ func stage(dir, name string, fill func(staging string) error) (err error) {
 	if err := fill(staging); err != nil {
 		return err
 	}
-	if err := syncPath(staging); err != nil {
+	if err := durable.Sync(staging); err != nil {
 		return err
 	}
 	if err := os.Rename(staging, filepath.Join(dir, storeDir)); err != nil {
 		return err
 	}
-	return syncPath(dir)
+	return durable.Sync(dir)
 }
 
 func exists(path string) bool {
@@ -59,15 +62,5 @@ func makeDir(dir string) error {
 	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return err
 	}
-	return syncPath(filepath.Dir(dir))
-}
-
-// syncPath makes a file's content, or a directory's entries, durable.
-func syncPath(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
+	return durable.Sync(filepath.Dir(dir))
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	bolt "go.etcd.io/bbolt"
+
+	"ubl/durable"
 )
 
 // A snapshot of a partition, version 1: this line, the applied index (8 bytes,
@@ -156,7 +158,7 @@ func (p *partition) rename(staged, step string) error {
 		return err
 	}
 	p.opts.Step(step)
-	return syncPath(filepath.Dir(p.path))
+	return durable.Sync(filepath.Dir(p.path))
 }
 
 // replace closes the file, lets fn put another in its place, and opens that.

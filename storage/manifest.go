@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"ubl"
+	"ubl/durable"
 )
 
 const (
@@ -75,11 +76,7 @@ func writeManifest(dir string, m *manifest) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, manifestName)
-	if err := os.WriteFile(path, append(text, '\n'), fileMode); err != nil {
-		return err
-	}
-	return syncPath(path)
+	return durable.Write(filepath.Join(dir, manifestName), append(text, '\n'))
 }
 
 // decodeVersioned reads a record that has a "format", refusing newer ones

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"ubl/durable"
 )
 
 // A partition that doesn't sync its commits has a mark beside its file as long
@@ -59,13 +61,10 @@ func writeMark(path, boot string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path+markSuffix, append(text, '\n'), fileMode); err != nil {
+	if err := durable.Write(path+markSuffix, append(text, '\n')); err != nil {
 		return err
 	}
-	if err := syncPath(path + markSuffix); err != nil {
-		return err
-	}
-	return syncPath(filepath.Dir(path))
+	return durable.Sync(filepath.Dir(path))
 }
 
 // clearMark says that the file is whole.
@@ -73,5 +72,5 @@ func clearMark(path string) error {
 	if err := os.Remove(path + markSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return syncPath(filepath.Dir(path))
+	return durable.Sync(filepath.Dir(path))
 }

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 
 	bolt "go.etcd.io/bbolt"
+
+	"ubl/durable"
 )
 
 // Restore makes a data directory from a backup. The directory must be new or
@@ -81,7 +83,24 @@ func unpack(ctx context.Context, r io.Reader, staging string, o *Options, progre
 			return fmt.Errorf("%s: %w", part.Name, err)
 		}
 	}
+	if err := durable.Write(filepath.Join(staging, restoredName), nil); err != nil {
+		return err
+	}
 	return writeManifest(staging, m)
+}
+
+// Restored reports whether the store was made by [Restore] and
+// [Engine.ForgetRestore] wasn't called since: whoever opens it first tells of
+// that, however often the process is killed before.
+func (e *Engine) Restored() bool { return exists(filepath.Join(e.dir, storeDir, restoredName)) }
+
+// ForgetRestore is for when that was told.
+func (e *Engine) ForgetRestore() error {
+	store := filepath.Join(e.dir, storeDir)
+	if err := removeIfThere(filepath.Join(store, restoredName)); err != nil {
+		return err
+	}
+	return durable.Sync(store)
 }
 
 func readArchive(in *tar.Reader) (*archive, error) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/durable"
 	"ubl/storage"
 )
 
@@ -30,7 +31,7 @@ type backupCmd struct {
 
 // Run makes the file, which appears whole or not at all.
 func (c *backupCmd) Run(ctx context.Context, p *program) error {
-	err := writeWhole(c.File, func(w io.Writer) error {
+	err := durable.Create(c.File, func(w io.Writer) error {
 		if c.Data != "" {
 			return c.offline(ctx, p, w)
 		}
@@ -111,29 +112,6 @@ func (c *counted) Write(b []byte) (int, error) {
 	c.n += int64(n)
 	c.tell(c.n)
 	return n, err
-}
-
-// writeWhole makes a file that nobody else can read. It is written under
-// another name, made durable, and linked to its own only when it is whole; an
-// existing file is never replaced.
-func writeWhole(path string, write func(io.Writer) error) (err error) {
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s exists already", path)
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".ubl-backup-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if removed := os.Remove(tmp.Name()); !errors.Is(removed, fs.ErrNotExist) {
-			err = errors.Join(err, removed)
-		}
-	}()
-	err = write(tmp)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	return os.Link(tmp.Name(), path)
 }
 
 // restoreCmd makes a new data directory from a backup.

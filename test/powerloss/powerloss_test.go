@@ -22,7 +22,7 @@ func TestPowerLoss(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("the rig is compiled with the go tool, which is not here")
 	}
-	for _, compiled := range []string{"*.go", "../../*.go", "../../storage/*.go", "../../storage/storetest/*.go",
+	for _, compiled := range []string{"*.go", "../../*.go", "../../durable/*.go", "../../storage/*.go", "../../storage/storetest/*.go",
 		"../../actors/*.go", "../../actors/*/*.go", "../harness/*.go"} {
 		dependOn(t, compiled)
 	}

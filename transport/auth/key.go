@@ -13,9 +13,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
+
+	"ubl/durable"
 )
 
 // maxKeyFile is far above any form a key comes in.
@@ -156,27 +157,17 @@ func SaveKey(path string, data []byte) error {
 	return err
 }
 
-// writeNew writes the key under another name and links it to path: a crash
-// leaves either no key or a whole one, and an existing key is never replaced.
+// writeNew makes the key's file: a crash leaves either no key or a whole one, and
+// an existing key is never replaced.
 func (k *Key) writeNew(path string) error {
 	data, err := k.PEM()
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(path)
-	tmp, err := os.CreateTemp(dir, ".identity-*") // mode 0600
-	if err != nil {
+	return durable.Create(path, func(w io.Writer) error {
+		_, err := w.Write(data)
 		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	if err := os.Link(tmp.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(dir)
+	})
 }
 
 // PEM is the key as its file has it: a secret, for other nodes alone.
@@ -186,13 +177,4 @@ func (k *Key) PEM() ([]byte, error) {
 		return nil, err
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
