@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"ubl"
 	"ubl/durable"
 	"ubl/storage"
 )
@@ -138,11 +137,8 @@ func (c *restoreCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	err = p.withNode(ctx, c.Data, func(n *node) error {
-		return n.announceNow(ctx, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformRestore, text: "Restored from a backup"})
-	})
-	if err != nil {
-		return err
+	if err := p.withNode(ctx, c.Data, func(*node) error { return nil }); err != nil { // which receipts it
+		return fmt.Errorf("restored into %s, and not yet receipted, which the server's start does: %w", c.Data, err)
 	}
 	fmt.Fprintf(p.out, "restored into %s\n", c.Data)
 	fmt.Fprintf(p.err, "Put your copy of %s there before the first start, else tokens made before no longer hold.\n", keyFile)

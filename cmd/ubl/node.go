@@ -118,7 +118,8 @@ func (n *node) request() (ubl.Request, error) {
 	return ubl.Request{Who: ubl.Platform(), ID: id, Key: id}, err
 }
 
-// bootstrap makes tenant 0 with its rooms, where it isn't there yet.
+// bootstrap makes tenant 0 with its rooms, where it isn't there yet, and
+// receipts that the data came from a backup, where that is still to be done.
 func (n *node) bootstrap(ctx context.Context) error {
 	req, err := n.request()
 	if err != nil {
@@ -127,7 +128,7 @@ func (n *node) bootstrap(ctx context.Context) error {
 	if _, err = n.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant), ubl.Enter{Request: req, Act: true}); err != nil {
 		return fmt.Errorf("couldn't begin tenant 0: %w", err)
 	}
-	return nil
+	return n.announceRestore(ctx)
 }
 
 // close lets everything accepted settle and gives the directory free.

@@ -52,6 +52,24 @@ func (n *node) announceStart(ctx context.Context, req ubl.Request, key *auth.Key
 	return n.announce(ctx, req, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformStart, text: "Node started"})
 }
 
+// announceRestore receipts a restore, once: a process that died between
+// restoring and telling leaves it to the next that opens the directory.
+func (n *node) announceRestore(ctx context.Context) error {
+	if !n.store.Restored() {
+		return nil
+	}
+	req, err := n.request()
+	if err != nil {
+		return err
+	}
+	req.Key = "platform.restore:" + n.store.Incarnation()
+	err = n.announce(ctx, req, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformRestore, text: "Restored from a backup"})
+	if err != nil {
+		return err
+	}
+	return n.store.ForgetRestore()
+}
+
 // announceKey receipts the making of the node's key, once: a node that died
 // between making and telling tells it at its next start.
 func (n *node) announceKey(ctx context.Context, key *auth.Key) error {
