@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"strconv"
+	"time"
 )
 
 // Code is an error code on the wire. The table below is the only one.
@@ -115,6 +118,31 @@ func (e *Error) Because(cause error) *Error {
 	with := *e
 	with.Cause = cause
 	return &with
+}
+
+// retryAfter is the member of Details that says after how many seconds it is worth
+// trying again. As a detail it goes with the error wherever that goes.
+const retryAfter = "retry_after"
+
+// Later is e with how long to wait before another try is worth it.
+func (e *Error) Later(wait time.Duration) *Error {
+	with := *e
+	with.Details = map[string]string{}
+	maps.Copy(with.Details, e.Details)
+	with.Details[retryAfter] = strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)
+	return &with
+}
+
+// RetryAfter is how many seconds to wait before another try is worth it: what
+// [Error.Later] has said, else 1; 0 where waiting doesn't help.
+func (e *Error) RetryAfter() int {
+	if s := e.Code.Status(); s != http.StatusServiceUnavailable && s != http.StatusTooManyRequests {
+		return 0
+	}
+	if seconds, err := strconv.Atoi(e.Details[retryAfter]); err == nil && seconds > 0 {
+		return seconds
+	}
+	return 1
 }
 
 // AsError is the [Error] in err's chain. A cancelled or expired context becomes

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ubl"
 )
@@ -126,5 +127,30 @@ func TestPolicyPatches(t *testing.T) {
 		if (err == nil) != c.ok || c.ok && got != c.want {
 			t.Errorf("%s: %+v, %v", c.name, got, err)
 		}
+	}
+}
+
+// TestRetryAfter: only who was refused for load is told to wait.
+func TestRetryAfter(t *testing.T) {
+	limited := ubl.Errorf(ubl.CodeRateLimited, "too often")
+	limited.Details = map[string]string{"provider": "first"}
+	for _, c := range []struct {
+		name string
+		err  *ubl.Error
+		want int
+	}{
+		{"for as long as is said", limited.Later(37 * time.Second), 37},
+		{"in whole seconds", limited.Later(time.Millisecond), 1},
+		{"again", limited.Later(time.Minute).Later(2001 * time.Millisecond), 3},
+		{"where nothing is said", limited, 1},
+		{"for load of any kind", ubl.Errorf(ubl.CodeOverloaded, "busy"), 1},
+		{"for what won't change", ubl.Errorf(ubl.CodeForbidden, "no"), 0},
+	} {
+		if got := c.err.RetryAfter(); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+	if limited.Later(time.Second).Details["provider"] != "first" || len(limited.Details) != 1 {
+		t.Errorf("the other details are %v", limited.Details)
 	}
 }

@@ -64,7 +64,7 @@ func (c *controller) balance(ctx context.Context) error {
 		return err
 	}
 	c.count(t, &v)
-	if next, _ := c.revised(t, v); next != t {
+	if next := c.revised(ctx, t, v); next != t {
 		return c.revise(ctx, v)
 	}
 	steps := placement.Plan(t, v)
@@ -134,35 +134,38 @@ func (c *controller) count(t *placement.Table, v *placement.View) {
 
 // revise brings the table up to date.
 func (c *controller) revise(ctx context.Context, v placement.View) error {
-	var gone []string
 	_, err := c.change(ctx, func(t *placement.Table, fresh placement.View) (*placement.Table, error) {
 		fresh.LongDead = v.LongDead
-		var next *placement.Table
-		next, gone = c.revised(t, fresh)
-		return next, nil
+		return c.revised(ctx, t, fresh), nil
 	})
-	if err != nil {
-		return err
-	}
-	for _, id := range gone {
-		c.node.opts.Joined(id, false)
-	}
-	return nil
+	return err
 }
 
 // revised is the table with the addresses of now, without nodes that have left,
 // and with who should vote where; the same where that is as it was.
-func (c *controller) revised(t *placement.Table, v placement.View) (next *placement.Table, gone []string) {
-	next = c.addresses(t, v)
+func (c *controller) revised(ctx context.Context, t *placement.Table, v placement.View) *placement.Table {
+	next := c.addresses(t, v)
 	for _, n := range next.Nodes {
-		if without, err := next.Forget(n.ID, v); err == nil {
-			next, gone = without, append(gone, n.ID)
+		if without, err := next.Forget(n.ID, v); err == nil && c.farewell(ctx, n) {
+			next = without
 		}
 	}
 	if next = placement.Assign(next, v); next != t {
 		next.Version = t.Version + 1
 	}
-	return next, gone
+	return next
+}
+
+// farewell puts on record that a node is taken out. Where that can't be done now
+// the node stays a while longer, and nothing else waits for it.
+func (c *controller) farewell(ctx context.Context, n placement.Node) bool {
+	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
+	defer cancel()
+	err := c.node.opts.Joined(ctx, n.ID, n.Server, false)
+	if err != nil {
+		c.node.log.Warn("couldn't put on record that a node is removed", "node_id", n.ID, "error", err)
+	}
+	return err == nil
 }
 
 // addresses takes over where members say they are now.

@@ -75,6 +75,6 @@
 // A node that ran alone has no log. Found writes each partition as a Raft
 // snapshot (index 1, term 1, itself the only voter), notes index 1 as applied,
 // and writes cluster.json last; interrupted, it begins anew. Others join: they
-// must hold no data, and get a server id, the partitions by snapshot, and the
-// token key over mTLS.
+// must hold no data, and get a server id, the partitions by snapshot, and, once
+// it is on record that they join, the token key over mTLS.
 package cluster

@@ -15,18 +15,26 @@ import (
 	"ubl/storage"
 )
 
-// joinAgain is how often a node that isn't let in yet tries again.
-const joinAgain = 500 * time.Millisecond
+const (
+	// joinAgain is how often a node that isn't let in yet tries again.
+	joinAgain = 500 * time.Millisecond
+	// lookTries is how often a node with data looks for others before it founds.
+	lookTries = 10
+)
+
+var errHoldsData = errors.New("the data directory holds data, and joining another cluster would mix it; join with an empty one")
 
 // enter makes a node that is in no cluster a member of one: it founds it, or
 // waits to be let in. A node with data only founds: its data becomes that of
 // the others, which must hold none.
 func (n *Node) enter(ctx context.Context, empty bool) error {
 	switch {
-	case !empty && len(n.opts.Join) > 0 && n.opts.Expect == 0:
-		return errors.New("the data directory holds data, and joining another cluster would mix it; join with an empty one")
-	case !empty, len(n.opts.Join) == 0 && n.opts.Expect <= 1:
+	case len(n.opts.Join) == 0 && (!empty || n.opts.Expect <= 1):
 		return n.foundHere()
+	case !empty && n.opts.Expect == 0:
+		return errHoldsData
+	case !empty:
+		return n.foundApart(ctx)
 	}
 	n.log.Info("looking for other nodes", "join", n.opts.Join)
 	for try := 0; ; try++ {
@@ -49,6 +57,26 @@ func (n *Node) enter(ctx context.Context, empty bool) error {
 			return errors.Join(ctx.Err(), err)
 		}
 	}
+}
+
+// foundApart founds a cluster with the data that is here, unless one of those it
+// would be with is in a cluster already: that would make two.
+func (n *Node) foundApart(ctx context.Context) error {
+	for range lookTries {
+		_, err := n.gossip.Join(n.opts.Join)
+		if slices.ContainsFunc(n.gossip.Members(), func(m mesh.Member) bool { return m.State == mesh.Alive && m.ClusterID != "" }) {
+			return errHoldsData
+		}
+		if err == nil { // whoever answers knows all
+			break
+		}
+		select {
+		case <-time.After(joinAgain):
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+	return n.foundHere()
 }
 
 func (n *Node) foundHere() error {
@@ -147,17 +175,12 @@ func (n *Node) serveJoin(ctx context.Context, q *joinRequest) (*joinReply, error
 		return nil, err
 	}
 	j := placement.Join{Node: placement.Node{ID: q.NodeID, Server: q.ServerID, Addr: q.Addr}, Partitions: q.Partitions}
-	news := false
-	table, err := n.control.change(ctx, func(t *placement.Table, v placement.View) (*placement.Table, error) {
-		next, err := t.Admit(j, v)
-		news = next != t
-		return next, err
-	})
+	table, err := n.control.change(ctx, func(t *placement.Table, v placement.View) (*placement.Table, error) { return t.Admit(j, v) })
 	if err != nil {
 		return nil, ubl.Errorf(ubl.CodeConflict, "%s", plainReason(err)).Because(err)
 	}
-	if news {
-		n.opts.Joined(q.NodeID, true)
+	if err := n.opts.Joined(ctx, q.NodeID, q.ServerID, true); err != nil {
+		return nil, fmt.Errorf("couldn't put on record that a node joins: %w", err)
 	}
 	return &joinReply{ClusterID: table.ClusterID, Shared: shared}, nil
 }

@@ -2,10 +2,13 @@ package cluster
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -44,7 +47,23 @@ func TestInterruptedFounding(t *testing.T) {
 func TestDataMayNotJoin(t *testing.T) {
 	w := newWorld(t, 1, nil)
 	i := w.add(t)
-	store, err := storage.Open(w.dirs[i], &storage.Options{Partitions: testPartitions})
+	put(t, w.dirs[i])
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	n, err := Open(ctx, w.options(i))
+	if err == nil {
+		_ = n.Close()
+		t.Fatal("a node with data joined")
+	}
+	if !strings.Contains(err.Error(), "holds data") {
+		t.Errorf("refused with %v", err)
+	}
+}
+
+// put has a directory hold data, as a node alone writes it.
+func put(t *testing.T, dir string) {
+	t.Helper()
+	store, err := storage.Open(dir, &storage.Options{Partitions: testPartitions})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,16 +80,6 @@ func TestDataMayNotJoin(t *testing.T) {
 	}
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	n, err := Open(ctx, w.options(i))
-	if err == nil {
-		_ = n.Close()
-		t.Fatal("a node with data joined")
-	}
-	if !strings.Contains(err.Error(), "holds data") {
-		t.Errorf("refused with %v", err)
 	}
 }
 
@@ -99,5 +108,87 @@ func TestConfigurationIsFenced(t *testing.T) {
 	}
 	if now := g.configuration(); !slices.Equal(now.voters, c.voters) {
 		t.Errorf("the voters are %v now, they were %v", now.voters, c.voters)
+	}
+}
+
+// records are what a cluster puts on record of its nodes. The first attempt of
+// each fails after the table was changed, as when the leader dies then.
+type records struct {
+	mu    sync.Mutex
+	tried map[string]int
+}
+
+func (r *records) joined(_ context.Context, nodeID, serverID string, in bool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	what := fmt.Sprintf("%s %t", serverID, in)
+	if r.tried[what]++; nodeOf(serverID) != nodeID || r.tried[what] == 1 {
+		return errors.New("it can't be written now")
+	}
+	return nil
+}
+
+// told reports whether it is on record that a server came or went.
+func (r *records) told(server string, in bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tried[fmt.Sprintf("%s %t", server, in)] > 1
+}
+
+// TestNobodyJoinsOffTheRecord: a node gets what all share only once it is on
+// record that it is in, and is forgotten only once it is that it is out.
+func TestNobodyJoinsOffTheRecord(t *testing.T) {
+	r := &records{tried: map[string]int{}}
+	kept := 0
+	w := newWorld(t, 1, func(o *Options) { o.Joined = r.joined })
+	i := w.add(t)
+	w.change = func(o *Options) {
+		o.Joined = r.joined
+		o.Keep = func(map[string][]byte) error {
+			kept++
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			for what, times := range r.tried {
+				if times < 2 {
+					t.Errorf("the node got what is shared before this was on record: %s", what)
+				}
+			}
+			return nil
+		}
+	}
+	w.start(i)
+	server := w.nodes[i].server
+	if kept != 1 || !r.told(server, true) {
+		t.Errorf("the node joined with %v on record, and got %d times what is shared", r.tried, kept)
+	}
+	w.settle()
+	if err := w.nodes[0].Remove(t.Context(), w.nodes[i].opts.NodeID); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the node is forgotten", func() bool {
+		s, err := w.nodes[0].Status(t.Context())
+		return err == nil && len(s.Nodes) == 1
+	})
+	if !r.told(server, false) {
+		t.Error("the node was forgotten off the record")
+	}
+}
+
+// TestDataBesideACluster: a node with data that is told how many nodes there will
+// be founds their cluster, but none beside one that lives.
+func TestDataBesideACluster(t *testing.T) {
+	w := newWorld(t, 1, nil)
+	i := w.add(t)
+	w.change = func(o *Options) { o.Expect = 3 }
+	put(t, w.dirs[i])
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	n, err := Open(ctx, w.options(i))
+	if err == nil {
+		_ = n.Close()
+		t.Fatal("a node with data founded a second cluster")
+	}
+	if !strings.Contains(err.Error(), "holds data") {
+		t.Errorf("refused with %v", err)
 	}
 }

@@ -85,7 +85,7 @@ func (n *Node) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := n.listen(); err != nil {
+	if err := n.listen(empty); err != nil {
 		return err
 	}
 	if n.member == nil {
@@ -133,7 +133,7 @@ func nodeOf(server string) string {
 	return id
 }
 
-func (n *Node) listen() error {
+func (n *Node) listen(empty bool) error {
 	credentials, err := n.opts.credentials(n.server)
 	if err != nil {
 		return err
@@ -146,7 +146,11 @@ func (n *Node) listen() error {
 	if err != nil {
 		return err
 	}
-	n.gossip, err = n.mesh.StartGossip(mesh.GossipOptions{Expect: n.opts.Expect})
+	expect := n.opts.Expect
+	if !empty {
+		expect = 0 // those who wait for each other must not found without its data
+	}
+	n.gossip, err = n.mesh.StartGossip(mesh.GossipOptions{Expect: expect})
 	return err
 }
 

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -51,9 +52,11 @@ type Options struct {
 	Shared func() (map[string][]byte, error)
 	// Keep is given what a joining node got of those, before it serves.
 	Keep func(shared map[string][]byte) error
-	// Joined is told, on partition 0's leader, of each node that was let in or
-	// taken out. It must not block.
-	Joined func(nodeID string, in bool)
+	// Joined puts on record, on partition 0's leader, that a node is in, before it
+	// is handed what is shared, or out, before it is forgotten. What fails is tried
+	// again, and so may be what succeeded: of one server id it records each once.
+	// It may be called before Open has returned.
+	Joined func(ctx context.Context, nodeID, serverID string, in bool) error
 	// Logged is told of each write to a partition's log, its sync included, which
 	// callers wait for. It must not block.
 	Logged func(took time.Duration, err error)
@@ -76,7 +79,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Keep = func(map[string][]byte) error { return nil }
 	}
 	if o.Joined == nil {
-		o.Joined = func(string, bool) {}
+		o.Joined = func(context.Context, string, string, bool) error { return nil }
 	}
 	if o.Logged == nil {
 		o.Logged = func(time.Duration, error) {}

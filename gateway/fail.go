@@ -47,9 +47,9 @@ func (f *failure) reason(reason string) *failure {
 	return f
 }
 
-// wait tells the caller when to come back, in whole seconds.
+// wait tells the caller when to come back.
 func (f *failure) wait(d time.Duration) *failure {
-	f.Details["retry_after"] = strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
+	f.Error = f.Error.Later(d)
 	return f
 }
 

@@ -1,6 +1,9 @@
 package portal
 
 import (
+	"math"
+	"time"
+
 	"ubl"
 	"ubl/actors"
 )
@@ -13,12 +16,20 @@ const maxTokensPerDay = 1 << 50
 func (x *Portal) spends(now ubl.Time, tokens int64) error {
 	b := x.state.Budget
 	if b.TokensPerDay > 0 && x.state.used(now)+tokens > b.TokensPerDay {
-		return ubl.Errorf(ubl.CodeRateLimited, "the tenant's tokens for today (UTC) don't suffice for this call")
+		return ubl.Errorf(ubl.CodeRateLimited, "the tenant's tokens for today (UTC) don't suffice for this call").Later(restOfDay(now))
 	}
-	if b.RequestsPerMinute > 0 && !x.requests.take(now, b.RequestsPerMinute) {
-		return ubl.Errorf(ubl.CodeRateLimited, "too many calls of models within a minute")
+	if b.RequestsPerMinute == 0 {
+		return nil
+	}
+	if wait := x.requests.take(now, b.RequestsPerMinute); wait > 0 {
+		return ubl.Errorf(ubl.CodeRateLimited, "too many calls of models within a minute").Later(wait)
 	}
 	return nil
+}
+
+func restOfDay(now ubl.Time) time.Duration {
+	const day = 24 * time.Hour
+	return day - now.Std().Sub(now.Std().Truncate(day))
 }
 
 // spend counts tokens for the day in which a call ended.
@@ -71,16 +82,16 @@ type bucket struct {
 	at    ubl.Time
 }
 
-// take takes one if there is one.
-func (b *bucket) take(now ubl.Time, perMinute int) bool {
+// take takes one if there is one, and else says how long until there will be.
+func (b *bucket) take(now ubl.Time, perMinute int) (wait time.Duration) {
 	const minute = 60_000 // milliseconds
 	if now > b.at {
 		b.taken = max(0, b.taken-float64(now-b.at)/minute*float64(perMinute))
 		b.at = now
 	}
-	if b.taken+1 > float64(perMinute) {
-		return false
+	if over := b.taken + 1 - float64(perMinute); over > 0 {
+		return time.Duration(max(1, math.Round(over/float64(perMinute)*minute))) * time.Millisecond
 	}
 	b.taken++
-	return true
+	return 0
 }

@@ -30,10 +30,14 @@ func (x *Tenant) ruling(record tool, now ubl.Time, c ubl.Enter) *ubl.Error {
 	if !record.admits(c.Who) {
 		return ubl.Errorf(ubl.CodeForbidden, "the tenant's Agreement about this tool doesn't let the caller use it")
 	}
-	if record.PerMinute == 0 || c.Still || x.meters.take(use{c.Who.UserID, record.Tool}, now, record.PerMinute) {
+	if record.PerMinute == 0 || c.Still {
 		return nil
 	}
-	return ubl.Errorf(ubl.CodeRateLimited, "the caller has used this tool as often as a minute allows")
+	wait := x.meters.take(use{c.Who.UserID, record.Tool}, now, record.PerMinute)
+	if wait == 0 {
+		return nil
+	}
+	return ubl.Errorf(ubl.CodeRateLimited, "the caller has used this tool as often as a minute allows").Later(wait)
 }
 
 // admits applies the rule of [ubl.ToolAccess] to what is stored.
@@ -71,7 +75,7 @@ const toldPerMinute = 60
 // name that no atom could hold. A request that is sent again is on record once.
 func (x *Tenant) tells(t *actors.Turn, c ubl.Enter, r *ubl.Error, key actors.Key) bool {
 	if r.Code == ubl.CodeNotFound || x.state.License.InForce() != nil ||
-		!x.meters.take(use{user: c.Who.UserID}, t.Now(), toldPerMinute) {
+		x.meters.take(use{user: c.Who.UserID}, t.Now(), toldPerMinute) > 0 {
 		return false
 	}
 	known, err := x.keys.Find(t.Context(), key)
@@ -121,19 +125,19 @@ type bucket struct {
 	full int64
 }
 
-// take takes a call out of the caller's bucket for a tool, and reports whether
-// there was one.
-func (m *meters) take(u use, at ubl.Time, perMinute int) bool {
+// take takes a call out of the caller's bucket for a tool. Where there is none it
+// says how long until there will be one.
+func (m *meters) take(u use, at ubl.Time, perMinute int) (wait time.Duration) {
 	b := m.bucket(u, at)
 	now := at.Std().UnixNano()
 	empty := now + int64(time.Minute)
 	b.full = min(max(b.full, now), empty) // a clock set back locks nobody out
 	full := b.full + int64(time.Minute)/int64(perMinute)
 	if full > empty {
-		return false
+		return time.Duration(full - empty)
 	}
 	b.full = full
-	return true
+	return 0
 }
 
 // bucket finds or makes one. Those that are full say nothing and make room.

@@ -31,7 +31,6 @@ const (
 // returned function waits for it to end, which it does soon after ctx.
 func (n *node) keep(ctx context.Context, start func(context.Context) error) (wait func()) {
 	var running sync.WaitGroup
-	running.Go(func() { n.tellChanges(ctx) })
 	running.Go(func() {
 		for n.carryOn(ctx); every(ctx, carryOnEvery); {
 			n.carryOn(ctx)

@@ -92,7 +92,7 @@ func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *sl
 		return nil, err
 	}
 	n := p.newNode(log)
-	n.changes = make(chan change, 64)
+	attached := make(chan struct{}) // closed when there are actors to ask
 	waiting := d.wait()
 	defer waiting.end()
 	n.cluster, err = cluster.Open(ctx, cluster.Options{
@@ -102,7 +102,15 @@ func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *sl
 		Timeout: c.ClusterTimeout, LogBytes: c.ClusterLogBytes, Registry: registry,
 		Shared: func() (map[string][]byte, error) { return c.shared(p) },
 		Keep:   func(shared map[string][]byte) error { return auth.SaveKey(c.keyPath(), shared[sharedKey]) },
-		Joined: n.noteChange, Logged: n.figures.logged, Storage: *n.storage(), Now: p.now, Random: p.random, Log: log,
+		Joined: func(ctx context.Context, nodeID, serverID string, in bool) error {
+			select {
+			case <-attached:
+				return n.tellChange(ctx, nodeID, serverID, in)
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		},
+		Logged: n.figures.logged, Storage: *n.storage(), Now: p.now, Random: p.random, Log: log,
 	})
 	if errors.Is(err, context.Canceled) {
 		return nil, errStopped
@@ -116,6 +124,7 @@ func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *sl
 	}
 	n.cluster.Attach(n.actors)
 	n.asker, n.feed = n.cluster, n.cluster
+	close(attached)
 	n.figures.watchCluster(n.cluster)
 	return n, nil
 }
@@ -132,42 +141,20 @@ func (c *serveCmd) shared(p *program) (map[string][]byte, error) {
 	return map[string][]byte{sharedKey: pem}, err
 }
 
-// change is a node that came or went.
-type change struct {
-	nodeID string
-	in     bool
-}
-
-// noteChange has the keeper receipt it. Where it can't keep up, the log has it.
-func (n *node) noteChange(nodeID string, in bool) {
-	select {
-	case n.changes <- change{nodeID, in}:
-	default:
-		n.log.Warn("a change of the cluster stays without a receipt", "node_id", nodeID, "joined", in)
+// tellChange receipts that a node came or went, once for its server id.
+func (n *node) tellChange(ctx context.Context, nodeID, serverID string, in bool) error {
+	if err := n.bootstrap(ctx); err != nil {
+		return err
 	}
-}
-
-// tellChanges receipts nodes that came or went, on the leader that let them.
-func (n *node) tellChanges(ctx context.Context) {
-	for {
-		select {
-		case c := <-n.changes:
-			n.tellChange(ctx, c)
-		case <-ctx.Done():
-			return
-		}
+	req, err := n.request()
+	if err != nil {
+		return err
 	}
-}
-
-func (n *node) tellChange(ctx context.Context, c change) {
-	ctx, cancel := context.WithTimeout(ctx, chore)
-	defer cancel()
-	a := announcement{to: ubl.OpsRoom, did: ubl.DidPlatformNodeJoin, text: "Node joined: " + c.nodeID}
-	if !c.in {
-		a.did, a.text = ubl.DidPlatformNodeRemove, "Node removed: "+c.nodeID
+	a := announcement{to: ubl.OpsRoom, did: ubl.DidPlatformNodeJoin, text: "Node joined: " + nodeID}
+	if !in {
+		a.did, a.text = ubl.DidPlatformNodeRemove, "Node removed: "+nodeID
 	}
-	a.more = ubl.Fields{ubl.Str("subject_node_id", c.nodeID)}
-	if err := n.announceNow(ctx, a); err != nil {
-		n.log.Error("couldn't receipt a change of the cluster", "node_id", c.nodeID, "error", err)
-	}
+	a.more = ubl.Fields{ubl.Str("subject_node_id", nodeID)}
+	req.Key = string(a.did) + ":" + serverID
+	return n.announce(ctx, req, a)
 }

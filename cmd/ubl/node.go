@@ -39,7 +39,6 @@ type node struct {
 	// asker and feed reach actors wherever they are.
 	asker   ubl.Visitor
 	feed    ubl.Feed
-	changes chan change // nodes that came or went, to be receipted
 	figures *figures
 	random  io.Reader
 	now     func() time.Time

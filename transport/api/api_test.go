@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -24,7 +25,7 @@ func TestRefusalsOfActors(t *testing.T) {
 		ubl.Errorf(ubl.CodeNotAMember, "not a member"), ubl.Errorf(ubl.CodeForbidden, "owners only"),
 		ubl.Errorf(ubl.CodeNotFound, "no such room"), ubl.Errorf(ubl.CodeConflict, "taken"),
 		ubl.Errorf(ubl.CodeIdempotencyConflict, "another body"), ubl.Errorf(ubl.CodeTooLarge, "too long"),
-		ubl.Errorf(ubl.CodeOverloaded, "busy"), ubl.Errorf(ubl.CodeUnavailable, "closed"), ubl.Errorf(ubl.CodeRateLimited, "slow down"),
+		ubl.Errorf(ubl.CodeOverloaded, "busy"), ubl.Errorf(ubl.CodeUnavailable, "closed"), ubl.Errorf(ubl.CodeRateLimited, "slow down").Later(37 * time.Second),
 		fmt.Errorf("a secret cause"), io.ErrUnexpectedEOF,
 	}
 	s := newServer(t)
@@ -37,9 +38,9 @@ func TestRefusalsOfActors(t *testing.T) {
 			if got := codeIn(t, w); got != want || w.Code != want.Status() {
 				t.Errorf("%s: answered %d %s for %v", request, w.Code, got, s.refuse)
 			}
-			load := w.Code == http.StatusServiceUnavailable || w.Code == http.StatusTooManyRequests
-			if (w.Header().Get("Retry-After") != "") != load {
-				t.Errorf("%s: %s has Retry-After %q", request, want, w.Header().Get("Retry-After"))
+			after := map[ubl.Code]string{ubl.CodeOverloaded: "1", ubl.CodeUnavailable: "1", ubl.CodeRateLimited: "37"}[want]
+			if got := w.Header().Get("Retry-After"); got != after {
+				t.Errorf("%s: %s has Retry-After %q, want %q", request, want, got, after)
 			}
 			if strings.Contains(w.Body.String(), "secret") {
 				t.Errorf("%s: the answer shows the cause: %s", request, w.Body)

@@ -102,24 +102,16 @@ func NewError(ctx context.Context, err error) (status int, body ErrorBody) {
 // come back.
 func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	status, body := NewError(r.Context(), err)
-	SetHints(w.Header(), status)
+	SetHints(w.Header(), status, ubl.AsError(err).RetryAfter())
 	Write(w, status, body)
 }
 
-// RetryAfter is how many seconds a client should wait who was refused with a
-// status, 0 where waiting doesn't help.
-func RetryAfter(status int) int {
+// SetHints sets the headers that go with a status: after how many seconds to come
+// back after a refusal for load, and how to identify oneself where that was not
+// enough.
+func SetHints(h http.Header, status, retryAfter int) {
 	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
-		return 1
-	}
-	return 0
-}
-
-// SetHints sets the headers that go with a status: when to come back after a
-// refusal for load, and how to identify oneself where that was not enough.
-func SetHints(h http.Header, status int) {
-	if seconds := RetryAfter(status); seconds > 0 {
-		h.Set("Retry-After", strconv.Itoa(seconds))
+		h.Set("Retry-After", strconv.Itoa(retryAfter))
 	}
 	if status == http.StatusUnauthorized && h.Get("WWW-Authenticate") == "" {
 		h.Set("WWW-Authenticate", `Bearer error="invalid_token"`)

@@ -115,7 +115,7 @@ func (s *Server) writeProblem(w http.ResponseWriter, status int, id jsontext.Val
 		http.Error(w, "couldn't encode the answer", http.StatusInternalServerError)
 		return
 	}
-	envelope.SetHints(w.Header(), status)
+	envelope.SetHints(w.Header(), status, p.Data.RetryAfter)
 	write(w, status, body)
 }
 

@@ -200,7 +200,7 @@ func TestARefusalForLoadSaysWhenToComeBack(t *testing.T) {
 	if a := list(); strings.Contains(a.body, "retry_after") {
 		t.Errorf("the first: %s", a.body)
 	}
-	if a := list(); !hasAll(a.body, []string{"-32029", `"retry_after":1`}) {
+	if a := list(); !hasAll(a.body, []string{"-32029", `"retry_after":60`}) {
 		t.Errorf("the second: %d %s", a.status, a.body)
 	}
 }

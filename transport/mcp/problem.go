@@ -103,7 +103,7 @@ func problemOf(ctx context.Context, err error) *problem {
 	e := ubl.AsError(err)
 	p := &problem{Code: codeOf(e.Code), Message: withDetails(e)}
 	p.Data.Code, p.Data.Details, p.Data.RequestID = e.Code, e.Details, envelope.RequestOf(ctx).ID
-	p.Data.RetryAfter = envelope.RetryAfter(e.Code.Status())
+	p.Data.RetryAfter = e.RetryAfter()
 	if special, ok := errors.AsType[*rpcError](err); ok {
 		p.Code = special.code
 		p.Data.URI, p.Data.Supported, p.Data.Requested = special.uri, special.supported, special.requested
