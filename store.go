@@ -72,7 +72,8 @@ type Store interface {
 	// once the batch is durable; with a conflict [Error] when lease, head or a
 	// counter is not what the batch expects (nothing was written); with
 	// unavailable when the write failed (on a full disk nothing was written;
-	// after any other failure the partition stays closed until a restart). It
+	// after any other failure the partition of a node alone stays closed until a
+	// restart; a replica comes back by itself). It
 	// must not block. Batches of one group are applied in the order of Submit.
 	Submit(b *Batch, settled func(error))
 }

@@ -1,5 +1,5 @@
-// Package storage keeps groups durably on one node: the bbolt engine behind
-// [ubl.Store], with online backup and restore.
+// Package storage keeps groups durably: the bbolt engine behind [ubl.Store], for
+// a node alone or as one replica of a cluster, with online backup and restore.
 //
 // # The data
 //
@@ -8,15 +8,23 @@
 // whole in one partition, found by a hash of its name. A partition file has
 // two buckets: "data", with the keys of all its groups (group, a zero byte,
 // the key inside the group), and "meta", with the record that says which
-// partition of which directory the file is. Every value carries a CRC-32C of
-// its key and itself.
+// partition of which directory the file is; of a replica also the index of the
+// newest entry that is applied, and notes: small records of the partition
+// itself, each with a version. Every value carries a CRC-32C of its key and
+// itself. An empty file "restored" says that the store came from a backup and
+// nobody was told yet.
 //
 // # Who owns it
 //
-// Each partition has two goroutines. The committer alone writes: it drains the
-// queue of submitted batches into one bbolt transaction and commits it. The
-// settler calls back, in order, while the committer is already at the next
-// transaction. Leases are the committer's, in memory only: a restart voids all.
+// Each partition has two goroutines. The committer drains the queue of submitted
+// batches into one bbolt transaction and commits it; on a node alone nobody else
+// writes. The settler calls back, in order, while the committer is already at
+// the next transaction. Leases are the committer's, in memory only: a restart
+// voids all, and on a replica so does a change of leadership ([Engine.Lead]).
+//
+// A replica's file is written by [Engine.Apply] alone, from whichever goroutine
+// has the log. Its committer makes one log entry of the queue and hands it to
+// [Options.Propose]; the settler waits for what Apply answered for it here.
 //
 // # The way of one batch
 //
@@ -28,15 +36,32 @@
 // settler calls back. bbolt shows a transaction to readers before its last
 // sync is over, so View waits for the one that it read.
 //
+// # The way of one entry of the log
+//
+// Apply reads the entry, checks each batch as a node alone does, and also that
+// its epoch is the term of its entry; then it writes records and the entry's
+// index in one transaction. Nothing is synced, for the log is what is durable,
+// and the transaction stays open for a moment so that many entries share one;
+// whoever reads has it committed first. Beside the file of an open replica lies
+// a mark that names the boot of the machine: after a power loss it is that of
+// another boot, the file is emptied, and [Engine.Install] makes it anew from a
+// [Engine.Snapshot] of the same partition; the log has the rest. A snapshot is
+// staged beside the file, checked, and put in its place by one rename; readers
+// find the partition closed meanwhile.
+//
 // # What fails, and then what
 //
 // A full disk shows while data pages are written, before the meta page that
 // would make them count: the transaction is rolled back, its batches fail with
 // unavailable, and the partition goes on. After any other failure of a write
-// or sync the page cache can no longer be believed: the partition refuses all
-// writes, and all reads of what was not durable, until the process is started
-// again. Open syncs before it serves, because what it finds may so far be in
-// the page cache only.
+// or sync the page cache can no longer be believed: the partition of a node
+// alone refuses all writes, and all reads of what was not durable, until the
+// process is started again. Open syncs before it serves, because what it finds
+// may so far be in the page cache only.
+//
+// A replica that can't write is halted, for a full disk too: it must not skip an
+// entry. [Options.Halted] is told, and [Engine.Resume] has it apply again from
+// what its file has, or from nothing where that can't be believed.
 //
 // A damaged file is found when it is opened. Both meta pages must be valid:
 // bbolt would fall back to the older one and so forget a commit in silence.

@@ -31,7 +31,10 @@ const (
 	entryVersion = 1
 	opBatch      = 1
 	opNote       = 2
-	// maxEntry bounds what an entry may decompress to.
+	// maxEntry bounds what an entry may decompress to. Nothing gets near it: the
+	// largest command records the tools of a server (ubl.MaxDefinitions, 8 MiB,
+	// twice), and the queue refuses a batch beyond [Options.QueueBytes] before it
+	// gets into the log. raft-wal's own bound is 64 MiB, of what is compressed.
 	maxEntry = 256 * mib
 )
 

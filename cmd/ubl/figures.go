@@ -106,7 +106,7 @@ func partitionFigures() (queued, queuedBytes, fileBytes, failed *prometheus.Desc
 	return desc("ubl_storage_queue_length", "Batches that wait for the committer."),
 		desc("ubl_storage_queue_bytes", "Bytes that wait for the committer."),
 		desc("ubl_storage_file_bytes", "Size of the partition's file."),
-		desc("ubl_storage_failed", "1 where the partition takes no writes until a restart.")
+		desc("ubl_storage_failed", "1 where a failed write or sync keeps the partition from taking writes.")
 }
 
 // Describe implements prometheus.Collector.
