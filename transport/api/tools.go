@@ -52,18 +52,23 @@ func (a *API) ownTools(records []*ubl.ToolAccess) []*ubl.ToolListing {
 	for _, r := range records {
 		access[r.Tool] = r
 	}
-	names := slices.Clone(a.Beside)
-	for _, t := range a.table {
-		if t.tool != "" {
-			names = append(names, t.tool)
-		}
-	}
+	names := a.ownNames()
 	out := make([]*ubl.ToolListing, len(names))
 	for i, name := range names {
 		own := ubl.PortalTool{Tool: name, ServerID: ubl.OwnServer, Upstream: name}
 		out[i] = &ubl.ToolListing{PortalTool: own, Access: access[name]}
 	}
 	return out
+}
+
+func (a *API) ownNames() []string {
+	names := slices.Clone(a.Beside)
+	for _, t := range a.table {
+		if t.tool != "" {
+			names = append(names, t.tool)
+		}
+	}
+	return names
 }
 
 type setToolAccessInput struct {
@@ -81,7 +86,13 @@ type toolAccessAnswer struct {
 	Access *ubl.ToolAccess `json:"access"`
 }
 
+// setToolAccess takes no name that can't be a tool's, as one of our own that is
+// spelled with underscores: a record about it would close nothing.
 func (a *API) setToolAccess(ctx context.Context, in *setToolAccessInput) (any, error) {
+	server, _, dotted := strings.Cut(in.Tool, ".")
+	if !(dotted && ubl.ValidServerID(server)) && !slices.Contains(a.ownNames(), in.Tool) {
+		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such tool of ours, spelled with dots, and no server is called so")
+	}
 	t, err := ubl.Ask[*ubl.ToolAccess](ctx, a.Asker, home(ctx), ubl.SetToolAccess{Request: envelope.Command(ctx, in.Body.Key),
 		Tool: in.Tool, Allowed: in.Body.Allowed, Users: in.Body.Users, Groups: in.Body.Groups, PerMinute: in.Body.PerMinute})
 	return toolAccessAnswer{t}, err
