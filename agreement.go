@@ -57,35 +57,7 @@ type Agreement struct {
 	// container, as ToolAccess is.
 	Physics *Physics `json:"physics,omitempty"`
 	// Members is keyed by user; on the wire it is the sorted list of [AgreementView].
-	// Its owner changes it by Set and Remove.
 	Members map[UserID]Member `json:"-"`
-	// shared says that Members has been handed out, and so must stay as it is.
-	shared bool
-}
-
-// Share is the Agreement as it is now, to be read beside its owner: the entries
-// are copied before they change next.
-func (a *Agreement) Share() Agreement {
-	a.shared = true
-	return *a
-}
-
-// Set puts an entry in or replaces it.
-func (a *Agreement) Set(m Member) {
-	a.unshare()
-	a.Members[m.UserID] = m
-}
-
-// Remove takes an entry out.
-func (a *Agreement) Remove(user UserID) {
-	a.unshare()
-	delete(a.Members, user)
-}
-
-func (a *Agreement) unshare() {
-	if a.shared {
-		a.Members, a.shared = maps.Clone(a.Members), false
-	}
 }
 
 // Change is one step in an Agreement's history, with the receipt of the act
@@ -113,7 +85,7 @@ type AgreementView struct {
 // View is a copy, with the entries by user id.
 func (a *Agreement) View(history []Change) *AgreementView {
 	v := &AgreementView{Agreement: *a, Members: a.SortedMembers(), History: history}
-	v.Agreement.Members, v.shared = maps.Clone(a.Members), false
+	v.Agreement.Members = maps.Clone(a.Members)
 	return v
 }
 

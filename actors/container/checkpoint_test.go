@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/actors"
 )
 
 // TestCheckpointForm: a checkpoint that some release wrote is loaded by all later
@@ -23,10 +24,10 @@ func TestCheckpointForm(t *testing.T) {
 	ended, wallet := ubl.Time(9000), ubl.WalletKind.Physics
 	want := State{
 		Summary: ubl.ContainerSummary{ContainerID: "k:cash", Kind: "wallet", Name: "Cash", Physics: wallet, CreatedAt: 1000},
-		Agreement: ubl.Agreement{
+		Agreement: actors.Agreement{Agreement: ubl.Agreement{
 			ID: "a:wallet:k:cash", Type: ubl.WalletAgreementType, TenantID: "t:example.com", CreatedAt: 1000, CreatedBy: "u:ana",
 			Status: ubl.AgreementEnded, EndedAt: &ended, Physics: &wallet, Members: map[ubl.UserID]ubl.Member{"u:ana": owner},
-		},
+		}},
 		Balance: 70, InTransit: 30, Documents: map[ubl.DocumentID]document{}, Deleted: map[ubl.DocumentID]int64{},
 		Pending: map[ubl.TransferID]departure{"x:1": {N: 999, transfer: transfer{
 			ID: "x:1", From: "k:cash", To: "k:till", Op: ubl.OpTransfer, Amount: 30, Email: "ana@example.com", RequestID: "req:1",

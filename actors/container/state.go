@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"ubl"
+	"ubl/actors"
 )
 
 // State is what a Container decides by. It is the same after replaying the
 // stored events as it was before a crash.
 type State struct {
 	Summary   ubl.ContainerSummary
-	Agreement ubl.Agreement
+	Agreement actors.Agreement
 	// Balance is the credits inside, InTransit those that have left and not
 	// arrived yet.
 	Balance, InTransit int64
@@ -78,7 +79,7 @@ func (s *State) apply(e event) {
 func (s *State) found(e event) {
 	s.Summary = *e.Container
 	s.empty()
-	s.Agreement = ubl.Agreement{
+	s.Agreement.Agreement = ubl.Agreement{
 		ID: e.Kind.GovernedBy(e.Container.ContainerID), Type: e.Kind.Agreement, TenantID: e.Tenant,
 		CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
 		Physics: &e.Container.Physics, Members: make(map[ubl.UserID]ubl.Member),
@@ -99,7 +100,7 @@ func (s *State) empty() {
 
 // govern takes an Agreement over as it is stored.
 func (s *State) govern(as *ubl.AgreementView) {
-	s.Agreement = as.Agreement
+	s.Agreement.Agreement = as.Agreement
 	s.Agreement.Members = make(map[ubl.UserID]ubl.Member, len(as.Members))
 	for _, m := range as.Members {
 		s.Agreement.Members[m.UserID] = m

@@ -67,7 +67,7 @@ func (r *Room) commit(t *actors.Turn, req ubl.Request, p *plan, key *actors.Key)
 		})
 	}
 	t.Commit(a)
-	t.Reply(outcome(e, r.state.room(), r.state.Agreement))
+	t.Reply(outcome(e, r.state.room(), r.state.Agreement.Agreement))
 }
 
 // record adds an event's act, record, counter and indexes to the append.
@@ -136,7 +136,7 @@ func (r *Room) pastOutcome(ctx context.Context, n int64) (any, error) {
 			}
 			if e.N == n {
 				s.Head.LastSeq = e.LastSeq
-				answer = outcome(e, s.room(), s.Agreement)
+				answer = outcome(e, s.room(), s.Agreement.Agreement)
 			}
 		})
 	})

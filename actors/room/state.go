@@ -1,13 +1,16 @@
 package room
 
-import "ubl"
+import (
+	"ubl"
+	"ubl/actors"
+)
 
 // State is what a Room decides by. It is the same after replaying the stored
 // events as it was before a crash.
 type State struct {
 	Summary   ubl.RoomSummary
 	Policy    ubl.RoomPolicy
-	Agreement ubl.Agreement
+	Agreement actors.Agreement
 	// Past holds everyone who ever was a member and was not shut out of the
 	// tenant, so that nobody is welcomed twice.
 	Past map[ubl.UserID]bool
@@ -52,7 +55,7 @@ func (s *State) apply(e event) {
 		s.Summary, s.Policy = *e.Room, *e.Policy
 		s.Head.AvailableFrom = 1
 		s.Past = make(map[ubl.UserID]bool)
-		s.Agreement = governance(e)
+		s.Agreement.Agreement = governance(e)
 		s.set(*e.Member)
 	case ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidRoomMemberUpdate:
 		s.set(*e.Member)

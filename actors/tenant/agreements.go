@@ -9,16 +9,16 @@ import (
 
 // held is a record that the Tenant holds: its TenantLicense, or the ToolAccess
 // of a tool.
-func (x *Tenant) held(id ubl.AgreementID) (*ubl.Agreement, error) {
+func (x *Tenant) held(id ubl.AgreementID) (ubl.Agreement, error) {
 	if id == "" || id == x.state.License.ID {
-		return &x.state.License, nil
+		return x.state.License.Share(), nil
 	}
 	if name, ok := toolOf(id); ok {
 		if r, known := x.state.Tools[name]; known {
-			return &r.Agreement, nil
+			return r.Agreement, nil
 		}
 	}
-	return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such Agreement")
+	return ubl.Agreement{}, ubl.Errorf(ubl.CodeNotFound, "there is no such Agreement")
 }
 
 // toolOf is the tool that a ToolAccess Agreement is about.
@@ -33,15 +33,15 @@ func (x *Tenant) agreement(t *actors.Turn, c ubl.GetAgreement) {
 	if c.Who.IsPlatform() {
 		err = nil
 	}
-	var record *ubl.Agreement
+	var now ubl.Agreement
 	if err == nil {
-		record, err = x.held(c.Agreement)
+		now, err = x.held(c.Agreement)
 	}
 	if err != nil {
 		t.Fail(err)
 		return
 	}
-	now, ctx, last := record.Share(), t.Context(), x.state.Events
+	ctx, last := t.Context(), x.state.Events
 	t.Later(func() (any, error) {
 		var history []ubl.Change
 		err := x.eachEvent(ctx, last, func(e event) {

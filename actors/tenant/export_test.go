@@ -23,5 +23,7 @@ type Snapshot struct {
 
 // Snapshot copies what the Tenant knows; only while nothing is in flight.
 func (x *Tenant) Snapshot() Snapshot {
-	return Snapshot{State: x.state, KeysKnown: x.keys.Known()}
+	s := Snapshot{State: x.state, KeysKnown: x.keys.Known()}
+	s.State.License = actors.Agreement{Agreement: s.State.License.Agreement} // whether it was shared is not known
+	return s
 }

@@ -4,13 +4,14 @@ import (
 	"maps"
 
 	"ubl"
+	"ubl/actors"
 )
 
 // State is what a Tenant decides by. It is the same after replaying the stored
 // events as it was before a crash.
 type State struct {
 	Tenant  ubl.Tenant
-	License ubl.Agreement
+	License actors.Agreement
 	// Vouched holds which issuer and subject own each user id.
 	Vouched map[ubl.UserID]voucher
 	// Removed members are shut out until an owner sets them again.
@@ -111,7 +112,7 @@ func (s *State) create(e event) {
 		physics = *e.Physics
 	}
 	s.Tenant = *e.Tenant
-	s.License = ubl.Agreement{
+	s.License.Agreement = ubl.Agreement{
 		ID: ubl.TenantAgreement(e.Tenant.TenantID), Type: ubl.TenantLicense, TenantID: e.Tenant.TenantID,
 		CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
 		Physics: &physics, Members: make(map[ubl.UserID]ubl.Member),

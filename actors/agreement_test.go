@@ -1,17 +1,19 @@
-package ubl
+package actors
 
 import (
 	"maps"
 	"testing"
+
+	"ubl"
 )
 
 // TestSharedAgreement: entries change in place, but for those that were handed
 // out: what has been read stays as it was.
 func TestSharedAgreement(t *testing.T) {
-	a := Agreement{Members: map[UserID]Member{"u:ana": {UserID: "u:ana", Role: RoleOwner}}}
+	a := Agreement{Agreement: ubl.Agreement{Members: map[ubl.UserID]ubl.Member{"u:ana": {UserID: "u:ana", Role: ubl.RoleOwner}}}}
 	steps := []func(){
-		func() { a.Set(Member{UserID: "u:bob", Role: RoleMember}) },
-		func() { a.Set(Member{UserID: "u:ana", Role: RoleMember}) },
+		func() { a.Set(ubl.Member{UserID: "u:bob", Role: ubl.RoleMember}) },
+		func() { a.Set(ubl.Member{UserID: "u:ana", Role: ubl.RoleMember}) },
 		func() { a.Remove("u:ana") },
 		func() { a.Remove("u:bob") },
 	}
@@ -27,7 +29,7 @@ func TestSharedAgreement(t *testing.T) {
 		}
 	}
 	was := a.Members
-	a.Set(Member{UserID: "u:cem", Role: RoleOwner})
+	a.Set(ubl.Member{UserID: "u:cem", Role: ubl.RoleOwner})
 	if _, ok := was["u:cem"]; !ok {
 		t.Error("entries that nobody was handed are copied")
 	}

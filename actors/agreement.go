@@ -1,0 +1,39 @@
+package actors
+
+import (
+	"maps"
+
+	"ubl"
+)
+
+// Agreement is one that an actor keeps in its state: entries change in place, but
+// for those that were handed out. Its owner is the actor's mailbox.
+type Agreement struct {
+	ubl.Agreement
+	shared bool // Members has been handed out, and must stay as it is
+}
+
+// Share is the Agreement as it is now, to be read outside the mailbox: the entries
+// are copied before they change next.
+func (a *Agreement) Share() ubl.Agreement {
+	a.shared = true
+	return a.Agreement
+}
+
+// Set puts an entry in or replaces it.
+func (a *Agreement) Set(m ubl.Member) {
+	a.unshare()
+	a.Members[m.UserID] = m
+}
+
+// Remove takes an entry out.
+func (a *Agreement) Remove(user ubl.UserID) {
+	a.unshare()
+	delete(a.Members, user)
+}
+
+func (a *Agreement) unshare() {
+	if a.shared {
+		a.Members, a.shared = maps.Clone(a.Members), false
+	}
+}
