@@ -65,22 +65,27 @@ type Kind struct {
 	Did Did `json:"did"`
 }
 
-// Known kinds.
-var (
-	// WorkspaceKind holds documents with their versions.
-	WorkspaceKind = Kind{Name: "workspace", Agreement: WorkspaceAgreementType, Physics: Presets()["WORKSPACE"], Did: DidWorkspaceCreate}
-	// WalletKind holds credits.
-	WalletKind = Kind{Name: "wallet", Agreement: WalletAgreementType, Physics: Presets()["WALLET_GATED"], Did: DidContainerCreate}
-	// ContainerKind is any other configuration: its physics come with the command.
-	ContainerKind = Kind{Name: "container", Agreement: ContainerGovernance, Did: DidContainerCreate}
-)
+// WorkspaceKind holds documents with their versions.
+func WorkspaceKind() Kind {
+	return Kind{Name: "workspace", Agreement: WorkspaceAgreementType, Physics: presets["WORKSPACE"], Did: DidWorkspaceCreate}
+}
+
+// WalletKind holds credits.
+func WalletKind() Kind {
+	return Kind{Name: "wallet", Agreement: WalletAgreementType, Physics: presets["WALLET_GATED"], Did: DidContainerCreate}
+}
+
+// ContainerKind is any other configuration: its physics come with the command.
+func ContainerKind() Kind {
+	return Kind{Name: "container", Agreement: ContainerGovernance, Did: DidContainerCreate}
+}
 
 // Kinds are those that every tenant has.
-func Kinds() []Kind { return []Kind{WorkspaceKind, WalletKind, ContainerKind} }
+func Kinds() []Kind { return []Kind{WorkspaceKind(), WalletKind(), ContainerKind()} }
 
 // Prefix is that of ids of the kind.
 func (k Kind) Prefix() string {
-	if k.Name == WorkspaceKind.Name {
+	if k.Name == WorkspaceKind().Name {
 		return "w:"
 	}
 	return "k:"
@@ -164,10 +169,4 @@ type Document struct {
 	Deleted bool `json:"deleted,omitempty"`
 	// Receipt is that of the act that made this version.
 	Receipt Receipt `json:"receipt"`
-}
-
-// ContentHash is the hash of a document's content, as atoms quote it.
-func ContentHash(content string) string {
-	b := append(make([]byte, 0, len(content)+16), `{"content":`...)
-	return BodyHash(append(appendString(b, content), '}'))
 }

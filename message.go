@@ -50,10 +50,7 @@ type Body struct {
 }
 
 // Canonical is the body as it is hashed.
-func (b Body) Canonical() []byte {
-	out := append(make([]byte, 0, len(b.Text)+16), `{"text":`...)
-	return append(appendString(out, b.Text), '}')
-}
+func (b Body) Canonical() []byte { return namedText("text", b.Text) }
 
 // Message is an entry of a room's timeline.
 type Message struct {

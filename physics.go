@@ -124,18 +124,6 @@ func (p Physics) Check() error {
 	return nil
 }
 
-// Warnings are combinations that are allowed and seldom meant.
-func (p Physics) Warnings() []string {
-	var out []string
-	if p.Execution == Full && p.Permeability == Open {
-		out = append(out, "everything may be run by everyone: full execution in an open container")
-	}
-	if p.Topology == Links && p.Fungibility == Strict {
-		out = append(out, "a strict link exists in one place only")
-	}
-	return out
-}
-
 func wrongPhysics(axis, reason string) error {
 	e := Errorf(CodeValidation, "the physics contradict themselves; see details")
 	e.Details = map[string]string{"physics." + axis: reason}

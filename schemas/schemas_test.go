@@ -258,8 +258,8 @@ func TestEveryAct(t *testing.T) {
 		ubl.Str("model", "m"), ubl.Int("prompt_tokens", 9), ubl.Str("provider", "p"), ubl.Bool("pii_detected", false)}
 	onCall := ubl.Fields{agreement, ubl.Int("call", 1)}
 	inside, workspace, transfer := ubl.Str("container_id", "w:a"), ubl.Str("workspace_id", "w:a"), ubl.Str("transfer_id", "x:1")
-	content, document, version := ubl.Str("content_hash", ubl.ContentHash("")), ubl.Str("document_id", "d:1"), ubl.Int("version", 1)
-	founding := ubl.Fields{inside, ubl.Str("kind", "workspace"), ubl.Str("name", "a"), ubl.WorkspaceKind.Physics.Field()}
+	content, document, version := ubl.Str("content_hash", ubl.TextHash("content", "")), ubl.Str("document_id", "d:1"), ubl.Int("version", 1)
+	founding := ubl.Fields{inside, ubl.Str("kind", "workspace"), ubl.Str("name", "a"), ubl.WorkspaceKind().Physics.Field()}
 	written := ubl.Fields{content, document, ubl.Str("title_hash", ubl.BodyHash(nil)), version, workspace}
 	moved := slices.Clip(ubl.Fields{ubl.Str("from", "w:a"), ubl.Str("op", ubl.OpTransfer), ubl.Str("to", "k:b"), transfer})
 	onContainer := ubl.Fields{agreement, inside}

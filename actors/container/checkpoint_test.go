@@ -21,7 +21,7 @@ func TestCheckpointForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	owner := ubl.Member{UserID: "u:ana", Email: "ana@example.com", Role: ubl.RoleOwner, Since: 1000}
-	ended, wallet := ubl.Time(9000), ubl.WalletKind.Physics
+	ended, wallet := ubl.Time(9000), ubl.WalletKind().Physics
 	want := State{
 		Summary: ubl.ContainerSummary{ContainerID: "k:cash", Kind: "wallet", Name: "Cash", Physics: wallet, CreatedAt: 1000},
 		Agreement: actors.Agreement{Agreement: ubl.Agreement{

@@ -36,7 +36,7 @@ func (c *Container) decideCreate(cmd ubl.CreateDocument) func(ubl.Time) (*plan, 
 // newDocument is the first version of a document.
 func newDocument(id ubl.DocumentID, title, content string, now ubl.Time, by ubl.UserID) document {
 	return document{
-		ID: id, Title: title, Hash: ubl.ContentHash(content), Bytes: int64(len(content)), Version: 1, Text: 1,
+		ID: id, Title: title, Hash: ubl.TextHash("content", content), Bytes: int64(len(content)), Version: 1, Text: 1,
 		CreatedAt: now, CreatedBy: by, UpdatedAt: now, UpdatedBy: by,
 	}
 }
@@ -44,7 +44,7 @@ func newDocument(id ubl.DocumentID, title, content string, now ubl.Time, by ubl.
 // putting makes a version the newest of its document.
 func (c *Container) putting(d document) *plan {
 	this := ubl.Fields{
-		ubl.Str("content_hash", d.Hash), ubl.Str("document_id", d.ID), hashed("title_hash", "title", d.Title),
+		ubl.Str("content_hash", d.Hash), ubl.Str("document_id", d.ID), ubl.Str("title_hash", ubl.TextHash("title", d.Title)),
 		ubl.Int("version", d.Version), ubl.Str("workspace_id", c.id),
 	}
 	return &plan{
@@ -63,15 +63,6 @@ func (c *Container) keep(d document, content string) actors.Record {
 		Key:   textKey(c.id, string(d.ID), d.Text),
 		Value: encode(text{Form: recordVersion, Content: content}),
 	}
-}
-
-// hashed is the hash of {name: text} as a field: atoms never show a text.
-func hashed(field, name, text string) ubl.Field {
-	canonical, err := ubl.Fields{ubl.Str(name, text)}.MarshalBinary()
-	if err != nil { // the text was checked to be UTF-8
-		panic(fmt.Sprintf("container: couldn't hash a text: %v", err))
-	}
-	return ubl.Str(field, ubl.BodyHash(canonical))
 }
 
 // checkText refuses a title or content that no document may have, and answers the
@@ -151,7 +142,7 @@ func (c *Container) next(d document, cmd ubl.UpdateDocument, now ubl.Time) (*pla
 	if cmd.Content == nil {
 		return c.putting(d), nil
 	}
-	d.Hash, d.Bytes, d.Text = ubl.ContentHash(content), int64(len(content)), d.Version
+	d.Hash, d.Bytes, d.Text = ubl.TextHash("content", content), int64(len(content)), d.Version
 	p := c.putting(d)
 	p.records = append(p.records, c.keep(d, content))
 	return p, nil

@@ -49,7 +49,7 @@ func TakesIn(cmd ubl.Command) bool {
 func Arrival(req ubl.Request, id ubl.TransferID, departed ubl.Time, amount int64) ubl.Command {
 	return takeIn{
 		Request: req, id: id, from: "k:elsewhere", departed: departed,
-		physics: ubl.WalletKind.Physics, op: ubl.OpTransfer, amount: amount,
+		physics: ubl.WalletKind().Physics, op: ubl.OpTransfer, amount: amount,
 	}
 }
 

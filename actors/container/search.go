@@ -23,7 +23,7 @@ func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 	}
 	limit := min(max(cmp.Or(cmd.Limit, searchPage), 1), maxSearchPage)
 	upTo, ctx := c.state.Changed, t.Context()
-	act := c.reading(t, cmd.Request, ubl.DidDocumentSearch, ubl.Fields{hashed("query_hash", "query", cmd.Query)})
+	act := c.reading(t, cmd.Request, ubl.DidDocumentSearch, ubl.Fields{ubl.Str("query_hash", ubl.TextHash("query", cmd.Query))})
 	t.Later(func() (any, error) {
 		hits, err := c.find(ctx, upTo, cmd.Query, limit)
 		if err != nil {

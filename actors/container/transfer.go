@@ -112,7 +112,7 @@ func (c *Container) passing(x transfer, cmd ubl.Transfer) (transfer, error) {
 		return x, ubl.Errorf(ubl.CodeValidation, "nothing is inside a container that everything passes through")
 	}
 	_, err := checkText(cmd.Title, cmd.Content)
-	x.Document = &document{Hash: ubl.ContentHash(cmd.Content), Bytes: int64(len(cmd.Content))}
+	x.Document = &document{Hash: ubl.TextHash("content", cmd.Content), Bytes: int64(len(cmd.Content))}
 	return x, err
 }
 

@@ -83,7 +83,7 @@ func (x *Tenant) addContainer(a *actors.Append, req ubl.Request, kind ubl.Kind, 
 // addWorkspace makes w:general, which every tenant has. Whoever causes it owns
 // it, under the TenantLicense as for any other.
 func (x *Tenant) addWorkspace(a *actors.Append, req ubl.Request, now ubl.Time) {
-	kind := ubl.WorkspaceKind
+	kind := ubl.WorkspaceKind()
 	_, err := x.addContainer(a, req, kind, ubl.ContainerSummary{
 		ContainerID: ubl.GeneralWorkspace, Kind: kind.Name, Name: "general", Physics: kind.Physics, CreatedAt: now,
 	})

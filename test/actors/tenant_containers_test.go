@@ -69,7 +69,7 @@ func TestMakingContainers(t *testing.T) {
 		{"container", "Odd physics", physics("strict/values/open/disabled"), "validation_error"},
 		{"wallet", "No values", physics("/objects/gated/disabled"), "validation_error"},
 		{"box", "Treasure", nil, "k:treasure strict/objects/gated/disabled"}, // a kind by configuration alone
-		{"workspace", "会議", nil, string(ubl.ContainerSlug(ubl.WorkspaceKind, "会議")) + " versioned/objects/collaborative/sandboxed"},
+		{"workspace", "会議", nil, string(ubl.ContainerSlug(ubl.WorkspaceKind(), "会議")) + " versioned/objects/collaborative/sandboxed"},
 		{"workspace", " ", nil, "validation_error"},
 		{"workspace", strings.Repeat("x", 129), nil, "validation_error"},
 		{"", "x", nil, "validation_error"},

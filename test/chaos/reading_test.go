@@ -57,7 +57,7 @@ func (w *workspace) read(b *book, draw *rand.Rand) {
 		}
 		return
 	case v == nil && b.doomed:
-	case v == nil || before.deleted || v.Version < before.newest || v.ContentHash != ubl.ContentHash(v.Content):
+	case v == nil || before.deleted || v.Version < before.newest || v.ContentHash != ubl.TextHash("content", v.Content):
 		w.blame("a read through %s saw %+v, known before was %+v", n, v, before)
 	default:
 		if was, again := b.seen[v.Version]; again && was != v.ContentHash {

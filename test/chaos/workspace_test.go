@@ -102,7 +102,7 @@ func (w *workspace) text(who, i int) (content string, words *wording) {
 	content = "what a document says: " + words.word
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.tried[ubl.ContentHash(content)] = words
+	w.tried[ubl.TextHash("content", content)] = words
 	return content, words
 }
 
@@ -151,7 +151,7 @@ func (w *workspace) create(who, i int, draw *rand.Rand) {
 // took counts a version, and wants its acknowledgement to tell of it.
 func (w *workspace) took(v *version, content string, fits bool) {
 	w.owner.tally.versions.Add(1)
-	if !fits || v.ContentHash != ubl.ContentHash(content) || v.Content != content {
+	if !fits || v.ContentHash != ubl.TextHash("content", content) || v.Content != content {
 		w.blame("%q was acknowledged as %+v", content, *v)
 	}
 }

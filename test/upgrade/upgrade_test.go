@@ -116,7 +116,7 @@ func workspaces(t *testing.T, h *harness.House, ana, bob ubl.Identity) {
 	}
 	for range 2 { // the second time there is nothing more to make
 		h.Enter(bob)
-		if got := list(); len(got) != 1 || got[0].ContainerID != ubl.GeneralWorkspace || got[0].Physics != ubl.WorkspaceKind.Physics {
+		if got := list(); len(got) != 1 || got[0].ContainerID != ubl.GeneralWorkspace || got[0].Physics != ubl.WorkspaceKind().Physics {
 			t.Fatalf("the containers are %+v", got)
 		}
 		h.Reload()
@@ -124,7 +124,7 @@ func workspaces(t *testing.T, h *harness.House, ana, bob ubl.Identity) {
 	general := ubl.ContainerName(ana.TenantID, ubl.GeneralWorkspace)
 	harness.Must[*ubl.DocumentResult](h, general, ubl.CreateDocument{Request: h.Request(ana), Title: "plan", Content: "écrit"})
 	for name, want := range map[ubl.Name]ubl.Physics{
-		tenant: ubl.TenantPhysics(), ubl.RoomName(ana.TenantID, "r:plans"): ubl.RoomPhysics(), general: ubl.WorkspaceKind.Physics,
+		tenant: ubl.TenantPhysics(), ubl.RoomName(ana.TenantID, "r:plans"): ubl.RoomPhysics(), general: ubl.WorkspaceKind().Physics,
 	} {
 		view := harness.Must[*ubl.AgreementView](h, name, ubl.GetAgreement{Who: bob})
 		if view.Physics == nil || *view.Physics != want {

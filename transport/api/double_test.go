@@ -108,9 +108,9 @@ func agreement(to ubl.Name, status string) *ubl.AgreementView {
 	}
 	switch c := ubl.ContainerID(to.Local()); {
 	case c == wallet.ContainerID:
-		a.ID, a.Type, a.Physics = ubl.WalletKind.GovernedBy(c), ubl.WalletAgreementType, &wallet.Physics
+		a.ID, a.Type, a.Physics = ubl.WalletKind().GovernedBy(c), ubl.WalletAgreementType, &wallet.Physics
 	case c.Valid():
-		a.ID, a.Type, a.Physics = ubl.WorkspaceKind.GovernedBy(c), ubl.WorkspaceAgreementType, &workspace.Physics
+		a.ID, a.Type, a.Physics = ubl.WorkspaceKind().GovernedBy(c), ubl.WorkspaceAgreementType, &workspace.Physics
 	}
 	if status == ubl.AgreementEnded {
 		ended := now

@@ -20,7 +20,7 @@ type workspacesAnswer struct {
 
 func (a *API) listWorkspaces(ctx context.Context, _ *struct{}) (any, error) {
 	l, err := ubl.Ask[*ubl.ContainerList](ctx, a.Asker, home(ctx),
-		ubl.ListContainers{Request: envelope.Command(ctx, ""), Kind: ubl.WorkspaceKind.Name, Receipted: true})
+		ubl.ListContainers{Request: envelope.Command(ctx, ""), Kind: ubl.WorkspaceKind().Name, Receipted: true})
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ type workspaceCreatedAnswer struct {
 
 func (a *API) createWorkspace(ctx context.Context, in *createWorkspaceInput) (any, error) {
 	made, err := a.makeContainer(ctx, ubl.CreateContainer{Request: envelope.Command(ctx, in.Body.Key),
-		Kind: ubl.WorkspaceKind.Name, Name: in.Body.Name, Physics: in.Body.Physics.physics()})
+		Kind: ubl.WorkspaceKind().Name, Name: in.Body.Name, Physics: in.Body.Physics.physics()})
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func (s *Server) candidates(ctx context.Context, who ubl.Identity, argument stri
 // workspaces are those that the caller may look into, by id.
 func (s *Server) workspaces(ctx context.Context, who ubl.Identity) ([]ubl.ContainerSummary, error) {
 	ctx = reading(ctx, toolWorkspaces)
-	cmd := ubl.ListContainers{Request: envelope.Command(ctx, ""), Kind: ubl.WorkspaceKind.Name}
+	cmd := ubl.ListContainers{Request: envelope.Command(ctx, ""), Kind: ubl.WorkspaceKind().Name}
 	list, err := ubl.Ask[*ubl.ContainerList](ctx, s.opts.Asker, ubl.TenantName(who.TenantID), cmd)
 	if err != nil {
 		return nil, err
