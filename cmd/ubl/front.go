@@ -77,20 +77,9 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (e
 		return err
 	}
 	f.server = transport.New(transport.Options{
-		Version: version(),
-		API: func(r chi.Router) {
-			r.Get("/events", hub.Tenant)
-			r.Get("/events/rooms/{roomId}", hub.Room)
-			r.Get("/portal/logs/live", hub.Calls)
-			rest.Mount(r)
-		},
-		Agents: func(r chi.Router, authenticate func(http.Handler) http.Handler) {
-			r.Handle(mcp.MetadataPath, tools.Metadata())
-			r.Handle(mcp.MetadataPath+"/*", tools.Metadata())
-			known := tools.Challenge(authenticate)
-			r.Handle("/mcp", known(tools.Handler()))
-			r.Handle("/portal/mcp", known(tools.PortalHandler()))
-		},
+		Version:      version(),
+		API:          underAPI(hub, rest),
+		Agents:       forAgents(tools),
 		Public:       api.Public,
 		Authenticate: f.auth.Middleware,
 		SignIn:       link,
@@ -100,16 +89,42 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (e
 		Backup: func(ctx context.Context, w io.Writer) error {
 			return n.backup(ctx, w, string(envelope.CallerOf(ctx).Identity.UserID), nil)
 		},
-		EndStreams: func(ctx context.Context) error {
-			channels := make(chan error, 1)
-			go func() { channels <- tools.Shutdown(ctx) }()
-			return errors.Join(hub.Shutdown(ctx), <-channels)
-		},
+		EndStreams:   endStreams(hub, tools),
 		AllowOrigins: c.AllowOrigin, PublicURL: c.PublicURL,
 		Collectors: n.figures.all,
 		Log:        log, Now: p.now, Random: p.random,
 	})
 	return nil
+}
+
+// underAPI mounts the streams and the operations.
+func underAPI(hub *sse.Hub, rest *api.API) func(chi.Router) {
+	return func(r chi.Router) {
+		r.Get("/events", hub.Tenant)
+		r.Get("/events/rooms/{roomId}", hub.Room)
+		r.Get("/portal/logs/live", hub.Calls)
+		rest.Mount(r)
+	}
+}
+
+// forAgents mounts MCP, and what its clients look for before they sign in.
+func forAgents(tools *mcp.Server) func(chi.Router, func(http.Handler) http.Handler) {
+	return func(r chi.Router, authenticate func(http.Handler) http.Handler) {
+		r.Handle(mcp.MetadataPath, tools.Metadata())
+		r.Handle(mcp.MetadataPath+"/*", tools.Metadata())
+		known := tools.Challenge(authenticate)
+		r.Handle("/mcp", known(tools.Handler()))
+		r.Handle("/portal/mcp", known(tools.PortalHandler()))
+	}
+}
+
+// endStreams ends live streams and MCP's channels side by side.
+func endStreams(hub *sse.Hub, tools *mcp.Server) func(context.Context) error {
+	return func(ctx context.Context) error {
+		channels := make(chan error, 1)
+		go func() { channels <- tools.Shutdown(ctx) }()
+		return errors.Join(hub.Shutdown(ctx), <-channels)
+	}
 }
 
 // beside are tools that the API has no operation for, but other ways lead to:
