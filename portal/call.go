@@ -99,7 +99,7 @@ func (p *Portal) begin(ctx context.Context, c *call) (*ubl.CallTicket, error) {
 	})
 	if err != nil {
 		if entered == nil {
-			p.turnedAway(c, ubl.CodeOf(err))
+			p.turnedAway(ctx, c, ubl.CodeOf(err))
 		}
 		return nil, err
 	}
@@ -110,10 +110,14 @@ func (p *Portal) begin(ctx context.Context, c *call) (*ubl.CallTicket, error) {
 	return ticket, ticket.Repeated()
 }
 
-// turnedAway logs a refusal of the Tenant, which puts it on record itself.
-func (p *Portal) turnedAway(c *call, code ubl.Code) {
+// turnedAway logs a refusal of the Tenant, which puts it on record itself. Whom the
+// Tenant doesn't let in at all can't write into its log.
+func (p *Portal) turnedAway(ctx context.Context, c *call, code ubl.Code) {
 	switch code {
-	case ubl.CodeForbidden, ubl.CodeRateLimited, ubl.CodeNotAMember:
+	case ubl.CodeForbidden, ubl.CodeRateLimited:
+		if p.enter(ctx, c.req.Who) != nil {
+			return
+		}
 		p.Log(c.req.Who.TenantID, &ubl.Call{
 			At: ubl.TimeOf(c.began), Did: ubl.DidPortalCall, Server: c.server, Capability: c.tool,
 			UserID: c.req.Who.UserID, IsService: c.req.Who.IsService, Status: "denied", Code: code,

@@ -313,3 +313,21 @@ func (w *world) awaitLog(ok func([]*ubl.Call) bool) {
 		}
 	}
 }
+
+// TestStrangersWriteNoRow: a refusal of a member is in the log, and none of somebody
+// who has been removed.
+func TestStrangersWriteNoRow(t *testing.T) {
+	w := newWorld(t)
+	rows := func() int {
+		w.refused(ubl.CodeForbidden, "ev.nothing", `{}`)
+		portal.Flush(w.Portal, t.Context())
+		return len(w.log())
+	}
+	if n := rows(); n != 1 {
+		t.Errorf("after the refusal of a member there are %d rows", n)
+	}
+	harness.Must[*ubl.Member](w.house, ubl.TenantName(w.owner.TenantID), ubl.RemoveTenantMember{Request: w.house.Request(w.owner), UserID: w.bob.UserID})
+	if n := rows(); n != 1 {
+		t.Errorf("after that of a removed one there are %d rows", n)
+	}
+}
