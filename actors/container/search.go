@@ -118,7 +118,7 @@ func (c *Container) mark(ctx context.Context, n int64) (ubl.Mark, error) {
 	if n == 0 {
 		return ubl.Mark{}, nil
 	}
-	page, err := c.events(ctx, n, 1)
+	page, err := c.stored().Page(ctx, n, 1)
 	if err != nil || len(page) == 0 {
 		return ubl.Mark{N: n}, err
 	}

@@ -16,43 +16,24 @@ import (
 // thousand events, and contents of megabytes.
 
 // eventPage is the most events of one view.
-const eventPage = 500
+const eventPage = actors.EventPage
 
-// eachEvent calls fn with the events numbered first to last, or to the newest
-// there is, until fn fails. Events are only ever added, so that pages fit.
-func (c *Container) eachEvent(ctx context.Context, first, last int64, fn func(event) error) error {
-	for first <= last {
-		page, err := c.events(ctx, first, min(last-first+1, eventPage))
-		if err != nil {
-			return err
-		}
-		for _, e := range page {
-			if err := fn(e); err != nil {
-				return err
-			}
-		}
-		if len(page) < eventPage {
-			return nil
-		}
-		first += eventPage
+func (c *Container) stored() actors.Events[event] {
+	return actors.Events[event]{
+		Read: c.read, Group: c.group, Newest: eventVersion,
+		Key: func(n int64) []byte { return eventKey(c.id, n) },
 	}
-	return nil
 }
 
-// events reads a page.
-func (c *Container) events(ctx context.Context, first, limit int64) ([]event, error) {
-	var page []event
-	err := c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
-		return actors.EachEvent(snap, eventKey(c.id, first), eventKey(c.id, first+limit), eventVersion, func(e event) {
-			page = append(page, e)
-		})
-	})
-	return page, err
+// eachEvent calls fn with the events numbered first to last, or to the newest
+// there is, until fn fails.
+func (c *Container) eachEvent(ctx context.Context, first, last int64, fn func(event) error) error {
+	return c.stored().Each(ctx, first, last, fn)
 }
 
 // event reads one that must be there.
 func (c *Container) event(ctx context.Context, n int64) (event, error) {
-	page, err := c.events(ctx, n, 1)
+	page, err := c.stored().Page(ctx, n, 1)
 	if err == nil && len(page) == 0 {
 		err = ubl.Errorf(ubl.CodeInternal, "an event is missing")
 	}

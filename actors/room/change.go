@@ -124,24 +124,22 @@ func outcome(e event, room *ubl.Room, agreement ubl.Agreement) any {
 	return e.Member
 }
 
-// pastOutcome answers a retry: it replays the events up to the one that the key
-// led to, so that the answer is the one given then.
+// pastOutcome answers a retry with the event that the key led to. Where the answer
+// is of the whole room or record, the events up to that one are replayed, so that
+// it is the one given then.
 func (r *Room) pastOutcome(ctx context.Context, n int64) (any, error) {
-	var s State
-	var answer any
-	err := r.read.View(ctx, r.group, func(snap ubl.Snapshot) error {
-		return eachEvent(snap, r.id, func(e event) {
-			if e.N <= n {
-				s.apply(e)
-			}
-			if e.N == n {
-				s.Head.LastSeq = e.LastSeq
-				answer = outcome(e, s.room(), s.Agreement.Agreement)
-			}
-		})
-	})
-	if err == nil && answer == nil {
+	page, err := r.stored().Page(ctx, n, 1)
+	if err == nil && len(page) == 0 {
 		err = ubl.Errorf(ubl.CodeInternal, "the outcome of a key is missing")
 	}
-	return answer, err
+	if err != nil {
+		return nil, err
+	}
+	e := page[0]
+	var s State
+	if e.Did == ubl.DidRoomUpdate || e.Did == ubl.DidAgreementEnd {
+		err = r.eachEvent(ctx, n, s.apply)
+	}
+	s.Head.LastSeq = e.LastSeq
+	return outcome(e, s.room(), s.Agreement.Agreement), err
 }

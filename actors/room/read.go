@@ -152,10 +152,9 @@ func (r *Room) agreement(t *actors.Turn, c ubl.GetAgreement) {
 		t.Fail(err)
 		return
 	}
-	now := r.state.Agreement.Share()
-	ctx := t.Context()
+	now, ctx, last := r.state.Agreement.Share(), t.Context(), r.state.Events
 	t.Later(func() (any, error) {
-		history, err := r.changes(ctx)
+		history, err := r.changes(ctx, last)
 		if err != nil {
 			return nil, err
 		}
@@ -163,15 +162,13 @@ func (r *Room) agreement(t *actors.Turn, c ubl.GetAgreement) {
 	})
 }
 
-// changes reads the Agreement's history.
-func (r *Room) changes(ctx context.Context) ([]ubl.Change, error) {
+// changes reads the Agreement's history up to an event.
+func (r *Room) changes(ctx context.Context, last int64) ([]ubl.Change, error) {
 	var history []ubl.Change
-	err := r.read.View(ctx, r.group, func(snap ubl.Snapshot) error {
-		return eachEvent(snap, r.id, func(e event) {
-			if e.Did != ubl.DidRoomUpdate && e.Did != ubl.DidRoomTrim {
-				history = append(history, e.change())
-			}
-		})
+	err := r.eachEvent(ctx, last, func(e event) {
+		if e.Did != ubl.DidRoomUpdate && e.Did != ubl.DidRoomTrim {
+			history = append(history, e.change())
+		}
 	})
 	return history, err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"ubl"
@@ -50,34 +51,47 @@ type post struct {
 func open(ctx context.Context, read ubl.Reader, env actors.Env) (*Room, error) {
 	r := &Room{env: env, read: read, group: env.Name.Group(), id: ubl.RoomID(env.Name.Local())}
 	r.tenant = r.group.Tenant
-	err := read.View(ctx, r.group, func(snap ubl.Snapshot) error {
-		if err := r.replay(snap); err != nil {
-			return err
-		}
-		if r.state.Events == 0 {
-			return ubl.Errorf(ubl.CodeNotFound, "there is no such room")
-		}
-		var err error
+	if err := r.load(ctx); err != nil {
+		return nil, fmt.Errorf("couldn't load a room: %w", err)
+	}
+	return r, nil
+}
+
+// load goes by several views, each of them short: nobody else writes the room.
+func (r *Room) load(ctx context.Context) error {
+	err := r.eachEvent(ctx, math.MaxInt64, r.state.apply)
+	if err == nil && r.state.Events == 0 {
+		err = ubl.Errorf(ubl.CodeNotFound, "there is no such room")
+	}
+	if err != nil {
+		return err
+	}
+	err = r.read.View(ctx, r.group, func(snap ubl.Snapshot) (err error) {
 		if r.state.Head.LastSeq, err = snap.Counter(messageCounter(r.id)); err != nil {
 			return err
 		}
 		return r.loadHot(snap)
 	})
 	if err == nil {
-		r.keys, err = actors.LoadKeys(ctx, read, env.Name, ubl.TimeOf(env.Now()))
+		r.keys, err = actors.LoadKeys(ctx, r.read, r.env.Name, ubl.TimeOf(r.env.Now()))
 	}
-	if err != nil {
-		return nil, fmt.Errorf("couldn't load a room: %w", err)
-	}
-	return r, nil
+	return err
 }
 
-func (r *Room) replay(snap ubl.Snapshot) error {
-	return eachEvent(snap, r.id, func(e event) { r.state.apply(e) })
+func (r *Room) stored() actors.Events[event] {
+	return actors.Events[event]{
+		Read: r.read, Group: r.group, Newest: eventVersion,
+		Key: func(n int64) []byte { return eventKey(r.id, n) },
+	}
 }
 
-func eachEvent(snap ubl.Snapshot, id ubl.RoomID, fn func(event)) error {
-	return actors.EachEvent(snap, eventKey(id, 0), eventKey(id, -1), eventVersion, fn)
+// eachEvent calls fn with the events from the first up to number last, or to the
+// newest there is.
+func (r *Room) eachEvent(ctx context.Context, last int64, fn func(event)) error {
+	return r.stored().Each(ctx, 1, last, func(e event) error {
+		fn(e)
+		return nil
+	})
 }
 
 func (r *Room) loadHot(snap ubl.Snapshot) error {

@@ -123,7 +123,7 @@ func outcomeOf(s *State, e event) any {
 // answer is of the whole tenant or record, the events up to that one are
 // replayed, so that it is the one given then.
 func (x *Tenant) pastOutcome(ctx context.Context, n int64) (any, error) {
-	page, err := x.events(ctx, n, 1)
+	page, err := x.stored().Page(ctx, n, 1)
 	if err == nil && len(page) == 0 {
 		err = ubl.Errorf(ubl.CodeInternal, "the outcome of a key is missing")
 	}

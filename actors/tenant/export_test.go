@@ -8,7 +8,7 @@ import (
 )
 
 // EventPage is the most events of one view.
-const EventPage = eventPage
+const EventPage = actors.EventPage
 
 // Open loads a Tenant for tests that compare it with a live one.
 func Open(ctx context.Context, read ubl.Reader, found Founders, kinds []ubl.Kind, env actors.Env) (*Tenant, error) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"sync"
 
 	"ubl"
@@ -93,7 +92,7 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 	case ubl.CreateRoom:
 		x.createRoom(t, c)
 	case ubl.ListMembers:
-		x.answer(t, c.Who, func() any { return x.state.License.SortedMembers() })
+		x.listMembers(t, c)
 	case ubl.FindMember:
 		x.findMember(t, c)
 	case ubl.SetTenantMember:
@@ -152,6 +151,16 @@ func (x *Tenant) answer(t *actors.Turn, who ubl.Identity, value func() any) {
 	t.Reply(value())
 }
 
+// listMembers sorts them on the asker's goroutine.
+func (x *Tenant) listMembers(t *actors.Turn, c ubl.ListMembers) {
+	if _, err := x.member(c.Who); err != nil {
+		t.Fail(err)
+		return
+	}
+	license := x.state.License.Share()
+	t.Later(func() (any, error) { return license.SortedMembers(), nil })
+}
+
 // findMember answers with a member whom the caller names.
 func (x *Tenant) findMember(t *actors.Turn, c ubl.FindMember) {
 	if _, err := x.member(c.Who); err != nil {
@@ -160,11 +169,10 @@ func (x *Tenant) findMember(t *actors.Turn, c ubl.FindMember) {
 	}
 	m, ok := x.state.License.Members[c.UserID]
 	if c.UserID == "" {
-		found := slices.IndexFunc(x.state.License.SortedMembers(), func(m ubl.Member) bool {
-			return !m.IsService && ubl.SameEmail(m.Email, c.Email)
-		})
-		if ok = found >= 0; ok {
-			m = x.state.License.SortedMembers()[found]
+		for _, by := range x.state.License.Members { // of several, the one whose id comes first
+			if !by.IsService && ubl.SameEmail(by.Email, c.Email) && (!ok || by.UserID < m.UserID) {
+				m, ok = by, true
+			}
 		}
 	}
 	if !ok {
