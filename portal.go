@@ -37,7 +37,11 @@ const (
 
 // Limits of servers and their tools.
 const (
-	MaxServers     = 50 // of a tenant
+	MaxServers     = 50  // of a tenant
+	MaxClientID    = 256 // bytes of printable ASCII
+	MaxScopes      = 50
+	MaxScope       = 256 // bytes of printable ASCII
+	MaxHeader      = 128 // bytes of a header's name
 	MaxServerTools = 500
 	MaxDefinition  = 64 << 10
 	// MaxDefinitions bounds all definitions of a tenant together, pinned and held.
@@ -49,6 +53,27 @@ const (
 // an id could pass its tools off as ours.
 var reservedServers = []string{
 	OwnServer, ModelServer, "cluster", "document", "event", "identity", "ledger", "member", "receipt", "search", "user", "workspace",
+}
+
+// ValidHeader reports whether a name is one that an HTTP header can have (RFC 9110).
+func ValidHeader(name string) bool {
+	return name != "" && len(name) <= MaxHeader && !strings.ContainsFunc(name, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", c)
+	})
+}
+
+// ValidClientID reports whether OAuth's client id can be one, "" for none included.
+func ValidClientID(id string) bool { return printable(id, MaxClientID) }
+
+// ValidScopes reports whether OAuth's scopes can be asked for (RFC 6749).
+func ValidScopes(scopes []string) bool {
+	return len(scopes) <= MaxScopes && !slices.ContainsFunc(scopes, func(s string) bool {
+		return s == "" || !printable(s, MaxScope) || strings.ContainsAny(s, "\"\\")
+	})
+}
+
+func printable(s string, max int) bool {
+	return len(s) <= max && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c > '~' })
 }
 
 // ValidServerID reports whether s may name an external server:

@@ -16,8 +16,6 @@ import (
 const (
 	maxName   = 128 // characters
 	maxSecret = 8 << 10
-	maxScopes = 50
-	maxScope  = 256
 )
 
 var errOwner = ubl.Errorf(ubl.CodeForbidden, "only an owner may do this")
@@ -204,10 +202,10 @@ func (p *Portal) checkPlace(s *ubl.Server) error {
 		return ubl.Errorf(ubl.CodeValidation, "server_id: ^[a-z0-9][a-z0-9-]{0,31}$, and not the first word of our own tools' names")
 	case !validText(s.Name, maxName) || strings.TrimSpace(s.Name) == "":
 		return ubl.Errorf(ubl.CodeValidation, "name: 1 to %d characters", maxName)
-	case !validText(s.ClientID, maxURL):
-		return ubl.Errorf(ubl.CodeValidation, "client_id: at most %d characters", maxURL)
-	case len(s.Scopes) > maxScopes || slices.ContainsFunc(s.Scopes, badScope):
-		return ubl.Errorf(ubl.CodeValidation, "scopes: at most %d, of at most %d characters without blanks", maxScopes, maxScope)
+	case !ubl.ValidClientID(s.ClientID):
+		return ubl.Errorf(ubl.CodeValidation, "client_id: at most %d characters without blanks", ubl.MaxClientID)
+	case !ubl.ValidScopes(s.Scopes):
+		return ubl.Errorf(ubl.CodeValidation, "scopes: at most %d, of at most %d characters without blanks", ubl.MaxScopes, ubl.MaxScope)
 	}
 	if err := p.checkURL("url", s.URL); err != nil {
 		return err
@@ -230,11 +228,6 @@ func validText(s string, max int) bool {
 	return utf8.ValidString(s) && utf8.RuneCountInString(s) <= max && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
-// badScope follows RFC 6749: printable ASCII but quotes and backslashes.
-func badScope(s string) bool {
-	return s == "" || len(s) > maxScope || strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c > '~' || c == '"' || c == '\\' })
-}
-
 // ownHeaders are set by HTTP or MCP itself.
 var ownHeaders = []string{
 	"Accept", "Connection", "Content-Length", "Content-Type", "Host", "Keep-Alive", "Last-Event-Id", "Te", "Trailer",
@@ -244,15 +237,8 @@ var ownHeaders = []string{
 // checkHeader refuses names that are none, or not an owner's to set.
 func checkHeader(name string) error {
 	canonical := textproto.CanonicalMIMEHeaderKey(name)
-	if name == "" || len(name) > maxName || !validHeaderName(name) || slices.Contains(ownHeaders, canonical) || strings.HasPrefix(canonical, "Mcp-") {
+	if !ubl.ValidHeader(name) || slices.Contains(ownHeaders, canonical) || strings.HasPrefix(canonical, "Mcp-") {
 		return ubl.Errorf(ubl.CodeValidation, "header: the name of a header that HTTP and MCP don't use themselves")
 	}
 	return nil
-}
-
-// validHeaderName reports whether the name is a token as HTTP has it.
-func validHeaderName(name string) bool {
-	return !strings.ContainsFunc(name, func(c rune) bool {
-		return c <= ' ' || c > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
-	})
 }

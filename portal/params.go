@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"ubl"
 )
 
 // paramHeader is an argument that a tool's input schema wants repeated in a header,
@@ -36,7 +38,7 @@ func annotated(schema json.RawMessage, path []string) (out []paramHeader) {
 		return nil
 	}
 	var name string
-	if len(path) > 0 && json.Unmarshal(s.Header, &name) == nil && name != "" && validHeaderName(name) {
+	if len(path) > 0 && json.Unmarshal(s.Header, &name) == nil && ubl.ValidHeader(name) {
 		out = append(out, paramHeader{path, "Mcp-Param-" + name})
 	}
 	for member, inner := range s.Properties {

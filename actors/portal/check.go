@@ -9,14 +9,8 @@ import (
 	"ubl"
 )
 
-// Limits of what owners tell of a server.
-const (
-	maxURL      = 2048
-	maxHeader   = 128
-	maxClientID = 512
-	maxScopes   = 64
-	maxScope    = 256
-)
+// maxURL bounds an address, in bytes.
+const maxURL = 2048
 
 // bad refuses a field, without quoting what was in it.
 func bad(field, reason string) error {
@@ -41,11 +35,11 @@ func checkServer(s *ubl.Server, secret []byte) error {
 		return bad("authorize_url", "it must be an http or https URL without credentials and fragment")
 	case !slices.Contains([]string{ubl.AuthNone, ubl.AuthHeader, ubl.AuthClient, ubl.AuthUser}, s.Auth):
 		return bad("auth", "it is not one of the four ways")
-	case (s.Auth == ubl.AuthHeader) != (s.Header != "") || len(s.Header) > maxHeader || strings.ContainsFunc(s.Header, notToken):
+	case (s.Auth == ubl.AuthHeader) != (s.Header != "") || s.Header != "" && !ubl.ValidHeader(s.Header):
 		return bad("header", "it must be the name of an HTTP header, with auth header and only there")
-	case !printable(s.ClientID, maxClientID):
+	case !ubl.ValidClientID(s.ClientID):
 		return bad("client_id", "it is too long or holds what can't be in one")
-	case len(s.Scopes) > maxScopes || slices.ContainsFunc(s.Scopes, func(scope string) bool { return scope == "" || !printable(scope, maxScope) }):
+	case !ubl.ValidScopes(s.Scopes):
 		return bad("scopes", "they are too many, too long or hold what can't be in one")
 	case len(secret) > ubl.MaxSealed:
 		return ubl.Errorf(ubl.CodeTooLarge, "the secret is larger than %d bytes when sealed", ubl.MaxSealed)
@@ -71,11 +65,6 @@ func origin(s string) string {
 // printable reports whether s is at most max bytes of ASCII that can be seen.
 func printable(s string, max int) bool {
 	return len(s) <= max && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c > '~' })
-}
-
-// notToken tells characters that a header's name can't have (RFC 9110).
-func notToken(c rune) bool {
-	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", c)
 }
 
 // clipped is text that came from elsewhere, as it may be stored: valid UTF-8 of at
