@@ -39,6 +39,8 @@ type (
 	GetAgreement struct {
 		Who       Identity
 		Agreement AgreementID // "" for the actor's own
+		// Brief leaves the history out, which takes reading all events.
+		Brief bool
 	}
 	// EndAgreement ends an Agreement for good. Its owners. Answers *AgreementView.
 	// Rooms, Tenants and Containers answer it.

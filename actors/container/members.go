@@ -133,6 +133,9 @@ func (c *Container) agreement(t *actors.Turn, cmd ubl.GetAgreement) {
 	}
 	now, steps, ctx := c.state.Agreement.Share(), c.state.Steps, t.Context()
 	t.Later(func() (any, error) {
+		if cmd.Brief {
+			return now.View(nil), nil
+		}
 		history, err := c.changes(ctx, steps)
 		if err != nil {
 			return nil, err

@@ -154,6 +154,9 @@ func (r *Room) agreement(t *actors.Turn, c ubl.GetAgreement) {
 	}
 	now, ctx, last := r.state.Agreement.Share(), t.Context(), r.state.Events
 	t.Later(func() (any, error) {
+		if c.Brief {
+			return now.View(nil), nil
+		}
 		history, err := r.changes(ctx, last)
 		if err != nil {
 			return nil, err

@@ -43,6 +43,9 @@ func (x *Tenant) agreement(t *actors.Turn, c ubl.GetAgreement) {
 	}
 	ctx, last := t.Context(), x.state.Events
 	t.Later(func() (any, error) {
+		if c.Brief {
+			return now.View(nil), nil
+		}
 		var history []ubl.Change
 		err := x.eachEvent(ctx, last, func(e event) {
 			if e.changes(now.ID) {

@@ -72,4 +72,9 @@ func TestShortViews(t *testing.T) {
 	if got := store.keys.Load(); got != actors.EventPage {
 		t.Errorf("a view visits %d keys, want %d", got, actors.EventPage)
 	}
+	store.keys.Store(0)
+	brief := harness.Must[*ubl.AgreementView](h, room, ubl.GetAgreement{Who: ana, Brief: true})
+	if len(brief.History) != 0 || len(brief.Members) != 1 || store.keys.Load() != 0 {
+		t.Errorf("without its history the Agreement is %+v, by a view of %d keys", brief, store.keys.Load())
+	}
 }

@@ -15,7 +15,7 @@ func (a *API) listMembers(ctx context.Context, in *RoomPath) (any, error) {
 }
 
 func (a *API) membersOf(ctx context.Context, of ubl.Name) (any, error) {
-	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, of, ubl.GetAgreement{Who: caller(ctx)})
+	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, of, ubl.GetAgreement{Who: caller(ctx), Brief: true})
 	if err != nil {
 		return nil, err
 	}
