@@ -32,7 +32,9 @@ type completeInput struct {
 func (a *API) complete(w http.ResponseWriter, r *http.Request, in *completeInput) {
 	ctx := r.Context()
 	if acceptsStream(r.Header) {
-		s := pieces{w: w}
+		patient := envelope.Patiently(w, envelope.Silence, "error")
+		defer patient.Close()
+		s := pieces{w: patient}
 		c, err := a.ask(ctx, in, s.delta)
 		s.end(r, c, err)
 		return
@@ -76,8 +78,8 @@ func (s *pieces) delta(text string) {
 	}{text})
 }
 
-// end writes the last event. An error that comes before all others is answered
-// like any other.
+// end writes the last event. An error that comes before all others, and before a
+// silence, is answered like any other.
 func (s *pieces) end(r *http.Request, c *ubl.Completion, err error) {
 	req := envelope.RequestOf(r.Context())
 	switch {

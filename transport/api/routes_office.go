@@ -14,6 +14,7 @@ func (a *API) workspaceRoutes() {
 		summary: "Ask a model",
 		more: "Who may run things in the workspace. The intent is receipted before the model is asked, prompts and answers as hashes. " +
 			"With Accept: text/event-stream the answer comes piece by piece: events delta, then completion, which is the whole answer, or error. " +
+			"While nothing comes it sends a comment every 15 seconds. Without it the answer may be silent for five minutes, which proxies must allow. " +
 			"Texts are not kept, so a repetition under the same key can't be answered again."}, a.complete)
 }
 

@@ -2,10 +2,12 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ubl"
@@ -55,6 +57,30 @@ func TestSlowOperationsHaveTime(t *testing.T) {
 			t.Errorf("%s, accepting %q: answered %d after: %s\nwant: %s", test.request, test.accept, w.Code, got, test.want)
 		}
 	}
+}
+
+// thoughtful is an office whose model thinks for 40 seconds.
+type thoughtful struct{ Office }
+
+// Complete implements [Office].
+func (o thoughtful) Complete(ctx context.Context, req ubl.CompleteRequest, delta func(string)) (*ubl.Completion, error) {
+	time.Sleep(40 * time.Second)
+	return o.Office.Complete(ctx, req, delta)
+}
+
+// TestASlowStreamIsNotSilent: proxies would cut it off.
+func TestASlowStreamIsNotSilent(t *testing.T) {
+	s := newServer(t)
+	s.api.Office = thoughtful{s.api.Office}
+	synctest.Test(t, func(t *testing.T) {
+		r := httptest.NewRequest("POST", "/api/workspaces/w:general/complete", strings.NewReader(bodies["POST /api/workspaces/{workspaceId}/complete"]))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", streamType)
+		w := s.serve(as(r, ana))
+		if body := w.Body.String(); w.Code != 200 || !strings.HasPrefix(body, ": keepalive\n\n: keepalive\n\nevent: delta\n") || !strings.Contains(body, "event: completion\n") {
+			t.Errorf("answered %d %s", w.Code, body)
+		}
+	})
 }
 
 // TestLargeBodies: documents have room for a million characters of any kind, and

@@ -62,7 +62,7 @@ type Limits struct {
 	Subscriptions  int           // of one session or channel; 1,000
 	UserInterests  int           // subscriptions of one user; 10,000, then 429
 	Interests      int           // subscriptions of all; 200,000, then 503
-	Keepalive      time.Duration // silence on a channel before a comment; 15 s
+	Keepalive      time.Duration // silence on a channel or in an answer of events before a comment; 15 s
 	Pace           time.Duration // least time between two notices on a channel; 250 ms
 	Recheck        time.Duration // how long a caller's right to a resource is believed; 10 s
 	WriteTimeout   time.Duration // of one write; 10 s
@@ -77,7 +77,7 @@ func (l Limits) withDefaults() Limits {
 	def(&l.Subscriptions, 1_000)
 	def(&l.UserInterests, 10_000)
 	def(&l.Interests, 200_000)
-	def(&l.Keepalive, 15*time.Second)
+	def(&l.Keepalive, envelope.Silence)
 	def(&l.Pace, 250*time.Millisecond)
 	def(&l.Recheck, 10*time.Second)
 	def(&l.WriteTimeout, 10*time.Second)

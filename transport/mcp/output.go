@@ -6,8 +6,8 @@ import (
 )
 
 // output is a response that may take longer than the server allows: each write
-// has a deadline of its own. It belongs to its request's goroutine, or to that
-// which the SDK writes in.
+// has a deadline of its own. It belongs to its request's goroutine, or to an
+// [envelope.Patient].
 type output struct {
 	http.ResponseWriter
 	control *http.ResponseController

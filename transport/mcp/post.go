@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"ubl"
+	"ubl/transport/envelope"
 )
 
 // post answers a POST: one message, or for the oldest clients a batch with one.
@@ -120,7 +121,9 @@ func (s *Server) passOn(w http.ResponseWriter, r *http.Request, v *visit, id jso
 	w.Header().Set("X-Accel-Buffering", "no")
 	r = r.WithContext(context.WithValue(ctx, visitKey{}, v))
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	s.sdk.ServeHTTP(out, r)
+	patient := envelope.Patiently(out, s.limits.Keepalive, "message")
+	defer patient.Close()
+	s.sdk.ServeHTTP(patient, r)
 }
 
 // batch answers an array of messages with one request among them.
