@@ -83,7 +83,8 @@ type (
 		Request
 		Patch RoomPolicyPatch
 	}
-	// Sweep applies retention now. The platform only. Answers Head.
+	// Sweep has a Room apply retention now, which answers Head, and a Container
+	// carry on the transfers under way, which answers nil. The platform only.
 	Sweep struct{ Request }
 )
 

@@ -90,9 +90,9 @@ type (
 		Request
 		Token PlatformToken
 	}
-	// SweepRooms applies retention in all rooms, has containers carry on what is
-	// pending in them, and finishes shutting members out. The platform only.
-	// Answers the number of rooms that have retention.
+	// SweepRooms applies retention in all rooms, and finishes shutting members out
+	// of rooms and containers. The platform only. Answers the number of rooms that
+	// have retention.
 	SweepRooms struct{ Request }
 	// RevokeToken ends a platform token. Owners of tenant 0, and anyone their
 	// own. Answers nil.

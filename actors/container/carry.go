@@ -168,9 +168,6 @@ func (c *Container) sweep(t *actors.Turn, cmd ubl.Sweep) {
 				failed = errors.Join(failed, err)
 			}
 		}
-		if failed != nil {
-			return nil, failed
-		}
-		return ubl.Head{}, nil
+		return nil, failed
 	})
 }

@@ -98,7 +98,9 @@ func TestPendingHasABound(t *testing.T) {
 	h.Refused(ubl.CodeUnavailable, from, first)
 	c.away.Store(false)
 	h.Reload()
-	harness.Must[ubl.Head](h, from, ubl.Sweep{Request: h.Request(ubl.Platform())})
+	if _, err := h.Ask(context.Background(), from, ubl.Sweep{Request: h.Request(ubl.Platform())}); err != nil {
+		t.Fatal(err)
+	}
 	harness.Must[*ubl.TransferResult](h, from, send())
 	if got := harness.Must[*ubl.Container](h, from, ubl.GetContainer{Who: ana}); got.Balance != container.MaxPending-1 || got.InTransit != 0 {
 		t.Errorf("the source has %d credits, %d in transit", got.Balance, got.InTransit)

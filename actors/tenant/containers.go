@@ -193,16 +193,3 @@ func (x *Tenant) mayIssue(c ubl.IssueCredits) error {
 	}
 	return to.Physics.May(ubl.OpDeposit)
 }
-
-// pending lists the containers in which something waits to be carried on.
-func (x *Tenant) pending(ctx context.Context) ([]ubl.ContainerID, error) {
-	var ids []ubl.ContainerID
-	err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
-		from, to := actors.PendingIndexAll()
-		return snap.Ascend(from, to, func(k, _ []byte) bool {
-			ids = append(ids, ubl.ContainerID(k[len(from):]))
-			return true
-		})
-	})
-	return ids, err
-}

@@ -141,10 +141,9 @@ func (x *Tenant) detail(ctx context.Context, who ubl.Identity, entry *ubl.RoomEn
 	}
 }
 
-// sweepRooms applies retention in every room that has some, a page at a time,
-// has containers carry on what is pending in them, and takes those who were shut
-// out of the tenant out of rooms and containers that they are still in. It runs
-// on the asker's goroutine and goes on past a place that fails.
+// sweepRooms applies retention in every room that has some, a page at a time, and
+// takes those who were shut out of the tenant out of rooms and containers that they
+// are still in. It runs on the asker's goroutine and goes on past a place that fails.
 func (x *Tenant) sweepRooms(t *actors.Turn, c ubl.SweepRooms) {
 	if !c.Who.IsPlatform() {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform sweeps"))
@@ -156,12 +155,6 @@ func (x *Tenant) sweepRooms(t *actors.Turn, c ubl.SweepRooms) {
 		rooms, err := x.retained(ctx)
 		for _, id := range rooms {
 			err = errors.Join(err, x.sweepRoom(ctx, c, id))
-		}
-		containers, failed := x.pending(ctx)
-		err = errors.Join(err, failed)
-		for _, id := range containers {
-			_, failed := x.env.Ask.Ask(ctx, ubl.ContainerName(x.id, id), ubl.Sweep(c))
-			err = errors.Join(err, failed)
 		}
 		for _, user := range removed {
 			err = errors.Join(err, x.expel(ctx, c.Request, user, heir))

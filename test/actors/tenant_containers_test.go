@@ -307,7 +307,7 @@ func holds(b *ubl.Batch, text string) bool {
 }
 
 // TestSweepCarriesTransfersOn: a transfer that the server died in the middle of
-// is finished by the tenant's sweep, without its caller.
+// is finished by the source's sweep, without its caller.
 func TestSweepCarriesTransfersOn(t *testing.T) {
 	for _, step := range []string{`"did":"container.receive"`, `"op":"transfer.arrived"`} {
 		t.Run(step, func(t *testing.T) {
@@ -333,7 +333,7 @@ func TestSweepCarriesTransfersOn(t *testing.T) {
 			if c := y.look(from); c.Balance != 6 || c.InTransit != 4 {
 				t.Fatalf("after the crash the source has %d and %d in transit", c.Balance, c.InTransit)
 			}
-			harness.Must[int](h, ubl.TenantName(y.ana.TenantID), ubl.SweepRooms{Request: h.Request(ubl.Platform())})
+			y.sweep()
 			if a, b := y.look(from), y.look(to); a.Balance != 6 || a.InTransit != 0 || b.Balance != 4 {
 				t.Errorf("after the sweep the source has %d and %d in transit, the target %d", a.Balance, a.InTransit, b.Balance)
 			}
