@@ -299,8 +299,8 @@ func TestDisconnect(t *testing.T) {
 	a.clients["c2"] = ""
 	w.add(ubl.Server{ServerID: "ev", URL: guarded(t, eras[1], a.knows, func() string { return a.URL }), Auth: ubl.AuthUser, ClientID: "c2"}, "")
 	w.signIn(w.owner)
-	w.signIn(w.bob)
 	w.await("ev", func(s *ubl.Server) bool { return s.Status == ubl.ServerUp })
+	w.signIn(w.bob) // ends the owner's token, which is refreshed when it is needed
 	w.allow("ev.echo")
 	disconnect := func() error {
 		return second(w.Disconnect(t.Context(), w.house.Request(w.bob), "ev"))
