@@ -78,6 +78,10 @@ func TestEveryRouteNamesATool(t *testing.T) {
 		default:
 			status, body := g.try(t, method, route)
 			used := g.take()
+			// The portal asks once more, with no tool: whether a refusal may be logged.
+			if strings.HasPrefix(route, "/portal/") && len(used) == 2 && used[1] == "" {
+				used = used[:1]
+			}
 			if len(used) != 1 || !slices.Contains(tools, used[0]) || !strings.Contains(body, errSeen.Message) {
 				t.Errorf("%s %s uses %q, and is answered %d %s", method, route, used, status, body)
 			}
