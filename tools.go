@@ -1,6 +1,7 @@
 package ubl
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -26,12 +27,13 @@ type ToolAccess struct {
 	Receipt   Receipt `json:"receipt"`
 }
 
-// Limits of tools.
+// Limits of tools. MaxToolArguments is in bytes.
 const (
-	MaxToolName   = 128
-	MaxToolUsers  = 1000
-	MaxToolGroups = 100
-	MaxPerMinute  = 100_000
+	MaxToolArguments = 1 << 20
+	MaxToolName      = 128
+	MaxToolUsers     = 1000
+	MaxToolGroups    = 100
+	MaxPerMinute     = 100_000
 )
 
 // ToolAgreement names the ToolAccess Agreement of a tool.
@@ -42,6 +44,22 @@ func ValidToolName(s string) bool {
 	return s != "" && len(s) <= MaxToolName && !strings.ContainsFunc(s, func(c rune) bool {
 		return c > 127 || !isIDByte(byte(c))
 	})
+}
+
+// ToolArguments brings the arguments of a tool into canonical form: a JSON object,
+// the empty one where nothing was given. Errors are too_large and validation.
+func ToolArguments(args []byte) ([]byte, error) {
+	if len(bytes.TrimSpace(args)) == 0 {
+		return []byte("{}"), nil
+	}
+	if len(args) > MaxToolArguments {
+		return nil, Errorf(CodeTooLarge, "arguments: more than %d bytes", MaxToolArguments)
+	}
+	canonical, err := Canonical(args)
+	if err != nil || canonical[0] != '{' {
+		return nil, Errorf(CodeValidation, "arguments: not a JSON object that has one canonical form")
+	}
+	return canonical, nil
 }
 
 // Admits reports whether the record lets a caller use the tool.

@@ -156,7 +156,7 @@ func (c *completing) use(ctx context.Context, i int, call gateway.ToolCall) (*ub
 	if !ok {
 		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such tool")
 	}
-	args, err := arguments(json.RawMessage(call.Arguments))
+	args, err := ubl.ToolArguments([]byte(call.Arguments))
 	if err != nil {
 		return nil, err
 	}

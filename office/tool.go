@@ -1,15 +1,11 @@
 package office
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 
 	"ubl"
 )
-
-// maxArguments bounds the arguments of a tool in bytes.
-const maxArguments = 1 << 20
 
 // CallTool uses a tool for the caller: office.tool.call. The act is on record
 // under the TenantLicense, before and after; what the tool does is on record by its
@@ -19,7 +15,7 @@ func (o *Office) CallTool(ctx context.Context, req ubl.Request, tool string, arg
 	if !ubl.ValidToolName(tool) || tool == string(ubl.DidToolCall) || o.Tools == nil {
 		return nil, ubl.Errorf(ubl.CodeNotFound, "no such tool")
 	}
-	args, err := arguments(args)
+	args, err := ubl.ToolArguments(args)
 	if err != nil {
 		return nil, err
 	}
@@ -53,19 +49,4 @@ func (o *Office) use(ctx context.Context, parent ubl.Request, tool string, args 
 	}
 	r, err = o.Tools.Call(ctx, ubl.Request{Who: parent.Who, ID: id, Key: id}, tool, args, parent.ID)
 	return id, r, err
-}
-
-// arguments are a JSON object in canonical form; nothing is an empty one.
-func arguments(args json.RawMessage) (json.RawMessage, error) {
-	if len(bytes.TrimSpace(args)) == 0 {
-		return json.RawMessage("{}"), nil
-	}
-	if len(args) > maxArguments {
-		return nil, ubl.Errorf(ubl.CodeTooLarge, "arguments: more than %d bytes", maxArguments)
-	}
-	canonical, err := ubl.Canonical(args)
-	if err != nil || canonical[0] != '{' {
-		return nil, ubl.Errorf(ubl.CodeValidation, "arguments: not a JSON object that has one canonical form")
-	}
-	return canonical, nil
 }

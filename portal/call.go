@@ -1,7 +1,6 @@
 package portal
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"strings"
@@ -11,8 +10,6 @@ import (
 )
 
 const (
-	// maxArguments bounds the arguments of a call in bytes.
-	maxArguments = 1 << 20
 	// grace is how long after its own deadline a call is still given for its effect,
 	// before the sweep of the Portal ends it.
 	grace = 15 * time.Second
@@ -67,18 +64,9 @@ func (c *call) prepare(args json.RawMessage) error {
 		return ubl.Errorf(ubl.CodeNotFound, "no such tool")
 	}
 	c.server = server
-	if len(bytes.TrimSpace(args)) == 0 {
-		args = json.RawMessage("{}")
-	}
-	if len(args) > maxArguments {
-		return ubl.Errorf(ubl.CodeTooLarge, "arguments: more than %d bytes", maxArguments)
-	}
-	canonical, err := ubl.Canonical(args)
-	if err != nil || canonical[0] != '{' {
-		return ubl.Errorf(ubl.CodeValidation, "arguments: not a JSON object that has one canonical form")
-	}
-	c.args = canonical
-	return nil
+	var err error
+	c.args, err = ubl.ToolArguments(args)
+	return err
 }
 
 // begin asks the Tenant to let the caller in for the tool, and in the same go the
