@@ -50,13 +50,30 @@ func (c *Container) maySearch(cmd ubl.SearchDocuments) error {
 	return nil
 }
 
+// findTimeout bounds how long a search waits for the index, well within the minute
+// in which an answer has to be written.
+const findTimeout = 30 * time.Second
+
+// lookUp asks the Searcher. After many changes it may take longer than a caller
+// waits: what the index has taken in by then stays, and the next search goes on
+// from there.
+func (c *Container) lookUp(ctx context.Context, mark ubl.Mark, query string, limit int) ([]ubl.DocumentMatch, error) {
+	bounded, cancel := context.WithTimeout(ctx, findTimeout)
+	defer cancel()
+	matches, err := c.search.Search(bounded, c.env.Name, mark, c.tellChanges, query, limit)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return nil, ubl.Errorf(ubl.CodeUnavailable, "many documents have changed, and the index isn't done with them").Later(findTimeout / 3).Because(err)
+	}
+	return matches, err
+}
+
 // find asks the Searcher, and reads what it found.
 func (c *Container) find(ctx context.Context, upTo int64, query string, limit int) ([]*ubl.DocumentHit, error) {
 	mark, err := c.mark(ctx, upTo)
 	if err != nil {
 		return nil, err
 	}
-	matches, err := c.search.Search(ctx, c.env.Name, mark, c.tellChanges, query, limit)
+	matches, err := c.lookUp(ctx, mark, query, limit)
 	if err != nil {
 		return nil, err
 	}
