@@ -78,7 +78,8 @@ func writeDocuments(ctx context.Context, t *target, n int) error {
 	})
 }
 
-// searchFirst makes the search that has to index everything.
+// searchFirst makes the search that has to index everything, again where the server
+// says that it isn't done yet.
 func searchFirst(t *target, n int) error {
 	conn, err := rawhttp.DialWithin(t.server.Host, indexTimeout)
 	if err != nil {
@@ -86,9 +87,13 @@ func searchFirst(t *target, n int) error {
 	}
 	defer conn.Close()
 	query := searchload.Query(rand.New(rand.NewPCG(0, 0)), n)
-	status, body, err := conn.Do(searchload.Request(t.server.Host, t.token, query))
-	if err == nil && status != http.StatusOK {
-		err = fmt.Errorf("%d %.300s", status, body)
+	for end := time.Now().Add(indexTimeout); ; {
+		status, body, err := conn.Do(searchload.Request(t.server.Host, t.token, query))
+		switch {
+		case err != nil || status == http.StatusOK:
+			return err
+		case status != http.StatusServiceUnavailable || time.Now().After(end):
+			return fmt.Errorf("%d %.300s", status, body)
+		}
 	}
-	return err
 }
