@@ -16,11 +16,11 @@ const (
 	// dueEvery is how often servers are looked for that are due. One that is down is
 	// asked again after as long, then after twice that, and so on up to syncAfter.
 	dueEvery = time.Hour
-	// turnTime is how long one tenant's servers are synced in a round, and errands
-	// how many tenants have their turn at a time: servers that hang hold up their own
-	// tenant, and not the others.
-	turnTime = time.Minute
-	errands  = 8
+	// errand bounds how long one tenant's servers are synced in a round, and errands
+	// how many tenants' are at a time: servers that hang hold up their own tenant, and
+	// not the others.
+	errand  = time.Minute
+	errands = 8
 )
 
 // waits are how long servers of a tenant that were down are left alone, by id.
@@ -56,13 +56,13 @@ func (p *Portal) syncDue(ctx context.Context) {
 	}
 }
 
-// syncTenant syncs the servers of one tenant that are due, until its turn is over.
+// syncTenant syncs the servers of one tenant that are due, until its time is over.
 // Who has waited longest comes first, so that those left over come in the next
 // round. It answers how long those that are down will be left alone.
 func (p *Portal) syncTenant(ctx context.Context, t ubl.TenantID, were waits) waits {
-	turn, cancel := context.WithTimeout(ctx, p.turn)
+	bounded, cancel := context.WithTimeout(ctx, p.errand)
 	defer cancel()
-	servers, err := p.Servers(turn, platformOf(t))
+	servers, err := p.Servers(bounded, platformOf(t))
 	if err != nil {
 		if ctx.Err() == nil {
 			p.log.Warn("couldn't list servers", "tenant", t, "error", err)
@@ -77,7 +77,7 @@ func (p *Portal) syncTenant(ctx context.Context, t ubl.TenantID, were waits) wai
 			wait = cmp.Or(were[s.ServerID], dueEvery)
 			then, next[s.ServerID] = min(2*wait, syncAfter), wait
 		}
-		if turn.Err() == nil && p.due(s, wait) {
+		if bounded.Err() == nil && p.due(s, wait) {
 			next[s.ServerID] = then
 			p.syncAs(ctx, platformOf(t), s.ServerID)
 		}

@@ -93,11 +93,11 @@ func (s *stuck) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // TestATurnInTheRound: a tenant whose servers are slow doesn't have all of them asked
 // in one round, but each of them in its time.
 func TestATurnInTheRound(t *testing.T) {
-	const turn = 500 * time.Millisecond
+	const errand = 500 * time.Millisecond
 	w := newWorld(t, func(o *portal.Options) {
 		o.Tenants = func(context.Context) ([]ubl.TenantID, error) { return []ubl.TenantID{"t:example.com"}, nil }
 	})
-	portal.SetTurn(w.Portal, turn)
+	portal.SetErrand(w.Portal, errand)
 	var mu sync.Mutex
 	slow, asked := false, map[string]bool{}
 	all := []string{"a", "b", "c"}
@@ -108,7 +108,7 @@ func TestATurnInTheRound(t *testing.T) {
 			asked[id] = slow
 			mu.Unlock()
 			if wait {
-				<-time.After(turn) // its whole turn
+				<-time.After(errand) // all its time
 			}
 			http.Error(w, "down", http.StatusInternalServerError)
 		}))}, "")
@@ -126,7 +126,7 @@ func TestATurnInTheRound(t *testing.T) {
 		portal.SyncDue(w.Portal, t.Context())
 		mu.Lock()
 		if len(asked) > 1 {
-			t.Errorf("%d servers were asked in a turn", len(asked))
+			t.Errorf("%d servers were asked in its time", len(asked))
 		}
 		for id := range asked {
 			if !slices.Contains(seen, id) {

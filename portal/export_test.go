@@ -53,5 +53,5 @@ func Sessions(p *Portal) (out string) {
 	return out
 }
 
-// SetTurn changes how long a tenant's turn in the daily round is.
-func SetTurn(p *Portal, d time.Duration) { p.turn = d }
+// SetErrand changes how long a tenant has in the daily round.
+func SetErrand(p *Portal, d time.Duration) { p.errand = d }

@@ -67,7 +67,7 @@ type Portal struct {
 	ctx     context.Context // of what runs in the background
 	stop    context.CancelFunc
 	running sync.WaitGroup
-	turn    time.Duration // of a tenant in the daily round
+	errand  time.Duration // of a tenant in the daily round
 
 	daily sync.Mutex             // held by the daily round
 	down  map[ubl.TenantID]waits // the round's
@@ -90,7 +90,7 @@ func New(o Options) (*Portal, error) {
 		publicURL: o.PublicURL, version: cmp.Or(o.Version, "dev"), tenants: o.Tenants, private: o.AllowPrivate,
 		allowHTTP: o.AllowHTTP, callTimeout: min(cmp.Or(o.CallTimeout, time.Minute), 50*time.Minute),
 		sealer: sealer, inner: newOutside(true), public: newOutside(false), sessions: newSessions(),
-		turn: turnTime, shops: map[ubl.TenantID]*shop{}, syncs: map[place]*syncing{},
+		errand: errand, shops: map[ubl.TenantID]*shop{}, syncs: map[place]*syncing{},
 	}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
