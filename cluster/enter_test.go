@@ -48,15 +48,21 @@ func TestDataMayNotJoin(t *testing.T) {
 	w := newWorld(t, 1, nil)
 	i := w.add(t)
 	put(t, w.dirs[i])
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	w.refusesData(i)
+}
+
+// refusesData has a node open that holds data and must not go on.
+func (w *world) refusesData(i int) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
 	defer cancel()
 	n, err := Open(ctx, w.options(i))
 	if err == nil {
 		_ = n.Close()
-		t.Fatal("a node with data joined")
+		w.t.Fatal("a node with data joined, or founded a cluster")
 	}
 	if !strings.Contains(err.Error(), "holds data") {
-		t.Errorf("refused with %v", err)
+		w.t.Errorf("refused with %v", err)
 	}
 }
 
@@ -181,14 +187,5 @@ func TestDataBesideACluster(t *testing.T) {
 	i := w.add(t)
 	w.change = func(o *Options) { o.Expect = 3 }
 	put(t, w.dirs[i])
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	n, err := Open(ctx, w.options(i))
-	if err == nil {
-		_ = n.Close()
-		t.Fatal("a node with data founded a second cluster")
-	}
-	if !strings.Contains(err.Error(), "holds data") {
-		t.Errorf("refused with %v", err)
-	}
+	w.refusesData(i)
 }
