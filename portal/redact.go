@@ -24,7 +24,7 @@ const (
 // callers the headers that they got.
 type shown struct {
 	mu      sync.Mutex
-	secrets []string
+	secrets secrets
 }
 
 // add notes the proof in a header.
@@ -34,11 +34,11 @@ func (sh *shown) add(proof http.Header) {
 	for _, values := range proof {
 		for _, v := range values {
 			v = strings.TrimPrefix(v, "Bearer ")
-			if len(v) < minSecret || slices.Contains(sh.secrets, v) {
+			if len(v) < minSecret || slices.ContainsFunc(sh.secrets, func(s secret) bool { return s.text == v }) {
 				continue
 			}
 			// What get has handed out is never written to.
-			sh.secrets = append(slices.Clone(sh.secrets[max(0, len(sh.secrets)-maxShown+1):]), v)
+			sh.secrets = append(slices.Clone(sh.secrets[max(0, len(sh.secrets)-maxShown+1):]), newSecret(v))
 		}
 	}
 }
@@ -50,13 +50,36 @@ func (sh *shown) get() secrets {
 	return sh.secrets
 }
 
-// secrets are texts that callers must not see.
-type secrets []string
+// secret is a text that callers must not see.
+type secret struct {
+	text string
+	// spelled is the text inside JSON, as encoding/json and as RFC 8785 write it. It is
+	// worked out once: each result is searched for it.
+	spelled [2][]byte
+	err     error // why there is no such spelling
+}
+
+func newSecret(text string) secret {
+	s := secret{text: text}
+	quoted, err := json.Marshal([]string{text})
+	if err == nil {
+		var canonical []byte
+		if canonical, err = ubl.Canonical(quoted); err == nil {
+			s.spelled = [2][]byte{quoted[2 : len(quoted)-2], canonical[2 : len(canonical)-2]}
+		}
+	}
+	if err != nil {
+		s.err = fmt.Errorf("couldn't write a secret: %w", err)
+	}
+	return s
+}
+
+type secrets []secret
 
 // redact takes them out of a text.
 func (ss secrets) redact(text string) string {
 	for _, s := range ss {
-		text = strings.ReplaceAll(text, s, "[secret]")
+		text = strings.ReplaceAll(text, s.text, "[secret]")
 	}
 	return text
 }
@@ -89,15 +112,10 @@ func (ss secrets) redactJSON(raw json.RawMessage) (json.RawMessage, error) {
 // in reports whether one of them may be in JSON, in either spelling.
 func (ss secrets) in(raw json.RawMessage) (bool, error) {
 	for _, s := range ss {
-		quoted, err := json.Marshal([]string{s})
-		if err != nil {
-			return false, fmt.Errorf("couldn't write a secret: %w", err)
+		if s.err != nil {
+			return false, s.err
 		}
-		canonical, err := ubl.Canonical(quoted)
-		if err != nil {
-			return false, fmt.Errorf("couldn't write a secret: %w", err)
-		}
-		if bytes.Contains(raw, quoted[2:len(quoted)-2]) || bytes.Contains(raw, canonical[2:len(canonical)-2]) {
+		if bytes.Contains(raw, s.spelled[0]) || bytes.Contains(raw, s.spelled[1]) {
 			return true, nil
 		}
 	}
