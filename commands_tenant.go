@@ -120,14 +120,46 @@ type RoomEntry struct {
 	LastMessage json.RawMessage
 }
 
-// PlatformToken is what tenant 0 remembers of a bearer token made with the
-// node's key.
+// PlatformToken is what tenant 0 remembers of a token made with the node's key.
+// Of a session there is one, however often its cookie is made anew.
 type PlatformToken struct {
 	JTI       string   `json:"jti"`
 	UserID    UserID   `json:"user_id"`
 	TenantID  TenantID `json:"tenant_id"`
 	ExpiresAt Time     `json:"expires_at"`
+	// CreatedAt is when it was made, or the session began; 0 for one from before
+	// that was kept.
+	CreatedAt Time `json:"created_at,omitzero"`
+	// Kind is [TokenSession] or [TokenBearer]; "" for one of the latter from before
+	// there were sessions.
+	Kind TokenKind `json:"kind,omitempty"`
+	// Label tells a person's sessions apart, as "Safari on iPhone", and Method says
+	// how they signed in; both "" for a bearer token.
+	Label  string       `json:"label,omitempty"`
+	Method SignInMethod `json:"method,omitempty"`
+	// Turn counts how often the session's cookie was made anew.
+	Turn int64 `json:"turn,omitempty"`
 }
+
+// TokenKind says what a platform token is for.
+type TokenKind string
+
+// The kinds of platform tokens.
+const (
+	TokenBearer  TokenKind = "token"   // sent by programs, in a header
+	TokenSession TokenKind = "session" // kept by a browser, in a cookie
+)
+
+// SignInMethod is how somebody proved who they are when a session began.
+type SignInMethod string
+
+// The ways to sign in from a browser.
+const (
+	SignInLink       SignInMethod = "link"       // the link that a node prints
+	SignInPasskey    SignInMethod = "passkey"    // WebAuthn
+	SignInOIDC       SignInMethod = "oidc"       // an OpenID Connect provider
+	SignInInvitation SignInMethod = "invitation" // an owner's link
+)
 
 // Cost is 0: nearly every Enter only reads, and the rare one that joins is
 // small and must not be refused where a read would pass.

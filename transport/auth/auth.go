@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"sync"
@@ -36,6 +37,9 @@ type Options struct {
 	Issuers []Issuer
 	// Operators are the addresses that belong to tenant 0.
 	Operators []string
+	// PublicURL is where browsers reach the server, "" for this machine alone.
+	// Where it is https, cookies travel under TLS only.
+	PublicURL string
 	// Asker reaches the tenants, Feed tells what their ledgers say.
 	Asker ubl.Asker
 	Feed  ubl.Feed
@@ -46,7 +50,8 @@ type Options struct {
 	HTTPClient *http.Client
 	// Logger takes the reasons of refusals, at debug level; nil for none.
 	Logger *slog.Logger
-	// Random draws what makes this node's questions unique; nil for crypto/rand.
+	// Random draws the ids of sessions, and what makes this node's questions
+	// unique; nil for crypto/rand.
 	Random io.Reader
 }
 
@@ -59,6 +64,9 @@ type Authenticator struct {
 	feed      ubl.Feed
 	now       func() time.Time
 	log       *slog.Logger
+	random    io.Reader
+	cookies   cookies
+	sites     *http.CrossOriginProtection
 
 	cache *cache
 	// prefix and count make the idempotency key of each question. A client's own
@@ -92,8 +100,14 @@ func New(o Options) (*Authenticator, error) {
 		feed:      o.Feed,
 		now:       o.Now,
 		log:       o.Logger,
+		random:    o.Random,
+		cookies:   cookiesFor(o.PublicURL),
 		cache:     newCache(maxEntries),
 		prefix:    "auth:" + hex.EncodeToString(prefix[:]) + ":",
+	}
+	var err error
+	if a.sites, err = ownSite(o.PublicURL); err != nil {
+		return nil, err
 	}
 	for n, i := range o.Issuers {
 		p, err := newProvider(i, n == 0, &o)
@@ -107,6 +121,25 @@ func New(o Options) (*Authenticator, error) {
 	}
 	a.start()
 	return a, nil
+}
+
+// ownSite tells this server's pages from other sites', also where a proxy in
+// front has changed the Host.
+func ownSite(publicURL string) (*http.CrossOriginProtection, error) {
+	sites := http.NewCrossOriginProtection()
+	u, err := url.Parse(publicURL)
+	if err == nil && u.Host != "" {
+		err = sites.AddTrustedOrigin(u.Scheme + "://" + u.Host)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("couldn't use the public URL: %w", err)
+	}
+	return sites, nil
+}
+
+// operator reports whether an address belongs to tenant 0.
+func (a *Authenticator) operator(email string) bool {
+	return slices.ContainsFunc(a.operators, func(op string) bool { return ubl.SameEmail(op, email) })
 }
 
 // fill puts defaults where nothing was said.
@@ -153,7 +186,7 @@ func (a *Authenticator) Close() {
 // [ubl.Error]: unauthorized for credentials that are missing or wrong, what the
 // tenant said otherwise.
 func (a *Authenticator) Authenticate(ctx context.Context, r *http.Request) (*envelope.Caller, error) {
-	caller, _, err := a.authenticate(ctx, r)
+	caller, _, err := a.authenticate(ctx, r, programs)
 	if err == nil {
 		_, err = caller.Enter(ctx)
 	}
@@ -163,8 +196,8 @@ func (a *Authenticator) Authenticate(ctx context.Context, r *http.Request) (*env
 	return caller, nil
 }
 
-func (a *Authenticator) authenticate(ctx context.Context, r *http.Request) (*envelope.Caller, *entry, error) {
-	c, err := credentialOf(r.Header)
+func (a *Authenticator) authenticate(ctx context.Context, r *http.Request, find finder) (*envelope.Caller, *entry, error) {
+	c, err := find(r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -173,7 +206,7 @@ func (a *Authenticator) authenticate(ctx context.Context, r *http.Request) (*env
 		return nil, nil, err
 	}
 	act := r.Method != http.MethodGet && r.Method != http.MethodHead
-	caller := &envelope.Caller{Identity: e.identity, ExpiresAt: e.expires, Revoked: e.revoked}
+	caller := &envelope.Caller{Identity: e.identity, TokenID: e.id, ExpiresAt: e.expires, Revoked: e.revoked}
 	caller.Enters(ubl.Enter{Request: a.request(ctx, e.identity), Act: act}, a.asker)
 	return caller, e, nil
 }

@@ -43,7 +43,7 @@ func BenchmarkResolve(b *testing.B) {
 	h := http.Header{"Authorization": {"Bearer " + token}}
 	b.ReportAllocs()
 	for b.Loop() {
-		c, err := credentialOf(h)
+		c, err := programs(&http.Request{Header: h})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -23,6 +23,8 @@ type entry struct {
 	// (0: at each use); nil for an OIDC token.
 	ask   checkFunc
 	every time.Duration
+	// session is what a cookie said; nil for every other credential.
+	session *sessionClaims
 	// revoked is closed when the entry leaves the cache.
 	revoked chan struct{}
 

@@ -20,10 +20,11 @@ const (
 // maxCredential bounds each of those headers.
 const maxCredential = 8 << 10
 
-// credential is what a caller showed: either a token, or a client id with its
-// secret and the tenant inside the id.
+// credential is what a caller showed: either a token, which is a session's where
+// a cookie brought it, or a client id with its secret and the tenant inside the id.
 type credential struct {
 	token            string
+	session          bool
 	clientID, secret string
 	tenant           ubl.TenantID
 }
@@ -31,16 +32,22 @@ type credential struct {
 // cacheKey is what a credential is remembered by.
 type cacheKey [sha256.Size]byte
 
+// key tells a session's token from the same one sent as a bearer's: what is good
+// as the one must not be found as the other. No token has a line break.
 func (c credential) key() cacheKey {
-	if c.token != "" {
+	switch {
+	case c.session:
+		return sha256.Sum256([]byte(c.token + "\nsession"))
+	case c.token != "":
 		return sha256.Sum256([]byte(c.token))
 	}
-	return sha256.Sum256([]byte(c.clientID + "\n" + c.secret)) // no token has a line break
+	return sha256.Sum256([]byte(c.clientID + "\n" + c.secret))
 }
 
 // credentialOf picks the one credential that counts; the package comment says
-// by which rule.
-func credentialOf(h http.Header) (credential, error) {
+// by which rule. Cookies count where the caller says what they are called.
+func credentialOf(r *http.Request, cookie *cookies) (credential, error) {
+	h := r.Header
 	service := len(h[headerClientID])+len(h[headerClientSecret]) > 0
 	switch {
 	case len(h[headerBearer]) > 0 && service:
@@ -49,11 +56,16 @@ func credentialOf(h http.Header) (credential, error) {
 		return bearerOf(h)
 	case service:
 		return serviceOf(h)
+	case cookie != nil && len(r.CookiesNamed(cookie.name())) > 0:
+		return cookie.of(r)
 	case len(h[headerAssertion]) > 0:
 		return assertionOf(h)
 	}
 	return credential{}, badToken("the request carries no credentials").Because(errMissing)
 }
+
+// programs picks a credential as programs send it.
+func programs(r *http.Request) (credential, error) { return credentialOf(r, nil) }
 
 // errMissing tells a request without credentials from one with bad ones.
 var errMissing = errors.New("no credentials")

@@ -10,10 +10,27 @@ import (
 
 // Middleware lets only authenticated requests through to next, with the
 // [envelope.Caller] in their context, whom their tenant has yet to let in.
-// Everyone else gets an error in the envelope.
+// Everyone else gets an error in the envelope. Cookies don't count: it is for what
+// programs use.
 func (a *Authenticator) Middleware(next http.Handler) http.Handler {
+	return a.guard(next, programs)
+}
+
+// MiddlewareForBrowsers is Middleware for what pages of this server use as well:
+// where no header names the caller, the cookie of their session does.
+func (a *Authenticator) MiddlewareForBrowsers(next http.Handler) http.Handler {
+	return a.guard(next, func(r *http.Request) (credential, error) { return credentialOf(r, &a.cookies) })
+}
+
+// finder picks the one credential of a request that counts.
+type finder func(*http.Request) (credential, error)
+
+func (a *Authenticator) guard(next http.Handler, find finder) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		caller, e, err := a.authenticate(r.Context(), r)
+		caller, e, err := a.authenticate(r.Context(), r, find)
+		if err == nil && e.session != nil {
+			err = a.keepSession(w, r, e.session)
+		}
 		if err != nil {
 			a.refuse(w, r, err)
 			return
@@ -22,6 +39,25 @@ func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 		defer e.live.Add(-1)
 		next.ServeHTTP(w, r.WithContext(envelope.WithCaller(r.Context(), caller)))
 	})
+}
+
+// keepSession is what a request owes to having come with a cookie, which browsers
+// send unasked: what changes something must come from a page of ours, nobody on
+// the way keeps the answer, no other site's page may embed it, and a cookie that
+// gets old is followed by a fresh one.
+func (a *Authenticator) keepSession(w http.ResponseWriter, r *http.Request, s *sessionClaims) error {
+	if err := a.fromOwnPage(r); err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("X-Content-Type-Options", "nosniff")
+	next := s.next(a.now())
+	if next == nil {
+		return nil
+	}
+	return a.giveCookie(w, next)
 }
 
 func (a *Authenticator) refuse(w http.ResponseWriter, r *http.Request, err error) {

@@ -87,7 +87,10 @@ func (a *Authenticator) verify(ctx context.Context, f *flight, c credential) err
 
 // identify makes the entry of a credential, not yet admitted.
 func (a *Authenticator) identify(ctx context.Context, c credential) (*entry, error) {
-	if c.token == "" {
+	switch {
+	case c.session:
+		return a.identifySession(c)
+	case c.token == "":
 		return a.identifyService(ctx, c)
 	}
 	token, err := jwt.ParseSigned(c.token, asymmetric())
@@ -117,15 +120,30 @@ func (a *Authenticator) identifyLocal(token *jwt.JSONWebToken) (*entry, error) {
 		return nil, err
 	}
 	known := platformToken(c, id)
-	// The platform asks, not the bearer: tenant 0 hears of tokens from nobody else.
+	return a.admitted(id, known), nil
+}
+
+// identifySession makes the entry of a cookie.
+func (a *Authenticator) identifySession(c credential) (*entry, error) {
+	s, err := a.key.verifySession(c.token, a.now())
+	if err != nil {
+		return nil, err
+	}
+	if err := a.mayHaveSession(s.identity()); err != nil {
+		return nil, notValid(err)
+	}
+	e := a.admitted(s.identity(), s.known())
+	e.session = s
+	return e, nil
+}
+
+// admitted is the entry of a token that tenant 0 is asked about.
+func (a *Authenticator) admitted(id ubl.Identity, known ubl.PlatformToken) *entry {
 	return &entry{
 		identity: id, expires: known.ExpiresAt,
 		id: known.JTI, home: ubl.CoreTenant, every: askEvery,
-		ask: func(ctx context.Context) error {
-			_, err := a.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant), ubl.AdmitToken{Request: a.request(ctx, ubl.Platform()), Token: known})
-			return err
-		},
-	}, nil
+		ask: func(ctx context.Context) error { return a.admit(ctx, known) },
+	}
 }
 
 func (a *Authenticator) identifyOIDC(ctx context.Context, p *provider, raw string, token *jwt.JSONWebToken) (*entry, error) {

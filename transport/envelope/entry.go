@@ -50,7 +50,7 @@ func (c *Caller) Still(tool string) *Caller {
 func (c *Caller) again(change func(*ubl.Enter)) *Caller {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	again := &Caller{Identity: c.Identity, ExpiresAt: c.ExpiresAt, Revoked: c.Revoked}
+	again := &Caller{Identity: c.Identity, TokenID: c.TokenID, ExpiresAt: c.ExpiresAt, Revoked: c.Revoked}
 	if c.in == nil {
 		again.Let(c.role)
 		return again

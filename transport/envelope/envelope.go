@@ -15,6 +15,8 @@ import (
 // question that is asked for them (see [Entering]), or with [Caller.Enter].
 type Caller struct {
 	Identity ubl.Identity
+	// TokenID names the credential, as in revocations; "" where it has no name.
+	TokenID string
 	// ExpiresAt is when the credential ends; 0 for never.
 	ExpiresAt ubl.Time
 	// Revoked is closed once the credential is revoked on this node; nil if it

@@ -1,0 +1,85 @@
+package auth
+
+import (
+	"context"
+	"net/http"
+
+	"ubl"
+)
+
+// startSession begins a session for somebody who has just proved who they are:
+// tenant 0 receipts it, then the browser gets its cookie. The id is always a new
+// one, so that nobody can have known it before; a session that the browser still
+// had ends. Nothing may be written to w before.
+func (a *Authenticator) startSession(w http.ResponseWriter, r *http.Request, who ubl.Identity, method ubl.SignInMethod) error {
+	if err := a.mayHaveSession(who); err != nil {
+		return err
+	}
+	c, err := newSession(who, method, deviceOf(r.UserAgent()), a.now(), a.random)
+	if err != nil {
+		return err
+	}
+	if err := a.admit(r.Context(), c.known()); err != nil {
+		return err
+	}
+	a.endSession(r)
+	return a.giveCookie(w, c)
+}
+
+// mayHaveSession refuses whom no cookie should stand for. Tenant 0 is for those
+// whom the operator of the node names, however they sign in.
+func (a *Authenticator) mayHaveSession(who ubl.Identity) error {
+	switch {
+	case who.IsService || who.IsPlatform():
+		return ubl.Errorf(ubl.CodeForbidden, "services have no sessions")
+	case who.TenantID == ubl.CoreTenant && !a.operator(who.Email):
+		return ubl.Errorf(ubl.CodeForbidden, "the email address belongs to no operator")
+	}
+	return needTenant(who)
+}
+
+// admit has tenant 0 receipt a token, or refuse a revoked one. The platform asks,
+// not the bearer: tenant 0 hears of tokens from nobody else.
+func (a *Authenticator) admit(ctx context.Context, known ubl.PlatformToken) error {
+	_, err := a.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant), ubl.AdmitToken{Request: a.request(ctx, ubl.Platform()), Token: known})
+	return err
+}
+
+// giveCookie signs a session into the answer.
+func (a *Authenticator) giveCookie(w http.ResponseWriter, c *sessionClaims) error {
+	raw, err := a.key.sign(c)
+	if err != nil {
+		return err
+	}
+	a.cookies.set(w, raw, c.Expiry.Time().Sub(a.now()))
+	return nil
+}
+
+// endSession revokes the session that a browser sent, where it holds. It is for
+// those who sign in anew: that they can is worth more than a tidy list.
+func (a *Authenticator) endSession(r *http.Request) {
+	if err := a.revokeSession(r); err != nil {
+		a.log.DebugContext(r.Context(), "couldn't end the session before", "error", err)
+	}
+}
+
+// revokeSession ends the session that a browser sent; one that doesn't hold has
+// ended.
+func (a *Authenticator) revokeSession(r *http.Request) error {
+	sent, err := a.cookies.of(r)
+	if err != nil {
+		return nil
+	}
+	c, err := a.key.verifySession(sent.token, a.now())
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), askTimeout)
+	defer cancel()
+	_, err = a.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant),
+		ubl.RevokeToken{Request: a.request(ctx, c.identity()), JTI: c.ID})
+	if refused(err) { // revoked before, or forgotten
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,98 @@
+package auth
+
+import (
+	"net/http"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// Browsers serves what a browser needs to sign in and out: what is under /auth/,
+// and links that somebody was given. Requests that another site's page made a
+// browser send are refused, whether they carry a cookie or not: such a page could
+// sign its visitor in as somebody else.
+func (a *Authenticator) Browsers() http.Handler {
+	mux := http.NewServeMux()
+	a.route(mux, "GET /auth/ways", a.ways)
+	a.route(mux, "POST /auth/signout", a.signOut)
+	a.route(mux, "/", func(http.ResponseWriter, *http.Request) error {
+		return ubl.Errorf(ubl.CodeNotFound, "there is nothing here")
+	})
+	return a.ownPages(mux)
+}
+
+// route adds a handler whose errors are answered in the envelope. None of these
+// answers may be kept.
+func (a *Authenticator) route(mux *http.ServeMux, pattern string, h func(http.ResponseWriter, *http.Request) error) {
+	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		if err := h(w, r); err != nil {
+			a.refuse(w, r, err)
+		}
+	})
+}
+
+// ownPages refuses requests that would change something and come from another
+// site's page.
+func (a *Authenticator) ownPages(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := a.fromOwnPage(r); err != nil {
+			a.refuse(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (a *Authenticator) fromOwnPage(r *http.Request) error {
+	if err := a.sites.Check(r); err != nil {
+		return ubl.Errorf(ubl.CodeOriginNotAllowed, "only pages of this server may do that").Because(err)
+	}
+	return nil
+}
+
+// waysAnswer says how one may sign in, and whether one has to.
+type waysAnswer struct {
+	Passkeys bool      `json:"passkeys"`
+	OIDC     []wayOIDC `json:"oidc"`
+	SignedIn bool      `json:"signed_in"`
+}
+
+// wayOIDC is a provider as the page shows it.
+type wayOIDC struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+func (a *Authenticator) ways(w http.ResponseWriter, r *http.Request) error {
+	_, err := a.whose(r)
+	if err != nil && ubl.CodeOf(err) != ubl.CodeUnauthorized {
+		return err
+	}
+	envelope.Write(w, http.StatusOK, waysAnswer{Passkeys: true, OIDC: []wayOIDC{}, SignedIn: err == nil})
+	return nil
+}
+
+// signOut ends the browser's session, if there is one.
+func (a *Authenticator) signOut(w http.ResponseWriter, r *http.Request) error {
+	if err := a.revokeSession(r); err != nil {
+		return err
+	}
+	a.cookies.clear(w)
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// whose is the identity behind the request's session; unauthorized where there is
+// none that holds.
+func (a *Authenticator) whose(r *http.Request) (ubl.Identity, error) {
+	c, err := a.cookies.of(r)
+	if err != nil {
+		return ubl.Identity{}, err
+	}
+	e, err := a.resolve(r.Context(), c)
+	if err != nil {
+		return ubl.Identity{}, err
+	}
+	return e.identity, nil
+}
