@@ -11,6 +11,7 @@ func Commands() []Command {
 		Enter{}, GetTenant{}, SetDefaults{}, ListRooms{}, CreateRoom{}, ListMembers{}, FindMember{},
 		SetTenantMember{}, RemoveTenantMember{}, CreateServiceToken{}, RevokeServiceToken{},
 		ListServiceTokens{}, CheckServiceToken{}, AdmitToken{}, RevokeToken{}, SweepRooms{},
+		CreateInvitation{}, RevokeInvitation{}, ListInvitations{}, FindInvitation{}, AcceptInvitation{},
 		CreateContainer{}, ListContainers{}, IssueCredits{}, SetToolAccess{}, ListToolAccess{},
 		// Container
 		GetContainer{}, Authorize{}, CreateDocument{}, GetDocument{}, UpdateDocument{}, DeleteDocument{},
@@ -33,6 +34,7 @@ func Answers() []any {
 		// Tenant
 		(*Entered)(nil), (*Tenant)(nil), []RoomEntry(nil), (*RoomSummary)(nil), []Member(nil),
 		(*ServiceToken)(nil), []ServiceToken(nil), (*Identity)(nil), 0,
+		(*Invitation)(nil), []*Invitation(nil),
 		(*ContainerMade)(nil), (*ContainerList)(nil), (*ToolAccess)(nil), []*ToolAccess(nil),
 		// Container
 		(*Container)(nil), AgreementID(""), (*Balance)(nil), (*DocumentResult)(nil), (*DocumentList)(nil),

@@ -13,6 +13,9 @@ const (
 	DidTenantUpdate       Did = "tenant.update"
 	DidTenantMemberUpdate Did = "tenant.member.update"
 	DidTenantMemberRemove Did = "tenant.member.remove"
+	DidInvitationCreate   Did = "tenant.invitation.create"
+	DidInvitationRevoke   Did = "tenant.invitation.revoke"
+	DidInvitationAccept   Did = "tenant.invitation.accept"
 	DidTokenCreate        Did = "token.create"
 	DidTokenRevoke        Did = "token.revoke"
 
@@ -73,6 +76,7 @@ const (
 
 var dids = []Did{
 	DidTenantCreate, DidTenantJoin, DidTenantUpdate, DidTenantMemberUpdate, DidTenantMemberRemove,
+	DidInvitationCreate, DidInvitationRevoke, DidInvitationAccept,
 	DidTokenCreate, DidTokenRevoke,
 	DidRoomCreate, DidRoomJoin, DidRoomInvite, DidRoomMemberUpdate, DidRoomRemove, DidRoomLeave,
 	DidRoomUpdate, DidRoomTrim, DidSend,

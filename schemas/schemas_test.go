@@ -100,6 +100,8 @@ func TestBadDocuments(t *testing.T) {
 		{"ubl.agreement.v1", "an act outside the table in its history", "history.0.did", `"room.destroy"`},
 		{"ubl.room.v1", "a limit beyond the largest", "policy.max_message_bytes", `8001`},
 		{"ubl.service_token.v1", "a secret", "client_secret", `"s"`},
+		{"ubl.invitation.v1", "a secret", "secret_hash", `"s"`},
+		{"ubl.invitation.v1", "a third role", "role", `"guest"`},
 
 		{"ubl.ledger.action.v1", "no Agreement", "agreement_id", gone},
 		{"ubl.ledger.action.v1", "a null Agreement", "agreement_id", `null`},
@@ -142,6 +144,9 @@ func TestBadDocuments(t *testing.T) {
 		{"ubl.api.receipt_lookup.v1", "no atoms", "atoms", `[]`},
 		{"ubl.api.ledger_head.v1", "a head that is no hash", "head_hash", `"h:x"`},
 		{"ubl.api.atoms.v1", "an atom of no kind", "atoms.0.kind", gone},
+		{"ubl.api.invitations.v1", "null", "invitations", `null`},
+		{"ubl.api.invitation.v1", "a link", "link", `"https://ubl.example.com"`},
+		{"ubl.api.invitation_created.v1", "no link, not even null", "link", gone},
 		{"ubl.api.service_tokens.v1", "null", "service_tokens", `null`},
 		{"ubl.api.service_token.v1", "a secret", "client_secret", `"s"`},
 		{"ubl.api.service_token_created.v1", "an empty secret", "client_secret", `""`},
@@ -239,6 +244,7 @@ var (
 func TestEveryAct(t *testing.T) {
 	room, tenant, user := ubl.Str("room_id", "r:general"), ubl.Str("tenant_id", "t:acme.com"), ubl.Str("user_id", "u:bob")
 	role, token, agreement := ubl.Str("role", ubl.RoleMember), ubl.Str("token_id", "k1"), ubl.Str("agreement_id", "a:room:r:general")
+	invitation := ubl.Str("invitation_id", "i:1")
 	op := func(name string, more ...ubl.Field) ubl.Fields {
 		return append(ubl.Fields{ubl.Str("op", name)}, more...)
 	}
@@ -269,16 +275,20 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidTenantUpdate:       {ubl.Fields{bytes, days, tenant}, op("policy.set", tenant), onTenant},
 		ubl.DidTenantMemberUpdate: {ubl.Fields{role, tenant, user}, set, onTenant},
 		ubl.DidTenantMemberRemove: {ubl.Fields{tenant, user}, remove, onTenant},
-		ubl.DidTokenCreate:        {ubl.Fields{ubl.Str("name", "bot"), token, user}, op("token.create", token, user), onTenant},
-		ubl.DidTokenRevoke:        {ubl.Fields{token, user}, op("token.revoke", token), onTenant},
-		ubl.DidRoomCreate:         {ubl.Fields{ubl.Str("name", "general"), room}, op("room.create", room), onRoom},
-		ubl.DidRoomJoin:           {ubl.Fields{role, room, user}, set, onRoom},
-		ubl.DidRoomInvite:         {ubl.Fields{role, room, user}, set, onRoom},
-		ubl.DidRoomMemberUpdate:   {ubl.Fields{role, room, user}, set, onRoom},
-		ubl.DidRoomRemove:         {ubl.Fields{room, user}, remove, onRoom},
-		ubl.DidRoomLeave:          {ubl.Fields{room, user}, remove, onRoom},
-		ubl.DidRoomUpdate:         {ubl.Fields{ubl.Str("join", ubl.JoinTenant), bytes, days, room}, op("policy.set", room), onRoom},
-		ubl.DidRoomTrim:           {ubl.Fields{ubl.Int("available_from", 7), room}, op("room.trim", ubl.Int("available_from", 7), ubl.Int("removed", 6), room), onRoom},
+		ubl.DidInvitationCreate: {ubl.Fields{ubl.Str("expires_at", now.String()), invitation, role, tenant, user},
+			op("tenant.invitation.create", invitation, tenant, user), onTenant},
+		ubl.DidInvitationRevoke: {ubl.Fields{invitation, tenant, user}, op("tenant.invitation.revoke", invitation, tenant, user), onTenant},
+		ubl.DidInvitationAccept: {ubl.Fields{invitation, role, tenant, user}, set, onTenant},
+		ubl.DidTokenCreate:      {ubl.Fields{ubl.Str("name", "bot"), token, user}, op("token.create", token, user), onTenant},
+		ubl.DidTokenRevoke:      {ubl.Fields{token, user}, op("token.revoke", token), onTenant},
+		ubl.DidRoomCreate:       {ubl.Fields{ubl.Str("name", "general"), room}, op("room.create", room), onRoom},
+		ubl.DidRoomJoin:         {ubl.Fields{role, room, user}, set, onRoom},
+		ubl.DidRoomInvite:       {ubl.Fields{role, room, user}, set, onRoom},
+		ubl.DidRoomMemberUpdate: {ubl.Fields{role, room, user}, set, onRoom},
+		ubl.DidRoomRemove:       {ubl.Fields{room, user}, remove, onRoom},
+		ubl.DidRoomLeave:        {ubl.Fields{room, user}, remove, onRoom},
+		ubl.DidRoomUpdate:       {ubl.Fields{ubl.Str("join", ubl.JoinTenant), bytes, days, room}, op("policy.set", room), onRoom},
+		ubl.DidRoomTrim:         {ubl.Fields{ubl.Int("available_from", 7), room}, op("room.trim", ubl.Int("available_from", 7), ubl.Int("removed", 6), room), onRoom},
 		ubl.DidSend: {ubl.Fields{ubl.Str("body_hash", ubl.BodyHash(nil)), ubl.Str("msg_id", "m:1"), room, ubl.Int("room_seq", 1)},
 			op("room.append", room, ubl.Int("room_seq", 1)), ubl.Fields{ubl.Str("msg_id", "m:1")}},
 		ubl.DidAgreementEnd: {ubl.Fields{agreement}, op("agreement.end", agreement), onTenant},

@@ -111,6 +111,10 @@ func outcomeOf(s *State, e event) any {
 		return e.Room
 	case ubl.DidTokenCreate, ubl.DidTokenRevoke:
 		return &e.Service.ServiceToken
+	case ubl.DidInvitationCreate, ubl.DidInvitationRevoke:
+		return &e.Invitation.Invitation
+	case ubl.DidInvitationAccept:
+		return e.Invitation.invitee()
 	case ubl.DidAgreementEnd:
 		return s.License.View(nil)
 	case ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRevoke:

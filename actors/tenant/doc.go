@@ -30,6 +30,15 @@
 // the TenantLicense, and whoever came then owns it. Credits come from here too,
 // by an owner's act: the container that takes them in puts it on record.
 //
+// # Invitations
+//
+// An owner invites a person by address, of whatever domain. The link's secret is
+// drawn and hashed by transport/auth; its hash is an entry of the state, found by
+// going through the few there are. Who accepts becomes a member under the id that
+// the invitation was made for, never one that is there already: an invitation must
+// not open another's account. Those of an owner who is one no longer end with that
+// act. In the ledger stands the id of who is invited; the address comes with them.
+//
 // # Shutting out
 //
 // Who is shut out of the tenant is then taken out of each room and container that

@@ -1,6 +1,8 @@
 package tenant
 
 import (
+	"context"
+
 	"ubl"
 	"ubl/actors"
 )
@@ -62,19 +64,28 @@ func (x *Tenant) welcome(t *actors.Turn, req ubl.Request, m ubl.Member) {
 		return
 	}
 	ctx := t.Context()
+	t.Later(func() (any, error) {
+		if err := x.greet(ctx, req, m); err != nil {
+			return nil, err
+		}
+		return entered, nil
+	})
+}
+
+// greet has the tenant's first rooms welcome a member, who asks. It may be
+// repeated, and runs on any goroutine.
+func (x *Tenant) greet(ctx context.Context, req ubl.Request, m ubl.Member) error {
 	role := ubl.RoleMember
 	if x.id == ubl.CoreTenant {
 		role = m.Role // operators own the platform's rooms
 	}
-	t.Later(func() (any, error) {
-		for _, room := range x.bootRooms() {
-			if _, err := x.env.Ask.Ask(ctx, ubl.RoomName(x.id, room.RoomID), ubl.Welcome{Request: req, Role: role}); err != nil {
-				return nil, err
-			}
+	for _, room := range x.bootRooms() {
+		if _, err := x.env.Ask.Ask(ctx, ubl.RoomName(x.id, room.RoomID), ubl.Welcome{Request: req, Role: role}); err != nil {
+			return err
 		}
-		x.greeted.Store(m.UserID, true)
-		return entered, nil
-	})
+	}
+	x.greeted.Store(m.UserID, true)
+	return nil
 }
 
 // bootRooms are the rooms that a tenant begins with.

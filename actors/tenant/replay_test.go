@@ -69,6 +69,9 @@ func TestStateIsDerived(t *testing.T) {
 			"remove":   w.remove,
 			"token":    w.token,
 			"revoke":   w.revoke,
+			"invite":   w.invite,
+			"uninvite": w.uninvite,
+			"accept":   w.accept,
 			"admit":    w.admit,
 			"unadmit":  w.unadmit,
 			"make":     w.make,
@@ -140,6 +143,29 @@ func (w *world) token(rt *rapid.T) {
 
 func (w *world) revoke(rt *rapid.T) {
 	w.ask(ubl.RevokeServiceToken{Request: w.request(rt), ClientID: fmt.Sprint("client", rapid.IntRange(0, 3).Draw(rt, "token"))})
+}
+
+func (w *world) guest(rt *rapid.T) string { return fmt.Sprint(rapid.IntRange(0, 3).Draw(rt, "guest")) }
+
+func (w *world) invite(rt *rapid.T) {
+	guest := harness.User("guest" + w.guest(rt) + "@else.org")
+	guest.TenantID = w.tenant
+	w.users = append(w.users, guest)
+	w.tokens++
+	w.ask(ubl.CreateInvitation{
+		Request: w.request(rt), InvitationID: ubl.InvitationID(fmt.Sprint("i:", w.tokens)), Invitee: guest, SecretHash: guest.Email,
+		Role: rapid.SampledFrom([]ubl.Role{ubl.RoleOwner, ubl.RoleMember}).Draw(rt, "role"),
+		TTL:  time.Duration(rapid.IntRange(1, 3).Draw(rt, "hours")) * time.Hour,
+	})
+}
+
+func (w *world) uninvite(rt *rapid.T) {
+	id := fmt.Sprint("i:", rapid.IntRange(0, w.tokens).Draw(rt, "invitation"))
+	w.ask(ubl.RevokeInvitation{Request: w.request(rt), InvitationID: ubl.InvitationID(id)})
+}
+
+func (w *world) accept(rt *rapid.T) {
+	w.ask(ubl.AcceptInvitation{Request: w.h.Request(ubl.Platform()), SecretHash: "guest" + w.guest(rt) + "@else.org"})
 }
 
 func (w *world) admit(rt *rapid.T) {

@@ -23,6 +23,9 @@ type State struct {
 	Tools    map[string]tool
 	Services map[string]service  // by client id
 	Tokens   map[string]platform // by jti; tenant 0 only
+	// Invitations are those that are open and the newest that have ended, in the
+	// order that they were made in.
+	Invitations []invitation
 	// lastingTokens is how many of Tokens were left when expired ones were last
 	// forgotten.
 	lastingTokens int
@@ -61,8 +64,10 @@ type event struct {
 	Container *ubl.ContainerSummary `json:"container,omitempty"` // a container was made, by the act of its kind
 	Access    *access               `json:"access,omitempty"`    // tool.access, and agreement.end of such a record
 	Service   *service              `json:"service,omitempty"`   // token.create, token.revoke
-	Token     *platform             `json:"token,omitempty"`     // platform.token.*
-	Receipt   ubl.Receipt           `json:"receipt"`
+	// Invitation is as tenant.invitation.* left it; with accept come Member and Voucher.
+	Invitation *invitation `json:"invitation,omitempty"`
+	Token      *platform   `json:"token,omitempty"` // platform.token.*
+	Receipt    ubl.Receipt `json:"receipt"`
 }
 
 const eventVersion = 1
@@ -80,6 +85,9 @@ func (s *State) apply(e event) {
 	case e.Access != nil:
 		s.setAccess(e)
 		return
+	case e.Invitation != nil:
+		s.invite(e)
+		return
 	}
 	switch e.Did {
 	case ubl.DidTenantCreate:
@@ -88,9 +96,11 @@ func (s *State) apply(e event) {
 		s.Tenant.Defaults = *e.Defaults
 	case ubl.DidTenantJoin, ubl.DidTenantMemberUpdate:
 		s.set(e)
+		s.withdraw(e)
 	case ubl.DidTenantMemberRemove:
 		s.License.Remove(e.Member.UserID)
 		s.Removed[e.Member.UserID] = *e.Member
+		s.withdraw(e)
 	case ubl.DidRoomCreate:
 		s.Rooms[e.Room.RoomID] = *e.Room
 	case ubl.DidTokenCreate:

@@ -107,6 +107,16 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.listTokens(t, c)
 	case ubl.CheckServiceToken:
 		x.checkToken(t, c)
+	case ubl.CreateInvitation:
+		x.change(t, c.Request, ubl.DidInvitationCreate, x.decideInvite(c), string(c.Invitee.UserID), string(c.Role), c.TTL.String())
+	case ubl.RevokeInvitation:
+		x.change(t, c.Request, ubl.DidInvitationRevoke, x.decideUninvite(c), string(c.InvitationID))
+	case ubl.ListInvitations:
+		x.listInvitations(t, c)
+	case ubl.FindInvitation:
+		x.findInvitation(t, c)
+	case ubl.AcceptInvitation:
+		x.acceptInvitation(t, c)
 	case ubl.AdmitToken:
 		x.admit(t, c)
 	case ubl.RevokeToken:

@@ -135,6 +135,7 @@ func TestEveryCommandIsForwarded(t *testing.T) {
 	w.portal()
 	w.manageMembers()
 	w.manageTokens()
+	w.manageInvitations()
 	w.platform()
 	w.readLedger()
 	w.end()
@@ -259,6 +260,28 @@ func (w *world) manageTokens() {
 	must[*ubl.Entered](w.forwarder, w.tenant, ubl.Enter{Request: w.h.Request(*bot)})
 	must[*ubl.ServiceToken](w.forwarder, w.tenant, ubl.RevokeServiceToken{Request: w.h.Request(w.ana), ClientID: "c1"})
 	refused(w.forwarder, ubl.CodeUnauthorized, w.tenant, ubl.CheckServiceToken{ClientID: "c1", SecretHash: "00"})
+}
+
+func (w *world) manageInvitations() {
+	guest := harness.User("guest@else.org")
+	guest.TenantID = w.ana.TenantID
+	invite := func(id ubl.InvitationID) *ubl.Invitation {
+		return must[*ubl.Invitation](w.forwarder, w.tenant, ubl.CreateInvitation{Request: w.h.Request(w.ana), InvitationID: id, Invitee: guest,
+			Role: ubl.RoleMember, TTL: time.Hour, SecretHash: "of " + string(id)})
+	}
+	first := invite("i:1")
+	if found := must[*ubl.Invitation](w.forwarder, w.tenant, ubl.FindInvitation{SecretHash: "of i:1"}); *found != *first {
+		w.t.Errorf("found %+v, want %+v", found, first)
+	}
+	must[*ubl.Invitation](w.forwarder, w.tenant, ubl.RevokeInvitation{Request: w.h.Request(w.ana), InvitationID: first.ID})
+	invite("i:2")
+	who := must[*ubl.Identity](w.forwarder, w.tenant, ubl.AcceptInvitation{Request: w.h.Request(ubl.Platform()), SecretHash: "of i:2"})
+	if who.UserID != guest.UserID || who.Issuer != guest.Issuer || who.Subject != guest.Subject {
+		w.t.Errorf("who accepts is %+v", who)
+	}
+	if list := must[[]*ubl.Invitation](w.forwarder, w.tenant, ubl.ListInvitations{Who: w.ana}); len(list) != 2 || list[0].RevokedAt == nil || list[1].AcceptedAt == nil {
+		w.t.Errorf("listed: %+v", list)
+	}
 }
 
 func (w *world) platform() {

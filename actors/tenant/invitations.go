@@ -1,0 +1,263 @@
+package tenant
+
+import (
+	"crypto/subtle"
+	"slices"
+	"time"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// invitation is one as it is stored: with who will be the member, and what is
+// kept of its secret.
+type invitation struct {
+	ubl.Invitation
+	UserID     ubl.UserID `json:"user_id"`
+	Voucher    voucher    `json:"voucher"`
+	SecretHash string     `json:"secret_hash"`
+}
+
+// keptInvitations bounds those in memory: once there are more, the ones that
+// have ended are forgotten.
+const keptInvitations = 2 * ubl.MaxInvitations
+
+// invite writes an invitation; the event that accepts one adds its member.
+func (s *State) invite(e event) {
+	at := slices.IndexFunc(s.Invitations, func(i invitation) bool { return i.ID == e.Invitation.ID })
+	if at >= 0 {
+		s.Invitations[at] = *e.Invitation
+	} else {
+		s.Invitations = append(s.Invitations, *e.Invitation)
+	}
+	if len(s.Invitations) > keptInvitations {
+		s.Invitations = slices.DeleteFunc(s.Invitations, func(i invitation) bool { return !i.Open(e.At) })
+	}
+	if e.Member != nil {
+		s.set(e)
+	}
+}
+
+// withdraw ends what a member has invited to who is no owner any longer: a door
+// left open would outlive their part in the tenant.
+func (s *State) withdraw(e event) {
+	if s.License.Members[e.Member.UserID].Role == ubl.RoleOwner {
+		return
+	}
+	for n := range s.Invitations {
+		if i := &s.Invitations[n]; i.CreatedBy == e.Member.UserID && i.Open(e.At) {
+			i.RevokedAt = &e.At
+		}
+	}
+}
+
+// errNoInvitation looks the same for one that has ended and one that never was.
+func errNoInvitation() *ubl.Error {
+	return ubl.Errorf(ubl.CodeNotFound, "there is no such invitation")
+}
+
+// errTaken refuses to invite who is in: an invitation must not open the account
+// of a member.
+func errTaken() *ubl.Error {
+	return ubl.Errorf(ubl.CodeConflict, "the address is a member's already")
+}
+
+// taken reports whether a person of the id or the address is a member, whoever
+// vouches for them.
+func (x *Tenant) taken(user ubl.UserID, email string) bool {
+	if _, ok := x.state.License.Members[user]; ok {
+		return true
+	}
+	for _, m := range x.state.License.Members {
+		if !m.IsService && ubl.SameEmail(m.Email, email) {
+			return true
+		}
+	}
+	return false
+}
+
+// decideInvite records an invitation.
+func (x *Tenant) decideInvite(c ubl.CreateInvitation) func(ubl.Time) (*plan, error) {
+	return func(now ubl.Time) (*plan, error) {
+		if err := x.mayInvite(c, now); err != nil {
+			return nil, err
+		}
+		i := invitation{
+			Invitation: ubl.Invitation{
+				ID: c.InvitationID, Email: c.Invitee.Email, Role: c.Role,
+				CreatedBy: c.Who.UserID, CreatedAt: now, ExpiresAt: now.Add(c.TTL),
+			},
+			UserID: c.Invitee.UserID, Voucher: *voucherOf(c.Invitee), SecretHash: c.SecretHash,
+		}
+		return x.invitationPlan(i, ubl.DidInvitationCreate,
+			ubl.Str("expires_at", i.ExpiresAt.String()), ubl.Str("invitation_id", i.ID), ubl.Str("role", i.Role)), nil
+	}
+}
+
+// invitationPlan says to the ledger whom an invitation is for by their id: the
+// address of somebody who may never come has no place there.
+func (x *Tenant) invitationPlan(i invitation, op ubl.Did, this ...ubl.Field) *plan {
+	return &plan{
+		event: event{Invitation: &i},
+		this:  append(this, ubl.Str("tenant_id", x.id), ubl.Str("user_id", i.UserID)),
+		effect: ubl.Fields{
+			ubl.Str("invitation_id", i.ID), ubl.Str("op", op), ubl.Str("tenant_id", x.id), ubl.Str("user_id", i.UserID),
+		},
+	}
+}
+
+func (x *Tenant) mayInvite(c ubl.CreateInvitation, now ubl.Time) error {
+	if err := x.owner(c.Who); err != nil {
+		return err
+	}
+	if err := x.state.License.May(ubl.OpCreate); err != nil {
+		return err
+	}
+	switch {
+	case c.Who.IsService:
+		return ubl.Errorf(ubl.CodeForbidden, "a service can't invite people")
+	case !c.Role.Valid():
+		return ubl.Errorf(ubl.CodeValidation, "the role is neither owner nor member")
+	case c.TTL < ubl.MinInvitationTTL || c.TTL > ubl.MaxInvitationTTL:
+		return ubl.Errorf(ubl.CodeValidation, "an invitation holds for 1 to 720 hours")
+	case !c.InvitationID.Valid(), c.Invitee.IsService, c.Invitee.Email == "", !c.Invitee.UserID.Valid(), c.Invitee.TenantID != x.id:
+		return ubl.Errorf(ubl.CodeValidation, "only a person of this tenant can be invited")
+	case x.taken(c.Invitee.UserID, c.Invitee.Email):
+		return errTaken()
+	}
+	return x.roomForOneMore(c, now)
+}
+
+// roomForOneMore refuses a second invitation of one address, and more than there
+// may be.
+func (x *Tenant) roomForOneMore(c ubl.CreateInvitation, now ubl.Time) error {
+	open, next := 0, now.Add(ubl.MaxInvitationTTL)
+	for _, i := range x.state.Invitations {
+		switch {
+		case i.ID == c.InvitationID:
+			return ubl.Errorf(ubl.CodeConflict, "the id is taken")
+		case !i.Open(now):
+		case ubl.SameEmail(i.Email, c.Invitee.Email):
+			return ubl.Errorf(ubl.CodeConflict, "the address has an invitation that is open; revoke it before making another")
+		default:
+			open, next = open+1, min(next, i.ExpiresAt)
+		}
+	}
+	if open < ubl.MaxInvitations {
+		return nil
+	}
+	return ubl.Errorf(ubl.CodeRateLimited, "the tenant has as many open invitations as it may: %d", ubl.MaxInvitations).
+		Later(time.Duration(next-now) * time.Millisecond)
+}
+
+func (x *Tenant) decideUninvite(c ubl.RevokeInvitation) func(ubl.Time) (*plan, error) {
+	return func(now ubl.Time) (*plan, error) {
+		if err := x.owner(c.Who); err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(x.state.Invitations, func(i invitation) bool { return i.ID == c.InvitationID })
+		if at < 0 {
+			return nil, errNoInvitation()
+		}
+		i := x.state.Invitations[at]
+		if !i.Open(now) {
+			return nil, ubl.Errorf(ubl.CodeConflict, "the invitation was accepted, was revoked or has expired")
+		}
+		i.RevokedAt = &now
+		return x.invitationPlan(i, ubl.DidInvitationRevoke, ubl.Str("invitation_id", i.ID)), nil
+	}
+}
+
+func (x *Tenant) listInvitations(t *actors.Turn, c ubl.ListInvitations) {
+	m, err := x.member(c.Who)
+	if err == nil && m.Role != ubl.RoleOwner {
+		err = ubl.Errorf(ubl.CodeForbidden, "only an owner of the tenant may do this")
+	}
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	list := []*ubl.Invitation{}
+	for _, i := range x.state.Invitations {
+		list = append(list, &i.Invitation)
+	}
+	t.Reply(list)
+}
+
+// behind finds the invitation of a secret's hash, nil where there is none.
+func (x *Tenant) behind(hash string) *invitation {
+	for _, i := range x.state.Invitations {
+		if subtle.ConstantTimeCompare([]byte(i.SecretHash), []byte(hash)) == 1 {
+			return &i
+		}
+	}
+	return nil
+}
+
+// acceptable refuses an invitation that nobody can accept now.
+func (x *Tenant) acceptable(i *invitation, now ubl.Time) error {
+	switch {
+	case i == nil || !i.Open(now) || x.state.License.May(ubl.OpCreate) != nil:
+		return errNoInvitation()
+	case x.taken(i.UserID, i.Email):
+		return errTaken()
+	}
+	return nil
+}
+
+func (x *Tenant) findInvitation(t *actors.Turn, c ubl.FindInvitation) {
+	i := x.behind(c.SecretHash)
+	if err := x.acceptable(i, t.Now()); err != nil {
+		t.Fail(err)
+		return
+	}
+	t.Reply(&i.Invitation)
+}
+
+// acceptInvitation makes the invitee a member, who is welcomed by the rooms as
+// any newcomer: where that fails, their next request makes it good.
+func (x *Tenant) acceptInvitation(t *actors.Turn, c ubl.AcceptInvitation) {
+	i := x.behind(c.SecretHash)
+	switch late := i != nil && i.AcceptedAt != nil && t.Now() > i.AcceptedAt.Add(ubl.AcceptAgain); {
+	case !c.Who.IsPlatform():
+		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform accepts invitations for those who have one"))
+		return
+	case i == nil || late:
+		t.Fail(errNoInvitation())
+		return
+	}
+	c.Who = *i.invitee()
+	c.Who.TenantID = x.id
+	e, _, ok := x.decided(t, c.Request, ubl.DidInvitationAccept, x.decideAccept(i), []string{string(i.ID)})
+	if !ok {
+		return
+	}
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		if err := x.greet(ctx, c.Request, *e.Member); err != nil {
+			x.env.Log.Warn("couldn't welcome who was invited", "error", err)
+		}
+		return x.outcome(e), nil
+	})
+}
+
+func (x *Tenant) decideAccept(i *invitation) func(ubl.Time) (*plan, error) {
+	return func(now ubl.Time) (*plan, error) {
+		if err := x.acceptable(i, now); err != nil {
+			return nil, err
+		}
+		i.AcceptedAt = &now
+		p := setting(x.id, ubl.Member{UserID: i.UserID, Email: i.Email, Role: i.Role, Since: now})
+		p.event.Invitation, p.event.Voucher = i, &i.Voucher
+		p.this = append(ubl.Fields{ubl.Str("invitation_id", i.ID)}, p.this...)
+		return p, nil
+	}
+}
+
+// invitee is who accepts an invitation.
+func (i *invitation) invitee() *ubl.Identity {
+	return &ubl.Identity{
+		UserID: i.UserID, Email: i.Email, EmailDomain: ubl.EmailDomain(i.Email), Groups: []string{},
+		Issuer: i.Voucher.Issuer, Subject: i.Voucher.Subject,
+	}
+}

@@ -1,0 +1,92 @@
+package ubl
+
+import "time"
+
+// InvitationID matches ^i:[A-Za-z0-9._-]{1,128}$.
+type InvitationID string
+
+// Valid reports whether the id has its pattern.
+func (id InvitationID) Valid() bool { return validID(string(id), "i:", 128, "") }
+
+// Limits of invitations.
+const (
+	// MaxInvitations is how many of a tenant may be open at a time.
+	MaxInvitations = 200
+	// MinInvitationTTL and MaxInvitationTTL bound how long one holds.
+	MinInvitationTTL = time.Hour
+	MaxInvitationTTL = 720 * time.Hour
+)
+
+// Invitation lets whoever has its link into a tenant, once, as the person of one
+// address. The link's secret is not in it: only a hash is kept, apart.
+type Invitation struct {
+	ID        InvitationID `json:"id"`
+	Email     string       `json:"email"`
+	Role      Role         `json:"role"`
+	CreatedBy UserID       `json:"created_by"`
+	CreatedAt Time         `json:"created_at"`
+	ExpiresAt Time         `json:"expires_at"`
+	// AcceptedAt and RevokedAt are set where it ended that way.
+	AcceptedAt *Time `json:"accepted_at"`
+	RevokedAt  *Time `json:"revoked_at"`
+}
+
+// Open reports whether it can be accepted at a moment.
+func (i *Invitation) Open(now Time) bool {
+	return i.AcceptedAt == nil && i.RevokedAt == nil && now < i.ExpiresAt
+}
+
+// Commands of the Tenant family about invitations.
+type (
+	// CreateInvitation records an invitation whose secret the caller has drawn and
+	// hashed. Invitee is who accepts it: a person of the tenant, whatever the domain
+	// of their address. Owners that are people. Answers *Invitation.
+	CreateInvitation struct {
+		Request
+		InvitationID InvitationID
+		Invitee      Identity
+		Role         Role
+		TTL          time.Duration
+		SecretHash   string // hex SHA-256
+	}
+	// RevokeInvitation ends one that is open. Owners. Answers *Invitation.
+	RevokeInvitation struct {
+		Request
+		InvitationID InvitationID
+	}
+	// ListInvitations lists those that are open, and the newest that have ended,
+	// oldest first. Owners. Answers []*Invitation.
+	ListInvitations struct{ Who Identity }
+	// FindInvitation answers the open *Invitation behind the hash of a secret. One
+	// that has ended is not_found, as one that never was; one whose address has
+	// become a member's is a conflict. Asked by transport/auth only.
+	FindInvitation struct{ SecretHash string }
+	// AcceptInvitation makes the invitee a member, once, and answers their
+	// *Identity, without the tenant. It refuses as FindInvitation does. A repetition
+	// under the same key is answered again for [AcceptAgain], to whom the first
+	// answer didn't reach. The platform only, for transport/auth.
+	AcceptInvitation struct {
+		Request
+		SecretHash string
+	}
+)
+
+// AcceptAgain is how long an acceptance may be repeated under its key: the key
+// stands on a page that others may come to see later.
+const AcceptAgain = time.Minute
+
+// Cost is that of one act.
+func (CreateInvitation) Cost() int { return writeCost }
+
+// Cost is that of one act.
+func (RevokeInvitation) Cost() int { return writeCost }
+
+// Cost is 0: it reads.
+func (ListInvitations) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (FindInvitation) Cost() int { return 0 }
+
+// Cost is that of one act; the rooms that welcome the newcomer are admitted on
+// their own.
+func (AcceptInvitation) Cost() int { return writeCost }
