@@ -12,6 +12,7 @@ func Commands() []Command {
 		SetTenantMember{}, RemoveTenantMember{}, CreateServiceToken{}, RevokeServiceToken{},
 		ListServiceTokens{}, CheckServiceToken{}, AdmitToken{}, RevokeToken{}, SweepRooms{},
 		CreateInvitation{}, RevokeInvitation{}, ListInvitations{}, FindInvitation{}, AcceptInvitation{},
+		RegisterPasskey{}, ListPasskeys{}, FindPasskey{}, UsePasskey{}, RemovePasskey{},
 		CreateContainer{}, ListContainers{}, IssueCredits{}, SetToolAccess{}, ListToolAccess{},
 		// Container
 		GetContainer{}, Authorize{}, CreateDocument{}, GetDocument{}, UpdateDocument{}, DeleteDocument{},
@@ -35,6 +36,7 @@ func Answers() []any {
 		(*Entered)(nil), (*Tenant)(nil), []RoomEntry(nil), (*RoomSummary)(nil), []Member(nil),
 		(*ServiceToken)(nil), []ServiceToken(nil), (*Identity)(nil), 0,
 		(*Invitation)(nil), []*Invitation(nil),
+		(*Passkey)(nil), (*Passkeys)(nil), (*PasskeyRecord)(nil),
 		(*ContainerMade)(nil), (*ContainerList)(nil), (*ToolAccess)(nil), []*ToolAccess(nil),
 		// Container
 		(*Container)(nil), AgreementID(""), (*Balance)(nil), (*DocumentResult)(nil), (*DocumentList)(nil),

@@ -31,6 +31,10 @@ const (
 
 	DidAgreementEnd Did = "agreement.end"
 
+	DidPasskeyRegister Did = "passkey.register"
+	DidPasskeyUse      Did = "passkey.use"
+	DidPasskeyRemove   Did = "passkey.remove"
+
 	DidWorkspaceCreate  Did = "office.workspace.create"
 	DidWorkspaceList    Did = "office.workspace.list"
 	DidDocumentCreate   Did = "office.document.create"
@@ -81,6 +85,7 @@ var dids = []Did{
 	DidRoomCreate, DidRoomJoin, DidRoomInvite, DidRoomMemberUpdate, DidRoomRemove, DidRoomLeave,
 	DidRoomUpdate, DidRoomTrim, DidSend,
 	DidAgreementEnd,
+	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
 	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,
 	DidDocumentList, DidDocumentVersions, DidDocumentSearch, DidComplete, DidToolCall,
 	DidContainerCreate, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave,

@@ -150,6 +150,11 @@ func TestBadDocuments(t *testing.T) {
 		{"ubl.api.service_tokens.v1", "null", "service_tokens", `null`},
 		{"ubl.api.service_token.v1", "a secret", "client_secret", `"s"`},
 		{"ubl.api.service_token_created.v1", "an empty secret", "client_secret", `""`},
+		{"ubl.passkey.v1", "a public key", "public_key", `"AA"`},
+		{"ubl.passkey.v1", "no last use, not even null", "last_used_at", gone},
+		{"ubl.passkey.v1", "the credential's own id", "id", `"3q2-7w"`},
+		{"ubl.api.passkey.v1", "no passkey", "passkey", gone},
+		{"ubl.api.passkeys.v1", "null", "passkeys", `null`},
 		{"ubl.api.token_revoked.v1", "a token that was not", "revoked", `false`},
 		{"ubl.cluster.status.v1", "a fifth state", "nodes.0.state", `"tired"`},
 		{"ubl.cluster.status.v1", "a node of no name", "nodes.0.node_id", `""`},
@@ -269,6 +274,10 @@ func TestEveryAct(t *testing.T) {
 	written := ubl.Fields{content, document, ubl.Str("title_hash", ubl.BodyHash(nil)), version, workspace}
 	moved := slices.Clip(ubl.Fields{ubl.Str("from", "w:a"), ubl.Str("op", ubl.OpTransfer), ubl.Str("to", "k:b"), transfer})
 	onContainer := ubl.Fields{agreement, inside}
+	key := ubl.Str("passkey_id", ubl.PasskeyIDOf(nil))
+	passkey := func(did ubl.Did) act {
+		return act{ubl.Fields{key, tenant, user}, op(string(did), key), onTenant}
+	}
 	acts := map[ubl.Did]act{
 		ubl.DidTenantCreate:       {ubl.Fields{tenant}, op("tenant.create", tenant), onTenant},
 		ubl.DidTenantJoin:         {ubl.Fields{role, tenant, user}, set, onTenant},
@@ -325,6 +334,9 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidTransfer:              {append(moved, ubl.Int("amount", 5)), op("transfer.arrived", ubl.Int("amount", 5), ubl.Str("to", "k:b"), transfer), onContainer},
 		ubl.DidReceive:               {append(moved, content, document, version), op("transfer.received", document, ubl.Str("from", "w:a"), transfer, version), onContainer},
 		ubl.DidCreditsIssue:          {ubl.Fields{ubl.Int("amount", 5), inside}, op("credits.issue", ubl.Int("amount", 5), inside), onContainer},
+		ubl.DidPasskeyRegister:       passkey(ubl.DidPasskeyRegister),
+		ubl.DidPasskeyUse:            passkey(ubl.DidPasskeyUse),
+		ubl.DidPasskeyRemove:         passkey(ubl.DidPasskeyRemove),
 		ubl.DidPlatformStart:         platform(ubl.DidPlatformStart),
 		ubl.DidPlatformStop:          platform(ubl.DidPlatformStop),
 		ubl.DidPlatformKeyCreate:     platform(ubl.DidPlatformKeyCreate),
@@ -379,11 +391,16 @@ func TestOtherStatuses(t *testing.T) {
 			t.Error("a refusal passes as executed")
 		}
 	}
+	copied := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:tenant:t:acme.com", Did: ubl.DidPasskeyUse, PrevHash: ubl.Genesis,
+		RequestID: "req:1234", Status: ubl.StatusDenied, When: now, Who: node,
+		This: ubl.Fields{ubl.Str("code", ubl.CodeForbidden), ubl.Str("passkey_id", ubl.PasskeyIDOf(nil)), ubl.Str("tenant_id", "t:acme.com"), ubl.Str("user_id", "u:bob")}}
+	atom, _ := copied.Seal()
+	valid(t, all, "ubl.ledger.action.v1", atom)
 	refused := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:tool:files.read", Did: ubl.DidPortalCall, PrevHash: ubl.Genesis,
 		RequestID: "req:1234", Status: ubl.StatusDenied, When: now, Who: person,
 		This: ubl.Fields{ubl.Int("call", 2), ubl.Str("capability", "files.read"), ubl.Str("deadline", now.String()),
 			ubl.Str("input_hash", ubl.BodyHash(nil)), ubl.Str("server", "files")}}
-	atom, _ := refused.Seal()
+	atom, _ = refused.Seal()
 	valid(t, all, "ubl.ledger.action.v1", atom)
 	turned := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:wallet:k:b", Did: ubl.DidReceive, PrevHash: ubl.Genesis,
 		RequestID: "req:1234", Status: ubl.StatusDenied, When: now, Who: person,

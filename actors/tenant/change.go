@@ -99,6 +99,8 @@ func outcomeOf(s *State, e event) any {
 		return &ubl.ContainerMade{Container: *e.Container, Receipt: e.Receipt}
 	case e.Did == ubl.DidToolAccess:
 		return e.toolAccess()
+	case e.Passkey != nil:
+		return &e.Passkey.Passkey
 	case e.Access != nil:
 		record := s.Tools[e.Access.Tool].Agreement
 		return record.View(nil)

@@ -63,7 +63,9 @@
 // come and go, and [ubl.Agreement.May] rules as for any other.
 //
 // Tenant 0 is an ordinary tenant with three more rooms; it also remembers the
-// platform's bearer tokens, each receipted at its first use.
+// platform's bearer tokens, each receipted at its first use, and everybody's
+// passkeys, of whatever tenant they are: who signs in with one has not said yet
+// who they are, so that it must be found by itself.
 package tenant
 
 import "encoding/binary"

@@ -74,6 +74,9 @@ func TestStateIsDerived(t *testing.T) {
 			"accept":   w.accept,
 			"admit":    w.admit,
 			"unadmit":  w.unadmit,
+			"register": w.register,
+			"sign in":  w.signIn,
+			"forget":   w.forget,
 			"make":     w.make,
 			"look":     w.look,
 			"access":   w.access,
@@ -179,6 +182,29 @@ func (w *world) admit(rt *rapid.T) {
 
 func (w *world) unadmit(rt *rapid.T) {
 	w.ask(ubl.RevokeToken{Request: w.request(rt), JTI: fmt.Sprint("jti", rapid.IntRange(0, 5).Draw(rt, "jti"))})
+}
+
+// credential is one of a few, so that passkeys are found again.
+func (w *world) credential(rt *rapid.T) []byte {
+	return []byte(fmt.Sprintf("credential-%05d", rapid.IntRange(0, 3).Draw(rt, "credential")))
+}
+
+func (w *world) register(rt *rapid.T) {
+	c := ubl.RegisterPasskey{Request: w.request(rt), Name: "key", Handle: make([]byte, ubl.PasskeyHandle),
+		Authenticator: ubl.Authenticator{CredentialID: w.credential(rt), PublicKey: []byte{1}}}
+	w.ask(c)
+	if rapid.Bool().Draw(rt, "again") {
+		w.ask(c)
+	}
+}
+
+func (w *world) signIn(rt *rapid.T) {
+	w.ask(ubl.UsePasskey{Request: w.h.Request(ubl.Platform()), PasskeyID: ubl.PasskeyIDOf(w.credential(rt)),
+		SignCount: int64(rapid.IntRange(0, 9).Draw(rt, "count")), BackedUp: rapid.Bool().Draw(rt, "backed up")})
+}
+
+func (w *world) forget(rt *rapid.T) {
+	w.ask(ubl.RemovePasskey{Request: w.request(rt), PasskeyID: ubl.PasskeyIDOf(w.credential(rt))})
 }
 
 func (w *world) end(rt *rapid.T) {

@@ -26,6 +26,9 @@ type State struct {
 	// Invitations are those that are open and the newest that have ended, in the
 	// order that they were made in.
 	Invitations []invitation
+	// Passkeys and whose they are; tenant 0 only.
+	Passkeys map[ubl.PasskeyID]passkey
+	Rings    map[person]ring
 	// lastingTokens is how many of Tokens were left when expired ones were last
 	// forgotten.
 	lastingTokens int
@@ -62,6 +65,7 @@ type event struct {
 	Voucher   *voucher              `json:"voucher,omitempty"`   // with a new member
 	Room      *ubl.RoomSummary      `json:"room,omitempty"`      // room.create
 	Container *ubl.ContainerSummary `json:"container,omitempty"` // a container was made, by the act of its kind
+	Passkey   *passkey              `json:"passkey,omitempty"`   // passkey.*: as the act left it, or found what it removed
 	Access    *access               `json:"access,omitempty"`    // tool.access, and agreement.end of such a record
 	Service   *service              `json:"service,omitempty"`   // token.create, token.revoke
 	// Invitation is as tenant.invitation.* left it; with accept come Member and Voucher.
@@ -79,6 +83,9 @@ func (e event) FormatVersion() int { return e.Version }
 func (s *State) apply(e event) {
 	s.Events = e.N
 	switch {
+	case e.Passkey != nil:
+		s.passkey(e)
+		return
 	case e.Container != nil:
 		s.Containers[e.Container.ContainerID] = *e.Container
 		return
@@ -134,6 +141,8 @@ func (s *State) create(e event) {
 	s.Tools = make(map[string]tool)
 	s.Services = make(map[string]service)
 	s.Tokens = make(map[string]platform)
+	s.Passkeys = make(map[ubl.PasskeyID]passkey)
+	s.Rings = make(map[person]ring)
 	s.set(e)
 }
 

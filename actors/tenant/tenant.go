@@ -117,6 +117,8 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.findInvitation(t, c)
 	case ubl.AcceptInvitation:
 		x.acceptInvitation(t, c)
+	case ubl.RegisterPasskey, ubl.ListPasskeys, ubl.FindPasskey, ubl.UsePasskey, ubl.RemovePasskey:
+		x.receivePasskey(t, c)
 	case ubl.AdmitToken:
 		x.admit(t, c)
 	case ubl.RevokeToken:
