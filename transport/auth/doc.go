@@ -29,6 +29,13 @@
 // every 30 seconds. A service token is asked about at every request. In between,
 // the ledger feeds tell of revocations at once.
 //
+// # Invitations
+//
+// The link of an invitation names the tenant and carries a secret, of which the
+// tenant keeps the hash. GET shows whom it is for and changes nothing; POST has the
+// tenant make a member of them, and begins their session. Only the path carries the
+// secret, and the access log has routes.
+//
 // # Data and who owns it
 //
 // The cache owns its entries (at most 10,000, least recently used go first);

@@ -1,0 +1,144 @@
+package auth
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"ubl"
+)
+
+const (
+	// invitePath is where links of invitations lead: the tenant's id, a dot and the
+	// secret follow. No id ends where a secret begins: the last dot parts them.
+	invitePath = "/invite/"
+	// inviteBytes is how much of a secret is drawn, inviteKeyBytes of what tells one
+	// page's form from another's.
+	inviteBytes    = 32
+	inviteKeyBytes = 16
+	// maxInviteForm bounds the form that accepts, in bytes.
+	maxInviteForm = 4 << 10
+	// home is where a browser goes once it has a session.
+	home = "/ui/"
+)
+
+// NewInvitation draws an invitation of an address into a tenant, whatever the
+// address's domain, with the path of its link. Only the secret's hash is in the
+// command; who asks, the role and the time to live are for the caller to add.
+func (a *Authenticator) NewInvitation(tenant ubl.TenantID, email string) (c ubl.CreateInvitation, path string, err error) {
+	if email = lowerEmail(email); !validEmail(email) {
+		return c, "", ubl.Errorf(ubl.CodeValidation, "the email address is not one that can be used")
+	}
+	c.Invitee = localPerson(tenant, email)
+	if err := a.mayHaveSession(c.Invitee); err != nil {
+		return c, "", err
+	}
+	var drawn [clientIDBytes + inviteBytes]byte
+	if _, err := io.ReadFull(a.random, drawn[:]); err != nil {
+		return c, "", fmt.Errorf("couldn't draw an invitation: %w", err)
+	}
+	secret := hex.EncodeToString(drawn[clientIDBytes:])
+	c.InvitationID = ubl.InvitationID("i:" + hex.EncodeToString(drawn[:clientIDBytes]))
+	c.SecretHash = hashSecret(secret)
+	return c, invitePath + string(tenant) + "." + secret, nil
+}
+
+// localPerson is who an address is to us, in a tenant.
+func localPerson(tenant ubl.TenantID, email string) ubl.Identity {
+	return ubl.Identity{
+		UserID: ubl.UserIDFor(LocalIssuer, email, false), Email: email, EmailDomain: ubl.EmailDomain(email), Groups: []string{},
+		TenantID: tenant, Issuer: LocalIssuer, Subject: email,
+	}
+}
+
+// invitation is what a link says.
+type invitation struct {
+	tenant ubl.TenantID
+	hash   string
+}
+
+// invitationOf reads a link's last element.
+func invitationOf(link string) (i invitation, ok bool) {
+	dot := strings.LastIndexByte(link, '.')
+	if dot < 0 || !lowerHex(link[dot+1:], inviteBytes) {
+		return i, false
+	}
+	i = invitation{ubl.TenantID(link[:dot]), hashSecret(link[dot+1:])}
+	return i, i.tenant.Valid()
+}
+
+var errNoInvitation = ubl.Errorf(ubl.CodeNotFound, "there is no such invitation")
+
+// invited adds the pages of invitations. A look changes nothing, so that a mail
+// scanner or the preview of a link doesn't use it up.
+func (a *Authenticator) invited(mux *http.ServeMux) {
+	for method, answer := range map[string]func(http.ResponseWriter, *http.Request, invitation) error{
+		http.MethodGet: a.showInvitation, http.MethodPost: a.acceptInvitation,
+	} {
+		mux.HandleFunc(method+" "+invitePath+"{link}", func(w http.ResponseWriter, r *http.Request) {
+			i, ok := invitationOf(r.PathValue("link"))
+			err := error(errNoInvitation)
+			if ok {
+				err = answer(w, r, i)
+			}
+			if err != nil {
+				a.noInvitation(w, r, err)
+			}
+		})
+	}
+}
+
+// showInvitation tells whom it is for, and where to.
+func (a *Authenticator) showInvitation(w http.ResponseWriter, r *http.Request, i invitation) error {
+	found, err := ubl.Ask[*ubl.Invitation](r.Context(), a.asker, ubl.TenantName(i.tenant), ubl.FindInvitation{SecretHash: i.hash})
+	if err != nil {
+		return err
+	}
+	var key [inviteKeyBytes]byte
+	if _, err := io.ReadFull(a.random, key[:]); err != nil {
+		return fmt.Errorf("couldn't draw a key: %w", err)
+	}
+	writeInvitePage(w, http.StatusOK, invitePage{
+		Email: found.Email, Tenant: strings.TrimPrefix(string(i.tenant), "t:"), Role: found.Role,
+		Until: found.ExpiresAt.Std(), Key: hex.EncodeToString(key[:]),
+	})
+	return nil
+}
+
+// acceptInvitation makes the invitee a member and begins their session. The page's
+// key has a form that was sent twice accept once, and both times lead inside.
+func (a *Authenticator) acceptInvitation(w http.ResponseWriter, r *http.Request, i invitation) error {
+	r.Body = http.MaxBytesReader(w, r.Body, maxInviteForm)
+	req := a.request(r.Context(), ubl.Platform())
+	if key := r.PostFormValue("key"); lowerHex(key, inviteKeyBytes) {
+		req.Key = "invite:" + key
+	}
+	who, err := ubl.Ask[*ubl.Identity](r.Context(), a.asker, ubl.TenantName(i.tenant), ubl.AcceptInvitation{Request: req, SecretHash: i.hash})
+	if err != nil {
+		return err
+	}
+	invitee := *who
+	invitee.TenantID = i.tenant // the tenant speaks for itself only
+	if err := a.startSession(w, r, invitee, ubl.SignInInvitation); err != nil {
+		return err
+	}
+	http.Redirect(w, r, home, http.StatusSeeOther)
+	return nil
+}
+
+// noInvitation says why not: what has ended looks like what never was.
+func (a *Authenticator) noInvitation(w http.ResponseWriter, r *http.Request, err error) {
+	e := ubl.AsError(err)
+	page := invitePage{Taken: e.Code == ubl.CodeConflict}
+	if e.Code != ubl.CodeNotFound && !page.Taken {
+		a.log.WarnContext(r.Context(), "couldn't answer for an invitation", "error", err)
+		page.Problem = e.Message
+	}
+	if e.RetryAfter() > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter()))
+	}
+	writeInvitePage(w, e.Code.Status(), page)
+}

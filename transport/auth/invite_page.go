@@ -1,0 +1,47 @@
+package auth
+
+import (
+	"html/template"
+	"net/http"
+	"time"
+
+	"ubl"
+)
+
+// invitePage is what the page of an invitation shows: nothing of it where it
+// can't be accepted.
+type invitePage struct {
+	Email, Tenant string
+	Role          ubl.Role
+	Until         time.Time
+	Key           string // of the form
+	Taken         bool   // the address is a member's already
+	Problem       string // it may be tried again
+}
+
+// writeInvitePage writes it; a browser that has gone is no error of ours. The page
+// is told to itself as referrer: without one, browsers send its form as if it came
+// from nowhere. Others aren't told.
+func writeInvitePage(w http.ResponseWriter, status int, p invitePage) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_ = inviteTemplate.Execute(w, p)
+}
+
+var inviteTemplate = template.Must(template.New("invite").Parse(`<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>An invitation to UBL</title>
+<h1>UBL</h1>
+{{if .Key}}<p>{{.Email}} is invited into <b>{{.Tenant}}</b>{{if eq .Role "owner"}}, as an owner{{end}}.</p>
+<form method="post"><input type="hidden" name="key" value="{{.Key}}"><button>Accept and sign in</button></form>
+<p>The invitation works once, until {{.Until.Format "2 January 2006, 15:04 MST"}}. If it isn't meant for you, close this page.</p>
+{{else if .Taken}}<p>Whom this invitation is for is a member already. Sign in as you do otherwise: <a href="/ui/">to UBL</a>.</p>
+{{else if .Problem}}<p>That didn't work: {{.Problem}}. Reload this page to try again.</p>
+{{else}}<p>This invitation is not valid, was used already, was taken back, or is too old. Ask whoever sent it for a new one.</p>
+{{end}}</html>
+`))
