@@ -6,13 +6,16 @@ TOOLS := $(GO) tool -modfile=test/tools/go.mod
 FUZZ  ?= 30s
 CHAOS ?= 30m
 
-.PHONY: help run test deps check bench chaos fuzz
+.PHONY: help run app test deps check bench chaos fuzz
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## start a node on http://127.0.0.1:8080 with its data in ./ubl-data
 	$(GO) run ./cmd/ubl serve
+
+app: ## build the app that the server embeds, transport/web/dist, from its source
+	./transport/web/app/build.sh
 
 test: deps check ## check the code and run every test with the race detector
 	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /test/chaos)

@@ -49,6 +49,7 @@ var rooms = map[string]room{
 		outside: []string{"github.com/go-chi/chi/v5"}},
 	"ubl/transport/api": {inside: []string{"ubl", "ubl/schemas", "ubl/transport/envelope"},
 		outside: []string{"github.com/danielgtaylor/huma/v2", "github.com/go-chi/chi/v5", "github.com/go-json-experiment/json"}},
+	"ubl/transport/web": {inside: []string{"ubl", "ubl/transport/envelope"}},
 	"ubl/transport": {inside: []string{"ubl", "ubl/transport/envelope"},
 		outside: []string{"github.com/go-chi/chi/v5", "github.com/prometheus/client_golang"}},
 }

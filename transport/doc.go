@@ -11,10 +11,10 @@
 //	           bounded to 8 MiB and has 30 s to arrive
 //	origin     what foreign web pages make a browser send is refused with 403
 //	caller     under /api, /mcp and /portal/mcp: package auth says who it is
-//	answer     packages api, sse and mcp
+//	answer     packages api, sse, mcp and web
 //	exchange   status, bytes and time go to metrics and the access log
 //
-// Routes of its own: / says what this is, /healthz that the process runs,
+// Routes of its own: / leads to the app, /healthz that the process runs,
 // /readyz whether all of it takes requests (/readyz?traffic, for balancers: whether
 // some does), /metrics the figures. The main listener
 // shows /metrics to direct peers on this machine only, because it may be

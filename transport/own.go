@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/pprof"
@@ -18,21 +17,9 @@ func get(r chi.Router, path string, h http.HandlerFunc) {
 	r.Head(path, h)
 }
 
-// landing says what this is, to people who open the address in a browser.
-func (s *Server) landing(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	// A client that has gone is no error of ours.
-	_, _ = fmt.Fprintf(w, `UBL %s: rooms for people and agents, with a receipt for every action.
-
-  /api/docs          the API, to read
-  /api/openapi.json  the API, for programs (OpenAPI 3.1)
-  /schemas/          JSON Schemas of atoms, events and answers
-  /healthz           whether the process runs
-  /readyz            whether all of it takes requests; /readyz?traffic, whether some does
-
-Requests need a bearer token; "ubl token EMAIL" makes one, on the server's machine.
-`, s.opts.Version)
+// toApp leads people who open the address in a browser to the app.
+func toApp(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, "/ui/", http.StatusSeeOther)
 }
 
 type state struct {

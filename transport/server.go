@@ -36,8 +36,6 @@ const (
 
 // Options is what a [Server] serves.
 type Options struct {
-	// Version is the program's.
-	Version string
 	// API mounts what is under /api. Its requests have a caller, except where
 	// Public says that anyone may ask for the path.
 	API    func(chi.Router)
@@ -47,6 +45,8 @@ type Options struct {
 	// Agents mounts what speaks MCP, which authenticates by itself with the function
 	// it is handed, beside metadata that anyone may read; nil for nothing.
 	Agents func(r chi.Router, authenticate func(http.Handler) http.Handler)
+	// Web serves the app under /ui/, where / leads to; nil for none.
+	Web http.Handler
 	// Schemas serves /schemas/; nil for none.
 	Schemas http.Handler
 	// SignIn serves one-time sign-in links, /signin/CODE; nil for none.
@@ -125,11 +125,15 @@ func (s *Server) routes() http.Handler {
 	r.Use(s.outermost, newOrigins(s.opts.AllowOrigins, s.opts.PublicURL).check)
 	r.NotFound(hide)
 	r.MethodNotAllowed(methodNotAllowed)
-	get(r, "/", s.landing)
 	get(r, "/healthz", s.health)
 	get(r, "/readyz", s.ready)
 	if s.opts.PublicURL == "" { // else a proxy is in front, and not every one says whom it passes on
 		get(r, "/metrics", directOnly(noRebinding(s.metrics.handler())).ServeHTTP)
+	}
+	if s.opts.Web != nil {
+		get(r, "/", toApp)
+		get(r, "/ui", toApp)
+		get(r, "/ui/*", s.opts.Web.ServeHTTP)
 	}
 	if s.opts.SignIn != nil {
 		get(r, "/signin/{code}", s.opts.SignIn.ServeHTTP)

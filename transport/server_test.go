@@ -34,9 +34,9 @@ type world struct {
 func newWorld(change func(*transport.Options)) *world {
 	w := &world{wait: make(chan struct{}), in: make(chan struct{}, 1)}
 	o := transport.Options{
-		Version: "test",
-		Log:     slog.New(slog.NewJSONHandler(&w.log, nil)),
-		Public:  func(path string) bool { return path == "/api/public" },
+		Web:    http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(rw, "the app at "+r.URL.Path) }),
+		Log:    slog.New(slog.NewJSONHandler(&w.log, nil)),
+		Public: func(path string) bool { return path == "/api/public" },
 		Authenticate: func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 				if r.Header.Get("Authorization") == "" {
@@ -153,8 +153,12 @@ func TestAnswersOutsideAPI(t *testing.T) {
 		status       int
 		code         ubl.Code
 	}{
-		{"GET", "/", 200, ""},
-		{"HEAD", "/", 200, ""},
+		{"GET", "/", 303, ""},
+		{"HEAD", "/", 303, ""},
+		{"GET", "/ui", 303, ""},
+		{"GET", "/ui/", 200, ""},
+		{"HEAD", "/ui/rooms/r:general", 200, ""},
+		{"POST", "/ui/", 405, ubl.CodeMethodNotAllowed},
 		{"GET", "/healthz", 200, ""},
 		{"GET", "/readyz", 200, ""},
 		{"GET", "/nowhere", 404, ubl.CodeNotFound},

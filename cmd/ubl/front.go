@@ -18,6 +18,7 @@ import (
 	"ubl/transport/envelope"
 	"ubl/transport/mcp"
 	"ubl/transport/sse"
+	"ubl/transport/web"
 )
 
 // front is the transports over a node.
@@ -76,13 +77,17 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (e
 	if err != nil {
 		return err
 	}
+	app, err := web.Handler(web.Options{Dir: c.WebDir})
+	if err != nil {
+		return err
+	}
 	f.server = transport.New(transport.Options{
-		Version:      version(),
 		API:          underAPI(hub, rest),
 		Agents:       forAgents(tools),
 		Public:       api.Public,
 		Authenticate: f.auth.Middleware,
 		SignIn:       link,
+		Web:          app,
 		Schemas:      api.Schemas(),
 		Ready:        n.ready,
 		Serves:       n.serves,

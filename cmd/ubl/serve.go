@@ -31,6 +31,7 @@ type serveCmd struct {
 	LogLevel          string        `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
 	LogFormat         string        `default:"text" enum:"text,json" help:"How: text or json."`
 	StopTimeout       time.Duration `default:"10s" help:"How long requests under way may take when the server stops."`
+	WebDir            string        `type:"existingdir" help:"Serve the app from this folder, read anew each time, instead of the one in the program." placeholder:"DIR"`
 	IdentityKey       string        `type:"path" help:"The key that tokens are made with, instead of the one in --data." placeholder:"FILE"`
 
 	clusterFlags

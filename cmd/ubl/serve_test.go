@@ -44,7 +44,7 @@ func TestServe(t *testing.T) {
 	}
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 	for path, status := range map[string]int{
-		url + "/healthz": 200, url + "/readyz": 200, url + "/metrics": 200, url + "/schemas/": 200, url + "/api/openapi.json": 200,
+		url + "/": 200, url + "/ui/rooms/r:general": 200, url + "/healthz": 200, url + "/readyz": 200, url + "/metrics": 200, url + "/schemas/": 200, url + "/api/openapi.json": 200,
 		url + "/api/rooms": 401, url + "/debug/pprof/": 404, admin + "/debug/pprof/": 200, admin + "/metrics": 200, admin + "/api/rooms": 404,
 	} {
 		resp, err := http.Get(path)

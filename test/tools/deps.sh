@@ -2,7 +2,7 @@
 # Installs what the tests need beyond Go where it is missing: a C compiler for
 # the race detector, curl for the README's tour, the load balancer of deploy/, ip
 # and tc for the fault tests' networks, etcd for the benchmarks' own tests, and npm
-# for the clients of MCP that others wrote.
+# for the app's build and for the clients of MCP that others wrote.
 # Where it can't, it says so and lets the tests that need it say the rest.
 set -uo pipefail
 missing=()

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Builds the app from its sources, with the modules that package-lock.json
+# pins: into ../dist, or the folder that is given.
+set -euo pipefail
+cd "$(dirname "$0")"
+out=$(realpath -m "${1:-../dist}")
+if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
+  npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-progress >&2
+fi
+npm run -s check
+npx vite build --outDir "$out" --emptyOutDir --logLevel warn

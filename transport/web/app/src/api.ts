@@ -1,0 +1,136 @@
+// Requests to the server that the page came from. Everything that goes wrong is
+// an ApiError with a code of the server's table; a server that can't be reached
+// has the code "offline", where a repetition under the same key is safe.
+
+import type { Answered, ErrorCode } from './types';
+
+export class ApiError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly status: number,
+    // retryAfter is in seconds; undefined where waiting doesn't help.
+    readonly retryAfter?: number,
+  ) {
+    super(message);
+    this.name = 'ApiError';
+  }
+
+  // mayRetry tells whether the same request may succeed later, unchanged.
+  get mayRetry(): boolean {
+    return this.code === 'offline' || this.status === 429 || this.status >= 500;
+  }
+}
+
+export interface Options {
+  signal?: AbortSignal;
+  // key makes a repetition of a write answer the first one's outcome.
+  key?: string;
+  // timeout is in milliseconds.
+  timeout?: number;
+}
+
+const defaultTimeout = 30_000;
+
+export const get = <T>(url: string, o?: Options) => call<T>('GET', url, undefined, o);
+export const post = <T>(url: string, body: unknown = {}, o?: Options) => call<T>('POST', url, body, o);
+export const patch = <T>(url: string, body: unknown, o?: Options) => call<T>('PATCH', url, body, o);
+export const put = <T>(url: string, body: unknown, o?: Options) => call<T>('PUT', url, body, o);
+export const del = <T>(url: string, o?: Options) => call<T>('DELETE', url, undefined, o);
+
+// at is a URL with each value as one element of its path: at`/api/rooms/${id}/history`.
+// Colons stay as they are: the server takes ids literally.
+export function at(parts: TemplateStringsArray, ...values: (string | number)[]): string {
+  return parts.reduce((url, part, i) => url + encodeURIComponent(values[i - 1]!).replaceAll('%3A', ':') + part);
+}
+
+// query is "?a=1&b=2" of what is given, "" of nothing.
+export function query(values: Record<string, string | number | boolean | null | undefined>): string {
+  const q = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined && value !== null && value !== '') q.set(name, String(value));
+  }
+  const text = q.toString();
+  return text && `?${text}`;
+}
+
+// newKey draws an idempotency key. crypto.randomUUID is missing on plain http.
+export function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('');
+}
+
+const unauthorized = new Set<() => void>();
+
+// onUnauthorized calls f whenever the server no longer knows who is asking.
+export function onUnauthorized(f: () => void): () => void {
+  unauthorized.add(f);
+  return () => unauthorized.delete(f);
+}
+
+async function call<T>(method: string, url: string, body: unknown, o: Options = {}): Promise<T & Answered> {
+  const headers: Record<string, string> = { Accept: 'application/json' };
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (o.key) headers['Idempotency-Key'] = o.key;
+  const limit = new Limit(o);
+  try {
+    const response = await fetch(url, {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: limit.signal,
+      credentials: 'same-origin',
+      redirect: 'error',
+      cache: 'no-store',
+    });
+    const answer = response.status === 204 ? undefined : await response.json().catch(() => undefined);
+    if (!response.ok) throw refused(response, answer);
+    return answer as T & Answered;
+  } catch (problem) {
+    if (problem instanceof ApiError || o.signal?.aborted) throw problem;
+    throw new ApiError('offline', 'The server can’t be reached', 0);
+  } finally {
+    limit.end();
+  }
+}
+
+function refused(response: Response, answer: unknown): ApiError {
+  const said = (answer as { error?: { code?: ErrorCode; message?: string } } | undefined)?.error;
+  const wait = Number(response.headers.get('Retry-After') ?? NaN);
+  if (response.status === 401) unauthorized.forEach((f) => f());
+  return new ApiError(
+    said?.code ?? (response.status >= 500 ? 'unavailable' : 'validation_error'),
+    said?.message ?? `The server answered ${response.status}`,
+    response.status,
+    Number.isFinite(wait) ? wait : undefined,
+  );
+}
+
+// Limit ends a request when its caller does, or when time is up.
+class Limit {
+  private readonly controller = new AbortController();
+  private readonly timer: ReturnType<typeof setTimeout>;
+  private readonly abort = () => this.controller.abort();
+
+  constructor(private readonly o: Options) {
+    this.timer = setTimeout(this.abort, o.timeout ?? defaultTimeout);
+    if (o.signal?.aborted) this.abort();
+    o.signal?.addEventListener('abort', this.abort);
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  end() {
+    clearTimeout(this.timer);
+    this.o.signal?.removeEventListener('abort', this.abort);
+  }
+}
+
+// said is a sentence about any error, for people.
+export function said(problem: unknown): string {
+  if (!(problem instanceof Error)) return 'Something went wrong';
+  const text = problem.message;
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

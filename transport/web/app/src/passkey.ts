@@ -1,0 +1,81 @@
+// Passkeys: the server speaks JSON with base64url, browsers want buffers.
+
+import { get, post } from './api';
+import type { Passkey } from './types';
+
+export const passkeysWork = typeof PublicKeyCredential === 'function' && isSecureContext;
+
+type Json = Record<string, any>;
+
+// signInWithPasskey asks this device for a passkey of this server.
+export async function signInWithPasskey(): Promise<void> {
+  const { publicKey } = await post<{ publicKey: Json }>('/auth/passkeys/login/begin');
+  const credential = (await navigator.credentials.get({ publicKey: requestOptions(publicKey) })) as PublicKeyCredential | null;
+  if (!credential) throw new Error('no passkey was chosen');
+  const r = credential.response as AuthenticatorAssertionResponse;
+  await post('/auth/passkeys/login/finish', {
+    ...common(credential),
+    response: {
+      clientDataJSON: encode(r.clientDataJSON),
+      authenticatorData: encode(r.authenticatorData),
+      signature: encode(r.signature),
+      ...(r.userHandle && { userHandle: encode(r.userHandle) }),
+    },
+  });
+}
+
+// addPasskey makes a passkey on this device for who is signed in.
+export async function addPasskey(name: string): Promise<Passkey> {
+  const { publicKey } = await post<{ publicKey: Json }>('/auth/passkeys/register/begin');
+  const credential = (await navigator.credentials.create({ publicKey: creationOptions(publicKey) })) as PublicKeyCredential | null;
+  if (!credential) throw new Error('no passkey was made');
+  const r = credential.response as AuthenticatorAttestationResponse;
+  const { passkey } = await post<{ passkey: Passkey }>('/auth/passkeys/register/finish', {
+    name,
+    credential: {
+      ...common(credential),
+      response: { clientDataJSON: encode(r.clientDataJSON), attestationObject: encode(r.attestationObject), transports: r.getTransports?.() ?? [] },
+    },
+  });
+  return passkey;
+}
+
+// passkeys lists those of who is signed in.
+export const passkeys = () => get<{ passkeys: Passkey[] }>('/api/passkeys');
+
+function common(c: PublicKeyCredential): Json {
+  return {
+    id: c.id,
+    rawId: encode(c.rawId),
+    type: c.type,
+    authenticatorAttachment: c.authenticatorAttachment ?? undefined,
+    clientExtensionResults: c.getClientExtensionResults(),
+  };
+}
+
+function requestOptions(o: Json): PublicKeyCredentialRequestOptions {
+  return { ...o, challenge: decode(o.challenge), allowCredentials: o.allowCredentials?.map(described) };
+}
+
+function creationOptions(o: Json): PublicKeyCredentialCreationOptions {
+  return {
+    ...o,
+    rp: o.rp,
+    pubKeyCredParams: o.pubKeyCredParams,
+    challenge: decode(o.challenge),
+    user: { ...o.user, id: decode(o.user.id) },
+    excludeCredentials: o.excludeCredentials?.map(described),
+  };
+}
+
+const described = (c: Json) => ({ ...c, type: 'public-key' as const, id: decode(c.id) });
+
+function encode(buffer: ArrayBuffer): string {
+  const text = String.fromCharCode(...new Uint8Array(buffer));
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+function decode(text: string): ArrayBuffer {
+  const raw = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  return Uint8Array.from(raw, (c) => c.charCodeAt(0)).buffer;
+}

@@ -1,0 +1,56 @@
+// All screens. A new one is a file in screens/ with a default export, and one
+// entry here.
+
+import { computed } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { match, place, type Params } from './router';
+import { isOwner } from './session';
+import type { IconName } from './ui/Icon';
+import { lazy } from './ui/lazy';
+
+// ScreenProps are what a screen gets: the parts of the path that its pattern names.
+// It is mounted anew for each path.
+export interface ScreenProps {
+  params: Params;
+}
+
+type Component = ComponentType<ScreenProps>;
+
+interface Section {
+  label: string;
+  icon: IconName;
+  to: string;
+  // list stands at the side of all screens of the section where there is room. On a
+  // phone it is a screen of its own, at to.
+  list?: Component;
+}
+
+// sections are what the bar at the bottom or side leads to.
+export const sections = {
+  more: { label: 'More', icon: 'more', to: '/ui/more', list: lazy(() => import('./screens/More')) },
+} satisfies Record<string, Section>;
+
+export interface Route {
+  pattern: string;
+  section: keyof typeof sections;
+  // screen is missing where the section's list is all there is.
+  screen?: Component;
+  // more is how the screen is called under "More".
+  more?: { label: string; icon: IconName; owner?: boolean };
+}
+
+export const routes: Route[] = [
+  { pattern: '/ui/more', section: 'more' },
+];
+
+// found is the route of where the app is, null where there is none.
+export const found = computed<{ route: Route; params: Params } | null>(() => {
+  for (const route of routes) {
+    const params = match(route.pattern, place.value.path);
+    if (params) return { route, params };
+  }
+  return null;
+});
+
+// under are the entries of "More" for who is signed in.
+export const under = computed(() => routes.flatMap(({ pattern, more }) => (more && (!more.owner || isOwner.value) ? [{ to: pattern, ...more }] : [])));

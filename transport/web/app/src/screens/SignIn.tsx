@@ -1,0 +1,79 @@
+import { useState } from 'preact/hooks';
+import { query, said } from '../api';
+import { passkeysWork, signInWithPasskey } from '../passkey';
+import { check, ways } from '../session';
+import { Button } from '../ui/Button';
+import { Failed } from '../ui/Empty';
+import { Spinner } from '../ui/Spinner';
+import { useLoad } from '../ui/useLoad';
+
+// SignIn stands in place of any screen while nobody is signed in; the address
+// stays, so that one arrives where one wanted to go.
+export function SignIn() {
+  const { data, problem, reload } = useLoad(ways);
+  return (
+    <main class="entrance" data-current="true">
+      <img src="/ui/icon.svg" alt="" width="72" height="72" />
+      <h1>Sign in to UBL</h1>
+      <p class="lead">Rooms for people and agents, with a receipt for every action.</p>
+      {problem ? <Failed problem={problem} onRetry={reload} /> : !data ? <Spinner /> : null}
+      {data && (
+        <div class="ways">
+          {data.passkeys && passkeysWork && <Passkey />}
+          {data.oidc.map(({ id, name }) => (
+            <a key={id} class="button plain wide" href={`/auth/oidc/${encodeURIComponent(id)}/start${query({ return: wanted() })}`}>
+              Continue with {name}
+            </a>
+          ))}
+        </div>
+      )}
+      <Links />
+    </main>
+  );
+}
+
+// wanted is where to go after signing in elsewhere.
+const wanted = () => (location.pathname === '/ui/sign-in' ? '/ui/' : location.pathname + location.search);
+
+function Passkey() {
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState('');
+  const signIn = async () => {
+    setBusy(true);
+    setProblem('');
+    try {
+      await signInWithPasskey();
+      await check();
+    } catch (error) {
+      // Browsers say NotAllowedError for "cancelled", which needs no words.
+      if ((error as Error).name !== 'NotAllowedError') setProblem(said(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <>
+      <Button kind="primary" icon="key" wide busy={busy} onClick={signIn}>
+        Sign in with a passkey
+      </Button>
+      {problem && (
+        <p class="error" role="alert">
+          {problem}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Links() {
+  return (
+    <section class="links" aria-labelledby="links">
+      <h2 id="links">With a link</h2>
+      <p>A link signs you in once. Afterwards this device can keep a passkey.</p>
+      <ul>
+        <li>Were you invited? Open the invitation that you were sent.</li>
+        <li>Do you run this server? It prints a link when it starts.</li>
+        <li>Otherwise ask an owner to invite you.</li>
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,358 @@
+// The shapes of what the server answers and streams, after schemas/*.json. Ids,
+// hashes and times are strings: "r:general", "c:<64 hex>", "2026-01-31T12:00:00.000Z".
+
+export type Role = 'owner' | 'member';
+
+// Answered is beside the body in every answer under /api.
+export interface Answered {
+  request_id: string;
+  server_time: string;
+}
+
+export interface Receipt {
+  ledger_shard: 0;
+  seq: number;
+  cid: string;
+  head_hash: string;
+  time?: string | null;
+}
+
+export interface Identity {
+  user_id: string;
+  email: string | null;
+  email_domain: string;
+  groups: string[];
+  is_service: boolean;
+}
+
+export interface Whoami {
+  identity: Identity;
+  tenant_id: string;
+  role: Role;
+  expires_at: string | null;
+}
+
+export interface Message {
+  msg_id: string;
+  tenant_id: string;
+  room_id: string;
+  room_seq: number;
+  sender_id: string;
+  sent_at: string;
+  type: 'text' | 'system';
+  body: { text: string };
+  reply_to: string | null;
+  attachments: unknown[];
+  receipt: Receipt;
+}
+
+export interface RoomSummary {
+  room_id: string;
+  name: string;
+  mode: 'internal';
+  created_at: string;
+}
+
+// RoomEntry is a room in the list; a room that one may join but is no member of has
+// neither last_seq nor last_message.
+export interface RoomEntry extends RoomSummary {
+  member: boolean;
+  last_seq?: number;
+  last_message?: Message | null;
+}
+
+export interface RoomPolicy {
+  max_message_bytes: number;
+  retention_days: number;
+  join: 'invite' | 'tenant';
+}
+
+export interface Room extends RoomSummary {
+  tenant_id: string;
+  policy: RoomPolicy;
+  last_seq: number;
+  available_from: number;
+}
+
+export interface Member {
+  user_id: string;
+  email?: string;
+  role: Role;
+  is_service?: boolean;
+  since: string;
+}
+
+export interface Tenant {
+  tenant_id: string;
+  type: 'platform' | 'customer';
+  created_at: string;
+  defaults: { room_mode: 'internal'; retention_days: number; max_message_bytes: number };
+}
+
+export interface Physics {
+  fungibility: 'strict' | 'versioned' | 'transient';
+  topology: 'values' | 'objects' | 'subjects' | 'links';
+  permeability: 'sealed' | 'gated' | 'collaborative' | 'open';
+  execution: 'disabled' | 'sandboxed' | 'full';
+}
+
+export interface Agreement {
+  id: string;
+  type: string;
+  tenant_id: string;
+  created_at: string;
+  created_by: string;
+  status: 'in_force' | 'ended';
+  ended_at?: string;
+  physics?: Physics;
+  members: Member[];
+  history?: AgreementChange[];
+}
+
+export interface AgreementChange {
+  n: number;
+  did: string;
+  at: string;
+  by: string;
+  user_id?: string;
+  role?: Role;
+  receipt: Receipt;
+}
+
+// An atom is kept as it came: its cid is the hash of all its members, known or not.
+export interface Action {
+  kind: 'action.v1';
+  tenant_id: string;
+  cid: string;
+  prev_hash: string;
+  when: string;
+  who: Record<string, unknown>;
+  did: string;
+  this: Record<string, unknown>;
+  agreement_id: string;
+  status: 'executed' | 'intended' | 'denied';
+  trace: Record<string, unknown>;
+}
+
+export interface Effect {
+  kind: 'effect.v1';
+  tenant_id: string;
+  cid: string;
+  prev_hash: string;
+  ref_action_cid: string;
+  when: string;
+  outcome: 'ok' | 'error';
+  effects: Record<string, unknown>[];
+  pointers: Record<string, unknown>;
+  error?: unknown;
+}
+
+export type Atom = Action | Effect;
+
+export interface Atoms {
+  from: number;
+  atoms: Atom[];
+  next_cursor: number | null;
+  head: { seq: number; head_hash: string };
+}
+
+export interface ReceiptLookup {
+  seq: number;
+  atoms: Atom[];
+}
+
+export interface LedgerHead {
+  tenant_id: string;
+  ledger_shard: 0;
+  seq: number;
+  head_hash: string;
+}
+
+export interface Container {
+  container_id: string;
+  kind: string;
+  name: string;
+  physics: Physics;
+  created_at: string;
+}
+
+// Document is one version; content is there where one document was asked for.
+export interface Document {
+  document_id: string;
+  workspace_id: string;
+  tenant_id: string;
+  title: string;
+  content?: string;
+  content_hash: string;
+  bytes: number;
+  version: number;
+  created_at: string;
+  created_by: string;
+  updated_at: string;
+  updated_by: string;
+  deleted?: boolean;
+  receipt: Receipt;
+}
+
+export interface DocumentHit extends Document {
+  score: number;
+  snippet: string;
+}
+
+export interface Usage {
+  prompt_tokens: number;
+  completion_tokens: number;
+  cost_micros: number;
+  provider: string;
+  model: string;
+  cached: boolean;
+  estimated?: boolean;
+}
+
+// Call is a row of the portal's log.
+export interface Call {
+  n: number;
+  at: string;
+  did: string;
+  server: string;
+  capability: string;
+  user_id: string;
+  is_service: boolean;
+  status: 'intended' | 'ok' | 'error' | 'denied';
+  code?: string;
+  duration_ms: number;
+  request_id: string;
+  parent?: string;
+  usage?: Usage;
+  receipt?: Receipt;
+}
+
+export interface Server {
+  server_id: string;
+  name: string;
+  url: string;
+  auth: 'none' | 'header' | 'client_credentials' | 'authorization_code';
+  header?: string;
+  token_url?: string;
+  authorize_url?: string;
+  client_id?: string;
+  scopes?: string[];
+  disabled: boolean;
+  status: 'new' | 'up' | 'down' | 'disabled';
+  problem?: string;
+  synced_at: string | null;
+  tools: number;
+  held: number;
+  created_at: string;
+  created_by: string;
+  receipt: Receipt;
+}
+
+export interface ToolAccess {
+  agreement_id: string;
+  tool: string;
+  allowed: boolean;
+  users: string[];
+  groups: string[];
+  per_minute: number;
+  updated_at: string;
+  updated_by: string;
+  receipt: Receipt;
+}
+
+export interface Tool {
+  tool: string;
+  server_id: string;
+  upstream: string;
+  definition: Record<string, unknown> | null;
+  hash: string;
+  held?: Record<string, unknown>;
+  held_hash?: string;
+  gone?: boolean;
+  access: ToolAccess | null;
+}
+
+export interface Budget {
+  tokens_per_day: number;
+  requests_per_minute: number;
+  used_today: number;
+}
+
+export interface ServiceToken {
+  client_id: string;
+  name: string;
+  user_id: string;
+  created_at: string;
+  created_by: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+}
+
+// PlatformToken is a session of a browser, or a token that "ubl token" made.
+export interface PlatformToken {
+  jti: string;
+  kind: 'session' | 'token';
+  label: string;
+  method: 'link' | 'passkey' | 'oidc' | 'invitation' | '';
+  created_at: string;
+  expires_at: string;
+  current: boolean;
+}
+
+export interface Passkey {
+  id: string;
+  name: string;
+  created_at: string;
+  last_used_at: string | null;
+}
+
+export interface Invitation {
+  id: string;
+  email: string;
+  role: Role;
+  created_by: string;
+  created_at: string;
+  expires_at: string;
+  accepted_at?: string;
+}
+
+export interface Ways {
+  passkeys: boolean;
+  oidc: { id: string; name: string }[];
+  signed_in: boolean;
+}
+
+// RoomEvent is what GET /api/events streams; the event's id is its cursor.
+export type RoomEvent = { tenant_id: string; room_id: string; ts: string } & (
+  | { event: 'message.created'; payload: { message: Message } }
+  | { event: 'room.created'; payload: RoomSummary }
+  | { event: 'room.member_joined'; payload: { user_id: string; role?: Role | null } }
+  | { event: 'room.gap'; payload: { from_seq: number; available_from: number } }
+);
+
+// PortalEvent is what GET /api/portal/logs/live streams.
+export interface PortalEvent {
+  event: 'portal.call';
+  tenant_id: string;
+  ts: string;
+  payload: Call;
+}
+
+// ErrorCode is the server's table of error codes, and "offline" for no answer at all.
+export type ErrorCode =
+  | 'validation_error'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_a_member'
+  | 'origin_not_allowed'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'idempotency_conflict'
+  | 'too_large'
+  | 'unsupported_media_type'
+  | 'rate_limited'
+  | 'internal'
+  | 'overloaded'
+  | 'unavailable'
+  | 'offline';

@@ -1,0 +1,73 @@
+import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
+import { Link } from '../router';
+
+interface RowProps {
+  // to makes the row a link, onClick a button; neither makes it plain text.
+  to?: string;
+  onClick?: () => void;
+  // start is an Avatar or Icon, end whatever stands at the other side.
+  start?: ComponentChildren;
+  title: ComponentChildren;
+  sub?: ComponentChildren;
+  // meta stands in the corner, small: a time, a number.
+  meta?: ComponentChildren;
+  end?: ComponentChildren;
+  current?: boolean;
+}
+
+// Row is one element of a List.
+export function Row({ to, onClick, start, title, sub, meta, end, current }: RowProps) {
+  const inside = (
+    <>
+      {start}
+      <span class="words">
+        <span class="first">
+          <span class="title" dir="auto">
+            {title}
+          </span>
+          {meta !== undefined && <span class="meta">{meta}</span>}
+        </span>
+        {sub !== undefined && (
+          <span class="sub" dir="auto">
+            {sub}
+          </span>
+        )}
+      </span>
+    </>
+  );
+  return (
+    <li class="row">
+      {to !== undefined ? (
+        <Link class="body" to={to} aria-current={current ? 'page' : undefined}>
+          {inside}
+        </Link>
+      ) : onClick ? (
+        <button type="button" class="body" onClick={onClick}>
+          {inside}
+        </button>
+      ) : (
+        <div class="body">{inside}</div>
+      )}
+      {end !== undefined && <span class="end">{end}</span>}
+    </li>
+  );
+}
+
+// List is rows, among which the arrow keys move.
+export function List({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    <ul class="list" aria-label={label} onKeyDown={arrows}>
+      {children}
+    </ul>
+  );
+}
+
+// arrows moves the focus among the rows of a list.
+export function arrows(e: TargetedKeyboardEvent<HTMLElement>): void {
+  const rows = [...e.currentTarget.querySelectorAll<HTMLElement>('a.body, button.body')];
+  const now = rows.indexOf(document.activeElement as HTMLElement);
+  const next = { ArrowDown: now + 1, ArrowUp: now - 1, Home: 0, End: rows.length - 1 }[e.key];
+  if (now < 0 || next === undefined || !rows[next]) return;
+  e.preventDefault();
+  rows[next].focus();
+}

@@ -1,0 +1,148 @@
+import type { ComponentChildren, RefObject } from 'preact';
+import { useImperativeHandle, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Heights } from './heights';
+
+// VirtualHandle moves a list from outside.
+export interface VirtualHandle {
+  scrollToEnd: () => void;
+  // scrollToKey brings a row into the middle; false where there is none.
+  scrollToKey: (key: string) => boolean;
+}
+
+interface Props<T> {
+  items: readonly T[];
+  keyOf: (item: T) => string;
+  children: (item: T, index: number) => ComponentChildren;
+  // estimate is the height of a row that wasn't seen yet, in pixels.
+  estimate?: number;
+  // from is the end at which the list begins. At "end" it stays there when rows
+  // are added, unless the person has scrolled away.
+  from?: 'start' | 'end';
+  // onNearStart and onNearEnd ask for more rows there. They may be called again
+  // before those have come.
+  onNearStart?: () => void;
+  onNearEnd?: () => void;
+  // onEnd tells when the list comes to its end and when it leaves it.
+  onEnd?: (atEnd: boolean) => void;
+  handle?: RefObject<VirtualHandle>;
+  label: string;
+  role?: 'list' | 'log' | 'feed';
+  class?: string;
+}
+
+const beyond = 600; // pixels that are rendered above and below what is in view
+const near = 1200; // pixels from an end at which more is asked for
+const close = 40; // pixels from the end that still count as there
+
+// VirtualList shows the rows in view of a list of any length, whose rows may have any
+// height. What the person looks at stays where it is while rows come and grow
+// around it, which Safari doesn't do by itself.
+export function VirtualList<T>(p: Props<T>) {
+  const box = useRef<HTMLDivElement>(null);
+  const all = useRef<HTMLDivElement>(null);
+  const rows = useRef<HTMLDivElement>(null);
+  const heights = useMemo(() => new Heights(p.estimate ?? 72), []);
+  // eye is the row at the upper edge, by which the view is held; at the end it is
+  // held by that.
+  const eye = useRef({ atEnd: p.from === 'end', key: '', below: 0 });
+  const [range, setRange] = useState<readonly [number, number]>([0, 0]);
+  const latest = useRef(p);
+  latest.current = p;
+  useMemo(() => heights.lay(p.items.map(p.keyOf)), [p.items]);
+
+  const hold = () => {
+    const view = box.current;
+    if (!view || !all.current) return;
+    all.current.style.height = `${heights.total}px`;
+    const { atEnd, key, below } = eye.current;
+    const index = key ? heights.indexOf(key) : -1;
+    const to = atEnd ? heights.total - view.clientHeight : index >= 0 ? heights.top(index) + below : view.scrollTop;
+    if (Math.abs(view.scrollTop - to) >= 1) view.scrollTop = to;
+  };
+
+  const show = () => {
+    const view = box.current;
+    if (!view) return;
+    const n = latest.current.items.length;
+    const from = n && heights.at(view.scrollTop - beyond);
+    const to = n && heights.at(view.scrollTop + view.clientHeight + beyond) + 1;
+    setRange((was) => (was[0] === from && was[1] === to ? was : [from, to]));
+  };
+
+  const askForMore = () => {
+    const view = box.current;
+    if (!view || view.clientHeight === 0) return;
+    if (view.scrollTop < near) latest.current.onNearStart?.();
+    if (heights.total - view.scrollTop - view.clientHeight < near) latest.current.onNearEnd?.();
+  };
+
+  const look = () => {
+    const view = box.current!;
+    const was = eye.current.atEnd;
+    const index = heights.at(view.scrollTop);
+    const atEnd = latest.current.from === 'end' && heights.total - view.scrollTop - view.clientHeight < close;
+    eye.current = { atEnd, key: heights.key(index) ?? '', below: view.scrollTop - heights.top(index) };
+    if (was !== atEnd) latest.current.onEnd?.(atEnd);
+  };
+
+  const measure = () => {
+    heights.measure([...(rows.current?.children ?? [])].map((row) => [(row as HTMLElement).dataset.key!, row.getBoundingClientRect().height] as const));
+    if (rows.current) rows.current.style.transform = `translateY(${heights.top(heights.indexOf((rows.current.firstElementChild as HTMLElement | null)?.dataset.key ?? ''))}px)`;
+    hold();
+    show();
+  };
+
+  useLayoutEffect(measure);
+  useLayoutEffect(askForMore, [p.items]);
+  useLayoutEffect(() => {
+    const watch = new ResizeObserver(measure);
+    watch.observe(box.current!);
+    watch.observe(rows.current!);
+    return () => watch.disconnect();
+  }, []);
+  useImperativeHandle<VirtualHandle, VirtualHandle>(p.handle ?? null, () => ({
+    scrollToEnd: () => {
+      eye.current.atEnd = true;
+      hold();
+      show();
+      latest.current.onEnd?.(true);
+    },
+    scrollToKey: (key) => {
+      if (heights.indexOf(key) < 0) return false;
+      eye.current = { atEnd: false, key, below: -box.current!.clientHeight / 3 };
+      hold();
+      show();
+      return true;
+    },
+  }));
+
+  const [from, to] = [Math.min(range[0], p.items.length), Math.min(range[1], p.items.length)];
+  return (
+    <div
+      ref={box}
+      class={['virtual', p.class].filter(Boolean).join(' ')}
+      role={p.role ?? 'list'}
+      aria-label={p.label}
+      aria-live="off"
+      tabIndex={0}
+      onScroll={() => {
+        look();
+        show();
+        askForMore();
+      }}
+    >
+      <div ref={all} class="all" role="presentation">
+        <div ref={rows} class="rows" role="presentation">
+          {p.items.slice(from, to).map((item, i) => {
+            const key = p.keyOf(item);
+            return (
+              <div key={key} data-key={key} role={(p.role ?? 'list') === 'list' ? 'listitem' : undefined}>
+                {p.children(item, from + i)}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+// Heights knows where each row of a long list stands: measured where it was seen,
+// estimated where it wasn't.
+export class Heights {
+  private measured = new Map<string, number>();
+  private tops = new Float64Array(1); // tops[i] is where row i begins, the last one the total
+  private keys: readonly string[] = [];
+
+  constructor(private readonly estimate: number) {}
+
+  // lay takes the keys of all rows, in order.
+  lay(keys: readonly string[]): void {
+    this.keys = keys;
+    this.tops = new Float64Array(keys.length + 1);
+    for (let i = 0; i < keys.length; i++) this.tops[i + 1] = this.tops[i]! + (this.measured.get(keys[i]!) ?? this.estimate);
+  }
+
+  // measure takes heights as they are, in pixels, and tells whether any was news.
+  measure(rows: Iterable<readonly [key: string, height: number]>): boolean {
+    let news = false;
+    for (const [key, height] of rows) {
+      if (height === 0 || this.measured.get(key) === height) continue; // 0 is a list that isn't shown
+      this.measured.set(key, height);
+      news = true;
+    }
+    if (news) this.lay(this.keys);
+    return news;
+  }
+
+  get total(): number {
+    return this.tops[this.keys.length]!;
+  }
+
+  top(index: number): number {
+    return this.tops[Math.max(0, Math.min(index, this.keys.length))]!;
+  }
+
+  // at is the index of the row at a height, the nearest one beyond the ends.
+  at(y: number): number {
+    let low = 0;
+    let high = this.keys.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.tops[middle]! <= y) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  indexOf(key: string): number {
+    return this.keys.indexOf(key);
+  }
+
+  key(index: number): string | undefined {
+    return this.keys[index];
+  }
+}

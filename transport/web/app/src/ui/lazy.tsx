@@ -1,0 +1,33 @@
+import type { ComponentType } from 'preact';
+import { useState } from 'preact/hooks';
+import { Failed } from './Empty';
+import { Spinner } from './Spinner';
+
+// lazy is a component whose code is fetched when it is first shown.
+export function lazy<P extends object>(load: () => Promise<{ default: ComponentType<P> }>): ComponentType<P> {
+  let loaded: ComponentType<P> | undefined;
+  return function Lazy(props: P) {
+    const [problem, setProblem] = useState<unknown>();
+    const [, again] = useState(0);
+    const [asked, setAsked] = useState(false);
+    if (loaded) {
+      const Loaded = loaded;
+      return <Loaded {...props} />;
+    }
+    const fetchIt = () =>
+      load().then(
+        (module) => {
+          loaded = module.default;
+          again((n) => n + 1);
+        },
+        () => setProblem(new Error('this part of the app couldn’t be loaded')),
+      );
+    if (!asked) {
+      setAsked(true);
+      void fetchIt();
+    }
+    if (!problem) return <Spinner />;
+    // A failed import stays failed until the page is loaded anew.
+    return <Failed problem={problem} onRetry={() => location.reload()} />;
+  };
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import { defineConfig, type Plugin } from 'vite';
+
+// shell tells the service worker which files make the app, and a version that
+// changes with any of them. The worker itself has no imports, so it is built as
+// one file with a name that stays.
+function shell(): Plugin {
+  return {
+    name: 'shell',
+    generateBundle: {
+      order: 'post',
+      handler(_, bundle) {
+        const worker = bundle['sw.js'];
+        if (worker?.type !== 'chunk') throw new Error('there is no sw.js in the build');
+        const hash = createHash('sha256').update(worker.code);
+        const files = Object.keys(bundle).filter((name) => name !== 'sw.js').sort();
+        for (const name of files) {
+          const file = bundle[name]!;
+          hash.update(name).update(file.type === 'chunk' ? file.code : file.source);
+        }
+        const still = readdirSync('public').sort();
+        for (const name of still) hash.update(name).update(readFileSync(`public/${name}`));
+        const kept = [...files.filter((name) => name !== 'index.html'), ...still.filter((name) => name !== 'apple-touch-icon.png')];
+        const paths = ['/ui/', ...kept.map((name) => `/ui/${name}`)];
+        worker.code = worker.code
+          .replace('__SHELL__', JSON.stringify(paths))
+          .replace('__VERSION__', JSON.stringify(hash.digest('hex').slice(0, 16)));
+      },
+    },
+  };
+}
+
+export default defineConfig({
+  base: '/ui/',
+  plugins: [shell()],
+  build: {
+    target: ['safari16.4', 'chrome111', 'firefox114'],
+    outDir: '../dist',
+    emptyOutDir: true,
+    assetsInlineLimit: 0, // data: URLs are no part of the Content-Security-Policy
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    rollupOptions: {
+      input: { index: 'index.html', sw: 'src/sw.ts' },
+      output: {
+        entryFileNames: (chunk) => (chunk.name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),
+        chunkFileNames: 'assets/[name]-[hash].js',
+        assetFileNames: 'assets/[name]-[hash][extname]',
+      },
+    },
+  },
+});

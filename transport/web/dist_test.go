@@ -1,0 +1,99 @@
+package web
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestDistIsWhatTheSourceMakes builds a copy of app/ and compares it with what is
+// committed, byte by byte.
+func TestDistIsWhatTheSourceMakes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("building the app takes a while")
+	}
+	needs(t)
+	dir := t.TempDir()
+	copySource(t, filepath.Join(dir, "app"))
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(dir, "app", "build.sh"), filepath.Join(dir, "built"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("couldn't build the app: %v\n%s", err, out)
+	}
+	built, committed := read(t, os.DirFS(filepath.Join(dir, "built"))), read(t, os.DirFS("dist"))
+	for name, text := range built {
+		if committed[name] != text {
+			t.Errorf("dist/%s is not what the source makes: run transport/web/app/build.sh", name)
+		}
+	}
+	for name := range committed {
+		if _, ok := built[name]; !ok {
+			t.Errorf("dist/%s is left over: run transport/web/app/build.sh", name)
+		}
+	}
+}
+
+// needs skips the test where the app can't be built.
+func needs(t *testing.T) {
+	t.Helper()
+	for _, tool := range []string{"bash", "npm", "node"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("the app is built with %s, which is missing", tool)
+		}
+	}
+	version, err := exec.Command("node", "--version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	major, _, _ := strings.Cut(strings.TrimPrefix(string(version), "v"), ".")
+	if n, err := strconv.Atoi(major); err != nil || n < 20 {
+		t.Skipf("the app is built with node 20, this is %s", version)
+	}
+}
+
+// copySource copies app/ without what building leaves there: two builds must not
+// share that.
+func copySource(t *testing.T, to string) {
+	t.Helper()
+	for _, name := range []string{"build.sh", "index.html", "package.json", "package-lock.json", "tsconfig.json", "tsconfig.sw.json", "vite.config.ts"} {
+		data, err := os.ReadFile(filepath.Join("app", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(to, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(to, name), data, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"public", "src"} {
+		if err := os.CopyFS(filepath.Join(to, name), os.DirFS(filepath.Join("app", name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func read(t *testing.T, from fs.FS) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(from, name)
+		out[name] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

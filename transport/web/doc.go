@@ -1,0 +1,49 @@
+// Package web serves the app, which is where people read and write: the built
+// files of app/ in dist/, embedded into the program.
+//
+// # How it is served
+//
+// The data: the files of dist, with their types, hashes and compressed forms, made
+// once when the server starts and never changed. A request for a file gets it; one
+// for a path of the app ("/ui/rooms/r:general") gets index.html, and the app's own
+// router does the rest. Files below assets/ have a hash in their name and are kept
+// by browsers for good; all others are asked about each time, with an ETag. The
+// Content-Security-Policy allows nothing from elsewhere and no inline code or style.
+// What fails: a path that is neither is a 404 in the envelope. There is no state
+// that could be lost.
+//
+// # How the app is built up
+//
+// app/ is TypeScript with Preact and signals, and Vite to build it. src/main.tsx puts
+// it on the page: session.ts knows who is signed in, api.ts asks the server (every
+// failure is an ApiError with a code), router.tsx follows the address, device.ts
+// knows theme, network and keyboard, types.ts has the shapes of schemas/, update.ts
+// and sw.ts keep the app's files for a start without a network.
+//
+// The store (src/store, src/chain.ts) has no user interface in it. It keeps rooms,
+// messages and what wasn't sent yet in IndexedDB, follows one stream a browser, and
+// shows all that as signals. Screens read signals; whatever reads one in a component
+// is drawn again when it changes.
+//
+// Components (src/ui) are small and know nothing of rooms or ledgers. Screen is the
+// frame of a screen and moves the focus to its name; Layout puts a section's list
+// and a screen side by side. The style (src/style) uses tokens for every colour and
+// size, and logical properties only, so that it runs from right to left as well.
+// There is no style attribute in the markup: the policy forbids it. Preact's style={{…}}
+// sets properties from script, which it allows.
+//
+// A screen (src/screens) is a file with a default export, and one entry in
+// src/routes.tsx with its pattern and a lazy import. It is mounted anew for each
+// path and gets the parts of the path as params. What only it needs of style stands
+// in a sheet beside it, which it imports.
+//
+// To work on it:
+//
+//	cd transport/web/app && npm ci
+//	npm run watch                                   # builds into app/build at each change
+//	go run ./cmd/ubl serve --web-dir transport/web/app/build
+//
+// With --web-dir files are read at each request and not kept; that build registers
+// no service worker. app/build.sh makes dist, which is committed: a test builds it
+// again and compares. The build has no date, path or chance in it.
+package web
