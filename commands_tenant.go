@@ -84,11 +84,32 @@ type (
 		SecretHash string
 	}
 	// AdmitToken receipts a platform token at its first use, before it is
-	// accepted, and refuses a revoked one. Asked by transport/auth, of tenant 0
-	// only. Answers nil.
+	// accepted, and refuses a revoked one. Link is the hash of the [OneTimeLink]
+	// that a session begins by and uses up, else "". Asked by transport/auth, of
+	// tenant 0 only. Answers nil.
 	AdmitToken struct {
 		Request
 		Token PlatformToken
+		Link  string
+	}
+	// ListTokens lists the caller's own platform tokens that have been used, are
+	// not revoked and have not expired, the newest first. Anyone, of tenant 0 only.
+	// Answers []PlatformToken.
+	ListTokens struct{ Who Identity }
+	// RevokeTokens ends all of those. Anyone, of tenant 0 only. Answers how many
+	// they were.
+	RevokeTokens struct{ Request }
+	// OfferLink records a sign-in link before somebody is told it. The platform
+	// only, of tenant 0. Answers nil.
+	OfferLink struct {
+		Request
+		Link OneTimeLink
+	}
+	// FindLink reads a link that may still be used. The platform only, of tenant
+	// 0. Answers *OneTimeLink.
+	FindLink struct {
+		Who  Identity
+		Hash string
 	}
 	// SweepRooms applies retention in all rooms, and finishes shutting members out
 	// of rooms and containers. The platform only. Answers the number of rooms that
@@ -139,6 +160,15 @@ type PlatformToken struct {
 	Method SignInMethod `json:"method,omitempty"`
 	// Turn counts how often the session's cookie was made anew.
 	Turn int64 `json:"turn,omitempty"`
+}
+
+// OneTimeLink is a link that begins a session once.
+type OneTimeLink struct {
+	Hash      string   `json:"hash"` // of the code in it, hex SHA-256
+	UserID    UserID   `json:"user_id"`
+	TenantID  TenantID `json:"tenant_id"`
+	Email     string   `json:"email"`
+	ExpiresAt Time     `json:"expires_at"`
 }
 
 // TokenKind says what a platform token is for.
@@ -206,6 +236,18 @@ func (AdmitToken) Cost() int { return writeCost }
 
 // Cost is that of one act.
 func (RevokeToken) Cost() int { return writeCost }
+
+// Cost is 0: it reads.
+func (ListTokens) Cost() int { return 0 }
+
+// Cost is that of one act.
+func (RevokeTokens) Cost() int { return writeCost }
+
+// Cost is that of one act.
+func (OfferLink) Cost() int { return writeCost }
+
+// Cost is 0: it reads.
+func (FindLink) Cost() int { return 0 }
 
 // Cost is 0: each Room is admitted on its own.
 func (SweepRooms) Cost() int { return 0 }

@@ -67,15 +67,18 @@ const (
 	DidPortalCall    Did = "portal.call"
 	DidBudgetUpdate  Did = "portal.budget.update"
 
-	DidPlatformStart       Did = "platform.start"
-	DidPlatformStop        Did = "platform.stop"
-	DidPlatformKeyCreate   Did = "platform.key.create"
-	DidPlatformTokenCreate Did = "platform.token.create"
-	DidPlatformTokenRevoke Did = "platform.token.revoke"
-	DidPlatformBackup      Did = "platform.backup"
-	DidPlatformRestore     Did = "platform.restore"
-	DidPlatformNodeJoin    Did = "platform.node.join"
-	DidPlatformNodeRemove  Did = "platform.node.remove"
+	DidPlatformStart          Did = "platform.start"
+	DidPlatformStop           Did = "platform.stop"
+	DidPlatformKeyCreate      Did = "platform.key.create"
+	DidPlatformTokenCreate    Did = "platform.token.create"
+	DidPlatformTokenRevoke    Did = "platform.token.revoke"
+	DidPlatformTokenRenew     Did = "platform.token.renew"
+	DidPlatformTokenRevokeAll Did = "platform.token.revoke_all"
+	DidPlatformLinkCreate     Did = "platform.link.create"
+	DidPlatformBackup         Did = "platform.backup"
+	DidPlatformRestore        Did = "platform.restore"
+	DidPlatformNodeJoin       Did = "platform.node.join"
+	DidPlatformNodeRemove     Did = "platform.node.remove"
 )
 
 var dids = []Did{
@@ -93,7 +96,7 @@ var dids = []Did{
 	DidToolAccess, DidServerAdd, DidServerUpdate, DidServerRemove, DidServerSync, DidServerConnect,
 	DidToolApprove, DidToolDeny, DidPortalCall, DidBudgetUpdate,
 	DidPlatformStart, DidPlatformStop, DidPlatformKeyCreate, DidPlatformTokenCreate,
-	DidPlatformTokenRevoke, DidPlatformBackup, DidPlatformRestore,
+	DidPlatformTokenRevoke, DidPlatformTokenRenew, DidPlatformTokenRevokeAll, DidPlatformLinkCreate, DidPlatformBackup, DidPlatformRestore,
 	DidPlatformNodeJoin, DidPlatformNodeRemove,
 }
 

@@ -156,6 +156,11 @@ func TestBadDocuments(t *testing.T) {
 		{"ubl.api.passkey.v1", "no passkey", "passkey", gone},
 		{"ubl.api.passkeys.v1", "null", "passkeys", `null`},
 		{"ubl.api.token_revoked.v1", "a token that was not", "revoked", `false`},
+		{"ubl.api.tokens.v1", "null", "tokens", `null`},
+		{"ubl.api.tokens_revoked.v1", "fewer than none", "revoked", `-1`},
+		{"ubl.platform_token.v1", "a third kind", "kind", `"cookie"`},
+		{"ubl.platform_token.v1", "a password", "method", `"password"`},
+		{"ubl.platform_token.v1", "the tenant", "tenant_id", `"t:acme.com"`},
 		{"ubl.cluster.status.v1", "a fifth state", "nodes.0.state", `"tired"`},
 		{"ubl.cluster.status.v1", "a node of no name", "nodes.0.node_id", `""`},
 		{"ubl.cluster.status.v1", "a partition of no number", "partitions.0.partition", gone},
@@ -250,6 +255,7 @@ func TestEveryAct(t *testing.T) {
 	room, tenant, user := ubl.Str("room_id", "r:general"), ubl.Str("tenant_id", "t:acme.com"), ubl.Str("user_id", "u:bob")
 	role, token, agreement := ubl.Str("role", ubl.RoleMember), ubl.Str("token_id", "k1"), ubl.Str("agreement_id", "a:room:r:general")
 	invitation := ubl.Str("invitation_id", "i:1")
+	linkHash := strings.Repeat("a", 64)
 	op := func(name string, more ...ubl.Field) ubl.Fields {
 		return append(ubl.Fields{ubl.Str("op", name)}, more...)
 	}
@@ -346,6 +352,11 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidPlatformNodeRemove:    platform(ubl.DidPlatformNodeRemove),
 		ubl.DidPlatformTokenCreate:   {ubl.Fields{tenant, token, user}, op("token.create", token), onTenant},
 		ubl.DidPlatformTokenRevoke:   {ubl.Fields{tenant, token, user}, op("token.revoke", token), onTenant},
+		ubl.DidPlatformTokenRenew: {ubl.Fields{ubl.Str("kind", ubl.TokenSession), ubl.Str("link_hash", linkHash), ubl.Str("method", ubl.SignInLink), tenant, token, user},
+			op("platform.token.renew", token), onTenant},
+		ubl.DidPlatformTokenRevokeAll: {ubl.Fields{ubl.Int("count", 2), tenant, user}, op("platform.token.revoke_all", user), onTenant},
+		ubl.DidPlatformLinkCreate: {ubl.Fields{ubl.Str("expires_at", now.String()), ubl.Str("link_hash", linkHash), tenant, user},
+			op("platform.link.create", ubl.Str("link_hash", linkHash)), onTenant},
 	}
 	all := compiled(t)
 	for _, did := range ubl.Dids() {

@@ -119,8 +119,10 @@ func outcomeOf(s *State, e event) any {
 		return e.Invitation.invitee()
 	case ubl.DidAgreementEnd:
 		return s.License.View(nil)
-	case ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRevoke:
+	case ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRenew, ubl.DidPlatformTokenRevoke, ubl.DidPlatformLinkCreate:
 		return nil
+	case ubl.DidPlatformTokenRevokeAll:
+		return len(e.Revoked)
 	}
 	return e.Member
 }

@@ -73,7 +73,9 @@ func TestStateIsDerived(t *testing.T) {
 			"uninvite": w.uninvite,
 			"accept":   w.accept,
 			"admit":    w.admit,
+			"session":  w.session,
 			"unadmit":  w.unadmit,
+			"sign out": w.everywhere,
 			"register": w.register,
 			"sign in":  w.signIn,
 			"forget":   w.forget,
@@ -179,6 +181,22 @@ func (w *world) admit(rt *rapid.T) {
 		ExpiresAt: ubl.TimeOf(w.h.Clock.Now()).Add(time.Hour),
 	}})
 }
+
+// session begins one, makes its cookie anew, or skips turns; some by a link.
+func (w *world) session(rt *rapid.T) {
+	u := w.user(rt)
+	hash := rapid.SampledFrom([]string{"", "l0", "l1"}).Draw(rt, "link")
+	expires := ubl.TimeOf(w.h.Clock.Now()).Add(time.Hour)
+	if rapid.Bool().Draw(rt, "offer") {
+		w.ask(ubl.OfferLink{Request: w.h.Request(ubl.Platform()), Link: ubl.OneTimeLink{Hash: hash, UserID: u.UserID, TenantID: w.tenant, ExpiresAt: expires}})
+	}
+	w.ask(ubl.AdmitToken{Request: w.h.Request(ubl.Platform()), Link: hash, Token: ubl.PlatformToken{
+		JTI: fmt.Sprint("session", rapid.IntRange(0, 5).Draw(rt, "jti")), UserID: u.UserID, TenantID: w.tenant, ExpiresAt: expires,
+		Kind: ubl.TokenSession, Method: ubl.SignInLink, Turn: rapid.Int64Range(0, 3).Draw(rt, "turn"),
+	}})
+}
+
+func (w *world) everywhere(rt *rapid.T) { w.ask(ubl.RevokeTokens{Request: w.request(rt)}) }
 
 func (w *world) unadmit(rt *rapid.T) {
 	w.ask(ubl.RevokeToken{Request: w.request(rt), JTI: fmt.Sprint("jti", rapid.IntRange(0, 5).Draw(rt, "jti"))})

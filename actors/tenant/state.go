@@ -1,8 +1,6 @@
 package tenant
 
 import (
-	"maps"
-
 	"ubl"
 	"ubl/actors"
 )
@@ -23,6 +21,7 @@ type State struct {
 	Tools    map[string]tool
 	Services map[string]service  // by client id
 	Tokens   map[string]platform // by jti; tenant 0 only
+	Links    map[string]link     // sign-in links by hash; tenant 0 only
 	// Invitations are those that are open and the newest that have ended, in the
 	// order that they were made in.
 	Invitations []invitation
@@ -43,11 +42,6 @@ type voucher struct {
 type service struct {
 	ubl.ServiceToken
 	SecretHash string `json:"secret_hash"`
-}
-
-type platform struct {
-	ubl.PlatformToken
-	Revoked bool `json:"revoked"`
 }
 
 // event is a stored fact of a tenant. The struct is the disk form: fields are
@@ -71,7 +65,10 @@ type event struct {
 	// Invitation is as tenant.invitation.* left it; with accept come Member and Voucher.
 	Invitation *invitation `json:"invitation,omitempty"`
 	Token      *platform   `json:"token,omitempty"` // platform.token.*
-	Receipt    ubl.Receipt `json:"receipt"`
+	// Revoked are the ids that platform.token.revoke_all ended.
+	Revoked []string    `json:"revoked,omitempty"`
+	Link    *link       `json:"link,omitempty"` // platform.link.create; platform.token.create where a session used it up
+	Receipt ubl.Receipt `json:"receipt"`
 }
 
 const eventVersion = 1
@@ -115,8 +112,12 @@ func (s *State) apply(e event) {
 		s.set(e)
 	case ubl.DidTokenRevoke:
 		s.Services[e.Service.ClientID] = *e.Service
-	case ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRevoke:
+	case ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRenew, ubl.DidPlatformTokenRevoke:
 		s.token(e)
+	case ubl.DidPlatformTokenRevokeAll:
+		s.revoked(e.Revoked)
+	case ubl.DidPlatformLinkCreate:
+		s.link(e)
 	case ubl.DidAgreementEnd:
 		s.License.Status = ubl.AgreementEnded
 		s.License.EndedAt = &e.At
@@ -141,6 +142,7 @@ func (s *State) create(e event) {
 	s.Tools = make(map[string]tool)
 	s.Services = make(map[string]service)
 	s.Tokens = make(map[string]platform)
+	s.Links = make(map[string]link)
 	s.Passkeys = make(map[ubl.PasskeyID]passkey)
 	s.Rings = make(map[person]ring)
 	s.set(e)
@@ -151,18 +153,6 @@ func (s *State) set(e event) {
 	delete(s.Removed, e.Member.UserID)
 	if e.Voucher != nil {
 		s.Vouched[e.Member.UserID] = *e.Voucher
-	}
-}
-
-// token remembers a platform token, and forgets those that had expired by then:
-// an expired one is refused before it is looked up. It looks for them once there
-// are twice as many as were left the last time, so that a long history is
-// replayed without going through all tokens at each event.
-func (s *State) token(e event) {
-	s.Tokens[e.Token.JTI] = *e.Token
-	if len(s.Tokens) > 2*s.lastingTokens {
-		maps.DeleteFunc(s.Tokens, func(_ string, t platform) bool { return t.ExpiresAt < e.At })
-		s.lastingTokens = max(len(s.Tokens), 100)
 	}
 }
 

@@ -123,6 +123,14 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.admit(t, c)
 	case ubl.RevokeToken:
 		x.change(t, c.Request, ubl.DidPlatformTokenRevoke, x.decideRevokePlatform(c), c.JTI)
+	case ubl.ListTokens:
+		t.Reply(x.own(c.Who, t.Now()))
+	case ubl.RevokeTokens:
+		x.revokeAll(t, c)
+	case ubl.OfferLink:
+		x.change(t, c.Request, ubl.DidPlatformLinkCreate, x.decideLink(c), c.Link.Hash)
+	case ubl.FindLink:
+		x.findLink(t, c)
 	case ubl.SweepRooms:
 		x.sweepRooms(t, c)
 	case ubl.CreateContainer:

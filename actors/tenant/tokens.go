@@ -2,10 +2,8 @@ package tenant
 
 import (
 	"crypto/subtle"
-	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"ubl"
 	"ubl/actors"
@@ -110,86 +108,4 @@ func (x *Tenant) checkToken(t *actors.Turn, c ubl.CheckServiceToken) {
 	t.Reply(&ubl.Identity{
 		UserID: s.UserID, IsService: true, TenantID: x.id, Issuer: ServiceIssuer, Subject: c.ClientID,
 	})
-}
-
-// admit receipts a platform token at its first use.
-func (x *Tenant) admit(t *actors.Turn, c ubl.AdmitToken) {
-	known, ok := x.state.Tokens[c.Token.JTI]
-	switch {
-	case x.id != ubl.CoreTenant || !c.Who.IsPlatform():
-		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform admits tokens, in tenant 0"))
-	case ok && known.Revoked:
-		t.Fail(errBadToken())
-	case ok:
-		t.Reply(nil)
-	default:
-		x.admitNew(t, c)
-	}
-}
-
-// admitNew receipts the token, and tells the operators of it.
-func (x *Tenant) admitNew(t *actors.Turn, c ubl.AdmitToken) {
-	_, _, ok := x.decided(t, c.Request, ubl.DidPlatformTokenCreate, func(ubl.Time) (*plan, error) {
-		return x.tokenPlan(platform{PlatformToken: c.Token}), nil
-	}, []string{c.Token.JTI})
-	if !ok {
-		return
-	}
-	ctx := t.Context()
-	t.Later(func() (any, error) {
-		_, err := x.env.Ask.Ask(ctx, ubl.RoomName(x.id, ubl.AuditRoom), ubl.Announce{
-			Request: c.Request, Text: fmt.Sprintf("A token of %s in %s was used for the first time.", c.Token.UserID, c.Token.TenantID),
-		})
-		if err != nil { // the receipt is what counts; the message is a courtesy
-			x.env.Log.Warn("couldn't announce a token", "error", err)
-		}
-		return nil, nil
-	})
-}
-
-func (x *Tenant) tokenPlan(p platform) *plan {
-	op := ubl.DidTokenCreate
-	if p.Revoked {
-		op = ubl.DidTokenRevoke
-	}
-	return &plan{
-		event:  event{Token: &p},
-		this:   tokenFields(p),
-		effect: ubl.Fields{ubl.Str("op", op), ubl.Str("token_id", p.JTI)},
-	}
-}
-
-// tokenFields names the token, and whose it is where that is known.
-func tokenFields(p platform) ubl.Fields {
-	if p.UserID == "" {
-		return ubl.Fields{ubl.Str("token_id", p.JTI)}
-	}
-	return ubl.Fields{ubl.Str("tenant_id", p.TenantID), ubl.Str("token_id", p.JTI), ubl.Str("user_id", p.UserID)}
-}
-
-// rememberRevoked is how long the revocation of a token that was never used is
-// kept: longer than any sensible token lives.
-const rememberRevoked = 366 * 24 * time.Hour
-
-// decideRevokePlatform ends a bearer token: owners of tenant 0 any, even ahead
-// of its first use, everyone else their own. One that isn't theirs looks like
-// one that isn't there.
-func (x *Tenant) decideRevokePlatform(c ubl.RevokeToken) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		p, known := x.state.Tokens[c.JTI]
-		own := known && p.UserID == c.Who.UserID && p.TenantID == c.Who.TenantID
-		operator := c.Who.TenantID == x.id && x.owner(c.Who) == nil
-		switch {
-		case !own && !operator:
-			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such token")
-		case p.Revoked:
-			return nil, ubl.Errorf(ubl.CodeConflict, "the token was revoked already")
-		case !known:
-			p.JTI, p.ExpiresAt = c.JTI, now.Add(rememberRevoked)
-		}
-		p.Revoked = true
-		plan := x.tokenPlan(p)
-		plan.tells = []ubl.Event{{Kind: ubl.EventTokenRevoked, TokenID: c.JTI}}
-		return plan, nil
-	}
 }

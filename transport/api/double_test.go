@@ -195,6 +195,13 @@ func (s *actors) answerLedgerOrToken(cmd ubl.Command) (any, error) {
 		return &ubl.ServiceToken{ClientID: c.ClientID, Name: "bot", UserID: "u:svc", CreatedAt: now, CreatedBy: "u:ana", RevokedAt: &revoked}, nil
 	case ubl.ListServiceTokens:
 		return []ubl.ServiceToken{{ClientID: "c1", Name: "bot", UserID: "u:svc", CreatedAt: now, CreatedBy: "u:ana"}}, nil
+	case ubl.ListTokens:
+		return []ubl.PlatformToken{
+			{JTI: "j2", UserID: "u:ana", TenantID: "t:acme.com", CreatedAt: now, ExpiresAt: now + 1, Kind: ubl.TokenSession, Label: "Safari on iPhone", Method: ubl.SignInPasskey, Turn: 3},
+			{JTI: "j1", UserID: "u:ana", TenantID: "t:acme.com", CreatedAt: now, ExpiresAt: now + 1},
+		}, nil
+	case ubl.RevokeTokens:
+		return 2, nil
 	case ubl.RevokeToken:
 		return nil, nil
 	}

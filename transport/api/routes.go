@@ -101,8 +101,12 @@ func (a *API) tokenRoutes() {
 			"the same key answers the same token with a null secret. One whose secret was lost is revoked and made anew."}, a.createServiceToken)
 	handle(a, operation{method: "DELETE", path: "/service-tokens/{clientId}", id: "revoke-service-token", tool: "token.revoke", tag: "tokens", answers: "ubl.api.service_token.v1",
 		summary: "Revoke a service token", more: "Owners of the tenant."}, a.revokeServiceToken)
+	handle(a, operation{method: "GET", path: "/tokens", id: "list-tokens", tool: "platform.token.list", tag: "tokens", answers: "ubl.api.tokens.v1",
+		summary: "The caller's own sessions and bearer tokens", more: "Those that were used, are not revoked and have not expired; the newest first."}, a.listTokens)
+	handle(a, operation{method: "DELETE", path: "/tokens", id: "revoke-tokens", tool: "platform.token.revoke_all", tag: "tokens", answers: "ubl.api.tokens_revoked.v1",
+		summary: "Sign out everywhere", more: "Revokes all of the caller's sessions and bearer tokens, the one in use too."}, a.revokeTokens)
 	handle(a, operation{method: "DELETE", path: "/tokens/{jti}", id: "revoke-token", tool: "platform.token.revoke", tag: "tokens", answers: "ubl.api.token_revoked.v1",
-		summary: "Revoke a bearer token of the platform", more: "Anyone their own; owners of tenant 0 any."}, a.revokeToken)
+		summary: "Revoke a session or a bearer token", more: "Anyone their own; owners of tenant 0 any."}, a.revokeToken)
 }
 
 func (a *API) clusterRoutes() {

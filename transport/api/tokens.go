@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 
 	"ubl"
@@ -102,4 +103,50 @@ func (a *API) revokeToken(ctx context.Context, in *tokenPath) (any, error) {
 	_, err := a.Asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant),
 		ubl.RevokeToken{Request: envelope.Command(ctx, ""), JTI: in.JTI})
 	return tokenRevokedAnswer{in.JTI, true}, err
+}
+
+// tokenAnswer is a platform token as its owner sees it.
+type tokenAnswer struct {
+	JTI       string            `json:"jti"`
+	Kind      ubl.TokenKind     `json:"kind"`
+	Label     string            `json:"label"`
+	Method    *ubl.SignInMethod `json:"method"`
+	CreatedAt ubl.Time          `json:"created_at"`
+	ExpiresAt ubl.Time          `json:"expires_at"`
+	Current   bool              `json:"current"`
+}
+
+type tokensAnswer struct {
+	Tokens []tokenAnswer `json:"tokens"`
+}
+
+// listTokens asks tenant 0, as revokeToken does.
+func (a *API) listTokens(ctx context.Context, _ *struct{}) (any, error) {
+	if err := enter(ctx); err != nil {
+		return nil, err
+	}
+	mine, err := ubl.Ask[[]ubl.PlatformToken](ctx, a.Asker, ubl.TenantName(ubl.CoreTenant), ubl.ListTokens{Who: caller(ctx)})
+	out := tokensAnswer{make([]tokenAnswer, len(mine))}
+	for i, t := range mine {
+		out.Tokens[i] = tokenAnswer{
+			JTI: t.JTI, Kind: cmp.Or(t.Kind, ubl.TokenBearer), Label: t.Label,
+			CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, Current: t.JTI == envelope.CallerOf(ctx).TokenID,
+		}
+		if t.Method != "" {
+			out.Tokens[i].Method = &t.Method
+		}
+	}
+	return out, err
+}
+
+type tokensRevokedAnswer struct {
+	Revoked int `json:"revoked"`
+}
+
+func (a *API) revokeTokens(ctx context.Context, _ *struct{}) (any, error) {
+	if err := enter(ctx); err != nil {
+		return nil, err
+	}
+	n, err := ubl.Ask[int](ctx, a.Asker, ubl.TenantName(ubl.CoreTenant), ubl.RevokeTokens{Request: envelope.Command(ctx, "")})
+	return tokensRevokedAnswer{n}, err
 }
