@@ -49,7 +49,7 @@ var bodies = map[string]string{
 
 // places fills a path's parameters with good values.
 var places = strings.NewReplacer("{roomId}", "r:general", "{userId}", "u:bob", "{agreementId}", "a:room:r:general",
-	"{seq}", "1", "{clientId}", "c1", "{jti}", "jti-1", "{nodeId}", "n1", "{workspaceId}", "w:general", "{documentId}", "d:1",
+	"{seq}", "1", "{clientId}", "c1", "{jti}", "jti-1", "{passkeyId}", string(passkey.ID), "{nodeId}", "n1", "{workspaceId}", "w:general", "{documentId}", "d:1",
 	"{containerId}", "k:cash", "{serverId}", "weather", "{tool}", "weather.forecast")
 
 // elsewhere are paths that the OpenAPI document has and other packages serve,
@@ -216,6 +216,7 @@ func TestBadInput(t *testing.T) {
 		{"an Agreement of another tenant", "POST /api/agreements/a:tenant:t:s3cr3t/end", "", ubl.CodeNotFound},
 		{"an Agreement of no room", "GET /api/agreements/a:room:x", "", ubl.CodeNotFound},
 		{"a client id of other characters", "DELETE /api/service-tokens/s3cr3t%20", "", ubl.CodeValidation},
+		{"a passkey of no such form", "DELETE /api/passkeys/p:s3cr3t", "", ubl.CodeValidation},
 		{"a jti of other characters", "DELETE /api/tokens/s3cr3t%20", "", ubl.CodeValidation},
 
 		{"seq 0", "GET /api/receipts/0", "", ubl.CodeValidation},

@@ -164,6 +164,8 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 	return s.answerLedgerOrToken(cmd)
 }
 
+var passkey = ubl.Passkey{ID: "p:00112233445566778899aabbccddeeff", Name: "My phone", CreatedAt: now}
+
 func (s *actors) rooms(details bool) []ubl.RoomEntry {
 	out := []ubl.RoomEntry{{RoomSummary: general, Member: true}, {RoomSummary: ubl.RoomSummary{RoomID: "r:open", Name: "Open", Mode: ubl.ModeInternal, CreatedAt: now}}}
 	if details {
@@ -185,6 +187,10 @@ func (s *actors) answerLedgerOrToken(cmd ubl.Command) (any, error) {
 		from := min(c.From-1, int64(len(s.atoms)))
 		to := min(from+int64(c.Limit), int64(len(s.atoms)))
 		return &ubl.AtomPage{From: c.From, Atoms: s.atoms[from:to], Head: s.head()}, nil
+	case ubl.ListPasskeys:
+		return &ubl.Passkeys{Handle: []byte("handle"), List: []*ubl.PasskeyRecord{{Passkey: passkey, Handle: []byte("handle"), Who: ana}}}, nil
+	case ubl.RemovePasskey:
+		return &passkey, nil
 	case ubl.CreateServiceToken:
 		if s.known != nil {
 			return s.known, nil

@@ -11,6 +11,7 @@ func (a *API) routes() {
 	a.messageRoutes()
 	a.ledgerRoutes()
 	a.tokenRoutes()
+	a.passkeyRoutes()
 	a.clusterRoutes()
 	a.workspaceRoutes()
 	a.documentRoutes()
@@ -107,6 +108,13 @@ func (a *API) tokenRoutes() {
 		summary: "Sign out everywhere", more: "Revokes all of the caller's sessions and bearer tokens, the one in use too."}, a.revokeTokens)
 	handle(a, operation{method: "DELETE", path: "/tokens/{jti}", id: "revoke-token", tool: "platform.token.revoke", tag: "tokens", answers: "ubl.api.token_revoked.v1",
 		summary: "Revoke a session or a bearer token", more: "Anyone their own; owners of tenant 0 any."}, a.revokeToken)
+}
+
+func (a *API) passkeyRoutes() {
+	handle(a, operation{method: "GET", path: "/passkeys", id: "list-passkeys", tool: "passkey.list", tag: "tokens", answers: "ubl.api.passkeys.v1",
+		summary: "The caller's passkeys", more: "Oldest first. One is registered in a browser, by a person who is signed in there."}, a.listPasskeys)
+	handle(a, operation{method: "DELETE", path: "/passkeys/{passkeyId}", id: "remove-passkey", tool: "passkey.remove", tag: "tokens", answers: "ubl.api.passkey.v1",
+		summary: "Forget a passkey", more: "Anyone their own; owners of tenant 0 any. It signs nobody in from then on; sessions that it began go on. Answers it as it was."}, a.removePasskey)
 }
 
 func (a *API) clusterRoutes() {

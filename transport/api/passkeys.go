@@ -1,0 +1,46 @@
+package api
+
+import (
+	"context"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+type passkeysAnswer struct {
+	Passkeys []ubl.Passkey `json:"passkeys"`
+}
+
+type passkeyAnswer struct {
+	Passkey *ubl.Passkey `json:"passkey"`
+}
+
+// listPasskeys asks tenant 0, which keeps those of every tenant. Registering one
+// and signing in with it are a browser's business: see package auth.
+func (a *API) listPasskeys(ctx context.Context, _ *struct{}) (any, error) {
+	if err := enter(ctx); err != nil {
+		return nil, err
+	}
+	own, err := ubl.Ask[*ubl.Passkeys](ctx, a.Asker, ubl.TenantName(ubl.CoreTenant), ubl.ListPasskeys{Who: caller(ctx)})
+	if err != nil {
+		return nil, err
+	}
+	out := passkeysAnswer{[]ubl.Passkey{}}
+	for _, p := range own.List {
+		out.Passkeys = append(out.Passkeys, p.Passkey)
+	}
+	return out, nil
+}
+
+type passkeyPath struct {
+	ID ubl.PasskeyID `path:"passkeyId" pattern:"^p:[0-9a-f]{32}$"`
+}
+
+func (a *API) removePasskey(ctx context.Context, in *passkeyPath) (any, error) {
+	if err := enter(ctx); err != nil {
+		return nil, err
+	}
+	p, err := ubl.Ask[*ubl.Passkey](ctx, a.Asker, ubl.TenantName(ubl.CoreTenant),
+		ubl.RemovePasskey{Request: envelope.Command(ctx, ""), PasskeyID: in.ID})
+	return passkeyAnswer{p}, err
+}
