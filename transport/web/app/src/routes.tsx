@@ -23,12 +23,16 @@ interface Section {
   // list stands at the side of all screens of the section where there is room. On a
   // phone it is a screen of its own, at to.
   list?: Component;
+  // hint stands beside the list while nothing of it is open.
+  hint?: string;
 }
 
 // sections are what the bar at the bottom or side leads to.
-export const sections = {
-  more: { label: 'More', icon: 'more', to: '/ui/more', list: lazy(() => import('./screens/More')) },
+const all = {
+  more: { label: 'More', icon: 'more', to: '/ui/more', list: lazy(() => import('./screens/More')), hint: 'Choose from the list' },
 } satisfies Record<string, Section>;
+
+export const sections: Record<keyof typeof all, Section> = all;
 
 export interface Route {
   pattern: string;

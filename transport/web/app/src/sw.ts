@@ -30,7 +30,7 @@ self.addEventListener('fetch', (e) => {
 // it has them; the others are asked for anew.
 async function fill() {
   const cache = await caches.open(name);
-  await cache.addAll(__SHELL__.map((path) => new Request(path, { cache: path.includes('/assets/') ? 'default' : 'no-cache' })));
+  await cache.addAll([...shell].map((path) => new Request(path, { cache: path.includes('/assets/') ? 'default' : 'no-cache' })));
 }
 
 async function tidy() {

@@ -13,6 +13,10 @@ interface Props {
   onSubmit?: () => void;
 }
 
+// begin is where the focus goes first: into a field, else to the first action,
+// which is the harmless one.
+const begin = '.content :is(input, textarea, select), footer button';
+
 // Dialog is open while it is on the page: a sheet from below on a phone. The
 // browser keeps the focus inside and gives it back.
 export function Dialog({ title, onClose, children, actions, onSubmit }: Props) {
@@ -22,6 +26,7 @@ export function Dialog({ title, onClose, children, actions, onSubmit }: Props) {
     const before = document.activeElement;
     const dialog = box.current;
     dialog?.showModal();
+    dialog?.querySelector<HTMLElement>(begin)?.focus();
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();

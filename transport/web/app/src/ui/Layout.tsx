@@ -31,7 +31,7 @@ export function Layout() {
             <Icon name="offline" size={20} /> No network. What you write is sent later.
           </p>
         )}
-        {Main && now ? <Main key={place.value.path} params={now.params} /> : section ? <Empty icon={section.icon} title={section.label} /> : <Nowhere />}
+        {Main && now ? <Main key={place.value.path} params={now.params} /> : section ? <Empty icon={section.icon} title={section.hint ?? section.label} /> : <Nowhere />}
       </main>
     </div>
   );

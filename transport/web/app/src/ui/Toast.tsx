@@ -3,7 +3,7 @@ import { said } from '../api';
 import { Button } from './Button';
 
 interface Options {
-  kind?: 'info' | 'error';
+  kind?: 'info' | 'bad';
   action?: { label: string; run: () => void };
   // sticky stays until it is closed.
   sticky?: boolean;
@@ -26,7 +26,7 @@ export function toast(text: string, o: Options = {}): void {
 }
 
 // failed says what went wrong.
-export const failed = (problem: unknown) => toast(said(problem), { kind: 'error' });
+export const failed = (problem: unknown) => toast(said(problem), { kind: 'bad' });
 
 const dismiss = (n: number) => (shown.value = shown.value.filter((t) => t.n !== n));
 
