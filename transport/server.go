@@ -40,8 +40,9 @@ type Options struct {
 	// Public says that anyone may ask for the path.
 	API    func(chi.Router)
 	Public func(path string) bool
-	// Authenticate lets callers through to next, in its context.
-	Authenticate func(next http.Handler) http.Handler
+	// Authenticate lets callers through to next, in its context; for /api
+	// AuthenticateBrowsers does, which takes cookies as well. nil is as Authenticate.
+	Authenticate, AuthenticateBrowsers func(next http.Handler) http.Handler
 	// Agents mounts what speaks MCP, which authenticates by itself with the function
 	// it is handed, beside metadata that anyone may read; nil for nothing.
 	Agents func(r chi.Router, authenticate func(http.Handler) http.Handler)
@@ -49,7 +50,8 @@ type Options struct {
 	Web http.Handler
 	// Schemas serves /schemas/; nil for none.
 	Schemas http.Handler
-	// SignIn serves one-time sign-in links, /signin/CODE; nil for none.
+	// SignIn serves what browsers sign in and out with, and has no caller: /auth/,
+	// links of /signin/ and invitations of /invite/; nil for none.
 	SignIn http.Handler
 	// Ready says why not every request can be served now; nil means that all can.
 	Ready func() error
@@ -136,8 +138,9 @@ func (s *Server) routes() http.Handler {
 		get(r, "/ui/*", s.opts.Web.ServeHTTP)
 	}
 	if s.opts.SignIn != nil {
-		get(r, "/signin/{code}", s.opts.SignIn.ServeHTTP)
-		r.Post("/signin/{code}", s.opts.SignIn.ServeHTTP)
+		for _, path := range []string{"/auth/*", "/signin/*", "/invite/*"} {
+			r.Handle(path, s.opts.SignIn)
+		}
 	}
 	if s.opts.Schemas != nil {
 		r.Handle("/schemas", s.opts.Schemas)
@@ -163,7 +166,11 @@ func (s *Server) known(next http.Handler) http.Handler { return s.opts.Authentic
 
 // callers authenticates whoever has to be.
 func (s *Server) callers(next http.Handler) http.Handler {
-	known := s.known(next)
+	authenticate := s.opts.AuthenticateBrowsers
+	if authenticate == nil {
+		authenticate = s.opts.Authenticate
+	}
+	known := authenticate(noteCaller(next))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.opts.Public != nil && s.opts.Public(r.URL.Path) {
 			next.ServeHTTP(w, r)

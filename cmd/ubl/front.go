@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -27,12 +26,7 @@ type front struct {
 	auth   *auth.Authenticator
 	agents *agents
 	key    *auth.Key
-	// code is that of the owner's sign-in link.
-	code string
 }
-
-// linkTTL is how long the owner's sign-in link holds.
-const linkTTL = 10 * time.Minute
 
 // front wires the transports. It opens no listener; at is where browsers reach
 // the one that is open.
@@ -46,7 +40,7 @@ func (c *serveCmd) front(p *program, n *node, at string, log *slog.Logger) (*fro
 		return nil, err
 	}
 	f.auth, err = auth.New(auth.Options{
-		Key: key, Issuers: c.issuers(), Operators: c.Operator,
+		Key: key, Issuers: c.issuers(), Operators: c.Operator, PublicURL: c.PublicURL,
 		Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log, Random: p.random,
 	})
 	if err != nil {
@@ -61,10 +55,6 @@ func (c *serveCmd) front(p *program, n *node, at string, log *slog.Logger) (*fro
 
 // serveOver makes the server, with everything that it mounts.
 func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (err error) {
-	var link http.Handler
-	if link, f.code, err = f.auth.NewLink(c.Owner, linkTTL, p.random); err != nil {
-		return err
-	}
 	hub := sse.New(sse.Options{Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log})
 	n.figures.watchStreams(hub)
 	rest := api.New(api.Options{
@@ -85,12 +75,12 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (e
 		API:          underAPI(hub, rest),
 		Agents:       forAgents(tools),
 		Public:       api.Public,
-		Authenticate: f.auth.Middleware,
-		SignIn:       link,
-		Web:          app,
-		Schemas:      api.Schemas(),
-		Ready:        n.ready,
-		Serves:       n.serves,
+		Authenticate: f.auth.Middleware, AuthenticateBrowsers: f.auth.MiddlewareForBrowsers,
+		SignIn:  f.auth.Browsers(),
+		Web:     app,
+		Schemas: api.Schemas(),
+		Ready:   n.ready,
+		Serves:  n.serves,
 		Backup: func(ctx context.Context, w io.Writer) error {
 			return n.backup(ctx, w, string(envelope.CallerOf(ctx).Identity.UserID), nil)
 		},

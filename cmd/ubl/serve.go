@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,7 +127,8 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 	}
 	failed := doors.serve(f.server)
 	log.Info("ready", "address", doors.main.Addr().String(), "data", c.Data, "node_id", n.id())
-	c.greet(p, doors, f.code, log)
+	c.greet(p, doors, log)
+	again = thenInvite(ctx, again, func(ctx context.Context) error { return c.invite(ctx, p, f.auth, c.reached(doors), log) })
 	keeping, release := context.WithCancel(ctx)
 	defer release()
 	kept := n.keep(keeping, again)
@@ -177,11 +177,6 @@ func (c *serveCmd) stop(ctx context.Context, f *front, n *node) error {
 	return errors.Join(err, told)
 }
 
-// reached is where browsers reach the server.
-func (c *serveCmd) reached(d *doors) string {
-	return cmp.Or(strings.TrimSuffix(c.PublicURL, "/"), "http://"+d.main.Addr().String())
-}
-
 // doors are the open listeners; admin is nil where there is none.
 type doors struct{ main, admin net.Listener }
 
@@ -228,41 +223,4 @@ func (c *serveCmd) adminAddress() string {
 		return "127.0.0.1" + c.AdminListen
 	}
 	return c.AdminListen
-}
-
-// greet prints where the server is and how to get in.
-func (c *serveCmd) greet(p *program, d *doors, code string, log *slog.Logger) {
-	address := d.main.Addr().String()
-	at := "http://" + address
-	fmt.Fprintf(p.out, "data in %s\nlistening on %s\n", c.Data, at)
-	if d.admin != nil {
-		fmt.Fprintf(p.out, "admin on http://%s\n", d.admin.Addr())
-	}
-	at = c.reached(d)
-	fmt.Fprintf(p.out, "\nSign in as %s (once, within ten minutes):\n  %s/signin/%s\n", c.Owner, at, code)
-	fmt.Fprintf(p.out, "or in another terminal on this machine:\n")
-	fmt.Fprintf(p.out, "  export UBL_TOKEN=$(ubl token %s --data %s) UBL_URL=%s\n  ubl rooms\n\n", c.Owner, quoted(c.Data), at)
-	if !loopback(address) && !strings.HasPrefix(c.PublicURL, "https://") {
-		log.Warn("the server can be reached from other machines without TLS: put a proxy with TLS in front and name it with --public-url https://…")
-	}
-	if c.AdminListen != "" && !loopback(c.adminAddress()) {
-		log.Warn("the admin address can be reached from other machines and has no authentication")
-	}
-}
-
-// loopback reports whether an address is on this machine only.
-func loopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	ip := net.ParseIP(host)
-	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
-}
-
-// quoted is a path as a shell takes it.
-func quoted(path string) string {
-	if strings.ContainsFunc(path, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("/._-+@:,", r)
-	}) {
-		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-	}
-	return path
 }

@@ -86,7 +86,7 @@ func TestServeWarnsOfOpenDoors(t *testing.T) {
 			t.Fatal(err)
 		}
 		var log bytes.Buffer
-		cmd.greet(&program{out: io.Discard}, d, "code", slog.New(slog.NewTextHandler(&log, nil)))
+		cmd.greet(&program{out: io.Discard}, d, slog.New(slog.NewTextHandler(&log, nil)))
 		d.close()
 		if got := strings.Count(log.String(), "level=WARN"); got != c.warnings {
 			t.Errorf("%s: %d warnings, want %d: %s", c.name, got, c.warnings, log.String())

@@ -2,78 +2,116 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 )
 
-// TestSignInLink: the link that serve prints gives its owner a token once, and
-// only to who confirms; the token is receipted in tenant 0.
+// signInLink is the link that serve printed. It leads to a name, not an address.
+func (n *node) signInLink(t *testing.T) string {
+	t.Helper()
+	link := regexp.MustCompile(`http://localhost:\d+/signin/[0-9a-f]{32}`)
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if url := link.FindString(n.log.String()); url != "" {
+			return url
+		}
+	}
+	t.Fatal("serve printed no link")
+	return ""
+}
+
+// visitor is a browser, as far as cookies are concerned. It stays where it is led
+// away from.
+type visitor struct {
+	*http.Client
+	t *testing.T
+}
+
+func newVisitor(t *testing.T) visitor {
+	jar, err := cookiejar.New(nil)
+	must(t, err)
+	return visitor{&http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, t}
+}
+
+// ask sends a request and wants a status.
+func (v visitor) ask(method, url string, want int) string {
+	v.t.Helper()
+	req, err := http.NewRequest(method, url, nil)
+	must(v.t, err)
+	resp, err := v.Do(req)
+	must(v.t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	must(v.t, err)
+	if resp.StatusCode != want {
+		v.t.Errorf("%s %s is answered %d, want %d: %s", method, req.URL.Path, resp.StatusCode, want, body)
+	}
+	return string(body)
+}
+
+// TestSignInLink: the link that serve prints begins one session, and only for who
+// confirms; link and session are receipted in tenant 0. Signing out ends it, on
+// the server too.
 func TestSignInLink(t *testing.T) {
 	n := newNode(t, "--owner", "ana@link.example", "--operator", "op@ops.example")
-	link := regexp.MustCompile(`http://\S+/signin/[0-9a-f]{32}`)
-	var url string
-	for deadline := time.Now().Add(10 * time.Second); url == "" && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		url = link.FindString(n.log.String())
-	}
-	if url == "" {
-		t.Fatal("serve printed no link")
-	}
-	page := func(method, url string, want int) string {
-		t.Helper()
-		req, err := http.NewRequest(method, url, nil)
-		must(t, err)
-		resp, err := http.DefaultClient.Do(req)
-		must(t, err)
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		must(t, err)
-		if resp.StatusCode != want {
-			t.Errorf("%s is answered %d, want %d: %s", method, resp.StatusCode, want, body)
-		}
-		if method == "GET" && strings.Contains(string(body), "UBL_TOKEN") {
-			t.Error("opening the link gave a token")
-		}
-		return string(body)
-	}
-	page("POST", strings.TrimRight(url, "0123456789abcdef")+strings.Repeat("0", 32), http.StatusNotFound)
+	link := n.signInLink(t)
+	at, _, _ := strings.Cut(link, "/signin/")
+	v := newVisitor(t)
+	v.ask("POST", at+"/signin/"+strings.Repeat("0", 32), http.StatusNotFound)
 	for range 2 { // a preview doesn't use it up
-		if !strings.Contains(page("GET", url, http.StatusOK), "ana@link.example") {
+		if !strings.Contains(v.ask("GET", link, http.StatusOK), "ana@link.example") {
 			t.Error("the page doesn't say for whom it is")
 		}
 	}
-	confirmed := page("POST", url, http.StatusOK)
-	_, rest, _ := strings.Cut(confirmed, "UBL_TOKEN=")
-	token, _, _ := strings.Cut(rest, "<")
-	page("POST", url, http.StatusNotFound)
-	page("GET", url, http.StatusNotFound)
+	v.ask("GET", at+"/api/whoami", http.StatusUnauthorized)
+	v.ask("POST", link, http.StatusSeeOther)
+	other := newVisitor(t)
+	other.ask("POST", link, http.StatusNotFound)
+	other.ask("GET", link, http.StatusNotFound)
 
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	op := n.client(n.token("op@ops.example"))
 	var who struct {
 		Tenant string `json:"tenant_id"`
 		Role   string `json:"role"`
 	}
-	must(t, n.client(token).do(ctx, "GET", "/api/whoami", "", nil, &who))
+	must(t, json.Unmarshal([]byte(v.ask("GET", at+"/api/whoami", http.StatusOK)), &who))
 	if who.Tenant != "t:link.example" || who.Role != "owner" {
-		t.Errorf("the token is for %+v", who)
+		t.Errorf("the session is of %+v", who)
 	}
+	if list := v.ask("GET", at+"/api/tokens", http.StatusOK); !strings.Contains(list, `"method":"link"`) || !strings.Contains(list, `"current":true`) {
+		t.Errorf("the list of tokens is %s", list)
+	}
+	stolen := newVisitor(t)
+	server, err := url.Parse(at)
+	must(t, err)
+	stolen.Jar.SetCookies(server, v.Jar.Cookies(server))
+	stolen.ask("GET", at+"/api/rooms", http.StatusOK)
+	v.ask("POST", at+"/mcp", http.StatusUnauthorized) // cookies don't count there
+	v.ask("POST", at+"/auth/signout", http.StatusNoContent)
+	v.ask("GET", at+"/api/whoami", http.StatusUnauthorized)
+	stolen.ask("GET", at+"/api/rooms", http.StatusUnauthorized)
+
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
 	var atoms struct {
 		Atoms []struct {
 			Did  string         `json:"did"`
 			This map[string]any `json:"this"`
 		} `json:"atoms"`
 	}
-	must(t, op.do(ctx, "GET", "/api/atoms?from=1&limit=500", "", nil, &atoms))
-	receipted := false
+	must(t, n.client(n.token("op@ops.example")).do(ctx, "GET", "/api/atoms?from=1&limit=500", "", nil, &atoms))
+	var acts []string
 	for _, a := range atoms.Atoms {
-		receipted = receipted || a.Did == "platform.token.create" && a.This["tenant_id"] == "t:link.example"
+		if a.This["tenant_id"] == "t:link.example" {
+			acts = append(acts, a.Did)
+		}
 	}
-	if !receipted {
-		t.Error("the link's token has no receipt in tenant 0")
+	if got := strings.Join(acts, " "); got != "platform.link.create platform.token.create platform.token.revoke" {
+		t.Errorf("tenant 0 has receipts of %s", got)
 	}
 }

@@ -19,18 +19,8 @@ type invitePage struct {
 	Problem       string // it may be tried again
 }
 
-// writeInvitePage writes it; a browser that has gone is no error of ours. The page
-// is told to itself as referrer: without one, browsers send its form as if it came
-// from nowhere. Others aren't told.
 func writeInvitePage(w http.ResponseWriter, status int, p invitePage) {
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
-	h.Set("Referrer-Policy", "same-origin")
-	h.Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	_ = inviteTemplate.Execute(w, p)
+	writePage(w, status, inviteTemplate, p)
 }
 
 var inviteTemplate = template.Must(template.New("invite").Parse(`<!doctype html>

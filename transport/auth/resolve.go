@@ -142,7 +142,7 @@ func (a *Authenticator) admitted(id ubl.Identity, known ubl.PlatformToken) *entr
 	return &entry{
 		identity: id, expires: known.ExpiresAt,
 		id: known.JTI, home: ubl.CoreTenant, every: askEvery,
-		ask: func(ctx context.Context) error { return a.admit(ctx, known) },
+		ask: func(ctx context.Context) error { return a.admit(ctx, known, "") },
 	}
 }
 

@@ -12,6 +12,11 @@ import (
 // one, so that nobody can have known it before; a session that the browser still
 // had ends. Nothing may be written to w before.
 func (a *Authenticator) startSession(w http.ResponseWriter, r *http.Request, who ubl.Identity, method ubl.SignInMethod) error {
+	return a.beginSession(w, r, who, method, "")
+}
+
+// beginSession is startSession that also uses up a sign-in link, named by its hash.
+func (a *Authenticator) beginSession(w http.ResponseWriter, r *http.Request, who ubl.Identity, method ubl.SignInMethod, link string) error {
 	if err := a.mayHaveSession(who); err != nil {
 		return err
 	}
@@ -19,7 +24,7 @@ func (a *Authenticator) startSession(w http.ResponseWriter, r *http.Request, who
 	if err != nil {
 		return err
 	}
-	if err := a.admit(r.Context(), c.known()); err != nil {
+	if err := a.admit(r.Context(), c.known(), link); err != nil {
 		return err
 	}
 	a.endSession(r)
@@ -39,9 +44,10 @@ func (a *Authenticator) mayHaveSession(who ubl.Identity) error {
 }
 
 // admit has tenant 0 receipt a token, or refuse a revoked one. The platform asks,
-// not the bearer: tenant 0 hears of tokens from nobody else.
-func (a *Authenticator) admit(ctx context.Context, known ubl.PlatformToken) error {
-	_, err := a.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant), ubl.AdmitToken{Request: a.request(ctx, ubl.Platform()), Token: known})
+// not the bearer: tenant 0 hears of tokens from nobody else. link is as in
+// [ubl.AdmitToken].
+func (a *Authenticator) admit(ctx context.Context, known ubl.PlatformToken, link string) error {
+	_, err := a.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant), ubl.AdmitToken{Request: a.request(ctx, ubl.Platform()), Token: known, Link: link})
 	return err
 }
 

@@ -1,115 +1,149 @@
 package auth
 
 import (
+	"context"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/hex"
 	"fmt"
 	"html/template"
 	"io"
 	"net/http"
-	"path"
-	"sync"
 	"time"
 
 	"ubl"
+	"ubl/transport/envelope"
 )
 
-// Link is a way in that works once: whoever opens it in time and confirms gets
-// a token for one address. Opening it changes nothing, so that a mail scanner
-// or a link preview doesn't use it up; confirming is a write in tenant 0, which
-// receipts the token before anybody sees it.
-type Link struct {
-	auth    *Authenticator
-	email   string
-	random  io.Reader
-	hash    [sha256.Size]byte // of the code; the code itself is only in the link
-	expires time.Time
+const (
+	// signInPath is where sign-in links lead; their code follows.
+	signInPath = "/signin/"
+	// linkBytes is how much of a code is drawn.
+	linkBytes = 16
+)
 
-	mu   sync.Mutex
-	used bool
-}
-
-// linkToken is how long the token behind a link holds.
-const linkToken = 12 * time.Hour
-
-// NewLink makes a link for an address that holds for ttl. The code is the last
-// element of its path.
-func (a *Authenticator) NewLink(email string, ttl time.Duration, random io.Reader) (l *Link, code string, err error) {
-	var secret [16]byte
-	if _, err := io.ReadFull(random, secret[:]); err != nil {
-		return nil, "", fmt.Errorf("couldn't draw a sign-in link: %w", err)
+// OfferLink makes a link for an address that begins one session within ttl, and
+// has tenant 0 record it, so that any node takes it. The path is all of the link
+// but the server. Only a hash of its code is kept.
+func (a *Authenticator) OfferLink(ctx context.Context, email string, ttl time.Duration) (path string, err error) {
+	who, err := a.localWho(email)
+	if err != nil {
+		return "", err
 	}
-	code = hex.EncodeToString(secret[:])
-	return &Link{
-		auth: a, email: email, random: random,
-		hash: sha256.Sum256([]byte(code)), expires: a.now().Add(ttl),
-	}, code, nil
+	var secret [linkBytes]byte
+	if _, err := io.ReadFull(a.random, secret[:]); err != nil {
+		return "", fmt.Errorf("couldn't draw a sign-in link: %w", err)
+	}
+	code := hex.EncodeToString(secret[:])
+	_, err = a.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant), ubl.OfferLink{
+		Request: a.request(ctx, ubl.Platform()),
+		Link: ubl.OneTimeLink{
+			Hash: linkHash(code), UserID: who.UserID, TenantID: who.TenantID, Email: who.Email,
+			ExpiresAt: ubl.TimeOf(a.now().Add(ttl)),
+		},
+	})
+	if err != nil {
+		return "", fmt.Errorf("couldn't record a sign-in link: %w", err)
+	}
+	return signInPath + code, nil
 }
 
-// ServeHTTP shows the page that confirms (GET), or confirms (POST).
-func (l *Link) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// linkHash needs no salt and no stretching: a code is 128 random bits.
+func linkHash(code string) string {
+	sum := sha256.Sum256([]byte(code))
+	return hex.EncodeToString(sum[:])
+}
+
+// localWho is who an address is to us, in the tenant of its domain.
+func (a *Authenticator) localWho(email string) (ubl.Identity, error) {
+	email = lowerEmail(email)
+	if !validEmail(email) {
+		return ubl.Identity{}, ubl.Errorf(ubl.CodeValidation, "the email address is not one that can be used")
+	}
+	who := localPerson("", email)
+	who.TenantID = ubl.TenantFor(who.UserID, email, a.operators)
+	return who, needTenant(who)
+}
+
+// linked adds the pages of sign-in links. A look changes nothing, so that a mail
+// scanner or the preview of a link doesn't use it up; confirming begins a session.
+func (a *Authenticator) linked(mux *http.ServeMux) {
+	for method, answer := range map[string]func(http.ResponseWriter, *http.Request, *ubl.OneTimeLink) error{
+		http.MethodGet: a.showLink, http.MethodPost: a.takeLink,
+	} {
+		mux.HandleFunc(method+" "+signInPath+"{code}", func(w http.ResponseWriter, r *http.Request) {
+			l, err := a.findLink(r.Context(), r.PathValue("code"))
+			if err == nil {
+				err = answer(w, r, l)
+			}
+			if err != nil {
+				a.noLink(w, r, err)
+			}
+		})
+	}
+}
+
+func (a *Authenticator) findLink(ctx context.Context, code string) (*ubl.OneTimeLink, error) {
+	if !lowerHex(code, linkBytes) { // tenant 0 needn't be asked
+		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such sign-in link")
+	}
+	return ubl.Ask[*ubl.OneTimeLink](ctx, a.asker, ubl.TenantName(ubl.CoreTenant), ubl.FindLink{Who: ubl.Platform(), Hash: linkHash(code)})
+}
+
+func (a *Authenticator) showLink(w http.ResponseWriter, _ *http.Request, l *ubl.OneTimeLink) error {
+	writePage(w, http.StatusOK, linkTemplate, linkPage{Email: l.Email})
+	return nil
+}
+
+// takeLink begins the session. One commit of tenant 0 admits it and uses up the
+// link: of two who confirm at once one gets in.
+func (a *Authenticator) takeLink(w http.ResponseWriter, r *http.Request, l *ubl.OneTimeLink) error {
+	who, err := a.localWho(l.Email)
+	if err == nil {
+		err = a.beginSession(w, r, who, ubl.SignInLink, l.Hash)
+	}
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, home, http.StatusSeeOther)
+	return nil
+}
+
+// noLink says why not: a used link looks like one that never was.
+func (a *Authenticator) noLink(w http.ResponseWriter, r *http.Request, err error) {
+	e := ubl.AsError(err)
+	page := linkPage{}
+	if e.Code != ubl.CodeNotFound {
+		a.log.WarnContext(r.Context(), "couldn't sign in by link", "error", err)
+		page.Problem = e.Message
+	}
+	envelope.SetHints(w.Header(), e.Code.Status(), e.RetryAfter())
+	writePage(w, e.Code.Status(), linkTemplate, page)
+}
+
+// linkPage is what the page shows: no address where the link is over.
+type linkPage struct{ Email, Problem string }
+
+// writePage writes a page without script or style; a browser that has gone is no
+// error of ours. The page is told to itself as referrer: without one, browsers
+// send its form as if it came from nowhere. Others aren't told.
+func writePage(w http.ResponseWriter, status int, page *template.Template, data any) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy", "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
-	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Referrer-Policy", "same-origin")
 	h.Set("X-Content-Type-Options", "nosniff")
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	hash := sha256.Sum256([]byte(path.Base(r.URL.Path)))
-	if subtle.ConstantTimeCompare(hash[:], l.hash[:]) != 1 || l.used || !l.auth.now().Before(l.expires) {
-		l.page(w, http.StatusNotFound, linkPage{})
-		return
-	}
-	if r.Method != http.MethodPost {
-		l.page(w, http.StatusOK, linkPage{Email: l.email})
-		return
-	}
-	token, err := l.token(r)
-	if err != nil {
-		e := ubl.AsError(err)
-		l.auth.log.Error("couldn't sign in by link", "error", err)
-		l.page(w, e.Code.Status(), linkPage{Email: l.email, Problem: e.Message})
-		return
-	}
-	l.used = true
-	l.page(w, http.StatusOK, linkPage{Email: l.email, Token: token})
-}
-
-// token makes a token and has tenant 0 receipt it.
-func (l *Link) token(r *http.Request) (string, error) {
-	token, known, err := l.auth.key.Sign(TokenSpec{
-		Email: l.email, TTL: linkToken, Operators: l.auth.operators, Now: l.auth.now(), Random: l.random,
-	})
-	if err != nil {
-		return "", err
-	}
-	ctx := r.Context()
-	_, err = l.auth.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant), ubl.AdmitToken{Request: l.auth.request(ctx, ubl.Platform()), Token: known})
-	return token, err
-}
-
-// linkPage is what the page shows: neither address nor token where the link is
-// over.
-type linkPage struct{ Email, Problem, Token string }
-
-// page writes it; a browser that has gone is no error of ours.
-func (l *Link) page(w http.ResponseWriter, status int, p linkPage) {
 	w.WriteHeader(status)
-	_ = linkTemplate.Execute(w, p)
+	_ = page.Execute(w, data)
 }
 
 var linkTemplate = template.Must(template.New("link").Parse(`<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Sign in to UBL</title>
 <h1>UBL</h1>
-{{if .Token}}<p>You are {{.Email}}. This is your token for twelve hours; it is shown once:</p>
-<pre>export UBL_TOKEN={{.Token}}</pre>
-<p>With it, <code>ubl rooms</code> and <code>ubl send r:general hello</code> work in a terminal, and programs send it as
-<code>Authorization: Bearer …</code>. The API is described at <a href="/api/docs">/api/docs</a>.</p>
-{{else if .Email}}{{with .Problem}}<p>That didn't work: {{.}}.</p>{{end}}<p>Sign in as {{.Email}}? The link works once.</p>
+{{if .Email}}<p>Sign in as {{.Email}}? The link works once.</p>
 <form method="post"><button>Sign in</button></form>
+{{else if .Problem}}<p>That didn't work: {{.Problem}}. Reload this page to try again.</p>
 {{else}}<p>This sign-in link is not valid, was used already, or is too old. The server prints a new one when it starts.</p>
 {{end}}</html>
 `))

@@ -15,6 +15,7 @@ func (a *Authenticator) Browsers() http.Handler {
 	mux := http.NewServeMux()
 	a.route(mux, "GET /auth/ways", a.ways)
 	a.route(mux, "POST /auth/signout", a.signOut)
+	a.linked(mux)
 	a.invited(mux)
 	a.route(mux, "/", func(http.ResponseWriter, *http.Request) error {
 		return ubl.Errorf(ubl.CodeNotFound, "there is nothing here")

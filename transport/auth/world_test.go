@@ -132,6 +132,8 @@ type tenants struct {
 	log    []asked
 	admit  func(ubl.AdmitToken) error
 	enter  func(ubl.Enter) error
+	offer  func(ubl.OfferLink) error
+	find   func(ubl.FindLink) (*ubl.OneTimeLink, error)
 	secret map[string]string // client id → hash
 	down   error             // every answer, where set
 	slow   chan struct{}     // AdmitToken waits for it, where set
@@ -141,6 +143,7 @@ func (f *tenants) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, e
 	f.mu.Lock()
 	f.log = append(f.log, asked{to, cmd})
 	admit, enter, slow, down := f.admit, f.enter, f.slow, f.down
+	offer, find := f.offer, f.find
 	f.mu.Unlock()
 	if down != nil {
 		return nil, down
@@ -167,6 +170,12 @@ func (f *tenants) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, e
 		return &ubl.Entered{TenantID: c.Who.TenantID, Role: ubl.RoleMember}, nil
 	case ubl.CheckServiceToken:
 		return f.checkService(c)
+	case ubl.OfferLink:
+		return nil, offer(c)
+	case ubl.FindLink:
+		return find(c)
+	case ubl.RevokeToken:
+		return nil, nil
 	}
 	return nil, ubl.Errorf(ubl.CodeInternal, "no such command")
 }

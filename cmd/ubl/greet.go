@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"time"
+
+	"ubl"
+	"ubl/transport/auth"
+)
+
+// linkTTL is how long the owner's sign-in link holds.
+const linkTTL = 10 * time.Minute
+
+// reached is where browsers reach the server. On this machine it is a name and not
+// an address, since passkeys belong to names.
+func (c *serveCmd) reached(d *doors) string {
+	if c.PublicURL != "" {
+		return strings.TrimSuffix(c.PublicURL, "/")
+	}
+	address := d.main.Addr().String()
+	host, port, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err == nil && ip != nil && (ip.IsLoopback() || ip.IsUnspecified()) {
+		address = net.JoinHostPort("localhost", port)
+	}
+	return "http://" + address
+}
+
+// greet prints where the server is and how to use it from a terminal.
+func (c *serveCmd) greet(p *program, d *doors, log *slog.Logger) {
+	address := d.main.Addr().String()
+	fmt.Fprintf(p.out, "data in %s\nlistening on http://%s\n", c.Data, address)
+	if d.admin != nil {
+		fmt.Fprintf(p.out, "admin on http://%s\n", d.admin.Addr())
+	}
+	fmt.Fprintf(p.out, "\nIn another terminal on this machine:\n")
+	fmt.Fprintf(p.out, "  export UBL_TOKEN=$(ubl token %s --data %s) UBL_URL=%s\n  ubl rooms\n\n", c.Owner, quoted(c.Data), c.reached(d))
+	if !loopback(address) && !strings.HasPrefix(c.PublicURL, "https://") {
+		log.Warn("the server can be reached from other machines without TLS: put a proxy with TLS in front and name it with --public-url https://…")
+	}
+	if c.AdminListen != "" && !loopback(c.adminAddress()) {
+		log.Warn("the admin address can be reached from other machines and has no authentication")
+	}
+}
+
+// invite prints the owner's sign-in link once tenant 0 has recorded it. Only what
+// may go better another time is an error.
+func (c *serveCmd) invite(ctx context.Context, p *program, a *auth.Authenticator, at string, log *slog.Logger) error {
+	ctx, cancel := context.WithTimeout(ctx, chore)
+	defer cancel()
+	path, err := a.OfferLink(ctx, c.Owner, linkTTL)
+	if err != nil {
+		log.Error("couldn't make a sign-in link", "error", err)
+		if ubl.CodeOf(err).Status() < 500 {
+			return nil
+		}
+		return err
+	}
+	fmt.Fprintf(p.out, "Open this to sign in as %s (once, within ten minutes):\n  %s%s\n\n", c.Owner, at, path)
+	return nil
+}
+
+// thenInvite invites once the start is receipted: now, or after what is yet to be
+// tried again. It returns that, nil for nothing.
+func thenInvite(ctx context.Context, again, invite func(context.Context) error) func(context.Context) error {
+	if again == nil && invite(ctx) == nil {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		if again != nil {
+			if err := again(ctx); err != nil {
+				return err
+			}
+		}
+		return invite(ctx)
+	}
+}
+
+// loopback reports whether an address is on this machine only.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// quoted is a path as a shell takes it.
+func quoted(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("/._-+@:,", r)
+	}) {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
+}
