@@ -62,22 +62,25 @@ func needs(t *testing.T) {
 // share that.
 func copySource(t *testing.T, to string) {
 	t.Helper()
-	for _, name := range []string{"build.sh", "index.html", "package.json", "package-lock.json", "tsconfig.json", "tsconfig.sw.json", "vite.config.ts"} {
-		data, err := os.ReadFile(filepath.Join("app", name))
+	err := filepath.WalkDir("app", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
-		if err := os.MkdirAll(to, 0o700); err != nil {
-			t.Fatal(err)
+		target := filepath.Join(to, strings.TrimPrefix(name, "app"))
+		switch {
+		case name == filepath.Join("app", "node_modules"), name == filepath.Join("app", "build"):
+			return fs.SkipDir
+		case d.IsDir():
+			return os.MkdirAll(target, 0o700)
 		}
-		if err := os.WriteFile(filepath.Join(to, name), data, 0o700); err != nil {
-			t.Fatal(err)
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
 		}
-	}
-	for _, name := range []string{"public", "src"} {
-		if err := os.CopyFS(filepath.Join(to, name), os.DirFS(filepath.Join("app", name))); err != nil {
-			t.Fatal(err)
-		}
+		return os.WriteFile(target, data, 0o700)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
