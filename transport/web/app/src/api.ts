@@ -24,7 +24,8 @@ export class ApiError extends Error {
 
 export interface Options {
   signal?: AbortSignal;
-  // key makes a repetition of a write answer the first one's outcome.
+  // key makes a repetition of a write answer the first one's outcome. It is the id of
+  // the request too, so that the receipt names it.
   key?: string;
   // timeout is in milliseconds.
   timeout?: number;
@@ -71,7 +72,7 @@ export function onUnauthorized(f: () => void): () => void {
 async function call<T>(method: string, url: string, body: unknown, o: Options = {}): Promise<T & Answered> {
   const headers: Record<string, string> = { Accept: 'application/json' };
   if (body !== undefined) headers['Content-Type'] = 'application/json';
-  if (o.key) headers['Idempotency-Key'] = o.key;
+  if (o.key) headers['Idempotency-Key'] = headers['X-Request-Id'] = o.key;
   const limit = new Limit(o);
   try {
     const response = await fetch(url, {

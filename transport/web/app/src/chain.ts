@@ -1,0 +1,242 @@
+// chain.ts checks the ledger in the browser, with code of its own: it believes
+// hashes, not the server. The rules are those of `ubl verify`. It knows nothing of
+// the network; callers hand it atoms as GET /api/atoms and GET /api/receipts/{seq}
+// gave them, and a start that they trust.
+
+import type { Message } from './types';
+
+// genesis is the head of an empty ledger.
+export const genesis = 'h:genesis';
+
+// Json is a parsed atom: its cid covers all its members, known to us or not.
+export type Json = Record<string, unknown>;
+
+// canonical writes a parsed JSON value in the one form that is hashed, RFC 8785.
+// It throws on what has no such form: lone surrogates, integers beyond ±(2^53−1),
+// and whatever isn't JSON.
+export function canonical(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return canonicalString(value);
+    case 'number':
+      return canonicalNumber(value);
+    case 'boolean':
+      return String(value);
+    case 'object':
+      if (value === null) return 'null';
+      if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+      return canonicalObject(value as Json);
+  }
+  throw new TypeError(`a ${typeof value} has no canonical form`);
+}
+
+// canonicalObject sorts members by UTF-16 units, as sort does by itself.
+function canonicalObject(value: Json): string {
+  const members = Object.keys(value).sort();
+  return `{${members.map((name) => `${canonicalString(name)}:${canonical(value[name])}`).join(',')}}`;
+}
+
+// canonicalString: JSON.stringify escapes exactly what RFC 8785 wants escaped.
+function canonicalString(s: string): string {
+  if (/\p{Surrogate}/u.test(s)) throw new TypeError('a lone surrogate has no canonical form');
+  return JSON.stringify(s);
+}
+
+// canonicalNumber refuses integers that share their digits with others. From 1e21 on
+// a number is written with an exponent, and is no integer by its form.
+function canonicalNumber(n: number): string {
+  const large = Math.abs(n);
+  if (!Number.isFinite(n) || (Number.isInteger(n) && large > Number.MAX_SAFE_INTEGER && large < 1e21)) {
+    throw new TypeError('the number has no canonical form');
+  }
+  return JSON.stringify(n);
+}
+
+// canVerify is false where the browser lends no SHA-256: on plain http to another
+// host than this one.
+export function canVerify(): boolean {
+  return globalThis.crypto?.subtle !== undefined;
+}
+
+async function hash(prefix: 'b:' | 'c:' | 'h:', text: string): Promise<string> {
+  const sum = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  let hex: string = prefix;
+  for (const byte of new Uint8Array(sum)) hex += byte.toString(16).padStart(2, '0');
+  return hex;
+}
+
+// bodyHash is what an action says of the text of its message.
+export function bodyHash(text: string): Promise<string> {
+  return hash('b:', canonical({ text }));
+}
+
+// cidOf is the hash of an atom without the cid that it bears.
+export function cidOf(atom: Json): Promise<string> {
+  const { cid: _, ...rest } = atom;
+  return hash('c:', canonical(rest));
+}
+
+// nextHead is the ledger's head after the atom with that cid.
+export function nextHead(head: string, cid: string): Promise<string> {
+  return hash('h:', `${head}:${cid}`);
+}
+
+// Mark is a place in a ledger whose past was checked: the seq of the last atom, the
+// head after it, and the actions that still wait for their effect (cid → status).
+// whole is false where the check began in the middle, so that an effect may answer
+// an action from before. It is plain data, to be kept and gone on from.
+export interface Mark {
+  tenant_id: string;
+  seq: number;
+  head_hash: string;
+  whole: boolean;
+  open: [cid: string, status: string][];
+}
+
+// Bad is the first thing wrong: at which seq, and why, for people to read.
+export interface Bad {
+  seq: number;
+  reason: string;
+}
+
+// fromGenesis is where a check of the whole ledger begins.
+export function fromGenesis(tenant: string): Mark {
+  return { tenant_id: tenant, seq: 0, head_hash: genesis, whole: true, open: [] };
+}
+
+// fromHead begins behind an atom whose head is trusted: from a receipt, or noted.
+export function fromHead(tenant: string, seq: number, head: string): Mark {
+  return { tenant_id: tenant, seq, head_hash: head, whole: false, open: [] };
+}
+
+// verifyAtoms checks the atoms that follow a mark, in order, and answers the mark
+// behind the last good one with what is wrong with the next, if anything is.
+export async function verifyAtoms(from: Mark, atoms: readonly Json[]): Promise<{ at: Mark; bad: Bad | null }> {
+  // The hashes don't wait for one another: each atom names the head before it.
+  const hashes = await Promise.all(atoms.map(hashesOf));
+  const open = new Map(from.open);
+  let { seq, head_hash } = from;
+  const at = (): Mark => ({ ...from, seq, head_hash, open: [...open] });
+  for (const [i, atom] of atoms.entries()) {
+    const own = hashes[i];
+    const reason = wrongInChain(atom, own, from.tenant_id, head_hash) ?? wrongInPair(atom, open, from.whole);
+    if (reason !== null || !own) return { at: at(), bad: { seq: seq + 1, reason: reason ?? '' } };
+    seq++;
+    head_hash = own.head;
+  }
+  return { at: at(), bad: null };
+}
+
+// verifyEnd checks a mark against the head that the server states: that nothing is
+// missing before it, and that no executed action is without its effect.
+export function verifyEnd(at: Mark, head: { seq: number; head_hash: string }): Bad | null {
+  if (at.seq !== head.seq) return { seq: at.seq + 1, reason: `missing: the ledger is said to go on to seq ${head.seq}` };
+  if (at.head_hash !== head.head_hash) return { seq: at.seq, reason: 'the head is not the one that the server states' };
+  if (at.open.some(([, status]) => status === 'executed')) {
+    return { seq: at.seq + 1, reason: 'missing: an executed action has no effect' };
+  }
+  return null;
+}
+
+// hashesOf is undefined for what can't be hashed.
+async function hashesOf(atom: Json): Promise<{ cid: string; head: string } | undefined> {
+  try {
+    const cid = await cidOf(atom);
+    return { cid, head: await nextHead(String(atom.prev_hash), cid) };
+  } catch (err) {
+    if (err instanceof TypeError || err instanceof RangeError) return undefined; // RangeError: nested too deeply
+    throw err;
+  }
+}
+
+function wrongInChain(atom: Json, own: { cid: string } | undefined, tenant: string, head: string): string | null {
+  if (!own) return 'the atom has no canonical form';
+  if (atom.tenant_id !== tenant) return "the atom's tenant_id is not that of the ledger";
+  if (atom.prev_hash !== head) return "the atom's prev_hash is not the head before it";
+  if (atom.cid !== own.cid) return "the atom's cid is not the hash of its content";
+  return null;
+}
+
+// wrongInPair holds actions and effects against one another, and notes in open what
+// the atom begins or ends.
+function wrongInPair(atom: Json, open: Map<string, string>, whole: boolean): string | null {
+  const { kind, cid, status, outcome, ref_action_cid: ref } = atom;
+  if (kind === 'action.v1') {
+    if (status !== 'executed' && status !== 'intended' && status !== 'denied') {
+      return "the action's status is not one of the three";
+    }
+    open.set(String(cid), status);
+    return null;
+  }
+  if (kind !== 'effect.v1') return "the atom's kind is neither action.v1 nor effect.v1";
+  if (outcome !== 'ok' && outcome !== 'error') return "the effect's outcome is neither ok nor error";
+  if (!open.delete(String(ref)) && whole) {
+    return "the effect's ref_action_cid is not an earlier action without an effect";
+  }
+  return null;
+}
+
+// Check is one thing that a receipt claims, and whether it holds.
+//
+//	text     the action quotes the hash of the text shown here
+//	action   its cid is the hash of its content, and the one in the receipt
+//	head     the receipt's head follows from it
+//	message  it is about this message: id, room, place, sender, time
+//	effect   its effect stands right behind it and put this message there
+export interface Check {
+  what: 'text' | 'action' | 'head' | 'message' | 'effect';
+  ok: boolean;
+}
+
+// verifyReceipt checks that a message's receipt belongs to it, given the atoms that
+// GET /api/receipts/{receipt.seq} answered. What a message replies to is in no atom,
+// and so can't be checked. That the atoms are in the ledger is for verifyAtoms.
+export async function verifyReceipt(message: Message, atoms: readonly Json[]): Promise<{ ok: boolean; checks: Check[] }> {
+  const [action = {}, effect = {}] = atoms;
+  const own = await hashesOf(action);
+  const done = await hashesOf(effect);
+  const { receipt } = message;
+  const checks: Check[] = [
+    { what: 'text', ok: (await textHash(message)) === part(action, 'this').body_hash },
+    { what: 'action', ok: own?.cid === receipt.cid && action.cid === receipt.cid },
+    { what: 'head', ok: own?.head === receipt.head_hash },
+    { what: 'message', ok: isAbout(action, message) },
+    {
+      what: 'effect',
+      ok: done?.cid === effect.cid && effect.prev_hash === receipt.head_hash && effect.ref_action_cid === receipt.cid && appends(effect, message),
+    },
+  ];
+  return { ok: checks.every((check) => check.ok), checks };
+}
+
+async function textHash(message: Message): Promise<string | null> {
+  try {
+    return await bodyHash(message.body.text);
+  } catch (err) {
+    if (err instanceof TypeError) return null; // a lone surrogate, which was never hashed
+    throw err;
+  }
+}
+
+function isAbout(action: Json, m: Message): boolean {
+  const about = part(action, 'this');
+  return (
+    action.kind === 'action.v1' && action.did === 'messenger.send' && action.status === 'executed' &&
+    action.tenant_id === m.tenant_id && action.when === m.sent_at && part(action, 'who').user_id === m.sender_id &&
+    about.msg_id === m.msg_id && about.room_id === m.room_id && about.room_seq === m.room_seq
+  );
+}
+
+function appends(effect: Json, m: Message): boolean {
+  const [first] = Array.isArray(effect.effects) ? (effect.effects as Json[]) : [];
+  return (
+    effect.kind === 'effect.v1' && effect.outcome === 'ok' && effect.tenant_id === m.tenant_id &&
+    part(effect, 'pointers').msg_id === m.msg_id &&
+    first?.op === 'room.append' && first.room_id === m.room_id && first.room_seq === m.room_seq
+  );
+}
+
+function part(of: Json, name: string): Json {
+  const value = of[name];
+  return typeof value === 'object' && value !== null ? (value as Json) : {};
+}

@@ -1,0 +1,39 @@
+// Runs the tests of this folder under Node: `npm test`, or `npm test chain outbox` for
+// some of them. Vite bundles each with what it tests, as it does for the browser.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const wanted = process.argv.slice(2);
+const names = readdirSync(here)
+  .filter((name) => name.endsWith('.test.ts'))
+  .map((name) => name.slice(0, -'.test.ts'.length))
+  .filter((name) => wanted.length === 0 || wanted.includes(name));
+const out = mkdtempSync(join(tmpdir(), 'ubl-app-test-'));
+try {
+  await build({
+    configFile: false,
+    logLevel: 'warn',
+    root: join(here, '..'),
+    ssr: { noExternal: true },
+    build: {
+      ssr: true,
+      outDir: out,
+      emptyOutDir: true,
+      sourcemap: 'inline',
+      rollupOptions: {
+        input: Object.fromEntries(names.map((name) => [name, join(here, `${name}.test.ts`)])),
+        output: { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
+      },
+    },
+  });
+  const files = names.map((name) => join(out, `${name}.mjs`));
+  const { status } = spawnSync(process.execPath, ['--enable-source-maps', '--test', ...files], { stdio: 'inherit' });
+  process.exitCode = status ?? 1;
+} finally {
+  rmSync(out, { recursive: true });
+}
