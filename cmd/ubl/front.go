@@ -26,6 +26,8 @@ type front struct {
 	auth   *auth.Authenticator
 	agents *agents
 	key    *auth.Key
+	// at is where browsers reach the server.
+	at string
 }
 
 // front wires the transports. It opens no listener; at is where browsers reach
@@ -35,7 +37,7 @@ func (c *serveCmd) front(p *program, n *node, at string, log *slog.Logger) (*fro
 	if err != nil {
 		return nil, err
 	}
-	f := &front{key: key}
+	f := &front{key: key, at: at}
 	if f.agents, err = c.agents(p, n, key, at, log); err != nil {
 		return nil, err
 	}
@@ -59,7 +61,8 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (e
 	n.figures.watchStreams(hub)
 	rest := api.New(api.Options{
 		Asker: envelope.Entering(n.asker), Now: p.now, Random: p.random, NewServiceToken: auth.NewServiceToken, Version: version(),
-		Cluster: n.operators(), Office: f.agents.office, Portal: f.agents.portal, Beside: beside(),
+		NewInvitation: f.newInvitation,
+		Cluster:       n.operators(), Office: f.agents.office, Portal: f.agents.portal, Beside: beside(),
 	})
 	acts := rest.Acts()
 	f.agents.toolbox.put(acts)
@@ -90,6 +93,12 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (e
 		Log:        log, Now: p.now, Random: p.random,
 	})
 	return nil
+}
+
+// newInvitation draws an invitation with a link that leads here.
+func (f *front) newInvitation(tenant ubl.TenantID, email string) (c ubl.CreateInvitation, link string, err error) {
+	c, path, err := f.auth.NewInvitation(tenant, email)
+	return c, f.at + path, err
 }
 
 // underAPI mounts the streams and the operations.

@@ -47,6 +47,10 @@ type Options struct {
 	Random io.Reader
 	// NewServiceToken draws a credential for a tenant. Only the hash is kept.
 	NewServiceToken func(tenant ubl.TenantID, random io.Reader) (clientID, secret, secretHash string, err error)
+	// NewInvitation draws an invitation of an address into a tenant, and its link:
+	// who asks, the role and the time to live are still to be added. Only the hash of
+	// the link's secret is in the command.
+	NewInvitation func(tenant ubl.TenantID, email string) (c ubl.CreateInvitation, link string, err error)
 	// Cluster tells of the nodes, and removes them.
 	Cluster Cluster
 	// Office asks models and uses tools, Portal reaches external servers of tools.

@@ -62,6 +62,18 @@ func TestRepeatedServiceToken(t *testing.T) {
 	}
 }
 
+// TestRepeatedInvitation has no link to show: only the hash of its secret was kept.
+func TestRepeatedInvitation(t *testing.T) {
+	s := newServer(t)
+	c := newContract(t, s)
+	s.invited = "i:earlier"
+	w := s.do("POST", "/api/invitations", `{"email":"eve@else.org"}`)
+	c.check(t, s, "POST", "/api/invitations", w)
+	if w.Code != http.StatusCreated || !strings.Contains(w.Body.String(), `"link":null`) || !strings.Contains(w.Body.String(), `"id":"i:earlier"`) {
+		t.Errorf("answered %d %s", w.Code, w.Body)
+	}
+}
+
 // TestService has a caller without an address.
 func TestService(t *testing.T) {
 	s := newServer(t)

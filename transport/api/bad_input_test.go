@@ -17,6 +17,7 @@ var bodies = map[string]string{
 	"PATCH /api/tenant/defaults":                 `{"retention_days":30}`,
 	"PATCH /api/tenant/members/{userId}":         `{"role":"owner"}`,
 	"POST /api/agreements/{agreementId}/end":     ``,
+	"POST /api/invitations":                      `{"email":"eve@else.org"}`,
 	"POST /api/rooms":                            `{"name":"Launch"}`,
 	"PATCH /api/rooms/{roomId}/policy":           `{"retention_days":30}`,
 	"POST /api/rooms/{roomId}/members":           `{"user_id":"u:bob"}`,
@@ -49,7 +50,7 @@ var bodies = map[string]string{
 
 // places fills a path's parameters with good values.
 var places = strings.NewReplacer("{roomId}", "r:general", "{userId}", "u:bob", "{agreementId}", "a:room:r:general",
-	"{seq}", "1", "{clientId}", "c1", "{jti}", "jti-1", "{passkeyId}", string(passkey.ID), "{nodeId}", "n1", "{workspaceId}", "w:general", "{documentId}", "d:1",
+	"{seq}", "1", "{clientId}", "c1", "{invitationId}", "i:1", "{jti}", "jti-1", "{passkeyId}", string(passkey.ID), "{nodeId}", "n1", "{workspaceId}", "w:general", "{documentId}", "d:1",
 	"{containerId}", "k:cash", "{serverId}", "weather", "{tool}", "weather.forecast")
 
 // elsewhere are paths that the OpenAPI document has and other packages serve,
@@ -362,6 +363,13 @@ func TestBadInput(t *testing.T) {
 		{"half a budget", "PATCH /api/portal/budget", `{"tokens_per_day":5}`, ubl.CodeValidation},
 		{"a budget of less than nothing", "PATCH /api/portal/budget", `{"tokens_per_day":-1,"requests_per_minute":0}`, ubl.CodeValidation},
 
+		{"an invitation of nobody", "POST /api/invitations", `{}`, ubl.CodeValidation},
+		{"an invitation of no address", "POST /api/invitations", `{"email":"s3cr3t"}`, ubl.CodeValidation},
+		{"an invitation in a third role", "POST /api/invitations", `{"email":"eve@else.org","role":"s3cr3t"}`, ubl.CodeValidation},
+		{"an invitation for no time", "POST /api/invitations", `{"email":"eve@else.org","ttl_hours":0}`, ubl.CodeValidation},
+		{"an invitation for longer than a month", "POST /api/invitations", `{"email":"eve@else.org","ttl_hours":721}`, ubl.CodeValidation},
+		{"an invitation for an hour and a half", "POST /api/invitations", `{"email":"eve@else.org","ttl_hours":1.5}`, ubl.CodeValidation},
+		{"an invitation of another id", "DELETE /api/invitations/s3cr3t", "", ubl.CodeValidation},
 		{"a path of nothing", "GET /api/s3cr3t", "", ubl.CodeNotFound},
 		{"the root", "GET /api/", "", ubl.CodeNotFound},
 		{"a slash too many", "GET /api/rooms/", "", ubl.CodeNotFound},

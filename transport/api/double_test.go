@@ -41,6 +41,8 @@ type actors struct {
 	failFrom int64
 	// known is the service token that a repetition finds.
 	known *ubl.ServiceToken
+	// invited is the invitation that a repetition finds.
+	invited ubl.InvitationID
 
 	mu    sync.Mutex
 	asked []string
@@ -161,6 +163,9 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 	if answer, ok := answerHouse(to, cmd); ok {
 		return answer, nil
 	}
+	if answer, ok := s.answerInvitation(cmd); ok {
+		return answer, nil
+	}
 	return s.answerLedgerOrToken(cmd)
 }
 
@@ -259,7 +264,8 @@ type server struct {
 func newServer(t testing.TB) *server {
 	s := &server{actors: &actors{t: t, atoms: chain(2)}}
 	s.api = New(Options{Asker: s.actors, Cluster: s.actors, Office: s.actors, Portal: outside{s.actors}, Version: "1.2.3", Random: strings.NewReader(""), Now: func() time.Time { return now.Std() },
-		NewServiceToken: func(ubl.TenantID, io.Reader) (string, string, string, error) { return "c1", "s3cret", "hash", nil }})
+		NewServiceToken: func(ubl.TenantID, io.Reader) (string, string, string, error) { return "c1", "s3cret", "hash", nil },
+		NewInvitation:   drawInvitation})
 	s.router = chi.NewRouter()
 	s.router.Route("/api", s.api.Mount)
 	s.router.Handle("/schemas/*", Schemas())

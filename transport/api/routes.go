@@ -6,6 +6,7 @@ import "ubl"
 // act where it is one, but for those that a tool can't be.
 func (a *API) routes() {
 	a.tenantRoutes()
+	a.invitationRoutes()
 	a.roomRoutes()
 	a.memberRoutes()
 	a.messageRoutes()
@@ -39,6 +40,18 @@ func (a *API) tenantRoutes() {
 		summary: "An Agreement with its history", also: []ubl.Code{ubl.CodeNotAMember}}, a.getAgreement)
 	handle(a, operation{method: "POST", path: "/agreements/{agreementId}/end", id: "end-agreement", tool: "agreement.end", destroys: true, tag: "agreements", answers: "ubl.api.agreement.v1",
 		summary: "End an Agreement for good", more: "Its owners. Acts under it are refused from then on; the record stays readable."}, a.endAgreement)
+}
+
+func (a *API) invitationRoutes() {
+	handle(a, operation{method: "GET", path: "/invitations", id: "list-invitations", tool: "tenant.invitation.list", tag: "tenant", answers: "ubl.api.invitations.v1",
+		summary: "Invitations into the tenant", more: "Owners of the tenant. Those that are open, and the newest that have ended; the oldest first."}, a.listInvitations)
+	handle(a, operation{method: "POST", path: "/invitations", id: "create-invitation", tool: "tenant.invitation.create", tag: "tenant", answers: "ubl.api.invitation_created.v1", creates: true,
+		summary: "Invite a person into the tenant",
+		more: "Owners of the tenant that are people. Whoever opens the link and confirms, once, is a member under that address. " +
+			"The link is in this answer and nowhere else: a repetition under the same key answers the same invitation with a null link. " +
+			"The address of a member, or one with an open invitation, is a 409."}, a.createInvitation)
+	handle(a, operation{method: "DELETE", path: "/invitations/{invitationId}", id: "revoke-invitation", tool: "tenant.invitation.revoke", tag: "tenant", answers: "ubl.api.invitation.v1",
+		summary: "Take an open invitation back", more: "Owners of the tenant."}, a.revokeInvitation)
 }
 
 func (a *API) roomRoutes() {

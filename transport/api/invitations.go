@@ -1,0 +1,68 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+type invitationsAnswer struct {
+	Invitations []*ubl.Invitation `json:"invitations"`
+}
+
+type invitationAnswer struct {
+	Invitation *ubl.Invitation `json:"invitation"`
+}
+
+type invitationCreatedAnswer struct {
+	invitationAnswer
+	// Link is null where the request repeats an earlier one: it was shown then, and
+	// only the hash of its secret was kept.
+	Link *string `json:"link"`
+}
+
+func (a *API) listInvitations(ctx context.Context, _ *struct{}) (any, error) {
+	i, err := ubl.Ask[[]*ubl.Invitation](ctx, a.Asker, home(ctx), ubl.ListInvitations{Who: caller(ctx)})
+	return invitationsAnswer{list(i)}, err
+}
+
+type createInvitationInput struct {
+	Body struct {
+		Keyed
+		Email    string   `json:"email" minLength:"3" maxLength:"254" doc:"Whom the invitation is for; of any domain."`
+		Role     ubl.Role `json:"role,omitempty" enum:"owner,member" default:"member"`
+		TTLHours int      `json:"ttl_hours,omitempty" minimum:"1" maximum:"720" default:"168" doc:"How long it holds."`
+	}
+}
+
+// createInvitation draws a link and has the hash of its secret recorded. A
+// repetition finds the earlier record under another id than it drew.
+func (a *API) createInvitation(ctx context.Context, in *createInvitationInput) (any, error) {
+	c, link, err := a.NewInvitation(caller(ctx).TenantID, in.Body.Email)
+	if err != nil {
+		return nil, err
+	}
+	c.Request = envelope.Command(ctx, in.Body.Key)
+	c.Role, c.TTL = in.Body.Role, time.Duration(in.Body.TTLHours)*time.Hour
+	i, err := ubl.Ask[*ubl.Invitation](ctx, a.Asker, home(ctx), c)
+	if err != nil {
+		return nil, err
+	}
+	out := invitationCreatedAnswer{invitationAnswer: invitationAnswer{i}}
+	if i.ID == c.InvitationID {
+		out.Link = &link
+	}
+	return out, nil
+}
+
+type invitationPath struct {
+	ID ubl.InvitationID `path:"invitationId" pattern:"^i:[A-Za-z0-9._-]{1,128}$"`
+}
+
+func (a *API) revokeInvitation(ctx context.Context, in *invitationPath) (any, error) {
+	i, err := ubl.Ask[*ubl.Invitation](ctx, a.Asker, home(ctx),
+		ubl.RevokeInvitation{Request: envelope.Command(ctx, ""), InvitationID: in.ID})
+	return invitationAnswer{i}, err
+}
