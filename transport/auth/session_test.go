@@ -144,3 +144,172 @@ func TestCookie(t *testing.T) {
 		}
 	}
 }
+
+// status sends a look at the API and tells how it was answered.
+func (b *browser) status() int { return b.send("GET", "/api/whoami", "").Code }
+
+// turn is that of the cookie that the browser holds.
+func (b *browser) turn(t testing.TB) int64 {
+	t.Helper()
+	c, err := b.key.verifySession(b.cookie.Value, b.clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Turn
+}
+
+// TestCookieIsMadeAnew when it is used after an hour, idles out after twelve, and
+// ends a month after the session began.
+func TestCookieIsMadeAnew(t *testing.T) {
+	b := signedIn(t)
+	id := all[ubl.AdmitToken](b.tenants)[0].Token.JTI
+	began := b.clock.Now()
+	for _, step := range []struct {
+		after  time.Duration
+		status int
+		turn   int64
+	}{
+		{0, 200, 0},
+		{time.Hour - time.Second, 200, 0},
+		{time.Second, 200, 1},
+		{0, 200, 1},
+		{11 * time.Hour, 200, 2},
+	} {
+		b.clock.pass(step.after)
+		if got := b.status(); got != step.status || b.turn(t) != step.turn {
+			t.Errorf("after %s: answered %d with turn %d, want %d with %d", step.after, got, b.turn(t), step.status, step.turn)
+		}
+	}
+	admitted := all[ubl.AdmitToken](b.tenants)
+	if last := admitted[len(admitted)-1].Token; last.JTI != id || last.Turn != 1 || last.CreatedAt != ubl.TimeOf(began) {
+		t.Errorf("the second cookie is admitted as %+v", last)
+	}
+
+	idle := *b
+	idle.clock.pass(12 * time.Hour)
+	if got := idle.status(); got != http.StatusUnauthorized {
+		t.Errorf("after twelve idle hours: answered %d", got)
+	}
+
+	b = signedIn(t)
+	began = b.clock.Now()
+	for b.clock.Now().Before(began.Add(30*24*time.Hour - 2*time.Hour)) {
+		b.clock.pass(2 * time.Hour)
+		if got := b.status(); got != http.StatusOK {
+			t.Fatalf("after %s in use: answered %d", b.clock.Now().Sub(began), got)
+		}
+	}
+	b.clock.pass(2 * time.Hour)
+	if got := b.status(); got != http.StatusUnauthorized {
+		t.Errorf("after a month: answered %d", got)
+	}
+}
+
+// TestAnOldCookieIsLeftAlone: what the tenant says of it counts, and a refused
+// request makes no new one.
+func TestAnOldCookieIsLeftAlone(t *testing.T) {
+	b := signedIn(t)
+	b.clock.pass(2 * time.Hour)
+	before := b.cookie
+	b.tenants.set(func(f *tenants) { f.admit = refuseToken })
+	if got := b.status(); got != http.StatusUnauthorized || b.cookie != before {
+		t.Errorf("a revoked session is answered %d with cookie %v", got, b.cookie)
+	}
+}
+
+// TestSessionEndsEverywhere at once: what tenant 0 tells closes its streams here.
+func TestSessionEndsEverywhere(t *testing.T) {
+	b := signedIn(t)
+	b.clock.pass(2 * time.Hour)
+	b.status() // a second cookie; both name one session
+	old := *b
+	b.status()
+	c, err := b.key.verifySession(b.cookie.Value, b.clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller := b.get("Cookie", b.cookie.String()) // not a caller where cookies don't count
+	if caller.caller != nil {
+		t.Fatal("a cookie counts for programs")
+	}
+	e, err := b.resolve(t.Context(), credential{token: b.cookie.Value, session: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.feed.revoke(ubl.CoreTenant, c.ID)
+	if !closed(e.revoked) {
+		t.Error("its streams were not told")
+	}
+	b.tenants.set(func(f *tenants) { f.admit = refuseToken })
+	if b.status() != http.StatusUnauthorized || old.status() != http.StatusUnauthorized {
+		t.Error("a cookie of a revoked session counts")
+	}
+}
+
+// TestSignOut ends the session on the server and forgets the cookie; where tenant
+// 0 can't be asked it does neither, so that it can be tried again.
+func TestSignOut(t *testing.T) {
+	b := signedIn(t)
+	id := all[ubl.AdmitToken](b.tenants)[0].Token.JTI
+	b.tenants.set(func(f *tenants) { f.down = ubl.Errorf(ubl.CodeUnavailable, "no leader") })
+	if w := b.send("POST", "/auth/signout", ""); w.Code != http.StatusServiceUnavailable || b.cookie == nil {
+		t.Errorf("without tenant 0: answered %d with cookie %v", w.Code, b.cookie)
+	}
+	b.tenants.set(func(f *tenants) { f.down = nil })
+	b.tenants.set(func(f *tenants) { f.log = nil })
+	for range 2 { // the second time there is nothing to end
+		if w := b.send("POST", "/auth/signout", ""); w.Code != http.StatusNoContent || b.cookie != nil {
+			t.Errorf("answered %d with cookie %v", w.Code, b.cookie)
+		}
+	}
+	revoked := all[ubl.RevokeToken](b.tenants)
+	if len(revoked) != 1 || revoked[0].JTI != id || revoked[0].Who.UserID != ann().UserID {
+		t.Errorf("revoked %+v, want %s by its owner", revoked, id)
+	}
+	if w := b.send("GET", "/auth/signout", ""); w.Code != http.StatusNotFound {
+		t.Errorf("a look at it is answered %d", w.Code)
+	}
+}
+
+// TestWays tells what there is, and whether one is signed in.
+func TestWays(t *testing.T) {
+	b := signedIn(t)
+	signed := func() string {
+		w := b.send("GET", "/auth/ways", "")
+		if w.Code != http.StatusOK || w.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("answered %d, kept %q", w.Code, w.Header().Get("Cache-Control"))
+		}
+		_, s, _ := strings.Cut(w.Body.String(), `"signed_in":`)
+		return s
+	}
+	if got := signed(); got != "true}" {
+		t.Errorf("with a session: %s", got)
+	}
+	b.tenants.set(func(f *tenants) { f.admit = refuseToken })
+	b.clock.pass(askEvery)
+	if got := signed(); got != "false}" {
+		t.Errorf("with a revoked one: %s", got)
+	}
+	b.cookie = nil
+	if got := signed(); got != "false}" {
+		t.Errorf("without one: %s", got)
+	}
+}
+
+// TestDeviceOf names browsers and machines, and repeats nothing that was sent.
+func TestDeviceOf(t *testing.T) {
+	for agent, want := range map[string]string{
+		safariOnIPhone: "Safari on iPhone",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 Edg/142.0.0.0":    "Edge on Windows",
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36":            "Chrome on Mac",
+		"Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0":                                                           "Firefox on Linux",
+		"Mozilla/5.0 (iPad; CPU OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/142.0 Mobile/15E148 Safari/604.1":    "Chrome on iPad",
+		"Mozilla/5.0 (Linux; Android 16; SM-S938B) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/28.0 Chrome/130.0 Mobile Safari/": "Samsung Internet on Android",
+		"curl/8.14.1 <script>": "",
+		"":                     "",
+	} {
+		if got := deviceOf(agent); got != want {
+			t.Errorf("%q is %q, want %q", agent, got, want)
+		}
+	}
+}
