@@ -1,12 +1,8 @@
 package transport
 
 import (
-	"context"
-	"log/slog"
 	"net/http"
 	"time"
-
-	"github.com/go-chi/chi/v5"
 
 	"ubl"
 	"ubl/transport/envelope"
@@ -21,12 +17,9 @@ const RequestIDHeader = "X-Request-Id"
 type exchange struct {
 	http.ResponseWriter
 	request envelope.Request
-	caller  *envelope.Caller
 	status  int
 	bytes   int64
 }
-
-type exchangeKey struct{}
 
 // WriteHeader notes the status.
 func (x *exchange) WriteHeader(status int) {
@@ -58,12 +51,12 @@ func (s *Server) outermost(next http.Handler) http.Handler {
 		id := s.requestID(r)
 		x.request = envelope.Request{ID: id, Key: key(r, id), At: ubl.TimeOf(start)}
 		w.Header()[RequestIDHeader] = []string{id}
-		r = r.WithContext(context.WithValue(envelope.WithRequest(r.Context(), &x.request), exchangeKey{}, x))
+		r = r.WithContext(envelope.WithRequest(r.Context(), &x.request))
 
 		s.metrics.inFlight.Inc()
 		defer func() {
 			s.metrics.inFlight.Dec()
-			s.finish(x, r, recover(), s.opts.Now().Sub(start))
+			s.finish(x, r, recover(), start)
 		}()
 		if s.bound(x, r, start) {
 			next.ServeHTTP(x, r)
@@ -114,7 +107,7 @@ func (s *Server) bound(w http.ResponseWriter, r *http.Request, now time.Time) bo
 
 // finish answers for a handler that panicked, and writes down how the request
 // ended.
-func (s *Server) finish(x *exchange, r *http.Request, panicked any, took time.Duration) {
+func (s *Server) finish(x *exchange, r *http.Request, panicked any, start time.Time) {
 	abort := panicked == http.ErrAbortHandler
 	if panicked != nil && !abort {
 		s.opts.Log.Error("a handler panicked", "request_id", x.request.ID, "panic", panicked, "stack", stack())
@@ -127,52 +120,19 @@ func (s *Server) finish(x *exchange, r *http.Request, panicked any, took time.Du
 	if x.status == 0 {
 		x.status = http.StatusOK // what net/http sends for a handler that wrote nothing
 	}
-	route := routeOf(r)
-	s.metrics.observe(route, r.Method, x.status, took)
-	s.access(r.Context(), x, r, route, took)
+	end := s.opts.Now()
+	ends := s.metrics.ending(r, x.status, s.opts.Log)
+	ends.observe(end.Sub(start))
+	ends.access(r.Context(), x, end, end.Sub(start))
 	if abort {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// access writes the line of the access log. It has the route and never the
-// path or the query: those can hold ids and secrets.
-func (s *Server) access(ctx context.Context, x *exchange, r *http.Request, route string, took time.Duration) {
-	if !s.opts.Log.Enabled(ctx, slog.LevelInfo) {
-		return
-	}
-	attrs := make([]slog.Attr, 0, 8)
-	attrs = append(attrs,
-		slog.String("request_id", x.request.ID),
-		slog.String("method", method(r.Method)),
-		slog.String("route", route),
-		slog.Int("status", x.status),
-		slog.Int64("bytes", x.bytes),
-		slog.Duration("took", took),
-	)
-	if c := x.caller; c != nil {
-		attrs = append(attrs, slog.String("tenant", string(c.Identity.TenantID)), slog.String("user", string(c.Identity.UserID)))
-	}
-	s.opts.Log.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)
-}
-
 // noteCaller, behind authentication, keeps the caller for the access log.
 func noteCaller(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Not by the writer: others may have wrapped it.
-		if x, ok := r.Context().Value(exchangeKey{}).(*exchange); ok {
-			x.caller = envelope.CallerOf(r.Context())
-		}
+		envelope.RequestOf(r.Context()).Caller = envelope.CallerOf(r.Context())
 		next.ServeHTTP(w, r)
 	})
-}
-
-// routeOf is the pattern that the request matched, "none" without one.
-func routeOf(r *http.Request) string {
-	if rc := chi.RouteContext(r.Context()); rc != nil {
-		if p := rc.RoutePattern(); p != "" {
-			return p
-		}
-	}
-	return "none"
 }

@@ -2,8 +2,7 @@ package transport
 
 import (
 	"net/http"
-	"slices"
-	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,10 +17,14 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	inFlight prometheus.Gauge
+
+	mu      sync.RWMutex
+	endings map[string]*ending // those seen so far; guarded by mu
 }
 
 func newMetrics(more []prometheus.Collector) *metrics {
 	m := &metrics{
+		endings:  make(map[string]*ending),
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ubl_http_requests_total", Help: "Requests answered, by route, method and status.",
@@ -38,23 +41,6 @@ func newMetrics(more []prometheus.Collector) *metrics {
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(more...)
 	return m
-}
-
-// observe counts one request. Labels are few by construction: patterns, not
-// paths, and methods that we know.
-func (m *metrics) observe(route, verb string, status int, took time.Duration) {
-	verb = method(verb)
-	m.requests.WithLabelValues(route, verb, strconv.Itoa(status)).Inc()
-	m.duration.WithLabelValues(route, verb).Observe(took.Seconds())
-}
-
-// method is the method, or "other" for one that a client made up.
-func method(m string) string {
-	known := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-	if slices.Contains(known, m) {
-		return m
-	}
-	return "other"
 }
 
 func (m *metrics) handler() http.Handler {

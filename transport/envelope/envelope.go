@@ -37,6 +37,9 @@ type Request struct {
 	Parent string
 	// At is when the request came in.
 	At ubl.Time
+	// Caller is who sent it, nil until somebody was authenticated. It is for the
+	// outermost handler; others ask [CallerOf].
+	Caller *Caller
 }
 
 type requestKey struct{}
