@@ -56,3 +56,26 @@ func TestExpiredTokensAreForgotten(t *testing.T) {
 		t.Errorf("of %d tokens that could be used at a time, %d were kept", live, most)
 	}
 }
+
+// TestSessionsAreKeptForTheirNextCookie: one may be out when the one before has
+// expired, so that the session must not be forgotten with it.
+func TestSessionsAreKeptForTheirNextCookie(t *testing.T) {
+	var s State
+	s.apply(event{N: 1, Did: ubl.DidTenantCreate, Tenant: &ubl.Tenant{}, Member: &ubl.Member{UserID: "u:0", Role: ubl.RoleOwner}})
+	session := admitted(2)
+	session.Token.JTI, session.Token.Kind = "session", ubl.TokenSession
+	s.apply(session)
+	hours := func(n int64) {
+		for last := s.Events + n*3600; s.Events < last; {
+			s.apply(admitted(s.Events + 1))
+		}
+	}
+	hours(13)
+	if _, ok := s.Tokens["session"]; !ok {
+		t.Error("a session was forgotten twelve hours after its cookie expired")
+	}
+	hours(15)
+	if _, ok := s.Tokens["session"]; ok {
+		t.Error("a session was never forgotten")
+	}
+}
