@@ -1,0 +1,304 @@
+// db.ts is what this browser keeps: one IndexedDB database for each tenant and user.
+// Where the browser lends no IndexedDB (or doesn't open it), a memory that ends with
+// the tab takes its place, and the app works as long as it has a network.
+
+import type { Member, Message, RoomSummary } from '../types';
+
+// RoomRow is a room of which one is a member, as far as it is known here. Messages
+// below available_from are gone for good; 0 where that isn't known.
+export interface RoomRow extends RoomSummary {
+  member: boolean;
+  last_seq: number;
+  last_message: Message | null;
+  available_from: number;
+}
+
+// Outgoing is a message that isn't known to have arrived.
+export interface Outgoing {
+  id: string; // the client_request_id of every try
+  room_id: string;
+  text: string;
+  reply_to: string | null;
+  created_at: number; // in ms; rises with every message, and so gives their order
+  // after_seq is the room's last_seq when it was written: wherever the message has
+  // arrived, it stands behind that.
+  after_seq: number;
+  state: 'waiting' | 'failed';
+  error: { code: string; message: string } | null;
+}
+
+export interface Draft {
+  room_id: string;
+  text: string;
+  reply_to: string | null;
+}
+
+// ReadMark says up to where one has read a room on this device.
+export interface ReadMark {
+  room_id: string;
+  seq: number;
+}
+
+// Meta is a value of its own: "cursor", "verified".
+export interface Meta {
+  name: string;
+  value: unknown;
+}
+
+interface Shapes {
+  rooms: RoomRow;
+  messages: Message;
+  outbox: Outgoing;
+  drafts: Draft;
+  marks: ReadMark;
+  people: Member;
+  meta: Meta;
+}
+
+export type Kind = keyof Shapes;
+type Key = string | [string, number];
+
+// Change is one step of a write; a write is done whole or not at all. clear takes the
+// keys from low to high, both included, and everything without them.
+export type Change =
+  | { [K in Kind]: { put: K; value: Shapes[K] } }[Kind]
+  | { del: Kind; key: Key }
+  | { clear: Kind; low?: Key; high?: Key };
+
+export interface Db {
+  // shared tells whether other tabs see the same data.
+  readonly shared: boolean;
+  get<K extends Kind>(kind: K, key: Key): Promise<Shapes[K] | undefined>;
+  // all is everything in the order of keys, or what lies from low to high.
+  all<K extends Kind>(kind: K, low?: Key, high?: Key): Promise<Shapes[K][]>;
+  // newest are a room's last messages, at most n, in order.
+  newest(roomId: string, n: number): Promise<Message[]>;
+  // write resolves when the change is kept. strict waits for the disk itself.
+  write(changes: Change[], strict?: boolean): Promise<void>;
+  close(): void;
+  // wipe deletes the database. Nothing can be written after it, from any tab.
+  wipe(): Promise<void>;
+}
+
+const keyPaths: Record<Kind, string | string[]> = {
+  rooms: 'room_id',
+  messages: ['room_id', 'room_seq'],
+  outbox: 'id',
+  drafts: 'room_id',
+  marks: 'room_id',
+  people: 'user_id',
+  meta: 'name',
+};
+
+const kinds = Object.keys(keyPaths) as Kind[];
+const version = 1;
+
+// opening is how long a database may take to open, in ms: one that hangs, as Safari's
+// may after a crash, would hold up the whole app.
+const opening = 4000;
+
+// openDb opens the database of that name. onGone is called when another tab wiped it.
+export async function openDb(factory: IDBFactory | undefined, name: string, onGone: () => void): Promise<Db> {
+  if (!factory) return new MemoryDb();
+  const disk = new DiskDb(factory, name, onGone);
+  try {
+    await disk.connect();
+    return disk;
+  } catch {
+    return new MemoryDb();
+  }
+}
+
+class DiskDb implements Db {
+  readonly shared = true;
+  private connection: Promise<IDBDatabase> | null = null;
+  private ended = false;
+
+  constructor(
+    private readonly factory: IDBFactory,
+    private readonly name: string,
+    private readonly onGone: () => void,
+  ) {}
+
+  connect(): Promise<IDBDatabase> {
+    if (this.ended) return Promise.reject(new Error('the database is closed'));
+    this.connection ??= this.open().catch((err: unknown) => {
+      this.connection = null;
+      throw err;
+    });
+    return this.connection;
+  }
+
+  private open(): Promise<IDBDatabase> {
+    return new Promise<IDBDatabase>((resolve, reject) => {
+      let late = false;
+      const timer = setTimeout(() => {
+        late = true;
+        reject(new Error("couldn't open the database in time"));
+      }, opening);
+      const request = this.factory.open(this.name, version);
+      request.onupgradeneeded = () => {
+        for (const kind of kinds) request.result.createObjectStore(kind, { keyPath: keyPaths[kind] });
+      };
+      request.onerror = () => reject(request.error ?? new Error("couldn't open the database"));
+      request.onsuccess = () => {
+        clearTimeout(timer);
+        if (late) return request.result.close();
+        this.watch(request.result);
+        resolve(request.result);
+      };
+    });
+  }
+
+  // watch gives the connection up where the browser or another tab wants it.
+  private watch(db: IDBDatabase) {
+    db.onclose = () => (this.connection = null);
+    db.onversionchange = (event) => {
+      db.close();
+      this.connection = null;
+      if (event.newVersion !== null || this.ended) return;
+      this.ended = true;
+      this.onGone();
+    };
+  }
+
+  async get<K extends Kind>(kind: K, key: Key): Promise<Shapes[K] | undefined> {
+    return this.run([kind], 'readonly', (tx) => tx.objectStore(kind).get(key));
+  }
+
+  async all<K extends Kind>(kind: K, low?: Key, high?: Key): Promise<Shapes[K][]> {
+    return this.run([kind], 'readonly', (tx) => tx.objectStore(kind).getAll(range(low, high)));
+  }
+
+  async newest(roomId: string, n: number): Promise<Message[]> {
+    const found: Message[] = [];
+    await this.run(['messages'], 'readonly', (tx) => {
+      const request = tx.objectStore('messages').openCursor(range([roomId, 0], [roomId, Infinity]), 'prev');
+      request.onsuccess = () => {
+        if (!request.result) return;
+        found.push(request.result.value as Message);
+        if (found.length < n) request.result.continue();
+      };
+    });
+    return found.reverse();
+  }
+
+  async write(changes: Change[], strict = false): Promise<void> {
+    if (changes.length === 0) return;
+    const named = [...new Set(changes.map(kindOf))];
+    await this.run(named, 'readwrite', (tx) => changes.forEach((change) => apply(tx, change)), strict);
+  }
+
+  // run does a transaction, and once more where its connection was lost: iOS ends
+  // connections of pages that it suspends.
+  private async run<T>(of: Kind[], mode: IDBTransactionMode, work: (tx: IDBTransaction) => IDBRequest<T> | void, strict = false): Promise<T> {
+    for (let again = false; ; again = true) {
+      const db = await this.connect();
+      try {
+        return await transact(db, of, mode, work, strict);
+      } catch (err) {
+        if (again || !lost(err)) throw err;
+        db.close();
+        this.connection = null;
+      }
+    }
+  }
+
+  close() {
+    this.ended = true;
+    void this.connection?.then((db) => db.close(), () => undefined);
+  }
+
+  async wipe() {
+    this.ended = false;
+    // A frozen tab can hold up the deletion for long, so first take what is in it.
+    await this.write(kinds.map((kind) => ({ clear: kind })), true).catch(() => undefined);
+    this.close();
+    await new Promise<void>((resolve) => {
+      const request = this.factory.deleteDatabase(this.name);
+      request.onsuccess = request.onerror = request.onblocked = () => resolve();
+    });
+  }
+}
+
+function transact<T>(db: IDBDatabase, of: Kind[], mode: IDBTransactionMode, work: (tx: IDBTransaction) => IDBRequest<T> | void, strict: boolean): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const tx = db.transaction(of, mode, { durability: strict ? 'strict' : 'relaxed' });
+    let request: IDBRequest<T> | void;
+    tx.oncomplete = () => resolve(request?.result as T);
+    tx.onabort = () => reject(tx.error ?? new DOMException('the transaction was aborted', 'AbortError'));
+    try {
+      request = work(tx);
+    } catch (err) {
+      tx.abort();
+      reject(err);
+    }
+  });
+}
+
+function apply(tx: IDBTransaction, change: Change) {
+  const store = tx.objectStore(kindOf(change));
+  if ('put' in change) store.put(change.value);
+  else if ('del' in change) store.delete(change.key);
+  else if (change.low === undefined && change.high === undefined) store.clear();
+  else store.delete(range(change.low, change.high)!);
+}
+
+function kindOf(change: Change): Kind {
+  return 'put' in change ? change.put : 'del' in change ? change.del : change.clear;
+}
+
+function range(low?: Key, high?: Key): IDBKeyRange | undefined {
+  if (low !== undefined && high !== undefined) return IDBKeyRange.bound(low, high);
+  if (low !== undefined) return IDBKeyRange.lowerBound(low);
+  return high === undefined ? undefined : IDBKeyRange.upperBound(high);
+}
+
+// lost tells that a connection is gone, and not that the transaction was wrong.
+function lost(err: unknown): boolean {
+  return err instanceof DOMException && ['InvalidStateError', 'UnknownError', 'AbortError'].includes(err.name);
+}
+
+// isFull tells that the browser has no space left for us.
+export function isFull(err: unknown): boolean {
+  return err instanceof DOMException && err.name === 'QuotaExceededError';
+}
+
+// MemoryDb keeps all but messages, of which the server has as many as one likes to
+// read and memory has not.
+class MemoryDb implements Db {
+  readonly shared = false;
+  private readonly kept = new Map<Kind, Map<string, unknown>>(kinds.map((kind) => [kind, new Map()]));
+
+  async get<K extends Kind>(kind: K, key: Key): Promise<Shapes[K] | undefined> {
+    return this.kept.get(kind)!.get(String(key)) as Shapes[K] | undefined;
+  }
+
+  async all<K extends Kind>(kind: K): Promise<Shapes[K][]> {
+    return [...this.kept.get(kind)!.values()] as Shapes[K][];
+  }
+
+  async newest(): Promise<Message[]> {
+    return [];
+  }
+
+  async write(changes: Change[]): Promise<void> {
+    for (const change of changes) {
+      const of = this.kept.get(kindOf(change))!;
+      if ('del' in change) of.delete(String(change.key));
+      else if ('clear' in change) of.clear();
+      else if (change.put !== 'messages') of.set(keyOf(change), change.value);
+    }
+  }
+
+  close() {}
+
+  async wipe() {
+    for (const of of this.kept.values()) of.clear();
+  }
+}
+
+function keyOf({ put, value }: Extract<Change, { put: Kind }>): string {
+  const path = keyPaths[put];
+  return String((value as unknown as Record<string, unknown>)[String(path)]);
+}

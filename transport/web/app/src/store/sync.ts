@@ -1,0 +1,377 @@
+// sync.ts puts the store together for one person in one browser: what is kept here is
+// shown at once, the stream keeps it up to date, and what is written goes out.
+//
+// The way of an event: the leading tab's stream reads it, a batch with all that came
+// since the last frame goes into the signals, into the database together with the
+// cursor behind it, and to the other tabs. Where an event is lost nonetheless, a room's
+// last_seq tells, and whoever shows the room reads what is missing.
+
+import { batch as together, effect, signal } from '@preact/signals';
+import { ApiError, at, query } from '../api';
+import type { Message, ReceiptLookup, RoomEntry, RoomEvent, RoomSummary } from '../types';
+import type { Batch, Commit } from './batch';
+import { isFull, openDb, type Change, type Db, type Draft, type RoomRow } from './db';
+import type { Env } from './env';
+import { History, seqOf } from './history';
+import { Leader, type News } from './leader';
+import { RoomWindow } from './messages';
+import { Outbox } from './outbox';
+import { People } from './people';
+import { Rooms } from './rooms';
+import { Stream } from './stream';
+
+// Who is whose store it is.
+export interface Who {
+  tenant_id: string;
+  user_id: string;
+}
+
+// stale is the age in ms from which a cursor is not worth following: what was missed
+// is read where somebody looks at it.
+const stale = 3600_000;
+
+// pause is how long a draft may change before it is kept, in ms.
+const pause = 400;
+
+// kept is how many messages of a room stay when the browser has no more space.
+const kept = 200;
+
+// Cursor is the place in the stream behind what is in the database.
+interface Cursor {
+  id: string;
+  at: number; // in ms
+}
+
+// openStore opens the store and starts it. onGone is called when another tab has
+// signed out and wiped it.
+export async function openStore(env: Env, who: Who, onGone: () => void): Promise<Store> {
+  const name = `ubl/${who.tenant_id}/${who.user_id}`;
+  const db = await openDb(env.indexedDB, name, onGone);
+  const store = new Store(env, who, name, db);
+  await store.start();
+  return store;
+}
+
+export class Store {
+  readonly rooms: Rooms;
+  readonly outbox: Outbox;
+  readonly people: People;
+  // connection is how the stream of this browser is, whichever tab keeps it.
+  readonly connection;
+  // restored counts how often the server turned out not to be what it was, as after
+  // a backup was restored. All that came from it was read anew then.
+  readonly restored = signal(0);
+  // full tells that the browser has no space to keep more.
+  readonly full = signal(false);
+  // synced tells that the list of rooms is the server's, and not only what was kept.
+  readonly synced = signal(false);
+
+  private readonly history: History;
+  private readonly stream: Stream;
+  private readonly leader: Leader;
+  private readonly windows = new Set<RoomWindow>();
+  private readonly stops: (() => void)[] = [];
+  private readonly drafts = new Map<string, Draft>(); // not kept yet
+  private stopDrafts: (() => void) | null = null;
+  private cursor: Cursor | null = null;
+  private refreshing: Promise<void> | null = null;
+  private stopped = false;
+
+  constructor(
+    private readonly env: Env,
+    readonly who: Who,
+    name: string,
+    private readonly db: Db,
+  ) {
+    this.rooms = new Rooms(who.user_id);
+    this.outbox = new Outbox(env, who.user_id, this.commit);
+    this.people = new People(env, this.commit);
+    this.history = new History(env, db, (id, floor) => this.raise(id, floor));
+    this.stream = new Stream(env, { opened: () => void this.refresh(), take: (events, cursor) => this.take(events, cursor) });
+    this.connection = this.stream.connection;
+    this.leader = new Leader(env, name, db.shared, {
+      lead: (until) => this.lead(until),
+      asked: () => this.outbox.flush(),
+      hear: (news) => this.hear(news),
+      connection: this.connection,
+    });
+  }
+
+  // start shows what is kept, and then goes after what is new.
+  async start() {
+    await this.load();
+    this.leader.start();
+    this.stops.push(
+      effect(() => {
+        if (this.leader.leading.value) this.leader.tell({ kind: 'awake', connection: this.connection.value });
+      }),
+      this.env.onWake(() => this.wake()),
+      this.env.onHide(() => this.keepDrafts()),
+    );
+  }
+
+  // stop ends all work, and keeps what is kept.
+  stop() {
+    if (this.stopped) return;
+    this.keepDrafts();
+    this.stopped = true;
+    this.stops.forEach((stop) => stop());
+    this.leader.stop();
+    for (const window of this.windows) window.close();
+    this.db.close();
+  }
+
+  // wipe ends all work, and leaves nothing behind: for signing out.
+  async wipe() {
+    this.stop();
+    await this.db.wipe();
+  }
+
+  // open shows a room, until the window is closed.
+  open(roomId: string): RoomWindow {
+    const room = () => this.rooms.get(roomId);
+    const window = new RoomWindow(
+      this.env, roomId, this.history,
+      {
+        last: () => room()?.last_seq ?? 0,
+        floor: () => room()?.available_from ?? 0,
+        pending: () => this.outbox.entries.value.filter((e) => e.room_id === roomId),
+        name: (msgId) => this.outbox.names.get(msgId),
+      },
+      (closed) => this.windows.delete(closed),
+    );
+    this.windows.add(window);
+    return window;
+  }
+
+  // send has a message kept and sent, and shows it at once. The room's draft ends.
+  send(roomId: string, text: string, replyTo: string | null = null): Promise<void> {
+    this.drafts.delete(roomId);
+    const sent = this.outbox.add(roomId, text, replyTo, this.rooms.get(roomId)?.last_seq ?? 0);
+    return sent.then(() => this.leader.ask());
+  }
+
+  // retry sends a message once more that has failed; discard gives it up.
+  retry(id: string): Promise<void> {
+    return this.outbox.retry(id).then(() => this.leader.ask());
+  }
+
+  discard(id: string): Promise<void> {
+    return this.outbox.discard(id);
+  }
+
+  // message finds a message by its id; null where the room has none such.
+  async message(roomId: string, msgId: string): Promise<Message | null> {
+    const seq = seqOf(msgId);
+    const found = seq > 0 ? await this.history.one(roomId, seq) : null;
+    return found?.msg_id === msgId ? found : null;
+  }
+
+  // markRead notes that everything up to a message was read.
+  markRead(roomId: string, seq: number) {
+    const room = this.rooms.get(roomId);
+    if (room && seq > room.read_seq) void this.commit({ marks: [{ room_id: roomId, seq }] });
+  }
+
+  // setDraft keeps what was written and not sent, when the person pauses or leaves.
+  setDraft(draft: Draft) {
+    this.drafts.set(draft.room_id, draft);
+    this.stopDrafts ??= this.env.timer(pause, () => this.keepDrafts());
+  }
+
+  private keepDrafts() {
+    this.stopDrafts?.();
+    this.stopDrafts = null;
+    if (this.drafts.size > 0) void this.commit({ drafts: [...this.drafts.values()] });
+    this.drafts.clear();
+  }
+
+  // verified is up to where this browser has checked the ledger, as chain.ts says it.
+  async verified<T>(): Promise<T | null> {
+    return ((await this.db.get('meta', 'verified'))?.value as T | undefined) ?? null;
+  }
+
+  setVerified(mark: unknown): Promise<void> {
+    return this.keep([{ put: 'meta', value: { name: 'verified', value: mark } }]);
+  }
+
+  // refresh reads the list of rooms, which tells what the stream doesn't: rooms that one
+  // has lost, and a server that isn't what it was.
+  refresh(): Promise<void> {
+    this.refreshing ??= this.read().finally(() => (this.refreshing = null));
+    return this.refreshing;
+  }
+
+  private async load() {
+    const { db } = this;
+    const [rows, marks, drafts, entries, people, cursor] = await Promise.all([
+      db.all('rooms'), db.all('marks'), db.all('drafts'), db.all('outbox'), db.all('people'), db.get('meta', 'cursor'),
+    ]);
+    this.cursor = (cursor?.value as Cursor | undefined) ?? null;
+    this.apply({ rooms: rows, marks, drafts, outgoing: entries, people });
+  }
+
+  private lead(until: AbortSignal) {
+    const { cursor } = this;
+    const fresh = cursor !== null && this.env.now() - cursor.at < stale;
+    void this.stream.run(fresh ? cursor.id : null, until);
+    void this.reload().then(() => this.outbox.lead(until));
+  }
+
+  // reload takes up what other tabs have written, should their news not have come.
+  private async reload() {
+    this.apply({ outgoing: await this.db.all('outbox') });
+  }
+
+  private wake() {
+    this.stream.wake();
+    this.outbox.wake();
+    this.leader.ask();
+    if (this.leader.leading.value) void this.reload().then(() => this.outbox.flush());
+    for (const window of this.windows) window.check();
+  }
+
+  private hear(news: News) {
+    if (news.kind === 'batch') {
+      this.apply(news.batch);
+      if (news.batch.reset) this.stream.restart();
+    } else if (news.kind === 'awake' && !this.leader.leading.value) this.connection.value = news.connection;
+  }
+
+  // commit takes a batch into the signals, to the other tabs and into the database.
+  private readonly commit: Commit = (batch, strict) => this.change(batch, [], strict);
+
+  private change(batch: Batch, also: Change[], strict = false): Promise<void> {
+    if (this.stopped) return Promise.resolve();
+    const changes = this.apply(batch);
+    this.leader.tell({ kind: 'batch', batch });
+    return this.keep([...changes, ...also], strict);
+  }
+
+  // apply takes a batch into the signals, and answers what of it is to be kept.
+  private apply(batch: Batch): Change[] {
+    const changes: Change[] = batch.reset ? [{ clear: 'messages' }, { del: 'meta', key: 'cursor' }, { del: 'meta', key: 'verified' }] : [];
+    together(() => {
+      changes.push(...this.rooms.apply(batch), ...this.outbox.apply(batch), ...this.people.apply(batch));
+      for (const value of batch.messages ?? []) changes.push({ put: 'messages', value });
+      for (const id of batch.gone ?? []) changes.push({ clear: 'messages', low: [id, 0], high: [id, Infinity] });
+      for (const window of this.windows) {
+        if (batch.reset) window.reset();
+        if (batch.rooms) window.cut();
+        window.take(batch.messages ?? []);
+      }
+    });
+    return changes;
+  }
+
+  // keep writes to the database. Without space it makes some, and else the app goes on
+  // in memory: everything but what is on its way can be read again.
+  private async keep(changes: Change[], strict = false): Promise<void> {
+    try {
+      await this.db.write(changes, strict);
+      this.full.value = false;
+    } catch (err) {
+      if (!isFull(err)) return;
+      await this.db.write(this.oldMessages()).then(() => this.db.write(changes, strict)).catch(() => (this.full.value = true));
+    }
+  }
+
+  private oldMessages(): Change[] {
+    return this.rooms.mine.value.flatMap(({ room_id, last_seq }): Change[] =>
+      last_seq > kept ? [{ clear: 'messages', low: [room_id, 0], high: [room_id, last_seq - kept] }] : []);
+  }
+
+  // take has what the stream brought kept, and behind it the cursor.
+  private take(events: RoomEvent[], id: string | null): Promise<void> {
+    const batch: Batch = { messages: [], rooms: [] };
+    const also: Change[] = [];
+    const joined: RoomEvent[] = [];
+    for (const event of events) {
+      if (event.event === 'message.created') batch.messages!.push(event.payload.message);
+      else if (event.event === 'room.created') batch.rooms!.push(this.founded(event.payload));
+      else if (event.event === 'room.gap') this.raise(event.room_id, event.payload.available_from);
+      else if (event.event === 'room.member_joined') joined.push(event);
+    }
+    if (id !== null && id !== this.cursor?.id) {
+      this.cursor = { id, at: this.env.now() };
+      also.push({ put: 'meta', value: { name: 'cursor', value: this.cursor } });
+    }
+    const known = (id: string) => this.rooms.row(id)?.member || batch.rooms!.some((r) => r.room_id === id);
+    const strange = [...batch.messages!, ...joined].some((of) => !known(of.room_id));
+    if (strange) void this.refresh();
+    this.people.meet(batch.messages!.map((m) => m.sender_id));
+    return this.change(batch, also);
+  }
+
+  private founded(room: RoomSummary): RoomRow {
+    return { ...room, member: true, last_seq: 0, last_message: null, available_from: 0 };
+  }
+
+  // raise notes that the server keeps nothing of a room below floor.
+  private raise(roomId: string, floor: number) {
+    const row = this.rooms.row(roomId);
+    if (!row || floor <= row.available_from) return;
+    void this.change({ rooms: [{ ...row, available_from: floor }] }, [{ clear: 'messages', low: [roomId, 0], high: [roomId, floor - 1] }]);
+  }
+
+  private async read() {
+    try {
+      const entries = await this.entries();
+      if (this.stopped) return;
+      if (await this.isAnother(entries)) return this.begin();
+      await this.takeRooms(entries);
+    } catch {
+      return; // it is read again when the stream is opened again
+    }
+    this.synced.value = true;
+    if (this.people.byId.value.size === 0) await this.people.refresh();
+  }
+
+  private async entries(): Promise<RoomEntry[]> {
+    const all: RoomEntry[] = [];
+    for (let cursor: string | null = null; ; ) {
+      const answer: { rooms: RoomEntry[]; next_cursor: string | null } = await this.env.get('/api/rooms' + query({ details: true, cursor }));
+      all.push(...answer.rooms);
+      cursor = answer.next_cursor;
+      if (!cursor) return all;
+    }
+  }
+
+  private takeRooms(entries: RoomEntry[]): Promise<void> {
+    const first = this.cursor === null && this.rooms.mine.value.length === 0;
+    const rooms = entries.map((e): RoomRow => ({
+      room_id: e.room_id, name: e.name, mode: e.mode, created_at: e.created_at, member: e.member,
+      last_seq: e.last_seq ?? 0, last_message: e.last_message ?? null, available_from: 0,
+    }));
+    const listed = new Set(rooms.filter((r) => r.member).map((r) => r.room_id));
+    const gone = this.rooms.mine.value.map((r) => r.room_id).filter((id) => !listed.has(id));
+    // What was written before this device was used first counts as read.
+    const marks = first ? rooms.map((r) => ({ room_id: r.room_id, seq: r.last_seq })) : [];
+    return this.commit({ rooms, gone, marks }).then(() => this.windows.forEach((window) => window.check()));
+  }
+
+  // isAnother tells that the server's ledger isn't the one that our messages are in:
+  // it is shorter, or has another act in the place of the newest that we know.
+  private async isAnother(entries: RoomEntry[]): Promise<boolean> {
+    const shorter = entries.some((e) => e.last_seq !== undefined && e.last_seq < (this.rooms.get(e.room_id)?.last_seq ?? 0));
+    const messages = this.rooms.mine.value.flatMap((r) => r.last_message ?? []);
+    if (messages.length === 0) return false;
+    const newest = messages.reduce((a, b) => (b.receipt.seq > a.receipt.seq ? b : a));
+    try {
+      const { atoms } = await this.env.get<ReceiptLookup>(at`/api/receipts/${newest.receipt.seq}`);
+      return atoms[0]?.cid !== newest.receipt.cid;
+    } catch (problem) {
+      if (problem instanceof ApiError && problem.status === 404) return true;
+      if (problem instanceof ApiError && problem.status === 403) return shorter; // who may not read receipts
+      throw problem;
+    }
+  }
+
+  // begin forgets what came from the server and reads it anew. What was written stays.
+  private async begin() {
+    this.restored.value++;
+    this.cursor = null;
+    await this.commit({ reset: true });
+    this.stream.restart();
+  }
+}

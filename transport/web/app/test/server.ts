@@ -1,0 +1,175 @@
+// A server in memory that answers and streams as the real one does, as far as the store
+// asks it, with faults on request. test/real.test.ts holds the store against the real one.
+
+import { ApiError } from '../src/api';
+import type { Message, RoomEntry, RoomEvent } from '../src/types';
+
+export const tenant = 't:test';
+
+interface Room {
+  id: string;
+  members: Set<string>;
+  messages: Message[]; // messages[i].room_seq === i + 1
+  floor: number; // room_seq of the oldest that is kept
+}
+
+interface Listener {
+  user: string;
+  send(text: string): void;
+  end(): void;
+}
+
+// Fault is what happens to a request: "lost" before the server sees it, "unheard" when
+// it has done it all but the answer doesn't arrive, or an answer.
+export type Fault = 'lost' | 'unheard' | ApiError | null;
+
+export class Server {
+  rooms = new Map<string, Room>();
+  atoms: { cid: string; trace: { request_id: string } }[] = [];
+  posted: { key: string; at: number }[] = []; // each send that came this far
+  listeners = new Set<Listener>();
+  requests: string[] = [];
+  private events: { id: number; event: RoomEvent }[] = [];
+  private keys = new Map<string, Message>();
+  private life = 1; // differs after each restore, as random ids do
+
+  constructor(private readonly now: () => number) {}
+
+  found(id: string, ...members: string[]) {
+    const room: Room = { id, members: new Set(members), messages: [], floor: 1 };
+    this.rooms.set(id, room);
+    const { room_id, name, mode, created_at } = this.entry(room, members[0]!);
+    this.atoms.push({ cid: `c:${this.atoms.length}`, trace: { request_id: 'req:found' } });
+    this.publish({ event: 'room.created', tenant_id: tenant, room_id: id, ts: this.time(), payload: { room_id, name, mode, created_at } });
+  }
+
+  say(roomId: string, user: string, text: string, key = '', replyTo: string | null = null): Message {
+    const room = this.rooms.get(roomId)!;
+    const room_seq = room.messages.length + 1;
+    this.atoms.push({ cid: `c:${this.life}-${this.atoms.length}`, trace: { request_id: key } });
+    const seq = this.atoms.length;
+    this.atoms.push({ cid: `c:${this.life}-${this.atoms.length}`, trace: { request_id: key } });
+    const hex = room_seq.toString(16).padStart(12, '0');
+    const message: Message = {
+      msg_id: `m:${hex.slice(0, 8)}-${hex.slice(8)}-8000-8000-${String(this.life).padStart(12, '0')}`,
+      tenant_id: tenant, room_id: roomId, room_seq, sender_id: user, sent_at: this.time(), type: 'text',
+      body: { text }, reply_to: replyTo, attachments: [],
+      receipt: { ledger_shard: '0' as never, seq, cid: `c:${this.life}-${seq - 1}`, head_hash: `h:${seq}` },
+    };
+    room.messages.push(message);
+    this.publish({ event: 'message.created', tenant_id: tenant, room_id: roomId, ts: this.time(), payload: { message } });
+    return message;
+  }
+
+  // post sends a message as POST /api/rooms/{id}/messages does.
+  post(user: string, roomId: string, body: { body: { text: string }; reply_to: string | null; client_request_id: string }): { message: Message } {
+    const key = `${user} ${body.client_request_id}`;
+    this.posted.push({ key: body.client_request_id, at: this.now() });
+    const room = this.rooms.get(roomId);
+    if (!room) throw new ApiError('not_found', 'there is no such room', 404);
+    if (!room.members.has(user)) throw new ApiError('not_a_member', 'not a member', 403);
+    let message = this.keys.get(key);
+    if (message && message.body.text !== body.body.text) throw new ApiError('idempotency_conflict', 'used with another content', 409);
+    message ??= this.say(roomId, user, body.body.text, body.client_request_id, body.reply_to);
+    this.keys.set(key, message);
+    return { message };
+  }
+
+  // get answers what the store reads.
+  get(user: string, url: string): unknown {
+    this.requests.push(url);
+    const { pathname, searchParams } = new URL(url, 'http://server');
+    const [, kind, id, part] = pathname.split('/').slice(1);
+    if (kind === 'whoami') return {};
+    if (kind === 'tenant') return { members: [{ user_id: user, role: 'owner', since: this.time() }] };
+    if (kind === 'receipts') return { atoms: [this.atoms[Number(id) - 1] ?? refuse('not_found', 404)] };
+    if (kind === 'rooms' && !id) return { rooms: [...this.rooms.values()].map((r) => this.entry(r, user)), next_cursor: null };
+    const room = this.rooms.get(decodeURIComponent(id!));
+    if (!room || part !== 'history') return refuse('not_found', 404);
+    if (!room.members.has(user)) return refuse('not_a_member', 403);
+    return history(room, Number(searchParams.get('cursor') ?? Infinity), Number(searchParams.get('limit') ?? 50));
+  }
+
+  // listen streams as GET /api/events does.
+  listen(user: string, after: string | null): Response {
+    this.requests.push(`/api/events after ${after}`);
+    let listener: Listener;
+    const body = new ReadableStream<Uint8Array>({
+      start: (to) => {
+        const text = new TextEncoder();
+        listener = { user, send: (s) => to.enqueue(text.encode(s)), end: () => to.close() };
+        this.listeners.add(listener);
+        listener.send('retry: 2000\n\n');
+        const from = after === null ? Infinity : Number(after.slice(3));
+        if (from > this.atoms.length) listener.send(`id: l0-${this.atoms.length}\n\n`);
+        for (const { id, event } of this.events) if (id > from) this.tell(listener, id, event);
+      },
+      cancel: () => void this.listeners.delete(listener),
+    });
+    return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } });
+  }
+
+  // hangUp ends all streams, as a restart does.
+  hangUp() {
+    for (const listener of this.listeners) listener.end();
+    this.listeners.clear();
+  }
+
+  // trim keeps the messages of a room from floor on.
+  trim(roomId: string, floor: number) {
+    this.rooms.get(roomId)!.floor = floor;
+  }
+
+  // join lets a user into a room, as an invitation does.
+  join(roomId: string, user: string) {
+    this.rooms.get(roomId)!.members.add(user);
+    this.say(roomId, user, `${user} joined`);
+  }
+
+  // restore brings back how everything was when the room had n messages.
+  restore(roomId: string, n: number) {
+    const { messages } = this.rooms.get(roomId)!;
+    const seq = messages[n]!.receipt.seq - 1;
+    this.life++;
+    this.atoms.length = seq;
+    for (const room of this.rooms.values()) room.messages = room.messages.filter((m) => m.receipt.seq <= seq);
+    this.events = this.events.filter((e) => e.id <= seq);
+    this.keys.clear();
+    this.hangUp();
+  }
+
+  // forget is what a day does to keys.
+  forget() {
+    this.keys.clear();
+  }
+
+  private time(): string {
+    return new Date(this.now()).toISOString();
+  }
+
+  private publish(event: RoomEvent) {
+    const id = this.atoms.length;
+    this.events.push({ id, event });
+    for (const listener of this.listeners) this.tell(listener, id, event);
+  }
+
+  private tell(listener: Listener, id: number, event: RoomEvent) {
+    if (!this.rooms.get(event.room_id)?.members.has(listener.user)) return;
+    listener.send(`id: l0-${id}\nevent: ${event.event}\ndata: ${JSON.stringify(event)}\n\n`);
+  }
+
+  private entry(room: Room, user: string): RoomEntry {
+    const entry: RoomEntry = { room_id: room.id, name: room.id.slice(2), mode: 'internal', created_at: new Date(0).toISOString(), member: room.members.has(user) };
+    return entry.member ? { ...entry, last_seq: room.messages.length, last_message: room.messages.at(-1) ?? null } : entry;
+  }
+}
+
+function history(room: Room, cursor: number, limit: number) {
+  const kept = room.messages.filter((m) => m.room_seq < cursor && m.room_seq >= room.floor);
+  const messages = kept.slice(-limit);
+  return { messages, next_cursor: messages.length < kept.length ? messages[0]!.room_seq : null };
+}
+
+function refuse(code: 'not_found' | 'not_a_member', status: number): never {
+  throw new ApiError(code, code, status);
+}
