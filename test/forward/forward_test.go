@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -294,7 +295,26 @@ func (w *world) platform() {
 	nothing(w.forwarder, core, ubl.AdmitToken{Request: w.h.Request(ubl.Platform()), Token: token})
 	nothing(w.forwarder, core, ubl.RevokeToken{Request: w.h.Request(w.ana), JTI: "j1"})
 	refused(w.forwarder, ubl.CodeUnauthorized, core, ubl.AdmitToken{Request: w.h.Request(ubl.Platform()), Token: token})
+	w.sessions(core, token)
 	w.h.VerifyLedger(ubl.CoreTenant)
+}
+
+// sessions begins one by a link, lists and ends it.
+func (w *world) sessions(core ubl.Name, s ubl.PlatformToken) {
+	s.JTI, s.Kind, s.Method, s.Label = "s1", ubl.TokenSession, ubl.SignInLink, "Safari on iPhone"
+	link := ubl.OneTimeLink{Hash: strings.Repeat("a", 64), UserID: s.UserID, TenantID: s.TenantID, Email: w.ana.Email, ExpiresAt: s.ExpiresAt}
+	nothing(w.forwarder, core, ubl.OfferLink{Request: w.h.Request(ubl.Platform()), Link: link})
+	if found := must[*ubl.OneTimeLink](w.forwarder, core, ubl.FindLink{Who: ubl.Platform(), Hash: link.Hash}); *found != link {
+		w.t.Errorf("found %+v, want %+v", found, link)
+	}
+	nothing(w.forwarder, core, ubl.AdmitToken{Request: w.h.Request(ubl.Platform()), Token: s, Link: link.Hash})
+	refused(w.forwarder, ubl.CodeNotFound, core, ubl.FindLink{Who: ubl.Platform(), Hash: link.Hash})
+	if mine := must[[]ubl.PlatformToken](w.forwarder, core, ubl.ListTokens{Who: w.ana}); len(mine) != 1 || mine[0] != s {
+		w.t.Errorf("the tokens are %+v, want %+v", mine, s)
+	}
+	if n := must[int](w.forwarder, core, ubl.RevokeTokens{Request: w.h.Request(w.ana)}); n != 1 {
+		w.t.Errorf("%d tokens ended", n)
+	}
 }
 
 func (w *world) readLedger() {
