@@ -17,7 +17,7 @@ import (
 func (n *node) signInLink(t *testing.T) string {
 	t.Helper()
 	link := regexp.MustCompile(`http://localhost:\d+/signin/[0-9a-f]{32}`)
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if url := link.FindString(n.log.String()); url != "" {
 			return url
 		}
