@@ -14,6 +14,7 @@ type cli struct {
 
 	Serve      serveCmd      `cmd:"" help:"Run the server."`
 	Token      tokenCmd      `cmd:"" help:"Print a bearer token, made with the server's key."`
+	Invite     inviteCmd     `cmd:"" help:"Invite a person into your tenant, with a link that works once."`
 	Send       sendCmd       `cmd:"" help:"Send a message."`
 	Tail       tailCmd       `cmd:"" help:"Follow a room."`
 	Rooms      roomsCmd      `cmd:"" help:"List rooms."`
@@ -62,6 +63,7 @@ var examples = map[string][]string{
 		"export UBL_TOKEN=$(ubl token owner@localhost)",
 		"ubl token ana@example.com --service builder --ttl 720h",
 	},
+	"invite":     {"ubl invite eve@example.org", "ubl invite eve@example.org --role owner --ttl 24h --json"},
 	"send":       {`ubl send general "good morning"`, "uptime | ubl send r:general -"},
 	"tail":       {"ubl tail general", "ubl tail general --from 0 --json"},
 	"rooms":      {"ubl rooms"},

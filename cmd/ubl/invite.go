@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"ubl"
+)
+
+// inviteCmd invites a person into the caller's tenant.
+type inviteCmd struct {
+	remote
+	format
+	Email string        `arg:"" help:"Whom to invite; an address of any domain."`
+	Role  string        `default:"member" enum:"member,owner" help:"What they will be: member or owner."`
+	TTL   time.Duration `name:"ttl" default:"168h" help:"How long the link holds, in whole hours: 1h to 720h."`
+}
+
+// Run prints the link, which nobody can be shown again.
+func (c *inviteCmd) Run(ctx context.Context, p *program) error {
+	if c.TTL < ubl.MinInvitationTTL || c.TTL > ubl.MaxInvitationTTL || c.TTL%time.Hour != 0 {
+		return usagef("--ttl is 1h to 720h, in whole hours")
+	}
+	server, err := c.client(p)
+	if err != nil {
+		return err
+	}
+	key, err := ubl.NewRequestID(p.random)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{"email": c.Email, "role": c.Role, "ttl_hours": int(c.TTL / time.Hour), "client_request_id": key}
+	var answer struct {
+		Invitation json.RawMessage `json:"invitation"`
+		Link       *string         `json:"link"`
+	}
+	if err := server.call(ctx, "POST", "/api/invitations", body, &answer); err != nil {
+		return err
+	}
+	var i ubl.Invitation
+	if err := json.Unmarshal(answer.Invitation, &i); err != nil {
+		return fmt.Errorf("the server sent an invitation of another form: %w", err)
+	}
+	if answer.Link == nil {
+		return fmt.Errorf("the invitation was made, but its link was lost on the way: revoke %s and invite again", clean(string(i.ID)))
+	}
+	if c.JSON {
+		return json.NewEncoder(p.out).Encode(answer)
+	}
+	_, err = fmt.Fprintf(p.out, "%s may come in as %s, once, until %s. The link is shown this one time:\n%s\n",
+		clean(i.Email), i.Role, i.ExpiresAt.Std().Format("2006-01-02 15:04 MST"), clean(*answer.Link))
+	return err
+}
