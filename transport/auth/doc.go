@@ -2,12 +2,14 @@
 //
 // # Credentials
 //
-// A request names its caller in one of three ways:
+// A request names its caller in one of these ways:
 //
 //   - Authorization: Bearer <JWT>, made by this node's key ("ubl token") or by
 //     a configured OIDC issuer;
 //   - CF-Access-Client-Id and CF-Access-Client-Secret, a service token that an
 //     owner made over REST;
+//   - the cookie of a session, for what pages of this server ask: REST and
+//     streams, never MCP;
 //   - Cf-Access-Jwt-Assertion: <JWT>, which a proxy in front of us adds.
 //
 // The first of them that is present decides alone: a bad one never falls back
@@ -28,6 +30,35 @@
 // which receipts its first use and refuses a revoked one, and asked about again
 // every 30 seconds. A service token is asked about at every request. In between,
 // the ledger feeds tell of revocations at once.
+//
+// # Sessions
+//
+// A session begins when somebody has proved who they are to [Authenticator.Browsers]:
+// by a link that a node printed, a passkey, a provider, an invitation. Its cookie
+// is a token of the node's key, of an audience of its own, so that neither passes
+// for the other, and carries the whole identity: any node of a cluster takes it.
+//
+//	cookie     `ubl`, under TLS `__Host-ubl`; HttpOnly, SameSite=Lax, never in the log
+//	id (jti)   drawn when the session begins, which ends the one before; names it
+//	           wherever it is listed or revoked
+//	turn       rises each time the cookie is made anew: by a request that comes when
+//	           it is an hour old
+//	ends       12 hours after the newest cookie was made, 30 days after it began,
+//	           or when it is revoked, on every node and for streams at once
+//
+// Tenant 0 receipts the beginning, each next cookie at its first use, and the end.
+// A fresh cookie that never arrived is of no account; the one before is taken for
+// another minute once the fresh one is used (other tabs still send it).
+//
+// Browsers send cookies unasked. So what changes something must come from a page
+// of this server (net/http's CrossOriginProtection), which holds for signing in and
+// out too; answers to cookies are kept by no cache, and embedded by no other site.
+// Two cookies of the one name come from two places and count for nothing. Tenant 0
+// has sessions of its operators only, as this node was told who they are.
+//
+// A sign-in link is 128 random bits; tenant 0 knows their hash from before the link
+// is printed. Opening it shows a page, so that a mail scanner or a preview doesn't
+// use it up. Confirming begins a session, in the same commit that uses up the link.
 //
 // # Invitations
 //
