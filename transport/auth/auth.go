@@ -67,6 +67,7 @@ type Authenticator struct {
 	random    io.Reader
 	cookies   cookies
 	sites     *http.CrossOriginProtection
+	passkeys  *passkeys // nil where browsers have none
 
 	cache *cache
 	// prefix and count make the idempotency key of each question. A client's own
@@ -107,6 +108,9 @@ func New(o Options) (*Authenticator, error) {
 	}
 	var err error
 	if a.sites, err = ownSite(o.PublicURL); err != nil {
+		return nil, err
+	}
+	if a.passkeys, err = newPasskeys(o.PublicURL); err != nil {
 		return nil, err
 	}
 	for n, i := range o.Issuers {

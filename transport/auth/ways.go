@@ -17,6 +17,7 @@ func (a *Authenticator) Browsers() http.Handler {
 	a.route(mux, "POST /auth/signout", a.signOut)
 	a.linked(mux)
 	a.invited(mux)
+	a.passkeyRoutes(mux)
 	a.route(mux, "/", func(http.ResponseWriter, *http.Request) error {
 		return ubl.Errorf(ubl.CodeNotFound, "there is nothing here")
 	})
@@ -71,7 +72,7 @@ func (a *Authenticator) ways(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && ubl.CodeOf(err) != ubl.CodeUnauthorized {
 		return err
 	}
-	envelope.Write(w, http.StatusOK, waysAnswer{Passkeys: true, OIDC: []wayOIDC{}, SignedIn: err == nil})
+	envelope.Write(w, http.StatusOK, waysAnswer{Passkeys: a.passkeys != nil, OIDC: []wayOIDC{}, SignedIn: err == nil})
 	return nil
 }
 

@@ -1,0 +1,166 @@
+package auth
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"ubl"
+)
+
+// ceremony is something that begins with one request of a browser and ends with
+// another: what the second must know of the first waits in a sealed cookie, so
+// that any node may end what another began. Each has a cookie of its own, called by
+// what comes back with the second request: two tabs don't get in each other's way.
+// The text is a part of its cookies' names.
+type ceremony string
+
+// maxCeremonies is how many a browser may have begun of one kind. They are seldom
+// more than two; without a bound, somebody who reloads a page fills the headers.
+const maxCeremonies = 8
+
+// errCeremony looks the same whatever was wrong with the cookie.
+func errCeremony() *ubl.Error {
+	return ubl.Errorf(ubl.CodeValidation, "this took too long, or began in another browser: begin again")
+}
+
+// sealed is what a cookie holds.
+type sealed struct {
+	Ends ubl.Time        `json:"ends"`
+	Of   json.RawMessage `json:"of"`
+}
+
+// cookieName is that of the ceremony that something secret comes back with. A hash
+// tells nothing of the secret, and has the characters that a name may have.
+func (a *Authenticator) cookieName(c ceremony, secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return a.cookiePrefix(c) + hex.EncodeToString(sum[:16])
+}
+
+func (a *Authenticator) cookiePrefix(c ceremony) string {
+	return a.cookies.name() + "-" + string(c) + "-"
+}
+
+// beginCeremony seals state, as JSON, into the cookie of the ceremony that ends with
+// the secret, within the time that it may last.
+func (a *Authenticator) beginCeremony(w http.ResponseWriter, r *http.Request, c ceremony, lasts time.Duration, secret string, state any) error {
+	of, err := json.Marshal(state)
+	if err != nil {
+		return fmt.Errorf("couldn't write the state of a ceremony: %w", err)
+	}
+	name := a.cookieName(c, secret)
+	plain, err := json.Marshal(sealed{ubl.TimeOf(a.now().Add(lasts)), of})
+	if err != nil {
+		return fmt.Errorf("couldn't write the state of a ceremony: %w", err)
+	}
+	value, err := a.seal(name, plain)
+	if err != nil {
+		return err
+	}
+	a.forgetOld(w, r, c)
+	a.ceremonyCookie(w, name, value, int(lasts/time.Second))
+	return nil
+}
+
+// endCeremony opens the cookie of the ceremony that the secret came back with into state,
+// and has the browser forget it.
+func (a *Authenticator) endCeremony(w http.ResponseWriter, r *http.Request, c ceremony, secret string, state any) error {
+	name := a.cookieName(c, secret)
+	sent := r.CookiesNamed(name)
+	if len(sent) != 1 {
+		return errCeremony()
+	}
+	a.ceremonyCookie(w, name, "", -1)
+	plain, err := a.unseal(name, sent[0].Value)
+	if err != nil {
+		return errCeremony().Because(err)
+	}
+	var s sealed
+	if err := json.Unmarshal(plain, &s); err != nil {
+		return errCeremony().Because(err)
+	}
+	if ubl.TimeOf(a.now()) >= s.Ends {
+		return errCeremony().Because(errors.New("the ceremony took too long"))
+	}
+	if err := json.Unmarshal(s.Of, state); err != nil {
+		return errCeremony().Because(err)
+	}
+	return nil
+}
+
+// forgetOld has the browser forget what it began and never ended, once that is too
+// much. Which of them are the oldest can't be seen: all go.
+func (a *Authenticator) forgetOld(w http.ResponseWriter, r *http.Request, c ceremony) {
+	var old []string
+	for _, cookie := range r.Cookies() {
+		if strings.HasPrefix(cookie.Name, a.cookiePrefix(c)) {
+			old = append(old, cookie.Name)
+		}
+	}
+	if len(old) < maxCeremonies {
+		return
+	}
+	for _, name := range old {
+		a.ceremonyCookie(w, name, "", -1)
+	}
+}
+
+// ceremonyCookie must come back with a provider's redirect, which Lax lets pass.
+func (a *Authenticator) ceremonyCookie(w http.ResponseWriter, name, value string, maxAge int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: name, Value: value, Path: "/", MaxAge: maxAge,
+		Secure: a.cookies.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// seal encrypts for the cookie of that name. Each name has a key of its own, so
+// that no number of cookies wears one out, and none passes for another.
+func (a *Authenticator) seal(name string, plain []byte) (string, error) {
+	aead, err := a.sealer(name)
+	if err != nil {
+		return "", err
+	}
+	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(plain)+aead.Overhead())
+	if _, err := io.ReadFull(a.random, nonce); err != nil {
+		return "", fmt.Errorf("couldn't seal a cookie: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(aead.Seal(nonce, nonce, plain, nil)), nil
+}
+
+// unseal opens what seal has made under the name.
+func (a *Authenticator) unseal(name, value string) ([]byte, error) {
+	data, err := base64.RawURLEncoding.Strict().DecodeString(value)
+	if err != nil {
+		return nil, errors.New("the cookie is not base64url")
+	}
+	aead, err := a.sealer(name)
+	if err != nil {
+		return nil, err
+	}
+	n := aead.NonceSize()
+	if len(data) < n {
+		return nil, errors.New("the cookie is too short")
+	}
+	return aead.Open(nil, data[:n], data[n:], nil)
+}
+
+func (a *Authenticator) sealer(name string) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(a.key.Derive("sealed cookie v1 " + name))
+	if err != nil {
+		return nil, fmt.Errorf("couldn't make a cookie's key: %w", err)
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		return nil, fmt.Errorf("couldn't make a cookie's key: %w", err)
+	}
+	return aead, nil
+}
