@@ -22,7 +22,7 @@ func (a *API) document() []byte {
 		"In paths %3A and : are the same. The schemas here are those published at /schemas/."
 	spec.Info.License = &huma.License{Name: "Apache-2.0"}
 	spec.Components.SecuritySchemes = securitySchemes()
-	spec.Security = []map[string][]string{{"bearer": {}}, {"accessJWT": {}}, {"clientID": {}, "clientSecret": {}}}
+	spec.Security = []map[string][]string{{"bearer": {}}, {"accessJWT": {}}, {"clientID": {}, "clientSecret": {}}, {"session": {}}}
 
 	doc := parse(must(json.Marshal(spec)))
 	paths := map[string]any{}
@@ -99,6 +99,8 @@ func securitySchemes() map[string]*huma.SecurityScheme {
 		"accessJWT":    header("Cf-Access-Jwt-Assertion", "A JWT of a configured issuer, as Cloudflare Access adds it."),
 		"clientID":     header("CF-Access-Client-Id", "A service token's id; with its secret."),
 		"clientSecret": header("CF-Access-Client-Secret", "A service token's secret; with its id."),
+		"session": {Type: "apiKey", In: "cookie", Name: "ubl",
+			Description: "A browser's session, for pages of this server. Where --public-url is https its name is __Host-ubl."},
 	}
 }
 

@@ -168,10 +168,15 @@ func needTenant(id ubl.Identity) error {
 }
 
 func platformToken(c *claims, id ubl.Identity) ubl.PlatformToken {
-	return ubl.PlatformToken{
+	known := ubl.PlatformToken{
 		JTI:       c.ID,
 		UserID:    id.UserID,
 		TenantID:  id.TenantID,
 		ExpiresAt: ubl.TimeOf(c.Expiry.Time()),
+		Kind:      ubl.TokenBearer,
 	}
+	if c.IssuedAt != nil {
+		known.CreatedAt = ubl.TimeOf(c.IssuedAt.Time())
+	}
+	return known
 }
