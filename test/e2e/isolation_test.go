@@ -29,6 +29,7 @@ func TestTenantIsolation(t *testing.T) {
 		} `json:"service_token"`
 	}
 	must(t, ana.do(ctx, "POST", "/api/service-tokens", "", map[string]any{"name": "bot"}, &made))
+	sent := invite(ctx, t, ana, "", "guest@else.example").Invitation.ID
 	var who struct {
 		Identity struct {
 			UserID string `json:"user_id"`
@@ -55,6 +56,7 @@ func TestTenantIsolation(t *testing.T) {
 		{"POST", "/api/agreements/a:tenant:t:ours.example/end", "/api/agreements/a:tenant:t:none/end", ""},
 		{"GET", "/api/receipts/40", "/api/receipts/4000", ""},
 		{"DELETE", "/api/service-tokens/" + made.Token.ClientID, "/api/service-tokens/" + nothing, ""},
+		{"DELETE", "/api/invitations/" + sent, "/api/invitations/i:none", ""},
 		{"PATCH", "/api/tenant/members/" + anaID, "/api/tenant/members/" + nobody, `{"role":"member"}`},
 		{"DELETE", "/api/tenant/members/" + anaID, "/api/tenant/members/" + nobody, ""},
 		{"DELETE", "/api/rooms/r:general/members/" + anaID, "/api/rooms/r:general/members/" + nobody, ""},
