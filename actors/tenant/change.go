@@ -50,8 +50,13 @@ func (x *Tenant) decided(t *actors.Turn, req ubl.Request, did ubl.Did, decide fu
 	return e, a.Acts[0], true
 }
 
-// fresh is the command's key where it is new; else it answers the turn.
+// fresh is the command's key where it is new; else it answers the turn. Who asks
+// tenant 0 from another tenant is another author there than under the same id from
+// a third.
 func (x *Tenant) fresh(t *actors.Turn, req ubl.Request, did ubl.Did, content []string) (actors.Key, bool) {
+	if home := req.Who.TenantID; home != x.id {
+		req.Key += "\n" + string(home)
+	}
 	key := actors.NewKey(did, req, content...)
 	return key, !x.keys.Seen(t, key, x.pastOutcome)
 }

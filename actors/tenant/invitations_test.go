@@ -321,6 +321,36 @@ func TestFull(t *testing.T) {
 	}
 }
 
+// TestOneAddressInTwoTenants: a person who was invited has one id in both tenants.
+// To tenant 0, which knows them from both, they are two: one's idempotency keys
+// don't answer for the other's.
+func TestOneAddressInTwoTenants(t *testing.T) {
+	p := openPorch(t)
+	_, hash := p.invite("eve@else.org")
+	harness.Must[*ubl.Identity](p.House, p.name, p.accept(hash))
+	here, there := p.stranger("eve@else.org"), p.stranger("eve@else.org")
+	there.TenantID = "t:else.org"
+	p.Enter(there)
+	p.Enter(ubl.Platform())
+	core, ends := ubl.TenantName(ubl.CoreTenant), ubl.TimeOf(p.Clock.Now()).Add(time.Hour)
+	for _, who := range []ubl.Identity{here, there} {
+		if _, err := p.Ask(context.Background(), core, ubl.AdmitToken{Request: p.Request(ubl.Platform()), Token: ubl.PlatformToken{
+			JTI: string("of " + who.TenantID), UserID: who.UserID, TenantID: who.TenantID, ExpiresAt: ends}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, who := range []ubl.Identity{here, there} {
+		req := p.Request(who)
+		req.Key = "everywhere"
+		if n := harness.Must[int](p.House, core, ubl.RevokeTokens{Request: req}); n != 1 {
+			t.Errorf("in %s %d tokens are revoked, want 1", who.TenantID, n)
+		}
+		if left := harness.Must[[]ubl.PlatformToken](p.House, core, ubl.ListTokens{Who: who}); len(left) != 0 {
+			t.Errorf("in %s are left %+v", who.TenantID, left)
+		}
+	}
+}
+
 // TestOperatorsAreInvited into tenant 0 by its owners, and see its rooms.
 func TestOperatorsAreInvited(t *testing.T) {
 	p := openPorch(t)
