@@ -14,7 +14,6 @@ import (
 // browser is a browser with its cookies, as far as sessions are concerned.
 type browser struct {
 	*world
-	https  bool
 	agent  string
 	cookie *http.Cookie // the session's, nil for none
 }
