@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"ubl"
+	"ubl/transport/envelope"
 )
 
 const (
@@ -101,7 +101,7 @@ func (a *Authenticator) showInvitation(w http.ResponseWriter, r *http.Request, i
 	if _, err := io.ReadFull(a.random, key[:]); err != nil {
 		return fmt.Errorf("couldn't draw a key: %w", err)
 	}
-	writeInvitePage(w, http.StatusOK, invitePage{
+	writePage(w, http.StatusOK, inviteTemplate, invitePage{
 		Email: found.Email, Tenant: strings.TrimPrefix(string(i.tenant), "t:"), Role: found.Role,
 		Until: found.ExpiresAt.Std(), Key: hex.EncodeToString(key[:]),
 	})
@@ -137,8 +137,6 @@ func (a *Authenticator) noInvitation(w http.ResponseWriter, r *http.Request, err
 		a.log.WarnContext(r.Context(), "couldn't answer for an invitation", "error", err)
 		page.Problem = e.Message
 	}
-	if e.RetryAfter() > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter()))
-	}
-	writeInvitePage(w, e.Code.Status(), page)
+	envelope.SetHints(w.Header(), e.Code.Status(), e.RetryAfter())
+	writePage(w, e.Code.Status(), inviteTemplate, page)
 }

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"html/template"
-	"net/http"
 	"time"
 
 	"ubl"
@@ -17,10 +16,6 @@ type invitePage struct {
 	Key           string // of the form
 	Taken         bool   // the address is a member's already
 	Problem       string // it may be tried again
-}
-
-func writeInvitePage(w http.ResponseWriter, status int, p invitePage) {
-	writePage(w, status, inviteTemplate, p)
 }
 
 var inviteTemplate = template.Must(template.New("invite").Parse(`<!doctype html>
