@@ -302,6 +302,7 @@ func (w *world) platform() {
 // sessions begins one by a link, lists and ends it.
 func (w *world) sessions(core ubl.Name, s ubl.PlatformToken) {
 	s.JTI, s.Kind, s.Method, s.Label = "s1", ubl.TokenSession, ubl.SignInLink, "Safari on iPhone"
+	s.CreatedAt = s.ExpiresAt.Add(-time.Hour)
 	link := ubl.OneTimeLink{Hash: strings.Repeat("a", 64), UserID: s.UserID, TenantID: s.TenantID, Email: w.ana.Email, ExpiresAt: s.ExpiresAt}
 	nothing(w.forwarder, core, ubl.OfferLink{Request: w.h.Request(ubl.Platform()), Link: link})
 	if found := must[*ubl.OneTimeLink](w.forwarder, core, ubl.FindLink{Who: ubl.Platform(), Hash: link.Hash}); *found != link {
