@@ -1,0 +1,134 @@
+import { useState } from 'preact/hooks';
+import { go, Link, place } from '../../router';
+import type { ScreenProps } from '../../routes';
+import { count, linked } from '../../text';
+import type { Document as Version, Receipt } from '../../types';
+import { announce } from '../../ui/Announcer';
+import { Await } from '../../ui/Await';
+import { Time } from '../../ui/Bits';
+import { Button } from '../../ui/Button';
+import { ask } from '../../ui/Dialog';
+import { Empty } from '../../ui/Empty';
+import { Menu } from '../../ui/Menu';
+import { Screen } from '../../ui/Screen';
+import { failed, toast } from '../../ui/Toast';
+import { useLoad } from '../../ui/useLoad';
+import { Person } from '../Person';
+import { ReceiptLink } from '../ReceiptLink';
+import { read, remove, workspaceName, type One } from './api';
+import './documents.css';
+import { draftOf } from './drafts';
+import { Editor } from './Editor';
+
+// Document is one document to read, to write on, and to delete. "?version=3" reads an
+// earlier version.
+export default function Document({ params: { w = '', d = '' } }: ScreenProps) {
+  const version = Number(place.value.query.get('version')) || undefined;
+  const one = useLoad((signal) => read(w, d, version, signal), [w, d, version]);
+  const [editing, setEditing] = useState(draftOf(w, d) !== undefined);
+  const found = one.data?.document;
+  const above = `/ui/workspaces/${w}`;
+  const here = `${above}/${d}`;
+  if (editing && found && !version) {
+    const saved = (answer: One) => {
+      one.set(answer);
+      setEditing(false);
+      announce('Saved');
+    };
+    const cancelled = (newer: boolean) => {
+      setEditing(false);
+      if (newer) one.reload();
+    };
+    return <Editor w={w} of={found} above={above} onSaved={saved} onCancel={cancelled} />;
+  }
+  return (
+    <Screen
+      title={found?.title ?? 'Document'}
+      sub={<Link to={above}>{workspaceName(w)}</Link>}
+      above={above}
+      actions={
+        found &&
+        !found.deleted && (
+          <>
+            {!version && <Button kind="quiet" icon="edit" label="Edit" onClick={() => setEditing(true)} />}
+            <Menu
+              label="Document"
+              items={[
+                { label: 'Versions', icon: 'clock', onSelect: () => go(`${here}/versions`) },
+                { label: 'Delete', icon: 'trash', danger: true, onSelect: () => void removeAsked(w, found) },
+              ]}
+            />
+          </>
+        )
+      }
+    >
+      <Await of={one}>{({ document, receipt }) => (document ? <Text of={document} look={receipt} here={here} old={version !== undefined} /> : <Gone w={w} here={here} />)}</Await>
+    </Screen>
+  );
+}
+
+function Text({ of, look, here, old }: { of: Version; look: Receipt; here: string; old: boolean }) {
+  return (
+    <article class="document">
+      {old && (
+        <p class="notice">
+          This is version {of.version}. <Link to={here}>Read the newest</Link>
+        </p>
+      )}
+      <p class="about">
+        <Link to={`${here}/versions`}>Version {of.version}</Link> by <Person id={of.updated_by} />, <Time at={of.updated_at} />
+        <ReceiptLink of={of.receipt} what="Receipt of this version" />
+        <span class="soft">
+          you looked
+          <ReceiptLink of={look} what="Receipt of your look" />
+        </span>
+      </p>
+      {of.content ? (
+        <div class="prose text" dir="auto">
+          {linked(of.content).map((part, i) =>
+            typeof part === 'string' ? (
+              part
+            ) : (
+              <a key={i} href={part.href} target="_blank" rel="noopener noreferrer">
+                {part.href}
+              </a>
+            ),
+          )}
+        </div>
+      ) : (
+        <p class="soft">There is nothing in it yet.</p>
+      )}
+    </article>
+  );
+}
+
+function Gone({ w, here }: { w: string; here: string }) {
+  return (
+    <Empty icon="document" title="There is no such document">
+      <p>Perhaps somebody deleted it. The versions of deleted documents stay readable.</p>
+      <div class="line">
+        <Button icon="clock" onClick={() => go(`${here}/versions`)}>
+          Versions
+        </Button>
+        <Button onClick={() => go(`/ui/workspaces/${w}`)}>All documents</Button>
+      </div>
+    </Empty>
+  );
+}
+
+async function removeAsked(w: string, d: Version) {
+  const sure = await ask({
+    title: `Delete “${d.title}”?`,
+    text: `It leaves lists and search. Its ${count(d.version, 'version')} stay readable by number, and the ledger keeps that it was here.`,
+    action: 'Delete',
+    danger: true,
+  });
+  if (!sure) return;
+  try {
+    await remove(w, d.document_id);
+    go(`/ui/workspaces/${w}`, { replace: true });
+    toast(`“${d.title}” was deleted`);
+  } catch (problem) {
+    failed(problem);
+  }
+}

@@ -1,0 +1,104 @@
+import { useEffect, useState } from 'preact/hooks';
+import { query } from '../../api';
+import { go, place } from '../../router';
+import type { ScreenProps } from '../../routes';
+import { count } from '../../text';
+import type { Document } from '../../types';
+import { Await, Problem } from '../../ui/Await';
+import { Time } from '../../ui/Bits';
+import { Button } from '../../ui/Button';
+import { Empty } from '../../ui/Empty';
+import { Icon } from '../../ui/Icon';
+import { List, Row } from '../../ui/Row';
+import { Screen } from '../../ui/Screen';
+import { useAct } from '../../ui/useAct';
+import { useLoad } from '../../ui/useLoad';
+import { Person } from '../Person';
+import { list, workspaceName, type Page } from './api';
+import './documents.css';
+import { Found } from './Found';
+
+// Documents is a workspace: its documents, and the search through their text. What is
+// looked for is in the address, so that going back finds it again.
+export default function Documents({ params: { w = '' } }: ScreenProps) {
+  const wanted = place.value.query.get('q') ?? '';
+  const fresh = `/ui/workspaces/${w}/new`;
+  return (
+    <Screen title={workspaceName(w)} above="/ui/workspaces" actions={<Button kind="quiet" icon="plus" label="New document" onClick={() => go(fresh)} />}>
+      <Search w={w} wanted={wanted} />
+      {wanted ? <Found key={wanted} w={w} wanted={wanted} /> : <All w={w} fresh={fresh} />}
+    </Screen>
+  );
+}
+
+// Search looks only when one asks for it: each look has a receipt.
+function Search({ w, wanted }: { w: string; wanted: string }) {
+  const [text, setText] = useState(wanted);
+  useEffect(() => setText(wanted), [wanted]);
+  const look = (words: string) => go(`/ui/workspaces/${w}${query({ q: words.trim() })}`, { replace: wanted !== '' });
+  return (
+    <form
+      role="search"
+      class="find"
+      onSubmit={(e) => {
+        e.preventDefault();
+        look(text);
+      }}
+    >
+      <Icon name="search" size={20} />
+      <input class="input" type="search" aria-label="Search in documents" placeholder="Words, a “phrase”, begin*" enterkeyhint="search" dir="auto" maxLength={500} value={text} onInput={(e) => setText(e.currentTarget.value)} />
+      {wanted && <Button kind="quiet" icon="close" label="End the search" onClick={() => look('')} />}
+    </form>
+  );
+}
+
+function All({ w, fresh }: { w: string; fresh: string }) {
+  const first = useLoad((signal) => list(w, null, signal), [w]);
+  const more = useAct();
+  const next = (page: Page) =>
+    more.run(async () => {
+      const then = await list(w, page.next_cursor);
+      first.set({ documents: [...page.documents, ...then.documents], next_cursor: then.next_cursor });
+    });
+  return (
+    <Await of={first}>
+      {(page) =>
+        page.documents.length === 0 ? (
+          <Empty icon="document" title="No document yet">
+            <p>Write the first one. Every version is kept, and each has a receipt.</p>
+            <Button kind="primary" icon="plus" onClick={() => go(fresh)}>
+              New document
+            </Button>
+          </Empty>
+        ) : (
+          <>
+            <List label="Documents">
+              {newest(page.documents).map((d) => (
+                <Row key={d.document_id} to={`/ui/workspaces/${w}/${d.document_id}`} start={<Icon name="document" />} title={d.title} sub={<Written d={d} />} meta={<Time at={d.updated_at} />} />
+              ))}
+            </List>
+            <Problem of={more.problem} />
+            {page.next_cursor && (
+              <div class="more">
+                <Button busy={more.busy} onClick={() => next(page)}>
+                  More documents
+                </Button>
+              </div>
+            )}
+          </>
+        )
+      }
+    </Await>
+  );
+}
+
+const newest = (documents: Document[]) => [...documents].sort((a, b) => b.updated_at.localeCompare(a.updated_at));
+
+function Written({ d }: { d: Document }) {
+  return (
+    <>
+      {d.version > 1 ? `${count(d.version, 'version')}, last by ` : 'By '}
+      <Person id={d.updated_by} />
+    </>
+  );
+}

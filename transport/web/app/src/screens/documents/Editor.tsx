@@ -1,0 +1,107 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError, newKey } from '../../api';
+import { utf8 } from '../../text';
+import type { Document } from '../../types';
+import { Problem } from '../../ui/Await';
+import { Button } from '../../ui/Button';
+import { ask } from '../../ui/Dialog';
+import { Field } from '../../ui/Field';
+import { Screen } from '../../ui/Screen';
+import { useAct } from '../../ui/useAct';
+import { create, read, write, type One } from './api';
+import { Conflict } from './Conflict';
+import { draftOf, forget, keep, warn } from './drafts';
+
+interface Props {
+  w: string;
+  // of is the document as one has read it, missing for a new one.
+  of?: Document;
+  above: string;
+  onSaved: (saved: One) => void;
+  // onCancel tells whether a newer version was seen, which is to be read.
+  onCancel: (newer: boolean) => void;
+}
+
+// Editor writes a document, or its next version. What others saved meanwhile is shown
+// beside one's own text, and neither is lost.
+export function Editor({ w, of, above, onSaved, onCancel }: Props) {
+  const d = of?.document_id ?? '';
+  const [draft, setDraft] = useState(() => draftOf(w, d) ?? { title: of?.title ?? '', content: of?.content ?? '', known: of?.version ?? 0 });
+  const [theirs, setTheirs] = useState<Document | null>(null);
+  const key = useRef(newKey());
+  const act = useAct();
+  const changed = draft.title !== (of?.title ?? '') || draft.content !== (of?.content ?? '');
+  useEffect(() => void (changed ? keep(w, d, draft) : forget(w, d)), [draft, changed]);
+  useEffect(() => {
+    addEventListener('beforeunload', warn);
+    return () => removeEventListener('beforeunload', warn);
+  }, []);
+
+  const change = (now: Partial<typeof draft>) => {
+    key.current = newKey(); // other words are another act
+    setDraft({ ...draft, ...now });
+  };
+  const end = (newer = false) => {
+    forget(w, d);
+    onCancel(newer);
+  };
+  const save = (known = draft.known) =>
+    act.run(async () => {
+      const now = { title: draft.title.trim(), content: draft.content };
+      try {
+        const saved = of ? await write(w, d, known, now, key.current) : await create(w, now, key.current);
+        forget(w, d);
+        onSaved(saved);
+      } catch (problem) {
+        if (!of || !(problem instanceof ApiError) || problem.code !== 'conflict') throw problem;
+        key.current = newKey(); // under the same one the answer would stay the same
+        setTheirs((await read(w, d)).document);
+      }
+    });
+  const cancel = async () => {
+    if (!changed || (await ask({ title: 'Discard your changes?', text: 'What you have written here isn’t saved.', action: 'Discard', danger: true }))) end();
+  };
+
+  const ready = draft.title.trim() !== '' && (changed || !of);
+  return (
+    <Screen
+      title={of ? 'Edit' : 'New document'}
+      sub={of?.title}
+      above={above}
+      actions={
+        <>
+          <Button kind="quiet" onClick={cancel}>
+            Cancel
+          </Button>
+          <Button kind="primary" busy={act.busy} disabled={!ready || theirs !== null} onClick={() => save()}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <div class="editor">
+        <Problem of={act.problem} />
+        {theirs && (
+          <Conflict
+            theirs={theirs}
+            mine={draft.content}
+            busy={act.busy}
+            onTheirs={() => end(true)}
+            onMine={() => {
+              const { version } = theirs;
+              setTheirs(null);
+              change({ known: version });
+              void save(version);
+            }}
+            onEdit={() => {
+              change({ known: theirs.version });
+              setTheirs(null);
+            }}
+          />
+        )}
+        <Field label="Title" value={draft.title} onValue={(title) => change({ title })} maxLength={256} autocomplete="off" />
+        <Field label="Text" lines={16} value={draft.content} onValue={(content) => change({ content })} maxLength={1_000_000} hint={`${utf8(draft.content).toLocaleString()} bytes`} />
+      </div>
+    </Screen>
+  );
+}

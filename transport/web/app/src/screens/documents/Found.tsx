@@ -1,0 +1,57 @@
+import { useEffect } from 'preact/hooks';
+import { count } from '../../text';
+import { Await } from '../../ui/Await';
+import { announce } from '../../ui/Announcer';
+import { Time } from '../../ui/Bits';
+import { Empty } from '../../ui/Empty';
+import { Icon } from '../../ui/Icon';
+import { List, Row } from '../../ui/Row';
+import { useLoad } from '../../ui/useLoad';
+import { ReceiptLink } from '../ReceiptLink';
+import { find, type Hits } from './api';
+import { marks } from './marks';
+
+// Found is what a search finds, the best first, with what it matched marked.
+export function Found({ w, wanted }: { w: string; wanted: string }) {
+  const hits = useLoad((signal) => find(w, wanted, signal), [w, wanted]);
+  return <Await of={hits}>{(found) => <Answer w={w} wanted={wanted} found={found} />}</Await>;
+}
+
+function Answer({ w, wanted, found }: { w: string; wanted: string; found: Hits }) {
+  const many = count(found.documents.length, 'document');
+  useEffect(() => announce(`${many} found`), []);
+  if (found.documents.length === 0) {
+    return (
+      <Empty icon="search" title="Nothing found">
+        <p>All words must be there. Try fewer, or the beginning of a word with a star: plan*</p>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <p class="found">
+        {many} · <ReceiptLink of={found.receipt} what="Receipt of this search" />
+      </p>
+      <List label="Documents found">
+        {found.documents.map((d) => (
+          <Row
+            key={d.document_id}
+            to={`/ui/workspaces/${w}/${d.document_id}`}
+            start={<Icon name="document" />}
+            title={<Marked text={d.title} wanted={wanted} />}
+            sub={
+              <span class="snippet">
+                <Marked text={d.snippet} wanted={wanted} />
+              </span>
+            }
+            meta={<Time at={d.updated_at} />}
+          />
+        ))}
+      </List>
+    </>
+  );
+}
+
+function Marked({ text, wanted }: { text: string; wanted: string }) {
+  return <>{marks(text, wanted).map((p, i) => (p.hit ? <mark key={i}>{p.text}</mark> : p.text))}</>;
+}

@@ -1,0 +1,88 @@
+import { useState } from 'preact/hooks';
+import { Link } from '../../router';
+import type { ScreenProps } from '../../routes';
+import { bytes } from '../../text';
+import type { Document } from '../../types';
+import { Await } from '../../ui/Await';
+import { Badge, Time } from '../../ui/Bits';
+import { Diff } from '../../ui/Diff';
+import { Empty } from '../../ui/Empty';
+import { Select } from '../../ui/Field';
+import { List, Row } from '../../ui/Row';
+import { Screen, Section } from '../../ui/Screen';
+import { useLoad } from '../../ui/useLoad';
+import { Person } from '../Person';
+import { ReceiptLink } from '../ReceiptLink';
+import { read, versions } from './api';
+import './documents.css';
+
+// Versions is how a document came to be: who wrote which version, and what changed
+// between any two.
+export default function Versions({ params: { w = '', d = '' } }: ScreenProps) {
+  const all = useLoad((signal) => versions(w, d, signal), [w, d]);
+  const here = `/ui/workspaces/${w}/${d}`;
+  const newest = all.data?.[0];
+  return (
+    <Screen title="Versions" sub={newest && <Link to={here}>{newest.title}</Link>} above={here}>
+      <Await of={all}>
+        {(list) =>
+          list.length === 0 ? (
+            <Empty icon="clock" title="There is no such document" />
+          ) : (
+            <>
+              {list.length > 1 && <Compare w={w} d={d} list={list} />}
+              <Section title="All versions, the newest first">
+                <List label="Versions">
+                  {list.map((v, i) => (
+                    <Row
+                      key={v.version}
+                      to={i === 0 && !v.deleted ? here : `${here}?version=${v.version}`}
+                      start={<Badge kind={i === 0 ? 'accent' : 'neutral'}>{v.version}</Badge>}
+                      title={v.title}
+                      sub={
+                        <>
+                          <Person id={v.updated_by} /> · {v.deleted ? 'deleted it' : bytes(v.bytes)}
+                        </>
+                      }
+                      meta={<Time at={v.updated_at} />}
+                      end={<ReceiptLink of={v.receipt} what={`Receipt of version ${v.version}`} />}
+                    />
+                  ))}
+                </List>
+              </Section>
+            </>
+          )
+        }
+      </Await>
+    </Screen>
+  );
+}
+
+// Compare reads two versions when one asks for it: each reading is receipted.
+function Compare({ w, d, list }: { w: string; d: string; list: Document[] }) {
+  const [after, setAfter] = useState(String(list[0]!.version));
+  const [before, setBefore] = useState(String(list[1]!.version));
+  const options = list.map((v) => ({ value: String(v.version), label: `Version ${v.version}` }));
+  const both = useLoad(async (signal) => {
+    const [old, now] = await Promise.all([before, after].map((v) => read(w, d, Number(v), signal)));
+    return { old: old?.document, now: now?.document };
+  }, [before, after]);
+  return (
+    <Section title="What changed">
+      <div class="stack">
+        <div class="pair">
+          <Select label="From" value={before} options={options} onValue={setBefore} />
+          <Select label="To" value={after} options={options} onValue={setAfter} />
+        </div>
+        <Await of={both}>
+          {({ old, now }) => (
+            <>
+              {old?.title !== now?.title && <Diff before={old?.title ?? ''} after={now?.title ?? ''} label="The title" />}
+              <Diff before={old?.content ?? ''} after={now?.content ?? ''} label={`From version ${before} to version ${after}`} />
+            </>
+          )}
+        </Await>
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,54 @@
+// What the screens of documents ask of the server. Every look at a document is an
+// act with a receipt, so nothing here is asked twice without need.
+
+import { at, del, get, patch, post, query } from '../../api';
+import type { Document, DocumentHit, Receipt } from '../../types';
+
+export interface One {
+  document: Document | null;
+  receipt: Receipt;
+}
+
+export interface Page {
+  documents: Document[];
+  next_cursor: string | null;
+}
+
+export interface Hits {
+  documents: DocumentHit[];
+  receipt: Receipt;
+}
+
+export const list = (w: string, cursor?: string | null, signal?: AbortSignal): Promise<Page> =>
+  get<Page>(at`/api/workspaces/${w}/documents` + query({ cursor, limit: 100 }), { signal });
+
+export const find = (w: string, words: string, signal?: AbortSignal): Promise<Hits> =>
+  get<Hits>(at`/api/workspaces/${w}/search` + query({ query: words, limit: 50 }), { signal });
+
+export const read = (w: string, d: string, version?: number, signal?: AbortSignal): Promise<One> =>
+  get<One>(at`/api/workspaces/${w}/documents/${d}` + query({ version }), { signal });
+
+// write makes the next version after the one that the writer knows; where there is a
+// newer one by then it fails with the code "conflict".
+export const write = (w: string, d: string, known: number, now: { title: string; content: string }, key: string): Promise<One> =>
+  patch<One>(at`/api/workspaces/${w}/documents/${d}`, { ...now, if_version: known }, { key });
+
+export const create = (w: string, now: { title: string; content: string }, key: string): Promise<One> =>
+  post<One>(at`/api/workspaces/${w}/documents`, now, { key });
+
+export const remove = (w: string, d: string): Promise<One> => del<One>(at`/api/workspaces/${w}/documents/${d}`);
+
+// versions are all of a document's, the newest first, without contents.
+export async function versions(w: string, d: string, signal?: AbortSignal): Promise<Document[]> {
+  const all: Document[] = [];
+  let cursor: number | null | undefined;
+  do {
+    const page: { versions: Document[]; next_cursor: number | null } = await get(at`/api/workspaces/${w}/documents/${d}/versions` + query({ cursor, limit: 100 }), { signal });
+    all.push(...page.versions);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return all.reverse();
+}
+
+// workspaceName needs no look into the workspace, which would be receipted.
+export const workspaceName = (w: string) => w.replace(/^[wk]:/, '');
