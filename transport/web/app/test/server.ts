@@ -91,7 +91,7 @@ export class Server {
   }
 
   // listen streams as GET /api/events does.
-  listen(user: string, after: string | null): Response {
+  listen(user: string, after: string | null, gone: AbortSignal): Response {
     this.requests.push(`/api/events after ${after}`);
     let listener: Listener;
     const body = new ReadableStream<Uint8Array>({
@@ -99,12 +99,12 @@ export class Server {
         const text = new TextEncoder();
         listener = { user, send: (s) => to.enqueue(text.encode(s)), end: () => to.close() };
         this.listeners.add(listener);
+        gone.addEventListener('abort', () => this.listeners.delete(listener));
         listener.send('retry: 2000\n\n');
         const from = after === null ? Infinity : Number(after.slice(3));
         if (from > this.atoms.length) listener.send(`id: l0-${this.atoms.length}\n\n`);
         for (const { id, event } of this.events) if (id > from) this.tell(listener, id, event);
       },
-      cancel: () => void this.listeners.delete(listener),
     });
     return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } });
   }
@@ -120,10 +120,18 @@ export class Server {
     this.rooms.get(roomId)!.floor = floor;
   }
 
-  // join lets a user into a room, as an invitation does.
+  // gap tells that a message was asked for that is no longer kept.
+  gap(roomId: string, from_seq: number) {
+    const payload = { from_seq, available_from: this.rooms.get(roomId)!.floor };
+    this.publish({ event: 'room.gap', tenant_id: tenant, room_id: roomId, ts: this.time(), payload });
+  }
+
+  // join lets a user into a room, as an invitation by its owner does.
   join(roomId: string, user: string) {
-    this.rooms.get(roomId)!.members.add(user);
-    this.say(roomId, user, `${user} joined`);
+    const { members } = this.rooms.get(roomId)!;
+    const [owner] = members;
+    members.add(user);
+    this.say(roomId, owner!, `${user} joined`);
   }
 
   // restore brings back how everything was when the room had n messages.

@@ -2,7 +2,7 @@
 // when nothing else does.
 
 import { effect } from '@preact/signals';
-import { IDBFactory } from 'fake-indexeddb';
+import { IDBFactory, IDBKeyRange } from 'fake-indexeddb';
 import assert from 'node:assert/strict';
 import { ApiError } from '../src/api';
 import type { Env } from '../src/store/env';
@@ -11,6 +11,8 @@ import { openStore, type Store } from '../src/store/sync';
 import { Server, tenant, type Fault } from './server';
 
 export const me = 'u:me';
+
+Object.assign(globalThis, { IDBKeyRange });
 
 export class World {
   time = Date.UTC(2026, 0, 2);
@@ -199,7 +201,7 @@ export class Tab {
     if (fault instanceof ApiError) return new Response('', { status: fault.status, headers: { 'Retry-After': String(fault.retryAfter ?? '') } });
     if (fault !== null || signal.aborted) throw new TypeError('no network');
     const after = (init.headers as Record<string, string>)['Last-Event-ID'] ?? null;
-    const response = this.browser.world.server.listen(this.browser.user, after);
+    const response = this.browser.world.server.listen(this.browser.user, after, signal);
     const through = new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, to) => new Promise((resolve) => this.run(() => resolve(to.enqueue(chunk)))),
     });

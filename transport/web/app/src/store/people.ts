@@ -7,13 +7,13 @@ import type { Batch, Commit } from './batch';
 import type { Change } from './db';
 import type { Env } from './env';
 
-// rest is the least time between two questions for members, in ms.
+// rest is the least time between two questions after people who weren't known, in ms.
 const rest = 10_000;
 
 export class People {
   readonly byId = signal<ReadonlyMap<string, Member>>(new Map());
   private asked = -Infinity;
-  private stop: (() => void) | null = null;
+  private stopAsking: (() => void) | null = null;
 
   constructor(
     private readonly env: Env,
@@ -30,19 +30,24 @@ export class People {
   // meet has the members read where one of these isn't known, though not too often.
   meet(userIds: Iterable<string>) {
     for (const id of userIds) {
-      if (this.byId.value.has(id)) continue;
-      const wait = this.asked + rest - this.env.now();
-      if (wait <= 0) void this.refresh();
-      else this.stop ??= this.env.timer(wait, () => void this.refresh());
-      return;
+      if (!this.byId.value.has(id)) return this.ask();
     }
+  }
+
+  private ask() {
+    this.stopAsking ??= this.env.timer(Math.max(0, this.asked + rest - this.env.now()), () => {
+      this.stopAsking = null;
+      this.asked = this.env.now();
+      void this.refresh();
+    });
+  }
+
+  stop() {
+    this.stopAsking?.();
   }
 
   // refresh reads the members. Those who left stay known, for what they have written.
   async refresh() {
-    this.stop?.();
-    this.stop = null;
-    this.asked = this.env.now();
     const { members } = await this.env.get<{ members: Member[] }>('/api/tenant/members').catch(() => ({ members: [] }));
     await this.commit({ people: members });
   }

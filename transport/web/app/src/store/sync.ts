@@ -42,6 +42,13 @@ interface Cursor {
   at: number; // in ms
 }
 
+// Anchor is an act that the server's ledger had when we saw that it is the one that our
+// messages are in. If it has another act there, it isn't that ledger any more.
+interface Anchor {
+  seq: number;
+  cid: string;
+}
+
 // openStore opens the store and starts it. onGone is called when another tab has
 // signed out and wiped it.
 export async function openStore(env: Env, who: Who, onGone: () => void): Promise<Store> {
@@ -74,6 +81,9 @@ export class Store {
   private readonly drafts = new Map<string, Draft>(); // not kept yet
   private stopDrafts: (() => void) | null = null;
   private cursor: Cursor | null = null;
+  private anchor: Anchor | null = null;
+  private checked = false; // the stream comes from the ledger of the anchor
+  private first = true; // no list of rooms was seen before
   private refreshing: Promise<void> | null = null;
   private stopped = false;
 
@@ -87,7 +97,7 @@ export class Store {
     this.outbox = new Outbox(env, who.user_id, this.commit);
     this.people = new People(env, this.commit);
     this.history = new History(env, db, (id, floor) => this.raise(id, floor));
-    this.stream = new Stream(env, { opened: () => void this.refresh(), take: (events, cursor) => this.take(events, cursor) });
+    this.stream = new Stream(env, { opened: () => this.opened(), take: (events, cursor) => this.take(events, cursor) });
     this.connection = this.stream.connection;
     this.leader = new Leader(env, name, db.shared, {
       lead: (until) => this.lead(until),
@@ -117,6 +127,7 @@ export class Store {
     this.stopped = true;
     this.stops.forEach((stop) => stop());
     this.leader.stop();
+    this.people.stop();
     for (const window of this.windows) window.close();
     this.db.close();
   }
@@ -204,23 +215,32 @@ export class Store {
 
   private async load() {
     const { db } = this;
-    const [rows, marks, drafts, entries, people, cursor] = await Promise.all([
-      db.all('rooms'), db.all('marks'), db.all('drafts'), db.all('outbox'), db.all('people'), db.get('meta', 'cursor'),
+    const [rooms, marks, drafts, outgoing, people] = await Promise.all([
+      db.all('rooms'), db.all('marks'), db.all('drafts'), db.all('outbox'), db.all('people'),
     ]);
-    this.cursor = (cursor?.value as Cursor | undefined) ?? null;
-    this.apply({ rooms: rows, marks, drafts, outgoing: entries, people });
+    this.apply({ rooms, marks, drafts, outgoing, people });
   }
 
   private lead(until: AbortSignal) {
-    const { cursor } = this;
-    const fresh = cursor !== null && this.env.now() - cursor.at < stale;
-    void this.stream.run(fresh ? cursor.id : null, until);
-    void this.reload().then(() => this.outbox.lead(until));
+    void this.reload().then(() => {
+      const fresh = this.cursor !== null && this.env.now() - this.cursor.at < stale;
+      void this.stream.run(fresh ? this.cursor!.id : null, until);
+      this.outbox.lead(until);
+    });
   }
 
-  // reload takes up what other tabs have written, should their news not have come.
+  // reload takes up what other tabs have kept.
   private async reload() {
-    this.apply({ outgoing: await this.db.all('outbox') });
+    const { db } = this;
+    const [outgoing, cursor, anchor] = await Promise.all([db.all('outbox'), db.get('meta', 'cursor'), db.get('meta', 'anchor')]);
+    this.cursor = (cursor?.value as Cursor | undefined) ?? this.cursor;
+    this.anchor = (anchor?.value as Anchor | undefined) ?? this.anchor;
+    this.apply({ outgoing });
+  }
+
+  private opened() {
+    this.checked = false;
+    void this.refresh();
   }
 
   private wake() {
@@ -250,7 +270,9 @@ export class Store {
 
   // apply takes a batch into the signals, and answers what of it is to be kept.
   private apply(batch: Batch): Change[] {
-    const changes: Change[] = batch.reset ? [{ clear: 'messages' }, { del: 'meta', key: 'cursor' }, { del: 'meta', key: 'verified' }] : [];
+    const changes: Change[] = batch.reset ? [{ clear: 'messages' }, { clear: 'meta' }] : [];
+    if (batch.reset) this.cursor = this.anchor = null;
+    this.first = batch.reset || (this.first && !batch.rooms?.length);
     together(() => {
       changes.push(...this.rooms.apply(batch), ...this.outbox.apply(batch), ...this.people.apply(batch));
       for (const value of batch.messages ?? []) changes.push({ put: 'messages', value });
@@ -300,6 +322,7 @@ export class Store {
     const strange = [...batch.messages!, ...joined].some((of) => !known(of.room_id));
     if (strange) void this.refresh();
     this.people.meet(batch.messages!.map((m) => m.sender_id));
+    if (this.checked) also.push(...this.drop(batch.messages!));
     return this.change(batch, also);
   }
 
@@ -319,12 +342,14 @@ export class Store {
       const entries = await this.entries();
       if (this.stopped) return;
       if (await this.isAnother(entries)) return this.begin();
+      this.checked = true;
+      await this.keep(this.drop(entries.flatMap((e) => e.last_message ?? [])));
       await this.takeRooms(entries);
     } catch {
       return; // it is read again when the stream is opened again
     }
+    if (!this.synced.value) void this.people.refresh();
     this.synced.value = true;
-    if (this.people.byId.value.size === 0) await this.people.refresh();
   }
 
   private async entries(): Promise<RoomEntry[]> {
@@ -338,7 +363,6 @@ export class Store {
   }
 
   private takeRooms(entries: RoomEntry[]): Promise<void> {
-    const first = this.cursor === null && this.rooms.mine.value.length === 0;
     const rooms = entries.map((e): RoomRow => ({
       room_id: e.room_id, name: e.name, mode: e.mode, created_at: e.created_at, member: e.member,
       last_seq: e.last_seq ?? 0, last_message: e.last_message ?? null, available_from: 0,
@@ -346,31 +370,35 @@ export class Store {
     const listed = new Set(rooms.filter((r) => r.member).map((r) => r.room_id));
     const gone = this.rooms.mine.value.map((r) => r.room_id).filter((id) => !listed.has(id));
     // What was written before this device was used first counts as read.
-    const marks = first ? rooms.map((r) => ({ room_id: r.room_id, seq: r.last_seq })) : [];
+    const marks = this.first ? rooms.map((r) => ({ room_id: r.room_id, seq: r.last_seq })) : [];
     return this.commit({ rooms, gone, marks }).then(() => this.windows.forEach((window) => window.check()));
   }
 
-  // isAnother tells that the server's ledger isn't the one that our messages are in:
-  // it is shorter, or has another act in the place of the newest that we know.
+  // drop moves the anchor to the newest of these messages.
+  private drop(messages: Message[]): Change[] {
+    const { anchor } = this;
+    for (const { receipt } of messages) if (receipt.seq > (this.anchor?.seq ?? 0)) this.anchor = { seq: receipt.seq, cid: receipt.cid };
+    return this.anchor === anchor ? [] : [{ put: 'meta', value: { name: 'anchor', value: this.anchor } }];
+  }
+
+  // isAnother tells that the server's ledger isn't the one of the anchor. Who may not
+  // read receipts goes by the lengths of rooms.
   private async isAnother(entries: RoomEntry[]): Promise<boolean> {
-    const shorter = entries.some((e) => e.last_seq !== undefined && e.last_seq < (this.rooms.get(e.room_id)?.last_seq ?? 0));
-    const messages = this.rooms.mine.value.flatMap((r) => r.last_message ?? []);
-    if (messages.length === 0) return false;
-    const newest = messages.reduce((a, b) => (b.receipt.seq > a.receipt.seq ? b : a));
+    if (!this.anchor) return false;
+    const { seq, cid } = this.anchor;
     try {
-      const { atoms } = await this.env.get<ReceiptLookup>(at`/api/receipts/${newest.receipt.seq}`);
-      return atoms[0]?.cid !== newest.receipt.cid;
+      const { atoms } = await this.env.get<ReceiptLookup>(at`/api/receipts/${seq}`);
+      return atoms[0]?.cid !== cid;
     } catch (problem) {
       if (problem instanceof ApiError && problem.status === 404) return true;
-      if (problem instanceof ApiError && problem.status === 403) return shorter; // who may not read receipts
-      throw problem;
+      if (!(problem instanceof ApiError && problem.status === 403)) throw problem;
+      return entries.some((e) => e.last_seq !== undefined && e.last_seq < (this.rooms.row(e.room_id)?.last_seq ?? 0));
     }
   }
 
   // begin forgets what came from the server and reads it anew. What was written stays.
   private async begin() {
     this.restored.value++;
-    this.cursor = null;
     await this.commit({ reset: true });
     this.stream.restart();
   }

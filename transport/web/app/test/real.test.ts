@@ -1,0 +1,182 @@
+// The store and the verifier against the real server.
+
+import { IDBFactory } from 'fake-indexeddb';
+import assert from 'node:assert/strict';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import * as api from '../src/api';
+import { canonical, fromGenesis, verifyAtoms, verifyEnd, verifyReceipt, type Json } from '../src/chain';
+import type { Env } from '../src/store/env';
+import { openStore, type Store } from '../src/store/sync';
+import type { Atoms, Message, ReceiptLookup, Whoami } from '../src/types';
+import { binary, folder, RealServer, until } from './real';
+import { texts } from './world';
+
+const skip = binary === undefined && 'there is no Go here to build the server with, and no UBL_BIN';
+const room = 'r:general';
+const server = new RealServer(join(folder, 'data'));
+let mine = '';
+let theirs = '';
+const stores: Store[] = [];
+
+before(async () => {
+  if (skip) return;
+  await server.start();
+  mine = server.token('owner@localhost');
+  theirs = server.token('bo@localhost');
+  globalThis.fetch = (input, init) => server.fetch(mine, String(input), init);
+});
+
+after(async () => {
+  stores.forEach((store) => store.stop());
+  await server.kill();
+  rmSync(folder, { recursive: true });
+});
+
+function env(indexedDB: IDBFactory): Env {
+  return {
+    get: api.get,
+    post: api.post,
+    fetch: (...request) => fetch(...request),
+    newKey: api.newKey,
+    now: Date.now,
+    random: Math.random,
+    timer(ms, f) {
+      const timer = setTimeout(f, ms);
+      return () => clearTimeout(timer);
+    },
+    soon: (f) => void setImmediate(f),
+    visible: () => true,
+    onWake: () => () => undefined,
+    onHide: () => () => undefined,
+    indexedDB: indexedDB as never,
+  };
+}
+
+async function open(disk: IDBFactory): Promise<Store> {
+  const { identity, tenant_id } = await api.get<Whoami>('/api/whoami');
+  const store = await openStore(env(disk), { tenant_id, user_id: identity.user_id }, () => undefined);
+  stores.push(store);
+  return store;
+}
+
+async function say(token: string, text: string): Promise<Message> {
+  const body = JSON.stringify({ type: 'text', body: { text } });
+  const response = await server.fetch(token, `/api/rooms/${room}/messages`, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
+  assert.equal(response.status, 201);
+  return ((await response.json()) as { message: Message }).message;
+}
+
+async function history(): Promise<Message[]> {
+  return (await api.get<{ messages: Message[] }>(`/api/rooms/${room}/history?limit=200`)).messages;
+}
+
+async function ledger(step: number): Promise<{ atoms: Json[]; head: Atoms['head'] }> {
+  const atoms: Json[] = [];
+  for (let from: number | null = 1, head: Atoms['head'] | null = null; ; ) {
+    const page: Atoms = await api.get<Atoms>(`/api/atoms?from=${from}&limit=${step}`);
+    atoms.push(...(page.atoms as unknown as Json[]));
+    head ??= page.head;
+    from = page.next_cursor;
+    if (from === null) return { atoms, head: page.head };
+  }
+}
+
+test('the whole ledger holds, and each message its receipt', { skip }, async () => {
+  for (const text of ['plain', '"quotes" \\ and / and\nlines\t\u0000\u001f\u007f', 'é e\u0301 ש 😀 \u2028\uffff', '{"text":1e20}', 'x'.repeat(8000)]) await say(mine, text);
+  await api.post('/api/rooms', { name: 'Ünïcode "room" 😀' });
+  const { atoms, head } = await ledger(3);
+  const { at, bad } = await verifyAtoms(fromGenesis('t:localhost'), atoms);
+  assert.equal(bad, null);
+  assert.equal(verifyEnd(at, head), null);
+  const messages = await history();
+  assert.ok(messages.length >= 6);
+  for (const message of messages) {
+    const { atoms: pair } = await api.get<ReceiptLookup>(`/api/receipts/${message.receipt.seq}`);
+    assert.deepEqual((await verifyReceipt(message, pair as unknown as Json[])).checks.filter((c) => !c.ok), []);
+  }
+});
+
+test('canonical JSON here is that of the Go side, byte by byte', { skip }, async () => {
+  const response = await server.fetch(mine, '/api/export');
+  const lines = (await response.text()).trimEnd().split('\n');
+  assert.ok(lines.length > 10);
+  for (const line of lines) assert.equal(canonical(JSON.parse(line)), line);
+});
+
+test('two people talk', { skip }, async () => {
+  const store = await open(new IDBFactory());
+  await until('the store is live', () => store.connection.value === 'live' && store.synced.value);
+  const window = store.open(room);
+  const text = await say(theirs, 'hello from Bo');
+  await until('it is there', () => texts(window).at(-1) === 'hello from Bo');
+  await until('Bo has a name', () => store.people.byId.value.get(text.sender_id)?.email === 'bo@localhost');
+  const { length } = texts(window);
+  await store.send(room, 'hello Bo', text.msg_id);
+  await until('it has arrived', () => store.outbox.entries.value.length === 0);
+  await until('it is shown once', () => texts(window).length === length + 1 && texts(window).at(-1) === 'hello Bo');
+  assert.equal((await history()).at(-1)!.reply_to, text.msg_id);
+  assert.equal((await store.message(room, text.msg_id))?.body.text, 'hello from Bo');
+  store.stop();
+});
+
+test('the receipt of a message names the key under which it was sent', { skip }, async () => {
+  const store = await open(new IDBFactory());
+  await until('the store is live', () => store.synced.value);
+  const sending = store.send(room, 'named');
+  const { id } = store.outbox.entries.value[0]!;
+  await sending;
+  await until('it has arrived', () => store.outbox.entries.value.length === 0);
+  const { atoms } = await api.get<ReceiptLookup>(`/api/receipts/${(await history()).at(-1)!.receipt.seq}`);
+  assert.deepEqual((atoms[0] as { trace?: unknown }).trace, { request_id: id });
+  store.stop();
+});
+
+test('the server is killed again and again: everything arrives once, in order', { skip, timeout: 120_000 }, async () => {
+  const disk = new IDBFactory();
+  let store = await open(disk);
+  await until('the store is live', () => store.synced.value);
+  const want: string[] = [];
+  for (let round = 1; round <= 4; round++) {
+    for (let i = 1; i <= 10; i++) {
+      want.push(`round ${round} message ${i}`);
+      void store.send(room, want.at(-1)!);
+    }
+    // Now some have arrived, one is on its way, and the rest waits.
+    await until('some have arrived', () => store.outbox.entries.value.length < 8);
+    await server.kill();
+    await say(theirs, 'lost').then(() => assert.fail('the server is still there'), () => undefined);
+    if (round % 2 === 0) store.stop();
+    await server.start();
+    if (round % 2 === 0) store = await open(disk);
+    await until('all have arrived', () => store.outbox.entries.value.length === 0);
+  }
+  const arrived = (await history()).map((m) => m.body.text).filter((text) => text.startsWith('round'));
+  assert.deepEqual(arrived, want);
+  const window = store.open(room);
+  await until('all is shown', () => texts(window).slice(-want.length).join() === want.join());
+  store.stop();
+});
+
+test('the server is restored from a copy: the store shows what it has now', { skip, timeout: 120_000 }, async () => {
+  await server.kill();
+  cpSync(server.data, join(folder, 'copy'), { recursive: true });
+  await server.start();
+  const disk = new IDBFactory();
+  const store = await open(disk);
+  await until('the store is live', () => store.synced.value && store.connection.value === 'live');
+  const window = store.open(room);
+  for (let i = 0; i < 5; i++) await say(theirs, `before ${i}`);
+  await until('it is there', () => texts(window).at(-1) === 'before 4');
+  await server.kill();
+  rmSync(server.data, { recursive: true });
+  cpSync(join(folder, 'copy'), server.data, { recursive: true });
+  await server.start();
+  for (let i = 0; i < 8; i++) await say(theirs, `after ${i}`);
+  await until('it was noticed', () => store.restored.value === 1);
+  const now = (await history()).map((m) => m.body.text);
+  await until('it shows what the server has', () => texts(window).slice(-20).join() === now.slice(-20).join());
+  assert.ok(!texts(window).includes('before 0'));
+  store.stop();
+});
