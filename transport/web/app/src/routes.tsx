@@ -29,6 +29,7 @@ interface Section {
 
 // sections are what the bar at the bottom or side leads to.
 const all = {
+  documents: { label: 'Documents', icon: 'document', to: '/ui/workspaces', list: lazy(() => import('./screens/documents/Workspaces')), hint: 'Choose a workspace' },
   more: { label: 'More', icon: 'more', to: '/ui/more', list: lazy(() => import('./screens/More')), hint: 'Choose from the list' },
 } satisfies Record<string, Section>;
 
@@ -44,6 +45,11 @@ export interface Route {
 }
 
 export const routes: Route[] = [
+  { pattern: '/ui/workspaces', section: 'documents' },
+  { pattern: '/ui/workspaces/:w', section: 'documents', screen: lazy(() => import('./screens/documents/Documents')) },
+  { pattern: '/ui/workspaces/:w/new', section: 'documents', screen: lazy(() => import('./screens/documents/NewDocument')) },
+  { pattern: '/ui/workspaces/:w/:d', section: 'documents', screen: lazy(() => import('./screens/documents/Document')) },
+  { pattern: '/ui/workspaces/:w/:d/versions', section: 'documents', screen: lazy(() => import('./screens/documents/Versions')) },
   { pattern: '/ui/more', section: 'more' },
 ];
 
