@@ -1,0 +1,232 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// control is something on the page, as the accessibility tree has it.
+type control struct {
+	role, name string
+	node       cdp.BackendNodeID
+}
+
+// controls are those of a role that a person can get at, in the order of the page. An
+// error means that the page is changing.
+func (p *person) controls(role string) ([]control, error) {
+	ctx, end := context.WithTimeout(p.ctx, patience)
+	defer end()
+	root, err := chromedp.Call(ctx, dom.GetDocument, dom.GetDocumentParams{Depth: new(int64(0))})
+	if err != nil {
+		return nil, err
+	}
+	tree, err := chromedp.Call(ctx, accessibility.QueryAXTree, accessibility.QueryAXTreeParams{BackendNodeID: root.Root.BackendNodeID, Role: role})
+	if err != nil {
+		return nil, err
+	}
+	var found []control
+	for _, n := range tree.Nodes {
+		if !n.Ignored {
+			found = append(found, control{role, value(n.Name), n.BackendDOMNodeID})
+		}
+	}
+	return found, nil
+}
+
+// value is a string of the accessibility tree.
+func value(v *accessibility.Value) string {
+	if v == nil {
+		return ""
+	}
+	return strings.Trim(string(v.Value), `"`)
+}
+
+// find waits for the control of a role and name. A name that ends with "…" is the
+// beginning of one.
+func (p *person) find(role, name string) control {
+	p.t.Helper()
+	var found control
+	p.until(fmt.Sprintf("a %s named %q", role, name), func() (ok bool) { found, ok = p.look(role, name); return ok })
+	return found
+}
+
+// look is find without waiting.
+func (p *person) look(role, name string) (control, bool) {
+	all, err := p.controls(role)
+	if err != nil {
+		return control{}, false
+	}
+	for _, c := range all {
+		if begin, part := strings.CutSuffix(name, "…"); c.name == name || part && strings.HasPrefix(c.name, begin) {
+			return c, true
+		}
+	}
+	return control{}, false
+}
+
+// has tells whether there is a control now.
+func (p *person) has(role, name string) bool {
+	_, ok := p.look(role, name)
+	return ok
+}
+
+// lacks waits until a control is gone.
+func (p *person) lacks(role, name string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("no %s named %q", role, name), func() bool { return !p.has(role, name) })
+}
+
+// spot is where a control is, and what a press there would meet.
+type spot struct {
+	X, Y     float64
+	W, H     float64
+	Met      bool // the control itself, or what is in it
+	Disabled bool
+	Over     string // what is in the way otherwise
+}
+
+const spotOf = `function() {
+	const el = this.nodeType === 1 ? this : this.parentElement;
+	el.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
+	const box = el.getBoundingClientRect();
+	const x = box.x + box.width / 2, y = box.y + box.height / 2;
+	const over = document.elementFromPoint(x, y);
+	const met = !!over && (el.contains(over) || over.contains(el) || el.labels?.length > 0 && [...el.labels].some((l) => l.contains(over)));
+	return { X: x, Y: y, W: box.width, H: box.height, Met: met, Disabled: el.disabled === true, Over: over ? over.outerHTML.slice(0, 120) : 'nothing' };
+}`
+
+// on calls a function on a control, as its this.
+func on[T any](p *person, c control, function string, args ...any) (T, error) {
+	var zero T
+	ctx, end := context.WithTimeout(p.ctx, patience)
+	defer end()
+	object, err := chromedp.Call(ctx, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: c.node})
+	if err != nil {
+		return zero, err
+	}
+	id := object.Object.ObjectID
+	return chromedp.Run(ctx, chromedp.CallFunctionOn[T](function, func(f *runtime.CallFunctionOnParams) { f.ObjectID = id }, args...))
+}
+
+var errMoving = errors.New("it moves")
+
+// reach is the spot of a control that can be pressed and rests there.
+func (p *person) reach(c control) (spot, error) {
+	first, err := on[spot](p, c, spotOf)
+	if err != nil {
+		return first, err
+	}
+	s, err := on[spot](p, c, spotOf)
+	switch {
+	case err != nil:
+	case s.Disabled:
+		err = errors.New("it is disabled")
+	case !s.Met:
+		err = fmt.Errorf("in the way is %s", s.Over)
+	case s != first:
+		err = errMoving
+	}
+	return s, err
+}
+
+// press presses a control, with a finger where there is one.
+func (p *person) press(role, name string) {
+	p.t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		c := p.find(role, name)
+		s, err := p.reach(c)
+		if err == nil {
+			p.point(s.X, s.Y)
+			return
+		}
+		if time.Now().After(deadline) {
+			p.shot("in-vain")
+			p.t.Fatalf("%s can't press the %s %q: %v", p.name, role, name, err)
+		}
+		time.Sleep(15 * time.Millisecond)
+	}
+}
+
+// point touches or clicks a place.
+func (p *person) point(x, y float64) {
+	p.t.Helper()
+	if p.view.touch {
+		p.do("couldn't tap", chromedp.TapXY(x, y))
+		return
+	}
+	p.do("couldn't click", chromedp.MouseClickXY(x, y))
+}
+
+// fill puts a text into a field in place of what is there.
+func (p *person) fill(name, text string) {
+	p.t.Helper()
+	p.focus("textbox", name)
+	p.until("the field "+name+" is empty", func() bool {
+		c, ok := p.look("textbox", name)
+		if !ok {
+			return false
+		}
+		left, err := on[string](p, c, `function() { this.select?.(); return this.value; }`)
+		if err != nil || left == "" {
+			return err == nil
+		}
+		p.key(kb.Delete)
+		return false
+	})
+	p.write(text)
+}
+
+// focus moves the focus to a control.
+func (p *person) focus(role, name string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("the %s %q takes the focus", role, name), func() bool {
+		c, ok := p.look(role, name)
+		if !ok {
+			return false
+		}
+		has, err := on[bool](p, c, `function() { this.focus(); return document.activeElement === this; }`)
+		return err == nil && has
+	})
+}
+
+// write puts a text in where the focus is, as an input method does.
+func (p *person) write(text string) {
+	p.t.Helper()
+	call(p, input.InsertText, input.InsertTextParams{Text: text})
+}
+
+// key presses keys one after another, where the focus is.
+func (p *person) key(keys string, modifiers ...chromedp.Modifier) {
+	p.t.Helper()
+	p.do("couldn't press a key", chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
+}
+
+// focused is role and name of what has the focus, as "button Send".
+func (p *person) focused() string {
+	p.t.Helper()
+	ctx, end := context.WithTimeout(p.ctx, patience)
+	defer end()
+	object, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: "document.activeElement"})
+	if err != nil || object.Result.ObjectID == "" {
+		return ""
+	}
+	tree, err := chromedp.Call(ctx, accessibility.GetPartialAXTree, accessibility.GetPartialAXTreeParams{
+		ObjectID: object.Result.ObjectID, FetchRelatives: new(false),
+	})
+	if err != nil || len(tree.Nodes) == 0 {
+		return ""
+	}
+	return strings.TrimSpace(value(tree.Nodes[0].Role) + " " + value(tree.Nodes[0].Name))
+}

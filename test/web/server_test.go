@@ -1,0 +1,315 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// owner is whom servers print their link for.
+const owner = "ana@harbour.example"
+
+// server is what browsers reach under one address: a node, or three behind a front.
+type server struct {
+	t     *testing.T
+	url   string // "http://localhost:4711"
+	nodes []*node
+	front *front // nil for a node alone
+}
+
+// node is a data directory, and the process over it if one runs.
+type node struct {
+	t       *testing.T
+	program string
+	dir     string
+	address string
+	flags   []string
+	process *exec.Cmd
+	log     tail
+}
+
+// tail keeps the end of what a process printed.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (w *tail) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text = append(w.text, p...)
+	w.text = w.text[max(0, len(w.text)-32<<10):]
+	return len(p), nil
+}
+
+func (w *tail) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return string(w.text)
+}
+
+// oneNode starts a node alone.
+func oneNode(t *testing.T, flags ...string) *server {
+	t.Helper()
+	n := newNode(t, flags...)
+	n.start()
+	return &server{t: t, url: "http://localhost" + n.address[strings.LastIndex(n.address, ":"):], nodes: []*node{n}}
+}
+
+// threeNodes starts a cluster whose nodes are behind one address.
+func threeNodes(t *testing.T) *server {
+	t.Helper()
+	f := newFront(t)
+	s := &server{t: t, url: f.url(), front: f}
+	meeting := []string{freeAddress(t), freeAddress(t), freeAddress(t)}
+	secret := filepath.Join(t.TempDir(), "secret")
+	for i, at := range meeting {
+		n := newNode(t, "--public-url", s.url, "--node-id", fmt.Sprintf("n%d", i+1), "--cluster-listen", at, "--join", strings.Join(meeting, ","),
+			"--bootstrap-expect", "3", "--cluster-secret-file", secret)
+		s.nodes = append(s.nodes, n)
+		f.add(n.address)
+	}
+	must(t, os.WriteFile(secret, []byte(s.nodes[0].run("cluster", "secret")), 0o400))
+	for _, n := range s.nodes { // they wait for each other
+		n.launch()
+	}
+	for _, n := range s.nodes {
+		n.ready()
+	}
+	return s
+}
+
+// servers are what the main flows run against.
+var servers = map[string]func(*testing.T) *server{
+	"one node":    func(t *testing.T) *server { return oneNode(t) },
+	"three nodes": threeNodes,
+}
+
+func newNode(t *testing.T, flags ...string) *node {
+	t.Helper()
+	path, err := program()
+	must(t, err)
+	n := &node{t: t, program: path, dir: filepath.Join(t.TempDir(), "data"), address: freeAddress(t), flags: flags}
+	t.Cleanup(func() {
+		n.kill()
+		if t.Failed() {
+			t.Logf("the end of what the server at %s said:\n%s", n.address, &n.log)
+		}
+	})
+	return n
+}
+
+// start runs the node and waits until it is ready.
+func (n *node) start() {
+	n.t.Helper()
+	n.launch()
+	n.ready()
+}
+
+func (n *node) launch() {
+	n.t.Helper()
+	cmd := exec.Command(n.program, append([]string{"serve", "--data", n.dir, "--listen", n.address, "--owner", owner}, n.flags...)...)
+	cmd.Stdout, cmd.Stderr = &n.log, &n.log
+	if err := cmd.Start(); err != nil {
+		n.t.Fatalf("couldn't start the server: %v", err)
+	}
+	n.process = cmd
+}
+
+func (n *node) ready() {
+	n.t.Helper()
+	n.run("health", "--wait", "60s", "--url", "http://"+n.address)
+}
+
+// kill ends the process as a power cut would; one that doesn't run stays so.
+func (n *node) kill() {
+	if n.process == nil {
+		return
+	}
+	_ = n.process.Process.Kill()
+	_ = n.process.Wait()
+	n.process = nil
+}
+
+// run runs another command of the program and answers what it printed.
+func (n *node) run(args ...string) string {
+	n.t.Helper()
+	cmd := exec.Command(n.program, args...)
+	var complaint bytes.Buffer
+	cmd.Stderr = &complaint
+	out, err := cmd.Output()
+	if err != nil {
+		n.t.Fatalf("ubl %s: %v\n%s", strings.Join(args, " "), err, &complaint)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+var linkForm = regexp.MustCompile(`http://localhost:\d+/signin/[0-9a-f]{32}`)
+
+// link is the newest sign-in link that the first node printed; it is the owner's.
+func (s *server) link() string {
+	s.t.Helper()
+	link := ""
+	until(s.t, "serve prints a sign-in link", func() bool {
+		for line := range lines(s.nodes[0].log.String()) {
+			if found := linkForm.FindString(line); found != "" {
+				link = found
+			}
+		}
+		return link != ""
+	})
+	return link
+}
+
+func lines(text string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for scan := bufio.NewScanner(strings.NewReader(text)); scan.Scan() && yield(scan.Text()); {
+		}
+	}
+}
+
+// client is the API with somebody's token.
+func (s *server) client(email string) *client {
+	s.t.Helper()
+	n := s.nodes[0]
+	return newClient(s.t, s.url, n.run("token", email, "--data", n.dir))
+}
+
+// restart kills a node and starts it again over the same directory after meanwhile.
+func (s *server) restart(n *node, meanwhile func()) {
+	s.t.Helper()
+	n.kill()
+	meanwhile()
+	n.start()
+}
+
+// freeAddress is a loopback address that nobody listens on now.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// front is one address in front of several nodes: each connection goes to the next
+// node that takes it. It can fall silent, as a phone's network does: packets get lost
+// and nobody is told.
+type front struct {
+	listener net.Listener
+	mu       sync.Mutex
+	nodes    []string
+	next     int
+	silent   chan struct{} // closed when it speaks again; nil while it does
+}
+
+func newFront(t *testing.T) *front {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	f := &front{listener: l}
+	t.Cleanup(func() { _ = l.Close(); f.speak() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go f.carry(conn)
+		}
+	}()
+	return f
+}
+
+func (f *front) url() string {
+	_, port, _ := net.SplitHostPort(f.listener.Addr().String())
+	return "http://localhost:" + port
+}
+
+func (f *front) add(address string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.nodes = append(f.nodes, address)
+}
+
+// hush has everything that is under way, and all that comes, stay on the way.
+func (f *front) hush() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.silent == nil {
+		f.silent = make(chan struct{})
+	}
+}
+
+// speak ends that. Connections from before go on, as TCP does.
+func (f *front) speak() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.silent != nil {
+		close(f.silent)
+		f.silent = nil
+	}
+}
+
+func (f *front) wait() {
+	f.mu.Lock()
+	silent := f.silent
+	f.mu.Unlock()
+	if silent != nil {
+		<-silent
+	}
+}
+
+// carry brings one connection to a node, and everything in it there and back.
+func (f *front) carry(conn net.Conn) {
+	defer conn.Close()
+	f.wait()
+	to := f.dial()
+	if to == nil {
+		return
+	}
+	defer to.Close()
+	go f.pump(to, conn)
+	f.pump(conn, to)
+}
+
+func (f *front) dial() net.Conn {
+	f.mu.Lock()
+	nodes := append(f.nodes[f.next:len(f.nodes):len(f.nodes)], f.nodes[:f.next]...)
+	f.next = (f.next + 1) % len(f.nodes)
+	f.mu.Unlock()
+	for _, address := range nodes {
+		if conn, err := net.DialTimeout("tcp", address, time.Second); err == nil {
+			return conn
+		}
+	}
+	return nil
+}
+
+// pump copies until one side ends, and then ends the other.
+func (f *front) pump(to, from net.Conn) {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		f.wait()
+		if n > 0 {
+			if _, failed := to.Write(buffer[:n]); failed != nil {
+				break
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	_ = to.Close()
+	_ = from.Close()
+}
