@@ -1,0 +1,111 @@
+import { at, get } from '../../api';
+import { canVerify, cidOf, nextHead, type Json as Parsed } from '../../chain';
+import { go, Link } from '../../router';
+import type { ScreenProps } from '../../routes';
+import type { Atom as Record, ReceiptLookup } from '../../types';
+import { Await } from '../../ui/Await';
+import { Badge, Copy, Facts, Hash, Time } from '../../ui/Bits';
+import { Button } from '../../ui/Button';
+import { Json } from '../../ui/Json';
+import { Screen, Section } from '../../ui/Screen';
+import { useLoad } from '../../ui/useLoad';
+import { Person } from '../Person';
+import './ledger.css';
+import { inWords } from './words';
+
+// Atom is one act with what came of it: the action and its effect, each with its
+// hashes checked here.
+export default function Atom({ params }: ScreenProps) {
+  const seq = Number(params.seq);
+  const pair = useLoad((signal) => get<ReceiptLookup>(at`/api/receipts/${seq}`, { signal }), [seq]);
+  return (
+    <Screen
+      title={`Atom ${seq.toLocaleString()}`}
+      sub={pair.data && headline(pair.data)}
+      above="/ui/ledger"
+      actions={
+        <>
+          <Button kind="quiet" icon="up" label="The atom after it" onClick={() => go(`/ui/ledger/${seq + 1}`)} />
+          <Button kind="quiet" icon="down" label="The atom before it" disabled={seq <= 1} onClick={() => go(`/ui/ledger/${seq - 1}`)} />
+        </>
+      }
+    >
+      <Await of={pair}>
+        {({ seq: first, atoms }) =>
+          atoms.map((atom) => {
+            const place = placeOf(atom, first, seq);
+            return <One key={atom.cid} atom={atom} seq={place} asked={place === seq} />;
+          })
+        }
+      </Await>
+    </Screen>
+  );
+}
+
+const headline = ({ atoms: [first] }: ReceiptLookup) => first?.kind === 'action.v1' && <><Person id={String(first.who.user_id)} /> {inWords(first.did)}</>;
+
+// placeOf is an atom's seq. What an action had done outside ends at any later seq,
+// which only who asked for it knows.
+function placeOf(atom: Record, action: number, asked: number): number | null {
+  if (atom.kind === 'action.v1') return action;
+  return asked === action ? null : asked;
+}
+
+function One({ atom, seq, asked }: { atom: Record; seq: number | null; asked: boolean }) {
+  const name = atom.kind === 'action.v1' ? 'Action' : 'Effect';
+  return (
+    <Section
+      title={seq === null ? name : `${name} · ${seq.toLocaleString()}`}
+      actions={
+        <span class="line">
+          {asked && <Badge kind="accent">this atom</Badge>}
+          <Copy text={JSON.stringify(atom, null, 2)} label="Copy JSON" />
+        </span>
+      }
+    >
+      {atom.kind === 'action.v1' ? (
+        <Facts
+          of={[
+            ['Who', <Person id={String(atom.who.user_id)} />],
+            ['Did', <><code>{atom.did}</code>{atom.status !== 'executed' && <> <Badge kind={atom.status === 'denied' ? 'bad' : 'warn'}>{atom.status}</Badge></>}</>],
+            ['When', <Time at={atom.when} as="full" />],
+            ['Under the Agreement', <code>{atom.agreement_id}</code>],
+            ['Hash', <Checked atom={atom} />],
+          ]}
+        />
+      ) : (
+        <Facts
+          of={[
+            ['Outcome', <Badge kind={atom.outcome === 'ok' ? 'good' : 'bad'}>{atom.outcome}</Badge>],
+            ['When', <Time at={atom.when} as="full" />],
+            ['Hash', <Checked atom={atom} />],
+          ]}
+        />
+      )}
+      <Json value={atom} label={`${name} as JSON`} />
+    </Section>
+  );
+}
+
+// Checked computes an atom's hash, and the head that follows from it.
+function Checked({ atom }: { atom: Record }) {
+  const sums = useLoad(async () => {
+    if (!canVerify()) return null;
+    const cid = await cidOf(atom as unknown as Parsed);
+    return { cid, head: await nextHead(atom.prev_hash, cid) };
+  }, [atom]);
+  if (!sums.data) return <Hash value={atom.cid} />;
+  const good = sums.data.cid === atom.cid;
+  return (
+    <span class="hashes">
+      <span class="line">
+        <Hash value={atom.cid} />
+        <Badge kind={good ? 'good' : 'bad'}>{good ? 'is that of its content' : 'is not that of its content'}</Badge>
+      </span>
+      <span class="line soft small">
+        head before <Hash value={atom.prev_hash} /> after <Hash value={sums.data.head} />
+      </span>
+      <Link to="/ui/ledger/verify">Verify the whole chain</Link>
+    </span>
+  );
+}

@@ -1,0 +1,56 @@
+import { Link } from '../../router';
+import { Badge, Time } from '../../ui/Bits';
+import { Icon, type IconName } from '../../ui/Icon';
+import { Person } from '../Person';
+import type { Placed } from './feed';
+import { inWords } from './words';
+
+// AtomRow is one line of the ledger: for an action who did what, for an effect how
+// the action ended.
+export function AtomRow({ of: { seq, atom, action }, current }: { of: Placed; current: boolean }) {
+  const effect = atom.kind === 'effect.v1' ? atom : null;
+  return (
+    <div class="row atom">
+      <Link class="body" to={`/ui/ledger/${seq}`} aria-current={current ? 'page' : undefined}>
+        <Icon name={effect ? 'check' : iconOf(action?.did ?? '')} size={20} />
+        <span class="words">
+          <span class="first">
+            <span class="title" dir="auto">
+              {effect ? <span class="soft">{action ? action.did : 'an earlier act'}: {effect.outcome === 'ok' ? 'done' : 'failed'}</span> : action && <><Person id={String(action.who.user_id)} /> {inWords(action.did)}</>}
+            </span>
+            <span class="meta">
+              <Time at={atom.when} />
+            </span>
+          </span>
+          <span class="sub">
+            <span class="seq">{seq.toLocaleString()}</span> {effect ? 'effect' : action?.did}
+            {effect?.outcome === 'error' && <Badge kind="bad">error</Badge>}
+            {!effect && action?.status === 'denied' && <Badge kind="bad">denied</Badge>}
+            {!effect && action?.status === 'intended' && <Badge kind="warn">intended</Badge>}
+          </span>
+        </span>
+      </Link>
+    </div>
+  );
+}
+
+const icons: [begin: string, icon: IconName][] = [
+  ['messenger.', 'room'],
+  ['room.', 'room'],
+  ['office.document.', 'document'],
+  ['office.workspace.', 'document'],
+  ['office.', 'tool'],
+  ['portal.server.', 'server'],
+  ['portal.budget.', 'budget'],
+  ['portal.', 'tool'],
+  ['tool.', 'lock'],
+  ['token.', 'key'],
+  ['passkey.', 'key'],
+  ['platform.token.', 'key'],
+  ['platform.link.', 'link'],
+  ['platform.', 'server'],
+  ['tenant.invitation.', 'link'],
+  ['tenant.', 'people'],
+];
+
+const iconOf = (did: string): IconName => icons.find(([begin]) => did.startsWith(begin))?.[1] ?? 'ledger';
