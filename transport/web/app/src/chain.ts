@@ -111,13 +111,14 @@ export function fromHead(tenant: string, seq: number, head: string): Mark {
 
 // verifyAtoms checks the atoms that follow a mark, in order, and answers the mark
 // behind the last good one with what is wrong with the next, if anything is.
-export async function verifyAtoms(from: Mark, atoms: readonly Json[]): Promise<{ at: Mark; bad: Bad | null }> {
+export async function verifyAtoms(from: Mark, atoms: readonly object[]): Promise<{ at: Mark; bad: Bad | null }> {
+  const all = atoms as readonly Json[];
   // The hashes don't wait for one another: each atom names the head before it.
-  const hashes = await Promise.all(atoms.map(hashesOf));
+  const hashes = await Promise.all(all.map(hashesOf));
   const open = new Map(from.open);
   let { seq, head_hash } = from;
   const at = (): Mark => ({ ...from, seq, head_hash, open: [...open] });
-  for (const [i, atom] of atoms.entries()) {
+  for (const [i, atom] of all.entries()) {
     const own = hashes[i];
     const reason = wrongInChain(atom, own, from.tenant_id, head_hash) ?? wrongInPair(atom, open, from.whole);
     if (reason !== null || !own) return { at: at(), bad: { seq: seq + 1, reason: reason ?? '' } };
@@ -191,8 +192,8 @@ export interface Check {
 // verifyReceipt checks that a message's receipt belongs to it, given the atoms that
 // GET /api/receipts/{receipt.seq} answered. What a message replies to is in no atom,
 // and so can't be checked. That the atoms are in the ledger is for verifyAtoms.
-export async function verifyReceipt(message: Message, atoms: readonly Json[]): Promise<{ ok: boolean; checks: Check[] }> {
-  const [action = {}, effect = {}] = atoms;
+export async function verifyReceipt(message: Message, atoms: readonly object[]): Promise<{ ok: boolean; checks: Check[] }> {
+  const [action = {}, effect = {}] = atoms as readonly Json[];
   const own = await hashesOf(action);
   const done = await hashesOf(effect);
   const { receipt } = message;

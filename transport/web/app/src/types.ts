@@ -10,7 +10,7 @@ export interface Answered {
 }
 
 export interface Receipt {
-  ledger_shard: 0;
+  ledger_shard: '0';
   seq: number;
   cid: string;
   head_hash: string;
@@ -163,7 +163,7 @@ export interface ReceiptLookup {
 
 export interface LedgerHead {
   tenant_id: string;
-  ledger_shard: 0;
+  ledger_shard: '0';
   seq: number;
   head_hash: string;
 }

@@ -32,7 +32,7 @@ export class Ledger {
       this: { body_hash: await bodyHash(m.text), msg_id: id, room_id, room_seq },
       trace: { request_id: m.request_id ?? 'req:none' }, who: { user_id: sender_id, email: null, is_service: true },
     });
-    const receipt = { ledger_shard: '0' as never, seq: this.seq, cid, head_hash: this.head, time: when };
+    const receipt = { ledger_shard: '0' as const, seq: this.seq, cid, head_hash: this.head, time: when };
     await this.append({
       kind: 'effect.v1', outcome: 'ok', ref_action_cid: cid, when,
       effects: [{ op: 'room.append', room_id, room_seq }], pointers: { msg_id: id },

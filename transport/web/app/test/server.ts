@@ -25,7 +25,7 @@ export type Fault = 'lost' | 'unheard' | ApiError | null;
 
 export class Server {
   rooms = new Map<string, Room>();
-  atoms: { cid: string; trace: { request_id: string } }[] = [];
+  atoms: { kind: 'action.v1'; cid: string; trace: { request_id: string } }[] = [];
   posted: { key: string; at: number }[] = []; // each send that came this far
   listeners = new Set<Listener>();
   requests: string[] = [];
@@ -39,22 +39,22 @@ export class Server {
     const room: Room = { id, members: new Set(members), messages: [], floor: 1 };
     this.rooms.set(id, room);
     const { room_id, name, mode, created_at } = this.entry(room, members[0]!);
-    this.atoms.push({ cid: `c:${this.atoms.length}`, trace: { request_id: 'req:found' } });
+    this.atoms.push({ kind: 'action.v1', cid: `c:${this.atoms.length}`, trace: { request_id: 'req:found' } });
     this.publish({ event: 'room.created', tenant_id: tenant, room_id: id, ts: this.time(), payload: { room_id, name, mode, created_at } });
   }
 
   say(roomId: string, user: string, text: string, key = '', replyTo: string | null = null): Message {
     const room = this.rooms.get(roomId)!;
     const room_seq = room.messages.length + 1;
-    this.atoms.push({ cid: `c:${this.life}-${this.atoms.length}`, trace: { request_id: key } });
+    this.atoms.push({ kind: 'action.v1', cid: `c:${this.life}-${this.atoms.length}`, trace: { request_id: key } });
     const seq = this.atoms.length;
-    this.atoms.push({ cid: `c:${this.life}-${this.atoms.length}`, trace: { request_id: key } });
+    this.atoms.push({ kind: 'action.v1', cid: `c:${this.life}-${this.atoms.length}`, trace: { request_id: key } });
     const hex = room_seq.toString(16).padStart(12, '0');
     const message: Message = {
       msg_id: `m:${hex.slice(0, 8)}-${hex.slice(8)}-8000-8000-${String(this.life).padStart(12, '0')}`,
       tenant_id: tenant, room_id: roomId, room_seq, sender_id: user, sent_at: this.time(), type: 'text',
       body: { text }, reply_to: replyTo, attachments: [],
-      receipt: { ledger_shard: '0' as never, seq, cid: `c:${this.life}-${seq - 1}`, head_hash: `h:${seq}` },
+      receipt: { ledger_shard: '0', seq, cid: `c:${this.life}-${seq - 1}`, head_hash: `h:${seq}` },
     };
     room.messages.push(message);
     this.publish({ event: 'message.created', tenant_id: tenant, room_id: roomId, ts: this.time(), payload: { message } });
@@ -112,6 +112,11 @@ export class Server {
   // hangUp ends all streams, as a restart does.
   hangUp() {
     for (const listener of this.listeners) listener.end();
+    this.listeners.clear();
+  }
+
+  // mute loses all streams without a word to either side.
+  mute() {
     this.listeners.clear();
   }
 

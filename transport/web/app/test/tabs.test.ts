@@ -26,6 +26,7 @@ test('one stream serves all tabs, and what one reads or writes the others show',
   world.server.say(room, 'u:bo', 'news');
   await quiet();
   for (const window of windows) assert.deepEqual(texts(window), ['welcome', 'news']);
+  assert.ok(tabs.every((tab) => tab.store.synced.value));
   assert.deepEqual(tabs.map((tab) => tab.store.rooms.unread.value), [1, 1, 1]);
   tabs[2]!.store.markRead(room, 2);
   void tabs[1]!.store.send(room, 'from a tab that doesn’t lead');
@@ -149,6 +150,22 @@ test('a database that another version of the app wants is given up, and taken up
   assert.equal(tab.gone, false);
   await tab.store.send(room, 'still here'); // it can't be kept, and is sent all the same
   await world.until('it has arrived', () => world.server.rooms.get(room)!.messages.length === 2);
+});
+
+test('on a phone that wakes up the stream is opened anew at once, and was resumed', async () => {
+  const { world, browser } = await home();
+  const tab = await browser.tab();
+  await world.until('it is live', () => live(tab));
+  tab.freeze();
+  world.server.mute(); // what the phone's connection was is gone, and nobody told it
+  world.server.say(room, 'u:bo', 'while you slept');
+  world.time += 30_000;
+  const window = tab.store.open(room);
+  const woken = world.time;
+  tab.thaw();
+  await world.until('it is there', () => texts(window).at(-1) === 'while you slept');
+  assert.ok(world.time - woken < 50, `it took ${world.time - woken} ms`);
+  assert.match(world.server.requests.filter((r) => r.startsWith('/api/events')).at(-1)!, /after l0-\d+$/);
 });
 
 test('a stream that falls silent, is refused or breaks off is opened again, with patience', async () => {

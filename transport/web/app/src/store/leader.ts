@@ -3,14 +3,14 @@
 // others what changed, and asks whether the leader is still awake: iOS freezes tabs
 // with what they hold, so a tab that is awake takes the lock from one that isn't.
 
-import { signal, type ReadonlySignal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import type { Batch } from './batch';
 import type { Env } from './env';
 
 // News is what tabs tell each other.
 export type News =
   | { kind: 'ask' } // is the leader awake? It answers, and looks after the outbox.
-  | { kind: 'awake'; connection: Connection }
+  | { kind: 'awake'; connection: Connection; synced: boolean }
   | { kind: 'batch'; batch: Batch };
 
 // Connection is how the browser's one stream is.
@@ -28,7 +28,8 @@ export interface Work {
   asked(): void;
   // hear takes news of another tab.
   hear(news: News): void;
-  connection: ReadonlySignal<Connection>;
+  // awake is what the leader answers who asks for it.
+  awake(): News;
 }
 
 export class Leader {
@@ -99,7 +100,7 @@ export class Leader {
       this.stopAsking?.();
       this.stopAsking = null;
     } else if (news.kind === 'ask' && this.leading.value) {
-      this.tell({ kind: 'awake', connection: this.work.connection.value });
+      this.tell(this.work.awake());
       this.work.asked();
     }
   }

@@ -61,8 +61,9 @@ export class Outbox {
 
   // add keeps a message and has it sent. after is the room's last_seq.
   add(roomId: string, text: string, replyTo: string | null, after: number): Promise<void> {
+    const whole = text.replace(/\p{Surrogate}/gu, '\ufffd'); // half a character can't be sent
     const entry: Outgoing = {
-      id: this.env.newKey(), room_id: roomId, text, reply_to: replyTo, after_seq: after,
+      id: this.env.newKey(), room_id: roomId, text: whole, reply_to: replyTo, after_seq: after,
       created_at: this.next(), state: 'waiting', error: null,
     };
     return this.commit({ outgoing: [entry], drafts: [{ room_id: roomId, text: '', reply_to: null }] }, true);

@@ -36,6 +36,6 @@ export function mayBe(entry: Outgoing, me: string, m: Message): boolean {
 
 async function isFrom(env: Env, key: string, message: Message, signal: AbortSignal): Promise<boolean> {
   const { atoms } = await env.get<ReceiptLookup>(at`/api/receipts/${message.receipt.seq}`, { signal });
-  const trace = (atoms[0] as { trace?: { request_id?: string } } | undefined)?.trace;
-  return trace?.request_id === key;
+  const [action] = atoms;
+  return action?.kind === 'action.v1' && action.trace.request_id === key;
 }

@@ -31,6 +31,7 @@ export class Stream {
   private cursor: string | null = null;
   private heard = 0; // when the stream last said something
   private tries = 0;
+  private hurry = false; // the stream was ended to open it again at once
   private again: (() => void) | null = null; // ends the wait for the next try
   private open: AbortController | null = null;
   private waiting: RoomEvent[] = [];
@@ -61,7 +62,7 @@ export class Stream {
       this.tries = 0;
       this.again();
     } else if (this.env.now() - this.heard > doubt) {
-      this.open?.abort();
+      this.abort();
     }
   }
 
@@ -69,6 +70,11 @@ export class Stream {
   restart() {
     this.cursor = null;
     this.waiting = [];
+    this.abort();
+  }
+
+  private abort() {
+    this.hurry = true;
     this.open?.abort();
   }
 
@@ -86,6 +92,7 @@ export class Stream {
   // once opens one stream and reads it to its end, and answers how long to wait then.
   private async once(until: AbortSignal): Promise<number> {
     this.open = new AbortController();
+    this.hurry = false;
     this.heard = this.env.now();
     const stopWatch = this.watch(this.open);
     try {
@@ -97,7 +104,7 @@ export class Stream {
       await this.read(response.body);
       return this.env.random() * 4 * first; // it ended in peace, with those of others
     } catch {
-      return until.aborted ? 0 : this.backoff();
+      return until.aborted || this.hurry ? 0 : this.backoff();
     } finally {
       stopWatch();
       this.open.abort();

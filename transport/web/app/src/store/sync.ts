@@ -103,7 +103,7 @@ export class Store {
       lead: (until) => this.lead(until),
       asked: () => this.outbox.flush(),
       hear: (news) => this.hear(news),
-      connection: this.connection,
+      awake: () => this.awake(),
     });
   }
 
@@ -113,7 +113,7 @@ export class Store {
     this.leader.start();
     this.stops.push(
       effect(() => {
-        if (this.leader.leading.value) this.leader.tell({ kind: 'awake', connection: this.connection.value });
+        if (this.leader.leading.value) this.leader.tell(this.awake());
       }),
       this.env.onWake(() => this.wake()),
       this.env.onHide(() => this.keepDrafts()),
@@ -251,11 +251,19 @@ export class Store {
     for (const window of this.windows) window.check();
   }
 
+  // awake is what the leader says of itself.
+  private awake(): News {
+    return { kind: 'awake', connection: this.connection.value, synced: this.synced.value };
+  }
+
   private hear(news: News) {
     if (news.kind === 'batch') {
       this.apply(news.batch);
       if (news.batch.reset) this.stream.restart();
-    } else if (news.kind === 'awake' && !this.leader.leading.value) this.connection.value = news.connection;
+    } else if (news.kind === 'awake' && !this.leader.leading.value) {
+      this.connection.value = news.connection;
+      if (news.synced) this.synced.value = true;
+    }
   }
 
   // commit takes a batch into the signals, to the other tabs and into the database.
