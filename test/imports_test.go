@@ -44,7 +44,7 @@ var rooms = map[string]room{
 	"ubl/transport/mcp": {inside: []string{"ubl", "ubl/transport/envelope"},
 		outside: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"}},
 	"ubl/transport/auth": {inside: []string{"ubl", "ubl/durable", "ubl/transport/envelope"},
-		outside: []string{"github.com/coreos/go-oidc/v3/oidc", "github.com/go-jose/go-jose/v4", "github.com/go-webauthn/webauthn"}},
+		outside: []string{"github.com/coreos/go-oidc/v3/oidc", "github.com/go-jose/go-jose/v4", "github.com/go-webauthn/webauthn", "golang.org/x/oauth2"}},
 	"ubl/transport/sse": {inside: []string{"ubl", "ubl/transport/envelope"},
 		outside: []string{"github.com/go-chi/chi/v5"}},
 	"ubl/transport/api": {inside: []string{"ubl", "ubl/schemas", "ubl/transport/envelope"},

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,6 +60,8 @@ type Options struct {
 type Authenticator struct {
 	key       *Key
 	providers map[string]*provider // by issuer URL
+	clients   []*provider          // those that people sign in at, as configured
+	oidcBack  string               // where those send browsers back to
 	operators []string
 	asker     ubl.Asker
 	feed      ubl.Feed
@@ -103,6 +106,7 @@ func New(o Options) (*Authenticator, error) {
 		log:       o.Logger,
 		random:    o.Random,
 		cookies:   cookiesFor(o.PublicURL),
+		oidcBack:  strings.TrimSuffix(o.PublicURL, "/") + oidcBack,
 		cache:     newCache(maxEntries),
 		prefix:    "auth:" + hex.EncodeToString(prefix[:]) + ":",
 	}
@@ -122,6 +126,9 @@ func New(o Options) (*Authenticator, error) {
 			return nil, fmt.Errorf("couldn't use issuer %d: it is configured twice", n+1)
 		}
 		a.providers[i.URL] = p
+		if i.ClientID != "" {
+			a.clients = append(a.clients, p)
+		}
 	}
 	a.start()
 	return a, nil

@@ -3,7 +3,6 @@ package auth
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -27,6 +26,11 @@ type Issuer struct {
 	// TrustedDomains are the mail domains for which a token of this issuer needs
 	// no email_verified. Cloudflare Access never writes it.
 	TrustedDomains []string
+	// ClientID is what the provider knows this server as, so that people can sign in
+	// there from a browser; "" where they can't. ClientSecret goes with it, "" for a
+	// client without one.
+	ClientID     string
+	ClientSecret string
 }
 
 // provider verifies the tokens of one issuer.
@@ -37,8 +41,21 @@ type provider struct {
 	pages  *fetcher
 	client *http.Client
 
-	turn     chan struct{} // holds one token: the right to discover
-	verifier atomic.Pointer[oidc.IDTokenVerifier]
+	turn  chan struct{} // holds one token: the right to discover
+	found atomic.Pointer[discovered]
+}
+
+// discovered is what an issuer says of itself.
+type discovered struct {
+	*oidc.Provider
+	metadata
+}
+
+// metadata is what go-oidc leaves to us of that page.
+type metadata struct {
+	Scopes      []string `json:"scopes_supported"`
+	TokenAuth   []string `json:"token_endpoint_auth_methods_supported"`
+	NamesItself bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
 func newProvider(i Issuer, first bool, o *Options) (*provider, error) {
@@ -52,6 +69,12 @@ func newProvider(i Issuer, first bool, o *Options) (*provider, error) {
 	if i.Audience == "" {
 		return nil, errors.New("an issuer needs an audience")
 	}
+	if i.ClientSecret != "" && i.ClientID == "" {
+		return nil, errors.New("a client secret needs a client id")
+	}
+	if i.ClientID != "" && o.PublicURL == "" {
+		return nil, errors.New("signing in there needs the public URL, to come back to")
+	}
 	domains := make([]string, len(i.TrustedDomains))
 	for n, d := range i.TrustedDomains {
 		domains[n] = lowerEmail(d)
@@ -62,23 +85,28 @@ func newProvider(i Issuer, first bool, o *Options) (*provider, error) {
 	return p, nil
 }
 
-// verify checks a token's signature and claims. go-oidc checks signature,
+// verify checks a token that a program sent.
+func (p *provider) verify(ctx context.Context, raw string, token *jwt.JSONWebToken) (*claims, error) {
+	return p.verifyFor(ctx, p.Audience, raw, token)
+}
+
+// verifyFor checks a token's signature and claims. go-oidc checks signature,
 // algorithm (those the provider says it uses, symmetric ones never), issuer,
 // audience and exp; claims.check repeats what go-oidc reads leniently and adds
 // the rest.
-func (p *provider) verify(ctx context.Context, raw string, token *jwt.JSONWebToken) (*claims, error) {
-	verifier, err := p.discover(ctx)
+func (p *provider) verifyFor(ctx context.Context, audience, raw string, token *jwt.JSONWebToken) (*claims, error) {
+	found, err := p.discover(ctx)
 	if err != nil {
-		return nil, ubl.Errorf(ubl.CodeUnavailable, "the identity provider cannot be reached").Because(err)
+		return nil, err
 	}
 	c := &claims{}
 	if err := token.UnsafeClaimsWithoutVerification(c); err != nil {
 		return nil, notValid(err)
 	}
-	_, err = verifier.Verify(ctx, raw)
+	_, err = found.Verifier(&oidc.Config{ClientID: audience, Now: p.now}).Verify(ctx, raw)
 	var expired *oidc.TokenExpiredError
 	if err == nil || errors.As(err, &expired) { // the signature holds
-		if bad := c.check(p.URL, p.Audience, p.now()); bad != nil {
+		if bad := c.check(p.URL, audience, p.now()); bad != nil {
 			return nil, bad
 		}
 	}
@@ -86,33 +114,41 @@ func (p *provider) verify(ctx context.Context, raw string, token *jwt.JSONWebTok
 	case err == nil:
 		return c, nil
 	case p.pages.failing() || ctx.Err() != nil: // the keys may be stale
-		return nil, ubl.Errorf(ubl.CodeUnavailable, "the identity provider cannot be reached").Because(err)
+		return nil, unreachable(err)
 	}
 	return nil, notValid(err)
 }
 
-// discover asks the provider where its keys are, once it is first needed, and
-// again after a failure.
-func (p *provider) discover(ctx context.Context) (*oidc.IDTokenVerifier, error) {
-	if v := p.verifier.Load(); v != nil {
-		return v, nil
+// discover asks the provider where its keys and its pages are, once it is first
+// needed, and again after a failure.
+func (p *provider) discover(ctx context.Context) (*discovered, error) {
+	if d := p.found.Load(); d != nil {
+		return d, nil
 	}
 	select {
 	case p.turn <- struct{}{}:
 		defer func() { <-p.turn }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, unreachable(ctx.Err())
 	}
-	if v := p.verifier.Load(); v != nil {
-		return v, nil
+	if d := p.found.Load(); d != nil {
+		return d, nil
 	}
 	found, err := oidc.NewProvider(oidc.ClientContext(ctx, p.client), p.URL)
 	if err != nil {
-		return nil, fmt.Errorf("couldn't discover the issuer: %w", err)
+		return nil, unreachable(err)
 	}
-	v := found.Verifier(&oidc.Config{ClientID: p.Audience, Now: p.now})
-	p.verifier.Store(v)
-	return v, nil
+	d := &discovered{Provider: found}
+	if err := found.Claims(&d.metadata); err != nil {
+		return nil, unreachable(err)
+	}
+	p.found.Store(d)
+	return d, nil
+}
+
+// unreachable says that it is worth trying again.
+func unreachable(cause error) error {
+	return ubl.Errorf(ubl.CodeUnavailable, "the identity provider cannot be reached").Because(cause)
 }
 
 // identity is who a token of these claims is about. Nobody but this node makes

@@ -31,6 +31,8 @@ type idp struct {
 	down    atomic.Bool // drops every connection, and keeps its port
 	mu      sync.Mutex
 	fetched map[string]int // by last part of the path
+	// instead answers in the provider's place where it reports true; nil for never.
+	instead func(w http.ResponseWriter, r *http.Request) bool
 }
 
 // startIDP starts a provider at addr ("" picks a port) with the RSA key.
@@ -68,8 +70,11 @@ func (p *idp) counting(next http.Handler) http.Handler {
 		}
 		p.mu.Lock()
 		p.fetched[path.Base(r.URL.Path)]++
+		instead := p.instead
 		p.mu.Unlock()
-		next.ServeHTTP(w, r)
+		if instead == nil || !instead(w, r) {
+			next.ServeHTTP(w, r)
+		}
 	})
 }
 

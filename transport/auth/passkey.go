@@ -20,8 +20,6 @@ import (
 const (
 	// passkeyTime is how long somebody may take to use or make a passkey.
 	passkeyTime = 5 * time.Minute
-	// challengeBytes is how much of a challenge is drawn.
-	challengeBytes = 32
 	// maxPasskeyBody bounds what a browser sends of one, in bytes.
 	maxPasskeyBody = 64 << 10
 )
@@ -97,15 +95,6 @@ func (p *passkeys) here(r *http.Request) error {
 		return ubl.Errorf(ubl.CodeOriginNotAllowed, "passkeys work at %s only: open that address", p.origin)
 	}
 	return nil
-}
-
-// challenge is what an authenticator has to sign, once.
-func (a *Authenticator) challenge() ([]byte, error) {
-	c := make([]byte, challengeBytes)
-	if _, err := io.ReadFull(a.random, c); err != nil {
-		return nil, fmt.Errorf("couldn't draw a challenge: %w", err)
-	}
-	return c, nil
 }
 
 // holder is a person as the library knows them.

@@ -35,7 +35,7 @@ func (a *Authenticator) beginPasskey(p *passkeys, w http.ResponseWriter, r *http
 	if err != nil {
 		return err
 	}
-	challenge, err := a.challenge()
+	challenge, err := a.draw()
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (a *Authenticator) holderOf(r *http.Request, who ubl.Identity) (holder, err
 	}
 	h := holder{handle: own.Handle, email: who.Email, keys: own.List}
 	if h.handle == nil {
-		h.handle, err = a.challenge()
+		h.handle, err = a.draw()
 	}
 	return h, err
 }

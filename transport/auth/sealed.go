@@ -122,6 +122,21 @@ func (a *Authenticator) ceremonyCookie(w http.ResponseWriter, name, value string
 	})
 }
 
+// draw is 32 bytes that nobody can guess: a challenge, a user's handle.
+func (a *Authenticator) draw() ([]byte, error) {
+	b := make([]byte, 32)
+	if _, err := io.ReadFull(a.random, b); err != nil {
+		return nil, fmt.Errorf("couldn't draw something secret: %w", err)
+	}
+	return b, nil
+}
+
+// drawText is the same as 43 characters: a state, a nonce, a verifier.
+func (a *Authenticator) drawText() (string, error) {
+	b, err := a.draw()
+	return base64.RawURLEncoding.EncodeToString(b), err
+}
+
 // seal encrypts for the cookie of that name. Each name has a key of its own, so
 // that no number of cookies wears one out, and none passes for another.
 func (a *Authenticator) seal(name string, plain []byte) (string, error) {

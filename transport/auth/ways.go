@@ -18,6 +18,7 @@ func (a *Authenticator) Browsers() http.Handler {
 	a.linked(mux)
 	a.invited(mux)
 	a.passkeyRoutes(mux)
+	a.oidcRoutes(mux)
 	a.route(mux, "/", func(http.ResponseWriter, *http.Request) error {
 		return ubl.Errorf(ubl.CodeNotFound, "there is nothing here")
 	})
@@ -72,7 +73,11 @@ func (a *Authenticator) ways(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && ubl.CodeOf(err) != ubl.CodeUnauthorized {
 		return err
 	}
-	envelope.Write(w, http.StatusOK, waysAnswer{Passkeys: a.passkeys != nil, OIDC: []wayOIDC{}, SignedIn: err == nil})
+	answer := waysAnswer{Passkeys: a.passkeys != nil, OIDC: []wayOIDC{}, SignedIn: err == nil}
+	for _, p := range a.clients {
+		answer.OIDC = append(answer.OIDC, wayOIDC{ID: p.id(), Name: p.host()})
+	}
+	envelope.Write(w, http.StatusOK, answer)
 	return nil
 }
 

@@ -1,0 +1,149 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"ubl"
+)
+
+// oidcSignIn is signing in at an OpenID Connect provider, by authorization code
+// with PKCE. What comes back with the browser is the state.
+const oidcSignIn ceremony = "oidc"
+
+const (
+	// oidcTime is how long somebody may take at the provider.
+	oidcTime = 10 * time.Minute
+	// oidcBack is where providers send browsers back to, exactly.
+	oidcBack = "/auth/oidc/callback"
+	// maxReturn bounds where to go afterwards, in bytes.
+	maxReturn = 512
+)
+
+// oidcFlow is what the answer of a provider is held against.
+type oidcFlow struct {
+	Issuer   string `json:"issuer"`
+	Nonce    string `json:"nonce"`
+	Verifier string `json:"verifier"` // of PKCE
+	Return   string `json:"return"`
+}
+
+// oidcRoutes adds both ends. People see them in the address bar: they answer with
+// pages.
+func (a *Authenticator) oidcRoutes(mux *http.ServeMux) {
+	for pattern, h := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET /auth/oidc/{id}/start": a.startOIDC, "GET " + oidcBack: a.finishOIDC,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Cache-Control", "no-store")
+			if err := h(w, r); err != nil {
+				a.noOIDC(w, r, err)
+			}
+		})
+	}
+}
+
+// startOIDC sends a browser to the provider.
+func (a *Authenticator) startOIDC(w http.ResponseWriter, r *http.Request) error {
+	n := slices.IndexFunc(a.clients, func(p *provider) bool { return p.id() == r.PathValue("id") })
+	if n < 0 {
+		return ubl.Errorf(ubl.CodeNotFound, "there is no such provider")
+	}
+	p := a.clients[n]
+	found, err := p.discoverNow(r.Context())
+	if err != nil {
+		return err
+	}
+	config, err := p.config(found, a.oidcBack)
+	if err != nil {
+		return err
+	}
+	state, err := a.drawText()
+	if err != nil {
+		return err
+	}
+	flow := oidcFlow{Issuer: p.URL, Return: localPath(r.URL.Query().Get("return"))}
+	if flow.Nonce, err = a.drawText(); err != nil {
+		return err
+	}
+	if flow.Verifier, err = a.drawText(); err != nil {
+		return err
+	}
+	if err := a.beginCeremony(w, r, oidcSignIn, oidcTime, state, flow); err != nil {
+		return err
+	}
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	http.Redirect(w, r, config.AuthCodeURL(state, oidc.Nonce(flow.Nonce), oauth2.S256ChallengeOption(flow.Verifier)), http.StatusFound)
+	return nil
+}
+
+// localPath is where to go after signing in: a page of the app, else its first.
+// Nothing else of this server is a page, and nobody must be led elsewhere.
+func localPath(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || len(s) > maxReturn || !strings.HasPrefix(s, home) || strings.Contains(u.Path, `\`) ||
+		!strings.HasPrefix(path.Clean(u.Path)+"/", home) {
+		return home
+	}
+	return s
+}
+
+// id names the provider in addresses, the same on every node.
+func (p *provider) id() string {
+	sum := sha256.Sum256([]byte(p.URL))
+	return hex.EncodeToString(sum[:8])
+}
+
+// host is how people know the provider.
+func (p *provider) host() string {
+	u, err := url.Parse(p.URL)
+	if err != nil { // it was parsed when we began
+		return p.URL
+	}
+	return u.Host
+}
+
+// discoverNow is discover for somebody who waits.
+func (p *provider) discoverNow(ctx context.Context) (*discovered, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	return p.discover(ctx)
+}
+
+// config is what the provider is asked with. Its pages are reached as its keys are:
+// over TLS, but for this machine.
+func (p *provider) config(found *discovered, back string) (*oauth2.Config, error) {
+	c := &oauth2.Config{
+		ClientID: p.ClientID, ClientSecret: p.ClientSecret, Endpoint: found.Endpoint(),
+		RedirectURL: back, Scopes: []string{oidc.ScopeOpenID, "email"},
+	}
+	for _, page := range []string{c.Endpoint.AuthURL, c.Endpoint.TokenURL} {
+		u, err := url.Parse(page)
+		if err == nil {
+			err = checkURL(u)
+		}
+		if err != nil {
+			return nil, ubl.Errorf(ubl.CodeUnavailable, "the identity provider is not set up for signing in").Because(err)
+		}
+	}
+	if slices.Contains(found.Scopes, "groups") { // not a standard one: many refuse it
+		c.Scopes = append(c.Scopes, "groups")
+	}
+	// In the form, where the provider says it takes a secret there: in the header
+	// the two sides often disagree about escaping.
+	c.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
+	if p.ClientSecret == "" || slices.Contains(found.TokenAuth, "client_secret_post") {
+		c.Endpoint.AuthStyle = oauth2.AuthStyleInParams
+	}
+	return c, nil
+}

@@ -1,0 +1,198 @@
+package auth
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/go-jose/go-jose/v4/jwt"
+	"golang.org/x/oauth2"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+const (
+	// exchangeTimeout bounds the turning of a code into tokens.
+	exchangeTimeout = 10 * time.Second
+	// maxOIDCPart bounds each thing that a provider sends along, in bytes.
+	maxOIDCPart = 8 << 10
+)
+
+// finishOIDC begins the session of whom the provider sends back, once their tenant
+// lets them in, and leads to where they wanted to go.
+func (a *Authenticator) finishOIDC(w http.ResponseWriter, r *http.Request) error {
+	back, err := readBack(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	var flow oidcFlow
+	if err := a.endCeremony(w, r, oidcSignIn, back.state, &flow); err != nil {
+		return err
+	}
+	p := a.providers[flow.Issuer]
+	if p == nil || p.ClientID == "" { // no longer configured
+		return errCeremony()
+	}
+	who, err := a.redeem(r.Context(), p, &flow, back)
+	if err != nil {
+		return err
+	}
+	if err := a.letIn(r, who, false); err != nil {
+		return err
+	}
+	if err := a.startSession(w, r, who, ubl.SignInOIDC); err != nil {
+		return err
+	}
+	w.Header().Set("Referrer-Policy", "no-referrer") // the address holds the code
+	http.Redirect(w, r, flow.Return, http.StatusSeeOther)
+	return nil
+}
+
+// sentBack is what a provider sends a browser back with.
+type sentBack struct{ state, code, issuer, failure string }
+
+// readBack takes each parameter once: two readers might pick two.
+func readBack(query string) (sentBack, error) {
+	bad := ubl.Errorf(ubl.CodeValidation, "the identity provider's answer is not one: begin again")
+	q, err := url.ParseQuery(query)
+	if err != nil {
+		return sentBack{}, bad
+	}
+	for _, name := range []string{"state", "code", "iss", "error"} {
+		if len(q[name]) > 1 || len(q.Get(name)) > maxOIDCPart {
+			return sentBack{}, bad
+		}
+	}
+	b := sentBack{q.Get("state"), q.Get("code"), q.Get("iss"), q.Get("error")}
+	if b.state == "" || (b.code == "") == (b.failure == "") {
+		return sentBack{}, bad
+	}
+	return b, nil
+}
+
+// redeem turns what the provider sent back into who that is: by the same way as a
+// token that a program sends, once it is sure that the token is for this browser.
+func (a *Authenticator) redeem(ctx context.Context, p *provider, flow *oidcFlow, back sentBack) (ubl.Identity, error) {
+	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
+	defer cancel()
+	found, err := p.discover(ctx)
+	if err != nil {
+		return ubl.Identity{}, err
+	}
+	if err := p.checkAnswer(found, back); err != nil {
+		return ubl.Identity{}, err
+	}
+	raw, err := p.exchange(ctx, found, a.oidcBack, back.code, flow.Verifier)
+	if err != nil {
+		return ubl.Identity{}, err
+	}
+	c, err := p.verifyIDToken(ctx, raw, flow.Nonce)
+	if err != nil {
+		return ubl.Identity{}, err
+	}
+	return p.identity(c, a.operators)
+}
+
+// checkAnswer refuses the answer of another provider than the one that was asked
+// (RFC 9207): an evil one can send its visitors on to an honest one, to be brought
+// the honest one's code.
+func (p *provider) checkAnswer(found *discovered, back sentBack) error {
+	switch {
+	case back.issuer != "" && back.issuer != p.URL, back.issuer == "" && found.NamesItself:
+		return ubl.Errorf(ubl.CodeUnauthorized, "another identity provider answered than was asked: begin again")
+	case back.failure == "server_error" || back.failure == "temporarily_unavailable":
+		return ubl.Errorf(ubl.CodeUnavailable, "the identity provider has a problem of its own")
+	case back.failure != "":
+		return ubl.Errorf(ubl.CodeForbidden, "the identity provider did not let you in")
+	}
+	return nil
+}
+
+// exchange brings the id token for a code. The provider's other tokens are of no
+// use here and forgotten.
+func (p *provider) exchange(ctx context.Context, found *discovered, back, code, verifier string) (string, error) {
+	config, err := p.config(found, back)
+	if err != nil {
+		return "", err
+	}
+	client := &http.Client{
+		Transport: p.pages.next, Timeout: exchangeTimeout,
+		// Elsewhere the code, verifier and secret would go along.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	token, err := config.Exchange(context.WithValue(ctx, oauth2.HTTPClient, client), code, oauth2.VerifierOption(verifier))
+	if answer, ok := errors.AsType[*oauth2.RetrieveError](err); ok && answer.Response.StatusCode < http.StatusInternalServerError {
+		return "", ubl.Errorf(ubl.CodeUnauthorized, "the identity provider doesn't take its code: begin again").Because(err)
+	}
+	if err != nil {
+		return "", unreachable(err)
+	}
+	raw, _ := token.Extra("id_token").(string)
+	if raw == "" {
+		return "", ubl.Errorf(ubl.CodeUnauthorized, "the identity provider didn't say who you are")
+	}
+	return raw, nil
+}
+
+// forWhom is what an id token says of the sign-in that it is for.
+type forWhom struct {
+	Nonce string `json:"nonce"`
+	Party string `json:"azp"`
+}
+
+// verifyIDToken checks what verifyFor checks of any token, that this one was asked
+// for by the browser that brings it, and by us where it is for others, too.
+func (p *provider) verifyIDToken(ctx context.Context, raw, nonce string) (*claims, error) {
+	if _, err := tokenOf(raw); err != nil {
+		return nil, err
+	}
+	token, err := jwt.ParseSigned(raw, asymmetric())
+	if err != nil {
+		return nil, notValid(err)
+	}
+	if logoutToken(token) {
+		return nil, badToken("the token is not for signing in")
+	}
+	c, err := p.verifyFor(ctx, p.ClientID, raw, token)
+	if err != nil {
+		return nil, err
+	}
+	var of forWhom
+	if err := token.UnsafeClaimsWithoutVerification(&of); err != nil {
+		return nil, notValid(err)
+	}
+	switch {
+	case subtle.ConstantTimeCompare([]byte(of.Nonce), []byte(nonce)) != 1:
+		return nil, badToken("the token is not for this sign-in: begin again")
+	case of.Party != "" && of.Party != p.ClientID, of.Party == "" && len(c.Audience) > 1:
+		return nil, badToken("the token was made for somebody else")
+	}
+	return c, nil
+}
+
+// noOIDC says why not. Nothing of what was sent is on the page: it was another's
+// to choose.
+func (a *Authenticator) noOIDC(w http.ResponseWriter, r *http.Request, err error) {
+	e := ubl.AsError(err)
+	if e.Code.Status() >= http.StatusInternalServerError {
+		a.log.WarnContext(r.Context(), "couldn't sign in by a provider", "error", err)
+	} else {
+		a.log.DebugContext(r.Context(), "couldn't sign in by a provider", "error", err)
+	}
+	envelope.SetHints(w.Header(), e.Code.Status(), e.RetryAfter())
+	writePage(w, e.Code.Status(), oidcTemplate, e.Message)
+}
+
+var oidcTemplate = template.Must(template.New("oidc").Parse(`<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Sign in to UBL</title>
+<h1>UBL</h1>
+<p>You are not signed in: {{.}}.</p>
+<p><a href="/ui/sign-in">Sign in another way, or again</a></p>
+</html>
+`))
