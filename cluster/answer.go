@@ -114,16 +114,21 @@ func (n *Node) command(data []byte) (ubl.Command, error) {
 	return cmd, err
 }
 
+// encode is a reply as it travels.
 func (n *Node) encode(r reply) (a askReply, err error) {
+	both := make([]byte, 0, 2*wire.Usual)
 	if r.entered != nil {
-		if a.Entered, err = n.opts.Registry.EncodeAnswer(nil, r.entered); err != nil {
+		if both, err = n.opts.Registry.EncodeAnswer(both, r.entered); err != nil {
 			return askReply{}, err
 		}
+		a.Entered = both
 	}
 	if r.err != nil {
 		a.Error = wire.EncodeError(nil, r.err)
 		return a, nil
 	}
-	a.Answer, err = n.opts.Registry.EncodeAnswer(nil, r.value)
+	end := len(both)
+	both, err = n.opts.Registry.EncodeAnswer(both, r.value)
+	a.Answer = both[end:]
 	return a, err
 }

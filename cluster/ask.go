@@ -136,16 +136,13 @@ func (n *Node) askHere(ctx context.Context, partition int, q question) (r reply)
 }
 
 // forward asks another node to ask.
-func (n *Node) forward(ctx context.Context, w way, q question) (r reply) {
-	wait := min(attemptTimeout, time.Until(q.until))
-	request := askRequest{Name: string(q.to), Relay: w.via != w.leader, Timeout: wait.Milliseconds()}
-	var err error
-	if request.Command, err = n.opts.Registry.EncodeCommand(nil, q.cmd); err == nil && q.enter != nil {
-		request.Enter, err = n.opts.Registry.EncodeCommand(nil, *q.enter)
-	}
+func (n *Node) forward(ctx context.Context, w way, q question) reply {
+	request, err := n.request(q)
 	if err != nil {
 		return reply{err: err}
 	}
+	wait := min(attemptTimeout, time.Until(q.until))
+	request.Relay, request.Timeout = w.via != w.leader, wait.Milliseconds()
 	answer, err := n.over(ctx, w, request, wait)
 	switch {
 	case err != nil:
@@ -154,6 +151,29 @@ func (n *Node) forward(ctx context.Context, w way, q question) (r reply) {
 		n.routes.hear(w.partition, answer.Leader, uint64(answer.Term))
 		return reply{err: ubl.Errorf(ubl.CodeUnavailable, "leadership has moved")}
 	}
+	return n.reply(answer)
+}
+
+// request is a question as it travels.
+func (n *Node) request(q question) (request askRequest, err error) {
+	request.Name = string(q.to)
+	both := make([]byte, 0, 2*wire.Usual)
+	if both, err = n.opts.Registry.EncodeCommand(both, q.cmd); err != nil {
+		return request, err
+	}
+	end := len(both)
+	if q.enter != nil {
+		if both, err = n.opts.Registry.EncodeCommand(both, *q.enter); err != nil {
+			return request, err
+		}
+		request.Enter = both[end:]
+	}
+	request.Command = both[:end]
+	return request, nil
+}
+
+// reply is what came of a question, from how it travelled.
+func (n *Node) reply(answer *askReply) (r reply) {
 	if answer.Entered != nil {
 		entered, err := n.opts.Registry.DecodeAnswer(answer.Entered)
 		if err != nil {

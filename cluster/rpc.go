@@ -112,20 +112,30 @@ func (codec) Name() string { return "msgpack" }
 const overhead = 64
 
 func (c codec) Marshal(v any) (mem.BufferSlice, error) {
-	var data []byte
-	var err error
 	switch batch := v.(type) {
 	case *askBatch:
-		data, err = c.asks.Append(make([]byte, 0, room(batch.Requests, askRequest.size)), batch)
+		return pooled(c.asks, batch, room(batch.Requests, askRequest.size))
 	case *replyBatch:
-		data, err = c.replies.Append(make([]byte, 0, room(batch.Replies, askReply.size)), batch)
-	default:
-		data, err = msgpack.Marshal(v)
+		return pooled(c.replies, batch, room(batch.Replies, askReply.size))
 	}
+	data, err := msgpack.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
 	return mem.BufferSlice{mem.SliceBuffer(data)}, nil
+}
+
+// pooled writes a batch into a buffer that gRPC gives back once it is sent.
+func pooled(form *wire.Form, batch any, room int) (mem.BufferSlice, error) {
+	pool := mem.DefaultBufferPool()
+	buf := pool.Get(room)
+	data, err := form.Append((*buf)[:0], batch)
+	if err != nil {
+		pool.Put(buf)
+		return nil, err
+	}
+	*buf = data
+	return mem.BufferSlice{mem.NewBuffer(buf, pool)}, nil
 }
 
 // room is how many bytes a batch takes at most, seldom more.
@@ -138,7 +148,7 @@ func room[T any](batch []T, size func(T) int) int {
 }
 
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
-	switch v.(type) {
+	switch v.(type) { // which refer to the copy that they are read from
 	case *askBatch:
 		return c.asks.Read(data.Materialize(), v)
 	case *replyBatch:

@@ -36,7 +36,7 @@ func DecodeError(data []byte) (e *ubl.Error, err error) {
 		return nil, fmt.Errorf("couldn't decode the error: %w", err)
 	}
 	var w wireError
-	if err := errorCodec.readWhole(body, reflect.ValueOf(&w).Elem()); err != nil {
+	if err := errorCodec.readWhole(&reader{rest: body}, reflect.ValueOf(&w).Elem()); err != nil {
 		return nil, fmt.Errorf("couldn't decode the error: %w", err)
 	}
 	if w.Code == "" {

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
+	"sync"
 )
 
 // Form is how the values of one type are written and read, worked out once: a
@@ -13,6 +14,14 @@ import (
 type Form struct {
 	of reflect.Type
 	codec
+	spare sync.Pool // of *scratch
+}
+
+// scratch is what a value is read with: kept for the next one, because it would
+// make as much garbage as the value.
+type scratch struct {
+	reader
+	value reflect.Value // of the form's type, zero between two uses
 }
 
 // codec writes and reads values of one type. read may believe lengths and
@@ -30,7 +39,7 @@ func newForm(t reflect.Type) (*Form, error) {
 	if err := check(t); err != nil {
 		return nil, err
 	}
-	return &Form{t, codecOf(t)}, nil
+	return &Form{of: t, codec: codecOf(t)}, nil
 }
 
 // String names the form's type; nil is that of nil.
@@ -51,17 +60,42 @@ func (f *Form) Append(dst []byte, value any) ([]byte, error) {
 }
 
 // Read reads a value into what into, a pointer to the form's type, points at;
-// that should be a zero value. What it reads doesn't refer to data.
+// that should be a zero value. Byte strings in it refer to data, which must not
+// change any more.
 func (f *Form) Read(data []byte, into any) error {
-	return f.readWhole(data, reflect.ValueOf(into).Elem())
+	return f.readWhole(&reader{rest: data, refer: true}, reflect.ValueOf(into).Elem())
 }
 
-// readWhole reads data, which holds one value. It is read over first: lengths and
-// depths can't be believed before.
-func (c codec) readWhole(data []byte, v reflect.Value) error {
-	err := scan(data)
+// decode reads a value of the form's type; nil has none.
+func (f *Form) decode(data []byte, refer bool) (any, error) {
+	if f == nil {
+		if len(data) > 0 {
+			return nil, fmt.Errorf("%w: something follows nil", ErrMalformed)
+		}
+		return nil, nil
+	}
+	s, _ := f.spare.Get().(*scratch)
+	if s == nil {
+		s = &scratch{value: reflect.New(f.of).Elem()}
+	}
+	s.reader = reader{rest: data, refer: refer}
+	if err := f.readWhole(&s.reader, s.value); err != nil {
+		return nil, err
+	}
+	v := s.value.Interface()
+	s.value.SetZero()
+	s.reader = reader{}
+	f.spare.Put(s)
+	return v, nil
+}
+
+// readWhole reads one value, behind which nothing follows. It is read over first:
+// lengths and depths can't be believed before.
+func (c codec) readWhole(r *reader, v reflect.Value) error {
+	r.all = r.rest
+	err := scan(r.all)
 	if err == nil {
-		err = c.readNext(&reader{data}, v)
+		err = c.readNext(r, v)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrMalformed, err)
@@ -135,8 +169,8 @@ var numberCodec = codec{
 var stringCodec = codec{
 	write: func(dst []byte, v reflect.Value) ([]byte, error) { return appendString(dst, v.String()), nil },
 	read: func(r *reader, v reflect.Value) error {
-		b, err := r.bytes()
-		v.SetString(string(b))
+		text, err := r.string()
+		v.SetString(text)
 		return err
 	},
 }
@@ -146,7 +180,10 @@ var bytesCodec = codec{
 	write: func(dst []byte, v reflect.Value) ([]byte, error) { return appendBytes(dst, v.Bytes()), nil },
 	read: func(r *reader, v reflect.Value) error {
 		b, err := r.bytes()
-		v.SetBytes(append([]byte{}, b...))
+		if !r.refer {
+			b = append([]byte{}, b...)
+		}
+		v.SetBytes(b)
 		return err
 	},
 }

@@ -122,7 +122,12 @@ func listCodec(t reflect.Type) codec {
 			if err != nil {
 				return err
 			}
-			v.Set(reflect.MakeSlice(t, 0, min(n, listStart)))
+			if n == 0 {
+				v.Set(reflect.MakeSlice(t, 0, 0))
+				return nil
+			}
+			v.SetZero() // where the same name came before
+			v.Grow(min(n, listStart))
 			for i := 0; i < n && err == nil; i++ {
 				v.Grow(1)
 				v.SetLen(i + 1)

@@ -68,16 +68,16 @@ func nameOf(t reflect.Type) (string, error) {
 	return name, nil
 }
 
-// usual is how many bytes a value seldom has more than; growing into them bit by
+// Usual is how many bytes a value seldom has more than; growing into them bit by
 // bit would copy most several times.
-const usual = 512
+const Usual = 512
 
 func (t *table) encode(dst []byte, v any) ([]byte, error) {
 	to, ok := t.byType[reflect.TypeOf(v)]
 	if !ok {
 		return dst, fmt.Errorf("couldn't encode a value of %T: it is not registered as %s", v, t.kind)
 	}
-	out := append(slices.Grow(dst, usual), version, byte(len(to.name)))
+	out := append(slices.Grow(dst, Usual), version, byte(len(to.name)))
 	out = append(out, to.name...)
 	if v == nil {
 		return out, nil
@@ -89,7 +89,7 @@ func (t *table) encode(dst []byte, v any) ([]byte, error) {
 	return out, nil
 }
 
-func (t *table) decode(data []byte) (any, error) {
+func (t *table) decode(data []byte, refer bool) (any, error) {
 	name, body, err := t.open(data)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't decode the %s: %w", t.kind, err)
@@ -98,26 +98,11 @@ func (t *table) decode(data []byte) (any, error) {
 	if !ok {
 		return nil, fmt.Errorf("couldn't decode the %s %q: %w", t.kind, name, ErrUnknown)
 	}
-	v, err := form.decode(body)
+	v, err := form.decode(body, refer)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't decode the %s %s: %w", t.kind, name, err)
 	}
 	return v, nil
-}
-
-// decode reads a value of the form's type; nil has none.
-func (f *Form) decode(body []byte) (any, error) {
-	if f == nil {
-		if len(body) > 0 {
-			return nil, fmt.Errorf("%w: something follows nil", ErrMalformed)
-		}
-		return nil, nil
-	}
-	into := reflect.New(f.of).Elem()
-	if err := f.readWhole(body, into); err != nil {
-		return nil, err
-	}
-	return into.Interface(), nil
 }
 
 // open cuts the name off.

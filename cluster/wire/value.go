@@ -68,7 +68,17 @@ func appendBytes(dst, b []byte) []byte {
 }
 
 // reader reads what scan has found whole.
-type reader struct{ rest []byte }
+type reader struct {
+	rest  []byte
+	all   []byte // rest at the beginning
+	text  string // the same, once a string was read of what is short
+	refer bool   // byte strings refer to it
+}
+
+// short is up to how many bytes a value has whose strings share one copy of it,
+// which is most commands. Those of a longer one have each their own: an id that
+// an actor keeps must not keep a document.
+const short = 1 << 10
 
 // isNil reads a nil, if one comes next.
 func (r *reader) isNil() bool {
@@ -143,6 +153,19 @@ func (r *reader) bytes() ([]byte, error) {
 	b := r.rest[:n:n]
 	r.rest = r.rest[n:]
 	return b, nil
+}
+
+// string reads a string.
+func (r *reader) string() (string, error) {
+	b, err := r.bytes()
+	if len(r.all) > short {
+		return string(b), err
+	}
+	if r.text == "" {
+		r.text = string(r.all)
+	}
+	end := len(r.all) - len(r.rest)
+	return r.text[end-len(b) : end], err
 }
 
 // skip passes over a value.

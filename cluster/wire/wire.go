@@ -90,7 +90,7 @@ func (r *Registry) EncodeCommand(dst []byte, cmd ubl.Command) ([]byte, error) {
 
 // DecodeCommand reads a command. Errors wrap one of this package's.
 func (r *Registry) DecodeCommand(data []byte) (ubl.Command, error) {
-	v, err := r.commands.decode(data)
+	v, err := r.commands.decode(data, false) // actors may keep what is in it
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +104,8 @@ func (r *Registry) EncodeAnswer(dst []byte, answer any) ([]byte, error) {
 }
 
 // DecodeAnswer reads an answer: of the very type that was encoded, so that a nil
-// pointer comes back as a nil pointer of its type. Errors wrap one of this
-// package's.
+// pointer comes back as a nil pointer of its type. Byte strings in it refer to
+// data, which must not change any more. Errors wrap one of this package's.
 func (r *Registry) DecodeAnswer(data []byte) (any, error) {
-	return r.answers.decode(data)
+	return r.answers.decode(data, true)
 }
