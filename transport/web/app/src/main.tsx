@@ -5,6 +5,7 @@ import { settle } from './device';
 import { go, home, place } from './router';
 import { SignIn } from './screens/SignIn';
 import { check, me, session, start } from './session';
+import { start as startStore } from './store';
 import { Announcer } from './ui/Announcer';
 import { Questions } from './ui/Dialog';
 import { Failed } from './ui/Empty';
@@ -38,6 +39,7 @@ function Face() {
 
 settle();
 start();
+startStore();
 render(<App />, document.getElementById('app')!);
 
 // Who is signed in has no business at the door.

@@ -4,6 +4,8 @@
 import { computed } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { match, place, type Params } from './router';
+import Room from './screens/Room';
+import Rooms from './screens/Rooms';
 import { isOwner } from './session';
 import type { IconName } from './ui/Icon';
 import { lazy } from './ui/lazy';
@@ -29,7 +31,9 @@ interface Section {
 
 // sections are what the bar at the bottom or side leads to.
 const all = {
+  rooms: { label: 'Rooms', icon: 'room', to: '/ui/', list: Rooms, hint: 'Choose a room' },
   documents: { label: 'Documents', icon: 'document', to: '/ui/workspaces', list: lazy(() => import('./screens/documents/Workspaces')), hint: 'Choose a workspace' },
+  ledger: { label: 'Ledger', icon: 'ledger', to: '/ui/ledger', list: lazy(() => import('./screens/ledger/Ledger')), hint: 'Choose an atom to see what it says' },
   more: { label: 'More', icon: 'more', to: '/ui/more', list: lazy(() => import('./screens/More')), hint: 'Choose from the list' },
 } satisfies Record<string, Section>;
 
@@ -45,11 +49,18 @@ export interface Route {
 }
 
 export const routes: Route[] = [
+  { pattern: '/ui/', section: 'rooms' },
+  { pattern: '/ui/rooms/:id', section: 'rooms', screen: Room },
+  { pattern: '/ui/rooms/:id/members', section: 'rooms', screen: lazy(() => import('./screens/RoomMembers')) },
+  { pattern: '/ui/new-room', section: 'rooms', screen: lazy(() => import('./screens/NewRoom')) },
   { pattern: '/ui/workspaces', section: 'documents' },
   { pattern: '/ui/workspaces/:w', section: 'documents', screen: lazy(() => import('./screens/documents/Documents')) },
   { pattern: '/ui/workspaces/:w/new', section: 'documents', screen: lazy(() => import('./screens/documents/NewDocument')) },
   { pattern: '/ui/workspaces/:w/:d', section: 'documents', screen: lazy(() => import('./screens/documents/Document')) },
   { pattern: '/ui/workspaces/:w/:d/versions', section: 'documents', screen: lazy(() => import('./screens/documents/Versions')) },
+  { pattern: '/ui/ledger', section: 'ledger' },
+  { pattern: '/ui/ledger/verify', section: 'ledger', screen: lazy(() => import('./screens/ledger/Verify')) },
+  { pattern: '/ui/ledger/:seq', section: 'ledger', screen: lazy(() => import('./screens/ledger/Atom')) },
   { pattern: '/ui/more', section: 'more' },
 ];
 

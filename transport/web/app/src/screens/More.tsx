@@ -1,7 +1,8 @@
 import { bare, nameOf } from '../text';
 import { place } from '../router';
 import { under } from '../routes';
-import { me, signOut } from '../session';
+import { me } from '../session';
+import { signOut } from '../store';
 import { Avatar } from '../ui/Avatar';
 import { ask } from '../ui/Dialog';
 import { Icon } from '../ui/Icon';

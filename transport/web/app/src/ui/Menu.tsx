@@ -15,52 +15,69 @@ export function Menu({ label, icon = 'more', items }: { label: string; icon?: Ic
   const [open, setOpen] = useState(false);
   const id = useId();
   const box = useRef<HTMLDivElement>(null);
-  const list = useRef<HTMLDivElement>(null);
   const close = () => {
     setOpen(false);
     box.current?.querySelector('button')?.focus();
   };
   useEffect(() => {
     if (!open) return;
-    list.current?.querySelector<HTMLElement>('button:not(:disabled)')?.focus();
     const outside = (e: Event) => box.current?.contains(e.target as Node) || setOpen(false);
     document.addEventListener('pointerdown', outside);
     return () => document.removeEventListener('pointerdown', outside);
   }, [open]);
   return (
+    <div class="menu" ref={box}>
+      <Button kind="quiet" icon={icon} label={label} aria-haspopup="menu" aria-expanded={open} aria-controls={open ? id : undefined} onClick={() => setOpen(!open)} />
+      {open && <MenuItems id={id} label={label} items={items} onClose={close} onTab={() => setOpen(false)} />}
+    </div>
+  );
+}
+
+interface ItemsProps {
+  id?: string;
+  label: string;
+  items: MenuItem[];
+  // onClose is called before an item's work, and for Escape.
+  onClose: () => void;
+  onTab?: () => void;
+}
+
+// MenuItems is the list of an open menu. It takes the focus, and the arrow keys move
+// within it.
+export function MenuItems({ id, label, items, onClose, onTab }: ItemsProps) {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => list.current?.querySelector<HTMLElement>('button:not(:disabled)')?.focus(), []);
+  return (
     <div
-      class="menu"
-      ref={box}
+      class="items"
+      role="menu"
+      id={id}
+      aria-label={label}
+      ref={list}
       onKeyDown={(e) => {
-        if (!open) return;
-        if (e.key === 'Tab') setOpen(false);
-        else if (e.key === 'Escape') close();
+        if (e.key === 'Tab') return onTab?.();
+        if (e.key === 'Escape') onClose();
         else if (!step(list.current, e.key)) return;
-        if (e.key !== 'Tab') e.preventDefault();
+        e.preventDefault();
       }}
     >
-      <Button kind="quiet" icon={icon} label={label} aria-haspopup="menu" aria-expanded={open} aria-controls={open ? id : undefined} onClick={() => setOpen(!open)} />
-      {open && (
-        <div class="items" role="menu" id={id} aria-label={label} ref={list}>
-          {items.map((item) => (
-            <button
-              key={item.label}
-              type="button"
-              role="menuitem"
-              tabIndex={-1}
-              class={item.danger ? 'danger' : undefined}
-              disabled={item.disabled}
-              onClick={() => {
-                close();
-                item.onSelect();
-              }}
-            >
-              {item.icon && <Icon name={item.icon} size={20} />}
-              {item.label}
-            </button>
-          ))}
-        </div>
-      )}
+      {items.map((item) => (
+        <button
+          key={item.label}
+          type="button"
+          role="menuitem"
+          tabIndex={-1}
+          class={item.danger ? 'danger' : undefined}
+          disabled={item.disabled}
+          onClick={() => {
+            onClose();
+            item.onSelect();
+          }}
+        >
+          {item.icon && <Icon name={item.icon} size={20} />}
+          {item.label}
+        </button>
+      ))}
     </div>
   );
 }

@@ -24,7 +24,7 @@ interface Props<T> {
   onNearEnd?: () => void;
   // onEnd tells when the list comes to its end and when it leaves it.
   onEnd?: (atEnd: boolean) => void;
-  handle?: RefObject<VirtualHandle>;
+  handle?: RefObject<VirtualHandle | null>;
   label: string;
   role?: 'list' | 'log' | 'feed';
   class?: string;

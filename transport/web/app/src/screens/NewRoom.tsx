@@ -1,0 +1,75 @@
+// Making a room, which one then owns.
+
+import { useRef, useState } from 'preact/hooks';
+import { ApiError, at, newKey, patch, post, said } from '../api';
+import { go } from '../router';
+import { store } from '../store';
+import type { RoomPolicy, RoomSummary } from '../types';
+import { Button } from '../ui/Button';
+import { Choice, Field } from '../ui/Field';
+import { Screen } from '../ui/Screen';
+import { failed } from '../ui/Toast';
+import { joinRules } from './room/rules';
+
+export default function NewRoom() {
+  const [name, setName] = useState('');
+  const [join, setJoin] = useState<RoomPolicy['join']>('invite');
+  const [error, setError] = useState('');
+  const [busy, setBusy] = useState(false);
+  const key = useRef(newKey());
+  const field = useRef<HTMLInputElement>(null);
+  const rename = (value: string) => {
+    setName(value);
+    setError('');
+    key.current = newKey();
+  };
+  const make = async () => {
+    const wrong = name.trim() === '' ? 'A room needs a name' : '';
+    setError(wrong);
+    if (wrong) return field.current?.focus();
+    setBusy(true);
+    try {
+      go(`/ui/rooms/${await found(name.trim(), join, key.current)}`, { replace: true });
+    } catch (problem) {
+      setBusy(false);
+      setError(problem instanceof ApiError && problem.code === 'conflict' ? 'There is a room with that id: choose another name' : said(problem));
+      field.current?.focus();
+    }
+  };
+  return (
+    <Screen title="New room" above="/ui/">
+      <section class="section">
+        <form
+          class="stack"
+          noValidate
+          onSubmit={(e) => {
+            e.preventDefault();
+            void make();
+          }}
+        >
+          <Field label="Name" value={name} onValue={rename} error={error} hint={hintFor(name)} input={field} maxLength={128} autoComplete="off" required />
+          <Choice label="Who may come in" value={join} options={joinRules} onValue={setJoin} />
+          <p class="hint">Messages are kept until the room’s owners decide otherwise. You can change the rule later.</p>
+          <Button kind="primary" type="submit" busy={busy}>
+            Make the room
+          </Button>
+        </form>
+      </section>
+    </Screen>
+  );
+}
+
+// found makes the room and gives it its rule, and waits until it is in the list.
+async function found(name: string, join: RoomPolicy['join'], key: string): Promise<string> {
+  const { room } = await post<{ room: RoomSummary }>('/api/rooms', { name }, { key });
+  if (join !== 'invite') await patch(at`/api/rooms/${room.room_id}/policy`, { join }).catch(failed);
+  await store.value?.refresh();
+  return room.room_id;
+}
+
+// hintFor shows the id that the server makes of a name.
+function hintFor(name: string): string {
+  const slug = name.trim().toLowerCase().replace(/[ \t]/g, '-').replace(/[^a-z0-9-]/g, '').slice(0, 50);
+  if (name.trim() === '') return 'Its id comes from the name.';
+  return /[^-]/.test(slug) ? `Its id will be r:${slug}` : 'Its id will be a short hash of the name.';
+}

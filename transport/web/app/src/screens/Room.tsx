@@ -1,0 +1,29 @@
+// A room: the conversation for its members, a door for those who may join.
+
+import { store } from '../store';
+import { bare } from '../text';
+import type { ScreenProps } from '../routes';
+import { Empty } from '../ui/Empty';
+import { Screen } from '../ui/Screen';
+import { Spinner } from '../ui/Spinner';
+import { Conversation } from './room/Conversation';
+import { JoinRoom } from './room/JoinRoom';
+
+export default function Room({ params }: ScreenProps) {
+  const id = params.id!;
+  const now = store.value;
+  const room = now?.rooms.get(id);
+  if (now && room?.member) return <Conversation store={now} room={room} />;
+  if (now && room) return <JoinRoom store={now} room={room} />;
+  return (
+    <Screen title={bare(id)} above="/ui/">
+      {now?.synced.value ? (
+        <Empty icon="lock" title="You aren’t in this room">
+          <p>It may not exist, or somebody who owns it has to add you.</p>
+        </Empty>
+      ) : (
+        <Spinner />
+      )}
+    </Screen>
+  );
+}

@@ -1,0 +1,21 @@
+// How the line to the server is, in words for under a title.
+
+import { useEffect, useState } from 'preact/hooks';
+import { online } from '../device';
+import type { Store } from '../store/sync';
+
+// calm is how long a line may be away before that is worth a word, in ms.
+const calm = 1500;
+
+// useLine is null while all is well.
+export function useLine(store: Store | null): string | null {
+  const away = store !== null && store.connection.value !== 'live';
+  const [long, setLong] = useState(false);
+  useEffect(() => {
+    if (!away) return setLong(false);
+    const timer = setTimeout(() => setLong(true), calm);
+    return () => clearTimeout(timer);
+  }, [away]);
+  if (!online.value) return 'Waiting for a network…';
+  return away && long ? 'Connecting…' : null;
+}

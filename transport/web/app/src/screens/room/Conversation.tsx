@@ -1,0 +1,58 @@
+// A room that one is in: its name, its messages, and where one writes.
+
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { TargetedKeyboardEvent } from 'preact';
+import { go } from '../../router';
+import type { RoomView } from '../../store/rooms';
+import type { Store } from '../../store/sync';
+import { count } from '../../text';
+import { Button } from '../../ui/Button';
+import { lazy } from '../../ui/lazy';
+import { Screen } from '../../ui/Screen';
+import { useLine } from '../line';
+import { Composer } from './Composer';
+import { useFacts } from './facts';
+import { MessageMenu } from './MessageMenu';
+import { useSpoken } from './spoken';
+import { Talk } from './talk';
+import { Timeline } from './Timeline';
+
+const MessageDetails = lazy(() => import('./MessageDetails'));
+
+// most is the limit of a message that every server has.
+const most = 8000;
+
+export function Conversation({ store, room }: { store: Store; room: RoomView }) {
+  const talk = useMemo(() => new Talk(store, room.room_id), [store, room.room_id]);
+  const input = useRef<HTMLTextAreaElement>(null);
+  const facts = useFacts(store, room);
+  const line = useLine(store);
+  useEffect(() => () => talk.close(), [talk]);
+  useSpoken(store, room);
+  const toMessages = () => lastBubble()?.focus();
+  const members = facts && count(facts.members, 'member');
+  return (
+    <div class="room" onKeyDown={(e) => typeOn(e, input.current)}>
+      <Screen
+        title={room.name}
+        above="/ui/"
+        sub={line ?? members ?? ' '}
+        fixed
+        actions={<Button kind="quiet" icon="people" label="Members and settings" onClick={() => go(`/ui/rooms/${room.room_id}/members`)} />}
+        foot={<Composer talk={talk} name={room.name} limit={facts?.limit ?? most} input={input} onUp={toMessages} />}
+      >
+        <Timeline talk={talk} name={room.name} unread={room.unread} onLeave={() => input.current?.focus()} />
+      </Screen>
+      <MessageMenu talk={talk} />
+      {talk.details.value && <MessageDetails talk={talk} message={talk.details.value} />}
+    </div>
+  );
+}
+
+// typeOn has what one types anywhere in the room go where one writes.
+function typeOn(e: TargetedKeyboardEvent<HTMLElement>, input: HTMLTextAreaElement | null) {
+  if (e.key.length !== 1 || e.key === ' ' || e.ctrlKey || e.metaKey || e.altKey) return;
+  if ((e.target as HTMLElement).matches('h1, .virtual, .bubble')) input?.focus();
+}
+
+const lastBubble = () => [...document.querySelectorAll<HTMLElement>('.timeline .bubble')].at(-1);

@@ -1,0 +1,38 @@
+// The door of a room that one may join.
+
+import { useState } from 'preact/hooks';
+import { at, post } from '../../api';
+import type { RoomView } from '../../store/rooms';
+import type { Store } from '../../store/sync';
+import { Avatar } from '../../ui/Avatar';
+import { Button } from '../../ui/Button';
+import { Screen } from '../../ui/Screen';
+import { failed } from '../../ui/Toast';
+
+export function JoinRoom({ store, room }: { store: Store; room: RoomView }) {
+  const [busy, setBusy] = useState(false);
+  const join = async () => {
+    setBusy(true);
+    try {
+      await post(at`/api/rooms/${room.room_id}/join`);
+      await store.refresh();
+    } catch (problem) {
+      failed(problem);
+    }
+    setBusy(false);
+  };
+  return (
+    <Screen title={room.name} above="/ui/">
+      <div class="empty">
+        <Avatar id={room.room_id} name={room.name} size="large" />
+        <p class="title" dir="auto">
+          {room.name}
+        </p>
+        <p>Every member of this house may join. You can read what was written before.</p>
+        <Button kind="primary" busy={busy} onClick={() => void join()}>
+          Join the room
+        </Button>
+      </div>
+    </Screen>
+  );
+}

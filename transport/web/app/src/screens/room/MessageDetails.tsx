@@ -1,0 +1,125 @@
+// A message with all that stands behind it: its receipt, checked here, the atoms of its
+// action and effect, and the Agreement under which it was written.
+
+import './MessageDetails.css';
+import { at, get } from '../../api';
+import { bare, nameOf } from '../../text';
+import type { Action, Agreement, Atom, Effect, Message, ReceiptLookup } from '../../types';
+import { Avatar } from '../../ui/Avatar';
+import { Badge, Facts, Hash, Time } from '../../ui/Bits';
+import { Button } from '../../ui/Button';
+import { Dialog } from '../../ui/Dialog';
+import { Failed } from '../../ui/Empty';
+import { Spinner } from '../../ui/Spinner';
+import { useLoad } from '../../ui/useLoad';
+import { copy } from './MessageMenu';
+import { Check } from './Proof';
+import type { Talk } from './talk';
+import { whoIs, wordsOf } from './who';
+
+export default function MessageDetails({ talk, message }: { talk: Talk; message: Message }) {
+  const { data, problem, reload } = useLoad((signal) => get<ReceiptLookup>(at`/api/receipts/${message.receipt.seq}`, { signal }), [message.msg_id]);
+  const close = () => (talk.details.value = null);
+  const reply = () => {
+    close();
+    talk.reply.value = message;
+  };
+  return (
+    <Dialog
+      title={`Receipt ${message.receipt.seq.toLocaleString()}`}
+      onClose={close}
+      actions={
+        <>
+          <Button icon="copy" onClick={() => void copy(wordsOf(message))}>
+            Copy text
+          </Button>
+          <Button icon="reply" onClick={reply}>
+            Reply
+          </Button>
+        </>
+      }
+    >
+      <Said message={message} />
+      {data ? <Behind message={message} atoms={data.atoms} /> : problem ? <Failed problem={problem} onRetry={reload} /> : <Spinner />}
+    </Dialog>
+  );
+}
+
+function Said({ message }: { message: Message }) {
+  const who = whoIs(message.sender_id);
+  return (
+    <blockquote class="said">
+      <p class="by">
+        <Avatar id={who.id} name={who.name} icon={who.agent ? 'tool' : undefined} size="small" />
+        <bdi>{who.name}</bdi>
+        <span class="soft small">
+          <Time at={message.sent_at} as="full" />
+        </span>
+      </p>
+      <p class="prose" dir="auto">
+        {wordsOf(message)}
+      </p>
+    </blockquote>
+  );
+}
+
+function Behind({ message, atoms }: { message: Message; atoms: Atom[] }) {
+  const { receipt } = message;
+  const [action, effect] = atoms as [Action, Effect];
+  return (
+    <>
+      <Check message={message} atoms={atoms} />
+      <Facts
+        of={[
+          ['Receipt', `${receipt.seq.toLocaleString()} in ledger ${bare(message.tenant_id)}`],
+          ['Action', <Hash value={receipt.cid} />],
+          ['Effect', effect ? <Hash value={effect.cid} /> : 'none'],
+          ['Head of the ledger after the action', <Hash value={receipt.head_hash} />],
+          ...Object.entries(effect?.pointers ?? {}).map(([name, value]) => [`Points to: ${name}`, <Hash value={String(value)} />] as const),
+        ]}
+      />
+      <Raw name="Action" about={`${action.did} · ${action.status}`} atom={action} />
+      {effect && <Raw name="Effect" about={effect.outcome} atom={effect} />}
+      <UnderAgreement id={action.agreement_id} />
+    </>
+  );
+}
+
+function Raw({ name, about, atom }: { name: string; about: string; atom: Atom }) {
+  return (
+    <details class="raw">
+      <summary>
+        {name} <span class="soft">{about}</span>
+      </summary>
+      <pre class="json" tabIndex={0} aria-label={`${name} as JSON`}>
+        {JSON.stringify(atom, null, 2)}
+      </pre>
+    </details>
+  );
+}
+
+function UnderAgreement({ id }: { id: string }) {
+  const { data, problem } = useLoad((signal) => get<{ agreement: Agreement }>(at`/api/agreements/${id}`, { signal }), [id]);
+  return (
+    <section class="agreement">
+      <h3>
+        Agreement {data && <Badge kind={data.agreement.status === 'in_force' ? 'good' : 'warn'}>{data.agreement.status === 'in_force' ? 'in force' : 'ended'}</Badge>}
+      </h3>
+      <p class="soft small">
+        <code>{id}</code>
+      </p>
+      {Boolean(problem) && <p class="soft">It can’t be read now.</p>}
+      {data && (
+        <ul class="parties" aria-label="Parties">
+          {data.agreement.members.map((member) => (
+            <li key={member.user_id}>
+              <Avatar id={member.user_id} name={nameOf(member)} icon={member.is_service ? 'tool' : undefined} size="small" />
+              <bdi>{nameOf(member)}</bdi>
+              <span class="soft small">{member.role}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

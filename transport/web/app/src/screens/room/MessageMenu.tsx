@@ -1,0 +1,67 @@
+// What one can do with a message: beside the pointer, or from below on a phone.
+
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { MenuItems, type MenuItem } from '../../ui/Menu';
+import { failed, toast } from '../../ui/Toast';
+import type { Talk } from './talk';
+import { wordsOf } from './who';
+import type { Message } from '../../types';
+
+export function MessageMenu({ talk }: { talk: Talk }) {
+  const open = talk.menu.value;
+  return open && <Open key={open.message.msg_id} talk={talk} {...open} />;
+}
+
+function Open({ talk, message, x, y }: { talk: Talk; message: Message; x: number; y: number }) {
+  const box = useRef<HTMLDialogElement>(null);
+  const close = () => (talk.menu.value = null);
+  useLayoutEffect(() => {
+    const dialog = box.current!;
+    const before = document.activeElement;
+    dialog.showModal();
+    place(dialog, x, y);
+    dialog.querySelector('button')?.focus();
+    return () => {
+      dialog.close();
+      // What an item does may have moved the focus already.
+      if (before instanceof HTMLElement && (document.activeElement ?? document.body) === document.body) before.focus();
+    };
+  }, []);
+  const items: MenuItem[] = [
+    { label: 'Reply', icon: 'reply', onSelect: () => (talk.reply.value = message) },
+    { label: 'Copy text', icon: 'copy', onSelect: () => void copy(wordsOf(message)) },
+    { label: 'Details and receipt', icon: 'check', onSelect: () => (talk.details.value = message) },
+  ];
+  return (
+    <dialog
+      ref={box}
+      class="menu context"
+      aria-label="Message"
+      onCancel={(e) => {
+        e.preventDefault();
+        close();
+      }}
+      onClick={(e) => e.target === box.current && close()}
+      onContextMenu={(e) => e.preventDefault()}
+    >
+      <MenuItems label="Message" items={items} onClose={close} onTab={close} />
+    </dialog>
+  );
+}
+
+// place keeps the menu within the screen; on a phone the style has the last word.
+function place(dialog: HTMLElement, x: number, y: number) {
+  const { width, height } = dialog.getBoundingClientRect();
+  const [right, bottom] = [innerWidth - width - 8, innerHeight - height - 8];
+  dialog.style.setProperty('--x', `${Math.max(8, Math.min(x, right))}px`);
+  dialog.style.setProperty('--y', `${Math.max(8, Math.min(y, bottom))}px`);
+}
+
+export async function copy(text: string) {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast('Copied');
+  } catch {
+    failed(new Error('this browser doesn’t let pages copy here: select the text instead'));
+  }
+}

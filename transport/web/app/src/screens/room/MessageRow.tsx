@@ -1,0 +1,44 @@
+// A row of the timeline: what parts it from the row before, and the message.
+
+import './MessageRow.css';
+import { day as dayOf } from '../../time';
+import type { Item } from '../../store/messages';
+import { Bubble } from './Bubble';
+import { Time } from '../../ui/Bits';
+import type { Place } from './group';
+import type { Talk } from './talk';
+import { wordsOf } from './who';
+
+interface Props extends Place {
+  item: Item;
+  talk: Talk;
+  // fresh draws the line above the first new message.
+  fresh: boolean;
+  // tail is the newest row, which keeps a distance from what is below.
+  tail: boolean;
+}
+
+export function MessageRow({ item, talk, day, first, last, fresh, tail }: Props) {
+  const { message } = item;
+  return (
+    <div class={tail ? 'entry tail' : 'entry'}>
+      {day && (
+        <p class="day">
+          <time dateTime={day}>{dayOf(day)}</time>
+        </p>
+      )}
+      {fresh && (
+        <p class="fresh">
+          <span>New</span>
+        </p>
+      )}
+      {message?.type === 'system' ? (
+        <p class="system" dir="auto">
+          {wordsOf(message)} · <Time at={message.sent_at} as="clock" />
+        </p>
+      ) : (
+        <Bubble item={item} talk={talk} first={first} last={last} />
+      )}
+    </div>
+  );
+}

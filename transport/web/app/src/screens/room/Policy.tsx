@@ -1,0 +1,90 @@
+// A room's rules: who may come in, how long messages are kept, how long they may be.
+
+import { useState } from 'preact/hooks';
+import { at, patch } from '../../api';
+import { bytes, count } from '../../text';
+import type { Room, RoomPolicy } from '../../types';
+import { Facts } from '../../ui/Bits';
+import { Button } from '../../ui/Button';
+import { Choice, Field } from '../../ui/Field';
+import { Section } from '../../ui/Screen';
+import { failed, toast } from '../../ui/Toast';
+import { joinRules } from './rules';
+
+interface Props {
+  room: Room;
+  owner: boolean;
+  onChanged: () => void;
+}
+
+export function Policy({ room, owner, onChanged }: Props) {
+  if (owner) return <Form key={JSON.stringify(room.policy)} room={room} onChanged={onChanged} />;
+  const { join, retention_days: days, max_message_bytes: most } = room.policy;
+  return (
+    <Section title="Rules">
+      <Facts
+        of={[
+          ['Who may come in', join === 'tenant' ? 'All members' : 'Whom an owner adds'],
+          ['Messages are kept', days === 0 ? 'for ever' : `for ${count(days, 'day')}`],
+          ['Longest message', bytes(most)],
+          ['Id', room.room_id],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Form({ room, onChanged }: Omit<Props, 'owner'>) {
+  const { policy } = room;
+  const [join, setJoin] = useState(policy.join);
+  const [days, setDays] = useState(String(policy.retention_days));
+  const [most, setMost] = useState(String(policy.max_message_bytes));
+  const [busy, setBusy] = useState(false);
+  const wrong = { days: whole(days, 0, 36_500), most: whole(most, 1, 8000) };
+  const next: RoomPolicy = { join, retention_days: Number(days), max_message_bytes: Number(most) };
+  const changed = changes(policy, next);
+  const save = async () => {
+    if (wrong.days || wrong.most || !changed) return;
+    setBusy(true);
+    try {
+      await patch(at`/api/rooms/${room.room_id}/policy`, changed);
+      toast('The rules are changed');
+      onChanged();
+    } catch (problem) {
+      failed(problem);
+    }
+    setBusy(false);
+  };
+  return (
+    <Section title="Rules">
+      <form
+        class="stack"
+        noValidate
+        onSubmit={(e) => {
+          e.preventDefault();
+          void save();
+        }}
+      >
+        <Choice label="Who may come in" value={join} options={joinRules} onValue={setJoin} />
+        <Field label="Messages are kept for days" hint="0 keeps them for ever. What is older is deleted; receipts stay." value={days} onValue={setDays} error={wrong.days} inputMode="numeric" />
+        <Field label="Longest message in bytes" hint="At most 8,000." value={most} onValue={setMost} error={wrong.most} inputMode="numeric" />
+        <Button kind="primary" type="submit" busy={busy} disabled={!changed}>
+          Save the rules
+        </Button>
+      </form>
+    </Section>
+  );
+}
+
+// whole says what is wrong with a number, "" when nothing is.
+function whole(text: string, low: number, high: number): string {
+  const n = Number(text);
+  if (/^\d+$/.test(text.trim()) && n >= low && n <= high) return '';
+  return `A whole number from ${low} to ${high.toLocaleString()}`;
+}
+
+// changes are the members that differ, null for none.
+function changes(old: RoomPolicy, next: RoomPolicy): Partial<RoomPolicy> | null {
+  const names = (Object.keys(next) as (keyof RoomPolicy)[]).filter((name) => next[name] !== old[name]);
+  return names.length > 0 ? Object.fromEntries(names.map((name) => [name, next[name]])) : null;
+}

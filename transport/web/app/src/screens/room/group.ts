@@ -1,0 +1,39 @@
+// How rows follow one another: which begin a day, and which belong together.
+
+import { me } from '../../session';
+import type { Item } from '../../store/messages';
+import { sameDay } from '../../time';
+
+// together is how far apart messages of one person may be and still be one group, in ms.
+const together = 5 * 60_000;
+
+export interface Place {
+  // day is a time of the day that begins here, "" where none does.
+  day: string;
+  first: boolean; // of a group
+  last: boolean;
+}
+
+export const timeOf = (item: Item) => item.message?.sent_at ?? new Date(item.outgoing!.created_at).toISOString();
+
+export const senderOf = (item: Item) => item.message?.sender_id ?? me.value?.identity.user_id ?? '';
+
+// placeOf is the place of a row among its neighbours. A line drawn at the room_seq
+// divider parts groups too.
+export function placeOf(items: readonly Item[], i: number, divider: number): Place {
+  const [before, item, after] = [items[i - 1], items[i]!, items[i + 1]];
+  const newDay = !before || !sameDay(timeOf(before), timeOf(item));
+  return {
+    day: newDay ? timeOf(item) : '',
+    first: !before || !joined(before, item, divider),
+    last: !after || !joined(item, after, divider),
+  };
+}
+
+function joined(a: Item, b: Item, divider: number): boolean {
+  const [from, to] = [timeOf(a), timeOf(b)];
+  return (
+    a.message?.type !== 'system' && b.message?.type !== 'system' && b.message?.room_seq !== divider &&
+    senderOf(a) === senderOf(b) && Date.parse(to) - Date.parse(from) < together && sameDay(from, to)
+  );
+}

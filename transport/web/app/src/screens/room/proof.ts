@@ -1,0 +1,60 @@
+// How this browser checks a message for itself: its receipt against its text, and the
+// ledger around it as a chain.
+
+import { get, query } from '../../api';
+import { fromGenesis, fromHead, verifyAtoms, verifyEnd, type Bad, type Check, type Json, type Mark } from '../../chain';
+import type { Atom, Atoms, LedgerHead, Message } from '../../types';
+
+// most is how many atoms are checked for one message; page is how many are asked for
+// at a time.
+const most = 2500;
+const page = 500;
+
+// Chain is what came of checking the atoms from one seq to another. of is the newest
+// atom of the ledger.
+export interface Chain {
+  from: number;
+  to: number;
+  of: number;
+  bad: Bad | null;
+}
+
+// checkChain follows the ledger from its beginning, or a long one from the message on,
+// to its newest atom or as far as most.
+export async function checkChain({ tenant_id, receipt }: Message, action: Atom, signal: AbortSignal): Promise<Chain> {
+  const head = await get<LedgerHead>('/api/ledger/head', { signal });
+  let mark = head.seq <= most ? fromGenesis(tenant_id) : fromHead(tenant_id, receipt.seq - 1, action.prev_hash);
+  const from = mark.seq + 1;
+  for (;;) {
+    const part = await get<Atoms>('/api/atoms' + query({ from: mark.seq + 1, limit: page }), { signal });
+    const own = part.atoms[receipt.seq - part.from];
+    const { at, bad } = await verifyAtoms(mark, part.atoms as unknown as Json[]);
+    mark = at;
+    const done = (bad: Bad | null): Chain => ({ from, to: mark.seq, of: part.head.seq, bad });
+    if (bad) return done(bad);
+    if (own && own.cid !== receipt.cid) return done({ seq: receipt.seq, reason: 'another act stands there in the ledger' });
+    if (part.next_cursor === null) return done(atEnd(mark, part, receipt.seq));
+    if (mark.seq - from + 1 >= most) return done(null);
+  }
+}
+
+function atEnd(mark: Mark, part: Atoms, seq: number): Bad | null {
+  if (mark.seq < seq) return { seq, reason: 'the ledger doesn’t go so far' };
+  return verifyEnd(mark, part.head);
+}
+
+// wordsFor say what a check of a receipt found.
+export const wordsFor: Record<Check['what'], [held: string, broke: string]> = {
+  text: ['The text matches its receipt', 'The text does not match its receipt'],
+  message: ['Sender, room, place and time match', 'Sender, room, place or time don’t match'],
+  action: ['The action has the hash that the receipt names', 'The action doesn’t have the hash that the receipt names'],
+  head: ['The receipt’s head follows from the action', 'The receipt’s head doesn’t follow from the action'],
+  effect: ['Its effect put this message into the room', 'No effect put this message into the room'],
+};
+
+// aboutChain says what checking the chain found.
+export function aboutChain({ from, to, of, bad }: Chain): string {
+  const [a, b, c] = [from, to, of].map((n) => n.toLocaleString());
+  if (bad) return `The chain breaks at ${bad.seq.toLocaleString()}: ${bad.reason}`;
+  return to === of ? `The chain holds from ${a} to ${b}, the newest` : `The chain holds from ${a} to ${b} of ${c}`;
+}

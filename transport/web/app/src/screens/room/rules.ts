@@ -1,0 +1,8 @@
+// The rules by which people come into a room.
+
+import type { RoomPolicy } from '../../types';
+
+export const joinRules: readonly { value: RoomPolicy['join']; label: string }[] = [
+  { value: 'invite', label: 'Whom I add' },
+  { value: 'tenant', label: 'All members' },
+];

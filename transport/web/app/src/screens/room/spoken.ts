@@ -1,0 +1,29 @@
+// What a screen reader is told while a room is open: new messages, and those of one's
+// own that didn't go out.
+
+import { useEffect, useRef } from 'preact/hooks';
+import type { RoomView } from '../../store/rooms';
+import type { Store } from '../../store/sync';
+import { count } from '../../text';
+import { announce } from '../../ui/Announcer';
+import { whoIs, wordsOf } from './who';
+
+export function useSpoken(store: Store, room: RoomView): void {
+  const last = useRef(room.last_seq);
+  const failed = store.outbox.entries.value.filter((entry) => entry.room_id === room.room_id && entry.state === 'failed').length;
+  const before = useRef(failed);
+  useEffect(() => {
+    const news = room.last_seq - last.current;
+    const message = room.last_message;
+    last.current = room.last_seq;
+    if (news <= 0 || !message) return;
+    const who = whoIs(message.sender_id);
+    if (news > 1) announce(count(news, 'new message'));
+    else if (message.type === 'system') announce(wordsOf(message));
+    else if (!who.mine) announce(`${who.name}: ${message.body.text}`);
+  }, [room.last_seq]);
+  useEffect(() => {
+    if (failed > before.current) announce('A message wasn’t sent');
+    before.current = failed;
+  }, [failed]);
+}

@@ -1,0 +1,96 @@
+// What the parts of a room's screen share: the window on its messages, and which of
+// them is replied to, looked at, or on its way into view.
+
+import { signal, type Signal } from '@preact/signals';
+import type { Store } from '../../store/sync';
+import type { Item } from '../../store/messages';
+import type { Message } from '../../types';
+
+// end is the target of a jump to the newest message.
+export const end = Symbol('end');
+
+// patience is how many unread messages one may be led back by when the room opens.
+const patience = 200;
+
+// glow is how long a message stays marked that one has jumped to, in ms.
+const glow = 2000;
+
+export class Talk {
+  readonly window;
+  readonly reply = signal<Message | null>(null);
+  readonly details = signal<Message | null>(null);
+  // menu is open for a message, at a point of the screen.
+  readonly menu = signal<{ message: Message; x: number; y: number } | null>(null);
+  // divider is the room_seq of the first new message, 0 for none.
+  readonly divider = signal(0);
+  // target is the key of a row to bring into view as soon as it is there.
+  readonly target = signal<string | typeof end | null>(null);
+  // lit is the key of the row that one has jumped to.
+  readonly lit = signal('');
+
+  private readonly quoted = new Map<string, Signal<Message | null | undefined>>();
+
+  constructor(
+    readonly store: Store,
+    readonly roomId: string,
+  ) {
+    this.window = store.open(roomId);
+    const room = store.rooms.get(roomId);
+    if (!room || room.unread === 0) return;
+    const first = room.last_seq - room.unread + 1;
+    this.divider.value = first;
+    if (room.unread <= patience) void this.goTo(first, false);
+  }
+
+  // quote is the message with that id: undefined while it is looked for, null where
+  // there is none any more.
+  quote(msgId: string): Signal<Message | null | undefined> {
+    const known = this.quoted.get(msgId);
+    if (known) return known;
+    const found = signal<Message | null | undefined>(undefined);
+    this.quoted.set(msgId, found);
+    this.store.message(this.roomId, msgId).then(
+      (message) => (found.value = message),
+      () => this.quoted.delete(msgId), // it is looked for again when it is shown again
+    );
+    return found;
+  }
+
+  // goTo brings a message into view, and marks it.
+  async goTo(seq: number, mark = true): Promise<void> {
+    await this.window.loadAround(seq);
+    const row = this.window.items.value.find((item) => item.message?.room_seq === seq);
+    if (!row) return;
+    this.target.value = row.key;
+    if (!mark) return;
+    this.lit.value = row.key;
+    setTimeout(() => this.lit.value === row.key && (this.lit.value = ''), glow);
+  }
+
+  async toEnd(): Promise<void> {
+    await this.window.toEnd();
+    this.target.value = end;
+  }
+
+  send(text: string) {
+    void this.store.send(this.roomId, text, this.reply.value?.msg_id ?? null);
+    this.reply.value = null;
+    this.divider.value = 0;
+    void this.toEnd();
+  }
+
+  // read notes how far one has read, as far as the row.
+  read(item: Item | undefined) {
+    if (item?.message) this.store.markRead(this.roomId, item.message.room_seq);
+  }
+
+  // returned draws the line anew for what came while nobody looked.
+  returned() {
+    const room = this.store.rooms.get(this.roomId);
+    if (room && room.unread > 0) this.divider.value = room.last_seq - room.unread + 1;
+  }
+
+  close() {
+    this.window.close();
+  }
+}

@@ -1,0 +1,26 @@
+// Whom a message is from. What is read here in a component follows the list of
+// people, so that an id becomes a name as soon as that has come.
+
+import { me } from '../../session';
+import { store } from '../../store';
+import { bare, nameOf } from '../../text';
+import type { Message } from '../../types';
+
+export interface Who {
+  id: string;
+  name: string;
+  agent: boolean;
+  mine: boolean;
+}
+
+export function whoIs(id: string): Who {
+  const known = store.value?.people.byId.value.get(id);
+  return { id, name: known ? nameOf(known) : bare(id), agent: known?.is_service ?? false, mine: me.value?.identity.user_id === id };
+}
+
+// wordsOf is a message's text. What the platform writes has ids where people expect
+// names.
+export function wordsOf({ type, body }: Message): string {
+  if (type !== 'system') return body.text;
+  return body.text.replace(/\bu:[A-Za-z0-9._-]+/g, (id) => whoIs(id).name);
+}
