@@ -26,6 +26,7 @@ func checkLabel(tx *bolt.Tx, want label) error {
 		return damaged("a bucket is missing")
 	}
 	have, err := readLabel(meta)
+	have.Format = want.Format // readLabel has refused a newer one
 	if err == nil && have != want {
 		err = damaged("the file belongs to another data directory, or to another place in it")
 	}

@@ -34,6 +34,9 @@ func (p *partition) commitAll() {
 			p.settling <- p.propose(items)
 		} else {
 			p.settling <- p.process(items)
+			if p.openBytes >= p.openLimit() {
+				_ = p.flush() // who comes next is told
+			}
 		}
 		// Whoever is called back now may have more to submit: going to the end of
 		// the line lets it into the next transaction, and costs nothing when idle.
@@ -41,13 +44,10 @@ func (p *partition) commitAll() {
 	}
 }
 
-// process writes the items in one transaction and notes what became of each.
+// process writes the items of a node alone and notes what became of each.
 func (p *partition) process(items []item) chunk {
 	start := p.opts.Now()
-	err := p.failure()
-	if err == nil {
-		err = p.commit(items)
-	}
+	err := p.write(items)
 	c := Commit{Partition: p.index, Took: p.opts.Now().Sub(start), Err: err}
 	for i := range items {
 		it := &items[i]
@@ -75,48 +75,6 @@ func (p *partition) process(items []item) chunk {
 	return chunk{items: items, commit: c}
 }
 
-// commit applies the items in order and commits. Its error is for all batches
-// of the transaction; a batch's own is in its item.
-func (p *partition) commit(items []item) error {
-	w := &p.writer
-	w.reset()
-	err := p.apply(w, items)
-	if err == nil && w.written {
-		tx := uint64(w.tx.ID())
-		if err = commitTx(w.tx); err == nil {
-			p.advance(tx, nil)
-			return nil
-		}
-	}
-	if w.tx != nil && !rollback(w.tx) {
-		p.lostTx = true
-	}
-	if err == nil {
-		return nil
-	}
-	return p.failedCommit(err)
-}
-
-// apply checks and puts; an error means that the transaction is of no use.
-func (p *partition) apply(w *writer, items []item) (err error) {
-	defer guard(&err)
-	for i := range items {
-		it := &items[i]
-		if p.leased(it) || it.batch == nil {
-			continue
-		}
-		if w.tx == nil {
-			if err := w.begin(p.database()); err != nil {
-				return err
-			}
-		}
-		if it.err, err = w.add(it.batch, p.leaseOf(it.batch.Group)); err != nil {
-			return err
-		}
-	}
-	return w.finish()
-}
-
 // leased does what an item says about leases; false if it says nothing.
 func (p *partition) leased(it *item) bool {
 	switch {
@@ -136,23 +94,6 @@ func (p *partition) leased(it *item) bool {
 
 func (p *partition) leaseOf(g ubl.Group) ubl.Lease {
 	return ubl.Lease{Generation: p.generations[g], Epoch: p.epoch.Load()}
-}
-
-// failedCommit decides whether the partition may go on. It may if there was no
-// room for data pages: nothing refers to them until a meta page does, and the
-// newest meta page is still that of the last durable transaction.
-func (p *partition) failedCommit(err error) error {
-	if outOfSpace(err) && !p.lostTx && p.metaUntouched() {
-		return unavailable("there is no space left for data; nothing was written", err)
-	}
-	err = unavailable("writing failed; this part of the data takes no writes until the server is started again", err)
-	p.advance(0, err)
-	return err
-}
-
-func (p *partition) metaUntouched() bool {
-	newest, err := readMetas(p.opened.Load().file)
-	return err == nil && newest.txid == p.durable.Load()
 }
 
 func commitTx(tx *bolt.Tx) (err error) {

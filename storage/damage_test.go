@@ -15,16 +15,19 @@ import (
 // victim is a closed directory of one partition that tests damage: a tree of
 // several levels, with overflow pages, free pages and deleted keys.
 type victim struct {
-	dir, file string
-	clean     []byte
-	truth     map[string]string
-	used      int // bytes below bbolt's high water mark, about
+	dir, file   string
+	journalFile string
+	clean       []byte
+	journal     []byte // beside it
+	truth       map[string]string
+	used        int // bytes below bbolt's high water mark, about
 }
 
 func newVictim(t *testing.T) *victim {
 	t.Helper()
 	v := &victim{dir: t.TempDir()}
 	v.file = filepath.Join(v.dir, "store", "partition-0.db")
+	v.journalFile = v.file + ".journal"
 	e := open(t, v.dir, &storage.Options{Partitions: 1})
 	fill(t, e, 12, 25, 150)
 	w := newWriter(t, e, testGroup)
@@ -45,6 +48,9 @@ func newVictim(t *testing.T) *victim {
 	if v.clean, err = os.ReadFile(v.file); err != nil {
 		t.Fatal(err)
 	}
+	if v.journal, err = os.ReadFile(v.journalFile); err != nil {
+		t.Fatal(err)
+	}
 	for v.used = len(v.clean); v.clean[v.used-1] == 0; v.used-- {
 	}
 	if have, err := v.try(t, v.clean, nil); err != nil || !maps.Equal(have, v.truth) {
@@ -61,6 +67,9 @@ func (v *victim) try(t *testing.T, damaged []byte, o *storage.Options) (map[stri
 		t.Fatal(err)
 	}
 	if err := os.Truncate(v.file, int64(len(damaged))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(v.journalFile, v.journal, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	e, err := storage.Open(v.dir, o)

@@ -11,8 +11,9 @@
 // partition of which directory the file is; of a replica also the index of the
 // newest entry that is applied, and notes: small records of the partition
 // itself, each with a version. Every value carries a CRC-32C of its key and
-// itself. An empty file "restored" says that the store came from a backup and
-// nobody was told yet.
+// itself. Beside the file of a node alone lies its journal (see journal.go):
+// what is durable and not yet in the file. An empty file "restored" says that
+// the store came from a backup and nobody was told yet.
 //
 // # Who owns it
 //
@@ -30,11 +31,21 @@
 //
 // Submit puts it into the queue and returns. The committer checks lease, head
 // and counters as they are after the batches before it; a batch that expects
-// something else is refused alone, before anything of it is written. Heads and
-// counters are written once a transaction, at its end. bbolt writes data pages,
-// syncs, writes a meta page, syncs; then the transaction is durable and the
-// settler calls back. bbolt shows a transaction to readers before its last
-// sync is over, so View waits for the one that it read.
+// something else is refused alone, before anything of it is written. The others
+// go into bbolt's open transaction, all together as one record into the journal,
+// and when that is synced the settler calls back: one write and one sync for
+// everything that was queued.
+//
+// The open transaction is committed after a second, after 2 MiB, when the
+// journal is full, and for whoever reads. Then heads and counters are written,
+// and which record of the journal was the last; bbolt writes data pages, syncs,
+// writes a meta page, syncs. It shows a transaction to readers before its last
+// sync is over, so View waits for the one that it read. The next record goes to
+// the journal's beginning. Open applies the records that the file doesn't have.
+//
+// A batch that doesn't fit into the journal is committed by bbolt before it is
+// answered. So is every batch while the disk has less than 512 MiB left: what
+// the journal has acknowledged must find room in the file later.
 //
 // # The way of one entry of the log
 //
@@ -55,13 +66,18 @@
 // would make them count: the transaction is rolled back, its batches fail with
 // unavailable, and the partition goes on. After any other failure of a write
 // or sync the page cache can no longer be believed: the partition of a node
-// alone refuses all writes, and all reads of what was not durable, until the
-// process is started again. Open syncs before it serves, because what it finds
-// may so far be in the page cache only.
+// alone refuses all writes until the process is started again, and all reads of
+// what was not durable; all reads where the file lacks what the journal has. Open
+// syncs before it serves, because what it finds may so far be in the page cache
+// only.
 //
 // A replica that can't write is halted, for a full disk too: it must not skip an
 // entry. [Options.Halted] is told, and [Engine.Resume] has it apply again from
 // what its file has, or from nothing where that can't be believed.
+//
+// The journal's records end with the first that isn't valid, which was being
+// written when the process ended. A valid one behind it, a missing journal, or
+// one that doesn't fit the file is damage.
 //
 // A damaged file is found when it is opened. Both meta pages must be valid:
 // bbolt would fall back to the older one and so forget a commit in silence.

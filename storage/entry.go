@@ -101,14 +101,14 @@ func appendBytes(dst, b []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
 }
 
-// sealEntry makes an entry of operations. The log keeps entries for a while, so
-// they are cut to size; scratch, where they are compressed, is grown where it is
-// too small, and is returned for the next.
-func sealEntry(ops, scratch []byte) (entry, _ []byte) {
-	scratch = slices.Grow(scratch[:0], s2.MaxEncodedLen(len(ops)))
-	block := s2.Encode(scratch[:cap(scratch)], ops)
-	entry = make([]byte, 0, 1+len(block))
-	return append(append(entry, entryVersion), block...), scratch
+// sealEntry makes an entry of operations in scratch, which is grown where it is
+// too small.
+func sealEntry(ops, scratch []byte) []byte {
+	scratch = slices.Grow(scratch[:0], 1+s2.MaxEncodedLen(len(ops)))
+	block := s2.Encode(scratch[1:cap(scratch)], ops)
+	scratch = scratch[:1+len(block)]
+	scratch[0] = entryVersion
+	return scratch
 }
 
 // decodeEntry reads an entry. What it returns refers to scratch, which is grown

@@ -25,8 +25,7 @@ func encodeOperations(ops ...operation) []byte {
 }
 
 func sealed(ops []byte) []byte {
-	entry, _ := sealEntry(ops, nil)
-	return entry
+	return sealEntry(ops, nil)
 }
 
 func encodeEntry(ops ...operation) []byte { return sealed(encodeOperations(ops...)) }

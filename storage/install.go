@@ -33,7 +33,7 @@ func (e *Engine) Snapshot(partition int) (s *Snapshot, err error) {
 	if err != nil {
 		return nil, err
 	}
-	applied, err := readApplied(tx)
+	applied, err := readIndex(tx, appliedKey)
 	if err != nil {
 		return nil, errors.Join(err, tx.Rollback())
 	}
@@ -167,11 +167,7 @@ func (p *partition) replace(fn func() error) error {
 	if p.closed {
 		return errClosed()
 	}
-	if tx := p.writer.tx; tx != nil {
-		p.lostTx = p.lostTx || !rollback(tx)
-		p.writer.tx = nil
-		p.isOpen.Store(false)
-	}
+	p.closeOpen()
 	if !p.lostTx { // else it would wait for a transaction that can't end
 		if err := p.database().Close(); err != nil {
 			return err

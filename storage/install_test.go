@@ -3,6 +3,7 @@ package storage_test
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -215,25 +216,41 @@ func laterFormat(t *testing.T, snapshot []byte) []byte {
 	if err := os.WriteFile(path, snapshot[24:], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, err := bolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(func(tx *bolt.Tx) error {
-		meta := tx.Bucket([]byte("meta"))
-		label := meta.Get([]byte("format"))[4:]
-		label = bytes.Replace(label, []byte(`"format":1`), []byte(`"format":2`), 1)
-		sum := binary.BigEndian.AppendUint32(nil, crc32.Checksum(append([]byte("format"), label...), crc32.MakeTable(crc32.Castagnoli)))
-		return meta.Put([]byte("format"), append(sum, label...))
-	})
-	if err = errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	setFormat(t, path, 3)
 	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return slices.Concat(snapshot[:24], file)
+}
+
+// setFormat says in a partition's file that it is of a format, and tells which
+// it was.
+func setFormat(t *testing.T, path string, format int) (was int) {
+	t.Helper()
+	db, err := bolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		meta, key := tx.Bucket([]byte("meta")), []byte("format")
+		var label map[string]any
+		if err := json.Unmarshal(meta.Get(key)[4:], &label); err != nil {
+			return err
+		}
+		was = int(label["format"].(float64))
+		label["format"] = format
+		text, err := json.Marshal(label)
+		if err != nil {
+			return err
+		}
+		sum := binary.BigEndian.AppendUint32(nil, crc32.Checksum(append(key, text...), crc32.MakeTable(crc32.Castagnoli)))
+		return meta.Put(key, append(sum, text...))
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return was
 }
 
 // TestDamagedSnapshots flips bytes: what is not refused has nothing wrong in it.

@@ -15,8 +15,10 @@ import (
 )
 
 const (
-	// formatVersion counts incompatible changes of keys, values and files.
-	formatVersion = 1
+	// formatVersion counts incompatible changes of keys, values and files. Version 2
+	// may have a journal beside a partition's file. A file of version 1 becomes one
+	// of version 2 when its journal is made.
+	formatVersion = 2
 	manifestName  = "ubl.json"
 	maxPartitions = 1024
 )
@@ -40,7 +42,7 @@ type label struct {
 }
 
 func (m *manifest) label(partition int) label {
-	return label{m.Format, partition, m.Partitions, m.Incarnation}
+	return label{formatVersion, partition, m.Partitions, m.Incarnation}
 }
 
 // newManifest draws a new incarnation: the same data under another one is

@@ -3,7 +3,10 @@ package storage
 import (
 	"crypto/rand"
 	"io"
+	"os"
 	"time"
+
+	"ubl/durable"
 )
 
 // Options change how an engine works; nil and zero fields mean the defaults.
@@ -40,6 +43,9 @@ type Options struct {
 	Halted func(partition int, err error)
 	// Boot names the boot of the machine (Linux: its boot_id).
 	Boot string
+	// SyncData makes what was written to a journal durable ([durable.SyncData]); a
+	// test may lose the power there.
+	SyncData func(*os.File) error
 	// Step is told of the steps of what may be interrupted, so that a test can
 	// end the process there.
 	Step func(step string)
@@ -83,6 +89,9 @@ func (o *Options) withDefaults() *Options {
 	}
 	if d.Halted == nil {
 		d.Halted = func(int, error) {}
+	}
+	if d.SyncData == nil {
+		d.SyncData = durable.SyncData
 	}
 	if d.Step == nil {
 		d.Step = func(string) {}

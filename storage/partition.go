@@ -43,24 +43,31 @@ type partition struct {
 	generations map[ubl.Group]int64 // the newest of each group that holds a lease
 	leases      atomic.Int64        // how many those are, for anyone
 	proposed    int64               // the epoch of the newest proposal
-	ops         []byte              // scratch: of the newest proposal
+	ops         []byte              // scratch: of the newest proposal or record of the journal
 	sealed      []byte              // scratch: the same, compressed
-	writer      writer
-	lostTx      bool // a transaction could not be ended: bbolt's Close would hang
 
 	// Of a replica:
 	epoch   atomic.Int64  // under which this node leads, 0 if it doesn't
 	applied atomic.Uint64 // the newest entry of the log that the file has
 
-	applying    sync.Mutex  // guards writer, the open transaction and what follows
+	applying    sync.Mutex // guards the open transaction: writer and what follows
+	writer      writer
 	isOpen      atomic.Bool // a transaction is open
+	lostTx      bool        // a transaction could not be ended: bbolt's Close would hang
 	entry       []byte      // scratch: the newest entry's operations
 	openBytes   int
 	openBatches int
 	openRefused int
 	flusher     *time.Timer
-	lost        bool // the file can't be believed any more
 	closed      bool
+	lost        bool // of a replica: the file can't be believed any more
+
+	// Of a node alone:
+	journal   *journal    // nil until the first write that may use it
+	journaled uint64      // the newest of its records, which are all applied
+	lazy      bool        // the open transaction may stay open: the journal has it
+	answered  bool        // it holds what was acknowledged
+	hides     atomic.Bool // such a transaction failed: the file lacks what was acknowledged
 }
 
 // maxProposals is how many entries of a partition are on their way through the
@@ -92,9 +99,7 @@ func openPartition(dir string, m *manifest, index int, o *Options) (*partition, 
 	if err := p.openFile(); err != nil {
 		return nil, err
 	}
-	if p.replicated() {
-		p.flusher = time.AfterFunc(flushAfter, func() { _ = p.flush() }) // who reads next is told
-	}
+	p.flusher = time.AfterFunc(p.flushAfter(), func() { _ = p.flush() }) // who reads next is told
 	go p.settle()
 	go p.commitAll()
 	return p, nil
@@ -153,15 +158,18 @@ func (p *partition) start(db *bolt.DB) (err error) {
 			return err
 		}
 	}
+	if err := db.View(func(tx *bolt.Tx) error { return checkLabel(tx, p.label) }); err != nil {
+		return err
+	}
+	if err := p.replay(db); err != nil {
+		return err
+	}
 	db.NoSync = p.replicated()
 	return db.View(func(tx *bolt.Tx) error {
-		applied, err := readApplied(tx)
-		if err != nil {
-			return err
-		}
+		applied, err := readIndex(tx, appliedKey)
 		p.durable.Store(uint64(tx.ID()))
 		p.applied.Store(applied)
-		return checkLabel(tx, p.label)
+		return err
 	})
 }
 
@@ -222,10 +230,13 @@ func (p *partition) failure() error {
 func (p *partition) close() error {
 	p.queue.close()
 	<-p.settled
+	p.flusher.Stop()
+	p.applying.Lock()
+	defer p.applying.Unlock()
 	if p.replicated() {
 		return p.closeReplica()
 	}
-	return p.closeFile()
+	return p.closeAlone()
 }
 
 func (p *partition) closeFile() error {
@@ -237,9 +248,6 @@ func (p *partition) closeFile() error {
 
 // closeReplica makes the file whole without its log, unless it can't be trusted.
 func (p *partition) closeReplica() error {
-	p.flusher.Stop()
-	p.applying.Lock()
-	defer p.applying.Unlock()
 	_ = p.flushOpen() // what isn't in the file is in the log
 	p.closed = true
 	p.advance(0, errClosed()) // whoever still applies is not to halt the replica

@@ -1,6 +1,10 @@
 package storage
 
-import "ubl"
+import (
+	"bytes"
+
+	"ubl"
+)
 
 // propose hands the items to the partition's log as one entry; what can't be
 // right is refused here. It is the committer of a replica.
@@ -35,9 +39,9 @@ func (p *partition) propose(items []item) chunk {
 	c := chunk{items: items}
 	p.ops = ops
 	if len(ops) > 0 {
-		var entry []byte
-		entry, p.sealed = sealEntry(ops, p.sealed)
-		c.proposal = p.opts.Propose(p.index, entry)
+		p.sealed = sealEntry(ops, p.sealed)
+		// The log keeps entries for a while, so they are cut to size.
+		c.proposal = p.opts.Propose(p.index, bytes.Clone(p.sealed))
 	}
 	return c
 }

@@ -2,10 +2,8 @@ package storage
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"runtime/debug"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -22,8 +20,6 @@ type Entry struct {
 // and returns what [Engine.Apply] on this node answered for the entry, or why
 // that is not known.
 type Proposal func() ([]error, error)
-
-var appliedKey = []byte("applied")
 
 // OpenReplicas opens a data directory whose partitions are replicated: they are
 // written by Apply alone, what is submitted goes to [Options.Propose], and
@@ -70,7 +66,7 @@ func (e *Engine) Apply(partition int, entries []Entry) ([][]error, error) {
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	results, err := p.applyAll(entries)
-	if err == nil && p.writer.tx != nil && p.openBytes >= openLimit {
+	if err == nil && p.writer.tx != nil && p.openBytes >= p.openLimit() {
 		err = p.commitOpen()
 	}
 	if err != nil {
@@ -108,72 +104,6 @@ func (p *partition) applyAll(entries []Entry) (results [][]error, err error) {
 	return results, nil
 }
 
-const (
-	// flushAfter is how long what was applied may stay in an open transaction,
-	// openLimit how many bytes of it.
-	flushAfter = 200 * time.Millisecond
-	openLimit  = 8 * mib
-)
-
-func (p *partition) beginOpen() error {
-	w := &p.writer
-	w.reset()
-	p.openBytes, p.openBatches, p.openRefused = 0, 0, 0
-	if err := w.begin(p.database()); err != nil {
-		return err
-	}
-	p.isOpen.Store(true)
-	p.flusher.Reset(flushAfter)
-	return nil
-}
-
-// flush commits what is applied and still in an open transaction.
-func (p *partition) flush() error {
-	if !p.isOpen.Load() {
-		return p.failure()
-	}
-	p.applying.Lock()
-	defer p.applying.Unlock()
-	return p.flushOpen()
-}
-
-func (p *partition) flushOpen() error {
-	if p.writer.tx == nil || p.failure() != nil {
-		return p.failure()
-	}
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	if err := p.commitOpen(); err != nil {
-		return p.halt(err)
-	}
-	return nil
-}
-
-func (p *partition) commitOpen() error {
-	w, start := &p.writer, p.opts.Now()
-	err := p.finishOpen()
-	if err == nil {
-		tx := uint64(w.tx.ID())
-		if err = commitTx(w.tx); err == nil {
-			w.tx = nil
-			p.isOpen.Store(false)
-			p.advance(tx, nil)
-		}
-	}
-	p.opts.Observe(Commit{
-		Partition: p.index, Batches: p.openBatches, Refused: p.openRefused, Bytes: p.openBytes,
-		Took: p.opts.Now().Sub(start), Err: err,
-	})
-	return err
-}
-
-func (p *partition) finishOpen() (err error) {
-	defer guard(&err)
-	if err := p.writer.finish(); err != nil {
-		return err
-	}
-	return putApplied(p.writer.tx, p.applied.Load())
-}
-
 // applyEntry does what the entry says as far as it fits what is stored. It may
 // depend on nothing else: every replica must come to the same.
 func (p *partition) applyEntry(w *writer, entry Entry) ([]error, error) {
@@ -200,39 +130,11 @@ func (p *partition) applyEntry(w *writer, entry Entry) ([]error, error) {
 	return refusals, nil
 }
 
-func putApplied(tx *bolt.Tx, index uint64) error {
-	meta := tx.Bucket(metaBucket)
-	if meta == nil {
-		return damaged("a bucket is missing")
-	}
-	return meta.Put(appliedKey, appendStored(nil, appliedKey, binary.BigEndian.AppendUint64(nil, index)))
-}
-
-func readApplied(tx *bolt.Tx) (uint64, error) {
-	meta := tx.Bucket(metaBucket)
-	if meta == nil {
-		return 0, damaged("a bucket is missing")
-	}
-	value, err := getStored(meta, appliedKey)
-	if err != nil || value == nil {
-		return 0, err
-	}
-	if len(value) != 8 {
-		return 0, damaged("the applied index does not have 8 bytes")
-	}
-	return binary.BigEndian.Uint64(value), nil
-}
-
 // halt ends writing to a replica. After a clean "no space", or before an entry of
 // a newer version, its file is what it was; after anything else it can't be
 // believed any more. p.applying is held.
 func (p *partition) halt(err error) error {
-	tx := p.writer.tx
-	if tx != nil && !rollback(tx) {
-		p.lostTx = true
-	}
-	p.writer.tx = nil
-	p.isOpen.Store(false)
+	p.closeOpen()
 	if !outOfSpace(err) && !errors.Is(err, errEntry) || p.lostTx {
 		p.lost = true
 		// If even that can't be written, the mark of this boot stays: the process
@@ -284,16 +186,28 @@ func (e *Engine) Empty(ctx context.Context) (bool, error) {
 // index: the beginning of a log that takes over what a node alone has written.
 func (e *Engine) MarkApplied(index uint64) error {
 	for _, p := range e.partitions {
-		var id uint64
-		err := p.database().Update(func(tx *bolt.Tx) error {
-			id = uint64(tx.ID())
-			return putApplied(tx, index)
-		})
-		if err != nil {
+		if err := p.markApplied(index); err != nil {
 			return err
 		}
-		p.applied.Store(index)
-		p.advance(id, nil)
 	}
+	return nil
+}
+
+func (p *partition) markApplied(index uint64) error {
+	p.applying.Lock()
+	defer p.applying.Unlock()
+	if err := p.flushOpen(); err != nil {
+		return err
+	}
+	var id uint64
+	err := p.database().Update(func(tx *bolt.Tx) error {
+		id = uint64(tx.ID())
+		return putIndex(tx, appliedKey, index)
+	})
+	if err != nil {
+		return err
+	}
+	p.applied.Store(index)
+	p.advance(id, nil)
 	return nil
 }

@@ -38,12 +38,10 @@ func (e *Engine) View(ctx context.Context, g ubl.Group, fn func(ubl.Snapshot) er
 	return result
 }
 
-// beginRead begins to read what is committed or, of a replica, applied.
+// beginRead begins to read what is applied.
 func (p *partition) beginRead() (*bolt.Tx, error) {
-	if p.replicated() {
-		if err := p.flush(); err != nil {
-			return nil, err
-		}
+	if err := p.flush(); err != nil {
+		return nil, err
 	}
 	return beginRead(p.database())
 }

@@ -35,7 +35,7 @@ type cut struct {
 func TestMessagesOverPowerLoss(t *testing.T) {
 	r := newRig(t, 7)
 	r.quiet = true
-	h := harness.Open(t, harness.Options{Dir: r.dir})
+	h := harness.Open(t, harness.Options{Dir: r.dir, Storage: r.options()})
 	ana := harness.User("ana@example.com")
 	h.Enter(ana)
 	s := &said{acked: make(map[string]string)}
@@ -44,7 +44,7 @@ func TestMessagesOverPowerLoss(t *testing.T) {
 	}
 	var cuts []cut
 	r.mu.Lock()
-	r.fail = func(int) error { // the commit of this sync is not settled yet
+	r.fail = func(int, string) error { // the commit of this sync is not settled yet
 		if len(cuts) < 20 && r.random.IntN(3) == 0 {
 			s.mu.Lock()
 			acked := maps.Clone(s.acked)

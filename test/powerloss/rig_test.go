@@ -4,7 +4,9 @@ package powerloss
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -21,8 +23,12 @@ const (
 	sectorSize = 512
 )
 
+// disk is what a disk holds of the store's files: its one partition and the
+// journal beside it, nil where there is none.
+type disk struct{ partition, journal []byte }
+
 // rig stands between one store and its disk. The store has one partition, so
-// there is one file to lose.
+// there are two files to lose.
 type rig struct {
 	t   *testing.T
 	dir string // of the store under test
@@ -30,15 +36,20 @@ type rig struct {
 	random *rand.Rand
 
 	mu     sync.Mutex
-	synced []byte // what the disk holds for certain
-	syncs  int    // how often the store has synced
+	synced disk // what the disk holds for certain
+	syncs  int  // how often the store has synced, the journal included
 	images int
-	// fail, if set, is asked at each sync: a power loss at the n-th sync is tried
-	// out before it is done, and the sync then fails.
-	fail func(n int) error
+	// fail, if set, is asked at each sync of a file: a power loss at the n-th sync
+	// is tried out before it is done, and the sync then fails.
+	fail func(n int, file string) error
 	// quiet leaves out the images, for the parts of a test that are not about them.
 	quiet bool
 }
+
+const (
+	partitionFile = "partition-0.db"
+	journalFile   = partitionFile + ".journal"
+)
 
 func newRig(t *testing.T, seed uint64) *rig {
 	r := &rig{t: t, dir: t.TempDir(), random: rand.New(rand.NewPCG(seed, 0))}
@@ -57,19 +68,27 @@ func newRig(t *testing.T, seed uint64) *rig {
 	return r
 }
 
-func (r *rig) file() string { return filepath.Join(r.dir, "store", "partition-0.db") }
+func (r *rig) path(file string) string { return filepath.Join(r.dir, "store", file) }
 
-func (r *rig) current() []byte {
-	b, err := os.ReadFile(r.file())
-	if err != nil {
+func (r *rig) current() disk { return disk{r.read(partitionFile), r.read(journalFile)} }
+
+func (r *rig) read(file string) []byte {
+	b, err := os.ReadFile(r.path(file))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		r.t.Error(err)
 	}
 	return b
 }
 
-// sync is bbolt's fdatasync. Files other than the watched one are images.
+// options are those of a store that the rig watches: bbolt's syncs come by the
+// hook, the journal's by this.
+func (r *rig) options() *storage.Options { return &storage.Options{SyncData: r.sync} }
+
+// sync is each sync of a file's data. Files other than the watched ones are
+// images.
 func (r *rig) sync(f *os.File) error {
-	if f.Name() != r.file() {
+	file := filepath.Base(f.Name())
+	if f.Name() != r.path(file) {
 		return nil // an image is never lost a second time
 	}
 	// Read first: whatever is acknowledged by now must be durable already.
@@ -77,22 +96,37 @@ func (r *rig) sync(f *os.File) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.current()
+	if r.synced.journal == nil && now.journal != nil {
+		r.synced.journal = newJournal(now.journal)
+	}
 	r.syncs++
 	if !r.quiet {
 		r.powerLoss(now, promised)
 	}
 	if r.fail != nil {
-		if err := r.fail(r.syncs); err != nil {
+		if err := r.fail(r.syncs, file); err != nil {
 			return err
 		}
 	}
-	r.synced = now
+	if file == journalFile {
+		r.synced.journal = now.journal
+	} else {
+		r.synced.partition = now.partition
+	}
 	return nil
+}
+
+// newJournal is a journal as it was made, which is synced before it has its
+// name: its head and no record.
+func newJournal(now []byte) []byte {
+	b := make([]byte, len(now))
+	copy(b, now[:pageSize])
+	return b
 }
 
 // powerLoss tries out what the disk may hold if the power goes now: nothing of
 // what was written since the last sync, all of it, and some of it.
-func (r *rig) powerLoss(now []byte, promised map[string]int64) {
+func (r *rig) powerLoss(now disk, promised map[string]int64) {
 	r.check("nothing new reached the disk", r.synced, promised)
 	r.check("everything reached the disk", now, promised)
 	for range 3 {
@@ -100,17 +134,21 @@ func (r *rig) powerLoss(now []byte, promised map[string]int64) {
 	}
 }
 
-// someOf takes each new page or leaves it, whole or by sectors. The file has
+func (r *rig) someOf(now disk) disk {
+	return disk{r.somePages(r.synced.partition, now.partition), r.somePages(r.synced.journal, now.journal)}
+}
+
+// somePages takes each new page or leaves it, whole or by sectors. The file has
 // its old length or its new one.
-func (r *rig) someOf(now []byte) []byte {
-	image := bytes.Clone(r.synced)
+func (r *rig) somePages(synced, now []byte) []byte {
+	image := bytes.Clone(synced)
 	if len(now) > len(image) && r.random.IntN(2) == 0 {
 		image = append(image, make([]byte, len(now)-len(image))...)
 	}
 	share := r.random.IntN(101)
 	for at := 0; at < len(now); at += pageSize {
 		end := min(at+pageSize, len(now))
-		if at < len(r.synced) && bytes.Equal(now[at:end], r.synced[at:min(end, len(r.synced))]) || at >= len(r.synced) && allZero(now[at:end]) {
+		if at < len(synced) && bytes.Equal(now[at:end], synced[at:min(end, len(synced))]) || at >= len(synced) && allZero(now[at:end]) {
 			continue
 		}
 		if r.random.IntN(100) >= share {
@@ -132,7 +170,7 @@ func (r *rig) someOf(now []byte) []byte {
 func allZero(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
 
 // check opens an image with the real engine and reads everything.
-func (r *rig) check(what string, image []byte, promised map[string]int64) {
+func (r *rig) check(what string, image disk, promised map[string]int64) {
 	r.images++
 	dir, err := r.layOut(image)
 	if err != nil {
@@ -151,45 +189,49 @@ func (r *rig) check(what string, image []byte, promised map[string]int64) {
 	}
 }
 
-// layOut makes a data directory with the image in the partition's place.
-func (r *rig) layOut(image []byte) (string, error) {
+// layOut makes a data directory with the image in the place of the store's files.
+func (r *rig) layOut(image disk) (string, error) {
 	dir, err := os.MkdirTemp(r.t.TempDir(), "image")
 	if err != nil {
 		return "", err
 	}
 	store := filepath.Join(dir, "store")
-	if err := os.Mkdir(store, 0o700); err != nil {
-		return "", err
+	manifest, err := os.ReadFile(r.path("ubl.json"))
+	return dir, errors.Join(err,
+		os.Mkdir(store, 0o700),
+		os.WriteFile(filepath.Join(store, "ubl.json"), manifest, 0o600),
+		writeSparse(filepath.Join(store, partitionFile), image.partition),
+		writeSparse(filepath.Join(store, journalFile), image.journal))
+}
+
+// writeSparse writes a file that has a hole where its zeros at the end are; none
+// for nil.
+func writeSparse(path string, content []byte) error {
+	if content == nil {
+		return nil
 	}
-	manifest, err := os.ReadFile(filepath.Join(r.dir, "store", "ubl.json"))
-	if err != nil {
-		return "", err
+	if err := os.WriteFile(path, bytes.TrimRight(content, "\x00"), 0o600); err != nil {
+		return err
 	}
-	if err := os.WriteFile(filepath.Join(store, "ubl.json"), manifest, 0o600); err != nil {
-		return "", err
-	}
-	path := filepath.Join(store, "partition-0.db")
-	if err := os.WriteFile(path, bytes.TrimRight(image, "\x00"), 0o600); err != nil {
-		return "", err
-	}
-	return dir, os.Truncate(path, int64(len(image)))
+	return os.Truncate(path, int64(len(content)))
 }
 
 // open opens the store under test.
 func (r *rig) open() *storage.Engine {
 	r.t.Helper()
-	e, err := storage.Open(r.dir, nil)
+	e, err := storage.Open(r.dir, r.options())
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	return e
 }
 
-// becomes puts an image in the place of the store's file, as a machine that
-// comes up again finds it. The store must be closed.
-func (r *rig) becomes(image []byte) {
+// becomes puts an image in the place of the store's files, as a machine that
+// comes up again finds them. The store must be closed.
+func (r *rig) becomes(image disk) {
 	r.t.Helper()
-	if err := os.WriteFile(r.file(), image, 0o600); err != nil {
+	err := errors.Join(writeSparse(r.path(partitionFile), image.partition), writeSparse(r.path(journalFile), image.journal))
+	if err != nil {
 		r.t.Fatal(err)
 	}
 	r.synced = image

@@ -1,0 +1,257 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	bolt "go.etcd.io/bbolt"
+
+	"ubl/durable"
+)
+
+// write makes the items of a node alone durable: in the journal, while they stay
+// in the open transaction, or by committing that where the journal can't take
+// them. Its error is for all batches; a batch's own is in its item.
+func (p *partition) write(items []item) error {
+	entry, err := p.apply(items)
+	if err != nil || entry == nil {
+		return err
+	}
+	if err := p.journal.append(p.journaled, entry); err != nil {
+		p.applying.Lock()
+		defer p.applying.Unlock()
+		return p.failedCommit(fmt.Errorf("couldn't write the journal: %w", err))
+	}
+	return nil
+}
+
+// apply puts the batches into the open transaction, and gives the entry that the
+// journal is to have: nil where there is nothing to write, or it is committed.
+func (p *partition) apply(items []item) (entry []byte, err error) {
+	p.applying.Lock()
+	defer p.applying.Unlock()
+	if err := p.failure(); err != nil {
+		return nil, err
+	}
+	if err := p.add(items); err != nil {
+		return nil, p.failedCommit(err)
+	}
+	switch {
+	case p.writer.tx == nil:
+		return nil, nil
+	case !p.writer.written:
+		p.closeOpen()
+		return nil, nil
+	case p.lazy && len(p.ops) == 0: // all were refused
+		return nil, nil
+	}
+	if p.lazy {
+		p.sealed = sealEntry(p.ops, p.sealed)
+		if p.journal.fits(p.sealed) {
+			p.journaled++
+			p.answered = true // soon: the transaction may be committed before the journal is
+			return p.sealed, nil
+		}
+	}
+	if err := p.commitOpen(); err != nil {
+		return nil, p.failedCommit(err)
+	}
+	return nil, nil
+}
+
+// add checks and puts; an error means that the transaction is of no use.
+func (p *partition) add(items []item) (err error) {
+	defer guard(&err)
+	p.ops = p.ops[:0]
+	w := &p.writer
+	for i := range items {
+		it := &items[i]
+		if p.leased(it) || it.batch == nil {
+			continue
+		}
+		if w.tx == nil {
+			if err := p.beginAlone(); err != nil {
+				return err
+			}
+		}
+		if it.err, err = w.add(it.batch, p.leaseOf(it.batch.Group)); err != nil {
+			return err
+		}
+		if it.err == nil && p.lazy {
+			p.ops = appendOperation(p.ops, operation{batch: it.batch})
+			p.openBytes += it.size
+		}
+	}
+	return nil
+}
+
+func (p *partition) beginAlone() error {
+	lazy, err := p.mayWait()
+	if err != nil {
+		return err
+	}
+	p.lazy, p.answered = lazy, false
+	if lazy {
+		p.journal.restart() // all that it has is in the file
+	}
+	return p.beginOpen()
+}
+
+// spare is how much room there must be for a transaction to stay open: far more
+// than its pages can take. Once it is acknowledged it can't be refused any more
+// for lack of space.
+const spare = 512 * mib
+
+// mayWait reports whether a transaction may stay open, and sees that there is a
+// journal for it.
+func (p *partition) mayWait() (bool, error) {
+	if freeSpace(p.path) < spare {
+		return false, nil
+	}
+	if size := int64(p.opts.MaxBytes); size > 0 {
+		info, err := p.opened.Load().file.Stat()
+		if err != nil || info.Size()+spare > size {
+			return false, err
+		}
+	}
+	if p.journaled == 0 {
+		return true, p.makeJournal()
+	}
+	return true, nil
+}
+
+// makeJournal makes the journal, then says in the file that it is there: a
+// program that doesn't know of journals refuses the file from then on, and this
+// one refuses it without its journal. Until then what is in a journal doesn't
+// count.
+func (p *partition) makeJournal() error {
+	if err := createJournal(p.journalPath(), p.label); err != nil {
+		return fmt.Errorf("couldn't make a journal: %w", err)
+	}
+	p.opts.Step("journal: made")
+	var err error
+	if p.journal, _, err = openJournal(p.journalPath(), p.label, p.opts.SyncData, firstJournaled); err != nil {
+		return err
+	}
+	var id uint64
+	err = p.database().Update(func(tx *bolt.Tx) error {
+		id = uint64(tx.ID())
+		return errors.Join(putLabel(tx.Bucket(metaBucket), p.label), putIndex(tx, journaledKey, firstJournaled))
+	})
+	if err != nil {
+		return errors.Join(err, p.journal.close())
+	}
+	p.journaled = firstJournaled
+	p.advance(id, nil)
+	return nil
+}
+
+// firstJournaled stands for a journal that has no record yet.
+const firstJournaled = 1
+
+func (p *partition) journalPath() string { return p.path + journalSuffix }
+
+// replay brings what only the journal has into the file.
+func (p *partition) replay(db *bolt.DB) error {
+	err := db.View(func(tx *bolt.Tx) (err error) {
+		p.journaled, err = readIndex(tx, journaledKey)
+		return err
+	})
+	if err != nil || p.journaled == 0 {
+		return err
+	}
+	var records []record
+	p.journal, records, err = openJournal(p.journalPath(), p.label, p.opts.SyncData, p.journaled)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && p.replicated():
+		return p.forgetJournal(db) // which was interrupted
+	case errors.Is(err, fs.ErrNotExist):
+		return damaged("the journal is missing")
+	case err != nil:
+		return err
+	}
+	if len(records) > 0 {
+		if err := p.replayRecords(db, records); err != nil {
+			return errors.Join(fmt.Errorf("couldn't apply the journal: %w", err), p.journal.close())
+		}
+	}
+	if p.replicated() {
+		return p.forgetJournal(db)
+	}
+	return nil
+}
+
+// forgetJournal ends what a node alone has left to a replica. All of it is in
+// the file.
+func (p *partition) forgetJournal(db *bolt.DB) error {
+	if p.journal != nil {
+		if err := p.journal.close(); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(removeIfThere(p.journalPath()), durable.Sync(filepath.Dir(p.path))); err != nil {
+		return err
+	}
+	p.journal, p.journaled = nil, 0
+	return db.Update(func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Delete(journaledKey) })
+}
+
+func (p *partition) replayRecords(db *bolt.DB, records []record) (err error) {
+	defer guard(&err)
+	w := &p.writer
+	w.reset()
+	if err := w.begin(db); err != nil {
+		return err
+	}
+	defer p.closeOpen()
+	for _, r := range records {
+		refusals, err := p.applyEntry(w, Entry{Index: r.index, Data: r.entry})
+		if err := errors.Join(append(refusals, err)...); err != nil {
+			return err
+		}
+		p.journaled = r.index
+	}
+	if err := w.finish(); err != nil {
+		return err
+	}
+	if err := putIndex(w.tx, journaledKey, p.journaled); err != nil {
+		return err
+	}
+	return commitTx(w.tx)
+}
+
+// failedCommit decides whether the partition may go on. It may if there was no
+// room for data pages: nothing refers to them until a meta page does, and the
+// newest meta page is still that of the last durable transaction. p.applying is
+// held.
+func (p *partition) failedCommit(err error) error {
+	if p.writer.tx != nil && p.answered {
+		p.hides.Store(true)
+	}
+	p.closeOpen()
+	if outOfSpace(err) && !p.hides.Load() && !p.lostTx && p.metaUntouched() {
+		return unavailable("there is no space left for data; nothing was written", err)
+	}
+	err = unavailable("writing failed; this part of the data takes no writes until the server is started again", err)
+	p.advance(0, err)
+	return err
+}
+
+func (p *partition) metaUntouched() bool {
+	newest, err := readMetas(p.opened.Load().file)
+	return err == nil && newest.txid == p.durable.Load()
+}
+
+// closeAlone leaves nothing to the journal, if it can.
+func (p *partition) closeAlone() error {
+	var err error
+	if p.failure() == nil { // else that was told, and the next start finds the journal
+		err = p.flushOpen()
+	}
+	if p.journal != nil {
+		err = errors.Join(err, p.journal.close())
+	}
+	return errors.Join(err, p.closeFile())
+}

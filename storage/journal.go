@@ -1,0 +1,181 @@
+package storage
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+
+	"ubl/durable"
+)
+
+// The journal of a partition of a node alone, version 1: partition-N.db.journal.
+// Numbers are big-endian, checksums CRC-32C.
+//
+//	head    "ubl journal 1\n", salt (8 bytes), checksum of both (4); zeros until the page ends
+//	record  salt (8), index (8), length of the entry (4), checksum of all that and
+//	        the entry (4), the entry (see entry.go); zeros until the page ends
+//
+// Every record begins a page of 4 KiB, so that writing one never touches the
+// sectors of another. Once everything in the journal is in the partition's file
+// it begins again behind its head; indices go on rising, which tells the records
+// of this round from those of earlier ones. The salt is that of the partition: a
+// journal of another is refused, and no text that somebody sends looks like a
+// record.
+//
+// The file is written whole when it is made. Records only overwrite, so that
+// syncing one takes no change of the file system's own structures.
+type journal struct {
+	file *os.File
+	sync func(*os.File) error
+	salt [saltSize]byte
+	at   int64  // where the next record goes
+	buf  []byte // scratch: the newest record
+}
+
+const (
+	journalMagic  = "ubl journal 1\n"
+	journalSuffix = ".journal"
+	journalPage   = 4096
+	journalBytes  = 2 * mib
+	saltSize      = 8
+	recordHead    = saltSize + 8 + 4 + crcSize
+)
+
+// record is an entry of the journal.
+type record struct {
+	index uint64
+	entry []byte
+}
+
+// saltOf is the beginning of a hash of the directory's incarnation and the
+// partition's place.
+func saltOf(l label) (salt [saltSize]byte) {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s%s/%d", journalMagic, l.Incarnation, l.Partition))
+	copy(salt[:], sum[:])
+	return salt
+}
+
+func journalHead(l label) []byte {
+	salt := saltOf(l)
+	head := append([]byte(journalMagic), salt[:]...)
+	return binary.BigEndian.AppendUint32(head, crc32.Checksum(head, castagnoli))
+}
+
+// createJournal makes an empty journal, or none.
+func createJournal(path string, l label) error {
+	data := make([]byte, journalBytes)
+	copy(data, journalHead(l))
+	return durable.Replace(path, data)
+}
+
+// openJournal opens a partition's journal and reads those of its records that
+// come after the index.
+func openJournal(path string, l label, sync func(*os.File) error, after uint64) (*journal, []record, error) {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	j := &journal{file: file, sync: sync, salt: saltOf(l), at: journalPage}
+	records, err := j.load(journalHead(l), after)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("couldn't read the journal: %w", err), file.Close())
+	}
+	return j, records, nil
+}
+
+func (j *journal) load(head []byte, after uint64) ([]record, error) {
+	data := make([]byte, journalBytes)
+	if _, err := io.ReadFull(j.file, data); err != nil {
+		return nil, damaged("it is cut short")
+	}
+	if !bytes.HasPrefix(data, head) {
+		return nil, damaged("it is not the journal of this partition")
+	}
+	return j.read(data, after)
+}
+
+// read finds the records after the index. They end with the first that is not
+// valid: the one that was being written. Only one is at a time, so a valid one
+// beyond it means that another was damaged later.
+func (j *journal) read(data []byte, after uint64) (records []record, err error) {
+	last := uint64(0)
+	for at := journalPage; at < len(data); {
+		r, ok := j.parse(data[at:])
+		if !ok || last != 0 && r.index != last+1 {
+			break
+		}
+		last = r.index
+		if r.index > after {
+			records = append(records, r)
+		}
+		at += recordSize(r.entry)
+	}
+	if len(records) > 0 && records[0].index != after+1 {
+		return nil, damaged("the journal goes on later than the partition's file ends")
+	}
+	for at := journalPage; at < len(data); at += journalPage {
+		if r, ok := j.parse(data[at:]); ok && r.index > max(last, after) {
+			return nil, damaged("a record of the journal is not what was written")
+		}
+	}
+	return records, nil
+}
+
+func (j *journal) parse(data []byte) (r record, ok bool) {
+	if len(data) < recordHead || !bytes.Equal(data[:saltSize], j.salt[:]) {
+		return record{}, false
+	}
+	r.index = binary.BigEndian.Uint64(data[saltSize:])
+	length := int64(binary.BigEndian.Uint32(data[saltSize+8:]))
+	if length > int64(len(data)-recordHead) {
+		return record{}, false
+	}
+	r.entry = data[recordHead : recordHead+length]
+	const summed = recordHead - crcSize
+	return r, binary.BigEndian.Uint32(data[summed:]) == recordSum(data[:summed], r.entry)
+}
+
+func recordSum(head, entry []byte) uint32 {
+	return crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, entry)
+}
+
+// recordSize is how much of the journal an entry takes.
+func recordSize(entry []byte) int {
+	return (recordHead + len(entry) + journalPage - 1) / journalPage * journalPage
+}
+
+// fits reports whether there is room for an entry before the journal must begin
+// again.
+func (j *journal) fits(entry []byte) bool { return j.at+int64(recordSize(entry)) <= journalBytes }
+
+// restart lets the next record be the first.
+func (j *journal) restart() { j.at = journalPage }
+
+// append makes an entry durable. It must fit. After an error the journal takes
+// no more.
+func (j *journal) append(index uint64, entry []byte) error {
+	record := j.record(index, entry)
+	if _, err := j.file.WriteAt(record, j.at); err != nil {
+		return err
+	}
+	j.at += int64(len(record))
+	return j.sync(j.file)
+}
+
+// record is whole pages, valid until the next call.
+func (j *journal) record(index uint64, entry []byte) []byte {
+	head := append(j.buf[:0], j.salt[:]...)
+	head = binary.BigEndian.AppendUint64(head, index)
+	head = binary.BigEndian.AppendUint32(head, uint32(len(entry)))
+	head = binary.BigEndian.AppendUint32(head, recordSum(head, entry))
+	j.buf = append(head, entry...)
+	j.buf = append(j.buf, make([]byte, recordSize(entry)-len(j.buf))...)
+	return j.buf
+}
+
+func (j *journal) close() error { return j.file.Close() }

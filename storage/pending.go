@@ -1,0 +1,164 @@
+package storage
+
+import (
+	"encoding/binary"
+	"runtime/debug"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// What was applied stays in an open transaction for a moment, so that many
+// commits share one of bbolt's, which writes whole pages and syncs twice. The
+// log has it meanwhile: a replica's that of its group, a node's own its journal.
+// Whoever reads has the transaction committed first.
+const (
+	// replicaFlush is how long what was applied may stay in an open transaction of
+	// a replica, replicaOpen how many bytes of it.
+	replicaFlush = 200 * time.Millisecond
+	replicaOpen  = 8 * mib
+	// Of a node alone, where the transaction is synced and writers wait for it.
+	aloneFlush = time.Second
+	aloneOpen  = 2 * mib
+)
+
+func (p *partition) flushAfter() time.Duration {
+	if p.replicated() {
+		return replicaFlush
+	}
+	return aloneFlush
+}
+
+func (p *partition) openLimit() int {
+	if p.replicated() {
+		return replicaOpen
+	}
+	return aloneOpen
+}
+
+func (p *partition) beginOpen() error {
+	w := &p.writer
+	w.reset()
+	p.openBytes, p.openBatches, p.openRefused = 0, 0, 0
+	if err := w.begin(p.database()); err != nil {
+		return err
+	}
+	p.isOpen.Store(true)
+	p.flusher.Reset(p.flushAfter())
+	return nil
+}
+
+// flush commits what is applied and still in an open transaction. Its error says
+// why the partition can't be read.
+func (p *partition) flush() error {
+	if !p.isOpen.Load() {
+		return p.hidden()
+	}
+	p.applying.Lock()
+	defer p.applying.Unlock()
+	return p.flushOpen()
+}
+
+func (p *partition) flushOpen() error {
+	if p.writer.tx == nil {
+		return p.hidden()
+	}
+	if err := p.failure(); err != nil {
+		return err
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	if err := p.commitOpen(); err != nil {
+		return p.failedOpen(err)
+	}
+	return nil
+}
+
+// hidden says why the file can't be read: it lacks what was acknowledged.
+func (p *partition) hidden() error {
+	if p.replicated() || p.hides.Load() {
+		return p.failure()
+	}
+	return nil
+}
+
+// closeOpen ends an open transaction that is not to be committed.
+func (p *partition) closeOpen() {
+	if tx := p.writer.tx; tx != nil && !rollback(tx) {
+		p.lostTx = true
+	}
+	p.writer.tx = nil
+	p.isOpen.Store(false)
+}
+
+// failedOpen gives up what is in the open transaction.
+func (p *partition) failedOpen(err error) error {
+	if p.replicated() {
+		return p.halt(err)
+	}
+	return p.failedCommit(err)
+}
+
+func (p *partition) commitOpen() error {
+	w, start := &p.writer, p.opts.Now()
+	err := p.finishOpen()
+	if err == nil {
+		tx := uint64(w.tx.ID())
+		if err = commitTx(w.tx); err == nil {
+			w.tx = nil
+			p.isOpen.Store(false)
+			p.advance(tx, nil)
+		}
+	}
+	if p.replicated() { // a node alone tells when its batches are durable
+		p.opts.Observe(Commit{
+			Partition: p.index, Batches: p.openBatches, Refused: p.openRefused, Bytes: p.openBytes,
+			Took: p.opts.Now().Sub(start), Err: err,
+		})
+	}
+	return err
+}
+
+func (p *partition) finishOpen() (err error) {
+	defer guard(&err)
+	if err := p.writer.finish(); err != nil {
+		return err
+	}
+	if p.replicated() {
+		return putIndex(p.writer.tx, appliedKey, p.applied.Load())
+	}
+	if p.journal == nil {
+		return nil
+	}
+	return putIndex(p.writer.tx, journaledKey, p.journaled)
+}
+
+// The meta bucket says how far a file is: up to which entry of its group's log,
+// or of its own journal.
+var (
+	appliedKey   = []byte("applied")
+	journaledKey = []byte("journaled")
+)
+
+func putIndex(tx *bolt.Tx, key []byte, index uint64) error {
+	meta := tx.Bucket(metaBucket)
+	if meta == nil {
+		return damaged("a bucket is missing")
+	}
+	return meta.Put(key, appendStored(nil, key, binary.BigEndian.AppendUint64(nil, index)))
+}
+
+// readIndex is 0 where there is none.
+func readIndex(tx *bolt.Tx, key []byte) (uint64, error) {
+	meta := tx.Bucket(metaBucket)
+	if meta == nil {
+		return 0, damaged("a bucket is missing")
+	}
+	value, err := getStored(meta, key)
+	if err != nil || value == nil {
+		return 0, err
+	}
+	if len(value) != 8 {
+		return 0, damaged("an index does not have 8 bytes")
+	}
+	return binary.BigEndian.Uint64(value), nil
+}
