@@ -7,13 +7,14 @@
 // last_seq tells, and whoever shows the room reads what is missing.
 
 import { batch as together, effect, signal } from '@preact/signals';
-import { ApiError, at, query } from '../api';
-import type { Message, ReceiptLookup, RoomEntry, RoomEvent, RoomSummary } from '../types';
+import type { Message, RoomEvent, RoomSummary } from '../types';
 import type { Batch, Commit } from './batch';
 import { isFull, openDb, type Change, type Db, type Draft, type RoomRow } from './db';
+import { Drafts } from './drafts';
 import type { Env } from './env';
 import { History, seqOf } from './history';
 import { Leader, type News } from './leader';
+import { Listing } from './listing';
 import { RoomWindow } from './messages';
 import { Outbox } from './outbox';
 import { People } from './people';
@@ -30,9 +31,6 @@ export interface Who {
 // is read where somebody looks at it.
 const stale = 3600_000;
 
-// pause is how long a draft may change before it is kept, in ms.
-const pause = 400;
-
 // kept is how many messages of a room stay when the browser has no more space.
 const kept = 200;
 
@@ -40,13 +38,6 @@ const kept = 200;
 interface Cursor {
   id: string;
   at: number; // in ms
-}
-
-// Anchor is an act that the server's ledger had when we saw that it is the one that our
-// messages are in. If it has another act there, it isn't that ledger any more.
-interface Anchor {
-  seq: number;
-  cid: string;
 }
 
 // openStore opens the store and starts it. onGone is called when another tab has
@@ -71,20 +62,16 @@ export class Store {
   // full tells that the browser has no space to keep more.
   readonly full = signal(false);
   // synced tells that the list of rooms is the server's, and not only what was kept.
-  readonly synced = signal(false);
+  readonly synced;
 
+  private readonly listing: Listing;
+  private readonly drafts: Drafts;
   private readonly history: History;
   private readonly stream: Stream;
   private readonly leader: Leader;
   private readonly windows = new Set<RoomWindow>();
   private readonly stops: (() => void)[] = [];
-  private readonly drafts = new Map<string, Draft>(); // not kept yet
-  private stopDrafts: (() => void) | null = null;
   private cursor: Cursor | null = null;
-  private anchor: Anchor | null = null;
-  private checked = false; // the stream comes from the ledger of the anchor
-  private first = true; // no list of rooms was seen before
-  private refreshing: Promise<void> | null = null;
   private stopped = false;
 
   constructor(
@@ -97,10 +84,13 @@ export class Store {
     this.outbox = new Outbox(env, who.user_id, this.commit);
     this.people = new People(env, this.commit);
     this.history = new History(env, db, (id, floor) => this.raise(id, floor));
-    this.stream = new Stream(env, { opened: () => this.opened(), take: (events, cursor) => this.take(events, cursor) });
+    this.drafts = new Drafts(env, this.commit);
+    this.listing = new Listing(env, this.rooms, { commit: this.commit, keep: (changes) => this.keep(changes), replaced: () => this.replaced() });
+    this.synced = this.listing.synced;
+    this.stream = new Stream(env, { opened: () => void this.opened(), take: (events, cursor) => this.take(events, cursor) });
     this.connection = this.stream.connection;
     this.leader = new Leader(env, name, db.shared, {
-      lead: (until) => this.lead(until),
+      lead: (until) => void this.lead(until),
       asked: () => this.outbox.flush(),
       hear: (news) => this.hear(news),
       awake: () => this.awake(),
@@ -116,17 +106,18 @@ export class Store {
         if (this.leader.leading.value) this.leader.tell(this.awake());
       }),
       this.env.onWake(() => this.wake()),
-      this.env.onHide(() => this.keepDrafts()),
+      this.env.onHide(() => this.drafts.keep()),
     );
   }
 
   // stop ends all work, and keeps what is kept.
   stop() {
     if (this.stopped) return;
-    this.keepDrafts();
+    this.drafts.keep();
     this.stopped = true;
     this.stops.forEach((stop) => stop());
     this.leader.stop();
+    this.listing.stop();
     this.people.stop();
     for (const window of this.windows) window.close();
     this.db.close();
@@ -157,7 +148,7 @@ export class Store {
 
   // send has a message kept and sent, and shows it at once. The room's draft ends.
   send(roomId: string, text: string, replyTo: string | null = null): Promise<void> {
-    this.drafts.delete(roomId);
+    this.drafts.drop(roomId);
     const sent = this.outbox.add(roomId, text, replyTo, this.rooms.get(roomId)?.last_seq ?? 0);
     return sent.then(() => this.leader.ask());
   }
@@ -184,17 +175,9 @@ export class Store {
     if (room && seq > room.read_seq) void this.commit({ marks: [{ room_id: roomId, seq }] });
   }
 
-  // setDraft keeps what was written and not sent, when the person pauses or leaves.
+  // setDraft keeps what was written and not sent.
   setDraft(draft: Draft) {
-    this.drafts.set(draft.room_id, draft);
-    this.stopDrafts ??= this.env.timer(pause, () => this.keepDrafts());
-  }
-
-  private keepDrafts() {
-    this.stopDrafts?.();
-    this.stopDrafts = null;
-    if (this.drafts.size > 0) void this.commit({ drafts: [...this.drafts.values()] });
-    this.drafts.clear();
+    this.drafts.set(draft);
   }
 
   // verified is up to where this browser has checked the ledger, as chain.ts says it.
@@ -206,41 +189,43 @@ export class Store {
     return this.keep([{ put: 'meta', value: { name: 'verified', value: mark } }]);
   }
 
-  // refresh reads the list of rooms, which tells what the stream doesn't: rooms that one
-  // has lost, and a server that isn't what it was.
-  refresh(): Promise<void> {
-    this.refreshing ??= this.read().finally(() => (this.refreshing = null));
-    return this.refreshing;
+  // refresh reads the list of rooms now, as after one was left or joined.
+  async refresh(): Promise<void> {
+    await this.listing.refresh();
   }
 
+  // load shows what is kept. A database that can't be read is as good as an empty one.
   private async load() {
     const { db } = this;
-    const [rooms, marks, drafts, outgoing, people] = await Promise.all([
-      db.all('rooms'), db.all('marks'), db.all('drafts'), db.all('outbox'), db.all('people'),
-    ]);
+    const kept = await Promise.all([db.all('rooms'), db.all('marks'), db.all('drafts'), db.all('outbox'), db.all('people')]).catch(() => null);
+    if (!kept) return;
+    const [rooms, marks, drafts, outgoing, people] = kept;
     this.apply({ rooms, marks, drafts, outgoing, people });
   }
 
-  private lead(until: AbortSignal) {
-    void this.reload().then(() => {
-      const fresh = this.cursor !== null && this.env.now() - this.cursor.at < stale;
-      void this.stream.run(fresh ? this.cursor!.id : null, until);
-      this.outbox.lead(until);
-    });
+  private async lead(until: AbortSignal) {
+    await this.reload();
+    if (until.aborted) return;
+    const fresh = this.cursor !== null && this.env.now() - this.cursor.at < stale;
+    void this.stream.run(fresh ? this.cursor!.id : null, until);
+    this.outbox.lead(until);
   }
 
   // reload takes up what other tabs have kept.
   private async reload() {
-    const { db } = this;
-    const [outgoing, cursor, anchor] = await Promise.all([db.all('outbox'), db.get('meta', 'cursor'), db.get('meta', 'anchor')]);
-    this.cursor = (cursor?.value as Cursor | undefined) ?? this.cursor;
-    this.anchor = (anchor?.value as Anchor | undefined) ?? this.anchor;
-    this.apply({ outgoing });
+    try {
+      const cursor = await this.db.get('meta', 'cursor');
+      this.cursor = (cursor?.value as Cursor | undefined) ?? this.cursor;
+      await this.listing.load(this.db);
+      this.apply({ outgoing: await this.db.all('outbox') });
+    } catch {
+      // What this tab knows has to do.
+    }
   }
 
-  private opened() {
-    this.checked = false;
-    void this.refresh();
+  private async opened() {
+    if (!this.synced.value) void this.people.refresh();
+    await this.listing.opened();
   }
 
   private wake() {
@@ -279,8 +264,8 @@ export class Store {
   // apply takes a batch into the signals, and answers what of it is to be kept.
   private apply(batch: Batch): Change[] {
     const changes: Change[] = batch.reset ? [{ clear: 'messages' }, { clear: 'meta' }] : [];
-    if (batch.reset) this.cursor = this.anchor = null;
-    this.first = batch.reset || (this.first && !batch.rooms?.length);
+    if (batch.reset) this.cursor = null;
+    this.listing.apply(batch);
     together(() => {
       changes.push(...this.rooms.apply(batch), ...this.outbox.apply(batch), ...this.people.apply(batch));
       for (const value of batch.messages ?? []) changes.push({ put: 'messages', value });
@@ -330,7 +315,7 @@ export class Store {
     const strange = [...batch.messages!, ...joined].some((of) => !known(of.room_id));
     if (strange) void this.refresh();
     this.people.meet(batch.messages!.map((m) => m.sender_id));
-    if (this.checked) also.push(...this.drop(batch.messages!));
+    also.push(...this.listing.follow(batch.messages!));
     return this.change(batch, also);
   }
 
@@ -345,67 +330,8 @@ export class Store {
     void this.change({ rooms: [{ ...row, available_from: floor }] }, [{ clear: 'messages', low: [roomId, 0], high: [roomId, floor - 1] }]);
   }
 
-  private async read() {
-    try {
-      const entries = await this.entries();
-      if (this.stopped) return;
-      if (await this.isAnother(entries)) return this.begin();
-      this.checked = true;
-      await this.keep(this.drop(entries.flatMap((e) => e.last_message ?? [])));
-      await this.takeRooms(entries);
-    } catch {
-      return; // it is read again when the stream is opened again
-    }
-    if (!this.synced.value) void this.people.refresh();
-    this.synced.value = true;
-  }
-
-  private async entries(): Promise<RoomEntry[]> {
-    const all: RoomEntry[] = [];
-    for (let cursor: string | null = null; ; ) {
-      const answer: { rooms: RoomEntry[]; next_cursor: string | null } = await this.env.get('/api/rooms' + query({ details: true, cursor }));
-      all.push(...answer.rooms);
-      cursor = answer.next_cursor;
-      if (!cursor) return all;
-    }
-  }
-
-  private takeRooms(entries: RoomEntry[]): Promise<void> {
-    const rooms = entries.map((e): RoomRow => ({
-      room_id: e.room_id, name: e.name, mode: e.mode, created_at: e.created_at, member: e.member,
-      last_seq: e.last_seq ?? 0, last_message: e.last_message ?? null, available_from: 0,
-    }));
-    const listed = new Set(rooms.filter((r) => r.member).map((r) => r.room_id));
-    const gone = this.rooms.mine.value.map((r) => r.room_id).filter((id) => !listed.has(id));
-    // What was written before this device was used first counts as read.
-    const marks = this.first ? rooms.map((r) => ({ room_id: r.room_id, seq: r.last_seq })) : [];
-    return this.commit({ rooms, gone, marks }).then(() => this.windows.forEach((window) => window.check()));
-  }
-
-  // drop moves the anchor to the newest of these messages.
-  private drop(messages: Message[]): Change[] {
-    const { anchor } = this;
-    for (const { receipt } of messages) if (receipt.seq > (this.anchor?.seq ?? 0)) this.anchor = { seq: receipt.seq, cid: receipt.cid };
-    return this.anchor === anchor ? [] : [{ put: 'meta', value: { name: 'anchor', value: this.anchor } }];
-  }
-
-  // isAnother tells that the server's ledger isn't the one of the anchor. Who may not
-  // read receipts goes by the lengths of rooms.
-  private async isAnother(entries: RoomEntry[]): Promise<boolean> {
-    if (!this.anchor) return false;
-    const { seq, cid } = this.anchor;
-    try {
-      const { atoms } = await this.env.get<ReceiptLookup>(at`/api/receipts/${seq}`);
-      return atoms[0]?.cid !== cid;
-    } catch (problem) {
-      if (problem instanceof ApiError && problem.status === 404) return true;
-      if (!(problem instanceof ApiError && problem.status === 403)) throw problem;
-      return entries.some((e) => e.last_seq !== undefined && e.last_seq < (this.rooms.row(e.room_id)?.last_seq ?? 0));
-    }
-  }
-
-  // begin forgets what came from the server and reads it anew. What was written stays.
-  private async begin() {
+  // replaced forgets what came from the server and reads it anew. What was written stays.
+  private async replaced() {
     this.restored.value++;
     await this.commit({ reset: true });
     this.stream.restart();
