@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,7 +93,9 @@ func guest(t *testing.T, s *server, v view, email string) *person {
 // to the app.
 func (p *person) follow(link, button string) {
 	p.t.Helper()
-	p.visit(link)
+	at, err := url.Parse(link)
+	must(p.t, err)
+	p.visit(at.Path)
 	p.press("button", button)
 	p.arrives("/ui/")
 }
@@ -150,19 +153,31 @@ func (p *person) prefers(feature, value string) {
 	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: feature, Value: value}}})
 }
 
-// offline takes the network away from the tab, and from its service worker; online
-// gives it back.
+// offline takes the network away from the browser, with the streams that are open where
+// it comes by the server's front; online gives it back.
 func (p *person) offline() { p.t.Helper(); p.network(true) }
 func (p *person) online()  { p.t.Helper(); p.network(false) }
 
 func (p *person) network(off bool) {
 	p.t.Helper()
-	p.watch.offline.Store(off)
+	if f := p.server.front; f != nil && off {
+		f.cut()
+	} else if f != nil {
+		f.mend()
+	}
 	conditions := network.Conditions{DownloadThroughput: -1, UploadThroughput: -1, Offline: off}
 	call(p, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
 		EmulateOfflineServiceWorker: new(off), MatchedNetworkConditions: []*network.Conditions{&conditions},
 	})
 	call(p, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: off, DownloadThroughput: -1, UploadThroughput: -1})
+}
+
+// installed waits until the service worker keeps the app and answers for it.
+func (p *person) installed() {
+	p.t.Helper()
+	p.until("the service worker is active", func() bool {
+		return eval[bool](p, `navigator.serviceWorker.getRegistration().then((r) => r?.active?.state === 'activated')`)
+	})
 }
 
 // until waits for something that is so on the page.

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // owner is whom servers print their link for.
@@ -62,7 +61,17 @@ func oneNode(t *testing.T, flags ...string) *server {
 	t.Helper()
 	n := newNode(t, flags...)
 	n.start()
-	return &server{t: t, url: "http://localhost" + n.address[strings.LastIndex(n.address, ":"):], nodes: []*node{n}}
+	return &server{t: t, url: localhost(n.address), nodes: []*node{n}}
+}
+
+// behindFront starts a node alone, and a front through which browsers reach it.
+func behindFront(t *testing.T) *server {
+	t.Helper()
+	f := newFront(t)
+	n := newNode(t, "--public-url", f.url())
+	f.add(n.address)
+	n.start()
+	return &server{t: t, url: f.url(), nodes: []*node{n}, front: f}
 }
 
 // threeNodes starts a cluster whose nodes are behind one address.
@@ -90,7 +99,7 @@ func threeNodes(t *testing.T) *server {
 
 // servers are what the main flows run against.
 var servers = map[string]func(*testing.T) *server{
-	"one node":    func(t *testing.T) *server { return oneNode(t) },
+	"one node":    behindFront,
 	"three nodes": threeNodes,
 }
 
@@ -117,7 +126,7 @@ func (n *node) start() {
 
 func (n *node) launch() {
 	n.t.Helper()
-	cmd := exec.Command(n.program, append([]string{"serve", "--data", n.dir, "--listen", n.address, "--owner", owner}, n.flags...)...)
+	cmd := exec.Command(n.program, append([]string{"serve", "--data", n.dir, "--listen", n.address, "--owner", owner, "--log-level", "warn"}, n.flags...)...)
 	cmd.Stdout, cmd.Stderr = &n.log, &n.log
 	if err := cmd.Start(); err != nil {
 		n.t.Fatalf("couldn't start the server: %v", err)
@@ -192,6 +201,18 @@ func (s *server) restart(n *node, meanwhile func()) {
 	n.start()
 }
 
+// direct is the server for those who come to its first node and not by the front.
+func (s *server) direct() *server {
+	return &server{t: s.t, url: localhost(s.nodes[0].address), nodes: s.nodes}
+}
+
+// localhost is the URL of an address on this machine, by the name that it has for
+// browsers.
+func localhost(address string) string {
+	_, port, _ := net.SplitHostPort(address)
+	return "http://localhost:" + port
+}
+
 // freeAddress is a loopback address that nobody listens on now.
 func freeAddress(t *testing.T) string {
 	t.Helper()
@@ -199,117 +220,4 @@ func freeAddress(t *testing.T) string {
 	must(t, err)
 	defer l.Close()
 	return l.Addr().String()
-}
-
-// front is one address in front of several nodes: each connection goes to the next
-// node that takes it. It can fall silent, as a phone's network does: packets get lost
-// and nobody is told.
-type front struct {
-	listener net.Listener
-	mu       sync.Mutex
-	nodes    []string
-	next     int
-	silent   chan struct{} // closed when it speaks again; nil while it does
-}
-
-func newFront(t *testing.T) *front {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	f := &front{listener: l}
-	t.Cleanup(func() { _ = l.Close(); f.speak() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go f.carry(conn)
-		}
-	}()
-	return f
-}
-
-func (f *front) url() string {
-	_, port, _ := net.SplitHostPort(f.listener.Addr().String())
-	return "http://localhost:" + port
-}
-
-func (f *front) add(address string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.nodes = append(f.nodes, address)
-}
-
-// hush has everything that is under way, and all that comes, stay on the way.
-func (f *front) hush() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.silent == nil {
-		f.silent = make(chan struct{})
-	}
-}
-
-// speak ends that. Connections from before go on, as TCP does.
-func (f *front) speak() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.silent != nil {
-		close(f.silent)
-		f.silent = nil
-	}
-}
-
-func (f *front) wait() {
-	f.mu.Lock()
-	silent := f.silent
-	f.mu.Unlock()
-	if silent != nil {
-		<-silent
-	}
-}
-
-// carry brings one connection to a node, and everything in it there and back.
-func (f *front) carry(conn net.Conn) {
-	defer conn.Close()
-	f.wait()
-	to := f.dial()
-	if to == nil {
-		return
-	}
-	defer to.Close()
-	go f.pump(to, conn)
-	f.pump(conn, to)
-}
-
-func (f *front) dial() net.Conn {
-	f.mu.Lock()
-	nodes := append(f.nodes[f.next:len(f.nodes):len(f.nodes)], f.nodes[:f.next]...)
-	f.next = (f.next + 1) % len(f.nodes)
-	f.mu.Unlock()
-	for _, address := range nodes {
-		if conn, err := net.DialTimeout("tcp", address, time.Second); err == nil {
-			return conn
-		}
-	}
-	return nil
-}
-
-// pump copies until one side ends, and then ends the other.
-func (f *front) pump(to, from net.Conn) {
-	buffer := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(buffer)
-		f.wait()
-		if n > 0 {
-			if _, failed := to.Write(buffer[:n]); failed != nil {
-				break
-			}
-		}
-		if err != nil {
-			break
-		}
-	}
-	_ = to.Close()
-	_ = from.Close()
 }

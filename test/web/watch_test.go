@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/chromedp/cdproto/audits"
 	"github.com/chromedp/cdproto/cdp"
@@ -19,13 +18,12 @@ import (
 // watch notes what shouldn't happen in a tab, whatever the test is about. Its test
 // fails at its end, where it didn't say with expect that this belongs to it.
 type watch struct {
-	p       *person
-	offline atomic.Bool // the network was taken away, so that requests fail
+	p *person
 
 	mu         sync.Mutex
 	complaints []string
 	expected   []*regexp.Regexp
-	requests   []string // "GET /api/rooms", in their order
+	requests   []string // "GET /api/rooms", in their order; of streams "… after <id>"
 	loaded     map[network.RequestID]*loading
 }
 
@@ -135,7 +133,11 @@ func (w *watch) request(e *network.EventRequestWillBeSent) {
 	if home := strings.TrimPrefix(w.p.server.url, "http://"); at.Host != home {
 		w.complain("a request to another host: %s", e.Request.URL)
 	}
-	w.requests = append(w.requests, e.Request.Method+" "+at.RequestURI())
+	request := e.Request.Method + " " + at.RequestURI()
+	if after := e.Request.Headers["Last-Event-ID"]; after != nil {
+		request += fmt.Sprintf(" after %v", after)
+	}
+	w.requests = append(w.requests, request)
 	w.loaded[e.RequestID] = &loading{kind: e.Type, path: at.Path}
 }
 

@@ -1,0 +1,213 @@
+package web
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// everywhere runs a test on each kind of server and each screen; where it is a main
+// flow on three nodes too.
+func everywhere(t *testing.T, flow func(t *testing.T, start func(*testing.T) *server, v view)) {
+	for kind, start := range servers {
+		for _, v := range views {
+			t.Run(kind+"/"+v.name, func(t *testing.T) {
+				t.Parallel()
+				flow(t, start, v)
+			})
+		}
+	}
+}
+
+// onBothScreens runs a test on a node alone with each screen.
+func onBothScreens(t *testing.T, flow func(t *testing.T, v view)) {
+	for _, v := range views {
+		t.Run(v.name, func(t *testing.T) {
+			t.Parallel()
+			flow(t, v)
+		})
+	}
+}
+
+// TestTwoPeopleTalk: what one writes the other sees, at once and in order, and so
+// does a second tab, which opens no stream of its own.
+func TestTwoPeopleTalk(t *testing.T) {
+	everywhere(t, func(t *testing.T, start func(*testing.T) *server, v view) {
+		s := start(t)
+		ana, bob := newcomer(t, s, v), guest(t, s, desktop, "bob@elsewhere.example")
+		ana.enter("general")
+		bob.enter("general")
+		for i := range 3 {
+			ana.say("general", fmt.Sprintf("question %d", i))
+			bob.hears(fmt.Sprintf("question %d", i))
+			bob.say("general", fmt.Sprintf("answer %d", i))
+			ana.hears(fmt.Sprintf("answer %d", i))
+		}
+		c := s.client(owner)
+		ana.reads(c, general)
+		bob.reads(c, general)
+
+		other := ana.anotherTab()
+		other.enter("general")
+		bob.say("general", "for both tabs")
+		ana.hears("for both tabs")
+		other.hears("for both tabs")
+		if n, _ := other.streams(); n != 0 {
+			t.Errorf("the second tab opened %d streams of its own", n)
+		}
+	})
+}
+
+// TestAirplaneMode: for ten seconds a phone has no network. What the other writes
+// meanwhile comes afterwards, what was written here goes out, each once and in order,
+// and the stream goes on after the last event that was seen (seed 18.2).
+func TestAirplaneMode(t *testing.T) {
+	everywhere(t, func(t *testing.T, start func(*testing.T) *server, v view) {
+		s := start(t)
+		ana, bob := newcomer(t, s, v), guest(t, s.direct(), desktop, "bob@elsewhere.example")
+		ana.enter("general")
+		bob.enter("general")
+		bob.say("general", "before")
+		ana.hears("before")
+		opened, resumed := ana.streams()
+
+		ana.offline()
+		ana.sees("No network")
+		ana.say("general", "from the plane")
+		every(time.Second, 10*time.Second, func(i int) { bob.say("general", fmt.Sprintf("meanwhile %d", i)) })
+		bob.hears("meanwhile 9")
+		for _, b := range ana.bubbles() {
+			if b.Text == "from the plane" && b.Receipt != "" || b.Text == "meanwhile 0" {
+				t.Errorf("%+v came without a network", b)
+			}
+		}
+		ana.online()
+		ana.hears("from the plane")
+		bob.hears("from the plane")
+		ana.hears("meanwhile 9")
+		ana.reads(s.client(owner), general)
+		bob.reads(s.client(owner), general)
+		if o, r := ana.streams(); o <= opened || r <= resumed {
+			t.Errorf("the stream was opened %d times and resumed %d times, before %d and %d", o, r, opened, resumed)
+		}
+		ana.misses("No network")
+	})
+}
+
+// TestReloadInMidSend: the server has taken a message, its answer is lost, and the page
+// is loaded anew. The message is there once, and its sender sees its receipt.
+func TestReloadInMidSend(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := behindFront(t)
+		c := s.client(owner)
+		ana := newcomer(t, s, v)
+		ana.enter("general")
+		ana.installed()
+		s.front.loseAnswers()
+		ana.say("general", "once only")
+		direct := s.direct().client(owner)
+		until(t, "the server has the message", func() bool { return len(direct.history(general)) == 1 })
+		ana.reload()
+		s.front.speak()
+		ana.hears("once only")
+		ana.say("general", "and then")
+		ana.hears("and then")
+		ana.reads(c, general)
+		c.said(general, "once only")
+	})
+}
+
+// TestReloadOffline: what was written without a network outlives the page, and goes out
+// when there is one; until then the app starts from what it has kept.
+func TestReloadOffline(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := behindFront(t)
+		ana := newcomer(t, s, v)
+		ana.enter("general")
+		ana.installed()
+		ana.say("general", "seen before")
+		ana.hears("seen before")
+		ana.offline()
+		ana.say("general", "written offline")
+		ana.sees("written offline")
+		ana.reload()
+		ana.hears("seen before")
+		ana.sees("written offline")
+		ana.visit("/ui/")
+		ana.find("link", "general…")
+		ana.visit("/ui/rooms/r:general")
+		ana.hears("seen before")
+		ana.online()
+		ana.hears("written offline")
+		s.client(owner).said(general, "written offline")
+	})
+}
+
+// TestServerRestarts: the server is killed during a conversation and comes back. What
+// was written meanwhile goes out then, once.
+func TestServerRestarts(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		ana, bob := newcomer(t, s, v), guest(t, s, desktop, "bob@elsewhere.example")
+		for _, p := range []*person{ana, bob} {
+			p.watch.expect(`is answered 503`)
+			p.enter("general")
+		}
+		ana.say("general", "before")
+		bob.hears("before")
+		s.restart(s.nodes[0], func() {
+			ana.say("general", "into the dark")
+			ana.sees("into the dark")
+		})
+		ana.hears("into the dark")
+		bob.hears("into the dark")
+		bob.say("general", "back again")
+		ana.hears("back again")
+		ana.reads(s.client(owner), general)
+		bob.reads(s.client(owner), general)
+	})
+}
+
+// TestNodesDie: each node of three dies once during a conversation: the one that
+// leads it, and the ones that carry the browsers' streams. It goes on while one is gone.
+func TestNodesDie(t *testing.T) {
+	for _, v := range views {
+		t.Run(v.name, func(t *testing.T) {
+			t.Parallel()
+			s := threeNodes(t)
+			ana, bob := newcomer(t, s, v), guest(t, s, desktop, "bob@elsewhere.example")
+			for _, p := range []*person{ana, bob} {
+				p.watch.expect(`is answered 503`)
+				p.enter("general")
+			}
+			for i, n := range s.nodes {
+				s.restart(n, func() {
+					ana.say("general", fmt.Sprintf("without node %d", i+1))
+					bob.hears(fmt.Sprintf("without node %d", i+1))
+					bob.say("general", fmt.Sprintf("nor do I have %d", i+1))
+					ana.hears(fmt.Sprintf("nor do I have %d", i+1))
+				})
+			}
+			ana.reads(s.client(owner), general)
+			bob.reads(s.client(owner), general)
+		})
+	}
+}
+
+// TestSilentNetwork: nothing gets through and nobody is told, as in a tunnel. What is
+// written then goes out at its end.
+func TestSilentNetwork(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := behindFront(t)
+		ana := newcomer(t, s, v)
+		ana.enter("general")
+		ana.say("general", "before")
+		ana.hears("before")
+		s.front.hush()
+		ana.say("general", "in the tunnel")
+		ana.sees("in the tunnel")
+		s.front.speak()
+		ana.hears("in the tunnel")
+		s.client(owner).said(general, "in the tunnel")
+	})
+}
