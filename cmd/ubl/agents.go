@@ -174,7 +174,7 @@ func (c *serveCmd) mcpServer(p *program, n *node, a *agents, key *auth.Key, acts
 	return mcp.New(mcp.Options{
 		Acts: acts, Visible: a.toolbox.visible, Portal: ways{a.portal},
 		Asker: envelope.Entering(n.asker), Feed: n.feed, SessionKey: key.Derive("mcp sessions"),
-		Foreign: transport.Foreign(c.AllowOrigin, c.PublicURL), PublicURL: c.PublicURL, Issuers: c.OIDCIssuer,
+		Foreign: transport.Foreign(c.AllowOrigin, c.PublicURL), PublicURL: c.PublicURL, Issuers: c.issuerURLs(p),
 		Extra:   fixtures(n),
 		Version: version(), Instructions: instructions, Log: log, Now: p.now, Random: p.random,
 	})

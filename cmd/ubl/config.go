@@ -116,25 +116,32 @@ func readConfig(path string) (map[string]any, error) {
 	return file, nil
 }
 
-// takeGateway takes the section that says which models there are out of the file.
-// It is no flag: there may be several providers, each with a form of its own.
-func takeGateway(file map[string]any) (gateway.Config, error) {
-	var c gateway.Config
-	section, ok := file["gateway"]
-	if !ok {
-		return c, nil
-	}
-	delete(file, "gateway")
-	data, err := yaml.Marshal(section)
-	if err != nil {
-		return c, fmt.Errorf("the YAML file's gateway: %w", err)
-	}
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&c); err != nil {
-		return c, fmt.Errorf("the YAML file's gateway: %w", err)
+// takeGateway takes the section out that says which models there are.
+func takeGateway(file map[string]any) (c gateway.Config, err error) {
+	if err := takeSection(file, "gateway", &c); err != nil {
+		return c, err
 	}
 	return c, c.Validate()
+}
+
+// takeSection takes a section out of the file that is no flag: there may be several
+// of what it holds, each with a form of its own. A missing one changes nothing.
+func takeSection(file map[string]any, name string, into any) error {
+	section, ok := file[name]
+	if !ok {
+		return nil
+	}
+	delete(file, name)
+	data, err := yaml.Marshal(section)
+	if err == nil {
+		decoder := yaml.NewDecoder(bytes.NewReader(data))
+		decoder.KnownFields(true)
+		err = decoder.Decode(into)
+	}
+	if err != nil {
+		return fmt.Errorf("the YAML file's %s: %w", name, err)
+	}
+	return nil
 }
 
 // BeforeResolve reads the file that --config or UBL_CONFIG names.
@@ -155,6 +162,9 @@ func (c *cli) BeforeResolve(ctx *kong.Context, p *program) error {
 			return err
 		}
 		if p.gateway, err = takeGateway(file); err != nil {
+			return err
+		}
+		if p.oidc, err = takeOIDC(file); err != nil {
 			return err
 		}
 		s.file = file

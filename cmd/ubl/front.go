@@ -37,12 +37,16 @@ func (c *serveCmd) front(p *program, n *node, at string, log *slog.Logger) (*fro
 	if err != nil {
 		return nil, err
 	}
+	issuers, err := c.issuers(p)
+	if err != nil {
+		return nil, err
+	}
 	f := &front{key: key, at: at}
 	if f.agents, err = c.agents(p, n, key, at, log); err != nil {
 		return nil, err
 	}
 	f.auth, err = auth.New(auth.Options{
-		Key: key, Issuers: c.issuers(), Operators: c.Operator, PublicURL: c.PublicURL,
+		Key: key, Issuers: issuers, Operators: c.Operator, PublicURL: at,
 		Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log, Random: p.random,
 	})
 	if err != nil {

@@ -31,6 +31,8 @@ type program struct {
 	random   io.Reader
 	// gateway is the section of the YAML file that says which models there are.
 	gateway gateway.Config
+	// oidc is the one that says where people may sign in.
+	oidc []oidcProvider
 }
 
 // Run runs one command line and returns its exit code. Environment entries are

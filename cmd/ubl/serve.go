@@ -12,27 +12,24 @@ import (
 
 	"ubl"
 	"ubl/transport"
-	"ubl/transport/auth"
 )
 
 // serveCmd runs the server.
 type serveCmd struct {
-	Data              string        `default:"./ubl-data" type:"path" help:"Data directory; made where it is missing." placeholder:"DIR"`
-	Listen            string        `default:"127.0.0.1:8080" help:"Address to listen on; port 0 picks one." placeholder:"HOST:PORT"`
-	Owner             string        `default:"owner@localhost" help:"Whom to tell how to sign in." placeholder:"EMAIL"`
-	Operator          []string      `help:"Who belongs to tenant 0, which runs the platform; may be repeated." placeholder:"EMAIL"`
-	PublicURL         string        `name:"public-url" help:"Where the server is reached from outside." placeholder:"URL"`
-	AllowOrigin       []string      `help:"Web origin whose pages may use the server; may be repeated." placeholder:"URL"`
-	OIDCIssuer        []string      `name:"oidc-issuer" help:"OpenID Connect provider whose tokens are accepted; may be repeated." placeholder:"URL"`
-	OIDCAudience      []string      `name:"oidc-audience" help:"Audience that a provider's tokens must have: one for all, or one for each." placeholder:"AUD"`
-	OIDCTrustedDomain []string      `name:"oidc-trusted-domain" help:"Mail domain for which providers need not say email_verified; may be repeated." placeholder:"DOMAIN"`
-	AdminListen       string        `help:"Address for /metrics and pprof, without authentication; off by default." placeholder:"[HOST]:PORT"`
-	LogLevel          string        `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
-	LogFormat         string        `default:"text" enum:"text,json" help:"How: text or json."`
-	StopTimeout       time.Duration `default:"10s" help:"How long requests under way may take when the server stops."`
-	WebDir            string        `type:"existingdir" help:"Serve the app from this folder, read anew each time, instead of the one in the program." placeholder:"DIR"`
-	IdentityKey       string        `type:"path" help:"The key that tokens are made with, instead of the one in --data." placeholder:"FILE"`
+	Data        string        `default:"./ubl-data" type:"path" help:"Data directory; made where it is missing." placeholder:"DIR"`
+	Listen      string        `default:"127.0.0.1:8080" help:"Address to listen on; port 0 picks one." placeholder:"HOST:PORT"`
+	Owner       string        `default:"owner@localhost" help:"Whom to tell how to sign in." placeholder:"EMAIL"`
+	Operator    []string      `help:"Who belongs to tenant 0, which runs the platform; may be repeated." placeholder:"EMAIL"`
+	PublicURL   string        `name:"public-url" help:"Where the server is reached from outside." placeholder:"URL"`
+	AllowOrigin []string      `help:"Web origin whose pages may use the server; may be repeated." placeholder:"URL"`
+	AdminListen string        `help:"Address for /metrics and pprof, without authentication; off by default." placeholder:"[HOST]:PORT"`
+	LogLevel    string        `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
+	LogFormat   string        `default:"text" enum:"text,json" help:"How: text or json."`
+	StopTimeout time.Duration `default:"10s" help:"How long requests under way may take when the server stops."`
+	WebDir      string        `type:"existingdir" help:"Serve the app from this folder, read anew each time, instead of the one in the program." placeholder:"DIR"`
+	IdentityKey string        `type:"path" help:"The key that tokens are made with, instead of the one in --data." placeholder:"FILE"`
 
+	oidcFlags
 	clusterFlags
 }
 
@@ -85,10 +82,7 @@ func (c *serveCmd) check() error {
 	if err := c.clusterFlags.check(); err != nil {
 		return err
 	}
-	if n := len(c.OIDCAudience); len(c.OIDCIssuer) != n && n != 1 || n > 0 && len(c.OIDCIssuer) == 0 {
-		return usagef("give one --oidc-audience for all issuers, or one for each --oidc-issuer")
-	}
-	return nil
+	return c.oidcFlags.check()
 }
 
 func (c *serveCmd) handler(w *logWriter) slog.Handler {
@@ -99,14 +93,6 @@ func (c *serveCmd) handler(w *logWriter) slog.Handler {
 		return promptly{slog.NewJSONHandler(w, o), w}
 	}
 	return promptly{slog.NewTextHandler(w, o), w}
-}
-
-func (c *serveCmd) issuers() []auth.Issuer {
-	out := make([]auth.Issuer, len(c.OIDCIssuer))
-	for i, u := range c.OIDCIssuer {
-		out[i] = auth.Issuer{URL: u, Audience: c.OIDCAudience[min(i, len(c.OIDCAudience)-1)], TrustedDomains: c.OIDCTrustedDomain}
-	}
-	return out
 }
 
 // serve brings up the transports over an open node, which it closes.
