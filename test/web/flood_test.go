@@ -1,0 +1,163 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// flood sends messages numbered from first, so many at a time, and answers when all are
+// acknowledged.
+func (c *client) flood(room string, first, n, atOnce int) {
+	c.t.Helper()
+	var all sync.WaitGroup
+	numbers := make(chan int)
+	for range atOnce {
+		all.Go(func() {
+			for i := range numbers {
+				body := map[string]any{"type": "text", "body": map[string]string{"text": fmt.Sprintf("message %06d", i)}}
+				if err := c.persist("POST", "/api/rooms/"+room+"/messages", fmt.Sprintf("flood-%d", i), body); err != nil {
+					c.t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for i := first; i < first+n; i++ {
+		numbers <- i
+	}
+	close(numbers)
+	all.Wait()
+}
+
+// persist is try, again while the server has too much to do.
+func (c *client) persist(method, path, key string, in any) (err error) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if err = c.try(method, path, key, in, nil); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// climb scrolls a room up to its beginning and answers all that it shows on the way,
+// oldest first.
+const climb = `async () => {
+	const log = document.querySelector('.virtual[role=log]');
+	const seen = new Map();
+	const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+	const look = () => {
+		for (const row of log.querySelectorAll('[data-key]')) {
+			const article = row.querySelector('[role=article] .prose');
+			if (!article) continue;
+			const words = article.cloneNode(true);
+			words.querySelector('.meta')?.remove();
+			seen.set(row.dataset.key, { text: words.textContent, top: row.getBoundingClientRect().top + log.scrollTop });
+		}
+	};
+	const order = [];
+	for (let still = 0; still < 40;) {
+		look();
+		const fresh = [...log.querySelectorAll('[data-key]')].map((r) => r.dataset.key).filter((k) => seen.has(k) && !order.includes(k));
+		order.unshift(...fresh);
+		const at = log.scrollTop;
+		log.scrollTop = Math.max(0, at - log.clientHeight * 0.8);
+		await frame();
+		still = log.scrollTop === 0 && fresh.length === 0 ? still + 1 : 0;
+	}
+	return order.map((k) => seen.get(k).text);
+}`
+
+// watchInput notes how long the page needs for what is typed, and how long it is busy
+// with one thing; both in ms.
+const watchInput = `() => {
+	window.measured = { typed: [], busy: [] };
+	new PerformanceObserver((list) => list.getEntries().forEach((e) => e.name === 'keydown' && window.measured.typed.push(e.processingStart - e.startTime + e.processingEnd - e.processingStart)))
+		.observe({ type: 'event', durationThreshold: 16 });
+	new PerformanceObserver((list) => list.getEntries().forEach((e) => window.measured.busy.push(e.duration))).observe({ type: 'longtask' });
+}`
+
+type measured struct {
+	Typed []float64
+	Busy  []float64
+}
+
+// TestThousandMessages: a thousand messages arrive as fast as they can be sent, while
+// one writes. All are there, in order; the writing stays one's own. Then a hundred a
+// second, and how long keys wait is measured.
+func TestThousandMessages(t *testing.T) {
+	for _, v := range views { // not side by side: times are measured
+		t.Run(v.name, func(t *testing.T) {
+			s := oneNode(t)
+			p := newcomer(t, s, v)
+			p.enter("general")
+			c := s.client(owner)
+			p.focus("textbox", "Message to general")
+			began := time.Now()
+			done := make(chan struct{})
+			go func() { defer close(done); c.flood(general, 0, 1000, 16) }()
+			p.write("my own words")
+			<-done
+			sent := time.Since(began)
+			p.hears(fmt.Sprintf("message %06d", lastOf(c)))
+			note("1,000 messages arrive ("+v.name+")", "", "sent in %.1f s, all shown after %.1f s", sent.Seconds(), time.Since(began).Seconds())
+			p.reads(c, general)
+			if got := eval[string](p, `document.querySelector('textarea').value`); got != "my own words" {
+				t.Errorf("the field has %q", got)
+			}
+			var want []string
+			for _, m := range c.history(general) {
+				want = append(want, m.Body.Text)
+			}
+			if got := eval[[]string](p, apply(climb)); !slices.Equal(got, want) {
+				t.Errorf("scrolling up shows %d messages, the server has %d; the first difference is %s", len(got), len(want), difference(got, want))
+			}
+			p.steadyStream(c)
+		})
+	}
+}
+
+// lastOf is the number of the flood's last message in the room's order.
+func lastOf(c *client) (n int) {
+	all := c.history(general)
+	_, err := fmt.Sscanf(all[len(all)-1].Body.Text, "message %d", &n)
+	must(c.t, err)
+	return n
+}
+
+func difference(got, want []string) string {
+	for i := range max(len(got), len(want)) {
+		var a, b string
+		if i < len(got) {
+			a = got[i]
+		}
+		if i < len(want) {
+			b = want[i]
+		}
+		if a != b {
+			return fmt.Sprintf("at %d %q instead of %q", i, a, b)
+		}
+	}
+	return "none"
+}
+
+// steadyStream types while a hundred messages a second arrive for four seconds.
+func (p *person) steadyStream(c *client) {
+	p.t.Helper()
+	p.visit("/ui/rooms/r:general")
+	p.focus("textbox", "Message to general")
+	eval[chromedp.Void](p, apply(watchInput))
+	var all sync.WaitGroup
+	all.Go(func() {
+		every(100*time.Millisecond, 4*time.Second, func(i int) { c.flood(general, 2000+10*i, 10, 4) })
+	})
+	every(80*time.Millisecond, 4*time.Second, func(int) { p.key("x") })
+	all.Wait()
+	m := eval[measured](p, `window.measured`)
+	note("a key waits, and is worked on, at 100 messages/s ("+p.view.name+")", "≤ 50 ms", "worst %.0f ms of %d slower than 16 ms", quantile(m.Typed, 1), len(m.Typed))
+	note("the page is busy at a stretch at 100 messages/s ("+p.view.name+")", "≤ 50 ms", "%d times longer, worst %.0f ms", len(m.Busy), quantile(m.Busy, 1))
+}
