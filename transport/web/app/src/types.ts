@@ -293,7 +293,7 @@ export interface PlatformToken {
   jti: string;
   kind: 'session' | 'token';
   label: string;
-  method: 'link' | 'passkey' | 'oidc' | 'invitation' | '';
+  method: 'link' | 'passkey' | 'oidc' | 'invitation' | null;
   created_at: string;
   expires_at: string;
   current: boolean;
@@ -313,7 +313,8 @@ export interface Invitation {
   created_by: string;
   created_at: string;
   expires_at: string;
-  accepted_at?: string;
+  accepted_at: string | null;
+  revoked_at: string | null;
 }
 
 export interface Ways {

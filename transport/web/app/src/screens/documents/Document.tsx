@@ -76,11 +76,12 @@ function Text({ of, look, here, old }: { of: Version; look: Receipt; here: strin
         </p>
       )}
       <p class="about">
-        <Link to={`${here}/versions`}>Version {of.version}</Link> by <Person id={of.updated_by} />, <Time at={of.updated_at} />
+        <span>
+          <Link to={`${here}/versions`}>Version {of.version}</Link> by <Person id={of.updated_by} />, <Time at={of.updated_at} />
+        </span>
         <ReceiptLink of={of.receipt} what="Receipt of this version" />
-        <span class="soft">
-          you looked
-          <ReceiptLink of={look} what="Receipt of your look" />
+        <span>
+          you looked <ReceiptLink of={look} what="Receipt of your look" />
         </span>
       </p>
       {of.content ? (

@@ -1,8 +1,9 @@
+import type { ComponentChildren } from 'preact';
 import { at, get } from '../../api';
 import { canVerify, cidOf, nextHead, type Json as Parsed } from '../../chain';
 import { go, Link } from '../../router';
 import type { ScreenProps } from '../../routes';
-import type { Atom as Record, ReceiptLookup } from '../../types';
+import type { Action, Effect, Atom as Record, ReceiptLookup } from '../../types';
 import { Await } from '../../ui/Await';
 import { Badge, Copy, Facts, Hash, Time } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
@@ -10,8 +11,8 @@ import { Json } from '../../ui/Json';
 import { Screen, Section } from '../../ui/Screen';
 import { useLoad } from '../../ui/useLoad';
 import { Person } from '../Person';
+import { Act } from './AtomRow';
 import './ledger.css';
-import { inWords } from './words';
 
 // Atom is one act with what came of it: the action and its effect, each with its
 // hashes checked here.
@@ -42,7 +43,7 @@ export default function Atom({ params }: ScreenProps) {
   );
 }
 
-const headline = ({ atoms: [first] }: ReceiptLookup) => first?.kind === 'action.v1' && <><Person id={String(first.who.user_id)} /> {inWords(first.did)}</>;
+const headline = ({ atoms: [first] }: ReceiptLookup) => first?.kind === 'action.v1' && <Act of={first} />;
 
 // placeOf is an atom's seq. What an action had done outside ends at any later seq,
 // which only who asked for it knows.
@@ -63,29 +64,31 @@ function One({ atom, seq, asked }: { atom: Record; seq: number | null; asked: bo
         </span>
       }
     >
-      {atom.kind === 'action.v1' ? (
-        <Facts
-          of={[
-            ['Who', <Person id={String(atom.who.user_id)} />],
-            ['Did', <><code>{atom.did}</code>{atom.status !== 'executed' && <> <Badge kind={atom.status === 'denied' ? 'bad' : 'warn'}>{atom.status}</Badge></>}</>],
-            ['When', <Time at={atom.when} as="full" />],
-            ['Under the Agreement', <code>{atom.agreement_id}</code>],
-            ['Hash', <Checked atom={atom} />],
-          ]}
-        />
-      ) : (
-        <Facts
-          of={[
-            ['Outcome', <Badge kind={atom.outcome === 'ok' ? 'good' : 'bad'}>{atom.outcome}</Badge>],
-            ['When', <Time at={atom.when} as="full" />],
-            ['Hash', <Checked atom={atom} />],
-          ]}
-        />
-      )}
+      <Facts of={atom.kind === 'action.v1' ? ofAction(atom) : ofEffect(atom)} />
       <Json value={atom} label={`${name} as JSON`} />
     </Section>
   );
 }
+
+const ofAction = (atom: Action): [string, ComponentChildren][] => [
+  ['Who', <Person id={String(atom.who.user_id)} />],
+  [
+    'Did',
+    <span class="line">
+      <code>{atom.did}</code>
+      {atom.status !== 'executed' && <Badge kind={atom.status === 'denied' ? 'bad' : 'warn'}>{atom.status}</Badge>}
+    </span>,
+  ],
+  ['When', <Time at={atom.when} as="full" />],
+  ['Under the Agreement', <code>{atom.agreement_id}</code>],
+  ['Hash', <Checked atom={atom} />],
+];
+
+const ofEffect = (atom: Effect): [string, ComponentChildren][] => [
+  ['Outcome', <Badge kind={atom.outcome === 'ok' ? 'good' : 'bad'}>{atom.outcome}</Badge>],
+  ['When', <Time at={atom.when} as="full" />],
+  ['Hash', <Checked atom={atom} />],
+];
 
 // Checked computes an atom's hash, and the head that follows from it.
 function Checked({ atom }: { atom: Record }) {

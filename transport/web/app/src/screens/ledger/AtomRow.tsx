@@ -1,4 +1,5 @@
 import { Link } from '../../router';
+import type { Action } from '../../types';
 import { Badge, Time } from '../../ui/Bits';
 import { Icon, type IconName } from '../../ui/Icon';
 import { Person } from '../Person';
@@ -14,23 +15,30 @@ export function AtomRow({ of: { seq, atom, action }, current }: { of: Placed; cu
       <Link class="body" to={`/ui/ledger/${seq}`} aria-current={current ? 'page' : undefined}>
         <Icon name={effect ? 'check' : iconOf(action?.did ?? '')} size={20} />
         <span class="words">
-          <span class="first">
-            <span class="title" dir="auto">
-              {effect ? <span class="soft">{action ? action.did : 'an earlier act'}: {effect.outcome === 'ok' ? 'done' : 'failed'}</span> : action && <><Person id={String(action.who.user_id)} /> {inWords(action.did)}</>}
-            </span>
-            <span class="meta">
-              <Time at={atom.when} />
-            </span>
+          <span class="title" dir="auto">
+            {effect ? <span class="soft">{effect.outcome === 'ok' ? 'Done' : 'Failed'}</span> : action && <Act of={action} />}
           </span>
           <span class="sub">
-            <span class="seq">{seq.toLocaleString()}</span> {effect ? 'effect' : action?.did}
+            <span class="what">
+              <span class="seq">{seq.toLocaleString()}</span> {effect ? `effect of ${action?.did ?? 'an earlier act'}` : action?.did}
+            </span>
             {effect?.outcome === 'error' && <Badge kind="bad">error</Badge>}
             {!effect && action?.status === 'denied' && <Badge kind="bad">denied</Badge>}
             {!effect && action?.status === 'intended' && <Badge kind="warn">intended</Badge>}
+            <Time at={atom.when} />
           </span>
         </span>
       </Link>
     </div>
+  );
+}
+
+// Act is what an action says, in words.
+export function Act({ of }: { of: Action }) {
+  return (
+    <>
+      <Person id={String(of.who.user_id)} /> {inWords(of.did)}
+    </>
   );
 }
 

@@ -67,9 +67,11 @@ export default function Verify() {
           <pre class="json" tabIndex={0} role="region" aria-label="Command">
             ubl verify ledger.ndjson
           </pre>
-          <a class="button plain" href="/api/export" download="ledger.ndjson">
-            Export the ledger
-          </a>
+          <div class="line">
+            <a class="button plain" href="/api/export" download="ledger.ndjson">
+              Export the ledger
+            </a>
+          </div>
         </div>
       </Section>
     </Screen>

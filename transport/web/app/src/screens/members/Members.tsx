@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks';
+import { at, del, get, patch } from '../../api';
+import { isOwner, me } from '../../session';
+import { count, nameOf } from '../../text';
+import type { Member } from '../../types';
+import { Avatar } from '../../ui/Avatar';
+import { Await } from '../../ui/Await';
+import { Badge } from '../../ui/Bits';
+import { Button } from '../../ui/Button';
+import { ask } from '../../ui/Dialog';
+import { Menu } from '../../ui/Menu';
+import { List, Row } from '../../ui/Row';
+import { Screen, Section } from '../../ui/Screen';
+import { failed, toast } from '../../ui/Toast';
+import { useLoad } from '../../ui/useLoad';
+import { Invitations } from './Invitations';
+import { Invite } from './Invite';
+
+// Members is who belongs to the tenant, and for its owners who is invited.
+export default function Members() {
+  const list = useLoad((signal) => get<{ members: Member[] }>('/api/tenant/members', { signal }));
+  const [inviting, setInviting] = useState(false);
+  const [changes, setChanges] = useState(0); // how often invitations changed
+  return (
+    <Screen
+      title="Members"
+      sub={list.data && count(list.data.members.length, 'member')}
+      above="/ui/more"
+      actions={isOwner.value && <Button kind="quiet" icon="plus" label="Invite somebody" onClick={() => setInviting(true)} />}
+    >
+      <Await of={list}>
+        {({ members }) => (
+          <Section title="In this tenant">
+            <List label="Members">
+              {sorted(members).map((m) => (
+                <One key={m.user_id} of={m} onChange={list.reload} />
+              ))}
+            </List>
+          </Section>
+        )}
+      </Await>
+      {isOwner.value && <Invitations key={changes} onInvite={() => setInviting(true)} />}
+      {inviting && <Invite onClose={() => setInviting(false)} onMade={() => setChanges((n) => n + 1)} />}
+    </Screen>
+  );
+}
+
+// sorted has people before agents, and owners first.
+const sorted = (members: Member[]) => [...members].sort((a, b) => rank(a) - rank(b) || nameOf(a).localeCompare(nameOf(b)));
+const rank = (m: Member) => (m.is_service ? 2 : 0) + (m.role === 'owner' ? 0 : 1);
+
+function One({ of, onChange }: { of: Member; onChange: () => void }) {
+  const self = of.user_id === me.value?.identity.user_id;
+  return (
+    <Row
+      start={<Avatar id={of.user_id} name={nameOf(of)} icon={of.is_service ? 'tool' : undefined} />}
+      title={
+        <>
+          {nameOf(of)} {self && <span class="soft">(you)</span>}
+        </>
+      }
+      sub={of.is_service ? 'Agent' : of.email}
+      meta={of.role === 'owner' ? <Badge kind="accent">owner</Badge> : undefined}
+      end={
+        isOwner.value && !self ? (
+          <Menu
+            label={`What to do with ${nameOf(of)}`}
+            items={[
+              of.role === 'owner'
+                ? { label: 'Make a member', icon: 'person', onSelect: () => void change(of, 'member', onChange) }
+                : { label: 'Make an owner', icon: 'key', onSelect: () => void change(of, 'owner', onChange) },
+              { label: 'Remove', icon: 'trash', danger: true, onSelect: () => void remove(of, onChange) },
+            ]}
+          />
+        ) : undefined
+      }
+    />
+  );
+}
+
+async function change(of: Member, role: Member['role'], onChange: () => void) {
+  const sure = await ask({
+    title: role === 'owner' ? `Make ${nameOf(of)} an owner?` : `Make ${nameOf(of)} a member?`,
+    text: role === 'owner' ? 'Owners invite and remove people, decide on tools and budgets, and see all calls.' : 'They go on talking and writing, and decide on nothing else.',
+    action: role === 'owner' ? 'Make an owner' : 'Make a member',
+  });
+  if (!sure) return;
+  await patch(at`/api/tenant/members/${of.user_id}`, { role }).then(onChange, failed);
+}
+
+async function remove(of: Member, onChange: () => void) {
+  const sure = await ask({
+    title: `Remove ${nameOf(of)}?`,
+    text: 'They are shut out at once, of all rooms too. What they wrote stays. What they alone owned passes on to somebody else.',
+    action: 'Remove',
+    danger: true,
+  });
+  if (!sure) return;
+  try {
+    await del(at`/api/tenant/members/${of.user_id}`);
+    toast(`${nameOf(of)} was removed`);
+    onChange();
+  } catch (problem) {
+    failed(problem);
+  }
+}

@@ -1,0 +1,125 @@
+import { useState } from 'preact/hooks';
+import { go } from '../../router';
+import type { ScreenProps } from '../../routes';
+import { isOwner } from '../../session';
+import type { Server as Known } from '../../types';
+import { Await, Problem } from '../../ui/Await';
+import { Facts, Time } from '../../ui/Bits';
+import { Button } from '../../ui/Button';
+import { ask } from '../../ui/Dialog';
+import { Empty } from '../../ui/Empty';
+import { Check } from '../../ui/Field';
+import { Screen, Section } from '../../ui/Screen';
+import { failed, toast } from '../../ui/Toast';
+import { useAct } from '../../ui/useAct';
+import { useLoad } from '../../ui/useLoad';
+import { Person } from '../Person';
+import { ReceiptLink } from '../ReceiptLink';
+import { change, own, remove, servers, sync } from './api';
+import { Connect } from './Connect';
+import { Secret } from './Secret';
+import './servers.css';
+import { Status } from './Servers';
+import { Tools } from './Tools';
+
+// Server is one server of tools: how it is doing, and for owners its tools with who
+// may use them.
+export default function Server({ params: { id = '' } }: ScreenProps) {
+  if (id === own) {
+    return (
+      <Screen title="This server" sub="Its own tools" above="/ui/servers">
+        <Tools server={own} />
+      </Screen>
+    );
+  }
+  return <Other id={id} />;
+}
+
+function Other({ id }: { id: string }) {
+  const list = useLoad(servers);
+  const [round, setRound] = useState(0); // how often its tools may have changed
+  const found = list.data?.servers.find((s) => s.server_id === id);
+  const put = (now: Known) => {
+    list.set({ ...list.data!, servers: list.data!.servers.map((s) => (s.server_id === id ? now : s)) });
+    setRound(round + 1);
+  };
+  return (
+    <Screen title={found?.name ?? id} sub={found?.url} above="/ui/servers">
+      <Await of={list}>
+        {() =>
+          found ? (
+            <>
+              <State of={found} onChange={put} />
+              {found.auth === 'authorization_code' && <Connect id={id} name={found.name} />}
+              {isOwner.value && <Tools key={round} server={id} />}
+              {isOwner.value && <Settings of={found} onChange={put} />}
+            </>
+          ) : (
+            <Empty icon="server" title="There is no such server" />
+          )
+        }
+      </Await>
+    </Screen>
+  );
+}
+
+const auths = { none: 'Nothing', header: 'A fixed header', client_credentials: 'OAuth, for the tenant', authorization_code: 'OAuth, each person for themselves' };
+
+function State({ of, onChange }: { of: Known; onChange: (now: Known) => void }) {
+  const act = useAct();
+  return (
+    <Section
+      title="State"
+      actions={
+        isOwner.value &&
+        !of.disabled && (
+          <Button icon="refresh" busy={act.busy} onClick={() => act.run(async () => onChange((await sync(of.server_id)).server))}>
+            Ask for its tools
+          </Button>
+        )
+      }
+    >
+      <Problem of={act.problem} />
+      {of.problem && <p class="notice">{of.problem}</p>}
+      <Facts
+        of={[
+          ['Now', <Status of={of} />],
+          ['Last asked', of.synced_at ? <Time at={of.synced_at} as="full" /> : 'Never'],
+          ['It learns who calls by', auths[of.auth] + (of.header ? `: ${of.header}` : '')],
+          ['Added', <><Person id={of.created_by} />, <Time at={of.created_at} as="date" /> <ReceiptLink of={of.receipt} /></>],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Settings({ of, onChange }: { of: Known; onChange: (now: Known) => void }) {
+  const act = useAct();
+  const switchTo = (on: boolean) => act.run(async () => onChange((await change(of.server_id, { disabled: !on })).server));
+  return (
+    <Section title="Settings">
+      <div class="stack">
+        <Check label="Switched on" hint="Switched off it is hidden with its tools, and never asked." checked={!of.disabled} disabled={act.busy} onValue={switchTo} />
+        <Problem of={act.problem} />
+        {of.auth !== 'none' && <Secret of={of} onChange={onChange} />}
+        <div class="line">
+          <Button icon="trash" onClick={() => void removeAsked(of)}>
+            Remove
+          </Button>
+        </div>
+      </div>
+    </Section>
+  );
+}
+
+async function removeAsked(of: Known) {
+  const sure = await ask({ title: `Remove ${of.name}?`, text: 'It is forgotten with its tools, its secret, and the sign-ins of everybody.', action: 'Remove', danger: true });
+  if (!sure) return;
+  try {
+    await remove(of.server_id);
+    toast(`${of.name} was removed`);
+    go('/ui/servers', { replace: true });
+  } catch (problem) {
+    failed(problem);
+  }
+}

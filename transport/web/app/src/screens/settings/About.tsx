@@ -1,0 +1,33 @@
+import { get } from '../../api';
+import { useAct } from '../../ui/useAct';
+import { useState } from 'preact/hooks';
+import { Problem } from '../../ui/Await';
+import { Facts } from '../../ui/Bits';
+import { Button } from '../../ui/Button';
+import { Section } from '../../ui/Screen';
+
+// About is what runs here. The version stands in the API's document, which is large:
+// it is fetched when one asks.
+export function About() {
+  const [version, setVersion] = useState('');
+  const act = useAct();
+  const ask = () => act.run(async () => setVersion((await get<{ info: { version: string } }>('/api/openapi.json')).info.version));
+  return (
+    <Section title="About">
+      <div class="stack">
+        {version && <Facts of={[['Version of the server', version]]} />}
+        <Problem of={act.problem} />
+        <div class="line">
+          {!version && (
+            <Button icon="info" busy={act.busy} onClick={ask}>
+              Show the version
+            </Button>
+          )}
+          <a class="button plain" href="/api/docs" target="_blank" rel="noopener">
+            API for programs
+          </a>
+        </div>
+      </div>
+    </Section>
+  );
+}

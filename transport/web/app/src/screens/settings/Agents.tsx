@@ -1,0 +1,80 @@
+import { useState } from 'preact/hooks';
+import { at, del, get } from '../../api';
+import { isOwner } from '../../session';
+import type { ServiceToken } from '../../types';
+import { Await } from '../../ui/Await';
+import { Badge, Time } from '../../ui/Bits';
+import { Button } from '../../ui/Button';
+import { ask } from '../../ui/Dialog';
+import { Empty } from '../../ui/Empty';
+import { Avatar } from '../../ui/Avatar';
+import { List, Row } from '../../ui/Row';
+import { Screen } from '../../ui/Screen';
+import { failed } from '../../ui/Toast';
+import { useLoad } from '../../ui/useLoad';
+import { Person } from '../Person';
+import { NewAgent } from './NewAgent';
+import './settings.css';
+
+type Answer = { service_tokens: ServiceToken[] };
+
+// Agents are the tokens by which agents sign in, each an agent of its own.
+export default function Agents() {
+  const list = useLoad<Answer>((signal) => get<Answer>('/api/service-tokens', { signal }));
+  const [making, setMaking] = useState(false);
+  if (!isOwner.value) {
+    return (
+      <Screen title="Agents" above="/ui/settings">
+        <Empty icon="key" title="Owners connect agents">
+          <p>Ask an owner of the tenant for a token.</p>
+        </Empty>
+      </Screen>
+    );
+  }
+  const now = new Date().toISOString();
+  return (
+    <Screen title="Agents" sub="Tokens by which they sign in" above="/ui/more" actions={<Button kind="quiet" icon="plus" label="Connect an agent" onClick={() => setMaking(true)} />}>
+      <Await of={list}>
+        {({ service_tokens: tokens }) =>
+          tokens.length === 0 ? (
+            <Empty icon="tool" title="No agent yet">
+              <p>Give an agent a token, paste the configuration into its MCP settings, and it talks, writes and uses tools here. All it does is receipted.</p>
+              <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
+                Connect an agent
+              </Button>
+            </Empty>
+          ) : (
+            <List label="Tokens of agents">
+              {ordered(tokens, now).map((t) => (
+                <Row
+                  key={t.client_id}
+                  start={<Avatar id={t.user_id} name={t.name} icon="tool" />}
+                  title={t.name}
+                  sub={
+                    <>
+                      By <Person id={t.created_by} />, <Time at={t.created_at} /> · {t.expires_at ? <>until <Time at={t.expires_at} as="date" /></> : 'no end'}
+                    </>
+                  }
+                  meta={t.revoked_at ? <Badge>revoked</Badge> : isLiving(t, now) ? undefined : <Badge>expired</Badge>}
+                  end={isLiving(t, now) ? <Button kind="quiet" icon="trash" label={`Revoke ${t.name}`} onClick={() => void revoke(t, list.reload)} /> : undefined}
+                />
+              ))}
+            </List>
+          )
+        }
+      </Await>
+      {making && <NewAgent onClose={() => setMaking(false)} onMade={list.reload} />}
+    </Screen>
+  );
+}
+
+const isLiving = (t: ServiceToken, now: string) => !t.revoked_at && (!t.expires_at || t.expires_at > now);
+
+// ordered has those first that still let somebody in, and the newest of them.
+const ordered = (tokens: ServiceToken[], now: string) =>
+  [...tokens].sort((a, b) => Number(isLiving(b, now)) - Number(isLiving(a, now)) || b.created_at.localeCompare(a.created_at));
+
+async function revoke(t: ServiceToken, onDone: () => void) {
+  const sure = await ask({ title: `Revoke ${t.name}?`, text: 'The agent is refused at once, and its streams end. What it wrote stays.', action: 'Revoke', danger: true });
+  if (sure) await del(at`/api/service-tokens/${t.client_id}`).then(onDone, failed);
+}
