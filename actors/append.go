@@ -2,6 +2,7 @@ package actors
 
 import (
 	"bytes"
+	"context"
 	"runtime/debug"
 	"sync"
 
@@ -52,8 +53,8 @@ type Append struct {
 
 	cell *cell
 	cost int
-	once sync.Once     // settles
-	done chan struct{} // closed when settled
+	env  envelope  // its own, to the LedgerShard
+	once sync.Once // settles
 
 	mu      sync.Mutex
 	settled bool
@@ -87,7 +88,8 @@ func (a *Append) Merge(b *Append) {
 }
 
 func (a *Append) init(c *cell, cost int) {
-	a.cell, a.cost, a.done = c, cost, make(chan struct{})
+	a.cell, a.cost = c, cost
+	a.env = envelope{ctx: context.Background(), cmd: a}
 }
 
 // Settle tells the outcome; the LedgerShard calls it in commit order. Only the
@@ -111,7 +113,6 @@ func (a *Append) settle(err error) {
 	waiters := a.waiters
 	a.waiters = nil
 	a.mu.Unlock()
-	close(a.done)
 	for _, w := range waiters {
 		w(err)
 	}
@@ -131,6 +132,13 @@ func (a *Append) then(fn func(error)) {
 	}
 	a.mu.Unlock()
 	fn(a.err)
+}
+
+// wait returns once the append is settled.
+func (a *Append) wait() {
+	settled := make(chan struct{})
+	a.then(func(error) { close(settled) })
+	<-settled
 }
 
 // publish tells the ledger's listeners of the whole commit and each room's of

@@ -19,6 +19,7 @@ type envelope struct {
 	cmd   ubl.Command
 	reply chan answer // buffered, so that answering never blocks
 	cost  int         // credits taken; given back when the turn's commit settles
+	turn  Turn        // from when it is received
 }
 
 // answer is what a turn was answered with; later is run by the asker.
@@ -152,7 +153,8 @@ func (c *cell) passivate() {
 func (c *cell) receive(e *envelope) {
 	defer c.leave(e.cmd)
 	c.touch()
-	t := &Turn{cell: c, env: e}
+	t := &e.turn
+	t.cell, t.env = c, e
 	defer t.finish()
 	if err := e.ctx.Err(); err != nil { // nobody waits any more, and nothing is decided yet
 		t.Fail(ubl.AsError(err))
@@ -204,7 +206,7 @@ func (c *cell) load(e *envelope) error {
 		return nil
 	}
 	if c.last != nil { // loaded anew after a panic: what is in flight comes first
-		<-c.last.done
+		c.last.wait()
 		if err := c.group.err(); err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package actors
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -112,7 +111,7 @@ func (g *group) lonelyLedger() *cell {
 // the next one, which must not see what was decided on this one's state.
 func (g *group) append(a *Append) {
 	if l := g.ledger.Load(); l != nil {
-		if entered, _ := l.enter(&envelope{ctx: context.Background(), cmd: a}); entered {
+		if entered, _ := l.enter(&a.env); entered {
 			return
 		}
 	}

@@ -123,7 +123,8 @@ func (k *Keys) scan(ctx context.Context, first, last int64, fn func(entry)) erro
 
 // logKey is the key of entry n; n < 0 is the end of the log.
 func (k *Keys) logKey(n int64) []byte {
-	b := append([]byte{'k'}, k.local...)
+	b := make([]byte, 0, len(k.local)+10)
+	b = append(append(b, 'k'), k.local...)
 	if n < 0 {
 		return append(b, 1)
 	}

@@ -85,16 +85,16 @@ func (k *Keys) known() int64 {
 func (k *Keys) Find(ctx context.Context, key Key) (*Ref, error) {
 	e, ok := k.index[key.hash]
 	if !ok {
-		found, err := k.lookUp(ctx, key.hash)
-		if err != nil || found == nil {
+		var err error
+		if e, ok, err = k.lookUp(ctx, key.hash); err != nil || !ok {
 			return nil, err
 		}
-		e = *found
 	}
 	if e.key.print != key.print {
 		return nil, ubl.Errorf(ubl.CodeIdempotencyConflict, "the idempotency key was used with another content")
 	}
-	return &e.ref, nil
+	ref := e.ref
+	return &ref, nil
 }
 
 // Seen answers a turn whose key was seen before with what past tells of where
@@ -117,21 +117,26 @@ func (k *Keys) Seen(t *Turn, key Key, past func(ctx context.Context, n int64) (a
 // lookUp reads the log where a filter says that the key may be, the newest first:
 // a key may be used anew once it has expired. What it reads is durable: keys
 // leave memory long after they are committed.
-func (k *Keys) lookUp(ctx context.Context, hash [16]byte) (found *entry, err error) {
+func (k *Keys) lookUp(ctx context.Context, hash [16]byte) (e entry, ok bool, err error) {
 	for _, f := range slices.Backward(k.cold) {
 		if !f.mayHold(hash) {
 			continue
 		}
-		err := k.scan(ctx, f.first, f.last, func(e entry) {
-			if e.key.hash == hash {
-				found = &e
-			}
-		})
-		if err != nil || found != nil {
-			return found, err
+		if e, ok, err = k.search(ctx, f.first, f.last, hash); err != nil || ok {
+			return e, ok, err
 		}
 	}
-	return nil, nil
+	return entry{}, false, nil
+}
+
+// search looks for a key among those numbered first to last, the newest of it.
+func (k *Keys) search(ctx context.Context, first, last int64, hash [16]byte) (found entry, ok bool, err error) {
+	err = k.scan(ctx, first, last, func(e entry) {
+		if e.key.hash == hash {
+			found, ok = e, true
+		}
+	})
+	return found, ok, err
 }
 
 // Add remembers a key with its outcome as part of an append, and lets go of keys

@@ -89,19 +89,20 @@ func (t *Turn) finish() {
 	if !t.answered {
 		t.Fail(ubl.Errorf(ubl.CodeInternal, "the actor gave no answer"))
 	}
-	reply, a := t.env.reply, t.answer
 	if t.cell.last == nil {
-		reply <- a
+		t.env.reply <- t.answer
 		return
 	}
-	gated, own := &t.cell.gated, t.commit != nil
-	gated.Add(1)
-	t.cell.last.then(func(err error) {
-		gated.Add(-1)
-		if err != nil {
-			a = answer{err: err}
-		}
-		a.committed = own && err == nil
-		reply <- a
-	})
+	t.cell.gated.Add(1)
+	t.cell.last.then(t.pass)
+}
+
+// pass sends the answer once the commit before it is settled.
+func (t *Turn) pass(err error) {
+	t.cell.gated.Add(-1)
+	if err != nil {
+		t.answer = answer{err: err}
+	}
+	t.answer.committed = t.commit != nil && err == nil
+	t.env.reply <- t.answer
 }

@@ -51,7 +51,8 @@ func messageKey(r ubl.RoomID, n int64) []byte { return numbered('m', r, n) }
 
 // numbered is a key of an ordered space; n < 0 is the space's end.
 func numbered(space byte, r ubl.RoomID, n int64) []byte {
-	b := append([]byte{space}, r...)
+	b := make([]byte, 0, len(r)+10)
+	b = append(append(b, space), r...)
 	if n < 0 {
 		return append(b, 1)
 	}

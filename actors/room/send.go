@@ -42,7 +42,7 @@ func (r *Room) checkSend(t *actors.Turn, c ubl.SendMessage) error {
 
 // accept commits a checked message, behind the act that it tells of if any.
 func (r *Room) accept(t *actors.Turn, key actors.Key, act *actors.Act, req ubl.Request, text string, replyTo ubl.MessageID) {
-	a := &actors.Append{}
+	a := &actors.Append{Records: make([]actors.Record, 0, 2)} // the message and its key
 	if act != nil {
 		a.Acts = append(a.Acts, act)
 	}
