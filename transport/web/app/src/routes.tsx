@@ -61,6 +61,16 @@ export const routes: Route[] = [
   { pattern: '/ui/ledger', section: 'ledger' },
   { pattern: '/ui/ledger/verify', section: 'ledger', screen: lazy(() => import('./screens/ledger/Verify')) },
   { pattern: '/ui/ledger/:seq', section: 'ledger', screen: lazy(() => import('./screens/ledger/Atom')) },
+  { pattern: '/ui/tools', section: 'more', screen: lazy(() => import('./screens/tools/ToolCalls')), more: { label: 'Tool calls', icon: 'tool' } },
+  { pattern: '/ui/members', section: 'more', screen: lazy(() => import('./screens/members/Members')), more: { label: 'Members', icon: 'people' } },
+  { pattern: '/ui/servers', section: 'more', screen: lazy(() => import('./screens/servers/Servers')), more: { label: 'Servers of tools', icon: 'server' } },
+  { pattern: '/ui/new-server', section: 'more', screen: lazy(() => import('./screens/servers/AddServer')) },
+  { pattern: '/ui/find-servers', section: 'more', screen: lazy(() => import('./screens/servers/Discover')) },
+  { pattern: '/ui/servers/:id', section: 'more', screen: lazy(() => import('./screens/servers/Server')) },
+  { pattern: '/ui/servers/:id/:tool', section: 'more', screen: lazy(() => import('./screens/servers/Tool')) },
+  { pattern: '/ui/budget', section: 'more', screen: lazy(() => import('./screens/budget/Budget')), more: { label: 'Budget for models', icon: 'budget' } },
+  { pattern: '/ui/settings/agents', section: 'more', screen: lazy(() => import('./screens/settings/Agents')), more: { label: 'Agents', icon: 'key', owner: true } },
+  { pattern: '/ui/settings', section: 'more', screen: lazy(() => import('./screens/settings/Settings')), more: { label: 'Settings', icon: 'settings' } },
   { pattern: '/ui/more', section: 'more' },
 ];
 
