@@ -27,8 +27,13 @@ export function tint(id: string): number {
 // short is a hash that one can tell from others at a glance: "c:1f2e3d…9a8b".
 export const short = (hash: string) => (hash.length > 18 ? `${hash.slice(0, 8)}…${hash.slice(-4)}` : hash);
 
+const numbers = new Intl.NumberFormat(); // toLocaleString makes one each time
+
+// number is "1,204".
+export const number = (n: number) => numbers.format(n);
+
 // count is a number with its noun: "1 message", "1,204 messages".
-export const count = (n: number, one: string, many = `${one}s`) => `${n.toLocaleString()} ${n === 1 ? one : many}`;
+export const count = (n: number, one: string, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
 
 // bytes is a size.
 export function bytes(n: number): string {

@@ -71,10 +71,12 @@ function matches(room: RoomView, sought: string): boolean {
   return room.name.toLocaleLowerCase().includes(sought.trim().toLocaleLowerCase());
 }
 
-// useAppBadge shows the number of unread messages on the installed app's icon.
+// useAppBadge shows the number of unread messages on the installed app's icon, soon
+// after it has changed.
 function useAppBadge(n: number) {
   useEffect(() => {
     const { setAppBadge } = navigator as Navigator & { setAppBadge?: (n: number) => Promise<void> };
-    void setAppBadge?.call(navigator, n).catch(() => undefined);
+    const timer = setTimeout(() => void setAppBadge?.call(navigator, n).catch(() => undefined), 500);
+    return () => clearTimeout(timer);
   }, [n]);
 }

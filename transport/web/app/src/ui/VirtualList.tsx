@@ -45,6 +45,7 @@ export function VirtualList<T>(p: Props<T>) {
   // eye is the row at the upper edge, by which the view is held; at the end it is
   // held by that.
   const eye = useRef({ atEnd: p.from === 'end', key: '', below: 0 });
+  const told = useRef(p.from === 'end'); // what onEnd was told last
   const [range, setRange] = useState<readonly [number, number]>([0, 0]);
   const latest = useRef(p);
   latest.current = p;
@@ -77,12 +78,18 @@ export function VirtualList<T>(p: Props<T>) {
   };
 
   const look = () => {
-    const view = box.current!;
-    const was = eye.current.atEnd;
+    const view = box.current;
+    if (!view) return;
     const index = heights.at(view.scrollTop);
     const atEnd = latest.current.from === 'end' && heights.total - view.scrollTop - view.clientHeight < close;
     eye.current = { atEnd, key: heights.key(index) ?? '', below: view.scrollTop - heights.top(index) };
-    if (was !== atEnd) latest.current.onEnd?.(atEnd);
+    tell(atEnd);
+  };
+
+  const tell = (atEnd: boolean) => {
+    if (told.current === atEnd) return;
+    told.current = atEnd;
+    latest.current.onEnd?.(atEnd);
   };
 
   const measure = () => {
@@ -105,13 +112,14 @@ export function VirtualList<T>(p: Props<T>) {
       eye.current.atEnd = true;
       hold();
       show();
-      latest.current.onEnd?.(true);
+      tell(true);
     },
     scrollToKey: (key) => {
       if (heights.indexOf(key) < 0) return false;
       eye.current = { atEnd: false, key, below: -box.current!.clientHeight / 3 };
       hold();
       show();
+      requestAnimationFrame(look); // near the end nothing may scroll, and so tell
       return true;
     },
   }));

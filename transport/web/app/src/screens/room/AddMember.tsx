@@ -45,7 +45,7 @@ export function AddMember({ roomId, members, onAdded }: { roomId: string; member
           else if (people.length === 1) void add({ user_id: people[0]!.user_id }, nameOf(people[0]!));
         }}
       >
-        <Field label="Name, address or id" hint="Members of this house. Others need an invitation to it first." value={sought} onValue={setSought} autoComplete="off" autoCapitalize="none" spellcheck={false} />
+        <Field label="Name, address or id" hint="Anyone who is a member here. Others need an invitation first." value={sought} onValue={setSought} autoComplete="off" autoCapitalize="none" spellcheck={false} />
         {whole && people.length === 0 && (
           <Button kind="primary" type="submit" busy={busy}>
             Add {word}

@@ -1,7 +1,8 @@
 // A message as people see it: who, what, when, and its receipt.
 
+import { useState } from 'preact/hooks';
 import { clock } from '../../time';
-import { linked, oneLine } from '../../text';
+import { linked, number, oneLine } from '../../text';
 import type { Item } from '../../store/messages';
 import type { Outgoing } from '../../store/db';
 import type { Message } from '../../types';
@@ -30,9 +31,10 @@ export function Bubble({ item, talk, first, last }: Props) {
   const failed = outgoing?.state === 'failed';
   const open = (x: number, y: number) => message && (talk.menu.value = { message, x, y });
   const hold = useHold(open);
+  const [pointed, setPointed] = useState(false);
   const classes = ['message', who.mine && 'mine', first && 'first', last && 'last', failed && 'failed', talk.lit.value === item.key && 'lit'];
   return (
-    <div class={classes.filter(Boolean).join(' ')}>
+    <div class={classes.filter(Boolean).join(' ')} onPointerEnter={(e) => setPointed(e.pointerType === 'mouse')} onPointerLeave={() => setPointed(false)}>
       {!who.mine && <span class="face">{first && <Avatar id={who.id} name={who.name} icon={who.agent ? 'tool' : undefined} size="small" />}</span>}
       <div class="column">
         <div
@@ -67,7 +69,7 @@ export function Bubble({ item, talk, first, last }: Props) {
         </div>
         {failed && <Failure outgoing={outgoing} talk={talk} />}
       </div>
-      {message && <Tools message={message} talk={talk} onMore={open} />}
+      {message && pointed && <Tools message={message} talk={talk} onMore={open} />}
     </div>
   );
 }
@@ -82,7 +84,7 @@ function Name({ who }: { who: Who }) {
 
 // Mark is the receipt in small, which opens the message's details.
 function Mark({ message, talk }: { message: Message; talk: Talk }) {
-  const seq = message.receipt.seq.toLocaleString();
+  const seq = number(message.receipt.seq);
   return (
     <button type="button" class="mark" tabIndex={-1} aria-label={`Receipt ${seq}`} title="Receipt" onClick={() => (talk.details.value = message)}>
       <Icon name="check" size={14} />
@@ -116,7 +118,7 @@ function Failure({ outgoing, talk }: { outgoing: Outgoing; talk: Talk }) {
   );
 }
 
-// Tools are for those who point with a mouse; everyone else has the menu.
+// Tools are beside a message that a mouse points at; everyone else has the menu.
 function Tools({ message, talk, onMore }: { message: Message; talk: Talk; onMore: (x: number, y: number) => void }) {
   return (
     <div class="tools">

@@ -4,9 +4,9 @@
 import './Composer.css';
 import { untracked } from '@preact/signals';
 import type { RefObject, TargetedKeyboardEvent } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { touch } from '../../device';
-import { oneLine, utf8 } from '../../text';
+import { number, oneLine, utf8 } from '../../text';
 import { Button } from '../../ui/Button';
 import { Icon } from '../../ui/Icon';
 import type { Talk } from './talk';
@@ -29,7 +29,6 @@ export function Composer({ talk, name, limit, input, onUp }: Props) {
   const ready = text.trim() !== '' && left >= 0;
 
   useDraft(talk, text);
-  useLayoutEffect(() => grow(input.current!), [text]);
   useEffect(() => {
     if (reply) input.current?.focus();
   }, [reply]);
@@ -57,22 +56,24 @@ export function Composer({ talk, name, limit, input, onUp }: Props) {
     >
       {reply && <Chip talk={talk} />}
       <div class="writing">
-        <textarea
-          ref={input}
-          rows={1}
-          dir="auto"
-          value={text}
-          placeholder="Message"
-          aria-label={`Message to ${name}`}
-          aria-describedby={left < limit / 10 ? 'left' : undefined}
-          aria-invalid={left < 0 ? true : undefined}
-          enterkeyhint={touch ? 'enter' : 'send'}
-          onInput={(e) => setText(e.currentTarget.value)}
-          onKeyDown={onKeyDown}
-        />
+        <div class="growing" data-text={text}>
+          <textarea
+            ref={input}
+            rows={1}
+            dir="auto"
+            value={text}
+            placeholder="Message"
+            aria-label={`Message to ${name}`}
+            aria-describedby={left < limit / 10 ? 'left' : undefined}
+            aria-invalid={left < 0 ? true : undefined}
+            enterkeyhint={touch ? 'enter' : 'send'}
+            onInput={(e) => setText(e.currentTarget.value)}
+            onKeyDown={onKeyDown}
+          />
+        </div>
         {left < limit / 10 && (
           <p id="left" class={left < 0 ? 'left over' : 'left'} role={left < 0 ? 'alert' : undefined}>
-            {left < 0 ? `${(-left).toLocaleString()} bytes too long` : `${left.toLocaleString()} bytes left`}
+            {left < 0 ? `${number(-left)} bytes too long` : `${number(left)} bytes left`}
           </p>
         )}
         <Button type="submit" kind="primary" icon="send" label="Send" disabled={!ready} onPointerDown={keepFocus} />
@@ -117,10 +118,4 @@ function useDraft(talk: Talk, text: string) {
     if (first.current) first.current = false;
     else talk.store.setDraft({ room_id: talk.roomId, text, reply_to: replyTo });
   }, [text, replyTo]);
-}
-
-// grow fits the field to its lines, up to what the style allows.
-function grow(field: HTMLTextAreaElement) {
-  field.style.blockSize = 'auto';
-  field.style.blockSize = `${field.scrollHeight}px`;
 }

@@ -28,7 +28,7 @@ export function JoinRoom({ store, room }: { store: Store; room: RoomView }) {
         <p class="title" dir="auto">
           {room.name}
         </p>
-        <p>Every member of this house may join. You can read what was written before.</p>
+        <p>Every member may join, and read what was written before.</p>
         <Button kind="primary" busy={busy} onClick={() => void join()}>
           Join the room
         </Button>

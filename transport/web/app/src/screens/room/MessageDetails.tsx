@@ -3,13 +3,14 @@
 
 import './MessageDetails.css';
 import { at, get } from '../../api';
-import { bare, nameOf } from '../../text';
+import { bare, nameOf, number } from '../../text';
 import type { Action, Agreement, Atom, Effect, Message, ReceiptLookup } from '../../types';
 import { Avatar } from '../../ui/Avatar';
 import { Badge, Facts, Hash, Time } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Failed } from '../../ui/Empty';
+import { Json } from '../../ui/Json';
 import { Spinner } from '../../ui/Spinner';
 import { useLoad } from '../../ui/useLoad';
 import { copy } from './MessageMenu';
@@ -26,7 +27,7 @@ export default function MessageDetails({ talk, message }: { talk: Talk; message:
   };
   return (
     <Dialog
-      title={`Receipt ${message.receipt.seq.toLocaleString()}`}
+      title={`Receipt ${number(message.receipt.seq)}`}
       onClose={close}
       actions={
         <>
@@ -71,7 +72,7 @@ function Behind({ message, atoms }: { message: Message; atoms: Atom[] }) {
       <Check message={message} atoms={atoms} />
       <Facts
         of={[
-          ['Receipt', `${receipt.seq.toLocaleString()} in ledger ${bare(message.tenant_id)}`],
+          ['Receipt', `${number(receipt.seq)} in ledger ${bare(message.tenant_id)}`],
           ['Action', <Hash value={receipt.cid} />],
           ['Effect', effect ? <Hash value={effect.cid} /> : 'none'],
           ['Head of the ledger after the action', <Hash value={receipt.head_hash} />],
@@ -91,9 +92,7 @@ function Raw({ name, about, atom }: { name: string; about: string; atom: Atom })
       <summary>
         {name} <span class="soft">{about}</span>
       </summary>
-      <pre class="json" tabIndex={0} aria-label={`${name} as JSON`}>
-        {JSON.stringify(atom, null, 2)}
-      </pre>
+      <Json value={atom} label={`${name} as JSON`} />
     </details>
   );
 }

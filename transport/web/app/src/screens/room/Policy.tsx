@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { at, patch } from '../../api';
-import { bytes, count } from '../../text';
+import { bytes, count, number } from '../../text';
 import type { Room, RoomPolicy } from '../../types';
 import { Facts } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
@@ -24,7 +24,7 @@ export function Policy({ room, owner, onChanged }: Props) {
     <Section title="Rules">
       <Facts
         of={[
-          ['Who may come in', join === 'tenant' ? 'All members' : 'Whom an owner adds'],
+          ['Who may come in', joinRules.find((rule) => rule.value === join)?.label ?? join],
           ['Messages are kept', days === 0 ? 'for ever' : `for ${count(days, 'day')}`],
           ['Longest message', bytes(most)],
           ['Id', room.room_id],
@@ -80,7 +80,7 @@ function Form({ room, onChanged }: Omit<Props, 'owner'>) {
 function whole(text: string, low: number, high: number): string {
   const n = Number(text);
   if (/^\d+$/.test(text.trim()) && n >= low && n <= high) return '';
-  return `A whole number from ${low} to ${high.toLocaleString()}`;
+  return `A whole number from ${low} to ${number(high)}`;
 }
 
 // changes are the members that differ, null for none.

@@ -17,7 +17,7 @@ export function RoomRow({ room, current }: { room: RoomView; current: boolean })
       current={current}
       start={<Avatar id={room.room_id} name={room.name} />}
       title={<span class={unread > 0 ? 'unread' : undefined}>{room.name}</span>}
-      sub={room.member ? <Preview room={room} current={current} /> : 'Open to all members'}
+      sub={room.member ? <Preview room={room} current={current} /> : 'Open to every member'}
       meta={
         <>
           {last && <Time at={last.sent_at} />}

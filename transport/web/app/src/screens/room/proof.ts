@@ -3,6 +3,7 @@
 
 import { get, query } from '../../api';
 import { fromGenesis, fromHead, verifyAtoms, verifyEnd, type Bad, type Check, type Json, type Mark } from '../../chain';
+import { number } from '../../text';
 import type { Atom, Atoms, LedgerHead, Message } from '../../types';
 
 // most is how many atoms are checked for one message; page is how many are asked for
@@ -54,7 +55,7 @@ export const wordsFor: Record<Check['what'], [held: string, broke: string]> = {
 
 // aboutChain says what checking the chain found.
 export function aboutChain({ from, to, of, bad }: Chain): string {
-  const [a, b, c] = [from, to, of].map((n) => n.toLocaleString());
-  if (bad) return `The chain breaks at ${bad.seq.toLocaleString()}: ${bad.reason}`;
+  const [a, b, c] = [from, to, of].map(number);
+  if (bad) return `The chain breaks at ${number(bad.seq)}: ${bad.reason}`;
   return to === of ? `The chain holds from ${a} to ${b}, the newest` : `The chain holds from ${a} to ${b} of ${c}`;
 }

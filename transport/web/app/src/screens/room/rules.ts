@@ -3,6 +3,6 @@
 import type { RoomPolicy } from '../../types';
 
 export const joinRules: readonly { value: RoomPolicy['join']; label: string }[] = [
-  { value: 'invite', label: 'Whom I add' },
-  { value: 'tenant', label: 'All members' },
+  { value: 'invite', label: 'By invitation' },
+  { value: 'tenant', label: 'Every member' },
 ];

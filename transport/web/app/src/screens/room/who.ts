@@ -3,8 +3,8 @@
 
 import { me } from '../../session';
 import { store } from '../../store';
-import { bare, nameOf } from '../../text';
 import type { Message } from '../../types';
+import { nameFor } from '../Person';
 
 export interface Who {
   id: string;
@@ -15,7 +15,7 @@ export interface Who {
 
 export function whoIs(id: string): Who {
   const known = store.value?.people.byId.value.get(id);
-  return { id, name: known ? nameOf(known) : bare(id), agent: known?.is_service ?? false, mine: me.value?.identity.user_id === id };
+  return { id, name: nameFor(id), agent: known?.is_service ?? false, mine: me.value?.identity.user_id === id };
 }
 
 // wordsOf is a message's text. What the platform writes has ids where people expect
