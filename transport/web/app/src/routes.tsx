@@ -69,7 +69,7 @@ export const routes: Route[] = [
   { pattern: '/ui/servers/:id', section: 'more', screen: lazy(() => import('./screens/servers/Server')) },
   { pattern: '/ui/servers/:id/:tool', section: 'more', screen: lazy(() => import('./screens/servers/Tool')) },
   { pattern: '/ui/budget', section: 'more', screen: lazy(() => import('./screens/budget/Budget')), more: { label: 'Budget for models', icon: 'budget' } },
-  { pattern: '/ui/settings/agents', section: 'more', screen: lazy(() => import('./screens/settings/Agents')), more: { label: 'Agents', icon: 'key', owner: true } },
+  { pattern: '/ui/agents', section: 'more', screen: lazy(() => import('./screens/settings/Agents')), more: { label: 'Agents', icon: 'key', owner: true } },
   { pattern: '/ui/settings', section: 'more', screen: lazy(() => import('./screens/settings/Settings')), more: { label: 'Settings', icon: 'settings' } },
   { pattern: '/ui/more', section: 'more' },
 ];

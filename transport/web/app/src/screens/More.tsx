@@ -23,7 +23,7 @@ export default function More() {
           sub={`${who.identity.email ?? bare(who.identity.user_id)} · ${bare(who.tenant_id)}`}
         />
         {under.value.map(({ to, label, icon }) => (
-          <Row key={to} to={to} start={<Icon name={icon} />} title={label} current={place.value.path === to} />
+          <Row key={to} to={to} start={<Icon name={icon} />} title={label} current={`${place.value.path}/`.startsWith(`${to}/`)} />
         ))}
         <Row onClick={leave} start={<Icon name="signout" />} title="Sign out" />
       </List>

@@ -1,6 +1,7 @@
 import { online } from '../device';
 import { Link, place } from '../router';
 import { found, sections } from '../routes';
+import { Beside } from './beside';
 import { Empty } from './Empty';
 import { Icon } from './Icon';
 import { Screen } from './Screen';
@@ -31,7 +32,9 @@ export function Layout() {
             <Icon name="offline" size={20} /> No network. What you write is sent later.
           </p>
         )}
-        {Main && now ? <Main key={place.value.path} params={now.params} /> : section ? <Empty icon={section.icon} title={section.hint ?? section.label} /> : <Nowhere />}
+        <Beside.Provider value={section?.list ? section.to : ''}>
+          {Main && now ? <Main key={place.value.path} params={now.params} /> : section ? <Empty icon={section.icon} title={section.hint ?? section.label} /> : <Nowhere />}
+        </Beside.Provider>
       </main>
     </div>
   );

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useContext, useEffect, useRef } from 'preact/hooks';
 import { back, place } from '../router';
+import { Beside } from './beside';
 import { Button } from './Button';
 
 interface Props {
@@ -22,6 +23,7 @@ interface Props {
 // reader says where one is.
 export function Screen({ title, above, sub, actions, fixed, foot, children }: Props) {
   const name = useRef<HTMLHeadingElement>(null);
+  const beside = useContext(Beside);
   const { path, moved } = place.value;
   useEffect(() => {
     if (!name.current?.closest('[data-current="true"]')) return;
@@ -33,7 +35,7 @@ export function Screen({ title, above, sub, actions, fixed, foot, children }: Pr
   return (
     <div class="screen">
       <header class="head">
-        {above && <Button kind="quiet" class="back" icon="back" label="Back" onClick={() => back(above)} />}
+        {above && <Button kind="quiet" class={above === beside ? 'back to-list' : 'back'} icon="back" label="Back" onClick={() => back(above)} />}
         <div class="names">
           <h1 ref={name} tabIndex={-1} dir="auto">
             {title}

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import { at, del, get, patch } from '../../api';
+import { at, del, patch } from '../../api';
 import { isOwner, me } from '../../session';
-import { count, nameOf } from '../../text';
+import { count } from '../../text';
 import type { Member } from '../../types';
 import { Avatar } from '../../ui/Avatar';
 import { Await } from '../../ui/Await';
@@ -15,10 +15,11 @@ import { failed, toast } from '../../ui/Toast';
 import { useLoad } from '../../ui/useLoad';
 import { Invitations } from './Invitations';
 import { Invite } from './Invite';
+import { called, named, type Named } from './named';
 
 // Members is who belongs to the tenant, and for its owners who is invited.
 export default function Members() {
-  const list = useLoad((signal) => get<{ members: Member[] }>('/api/tenant/members', { signal }));
+  const list = useLoad(named);
   const [inviting, setInviting] = useState(false);
   const [changes, setChanges] = useState(0); // how often invitations changed
   return (
@@ -46,17 +47,17 @@ export default function Members() {
 }
 
 // sorted has people before agents, and owners first.
-const sorted = (members: Member[]) => [...members].sort((a, b) => rank(a) - rank(b) || nameOf(a).localeCompare(nameOf(b)));
+const sorted = (members: Named[]) => [...members].sort((a, b) => rank(a) - rank(b) || called(a).localeCompare(called(b)));
 const rank = (m: Member) => (m.is_service ? 2 : 0) + (m.role === 'owner' ? 0 : 1);
 
-function One({ of, onChange }: { of: Member; onChange: () => void }) {
+function One({ of, onChange }: { of: Named; onChange: () => void }) {
   const self = of.user_id === me.value?.identity.user_id;
   return (
     <Row
-      start={<Avatar id={of.user_id} name={nameOf(of)} icon={of.is_service ? 'tool' : undefined} />}
+      start={<Avatar id={of.user_id} name={called(of)} icon={of.is_service ? 'tool' : undefined} />}
       title={
         <>
-          {nameOf(of)} {self && <span class="soft">(you)</span>}
+          {called(of)} {self && <span class="soft">(you)</span>}
         </>
       }
       sub={of.is_service ? 'Agent' : of.email}
@@ -64,7 +65,7 @@ function One({ of, onChange }: { of: Member; onChange: () => void }) {
       end={
         isOwner.value && !self ? (
           <Menu
-            label={`What to do with ${nameOf(of)}`}
+            label={`What to do with ${called(of)}`}
             items={[
               of.role === 'owner'
                 ? { label: 'Make a member', icon: 'person', onSelect: () => void change(of, 'member', onChange) }
@@ -78,9 +79,9 @@ function One({ of, onChange }: { of: Member; onChange: () => void }) {
   );
 }
 
-async function change(of: Member, role: Member['role'], onChange: () => void) {
+async function change(of: Named, role: Member['role'], onChange: () => void) {
   const sure = await ask({
-    title: role === 'owner' ? `Make ${nameOf(of)} an owner?` : `Make ${nameOf(of)} a member?`,
+    title: role === 'owner' ? `Make ${called(of)} an owner?` : `Make ${called(of)} a member?`,
     text: role === 'owner' ? 'Owners invite and remove people, decide on tools and budgets, and see all calls.' : 'They go on talking and writing, and decide on nothing else.',
     action: role === 'owner' ? 'Make an owner' : 'Make a member',
   });
@@ -88,9 +89,9 @@ async function change(of: Member, role: Member['role'], onChange: () => void) {
   await patch(at`/api/tenant/members/${of.user_id}`, { role }).then(onChange, failed);
 }
 
-async function remove(of: Member, onChange: () => void) {
+async function remove(of: Named, onChange: () => void) {
   const sure = await ask({
-    title: `Remove ${nameOf(of)}?`,
+    title: `Remove ${called(of)}?`,
     text: 'They are shut out at once, of all rooms too. What they wrote stays. What they alone owned passes on to somebody else.',
     action: 'Remove',
     danger: true,
@@ -98,7 +99,7 @@ async function remove(of: Member, onChange: () => void) {
   if (!sure) return;
   try {
     await del(at`/api/tenant/members/${of.user_id}`);
-    toast(`${nameOf(of)} was removed`);
+    toast(`${called(of)} was removed`);
     onChange();
   } catch (problem) {
     failed(problem);

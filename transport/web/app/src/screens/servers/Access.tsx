@@ -1,7 +1,5 @@
 import { useState } from 'preact/hooks';
-import { get } from '../../api';
-import { nameOf } from '../../text';
-import type { Member, Tool, ToolAccess } from '../../types';
+import type { Tool, ToolAccess } from '../../types';
 import { announce } from '../../ui/Announcer';
 import { Await, Problem } from '../../ui/Await';
 import { Button } from '../../ui/Button';
@@ -9,6 +7,7 @@ import { Check, Choice, Field } from '../../ui/Field';
 import { Section } from '../../ui/Screen';
 import { useAct } from '../../ui/useAct';
 import { useLoad } from '../../ui/useLoad';
+import { called, named } from '../members/named';
 import { ReceiptLink } from '../ReceiptLink';
 import { allow, ruleOf } from './api';
 
@@ -68,17 +67,17 @@ export function Access({ of, onSaved }: { of: Tool; onSaved: (access: ToolAccess
 }
 
 function People({ chosen, onChange }: { chosen: string[]; onChange: (users: string[]) => void }) {
-  const list = useLoad((signal) => get<{ members: Member[] }>('/api/tenant/members', { signal }));
+  const list = useLoad(named);
   return (
     <fieldset class="choice people">
       <legend>People and agents</legend>
       <Await of={list}>
         {({ members }) => {
           const left = chosen.filter((id) => !members.some((m) => m.user_id === id));
-          return [...members, ...left.map((user_id) => ({ user_id, email: undefined }))].map((m) => (
+          return [...members, ...left.map((user_id) => ({ user_id }))].map((m) => (
             <Check
               key={m.user_id}
-              label={nameOf(m)}
+              label={called(m)}
               checked={chosen.includes(m.user_id)}
               onValue={(on) => onChange(on ? [...chosen, m.user_id] : chosen.filter((id) => id !== m.user_id))}
             />

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ScreenProps } from '../../routes';
 import { isOwner } from '../../session';
+import { bare } from '../../text';
 import type { Tool as Known } from '../../types';
 import { announce } from '../../ui/Announcer';
 import { Await, Problem } from '../../ui/Await';
@@ -17,7 +18,8 @@ import './servers.css';
 import { whoMay } from './Tools';
 
 // Tool is one tool: what it says of itself, what it says lately, and who may use it.
-export default function Tool({ params: { id = '', tool = '' } }: ScreenProps) {
+export default function Tool({ params: { id = '', tool: place = '' } }: ScreenProps) {
+  const tool = bare(place);
   const list = useLoad((signal) => tools(id, signal), [id, tool]);
   const found = list.data?.find((t) => t.tool === tool);
   const put = (now: Partial<Known>) => list.set(list.data!.map((t) => (t.tool === tool ? { ...t, ...now } : t)));

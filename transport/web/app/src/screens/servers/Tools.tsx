@@ -30,7 +30,7 @@ export function Tools({ server }: { server: string }) {
                 {all
                   .filter((t) => t.tool.includes(text.trim().toLowerCase()))
                   .map((t) => (
-                    <Row key={t.tool} to={`/ui/servers/${server}/${t.tool}`} start={<Icon name="tool" size={20} />} title={<code>{t.upstream}</code>} sub={whoMay(t)} meta={<Mark of={t} />} />
+                    <Row key={t.tool} to={toolPath(t)} start={<Icon name="tool" size={20} />} title={<code>{t.upstream}</code>} sub={whoMay(t)} meta={<Mark of={t} />} />
                   ))}
               </List>
             </>
@@ -46,6 +46,9 @@ function Mark({ of }: { of: Tool }) {
   if (of.gone) return <Badge>gone</Badge>;
   return ruleOf(of).allowed ? <Badge kind="good">allowed</Badge> : <Badge>closed</Badge>;
 }
+
+// toolPath has a colon, by which the server tells it from the name of a file.
+const toolPath = (t: Tool) => `/ui/servers/${t.server_id}/t:${t.tool}`;
 
 // whoMay says in words who may use a tool, and how often.
 export function whoMay(tool: Tool): string {

@@ -24,7 +24,7 @@ export default function Agents() {
   const [making, setMaking] = useState(false);
   if (!isOwner.value) {
     return (
-      <Screen title="Agents" above="/ui/settings">
+      <Screen title="Agents" above="/ui/more">
         <Empty icon="key" title="Owners connect agents">
           <p>Ask an owner of the tenant for a token.</p>
         </Empty>

@@ -55,7 +55,7 @@ export default function Settings() {
       {isOwner.value && (
         <Section title="Agents">
           <p>
-            Agents sign in with tokens of their own. <Link to="/ui/settings/agents">Connect an agent</Link>
+            Agents sign in with tokens of their own. <Link to="/ui/agents">Connect an agent</Link>
           </p>
         </Section>
       )}

@@ -84,7 +84,7 @@ function None({ any }: { any: boolean }) {
   return (
     <Empty icon="tool" title="No calls yet">
       <p>When an agent uses a tool, or somebody asks a model, it stands here within the second, with its receipt.</p>
-      {isOwner.value && <Link to="/ui/settings/agents">Connect an agent</Link>}
+      {isOwner.value && <Link to="/ui/agents">Connect an agent</Link>}
     </Empty>
   );
 }
