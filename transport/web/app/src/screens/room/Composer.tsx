@@ -55,6 +55,11 @@ export function Composer({ talk, name, limit, input, onUp }: Props) {
       }}
     >
       {reply && <Chip talk={talk} />}
+      {left < limit / 10 && (
+        <p id="left" class={left < 0 ? 'left over' : 'left'} role={left < 0 ? 'alert' : undefined}>
+          {left < 0 ? `${number(-left)} bytes too long` : `${number(left)} bytes left`}
+        </p>
+      )}
       <div class="writing">
         <div class="growing" data-text={text}>
           <textarea
@@ -71,11 +76,6 @@ export function Composer({ talk, name, limit, input, onUp }: Props) {
             onKeyDown={onKeyDown}
           />
         </div>
-        {left < limit / 10 && (
-          <p id="left" class={left < 0 ? 'left over' : 'left'} role={left < 0 ? 'alert' : undefined}>
-            {left < 0 ? `${number(-left)} bytes too long` : `${number(left)} bytes left`}
-          </p>
-        )}
         <Button type="submit" kind="primary" icon="send" label="Send" disabled={!ready} onPointerDown={keepFocus} />
       </div>
     </form>

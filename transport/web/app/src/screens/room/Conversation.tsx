@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { TargetedKeyboardEvent } from 'preact';
+import { online } from '../../device';
 import { go } from '../../router';
 import type { RoomView } from '../../store/rooms';
 import type { Store } from '../../store/sync';
@@ -36,7 +37,7 @@ export function Conversation({ store, room }: { store: Store; room: RoomView }) 
       <Screen
         title={room.name}
         above="/ui/"
-        sub={line ?? members ?? ' '}
+        sub={(online.value && line) || members || ' '}
         fixed
         actions={<Button kind="quiet" icon="people" label="Members and settings" onClick={() => go(`/ui/rooms/${room.room_id}/members`)} />}
         foot={<Composer talk={talk} name={room.name} limit={facts?.limit ?? most} input={input} onUp={toMessages} />}

@@ -14,6 +14,7 @@ export function MessageMenu({ talk }: { talk: Talk }) {
 
 function Open({ talk, message, x, y }: { talk: Talk; message: Message; x: number; y: number }) {
   const box = useRef<HTMLDialogElement>(null);
+  const pressed = useRef(false);
   const close = () => (talk.menu.value = null);
   useLayoutEffect(() => {
     const dialog = box.current!;
@@ -41,7 +42,12 @@ function Open({ talk, message, x, y }: { talk: Talk; message: Message; x: number
         e.preventDefault();
         close();
       }}
-      onClick={(e) => e.target === box.current && close()}
+      onPointerDownCapture={() => (pressed.current = true)}
+      onClickCapture={(e) => {
+        // The finger that held the message is lifted over the menu: that chooses nothing.
+        if (e.detail > 0 && !pressed.current) e.stopPropagation();
+        else if (e.target === box.current) close();
+      }}
       onContextMenu={(e) => e.preventDefault()}
     >
       <MenuItems label="Message" items={items} onClose={close} onTab={close} />
