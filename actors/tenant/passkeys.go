@@ -2,6 +2,7 @@ package tenant
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
 	"ubl"
@@ -200,18 +201,30 @@ func (x *Tenant) decideUse(c ubl.UsePasskey) func(ubl.Time) (*plan, error) {
 	}
 }
 
-// refuseCopy puts the refusal on record, as often as other refusals of a user.
+// refuseCopy puts the refusal on record, as often as other refusals of a user, and
+// tells the operators of it.
 func (x *Tenant) refuseCopy(t *actors.Turn, c ubl.UsePasskey, p passkey) {
 	refusal := ubl.Errorf(ubl.CodeForbidden, "the passkey seems to have been copied: sign in another way, and remove it")
-	if x.meters.take(use{user: p.Owner.UserID}, t.Now(), toldPerMinute) == 0 {
-		t.Commit(&actors.Append{Acts: []*actors.Act{{
-			Did: ubl.DidPasskeyUse, Agreement: x.state.License.ID, Request: c.Request, At: t.Now(),
-			Status: ubl.StatusDenied, This: append(ubl.Fields{ubl.Str("code", refusal.Code)}, passkeyFields(p)...),
-			Error:    &ubl.AtomError{Code: refusal.Code, Message: refusal.Message},
-			Pointers: ubl.Fields{ubl.Str("agreement_id", x.state.License.ID)},
-		}}})
+	if x.meters.take(use{user: p.Owner.UserID}, t.Now(), toldPerMinute) > 0 {
+		t.Fail(refusal)
+		return
 	}
-	t.Fail(refusal)
+	t.Commit(&actors.Append{Acts: []*actors.Act{{
+		Did: ubl.DidPasskeyUse, Agreement: x.state.License.ID, Request: c.Request, At: t.Now(),
+		Status: ubl.StatusDenied, This: append(ubl.Fields{ubl.Str("code", refusal.Code)}, passkeyFields(p)...),
+		Error:    &ubl.AtomError{Code: refusal.Code, Message: refusal.Message},
+		Pointers: ubl.Fields{ubl.Str("agreement_id", x.state.License.ID)},
+	}}})
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		_, err := x.env.Ask.Ask(ctx, ubl.RoomName(x.id, ubl.AuditRoom), ubl.Announce{
+			Request: c.Request, Text: fmt.Sprintf("A passkey of %s in %s was refused: it seems to have been copied.", p.Owner.UserID, p.Owner.TenantID),
+		})
+		if err != nil { // the receipt is what counts; the message is a courtesy
+			x.env.Log.Warn("couldn't announce a refusal", "error", err)
+		}
+		return nil, refusal
+	})
 }
 
 // decideRemovePasskey forgets one of the caller's own, or for an operator anyone's.

@@ -60,6 +60,28 @@
 // is printed. Opening it shows a page, so that a mail scanner or a preview doesn't
 // use it up. Confirming begins a session, in the same commit that uses up the link.
 //
+// # Passkeys and providers
+//
+// Both are ceremonies: one request begins, another ends, and what the second must
+// know of the first waits in a cookie, sealed under a key that is derived from the
+// node's and the cookie's name. So any node ends what another began, nobody reads or
+// changes it, and none passes for another. Its name is a hash of what comes back with
+// the second request (challenge or state): tabs don't get in each other's way.
+//
+//	POST login/begin      a challenge, in 5 minutes' cookie; no address is asked
+//	     device           signs challenge, origin and relying party, for its owner
+//	POST login/finish     FindPasskey of tenant 0 ► signature, handle ► Enter of the
+//	                      tenant ► UsePasskey, on record ► session
+//	GET  oidc/{id}/start  state, nonce and PKCE verifier, in 10 minutes' cookie
+//	     provider         asks who it is, and sends the browser back with a code
+//	GET  oidc/callback    iss ► code for id token ► nonce, and all that is checked of
+//	                      a bearer token ► Enter of the tenant ► session
+//
+// A challenge serves once, on whatever node: it is the key of the act that signs in.
+// A passkey belongs to one person of one tenant, as they were when they registered
+// it; that takes a session, which an agent with their token hasn't. Providers see the
+// same way from claims to identity as their bearer tokens take.
+//
 // # Invitations
 //
 // The link of an invitation names the tenant and carries a secret, of which the

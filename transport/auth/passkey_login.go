@@ -118,8 +118,11 @@ func (a *Authenticator) usePasskey(r *http.Request, known *ubl.PasskeyRecord, ch
 }
 
 // letIn has somebody's tenant let them in before they get a session: who was shut
-// out gets none. act is as in [ubl.Enter].
+// out gets none, nor who was an operator once. act is as in [ubl.Enter].
 func (a *Authenticator) letIn(r *http.Request, who ubl.Identity, act bool) error {
+	if err := a.mayHaveSession(who); err != nil {
+		return err
+	}
 	_, err := a.asker.Ask(r.Context(), ubl.TenantName(who.TenantID), ubl.Enter{Request: a.request(r.Context(), who), Act: act})
 	return err
 }

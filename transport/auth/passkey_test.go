@@ -360,6 +360,29 @@ func TestShutOut(t *testing.T) {
 	}
 }
 
+// TestOperatorsOnce: who is no operator any longer doesn't get into tenant 0 with a
+// passkey from then.
+func TestOperatorsOnce(t *testing.T) {
+	d := openDesk(t)
+	operators := d.another(t, func(o *Options) { o.Operators = []string{"root@ops.example"} })
+	root := localPerson(ubl.CoreTenant, "root@ops.example")
+	d.house.Enter(root)
+	phone := newDevice(virtualwebauthn.KeyTypeEC2)
+	operators.visitor(t).signedIn(root).register(phone, "Root's")
+	v := operators.visitor(t)
+	if w := v.finishLogin(phone.sign(t, v.beginLogin())); w.Code != http.StatusOK || v.session().TenantID != ubl.CoreTenant {
+		t.Errorf("an operator: %d %s", w.Code, w.Body)
+	}
+	before := d.head()
+	v = d.visitor(t)
+	if code, _ := saidNo(v.finishLogin(phone.sign(t, v.beginLogin()))); code != ubl.CodeForbidden || v.session().UserID != "" {
+		t.Errorf("once an operator: %q", code)
+	}
+	if got := d.acts(t, before); len(got) > 0 {
+		t.Errorf("on record: %q", got)
+	}
+}
+
 // TestManyTabs: ceremonies don't get in each other's way, and don't pile up.
 func TestManyTabs(t *testing.T) {
 	d := openDesk(t)
