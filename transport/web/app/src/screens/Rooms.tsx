@@ -10,6 +10,7 @@ import { Empty } from '../ui/Empty';
 import { List } from '../ui/Row';
 import { Screen } from '../ui/Screen';
 import { Spinner } from '../ui/Spinner';
+import { toast } from '../ui/Toast';
 import { useLine } from './line';
 import { RoomRow } from './room/RoomRow';
 
@@ -21,6 +22,7 @@ export default function Rooms() {
   const [sought, setSought] = useState('');
   const line = useLine(now);
   useAppBadge(now?.rooms.unread.value ?? 0);
+  useRestored(now?.restored.value ?? 0);
   const [mine, others] = [now?.rooms.mine.value ?? [], now?.rooms.others.value ?? []];
   const found = [mine, others].map((rooms) => rooms.filter((room) => matches(room, sought))) as [RoomView[], RoomView[]];
   const waiting = !now || (mine.length === 0 && !now.synced.value);
@@ -79,4 +81,12 @@ function useAppBadge(n: number) {
     const timer = setTimeout(() => void setAppBadge?.call(navigator, n).catch(() => undefined), 500);
     return () => clearTimeout(timer);
   }, [n]);
+}
+
+// useRestored tells that the server isn't what it was, so that what one remembers may
+// be missing.
+function useRestored(times: number) {
+  useEffect(() => {
+    if (times > 0) toast('The server was set back to an earlier state. Everything was read anew.', { sticky: true });
+  }, [times]);
 }

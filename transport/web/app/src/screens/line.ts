@@ -1,4 +1,4 @@
-// How the line to the server is, in words for under a title.
+// What keeps messages from coming, going or being kept, in words for under a title.
 
 import { useEffect, useState } from 'preact/hooks';
 import { online } from '../device';
@@ -17,5 +17,6 @@ export function useLine(store: Store | null): string | null {
     return () => clearTimeout(timer);
   }, [away]);
   if (!online.value) return 'Waiting for a network…';
-  return away && long ? 'Connecting…' : null;
+  if (away && long) return 'Connecting…';
+  return store?.full.value ? 'No space left on this device' : null;
 }

@@ -3,7 +3,7 @@
 
 import './MessageDetails.css';
 import { at, get } from '../../api';
-import { bare, nameOf, number } from '../../text';
+import { nameOf, number } from '../../text';
 import type { Action, Agreement, Atom, Effect, Message, ReceiptLookup } from '../../types';
 import { Avatar } from '../../ui/Avatar';
 import { Badge, Facts, Hash, Time } from '../../ui/Bits';
@@ -13,6 +13,7 @@ import { Failed } from '../../ui/Empty';
 import { Json } from '../../ui/Json';
 import { Spinner } from '../../ui/Spinner';
 import { useLoad } from '../../ui/useLoad';
+import { ReceiptLink } from '../ReceiptLink';
 import { copy } from './MessageMenu';
 import { Check } from './Proof';
 import type { Talk } from './talk';
@@ -72,7 +73,7 @@ function Behind({ message, atoms }: { message: Message; atoms: Atom[] }) {
       <Check message={message} atoms={atoms} />
       <Facts
         of={[
-          ['Receipt', `${number(receipt.seq)} in ledger ${bare(message.tenant_id)}`],
+          ['Receipt in the ledger', <ReceiptLink of={receipt} />],
           ['Action', <Hash value={receipt.cid} />],
           ['Effect', effect ? <Hash value={effect.cid} /> : 'none'],
           ['Head of the ledger after the action', <Hash value={receipt.head_hash} />],
