@@ -104,10 +104,17 @@ function Way({ outgoing }: { outgoing: Outgoing }) {
   );
 }
 
+// whyNot says in words for people what the server refuses a message for.
+const whyNot: Record<string, string> = {
+  not_a_member: 'you aren’t in this room any more',
+  too_large: 'it is too long for this room',
+  forbidden: 'nobody may write here now',
+};
+
 function Failure({ outgoing, talk }: { outgoing: Outgoing; talk: Talk }) {
   return (
     <div class="failure">
-      <p>Not sent: {outgoing.error?.message}</p>
+      <p>Not sent: {outgoing.error && (whyNot[outgoing.error.code] ?? outgoing.error.message)}</p>
       <Button kind="quiet" icon="refresh" onClick={() => void talk.store.retry(outgoing.id)}>
         Try again
       </Button>

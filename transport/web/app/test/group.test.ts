@@ -1,0 +1,42 @@
+// How messages follow one another: days, groups and the line above what is new.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Item } from '../src/store/messages';
+import { placeOf } from '../src/screens/room/group';
+import type { Message } from '../src/types';
+
+// at is local time, as day separators are.
+const at = (day: number, hour: number, minute = 0) => new Date(2026, 0, day, hour, minute).toISOString();
+
+let seq = 0;
+function said(sender_id: string, sent_at: string, type: Message['type'] = 'text'): Item {
+  const message = { msg_id: `m:${++seq}`, room_seq: seq, sender_id, sent_at, type } as Message;
+  return { key: message.msg_id, message, outgoing: null };
+}
+
+// shape draws rows: "|" a day, "(" the first and ")" the last of a group.
+const shape = (items: Item[], divider = 0) =>
+  items
+    .map((_, i) => placeOf(items, i, divider))
+    .map((p) => (p.day ? '|' : '') + (p.first ? '(' : '') + 'm' + (p.last ? ')' : ''))
+    .join(' ');
+
+test('messages of one person within five minutes are a group', () => {
+  const rows = [said('u:ana', at(1, 9)), said('u:ana', at(1, 9, 4)), said('u:bo', at(1, 9, 5)), said('u:bo', at(1, 9, 10)), said('u:ana', at(1, 9, 11))];
+  assert.equal(shape(rows), '|(m m) (m) (m) (m)');
+});
+
+test('a new day begins a group, however close the messages are', () => {
+  assert.equal(shape([said('u:ana', at(1, 23, 59)), said('u:ana', at(2, 0, 1))]), '|(m) |(m)');
+});
+
+test('what the platform writes is in no group', () => {
+  assert.equal(shape([said('u:ana', at(1, 9)), said('u:ana', at(1, 9), 'system'), said('u:ana', at(1, 9))]), '|(m) (m) (m)');
+});
+
+test('the line above what is new parts a group', () => {
+  const rows = [said('u:ana', at(1, 9)), said('u:ana', at(1, 9)), said('u:ana', at(1, 9))];
+  assert.equal(shape(rows), '|(m m m)');
+  assert.equal(shape(rows, rows[1]!.message!.room_seq), '|(m) (m m)');
+});
