@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Message } from '../src/types';
-import { seqOf } from '../src/store/history';
+import { openDb } from '../src/store/db';
+import { History, seqOf } from '../src/store/history';
 import type { RoomWindow } from '../src/store/messages';
 import { property } from './chance';
 import { Browser, me, quiet, texts, World, type Tab } from './world';
@@ -98,6 +99,59 @@ test('a room that is opened without a network fills when it is back', async () =
   await world.until('it is full', () => texts(other).length === 5);
 });
 
+test('what is read while the window moves is not shown in the wrong place', async () => {
+  const { world, window } = await home(700);
+  for (let i = 0; i < 9; i++) await window.loadOlder();
+  assert.equal(span(window), '101–700');
+  const reading = window.loadOlder();
+  for (let i = 701; i <= 720; i++) world.server.say(room, 'u:bo', `${i}`); // cuts the start off
+  await quiet();
+  await reading;
+  dense(window);
+  void window.loadAround(30);
+  await Promise.resolve();
+  assert.equal(window.loading.value, 'around');
+  window.reset();
+  await world.until('it is at the end', () => texts(window).at(-1) === '720');
+  await window.loadAround(30);
+  void window.toEnd();
+  await Promise.resolve();
+  assert.equal(window.loading.value, 'end');
+  window.reset();
+  await world.until('it is at the end again', () => texts(window).at(-1) === '720');
+  assert.ok(window.atEnd.value);
+});
+
+test('a message that comes beyond a hole is shown, and the hole is filled', async () => {
+  const { world, browser, window } = await home(10);
+  browser.cut();
+  for (let i = 11; i <= 15; i++) world.server.say(room, 'u:bo', `${i}`);
+  window.take(world.server.rooms.get(room)!.messages.slice(13));
+  assert.deepEqual(texts(window).slice(-3), ['10', '14', '15']);
+  window.take(world.server.rooms.get(room)!.messages.slice(9, 11));
+  assert.deepEqual(texts(window).slice(-4), ['10', '11', '14', '15']);
+  browser.connect();
+  await world.until('it is filled', () => texts(window).length === 15);
+  whole(window);
+});
+
+test('without a network only what joins on is read', async () => {
+  const { world, browser } = await home(100);
+  const { messages } = world.server.rooms.get(room)!;
+  const db = await openDb(browser.indexedDB as never, 'history', () => undefined);
+  const kept = [...messages.slice(29, 40), ...messages.slice(44, 60)];
+  await db.write(kept.map((value) => ({ put: 'messages', value })));
+  browser.cut();
+  const history = new History((await browser.tab()).env, db, () => undefined);
+  const read = async (low: number, high: number, end: 'low' | 'high') => (await history.span(room, low, high, end)).messages.map((m) => m.room_seq);
+  assert.deepEqual(await read(20, 60, 'low'), []);
+  assert.deepEqual(await read(35, 60, 'low'), [35, 36, 37, 38, 39, 40]);
+  assert.deepEqual(await read(35, 47, 'high'), [45, 46, 47]);
+  assert.deepEqual(await read(35, 61, 'high'), []);
+  assert.deepEqual(await read(50, 52, 'high'), [50, 51, 52]);
+  assert.deepEqual((await history.newest(room, 50)).map((m) => m.room_seq), Array.from({ length: 16 }, (_, i) => 45 + i));
+});
+
 test('a message that is replied to is found by its id alone', async () => {
   const { world, tab } = await home(500);
   const first = world.server.rooms.get(room)!.messages[6]!;
@@ -132,11 +186,17 @@ test('property: a window has no holes, no doubles and its bound, and ends where 
     await world.pass(60_000);
     await window.toEnd();
     await world.until('it is at the end', () => tab.store.rooms.get(room)!.last_seq === messages.length && (texts(window).at(-1) ?? '') === (messages.at(-1)?.body.text ?? ''));
-    dense(window);
+    whole(window);
   }));
 
 function some(messages: Message[], from: number, n: number): Message[] {
   return messages.slice(from, from + n).reverse();
+}
+
+// whole: nothing is missing between the first and the last.
+function whole(window: RoomWindow) {
+  const seqs = window.items.value.map((item) => item.message!.room_seq);
+  assert.deepEqual(seqs, seqs.map((_, i) => seqs[0]! + i));
 }
 
 // dense: only what came beyond a hole at the end may stand apart, until it is filled.

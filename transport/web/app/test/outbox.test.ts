@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../src/api';
-import { afterTry } from '../src/store/outbox';
+import { afterTry, Outbox } from '../src/store/outbox';
 import { Chance, property } from './chance';
 import { Browser, me, quiet, texts, watch, World, type Tab } from './world';
 
@@ -170,6 +170,16 @@ test('a session that has ended keeps what is written for the next', async () => 
   const after = await browser.tab();
   await world.until('it has arrived', () => after.store.outbox.entries.value.length === 0);
   assert.deepEqual(arrived(world), ['later']);
+});
+
+test('news of a message that has arrived since are no news', async () => {
+  const { browser } = await home();
+  const outbox = new Outbox((await browser.tab()).env, me, async (batch) => void outbox.apply(batch));
+  await outbox.add(room, 'hello', null, 1);
+  const outgoing = [...outbox.entries.value];
+  outbox.apply({ settled: [{ id: outgoing[0]!.id, message: null }] });
+  outbox.apply({ outgoing });
+  assert.deepEqual(outbox.entries.value, []);
 });
 
 test('the draft ends when its message is kept, and not before', async () => {

@@ -49,7 +49,9 @@ test('rooms come as they are founded or joined, the latest first, and go as they
   await world.until('the new room is there', () => list(tab).length === 2);
   await world.pass(1000);
   world.server.join('r:other', me);
+  const invited = world.time;
   await world.until('the joined room is there', () => list(tab).length === 3);
+  assert.equal(world.time, invited);
   assert.deepEqual(list(tab)[0], 'other 2');
   const window = tab.store.open('r:other');
   await world.until('what was before is there too', () => texts(window).join() === `among us,${me} joined`);

@@ -73,6 +73,18 @@ test('a tab that is awake takes over from one that is frozen, which notices when
   assert.ok(live(first) && live(second));
 });
 
+test('a tab that is seen notices by itself that the leader is frozen', async () => {
+  const { world, browser } = await home();
+  const [first, second] = [await browser.tab(), await browser.tab()];
+  await world.until('both are live', () => [first, second].every(live));
+  await world.pass(60_000);
+  first.freeze();
+  world.server.say(room, 'u:bo', 'hello');
+  const began = world.time;
+  await world.until('it is there', () => second.store.rooms.get(room)!.last_seq === 2);
+  assert.ok(world.time - began <= 17_500, `it took ${world.time - began} ms`);
+});
+
 test('a tab in the background leaves a frozen one alone, until it is looked at', async () => {
   const { world, browser } = await home();
   const [first, second] = [await browser.tab(), await browser.tab()];

@@ -83,7 +83,7 @@ export class Leader {
     this.tell({ kind: 'ask' });
     this.stopAsking = this.env.timer(patience, () => {
       this.stopAsking = null;
-      if (!this.leading.value && this.env.visible()) this.steal();
+      if (!this.leading.value) this.steal();
     });
   }
 

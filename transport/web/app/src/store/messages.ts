@@ -162,6 +162,7 @@ export class RoomWindow {
   // reset begins anew, after the server turned out not to be what it was.
   reset() {
     this.age++;
+    this.readings.clear();
     this.run.value = [];
     this.early.value = [];
     this.atEnd.value = true;
@@ -228,8 +229,9 @@ export class RoomWindow {
       this.loading.value = this.closed ? null : kind;
       const show = this.closed ? undefined : await reading();
       this.loading.value = null;
+      if (age !== this.age) return;
       this.readings.delete(kind);
-      if (!this.closed && age === this.age) show?.();
+      if (!this.closed) show?.();
     });
     this.readings.set(kind, this.work);
     return this.work;

@@ -110,7 +110,7 @@ function newer(old: RoomRow | undefined, row: RoomRow): RoomRow {
   return {
     ...row,
     last_seq: last.last_seq,
-    last_message: last.last_message ?? old.last_message,
+    last_message: last.last_message,
     available_from: Math.max(old.available_from, row.available_from),
   };
 }

@@ -35,7 +35,8 @@ export class Stream {
   private again: (() => void) | null = null; // ends the wait for the next try
   private open: AbortController | null = null;
   private waiting: RoomEvent[] = [];
-  private taking: Promise<void> | null = null;
+  private taking: Promise<void> | null = null; // of what waits
+  private kept: Promise<void> = Promise.resolve(); // what was taken last
 
   constructor(
     private readonly env: Env,
@@ -166,13 +167,14 @@ export class Stream {
     if (frame.id !== undefined || frame.data !== undefined) this.taking ??= this.next();
   }
 
-  // next hands over all that has come until the next frame is drawn.
+  // next hands over all that has come until the next frame is drawn, and until what was
+  // taken before is kept.
   private async next() {
     await new Promise<void>((resolve) => this.env.soon(resolve));
+    await this.kept;
     const events = this.waiting;
     this.waiting = [];
-    const taken = this.sink.take(events, this.cursor);
     this.taking = null;
-    await taken;
+    this.kept = this.sink.take(events, this.cursor);
   }
 }

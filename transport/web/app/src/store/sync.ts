@@ -242,10 +242,8 @@ export class Store {
   }
 
   private hear(news: News) {
-    if (news.kind === 'batch') {
-      this.apply(news.batch);
-      if (news.batch.reset) this.stream.restart();
-    } else if (news.kind === 'awake' && !this.leader.leading.value) {
+    if (news.kind === 'batch') this.apply(news.batch);
+    else if (news.kind === 'awake' && !this.leader.leading.value) {
       this.connection.value = news.connection;
       if (news.synced) this.synced.value = true;
     }
