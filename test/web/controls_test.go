@@ -172,9 +172,15 @@ func (p *person) point(x, y float64) {
 // fill puts a text into a field in place of what is there.
 func (p *person) fill(name, text string) {
 	p.t.Helper()
-	p.focus("textbox", name)
+	p.fillRole("textbox", name, text)
+}
+
+// fillRole is fill for a field with a role of its own, such as a searchbox.
+func (p *person) fillRole(role, name, text string) {
+	p.t.Helper()
+	p.focus(role, name)
 	p.until("the field "+name+" is empty", func() bool {
-		c, ok := p.look("textbox", name)
+		c, ok := p.look(role, name)
 		if !ok {
 			return false
 		}
@@ -207,10 +213,23 @@ func (p *person) write(text string) {
 	call(p, input.InsertText, input.InsertTextParams{Text: text})
 }
 
-// key presses keys one after another, where the focus is.
+// key presses keys one after another, where the focus is. Each goes down with the
+// character that it makes, so that a page that takes the one doesn't get the other.
 func (p *person) key(keys string, modifiers ...chromedp.Modifier) {
 	p.t.Helper()
-	p.do("couldn't press a key", chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
+	for _, r := range keys {
+		events := kb.Encode(r)
+		down, up := *events[0], *events[len(events)-1]
+		if len(events) == 3 && len(modifiers) == 0 {
+			down.Text, down.UnmodifiedText = events[1].Text, events[1].UnmodifiedText
+		}
+		for _, m := range modifiers {
+			down.Modifiers |= int64(m)
+			up.Modifiers |= int64(m)
+		}
+		call(p, input.DispatchKeyEvent, down)
+		call(p, input.DispatchKeyEvent, up)
+	}
 }
 
 // focused is role and name of what has the focus, as "button Send".

@@ -101,8 +101,7 @@ func TestSeedAgents(t *testing.T) {
 			t.Errorf("the agent's message shows as one's own")
 		}
 		made := use(t, agent, "office.document.create", map[string]any{"workspace_id": "w:general", "title": "Minutes", "content": "We met."})
-		said := use(t, agent, "office.llm.complete", map[string]any{"workspace_id": "w:general",
-			"messages": []map[string]string{{"role": "user", "content": "Say hello"}}})
+		said := use(t, agent, "office.llm.complete", map[string]any{"workspace_id": "w:general", "prompt": "Say hello"})
 		for what, answer := range map[string]map[string]any{"document": made, "completion": said} {
 			if receipt, _ := answer["receipt"].(map[string]any); receipt["seq"] == nil {
 				t.Errorf("the %s has no receipt: %v", what, answer)

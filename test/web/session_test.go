@@ -53,15 +53,3 @@ func TestSessionEnds(t *testing.T) {
 		p.find("heading", "Sign in to UBL")
 	})
 }
-
-// TestInvitation: an owner invites somebody in the app; who opens the link becomes a
-// member, once, and the two talk.
-func TestInvitation(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
-		s := oneNode(t)
-		bob := guest(t, s, v, "bob@elsewhere.example")
-		bob.enter("general")
-		bob.say("general", "thank you")
-		bob.hears("thank you")
-	})
-}

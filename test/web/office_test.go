@@ -1,0 +1,271 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/chromedp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// TestDocuments: a document is written, read, changed, found, compared with what it
+// was, and deleted; when another has saved meanwhile nobody's words are lost.
+func TestDocuments(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		p := newcomer(t, s, v)
+		p.visit("/ui/workspaces")
+		p.press("link", "general…")
+		p.press("button", "New document")
+		p.fill("Title", "Launch plan")
+		p.fill("Text", "We launch on Monday at nine.")
+		p.press("button", "Save")
+		p.sees("Launch plan", "We launch on Monday at nine.", "Version 1")
+		address := p.at()
+
+		p.press("button", "Edit")
+		p.fill("Text", "We launch on Tuesday at nine.")
+		p.press("button", "Save")
+		p.sees("We launch on Tuesday at nine.", "Version 2")
+
+		p.press("button", "Edit")
+		p.fill("Text", "We launch on Friday.")
+		api := "/api/workspaces/w:general/documents/" + address[strings.LastIndex(address, "/")+1:]
+		s.client(owner).ask("PATCH", api, map[string]any{"content": "We launch on Thursday.", "if_version": 2}, nil)
+		p.watch.expect("is answered 409")
+		p.press("button", "Save")
+		p.sees("saved version 3", "Thursday", "Friday")
+		p.press("button", "Save mine as version 4")
+		p.sees("We launch on Friday.", "Version 4")
+
+		p.press("link", "Version 4")
+		p.arrives(address + "/versions")
+		p.find("list", "Versions")
+		p.sees("What changed")
+		p.press("link", "2 Launch plan…")
+		p.sees("We launch on Tuesday at nine.", "This is version 2")
+
+		p.visit("/ui/workspaces/w:general")
+		p.fillRole("searchbox", "Search in documents", "frid*")
+		p.key("\r")
+		p.find("list", "Documents found")
+		p.press("link", "Launch plan…")
+		p.sees("We launch on Friday.")
+		p.press("button", "Document")
+		p.press("menuitem", "Delete")
+		p.press("button", "Delete")
+		p.sees("“Launch plan” was deleted", "No document yet")
+	})
+}
+
+// TestLedger: atoms come in while one watches, and the browser checks the whole chain by
+// itself: it is whole, and one atom that was changed on the way doesn't pass.
+func TestLedger(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		p := newcomer(t, s, v)
+		c := s.client(owner)
+		p.visit("/ui/ledger")
+		p.find("list", "Atoms, the newest first")
+		m := c.send(general, "for the record")
+		seq := fmt.Sprint(m.Receipt.Seq)
+		p.sees(seq)
+		p.visit("/ui/ledger/" + seq)
+		p.sees("messenger.send", "is that of its content", m.MsgID)
+		p.visit("/ui/ledger/verify")
+		p.press("button", "Verify all atoms")
+		p.sees("Whole and unchanged")
+		p.shot("ledger-verified")
+
+		p.tamper("/api/atoms", m.MsgID, m.MsgID+"0")
+		p.reload()
+		p.press("button", "Verify all atoms")
+		p.sees("The ledger is not whole", "At atom "+seq)
+	})
+}
+
+// tamper changes what the server answers for a path, on its way to the page.
+func (p *person) tamper(path, from, to string) {
+	p.t.Helper()
+	call(p, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*" + path + "*", RequestStage: fetch.RequestStageResponse}}})
+	go func() {
+		for e, err := range chromedp.Events(p.ctx, fetch.RequestPaused) {
+			if err != nil {
+				return
+			}
+			if err := p.pass(e, from, to); err != nil && p.ctx.Err() == nil {
+				p.t.Errorf("couldn't change an answer: %v", err)
+			}
+		}
+	}()
+}
+
+func (p *person) pass(e fetch.EventRequestPaused, from, to string) error {
+	ctx, end := context.WithTimeout(p.ctx, patience)
+	defer end()
+	got, err := chromedp.Call(ctx, fetch.GetResponseBody, fetch.GetResponseBodyParams{RequestID: e.RequestID})
+	if err != nil {
+		return err
+	}
+	changed := strings.ReplaceAll(string(got.Body), from, to)
+	_, err = chromedp.Call(ctx, fetch.FulfillRequest, fetch.FulfillRequestParams{
+		RequestID: e.RequestID, ResponseCode: 200, Body: []byte(changed),
+		ResponseHeaders: []*fetch.HeaderEntry{{Name: "Content-Type", Value: "application/json"}},
+	})
+	return err
+}
+
+// TestInvitations: an owner makes a link in the app; who opens it is a member; it works
+// once, and one that was taken back not at all.
+func TestInvitations(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		ana := newcomer(t, s, v)
+		ana.visit("/ui/members")
+		link := ana.invites("bob@elsewhere.example")
+		bob := newPerson(t, s, v, "Bob")
+		bob.follow(link, "Accept and sign in")
+		bob.enter("general")
+		bob.say("general", "thank you")
+		bob.hears("thank you")
+		ana.visit("/ui/members")
+		ana.sees("bob@elsewhere.example", "Accepted")
+
+		eve := newPerson(t, s, v, "Eve")
+		eve.watch.expect("^/invite/.* is answered 404")
+		eve.visit(strings.TrimPrefix(link, s.url))
+		eve.sees("not valid")
+		other := ana.invites("eve@elsewhere.example")
+		ana.press("button", "Take back the invitation of eve@elsewhere.example")
+		ana.press("button", "Take back")
+		ana.sees("Taken back")
+		eve.visit(strings.TrimPrefix(other, s.url))
+		eve.sees("not valid")
+	})
+}
+
+// invites makes an invitation on the screen of members and answers its link.
+func (p *person) invites(email string) string {
+	p.t.Helper()
+	p.press("button", "Invite somebody")
+	p.fill("Their mail address", email)
+	p.press("button", "Make the link")
+	p.sees("The invitation is ready")
+	link := eval[string](p, `document.querySelector('dialog pre').innerText.trim()`)
+	p.press("button", "Done")
+	p.lacks("dialog", "The invitation is ready")
+	return link
+}
+
+// TestRooms: a room is made, opened to all, joined by another, who is made an owner;
+// one replies to the other, and the reply leads to what it replies to.
+func TestRooms(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		ana, bob := newcomer(t, s, v), guest(t, s, desktop, "bob@elsewhere.example")
+		ana.visit("/ui/")
+		ana.press("button", "New room")
+		ana.fill("Name", "Launch & plans")
+		ana.choose("Every member")
+		ana.press("button", "Make the room")
+		ana.find("log", "Messages in Launch & plans")
+		ana.say("Launch & plans", "when do we begin?")
+		ana.hears("when do we begin?")
+
+		bob.visit("/ui/")
+		bob.press("link", "Launch & plans…")
+		bob.press("button", "Join the room")
+		bob.hears("when do we begin?")
+		bob.replies("when do we begin?")
+		bob.say("Launch & plans", "on Monday")
+		bob.hears("on Monday")
+		ana.hears("on Monday")
+		ana.press("button", "In reply to You when do we begin?")
+
+		ana.press("button", "Members and settings")
+		ana.press("button", "Change bob")
+		ana.press("menuitem", "Make an owner")
+		ana.until("Bob is an owner", func() bool { return strings.Count(ana.text(), "owner") >= 2 })
+	})
+}
+
+// choose picks one of a few.
+func (p *person) choose(name string) {
+	p.t.Helper()
+	p.press("radio", name)
+}
+
+// replies begins a reply to a message, with the menu that its bubble opens.
+func (p *person) replies(text string) {
+	p.t.Helper()
+	var name string
+	p.until("the message "+text+" shows", func() bool {
+		all, err := p.controls("article")
+		for _, c := range all {
+			if strings.HasSuffix(c.name, ": "+text) {
+				name = c.name
+			}
+		}
+		return err == nil && name != ""
+	})
+	p.focus("article", name)
+	p.key("\r")
+	p.press("menuitem", "Reply")
+	p.sees("Reply to")
+}
+
+// weather is an MCP server that nobody here knows, with one tool.
+func weather(t *testing.T) string {
+	t.Helper()
+	server := mcp.NewServer(&mcp.Implementation{Name: "weather", Version: "1"}, nil)
+	type place struct {
+		City string `json:"city"`
+	}
+	mcp.AddTool(server, &mcp.Tool{Name: "forecast", Description: "Tomorrow's weather"}, func(_ context.Context, _ *mcp.CallToolRequest, in place) (*mcp.CallToolResult, any, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "rain in " + in.City}}}, nil, nil
+	})
+	h := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
+	t.Cleanup(func() { h.CloseClientConnections(); h.Close() })
+	return h.URL
+}
+
+// TestServersAndBudget: an owner adds another MCP server and allows its tool, which an
+// agent then uses; and bounds what models may cost.
+func TestServersAndBudget(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t, "--config", gateway(t))
+		p := newcomer(t, s, v)
+		agent := s.agent(owner, "scribe")
+		p.visit("/ui/new-server")
+		p.fill("Address", weather(t))
+		p.fill("Name", "Weather")
+		p.press("button", "Add")
+		p.arrives("/ui/servers/weather")
+		p.sees("up", "forecast")
+		if _, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "weather.forecast", Arguments: map[string]any{"city": "Lisbon"}}); err == nil {
+			t.Error("a tool could be used that nobody had allowed")
+		}
+		p.visit("/ui/servers/weather/weather.forecast")
+		p.sees("Tomorrow's weather")
+		p.choose("Everyone")
+		p.press("button", "Save")
+		p.sees("Saved")
+		res, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "weather.forecast", Arguments: map[string]any{"city": "Lisbon"}})
+		must(t, err)
+		if res.IsError {
+			t.Errorf("the tool answers %+v", res)
+		}
+		p.visit("/ui/tools")
+		p.sees("forecast", "weather")
+
+		p.visit("/ui/budget")
+		p.fill("Tokens a day", "100000")
+		p.press("button", "Save")
+		p.sees("of 100,000 tokens")
+	})
+}
