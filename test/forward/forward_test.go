@@ -296,6 +296,7 @@ func (w *world) platform() {
 	nothing(w.forwarder, core, ubl.RevokeToken{Request: w.h.Request(w.ana), JTI: "j1"})
 	refused(w.forwarder, ubl.CodeUnauthorized, core, ubl.AdmitToken{Request: w.h.Request(ubl.Platform()), Token: token})
 	w.sessions(core, token)
+	w.passkeys(core)
 	w.h.VerifyLedger(ubl.CoreTenant)
 }
 
@@ -316,6 +317,26 @@ func (w *world) sessions(core ubl.Name, s ubl.PlatformToken) {
 	if n := must[int](w.forwarder, core, ubl.RevokeTokens{Request: w.h.Request(w.ana)}); n != 1 {
 		w.t.Errorf("%d tokens ended", n)
 	}
+}
+
+// passkeys registers one, signs in with it and forgets it.
+func (w *world) passkeys(core ubl.Name) {
+	made := must[*ubl.Passkey](w.forwarder, core, ubl.RegisterPasskey{Request: w.h.Request(w.ana), Name: "Phone",
+		Handle: bytes.Repeat([]byte("h"), ubl.PasskeyHandle),
+		Authenticator: ubl.Authenticator{CredentialID: bytes.Repeat([]byte("c"), ubl.MinCredentialID), PublicKey: []byte("cose"),
+			SignCount: 3, Transports: []string{"internal"}, BackupEligible: true}})
+	found := must[*ubl.PasskeyRecord](w.forwarder, core, ubl.FindPasskey{CredentialID: bytes.Repeat([]byte("c"), ubl.MinCredentialID)})
+	if found.Passkey != *made || !reflect.DeepEqual(found.Who, w.ana) {
+		w.t.Errorf("found %+v, want %+v of %+v", found, made, w.ana)
+	}
+	used := must[*ubl.Passkey](w.forwarder, core, ubl.UsePasskey{Request: w.h.Request(ubl.Platform()), PasskeyID: made.ID, SignCount: 4, Attempt: "one"})
+	if used.LastUsedAt == nil {
+		w.t.Errorf("used: %+v", used)
+	}
+	if mine := must[*ubl.Passkeys](w.forwarder, core, ubl.ListPasskeys{Who: w.ana}); len(mine.List) != 1 || mine.List[0].SignCount != 4 {
+		w.t.Errorf("listed: %+v", mine)
+	}
+	must[*ubl.Passkey](w.forwarder, core, ubl.RemovePasskey{Request: w.h.Request(w.ana), PasskeyID: made.ID})
 }
 
 func (w *world) readLedger() {
