@@ -41,7 +41,7 @@ export default function AddServer() {
     const done = await act.run(async () => {
       const { server } = await add({ server_id, name: name.trim(), url: url.trim(), auth, ...relevant(auth, more) }, key);
       go(`/ui/servers/${server.server_id}`, { replace: true });
-      toast(server.tools > 0 ? `${server.name} is known. Now say who may use its tools.` : `${server.name} is known`);
+      toast(`${server.name} is known. Now say who may use its tools.`);
     });
     if (!done) setKey(newKey()); // what is tried next may be something else
   };

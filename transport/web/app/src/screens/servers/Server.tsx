@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { go } from '../../router';
 import type { ScreenProps } from '../../routes';
 import { isOwner } from '../../session';
@@ -37,12 +37,15 @@ export default function Server({ params: { id = '' } }: ScreenProps) {
 
 function Other({ id }: { id: string }) {
   const list = useLoad(servers);
-  const [round, setRound] = useState(0); // how often its tools may have changed
   const found = list.data?.servers.find((s) => s.server_id === id);
-  const put = (now: Known) => {
-    list.set({ ...list.data!, servers: list.data!.servers.map((s) => (s.server_id === id ? now : s)) });
-    setRound(round + 1);
-  };
+  const put = (now: Known) => list.set({ ...list.data!, servers: list.data!.servers.map((s) => (s.server_id === id ? now : s)) });
+  // A new server is asked for its tools in the background.
+  const waits = found?.status === 'new' && found.auth !== 'authorization_code';
+  useEffect(() => {
+    if (!waits || list.busy) return;
+    const timer = setTimeout(list.reload, 1500);
+    return () => clearTimeout(timer);
+  }, [waits, list.busy]);
   return (
     <Screen title={found?.name ?? id} sub={found?.url} above="/ui/servers">
       <Await of={list}>
@@ -51,7 +54,7 @@ function Other({ id }: { id: string }) {
             <>
               <State of={found} onChange={put} />
               {found.auth === 'authorization_code' && <Connect id={id} name={found.name} />}
-              {isOwner.value && <Tools key={round} server={id} />}
+              {isOwner.value && <Tools key={`${found.synced_at} ${found.disabled}`} server={id} />}
               {isOwner.value && <Settings of={found} onChange={put} />}
             </>
           ) : (

@@ -12,7 +12,7 @@ import { Sessions } from './Sessions';
 import './settings.css';
 
 const themes = [
-  { value: 'auto', label: 'As the device' },
+  { value: 'auto', label: 'Automatic' },
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
 ] as const;
