@@ -1,6 +1,7 @@
 // The store of whoever is signed in here. Screens read store.value and its signals.
 
 import { computed, effect, signal } from '@preact/signals';
+import { ApiError } from '../api';
 import * as session from '../session';
 import { browser } from './env';
 import { openStore, type Store } from './sync';
@@ -28,10 +29,13 @@ export function start(): void {
   });
 }
 
-// signOut ends the session on the server, and then leaves nothing of it here.
+// signOut ends the session on the server, and then leaves nothing of it here. It fails
+// where the server can't be reached; a session that has ended already is no failure.
 export async function signOut(): Promise<void> {
   const mine = store.value;
-  await session.signOut();
+  await session.signOut().catch((problem: unknown) => {
+    if (!(problem instanceof ApiError && problem.status === 401)) throw problem;
+  });
   await mine?.wipe();
 }
 
