@@ -32,7 +32,7 @@ export default function Ledger() {
       </div>
       {feed.ready.value && <Problem of={feed.problem.value} />}
       {!feed.ready.value && feed.problem.value ? (
-        <Failed problem={feed.problem.value} onRetry={feed.again} />
+        <Failed problem={feed.problem.value} onRetry={() => void feed.again()} />
       ) : !feed.ready.value ? (
         <Spinner />
       ) : shown.length === 0 && feed.atGenesis ? (

@@ -38,8 +38,8 @@ export class Feed {
     document.removeEventListener('visibilitychange', this.look);
   }
 
-  // again tries at once what failed.
-  again = () => void this.look();
+  // again looks at once, where something had failed.
+  again = () => this.look();
 
   // atGenesis tells that nothing is before what was read.
   get atGenesis(): boolean {

@@ -3,7 +3,7 @@
 
 import { get } from '../../api';
 import { isOwner } from '../../session';
-import { nameOf } from '../../text';
+import { nameOf, short } from '../../text';
 import type { Member, ServiceToken } from '../../types';
 
 export type Named = Member & { agent?: string };
@@ -18,4 +18,5 @@ export async function named(signal: AbortSignal): Promise<{ members: Named[] }> 
   return { members: members.map((m) => ({ ...m, agent: names.get(m.user_id) })) };
 }
 
-export const called = (m: Pick<Named, 'user_id' | 'email' | 'agent'>) => m.agent ?? nameOf(m);
+// called is what to call them; ids of agents are long.
+export const called = (m: Pick<Named, 'user_id' | 'email' | 'agent'>) => m.agent ?? (m.email ? nameOf(m) : short(nameOf(m)));

@@ -20,17 +20,20 @@ type Answer = { service_tokens: ServiceToken[] };
 
 // Agents are the tokens by which agents sign in, each an agent of its own.
 export default function Agents() {
+  return isOwner.value ? (
+    <Tokens />
+  ) : (
+    <Screen title="Agents" above="/ui/more">
+      <Empty icon="key" title="Owners connect agents">
+        <p>Ask an owner of the tenant for a token.</p>
+      </Empty>
+    </Screen>
+  );
+}
+
+function Tokens() {
   const list = useLoad<Answer>((signal) => get<Answer>('/api/service-tokens', { signal }));
   const [making, setMaking] = useState(false);
-  if (!isOwner.value) {
-    return (
-      <Screen title="Agents" above="/ui/more">
-        <Empty icon="key" title="Owners connect agents">
-          <p>Ask an owner of the tenant for a token.</p>
-        </Empty>
-      </Screen>
-    );
-  }
   const now = new Date().toISOString();
   return (
     <Screen title="Agents" sub="Tokens by which they sign in" above="/ui/more" actions={<Button kind="quiet" icon="plus" label="Connect an agent" onClick={() => setMaking(true)} />}>

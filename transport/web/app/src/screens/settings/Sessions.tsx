@@ -58,8 +58,8 @@ async function end(t: PlatformToken, onDone: () => void) {
   if (sure) await del(at`/api/tokens/${t.jti}`).then(onDone, failed);
 }
 
-// endAll ends this session too. What this device keeps is wiped only where signing out
-// here still works by itself; the server knows nobody by then.
+// endAll ends this session too. Signing out here afterwards wipes what this device
+// keeps; should that fail, the server is asked who is signed in, and says nobody.
 async function endAll() {
   const sure = await ask({
     title: 'Sign out everywhere?',
