@@ -152,8 +152,7 @@ func (p *person) press(role, name string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			p.shot("in-vain")
-			p.t.Fatalf("%s can't press the %s %q: %v", p.name, role, name, err)
+			p.fail("can't press the %s %q: %v", role, name, err)
 		}
 		time.Sleep(15 * time.Millisecond)
 	}
@@ -220,12 +219,12 @@ func (p *person) key(keys string, modifiers ...chromedp.Modifier) {
 	for _, r := range keys {
 		events := kb.Encode(r)
 		down, up := *events[0], *events[len(events)-1]
-		if len(events) == 3 && len(modifiers) == 0 {
-			down.Text, down.UnmodifiedText = events[1].Text, events[1].UnmodifiedText
-		}
 		for _, m := range modifiers {
 			down.Modifiers |= int64(m)
 			up.Modifiers |= int64(m)
+		}
+		if len(events) == 3 && down.Modifiers&^int64(kb.ModifierShift) == 0 {
+			down.Text, down.UnmodifiedText = events[1].Text, events[1].UnmodifiedText
 		}
 		call(p, input.DispatchKeyEvent, down)
 		call(p, input.DispatchKeyEvent, up)

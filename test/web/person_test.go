@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
 )
 
@@ -41,6 +42,7 @@ type person struct {
 	view   view
 	ctx    context.Context
 	watch  *watch
+	keys   webauthn.AuthenticatorID // of a device that keeps passkeys
 }
 
 // newPerson opens a browser that nobody has used yet.
@@ -186,8 +188,7 @@ func (p *person) until(what string, is func() bool) {
 	deadline := time.Now().Add(patience)
 	for !is() {
 		if time.Now().After(deadline) {
-			p.shot("in-vain")
-			p.t.Fatalf("%s waits in vain: %s\nat %s the page says:\n%s", p.name, what, p.at(), p.text())
+			p.fail("waits in vain: %s", what)
 		}
 		time.Sleep(15 * time.Millisecond)
 	}
@@ -213,14 +214,33 @@ func (p *person) misses(text string) {
 // shot takes a picture of the screen into the folder that UBL_SCREENSHOTS names.
 func (p *person) shot(name string) {
 	p.t.Helper()
-	dir := os.Getenv("UBL_SCREENSHOTS")
-	if dir == "" {
-		return
+	if dir := os.Getenv("UBL_SCREENSHOTS"); dir != "" {
+		must(p.t, p.picture(filepath.Join(dir, p.view.name, name+".png")))
 	}
-	shot := call(p, page.CaptureScreenshot, page.CaptureScreenshotParams{})
-	path := filepath.Join(dir, p.view.name, name+".png")
-	must(p.t, os.MkdirAll(filepath.Dir(path), 0o755))
-	must(p.t, os.WriteFile(path, shot.Data, 0o644))
+}
+
+func (p *person) picture(path string) error {
+	ctx, end := context.WithTimeout(p.ctx, patience)
+	defer end()
+	shot, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{})
+	if err != nil {
+		return fmt.Errorf("couldn't take a picture: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, shot.Data, 0o644)
+}
+
+// fail ends the test with what the page says, which is what one wants to know then.
+func (p *person) fail(format string, args ...any) {
+	p.t.Helper()
+	if dir := os.Getenv("UBL_SCREENSHOTS"); dir != "" {
+		if err := p.picture(filepath.Join(dir, "failed", strings.ReplaceAll(p.t.Name(), "/", "-")+".png")); err != nil {
+			p.t.Log(err)
+		}
+	}
+	p.t.Fatalf("%s %s\nat %s the page says:\n%s", p.name, fmt.Sprintf(format, args...), p.at(), p.text())
 }
 
 // call sends a command of the protocol to a tab.

@@ -1,30 +1,137 @@
 package web
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
 
-// TestScreens looks at every screen, light and dark: nothing of it is cut off, the
-// accessibility engine finds nothing serious, and a picture is kept.
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// screen is a screen of the app, where it is, and what shows that it is there.
+type screen struct {
+	name, path string
+	shows      string
+}
+
+// furnish makes a house worth looking at, and answers its screens.
+func furnish(t *testing.T, s *server) []screen {
+	t.Helper()
+	c := s.client(owner)
+	var made struct {
+		RoomID   string `json:"room_id"`
+		Document struct {
+			DocumentID string `json:"document_id"`
+		}
+	}
+	c.ask("POST", "/api/rooms", map[string]string{"name": "Launch plans"}, &made)
+	c.send(general, "Good morning! The new slipway is ready from Monday.")
+	first := c.send(general, "Who can look after the moorings this week?")
+	agent := s.agent(owner, "harbourmaster")
+	use(t, agent, "messenger.send", map[string]any{"room_id": general, "type": "text", "body": map[string]any{"text": "Berths 4 to 9 are free until Thursday. Shall I reserve them?"}})
+	use(t, agent, "messenger.send", map[string]any{"room_id": general, "type": "text", "reply_to": first.MsgID, "body": map[string]any{"text": "I can: the tide table is in “Moorings”."}})
+	c.send("r:launch-plans", "We launch on Monday at nine. The plan is in the workspace.")
+	c.ask("POST", "/api/workspaces/w:general/documents", map[string]string{"title": "Moorings", "content": "Berth 4: free\nBerth 5: the Albatross, until Thursday\n\nHigh water at 06:12 and 18:40."}, &made)
+	c.ask("POST", "/api/workspaces/w:general/documents", map[string]string{"title": "Launch plan", "content": "We launch on Monday at nine."}, &made)
+	d := made.Document.DocumentID
+	c.ask("PATCH", "/api/workspaces/w:general/documents/"+d, map[string]any{"content": "We launch on Tuesday at nine,\nwhen the tide is in.", "if_version": 1}, nil)
+	c.ask("POST", "/api/portal/servers", map[string]string{"server_id": "weather", "name": "Weather", "url": weather(t), "auth": "none"}, nil)
+	c.ask("POST", "/api/service-tokens", map[string]string{"name": "scribe"}, nil)
+	c.ask("PATCH", "/api/portal/budget", map[string]int{"tokens_per_day": 200_000, "requests_per_minute": 60}, nil)
+	if _, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "office.document.list", Arguments: map[string]any{"workspace_id": "w:general"}}); err != nil {
+		t.Fatal(err)
+	}
+	c.invite("bo@elsewhere.example")
+	return []screen{
+		{"rooms", "/ui/", "Launch plans"},
+		{"room", "/ui/rooms/r:general", "Berths 4 to 9"},
+		{"room-members", "/ui/rooms/r:general/members", "Add somebody"},
+		{"new-room", "/ui/new-room", "Who may come in"},
+		{"workspaces", "/ui/workspaces", "general"},
+		{"documents", "/ui/workspaces/w:general", "Moorings"},
+		{"document", "/ui/workspaces/w:general/" + d, "Version 2"},
+		{"versions", "/ui/workspaces/w:general/" + d + "/versions", "What changed"},
+		{"new-document", "/ui/workspaces/w:general/new", "Title"},
+		{"ledger", "/ui/ledger", "messenger.send"},
+		{"atom", fmt.Sprintf("/ui/ledger/%d", first.Receipt.Seq), "is that of its content"},
+		{"verify", "/ui/ledger/verify", "Verify all atoms"},
+		{"tool-calls", "/ui/tools", "office.document.list"},
+		{"members", "/ui/members", "bo@elsewhere.example"},
+		{"servers", "/ui/servers", "Weather"},
+		{"server", "/ui/servers/weather", "forecast"},
+		{"tool", "/ui/servers/weather/weather.forecast", "Who may use it"},
+		{"new-server", "/ui/new-server", "How does it learn"},
+		{"find-servers", "/ui/find-servers", "registry"},
+		{"budget", "/ui/budget", "of 200,000 tokens"},
+		{"agents", "/ui/agents", "scribe"},
+		{"settings", "/ui/settings", "Sign out everywhere"},
+		{"more", "/ui/more", "Tool calls"},
+		{"nowhere", "/ui/no/such/place", "leads nowhere"},
+	}
+}
+
+// TestScreens looks at every screen, light and dark, on a phone, a desktop and the
+// narrowest screen of 320 pixels: nothing is cut off, the accessibility engine finds
+// nothing serious, what is to be touched is large enough, and a picture is kept.
 func TestScreens(t *testing.T) {
 	needAxe(t)
-	for _, v := range views {
-		t.Run(v.name, func(t *testing.T) {
-			s := oneNode(t)
-			p := newPerson(t, s, v, "Ana")
-			p.visit("/ui/")
-			p.find("heading", "Sign in to UBL")
-			p.examine("sign-in")
-			p.follow(s.link(), "Sign in")
-			p.visit("/ui/more")
-			p.find("heading", "More")
-			p.examine("more")
-		})
-	}
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		p := newPerson(t, s, v, "Ana")
+		p.visit("/ui/")
+		p.find("heading", "Sign in to UBL")
+		p.examine("sign-in")
+		p.follow(s.link(), "Sign in")
+		for _, at := range furnish(t, s) {
+			p.visit(at.path)
+			p.sees(at.shows)
+			p.examine(at.name)
+		}
+	})
+}
+
+// TestDialogs looks at what opens above the screens in the same way.
+func TestDialogs(t *testing.T) {
+	needAxe(t)
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		p := newcomer(t, s, v)
+		m := s.client(owner).send(general, "look behind me")
+		p.enter("general")
+		p.press("button", fmt.Sprintf("Receipt %d", m.Receipt.Seq))
+		p.sees("Verified by this browser")
+		p.examine("details")
+		p.press("button", "Close")
+		p.focus("article", p.find("article", "You…").name)
+		p.key("\r")
+		p.find("menuitem", "Reply")
+		p.examine("message-menu")
+		p.press("menuitem", "Reply")
+		p.sees("Reply to yourself")
+		p.examine("reply")
+		p.visit("/ui/members")
+		p.press("button", "Invite somebody")
+		p.find("textbox", "Their mail address")
+		p.examine("invite")
+		p.visit("/ui/agents")
+		p.press("button", "Connect an agent")
+		p.find("textbox", "Name of the agent")
+		p.examine("connect-agent")
+		p.visit("/ui/more")
+		p.press("button", "Sign out")
+		p.find("dialog", "Sign out?")
+		p.examine("question")
+	})
 }
 
 // examine checks and keeps a screen in both themes.
 func (p *person) examine(name string) {
 	p.t.Helper()
 	p.fits(name)
+	if p.view.touch {
+		p.touchable(name)
+		p.narrow(name)
+	}
 	p.accessible(name)
 	p.shot(name)
 	p.prefers("prefers-color-scheme", "dark")
@@ -33,14 +140,86 @@ func (p *person) examine(name string) {
 	p.prefers("prefers-color-scheme", "light")
 }
 
-// fits wants the page not to be wider than the screen.
+// narrow has the same screen fit where it is 320 pixels wide.
+func (p *person) narrow(name string) {
+	p.t.Helper()
+	was := p.view
+	p.resize(view{name: "narrow", width: 320, height: 568, scale: 2, touch: true})
+	p.fits(name)
+	p.shot(name)
+	p.resize(was)
+}
+
+// tooWide finds what reaches beyond the screen and doesn't scroll by itself.
+const tooWide = `[...document.querySelectorAll('body *')].filter((e) => {
+	const box = e.getBoundingClientRect();
+	if (box.width === 0 || box.right <= innerWidth + 1 && box.left >= -1) return false;
+	for (let up = e; up; up = up.parentElement) {
+		if (/auto|scroll|hidden|clip/.test(getComputedStyle(up).overflowX) || up.matches('.hidden, .skip')) return false;
+	}
+	return true;
+}).slice(0, 3).map((e) => e.outerHTML.slice(0, 160))`
+
+// fits wants nothing of the page to be wider than the screen.
 func (p *person) fits(name string) {
 	p.t.Helper()
-	wide := eval[[]string](p, `[...document.querySelectorAll('body *')].filter((e) => {
-		const box = e.getBoundingClientRect();
-		return box.width > 0 && (box.right > innerWidth + 1 || box.left < -1) && !e.closest('.hidden, .skip, pre, [data-wide]') && getComputedStyle(e).position !== 'fixed';
-	}).slice(0, 3).map((e) => e.outerHTML.slice(0, 120))`)
-	if scroll := eval[float64](p, `document.scrollingElement.scrollWidth - innerWidth`); scroll > 0 {
-		p.t.Errorf("%s (%s) is %g pixels wider than the screen: %q", name, p.view.name, scroll, wide)
+	wide := eval[[]string](p, tooWide)
+	if scroll := eval[float64](p, `document.scrollingElement.scrollWidth - innerWidth`); scroll > 0 || len(wide) > 0 {
+		p.t.Errorf("%s (%s) is %g pixels wider than the screen: %s", name, p.view.name, scroll, strings.Join(wide, "\n\t"))
 	}
+}
+
+// tooSmall finds what is to be pressed and is smaller than 44 pixels; links in text and
+// what a label makes larger aside.
+const tooSmall = `[...document.querySelectorAll('button, a[href], select, input')].filter((e) => {
+	const box = e.getBoundingClientRect();
+	if (box.width === 0 || e.closest('.prose, p, dd, .hidden, .skip, .facts, .sub, .meta') || getComputedStyle(e).visibility === 'hidden' || e.labels?.length) return false;
+	return box.width < 43.5 || box.height < 43.5;
+}).slice(0, 4).map((e) => e.outerHTML.slice(0, 120) + ' ' + Math.round(e.getBoundingClientRect().width) + '×' + Math.round(e.getBoundingClientRect().height))`
+
+func (p *person) touchable(name string) {
+	p.t.Helper()
+	if small := eval[[]string](p, tooSmall); len(small) > 0 {
+		p.t.Errorf("%s (%s): too small for a finger:\n\t%s", name, p.view.name, strings.Join(small, "\n\t"))
+	}
+}
+
+// TestReducedMotion: who asks for less motion gets none to speak of.
+func TestReducedMotion(t *testing.T) {
+	s := oneNode(t)
+	p := newPerson(t, s, phone, "Ana")
+	p.prefers("prefers-reduced-motion", "reduce")
+	p.follow(s.link(), "Sign in")
+	for _, path := range []string{"/ui/", "/ui/rooms/r:general", "/ui/settings", "/ui/more"} {
+		p.visit(path)
+		p.find("navigation", "UBL")
+		moving := eval[[]string](p, `[...document.querySelectorAll('*')].filter((e) => {
+			const s = getComputedStyle(e);
+			const long = (list) => list.split(',').some((d) => parseFloat(d) * (d.includes('ms') ? 1 : 1000) > 10);
+			return long(s.transitionDuration) || s.animationName !== 'none' && long(s.animationDuration) && s.animationPlayState === 'running' && s.animationIterationCount !== '1' || s.scrollBehavior === 'smooth';
+		}).slice(0, 5).map((e) => e.outerHTML.slice(0, 100))`)
+		if len(moving) > 0 {
+			t.Errorf("%s moves: %s", path, strings.Join(moving, "\n\t"))
+		}
+	}
+}
+
+// TestTheme: a person's choice beats the device's, and outlives the page.
+func TestTheme(t *testing.T) {
+	p := newcomer(t, oneNode(t), desktop)
+	background := func() string { return eval[string](p, `getComputedStyle(document.body).backgroundColor`) }
+	p.visit("/ui/settings")
+	p.find("radio", "Dark")
+	light := background()
+	p.choose("Dark")
+	p.until("it is dark", func() bool { return background() != light })
+	p.reload()
+	p.find("radio", "Dark")
+	if background() == light {
+		t.Error("the choice is forgotten")
+	}
+	p.choose("Automatic")
+	p.until("it is light", func() bool { return background() == light })
+	p.prefers("prefers-color-scheme", "dark")
+	p.until("it follows the device", func() bool { return background() != light })
 }

@@ -123,24 +123,30 @@ func TestSeedAgents(t *testing.T) {
 func (s *server) agent(email, name string) *mcp.ClientSession {
 	s.t.Helper()
 	n := s.nodes[0]
-	token := n.run("token", email, "--service", name, "--data", n.dir)
-	client := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil)
-	session, err := client.Connect(s.t.Context(), &mcp.StreamableClientTransport{
-		Endpoint: s.url + "/portal/mcp", HTTPClient: &http.Client{Transport: bearer(token)}, DisableStandaloneSSE: true,
+	return connect(s.t, s.url+"/portal/mcp", headers{"Authorization": "Bearer " + n.run("token", email, "--service", name, "--data", n.dir)})
+}
+
+func connect(t *testing.T, url string, with headers) *mcp.ClientSession {
+	t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{
+		Endpoint: url, HTTPClient: &http.Client{Transport: with}, DisableStandaloneSSE: true,
 	}, nil)
 	if err != nil {
-		s.t.Fatalf("the agent couldn't connect: %v", err)
+		t.Fatalf("the agent couldn't connect: %v", err)
 	}
-	s.t.Cleanup(func() { _ = session.Close() })
+	t.Cleanup(func() { _ = session.Close() })
 	return session
 }
 
-// bearer is a token that goes along with each request.
-type bearer string
+// headers go along with each request.
+type headers map[string]string
 
-func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+string(b))
+	for name, value := range h {
+		r.Header.Set(name, value)
+	}
 	return http.DefaultTransport.RoundTrip(r)
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/chromedp/cdproto/webauthn"
@@ -25,10 +26,21 @@ func (c *client) sessions() (ids []string) {
 func (p *person) authenticator() {
 	p.t.Helper()
 	call(p, webauthn.Enable, webauthn.EnableParams{})
-	call(p, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
+	made := call(p, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
 		Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal,
-		HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
+		HasResidentKey: true, HasCmtgKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
 	}})
+	p.keys = made.AuthenticatorID
+}
+
+// lends gives another browser the passkeys of this one, as a synchronizing account does.
+func (p *person) lends(to *person) {
+	p.t.Helper()
+	kept := call(p, webauthn.GetCredentials, webauthn.GetCredentialsParams{AuthenticatorID: p.keys})
+	for _, credential := range kept.Credentials {
+		credential.CmtgKeys, credential.ActiveCmtgKeyIndex = nil, nil // an index without keys isn't taken
+		call(to, webauthn.AddCredential, webauthn.AddCredentialParams{AuthenticatorID: to.keys, Credential: credential})
+	}
 }
 
 // TestSessionEnds: when a session is revoked the app asks to sign in, at the same
@@ -51,5 +63,127 @@ func TestSessionEnds(t *testing.T) {
 		p.misses("before")
 		p.reload()
 		p.find("heading", "Sign in to UBL")
+	})
+}
+
+// TestPasskey: a passkey is added in the settings. When the session has ended it signs
+// in again, at the address where one was, and what wasn't sent goes out.
+func TestPasskey(t *testing.T) {
+	everywhere(t, func(t *testing.T, start func(*testing.T) *server, v view) {
+		s := start(t)
+		p := newcomer(t, s, v)
+		p.authenticator()
+		p.visit("/ui/settings")
+		p.press("button", "Add")
+		p.fill("Name", "My telephone")
+		p.press("button", "Go on")
+		p.sees("The passkey was added", "My telephone")
+
+		p.enter("general")
+		c := s.client(owner)
+		for _, id := range c.sessions() {
+			c.ask("DELETE", "/api/tokens/"+id, nil, nil)
+		}
+		p.find("heading", "Sign in to UBL")
+		p.press("button", "Sign in with a passkey")
+		p.find("log", "Messages in general")
+		if at := p.at(); at != "/ui/rooms/r:general" {
+			t.Errorf("the passkey led to %s", at)
+		}
+		p.say("general", "here again")
+		p.hears("here again")
+		p.visit("/ui/settings")
+		p.sees("By passkey", "last used")
+		p.press("button", "Remove My telephone")
+		p.press("button", "Remove")
+		p.sees("None yet.")
+	})
+}
+
+// kept is what the browser keeps of anybody: databases and who was signed in.
+func (p *person) kept() []string {
+	p.t.Helper()
+	return eval[[]string](p, `indexedDB.databases().then((all) => [...all.map((d) => d.name), ...Object.keys(localStorage)].filter((k) => k !== 'ubl.theme'))`)
+}
+
+// TestSignOut: who signs out is signed out on the server, and leaves nothing behind in
+// the browser; "everywhere" does so for all browsers.
+func TestSignOut(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		p := newcomer(t, s, v)
+		c := s.client(owner)
+		p.enter("general")
+		p.visit("/ui/more")
+		p.press("button", "Sign out")
+		p.press("button", "Sign out")
+		p.find("heading", "Sign in to UBL")
+		p.until("nothing is left behind", func() bool { return len(p.kept()) == 0 })
+		if left := c.sessions(); len(left) > 0 {
+			t.Errorf("%d sessions are left", len(left))
+		}
+	})
+}
+
+func TestSignOutEverywhere(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		bob := guest(t, s, v, "bob@elsewhere.example")
+		bob.authenticator()
+		bob.visit("/ui/settings")
+		bob.press("button", "Add")
+		bob.press("button", "Go on")
+		bob.sees("The passkey was added")
+		other := newPerson(t, s, desktop, "Bob at another browser")
+		other.authenticator()
+		bob.lends(other)
+		other.visit("/ui/")
+		other.press("button", "Sign in with a passkey")
+		other.lacks("heading", "Sign in to UBL")
+		other.enter("general")
+
+		bob.visit("/ui/settings")
+		bob.press("button", "Sign out everywhere")
+		bob.press("button", "Sign out everywhere")
+		bob.find("heading", "Sign in to UBL")
+		other.find("heading", "Sign in to UBL")
+		bob.until("nothing is left behind", func() bool { return len(bob.kept()) == 0 })
+	})
+}
+
+// TestAgentsToken: an owner connects an agent in the app. The configuration that is
+// shown works as it stands, until the token is revoked.
+func TestAgentsToken(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		p := newcomer(t, s, v)
+		p.visit("/ui/agents")
+		p.press("button", "Connect an agent")
+		p.fill("Name of the agent", "scribe")
+		p.press("button", "Make a token")
+		p.sees("scribe can connect")
+		var config struct {
+			Servers map[string]struct {
+				URL     string
+				Headers map[string]string
+			} `json:"mcpServers"`
+		}
+		must(t, json.Unmarshal([]byte(eval[string](p, `document.querySelector('dialog pre').innerText`)), &config))
+		p.press("button", "Done")
+		p.press("button", "I have it")
+		ubl := config.Servers["ubl"]
+		agent := connect(t, ubl.URL, headers(ubl.Headers))
+		use(t, agent, "messenger.send", map[string]any{"room_id": general, "type": "text", "body": map[string]any{"text": "I am here"}})
+		p.enter("general")
+		p.hears("I am here")
+		p.sees("scribe", "agent")
+
+		p.visit("/ui/agents")
+		p.press("button", "Revoke scribe")
+		p.press("button", "Revoke")
+		p.sees("revoked")
+		if _, err := agent.ListTools(t.Context(), nil); err == nil {
+			t.Error("a revoked token still works")
+		}
 	})
 }

@@ -1,0 +1,173 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+// most is how much script and style the first load may have, compressed, in bytes.
+const most = 60_000
+
+// whenUsable notes when the list of rooms first shows one that can be pressed.
+const whenUsable = `(() => {
+	const look = () => {
+		if (document.querySelector('a.body[href^="/ui/rooms/"]')) requestAnimationFrame(() => (window.usable ??= performance.now()));
+		else requestAnimationFrame(look);
+	};
+	look();
+})()`
+
+// TestFirstLoad: with nothing in the cache, the app's script and style are small, and
+// one sees one's rooms soon.
+func TestFirstLoad(t *testing.T) {
+	for _, v := range views {
+		t.Run(v.name, func(t *testing.T) {
+			s := oneNode(t)
+			ana := newcomer(t, s, v)
+			ana.find("link", "general…")
+
+			p := newPerson(t, s, v, "Ana at a new browser")
+			ana.lendsCookies(p)
+			call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: whenUsable})
+			p.visit("/ui/")
+			p.find("link", "general…")
+			usable := eval[float64](p, `window.usable`)
+			size := p.watch.transferred(network.ResourceTypeScript, network.ResourceTypeStylesheet)
+			note("script and style of the first load ("+v.name+")", "< 60 kB", "%.1f kB", size/1000)
+			note("the rooms can be used, from an empty cache ("+v.name+")", "< 1 s", "%.2f s", usable/1000)
+			if size > most || size < 1000 {
+				t.Errorf("the first load has %.0f bytes of script and style, the goal is %d", size, most)
+			}
+		})
+	}
+}
+
+// lendsCookies signs another browser in as this one is.
+func (p *person) lendsCookies(to *person) {
+	p.t.Helper()
+	all := call(p, network.GetCookies, network.GetCookiesParams{})
+	for _, c := range all.Cookies {
+		call(to, network.SetCookie, network.SetCookieParams{Name: c.Name, Value: c.Value, URL: p.server.url, HTTPOnly: new(true)})
+	}
+}
+
+// whenShown notes when each message is first drawn, in ms since 1970.
+const whenShown = `() => {
+	window.shown = {};
+	new MutationObserver(() => {
+		for (const p of document.querySelectorAll('[role=log] .prose')) {
+			const text = p.firstChild?.textContent;
+			if (text in window.shown) continue;
+			window.shown[text] = 0;
+			requestAnimationFrame(() => setTimeout(() => (window.shown[text] = performance.timeOrigin + performance.now())));
+		}
+	}).observe(document.querySelector('[role=log]'), { childList: true, subtree: true });
+}`
+
+// TestHowSoonOthersSee measures the way of a message from one browser onto the screen
+// of another: from the time in its receipt, which is before the commit, to the frame
+// that shows it.
+func TestHowSoonOthersSee(t *testing.T) {
+	s := oneNode(t)
+	ana, bob := newcomer(t, s, desktop), guest(t, s, phone, "bob@elsewhere.example")
+	ana.enter("general")
+	bob.enter("general")
+	eval[chromedp.Void](bob, apply(whenShown))
+	const n = 30
+	for i := range n {
+		ana.say("general", fmt.Sprintf("probe %d", i))
+		bob.hears(fmt.Sprintf("probe %d", i))
+	}
+	var took []float64
+	var shown map[string]float64
+	bob.until("all are drawn", func() bool {
+		shown = eval[map[string]float64](bob, `window.shown`)
+		return shown[fmt.Sprintf("probe %d", n-1)] > 0
+	})
+	for _, m := range s.client(owner).history(general) {
+		at, err := time.Parse(time.RFC3339Nano, m.Receipt.Time)
+		must(t, err)
+		if shown[m.Body.Text] == 0 {
+			t.Errorf("%q was never drawn", m.Body.Text)
+		}
+		took = append(took, shown[m.Body.Text]-float64(at.UnixMicro())/1000)
+	}
+	note("a message shows in another browser", "p50 < 50 ms", "p50 %.0f ms, p95 %.0f ms", quantile(took, 0.5), quantile(took, 0.95))
+}
+
+// many is how long a long room is.
+const many = 100_000
+
+// scrollFar scrolls a long room up as one does with a wheel, for three seconds, and
+// answers the time between frames in ms, and how many of them showed nothing.
+const scrollFar = `async () => {
+	const log = document.querySelector('.virtual[role=log]');
+	const gaps = [], began = performance.now();
+	let last = began, empty = 0;
+	while (last - began < 3000) {
+		log.scrollTop -= 120;
+		const now = await new Promise((done) => requestAnimationFrame(done));
+		gaps.push(now - last);
+		last = now;
+		const box = log.getBoundingClientRect();
+		if (!document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)?.closest('[data-key]')) empty++;
+	}
+	return { gaps, empty, rows: log.querySelectorAll('[data-key]').length };
+}`
+
+// TestLongRoom: a room of 100,000 messages opens at its end, scrolls, and keeps few of
+// them on the page.
+func TestLongRoom(t *testing.T) {
+	s := oneNode(t)
+	c := s.client(owner)
+	newcomer(t, s, phone) // so that the tenant is there
+	began := time.Now()
+	c.flood(general, 0, many, 48)
+	t.Logf("%d messages in %s", many, time.Since(began).Round(time.Second))
+	bob := c.invite("bob@elsewhere.example")
+	p := newPerson(t, s, desktop, "Bob")
+	p.follow(bob, "Accept and sign in")
+	for _, v := range views {
+		p.resize(v)
+		began := time.Now()
+		p.enter("general")
+		last := c.newest(general).Body.Text
+		p.hears(last)
+		note("a room of 100,000 messages shows ("+v.name+")", "", "after %.2f s", time.Since(began).Seconds())
+		got := eval[struct {
+			Gaps  []float64 `json:"gaps"`
+			Empty int       `json:"empty"`
+			Rows  int       `json:"rows"`
+		}](p, apply(scrollFar))
+		note("between frames, scrolling it ("+v.name+")", "16 ms", "p50 %.0f ms, p95 %.0f ms, worst %.0f ms, %d of %d without a message",
+			quantile(got.Gaps, 0.5), quantile(got.Gaps, 0.95), quantile(got.Gaps, 1), got.Empty, len(got.Gaps))
+		if got.Rows > 200 {
+			t.Errorf("%d rows are on the page", got.Rows)
+		}
+		texts := p.bubbles()
+		if len(texts) == 0 || slices.ContainsFunc(texts, func(b bubble) bool { return b.Text == last }) {
+			t.Errorf("after scrolling %d messages show, the newest among them", len(texts))
+		}
+		p.press("button", "To the newest")
+		p.hears(last)
+	}
+}
+
+// newest is the last message of a room.
+func (c *client) newest(room string) message {
+	c.t.Helper()
+	var page struct{ Messages []message }
+	c.ask("GET", "/api/rooms/"+room+"/history?limit=5", nil, &page)
+	all := texts(page.Messages)
+	if len(all) == 0 || !strings.HasPrefix(room, "r:") {
+		c.t.Fatalf("%s is empty", room)
+	}
+	return all[len(all)-1]
+}
