@@ -9,6 +9,7 @@ import { Ledger } from './ledger';
 // seconds is looked for by again().
 async function open(t: TestContext): Promise<Feed> {
   Object.assign(globalThis, { document: { hidden: false, addEventListener() {}, removeEventListener() {} } });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const feed = new Feed();
   t.after(() => feed.stop());
   await feed.again();
