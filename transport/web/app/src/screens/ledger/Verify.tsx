@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { canVerify, type Mark } from '../../chain';
+import { canVerify, fromGenesis, type Mark } from '../../chain';
 import { me } from '../../session';
 import { count } from '../../text';
 import { announce } from '../../ui/Announcer';
@@ -9,8 +9,8 @@ import { Field } from '../../ui/Field';
 import { Screen, Section } from '../../ui/Screen';
 import { useAct } from '../../ui/useAct';
 import './ledger.css';
-import { remember, remembered, verify, whole, type Progress, type Verdict } from './verify';
 import { Outcome } from './Outcome';
+import { remember, remembered, verify, type Progress, type Verdict } from './verify';
 
 // Verify checks the chain from the first atom to the last in this browser, which
 // trusts hashes and not the server.
@@ -49,7 +49,7 @@ export default function Verify() {
                 <>
                   <Field label="A head that you noted before" hint="Optional. If it is in the chain, nothing before it has changed since." placeholder="h:…" value={noted} onValue={setNoted} spellcheck={false} autocapitalize="off" autocomplete="off" dir="ltr" />
                   <div class="line">
-                    <Button kind="primary" icon="check" onClick={() => check(whole(tenant))}>
+                    <Button kind="primary" icon="check" onClick={() => check(fromGenesis(tenant))}>
                       {verdict ? 'Verify again' : 'Verify all atoms'}
                     </Button>
                     {before && !verdict && <Button onClick={() => check(before)}>Go on from {before.seq.toLocaleString()}</Button>}

@@ -3,7 +3,7 @@
 // the next check says so.
 
 import { get, query } from '../../api';
-import { fromGenesis, verifyAtoms, verifyEnd, type Bad, type Json, type Mark } from '../../chain';
+import { verifyAtoms, verifyEnd, type Bad, type Json, type Mark } from '../../chain';
 import type { Atoms, LedgerHead } from '../../types';
 
 const page = 500; // atoms, the most that the server gives at once
@@ -55,7 +55,3 @@ export function remembered(tenant: string): Mark | null {
 }
 
 export const remember = (at: Mark) => localStorage.setItem(key(at.tenant_id), JSON.stringify(at));
-
-export const forget = (tenant: string) => localStorage.removeItem(key(tenant));
-
-export const whole = fromGenesis;

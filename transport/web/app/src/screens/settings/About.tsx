@@ -1,10 +1,10 @@
-import { get } from '../../api';
-import { useAct } from '../../ui/useAct';
 import { useState } from 'preact/hooks';
+import { get } from '../../api';
 import { Problem } from '../../ui/Await';
 import { Facts } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
 import { Section } from '../../ui/Screen';
+import { useAct } from '../../ui/useAct';
 
 // About is what runs here. The version stands in the API's document, which is large:
 // it is fetched when one asks.

@@ -15,7 +15,7 @@ export interface Config {
 
 // endpoint is where agents find our tools, and those of the other servers that an
 // owner has added.
-export const endpoint = (origin: string) => `${origin}/portal/mcp`;
+const endpoint = (origin: string) => `${origin}/portal/mcp`;
 
 // configs are for one agent: for clients that take headers, for those that start a
 // program instead, and for a shell.
