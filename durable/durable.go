@@ -43,7 +43,7 @@ func Write(path string, data []byte) (err error) {
 func Replace(path string, data []byte) error {
 	next := path + ".new"
 	if err := Write(next, data); err != nil {
-		return err
+		return errors.Join(err, os.Remove(next))
 	}
 	if err := os.Rename(next, path); err != nil {
 		return err

@@ -14,11 +14,29 @@ func (p *partition) write(items []item) error {
 		return err
 	}
 	if err := p.journal.append(p.journaled, entry); err != nil {
-		p.applying.Lock()
-		defer p.applying.Unlock()
-		return p.failedCommit(fmt.Errorf("couldn't write the journal: %w", err))
+		return p.withoutJournal(fmt.Errorf("couldn't write the journal: %w", err))
 	}
 	return nil
+}
+
+// withoutJournal makes durable what the journal couldn't take. On a disk that
+// copies what is written over, there may be no room for that; after another error
+// the disk can't be believed.
+func (p *partition) withoutJournal(err error) error {
+	p.applying.Lock()
+	defer p.applying.Unlock()
+	if failed := p.failure(); failed != nil {
+		return failed
+	}
+	if outOfSpace(err) {
+		if p.writer.tx == nil {
+			return nil // somebody has read since, and so had it committed
+		}
+		if err = p.commitOpen(); err == nil {
+			return nil
+		}
+	}
+	return p.failedCommit(err)
 }
 
 // apply puts the batches into the open transaction, and gives the entry that the
@@ -87,6 +105,9 @@ func (p *partition) beginAlone() error {
 		return err
 	}
 	p.lazy, p.answered = lazy, false
+	if cap(p.ops) > maxScratch {
+		p.ops, p.sealed = nil, nil
+	}
 	if lazy {
 		p.journal.restart() // all that it has is in the file
 	}

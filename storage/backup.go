@@ -77,7 +77,7 @@ type Fetch func(ctx context.Context, partition int, path string) error
 
 func (e *Engine) backup(ctx context.Context, w io.Writer, dir string, fetch Fetch, progress Progress) error {
 	a := &archive{
-		Format: backupFormat, StoreFormat: formatVersion,
+		Format: backupFormat, StoreFormat: plainFormat,
 		Incarnation: e.manifest.Incarnation, Created: ubl.TimeOf(e.opts.Now()),
 	}
 	for i, p := range e.partitions {

@@ -36,7 +36,7 @@ func checkLabel(tx *bolt.Tx, want label) error {
 func readLabel(meta *bolt.Bucket) (l label, err error) {
 	text, err := getStored(meta, labelKey)
 	if err == nil {
-		err = decodeVersioned(text, formatVersion, &l)
+		err = decodeVersioned(text, journalFormat, &l)
 	}
 	return l, err
 }

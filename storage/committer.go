@@ -122,7 +122,7 @@ func (p *partition) grant(b *begin) {
 
 func (p *partition) durableHead(g ubl.Group) (head ubl.LedgerHead, err error) {
 	defer guard(&err)
-	tx, err := p.beginRead()
+	tx, err := p.beginReadOf(g)
 	if err == nil {
 		defer tx.Rollback()
 		head, err = readHead(tx, g)

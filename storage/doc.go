@@ -75,6 +75,9 @@
 // entry. [Options.Halted] is told, and [Engine.Resume] has it apply again from
 // what its file has, or from nothing where that can't be believed.
 //
+// Open fails without harm where the disk has no room for what only the journal
+// has.
+//
 // The journal's records end with the first that isn't valid, which was being
 // written when the process ended. A valid one behind it, a missing journal, or
 // one that doesn't fit the file is damage.

@@ -2,7 +2,9 @@ package storage_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -229,6 +231,45 @@ func TestJournalCannotBeSynced(t *testing.T) {
 			t.Errorf("the head is %v, %v was acknowledged", again.Head, acknowledged)
 		}
 	})
+}
+
+// TestNoSpaceForJournal: on a disk that copies what is written over, a record may
+// find no room. The batch is then committed by bbolt, or was by a reader, and the
+// partition goes on.
+func TestNoSpaceForJournal(t *testing.T) {
+	for name, meanwhile := range map[string]func(*storage.Engine) error{
+		"nobody reads": func(*storage.Engine) error { return nil },
+		"somebody reads it first": func(e *storage.Engine) error {
+			return e.View(context.Background(), testGroup, func(ubl.Snapshot) error { return nil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir := t.TempDir()
+				var full atomic.Bool
+				var e *storage.Engine
+				e = open(t, dir, &storage.Options{Partitions: 1, SyncData: func(f *os.File) error {
+					if !full.Load() {
+						return f.Sync()
+					}
+					return errors.Join(meanwhile(e), &fs.PathError{Op: "write", Path: f.Name(), Err: syscall.ENOSPC})
+				}})
+				w := newWriter(t, e, testGroup)
+				write(t, e, w, 3, 100)
+				full.Store(true)
+				write(t, e, w, 3, 100)
+				full.Store(false)
+				write(t, e, w, 3, 100)
+				left := open(t, copyDir(t, dir), nil)
+				if again := newWriter(t, left, testGroup); again.Head != w.Head {
+					t.Errorf("the head is %v, want %v", again.Head, w.Head)
+				}
+				if err := errors.Join(e.Close(), left.Close()); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
 }
 
 // TestJournalComesToFormat1: a file without a journal gets one with its first

@@ -15,10 +15,11 @@ import (
 )
 
 const (
-	// formatVersion counts incompatible changes of keys, values and files. Version 2
-	// may have a journal beside a partition's file. A file of version 1 becomes one
-	// of version 2 when its journal is made.
-	formatVersion = 2
+	// Formats count incompatible changes of keys, values and files. journalFormat is
+	// that of a partition's file with a journal beside it, and the newest that this
+	// program knows; plainFormat that of everything else.
+	plainFormat   = 1
+	journalFormat = 2
 	manifestName  = "ubl.json"
 	maxPartitions = 1024
 )
@@ -42,7 +43,7 @@ type label struct {
 }
 
 func (m *manifest) label(partition int) label {
-	return label{formatVersion, partition, m.Partitions, m.Incarnation}
+	return label{plainFormat, partition, m.Partitions, m.Incarnation}
 }
 
 // newManifest draws a new incarnation: the same data under another one is
@@ -52,7 +53,7 @@ func newManifest(partitions int, o *Options) (*manifest, error) {
 	if _, err := io.ReadFull(o.Random, id[:]); err != nil {
 		return nil, fmt.Errorf("couldn't draw an incarnation: %w", err)
 	}
-	return &manifest{formatVersion, partitions, hex.EncodeToString(id[:]), ubl.TimeOf(o.Now())}, nil
+	return &manifest{plainFormat, partitions, hex.EncodeToString(id[:]), ubl.TimeOf(o.Now())}, nil
 }
 
 func readManifest(dir string) (*manifest, error) {
@@ -64,7 +65,7 @@ func readManifest(dir string) (*manifest, error) {
 		return nil, err
 	}
 	m := new(manifest)
-	if err := decodeVersioned(text, formatVersion, m); err != nil {
+	if err := decodeVersioned(text, journalFormat, m); err != nil {
 		return nil, fmt.Errorf("%s: %w", manifestName, err)
 	}
 	if m.Partitions < 1 || m.Partitions > maxPartitions {

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -186,9 +187,9 @@ func (p *partition) waitDurable(ctx context.Context, tx uint64) error {
 			p.mu.Unlock()
 			return nil
 		}
-		if p.failed != nil {
+		if failed := p.failed; failed != nil {
 			p.mu.Unlock()
-			return p.failed
+			return failed
 		}
 		if p.changed == nil {
 			p.changed = make(chan struct{})
@@ -210,7 +211,7 @@ func (p *partition) advance(tx uint64, failed error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if failed != nil {
-		p.failed = failed
+		p.failed = cmp.Or(p.failed, failed) // the first is the cause
 	} else {
 		p.durable.Store(max(tx, p.durable.Load()))
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"ubl"
 )
 
 // What was applied stays in an open transaction for a moment, so that many
@@ -56,6 +58,19 @@ func (p *partition) flush() error {
 	}
 	p.applying.Lock()
 	defer p.applying.Unlock()
+	return p.flushOpen()
+}
+
+// flushFor is flush for who reads one group only: what is open of others may stay.
+func (p *partition) flushFor(g ubl.Group) error {
+	if !p.isOpen.Load() {
+		return p.hidden()
+	}
+	p.applying.Lock()
+	defer p.applying.Unlock()
+	if _, touched := p.writer.heads[g]; p.writer.tx != nil && !touched {
+		return p.failure()
+	}
 	return p.flushOpen()
 }
 

@@ -27,10 +27,14 @@ func (p *partition) makeJournal() error {
 	var id uint64
 	err = p.database().Update(func(tx *bolt.Tx) error {
 		id = uint64(tx.ID())
-		return errors.Join(putLabel(tx.Bucket(metaBucket), p.label), putIndex(tx, journaledKey, firstJournaled))
+		l := p.label
+		l.Format = journalFormat
+		return errors.Join(putLabel(tx.Bucket(metaBucket), l), putIndex(tx, journaledKey, firstJournaled))
 	})
 	if err != nil {
-		return errors.Join(err, p.journal.close())
+		err = errors.Join(err, p.journal.close())
+		p.journal = nil
+		return err
 	}
 	p.journaled = firstJournaled
 	p.advance(id, nil)
@@ -61,10 +65,8 @@ func (p *partition) replay(db *bolt.DB) error {
 	case err != nil:
 		return err
 	}
-	if len(records) > 0 {
-		if err := p.replayRecords(db, records); err != nil {
-			return errors.Join(fmt.Errorf("couldn't apply the journal: %w", err), p.journal.close())
-		}
+	if err := p.replayRecords(db, records); err != nil {
+		return errors.Join(fmt.Errorf("couldn't apply the journal: %w", err), p.journal.close())
 	}
 	if p.replicated() {
 		return p.forgetJournal(db)
@@ -72,6 +74,9 @@ func (p *partition) replay(db *bolt.DB) error {
 	return nil
 }
 
+// replayRecords commits even where there are none. A sync of bbolt's meta page may
+// have failed in an earlier life: then the disk may lack what the page cache has,
+// and no sync would write it again, while the journal begins anew.
 func (p *partition) replayRecords(db *bolt.DB, records []record) (err error) {
 	defer guard(&err)
 	w := &p.writer
@@ -108,5 +113,8 @@ func (p *partition) forgetJournal(db *bolt.DB) error {
 		return err
 	}
 	p.journal, p.journaled = nil, 0
-	return db.Update(func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Delete(journaledKey) })
+	return db.Update(func(tx *bolt.Tx) error {
+		meta := tx.Bucket(metaBucket)
+		return errors.Join(putLabel(meta, p.label), meta.Delete(journaledKey))
+	})
 }

@@ -116,7 +116,7 @@ func readArchive(in *tar.Reader) (*archive, error) {
 	if err := decodeVersioned(text, backupFormat, a); err != nil {
 		return nil, err
 	}
-	if a.StoreFormat > formatVersion {
+	if a.StoreFormat > journalFormat {
 		return nil, ErrNewerFormat
 	}
 	if len(a.Parts) < 1 || len(a.Parts) > maxPartitions {

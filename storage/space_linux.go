@@ -9,5 +9,5 @@ func freeSpace(path string) int64 {
 	if err := syscall.Statfs(path, &fs); err != nil {
 		return 0
 	}
-	return int64(min(fs.Bavail, 1<<40)) * fs.Bsize
+	return int64(min(fs.Bavail, 1<<40)) * fs.Frsize
 }

@@ -24,7 +24,7 @@ func (e *Engine) View(ctx context.Context, g ubl.Group, fn func(ubl.Snapshot) er
 		return errNotLeading()
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	tx, err := p.beginRead()
+	tx, err := p.beginReadOf(g)
 	if err != nil {
 		return err
 	}
@@ -41,6 +41,14 @@ func (e *Engine) View(ctx context.Context, g ubl.Group, fn func(ubl.Snapshot) er
 // beginRead begins to read what is applied.
 func (p *partition) beginRead() (*bolt.Tx, error) {
 	if err := p.flush(); err != nil {
+		return nil, err
+	}
+	return beginRead(p.database())
+}
+
+// beginReadOf begins to read what is applied of one group.
+func (p *partition) beginReadOf(g ubl.Group) (*bolt.Tx, error) {
+	if err := p.flushFor(g); err != nil {
 		return nil, err
 	}
 	return beginRead(p.database())

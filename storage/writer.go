@@ -208,11 +208,15 @@ func validKey(key []byte, max int) bool {
 // arena hands out memory that lives until reset.
 type arena struct{ buf []byte }
 
-const arenaChunk = 256 << 10
+const (
+	arenaChunk = 256 << 10
+	// maxScratch is what is kept for the next transaction, whatever the largest was.
+	maxScratch = 32 * arenaChunk
+)
 
 func (a *arena) reset() {
 	a.buf = a.buf[:0]
-	if cap(a.buf) > 32*arenaChunk {
+	if cap(a.buf) > maxScratch {
 		a.buf = nil
 	}
 }

@@ -69,7 +69,7 @@ func (a *acks) write(e *storage.Engine, g ubl.Group, n int) error {
 			e.Submit(b, func(err error) {
 				if err == nil {
 					a.mu.Lock()
-					l.settled = b.Next.Seq
+					l.settled = max(l.settled, b.Next.Seq)
 					a.mu.Unlock()
 				}
 				results <- err
