@@ -12,22 +12,42 @@ import (
 	"time"
 )
 
-// TestDistIsWhatTheSourceMakes builds a copy of app/ and compares it with what is
-// committed, byte by byte.
-func TestDistIsWhatTheSourceMakes(t *testing.T) {
+// TestApp builds a copy of app/, compares it with what is committed, byte by byte,
+// and runs the app's own tests.
+func TestApp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("building the app takes a while")
 	}
 	needs(t)
 	dir := t.TempDir()
-	copySource(t, filepath.Join(dir, "app"))
+	app := filepath.Join(dir, "app")
+	copySource(t, app)
+	t.Run("dist is what the source makes", func(t *testing.T) {
+		run(t, app, "./build.sh", filepath.Join(dir, "built"))
+		compare(t, os.DirFS(filepath.Join(dir, "built")), os.DirFS("dist"))
+	})
+	t.Run("npm test", func(t *testing.T) {
+		server := filepath.Join(dir, "ubl") // some of them talk to it
+		run(t, ".", "go", "build", "-o", server, "ubl/cmd/ubl")
+		t.Setenv("UBL_BIN", server)
+		run(t, app, "npm", "test")
+	})
+}
+
+func run(t *testing.T, dir, name string, args ...string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(dir, "app", "build.sh"), filepath.Join(dir, "built"))
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("couldn't build the app: %v\n%s", err, out)
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
 	}
-	built, committed := read(t, os.DirFS(filepath.Join(dir, "built"))), read(t, os.DirFS("dist"))
+}
+
+func compare(t *testing.T, builtFiles, committedFiles fs.FS) {
+	t.Helper()
+	built, committed := read(t, builtFiles), read(t, committedFiles)
 	for name, text := range built {
 		if committed[name] != text {
 			t.Errorf("dist/%s is not what the source makes: run transport/web/app/build.sh", name)
