@@ -98,9 +98,9 @@ func (n *Node) question(request *askRequest) (q question, err error) {
 	}
 	in, ok := enter.(ubl.Enter)
 	if !ok || in.Who.TenantID != q.to.Group().Tenant {
-		return q, ubl.Errorf(ubl.CodeInternal, "a question between nodes is not well formed")
+		return q, errStrange
 	}
-	q.enter = &in
+	q.enter = enter
 	return q, nil
 }
 

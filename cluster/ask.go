@@ -20,12 +20,12 @@ const (
 	lastPause  = 250 * time.Millisecond
 )
 
-// question is what an actor is asked; enter, where it is set, is asked of the
-// caller's Tenant first, which lives on the same partition.
+// question is what an actor is asked; enter, an ubl.Enter where it is set, is asked
+// of the caller's Tenant first: the actor's, and so on the same partition.
 type question struct {
 	to    ubl.Name
 	cmd   ubl.Command
-	enter *ubl.Enter
+	enter ubl.Command
 	until time.Time // how long the asker waits
 }
 
@@ -35,6 +35,9 @@ type reply struct {
 	value   any
 	err     error
 }
+
+// errStrange is of a question whose enter isn't for its actor's tenant.
+var errStrange = ubl.Errorf(ubl.CodeInternal, "a question between nodes is not well formed")
 
 // way is how a question goes: to the leader as it is known, itself or via
 // another node; moved is closed when the leader may have changed.
@@ -54,7 +57,10 @@ func (n *Node) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, erro
 
 // Visit implements [ubl.Visitor].
 func (n *Node) Visit(ctx context.Context, in ubl.Enter, to ubl.Name, cmd ubl.Command) (*ubl.Entered, any, error) {
-	r := n.ask(ctx, question{to: to, cmd: cmd, enter: &in})
+	if in.Who.TenantID != to.Group().Tenant {
+		return nil, nil, errStrange
+	}
+	r := n.ask(ctx, question{to: to, cmd: cmd, enter: in})
 	return r.entered, r.value, r.err
 }
 
@@ -120,7 +126,7 @@ func (n *Node) askHere(ctx context.Context, partition int, q question) (r reply)
 	var value any
 	committed := false
 	if q.enter != nil {
-		value, _, r.err = (*local).AskHere(ctx, ubl.TenantName(q.enter.Who.TenantID), *q.enter)
+		value, _, r.err = (*local).AskHere(ctx, ubl.TenantName(q.to.Group().Tenant), q.enter)
 		r.entered, _ = value.(*ubl.Entered)
 	}
 	if r.err == nil {
@@ -163,7 +169,7 @@ func (n *Node) request(q question) (request askRequest, err error) {
 	}
 	end := len(both)
 	if q.enter != nil {
-		if both, err = n.opts.Registry.EncodeCommand(both, *q.enter); err != nil {
+		if both, err = n.opts.Registry.EncodeCommand(both, q.enter); err != nil {
 			return request, err
 		}
 		request.Enter = both[end:]

@@ -72,7 +72,7 @@ func aSend() (question, reply) {
 	}
 	request := ubl.Request{ID: "req:6b2f1c9e-7a0b-4c57-9e55-0d7c2f0f8a11", Key: "req:6b2f1c9e-7a0b-4c57-9e55-0d7c2f0f8a11", Who: who}
 	q := question{
-		to: ubl.RoomName(who.TenantID, "r:general"), enter: &ubl.Enter{Request: request, Tool: "messenger.send"},
+		to: ubl.RoomName(who.TenantID, "r:general"), enter: ubl.Enter{Request: request, Tool: "messenger.send"},
 		cmd: ubl.SendMessage{Request: request, Text: strings.Repeat("hello ", 17)},
 	}
 	return q, reply{

@@ -10,20 +10,20 @@ import (
 // entry is a caller's way into their tenant: still to be taken, or behind them.
 type entry struct {
 	mu     sync.Mutex
-	in     *ubl.Enter // nil where nobody has to be asked
-	ask    ubl.Asker
-	inside bool // the tenant has let them in
+	in     ubl.Enter
+	ask    ubl.Asker // nil where nobody has to be asked
+	inside bool      // the tenant has let them in
 	role   ubl.Role
 }
 
 // Enters says that the caller's tenant has yet to let them in, and whom to ask.
-func (c *Caller) Enters(in ubl.Enter, ask ubl.Asker) { c.in, c.ask, c.inside = &in, ask, false }
+func (c *Caller) Enters(in ubl.Enter, ask ubl.Asker) { c.in, c.ask, c.inside = in, ask, false }
 
 // Let says that it has, with which role.
 func (c *Caller) Let(role ubl.Role) { c.inside, c.role = true, role }
 
 // outside reports whether the way is still to be taken.
-func (e *entry) outside() bool { return e.in != nil && !e.inside }
+func (e *entry) outside() bool { return e.ask != nil && !e.inside }
 
 // Uses says which tool the request is about to use, so that the tenant lets the
 // caller in for that. Once they are in, it changes nothing.
@@ -51,11 +51,11 @@ func (c *Caller) again(change func(*ubl.Enter)) *Caller {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	again := &Caller{Identity: c.Identity, TokenID: c.TokenID, ExpiresAt: c.ExpiresAt, Revoked: c.Revoked}
-	if c.in == nil {
+	if c.ask == nil {
 		again.Let(c.role)
 		return again
 	}
-	in := *c.in
+	in := c.in
 	change(&in)
 	again.Enters(in, c.ask)
 	return again
@@ -69,7 +69,7 @@ func (c *Caller) Enter(ctx context.Context) (ubl.Role, error) {
 	if !c.outside() {
 		return c.role, nil
 	}
-	entered, err := ubl.Ask[*ubl.Entered](ctx, c.ask, ubl.TenantName(c.in.Who.TenantID), *c.in)
+	entered, err := ubl.Ask[*ubl.Entered](ctx, c.ask, ubl.TenantName(c.in.Who.TenantID), c.in)
 	if err != nil {
 		return "", err
 	}
@@ -99,7 +99,7 @@ func (e entering) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, e
 	if to.Group().Tenant != c.in.Who.TenantID {
 		return nil, ubl.Errorf(ubl.CodeInternal, "the first question of a request is for the caller's own tenant")
 	}
-	entered, answer, err := e.v.Visit(ctx, *c.in, to, cmd)
+	entered, answer, err := e.v.Visit(ctx, c.in, to, cmd)
 	if entered != nil {
 		c.Let(entered.Role)
 	}
