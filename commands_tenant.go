@@ -93,12 +93,17 @@ type (
 		Link  string
 	}
 	// ListTokens lists the caller's own platform tokens that have been used, are
-	// not revoked and have not expired, the newest first. Anyone, of tenant 0 only.
-	// Answers []PlatformToken.
+	// not revoked and have not expired, the newest first. A session is among them
+	// for a day longer than its newest cookie that was used: one given since may
+	// come yet. Anyone, of tenant 0 only. Answers []PlatformToken.
 	ListTokens struct{ Who Identity }
-	// RevokeTokens ends all of those. Anyone, of tenant 0 only. Answers how many
-	// they were.
-	RevokeTokens struct{ Request }
+	// RevokeTokens ends all of those, and removes the caller's passkeys where
+	// Passkeys says so: for transport/auth, before an address is another person's.
+	// Anyone, of tenant 0 only. Answers how many tokens they were.
+	RevokeTokens struct {
+		Request
+		Passkeys bool
+	}
 	// OfferLink records a sign-in link before somebody is told it. The platform
 	// only, of tenant 0. Answers nil.
 	OfferLink struct {

@@ -354,7 +354,7 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidPlatformTokenRevoke:   {ubl.Fields{tenant, token, user}, op("token.revoke", token), onTenant},
 		ubl.DidPlatformTokenRenew: {ubl.Fields{ubl.Str("kind", ubl.TokenSession), ubl.Str("link_hash", linkHash), ubl.Str("method", ubl.SignInLink), tenant, token, user},
 			op("platform.token.renew", token), onTenant},
-		ubl.DidPlatformTokenRevokeAll: {ubl.Fields{ubl.Int("count", 2), tenant, user}, op("platform.token.revoke_all", user), onTenant},
+		ubl.DidPlatformTokenRevokeAll: {ubl.Fields{ubl.Int("count", 2), ubl.Int("passkeys", 1), tenant, user}, op("platform.token.revoke_all", user), onTenant},
 		ubl.DidPlatformLinkCreate: {ubl.Fields{ubl.Str("expires_at", now.String()), ubl.Str("link_hash", linkHash), tenant, user},
 			op("platform.link.create", ubl.Str("link_hash", linkHash)), onTenant},
 	}

@@ -67,6 +67,18 @@ func (s *State) passkey(e event) {
 	s.Rings[p.Owner.person] = r
 }
 
+// keyless forgets all passkeys of somebody, if anybody's, and their handle: who
+// comes after them is somebody else.
+func (s *State) keyless(whose *person) {
+	if whose == nil {
+		return
+	}
+	for _, id := range s.Rings[*whose].Keys {
+		delete(s.Passkeys, id)
+	}
+	delete(s.Rings, *whose)
+}
+
 // errNoPasskey looks the same for one that was removed, one that is another's and
 // one that never was.
 func errNoPasskey() *ubl.Error { return ubl.Errorf(ubl.CodeNotFound, "there is no such passkey") }

@@ -196,7 +196,9 @@ func (w *world) session(rt *rapid.T) {
 	}})
 }
 
-func (w *world) everywhere(rt *rapid.T) { w.ask(ubl.RevokeTokens{Request: w.request(rt)}) }
+func (w *world) everywhere(rt *rapid.T) {
+	w.ask(ubl.RevokeTokens{Request: w.request(rt), Passkeys: rapid.Bool().Draw(rt, "passkeys")})
+}
 
 func (w *world) unadmit(rt *rapid.T) {
 	w.ask(ubl.RevokeToken{Request: w.request(rt), JTI: fmt.Sprint("jti", rapid.IntRange(0, 5).Draw(rt, "jti"))})

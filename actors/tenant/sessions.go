@@ -44,7 +44,9 @@ func (p platform) forgotten(now ubl.Time) bool {
 	return until < now
 }
 
-func (p platform) lives(now ubl.Time) bool { return !p.Revoked && now < p.ExpiresAt }
+// lives reports whether the token may still let somebody in: a session may past
+// its newest cookie that is known here, since the next one may be out already.
+func (p platform) lives(now ubl.Time) bool { return !p.Revoked && !p.forgotten(now) }
 
 func (p platform) of(who ubl.Identity) bool {
 	return p.UserID == who.UserID && p.TenantID == who.TenantID
@@ -183,28 +185,42 @@ func (x *Tenant) own(who ubl.Identity, now ubl.Time) []ubl.PlatformToken {
 	return list
 }
 
-// revokeAll ends all tokens of a caller in one act. Where there are none nothing
-// happens, and nothing is written.
+// revokeAll ends all tokens of a caller in one act, and their passkeys where that
+// is asked for. Where there are none nothing happens, and nothing is written.
 func (x *Tenant) revokeAll(t *actors.Turn, c ubl.RevokeTokens) {
 	if _, ok := x.fresh(t, c.Request, ubl.DidPlatformTokenRevokeAll, nil); !ok {
 		return
 	}
 	mine := x.own(c.Who, t.Now())
-	if len(mine) == 0 {
+	keys := 0
+	if c.Passkeys {
+		keys = len(x.state.Rings[personOf(c.Who)].Keys)
+	}
+	if len(mine)+keys == 0 {
 		t.Reply(0)
 		return
 	}
-	x.change(t, c.Request, ubl.DidPlatformTokenRevokeAll, func(ubl.Time) (*plan, error) {
-		p := &plan{
-			this:   ubl.Fields{ubl.Int("count", int64(len(mine))), ubl.Str("tenant_id", c.Who.TenantID), ubl.Str("user_id", c.Who.UserID)},
-			effect: ubl.Fields{ubl.Str("op", ubl.DidPlatformTokenRevokeAll), ubl.Str("user_id", c.Who.UserID)},
-		}
-		for _, m := range mine {
-			p.event.Revoked = append(p.event.Revoked, m.JTI)
-			p.tells = append(p.tells, ubl.Event{Kind: ubl.EventTokenRevoked, TokenID: m.JTI})
-		}
-		return p, nil
-	})
+	x.change(t, c.Request, ubl.DidPlatformTokenRevokeAll, func(ubl.Time) (*plan, error) { return revokeAllPlan(c.Who, mine, keys), nil })
+}
+
+// revokeAllPlan ends the tokens of who, and all their passkeys where there are any
+// to remove.
+func revokeAllPlan(who ubl.Identity, mine []ubl.PlatformToken, keys int) *plan {
+	p := &plan{
+		this:   ubl.Fields{ubl.Int("count", int64(len(mine)))},
+		effect: ubl.Fields{ubl.Str("op", ubl.DidPlatformTokenRevokeAll), ubl.Str("user_id", who.UserID)},
+	}
+	if keys > 0 {
+		whose := personOf(who)
+		p.event.Keyless = &whose
+		p.this = append(p.this, ubl.Int("passkeys", int64(keys)))
+	}
+	p.this = append(p.this, ubl.Str("tenant_id", who.TenantID), ubl.Str("user_id", who.UserID))
+	for _, m := range mine {
+		p.event.Revoked = append(p.event.Revoked, m.JTI)
+		p.tells = append(p.tells, ubl.Event{Kind: ubl.EventTokenRevoked, TokenID: m.JTI})
+	}
+	return p
 }
 
 // token remembers a platform token as the event left it, and forgets those that

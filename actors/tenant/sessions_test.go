@@ -199,6 +199,71 @@ func TestTooManySessions(t *testing.T) {
 	g.ask(g.admit(g.session("one more", 0)))
 }
 
+// TestIdleSessionIsListed and ended with the others, though the newest cookie that
+// was used has expired: one given since may be on its way.
+func TestIdleSessionIsListed(t *testing.T) {
+	for name, turns := range map[string]func(g *gatehouse) ubl.PlatformToken{
+		"the next cookie": func(g *gatehouse) ubl.PlatformToken {
+			g.ask(g.admit(g.session("s", 0)))
+			g.Clock.Add(11 * time.Hour)
+			late := g.session("s", 1)
+			g.Clock.Add(2 * time.Hour)
+			return late
+		},
+		"another of the same turn": func(g *gatehouse) ubl.PlatformToken {
+			g.ask(g.admit(g.session("s", 0)))
+			g.Clock.Add(time.Hour)
+			early := g.session("s", 1)
+			g.Clock.Add(10 * time.Hour)
+			late := g.session("s", 1)
+			g.ask(g.admit(early))
+			g.Clock.Add(3 * time.Hour)
+			return late
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := openGatehouse(t)
+			late := turns(g)
+			if got := g.lists(g.ana); got != "s" {
+				t.Errorf("listed are %q", got)
+			}
+			if n := g.ask(ubl.RevokeTokens{Request: g.Request(g.ana)}); n != 1 {
+				t.Errorf("ended %v", n)
+			}
+			g.Refused(ubl.CodeUnauthorized, core, g.admit(late))
+		})
+	}
+}
+
+// TestPasskeysEndWithTokens where that is asked for, in one act, and nobody else's.
+func TestPasskeysEndWithTokens(t *testing.T) {
+	g := openGatehouse(t)
+	credential := func(who ubl.Identity) []byte { return []byte("credential of " + who.UserID) }
+	for _, who := range []ubl.Identity{g.ana, g.bob} {
+		g.ask(ubl.RegisterPasskey{Request: g.Request(who), Name: "phone", Handle: make([]byte, ubl.PasskeyHandle),
+			Authenticator: ubl.Authenticator{CredentialID: credential(who), PublicKey: []byte{1}}})
+	}
+	has := func(who ubl.Identity) int { return len(g.ask(ubl.ListPasskeys{Who: who}).(*ubl.Passkeys).List) }
+	g.ask(g.admit(g.session("s", 0)))
+	g.ask(ubl.RevokeTokens{Request: g.Request(g.ana)})
+	if has(g.ana) != 1 {
+		t.Error("signing out everywhere removed a passkey")
+	}
+	var seen int64
+	g.wrote(&seen)
+	for range 2 {
+		g.ask(ubl.RevokeTokens{Request: g.Request(g.ana), Passkeys: true})
+		g.Reload()
+		if own := g.ask(ubl.ListPasskeys{Who: g.ana}).(*ubl.Passkeys); len(own.List) > 0 || own.Handle != nil || has(g.bob) != 1 {
+			t.Errorf("left are %+v of ana, %d of bob", own, has(g.bob))
+		}
+	}
+	g.Refused(ubl.CodeNotFound, core, ubl.FindPasskey{CredentialID: credential(g.ana)})
+	if n := g.wrote(&seen); n != 2 {
+		t.Errorf("removing them wrote %d atoms, want 2", n)
+	}
+}
+
 // link is one for ana that holds for ten minutes.
 func (g *gatehouse) link(hash string) ubl.OneTimeLink {
 	return ubl.OneTimeLink{Hash: strings.Repeat(hash, 64), UserID: g.ana.UserID, TenantID: g.ana.TenantID, Email: g.ana.Email, ExpiresAt: g.now().Add(10 * time.Minute)}

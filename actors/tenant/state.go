@@ -66,7 +66,9 @@ type event struct {
 	Invitation *invitation `json:"invitation,omitempty"`
 	Token      *platform   `json:"token,omitempty"` // platform.token.*
 	// Revoked are the ids that platform.token.revoke_all ended.
-	Revoked []string    `json:"revoked,omitempty"`
+	Revoked []string `json:"revoked,omitempty"`
+	// Keyless is whose passkeys platform.token.revoke_all removed, too.
+	Keyless *person     `json:"keyless,omitempty"`
 	Link    *link       `json:"link,omitempty"` // platform.link.create; platform.token.create where a session used it up
 	Receipt ubl.Receipt `json:"receipt"`
 }
@@ -116,6 +118,7 @@ func (s *State) apply(e event) {
 		s.token(e)
 	case ubl.DidPlatformTokenRevokeAll:
 		s.revoked(e.Revoked)
+		s.keyless(e.Keyless)
 	case ubl.DidPlatformLinkCreate:
 		s.link(e)
 	case ubl.DidAgreementEnd:

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -112,6 +113,9 @@ func (a *Authenticator) showInvitation(w http.ResponseWriter, r *http.Request, i
 // key has a form that was sent twice accept once, and both times lead inside.
 func (a *Authenticator) acceptInvitation(w http.ResponseWriter, r *http.Request, i invitation) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxInviteForm)
+	if err := a.endFormer(r.Context(), i); err != nil {
+		return err
+	}
 	req := a.request(r.Context(), ubl.Platform())
 	if key := r.PostFormValue("key"); lowerHex(key, inviteKeyBytes) {
 		req.Key = "invite:" + key
@@ -127,6 +131,24 @@ func (a *Authenticator) acceptInvitation(w http.ResponseWriter, r *http.Request,
 	}
 	http.Redirect(w, r, home, http.StatusSeeOther)
 	return nil
+}
+
+// endFormer ends the sessions and passkeys of whoever had the address before, and
+// was a member once: an address can be given to somebody else, and to us they are
+// one person. It comes before the acceptance, while no member has the id: where it
+// fails the invitation is open still, and a form that was sent twice doesn't end the
+// session that it began.
+func (a *Authenticator) endFormer(ctx context.Context, i invitation) error {
+	found, err := ubl.Ask[*ubl.Invitation](ctx, a.asker, ubl.TenantName(i.tenant), ubl.FindInvitation{SecretHash: i.hash})
+	switch {
+	case err != nil && refused(err):
+		return nil // accepting says why, or repeats itself
+	case err != nil:
+		return err
+	}
+	former := a.request(ctx, localPerson(i.tenant, found.Email))
+	_, err = a.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant), ubl.RevokeTokens{Request: former, Passkeys: true})
+	return err
 }
 
 // noInvitation says why not: what has ended looks like what never was.

@@ -3,13 +3,15 @@ package auth
 import (
 	"context"
 	"net/http"
-
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/descope/virtualwebauthn"
+
 	"ubl"
+	"ubl/test/harness"
 )
 
 // host is a world whose tenant t:corp.example has invited eve, by the link at
@@ -190,6 +192,60 @@ func TestInvitationRefused(t *testing.T) {
 				t.Errorf("%s has Retry-After %q", code, w.Header().Get("Retry-After"))
 			}
 		}
+	}
+}
+
+// TestAddressOfAFormerMember: who is invited by an address that was another's once
+// isn't joined by them. Their sessions and passkeys end before the door opens.
+func TestAddressOfAFormerMember(t *testing.T) {
+	d := openDesk(t)
+	boss := d.person("boss@corp.example")
+	accept := func(v *visitor, path string) {
+		t.Helper()
+		if w := v.post(path, "", asForm); w.Code != http.StatusSeeOther {
+			t.Fatalf("accepting is answered %d %s", w.Code, w.Body)
+		}
+	}
+	invite := func() string {
+		c, path, err := d.NewInvitation("t:corp.example", "ann@gmail.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Request, c.Role, c.TTL = d.house.Request(boss), ubl.RoleMember, time.Hour
+		harness.Must[*ubl.Invitation](d.house, "t:corp.example", c)
+		return path
+	}
+	former, phone := d.visitor(t), newDevice(virtualwebauthn.KeyTypeEC2)
+	accept(former, invite())
+	former.register(phone, "phone")
+	who := former.session()
+	harness.Must[*ubl.Member](d.house, "t:corp.example", ubl.RemoveTenantMember{Request: d.house.Request(boss), UserID: who.UserID})
+
+	fresh := d.visitor(t)
+	accept(fresh, invite())
+	if got := fresh.session(); got.UserID != who.UserID {
+		t.Fatalf("the new one is %+v", got)
+	}
+	if got := former.session(); got.UserID != "" {
+		t.Errorf("the former session is %+v", got)
+	}
+	v := d.visitor(t)
+	if w := v.finishLogin(phone.sign(t, v.beginLogin())); w.Code != http.StatusUnauthorized {
+		t.Errorf("the former passkey is answered %d %s", w.Code, w.Body)
+	}
+}
+
+// TestInvitationWithFormerSessions: where those can't be ended, nobody gets in.
+func TestInvitationWithFormerSessions(t *testing.T) {
+	h := newHost(t)
+	h.tenants.set(func(s *tenants) { s.revoke = ubl.Errorf(ubl.CodeUnavailable, "no leader") })
+	form := h.form(t)
+	if w := h.send("POST", h.path, form, asForm); w.Code != http.StatusServiceUnavailable || h.cookie != nil || len(h.accepted) > 0 {
+		t.Errorf("it is answered %d %s", w.Code, w.Body)
+	}
+	h.tenants.set(func(s *tenants) { s.revoke = nil })
+	if w := h.send("POST", h.path, form, asForm); w.Code != http.StatusSeeOther || h.cookie == nil {
+		t.Errorf("sent again it is answered %d %s", w.Code, w.Body)
 	}
 }
 

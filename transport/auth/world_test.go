@@ -135,6 +135,7 @@ type tenants struct {
 	offer  func(ubl.OfferLink) error
 	find   func(ubl.FindLink) (*ubl.OneTimeLink, error)
 	secret map[string]string // client id → hash
+	revoke error             // RevokeTokens's answer
 	down   error             // every answer, where set
 	slow   chan struct{}     // AdmitToken waits for it, where set
 }
@@ -142,7 +143,7 @@ type tenants struct {
 func (f *tenants) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
 	f.mu.Lock()
 	f.log = append(f.log, asked{to, cmd})
-	admit, enter, slow, down := f.admit, f.enter, f.slow, f.down
+	admit, enter, slow, down, revoke := f.admit, f.enter, f.slow, f.down, f.revoke
 	offer, find := f.offer, f.find
 	f.mu.Unlock()
 	if down != nil {
@@ -176,6 +177,8 @@ func (f *tenants) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, e
 		return find(c)
 	case ubl.RevokeToken:
 		return nil, nil
+	case ubl.RevokeTokens:
+		return 0, revoke
 	}
 	return nil, ubl.Errorf(ubl.CodeInternal, "no such command")
 }
