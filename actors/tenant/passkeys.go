@@ -108,6 +108,9 @@ func (x *Tenant) decideRegister(c ubl.RegisterPasskey) func(ubl.Time) (*plan, er
 		if err := checkPasskey(c); err != nil {
 			return nil, err
 		}
+		if err := x.paced(personOf(c.Who), "register", now); err != nil {
+			return nil, err
+		}
 		id := ubl.PasskeyIDOf(c.Authenticator.CredentialID)
 		r := x.state.Rings[personOf(c.Who)]
 		_, taken := x.state.Passkeys[id]
@@ -208,6 +211,9 @@ func (p passkey) copied(count int64) bool {
 func (x *Tenant) decideUse(c ubl.UsePasskey) func(ubl.Time) (*plan, error) {
 	return func(now ubl.Time) (*plan, error) {
 		p := x.state.Passkeys[c.PasskeyID]
+		if err := x.paced(p.Owner.person, "use", now); err != nil {
+			return nil, err
+		}
 		p.SignCount, p.BackedUp, p.LastUsedAt = c.SignCount, c.BackedUp, &now
 		return passkeyPlan(ubl.DidPasskeyUse, p), nil
 	}

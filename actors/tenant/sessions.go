@@ -20,6 +20,9 @@ const (
 	turnKept = 24 * time.Hour
 	// maxSessions bounds how many sessions of one person live at a time.
 	maxSessions = 100
+	// pacedPerMinute is how often a person may sign in, as often use passkeys, and
+	// as often register one. What ends those can't be done more often than they are.
+	pacedPerMinute = 10
 	// rememberRevoked is how long the revocation of a token that was never used is
 	// kept: longer than any sensible token lives.
 	rememberRevoked = 366 * 24 * time.Hour
@@ -101,11 +104,24 @@ func (x *Tenant) decideAdmit(c ubl.AdmitToken) func(ubl.Time) (*plan, error) {
 		if c.Token.Kind != ubl.TokenSession {
 			return plan, nil
 		}
+		if err := x.paced(person{c.Token.TenantID, c.Token.UserID}, "sign-in", now); err != nil {
+			return nil, err
+		}
 		if x.sessionsOf(c.Token, now) >= maxSessions {
 			return nil, ubl.Errorf(ubl.CodeRateLimited, "there are %d sessions already; sign out of some", maxSessions)
 		}
 		return plan, x.useLink(plan, c, now)
 	}
+}
+
+// paced refuses what a person does in tenant 0 more often than anybody needs to:
+// signing in and out takes no right of theirs, and each turn of it writes there.
+func (x *Tenant) paced(whose person, what string, now ubl.Time) error {
+	wait := x.meters.take(use{ubl.UserID(whose.TenantID) + "\n" + whose.UserID, what}, now, pacedPerMinute)
+	if wait == 0 {
+		return nil
+	}
+	return ubl.Errorf(ubl.CodeRateLimited, "that was done %d times within a minute: wait a little", pacedPerMinute).Later(wait)
 }
 
 // sessionsOf counts the person's living sessions. It goes through all tokens,

@@ -189,8 +189,10 @@ func TestTokensEndOnEveryNode(t *testing.T) {
 func TestTooManySessions(t *testing.T) {
 	g := openGatehouse(t)
 	for i := range 100 {
+		g.Clock.Add(6 * time.Second)
 		g.ask(g.admit(g.session(fmt.Sprint("s", i), 0)))
 	}
+	g.Clock.Add(time.Minute)
 	g.Refused(ubl.CodeRateLimited, core, g.admit(g.session("one more", 0)))
 	theirs := g.session("bob's", 0)
 	theirs.UserID = g.bob.UserID
@@ -261,6 +263,63 @@ func TestPasskeysEndWithTokens(t *testing.T) {
 	g.Refused(ubl.CodeNotFound, core, ubl.FindPasskey{CredentialID: credential(g.ana)})
 	if n := g.wrote(&seen); n != 2 {
 		t.Errorf("removing them wrote %d atoms, want 2", n)
+	}
+}
+
+// TestPace: what anybody signed in may do again and again fills no disk. Somebody
+// else isn't held up, and after a while it goes on.
+func TestPace(t *testing.T) {
+	g := openGatehouse(t)
+	n := 0
+	registers := func(who ubl.Identity) ubl.RegisterPasskey {
+		n++
+		return ubl.RegisterPasskey{Request: g.Request(who), Name: "phone", Handle: make([]byte, ubl.PasskeyHandle),
+			Authenticator: ubl.Authenticator{CredentialID: fmt.Appendf(nil, "credential %06d", n), PublicKey: []byte{1}}}
+	}
+	key := g.ask(registers(g.ana)).(*ubl.Passkey)
+	for name, does := range map[string]func(ubl.Identity) (ubl.Command, func()){
+		"signs in": func(who ubl.Identity) (ubl.Command, func()) {
+			n++
+			s := g.session(fmt.Sprint("s", n), 0)
+			s.UserID = who.UserID
+			return g.admit(s), func() { g.ask(ubl.RevokeToken{Request: g.Request(who), JTI: s.JTI}) }
+		},
+		"uses a passkey": func(ubl.Identity) (ubl.Command, func()) {
+			return ubl.UsePasskey{Request: g.Request(ubl.Platform()), PasskeyID: key.ID}, func() {}
+		},
+		"registers passkeys": func(who ubl.Identity) (ubl.Command, func()) {
+			c := registers(who)
+			return c, func() {
+				g.ask(ubl.RemovePasskey{Request: g.Request(who), PasskeyID: ubl.PasskeyIDOf(c.Authenticator.CredentialID)})
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g.Clock.Add(time.Minute)
+			refused := 0
+			for range 12 {
+				command, after := does(g.ana)
+				_, err := g.Ask(t.Context(), core, command)
+				switch {
+				case ubl.CodeOf(err) == ubl.CodeRateLimited:
+					refused++
+				case err != nil:
+					t.Fatal(err)
+				default:
+					after()
+				}
+			}
+			if refused != 2 {
+				t.Errorf("of 12 times %d were refused", refused)
+			}
+			if name != "uses a passkey" {
+				command, _ := does(g.bob)
+				g.ask(command)
+			}
+			g.Clock.Add(time.Minute)
+			command, _ := does(g.ana)
+			g.ask(command)
+		})
 	}
 }
 
