@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/descope/virtualwebauthn"
 	"github.com/oauth2-proxy/mockoidc"
 
 	"ubl"
@@ -231,6 +232,27 @@ func TestOIDCShutOut(t *testing.T) {
 		t.Errorf("removed: %d %s", w.Code, w.Body)
 	}
 	refusedPage(t, v, w)
+}
+
+// TestProviderNotTrusted: whom a provider vouched for is let in no longer than the
+// provider is configured, neither with a session nor with a passkey.
+func TestProviderNotTrusted(t *testing.T) {
+	p := startIDP(t, "", nil)
+	d := openOIDC(t, p)
+	v, phone := d.visitor(t), newDevice(virtualwebauthn.KeyTypeRSA)
+	if w := v.open(p.at(t, v.start(p, "/ui/"), annAtProvider()).RequestURI()); w.Code != http.StatusSeeOther {
+		t.Fatalf("came back: %d %s", w.Code, w.Body)
+	}
+	v.register(phone, "phone")
+	without := d.another(t)
+	v.at = without
+	if got := v.session(); got.UserID != "" {
+		t.Errorf("the session is %+v", got)
+	}
+	stranger := without.visitor(t)
+	if w := stranger.finishLogin(phone.sign(t, stranger.beginLogin())); w.Code != http.StatusForbidden {
+		t.Errorf("the passkey is answered %d %s", w.Code, w.Body)
+	}
 }
 
 // TestClientsThatCannotBe are refused when a node starts.

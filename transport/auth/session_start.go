@@ -32,13 +32,16 @@ func (a *Authenticator) beginSession(w http.ResponseWriter, r *http.Request, who
 }
 
 // mayHaveSession refuses whom no cookie should stand for. Tenant 0 is for those
-// whom the operator of the node names, however they sign in.
+// whom the operator of the node names, however they sign in, and nobody is let in
+// by the word of a provider that the operator trusts no longer.
 func (a *Authenticator) mayHaveSession(who ubl.Identity) error {
 	switch {
 	case who.IsService || who.IsPlatform():
 		return ubl.Errorf(ubl.CodeForbidden, "services have no sessions")
 	case who.TenantID == ubl.CoreTenant && !a.operator(who.Email):
 		return ubl.Errorf(ubl.CodeForbidden, "the email address belongs to no operator")
+	case who.Issuer != LocalIssuer && a.providers[who.Issuer] == nil:
+		return ubl.Errorf(ubl.CodeForbidden, "who vouched for them is not known here")
 	}
 	return needTenant(who)
 }
