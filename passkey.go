@@ -63,7 +63,7 @@ type PasskeyRecord struct {
 	// Handle is how authenticators know the person: random, the same in all of
 	// their passkeys of a tenant.
 	Handle []byte `json:"handle"`
-	// Who it signs in, as they were signed in when they registered it.
+	// Who it signs in, as they were signed in when they registered it, without groups.
 	Who Identity `json:"-"`
 }
 

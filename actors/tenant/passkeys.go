@@ -16,13 +16,14 @@ type passkey struct {
 	Owner owner `json:"owner"`
 }
 
-// owner is whom a passkey signs in.
+// owner is whom a passkey signs in. Their groups aren't kept: those are the
+// provider's to say each time, and a passkey would have them for ever. Records from
+// before that was seen have them, and they count for nothing.
 type owner struct {
 	person
-	Email   string   `json:"email"`
-	Groups  []string `json:"groups"`
-	Issuer  string   `json:"issuer"`
-	Subject string   `json:"subject"`
+	Email   string `json:"email"`
+	Issuer  string `json:"issuer"`
+	Subject string `json:"subject"`
 }
 
 // person is a user of a tenant: one user id may belong to several.
@@ -45,7 +46,7 @@ func (p passkey) record() *ubl.PasskeyRecord {
 	r := p.PasskeyRecord
 	r.Who = ubl.Identity{
 		UserID: p.Owner.UserID, Email: p.Owner.Email, EmailDomain: ubl.EmailDomain(p.Owner.Email),
-		Groups: p.Owner.Groups, TenantID: p.Owner.TenantID, Issuer: p.Owner.Issuer, Subject: p.Owner.Subject,
+		TenantID: p.Owner.TenantID, Issuer: p.Owner.Issuer, Subject: p.Owner.Subject,
 	}
 	return &r
 }
@@ -127,7 +128,7 @@ func (x *Tenant) decideRegister(c ubl.RegisterPasskey) func(ubl.Time) (*plan, er
 				Passkey:       ubl.Passkey{ID: id, Name: c.Name, CreatedAt: now},
 				Authenticator: c.Authenticator, Handle: c.Handle,
 			},
-			Owner: owner{personOf(c.Who), c.Who.Email, c.Who.Groups, c.Who.Issuer, c.Who.Subject},
+			Owner: owner{personOf(c.Who), c.Who.Email, c.Who.Issuer, c.Who.Subject},
 		}), nil
 	}
 }

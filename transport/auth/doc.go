@@ -79,7 +79,7 @@
 //
 // A challenge serves once, on whatever node: it is the key of the act that signs in.
 // A passkey belongs to one person of one tenant, as they were when they registered
-// it; that takes a session, which an agent with their token hasn't. Providers see the
+// it but for their groups, which only a provider says; that takes a session, which an agent with their token hasn't. Providers see the
 // same way from claims to identity as their bearer tokens take.
 //
 // # Invitations
