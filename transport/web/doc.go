@@ -18,7 +18,11 @@
 // it on the page: session.ts knows who is signed in, api.ts asks the server (every
 // failure is an ApiError with a code), router.tsx follows the address, device.ts
 // knows theme, network and keyboard, types.ts has the shapes of schemas/, update.ts
-// and sw.ts keep the app's files for a start without a network.
+// and sw.ts keep the app's files for a start without a network. Tabs share one cookie,
+// and anybody may sign in in another tab: so each request names whom it is for, in
+// X-UBL-As ("t:acme|u:ana"). Where that is no longer who the cookie is of, the server
+// answers 401, and the app asks who it is, leaves the first one's store as it is and
+// starts the other's.
 //
 // The store (src/store, src/chain.ts) has no user interface in it. It keeps rooms,
 // messages and what wasn't sent yet in IndexedDB, follows one stream a browser, and

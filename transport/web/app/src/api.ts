@@ -29,6 +29,9 @@ export interface Options {
   key?: string;
   // timeout is in milliseconds.
   timeout?: number;
+  // as is whom the request is for, as asOf says it: null for whoever the cookie is of.
+  // Unless it is given, it is whom the page acts for.
+  as?: string | null;
 }
 
 const defaultTimeout = 30_000;
@@ -61,16 +64,33 @@ export function newKey(): string {
   return Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('');
 }
 
+// asOf names a person as the server reads it. A browser has one cookie for all tabs, so
+// that somebody else may sign in in another tab: by the name, the server refuses what
+// was meant for the first.
+export const asOf = (who: { tenant_id: string; user_id: string }) => `${who.tenant_id}|${who.user_id}`;
+
+// headersOf are those that name a person.
+export const headersOf = (as: string | null): Record<string, string> => (as === null ? {} : { 'X-UBL-As': as });
+
+let acting: string | null = null;
+
+// actAs sets whom the page acts for, null while that isn't known.
+export function actAs(as: string | null): void {
+  acting = as;
+}
+
 const unauthorized = new Set<() => void>();
 
-// onUnauthorized calls f whenever the server no longer knows who is asking.
+// onUnauthorized calls f whenever the server refuses to act for the person whom a
+// request named: the session is over, or is somebody else's now.
 export function onUnauthorized(f: () => void): () => void {
   unauthorized.add(f);
   return () => unauthorized.delete(f);
 }
 
 async function call<T>(method: string, url: string, body: unknown, o: Options = {}): Promise<T & Answered> {
-  const headers: Record<string, string> = { Accept: 'application/json' };
+  const { as = acting } = o;
+  const headers: Record<string, string> = { Accept: 'application/json', ...headersOf(as) };
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   if (o.key) headers['Idempotency-Key'] = headers['X-Request-Id'] = o.key;
   const limit = new Limit(o);
@@ -85,6 +105,7 @@ async function call<T>(method: string, url: string, body: unknown, o: Options = 
       cache: 'no-store',
     });
     const answer = response.status === 204 ? undefined : await response.json().catch(() => undefined);
+    if (response.status === 401 && as !== null) unauthorized.forEach((f) => f());
     if (!response.ok) throw refused(response, answer);
     return answer as T & Answered;
   } catch (problem) {
@@ -98,7 +119,6 @@ async function call<T>(method: string, url: string, body: unknown, o: Options = 
 function refused(response: Response, answer: unknown): ApiError {
   const said = (answer as { error?: { code?: ErrorCode; message?: string } } | undefined)?.error;
   const wait = Number(response.headers.get('Retry-After') ?? NaN);
-  if (response.status === 401) unauthorized.forEach((f) => f());
   return new ApiError(
     said?.code ?? (response.status >= 500 ? 'unavailable' : 'validation_error'),
     said?.message ?? `The server answered ${response.status}`,

@@ -4,10 +4,10 @@ import './style.css';
 import { settle } from './device';
 import { go, home, place } from './router';
 import { SignIn } from './screens/SignIn';
-import { check, me, session, start } from './session';
+import { check, me, person, session, start } from './session';
 import { start as startStore } from './store';
 import { Announcer } from './ui/Announcer';
-import { Questions } from './ui/Dialog';
+import { dismiss, Questions } from './ui/Dialog';
 import { Failed } from './ui/Empty';
 import { Layout } from './ui/Layout';
 import { Spinner } from './ui/Spinner';
@@ -34,7 +34,7 @@ function Face() {
     case 'unreachable':
       return <Failed problem={new Error('the server can’t be reached')} onRetry={() => void check()} />;
   }
-  return <Layout />;
+  return <Layout key={person.value} />; // nothing that one has read stays for another
 }
 
 settle();
@@ -45,5 +45,10 @@ render(<App />, document.getElementById('app')!);
 // Who is signed in has no business at the door.
 effect(() => {
   if (me.value && place.value.path === '/ui/sign-in') go(home, { replace: true });
+});
+// Nobody agrees to what somebody else was asked.
+effect(() => {
+  person.value;
+  dismiss();
 });
 addEventListener('load', () => void register());

@@ -1,9 +1,9 @@
 // Who is signed in on this device. The server knows by its cookie, which scripts
 // can't read; here is what it answered last, so that a start without a network
-// shows what was seen before.
+// shows what was seen before, and one with a bad network doesn't wait for it.
 
 import { computed, signal } from '@preact/signals';
-import { ApiError, get, onUnauthorized, post } from './api';
+import { actAs, ApiError, asOf, del, get, onUnauthorized, post } from './api';
 import type { Ways, Whoami } from './types';
 
 // Session is 'loading' before the first answer, 'out' for nobody, 'unreachable' where
@@ -16,30 +16,49 @@ export const session = signal<Session>('loading');
 export const me = computed<Whoami | null>(() => (typeof session.value === 'string' ? null : session.value));
 export const isOwner = computed(() => me.value?.role === 'owner');
 
-const remembered = 'ubl.session';
+// person is who it is, by tenant and id alone, as text that stays the same with every
+// answer; "" for nobody.
+export const person = computed(() => (me.value === null ? '' : asOf({ tenant_id: me.value.tenant_id, user_id: me.value.identity.user_id })));
 
-// start asks the server, once now and again when the network returns.
+const remembered = 'ubl.session';
+const verified = 'ubl.verified.'; // begins the keys of what this device has checked of ledgers
+
+let asked = 0;
+
+// start shows the app to whom this device remembers, and asks the server meanwhile: now,
+// when the network returns, when a request was refused, and when another tab has found
+// that somebody else is signed in.
 export function start(): void {
-  onUnauthorized(forget);
+  onUnauthorized(() => void check());
   addEventListener('online', () => void check());
+  addEventListener('storage', ({ key }) => void (key === remembered && check()));
+  become(recall() ?? 'loading');
   void check();
 }
 
-// check asks the server who is signed in.
+// check asks the server whose the cookie is. Of several that are under way the last one
+// counts, since a cookie may have come in between.
 export async function check(): Promise<void> {
-  try {
-    enter(await get<Whoami>('/api/whoami'));
-  } catch (problem) {
-    if (problem instanceof ApiError && problem.status === 401) return; // forget has been called
-    if (me.value === null) session.value = recall() ?? 'unreachable';
-  }
+  const mine = ++asked;
+  const answer = await get<Whoami>('/api/whoami', { as: null }).catch((problem: unknown) => problem);
+  if (mine !== asked) return;
+  if (isOver(answer)) forget();
+  else if (!(answer instanceof Error)) enter(answer as Whoami);
+  else if (me.value === null) become(recall() ?? 'unreachable');
 }
 
-// signOut ends the session on the server first: offline one can't sign out.
-export async function signOut(): Promise<void> {
-  await post('/auth/signout');
+// signOut ends the session on the server first: offline one can't sign out. One that has
+// ended already is no failure. everywhere ends all sessions, and this one among them.
+export async function signOut(everywhere: boolean): Promise<void> {
+  if (everywhere) await del('/api/tokens');
+  await post('/auth/signout').catch((problem: unknown) => {
+    if (!everywhere && !isOver(problem)) throw problem;
+  });
+  for (const key of Object.keys(localStorage)) if (key.startsWith(verified)) localStorage.removeItem(key);
   forget();
 }
+
+const isOver = (problem: unknown) => problem instanceof ApiError && problem.status === 401;
 
 // ways are the ways to sign in that the server offers.
 export async function ways(): Promise<Ways> {
@@ -51,22 +70,30 @@ export async function ways(): Promise<Ways> {
   }
 }
 
-// enter keeps the same object for the same person, so that nothing starts over.
 function enter({ identity, tenant_id, role, expires_at }: Whoami): void {
   const now: Whoami = { identity, tenant_id, role, expires_at };
-  const text = JSON.stringify(now);
-  if (JSON.stringify(session.value) !== text) session.value = now;
-  localStorage.setItem(remembered, text);
+  become(now);
+  localStorage.setItem(remembered, JSON.stringify(now));
 }
 
 function forget(): void {
+  asked++; // what was answered before is old
   localStorage.removeItem(remembered);
-  session.value = 'out';
+  become('out');
 }
 
+// become keeps the same object for the same person, so that nothing starts over. From
+// here on requests are for whoever it is.
+function become(now: Session): void {
+  actAs(typeof now === 'string' ? null : asOf({ tenant_id: now.tenant_id, user_id: now.identity.user_id }));
+  if (JSON.stringify(session.value) !== JSON.stringify(now)) session.value = now;
+}
+
+// recall is who was signed in last, as far as what is kept makes sense.
 function recall(): Whoami | null {
   try {
-    return JSON.parse(localStorage.getItem(remembered) ?? 'null') as Whoami | null;
+    const kept = JSON.parse(localStorage.getItem(remembered) ?? 'null') as Whoami | null;
+    return typeof kept?.identity.user_id === 'string' ? kept : null;
   } catch {
     return null;
   }

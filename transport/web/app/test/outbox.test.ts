@@ -201,6 +201,22 @@ test('the draft ends when its message is kept, and not before', async () => {
   assert.deepEqual(third.store.outbox.entries.value.map((e) => e.text), ['half a thought']);
 });
 
+test('a draft is what was written last, though it is kept only after a pause', async () => {
+  const { world, browser } = await home();
+  const tab = await browser.tab();
+  await world.until('the room is there', () => tab.store.rooms.mine.value.length === 1);
+  assert.equal(tab.store.draft(room), null);
+  tab.store.setDraft({ room_id: room, text: 'older', reply_to: null });
+  await world.pass(1000);
+  tab.store.setDraft({ room_id: room, text: 'newer', reply_to: null });
+  assert.equal(tab.store.rooms.get(room)!.draft?.text, 'older');
+  assert.equal(tab.store.draft(room)?.text, 'newer');
+  await world.pass(1000);
+  assert.equal(tab.store.draft(room)?.text, 'newer');
+  await tab.store.send(room, 'newer');
+  assert.equal(tab.store.draft(room), null);
+});
+
 // The world at its worst: two tabs, faults of every kind, crashes, frozen tabs and
 // restarts of the server, in any order. In the end every message is there once, and
 // those of one tab are in order.

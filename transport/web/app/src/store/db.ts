@@ -39,7 +39,7 @@ export interface ReadMark {
   seq: number;
 }
 
-// Meta is a value of its own: "cursor", "verified".
+// Meta is a value of its own: "cursor", "anchor".
 export interface Meta {
   name: string;
   value: unknown;

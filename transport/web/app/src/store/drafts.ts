@@ -22,6 +22,11 @@ export class Drafts {
     this.stop ??= this.env.timer(pause, () => this.keep());
   }
 
+  // of is a room's draft as it was set last, where that isn't kept yet.
+  of(roomId: string): Draft | undefined {
+    return this.changed.get(roomId);
+  }
+
   // drop forgets what isn't kept yet.
   drop(roomId: string) {
     this.changed.delete(roomId);

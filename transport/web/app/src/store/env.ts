@@ -4,10 +4,11 @@
 import * as api from '../api';
 
 export interface Env {
-  // get and post are those of api.ts: they fail with an ApiError.
+  // get and post are those of api.ts: they fail with an ApiError. Like fetch, they ask
+  // for the one whose store it is, whoever else may have signed in since.
   get: typeof api.get;
   post: typeof api.post;
-  fetch: typeof fetch;
+  fetch(url: string, o: RequestInit & { headers: Record<string, string> }): Promise<Response>;
   newKey(): string;
   now(): number; // in ms
   random(): number; // from 0 up to 1
@@ -27,12 +28,12 @@ export interface Env {
   channel?(name: string): Pick<BroadcastChannel, 'postMessage' | 'close' | 'onmessage'>;
 }
 
-// browser is this browser.
-export function browser(): Env {
+// browser is this browser, asking for one person, as asOf says it.
+export function browser(as: string): Env {
   return {
-    get: api.get,
-    post: api.post,
-    fetch: (...request) => fetch(...request),
+    get: (url, o) => api.get(url, { ...o, as }),
+    post: (url, body, o) => api.post(url, body, { ...o, as }),
+    fetch: (url, o) => fetch(url, { ...o, headers: { ...o.headers, ...api.headersOf(as) } }),
     newKey: api.newKey,
     now: Date.now,
     random: Math.random,

@@ -175,18 +175,14 @@ export class Store {
     if (room && seq > room.read_seq) void this.commit({ marks: [{ room_id: roomId, seq }] });
   }
 
+  // draft is what was written in a room and not sent; null where there is nothing.
+  draft(roomId: string): Draft | null {
+    return this.drafts.of(roomId) ?? this.rooms.get(roomId)?.draft ?? null;
+  }
+
   // setDraft keeps what was written and not sent.
   setDraft(draft: Draft) {
     this.drafts.set(draft);
-  }
-
-  // verified is up to where this browser has checked the ledger, as chain.ts says it.
-  async verified<T>(): Promise<T | null> {
-    return ((await this.db.get('meta', 'verified'))?.value as T | undefined) ?? null;
-  }
-
-  setVerified(mark: unknown): Promise<void> {
-    return this.keep([{ put: 'meta', value: { name: 'verified', value: mark } }]);
   }
 
   // refresh reads the list of rooms now, as after one was left or joined.

@@ -85,6 +85,9 @@ export function ask(question: Question): Promise<boolean> {
   });
 }
 
+// dismiss takes back what is being asked, as if the person hadn't agreed.
+export const dismiss = () => asked.peek()?.answer(false);
+
 // Questions is where ask shows them; the app has one.
 export function Questions() {
   const q = asked.value;

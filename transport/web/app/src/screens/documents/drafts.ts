@@ -1,5 +1,7 @@
 // drafts.ts keeps what is written on a document and not saved, while the app is open:
-// whoever looks something up in between finds it again.
+// whoever looks something up in between finds it again, and nobody else does.
+
+import { person } from '../../session';
 
 export interface Draft {
   title: string;
@@ -9,7 +11,7 @@ export interface Draft {
 
 const drafts = new Map<string, Draft>();
 
-const place = (w: string, d: string) => `${w}/${d}`;
+const place = (w: string, d: string) => `${person.value}/${w}/${d}`;
 
 export const draftOf = (w: string, d: string) => drafts.get(place(w, d));
 

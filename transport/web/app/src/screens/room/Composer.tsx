@@ -23,7 +23,7 @@ interface Props {
 }
 
 export function Composer({ talk, name, limit, input, onUp }: Props) {
-  const [text, setText] = useState(() => untracked(() => talk.store.rooms.get(talk.roomId)?.draft?.text ?? ''));
+  const [text, setText] = useState(() => untracked(() => talk.store.draft(talk.roomId)?.text ?? ''));
   const reply = talk.reply.value;
   const left = limit - utf8(text.trim());
   const ready = text.trim() !== '' && left >= 0;
@@ -111,7 +111,7 @@ function useDraft(talk: Talk, text: string) {
   const first = useRef(true);
   const replyTo = talk.reply.value?.msg_id ?? null;
   useEffect(() => {
-    const kept = untracked(() => talk.store.rooms.get(talk.roomId)?.draft?.reply_to);
+    const kept = untracked(() => talk.store.draft(talk.roomId)?.reply_to);
     if (kept) void talk.store.message(talk.roomId, kept).then((message) => (talk.reply.value ??= message), () => undefined);
   }, []);
   useEffect(() => {

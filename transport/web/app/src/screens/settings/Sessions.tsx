@@ -1,5 +1,4 @@
 import { at, del, get } from '../../api';
-import { check } from '../../session';
 import { signOut } from '../../store';
 import type { PlatformToken } from '../../types';
 import { Await } from '../../ui/Await';
@@ -58,8 +57,7 @@ async function end(t: PlatformToken, onDone: () => void) {
   if (sure) await del(at`/api/tokens/${t.jti}`).then(onDone, failed);
 }
 
-// endAll ends this session too. Signing out here afterwards wipes what this device
-// keeps; should that fail, the server is asked who is signed in, and says nobody.
+// endAll ends this session too, and so wipes what this device keeps.
 async function endAll() {
   const sure = await ask({
     title: 'Sign out everywhere?',
@@ -67,11 +65,5 @@ async function endAll() {
     action: 'Sign out everywhere',
     danger: true,
   });
-  if (!sure) return;
-  try {
-    await del('/api/tokens');
-    await signOut().catch(check);
-  } catch (problem) {
-    failed(problem);
-  }
+  if (sure) await signOut(true).catch(failed);
 }

@@ -1,7 +1,8 @@
 // calls.ts is the portal's log: pages of it, and each call as it begins and ends.
 
 import { signal } from '@preact/signals';
-import { get, query } from '../../api';
+import { get, headersOf, query } from '../../api';
+import { person } from '../../session';
 import { Parser } from '../../store/sse';
 import type { Call, PortalEvent } from '../../types';
 
@@ -63,7 +64,7 @@ export class Calls {
     this.end.signal.addEventListener('abort', () => silent.abort());
     let watch = setTimeout(() => silent.abort(), silence);
     try {
-      const answer = await fetch('/api/portal/logs/live', { headers: { Accept: 'text/event-stream' }, signal: silent.signal, cache: 'no-store' });
+      const answer = await fetch('/api/portal/logs/live', { headers: { Accept: 'text/event-stream', ...headersOf(person.value) }, signal: silent.signal, cache: 'no-store' });
       this.put(await this.page(), !this.ready.value); // also says why, where the stream was refused
       this.ready.value = true;
       this.problem.value = null;
