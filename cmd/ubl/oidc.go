@@ -22,6 +22,7 @@ type oidcFlags struct {
 	OIDCIssuer           []string `name:"oidc-issuer" help:"OpenID Connect provider whose tokens are accepted; may be repeated." placeholder:"URL"`
 	OIDCAudience         []string `name:"oidc-audience" help:"Audience that a provider's tokens must have: one for all, or one for each." placeholder:"AUD"`
 	OIDCTrustedDomain    []string `name:"oidc-trusted-domain" help:"Mail domain for which providers need not say email_verified; may be repeated." placeholder:"DOMAIN"`
+	OIDCDomain           []string `name:"oidc-domain" help:"Mail domain that providers are believed about, and no other; may be repeated. Without it, all." placeholder:"DOMAIN"`
 	OIDCClientID         string   `name:"oidc-client-id" help:"What the one --oidc-issuer knows this server as: people sign in there from their browser." placeholder:"ID"`
 	OIDCClientSecretFile string   `name:"oidc-client-secret-file" type:"path" help:"File with that client's secret; else it is the variable UBL_OIDC_CLIENT_SECRET, or there is none." placeholder:"FILE"`
 }
@@ -48,6 +49,9 @@ type oidcProvider struct {
 	// where it is empty.
 	Audience       string   `yaml:"audience"`
 	TrustedDomains []string `yaml:"trusted-domains"`
+	// Domains are the only mail domains that the provider is believed about; empty
+	// for all, but not for operators' where there are several providers.
+	Domains []string `yaml:"domains"`
 	// ClientID is what the provider knows this server as; without one nobody signs
 	// in there from a browser. Its secret is in a file, or in an environment
 	// variable, or there is none.
@@ -61,7 +65,7 @@ type oidcProvider struct {
 func (f *oidcFlags) providers(p *program) []oidcProvider {
 	var out []oidcProvider
 	for i, u := range f.OIDCIssuer {
-		o := oidcProvider{Issuer: u, TrustedDomains: f.OIDCTrustedDomain, ClientID: f.OIDCClientID, SecretFile: f.OIDCClientSecretFile}
+		o := oidcProvider{Issuer: u, TrustedDomains: f.OIDCTrustedDomain, Domains: f.OIDCDomain, ClientID: f.OIDCClientID, SecretFile: f.OIDCClientSecretFile}
 		if n := len(f.OIDCAudience); n > 0 {
 			o.Audience = f.OIDCAudience[min(i, n-1)]
 		}
@@ -82,7 +86,7 @@ func (f *oidcFlags) issuers(p *program) ([]auth.Issuer, error) {
 			return nil, fmt.Errorf("couldn't use the client of %s: %w", o.Issuer, err)
 		}
 		out = append(out, auth.Issuer{
-			URL: o.Issuer, Audience: cmp.Or(o.Audience, o.ClientID), TrustedDomains: o.TrustedDomains,
+			URL: o.Issuer, Audience: cmp.Or(o.Audience, o.ClientID), TrustedDomains: o.TrustedDomains, Domains: o.Domains,
 			ClientID: o.ClientID, ClientSecret: secret,
 		})
 	}

@@ -129,6 +129,15 @@ func lowerEmail(s string) string {
 	}, s)
 }
 
+// lowerEmails is lowerEmail of several.
+func lowerEmails(list []string) []string {
+	out := make([]string, len(list))
+	for n, s := range list {
+		out[n] = lowerEmail(s)
+	}
+	return out
+}
+
 // badToken is the refusal of a credential.
 func badToken(message string) *ubl.Error { return ubl.Errorf(ubl.CodeUnauthorized, "%s", message) }
 

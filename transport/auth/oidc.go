@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,9 @@ type Issuer struct {
 	// TrustedDomains are the mail domains for which a token of this issuer needs
 	// no email_verified. Cloudflare Access never writes it.
 	TrustedDomains []string
+	// Domains are the mail domains that the issuer is believed about; empty for all.
+	// Of several issuers only those that list an operator's domain speak for them.
+	Domains []string
 	// ClientID is what the provider knows this server as, so that people can sign in
 	// there from a browser; "" where they can't. ClientSecret goes with it, "" for a
 	// client without one.
@@ -36,10 +40,11 @@ type Issuer struct {
 // provider verifies the tokens of one issuer.
 type provider struct {
 	Issuer
-	first  bool // of those configured
-	now    func() time.Time
-	pages  *fetcher
-	client *http.Client
+	first   bool // of those configured
+	several bool // are configured
+	now     func() time.Time
+	pages   *fetcher
+	client  *http.Client
 
 	turn  chan struct{} // holds one token: the right to discover
 	found atomic.Pointer[discovered]
@@ -75,14 +80,18 @@ func newProvider(i Issuer, first bool, o *Options) (*provider, error) {
 	if i.ClientID != "" && o.PublicURL == "" {
 		return nil, errors.New("signing in there needs the public URL, to come back to")
 	}
-	domains := make([]string, len(i.TrustedDomains))
-	for n, d := range i.TrustedDomains {
-		domains[n] = lowerEmail(d)
-	}
-	i.TrustedDomains = domains
-	p := &provider{Issuer: i, first: first, now: o.Now, turn: make(chan struct{}, 1)}
+	i.TrustedDomains, i.Domains = lowerEmails(i.TrustedDomains), lowerEmails(i.Domains)
+	p := &provider{Issuer: i, first: first, several: len(o.Issuers) > 1, now: o.Now, turn: make(chan struct{}, 1)}
 	p.pages, p.client = newFetcher(o.HTTPClient, o.Now)
 	return p, nil
+}
+
+// vouches reports whether the provider is believed about an address in a tenant.
+// Whoever runs a provider can have it say any address; tenant 0 isn't for the least
+// careful of several.
+func (p *provider) vouches(email string, tenant ubl.TenantID) bool {
+	listed := slices.Contains(p.Domains, ubl.EmailDomain(email))
+	return listed || len(p.Domains) == 0 && !(p.several && tenant == ubl.CoreTenant)
 }
 
 // verify checks a token that a program sent.
@@ -167,6 +176,9 @@ func (p *provider) identity(c *claims, operators []string) (ubl.Identity, error)
 		TenantID:    ubl.TenantFor(user, c.Email, operators),
 		Issuer:      p.URL,
 		Subject:     c.Subject,
+	}
+	if !p.vouches(id.Email, id.TenantID) {
+		return ubl.Identity{}, badToken("the issuer is not trusted with addresses of that domain here")
 	}
 	return id, needTenant(id)
 }

@@ -204,9 +204,11 @@ func TestOIDC(t *testing.T) {
 }
 
 func TestOIDCMapping(t *testing.T) {
-	first, second := startIDP(t, "", nil), startIDP(t, "", nil)
-	w := newWorld(t, with(first.issuer("Trusted.Example"), second.issuer()))
-	one, two := first.mill(t, w.clock.Now()), second.mill(t, w.clock.Now())
+	first, second, third := startIDP(t, "", nil), startIDP(t, "", nil), startIDP(t, "", nil)
+	limited := third.issuer()
+	limited.Domains = []string{"Ops.Example", "corp.example"}
+	w := newWorld(t, with(first.issuer("Trusted.Example"), second.issuer(), limited))
+	one, two, three := first.mill(t, w.clock.Now()), second.mill(t, w.clock.Now()), third.mill(t, w.clock.Now())
 	hashed := func(m mill, sub string) ubl.UserID { return ubl.UserIDFor(m.good["iss"].(string), sub, false) }
 	tests := []struct {
 		name    string
@@ -219,10 +221,13 @@ func TestOIDCMapping(t *testing.T) {
 		{"a subject that is no id is hashed", one, map[string]any{"sub": "auth0|ann"}, hashed(one, "auth0|ann"), "t:corp.example"},
 		{"a subject that looks hashed is hashed", one, map[string]any{"sub": string(hashed(two, "x"))[2:]}, hashed(one, string(hashed(two, "x"))[2:]), "t:corp.example"},
 		{"second issuer is hashed", two, nil, hashed(two, "auth0.ann"), "t:corp.example"},
-		{"an operator", one, map[string]any{"email": "ROOT@ops.example"}, "u:auth0.ann", ubl.CoreTenant},
-		{"an operator of the second issuer", two, map[string]any{"email": "root@ops.example"}, hashed(two, "auth0.ann"), ubl.CoreTenant},
-		{"an operator, not verified", one, map[string]any{"email": "root@ops.example", "email_verified": false}, "", ""},
-		{"an operator, not said to be verified", one, map[string]any{"email": "root@ops.example", "email_verified": nil}, "", ""},
+		{"an operator", three, map[string]any{"email": "ROOT@ops.example"}, hashed(three, "auth0.ann"), ubl.CoreTenant},
+		{"an operator, by an issuer of no domain", one, map[string]any{"email": "root@ops.example"}, "", ""},
+		{"an operator, not verified", three, map[string]any{"email": "root@ops.example", "email_verified": false}, "", ""},
+		{"an operator, not said to be verified", three, map[string]any{"email": "root@ops.example", "email_verified": nil}, "", ""},
+		{"a domain of the issuer", three, nil, hashed(three, "auth0.ann"), "t:corp.example"},
+		{"a domain that isn't the issuer's", three, map[string]any{"email": "ann@else.example"}, "", ""},
+		{"a part of a domain of the issuer", three, map[string]any{"email": "ann@sub.corp.example"}, "", ""},
 		{"public mail", one, map[string]any{"email": "ann@gmail.com"}, "u:auth0.ann", ubl.PersonalTenant("u:auth0.ann")},
 		{"public mail, another issuer", two, map[string]any{"email": "ann@gmail.com"}, hashed(two, "auth0.ann"), ubl.PersonalTenant(hashed(two, "auth0.ann"))},
 		{"trusted for the domain", one, map[string]any{"email": "ann@trusted.example", "email_verified": nil}, "u:auth0.ann", "t:trusted.example"},
@@ -245,6 +250,16 @@ func TestOIDCMapping(t *testing.T) {
 				t.Errorf("came in as %s of %s, want %s of %s", id.UserID, id.TenantID, tt.user, tt.tenant)
 			}
 		})
+	}
+}
+
+// TestOneIssuerSpeaksForOperators where it lists no domain: there is no other.
+func TestOneIssuerSpeaksForOperators(t *testing.T) {
+	p := startIDP(t, "", nil)
+	w := newWorld(t, with(p.issuer()))
+	root := p.mill(t, w.clock.Now()).make(t, map[string]any{"email": "root@ops.example"})
+	if id := w.get(bearer(root)...).let(t).Identity; id.TenantID != ubl.CoreTenant {
+		t.Errorf("came in as %+v", id)
 	}
 }
 

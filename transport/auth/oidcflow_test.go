@@ -244,14 +244,18 @@ func TestProviderNotTrusted(t *testing.T) {
 		t.Fatalf("came back: %d %s", w.Code, w.Body)
 	}
 	v.register(phone, "phone")
-	without := d.another(t)
-	v.at = without
-	if got := v.session(); got.UserID != "" {
-		t.Errorf("the session is %+v", got)
-	}
-	stranger := without.visitor(t)
-	if w := stranger.finishLogin(phone.sign(t, stranger.beginLogin())); w.Code != http.StatusForbidden {
-		t.Errorf("the passkey is answered %d %s", w.Code, w.Body)
+	elsewhere := p.client()
+	elsewhere.Domains = []string{"else.example"}
+	for name, issuers := range map[string][]Issuer{"not configured": nil, "for another domain": {elsewhere}} {
+		now := d.another(t, with(issuers...))
+		v.at = now
+		if got := v.session(); got.UserID != "" {
+			t.Errorf("%s: the session is %+v", name, got)
+		}
+		stranger := now.visitor(t)
+		if w := stranger.finishLogin(phone.sign(t, stranger.beginLogin())); w.Code != http.StatusForbidden {
+			t.Errorf("%s: the passkey is answered %d %s", name, w.Code, w.Body)
+		}
 	}
 }
 

@@ -35,13 +35,14 @@ func (a *Authenticator) beginSession(w http.ResponseWriter, r *http.Request, who
 // whom the operator of the node names, however they sign in, and nobody is let in
 // by the word of a provider that the operator trusts no longer.
 func (a *Authenticator) mayHaveSession(who ubl.Identity) error {
+	p := a.providers[who.Issuer]
 	switch {
 	case who.IsService || who.IsPlatform():
 		return ubl.Errorf(ubl.CodeForbidden, "services have no sessions")
 	case who.TenantID == ubl.CoreTenant && !a.operator(who.Email):
 		return ubl.Errorf(ubl.CodeForbidden, "the email address belongs to no operator")
-	case who.Issuer != LocalIssuer && a.providers[who.Issuer] == nil:
-		return ubl.Errorf(ubl.CodeForbidden, "who vouched for them is not known here")
+	case who.Issuer != LocalIssuer && (p == nil || !p.vouches(who.Email, who.TenantID)):
+		return ubl.Errorf(ubl.CodeForbidden, "who vouches for the email address is not trusted with it here")
 	}
 	return needTenant(who)
 }
