@@ -53,8 +53,13 @@ func (a *Authenticator) oidcRoutes(mux *http.ServeMux) {
 	}
 }
 
-// startOIDC sends a browser to the provider.
+// startOIDC sends a browser to the provider, from a page of this server or none:
+// another site's could have its visitor signed in as somebody else. The way back is
+// another site's to begin.
 func (a *Authenticator) startOIDC(w http.ResponseWriter, r *http.Request) error {
+	if from := r.Header.Get("Sec-Fetch-Site"); from == "cross-site" || from == "same-site" {
+		return ubl.Errorf(ubl.CodeOriginNotAllowed, "signing in begins at a page of this server")
+	}
 	n := slices.IndexFunc(a.clients, func(p *provider) bool { return p.id() == r.PathValue("id") })
 	if n < 0 {
 		return ubl.Errorf(ubl.CodeNotFound, "there is no such provider")

@@ -62,7 +62,7 @@ func (p *idp) answers(page string, answer http.HandlerFunc) {
 // start goes to the provider, and gives the way there.
 func (v *visitor) start(p *idp, back string) *url.URL {
 	v.t.Helper()
-	w := v.open("/auth/oidc/" + idOf(p) + "/start?return=" + url.QueryEscape(back))
+	w := v.send(http.MethodGet, "/auth/oidc/"+idOf(p)+"/start?return="+url.QueryEscape(back), "", fromSite("same-origin"))
 	at, err := w.Result().Location()
 	if err != nil || w.Code != http.StatusFound {
 		v.t.Fatalf("started: %d %s, %v", w.Code, w.Body, err)
@@ -147,6 +147,27 @@ func TestOIDCSignIn(t *testing.T) {
 	}
 }
 
+// TestStartFromElsewhere: another site's page can't have its visitor signed in.
+func TestStartFromElsewhere(t *testing.T) {
+	p := startIDP(t, "", nil)
+	d := openOIDC(t, p)
+	for site, want := range map[string]int{
+		"cross-site": http.StatusForbidden, "same-site": http.StatusForbidden,
+		"same-origin": http.StatusFound, "none": http.StatusFound,
+	} {
+		v := d.visitor(t)
+		w := v.send(http.MethodGet, "/auth/oidc/"+idOf(p)+"/start", "", fromSite(site))
+		if w.Code != want || (v.ceremonies() > 0) != (want == http.StatusFound) {
+			t.Errorf("from %s: %d %v", site, w.Code, v.jar)
+		}
+	}
+}
+
+// fromSite is a request that a page of such a site made the browser send.
+func fromSite(site string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", site) }
+}
+
 // TestTwoTabs: each comes back to where it began, in whatever order.
 func TestTwoTabs(t *testing.T) {
 	p := startIDP(t, "", nil)
@@ -192,7 +213,7 @@ func TestProviderPages(t *testing.T) {
 				doc[name] = address
 				envelope.Write(w, http.StatusOK, doc)
 			})
-			if w := d.visitor(t).open("/auth/oidc/" + idOf(p) + "/start"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Location") != "" {
+			if w := d.visitor(t).send(http.MethodGet, "/auth/oidc/"+idOf(p)+"/start", ""); w.Code != http.StatusServiceUnavailable || w.Header().Get("Location") != "" {
 				t.Errorf("%s %q: %d %v", name, address, w.Code, w.Header())
 			}
 		}
@@ -204,12 +225,12 @@ func TestWhoMayNotStart(t *testing.T) {
 	p, tokensOnly := startIDP(t, "", nil), startIDP(t, "", nil)
 	d := openDesk(t, func(o *Options) { o.Issuers = []Issuer{tokensOnly.issuer(), p.client()} })
 	for _, id := range []string{"nobody", idOf(tokensOnly)} {
-		if w := d.visitor(t).open("/auth/oidc/" + id + "/start"); w.Code != http.StatusNotFound {
+		if w := d.visitor(t).send(http.MethodGet, "/auth/oidc/"+id+"/start", ""); w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", id, w.Code)
 		}
 	}
 	p.down.Store(true)
-	w := d.visitor(t).open("/auth/oidc/" + idOf(p) + "/start")
+	w := d.visitor(t).send(http.MethodGet, "/auth/oidc/"+idOf(p)+"/start", "")
 	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "cannot be reached") {
 		t.Errorf("down: %d %v %s", w.Code, w.Header(), w.Body)
 	}
