@@ -64,7 +64,8 @@ func (c *serveCmd) open(ctx context.Context, p *program, d *doors, log *slog.Log
 	return c.openMember(ctx, p, d, log)
 }
 
-// check refuses settings that make no sense, before anything is touched.
+// check refuses settings that make no sense, before anything is touched, and spells
+// the public URL as browsers do.
 func (c *serveCmd) check() error {
 	for name, address := range map[string]string{"listen": c.Listen, "admin-listen": c.adminAddress()} {
 		if _, _, err := net.SplitHostPort(address); address != "" && err != nil {
@@ -76,6 +77,7 @@ func (c *serveCmd) check() error {
 			return usagef("--public-url and --allow-origin are URLs that begin with http:// or https://")
 		}
 	}
+	c.PublicURL = spelled(c.PublicURL)
 	if ubl.EmailDomain(c.Owner) == "" {
 		return usagef("--owner is not an email address")
 	}
@@ -83,6 +85,17 @@ func (c *serveCmd) check() error {
 		return err
 	}
 	return c.oidcFlags.check()
+}
+
+// spelled is an address with its scheme and host in small letters, as it is compared
+// letter by letter; what is no URL stays as it is.
+func spelled(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	u.Host = strings.ToLower(u.Host)
+	return u.String()
 }
 
 func (c *serveCmd) handler(w *logWriter) slog.Handler {

@@ -76,11 +76,15 @@ func TestServeWarnsOfOpenDoors(t *testing.T) {
 		{"this machine only", "127.0.0.1:0", "", "", 0},
 		{"everywhere", "0.0.0.0:0", "", "", 1},
 		{"everywhere behind TLS", "0.0.0.0:0", "https://ubl.example", "", 0},
+		{"everywhere behind TLS in capitals", "0.0.0.0:0", "HTTPS://Ubl.Example", "", 0},
 		{"everywhere behind a plain proxy", "0.0.0.0:0", "http://ubl.example", "", 1},
 		{"operators from everywhere", "127.0.0.1:0", "", "0.0.0.0:0", 1},
 		{"operators from here", "127.0.0.1:0", "", ":0", 0},
 	} {
 		cmd := &serveCmd{Listen: c.listen, PublicURL: c.public, AdminListen: c.admin, Owner: "owner@localhost"}
+		if err := cmd.check(); err != nil {
+			t.Fatal(err)
+		}
 		d, err := cmd.listen()
 		if err != nil {
 			t.Fatal(err)

@@ -3,7 +3,7 @@ package auth
 import (
 	"errors"
 	"net/http"
-	"strings"
+	"net/url"
 	"time"
 )
 
@@ -17,9 +17,10 @@ const (
 // cookies says how this server's cookies look.
 type cookies struct{ secure bool }
 
-// cookiesFor follows from where browsers reach the server.
+// cookiesFor follows from where browsers reach the server, however that is spelled.
 func cookiesFor(publicURL string) cookies {
-	return cookies{secure: strings.HasPrefix(publicURL, "https://")}
+	u, err := url.Parse(publicURL)
+	return cookies{secure: err == nil && u.Scheme == "https"}
 }
 
 func (c cookies) name() string {

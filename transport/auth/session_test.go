@@ -130,6 +130,7 @@ func TestCookie(t *testing.T) {
 	for url, want := range map[string]string{
 		"":                    "ubl=; Path=/; Max-Age=43200; HttpOnly; SameSite=Lax",
 		"http://lan.example":  "ubl=; Path=/; Max-Age=43200; HttpOnly; SameSite=Lax",
+		"HTTPS://ubl.example": "__Host-ubl=; Path=/; Max-Age=43200; HttpOnly; Secure; SameSite=Lax",
 		"https://ubl.example": "__Host-ubl=; Path=/; Max-Age=43200; HttpOnly; Secure; SameSite=Lax",
 	} {
 		b := signedIn(t, func(o *Options) { o.PublicURL = url })
