@@ -94,10 +94,13 @@ func (a *Authenticator) showLink(w http.ResponseWriter, _ *http.Request, l *ubl.
 	return nil
 }
 
-// takeLink begins the session. One commit of tenant 0 admits it and uses up the
+// takeLink begins the session, once their tenant lets them in. One commit of tenant 0 admits it and uses up the
 // link: of two who confirm at once one gets in.
 func (a *Authenticator) takeLink(w http.ResponseWriter, r *http.Request, l *ubl.OneTimeLink) error {
 	who, err := a.localWho(l.Email)
+	if err == nil {
+		err = a.letIn(r, who, false)
+	}
 	if err == nil {
 		err = a.beginSession(w, r, who, ubl.SignInLink, l.Hash)
 	}

@@ -142,6 +142,22 @@ func TestBadLinks(t *testing.T) {
 	}
 }
 
+// TestLinkOfShutOut: who was removed from the tenant gets no session, and the link
+// is good once they are in again.
+func TestLinkOfShutOut(t *testing.T) {
+	b, path := withLinks(t, "ana@corp.example")
+	b.tenants.set(func(f *tenants) {
+		f.enter = func(ubl.Enter) error { return ubl.Errorf(ubl.CodeForbidden, "not a member") }
+	})
+	if w := b.send("POST", path, ""); w.Code != http.StatusForbidden || b.cookie != nil {
+		t.Errorf("removed: %d %s", w.Code, w.Body)
+	}
+	b.tenants.set(func(f *tenants) { f.enter = nil })
+	if w := b.send("POST", path, ""); w.Code != http.StatusSeeOther || b.cookie == nil {
+		t.Errorf("in again: %d %s", w.Code, w.Body)
+	}
+}
+
 // TestNoLink for whom no session could begin.
 func TestNoLink(t *testing.T) {
 	w := newWorld(t)
