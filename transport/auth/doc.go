@@ -53,6 +53,8 @@
 // Browsers send cookies unasked. So what changes something must come from a page
 // of this server (net/http's CrossOriginProtection), which holds for signing in and
 // out too; answers to cookies are kept by no cache, and embedded by no other site.
+// A page says in X-UBL-As whom it shows ("<tenant_id>|<user_id>"), and is refused
+// where the cookie has become another's, for streams too.
 // Two cookies of the one name come from two places and count for nothing. Tenant 0
 // has sessions of its operators only, as this node was told who they are.
 //

@@ -41,12 +41,20 @@ func (a *Authenticator) guard(next http.Handler, find finder) http.Handler {
 	})
 }
 
+// headerActsFor is where a page says whom it shows: the id of the tenant, a "|" and
+// the id of the user, which have none themselves.
+const headerActsFor = "X-Ubl-As"
+
 // keepSession is what a request owes to having come with a cookie, which browsers
-// send unasked: what changes something must come from a page of ours, nobody on
-// the way keeps the answer, no other site's page may embed it, and a cookie that
-// gets old is followed by a fresh one.
+// send unasked: what changes something must come from a page of ours, the session
+// must be of whom the page shows where it says so, nobody on the way keeps the
+// answer, no other site's page may embed it, and a cookie that gets old is followed
+// by a fresh one.
 func (a *Authenticator) keepSession(w http.ResponseWriter, r *http.Request, s *sessionClaims) error {
 	if err := a.fromOwnPage(r); err != nil {
+		return err
+	}
+	if err := ofWhomShown(r, s); err != nil {
 		return err
 	}
 	h := w.Header()
@@ -58,6 +66,17 @@ func (a *Authenticator) keepSession(w http.ResponseWriter, r *http.Request, s *s
 		return nil
 	}
 	return a.giveCookie(w, next)
+}
+
+// ofWhomShown refuses the cookie of somebody who has signed in meanwhile, in another
+// tab: the page would show them another's rooms, and send in their name.
+func ofWhomShown(r *http.Request, s *sessionClaims) error {
+	for _, shown := range r.Header.Values(headerActsFor) {
+		if shown != string(s.TenantID)+"|"+string(s.UserID) {
+			return badToken("somebody else is signed in here now")
+		}
+	}
+	return nil
 }
 
 func (a *Authenticator) refuse(w http.ResponseWriter, r *http.Request, err error) {

@@ -339,3 +339,32 @@ func FuzzCookies(f *testing.F) {
 		}
 	})
 }
+
+// TestCookieOfAnother: a page that still shows ann neither reads nor writes with the
+// cookie of who has signed in since, and gives it no fresh one.
+func TestCookieOfAnother(t *testing.T) {
+	b := signedIn(t)
+	b.clock.pass(2 * time.Hour) // a cookie that is due
+	before := b.cookie
+	as := func(values ...string) func(*http.Request) {
+		return func(r *http.Request) { r.Header["X-Ubl-As"] = values }
+	}
+	self := "t:corp.example|" + string(ann().UserID)
+	for _, other := range [][]string{
+		{"t:else.example|" + string(ann().UserID)}, {"t:corp.example|u:bob"}, {self + " "}, {""}, {"|"}, {self, "t:corp.example|u:bob"},
+	} {
+		for _, method := range []string{"GET", "POST"} {
+			w := b.send(method, "/api/whoami", "", as(other...))
+			if code, _ := saidNo(w); w.Code != http.StatusUnauthorized || code != ubl.CodeUnauthorized || b.cookie != before {
+				t.Errorf("%s as %q is answered %d %s", method, other, w.Code, w.Body)
+			}
+		}
+	}
+	if w := b.send("POST", "/api/whoami", "", as(self)); w.Code != http.StatusOK || b.cookie == before {
+		t.Errorf("as who is signed in: %d %s", w.Code, w.Body)
+	}
+	token, _ := b.token(t, "bob@corp.example") // names its caller itself
+	if w := b.send("GET", "/api/whoami", "", as(self), func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }); w.Code != http.StatusOK {
+		t.Errorf("with a bearer token: %d %s", w.Code, w.Body)
+	}
+}
