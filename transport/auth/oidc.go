@@ -47,6 +47,7 @@ type provider struct {
 	client  *http.Client
 
 	turn  chan struct{} // holds one token: the right to discover
+	codes chan struct{} // holds one for each code that is being exchanged
 	found atomic.Pointer[discovered]
 }
 
@@ -81,7 +82,7 @@ func newProvider(i Issuer, first bool, o *Options) (*provider, error) {
 		return nil, errors.New("signing in there needs the public URL, to come back to")
 	}
 	i.TrustedDomains, i.Domains = lowerEmails(i.TrustedDomains), lowerEmails(i.Domains)
-	p := &provider{Issuer: i, first: first, several: len(o.Issuers) > 1, now: o.Now, turn: make(chan struct{}, 1)}
+	p := &provider{Issuer: i, first: first, several: len(o.Issuers) > 1, now: o.Now, turn: make(chan struct{}, 1), codes: make(chan struct{}, maxExchanges)}
 	p.pages, p.client = newFetcher(o.HTTPClient, o.Now)
 	return p, nil
 }

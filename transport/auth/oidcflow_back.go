@@ -19,6 +19,10 @@ import (
 const (
 	// exchangeTimeout bounds the turning of a code into tokens.
 	exchangeTimeout = 10 * time.Second
+	// maxExchanges is how many codes of a provider are exchanged at a time. Whoever
+	// began a ceremony may end it again and again while its cookie lasts: that must
+	// not become a flood of questions to the provider.
+	maxExchanges = 4
 	// maxOIDCPart bounds each thing that a provider sends along, in bytes.
 	maxOIDCPart = 8 << 10
 )
@@ -119,6 +123,12 @@ func (p *provider) exchange(ctx context.Context, found *discovered, back, code, 
 	config, err := p.config(found, back)
 	if err != nil {
 		return "", err
+	}
+	select {
+	case p.codes <- struct{}{}:
+		defer func() { <-p.codes }()
+	case <-ctx.Done():
+		return "", ubl.Errorf(ubl.CodeOverloaded, "too many are signing in at the identity provider").Because(ctx.Err())
 	}
 	client := &http.Client{
 		Transport: p.pages.next, Timeout: exchangeTimeout,

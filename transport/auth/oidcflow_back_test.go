@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"maps"
@@ -263,5 +264,30 @@ func TestProviderNamesItself(t *testing.T) {
 	}
 	if w := v.open(back.RequestURI() + "&iss=" + url.QueryEscape(p.Issuer())); w.Code != http.StatusSeeOther {
 		t.Errorf("named: %d %s", w.Code, w.Body)
+	}
+}
+
+// TestExchangesAreFew: a provider isn't asked for more codes at a time than it has
+// to be, however often a ceremony is ended. Who waits is told to come again.
+func TestExchangesAreFew(t *testing.T) {
+	p := startIDP(t, "", nil)
+	d := openOIDC(t, p)
+	v := d.visitor(t)
+	back := p.at(t, v.start(p, "/ui/"), annAtProvider())
+	codes := d.providers[p.Issuer()].codes
+	for range maxExchanges {
+		codes <- struct{}{}
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	tooMany := v.with(func(*visitor) {}).send(http.MethodGet, back.RequestURI(), "", func(r *http.Request) { *r = *r.WithContext(gone) })
+	if tooMany.Code != http.StatusServiceUnavailable || p.fetches("token") != 0 {
+		t.Errorf("answered %d %s after %d exchanges", tooMany.Code, tooMany.Body, p.fetches("token"))
+	}
+	for range maxExchanges {
+		<-codes
+	}
+	if w := v.open(back.RequestURI()); w.Code != http.StatusSeeOther || len(codes) != 0 {
+		t.Errorf("afterwards %d %s, with %d under way", w.Code, w.Body, len(codes))
 	}
 }
