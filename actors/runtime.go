@@ -74,6 +74,8 @@ type Runtime struct {
 	// partitions holds the credits of each; guarded by mu.
 	partitions map[int]*credits
 
+	replies sync.Pool // of chan answer, empty
+
 	active     atomic.Int64
 	overloaded atomic.Int64
 	closing    atomic.Bool
@@ -185,12 +187,16 @@ const (
 )
 
 func (rt *Runtime) ask(ctx context.Context, to ubl.Name, cmd ubl.Command) answer {
-	e := &envelope{ctx: ctx, cmd: cmd, reply: make(chan answer, 1)}
-	if err := rt.deliver(to, e); err != nil {
+	reply, ok := rt.replies.Get().(chan answer)
+	if !ok {
+		reply = make(chan answer, 1)
+	}
+	if err := rt.deliver(to, &envelope{ctx: ctx, cmd: cmd, reply: reply}); err != nil {
 		return answer{err: err}
 	}
 	select {
-	case a := <-e.reply:
+	case a := <-reply:
+		rt.replies.Put(reply) // there is one answer, so nobody else has it now
 		if a.later != nil {
 			a.value, a.err = a.later()
 		}

@@ -43,6 +43,7 @@ type Node struct {
 	codec      codec
 	conns      conns
 	pipes      pipes
+	timers     timers
 	routes     *routes
 	local      atomic.Pointer[Local]
 	control    controller

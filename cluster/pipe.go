@@ -195,8 +195,8 @@ func (n *Node) over(ctx context.Context, r way, q askRequest, wait time.Duration
 		return nil, err
 	}
 	defer at.session.forget(at.id)
-	timeout := time.NewTimer(wait)
-	defer timeout.Stop()
+	timeout := n.timers.start(wait)
+	defer n.timers.stop(timeout)
 	for moved := r.moved; ; {
 		select {
 		case answer, ok := <-reply:
@@ -218,4 +218,21 @@ func (n *Node) over(ctx context.Context, r way, q askRequest, wait time.Duration
 			return nil, ubl.AsError(ctx.Err())
 		}
 	}
+}
+
+// timers are stopped ones, for those who wait next.
+type timers struct{ sync.Pool }
+
+func (s *timers) start(d time.Duration) *time.Timer {
+	t, ok := s.Get().(*time.Timer)
+	if !ok {
+		return time.NewTimer(d)
+	}
+	t.Reset(d)
+	return t
+}
+
+func (s *timers) stop(t *time.Timer) {
+	t.Stop()
+	s.Put(t)
 }
