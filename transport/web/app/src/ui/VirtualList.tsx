@@ -31,6 +31,7 @@ interface Props<T> {
 }
 
 const beyond = 600; // pixels that are rendered above and below what is in view
+const spare = 6; // rows that are rendered beyond that, so that a new one is mostly there already
 const near = 1200; // pixels from an end at which more is asked for
 const close = 40; // pixels from the end that still count as there
 
@@ -54,11 +55,12 @@ export function VirtualList<T>(p: Props<T>) {
   const hold = () => {
     const view = box.current;
     if (!view || !all.current) return;
+    const { clientHeight, scrollTop } = view; // read before anything is set: after that it costs a layout
     all.current.style.height = `${heights.total}px`;
     const { atEnd, key, below } = eye.current;
     const index = key ? heights.indexOf(key) : -1;
-    const to = atEnd ? heights.total - view.clientHeight : index >= 0 ? heights.top(index) + below : view.scrollTop;
-    if (Math.abs(view.scrollTop - to) >= 1) view.scrollTop = to;
+    const to = atEnd ? heights.total - clientHeight : index >= 0 ? heights.top(index) + below : scrollTop;
+    if (Math.abs(scrollTop - to) >= 1) view.scrollTop = to;
   };
 
   const show = () => {
@@ -67,7 +69,7 @@ export function VirtualList<T>(p: Props<T>) {
     const n = latest.current.items.length;
     const from = n && heights.at(view.scrollTop - beyond);
     const to = n && heights.at(view.scrollTop + view.clientHeight + beyond) + 1;
-    setRange((was) => (was[0] === from && was[1] === to ? was : [from, to]));
+    setRange((was) => (was[0] <= from && was[1] >= to && was[1] - was[0] <= to - from + 4 * spare ? was : [Math.max(0, from - spare), to + spare]));
   };
 
   const askForMore = () => {

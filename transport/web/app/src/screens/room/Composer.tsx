@@ -9,6 +9,7 @@ import { touch } from '../../device';
 import { number, oneLine, utf8 } from '../../text';
 import { Button } from '../../ui/Button';
 import { Icon } from '../../ui/Icon';
+import { memo } from '../../ui/memo';
 import type { Talk } from './talk';
 import { whoIs, wordsOf } from './who';
 
@@ -22,7 +23,7 @@ interface Props {
   onUp: () => void;
 }
 
-export function Composer({ talk, name, limit, input, onUp }: Props) {
+export const Composer = memo(function Composer({ talk, name, limit, input, onUp }: Props) {
   const [text, setText] = useState(() => untracked(() => talk.store.draft(talk.roomId)?.text ?? ''));
   const reply = talk.reply.value;
   const left = limit - utf8(text.trim());
@@ -80,7 +81,7 @@ export function Composer({ talk, name, limit, input, onUp }: Props) {
       </div>
     </form>
   );
-}
+});
 
 // keepFocus lets a press of the button leave the focus in the field, so that the
 // keyboard of a phone stays up.

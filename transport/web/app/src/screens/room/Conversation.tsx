@@ -30,7 +30,6 @@ export function Conversation({ store, room }: { store: Store; room: RoomView }) 
   const line = useLine(store);
   useEffect(() => () => talk.close(), [talk]);
   useSpoken(store, room);
-  const toMessages = () => lastBubble()?.focus();
   const members = facts && count(facts.members, 'member');
   return (
     <div class="room" onKeyDown={(e) => typeOn(e, input.current)}>
@@ -55,5 +54,7 @@ function typeOn(e: TargetedKeyboardEvent<HTMLElement>, input: HTMLTextAreaElemen
   if (e.key.length !== 1 || e.key === ' ' || e.ctrlKey || e.metaKey || e.altKey) return;
   if ((e.target as HTMLElement).matches('h1, .virtual, .bubble')) input?.focus();
 }
+
+const toMessages = () => lastBubble()?.focus();
 
 const lastBubble = () => [...document.querySelectorAll<HTMLElement>('.timeline .bubble')].at(-1);

@@ -5,6 +5,7 @@ import { day as dayOf } from '../../time';
 import type { Item } from '../../store/messages';
 import { Bubble } from './Bubble';
 import { Time } from '../../ui/Bits';
+import { memo } from '../../ui/memo';
 import type { Place } from './group';
 import type { Talk } from './talk';
 import { wordsOf } from './who';
@@ -18,7 +19,7 @@ interface Props extends Place {
   tail: boolean;
 }
 
-export function MessageRow({ item, talk, day, first, last, fresh, tail }: Props) {
+export const MessageRow = memo(function MessageRow({ item, talk, day, first, last, fresh, tail }: Props) {
   const { message } = item;
   return (
     <div class={tail ? 'entry tail' : 'entry'}>
@@ -41,4 +42,4 @@ export function MessageRow({ item, talk, day, first, last, fresh, tail }: Props)
       )}
     </div>
   );
-}
+});

@@ -6,10 +6,11 @@ import { oneLine } from '../../text';
 import { Avatar } from '../../ui/Avatar';
 import { Badge, Time } from '../../ui/Bits';
 import { Icon } from '../../ui/Icon';
+import { memo } from '../../ui/memo';
 import { Row } from '../../ui/Row';
 import { whoIs, wordsOf } from './who';
 
-export function RoomRow({ room, current }: { room: RoomView; current: boolean }) {
+export const RoomRow = memo(function RoomRow({ room, current }: { room: RoomView; current: boolean }) {
   const { unread, last_message: last } = room;
   return (
     <Row
@@ -32,7 +33,7 @@ export function RoomRow({ room, current }: { room: RoomView; current: boolean })
       }
     />
   );
-}
+});
 
 // Preview is what one would want to know first: what isn't finished here, else the
 // newest message.
