@@ -60,6 +60,7 @@ func (t *route) do(ctx context.Context, f *form, args json.RawMessage, piece fun
 		return nil, err
 	}
 	ctx = envelope.WithCaller(ctx, c.Anew(t.method != http.MethodGet, t.tool))
+	ctx = context.WithValue(ctx, actKey{}, true)
 	if key := r.Header.Get(envelope.KeyHeader); key != "" {
 		req := *envelope.RequestOf(ctx)
 		req.Key = key
@@ -72,6 +73,12 @@ func (t *route) do(ctx context.Context, f *form, args json.RawMessage, piece fun
 	t.handler(w, r.WithContext(ctx))
 	return w.answer()
 }
+
+type actKey struct{}
+
+// asTool reports whether the operation is done as a tool: by an agent, who may
+// follow what a stranger wrote.
+func asTool(ctx context.Context) bool { return ctx.Value(actKey{}) != nil }
 
 type pieceKey struct{}
 

@@ -409,3 +409,19 @@ func TestToolsSideBySide(t *testing.T) {
 		}
 	}
 }
+
+// TestToolsInviteNoOwner: who turns an agent by what it reads isn't let in as an
+// owner. Members it may invite, and over REST its person may invite owners.
+func TestToolsInviteNoOwner(t *testing.T) {
+	s := newServer(t)
+	invite := s.act(t, "tenant.invitation.create")
+	if _, err := invite.Do(anaActs(), json.RawMessage(`{"email":"eve@else.org","role":"owner"}`)); ubl.CodeOf(err) != ubl.CodeForbidden {
+		t.Errorf("an owner is invited: %v", err)
+	}
+	if _, err := invite.Do(anaActs(), json.RawMessage(`{"email":"eve@else.org"}`)); err != nil {
+		t.Errorf("a member isn't: %v", err)
+	}
+	if w := s.do("POST", "/api/invitations", `{"email":"eve@else.org","role":"owner"}`); w.Code != 201 {
+		t.Errorf("over REST: %d %s", w.Code, w.Body)
+	}
+}

@@ -38,8 +38,12 @@ type createInvitationInput struct {
 }
 
 // createInvitation draws a link and has the hash of its secret recorded. A
-// repetition finds the earlier record under another id than it drew.
+// repetition finds the earlier record under another id than it drew. No agent makes
+// owners: one that a stranger's text has turned would let the stranger in as one.
 func (a *API) createInvitation(ctx context.Context, in *createInvitationInput) (any, error) {
+	if asTool(ctx) && in.Body.Role == ubl.RoleOwner {
+		return nil, ubl.Errorf(ubl.CodeForbidden, "an owner is invited over REST or in the app, not by a tool")
+	}
 	c, link, err := a.NewInvitation(caller(ctx).TenantID, in.Body.Email)
 	if err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func (a *API) invitationRoutes() {
 		summary: "Invite a person into the tenant",
 		more: "Owners of the tenant that are people. Whoever opens the link and confirms, once, is a member under that address. " +
 			"The link is in this answer and nowhere else: a repetition under the same key answers the same invitation with a null link. " +
-			"The address of a member, or one with an open invitation, is a 409."}, a.createInvitation)
+			"The address of a member, or one with an open invitation, is a 409. As a tool it invites members only."}, a.createInvitation)
 	handle(a, operation{method: "DELETE", path: "/invitations/{invitationId}", id: "revoke-invitation", tool: "tenant.invitation.revoke", tag: "tenant", answers: "ubl.api.invitation.v1",
 		summary: "Take an open invitation back", more: "Owners of the tenant."}, a.revokeInvitation)
 }
