@@ -58,6 +58,11 @@
 // Two cookies of the one name come from two places and count for nothing. Tenant 0
 // has sessions of its operators only, as this node was told who they are.
 //
+// Ending all sessions leaves passkeys. A backup knows nothing of what was revoked
+// after it was made: restored, it takes those cookies again until they expire.
+// Cookies know hosts and no ports, so that over http other programs of the host see
+// them: only https keeps them apart.
+//
 // A sign-in link is 128 random bits; tenant 0 knows their hash from before the link
 // is printed. Opening it shows a page, so that a mail scanner or a preview doesn't
 // use it up. Confirming begins a session, in the same commit that uses up the link.
@@ -89,7 +94,8 @@
 // The link of an invitation names the tenant and carries a secret, of which the
 // tenant keeps the hash. GET shows whom it is for and changes nothing; POST has the
 // tenant make a member of them, and begins their session. Only the path carries the
-// secret, and the access log has routes.
+// secret, and the access log has routes. An address may have been another's before,
+// and to us they are one: what sessions and passkeys they left ends first.
 //
 // # Data and who owns it
 //
