@@ -1,0 +1,1 @@
+var e=[{value:`invite`,label:`By invitation`},{value:`tenant`,label:`Every member`}];export{e as t};
