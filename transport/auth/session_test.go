@@ -257,6 +257,10 @@ func TestSignOut(t *testing.T) {
 	}
 	b.tenants.set(func(f *tenants) { f.down = nil })
 	b.tenants.set(func(f *tenants) { f.log = nil })
+	showsAnother := func(r *http.Request) { r.Header.Set("X-UBL-As", "t:example.com|u:another") }
+	if w := b.send("POST", "/auth/signout", "", showsAnother); w.Code != http.StatusUnauthorized || b.cookie == nil {
+		t.Errorf("from a page that shows another: answered %d with cookie %v", w.Code, b.cookie)
+	}
 	for range 2 { // the second time there is nothing to end
 		if w := b.send("POST", "/auth/signout", ""); w.Code != http.StatusNoContent || b.cookie != nil {
 			t.Errorf("answered %d with cookie %v", w.Code, b.cookie)

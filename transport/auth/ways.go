@@ -81,8 +81,14 @@ func (a *Authenticator) ways(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// signOut ends the browser's session, if there is one.
+// signOut ends the browser's session, if there is one, and not that of somebody
+// whom the page doesn't show.
 func (a *Authenticator) signOut(w http.ResponseWriter, r *http.Request) error {
+	if e, err := a.sessionOf(r); err == nil {
+		if err := ofWhomShown(r, e.session); err != nil {
+			return err
+		}
+	}
 	if err := a.revokeSession(r); err != nil {
 		return err
 	}
@@ -92,15 +98,22 @@ func (a *Authenticator) signOut(w http.ResponseWriter, r *http.Request) error {
 }
 
 // whose is the identity behind the request's session; unauthorized where there is
-// none that holds.
+// none that holds, or it isn't that of whom the page shows.
 func (a *Authenticator) whose(r *http.Request) (ubl.Identity, error) {
-	c, err := a.cookies.of(r)
-	if err != nil {
-		return ubl.Identity{}, err
+	e, err := a.sessionOf(r)
+	if err == nil {
+		err = ofWhomShown(r, e.session)
 	}
-	e, err := a.resolve(r.Context(), c)
 	if err != nil {
 		return ubl.Identity{}, err
 	}
 	return e.identity, nil
+}
+
+func (a *Authenticator) sessionOf(r *http.Request) (*entry, error) {
+	c, err := a.cookies.of(r)
+	if err != nil {
+		return nil, err
+	}
+	return a.resolve(r.Context(), c)
 }
