@@ -18,8 +18,9 @@ app: ## build the app that the server embeds, transport/web/dist, from its sourc
 	./transport/web/app/build.sh
 
 test: deps check ## check the code and run every test with the race detector
-	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /test/chaos)
-	$(GO) test -race -timeout 20m ./test/chaos # by itself: its clusters want the machine
+	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -vE '/test/(chaos|web)$$')
+	$(GO) test -race -timeout 20m ./test/web   # by itself: its browsers want the machine
+	$(GO) test -race -timeout 20m ./test/chaos # and so do its clusters
 	cd test/bench && $(GO) vet ./... && $(GO) test ./...
 	cd test/tools/manifests && $(GO) vet ./... && $(GO) test ./...
 
