@@ -98,8 +98,18 @@ const general = "r:general"
 
 func (c *client) send(room, text string) message {
 	c.t.Helper()
+	return c.post(room, map[string]any{"type": "text", "body": map[string]string{"text": text}})
+}
+
+func (c *client) reply(room, to, text string) message {
+	c.t.Helper()
+	return c.post(room, map[string]any{"type": "text", "body": map[string]string{"text": text}, "reply_to": to})
+}
+
+func (c *client) post(room string, body any) message {
+	c.t.Helper()
 	var out struct{ Message message }
-	c.ask("POST", "/api/rooms/"+room+"/messages", map[string]any{"type": "text", "body": map[string]string{"text": text}}, &out)
+	c.ask("POST", "/api/rooms/"+room+"/messages", body, &out)
 	return out.Message
 }
 

@@ -96,9 +96,13 @@ type spot struct {
 	Over     string // what is in the way otherwise
 }
 
-const spotOf = `function() {
+// spotOf looks after two frames: what came with the screen may move it yet.
+const spotOf = `async function() {
 	const el = this.nodeType === 1 ? this : this.parentElement;
+	const frame = () => new Promise((done) => requestAnimationFrame(done));
 	el.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
+	await frame();
+	await frame();
 	const box = el.getBoundingClientRect();
 	const x = box.x + box.width / 2, y = box.y + box.height / 2;
 	const over = document.elementFromPoint(x, y);
@@ -106,7 +110,7 @@ const spotOf = `function() {
 	return { X: x, Y: y, W: box.width, H: box.height, Met: met, Disabled: el.disabled === true, Over: over ? over.outerHTML.slice(0, 120) : 'nothing' };
 }`
 
-// on calls a function on a control, as its this.
+// on calls a function on a control, as its this, and waits for its promise.
 func on[T any](p *person, c control, function string, args ...any) (T, error) {
 	var zero T
 	ctx, end := context.WithTimeout(p.ctx, patience)
@@ -116,7 +120,7 @@ func on[T any](p *person, c control, function string, args ...any) (T, error) {
 		return zero, err
 	}
 	id := object.Object.ObjectID
-	return chromedp.Run(ctx, chromedp.CallFunctionOn[T](function, func(f *runtime.CallFunctionOnParams) { f.ObjectID = id }, args...))
+	return chromedp.Run(ctx, chromedp.CallFunctionOn[T](function, func(f *runtime.CallFunctionOnParams) { f.ObjectID, f.AwaitPromise = id, new(true) }, args...))
 }
 
 var errMoving = errors.New("it moves")

@@ -46,7 +46,7 @@ func TestDocuments(t *testing.T) {
 		p.press("link", "Version 4")
 		p.arrives(address + "/versions")
 		p.find("list", "Versions")
-		p.sees("What changed")
+		p.sees("What changed", "We launch on Thursday.") // the difference from version 3, below which the list is
 		p.press("link", "2 Launch plan…")
 		p.sees("We launch on Tuesday at nine.", "This is version 2")
 

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // screen is a screen of the app, where it is, and what shows that it is there.
@@ -17,31 +15,31 @@ type screen struct {
 // furnish makes a house worth looking at, and answers its screens.
 func furnish(t *testing.T, s *server) []screen {
 	t.Helper()
-	c := s.client(owner)
+	c, bo := s.client(owner), s.client("bo@harbour.example")
 	var made struct {
-		RoomID   string `json:"room_id"`
 		Document struct {
 			DocumentID string `json:"document_id"`
 		}
 	}
-	c.ask("POST", "/api/rooms", map[string]string{"name": "Launch plans"}, &made)
+	c.ask("POST", "/api/rooms", map[string]string{"name": "Launch plans"}, nil)
 	c.send(general, "Good morning! The new slipway is ready from Monday.")
-	first := c.send(general, "Who can look after the moorings this week?")
-	agent := s.agent(owner, "harbourmaster")
-	use(t, agent, "messenger.send", map[string]any{"room_id": general, "type": "text", "body": map[string]any{"text": "Berths 4 to 9 are free until Thursday. Shall I reserve them?"}})
-	use(t, agent, "messenger.send", map[string]any{"room_id": general, "type": "text", "reply_to": first.MsgID, "body": map[string]any{"text": "I can: the tide table is in “Moorings”."}})
+	first := bo.send(general, "Lovely. Who can look after the moorings this week?")
+	c.send(general, "I can until Thursday. High water is at 06:12 and 18:40, it is all in “Moorings”.")
+	c.send(general, "Berths 4 to 9 are free. Shall I reserve two?")
+	c.reply(general, first.MsgID, "And I look after the moorings from Friday.")
+	bo.send(general, "Yes please, both of them for the Albatross!")
 	c.send("r:launch-plans", "We launch on Monday at nine. The plan is in the workspace.")
-	c.ask("POST", "/api/workspaces/w:general/documents", map[string]string{"title": "Moorings", "content": "Berth 4: free\nBerth 5: the Albatross, until Thursday\n\nHigh water at 06:12 and 18:40."}, &made)
+	agent := s.agent(owner, "harbourmaster")
+	use(t, agent, "office.document.create", map[string]any{"workspace_id": "w:general", "title": "Moorings",
+		"content": "Berth 4: free\nBerth 5: the Albatross, until Thursday\n\nHigh water at 06:12 and 18:40."})
 	c.ask("POST", "/api/workspaces/w:general/documents", map[string]string{"title": "Launch plan", "content": "We launch on Monday at nine."}, &made)
 	d := made.Document.DocumentID
 	c.ask("PATCH", "/api/workspaces/w:general/documents/"+d, map[string]any{"content": "We launch on Tuesday at nine,\nwhen the tide is in.", "if_version": 1}, nil)
 	c.ask("POST", "/api/portal/servers", map[string]string{"server_id": "weather", "name": "Weather", "url": weather(t), "auth": "none"}, nil)
 	c.ask("POST", "/api/service-tokens", map[string]string{"name": "scribe"}, nil)
 	c.ask("PATCH", "/api/portal/budget", map[string]int{"tokens_per_day": 200_000, "requests_per_minute": 60}, nil)
-	if _, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "office.document.list", Arguments: map[string]any{"workspace_id": "w:general"}}); err != nil {
-		t.Fatal(err)
-	}
-	c.invite("bo@elsewhere.example")
+	use(t, agent, "office.document.list", map[string]any{"workspace_id": "w:general"})
+	c.invite("kim@elsewhere.example")
 	return []screen{
 		{"rooms", "/ui/", "Launch plans"},
 		{"room", "/ui/rooms/r:general", "Berths 4 to 9"},
@@ -56,7 +54,7 @@ func furnish(t *testing.T, s *server) []screen {
 		{"atom", fmt.Sprintf("/ui/ledger/%d", first.Receipt.Seq), "is that of its content"},
 		{"verify", "/ui/ledger/verify", "Verify all atoms"},
 		{"tool-calls", "/ui/tools", "office.document.list"},
-		{"members", "/ui/members", "bo@elsewhere.example"},
+		{"members", "/ui/members", "kim@elsewhere.example"},
 		{"servers", "/ui/servers", "Weather"},
 		{"server", "/ui/servers/weather", "forecast"},
 		{"tool", "/ui/servers/weather/weather.forecast", "Who may use it"},
@@ -124,18 +122,24 @@ func TestDialogs(t *testing.T) {
 	})
 }
 
-// examine checks and keeps a screen in both themes.
+// examine checks and keeps a screen, on a phone in the dark too.
 func (p *person) examine(name string) {
 	p.t.Helper()
 	p.fits(name)
+	p.accessible(name)
+	p.shot(name)
 	if p.view.touch {
 		p.touchable(name)
 		p.narrow(name)
+		p.dark(name)
 	}
-	p.accessible(name)
-	p.shot(name)
+}
+
+// dark looks at the colours of the same screen in the dark; the rest is the same.
+func (p *person) dark(name string) {
+	p.t.Helper()
 	p.prefers("prefers-color-scheme", "dark")
-	p.accessible(name+" in the dark", "color-contrast") // the rest is the same
+	p.accessible(name+" in the dark", "color-contrast")
 	p.shot(name + "-dark")
 	p.prefers("prefers-color-scheme", "light")
 }

@@ -97,12 +97,6 @@ func threeNodes(t *testing.T) *server {
 	return s
 }
 
-// servers are what the main flows run against.
-var servers = map[string]func(*testing.T) *server{
-	"one node":    behindFront,
-	"three nodes": threeNodes,
-}
-
 func newNode(t *testing.T, flags ...string) *node {
 	t.Helper()
 	path, err := program()

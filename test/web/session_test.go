@@ -176,7 +176,7 @@ func TestAgentsToken(t *testing.T) {
 		use(t, agent, "messenger.send", map[string]any{"room_id": general, "type": "text", "body": map[string]any{"text": "I am here"}})
 		p.enter("general")
 		p.hears("I am here")
-		p.sees("scribe", "agent")
+		p.sees("agent")
 
 		p.visit("/ui/agents")
 		p.press("button", "Revoke scribe")

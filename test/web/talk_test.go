@@ -2,21 +2,23 @@ package web
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/chromedp"
 )
 
-// everywhere runs a test on each kind of server and each screen; where it is a main
-// flow on three nodes too.
+// everywhere runs a main flow on a node alone with each screen, and on three nodes.
 func everywhere(t *testing.T, flow func(t *testing.T, start func(*testing.T) *server, v view)) {
-	for kind, start := range servers {
-		for _, v := range views {
-			t.Run(kind+"/"+v.name, func(t *testing.T) {
-				t.Parallel()
-				flow(t, start, v)
-			})
-		}
-	}
+	onBothScreens(t, func(t *testing.T, v view) { flow(t, behindFront, v) })
+	t.Run("three nodes", func(t *testing.T) {
+		t.Parallel()
+		flow(t, threeNodes, phone)
+	})
 }
 
 // onBothScreens runs a test on a node alone with each screen.
@@ -171,27 +173,78 @@ func TestServerRestarts(t *testing.T) {
 // TestNodesDie: each node of three dies once during a conversation: the one that
 // leads it, and the ones that carry the browsers' streams. It goes on while one is gone.
 func TestNodesDie(t *testing.T) {
-	for _, v := range views {
-		t.Run(v.name, func(t *testing.T) {
-			t.Parallel()
-			s := threeNodes(t)
-			ana, bob := newcomer(t, s, v), guest(t, s, desktop, "bob@elsewhere.example")
-			for _, p := range []*person{ana, bob} {
-				p.watch.expect(`is answered 503`)
-				p.enter("general")
-			}
-			for i, n := range s.nodes {
-				s.restart(n, func() {
-					ana.say("general", fmt.Sprintf("without node %d", i+1))
-					bob.hears(fmt.Sprintf("without node %d", i+1))
-					bob.say("general", fmt.Sprintf("nor do I have %d", i+1))
-					ana.hears(fmt.Sprintf("nor do I have %d", i+1))
-				})
-			}
-			ana.reads(s.client(owner), general)
-			bob.reads(s.client(owner), general)
+	t.Parallel()
+	s := threeNodes(t)
+	ana, bob := newcomer(t, s, phone), guest(t, s, desktop, "bob@elsewhere.example")
+	for _, p := range []*person{ana, bob} {
+		p.watch.expect(`is answered 503`)
+		p.enter("general")
+	}
+	for i, n := range s.nodes {
+		s.restart(n, func() {
+			ana.say("general", fmt.Sprintf("without node %d", i+1))
+			bob.hears(fmt.Sprintf("without node %d", i+1))
+			bob.say("general", fmt.Sprintf("nor do I have %d", i+1))
+			ana.hears(fmt.Sprintf("nor do I have %d", i+1))
 		})
 	}
+	ana.reads(s.client(owner), general)
+	bob.reads(s.client(owner), general)
+}
+
+// TestGap: a stream goes on after more than it has told, and says so with room.gap: what
+// lies between is read over REST (seed 18.2).
+func TestGap(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := behindFront(t)
+		c := s.client(owner)
+		ana := newcomer(t, s, v)
+		ana.enter("general")
+		ana.say("general", "before")
+		ana.hears("before")
+		ana.offline()
+		s.direct().client(owner).flood(general, 0, 300, 8)
+		asked := len(ana.watch.asked())
+		ana.skips(s.direct().client(owner))
+		ana.online()
+		ana.reads(c, general)
+		if again := strings.Join(ana.watch.asked()[asked:], "\n"); !strings.Contains(again, "GET /api/rooms/r:general/history") {
+			t.Errorf("the gap was not read over REST, but by\n%s", again)
+		}
+		var want []string
+		for _, m := range c.history(general) {
+			want = append(want, m.Body.Text)
+		}
+		if got := eval[[]string](ana, apply(climb)); !slices.Equal(got, want) {
+			t.Errorf("scrolling up shows %d messages, the server has %d; the first difference is %s", len(got), len(want), difference(got, want))
+		}
+	})
+}
+
+// skips has the next stream begin at the ledger's head, with a gap in r:general, and end.
+func (p *person) skips(c *client) {
+	p.t.Helper()
+	var head struct{ Seq int64 }
+	c.ask("GET", "/api/ledger/head", nil, &head)
+	told := fmt.Sprintf("id: l0-%d\nevent: room.gap\ndata: %s\n\n", head.Seq,
+		`{"event":"room.gap","tenant_id":"t:harbour.example","room_id":"r:general","ts":"2026-01-01T00:00:00.000Z","payload":{"from_seq":3,"available_from":1}}`)
+	paused := chromedp.Events(p.ctx, fetch.RequestPaused)
+	call(p, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*/api/events"}}})
+	go func() {
+		for e, err := range paused {
+			if err == nil {
+				_, err = chromedp.Call(p.ctx, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: 200,
+					Body: []byte(told), ResponseHeaders: []*fetch.HeaderEntry{{Name: "Content-Type", Value: "text/event-stream"}}})
+			}
+			if err == nil {
+				_, err = chromedp.Call(p.ctx, fetch.Disable, cdp.Empty{})
+			}
+			if err != nil && p.ctx.Err() == nil {
+				p.t.Errorf("couldn't answer for a stream: %v", err)
+			}
+			return
+		}
+	}()
 }
 
 // TestSilentNetwork: nothing gets through and nobody is told, as in a tunnel. What is
