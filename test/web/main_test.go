@@ -18,7 +18,8 @@
 //
 // Figures (figures_test.go) are collected and printed with their goals at the end.
 // Sizes that miss theirs fail; times don't, since they are the machine's as well.
-// Pictures of the screens go to the folder that UBL_SCREENSHOTS names.
+// Pictures of the screens go to the folder that UBL_SCREENSHOTS names; those in
+// docs/screenshots were chosen from there.
 //
 // UBL_BIN names a program to use instead of building one, UBL_WEB_DIR a folder with the
 // app instead of the embedded one (serve reads it).

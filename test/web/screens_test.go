@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -21,15 +22,20 @@ func furnish(t *testing.T, s *server) []screen {
 			DocumentID string `json:"document_id"`
 		}
 	}
+	agent := s.agent(owner, "harbourmaster")
+	use(t, agent, "user.whoami", nil) // which brings it into r:general
 	c.ask("POST", "/api/rooms", map[string]string{"name": "Launch plans"}, nil)
-	c.send(general, "Good morning! The new slipway is ready from Monday.")
-	first := bo.send(general, "Lovely. Who can look after the moorings this week?")
+	c.send(general, "Good morning! Is the new slipway ready?")
+	bo.send(general, "From Monday on. The concrete needs two more days.")
+	c.send(general, "Then we launch on Tuesday, with the tide.")
+	bo.send(general, "Tuesday it is. I tell the crew of the Albatross.")
+	first := bo.send(general, "Who can look after the moorings this week?")
 	c.send(general, "I can until Thursday. High water is at 06:12 and 18:40, it is all in “Moorings”.")
 	c.send(general, "Berths 4 to 9 are free. Shall I reserve two?")
-	c.reply(general, first.MsgID, "And I look after the moorings from Friday.")
 	bo.send(general, "Yes please, both of them for the Albatross!")
+	bo.reply(general, first.MsgID, "And I look after the moorings from Friday.")
+	c.send(general, "Done. See you on the slipway!")
 	c.send("r:launch-plans", "We launch on Monday at nine. The plan is in the workspace.")
-	agent := s.agent(owner, "harbourmaster")
 	use(t, agent, "office.document.create", map[string]any{"workspace_id": "w:general", "title": "Moorings",
 		"content": "Berth 4: free\nBerth 5: the Albatross, until Thursday\n\nHigh water at 06:12 and 18:40."})
 	c.ask("POST", "/api/workspaces/w:general/documents", map[string]string{"title": "Launch plan", "content": "We launch on Monday at nine."}, &made)
@@ -42,7 +48,7 @@ func furnish(t *testing.T, s *server) []screen {
 	c.invite("kim@elsewhere.example")
 	return []screen{
 		{"rooms", "/ui/", "Launch plans"},
-		{"room", "/ui/rooms/r:general", "Berths 4 to 9"},
+		{"room", "/ui/rooms/r:general", "See you on the slipway"},
 		{"room-members", "/ui/rooms/r:general/members", "Add somebody"},
 		{"new-room", "/ui/new-room", "Who may come in"},
 		{"workspaces", "/ui/workspaces", "general"},
@@ -88,13 +94,27 @@ func TestScreens(t *testing.T) {
 	})
 }
 
+// TestAddresses: the address of every screen can be opened, and loaded anew, by a browser
+// that has nothing of the app yet.
+func TestAddresses(t *testing.T) {
+	s := oneNode(t)
+	for _, at := range furnish(t, s) {
+		resp, err := http.Get(s.url + at.path)
+		must(t, err)
+		_ = resp.Body.Close()
+		if kind := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusOK || !strings.HasPrefix(kind, "text/html") {
+			t.Errorf("%s is answered %d %s", at.path, resp.StatusCode, kind)
+		}
+	}
+}
+
 // TestDialogs looks at what opens above the screens in the same way.
 func TestDialogs(t *testing.T) {
 	needAxe(t)
 	onBothScreens(t, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
-		m := s.client(owner).send(general, "look behind me")
+		m := s.client(owner).send(general, "We launch on Tuesday at nine, with the tide.")
 		p.enter("general")
 		p.press("button", fmt.Sprintf("Receipt %d", m.Receipt.Seq))
 		p.sees("Verified by this browser")
