@@ -22,9 +22,9 @@ func furnish(t *testing.T, s *server) []screen {
 			DocumentID string `json:"document_id"`
 		}
 	}
+	c.ask("POST", "/api/rooms", map[string]string{"name": "Launch plans"}, nil)
 	agent := s.agent(owner, "harbourmaster")
 	use(t, agent, "user.whoami", nil) // which brings it into r:general
-	c.ask("POST", "/api/rooms", map[string]string{"name": "Launch plans"}, nil)
 	c.send(general, "Good morning! Is the new slipway ready?")
 	bo.send(general, "From Monday on. The concrete needs two more days.")
 	c.send(general, "Then we launch on Tuesday, with the tide.")
