@@ -74,11 +74,11 @@ func (a app) choose(name string) *file {
 	return a.find(name)
 }
 
-// isRoute tells a path of the app from the name of a file, which has an extension.
-// So may ids have, but they have a colon as well.
+// isRoute tells a path of the app from the name of a file, which has an extension
+// and lies at the top or below assets/. So may ids have one, further down.
 func isRoute(name string) bool {
-	last := name[strings.LastIndex(name, "/")+1:]
-	return !strings.HasPrefix(name, "assets/") && (path.Ext(last) == "" || strings.Contains(last, ":"))
+	top := !strings.Contains(name, "/")
+	return !strings.HasPrefix(name, "assets/") && (!top || path.Ext(name) == "")
 }
 
 func secure(h http.Header) {

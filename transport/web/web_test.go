@@ -63,6 +63,7 @@ func TestPaths(t *testing.T) {
 		"/ui/rooms/r:general/":              "text/html; charset=utf-8",
 		"/ui/rooms/r:release-1.2":           "text/html; charset=utf-8",
 		"/ui/workspaces/w:a/d:plan.md":      "text/html; charset=utf-8",
+		"/ui/servers/weather/forecast.now":  "text/html; charset=utf-8",
 		"/ui/index.html":                    "text/html; charset=utf-8",
 		"/ui/sw.js":                         "text/javascript; charset=utf-8",
 		"/ui/manifest.webmanifest":          "application/manifest+json",

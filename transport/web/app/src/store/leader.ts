@@ -16,10 +16,11 @@ export type News =
 // Connection is how the browser's one stream is.
 export type Connection = 'connecting' | 'live' | 'offline';
 
-// patience is how long a leader may take to answer, and pulse how often a tab that is
-// seen asks, both in ms.
+// patience is how long a leader may take to answer, pulse how often a tab that is seen
+// asks, and pause how long one waits before it queues again, all in ms.
 const patience = 2000;
 const pulse = 15_000;
+const pause = 1000;
 
 export interface Work {
   // lead is called when this tab begins to lead, with a signal that ends it.
@@ -116,6 +117,8 @@ export class Leader {
         if (stolen.signal.aborted && !this.ended.signal.aborted) return; // steal goes on from here
       }
       this.end();
+      // WebKit refuses at once while a page is being left: asking again without a pause would hang it.
+      await new Promise<void>((done) => this.env.timer(pause, done));
     }
   }
 
