@@ -3,6 +3,9 @@ package storage
 import (
 	"errors"
 	"fmt"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
 )
 
 // write makes the items of a node alone durable: in the journal, while they stay
@@ -44,7 +47,7 @@ func (p *partition) withoutJournal(err error) error {
 func (p *partition) apply(items []item) (entry []byte, err error) {
 	p.applying.Lock()
 	defer p.applying.Unlock()
-	if err := p.failure(); err != nil {
+	if err := p.failure(); err != nil && !p.recovered() {
 		return nil, err
 	}
 	if err := p.add(items); err != nil {
@@ -114,20 +117,20 @@ func (p *partition) beginAlone() error {
 	return p.beginOpen()
 }
 
-// spare is how much room there must be for a transaction to stay open: far more
+// spareBytes is how much room there must be for a transaction to stay open: far more
 // than its pages can take. Once it is acknowledged it can't be refused any more
 // for lack of space.
-const spare = 512 * mib
+const spareBytes = 512 * mib
 
 // mayWait reports whether a transaction may stay open, and sees that there is a
 // journal for it.
 func (p *partition) mayWait() (bool, error) {
-	if freeSpace(p.path) < spare {
+	if freeSpace(p.path) < p.opts.spare {
 		return false, nil
 	}
 	if size := int64(p.opts.MaxBytes); size > 0 {
 		info, err := p.opened.Load().file.Stat()
-		if err != nil || info.Size()+spare > size {
+		if err != nil || info.Size()+p.opts.spare > size {
 			return false, err
 		}
 	}
@@ -146,12 +149,63 @@ func (p *partition) failedCommit(err error) error {
 		p.hides.Store(true)
 	}
 	p.closeOpen()
-	if outOfSpace(err) && !p.hides.Load() && !p.lostTx && p.metaUntouched() {
-		return unavailable("there is no space left for data; nothing was written", err)
+	if outOfSpace(err) && !p.lostTx && p.metaUntouched() {
+		if !p.hides.Load() {
+			return unavailable("there is no space left for data; nothing was written", err)
+		}
+		p.starved = true
+		err = unavailable("there is no space left for data", err)
+		p.advance(0, err)
+		return err
 	}
 	err = unavailable("writing failed; this part of the data takes no writes until the server is started again", err)
 	p.advance(0, err)
 	return err
+}
+
+// recovered brings what was acknowledged into the file after a disk was full: the
+// journal has it. The committer tries that once a second, whenever somebody comes,
+// for only it knows that no record is being written. p.applying is held.
+func (p *partition) recovered() bool {
+	if now := p.opts.Now(); !p.starved || now.Before(p.retry) {
+		return false
+	} else {
+		p.retry = now.Add(time.Second)
+	}
+	id, err := p.replayAgain()
+	if err != nil {
+		return false // there still is no room, and the next attempt reads all again
+	}
+	p.durable.Store(id)
+	p.starved = false
+	p.hides.Store(false)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failed = nil
+	return true
+}
+
+func (p *partition) replayAgain() (id uint64, err error) {
+	db, journaled := p.database(), uint64(0)
+	err = db.View(func(tx *bolt.Tx) (err error) {
+		journaled, err = readIndex(tx, journaledKey)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	records, err := p.journal.load(journalHead(p.label), journaled)
+	if err != nil {
+		return 0, err
+	}
+	if err := p.replayRecords(db, records); err != nil {
+		return 0, err
+	}
+	err = db.View(func(tx *bolt.Tx) error {
+		id = uint64(tx.ID())
+		return nil
+	})
+	return id, err
 }
 
 func (p *partition) metaUntouched() bool {

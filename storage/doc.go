@@ -45,7 +45,9 @@
 //
 // A batch that doesn't fit into the journal is committed by bbolt before it is
 // answered. So is every batch while the disk has less than 512 MiB left: what
-// the journal has acknowledged must find room in the file later.
+// the journal has acknowledged must find room in the file later. Where others
+// have filled the disk meanwhile, the partition can't be written or read until
+// there is room; then the journal is applied again.
 //
 // # The way of one entry of the log
 //

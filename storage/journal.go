@@ -90,7 +90,7 @@ func openJournal(path string, l label, sync func(*os.File) error, after uint64) 
 
 func (j *journal) load(head []byte, after uint64) ([]record, error) {
 	data := make([]byte, journalBytes)
-	if _, err := io.ReadFull(j.file, data); errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+	if _, err := j.file.ReadAt(data, 0); errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return nil, damaged("it is cut short")
 	} else if err != nil {
 		return nil, err

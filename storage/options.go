@@ -46,6 +46,8 @@ type Options struct {
 	// SyncData makes what was written to a journal durable ([durable.SyncData]); a
 	// test may lose the power there.
 	SyncData func(*os.File) error
+	// spare is [spareBytes], or less in a test.
+	spare int64
 	// Step is told of the steps of what may be interrupted, so that a test can
 	// end the process there.
 	Step func(step string)
@@ -75,6 +77,7 @@ func (o *Options) withDefaults() *Options {
 	setDefault(&d.TxBytes, 8*mib)
 	setDefault(&d.QueueBytes, 256*mib)
 	setDefault(&d.LockTimeout, time.Second)
+	setDefault(&d.spare, spareBytes)
 	if d.Random == nil {
 		d.Random = rand.Reader
 	}

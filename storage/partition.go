@@ -68,6 +68,8 @@ type partition struct {
 	journaled uint64      // the newest of its records, which are all applied
 	lazy      bool        // the open transaction may stay open: the journal has it
 	answered  bool        // it holds what was acknowledged
+	starved   bool        // the disk was full when such a transaction was to be committed
+	retry     time.Time   // when that is tried again
 	hides     atomic.Bool // such a transaction failed: the file lacks what was acknowledged
 }
 
