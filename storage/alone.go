@@ -154,6 +154,7 @@ func (p *partition) failedCommit(err error) error {
 			return unavailable("there is no space left for data; nothing was written", err)
 		}
 		p.starved = true
+		p.flusher.Reset(p.flushAfter())
 		err = unavailable("there is no space left for data", err)
 		p.advance(0, err)
 		return err

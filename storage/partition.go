@@ -102,10 +102,21 @@ func openPartition(dir string, m *manifest, index int, o *Options) (*partition, 
 	if err := p.openFile(); err != nil {
 		return nil, err
 	}
-	p.flusher = time.AfterFunc(p.flushAfter(), func() { _ = p.flush() }) // who reads next is told
+	p.flusher = time.AfterFunc(p.flushAfter(), p.tick)
 	go p.settle()
 	go p.commitAll()
 	return p, nil
+}
+
+// tick commits what is open, and has the committer try again where a disk was full.
+func (p *partition) tick() {
+	_ = p.flush() // who reads next is told
+	p.applying.Lock()
+	defer p.applying.Unlock()
+	if p.starved {
+		p.flusher.Reset(p.flushAfter())
+		_ = p.queue.put(item{}, p.opts.QueueBytes)
+	}
 }
 
 // prepare sees to a file that a replica has left, before it is opened.

@@ -50,7 +50,14 @@ func TestDiskFullAfterAcknowledging(t *testing.T) {
 			}
 			time.Sleep(2 * time.Second) // of the bubble
 		}
-		e.partitions[0].database().MaxSize = 64 << 20
+		p := e.partitions[0]
+		p.applying.Lock()
+		p.database().MaxSize = 64 << 20
+		p.applying.Unlock()
+		time.Sleep(3 * time.Second) // of the bubble
+		if failed := p.failure(); failed != nil {
+			t.Errorf("there is room again, nobody asks, and Stats says %v", failed)
+		}
 		if lease, head, err = e.Begin(t.Context(), g); err != nil {
 			t.Fatalf("there is room again: %v", err)
 		}
