@@ -1,0 +1,224 @@
+package schemas
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"ubl"
+)
+
+// TestEveryAct seals an action and its effect for each act of the table, in
+// the form that its family writes.
+func TestEveryAct(t *testing.T) {
+	room, tenant, user := ubl.Str("room_id", "r:general"), ubl.Str("tenant_id", "t:acme.com"), ubl.Str("user_id", "u:bob")
+	role, token, agreement := ubl.Str("role", ubl.RoleMember), ubl.Str("token_id", "k1"), ubl.Str("agreement_id", "a:room:r:general")
+	invitation := ubl.Str("invitation_id", "i:1")
+	linkHash := strings.Repeat("a", 64)
+	op := func(name string, more ...ubl.Field) ubl.Fields {
+		return append(ubl.Fields{ubl.Str("op", name)}, more...)
+	}
+	onRoom, onTenant, announced := ubl.Fields{agreement, room}, ubl.Fields{agreement}, ubl.Fields{ubl.Str("msg_id", "m:1"), room}
+	set, remove := op("agreement.set", agreement, role, user), op("agreement.remove", agreement, user)
+	type act struct{ this, effect, pointers ubl.Fields }
+	platform := func(did ubl.Did) act {
+		return act{ubl.Fields{ubl.Str("node_id", "n1"), ubl.Str("version", "1.0")}, op(string(did)), announced}
+	}
+	bytes, days := ubl.Int("max_message_bytes", 8000), ubl.Int("retention_days", 0)
+	server, tool, definition := ubl.Str("server", "files"), ubl.Str("tool", "files.read"), ubl.Str("definition_hash", ubl.BodyHash(nil))
+	budget := ubl.Fields{ubl.Int("requests_per_minute", 60), ubl.Int("tokens_per_day", 100_000)}
+	call := ubl.Fields{ubl.Int("call", 1), ubl.Str("capability", "files.read"), ubl.Str("deadline", now.String()), definition,
+		ubl.Str("input_hash", ubl.BodyHash(nil)), server}
+	called := op("portal.called", ubl.Int("call", 1), ubl.Int("duration_ms", 12), ubl.Str("output_hash", ubl.BodyHash(nil)))
+	usage := ubl.Fields{ubl.Bool("cached", false), ubl.Int("completion_tokens", 5), ubl.Int("cost_micros", 70), ubl.Bool("estimated", true),
+		ubl.Str("model", "m"), ubl.Int("prompt_tokens", 9), ubl.Str("provider", "p"), ubl.Bool("pii_detected", false)}
+	onCall := ubl.Fields{agreement, ubl.Int("call", 1)}
+	inside, workspace, transfer := ubl.Str("container_id", "w:a"), ubl.Str("workspace_id", "w:a"), ubl.Str("transfer_id", "x:1")
+	content, document, version := ubl.Str("content_hash", ubl.TextHash("content", "")), ubl.Str("document_id", "d:1"), ubl.Int("version", 1)
+	founding := ubl.Fields{inside, ubl.Str("kind", "workspace"), ubl.Str("name", "a"), ubl.WorkspaceKind().Physics.Field()}
+	written := ubl.Fields{content, document, ubl.Str("title_hash", ubl.BodyHash(nil)), version, workspace}
+	moved := slices.Clip(ubl.Fields{ubl.Str("from", "w:a"), ubl.Str("op", ubl.OpTransfer), ubl.Str("to", "k:b"), transfer})
+	onContainer := ubl.Fields{agreement, inside}
+	key := ubl.Str("passkey_id", ubl.PasskeyIDOf(nil))
+	passkey := func(did ubl.Did) act {
+		return act{ubl.Fields{key, tenant, user}, op(string(did), key), onTenant}
+	}
+	acts := map[ubl.Did]act{
+		ubl.DidTenantCreate:       {ubl.Fields{tenant}, op("tenant.create", tenant), onTenant},
+		ubl.DidTenantJoin:         {ubl.Fields{role, tenant, user}, set, onTenant},
+		ubl.DidTenantUpdate:       {ubl.Fields{bytes, days, tenant}, op("policy.set", tenant), onTenant},
+		ubl.DidTenantMemberUpdate: {ubl.Fields{role, tenant, user}, set, onTenant},
+		ubl.DidTenantMemberRemove: {ubl.Fields{tenant, user}, remove, onTenant},
+		ubl.DidInvitationCreate: {ubl.Fields{ubl.Str("expires_at", now.String()), invitation, role, tenant, user},
+			op("tenant.invitation.create", invitation, tenant, user), onTenant},
+		ubl.DidInvitationRevoke: {ubl.Fields{invitation, tenant, user}, op("tenant.invitation.revoke", invitation, tenant, user), onTenant},
+		ubl.DidInvitationAccept: {ubl.Fields{invitation, role, tenant, user}, set, onTenant},
+		ubl.DidTokenCreate:      {ubl.Fields{ubl.Str("name", "bot"), token, user}, op("token.create", token, user), onTenant},
+		ubl.DidTokenRevoke:      {ubl.Fields{token, user}, op("token.revoke", token), onTenant},
+		ubl.DidRoomCreate:       {ubl.Fields{ubl.Str("name", "general"), room}, op("room.create", room), onRoom},
+		ubl.DidRoomJoin:         {ubl.Fields{role, room, user}, set, onRoom},
+		ubl.DidRoomInvite:       {ubl.Fields{role, room, user}, set, onRoom},
+		ubl.DidRoomMemberUpdate: {ubl.Fields{role, room, user}, set, onRoom},
+		ubl.DidRoomRemove:       {ubl.Fields{room, user}, remove, onRoom},
+		ubl.DidRoomLeave:        {ubl.Fields{room, user}, remove, onRoom},
+		ubl.DidRoomUpdate:       {ubl.Fields{ubl.Str("join", ubl.JoinTenant), bytes, days, room}, op("policy.set", room), onRoom},
+		ubl.DidRoomTrim:         {ubl.Fields{ubl.Int("available_from", 7), room}, op("room.trim", ubl.Int("available_from", 7), ubl.Int("removed", 6), room), onRoom},
+		ubl.DidSend: {ubl.Fields{ubl.Str("body_hash", ubl.BodyHash(nil)), ubl.Str("msg_id", "m:1"), room, ubl.Int("room_seq", 1)},
+			op("room.append", room, ubl.Int("room_seq", 1)), ubl.Fields{ubl.Str("msg_id", "m:1")}},
+		ubl.DidAgreementEnd: {ubl.Fields{agreement}, op("agreement.end", agreement), onTenant},
+		ubl.DidToolAccess: {ubl.Fields{ubl.Str("agreement_id", ubl.ToolAgreement("messenger.send")), ubl.Bool("allowed", true), ubl.Int("groups", 0),
+			ubl.Int("per_minute", 60), ubl.Str("terms_hash", ubl.BodyHash(nil)), ubl.Str("tool", "messenger.send"), ubl.Int("users", 2)},
+			op("tool.access", ubl.Str("agreement_id", ubl.ToolAgreement("messenger.send")), ubl.Str("tool", "messenger.send")), onTenant},
+		ubl.DidWorkspaceList: {ubl.Fields{ubl.Str("kind", "workspace"), tenant}, op("office.workspace.list", tenant), onTenant},
+		ubl.DidServerAdd: {ubl.Fields{ubl.Str("auth", ubl.AuthHeader), ubl.Str("name", "Files"), server, ubl.Str("url_hash", ubl.BodyHash(nil))},
+			op("portal.server.add", server), onTenant},
+		ubl.DidServerUpdate: {ubl.Fields{ubl.Str("changed", "name,url"), ubl.Bool("disabled", false), ubl.Str("name", "Files"), server, ubl.Str("url_hash", ubl.BodyHash(nil))},
+			op("portal.server.update", server), onTenant},
+		ubl.DidServerRemove: {ubl.Fields{server}, op("portal.server.remove", server, ubl.Int("tools", 3)), onTenant},
+		ubl.DidServerSync: {ubl.Fields{server},
+			op("portal.server.sync", ubl.Int("changed", 1), ubl.Int("held", 1), server, ubl.Str("status", ubl.ServerUp), ubl.Int("tools", 3)), onTenant},
+		ubl.DidServerConnect:         {ubl.Fields{ubl.Bool("connected", true), server, user}, op("portal.server.connect", ubl.Bool("connected", true), server, user), onTenant},
+		ubl.DidToolApprove:           {ubl.Fields{definition, tool}, op("portal.tool.approve", definition, tool), onTenant},
+		ubl.DidBudgetUpdate:          {budget, append(op("portal.budget.update"), budget...), onTenant},
+		ubl.DidPortalCall:            {call, called, onCall},
+		ubl.DidToolCall:              {append(slices.Clone(call), ubl.Str("parent", "req:1234")), called, onCall},
+		ubl.DidComplete:              {append(slices.Clone(call), ubl.Int("tokens", 1000), ubl.Str("workspace_id", "w:general")), append(slices.Clone(called), usage...), onCall},
+		ubl.DidWorkspaceCreate:       {founding, op("container.create", inside), onContainer},
+		ubl.DidContainerCreate:       {founding, op("container.create", inside), onContainer},
+		ubl.DidContainerInvite:       {ubl.Fields{inside, role, user}, set, onContainer},
+		ubl.DidContainerMemberUpdate: {ubl.Fields{inside, role, user}, set, onContainer},
+		ubl.DidContainerRemove:       {ubl.Fields{inside, user}, remove, onContainer},
+		ubl.DidContainerLeave:        {ubl.Fields{inside, user}, remove, onContainer},
+		ubl.DidDocumentCreate:        {written, op("document.put", content, document, version, workspace), onContainer},
+		ubl.DidDocumentUpdate:        {written, op("document.put", content, document, version, workspace), onContainer},
+		ubl.DidDocumentDelete:        {ubl.Fields{document, version, workspace}, op("document.delete", document, version, workspace), onContainer},
+		ubl.DidDocumentGet:           {ubl.Fields{document, version, workspace}, op("document.read", workspace), onContainer},
+		ubl.DidDocumentVersions:      {ubl.Fields{document, workspace}, op("document.read", workspace), onContainer},
+		ubl.DidDocumentList:          {ubl.Fields{workspace}, op("document.read", workspace), onContainer},
+		ubl.DidDocumentSearch:        {ubl.Fields{ubl.Str("query_hash", ubl.BodyHash(nil)), workspace}, op("document.read", workspace), onContainer},
+		ubl.DidTransfer:              {append(moved, ubl.Int("amount", 5)), op("transfer.arrived", ubl.Int("amount", 5), ubl.Str("to", "k:b"), transfer), onContainer},
+		ubl.DidReceive:               {append(moved, content, document, version), op("transfer.received", document, ubl.Str("from", "w:a"), transfer, version), onContainer},
+		ubl.DidCreditsIssue:          {ubl.Fields{ubl.Int("amount", 5), inside}, op("credits.issue", ubl.Int("amount", 5), inside), onContainer},
+		ubl.DidPasskeyRegister:       passkey(ubl.DidPasskeyRegister),
+		ubl.DidPasskeyUse:            passkey(ubl.DidPasskeyUse),
+		ubl.DidPasskeyRemove:         passkey(ubl.DidPasskeyRemove),
+		ubl.DidPlatformStart:         platform(ubl.DidPlatformStart),
+		ubl.DidPlatformStop:          platform(ubl.DidPlatformStop),
+		ubl.DidPlatformKeyCreate:     platform(ubl.DidPlatformKeyCreate),
+		ubl.DidPlatformBackup:        platform(ubl.DidPlatformBackup),
+		ubl.DidPlatformRestore:       platform(ubl.DidPlatformRestore),
+		ubl.DidPlatformNodeJoin:      platform(ubl.DidPlatformNodeJoin),
+		ubl.DidPlatformNodeRemove:    platform(ubl.DidPlatformNodeRemove),
+		ubl.DidPlatformTokenCreate:   {ubl.Fields{tenant, token, user}, op("token.create", token), onTenant},
+		ubl.DidPlatformTokenRevoke:   {ubl.Fields{tenant, token, user}, op("token.revoke", token), onTenant},
+		ubl.DidPlatformTokenRenew: {ubl.Fields{ubl.Str("kind", ubl.TokenSession), ubl.Str("link_hash", linkHash), ubl.Str("method", ubl.SignInLink), tenant, token, user},
+			op("platform.token.renew", token), onTenant},
+		ubl.DidPlatformTokenRevokeAll: {ubl.Fields{ubl.Int("count", 2), ubl.Int("passkeys", 1), tenant, user}, op("platform.token.revoke_all", user), onTenant},
+		ubl.DidPlatformLinkCreate: {ubl.Fields{ubl.Str("expires_at", now.String()), ubl.Str("link_hash", linkHash), tenant, user},
+			op("platform.link.create", ubl.Str("link_hash", linkHash)), onTenant},
+	}
+	all := compiled(t)
+	for _, did := range ubl.Dids() {
+		if did == ubl.DidToolDeny { // never executed: see TestOtherStatuses
+			continue
+		}
+		a, ok := acts[did]
+		if !ok {
+			t.Errorf("%s has no form", did)
+			continue
+		}
+		for _, who := range []ubl.Who{person, node} {
+			action := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:room:r:general", Did: did, PrevHash: ubl.Genesis,
+				RequestID: "req:1234", Status: ubl.StatusExecuted, This: a.this, When: now, Who: who}
+			atom, cid := action.Seal()
+			valid(t, all, "ubl.ledger.action.v1", atom)
+			effect := ubl.Effect{TenantID: "t:acme.com", Effects: []ubl.Fields{a.effect}, Outcome: ubl.OutcomeOK, Pointers: a.pointers,
+				PrevHash: ubl.NextHead(ubl.Genesis, cid), RefActionCID: cid, When: now}
+			atom, _ = effect.Seal()
+			valid(t, all, "ubl.ledger.effect.v1", atom)
+		}
+	}
+}
+
+// TestOtherStatuses are acts that were refused, and effects that failed.
+func TestOtherStatuses(t *testing.T) {
+	all := compiled(t)
+	for _, this := range []ubl.Fields{{}, {ubl.Str("room_id", "r:general")}} {
+		denied := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:room:r:general", Did: ubl.DidSend, PrevHash: ubl.Genesis,
+			RequestID: "req:1234", Status: ubl.StatusDenied, This: this, When: now, Who: person}
+		atom, _ := denied.Seal()
+		valid(t, all, "ubl.ledger.action.v1", atom)
+	}
+	for _, code := range []ubl.Code{ubl.CodeForbidden, ubl.CodeRateLimited} {
+		denied := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:tool:files.read", Did: ubl.DidToolDeny, PrevHash: ubl.Genesis,
+			RequestID: "req:1234", Status: ubl.StatusDenied, When: now, Who: person,
+			This: ubl.Fields{ubl.Str("code", code), ubl.Str("tool", "files.read"), ubl.Str("user_id", "u:ana")}}
+		atom, _ := denied.Seal()
+		valid(t, all, "ubl.ledger.action.v1", atom)
+		denied.Status = ubl.StatusExecuted
+		atom, _ = denied.Seal()
+		if all["ubl.ledger.action.v1"].Validate(parse(t, atom)) == nil {
+			t.Error("a refusal passes as executed")
+		}
+	}
+	copied := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:tenant:t:acme.com", Did: ubl.DidPasskeyUse, PrevHash: ubl.Genesis,
+		RequestID: "req:1234", Status: ubl.StatusDenied, When: now, Who: node,
+		This: ubl.Fields{ubl.Str("code", ubl.CodeForbidden), ubl.Str("passkey_id", ubl.PasskeyIDOf(nil)), ubl.Str("tenant_id", "t:acme.com"), ubl.Str("user_id", "u:bob")}}
+	atom, _ := copied.Seal()
+	valid(t, all, "ubl.ledger.action.v1", atom)
+	refused := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:tool:files.read", Did: ubl.DidPortalCall, PrevHash: ubl.Genesis,
+		RequestID: "req:1234", Status: ubl.StatusDenied, When: now, Who: person,
+		This: ubl.Fields{ubl.Int("call", 2), ubl.Str("capability", "files.read"), ubl.Str("deadline", now.String()),
+			ubl.Str("input_hash", ubl.BodyHash(nil)), ubl.Str("server", "files")}}
+	atom, _ = refused.Seal()
+	valid(t, all, "ubl.ledger.action.v1", atom)
+	turned := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:wallet:k:b", Did: ubl.DidReceive, PrevHash: ubl.Genesis,
+		RequestID: "req:1234", Status: ubl.StatusDenied, When: now, Who: person,
+		This: ubl.Fields{ubl.Int("amount", 5), ubl.Str("from", "k:a"), ubl.Str("op", ubl.OpTransfer), ubl.Str("to", "k:b"), ubl.Str("transfer_id", "x:1")}}
+	atom, _ = turned.Seal()
+	valid(t, all, "ubl.ledger.action.v1", atom)
+	failed := ubl.Effect{TenantID: "t:acme.com", Outcome: ubl.OutcomeError, Error: &ubl.AtomError{Code: ubl.CodeUnavailable, Message: "no answer"},
+		PrevHash: ubl.Genesis, RefActionCID: ubl.CID(nil), When: now}
+	atom, _ = failed.Seal()
+	valid(t, all, "ubl.ledger.effect.v1", atom)
+}
+
+func TestEveryEvent(t *testing.T) {
+	all := compiled(t)
+	m := ubl.Message{MsgID: "m:1", TenantID: "t:acme.com", RoomID: "r:general", RoomSeq: 1, SenderID: "u:ana", SentAt: now, Type: ubl.TypeSystem,
+		Body: ubl.Body{Text: "Room created: general"}, Receipt: ubl.Receipt{Shard: "0", Seq: 1, CID: ubl.CID(nil), HeadHash: ubl.NextHead("", ""), Time: now}}
+	for kind, payload := range map[string]json.RawMessage{
+		ubl.EventMessageCreated: m.AppendJSON(nil),
+		ubl.EventRoomCreated:    ubl.RoomCreatedPayload(ubl.RoomSummary{RoomID: "r:general", Name: "general", Mode: ubl.ModeInternal, CreatedAt: now}),
+		ubl.EventMemberJoined:   ubl.MemberPayload("u:bob", ubl.RoleMember),
+		ubl.EventGap:            ubl.GapPayload(0, 120),
+	} {
+		e := ubl.Event{Kind: kind, TenantID: "t:acme.com", RoomID: "r:general", TS: now, Payload: payload}
+		valid(t, all, "ubl.sse.room_event.v1", e.AppendData(nil))
+	}
+}
+
+// TestTables compares the list of acts with the domain's.
+func TestTables(t *testing.T) {
+	data, _ := Read("ubl.common.v1")
+	var common struct {
+		Defs struct{ Did struct{ Enum []ubl.Did } } `json:"$defs"`
+	}
+	if err := json.Unmarshal(data, &common); err != nil {
+		t.Fatal(err)
+	}
+	want := map[ubl.Did]bool{}
+	for _, did := range ubl.Dids() {
+		want[did] = true
+	}
+	for _, did := range common.Defs.Did.Enum {
+		if !want[did] {
+			t.Errorf("%s is not in the table of acts", did)
+		}
+		delete(want, did)
+	}
+	for did := range want {
+		t.Errorf("the schema lacks the act %s", did)
+	}
+}
