@@ -3,9 +3,6 @@ package storage
 import (
 	"errors"
 	"fmt"
-	"time"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 // write makes the items of a node alone durable: in the journal, while they stay
@@ -142,71 +139,27 @@ func (p *partition) mayWait() (bool, error) {
 
 // failedCommit decides whether the partition may go on. It may if there was no
 // room for data pages: nothing refers to them until a meta page does, and the
-// newest meta page is still that of the last durable transaction. p.applying is
-// held.
+// newest meta page is still that of the last durable transaction. Where that lacks
+// what was acknowledged it may as soon as there is room (see recovered).
+// p.applying is held.
 func (p *partition) failedCommit(err error) error {
 	if p.writer.tx != nil && p.answered {
 		p.hides.Store(true)
 	}
 	p.closeOpen()
-	if outOfSpace(err) && !p.lostTx && p.metaUntouched() {
-		if !p.hides.Load() {
-			return unavailable("there is no space left for data; nothing was written", err)
-		}
+	clean := outOfSpace(err) && !p.lostTx && p.metaUntouched()
+	switch {
+	case clean && !p.hides.Load():
+		return unavailable("there is no space left for data; nothing was written", err)
+	case clean:
 		p.starved = true
 		p.flusher.Reset(p.flushAfter())
 		err = unavailable("there is no space left for data", err)
-		p.advance(0, err)
-		return err
+	default:
+		err = unavailable("writing failed; this part of the data takes no writes until the server is started again", err)
 	}
-	err = unavailable("writing failed; this part of the data takes no writes until the server is started again", err)
 	p.advance(0, err)
 	return err
-}
-
-// recovered brings what was acknowledged into the file after a disk was full: the
-// journal has it. The committer tries that once a second, whenever somebody comes,
-// for only it knows that no record is being written. p.applying is held.
-func (p *partition) recovered() bool {
-	if now := p.opts.Now(); !p.starved || now.Before(p.retry) {
-		return false
-	} else {
-		p.retry = now.Add(time.Second)
-	}
-	id, err := p.replayAgain()
-	if err != nil {
-		return false // there still is no room, and the next attempt reads all again
-	}
-	p.durable.Store(id)
-	p.starved = false
-	p.hides.Store(false)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.failed = nil
-	return true
-}
-
-func (p *partition) replayAgain() (id uint64, err error) {
-	db, journaled := p.database(), uint64(0)
-	err = db.View(func(tx *bolt.Tx) (err error) {
-		journaled, err = readIndex(tx, journaledKey)
-		return err
-	})
-	if err != nil {
-		return 0, err
-	}
-	records, err := p.journal.load(journalHead(p.label), journaled)
-	if err != nil {
-		return 0, err
-	}
-	if err := p.replayRecords(db, records); err != nil {
-		return 0, err
-	}
-	err = db.View(func(tx *bolt.Tx) error {
-		id = uint64(tx.ID())
-		return nil
-	})
-	return id, err
 }
 
 func (p *partition) metaUntouched() bool {

@@ -54,7 +54,7 @@ func (p *partition) process(items []item) chunk {
 		switch {
 		case it.begin != nil:
 			p.grant(it.begin)
-		case it.end != nil:
+		case it.end != nil, it.settled == nil: // which leaves the one that wakes
 		case it.note != nil:
 			it.err = ubl.Errorf(ubl.CodeInternal, "a node alone keeps no notes")
 		case it.batch == nil: // refused at the door

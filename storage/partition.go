@@ -113,9 +113,8 @@ func (p *partition) tick() {
 	_ = p.flush() // who reads next is told
 	p.applying.Lock()
 	defer p.applying.Unlock()
-	if p.starved {
+	if p.starved && p.queue.put(item{}, p.opts.QueueBytes) { // else the committer has gone
 		p.flusher.Reset(p.flushAfter())
-		_ = p.queue.put(item{}, p.opts.QueueBytes)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // item is one thing to do for the committer: a batch or note to write, a lease
-// to grant or to take back.
+// to grant or to take back. An empty one wakes it.
 type item struct {
 	batch    *ubl.Batch
 	note     *note

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -48,11 +49,8 @@ func (p *partition) journalPath() string { return p.path + journalSuffix }
 
 // replay brings what only the journal has into the file.
 func (p *partition) replay(db *bolt.DB) error {
-	err := db.View(func(tx *bolt.Tx) (err error) {
-		p.journaled, err = readIndex(tx, journaledKey)
-		return err
-	})
-	if err != nil || p.journaled == 0 {
+	var err error
+	if p.journaled, err = journaledIn(db); err != nil || p.journaled == 0 {
 		return err
 	}
 	var records []record
@@ -65,7 +63,7 @@ func (p *partition) replay(db *bolt.DB) error {
 	case err != nil:
 		return err
 	}
-	if err := p.replayRecords(db, records); err != nil {
+	if _, err := p.replayRecords(db, records); err != nil {
 		return errors.Join(fmt.Errorf("couldn't apply the journal: %w", err), p.journal.close())
 	}
 	if p.replicated() {
@@ -74,31 +72,76 @@ func (p *partition) replay(db *bolt.DB) error {
 	return nil
 }
 
-// replayRecords commits even where there are none. A sync of bbolt's meta page may
+// journaledIn is the newest record of the journal that a file has, 0 where it never
+// had a journal.
+func journaledIn(db *bolt.DB) (index uint64, err error) {
+	err = db.View(func(tx *bolt.Tx) (err error) {
+		index, err = readIndex(tx, journaledKey)
+		return err
+	})
+	return index, err
+}
+
+// replayRecords applies and commits, and gives the transaction's id. It commits even
+// where there are no records. A sync of bbolt's meta page may
 // have failed in an earlier life: then the disk may lack what the page cache has,
 // and no sync would write it again, while the journal begins anew.
-func (p *partition) replayRecords(db *bolt.DB, records []record) (err error) {
+func (p *partition) replayRecords(db *bolt.DB, records []record) (id uint64, err error) {
 	defer guard(&err)
 	w := &p.writer
 	w.reset()
 	if err := w.begin(db); err != nil {
-		return err
+		return 0, err
 	}
 	defer p.closeOpen()
 	for _, r := range records {
 		refusals, err := p.applyEntry(w, Entry{Index: r.index, Data: r.entry})
 		if err := errors.Join(append(refusals, err)...); err != nil {
-			return err
+			return 0, err
 		}
 		p.journaled = r.index
 	}
 	if err := w.finish(); err != nil {
-		return err
+		return 0, err
 	}
 	if err := putIndex(w.tx, journaledKey, p.journaled); err != nil {
-		return err
+		return 0, err
 	}
-	return commitTx(w.tx)
+	return uint64(w.tx.ID()), commitTx(w.tx)
+}
+
+// recovered brings what was acknowledged into the file after a disk was full. The
+// committer asks for it, since only it knows that no record is being written, once a
+// second at most: an attempt reads the whole journal. p.applying is held.
+func (p *partition) recovered() bool {
+	now := p.opts.Now()
+	if !p.starved || now.Before(p.retry) {
+		return false
+	}
+	p.retry = now.Add(time.Second)
+	id, err := p.replayAgain()
+	if err != nil {
+		return false // there still is no room
+	}
+	p.starved = false
+	p.mu.Lock()
+	p.failed = nil
+	p.mu.Unlock()
+	p.advance(id, nil)
+	p.hides.Store(false)
+	return true
+}
+
+func (p *partition) replayAgain() (id uint64, err error) {
+	journaled, err := journaledIn(p.database())
+	if err != nil {
+		return 0, err
+	}
+	records, err := p.journal.load(journalHead(p.label), journaled)
+	if err != nil {
+		return 0, err
+	}
+	return p.replayRecords(p.database(), records)
 }
 
 // forgetJournal ends what a node alone has left to a replica. All of it is in
