@@ -169,11 +169,7 @@ func (x *Tenant) decideUninvite(c ubl.RevokeInvitation) func(ubl.Time) (*plan, e
 }
 
 func (x *Tenant) listInvitations(t *actors.Turn, c ubl.ListInvitations) {
-	m, err := x.member(c.Who)
-	if err == nil && m.Role != ubl.RoleOwner {
-		err = ubl.Errorf(ubl.CodeForbidden, "only an owner of the tenant may do this")
-	}
-	if err != nil {
+	if err := x.lookOwner(c.Who); err != nil {
 		t.Fail(err)
 		return
 	}

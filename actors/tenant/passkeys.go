@@ -236,12 +236,8 @@ func (x *Tenant) refuseCopy(t *actors.Turn, c ubl.UsePasskey, p passkey) {
 	}}})
 	ctx := t.Context()
 	t.Later(func() (any, error) {
-		_, err := x.env.Ask.Ask(ctx, ubl.RoomName(x.id, ubl.AuditRoom), ubl.Announce{
-			Request: c.Request, Text: fmt.Sprintf("A passkey of %s in %s was refused: it seems to have been copied.", p.Owner.UserID, p.Owner.TenantID),
-		})
-		if err != nil { // the receipt is what counts; the message is a courtesy
-			x.env.Log.Warn("couldn't announce a refusal", "error", err)
-		}
+		x.tellOperators(ctx, c.Request,
+			fmt.Sprintf("A passkey of %s in %s was refused: it seems to have been copied.", p.Owner.UserID, p.Owner.TenantID))
 		return nil, refusal
 	})
 }

@@ -2,6 +2,7 @@ package tenant
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -83,12 +84,18 @@ func (x *Tenant) admitNew(t *actors.Turn, c ubl.AdmitToken) {
 	}
 	ctx := t.Context()
 	t.Later(func() (any, error) {
-		_, err := x.env.Ask.Ask(ctx, ubl.RoomName(x.id, ubl.AuditRoom), ubl.Announce{Request: c.Request, Text: firstUse(c.Token)})
-		if err != nil { // the receipt is what counts; the message is a courtesy
-			x.env.Log.Warn("couldn't announce a token", "error", err)
-		}
+		x.tellOperators(ctx, c.Request, firstUse(c.Token))
 		return nil, nil
 	})
+}
+
+// tellOperators puts a message into the audit room of tenant 0. The receipt is what
+// counts; the message is a courtesy.
+func (x *Tenant) tellOperators(ctx context.Context, req ubl.Request, text string) {
+	_, err := x.env.Ask.Ask(ctx, ubl.RoomName(x.id, ubl.AuditRoom), ubl.Announce{Request: req, Text: text})
+	if err != nil {
+		x.env.Log.Warn("couldn't tell the operators", "error", err)
+	}
 }
 
 func firstUse(p ubl.PlatformToken) string {

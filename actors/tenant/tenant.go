@@ -162,6 +162,16 @@ func (x *Tenant) owner(who ubl.Identity) error {
 	return x.state.License.OwnedBy(who, ubl.CodeForbidden)
 }
 
+// lookOwner refuses everyone but owners, who may still look where the license has
+// ended.
+func (x *Tenant) lookOwner(who ubl.Identity) error {
+	m, err := x.member(who)
+	if err == nil && m.Role != ubl.RoleOwner {
+		err = ubl.Errorf(ubl.CodeForbidden, "only an owner of the tenant may do this")
+	}
+	return err
+}
+
 // answer replies to members.
 func (x *Tenant) answer(t *actors.Turn, who ubl.Identity, value func() any) {
 	if _, err := x.member(who); err != nil {

@@ -81,11 +81,7 @@ func (x *Tenant) decideRevoke(c ubl.RevokeServiceToken) func(ubl.Time) (*plan, e
 }
 
 func (x *Tenant) listTokens(t *actors.Turn, c ubl.ListServiceTokens) {
-	m, err := x.member(c.Who)
-	if err == nil && m.Role != ubl.RoleOwner {
-		err = ubl.Errorf(ubl.CodeForbidden, "only an owner of the tenant may do this")
-	}
-	if err != nil {
+	if err := x.lookOwner(c.Who); err != nil {
 		t.Fail(err)
 		return
 	}

@@ -3,8 +3,6 @@ package auth
 import (
 	"context"
 	"encoding/hex"
-	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -37,9 +35,9 @@ func (a *Authenticator) NewInvitation(tenant ubl.TenantID, email string) (c ubl.
 	if err := a.mayHaveSession(c.Invitee); err != nil {
 		return c, "", err
 	}
-	var drawn [clientIDBytes + inviteBytes]byte
-	if _, err := io.ReadFull(a.random, drawn[:]); err != nil {
-		return c, "", fmt.Errorf("couldn't draw an invitation: %w", err)
+	drawn, err := a.draw(clientIDBytes + inviteBytes)
+	if err != nil {
+		return c, "", err
 	}
 	secret := hex.EncodeToString(drawn[clientIDBytes:])
 	c.InvitationID = ubl.InvitationID("i:" + hex.EncodeToString(drawn[:clientIDBytes]))
@@ -98,13 +96,13 @@ func (a *Authenticator) showInvitation(w http.ResponseWriter, r *http.Request, i
 	if err != nil {
 		return err
 	}
-	var key [inviteKeyBytes]byte
-	if _, err := io.ReadFull(a.random, key[:]); err != nil {
-		return fmt.Errorf("couldn't draw a key: %w", err)
+	key, err := a.draw(inviteKeyBytes)
+	if err != nil {
+		return err
 	}
 	writePage(w, http.StatusOK, inviteTemplate, invitePage{
 		Email: found.Email, Tenant: strings.TrimPrefix(string(i.tenant), "t:"), Role: found.Role,
-		Until: found.ExpiresAt.Std(), Key: hex.EncodeToString(key[:]),
+		Until: found.ExpiresAt.Std(), Key: hex.EncodeToString(key),
 	})
 	return nil
 }

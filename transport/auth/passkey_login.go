@@ -16,7 +16,7 @@ const passkeyLogin ceremony = "passkey"
 
 // beginPasskeyLogin asks the browser for a passkey of this server, whosever.
 func (a *Authenticator) beginPasskeyLogin(p *passkeys, w http.ResponseWriter, r *http.Request) error {
-	challenge, err := a.draw()
+	challenge, err := a.draw(drawnBytes)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func unknownPasskey(err error) error {
 // serves once on all nodes; what is drawn for the attempt tells a second from the
 // same question asked again between nodes.
 func (a *Authenticator) usePasskey(r *http.Request, known *ubl.PasskeyRecord, challenge string, answer *protocol.ParsedCredentialAssertionData) error {
-	attempt, err := a.draw()
+	attempt, err := a.draw(drawnBytes)
 	if err != nil {
 		return err
 	}

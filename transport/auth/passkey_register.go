@@ -35,7 +35,7 @@ func (a *Authenticator) beginPasskey(p *passkeys, w http.ResponseWriter, r *http
 	if err != nil {
 		return err
 	}
-	challenge, err := a.draw()
+	challenge, err := a.draw(drawnBytes)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (a *Authenticator) holderOf(r *http.Request, who ubl.Identity) (holder, err
 	}
 	h := holder{handle: own.Handle, email: who.Email, keys: own.List}
 	if h.handle == nil {
-		h.handle, err = a.draw()
+		h.handle, err = a.draw(ubl.PasskeyHandle)
 	}
 	return h, err
 }

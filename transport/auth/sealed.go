@@ -28,6 +28,9 @@ type ceremony string
 // more than two; without a bound, somebody who reloads a page fills the headers.
 const maxCeremonies = 8
 
+// drawnBytes is how much is drawn of what nobody may guess: a challenge, a nonce.
+const drawnBytes = 32
+
 // errCeremony looks the same whatever was wrong with the cookie.
 func errCeremony() *ubl.Error {
 	return ubl.Errorf(ubl.CodeValidation, "this took too long, or began in another browser: begin again")
@@ -122,18 +125,18 @@ func (a *Authenticator) ceremonyCookie(w http.ResponseWriter, name, value string
 	})
 }
 
-// draw is 32 bytes that nobody can guess: a challenge, a user's handle.
-func (a *Authenticator) draw() ([]byte, error) {
-	b := make([]byte, 32)
+// draw is n bytes that nobody can guess: a challenge, a code, a user's handle.
+func (a *Authenticator) draw(n int) ([]byte, error) {
+	b := make([]byte, n)
 	if _, err := io.ReadFull(a.random, b); err != nil {
 		return nil, fmt.Errorf("couldn't draw something secret: %w", err)
 	}
 	return b, nil
 }
 
-// drawText is the same as 43 characters: a state, a nonce, a verifier.
+// drawText is drawnBytes of that as 43 characters: a state, a nonce, a verifier.
 func (a *Authenticator) drawText() (string, error) {
-	b, err := a.draw()
+	b, err := a.draw(drawnBytes)
 	return base64.RawURLEncoding.EncodeToString(b), err
 }
 

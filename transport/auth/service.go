@@ -29,7 +29,7 @@ func NewServiceToken(tenant ubl.TenantID, random io.Reader) (clientID, secret, s
 	return clientID, secret, hashSecret(secret), nil
 }
 
-// hashSecret needs no salt and no stretching: a secret is 256 random bits.
+// hashSecret needs no salt and no stretching: a secret is 128 random bits or more.
 func hashSecret(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])

@@ -2,11 +2,9 @@ package auth
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"html/template"
-	"io"
 	"net/http"
 	"time"
 
@@ -29,15 +27,15 @@ func (a *Authenticator) OfferLink(ctx context.Context, email string, ttl time.Du
 	if err != nil {
 		return "", err
 	}
-	var secret [linkBytes]byte
-	if _, err := io.ReadFull(a.random, secret[:]); err != nil {
-		return "", fmt.Errorf("couldn't draw a sign-in link: %w", err)
+	secret, err := a.draw(linkBytes)
+	if err != nil {
+		return "", err
 	}
-	code := hex.EncodeToString(secret[:])
+	code := hex.EncodeToString(secret)
 	_, err = a.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant), ubl.OfferLink{
 		Request: a.request(ctx, ubl.Platform()),
 		Link: ubl.OneTimeLink{
-			Hash: linkHash(code), UserID: who.UserID, TenantID: who.TenantID, Email: who.Email,
+			Hash: hashSecret(code), UserID: who.UserID, TenantID: who.TenantID, Email: who.Email,
 			ExpiresAt: ubl.TimeOf(a.now().Add(ttl)),
 		},
 	})
@@ -45,12 +43,6 @@ func (a *Authenticator) OfferLink(ctx context.Context, email string, ttl time.Du
 		return "", fmt.Errorf("couldn't record a sign-in link: %w", err)
 	}
 	return signInPath + code, nil
-}
-
-// linkHash needs no salt and no stretching: a code is 128 random bits.
-func linkHash(code string) string {
-	sum := sha256.Sum256([]byte(code))
-	return hex.EncodeToString(sum[:])
 }
 
 // localWho is who an address is to us, in the tenant of its domain.
@@ -86,7 +78,7 @@ func (a *Authenticator) findLink(ctx context.Context, code string) (*ubl.OneTime
 	if !lowerHex(code, linkBytes) { // tenant 0 needn't be asked
 		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such sign-in link")
 	}
-	return ubl.Ask[*ubl.OneTimeLink](ctx, a.asker, ubl.TenantName(ubl.CoreTenant), ubl.FindLink{Who: ubl.Platform(), Hash: linkHash(code)})
+	return ubl.Ask[*ubl.OneTimeLink](ctx, a.asker, ubl.TenantName(ubl.CoreTenant), ubl.FindLink{Who: ubl.Platform(), Hash: hashSecret(code)})
 }
 
 func (a *Authenticator) showLink(w http.ResponseWriter, _ *http.Request, l *ubl.OneTimeLink) error {
@@ -94,8 +86,8 @@ func (a *Authenticator) showLink(w http.ResponseWriter, _ *http.Request, l *ubl.
 	return nil
 }
 
-// takeLink begins the session, once their tenant lets them in. One commit of tenant 0 admits it and uses up the
-// link: of two who confirm at once one gets in.
+// takeLink begins the session, once their tenant lets them in. One commit of tenant
+// 0 admits it and uses up the link: of two who confirm at once one gets in.
 func (a *Authenticator) takeLink(w http.ResponseWriter, r *http.Request, l *ubl.OneTimeLink) error {
 	who, err := a.localWho(l.Email)
 	if err == nil {
