@@ -14,7 +14,7 @@
 //	answer     packages api, sse, mcp and web
 //	exchange   status, bytes and time go to metrics and the access log
 //
-// Routes of its own: / leads to the app, /healthz that the process runs,
+// Routes of its own: / leads to the app and /favicon.ico to its icon, /healthz that the process runs,
 // /readyz whether all of it takes requests (/readyz?traffic, for balancers: whether
 // some does), /metrics the figures. The main listener
 // shows /metrics to direct peers on this machine only, because it may be

@@ -22,6 +22,12 @@ func toApp(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/ui/", http.StatusSeeOther)
 }
 
+// toIcon leads browsers to the app's icon. They ask for it at this path for every page
+// that names none.
+func toIcon(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, "/ui/icon-192.png", http.StatusFound)
+}
+
 type state struct {
 	Status string `json:"status"`
 }

@@ -46,7 +46,8 @@ type Options struct {
 	// Agents mounts what speaks MCP, which authenticates by itself with the function
 	// it is handed, beside metadata that anyone may read; nil for nothing.
 	Agents func(r chi.Router, authenticate func(http.Handler) http.Handler)
-	// Web serves the app under /ui/, where / leads to; nil for none.
+	// Web serves the app under /ui/, where / leads to, and its icon for every page; nil
+	// for none.
 	Web http.Handler
 	// Schemas serves /schemas/; nil for none.
 	Schemas http.Handler
@@ -135,6 +136,7 @@ func (s *Server) routes() http.Handler {
 	if s.opts.Web != nil {
 		get(r, "/", toApp)
 		get(r, "/ui", toApp)
+		get(r, "/favicon.ico", toIcon)
 		get(r, "/ui/*", s.opts.Web.ServeHTTP)
 	}
 	if s.opts.SignIn != nil {

@@ -176,6 +176,17 @@ func TestAnswersOutsideAPI(t *testing.T) {
 	}
 }
 
+// Browsers ask for the icon of any page at a path of their own.
+func TestIcon(t *testing.T) {
+	rec := newWorld(nil).do("GET", "/favicon.ico", nil)
+	if to := rec.Header().Get("Location"); rec.Code != 302 || to != "/ui/icon-192.png" {
+		t.Errorf("the icon = %d to %q, want 302 to the app's", rec.Code, to)
+	}
+	if rec := newWorld(func(o *transport.Options) { o.Web = nil }).do("GET", "/favicon.ico", nil); rec.Code != 404 {
+		t.Errorf("the icon without the app = %d, want 404", rec.Code)
+	}
+}
+
 func TestAPINeedsACaller(t *testing.T) {
 	w := newWorld(nil)
 	for path, status := range map[string]int{"/api/public": 200, "/api/echo/1": 401, "/api/nowhere": 401, "/healthz": 200} {

@@ -17,7 +17,7 @@ import (
 var docsFiles embed.FS
 
 // docsPolicy lets the page use its own files and nothing else.
-const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // mountDocs serves the OpenAPI document and its page to everyone.

@@ -40,11 +40,18 @@ export function start(): void {
 // counts, since a cookie may have come in between.
 export async function check(): Promise<void> {
   const mine = ++asked;
-  const answer = await get<Whoami>('/api/whoami', { as: null }).catch((problem: unknown) => problem);
+  const answer = await ask().catch((problem: unknown) => problem);
   if (mine !== asked) return;
-  if (isOver(answer)) forget();
+  if (answer === null || isOver(answer)) forget();
   else if (!(answer instanceof Error)) enter(answer as Whoami);
   else if (me.value === null) become(recall() ?? 'unreachable');
+}
+
+// ask is who is signed in, null for nobody. Where nobody is likely it asks for less at
+// first: browsers report the refusal of the rest as an error.
+async function ask(): Promise<Whoami | null> {
+  if (recall() === null && !(await ways()).signed_in) return null;
+  return get<Whoami>('/api/whoami', { as: null });
 }
 
 // signOut ends the session on the server first: offline one can't sign out. One that has
@@ -60,10 +67,10 @@ export async function signOut(everywhere: boolean): Promise<void> {
 
 const isOver = (problem: unknown) => problem instanceof ApiError && problem.status === 401;
 
-// ways are the ways to sign in that the server offers.
+// ways are the ways to sign in that the server offers, and whether somebody is.
 export async function ways(): Promise<Ways> {
   try {
-    return await get<Ways>('/auth/ways');
+    return await get<Ways>('/auth/ways', { as: null });
   } catch (problem) {
     if (problem instanceof ApiError && problem.status === 404) return { passkeys: false, oidc: [], signed_in: false };
     throw problem;

@@ -66,6 +66,7 @@ export class Page {
 
   private answer(method: string, url: string, as: string | null, init: RequestInit): Response {
     const { cookie, server } = this;
+    if (url === '/auth/ways') return Response.json({ passkeys: true, oidc: [], signed_in: cookie !== '' });
     if (cookie === '' || (as !== null && as !== cookie)) return Response.json({ error: { code: 'unauthorized', message: 'no' } }, { status: 401 });
     const user = cookie.split('|')[1]!;
     if (url === '/api/whoami') return Response.json(whoami(cookie));

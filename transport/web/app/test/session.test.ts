@@ -74,6 +74,19 @@ test('a session that has ended leaves what is kept for the next', async () => {
   assert.equal(rooms(), room);
 });
 
+test('a device that remembers nobody asks nothing that the server would refuse', async () => {
+  page.signIn('');
+  await until('nobody is signed in', () => session.session.value === 'out' && store.value === null);
+  const before = page.asked.length;
+  await session.check();
+  assert.deepEqual(page.asked.slice(before), [{ method: 'GET', url: '/auth/ways', as: null }]);
+  assert.equal(session.session.value, 'out');
+  page.signIn('u:ana');
+  await session.check();
+  assert.deepEqual(page.asked.slice(before).map((a) => a.url).slice(1, 3), ['/auth/ways', '/api/whoami']);
+  await until('the store is open', () => whose() === 'u:ana');
+});
+
 for (const everywhere of [false, true]) {
   test(`signing out ${everywhere ? 'everywhere' : 'here'} leaves nothing behind`, async () => {
     await until('it is in use', () => rooms() === room);
