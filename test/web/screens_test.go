@@ -94,6 +94,31 @@ func TestScreens(t *testing.T) {
 	})
 }
 
+// TestPages looks in the same way at the pages that come without the app, which are in
+// its style.
+func TestPages(t *testing.T) {
+	needAxe(t)
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		p := newPerson(t, s, v, "Ana")
+		p.watch.expect(` is answered 40[04]$`)
+		for name, at := range map[string]struct{ path, shows string }{
+			"sign-in-link":    {strings.TrimPrefix(s.link(), s.url), "Sign in as"},
+			"used-link":       {"/signin/none", "not valid"},
+			"invitation":      {strings.TrimPrefix(s.client(owner).invite("kim@elsewhere.example"), s.url), "is invited into"},
+			"used-invitation": {"/invite/none", "not valid"},
+			"failed-sign-in":  {"/auth/oidc/callback?state=none&code=none", "not signed in"},
+		} {
+			p.visit(at.path)
+			p.sees(at.shows)
+			if card := eval[string](p, `getComputedStyle(document.querySelector('main')).borderRadius`); card != "20px" {
+				t.Errorf("%s has no style: its card has corners of %s", name, card)
+			}
+			p.examine(name)
+		}
+	})
+}
+
 // TestAddresses: the address of every screen can be opened, and loaded anew, by a browser
 // that has nothing of the app yet.
 func TestAddresses(t *testing.T) {

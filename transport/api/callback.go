@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"html/template"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -24,24 +23,18 @@ const (
 )
 
 // consent asks before anything is given away: the link may have been another's.
-var consent = template.Must(template.New("consent").Parse(`<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>UBL</title>
-<h1>Connect {{.ServerID}}?</h1>
+var consent = envelope.NewPage("Connect {{.ServerID}} to UBL", `<h1>Connect {{.ServerID}}?</h1>
 <p>{{or .Email .UserID}} asked UBL to use <b>{{.ServerID}}</b> with the account that you have just signed in to.
 Go on only if that is you.</p>
 <form method="post">
 <input type="hidden" name="state" value="{{.State}}"><input type="hidden" name="code" value="{{.Code}}"><input type="hidden" name="iss" value="{{.Issuer}}">
 <button>Connect</button>
-</form></html>
-`))
+</form>
+`)
 
-const connectedPage = `<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>UBL</title>
-<p>You are connected. This window can be closed.</p></html>
-`
-
-// callbackPolicy lets the pages do nothing but send their form back.
-const callbackPolicy = "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+var connected = envelope.NewPage("Connected to UBL", `<h1>You are connected</h1>
+<p>This window can be closed.</p>
+`)
 
 // comeBack is what a provider sends a user back with.
 type comeBack struct{ State, Code, Issuer string }
@@ -49,7 +42,7 @@ type comeBack struct{ State, Code, Issuer string }
 // showConsent takes a user back whom [API.connectServer] sent to a provider, and
 // asks whether it was them who began.
 func (a *API) showConsent(w http.ResponseWriter, r *http.Request) {
-	secureCallback(w.Header())
+	envelope.SecurePage(w.Header())
 	back, err := readCallback(r.URL.RawQuery)
 	if err != nil {
 		envelope.WriteError(w, r, err)
@@ -60,20 +53,15 @@ func (a *API) showConsent(w http.ResponseWriter, r *http.Request) {
 		envelope.WriteError(w, r, err)
 		return
 	}
-	var page bytes.Buffer
-	if err := consent.Execute(&page, struct {
+	envelope.WritePage(w, http.StatusOK, consent, struct {
 		*ubl.SigningIn
 		comeBack
-	}{who, back}); err != nil {
-		envelope.WriteError(w, r, err)
-		return
-	}
-	writeBytes(w, "text/html; charset=utf-8", page.Bytes())
+	}{who, back})
 }
 
 // connect is the user's consent.
 func (a *API) connect(w http.ResponseWriter, r *http.Request) {
-	secureCallback(w.Header())
+	envelope.SecurePage(w.Header())
 	var form bytes.Buffer
 	if _, err := form.ReadFrom(http.MaxBytesReader(w, r.Body, maxCallback)); err != nil {
 		envelope.WriteError(w, r, tooLarge(maxCallback))
@@ -87,15 +75,7 @@ func (a *API) connect(w http.ResponseWriter, r *http.Request) {
 		envelope.WriteError(w, r, err)
 		return
 	}
-	writeBytes(w, "text/html; charset=utf-8", []byte(connectedPage))
-}
-
-// secureCallback keeps the code, which is in the page's address, from everybody
-// else. The form needs an Origin, which no-referrer would take from it.
-func secureCallback(h http.Header) {
-	secure(h)
-	h.Set("Content-Security-Policy", callbackPolicy)
-	h.Set("Referrer-Policy", "same-origin")
+	envelope.WritePage(w, http.StatusOK, connected, nil)
 }
 
 // readCallback reads a query or a form. Providers add parameters of their own,

@@ -100,7 +100,7 @@ func (a *Authenticator) showInvitation(w http.ResponseWriter, r *http.Request, i
 	if err != nil {
 		return err
 	}
-	writePage(w, http.StatusOK, inviteTemplate, invitePage{
+	envelope.WritePage(w, http.StatusOK, inviteTemplate, invitePage{
 		Email: found.Email, Tenant: strings.TrimPrefix(string(i.tenant), "t:"), Role: found.Role,
 		Until: found.ExpiresAt.Std(), Key: hex.EncodeToString(key),
 	})
@@ -158,5 +158,5 @@ func (a *Authenticator) noInvitation(w http.ResponseWriter, r *http.Request, err
 		page.Problem = e.Message
 	}
 	envelope.SetHints(w.Header(), e.Code.Status(), e.RetryAfter())
-	writePage(w, e.Code.Status(), inviteTemplate, page)
+	envelope.WritePage(w, e.Code.Status(), inviteTemplate, page)
 }

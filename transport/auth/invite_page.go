@@ -1,10 +1,10 @@
 package auth
 
 import (
-	"html/template"
 	"time"
 
 	"ubl"
+	"ubl/transport/envelope"
 )
 
 // invitePage is what the page of an invitation shows: nothing of it where it
@@ -18,15 +18,12 @@ type invitePage struct {
 	Problem       string // it may be tried again
 }
 
-var inviteTemplate = template.Must(template.New("invite").Parse(`<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>An invitation to UBL</title>
-<h1>UBL</h1>
+var inviteTemplate = envelope.NewPage("An invitation to UBL", `<h1>An invitation to UBL</h1>
 {{if .Key}}<p>{{.Email}} is invited into <b>{{.Tenant}}</b>{{if eq .Role "owner"}}, as an owner{{end}}.</p>
 <form method="post"><input type="hidden" name="key" value="{{.Key}}"><button>Accept and sign in</button></form>
-<p>The invitation works once, until {{.Until.Format "2 January 2006, 15:04 MST"}}. If it isn't meant for you, close this page.</p>
-{{else if .Taken}}<p>Whom this invitation is for is a member already. Sign in as you do otherwise: <a href="/ui/">to UBL</a>.</p>
+<small>The invitation works once, until {{.Until.Format "2 January 2006, 15:04 MST"}}. If it isn't meant for you, close this page.</small>
+{{else if .Taken}}<p>Whom this invitation is for is a member already. Sign in as you do otherwise.</p>
+<a class="button" href="/ui/">To UBL</a>
 {{else if .Problem}}<p>That didn't work: {{.Problem}}. Reload this page to try again.</p>
 {{else}}<p>This invitation is not valid, was used already, was taken back, or is too old. Ask whoever sent it for a new one.</p>
-{{end}}</html>
-`))
+{{end}}`)

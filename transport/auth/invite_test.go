@@ -258,7 +258,7 @@ func TestInvitationPage(t *testing.T) {
 		for name, want := range map[string]string{
 			"Content-Type":            "text/html; charset=utf-8",
 			"Cache-Control":           "no-store",
-			"Content-Security-Policy": "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+			"Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 			"Referrer-Policy":         "same-origin",
 			"X-Content-Type-Options":  "nosniff",
 		} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/subtle"
 	"errors"
-	"html/template"
 	"net/http"
 	"net/url"
 	"time"
@@ -195,14 +194,10 @@ func (a *Authenticator) noOIDC(w http.ResponseWriter, r *http.Request, err error
 		a.log.DebugContext(r.Context(), "couldn't sign in by a provider", "error", err)
 	}
 	envelope.SetHints(w.Header(), e.Code.Status(), e.RetryAfter())
-	writePage(w, e.Code.Status(), oidcTemplate, e.Message)
+	envelope.WritePage(w, e.Code.Status(), oidcTemplate, e.Message)
 }
 
-var oidcTemplate = template.Must(template.New("oidc").Parse(`<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Sign in to UBL</title>
-<h1>UBL</h1>
+var oidcTemplate = envelope.NewPage("Sign in to UBL", `<h1>Sign in to UBL</h1>
 <p>You are not signed in: {{.}}.</p>
-<p><a href="/ui/sign-in">Sign in another way, or again</a></p>
-</html>
-`))
+<a class="button" href="/ui/sign-in">Sign in another way, or again</a>
+`)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"html/template"
 	"net/http"
 	"time"
 
@@ -82,7 +81,7 @@ func (a *Authenticator) findLink(ctx context.Context, code string) (*ubl.OneTime
 }
 
 func (a *Authenticator) showLink(w http.ResponseWriter, _ *http.Request, l *ubl.OneTimeLink) error {
-	writePage(w, http.StatusOK, linkTemplate, linkPage{Email: l.Email})
+	envelope.WritePage(w, http.StatusOK, linkTemplate, linkPage{Email: l.Email})
 	return nil
 }
 
@@ -112,33 +111,16 @@ func (a *Authenticator) noLink(w http.ResponseWriter, r *http.Request, err error
 		page.Problem = e.Message
 	}
 	envelope.SetHints(w.Header(), e.Code.Status(), e.RetryAfter())
-	writePage(w, e.Code.Status(), linkTemplate, page)
+	envelope.WritePage(w, e.Code.Status(), linkTemplate, page)
 }
 
 // linkPage is what the page shows: no address where the link is over.
 type linkPage struct{ Email, Problem string }
 
-// writePage writes a page without script or style; a browser that has gone is no
-// error of ours. The page is told to itself as referrer: without one, browsers
-// send its form as if it came from nowhere. Others aren't told.
-func writePage(w http.ResponseWriter, status int, page *template.Template, data any) {
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
-	h.Set("Referrer-Policy", "same-origin")
-	h.Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	_ = page.Execute(w, data)
-}
-
-var linkTemplate = template.Must(template.New("link").Parse(`<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Sign in to UBL</title>
-<h1>UBL</h1>
-{{if .Email}}<p>Sign in as {{.Email}}? The link works once.</p>
+var linkTemplate = envelope.NewPage("Sign in to UBL", `<h1>Sign in to UBL</h1>
+{{if .Email}}<p>Sign in as <b>{{.Email}}</b>? The link works once.</p>
 <form method="post"><button>Sign in</button></form>
 {{else if .Problem}}<p>That didn't work: {{.Problem}}. Reload this page to try again.</p>
 {{else}}<p>This sign-in link is not valid, was used already, or is too old. The server prints a new one when it starts.</p>
-{{end}}</html>
-`))
+<a class="button" href="/ui/">To UBL</a>
+{{end}}`)

@@ -39,7 +39,8 @@
 // A screen (src/screens) is a file with a default export, and one entry in
 // src/routes.tsx with its pattern and a lazy import. It is mounted anew for each
 // path and gets the parts of the path as params. What only it needs of style stands
-// in a sheet beside it, which it imports.
+// in a sheet beside it, which it imports. src/page.css is for the few pages that the
+// server writes without the app; package envelope has their frame.
 //
 // To work on it:
 //

@@ -69,6 +69,7 @@ func TestPaths(t *testing.T) {
 		"/ui/manifest.webmanifest":          "application/manifest+json",
 		"/ui/icon.svg":                      "image/svg+xml",
 		"/ui/icon-192.png":                  "image/png",
+		"/ui/page.css":                      "text/css; charset=utf-8",
 		script(t, h):                        "text/javascript; charset=utf-8",
 		"/ui/assets/":                       "",
 		"/ui/assets/none":                   "",

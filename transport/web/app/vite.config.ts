@@ -14,7 +14,7 @@ function shell(): Plugin {
         const worker = bundle['sw.js'];
         if (worker?.type !== 'chunk') throw new Error('there is no sw.js in the build');
         const hash = createHash('sha256').update(worker.code);
-        const files = Object.keys(bundle).filter((name) => name !== 'sw.js').sort();
+        const files = Object.keys(bundle).filter((name) => name !== 'sw.js' && name !== 'page.css').sort(); // which are no part of the shell
         for (const name of files) {
           const file = bundle[name]!;
           hash.update(name).update(file.type === 'chunk' ? file.code : file.source);
@@ -42,11 +42,11 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rollupOptions: {
-      input: { index: 'index.html', sw: 'src/sw.ts' },
+      input: { index: 'index.html', sw: 'src/sw.ts', page: 'src/page.css' },
       output: {
         entryFileNames: (chunk) => (chunk.name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),
         chunkFileNames: 'assets/[name]-[hash].js',
-        assetFileNames: 'assets/[name]-[hash][extname]',
+        assetFileNames: ({ names }) => (names.includes('page.css') ? 'page.css' : 'assets/[name]-[hash][extname]'),
       },
     },
   },
