@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -46,7 +47,8 @@ func TestDocuments(t *testing.T) {
 		p.press("link", "Version 4")
 		p.arrives(address + "/versions")
 		p.find("list", "Versions")
-		p.sees("What changed", "We launch on Thursday.") // the difference from version 3, below which the list is
+		p.sees("What changed", "We launch on Thursday.") // the difference from version 3
+		p.comparesBelow()
 		p.press("link", "2 Launch plan…")
 		p.sees("We launch on Tuesday at nine.", "This is version 2")
 
@@ -61,6 +63,22 @@ func TestDocuments(t *testing.T) {
 		p.press("button", "Delete")
 		p.sees("“Launch plan” was deleted", "No document yet")
 	})
+}
+
+// comparesBelow: what changed stands below the list, which it doesn't push away as it
+// comes, and the focus stays where one chooses versions.
+func (p *person) comparesBelow() {
+	p.t.Helper()
+	top := func(what string) float64 {
+		return eval[float64](p, apply(`(what) => document.querySelector(what).getBoundingClientRect().top`, what))
+	}
+	if list, compared := top(`ul[aria-label="Versions"]`), top(".pair"); compared < list {
+		p.t.Errorf("what changed is at %g, above the list at %g", compared, list)
+	}
+	p.focus("combobox", "From")
+	p.key(kb.ArrowDown)
+	p.sees("We launch on Tuesday at nine.")
+	p.focuses("combobox From")
 }
 
 // TestLedger: atoms come in while one watches, and the browser checks the whole chain by

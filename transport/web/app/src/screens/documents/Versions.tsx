@@ -30,7 +30,6 @@ export default function Versions({ params: { w = '', d = '' } }: ScreenProps) {
             <Empty icon="clock" title="There is no such document" />
           ) : (
             <>
-              {list.length > 1 && <Compare w={w} d={d} list={list} />}
               <Section title="All versions, the newest first">
                 <List label="Versions">
                   {list.map((v, i) => (
@@ -50,6 +49,7 @@ export default function Versions({ params: { w = '', d = '' } }: ScreenProps) {
                   ))}
                 </List>
               </Section>
+              {list.length > 1 && <Compare w={w} d={d} list={list} />}
             </>
           )
         }
@@ -58,7 +58,8 @@ export default function Versions({ params: { w = '', d = '' } }: ScreenProps) {
   );
 }
 
-// Compare reads two versions when one asks for it: each reading is receipted.
+// Compare reads two versions when one asks for it: each reading is receipted. It
+// stands last, since what was changed takes a while to come and any room.
 function Compare({ w, d, list }: { w: string; d: string; list: Document[] }) {
   const [after, setAfter] = useState(String(list[0]!.version));
   const [before, setBefore] = useState(String(list[1]!.version));
