@@ -81,6 +81,31 @@ func (p *person) comparesBelow() {
 	p.focuses("combobox From")
 }
 
+// TestPrivateWorkspace: who makes a workspace says whom it is for, and nobody else comes
+// upon one that is not for all.
+func TestPrivateWorkspace(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		ana := newcomer(t, s, v)
+		bob := guest(t, s, v, "bob@elsewhere.example")
+		for _, w := range []struct{ name, audience, shows string }{
+			{"Board", "Only its members", "Its members"}, {"Yard", "Everyone", "Everyone in the tenant"},
+		} {
+			ana.visit("/ui/workspaces")
+			ana.press("button", "New workspace")
+			ana.fill("Name", w.name)
+			ana.choose(w.audience)
+			ana.press("button", "Create")
+			ana.sees("No document yet")
+			ana.visit("/ui/workspaces")
+			ana.find("link", w.name+" "+w.shows)
+		}
+		bob.visit("/ui/workspaces")
+		bob.find("link", "Yard…")
+		bob.lacks("link", "Board…")
+	})
+}
+
 // TestLedger: atoms come in while one watches, and the browser checks the whole chain by
 // itself: it is whole, and one atom that was changed on the way doesn't pass.
 func TestLedger(t *testing.T) {

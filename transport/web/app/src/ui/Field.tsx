@@ -62,10 +62,10 @@ export function Select<T extends string>({ label, hint, value, options, onValue,
 }
 
 // Choice is one of a few, side by side.
-export function Choice<T extends string>({ label, value, options, onValue }: SelectProps<T>) {
+export function Choice<T extends string>({ label, hint, value, options, onValue }: SelectProps<T>) {
   const id = useId();
   return (
-    <fieldset class="choice">
+    <fieldset class="choice" aria-describedby={describedBy(id, hint)}>
       <legend>{label}</legend>
       <div class="segments">
         {options.map((o) => (
@@ -75,6 +75,7 @@ export function Choice<T extends string>({ label, value, options, onValue }: Sel
           </label>
         ))}
       </div>
+      <Notes id={id} hint={hint} />
     </fieldset>
   );
 }

@@ -1,17 +1,15 @@
 import { useState } from 'preact/hooks';
-import { get, newKey, post } from '../../api';
-import { go, place } from '../../router';
+import { get } from '../../api';
+import { place } from '../../router';
 import type { Container } from '../../types';
 import { Avatar } from '../../ui/Avatar';
-import { Await, Problem } from '../../ui/Await';
+import { Await } from '../../ui/Await';
 import { Button } from '../../ui/Button';
-import { Dialog } from '../../ui/Dialog';
 import { Empty } from '../../ui/Empty';
-import { Field } from '../../ui/Field';
 import { List, Row } from '../../ui/Row';
 import { Screen } from '../../ui/Screen';
-import { useAct } from '../../ui/useAct';
 import { useLoad } from '../../ui/useLoad';
+import { NewWorkspace } from './NewWorkspace';
 
 // Workspaces is the list of workspaces, which hold documents.
 export default function Workspaces() {
@@ -60,35 +58,4 @@ function openTo({ physics }: Container): string {
     case 'sealed':
       return 'Nothing leaves or enters';
   }
-}
-
-function NewWorkspace({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
-  const [name, setName] = useState('');
-  const [key] = useState(newKey);
-  const act = useAct();
-  const make = () =>
-    act.run(async () => {
-      const { workspace_id } = await post<{ workspace_id: string }>('/api/workspaces', { name: name.trim() }, { key });
-      onMade();
-      onClose();
-      go(`/ui/workspaces/${workspace_id}`);
-    });
-  return (
-    <Dialog
-      title="New workspace"
-      onClose={onClose}
-      onSubmit={() => name.trim() && void make()}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={act.busy} disabled={!name.trim()}>
-            Create
-          </Button>
-        </>
-      }
-    >
-      <Field label="Name" value={name} onValue={setName} maxLength={128} hint="Every member of the tenant can read and write in it." autocomplete="off" />
-      <Problem of={act.problem} />
-    </Dialog>
-  );
 }

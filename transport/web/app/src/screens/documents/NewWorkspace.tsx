@@ -1,0 +1,55 @@
+// Making a workspace, which one then owns.
+
+import { useMemo, useState } from 'preact/hooks';
+import { newKey, post } from '../../api';
+import { go } from '../../router';
+import type { Physics } from '../../types';
+import { Problem } from '../../ui/Await';
+import { Button } from '../../ui/Button';
+import { Dialog } from '../../ui/Dialog';
+import { Choice, Field } from '../../ui/Field';
+import { useAct } from '../../ui/useAct';
+
+type For = 'all' | 'members';
+
+const audiences: readonly { value: For; label: string; hint: string }[] = [
+  { value: 'all', label: 'Everyone', hint: 'Every member of the tenant can read and write in it.' },
+  { value: 'members', label: 'Only its members', hint: 'Nobody else can read in it or find it. You are its first member, and its owner.' },
+];
+
+// closed is a workspace as others are, but for whom it lets in.
+const closed: Physics = { fungibility: 'versioned', topology: 'objects', permeability: 'gated', execution: 'sandboxed' };
+
+export function NewWorkspace({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
+  const [name, setName] = useState('');
+  const [audience, setAudience] = useState<For>('all');
+  const key = useMemo(newKey, [name, audience]); // another workspace is another act
+  const act = useAct();
+  const make = () =>
+    act.run(async () => {
+      const physics = audience === 'members' ? closed : undefined;
+      const { workspace_id } = await post<{ workspace_id: string }>('/api/workspaces', { name: name.trim(), physics }, { key });
+      onMade();
+      onClose();
+      go(`/ui/workspaces/${workspace_id}`);
+    });
+  return (
+    <Dialog
+      title="New workspace"
+      onClose={onClose}
+      onSubmit={() => name.trim() && void make()}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={act.busy} disabled={!name.trim()}>
+            Create
+          </Button>
+        </>
+      }
+    >
+      <Field label="Name" value={name} onValue={setName} maxLength={128} autocomplete="off" />
+      <Choice label="Who may work in it" value={audience} options={audiences} onValue={setAudience} hint={audiences.find((a) => a.value === audience)?.hint} />
+      <Problem of={act.problem} />
+    </Dialog>
+  );
+}
