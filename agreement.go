@@ -36,7 +36,11 @@ const (
 
 // Member is an entry of an Agreement.
 type Member struct {
-	UserID    UserID `json:"user_id"`
+	UserID UserID `json:"user_id"`
+	// Name is what to call them, "" for none: see [CheckMemberName]. It is told apart
+	// from others' by nobody and decides nothing. Only a tenant's entries keep it;
+	// those of rooms and containers have none.
+	Name      string `json:"name,omitempty"`
 	Email     string `json:"email,omitempty"`
 	Role      Role   `json:"role"`
 	IsService bool   `json:"is_service,omitempty"`

@@ -11,9 +11,12 @@ type (
 	// nothing that ToolAccess could govern: the Tenant refuses who may not, on
 	// record, and counts the call against the caller's limit. External says that
 	// the tool is another server's, which without a record is open to nobody. Still
-	// asks again about a use that goes on, which isn't counted. Answers *Entered.
+	// asks again about a use that goes on, which isn't counted. Name is what the
+	// caller's credential calls them, "" for nothing: it is taken where the member has
+	// no name yet. Answers *Entered.
 	Enter struct {
 		Request
+		Name     string
 		Act      bool
 		Tool     string
 		External bool
@@ -41,8 +44,12 @@ type (
 		Request
 		Name string
 	}
-	// ListMembers lists the tenant's members. Members. Answers []Member.
-	ListMembers struct{ Who Identity }
+	// ListMembers lists the tenant's members, or of those whom Only names, if it
+	// names any, the ones that are. Members. Answers []Member, by user id.
+	ListMembers struct {
+		Who  Identity
+		Only []UserID
+	}
 	// FindMember looks a member up by id or, where that is empty, by address.
 	// Members. Answers *Member.
 	FindMember struct {
@@ -50,11 +57,14 @@ type (
 		UserID UserID
 		Email  string
 	}
-	// SetTenantMember changes a member's role. Owners. Answers *Member.
+	// SetTenantMember changes a member's role unless it is "", and their name unless
+	// it is nil; the name "" takes theirs away. Owners, and anyone their own name.
+	// Answers *Member.
 	SetTenantMember struct {
 		Request
 		UserID UserID
 		Role   Role
+		Name   *string
 	}
 	// RemoveTenantMember shuts a member out of the tenant. Owners. Answers *Member.
 	RemoveTenantMember struct {

@@ -46,9 +46,9 @@ func TestEveryAct(t *testing.T) {
 	}
 	acts := map[ubl.Did]act{
 		ubl.DidTenantCreate:       {ubl.Fields{tenant}, op("tenant.create", tenant), onTenant},
-		ubl.DidTenantJoin:         {ubl.Fields{role, tenant, user}, set, onTenant},
+		ubl.DidTenantJoin:         {ubl.Fields{ubl.Str("name", "Bob"), role, tenant, user}, set, onTenant},
 		ubl.DidTenantUpdate:       {ubl.Fields{bytes, days, tenant}, op("policy.set", tenant), onTenant},
-		ubl.DidTenantMemberUpdate: {ubl.Fields{role, tenant, user}, set, onTenant},
+		ubl.DidTenantMemberUpdate: {ubl.Fields{ubl.Str("name", ""), role, tenant, user}, set, onTenant},
 		ubl.DidTenantMemberRemove: {ubl.Fields{tenant, user}, remove, onTenant},
 		ubl.DidInvitationCreate: {ubl.Fields{ubl.Str("expires_at", now.String()), invitation, role, tenant, user},
 			op("tenant.invitation.create", invitation, tenant, user), onTenant},

@@ -30,6 +30,13 @@
 // the TenantLicense, and whoever came then owns it. Credits come from here too,
 // by an owner's act: the container that takes them in puts it on record.
 //
+// # Names
+//
+// A member's entry has a name where somebody gave one: the credential that they came
+// in with, the token that an agent was made with, the member, or an owner. It decides
+// nothing, two may have the same, and it is the Tenant's alone: entries of rooms and
+// containers would go on with an old one.
+//
 // # Invitations
 //
 // An owner invites a person by address, of whatever domain. The link's secret is

@@ -29,7 +29,29 @@ func (x *Tenant) enter(t *actors.Turn, c ubl.Enter) {
 			return
 		}
 	}
-	x.letIn(t, c, m, nil)
+	x.letIn(t, c, m, x.adopt(t, c, m))
+}
+
+// adopt records what a credential calls a member who has no name. It is nil where
+// there is nothing to record, or no room for it now: their next request tries again.
+func (x *Tenant) adopt(t *actors.Turn, c ubl.Enter, m ubl.Member) *actors.Append {
+	if m.Name != "" || nameIn(c) == "" || x.state.License.InForce() != nil || t.Reserve(ubl.JoinCost) != nil {
+		return nil
+	}
+	m.Name = nameIn(c)
+	p := naming(x.id, m)
+	p.event.Did = ubl.DidTenantMemberUpdate
+	a := &actors.Append{}
+	x.state.apply(x.record(a, t.Now(), c.Request, p))
+	return a
+}
+
+// nameIn is what the caller's credential calls them; "" for nothing that is a name.
+func nameIn(c ubl.Enter) string {
+	if c.Name == "" || ubl.CheckMemberName(c.Name) != nil {
+		return ""
+	}
+	return c.Name
 }
 
 // letIn commits what an Enter led to, if anything, and answers it: a member may
@@ -117,7 +139,7 @@ func (x *Tenant) bootstrap(t *actors.Turn, c ubl.Enter) {
 	if x.id == ubl.CoreTenant {
 		kind = ubl.TenantPlatform
 	}
-	m := x.newcomer(c.Who, now)
+	m := x.newcomer(c, now)
 	tenant := ubl.Tenant{
 		TenantID: x.id, Type: kind, CreatedAt: now,
 		Defaults: ubl.TenantDefaults{RoomMode: ubl.ModeInternal, MaxMessageBytes: ubl.MaxMessageBytes},
@@ -146,9 +168,9 @@ func (x *Tenant) bootstrap(t *actors.Turn, c ubl.Enter) {
 func voucherOf(who ubl.Identity) *voucher { return &voucher{who.Issuer, who.Subject} }
 
 // newcomer is the entry of someone new: the first human owns the tenant.
-func (x *Tenant) newcomer(who ubl.Identity, now ubl.Time) ubl.Member {
-	m := ubl.Member{UserID: who.UserID, Email: who.Email, Role: ubl.RoleMember, IsService: who.IsService, Since: now}
-	if !who.IsService && !x.hadOwner() {
+func (x *Tenant) newcomer(c ubl.Enter, now ubl.Time) ubl.Member {
+	m := ubl.Member{UserID: c.Who.UserID, Name: nameIn(c), Email: c.Who.Email, Role: ubl.RoleMember, IsService: c.Who.IsService, Since: now}
+	if !m.IsService && !x.hadOwner() {
 		m.Role = ubl.RoleOwner
 	}
 	return m
@@ -176,8 +198,11 @@ func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 		t.Fail(err)
 		return
 	}
-	m := x.newcomer(c.Who, t.Now())
+	m := x.newcomer(c, t.Now())
 	p := setting(x.id, m)
+	if m.Name != "" {
+		p = naming(x.id, m)
+	}
 	p.event.Did, p.event.Voucher = ubl.DidTenantJoin, voucherOf(c.Who)
 	a := &actors.Append{}
 	x.state.apply(x.record(a, t.Now(), c.Request, p))

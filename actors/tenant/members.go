@@ -20,29 +20,71 @@ func setting(tenant ubl.TenantID, m ubl.Member) *plan {
 	}
 }
 
-// decideMember changes a role, or lets a removed member in again.
+// naming writes a member's entry with another name, which is on record.
+func naming(tenant ubl.TenantID, m ubl.Member) *plan {
+	p := setting(tenant, m)
+	p.this = append(ubl.Fields{ubl.Str("name", m.Name)}, p.this...)
+	return p
+}
+
+// setMember changes a role or a name, or lets a removed member in again.
+func (x *Tenant) setMember(t *actors.Turn, c ubl.SetTenantMember) {
+	content := []string{string(c.UserID), string(c.Role)}
+	if c.Name != nil {
+		content = append(content, *c.Name)
+	}
+	x.change(t, c.Request, ubl.DidTenantMemberUpdate, x.decideMember(c), content...)
+}
+
 func (x *Tenant) decideMember(c ubl.SetTenantMember) func(ubl.Time) (*plan, error) {
 	return func(now ubl.Time) (*plan, error) {
-		if err := x.owner(c.Who); err != nil {
+		if err := x.maySet(c); err != nil {
 			return nil, err
 		}
-		m, ok := x.state.License.Members[c.UserID]
-		if !ok {
-			if m, ok = x.state.Removed[c.UserID]; ok {
-				m.Since = now
-			}
+		m, err := x.reassigned(c, now)
+		if err != nil || c.Name == nil {
+			return setting(x.id, m), err
 		}
-		switch {
-		case !c.Role.Valid():
-			return nil, ubl.Errorf(ubl.CodeValidation, "the role is neither owner nor member")
-		case !ok:
-			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such member of the tenant")
-		case c.Role != ubl.RoleOwner && x.lastOwner(c.UserID):
-			return nil, ubl.Errorf(ubl.CodeConflict, "the last owner of a tenant stays its owner")
+		if m.Name = *c.Name; m.Name != "" {
+			err = ubl.CheckMemberName(m.Name)
 		}
-		m.Role = c.Role
-		return setting(x.id, m), nil
+		return naming(x.id, m), err
 	}
+}
+
+// maySet lets owners change entries, and all members their own name.
+func (x *Tenant) maySet(c ubl.SetTenantMember) error {
+	if c.Role != "" || c.UserID != c.Who.UserID {
+		return x.owner(c.Who)
+	}
+	if _, err := x.member(c.Who); err != nil {
+		return err
+	}
+	return x.state.License.InForce()
+}
+
+// reassigned is the entry in the role that is asked for, if one is. Only a role
+// lets a removed member in again.
+func (x *Tenant) reassigned(c ubl.SetTenantMember, now ubl.Time) (ubl.Member, error) {
+	m, ok := x.state.License.Members[c.UserID]
+	if !ok && c.Role != "" {
+		if m, ok = x.state.Removed[c.UserID]; ok {
+			m.Since = now
+		}
+	}
+	switch {
+	case c.Role == "" && c.Name == nil:
+		return m, ubl.Errorf(ubl.CodeValidation, "there is neither a role nor a name")
+	case c.Role != "" && !c.Role.Valid():
+		return m, ubl.Errorf(ubl.CodeValidation, "the role is neither owner nor member")
+	case !ok:
+		return m, ubl.Errorf(ubl.CodeNotFound, "there is no such member of the tenant")
+	case c.Role == ubl.RoleMember && x.lastOwner(c.UserID):
+		return m, ubl.Errorf(ubl.CodeConflict, "the last owner of a tenant stays its owner")
+	case c.Role != "":
+		m.Role = c.Role
+	}
+	return m, nil
 }
 
 func (x *Tenant) lastOwner(u ubl.UserID) bool {

@@ -66,6 +66,7 @@ func TestStateIsDerived(t *testing.T) {
 			"room":     w.room,
 			"defaults": w.defaults,
 			"role":     w.role,
+			"name":     w.name,
 			"remove":   w.remove,
 			"token":    w.token,
 			"revoke":   w.revoke,
@@ -117,7 +118,9 @@ func (w *world) ask(cmd ubl.Command) {
 
 func (w *world) request(rt *rapid.T) ubl.Request { return w.h.Request(w.user(rt)) }
 
-func (w *world) enter(u ubl.Identity) { w.ask(ubl.Enter{Request: w.h.Request(u), Act: true}) }
+func (w *world) enter(u ubl.Identity) {
+	w.ask(ubl.Enter{Request: w.h.Request(u), Name: ubl.FitMemberName(u.Subject), Act: true})
+}
 
 func (w *world) room(rt *rapid.T) {
 	c := ubl.CreateRoom{Request: w.request(rt), Name: rapid.SampledFrom([]string{"a", "b", "", "会議"}).Draw(rt, "name")}
@@ -135,6 +138,12 @@ func (w *world) defaults(rt *rapid.T) {
 func (w *world) role(rt *rapid.T) {
 	role := rapid.SampledFrom([]ubl.Role{ubl.RoleOwner, ubl.RoleMember}).Draw(rt, "role")
 	w.ask(ubl.SetTenantMember{Request: w.request(rt), UserID: w.user(rt).UserID, Role: role})
+}
+
+// name names somebody, who may be the one who asks.
+func (w *world) name(rt *rapid.T) {
+	name := rapid.SampledFrom([]string{"Ana", "Scout", "", "a\nb"}).Draw(rt, "name")
+	w.ask(ubl.SetTenantMember{Request: w.request(rt), UserID: w.user(rt).UserID, Name: &name})
 }
 
 func (w *world) remove(rt *rapid.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"sync"
 
 	"ubl"
@@ -96,7 +97,7 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 	case ubl.FindMember:
 		x.findMember(t, c)
 	case ubl.SetTenantMember:
-		x.change(t, c.Request, ubl.DidTenantMemberUpdate, x.decideMember(c), string(c.UserID), string(c.Role))
+		x.setMember(t, c)
 	case ubl.RemoveTenantMember:
 		x.removeMember(t, c)
 	case ubl.CreateServiceToken:
@@ -188,7 +189,18 @@ func (x *Tenant) listMembers(t *actors.Turn, c ubl.ListMembers) {
 		return
 	}
 	license := x.state.License.Share()
-	t.Later(func() (any, error) { return license.SortedMembers(), nil })
+	t.Later(func() (any, error) {
+		if len(c.Only) == 0 {
+			return license.SortedMembers(), nil
+		}
+		list := []ubl.Member{}
+		for _, id := range slices.Compact(slices.Sorted(slices.Values(c.Only))) {
+			if m, ok := license.Members[id]; ok {
+				list = append(list, m)
+			}
+		}
+		return list, nil
+	})
 }
 
 // findMember answers with a member whom the caller names.

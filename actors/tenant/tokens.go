@@ -39,7 +39,7 @@ func (x *Tenant) decideToken(c ubl.CreateServiceToken) func(ubl.Time) (*plan, er
 			ClientID: c.ClientID, Name: c.Name, UserID: ubl.UserIDFor(ServiceIssuer, c.ClientID, false),
 			CreatedAt: now, CreatedBy: c.Who.UserID, ExpiresAt: c.ExpiresAt,
 		}}
-		m := ubl.Member{UserID: s.UserID, Role: ubl.RoleMember, IsService: true, Since: now}
+		m := ubl.Member{UserID: s.UserID, Name: ubl.FitMemberName(c.Name), Role: ubl.RoleMember, IsService: true, Since: now}
 		return &plan{
 			event: event{Service: &s, Member: &m, Voucher: &voucher{ServiceIssuer, c.ClientID}},
 			this:  ubl.Fields{ubl.Str("name", c.Name), ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID)},

@@ -153,6 +153,9 @@ func differs(got, want reflect.Value) string {
 		return differs(got.Elem(), want.Elem())
 	case got.Kind() == reflect.Slice && got.Len() == 1 && got.Type() != reflect.TypeFor[ubl.Fields]():
 		return differs(got.Index(0), want.Index(0))
+	case got.Kind() == reflect.Map && got.Len() == 1:
+		key := got.MapKeys()[0]
+		return differs(got.MapIndex(key), want.MapIndex(key))
 	case got.Kind() == reflect.Struct:
 		for i := range got.NumField() {
 			if reason := differs(got.Field(i), want.Field(i)); reason != "" {

@@ -71,6 +71,11 @@ func read(t *testing.T, h *harness.House) {
 	if entered := h.Enter(ana); entered.Role != ubl.RoleOwner {
 		t.Errorf("ana is %s", entered.Role)
 	}
+	for _, m := range harness.Must[[]ubl.Member](h, ubl.TenantName(ana.TenantID), ubl.ListMembers{Who: bob}) {
+		if m.Name != "" {
+			t.Errorf("%s is called %q, of which the version before names knew nothing", m.Email, m.Name)
+		}
+	}
 	page := harness.Must[*ubl.HistoryPage](h, plans, ubl.ReadHistory{Who: bob, Limit: 200})
 	var texts []string
 	for _, raw := range page.Messages {

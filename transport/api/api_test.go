@@ -78,6 +78,7 @@ func TestRepeatedInvitation(t *testing.T) {
 func TestService(t *testing.T) {
 	s := newServer(t)
 	bot := ubl.Identity{UserID: "u:bot", TenantID: "t:acme.com", IsService: true}
+	s.actors.caller = &bot
 	w := s.serve(as(httptest.NewRequest("GET", "/api/whoami", nil), bot))
 	newContract(t, s).check(t, s, "GET", "/api/whoami", w)
 	if !strings.Contains(w.Body.String(), `"email":null`) || !strings.Contains(w.Body.String(), `"expires_at":null`) {

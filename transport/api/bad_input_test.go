@@ -288,6 +288,9 @@ func TestBadInput(t *testing.T) {
 		{"an invitation of no user id", members, `{"user_id":"s3cr3t"}`, ubl.CodeValidation},
 		{"an invitation as king", members, `{"user_id":"u:bob","role":"s3cr3t"}`, ubl.CodeValidation},
 		{"a role that is none", "PATCH /api/tenant/members/u:bob", `{"role":"s3cr3t"}`, ubl.CodeValidation},
+		{"a name of two lines", "PATCH /api/tenant/members/u:bob", `{"name":"s3cr3t\nx"}`, ubl.CodeValidation},
+		{"a name without end", "PATCH /api/tenant/members/u:bob", `{"name":"` + strings.Repeat("s3cr3t", 11) + `"}`, ubl.CodeValidation},
+		{"a name that is a number", "PATCH /api/tenant/members/u:bob", `{"name":7}`, ubl.CodeValidation},
 		{"a role that is null", "PATCH /api/rooms/r:general/members/u:bob", `{"role":null}`, ubl.CodeValidation},
 
 		{"a token of no name", tokens, `{}`, ubl.CodeValidation},

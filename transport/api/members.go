@@ -19,7 +19,28 @@ func (a *API) membersOf(ctx context.Context, of ubl.Name) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return membersAnswer{list(v.Members)}, nil
+	members, err := a.named(ctx, v.Members)
+	return membersAnswer{list(members)}, err
+}
+
+// named puts names to entries of something in the tenant, which alone has them.
+func (a *API) named(ctx context.Context, entries []ubl.Member) ([]ubl.Member, error) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	find := ubl.ListMembers{Who: caller(ctx), Only: make([]ubl.UserID, len(entries))}
+	for i, m := range entries {
+		find.Only[i] = m.UserID
+	}
+	known, err := ubl.Ask[[]ubl.Member](ctx, a.Asker, home(ctx), find)
+	names := make(map[ubl.UserID]string, len(known))
+	for _, m := range known {
+		names[m.UserID] = m.Name
+	}
+	for i := range entries {
+		entries[i].Name = names[entries[i].UserID]
+	}
+	return entries, err
 }
 
 type inviteBody struct {
@@ -52,7 +73,11 @@ func (a *API) invite(ctx context.Context, to ubl.Name, in *inviteBody) (any, err
 	invited := *m
 	invited.Role = in.Role
 	m, err = ubl.Ask[*ubl.Member](ctx, a.Asker, to, ubl.AddMember{Request: envelope.Command(ctx, in.Key), Member: invited})
-	return memberAnswer{m}, err
+	if err != nil {
+		return nil, err
+	}
+	m.Name = invited.Name
+	return memberAnswer{m}, nil
 }
 
 type setMemberInput struct {

@@ -31,7 +31,8 @@ func (a *API) tenantRoutes() {
 	handle(a, operation{method: "GET", path: "/tenant/members", id: "list-tenant-members", tool: "tenant.member.list", tag: "tenant", answers: "ubl.api.members.v1",
 		summary: "The tenant's members"}, a.listTenantMembers)
 	handle(a, operation{method: "PATCH", path: "/tenant/members/{userId}", id: "set-tenant-member", tool: "tenant.member.update", tag: "tenant", answers: "ubl.api.member.v1",
-		summary: "Change a member's role in the tenant", more: "Owners of the tenant."}, a.setTenantMember)
+		summary: "Change a member's role or name in the tenant",
+		more:    "Owners of the tenant; anyone their own name. Give at least one of the two. A name decides nothing: ids are what receipts hold."}, a.setTenantMember)
 	handle(a, operation{method: "DELETE", path: "/tenant/members/{userId}", id: "remove-tenant-member", tool: "tenant.member.remove", tag: "tenant", answers: "ubl.api.member.v1",
 		summary: "Shut a member out of the tenant", more: "Owners of the tenant. What the member alone owned passes on: to its oldest entry that is a person, else to the tenant's oldest owner. Answers the entry as it was."}, a.removeTenantMember)
 	handle(a, operation{method: "GET", path: "/agreements", id: "list-agreements", tool: "agreement.list", tag: "agreements", answers: "ubl.api.agreements.v1",

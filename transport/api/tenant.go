@@ -24,6 +24,7 @@ type identityView struct {
 type whoamiAnswer struct {
 	Identity  identityView `json:"identity"`
 	TenantID  ubl.TenantID `json:"tenant_id"`
+	Name      string       `json:"name,omitempty"` // the member's
 	Role      ubl.Role     `json:"role"`
 	ExpiresAt *ubl.Time    `json:"expires_at"` // of the credential
 }
@@ -31,11 +32,11 @@ type whoamiAnswer struct {
 func (a *API) whoami(ctx context.Context, _ *struct{}) (any, error) {
 	c := envelope.CallerOf(ctx)
 	id := c.Identity
-	role, err := c.Enter(ctx)
+	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, home(ctx), ubl.FindMember{Who: id, UserID: id.UserID})
 	if err != nil {
 		return nil, err
 	}
-	out := whoamiAnswer{TenantID: id.TenantID, Role: role, Identity: identityView{
+	out := whoamiAnswer{TenantID: id.TenantID, Name: m.Name, Role: m.Role, Identity: identityView{
 		UserID: id.UserID, EmailDomain: id.EmailDomain, IsService: id.IsService, Groups: append([]string{}, id.Groups...)}}
 	if id.Email != "" {
 		out.Identity.Email = &id.Email
@@ -93,12 +94,16 @@ type roleBody struct {
 
 type setTenantMemberInput struct {
 	UserPath
-	Body roleBody
+	Body struct {
+		Keyed
+		Role ubl.Role `json:"role,omitempty" enum:"owner,member"`
+		Name *string  `json:"name,omitempty" maxLength:"64" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"What to call them. The empty name takes theirs away."`
+	}
 }
 
 func (a *API) setTenantMember(ctx context.Context, in *setTenantMemberInput) (any, error) {
 	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, home(ctx),
-		ubl.SetTenantMember{Request: envelope.Command(ctx, in.Body.Key), UserID: in.UserID, Role: in.Body.Role})
+		ubl.SetTenantMember{Request: envelope.Command(ctx, in.Body.Key), UserID: in.UserID, Role: in.Body.Role, Name: in.Body.Name})
 	return memberAnswer{m}, err
 }
 

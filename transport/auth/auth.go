@@ -218,7 +218,7 @@ func (a *Authenticator) authenticate(ctx context.Context, r *http.Request, find 
 	}
 	act := r.Method != http.MethodGet && r.Method != http.MethodHead
 	caller := &envelope.Caller{Identity: e.identity, TokenID: e.id, ExpiresAt: e.expires, Revoked: e.revoked}
-	caller.Enters(ubl.Enter{Request: a.request(ctx, e.identity), Act: act}, a.asker)
+	caller.Enters(ubl.Enter{Request: a.request(ctx, e.identity), Name: e.name, Act: act}, a.asker)
 	return caller, e, nil
 }
 

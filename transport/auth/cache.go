@@ -14,6 +14,7 @@ import (
 type entry struct {
 	key      cacheKey
 	identity ubl.Identity
+	name     string   // what the credential calls them, "" for nothing
 	expires  ubl.Time // 0 for never
 	// id and home are what a revocation names: the jti or client id, and the
 	// tenant whose ledger tells of it. id is "" for an OIDC token.

@@ -31,6 +31,7 @@ const (
 type claims struct {
 	jwt.Claims
 	Email         string          `json:"email,omitempty"`
+	Name          text            `json:"name,omitempty"`
 	EmailVerified *flag           `json:"email_verified,omitempty"`
 	IsService     bool            `json:"is_service,omitempty"`
 	Groups        groups          `json:"groups,omitempty"`
@@ -53,6 +54,18 @@ func (f *flag) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// text is a claim that some providers fill with something else; then it is none.
+type text string
+
+// UnmarshalJSON reads a string and takes anything else for none.
+func (s *text) UnmarshalJSON(data []byte) error {
+	var given string
+	if json.Unmarshal(data, &given) == nil {
+		*s = text(given)
+	}
+	return nil
+}
+
 // groups is a list of names. Providers put other things under that name too;
 // those are no reason to turn their users away.
 type groups []string
@@ -65,6 +78,9 @@ func (g *groups) UnmarshalJSON(data []byte) error {
 	}
 	return nil
 }
+
+// called is what to call whom the claims are about, "" for nothing.
+func (c *claims) called() string { return ubl.FitMemberName(string(c.Name)) }
 
 // check is everything that can be said of claims whose signature holds and that
 // does not depend on who made them.

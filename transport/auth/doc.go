@@ -18,6 +18,9 @@
 // another. A bearer token together with service headers names two callers and
 // is refused.
 //
+// What an issuer's claim "name" or a service's own name says goes into the tenant
+// with them, which takes it where they have no name there.
+//
 // # The way of one request
 //
 //	headers ──► SHA-256 of the credential ──► cache ──► Enter of the tenant ──► envelope.Caller

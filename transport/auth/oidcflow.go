@@ -141,8 +141,10 @@ func (p *provider) config(found *discovered, back string) (*oauth2.Config, error
 			return nil, ubl.Errorf(ubl.CodeUnavailable, "the identity provider is not set up for signing in").Because(err)
 		}
 	}
-	if slices.Contains(found.Scopes, "groups") { // not a standard one: many refuse it
-		c.Scopes = append(c.Scopes, "groups")
+	for _, more := range []string{"profile", "groups"} { // some refuse what they don't list
+		if slices.Contains(found.Scopes, more) {
+			c.Scopes = append(c.Scopes, more)
+		}
 	}
 	// In the form, where the provider says it takes a secret there: in the header
 	// the two sides often disagree about escaping.

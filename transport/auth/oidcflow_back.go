@@ -41,11 +41,11 @@ func (a *Authenticator) finishOIDC(w http.ResponseWriter, r *http.Request) error
 	if p == nil || p.ClientID == "" { // no longer configured
 		return errCeremony()
 	}
-	who, err := a.redeem(r.Context(), p, &flow, back)
+	who, name, err := a.redeem(r.Context(), p, &flow, back)
 	if err != nil {
 		return err
 	}
-	if err := a.letIn(r, who, false); err != nil {
+	if err := a.letIn(r, who, ubl.Enter{Name: name}); err != nil {
 		return err
 	}
 	if err := a.startSession(w, r, who, ubl.SignInOIDC); err != nil {
@@ -78,27 +78,29 @@ func readBack(query string) (sentBack, error) {
 	return b, nil
 }
 
-// redeem turns what the provider sent back into who that is: by the same way as a
-// token that a program sends, once it is sure that the token is for this browser.
-func (a *Authenticator) redeem(ctx context.Context, p *provider, flow *oidcFlow, back sentBack) (ubl.Identity, error) {
+// redeem turns what the provider sent back into who that is and what to call them:
+// by the same way as a token that a program sends, once it is sure that the token is
+// for this browser.
+func (a *Authenticator) redeem(ctx context.Context, p *provider, flow *oidcFlow, back sentBack) (who ubl.Identity, name string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
 	found, err := p.discover(ctx)
 	if err != nil {
-		return ubl.Identity{}, err
+		return who, "", err
 	}
 	if err := p.checkAnswer(found, back); err != nil {
-		return ubl.Identity{}, err
+		return who, "", err
 	}
 	raw, err := p.exchange(ctx, found, a.oidcBack, back.code, flow.Verifier)
 	if err != nil {
-		return ubl.Identity{}, err
+		return who, "", err
 	}
 	c, err := p.verifyIDToken(ctx, raw, flow.Nonce)
 	if err != nil {
-		return ubl.Identity{}, err
+		return who, "", err
 	}
-	return p.identity(c, a.operators)
+	who, err = p.identity(c, a.operators)
+	return who, c.called(), err
 }
 
 // checkAnswer refuses the answer of another provider than the one that was asked

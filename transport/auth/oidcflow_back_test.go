@@ -256,7 +256,7 @@ func TestProviderNamesItself(t *testing.T) {
 	v := d.visitor(t)
 	way := v.start(p, "/ui/")
 	if got := way.Query().Get("scope"); got != "openid email" {
-		t.Errorf("asks for %q, though the provider names no groups", got)
+		t.Errorf("asks for %q, though the provider names no others", got)
 	}
 	back := p.at(t, way, annAtProvider())
 	if w := v.with(func(*visitor) {}).open(back.RequestURI()); w.Code != http.StatusUnauthorized {

@@ -110,7 +110,7 @@ func TestOIDCSignIn(t *testing.T) {
 		t.Errorf("comes back to %s", got)
 	}
 	if q.Get("code_challenge_method") != "S256" || len(q.Get("code_challenge")) != 43 || len(q.Get("state")) != 43 || len(q.Get("nonce")) != 43 ||
-		q.Get("response_type") != "code" || q.Get("scope") != "openid email groups" || q.Get("client_id") != p.ClientID {
+		q.Get("response_type") != "code" || q.Get("scope") != "openid email profile groups" || q.Get("client_id") != p.ClientID {
 		t.Errorf("asks for %v", q)
 	}
 	back := p.at(t, way, annAtProvider())

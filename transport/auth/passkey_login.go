@@ -57,7 +57,7 @@ func (a *Authenticator) finishPasskeyLogin(p *passkeys, w http.ResponseWriter, r
 	if err != nil {
 		return err
 	}
-	if err := a.letIn(r, known.Who, false); err != nil {
+	if err := a.letIn(r, known.Who, ubl.Enter{}); err != nil {
 		return err
 	}
 	if err := a.usePasskey(r, known, session.Challenge, answer); err != nil {
@@ -118,11 +118,13 @@ func (a *Authenticator) usePasskey(r *http.Request, known *ubl.PasskeyRecord, ch
 }
 
 // letIn has somebody's tenant let them in before they get a session: who was shut
-// out gets none, nor who was an operator once. act is as in [ubl.Enter].
-func (a *Authenticator) letIn(r *http.Request, who ubl.Identity, act bool) error {
+// out gets none, nor who was an operator once. How they come in is as in [ubl.Enter],
+// which is told here who they are.
+func (a *Authenticator) letIn(r *http.Request, who ubl.Identity, in ubl.Enter) error {
 	if err := a.mayHaveSession(who); err != nil {
 		return err
 	}
-	_, err := a.asker.Ask(r.Context(), ubl.TenantName(who.TenantID), ubl.Enter{Request: a.request(r.Context(), who), Act: act})
+	in.Request = a.request(r.Context(), who)
+	_, err := a.asker.Ask(r.Context(), ubl.TenantName(who.TenantID), in)
 	return err
 }

@@ -60,7 +60,7 @@ func (a *Authenticator) beginPasskey(p *passkeys, w http.ResponseWriter, r *http
 func (a *Authenticator) present(r *http.Request) (ubl.Identity, error) {
 	who, err := a.whose(r)
 	if err == nil {
-		err = a.letIn(r, who, true)
+		err = a.letIn(r, who, ubl.Enter{Act: true})
 	}
 	return who, err
 }

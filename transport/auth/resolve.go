@@ -119,8 +119,9 @@ func (a *Authenticator) identifyLocal(token *jwt.JSONWebToken) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := platformToken(c, id)
-	return a.admitted(id, known), nil
+	e := a.admitted(id, platformToken(c, id))
+	e.name = serviceName(c)
+	return e, nil
 }
 
 // identifySession makes the entry of a cookie.
@@ -155,7 +156,7 @@ func (a *Authenticator) identifyOIDC(ctx context.Context, p *provider, raw strin
 	if err != nil {
 		return nil, err
 	}
-	return &entry{identity: id, expires: ubl.TimeOf(c.Expiry.Time())}, nil
+	return &entry{identity: id, name: c.called(), expires: ubl.TimeOf(c.Expiry.Time())}, nil
 }
 
 // identifyService asks the tenant in the client id. Only after a first good

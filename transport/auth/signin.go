@@ -90,7 +90,7 @@ func (a *Authenticator) showLink(w http.ResponseWriter, _ *http.Request, l *ubl.
 func (a *Authenticator) takeLink(w http.ResponseWriter, r *http.Request, l *ubl.OneTimeLink) error {
 	who, err := a.localWho(l.Email)
 	if err == nil {
-		err = a.letIn(r, who, false)
+		err = a.letIn(r, who, ubl.Enter{})
 	}
 	if err == nil {
 		err = a.beginSession(w, r, who, ubl.SignInLink, l.Hash)

@@ -137,11 +137,7 @@ func localIdentity(c *claims, operators []string) (ubl.Identity, error) {
 	if err := c.checkAddress(nil); err != nil {
 		return ubl.Identity{}, err
 	}
-	service := ""
-	if c.IsService {
-		rest, _ := strings.CutPrefix(c.Subject, servicePrefix)
-		service, _, _ = strings.Cut(rest, ":")
-	}
+	service := serviceName(c)
 	if c.IsService != validServiceName(service) || c.Subject != localSubject(service, c.Email) {
 		return ubl.Identity{}, notValid(errors.New("subject and address disagree"))
 	}
@@ -157,6 +153,16 @@ func localIdentity(c *claims, operators []string) (ubl.Identity, error) {
 		id.Email, id.EmailDomain = c.Email, ubl.EmailDomain(c.Email)
 	}
 	return id, needTenant(id)
+}
+
+// serviceName is the name of the service that a platform token is of, "" for a person's.
+func serviceName(c *claims) string {
+	if !c.IsService {
+		return ""
+	}
+	rest, _ := strings.CutPrefix(c.Subject, servicePrefix)
+	service, _, _ := strings.Cut(rest, ":")
+	return service
 }
 
 // needTenant refuses someone who is who they say but belongs nowhere.
