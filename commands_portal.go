@@ -35,7 +35,8 @@ type (
 		Owner    bool
 		ServerID string
 	}
-	// ListServers lists the servers by id. Members. Answers []*Server.
+	// ListServers lists the servers by id, each with whether Who has signed in to it.
+	// Members. Answers []*Server.
 	ListServers struct{ Who Identity }
 	// ListPortalTools lists the tools of all servers that are not disabled, by
 	// name. Members. Answers []*PortalTool.

@@ -109,6 +109,10 @@ type Server struct {
 	Scopes       []string `json:"scopes,omitempty"`
 	Disabled     bool     `json:"disabled"`
 
+	// Connected says whether whoever the answer is for has signed in to a server of
+	// AuthUser. It is in lists, and where one signs out; else, and for other servers, nil.
+	Connected *bool `json:"connected,omitempty"`
+
 	Status string `json:"status"`
 	// Problem is why it is down, or what of its tools was left out, without secrets.
 	Problem string `json:"problem,omitempty"`

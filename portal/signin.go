@@ -198,6 +198,7 @@ func (p *Portal) Disconnect(ctx context.Context, req ubl.Request, serverID strin
 		return nil, err
 	}
 	p.sessions.forget(ctx, placeOf(req.Who, &a.Server))
+	a.Server.Connected = new(false)
 	return &a.Server, nil
 }
 

@@ -195,7 +195,11 @@ func (x *Portal) listServers(t *actors.Turn, who ubl.Identity) {
 	counts := x.state.counts()
 	for _, id := range slices.Sorted(maps.Keys(x.state.Servers)) {
 		s := x.state.Servers[id]
-		list, receipts = append(list, s.view(counts[id])), append(receipts, s.receipt)
+		shown := s.view(counts[id])
+		if s.config.Auth == ubl.AuthUser {
+			shown.Connected = new(x.state.Grants[grant{id, who.UserID}])
+		}
+		list, receipts = append(list, shown), append(receipts, s.receipt)
 	}
 	t.Later(func() (any, error) {
 		for i, s := range list {

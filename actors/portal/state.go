@@ -243,7 +243,7 @@ func (s *State) view(x *server) *ubl.Server { return x.view(s.counts()[x.config.
 // view is the server as it is listed. Its receipt is filled in behind the gate.
 func (x *server) view(n count) *ubl.Server {
 	v := x.config
-	v.Status, v.Problem, v.SyncedAt, v.Tools, v.Held = ubl.ServerNew, "", nil, n.tools, n.held
+	v.Status, v.Problem, v.SyncedAt, v.Tools, v.Held, v.Connected = ubl.ServerNew, "", nil, n.tools, n.held, nil
 	if x.sync != nil {
 		at := x.sync.At
 		v.Status, v.Problem, v.SyncedAt = ubl.ServerUp, x.sync.Problem, &at

@@ -294,6 +294,11 @@ func TestSecrets(t *testing.T) {
 		if string(a.Secret) != secret || string(a.Grant) != grant || a.Server.ServerID != "files" || a.Server.Receipt.Seq == 0 {
 			t.Errorf("%s, %s has %q and %q", when, who.Email, a.Secret, a.Grant)
 		}
+		for _, s := range ask[[]*ubl.Server](p, ubl.ListServers{Who: who}) {
+			if personal := s.Auth == ubl.AuthUser; (s.Connected != nil) != personal || personal && *s.Connected != (grant != "") {
+				t.Errorf("%s, %s sees of %s: connected %v", when, who.Email, s.ServerID, s.Connected)
+			}
+		}
 	}
 	for _, when := range []string{"live", "loaded anew"} {
 		has(when, p.bob, "sealed files", "sealed for bob")

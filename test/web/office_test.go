@@ -3,8 +3,10 @@ package web
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -311,4 +313,55 @@ func TestServersAndBudget(t *testing.T) {
 		p.press("button", "Save")
 		p.sees("of 100,000 tokens")
 	})
+}
+
+// personal is an MCP server with tools for whoever has signed in, which here is whoever
+// asks: it answers its address, and where one signs in.
+func personal(t *testing.T) (address, authorize, token string) {
+	t.Helper()
+	tools := weather(t)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/authorize", func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		http.Redirect(w, r, q.Get("redirect_uri")+"?code=1&state="+url.QueryEscape(q.Get("state")), http.StatusFound)
+	})
+	mux.HandleFunc("/token", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"access_token":"1","token_type":"Bearer"}`)
+	})
+	h := httptest.NewServer(mux)
+	t.Cleanup(h.Close)
+	return tools, h.URL + "/authorize", h.URL + "/token"
+}
+
+// TestConnect: who signs in to a server of tools sees that they have, and may take it
+// back; others see that they haven't.
+func TestConnect(t *testing.T) {
+	s := oneNode(t)
+	address, authorize, token := personal(t)
+	s.client(owner).ask("POST", "/api/portal/servers", map[string]string{"server_id": "weather", "name": "Weather", "url": address,
+		"auth": "authorization_code", "authorize_url": authorize, "token_url": token, "client_id": "ubl"}, nil)
+	ana, bob := newcomer(t, s, phone), guest(t, s, phone, "bob@elsewhere.example")
+	ana.visit("/ui/servers/weather")
+	ana.press("button", "Connect")
+	ana.find("link", "Open "+strings.TrimPrefix(strings.TrimSuffix(authorize, "/authorize"), "http://"))
+	provider := ana.anotherTab()
+	provider.watch.expect("a request to another host")
+	provider.visit(eval[string](ana, `document.querySelector('main a.button.primary').href`))
+	provider.sees("Connect weather?")
+	provider.press("button", "Connect")
+	provider.sees("You are connected")
+
+	ana.reload()
+	ana.sees("Connected")
+	ana.lacks("button", "Connect")
+	bob.visit("/ui/servers")
+	bob.sees("not connected")
+	bob.visit("/ui/servers/weather")
+	bob.find("button", "Connect")
+
+	ana.press("button", "Disconnect")
+	ana.press("button", "Disconnect")
+	ana.sees("Disconnected from Weather")
+	ana.find("button", "Connect")
 }

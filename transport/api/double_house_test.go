@@ -18,8 +18,10 @@ var (
 		Groups: []string{}, PerMinute: 10, UpdatedAt: now, UpdatedBy: "u:ana", Receipt: receipt}
 	definition = json.RawMessage(`{"inputSchema":{"type":"object"},"name":"forecast"}`)
 	forecast   = ubl.PortalTool{Tool: "weather.forecast", ServerID: "weather", Upstream: "forecast", Definition: definition, Hash: ubl.BodyHash(definition)}
-	weather    = ubl.Server{ServerID: "weather", Name: "Weather", URL: "https://mcp.example.com/mcp", Auth: ubl.AuthNone, Status: ubl.ServerNew, CreatedAt: now, CreatedBy: "u:ana", Receipt: receipt}
-	call       = ubl.Call{N: 7, At: now, Did: ubl.DidPortalCall, Server: "weather", Capability: "weather.forecast", UserID: "u:ana", Status: "ok",
+	mail       = ubl.Server{ServerID: "mail", Name: "Mail", URL: "https://mail.example.com/mcp", Auth: ubl.AuthUser,
+		Connected: new(true), Status: ubl.ServerUp, SyncedAt: new(now), CreatedAt: now, CreatedBy: "u:ana", Receipt: receipt}
+	weather = ubl.Server{ServerID: "weather", Name: "Weather", URL: "https://mcp.example.com/mcp", Auth: ubl.AuthNone, Status: ubl.ServerNew, CreatedAt: now, CreatedBy: "u:ana", Receipt: receipt}
+	call    = ubl.Call{N: 7, At: now, Did: ubl.DidPortalCall, Server: "weather", Capability: "weather.forecast", UserID: "u:ana", Status: "ok",
 		DurationMS: 41, RequestID: "req:1234", Parent: "req:0001", Receipt: &receipt}
 )
 
@@ -54,7 +56,7 @@ func answerHouse(to ubl.Name, cmd ubl.Command) (any, bool) {
 		return &ubl.ToolAccess{AgreementID: ubl.ToolAgreement(c.Tool), Tool: c.Tool, Allowed: c.Allowed, Users: []ubl.UserID{}, Groups: []string{},
 			PerMinute: c.PerMinute, UpdatedAt: now, UpdatedBy: "u:ana", Receipt: receipt}, true
 	case ubl.ListServers:
-		return []*ubl.Server{&weather}, true
+		return []*ubl.Server{&mail, &weather}, true
 	case ubl.ReadCalls:
 		return &ubl.CallPage{Calls: []*ubl.Call{&call}, Next: &next}, true
 	case ubl.GetBudget:

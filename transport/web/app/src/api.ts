@@ -36,11 +36,12 @@ export interface Options {
 
 const defaultTimeout = 30_000;
 
-export const get = <T>(url: string, o?: Options) => call<T>('GET', url, undefined, o);
+// A body of null is none, which the few operations insist on that take none.
+export const get = <T>(url: string, o?: Options) => call<T>('GET', url, null, o);
 export const post = <T>(url: string, body: unknown = {}, o?: Options) => call<T>('POST', url, body, o);
 export const patch = <T>(url: string, body: unknown, o?: Options) => call<T>('PATCH', url, body, o);
 export const put = <T>(url: string, body: unknown, o?: Options) => call<T>('PUT', url, body, o);
-export const del = <T>(url: string, o?: Options) => call<T>('DELETE', url, undefined, o);
+export const del = <T>(url: string, o?: Options) => call<T>('DELETE', url, null, o);
 
 // at is a URL with each value as one element of its path: at`/api/rooms/${id}/history`.
 // Colons stay as they are: the server takes ids literally.
@@ -91,14 +92,14 @@ export function onUnauthorized(f: () => void): () => void {
 async function call<T>(method: string, url: string, body: unknown, o: Options = {}): Promise<T & Answered> {
   const { as = acting } = o;
   const headers: Record<string, string> = { Accept: 'application/json', ...headersOf(as) };
-  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (body !== null) headers['Content-Type'] = 'application/json';
   if (o.key) headers['Idempotency-Key'] = headers['X-Request-Id'] = o.key;
   const limit = new Limit(o);
   try {
     const response = await fetch(url, {
       method,
       headers,
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === null ? undefined : JSON.stringify(body),
       signal: limit.signal,
       credentials: 'same-origin',
       redirect: 'error',

@@ -238,6 +238,7 @@ export interface Server {
   client_id?: string;
   scopes?: string[];
   disabled: boolean;
+  connected?: boolean; // whether one has signed in; missing where nobody does
   status: 'new' | 'up' | 'down' | 'disabled';
   problem?: string;
   synced_at: string | null;

@@ -38,7 +38,7 @@ export default function Server({ params: { id = '' } }: ScreenProps) {
 function Other({ id }: { id: string }) {
   const list = useLoad(servers);
   const found = list.data?.servers.find((s) => s.server_id === id);
-  const put = (now: Known) => list.set({ ...list.data!, servers: list.data!.servers.map((s) => (s.server_id === id ? now : s)) });
+  const put = (now: Partial<Known>) => list.set({ ...list.data!, servers: list.data!.servers.map((s) => (s.server_id === id ? { ...s, ...now } : s)) });
   // A new server is asked for its tools in the background.
   const waits = found?.status === 'new' && found.auth !== 'authorization_code';
   useEffect(() => {
@@ -53,7 +53,7 @@ function Other({ id }: { id: string }) {
           found ? (
             <>
               <State of={found} onChange={put} />
-              {found.auth === 'authorization_code' && <Connect id={id} name={found.name} />}
+              {found.auth === 'authorization_code' && <Connect of={found} onChange={put} onReturn={list.reload} />}
               {isOwner.value && <Tools key={`${found.synced_at} ${found.disabled}`} server={id} />}
               {isOwner.value && <Settings of={found} onChange={put} />}
             </>

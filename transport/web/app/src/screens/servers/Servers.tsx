@@ -71,7 +71,7 @@ function None() {
   );
 }
 
-const summary = (s: Server) => `${count(s.tools, 'tool')} · ${hostOf(s.url)}`;
+const summary = (s: Server) => [count(s.tools, 'tool'), hostOf(s.url), s.connected === undefined ? '' : s.connected ? 'connected' : 'not connected'].filter(Boolean).join(' · ');
 
 export function hostOf(url: string): string {
   try {

@@ -18,7 +18,7 @@ export const change = (id: string, now: { name?: string; url?: string; disabled?
 
 export const remove = (id: string) => del<{ server: Server }>(at`/api/portal/servers/${id}`, { timeout: slow });
 
-export const connect = (id: string) => post<{ url: string }>(at`/api/portal/servers/${id}/connect`, {}, { timeout: slow });
+export const connect = (id: string) => post<{ url: string }>(at`/api/portal/servers/${id}/connect`, null, { timeout: slow });
 
 export const disconnect = (id: string) => del<{ server: Server }>(at`/api/portal/servers/${id}/connect`, { timeout: slow });
 
