@@ -77,8 +77,8 @@ export async function ways(): Promise<Ways> {
   }
 }
 
-function enter({ identity, tenant_id, role, expires_at }: Whoami): void {
-  const now: Whoami = { identity, tenant_id, role, expires_at };
+function enter({ identity, tenant_id, name, role, expires_at }: Whoami): void {
+  const now: Whoami = { identity, tenant_id, name, role, expires_at };
   become(now);
   localStorage.setItem(remembered, JSON.stringify(now));
 }

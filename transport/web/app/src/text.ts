@@ -1,10 +1,10 @@
 // Names, numbers and pieces of text as the screens show them. What people wrote is
 // always put on the page as text, in an element with dir="auto".
 
-// nameOf is what to call somebody: the local part of their address, else their id
-// without its prefix.
-export function nameOf(who: { user_id: string; email?: string | null }): string {
-  return who.email ? who.email.slice(0, who.email.lastIndexOf('@')) : bare(who.user_id);
+// nameOf is what to call somebody: their name, else the local part of their address,
+// else their id, in short.
+export function nameOf(who: { user_id: string; name?: string; email?: string | null }): string {
+  return who.name || (who.email ? who.email.slice(0, who.email.lastIndexOf('@')) : short(bare(who.user_id)));
 }
 
 // bare is an id without its prefix: "general" of "r:general".

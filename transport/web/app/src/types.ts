@@ -28,6 +28,7 @@ export interface Identity {
 export interface Whoami {
   identity: Identity;
   tenant_id: string;
+  name?: string; // of the member
   role: Role;
   expires_at: string | null;
 }
@@ -76,6 +77,7 @@ export interface Room extends RoomSummary {
 
 export interface Member {
   user_id: string;
+  name?: string;
   email?: string;
   role: Role;
   is_service?: boolean;

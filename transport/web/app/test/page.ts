@@ -69,7 +69,7 @@ export class Page {
     if (url === '/auth/ways') return Response.json({ passkeys: true, oidc: [], signed_in: cookie !== '' });
     if (cookie === '' || (as !== null && as !== cookie)) return Response.json({ error: { code: 'unauthorized', message: 'no' } }, { status: 401 });
     const user = cookie.split('|')[1]!;
-    if (url === '/api/whoami') return Response.json(whoami(cookie));
+    if (url === '/api/whoami') return Response.json({ ...whoami(cookie), name: server.names.get(user) });
     if (url === '/api/events') return server.listen(user, (init.headers as Record<string, string>)['Last-Event-ID'] ?? null, init.signal!);
     if (url === '/auth/signout' || url === '/api/tokens') return this.end();
     if (method === 'POST') return Response.json(server.post(user, url.split('/')[3]!, JSON.parse(String(init.body)) as never));

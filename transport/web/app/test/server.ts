@@ -2,7 +2,7 @@
 // asks it, with faults on request. test/real.test.ts holds the store against the real one.
 
 import { ApiError } from '../src/api';
-import type { Message, RoomEntry, RoomEvent } from '../src/types';
+import type { Member, Message, RoomEntry, RoomEvent } from '../src/types';
 
 export const tenant = 't:test';
 
@@ -29,6 +29,7 @@ export class Server {
   posted: { key: string; at: number }[] = []; // each send that came this far
   listeners = new Set<Listener>();
   requests: string[] = [];
+  names = new Map<string, string>(); // of members, those who have one
   private events: { id: number; event: RoomEvent }[] = [];
   private keys = new Map<string, Message>();
   private life = 1; // differs after each restore, as random ids do
@@ -81,13 +82,17 @@ export class Server {
     const { pathname, searchParams } = new URL(url, 'http://server');
     const [, kind, id, part] = pathname.split('/').slice(1);
     if (kind === 'whoami') return {};
-    if (kind === 'tenant') return { members: [{ user_id: user, role: 'owner', since: this.time() }] };
+    if (kind === 'tenant') return { members: [...new Set([user, ...this.names.keys()])].map((id) => this.member(id)) };
     if (kind === 'receipts') return { atoms: [this.atoms[Number(id) - 1] ?? refuse('not_found', 404)] };
     if (kind === 'rooms' && !id) return { rooms: [...this.rooms.values()].map((r) => this.entry(r, user)), next_cursor: null };
     const room = this.rooms.get(decodeURIComponent(id!));
     if (!room || part !== 'history') return refuse('not_found', 404);
     if (!room.members.has(user)) return refuse('not_a_member', 403);
     return history(room, Number(searchParams.get('cursor') ?? Infinity), Number(searchParams.get('limit') ?? 50));
+  }
+
+  private member(user_id: string): Member {
+    return { user_id, name: this.names.get(user_id), role: 'owner', since: this.time() };
   }
 
   // listen streams as GET /api/events does.

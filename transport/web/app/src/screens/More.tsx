@@ -1,4 +1,4 @@
-import { bare, nameOf } from '../text';
+import { bare } from '../text';
 import { place } from '../router';
 import { under } from '../routes';
 import { me } from '../session';
@@ -9,17 +9,19 @@ import { Icon } from '../ui/Icon';
 import { List, Row } from '../ui/Row';
 import { Screen } from '../ui/Screen';
 import { failed } from '../ui/Toast';
+import { nameFor } from './Person';
 
 // More is who is signed in, and the way to everything that isn't in the bar.
 export default function More() {
   const who = me.value;
   if (!who) return null;
+  const name = nameFor(who.identity.user_id);
   return (
     <Screen title="More">
       <List label="More">
         <Row
-          start={<Avatar id={who.identity.user_id} name={nameOf(who.identity)} />}
-          title={nameOf(who.identity)}
+          start={<Avatar id={who.identity.user_id} name={name} />}
+          title={name}
           sub={`${who.identity.email ?? bare(who.identity.user_id)} · ${bare(who.tenant_id)}`}
         />
         {under.value.map(({ to, label, icon }) => (

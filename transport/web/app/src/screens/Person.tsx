@@ -1,14 +1,14 @@
 import { useEffect } from 'preact/hooks';
 import { me } from '../session';
 import { store } from '../store';
-import { bare, nameOf, short } from '../text';
+import { nameOf } from '../text';
 
-// nameFor is what to call somebody: by their address where this device knows it.
+// nameFor is what to call somebody, as far as this device knows them.
 export function nameFor(id: string): string {
-  const who = me.value?.identity;
-  if (who?.user_id === id) return nameOf(who);
-  const member = store.value?.people.byId.value.get(id);
-  return member ? nameOf(member) : short(bare(id));
+  const known = store.value?.people.byId.value.get(id);
+  const who = me.value;
+  if (who?.identity.user_id === id) return nameOf({ ...who.identity, name: known?.name ?? who.name });
+  return nameOf(known ?? { user_id: id });
 }
 
 // Person is somebody's name, for whom a record has only the id.

@@ -1,25 +1,27 @@
 import { useState } from 'preact/hooks';
 import { at, del, patch } from '../../api';
 import { isOwner, me } from '../../session';
-import { count } from '../../text';
+import { count, nameOf } from '../../text';
 import type { Member } from '../../types';
 import { Avatar } from '../../ui/Avatar';
 import { Await } from '../../ui/Await';
 import { Badge } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
 import { ask } from '../../ui/Dialog';
-import { Menu } from '../../ui/Menu';
+import { Menu, type MenuItem } from '../../ui/Menu';
 import { List, Row } from '../../ui/Row';
 import { Screen, Section } from '../../ui/Screen';
 import { failed, toast } from '../../ui/Toast';
 import { useLoad } from '../../ui/useLoad';
 import { Invitations } from './Invitations';
 import { Invite } from './Invite';
-import { called, named, type Named } from './named';
+import { members } from './api';
+import { Rename } from './Rename';
 
 // Members is who belongs to the tenant, and for its owners who is invited.
 export default function Members() {
-  const list = useLoad(named);
+  const list = useLoad(members);
+  const [renaming, setRenaming] = useState<Member | null>(null);
   const [inviting, setInviting] = useState(false);
   const [changes, setChanges] = useState(0); // how often invitations changed
   return (
@@ -34,39 +36,42 @@ export default function Members() {
           <Section title="In this tenant">
             <List label="Members">
               {sorted(members).map((m) => (
-                <One key={m.user_id} of={m} onChange={list.reload} />
+                <One key={m.user_id} of={m} onChange={list.reload} onRename={() => setRenaming(m)} />
               ))}
             </List>
           </Section>
         )}
       </Await>
       {isOwner.value && <Invitations key={changes} onInvite={() => setInviting(true)} />}
+      {renaming && <Rename of={renaming} onClose={() => setRenaming(null)} onDone={list.reload} />}
       {inviting && <Invite onClose={() => setInviting(false)} onMade={() => setChanges((n) => n + 1)} />}
     </Screen>
   );
 }
 
 // sorted has people before agents, and owners first.
-const sorted = (members: Named[]) => [...members].sort((a, b) => rank(a) - rank(b) || called(a).localeCompare(called(b)));
+const sorted = (members: Member[]) => [...members].sort((a, b) => rank(a) - rank(b) || nameOf(a).localeCompare(nameOf(b)));
 const rank = (m: Member) => (m.is_service ? 2 : 0) + (m.role === 'owner' ? 0 : 1);
 
-function One({ of, onChange }: { of: Named; onChange: () => void }) {
+function One({ of, onChange, onRename }: { of: Member; onChange: () => void; onRename: () => void }) {
   const self = of.user_id === me.value?.identity.user_id;
+  const rename: MenuItem = { label: 'Change the name', icon: 'edit', onSelect: onRename };
   return (
     <Row
-      start={<Avatar id={of.user_id} name={called(of)} icon={of.is_service ? 'tool' : undefined} />}
+      start={<Avatar id={of.user_id} name={nameOf(of)} icon={of.is_service ? 'tool' : undefined} />}
       title={
         <>
-          {called(of)} {self && <span class="soft">(you)</span>}
+          {nameOf(of)} {self && <span class="soft">(you)</span>}
         </>
       }
       sub={of.is_service ? 'Agent' : of.email}
       meta={of.role === 'owner' ? <Badge kind="accent">owner</Badge> : undefined}
       end={
-        isOwner.value && !self ? (
+        isOwner.value || self ? (
           <Menu
-            label={`What to do with ${called(of)}`}
-            items={[
+            label={`What to do with ${nameOf(of)}`}
+            items={self ? [rename] : [
+              rename,
               of.role === 'owner'
                 ? { label: 'Make a member', icon: 'person', onSelect: () => void change(of, 'member', onChange) }
                 : { label: 'Make an owner', icon: 'key', onSelect: () => void change(of, 'owner', onChange) },
@@ -79,9 +84,9 @@ function One({ of, onChange }: { of: Named; onChange: () => void }) {
   );
 }
 
-async function change(of: Named, role: Member['role'], onChange: () => void) {
+async function change(of: Member, role: Member['role'], onChange: () => void) {
   const sure = await ask({
-    title: role === 'owner' ? `Make ${called(of)} an owner?` : `Make ${called(of)} a member?`,
+    title: role === 'owner' ? `Make ${nameOf(of)} an owner?` : `Make ${nameOf(of)} a member?`,
     text: role === 'owner' ? 'Owners invite and remove people, decide on tools and budgets, and see all calls.' : 'They go on talking and writing, and decide on nothing else.',
     action: role === 'owner' ? 'Make an owner' : 'Make a member',
   });
@@ -89,9 +94,9 @@ async function change(of: Named, role: Member['role'], onChange: () => void) {
   await patch(at`/api/tenant/members/${of.user_id}`, { role }).then(onChange, failed);
 }
 
-async function remove(of: Named, onChange: () => void) {
+async function remove(of: Member, onChange: () => void) {
   const sure = await ask({
-    title: `Remove ${called(of)}?`,
+    title: `Remove ${nameOf(of)}?`,
     text: 'They are shut out at once, of all rooms too. What they wrote stays. What they alone owned passes on to somebody else.',
     action: 'Remove',
     danger: true,
@@ -99,7 +104,7 @@ async function remove(of: Named, onChange: () => void) {
   if (!sure) return;
   try {
     await del(at`/api/tenant/members/${of.user_id}`);
-    toast(`${called(of)} was removed`);
+    toast(`${nameOf(of)} was removed`);
     onChange();
   } catch (problem) {
     failed(problem);

@@ -77,7 +77,7 @@ export function Bubble({ item, talk, first, last }: Props) {
 function Name({ who }: { who: Who }) {
   return (
     <p class="name">
-      <bdi>{who.name}</bdi> {who.agent && <Badge>agent</Badge>}
+      <bdi title={who.id}>{who.name}</bdi> {who.agent && <Badge>agent</Badge>}
     </p>
   );
 }

@@ -3,7 +3,7 @@
 
 import './MessageDetails.css';
 import { at, get } from '../../api';
-import { nameOf, number } from '../../text';
+import { number } from '../../text';
 import type { Action, Agreement, Atom, Effect, Message, ReceiptLookup } from '../../types';
 import { Avatar } from '../../ui/Avatar';
 import { Badge, Facts, Hash, Time } from '../../ui/Bits';
@@ -13,6 +13,7 @@ import { Failed } from '../../ui/Empty';
 import { Json } from '../../ui/Json';
 import { Spinner } from '../../ui/Spinner';
 import { useLoad } from '../../ui/useLoad';
+import { nameFor, Person } from '../Person';
 import { ReceiptLink } from '../ReceiptLink';
 import { copy } from './MessageMenu';
 import { Check } from './Proof';
@@ -53,7 +54,7 @@ function Said({ message }: { message: Message }) {
     <blockquote class="said">
       <p class="by">
         <Avatar id={who.id} name={who.name} icon={who.agent ? 'tool' : undefined} size="small" />
-        <bdi>{who.name}</bdi>
+        <Person id={who.id} />
         <span class="soft small">
           <Time at={message.sent_at} as="full" />
         </span>
@@ -113,8 +114,8 @@ function UnderAgreement({ id }: { id: string }) {
         <ul class="parties" aria-label="Parties">
           {data.agreement.members.map((member) => (
             <li key={member.user_id}>
-              <Avatar id={member.user_id} name={nameOf(member)} icon={member.is_service ? 'tool' : undefined} size="small" />
-              <bdi>{nameOf(member)}</bdi>
+              <Avatar id={member.user_id} name={nameFor(member.user_id)} icon={member.is_service ? 'tool' : undefined} size="small" />
+              <Person id={member.user_id} />
               <span class="soft small">{member.role}</span>
             </li>
           ))}

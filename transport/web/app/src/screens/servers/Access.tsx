@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { nameOf } from '../../text';
 import type { Tool, ToolAccess } from '../../types';
 import { announce } from '../../ui/Announcer';
 import { Await, Problem } from '../../ui/Await';
@@ -7,7 +8,7 @@ import { Check, Choice, Field } from '../../ui/Field';
 import { Section } from '../../ui/Screen';
 import { useAct } from '../../ui/useAct';
 import { useLoad } from '../../ui/useLoad';
-import { called, named } from '../members/named';
+import { members } from '../members/api';
 import { ReceiptLink } from '../ReceiptLink';
 import { allow, ruleOf } from './api';
 
@@ -67,7 +68,7 @@ export function Access({ of, onSaved }: { of: Tool; onSaved: (access: ToolAccess
 }
 
 function People({ chosen, onChange }: { chosen: string[]; onChange: (users: string[]) => void }) {
-  const list = useLoad(named);
+  const list = useLoad(members);
   return (
     <fieldset class="choice people">
       <legend>People and agents</legend>
@@ -77,7 +78,7 @@ function People({ chosen, onChange }: { chosen: string[]; onChange: (users: stri
           return [...members, ...left.map((user_id) => ({ user_id }))].map((m) => (
             <Check
               key={m.user_id}
-              label={called(m)}
+              label={nameOf(m)}
               checked={chosen.includes(m.user_id)}
               onValue={(on) => onChange(on ? [...chosen, m.user_id] : chosen.filter((id) => id !== m.user_id))}
             />

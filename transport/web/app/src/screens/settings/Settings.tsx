@@ -1,11 +1,15 @@
+import { useState } from 'preact/hooks';
 import { theme, type Theme } from '../../device';
 import { Link } from '../../router';
 import { isOwner, me } from '../../session';
-import { bare, nameOf } from '../../text';
+import { bare } from '../../text';
 import { Avatar } from '../../ui/Avatar';
 import { Facts } from '../../ui/Bits';
+import { Button } from '../../ui/Button';
 import { Choice } from '../../ui/Field';
 import { Screen, Section } from '../../ui/Screen';
+import { Rename } from '../members/Rename';
+import { nameFor } from '../Person';
 import { About } from './About';
 import { Passkeys } from './Passkeys';
 import { Sessions } from './Sessions';
@@ -20,22 +24,26 @@ const themes = [
 // Settings is who one is, how one signs in, and how this device shows the app.
 export default function Settings() {
   const who = me.value;
+  const [renaming, setRenaming] = useState(false);
   if (!who) return null;
   const { identity } = who;
+  const name = nameFor(identity.user_id);
   return (
     <Screen title="Settings" above="/ui/more">
       <Section title="You">
         <div class="you">
-          <Avatar id={identity.user_id} name={nameOf(identity)} size="large" />
+          <Avatar id={identity.user_id} name={name} size="large" />
           <div>
             <p class="name" dir="auto">
-              {nameOf(identity)}
+              {name}
             </p>
             <p class="soft" dir="auto">
               {identity.email}
             </p>
           </div>
+          <Button kind="quiet" icon="edit" label="Change your name" onClick={() => setRenaming(true)} />
         </div>
+        {renaming && <Rename of={{ ...identity, name: who.name }} onClose={() => setRenaming(false)} />}
         <Facts
           of={[
             ['Tenant', bare(who.tenant_id)],

@@ -1,0 +1,46 @@
+// What people and agents are called.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nameOf } from '../src/text';
+import { Page, until } from './page';
+import { tenant } from './server';
+
+const agent = 'u:0123456789abcdef0123456789abcdef';
+
+test('by their name, else their address, else their id in short', () => {
+  const ana = { user_id: 'u:ana', email: 'ana.b@acme.com' };
+  assert.equal(nameOf({ ...ana, name: 'Ana Müller' }), 'Ana Müller');
+  assert.equal(nameOf(ana), 'ana.b');
+  assert.equal(nameOf({ user_id: agent, name: 'Scout' }), 'Scout');
+  assert.equal(nameOf({ user_id: agent, email: null }), '01234567…cdef');
+  assert.equal(nameOf({ user_id: 'u:ana', name: '' }), 'ana');
+});
+
+test('whoever wrote, and oneself, everywhere and from the next look on', async () => {
+  const page = new Page();
+  const session = await import('../src/session');
+  const { start, store } = await import('../src/store');
+  const { nameFor } = await import('../src/screens/Person');
+  const { whoIs, wordsOf } = await import('../src/screens/room/who');
+  page.server.found('r:general', 'u:ana', agent);
+  page.server.names.set('u:ana', 'Ana Müller').set(agent, 'Scout');
+  page.cookie = `${tenant}|u:ana`;
+  session.start();
+  start();
+  await until('she is called by her name', () => nameFor('u:ana') === 'Ana Müller' && session.me.value?.name === 'Ana Müller');
+  await until('the agent is, too', () => whoIs(agent).name === 'Scout');
+  page.server.say('r:general', agent, `${agent} joined`);
+  assert.equal(wordsOf({ ...page.server.rooms.get('r:general')!.messages.at(-1)!, type: 'system' }), 'Scout joined');
+  assert.equal(nameFor('u:nobody-whom-anybody-here-knows'), 'nobody-w…nows');
+
+  page.server.names.set('u:ana', 'Ana').set(agent, 'Scout 2');
+  await store.value!.people.refresh();
+  assert.deepEqual([nameFor('u:ana'), nameFor(agent)], ['Ana', 'Scout 2']);
+  page.server.names.delete('u:ana');
+  await store.value!.people.refresh();
+  await session.check();
+  assert.equal(nameFor('u:ana'), 'ana');
+  page.signIn('');
+  await session.check();
+});
