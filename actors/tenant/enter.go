@@ -35,10 +35,10 @@ func (x *Tenant) enter(t *actors.Turn, c ubl.Enter) {
 // adopt records what a credential calls a member who has no name. It is nil where
 // there is nothing to record, or no room for it now: their next request tries again.
 func (x *Tenant) adopt(t *actors.Turn, c ubl.Enter, m ubl.Member) *actors.Append {
-	if m.Name != "" || nameIn(c) == "" || x.state.License.InForce() != nil || t.Reserve(ubl.JoinCost) != nil {
+	if m.Name != "" || x.nameIn(c) == "" || x.state.License.InForce() != nil || t.Reserve(ubl.JoinCost) != nil {
 		return nil
 	}
-	m.Name = nameIn(c)
+	m.Name = x.nameIn(c)
 	p := naming(x.id, m)
 	p.event.Did = ubl.DidTenantMemberUpdate
 	a := &actors.Append{}
@@ -47,7 +47,11 @@ func (x *Tenant) adopt(t *actors.Turn, c ubl.Enter, m ubl.Member) *actors.Append
 }
 
 // nameIn is what the caller's credential calls them; "" for nothing that is a name.
-func nameIn(c ubl.Enter) string {
+// What a service token says of itself is kept here.
+func (x *Tenant) nameIn(c ubl.Enter) string {
+	if c.Who.Issuer == ServiceIssuer {
+		return ubl.FitMemberName(x.state.Services[c.Who.Subject].Name)
+	}
 	if c.Name == "" || ubl.CheckMemberName(c.Name) != nil {
 		return ""
 	}
@@ -169,7 +173,7 @@ func voucherOf(who ubl.Identity) *voucher { return &voucher{who.Issuer, who.Subj
 
 // newcomer is the entry of someone new: the first human owns the tenant.
 func (x *Tenant) newcomer(c ubl.Enter, now ubl.Time) ubl.Member {
-	m := ubl.Member{UserID: c.Who.UserID, Name: nameIn(c), Email: c.Who.Email, Role: ubl.RoleMember, IsService: c.Who.IsService, Since: now}
+	m := ubl.Member{UserID: c.Who.UserID, Name: x.nameIn(c), Email: c.Who.Email, Role: ubl.RoleMember, IsService: c.Who.IsService, Since: now}
 	if !m.IsService && !x.hadOwner() {
 		m.Role = ubl.RoleOwner
 	}

@@ -137,6 +137,25 @@ func TestAgentsAreNamed(t *testing.T) {
 	}
 }
 
+// TestAgentsWithoutAName, as those are that were made before there were names, are
+// named after their tokens when they next come.
+func TestAgentsWithoutAName(t *testing.T) {
+	p := newParty(t)
+	made := harness.Must[*ubl.ServiceToken](p.House, p.tenant, ubl.CreateServiceToken{Request: p.Request(p.ana), Name: "Scout", ClientID: "c1", SecretHash: "00"})
+	agent := *harness.Must[*ubl.Identity](p.House, p.tenant, ubl.CheckServiceToken{ClientID: "c1", SecretHash: "00"})
+	if harness.Must[*ubl.Member](p.House, p.tenant, p.naming(p.ana, agent, "")); p.nameOf(made.UserID) != "" {
+		t.Fatal("the name was not taken away")
+	}
+	p.come(agent, "")
+	if got := p.nameOf(made.UserID); got != "Scout" {
+		t.Errorf("it is called %q", got)
+	}
+	harness.Must[*ubl.Member](p.House, p.tenant, p.naming(p.ana, agent, "Ranger"))
+	if p.come(agent, ""); p.nameOf(made.UserID) != "Ranger" {
+		t.Errorf("it is called %q, though an owner gave it another name", p.nameOf(made.UserID))
+	}
+}
+
 // TestSomeMembers: those who are asked for and belong to the tenant, by id, once.
 func TestSomeMembers(t *testing.T) {
 	p := newParty(t)
