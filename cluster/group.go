@@ -33,6 +33,14 @@ type group struct {
 	ending    sync.Once
 	closing   sync.Once
 
+	// snapshots is held while one is taken or installed. Who takes one asks Raft's
+	// main goroutine, which waits for what it installs, which waits for all who read
+	// the file that it replaces, and who takes one does.
+	snapshots sync.Mutex
+
+	transfers sync.Mutex // one at a time
+	failed    time.Time  // the newest transfer that did
+
 	confirms    confirmer
 	configIndex atomic.Uint64 // the index of the newest committed configuration
 	logged      atomic.Int64  // bytes in the log since the newest snapshot, about
@@ -94,9 +102,12 @@ func (g *group) open() (err error) {
 	g.peers = newSeverable(n.mesh.RaftLayer(g.partition))
 	g.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: g.peers, MaxPool: 3, Timeout: max(2*time.Second, 4*n.opts.Timeout), Logger: n.raftLog,
+		// One at a time: a follower that refuses one of several can leave the leader's
+		// goroutine waiting for ever (hashicorp/raft issue 612).
+		MaxRPCsInFlight: 1,
 	})
 	g.raft, err = raft.NewRaft(g.config(), fsm{g}, cache, patient{g.files.log, n.log.With("partition", g.partition), g.stop}, g.files.snapshots,
-		newTransport(g.transport, g.holds, g.stop))
+		newTransport(g.transport, &g.snapshots, g.holds, g.stop))
 	if err != nil {
 		g.end()
 		return errors.Join(err, g.transport.Close())
@@ -214,13 +225,19 @@ func (g *group) maintain() {
 		if logged < max(g.node.opts.LogBytes, file/8) {
 			continue
 		}
-		switch err := g.await(g.raft.Snapshot()); {
+		switch err := g.takeSnapshot(); {
 		case err == nil, errors.Is(err, raft.ErrNothingNewToSnapshot):
 			g.logged.Add(-logged)
 		case !errors.Is(err, raft.ErrRaftShutdown):
 			g.node.log.Warn("couldn't cut a partition's log", "partition", g.partition, "error", err)
 		}
 	}
+}
+
+func (g *group) takeSnapshot() error {
+	g.snapshots.Lock()
+	defer g.snapshots.Unlock()
+	return g.await(g.raft.Snapshot())
 }
 
 // endTimeout bounds how long close waits: Raft doesn't stop while it waits for a

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 
 	"github.com/hashicorp/raft"
 
@@ -29,7 +30,11 @@ func (g *group) lead() {
 // win begins to serve the partition, once everything before is applied here.
 func (g *group) win() {
 	term := g.raft.CurrentTerm()
-	if err := g.await(g.raft.Barrier(0)); err != nil {
+	err := g.await(g.raft.Barrier(0))
+	if errors.Is(err, raft.ErrLeadershipTransferInProgress) {
+		g.halt(errStuckTransfer)
+	}
+	if err != nil {
 		return // lost again; a notification follows
 	}
 	if g.raft.State() != raft.Leader || g.raft.CurrentTerm() != term {
@@ -81,12 +86,4 @@ func (g *group) await(f raft.Future) error {
 	case <-g.ended:
 		return raft.ErrRaftShutdown
 	}
-}
-
-// resign gives leadership to another voter, where there is one.
-func (g *group) resign() error {
-	if g.raft.State() != raft.Leader {
-		return nil
-	}
-	return g.await(g.raft.LeadershipTransfer())
 }

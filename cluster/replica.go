@@ -84,7 +84,7 @@ const changeTimeout = 5 * time.Second
 // says.
 func (n *Node) serveChange(_ context.Context, q *changeRequest) (*none, error) {
 	g := n.group(q.Partition)
-	if g == nil || g.raft.State() != raft.Leader || g.raft.CurrentTerm() != q.Term {
+	if g == nil || g.raft.State() != raft.Leader || n.engine.Epoch(q.Partition) != int64(q.Term) {
 		return nil, ubl.Errorf(ubl.CodeConflict, "this node doesn't lead the partition in that term")
 	}
 	id, addr := raft.ServerID(q.Server), raft.ServerAddress(q.Server)
@@ -97,7 +97,7 @@ func (n *Node) serveChange(_ context.Context, q *changeRequest) (*none, error) {
 	case placement.Remove:
 		err = g.await(g.raft.RemoveServer(id, q.Config, changeTimeout))
 	case placement.TransferLeader:
-		err = g.await(g.raft.LeadershipTransferToServer(id, addr))
+		err = g.handOver(id)
 	default:
 		return nil, ubl.Errorf(ubl.CodeValidation, "there is no such change")
 	}

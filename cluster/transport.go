@@ -2,50 +2,74 @@ package cluster
 
 import (
 	"io"
+	"sync"
 
 	"github.com/hashicorp/raft"
 )
 
-// transport is Raft's, but for snapshots that tell a follower nothing new. A
-// leader falls back to its snapshot when it doesn't know how far a follower is;
-// hashicorp/raft 1.7.3 would install it, throw away the entries after it, which
-// were acknowledged, and go on with a hole in its log. Whoever holds what the
-// snapshot ends with holds all of it: it says so, and the leader goes on from
+// transport is Raft's, but for snapshots that come from a leader: they wait until
+// this replica has taken its own, and those that tell it nothing new don't reach
+// Raft. A leader falls back to its snapshot when it doesn't know how far a
+// follower is; hashicorp/raft 1.7.3 would install it, throw away the entries after
+// it, which were acknowledged, and go on with a hole in its log. Whoever holds what
+// the snapshot ends with holds all of it: it says so, and the leader goes on from
 // there.
 type transport struct {
 	*raft.NetworkTransport
-	rpcs chan raft.RPC
-	stop chan struct{}
+	rpcs      chan raft.RPC
+	snapshots *sync.Mutex // held while one is taken or installed
+	holds     func(*raft.InstallSnapshotRequest) bool
+	stop      chan struct{}
 }
 
-func newTransport(t *raft.NetworkTransport, holds func(*raft.InstallSnapshotRequest) bool, stop chan struct{}) *transport {
-	w := &transport{NetworkTransport: t, rpcs: make(chan raft.RPC), stop: stop}
-	go w.pass(holds)
+func newTransport(t *raft.NetworkTransport, snapshots *sync.Mutex, holds func(*raft.InstallSnapshotRequest) bool, stop chan struct{}) *transport {
+	w := &transport{NetworkTransport: t, rpcs: make(chan raft.RPC), snapshots: snapshots, holds: holds, stop: stop}
+	go w.pass()
 	return w
 }
 
 // Consumer implements raft.Transport.
 func (t *transport) Consumer() <-chan raft.RPC { return t.rpcs }
 
-func (t *transport) pass(holds func(*raft.InstallSnapshotRequest) bool) {
+func (t *transport) pass() {
 	for {
 		select {
 		case rpc := <-t.NetworkTransport.Consumer():
-			if q, ok := rpc.Command.(*raft.InstallSnapshotRequest); ok && holds(q) {
-				go func() { // the snapshot comes on the same connection, and may take its time
-					_, err := io.Copy(io.Discard, rpc.Reader)
-					rpc.Respond(&raft.InstallSnapshotResponse{RPCHeader: q.RPCHeader, Term: q.Term, Success: true}, err)
-				}()
-				continue
-			}
-			select {
-			case t.rpcs <- rpc:
-			case <-t.stop:
-				return
+			if q, ok := rpc.Command.(*raft.InstallSnapshotRequest); ok {
+				go t.install(rpc, q) // nothing else waits for it
+			} else {
+				t.give(rpc)
 			}
 		case <-t.stop:
 			return
 		}
+	}
+}
+
+func (t *transport) give(rpc raft.RPC) {
+	select {
+	case t.rpcs <- rpc:
+	case <-t.stop:
+	}
+}
+
+// install gives Raft a snapshot, unless it is held, and waits for the outcome.
+func (t *transport) install(rpc raft.RPC, q *raft.InstallSnapshotRequest) {
+	t.snapshots.Lock()
+	defer t.snapshots.Unlock()
+	if t.holds(q) {
+		_, err := io.Copy(io.Discard, rpc.Reader)
+		rpc.Respond(&raft.InstallSnapshotResponse{RPCHeader: q.RPCHeader, Term: q.Term, Success: true}, err)
+		return
+	}
+	answered := make(chan raft.RPCResponse, 1)
+	to := rpc.RespChan
+	rpc.RespChan = answered
+	t.give(rpc)
+	select {
+	case answer := <-answered:
+		to <- answer
+	case <-t.stop:
 	}
 }
 

@@ -1,0 +1,94 @@
+package cluster
+
+import (
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+)
+
+// line is one follower's transport, and a leader's that calls it.
+type line struct {
+	follower  *transport
+	leader    *raft.NetworkTransport
+	at        raft.ServerAddress
+	snapshots sync.Mutex
+}
+
+func newLine(t *testing.T, holds bool) *line {
+	ends := func(ln net.Listener) *raft.NetworkTransport {
+		n := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{Stream: tcpLayer{ln}, MaxPool: 1, Timeout: time.Minute, Logger: hclog.NewNullLogger()})
+		t.Cleanup(func() { n.Close() })
+		return n
+	}
+	ln := listen(t)
+	l := &line{leader: ends(listen(t)), at: raft.ServerAddress(ln.Addr().String())}
+	stop := make(chan struct{})
+	t.Cleanup(func() { close(stop) })
+	l.follower = newTransport(ends(ln), &l.snapshots, func(*raft.InstallSnapshotRequest) bool { return holds }, stop)
+	return l
+}
+
+const snapshotText = "the state"
+
+// send has the leader send its snapshot; the outcome comes.
+func (l *line) send() <-chan error {
+	sent := make(chan error, 1)
+	go func() {
+		args := &raft.InstallSnapshotRequest{Size: int64(len(snapshotText))}
+		sent <- l.leader.InstallSnapshot("b", l.at, args, &raft.InstallSnapshotResponse{}, strings.NewReader(snapshotText))
+	}()
+	return sent
+}
+
+// TestSnapshotsTakeTurns: Raft's main goroutine installs a leader's snapshot and
+// answers nobody meanwhile, so this replica must not be taking its own. Everything
+// else comes through.
+func TestSnapshotsTakeTurns(t *testing.T) {
+	l := newLine(t, false)
+	l.snapshots.Lock() // it takes its own
+	sent := l.send()
+	appended := make(chan error, 1)
+	go func() {
+		appended <- l.leader.AppendEntries("b", l.at, &raft.AppendEntriesRequest{Term: 1, PrevLogEntry: 1}, &raft.AppendEntriesResponse{})
+	}()
+	rpc := <-l.follower.Consumer()
+	if _, ok := rpc.Command.(*raft.AppendEntriesRequest); !ok {
+		t.Fatalf("Raft was given %T while it takes a snapshot", rpc.Command)
+	}
+	rpc.Respond(&raft.AppendEntriesResponse{Success: true}, nil)
+	if err := <-appended; err != nil {
+		t.Fatal(err)
+	}
+
+	l.snapshots.Unlock()
+	rpc = <-l.follower.Consumer()
+	if _, ok := rpc.Command.(*raft.InstallSnapshotRequest); !ok {
+		t.Fatalf("Raft was given %T", rpc.Command)
+	}
+	if l.snapshots.TryLock() {
+		t.Error("a snapshot can be taken while one is installed")
+	}
+	rpc.Respond(&raft.InstallSnapshotResponse{Success: true}, nil)
+	if err := <-sent; err != nil {
+		t.Fatal(err)
+	}
+	l.snapshots.Lock() // and then its own again
+}
+
+// TestASnapshotThatIsHeld doesn't reach Raft, and the leader goes on behind it.
+func TestASnapshotThatIsHeld(t *testing.T) {
+	l := newLine(t, true)
+	select {
+	case err := <-l.send():
+		if err != nil {
+			t.Fatal(err)
+		}
+	case rpc := <-l.follower.Consumer():
+		t.Fatalf("Raft was given %T", rpc.Command)
+	}
+}
