@@ -178,7 +178,7 @@ func TestTailResumes(t *testing.T) {
 	}
 	server.pause = func(context.Context, time.Duration) {}
 	var out, errs bytes.Buffer
-	follow := &tail{cmd: &tailCmd{Count: 3}, server: server, room: "r:x", p: &program{out: &out, err: &errs}}
+	follow := &tail{cmd: &tailCmd{Count: 3}, server: server, room: "r:x", from: &people{server: server}, p: &program{out: &out, err: &errs}}
 	if err := follow.begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}

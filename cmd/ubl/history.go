@@ -42,7 +42,7 @@ func (c *historyCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	return c.printMessages(p.out, messages...)
+	return c.printMessages(ctx, p.out, &people{server: server}, messages...)
 }
 
 // collect pages backwards and returns oldest first.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -26,7 +27,7 @@ func clean(s string) string {
 
 // printMessage writes a message for people; lines after the first are
 // indented, so that nobody can write a line that looks like another message.
-func printMessage(w io.Writer, raw json.RawMessage) error {
+func printMessage(ctx context.Context, w io.Writer, from *people, raw json.RawMessage) error {
 	var m ubl.Message
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return fmt.Errorf("the server sent a message of another form: %w", err)
@@ -35,18 +36,19 @@ func printMessage(w io.Writer, raw json.RawMessage) error {
 	if m.Type == ubl.TypeSystem {
 		text = "* " + text
 	}
-	_, err := fmt.Fprintf(w, "%6d  %s  %s  %s\n", m.RoomSeq, m.SentAt.Std().Format("2006-01-02 15:04:05"), clean(string(m.SenderID)), text)
+	_, err := fmt.Fprintf(w, "%6d  %s  %s  %s\n", m.RoomSeq, m.SentAt.Std().Format("2006-01-02 15:04:05"), clean(from.called(ctx, m.SenderID)), text)
 	return err
 }
 
-// printMessages writes messages in one of the two forms.
-func (f format) printMessages(w io.Writer, messages ...json.RawMessage) error {
+// printMessages writes messages in one of the two forms. JSON names nobody, so that
+// from may be nil there.
+func (f format) printMessages(ctx context.Context, w io.Writer, from *people, messages ...json.RawMessage) error {
 	for _, m := range messages {
 		var err error
 		if f.JSON {
 			_, err = fmt.Fprintf(w, "%s\n", m)
 		} else {
-			err = printMessage(w, m)
+			err = printMessage(ctx, w, from, m)
 		}
 		if err != nil {
 			return err

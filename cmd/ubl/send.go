@@ -41,7 +41,7 @@ func (c *sendCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.JSON {
-		return c.printMessages(p.out, answer.Message)
+		return c.printMessages(ctx, p.out, nil, answer.Message)
 	}
 	var m ubl.Message
 	if err := json.Unmarshal(answer.Message, &m); err != nil {

@@ -49,7 +49,7 @@ func (c *tailCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	t := &tail{cmd: c, server: server, room: room, p: p}
+	t := &tail{cmd: c, server: server, room: room, p: p, from: &people{server: server}}
 	err = t.begin(ctx)
 	if err == nil {
 		err = t.follow(ctx)
@@ -66,6 +66,7 @@ type tail struct {
 	server *client
 	room   ubl.RoomID
 	p      *program
+	from   *people
 	last   int64 // the newest message shown
 	shown  int
 	broke  error // why the stream can't be taken up again
@@ -128,7 +129,7 @@ func (t *tail) subscribe(ctx context.Context) error {
 	c.ResponseValidator = t.validate
 	return c.SubscribeRawWithContext(ctx, func(e *sse.Event) {
 		if t.broke == nil {
-			t.broke = t.event(e)
+			t.broke = t.event(ctx, e)
 		}
 		if t.broke != nil {
 			cancel()
@@ -156,7 +157,7 @@ func (t *tail) validate(_ *sse.Client, resp *http.Response) error {
 // event shows one event. Without data it is a comment; half an event, which
 // the library passes on where a connection broke, is not valid JSON and will
 // come again.
-func (t *tail) event(e *sse.Event) error {
+func (t *tail) event(ctx context.Context, e *sse.Event) error {
 	var envelope struct {
 		Event   string `json:"event"`
 		Payload struct {
@@ -169,7 +170,7 @@ func (t *tail) event(e *sse.Event) error {
 	}
 	switch envelope.Event {
 	case ubl.EventMessageCreated:
-		return t.message(envelope.Payload.Message, e.Data)
+		return t.message(ctx, envelope.Payload.Message, e.Data)
 	case ubl.EventGap:
 		fmt.Fprintf(t.p.err, "ubl: older messages are no longer kept; going on from %d\n", envelope.Payload.AvailableFrom)
 		t.last = envelope.Payload.AvailableFrom - 1
@@ -178,7 +179,7 @@ func (t *tail) event(e *sse.Event) error {
 }
 
 // message shows a message that was not shown before.
-func (t *tail) message(raw, event json.RawMessage) error {
+func (t *tail) message(ctx context.Context, raw, event json.RawMessage) error {
 	var m struct {
 		RoomSeq int64 `json:"room_seq"`
 	}
@@ -188,7 +189,7 @@ func (t *tail) message(raw, event json.RawMessage) error {
 	if t.cmd.JSON {
 		raw = event
 	}
-	if err := t.cmd.printMessages(t.p.out, raw); err != nil {
+	if err := t.cmd.printMessages(ctx, t.p.out, t.from, raw); err != nil {
 		return err
 	}
 	t.last = m.RoomSeq

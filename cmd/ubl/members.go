@@ -1,0 +1,94 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+
+	"ubl"
+)
+
+// membersCmd lists the people and agents of the caller's tenant.
+type membersCmd struct {
+	remote
+	format
+}
+
+// Run lists them, with --json one a line.
+func (c *membersCmd) Run(ctx context.Context, p *program) error {
+	server, err := c.client(p)
+	if err != nil {
+		return err
+	}
+	list, err := server.members(ctx)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		for _, m := range list {
+			fmt.Fprintf(p.out, "%s\n", m)
+		}
+		return nil
+	}
+	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tADDRESS\tROLE\tID")
+	for _, raw := range list {
+		m, err := memberIn(raw)
+		if err != nil {
+			return err
+		}
+		address := m.Email
+		if m.IsService {
+			address = "agent"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", clean(m.Name), clean(address), m.Role, clean(string(m.UserID)))
+	}
+	return table.Flush()
+}
+
+// members reads the tenant's members.
+func (c *client) members(ctx context.Context) ([]json.RawMessage, error) {
+	var answer struct {
+		Members []json.RawMessage `json:"members"`
+	}
+	err := c.call(ctx, "GET", "/api/tenant/members", nil, &answer)
+	return answer.Members, err
+}
+
+func memberIn(raw json.RawMessage) (m ubl.Member, err error) {
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return m, fmt.Errorf("the server sent a member of another form: %w", err)
+	}
+	return m, nil
+}
+
+// people knows what to call whom messages are from. It asks the server when it first
+// meets somebody, and has their id do where that doesn't tell: a list that can't be
+// had must not keep messages from being read.
+type people struct {
+	server *client
+	known  map[ubl.UserID]string
+}
+
+// called is somebody's name, else their address, else their id.
+func (p *people) called(ctx context.Context, id ubl.UserID) string {
+	if p.known[id] == "" {
+		p.meet(ctx)
+		p.known[id] = cmp.Or(p.known[id], string(id))
+	}
+	return p.known[id]
+}
+
+func (p *people) meet(ctx context.Context) {
+	list, _ := p.server.members(ctx)
+	if p.known == nil {
+		p.known = make(map[ubl.UserID]string, len(list))
+	}
+	for _, raw := range list {
+		if m, err := memberIn(raw); err == nil {
+			p.known[m.UserID] = cmp.Or(m.Name, m.Email, string(m.UserID))
+		}
+	}
+}
