@@ -18,7 +18,7 @@ import (
 // open, sign in, rooms load, send "hello", look at its numbers, load the page anew, and
 // send again.
 func TestSeedCorrectness(t *testing.T) {
-	everywhere(t, func(t *testing.T, start func(*testing.T) *server, v view) {
+	everywhere(t, func(t *testing.T, start starter, v view) {
 		s := start(t)
 		p := newcomer(t, s, v)
 		p.enter("general")
@@ -73,12 +73,12 @@ func (p *person) details(m message) {
 	p.lacks("dialog", "Receipt…")
 }
 
-// TestSeedAgents is step 18.4: an agent over MCP sees the tools, sends a message that
+// TestSeedAgents is step 18.4, on each kind of server: an agent over MCP sees the tools, sends a message that
 // arrives live in the browser, makes a document and asks a model; each leaves a receipt,
 // and stands in the log of tool calls.
 func TestSeedAgents(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
-		s := oneNode(t, "--config", gateway(t))
+	everywhere(t, func(t *testing.T, start starter, v view) {
+		s := start(t, "--config", gateway(t))
 		p := newcomer(t, s, v)
 		p.enter("general")
 		agent := s.agent(owner, "scribe")

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -64,26 +65,29 @@ func oneNode(t *testing.T, flags ...string) *server {
 	return &server{t: t, url: localhost(n.address), nodes: []*node{n}}
 }
 
+// starter starts a server whose nodes have flags besides their own.
+type starter func(t *testing.T, flags ...string) *server
+
 // behindFront starts a node alone, and a front through which browsers reach it.
-func behindFront(t *testing.T) *server {
+func behindFront(t *testing.T, flags ...string) *server {
 	t.Helper()
 	f := newFront(t)
-	n := newNode(t, "--public-url", f.url())
+	n := newNode(t, slices.Concat(flags, []string{"--public-url", f.url()})...)
 	f.add(n.address)
 	n.start()
 	return &server{t: t, url: f.url(), nodes: []*node{n}, front: f}
 }
 
 // threeNodes starts a cluster whose nodes are behind one address.
-func threeNodes(t *testing.T) *server {
+func threeNodes(t *testing.T, flags ...string) *server {
 	t.Helper()
 	f := newFront(t)
 	s := &server{t: t, url: f.url(), front: f}
 	meeting := []string{freeAddress(t), freeAddress(t), freeAddress(t)}
 	secret := filepath.Join(t.TempDir(), "secret")
 	for i, at := range meeting {
-		n := newNode(t, "--public-url", s.url, "--node-id", fmt.Sprintf("n%d", i+1), "--cluster-listen", at, "--join", strings.Join(meeting, ","),
-			"--bootstrap-expect", "3", "--cluster-secret-file", secret)
+		n := newNode(t, slices.Concat(flags, []string{"--public-url", s.url, "--node-id", fmt.Sprintf("n%d", i+1), "--cluster-listen", at,
+			"--join", strings.Join(meeting, ","), "--bootstrap-expect", "3", "--cluster-secret-file", secret})...)
 		s.nodes = append(s.nodes, n)
 		f.add(n.address)
 	}

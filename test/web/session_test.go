@@ -69,7 +69,7 @@ func TestSessionEnds(t *testing.T) {
 // TestPasskey: a passkey is added in the settings. When the session has ended it signs
 // in again, at the address where one was, and what wasn't sent goes out.
 func TestPasskey(t *testing.T) {
-	everywhere(t, func(t *testing.T, start func(*testing.T) *server, v view) {
+	everywhere(t, func(t *testing.T, start starter, v view) {
 		s := start(t)
 		p := newcomer(t, s, v)
 		p.authenticator()

@@ -13,7 +13,7 @@ import (
 )
 
 // everywhere runs a main flow on a node alone with each screen, and on three nodes.
-func everywhere(t *testing.T, flow func(t *testing.T, start func(*testing.T) *server, v view)) {
+func everywhere(t *testing.T, flow func(t *testing.T, start starter, v view)) {
 	onBothScreens(t, func(t *testing.T, v view) { flow(t, behindFront, v) })
 	t.Run("three nodes", func(t *testing.T) {
 		t.Parallel()
@@ -34,7 +34,7 @@ func onBothScreens(t *testing.T, flow func(t *testing.T, v view)) {
 // TestTwoPeopleTalk: what one writes the other sees, at once and in order, and so
 // does a second tab, which opens no stream of its own.
 func TestTwoPeopleTalk(t *testing.T) {
-	everywhere(t, func(t *testing.T, start func(*testing.T) *server, v view) {
+	everywhere(t, func(t *testing.T, start starter, v view) {
 		s := start(t)
 		ana, bob := newcomer(t, s, v), guest(t, s, desktop, "bob@elsewhere.example")
 		ana.enter("general")
@@ -64,7 +64,7 @@ func TestTwoPeopleTalk(t *testing.T) {
 // meanwhile comes afterwards, what was written here goes out, each once and in order,
 // and the stream goes on after the last event that was seen (seed 18.2).
 func TestAirplaneMode(t *testing.T) {
-	everywhere(t, func(t *testing.T, start func(*testing.T) *server, v view) {
+	everywhere(t, func(t *testing.T, start starter, v view) {
 		s := start(t)
 		ana, bob := newcomer(t, s, v), guest(t, s.direct(), desktop, "bob@elsewhere.example")
 		ana.enter("general")
