@@ -73,9 +73,9 @@ func (p *person) details(m message) {
 	p.lacks("dialog", "Receipt…")
 }
 
-// TestSeedAgents is step 18.4, on each kind of server: an agent over MCP sees the tools, sends a message that
-// arrives live in the browser, makes a document and asks a model; each leaves a receipt,
-// and stands in the log of tool calls.
+// TestSeedAgents is step 18.4, on each kind of server: an agent over MCP sees the tools,
+// sends a message that arrives live in the browser, makes a document and asks a model;
+// each leaves a receipt, and stands in the log of tool calls.
 func TestSeedAgents(t *testing.T) {
 	everywhere(t, func(t *testing.T, start starter, v view) {
 		s := start(t, "--config", gateway(t))

@@ -177,6 +177,15 @@ func (s *server) link() string {
 	return link
 }
 
+// nextLink starts the first node again, which prints another link.
+func (s *server) nextLink() string {
+	s.t.Helper()
+	last := s.link()
+	s.restart(s.nodes[0], func() {})
+	until(s.t, "serve prints another link", func() bool { return s.link() != last })
+	return s.link()
+}
+
 func lines(text string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for scan := bufio.NewScanner(strings.NewReader(text)); scan.Scan() && yield(scan.Text()); {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/webauthn"
 )
 
@@ -43,19 +45,30 @@ func (p *person) lends(to *person) {
 	}
 }
 
-// TestSessionEnds: when a session is revoked the app asks to sign in, at the same
-// address; what wasn't sent yet goes out after that.
+// end revokes the client's own sessions.
+func (c *client) end() {
+	c.t.Helper()
+	for _, id := range c.sessions() {
+		c.ask("DELETE", "/api/tokens/"+id, nil, nil)
+	}
+}
+
+// TestSessionEnds: a session is revoked while its browser has no network. Back again the
+// app asks to sign in, at the same address, and shows nothing that was read; what wasn't
+// sent yet goes out once somebody has signed in by a link.
 func TestSessionEnds(t *testing.T) {
 	onBothScreens(t, func(t *testing.T, v view) {
-		s := oneNode(t)
+		s := behindFront(t)
 		p := newcomer(t, s, v)
+		p.watch.expect(`is answered 503`)
 		p.enter("general")
 		p.say("general", "before")
 		p.hears("before")
-		c := s.client(owner)
-		for _, id := range c.sessions() {
-			c.ask("DELETE", "/api/tokens/"+id, nil, nil)
-		}
+		p.offline()
+		p.say("general", "written too late")
+		p.sees("written too late")
+		s.direct().client(owner).end()
+		p.online()
 		p.find("heading", "Sign in to UBL")
 		if at := p.at(); at != "/ui/rooms/r:general" {
 			t.Errorf("the address is %s now", at)
@@ -63,11 +76,16 @@ func TestSessionEnds(t *testing.T) {
 		p.misses("before")
 		p.reload()
 		p.find("heading", "Sign in to UBL")
+		p.follow(s.nextLink(), "Sign in")
+		p.press("link", "general…")
+		p.hears("written too late")
+		p.hears("before")
+		s.client(owner).said(general, "written too late")
 	})
 }
 
 // TestPasskey: a passkey is added in the settings. When the session has ended it signs
-// in again, at the address where one was, and what wasn't sent goes out.
+// in again, at the address where one was; what was written meanwhile goes out, once.
 func TestPasskey(t *testing.T) {
 	everywhere(t, func(t *testing.T, start starter, v view) {
 		s := start(t)
@@ -80,16 +98,20 @@ func TestPasskey(t *testing.T) {
 		p.sees("The passkey was added", "My telephone")
 
 		p.enter("general")
-		c := s.client(owner)
-		for _, id := range c.sessions() {
-			c.ask("DELETE", "/api/tokens/"+id, nil, nil)
-		}
+		call(p, network.ClearBrowserCookies, cdp.Empty{})
+		p.say("general", "who am I?")
 		p.find("heading", "Sign in to UBL")
+		c := s.client(owner)
+		if sent := c.history(general); len(sent) > 0 {
+			t.Errorf("nobody is signed in, and %q was sent", sent[0].Body.Text)
+		}
 		p.press("button", "Sign in with a passkey")
 		p.find("log", "Messages in general")
 		if at := p.at(); at != "/ui/rooms/r:general" {
 			t.Errorf("the passkey led to %s", at)
 		}
+		p.hears("who am I?")
+		c.said(general, "who am I?")
 		p.say("general", "here again")
 		p.hears("here again")
 		p.visit("/ui/settings")

@@ -1,6 +1,15 @@
 package web
 
-import "testing"
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/oauth2-proxy/mockoidc"
+)
 
 // TestSignInByLink: the link that serve prints leads into the app, once.
 func TestSignInByLink(t *testing.T) {
@@ -23,4 +32,51 @@ func TestSignInByLink(t *testing.T) {
 			other.sees("not valid")
 		})
 	}
+}
+
+// oidcProvider is an OpenID Connect provider at which one says with a button who one is.
+func oidcProvider(t *testing.T, who *mockoidc.MockUser) *mockoidc.MockOIDC {
+	t.Helper()
+	m, err := mockoidc.NewServer(nil)
+	must(t, err)
+	must(t, m.AddMiddleware(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != mockoidc.AuthorizationEndpoint || r.Method == http.MethodPost {
+				next.ServeHTTP(w, r)
+				return
+			}
+			m.QueueUser(who)
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprintf(w, `<!doctype html><html lang="en"><title>Harbour accounts</title><link rel="icon" href="data:,"><form method="post"><button>I am %s</button></form></html>`, who.Email)
+		})
+	}))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	must(t, m.Start(l, nil))
+	t.Cleanup(func() { _ = m.Server.Close() })
+	return m
+}
+
+// TestSignInByProvider: whoever has an account at a provider goes there, says who they
+// are, and is led into the app, to the address where they wanted to go. What they write
+// has a receipt.
+func TestSignInByProvider(t *testing.T) {
+	everywhere(t, func(t *testing.T, start starter, v view) {
+		at := oidcProvider(t, &mockoidc.MockUser{Subject: "bob", Email: "bob@corp.example", EmailVerified: true})
+		secret := filepath.Join(t.TempDir(), "secret")
+		must(t, os.WriteFile(secret, []byte(at.ClientSecret), 0o600))
+		s := start(t, "--oidc-issuer", at.Issuer(), "--oidc-client-id", at.ClientID, "--oidc-client-secret-file", secret)
+		p := newPerson(t, s, v, "Bob")
+		p.watch.expect("a request to another host: " + at.Addr())
+		p.visit("/ui/rooms/r:general")
+		p.press("link", "Continue with "+at.Server.Addr)
+		p.press("button", "I am bob@corp.example")
+		p.arrives("/ui/rooms/r:general")
+		p.find("log", "Messages in general")
+		p.say("general", "hello from my provider")
+		p.hears("hello from my provider")
+		p.details(s.client("bob@corp.example").said(general, "hello from my provider"))
+		p.visit("/ui/settings")
+		p.sees("By your provider")
+	})
 }
