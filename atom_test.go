@@ -155,6 +155,7 @@ func TestEventData(t *testing.T) {
 			ubl.EventRoomCreated:  ubl.RoomCreatedPayload(room),
 			ubl.EventMemberJoined: ubl.MemberPayload("u:ana", ubl.RoleOwner),
 			ubl.EventGap:          ubl.GapPayload(3, 9),
+			ubl.EventRoomLeft:     ubl.RoomLeftPayload("u:ana"),
 		} {
 			e := ubl.Event{Kind: kind, TenantID: "t:a.b", RoomID: "r:x", TS: 5, Payload: payload}
 			data := e.AppendData(nil)

@@ -12,6 +12,9 @@ const (
 	EventRoomCreated    = "room.created"
 	EventMemberJoined   = "room.member_joined"
 	EventGap            = "room.gap"
+	// EventRoomLeft tells whoever follows all of their rooms that one is theirs no
+	// longer. No actor publishes it: streams make it where they notice.
+	EventRoomLeft = "room.left"
 	// EventMemberLeft (internal) ends the streams of the member.
 	EventMemberLeft = "room.member_left"
 	// EventTokenRevoked (internal) ends the streams and caches of a token.
@@ -83,6 +86,11 @@ func RoomCreatedPayload(r RoomSummary) json.RawMessage {
 // MemberPayload is the payload of room.member_joined.
 func MemberPayload(u UserID, role Role) json.RawMessage {
 	return json.RawMessage(`{"role":"` + string(role) + `","user_id":"` + string(u) + `"}`)
+}
+
+// RoomLeftPayload is the payload of room.left: who is no longer in the room.
+func RoomLeftPayload(u UserID) json.RawMessage {
+	return json.RawMessage(`{"user_id":"` + string(u) + `"}`)
 }
 
 // DocumentPayload is the payload of document.changed: which document, and its

@@ -192,6 +192,7 @@ func TestEveryEvent(t *testing.T) {
 		ubl.EventMessageCreated: m.AppendJSON(nil),
 		ubl.EventRoomCreated:    ubl.RoomCreatedPayload(ubl.RoomSummary{RoomID: "r:general", Name: "general", Mode: ubl.ModeInternal, CreatedAt: now}),
 		ubl.EventMemberJoined:   ubl.MemberPayload("u:bob", ubl.RoleMember),
+		ubl.EventRoomLeft:       ubl.RoomLeftPayload("u:bob"),
 		ubl.EventGap:            ubl.GapPayload(0, 120),
 	} {
 		e := ubl.Event{Kind: kind, TenantID: "t:acme.com", RoomID: "r:general", TS: now, Payload: payload}

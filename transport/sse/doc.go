@@ -41,6 +41,8 @@
 //     log's is portal.log.list): the stream ends when the tenant is asked next,
 //     which is every 30 s. Who may not use messenger.history can't begin behind
 //     the head, and so can't resume where they missed something.
+//   - A membership of a room ends: a tenant stream goes on without it, and says so with
+//     room.left, which has no id. A client that wasn't there lists its rooms anew.
 //   - Membership, token or node ends: the stream ends before its next event.
 //     A member_left publication can be missed too, so membership is asked again
 //     every 30 s, and by every page.

@@ -53,6 +53,8 @@ type source interface {
 	learn(ev *ubl.Event) bool
 	// sees reports whether the caller is shown what happens in the room.
 	sees(ubl.RoomID) bool
+	// aside takes the events for this caller alone, which come before whatever is new.
+	aside() replay
 }
 
 // begin is the start of a stream. One that begins behind the head tells what was
@@ -232,9 +234,13 @@ func (l *listener) may(ctx context.Context) error {
 	return l.check(ctx, role)
 }
 
-// advance sends what is new, from the ring or from history, and reports
-// whether there was anything.
+// advance sends what is new, for the caller alone, from the ring or from history, and
+// reports whether there was anything.
 func (l *listener) advance(ctx context.Context, now time.Time) (moved bool, err error) {
+	if own := l.source.aside(); own.events > 0 {
+		l.hub.frames.Add(int64(own.events))
+		return true, l.out.write(own.pieces...)
+	}
 	runs, events, behind := l.follow.read(&l.place, l.source.sees, l.runs[:0])
 	if behind {
 		return l.catchUp(ctx, now)

@@ -202,8 +202,38 @@ func TestATenantStreamLearnsOfJoiningAndLeaving(t *testing.T) {
 			id l0-18 message.created
 			id l0-20 message.created
 			id l0-24 message.created
+			room.left
 			id l0-32 message.created
 			id l0-34 message.created`)
+	})
+}
+
+// A leave whose publication was missed shows in the next list of rooms; who never knew of
+// a room isn't told that it is gone.
+func TestATenantStreamTellsALeaveThatWasMissed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, hub := house(sse.Limits{})
+		w.join("r:general", "u:bob") // 5..8
+		s := open(hub, member("u:bob"), "/api/events", "")
+		synctest.Wait()
+		w.lose = func() bool { return true }
+		w.leave("r:general", "u:bob") // 9, 10
+		w.lose = func() bool { return false }
+		time.Sleep(31 * time.Second)
+		synctest.Wait()
+		w.send("r:general", "u:ann", "not for bob") // 11, 12
+		w.leave("r:general", "u:bob")
+		synctest.Wait()
+		got := s.drop()
+		var told []string
+		for _, f := range got {
+			if f.event != "" {
+				told = append(told, f.event+" "+f.data)
+			}
+		}
+		if len(told) != 1 || !strings.Contains(told[0], `"event":"room.left","payload":{"user_id":"u:bob"},"room_id":"r:general"`) {
+			t.Errorf("told %q, want one room.left of r:general\n%s", told, transcript(got))
+		}
 	})
 }
 

@@ -97,6 +97,8 @@ func (s *roomSource) learn(ev *ubl.Event) bool { return ev.Kind != ubl.EventMemb
 
 func (s *roomSource) sees(ubl.RoomID) bool { return true }
 
+func (s *roomSource) aside() replay { return replay{} }
+
 func (s *roomSource) idle(int64) []byte { return []byte(keepaliveFrame) }
 
 func (s *roomSource) replay(ctx context.Context, pos int64) (replay, error) {

@@ -13,7 +13,8 @@ import (
 // Tenant serves GET /api/events: what happens in all rooms of the caller, in
 // the order of the tenant's ledger. Last-Event-ID, else the parameter cursor,
 // goes on after an id that this stream gave out; without either only what is
-// new is sent. A resumed stream repeats message.created and room.created.
+// new is sent. A resumed stream repeats message.created and room.created; which rooms
+// were lost meanwhile the list of rooms tells.
 func (h *Hub) Tenant(w http.ResponseWriter, r *http.Request) {
 	caller, err := callerOf(r, envelope.ToolStream)
 	if err != nil {
@@ -41,6 +42,7 @@ type tenantSource struct {
 	mu      sync.Mutex
 	rooms   map[ubl.RoomID]ubl.RoomSummary // of which the caller is a member now
 	changes int                            // counts learn
+	left    replay                         // room.left of what the caller has lost, still to be sent
 }
 
 func (s *tenantSource) topic() topic {
@@ -98,6 +100,11 @@ func (s *tenantSource) replace(rooms map[ubl.RoomID]ubl.RoomSummary, before int)
 	if s.changes != before {
 		return false
 	}
+	for room := range s.rooms {
+		if _, still := rooms[room]; !still {
+			s.lose(room, ubl.TimeOf(s.now())) // its publication was missed
+		}
+	}
 	s.rooms = rooms
 	return true
 }
@@ -114,10 +121,31 @@ func (s *tenantSource) learn(ev *ubl.Event) bool {
 			s.rooms[ev.RoomID] = ubl.RoomSummary{RoomID: ev.RoomID}
 		}
 	case ev.Kind == ubl.EventMemberLeft:
-		delete(s.rooms, ev.RoomID)
+		s.lose(ev.RoomID, ev.TS)
 		return ev.RoomID != ""
 	}
 	return true
+}
+
+// lose takes a room from the caller, who is to be told where they have known of it. The
+// caller of lose has the lock.
+func (s *tenantSource) lose(room ubl.RoomID, at ubl.Time) {
+	if _, known := s.rooms[room]; !known {
+		return
+	}
+	delete(s.rooms, room)
+	s.left.add(ledgerID, noID, &ubl.Event{
+		Kind: ubl.EventRoomLeft, TenantID: s.who.TenantID, RoomID: room, TS: at, Payload: ubl.RoomLeftPayload(s.who.UserID),
+	})
+}
+
+// aside takes what is to be told of lost rooms.
+func (s *tenantSource) aside() replay {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.left
+	s.left = replay{}
+	return out
 }
 
 func (s *tenantSource) sees(room ubl.RoomID) bool {
