@@ -15,6 +15,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"ubl/test/need"
 )
 
 // axe is the source of axe-core, in the version that package-lock.json pins.
@@ -43,11 +45,11 @@ var axe = sync.OnceValues(func() (string, error) {
 	return string(source), err
 })
 
-// needAxe skips a test where axe-core can't be had.
+// needAxe leaves a test out where axe-core can't be had.
 func needAxe(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("npm"); err != nil {
-		t.Skip("axe-core is installed by npm, which is missing")
+		need.Missing(t, "axe-core is installed by npm, which is missing")
 	}
 }
 

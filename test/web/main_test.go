@@ -18,8 +18,8 @@
 //
 // Figures (figures_test.go) are collected and printed with their goals at the end.
 // Sizes that miss theirs fail; times don't, since they are the machine's as well.
-// Pictures of the screens go to the folder that UBL_SCREENSHOTS names; those in
-// docs/screenshots were chosen from there.
+// Pictures of the screens go to the folder that UBL_SCREENSHOTS names, as `make test`
+// does; those in docs/screenshots were chosen from there.
 //
 // UBL_BIN names a program to use instead of building one, UBL_WEB_DIR a folder with the
 // app instead of the embedded one (serve reads it).
@@ -36,10 +36,15 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"ubl/test/need"
 )
 
 // patience is how long a test waits for what should happen at once.
 const patience = 20 * time.Second
+
+// pictures is the folder for pictures of the screens, "" for none.
+var pictures = os.Getenv("UBL_SCREENSHOTS")
 
 // scratch is a folder for the program and the browser's profile.
 var scratch = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "ubl-web-") })
@@ -103,14 +108,15 @@ func findChromium() (string, error) {
 	return "", exec.ErrNotFound
 }
 
-// browser is the browser of all tests. A test is skipped where there is none.
+// browser is the browser of all tests. A test is left out where there is none, but for
+// who needs them all.
 func browser(t *testing.T) *chromium {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes a while")
 	}
 	if _, err := findChromium(); err != nil {
-		t.Skip("no Chromium is installed (Debian's package is chromium)")
+		need.Missing(t, "no Chromium is installed (Debian's package is chromium)")
 	}
 	b, err := started()
 	if err != nil {
@@ -122,6 +128,9 @@ func browser(t *testing.T) *chromium {
 func TestMain(m *testing.M) {
 	code := m.Run()
 	printFigures()
+	if pictures != "" {
+		fmt.Println("the screens are pictured in " + pictures)
+	}
 	if _, err := findChromium(); err == nil && !testing.Short() {
 		if b, err := started(); err == nil {
 			b.end()

@@ -211,18 +211,18 @@ func (p *person) misses(text string) {
 	p.until(fmt.Sprintf("%q is gone", text), func() bool { return !strings.Contains(p.text(), text) })
 }
 
-// shot takes a picture of the screen into the folder that UBL_SCREENSHOTS names.
+// shot takes a picture of the screen, where pictures are wanted.
 func (p *person) shot(name string) {
 	p.t.Helper()
-	if dir := os.Getenv("UBL_SCREENSHOTS"); dir != "" {
-		must(p.t, p.picture(filepath.Join(dir, p.view.name, name+".png")))
+	if pictures != "" {
+		must(p.t, p.picture(filepath.Join(pictures, p.view.name, name+".png")))
 	}
 }
 
 func (p *person) picture(path string) error {
 	ctx, end := context.WithTimeout(p.ctx, patience)
 	defer end()
-	shot, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{})
+	shot, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{OptimizeForSpeed: new(true)})
 	if err != nil {
 		return fmt.Errorf("couldn't take a picture: %w", err)
 	}
@@ -235,8 +235,8 @@ func (p *person) picture(path string) error {
 // fail ends the test with what the page says, which is what one wants to know then.
 func (p *person) fail(format string, args ...any) {
 	p.t.Helper()
-	if dir := os.Getenv("UBL_SCREENSHOTS"); dir != "" {
-		if err := p.picture(filepath.Join(dir, "failed", strings.ReplaceAll(p.t.Name(), "/", "-")+".png")); err != nil {
+	if pictures != "" {
+		if err := p.picture(filepath.Join(pictures, "failed", strings.ReplaceAll(p.t.Name(), "/", "-")+".png")); err != nil {
 			p.t.Log(err)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ubl/test/need"
 )
 
 // TestApp builds a copy of app/, compares it with what is committed, byte by byte,
@@ -60,12 +62,12 @@ func compare(t *testing.T, builtFiles, committedFiles fs.FS) {
 	}
 }
 
-// needs skips the test where the app can't be built.
+// needs leaves the test out where the app can't be built.
 func needs(t *testing.T) {
 	t.Helper()
 	for _, tool := range []string{"bash", "npm", "node"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("the app is built with %s, which is missing", tool)
+			need.Missing(t, "the app is built with %s, which is missing", tool)
 		}
 	}
 	version, err := exec.Command("node", "--version").Output()
@@ -74,7 +76,7 @@ func needs(t *testing.T) {
 	}
 	major, _, _ := strings.Cut(strings.TrimPrefix(string(version), "v"), ".")
 	if n, err := strconv.Atoi(major); err != nil || n < 20 {
-		t.Skipf("the app is built with node 20, this is %s", version)
+		need.Missing(t, "the app is built with node 20, this is %s", version)
 	}
 }
 
