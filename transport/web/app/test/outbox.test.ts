@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../src/api';
+import type { Draft } from '../src/store/db';
+import { Drafts } from '../src/store/drafts';
 import { afterTry, Outbox } from '../src/store/outbox';
 import { Chance, property } from './chance';
+import { tenant } from './server';
 import { Browser, me, quiet, texts, watch, World, type Tab } from './world';
 
 const room = 'r:general';
@@ -215,6 +218,37 @@ test('a draft is what was written last, though it is kept only after a pause', a
   assert.equal(tab.store.draft(room)?.text, 'newer');
   await tab.store.send(room, 'newer');
   assert.equal(tab.store.draft(room), null);
+});
+
+test('a draft outlives a page whose last write comes to nothing', async () => {
+  const { world, browser } = await home();
+  const { env } = await browser.tab();
+  const kept: Draft[] = [];
+  const draft = { room_id: room, text: 'half a thought', reply_to: null };
+  const leaving = new Drafts(env, 'mine', () => new Promise(() => undefined));
+  leaving.set(draft);
+  leaving.leave();
+  for (const [name, want] of [['somebody else’s', []], ['mine', [draft]], ['mine', []]] as const) {
+    await new Drafts(env, name, async (batch) => void kept.push(...batch.drafts!)).resume();
+    assert.deepEqual(kept.splice(0), want);
+  }
+  await world.pass(1000);
+});
+
+test('what a page leaves is in the room of the next one, and gone once it is kept', async () => {
+  const { world, browser } = await home();
+  const tab = await browser.tab();
+  await world.until('the room is there', () => tab.store.rooms.mine.value.length === 1);
+  tab.store.setDraft({ room_id: room, text: 'half a thought', reply_to: null });
+  tab.hide();
+  assert.equal(tab.session.size, 1);
+  await quiet();
+  assert.equal(tab.session.size, 0);
+  tab.session.set(`ubl/${tenant}/${me}`, JSON.stringify([{ room_id: room, text: 'a whole thought', reply_to: null }]));
+  const after = await browser.tab(tab.session);
+  assert.equal(after.store.draft(room)?.text, 'a whole thought');
+  await after.store.wipe();
+  assert.equal(tab.session.size, 0);
 });
 
 // The world at its worst: two tabs, faults of every kind, crashes, frozen tabs and

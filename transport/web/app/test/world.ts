@@ -82,9 +82,9 @@ export class Browser {
     readonly user = me,
   ) {}
 
-  // tab opens a store in a new tab.
-  async tab(): Promise<Tab> {
-    const tab = new Tab(this);
+  // tab opens a store in a new tab, or with the session of one that is loaded anew.
+  async tab(session = new Map<string, string>()): Promise<Tab> {
+    const tab = new Tab(this, session);
     this.tabs.push(tab);
     tab.store = await openStore(tab.env, { tenant_id: tenant, user_id: this.user }, () => (tab.gone = true));
     return tab;
@@ -112,7 +112,10 @@ export class Tab {
   private hides = new Set<() => void>();
   private calls = new Set<AbortController>();
 
-  constructor(readonly browser: Browser) {}
+  constructor(
+    readonly browser: Browser,
+    readonly session: Map<string, string>,
+  ) {}
 
   // freeze stops all that the tab does, as iOS does, until thaw.
   freeze() {
@@ -169,6 +172,11 @@ export class Tab {
       onWake: (f) => subscribe(this.wakes, f),
       onHide: (f) => subscribe(this.hides, f),
       indexedDB: browser.indexedDB as never,
+      session: {
+        getItem: (key) => this.session.get(key) ?? null,
+        setItem: (key, value) => void this.session.set(key, value),
+        removeItem: (key) => void this.session.delete(key),
+      },
       locks: browser.locks && { request: browser.locks.of(this) as never },
       channel: () => new Channel(this) as never,
     };

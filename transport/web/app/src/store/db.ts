@@ -229,6 +229,7 @@ function transact<T>(db: IDBDatabase, of: Kind[], mode: IDBTransactionMode, work
     tx.onabort = () => reject(tx.error ?? new DOMException('the transaction was aborted', 'AbortError'));
     try {
       request = work(tx);
+      if (mode === 'readwrite') tx.commit?.(); // else a page that is left takes it back
     } catch (err) {
       tx.abort();
       reject(err);

@@ -24,6 +24,8 @@ export interface Env {
   onHide(f: () => void): () => void;
   // The rest is missing in some browsers and modes.
   indexedDB?: IDBFactory;
+  // session ends with the tab, and is written at once.
+  session?: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
   locks?: Pick<LockManager, 'request'>;
   channel?(name: string): Pick<BroadcastChannel, 'postMessage' | 'close' | 'onmessage'>;
 }
@@ -51,16 +53,17 @@ export function browser(as: string): Env {
       const hidden = () => document.hidden && f();
       return listen([[window, 'pagehide', f], [document, 'visibilitychange', hidden]]);
     },
-    indexedDB: disk(),
+    indexedDB: lent(() => globalThis.indexedDB),
+    session: lent(() => globalThis.sessionStorage),
     locks: navigator.locks as LockManager | undefined,
     channel: typeof BroadcastChannel === 'undefined' ? undefined : (name) => new BroadcastChannel(name),
   };
 }
 
-// disk is undefined where even asking for it is refused.
-function disk(): IDBFactory | undefined {
+// lent is undefined where even asking for it is refused.
+function lent<T>(ask: () => T): T | undefined {
   try {
-    return globalThis.indexedDB;
+    return ask();
   } catch {
     return undefined;
   }

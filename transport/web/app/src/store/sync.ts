@@ -84,7 +84,7 @@ export class Store {
     this.outbox = new Outbox(env, who.user_id, this.commit);
     this.people = new People(env, this.commit);
     this.history = new History(env, db, (id, floor) => this.raise(id, floor));
-    this.drafts = new Drafts(env, this.commit);
+    this.drafts = new Drafts(env, name, this.commit);
     this.listing = new Listing(env, this.rooms, { commit: this.commit, keep: (changes) => this.keep(changes), replaced: () => this.replaced() });
     this.synced = this.listing.synced;
     this.stream = new Stream(env, { opened: () => void this.opened(), take: (events, cursor) => this.take(events, cursor) });
@@ -100,20 +100,21 @@ export class Store {
   // start shows what is kept, and then goes after what is new.
   async start() {
     await this.load();
+    void this.drafts.resume();
     this.leader.start();
     this.stops.push(
       effect(() => {
         if (this.leader.leading.value) this.leader.tell(this.awake());
       }),
       this.env.onWake(() => this.wake()),
-      this.env.onHide(() => this.drafts.keep()),
+      this.env.onHide(() => this.drafts.leave()),
     );
   }
 
   // stop ends all work, and keeps what is kept.
   stop() {
     if (this.stopped) return;
-    this.drafts.keep();
+    void this.drafts.keep();
     this.stopped = true;
     this.stops.forEach((stop) => stop());
     this.leader.stop();
@@ -126,6 +127,7 @@ export class Store {
   // wipe ends all work, and leaves nothing behind: for signing out.
   async wipe() {
     this.stop();
+    this.drafts.forget();
     await this.db.wipe();
   }
 

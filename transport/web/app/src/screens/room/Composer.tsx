@@ -4,7 +4,7 @@
 import './Composer.css';
 import { untracked } from '@preact/signals';
 import type { RefObject, TargetedKeyboardEvent } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { touch } from '../../device';
 import { number, oneLine, utf8 } from '../../text';
 import { Button } from '../../ui/Button';
@@ -115,7 +115,8 @@ function useDraft(talk: Talk, text: string) {
     const kept = untracked(() => talk.store.draft(talk.roomId)?.reply_to);
     if (kept) void talk.store.message(talk.roomId, kept).then((message) => (talk.reply.value ??= message), () => undefined);
   }, []);
-  useEffect(() => {
+  // Before anything else can happen, since that may be a reload.
+  useLayoutEffect(() => {
     if (first.current) first.current = false;
     else talk.store.setDraft({ room_id: talk.roomId, text, reply_to: replyTo });
   }, [text, replyTo]);
