@@ -265,3 +265,43 @@ func TestSilentNetwork(t *testing.T) {
 		s.client(owner).said(general, "in the tunnel")
 	})
 }
+
+// TestTakenOutOfARoom: who is taken out of the room that they look at is told, and shown
+// nothing of it any more; added again, they have it at once. Neither takes a reload.
+func TestTakenOutOfARoom(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		ana := s.client(owner)
+		bob := guest(t, s, v, "bob@elsewhere.example")
+		ana.ask("POST", "/api/rooms", map[string]string{"name": "Crew"}, nil)
+		members := "/api/rooms/r:crew/members"
+		var added struct {
+			Member struct {
+				UserID string `json:"user_id"`
+			}
+		}
+		ana.ask("POST", members, map[string]string{"email": "bob@elsewhere.example"}, &added)
+		ana.send("r:crew", "for the crew alone")
+		bob.enter("Crew")
+		bob.hears("for the crew alone")
+
+		ana.ask("DELETE", members+"/"+added.Member.UserID, nil, nil)
+		bob.until("it is read out", func() bool {
+			return strings.Contains(eval[string](bob, `document.querySelector('[role=status]').innerText`), "You are no longer in “Crew”")
+		})
+		bob.sees("You aren’t in this room")
+		bob.misses("for the crew alone")
+		bob.visit("/ui/")
+		bob.find("link", "general…")
+		bob.lacks("link", "Crew…")
+
+		ana.ask("POST", members, map[string]string{"email": "bob@elsewhere.example"}, nil)
+		bob.press("link", "Crew…")
+		bob.hears("for the crew alone")
+		bob.press("button", "Members and settings")
+		bob.sees("2 members")
+		ana.ask("DELETE", members+"/"+added.Member.UserID, nil, nil)
+		bob.sees("You aren’t in this room")
+		bob.misses("2 members")
+	})
+}

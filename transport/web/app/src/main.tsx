@@ -1,17 +1,18 @@
-import { effect } from '@preact/signals';
+import { effect, untracked } from '@preact/signals';
 import { render } from 'preact';
 import './style.css';
 import { settle } from './device';
 import { go, home, place } from './router';
 import { SignIn } from './screens/SignIn';
 import { check, me, person, session, start } from './session';
-import { start as startStore } from './store';
+import { start as startStore, store } from './store';
+import { count } from './text';
 import { Announcer } from './ui/Announcer';
 import { dismiss, Questions } from './ui/Dialog';
 import { Failed } from './ui/Empty';
 import { Layout } from './ui/Layout';
 import { Spinner } from './ui/Spinner';
-import { Toasts } from './ui/Toast';
+import { toast, Toasts } from './ui/Toast';
 import { register } from './update';
 
 function App() {
@@ -50,5 +51,10 @@ effect(() => {
 effect(() => {
   person.value;
   dismiss();
+});
+// Who is taken out of a room is told why it is gone.
+effect(() => {
+  const lost = store.value?.lost.value ?? [];
+  if (lost.length > 0) untracked(() => toast(`You are no longer in ${lost.length === 1 ? `“${lost[0]}”` : count(lost.length, 'room')}`));
 });
 addEventListener('load', () => void register());

@@ -331,6 +331,7 @@ export type RoomEvent = { tenant_id: string; room_id: string; ts: string } & (
   | { event: 'message.created'; payload: { message: Message } }
   | { event: 'room.created'; payload: RoomSummary }
   | { event: 'room.member_joined'; payload: { user_id: string; role?: Role | null } }
+  | { event: 'room.left'; payload: { user_id: string } } // oneself
   | { event: 'room.gap'; payload: { from_seq: number; available_from: number } }
 );
 

@@ -68,6 +68,44 @@ test('rooms come as they are founded or joined, the latest first, and go as they
   assert.deepEqual(texts(lost), []);
 });
 
+test('who is taken out of a room is told at once, in every tab, and has it back when let in again', async () => {
+  const { world, browser, tab } = await home();
+  const other = await browser.tab();
+  await quiet();
+  const told: string[] = [];
+  const { stop } = watch(() => void told.push(...other.store.lost.value));
+  world.server.leave(room, me);
+  const now = world.time;
+  await world.until('the room is gone', () => list(tab).length === 0 && list(other).length === 0);
+  assert.deepEqual(tab.store.lost.value, ['general']);
+  assert.deepEqual(told, ['general']);
+  await world.until('it may be joined', () => tab.store.rooms.others.value.length === 1);
+  world.server.join(room, me);
+  await world.until('it is back', () => list(tab).length === 1 && list(other).length === 1);
+  assert.equal(world.time, now);
+  world.server.leave(room, me); // and before the next frame:
+  world.server.join(room, me);
+  world.server.say(room, 'u:bo', 'welcome back');
+  await world.until('it is back again', () => tab.store.rooms.get(room)?.last_seq === 4 && tab.store.rooms.get(room)!.member);
+  const window = tab.store.open(room);
+  await world.until('all is there', () => texts(window).join() === `welcome,${me} joined,${me} joined,welcome back`);
+  stop();
+});
+
+test('a list of rooms from before one was taken out of a room doesn’t bring it back', async () => {
+  const { world, browser, tab } = await home();
+  const held = browser.hold((url) => url.startsWith('/api/rooms?'));
+  const early = tab.store.refresh();
+  await quiet();
+  world.server.leave(room, me);
+  await quiet();
+  held();
+  await early;
+  await world.until('the room is gone', () => list(tab).length === 0);
+  await quiet();
+  assert.deepEqual(list(tab), []);
+});
+
 test('what was seen can be read without a network', async () => {
   const { world, browser, tab } = await home();
   for (let i = 1; i <= 100; i++) world.server.say(room, 'u:bo', `${i}`);

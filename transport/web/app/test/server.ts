@@ -144,6 +144,13 @@ export class Server {
     this.say(roomId, owner!, `${user} joined`);
   }
 
+  // leave takes a user out of a room, as its owner does.
+  leave(roomId: string, user: string) {
+    this.rooms.get(roomId)!.members.delete(user);
+    const event: RoomEvent = { event: 'room.left', tenant_id: tenant, room_id: roomId, ts: this.time(), payload: { user_id: user } };
+    for (const listener of this.listeners) if (listener.user === user) listener.send(`event: room.left\ndata: ${JSON.stringify(event)}\n\n`);
+  }
+
   // restore brings back how everything was when the room had n messages.
   restore(roomId: string, n: number) {
     const { messages } = this.rooms.get(roomId)!;

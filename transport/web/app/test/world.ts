@@ -76,6 +76,7 @@ export class Browser {
   online = true;
   // fault decides what happens to a request that a tab makes.
   fault: (method: string, url: string) => Fault = () => null;
+  held: (url: string) => Promise<void> = () => Promise.resolve();
 
   constructor(
     readonly world: World,
@@ -88,6 +89,17 @@ export class Browser {
     this.tabs.push(tab);
     tab.store = await openStore(tab.env, { tenant_id: tenant, user_id: this.user }, () => (tab.gone = true));
     return tab;
+  }
+
+  // hold keeps back the answers to what some tab asks for from now on, until it is let go.
+  hold(what: (url: string) => boolean): () => void {
+    let go = () => {};
+    const held = new Promise<void>((resolve) => (go = resolve));
+    this.held = (url) => (what(url) ? held : Promise.resolve());
+    return () => {
+      this.held = () => Promise.resolve();
+      go();
+    };
   }
 
   // connect and cut are the network's coming and going.
@@ -189,11 +201,12 @@ export class Tab {
       const fault = this.browser.online ? this.browser.fault(method, url) : 'lost';
       if (fault === 'lost') throw new ApiError('offline', 'lost', 0);
       if (fault instanceof ApiError) throw fault;
-      const said = answer();
+      const said = JSON.stringify(answer());
+      await Promise.race([this.browser.held(url), ended(signal)]);
       await Promise.race([new Promise(setImmediate), ended(signal)]);
       if (fault === 'unheard') throw new ApiError('offline', 'unheard', 0);
       await new Promise<void>((resolve) => this.run(resolve));
-      return JSON.parse(JSON.stringify(said)) as unknown;
+      return JSON.parse(said) as unknown;
     } catch (problem) {
       if (problem instanceof ApiError || stop?.aborted) throw problem;
       throw new ApiError('offline', 'cut off', 0);

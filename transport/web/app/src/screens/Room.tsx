@@ -3,11 +3,11 @@
 import { store } from '../store';
 import { bare } from '../text';
 import type { ScreenProps } from '../routes';
-import { Empty } from '../ui/Empty';
 import { Screen } from '../ui/Screen';
 import { Spinner } from '../ui/Spinner';
 import { Conversation } from './room/Conversation';
 import { JoinRoom } from './room/JoinRoom';
+import { NotIn } from './room/NotIn';
 
 export default function Room({ params }: ScreenProps) {
   const id = params.id!;
@@ -17,13 +17,7 @@ export default function Room({ params }: ScreenProps) {
   if (now && room) return <JoinRoom store={now} room={room} />;
   return (
     <Screen title={bare(id)} above="/ui/">
-      {now?.synced.value ? (
-        <Empty icon="lock" title="You aren’t in this room">
-          <p>It may not exist, or somebody who owns it has to add you.</p>
-        </Empty>
-      ) : (
-        <Spinner />
-      )}
+      {now?.synced.value ? <NotIn /> : <Spinner />}
     </Screen>
   );
 }

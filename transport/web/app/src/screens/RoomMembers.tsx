@@ -19,6 +19,7 @@ import { Spinner } from '../ui/Spinner';
 import { failed } from '../ui/Toast';
 import { useLoad } from '../ui/useLoad';
 import { AddMember } from './room/AddMember';
+import { NotIn } from './room/NotIn';
 import { Policy } from './room/Policy';
 
 export default function RoomMembers({ params }: ScreenProps) {
@@ -27,10 +28,12 @@ export default function RoomMembers({ params }: ScreenProps) {
   const mine = data?.members.find((member) => member.user_id === me.value?.identity.user_id);
   const owner = mine?.role === 'owner';
   const act = (work: Promise<unknown>) => work.then(reload, failed);
+  const lost = mine && store.value?.synced.value && !store.value.rooms.get(id)?.member;
   return (
     <Screen title="Members" above={`/ui/rooms/${id}`} sub={data?.room.name ?? store.value?.rooms.get(id)?.name ?? bare(id)}>
       {!data && (problem ? <Failed problem={problem} onRetry={reload} /> : <Spinner />)}
-      {data && (
+      {lost && <NotIn />}
+      {data && !lost && (
         <>
           {owner && <AddMember roomId={id} members={data.members} onAdded={reload} />}
           <Section title={count(data.members.length, 'member')}>

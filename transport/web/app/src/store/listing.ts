@@ -1,5 +1,5 @@
 // listing.ts reads the list of rooms from the server. It tells what the stream doesn't:
-// rooms that one has lost, and that the server isn't what it was.
+// rooms that one has lost while it was closed, and that the server isn't what it was.
 
 import { signal } from '@preact/signals';
 import { ApiError, at, query } from '../api';
@@ -33,7 +33,8 @@ export class Listing {
   private anchor: Anchor | null = null;
   private checked = false; // the stream comes from the ledger of the anchor
   private first = true; // no list was seen before
-  private reading: Promise<boolean> | null = null;
+  private reading: Promise<unknown> = Promise.resolve();
+  private next: Promise<boolean> | null = null; // reading that begins when the other has ended
   private stopAgain = () => {};
   private stopped = false;
 
@@ -61,10 +62,16 @@ export class Listing {
     if (!(await this.refresh()) && !this.stopped) this.stopAgain = this.env.timer(again, () => void this.opened());
   }
 
-  // refresh reads the list now. It answers false where that may succeed later.
+  // refresh reads the list as it is from now on: what is being read may be older. It
+  // answers false where that may succeed later.
   refresh(): Promise<boolean> {
-    this.reading ??= this.read().finally(() => (this.reading = null));
-    return this.reading;
+    this.next ??= this.reading.then(() => {
+      this.next = null;
+      const now = this.read();
+      this.reading = now.catch(() => undefined);
+      return now;
+    });
+    return this.next;
   }
 
   // apply takes a batch before anything else does.

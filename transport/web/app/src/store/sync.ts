@@ -61,6 +61,8 @@ export class Store {
   readonly restored = signal(0);
   // full tells that the browser has no space to keep more.
   readonly full = signal(false);
+  // lost are the names of rooms that one has just turned out to be in no longer.
+  readonly lost = signal<readonly string[]>([]);
   // synced tells that the list of rooms is the server's, and not only what was kept.
   readonly synced;
 
@@ -259,6 +261,7 @@ export class Store {
 
   // apply takes a batch into the signals, and answers what of it is to be kept.
   private apply(batch: Batch): Change[] {
+    const lost = (batch.gone ?? []).flatMap((id) => this.rooms.row(id) ?? []).filter((row) => row.member);
     const changes: Change[] = batch.reset ? [{ clear: 'messages' }, { clear: 'meta' }] : [];
     if (batch.reset) this.cursor = null;
     this.listing.apply(batch);
@@ -271,6 +274,7 @@ export class Store {
         if (batch.rooms) window.cut();
         window.take(batch.messages ?? []);
       }
+      if (lost.length > 0) this.lost.value = lost.map((row) => row.name);
     });
     return changes;
   }
@@ -294,7 +298,7 @@ export class Store {
 
   // take has what the stream brought kept, and behind it the cursor.
   private take(events: RoomEvent[], id: string | null): Promise<void> {
-    const batch: Batch = { messages: [], rooms: [] };
+    const batch: Batch = { messages: [], rooms: [], gone: [] };
     const also: Change[] = [];
     const joined: RoomEvent[] = [];
     for (const event of events) {
@@ -302,14 +306,15 @@ export class Store {
       else if (event.event === 'room.created') batch.rooms!.push(this.founded(event.payload));
       else if (event.event === 'room.gap') this.raise(event.room_id, event.payload.available_from);
       else if (event.event === 'room.member_joined') joined.push(event);
+      else if (event.event === 'room.left') batch.gone!.push(event.room_id);
     }
     if (id !== null && id !== this.cursor?.id) {
       this.cursor = { id, at: this.env.now() };
       also.push({ put: 'meta', value: { name: 'cursor', value: this.cursor } });
     }
-    const known = (id: string) => this.rooms.row(id)?.member || batch.rooms!.some((r) => r.room_id === id);
+    const known = (id: string) => (this.rooms.row(id)?.member && !batch.gone!.includes(id)) || batch.rooms!.some((r) => r.room_id === id);
     const strange = [...batch.messages!, ...joined].some((of) => !known(of.room_id));
-    if (strange) void this.refresh();
+    if (strange || batch.gone!.length > 0) void this.refresh(); // a room that was left may be one to join
     this.people.meet(batch.messages!.map((m) => m.sender_id));
     also.push(...this.listing.follow(batch.messages!));
     return this.change(batch, also);
