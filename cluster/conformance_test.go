@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"flag"
 	"sync"
 	"testing"
 	"time"
@@ -13,7 +14,14 @@ import (
 )
 
 // TestMain fails the package when a goroutine outlives its node.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// Random histories restart nodes, which takes long; of a store by itself they are
+	// tried four times as often. A flag on the command line goes before.
+	if err := flag.Set("rapid.checks", "25"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // leading is the store of a cluster as actors see it: each call goes to the node
 // that leads the group's partition.

@@ -43,8 +43,9 @@ func (g *group) transfer(begin func() raft.Future) error {
 	if time.Since(g.failed) < transferPause {
 		return errFailedJustNow
 	}
+	begun := time.Now()
 	err := g.await(begin())
-	if err != nil {
+	if err != nil && time.Since(begun) >= g.node.opts.Timeout { // a refusal leaves nothing behind
 		g.failed = time.Now()
 	}
 	return err

@@ -3,13 +3,14 @@ package cluster
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/raft"
 )
 
 // TestATransferThatFailedIsLeftForAWhile: the heir is away.
 func TestATransferThatFailedIsLeftForAWhile(t *testing.T) {
-	w := newWorld(t, 3, nil)
+	w := newWorld(t, 3, func(o *Options) { o.Timeout = 2 * time.Second }) // on a busy machine, too, it leads until then
 	g, away := w.leadsWithout(t, 0)
 	if err := g.handOver(raft.ServerID(away)); err == nil || errors.Is(err, errFailedJustNow) {
 		t.Fatalf("a transfer to a server that is away: %v", err)
