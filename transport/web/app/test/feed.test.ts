@@ -91,3 +91,29 @@ test('a server that can’t be reached is told, and forgotten when it can', asyn
   assert.equal(feed.problem.value, null);
   assert.deepEqual(seqs(feed), down(4, 1));
 });
+
+test('nothing is asked while nobody sees the page, and at once when somebody does', async (t) => {
+  const ledger = await talk(new Ledger(), 2);
+  const asked = serve(t, ledger);
+  let changed = () => {};
+  const feed = await open(t);
+  const page = { hidden: false, addEventListener: (_: string, f: () => void) => (changed = f), removeEventListener() {} };
+  Object.assign(globalThis, { document: page });
+  feed.start();
+  const rests = async () => {
+    for (let i = 0; i < 20; i++) await new Promise(setImmediate);
+  };
+  await rests();
+  const seen = asked.length;
+  page.hidden = true;
+  await talk(ledger, 1);
+  for (let i = 0; i < 5; i++) {
+    t.mock.timers.tick(10_000);
+    await rests();
+  }
+  assert.equal(asked.length, seen);
+  page.hidden = false;
+  changed();
+  await rests();
+  assert.deepEqual(seqs(feed), down(6, 1));
+});

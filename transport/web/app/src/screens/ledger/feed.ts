@@ -1,4 +1,6 @@
-// feed.ts reads the ledger backwards from its head, and goes on reading what is added.
+// feed.ts reads the ledger backwards from its head, and goes on reading what is added. It
+// asks for the head again and again, though only while the page is seen: the stream tells
+// of messages and rooms, and most acts are neither.
 
 import { signal } from '@preact/signals';
 import { get, query } from '../../api';
