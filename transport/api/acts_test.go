@@ -139,7 +139,7 @@ func TestSeedsShapes(t *testing.T) {
 	takes := map[string]string{
 		"messenger.list_rooms":   `cursor? details? limit?`,
 		"messenger.send":         `body client_request_id? reply_to? room_id type`,
-		"messenger.history":      `cursor? limit? room_id`,
+		"messenger.history":      `cursor? limit? room_id senders?`,
 		"office.document.create": `client_request_id? content title workspace_id`,
 		"office.document.get":    `document_id version? workspace_id`,
 		"office.document.search": `limit? query workspace_id`,
@@ -232,7 +232,7 @@ func literal(s string) string {
 }
 
 // queries are for operations that need one, and some that may have one.
-var queries = map[string]string{"search-documents": "query=plan&limit=5", "read-history": "limit=2&cursor=50", "list-rooms": "details=true&limit=1", "read-atoms": "from=2"}
+var queries = map[string]string{"search-documents": "query=plan&limit=5", "read-history": "limit=2&cursor=50&senders=true", "list-rooms": "details=true&limit=1", "read-atoms": "from=2"}
 
 // TestToolsAreREST: what is done as a tool asks the same, and answers the same
 // bytes, as over HTTP; and the answer is as the tool's schema promises.

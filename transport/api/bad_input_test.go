@@ -239,6 +239,7 @@ func TestBadInput(t *testing.T) {
 		{"a cursor with a fraction", history + "?cursor=1.5", "", ubl.CodeValidation},
 		{"201 messages", history + "?limit=201", "", ubl.CodeValidation},
 		{"no messages", history + "?limit=0", "", ubl.CodeValidation},
+		{"senders that are neither", history + "?senders=s3cr3t", "", ubl.CodeValidation},
 		{"two limits", history + "?limit=1&limit=2", "", ubl.CodeValidation},
 
 		{"a system message", messages, `{"type":"system","body":{"text":"s3cr3t"}}`, ubl.CodeForbidden},

@@ -142,7 +142,9 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 		return &ubl.Tenant{TenantID: "t:acme.com", Type: ubl.TenantCustomer, CreatedAt: now,
 			Defaults: ubl.TenantDefaults{RoomMode: ubl.ModeInternal, RetentionDays: 30, MaxMessageBytes: 8000}}, nil
 	case ubl.ListMembers:
-		return []ubl.Member{owner, member}, nil
+		return slices.DeleteFunc([]ubl.Member{owner, member}, func(m ubl.Member) bool {
+			return len(c.Only) > 0 && !slices.Contains(c.Only, m.UserID)
+		}), nil
 	case ubl.FindMember:
 		m := member
 		if c.UserID == owner.UserID {

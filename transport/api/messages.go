@@ -3,7 +3,6 @@ package api
 import (
 	"net/http"
 	"net/url"
-	"strconv"
 
 	"ubl"
 	"ubl/transport/envelope"
@@ -110,68 +109,4 @@ func roomOf(r *http.Request) (ubl.RoomID, error) {
 		return id, nil
 	}
 	return "", invalid("path.roomId", "not a room id")
-}
-
-// Limits of a page of history.
-const (
-	defaultHistory = 50
-	maxHistory     = 200
-)
-
-// historyInput describes a page of history.
-type historyInput struct {
-	RoomPath
-	Cursor int64 `query:"cursor" minimum:"1" doc:"Reads messages with room_seq below it; without one, the newest."`
-	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50"`
-}
-
-func (a *API) history(w http.ResponseWriter, r *http.Request) {
-	cmd, to, err := readHistory(r)
-	if err != nil {
-		envelope.WriteError(w, r, err)
-		return
-	}
-	page, err := ubl.Ask[*ubl.HistoryPage](r.Context(), a.Asker, to, cmd)
-	if err != nil {
-		envelope.WriteError(w, r, err)
-		return
-	}
-	buf := takeBuffer()
-	defer giveBuffer(buf)
-	buf.WriteString(`{"messages":[`)
-	for i, m := range page.Messages {
-		if i > 0 {
-			buf.WriteByte(',')
-		}
-		buf.Write(m)
-	}
-	buf.WriteString(`],"next_cursor":`)
-	if page.NextCursor == nil {
-		buf.WriteString("null")
-	} else {
-		buf.Write(strconv.AppendInt(buf.AvailableBuffer(), *page.NextCursor, 10))
-	}
-	finish(w, r, http.StatusOK, buf.Bytes())
-}
-
-func readHistory(r *http.Request) (cmd ubl.ReadHistory, to ubl.Name, err error) {
-	id, err := roomOf(r)
-	if err != nil {
-		return cmd, "", err
-	}
-	cmd = ubl.ReadHistory{Who: caller(r.Context()), Limit: defaultHistory}
-	if r.URL.RawQuery != "" {
-		q := r.URL.Query()
-		if s := q.Get("cursor"); s != "" {
-			if cmd.Before, err = strconv.ParseInt(s, 10, 64); err != nil || cmd.Before < 1 {
-				return cmd, "", invalid("query.cursor", "expected an integer from 1")
-			}
-		}
-		if s := q.Get("limit"); s != "" {
-			if cmd.Limit, err = strconv.Atoi(s); err != nil || cmd.Limit < 1 || cmd.Limit > maxHistory {
-				return cmd, "", invalid("query.limit", "expected an integer from 1 to 200")
-			}
-		}
-	}
-	return cmd, ubl.RoomName(cmd.Who.TenantID, id), nil
 }

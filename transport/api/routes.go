@@ -90,7 +90,7 @@ func (a *API) messageRoutes() {
 			"Messages of type system come from acts alone: sending one is forbidden.", also: notIn}, jsonType[0], a.send)
 	direct[historyInput](a, operation{method: "GET", path: "/rooms/{roomId}/history", id: "read-history", tool: "messenger.history", tag: "messages", answers: "ubl.api.history.v1",
 		summary: "Read a room's messages backwards, page by page",
-		more:    "Each page is oldest first; next_cursor reads the page before and is null at the beginning.", also: notIn}, jsonType[0], a.history)
+		more:    "Each page is oldest first; next_cursor reads the page before and is null at the beginning. Messages name their sender by id; senders tells what to call them.", also: notIn}, jsonType[0], a.history)
 }
 
 func (a *API) ledgerRoutes() {
