@@ -124,7 +124,7 @@ func (n *node) bootstrap(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err = n.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant), ubl.Enter{Request: req, Act: true}); err != nil {
+	if _, err = n.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant), ubl.Enter{Request: req, Name: "UBL", Act: true}); err != nil {
 		return fmt.Errorf("couldn't begin tenant 0: %w", err)
 	}
 	return n.announceRestore(ctx)
