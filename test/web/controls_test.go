@@ -22,10 +22,14 @@ type control struct {
 	node       cdp.BackendNodeID
 }
 
+// glance is how long one look at the page may take. Chromium never answers a question
+// about the accessibility tree of a page that is left meanwhile: one has to look again.
+const glance = 2 * time.Second
+
 // controls are those of a role that a person can get at, in the order of the page. An
 // error means that the page is changing.
 func (p *person) controls(role string) ([]control, error) {
-	ctx, end := context.WithTimeout(p.ctx, patience)
+	ctx, end := context.WithTimeout(p.ctx, glance)
 	defer end()
 	root, err := chromedp.Call(ctx, dom.GetDocument, dom.GetDocumentParams{Depth: new(int64(0))})
 	if err != nil {
@@ -238,7 +242,7 @@ func (p *person) key(keys string, modifiers ...chromedp.Modifier) {
 // focused is role and name of what has the focus, as "button Send".
 func (p *person) focused() string {
 	p.t.Helper()
-	ctx, end := context.WithTimeout(p.ctx, patience)
+	ctx, end := context.WithTimeout(p.ctx, glance)
 	defer end()
 	object, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: "document.activeElement"})
 	if err != nil || object.Result.ObjectID == "" {

@@ -72,12 +72,13 @@ const climb = `async () => {
 	return order.map((k) => seen.get(k).text);
 }`
 
-// watchInput notes how long the page needs for what is typed, and how long it is busy
-// with one thing; both in ms.
+// watchInput notes how long it takes from each key that goes down until its letter stands
+// in the field, and how long the page is busy with one thing; both in ms.
 const watchInput = `() => {
 	window.measured = { typed: [], busy: [] };
-	new PerformanceObserver((list) => list.getEntries().forEach((e) => e.name === 'keydown' && window.measured.typed.push(e.processingStart - e.startTime + e.processingEnd - e.processingStart)))
-		.observe({ type: 'event', durationThreshold: 16 });
+	let down = 0;
+	addEventListener('keydown', (e) => (down = e.timeStamp), { capture: true });
+	addEventListener('input', () => window.measured.typed.push(performance.now() - down));
 	new PerformanceObserver((list) => list.getEntries().forEach((e) => window.measured.busy.push(e.duration))).observe({ type: 'longtask' });
 }`
 
@@ -145,7 +146,15 @@ func difference(got, want []string) string {
 	return "none"
 }
 
-// steadyStream types while a hundred messages a second arrive for four seconds.
+// What typing must keep to on any machine, in ms; the goal on a quiet one is never over 50.
+const (
+	usualWait = 50
+	worstWait = 1000
+)
+
+// steadyStream types while a hundred messages a second arrive for four seconds. The
+// goal of 50 ms for each key can't be held on a machine that others load; what fails is
+// a page that is busy with the messages.
 func (p *person) steadyStream(c *client) {
 	p.t.Helper()
 	p.visit("/ui/rooms/r:general")
@@ -158,6 +167,10 @@ func (p *person) steadyStream(c *client) {
 	every(80*time.Millisecond, 4*time.Second, func(int) { p.key("x") })
 	all.Wait()
 	m := eval[measured](p, `window.measured`)
-	note("a key waits, and is worked on, at 100 messages/s ("+p.view.name+")", "≤ 50 ms", "worst %.0f ms of %d slower than 16 ms", quantile(m.Typed, 1), len(m.Typed))
+	usual, worst := quantile(m.Typed, 0.5), quantile(m.Typed, 1)
+	note("a key waits for its letter at 100 messages/s ("+p.view.name+")", "≤ 50 ms", "p50 %.0f ms, p95 %.0f ms, worst %.0f ms of %d", usual, quantile(m.Typed, 0.95), worst, len(m.Typed))
 	note("the page is busy at a stretch at 100 messages/s ("+p.view.name+")", "≤ 50 ms", "%d times longer, worst %.0f ms", len(m.Busy), quantile(m.Busy, 1))
+	if len(m.Typed) != 50 || usual > usualWait || worst > worstWait {
+		p.t.Errorf("%d of 50 keys were typed, usually after %.0f ms, at worst %.0f ms", len(m.Typed), usual, worst)
+	}
 }

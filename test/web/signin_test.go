@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/oauth2-proxy/mockoidc"
 )
@@ -30,6 +31,34 @@ func TestSignInByLink(t *testing.T) {
 			other.watch.expect(`^/signin/.* is answered 404`)
 			other.visit(link)
 			other.sees("not valid")
+		})
+	}
+}
+
+// firstMinute is how long a newcomer may take to a message that is sent and verified.
+const firstMinute = time.Minute
+
+// TestFirstMinute: whoever starts a server and does what the terminal and the screens
+// offer has sent a message, and seen it verified, within a minute.
+func TestFirstMinute(t *testing.T) {
+	for _, v := range views { // not side by side: time is measured
+		t.Run(v.name, func(t *testing.T) {
+			p := newPerson(t, oneNode(t), v, "Ana")
+			began := time.Now()
+			p.server.nextLink() // what is measured begins with a server that starts
+			p.visit(p.server.link())
+			p.press("button", "Sign in")
+			p.press("link", "general…")
+			p.press("textbox", "Message to general")
+			p.key("Hello, is anybody here?")
+			p.press("button", "Send")
+			p.press("button", "Receipt…")
+			p.sees("Verified by this browser")
+			took := time.Since(began)
+			note("from serve to a verified message ("+v.name+")", "< 1 min", "%.1f s", took.Seconds())
+			if took > firstMinute {
+				t.Errorf("it took %s", took)
+			}
 		})
 	}
 }
