@@ -9,6 +9,7 @@ import * as api from '../src/api';
 import { canonical, fromGenesis, verifyAtoms, verifyEnd, verifyReceipt } from '../src/chain';
 import type { Env } from '../src/store/env';
 import { openStore, type Store } from '../src/store/sync';
+import { nameOf } from '../src/text';
 import type { Action, Atom, Atoms, Message, ReceiptLookup, Whoami } from '../src/types';
 import { binary, folder, RealServer, until } from './real';
 import { texts } from './world';
@@ -117,6 +118,10 @@ test('two people talk', { skip }, async () => {
   await until('it is shown once', () => texts(window).length === length + 1 && texts(window).at(-1) === 'hello Bo');
   assert.equal((await history()).at(-1)!.reply_to, text.msg_id);
   assert.equal((await store.message(room, text.msg_id))?.body.text, 'hello from Bo');
+  const renamed = await server.fetch(theirs, api.at`/api/tenant/members/${text.sender_id}`, { method: 'PATCH', body: JSON.stringify({ name: 'Bo Lindqvist' }), headers: { 'Content-Type': 'application/json' } });
+  assert.equal(renamed.status, 200);
+  await store.people.refresh();
+  assert.equal(nameOf(store.people.byId.value.get(text.sender_id)!), 'Bo Lindqvist');
   store.stop();
 });
 
