@@ -97,6 +97,13 @@ func (p *passkeys) here(r *http.Request) error {
 	return nil
 }
 
+// offered reports whether the page that asks can use passkeys. Without TLS nobody stands
+// between it and the server, so that it is where the request says: 127.0.0.1 isn't
+// localhost to a browser. A proxy with TLS may call the server whatever it likes.
+func (p *passkeys) offered(r *http.Request) bool {
+	return p != nil && (strings.HasPrefix(p.origin, "https://") || strings.EqualFold("http://"+r.Host, p.origin))
+}
+
 // holder is a person as the library knows them.
 type holder struct {
 	handle []byte

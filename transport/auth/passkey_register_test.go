@@ -94,6 +94,30 @@ func TestPasskeyPages(t *testing.T) {
 	}
 }
 
+// TestPasskeysOffered: a page is told to offer passkeys only where they work, as far as
+// the server can know where that is.
+func TestPasskeysOffered(t *testing.T) {
+	for _, c := range []struct {
+		public, host string
+		want         bool
+	}{
+		{deskOrigin, "localhost:8080", true},
+		{deskOrigin, "LOCALHOST:8080", true},
+		{deskOrigin, "127.0.0.1:8080", false},
+		{deskOrigin, "[::1]:8080", false},
+		{deskOrigin, "localhost:8081", false},
+		{"https://ubl.example", "ubl.example", true},
+		{"https://ubl.example", "127.0.0.1:8080", true}, // as proxies say it
+		{"http://ubl.example", "ubl.example", false},
+	} {
+		d := openDesk(t, func(o *Options) { o.PublicURL = c.public })
+		w := d.visitor(t).send(http.MethodGet, "/auth/ways", "", func(r *http.Request) { r.Host = c.host })
+		if got := strings.Contains(w.Body.String(), `"passkeys":true`); got != c.want {
+			t.Errorf("%s asked as %s: %s", c.public, c.host, w.Body)
+		}
+	}
+}
+
 // TestWherePasskeysWork: browsers have them for names under https, and for
 // localhost.
 func TestWherePasskeysWork(t *testing.T) {

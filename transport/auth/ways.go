@@ -73,7 +73,7 @@ func (a *Authenticator) ways(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && ubl.CodeOf(err) != ubl.CodeUnauthorized {
 		return err
 	}
-	answer := waysAnswer{Passkeys: a.passkeys != nil, OIDC: []wayOIDC{}, SignedIn: err == nil}
+	answer := waysAnswer{Passkeys: a.passkeys.offered(r), OIDC: []wayOIDC{}, SignedIn: err == nil}
 	for _, p := range a.clients {
 		answer.OIDC = append(answer.OIDC, wayOIDC{ID: p.id(), Name: p.host()})
 	}
