@@ -59,7 +59,7 @@ func (c *serveCmd) invite(ctx context.Context, p *program, a *auth.Authenticator
 		}
 		return err
 	}
-	fmt.Fprintf(p.out, "Open this to sign in as %s (once, within ten minutes):\n  %s%s\n\n", c.Owner, at, path)
+	fmt.Fprintf(p.out, "Open this to sign in as %s (once, within ten minutes):\n  %s%s\nThe mark behind each message there is its receipt: press it to check it.\n\n", c.Owner, at, path)
 	return nil
 }
 
