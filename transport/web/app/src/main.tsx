@@ -7,7 +7,7 @@ import { SignIn } from './screens/SignIn';
 import { check, me, person, session, start } from './session';
 import { start as startStore, store } from './store';
 import { count } from './text';
-import { Announcer } from './ui/Announcer';
+import { Announcer, silence } from './ui/Announcer';
 import { dismiss, Questions } from './ui/Dialog';
 import { Failed } from './ui/Empty';
 import { Layout } from './ui/Layout';
@@ -47,10 +47,11 @@ render(<App />, document.getElementById('app')!);
 effect(() => {
   if (me.value && place.value.path === '/ui/sign-in') go(home, { replace: true });
 });
-// Nobody agrees to what somebody else was asked.
+// Nobody agrees to what somebody else was asked, nor hears what was said to them.
 effect(() => {
   person.value;
   dismiss();
+  silence();
 });
 // Who is taken out of a room is told why it is gone.
 effect(() => {

@@ -2,7 +2,7 @@
 // "2026-01-31T12:00:00.000Z".
 
 const formats = {
-  clock: new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' }),
+  clock: new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' }),
   weekday: new Intl.DateTimeFormat(undefined, { weekday: 'short' }),
   day: new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' }),
   date: new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' }),
@@ -19,6 +19,14 @@ export const full = (time: string) => formats.full.format(new Date(time));
 
 // date is "31 Jan 2026", for expiries and the like.
 export const date = (time: string) => formats.dated.format(new Date(time));
+
+// end is when something ends: "14:05" today, "tomorrow, 14:05", "31 Jan 2026".
+export function end(time: string, now = new Date()): string {
+  const then = new Date(time);
+  const ahead = daysBetween(now, then);
+  if (ahead === 0) return formats.clock.format(then);
+  return ahead === 1 ? `${relative.format(1, 'day')}, ${formats.clock.format(then)}` : formats.dated.format(then);
+}
 
 // day is what separates messages: "Today", "Yesterday", "Monday 3 March", "3 Mar 2024".
 export function day(time: string, now = new Date()): string {

@@ -32,7 +32,7 @@ try {
     },
   });
   const files = names.map((name) => join(out, `${name}.mjs`));
-  const { status } = spawnSync(process.execPath, ['--enable-source-maps', '--test', ...files], { stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, ['--enable-source-maps', '--test', ...files], { stdio: 'inherit', env: { ...process.env, LC_ALL: 'en_US.UTF-8' } });
   process.exitCode = status ?? 1;
 } finally {
   rmSync(out, { recursive: true });

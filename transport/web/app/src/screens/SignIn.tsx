@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
 import { query, said } from '../api';
+import { doorOf } from '../door';
 import { passkeysWork, signInWithPasskey } from '../passkey';
 import { check, ways } from '../session';
 import { Button } from '../ui/Button';
 import { Failed } from '../ui/Empty';
+import { Field } from '../ui/Field';
 import { Spinner } from '../ui/Spinner';
 import { useLoad } from '../ui/useLoad';
 
@@ -64,11 +66,51 @@ function Passkey() {
   );
 }
 
+// Paste opens a link here that would open elsewhere.
+function Paste() {
+  const [text, setText] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const open = () => {
+    try {
+      location.assign(doorOf(text, location.origin));
+    } catch (wrong) {
+      setProblem(said(wrong));
+    }
+  };
+  return (
+    <form
+      onSubmit={(e) => {
+        e.preventDefault();
+        open();
+      }}
+    >
+      <Field
+        label="Your link"
+        placeholder="Paste it here"
+        value={text}
+        onValue={(now) => {
+          setText(now);
+          setProblem(undefined);
+        }}
+        error={problem}
+        inputMode="url"
+        autoComplete="off"
+        autoCapitalize="none"
+        spellcheck={false}
+      />
+      <Button type="submit" wide disabled={text.trim() === ''}>
+        Open
+      </Button>
+    </form>
+  );
+}
+
 function Links() {
   return (
     <section class="links" aria-labelledby="links">
       <h2 id="links">With a link</h2>
       <p>A link signs you in once. Afterwards this device can keep a passkey.</p>
+      <Paste />
       <ul>
         <li>Were you invited? Open the invitation that you were sent.</li>
         <li>Do you run this server? It prints a link when it starts.</li>

@@ -16,7 +16,7 @@ export function useLine(store: Store | null): string | null {
     const timer = setTimeout(() => setLong(true), calm);
     return () => clearTimeout(timer);
   }, [away]);
-  if (!online.value) return 'Waiting for a network…';
+  if (!online.value) return null; // which stands above every screen
   if (away && long) return 'Connecting…';
   return store?.full.value ? 'No space left on this device' : null;
 }

@@ -9,6 +9,11 @@ export function announce(text: string): void {
   spoken.value = [...spoken.value, { n: ++last, text }].slice(-5);
 }
 
+// silence takes back what is there to be said.
+export function silence(): void {
+  spoken.value = [];
+}
+
 // Announcer is what screen readers watch; the app has one.
 export function Announcer() {
   return (

@@ -23,20 +23,28 @@ export function Layout() {
       <Bar />
       {List && now && (
         <aside class="side" data-current={atList} aria-label={section.label} id={atList ? 'main' : undefined} tabIndex={-1}>
+          <Offline />
           <List key={now.route.section} params={{}} />
         </aside>
       )}
       <main class="main" data-current={!atList} id={atList ? undefined : 'main'} tabIndex={-1}>
-        {!online.value && (
-          <p class="offline" role="status">
-            <Icon name="offline" size={20} /> No network. What you write is sent later.
-          </p>
-        )}
+        <Offline />
         <Beside.Provider value={section?.list ? section.to : ''}>
           {Main && now ? <Main key={place.value.path} params={now.params} /> : section ? <Empty icon={section.icon} title={section.hint ?? section.label} /> : <Nowhere />}
         </Beside.Provider>
       </main>
     </div>
+  );
+}
+
+// Offline stands above the list and the screen, of which a phone shows one; where both
+// show, the style leaves it to the screen.
+function Offline() {
+  if (online.value) return null;
+  return (
+    <p class="offline" role="status">
+      <Icon name="offline" size={20} /> No network. What you write is sent later.
+    </p>
   );
 }
 
@@ -56,7 +64,9 @@ function Bar() {
 function Nowhere() {
   return (
     <Screen title="Nothing here" above="/ui/">
-      <Empty icon="search" title="This address leads nowhere" />
+      <Empty icon="search" title="This address leads nowhere">
+        <Link class="button plain" to="/ui/">To your rooms</Link>
+      </Empty>
     </Screen>
   );
 }

@@ -79,7 +79,9 @@ function Text({ of, look, here, old }: { of: Version; look: Receipt; here: strin
         <span>
           <Link to={`${here}/versions`}>Version {of.version}</Link> by <Person id={of.updated_by} />, <Time at={of.updated_at} />
         </span>
-        <ReceiptLink of={of.receipt} what="Receipt of this version" />
+        <span>
+          <ReceiptLink of={of.receipt} what="Receipt of this version" />
+        </span>
         <span>
           you looked <ReceiptLink of={look} what="Receipt of your look" />
         </span>

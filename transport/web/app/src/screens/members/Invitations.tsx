@@ -53,7 +53,7 @@ function State({ of, now }: { of: Invitation; now: string }) {
   if (of.accepted_at) return <>Accepted <Time at={of.accepted_at} /></>;
   if (of.revoked_at) return <>Taken back <Time at={of.revoked_at} /></>;
   if (of.expires_at <= now) return <>Expired <Time at={of.expires_at} /></>;
-  return <>Open until <Time at={of.expires_at} as="date" /></>;
+  return <>Open until <Time at={of.expires_at} as="end" /></>;
 }
 
 async function revoke(i: Invitation, onDone: () => void) {

@@ -42,7 +42,7 @@ export default function Members() {
           </Section>
         )}
       </Await>
-      {isOwner.value && <Invitations key={changes} onInvite={() => setInviting(true)} />}
+      {isOwner.value && !list.problem && <Invitations key={changes} onInvite={() => setInviting(true)} />}
       {renaming && <Rename of={renaming} onClose={() => setRenaming(null)} onDone={list.reload} />}
       {inviting && <Invite onClose={() => setInviting(false)} onMade={() => setChanges((n) => n + 1)} />}
     </Screen>

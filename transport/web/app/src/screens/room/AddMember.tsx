@@ -59,7 +59,7 @@ export function AddMember({ roomId, members, onAdded }: { roomId: string; member
             start={<Avatar id={person.user_id} name={nameOf(person)} icon={person.is_service ? 'tool' : undefined} />}
             title={nameOf(person)}
             sub={person.email ?? person.user_id}
-            end={<Button icon="plus" label={`Add ${nameOf(person)}`} disabled={busy} onClick={() => void add({ user_id: person.user_id }, nameOf(person))} />}
+            end={<Button kind="quiet" icon="plus" label={`Add ${nameOf(person)}`} disabled={busy} onClick={() => void add({ user_id: person.user_id }, nameOf(person))} />}
           />
         ))}
       </List>

@@ -1,6 +1,6 @@
 // A message as people see it: who, what, when, and its receipt.
 
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { clock } from '../../time';
 import { linked, number, oneLine } from '../../text';
 import type { Item } from '../../store/messages';
@@ -32,13 +32,19 @@ export function Bubble({ item, talk, first, last }: Props) {
   const open = (x: number, y: number) => message && (talk.menu.value = { message, x, y });
   const hold = useHold(open);
   const [pointed, setPointed] = useState(false);
-  const classes = ['message', who.mine && 'mine', first && 'first', last && 'last', failed && 'failed', talk.lit.value === item.key && 'lit'];
+  const lit = talk.lit.value === item.key;
+  const bubble = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (lit && !document.activeElement?.matches('textarea')) bubble.current?.focus({ preventScroll: true });
+  }, [lit]);
+  const classes = ['message', who.mine && 'mine', first && 'first', last && 'last', failed && 'failed', lit && 'lit'];
   return (
     <div class={classes.filter(Boolean).join(' ')} onPointerEnter={(e) => setPointed(e.pointerType === 'mouse')} onPointerLeave={() => setPointed(false)}>
       {!who.mine && <span class="face">{first && <Avatar id={who.id} name={who.name} icon={who.agent ? 'tool' : undefined} size="small" />}</span>}
       <div class="column">
         <div
           class="bubble"
+          ref={bubble}
           role="article"
           tabIndex={-1}
           aria-label={`${who.mine ? 'You' : who.name}, ${clock(timeOf(item))}: ${oneLine(text.slice(0, 300))}`}

@@ -2,7 +2,6 @@
 
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { TargetedKeyboardEvent } from 'preact';
-import { online } from '../../device';
 import { go } from '../../router';
 import type { RoomView } from '../../store/rooms';
 import type { Store } from '../../store/sync';
@@ -14,6 +13,7 @@ import { useLine } from '../line';
 import { Composer } from './Composer';
 import { useFacts } from './facts';
 import { MessageMenu } from './MessageMenu';
+import { ReceiptHint } from './ReceiptHint';
 import { useSpoken } from './spoken';
 import { Talk } from './talk';
 import { Timeline } from './Timeline';
@@ -36,10 +36,15 @@ export function Conversation({ store, room }: { store: Store; room: RoomView }) 
       <Screen
         title={room.name}
         above="/ui/"
-        sub={(online.value && line) || members || ' '}
+        sub={line || members || ' '}
         fixed
         actions={<Button kind="quiet" icon="people" label="Members and settings" onClick={() => go(`/ui/rooms/${room.room_id}/members`)} />}
-        foot={<Composer talk={talk} name={room.name} limit={facts?.limit ?? most} input={input} onUp={toMessages} />}
+        foot={
+          <>
+            <ReceiptHint talk={talk} />
+            <Composer talk={talk} name={room.name} limit={facts?.limit ?? most} input={input} onUp={toMessages} />
+          </>
+        }
       >
         <Timeline talk={talk} name={room.name} unread={room.unread} onLeave={() => input.current?.focus()} />
       </Screen>

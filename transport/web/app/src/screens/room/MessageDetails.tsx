@@ -74,6 +74,7 @@ function Behind({ message, atoms }: { message: Message; atoms: Atom[] }) {
       <Check message={message} atoms={atoms} />
       <Facts
         of={[
+          ['Place in the room', number(message.room_seq)],
           ['Receipt in the ledger', <ReceiptLink of={receipt} />],
           ['Action', <Hash value={receipt.cid} />],
           ['Effect', effect ? <Hash value={effect.cid} /> : 'none'],

@@ -28,8 +28,10 @@ function Open({ talk, message, x, y }: { talk: Talk; message: Message; x: number
       if (before instanceof HTMLElement && (document.activeElement ?? document.body) === document.body) before.focus();
     };
   }, []);
+  const answered = message.reply_to && talk.quote(message.reply_to).value;
   const items: MenuItem[] = [
     { label: 'Reply', icon: 'reply', onSelect: () => (talk.reply.value = message) },
+    ...(answered ? [{ label: 'Go to what it replies to', icon: 'up' as const, onSelect: () => void talk.goTo(answered.room_seq) }] : []),
     { label: 'Copy text', icon: 'copy', onSelect: () => void copy(wordsOf(message)) },
     { label: 'Details and receipt', icon: 'check', onSelect: () => (talk.details.value = message) },
   ];

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { go } from '../../router';
+import { go, Link } from '../../router';
 import type { ScreenProps } from '../../routes';
 import { isOwner } from '../../session';
 import type { Server as Known } from '../../types';
@@ -58,7 +58,9 @@ function Other({ id }: { id: string }) {
               {isOwner.value && <Settings of={found} onChange={put} />}
             </>
           ) : (
-            <Empty icon="server" title="There is no such server" />
+            <Empty icon="server" title="There is no such server">
+              <Link class="button plain" to="/ui/servers">All servers</Link>
+            </Empty>
           )
         }
       </Await>

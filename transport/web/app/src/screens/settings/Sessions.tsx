@@ -28,7 +28,7 @@ export function Sessions() {
                   sub={
                     <>
                       {t.method && `${ways[t.method]}, `}
-                      <Time at={t.created_at} /> · until <Time at={t.expires_at} as="date" />
+                      <Time at={t.created_at} /> · until <Time at={t.expires_at} as="end" />
                     </>
                   }
                   meta={t.current ? <Badge kind="accent">this device</Badge> : undefined}

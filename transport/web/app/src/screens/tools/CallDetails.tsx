@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { Link } from '../../router';
 import type { Call, Usage } from '../../types';
 import { Facts, Time } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
@@ -21,7 +22,7 @@ export function CallDetails({ of, onClose }: { of: Call; onClose: () => void }) 
   if (of.usage) facts.push(['Model', model(of.usage)]);
   facts.push(['Request', <code>{of.request_id}</code>]);
   if (of.parent) facts.push(['Made for the request', <code>{of.parent}</code>]);
-  if (of.receipt) facts.push(['Receipt', <ReceiptLink of={of.receipt} />]);
+  facts.push(['Receipt', of.receipt ? <ReceiptLink of={of.receipt} /> : <>None of its own: what it changed has one in <Link to="/ui/ledger">the ledger</Link></>]);
   return (
     <Dialog title={of.capability} onClose={onClose} actions={<Button onClick={onClose}>Close</Button>}>
       <Facts of={facts} />

@@ -8,7 +8,7 @@ export function CallRow({ of, onOpen }: { of: Call; onOpen: () => void }) {
   return (
     <div class="row call">
       <button type="button" class="body" onClick={onOpen}>
-        <Icon name={of.server === 'model' ? 'budget' : 'tool'} size={20} />
+        <Icon name={of.server === 'model' ? 'model' : 'tool'} size={20} />
         <span class="words">
           <span class="first">
             <span class="title">

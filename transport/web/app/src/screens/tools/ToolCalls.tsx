@@ -83,7 +83,7 @@ function None({ any }: { any: boolean }) {
   if (any) return <Empty icon="search" title="No such call" />;
   return (
     <Empty icon="tool" title="No calls yet">
-      <p>When an agent uses a tool, or somebody asks a model, it stands here within the second, with its receipt.</p>
+      <p>When an agent uses a tool, or somebody asks a model, it stands here within the second. What another server or a model was asked for has a receipt of its own.</p>
       {isOwner.value && <Link to="/ui/agents">Connect an agent</Link>}
     </Empty>
   );

@@ -1,0 +1,90 @@
+package web
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestPasteLink: an app on a home screen, which can't open what a mail links to, takes the
+// link by hand; nothing but links of this server lead anywhere.
+func TestPasteLink(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		p := newPerson(t, s, v, "Ana")
+		p.visit("/ui/")
+		for wrong, said := range map[string]string{
+			"https://elsewhere.example/signin/1": "another address",
+			"javascript:alert(1)":                "isn’t a link",
+			s.url + "/auth/signout":              "neither a sign-in link nor an invitation",
+		} {
+			p.fill("Your link", wrong)
+			p.press("button", "Open")
+			p.sees(said)
+			if at := p.at(); at != "/ui/" {
+				t.Errorf("it leads to %s", at)
+			}
+		}
+		p.fill("Your link", " "+s.link())
+		p.press("button", "Open")
+		p.press("button", "Sign in")
+		p.arrives("/ui/")
+		p.find("link", "general…")
+	})
+}
+
+// TestReceiptHint: behind one's first message it is said what the mark is, until one has
+// seen it, and not again.
+func TestReceiptHint(t *testing.T) {
+	const hint = "your message’s receipt"
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		p := newcomer(t, s, v)
+		p.enter("general")
+		if strings.Contains(p.text(), hint) {
+			t.Error("it is there before any message")
+		}
+		p.say("general", "hello")
+		p.sees(hint)
+		if v.touch {
+			p.press("button", "Got it")
+		} else {
+			p.press("button", "Receipt…")
+			p.press("button", "Close")
+		}
+		p.misses(hint)
+		p.say("general", "hello again")
+		p.hears("hello again")
+		p.reload()
+		p.hears("hello again")
+		if strings.Contains(p.text(), hint) {
+			t.Error("it is said again")
+		}
+	})
+}
+
+// TestGoToRepliedByKeyboard: what a message replies to is reached without pointing, and
+// has the focus then.
+func TestGoToRepliedByKeyboard(t *testing.T) {
+	s := oneNode(t)
+	c := s.client(owner)
+	first := c.send(general, "Who looks after the moorings?")
+	for range 60 {
+		c.send(general, "I don't know")
+	}
+	c.reply(general, first.MsgID, "I do")
+	p := newcomer(t, s, desktop)
+	p.enter("general")
+	p.hears("I do")
+	p.focus("textbox", "Message to general")
+	p.key(kb.ArrowUp)
+	p.focuses("article You…")
+	p.key(kb.Enter)
+	p.focuses("menuitem Reply")
+	p.key(kb.ArrowDown)
+	p.focuses("menuitem Go to what it replies to")
+	p.key(kb.Enter)
+	p.until("the focus is on the message", func() bool { return strings.HasSuffix(p.focused(), "Who looks after the moorings?") })
+	p.outlined()
+}
