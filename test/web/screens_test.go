@@ -133,44 +133,6 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestDialogs looks at what opens above the screens in the same way.
-func TestDialogs(t *testing.T) {
-	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
-		s := oneNode(t)
-		p := newcomer(t, s, v)
-		m := s.client(owner).send(general, "We launch on Tuesday at nine, with the tide.")
-		p.enter("general")
-		p.press("button", fmt.Sprintf("Receipt %d", m.Receipt.Seq))
-		p.sees("Verified by this browser")
-		p.examine("details")
-		p.press("button", "Close")
-		p.focus("article", p.find("article", "You…").name)
-		p.key("\r")
-		p.find("menuitem", "Reply")
-		p.examine("message-menu")
-		p.press("menuitem", "Reply")
-		p.sees("Reply to yourself")
-		p.examine("reply")
-		p.visit("/ui/members")
-		p.press("button", "Invite somebody")
-		p.find("textbox", "Their mail address")
-		p.examine("invite")
-		p.visit("/ui/workspaces")
-		p.press("button", "New workspace")
-		p.choose("Only its members")
-		p.examine("new-workspace")
-		p.visit("/ui/agents")
-		p.press("button", "Connect an agent")
-		p.find("textbox", "Name of the agent")
-		p.examine("connect-agent")
-		p.visit("/ui/more")
-		p.press("button", "Sign out")
-		p.find("dialog", "Sign out?")
-		p.examine("question")
-	})
-}
-
 // examine checks and keeps a screen, on a phone in the dark too.
 func (p *person) examine(name string) {
 	p.t.Helper()

@@ -36,21 +36,12 @@ func TestUpdate(t *testing.T) {
 		p.fill("Message to general", "half a thought")
 		p.until("the draft is kept", func() bool { return p.draft() == "half a thought" })
 
-		worker := filepath.Join(dir, "sw.js")
-		old, err := os.ReadFile(worker)
-		must(t, err)
-		must(t, os.WriteFile(worker, []byte(newVersion(t, string(old))), 0o600))
-		index := filepath.Join(dir, "index.html")
-		content, err := os.ReadFile(index)
-		must(t, err)
-		must(t, os.WriteFile(index, []byte(strings.Replace(string(content), "<body>", `<body class="new-version">`, 1)), 0o600))
-
+		renew(t, dir)
 		eval[chromedp.Void](p, `void navigator.serviceWorker.getRegistration().then((r) => r.update())`)
 		p.sees("A new version is ready")
 		if p.isNew() {
 			t.Error("the new version is there before anybody agreed")
 		}
-		p.shot("update")
 		p.press("button", "Update")
 		p.until("the new version is there", p.isNew)
 		p.find("log", "Messages in general")
@@ -65,6 +56,19 @@ func (p *person) draft() string {
 
 func (p *person) isNew() bool {
 	return eval[bool](p, `document.body?.classList.contains('new-version') ?? false`)
+}
+
+// renew puts another build of the app into a folder.
+func renew(t *testing.T, dir string) {
+	t.Helper()
+	worker := filepath.Join(dir, "sw.js")
+	old, err := os.ReadFile(worker)
+	must(t, err)
+	must(t, os.WriteFile(worker, []byte(newVersion(t, string(old))), 0o600))
+	index := filepath.Join(dir, "index.html")
+	content, err := os.ReadFile(index)
+	must(t, err)
+	must(t, os.WriteFile(index, []byte(strings.Replace(string(content), "<body>", `<body class="new-version">`, 1)), 0o600))
 }
 
 var versionForm = regexp.MustCompile("[\"'`][0-9a-f]{16}[\"'`]")
