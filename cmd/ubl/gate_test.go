@@ -60,7 +60,7 @@ func (w *witness) take() []string {
 
 // open are the routes that anyone may ask for, beside [api.Public]: they have no
 // caller.
-var open = []string{"/", "/ui", "/ui/*", "/healthz", "/readyz", "/metrics", "/auth/*", "/signin/*", "/invite/*", "/schemas", "/schemas/*",
+var open = []string{"/", "/favicon.ico", "/ui", "/ui/*", "/healthz", "/readyz", "/metrics", "/auth/*", "/signin/*", "/invite/*", "/schemas", "/schemas/*",
 	mcp.MetadataPath, mcp.MetadataPath + "/*"}
 
 // TestEveryRouteNamesATool: whatever is mounted beside the operations that are
