@@ -1,4 +1,7 @@
-// calls.ts is the portal's log: pages of it, and each call as it begins and ends.
+// calls.ts is the portal's log: pages of it, and each call as it begins and ends. Unlike
+// rooms, which are kept here and so have one stream for all tabs, it has a stream of its
+// own in each tab that shows it, while it does: nothing of it is kept, and nobody looks
+// at it from many tabs at once.
 
 import { signal } from '@preact/signals';
 import { get, headersOf, query } from '../../api';
