@@ -27,3 +27,37 @@ func TestDraftOutlivesReload(t *testing.T) {
 		p.until("the draft is there", func() bool { return p.draft() == "a whole thought" })
 	})
 }
+
+// TestReadWithoutNetwork: a document that one has opened, the lists that lead there and
+// the members of a room can be read without a network, in a page that is loaded without
+// one too, and are new again with it.
+func TestReadWithoutNetwork(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		furnish(t, s)
+		p := newcomer(t, s, v)
+		p.installed()
+		readMembers := func() {
+			p.visit("/ui/rooms/r:general/members")
+			p.sees("bo@harbour.example")
+		}
+		readPlan := func() {
+			p.visit("/ui/workspaces")
+			p.press("link", "general…")
+			p.press("link", "Launch plan…")
+			p.sees("when the tide is in")
+		}
+		readMembers()
+		readPlan()
+		p.offline()
+		readMembers()
+		p.sees("The server can’t be reached")
+		p.shot("kept-members")
+		readPlan()
+		p.sees("The server can’t be reached")
+		p.shot("kept-document")
+		p.online()
+		p.misses("The server can’t be reached")
+		p.sees("when the tide is in")
+	})
+}

@@ -28,6 +28,9 @@ export function end(time: string, now = new Date()): string {
   return ahead === 1 ? `${relative.format(1, 'day')}, ${formats.clock.format(then)}` : formats.dated.format(then);
 }
 
+// ago is when something was, within a sentence: "at 14:05", "on 31 Jan 2026".
+export const ago = (time: string, now = new Date()) => (daysBetween(new Date(time), now) === 0 ? `at ${clock(time)}` : `on ${date(time)}`);
+
 // day is what separates messages: "Today", "Yesterday", "Monday 3 March", "3 Mar 2024".
 export function day(time: string, now = new Date()): string {
   const then = new Date(time);

@@ -151,7 +151,7 @@ test('a database that another version of the app wants is given up, and taken up
   await world.until('it is live', () => live(tab));
   const { name } = (await browser.indexedDB!.databases())[0]!;
   const blocked = await new Promise<boolean>((resolve) => {
-    const request = browser.indexedDB!.open(name!, 2);
+    const request = browser.indexedDB!.open(name!, 99);
     request.onblocked = () => resolve(true);
     request.onsuccess = () => {
       request.result.close();

@@ -5,6 +5,7 @@ import { go } from '../router';
 import type { ScreenProps } from '../routes';
 import { me } from '../session';
 import { store } from '../store';
+import { membersOf } from '../store/shelf';
 import { bare, count, nameOf } from '../text';
 import type { Member, Role, Room } from '../types';
 import { Avatar } from '../ui/Avatar';
@@ -17,14 +18,14 @@ import { List, Row } from '../ui/Row';
 import { Screen, Section } from '../ui/Screen';
 import { Spinner } from '../ui/Spinner';
 import { failed } from '../ui/Toast';
-import { useLoad } from '../ui/useLoad';
+import { Since, useKept } from './kept';
 import { AddMember } from './room/AddMember';
 import { NotIn } from './room/NotIn';
 import { Policy } from './room/Policy';
 
 export default function RoomMembers({ params }: ScreenProps) {
   const id = params.id!;
-  const { data, problem, reload } = useLoad((signal) => read(id, signal), [id]);
+  const { data, problem, since, reload } = useKept(membersOf(id), (signal) => read(id, signal));
   const mine = data?.members.find((member) => member.user_id === me.value?.identity.user_id);
   const owner = mine?.role === 'owner';
   const act = (work: Promise<unknown>) => work.then(reload, failed);
@@ -35,6 +36,7 @@ export default function RoomMembers({ params }: ScreenProps) {
       {lost && <NotIn />}
       {data && !lost && (
         <>
+          <Since at={since} />
           {owner && <AddMember roomId={id} members={data.members} onAdded={reload} />}
           <Section title={count(data.members.length, 'member')}>
             <List label="Members">

@@ -39,6 +39,13 @@ export interface ReadMark {
   seq: number;
 }
 
+// Answer is what the server answered, at a time in ms.
+export interface Answer {
+  name: string;
+  value: unknown;
+  at: number;
+}
+
 // Meta is a value of its own: "cursor", "anchor".
 export interface Meta {
   name: string;
@@ -52,6 +59,7 @@ interface Shapes {
   drafts: Draft;
   marks: ReadMark;
   people: Member;
+  answers: Answer;
   meta: Meta;
 }
 
@@ -87,11 +95,14 @@ const keyPaths: Record<Kind, string | string[]> = {
   drafts: 'room_id',
   marks: 'room_id',
   people: 'user_id',
+  answers: 'name',
   meta: 'name',
 };
 
 const kinds = Object.keys(keyPaths) as Kind[];
-const version = 1;
+
+// version 2 has answers.
+const version = 2;
 
 // opening is how long a database may take to open, in ms: one that hangs, as Safari's
 // may after a crash, would hold up the whole app.
@@ -138,7 +149,8 @@ class DiskDb implements Db {
       }, opening);
       const request = this.factory.open(this.name, version);
       request.onupgradeneeded = () => {
-        for (const kind of kinds) request.result.createObjectStore(kind, { keyPath: keyPaths[kind] });
+        const { result: db } = request;
+        for (const kind of kinds) if (!db.objectStoreNames.contains(kind)) db.createObjectStore(kind, { keyPath: keyPaths[kind] });
       };
       request.onerror = () => reject(request.error ?? new Error("couldn't open the database"));
       request.onsuccess = () => {

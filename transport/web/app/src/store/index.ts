@@ -1,12 +1,27 @@
 // The store of whoever is signed in here. Screens read store.value and its signals.
 
 import { effect, signal } from '@preact/signals';
+import { asOf } from '../api';
 import * as session from '../session';
 import { browser } from './env';
 import { openStore, type Store } from './sync';
 
 // store is null while nobody is signed in, and for a moment while it opens.
 export const store = signal<Store | null>(null);
+
+// opened is the store of whoever is signed in, as soon as it is there.
+export function opened(): Promise<Store> {
+  const ready = (now: Store | null): now is Store => now !== null && asOf(now.who) === session.person.peek();
+  const now = store.peek();
+  if (ready(now)) return Promise.resolve(now);
+  return new Promise((resolve) => {
+    const stop = store.subscribe((then) => {
+      if (!ready(then)) return;
+      stop();
+      resolve(then);
+    });
+  });
+}
 
 // start opens and stops stores as people come and go. Who is signed out by the server
 // finds everything, and what wasn't sent, when they sign in again.

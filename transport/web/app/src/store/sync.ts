@@ -19,6 +19,7 @@ import { RoomWindow } from './messages';
 import { Outbox } from './outbox';
 import { People } from './people';
 import { Rooms } from './rooms';
+import { membersOf, Shelf } from './shelf';
 import { Stream } from './stream';
 
 // Who is whose store it is.
@@ -54,6 +55,7 @@ export class Store {
   readonly rooms: Rooms;
   readonly outbox: Outbox;
   readonly people: People;
+  readonly shelf: Shelf;
   // connection is how the stream of this browser is, whichever tab keeps it.
   readonly connection;
   // restored counts how often the server turned out not to be what it was, as after
@@ -85,6 +87,7 @@ export class Store {
     this.rooms = new Rooms(who.user_id);
     this.outbox = new Outbox(env, who.user_id, this.commit);
     this.people = new People(env, this.commit);
+    this.shelf = new Shelf(env, db, (changes) => (this.stopped ? Promise.resolve() : this.keep(changes)));
     this.history = new History(env, db, (id, floor) => this.raise(id, floor));
     this.drafts = new Drafts(env, name, this.commit);
     this.listing = new Listing(env, this.rooms, { commit: this.commit, keep: (changes) => this.keep(changes), replaced: () => this.replaced() });
@@ -262,13 +265,13 @@ export class Store {
   // apply takes a batch into the signals, and answers what of it is to be kept.
   private apply(batch: Batch): Change[] {
     const lost = (batch.gone ?? []).flatMap((id) => this.rooms.row(id) ?? []).filter((row) => row.member);
-    const changes: Change[] = batch.reset ? [{ clear: 'messages' }, { clear: 'meta' }] : [];
+    const changes: Change[] = batch.reset ? [{ clear: 'messages' }, { clear: 'meta' }, { clear: 'answers' }] : [];
     if (batch.reset) this.cursor = null;
     this.listing.apply(batch);
     together(() => {
       changes.push(...this.rooms.apply(batch), ...this.outbox.apply(batch), ...this.people.apply(batch));
       for (const value of batch.messages ?? []) changes.push({ put: 'messages', value });
-      for (const id of batch.gone ?? []) changes.push({ clear: 'messages', low: [id, 0], high: [id, Infinity] });
+      for (const id of batch.gone ?? []) changes.push({ clear: 'messages', low: [id, 0], high: [id, Infinity] }, { del: 'answers', key: membersOf(id) });
       for (const window of this.windows) {
         if (batch.reset) window.reset();
         if (batch.rooms) window.cut();

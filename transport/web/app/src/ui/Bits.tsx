@@ -2,12 +2,12 @@
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { brief, clock, date, end, full } from '../time';
+import { ago, brief, clock, date, end, full } from '../time';
 import { short } from '../text';
 import { Button } from './Button';
 import { failed } from './Toast';
 
-const forms = { brief, clock, date, end, full };
+const forms = { ago, brief, clock, date, end, full };
 
 // Time is a time for people, exact when pointed at.
 export function Time({ at, as = 'brief' }: { at: string; as?: keyof typeof forms }) {

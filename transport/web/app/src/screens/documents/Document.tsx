@@ -12,7 +12,7 @@ import { Empty } from '../../ui/Empty';
 import { Menu } from '../../ui/Menu';
 import { Screen } from '../../ui/Screen';
 import { failed, toast } from '../../ui/Toast';
-import { useLoad } from '../../ui/useLoad';
+import { Since, useKept } from '../kept';
 import { Person } from '../Person';
 import { ReceiptLink } from '../ReceiptLink';
 import { read, remove, workspaceName, type One } from './api';
@@ -24,7 +24,7 @@ import { Editor } from './Editor';
 // earlier version.
 export default function Document({ params: { w = '', d = '' } }: ScreenProps) {
   const version = Number(place.value.query.get('version')) || undefined;
-  const one = useLoad((signal) => read(w, d, version, signal), [w, d, version]);
+  const one = useKept(`document ${w} ${d} ${version ?? ''}`, (signal) => read(w, d, version, signal));
   const [editing, setEditing] = useState(draftOf(w, d) !== undefined);
   const found = one.data?.document;
   const above = `/ui/workspaces/${w}`;
@@ -62,6 +62,7 @@ export default function Document({ params: { w = '', d = '' } }: ScreenProps) {
         )
       }
     >
+      <Since at={one.since} />
       <Await of={one}>{({ document, receipt }) => (document ? <Text of={document} look={receipt} here={here} old={version !== undefined} /> : <Gone w={w} here={here} />)}</Await>
     </Screen>
   );

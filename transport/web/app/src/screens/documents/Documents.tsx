@@ -12,7 +12,7 @@ import { Icon } from '../../ui/Icon';
 import { List, Row } from '../../ui/Row';
 import { Screen } from '../../ui/Screen';
 import { useAct } from '../../ui/useAct';
-import { useLoad } from '../../ui/useLoad';
+import { Since, useKept } from '../kept';
 import { Person } from '../Person';
 import { list, workspaceName, type Page } from './api';
 import './documents.css';
@@ -53,7 +53,7 @@ function Search({ w, wanted }: { w: string; wanted: string }) {
 }
 
 function All({ w, fresh }: { w: string; fresh: string }) {
-  const first = useLoad((signal) => list(w, null, signal), [w]);
+  const first = useKept(`documents ${w}`, (signal) => list(w, null, signal));
   const more = useAct();
   const next = (page: Page) =>
     more.run(async () => {
@@ -72,6 +72,7 @@ function All({ w, fresh }: { w: string; fresh: string }) {
           </Empty>
         ) : (
           <>
+            <Since at={first.since} />
             <List label="Documents">
               {newest(page.documents).map((d) => (
                 <Row key={d.document_id} to={`/ui/workspaces/${w}/${d.document_id}`} start={<Icon name="document" />} title={d.title} sub={<Written d={d} />} meta={<Time at={d.updated_at} />} />

@@ -8,15 +8,16 @@ import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
 import { List, Row } from '../../ui/Row';
 import { Screen } from '../../ui/Screen';
-import { useLoad } from '../../ui/useLoad';
+import { Since, useKept } from '../kept';
 import { NewWorkspace } from './NewWorkspace';
 
 // Workspaces is the list of workspaces, which hold documents.
 export default function Workspaces() {
-  const list = useLoad((signal) => get<{ workspaces: Container[] }>('/api/workspaces', { signal }));
+  const list = useKept('workspaces', (signal) => get<{ workspaces: Container[] }>('/api/workspaces', { signal }));
   const [making, setMaking] = useState(false);
   return (
     <Screen title="Documents" actions={<Button kind="quiet" icon="plus" label="New workspace" onClick={() => setMaking(true)} />}>
+      <Since at={list.since} />
       <Await of={list}>
         {({ workspaces }) =>
           workspaces.length === 0 ? (

@@ -12,7 +12,7 @@ import { Menu, type MenuItem } from '../../ui/Menu';
 import { List, Row } from '../../ui/Row';
 import { Screen, Section } from '../../ui/Screen';
 import { failed, toast } from '../../ui/Toast';
-import { useLoad } from '../../ui/useLoad';
+import { Since, useKept } from '../kept';
 import { Invitations } from './Invitations';
 import { Invite } from './Invite';
 import { members } from './api';
@@ -20,7 +20,7 @@ import { Rename } from './Rename';
 
 // Members is who belongs to the tenant, and for its owners who is invited.
 export default function Members() {
-  const list = useLoad(members);
+  const list = useKept('members', members);
   const [renaming, setRenaming] = useState<Member | null>(null);
   const [inviting, setInviting] = useState(false);
   const [changes, setChanges] = useState(0); // how often invitations changed
@@ -31,6 +31,7 @@ export default function Members() {
       above="/ui/more"
       actions={isOwner.value && <Button kind="quiet" icon="plus" label="Invite somebody" onClick={() => setInviting(true)} />}
     >
+      <Since at={list.since} />
       <Await of={list}>
         {({ members }) => (
           <Section title="In this tenant">
@@ -42,7 +43,7 @@ export default function Members() {
           </Section>
         )}
       </Await>
-      {isOwner.value && !list.problem && <Invitations key={changes} onInvite={() => setInviting(true)} />}
+      {isOwner.value && !list.problem && list.since === null && <Invitations key={changes} onInvite={() => setInviting(true)} />}
       {renaming && <Rename of={renaming} onClose={() => setRenaming(null)} onDone={list.reload} />}
       {inviting && <Invite onClose={() => setInviting(false)} onMade={() => setChanges((n) => n + 1)} />}
     </Screen>
