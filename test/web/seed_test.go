@@ -42,12 +42,13 @@ func TestSeedCorrectness(t *testing.T) {
 				t.Errorf("the receipt of %q shows as %s and is %d", m.Body.Text, shown, m.Receipt.Seq)
 			}
 		}
+		p.details(one)
 		p.details(two)
 	})
 }
 
-// details opens the details of a message by its receipt: step 18.3. Both atoms are
-// there, name the message and its room_seq, and the browser has checked them.
+// details opens the details of a message by its receipt: step 18.3. Its room_seq shows,
+// both atoms are there and name the message, and the browser has checked them.
 func (p *person) details(m message) {
 	p.t.Helper()
 	p.press("button", "Receipt "+strconv.FormatInt(m.Receipt.Seq, 10))
@@ -56,6 +57,9 @@ func (p *person) details(m message) {
 	lookup := fmt.Sprintf("GET /api/receipts/%d", m.Receipt.Seq)
 	if !strings.Contains(strings.Join(p.watch.asked(), "\n"), lookup) {
 		p.t.Errorf("the details are not those of %s", lookup)
+	}
+	if place := p.fact("Place in the room"); place != strconv.FormatInt(m.RoomSeq, 10) {
+		p.t.Errorf("the place in the room shows as %s and is %d", place, m.RoomSeq)
 	}
 	for _, part := range []string{"Action", "Effect"} {
 		p.press("DisclosureTriangle", part+"…")
@@ -71,6 +75,12 @@ func (p *person) details(m message) {
 	p.shot("message-details")
 	p.press("button", "Close")
 	p.lacks("dialog", "Receipt…")
+}
+
+// fact is what the page says about something in a list of facts.
+func (p *person) fact(name string) string {
+	p.t.Helper()
+	return eval[string](p, apply(`(name) => [...document.querySelectorAll('dt')].find((e) => e.textContent === name)?.nextElementSibling.textContent ?? ''`, name))
 }
 
 // TestSeedAgents is step 18.4, on each kind of server: an agent over MCP sees the tools,
