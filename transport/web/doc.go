@@ -25,8 +25,8 @@
 // starts the other's.
 //
 // The store (src/store, src/chain.ts) has no user interface in it. It keeps rooms,
-// messages and what wasn't sent yet in IndexedDB, follows one stream a browser, and
-// shows all that as signals. Screens read signals; whatever reads one in a component
+// messages, what wasn't sent yet and the newest answers of a few screens in IndexedDB,
+// follows one stream a browser, and shows all that as signals. Screens read signals; whatever reads one in a component
 // is drawn again when it changes.
 //
 // Components (src/ui) are small and know nothing of rooms or ledgers. Screen is the
