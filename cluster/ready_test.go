@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"ubl/cluster/placement"
 )
@@ -57,7 +58,7 @@ func (w *world) running() (list []*Node) {
 // serve, before it has every partition again and votes: a rollout would go on to
 // the next one.
 func TestReadyOnceCaughtUp(t *testing.T) {
-	w := newWorld(t, 3, nil)
+	w := newWorld(t, 3, func(o *Options) { o.Timeout = 2 * time.Second }) // nobody waits for a partition that lost its leader
 	w.stop(2)
 	w.dirs[2] = t.TempDir()
 	eventually(t, "others lead", func() bool { return w.leader(0) != nil && w.leader(1) != nil })
