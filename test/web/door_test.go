@@ -88,3 +88,24 @@ func TestGoToRepliedByKeyboard(t *testing.T) {
 	p.until("the focus is on the message", func() bool { return strings.HasSuffix(p.focused(), "Who looks after the moorings?") })
 	p.outlined()
 }
+
+// TestSilenceAtTheDoor: what a screen reader was told in a room isn't on the page of those
+// who have to sign in.
+func TestSilenceAtTheDoor(t *testing.T) {
+	s := oneNode(t)
+	p := newcomer(t, s, phone)
+	bo := s.client("bo@harbour.example")
+	bo.send(general, "hello") // which brings bo into the room
+	p.enter("general")
+	p.hears("hello")
+	bo.send(general, "for members only")
+	told := func() bool {
+		return strings.Contains(eval[string](p, `document.querySelector('[aria-label="New messages"]').textContent`), "for members only")
+	}
+	p.until("it is told", told)
+	s.client(owner).end()
+	p.find("heading", "Sign in to UBL")
+	if told() {
+		t.Error("it is on the page that asks to sign in")
+	}
+}
