@@ -91,6 +91,65 @@ func (p *person) outlined() {
 	}
 }
 
+// watchFocus notes which of the page's controls the focus comes to, and whether it
+// shows there. Of radio buttons that belong together one is on the way, the arrow keys
+// lead to the others.
+const watchFocus = `() => {
+	const look = (e) => [e, ...(e.labels ?? []), e.parentElement].map((e) => {
+		const s = getComputedStyle(e);
+		return [s.outlineStyle === 'none' ? '' : s.outlineWidth, s.boxShadow, s.borderColor].join(' ');
+	}).join();
+	const groups = new Set();
+	const all = [...document.querySelectorAll('button, a[href], input, textarea, select, summary, [tabindex="0"]')].filter((e) => {
+		if (e.tabIndex < 0 || e.disabled || !e.checkVisibility({ visibilityProperty: true }) || e.closest('[inert]')) return false;
+		if (e.type !== 'radio') return true;
+		return !groups.has(e.name) && groups.add(e.name);
+	});
+	window.focusing = { rest: new Map(all.map((e) => [e, look(e)])), unseen: [] };
+	document.addEventListener('focusin', ({ target }) => {
+		const { rest, unseen } = window.focusing;
+		const key = target.type === 'radio' ? all.find((e) => e.name === target.name) : target;
+		if (rest.get(key) === look(target)) unseen.push(target.outerHTML.slice(0, 160));
+		rest.delete(key);
+	});
+	return all.length;
+}`
+
+// TestKeyboardReaches: Tab comes to every control of every screen, and leaves it; where
+// the focus is shows.
+func TestKeyboardReaches(t *testing.T) {
+	s := oneNode(t)
+	p := newcomer(t, s, desktop)
+	for _, at := range furnish(t, s) {
+		p.visit(at.path)
+		p.sees(at.shows)
+		p.rests()
+		left := p.tabThrough(eval[int](p, apply(watchFocus)))
+		if len(left) > 0 {
+			t.Errorf("%s: Tab never comes to\n\t%s", at.name, strings.Join(left, "\n\t"))
+		}
+		if unseen := eval[[]string](p, `window.focusing.unseen`); len(unseen) > 0 {
+			t.Errorf("%s: the focus doesn't show on\n\t%s", at.name, strings.Join(unseen, "\n\t"))
+		}
+	}
+}
+
+// tabThrough presses Tab once for each of n controls, and on where lists grow as one
+// comes to their end. It answers those that the focus never came to.
+func (p *person) tabThrough(n int) (left []string) {
+	p.t.Helper()
+	for range 5 {
+		for range n + 1 {
+			p.key(kb.Tab)
+		}
+		left = eval[[]string](p, `[...window.focusing.rest.keys()].filter((e) => e.isConnected).map((e) => e.outerHTML.slice(0, 160))`)
+		if len(left) == 0 {
+			break
+		}
+	}
+	return left
+}
+
 // TestEnterOnAPhone: where fingers write, Enter begins a line and the button sends.
 func TestEnterOnAPhone(t *testing.T) {
 	p := newcomer(t, oneNode(t), phone)

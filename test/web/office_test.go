@@ -130,8 +130,9 @@ func TestLedger(t *testing.T) {
 	})
 }
 
-// tamper changes what the server answers for a path, on its way to the page.
-func (p *person) tamper(path, from, to string) {
+// tamper changes what the server answers for a path, on its way to the page: each text of
+// a pair into the other.
+func (p *person) tamper(path string, pairs ...string) {
 	p.t.Helper()
 	call(p, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*" + path + "*", RequestStage: fetch.RequestStageResponse}}})
 	go func() {
@@ -139,21 +140,21 @@ func (p *person) tamper(path, from, to string) {
 			if err != nil {
 				return
 			}
-			if err := p.pass(e, from, to); err != nil && p.ctx.Err() == nil {
+			if err := p.pass(e, strings.NewReplacer(pairs...)); err != nil && p.ctx.Err() == nil {
 				p.t.Errorf("couldn't change an answer: %v", err)
 			}
 		}
 	}()
 }
 
-func (p *person) pass(e fetch.EventRequestPaused, from, to string) error {
+func (p *person) pass(e fetch.EventRequestPaused, changes *strings.Replacer) error {
 	ctx, end := context.WithTimeout(p.ctx, patience)
 	defer end()
 	got, err := chromedp.Call(ctx, fetch.GetResponseBody, fetch.GetResponseBodyParams{RequestID: e.RequestID})
 	if err != nil {
 		return err
 	}
-	changed := strings.ReplaceAll(string(got.Body), from, to)
+	changed := changes.Replace(string(got.Body))
 	_, err = chromedp.Call(ctx, fetch.FulfillRequest, fetch.FulfillRequestParams{
 		RequestID: e.RequestID, ResponseCode: 200, Body: []byte(changed),
 		ResponseHeaders: []*fetch.HeaderEntry{{Name: "Content-Type", Value: "application/json"}},

@@ -199,42 +199,48 @@ func (p *person) touchable(name string) {
 	}
 }
 
+// moving finds what moves, or would when it changes.
+const moving = `[...document.querySelectorAll('*')].filter((e) => {
+	const s = getComputedStyle(e);
+	const long = (list) => list.split(',').some((d) => parseFloat(d) * (d.includes('ms') ? 1 : 1000) > 10);
+	return long(s.transitionDuration) || s.animationName !== 'none' && long(s.animationDuration) && s.animationPlayState === 'running' && s.animationIterationCount !== '1' || s.scrollBehavior === 'smooth';
+}).slice(0, 5).map((e) => e.outerHTML.slice(0, 100))`
+
 // TestReducedMotion: who asks for less motion gets none to speak of.
 func TestReducedMotion(t *testing.T) {
-	s := oneNode(t)
-	p := newPerson(t, s, phone, "Ana")
-	p.prefers("prefers-reduced-motion", "reduce")
-	p.follow(s.link(), "Sign in")
-	for _, path := range []string{"/ui/", "/ui/rooms/r:general", "/ui/settings", "/ui/more"} {
-		p.visit(path)
-		p.find("navigation", "UBL")
-		moving := eval[[]string](p, `[...document.querySelectorAll('*')].filter((e) => {
-			const s = getComputedStyle(e);
-			const long = (list) => list.split(',').some((d) => parseFloat(d) * (d.includes('ms') ? 1 : 1000) > 10);
-			return long(s.transitionDuration) || s.animationName !== 'none' && long(s.animationDuration) && s.animationPlayState === 'running' && s.animationIterationCount !== '1' || s.scrollBehavior === 'smooth';
-		}).slice(0, 5).map((e) => e.outerHTML.slice(0, 100))`)
-		if len(moving) > 0 {
-			t.Errorf("%s moves: %s", path, strings.Join(moving, "\n\t"))
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		p := newPerson(t, s, v, "Ana")
+		p.prefers("prefers-reduced-motion", "reduce")
+		p.follow(s.link(), "Sign in")
+		for _, path := range []string{"/ui/", "/ui/rooms/r:general", "/ui/settings", "/ui/more"} {
+			p.visit(path)
+			p.find("navigation", "UBL")
+			if all := eval[[]string](p, moving); len(all) > 0 {
+				t.Errorf("%s moves: %s", path, strings.Join(all, "\n\t"))
+			}
 		}
-	}
+	})
 }
 
 // TestTheme: a person's choice beats the device's, and outlives the page.
 func TestTheme(t *testing.T) {
-	p := newcomer(t, oneNode(t), desktop)
-	background := func() string { return eval[string](p, `getComputedStyle(document.body).backgroundColor`) }
-	p.visit("/ui/settings")
-	p.find("radio", "Dark")
-	light := background()
-	p.choose("Dark")
-	p.until("it is dark", func() bool { return background() != light })
-	p.reload()
-	p.find("radio", "Dark")
-	if background() == light {
-		t.Error("the choice is forgotten")
-	}
-	p.choose("Automatic")
-	p.until("it is light", func() bool { return background() == light })
-	p.prefers("prefers-color-scheme", "dark")
-	p.until("it follows the device", func() bool { return background() != light })
+	onBothScreens(t, func(t *testing.T, v view) {
+		p := newcomer(t, oneNode(t), v)
+		background := func() string { return eval[string](p, `getComputedStyle(document.body).backgroundColor`) }
+		p.visit("/ui/settings")
+		p.find("radio", "Dark")
+		light := background()
+		p.choose("Dark")
+		p.until("it is dark", func() bool { return background() != light })
+		p.reload()
+		p.find("radio", "Dark")
+		if background() == light {
+			t.Error("the choice is forgotten")
+		}
+		p.choose("Automatic")
+		p.until("it is light", func() bool { return background() == light })
+		p.prefers("prefers-color-scheme", "dark")
+		p.until("it follows the device", func() bool { return background() != light })
+	})
 }
