@@ -22,7 +22,10 @@ type line struct {
 func newLine(t *testing.T, holds bool) *line {
 	ends := func(ln net.Listener) *raft.NetworkTransport {
 		n := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{Stream: tcpLayer{ln}, MaxPool: 1, Timeout: time.Minute, Logger: hclog.NewNullLogger()})
-		t.Cleanup(func() { n.Close() })
+		t.Cleanup(func() {
+			n.Close()
+			n.CloseStreams() // which Close leaves open
+		})
 		return n
 	}
 	ln := listen(t)
