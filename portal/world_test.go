@@ -85,7 +85,7 @@ func (w *world) add(s ubl.Server, secret string) *ubl.Server {
 // await waits until a server is as it should be.
 func (w *world) await(id string, ok func(*ubl.Server) bool) *ubl.Server {
 	w.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		servers, err := w.Servers(w.t.Context(), w.owner)
 		if err != nil {
 			w.t.Fatal(err)
