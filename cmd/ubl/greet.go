@@ -15,15 +15,15 @@ import (
 // linkTTL is how long the owner's sign-in link holds.
 const linkTTL = 10 * time.Minute
 
-// reached is where browsers reach the server. On this machine it is a name and not
-// an address, since passkeys belong to names.
+// reached is where browsers reach the server. Where this machine's name stands for
+// the address it is that, since passkeys belong to names.
 func (c *serveCmd) reached(d *doors) string {
 	if c.PublicURL != "" {
 		return strings.TrimSuffix(c.PublicURL, "/")
 	}
 	address := d.main.Addr().String()
 	host, port, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); err == nil && ip != nil && (ip.IsLoopback() || ip.IsUnspecified()) {
+	if ip := net.ParseIP(host); err == nil && (ip.IsUnspecified() || ip.Equal(net.IPv4(127, 0, 0, 1)) || ip.Equal(net.IPv6loopback)) {
 		address = net.JoinHostPort("localhost", port)
 	}
 	return "http://" + address

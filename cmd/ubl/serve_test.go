@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -134,4 +135,19 @@ func TestPlatformActs(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestReached: the link says localhost only where that is the address.
+func TestReached(t *testing.T) {
+	for listen, want := range map[string]string{"127.0.0.1:0": "localhost", "127.0.0.2:0": "127.0.0.2", "0.0.0.0:0": "localhost"} {
+		ln, err := net.Listen("tcp", listen)
+		if err != nil {
+			t.Skipf("this machine has no %s: %v", listen, err)
+		}
+		defer ln.Close()
+		_, port, _ := net.SplitHostPort(ln.Addr().String())
+		if got := (&serveCmd{}).reached(&doors{main: ln}); got != "http://"+want+":"+port {
+			t.Errorf("listening on %s it is reached at %s", ln.Addr(), got)
+		}
+	}
 }
