@@ -73,13 +73,17 @@ func (s *Server) otherName(ctx context.Context, v *visit, called string) (string
 	if !v.portal || s.opts.Portal == nil {
 		return "", unknown("params.name", "there is no such tool")
 	}
-	for _, t := range s.others(ctx, v) {
+	list, err := s.opts.Portal.Tools(ctx, v.who())
+	for _, t := range list {
 		if means(called, t.Tool) {
 			return t.Tool, nil
 		}
 	}
 	if server, _, ok := strings.Cut(called, "."); ok && ubl.ValidServerID(server) && ubl.ValidToolName(called) {
 		return called, nil
+	}
+	if err != nil { // the tool may be there
+		return "", err
 	}
 	return "", unknown("params.name", "there is no such tool")
 }

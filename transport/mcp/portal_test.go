@@ -143,6 +143,10 @@ func TestCallsThroughThePortal(t *testing.T) {
 	if got := o.rows(); len(got) != 0 {
 		t.Errorf("calls of other servers are logged twice: %v", got)
 	}
+	o.tools, o.down = nil, ubl.Errorf(ubl.CodeUnavailable, "the list can't be read now")
+	if a := call("/portal/mcp", "git_commit", ""); !strings.Contains(a.body, "can't be read now") {
+		t.Errorf("a tool of which nobody knows now whether it is there = %s", a.body)
+	}
 }
 
 func TestOwnToolsAreInThePortalsLog(t *testing.T) {
