@@ -85,9 +85,7 @@ func (p *person) noon() *time.Location {
 func TestDays(t *testing.T) {
 	onBothScreens(t, func(t *testing.T, v view) {
 		s := oneNode(t)
-		p := newcomer(t, s, v)
-		here := p.noon()
-		c := s.client(owner)
+		c := s.client(owner) // before anybody looks: what comes by the stream isn't tampered with
 		for _, text := range []string{"the day before", "yesterday", "today", "today too"} {
 			c.send(general, text)
 		}
@@ -103,6 +101,8 @@ func TestDays(t *testing.T) {
 			at := history.Messages[i].SentAt
 			changes = append(changes, at.Format(form), at.AddDate(0, 0, -daysAgo).Format(form))
 		}
+		p := newcomer(t, s, v)
+		here := p.noon()
 		p.tamper("/api/rooms/r:general/history", changes...)
 		p.enter("general")
 		p.hears("today too")
