@@ -59,7 +59,8 @@ type finding struct {
 	Nodes              []string
 }
 
-// runAxe checks the page as it is. It runs apart from the app's own script.
+// runAxe checks the page as it is. It runs apart from the app's own script, in a world
+// of its own, which lasts as long as the page.
 const runAxe = `(rules) => axe.run(document, { resultTypes: ['violations'], ...(rules && { runOnly: rules }) }).then((r) => r.violations.map((v) => ({
 	Rule: v.id, Impact: v.impact ?? '', Help: v.help,
 	Nodes: v.nodes.slice(0, 5).map((n) => n.html.slice(0, 160) + ' — ' + n.any.concat(n.all, n.none).map((c) => c.message).join('; ')),
@@ -75,9 +76,13 @@ func (p *person) accessible(screen string, rules ...string) {
 	tree := call(p, page.GetFrameTree, cdp.Empty{})
 	world := call(p, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: tree.FrameTree.Frame.ID, WorldName: "axe"})
 	within := func(e *runtime.EvaluateParams) { e.ContextID = world.ExecutionContextID }
-	p.do("couldn't load axe", chromedp.Evaluate[chromedp.Void](source, within))
 	ctx, end := context.WithTimeout(p.ctx, patience)
 	defer end()
+	loaded, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`'axe' in globalThis`, within))
+	must(p.t, err)
+	if !loaded {
+		p.do("couldn't load axe", chromedp.Evaluate[chromedp.Void](source, within))
+	}
 	found, err := chromedp.Run(ctx, chromedp.Evaluate[[]finding](apply(runAxe, rules), within, chromedp.EvalAwaitPromise))
 	must(p.t, err)
 	for _, f := range found {

@@ -94,24 +94,26 @@ func (p *person) lacks(role, name string) {
 // spot is where a control is, and what a press there would meet.
 type spot struct {
 	X, Y     float64
-	W, H     float64
 	Met      bool // the control itself, or what is in it
 	Disabled bool
+	Moves    bool
 	Over     string // what is in the way otherwise
 }
 
-// spotOf looks after two frames: what came with the screen may move it yet.
+// spotOf looks twice, with frames before: what came with the screen may move it yet.
 const spotOf = `async function() {
 	const el = this.nodeType === 1 ? this : this.parentElement;
-	const frame = () => new Promise((done) => requestAnimationFrame(done));
+	const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 	el.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
-	await frame();
-	await frame();
+	await frames();
+	const before = el.getBoundingClientRect();
+	await frames();
 	const box = el.getBoundingClientRect();
 	const x = box.x + box.width / 2, y = box.y + box.height / 2;
 	const over = document.elementFromPoint(x, y);
 	const met = !!over && (el.contains(over) || over.contains(el) || el.labels?.length > 0 && [...el.labels].some((l) => l.contains(over)));
-	return { X: x, Y: y, W: box.width, H: box.height, Met: met, Disabled: el.disabled === true, Over: over ? over.outerHTML.slice(0, 120) : 'nothing' };
+	const moves = ['x', 'y', 'width', 'height'].some((k) => box[k] !== before[k]);
+	return { X: x, Y: y, Met: met, Disabled: el.disabled === true, Moves: moves, Over: over ? over.outerHTML.slice(0, 120) : 'nothing' };
 }`
 
 // on calls a function on a control, as its this, and waits for its promise.
@@ -127,14 +129,8 @@ func on[T any](p *person, c control, function string, args ...any) (T, error) {
 	return chromedp.Run(ctx, chromedp.CallFunctionOn[T](function, func(f *runtime.CallFunctionOnParams) { f.ObjectID, f.AwaitPromise = id, new(true) }, args...))
 }
 
-var errMoving = errors.New("it moves")
-
 // reach is the spot of a control that can be pressed and rests there.
 func (p *person) reach(c control) (spot, error) {
-	first, err := on[spot](p, c, spotOf)
-	if err != nil {
-		return first, err
-	}
 	s, err := on[spot](p, c, spotOf)
 	switch {
 	case err != nil:
@@ -142,8 +138,8 @@ func (p *person) reach(c control) (spot, error) {
 		err = errors.New("it is disabled")
 	case !s.Met:
 		err = fmt.Errorf("in the way is %s", s.Over)
-	case s != first:
-		err = errMoving
+	case s.Moves:
+		err = errors.New("it moves")
 	}
 	return s, err
 }

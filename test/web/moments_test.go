@@ -165,7 +165,7 @@ func TestEmptyScreens(t *testing.T) {
 			{"empty-budget", "/ui/budget", "Tokens a day"},
 			{"empty-settings", "/ui/settings", "None yet."},
 		} {
-			p.visit(at.path)
+			p.moves(at.path)
 			p.sees(at.shows)
 			p.examine(at.name)
 		}
@@ -193,7 +193,7 @@ func TestMembersScreens(t *testing.T) {
 			{"member-not-in", "/ui/rooms/r:launch-plans", "You aren’t in this room"},
 			{"member-settings", "/ui/settings", "Sign out everywhere"},
 		} {
-			p.visit(at.path)
+			p.moves(at.path)
 			p.sees(at.shows)
 			p.examine(at.name)
 		}

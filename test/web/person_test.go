@@ -120,6 +120,16 @@ func (p *person) visit(to string) {
 	p.do("couldn't open "+to, chromedp.Navigate(to))
 }
 
+// moves goes to a path of the app as its own links do, in the same page, and waits until
+// a screen is there.
+func (p *person) moves(to string) {
+	p.t.Helper()
+	eval[chromedp.Void](p, apply(`(to) => { history.pushState({ inside: true }, '', to); dispatchEvent(new PopStateEvent('popstate')); }`, to))
+	p.until("the screen is there", func() bool {
+		return eval[bool](p, `new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))).then(() => ![...document.querySelectorAll('.spinner')].some((e) => e.checkVisibility()))`)
+	})
+}
+
 // reload loads the page anew.
 func (p *person) reload() {
 	p.t.Helper()
@@ -182,15 +192,16 @@ func (p *person) installed() {
 	})
 }
 
-// until waits for something that is so on the page.
+// until waits for something that is so on the page. It asks less and less often: each
+// look costs the page time in which it could come to it.
 func (p *person) until(what string, is func() bool) {
 	p.t.Helper()
 	deadline := time.Now().Add(patience)
-	for !is() {
+	for pause := 10 * time.Millisecond; !is(); pause = min(pause*3/2, 100*time.Millisecond) {
 		if time.Now().After(deadline) {
 			p.fail("waits in vain: %s", what)
 		}
-		time.Sleep(15 * time.Millisecond)
+		time.Sleep(pause)
 	}
 }
 

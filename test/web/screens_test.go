@@ -87,7 +87,7 @@ func TestScreens(t *testing.T) {
 		p.examine("sign-in")
 		p.follow(s.link(), "Sign in")
 		for _, at := range furnish(t, s) {
-			p.visit(at.path)
+			p.moves(at.path)
 			p.sees(at.shows)
 			p.examine(at.name)
 		}
