@@ -1,8 +1,13 @@
 package web
 
 import (
+	"bufio"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,8 +24,7 @@ func (c *client) flood(room string, first, n, atOnce int) {
 	for range atOnce {
 		all.Go(func() {
 			for i := range numbers {
-				body := map[string]any{"type": "text", "body": map[string]string{"text": fmt.Sprintf("message %06d", i)}}
-				if err := c.persist("POST", "/api/rooms/"+room+"/messages", fmt.Sprintf("flood-%d", i), body); err != nil {
+				if err := c.persist(room, i); err != nil {
 					c.t.Error(err)
 					return
 				}
@@ -34,14 +38,80 @@ func (c *client) flood(room string, first, n, atOnce int) {
 	all.Wait()
 }
 
-// persist is try, again while the server has too much to do.
-func (c *client) persist(method, path, key string, in any) (err error) {
+// persist sends a numbered message, again while the server has too much to do.
+func (c *client) persist(room string, i int) (err error) {
+	body := map[string]any{"type": "text", "body": map[string]string{"text": fmt.Sprintf("message %06d", i)}}
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if err = c.try(method, path, key, in, nil); err == nil {
+		if err = c.try("POST", "/api/rooms/"+room+"/messages", fmt.Sprintf("flood-%d", i), body, nil); err == nil {
 			return nil
 		}
 	}
 	return err
+}
+
+// pour is flood for so many messages that sending them would take longer than having
+// them taken: each connection has its requests written one behind the other.
+func (c *client) pour(room string, n, connections int) {
+	c.t.Helper()
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	var all sync.WaitGroup
+	for part := range slices.Chunk(numbers, (n+connections-1)/connections) {
+		all.Go(func() {
+			if err := c.pourPart(room, part); err != nil {
+				c.t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func (c *client) pourPart(room string, numbers []int) error {
+	host := strings.TrimPrefix(c.url, "http://")
+	conn, err := net.Dial("tcp", host)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	answers := bufio.NewReader(conn)
+	for some := range slices.Chunk(numbers, 32) {
+		var requests []byte
+		for _, i := range some {
+			body := fmt.Sprintf(`{"type":"text","body":{"text":"message %06d"}}`, i)
+			requests = fmt.Appendf(requests, "POST /api/rooms/%s/messages HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n"+
+				"Content-Type: application/json\r\nIdempotency-Key: flood-%d\r\nContent-Length: %d\r\n\r\n%s", room, host, c.token, i, len(body), body)
+		}
+		if _, err := conn.Write(requests); err != nil {
+			return err
+		}
+		if err := c.answered(answers, room, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answered reads the answers to numbered messages, and sends those again that the server
+// didn't take.
+func (c *client) answered(answers *bufio.Reader, room string, numbers []int) error {
+	for _, i := range numbers {
+		resp, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			return err
+		}
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+			return err
+		}
+		if resp.StatusCode == http.StatusCreated {
+			continue
+		}
+		if err := c.persist(room, i); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // climb scrolls a room up to its beginning and answers all that it shows on the way,

@@ -130,7 +130,7 @@ func TestLongRoom(t *testing.T) {
 	c := s.client(owner)
 	newcomer(t, s, phone) // so that the tenant is there
 	began := time.Now()
-	c.flood(general, 0, many, 48)
+	c.pour(general, many, 48)
 	t.Logf("%d messages in %s", many, time.Since(began).Round(time.Second))
 	bob := c.invite("bob@elsewhere.example")
 	p := newPerson(t, s, desktop, "Bob")
