@@ -73,6 +73,26 @@ test('a tab that is awake takes over from one that is frozen, which notices when
   assert.ok(live(first) && live(second));
 });
 
+for (const [how, back] of [
+  ['that the lead was taken from it', (tab: Tab) => tab.goOn()],
+  ['that it is looked at again', (tab: Tab) => tab.thaw()],
+] as const) {
+  test(`a tab that heard nothing in its sleep catches up when it notices ${how}`, async () => {
+    const { world, browser } = await home();
+    const [first, second] = [await browser.tab(), await browser.tab()];
+    await world.until('both are live', () => [first, second].every(live));
+    const window = first.store.open(room);
+    await world.until('the room is shown', () => texts(window).length === 1);
+    first.deaf = true;
+    first.freeze();
+    await second.store.send(room, 'asleep?');
+    await world.until('it is sent', () => second.store.rooms.get(room)!.last_seq === 2);
+    await quiet();
+    back(first);
+    await world.until('it is shown', () => texts(window).at(-1) === 'asleep?');
+  });
+}
+
 test('a tab that is seen notices by itself that the leader is frozen', async () => {
   const { world, browser } = await home();
   const [first, second] = [await browser.tab(), await browser.tab()];

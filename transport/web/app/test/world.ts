@@ -118,6 +118,7 @@ export class Tab {
   store!: Store;
   gone = false;
   visible = true;
+  deaf = false; // what other tabs tell is lost while this one is frozen
   private frozen = false;
   private thaws: (() => void)[] = [];
   private wakes = new Set<() => void>();
@@ -135,15 +136,25 @@ export class Tab {
   }
 
   thaw() {
+    this.goOn();
+    this.wake();
+  }
+
+  // goOn is thaw where nothing tells the tab that it slept.
+  goOn() {
     this.frozen = false;
     for (const f of this.thaws.splice(0)) f();
-    this.wake();
   }
 
   // run does something of the tab's, now or when it is awake.
   run(f: () => void) {
     if (this.frozen) this.thaws.push(f);
     else f();
+  }
+
+  // hears takes what another tab tells.
+  hears(f: () => void) {
+    if (!this.frozen || !this.deaf) this.run(f);
   }
 
   wake() {
@@ -262,7 +273,7 @@ class Channel {
     for (const other of this.tab.browser.channels) {
       if (other === this) continue;
       const copy = structuredClone(data);
-      setImmediate(() => other.tab.run(() => other.onmessage?.({ data: copy })));
+      setImmediate(() => other.tab.hears(() => other.onmessage?.({ data: copy })));
     }
   }
 

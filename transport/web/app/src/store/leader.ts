@@ -25,6 +25,9 @@ const pause = 1000;
 export interface Work {
   // lead is called when this tab begins to lead, with a signal that ends it.
   lead(until: AbortSignal): void;
+  // lost is called when another tab took the lead from this one, which then slept, and
+  // may not have heard all that was told meanwhile.
+  lost(): void;
   // asked is called on the leader when another tab asks for it.
   asked(): void;
   // hear takes news of another tab.
@@ -116,7 +119,7 @@ export class Leader {
       } catch {
         if (stolen.signal.aborted && !this.ended.signal.aborted) return; // steal goes on from here
       }
-      this.end();
+      this.lose();
       // WebKit refuses at once while a page is being left: asking again without a pause would hang it.
       await new Promise<void>((done) => this.env.timer(pause, done));
     }
@@ -126,7 +129,7 @@ export class Leader {
     this.queued?.abort();
     const held = this.locks!.request(this.name, { steal: true }, () => this.hold());
     void held.catch(() => undefined).then(() => {
-      this.end();
+      this.lose();
       return this.queue();
     });
   }
@@ -144,6 +147,12 @@ export class Leader {
     this.term = new AbortController();
     this.leading.value = true;
     this.work.lead(this.term.signal);
+  }
+
+  private lose() {
+    const led = this.leading.value;
+    this.end();
+    if (led && !this.ended.signal.aborted) this.work.lost();
   }
 
   private end() {

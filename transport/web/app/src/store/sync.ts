@@ -96,6 +96,7 @@ export class Store {
     this.connection = this.stream.connection;
     this.leader = new Leader(env, name, db.shared, {
       lead: (until) => void this.lead(until),
+      lost: () => void this.reload(),
       asked: () => this.outbox.flush(),
       hear: (news) => this.hear(news),
       awake: () => this.awake(),
@@ -214,13 +215,16 @@ export class Store {
     this.outbox.lead(until);
   }
 
-  // reload takes up what other tabs have kept.
+  // reload takes up what other tabs have kept, which a tab that slept may not have heard.
+  // Windows then read what they miss.
   private async reload() {
+    const { db } = this;
     try {
-      const cursor = await this.db.get('meta', 'cursor');
+      const cursor = await db.get('meta', 'cursor');
       this.cursor = (cursor?.value as Cursor | undefined) ?? this.cursor;
-      await this.listing.load(this.db);
-      this.apply({ outgoing: await this.db.all('outbox') });
+      await this.listing.load(db);
+      const [rooms, marks, outgoing] = await Promise.all([db.all('rooms'), db.all('marks'), db.all('outbox')]);
+      this.apply({ rooms, marks, outgoing });
     } catch {
       // What this tab knows has to do.
     }
@@ -235,7 +239,7 @@ export class Store {
     this.stream.wake();
     this.outbox.wake();
     this.leader.ask();
-    if (this.leader.leading.value) void this.reload().then(() => this.outbox.flush());
+    void this.reload().then(() => this.outbox.flush());
     for (const window of this.windows) window.check();
   }
 
