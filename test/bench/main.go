@@ -109,7 +109,7 @@ func measure(ctx context.Context, o options, logf func(string, ...any)) error {
 	}
 	logf("%d cores, fsync p50 %.0f µs, p99 %.0f µs", facts.Cores, facts.FsyncP50us, facts.FsyncP99us)
 	s := &suite.Suite{
-		Self: self, Scratch: scratch, Logf: logf,
+		Self: self, Scratch: scratch, Logf: logf, Stolen: machine.Stolen,
 		Report: &report.Report{Machine: facts, Settings: o.settings},
 	}
 	if s.UBL, err = findUBL(ctx, o, logf); err != nil {

@@ -44,21 +44,40 @@ const (
 
 // Busy is the time that all cores together have spent on anything at all.
 func Busy() (time.Duration, error) {
-	content, err := os.ReadFile("/proc/stat")
+	fields, err := coreFields()
 	if err != nil {
-		return 0, fmt.Errorf("couldn't read the CPU time: %w", err)
+		return 0, err
 	}
-	line, _, _ := strings.Cut(string(content), "\n")
-	fields := strings.Fields(strings.TrimPrefix(line, "cpu "))
-	if len(fields) <= stealField {
-		return 0, errors.New("/proc has fewer fields than expected")
-	}
-	all, err := sumTicks(fields[:stealField+1])
+	all, err := sumTicks(fields)
 	if err != nil {
 		return 0, err
 	}
 	idle, err := sumTicks(fields[idleField : iowaitField+1])
 	return all - idle, err
+}
+
+// Stolen is the time in which all cores together had work and the host of this virtual
+// machine gave them to others.
+func Stolen() (time.Duration, error) {
+	fields, err := coreFields()
+	if err != nil {
+		return 0, err
+	}
+	return sumTicks(fields[stealField:])
+}
+
+// coreFields are the CPU times of all cores together.
+func coreFields() ([]string, error) {
+	content, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return nil, fmt.Errorf("couldn't read the CPU time: %w", err)
+	}
+	line, _, _ := strings.Cut(string(content), "\n")
+	fields := strings.Fields(strings.TrimPrefix(line, "cpu "))
+	if len(fields) <= stealField {
+		return nil, errors.New("/proc has fewer fields than expected")
+	}
+	return fields[:stealField+1], nil
 }
 
 func sumTicks(fields []string) (time.Duration, error) {

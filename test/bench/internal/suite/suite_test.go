@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ubl/test/bench/internal/proc"
 	"ubl/test/bench/internal/report"
@@ -20,6 +21,7 @@ func TestRounds(t *testing.T) {
 		Scratch: t.TempDir(),
 		Report:  &report.Report{Settings: report.Settings{Rounds: 3}},
 		Logf:    t.Logf,
+		Stolen:  nothing,
 	}
 	var order []string
 	take := func(subject report.Subject, err error) turn {
@@ -50,6 +52,7 @@ func TestWays(t *testing.T) {
 		Scratch: t.TempDir(),
 		Report:  &report.Report{Settings: report.Settings{Rounds: 3}},
 		Logf:    t.Logf,
+		Stolen:  nothing,
 	}
 	var order []string
 	take := func(subject report.Subject, err error) way {
@@ -74,6 +77,43 @@ func TestWays(t *testing.T) {
 		{Section: report.MCP, Subject: "a", Reason: "no port"}, {Section: report.MCP, Subject: "c", Reason: "no port"}}
 	if !slices.Equal(s.Report.Missing, want) {
 		t.Errorf("missing are %v, want %v", s.Report.Missing, want)
+	}
+}
+
+func nothing() (time.Duration, error) { return 0, nil }
+
+// A turn during which the machine's host was busy with others is taken again, and its
+// figures are dropped. The third counts whatever happens, with a note.
+func TestDisturbed(t *testing.T) {
+	for name, test := range map[string]struct {
+		disturbed int // turns
+		counts    []float64
+		notes     int
+	}{
+		"a quiet host":               {0, []float64{1}, 0},
+		"a host that calms down":     {2, []float64{3}, 0},
+		"a host that is always busy": {3, []float64{3}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var turns, looks int
+			s := &Suite{Scratch: t.TempDir(), Report: &report.Report{Settings: report.Settings{Rounds: 1}}, Logf: t.Logf}
+			s.Stolen = func() (time.Duration, error) {
+				looks++
+				if looks%2 == 0 && looks/2 <= test.disturbed {
+					return time.Hour, nil
+				}
+				return 0, nil
+			}
+			figure := report.Key{Section: report.Send, Subject: "a", Measure: report.Rate}
+			s.rounds(t.Context(), []report.Section{report.Send}, []turn{{"a", func(context.Context, string) error {
+				turns++
+				s.Report.Add(figure, float64(turns))
+				return nil
+			}}})
+			if got, _ := s.Report.Find(figure); !slices.Equal(got.Rounds, test.counts) || len(s.Report.Notes) != test.notes {
+				t.Errorf("%v count, with the notes %q", got.Rounds, s.Report.Notes)
+			}
+		})
 	}
 }
 
