@@ -9,6 +9,7 @@ import (
 
 	"github.com/chromedp/cdproto/audits"
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -100,6 +101,8 @@ func (w *watch) take(event any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch e := event.(type) {
+	case *inspector.EventTargetCrashed:
+		w.complain("the tab crashed, and nothing in it answers any more")
 	case *runtime.EventExceptionThrown:
 		w.complain("an exception: %s", exception(e.ExceptionDetails))
 	case *runtime.EventConsoleAPICalled:
