@@ -135,7 +135,7 @@ func decodeOperations(data []byte) ([]operation, error) {
 		case opBatch:
 			ops = append(ops, operation{batch: r.batch()})
 		case opNote:
-			ops = append(ops, operation{note: &note{epoch: r.varint(), name: r.text(), from: r.varint(), value: r.bytes()}})
+			ops = append(ops, operation{note: &note{epoch: r.varint(), name: r.text(""), from: r.varint(), value: r.bytes()}})
 		default:
 			r.bad = true
 		}
@@ -151,14 +151,18 @@ func decodeOperations(data []byte) ([]operation, error) {
 type entryReader struct {
 	rest []byte
 	bad  bool
+	// last is the batch before. The next one is nearly always of the same group and
+	// begins with the head that this one ends with: their texts are shared.
+	last ubl.Batch
 }
 
 func (r *entryReader) batch() *ubl.Batch {
 	b := &ubl.Batch{
-		Group: ubl.Group{Tenant: ubl.TenantID(r.text()), Shard: r.text()},
+		Group: ubl.Group{Tenant: ubl.TenantID(r.text(string(r.last.Group.Tenant))), Shard: r.text(r.last.Group.Shard)},
 		Lease: ubl.Lease{Generation: r.varint(), Epoch: r.varint()},
 		Head:  r.head(), Next: r.head(),
 	}
+	r.last = ubl.Batch{Group: b.Group, Next: b.Next}
 	b.Atoms = make([][]byte, r.count())
 	for i := range b.Atoms {
 		b.Atoms[i] = r.bytes()
@@ -182,7 +186,7 @@ func (r *entryReader) batch() *ubl.Batch {
 }
 
 func (r *entryReader) head() ubl.LedgerHead {
-	return ubl.LedgerHead{Seq: r.varint(), HeadHash: r.text()}
+	return ubl.LedgerHead{Seq: r.varint(), HeadHash: r.text(r.last.Next.HeadHash)}
 }
 
 func (r *entryReader) fail() { r.rest, r.bad = nil, true }
@@ -228,4 +232,11 @@ func (r *entryReader) bytes() []byte {
 	return b
 }
 
-func (r *entryReader) text() string { return string(r.bytes()) }
+// text is like where that is what it reads.
+func (r *entryReader) text(like string) string {
+	b := r.bytes()
+	if string(b) == like {
+		return like
+	}
+	return string(b)
+}
