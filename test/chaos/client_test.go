@@ -4,6 +4,7 @@ package chaos
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -107,18 +108,23 @@ func (c *client) ask(ctx context.Context, method, path, key string, in, out any)
 	return c.through(ctx, func(ctx context.Context, n *node) error { return c.try(ctx, n, method, path, key, in, out) })
 }
 
-// through tries node after node, from a random one on, until one answers.
+// through tries node after node, from a random one on, until one answers. Where ctx ends
+// first, its error has what was answered last: a try that was cut off says less.
 func (c *client) through(ctx context.Context, try func(context.Context, *node) error) error {
+	var answered error
 	for i := rand.IntN(8); ; i++ { // where to begin need not be repeatable
 		members := c.world.members()
 		err := try(ctx, members[i%len(members)])
 		if err == nil || !passing(err) {
 			return err
 		}
+		if _, ok := errors.AsType[*statusError](err); ok {
+			answered = err
+		}
 		c.tally.retries.Add(1)
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", ctx.Err(), err)
+			return fmt.Errorf("%w: %w", ctx.Err(), cmp.Or(answered, err))
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
