@@ -5,6 +5,9 @@ import { test } from 'node:test';
 import { nameOf } from '../src/text';
 import { Page, until } from './page';
 import { tenant } from './server';
+import { Browser, me, World } from './world';
+
+const general = 'r:general';
 
 const agent = 'u:0123456789abcdef0123456789abcdef';
 
@@ -15,6 +18,28 @@ test('by their name, else their address, else their id in short', () => {
   assert.equal(nameOf({ user_id: agent, name: 'Scout' }), 'Scout');
   assert.equal(nameOf({ user_id: agent, email: null }), '01234567…cdef');
   assert.equal(nameOf({ user_id: 'u:ana', name: '' }), 'ana');
+});
+
+test('somebody new soon after somebody else, and nobody asks on after whom the list lacks', async () => {
+  const world = new World();
+  world.server.found(general, me, 'u:bo', 'u:cy');
+  const { store } = await new Browser(world).tab();
+  await world.until('the list of rooms is there', () => store.synced.value);
+  await world.pass(60_000);
+  const lists = () => world.server.requests.filter((r) => r === '/api/tenant/members').length;
+  const before = lists();
+  for (let i = 0; i < 20; i++) {
+    world.server.say(general, 'u:platform', 'welcome');
+    await world.pass(1000);
+  }
+  assert.equal(lists() - before, 1);
+  for (const [id, name] of [['u:bo', 'Bo'], ['u:cy', 'Cy']] as const) {
+    world.server.names.set(id, name);
+    world.server.say(general, id, 'hello');
+    const began = world.time;
+    await world.until(`${name} is known`, () => store.people.byId.value.get(id)?.name === name);
+    assert.ok(world.time - began <= 1000, `it took ${world.time - began} ms`);
+  }
 });
 
 test('whoever wrote, and oneself, everywhere and from the next look on', async () => {

@@ -7,12 +7,17 @@ import type { Batch, Commit } from './batch';
 import type { Change } from './db';
 import type { Env } from './env';
 
-// rest is the least time between two questions after people who weren't known, in ms.
-const rest = 10_000;
+// rest is the least time between two questions after people who weren't known, and later
+// how long nobody asks again after those whom the list lacked, in ms. The platform itself
+// writes, and is in no list.
+const rest = 1000;
+const later = 60_000;
 
 export class People {
   readonly byId = signal<ReadonlyMap<string, Member>>(new Map());
   private asked = -Infinity;
+  private readonly wanted = new Set<string>();
+  private readonly lacking = new Map<string, number>(); // whom the list lacked, and when
   private stopAsking: (() => void) | null = null;
 
   constructor(
@@ -30,11 +35,10 @@ export class People {
   // meet has the members read where one of these isn't known, though not too often.
   meet(userIds: Iterable<string>) {
     for (const id of userIds) {
-      if (!this.byId.value.has(id)) return this.ask();
+      const lately = this.env.now() - (this.lacking.get(id) ?? -Infinity) < later;
+      if (!lately && !this.byId.value.has(id)) this.wanted.add(id);
     }
-  }
-
-  private ask() {
+    if (this.wanted.size === 0) return;
     this.stopAsking ??= this.env.timer(Math.max(0, this.asked + rest - this.env.now()), () => {
       this.stopAsking = null;
       this.asked = this.env.now();
@@ -48,7 +52,11 @@ export class People {
 
   // refresh reads the members. Those who left stay known, for what they have written.
   async refresh() {
-    const { members } = await this.env.get<{ members: Member[] }>('/api/tenant/members').catch(() => ({ members: [] }));
-    await this.commit({ people: members });
+    const wanted = [...this.wanted];
+    this.wanted.clear();
+    const answer = await this.env.get<{ members: Member[] }>('/api/tenant/members').catch(() => null);
+    if (!answer) return; // they are asked after when they write again, or are shown again
+    await this.commit({ people: answer.members });
+    for (const id of wanted) if (!this.byId.value.has(id)) this.lacking.set(id, this.env.now());
   }
 }
