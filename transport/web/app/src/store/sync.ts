@@ -3,8 +3,10 @@
 //
 // The way of an event: the leading tab's stream reads it, a batch with all that came
 // since the last frame goes into the signals, into the database together with the
-// cursor behind it, and to the other tabs. Where an event is lost nonetheless, a room's
-// last_seq tells, and whoever shows the room reads what is missing.
+// cursor behind it, and to the other tabs. A tab that slept may not have heard them: when
+// it wakes, or learns that another has taken the lead from it, it reads what was kept.
+// Where an event is lost nonetheless, a room's last_seq tells, and whoever shows the room
+// reads what is missing.
 
 import { batch as together, effect, signal } from '@preact/signals';
 import type { Message, RoomEvent, RoomSummary } from '../types';
