@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../src/api';
+import type { RoomWindow } from '../src/store/messages';
 import { Browser, me, quiet, texts, World, type Tab } from './world';
 
 const room = 'r:general';
@@ -73,24 +74,35 @@ test('a tab that is awake takes over from one that is frozen, which notices when
   assert.ok(live(first) && live(second));
 });
 
-for (const [how, back] of [
-  ['that the lead was taken from it', (tab: Tab) => tab.goOn()],
-  ['that it is looked at again', (tab: Tab) => tab.thaw()],
-] as const) {
-  test(`a tab that heard nothing in its sleep catches up when it notices ${how}`, async () => {
-    const { world, browser } = await home();
-    const [first, second] = [await browser.tab(), await browser.tab()];
-    await world.until('both are live', () => [first, second].every(live));
-    const window = first.store.open(room);
-    await world.until('the room is shown', () => texts(window).length === 1);
-    first.deaf = true;
-    first.freeze();
-    await second.store.send(room, 'asleep?');
-    await world.until('it is sent', () => second.store.rooms.get(room)!.last_seq === 2);
-    await quiet();
-    back(first);
-    await world.until('it is shown', () => texts(window).at(-1) === 'asleep?');
-  });
+test('a tab that heard nothing in its sleep catches up when it notices that the lead was taken from it', async () => {
+  const { world, browser } = await home();
+  const [leads, other] = [await browser.tab(), await browser.tab()];
+  const window = await sleeps(world, leads, other);
+  leads.goOn();
+  await world.until('it is shown', () => texts(window).at(-1) === 'asleep?');
+});
+
+test('a tab that heard nothing in its sleep catches up when it is looked at again', async () => {
+  const { world, browser } = await home();
+  const [leads, other] = [await browser.tab(), await browser.tab()];
+  const window = await sleeps(world, other, leads);
+  const woken = world.time;
+  other.thaw();
+  await world.until('it is shown', () => texts(window).at(-1) === 'asleep?');
+  assert.ok(world.time - woken < 1000, `it took ${world.time - woken} ms`);
+});
+
+// sleeps has a tab, which shows the room, hear nothing while another one sends.
+async function sleeps(world: World, tab: Tab, other: Tab): Promise<RoomWindow> {
+  await world.until('both are live', () => [tab, other].every(live));
+  const window = tab.store.open(room);
+  await world.until('the room is shown', () => texts(window).length === 1);
+  tab.deaf = true;
+  tab.freeze();
+  await other.store.send(room, 'asleep?');
+  await world.until('it is sent', () => other.store.rooms.get(room)!.last_seq === 2);
+  await quiet();
+  return window;
 }
 
 test('a tab that is seen notices by itself that the leader is frozen', async () => {

@@ -16,7 +16,7 @@ const later = 60_000;
 export class People {
   readonly byId = signal<ReadonlyMap<string, Member>>(new Map());
   private asked = -Infinity;
-  private readonly wanted = new Set<string>();
+  private readonly wanted = new Set<string>(); // who is to be known by the next list
   private readonly lacking = new Map<string, number>(); // whom the list lacked, and when
   private stopAsking: (() => void) | null = null;
 
