@@ -68,7 +68,7 @@ func (s *Suite) ways(ctx context.Context, sections []report.Section, begin func(
 					continue
 				}
 				s.Logf("%s: round %d of %d: %s", sections[0], round+1, s.settings().Rounds, w.subject)
-				if err := s.undisturbed(func() error { return w.drive(ctx, st) }); err != nil {
+				if err := s.undisturbed(sections[0], w.subject, func() error { return w.drive(ctx, st) }); err != nil {
 					miss(w, err.Error())
 				}
 			}

@@ -37,7 +37,7 @@ func (s *Suite) start(ctx context.Context) {
 			return err
 		}
 		for range s.settings().Rounds {
-			if err := s.undisturbed(func() error { return s.startOnce(ctx, dir) }); err != nil {
+			if err := s.undisturbed(report.Start, report.UBL, func() error { return s.startOnce(ctx, dir) }); err != nil {
 				return err
 			}
 		}

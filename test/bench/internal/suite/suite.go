@@ -121,7 +121,7 @@ func (s *Suite) rounds(ctx context.Context, sections []report.Section, turns []t
 				continue
 			}
 			s.Logf("%s: round %d of %d: %s", sections[0], round+1, s.settings().Rounds, t.subject)
-			if err := s.undisturbed(func() error {
+			if err := s.undisturbed(sections[0], t.subject, func() error {
 				return s.inScratch(func(dir string) error { return t.run(ctx, dir) })
 			}); err != nil {
 				for _, section := range sections {
@@ -135,7 +135,7 @@ func (s *Suite) rounds(ctx context.Context, sections []report.Section, turns []t
 // undisturbed runs a turn, and once more where the machine's host took much of its time
 // meanwhile: those figures would be of the host's other guests. They are dropped, but
 // for those of the last try, which count with a note.
-func (s *Suite) undisturbed(run func() error) error {
+func (s *Suite) undisturbed(section report.Section, subject report.Subject, run func() error) error {
 	for try := 1; ; try++ {
 		figures, began := slices.Clone(s.Report.Figures), time.Now()
 		before, err := s.Stolen()
@@ -154,7 +154,7 @@ func (s *Suite) undisturbed(run func() error) error {
 			return nil
 		}
 		if try == tries {
-			s.Report.Note(fmt.Sprintf("In some turns the machine's host took more than %.0f %% of its time, %d times in a row.", mostStolen*100, tries))
+			s.Report.Note(fmt.Sprintf("%s: in turns of %s the machine's host took more than %.0f %% of its time, %d times in a row.", section, subject, mostStolen*100, tries))
 			return nil
 		}
 		s.Logf("  once more: the machine's host took %.0f %% of its time", share*100)
