@@ -52,16 +52,6 @@ func TestOneTenantsServersHang(t *testing.T) {
 	round.Wait()
 }
 
-// until polls until something is so.
-func until(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(15 * time.Second); !so(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not so: %s", what)
-		}
-	}
-}
-
 // stuck is a server that is down, and once begun doesn't even say so until it is free.
 type stuck struct {
 	t    *testing.T

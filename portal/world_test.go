@@ -83,21 +83,34 @@ func (w *world) add(s ubl.Server, secret string) *ubl.Server {
 }
 
 // await waits until a server is as it should be.
-func (w *world) await(id string, ok func(*ubl.Server) bool) *ubl.Server {
+func (w *world) await(id string, ok func(*ubl.Server) bool) (found *ubl.Server) {
 	w.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	until(w.t, id+" is as it should be", func() bool {
 		servers, err := w.Servers(w.t.Context(), w.owner)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		for _, s := range servers {
-			if s.ServerID == id && ok(s) {
-				return s
-			}
+		i := slices.IndexFunc(servers, func(s *ubl.Server) bool { return s.ServerID == id && ok(s) })
+		if i >= 0 {
+			found = servers[i]
+		}
+		return i >= 0
+	})
+	return found
+}
+
+// patience is how long a test waits for what should happen soon: the longest, a list of
+// tools of 24 MB, takes a busy machine over half a minute under the race detector.
+const patience = 2 * time.Minute
+
+// until polls until something is so.
+func until(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !so(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not so: %s", what)
 		}
 	}
-	w.t.Fatalf("%s is not as it should be", id)
-	return nil
 }
 
 // allow opens tools to everyone.
