@@ -124,7 +124,9 @@ func (g *group) config() *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = raft.ServerID(g.node.server)
 	c.HeartbeatTimeout, c.ElectionTimeout = g.node.opts.Timeout, g.node.opts.Timeout
-	c.LeaderLeaseTimeout = g.node.opts.Timeout / 2
+	// As long as followers wait: a leader whose machine stood still for a moment would
+	// else resign though nobody missed it. Reads don't rely on the lease (see confirm).
+	c.LeaderLeaseTimeout = g.node.opts.Timeout
 	// How soon idle followers learn what was committed; nobody waits for that.
 	c.CommitTimeout = g.node.opts.Timeout / 2
 	// With a buffer, entries that wait in it when Raft ends are never answered.

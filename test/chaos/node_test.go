@@ -74,7 +74,7 @@ func (n *node) args() []string {
 	args := []string{"serve", "--data", n.data(), "--listen", at.api, "--admin-listen", at.admin,
 		"--operator", operator, "--owner", operator, "--log-format", "json"}
 	if !n.world.alone {
-		args = append(args, "--node-id", n.id, "--cluster-listen", at.cluster)
+		args = append(args, "--node-id", n.id, "--cluster-listen", at.cluster, "--cluster-timeout", n.world.silence.String())
 		if others := n.world.clusterAddresses(n); len(others) > 0 && !n.founder {
 			args = append(args, "--join", strings.Join(others, ","))
 		}
@@ -196,7 +196,8 @@ func (n *node) logText() string {
 	return string(text)
 }
 
-// logTail is the end of what the node printed, without its access log.
+// logTail is the end of what the node printed, without its access log: little
+// enough that what failed is still seen above it (CHAOS_KEEP keeps all of it).
 func (n *node) logTail() string {
 	var lines []string
 	for line := range strings.Lines(n.logText()) {
@@ -204,5 +205,5 @@ func (n *node) logTail() string {
 			lines = append(lines, line)
 		}
 	}
-	return strings.Join(lines[max(0, len(lines)-40):], "")
+	return strings.Join(lines[max(0, len(lines)-12):], "")
 }

@@ -108,6 +108,20 @@ func (p picture) terms() (sum uint64) {
 	return sum
 }
 
+// spread says which node leads more than its share: some leadership is yet to move.
+func (p picture) spread() error {
+	leads := make(map[*node]int)
+	for i := range partitions {
+		leads[p.leader(i)]++
+	}
+	for n, count := range leads {
+		if share := (partitions + len(p[0]) - 1) / max(1, len(p[0])); n == nil || count > share {
+			return fmt.Errorf("%s leads %d partitions of %d", n, count, partitions)
+		}
+	}
+	return nil
+}
+
 // partitions is how many a cluster has.
 const partitions = 8
 

@@ -3,9 +3,11 @@
 package chaos
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -131,6 +133,30 @@ func TestPausedLeader(t *testing.T) {
 		t.Errorf("the old leader answered %+v, acknowledged was %+v", m, acked)
 	}
 	c.whole()
+	c.end()
+}
+
+// TestStandstill: the whole machine stands still for most of the time that a
+// leader may be silent, again and again. Nobody missed anybody, so nobody resigns.
+func TestStandstill(t *testing.T) {
+	c := try(t, plan{count: 3, silence: 4 * time.Second})
+	c.must(poll(c.ctx, 50*time.Millisecond, func(ctx context.Context) error {
+		all, err := c.world.picture(ctx)
+		return cmp.Or(err, all.spread())
+	}))
+	before := c.world.terms()
+	for range 3 {
+		for _, s := range []syscall.Signal{stop, wake} {
+			for _, n := range c.world.members() {
+				c.must(n.signal(s))
+			}
+			pause(c.ctx, 2500*time.Millisecond)
+		}
+	}
+	c.whole()
+	if after := c.world.terms(); after != before {
+		t.Errorf("there were elections: the terms add up to %d, before to %d", after, before)
+	}
 	c.end()
 }
 

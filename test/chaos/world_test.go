@@ -4,6 +4,7 @@ package chaos
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -59,7 +60,11 @@ type plan struct {
 	// smallDisks are the nodes, from 1, that get a small disk.
 	smallDisks []int
 	flags      []string // of every node
-	loopback   bool     // even where there are namespaces
+	// silence is how long a leader may say nothing before another is elected: by
+	// default longer than a user's node lets it, since a machine that runs tests
+	// may stand still for longer than that.
+	silence  time.Duration
+	loopback bool // even where there are namespaces
 }
 
 // newWorld makes the nodes and starts none.
@@ -73,6 +78,7 @@ func newWorld(t *testing.T, seed uint64, p plan) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.silence = cmp.Or(p.silence, time.Second)
 	w := &world{plan: p, t: t, seed: seed, binary: path, hasClock: knows(t, path, "UBL_CHAOS_CLOCK"),
 		dir: dir, secret: newSecret(), net: newNetwork(t, p.loopback), began: time.Now()}
 	w.life, w.end = context.WithCancel(context.Background())
