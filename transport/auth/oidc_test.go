@@ -335,7 +335,13 @@ func TestOIDCProviderDown(t *testing.T) {
 	p.down.Store(true)
 	w.clock.pass(fetchEvery)
 	unknown := mint(t, jose.RS256, m.key, map[jose.HeaderKey]any{"kid": "newer"}, m.payload(t, map[string]any{"sub": "new"}))
-	w.get(bearer(unknown)...).refused(t, http.StatusServiceUnavailable, ubl.CodeUnavailable)
+	// go-oidc answers who waited for keys a moment before it lets go of that fetch,
+	// and who comes in that moment gets the same keys.
+	asked := w.get(bearer(unknown)...)
+	for deadline := time.Now().Add(10 * time.Second); asked.status == http.StatusUnauthorized && time.Now().Before(deadline); {
+		asked = w.get(bearer(unknown)...)
+	}
+	asked.refused(t, http.StatusServiceUnavailable, ubl.CodeUnavailable)
 	w.get(bearer(m.make(t, map[string]any{"sub": "new"}))...).let(t) // its key is known
 }
 
