@@ -1,5 +1,5 @@
 import type { ComponentChildren, RefObject } from 'preact';
-import { useImperativeHandle, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useImperativeHandle, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks';
 import { Heights } from './heights';
 
 // VirtualHandle moves a list from outside.
@@ -32,6 +32,7 @@ interface Props<T> {
 
 const beyond = 600; // pixels that are rendered above and below what is in view
 const spare = 6; // rows that are rendered beyond that, so that a new one is mostly there already
+const step = 8; // rows that are added at either end with a frame: many at once would keep keys waiting
 const near = 1200; // pixels from an end at which more is asked for
 const close = 40; // pixels from the end that still count as there
 
@@ -47,10 +48,16 @@ export function VirtualList<T>(p: Props<T>) {
   // held by that.
   const eye = useRef({ atEnd: p.from === 'end', key: '', below: 0 });
   const told = useRef(p.from === 'end'); // what onEnd was told last
-  const [range, setRange] = useState<readonly [number, number]>([0, 0]);
+  const range = useRef<readonly [from: number, to: number]>([0, 0]); // of the rows that are rendered
+  const drawn = useRef<readonly string[]>([]); // their keys, as of the last time
+  const [, draw] = useReducer((n: number) => n + 1, 0);
+  const frame = useRef(0); // in which more is rendered
   const latest = useRef(p);
   latest.current = p;
-  useMemo(() => heights.lay(p.items.map(p.keyOf)), [p.items]);
+  useMemo(() => {
+    heights.lay(p.items.map(p.keyOf));
+    range.current = heights.moved(range.current, drawn.current);
+  }, [p.items]);
 
   const hold = () => {
     const view = box.current;
@@ -63,13 +70,20 @@ export function VirtualList<T>(p: Props<T>) {
     if (Math.abs(scrollTop - to) >= 1) view.scrollTop = to;
   };
 
-  const show = () => {
+  // show renders what is in view at once, and what is beyond it some rows a frame.
+  const show = (more = 0) => {
     const view = box.current;
     if (!view) return;
-    const n = latest.current.items.length;
-    const from = n && heights.at(view.scrollTop - beyond);
-    const to = n && heights.at(view.scrollTop + view.clientHeight + beyond) + 1;
-    setRange((was) => (was[0] <= from && was[1] >= to && was[1] - was[0] <= to - from + 4 * spare ? was : [Math.max(0, from - spare), to + spare]));
+    const [from, to] = range.current;
+    const [top, bottom] = heights.between(view.scrollTop, view.scrollTop + view.clientHeight);
+    const [first, end] = heights.between(view.scrollTop - beyond, view.scrollTop + view.clientHeight + beyond);
+    if (from <= first && to >= end && to - from <= end - first + 4 * spare) return;
+    const nearby = from < bottom && to > top;
+    const [low, high]: [number, number] = nearby ? [Math.min(from - more, top), Math.max(to + more, bottom)] : [top, bottom];
+    range.current = [Math.max(low, first - spare, 0), Math.min(high, end + spare)];
+    cancelAnimationFrame(frame.current);
+    frame.current = requestAnimationFrame(() => show(step));
+    if (range.current[0] !== from || range.current[1] !== to) draw(0);
   };
 
   const askForMore = () => {
@@ -107,7 +121,10 @@ export function VirtualList<T>(p: Props<T>) {
     const watch = new ResizeObserver(measure);
     watch.observe(box.current!);
     watch.observe(rows.current!);
-    return () => watch.disconnect();
+    return () => {
+      watch.disconnect();
+      cancelAnimationFrame(frame.current);
+    };
   }, []);
   useImperativeHandle<VirtualHandle, VirtualHandle>(p.handle ?? null, () => ({
     scrollToEnd: () => {
@@ -126,7 +143,9 @@ export function VirtualList<T>(p: Props<T>) {
     },
   }));
 
-  const [from, to] = [Math.min(range[0], p.items.length), Math.min(range[1], p.items.length)];
+  const [from] = range.current;
+  const shown = p.items.slice(...range.current);
+  drawn.current = shown.map(p.keyOf);
   return (
     <div
       ref={box}
@@ -143,8 +162,8 @@ export function VirtualList<T>(p: Props<T>) {
     >
       <div ref={all} class="all" role="presentation">
         <div ref={rows} class="rows" role="presentation">
-          {p.items.slice(from, to).map((item, i) => {
-            const key = p.keyOf(item);
+          {shown.map((item, i) => {
+            const key = drawn.current[i]!;
             return (
               <div key={key} data-key={key} role={(p.role ?? 'list') === 'list' ? 'listitem' : undefined}>
                 {p.children(item, from + i)}

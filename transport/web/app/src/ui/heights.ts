@@ -46,6 +46,24 @@ export class Heights {
     return low;
   }
 
+  // between is the rows from one height to another: the first, and the one behind the
+  // last.
+  between(top: number, bottom: number): readonly [from: number, to: number] {
+    return this.keys.length === 0 ? [0, 0] : [this.at(top), this.at(bottom) + 1];
+  }
+
+  // moved is where rows stand that stood in a range before: around the first of them
+  // that is still there, and nowhere when none is.
+  moved([from, to]: readonly [from: number, to: number], keys: readonly string[]): readonly [from: number, to: number] {
+    for (const [i, key] of keys.entries()) {
+      const index = this.indexOf(key);
+      if (index < 0) continue;
+      const by = index - (from + i);
+      return [Math.max(0, from + by), to + by];
+    }
+    return [0, 0];
+  }
+
   indexOf(key: string): number {
     return this.keys.indexOf(key);
   }

@@ -1,1 +1,0 @@
-import{R as e,_ as t,n,w as r}from"./Button-B-HQX_DH.js";import{M as i}from"./index-BXJpyDtr.js";function a({of:t,children:a}){return t.data===void 0?t.problem?r(i,{problem:t.problem,onRetry:t.reload}):r(n,{}):r(e,{children:[r(o,{of:t.problem}),a(t.data)]})}function o({of:e}){return e?r(`p`,{class:`problem`,role:`alert`,dir:`auto`,children:t(e)}):null}export{o as n,a as t};

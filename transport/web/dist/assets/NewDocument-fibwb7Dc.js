@@ -1,1 +1,0 @@
-import{b as e,w as t,y as n}from"./Button-B-HQX_DH.js";import"./documents-DY4nrg09.js";import{t as r}from"./Editor-e6pHim5b.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return t(r,{w:i,above:a,onCancel:()=>n(a),onSaved:({document:t})=>e(t?`${a}/${t.document_id}`:a,{replace:!0})})}export{i as default};
