@@ -10,9 +10,20 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"unsafe"
 )
 
 const fileMode = 0o600
+
+// PageSize is what disks read and write as a whole, or a multiple of it.
+const PageSize = 4096
+
+// Pages is n bytes of memory that begin where a page does.
+func Pages(n int) []byte {
+	b := make([]byte, n+PageSize)
+	from := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (PageSize - 1)
+	return b[from : from+n : from+n]
+}
 
 // Sync makes a file's content, or the names in a directory, durable.
 func Sync(path string) error {

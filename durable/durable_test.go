@@ -1,12 +1,15 @@
 package durable_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
+	"unsafe"
 
 	"ubl/durable"
 )
@@ -26,6 +29,43 @@ func holds(t *testing.T, dir string, want map[string]string) {
 		}
 		if have, err := os.ReadFile(path); err != nil || string(have) != text || info.Mode() != 0o600 {
 			t.Errorf("%s is %q (%v) with mode %v, want %q", name, have, err, info.Mode(), text)
+		}
+	}
+}
+
+// TestDirect: pages that are written past the page cache are read through it.
+func TestDirect(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	want := bytes.Repeat([]byte("some"), 3*durable.PageSize/4)
+	if err := durable.Replace(path, want); err != nil {
+		t.Fatal(err)
+	}
+	f, err := durable.OpenDirect(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for i := range 3 {
+		page := durable.Pages(durable.PageSize)
+		copy(page, fmt.Sprintf("page %d", i))
+		copy(want[i*durable.PageSize:], page)
+		if _, err := f.WriteAt(page, int64(i*durable.PageSize)); err != nil {
+			t.Fatal(err)
+		}
+		if err := durable.SyncData(f); err != nil {
+			t.Fatal(err)
+		}
+		if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have, want) {
+			t.Fatalf("after page %d the file isn't what was written (%v)", i, err)
+		}
+	}
+}
+
+// TestPages: memory that is handed out begins at a page, whatever came before it.
+func TestPages(t *testing.T) {
+	for n := 1; n < 100_000; n = n*3 + 1 {
+		if b := durable.Pages(n); len(b) != n || cap(b) != n || uintptr(unsafe.Pointer(&b[0]))%durable.PageSize != 0 {
+			t.Errorf("%d bytes: %d at %p", n, len(b), &b[0])
 		}
 	}
 }

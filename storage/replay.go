@@ -137,7 +137,7 @@ func (p *partition) replayAgain() (id uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	records, err := p.journal.load(journalHead(p.label), journaled)
+	records, err := p.journal.load(p.journalPath(), journalHead(p.label), journaled)
 	if err != nil {
 		return 0, err
 	}
