@@ -227,19 +227,21 @@ const (
 // a page that is busy with the messages.
 func (p *person) steadyStream(c *client) {
 	p.t.Helper()
-	p.visit("/ui/rooms/r:general")
-	p.focus("textbox", "Message to general")
-	eval[chromedp.Void](p, apply(watchInput))
-	var all sync.WaitGroup
-	all.Go(func() {
-		every(100*time.Millisecond, 4*time.Second, func(i int) { c.flood(general, 2000+10*i, 10, 4) })
+	m, disturbed := undisturbed(func(try int) measured {
+		p.visit("/ui/rooms/r:general")
+		p.focus("textbox", "Message to general")
+		eval[chromedp.Void](p, apply(watchInput))
+		var all sync.WaitGroup
+		all.Go(func() {
+			every(100*time.Millisecond, 4*time.Second, func(i int) { c.flood(general, 2000*(1+try)+10*i, 10, 4) })
+		})
+		every(80*time.Millisecond, 4*time.Second, func(int) { p.key("x") })
+		all.Wait()
+		return eval[measured](p, `window.measured`)
 	})
-	every(80*time.Millisecond, 4*time.Second, func(int) { p.key("x") })
-	all.Wait()
-	m := eval[measured](p, `window.measured`)
 	usual, worst := quantile(m.Typed, 0.5), quantile(m.Typed, 1)
-	note("a key waits for its letter at 100 messages/s ("+p.view.name+")", "≤ 50 ms", "p50 %.0f ms, p95 %.0f ms, worst %.0f ms of %d", usual, quantile(m.Typed, 0.95), worst, len(m.Typed))
-	note("the page is busy at a stretch at 100 messages/s ("+p.view.name+")", "≤ 50 ms", "%d times longer, worst %.0f ms", len(m.Busy), quantile(m.Busy, 1))
+	note("a key waits for its letter at 100 messages/s ("+p.view.name+")", "≤ 50 ms", "p50 %.0f ms, p95 %.0f ms, worst %.0f ms of %d%s", usual, quantile(m.Typed, 0.95), worst, len(m.Typed), disturbed)
+	note("the page is busy at a stretch at 100 messages/s ("+p.view.name+")", "≤ 50 ms", "%d times longer, worst %.0f ms%s", len(m.Busy), quantile(m.Busy, 1), disturbed)
 	if len(m.Typed) != 50 || usual > usualWait || worst > worstWait {
 		p.t.Errorf("%d of 50 keys were typed, usually after %.0f ms, at worst %.0f ms", len(m.Typed), usual, worst)
 	}

@@ -81,26 +81,30 @@ func TestHowSoonOthersSee(t *testing.T) {
 	ana.enter("general")
 	bob.enter("general")
 	eval[chromedp.Void](bob, apply(whenShown))
-	const n = 30
-	for i := range n {
-		ana.say("general", fmt.Sprintf("probe %d", i))
-		bob.hears(fmt.Sprintf("probe %d", i))
-	}
-	var took []float64
-	var shown map[string]float64
-	bob.until("all are drawn", func() bool {
-		shown = eval[map[string]float64](bob, `window.shown`)
-		return shown[fmt.Sprintf("probe %d", n-1)] > 0
-	})
-	for _, m := range s.client(owner).history(general) {
-		at, err := time.Parse(time.RFC3339Nano, m.Receipt.Time)
-		must(t, err)
-		if shown[m.Body.Text] == 0 {
-			t.Errorf("%q was never drawn", m.Body.Text)
+	took, disturbed := undisturbed(func(try int) []float64 {
+		const n = 30
+		probe := func(i int) string { return fmt.Sprintf("probe %d of %d", i, try) }
+		for i := range n {
+			ana.say("general", probe(i))
+			bob.hears(probe(i))
 		}
-		took = append(took, shown[m.Body.Text]-float64(at.UnixMicro())/1000)
-	}
-	note("a message shows in another browser", "p50 < 50 ms", "p50 %.0f ms, p95 %.0f ms", quantile(took, 0.5), quantile(took, 0.95))
+		var shown map[string]float64
+		bob.until("all are drawn", func() bool {
+			shown = eval[map[string]float64](bob, `window.shown`)
+			return shown[probe(n-1)] > 0
+		})
+		var took []float64
+		for _, m := range s.client(owner).history(general)[n*try:] {
+			at, err := time.Parse(time.RFC3339Nano, m.Receipt.Time)
+			must(t, err)
+			if shown[m.Body.Text] == 0 {
+				t.Errorf("%q was never drawn", m.Body.Text)
+			}
+			took = append(took, shown[m.Body.Text]-float64(at.UnixMicro())/1000)
+		}
+		return took
+	})
+	note("a message shows in another browser", "p50 < 50 ms", "p50 %.0f ms, p95 %.0f ms%s", quantile(took, 0.5), quantile(took, 0.95), disturbed)
 }
 
 // many is how long a long room is.

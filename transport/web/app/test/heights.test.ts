@@ -44,6 +44,7 @@ test('a range goes with its rows when others come and go before them', () => {
     ['all are others', 40, 60, [0, 0]],
     ['none is left', 0, 0, [0, 0]],
   ] as const) {
-    assert.deepEqual(list(from, to).moved([2, 5], drawn), want, what);
+    assert.deepEqual(list(from, to).moved([2, 5], 2, drawn), want, what);
   }
+  assert.deepEqual(list(-4, 11).moved([0, 8], 2, drawn), [5, 13], 'another range is to be rendered than was');
 });

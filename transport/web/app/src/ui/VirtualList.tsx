@@ -1,6 +1,6 @@
 import type { ComponentChildren, RefObject } from 'preact';
 import { useImperativeHandle, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks';
-import { Heights } from './heights';
+import { Heights, type Range } from './heights';
 
 // VirtualHandle moves a list from outside.
 export interface VirtualHandle {
@@ -48,15 +48,15 @@ export function VirtualList<T>(p: Props<T>) {
   // held by that.
   const eye = useRef({ atEnd: p.from === 'end', key: '', below: 0 });
   const told = useRef(p.from === 'end'); // what onEnd was told last
-  const range = useRef<readonly [from: number, to: number]>([0, 0]); // of the rows that are rendered
-  const drawn = useRef<readonly string[]>([]); // their keys, as of the last time
+  const range = useRef<Range>([0, 0]); // of the rows to render
+  const drawn = useRef({ from: 0, keys: [] as string[] }); // those that were rendered last
   const [, draw] = useReducer((n: number) => n + 1, 0);
   const frame = useRef(0); // in which more is rendered
   const latest = useRef(p);
   latest.current = p;
   useMemo(() => {
     heights.lay(p.items.map(p.keyOf));
-    range.current = heights.moved(range.current, drawn.current);
+    range.current = heights.moved(range.current, drawn.current.from, drawn.current.keys);
   }, [p.items]);
 
   const hold = () => {
@@ -79,7 +79,7 @@ export function VirtualList<T>(p: Props<T>) {
     const [first, end] = heights.between(view.scrollTop - beyond, view.scrollTop + view.clientHeight + beyond);
     if (from <= first && to >= end && to - from <= end - first + 4 * spare) return;
     const nearby = from < bottom && to > top;
-    const [low, high]: [number, number] = nearby ? [Math.min(from - more, top), Math.max(to + more, bottom)] : [top, bottom];
+    const [low, high]: Range = nearby ? [Math.min(from - more, top), Math.max(to + more, bottom)] : [top, bottom];
     range.current = [Math.max(low, first - spare, 0), Math.min(high, end + spare)];
     cancelAnimationFrame(frame.current);
     frame.current = requestAnimationFrame(() => show(step));
@@ -145,7 +145,7 @@ export function VirtualList<T>(p: Props<T>) {
 
   const [from] = range.current;
   const shown = p.items.slice(...range.current);
-  drawn.current = shown.map(p.keyOf);
+  drawn.current = { from, keys: shown.map(p.keyOf) };
   return (
     <div
       ref={box}
@@ -163,7 +163,7 @@ export function VirtualList<T>(p: Props<T>) {
       <div ref={all} class="all" role="presentation">
         <div ref={rows} class="rows" role="presentation">
           {shown.map((item, i) => {
-            const key = drawn.current[i]!;
+            const key = drawn.current.keys[i]!;
             return (
               <div key={key} data-key={key} role={(p.role ?? 'list') === 'list' ? 'listitem' : undefined}>
                 {p.children(item, from + i)}

@@ -1,3 +1,6 @@
+// Range is some rows: the first, and the one behind the last.
+export type Range = readonly [from: number, to: number];
+
 // Heights knows where each row of a long list stands: measured where it was seen,
 // estimated where it wasn't.
 export class Heights {
@@ -46,20 +49,19 @@ export class Heights {
     return low;
   }
 
-  // between is the rows from one height to another: the first, and the one behind the
-  // last.
-  between(top: number, bottom: number): readonly [from: number, to: number] {
+  // between is the rows from one height to another.
+  between(top: number, bottom: number): Range {
     return this.keys.length === 0 ? [0, 0] : [this.at(top), this.at(bottom) + 1];
   }
 
-  // moved is where rows stand that stood in a range before: around the first of them
-  // that is still there, and nowhere when none is.
-  moved([from, to]: readonly [from: number, to: number], keys: readonly string[]): readonly [from: number, to: number] {
+  // moved is a range as it is to be now, when the keys stood from a row on before: it
+  // goes with the first of them that is still there, and is empty when none is.
+  moved([low, high]: Range, from: number, keys: readonly string[]): Range {
     for (const [i, key] of keys.entries()) {
       const index = this.indexOf(key);
       if (index < 0) continue;
       const by = index - (from + i);
-      return [Math.max(0, from + by), to + by];
+      return [Math.max(0, low + by), Math.max(0, high + by)];
     }
     return [0, 0];
   }
