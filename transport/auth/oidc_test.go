@@ -297,16 +297,22 @@ func TestOIDCKeyRotation(t *testing.T) {
 
 	w.clock.pass(fetchEvery)
 	w.get(bearer(fresh.make(t, nil))...).let(t)
-	// go-oidc answers who waited for the new keys a moment before it drops the
-	// old ones.
-	deadline, unseen := time.Now().Add(10*time.Second), answer{}
-	for i := 0; i == 0 || unseen.caller != nil && time.Now().Before(deadline); i++ {
-		unseen = w.get(bearer(old.make(t, map[string]any{"sub": fmt.Sprint("unseen", i)}))...)
-	}
-	unseen.refused(t, http.StatusUnauthorized, ubl.CodeUnauthorized)
+	w.afterFetch(http.StatusUnauthorized, func(i int) string {
+		return old.make(t, map[string]any{"sub": fmt.Sprint("unseen", i)})
+	}).refused(t, http.StatusUnauthorized, ubl.CodeUnauthorized)
 	w.get(bearer(seen)...).let(t)
 	forged := mint(t, jose.RS256, old.key, fresh.header, fresh.payload(t, nil))
 	w.get(bearer(forged)...).refused(t, http.StatusUnauthorized, ubl.CodeUnauthorized)
+}
+
+// afterFetch asks until a token gets the status, for ten seconds at most: go-oidc answers
+// who waited for keys a moment before it has the new ones in place and lets go of that
+// fetch, and who comes in that moment is judged by what was before.
+func (w *world) afterFetch(status int, token func(i int) string) (last answer) {
+	for i, deadline := 0, time.Now().Add(10*time.Second); i == 0 || last.status != status && time.Now().Before(deadline); i++ {
+		last = w.get(bearer(token(i))...)
+	}
+	return last
 }
 
 // A provider that is down does not keep us from starting, and its people are
@@ -335,13 +341,7 @@ func TestOIDCProviderDown(t *testing.T) {
 	p.down.Store(true)
 	w.clock.pass(fetchEvery)
 	unknown := mint(t, jose.RS256, m.key, map[jose.HeaderKey]any{"kid": "newer"}, m.payload(t, map[string]any{"sub": "new"}))
-	// go-oidc answers who waited for keys a moment before it lets go of that fetch,
-	// and who comes in that moment gets the same keys.
-	asked := w.get(bearer(unknown)...)
-	for deadline := time.Now().Add(10 * time.Second); asked.status == http.StatusUnauthorized && time.Now().Before(deadline); {
-		asked = w.get(bearer(unknown)...)
-	}
-	asked.refused(t, http.StatusServiceUnavailable, ubl.CodeUnavailable)
+	w.afterFetch(http.StatusServiceUnavailable, func(int) string { return unknown }).refused(t, http.StatusServiceUnavailable, ubl.CodeUnavailable)
 	w.get(bearer(m.make(t, map[string]any{"sub": "new"}))...).let(t) // its key is known
 }
 
