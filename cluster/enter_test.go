@@ -54,7 +54,7 @@ func TestDataMayNotJoin(t *testing.T) {
 // refusesData has a node open that holds data and must not go on.
 func (w *world) refusesData(i int) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
 	n, err := Open(ctx, w.options(i))
 	if err == nil {

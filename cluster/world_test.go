@@ -53,7 +53,7 @@ func newWorld(t testing.TB, n int, change func(*Options)) *world {
 // start opens a node over its directory.
 func (w *world) start(i int) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	n, err := Open(ctx, w.options(i))
 	if err != nil {

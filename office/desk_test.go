@@ -207,7 +207,7 @@ func text(t string) func(context.Context, string) (*ubl.ToolResult, error) {
 // until waits for a condition, with a deadline.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for !ok() {
 		if time.Now().After(deadline) {
 			t.Fatalf("never: %s", what)

@@ -90,7 +90,7 @@ func FuzzSearch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, query string) {
 		h, x := &history{}, open(t, t.TempDir())
 		h.put("d:a", text, text)
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if _, err := x.Search(ctx, shelf, h.head(), h.tell, query, 10); err != nil {
 			t.Fatalf("%v", err)

@@ -100,32 +100,36 @@ func create(dir string, o *Options) error {
 		return err
 	}
 	return stage(dir, creatingDir, func(staging string) error {
-		for i := range m.Partitions {
-			path := filepath.Join(staging, partitionName(i))
-			if err := writeLabel(path, m.label(i), o); err != nil {
-				return err
-			}
+		err := sideBySide(m.Partitions, func(i int) error {
+			return writeLabel(filepath.Join(staging, partitionName(i)), m.label(i), o)
+		})
+		if err != nil {
+			return err
 		}
 		return writeManifest(staging, m)
 	})
 }
 
-// openPartitions opens them side by side: checking a file takes time.
-func (e *Engine) openPartitions(store string) error {
-	e.partitions = make([]*partition, e.manifest.Partitions)
-	errs := make([]error, len(e.partitions))
+// sideBySide does the same for every partition at once: each waits for the disk.
+func sideBySide(partitions int, do func(i int) error) error {
+	errs := make([]error, partitions)
 	var all sync.WaitGroup
-	for i := range e.partitions {
-		all.Go(func() {
-			p, err := openPartition(store, e.manifest, i, e.opts)
-			if err != nil {
-				errs[i] = fmt.Errorf("%s: %w", partitionName(i), err)
-			}
-			e.partitions[i] = p
-		})
+	for i := range partitions {
+		all.Go(func() { errs[i] = do(i) })
 	}
 	all.Wait()
-	if err := errors.Join(errs...); err != nil {
+	return errors.Join(errs...)
+}
+
+func (e *Engine) openPartitions(store string) error {
+	e.partitions = make([]*partition, e.manifest.Partitions)
+	err := sideBySide(len(e.partitions), func(i int) (err error) {
+		if e.partitions[i], err = openPartition(store, e.manifest, i, e.opts); err != nil {
+			err = fmt.Errorf("%s: %w", partitionName(i), err)
+		}
+		return err
+	})
+	if err != nil {
 		return errors.Join(err, e.closePartitions())
 	}
 	return nil
@@ -151,15 +155,12 @@ func (e *Engine) Close() error {
 }
 
 func (e *Engine) closePartitions() error {
-	errs := make([]error, len(e.partitions))
-	var all sync.WaitGroup
-	for i, p := range e.partitions {
-		if p != nil {
-			all.Go(func() { errs[i] = p.close() })
+	return sideBySide(len(e.partitions), func(i int) error {
+		if e.partitions[i] == nil {
+			return nil
 		}
-	}
-	all.Wait()
-	return errors.Join(errs...)
+		return e.partitions[i].close()
+	})
 }
 
 func errClosed() error { return ubl.Errorf(ubl.CodeUnavailable, "the store is closed") }

@@ -120,7 +120,7 @@ func TestBeginOfALostEpoch(t *testing.T) {
 // poll waits for something that another goroutine does.
 func poll(t testing.TB, done func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for !done() {
 		select {

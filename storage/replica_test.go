@@ -322,7 +322,7 @@ func TestMarkApplied(t *testing.T) {
 	if err := e.MarkApplied(7); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for i := range 6 { // some of either partition
 		g := ubl.Group{Tenant: ubl.TenantID(fmt.Sprintf("t:fill%d", i)), Shard: "0"}

@@ -70,7 +70,7 @@ func (n *node) start(ctx context.Context, key *auth.Key) (again func(context.Con
 		ctx, cancel := context.WithTimeout(ctx, chore)
 		defer cancel()
 		err := n.announceStart(ctx, req, key)
-		if err != nil {
+		if err != nil && !errors.Is(err, context.Canceled) { // by a stop
 			n.log.Error("couldn't receipt the start", "error", err)
 		}
 		return err

@@ -114,11 +114,11 @@ func truncate(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), out.Bytes(), 0o600))
 }
 
-// eventually polls for at most 10 s.
+// eventually polls for a minute at most.
 func eventually(ts *testscript.TestScript, what string, ok func() bool) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(10 * time.Second); !ok(); <-tick.C {
+	for deadline := time.Now().Add(time.Minute); !ok(); <-tick.C {
 		if time.Now().After(deadline) {
 			ts.Fatalf("%s", what)
 		}

@@ -173,6 +173,9 @@ func (c *serveCmd) stop(ctx context.Context, f *front, n *node) error {
 		n.log.Warn("couldn't receipt the stop: too few nodes are left", "error", told)
 		told = nil
 	}
+	if ubl.CodeOf(told) == ubl.CodeNotFound { // it stops before its rooms were made
+		told = nil
+	}
 	return errors.Join(err, told)
 }
 

@@ -69,6 +69,20 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// A server that is told to stop while it starts does so, whether or not its rooms are
+// there by then, and that is no error.
+func TestServeStoppedWhileStarting(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	data := filepath.Join(t.TempDir(), "data")
+	for range 2 {
+		var errs bytes.Buffer
+		if code := Run(ctx, []string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, nil, io.Discard, &errs, nil); code != 0 || strings.Contains(errs.String(), "ERROR") {
+			t.Errorf("exit code %d: %s", code, errs.String())
+		}
+	}
+}
+
 func TestServeWarnsOfOpenDoors(t *testing.T) {
 	for _, c := range []struct {
 		name, listen, public, admin string

@@ -52,7 +52,7 @@ func TestDocumentsAreIndexedAheadOfASearch(t *testing.T) {
 	for i := range many {
 		y.write(shelf, "Title", fmt.Sprintf("word%d", i))
 	}
-	for deadline := time.Now().Add(20 * time.Second); w.told() < many/3; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); w.told() < many/3; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("of %d documents %d were indexed", many, w.told())
 		}

@@ -63,10 +63,10 @@ func openWithValve(t *testing.T, limits actors.Limits) (*harness.House, *valve) 
 	return h, v
 }
 
-// eventually polls until ok, and fails the test after ten seconds.
+// eventually polls until ok, and fails the test after a minute.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !ok(); {
+	for deadline := time.Now().Add(time.Minute); !ok(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("never happened: %s", what)
 		}

@@ -30,13 +30,13 @@ func TestEverything(t *testing.T) {
 	ana := harness.User("ana@example.com")
 	house.Enter(ana)
 	p, err := portal.New(portal.Options{
-		Asker: house, Feed: house, Key: make([]byte, 32), Now: house.Clock.Now, Random: rand.Reader, CallTimeout: 20 * time.Second,
+		Asker: house, Feed: house, Key: make([]byte, 32), Now: house.Clock.Now, Random: rand.Reader, CallTimeout: time.Minute,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := p.Close(ctx); err != nil {
 			t.Error(err)

@@ -121,7 +121,7 @@ func use(ubl, data string, ports []string) (string, error) {
 
 // settled reads the figures once the stream's end is counted.
 func settled(url string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for {
 		r, err := http.NewRequestWithContext(ctx, "GET", url, nil)
