@@ -84,7 +84,7 @@ func (p *person) comparesBelow() {
 }
 
 // TestPrivateWorkspace: who makes a workspace says whom it is for, and nobody else comes
-// upon one that is not for all.
+// upon one that is not for all, until its owner adds them.
 func TestPrivateWorkspace(t *testing.T) {
 	onBothScreens(t, func(t *testing.T, v view) {
 		s := oneNode(t)
@@ -102,6 +102,25 @@ func TestPrivateWorkspace(t *testing.T) {
 			ana.visit("/ui/workspaces")
 			ana.find("link", w.name+" "+w.shows)
 		}
+		bob.visit("/ui/workspaces")
+		bob.find("link", "Yard…")
+		bob.lacks("link", "Board…")
+
+		ana.press("link", "Board…")
+		ana.press("button", "Members")
+		ana.sees("Its members", "1 member")
+		ana.press("button", "Add bob")
+		ana.sees("2 members")
+		bob.visit("/ui/workspaces")
+		bob.press("link", "Board…")
+		bob.press("button", "Members")
+		bob.sees("bob (you)")
+		bob.lacks("button", "Change ana")
+
+		ana.press("button", "Change bob")
+		ana.press("menuitem", "Remove from the workspace")
+		ana.press("button", "Remove")
+		ana.sees("1 member")
 		bob.visit("/ui/workspaces")
 		bob.find("link", "Yard…")
 		bob.lacks("link", "Board…")

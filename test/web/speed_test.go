@@ -33,18 +33,20 @@ func TestFirstLoad(t *testing.T) {
 			ana := newcomer(t, s, v)
 			ana.find("link", "general…")
 
-			p := newPerson(t, s, v, "Ana at a new browser")
-			ana.lendsCookies(p)
-			call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: whenUsable})
-			p.visit("/ui/")
-			p.find("link", "general…")
-			var usable float64
-			p.until("the rooms can be used", func() bool { usable = eval[float64](p, `window.usable ?? 0`); return usable > 0 })
-			size := p.watch.transferred(network.ResourceTypeScript, network.ResourceTypeStylesheet)
-			note("script and style of the first load ("+v.name+")", "< 60 kB", "%.1f kB", size/1000)
-			note("the rooms can be used, from an empty cache ("+v.name+")", "< 1 s", "%.2f s", usable/1000)
-			if size > most || size < 1000 {
-				t.Errorf("the first load has %.0f bytes of script and style, the goal is %d", size, most)
+			loaded, disturbed := undisturbed(func(try int) (loaded struct{ size, usable float64 }) {
+				p := newPerson(t, s, v, fmt.Sprint("Ana at new browser ", try))
+				ana.lendsCookies(p)
+				call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: whenUsable})
+				p.visit("/ui/")
+				p.find("link", "general…")
+				p.until("the rooms can be used", func() bool { loaded.usable = eval[float64](p, `window.usable ?? 0`); return loaded.usable > 0 })
+				loaded.size = p.watch.transferred(network.ResourceTypeScript, network.ResourceTypeStylesheet)
+				return loaded
+			})
+			note("script and style of the first load ("+v.name+")", "< 60 kB", "%.1f kB", loaded.size/1000)
+			note("the rooms can be used, from an empty cache ("+v.name+")", "< 1 s", "%.2f s%s", loaded.usable/1000, disturbed)
+			if loaded.size > most || loaded.size < 1000 {
+				t.Errorf("the first load has %.0f bytes of script and style, the goal is %d", loaded.size, most)
 			}
 		})
 	}
@@ -59,17 +61,16 @@ func (p *person) lendsCookies(to *person) {
 	}
 }
 
-// whenShown notes when each message is first drawn, in ms since 1970.
+// whenShown notes when each message is first on the screen, in ms since 1970. What
+// intersects is told right after the frame that it is drawn in.
 const whenShown = `() => {
 	window.shown = {};
-	new MutationObserver(() => {
-		for (const p of document.querySelectorAll('[role=log] .prose')) {
-			const text = p.firstChild?.textContent;
-			if (text in window.shown) continue;
-			window.shown[text] = 0;
-			requestAnimationFrame(() => setTimeout(() => (window.shown[text] = performance.timeOrigin + performance.now())));
-		}
-	}).observe(document.querySelector('[role=log]'), { childList: true, subtree: true });
+	const seen = new IntersectionObserver((all) => {
+		const now = performance.timeOrigin + performance.now();
+		for (const one of all) if (one.isIntersecting) window.shown[one.target.firstChild.textContent] ??= now;
+	});
+	const look = () => document.querySelectorAll('[role=log] .prose').forEach((p) => seen.observe(p));
+	new MutationObserver(look).observe(document.querySelector('[role=log]'), { childList: true, subtree: true });
 }`
 
 // TestHowSoonOthersSee measures the way of a message from one browser onto the screen

@@ -56,6 +56,7 @@ export const routes: Route[] = [
   { pattern: '/ui/workspaces', section: 'documents' },
   { pattern: '/ui/workspaces/:w', section: 'documents', screen: lazy(() => import('./screens/documents/Documents')) },
   { pattern: '/ui/workspaces/:w/new', section: 'documents', screen: lazy(() => import('./screens/documents/NewDocument')) },
+  { pattern: '/ui/workspaces/:w/members', section: 'documents', screen: lazy(() => import('./screens/documents/WorkspaceMembers')) },
   { pattern: '/ui/workspaces/:w/:d', section: 'documents', screen: lazy(() => import('./screens/documents/Document')) },
   { pattern: '/ui/workspaces/:w/:d/versions', section: 'documents', screen: lazy(() => import('./screens/documents/Versions')) },
   { pattern: '/ui/ledger', section: 'ledger' },

@@ -23,8 +23,14 @@ import { Found } from './Found';
 export default function Documents({ params: { w = '' } }: ScreenProps) {
   const wanted = place.value.query.get('q') ?? '';
   const fresh = `/ui/workspaces/${w}/new`;
+  const actions = (
+    <>
+      <Button kind="quiet" icon="people" label="Members" onClick={() => go(`/ui/workspaces/${w}/members`)} />
+      <Button kind="quiet" icon="plus" label="New document" onClick={() => go(fresh)} />
+    </>
+  );
   return (
-    <Screen title={workspaceName(w)} above="/ui/workspaces" actions={<Button kind="quiet" icon="plus" label="New document" onClick={() => go(fresh)} />}>
+    <Screen title={workspaceName(w)} above="/ui/workspaces" actions={actions}>
       <Search w={w} wanted={wanted} />
       {wanted ? <Found key={wanted} w={w} wanted={wanted} /> : <All w={w} fresh={fresh} />}
     </Screen>

@@ -9,6 +9,7 @@ import { Empty } from '../../ui/Empty';
 import { List, Row } from '../../ui/Row';
 import { Screen } from '../../ui/Screen';
 import { Since, useKept } from '../kept';
+import { openTo } from './api';
 import { NewWorkspace } from './NewWorkspace';
 
 // Workspaces is the list of workspaces, which hold documents.
@@ -46,17 +47,4 @@ export default function Workspaces() {
       {making && <NewWorkspace onClose={() => setMaking(false)} onMade={list.reload} />}
     </Screen>
   );
-}
-
-// openTo says who may work in a workspace.
-function openTo({ physics }: Container): string {
-  switch (physics.permeability) {
-    case 'collaborative':
-    case 'open':
-      return 'Everyone in the tenant';
-    case 'gated':
-      return 'Its members';
-    case 'sealed':
-      return 'Nothing leaves or enters';
-  }
 }

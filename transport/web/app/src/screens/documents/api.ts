@@ -2,7 +2,7 @@
 // act with a receipt, so nothing here is asked twice without need.
 
 import { at, del, get, patch, post, query } from '../../api';
-import type { Document, DocumentHit, Receipt } from '../../types';
+import type { Container, Document, DocumentHit, Receipt } from '../../types';
 
 export interface One {
   document: Document | null;
@@ -52,3 +52,16 @@ export async function versions(w: string, d: string, signal?: AbortSignal): Prom
 
 // workspaceName needs no look into the workspace, which would be receipted.
 export const workspaceName = (w: string) => w.replace(/^[wk]:/, '');
+
+// openTo says who may work in a workspace.
+export function openTo({ physics }: Container): string {
+  switch (physics.permeability) {
+    case 'collaborative':
+    case 'open':
+      return 'Everyone in the tenant';
+    case 'gated':
+      return 'Its members';
+    case 'sealed':
+      return 'Nothing leaves or enters';
+  }
+}

@@ -1,0 +1,42 @@
+// Who may work in a workspace, and who looks after it.
+
+import { at, get } from '../../api';
+import { go } from '../../router';
+import type { ScreenProps } from '../../routes';
+import type { Container, Member } from '../../types';
+import { Await } from '../../ui/Await';
+import { Facts } from '../../ui/Bits';
+import { Screen, Section } from '../../ui/Screen';
+import { Since, useKept } from '../kept';
+import { Inside, Leave, myself, type Of } from '../members/Inside';
+import { openTo, workspaceName } from './api';
+
+export default function WorkspaceMembers({ params: { w = '' } }: ScreenProps) {
+  const kept = useKept(`workspace ${w}`, (signal) => read(w, signal));
+  return (
+    <Screen title="Members" above={`/ui/workspaces/${w}`} sub={kept.data?.container.name ?? workspaceName(w)}>
+      <Await of={kept}>
+        {({ container, members }) => (
+          <>
+            <Since at={kept.since} />
+            <Section title="Who may work here">
+              <Facts of={[['Open to', openTo(container)], ['Id', container.container_id]]} />
+            </Section>
+            <Inside of={ofWorkspace(container)} members={members} onChanged={kept.reload} />
+            {myself(members) && <Leave of={ofWorkspace(container)} back="To be a member again, an owner has to add you." onLeft={() => go('/ui/workspaces', { replace: true })} />}
+          </>
+        )}
+      </Await>
+    </Screen>
+  );
+}
+
+async function read(w: string, signal: AbortSignal): Promise<{ container: Container; members: Member[] }> {
+  const [{ container }, { members }] = await Promise.all([
+    get<{ container: Container }>(at`/api/containers/${w}`, { signal }),
+    get<{ members: Member[] }>(at`/api/containers/${w}/members`, { signal }),
+  ]);
+  return { container, members };
+}
+
+const ofWorkspace = (w: Container): Of => ({ what: 'workspace', name: w.name, url: at`/api/containers/${w.container_id}` });

@@ -1,0 +1,95 @@
+// Who is in a room or a workspace. Owners add others, change what they are, and take them
+// out; everybody may leave.
+
+import { at, del, patch, post } from '../../api';
+import { me } from '../../session';
+import { count, nameOf } from '../../text';
+import type { Member, Role } from '../../types';
+import { Avatar } from '../../ui/Avatar';
+import { Badge } from '../../ui/Bits';
+import { Button } from '../../ui/Button';
+import { ask } from '../../ui/Dialog';
+import { Menu } from '../../ui/Menu';
+import { List, Row } from '../../ui/Row';
+import { Section } from '../../ui/Screen';
+import { failed } from '../../ui/Toast';
+import { AddMember } from './AddMember';
+
+// Of is what somebody is a member of, and where the server has it.
+export interface Of {
+  what: 'room' | 'workspace';
+  name: string;
+  url: string;
+}
+
+// myself is one's own entry, undefined where one is not in it.
+export const myself = (members: Member[]) => members.find((member) => member.user_id === me.value?.identity.user_id);
+
+export function Inside({ of, members, onChanged }: { of: Of; members: Member[]; onChanged: () => void }) {
+  const mine = myself(members);
+  const owner = mine?.role === 'owner';
+  const act = (work: Promise<unknown>) => work.then(onChanged, failed);
+  return (
+    <>
+      {owner && <AddMember of={of} members={members} onAdded={onChanged} />}
+      <Section title={count(members.length, 'member')}>
+        <List label="Members">
+          {members.map((member) => (
+            <Entry key={member.user_id} member={member} me={member === mine} end={owner && member !== mine && <Menu label={`Change ${nameOf(member)}`} items={choices(of, member, act)} />} />
+          ))}
+        </List>
+      </Section>
+    </>
+  );
+}
+
+function Entry({ member, me, end }: { member: Member; me: boolean; end: false | preact.JSX.Element }) {
+  const name = nameOf(member);
+  return (
+    <Row
+      start={<Avatar id={member.user_id} name={name} icon={member.is_service ? 'tool' : undefined} />}
+      title={me ? `${name} (you)` : name}
+      sub={member.email ?? member.user_id}
+      meta={
+        <>
+          {member.is_service && <Badge>agent</Badge>} {member.role === 'owner' && <Badge kind="accent">owner</Badge>}
+        </>
+      }
+      end={end || undefined}
+    />
+  );
+}
+
+function choices(of: Of, member: Member, act: (work: Promise<unknown>) => void) {
+  const url = of.url + at`/members/${member.user_id}`;
+  const [other, label]: [Role, string] = member.role === 'owner' ? ['member', 'Take ownership away'] : ['owner', 'Make an owner'];
+  return [
+    { label, icon: 'key' as const, onSelect: () => act(patch(url, { role: other })) },
+    { label: `Remove from the ${of.what}`, icon: 'trash' as const, danger: true, onSelect: () => void remove(of, member, url, act) },
+  ];
+}
+
+async function remove(of: Of, member: Member, url: string, act: (work: Promise<unknown>) => void) {
+  const text = `${nameOf(member)} is no longer a member of “${of.name}”. What they wrote stays.`;
+  if (await ask({ title: `Remove from the ${of.what}?`, text, action: 'Remove', danger: true })) act(del(url));
+}
+
+// Leave is the way out. back says how one comes in again.
+export function Leave({ of, back, onLeft }: { of: Of; back: string; onLeft: () => unknown }) {
+  const leave = async () => {
+    if (!(await ask({ title: `Leave “${of.name}”?`, text: back, action: 'Leave', danger: true }))) return;
+    try {
+      await post(`${of.url}/leave`);
+      await onLeft();
+    } catch (problem) {
+      failed(problem);
+    }
+  };
+  return (
+    <Section title="Leave">
+      <Button icon="signout" onClick={() => void leave()}>
+        Leave the {of.what}
+      </Button>
+    </Section>
+  );
+}
