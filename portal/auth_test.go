@@ -57,6 +57,9 @@ func gate(t *testing.T, inner string, ok func(http.Header) bool, issuer func() s
 
 // forward hands a request on as it is.
 func forward(w http.ResponseWriter, r *http.Request, to *url.URL) {
+	// Else the request is closed as soon as the answer begins, maybe while it is still
+	// looked for more behind its end, and with that the way to the server.
+	_ = http.NewResponseController(w).EnableFullDuplex()
 	out := r.Clone(r.Context())
 	out.URL, out.Host, out.RequestURI = to, to.Host, ""
 	resp, err := http.DefaultTransport.RoundTrip(out)
