@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 )
 
 // kinds are the media types of the files there may be. The machine's own table is
@@ -34,9 +35,8 @@ const (
 type file struct {
 	kind, keep string
 	// tag is its hash.
-	tag    string
-	body   string
-	packed string // by gzip, "" where that saves little
+	tag, body string
+	packed    func() string // by gzip, "" where that saves little
 }
 
 // files are all files of the app by name.
@@ -64,6 +64,12 @@ func load(all fs.FS) (files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("couldn't read the app: %w", err)
 	}
+	// No start waits for that, and hardly a request.
+	go func() {
+		for _, f := range out {
+			f.packed()
+		}
+	}()
 	return out, nil
 }
 
@@ -89,11 +95,10 @@ func newFile(name string, body []byte, keep string) (*file, error) {
 		return nil, fmt.Errorf("%s has no media type", name)
 	}
 	hash := sha256.Sum256(body)
-	f := &file{kind: kind, keep: keep, tag: hex.EncodeToString(hash[:16]), body: string(body)}
-	if packed := pack(body); len(packed) < len(body)*9/10 {
-		f.packed = packed
-	}
-	return f, nil
+	return &file{
+		kind: kind, keep: keep, tag: hex.EncodeToString(hash[:16]), body: string(body),
+		packed: sync.OnceValue(func() string { return pack(body) }),
+	}, nil
 }
 
 // pack compresses as well as gzip can: it is done once. Writing to memory can't fail.
@@ -102,5 +107,8 @@ func pack(body []byte) string {
 	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	_, _ = w.Write(body)
 	_ = w.Close()
+	if out.Len() > len(body)*9/10 {
+		return ""
+	}
 	return out.String()
 }

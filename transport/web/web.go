@@ -95,11 +95,11 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", f.kind)
 	h.Set("Cache-Control", f.keep)
 	body, tag := f.body, f.tag
-	if f.packed != "" {
+	if packed := f.packed(); packed != "" {
 		h.Add("Vary", "Accept-Encoding")
 		if takesGzip(r) {
 			h.Set("Content-Encoding", "gzip")
-			body, tag = f.packed, f.tag+"-gzip"
+			body, tag = packed, f.tag+"-gzip"
 			r.Header.Del("Range") // of which bytes would be open to doubt
 		}
 	}
