@@ -53,6 +53,7 @@ func furnish(t *testing.T, s *server) []screen {
 		{"new-room", "/ui/new-room", "Who may come in"},
 		{"workspaces", "/ui/workspaces", "general"},
 		{"documents", "/ui/workspaces/w:general", "Moorings"},
+		{"workspace-members", "/ui/workspaces/w:general/members", "Who may work here"},
 		{"document", "/ui/workspaces/w:general/" + d, "Version 2"},
 		{"versions", "/ui/workspaces/w:general/" + d + "/versions", "What changed"},
 		{"new-document", "/ui/workspaces/w:general/new", "Title"},
