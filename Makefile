@@ -21,9 +21,9 @@ app: ## build the app that the server embeds, transport/web/dist, from its sourc
 test: export UBL_NEED_ALL ?= 1
 test: export UBL_SCREENSHOTS ?= $(CURDIR)/test/web/screenshots
 test: deps check ## check the code and run every test with the race detector
-	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -vE '/test/(chaos|web)$$')
-	cd test/web && $(GO) test -race -timeout 20m # by itself: its browsers want the machine, and it prints what it measured
-	$(GO) test -race -timeout 20m ./test/chaos # and so do its clusters
+	$(GO) test -race -timeout 40m $$($(GO) list ./... | grep -vE '/test/(chaos|web)$$')
+	cd test/web && $(GO) test -race -timeout 40m # by itself: its browsers want the machine, and it prints what it measured
+	$(GO) test -race -timeout 40m ./test/chaos # and so do its clusters
 	cd test/bench && $(GO) vet ./... && $(GO) test ./...
 	cd test/tools/manifests && $(GO) vet ./... && $(GO) test ./...
 
