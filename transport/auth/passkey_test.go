@@ -220,7 +220,7 @@ func TestBadSignIns(t *testing.T) {
 		{"an empty one", nil, same, func(string) string { return "{}" }, refused},
 		{"too late", nil, func(v *visitor) { d.house.Clock.Add(passkeyTime) }, nil, bad},
 		{"without the cookie", nil, func(v *visitor) { clear(v.jar) }, nil, bad},
-		{"a spoiled cookie", nil, func(v *visitor) { v.spoil(func(s string) string { return "A" + s[1:] }) }, nil, bad},
+		{"a spoiled cookie", nil, func(v *visitor) { v.spoil(garbled) }, nil, bad},
 		{"a cut cookie", nil, func(v *visitor) { v.spoil(func(s string) string { return s[:8] }) }, nil, bad},
 		{"a cookie of another ceremony", nil, func(v *visitor) { v.swap(d.visitor(t)) }, nil, bad},
 		{"a cookie of another key", nil, func(v *visitor) { v.swap(openDesk(t).visitor(t)) }, nil, bad},
@@ -270,6 +270,14 @@ func (v *visitor) spoil(change func(string) string) {
 	for name, value := range v.jar {
 		v.jar[name] = change(value)
 	}
+}
+
+// garbled is a text with another first letter.
+func garbled(s string) string {
+	if s[0] == 'A' {
+		return "B" + s[1:]
+	}
+	return "A" + s[1:]
 }
 
 // swap puts the value of a cookie that another browser got into this one's.
