@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"ubl"
 	"ubl/test/harness"
@@ -52,11 +51,7 @@ func TestDocumentsAreIndexedAheadOfASearch(t *testing.T) {
 	for i := range many {
 		y.write(shelf, "Title", fmt.Sprintf("word%d", i))
 	}
-	for deadline := time.Now().Add(time.Minute); w.told() < many/3; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("of %d documents %d were indexed", many, w.told())
-		}
-	}
+	eventually(t, "a third of the documents is indexed", func() bool { return w.told() >= many/3 })
 	hits := harness.Must[*ubl.DocumentHits](h, shelf, ubl.SearchDocuments{Request: h.Request(y.ana), Query: "word599"})
 	if len(hits.Documents) != 1 {
 		t.Errorf("the newest document isn't found: %v", hits.Documents)
