@@ -35,8 +35,9 @@ const (
 type file struct {
 	kind, keep string
 	// tag is its hash.
-	tag, body string
-	packed    func() string // by gzip, "" where that saves little
+	tag    string
+	body   string
+	packed func() string // by gzip, "" where that saves little
 }
 
 // files are all files of the app by name.
@@ -107,7 +108,7 @@ func pack(body []byte) string {
 	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	_, _ = w.Write(body)
 	_ = w.Close()
-	if out.Len() > len(body)*9/10 {
+	if out.Len() >= len(body)*9/10 {
 		return ""
 	}
 	return out.String()
