@@ -55,7 +55,7 @@ func newNode(t testing.TB, house *harness.House, change ...func(*portal.Options)
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
 		if err := p.Close(ctx); err != nil {
 			t.Error(err)
@@ -171,7 +171,7 @@ func (w *world) names(who ubl.Identity) []string {
 // sees waits until someone is shown these tools.
 func (w *world) sees(who ubl.Identity, want ...string) {
 	w.t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(20 * time.Second)
 	for !slices.Equal(w.names(who), want) {
 		if time.Now().After(deadline) {
 			w.t.Fatalf("%s is shown %v, want %v", who.Email, w.names(who), want)

@@ -80,7 +80,7 @@ func (w *world) open(t *testing.T) (url string, served chan error) {
 
 // fetch is the answer's body, or the error's text.
 func fetch(url string) string {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
 	r, _ := http.NewRequest("GET", url, nil)
 	r.Header.Set("Authorization", "Bearer x")
 	resp, err := client.Do(r)
@@ -93,7 +93,7 @@ func fetch(url string) string {
 }
 
 func eventually(ok func() bool) bool {
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); {
 		if ok() {
 			return true
 		}

@@ -129,7 +129,7 @@ func echo(t testing.TB, l net.Listener) {
 // says fails unless the connection echoes.
 func says(t testing.TB, c net.Conn) {
 	t.Helper()
-	c.SetDeadline(time.Now().Add(time.Minute))
+	c.SetDeadline(time.Now().Add(10 * time.Second))
 	if _, err := c.Write([]byte("hello")); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func says(t testing.TB, c net.Conn) {
 // ended fails unless the other side closes the connection.
 func ended(t testing.TB, c net.Conn) {
 	t.Helper()
-	c.SetDeadline(time.Now().Add(time.Minute))
+	c.SetDeadline(time.Now().Add(10 * time.Second))
 	_, err := c.Read(make([]byte, 1))
 	if ne, ok := err.(net.Error); err == nil || ok && ne.Timeout() {
 		t.Fatalf("the connection is still open (%v)", err)
@@ -153,7 +153,7 @@ func ended(t testing.TB, c net.Conn) {
 // forgotten the dead (30 s), which would hide that they didn't come back.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Second)
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

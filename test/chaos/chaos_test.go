@@ -84,7 +84,7 @@ func rage(t *testing.T, p plan, duration time.Duration) *results {
 
 // terms is the sum of all terms; 0 where there are none.
 func (w *world) terms() uint64 {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	all, err := w.picture(ctx)
 	if err != nil {

@@ -176,7 +176,7 @@ func (l *load) work(how weight) {
 // member makes a user of the tenant.
 func (l *load) member(t *tenant, k int) user {
 	l.world.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	u := user{email: fmt.Sprintf("user%d@%s", k, t.id[len("t:"):])}
 	id, err := whoami(ctx, l.user(u.email))

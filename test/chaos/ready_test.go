@@ -146,7 +146,7 @@ func (w *world) ubl(ctx context.Context, n *node, stdin io.Reader, env []string,
 // back doesn't find it to be of the future.
 func (w *world) token(email string) string {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	n := w.node(1)
 	past := n.clockPath() + "-of-tokens"

@@ -19,7 +19,7 @@ type client struct {
 }
 
 func newClient(base, token string) *client {
-	return &client{base: base, token: token, http: &http.Client{Timeout: time.Minute}}
+	return &client{base: base, token: token, http: &http.Client{Timeout: 15 * time.Second}}
 }
 
 func (c *client) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
@@ -114,7 +114,7 @@ func (c *client) history(ctx context.Context, room string) (all []message, err e
 // get asks once, without a token, and returns status, header and body.
 func get(t *testing.T, url string) (int, http.Header, string) {
 	t.Helper()
-	resp, err := (&http.Client{Timeout: time.Minute}).Get(url)
+	resp, err := (&http.Client{Timeout: 10 * time.Second}).Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}

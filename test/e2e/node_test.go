@@ -147,7 +147,7 @@ func (n *node) stop() {
 		if err != nil {
 			n.t.Errorf("the node didn't stop cleanly: %v\n%s", err, n.log)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(30 * time.Second):
 		n.t.Fatal("the node doesn't stop")
 	}
 	n.proc = nil
@@ -179,7 +179,7 @@ type client struct {
 
 func (n *node) client(token string) *client {
 	return &client{base: "http://" + n.addr, token: token, http: &http.Client{
-		Timeout:   time.Minute,
+		Timeout:   10 * time.Second,
 		Transport: &http.Transport{MaxIdleConnsPerHost: 64},
 	}}
 }

@@ -41,7 +41,7 @@ import (
 )
 
 // patience is how long a test waits for what should happen at once.
-const patience = time.Minute
+const patience = 20 * time.Second
 
 // pictures is the folder for pictures of the screens, "" for none.
 var pictures = os.Getenv("UBL_SCREENSHOTS")

@@ -305,11 +305,11 @@ func TestOIDCKeyRotation(t *testing.T) {
 	w.get(bearer(forged)...).refused(t, http.StatusUnauthorized, ubl.CodeUnauthorized)
 }
 
-// afterFetch asks until a token gets the status, for a minute at most: go-oidc answers
+// afterFetch asks until a token gets the status, for ten seconds at most: go-oidc answers
 // who waited for keys a moment before it has the new ones in place and lets go of that
 // fetch, and who comes in that moment is judged by what was before.
 func (w *world) afterFetch(status int, token func(i int) string) (last answer) {
-	for i, deadline := 0, time.Now().Add(time.Minute); i == 0 || last.status != status && time.Now().Before(deadline); i++ {
+	for i, deadline := 0, time.Now().Add(10*time.Second); i == 0 || last.status != status && time.Now().Before(deadline); i++ {
 		last = w.get(bearer(token(i))...)
 	}
 	return last

@@ -14,7 +14,7 @@ import (
 )
 
 // patience is how long a test waits for what must come.
-const patience = time.Minute
+const patience = 10 * time.Second
 
 // stream is an open channel as its client reads it.
 type stream struct {

@@ -68,7 +68,7 @@ func dial(t testing.TB, server *httptest.Server, target string) net.Conn {
 // eventually polls until ok.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(20 * time.Second)
 	for !ok() {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited too long for: %s", what)
@@ -289,7 +289,7 @@ func receive(t *testing.T, from <-chan string) string {
 	select {
 	case s := <-from:
 		return s
-	case <-time.After(time.Minute):
+	case <-time.After(20 * time.Second):
 		t.Fatal("no event came")
 		return ""
 	}
