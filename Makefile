@@ -5,8 +5,10 @@ GO    ?= go
 TOOLS := $(GO) tool -modfile=test/tools/go.mod
 FUZZ  ?= 30s
 CHAOS ?= 30m
+# Runs go test, with a line for each package and each long test.
+PROGRESS := $(GO) run ./test/progress
 
-.PHONY: help run app test deps check bench chaos fuzz
+.PHONY: help run app test deps check bench chaos soak fuzz
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,14 +20,25 @@ app: ## build the app that the server embeds, transport/web/dist, from its sourc
 	./transport/web/app/build.sh
 
 # What a test needs and doesn't find makes it fail; UBL_NEED_ALL= leaves it out.
-test: export UBL_NEED_ALL ?= 1
-test: export UBL_SCREENSHOTS ?= $(CURDIR)/test/web/screenshots
+test soak: export UBL_NEED_ALL ?= 1
+test soak: export UBL_SCREENSHOTS ?= $(CURDIR)/test/web/screenshots
+
+# Properties are tried on the same cases each time.
+test: export RAPID_SEED ?= 1
 test: deps check ## check the code and run every test with the race detector
-	$(GO) test -race -timeout 40m $$($(GO) list ./... | grep -vE '/test/(chaos|web)$$')
-	cd test/web && $(GO) test -race -timeout 40m # by itself: its browsers want the machine, and it prints what it measured
-	$(GO) test -race -timeout 40m ./test/chaos # and so do its clusters
+	$(PROGRESS) -race -timeout 40m $$($(GO) list ./... | grep -vE '/test/(chaos|web)$$')
+	$(PROGRESS) -race -timeout 40m ./test/web # by itself: its browsers want the machine
+	$(PROGRESS) -race -timeout 40m ./test/chaos # and so do its clusters
 	cd test/bench && $(GO) vet ./... && $(GO) test ./...
 	cd test/tools/manifests && $(GO) vet ./... && $(GO) test ./...
+
+soak: export UBL_SOAK := 1
+soak: export RAPID_CHECKS ?= 2000
+soak: deps check ## run the tests with every long matrix and new seeds, then chaos; writes test/*/results
+	$(PROGRESS) -results -race -timeout 3h $$($(GO) list ./... | grep -vE '/test/(chaos|web)$$')
+	$(PROGRESS) -results -race -timeout 3h ./test/web
+	$(PROGRESS) -results -race -timeout 3h ./test/chaos
+	$(MAKE) chaos
 
 deps: # what the tests need beyond Go
 	@./test/tools/deps.sh

@@ -11,6 +11,7 @@ import (
 	"ubl/actors"
 	"ubl/actors/room"
 	"ubl/test/harness"
+	"ubl/test/soak"
 )
 
 // slow is a Room whose Receive of chosen commands pauses, as a look into the store would.
@@ -82,8 +83,7 @@ func TestFailedGroupCommitsNothing(t *testing.T) {
 // TestRetriesOnAFullDisk: on a disk that is full now and then, every
 // acknowledged send keeps its outcome.
 func TestRetriesOnAFullDisk(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := soak.Seed(t, "UBL_SEED", 1)
 	random := rand.New(rand.NewPCG(seed, seed)) // guarded by the valve
 	h, v := openWithValve(t, actors.Limits{})
 	ana := harness.User("ana@example.com")

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +12,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"ubl"
+	"ubl/test/soak"
 )
 
 // Operations of the linearizability model.
@@ -59,25 +58,22 @@ func (r *recorder) add(client int, input any, call time.Time, output any) {
 	})
 }
 
-// seed is UBL_SEED or the time; it is printed, so that a run can be repeated.
+// seed starts a test's random numbers.
 func seed(t *testing.T) *rand.Rand {
-	n, err := strconv.ParseUint(os.Getenv("UBL_SEED"), 10, 64)
-	if err != nil {
-		n = uint64(time.Now().UnixNano())
-	}
-	t.Logf("UBL_SEED=%d", n)
+	n := soak.Seed(t, "UBL_SEED", 9)
 	return rand.New(rand.NewPCG(n, n))
 }
 
-// TestKill9: the process is killed fifty times at random moments under load
-// from 32 writers, who retry with the same key. Afterwards every acknowledged
-// message is there with its receipt, once, without a gap; the whole history is
-// linearizable; and the exported ledger verifies.
+// TestKill9: the process is killed at random moments under load from 32 writers, who
+// retry with the same key: six times, fifty in `make soak`. Afterwards every
+// acknowledged message is there with its receipt, once, without a gap; the whole
+// history is linearizable; and the exported ledger verifies.
 func TestKill9(t *testing.T) {
 	if testing.Short() {
-		t.Skip("fifty kills take half a minute")
+		t.Skip("kills take some seconds")
 	}
-	const writers, readers, kills = 32, 4, 50
+	const writers, readers = 32, 4
+	kills := soak.Of(6, 50)
 	random := seed(t)
 	n := newNode(t)
 	c := n.client(n.token("owner@kill.example"))
