@@ -11,6 +11,10 @@ import (
 // RequestIDHeader carries the request id, in requests and in every answer.
 const RequestIDHeader = "X-Request-Id"
 
+// hsts has browsers use https alone for a year. Names below this one are not ours to
+// speak for.
+var hsts = []string{"max-age=31536000"}
+
 // exchange is one request with its answer as the outermost handler sees them.
 // It is the ResponseWriter that all handlers get, and belongs to the request's
 // goroutine.
@@ -51,6 +55,9 @@ func (s *Server) outermost(next http.Handler) http.Handler {
 		id := s.requestID(r)
 		x.request = envelope.Request{ID: id, Key: key(r, id), At: ubl.TimeOf(start)}
 		w.Header()[RequestIDHeader] = []string{id}
+		if s.secure {
+			w.Header()["Strict-Transport-Security"] = hsts
+		}
 		r = r.WithContext(envelope.WithRequest(r.Context(), &x.request))
 
 		s.metrics.inFlight.Inc()

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -68,7 +69,7 @@ type Options struct {
 	// AllowOrigins are web origins whose pages may use the server.
 	AllowOrigins []string
 	// PublicURL is where the server is reached from outside; its origin is
-	// allowed as well.
+	// allowed as well. Where it is https, browsers are told to use nothing else.
 	PublicURL string
 
 	// Collectors are figures of the parts behind the server.
@@ -88,6 +89,7 @@ type Server struct {
 	admin     *http.Server
 	stopping  atomic.Bool
 	backingUp sync.Mutex
+	secure    bool // the public URL is https
 }
 
 // New makes a server; Serve opens it.
@@ -101,7 +103,7 @@ func New(o Options) *Server {
 	if o.Random == nil {
 		o.Random = rand.Reader
 	}
-	s := &Server{opts: o, metrics: newMetrics(o.Collectors)}
+	s := &Server{opts: o, metrics: newMetrics(o.Collectors), secure: strings.HasPrefix(o.PublicURL, "https://")}
 	s.main, s.admin = s.server(s.routes()), s.server(s.adminRoutes())
 	return s
 }

@@ -93,6 +93,39 @@ func TestEveryRouteNamesATool(t *testing.T) {
 	}
 }
 
+// TestNoRouteTakesAnotherSitesCookie: every route with a caller refuses a cookie that
+// another site's page or link made a browser send, streams and exports included, and
+// asks no tenant.
+func TestNoRouteTakesAnotherSitesCookie(t *testing.T) {
+	g := newGate(t)
+	routes := 0
+	err := chi.Walk(g.handler.(chi.Routes), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		if !strings.HasPrefix(route, "/api/") || api.Public(route) {
+			return nil
+		}
+		routes++
+		for _, site := range []string{"cross-site", "same-site", ""} {
+			r := httptest.NewRequestWithContext(t.Context(), method, strings.ReplaceAll(route, "{roomId}", "r:general"), nil)
+			r.Header.Set("Cookie", "ubl=a.b.c")
+			if site != "" {
+				r.Header.Set("Sec-Fetch-Site", site)
+			}
+			w := httptest.NewRecorder()
+			g.handler.ServeHTTP(w, r)
+			if w.Code != http.StatusForbidden || method != http.MethodHead && !strings.Contains(w.Body.String(), string(ubl.CodeOriginNotAllowed)) {
+				t.Errorf("%s %s from %q is answered %d %s", method, route, site, w.Code, w.Body)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asked := g.take(); routes < 50 || len(asked) > 0 {
+		t.Errorf("of %d routes %d asked a tenant", routes, len(asked))
+	}
+}
+
 // gate is the whole server, whose actors a witness stands before.
 type gate struct {
 	*witness

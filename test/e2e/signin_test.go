@@ -44,6 +44,7 @@ func (v visitor) ask(method, url string, want int) string {
 	v.t.Helper()
 	req, err := http.NewRequest(method, url, nil)
 	must(v.t, err)
+	req.Header.Set("Sec-Fetch-Site", "same-origin") // its pages are the server's
 	resp, err := v.Do(req)
 	must(v.t, err)
 	defer resp.Body.Close()

@@ -70,6 +70,7 @@ type Authenticator struct {
 	random    io.Reader
 	cookies   cookies
 	sites     *http.CrossOriginProtection
+	origin    string    // that of the public URL, "" for none
 	passkeys  *passkeys // nil where browsers have none
 
 	cache *cache
@@ -111,7 +112,7 @@ func New(o Options) (*Authenticator, error) {
 		prefix:    "auth:" + hex.EncodeToString(prefix[:]) + ":",
 	}
 	var err error
-	if a.sites, err = ownSite(o.PublicURL); err != nil {
+	if a.sites, a.origin, err = ownSite(o.PublicURL); err != nil {
 		return nil, err
 	}
 	if a.passkeys, err = newPasskeys(o.PublicURL); err != nil {
@@ -136,16 +137,17 @@ func New(o Options) (*Authenticator, error) {
 
 // ownSite tells this server's pages from other sites', also where a proxy in
 // front has changed the Host.
-func ownSite(publicURL string) (*http.CrossOriginProtection, error) {
-	sites := http.NewCrossOriginProtection()
+func ownSite(publicURL string) (sites *http.CrossOriginProtection, origin string, err error) {
+	sites = http.NewCrossOriginProtection()
 	u, err := url.Parse(publicURL)
 	if err == nil && u.Host != "" {
-		err = sites.AddTrustedOrigin(u.Scheme + "://" + u.Host)
+		origin = u.Scheme + "://" + u.Host
+		err = sites.AddTrustedOrigin(origin)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("couldn't use the public URL: %w", err)
+		return nil, "", fmt.Errorf("couldn't use the public URL: %w", err)
 	}
-	return sites, nil
+	return sites, origin, nil
 }
 
 // operator reports whether an address belongs to tenant 0.

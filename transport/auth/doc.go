@@ -53,9 +53,13 @@
 // A fresh cookie that never arrived is of no account; the one before is taken for
 // another minute once the fresh one is used (other tabs still send it).
 //
-// Browsers send cookies unasked. So what changes something must come from a page
-// of this server (net/http's CrossOriginProtection), which holds for signing in and
-// out too; answers to cookies are kept by no cache, and embedded by no other site.
+// Browsers send cookies unasked. So a session's cookie counts only for requests of
+// this server's own pages, whatever the method: reading and searching leave receipts
+// too. Sec-Fetch-Site must be same-origin or none. Where a browser sends none (an old
+// one, or plain http to a name other than localhost), Origin, X-UBL-As or Referer must
+// prove it; without proof the answer is 403. Signing in and out refuses what changes
+// something from another site (net/http's CrossOriginProtection). Answers to cookies
+// are kept by no cache, and embedded by no other site.
 // A page says in X-UBL-As whom it shows ("<tenant_id>|<user_id>"), and is refused
 // where the cookie has become another's, for streams too.
 // Two cookies of the one name come from two places and count for nothing. Tenant 0

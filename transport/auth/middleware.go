@@ -17,9 +17,17 @@ func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 }
 
 // MiddlewareForBrowsers is Middleware for what pages of this server use as well:
-// where no header names the caller, the cookie of their session does.
+// where no header names the caller, the cookie of their session does. It does so for
+// requests of this server's own pages only, whatever the method: even reading leaves
+// receipts.
 func (a *Authenticator) MiddlewareForBrowsers(next http.Handler) http.Handler {
-	return a.guard(next, func(r *http.Request) (credential, error) { return credentialOf(r, &a.cookies) })
+	return a.guard(next, func(r *http.Request) (credential, error) {
+		c, err := credentialOf(r, &a.cookies)
+		if err == nil && c.session {
+			err = a.provesOwnPage(r)
+		}
+		return c, err
+	})
 }
 
 // finder picks the one credential of a request that counts.
@@ -46,14 +54,10 @@ func (a *Authenticator) guard(next http.Handler, find finder) http.Handler {
 const headerActsFor = "X-Ubl-As"
 
 // keepSession is what a request owes to having come with a cookie, which browsers
-// send unasked: what changes something must come from a page of ours, the session
-// must be of whom the page shows where it says so, nobody on the way keeps the
-// answer, no other site's page may embed it, and a cookie that gets old is followed
-// by a fresh one.
+// send unasked: the session must be of whom the page shows where it says so, nobody
+// on the way keeps the answer, no other site's page may embed it, and a cookie that
+// gets old is followed by a fresh one.
 func (a *Authenticator) keepSession(w http.ResponseWriter, r *http.Request, s *sessionClaims) error {
-	if err := a.fromOwnPage(r); err != nil {
-		return err
-	}
 	if err := ofWhomShown(r, s); err != nil {
 		return err
 	}

@@ -159,8 +159,8 @@ func TestTossedCookie(t *testing.T) {
 	}
 }
 
-// TestOtherSites can't use a visitor's cookie to change anything, can't sign them
-// out, and can't sign them in as somebody else. Requests without a cookie's
+// TestOtherSites can't use a visitor's cookie for anything, reading included, can't
+// sign them out, and can't sign them in as somebody else. Requests without a cookie's
 // authority are none of this check's business.
 func TestOtherSites(t *testing.T) {
 	header := func(pairs ...string) func(*http.Request) {
@@ -168,42 +168,56 @@ func TestOtherSites(t *testing.T) {
 			r.Host = "ubl.example:8443"
 			r.Header.Del("Sec-Fetch-Site")
 			for i := 0; i < len(pairs); i += 2 {
-				r.Header.Set(pairs[i], pairs[i+1])
+				r.Header.Add(pairs[i], pairs[i+1])
 			}
 		}
 	}
+	self := "t:corp.example|" + string(ann().UserID)
 	for _, c := range []struct {
 		name    string
 		headers []string
-		ok      bool
+		counts  bool // the cookie does
+		out     bool // signing out works, with or without a cookie that counts
 	}{
-		{"our own page", []string{"Sec-Fetch-Site", "same-origin"}, true},
-		{"typed by the user", []string{"Sec-Fetch-Site", "none"}, true},
-		{"another site", []string{"Sec-Fetch-Site", "cross-site"}, false},
-		{"a neighbour", []string{"Sec-Fetch-Site", "same-site"}, false},
-		{"our own page, old browser", []string{"Origin", "https://ubl.example:8443"}, true},
-		{"our public URL, other Host", []string{"Origin", "https://ubl.example"}, true},
-		{"another site, old browser", []string{"Origin", "https://evil.example"}, false},
-		{"another port, old browser", []string{"Origin", "https://ubl.example:1"}, false},
-		{"from nowhere", []string{"Origin", "null"}, false},
-		{"no browser", nil, true},
+		{"our own page", []string{"Sec-Fetch-Site", "same-origin"}, true, true},
+		{"typed by the user", []string{"Sec-Fetch-Site", "none"}, true, true},
+		{"another site", []string{"Sec-Fetch-Site", "cross-site"}, false, false},
+		{"another site's link, opened in a tab", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"}, false, false},
+		{"another site with our address", []string{"Sec-Fetch-Site", "cross-site", "Referer", "https://ubl.example/ui/"}, false, false},
+		{"a neighbour", []string{"Sec-Fetch-Site", "same-site"}, false, false},
+		{"a value that we don't know", []string{"Sec-Fetch-Site", "sibling"}, false, false},
+		{"our own page, old browser", []string{"Origin", "https://ubl.example:8443"}, true, true},
+		{"our public URL, other Host", []string{"Origin", "https://ubl.example"}, true, true},
+		{"another site, old browser", []string{"Origin", "https://evil.example"}, false, false},
+		{"another port, old browser", []string{"Origin", "https://ubl.example:1"}, false, false},
+		{"from nowhere", []string{"Origin", "null"}, false, false},
+		{"from nowhere with our address", []string{"Origin", "null", "Referer", "https://ubl.example/ui/"}, false, false},
+		{"our own page over plain http", []string{"Referer", "http://ubl.example:8443/ui/"}, true, true},
+		{"our page, saying whom it shows", []string{"X-Ubl-As", self}, true, true},
+		{"another's page over plain http", []string{"Referer", "http://evil.example/?https://ubl.example/"}, false, true},
+		{"a page of no web", []string{"Referer", "file://ubl.example:8443/"}, false, true},
+		{"no proof", nil, false, true},
 	} {
 		b := signedIn(t, func(o *Options) { o.PublicURL = "https://ubl.example" })
-		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
+		b.tenants.set(func(f *tenants) { f.log = nil })
+		for _, method := range []string{"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"} {
 			w := b.send(method, "/api/rooms", "", header(c.headers...))
-			if ok := w.Code == http.StatusOK; ok != c.ok || !ok && !strings.Contains(w.Body.String(), string(ubl.CodeOriginNotAllowed)) {
+			if counts := w.Code == http.StatusOK; counts != c.counts || !counts && !strings.Contains(w.Body.String(), string(ubl.CodeOriginNotAllowed)) {
 				t.Errorf("%s: %s is answered %d %s", c.name, method, w.Code, w.Body)
 			}
 		}
-		if w := b.send("GET", "/api/rooms", "", header(c.headers...)); w.Code != http.StatusOK {
-			t.Errorf("%s: a look is answered %d", c.name, w.Code)
+		if !c.counts {
+			b.tenants.silent(t) // nobody hears of it, so nothing is receipted
+		}
+		if w := b.send("GET", "/auth/ways", "", header(c.headers...)); w.Code != http.StatusOK || strings.Contains(w.Body.String(), `"signed_in":true`) != c.counts {
+			t.Errorf("%s: asked how to sign in, we say %d %s", c.name, w.Code, w.Body)
 		}
 		token, _ := b.token(t, "ann@corp.example")
 		if w := b.send("POST", "/api/rooms", "", header(append(c.headers, bearer(token)...)...)); w.Code != http.StatusOK {
 			t.Errorf("%s: with a bearer token it is answered %d", c.name, w.Code)
 		}
 		w := b.send("POST", "/auth/signout", "", header(c.headers...))
-		if out := b.cookie == nil; out != c.ok {
+		if out := b.cookie == nil; out != c.out {
 			t.Errorf("%s: signing out is answered %d with cookie %v", c.name, w.Code, b.cookie)
 		}
 	}
@@ -332,6 +346,7 @@ func FuzzCookies(f *testing.F) {
 	f.Fuzz(func(t *testing.T, header string) {
 		r := httptest.NewRequest("GET", "/api/whoami", nil)
 		r.Header.Set("Cookie", header)
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
 		rec := httptest.NewRecorder()
 		(&browser{world: w}).handler().ServeHTTP(rec, r)
 		if rec.Code != http.StatusUnauthorized {

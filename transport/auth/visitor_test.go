@@ -138,6 +138,7 @@ func (v *visitor) session() ubl.Identity {
 	for name, value := range v.jar {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	who, err := v.at.whose(r)
 	if err != nil {
 		return ubl.Identity{}

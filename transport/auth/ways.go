@@ -36,25 +36,6 @@ func (a *Authenticator) route(mux *http.ServeMux, pattern string, h func(http.Re
 	})
 }
 
-// ownPages refuses requests that would change something and come from another
-// site's page.
-func (a *Authenticator) ownPages(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := a.fromOwnPage(r); err != nil {
-			a.refuse(w, r, err)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-func (a *Authenticator) fromOwnPage(r *http.Request) error {
-	if err := a.sites.Check(r); err != nil {
-		return ubl.Errorf(ubl.CodeOriginNotAllowed, "only pages of this server may do that").Because(err)
-	}
-	return nil
-}
-
 // waysAnswer says how one may sign in, and whether one has to.
 type waysAnswer struct {
 	Passkeys bool      `json:"passkeys"`
@@ -70,7 +51,7 @@ type wayOIDC struct {
 
 func (a *Authenticator) ways(w http.ResponseWriter, r *http.Request) error {
 	_, err := a.whose(r)
-	if err != nil && ubl.CodeOf(err) != ubl.CodeUnauthorized {
+	if code := ubl.CodeOf(err); err != nil && code != ubl.CodeUnauthorized && code != ubl.CodeOriginNotAllowed {
 		return err
 	}
 	answer := waysAnswer{Passkeys: a.passkeys.offered(r), OIDC: []wayOIDC{}, SignedIn: err == nil}
@@ -110,8 +91,12 @@ func (a *Authenticator) whose(r *http.Request) (ubl.Identity, error) {
 	return e.identity, nil
 }
 
+// sessionOf is the session of a request of this server's own pages.
 func (a *Authenticator) sessionOf(r *http.Request) (*entry, error) {
 	c, err := a.cookies.of(r)
+	if err == nil {
+		err = a.provesOwnPage(r)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func isRoute(name string) bool {
 func secure(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Referrer-Policy", "same-origin") // over plain http the Referer proves a link to be ours
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 }
 
