@@ -181,7 +181,7 @@ func (p *Portal) flush(ctx context.Context) {
 	close(next)
 	writing.Wait()
 	if n := p.rows.lost(last); n > 0 {
-		p.log.Warn("rows of the portal's log are lost", "rows", n)
+		p.log.Warn("couldn't write rows of the portal's log; acts and receipts are not affected", "rows", n)
 	}
 }
 

@@ -3,6 +3,7 @@ package storage
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // write makes the items of a node alone durable: in the journal, while they stay
@@ -150,11 +151,11 @@ func (p *partition) failedCommit(err error) error {
 	clean := outOfSpace(err) && !p.lostTx && p.metaUntouched()
 	switch {
 	case clean && !p.hides.Load():
-		return unavailable("there is no space left for data; nothing was written", err)
+		return unavailable("there is no space left for data; nothing was written", full(err))
 	case clean:
 		p.starved = true
 		p.flusher.Reset(p.flushAfter())
-		err = unavailable("there is no space left for data", err)
+		err = unavailable("there is no space left for data", full(err))
 	default:
 		err = unavailable("writing failed; this part of the data takes no writes until the server is started again", err)
 	}
@@ -167,11 +168,18 @@ func (p *partition) metaUntouched() bool {
 	return err == nil && newest.txid == p.durable.Load()
 }
 
-// closeAlone leaves nothing to the journal, if it can.
+// closeAlone leaves nothing to the journal, if it can. Where the disk has no room
+// for that, the error wraps [ErrFull]: the next start finds the journal.
 func (p *partition) closeAlone() error {
 	var err error
-	if p.failure() == nil { // else that was told, and the next start finds the journal
+	switch {
+	case p.failure() == nil:
 		err = p.flushOpen()
+	case p.starved: // other failures were told
+		p.retry = time.Time{}
+		if !p.recovered() {
+			err = p.failure()
+		}
 	}
 	if p.journal != nil {
 		err = errors.Join(err, p.journal.close())

@@ -77,8 +77,9 @@
 // entry. [Options.Halted] is told, and [Engine.Resume] has it apply again from
 // what its file has, or from nothing where that can't be believed.
 //
-// Open fails without harm where the disk has no room for what only the journal
-// has.
+// On a full disk Close leaves to the journal what the file has no room for, and
+// Open fails without harm where it still has none. Both errors wrap [ErrFull];
+// nothing that was acknowledged is lost.
 //
 // The journal's records end with the first that isn't valid, which was being
 // written when the process ended. A valid one behind it, a missing journal, or

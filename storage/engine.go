@@ -159,7 +159,10 @@ func (e *Engine) closePartitions() error {
 		if e.partitions[i] == nil {
 			return nil
 		}
-		return e.partitions[i].close()
+		if err := e.partitions[i].close(); err != nil {
+			return fmt.Errorf("partition %d: %w", i, err)
+		}
+		return nil
 	})
 }
 

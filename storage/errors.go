@@ -19,6 +19,8 @@ var (
 	ErrNewerFormat = errors.New("the data has a newer format than this program knows")
 	// ErrInUse: another process has the data directory open.
 	ErrInUse = errors.New("the data directory is in use")
+	// ErrFull: the disk has no room. What was acknowledged is durable all the same.
+	ErrFull = errors.New("the disk has no room")
 	// ErrNotEmpty: a restore was aimed at a directory that holds something.
 	ErrNotEmpty = errors.New("the directory is not empty")
 )
@@ -42,6 +44,9 @@ func conflict(what string) error {
 func unavailable(why string, cause error) error {
 	return ubl.Errorf(ubl.CodeUnavailable, "%s", why).Because(cause)
 }
+
+// full says that there was no room, with what the system said.
+func full(cause error) error { return fmt.Errorf("%w: %w", ErrFull, cause) }
 
 // guard turns a panic into an error: bbolt panics on pages that make no sense,
 // and a page that is beyond the file's end faults (see debug.SetPanicOnFault).

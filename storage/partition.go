@@ -254,7 +254,7 @@ func (p *partition) close() error {
 
 func (p *partition) closeFile() error {
 	if p.lostTx {
-		return fmt.Errorf("partition %d: its file stays open, a transaction could not be ended: %w", p.index, p.failure())
+		return fmt.Errorf("its file stays open, a transaction could not be ended: %w", p.failure())
 	}
 	return p.database().Close()
 }

@@ -64,6 +64,9 @@ func (p *partition) replay(db *bolt.DB) error {
 		return err
 	}
 	if _, err := p.replayRecords(db, records); err != nil {
+		if outOfSpace(err) {
+			err = full(err)
+		}
 		return errors.Join(fmt.Errorf("couldn't apply the journal: %w", err), p.journal.close())
 	}
 	if p.replicated() {

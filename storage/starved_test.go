@@ -2,7 +2,9 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,4 +73,62 @@ func TestDiskFullAfterAcknowledging(t *testing.T) {
 			t.Errorf("Stats says %v", failed)
 		}
 	})
+}
+
+// TestStopOnFullDisk: a store that is closed while its disk is full says so and
+// loses nothing. It doesn't open until there is room; then all of it is there.
+func TestStopOnFullDisk(t *testing.T) {
+	for name, before := range map[string]func(*Engine) error{
+		"which nobody has noticed": func(*Engine) error { return nil },
+		"after a commit that failed": func(e *Engine) error {
+			return e.partitions[0].flush()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { stopOnFullDisk(t, before) })
+		})
+	}
+}
+
+func stopOnFullDisk(t *testing.T, before func(*Engine) error) {
+	dir, o := t.TempDir(), &Options{Partitions: 1, MaxBytes: 4 << 20, spare: -1 << 40}
+	e, err := Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := ubl.Group{Tenant: "t:a", Shard: "0"}
+	lease, head, err := e.Begin(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const records = 100 // of which the file takes half
+	for n := range records {
+		done := make(chan error, 1)
+		e.Submit(&ubl.Batch{Group: g, Lease: lease, Head: head, Next: head, Records: []ubl.Record{
+			{Key: fmt.Appendf(nil, "m%03d", n), Value: make([]byte, 40_000)}}}, func(err error) { done <- err })
+		if err := <-done; err != nil {
+			t.Fatalf("record %d: %v", n, err)
+		}
+	}
+	if err := before(e); err != nil && !errors.Is(err, ErrFull) {
+		t.Error(err)
+	}
+	if err := e.Close(); !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "partition 0") {
+		t.Errorf("closing on a full disk gave %v", err)
+	}
+	if _, err := Open(dir, o); !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "partition-0.db") {
+		t.Errorf("opening on a full disk gave %v", err)
+	}
+	o.MaxBytes = 64 << 20
+	if e, err = Open(dir, o); err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	found := 0
+	err = e.View(t.Context(), g, func(s ubl.Snapshot) error {
+		return s.Ascend([]byte("m"), []byte("n"), func(_, _ []byte) bool { found++; return true })
+	})
+	if found != records || err != nil {
+		t.Errorf("%d records, %v; want %d", found, err, records)
+	}
 }

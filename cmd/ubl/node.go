@@ -105,10 +105,21 @@ func openHint(dir string, err error) error {
 	if errors.Is(err, storage.ErrInUse) {
 		return fmt.Errorf("%s is in use by another process, probably a running \"ubl serve\": stop it first, or use --url and UBL_TOKEN to ask it", dir)
 	}
+	if errors.Is(err, storage.ErrFull) {
+		return fullHint(dir, err)
+	}
 	if errors.Is(err, cluster.ErrMember) {
 		return fmt.Errorf("%s belongs to a node of a cluster: start it with --cluster-listen, or use --url and UBL_TOKEN to ask it", dir)
 	}
 	return err
+}
+
+// fullHint says what to do about a disk that is full, where that is what err is about.
+func fullHint(dir string, err error) error {
+	if !errors.Is(err, storage.ErrFull) {
+		return err
+	}
+	return fmt.Errorf("the disk of %s is full. Nothing that was acknowledged is lost: what the files have no room for is in their journals. Free some space, then start again. (%w)", dir, err)
 }
 
 // request is a new request of the platform's own.

@@ -13,6 +13,7 @@ import (
 
 	"ubl"
 	"ubl/gateway"
+	"ubl/storage"
 )
 
 // Exit codes.
@@ -20,6 +21,9 @@ const (
 	exitOK     = 0
 	exitFailed = 1
 	exitUsage  = 2
+	// exitFull says that the disk is full: free some space, then try again. It is
+	// EX_TEMPFAIL of sysexits.h, which systemd shows by name.
+	exitFull = 75
 )
 
 // program is what every command runs with.
@@ -107,6 +111,9 @@ func (p *program) report(err error) int {
 	fmt.Fprintln(p.err, "ubl:", plain(err))
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage
+	}
+	if errors.Is(err, storage.ErrFull) {
+		return exitFull
 	}
 	return exitFailed
 }

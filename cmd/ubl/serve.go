@@ -113,7 +113,7 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 	defer func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.StopTimeout)
 		defer cancel()
-		err = errors.Join(err, n.close(closing))
+		err = fullHint(c.Data, errors.Join(err, n.close(closing)))
 	}()
 	f, err := c.front(p, n, c.reached(doors), log)
 	if err != nil {
