@@ -15,8 +15,8 @@ import (
 
 // Backup writes an archive of the whole cluster: each partition as its leader
 // has it now.
-func (n *Node) Backup(ctx context.Context, w io.Writer, progress storage.Progress) error {
-	return n.engine.BackupFrom(ctx, w, n.fetch, progress)
+func (n *Node) Backup(ctx context.Context, w io.Writer, o *storage.BackupOptions) error {
+	return n.engine.BackupFrom(ctx, w, n.fetch, o)
 }
 
 // fetch copies a partition from its leader into a file.

@@ -3,6 +3,7 @@ package storage
 import (
 	"archive/tar"
 	"context"
+	"crypto"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,7 +17,8 @@ import (
 )
 
 // A backup is a tar archive: backup.json first, then the partitions' files in
-// the order it lists them. Later versions may add fields to backup.json.
+// the order it lists them. Later versions may add fields to backup.json. How it
+// is signed stands in signature.go.
 const (
 	backupFormat     = 1
 	backupManifest   = "backup.json"
@@ -49,23 +51,33 @@ func (a *archive) size() int64 {
 // Progress is told how many bytes of how many have been moved. Nil is allowed.
 type Progress func(done, total int64)
 
+// BackupOptions are for Backup; nil means none of them.
+type BackupOptions struct {
+	Progress Progress
+	// Signer signs the archive with an Ed25519 key; nil leaves it unsigned.
+	Signer crypto.Signer
+}
+
 // Backup writes an archive of the whole store while it goes on working. Every
 // partition is copied at one moment of its own: each group is whole, two groups
 // may be some seconds apart. The copies lie in the data directory until the
 // archive is written, so that a slow w keeps no transaction open; they need as
 // much space as the data. Each copy is checked: a backup of damaged data fails.
-func (e *Engine) Backup(ctx context.Context, w io.Writer, progress Progress) error {
-	return e.BackupFrom(ctx, w, e.CopyPartition, progress)
+func (e *Engine) Backup(ctx context.Context, w io.Writer, o *BackupOptions) error {
+	return e.BackupFrom(ctx, w, e.CopyPartition, o)
 }
 
 // BackupFrom is Backup of partitions that live elsewhere, too: fetch puts a copy
 // of one, as CopyPartition makes it, at a path.
-func (e *Engine) BackupFrom(ctx context.Context, w io.Writer, fetch Fetch, progress Progress) error {
+func (e *Engine) BackupFrom(ctx context.Context, w io.Writer, fetch Fetch, o *BackupOptions) error {
+	if o == nil {
+		o = &BackupOptions{}
+	}
 	dir, err := e.TempDir()
 	if err != nil {
 		return fmt.Errorf("couldn't back up: %w", err)
 	}
-	err = e.backup(ctx, w, dir, fetch, progress)
+	err = e.backup(ctx, w, dir, fetch, o)
 	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
 		return fmt.Errorf("couldn't back up: %w", err)
 	}
@@ -75,7 +87,7 @@ func (e *Engine) BackupFrom(ctx context.Context, w io.Writer, fetch Fetch, progr
 // Fetch puts a copy of a partition at a path.
 type Fetch func(ctx context.Context, partition int, path string) error
 
-func (e *Engine) backup(ctx context.Context, w io.Writer, dir string, fetch Fetch, progress Progress) error {
+func (e *Engine) backup(ctx context.Context, w io.Writer, dir string, fetch Fetch, o *BackupOptions) error {
 	a := &archive{
 		Format: backupFormat, StoreFormat: plainFormat,
 		Incarnation: e.manifest.Incarnation, Created: ubl.TimeOf(e.opts.Now()),
@@ -96,7 +108,7 @@ func (e *Engine) backup(ctx context.Context, w io.Writer, dir string, fetch Fetc
 		}
 		a.Parts = append(a.Parts, part)
 	}
-	return writeArchive(ctx, w, dir, a, progress)
+	return writeArchive(ctx, w, dir, a, o)
 }
 
 // own checks a copy and makes it one of this directory, without what only a
@@ -144,21 +156,25 @@ func (e *Engine) CopyPartition(ctx context.Context, partition int, path string) 
 // throws it away if its maker doesn't.
 func (e *Engine) TempDir() (string, error) { return os.MkdirTemp(e.dir, backupDir) }
 
-func writeArchive(ctx context.Context, w io.Writer, dir string, a *archive, progress Progress) error {
+func writeArchive(ctx context.Context, w io.Writer, dir string, a *archive, o *BackupOptions) error {
 	text, err := json.MarshalIndent(a, "", "  ")
 	if err != nil {
 		return err
 	}
 	out := tar.NewWriter(w)
-	if err := writeHeader(out, backupManifest, int64(len(text)), a); err != nil {
+	header := headerOf(backupManifest, int64(len(text)), a)
+	if err := sign(header, text, o.Signer); err != nil {
+		return err
+	}
+	if err := out.WriteHeader(header); err != nil {
 		return err
 	}
 	if _, err := out.Write(text); err != nil {
 		return err
 	}
-	counted := &checkedWriter{ctx: ctx, w: out, progress: progress, total: a.size()}
+	counted := &checkedWriter{ctx: ctx, w: out, progress: o.Progress, total: a.size()}
 	for _, part := range a.Parts {
-		if err := writeHeader(out, part.Name, part.Size, a); err != nil {
+		if err := out.WriteHeader(headerOf(part.Name, part.Size, a)); err != nil {
 			return err
 		}
 		if err := copyFile(counted, filepath.Join(dir, part.Name)); err != nil {
@@ -168,11 +184,11 @@ func writeArchive(ctx context.Context, w io.Writer, dir string, a *archive, prog
 	return out.Close()
 }
 
-func writeHeader(out *tar.Writer, name string, size int64, a *archive) error {
-	return out.WriteHeader(&tar.Header{
+func headerOf(name string, size int64, a *archive) *tar.Header {
+	return &tar.Header{
 		Typeflag: tar.TypeReg, Name: name, Size: size, Mode: fileMode,
 		ModTime: a.Created.Std(), Format: tar.FormatPAX,
-	})
+	}
 }
 
 func copyFile(w io.Writer, path string) error {

@@ -61,7 +61,7 @@ func TestBackupUnderLoad(t *testing.T) {
 	}
 	var archive bytes.Buffer
 	var done, total int64
-	err := e.Backup(t.Context(), &archive, func(d, n int64) { done, total = d, n })
+	err := e.Backup(t.Context(), &archive, &storage.BackupOptions{Progress: func(d, n int64) { done, total = d, n }})
 	close(stop)
 	all.Wait()
 	if err != nil {
@@ -236,7 +236,7 @@ func TestCancelled(t *testing.T) {
 	defer cancel()
 	e := open(t, t.TempDir(), nil)
 	stop := func(done, _ int64) { cancel() }
-	if err := e.Backup(ctx, io.Discard, stop); !errors.Is(err, context.Canceled) {
+	if err := e.Backup(ctx, io.Discard, &storage.BackupOptions{Progress: stop}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Backup: %v", err)
 	}
 	if err := storage.Restore(ctx, bytes.NewReader(archive), t.TempDir(), nil, nil); !errors.Is(err, context.Canceled) {

@@ -3,6 +3,7 @@ package storage
 import (
 	"archive/tar"
 	"context"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,18 +17,29 @@ import (
 	"ubl/durable"
 )
 
+// RestoreOptions are for Restore; nil means none of them.
+type RestoreOptions struct {
+	Progress Progress
+	// Signed is told whose key signed the backup, nil where nobody's did, before
+	// anything is unpacked. Its error refuses the backup.
+	Signed func(ed25519.PublicKey) error
+}
+
 // Restore makes a data directory from a backup. The directory must be new or
 // empty (else [ErrNotEmpty]). The store appears in it whole or not at all: after
 // an interruption Open refuses the directory until a restore succeeds. What was
 // restored is a new incarnation.
-func Restore(ctx context.Context, r io.Reader, dir string, opts *Options, progress Progress) error {
-	if err := restore(ctx, r, dir, opts.withDefaults(), progress); err != nil {
+func Restore(ctx context.Context, r io.Reader, dir string, opts *Options, how *RestoreOptions) error {
+	if how == nil {
+		how = &RestoreOptions{}
+	}
+	if err := restore(ctx, r, dir, opts.withDefaults(), how); err != nil {
 		return fmt.Errorf("couldn't restore into %s: %w", dir, err)
 	}
 	return nil
 }
 
-func restore(ctx context.Context, r io.Reader, dir string, o *Options, progress Progress) (err error) {
+func restore(ctx context.Context, r io.Reader, dir string, o *Options, how *RestoreOptions) (err error) {
 	if err := makeDir(dir); err != nil {
 		return err
 	}
@@ -40,7 +52,7 @@ func restore(ctx context.Context, r io.Reader, dir string, o *Options, progress 
 		return err
 	}
 	return stage(dir, restoringDir, func(staging string) error {
-		return unpack(ctx, r, staging, o, progress)
+		return unpack(ctx, r, staging, o, how)
 	})
 }
 
@@ -63,9 +75,9 @@ func checkEmpty(dir string) error {
 
 // unpack writes the archive's files, checks them and gives them their new
 // incarnation.
-func unpack(ctx context.Context, r io.Reader, staging string, o *Options, progress Progress) error {
+func unpack(ctx context.Context, r io.Reader, staging string, o *Options, how *RestoreOptions) error {
 	in := tar.NewReader(r)
-	a, err := readArchive(in)
+	a, err := readArchive(in, how.Signed)
 	if err != nil {
 		return err
 	}
@@ -73,7 +85,7 @@ func unpack(ctx context.Context, r io.Reader, staging string, o *Options, progre
 	if err != nil {
 		return err
 	}
-	counted := &checkedWriter{ctx: ctx, progress: progress, total: a.size()}
+	counted := &checkedWriter{ctx: ctx, progress: how.Progress, total: a.size()}
 	for i, part := range a.Parts {
 		path := filepath.Join(staging, part.Name)
 		if err := unpackPart(in, part, path, counted); err != nil {
@@ -103,7 +115,7 @@ func (e *Engine) ForgetRestore() error {
 	return durable.Sync(store)
 }
 
-func readArchive(in *tar.Reader) (*archive, error) {
+func readArchive(in *tar.Reader, signed func(ed25519.PublicKey) error) (*archive, error) {
 	header, err := in.Next()
 	if err != nil || header.Name != backupManifest || header.Size > maxManifestBytes {
 		return nil, damaged("this is not a backup")
@@ -111,6 +123,13 @@ func readArchive(in *tar.Reader) (*archive, error) {
 	text, err := io.ReadAll(io.LimitReader(in, maxManifestBytes))
 	if err != nil {
 		return nil, damaged("the backup is cut short")
+	}
+	signer, err := signerOf(header, text)
+	if err == nil && signed != nil {
+		err = signed(signer)
+	}
+	if err != nil {
+		return nil, err
 	}
 	a := new(archive)
 	if err := decodeVersioned(text, backupFormat, a); err != nil {

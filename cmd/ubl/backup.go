@@ -14,6 +14,7 @@ import (
 
 	"ubl/durable"
 	"ubl/storage"
+	"ubl/transport/auth"
 )
 
 // closeTimeout bounds how long a command waits for its actors to settle.
@@ -23,6 +24,7 @@ const closeTimeout = 30 * time.Second
 // for owners of tenant 0, or from a stopped one's directory.
 type backupCmd struct {
 	remote
+	encryption
 	File  string `arg:"" help:"The file to make; it must not exist yet."`
 	Data  string `type:"path" help:"Read a stopped server's data directory, instead of asking --url." placeholder:"DIR"`
 	Quiet bool   `help:"Tell no progress."`
@@ -30,11 +32,17 @@ type backupCmd struct {
 
 // Run makes the file, which appears whole or not at all.
 func (c *backupCmd) Run(ctx context.Context, p *program) error {
-	err := durable.Create(c.File, func(w io.Writer) error {
-		if c.Data != "" {
-			return c.offline(ctx, p, w)
-		}
-		return c.online(ctx, p, w)
+	recipients, err := c.recipients()
+	if err != nil {
+		return err
+	}
+	err = durable.Create(c.File, func(w io.Writer) error {
+		return encrypted(w, recipients, func(w io.Writer) error {
+			if c.Data != "" {
+				return c.offline(ctx, p, w)
+			}
+			return c.online(ctx, p, w)
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("couldn't back up: %w", err)
@@ -70,10 +78,21 @@ func (c *backupCmd) offline(ctx context.Context, p *program, w io.Writer) error 
 	if err := mustHoldData(c.Data); err != nil {
 		return err
 	}
+	o := new(storage.BackupOptions)
+	key, err := auth.LoadKey(keyPath(c.Data))
+	switch {
+	case err == nil:
+		o.Signer = key.Signer()
+	case errors.Is(err, fs.ErrNotExist):
+		fmt.Fprintf(p.err, "There is no %s in %s: the backup won't be signed.\n", keyFile, c.Data)
+	default:
+		return err
+	}
 	return p.withNode(ctx, c.Data, func(n *node) error {
 		g := p.progress("backing up", "bytes", c.Quiet)
 		defer g.end()
-		return n.backup(ctx, w, "ubl backup", g.at)
+		o.Progress = g.at
+		return n.backup(ctx, w, "ubl backup", o)
 	})
 }
 
@@ -111,36 +130,4 @@ func (c *counted) Write(b []byte) (int, error) {
 	c.n += int64(n)
 	c.tell(c.n)
 	return n, err
-}
-
-// restoreCmd makes a new data directory from a backup.
-type restoreCmd struct {
-	File  string `arg:"" help:"The backup; - reads standard input."`
-	Data  string `required:"" type:"path" help:"The directory to make; it must be new or empty." placeholder:"NEWDIR"`
-	Quiet bool   `help:"Tell no progress."`
-}
-
-// Run restores and receipts that in the restored tenant 0.
-func (c *restoreCmd) Run(ctx context.Context, p *program) error {
-	in := p.in
-	if c.File != "-" {
-		f, err := os.Open(c.File)
-		if err != nil {
-			return fmt.Errorf("couldn't read the backup: %w", err)
-		}
-		defer f.Close()
-		in = f
-	}
-	g := p.progress("restoring", "bytes", c.Quiet)
-	err := storage.Restore(ctx, in, c.Data, &storage.Options{Random: p.random, Now: p.now}, g.at)
-	g.end()
-	if err != nil {
-		return err
-	}
-	if err := p.withNode(ctx, c.Data, func(*node) error { return nil }); err != nil { // which receipts it
-		return fmt.Errorf("restored into %s, and not yet receipted, which the server's start does: %w", c.Data, err)
-	}
-	fmt.Fprintf(p.out, "restored into %s\n", c.Data)
-	fmt.Fprintf(p.err, "Put your copy of %s there before the first start, else tokens made before no longer hold.\n", keyFile)
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"ubl"
+	"ubl/storage"
 	"ubl/transport"
 	"ubl/transport/api"
 	"ubl/transport/auth"
@@ -89,7 +90,7 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (e
 		Ready:   n.ready,
 		Serves:  n.serves,
 		Backup: func(ctx context.Context, w io.Writer) error {
-			return n.backup(ctx, w, string(envelope.CallerOf(ctx).Identity.UserID), nil)
+			return n.backup(ctx, w, string(envelope.CallerOf(ctx).Identity.UserID), &storage.BackupOptions{Signer: f.key.Signer()})
 		},
 		EndStreams:   endStreams(hub, tools),
 		AllowOrigins: c.AllowOrigin, PublicURL: c.PublicURL,

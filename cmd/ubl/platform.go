@@ -113,15 +113,15 @@ func (n *node) announced(ctx context.Context, room ubl.RoomID, text string) (boo
 
 // backup writes an archive of everything. Its receipt comes before the first
 // byte leaves: no copy of the data goes unrecorded. by is who asked.
-func (n *node) backup(ctx context.Context, w io.Writer, by string, progress storage.Progress) error {
+func (n *node) backup(ctx context.Context, w io.Writer, by string, o *storage.BackupOptions) error {
 	out := &receiptedWriter{w: w, receipt: func() error {
 		return n.announceNow(ctx, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformBackup, text: "Backup made by " + by,
 			more: ubl.Fields{ubl.Str("by", by)}})
 	}}
 	if n.cluster != nil {
-		return n.cluster.Backup(ctx, out, progress)
+		return n.cluster.Backup(ctx, out, o)
 	}
-	return n.store.Backup(ctx, out, progress)
+	return n.store.Backup(ctx, out, o)
 }
 
 // receiptedWriter gets a receipt before it writes anything.

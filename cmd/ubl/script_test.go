@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"filippo.io/age"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"ubl"
@@ -40,6 +41,7 @@ func TestScripts(t *testing.T) {
 			"token":     token,
 			"streaming": streaming,
 			"truncate":  truncate,
+			"agekey":    ageKey,
 		},
 	})
 }
@@ -67,6 +69,14 @@ func listening(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Setenv("UBL_URL", url)
 		return ok && whole
 	})
+}
+
+// agekey FILE writes an age identity, as age-keygen does, and sets AGE_RECIPIENT.
+func ageKey(ts *testscript.TestScript, _ bool, args []string) {
+	identity, err := age.GenerateX25519Identity()
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(identity.String()+"\n"), 0o600))
+	ts.Setenv("AGE_RECIPIENT", identity.Recipient().String())
 }
 
 // token EMAIL sets UBL_TOKEN.

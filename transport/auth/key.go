@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"crypto"
 	"crypto/ed25519"
 	"crypto/hkdf"
 	"crypto/sha256"
@@ -62,12 +63,31 @@ func ParseKey(data []byte) (*Key, error) {
 
 func keyOf(private ed25519.PrivateKey) *Key {
 	public := private.Public().(ed25519.PublicKey)
-	sum := sha256.Sum256(public)
-	return &Key{private: private, public: public, id: hex.EncodeToString(sum[:8])}
+	return &Key{private: private, public: public, id: KeyID(public)}
 }
 
-// ID names the key without telling it: 16 hex digits of the public key's hash.
+// KeyID names a key without telling it: 16 hex digits of the public key's hash.
+func KeyID(public ed25519.PublicKey) string {
+	sum := sha256.Sum256(public)
+	return hex.EncodeToString(sum[:8])
+}
+
+// ID is the key's [KeyID].
 func (k *Key) ID() string { return k.id }
+
+// Signer signs what isn't a token: backups. It shows the public key alone.
+func (k *Key) Signer() crypto.Signer { return signer{k} }
+
+type signer struct{ key *Key }
+
+func (s signer) Public() crypto.PublicKey { return s.key.public }
+
+func (s signer) Sign(random io.Reader, message []byte, opts crypto.SignerOpts) ([]byte, error) {
+	return s.key.private.Sign(random, message, opts)
+}
+
+func (s signer) String() string   { return s.key.String() }
+func (s signer) GoString() string { return s.key.String() }
 
 // Derive is a key of 32 bytes for another purpose, the same on every node: HKDF
 // with SHA-256. Who has it learns nothing of the key or of other purposes.

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"ubl/storage"
+	"ubl/transport/auth"
+)
+
+// restoreCmd makes a new data directory from a backup.
+type restoreCmd struct {
+	decryption
+	File        string `arg:"" help:"The backup; - reads standard input."`
+	Data        string `required:"" type:"path" help:"The directory to make; it must be new or empty." placeholder:"NEWDIR"`
+	IdentityKey string `type:"path" help:"Your copy of the server's key: the backup must be signed with it. It is put into the new directory." placeholder:"FILE"`
+	Quiet       bool   `help:"Tell no progress."`
+}
+
+// Run restores and receipts that in the restored tenant 0.
+func (c *restoreCmd) Run(ctx context.Context, p *program) error {
+	key, err := c.key()
+	if err != nil {
+		return err
+	}
+	in := p.in
+	if c.File != "-" {
+		f, err := os.Open(c.File)
+		if err != nil {
+			return fmt.Errorf("couldn't read the backup: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	if in, err = c.decrypted(in); err != nil {
+		return err
+	}
+	g := p.progress("restoring", "bytes", c.Quiet)
+	err = storage.Restore(ctx, in, c.Data, &storage.Options{Random: p.random, Now: p.now}, &storage.RestoreOptions{
+		Progress: g.at,
+		Signed:   func(signer ed25519.PublicKey) error { return mustBeSigned(p.err, signer, key) },
+	})
+	g.end()
+	if err != nil {
+		return err
+	}
+	if key != nil {
+		err = putKey(c.Data, key)
+	}
+	if err == nil {
+		err = p.withNode(ctx, c.Data, func(*node) error { return nil }) // which receipts it
+	}
+	if err != nil {
+		return fmt.Errorf("restored into %s, and not yet receipted, which the server's start does: %w", c.Data, err)
+	}
+	fmt.Fprintf(p.out, "restored into %s\n", c.Data)
+	if key == nil {
+		fmt.Fprintf(p.err, "Put your copy of %s there before the first start, else tokens made before no longer hold.\n", keyFile)
+	}
+	return nil
+}
+
+// key is the operator's copy of the server's key, nil where none was named.
+func (c *restoreCmd) key() (*auth.Key, error) {
+	if c.IdentityKey == "" {
+		return nil, nil
+	}
+	return auth.LoadKey(c.IdentityKey)
+}
+
+// putKey makes the key that of a restored directory.
+func putKey(dir string, key *auth.Key) error {
+	pem, err := key.PEM()
+	if err != nil {
+		return err
+	}
+	return auth.SaveKey(keyPath(dir), pem)
+}
+
+// mustBeSigned refuses a backup that the operator's key didn't sign. Without a
+// key to compare with, it tells the operator whose signature there is.
+func mustBeSigned(out io.Writer, signer ed25519.PublicKey, key *auth.Key) error {
+	switch {
+	case key != nil && signer == nil:
+		return errors.New("the backup isn't signed: restore it without --identity-key if you trust where it was kept")
+	case key != nil && auth.KeyID(signer) != key.ID():
+		return fmt.Errorf("key %s signed the backup, not yours, which is %s", auth.KeyID(signer), key.ID())
+	case key != nil:
+		return nil
+	case signer == nil:
+		fmt.Fprintln(out, "The backup isn't signed: nothing shows that nobody changed it.")
+	default:
+		fmt.Fprintf(out, "Key %s signed the backup. Give your copy of the key with --identity-key to have that compared.\n", auth.KeyID(signer))
+	}
+	return nil
+}
