@@ -8,9 +8,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ubl"
@@ -115,37 +115,28 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// check asks as the product does, with the timeouts that it has where none are set: in
+// a bubble they take no time.
 func (f *fault) check(t *testing.T, stream bool) {
-	var log bytes.Buffer
-	logger := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	c := one(start(t, f.answer))
-	c.Providers[0].Timeout, c.Providers[0].FirstToken = f.patience(stream)
-	f.alone(t, openAt(t, c, time.Now, logger), stream)
-	c.Providers = append(c.Providers, provider("second", start(t, whole("from the second"))))
-	f.followed(t, openAt(t, c, time.Now, logger), stream)
-	if !strings.Contains(log.String(), `"provider":"first"`) || !strings.Contains(log.String(), string(f.code)) {
-		t.Errorf("the log tells too little: %s", log.String())
-	}
-	if strings.Contains(log.String(), secret) || strings.Contains(log.String(), "Incorrect API key") {
-		t.Errorf("the log tells too much: %s", log.String())
-	}
-}
-
-// slow lists the faults that only a timeout ends.
-var slow = []string{"slow", "slow after the headers", "only comments", "role and silence", "a thought and silence", "silence after tokens"}
-
-// patience is how long the fault is waited for: as long as it takes, but where
-// nothing more comes.
-func (f *fault) patience(stream bool) (whole, first time.Duration) {
-	switch {
-	case !slices.Contains(slow, f.name):
-		return time.Minute, time.Minute
-	case f.reason == "timeout":
-		return 2 * time.Second, time.Second
-	case stream:
-		return time.Minute, 300 * time.Millisecond
-	}
-	return 300 * time.Millisecond, time.Minute
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		var network gateway.Network
+		ask := func(c gateway.Config) *gateway.Gateway {
+			return openWith(t, gateway.Options{Config: c, Now: time.Now, Transport: network.Transport(t),
+				Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		}
+		c := one(network.Start(t, f.answer))
+		c.Providers[0].Timeout, c.Providers[0].FirstToken = 0, 0
+		f.alone(t, ask(c), stream)
+		c.Providers = append(c.Providers, provider("second", network.Start(t, whole("from the second"))))
+		f.followed(t, ask(c), stream)
+		if !strings.Contains(log.String(), `"provider":"first"`) || !strings.Contains(log.String(), string(f.code)) {
+			t.Errorf("the log tells too little: %s", log.String())
+		}
+		if strings.Contains(log.String(), secret) || strings.Contains(log.String(), "Incorrect API key") {
+			t.Errorf("the log tells too much: %s", log.String())
+		}
+	})
 }
 
 // alone wants the fault's error and what came before it.

@@ -35,9 +35,13 @@ func open(t *testing.T, c gateway.Config) *gateway.Gateway {
 
 func openAt(t *testing.T, c gateway.Config, now func() time.Time, log *slog.Logger) *gateway.Gateway {
 	t.Helper()
-	g, err := gateway.New(gateway.Options{Config: c, Now: now, Log: log, Env: func(name string) string {
-		return map[string]string{"UBL_TEST_KEY": secret}[name]
-	}})
+	return openWith(t, gateway.Options{Config: c, Now: now, Log: log})
+}
+
+func openWith(t *testing.T, o gateway.Options) *gateway.Gateway {
+	t.Helper()
+	o.Env = func(name string) string { return map[string]string{"UBL_TEST_KEY": secret}[name] }
+	g, err := gateway.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
