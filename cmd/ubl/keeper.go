@@ -15,8 +15,6 @@ import (
 const (
 	// sweepEvery is how often retention is applied.
 	sweepEvery = time.Hour
-	// carryOnEvery is how often what is pending is looked for.
-	carryOnEvery = time.Minute
 	// tellAgain is how soon a start that couldn't be receipted is tried again.
 	tellAgain = 15 * time.Second
 	// chore bounds one errand of the keeper, errands how many are run at a time: one
@@ -32,7 +30,7 @@ const (
 func (n *node) keep(ctx context.Context, start func(context.Context) error) (wait func()) {
 	var running sync.WaitGroup
 	running.Go(func() {
-		for n.carryOn(ctx); every(ctx, carryOnEvery); {
+		for n.carryOn(ctx); every(ctx, carryOnEvery()); {
 			n.carryOn(ctx)
 		}
 	})

@@ -8,16 +8,25 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"ubl/test/soak"
 )
 
-// TestChaosShort: three nodes under random faults for a minute. Nothing that
-// was acknowledged is lost or doubled, and all that doc.go lists holds.
-func TestChaosShort(t *testing.T) {
+// TestEveryFault: three nodes under each kind of fault, one after the other.
+// Nothing that was acknowledged is lost or doubled, and all that doc.go lists holds.
+func TestEveryFault(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a minute of faults")
 	}
 	needsCluster(t)
-	t.Log("\n" + rage(t, plan{count: 3}, min(cmp.Or(durationOf(t), time.Minute), time.Minute)).String())
+	t.Log("\n" + rage(t, plan{count: 3}, (*driver).tour).String())
+}
+
+// TestChaosShort is the same under random faults for a minute.
+func TestChaosShort(t *testing.T) {
+	soak.Only(t, "a minute of random faults")
+	needsCluster(t)
+	t.Log("\n" + rage(t, plan{count: 3}, atRandom(min(cmp.Or(durationOf(t), time.Minute), time.Minute))).String())
 }
 
 // userSilence is the silence that a user's node allows a leader.
@@ -37,7 +46,7 @@ func TestChaosLong(t *testing.T) {
 		share time.Duration
 	}{{3, duration * 2 / 3}, {5, duration / 3}} {
 		t.Run(fmt.Sprintf("%d nodes", part.nodes), func(t *testing.T) {
-			r := rage(t, plan{count: part.nodes, silence: userSilence}, part.share)
+			r := rage(t, plan{count: part.nodes, silence: userSilence}, atRandom(part.share))
 			t.Log("\n" + r.String())
 			runs = append(runs, r)
 		})
@@ -52,11 +61,16 @@ func TestOneNode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("ten seconds of faults")
 	}
-	t.Log("\n" + rage(t, plan{count: 1, alone: true, smallDisks: []int{1}}, 10*time.Second).String())
+	t.Log("\n" + rage(t, plan{count: 1, alone: true, smallDisks: []int{1}}, atRandom(10*time.Second)).String())
 }
 
-// rage runs clients and faults for a while, and checks everything.
-func rage(t *testing.T, p plan, duration time.Duration) *results {
+// atRandom draws faults for so long.
+func atRandom(duration time.Duration) func(*driver) error {
+	return func(d *driver) error { return d.run(duration) }
+}
+
+// rage runs clients and faults, and checks everything.
+func rage(t *testing.T, p plan, strike func(*driver) error) *results {
 	t.Helper()
 	seed := seedOf(t)
 	draw := draws(seed, "plan")
@@ -74,7 +88,7 @@ func rage(t *testing.T, p plan, duration time.Duration) *results {
 	l := w.begin(light())
 	before, began := w.terms(), time.Now()
 	d := newDriver(w)
-	if err := d.run(duration); err != nil {
+	if err := strike(d); err != nil {
 		t.Errorf("the faults stopped early: %v", err)
 	}
 	took, after := time.Since(began), w.terms()

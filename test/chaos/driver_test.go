@@ -57,7 +57,34 @@ func (d *driver) round(ctx context.Context, round int) error {
 	if d.draw.IntN(15) == 0 {
 		return d.blackout(ctx, round)
 	}
-	strikes := d.plan()
+	return d.befall(ctx, round, d.plan())
+}
+
+// tour strikes with each kind of fault once, one after the other, and at the end
+// takes everybody's power.
+func (d *driver) tour() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
+	defer cancel()
+	all := faults()
+	for i, f := range all {
+		nodes := d.world.members()
+		d.draw.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
+		at := slices.IndexFunc(nodes, func(n *node) bool { return f.why(n) == "" })
+		if at < 0 {
+			d.skips[f.name] = f.why(nodes[0])
+			continue
+		}
+		err := d.befall(ctx, i+1, []strike{{fault: f, node: nodes[at]}})
+		d.world.setTrouble("")
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	return d.blackout(ctx, len(all)+1)
+}
+
+// befall strikes, holds, undoes and waits until the cluster is whole.
+func (d *driver) befall(ctx context.Context, round int, strikes []strike) error {
 	d.say(round, strikes)
 	var errs []error
 	for i, s := range strikes {

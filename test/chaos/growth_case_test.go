@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ubl/test/soak"
 )
 
 // TestGrowth: a node that ran alone, with data and under load, becomes one of
-// three and then one of five. Its data is theirs, and no caller notices more
+// three and then, in `make soak`, one of five. Its data is theirs, and no caller notices more
 // than retries.
 func TestGrowth(t *testing.T) {
 	if testing.Short() {
@@ -32,7 +34,8 @@ func TestGrowth(t *testing.T) {
 	w.alone, one.founder = false, true
 	c.must(one.start())
 	c.whole()
-	for size := 3; size <= 5; size += 2 {
+	largest := soak.Of(3, 5)
+	for size := 3; size <= largest; size += 2 {
 		for len(w.all()) < size {
 			n := w.add(t)
 			c.must(n.start())
@@ -42,7 +45,7 @@ func TestGrowth(t *testing.T) {
 		c.whole()
 		c.sends(fmt.Sprintf("with %d nodes", size), quickly)
 	}
-	c.spread(5)
+	c.spread(largest)
 	c.whole()
 	c.end()
 }
@@ -71,6 +74,7 @@ func (c *trial) spread(nodes int) {
 // TestRemove: an operator takes one of four nodes out, with the command; the
 // rest are whole without it, and it may come back as a new one.
 func TestRemove(t *testing.T) {
+	soak.Only(t, "TestEveryFault takes a node out and back, too")
 	c := try(t, plan{count: 4})
 	n := c.world.node(4)
 	c.world.admit(false, n)
@@ -100,6 +104,7 @@ func TestWrongSecret(t *testing.T) {
 // TestForeignCertificate: a node that knows the secret but bears another CA's
 // certificate gets nowhere either.
 func TestForeignCertificate(t *testing.T) {
+	soak.Only(t, "TestWrongSecret is refused in the same place")
 	c := try(t, plan{count: 3})
 	stranger := c.world.add(t)
 	c.must(stranger.ownPKI())

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ubl/test/soak"
 )
 
 // quickly is how soon a send is acknowledged while a minority is away: after an
@@ -40,6 +42,7 @@ func TestLostDiskWhileAnotherDies(t *testing.T) {
 // TestTransferFails: the node to which leadership is handed over is paused just
 // then, while all nodes are restarted one after another under load.
 func TestTransferFails(t *testing.T) {
+	soak.Only(t, "TestPausedLeader and TestEveryFault pause and restart, too")
 	c := try(t, plan{count: 3})
 	for i, n := range c.world.all() {
 		target := c.world.all()[(i+1)%3]
@@ -62,6 +65,7 @@ func TestTransferFails(t *testing.T) {
 // TestRollingRestart: every node is restarted in order, under load, twice; what
 // callers notice is retries.
 func TestRollingRestart(t *testing.T) {
+	soak.Only(t, "TestEveryFault restarts a node, too")
 	c := try(t, plan{count: 3})
 	for range 2 {
 		for _, n := range c.world.all() {
@@ -79,6 +83,7 @@ func TestRollingRestart(t *testing.T) {
 // TestAwayLong: a node that was away while the others cut their logs catches up
 // by snapshot.
 func TestAwayLong(t *testing.T) {
+	soak.Only(t, "the step “install: staged” catches up by snapshot, too")
 	c := try(t, plan{count: 3, flags: []string{"--cluster-log-bytes", "65536"}})
 	away := c.follower()
 	away.kill()
@@ -139,6 +144,7 @@ func TestPausedLeader(t *testing.T) {
 // TestStandstill: the whole machine stands still for most of the time that a
 // leader may be silent, again and again. Nobody missed anybody, so nobody resigns.
 func TestStandstill(t *testing.T) {
+	soak.Only(t, "the machine stands still for a quarter of a minute")
 	c := try(t, plan{count: 3, silence: 4 * time.Second})
 	c.must(poll(c.ctx, 50*time.Millisecond, func(ctx context.Context) error {
 		all, err := c.world.picture(ctx)
@@ -174,11 +180,11 @@ func (r *room) askLate(ctx context.Context, n *node, said string) message {
 	return out.Message
 }
 
-// TestFullDisks: the disk of a follower fills up, then that of the leader. The
+// TestFullDisks: the disk of a follower fills up (in `make soak`), then that of the leader. The
 // others go on; when there is room again the node takes part again.
 func TestFullDisks(t *testing.T) {
 	c := try(t, plan{count: 3, smallDisks: []int{1, 2, 3}})
-	for _, role := range []string{"follower", "leader"} {
+	for _, role := range soak.Of([]string{"leader"}, []string{"follower", "leader"}) {
 		n := c.follower()
 		if role == "leader" {
 			n = c.leader()
@@ -198,6 +204,7 @@ func TestFullDisks(t *testing.T) {
 // TestSealedLog: a node dies when its logs have sealed a segment and not begun
 // the next one, and when they were about to seal one. It goes on with both.
 func TestSealedLog(t *testing.T) {
+	soak.Only(t, "TestEveryFault seals logs, too")
 	c := try(t, plan{count: 3})
 	for i, leave := range []func(extent) []byte{
 		func(e extent) []byte { return appendCommit(appendIndex(nil, e.entries)) },
