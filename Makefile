@@ -21,7 +21,6 @@ app: ## build the app that the server embeds, transport/web/dist, from its sourc
 
 # What a test needs and doesn't find makes it fail; UBL_NEED_ALL= leaves it out.
 test soak: export UBL_NEED_ALL ?= 1
-test soak: export UBL_SCREENSHOTS ?= $(CURDIR)/test/web/screenshots
 
 # Properties are tried on the same cases each time.
 test: export RAPID_SEED ?= 1
@@ -33,6 +32,7 @@ test: deps check ## check the code and run every test with the race detector
 	cd test/tools/manifests && $(GO) vet ./... && $(GO) test ./...
 
 soak: export UBL_SOAK := 1
+soak: export UBL_SCREENSHOTS ?= $(CURDIR)/test/web/screenshots
 soak: export RAPID_CHECKS ?= 2000
 soak: deps check ## run the tests with every long matrix and new seeds, then chaos; writes test/*/results
 	$(PROGRESS) -results -race -timeout 3h $$($(GO) list ./... | grep -vE '/test/(chaos|web)$$')

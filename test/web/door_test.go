@@ -10,7 +10,7 @@ import (
 // TestPasteLink: an app on a home screen, which can't open what a mail links to, takes the
 // link by hand; nothing but links of this server lead anywhere.
 func TestPasteLink(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newPerson(t, s, v, "Ana")
 		p.visit("/ui/")
@@ -38,7 +38,7 @@ func TestPasteLink(t *testing.T) {
 // seen it, and not again.
 func TestReceiptHint(t *testing.T) {
 	const hint = "your message’s receipt"
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
 		p.enter("general")

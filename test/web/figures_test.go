@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"text/tabwriter"
+
+	"ubl/test/soak"
 )
 
 // figure is something that was measured, and what the goal is.
@@ -41,11 +43,11 @@ func printFigures() {
 }
 
 // undisturbed measures until the host of the machine, where that is a virtual one,
-// took less than a twentieth of its time meanwhile, three times at most. It gives the
+// took less than a twentieth of its time meanwhile, in `make soak` three times at most. It gives the
 // calmest, and says so where that was disturbed too.
 func undisturbed[T any](measure func(try int) T) (calmest T, disturbed string) {
 	least := 1.0
-	for try := 0; try < 3 && least >= 0.05; try++ {
+	for try := 0; try < soak.Of(1, 3) && least >= 0.05; try++ {
 		all, stolen := processorTime()
 		m := measure(try)
 		allThen, stolenThen := processorTime()

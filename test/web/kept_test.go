@@ -5,7 +5,7 @@ import "testing"
 // TestDraftOutlivesReload: what one has written is there after a reload that follows
 // the last key at once, before anything had the time to be kept.
 func TestDraftOutlivesReload(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		p := newcomer(t, oneNode(t), v)
 		p.enter("general")
 		for _, text := range []string{"half a thought", "another half", "a third half"} {
@@ -32,7 +32,7 @@ func TestDraftOutlivesReload(t *testing.T) {
 // the members of a room can be read without a network, in a page that is loaded without
 // one too, and are new again with it.
 func TestReadWithoutNetwork(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		furnish(t, s)
 		p := newcomer(t, s, v)

@@ -18,8 +18,11 @@
 //
 // Figures (figures_test.go) are collected and printed with their goals at the end.
 // Sizes that miss theirs fail; times don't, since they are the machine's as well.
-// Pictures of the screens go to the folder that UBL_SCREENSHOTS names, as `make test`
+// Pictures of the screens go to the folder that UBL_SCREENSHOTS names, as `make soak`
 // does; those in docs/screenshots were chosen from there.
+//
+// `make test` visits every screen, and goes each way through the app with one size of
+// screen on one node; `make soak` takes both sizes, three nodes and long rooms.
 //
 // UBL_BIN names a program to use instead of building one, UBL_WEB_DIR a folder with the
 // app instead of the embedded one (serve reads it).

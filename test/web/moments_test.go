@@ -84,7 +84,7 @@ func TestDialogs(t *testing.T) {
 // found and not found, refused, in conflict, changed on the way.
 func TestMoments(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		app := appFolder(t)
 		s := behindFront(t, "--web-dir", app)
 		p := newcomer(t, s, v)
@@ -155,7 +155,7 @@ func (p *person) verifies(outcome string) {
 // TestEmptyScreens looks at the screens that have nothing to show yet.
 func TestEmptyScreens(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		p := newcomer(t, oneNode(t), v)
 		for _, at := range []screen{
 			{"empty-room", "/ui/rooms/r:general", "Room created"},
@@ -176,7 +176,7 @@ func TestEmptyScreens(t *testing.T) {
 // else, than an owner.
 func TestMembersScreens(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		newcomer(t, s, v)
 		furnish(t, s)

@@ -19,7 +19,7 @@ import (
 // TestDocuments: a document is written, read, changed, found, compared with what it
 // was, and deleted; when another has saved meanwhile nobody's words are lost.
 func TestDocuments(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
 		p.visit("/ui/workspaces")
@@ -86,7 +86,7 @@ func (p *person) comparesBelow() {
 // TestPrivateWorkspace: who makes a workspace says whom it is for, and nobody else comes
 // upon one that is not for all, until its owner adds them.
 func TestPrivateWorkspace(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		ana := newcomer(t, s, v)
 		bob := guest(t, s, v, "bob@elsewhere.example")
@@ -130,7 +130,7 @@ func TestPrivateWorkspace(t *testing.T) {
 // TestLedger: atoms come in while one watches, and the browser checks the whole chain by
 // itself: it is whole, and one atom that was changed on the way doesn't pass.
 func TestLedger(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
 		c := s.client(owner)
@@ -184,7 +184,7 @@ func (p *person) pass(e fetch.EventRequestPaused, changes *strings.Replacer) err
 // TestInvitations: an owner makes a link in the app; who opens it is a member; it works
 // once, and one that was taken back not at all.
 func TestInvitations(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		ana := newcomer(t, s, v)
 		ana.visit("/ui/members")
@@ -226,7 +226,7 @@ func (p *person) invites(email string) string {
 // TestRooms: a room is made, opened to all, joined by another, who is made an owner;
 // one replies to the other, and the reply leads to what it replies to.
 func TestRooms(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := oneNode(t)
 		ana, bob := newcomer(t, s, v), guest(t, s, desktop, "bob@elsewhere.example")
 		ana.visit("/ui/")
@@ -298,7 +298,7 @@ func weather(t *testing.T) string {
 // TestServersAndBudget: an owner adds another MCP server and allows its tool, which an
 // agent then uses; and bounds what models may cost.
 func TestServersAndBudget(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := oneNode(t, "--config", gateway(t))
 		p := newcomer(t, s, v)
 		agent := s.agent(owner, "scribe")

@@ -99,7 +99,7 @@ func TestScreens(t *testing.T) {
 // its style.
 func TestPages(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newPerson(t, s, v, "Ana")
 		p.watch.expect(` is answered 40[04]$`)
@@ -209,7 +209,7 @@ const moving = `[...document.querySelectorAll('*')].filter((e) => {
 
 // TestReducedMotion: who asks for less motion gets none to speak of.
 func TestReducedMotion(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newPerson(t, s, v, "Ana")
 		p.prefers("prefers-reduced-motion", "reduce")
@@ -226,7 +226,7 @@ func TestReducedMotion(t *testing.T) {
 
 // TestTheme: a person's choice beats the device's, and outlives the page.
 func TestTheme(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		p := newcomer(t, oneNode(t), v)
 		background := func() string { return eval[string](p, `getComputedStyle(document.body).backgroundColor`) }
 		p.visit("/ui/settings")

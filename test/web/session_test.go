@@ -57,7 +57,7 @@ func (c *client) end() {
 // app asks to sign in, at the same address, and shows nothing that was read; what wasn't
 // sent yet goes out once somebody has signed in by a link.
 func TestSessionEnds(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := behindFront(t)
 		p := newcomer(t, s, v)
 		p.watch.expect(`is answered 503`)
@@ -143,7 +143,7 @@ func (p *person) isOut() {
 // TestSignOut: who signs out is signed out on the server, and leaves nothing behind in
 // the browser; "everywhere" does so for all browsers.
 func TestSignOut(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
 		c := s.client(owner)
@@ -159,7 +159,7 @@ func TestSignOut(t *testing.T) {
 }
 
 func TestSignOutEverywhere(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		bob := guest(t, s, v, "bob@elsewhere.example")
 		bob.authenticator()
@@ -186,7 +186,7 @@ func TestSignOutEverywhere(t *testing.T) {
 // TestAgentsToken: an owner connects an agent in the app. The configuration that is
 // shown works as it stands, until the token is revoked.
 func TestAgentsToken(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
 		p.visit("/ui/agents")

@@ -10,6 +10,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"ubl/test/soak"
 )
 
 // most is how much script and style the first load may have, compressed, in bytes.
@@ -27,7 +29,7 @@ const whenUsable = `(() => {
 // TestFirstLoad: with nothing in the cache, the app's script and style are small, and
 // one sees one's rooms soon.
 func TestFirstLoad(t *testing.T) {
-	for _, v := range views {
+	for _, v := range views[:soak.Of(1, len(views))] {
 		t.Run(v.name, func(t *testing.T) {
 			s := oneNode(t)
 			ana := newcomer(t, s, v)
@@ -77,6 +79,7 @@ const whenShown = `() => {
 // of another: from the time in its receipt, which is before the commit, to the frame
 // that shows it.
 func TestHowSoonOthersSee(t *testing.T) {
+	soak.Only(t, "it only prints figures")
 	s := oneNode(t)
 	ana, bob := newcomer(t, s, desktop), guest(t, s, phone, "bob@elsewhere.example")
 	ana.enter("general")
@@ -109,7 +112,7 @@ func TestHowSoonOthersSee(t *testing.T) {
 }
 
 // many is how long a long room is.
-const many = 100_000
+var many = soak.Of(3_000, 100_000)
 
 // scrollFar scrolls a long room up as one does with a wheel, for three seconds, and
 // answers the time between frames in ms, and how many of them showed nothing.
@@ -128,7 +131,7 @@ const scrollFar = `async () => {
 	return { gaps, empty, rows: log.querySelectorAll('[data-key]').length };
 }`
 
-// TestLongRoom: a room of 100,000 messages opens at its end, scrolls, and keeps few of
+// TestLongRoom: a room of 3,000 messages, 100,000 in `make soak`, opens at its end, scrolls, and keeps few of
 // them on the page.
 func TestLongRoom(t *testing.T) {
 	s := oneNode(t)
@@ -146,7 +149,7 @@ func TestLongRoom(t *testing.T) {
 		p.enter("general")
 		last := c.newest(general).Body.Text
 		p.hears(last)
-		note("a room of 100,000 messages shows ("+v.name+")", "", "after %.2f s", time.Since(began).Seconds())
+		note(fmt.Sprintf("a room of %d messages shows (%s)", many, v.name), "", "after %.2f s", time.Since(began).Seconds())
 		got := eval[struct {
 			Gaps  []float64 `json:"gaps"`
 			Empty int       `json:"empty"`

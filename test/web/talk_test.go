@@ -10,18 +10,36 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/chromedp"
+
+	"ubl/test/soak"
 )
 
-// everywhere runs a main flow on a node alone with each screen, and on three nodes.
+// everywhere runs a main flow on a node alone, and in `make soak` with each screen and
+// on three nodes.
 func everywhere(t *testing.T, flow func(t *testing.T, start starter, v view)) {
-	onBothScreens(t, func(t *testing.T, v view) { flow(t, behindFront, v) })
+	onScreen(t, phone, func(t *testing.T, v view) { flow(t, behindFront, v) })
 	t.Run("three nodes", func(t *testing.T) {
+		soak.Only(t, "TestNodesDie has three nodes, too")
 		t.Parallel()
 		flow(t, threeNodes, phone)
 	})
 }
 
-// onBothScreens runs a test on a node alone with each screen.
+// onScreen runs a test with one screen, and in `make soak` with the other, too: for what
+// is the same on both but its looks.
+func onScreen(t *testing.T, usual view, flow func(t *testing.T, v view)) {
+	for _, v := range views {
+		t.Run(v.name, func(t *testing.T) {
+			if v != usual {
+				soak.Only(t, "the "+usual.name+" goes the same way")
+			}
+			t.Parallel()
+			flow(t, v)
+		})
+	}
+}
+
+// onBothScreens runs a test with each screen.
 func onBothScreens(t *testing.T, flow func(t *testing.T, v view)) {
 	for _, v := range views {
 		t.Run(v.name, func(t *testing.T) {
@@ -60,7 +78,7 @@ func TestTwoPeopleTalk(t *testing.T) {
 	})
 }
 
-// TestAirplaneMode: for ten seconds a phone has no network. What the other writes
+// TestAirplaneMode: for three seconds, ten in `make soak`, a phone has no network. What the other writes
 // meanwhile comes afterwards, what was written here goes out, each once and in order,
 // and the stream goes on after the last event that was seen (seed 18.2).
 func TestAirplaneMode(t *testing.T) {
@@ -76,8 +94,10 @@ func TestAirplaneMode(t *testing.T) {
 		ana.offline()
 		ana.sees("No network")
 		ana.say("general", "from the plane")
-		every(time.Second, 10*time.Second, func(i int) { bob.say("general", fmt.Sprintf("meanwhile %d", i)) })
-		bob.hears("meanwhile 9")
+		away := soak.Of(3, 10)
+		every(time.Second, time.Duration(away)*time.Second, func(i int) { bob.say("general", fmt.Sprintf("meanwhile %d", i)) })
+		last := fmt.Sprintf("meanwhile %d", away-1)
+		bob.hears(last)
 		for _, b := range ana.bubbles() {
 			if b.Text == "from the plane" && b.Receipt != "" || b.Text == "meanwhile 0" {
 				t.Errorf("%+v came without a network", b)
@@ -86,7 +106,7 @@ func TestAirplaneMode(t *testing.T) {
 		ana.online()
 		ana.hears("from the plane")
 		bob.hears("from the plane")
-		ana.hears("meanwhile 9")
+		ana.hears(last)
 		ana.reads(s.client(owner), general)
 		bob.reads(s.client(owner), general)
 		if o, r := ana.streams(); o <= opened || r <= resumed {
@@ -99,7 +119,7 @@ func TestAirplaneMode(t *testing.T) {
 // TestReloadInMidSend: the server has taken a message, its answer is lost, and the page
 // is loaded anew. The message is there once, and its sender sees its receipt.
 func TestReloadInMidSend(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := behindFront(t)
 		c := s.client(owner)
 		ana := newcomer(t, s, v)
@@ -123,7 +143,7 @@ func TestReloadInMidSend(t *testing.T) {
 // TestReloadOffline: what was written without a network outlives the page, and goes out
 // when there is one; until then the app starts from what it has kept.
 func TestReloadOffline(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := behindFront(t)
 		ana := newcomer(t, s, v)
 		ana.enter("general")
@@ -149,7 +169,7 @@ func TestReloadOffline(t *testing.T) {
 // TestServerRestarts: the server is killed during a conversation and comes back. What
 // was written meanwhile goes out then, once.
 func TestServerRestarts(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := oneNode(t)
 		ana, bob := newcomer(t, s, v), guest(t, s, desktop, "bob@elsewhere.example")
 		for _, p := range []*person{ana, bob} {
@@ -196,7 +216,7 @@ func TestNodesDie(t *testing.T) {
 // TestGap: a stream goes on after more than it has told, and says so with room.gap: what
 // lies between is read over REST (seed 18.2).
 func TestGap(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := behindFront(t)
 		c := s.client(owner)
 		ana := newcomer(t, s, v)
@@ -251,7 +271,7 @@ func (p *person) skips(c *client) {
 // TestSilentNetwork: nothing gets through and nobody is told, as in a tunnel. What is
 // written then goes out at its end.
 func TestSilentNetwork(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := behindFront(t)
 		ana := newcomer(t, s, v)
 		ana.enter("general")
@@ -269,7 +289,7 @@ func TestSilentNetwork(t *testing.T) {
 // TestTakenOutOfARoom: who is taken out of the room that they look at is told, and shown
 // nothing of it any more; added again, they have it at once. Neither takes a reload.
 func TestTakenOutOfARoom(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := oneNode(t)
 		ana := s.client(owner)
 		bob := guest(t, s, v, "bob@elsewhere.example")

@@ -10,7 +10,7 @@ import (
 // TestTextIsText: markup, script and addresses that run code show as what was
 // written, in every place where messages show.
 func TestTextIsText(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
 		p.enter("general")
@@ -46,7 +46,7 @@ func TestTextIsText(t *testing.T) {
 
 // TestRightToLeft: what is written from right to left stands so, beside what isn't.
 func TestRightToLeft(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
 		p.enter("general")

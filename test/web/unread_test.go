@@ -28,7 +28,7 @@ func (p *person) read() {
 // room, and is unread no more once it was seen there. Who reads further up is told what
 // comes below.
 func TestUnread(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p, bo := newcomer(t, s, v), s.client("bo@harbour.example")
 		p.enter("general")
@@ -83,7 +83,7 @@ func (p *person) noon() *time.Location {
 
 // TestDays: messages of different days are parted by lines that say which.
 func TestDays(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := oneNode(t)
 		c := s.client(owner) // before anybody looks: what comes by the stream isn't tampered with
 		for _, text := range []string{"the day before", "yesterday", "today", "today too"} {

@@ -27,7 +27,7 @@ func appFolder(t *testing.T) string {
 // with the old one until they agree, and then has the new one; what they were writing
 // is still there.
 func TestUpdate(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		dir := appFolder(t)
 		s := oneNode(t, "--web-dir", dir)
 		p := newcomer(t, s, v)
