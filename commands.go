@@ -11,7 +11,7 @@ func Commands() []Command {
 		Enter{}, GetTenant{}, SetDefaults{}, ListRooms{}, CreateRoom{}, ListMembers{}, FindMember{},
 		SetTenantMember{}, RemoveTenantMember{}, CreateServiceToken{}, RevokeServiceToken{},
 		ListServiceTokens{}, CheckServiceToken{}, AdmitToken{}, RevokeToken{}, SweepRooms{},
-		ListTokens{}, RevokeTokens{}, OfferLink{}, FindLink{},
+		ListTokens{}, RevokeTokens{}, OfferLink{}, FindLink{}, FindHome{}, FindStanding{},
 		CreateInvitation{}, RevokeInvitation{}, ListInvitations{}, FindInvitation{}, AcceptInvitation{},
 		RegisterPasskey{}, ListPasskeys{}, FindPasskey{}, UsePasskey{}, RemovePasskey{},
 		CreateContainer{}, ListContainers{}, IssueCredits{}, SetToolAccess{}, ListToolAccess{},
@@ -36,7 +36,7 @@ func Answers() []any {
 		// Tenant
 		(*Entered)(nil), (*Tenant)(nil), []RoomEntry(nil), (*RoomSummary)(nil), []Member(nil),
 		(*ServiceToken)(nil), []ServiceToken(nil), (*Identity)(nil), 0,
-		[]PlatformToken(nil), (*OneTimeLink)(nil),
+		[]PlatformToken(nil), (*OneTimeLink)(nil), (*Home)(nil), (*Standing)(nil),
 		(*Invitation)(nil), []*Invitation(nil),
 		(*Passkey)(nil), (*Passkeys)(nil), (*PasskeyRecord)(nil),
 		(*ContainerMade)(nil), (*ContainerList)(nil), (*ToolAccess)(nil), []*ToolAccess(nil),

@@ -55,43 +55,6 @@ func lowerASCII(s string) string {
 	}, s)
 }
 
-// publicMail lists providers whose domain says nothing about who belongs
-// together. Their users get a tenant each; otherwise strangers would share one.
-var publicMail = map[string]bool{
-	"gmail.com": true, "googlemail.com": true, "outlook.com": true, "hotmail.com": true,
-	"live.com": true, "msn.com": true, "yahoo.com": true, "ymail.com": true, "aol.com": true,
-	"icloud.com": true, "me.com": true, "mac.com": true, "proton.me": true, "protonmail.com": true,
-	"pm.me": true, "gmx.com": true, "gmx.de": true, "gmx.net": true, "web.de": true, "t-online.de": true,
-	"mail.com": true, "mail.ru": true, "yandex.com": true, "yandex.ru": true, "zoho.com": true,
-	"fastmail.com": true, "hey.com": true, "tutanota.com": true, "tuta.io": true, "qq.com": true,
-	"163.com": true, "126.com": true, "naver.com": true, "uol.com.br": true, "bol.com.br": true,
-	"terra.com.br": true, "libero.it": true, "orange.fr": true, "laposte.net": true, "free.fr": true,
-}
-
-// TenantFor maps a verified address to its tenant: operators to tenant 0, a
-// public provider's users to one each, everyone else to their domain's. It is
-// "" where the address names no tenant.
-func TenantFor(user UserID, email string, operators []string) TenantID {
-	domain := EmailDomain(email)
-	if domain == "" {
-		return ""
-	}
-	for _, op := range operators {
-		if SameEmail(op, email) {
-			return CoreTenant
-		}
-	}
-	switch {
-	case publicMail[domain]:
-		return PersonalTenant(user)
-	case TenantID("t:"+domain) == CoreTenant:
-		return "" // nobody becomes an operator by naming a mail domain after tenant 0
-	case isPersonal(domain):
-		return "" // nor another by naming one after a personal tenant
-	}
-	return TenantID("t:" + domain)
-}
-
 // PlatformIssuer vouches for the platform's own identity. No token carries it:
 // only code inside the server acts as the platform.
 const PlatformIssuer = "urn:ubl:platform"

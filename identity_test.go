@@ -33,31 +33,37 @@ func TestEmailDomain(t *testing.T) {
 	}
 }
 
-func TestTenantFor(t *testing.T) {
-	operators := []string{"root@example.com", "kim@example.com", ""}
+// TestDomainTenant: no domain names tenant 0 or somebody's own tenant.
+func TestDomainTenant(t *testing.T) {
 	personal := ubl.PersonalTenant("u:ana")
-	for _, c := range []struct {
-		name, email string
-		want        ubl.TenantID
-	}{
-		{"a company's user", "ana@Example.com", "t:example.com"},
-		{"the default owner", "owner@localhost", "t:localhost"},
-		{"an operator", "root@example.com", ubl.CoreTenant},
-		{"an operator in capitals", "ROOT@EXAMPLE.COM", ubl.CoreTenant},
-		{"an operator's look-alike", "\u212Aim@example.com", "t:example.com"},
-		{"a user of a public provider", "ana@gmail.com", personal},
-		{"the same with a capital", "ana@GMail.com", personal},
-		{"a domain that names tenant 0", "ana@ubl_core", ""},
-		{"a domain that names a personal tenant", "eve@" + string(personal[2:]), ""},
-		{"no address", "", ""},
-		{"no domain", "ana", ""},
+	for domain, want := range map[string]ubl.TenantID{
+		"example.com": "t:example.com", "localhost": "t:localhost", "gmail.com": "t:gmail.com",
+		"ubl_core": "", string(personal[2:]): "", "": "", "Example.com": "", "example..com": "",
 	} {
-		if got := ubl.TenantFor("u:ana", c.email, operators); got != c.want {
-			t.Errorf("%s: TenantFor(%q) = %q, want %q", c.name, c.email, got, c.want)
+		if got := ubl.DomainTenant(domain); got != want {
+			t.Errorf("DomainTenant(%q) = %q, want %q", domain, got, want)
 		}
 	}
 	if ubl.PersonalTenant("u:eve") == personal || !personal.Valid() {
 		t.Error("two users share a personal tenant")
+	}
+}
+
+func TestParseDomain(t *testing.T) {
+	for given, want := range map[string][2]string{
+		"example.com": {"example.com", "t:example.com"}, "Example.COM": {"example.com", "t:example.com"},
+		"example.org=t:acme": {"example.org", "t:acme"}, "localhost": {"localhost", "t:localhost"},
+	} {
+		domain, tenant, err := ubl.ParseDomain(given)
+		if domain != want[0] || string(tenant) != want[1] || err != nil {
+			t.Errorf("ParseDomain(%q) = %q, %q, %v", given, domain, tenant, err)
+		}
+	}
+	for _, bad := range []string{"", "=t:acme", "ana@example.com", "example.com=", "example.com=acme", "example.com=t:ubl_core",
+		"ubl_core", "u.0123456789abcdef", "example..com", "exämple.com", "example.com=t:a=b"} {
+		if domain, tenant, err := ubl.ParseDomain(bad); ubl.CodeOf(err) != ubl.CodeValidation {
+			t.Errorf("ParseDomain(%q) = %q, %q, %v", bad, domain, tenant, err)
+		}
 	}
 }
 

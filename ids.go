@@ -149,7 +149,7 @@ func looksHashed(subject string) bool {
 	return err == nil
 }
 
-// PersonalTenant is the tenant of one user of a public mail provider.
+// PersonalTenant is the tenant of one person alone, whose domain nobody has claimed.
 func PersonalTenant(u UserID) TenantID { return TenantID("t:u." + hexHash(string(u))[:16]) }
 
 // isPersonal reports whether a mail domain would name a [PersonalTenant].

@@ -30,6 +30,13 @@
 // the TenantLicense, and whoever came then owns it. Credits come from here too,
 // by an owner's act: the container that takes them in puts it on record.
 //
+// # Where people belong
+//
+// Tenant 0 says which tenant somebody with a verified address belongs to (FindHome).
+// It asks the tenants in question whether they know the person, beside its mailbox, so
+// that one of them that can't be reached is a failure for that person alone. A tenant
+// believes the identity that transport/auth hands it: who names it as their home joins.
+//
 // # Names
 //
 // A member's entry has a name where somebody gave one: the credential that they came

@@ -67,14 +67,21 @@ func open(ctx context.Context, read ubl.Reader, found Founders, kinds []ubl.Kind
 
 // Receive implements [actors.Actor].
 func (x *Tenant) Receive(t *actors.Turn, cmd ubl.Command) {
-	if c, ok := cmd.(ubl.Enter); ok {
+	switch c := cmd.(type) {
+	case ubl.Enter:
 		x.enter(t, c)
-	} else if x.state.Events > 0 {
-		x.receive(t, cmd)
-	} else if _, ok := cmd.(ubl.CheckServiceToken); ok {
-		t.Fail(errBadToken())
-	} else {
-		t.Fail(ubl.Errorf(ubl.CodeNotFound, "there is no such tenant"))
+	case ubl.FindHome:
+		x.findHome(t, c)
+	case ubl.FindStanding:
+		t.Reply(x.standing(c.Who))
+	default:
+		if x.state.Events > 0 {
+			x.receive(t, cmd)
+		} else if _, ok := cmd.(ubl.CheckServiceToken); ok {
+			t.Fail(errBadToken())
+		} else {
+			t.Fail(ubl.Errorf(ubl.CodeNotFound, "there is no such tenant"))
+		}
 	}
 	if x.state.Events == 0 {
 		t.Drop()

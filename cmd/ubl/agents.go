@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,8 +55,8 @@ func (c *serveCmd) agents(p *program, n *node, key *auth.Key, at string, log *sl
 // in private networks: the operators' may and the owner's. Whoever else can sign
 // in has a tenant too.
 func (c *serveCmd) trusted(t ubl.TenantID) bool {
-	owner := ubl.UserIDFor(auth.LocalIssuer, strings.ToLower(c.Owner), false)
-	return t == ubl.CoreTenant || t == ubl.TenantFor(owner, c.Owner, nil)
+	owner, domain := ubl.UserIDFor(auth.LocalIssuer, strings.ToLower(c.Owner), false), ubl.EmailDomain(c.Owner)
+	return t == ubl.CoreTenant || t == ubl.PersonalTenant(owner) || t == cmp.Or(c.domains()[domain], ubl.DomainTenant(domain))
 }
 
 // withServers lists the tenants of this node that may have servers of tools. It

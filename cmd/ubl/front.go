@@ -47,7 +47,7 @@ func (c *serveCmd) front(p *program, n *node, at string, log *slog.Logger) (*fro
 		return nil, err
 	}
 	f.auth, err = auth.New(auth.Options{
-		Key: key, Issuers: issuers, Operators: c.Operator, PublicURL: at,
+		Key: key, Issuers: issuers, Operators: c.Operator, Domains: c.domains(), PublicURL: at,
 		Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log, Random: p.random,
 	})
 	if err != nil {

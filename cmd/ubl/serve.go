@@ -20,6 +20,7 @@ type serveCmd struct {
 	Listen      string        `default:"127.0.0.1:8080" help:"Address to listen on; port 0 picks one." placeholder:"HOST:PORT"`
 	Owner       string        `default:"owner@localhost" help:"Whom to tell how to sign in." placeholder:"EMAIL"`
 	Operator    []string      `help:"Who belongs to tenant 0, which runs the platform; may be repeated." placeholder:"EMAIL"`
+	Domain      []string      `help:"Mail domain whose verified addresses join its tenant: example.com is t:example.com's, example.com=t:acme that one's; may be repeated." placeholder:"DOMAIN"`
 	PublicURL   string        `name:"public-url" help:"Where the server is reached from outside." placeholder:"URL"`
 	AllowOrigin []string      `help:"Web origin whose pages may use the server; may be repeated." placeholder:"URL"`
 	AdminListen string        `help:"Address for /metrics and pprof, without authentication; off by default." placeholder:"[HOST]:PORT"`
@@ -81,10 +82,26 @@ func (c *serveCmd) check() error {
 	if ubl.EmailDomain(c.Owner) == "" {
 		return usagef("--owner is not an email address")
 	}
+	for _, given := range c.Domain {
+		if _, _, err := ubl.ParseDomain(given); err != nil {
+			return usagef("--domain: %s", plain(err))
+		}
+	}
 	if err := c.clusterFlags.check(); err != nil {
 		return err
 	}
 	return c.oidcFlags.check()
+}
+
+// domains are those of --domain, by domain. The one that is given last counts.
+func (c *serveCmd) domains() map[string]ubl.TenantID {
+	out := map[string]ubl.TenantID{}
+	for _, given := range c.Domain {
+		if domain, tenant, err := ubl.ParseDomain(given); err == nil { // check has refused others
+			out[domain] = tenant
+		}
+	}
+	return out
 }
 
 // spelled is an address with its scheme and host in small letters, as it is compared

@@ -75,6 +75,9 @@ func (n *node) args() []string {
 	at := n.addresses()
 	args := []string{"serve", "--data", n.data(), "--listen", at.api, "--admin-listen", at.admin,
 		"--operator", operator, "--owner", operator, "--log-format", "json"}
+	for p := range partitions {
+		args = append(args, "--domain", domain(p))
+	}
 	if !n.world.alone {
 		args = append(args, "--node-id", n.id, "--cluster-listen", at.cluster, "--cluster-timeout", n.world.silence.String())
 		if others := n.world.clusterAddresses(n); len(others) > 0 && !n.founder {

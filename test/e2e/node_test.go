@@ -98,10 +98,13 @@ func newNode(t *testing.T, args ...string) *node {
 	return n
 }
 
+// domains are those whose people share a tenant.
+const domains = "invite.example,key.example,kill.example,link.example,ours.example,retry.example,stream.example,theirs.example"
+
 // start runs `ubl serve` and returns once it listens.
 func (n *node) start() {
 	n.t.Helper()
-	cmd := exec.Command(n.path, append([]string{"serve", "--data", n.dir, "--listen", n.addr}, n.args...)...)
+	cmd := exec.Command(n.path, append([]string{"serve", "--data", n.dir, "--listen", n.addr, "--domain", domains}, n.args...)...)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		n.t.Fatal(err)

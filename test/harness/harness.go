@@ -152,13 +152,13 @@ func (h *House) Reload() {
 	}
 }
 
-// User is a human of a domain.
+// User is a human of a domain that its tenant has claimed.
 func User(email string) ubl.Identity {
 	const issuer = "https://idp.example"
 	id := ubl.UserIDFor(issuer, email, false)
 	return ubl.Identity{
 		UserID: id, Email: email, EmailDomain: ubl.EmailDomain(email),
-		TenantID: ubl.TenantFor(id, email, nil), Issuer: issuer, Subject: email,
+		TenantID: ubl.DomainTenant(ubl.EmailDomain(email)), Issuer: issuer, Subject: email,
 	}
 }
 

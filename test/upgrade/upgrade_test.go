@@ -58,7 +58,7 @@ func local(email string) ubl.Identity {
 	const issuer = "urn:ubl:local"
 	id := ubl.UserIDFor(issuer, email, false)
 	return ubl.Identity{UserID: id, Email: email, EmailDomain: ubl.EmailDomain(email),
-		TenantID: ubl.TenantFor(id, email, nil), Issuer: issuer, Subject: email}
+		TenantID: ubl.DomainTenant(ubl.EmailDomain(email)), Issuer: issuer, Subject: email}
 }
 
 // read checks the fixture's content: two people, a room of one's making with

@@ -38,6 +38,9 @@ type Options struct {
 	Issuers []Issuer
 	// Operators are the addresses that belong to tenant 0.
 	Operators []string
+	// Domains are the mail domains that the operator of this node gave to tenants, in
+	// lower case; [ubl.LocalDomain] is among them unless it is given to another.
+	Domains map[string]ubl.TenantID
 	// PublicURL is where browsers reach the server, "" for this machine alone.
 	// Where it is https, cookies travel under TLS only.
 	PublicURL string
@@ -63,6 +66,7 @@ type Authenticator struct {
 	clients   []*provider          // those that people sign in at, as configured
 	oidcBack  string               // where those send browsers back to
 	operators []string
+	domains   map[string]ubl.TenantID
 	asker     ubl.Asker
 	feed      ubl.Feed
 	now       func() time.Time
@@ -101,6 +105,7 @@ func New(o Options) (*Authenticator, error) {
 		key:       o.Key,
 		providers: map[string]*provider{},
 		operators: slices.Clone(o.Operators),
+		domains:   ownDomains(o.Domains),
 		asker:     o.Asker,
 		feed:      o.Feed,
 		now:       o.Now,

@@ -26,7 +26,10 @@
 //	headers ──► SHA-256 of the credential ──► cache ──► Enter of the tenant ──► envelope.Caller
 //	                                            │ not there: once for all who wait
 //	                                            ▼
-//	               signature, issuer, audience, times, address ──► AdmitToken of tenant 0
+//	               signature, issuer, audience, times, address ──► FindHome, AdmitToken of tenant 0
+//
+// Which tenant somebody belongs to follows from no address: tenant 0 says it, once for
+// each credential, from what has claimed the domain and where they are a member.
 //
 // A token is verified at its first use and remembered, by its hash and never
 // itself, until it expires. A token of this node is also admitted by tenant 0,
@@ -116,9 +119,8 @@
 // # What fails, and then what
 //
 // A credential that is missing or wrong is a 401 with code unauthorized; what
-// was wrong beyond that goes to the debug log, never what was sent. A good
-// token whose address belongs to no tenant is a 403. A provider or a tenant
-// that cannot be reached is a 503, to be retried: nobody is let in on a guess.
+// was wrong beyond that goes to the debug log, never what was sent. A provider or a
+// tenant that cannot be reached is a 503, to be retried: nobody is let in on a guess.
 // The exception is a token that was admitted within the last five minutes while
 // tenant 0 cannot be reached: without tenant 0 nothing can be revoked either.
 package auth

@@ -87,12 +87,12 @@ func newProvider(i Issuer, first bool, o *Options) (*provider, error) {
 	return p, nil
 }
 
-// vouches reports whether the provider is believed about an address in a tenant.
-// Whoever runs a provider can have it say any address; tenant 0 isn't for the least
-// careful of several.
-func (p *provider) vouches(email string, tenant ubl.TenantID) bool {
+// vouches reports whether the provider is believed about an address, which may be an
+// operator's. Whoever runs a provider can have it say any address; tenant 0 isn't for
+// the least careful of several.
+func (p *provider) vouches(email string, operator bool) bool {
 	listed := slices.Contains(p.Domains, ubl.EmailDomain(email))
-	return listed || len(p.Domains) == 0 && !(p.several && tenant == ubl.CoreTenant)
+	return listed || len(p.Domains) == 0 && !(p.several && operator)
 }
 
 // verify checks a token that a program sent.
@@ -161,27 +161,33 @@ func unreachable(cause error) error {
 	return ubl.Errorf(ubl.CodeUnavailable, "the identity provider cannot be reached").Because(cause)
 }
 
-// identity is who a token of these claims is about. Nobody but this node makes
-// services, so is_service counts for nothing here.
-func (p *provider) identity(c *claims, operators []string) (ubl.Identity, error) {
+// identified is who a token of these claims is about, where they belong. Nobody but
+// this node makes services, so is_service counts for nothing here.
+func (a *Authenticator) identified(ctx context.Context, p *provider, c *claims) (ubl.Identity, error) {
+	id, err := p.identity(c)
+	if err != nil {
+		return ubl.Identity{}, err
+	}
+	if !p.vouches(id.Email, a.operator(id.Email)) {
+		return ubl.Identity{}, badToken("the issuer is not trusted with addresses of that domain here")
+	}
+	return a.atHome(ctx, id)
+}
+
+// identity is who a token of these claims is about, without a tenant.
+func (p *provider) identity(c *claims) (ubl.Identity, error) {
 	c.Email = lowerEmail(c.Email)
 	if err := c.checkAddress(p.TrustedDomains); err != nil {
 		return ubl.Identity{}, err
 	}
-	user := ubl.UserIDFor(p.URL, c.Subject, p.first)
-	id := ubl.Identity{
-		UserID:      user,
+	return ubl.Identity{
+		UserID:      ubl.UserIDFor(p.URL, c.Subject, p.first),
 		Email:       c.Email,
 		EmailDomain: ubl.EmailDomain(c.Email),
 		Groups:      append([]string{}, c.Groups...),
-		TenantID:    ubl.TenantFor(user, c.Email, operators),
 		Issuer:      p.URL,
 		Subject:     c.Subject,
-	}
-	if !p.vouches(id.Email, id.TenantID) {
-		return ubl.Identity{}, badToken("the issuer is not trusted with addresses of that domain here")
-	}
-	return id, needTenant(id)
+	}, nil
 }
 
 // logoutToken reports a token that says in its header what it is for.

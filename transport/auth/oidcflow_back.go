@@ -99,7 +99,7 @@ func (a *Authenticator) redeem(ctx context.Context, p *provider, flow *oidcFlow,
 	if err != nil {
 		return who, "", err
 	}
-	who, err = p.identity(c, a.operators)
+	who, err = a.identified(ctx, p, c)
 	return who, c.called(), err
 }
 

@@ -178,11 +178,6 @@ func TestBadIDTokens(t *testing.T) {
 			t.Errorf("%s: %d %s", what, w.Code, w.Body)
 		}
 	}
-	t.Run("of an address that belongs nowhere", func(t *testing.T) {
-		if _, w := try(t, with(map[string]any{"email": "ann@ubl_core"})); w.Code != http.StatusForbidden {
-			t.Errorf("answered %d %s", w.Code, w.Body)
-		}
-	})
 }
 
 // TestProviderMisbehaves while it should turn a code into a token: the secret goes

@@ -102,7 +102,7 @@ func (a *Authenticator) identify(ctx context.Context, c credential) (*entry, err
 		return nil, notValid(err)
 	}
 	if unverified.Issuer == LocalIssuer {
-		return a.identifyLocal(token)
+		return a.identifyLocal(ctx, token)
 	}
 	if p := a.providers[unverified.Issuer]; p != nil {
 		return a.identifyOIDC(ctx, p, c.token, token)
@@ -110,12 +110,12 @@ func (a *Authenticator) identify(ctx context.Context, c credential) (*entry, err
 	return nil, badToken("the token comes from an issuer that is not known here")
 }
 
-func (a *Authenticator) identifyLocal(token *jwt.JSONWebToken) (*entry, error) {
+func (a *Authenticator) identifyLocal(ctx context.Context, token *jwt.JSONWebToken) (*entry, error) {
 	c, err := a.key.verifyLocal(token, a.now())
 	if err != nil {
 		return nil, err
 	}
-	id, err := localIdentity(c, a.operators)
+	id, err := a.localAtHome(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (a *Authenticator) identifyOIDC(ctx context.Context, p *provider, raw strin
 	if err != nil {
 		return nil, err
 	}
-	id, err := p.identity(c, a.operators)
+	id, err := a.identified(ctx, p, c)
 	if err != nil {
 		return nil, err
 	}

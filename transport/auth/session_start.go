@@ -41,10 +41,12 @@ func (a *Authenticator) mayHaveSession(who ubl.Identity) error {
 		return ubl.Errorf(ubl.CodeForbidden, "services have no sessions")
 	case who.TenantID == ubl.CoreTenant && !a.operator(who.Email):
 		return ubl.Errorf(ubl.CodeForbidden, "the email address belongs to no operator")
-	case who.Issuer != LocalIssuer && (p == nil || !p.vouches(who.Email, who.TenantID)):
+	case who.Issuer != LocalIssuer && (p == nil || !p.vouches(who.Email, who.TenantID == ubl.CoreTenant)):
 		return ubl.Errorf(ubl.CodeForbidden, "who vouches for the email address is not trusted with it here")
+	case !who.TenantID.Valid():
+		return ubl.Errorf(ubl.CodeForbidden, "a session is for a person of a tenant")
 	}
-	return needTenant(who)
+	return nil
 }
 
 // admit has tenant 0 receipt a token, or refuse a revoked one. The platform asks,

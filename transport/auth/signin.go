@@ -22,7 +22,7 @@ const (
 // has tenant 0 record it, so that any node takes it. The path is all of the link
 // but the server. Only a hash of its code is kept.
 func (a *Authenticator) OfferLink(ctx context.Context, email string, ttl time.Duration) (path string, err error) {
-	who, err := a.localWho(email)
+	who, err := a.localWho(ctx, email)
 	if err != nil {
 		return "", err
 	}
@@ -44,15 +44,13 @@ func (a *Authenticator) OfferLink(ctx context.Context, email string, ttl time.Du
 	return signInPath + code, nil
 }
 
-// localWho is who an address is to us, in the tenant of its domain.
-func (a *Authenticator) localWho(email string) (ubl.Identity, error) {
+// localWho is who an address is to us, where they belong.
+func (a *Authenticator) localWho(ctx context.Context, email string) (ubl.Identity, error) {
 	email = lowerEmail(email)
 	if !validEmail(email) {
 		return ubl.Identity{}, ubl.Errorf(ubl.CodeValidation, "the email address is not one that can be used")
 	}
-	who := localPerson("", email)
-	who.TenantID = ubl.TenantFor(who.UserID, email, a.operators)
-	return who, needTenant(who)
+	return a.atHome(ctx, localPerson("", email))
 }
 
 // linked adds the pages of sign-in links. A look changes nothing, so that a mail
@@ -88,7 +86,7 @@ func (a *Authenticator) showLink(w http.ResponseWriter, _ *http.Request, l *ubl.
 // takeLink begins the session, once their tenant lets them in. One commit of tenant
 // 0 admits it and uses up the link: of two who confirm at once one gets in.
 func (a *Authenticator) takeLink(w http.ResponseWriter, r *http.Request, l *ubl.OneTimeLink) error {
-	who, err := a.localWho(l.Email)
+	who, err := a.localWho(r.Context(), l.Email)
 	if err == nil {
 		err = a.letIn(r, who, ubl.Enter{})
 	}

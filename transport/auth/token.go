@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -36,9 +37,6 @@ type TokenSpec struct {
 	Service string
 	// TTL is how long the token holds, at least a second.
 	TTL time.Duration
-	// Operators are the addresses that belong to tenant 0, as the server knows
-	// them. They only matter for the TenantID that Sign reports.
-	Operators []string
 	// Now is when the token is made.
 	Now time.Time
 	// Random draws the token's id.
@@ -47,13 +45,13 @@ type TokenSpec struct {
 
 // Sign makes a platform token: a JWT that this node and all that share its key
 // accept, after tenant 0 has admitted it. It also returns what tenant 0 will
-// remember of it.
+// remember of it, but for the tenant, which a server finds at the first use.
 func (k *Key) Sign(spec TokenSpec) (string, ubl.PlatformToken, error) {
 	c, err := spec.claims()
 	if err != nil {
 		return "", ubl.PlatformToken{}, err
 	}
-	id, err := localIdentity(c, spec.Operators)
+	id, err := localIdentity(c)
 	if err != nil {
 		return "", ubl.PlatformToken{}, err
 	}
@@ -132,8 +130,23 @@ func (k *Key) verifyLocal(token *jwt.JSONWebToken, now time.Time) (*claims, erro
 	return c, nil
 }
 
-// localIdentity is who a platform token of these claims is about.
-func localIdentity(c *claims, operators []string) (ubl.Identity, error) {
+// localAtHome is who a platform token of these claims is about, where they belong: a
+// service where its maker does.
+func (a *Authenticator) localAtHome(ctx context.Context, c *claims) (ubl.Identity, error) {
+	id, err := localIdentity(c)
+	if err != nil {
+		return id, err
+	}
+	person, err := a.atHome(ctx, localPerson("", c.Email))
+	if err != nil || !id.IsService {
+		return person, err
+	}
+	id.TenantID = person.TenantID
+	return id, nil
+}
+
+// localIdentity is who a platform token of these claims is about, without a tenant.
+func localIdentity(c *claims) (ubl.Identity, error) {
 	if err := c.checkAddress(nil); err != nil {
 		return ubl.Identity{}, err
 	}
@@ -141,18 +154,16 @@ func localIdentity(c *claims, operators []string) (ubl.Identity, error) {
 	if c.IsService != validServiceName(service) || c.Subject != localSubject(service, c.Email) {
 		return ubl.Identity{}, notValid(errors.New("subject and address disagree"))
 	}
-	maker := ubl.UserIDFor(LocalIssuer, c.Email, false)
 	id := ubl.Identity{
-		UserID:   ubl.UserIDFor(LocalIssuer, c.Subject, false),
-		Groups:   []string{},
-		TenantID: ubl.TenantFor(maker, c.Email, operators),
-		Issuer:   LocalIssuer,
-		Subject:  c.Subject,
+		UserID:  ubl.UserIDFor(LocalIssuer, c.Subject, false),
+		Groups:  []string{},
+		Issuer:  LocalIssuer,
+		Subject: c.Subject,
 	}
 	if id.IsService = c.IsService; !id.IsService {
 		id.Email, id.EmailDomain = c.Email, ubl.EmailDomain(c.Email)
 	}
-	return id, needTenant(id)
+	return id, nil
 }
 
 // serviceName is the name of the service that a platform token is of, "" for a person's.
@@ -163,14 +174,6 @@ func serviceName(c *claims) string {
 	rest, _ := strings.CutPrefix(c.Subject, servicePrefix)
 	service, _, _ := strings.Cut(rest, ":")
 	return service
-}
-
-// needTenant refuses someone who is who they say but belongs nowhere.
-func needTenant(id ubl.Identity) error {
-	if id.TenantID == "" {
-		return ubl.Errorf(ubl.CodeForbidden, "the email address belongs to no tenant here")
-	}
-	return nil
 }
 
 func platformToken(c *claims, id ubl.Identity) ubl.PlatformToken {

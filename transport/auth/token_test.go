@@ -59,7 +59,7 @@ func TestLocalTokens(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, func(o *Options) { o.Operators = operators })
-			tt.spec.TTL, tt.spec.Now, tt.spec.Random, tt.spec.Operators = time.Hour, w.clock.Now(), rand.Reader, operators
+			tt.spec.TTL, tt.spec.Now, tt.spec.Random = time.Hour, w.clock.Now(), rand.Reader
 			token, known, err := w.key.Sign(tt.spec)
 			if err != nil {
 				t.Fatal(err)
@@ -77,6 +77,7 @@ func TestLocalTokens(t *testing.T) {
 			if want := ubl.TimeOf(w.clock.Now().Add(time.Hour)); caller.ExpiresAt != want || known.ExpiresAt != want {
 				t.Errorf("expires at %s and %s, want %s", caller.ExpiresAt, known.ExpiresAt, want)
 			}
+			known.TenantID = tt.tenant
 			admitted := all[ubl.AdmitToken](w.tenants)
 			if len(admitted) != 1 || admitted[0].Token != known || !admitted[0].Who.IsPlatform() {
 				t.Errorf("admitted %+v, want %+v once and by the platform", admitted, known)
@@ -118,15 +119,13 @@ func TestSignRefuses(t *testing.T) {
 	})
 }
 
-// A good token whose address names no tenant is a 403: its bearer is known, but
-// has no place here.
-func TestNoTenant(t *testing.T) {
+// A domain that is called like tenant 0 leads to a tenant of one's own.
+func TestDomainLikeTenant0(t *testing.T) {
 	w := newWorld(t)
-	token := w.localMill().make(t, map[string]any{"sub": "x@ubl_core", "email": "x@ubl_core"})
-	w.get(bearer(token)...).refused(t, http.StatusForbidden, ubl.CodeForbidden)
-	w.tenants.silent(t)
-	if _, _, err := w.key.Sign(TokenSpec{Email: "x@ubl_core", TTL: time.Hour, Now: w.clock.Now(), Random: rand.Reader}); ubl.CodeOf(err) != ubl.CodeForbidden {
-		t.Errorf("signed a token for nowhere: %v", err)
+	token, _ := w.token(t, "x@ubl_core")
+	id := w.get(bearer(token)...).let(t).Identity
+	if id.TenantID != ubl.PersonalTenant(id.UserID) {
+		t.Errorf("x@ubl_core belongs to %s", id.TenantID)
 	}
 }
 

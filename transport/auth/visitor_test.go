@@ -39,7 +39,8 @@ func openDesk(t testing.TB, change ...func(*Options)) *desk {
 // another is a second node's desk over the same house.
 func (d *desk) another(t testing.TB, change ...func(*Options)) *desk {
 	t.Helper()
-	o := Options{Key: d.key, Asker: d.house.Runtime, Feed: d.house.Runtime, Now: d.house.Clock.Now, PublicURL: d.origin}
+	o := Options{Key: d.key, Asker: d.house.Runtime, Feed: d.house.Runtime, Now: d.house.Clock.Now, PublicURL: d.origin,
+		Domains: map[string]ubl.TenantID{"corp.example": "t:corp.example"}}
 	for _, c := range change {
 		c(&o)
 	}
@@ -53,7 +54,7 @@ func (d *desk) another(t testing.TB, change ...func(*Options)) *desk {
 
 // person is a local identity, of whom the tenant has heard.
 func (d *desk) person(email string) ubl.Identity {
-	who := localPerson(ubl.TenantFor(ubl.UserIDFor(LocalIssuer, email, false), email, nil), email)
+	who := localPerson(ubl.DomainTenant(ubl.EmailDomain(email)), email)
 	d.house.Enter(who)
 	return who
 }

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -34,7 +35,8 @@ func newWorld(t testing.TB, change ...func(*Options)) *world {
 		t.Fatal(err)
 	}
 	w := &world{key: key, tenants: &tenants{}, feed: &feed{sinks: map[int]sink{}}, clock: &clock{now: time.Now().Truncate(time.Second)}}
-	o := Options{Key: key, Asker: w.tenants, Feed: w.feed, Now: w.clock.Now, Operators: []string{"root@ops.example"}}
+	o := Options{Key: key, Asker: w.tenants, Feed: w.feed, Now: w.clock.Now, Operators: []string{"root@ops.example"},
+		Domains: map[string]ubl.TenantID{"corp.example": "t:corp.example", "trusted.example": "t:trusted.example"}}
 	for _, c := range change {
 		c(&o)
 	}
@@ -141,6 +143,9 @@ type tenants struct {
 }
 
 func (f *tenants) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	if c, ok := cmd.(ubl.FindHome); ok && to == ubl.TenantName(ubl.CoreTenant) {
+		return f.home(c)
+	}
 	f.mu.Lock()
 	f.log = append(f.log, asked{to, cmd})
 	admit, enter, slow, down, revoke := f.admit, f.enter, f.slow, f.down, f.revoke
@@ -181,6 +186,16 @@ func (f *tenants) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, e
 		return 0, revoke
 	}
 	return nil, ubl.Errorf(ubl.CodeInternal, "no such command")
+}
+
+// home is where tenant 0 says that people belong who are in no tenant yet.
+func (f *tenants) home(c ubl.FindHome) (any, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.down != nil {
+		return nil, f.down
+	}
+	return &ubl.Home{TenantID: cmp.Or(c.Configured, ubl.PersonalTenant(c.Who.UserID)), UserID: c.Who.UserID}, nil
 }
 
 func (f *tenants) checkService(c ubl.CheckServiceToken) (any, error) {

@@ -1,0 +1,33 @@
+package auth
+
+import (
+	"context"
+	"maps"
+
+	"ubl"
+)
+
+// ownDomains are the domains that this node's operator gave to tenants, and
+// [ubl.LocalDomain], which a fresh server's owner belongs to.
+func ownDomains(given map[string]ubl.TenantID) map[string]ubl.TenantID {
+	out := map[string]ubl.TenantID{ubl.LocalDomain: ubl.DomainTenant(ubl.LocalDomain)}
+	maps.Copy(out, given)
+	return out
+}
+
+// atHome is somebody with a verified address where they belong: operators in tenant
+// 0, others where tenant 0 says. Nobody is let in on a guess while it can't be
+// reached.
+func (a *Authenticator) atHome(ctx context.Context, who ubl.Identity) (ubl.Identity, error) {
+	if a.operator(who.Email) {
+		who.TenantID = ubl.CoreTenant
+		return who, nil
+	}
+	home, err := ubl.Ask[*ubl.Home](ctx, a.asker, ubl.TenantName(ubl.CoreTenant),
+		ubl.FindHome{Who: who, Configured: a.domains[who.EmailDomain]})
+	if err != nil {
+		return who, err
+	}
+	who.TenantID, who.UserID = home.TenantID, home.UserID
+	return who, nil
+}
