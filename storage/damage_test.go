@@ -1,6 +1,8 @@
 package storage_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"maps"
 	"math/rand/v2"
@@ -120,31 +122,104 @@ func TestFlippedBytes(t *testing.T) {
 }
 
 // TestFlippedBytesWhileServing skips the check at Open, as for a file that is
-// damaged later: a value that is read is the true one, and nothing crashes.
+// damaged later, and TestFlippedBytesInLargeFile has it look at the inner pages
+// only: all that was written is read, or an error says that there is damage.
 func TestFlippedBytesWhileServing(t *testing.T) {
+	wholeOrTold(t, 2, 200, &storage.Options{VerifyBytes: -1})
+}
+
+func TestFlippedBytesInLargeFile(t *testing.T) {
+	wholeOrTold(t, 3, 200, &storage.Options{VerifyBytes: 1})
+}
+
+func wholeOrTold(t *testing.T, seed, rounds uint64, o *storage.Options) {
 	v := newVictim(t)
-	for seed := range uint64(200) {
-		have, err := v.try(t, v.damage(rand.New(rand.NewPCG(2, seed))), &storage.Options{VerifyBytes: -1})
-		if err != nil && !errors.Is(err, storage.ErrDamaged) {
-			t.Errorf("seed %d: an error that does not say what is wrong: %v", seed, err)
+	for round := range rounds {
+		have, err := v.try(t, v.damage(rand.New(rand.NewPCG(seed, round))), o)
+		if err != nil && !errors.Is(err, storage.ErrDamaged) && !errors.Is(err, storage.ErrNewerFormat) {
+			t.Errorf("round %d: an error that does not say what is wrong: %v", round, err)
+		}
+		if err == nil && !maps.Equal(have, v.truth) {
+			t.Errorf("round %d: %d of %d values are read, and no error", round, len(have), len(v.truth))
 		}
 		for key, value := range have {
 			if v.truth[key] != value {
-				t.Errorf("seed %d: a wrong value of %q", seed, key)
+				t.Errorf("round %d: a wrong value of %q", round, key)
 			}
 		}
 	}
 }
 
-// TestFlippedBytesInLargeFile is for a file of which Open checks the inner pages
-// only: whatever is damaged, there is an answer and no crash.
-func TestFlippedBytesInLargeFile(t *testing.T) {
-	v := newVictim(t)
-	for seed := range uint64(100) {
-		_, err := v.try(t, v.damage(rand.New(rand.NewPCG(3, seed))), &storage.Options{VerifyBytes: 1})
-		if err != nil && !errors.Is(err, storage.ErrDamaged) {
-			t.Errorf("seed %d: an error that does not say what is wrong: %v", seed, err)
+// leafOf finds the leaf that begins with a key of many, and where its elements are.
+func (v *victim) leafOf(t *testing.T, least int) (at int) {
+	t.Helper()
+	for at = 2 * 4096; at < v.used; at += 4096 {
+		flags, count := binary.NativeEndian.Uint16(v.clean[at+8:]), int(binary.NativeEndian.Uint16(v.clean[at+10:]))
+		if flags == 2 && count >= least && bytes.Contains(v.clean[at:at+4096], []byte("\x00m0000")) {
+			return at
 		}
+	}
+	t.Fatal("no leaf with messages")
+	return 0
+}
+
+// TestHiddenValues: what a damaged leaf hides is never passed over in silence, by
+// no way of reading, and a write doesn't make a sound page of what is left.
+func TestHiddenValues(t *testing.T) {
+	v := newVictim(t)
+	at := v.leafOf(t, 8)
+	key := func(b []byte, i int) []byte {
+		e := at + 16 + 16*i
+		pos, size := int(binary.NativeEndian.Uint32(b[e+4:])), int(binary.NativeEndian.Uint32(b[e+8:]))
+		return b[e+pos : e+pos+size]
+	}
+	for name, spoil := range map[string]func(b []byte){
+		"a lowered count":       func(b []byte) { b[at+10]-- },
+		"no values":             func(b []byte) { b[at+10], b[at+11] = 0, 0 },
+		"a key far beyond":      func(b []byte) { key(b, 3)[0] ^= 0x80 },
+		"the last key, further": func(b []byte) { k := key(b, int(b[at+10])-1); k[len(k)-1] ^= 0x40 },
+		"the first key, before": func(b []byte) { k := key(b, 0); k[len(k)-1] ^= 0x10 },
+		"a value":               func(b []byte) { e := at + 32; b[e+int(binary.NativeEndian.Uint32(b[e+4:]))+40] ^= 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := bytes.Clone(v.clean)
+			spoil(b)
+			for _, o := range []*storage.Options{{VerifyBytes: -1}, {VerifyBytes: 1}, {}} {
+				if _, err := v.try(t, b, o); !errors.Is(err, storage.ErrDamaged) {
+					t.Errorf("reading, checked up to %d bytes: %v", o.VerifyBytes, err)
+				}
+			}
+			if name != "a value" {
+				i := 0
+				for !bytes.Contains(key(v.clean, i), []byte("\x00m0000")) {
+					i++
+				}
+				v.writeInto(t, key(v.clean, i))
+			}
+			if _, err := storage.Open(v.dir, nil); !errors.Is(err, storage.ErrDamaged) {
+				t.Errorf("after a write the damage is not seen any more: %v", err)
+			}
+		})
+	}
+}
+
+// writeInto writes beside a key of the file that try has left, and expects to be
+// refused.
+func (v *victim) writeInto(t *testing.T, full []byte) {
+	t.Helper()
+	name, key, _ := bytes.Cut(full, []byte{0})
+	tenant, shard, _ := bytes.Cut(name, []byte("|"))
+	g := ubl.Group{Tenant: ubl.TenantID(tenant), Shard: string(shard)}
+	e := open(t, v.dir, &storage.Options{VerifyBytes: -1})
+	defer e.Close()
+	lease, head, err := e.Begin(t.Context(), g)
+	if err != nil {
+		return // which is told, too
+	}
+	err = submit(e, &ubl.Batch{Group: g, Lease: lease, Head: head, Next: head,
+		Records: []ubl.Record{{Key: append(bytes.Clone(key), 0), Value: []byte("value")}}})
+	if !errors.Is(err, storage.ErrDamaged) {
+		t.Errorf("a write into the damaged page: %v", err)
 	}
 }
 

@@ -88,6 +88,12 @@
 // A damaged file is found when it is opened. Both meta pages must be valid:
 // bbolt would fall back to the older one and so forget a commit in silence.
 // Then every page is checked (see [Options.VerifyBytes] for large files):
-// structure, order of keys, checksums, and that each page is used once. Damage
-// that appears later gives an error where a value is read, never another value.
+// structure, order of keys, checksums, and that each page is used once.
+//
+// Damage that appears later, or in the leaves of a large file, is an error where
+// it is read, never a shorter answer. A value that is there bears its checksum.
+// A value that is not there is searched for by a strict walk over the pages (see
+// tree.go), and so is each range; the keys on both sides of a gap are checked,
+// too. A write first checks every page that it changes, and is refused alone:
+// bbolt would write a sound page of what a damaged one still shows.
 package storage

@@ -38,25 +38,30 @@ func (e *Engine) groups(ctx context.Context, in func(*partition) bool) ([]ubl.Gr
 	return groups, nil
 }
 
-func appendGroups(ctx context.Context, tx *bolt.Tx, groups []ubl.Group) ([]ubl.Group, error) {
+func appendGroups(ctx context.Context, tx *bolt.Tx, groups []ubl.Group) (_ []ubl.Group, err error) {
 	defer tx.Rollback()
-	var s snapshot
-	if err := s.open(tx); err != nil {
+	defer guard(&err)
+	t, err := treeOf(tx, make(map[uint64]struct{}))
+	if err != nil {
 		return nil, err
 	}
-	c := cursor{c: s.data.Cursor()}
-	c.seek([]byte{0})
-	for {
+	w := walk{t: t}
+	err = w.seek([]byte{0})
+	for err == nil && w.valid() {
 		if ctx.Err() != nil {
 			return nil, unavailable("the request ended before the groups were listed", ctx.Err())
 		}
-		g, ok := c.group()
-		if !ok {
-			return groups, c.err
+		if err = w.edges(); err != nil {
+			break
+		}
+		var g ubl.Group
+		if g, err = groupOf(w.key()); err != nil {
+			break
 		}
 		groups = append(groups, g)
 		after := appendPrefix(nil, g)
 		after[len(after)-1] = keyEnd + 1
-		c.seek(after)
+		err = w.seek(after)
 	}
+	return groups, err
 }

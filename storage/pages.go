@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/fnv"
 	"io"
@@ -123,30 +124,55 @@ type element struct {
 	child      uint64
 }
 
-// elements reads a branch or leaf page as strictly as bbolt writes it: keys and
-// values lie behind the elements without a gap. end is where they end.
-func (p *page) elements() (list []element, end int, ok bool) {
+// at is element i. What it says is bounded by the page only after check.
+func (p *page) at(i int) element {
+	at := pageHeader + i*elementSize
+	b := p.content[at : at+elementSize]
+	var e element
+	pos, keySize, valueSize := 0, 0, 0
+	if p.flags == leafPage {
+		e.flags = order.Uint32(b)
+		pos, keySize, valueSize = at+int(order.Uint32(b[4:])), int(order.Uint32(b[8:])), int(order.Uint32(b[12:]))
+	} else {
+		pos, keySize, e.child = at+int(order.Uint32(b)), int(order.Uint32(b[4:])), order.Uint64(b[8:])
+	}
+	e.key = p.content[pos : pos+keySize : pos+keySize]
+	e.value = p.content[pos+keySize : pos+keySize+valueSize : pos+keySize+valueSize]
+	return e
+}
+
+// check reads a branch or leaf page as strictly as bbolt writes it: keys and
+// values lie behind the elements without a gap, and the keys rise within
+// [low, high); nil is no bound. So neither a lowered count nor a moved position
+// can hide an element. end is where the content ends.
+func (p *page) check(low, high []byte) (end int, ok bool) {
 	end = pageHeader + p.count*elementSize
 	if end > len(p.content) {
-		return nil, 0, false
+		return 0, false
 	}
-	list = make([]element, p.count)
-	for i := range list {
+	for i := range p.count {
 		at := pageHeader + i*elementSize
 		b := p.content[at : at+elementSize]
 		pos, keySize, valueSize := 0, 0, 0
 		if p.flags == leafPage {
-			list[i].flags = order.Uint32(b)
 			pos, keySize, valueSize = int(order.Uint32(b[4:])), int(order.Uint32(b[8:])), int(order.Uint32(b[12:]))
 		} else {
-			pos, keySize, list[i].child = int(order.Uint32(b)), int(order.Uint32(b[4:])), order.Uint64(b[8:])
+			pos, keySize = int(order.Uint32(b)), int(order.Uint32(b[4:]))
 		}
 		if at+pos != end || keySize == 0 || end+keySize+valueSize > len(p.content) {
-			return nil, 0, false
+			return 0, false
 		}
-		list[i].key = p.content[end : end+keySize]
-		list[i].value = p.content[end+keySize : end+keySize+valueSize]
+		key := p.content[end : end+keySize]
+		if low != nil && (bytes.Compare(key, low) < 0 || i > 0 && bytes.Equal(key, low)) {
+			return 0, false
+		}
+		low = key
 		end += keySize + valueSize
 	}
-	return list, end, true
+	return end, p.count == 0 || high == nil || bytes.Compare(low, high) < 0
+}
+
+// fits reports whether the page has as much overflow as its content needs.
+func (p *page) fits(end int, pageSize int64) bool {
+	return int64(p.extra) == (int64(end)+pageSize-1)/pageSize-1
 }

@@ -144,12 +144,12 @@ func (v *verifier) root() error {
 	if err != nil {
 		return err
 	}
-	list, _, ok := p.elements()
-	if !ok || p.flags != leafPage || len(list) != 2 ||
-		!bytes.Equal(list[0].key, dataBucket) || !bytes.Equal(list[1].key, metaBucket) {
+	if _, ok := p.check(nil, nil); !ok || p.flags != leafPage || p.count != 2 ||
+		!bytes.Equal(p.at(0).key, dataBucket) || !bytes.Equal(p.at(1).key, metaBucket) {
 		return damaged("the buckets are not the ones of a partition")
 	}
-	for _, e := range list {
+	for i := range p.count {
+		e := p.at(i)
 		if e.flags != bucketFlag || len(e.value) < bucketSize || order.Uint64(e.value[8:]) != 0 {
 			return damaged("a bucket is not valid")
 		}
@@ -204,16 +204,16 @@ func (v *verifier) tree(id uint64, depth int, low, high []byte, isRoot bool) err
 	if err != nil {
 		return err
 	}
-	list, end, ok := p.elements()
-	if !ok || p.flags != branchPage || len(list) == 0 || !v.fits(&p, end) || !ordered(list, low, high) {
+	end, ok := p.check(low, high)
+	if !ok || p.flags != branchPage || p.count == 0 || !p.fits(end, v.meta.pageSize) {
 		return damaged("page %d is not a valid branch", id)
 	}
-	for i, e := range list {
+	for i := range p.count {
 		next := high
-		if i+1 < len(list) {
-			next = list[i+1].key
+		if i+1 < p.count {
+			next = p.at(i + 1).key
 		}
-		if err := v.tree(e.child, depth-1, e.key, next, false); err != nil {
+		if err := v.tree(p.at(i).child, depth-1, p.at(i).key, next, false); err != nil {
 			return err
 		}
 	}
@@ -242,12 +242,12 @@ func (v *verifier) leaf(id uint64, low, high []byte, isRoot bool) error {
 
 // checkLeaf checks a leaf and its values; pageSize is 0 for one inside a value.
 func checkLeaf(p *page, low, high []byte, pageSize int64) error {
-	list, end, ok := p.elements()
-	if !ok || p.flags != leafPage || !ordered(list, low, high) ||
-		pageSize > 0 && !fits(p, end, pageSize) || pageSize == 0 && end != len(p.content) {
+	end, ok := p.check(low, high)
+	if !ok || p.flags != leafPage || pageSize > 0 && !p.fits(end, pageSize) || pageSize == 0 && end != len(p.content) {
 		return damaged("page %d is not a valid leaf", p.id)
 	}
-	for _, e := range list {
+	for i := range p.count {
+		e := p.at(i)
 		if e.flags != 0 {
 			return damaged("page %d holds what is not a value", p.id)
 		}
@@ -256,21 +256,4 @@ func checkLeaf(p *page, low, high []byte, pageSize int64) error {
 		}
 	}
 	return nil
-}
-
-func (v *verifier) fits(p *page, end int) bool { return fits(p, end, v.meta.pageSize) }
-
-// fits reports whether the page has as much overflow as its content needs.
-func fits(p *page, end int, pageSize int64) bool {
-	return int64(p.extra) == (int64(end)+pageSize-1)/pageSize-1
-}
-
-// ordered reports whether the keys rise within [low, high); nil is no bound.
-func ordered(list []element, low, high []byte) bool {
-	for i, e := range list {
-		if i == 0 && bytes.Compare(e.key, low) < 0 || i > 0 && bytes.Compare(e.key, list[i-1].key) <= 0 {
-			return false
-		}
-	}
-	return len(list) == 0 || high == nil || bytes.Compare(list[len(list)-1].key, high) < 0
 }

@@ -64,8 +64,8 @@ func beginRead(db *bolt.DB) (tx *bolt.Tx, err error) {
 
 func viewTx(ctx context.Context, tx *bolt.Tx, g ubl.Group, fn func(ubl.Snapshot) error) error {
 	defer tx.Rollback()
-	s := &snapshot{ctx: ctx, prefix: appendPrefix(make([]byte, 0, 128), g)}
-	if err := s.open(tx); err != nil {
+	s := &snapshot{ctx: ctx, tx: tx, prefix: appendPrefix(make([]byte, 0, 128), g)}
+	if err := s.open(); err != nil {
 		return err
 	}
 	return fn(s)
@@ -78,14 +78,24 @@ type snapshot struct {
 	prefix []byte
 	key    []byte // scratch
 	head   *ubl.LedgerHead
+	tx     *bolt.Tx
+	pages  *tree // nil until something needs it
 }
 
-func (s *snapshot) open(tx *bolt.Tx) (err error) {
+func (s *snapshot) open() (err error) {
 	defer guard(&err)
-	if s.data = tx.Bucket(dataBucket); s.data == nil {
+	if s.data = s.tx.Bucket(dataBucket); s.data == nil {
 		return unreadable(damaged("a bucket is missing"))
 	}
 	return nil
+}
+
+func (s *snapshot) tree() (_ *tree, err error) {
+	defer guard(&err)
+	if s.pages == nil {
+		s.pages, err = treeOf(s.tx, nil)
+	}
+	return s.pages, err
 }
 
 // full is the key as it is on disk, valid until the next call.
@@ -95,8 +105,19 @@ func (s *snapshot) full(key []byte) []byte {
 }
 
 func (s *snapshot) Get(key []byte) (value []byte, err error) {
+	if value, err = s.stored(s.full(key)); value != nil || err != nil {
+		return value, err
+	}
+	t, err := s.tree()
+	if err == nil {
+		err = t.absent(s.key)
+	}
+	return nil, err
+}
+
+func (s *snapshot) stored(key []byte) (value []byte, err error) {
 	defer guard(&err)
-	return getStored(s.data, s.full(key))
+	return getStored(s.data, key)
 }
 
 func (s *snapshot) Counter(key []byte) (int64, error) {
@@ -136,37 +157,80 @@ func (s *snapshot) Atom(seq int64) ([]byte, error) {
 }
 
 func (s *snapshot) Ascend(from, to []byte, fn func(key, value []byte) bool) error {
-	c := s.cursor(from, to)
-	c.seek(c.low)
-	for n := 1; c.here(); n++ {
-		if err := s.ended(n); err != nil || !fn(c.key[len(s.prefix):], c.value) {
+	low, high := s.bounds(from, to)
+	w, err := s.walk(low)
+	if err == nil {
+		err = w.edges()
+	}
+	if err != nil {
+		return err
+	}
+	for n := 1; w.valid(); n++ {
+		key, value, err := w.read()
+		if err != nil {
 			return err
 		}
-		c.next()
+		if bytes.Compare(key, high) >= 0 {
+			return nil
+		}
+		if err := s.ended(n); err != nil || !fn(key[len(s.prefix):], value) {
+			return err
+		}
+		if err := w.move(1); err != nil {
+			return err
+		}
 	}
-	return c.err
+	return nil
 }
 
 func (s *snapshot) Descend(from, to []byte, fn func(key, value []byte) bool) error {
-	c := s.cursor(from, to)
-	c.seekBefore(c.high)
-	for n := 1; c.here(); n++ {
-		if err := s.ended(n); err != nil || !fn(c.key[len(s.prefix):], c.value) {
+	low, high := s.bounds(from, to)
+	w, err := s.walk(high)
+	if err == nil {
+		err = w.edge()
+	}
+	if err == nil {
+		err = w.move(-1)
+	}
+	if err != nil {
+		return err
+	}
+	for n := 1; w.valid(); n++ {
+		key, value, err := w.read()
+		if err != nil {
 			return err
 		}
-		c.prev()
+		if bytes.Compare(key, low) < 0 {
+			return nil
+		}
+		if err := s.ended(n); err != nil || !fn(key[len(s.prefix):], value) {
+			return err
+		}
+		if err := w.move(-1); err != nil {
+			return err
+		}
 	}
-	return c.err
+	return nil
 }
 
-// cursor walks [from, to) within the group.
-func (s *snapshot) cursor(from, to []byte) *cursor {
-	low := append(bytes.Clone(s.prefix), from...)
-	high := append(bytes.Clone(s.prefix), to...)
+// walk begins at a full key.
+func (s *snapshot) walk(key []byte) (*walk, error) {
+	t, err := s.tree()
+	if err != nil {
+		return nil, err
+	}
+	w := &walk{t: t, stack: make([]step, 0, 8)}
+	return w, w.seek(key)
+}
+
+// bounds are the full keys of [from, to) within the group.
+func (s *snapshot) bounds(from, to []byte) (low, high []byte) {
+	low = append(bytes.Clone(s.prefix), from...)
+	high = append(bytes.Clone(s.prefix), to...)
 	if to == nil {
 		high[len(s.prefix)-1] = keyEnd + 1
 	}
-	return &cursor{c: s.data.Cursor(), low: low, high: high}
+	return low, high
 }
 
 // ctxEvery is how many keys are visited between two looks at the context.
@@ -177,60 +241,4 @@ func (s *snapshot) ended(n int) error {
 		return unavailable("the request ended before the data was read", s.ctx.Err())
 	}
 	return nil
-}
-
-// cursor is a bbolt cursor whose panics on damaged pages are errors. All that
-// touches a key or value before its checksum is known to be right happens in
-// its methods: on a damaged page either may lie beyond the file's end.
-type cursor struct {
-	c          *bolt.Cursor
-	low, high  []byte
-	key, value []byte
-	err        error
-}
-
-func (c *cursor) seek(key []byte) {
-	defer guard(&c.err)
-	c.key, c.value = c.c.Seek(key)
-}
-
-// seekBefore goes to the last key below the given one.
-func (c *cursor) seekBefore(key []byte) {
-	defer guard(&c.err)
-	if k, _ := c.c.Seek(key); k == nil {
-		c.key, c.value = c.c.Last()
-	} else {
-		c.key, c.value = c.c.Prev()
-	}
-}
-
-func (c *cursor) next() {
-	defer guard(&c.err)
-	c.key, c.value = c.c.Next()
-}
-
-func (c *cursor) prev() {
-	defer guard(&c.err)
-	c.key, c.value = c.c.Prev()
-}
-
-// here reports whether the cursor is at a key within its bounds, with a value
-// that is what was written.
-func (c *cursor) here() bool {
-	defer guard(&c.err)
-	if c.err != nil || c.key == nil || bytes.Compare(c.key, c.low) < 0 || bytes.Compare(c.key, c.high) >= 0 {
-		return false
-	}
-	c.value, c.err = openStored(c.key, c.value)
-	return c.err == nil
-}
-
-// group is the group that the key belongs to; false at the end.
-func (c *cursor) group() (g ubl.Group, ok bool) {
-	defer guard(&c.err)
-	if c.err != nil || c.key == nil {
-		return g, false
-	}
-	g, c.err = groupOf(c.key)
-	return g, c.err == nil
 }

@@ -20,6 +20,10 @@ type writer struct {
 	heads    map[ubl.Group]movedHead
 	counters map[string]movedCounter
 
+	// way leads to what the transaction began with; nothing is put into a page that
+	// isn't sound, for bbolt would write it again without what it doesn't see.
+	way walk
+
 	key   []byte // scratch: bbolt copies keys
 	arena arena  // values: bbolt keeps them until the transaction ends
 }
@@ -47,6 +51,9 @@ func (w *writer) reset() {
 	clear(w.heads)
 	clear(w.counters)
 	w.arena.reset()
+	if w.way.t != nil {
+		clear(w.way.t.checked)
+	}
 }
 
 func (w *writer) begin(db *bolt.DB) error {
@@ -59,7 +66,12 @@ func (w *writer) begin(db *bolt.DB) error {
 		return damaged("a bucket is missing")
 	}
 	w.data.FillPercent = fillPercent
-	return nil
+	checked := make(map[uint64]struct{})
+	if w.way.t != nil {
+		checked = w.way.t.checked
+	}
+	w.way.t, err = treeOf(tx, checked)
+	return err
 }
 
 // add puts a batch if everything is as it expects. The refusal is for this
@@ -89,7 +101,34 @@ func (w *writer) add(b *ubl.Batch, lease ubl.Lease) (refusal, failure error) {
 			return conflict("a counter"), nil
 		}
 	}
+	if err := w.sound(b, prefix); err != nil {
+		return err, nil
+	}
 	return nil, w.put(b, prefix)
+}
+
+// sound checks the pages that the batch is to change.
+func (w *writer) sound(b *ubl.Batch, prefix int) error {
+	var err error
+	visit := func(key []byte) {
+		if err == nil {
+			err = w.way.seek(key)
+		}
+	}
+	for i := range b.Atoms {
+		visit(appendAtomKey(w.key[:prefix], b.Head.Seq+1+int64(i)))
+	}
+	visit(append(w.key[:prefix], headSpace))
+	for _, c := range b.Counters {
+		visit(append(w.key[:prefix], c.Key...))
+	}
+	for _, r := range b.Records {
+		visit(append(w.key[:prefix], r.Key...))
+		if r.Value == nil && err == nil {
+			err = w.way.around()
+		}
+	}
+	return err
 }
 
 func (w *writer) put(b *ubl.Batch, prefix int) error {
@@ -157,6 +196,11 @@ func (w *writer) head(g ubl.Group) (movedHead, error) {
 	if err != nil {
 		return movedHead{}, err
 	}
+	if value == nil {
+		if err := w.way.t.absent(append(w.key, headSpace)); err != nil {
+			return movedHead{}, err
+		}
+	}
 	head, err := parseHead(value)
 	if err != nil {
 		return movedHead{}, err
@@ -172,6 +216,11 @@ func (w *writer) counter(key []byte) (int64, error) {
 	stored, err := getStored(w.data, key)
 	if err != nil {
 		return 0, err
+	}
+	if stored == nil {
+		if err := w.way.t.absent(key); err != nil {
+			return 0, err
+		}
 	}
 	value, err := parseCounter(stored)
 	if err != nil {
