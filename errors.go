@@ -113,6 +113,16 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// ErrDamaged is behind every error that tells of stored data which is not what
+// was written: errors.Is finds it.
+var ErrDamaged = errors.New("the data is damaged")
+
+// Damaged tells of damage and its place. A number that should be there and isn't
+// is damage, too: no answer may be shorter for it.
+func Damaged(format string, args ...any) *Error {
+	return Errorf(CodeInternal, "stored data is damaged: %s", fmt.Sprintf(format, args...)).Because(ErrDamaged)
+}
+
 // Because is e with a cause for the logs.
 func (e *Error) Because(cause error) *Error {
 	with := *e

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,15 +17,22 @@ type Versioned interface{ FormatVersion() int }
 // order. One of a newer version than the newest known is an error: guessing at
 // its meaning would derive a wrong state.
 func EachEvent[E Versioned](snap ubl.Snapshot, from, to []byte, newest int, fn func(E)) error {
+	return eachEvent(snap, from, to, newest, func(_ []byte, e E) error {
+		fn(e)
+		return nil
+	})
+}
+
+func eachEvent[E Versioned](snap ubl.Snapshot, from, to []byte, newest int, fn func(key []byte, e E) error) error {
 	var bad error
-	err := snap.Ascend(from, to, func(_, v []byte) bool {
+	err := snap.Ascend(from, to, func(k, v []byte) bool {
 		var e E
 		if err := json.Unmarshal(v, &e); err != nil {
 			bad = fmt.Errorf("couldn't read an event: %w", err)
 		} else if e.FormatVersion() > newest {
 			bad = fmt.Errorf("an event is of version %d, this program knows %d", e.FormatVersion(), newest)
 		} else {
-			fn(e)
+			bad = fn(k, e)
 		}
 		return bad == nil
 	})
@@ -64,11 +72,26 @@ func (v Events[E]) Each(ctx context.Context, first, last int64, fn func(E) error
 	return nil
 }
 
-// Page reads at most limit events, in one view.
+// Page reads at most limit events, in one view. One that is missing is damage.
 func (v Events[E]) Page(ctx context.Context, first, limit int64) ([]E, error) {
 	var page []E
 	err := v.Read.View(ctx, v.Group, func(snap ubl.Snapshot) error {
-		return EachEvent(snap, v.Key(first), v.Key(first+limit), v.Newest, func(e E) { page = append(page, e) })
+		return eachEvent(snap, v.Key(first), v.Key(first+limit), v.Newest, func(k []byte, e E) error {
+			if next := first + int64(len(page)); !bytes.Equal(k, v.Key(next)) {
+				return ubl.Damaged("event %d of an actor of %s is missing", next, v.Group)
+			}
+			page = append(page, e)
+			return nil
+		})
 	})
 	return page, err
+}
+
+// CheckEvents sees that an actor has as many events as its counter says.
+func CheckEvents(snap ubl.Snapshot, counter []byte, events int64) error {
+	counted, err := snap.Counter(counter)
+	if err == nil && counted != events {
+		err = ubl.Damaged("an actor has %d events, its counter says %d", events, counted)
+	}
+	return err
 }

@@ -14,7 +14,7 @@ import (
 // Causes that callers may look for with errors.Is.
 var (
 	// ErrDamaged: a file is not what was written to it.
-	ErrDamaged = errors.New("the data is damaged")
+	ErrDamaged = ubl.ErrDamaged
 	// ErrNewerFormat: the data was written by a later version of this program.
 	ErrNewerFormat = errors.New("the data has a newer format than this program knows")
 	// ErrInUse: another process has the data directory open.

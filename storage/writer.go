@@ -197,7 +197,7 @@ func (w *writer) head(g ubl.Group) (movedHead, error) {
 		return movedHead{}, err
 	}
 	if value == nil {
-		if err := w.way.t.absent(append(w.key, headSpace)); err != nil {
+		if err := w.unwritten(append(w.key, headSpace)); err != nil {
 			return movedHead{}, err
 		}
 	}
@@ -209,6 +209,15 @@ func (w *writer) head(g ubl.Group) (movedHead, error) {
 	return w.heads[g], nil
 }
 
+// unwritten sees that no damage hides a key that the transaction doesn't have. It
+// may itself have deleted what it began with.
+func (w *writer) unwritten(key []byte) error {
+	if err := w.way.seek(key); err != nil {
+		return err
+	}
+	return w.way.edges()
+}
+
 func (w *writer) counter(key []byte) (int64, error) {
 	if c, ok := w.counters[string(key)]; ok {
 		return c.value, nil
@@ -218,7 +227,7 @@ func (w *writer) counter(key []byte) (int64, error) {
 		return 0, err
 	}
 	if stored == nil {
-		if err := w.way.t.absent(key); err != nil {
+		if err := w.unwritten(key); err != nil {
 			return 0, err
 		}
 	}

@@ -32,6 +32,9 @@
 //
 // A refusal changes nothing. A failed commit ends the group; the Room is loaded
 // from what is stored, where the message either is, with its key, or is not.
+//
+// Events are numbered from 1 on, messages from available_from on, without a hole.
+// A hole is damage, wherever it is met, and an error that names the number.
 package room
 
 import (
@@ -58,6 +61,9 @@ func numbered(space byte, r ubl.RoomID, n int64) []byte {
 	}
 	return binary.BigEndian.AppendUint64(append(b, 0), uint64(n))
 }
+
+// numberOf is the number at the end of a key.
+func numberOf(key []byte) int64 { return int64(binary.BigEndian.Uint64(key[len(key)-8:])) }
 
 func eventCounter(r ubl.RoomID) []byte   { return append([]byte{'e'}, r...) }
 func messageCounter(r ubl.RoomID) []byte { return append([]byte{'c'}, r...) }

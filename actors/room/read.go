@@ -3,6 +3,7 @@ package room
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"ubl"
@@ -82,15 +83,72 @@ func (r *Room) fromMemory(first, last int64) ([]*post, bool) {
 	return slices.Clone(r.hot[from : from+last-first+1]), true
 }
 
+// readMessages reads messages first to last of those that retention keeps. One
+// that is missing otherwise is damage.
 func readMessages(ctx context.Context, read ubl.Reader, g ubl.Group, id ubl.RoomID, first, last int64) ([]json.RawMessage, error) {
 	var messages []json.RawMessage
 	err := read.View(ctx, g, func(snap ubl.Snapshot) error {
-		return snap.Ascend(messageKey(id, first), messageKey(id, last+1), func(_, v []byte) bool {
+		next := first
+		missing := false
+		err := snap.Ascend(messageKey(id, first), messageKey(id, last+1), func(k, v []byte) bool {
+			if len(messages) == 0 {
+				next = numberOf(k)
+			}
+			if missing = numberOf(k) != next; missing {
+				return false
+			}
+			next++
 			messages = append(messages, slices.Clone(v))
 			return true
 		})
+		if err != nil {
+			return err
+		}
+		if missing || len(messages) > 0 && next <= last {
+			return errMissing(id, next)
+		}
+		from := last + 1
+		if len(messages) > 0 {
+			from = next - int64(len(messages))
+		}
+		return checkTrimmed(snap, id, first, from)
 	})
 	return messages, err
+}
+
+// checkTrimmed sees that retention has removed what lies from first to before from.
+func checkTrimmed(snap ubl.Snapshot, id ubl.RoomID, first, from int64) error {
+	if from <= first {
+		return nil
+	}
+	kept, err := availableFrom(snap, id)
+	if err == nil && kept < from {
+		err = errMissing(id, max(first, kept))
+	}
+	return err
+}
+
+func hasMessage(snap ubl.Snapshot, id ubl.RoomID, seq int64) (bool, error) {
+	v, err := snap.Get(messageKey(id, seq))
+	return v != nil, err
+}
+
+// availableFrom is what the newest trimming left, 1 where there was none.
+func availableFrom(snap ubl.Snapshot, id ubl.RoomID) (int64, error) {
+	from := int64(1)
+	var bad error
+	err := snap.Descend(eventKey(id, 0), eventKey(id, -1), func(_, v []byte) bool {
+		var e event
+		if bad = json.Unmarshal(v, &e); bad == nil && e.Did == ubl.DidRoomTrim {
+			from = e.AvailableFrom
+		}
+		return bad == nil && e.Did != ubl.DidRoomTrim
+	})
+	return from, errors.Join(err, bad)
+}
+
+func errMissing(id ubl.RoomID, seq int64) error {
+	return ubl.Damaged("message %d of %s is missing", seq, id)
 }
 
 // sent answers a retried send with the message that its key led to.

@@ -70,6 +70,9 @@ func (r *Room) load(ctx context.Context) error {
 		if r.state.Head.LastSeq, err = snap.Counter(messageCounter(r.id)); err != nil {
 			return err
 		}
+		if err := actors.CheckEvents(snap, eventCounter(r.id), r.state.Events); err != nil {
+			return err
+		}
 		return r.loadHot(snap)
 	})
 	if err == nil {
@@ -94,21 +97,37 @@ func (r *Room) eachEvent(ctx context.Context, last int64, fn func(event)) error 
 	})
 }
 
+// loadHot reads the newest messages, and sees that the oldest is there, too.
 func (r *Room) loadHot(snap ubl.Snapshot) error {
 	var bad error
+	next := r.state.Head.LastSeq
 	err := snap.Descend(messageKey(r.id, 0), messageKey(r.id, -1), func(_, v []byte) bool {
 		var m struct {
 			Seq int64         `json:"room_seq"`
 			ID  ubl.MessageID `json:"msg_id"`
 		}
-		if bad = json.Unmarshal(v, &m); bad != nil {
+		if bad = json.Unmarshal(v, &m); bad != nil || m.Seq != next {
 			return false
 		}
+		next--
 		r.hot = append(r.hot, &post{seq: m.Seq, id: m.ID, json: slices.Clone(v)})
 		return len(r.hot) < hotLimit
 	})
+	if err = errors.Join(err, bad); err != nil {
+		return err
+	}
 	slices.Reverse(r.hot)
-	return errors.Join(err, bad)
+	oldest := r.state.Head.AvailableFrom
+	if next < oldest {
+		return nil
+	}
+	if len(r.hot) < hotLimit {
+		return errMissing(r.id, next)
+	}
+	if ok, err := hasMessage(snap, r.id, oldest); ok || err != nil {
+		return err
+	}
+	return errMissing(r.id, oldest)
 }
 
 // Receive implements [actors.Actor].

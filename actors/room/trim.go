@@ -45,9 +45,13 @@ func (r *Room) firstKept(t *actors.Turn, cutoff ubl.Time) (int64, error) {
 	from := r.state.Head.AvailableFrom
 	var bad error
 	err := r.read.View(t.Context(), r.group, func(snap ubl.Snapshot) error {
-		return snap.Ascend(messageKey(r.id, from), messageKey(r.id, from+trimPage), func(_, v []byte) bool {
+		return snap.Ascend(messageKey(r.id, from), messageKey(r.id, from+trimPage), func(k, v []byte) bool {
 			var m struct {
 				SentAt ubl.Time `json:"sent_at"`
+			}
+			if numberOf(k) != from {
+				bad = errMissing(r.id, from)
+				return false
 			}
 			if bad = json.Unmarshal(v, &m); bad != nil || m.SentAt >= cutoff {
 				return false

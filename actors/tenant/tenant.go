@@ -57,6 +57,11 @@ func open(ctx context.Context, read ubl.Reader, found Founders, kinds []ubl.Kind
 	}
 	err := x.eachEvent(ctx, math.MaxInt64, x.state.apply)
 	if err == nil {
+		err = read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+			return actors.CheckEvents(snap, eventCounter(), x.state.Events)
+		})
+	}
+	if err == nil {
 		x.keys, err = actors.LoadKeys(ctx, read, env.Name, ubl.TimeOf(env.Now()))
 	}
 	if err != nil {
