@@ -38,6 +38,9 @@ type ClusterNode struct {
 	// Voters is in how many partitions it votes, Leads how many it leads.
 	Voters int `json:"voters"`
 	Leads  int `json:"leads"`
+	// SecretIDs name the keys of the cluster's secret that the node has: it uses
+	// the first, and accepts all. Empty where the node doesn't say.
+	SecretIDs []string `json:"secret_ids,omitempty"`
 }
 
 // ClusterPartition is how a partition stands.

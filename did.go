@@ -79,6 +79,7 @@ const (
 	DidPlatformRestore        Did = "platform.restore"
 	DidPlatformNodeJoin       Did = "platform.node.join"
 	DidPlatformNodeRemove     Did = "platform.node.remove"
+	DidPlatformSecretRotate   Did = "platform.secret.rotate"
 )
 
 var dids = []Did{
@@ -97,7 +98,7 @@ var dids = []Did{
 	DidToolApprove, DidToolDeny, DidPortalCall, DidBudgetUpdate,
 	DidPlatformStart, DidPlatformStop, DidPlatformKeyCreate, DidPlatformTokenCreate,
 	DidPlatformTokenRevoke, DidPlatformTokenRenew, DidPlatformTokenRevokeAll, DidPlatformLinkCreate, DidPlatformBackup, DidPlatformRestore,
-	DidPlatformNodeJoin, DidPlatformNodeRemove,
+	DidPlatformNodeJoin, DidPlatformNodeRemove, DidPlatformSecretRotate,
 }
 
 // Dids lists every act of the table.

@@ -22,6 +22,9 @@ type membership struct {
 	ServerID  string `json:"server_id"`
 	// Peers are the addresses of others when they were last seen, by server id.
 	Peers map[string]string `json:"peers"`
+	// SecretID is the key of the cluster's secret that the node used last; "" in
+	// files of earlier versions.
+	SecretID string `json:"secret_id,omitempty"`
 }
 
 const (

@@ -57,6 +57,8 @@ type Node struct {
 
 	replicas sync.Mutex // one replica is started or ended at a time
 
+	noting sync.Mutex // what the node remembers is written by one at a time
+
 	mu     sync.Mutex
 	member *membership    // guarded by mu once the node serves
 	groups map[int]*group // guarded by mu
@@ -135,6 +137,7 @@ func nodeOf(server string) string {
 }
 
 func (n *Node) listen(empty bool) error {
+	n.opts.Secret = n.lastSecret()
 	credentials, err := n.opts.credentials(n.server)
 	if err != nil {
 		return err
@@ -164,6 +167,7 @@ func (n *Node) serve() error {
 	if n.server != serverID(n.member.NodeID, n.engine.Incarnation()) {
 		return fmt.Errorf("%s and the store are not of one data directory", membershipName)
 	}
+	n.noteSecret(n.SecretIDs()[0])
 	n.routes = newRoutes(n, n.engine.Partitions())
 	if err := n.startReplicas(); err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 type report struct {
 	NodeID, ServerID, ClusterID string
 	Stopping                    bool
+	Secret                      []string        // the ids of its secret's keys; none from an earlier version
 	Replicas                    []replicaReport // of the partitions that it has
 	Table                       []byte          // the cluster's table as this node has it; nil without partition 0
 }
@@ -67,7 +68,7 @@ func (g *group) report() replicaReport {
 }
 
 func (n *Node) report() *report {
-	r := &report{NodeID: n.opts.NodeID, ServerID: n.server, ClusterID: n.clusterID(), Stopping: n.stopping.Load()}
+	r := &report{NodeID: n.opts.NodeID, ServerID: n.server, ClusterID: n.clusterID(), Stopping: n.stopping.Load(), Secret: n.SecretIDs()}
 	for _, g := range n.allGroups() {
 		r.Replicas = append(r.Replicas, g.report())
 		if g.partition == 0 {
@@ -200,15 +201,23 @@ func (n *Node) rememberPeers() {
 			peers[m.ServerID] = m.Addr
 		}
 	}
+	n.note(func(m *membership) (news bool) { return m.remember(peers) })
+}
+
+// note changes what the node remembers, on disk too where that is news. What
+// can't be written is known until the node ends.
+func (n *Node) note(change func(*membership) (news bool)) {
+	n.noting.Lock()
+	defer n.noting.Unlock()
 	n.mu.Lock()
-	news := n.member.remember(peers)
-	note := *n.member
-	note.Peers = maps.Clone(note.Peers)
+	news := change(n.member)
+	copied := *n.member
+	copied.Peers = maps.Clone(copied.Peers)
 	n.mu.Unlock()
 	if !news {
 		return
 	}
-	if err := note.write(n.opts.Dir); err != nil {
-		n.log.Warn("couldn't note where other nodes are", "error", err)
+	if err := copied.write(n.opts.Dir); err != nil {
+		n.log.Warn("couldn't note how the cluster stands", "error", err)
 	}
 }

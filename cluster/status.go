@@ -65,13 +65,15 @@ func (n *Node) nodes(t *placement.Table, reports []*report) []ubl.ClusterNode {
 		if m, ok := states[node.Server]; ok {
 			state = string(m.State)
 		}
-		answers := slices.ContainsFunc(reports, func(r *report) bool { return r.ServerID == node.Server })
-		if state == string(mesh.Alive) && !answers {
+		at := slices.IndexFunc(reports, func(r *report) bool { return r.ServerID == node.Server })
+		if state == string(mesh.Alive) && at < 0 {
 			state = "suspect" // gossip hasn't noticed yet
 		}
-		list = append(list, ubl.ClusterNode{
-			NodeID: node.ID, ServerID: node.Server, Address: node.Addr, State: state, Leaving: node.Leaving,
-		})
+		status := ubl.ClusterNode{NodeID: node.ID, ServerID: node.Server, Address: node.Addr, State: state, Leaving: node.Leaving}
+		if at >= 0 {
+			status.SecretIDs = reports[at].Secret
+		}
+		list = append(list, status)
 	}
 	return list
 }

@@ -110,6 +110,7 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidPlatformRestore:       platform(ubl.DidPlatformRestore),
 		ubl.DidPlatformNodeJoin:      platform(ubl.DidPlatformNodeJoin),
 		ubl.DidPlatformNodeRemove:    platform(ubl.DidPlatformNodeRemove),
+		ubl.DidPlatformSecretRotate:  platform(ubl.DidPlatformSecretRotate),
 		ubl.DidPlatformTokenCreate:   {ubl.Fields{tenant, token, user}, op("token.create", token), onTenant},
 		ubl.DidPlatformTokenRevoke:   {ubl.Fields{tenant, token, user}, op("token.revoke", token), onTenant},
 		ubl.DidPlatformTokenRenew: {ubl.Fields{ubl.Str("kind", ubl.TokenSession), ubl.Str("link_hash", linkHash), ubl.Str("method", ubl.SignInLink), tenant, token, user},

@@ -60,7 +60,7 @@ func (m *Mesh) receive(raw net.Conn) error {
 	ctx, cancel := context.WithTimeoutCause(m.ctx, m.o.HandshakeTimeout, errSlow)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { raw.Close() }) // ends whatever waits for the peer
-	t := tls.Server(raw, m.o.Credentials.config(m.o.Now, raftProtocol, rpcProtocol, gossipProtocol))
+	t := tls.Server(raw, m.credentials.Load().config(m.o.Now, raftProtocol, rpcProtocol, gossipProtocol))
 	l, err := m.greet(t)
 	if !stop() {
 		return context.Cause(ctx)

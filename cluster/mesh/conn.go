@@ -61,6 +61,21 @@ func (s *conns) remove(c *conn) {
 	s.mu.Unlock()
 }
 
+// closeRefused closes connections whose peer isn't accepted any more.
+func (s *conns) closeRefused(accepts func(*tls.Conn) bool) {
+	s.mu.Lock()
+	var refused []*conn
+	for c := range s.open {
+		if !accepts(c.Conn) {
+			refused = append(refused, c)
+		}
+	}
+	s.mu.Unlock()
+	for _, c := range refused {
+		c.Close()
+	}
+}
+
 // closeAll closes every connection, at once, and those to come.
 func (s *conns) closeAll() {
 	s.mu.Lock()

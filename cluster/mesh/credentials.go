@@ -34,11 +34,25 @@ type Credentials struct {
 }
 
 // FromSecret makes credentials under an authority that every node derives from
-// the same secret. The node's own key is new each time and only in memory.
+// the same secret: from its first key, while those of all its keys are accepted.
+// The node's own key is new each time and only in memory.
 func FromSecret(s Secret, serverID string) (*Credentials, error) {
-	ca, caKey, err := authorityOf(s)
+	seeds, err := s.derived("certificate authority")
 	if err != nil {
 		return nil, err
+	}
+	ca, caKey, err := authorityOf(seeds[0])
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(ca)
+	for _, seed := range seeds[1:] {
+		also, _, err := authorityOf(seed)
+		if err != nil {
+			return nil, err
+		}
+		roots.AddCert(also)
 	}
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -48,19 +62,13 @@ func FromSecret(s Secret, serverID string) (*Credentials, error) {
 	if err != nil {
 		return nil, fmt.Errorf("couldn't make the node's certificate: %w", err)
 	}
-	roots := x509.NewCertPool()
-	roots.AddCert(ca)
 	pair := tls.Certificate{Certificate: [][]byte{der}, PrivateKey: private}
 	return &Credentials{cert: func() tls.Certificate { return pair }, roots: roots, name: nodeName}, nil
 }
 
-// authorityOf derives the cluster's authority: the same secret gives the same
-// key and, byte for byte, the same certificate.
-func authorityOf(s Secret) (*x509.Certificate, ed25519.PrivateKey, error) {
-	seed, err := s.derive("certificate authority")
-	if err != nil {
-		return nil, nil, err
-	}
+// authorityOf is the cluster's authority: the same seed gives the same key and,
+// byte for byte, the same certificate.
+func authorityOf(seed []byte) (*x509.Certificate, ed25519.PrivateKey, error) {
 	key := ed25519.NewKeyFromSeed(seed)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1),

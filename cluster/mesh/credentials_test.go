@@ -18,15 +18,15 @@ func privateSeed(c *Credentials) []byte { return c.cert().PrivateKey.(ed25519.Pr
 
 func TestOneSecretOneAuthority(t *testing.T) {
 	s := newSecret(t)
-	a, _, err := authorityOf(s)
+	a, _, err := authorityOf(s.all()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, _, _ := authorityOf(s)
+	b, _, _ := authorityOf(s.all()[0])
 	if !bytes.Equal(a.Raw, b.Raw) {
 		t.Error("two nodes derive two authorities from one secret")
 	}
-	if other, _, _ := authorityOf(newSecret(t)); bytes.Equal(a.RawSubjectPublicKeyInfo, other.RawSubjectPublicKeyInfo) {
+	if other, _, _ := authorityOf(newSecret(t).all()[0]); bytes.Equal(a.RawSubjectPublicKeyInfo, other.RawSubjectPublicKeyInfo) {
 		t.Error("two secrets have one authority")
 	}
 	if bytes.Equal(privateSeed(credentials(t, s, "n1@a")), privateSeed(credentials(t, s, "n1@a"))) {

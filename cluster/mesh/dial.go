@@ -36,7 +36,7 @@ func (m *Mesh) dial(ctx context.Context, r route, addr, target string, owner *co
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { raw.Close() })
-	t := tls.Client(raw, m.o.Credentials.config(m.o.Now, r.protocol))
+	t := tls.Client(raw, m.credentials.Load().config(m.o.Now, r.protocol))
 	err = introduce(t, hello{r.partition, target, m.o.ServerID})
 	if !stop() {
 		return nil, context.Cause(ctx)

@@ -26,6 +26,13 @@
 // server is now. So one that comes back on another address is found there, and
 // nothing that was stored goes stale.
 //
+// # Rotation
+//
+// A [Secret] may have several keys: the node uses the first, for its certificate
+// and for gossip, and accepts all. SetSecret changes them while the node runs, and
+// closes connections with peers that are no longer accepted. Which step is safe is
+// decided by package cluster, which knows what the others accept.
+//
 // # What fails, and then what
 //
 //   - A stranger (plain text, no certificate, a foreign one, an unknown

@@ -1,11 +1,13 @@
 package mesh
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,6 +46,7 @@ type Gossip struct {
 	mesh    *Mesh
 	o       GossipOptions
 	list    *memberlist.Memberlist
+	keys    *memberlist.Keyring
 	members *members
 	ctx     context.Context // until Shutdown
 	cancel  context.CancelFunc
@@ -107,15 +110,18 @@ func (g *Gossip) start() error {
 	if g.done { // the mesh was closed meanwhile
 		return errGossipEnded
 	}
-	key, err := g.mesh.o.Secret.derive("gossip key")
+	keys, err := g.mesh.Secret().derived("gossip key")
 	if err != nil {
+		return err
+	}
+	if g.keys, err = memberlist.NewKeyring(keys, keys[0]); err != nil {
 		return err
 	}
 	t, err := g.mesh.newTransport()
 	if err != nil {
 		return err
 	}
-	g.list, err = memberlist.Create(g.config(t, key))
+	g.list, err = memberlist.Create(g.config(t))
 	if err != nil {
 		return errors.Join(err, t.Shutdown())
 	}
@@ -123,11 +129,11 @@ func (g *Gossip) start() error {
 	return nil
 }
 
-func (g *Gossip) config(t *transport, key []byte) *memberlist.Config {
+func (g *Gossip) config(t *transport) *memberlist.Config {
 	c := memberlist.DefaultLANConfig()
 	c.Name = g.mesh.o.ServerID // the server's, so that a wiped disk is another member
 	c.Transport = t
-	c.SecretKey = key
+	c.Keyring = g.keys
 	c.GossipVerifyIncoming, c.GossipVerifyOutgoing = true, true
 	c.EnableCompression = false // the messages are small
 	c.Delegate, c.Events, c.Alive, c.Merge = g.members, g.members, g.members, g.members
@@ -246,6 +252,32 @@ func (g *Gossip) Shutdown() error {
 	g.wg.Wait()
 	g.mesh.release(g)
 	return err
+}
+
+// setKeys has gossip use the first key and understand all.
+func (g *Gossip) setKeys(keys [][]byte) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.done || g.keys == nil {
+		return nil
+	}
+	for _, key := range keys {
+		if err := g.keys.AddKey(key); err != nil {
+			return err
+		}
+	}
+	if err := g.keys.UseKey(keys[0]); err != nil {
+		return err
+	}
+	for _, key := range g.keys.GetKeys() {
+		if slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, key) }) {
+			continue
+		}
+		if err := g.keys.RemoveKey(key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rejoin dials the dead from time to time. memberlist gives them up after half

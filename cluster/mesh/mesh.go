@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -67,7 +68,7 @@ func (o Options) check() error {
 		return errors.New("couldn't listen between nodes: node and server ids are 1 to 128 printable characters without spaces")
 	case o.Credentials == nil:
 		return errors.New("couldn't listen between nodes: there are no credentials")
-	case o.Secret.key == nil:
+	case len(o.Secret.all()) == 0:
 		return errNoSecret
 	}
 	return nil
@@ -83,11 +84,13 @@ type route struct {
 type Mesh struct {
 	o         Options
 	advertise string
-	tcp       net.Listener
-	udp       *net.UDPConn
-	gate      *gate
-	refusals  *limiter
-	rpc       conns // every gRPC connection, accepted or dialed
+	// credentials are the newest; see SetSecret.
+	credentials atomic.Pointer[Credentials]
+	tcp         net.Listener
+	udp         *net.UDPConn
+	gate        *gate
+	refusals    *limiter
+	rpc         conns // every gRPC connection, accepted or dialed
 
 	ctx    context.Context // until Close
 	cancel context.CancelFunc
@@ -96,6 +99,7 @@ type Mesh struct {
 	mu     sync.Mutex
 	layers map[route]*layer // who takes the connections of a route
 	gossip *Gossip          // the one that is running
+	secret Secret           // the newest
 
 	closing  sync.Once
 	closeErr error
@@ -121,7 +125,9 @@ func Listen(o Options) (*Mesh, error) {
 		gate:     newGate(o.MaxHandshakes),
 		refusals: newLimiter(o.Now),
 		layers:   map[route]*layer{},
+		secret:   o.Secret,
 	}
+	m.credentials.Store(o.Credentials)
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.wg.Go(m.accept)
 	return m, nil

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -19,7 +20,7 @@ func TestSecretIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := ParseSecret("\n " + text + "\r\n")
-	if err != nil || string(s.key()) != strings.Repeat("k", 32) {
+	if err != nil || string(s.all()[0]) != strings.Repeat("k", 32) {
 		t.Fatalf("couldn't read %q: %v", text, err)
 	}
 }
@@ -31,6 +32,8 @@ func TestBadSecretsAreRefusedUnshown(t *testing.T) {
 		"too long":    base64.StdEncoding.EncodeToString(make([]byte, 33)),
 		"not base64":  strings.Repeat("!secret!", 5) + "!!!=",
 		"URL base64":  strings.Repeat("-_aa", 10) + "aaa=",
+		"one of two":  base64.StdEncoding.EncodeToString(make([]byte, 32)) + "\nnone",
+		"too many":    strings.Repeat(base64.StdEncoding.EncodeToString(make([]byte, 32))+"\n", 9),
 		"space in it": strings.Repeat("a", 20) + "\n" + strings.Repeat("a", 23) + "=",
 		"loose bits":  strings.Repeat("a", 42) + "b=",
 	} {
@@ -39,6 +42,28 @@ func TestBadSecretsAreRefusedUnshown(t *testing.T) {
 			t.Errorf("%s: it was accepted", name)
 		} else if text != "" && strings.Contains(err.Error(), text[:4]) {
 			t.Errorf("%s: the error shows it: %v", name, err)
+		}
+	}
+}
+
+// TestSecretWithTwoKeys: while a secret is rotated, its file has two lines.
+func TestSecretWithTwoKeys(t *testing.T) {
+	line := func(c string) string { return base64.StdEncoding.EncodeToString([]byte(strings.Repeat(c, 32))) }
+	old, err := ParseSecret(line("o"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := ParseSecret(line("n") + "\r\n\n" + line("o") + "\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := both.IDs()
+	if len(ids) != 2 || ids[0] == ids[1] || ids[1] != old.IDs()[0] {
+		t.Fatalf("ids %v, the old secret's %v", ids, old.IDs())
+	}
+	for _, test := range []struct{ want []string }{{ids}, {[]string{ids[1], ids[0]}}, {ids[:1]}} {
+		if got := old.Select(both, append(test.want, "unknown")).IDs(); !slices.Equal(got, test.want) {
+			t.Errorf("selected %v, want %v", got, test.want)
 		}
 	}
 }
@@ -79,13 +104,13 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 	}
 	var keys [][]byte
 	for _, purpose := range []string{"certificate authority", "gossip key"} {
-		key, err := s.derive(purpose)
+		derived, err := s.derived(purpose)
 		if err != nil {
 			t.Fatal(err)
 		}
-		keys = append(keys, key)
+		keys = append(keys, derived...)
 	}
-	keys = append(keys, s.key(), privateSeed(c))
+	keys = append(keys, s.all()[0], privateSeed(c))
 	for i, key := range keys {
 		for _, shown := range shapes(key) {
 			if strings.Contains(strings.ToLower(out.String()), strings.ToLower(shown)) {

@@ -148,6 +148,11 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 	keeping, release := context.WithCancel(ctx)
 	defer release()
 	kept := n.keep(keeping, again)
+	rotated := make(chan struct{})
+	go func() {
+		defer close(rotated)
+		c.watchSecret(keeping, p, n)
+	}()
 	outside := make(chan struct{})
 	go func() {
 		defer close(outside)
@@ -160,6 +165,7 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 	}
 	release()
 	kept()
+	<-rotated
 	<-outside
 	return errors.Join(err, c.stop(ctx, f, n))
 }

@@ -65,6 +65,7 @@ const said: Record<string, string> = {
   'platform.restore': 'restored a backup',
   'platform.node.join': 'took a node in',
   'platform.node.remove': 'took a node out',
+  'platform.secret.rotate': 'rotated the cluster’s secret',
 };
 
 // dids are all acts there are.
