@@ -116,8 +116,16 @@ type Server struct {
 	Status string `json:"status"`
 	// Problem is why it is down, or what of its tools was left out, without secrets.
 	Problem string `json:"problem,omitempty"`
-	// SyncedAt is when the server was last asked, whether it answered or not.
+	// SyncedAt is when what stands here was put on record. Tries that fail as the one
+	// before are on record once a day, so a server that is down was asked since.
 	SyncedAt *Time `json:"synced_at"`
+	// DownSince is when the first of the tries failed that all have failed since; nil
+	// for a server that is not down.
+	DownSince *Time `json:"down_since,omitempty"`
+	// NextTry is when a node tries a server again that is down, and Connecting whether
+	// the node that answers is asking it now. Nodes add both to what the Portal says.
+	NextTry    *Time `json:"next_try,omitempty"`
+	Connecting bool  `json:"connecting,omitempty"`
 	Tools    int   `json:"tools"`
 	// Held counts tools whose new definition waits for approval.
 	Held      int     `json:"held"`

@@ -1,7 +1,9 @@
 package portal
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -29,16 +31,26 @@ func (p *Portal) checkURL(place, s string) error {
 		return ubl.Errorf(ubl.CodeValidation, "%s: no credentials in the address: set them as the secret", place)
 	case u.Fragment != "":
 		return ubl.Errorf(ubl.CodeValidation, "%s: no fragment", place)
-	case u.Scheme == "https", u.Scheme == "http" && (p.allowHTTP || isLoopback(u.Hostname())):
+	case u.Scheme == "https", u.Scheme == "http" && (p.allowHTTP || isLoopback(u.Hostname()) || isPrivate(u.Hostname())):
 		return nil
 	}
-	return ubl.Errorf(ubl.CodeValidation, "%s: https only, or http to this machine", place)
+	return ubl.Errorf(ubl.CodeValidation, "%s: https only, or http to this machine or to a private network's address in figures", place)
 }
 
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
+
+// isPrivate reports whether a host is an address in a private network. A name is none:
+// it may lead out of there any time.
+func isPrivate(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && isInner(ip.Unmap().WithZone(""))
+}
+
+// isInner is true of this machine and private networks.
+func isInner(ip netip.Addr) bool { return ip.IsLoopback() || ip.IsPrivate() || shared.Contains(ip) }
 
 // bringsKey reports whether the query of an address that was checked holds what is
 // called like a secret. Other members are fine: some servers are told there what to
@@ -100,8 +112,27 @@ var carrying = []struct {
 // shared is the range of carriers' address translation: private in effect.
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
-// reachable says whether the portal may talk to an address.
-func reachable(ip netip.Addr, private bool) bool {
+// Everywhere are the networks that have every address in them.
+func Everywhere() []netip.Prefix {
+	return []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
+}
+
+// CheckNetwork refuses a network that no tenant can be allowed to reach.
+func CheckNetwork(n netip.Prefix) error {
+	if !n.IsValid() || n.Masked() != n || n.Addr().Is4In6() {
+		return errors.New("not a network, as 10.1.0.0/16 or fd12:3456::/32, without bits behind the prefix")
+	}
+	for _, p := range never {
+		if p.Bits() <= n.Bits() && p.Contains(n.Addr()) {
+			return errors.New("a network that the portal never reaches: clouds hand out credentials there, or nobody lives there")
+		}
+	}
+	return nil
+}
+
+// reachable says whether the portal may talk to an address, of the private ones only to
+// those in networks that are allowed.
+func reachable(ip netip.Addr, allowed []netip.Prefix) bool {
 	ip = ip.Unmap().WithZone("")
 	if !ip.IsValid() {
 		return false
@@ -111,40 +142,99 @@ func reachable(ip netip.Addr, private bool) bool {
 			return false
 		}
 	}
-	if ip.IsLoopback() || ip.IsPrivate() || shared.Contains(ip) {
-		return private
+	if isInner(ip) {
+		return slices.ContainsFunc(allowed, func(n netip.Prefix) bool { return n.Contains(ip) })
 	}
 	for _, c := range carrying {
 		if b := ip.AsSlice(); c.prefix.Contains(ip) {
 			inner, _ := netip.AddrFromSlice(b[c.at : c.at+4])
-			return reachable(inner, private)
+			return reachable(inner, allowed)
 		}
 	}
 	return true
 }
 
-// errAddress refuses a connection before it is made.
-var errAddress = ubl.Errorf(ubl.CodeForbidden, "the server's name leads to an address that the portal must not reach")
+var (
+	// errAddress refuses a connection before it is made. Only tenants that may go
+	// everywhere hear of it.
+	errAddress = ubl.Errorf(ubl.CodeForbidden, "the server's name leads to an address that the portal must not reach")
+	// errUnreachable is all that other tenants hear where no connection comes about: a
+	// refused address, a name that nobody knows and a server that is down look the same,
+	// or errors would tell which names there are inside.
+	errUnreachable = ubl.Errorf(ubl.CodeUnavailable, "couldn't reach the server: it is down, its address is wrong, or the operator allows your organisation no servers there")
+)
 
-// newOutside makes the way to the outside. The address is checked after the name
-// was resolved and before the connection is made, so that no answer of a name
-// server gets around it. There is no proxy: it would hide where a name leads.
-func newOutside(private bool) *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTimeout, Control: func(_, address string, _ syscall.RawConn) error {
-		to, err := netip.ParseAddrPort(address)
-		if err != nil || !reachable(to.Addr(), private) {
-			return errAddress
-		}
-		return nil
-	}}
-	return &http.Transport{
-		DialContext: dialer.DialContext, ForceAttemptHTTP2: true,
+// outside is a way to other servers: connections are shared by tenants that may go to
+// the same networks, and by no others.
+type outside struct {
+	*http.Transport
+	dialer  net.Dialer
+	allowed []netip.Prefix
+	// even is how long a connection takes that doesn't come about, so that how long it
+	// took tells nothing either. 0 says that errors are told as they are.
+	even time.Duration
+}
+
+// newOutside makes one. There is no proxy: it would hide where a name leads.
+func newOutside(allowed []netip.Prefix, even time.Duration) *outside {
+	o := &outside{allowed: allowed, even: even}
+	if !slices.ContainsFunc(Everywhere(), func(n netip.Prefix) bool { return !slices.Contains(allowed, n) }) {
+		o.even = 0
+	}
+	o.dialer = net.Dialer{Timeout: dialTimeout, Control: o.control}
+	o.Transport = &http.Transport{
+		DialContext: o.dial, ForceAttemptHTTP2: true,
 		TLSHandshakeTimeout: dialTimeout, IdleConnTimeout: 90 * time.Second,
 		MaxIdleConns: 200, MaxIdleConnsPerHost: 16, MaxResponseHeaderBytes: 64 << 10,
 	}
+	return o
 }
 
-// dialTimeout bounds making a connection, and the handshake on it.
+// control checks an address after the name was resolved and before the connection is
+// made, so that no answer of a name server gets around it.
+func (o *outside) control(_, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil || !reachable(to.Addr(), o.allowed) {
+		return errAddress
+	}
+	return nil
+}
+
+func (o *outside) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	over := time.NewTimer(o.even)
+	defer over.Stop()
+	c, err := o.dialer.DialContext(ctx, network, address)
+	if err == nil || o.even == 0 {
+		return c, err
+	}
+	select {
+	case <-over.C:
+	case <-ctx.Done():
+	}
+	return nil, errUnreachable.Because(err)
+}
+
+// outside is a tenant's way to other servers.
+func (p *Portal) outside(t ubl.TenantID) *outside {
+	if p.private == nil {
+		return p.way(Everywhere())
+	}
+	return p.way(p.private(t))
+}
+
+// way is the way to the public and the networks that are allowed.
+func (p *Portal) way(allowed []netip.Prefix) *outside {
+	key := fmt.Sprint(allowed)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ways[key] == nil {
+		p.ways[key] = newOutside(allowed, p.even)
+	}
+	return p.ways[key]
+}
+
+// dialTimeout bounds making a connection, resolving its name included, and the
+// handshake on it.
 const dialTimeout = 5 * time.Second
 
 var errRedirect = errors.New("couldn't follow a redirect: it leads to another server")
@@ -168,7 +258,7 @@ func (p *Portal) namedClient(t ubl.TenantID, inside bool) *http.Client {
 	if inside {
 		return p.plainClient(t)
 	}
-	return pageClient(p.public)
+	return pageClient(p.way(nil))
 }
 
 func pageClient(way http.RoundTripper) *http.Client {
@@ -178,7 +268,7 @@ func pageClient(way http.RoundTripper) *http.Client {
 // isInside reports whether a connection leads to this machine or a private network.
 func isInside(c net.Conn) bool {
 	to, err := netip.ParseAddrPort(c.RemoteAddr().String())
-	return err == nil && !reachable(to.Addr(), false)
+	return err == nil && !reachable(to.Addr(), nil)
 }
 
 const (

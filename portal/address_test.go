@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"ubl"
 )
@@ -59,14 +60,14 @@ func TestReachable(t *testing.T) {
 		"0000:0000::0000:5db8:d822": always,
 	} {
 		addr := netip.MustParseAddr(ip)
-		if got := reachable(addr, true); got != (want >= private) {
+		if got := reachable(addr, Everywhere()); got != (want >= private) {
 			t.Errorf("%s, with private networks: %v", ip, got)
 		}
-		if got := reachable(addr, false); got != (want == always) {
+		if got := reachable(addr, nil); got != (want == always) {
 			t.Errorf("%s, without private networks: %v", ip, got)
 		}
 	}
-	if reachable(netip.Addr{}, true) {
+	if reachable(netip.Addr{}, Everywhere()) {
 		t.Error("no address is one")
 	}
 }
@@ -74,23 +75,27 @@ func TestReachable(t *testing.T) {
 func TestCheckURL(t *testing.T) {
 	strict, loose := &Portal{}, &Portal{allowHTTP: true}
 	for s, want := range map[string][2]bool{
-		"https://ev.example/mcp":          {true, true},
-		"https://ev.example:8443/mcp?a=b": {true, true},
-		"http://localhost:3000/mcp":       {true, true},
-		"http://127.0.0.1:3000":           {true, true},
-		"http://[::1]:3000/mcp":           {true, true},
-		"http://ev.example/mcp":           {false, true},
-		"http://mcp:3000/mcp":             {false, true},
-		"http://localhost.evil.example":   {false, true},
-		"https://user@ev.example":         {false, false},
-		"https://user:hunter2@ev.example": {false, false},
-		"https://ev.example/#part":        {false, false},
-		"https://":                        {false, false},
-		"https:ev.example":                {false, false},
-		"ftp://ev.example":                {false, false},
-		"file:///etc/passwd":              {false, false},
-		"ev.example":                      {false, false},
-		"":                                {false, false},
+		"https://ev.example/mcp":                         {true, true},
+		"https://ev.example:8443/mcp?a=b":                {true, true},
+		"http://localhost:3000/mcp":                      {true, true},
+		"http://127.0.0.1:3000":                          {true, true},
+		"http://[::1]:3000/mcp":                          {true, true},
+		"http://ev.example/mcp":                          {false, true},
+		"http://mcp:3000/mcp":                            {false, true},
+		"http://localhost.evil.example":                  {false, true},
+		"https://user@ev.example":                        {false, false},
+		"https://user:hunter2@ev.example":                {false, false},
+		"https://ev.example/#part":                       {false, false},
+		"https://":                                       {false, false},
+		"https:ev.example":                               {false, false},
+		"http://10.1.2.3/mcp":                            {true, true},
+		"http://[fd12::1]:80/mcp":                        {true, true},
+		"http://93.184.216.34/mcp":                       {false, true},
+		"http://169.254.169.254/":                        {false, true},
+		"ftp://ev.example":                               {false, false},
+		"file:///etc/passwd":                             {false, false},
+		"ev.example":                                     {false, false},
+		"":                                               {false, false},
 		"https://ev.example/" + strings.Repeat("x", 3e3): {false, false},
 		"https://ev.example/%zz":                         {false, false},
 	} {
@@ -110,8 +115,8 @@ func TestCheckURL(t *testing.T) {
 func TestDialChecksAddress(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	defer s.Close()
-	get := func(private bool) error {
-		outside := newOutside(private)
+	get := func(allowed []netip.Prefix, even time.Duration) error {
+		outside := newOutside(allowed, even)
 		defer outside.CloseIdleConnections()
 		req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, strings.Replace(s.URL, "127.0.0.1", "localhost", 1), nil)
 		if err != nil {
@@ -123,10 +128,13 @@ func TestDialChecksAddress(t *testing.T) {
 		}
 		return err
 	}
-	if err := get(false); !errors.Is(err, errAddress) {
-		t.Errorf("localhost is reached where private networks aren't allowed: %v", err)
+	if err := get([]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, 0); !errors.Is(err, errAddress) {
+		t.Errorf("localhost is reached where only another network is allowed: %v", err)
 	}
-	if err := get(true); err != nil {
+	if err := get([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}, 0); err != nil {
+		t.Errorf("localhost isn't reached where it is allowed: %v", err)
+	}
+	if err := get(Everywhere(), time.Hour); err != nil {
 		t.Errorf("localhost isn't reached: %v", err)
 	}
 }
@@ -151,7 +159,7 @@ func TestRedirects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.inner.CloseIdleConnections()
+	defer p.way(Everywhere()).CloseIdleConnections()
 	for path, ok := range map[string]bool{"/away": false, "/here": true, "/loop": false} {
 		resp, err := p.plainClient(ubl.CoreTenant).Get(s.URL + path)
 		if err == nil {
@@ -159,6 +167,78 @@ func TestRedirects(t *testing.T) {
 		}
 		if (err == nil) != ok {
 			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// TestNothingToTell: a tenant that isn't allowed inside hears the same, after the same
+// time, of a private address, of names that lead there or nowhere, and of a server that
+// is down. What it may reach is no other's by a shared connection.
+func TestNothingToTell(t *testing.T) {
+	const even = 300 * time.Millisecond
+	s := httptest.NewServer(http.NotFoundHandler())
+	defer s.Close()
+	port := s.URL[strings.LastIndex(s.URL, ":"):]
+	p, err := New(Options{Key: make([]byte, 32), AllowPrivate: func(t ubl.TenantID) []netip.Prefix {
+		switch t {
+		case "t:all":
+			return Everywhere()
+		case "t:some":
+			return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close(context.Background())
+	p.even = even
+	get := func(tenant ubl.TenantID, url string) (string, time.Duration) {
+		began := time.Now()
+		resp, err := p.plainClient(tenant).Get(url)
+		if err == nil {
+			resp.Body.Close()
+			return "reached", 0
+		}
+		e := ubl.AsError(explain(err, nil))
+		return string(e.Code) + ": " + e.Message, time.Since(began)
+	}
+	for _, tenant := range []ubl.TenantID{"t:all", "t:some"} {
+		if got, _ := get(tenant, "http://localhost"+port); got != "reached" {
+			t.Errorf("%s, which may go there, was told %s", tenant, got)
+		}
+	}
+	for _, url := range []string{
+		"http://localhost" + port,          // resolves, to an open port
+		"http://127.0.0.1" + port,          // needs no name
+		"http://127.0.0.1:1",               // nothing there
+		"http://no-such-name.invalid",      // doesn't resolve
+		"http://10.255.255.1",              // private, and nobody's
+		"https://no-such-name.invalid:444", // another scheme
+	} {
+		got, took := get("t:none", url)
+		if want := string(errUnreachable.Code) + ": " + errUnreachable.Message; got != want {
+			t.Errorf("%s: %s", url, got)
+		}
+		if took < even {
+			t.Errorf("%s: after %v, want %v or more", url, took, even)
+		}
+	}
+	if got, _ := get("t:some", "http://no-such-name.invalid"); !strings.HasSuffix(got, errUnreachable.Message) {
+		t.Errorf("a tenant that may go to some networks was told %s", got)
+	}
+	if got, _ := get("t:all", "http://no-such-name.invalid"); strings.HasSuffix(got, errUnreachable.Message) {
+		t.Errorf("a tenant that may go everywhere isn't told what is wrong: %s", got)
+	}
+}
+
+func TestCheckNetwork(t *testing.T) {
+	for s, ok := range map[string]bool{
+		"10.1.0.0/16": true, "127.0.0.1/32": true, "fd12:3456::/32": true, "0.0.0.0/0": true, "::/0": true,
+		"10.1.2.0/16": false, "169.254.0.0/16": false, "169.254.169.254/32": false, "fe80::/64": false, "::ffff:10.0.0.0/104": false,
+	} {
+		if err := CheckNetwork(netip.MustParsePrefix(s)); (err == nil) != ok {
+			t.Errorf("%s: %v", s, err)
 		}
 	}
 }

@@ -96,10 +96,18 @@ func (p *Portal) change(ctx context.Context, req ubl.Request, cmd ubl.Command) (
 		return nil, err
 	}
 	p.shopOf(who.TenantID).drop()
+	at := place{tenant: who.TenantID, server: s.ServerID}
+	p.follow(at, s)
 	if !s.Disabled && s.Auth != ubl.AuthUser {
-		p.background(func(ctx context.Context) { p.syncAs(ctx, platformOf(who.TenantID), s.ServerID) })
+		end := p.agenda.begin(at) // before the answer, which says so
+		if !p.spawn(func() {
+			defer end()
+			p.try(at)
+		}) {
+			end()
+		}
 	}
-	return s, nil
+	return p.Shown(who.TenantID, s), nil
 }
 
 // Remove forgets a server with its tools, and answers what it was. Owners. Its tools
@@ -114,6 +122,7 @@ func (p *Portal) Remove(ctx context.Context, req ubl.Request, owner bool, server
 	s, err := ubl.Ask[*ubl.Server](ctx, p.asker, ubl.PortalName(req.Who.TenantID), ubl.RemoveServer{Request: req, Owner: owner, ServerID: serverID})
 	if err == nil {
 		p.shopOf(req.Who.TenantID).drop()
+		p.follow(place{tenant: req.Who.TenantID, server: serverID}, nil)
 	}
 	return s, err
 }
@@ -130,11 +139,6 @@ func (p *Portal) closeTools(ctx context.Context, req ubl.Request, serverID strin
 		}
 	}
 	return err
-}
-
-// Servers lists the servers by id. Members.
-func (p *Portal) Servers(ctx context.Context, who ubl.Identity) ([]*ubl.Server, error) {
-	return ubl.Ask[[]*ubl.Server](ctx, p.asker, ubl.PortalName(who.TenantID), ubl.ListServers{Who: who})
 }
 
 // Approve pins the held definition of a tool that has the hash. Owners.

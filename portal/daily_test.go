@@ -2,7 +2,6 @@ package portal_test
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -25,7 +24,7 @@ func TestOneTenantsServersHang(t *testing.T) {
 	w.house.Enter(eve)
 	s, inner := tools(t, eras[1])
 	tool(s, "echo", echo)
-	hangs := &stuck{t: t, free: make(chan struct{})}
+	hangs := &stuck{t: t, free: make(chan struct{}), up: misbehave(nil)}
 	w.add(ubl.Server{ServerID: "stuck", URL: serve(t, hangs)}, "")
 	synced := func() ubl.Time {
 		servers, err := w.Servers(t.Context(), eve)
@@ -52,9 +51,10 @@ func TestOneTenantsServersHang(t *testing.T) {
 	round.Wait()
 }
 
-// stuck is a server that is down, and once begun doesn't even say so until it is free.
+// stuck is a server that is up, and once begun doesn't answer until it is free.
 type stuck struct {
 	t    *testing.T
+	up   http.Handler
 	free chan struct{}
 
 	mu      sync.Mutex
@@ -71,11 +71,13 @@ func (s *stuck) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	hanging := s.hanging
 	s.mu.Unlock()
-	if hanging {
-		select {
-		case <-s.free:
-		case <-s.t.Context().Done():
-		}
+	if !hanging {
+		s.up.ServeHTTP(w, r)
+		return
+	}
+	select {
+	case <-s.free:
+	case <-s.t.Context().Done():
 	}
 	http.Error(w, "down", http.StatusInternalServerError)
 }
@@ -90,13 +92,17 @@ func TestATurnInTheRound(t *testing.T) {
 	portal.SetErrand(w.Portal, errand)
 	var mu sync.Mutex
 	slow, asked := false, map[string]bool{}
-	all := []string{"a", "b", "c"}
+	all, up := []string{"a", "b", "c"}, misbehave(nil)
 	for _, id := range all {
 		w.add(ubl.Server{ServerID: id, URL: serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			mu.Lock()
-			wait := slow && !asked[id]
+			down, wait := slow, slow && !asked[id]
 			asked[id] = slow
 			mu.Unlock()
+			if !down {
+				up.ServeHTTP(w, r)
+				return
+			}
 			if wait {
 				<-time.After(errand) // all its time
 			}
@@ -125,25 +131,5 @@ func TestATurnInTheRound(t *testing.T) {
 		}
 		clear(asked)
 		mu.Unlock()
-	}
-}
-
-// TestDownForLong: a server that is down is asked again soon, then seldom, and daily
-// in the end.
-func TestDownForLong(t *testing.T) {
-	w := newWorld(t, func(o *portal.Options) {
-		o.Tenants = func(context.Context) ([]ubl.TenantID, error) { return []ubl.TenantID{"t:example.com"}, nil }
-	})
-	last := w.add(ubl.Server{ServerID: "ev", URL: serve(t, http.NotFoundHandler())}, "").SyncedAt
-	var asked []int
-	for hour := 1; hour <= 80; hour++ {
-		w.house.Clock.Add(time.Hour)
-		portal.SyncDue(w.Portal, t.Context())
-		if now := w.await("ev", func(*ubl.Server) bool { return true }).SyncedAt; *now != *last {
-			last, asked = now, append(asked, hour)
-		}
-	}
-	if got, want := fmt.Sprint(asked), "[1 3 7 15 31 54 77]"; got != want {
-		t.Errorf("it was asked after hours %s, want %s", got, want)
 	}
 }

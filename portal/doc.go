@@ -38,12 +38,23 @@
 // server says so, overloaded where too many calls are under way, and unavailable for a server that is down, slow, broken or
 // too talkative. What a server wrote into an error is never shown.
 //
+// # Servers that are down
+//
+// A sync that fails leaves since when the server has been down, and that gives the
+// timetable of the tries that follow (see nextTry): a node keeps them in its agenda,
+// and every node can say when the next is. The node that found a server down tries it
+// again; so does the one that leads the tenant's partition, which looks for such servers
+// when it starts and every ten minutes. A try that fails as the one before leaves no
+// trace, but once a day.
+//
 // # What servers may do
 //
 // Anything: be slow, huge, endless or malformed, close in the middle, flood us with
 // questions, change their tools, redirect elsewhere. Every wait ends with a
 // deadline, every answer is cut off at a size (see guard), nothing they send is
 // followed to another server, and names never lead to addresses that hand out
-// credentials (see reachable). Input schemas that would take long to check are
+// credentials (see reachable). Private addresses are for tenants whose operator allows
+// the network; others hear no more than that a server can't be reached (see
+// errUnreachable). Input schemas that would take long to check are
 // not checked here (see tame): the server does it.
 package portal

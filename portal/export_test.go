@@ -3,12 +3,15 @@ package portal
 import (
 	"fmt"
 	"time"
+
+	"ubl"
 )
 
 // Tests call what [Portal.Run] calls by the clock.
 var (
 	SyncDue = (*Portal).syncDue
 	SyncAs  = (*Portal).syncAs
+	Retry   = (*Portal).retry
 	Flush   = (*Portal).flush
 	MaxRows = maxTenantRows
 )
@@ -55,3 +58,22 @@ func Sessions(p *Portal) (out string) {
 
 // SetErrand changes how long a tenant has in the daily round.
 func SetErrand(p *Portal, d time.Duration) { p.errand = d }
+
+// NextTry is the timetable of a server that is down.
+func NextTry(t ubl.TenantID, server string, since, after ubl.Time) ubl.Time {
+	return nextTry(place{tenant: t, server: server}, since, after)
+}
+
+// DueOf is how many tries are begun where so many servers of so many tenants are due.
+func DueOf(tenants, servers int) int {
+	a := newAgenda()
+	for i := range tenants {
+		for j := range servers {
+			a.put(place{tenant: ubl.TenantID(fmt.Sprint("t:", i)), server: fmt.Sprint(j)}, 1)
+		}
+	}
+	return len(a.due(2))
+}
+
+// SetEven changes how long it takes to say that a server can't be reached.
+func SetEven(p *Portal, d time.Duration) { p.even = d }

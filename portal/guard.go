@@ -225,8 +225,8 @@ func (g *guard) try(req *http.Request) (*http.Response, error) {
 	g.shown.add(proof)
 	maps.Copy(out.Header, proof)
 	resp, err := g.next.RoundTrip(out)
-	if errors.Is(err, errAddress) {
-		return nil, note(req.Context(), errAddress)
+	if e, ok := errors.AsType[*ubl.Error](err); ok { // no connection came about
+		return nil, note(req.Context(), e)
 	}
 	return resp, err
 }

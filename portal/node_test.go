@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -439,9 +441,15 @@ func TestIsolation(t *testing.T) {
 
 // TestPrivateNetworks: where a tenant may not, its servers are not on this machine.
 func TestPrivateNetworks(t *testing.T) {
-	w := newWorld(t, func(o *portal.Options) { o.AllowPrivate = func(ubl.TenantID) bool { return false } })
-	_, address := tools(t, eras[0])
-	if got := w.add(ubl.Server{ServerID: "ev", URL: address}, ""); got.Status != ubl.ServerDown || got.Problem != "the server's name leads to an address that the portal must not reach" {
+	w := newWorld(t, func(o *portal.Options) { o.AllowPrivate = func(ubl.TenantID) []netip.Prefix { return nil } })
+	portal.SetEven(w.Portal, time.Millisecond)
+	_, address := tools(t, eras[1])
+	got := w.add(ubl.Server{ServerID: "ev", URL: address}, "")
+	if got.Status != ubl.ServerDown || !strings.HasPrefix(got.Problem, "couldn't reach the server: ") {
 		t.Errorf("the server is %s: %s", got.Status, got.Problem)
+	}
+	other := w.add(ubl.Server{ServerID: "no", URL: "https://no-such-name.invalid/mcp"}, "")
+	if other.Problem != got.Problem || other.Status != got.Status {
+		t.Errorf("a name inside is told from one that is nowhere: %q, %q", got.Problem, other.Problem)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net/http"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,10 +33,10 @@ type Options struct {
 	// Tenants lists those whose servers this node syncs daily, at best only those
 	// that have any; nil for none.
 	Tenants func(context.Context) ([]ubl.TenantID, error)
-	// AllowPrivate says whether a tenant's servers may be on this machine and in
-	// private networks; nil lets all of them. Where strangers have tenants, only
-	// the operators' should.
-	AllowPrivate func(ubl.TenantID) bool
+	// AllowPrivate lists the networks, on this machine and private ones, that a tenant's
+	// servers may be in; nil allows [Everywhere] to all. Where strangers have tenants,
+	// only the operators' should get that.
+	AllowPrivate func(ubl.TenantID) []netip.Prefix
 	// AllowHTTP lets servers on other machines be reached without TLS.
 	AllowHTTP bool
 	// CallTimeout bounds a call: a minute where it is 0, 50 at most.
@@ -53,27 +53,28 @@ type Portal struct {
 	publicURL   string
 	version     string
 	tenants     func(context.Context) ([]ubl.TenantID, error)
-	private     func(ubl.TenantID) bool
+	private     func(ubl.TenantID) []netip.Prefix
 	allowHTTP   bool
 	callTimeout time.Duration
 
-	sealer        *sealer
-	inner, public *http.Transport // with and without private networks
-	sessions      *sessions
-	schemas       schemas
-	rows          rows
-	numbers       atomic.Int64
+	sealer   *sealer
+	sessions *sessions
+	schemas  schemas
+	rows     rows
+	numbers  atomic.Int64
 
 	ctx     context.Context // of what runs in the background
 	stop    context.CancelFunc
 	running sync.WaitGroup
-	errand  time.Duration // of a tenant in the daily round
+	errand  time.Duration // of a tenant in a round
+	even    time.Duration // see outside
 
-	daily sync.Mutex             // held by the daily round
-	down  map[ubl.TenantID]waits // the round's
+	rounds sync.Mutex // held by the round
+	agenda *agenda
 
 	mu     sync.Mutex
 	closed bool
+	ways   map[string]*outside // by the networks that they may lead to
 	shops  map[ubl.TenantID]*shop
 	syncs  map[place]*syncing
 }
@@ -89,8 +90,8 @@ func New(o Options) (*Portal, error) {
 		asker: o.Asker, feed: o.Feed, now: o.Now, random: o.Random, log: o.Log,
 		publicURL: o.PublicURL, version: cmp.Or(o.Version, "dev"), tenants: o.Tenants, private: o.AllowPrivate,
 		allowHTTP: o.AllowHTTP, callTimeout: min(cmp.Or(o.CallTimeout, time.Minute), 50*time.Minute),
-		sealer: sealer, inner: newOutside(true), public: newOutside(false), sessions: newSessions(),
-		errand: errand, shops: map[ubl.TenantID]*shop{}, syncs: map[place]*syncing{},
+		sealer: sealer, sessions: newSessions(), ways: map[string]*outside{},
+		errand: errand, even: dialTimeout, agenda: newAgenda(), shops: map[ubl.TenantID]*shop{}, syncs: map[place]*syncing{},
 	}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
@@ -99,20 +100,17 @@ func New(o Options) (*Portal, error) {
 	return p, nil
 }
 
-// outside is a tenant's way to other servers.
-func (p *Portal) outside(t ubl.TenantID) *http.Transport {
-	if p.private == nil || p.private(t) {
-		return p.inner
-	}
-	return p.public
-}
-
-const tidyEvery = time.Minute
+const (
+	tidyEvery   = time.Minute
+	startSpread = 20 * time.Second
+)
 
 // Run does what the portal does by itself until ctx ends: it writes the log, syncs
-// servers daily, and lets go of what nobody uses.
+// servers daily, tries those again that are down, and lets go of what nobody uses.
 func (p *Portal) Run(ctx context.Context) {
 	flush, tidy, due := time.NewTicker(flushEvery), time.NewTicker(tidyEvery), time.NewTimer(p.firstSync())
+	retry := time.NewTicker(retryEvery)
+	defer retry.Stop()
 	defer flush.Stop()
 	defer tidy.Stop()
 	defer due.Stop()
@@ -126,6 +124,8 @@ func (p *Portal) Run(ctx context.Context) {
 			p.tidy()
 			p.forgetShops()
 			p.forgetSyncs()
+		case <-retry.C:
+			p.retry()
 		case <-due.C:
 			p.background(p.syncDue)
 			due.Reset(dueEvery)
@@ -133,14 +133,14 @@ func (p *Portal) Run(ctx context.Context) {
 	}
 }
 
-// firstSync spreads the nodes of a cluster over the hour: the first to find a
-// server due syncs it, the others see that it was.
+// firstSync is soon after the start, for servers that were down before, and spread a
+// little for nodes that start together.
 func (p *Portal) firstSync() time.Duration {
 	var b [1]byte
 	if _, err := io.ReadFull(p.random, b[:]); err != nil {
 		return dueEvery
 	}
-	return time.Minute + time.Duration(b[0])*dueEvery/256
+	return 5*time.Second + time.Duration(b[0])*startSpread/256
 }
 
 // spawn runs fn beside its caller; false once the portal is closed.
@@ -172,8 +172,11 @@ func (p *Portal) Close(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		p.running.Wait()
-		p.inner.CloseIdleConnections()
-		p.public.CloseIdleConnections()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, way := range p.ways {
+			way.CloseIdleConnections()
+		}
 		close(done)
 	}()
 	select {

@@ -48,6 +48,9 @@ func (p *Portal) Sync(ctx context.Context, req ubl.Request, owner bool, serverID
 // sync asks for the tools and has the Portal record them. Who asks is who connects.
 func (p *Portal) sync(ctx context.Context, req ubl.Request, owner bool, s *ubl.Server, number int64) (*ubl.Server, error) {
 	record := ubl.RecordSync{Request: req, Owner: owner, ServerID: s.ServerID}
+	at := place{tenant: req.Who.TenantID, server: s.ServerID}
+	end := p.agenda.begin(at)
+	defer end()
 	asking, cancel := context.WithTimeout(ctx, syncTimeout)
 	defer cancel()
 	var err error
@@ -58,10 +61,13 @@ func (p *Portal) sync(ctx context.Context, req ubl.Request, owner bool, s *ubl.S
 		record.Tools, record.Problem = nil, ubl.AsError(err).Message
 	}
 	out, err := ubl.Ask[*ubl.Server](ctx, p.asker, ubl.PortalName(req.Who.TenantID), record)
-	if err == nil {
-		p.shopOf(req.Who.TenantID).drop()
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	p.shopOf(req.Who.TenantID).drop()
+	p.follow(at, out)
+	end()
+	return p.Shown(req.Who.TenantID, out), nil
 }
 
 // listTools reads the server's tools, page by page.
@@ -186,13 +192,16 @@ func (p *Portal) with(ctx context.Context, who ubl.Identity, s *ubl.Server, numb
 }
 
 // syncAs syncs a server as an errand, for the platform or a user whose grant is used.
-func (p *Portal) syncAs(ctx context.Context, who ubl.Identity, serverID string) {
+// It is true where the outcome, whatever it is, was put on record.
+func (p *Portal) syncAs(ctx context.Context, who ubl.Identity, serverID string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*syncTimeout)
 	defer cancel()
-	if err := p.trySync(ctx, who, serverID); err != nil && ctx.Err() == nil {
+	err := p.trySync(ctx, who, serverID)
+	if err != nil && ctx.Err() == nil {
 		// Without the cause, which quotes what servers sent.
 		p.log.Warn("couldn't sync a server", "tenant", who.TenantID, "server", serverID, "code", ubl.CodeOf(err), "error", ubl.AsError(err).Message)
 	}
+	return err == nil
 }
 
 func (p *Portal) trySync(ctx context.Context, who ubl.Identity, serverID string) error {
@@ -203,10 +212,13 @@ func (p *Portal) trySync(ctx context.Context, who ubl.Identity, serverID string)
 	if err != nil {
 		return err
 	}
-	s := c.servers[serverID]
+	s, at := c.servers[serverID], place{tenant: who.TenantID, server: serverID}
 	if s == nil || s.Disabled {
+		p.follow(at, nil)
 		return nil
 	}
+	end := p.agenda.begin(at)
+	defer end()
 	tools, err := p.listTools(ctx, who, s, c.number)
 	record := ubl.RecordSync{ServerID: serverID, Tools: tools}
 	if err != nil {
@@ -224,8 +236,11 @@ func (p *Portal) trySync(ctx context.Context, who ubl.Identity, serverID string)
 	if record.Request, err = p.request(platformOf(who.TenantID)); err != nil {
 		return err
 	}
-	_, err = p.asker.Ask(ctx, ubl.PortalName(who.TenantID), record)
+	after, err := ubl.Ask[*ubl.Server](ctx, p.asker, ubl.PortalName(who.TenantID), record)
 	p.shopOf(who.TenantID).drop()
+	if err == nil {
+		p.follow(at, after)
+	}
 	return err
 }
 

@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -72,7 +73,10 @@ type (
 		ServerID string   `json:"server_id"`
 		At       ubl.Time `json:"at"`
 		Down     bool     `json:"down"`
-		Problem  string   `json:"problem,omitempty"`
+		// Since is when the first of the failures in a row was; 0 in records from before
+		// that was kept.
+		Since   ubl.Time `json:"since,omitzero"`
+		Problem string   `json:"problem,omitempty"`
 	}
 	// tool is a tool with its definitions.
 	tool struct {
@@ -244,11 +248,12 @@ func (s *State) view(x *server) *ubl.Server { return x.view(s.counts()[x.config.
 func (x *server) view(n count) *ubl.Server {
 	v := x.config
 	v.Status, v.Problem, v.SyncedAt, v.Tools, v.Held, v.Connected = ubl.ServerNew, "", nil, n.tools, n.held, nil
+	v.DownSince, v.NextTry, v.Connecting = nil, nil, false
 	if x.sync != nil {
 		at := x.sync.At
 		v.Status, v.Problem, v.SyncedAt = ubl.ServerUp, x.sync.Problem, &at
 		if x.sync.Down {
-			v.Status = ubl.ServerDown
+			v.Status, v.DownSince = ubl.ServerDown, new(x.sync.since())
 		}
 	}
 	if v.Disabled {
@@ -256,6 +261,9 @@ func (x *server) view(n count) *ubl.Server {
 	}
 	return &v
 }
+
+// since is when the server went down.
+func (s *syncing) since() ubl.Time { return cmp.Or(s.Since, s.At) }
 
 // toolsOf lists a server's tools by name.
 func (s *State) toolsOf(server string) []*ubl.PortalTool {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"ubl"
 	"ubl/actors"
@@ -18,8 +19,14 @@ import (
 // back as a new one that nobody has to approve.
 const maxKnown = 2 * ubl.MaxServerTools
 
-// syncQuiet is how old a sync must be before the same again is another act.
-const syncQuiet = 60_000 // milliseconds
+// quiet is how old a sync must be before the same again is another act. A server that
+// is down is tried every few minutes, which must not fill the ledger.
+func quiet(c ubl.RecordSync) time.Duration {
+	if c.Problem != "" && c.Who.IsPlatform() {
+		return 23 * time.Hour
+	}
+	return time.Minute
+}
 
 // maxProblem bounds why a server is down, in bytes.
 const maxProblem = 500
@@ -76,7 +83,12 @@ func (x *Portal) record(t *actors.Turn, c ubl.RecordSync, key actors.Key, s *ser
 		}
 	}
 	last := s.sync
-	if last != nil && len(changed) == 0 && last.Down == said.Down && last.Problem == said.Problem && said.At < last.At+syncQuiet {
+	if said.Down {
+		if said.Since = said.At; last != nil && last.Down {
+			said.Since = last.since()
+		}
+	}
+	if last != nil && len(changed) == 0 && last.Down == said.Down && last.Problem == said.Problem && said.At < last.At.Add(quiet(c)) {
 		return
 	}
 	a := &actors.Append{Records: []actors.Record{{Key: syncKey(c.ServerID), Value: encode(said)}}}

@@ -40,7 +40,7 @@ func (c *serveCmd) agents(p *program, n *node, key *auth.Key, at string, log *sl
 	}
 	outside, err := portal.New(portal.Options{
 		Asker: n.asker, Feed: n.feed, Key: key.Derive("portal"), Now: p.now, Random: p.random, Log: log,
-		PublicURL: at, Version: version(), Tenants: n.withServers, AllowPrivate: c.trusted,
+		PublicURL: at, Version: version(), Tenants: n.withServers, AllowPrivate: c.networks(p),
 	})
 	if err != nil {
 		return nil, err
@@ -51,9 +51,8 @@ func (c *serveCmd) agents(p *program, n *node, key *auth.Key, at string, log *sl
 	})}, nil
 }
 
-// trusted reports whether a tenant's servers of tools may be on this machine and
-// in private networks: the operators' may and the owner's. Whoever else can sign
-// in has a tenant too.
+// trusted reports whether a tenant's servers of tools may be on this machine and in
+// every private network: the operators' may and the owner's.
 func (c *serveCmd) trusted(t ubl.TenantID) bool {
 	owner, domain := ubl.UserIDFor(auth.LocalIssuer, strings.ToLower(c.Owner), false), ubl.EmailDomain(c.Owner)
 	return t == ubl.CoreTenant || t == ubl.PersonalTenant(owner) || t == cmp.Or(c.domains()[domain], ubl.DomainTenant(domain))

@@ -19,6 +19,7 @@ type cli struct {
 	Tail       tailCmd       `cmd:"" help:"Follow a room."`
 	Rooms      roomsCmd      `cmd:"" help:"List rooms."`
 	Members    membersCmd    `cmd:"" help:"List the people and agents of your tenant."`
+	Servers    serversCmd    `cmd:"" help:"List the servers of tools, and how they are doing."`
 	History    historyCmd    `cmd:"" help:"Read a room's messages."`
 	Export     exportCmd     `cmd:"" help:"Write a tenant's ledger to standard output."`
 	Verify     verifyCmd     `cmd:"" help:"Check an exported ledger, offline."`
@@ -69,6 +70,7 @@ var examples = map[string][]string{
 	"tail":       {"ubl tail general", "ubl tail general --from 0 --json"},
 	"rooms":      {"ubl rooms"},
 	"members":    {"ubl members", "ubl members --json"},
+	"servers":    {"ubl servers", "ubl servers --json"},
 	"history":    {"ubl history general --limit 20"},
 	"export":     {"ubl export --tenant t:example.com > ledger.ndjson", "ubl export --tenant t:example.com --data ./ubl-data | ubl verify -"},
 	"verify":     {"ubl verify ledger.ndjson", "ubl verify ledger.ndjson --head h:50e4…", "ubl export --tenant t:localhost | ubl verify -"},

@@ -167,6 +167,9 @@ func (c *cli) BeforeResolve(ctx *kong.Context, p *program) error {
 		if p.oidc, err = takeOIDC(file); err != nil {
 			return err
 		}
+		if p.portal, err = takePortal(file); err != nil {
+			return err
+		}
 		s.file = file
 	}
 	if err := s.Validate(ctx.Model); err != nil {

@@ -37,6 +37,8 @@ type program struct {
 	gateway gateway.Config
 	// oidc is the one that says where people may sign in.
 	oidc []oidcProvider
+	// portal is the one that says where servers of tools may be.
+	portal portalSection
 }
 
 // Run runs one command line and returns its exit code. Environment entries are

@@ -31,6 +31,7 @@ type serveCmd struct {
 	IdentityKey string        `type:"path" help:"The key that tokens are made with, instead of the one in --data." placeholder:"FILE"`
 
 	oidcFlags
+	allowFlags
 	clusterFlags
 }
 
@@ -86,6 +87,9 @@ func (c *serveCmd) check() error {
 		if _, _, err := ubl.ParseDomain(given); err != nil {
 			return usagef("--domain: %s", plain(err))
 		}
+	}
+	if err := c.allowFlags.check(); err != nil {
+		return err
 	}
 	if err := c.clusterFlags.check(); err != nil {
 		return err

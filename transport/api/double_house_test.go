@@ -168,6 +168,8 @@ func (o outside) Connect(_ context.Context, who ubl.Identity, serverID string) (
 	return "https://id.example.com/authorize?state=x", o.wrote("Connect %s by %s", serverID, who.UserID)
 }
 
+func (o outside) Shown(_ ubl.TenantID, s *ubl.Server) *ubl.Server { return s }
+
 func (o outside) Disconnect(_ context.Context, req ubl.Request, serverID string) (*ubl.Server, error) {
 	return &weather, o.wrote("Disconnect %s by %s, key %s", serverID, req.Who.UserID, req.Key)
 }

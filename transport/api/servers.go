@@ -16,6 +16,9 @@ type serversAnswer struct {
 
 func (a *API) listServers(ctx context.Context, _ *struct{}) (any, error) {
 	s, err := ubl.Ask[[]*ubl.Server](ctx, a.Asker, portal(ctx), ubl.ListServers{Who: caller(ctx)})
+	for i := range s {
+		s[i] = a.Portal.Shown(caller(ctx).TenantID, s[i])
+	}
 	return serversAnswer{list(s)}, err
 }
 

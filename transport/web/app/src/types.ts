@@ -243,7 +243,10 @@ export interface Server {
   connected?: boolean; // whether one has signed in; missing where nobody does
   status: 'new' | 'up' | 'down' | 'disabled';
   problem?: string;
-  synced_at: string | null;
+  synced_at: string | null; // when that was put on record
+  down_since?: string;
+  next_try?: string;
+  connecting?: boolean;
   tools: number;
   held: number;
   created_at: string;

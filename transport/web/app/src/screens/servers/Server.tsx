@@ -39,13 +39,12 @@ function Other({ id }: { id: string }) {
   const list = useLoad(servers);
   const found = list.data?.servers.find((s) => s.server_id === id);
   const put = (now: Partial<Known>) => list.set({ ...list.data!, servers: list.data!.servers.map((s) => (s.server_id === id ? { ...s, ...now } : s)) });
-  // A new server is asked for its tools in the background.
-  const waits = found?.status === 'new' && found.auth !== 'authorization_code';
+  const wait = found && waitOf(found);
   useEffect(() => {
-    if (!waits || list.busy) return;
-    const timer = setTimeout(list.reload, 1500);
+    if (wait === undefined || list.busy) return;
+    const timer = setTimeout(list.reload, wait);
     return () => clearTimeout(timer);
-  }, [waits, list.busy]);
+  }, [wait, list.busy]);
   return (
     <Screen title={found?.name ?? id} sub={found?.url} above="/ui/servers">
       <Await of={list}>
@@ -66,6 +65,13 @@ function Other({ id }: { id: string }) {
       </Await>
     </Screen>
   );
+}
+
+// waitOf is after how long to look again at a server that is asked in the background, in
+// ms: a new one at once, one that is down when it is tried next.
+function waitOf(of: Known): number | undefined {
+  if (of.connecting || (of.status === 'new' && of.auth !== 'authorization_code')) return 1500;
+  return of.next_try === undefined ? undefined : Math.max(1500, Date.parse(of.next_try) - Date.now() + 1500);
 }
 
 const auths = { none: 'Nothing', header: 'A fixed header', client_credentials: 'OAuth, for the tenant', authorization_code: 'OAuth, each person for themselves' };
@@ -89,7 +95,9 @@ function State({ of, onChange }: { of: Known; onChange: (now: Known) => void }) 
       <Facts
         of={[
           ['Now', <Status of={of} />],
-          ['Last asked', of.synced_at ? <Time at={of.synced_at} as="full" /> : 'Never'],
+          ...(of.down_since ? ([['Down since', <Time at={of.down_since} as="full" />]] as const) : []),
+          ...(of.next_try ? ([['Tried again', of.connecting ? 'Now' : <Time at={of.next_try} as="full" />]] as const) : []),
+          ...(of.down_since ? [] : ([['Last asked', of.synced_at ? <Time at={of.synced_at} as="full" /> : 'Never']] as const)),
           ['It learns who calls by', auths[of.auth] + (of.header ? `: ${of.header}` : '')],
           ['Added', <><Person id={of.created_by} />, <Time at={of.created_at} as="date" /> <ReceiptLink of={of.receipt} /></>],
         ]}

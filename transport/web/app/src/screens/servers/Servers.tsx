@@ -84,6 +84,7 @@ export function hostOf(url: string): string {
 // Status is how a server is doing, or that something waits for an owner.
 export function Status({ of }: { of: Server }) {
   if (of.held > 0 && isOwner.value && !of.disabled) return <Badge kind="warn">{`${of.held} to review`}</Badge>;
+  if (of.connecting && of.status !== 'up') return <Badge>connecting</Badge>;
   switch (of.status) {
     case 'up':
       return <Badge kind="good">up</Badge>;
