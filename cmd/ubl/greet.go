@@ -32,12 +32,14 @@ func (c *serveCmd) reached(d *doors) string {
 // greet prints where the server is and how to use it from a terminal.
 func (c *serveCmd) greet(p *program, d *doors, log *slog.Logger) {
 	address := d.main.Addr().String()
-	fmt.Fprintf(p.out, "data in %s\nlistening on http://%s\n", c.Data, address)
+	var said strings.Builder // at once: who reads the first line finds the others
+	fmt.Fprintf(&said, "data in %s\nlistening on http://%s\n", c.Data, address)
 	if d.admin != nil {
-		fmt.Fprintf(p.out, "admin on http://%s\n", d.admin.Addr())
+		fmt.Fprintf(&said, "admin on http://%s\n", d.admin.Addr())
 	}
-	fmt.Fprintf(p.out, "\nIn another terminal on this machine:\n")
-	fmt.Fprintf(p.out, "  export UBL_TOKEN=$(ubl token %s --data %s) UBL_URL=%s\n  ubl rooms\n\n", c.Owner, quoted(c.Data), c.reached(d))
+	fmt.Fprintf(&said, "\nIn another terminal on this machine:\n")
+	fmt.Fprintf(&said, "  export UBL_TOKEN=$(ubl token %s --data %s) UBL_URL=%s\n  ubl rooms\n\n", c.Owner, quoted(c.Data), c.reached(d))
+	fmt.Fprint(p.out, said.String())
 	if !loopback(address) && !strings.HasPrefix(c.PublicURL, "https://") {
 		log.Warn("the server can be reached from other machines without TLS: put a proxy with TLS in front and name it with --public-url https://…")
 	}
