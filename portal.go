@@ -126,7 +126,7 @@ type Server struct {
 	// the node that answers is asking it now. Nodes add both to what the Portal says.
 	NextTry    *Time `json:"next_try,omitempty"`
 	Connecting bool  `json:"connecting,omitempty"`
-	Tools    int   `json:"tools"`
+	Tools      int   `json:"tools"`
 	// Held counts tools whose new definition waits for approval.
 	Held      int     `json:"held"`
 	CreatedAt Time    `json:"created_at"`
