@@ -17,7 +17,7 @@ type moment struct {
 // TestDialogs looks as closely as TestScreens does at what opens above the screens.
 func TestDialogs(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
 		furnish(t, s)

@@ -214,11 +214,16 @@ func TestReducedMotion(t *testing.T) {
 		p := newPerson(t, s, v, "Ana")
 		p.prefers("prefers-reduced-motion", "reduce")
 		p.follow(s.link(), "Sign in")
-		for _, path := range []string{"/ui/", "/ui/rooms/r:general", "/ui/settings", "/ui/more"} {
-			p.visit(path)
-			p.find("navigation", "UBL")
+		for _, at := range []screen{
+			{"rooms", "/ui/", "general"},
+			{"room", "/ui/rooms/r:general", "Room created"}, // where a phone has no navigation
+			{"settings", "/ui/settings", "Sign out everywhere"},
+			{"more", "/ui/more", "Tool calls"},
+		} {
+			p.visit(at.path)
+			p.sees(at.shows)
 			if all := eval[[]string](p, moving); len(all) > 0 {
-				t.Errorf("%s moves: %s", path, strings.Join(all, "\n\t"))
+				t.Errorf("%s moves: %s", at.path, strings.Join(all, "\n\t"))
 			}
 		}
 	})
