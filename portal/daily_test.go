@@ -39,7 +39,7 @@ func TestOneTenantsServersHang(t *testing.T) {
 	if _, err := w.Add(t.Context(), w.house.Request(eve), true, ubl.Server{ServerID: "ev", Name: "Events", URL: inner, Auth: ubl.AuthNone}, ""); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "a server that was added is synced", func() bool { return synced() != 0 })
+	w.syncs.first(t, eve.TenantID, "ev")
 
 	hangs.begin()
 	w.house.Clock.Add(24 * time.Hour)

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,12 +24,58 @@ type world struct {
 	*portal.Portal
 	t          *testing.T
 	house      *harness.House
+	syncs      *syncs
 	owner, bob ubl.Identity
+}
+
+// syncs passes commands on, and tells when a server's sync was recorded.
+type syncs struct {
+	ubl.Visitor
+	mu   sync.Mutex
+	done map[string]chan struct{} // closed with the first; by tenant and server
+}
+
+// Ask implements [ubl.Asker].
+func (s *syncs) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	answer, err := s.Visitor.Ask(ctx, to, cmd)
+	if record, ok := cmd.(ubl.RecordSync); ok && err == nil {
+		done := s.of(record.Who.TenantID, record.ServerID)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		select {
+		case <-done:
+		default:
+			close(done)
+		}
+	}
+	return answer, err
+}
+
+func (s *syncs) of(t ubl.TenantID, server string) chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := string(t) + " " + server
+	if s.done[key] == nil {
+		s.done[key] = make(chan struct{})
+	}
+	return s.done[key]
+}
+
+// first waits until a server that was added has been asked for its tools, whatever came
+// of it.
+func (s *syncs) first(t *testing.T, tenant ubl.TenantID, server string) {
+	t.Helper()
+	select {
+	case <-s.of(tenant, server):
+	case <-time.After(patience):
+		t.Fatalf("%s of %s is never synced", server, tenant)
+	}
 }
 
 func newWorld(t *testing.T, change ...func(*portal.Options)) *world {
 	t.Helper()
 	w := &world{t: t, house: harness.Open(t, harness.Options{}), owner: harness.User("ana@example.com"), bob: harness.User("bob@example.com")}
+	w.syncs = &syncs{Visitor: w.house, done: map[string]chan struct{}{}}
 	w.house.Enter(w.owner)
 	w.house.Enter(w.bob)
 	w.Portal = w.node(change...)
@@ -38,7 +85,7 @@ func newWorld(t *testing.T, change ...func(*portal.Options)) *world {
 // node is the portal of another node of the same house.
 func (w *world) node(change ...func(*portal.Options)) *portal.Portal {
 	w.t.Helper()
-	return newNode(w.t, w.house, change...)
+	return newNode(w.t, w.house, append([]func(*portal.Options){func(o *portal.Options) { o.Asker = w.syncs }}, change...)...)
 }
 
 func newNode(t testing.TB, house *harness.House, change ...func(*portal.Options)) *portal.Portal {
@@ -79,6 +126,7 @@ func (w *world) add(s ubl.Server, secret string) *ubl.Server {
 	if s.Auth == ubl.AuthUser {
 		return nil
 	}
+	w.syncs.first(w.t, w.owner.TenantID, s.ServerID)
 	return w.await(s.ServerID, func(s *ubl.Server) bool { return s.SyncedAt != nil })
 }
 
@@ -171,12 +219,19 @@ func (w *world) names(who ubl.Identity) []string {
 // sees waits until someone is shown these tools.
 func (w *world) sees(who ubl.Identity, want ...string) {
 	w.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for !slices.Equal(w.names(who), want) {
-		if time.Now().After(deadline) {
+	changed := make(chan struct{}, 1)
+	defer w.Watch(who.TenantID, func() {
+		select {
+		case changed <- struct{}{}:
+		default: // it will look
+		}
+	})()
+	for late := time.After(20 * time.Second); !slices.Equal(w.names(who), want); {
+		select {
+		case <-changed:
+		case <-late:
 			w.t.Fatalf("%s is shown %v, want %v", who.Email, w.names(who), want)
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 }
 
