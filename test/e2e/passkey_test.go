@@ -21,7 +21,6 @@ func (v visitor) post(origin, path, body string, want int) string {
 	must(v.t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Origin", origin)
-	req.Header.Set("Sec-Fetch-Site", "same-origin")
 	resp, err := v.Do(req)
 	must(v.t, err)
 	defer resp.Body.Close()

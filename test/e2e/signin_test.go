@@ -36,7 +36,18 @@ type visitor struct {
 func newVisitor(t *testing.T) visitor {
 	jar, err := cookiejar.New(nil)
 	must(t, err)
-	return visitor{&http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, t}
+	return visitor{&http.Client{
+		Jar: jar, Transport: ownPage{}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, t}
+}
+
+// ownPage sends requests as a browser does for the server's own pages.
+type ownPage struct{}
+
+func (ownPage) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // ask sends a request and wants a status.
@@ -44,7 +55,6 @@ func (v visitor) ask(method, url string, want int) string {
 	v.t.Helper()
 	req, err := http.NewRequest(method, url, nil)
 	must(v.t, err)
-	req.Header.Set("Sec-Fetch-Site", "same-origin") // its pages are the server's
 	resp, err := v.Do(req)
 	must(v.t, err)
 	defer resp.Body.Close()
