@@ -37,10 +37,13 @@ const (
 // Member is an entry of an Agreement.
 type Member struct {
 	UserID UserID `json:"user_id"`
-	// Name is what to call them, "" for none: see [CheckMemberName]. It is told apart
-	// from others' by nobody and decides nothing. Only a tenant's entries keep it;
-	// those of rooms and containers have none.
-	Name      string `json:"name,omitempty"`
+	// Name is what to call them, "" for none: see [CheckMemberName]. Two may have the
+	// same, and it decides nothing. Only a tenant's entries keep it; those of rooms and
+	// containers have none.
+	Name string `json:"name,omitempty"`
+	// Alike, in lists, says that what they are called looks like what another member of
+	// the tenant is called: show their id as well. It is never stored.
+	Alike     bool   `json:"alike,omitempty"`
 	Email     string `json:"email,omitempty"`
 	Role      Role   `json:"role"`
 	IsService bool   `json:"is_service,omitempty"`

@@ -149,6 +149,8 @@ type RoomEntry struct {
 	RoomSummary
 	// Member is whether the caller is one.
 	Member bool
+	// Alike says that the name looks like another's in the whole list.
+	Alike bool
 	// LastSeq and LastMessage are set where details were asked for, the caller is
 	// a member and the room answered: LastSeq is 0 else. LastMessage is nil for a
 	// room of which retention keeps nothing.

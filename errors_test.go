@@ -91,20 +91,6 @@ func TestCheckText(t *testing.T) {
 	}
 }
 
-func TestCheckName(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		ok   bool
-	}{
-		{"general", true}, {"会議", true}, {strings.Repeat("é", 128), true},
-		{"", false}, {" \t ", false}, {strings.Repeat("é", 129), false}, {"a\nb", false}, {"a\x7f", false}, {"\xff", false},
-	} {
-		if err := ubl.CheckName(c.name); (err == nil) != c.ok {
-			t.Errorf("CheckName(%.20q) = %v", c.name, err)
-		}
-	}
-}
-
 func TestPolicyPatches(t *testing.T) {
 	base := ubl.RoomPolicy{MaxMessageBytes: 8000, Join: ubl.JoinInvite}
 	num := func(n int) *int { return &n }

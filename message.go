@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"strconv"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -125,20 +123,4 @@ func Fingerprint(parts ...string) [16]byte {
 	}
 	sum := sha256.Sum256(b)
 	return [16]byte(sum[:])
-}
-
-// CheckName refuses a room's or token's name that is empty, too long (128
-// characters), not UTF-8 or holds control characters.
-func CheckName(name string) error {
-	switch {
-	case !utf8.ValidString(name):
-		return Errorf(CodeValidation, "the name is not valid UTF-8")
-	case strings.TrimSpace(name) == "":
-		return Errorf(CodeValidation, "the name is empty")
-	case utf8.RuneCountInString(name) > 128:
-		return Errorf(CodeValidation, "the name is longer than 128 characters")
-	case strings.ContainsFunc(name, unicode.IsControl):
-		return Errorf(CodeValidation, "the name holds a control character")
-	}
-	return nil
 }

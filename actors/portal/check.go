@@ -26,7 +26,7 @@ func checkServer(s *ubl.Server, secret []byte) error {
 	case !ubl.ValidServerID(s.ServerID):
 		return bad("server_id", "it must be 1 to 32 of a-z, 0-9 and -, and no word that our own tools begin with")
 	case ubl.CheckName(s.Name) != nil:
-		return bad("name", "it must be 1 to 128 characters, none of them a control character")
+		return bad("name", ubl.AsError(ubl.CheckName(s.Name)).Message)
 	case !validURL(s.URL):
 		return bad("url", "it must be an http or https URL without credentials and fragment")
 	case s.TokenURL != "" && !validURL(s.TokenURL):

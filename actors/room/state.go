@@ -1,6 +1,8 @@
 package room
 
 import (
+	"cmp"
+
 	"ubl"
 	"ubl/actors"
 )
@@ -53,6 +55,7 @@ func (s *State) apply(e event) {
 	switch e.Did {
 	case ubl.DidRoomCreate:
 		s.Summary, s.Policy = *e.Room, *e.Policy
+		s.Summary.Name = cmp.Or(ubl.ShownName(s.Summary.Name), string(s.Summary.RoomID))
 		s.Head.AvailableFrom = 1
 		s.Past = make(map[ubl.UserID]bool)
 		s.Agreement.Agreement = governance(e)

@@ -160,6 +160,7 @@ func (x *Tenant) containersOf(ctx context.Context, user ubl.UserID) ([]ubl.Conta
 		return snap.Ascend(from, to, func(_, v []byte) bool {
 			var entry actors.ContainerIndex
 			bad = json.Unmarshal(v, &entry)
+			entry.Container.Name = cmp.Or(ubl.ShownName(entry.Container.Name), string(entry.Container.ContainerID))
 			list = append(list, entry.Container)
 			return bad == nil
 		})

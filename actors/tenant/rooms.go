@@ -78,6 +78,7 @@ func (x *Tenant) listRooms(t *actors.Turn, c ubl.ListRooms) {
 		if err != nil {
 			return nil, err
 		}
+		markRooms(list)
 		list = pageOf(list, c.After, c.Limit)
 		for i := range list {
 			if c.Details && list[i].Member {
@@ -109,6 +110,7 @@ func (x *Tenant) roomsOf(ctx context.Context, user ubl.UserID) ([]ubl.RoomEntry,
 		if !seen[entry.Room.RoomID] {
 			member := entry.Role != ""
 			seen[entry.Room.RoomID] = true
+			entry.Room.Name = cmp.Or(ubl.ShownName(entry.Room.Name), string(entry.Room.RoomID))
 			list = append(list, ubl.RoomEntry{RoomSummary: entry.Room, Member: member})
 		}
 		return true

@@ -1,6 +1,8 @@
 package tenant
 
 import (
+	"cmp"
+
 	"ubl"
 	"ubl/actors"
 )
@@ -14,6 +16,7 @@ type State struct {
 	Vouched map[ubl.UserID]voucher
 	// Removed members are shut out until an owner sets them again.
 	Removed map[ubl.UserID]ubl.Member
+	Looks   *looks // of the members
 	Rooms   map[ubl.RoomID]ubl.RoomSummary
 	// Containers is the directory of workspaces, wallets and the like.
 	Containers map[ubl.ContainerID]ubl.ContainerSummary
@@ -86,7 +89,9 @@ func (s *State) apply(e event) {
 		s.passkey(e)
 		return
 	case e.Container != nil:
-		s.Containers[e.Container.ContainerID] = *e.Container
+		c := *e.Container
+		c.Name = cmp.Or(ubl.ShownName(c.Name), string(c.ContainerID))
+		s.Containers[c.ContainerID] = c
 		return
 	case e.Access != nil:
 		s.setAccess(e)
@@ -105,6 +110,7 @@ func (s *State) apply(e event) {
 		s.withdraw(e)
 	case ubl.DidTenantMemberRemove:
 		s.License.Remove(e.Member.UserID)
+		s.Looks.remove(e.Member.UserID)
 		s.Removed[e.Member.UserID] = *e.Member
 		s.withdraw(e)
 	case ubl.DidRoomCreate:
@@ -138,6 +144,7 @@ func (s *State) create(e event) {
 		CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
 		Physics: &physics, Members: make(map[ubl.UserID]ubl.Member),
 	}
+	s.Looks = newLooks()
 	s.Vouched = make(map[ubl.UserID]voucher)
 	s.Removed = make(map[ubl.UserID]ubl.Member)
 	s.Rooms = make(map[ubl.RoomID]ubl.RoomSummary)
@@ -152,7 +159,10 @@ func (s *State) create(e event) {
 }
 
 func (s *State) set(e event) {
-	s.License.Set(*e.Member)
+	m := *e.Member
+	m.Name = ubl.ShownName(m.Name)
+	s.License.Set(m)
+	s.Looks.set(m)
 	delete(s.Removed, e.Member.UserID)
 	if e.Voucher != nil {
 		s.Vouched[e.Member.UserID] = *e.Voucher

@@ -200,10 +200,12 @@ func (x *Tenant) listMembers(t *actors.Turn, c ubl.ListMembers) {
 		t.Fail(err)
 		return
 	}
-	license := x.state.License.Share()
+	license, looks := x.state.License.Share(), x.state.Looks
 	t.Later(func() (any, error) {
 		if len(c.Only) == 0 {
-			return license.SortedMembers(), nil
+			list := license.SortedMembers()
+			looks.mark(list)
+			return list, nil
 		}
 		list := []ubl.Member{}
 		for _, id := range slices.Compact(slices.Sorted(slices.Values(c.Only))) {
@@ -211,6 +213,7 @@ func (x *Tenant) listMembers(t *actors.Turn, c ubl.ListMembers) {
 				list = append(list, m)
 			}
 		}
+		looks.mark(list)
 		return list, nil
 	})
 }

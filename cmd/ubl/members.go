@@ -72,7 +72,8 @@ type people struct {
 	known  map[ubl.UserID]string
 }
 
-// called is somebody's name, else their address, else their id.
+// called is somebody's name, else their address, else their id, which stands behind a
+// name that looks like another's.
 func (p *people) called(ctx context.Context, id ubl.UserID) string {
 	if p.known[id] == "" {
 		p.meet(ctx)
@@ -89,6 +90,9 @@ func (p *people) meet(ctx context.Context) {
 	for _, raw := range list {
 		if m, err := memberIn(raw); err == nil {
 			p.known[m.UserID] = cmp.Or(m.Name, m.Email, string(m.UserID))
+			if m.Alike {
+				p.known[m.UserID] += " (" + string(m.UserID) + ")"
+			}
 		}
 	}
 }

@@ -33,12 +33,13 @@ func (a *API) named(ctx context.Context, entries []ubl.Member) ([]ubl.Member, er
 		find.Only[i] = m.UserID
 	}
 	known, err := ubl.Ask[[]ubl.Member](ctx, a.Asker, home(ctx), find)
-	names := make(map[ubl.UserID]string, len(known))
+	names := make(map[ubl.UserID]ubl.Member, len(known))
 	for _, m := range known {
-		names[m.UserID] = m.Name
+		names[m.UserID] = m
 	}
 	for i := range entries {
-		entries[i].Name = names[entries[i].UserID]
+		m := names[entries[i].UserID]
+		entries[i].Name, entries[i].Alike = m.Name, m.Alike
 	}
 	return entries, err
 }

@@ -24,6 +24,7 @@ type listRoomsInput struct {
 type roomEntry struct {
 	ubl.RoomSummary
 	Member bool `json:"member"`
+	Alike  bool `json:"alike,omitempty"`
 	*roomDetails
 }
 
@@ -53,7 +54,7 @@ func (a *API) listRooms(ctx context.Context, in *listRoomsInput) (any, error) {
 	part, more := page(rooms, func(r ubl.RoomEntry) ubl.RoomID { return r.RoomID }, in.Cursor, cmp.Or(in.Limit, len(rooms)))
 	out := roomsAnswer{Rooms: make([]roomEntry, len(part))}
 	for i, r := range part {
-		out.Rooms[i] = roomEntry{RoomSummary: r.RoomSummary, Member: r.Member}
+		out.Rooms[i] = roomEntry{RoomSummary: r.RoomSummary, Member: r.Member, Alike: r.Alike}
 		if r.LastSeq > 0 {
 			out.Rooms[i].roomDetails = &roomDetails{r.LastSeq, r.LastMessage}
 		}

@@ -2,9 +2,11 @@
 // always put on the page as text, in an element with dir="auto".
 
 // nameOf is what to call somebody: their name, else the local part of their address,
-// else their id, in short.
-export function nameOf(who: { user_id: string; name?: string; email?: string | null }): string {
-  return who.name || (who.email ? who.email.slice(0, who.email.lastIndexOf('@')) : short(bare(who.user_id)));
+// else their id, in short. Where that looks like another's the id stands behind it.
+export function nameOf(who: { user_id: string; name?: string; alike?: true; email?: string | null }): string {
+  const id = short(bare(who.user_id));
+  const name = who.name || (who.email ? who.email.slice(0, who.email.lastIndexOf('@')) : '');
+  return who.alike && name ? `${name} (${id})` : name || id;
 }
 
 // bare is an id without its prefix: "general" of "r:general".

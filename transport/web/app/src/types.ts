@@ -58,6 +58,7 @@ export interface RoomSummary {
 // neither last_seq nor last_message.
 export interface RoomEntry extends RoomSummary {
   member: boolean;
+  alike?: true;
   last_seq?: number;
   last_message?: Message | null;
 }
@@ -78,6 +79,7 @@ export interface Room extends RoomSummary {
 export interface Member {
   user_id: string;
   name?: string;
+  alike?: true;
   email?: string;
   role: Role;
   is_service?: boolean;

@@ -18,6 +18,8 @@ test('by their name, else their address, else their id in short', () => {
   assert.equal(nameOf({ user_id: agent, name: 'Scout' }), 'Scout');
   assert.equal(nameOf({ user_id: agent, email: null }), '01234567…cdef');
   assert.equal(nameOf({ user_id: 'u:ana', name: '' }), 'ana');
+  assert.equal(nameOf({ ...ana, alike: true }), 'ana.b (' + nameOf({ user_id: ana.user_id }) + ')'); // looks like another's
+  assert.equal(nameOf({ user_id: 'u:ana', alike: true }), 'ana');
 });
 
 test('somebody new soon after somebody else, and nobody asks on after whom the list lacks', async () => {

@@ -7,7 +7,7 @@ import { nameOf } from '../text';
 export function nameFor(id: string): string {
   const known = store.value?.people.byId.value.get(id);
   const who = me.value;
-  if (who?.identity.user_id === id) return nameOf({ ...who.identity, name: known?.name ?? who.name });
+  if (who?.identity.user_id === id) return nameOf({ ...who.identity, name: known?.name ?? who.name, alike: known?.alike });
   return nameOf(known ?? { user_id: id });
 }
 

@@ -8,6 +8,7 @@ import type { Batch, Commit } from './batch';
 import type { Change, Db, RoomRow } from './db';
 import type { Env } from './env';
 import type { Rooms } from './rooms';
+import { bare } from '../text';
 
 // again is after how long a list is asked for once more that didn't come, in ms.
 const again = 3000;
@@ -119,7 +120,7 @@ export class Listing {
   // as read.
   private take(entries: RoomEntry[], before: string[]): Promise<void> {
     const rooms = entries.map((e): RoomRow => ({
-      room_id: e.room_id, name: e.name, mode: e.mode, created_at: e.created_at, member: e.member,
+      room_id: e.room_id, name: e.alike ? `${e.name} (${bare(e.room_id)})` : e.name, mode: e.mode, created_at: e.created_at, member: e.member,
       last_seq: e.last_seq ?? 0, last_message: e.last_message ?? null, available_from: 0,
     }));
     const listed = new Set(rooms.filter((r) => r.member).map((r) => r.room_id));

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { get } from '../../api';
 import { place } from '../../router';
+import { bare } from '../../text';
 import type { Container } from '../../types';
 import { Avatar } from '../../ui/Avatar';
 import { Await } from '../../ui/Await';
@@ -36,7 +37,7 @@ export default function Workspaces() {
                   to={`/ui/workspaces/${w.container_id}`}
                   start={<Avatar id={w.container_id} name={w.name} icon="document" />}
                   title={w.name}
-                  sub={openTo(w)}
+                  sub={`${bare(w.container_id)} · ${openTo(w)}`}
                   current={place.value.path.split('/')[3] === w.container_id}
                 />
               ))}

@@ -42,7 +42,7 @@ export default function Servers() {
             <List label="Servers">
               {isOwner.value && <Row to={`/ui/servers/${own}`} start={<Avatar id={own} name="UBL" icon="tool" />} title="This server" sub="Its own tools, and who may use them" />}
               {answer.servers.map((s) => (
-                <Row key={s.server_id} to={`/ui/servers/${s.server_id}`} start={<Avatar id={s.server_id} name={s.name} icon="server" />} title={s.name} sub={summary(s)} meta={<Status of={s} />} />
+                <Row key={s.server_id} to={`/ui/servers/${s.server_id}`} start={<Avatar id={s.server_id} name={s.name} icon="server" />} title={s.name} sub={`${s.server_id} · ${summary(s)}`} meta={<Status of={s} />} />
               ))}
             </List>
             {answer.servers.length === 0 && <None />}

@@ -1,0 +1,220 @@
+package ubl
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// How long names may be, in characters: of a person or an agent, and of anything else.
+const (
+	MaxMemberName = 64
+	MaxName       = 128
+)
+
+// maxMarks is how many combining marks one character may carry (UTS #39): more of
+// them climb over the lines around.
+const maxMarks = 4
+
+// CheckName refuses what must not be the name of anything: a person, an agent, a room,
+// a container, a server, a token. Its error says which rule the name breaks:
+//
+//   - UTF-8, not blank, at most [MaxName] characters, all of which can be seen;
+//   - one script, or those that one language writes together (see [oneScript]), in
+//     plain letters;
+//   - no address and no id.
+//
+// So no two names that pass differ in what can't be seen. They may still look the same
+// (see [Skeleton]): then clients show the ids.
+//
+// A joiner may stand where it changes what is seen: between pictures, and where the
+// script needs it.
+func CheckName(name string) error { return checkName(name, MaxName) }
+
+// CheckMemberName is [CheckName] for people and agents, whose names are shorter.
+func CheckMemberName(name string) error { return checkName(name, MaxMemberName) }
+
+func checkName(name string, most int) error {
+	switch {
+	case !utf8.ValidString(name):
+		return Errorf(CodeValidation, "the name is not valid UTF-8")
+	case strings.TrimSpace(name) == "":
+		return Errorf(CodeValidation, "the name is empty")
+	case utf8.RuneCountInString(name) > most:
+		return Errorf(CodeValidation, "the name is longer than %d characters", most)
+	}
+	if err := checkRunes(name); err != nil {
+		return err
+	}
+	if err := oneScript(name); err != nil {
+		return err
+	}
+	if isAddress(name) {
+		return Errorf(CodeValidation, "the name looks like an address or an id; choose one that is neither")
+	}
+	return nil
+}
+
+// checkRunes looks at each character with its neighbours.
+func checkRunes(name string) error {
+	if plainText(name) {
+		return nil
+	}
+	runes := []rune(name)
+	marks := 0
+	for i, r := range runes {
+		if unicode.IsControl(r) {
+			return Errorf(CodeValidation, "the name holds a control character")
+		}
+		if unicode.Is(unicode.Bidi_Control, r) {
+			return Errorf(CodeValidation, "the name holds a character that turns the direction of writing")
+		}
+		if invisible(r) && !joins(runes, i) {
+			return Errorf(CodeValidation, "the name holds a character that can't be seen")
+		}
+		if marks++; !unicode.Is(unicode.Mn, r) {
+			marks = 0
+		}
+		if marks > maxMarks || i == 0 && unicode.Is(unicode.M, r) {
+			return Errorf(CodeValidation, "the name has a combining mark that belongs to no letter, or more than %d on one", maxMarks)
+		}
+		if styled(r) {
+			return Errorf(CodeValidation, "the name has letters in a style of their own; write plain ones")
+		}
+	}
+	return nil
+}
+
+// plainText reports whether a name is of ASCII alone, and can be seen.
+func plainText(name string) bool {
+	for i := range len(name) {
+		if name[i] < ' ' || name[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// invisible reports whether a character leaves nothing on the screen: what Unicode calls
+// default ignorable, what has no shape yet, and the blank of braille. Spaces are none.
+func invisible(r rune) bool {
+	return ignorable(r) || !unicode.IsGraphic(r) || r == '\u2800' || r == '\ufffc' || r == unicode.ReplacementChar
+}
+
+// ignorable is Unicode's Default_Ignorable_Code_Point, as far as characters are assigned.
+func ignorable(r rune) bool {
+	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Cf) &&
+		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+}
+
+// The characters that join or part their neighbours, or choose between two pictures.
+const (
+	nonJoiner   = '\u200c'
+	joiner      = '\u200d'
+	textShape   = '\ufe0e'
+	colourShape = '\ufe0f'
+	keycap      = '\u20e3'
+)
+
+// joins reports whether the i-th character, which nobody sees, changes how its
+// neighbours look.
+func joins(runes []rune, i int) bool {
+	if i == 0 {
+		return false
+	}
+	before, after := runes[i-1], rune(0)
+	if i+1 < len(runes) {
+		after = runes[i+1]
+	}
+	switch runes[i] {
+	case textShape, colourShape:
+		return picture(before) || after == keycap
+	case joiner:
+		return (picture(before) || before == colourShape) && picture(after) || virama(before)
+	case nonJoiner:
+		return virama(before) || unicode.In(before, cursive...) && unicode.In(after, cursive...)
+	}
+	return false
+}
+
+func picture(r rune) bool { return unicode.In(r, unicode.So, unicode.Sm, unicode.Sk) }
+
+// cursive are scripts whose letters join unless something parts them, as in Persian.
+var cursive = []*unicode.RangeTable{unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko}
+
+// virama reports whether a mark takes the vowel from a letter of an Indic script: there
+// the joiners choose between shapes.
+func virama(r rune) bool { return norm.NFD.PropertiesString(string(r)).CCC() == 9 }
+
+// styled reports whether a character is a plain letter or digit in another dress: bold,
+// wide or in a circle. Ordinal marks (1ª) are no letters.
+func styled(r rune) bool {
+	if r < 0x2000 || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.So, r) {
+		return false
+	}
+	plain := norm.NFKC.String(string(r))
+	return len(plain) == 1 && (plain[0] >= '0' && plain[0] <= '9' || plain[0]|0x20 >= 'a' && plain[0]|0x20 <= 'z')
+}
+
+// isAddress reports whether a name would be taken for a mail address, for one of the
+// web, or for an id.
+func isAddress(name string) bool {
+	plain := strings.TrimSpace(norm.NFKC.String(name))
+	for rest := plain; ; {
+		before, after, found := strings.Cut(rest, "@")
+		if !found {
+			break
+		}
+		if before != "" && after != "" && !strings.HasSuffix(before, " ") && !strings.HasPrefix(after, " ") {
+			return true
+		}
+		rest = after
+	}
+	return strings.Contains(plain, "://") || len(plain) > 2 && plain[1] == ':' && validID(plain, plain[:2], len(plain), ":")
+}
+
+// FitMemberName makes a member's name of what somebody else calls them, as an
+// identity provider does: what can't be seen is left out. It is "" where what is left
+// is no name by [CheckMemberName]: then they have none, and go by their address or id.
+func FitMemberName(text string) string {
+	text = strings.Join(strings.Fields(visible(text, ' ')), " ")
+	if runes := []rune(text); len(runes) > MaxMemberName {
+		text = strings.TrimSpace(string(runes[:MaxMemberName]))
+	}
+	if CheckMemberName(text) != nil {
+		return ""
+	}
+	return text
+}
+
+// ShownName is a stored name as it may be shown. Names from before there were rules lose
+// what can't be seen, and are "" where they look like an address: then clients show the
+// id. Names that [CheckName] takes stay as they are.
+func ShownName(name string) string {
+	if CheckName(name) == nil {
+		return name
+	}
+	if name = strings.TrimSpace(visible(name, -1)); isAddress(name) {
+		return ""
+	}
+	return name
+}
+
+// visible leaves out what nobody sees, and puts blank in the place of control characters.
+func visible(text string, blank rune) string {
+	runes := []rune(strings.ToValidUTF8(text, ""))
+	var b strings.Builder
+	for i, r := range runes {
+		switch {
+		case unicode.IsControl(r):
+			if blank >= 0 {
+				b.WriteRune(blank)
+			}
+		case !invisible(r) || joins(runes, i):
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
