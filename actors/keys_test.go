@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/test/soak"
 )
 
 const (
@@ -247,11 +248,11 @@ func TestKeysWithoutFilters(t *testing.T) {
 // sent within a day leads to where it led, one used anew after that to where it
 // led last, and the log has no holes.
 func TestOnceWithinADay(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range soak.Of[uint64](1, 3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			d := newDesk(t)
 			random := rand.New(rand.NewPCG(seed, 0))
-			for range 15 {
+			for range soak.Of(10, 15) {
 				d.now += ubl.Time(random.Int64N(int64(16 * hour)))
 				d.send(random.IntN(25_000))
 				d.anew(random)

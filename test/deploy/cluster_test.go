@@ -29,7 +29,7 @@ func TestComposeSurvivesANode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("three nodes take half a minute")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	i := newInstallation(t)
 	i.start()

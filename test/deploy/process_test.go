@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// binary is the program that UBL_BIN names, else one that is built for all
-// tests, as the Dockerfile builds it.
+// binary is the program that UBL_BIN names, else one that is built for all tests. The
+// Dockerfile's own build is a test in test/tools/manifests.
 var binary = sync.OnceValues(func() (string, error) {
 	if path := os.Getenv("UBL_BIN"); path != "" {
 		return filepath.Abs(path)
@@ -23,17 +23,16 @@ var binary = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "ubl")
-	cmd := exec.Command("go", "build", "-trimpath", "-o", path, "ubl/cmd/ubl")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", path, "ubl/cmd/ubl").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("couldn't build the program: %w\n%s", err, out)
 	}
 	return path, nil
 })
 
 func TestMain(m *testing.M) {
+	path, err := binary() // before any test's deadline begins; each says so where it failed
 	code := m.Run()
-	if path, err := binary(); err == nil && os.Getenv("UBL_BIN") == "" {
+	if err == nil && os.Getenv("UBL_BIN") == "" {
 		_ = os.RemoveAll(filepath.Dir(path))
 	}
 	os.Exit(code)

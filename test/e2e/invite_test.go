@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // invited is an invitation as its maker sees it.
@@ -77,7 +76,7 @@ func (v visitor) say(link, text string) int {
 // TestInvitation: a person of a public mail provider is invited into a company's
 // tenant, talks there, is there after a restart, and is shut out again.
 func TestInvitation(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	n := newNode(t)
 	ana, bob := n.client(n.token("ana@invite.example")), n.client(n.token("bob@invite.example"))
@@ -184,7 +183,7 @@ func (n *node) shutOut(ctx context.Context, t *testing.T, ana *client, eve visit
 // TestInvitationInCluster: the link is good on any node, and of two who accept at
 // once on two nodes one gets in.
 func TestInvitationInCluster(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	first := newNode(t)
 	secret := filepath.Join(t.TempDir(), "secret")

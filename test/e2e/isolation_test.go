@@ -8,14 +8,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestTenantIsolation: to a member of another tenant, what a tenant has looks
 // exactly like what nobody has.
 func TestTenantIsolation(t *testing.T) {
 	n := newNode(t)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	ana, eve := n.client(n.token("ana@ours.example")), n.client(n.token("eve@theirs.example"))
 	must(t, eve.do(ctx, "GET", "/api/whoami", "", nil, nil))

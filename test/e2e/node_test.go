@@ -36,9 +36,13 @@ var binary = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
+// patience bounds a test. It guards against hanging only.
+const patience = 5 * time.Minute
+
 func TestMain(m *testing.M) {
+	path, err := binary() // before any test's deadline begins; each says so where it failed
 	code := m.Run()
-	if path, err := binary(); err == nil {
+	if err == nil {
 		_ = os.RemoveAll(filepath.Dir(path))
 	}
 	os.Exit(code)

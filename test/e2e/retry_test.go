@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"reflect"
 	"testing"
-	"time"
 )
 
 // once is what is shown in an act's first answer alone.
@@ -19,7 +18,7 @@ var once = map[string]string{"token.create": "client_secret", "tenant.invitation
 // ledger doesn't grow; another body under the key is 409.
 func TestRetries(t *testing.T) {
 	n := newNode(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	ana, bob := n.client(n.token("ana@retry.example")), n.client(n.token("bob@retry.example"))
 	var who struct {

@@ -107,7 +107,7 @@ func TestSignInLink(t *testing.T) {
 	v.ask("GET", at+"/api/whoami", http.StatusUnauthorized)
 	stolen.ask("GET", at+"/api/rooms", http.StatusUnauthorized)
 
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var atoms struct {
 		Atoms []struct {

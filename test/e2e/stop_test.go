@@ -6,7 +6,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestStopIsReceipted: a client that never finishes its request delays a stop
@@ -19,7 +18,7 @@ func TestStopIsReceipted(t *testing.T) {
 	_, err = fmt.Fprintf(conn, "POST /api/rooms HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
 	must(t, err)
 	op := n.client(n.token("op@ops.example"))
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	must(t, op.do(ctx, "GET", "/api/whoami", "", nil, nil)) // the slow request is under way by now
 	n.stop()

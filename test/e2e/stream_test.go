@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ubl/test/soak"
 )
 
 // TestStreamsOverKills: followers of a room and of the whole tenant resume with
@@ -19,7 +21,7 @@ func TestStreamsOverKills(t *testing.T) {
 	random := seed(t)
 	n := newNode(t)
 	c := n.client(n.token("ana@stream.example"))
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	must(t, c.persist(ctx, "POST", "/api/rooms", "other", map[string]any{"name": "other"}, nil))
 
@@ -42,7 +44,7 @@ func TestStreamsOverKills(t *testing.T) {
 			}
 		})
 	}
-	for range 8 {
+	for range soak.Of(4, 8) {
 		time.Sleep(time.Duration(20+random.IntN(100)) * time.Millisecond) // the moment is the point
 		n.kill()
 		n.start()

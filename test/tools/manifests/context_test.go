@@ -17,9 +17,20 @@ import (
 // root is the repository's, which is the build's context.
 const root = "../../.."
 
-// TestContextBuilds copies what Docker would send to the builder and runs the
-// Dockerfile's own build there: whatever the build needs is not ignored, and
-// what comes out is static.
+// TestContextIsWhole copies what Docker would send to the builder: nothing that the
+// build needs is ignored.
+func TestContextIsWhole(t *testing.T) {
+	dir := t.TempDir()
+	copyContext(t, dir)
+	cmd := exec.Command("go", "list", "-deps", "./cmd/ubl") // which finds every package and what it embeds
+	cmd.Dir = dir
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", cmd, err, said)
+	}
+}
+
+// TestContextBuilds runs the Dockerfile's own build there: what comes out is static.
+// `make test` leaves it to `make soak`, by -short: it compiles everything once more.
 func TestContextBuilds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles the program")
