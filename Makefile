@@ -25,8 +25,9 @@ test soak: export UBL_NEED_ALL ?= 1
 # All packages but those that want the machine for themselves: browsers, clusters.
 MOST := $$($(GO) list ./... | grep -vE '/test/(chaos|web)$$')
 
-# Properties are tried on the same cases each time. check has vetted everything.
+# Properties are tried on the same few cases each time. check has vetted everything.
 test: export RAPID_SEED ?= 1
+test: export RAPID_CHECKS ?= 50
 test: deps check ## check the code and run every test with the race detector
 	$(PROGRESS) -race -vet=off -timeout 40m $(MOST)
 	$(PROGRESS) -race -vet=off -timeout 40m ./test/web

@@ -186,7 +186,7 @@ func (d *desk) short(when string) {
 // few, and each counts for a day.
 func TestLoadAfterABusyDay(t *testing.T) {
 	d := newDesk(t)
-	d.send(4*filterKeys + 30_000)
+	d.send(soak.Of(2, 4)*filterKeys + 30_000)
 	some := []entry{}
 	for i := 0; i < len(d.sent); i += 9973 {
 		some = append(some, d.sent[i])

@@ -11,13 +11,14 @@ import (
 
 	"ubl"
 	"ubl/storage/storetest"
+	"ubl/test/soak"
 )
 
 // TestMain fails the package when a goroutine outlives its node.
 func TestMain(m *testing.M) {
-	// Random histories restart nodes, which takes long; of a store by itself they are
-	// tried four times as often. A flag on the command line goes before.
-	if err := flag.Set("rapid.checks", "25"); err != nil {
+	// Random histories restart nodes, which takes long; of a store by itself more are
+	// tried. A flag on the command line goes before.
+	if err := flag.Set("rapid.checks", soak.Of("10", "250")); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
