@@ -3,10 +3,11 @@ package actors
 import (
 	"bytes"
 	"context"
-	"runtime/debug"
+	"errors"
 	"sync"
 
 	"ubl"
+	"ubl/panics"
 )
 
 // Act is one action with its effect, before the ledger has numbered it. With an
@@ -58,7 +59,8 @@ type Append struct {
 
 	mu      sync.Mutex
 	settled bool
-	err     error
+	err     error // of those who wait for it
+	own     error // of the command that made it
 	waiters []func(error)
 }
 
@@ -102,14 +104,19 @@ func (a *Append) Settle(err error) {
 }
 
 func (a *Append) settle(err error) {
+	own := err
 	if err != nil {
 		a.cell.group.fail(err)
 		err = a.cell.group.err()
+		// What panics is not worth asking again; everybody else's is.
+		if !errors.Is(own, panics.ErrPanic) {
+			own = err
+		}
 	} else {
 		a.publish()
 	}
 	a.mu.Lock()
-	a.settled, a.err = true, err
+	a.settled, a.err, a.own = true, err, own
 	waiters := a.waiters
 	a.waiters = nil
 	a.mu.Unlock()
@@ -145,11 +152,7 @@ func (a *Append) wait() {
 // its own events. A fault in there must not take the settler with it: streams
 // notice what they missed.
 func (a *Append) publish() {
-	defer func() {
-		if p := recover(); p != nil {
-			a.cell.rt.opts.Log.Error("couldn't publish a commit", "actor", a.cell.name, "panic", p, "stack", string(debug.Stack()))
-		}
-	}()
+	defer a.cell.rt.opts.Panics.Recover(nil, "publishing a commit")
 	f := &a.cell.rt.feed
 	p := ubl.Publication{First: a.First, Last: a.Last}
 	for _, event := range a.events {

@@ -2,8 +2,6 @@ package actors
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -179,11 +177,9 @@ func (c *cell) recoverTurn(t *Turn) {
 	if p == nil {
 		return
 	}
-	c.rt.opts.Log.Error("an actor panicked and is loaded anew", "actor", c.name,
-		"command", fmt.Sprintf("%T", t.env.cmd), "panic", p, "stack", string(debug.Stack()))
 	c.actor = nil
 	t.answered = false
-	t.Fail(ubl.Errorf(ubl.CodeInternal, "something went wrong inside; the request id finds it in the log"))
+	t.Fail(c.rt.panicked(p, "an actor, which is loaded again", c.name, t.env.cmd))
 }
 
 // opened asks a cell only to have loaded its actor.
@@ -229,12 +225,11 @@ func (c *cell) load(e *envelope) error {
 func (c *cell) open(ctx context.Context) (a Actor, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.rt.opts.Log.Error("an actor panicked while loading", "actor", c.name, "panic", p, "stack", string(debug.Stack()))
-			a, err = nil, ubl.Errorf(ubl.CodeInternal, "the actor couldn't be loaded")
+			a, err = nil, c.rt.panicked(p, "loading an actor", c.name, opened{})
 		}
 	}()
 	return c.family.Open(ctx, Env{
-		Name: c.name, Now: c.rt.opts.Now, Random: c.rt.opts.Random, Ask: c.rt,
+		Name: c.name, Now: c.rt.opts.Now, Random: c.rt.opts.Random, Ask: c.rt, Panics: c.rt.opts.Panics,
 		Log: c.rt.opts.Log.With("actor", string(c.name)),
 	})
 }

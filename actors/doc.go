@@ -32,7 +32,9 @@
 //     group anew; Store.Begin is the barrier that lets everything in flight
 //     settle first.
 //   - A panic in Receive: its caller gets internal, and the actor is loaded
-//     anew once its commits in flight are settled.
+//     again once its commits in flight are settled. In a deferred answer: its
+//     caller gets internal. Where a commit's records are sealed: the group stops
+//     as after a failed commit, and the caller gets internal.
 //   - A failed load: the caller gets the error, the next command tries again.
 //   - Idleness: a cell with nothing waiting and nothing in flight leaves memory.
 //     Asks that raced with that find a new cell.

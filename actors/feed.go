@@ -5,10 +5,13 @@ import (
 	"sync"
 
 	"ubl"
+	"ubl/panics"
 )
 
 // feed tells this node's listeners what its actors publish.
 type feed struct {
+	panics *panics.Catcher
+
 	mu     sync.RWMutex
 	topics map[ubl.Name][]*sink
 }
@@ -44,6 +47,12 @@ func (f *feed) publish(to ubl.Name, p ubl.Publication) {
 	sinks := f.topics[to]
 	f.mu.RUnlock()
 	for _, s := range sinks {
-		s.fn(p)
+		f.tell(s, p)
 	}
+}
+
+// tell hands a publication to one listener. One that panics is alone in missing it.
+func (f *feed) tell(s *sink, p ubl.Publication) {
+	defer f.panics.Recover(nil, "a listener to what actors publish")
+	s.fn(p)
 }

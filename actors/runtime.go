@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"runtime/debug"
@@ -13,6 +14,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"ubl"
+	"ubl/panics"
 )
 
 // Actor is one family's implementation behind a name. The runtime calls
@@ -45,6 +47,8 @@ type Env struct {
 	Log    *slog.Logger
 	// Ask asks other actors. Never from inside Receive: use [Turn.Later].
 	Ask ubl.Asker
+	// Panics starts what the actor does beside its mailbox.
+	Panics *panics.Catcher
 }
 
 // Options configure a [Runtime]. Families, Now and Random are required.
@@ -54,6 +58,8 @@ type Options struct {
 	Random   io.Reader
 	// Log defaults to discarding.
 	Log *slog.Logger
+	// Panics catches what panics in actors, in their answers and in listeners.
+	Panics *panics.Catcher
 	// Partition tells which partition a group is on, for admission; nil puts
 	// all on one.
 	Partition func(ubl.Group) int
@@ -103,7 +109,8 @@ func New(opts Options) *Runtime {
 		stop:       make(chan struct{}),
 		swept:      make(chan struct{}),
 	}
-	go rt.sweep()
+	rt.feed.panics = opts.Panics
+	opts.Panics.Go(nil, "sweeping idle actors", rt.sweep)
 	return rt
 }
 
@@ -198,12 +205,28 @@ func (rt *Runtime) ask(ctx context.Context, to ubl.Name, cmd ubl.Command) answer
 	case a := <-reply:
 		rt.replies.Put(reply) // there is one answer, so nobody else has it now
 		if a.later != nil {
-			a.value, a.err = a.later()
+			rt.runLater(to, cmd, &a)
 		}
 		return a
 	case <-ctx.Done():
 		return answer{err: ubl.AsError(ctx.Err())}
 	}
+}
+
+// runLater runs the rest of an answer for its caller. A panic there is the
+// caller's alone.
+func (rt *Runtime) runLater(to ubl.Name, cmd ubl.Command, a *answer) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.value, a.err = nil, rt.panicked(p, "a deferred answer", to, cmd)
+		}
+	}()
+	a.value, a.err = a.later()
+}
+
+// panicked notes a panic over a command, and is what its caller is told.
+func (rt *Runtime) panicked(p any, work string, at ubl.Name, cmd ubl.Command) error {
+	return ubl.AsError(rt.opts.Panics.Note(p, work, "actor", at, "command", fmt.Sprintf("%T", cmd)))
 }
 
 // Evict stops the actors of the groups at once: what is in flight fails, with
@@ -309,7 +332,7 @@ func (rt *Runtime) sweep() {
 			return
 		case <-tick.C:
 			before := rt.active.Load()
-			rt.Passivate(rt.opts.Limits.IdleAfter)
+			rt.opts.Panics.Do("letting idle actors go", func() { rt.Passivate(rt.opts.Limits.IdleAfter) })
 			if before-rt.active.Load() > manyActors {
 				debug.FreeOSMemory() // an idle process might not collect garbage for minutes
 			}

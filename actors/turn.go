@@ -100,6 +100,9 @@ func (t *Turn) finish() {
 // pass sends the answer once the commit before it is settled.
 func (t *Turn) pass(err error) {
 	t.cell.gated.Add(-1)
+	if err != nil && t.commit != nil {
+		err = t.commit.own
+	}
 	if err != nil {
 		t.answer = answer{err: err}
 	}

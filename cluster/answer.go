@@ -20,7 +20,7 @@ func (n *Node) serveAsk(stream grpc.ServerStream) error {
 	var working sync.WaitGroup
 	defer working.Wait()
 	defer cancel()
-	working.Go(func() {
+	n.opts.Panics.Go(&working, "sending replies to another node", func() {
 		defer cancel()
 		replies.drain(ctx, func(batch []askReply) error { return stream.SendMsg(&replyBatch{Replies: batch}) })
 	})
@@ -32,10 +32,8 @@ func (n *Node) serveAsk(stream grpc.ServerStream) error {
 		all := newAsked(ctx, batch.Requests)
 		for i := range batch.Requests {
 			request := &batch.Requests[i]
-			q, err := n.question(request)
-			q.until = all.until
 			working.Go(func() {
-				replies.add(n.answer(all.ctx, request, q, err))
+				replies.add(n.answer(all, request))
 				all.answered()
 			})
 		}
@@ -70,21 +68,33 @@ func (a *asked) answered() {
 
 // answer answers one question, if this node leads its partition, or may pass it
 // on to the one that does.
-func (n *Node) answer(ctx context.Context, request *askRequest, q question, err error) askReply {
-	partition := n.engine.Partition(q.to.Group())
-	leader, moved := n.routes.to(partition)
-	if leader != n.server && (!request.Relay || leader == "") {
-		return askReply{ID: request.ID, Elsewhere: true, Leader: leader, Term: int64(n.term(partition))}
-	}
+//
+// A panic is the answer to that question: the others of its message and of the
+// stream must not hear of it.
+func (n *Node) answer(all *asked, request *askRequest) (a askReply) {
+	err := n.opts.Panics.Try("a question of another node", func() (err error) {
+		a, err = n.tryAnswer(all, request)
+		return err
+	})
 	if err != nil {
-		return askReply{ID: request.ID, Error: wire.EncodeError(nil, err)}
-	}
-	a, err := n.encode(n.attempt(ctx, way{partition, leader, leader, moved}, q))
-	if err != nil {
-		a.Error = wire.EncodeError(nil, err)
+		a = askReply{Error: wire.EncodeError(nil, err)}
 	}
 	a.ID = request.ID
 	return a
+}
+
+func (n *Node) tryAnswer(all *asked, request *askRequest) (askReply, error) {
+	q, err := n.question(request)
+	q.until = all.until
+	partition := n.engine.Partition(q.to.Group())
+	leader, moved := n.routes.to(partition)
+	if leader != n.server && (!request.Relay || leader == "") {
+		return askReply{Elsewhere: true, Leader: leader, Term: int64(n.term(partition))}, nil
+	}
+	if err != nil {
+		return askReply{}, err
+	}
+	return n.encode(n.attempt(all.ctx, way{partition, leader, leader, moved}, q))
 }
 
 func (n *Node) question(request *askRequest) (q question, err error) {

@@ -32,9 +32,8 @@ func TestCommandOfANewerProgram(t *testing.T) {
 			command  []byte
 		}{"unknown": {older, command}, "newer": {n.opts.Registry, newer}} {
 			n := &Node{opts: Options{Registry: c.registry}, engine: n.engine, routes: n.routes, server: n.server, groups: n.groups}
-			request := &askRequest{ID: 7, Name: string(name), Command: c.command}
-			q, err := n.question(request)
-			a := n.answer(t.Context(), request, q, err)
+			request := &askRequest{ID: 7, Name: string(name), Command: c.command, Timeout: 5000}
+			a := n.answer(newAsked(t.Context(), []askRequest{*request}), request)
 			if n.server != leader.server {
 				if !a.Elsewhere || a.Leader != leader.server {
 					t.Errorf("%s, elsewhere: %+v", what, a)

@@ -98,8 +98,9 @@ func (n *Node) relayTo(leader string, relay bool) string {
 	return leader
 }
 
-// attempt asks once.
-func (n *Node) attempt(ctx context.Context, w way, q question) reply {
+// attempt asks once. What panics is not asked again, here or of another node.
+func (n *Node) attempt(ctx context.Context, w way, q question) (r reply) {
+	defer n.opts.Panics.Recover(&r.err, "a question to an actor")
 	switch w.via {
 	case "":
 		return reply{err: ubl.Errorf(ubl.CodeUnavailable, "no node leads this part of the data now")}

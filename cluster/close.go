@@ -18,7 +18,7 @@ func (n *Node) Resign() {
 	n.stopping.Store(true)
 	var all sync.WaitGroup
 	for _, g := range n.allGroups() {
-		all.Go(func() {
+		n.opts.Panics.Go(&all, "handing a partition over", func() {
 			if err := g.resign(); err != nil {
 				n.log.Warn("couldn't hand a partition over", "partition", g.partition, "error", err)
 			}
@@ -36,10 +36,10 @@ func (n *Node) closeGroups() error {
 		}
 	}
 	drained := make(chan struct{})
-	go func() {
+	n.opts.Panics.Go(nil, "settling what is in flight", func() {
 		defer close(drained)
 		n.engine.Drain()
-	}()
+	})
 	select {
 	case <-drained:
 	case <-time.After(drainTimeout):
@@ -47,7 +47,7 @@ func (n *Node) closeGroups() error {
 	errs := make([]error, len(groups))
 	var all sync.WaitGroup
 	for i, g := range groups {
-		all.Go(func() {
+		n.opts.Panics.Go(&all, "closing a replica", func() {
 			_ = g.resign() // else the others would have to wait for an election
 			errs[i] = g.close()
 		})

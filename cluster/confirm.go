@@ -47,7 +47,7 @@ func (c *confirmer) confirm(ctx context.Context) (term uint64, err error) {
 	}
 	if !c.busy {
 		c.busy = true
-		go c.run()
+		c.group.node.opts.Panics.Go(nil, "confirming leadership", c.run)
 	}
 	c.mu.Unlock()
 	select {
@@ -68,7 +68,10 @@ func (c *confirmer) run() {
 		if q == nil {
 			return
 		}
-		q.term, q.err = c.ask()
+		q.err = c.group.node.opts.Panics.Try("confirming leadership", func() (err error) {
+			q.term, err = c.ask()
+			return err
+		})
 		close(q.done)
 	}
 }
@@ -85,10 +88,12 @@ func (c *confirmer) ask() (term uint64, err error) {
 			answers <- true
 			continue
 		}
-		go func() {
+		g.node.opts.Panics.Go(nil, "asking for a term", func() {
+			agrees := false
+			defer func() { answers <- agrees }()
 			r, err := call[termReply](ctx, g.node, server, callTerm, &termRequest{Partition: g.partition})
-			answers <- err == nil && r.Term == term
-		}()
+			agrees = err == nil && r.Term == term
+		})
 	}
 	agree, rest := 0, len(voters)
 	for ; rest > 0 && agree <= len(voters)/2; rest-- {

@@ -50,7 +50,8 @@ func (c *controller) run() {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(c.node.ctx, 2*changeTimeout)
-		if err := c.balance(ctx); err != nil && c.node.engine.Epoch(0) != 0 && c.node.ctx.Err() == nil {
+		err := c.node.opts.Panics.Try("deciding placement", func() error { return c.balance(ctx) })
+		if err != nil && c.node.engine.Epoch(0) != 0 && c.node.ctx.Err() == nil {
 			c.node.log.Debug("the cluster isn't as it should be yet", "error", err)
 		}
 		cancel()
@@ -188,8 +189,8 @@ func (c *controller) carryOut(ctx context.Context, steps []placement.Step) error
 	errs := make([]error, len(steps))
 	var all sync.WaitGroup
 	for i, s := range steps {
-		all.Go(func() {
-			if err := c.do(ctx, s); err != nil {
+		c.node.opts.Panics.Go(&all, "changing placement", func() {
+			if err := c.node.opts.Panics.Try("changing placement", func() error { return c.do(ctx, s) }); err != nil {
 				errs[i] = fmt.Errorf("%s: %w", s, err)
 			} else {
 				c.node.log.Debug("cluster step", "step", s.String())

@@ -63,6 +63,8 @@
 //     and synced once more (mend.go); where that fails the replica stays away.
 //   - A log is damaged before its end: its replica isn't opened. A directory that
 //     is wiped comes back as another server.
+//   - A question panics: its asker gets internal, and it is asked of no other
+//     node. Rounds and calls between nodes are guarded too (package panics).
 //   - Power is lost: replicas don't sync the partition's file, the log is what
 //     is durable. A file that may have lost writes (its mark is of an earlier
 //     boot of the machine) is thrown away and made anew from snapshot and log.

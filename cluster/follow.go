@@ -15,7 +15,7 @@ import (
 func (n *Node) Subscribe(to ubl.Name, sink func(ubl.Publication)) (cancel func()) {
 	ctx, stop := context.WithCancel(n.ctx)
 	leave := n.subscribeHere(to, sink)
-	n.work.Go(func() { n.follow(ctx, to, sink) })
+	n.start("following an actor", func() { n.follow(ctx, to, sink) })
 	return func() {
 		stop()
 		leave()
@@ -36,7 +36,7 @@ func (n *Node) follow(ctx context.Context, to ubl.Name, sink func(ubl.Publicatio
 	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, lastPause) {
 		leader, moved := n.routes.to(partition)
 		if leader == n.server {
-			sink(ubl.Publication{})
+			n.opts.Panics.Do("a listener to what actors publish", func() { sink(ubl.Publication{}) })
 			select {
 			case <-moved:
 			case <-ctx.Done():
@@ -44,9 +44,11 @@ func (n *Node) follow(ctx context.Context, to ubl.Name, sink func(ubl.Publicatio
 			pause = firstPause
 			continue
 		}
-		if leader != "" && n.followAt(ctx, partition, leader, moved, to, sink) {
-			pause = firstPause
-		}
+		n.opts.Panics.Do("following an actor", func() {
+			if leader != "" && n.followAt(ctx, partition, leader, moved, to, sink) {
+				pause = firstPause
+			}
+		})
 		select {
 		case <-moved:
 		case <-time.After(pause):
@@ -84,7 +86,7 @@ const followBuffer = 1024
 // given one.
 func (n *Node) unlessStillLed(partition int, leader string, moved <-chan struct{}, cancel func()) (stop func()) {
 	done := make(chan struct{})
-	n.work.Go(func() {
+	n.start("watching who leads", func() {
 		for {
 			select {
 			case <-done:

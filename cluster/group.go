@@ -72,10 +72,13 @@ func (n *Node) openGroup(partition int) (*group, error) {
 		return nil, fmt.Errorf("couldn't open partition %d: %w", partition, err)
 	}
 	g.confirms.group = g
-	g.work.Go(g.lead)
-	g.work.Go(g.maintain)
+	g.start("following who leads", g.lead)
+	g.start("cutting a log", g.maintain)
 	return g, nil
 }
+
+// start runs what finish waits for.
+func (g *group) start(work string, fn func()) { g.node.opts.Panics.Go(&g.work, work, fn) }
 
 func (g *group) open() (err error) {
 	n := g.node
@@ -99,7 +102,7 @@ func (g *group) open() (err error) {
 	if err != nil {
 		return err
 	}
-	g.peers = newSeverable(n.mesh.RaftLayer(g.partition))
+	g.peers = newSeverable(n.mesh.RaftLayer(g.partition), n.opts.Panics)
 	g.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: g.peers, MaxPool: 3, Timeout: max(2*time.Second, 4*n.opts.Timeout), Logger: n.raftLog,
 		// One at a time: a follower that refuses one of several can leave the leader's
@@ -107,7 +110,7 @@ func (g *group) open() (err error) {
 		MaxRPCsInFlight: 1,
 	})
 	g.raft, err = raft.NewRaft(g.config(), fsm{g}, cache, patient{g.files.log, n.log.With("partition", g.partition), g.stop}, g.files.snapshots,
-		newTransport(g.transport, &g.snapshots, g.holds, g.stop))
+		(&transport{NetworkTransport: g.transport, snapshots: &g.snapshots, holds: g.holds, stop: g.stop, panics: n.opts.Panics}).start())
 	if err != nil {
 		g.end()
 		return errors.Join(err, g.transport.Close())
@@ -204,7 +207,7 @@ func (g *group) halt(cause error) {
 		return
 	}
 	g.node.log.Error("a replica stopped", "partition", g.partition, "error", cause)
-	go g.node.reopen(g)
+	g.node.opts.Panics.Go(nil, "bringing a replica back", func() { g.node.reopen(g) })
 }
 
 // end has the group serve no more; what is in flight may still settle.
@@ -227,7 +230,7 @@ func (g *group) maintain() {
 		if logged < max(g.node.opts.LogBytes, file/8) {
 			continue
 		}
-		switch err := g.takeSnapshot(); {
+		switch err := g.node.opts.Panics.Try("cutting a log", g.takeSnapshot); {
 		case err == nil, errors.Is(err, raft.ErrNothingNewToSnapshot):
 			g.logged.Add(-logged)
 		case !errors.Is(err, raft.ErrRaftShutdown):
@@ -251,7 +254,7 @@ const endTimeout = 10 * time.Second
 func (g *group) close() error {
 	g.closing.Do(func() {
 		g.end()
-		go g.finish()
+		g.node.opts.Panics.Go(nil, "closing a replica", g.finish)
 	})
 	select {
 	case <-g.closed:

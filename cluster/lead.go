@@ -14,9 +14,9 @@ func (g *group) lead() {
 	for {
 		select {
 		case won := <-g.notify:
-			g.lose()
+			g.node.opts.Panics.Do("losing a partition", g.lose)
 			if won {
-				g.win()
+				g.node.opts.Panics.Do("winning a partition", g.win)
 			}
 		case <-g.seen:
 			g.node.routes.changed(g.partition)
@@ -79,7 +79,7 @@ func (g *group) confirm(ctx context.Context, epoch int64) error {
 // await is a future's outcome. Raft leaves some unanswered when it ends.
 func (g *group) await(f raft.Future) error {
 	done := make(chan error, 1)
-	go func() { done <- f.Error() }()
+	g.node.opts.Panics.Go(nil, "waiting for Raft", func() { done <- f.Error() })
 	select {
 	case err := <-done:
 		return err

@@ -145,7 +145,7 @@ func (n *Node) listen(empty bool) error {
 	n.mesh, err = mesh.Listen(mesh.Options{
 		Listen: n.opts.Listen, Advertise: n.opts.Advertise, NodeID: n.opts.NodeID, ServerID: n.server,
 		Credentials: credentials, Secret: n.opts.Secret, ClusterID: n.clusterID, Resolve: n.resolve,
-		Log: n.log, Now: n.opts.Now,
+		Log: n.log, Now: n.opts.Now, Panics: n.opts.Panics,
 	})
 	if err != nil {
 		return err
@@ -174,16 +174,19 @@ func (n *Node) serve() error {
 	}
 	n.rpc = newServer(n)
 	listener := n.mesh.GRPC()
-	n.work.Go(func() {
+	n.start("answering other nodes", func() {
 		if err := n.rpc.Serve(listener); err != nil && n.ctx.Err() == nil {
 			n.log.Error("couldn't go on answering other nodes", "error", err)
 		}
 	})
-	n.work.Go(n.control.run)
-	n.work.Go(n.listenToOthers)
-	n.work.Go(n.catchUp)
+	n.start("deciding placement", n.control.run)
+	n.start("listening to other nodes", n.listenToOthers)
+	n.start("catching up", n.catchUp)
 	return nil
 }
+
+// start runs what Close waits for.
+func (n *Node) start(work string, fn func()) { n.opts.Panics.Go(&n.work, work, fn) }
 
 // startReplicas starts what this node had. One that can't be opened now doesn't
 // keep the others from working.
@@ -194,7 +197,7 @@ func (n *Node) startReplicas() error {
 		if err := n.startReplica(p); err != nil {
 			n.log.Error("a replica couldn't be opened", "partition", p, "error", err)
 			errs = append(errs, err)
-			n.work.Go(func() { n.startLater(p) })
+			n.start("starting a replica", func() { n.startLater(p) })
 		}
 	}
 	if len(errs) > 0 && len(errs) == len(list) {

@@ -11,6 +11,7 @@ import (
 	"ubl"
 	"ubl/cluster/mesh"
 	"ubl/cluster/wire"
+	"ubl/panics"
 	"ubl/storage"
 )
 
@@ -60,6 +61,8 @@ type Options struct {
 	// Logged is told of each write to a partition's log, its sync included, which
 	// callers wait for. It must not block.
 	Logged func(took time.Duration, err error)
+	// Panics catches what panics in questions, calls and rounds.
+	Panics *panics.Catcher
 	// Storage are the engine's options.
 	Storage storage.Options
 	Now     func() time.Time

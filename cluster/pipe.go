@@ -84,7 +84,7 @@ func (p *pipe) session() *session {
 		s := &session{pipe: p, waiting: make(map[int64]chan *askReply), out: newOutbox(askRequest.size)}
 		s.ctx, s.end = context.WithCancel(p.node.ctx)
 		p.now = s
-		p.node.work.Go(s.run)
+		p.node.start("asking another node", s.run)
 	}
 	return p.now
 }
@@ -123,7 +123,7 @@ func (s *session) run() {
 	if err != nil {
 		return
 	}
-	s.pipe.node.work.Go(func() {
+	s.pipe.node.start("hearing another node", func() {
 		defer s.end()
 		s.receive(stream)
 	})

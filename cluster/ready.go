@@ -70,8 +70,12 @@ func (n *Node) catchUp() {
 	tick := time.NewTicker(catchUpEvery)
 	defer tick.Stop()
 	for {
-		reports := n.gather(n.ctx)
-		to, led := goals(n.server, newestTable(reports), viewOf(reports, n.engine.Partitions()))
+		var to map[int]uint64
+		led := false
+		n.opts.Panics.Do("catching up", func() {
+			reports := n.gather(n.ctx)
+			to, led = goals(n.server, newestTable(reports), viewOf(reports, n.engine.Partitions()))
+		})
 		select {
 		case <-n.ctx.Done():
 			return

@@ -91,7 +91,7 @@ func (n *Node) gather(ctx context.Context) []*report {
 		if m.ServerID == n.server || m.ClusterID != n.clusterID() || m.State != mesh.Alive {
 			continue
 		}
-		all.Go(func() {
+		n.opts.Panics.Go(&all, "asking how a node stands", func() {
 			r, err := call[report](ctx, n, m.ServerID, callReport, &none{})
 			if err != nil || r.ServerID != m.ServerID {
 				return
@@ -144,10 +144,12 @@ func (n *Node) listenToOthers() {
 		case <-n.ctx.Done():
 			return
 		case <-tick.C:
-			n.listenOnce()
+			n.opts.Panics.Do("listening to other nodes", n.listenOnce)
 		case <-n.gossip.Changed():
-			n.rememberPeers()
-			n.listenOnce()
+			n.opts.Panics.Do("listening to other nodes", func() {
+				n.rememberPeers()
+				n.listenOnce()
+			})
 		}
 	}
 }

@@ -169,39 +169,43 @@ func newServer(n *Node) *grpc.Server {
 		ServiceName: serviceName,
 		HandlerType: (*any)(nil),
 		Methods: []grpc.MethodDesc{
-			unary(callTerm, n.serveTerm), unary(callReport, n.serveReport), unary(callJoin, n.serveJoin),
-			unary(callLeave, n.serveLeave), unary(callReplica, n.serveReplica), unary(callChange, n.serveChange),
+			unary(n, callTerm, n.serveTerm), unary(n, callReport, n.serveReport), unary(n, callJoin, n.serveJoin),
+			unary(n, callLeave, n.serveLeave), unary(n, callReplica, n.serveReplica), unary(n, callChange, n.serveChange),
 		},
 		Streams: []grpc.StreamDesc{
 			{StreamName: callAsk, ServerStreams: true, ClientStreams: true, Handler: func(_ any, stream grpc.ServerStream) error {
-				return n.serveAsk(stream)
+				return n.opts.Panics.Try("answering another node", func() error { return n.serveAsk(stream) })
 			}},
-			{StreamName: callFollow, ServerStreams: true, Handler: streaming(n.serveFollow)},
-			{StreamName: callFetch, ServerStreams: true, Handler: streaming(n.serveFetch)},
+			{StreamName: callFollow, ServerStreams: true, Handler: streaming(n, n.serveFollow)},
+			{StreamName: callFetch, ServerStreams: true, Handler: streaming(n, n.serveFetch)},
 		},
 	}, n)
 	return s
 }
 
-// unary fits a function into gRPC's table.
-func unary[Q, R any](name string, serve func(context.Context, *Q) (*R, error)) grpc.MethodDesc {
+// unary fits a function into gRPC's table. gRPC lets a panic in one end the process.
+func unary[Q, R any](n *Node, name string, serve func(context.Context, *Q) (*R, error)) grpc.MethodDesc {
 	return grpc.MethodDesc{MethodName: name, Handler: func(_ any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
 		q := new(Q)
 		if err := decode(q); err != nil {
 			return nil, err
 		}
-		r, err := serve(ctx, q)
+		var r *R
+		err := n.opts.Panics.Try("answering another node", func() (err error) {
+			r, err = serve(ctx, q)
+			return err
+		})
 		return r, asStatus(err)
 	}}
 }
 
-func streaming[Q any](serve func(*Q, grpc.ServerStream) error) grpc.StreamHandler {
+func streaming[Q any](n *Node, serve func(*Q, grpc.ServerStream) error) grpc.StreamHandler {
 	return func(_ any, stream grpc.ServerStream) error {
 		q := new(Q)
 		if err := stream.RecvMsg(q); err != nil {
 			return err
 		}
-		return asStatus(serve(q, stream))
+		return asStatus(n.opts.Panics.Try("streaming to another node", func() error { return serve(q, stream) }))
 	}
 }
 

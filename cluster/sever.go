@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"ubl/panics"
 )
 
 // severable is a group's way to its peers, which can be cut: Raft ends only when
@@ -14,13 +16,15 @@ import (
 type severable struct {
 	raft.StreamLayer
 
+	panics *panics.Catcher
+
 	mu    sync.Mutex
 	cut   bool
 	conns map[*keptConn]struct{}
 }
 
-func newSeverable(s raft.StreamLayer) *severable {
-	return &severable{StreamLayer: s, conns: make(map[*keptConn]struct{})}
+func newSeverable(s raft.StreamLayer, c *panics.Catcher) *severable {
+	return &severable{StreamLayer: s, panics: c, conns: make(map[*keptConn]struct{})}
 }
 
 // Dial implements raft.StreamLayer.
@@ -56,7 +60,9 @@ func (s *severable) sever() {
 	}
 	s.mu.Unlock()
 	for _, c := range all {
-		go c.Close() // says goodbye first, which may take a moment; who uses it is told by its reads and writes
+		// It says goodbye first, which may take a moment; who uses it is told by its
+		// reads and writes.
+		s.panics.Go(nil, "closing a connection", func() { _ = c.Close() })
 	}
 }
 

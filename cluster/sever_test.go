@@ -37,7 +37,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 // paused, which has minutes to take it. Ending the group breaks it off.
 func TestAGroupThatEndsWaitsForNoPeer(t *testing.T) {
 	paused := listen(t) // its kernel takes connections, and nobody reads
-	peers := newSeverable(tcpLayer{listen(t)})
+	peers := newSeverable(tcpLayer{listen(t)}, nil)
 	transport := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{Stream: peers, MaxPool: 1, Timeout: time.Hour, Logger: hclog.NewNullLogger()})
 	defer transport.Close()
 	sent := make(chan error, 1)

@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"github.com/hashicorp/raft"
+
+	"ubl/panics"
 )
 
 // transport is Raft's, but for snapshots that come from a leader: they wait until
@@ -20,12 +22,14 @@ type transport struct {
 	snapshots *sync.Mutex // held while one is taken or installed
 	holds     func(*raft.InstallSnapshotRequest) bool
 	stop      chan struct{}
+	panics    *panics.Catcher
 }
 
-func newTransport(t *raft.NetworkTransport, snapshots *sync.Mutex, holds func(*raft.InstallSnapshotRequest) bool, stop chan struct{}) *transport {
-	w := &transport{NetworkTransport: t, rpcs: make(chan raft.RPC), snapshots: snapshots, holds: holds, stop: stop}
-	go w.pass()
-	return w
+// start begins to pass on what comes in.
+func (t *transport) start() *transport {
+	t.rpcs = make(chan raft.RPC)
+	t.panics.Go(nil, "passing Raft's calls on", t.pass)
+	return t
 }
 
 // Consumer implements raft.Transport.
@@ -36,7 +40,7 @@ func (t *transport) pass() {
 		select {
 		case rpc := <-t.NetworkTransport.Consumer():
 			if q, ok := rpc.Command.(*raft.InstallSnapshotRequest); ok {
-				go t.install(rpc, q) // nothing else waits for it
+				t.panics.Go(nil, "installing a snapshot", func() { t.install(rpc, q) }) // nothing else waits for it
 			} else {
 				t.give(rpc)
 			}

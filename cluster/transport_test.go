@@ -32,7 +32,9 @@ func newLine(t *testing.T, holds bool) *line {
 	l := &line{leader: ends(listen(t)), at: raft.ServerAddress(ln.Addr().String())}
 	stop := make(chan struct{})
 	t.Cleanup(func() { close(stop) })
-	l.follower = newTransport(ends(ln), &l.snapshots, func(*raft.InstallSnapshotRequest) bool { return holds }, stop)
+	l.follower = (&transport{
+		NetworkTransport: ends(ln), snapshots: &l.snapshots, holds: func(*raft.InstallSnapshotRequest) bool { return holds }, stop: stop,
+	}).start()
 	return l
 }
 

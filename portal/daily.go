@@ -38,7 +38,7 @@ func (p *Portal) syncDue(ctx context.Context) {
 	var running sync.WaitGroup
 	for _, t := range tenants {
 		free <- struct{}{}
-		running.Go(func() {
+		p.panics.Go(&running, "syncing a tenant's servers", func() {
 			defer func() { <-free }()
 			p.syncTenant(ctx, t)
 		})

@@ -169,9 +169,9 @@ func (p *Portal) flush(ctx context.Context) {
 	next := make(chan *queue)
 	var writing sync.WaitGroup
 	for range min(writers, len(waiting)) {
-		writing.Go(func() {
+		p.panics.Go(&writing, "writing the portal's log", func() {
 			for q := range next {
-				p.drain(ctx, q)
+				p.panics.Do("writing the portal's log", func() { p.drain(ctx, q) })
 			}
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/panics"
 )
 
 // Options are what a Portal is made of. All but those with a default are needed.
@@ -24,6 +25,8 @@ type Options struct {
 	Now    func() time.Time
 	Random io.Reader
 	Log    *slog.Logger // nil for none
+	// Panics catches what panics over one server or tenant.
+	Panics *panics.Catcher
 
 	// PublicURL is where browsers reach this server: signing in to a server leads
 	// back there.
@@ -56,6 +59,7 @@ type Portal struct {
 	private     func(ubl.TenantID) []netip.Prefix
 	allowHTTP   bool
 	callTimeout time.Duration
+	panics      *panics.Catcher
 
 	sealer   *sealer
 	sessions *sessions
@@ -90,7 +94,7 @@ func New(o Options) (*Portal, error) {
 		asker: o.Asker, feed: o.Feed, now: o.Now, random: o.Random, log: o.Log,
 		publicURL: o.PublicURL, version: cmp.Or(o.Version, "dev"), tenants: o.Tenants, private: o.AllowPrivate,
 		allowHTTP: o.AllowHTTP, callTimeout: min(cmp.Or(o.CallTimeout, time.Minute), 50*time.Minute),
-		sealer: sealer, sessions: newSessions(), ways: map[string]*outside{},
+		sealer: sealer, sessions: newSessions(o.Panics), panics: o.Panics, ways: map[string]*outside{},
 		errand: errand, even: dialTimeout, agenda: newAgenda(), shops: map[ubl.TenantID]*shop{}, syncs: map[place]*syncing{},
 	}
 	if p.log == nil {
@@ -119,13 +123,15 @@ func (p *Portal) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-flush.C:
-			p.flush(ctx)
+			p.panics.Do("writing the portal's log", func() { p.flush(ctx) })
 		case <-tidy.C:
-			p.tidy()
-			p.forgetShops()
-			p.forgetSyncs()
+			p.panics.Do("tidying the portal", func() {
+				p.tidy()
+				p.forgetShops()
+				p.forgetSyncs()
+			})
 		case <-retry.C:
-			p.retry()
+			p.panics.Do("asking servers that are down", p.retry)
 		case <-due.C:
 			p.background(p.syncDue)
 			due.Reset(dueEvery)
@@ -150,7 +156,7 @@ func (p *Portal) spawn(fn func()) bool {
 	if p.closed {
 		return false
 	}
-	p.running.Go(fn)
+	p.panics.Go(&p.running, "the portal's own work", fn)
 	return true
 }
 
@@ -170,7 +176,7 @@ func (p *Portal) Close(ctx context.Context) error {
 	p.stop()
 	p.flush(ctx)
 	done := make(chan struct{})
-	go func() {
+	p.panics.Go(nil, "closing the portal", func() {
 		p.running.Wait()
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -178,7 +184,7 @@ func (p *Portal) Close(ctx context.Context) error {
 			way.CloseIdleConnections()
 		}
 		close(done)
-	}()
+	})
 	select {
 	case <-done:
 		return nil

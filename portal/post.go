@@ -15,6 +15,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ubl/panics"
 )
 
 // standalone is the first version of the protocol in which a request stands by
@@ -32,6 +34,7 @@ type poster struct {
 	header http.Header // of every call
 	params []byte      // of every body, up to the name of the tool
 	serial atomic.Int64
+	panics *panics.Catcher
 }
 
 // newPoster is nil for sessions of older versions, whose calls need the SDK: their
@@ -114,10 +117,10 @@ func (p *poster) read(resp *http.Response, id string) (*message, error) {
 	case "text/event-stream":
 		// The rest is awaited, but not by the caller: then the connection is used again.
 		defer func() {
-			go func() {
+			p.panics.Go(nil, "reading the rest of an answer", func() {
 				_, _ = io.Copy(io.Discard, resp.Body)
 				resp.Body.Close()
-			}()
+			})
 		}()
 		return readEvents(resp.Body, id)
 	}

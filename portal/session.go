@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ubl"
+	"ubl/panics"
 )
 
 const (
@@ -30,6 +31,7 @@ const (
 // session is one MCP session with a server, shared by everyone who calls with the
 // same credentials.
 type session struct {
+	panics *panics.Catcher
 	access *ubl.ServerAccess // what it was opened with
 	guard  *guard
 	client *mcp.ClientSession
@@ -58,7 +60,7 @@ func (p *Portal) open(ctx context.Context, who ubl.Identity, a *ubl.ServerAccess
 		return nil, err
 	}
 	s := &session{
-		access: a, guard: newGuard(p.ctx, p.outside(who.TenantID), cred),
+		access: a, guard: newGuard(p.ctx, p.outside(who.TenantID), cred), panics: p.panics,
 		calls: make(chan struct{}, maxCalls), listeners: map[string]*listener{},
 	}
 	ctx, why := withReason(ctx)
@@ -92,12 +94,16 @@ func (p *Portal) connected(ctx context.Context, s *session, changed func()) erro
 	}
 	done := make(chan opened)
 	if !p.spawn(func() {
-		client, post, err := s.connect(ctx, p.version, changed)
+		var o opened
+		o.err = p.panics.Try("connecting to a server", func() (err error) {
+			o.client, o.post, err = s.connect(ctx, p.version, changed)
+			return err
+		})
 		select {
-		case done <- opened{client, post, err}:
+		case done <- o:
 		case <-s.guard.life.Done():
-			if err == nil {
-				_ = client.Close()
+			if o.err == nil {
+				_ = o.client.Close()
 			}
 		}
 	}) {
@@ -118,9 +124,11 @@ func (s *session) connect(ctx context.Context, version string, changed func()) (
 	client := mcp.NewClient(me, &mcp.ClientOptions{
 		Logger: slog.New(slog.DiscardHandler), // it logs what servers sent
 		// The portal has no roots, and asks nobody: neither a person nor a model.
-		Capabilities:                &mcp.ClientCapabilities{},
-		MultiRoundTrip:              &mcp.MultiRoundTripOptions{Disabled: true},
-		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { changed() },
+		Capabilities:   &mcp.ClientCapabilities{},
+		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
+			s.panics.Do("a server's changes", changed) // the goroutine is the SDK's
+		},
 		ProgressNotificationHandler: s.progress,
 	})
 	way := &http.Client{Transport: s.guard, CheckRedirect: sameOrigin}
@@ -131,6 +139,9 @@ func (s *session) connect(ctx context.Context, version string, changed func()) (
 		return nil, nil, err
 	}
 	post, err := newPoster(way, s.access.Server.URL, me, opened)
+	if post != nil {
+		post.panics = s.panics
+	}
 	return opened, post, err
 }
 
@@ -155,6 +166,7 @@ func (s *session) listen(fn func(done, total float64, message string)) (token st
 
 // progress is called by the SDK, one notification after the other.
 func (s *session) progress(_ context.Context, n *mcp.ProgressNotificationClientRequest) {
+	defer s.panics.Recover(nil, "a call's progress") // the goroutine is the SDK's
 	token, _ := n.Params.ProgressToken.(string)
 	s.mu.Lock()
 	l := s.listeners[token]

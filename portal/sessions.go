@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/panics"
 )
 
 // downFor is how long a server that couldn't be reached isn't tried again: those
@@ -21,6 +22,8 @@ type place struct {
 
 // sessions keeps what is open. A slot is never shared by two places.
 type sessions struct {
+	panics *panics.Catcher
+
 	mu    sync.Mutex
 	slots map[place]*slot
 }
@@ -38,7 +41,9 @@ type slot struct {
 	down      error
 }
 
-func newSessions() *sessions { return &sessions{slots: map[place]*slot{}} }
+func newSessions(c *panics.Catcher) *sessions {
+	return &sessions{slots: map[place]*slot{}, panics: c}
+}
 
 func (ss *sessions) slot(at place) *slot {
 	ss.mu.Lock()
@@ -201,7 +206,7 @@ func (ss *sessions) end() {
 		}
 		if s := sl.s; s != nil {
 			sl.s, sl.gone = nil, true
-			closing.Go(s.close)
+			ss.panics.Go(&closing, "closing a session", s.close)
 		}
 		sl.give()
 	}

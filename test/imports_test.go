@@ -25,12 +25,13 @@ var rooms = map[string]room{
 	"ubl":                   {outside: []string{"github.com/gowebpki/jcs", "golang.org/x/text/unicode/norm"}},
 	"ubl/schemas":           {},
 	"ubl/durable":           {},
-	"ubl/actors":            {inside: []string{"ubl"}, outside: []string{"github.com/asynkron/protoactor-go/actor"}},
+	"ubl/panics":            {},
+	"ubl/actors":            {inside: []string{"ubl", "ubl/panics"}, outside: []string{"github.com/asynkron/protoactor-go/actor"}},
 	"ubl/storage":           {inside: []string{"ubl", "ubl/durable"}, outside: []string{"go.etcd.io/bbolt", "github.com/klauspost/compress/s2"}},
 	"ubl/cluster/wire":      {inside: []string{"ubl"}},
 	"ubl/cluster/placement": {},
-	"ubl/cluster/mesh":      {outside: []string{"github.com/hashicorp/memberlist", "github.com/hashicorp/raft"}},
-	"ubl/cluster": {inside: []string{"ubl", "ubl/durable", "ubl/storage", "ubl/cluster/mesh", "ubl/cluster/placement", "ubl/cluster/wire"},
+	"ubl/cluster/mesh":      {inside: []string{"ubl/panics"}, outside: []string{"github.com/hashicorp/memberlist", "github.com/hashicorp/raft"}},
+	"ubl/cluster": {inside: []string{"ubl", "ubl/durable", "ubl/panics", "ubl/storage", "ubl/cluster/mesh", "ubl/cluster/placement", "ubl/cluster/wire"},
 		outside: []string{"github.com/hashicorp/raft", "github.com/hashicorp/raft-wal", "github.com/hashicorp/go-hclog",
 			"github.com/vmihailenco/msgpack/v5", "google.golang.org/grpc"}},
 	"ubl/search": {inside: []string{"ubl"},
@@ -38,23 +39,23 @@ var rooms = map[string]room{
 	"ubl/gateway/check": {inside: []string{"ubl"}},
 	"ubl/gateway":       {inside: []string{"ubl", "ubl/gateway/check"}},
 	"ubl/office":        {inside: []string{"ubl", "ubl/gateway", "ubl/gateway/check"}},
-	"ubl/portal": {inside: []string{"ubl"},
+	"ubl/portal": {inside: []string{"ubl", "ubl/panics"},
 		outside: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/oauth2"}},
 	"ubl/transport/envelope": {inside: []string{"ubl"}},
-	"ubl/transport/mcp": {inside: []string{"ubl", "ubl/transport/envelope"},
+	"ubl/transport/mcp": {inside: []string{"ubl", "ubl/panics", "ubl/transport/envelope"},
 		outside: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"}},
-	"ubl/transport/auth": {inside: []string{"ubl", "ubl/durable", "ubl/transport/envelope"},
+	"ubl/transport/auth": {inside: []string{"ubl", "ubl/durable", "ubl/panics", "ubl/transport/envelope"},
 		outside: []string{"github.com/coreos/go-oidc/v3/oidc", "github.com/go-jose/go-jose/v4", "github.com/go-webauthn/webauthn", "golang.org/x/oauth2"}},
-	"ubl/transport/sse": {inside: []string{"ubl", "ubl/transport/envelope"},
+	"ubl/transport/sse": {inside: []string{"ubl", "ubl/panics", "ubl/transport/envelope"},
 		outside: []string{"github.com/go-chi/chi/v5"}},
 	"ubl/transport/api": {inside: []string{"ubl", "ubl/schemas", "ubl/transport/envelope"},
 		outside: []string{"github.com/danielgtaylor/huma/v2", "github.com/go-chi/chi/v5", "github.com/go-json-experiment/json"}},
 	"ubl/transport/web": {inside: []string{"ubl", "ubl/transport/envelope"}},
-	"ubl/transport": {inside: []string{"ubl", "ubl/transport/envelope"},
+	"ubl/transport": {inside: []string{"ubl", "ubl/panics", "ubl/transport/envelope"},
 		outside: []string{"github.com/go-chi/chi/v5", "github.com/prometheus/client_golang"}},
 }
 
-var family = room{inside: []string{"ubl", "ubl/actors"}}
+var family = room{inside: []string{"ubl", "ubl/actors", "ubl/panics"}}
 
 type pkg struct {
 	ImportPath string

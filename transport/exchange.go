@@ -117,9 +117,9 @@ func (s *Server) bound(w http.ResponseWriter, r *http.Request, now time.Time) bo
 func (s *Server) finish(x *exchange, r *http.Request, panicked any, start time.Time) {
 	abort := panicked == http.ErrAbortHandler
 	if panicked != nil && !abort {
-		s.opts.Log.Error("a handler panicked", "request_id", x.request.ID, "panic", panicked, "stack", stack())
+		failed := s.opts.Panics.Note(panicked, "a handler", "request_id", x.request.ID)
 		if x.status == 0 {
-			envelope.WriteError(x, r, ubl.Errorf(ubl.CodeInternal, "something went wrong inside; the request id finds it in the log"))
+			envelope.WriteError(x, r, ubl.AsError(failed))
 		} else {
 			abort = true // half an answer must not look like a whole one
 		}

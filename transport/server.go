@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"ubl"
+	"ubl/panics"
 	"ubl/transport/envelope"
 )
 
@@ -76,6 +76,8 @@ type Options struct {
 	Collectors []prometheus.Collector
 	// Log takes the access log and everything else; nil for none.
 	Log *slog.Logger
+	// Panics counts handlers that panicked.
+	Panics *panics.Catcher
 	// Now is the clock, Random draws request ids; nil for the machine's.
 	Now    func() time.Time
 	Random io.Reader
@@ -203,21 +205,19 @@ func serve(server *http.Server, ln net.Listener) error {
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopping.Store(true)
 	streams := make(chan error, 1)
-	go func() {
+	s.opts.Panics.Go(nil, "ending streams", func() {
 		if s.opts.EndStreams == nil {
 			streams <- nil
 			return
 		}
-		streams <- s.opts.EndStreams(ctx)
-	}()
+		streams <- s.opts.Panics.Try("ending streams", func() error { return s.opts.EndStreams(ctx) })
+	})
 	err := s.main.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(fmt.Errorf("couldn't wait for all requests: %w", err), s.main.Close())
 	}
 	return errors.Join(<-streams, err, s.admin.Close())
 }
-
-func stack() string { return string(debug.Stack()) }
 
 func methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Allow", "GET, HEAD")

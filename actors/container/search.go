@@ -109,14 +109,14 @@ func (c *Container) indexSoon() {
 		return
 	}
 	c.unindexed = 0
-	go func() {
+	c.env.Panics.Go(nil, "indexing documents", func() {
 		defer c.indexing.Store(false)
 		ctx, cancel := context.WithTimeout(context.Background(), indexTimeout)
 		defer cancel()
 		if _, err := c.search.Search(ctx, c.env.Name, ubl.Mark{}, c.tellChanges, "", 0); err != nil {
 			c.env.Log.Debug("couldn't index documents ahead of a search", "actor", c.env.Name, "error", err)
 		}
-	}()
+	})
 }
 
 // newest is the newest version that is stored, nil for none.

@@ -47,7 +47,7 @@ func (m *Mesh) admit(raw net.Conn) {
 		m.refuse(host, errTooMany)
 		return
 	}
-	m.wg.Go(func() {
+	m.o.Panics.Go(&m.wg, "a connection between nodes", func() {
 		defer m.gate.leave(host)
 		if err := m.receive(raw); err != nil {
 			m.refuse(host, err)
@@ -59,7 +59,7 @@ func (m *Mesh) admit(raw net.Conn) {
 func (m *Mesh) receive(raw net.Conn) error {
 	ctx, cancel := context.WithTimeoutCause(m.ctx, m.o.HandshakeTimeout, errSlow)
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() { raw.Close() }) // ends whatever waits for the peer
+	stop := context.AfterFunc(ctx, func() { raw.Close() }) // ends whatever waits for the peer, or panicked
 	t := tls.Server(raw, m.credentials.Load().config(m.o.Now, raftProtocol, rpcProtocol, gossipProtocol))
 	l, err := m.greet(t)
 	if !stop() {

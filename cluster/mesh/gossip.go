@@ -125,7 +125,7 @@ func (g *Gossip) start() error {
 	if err != nil {
 		return errors.Join(err, t.Shutdown())
 	}
-	g.wg.Go(g.rejoin)
+	g.mesh.o.Panics.Go(&g.wg, "looking for lost nodes", g.rejoin)
 	return nil
 }
 
@@ -158,7 +158,7 @@ func (g *Gossip) Join(addrs []string) (int, error) {
 	found := make([]int, len(addrs))
 	errs := make([]error, len(addrs))
 	for i, addr := range addrs {
-		wg.Go(func() { found[i], errs[i] = g.joinOne(addr) })
+		g.mesh.o.Panics.Go(&wg, "joining another node", func() { found[i], errs[i] = g.joinOne(addr) })
 	}
 	wg.Wait()
 	n := 0

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"ubl/panics"
 )
 
 // The protocols of the port. Each has its version in its name: a change of what
@@ -39,6 +41,7 @@ type Options struct {
 	// once. Nil knows nobody.
 	Resolve func(serverID string) (addr string, ok bool)
 	Log     *slog.Logger     // slog.Default
+	Panics  *panics.Catcher  // catches what panics over one connection
 	Now     func() time.Time // time.Now; for certificates and logs
 	// HandshakeTimeout is how long TLS and preface may take (5 s).
 	HandshakeTimeout time.Duration
@@ -129,7 +132,7 @@ func Listen(o Options) (*Mesh, error) {
 	}
 	m.credentials.Store(o.Credentials)
 	m.ctx, m.cancel = context.WithCancel(context.Background())
-	m.wg.Go(m.accept)
+	o.Panics.Go(&m.wg, "accepting connections between nodes", m.accept)
 	return m, nil
 }
 

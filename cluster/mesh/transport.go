@@ -39,8 +39,8 @@ func (m *Mesh) newTransport() (*transport, error) {
 	if err := m.udp.SetReadDeadline(time.Time{}); err != nil { // an earlier Shutdown set it
 		return nil, errors.Join(err, t.layer.Close())
 	}
-	t.wg.Go(t.readPackets)
-	t.wg.Go(t.acceptStreams)
+	m.o.Panics.Go(&t.wg, "reading gossip", t.readPackets)
+	m.o.Panics.Go(&t.wg, "accepting gossip", t.acceptStreams)
 	return t, nil
 }
 

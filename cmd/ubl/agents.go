@@ -39,7 +39,7 @@ func (c *serveCmd) agents(p *program, n *node, key *auth.Key, at string, log *sl
 		return nil, err
 	}
 	outside, err := portal.New(portal.Options{
-		Asker: n.asker, Feed: n.feed, Key: key.Derive("portal"), Now: p.now, Random: p.random, Log: log,
+		Asker: n.asker, Feed: n.feed, Key: key.Derive("portal"), Now: p.now, Random: p.random, Log: log, Panics: n.panics,
 		PublicURL: at, Version: version(), Tenants: n.withServers, AllowPrivate: c.networks(p),
 	})
 	if err != nil {
@@ -176,7 +176,7 @@ func (c *serveCmd) mcpServer(p *program, n *node, a *agents, key *auth.Key, acts
 		Asker: envelope.Entering(n.asker), Feed: n.feed, SessionKey: key.Derive("mcp sessions"),
 		Foreign: transport.Foreign(c.AllowOrigin, c.PublicURL), PublicURL: c.PublicURL, Issuers: c.issuerURLs(p),
 		Extra:   fixtures(n),
-		Version: version(), Instructions: instructions, Log: log, Now: p.now, Random: p.random,
+		Version: version(), Instructions: instructions, Log: log, Panics: n.panics, Now: p.now, Random: p.random,
 	})
 }
 

@@ -74,6 +74,7 @@ func (f *figures) watch(n *node) {
 		gauge("ubl_actors_active", "Actors in memory.", func() int64 { return n.actors.Stats().Active }),
 		gauge("ubl_actors_waiting_commands", "Commands in mailboxes.", func() int64 { return n.actors.Stats().Waiting }),
 		gauge("ubl_actors_groups", "Tenants in memory.", func() int64 { return n.actors.Stats().Groups }),
+		counter("ubl_panics_total", "Panics that were caught: faults of ours, whose stacks are in the log.", n.panics.Caught),
 		counter("ubl_actors_overloaded_total", "Commands refused for load.", func() int64 { return n.actors.Stats().Overloaded }),
 	)
 }

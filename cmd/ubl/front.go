@@ -11,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"ubl"
+	"ubl/panics"
 	"ubl/storage"
 	"ubl/transport"
 	"ubl/transport/api"
@@ -48,7 +49,7 @@ func (c *serveCmd) front(p *program, n *node, at string, log *slog.Logger) (*fro
 	}
 	f.auth, err = auth.New(auth.Options{
 		Key: key, Issuers: issuers, Operators: c.Operator, Domains: c.domains(), PublicURL: at,
-		Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log, Random: p.random,
+		Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log, Panics: n.panics, Random: p.random,
 	})
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func (c *serveCmd) front(p *program, n *node, at string, log *slog.Logger) (*fro
 
 // serveOver makes the server, with everything that it mounts.
 func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (err error) {
-	hub := sse.New(sse.Options{Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log})
+	hub := sse.New(sse.Options{Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log, Panics: n.panics})
 	n.figures.watchStreams(hub)
 	rest := api.New(api.Options{
 		Asker: envelope.Entering(n.asker), Now: p.now, Random: p.random, NewServiceToken: auth.NewServiceToken, Version: version(),
@@ -92,7 +93,8 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (e
 		Backup: func(ctx context.Context, w io.Writer) error {
 			return n.backup(ctx, w, string(envelope.CallerOf(ctx).Identity.UserID), &storage.BackupOptions{Signer: f.key.Signer()})
 		},
-		EndStreams:   endStreams(hub, tools),
+		EndStreams:   endStreams(hub, tools, n.panics),
+		Panics:       n.panics,
 		AllowOrigins: c.AllowOrigin, PublicURL: c.PublicURL,
 		Collectors: n.figures.all,
 		Log:        log, Now: p.now, Random: p.random,
@@ -128,10 +130,12 @@ func forAgents(tools *mcp.Server) func(chi.Router, func(http.Handler) http.Handl
 }
 
 // endStreams ends live streams and MCP's channels side by side.
-func endStreams(hub *sse.Hub, tools *mcp.Server) func(context.Context) error {
+func endStreams(hub *sse.Hub, tools *mcp.Server, caught *panics.Catcher) func(context.Context) error {
 	return func(ctx context.Context) error {
 		channels := make(chan error, 1)
-		go func() { channels <- tools.Shutdown(ctx) }()
+		caught.Go(nil, "ending channels", func() {
+			channels <- caught.Try("ending channels", func() error { return tools.Shutdown(ctx) })
+		})
 		return errors.Join(hub.Shutdown(ctx), <-channels)
 	}
 }

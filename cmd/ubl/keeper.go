@@ -29,16 +29,17 @@ const (
 // returned function waits for it to end, which it does soon after ctx.
 func (n *node) keep(ctx context.Context, start func(context.Context) error) (wait func()) {
 	var running sync.WaitGroup
-	running.Go(func() {
-		for n.carryOn(ctx); every(ctx, carryOnEvery()); {
-			n.carryOn(ctx)
+	n.panics.Go(&running, "carrying on", func() {
+		for next := true; next; next = every(ctx, carryOnEvery()) {
+			n.panics.Do("carrying on", func() { n.carryOn(ctx) })
 		}
 	})
-	running.Go(func() {
-		for start != nil && start(ctx) != nil && every(ctx, tellAgain) {
+	n.panics.Go(&running, "applying retention", func() {
+		tell := func() error { return start(ctx) }
+		for start != nil && n.panics.Try("telling the start", tell) != nil && every(ctx, tellAgain) {
 		}
 		for every(ctx, sweepEvery) {
-			n.sweep(ctx)
+			n.panics.Do("applying retention", func() { n.sweep(ctx) })
 		}
 	})
 	return running.Wait
@@ -156,11 +157,11 @@ func (n *node) eachTenant(ctx context.Context, failed string, errand func(contex
 	var running sync.WaitGroup
 	for i, g := range groups {
 		free <- struct{}{}
-		running.Go(func() {
+		n.panics.Go(&running, "an errand for a tenant", func() {
 			defer func() { <-free }()
 			ctx, cancel := context.WithTimeout(ctx, chore)
 			defer cancel()
-			errs[i] = errand(ctx, g)
+			errs[i] = n.panics.Try("an errand for a tenant", func() error { return errand(ctx, g) })
 		})
 	}
 	running.Wait()

@@ -205,3 +205,24 @@ func TestTenantsDontWait(t *testing.T) {
 	}
 	w.close()
 }
+
+// TestPanicInAnErrand: the errands of other tenants are run, and the keeper goes on.
+func TestPanicInAnErrand(t *testing.T) {
+	w := newKeeperWorld(t)
+	defer w.close()
+	other := ubl.TenantID("t:other.com")
+	who := w.ana
+	who.TenantID, who.EmailDomain, who.Email, who.UserID = other, "other.com", "ana@other.com", "u:other"
+	must[*ubl.Entered](w, ubl.TenantName(other), ubl.Enter{Request: ubl.Request{Who: who, ID: "req:other", Key: "other"}, Act: true})
+	var ran atomic.Int64
+	w.n.eachTenant(t.Context(), "couldn't", func(_ context.Context, g ubl.Group) error {
+		if g.Tenant == w.ana.TenantID {
+			panic("poisoned tenant")
+		}
+		ran.Add(1)
+		return nil
+	})
+	if ran.Load() == 0 || w.n.panics.Caught() != 1 {
+		t.Errorf("%d other errands ran, %d panics are counted", ran.Load(), w.n.panics.Caught())
+	}
+}

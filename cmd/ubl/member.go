@@ -110,7 +110,7 @@ func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *sl
 				return ctx.Err()
 			}
 		},
-		Logged: n.figures.logged, Storage: *n.storage(), Now: p.now, Random: p.random, Log: log,
+		Logged: n.figures.logged, Storage: *n.storage(), Now: p.now, Random: p.random, Log: log, Panics: n.panics,
 	})
 	if errors.Is(err, context.Canceled) {
 		return nil, errStopped

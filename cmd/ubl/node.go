@@ -17,6 +17,7 @@ import (
 	"ubl/actors/room"
 	"ubl/actors/tenant"
 	"ubl/cluster"
+	"ubl/panics"
 	"ubl/search"
 	"ubl/storage"
 )
@@ -40,6 +41,7 @@ type node struct {
 	asker   ubl.Visitor
 	feed    ubl.Feed
 	figures *figures
+	panics  *panics.Catcher
 	random  io.Reader
 	now     func() time.Time
 	log     *slog.Logger
@@ -65,7 +67,7 @@ func (p *program) openNode(dir string, log *slog.Logger) (*node, error) {
 }
 
 func (p *program) newNode(log *slog.Logger) *node {
-	return &node{figures: newFigures(), random: p.random, now: p.now, log: log}
+	return &node{figures: newFigures(), panics: panics.New(log), random: p.random, now: p.now, log: log}
 }
 
 func (n *node) storage() *storage.Options {
@@ -86,7 +88,7 @@ func (n *node) run(dir string) (err error) {
 			container.Family(n.store, n.search),
 			portal.Family(n.store),
 		},
-		Now: n.now, Random: n.random, Log: n.log, Partition: n.store.Partition,
+		Now: n.now, Random: n.random, Log: n.log, Panics: n.panics, Partition: n.store.Partition,
 	})
 	n.figures.watch(n)
 	return nil

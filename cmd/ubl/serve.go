@@ -158,11 +158,11 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 		c.watchSecret(keeping, p, n)
 	}()
 	outside := make(chan struct{})
-	go func() {
+	n.panics.Go(nil, "the portal", func() {
 		defer close(outside)
 		f.agents.portal.Run(keeping)
-	}()
-	go tuneGC(keeping, p.env)
+	})
+	n.panics.Go(nil, "tuning the collector", func() { tuneGC(keeping, p.env) })
 	select {
 	case <-ctx.Done():
 	case err = <-failed:

@@ -19,6 +19,7 @@ import (
 	"ubl/actors/portal"
 	"ubl/actors/room"
 	"ubl/actors/tenant"
+	"ubl/panics"
 	"ubl/search"
 	"ubl/storage"
 )
@@ -74,6 +75,8 @@ type Options struct {
 	Storage  *storage.Options
 	// Kinds of containers that the house knows besides the product's.
 	Kinds []ubl.Kind
+	// Panics counts and logs what panics; nil logs to slog's default.
+	Panics *panics.Catcher
 	// Dir is a data directory to open instead of a new one.
 	Dir string
 }
@@ -107,7 +110,7 @@ func (h *House) start() {
 	h.Runtime = actors.New(actors.Options{
 		Families: append(h.opts.Families, ledger.Family(store), room.Family(store), container.Family(store, searcher),
 			portal.Family(store), tenant.Family(store, Founders(), append(ubl.Kinds(), h.opts.Kinds...))),
-		Now: h.Clock.Now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition,
+		Now: h.Clock.Now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition, Panics: h.opts.Panics,
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/panics"
 	"ubl/transport/envelope"
 )
 
@@ -54,6 +55,8 @@ type Options struct {
 	HTTPClient *http.Client
 	// Logger takes the reasons of refusals, at debug level; nil for none.
 	Logger *slog.Logger
+	// Panics catches what panics over one credential.
+	Panics *panics.Catcher
 	// Random draws the ids of sessions, and what makes this node's questions
 	// unique; nil for crypto/rand.
 	Random io.Reader
@@ -77,7 +80,8 @@ type Authenticator struct {
 	origin    string    // that of the public URL, "" for none
 	passkeys  *passkeys // nil where browsers have none
 
-	cache *cache
+	panics *panics.Catcher
+	cache  *cache
 	// prefix and count make the idempotency key of each question. A client's own
 	// key must not serve: its stored outcome would outlive a revocation.
 	prefix string
@@ -113,7 +117,8 @@ func New(o Options) (*Authenticator, error) {
 		random:    o.Random,
 		cookies:   cookiesFor(o.PublicURL),
 		oidcBack:  strings.TrimSuffix(o.PublicURL, "/") + oidcBack,
-		cache:     newCache(maxEntries),
+		cache:     newCache(maxEntries, o.Panics),
+		panics:    o.Panics,
 		prefix:    "auth:" + hex.EncodeToString(prefix[:]) + ":",
 	}
 	var err error
@@ -183,7 +188,7 @@ func (a *Authenticator) start() {
 	ctx, stop := context.WithCancel(context.Background())
 	a.stop = stop
 	a.leave = a.feed.Subscribe(ubl.LedgerName(ubl.CoreTenant), a.heard)
-	a.running.Go(func() { a.askAgain(ctx) })
+	a.panics.Go(&a.running, "asking about credentials", func() { a.askAgain(ctx) })
 }
 
 // Close stops listening and forgets every credential. Streams that still run

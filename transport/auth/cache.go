@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/panics"
 )
 
 // entry is a credential that was found good.
@@ -67,7 +68,8 @@ type flight struct {
 // them, and lets concurrent first uses of one share its verification. Bad ones
 // are not remembered, so they cannot push good ones out.
 type cache struct {
-	max int
+	max    int
+	panics *panics.Catcher
 
 	mu      sync.Mutex
 	entries map[cacheKey]*entry
@@ -75,9 +77,10 @@ type cache struct {
 	flights map[cacheKey]*flight
 }
 
-func newCache(max int) *cache {
+func newCache(max int, c *panics.Catcher) *cache {
 	return &cache{
 		max:     max,
+		panics:  c,
 		entries: map[cacheKey]*entry{},
 		recent:  list.New(),
 		flights: map[cacheKey]*flight{},
@@ -117,7 +120,7 @@ func (c *cache) also(e *entry, leave func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e.gone {
-		go leave()
+		c.panics.Go(nil, "leaving a ledger's feed", leave)
 		return
 	}
 	e.leave = leave
@@ -163,7 +166,7 @@ func (c *cache) remove(e *entry) {
 		delete(c.entries, e.key)
 	}
 	if e.leave != nil {
-		go e.leave()
+		c.panics.Go(nil, "leaving a ledger's feed", e.leave)
 	}
 }
 

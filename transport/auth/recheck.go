@@ -52,7 +52,7 @@ func (a *Authenticator) askAgain(ctx context.Context) {
 	for {
 		select {
 		case <-tick.C:
-			a.askInUse(ctx)
+			a.panics.Do("asking about credentials", func() { a.askInUse(ctx) })
 		case <-ctx.Done():
 			return
 		}

@@ -3,9 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -68,8 +66,7 @@ func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.V
 	theirs := "" // the tool of another server, whose calls the portal logs by itself
 	defer func() {
 		if p := recover(); p != nil {
-			err = ubl.Errorf(ubl.CodeInternal, "something went wrong inside; the request id finds it in the log").
-				Because(fmt.Errorf("a tool panicked: %v\n%s", p, debug.Stack()))
+			err = ubl.AsError(s.opts.Panics.Note(p, "a tool", "request_id", envelope.RequestOf(ctx).ID))
 		}
 		if err != nil {
 			s.blame(ctx, "couldn't run a tool", err)

@@ -190,10 +190,10 @@ func (h *hub) shutdown(ctx context.Context) error {
 		}
 	}
 	done := make(chan struct{})
-	go func() {
+	h.server.opts.Panics.Go(nil, "waiting for channels to end", func() {
 		h.work.Wait()
 		close(done)
-	}()
+	})
 	select {
 	case <-done:
 		return nil

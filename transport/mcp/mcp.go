@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ubl"
+	"ubl/panics"
 	"ubl/transport/envelope"
 )
 
@@ -47,6 +48,8 @@ type Options struct {
 	Extra func(*sdk.Server)
 
 	Log *slog.Logger // nil: nothing is logged
+	// Panics catches what panics over one request of the SDK's.
+	Panics *panics.Catcher
 	// Now is the clock, Random draws session ids; nil for the machine's.
 	Now    func() time.Time
 	Random io.Reader

@@ -45,7 +45,11 @@ func (s *Server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(v.http, cancel)() // the SDK lets go of a legacy request's
-		result, err = s.dispatch(ctx, v, next, name, req)
+		// The goroutine is the SDK's, which lets a panic end the process.
+		err = s.opts.Panics.Try("a request of MCP", func() (err error) {
+			result, err = s.dispatch(ctx, v, next, name, req)
+			return err
+		})
 		if _, wire := errors.AsType[*jsonrpc.Error](err); err == nil || wire {
 			return result, err
 		}

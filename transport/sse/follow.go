@@ -50,7 +50,7 @@ func newFollow(h *Hub, t topic, cancel context.CancelFunc) *follow {
 
 // run subscribes, learns the base, and keeps watch until ctx ends.
 func (f *follow) run(ctx context.Context) {
-	defer f.hub.work.Done()
+	defer f.abandon(ctx)
 	unsubscribe := f.hub.feed.Subscribe(f.topic.name(), f.sink)
 	defer unsubscribe()
 	head, err := f.head(ctx)
@@ -62,9 +62,22 @@ func (f *follow) run(ctx context.Context) {
 	}
 	f.advance(head)
 	close(f.ready)
-	f.hub.work.Add(1)
-	go f.watch(ctx)
+	f.hub.panics.Go(&f.hub.work, "asking for a durable head", func() { f.watch(ctx) })
 	f.wakeAll(ctx)
+}
+
+// abandon ends the streams of a follow that panicked: nobody would wake them. Their
+// clients come back, to another.
+func (f *follow) abandon(ctx context.Context) {
+	if ctx.Err() != nil || f.err != nil {
+		return
+	}
+	f.hub.forget(f)
+	f.listenersMu.Lock()
+	defer f.listenersMu.Unlock()
+	for l := range f.listeners {
+		l.end(EndedInternal)
+	}
 }
 
 // sink takes a publication. It runs on the publisher's goroutine: membership
@@ -126,7 +139,6 @@ func (f *follow) wakeAll(ctx context.Context) {
 // watch asks for the durable head again and again, and at once when the way to
 // the actor was made anew: a leader may commit and die before it publishes.
 func (f *follow) watch(ctx context.Context) {
-	defer f.hub.work.Done()
 	ticker := time.NewTicker(f.hub.limits.HeadEvery)
 	defer ticker.Stop()
 	for {
@@ -136,20 +148,25 @@ func (f *follow) watch(ctx context.Context) {
 		case <-ticker.C:
 		case <-f.unsure:
 		}
-		head, err := f.head(ctx)
-		if err != nil || f.knows(head) {
-			continue // an actor that can't answer now is asked again
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(settleTime):
-		}
-		if !f.knows(head) {
-			f.hub.missed.Add(1)
-			f.advance(head)
-			f.touch()
-		}
+		f.hub.panics.Do("asking for a durable head", func() { f.look(ctx) })
+	}
+}
+
+// look asks once. An actor that can't answer now is asked again.
+func (f *follow) look(ctx context.Context) {
+	head, err := f.head(ctx)
+	if err != nil || f.knows(head) {
+		return
+	}
+	select {
+	case <-ctx.Done():
+		return
+	case <-time.After(settleTime):
+	}
+	if !f.knows(head) {
+		f.hub.missed.Add(1)
+		f.advance(head)
+		f.touch()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/panics"
 	"ubl/transport/envelope"
 )
 
@@ -19,6 +20,7 @@ type Options struct {
 	Feed   ubl.Feed
 	Now    func() time.Time // nil: time.Now
 	Logger *slog.Logger     // nil: nothing is logged
+	Panics *panics.Catcher  // catches what panics over one room or tenant
 	Limits Limits
 }
 
@@ -64,6 +66,7 @@ type Hub struct {
 	feed   ubl.Feed
 	now    func() time.Time
 	log    *slog.Logger
+	panics *panics.Catcher
 	limits Limits
 
 	frames, missed atomic.Int64
@@ -91,7 +94,7 @@ func New(o Options) *Hub {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Hub{
-		asker: o.Asker, feed: o.Feed, now: o.Now, log: o.Logger, limits: o.Limits.withDefaults(),
+		asker: o.Asker, feed: o.Feed, now: o.Now, log: o.Logger, panics: o.Panics, limits: o.Limits.withDefaults(),
 		follows: make(map[ubl.Name]*follow),
 		streams: make(map[*listener]struct{}),
 		perUser: make(map[userKey]int),
@@ -235,8 +238,7 @@ func (h *Hub) acquire(t topic) *follow {
 		ctx, cancel := context.WithCancel(context.Background())
 		f = newFollow(h, t, cancel)
 		h.follows[t.name()] = f
-		h.work.Add(1)
-		go f.run(ctx)
+		h.panics.Go(&h.work, "following a room or tenant", func() { f.run(ctx) })
 	}
 	f.refs++
 	return f

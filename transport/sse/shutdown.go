@@ -17,10 +17,10 @@ const endPace = 5 * time.Millisecond
 func (h *Hub) Shutdown(ctx context.Context) error {
 	h.spread(ctx, h.close())
 	done := make(chan struct{})
-	go func() {
+	h.panics.Go(nil, "waiting for streams to end", func() {
 		h.work.Wait()
 		close(done)
-	}()
+	})
 	select {
 	case <-done:
 		return nil
