@@ -208,6 +208,8 @@ type ToolResult struct {
 	Structured json.RawMessage `json:"structured_content,omitempty"`
 	// IsError is how a tool says that it failed; the call itself went well.
 	IsError bool `json:"is_error"`
+	// Foreign is the server whose words the content is, "" for a tool of our own.
+	Foreign string `json:"foreign,omitempty"`
 	// N is the call in the portal's log, Receipt that of its action.
 	N       int64   `json:"n"`
 	Receipt Receipt `json:"receipt"`

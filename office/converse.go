@@ -17,6 +17,8 @@ const (
 	maxToolCalls = 16
 	// maxToolAnswer bounds what a model is told of a tool's answer, in bytes.
 	maxToolAnswer = 32 << 10
+	// maxCutNote is room for what [cut] says.
+	maxCutNote = 128
 	// maxFinish bounds what a provider may say of why a model stopped.
 	maxFinish = 64
 )
@@ -187,6 +189,10 @@ func tell(r *ubl.ToolResult) string {
 	text := string(r.Structured)
 	if len(r.Structured) == 0 {
 		text = texts(r.Content)
+	}
+	if r.Foreign != "" {
+		before, after := ubl.ForeignMark(r.Foreign, &r.Receipt)
+		text = before + "\n" + cut(text, maxToolAnswer-len(before)-len(after)-maxCutNote) + "\n" + after
 	}
 	if r.IsError {
 		return "The tool answered that it failed: " + text

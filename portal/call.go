@@ -53,7 +53,7 @@ func (p *Portal) Call(ctx context.Context, req ubl.Request, tool string, args js
 	if err != nil {
 		return nil, err
 	}
-	result.N, result.Receipt = ticket.N, ticket.Receipt
+	result.N, result.Receipt, result.Foreign = ticket.N, ticket.Receipt, c.server
 	return result, nil
 }
 
@@ -131,6 +131,7 @@ func (p *Portal) make(ctx context.Context, c *call) (*ubl.ToolResult, error) {
 		if out, err = s.call(ctx, tool.Upstream, in.headers, c); err != nil {
 			return err
 		}
+		out.Content, out.Structured = ubl.PlainJSON(out.Content), ubl.PlainJSON(out.Structured)
 		return s.guard.shown.get().redactResult(out)
 	})
 	if err != nil {

@@ -57,4 +57,9 @@
 // the network; others hear no more than that a server can't be reached (see
 // errUnreachable). Input schemas that would take long to check are
 // not checked here (see tame): the server does it.
+//
+// What they say, in results, descriptions and progress, loses first what can't be seen
+// ([ubl.Plain]), then the credentials that they were sent, in every form that those come by
+// in passing (see forms). Where that can't be done, the result is an error. Whose words it
+// is goes with it ([ubl.ToolResult.Foreign]).
 package portal

@@ -2,6 +2,7 @@ package portal
 
 import (
 	"fmt"
+	"testing"
 	"time"
 
 	"ubl"
@@ -77,3 +78,26 @@ func DueOf(tenants, servers int) int {
 
 // SetEven changes how long it takes to say that a server can't be reached.
 func SetEven(p *Portal, d time.Duration) { p.even = d }
+
+// Redact takes a secret out of a text.
+func Redact(key, text string) string { return secrets{newSecret(key)}.redact(text) }
+
+// RedactJSON takes a secret out of JSON.
+func RedactJSON(t testing.TB, key string, raw []byte) []byte {
+	t.Helper()
+	out, err := secrets{newSecret(key)}.redactJSON(raw)
+	if err != nil {
+		t.Error(err)
+	}
+	return out
+}
+
+var many = func() (ss secrets) {
+	for i := range maxShown {
+		ss = append(ss, newSecret(fmt.Sprintf("sk-%d-0123456789abcdef0123456789abcdef", i)))
+	}
+	return ss
+}()
+
+// RedactMany takes as many secrets as there may be out of JSON.
+func RedactMany(raw []byte) { _, _ = many.redactJSON(raw) }

@@ -2,9 +2,12 @@ package portal
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +21,8 @@ const (
 	minSecret = 8
 	// maxShown bounds how many credentials of a session are looked for: the last ones.
 	maxShown = 16
+	// blank stands where one was.
+	blank = "[secret]"
 )
 
 // shown is which credentials a server was sent in a session. Some servers show
@@ -33,14 +38,34 @@ func (sh *shown) add(proof http.Header) {
 	defer sh.mu.Unlock()
 	for _, values := range proof {
 		for _, v := range values {
-			v = strings.TrimPrefix(v, "Bearer ")
-			if len(v) < minSecret || slices.ContainsFunc(sh.secrets, func(s secret) bool { return s.text == v }) {
-				continue
+			for _, part := range parts(v) {
+				sh.note(part)
 			}
-			// What get has handed out is never written to.
-			sh.secrets = append(slices.Clone(sh.secrets[max(0, len(sh.secrets)-maxShown+1):]), newSecret(v))
 		}
 	}
+}
+
+func (sh *shown) note(text string) {
+	if len(text) < minSecret || slices.ContainsFunc(sh.secrets, func(s secret) bool { return s.text == text }) {
+		return
+	}
+	// What get has handed out is never written to.
+	sh.secrets = append(slices.Clone(sh.secrets[max(0, len(sh.secrets)-maxShown+1):]), newSecret(text))
+}
+
+// parts are what of a header's value is secret by itself. What stands behind Basic is a
+// name and a password.
+func parts(value string) []string {
+	encoded, ok := strings.CutPrefix(value, "Basic ")
+	if !ok {
+		return []string{strings.TrimPrefix(value, "Bearer ")}
+	}
+	plain, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return []string{encoded}
+	}
+	_, password, _ := strings.Cut(string(plain), ":")
+	return []string{encoded, string(plain), password}
 }
 
 // get is what was sent so far.
@@ -50,38 +75,171 @@ func (sh *shown) get() secrets {
 	return sh.secrets
 }
 
-// secret is a text that callers must not see.
+// secret is a text that callers must not see, in any form that one comes by in passing.
 type secret struct {
-	text string
-	// spelled is the text inside JSON, as encoding/json and as RFC 8785 write it. It is
-	// worked out once: each result is searched for it.
-	spelled [2][]byte
+	text  string
+	forms []form
+	// spelled are the forms inside JSON, as encoding/json and as RFC 8785 write them.
+	// They are worked out once: each result is searched for them.
+	spelled [][]byte
 	err     error // why there is no such spelling
 }
 
+// form is one way to write a secret. The characters before and after it hold some of
+// its bits, too.
+type form struct {
+	text          string
+	before, after int
+}
+
 func newSecret(text string) secret {
-	s := secret{text: text}
-	quoted, err := json.Marshal([]string{text})
-	if err == nil {
-		var canonical []byte
-		if canonical, err = ubl.Canonical(quoted); err == nil {
-			s.spelled = [2][]byte{quoted[2 : len(quoted)-2], canonical[2 : len(canonical)-2]}
+	s := secret{text: text, forms: forms(text)}
+	for range 2 { // once more for JSON within a text of JSON
+		for _, f := range s.forms {
+			own, canonical, err := spell(f.text)
+			if err != nil {
+				s.err = fmt.Errorf("couldn't write a secret: %w", err)
+				return s
+			}
+			s.spelled = append(s.spelled, own, canonical)
 		}
-	}
-	if err != nil {
-		s.err = fmt.Errorf("couldn't write a secret: %w", err)
+		slices.SortFunc(s.spelled, bytes.Compare)
+		s.spelled = slices.CompactFunc(s.spelled, bytes.Equal)
+		for _, spelled := range s.spelled {
+			if !slices.ContainsFunc(s.forms, func(f form) bool { return f.text == string(spelled) }) {
+				s.forms = append(s.forms, form{text: string(spelled)})
+			}
+		}
 	}
 	return s
 }
 
+// spell is a text inside JSON, in both spellings.
+func spell(text string) (own, canonical []byte, err error) {
+	quoted, err := json.Marshal([]string{text})
+	if err == nil {
+		canonical, err = ubl.Canonical(quoted)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return quoted[2 : len(quoted)-2], canonical[2 : len(canonical)-2], nil
+}
+
+// forms are the ways to write a secret that don't depend on what stands beside it,
+// percent signs aside (see unescape).
+func forms(text string) []form {
+	runes := []rune(text)
+	slices.Reverse(runes)
+	out := []form{
+		{text: text}, {text: string(runes)}, {text: strings.ReplaceAll(text, " ", "+")},
+		{text: hex.EncodeToString([]byte(text))}, {text: strings.ToUpper(hex.EncodeToString([]byte(text)))},
+	}
+	for shift := range 3 {
+		out = append(out, inBase64(base64.RawStdEncoding, text, shift), inBase64(base64.RawURLEncoding, text, shift))
+	}
+	slices.SortFunc(out, func(a, b form) int { return strings.Compare(a.text, b.text) })
+	return slices.Compact(out)
+}
+
+// inBase64 is a text as it stands in base64 behind some bytes, as many as a shift and a
+// multiple of three: those characters that hold bits of nothing else.
+func inBase64(enc *base64.Encoding, text string, shift int) form {
+	all := enc.EncodeToString(append(make([]byte, shift), text...))
+	bits := 8 * (shift + len(text))
+	f := form{text: all[(8*shift+5)/6 : bits/6]}
+	if shift > 0 {
+		f.before = 1
+	}
+	if bits%6 != 0 {
+		f.after = 1
+	}
+	return f
+}
+
 type secrets []secret
 
-// redact takes them out of a text.
+// redact takes them out of a text. Of one that can't be looked for, nothing is said.
 func (ss secrets) redact(text string) string {
 	for _, s := range ss {
-		text = strings.ReplaceAll(text, s.text, "[secret]")
+		if s.err != nil {
+			return blank
+		}
 	}
-	return text
+	if len(ss) == 0 || len(text) < minSecret {
+		return text
+	}
+	found := ss.find(nil, text, nil)
+	if strings.Contains(text, "%") {
+		plain, at := unescape(text)
+		found = ss.find(found, plain, at)
+	}
+	return without(text, found)
+}
+
+// span is where a secret is in a text.
+type span struct{ from, to int }
+
+// find adds where they are; at says where each byte of the text, and its end, stands in
+// another one, nil for in itself.
+func (ss secrets) find(found []span, text string, at []int32) []span {
+	for _, s := range ss {
+		for _, f := range s.forms {
+			for i := 0; ; {
+				n := strings.Index(text[i:], f.text)
+				if n < 0 {
+					break
+				}
+				from, to := max(0, i+n-f.before), min(len(text), i+n+len(f.text)+f.after)
+				i += n + len(f.text)
+				if at != nil {
+					from, to = int(at[from]), int(at[to])
+				}
+				found = append(found, span{from, to})
+			}
+		}
+	}
+	return found
+}
+
+// unescape is a text without percent signs, as URLs have them, and where its bytes were.
+func unescape(text string) (plain string, at []int32) {
+	var b strings.Builder
+	b.Grow(len(text))
+	at = make([]int32, 0, len(text)+1)
+	for i := 0; i < len(text); {
+		at = append(at, int32(i))
+		if i+3 <= len(text) && text[i] == '%' {
+			if c, err := url.PathUnescape(text[i : i+3]); err == nil {
+				b.WriteString(c)
+				i += 3
+				continue
+			}
+		}
+		b.WriteByte(text[i])
+		i++
+	}
+	return b.String(), append(at, int32(len(text)))
+}
+
+// without is a text with a blank for all spans that touch.
+func without(text string, found []span) string {
+	if len(found) == 0 {
+		return text
+	}
+	slices.SortFunc(found, func(a, b span) int { return a.from - b.from })
+	var b strings.Builder
+	end := 0
+	for i := 0; i < len(found); {
+		to := found[i].to
+		b.WriteString(text[end:found[i].from])
+		b.WriteString(blank)
+		for i++; i < len(found) && found[i].from < to; i++ {
+			to = max(to, found[i].to)
+		}
+		end = to
+	}
+	return strings.ToValidUTF8(b.String()+text[end:], "")
 }
 
 // redactResult takes them out of a result. Where that fails, nobody may see it.
@@ -106,38 +264,52 @@ func (ss secrets) redactJSON(raw json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(ss.redactValue(v))
+	changed := false
+	if v = ss.redactValue(v, &changed); !changed {
+		return raw, nil
+	}
+	return json.Marshal(v)
 }
 
-// in reports whether one of them may be in JSON, in either spelling.
+// in reports whether one of them may be in JSON.
 func (ss secrets) in(raw json.RawMessage) (bool, error) {
 	for _, s := range ss {
 		if s.err != nil {
 			return false, s.err
 		}
-		if bytes.Contains(raw, s.spelled[0]) || bytes.Contains(raw, s.spelled[1]) {
+	}
+	if len(ss) > 0 && bytes.IndexByte(raw, '%') >= 0 {
+		return true, nil
+	}
+	for _, s := range ss {
+		if slices.ContainsFunc(s.spelled, func(form []byte) bool { return bytes.Contains(raw, form) }) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-func (ss secrets) redactValue(v any) any {
+func (ss secrets) redactValue(v any, changed *bool) any {
 	switch v := v.(type) {
 	case string:
-		return ss.redact(v)
+		text := ss.redact(v)
+		*changed = *changed || text != v
+		return text
 	case json.Number:
 		if text := ss.redact(v.String()); text != v.String() {
+			*changed = true
 			return text
 		}
 	case []any:
 		for i := range v {
-			v[i] = ss.redactValue(v[i])
+			v[i] = ss.redactValue(v[i], changed)
 		}
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, e := range v {
-			out[ss.redact(name)] = ss.redactValue(e)
+			now := ss.redact(name)
+			*changed = *changed || now != name
+			out[now] = ss.redactValue(e, changed)
 		}
 		return out
 	}

@@ -177,7 +177,7 @@ func (s *session) progress(_ context.Context, n *mcp.ProgressNotificationClientR
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.fn != nil {
-		l.fn(n.Params.Progress, n.Params.Total, s.guard.shown.get().redact(n.Params.Message))
+		l.fn(n.Params.Progress, n.Params.Total, s.guard.shown.get().redact(ubl.Plain(n.Params.Message)))
 	}
 }
 

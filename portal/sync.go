@@ -90,7 +90,7 @@ func (s *session) tools(ctx context.Context) (out []ubl.ToolDefinition, err erro
 			return nil, err
 		}
 		for _, t := range page.Tools {
-			if d, ok := definitionOf(t); ok && len(out) < maxTools {
+			if d, ok := definitionOf(t, s.guard.shown.get()); ok && len(out) < maxTools {
 				d = slim(s.access.Server.ServerID, d, size)
 				size += len(d.Definition)
 				out = append(out, d)
@@ -148,8 +148,8 @@ func slim(serverID string, d ubl.ToolDefinition, size int) ubl.ToolDefinition {
 }
 
 // definitionOf is what a server says about a tool, as it is pinned: what callers
-// see of it and nothing else, without icons and _meta.
-func definitionOf(t *mcp.Tool) (ubl.ToolDefinition, bool) {
+// see of it and nothing else, without icons and _meta, what can't be seen, and secrets.
+func definitionOf(t *mcp.Tool, hide secrets) (ubl.ToolDefinition, bool) {
 	if t == nil || t.Name == "" {
 		return ubl.ToolDefinition{}, false
 	}
@@ -158,6 +158,9 @@ func definitionOf(t *mcp.Tool) (ubl.ToolDefinition, bool) {
 		InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, Annotations: t.Annotations,
 	})
 	if err != nil {
+		return ubl.ToolDefinition{}, false
+	}
+	if raw, err = hide.redactJSON(ubl.PlainJSON(raw)); err != nil {
 		return ubl.ToolDefinition{}, false
 	}
 	canonical, err := ubl.Canonical(raw)

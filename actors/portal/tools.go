@@ -2,6 +2,7 @@ package portal
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -159,7 +160,7 @@ func follow(was *ubl.PortalTool, server, name string, d ubl.ToolDefinition) *ubl
 	now := *was
 	now.Gone = false
 	switch hash {
-	case was.Hash:
+	case was.Hash, plainHash(was.Definition):
 		now.Held, now.HeldHash = nil, ""
 	case was.HeldHash:
 	default:
@@ -169,6 +170,16 @@ func follow(was *ubl.PortalTool, server, name string, d ubl.ToolDefinition) *ubl
 		return was
 	}
 	return &now
+}
+
+// plainHash is that of a definition that was pinned before what can't be seen was left
+// out: it is still the one that an owner has seen.
+func plainHash(pinned json.RawMessage) string {
+	plain := ubl.PlainJSON(pinned)
+	if canonical, err := ubl.Canonical(plain); err == nil {
+		return ubl.BodyHash(canonical)
+	}
+	return ""
 }
 
 // vanished is a tool that its server lists no more. What was held goes with it;

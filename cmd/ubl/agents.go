@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -123,8 +124,8 @@ func (b *toolbox) List(ctx context.Context, who ubl.Identity) ([]office.Tool, er
 			Description string          `json:"description"`
 			Input       json.RawMessage `json:"inputSchema"`
 		}
-		if json.Unmarshal(t.Definition, &d) == nil {
-			out = append(out, office.Tool{Name: t.Tool, Description: d.Description, Input: d.Input})
+		if json.Unmarshal(ubl.PlainJSON(t.Definition), &d) == nil {
+			out = append(out, office.Tool{Name: t.Tool, Description: ubl.ForeignTool(t.ServerID, d.Description), Input: d.Input})
 		}
 	}
 	return out, err
@@ -153,9 +154,13 @@ type ways struct{ *portal.Portal }
 
 // Call implements [mcp.Portal].
 func (w ways) Call(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, progress func(mcp.Progress)) (*mcp.Result, error) {
+	server, _, _ := strings.Cut(tool, ".")
 	var tell func(done, total float64, message string) // nil asks the other server for none
 	if progress != nil {
 		tell = func(done, total float64, message string) {
+			if message != "" {
+				message = fmt.Sprintf("[%s] %s", server, message)
+			}
 			progress(mcp.Progress{Progress: done, Total: total, Message: message})
 		}
 	}
@@ -163,7 +168,7 @@ func (w ways) Call(ctx context.Context, req ubl.Request, tool string, args json.
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.Result{Content: out.Content, Structured: out.Structured, IsError: out.IsError, Receipt: &out.Receipt}, nil
+	return &mcp.Result{Content: out.Content, Structured: out.Structured, IsError: out.IsError, Receipt: &out.Receipt, Foreign: out.Foreign}, nil
 }
 
 // Log implements [mcp.Portal].

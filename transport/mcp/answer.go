@@ -29,9 +29,7 @@ func (s *Server) appendResult(dst []byte, v *visit, id jsontext.Value, out *Resu
 		return nil, err
 	}
 	dst = append(dst, `"content":`...)
-	if out.Content != nil {
-		dst = append(dst, out.Content...)
-	} else if dst, err = appendText(dst, out.Structured); err != nil {
+	if dst, err = out.appendContent(dst); err != nil {
 		return nil, err
 	}
 	if out.Structured != nil {
@@ -65,6 +63,10 @@ func (s *Server) appendMeta(dst []byte, v *visit, out *Result) ([]byte, error) {
 			return nil, err
 		}
 		dst = append(append(dst, `"`+metaReceipt+`":`...), receipt...)
+	}
+	if out.Foreign != "" {
+		dst = append(append(dst, `,"`+ubl.MetaForeign+`":{"server":"`...), out.Foreign...) // an id needs no escapes
+		dst = append(dst, `"}`...)
 	}
 	return append(dst, `},`...), nil
 }

@@ -42,6 +42,14 @@
 // the protocol wants it. Results with isError come from other servers' tools
 // alone and are passed on as they are.
 //
+// # Other servers' words
+//
+// A tool of another server has "ubl/foreign": {"server": id} in its _meta, and its
+// description begins with whose it is. So has each result of it; its content stands
+// between two items of text of our own that bear the same number, which the server can't
+// know beforehand. Structured content stays as it is, for programs. Whatever comes without
+// the mark is ours. See foreign.go in the root package.
+//
 // # Channels
 //
 // A channel holds one goroutine, the response and a set of what is to be told:

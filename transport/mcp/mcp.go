@@ -123,8 +123,9 @@ type Result struct {
 	Structured json.RawMessage
 	// IsError is how another server's tool says that it failed.
 	IsError bool
-	// Receipt is that of a call to another server.
+	// Receipt is that of a call to another server, which is called Foreign.
 	Receipt *ubl.Receipt
+	Foreign string
 }
 
 // Server is the MCP server of one node. It is safe for concurrent use.

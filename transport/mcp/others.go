@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -57,14 +59,52 @@ func otherTool(t *ubl.PortalTool, name string) *sdk.Tool {
 	var root struct {
 		Type string `json:"type"`
 	}
-	if json.Unmarshal(t.Definition, &def) != nil || json.Unmarshal(def.Input, &root) != nil || root.Type != "object" {
+	if json.Unmarshal(ubl.PlainJSON(t.Definition), &def) != nil || json.Unmarshal(def.Input, &root) != nil || root.Type != "object" {
 		return nil
 	}
-	tool := &sdk.Tool{Name: name, Title: def.Title, Description: def.Description, InputSchema: def.Input, Annotations: def.Annotations}
+	server, _, _ := strings.Cut(t.Tool, ".")
+	tool := &sdk.Tool{
+		Meta: sdk.Meta{ubl.MetaForeign: foreign{server}},
+		Name: name, Title: def.Title, Description: ubl.ForeignTool(server, def.Description), InputSchema: def.Input, Annotations: def.Annotations,
+	}
 	if len(def.Output) > 0 && string(def.Output) != "null" {
 		tool.OutputSchema = def.Output
 	}
 	return tool
+}
+
+// foreign is the value of [ubl.MetaForeign].
+type foreign struct {
+	Server string `json:"server"`
+}
+
+// appendContent writes the content items of a result, those of another server between
+// marks.
+func (r *Result) appendContent(dst []byte) ([]byte, error) {
+	if r.Content == nil {
+		return appendText(dst, r.Structured)
+	}
+	if r.Foreign == "" {
+		return append(dst, r.Content...), nil
+	}
+	items := bytes.TrimSpace(r.Content)
+	if len(items) < 2 || items[0] != '[' || items[len(items)-1] != ']' {
+		return nil, errors.New("the content of a result is no list")
+	}
+	before, after := ubl.ForeignMark(r.Foreign, r.Receipt)
+	dst, err := appendText(dst, []byte(before))
+	if err != nil {
+		return nil, err
+	}
+	dst = append(dst[:len(dst)-1], ',')
+	if items = bytes.TrimSpace(items[1 : len(items)-1]); len(items) > 0 {
+		dst = append(append(dst, items...), ',')
+	}
+	last, err := appendText(nil, []byte(after))
+	if err != nil {
+		return nil, err
+	}
+	return append(dst, last[1:]...), nil
 }
 
 // otherName is the portal's name of the tool that the client means. One that

@@ -41,7 +41,7 @@ func (o *others) Call(_ context.Context, req ubl.Request, tool string, args json
 	}
 	said, _ := json.Marshal(map[string]any{"tool": tool, "args": args, "user": req.Who.Email, "key": req.Key})
 	content, _ := json.Marshal([]any{map[string]any{"type": "text", "text": string(said)}, map[string]any{"type": "image", "data": "AAAA", "mimeType": "image/png"}})
-	return &mcp.Result{Content: content, Structured: said, IsError: strings.HasSuffix(tool, "fails"), Receipt: &ubl.Receipt{Seq: 7}}, nil
+	return &mcp.Result{Content: content, Structured: said, IsError: strings.HasSuffix(tool, "fails"), Receipt: &ubl.Receipt{Seq: 7, CID: "c:00112233445566778899"}, Foreign: "git"}, nil
 }
 
 func (o *others) Log(_ ubl.TenantID, c *ubl.Call) {
@@ -227,5 +227,35 @@ func TestAServerThatIsAddedShowsUp(t *testing.T) {
 	s.wants(t, toolsChanged)
 	if got := w.names(t, "/portal/mcp", "test"); got[0] != "git.commit" {
 		t.Errorf("the list is %q", got)
+	}
+}
+
+// TestForeignWords: what another server says stands between our words, in results of
+// both eras and in descriptions, and nothing of it is invisible.
+func TestForeignWords(t *testing.T) {
+	w, _ := portalWorld(t, tool("git.commit", `{"name":"x","title":"X\u202e","description":"Does\u200b x.","inputSchema":{"type":"object","properties":{"a":{"description":"b\u0007c"}}}}`))
+	for _, client := range []string{"", "test"} {
+		var headers []string
+		path := w.url + "/portal/mcp"
+		if client != "" {
+			headers = []string{"Mcp-Session-Id", w.begin(t, path, "ana", client)}
+		}
+		list := w.do(t, "POST", path, "ana", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, headers...)
+		for _, want := range []string{`"ubl/foreign":{"server":"git"}`, `not of UBL`, `Does x.`, `"title":"X"`, `"bc"`} {
+			if !strings.Contains(list.body, want) {
+				t.Errorf("the list has no %s: %.2000s", want, list.body)
+			}
+		}
+		for _, progress := range []string{"", `,"_meta":{"progressToken":5}`} {
+			a := w.do(t, "POST", path, "ana", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"git.commit","arguments":{}`+progress+`}}`, headers...)
+			begins, ends := strings.Index(a.body, "[foreign 0011223344556677 begins: "), strings.Index(a.body, "[foreign 0011223344556677 ends]")
+			if said := strings.Index(a.body, `"type":"image"`); begins < 0 || said < begins || ends < said || !strings.Contains(a.body, `"ubl/foreign":{"server":"git"}`) {
+				t.Errorf("a result = %s", a.body)
+			}
+		}
+	}
+	own := w.do(t, "POST", w.url+"/portal/mcp", "ana", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.list_rooms","arguments":{}}}`)
+	if strings.Contains(own.body, "foreign") {
+		t.Errorf("our own words are marked as another's: %s", own.body)
 	}
 }

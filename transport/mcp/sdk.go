@@ -8,6 +8,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ubl"
 )
 
 // newSDK makes the SDK's part: one server without any tool of its own, and a
@@ -143,12 +145,9 @@ func (s *Server) progress(ctx context.Context, req *sdk.CallToolRequest) func(Pr
 
 // resultOf makes the SDK's result.
 func resultOf(v *visit, out *Result) (*sdk.CallToolResult, error) {
-	content := out.Content
-	if content == nil {
-		var err error
-		if content, err = appendText(nil, out.Structured); err != nil {
-			return nil, err
-		}
+	content, err := out.appendContent(nil)
+	if err != nil {
+		return nil, err
 	}
 	items := new(sdk.CallToolResult)
 	if err := items.UnmarshalJSON(append(append([]byte(`{"content":`), content...), '}')); err != nil {
@@ -162,6 +161,9 @@ func resultOf(v *visit, out *Result) (*sdk.CallToolResult, error) {
 	result.IsError = out.IsError
 	if out.Receipt != nil {
 		result.Meta = sdk.Meta{metaReceipt: out.Receipt}
+		if out.Foreign != "" {
+			result.Meta[ubl.MetaForeign] = foreign{out.Foreign}
+		}
 	}
 	return result, nil
 }

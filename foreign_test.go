@@ -1,0 +1,78 @@
+package ubl_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"ubl"
+)
+
+// TestPlain: nothing that can't be seen is left, and all else is.
+func TestPlain(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"plain", "Grüße, 世界 👋🏽 ❤️\n\tend", "Grüße, 世界 👋🏽 ❤️\n\tend"},
+		{"C0", "a\x00b\x1b[31mc\x07\x7f", "ab[31mc"},
+		{"C1", "a\u0085b\u009bc", "abc"},
+		{"lines", "a\r\nb\rc\u2028d\u2029e", "a\nb\nc\nd\ne"},
+		{"direction", "a\u202eb\u2066c\u200f\u061c", "abc"},
+		{"no width", "pass\u200bword\u200d\ufeff\u2060\u00ad", "password"},
+		{"tags", "a\U000e0001\U000e0068\U000e0069\U000e007fb", "ab"},
+		{"selectors", "a\U000e0100\ufe01b\ufe0f", "ab\ufe0f"},
+		{"fillers", "a\u115f\u3164\u034fb", "ab"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := ubl.Plain(c.text); got != c.want {
+				t.Errorf("%q became %q, want %q", c.text, got, c.want)
+			}
+			quoted, err := json.Marshal(map[string]any{"n" + c.text: []string{c.text}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got map[string][]string
+			if err := json.Unmarshal(ubl.PlainJSON(quoted), &got); err != nil || len(got["n"+c.want]) != 1 || got["n"+c.want][0] != c.want {
+				t.Errorf("%s became %q (%v), want %q", quoted, got, err, c.want)
+			}
+		})
+	}
+}
+
+// FuzzPlainJSON: what is left is JSON still, its texts are what Plain makes of them, and
+// doing it again changes nothing.
+func FuzzPlainJSON(f *testing.F) {
+	f.Add(`{"a":"b\u0000\ud83d\ude00\udb40\udc01 \r\n\\u0000","x":[1e3,null]}`)
+	f.Add("[\"\\\\\",\"\\\"\u202e\"]")
+	f.Add(`"\r\u000a\ud800"`)
+	f.Fuzz(func(t *testing.T, text string) {
+		var was string
+		if json.Unmarshal([]byte(text), &was) != nil {
+			was = ""
+		}
+		if !json.Valid([]byte(text)) || !utf8.ValidString(text) {
+			return
+		}
+		once := ubl.PlainJSON([]byte(text))
+		var got any
+		if err := json.Unmarshal(once, &got); err != nil {
+			t.Fatalf("%q became %q: %v", text, once, err)
+		}
+		if s, ok := got.(string); ok && s != ubl.Plain(was) {
+			t.Errorf("%q became %q, want %q", text, s, ubl.Plain(was))
+		}
+		if again := ubl.PlainJSON(once); string(again) != string(once) {
+			t.Errorf("%q became %q, and then %q", text, once, again)
+		}
+	})
+}
+
+// TestForeignMark: a server can't end what is marked as its own.
+func TestForeignMark(t *testing.T) {
+	before, after := ubl.ForeignMark("weather", &ubl.Receipt{CID: "c:0123456789abcdef0123"})
+	if !strings.Contains(before, `"weather"`) || !strings.Contains(before, "0123456789abcdef") || !strings.Contains(after, "0123456789abcdef") {
+		t.Errorf("the marks are %q and %q", before, after)
+	}
+	if got := ubl.ForeignTool("weather", "Tells\u200b the \u202eweather."); !strings.Contains(got, `"weather"`) || !strings.HasSuffix(got, "Tells the weather.") {
+		t.Errorf("the description is %q", got)
+	}
+}
