@@ -7,13 +7,15 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+
+	"ubl/test/memnet"
 )
 
 // Network joins the gateway and its providers by pipes in memory. In a bubble of
 // synctest a call over it takes no time but that of its timeouts.
 type Network struct {
 	mu        sync.Mutex
-	providers map[string]*listener // by host
+	providers map[string]*memnet.Listener // by host
 }
 
 // Start runs a provider for as long as the test, and answers its URL.
@@ -22,10 +24,10 @@ func (n *Network) Start(t *testing.T, answer http.Handler) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.providers == nil {
-		n.providers = make(map[string]*listener)
+		n.providers = make(map[string]*memnet.Listener)
 	}
 	host := fmt.Sprintf("provider%d.test:80", len(n.providers)+1)
-	l := &listener{calls: make(chan net.Conn), closed: make(chan struct{})}
+	l := memnet.Listen()
 	n.providers[host] = l
 	s := &http.Server{Handler: answer}
 	var running sync.WaitGroup
@@ -42,36 +44,9 @@ func (n *Network) Transport(t *testing.T) *http.Transport {
 	return transport
 }
 
-func (n *Network) dial(ctx context.Context, _, host string) (net.Conn, error) {
+func (n *Network) dial(ctx context.Context, network, host string) (net.Conn, error) {
 	n.mu.Lock()
 	l := n.providers[host]
 	n.mu.Unlock()
-	ours, theirs := net.Pipe()
-	select {
-	case l.calls <- theirs:
-		return ours, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return l.Dial(ctx, network, host)
 }
-
-// listener is where a provider takes its calls.
-type listener struct {
-	calls  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
-}
-
-func (l *listener) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.calls:
-		return c, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *listener) Close() error   { l.once.Do(func() { close(l.closed) }); return nil }
-func (l *listener) Addr() net.Addr { return &net.TCPAddr{} }

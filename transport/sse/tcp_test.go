@@ -11,11 +11,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	r3labs "github.com/r3labs/sse/v2"
 
 	"ubl"
+	"ubl/test/memnet"
 	"ubl/transport/envelope"
 	"ubl/transport/sse"
 )
@@ -148,17 +150,23 @@ func TestAClientThatGoesIsForgotten(t *testing.T) {
 	eventually(t, "the end of the subscription", func() bool { return w.subscriptions() == 0 })
 }
 
+// inBubble runs a test in a bubble, where time passes while nothing else happens: no
+// machine is too slow for its deadlines.
+func inBubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+}
+
 // The deadlines of a server are made for requests that end, and over HTTP/2 a
 // write deadline ends a stream that has nothing to write.
 func TestStreamsOutliveDeadlines(t *testing.T) {
 	for name, http2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
-		t.Run(name, func(t *testing.T) {
-			w, hub := house(sse.Limits{WriteTimeout: 250 * time.Millisecond, Keepalive: 300 * time.Millisecond})
+		inBubble(t, name, func(t *testing.T) {
+			w, hub := house(sse.Limits{WriteTimeout: 5 * time.Second, Keepalive: 6 * time.Second})
 			server := httptest.NewUnstartedServer(handler(hub, func(*http.Request) *envelope.Caller { return member("u:ann") }))
 			server.EnableHTTP2 = http2
-			server.Config.ReadTimeout = 200 * time.Millisecond
-			server.Config.WriteTimeout = 200 * time.Millisecond
-			server.StartTLS()
+			server.Config.ReadTimeout = 4 * time.Second
+			server.Config.WriteTimeout = 4 * time.Second
+			memnet.ServeTLS(server)
 			defer server.Close()
 			answer, err := server.Client().Get(server.URL + general)
 			if err != nil {
@@ -189,7 +197,7 @@ func TestStreamsOutliveDeadlines(t *testing.T) {
 // nothing has been written for longer than a write may take.
 func TestStreamsEndCleanly(t *testing.T) {
 	for name, http2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
-		t.Run(name, func(t *testing.T) {
+		inBubble(t, name, func(t *testing.T) {
 			_, hub := house(sse.Limits{WriteTimeout: 50 * time.Millisecond})
 			server := httptest.NewUnstartedServer(handler(hub, func(*http.Request) *envelope.Caller {
 				ann := member("u:ann")
@@ -197,7 +205,7 @@ func TestStreamsEndCleanly(t *testing.T) {
 				return ann
 			}))
 			server.EnableHTTP2 = http2
-			server.StartTLS()
+			memnet.ServeTLS(server)
 			defer server.Close()
 			answer, err := server.Client().Get(server.URL + general)
 			if err != nil {
