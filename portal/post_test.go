@@ -178,7 +178,7 @@ func TestAnswers(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, func(o *portal.Options) {
 				if c.short {
-					o.CallTimeout = 2 * time.Second
+					o.CallTimeout = 5 * time.Second
 				}
 			})
 			var calls atomic.Int32

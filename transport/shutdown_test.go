@@ -93,7 +93,7 @@ func fetch(url string) string {
 }
 
 func eventually(ok func() bool) bool {
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		if ok() {
 			return true
 		}

@@ -150,7 +150,7 @@ func TestPortScannersAreNotNews(t *testing.T) {
 func TestSilentPeersAreEnded(t *testing.T) {
 	s, d := newSecret(t), &directory{}
 	a, _ := listen(t, s, d, "n1@a")
-	b, log := listen(t, s, d, "n2@b", func(o *Options) { o.HandshakeTimeout = 700 * time.Millisecond })
+	b, log := listen(t, s, d, "n2@b", func(o *Options) { o.HandshakeTimeout = 5 * time.Second })
 	echo(t, b.GRPC())
 
 	silent := stranger(t, b)
@@ -213,7 +213,7 @@ func TestPendingHandshakesAreBounded(t *testing.T) {
 func TestNobodyTakesTheConnection(t *testing.T) {
 	s, d := newSecret(t), &directory{}
 	a, _ := listen(t, s, d, "n1@a")
-	b, log := listen(t, s, d, "n2@b", func(o *Options) { o.HandshakeTimeout = 300 * time.Millisecond })
+	b, log := listen(t, s, d, "n2@b", func(o *Options) { o.HandshakeTimeout = 3 * time.Second })
 	b.GRPC()
 	c, err := a.DialGRPC(t.Context(), "n2@b")
 	if err != nil {

@@ -276,7 +276,7 @@ func TestWhatEndsAChannel(t *testing.T) {
 		}
 	})
 	t.Run("the end of the credential", func(t *testing.T) {
-		w.ends.Store(time.Now().Add(50 * time.Millisecond).UnixMilli())
+		w.ends.Store(time.Now().Add(time.Second).UnixMilli())
 		defer w.ends.Store(0)
 		w.listen(t, "ana", `"toolsListChanged":true`).ends(t)
 	})
