@@ -9,9 +9,9 @@ func Commands() []Command {
 		AddMember{}, JoinRoom{}, Welcome{}, SetMember{}, RemoveMember{}, SetRoomPolicy{}, Sweep{},
 		// Tenant
 		Enter{}, GetTenant{}, SetDefaults{}, ListRooms{}, CreateRoom{}, ListMembers{}, FindMember{},
-		SetTenantMember{}, RemoveTenantMember{}, CreateServiceToken{}, RevokeServiceToken{},
+		SetTenantMember{}, RemoveTenantMember{}, CreateServiceToken{}, RenewServiceToken{}, RevokeServiceToken{},
 		ListServiceTokens{}, CheckServiceToken{}, AdmitToken{}, RevokeToken{}, SweepRooms{},
-		ListTokens{}, RevokeTokens{}, OfferLink{}, FindLink{}, FindHome{}, FindStanding{},
+		ListTokens{}, RevokeTokens{}, EndSignIns{}, OfferLink{}, FindLink{}, FindHome{}, FindStanding{},
 		CreateInvitation{}, RevokeInvitation{}, ListInvitations{}, FindInvitation{}, AcceptInvitation{},
 		RegisterPasskey{}, ListPasskeys{}, FindPasskey{}, UsePasskey{}, RemovePasskey{},
 		CreateContainer{}, ListContainers{}, IssueCredits{}, SetToolAccess{}, ListToolAccess{},
@@ -35,7 +35,7 @@ func Answers() []any {
 		(*Sent)(nil), (*HistoryPage)(nil), Head{}, (*Room)(nil), (*AgreementView)(nil), (*Member)(nil),
 		// Tenant
 		(*Entered)(nil), (*Tenant)(nil), []RoomEntry(nil), (*RoomSummary)(nil), []Member(nil),
-		(*ServiceToken)(nil), []ServiceToken(nil), (*Identity)(nil), 0,
+		(*ServiceToken)(nil), []ServiceToken(nil), (*ServiceCaller)(nil), (*ServiceRenewed)(nil), (*Identity)(nil), 0,
 		[]PlatformToken(nil), (*OneTimeLink)(nil), (*Home)(nil), (*Standing)(nil),
 		(*Invitation)(nil), []*Invitation(nil),
 		(*Passkey)(nil), (*Passkeys)(nil), (*PasskeyRecord)(nil),

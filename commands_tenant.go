@@ -1,6 +1,9 @@
 package ubl
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Commands of the Tenant family.
 type (
@@ -66,19 +69,33 @@ type (
 		Role   Role
 		Name   *string
 	}
-	// RemoveTenantMember shuts a member out of the tenant. Owners. Answers *Member.
+	// RemoveTenantMember shuts a member out of the tenant, with the services they
+	// keep. Owners; anyone themselves, which is leaving; the platform a service whose
+	// keeper has left. Answers *Member.
 	RemoveTenantMember struct {
 		Request
 		UserID UserID
 	}
 	// CreateServiceToken records a token whose secret the caller has drawn and
-	// hashed. Owners. Answers *ServiceToken.
+	// hashed. It holds for [ServiceTokenTTL] where ExpiresAt is nil. Owners. Answers
+	// *ServiceToken.
 	CreateServiceToken struct {
 		Request
 		Name       string
 		ClientID   string
 		SecretHash string // hex SHA-256
 		ExpiresAt  *Time
+	}
+	// RenewServiceToken gives one another end, [ServiceTokenTTL] from now where
+	// ExpiresAt is nil. A SecretHash that isn't "" replaces the secret, and the one
+	// before goes on for Grace. The caller keeps the service from then on. Owners;
+	// the platform one without an end. Answers *ServiceRenewed.
+	RenewServiceToken struct {
+		Request
+		ClientID   string
+		ExpiresAt  *Time
+		SecretHash string // hex SHA-256
+		Grace      time.Duration
 	}
 	// RevokeServiceToken ends one. Owners. Answers *ServiceToken.
 	RevokeServiceToken struct {
@@ -87,7 +104,7 @@ type (
 	}
 	// ListServiceTokens lists them. Owners. Answers []ServiceToken.
 	ListServiceTokens struct{ Who Identity }
-	// CheckServiceToken answers the *Identity behind a client id and the hash
+	// CheckServiceToken answers the *ServiceCaller behind a client id and the hash
 	// of its secret, or unauthorized. Asked by transport/auth only.
 	CheckServiceToken struct {
 		ClientID   string
@@ -113,6 +130,15 @@ type (
 	RevokeTokens struct {
 		Request
 		Passkeys bool
+	}
+	// EndSignIns ends the platform tokens and passkeys of one of the people who were
+	// shut out of a tenant: of the first in the list who has any. The platform only,
+	// of tenant 0. Answers how many tokens and passkeys they were, 0 when nobody has
+	// any left.
+	EndSignIns struct {
+		Request
+		Tenant TenantID
+		Users  []UserID
 	}
 	// OfferLink records a sign-in link before somebody is told it. The platform
 	// only, of tenant 0. Answers nil.
@@ -142,6 +168,20 @@ type (
 type Entered struct {
 	TenantID TenantID
 	Role     Role
+}
+
+// ServiceCaller is who calls with a service token, and when its secret ends: 0 for
+// not yet known.
+type ServiceCaller struct {
+	Identity  Identity
+	ExpiresAt Time
+}
+
+// ServiceRenewed is a service token as its renewal left it, with the hash of its
+// newest secret: a repetition so finds out whether its own was taken.
+type ServiceRenewed struct {
+	Token      ServiceToken
+	SecretHash string
 }
 
 // RoomEntry is a room in a caller's list.
@@ -240,6 +280,9 @@ func (RemoveTenantMember) Cost() int { return writeCost }
 func (CreateServiceToken) Cost() int { return writeCost }
 
 // Cost is that of one act.
+func (RenewServiceToken) Cost() int { return writeCost }
+
+// Cost is that of one act.
 func (RevokeServiceToken) Cost() int { return writeCost }
 
 // Cost is 0: it reads.
@@ -259,6 +302,9 @@ func (ListTokens) Cost() int { return 0 }
 
 // Cost is that of one act.
 func (RevokeTokens) Cost() int { return writeCost }
+
+// Cost is 0: it nearly always only reads.
+func (EndSignIns) Cost() int { return 0 }
 
 // Cost is that of one act.
 func (OfferLink) Cost() int { return writeCost }

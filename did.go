@@ -17,6 +17,7 @@ const (
 	DidInvitationRevoke   Did = "tenant.invitation.revoke"
 	DidInvitationAccept   Did = "tenant.invitation.accept"
 	DidTokenCreate        Did = "token.create"
+	DidTokenRenew         Did = "token.renew"
 	DidTokenRevoke        Did = "token.revoke"
 
 	DidRoomCreate       Did = "room.create"
@@ -85,7 +86,7 @@ const (
 var dids = []Did{
 	DidTenantCreate, DidTenantJoin, DidTenantUpdate, DidTenantMemberUpdate, DidTenantMemberRemove,
 	DidInvitationCreate, DidInvitationRevoke, DidInvitationAccept,
-	DidTokenCreate, DidTokenRevoke,
+	DidTokenCreate, DidTokenRenew, DidTokenRevoke,
 	DidRoomCreate, DidRoomJoin, DidRoomInvite, DidRoomMemberUpdate, DidRoomRemove, DidRoomLeave,
 	DidRoomUpdate, DidRoomTrim, DidSend,
 	DidAgreementEnd,

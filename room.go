@@ -1,6 +1,10 @@
 package ubl
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
 
 // ModeInternal is the only room mode of this version: the server sees the text.
 const ModeInternal = "internal"
@@ -133,6 +137,23 @@ type ServiceToken struct {
 	UserID    UserID `json:"user_id"`
 	CreatedAt Time   `json:"created_at"`
 	CreatedBy UserID `json:"created_by"`
-	ExpiresAt *Time  `json:"expires_at"`
-	RevokedAt *Time  `json:"revoked_at"`
+	// KeptBy is who answers for the service: who made it or renewed it last. "" for
+	// one from before that was kept, which its maker keeps.
+	KeptBy UserID `json:"kept_by,omitempty"`
+	// ExpiresAt is nil only for one from before tokens had to expire, until the
+	// tenant's next sweep gives it an end.
+	ExpiresAt *Time `json:"expires_at"`
+	RevokedAt *Time `json:"revoked_at"`
 }
+
+// Keeper is who answers for the service: it ends when they leave the tenant.
+func (t *ServiceToken) Keeper() UserID { return cmp.Or(t.KeptBy, t.CreatedBy) }
+
+const (
+	// ServiceTokenTTL is how long a service token holds unless its maker says.
+	ServiceTokenTTL = 90 * 24 * time.Hour
+	// MaxServiceTokenTTL is the longest that it may hold.
+	MaxServiceTokenTTL = 366 * 24 * time.Hour
+	// MaxRenewalGrace is how long the secret before a new one may go on.
+	MaxRenewalGrace = 7 * 24 * time.Hour
+)

@@ -55,6 +55,7 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidInvitationRevoke: {ubl.Fields{invitation, tenant, user}, op("tenant.invitation.revoke", invitation, tenant, user), onTenant},
 		ubl.DidInvitationAccept: {ubl.Fields{invitation, role, tenant, user}, set, onTenant},
 		ubl.DidTokenCreate:      {ubl.Fields{ubl.Str("name", "bot"), token, user}, op("token.create", token, user), onTenant},
+		ubl.DidTokenRenew:       {ubl.Fields{ubl.Str("expires_at", now.String()), token, user}, op("token.renew", token, user), onTenant},
 		ubl.DidTokenRevoke:      {ubl.Fields{token, user}, op("token.revoke", token), onTenant},
 		ubl.DidRoomCreate:       {ubl.Fields{ubl.Str("name", "general"), room}, op("room.create", room), onRoom},
 		ubl.DidRoomJoin:         {ubl.Fields{role, room, user}, set, onRoom},

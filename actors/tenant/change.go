@@ -15,6 +15,8 @@ type plan struct {
 	event  event
 	this   ubl.Fields
 	effect ubl.Fields
+	// more effects of the act.
+	more []ubl.Fields
 	// about is the record that the act changes; the TenantLicense where empty.
 	about ubl.AgreementID
 	// tells are published once the act is durable, with their place and time.
@@ -66,7 +68,7 @@ func (x *Tenant) fresh(t *actors.Turn, req ubl.Request, did ubl.Did, content []s
 func (x *Tenant) record(a *actors.Append, now ubl.Time, req ubl.Request, p *plan) event {
 	act := &actors.Act{
 		Did: p.event.Did, Agreement: ubl.TenantAgreement(x.id), Request: req, At: now,
-		This: p.this, Effects: []ubl.Fields{p.effect},
+		This: p.this, Effects: append([]ubl.Fields{p.effect}, p.more...),
 		Pointers: ubl.Fields{ubl.Str("agreement_id", cmp.Or(p.about, ubl.TenantAgreement(x.id)))},
 	}
 	a.Acts = append(a.Acts, act)
@@ -116,6 +118,8 @@ func outcomeOf(s *State, e event) any {
 		return &tenant
 	case ubl.DidRoomCreate:
 		return e.Room
+	case ubl.DidTokenRenew:
+		return &ubl.ServiceRenewed{Token: e.Service.ServiceToken, SecretHash: e.Service.SecretHash}
 	case ubl.DidTokenCreate, ubl.DidTokenRevoke:
 		return &e.Service.ServiceToken
 	case ubl.DidInvitationCreate, ubl.DidInvitationRevoke:
@@ -138,7 +142,7 @@ func outcomeOf(s *State, e event) any {
 func (x *Tenant) pastOutcome(ctx context.Context, n int64) (any, error) {
 	page, err := x.stored().Page(ctx, n, 1)
 	if err == nil && len(page) == 0 {
-		err = ubl.Errorf(ubl.CodeInternal, "the outcome of a key is missing")
+		err = errOutcome()
 	}
 	if err != nil {
 		return nil, err
@@ -149,3 +153,5 @@ func (x *Tenant) pastOutcome(ctx context.Context, n int64) (any, error) {
 	}
 	return outcomeOf(&s, page[0]), err
 }
+
+func errOutcome() error { return ubl.Errorf(ubl.CodeInternal, "the outcome of a key is missing") }

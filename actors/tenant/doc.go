@@ -55,8 +55,19 @@
 //
 // # Shutting out
 //
-// Who is shut out of the tenant is then taken out of each room and container that
-// the index has them in; a retry or the sweep finishes what a crash left. Nothing
+// Removing a person, or their leaving, takes everything of theirs along. One commit
+// takes out their entry, the services that they keep and the services of those, and
+// ends those services' tokens and the person's open invitations. From then on Enter
+// refuses all of them. Then other actors let go: the rooms and containers that the
+// index has them in, and tenant 0, which ends their sessions, bearer tokens and
+// passkeys. A retry or the sweep finishes what a crash left.
+//
+// A service token names who keeps it: its maker, or who renewed it last. A service of
+// a token of the nodes' key belongs to the address in its subject. Services whose
+// keeper left before that was so are refused, and go with the next sweep, which also
+// gives an end to tokens that have none.
+//
+// Nothing
 // goes to waste by that: where they were the last owner, the oldest person among
 // the other members owns the place, and where there is none the tenant's oldest
 // owner, who so comes to read what was private.

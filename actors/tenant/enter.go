@@ -23,6 +23,10 @@ func (x *Tenant) enter(t *actors.Turn, c ubl.Enter) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "the user id belongs to another issuer's subject"))
 		return
 	}
+	if x.state.orphan(m) {
+		t.Fail(ubl.Errorf(ubl.CodeForbidden, "who kept this service has left the tenant"))
+		return
+	}
 	if c.Act {
 		if err := x.state.License.InForce(); err != nil {
 			t.Fail(err)
@@ -194,6 +198,9 @@ func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 	err := x.state.License.May(ubl.OpCreate)
 	if _, removed := x.state.Removed[c.Who.UserID]; removed || c.Who.TenantID != x.id {
 		err = ubl.Errorf(ubl.CodeForbidden, "the caller is not a member of this tenant")
+	}
+	if err == nil && c.Who.IsService && x.state.makerLeft(*voucherOf(c.Who)) {
+		err = ubl.Errorf(ubl.CodeForbidden, "who made this service has left the tenant")
 	}
 	if err == nil {
 		err = t.Reserve(ubl.JoinCost)

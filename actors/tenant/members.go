@@ -1,8 +1,11 @@
 package tenant
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"ubl"
 	"ubl/actors"
@@ -92,18 +95,19 @@ func (x *Tenant) lastOwner(u ubl.UserID) bool {
 	return m.Role == ubl.RoleOwner && !m.IsService && x.state.License.HumanOwners() == 1
 }
 
-// removeMember shuts a member out, and then out of the rooms they were in. A
-// retry finishes what an earlier attempt left undone, and so does the sweep.
+// removeMember shuts a member out with what they keep, and then has others let go
+// of them. A retry finishes what an earlier attempt left undone, and so does the
+// sweep.
 func (x *Tenant) removeMember(t *actors.Turn, c ubl.RemoveTenantMember) {
 	key := actors.NewKey(ubl.DidTenantMemberRemove, c.Request, string(c.UserID))
-	_, out := x.state.Removed[c.UserID]
-	heir := x.heir(c.UserID)
+	heir, removed := x.heir(c.UserID), maps.Clone(x.state.Removed)
 	if x.keys.Seen(t, key, func(ctx context.Context, n int64) (any, error) {
-		answer, err := x.pastOutcome(ctx, n)
-		if err == nil && out {
-			err = x.expel(ctx, c.Request, c.UserID, heir)
+		page, err := x.stored().Page(ctx, n, 1)
+		if err != nil || len(page) == 0 {
+			return nil, cmp.Or(err, errOutcome())
 		}
-		return answer, err
+		gone := slices.DeleteFunc(page[0].gone(), func(u ubl.UserID) bool { _, out := removed[u]; return !out }) // others were let in again
+		return page[0].Member, x.letGo(ctx, c.Request, heir, gone...)
 	}) {
 		return
 	}
@@ -111,9 +115,20 @@ func (x *Tenant) removeMember(t *actors.Turn, c ubl.RemoveTenantMember) {
 	if !ok {
 		return
 	}
-	x.greeted.Delete(c.UserID)
+	for _, user := range e.gone() {
+		x.greeted.Delete(user)
+	}
 	ctx := t.Context()
-	t.Later(func() (any, error) { return e.Member, x.expel(ctx, c.Request, c.UserID, heir) })
+	t.Later(func() (any, error) { return e.Member, x.letGo(ctx, c.Request, heir, e.gone()...) })
+}
+
+// gone are those whom a removal took out.
+func (e event) gone() []ubl.UserID {
+	users := []ubl.UserID{e.Member.UserID}
+	for _, m := range e.Along {
+		users = append(users, m.UserID)
+	}
+	return users
 }
 
 // heir is the tenant's oldest owner but for one, to whom goes what was one user's
@@ -161,10 +176,10 @@ func (x *Tenant) placesOf(ctx context.Context, user ubl.UserID) (places []ubl.Na
 
 func (x *Tenant) decideRemove(c ubl.RemoveTenantMember) func(ubl.Time) (*plan, error) {
 	return func(ubl.Time) (*plan, error) {
-		if err := x.owner(c.Who); err != nil {
+		m, ok := x.state.License.Members[c.UserID]
+		if err := x.mayRemove(c, m); err != nil {
 			return nil, err
 		}
-		m, ok := x.state.License.Members[c.UserID]
 		if !ok {
 			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such member of the tenant")
 		}
@@ -174,15 +189,23 @@ func (x *Tenant) decideRemove(c ubl.RemoveTenantMember) func(ubl.Time) (*plan, e
 		if x.lastOwner(c.UserID) {
 			return nil, ubl.Errorf(ubl.CodeConflict, "the last owner of a tenant can't go before making another one")
 		}
-		return &plan{
-			tells: []ubl.Event{{Kind: ubl.EventMemberLeft, UserID: m.UserID}},
-			event: event{Member: &m},
-			this:  ubl.Fields{ubl.Str("tenant_id", x.id), ubl.Str("user_id", m.UserID)},
-			effect: ubl.Fields{
-				ubl.Str("agreement_id", x.state.License.ID), ubl.Str("op", "agreement.remove"), ubl.Str("user_id", m.UserID),
-			},
-		}, nil
+		return x.removing(m), nil
 	}
+}
+
+// mayRemove lets owners remove others, anyone leave, and the platform see to
+// services whose keeper has left.
+func (x *Tenant) mayRemove(c ubl.RemoveTenantMember, m ubl.Member) error {
+	switch {
+	case c.Who.IsPlatform() && m.IsService && (x.state.orphan(m) || x.state.makerLeft(x.state.Vouched[m.UserID])):
+		return x.state.License.InForce()
+	case c.UserID == c.Who.UserID:
+		if _, err := x.member(c.Who); err != nil {
+			return err
+		}
+		return x.state.License.InForce()
+	}
+	return x.owner(c.Who)
 }
 
 func (x *Tenant) decideDefaults(c ubl.SetDefaults) func(ubl.Time) (*plan, error) {

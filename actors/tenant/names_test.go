@@ -142,7 +142,7 @@ func TestAgentsAreNamed(t *testing.T) {
 func TestAgentsWithoutAName(t *testing.T) {
 	p := newParty(t)
 	made := harness.Must[*ubl.ServiceToken](p.House, p.tenant, ubl.CreateServiceToken{Request: p.Request(p.ana), Name: "Scout", ClientID: "c1", SecretHash: "00"})
-	agent := *harness.Must[*ubl.Identity](p.House, p.tenant, ubl.CheckServiceToken{ClientID: "c1", SecretHash: "00"})
+	agent := harness.Must[*ubl.ServiceCaller](p.House, p.tenant, ubl.CheckServiceToken{ClientID: "c1", SecretHash: "00"}).Identity
 	if harness.Must[*ubl.Member](p.House, p.tenant, p.naming(p.ana, agent, "")); p.nameOf(made.UserID) != "" {
 		t.Fatal("the name was not taken away")
 	}

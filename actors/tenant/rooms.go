@@ -144,23 +144,21 @@ func (x *Tenant) detail(ctx context.Context, who ubl.Identity, entry *ubl.RoomEn
 }
 
 // sweepRooms applies retention in every room that has some, a page at a time, and
-// takes those who were shut out of the tenant out of rooms and containers that they
-// are still in. It runs on the asker's goroutine and goes on past a place that fails.
+// has others let go of those who were shut out of the tenant. It runs on the asker's goroutine and goes on past a place that fails.
 func (x *Tenant) sweepRooms(t *actors.Turn, c ubl.SweepRooms) {
 	if !c.Who.IsPlatform() {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform sweeps"))
 		return
 	}
 	ctx := t.Context()
-	removed, heir := slices.Collect(maps.Keys(x.state.Removed)), x.heir("")
+	removed, heir := slices.Sorted(maps.Keys(x.state.Removed)), x.heir("")
+	orphans, endless := x.state.orphans(), x.state.endless()
 	t.Later(func() (any, error) {
 		rooms, err := x.retained(ctx)
 		for _, id := range rooms {
 			err = errors.Join(err, x.sweepRoom(ctx, c, id))
 		}
-		for _, user := range removed {
-			err = errors.Join(err, x.expel(ctx, c.Request, user, heir))
-		}
+		err = errors.Join(err, x.letGo(ctx, c.Request, heir, removed...), x.settleServices(ctx, c.Request, orphans, endless))
 		if err != nil {
 			return nil, err
 		}

@@ -202,10 +202,14 @@ func (x *Tenant) own(who ubl.Identity, now ubl.Time) []ubl.PlatformToken {
 			list = append(list, p.PlatformToken)
 		}
 	}
+	newestFirst(list)
+	return list
+}
+
+func newestFirst(list []ubl.PlatformToken) {
 	slices.SortFunc(list, func(a, b ubl.PlatformToken) int {
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.JTI, b.JTI))
 	})
-	return list
 }
 
 // revokeAll ends all tokens of a caller in one act, and their passkeys where that
@@ -223,19 +227,18 @@ func (x *Tenant) revokeAll(t *actors.Turn, c ubl.RevokeTokens) {
 		t.Reply(0)
 		return
 	}
-	x.change(t, c.Request, ubl.DidPlatformTokenRevokeAll, func(ubl.Time) (*plan, error) { return revokeAllPlan(c.Who, mine, keys), nil })
+	x.change(t, c.Request, ubl.DidPlatformTokenRevokeAll, func(ubl.Time) (*plan, error) { return revokeAllPlan(personOf(c.Who), mine, keys), nil })
 }
 
-// revokeAllPlan ends the tokens of who, and all their passkeys where there are any
+// revokeAllPlan ends the tokens of a person, and all their passkeys where there are any
 // to remove.
-func revokeAllPlan(who ubl.Identity, mine []ubl.PlatformToken, keys int) *plan {
+func revokeAllPlan(who person, mine []ubl.PlatformToken, keys int) *plan {
 	p := &plan{
 		this:   ubl.Fields{ubl.Int("count", int64(len(mine)))},
 		effect: ubl.Fields{ubl.Str("op", ubl.DidPlatformTokenRevokeAll), ubl.Str("user_id", who.UserID)},
 	}
 	if keys > 0 {
-		whose := personOf(who)
-		p.event.Keyless = &whose
+		p.event.Keyless = &who
 		p.this = append(p.this, ubl.Int("passkeys", int64(keys)))
 	}
 	p.this = append(p.this, ubl.Str("tenant_id", who.TenantID), ubl.Str("user_id", who.UserID))

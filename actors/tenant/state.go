@@ -45,6 +45,10 @@ type voucher struct {
 type service struct {
 	ubl.ServiceToken
 	SecretHash string `json:"secret_hash"`
+	// FormerHash is that of the secret before the newest, which goes on until
+	// FormerUntil.
+	FormerHash  string   `json:"former_hash,omitempty"`
+	FormerUntil ubl.Time `json:"former_until,omitzero"`
 }
 
 // event is a stored fact of a tenant. The struct is the disk form: fields are
@@ -59,6 +63,8 @@ type event struct {
 	Physics   *ubl.Physics          `json:"physics,omitempty"`   // tenant.create; before there were any, TenantPhysics
 	Defaults  *ubl.TenantDefaults   `json:"defaults,omitempty"`  // tenant.update
 	Member    *ubl.Member           `json:"member,omitempty"`    // whom a membership event is about
+	Along     []ubl.Member          `json:"along,omitempty"`     // services that left with Member, whom nobody else keeps
+	Ended     []string              `json:"ended,omitempty"`     // their tokens, by client id
 	Voucher   *voucher              `json:"voucher,omitempty"`   // with a new member
 	Room      *ubl.RoomSummary      `json:"room,omitempty"`      // room.create
 	Container *ubl.ContainerSummary `json:"container,omitempty"` // a container was made, by the act of its kind
@@ -109,16 +115,14 @@ func (s *State) apply(e event) {
 		s.set(e)
 		s.withdraw(e)
 	case ubl.DidTenantMemberRemove:
-		s.License.Remove(e.Member.UserID)
-		s.Looks.remove(e.Member.UserID)
-		s.Removed[e.Member.UserID] = *e.Member
+		s.depart(e)
 		s.withdraw(e)
 	case ubl.DidRoomCreate:
 		s.Rooms[e.Room.RoomID] = *e.Room
 	case ubl.DidTokenCreate:
 		s.Services[e.Service.ClientID] = *e.Service
 		s.set(e)
-	case ubl.DidTokenRevoke:
+	case ubl.DidTokenRenew, ubl.DidTokenRevoke:
 		s.Services[e.Service.ClientID] = *e.Service
 	case ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRenew, ubl.DidPlatformTokenRevoke:
 		s.token(e)

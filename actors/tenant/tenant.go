@@ -114,6 +114,8 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.removeMember(t, c)
 	case ubl.CreateServiceToken:
 		x.change(t, c.Request, ubl.DidTokenCreate, x.decideToken(c), c.Name, expiryText(c.ExpiresAt))
+	case ubl.RenewServiceToken:
+		x.change(t, c.Request, ubl.DidTokenRenew, x.decideRenew(c), c.ClientID, expiryText(c.ExpiresAt), c.Grace.String(), fmt.Sprint(c.SecretHash != ""))
 	case ubl.RevokeServiceToken:
 		x.change(t, c.Request, ubl.DidTokenRevoke, x.decideRevoke(c), c.ClientID)
 	case ubl.ListServiceTokens:
@@ -140,6 +142,8 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		t.Reply(x.own(c.Who, t.Now()))
 	case ubl.RevokeTokens:
 		x.revokeAll(t, c)
+	case ubl.EndSignIns:
+		x.endSignIns(t, c)
 	case ubl.OfferLink:
 		x.change(t, c.Request, ubl.DidPlatformLinkCreate, x.decideLink(c), c.Link.Hash)
 	case ubl.FindLink:

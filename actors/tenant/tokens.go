@@ -4,6 +4,7 @@ import (
 	"crypto/subtle"
 	"maps"
 	"slices"
+	"time"
 
 	"ubl"
 	"ubl/actors"
@@ -29,25 +30,44 @@ func (x *Tenant) decideToken(c ubl.CreateServiceToken) func(ubl.Time) (*plan, er
 		if err := ubl.CheckName(c.Name); err != nil {
 			return nil, err
 		}
-		if c.ExpiresAt != nil && *c.ExpiresAt <= now {
-			return nil, ubl.Errorf(ubl.CodeValidation, "expires_at is in the past")
+		ends, err := tokenEnd(c.ExpiresAt, now)
+		if err != nil {
+			return nil, err
 		}
 		if _, taken := x.state.Services[c.ClientID]; taken {
 			return nil, ubl.Errorf(ubl.CodeConflict, "the client id is taken")
 		}
 		s := service{SecretHash: c.SecretHash, ServiceToken: ubl.ServiceToken{
 			ClientID: c.ClientID, Name: c.Name, UserID: ubl.UserIDFor(ServiceIssuer, c.ClientID, false),
-			CreatedAt: now, CreatedBy: c.Who.UserID, ExpiresAt: c.ExpiresAt,
+			CreatedAt: now, CreatedBy: c.Who.UserID, KeptBy: c.Who.UserID, ExpiresAt: ends,
 		}}
 		m := ubl.Member{UserID: s.UserID, Name: ubl.FitMemberName(c.Name), Role: ubl.RoleMember, IsService: true, Since: now}
 		return &plan{
 			event: event{Service: &s, Member: &m, Voucher: &voucher{ServiceIssuer, c.ClientID}},
-			this:  ubl.Fields{ubl.Str("name", c.Name), ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID)},
+			this: ubl.Fields{
+				ubl.Str("expires_at", ends.String()), ubl.Str("name", c.Name), ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID),
+			},
 			effect: ubl.Fields{
 				ubl.Str("op", ubl.DidTokenCreate), ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID),
 			},
 		}, nil
 	}
+}
+
+// tokenEnd is when a token made or renewed now ends: as asked for, else as
+// [ubl.ServiceTokenTTL] says.
+func tokenEnd(asked *ubl.Time, now ubl.Time) (*ubl.Time, error) {
+	if asked == nil {
+		ends := now.Add(ubl.ServiceTokenTTL)
+		return &ends, nil
+	}
+	switch {
+	case *asked <= now:
+		return nil, ubl.Errorf(ubl.CodeValidation, "expires_at is in the past")
+	case *asked > now.Add(ubl.MaxServiceTokenTTL):
+		return nil, ubl.Errorf(ubl.CodeValidation, "expires_at is more than %d days ahead", ubl.MaxServiceTokenTTL/(24*time.Hour))
+	}
+	return asked, nil
 }
 
 // expiryText tells one expiry from another under the same key.
@@ -95,13 +115,78 @@ func (x *Tenant) listTokens(t *actors.Turn, c ubl.ListServiceTokens) {
 // checkToken answers with the service behind a client id and secret.
 func (x *Tenant) checkToken(t *actors.Turn, c ubl.CheckServiceToken) {
 	s, ok := x.state.Services[c.ClientID]
-	match := subtle.ConstantTimeCompare([]byte(s.SecretHash), []byte(c.SecretHash)) == 1
+	ends, match := s.opens(c.SecretHash, t.Now())
 	_, member := x.state.License.Members[s.UserID]
-	if !ok || !match || !member || s.RevokedAt != nil || s.ExpiresAt != nil && *s.ExpiresAt <= t.Now() {
+	if !ok || !match || !member || !x.state.kept(s) {
 		t.Fail(errBadToken())
 		return
 	}
-	t.Reply(&ubl.Identity{
+	t.Reply(&ubl.ServiceCaller{ExpiresAt: ends, Identity: ubl.Identity{
 		UserID: s.UserID, IsService: true, TenantID: x.id, Issuer: ServiceIssuer, Subject: c.ClientID,
-	})
+	}})
+}
+
+// opens reports whether a secret with the hash lets the service in at a moment, and
+// until when it does: 0 for a token without an end.
+func (s *service) opens(hash string, now ubl.Time) (until ubl.Time, ok bool) {
+	newest := subtle.ConstantTimeCompare([]byte(s.SecretHash), []byte(hash)) == 1
+	before := subtle.ConstantTimeCompare([]byte(s.FormerHash), []byte(hash)) == 1 && s.FormerHash != ""
+	if s.ExpiresAt != nil {
+		until = *s.ExpiresAt
+	}
+	if !newest && before && (until == 0 || s.FormerUntil < until) {
+		until = s.FormerUntil
+	}
+	return until, (newest || before) && s.RevokedAt == nil && (until == 0 || now < until)
+}
+
+// decideRenew gives a token another end and, where it brings one, another secret.
+func (x *Tenant) decideRenew(c ubl.RenewServiceToken) func(ubl.Time) (*plan, error) {
+	return func(now ubl.Time) (*plan, error) {
+		s, ok := x.state.Services[c.ClientID]
+		if err := x.mayRenew(c, s); err != nil {
+			return nil, err
+		}
+		if err := x.state.License.May(ubl.OpCreate); err != nil {
+			return nil, err
+		}
+		ends, err := tokenEnd(c.ExpiresAt, now)
+		_, member := x.state.License.Members[s.UserID]
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok:
+			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such service token")
+		case s.RevokedAt != nil || !member:
+			return nil, ubl.Errorf(ubl.CodeConflict, "the service token was revoked: make another one")
+		case c.Grace < 0 || c.Grace > ubl.MaxRenewalGrace:
+			return nil, ubl.Errorf(ubl.CodeValidation, "the former secret goes on for at most %d days", ubl.MaxRenewalGrace/(24*time.Hour))
+		}
+		s.ExpiresAt = ends
+		if !c.Who.IsPlatform() {
+			s.KeptBy = c.Who.UserID
+		}
+		p := &plan{
+			this: ubl.Fields{ubl.Str("expires_at", ends.String()), ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID)},
+			effect: ubl.Fields{
+				ubl.Str("op", ubl.DidTokenRenew), ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID),
+			},
+		}
+		if c.SecretHash != "" {
+			s.FormerHash, s.FormerUntil = s.SecretHash, now.Add(c.Grace)
+			s.SecretHash = c.SecretHash
+			// Streams of the former secret come back, and find out how long it goes on.
+			p.tells = []ubl.Event{{Kind: ubl.EventTokenRevoked, TokenID: c.ClientID}}
+		}
+		p.event.Service = &s
+		return p, nil
+	}
+}
+
+// mayRenew lets owners renew, and the platform give an end to a token without one.
+func (x *Tenant) mayRenew(c ubl.RenewServiceToken, s service) error {
+	if c.Who.IsPlatform() && s.ExpiresAt == nil && c.SecretHash == "" {
+		return nil
+	}
+	return x.owner(c.Who)
 }

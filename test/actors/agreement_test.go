@@ -249,7 +249,7 @@ func TestNothingIsWrittenUnderEnded(t *testing.T) {
 		tenant := ubl.TenantName(ana.TenantID)
 		harness.Must[*ubl.ServiceToken](h, tenant, ubl.CreateServiceToken{Request: h.Request(ana), Name: "bot", ClientID: "c1", SecretHash: "00"})
 		harness.Must[*ubl.AgreementView](h, tenant, ubl.EndAgreement{Request: h.Request(ana)})
-		bot := harness.Must[*ubl.Identity](h, tenant, ubl.CheckServiceToken{ClientID: "c1", SecretHash: "00"})
+		bot := &harness.Must[*ubl.ServiceCaller](h, tenant, ubl.CheckServiceToken{ClientID: "c1", SecretHash: "00"}).Identity
 		before := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(ana.TenantID), ubl.GetLedgerHead{})
 		harness.Must[*ubl.Entered](h, tenant, ubl.Enter{Request: h.Request(*bot)}) // a GET
 		after := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(ana.TenantID), ubl.GetLedgerHead{})

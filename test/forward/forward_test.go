@@ -253,12 +253,15 @@ func (w *world) manageTokens() {
 	}
 	ends := ubl.TimeOf(w.h.Clock.Now()).Add(time.Hour)
 	must[*ubl.ServiceToken](w.forwarder, w.tenant, ubl.CreateServiceToken{Request: w.h.Request(w.ana), Name: "bot", ClientID: "c1", SecretHash: "00", ExpiresAt: &ends})
-	bot := must[*ubl.Identity](w.forwarder, w.tenant, ubl.CheckServiceToken{ClientID: "c1", SecretHash: "00"})
+	bot := &must[*ubl.ServiceCaller](w.forwarder, w.tenant, ubl.CheckServiceToken{ClientID: "c1", SecretHash: "00"}).Identity
 	// What JSON leaves out of an identity is what decides.
 	if bot.TenantID != w.ana.TenantID || bot.Issuer == "" || bot.Subject != "c1" {
 		w.t.Errorf("the token is %+v", bot)
 	}
 	must[*ubl.Entered](w.forwarder, w.tenant, ubl.Enter{Request: w.h.Request(*bot)})
+	if renewed := must[*ubl.ServiceRenewed](w.forwarder, w.tenant, ubl.RenewServiceToken{Request: w.h.Request(w.ana), ClientID: "c1", SecretHash: "01", Grace: time.Hour}); renewed.SecretHash != "01" {
+		w.t.Errorf("renewed as %+v", renewed)
+	}
 	must[*ubl.ServiceToken](w.forwarder, w.tenant, ubl.RevokeServiceToken{Request: w.h.Request(w.ana), ClientID: "c1"})
 	refused(w.forwarder, ubl.CodeUnauthorized, w.tenant, ubl.CheckServiceToken{ClientID: "c1", SecretHash: "00"})
 }
@@ -293,6 +296,10 @@ func (w *world) platform() {
 	token := ubl.PlatformToken{JTI: "j1", UserID: w.ana.UserID, TenantID: w.ana.TenantID, ExpiresAt: ubl.TimeOf(w.h.Clock.Now()).Add(time.Hour)}
 	nothing(w.forwarder, core, ubl.AdmitToken{Request: w.h.Request(ubl.Platform()), Token: token})
 	nothing(w.forwarder, core, ubl.AdmitToken{Request: w.h.Request(ubl.Platform()), Token: token})
+	end := ubl.EndSignIns{Request: w.h.Request(ubl.Platform()), Tenant: w.ana.TenantID, Users: []ubl.UserID{"u:nobody"}}
+	if n := must[int](w.forwarder, core, end); n != 0 {
+		w.t.Errorf("ended %d sign-ins of nobody", n)
+	}
 	nothing(w.forwarder, core, ubl.RevokeToken{Request: w.h.Request(w.ana), JTI: "j1"})
 	refused(w.forwarder, ubl.CodeUnauthorized, core, ubl.AdmitToken{Request: w.h.Request(ubl.Platform()), Token: token})
 	w.sessions(core, token)

@@ -26,6 +26,7 @@ var bodies = map[string]string{
 	"POST /api/rooms/{roomId}/leave":             ``,
 	"POST /api/rooms/{roomId}/messages":          `{"type":"text","body":{"text":"hello"}}`,
 	"POST /api/service-tokens":                   `{"name":"bot"}`,
+	"POST /api/service-tokens/{clientId}/renew":  `{"new_secret":true}`,
 
 	"POST /api/workspaces":                                       `{"name":"Plans"}`,
 	"POST /api/workspaces/{workspaceId}/complete":                `{"prompt":"Say hello"}`,

@@ -221,6 +221,9 @@ func (s *actors) answerLedgerOrToken(cmd ubl.Command) (any, error) {
 			return s.known, nil
 		}
 		return &ubl.ServiceToken{ClientID: c.ClientID, Name: c.Name, UserID: "u:svc", CreatedAt: now, CreatedBy: "u:ana", ExpiresAt: c.ExpiresAt}, nil
+	case ubl.RenewServiceToken:
+		t := ubl.ServiceToken{ClientID: c.ClientID, Name: "bot", UserID: "u:svc", CreatedAt: now, CreatedBy: "u:eve", KeptBy: "u:ana", ExpiresAt: c.ExpiresAt}
+		return &ubl.ServiceRenewed{Token: t, SecretHash: c.SecretHash}, nil
 	case ubl.RevokeServiceToken:
 		revoked := now
 		return &ubl.ServiceToken{ClientID: c.ClientID, Name: "bot", UserID: "u:svc", CreatedAt: now, CreatedBy: "u:ana", RevokedAt: &revoked}, nil

@@ -50,6 +50,9 @@ func (a *API) stream(ctx context.Context, w http.ResponseWriter, head ubl.Ledger
 	buf := bufio.NewWriterSize(w, 64<<10)
 	e, err := ubl.NewExporter(buf, caller(ctx).TenantID, head)
 	for err == nil && e.Next() <= head.Seq {
+		if envelope.CallerOf(ctx).Over(ubl.TimeOf(a.Now())) {
+			return ubl.Errorf(ubl.CodeUnauthorized, "the credential has ended")
+		}
 		if e.Next() > 1 {
 			if page, err = a.atomsUpTo(ctx, e.Next(), head.Seq); err != nil {
 				return err

@@ -34,7 +34,7 @@ func (a *API) tenantRoutes() {
 		summary: "Change a member's role or name in the tenant",
 		more:    "Owners of the tenant; anyone their own name. Give at least one of the two. A name decides nothing: ids are what receipts hold."}, a.setTenantMember)
 	handle(a, operation{method: "DELETE", path: "/tenant/members/{userId}", id: "remove-tenant-member", tool: "tenant.member.remove", tag: "tenant", answers: "ubl.api.member.v1",
-		summary: "Shut a member out of the tenant", more: "Owners of the tenant. What the member alone owned passes on: to its oldest entry that is a person, else to the tenant's oldest owner. Answers the entry as it was."}, a.removeTenantMember)
+		summary: "Shut a member out of the tenant", more: "Owners of the tenant; anyone themselves, which is leaving. Their services, tokens, sessions and passkeys end with them. What the member alone owned passes on: to its oldest entry that is a person, else to the tenant's oldest owner. Answers the entry as it was."}, a.removeTenantMember)
 	handle(a, operation{method: "GET", path: "/agreements", id: "list-agreements", tool: "agreement.list", tag: "agreements", answers: "ubl.api.agreements.v1",
 		summary: "The Agreements that the caller may read", more: "Of the tenant, of rooms, containers and tools. By id, without histories; next_cursor is null on the last page."}, a.listAgreements)
 	handle(a, operation{method: "GET", path: "/agreements/{agreementId}", id: "get-agreement", tool: "agreement.get", tag: "agreements", answers: "ubl.api.agreement.v1",
@@ -112,8 +112,12 @@ func (a *API) tokenRoutes() {
 		summary: "The tenant's service tokens", more: "Owners of the tenant."}, a.listServiceTokens)
 	handle(a, operation{method: "POST", path: "/service-tokens", id: "create-service-token", tool: "token.create", tag: "tokens", answers: "ubl.api.service_token_created.v1", creates: true,
 		summary: "Make a service token",
-		more: "Owners of the tenant. The secret is in this answer and nowhere else, only its hash is kept: a repetition under " +
+		more: "Owners of the tenant. It holds for 90 days unless expires_at says otherwise, and ends when who keeps it leaves. The secret is in this answer and nowhere else, only its hash is kept: a repetition under " +
 			"the same key answers the same token with a null secret. One whose secret was lost is revoked and made anew."}, a.createServiceToken)
+	handle(a, operation{method: "POST", path: "/service-tokens/{clientId}/renew", id: "renew-service-token", tool: "token.renew", tag: "tokens", answers: "ubl.api.service_token_created.v1", destroys: true,
+		summary: "Give a service token another end or secret",
+		more: "Owners of the tenant; the one who renews it keeps it from then on, so that it stays when its maker leaves. " +
+			"A new secret is in this answer and nowhere else; without one client_secret is null."}, a.renewServiceToken)
 	handle(a, operation{method: "DELETE", path: "/service-tokens/{clientId}", id: "revoke-service-token", tool: "token.revoke", tag: "tokens", answers: "ubl.api.service_token.v1",
 		summary: "Revoke a service token", more: "Owners of the tenant."}, a.revokeServiceToken)
 	handle(a, operation{method: "GET", path: "/tokens", id: "list-tokens", tool: "platform.token.list", tag: "tokens", answers: "ubl.api.tokens.v1",

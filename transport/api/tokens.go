@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"ubl"
 	"ubl/transport/envelope"
@@ -21,7 +22,7 @@ type createServiceTokenInput struct {
 	Body struct {
 		Keyed
 		Name      string  `json:"name" minLength:"1" maxLength:"128"`
-		ExpiresAt *string `json:"expires_at,omitempty" nullable:"true" pattern:"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$" example:"2027-01-01T00:00:00.000Z" doc:"When the token ends; null or absent for never."`
+		ExpiresAt *string `json:"expires_at,omitempty" nullable:"true" pattern:"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$" example:"2027-01-01T00:00:00.000Z" doc:"When the token ends, at most 366 days ahead; null or absent for 90 days from now."`
 	}
 }
 
@@ -58,6 +59,44 @@ func (a *API) createServiceToken(ctx context.Context, in *createServiceTokenInpu
 	}
 	out := serviceTokenCreatedAnswer{serviceTokenAnswer: serviceTokenAnswer{t}}
 	if t.ClientID == clientID {
+		out.ClientSecret = &secret
+	}
+	return out, nil
+}
+
+type renewServiceTokenInput struct {
+	ClientID string `path:"clientId" pattern:"^[A-Za-z0-9._:-]{1,256}$"`
+	Body     struct {
+		Keyed
+		ExpiresAt *string `json:"expires_at,omitempty" nullable:"true" pattern:"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$" example:"2027-01-01T00:00:00.000Z" doc:"When the token ends now, at most 366 days ahead; null or absent for 90 days from now."`
+		NewSecret bool    `json:"new_secret,omitempty" doc:"Whether to replace the secret."`
+		Grace     int     `json:"grace_seconds,omitempty" minimum:"0" maximum:"604800" doc:"For how long the former secret goes on beside a new one."`
+	}
+}
+
+// renewServiceToken draws another secret where one is asked for. A repetition finds
+// that its own isn't the one that was recorded.
+func (a *API) renewServiceToken(ctx context.Context, in *renewServiceTokenInput) (any, error) {
+	expires, err := expiry(in.Body.ExpiresAt)
+	if err != nil {
+		return nil, err
+	}
+	renew := ubl.RenewServiceToken{
+		Request: envelope.Command(ctx, in.Body.Key), ClientID: in.ClientID, ExpiresAt: expires,
+		Grace: time.Duration(in.Body.Grace) * time.Second,
+	}
+	var secret string
+	if in.Body.NewSecret {
+		if _, secret, renew.SecretHash, err = a.NewServiceToken(caller(ctx).TenantID, a.Random); err != nil {
+			return nil, err
+		}
+	}
+	renewed, err := ubl.Ask[*ubl.ServiceRenewed](ctx, a.Asker, home(ctx), renew)
+	if err != nil {
+		return nil, err
+	}
+	out := serviceTokenCreatedAnswer{serviceTokenAnswer: serviceTokenAnswer{&renewed.Token}}
+	if in.Body.NewSecret && renewed.SecretHash == renew.SecretHash {
 		out.ClientSecret = &secret
 	}
 	return out, nil

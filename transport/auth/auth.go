@@ -82,6 +82,7 @@ type Authenticator struct {
 
 	panics *panics.Catcher
 	cache  *cache
+	homes  homes
 	// prefix and count make the idempotency key of each question. A client's own
 	// key must not serve: its stored outcome would outlive a revocation.
 	prefix string
@@ -187,6 +188,7 @@ func (o *Options) fill() error {
 func (a *Authenticator) start() {
 	ctx, stop := context.WithCancel(context.Background())
 	a.stop = stop
+	a.homes = homes{feed: a.feed, heard: a.heard, open: map[ubl.TenantID]*listening{}}
 	a.leave = a.feed.Subscribe(ubl.LedgerName(ubl.CoreTenant), a.heard)
 	a.panics.Go(&a.running, "asking about credentials", func() { a.askAgain(ctx) })
 }

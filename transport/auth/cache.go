@@ -180,16 +180,26 @@ func (c *cache) drop(e *entry) {
 // revoke ends what home has revoked. It looks at every entry, which is cheap
 // next to how seldom a token is revoked.
 func (c *cache) revoke(home ubl.TenantID, id string) {
+	c.removeAll(func(e *entry) bool { return e.id == id && e.home == home })
+}
+
+// depart ends what somebody had who left the tenant.
+func (c *cache) depart(from ubl.TenantID, user ubl.UserID) {
+	c.removeAll(func(e *entry) bool { return e.identity.UserID == user && e.identity.TenantID == from })
+}
+
+// removeAll ends the entries that are so, those that are still verified too.
+func (c *cache) removeAll(so func(*entry) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range c.entries {
-		if e.id == id && e.home == home {
+		if so(e) {
 			c.remove(e)
 		}
 	}
 	for _, f := range c.flights {
-		if e := f.entry; e != nil && e.id == id && e.home == home {
-			c.remove(e)
+		if f.entry != nil && so(f.entry) {
+			c.remove(f.entry)
 		}
 	}
 }

@@ -123,4 +123,7 @@
 // tenant that cannot be reached is a 503, to be retried: nobody is let in on a guess.
 // The exception is a token that was admitted within the last five minutes while
 // tenant 0 cannot be reached: without tenant 0 nothing can be revoked either.
+//
+// The ledger of each tenant that has a credential in the cache is listened to, once.
+// Who leaves the tenant loses their entries with the commit that says so.
 package auth

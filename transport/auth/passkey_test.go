@@ -339,7 +339,7 @@ func TestClonedPasskey(t *testing.T) {
 }
 
 // TestShutOut: who was removed from the tenant, or whose passkey was, gets no
-// session.
+// session. The passkey goes with its owner: let in again, they register another.
 func TestShutOut(t *testing.T) {
 	d := openDesk(t)
 	owner, bob := d.person("owner@corp.example"), d.person("bob@corp.example")
@@ -362,15 +362,19 @@ func TestShutOut(t *testing.T) {
 	}
 	harness.Must[*ubl.Member](d.house, tenant, ubl.RemoveTenantMember{Request: d.house.Request(owner), UserID: bob.UserID})
 	before := d.head()
-	if got := try(); got != ubl.CodeForbidden {
+	if got := try(); got != ubl.CodeUnauthorized {
 		t.Errorf("removed from the tenant: %q", got)
 	}
 	if got := d.acts(t, before); len(got) > 0 {
 		t.Errorf("on record: %q", got)
 	}
 	harness.Must[*ubl.Member](d.house, tenant, ubl.SetTenantMember{Request: d.house.Request(owner), UserID: bob.UserID, Role: ubl.RoleMember})
-	if got := try(); got != "" {
+	if got := try(); got != ubl.CodeUnauthorized {
 		t.Errorf("let in again: %q", got)
+	}
+	key = d.visitor(t).signedIn(bob).register(phone, "Bob's again")
+	if got := try(); got != "" {
+		t.Errorf("with another passkey: %q", got)
 	}
 	harness.Must[*ubl.Passkey](d.house, core, ubl.RemovePasskey{Request: d.house.Request(bob), PasskeyID: key.ID})
 	if got := try(); got != ubl.CodeUnauthorized {

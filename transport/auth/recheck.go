@@ -31,15 +31,19 @@ func (a *Authenticator) recheck(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// heard drops what a ledger says was revoked. It is called by the feed and does
+// heard drops what a ledger says was revoked, and what those had who left the tenant:
+// their streams end before any later event. It is called by the feed and does
 // not block.
 func (a *Authenticator) heard(p ubl.Publication) {
 	if p.Last == 0 {
 		a.cache.doubt() // a revocation may have been missed
 	}
 	for i := range p.Events {
-		if ev := &p.Events[i]; ev.Kind == ubl.EventTokenRevoked {
+		switch ev := &p.Events[i]; {
+		case ev.Kind == ubl.EventTokenRevoked:
 			a.cache.revoke(ev.TenantID, ev.TokenID)
+		case ev.Kind == ubl.EventMemberLeft && ev.RoomID == "":
+			a.cache.depart(ev.TenantID, ev.UserID)
 		}
 	}
 }

@@ -71,11 +71,9 @@ func (a *Authenticator) verify(ctx context.Context, f *flight, c credential) err
 	}
 	e.revoked = make(chan struct{})
 	a.cache.expect(f, e)
+	a.cache.also(e, a.homes.follow(e.identity.TenantID))
 	if e.ask == nil {
 		return nil
-	}
-	if e.home != ubl.CoreTenant { // whose ledger is listened to anyway
-		a.cache.also(e, a.feed.Subscribe(ubl.LedgerName(e.home), a.heard))
 	}
 	now := ubl.TimeOf(a.now())
 	if err := e.ask(ctx); err != nil {
@@ -164,13 +162,13 @@ func (a *Authenticator) identifyOIDC(ctx context.Context, p *provider, raw strin
 func (a *Authenticator) identifyService(ctx context.Context, c credential) (*entry, error) {
 	check := ubl.CheckServiceToken{ClientID: c.clientID, SecretHash: hashSecret(c.secret)}
 	home := ubl.TenantName(c.tenant)
-	id, err := ubl.Ask[*ubl.Identity](ctx, a.asker, home, check)
+	caller, err := ubl.Ask[*ubl.ServiceCaller](ctx, a.asker, home, check)
 	if err != nil {
 		return nil, refusal(err)
 	}
-	e := &entry{identity: *id, id: c.clientID, home: c.tenant}
+	e := &entry{identity: caller.Identity, expires: caller.ExpiresAt, id: c.clientID, home: c.tenant}
 	e.identity.TenantID = c.tenant // the tenant speaks for itself only
-	e.identity.Groups = append([]string{}, id.Groups...)
+	e.identity.Groups = append([]string{}, e.identity.Groups...)
 	e.ask = func(ctx context.Context) error {
 		_, err := a.asker.Ask(ctx, home, check)
 		return err

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -17,13 +16,9 @@ import (
 
 // What a platform token says about where it comes from and what it is for.
 const (
-	LocalIssuer = "urn:ubl:local"
+	LocalIssuer = ubl.LocalIssuer
 	Audience    = "ubl"
 )
-
-// servicePrefix keeps the subjects of services apart from those of people,
-// which are addresses and have no colon.
-const servicePrefix = "service:"
 
 // maxServiceName bounds the name of a service.
 const maxServiceName = 64
@@ -91,7 +86,7 @@ func (s TokenSpec) claims() (*claims, error) {
 		Claims: jwt.Claims{
 			Issuer:   LocalIssuer,
 			Audience: jwt.Audience{Audience},
-			Subject:  localSubject(s.Service, email),
+			Subject:  ubl.LocalSubject(s.Service, email),
 			IssuedAt: jwt.NewNumericDate(s.Now),
 			Expiry:   jwt.NewNumericDate(s.Now.Add(s.TTL)),
 			ID:       hex.EncodeToString(id[:]),
@@ -100,15 +95,6 @@ func (s TokenSpec) claims() (*claims, error) {
 		EmailVerified: &verified,
 		IsService:     s.Service != "",
 	}, nil
-}
-
-// localSubject is the address of a person; for a service it names the maker
-// too, so that two makers' services of one name are two.
-func localSubject(service, email string) string {
-	if service == "" {
-		return email
-	}
-	return servicePrefix + service + ":" + email
 }
 
 func validServiceName(s string) bool {
@@ -151,7 +137,7 @@ func localIdentity(c *claims) (ubl.Identity, error) {
 		return ubl.Identity{}, err
 	}
 	service := serviceName(c)
-	if c.IsService != validServiceName(service) || c.Subject != localSubject(service, c.Email) {
+	if c.IsService != validServiceName(service) || c.Subject != ubl.LocalSubject(service, c.Email) {
 		return ubl.Identity{}, notValid(errors.New("subject and address disagree"))
 	}
 	id := ubl.Identity{
@@ -171,9 +157,8 @@ func serviceName(c *claims) string {
 	if !c.IsService {
 		return ""
 	}
-	rest, _ := strings.CutPrefix(c.Subject, servicePrefix)
-	service, _, _ := strings.Cut(rest, ":")
-	return service
+	name, _, _ := ubl.LocalService(c.Subject)
+	return name
 }
 
 func platformToken(c *claims, id ubl.Identity) ubl.PlatformToken {

@@ -206,7 +206,7 @@ func (f *tenants) checkService(c ubl.CheckServiceToken) (any, error) {
 	}
 	// No tenant: the field is not part of an identity's JSON, so it may be lost
 	// on the way from another node.
-	return &ubl.Identity{UserID: "u:bot", IsService: true}, nil
+	return &ubl.ServiceCaller{Identity: ubl.Identity{UserID: "u:bot", IsService: true}}, nil
 }
 
 // set changes the script.

@@ -26,6 +26,17 @@ type Caller struct {
 	entry
 }
 
+// Over reports whether the credential has ended: it was revoked, its owner left the
+// tenant, or its time is over.
+func (c *Caller) Over(now ubl.Time) bool {
+	select {
+	case <-c.Revoked:
+		return true
+	default:
+		return c.ExpiresAt != 0 && now >= c.ExpiresAt
+	}
+}
+
 // Request is what the outermost handler knows of a request.
 type Request struct {
 	// ID is in every answer, atom and log line of the request.

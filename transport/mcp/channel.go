@@ -140,13 +140,7 @@ func (c *channel) run(ctx context.Context) bool {
 
 // over reports whether the channel has to end now.
 func (c *channel) over(now time.Time) bool {
-	select {
-	case <-c.visit.caller.Revoked:
-		return true
-	default:
-	}
-	exp := c.visit.caller.ExpiresAt
-	return c.ended.Load() || exp != 0 && ubl.TimeOf(now) >= exp
+	return c.ended.Load() || c.visit.caller.Over(ubl.TimeOf(now))
 }
 
 // tell writes what there is to say, if it is time to, and says when to look

@@ -127,7 +127,7 @@ func (s *Server) streamRoom(ctx context.Context, args json.RawMessage, enough in
 		case <-s.hub.closing:
 			return strict.Marshal(out)
 		case <-caller.Revoked:
-			return nil, ubl.Errorf(ubl.CodeUnauthorized, "the credential was revoked")
+			return nil, errOver()
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -169,6 +169,9 @@ func (s *Server) more(ctx context.Context, room ubl.Name, who ubl.Identity, limi
 		if len(page.Messages) == 0 {
 			return nil
 		}
+		if envelope.CallerOf(ctx).Over(ubl.TimeOf(s.opts.Now())) { // since they were asked for
+			return errOver()
+		}
 		for _, m := range page.Messages {
 			piece(string(m))
 		}
@@ -177,3 +180,5 @@ func (s *Server) more(ctx context.Context, room ubl.Name, who ubl.Identity, limi
 	}
 	return nil
 }
+
+func errOver() error { return ubl.Errorf(ubl.CodeUnauthorized, "the credential has ended") }

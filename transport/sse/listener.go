@@ -249,6 +249,9 @@ func (l *listener) advance(ctx context.Context, now time.Time) (moved bool, err 
 	if len(runs) == 0 {
 		return false, nil
 	}
+	if l.over(ctx, now) != "" { // what ended the stream was told before what was read
+		return true, nil
+	}
 	err = l.out.write(runs...)
 	l.hub.frames.Add(int64(events))
 	clear(l.runs) // lets go of the segments

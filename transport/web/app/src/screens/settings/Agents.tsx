@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { at, del, get } from '../../api';
+import { at, del, get, post } from '../../api';
 import { isOwner } from '../../session';
 import type { ServiceToken } from '../../types';
 import { Await } from '../../ui/Await';
@@ -55,11 +55,18 @@ function Tokens() {
                   title={t.name}
                   sub={
                     <>
-                      By <Person id={t.created_by} />, <Time at={t.created_at} /> · {t.expires_at ? <>until <Time at={t.expires_at} as="date" /></> : 'no end'}
+                      By <Person id={t.created_by} />, <Time at={t.created_at} /> · {t.expires_at ? <>until <Time at={t.expires_at} as="date" /></> : 'no end yet'}
                     </>
                   }
                   meta={t.revoked_at ? <Badge>revoked</Badge> : isLiving(t, now) ? undefined : <Badge>expired</Badge>}
-                  end={isLiving(t, now) ? <Button kind="quiet" icon="trash" label={`Revoke ${t.name}`} onClick={() => void revoke(t, list.reload)} /> : undefined}
+                  end={
+                    t.revoked_at ? undefined : (
+                      <>
+                        <Button kind="quiet" icon="refresh" label={`Renew ${t.name}`} onClick={() => void renew(t, list.reload)} />
+                        <Button kind="quiet" icon="trash" label={`Revoke ${t.name}`} onClick={() => void revoke(t, list.reload)} />
+                      </>
+                    )
+                  }
                 />
               ))}
             </List>
@@ -76,6 +83,11 @@ const isLiving = (t: ServiceToken, now: string) => !t.revoked_at && (!t.expires_
 // ordered has those first that still let somebody in, and the newest of them.
 const ordered = (tokens: ServiceToken[], now: string) =>
   [...tokens].sort((a, b) => Number(isLiving(b, now)) - Number(isLiving(a, now)) || b.created_at.localeCompare(a.created_at));
+
+async function renew(t: ServiceToken, onDone: () => void) {
+  const sure = await ask({ title: `Renew ${t.name}?`, text: 'Its token holds for 90 days from now. You answer for the agent from then on: it ends when you leave the tenant.', action: 'Renew' });
+  if (sure) await post(at`/api/service-tokens/${t.client_id}/renew`, {}).then(onDone, failed);
+}
 
 async function revoke(t: ServiceToken, onDone: () => void) {
   const sure = await ask({ title: `Revoke ${t.name}?`, text: 'The agent is refused at once, and its streams end. What it wrote stays.', action: 'Revoke', danger: true });

@@ -10,7 +10,6 @@ import { useAct } from '../../ui/useAct';
 import { configs, type Credentials } from './mcp';
 
 const spans = [
-  { value: '0', label: 'No end' },
   { value: '30', label: 'A month' },
   { value: '90', label: 'Three months' },
   { value: '365', label: 'A year' },
@@ -21,7 +20,7 @@ type Made = { service_token: ServiceToken; client_secret: string | null };
 // NewAgent makes a token, and shows once what an agent needs to sign in with it.
 export function NewAgent({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
   const [name, setName] = useState('');
-  const [days, setDays] = useState<(typeof spans)[number]['value']>('0');
+  const [days, setDays] = useState<(typeof spans)[number]['value']>('90');
   const [made, setMade] = useState<Made | null>(null);
   const [key, setKey] = useState(newKey);
   const [opened] = useState(Date.now); // a repetition under the same key says the same
@@ -29,7 +28,7 @@ export function NewAgent({ onClose, onMade }: { onClose: () => void; onMade: () 
   if (made) return <Ready of={made} onClose={onClose} />;
   const make = () =>
     act.run(async () => {
-      const expires_at = days === '0' ? undefined : new Date(opened + Number(days) * 86_400_000).toISOString();
+      const expires_at = new Date(opened + Number(days) * 86_400_000).toISOString();
       setMade(await post<Made>('/api/service-tokens', { name: name.trim(), expires_at }, { key }));
       onMade();
     });

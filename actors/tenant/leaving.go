@@ -1,0 +1,254 @@
+package tenant
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// What goes with a person who leaves. In the Tenant's own commit go their entry and
+// those of the services that they keep, with their tokens and open invitations; from
+// then on Enter refuses all of them. Rooms, containers and tenant 0 (sessions, bearer
+// tokens, passkeys) are other actors: they are asked until they have let go, by this
+// request, its retries and the sweep.
+
+// depart takes a member out, and the services that went along.
+func (s *State) depart(e event) {
+	for _, m := range append([]ubl.Member{*e.Member}, e.Along...) {
+		s.License.Remove(m.UserID)
+		s.Looks.remove(m.UserID)
+		s.Removed[m.UserID] = m
+	}
+	for _, id := range e.Ended {
+		token := s.Services[id]
+		token.RevokedAt = &e.At
+		s.Services[id] = token
+	}
+}
+
+// kept reports whether somebody in the tenant answers for the service.
+func (s *State) kept(t service) bool {
+	_, in := s.License.Members[t.Keeper()]
+	return in
+}
+
+// orphan reports whether a member is a service whose keeper has left. Before
+// services left with their keepers, they stayed.
+func (s *State) orphan(m ubl.Member) bool {
+	v := s.Vouched[m.UserID]
+	if !m.IsService || v.Issuer != ServiceIssuer {
+		return false
+	}
+	t, ok := s.Services[v.Subject]
+	return ok && !s.kept(t)
+}
+
+// madeBy reports whether a service of a token of the nodes' key was made under the
+// address. Its subject names the maker; nothing else does.
+func madeBy(v voucher, email string) bool {
+	_, maker, ok := ubl.LocalService(v.Subject)
+	return ok && v.Issuer == ubl.LocalIssuer && email != "" && ubl.SameEmail(maker, email)
+}
+
+// makerLeft reports whether the maker of such a service was shut out, and nobody of
+// their address is in.
+func (s *State) makerLeft(v voucher) bool {
+	left := false
+	for _, m := range s.Removed {
+		left = left || !m.IsService && madeBy(v, m.Email)
+	}
+	for _, m := range s.License.Members {
+		if left && !m.IsService && madeBy(v, m.Email) {
+			return false
+		}
+	}
+	return left
+}
+
+// wards are the services that only this member keeps, and those that they keep,
+// by user id.
+func (s *State) wards(of ubl.Member) []ubl.Member {
+	found := map[ubl.UserID]ubl.Member{}
+	for todo := []ubl.Member{of}; len(todo) > 0; todo = todo[1:] {
+		for _, m := range s.License.Members {
+			if _, known := found[m.UserID]; m.IsService && !known && m.UserID != of.UserID && s.keeps(todo[0], m) {
+				found[m.UserID] = m
+				todo = append(todo, m)
+			}
+		}
+	}
+	out := make([]ubl.Member, 0, len(found))
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, found[id])
+	}
+	return out
+}
+
+// keeps reports whether a member answers for a service.
+func (s *State) keeps(m, of ubl.Member) bool {
+	v := s.Vouched[of.UserID]
+	if v.Issuer == ServiceIssuer {
+		t, ok := s.Services[v.Subject]
+		return ok && t.Keeper() == m.UserID
+	}
+	return madeBy(v, m.Email)
+}
+
+// removing is the plan by which a member and their services leave.
+func (x *Tenant) removing(m ubl.Member) *plan {
+	p := &plan{
+		event:  event{Member: &m, Along: x.state.wards(m)},
+		this:   ubl.Fields{ubl.Str("tenant_id", x.id), ubl.Str("user_id", m.UserID)},
+		effect: x.removal(m),
+		tells:  []ubl.Event{{Kind: ubl.EventMemberLeft, UserID: m.UserID}},
+	}
+	for _, service := range p.event.Along {
+		p.more = append(p.more, x.removal(service))
+		p.tells = append(p.tells, ubl.Event{Kind: ubl.EventMemberLeft, UserID: service.UserID})
+	}
+	for _, gone := range append([]ubl.Member{m}, p.event.Along...) {
+		v := x.state.Vouched[gone.UserID]
+		if t, ok := x.state.Services[v.Subject]; ok && v.Issuer == ServiceIssuer && t.RevokedAt == nil {
+			p.event.Ended = append(p.event.Ended, t.ClientID)
+			p.more = append(p.more, ubl.Fields{ubl.Str("op", ubl.DidTokenRevoke), ubl.Str("token_id", t.ClientID)})
+			p.tells = append(p.tells, ubl.Event{Kind: ubl.EventTokenRevoked, TokenID: t.ClientID})
+		}
+	}
+	return p
+}
+
+func (x *Tenant) removal(m ubl.Member) ubl.Fields {
+	return ubl.Fields{ubl.Str("agreement_id", x.state.License.ID), ubl.Str("op", "agreement.remove"), ubl.Str("user_id", m.UserID)}
+}
+
+// letGo has everybody else let go of members who were shut out: their rooms and
+// containers, and tenant 0. It goes on past a place that fails, and may be repeated.
+func (x *Tenant) letGo(ctx context.Context, req ubl.Request, heir *ubl.Member, users ...ubl.UserID) error {
+	err := x.endTheirSignIns(ctx, req, users)
+	for _, user := range users {
+		err = errors.Join(err, x.expel(ctx, req, user, heir))
+	}
+	return err
+}
+
+// maxSignIns is how many people tenant 0 is asked about at a time.
+const maxSignIns = 500
+
+// endTheirSignIns has tenant 0 end what signs people in here, one after the other:
+// each is an act of its own there.
+func (x *Tenant) endTheirSignIns(ctx context.Context, req ubl.Request, users []ubl.UserID) error {
+	req.Who = ubl.Platform()
+	for some := range slices.Chunk(users, maxSignIns) {
+		for ended := -1; ended != 0; {
+			var err error
+			ended, err = ubl.Ask[int](ctx, x.env.Ask, ubl.TenantName(ubl.CoreTenant), ubl.EndSignIns{Request: req, Tenant: x.id, Users: some})
+			if ubl.CodeOf(err) == ubl.CodeNotFound { // nobody has ever signed in
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// endSignIns ends what one of the people has, the first of them who has anything.
+func (x *Tenant) endSignIns(t *actors.Turn, c ubl.EndSignIns) {
+	if x.id != ubl.CoreTenant || !c.Who.IsPlatform() {
+		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform ends others' sign-ins, in tenant 0"))
+		return
+	}
+	theirs := x.living(c, t.Now())
+	for _, user := range c.Users {
+		whose := person{c.Tenant, user}
+		tokens, keys := theirs[user], len(x.state.Rings[whose].Keys)
+		if len(tokens)+keys == 0 {
+			continue
+		}
+		if err := t.Reserve(ubl.ActCost); err != nil {
+			t.Fail(err)
+			return
+		}
+		c.Key += "\n" + string(c.Tenant) + "\n" + string(user)
+		p := revokeAllPlan(whose, tokens, keys)
+		p.event.Did = ubl.DidPlatformTokenRevokeAll
+		a := &actors.Append{}
+		x.state.apply(x.record(a, t.Now(), c.Request, p))
+		t.Commit(a)
+		t.Reply(len(tokens) + keys)
+		return
+	}
+	t.Reply(0)
+}
+
+// living are the platform tokens of the people that may still let them in. It goes
+// through all tokens once, however many people they are.
+func (x *Tenant) living(c ubl.EndSignIns, now ubl.Time) map[ubl.UserID][]ubl.PlatformToken {
+	asked := make(map[ubl.UserID]bool, len(c.Users))
+	for _, user := range c.Users {
+		asked[user] = true
+	}
+	found := map[ubl.UserID][]ubl.PlatformToken{}
+	for _, p := range x.state.Tokens {
+		if p.TenantID == c.Tenant && asked[p.UserID] && p.lives(now) {
+			found[p.UserID] = append(found[p.UserID], p.PlatformToken)
+		}
+	}
+	for _, tokens := range found {
+		newestFirst(tokens)
+	}
+	return found
+}
+
+// settleServices makes good what was before services had an end and left with their
+// keepers: those whose keeper has left go, and the others get an end. Each is an act
+// of the platform.
+func (x *Tenant) settleServices(ctx context.Context, req ubl.Request, orphans []ubl.UserID, endless []string) (err error) {
+	for _, user := range orphans {
+		again := req
+		again.Key += "\n" + string(user)
+		_, failed := x.env.Ask.Ask(ctx, x.env.Name, ubl.RemoveTenantMember{Request: again, UserID: user})
+		err = errors.Join(err, failed)
+	}
+	for _, id := range endless {
+		again := req
+		again.Key += "\n" + id
+		_, failed := x.env.Ask.Ask(ctx, x.env.Name, ubl.RenewServiceToken{Request: again, ClientID: id})
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// orphans are the services whose keeper has left: of a service token, or made under
+// an address that was shut out.
+func (s *State) orphans() (users []ubl.UserID) {
+	if s.License.InForce() != nil {
+		return nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.License.Members)) {
+		m := s.License.Members[id]
+		if s.orphan(m) || m.IsService && s.makerLeft(s.Vouched[id]) {
+			users = append(users, id)
+		}
+	}
+	return users
+}
+
+// endless are the service tokens that have no end yet.
+func (s *State) endless() (clients []string) {
+	if s.License.InForce() != nil {
+		return nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.Services)) {
+		t := s.Services[id]
+		if _, in := s.License.Members[t.UserID]; in && t.ExpiresAt == nil && t.RevokedAt == nil && s.kept(t) {
+			clients = append(clients, id)
+		}
+	}
+	return clients
+}
