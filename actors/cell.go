@@ -222,6 +222,29 @@ func (c *cell) load(e *envelope) error {
 	return nil
 }
 
+// asker reaches the actors of the cell's own group here, which is where they live as
+// long as it does, and others wherever they are.
+func (c *cell) asker() ubl.Asker {
+	if c.rt.opts.Elsewhere == nil {
+		return c.rt
+	}
+	return &divided{group: c.name.Group(), here: c.rt, elsewhere: c.rt.opts.Elsewhere}
+}
+
+// divided asks one group here and all others elsewhere.
+type divided struct {
+	group           ubl.Group
+	here, elsewhere ubl.Asker
+}
+
+// Ask implements [ubl.Asker].
+func (d *divided) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	if to.Group() == d.group {
+		return d.here.Ask(ctx, to, cmd)
+	}
+	return d.elsewhere.Ask(ctx, to, cmd)
+}
+
 func (c *cell) open(ctx context.Context) (a Actor, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -229,7 +252,7 @@ func (c *cell) open(ctx context.Context) (a Actor, err error) {
 		}
 	}()
 	return c.family.Open(ctx, Env{
-		Name: c.name, Now: c.rt.opts.Now, Random: c.rt.opts.Random, Ask: c.rt, Panics: c.rt.opts.Panics,
+		Name: c.name, Now: c.rt.opts.Now, Random: c.rt.opts.Random, Ask: c.asker(), Panics: c.rt.opts.Panics,
 		Log: c.rt.opts.Log.With("actor", string(c.name)),
 	})
 }

@@ -63,6 +63,9 @@ type Options struct {
 	// Partition tells which partition a group is on, for admission; nil puts
 	// all on one.
 	Partition func(ubl.Group) int
+	// Elsewhere reaches the actors of other groups, which may live at other nodes; nil
+	// means that all live here.
+	Elsewhere ubl.Asker
 	Limits    Limits
 }
 

@@ -79,6 +79,10 @@ func (n *node) run(dir string) (err error) {
 	if n.search, err = search.Open(filepath.Join(dir, searchDir), n.log); err != nil {
 		return err
 	}
+	var elsewhere ubl.Asker // a nil *cluster.Node would not be nil there
+	if n.cluster != nil {
+		elsewhere = n.cluster
+	}
 	n.actors = actors.New(actors.Options{
 		// Adding a family of actors takes one line here.
 		Families: []actors.Family{
@@ -89,6 +93,7 @@ func (n *node) run(dir string) (err error) {
 			portal.Family(n.store),
 		},
 		Now: n.now, Random: n.random, Log: n.log, Panics: n.panics, Partition: n.store.Partition,
+		Elsewhere: elsewhere,
 	})
 	n.figures.watch(n)
 	return nil

@@ -72,7 +72,9 @@ type Options struct {
 	Search func(ubl.Searcher) ubl.Searcher
 	// Families come before the product's, so that a test can stand in for one.
 	Families []actors.Family
-	Storage  *storage.Options
+	// Elsewhere stands for other nodes.
+	Elsewhere ubl.Asker
+	Storage   *storage.Options
 	// Kinds of containers that the house knows besides the product's.
 	Kinds []ubl.Kind
 	// Panics counts and logs what panics; nil logs to slog's default.
@@ -111,6 +113,7 @@ func (h *House) start() {
 		Families: append(h.opts.Families, ledger.Family(store), room.Family(store), container.Family(store, searcher),
 			portal.Family(store), tenant.Family(store, Founders(), append(ubl.Kinds(), h.opts.Kinds...))),
 		Now: h.Clock.Now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition, Panics: h.opts.Panics,
+		Elsewhere: h.opts.Elsewhere,
 	})
 }
 
