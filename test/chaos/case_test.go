@@ -26,13 +26,22 @@ func try(t *testing.T, p plan) *trial {
 	}
 	needsCluster(t)
 	t.Parallel() // each has a network of its own
-	c := &trial{T: t, world: newWorld(t, seedOf(t), p)}
-	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
-	t.Cleanup(cancel)
-	c.ctx = ctx
+	c := &trial{T: t}
+	c.enter(newWorld(t, seedOf(t), p))
 	c.world.up()
 	c.begin()
 	return c
+}
+
+// caseTime bounds a named case. It is far more than one takes on a busy machine: what
+// a case waits for has limits of its own.
+const caseTime = 8 * time.Minute
+
+// enter makes a world the case's. What the case waits for ends with its life.
+func (c *trial) enter(w *world) {
+	ctx, cancel := context.WithTimeoutCause(w.life, caseTime, fmt.Errorf("the case took over %s", caseTime))
+	c.Cleanup(cancel)
+	c.world, c.ctx = w, ctx
 }
 
 func (c *trial) begin() {

@@ -89,7 +89,7 @@ func rage(t *testing.T, p plan, strike func(*driver) error) *results {
 	before, began := w.terms(), time.Now()
 	d := newDriver(w)
 	if err := strike(d); err != nil {
-		t.Errorf("the faults stopped early: %v", err)
+		w.complain("the faults stopped early: %v", err)
 	}
 	took, after := time.Since(began), w.terms()
 	v := l.verify()
@@ -98,9 +98,13 @@ func rage(t *testing.T, p plan, strike func(*driver) error) *results {
 
 // terms is the sum of all terms; 0 where there are none.
 func (w *world) terms() uint64 {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(w.life, deadline)
 	defer cancel()
-	all, err := w.picture(ctx)
+	var all picture
+	err := poll(ctx, 50*time.Millisecond, func(ctx context.Context) (err error) {
+		all, err = w.picture(ctx)
+		return err
+	})
 	if err != nil {
 		w.t.Logf("couldn't read the terms: %v", err)
 	}

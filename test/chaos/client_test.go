@@ -112,6 +112,7 @@ func (c *client) ask(ctx context.Context, method, path, key string, in, out any)
 // first, its error has what was answered last: a try that was cut off says less.
 func (c *client) through(ctx context.Context, try func(context.Context, *node) error) error {
 	var answered error
+	again := c.world.backoff()
 	for i := rand.IntN(8); ; i++ { // where to begin need not be repeatable
 		members := c.world.members()
 		err := try(ctx, members[i%len(members)])
@@ -122,10 +123,23 @@ func (c *client) through(ctx context.Context, try func(context.Context, *node) e
 			answered = err
 		}
 		c.tally.retries.Add(1)
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", ctx.Err(), cmp.Or(answered, err))
-		case <-time.After(10 * time.Millisecond):
+		if again.wait(ctx); ctx.Err() != nil {
+			return fmt.Errorf("%w: %w", context.Cause(ctx), cmp.Or(answered, err))
+		}
+	}
+}
+
+// insist asks one node until it answers.
+func (c *client) insist(ctx context.Context, n *node, path string, out any) error {
+	again := c.world.backoff()
+	for {
+		err := c.try(ctx, n, "GET", path, "", nil, out)
+		if err == nil || !passing(err) {
+			return err
+		}
+		c.tally.retries.Add(1)
+		if again.wait(ctx); ctx.Err() != nil {
+			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
 	}
 }
@@ -163,8 +177,7 @@ func (c *client) history(ctx context.Context, n *node, room string) ([]message, 
 	for cursor := ""; ; {
 		var p page
 		path := "/api/rooms/" + room + "/history?limit=200" + cursor
-		err := poll(ctx, 10*time.Millisecond, func(ctx context.Context) error { return c.try(ctx, n, "GET", path, "", nil, &p) })
-		if err != nil {
+		if err := c.insist(ctx, n, path, &p); err != nil {
 			return nil, err
 		}
 		all = append(p.Messages, all...)

@@ -37,6 +37,11 @@
 //	replicas       hash over keys and values of each partition's data, equal
 //	logs           no process ended by itself, panicked or raced
 //
+// Something wrong that a client, a process or the driver finds ends the run: faults,
+// clients, streams and waits stop at once. Clients that get no answer back off, up to a
+// second. A node that meets a full disk when it stops or starts ends with exit code 75;
+// it is started again until there is room, as systemd does.
+//
 // Named cases look at one thing each; one of them also has callers use a server
 // of tools beside the nodes through the portal: no call is made twice, and each
 // that was begun ends in the ledger.
@@ -46,8 +51,7 @@
 // TestEveryFault and a case of each kind are part of `make test`. UBL_SOAK=1 runs
 // all cases and TestChaosShort, as `make soak` does; what is left out says which
 // other test has the same kind of fault. TestChaosLong runs while CHAOS_DURATION
-// says, and writes test/chaos/results. The flag -seed or
-// CHAOS_SEED repeats the faults of a run (not its timing). UBL_BIN names a
+// says, and writes test/chaos/results. CHAOS_SEED repeats the faults of a run (not its timing). UBL_BIN names a
 // binary to test instead of one built here with the tag "chaos", which adds the
 // clock that can be moved and the steps at which a process kills itself.
 // CHAOS_KEEP=1 keeps directories and logs.

@@ -37,20 +37,29 @@ func (s strike) String() string { return s.fault.name + " of " + s.node.id }
 // everybody is the fault that spares nobody.
 const everybody = "kill of everybody"
 
-// run strikes round after round for a while. Each round begins with a whole
-// cluster and ends with one.
+// run strikes round after round for a while, or until something is wrong. Each round
+// begins with a whole cluster and ends with one.
 func (d *driver) run(duration time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.Background(), duration+10*time.Minute)
+	ctx, cancel := context.WithTimeout(d.world.life, duration+10*time.Minute)
 	defer cancel()
 	for end, round := time.Now().Add(duration), 1; time.Now().Before(end); round++ {
 		err := d.round(ctx, round)
 		d.world.setTrouble("")
-		if err != nil {
+		if err = d.cause(err); err != nil {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
 		pause(ctx, between(d.draw, 0, time.Second))
 	}
 	return nil
+}
+
+// cause is what ended the world's life where anything did, and so brought about all
+// else that is wrong; otherwise err.
+func (d *driver) cause(err error) error {
+	if failed := d.world.failure(); failed != nil {
+		return failed
+	}
+	return err
 }
 
 func (d *driver) round(ctx context.Context, round int) error {
@@ -63,7 +72,7 @@ func (d *driver) round(ctx context.Context, round int) error {
 // tour strikes with each kind of fault once, one after the other, and at the end
 // takes everybody's power.
 func (d *driver) tour() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
+	ctx, cancel := context.WithTimeout(d.world.life, 15*time.Minute)
 	defer cancel()
 	all := faults()
 	for i, f := range all {
@@ -76,11 +85,11 @@ func (d *driver) tour() error {
 		}
 		err := d.befall(ctx, i+1, []strike{{fault: f, node: nodes[at]}})
 		d.world.setTrouble("")
-		if err != nil {
+		if err = d.cause(err); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
-	return d.blackout(ctx, len(all)+1)
+	return d.cause(d.blackout(ctx, len(all)+1))
 }
 
 // befall strikes, holds, undoes and waits until the cluster is whole.

@@ -22,13 +22,11 @@ func TestGrowth(t *testing.T) {
 	needsCluster(t)
 	t.Parallel()
 	w := newWorld(t, seedOf(t), plan{count: 1, alone: true})
-	c := &trial{T: t, world: w}
-	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
-	t.Cleanup(cancel)
-	c.ctx = ctx
+	c := &trial{T: t}
+	c.enter(w)
 	w.up()
 	c.begin()
-	pause(ctx, time.Second) // in which it gathers data
+	pause(c.ctx, time.Second) // in which it gathers data
 	one := w.node(1)
 	c.must(one.stop(stopTime))
 	w.alone, one.founder = false, true
@@ -39,7 +37,7 @@ func TestGrowth(t *testing.T) {
 		for len(w.all()) < size {
 			n := w.add(t)
 			c.must(n.start())
-			c.must(poll(ctx, 50*time.Millisecond, n.ready))
+			c.must(poll(c.ctx, 50*time.Millisecond, n.ready))
 			w.admit(true, n)
 		}
 		c.whole()
@@ -126,23 +124,22 @@ func (c *trial) getsNowhere(stranger *node) {
 	if lists(s, stranger.id) {
 		c.Errorf("the stranger is a member: %+v", s.Nodes)
 	}
-	c.refusalsLogged(stranger)
+	c.must(poll(c.ctx, 200*time.Millisecond, func(context.Context) error { return c.refusalsLogged(stranger) }))
 	stranger.kill()
 	<-p.ended
 	c.end()
 }
 
-// refusalsLogged wants a member to have told of a stranger that was refused.
-func (c *trial) refusalsLogged(stranger *node) {
-	c.Helper()
+// refusalsLogged says that no member has told of a stranger that was refused.
+func (c *trial) refusalsLogged(stranger *node) error {
 	host, _, _ := strings.Cut(stranger.addresses().cluster, ":")
 	for _, n := range c.world.members() {
 		for line := range strings.Lines(n.logText()) {
 			if strings.Contains(line, host) && (strings.Contains(line, `"WARN"`) || strings.Contains(line, `"ERROR"`)) {
 				c.Logf("%s told: %s", n, line)
-				return
+				return nil
 			}
 		}
 	}
-	c.Errorf("no member told of %s in its log; the stranger's own:\n%s", host, stranger.logTail())
+	return fmt.Errorf("no member told of %s in its log; the stranger's own:\n%s", host, stranger.logTail())
 }

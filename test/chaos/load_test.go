@@ -52,7 +52,7 @@ func light() weight {
 // begin makes tenants and rooms and lets the clients loose.
 func (w *world) begin(how weight) *load {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(w.life, healTime)
 	defer cancel()
 	l := &load{world: w, tally: new(tally)}
 	w.t.Cleanup(l.abandon)
@@ -94,7 +94,7 @@ func (l *load) tenant(ctx context.Context, i int, how weight) (*tenant, error) {
 	}
 	for k := range how.rooms {
 		name := fmt.Sprintf("load-%d", k)
-		r := &room{owner: t.owner, tenant: t, id: "r:" + name, name: name, acked: make(map[string]message),
+		r := &room{witness: witness{world: l.world}, owner: t.owner, tenant: t, id: "r:" + name, name: name, acked: make(map[string]message),
 			seen: make(map[int64]string), members: make(map[string]bool), joined: make(map[string]int)}
 		if err := r.make(ctx); err != nil {
 			return nil, err
@@ -136,7 +136,9 @@ func (l *load) follow() {
 		}
 		select {
 		case <-t.events.begun:
-		case <-time.After(30 * time.Second):
+		case <-l.world.life.Done():
+			l.world.t.Fatalf("the stream of %s doesn't begin: %v", t.id, context.Cause(l.world.life))
+		case <-time.After(deadline):
 			l.world.t.Fatalf("the stream of %s doesn't begin", t.id)
 		}
 	}
@@ -176,7 +178,7 @@ func (l *load) work(how weight) {
 // member makes a user of the tenant.
 func (l *load) member(t *tenant, k int) user {
 	l.world.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(l.world.life, deadline)
 	defer cancel()
 	u := user{email: fmt.Sprintf("user%d@%s", k, t.id[len("t:"):])}
 	id, err := whoami(ctx, l.user(u.email))
@@ -195,7 +197,7 @@ func (l *load) finish() {
 
 // abandon ends all clients at once, finished or not.
 func (l *load) abandon() {
-	l.world.end()
+	l.world.end(errOver)
 	l.clients.Wait()
 	l.streams.Wait()
 }

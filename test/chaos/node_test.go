@@ -3,6 +3,8 @@
 package chaos
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -117,6 +119,9 @@ func (n *node) start(env ...string) error {
 	if n.proc != nil {
 		return fmt.Errorf("%s runs already", n)
 	}
+	if n.world.life.Err() != nil { // else nobody would end it
+		return context.Cause(n.world.life)
+	}
 	if err := n.world.net.start(n.index, cmd); err != nil {
 		return fmt.Errorf("couldn't start %s: %w", n, err)
 	}
@@ -127,7 +132,29 @@ func (n *node) start(env ...string) error {
 	return nil
 }
 
-// reap waits for a process; one that nobody ended is a failure of the test.
+// outOfRoom is the exit code that says: the disk is full; free some space, then start
+// again.
+const outOfRoom = 75
+
+// metFullDisk reports whether a process ended for lack of room on its small disk.
+func (n *node) metFullDisk(err error) bool {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	return ok && n.disk != nil && exit.ExitCode() == outOfRoom
+}
+
+// startAgain does as systemd does with a start that failed: it tries once more, after
+// a while. A process that finds no room again is reaped, and so on.
+func (n *node) startAgain() {
+	if pause(n.world.life, time.Second); n.world.life.Err() != nil {
+		return
+	}
+	if err := n.start(); err != nil && n.world.life.Err() == nil {
+		n.world.complain("%s doesn't start again: %v", n, err)
+	}
+}
+
+// reap waits for a process. One that nobody ended is a failure of the test, unless its
+// start found no room on the disk.
 func (n *node) reap(p *process) {
 	err := p.cmd.Wait()
 	n.mu.Lock()
@@ -137,10 +164,14 @@ func (n *node) reap(p *process) {
 	}
 	meant := p.meant
 	n.mu.Unlock()
-	if !meant {
+	full := n.metFullDisk(err)
+	if !meant && !full {
 		n.world.complain("%s ended by itself: %v\n%s", n, err, n.logTail())
 	}
 	close(p.ended)
+	if !meant && full {
+		n.startAgain()
+	}
 }
 
 // expectEnd says that the process may end from now on, and gives it.
@@ -173,10 +204,15 @@ func (n *node) stop(within time.Duration) error {
 	return n.waitEnd(p, within)
 }
 
-// waitEnd wants the process to end cleanly in time.
+// waitEnd wants the process to end cleanly in time, or for lack of room on the disk.
 func (n *node) waitEnd(p *process, within time.Duration) error {
 	select {
+	case <-n.world.life.Done():
+		return context.Cause(n.world.life)
 	case <-p.ended:
+		if n.metFullDisk(p.err) {
+			return nil
+		}
 		if p.err != nil {
 			return fmt.Errorf("%s didn't stop cleanly: %w\n%s", n, p.err, n.logTail())
 		}

@@ -33,7 +33,7 @@ type errand struct{ done bool }
 // newOutside serves the tool, and has the portal know and allow it.
 func newOutside(ctx context.Context, t *testing.T, w *world) *outside {
 	t.Helper()
-	o := &outside{owner: w.operator(), ran: make(map[int]int), calls: make(map[int]*errand)}
+	o := &outside{witness: witness{world: w}, owner: w.operator(), ran: make(map[int]int), calls: make(map[int]*errand)}
 	server := mcp.NewServer(&mcp.Implementation{Name: "outside", Version: "1"}, nil)
 	mcp.AddTool(server, &mcp.Tool{Name: "note"}, o.note)
 	listeners, at, err := w.net.listen(len(w.all()))

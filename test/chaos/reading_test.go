@@ -39,8 +39,8 @@ func (w *workspace) remove(b *book, key string, draw *rand.Rand) {
 }
 
 // read looks at a document through one node. It sees what was acknowledged
-// before, or something newer. A read that fails says nothing.
-func (w *workspace) read(b *book, draw *rand.Rand) {
+// before, or something newer. A read that fails says nothing, and gives false.
+func (w *workspace) read(b *book, draw *rand.Rand) bool {
 	members := w.owner.world.members()
 	n := members[draw.IntN(len(members))]
 	before := w.known(b)
@@ -55,7 +55,7 @@ func (w *workspace) read(b *book, draw *rand.Rand) {
 		if !passing(err) {
 			w.blame("a read of %s through %s was refused: %v", b.id, n, err)
 		}
-		return
+		return false
 	case v == nil && b.doomed:
 	case v == nil || before.deleted || v.Version < before.newest || v.ContentHash != ubl.TextHash("content", v.Content):
 		w.blame("a read through %s saw %+v, known before was %+v", n, v, before)
@@ -66,6 +66,7 @@ func (w *workspace) read(b *book, draw *rand.Rand) {
 		b.seen[v.Version] = v.ContentHash
 	}
 	w.owner.tally.reads.Add(1)
+	return true
 }
 
 // find wants a search to find the document by a word in it, and no other.

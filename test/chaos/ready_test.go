@@ -73,7 +73,7 @@ func (w *world) start(nodes ...*node) error {
 // up starts all nodes and waits until they are one server.
 func (w *world) up() {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(w.life, healTime)
 	defer cancel()
 	all := w.all()
 	if all[0].founder { // whom the others join
@@ -146,7 +146,7 @@ func (w *world) ubl(ctx context.Context, n *node, stdin io.Reader, env []string,
 // back doesn't find it to be of the future.
 func (w *world) token(email string) string {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(w.life, deadline)
 	defer cancel()
 	n := w.node(1)
 	past := n.clockPath() + "-of-tokens"

@@ -19,8 +19,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// longEnough is how long a packet may be on its way where it must arrive, on a machine
+// that has much else to do; soonEnough where it must not.
+const (
+	longEnough = 20 * time.Second
+	soonEnough = 300 * time.Millisecond
+)
+
 // reaches reports whether a packet goes from one place to another.
-func reaches(t *testing.T, n *namespaces, from, to int) bool {
+func reaches(t *testing.T, n *namespaces, from, to int, within time.Duration) bool {
 	t.Helper()
 	var in net.PacketConn
 	var out net.Conn
@@ -35,7 +42,7 @@ func reaches(t *testing.T, n *namespaces, from, to int) bool {
 	if _, err := out.Write([]byte("hello")); err != nil {
 		t.Fatal(err)
 	}
-	_ = in.SetReadDeadline(time.Now().Add(300 * time.Millisecond))
+	_ = in.SetReadDeadline(time.Now().Add(within))
 	_, _, err = in.ReadFrom(make([]byte, 16))
 	return err == nil
 }
@@ -57,7 +64,11 @@ func TestNetworkFaults(t *testing.T) {
 		t.Helper()
 		for from := 1; from <= 3; from++ {
 			for to := 1; to <= 3; to++ {
-				if got, want := reaches(t, n, from, to), !contains(broken, from, to); got != want {
+				want, within := !contains(broken, from, to), longEnough
+				if !want {
+					within = soonEnough
+				}
+				if got := reaches(t, n, from, to, within); got != want {
 					t.Errorf("%s: %d reaches %d: %v, want %v", when, from, to, got, want)
 				}
 			}
@@ -74,7 +85,7 @@ func TestNetworkFaults(t *testing.T) {
 	want("unplugged", [2]int{1, 3}, [2]int{2, 3}, [2]int{3, 1}, [2]int{3, 2})
 	must(t, n.plug(3))
 	must(t, poll(t.Context(), 10*time.Millisecond, func(context.Context) error { // the device needs a moment
-		if !reaches(t, n, 1, 3) {
+		if !reaches(t, n, 1, 3, soonEnough) {
 			return errors.New("3 is not back")
 		}
 		return nil
@@ -108,14 +119,20 @@ func TestSlowLine(t *testing.T) {
 	must(t, n.add(1))
 	_, err = n.addresses(1)
 	must(t, err)
-	quick := transfer(t, n, 128<<10)
 	must(t, n.slow(1, slowness{delay: 200 * time.Millisecond, kbit: 1024}))
 	slow := transfer(t, n, 128<<10)
-	must(t, n.fast(1))
-	again := transfer(t, n, 128<<10)
-	if slow < 500*time.Millisecond || quick > slow/2 || again > slow/2 {
-		t.Errorf("128 kB took %s, over a slow line %s, afterwards %s", quick, slow, again)
+	if slow < 500*time.Millisecond {
+		t.Errorf("128 kB took %s over a slow line", slow)
 	}
+	must(t, n.fast(1))
+	ctx, cancel := context.WithTimeout(t.Context(), longEnough)
+	defer cancel()
+	must(t, poll(ctx, 0, func(context.Context) error { // one try may be slow for the machine's sake
+		if took := transfer(t, n, 128<<10); took > slow/2 {
+			return fmt.Errorf("128 kB took %s, over a slow line %s", took, slow)
+		}
+		return nil
+	}))
 }
 
 // transfer is how long so many bytes take from the clients to node 1.
@@ -166,7 +183,7 @@ func TestWorlds(t *testing.T) {
 		t.Run(where, func(t *testing.T) {
 			w := newWorld(t, 1, plan{count: 3, alone: true, loopback: where == "loopback"})
 			must(t, w.start(w.all()...))
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), healTime)
 			defer cancel()
 			must(t, w.whole(ctx, atRest))
 			n := w.node(2)
@@ -188,7 +205,7 @@ func TestWorlds(t *testing.T) {
 func TestProcessEndsByItself(t *testing.T) {
 	w := newWorld(t, 1, plan{count: 1, alone: true, loopback: true})
 	must(t, w.start(w.all()...))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), healTime)
 	defer cancel()
 	must(t, w.whole(ctx, atRest))
 	p := w.node(1).running()

@@ -156,7 +156,7 @@ func (r *room) sayAgain(send way, said string) {
 // reader looks at the room through one node after another. A read that fails
 // says nothing.
 func (r *room) reader(ctx context.Context, who int, draw *rand.Rand, pace time.Duration) {
-	for ctx.Err() == nil {
+	for again := r.owner.world.backoff(); ctx.Err() == nil; {
 		members := r.owner.world.members()
 		n := members[draw.IntN(len(members))]
 		var err error
@@ -168,6 +168,11 @@ func (r *room) reader(ctx context.Context, who int, draw *rand.Rand, pace time.D
 		if err != nil && !passing(err) {
 			r.blame("a read through %s was refused: %v", n, err)
 		}
+		if err != nil {
+			again.wait(ctx)
+			continue
+		}
+		again.worked()
 		pause(ctx, between(draw, pace/2, pace))
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 )
 
 // shelf is what is stored of a workspace when everybody has finished.
@@ -76,10 +75,7 @@ func (w *workspace) list(ctx context.Context, n *node) (all []version, err error
 			NextCursor *string   `json:"next_cursor"`
 		}
 		path := documents + "?limit=100" + cursor
-		err := poll(ctx, 10*time.Millisecond, func(ctx context.Context) error {
-			return w.owner.try(ctx, n, "GET", path, "", nil, &page)
-		})
-		if err != nil {
+		if err := w.owner.insist(ctx, n, path, &page); err != nil {
 			return nil, err
 		}
 		all = append(all, page.Documents...)
@@ -129,10 +125,7 @@ func (w *workspace) searches(ctx context.Context, n *node, s *shelf) (wrong []st
 	}
 	for _, word := range slices.Sorted(maps.Keys(want)) {
 		var found hits
-		err := poll(ctx, 10*time.Millisecond, func(ctx context.Context) error {
-			return w.owner.try(ctx, n, "GET", searchFor(word), "", nil, &found)
-		})
-		if err != nil {
+		if err := w.owner.insist(ctx, n, searchFor(word), &found); err != nil {
 			return nil, fmt.Errorf("a search for %s failed: %w", word, err)
 		}
 		w.owner.tally.searches.Add(1)

@@ -51,9 +51,7 @@ func TestKilledAtEachStep(t *testing.T) {
 				soak.Only(t, "another step of the same thing is tried always")
 			}
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-			t.Cleanup(cancel)
-			s.reach(&trial{T: t, ctx: ctx}, s.name)
+			s.reach(&trial{T: t}, s.name)
 		})
 	}
 }
@@ -73,14 +71,16 @@ func (c *trial) died(p *process, step string) {
 	}
 	select {
 	case <-p.ended:
-	case <-time.After(time.Minute):
+	case <-c.ctx.Done():
+		c.Fatal(context.Cause(c.ctx))
+	case <-time.After(healTime):
 		c.Fatalf("the process didn't come to the step %q", step)
 	}
 }
 
 // dieFounding dies while a node's data becomes that of a cluster.
 func dieFounding(c *trial, step string) {
-	c.world = newWorld(c.T, seedOf(c.T), plan{count: 1, alone: true})
+	c.enter(newWorld(c.T, seedOf(c.T), plan{count: 1, alone: true}))
 	c.world.up()
 	c.begin()
 	c.sends("before the cluster", quickly)
@@ -100,7 +100,7 @@ func dieFounding(c *trial, step string) {
 
 // dieInstalling dies while a node that was away long takes in a snapshot.
 func dieInstalling(c *trial, step string) {
-	c.world = newWorld(c.T, seedOf(c.T), plan{count: 3, flags: []string{"--cluster-log-bytes", "65536"}})
+	c.enter(newWorld(c.T, seedOf(c.T), plan{count: 3, flags: []string{"--cluster-log-bytes", "65536"}}))
 	c.world.up()
 	c.begin()
 	away := c.follower()
@@ -115,7 +115,7 @@ func dieInstalling(c *trial, step string) {
 // dieUntold dies as a leader, between a commit and its publication: nobody was
 // told of what is durable, and streams deliver it all the same.
 func dieUntold(c *trial, step string) {
-	c.world = newWorld(c.T, seedOf(c.T), plan{count: 3})
+	c.enter(newWorld(c.T, seedOf(c.T), plan{count: 3}))
 	c.world.up()
 	c.begin()
 	n := c.world.node(2)
@@ -129,7 +129,7 @@ func dieUntold(c *trial, step string) {
 
 // dieBackingUp dies while a backup is made, which then is no backup; the next is.
 func dieBackingUp(c *trial, step string) {
-	c.world = newWorld(c.T, seedOf(c.T), plan{count: 3})
+	c.enter(newWorld(c.T, seedOf(c.T), plan{count: 3}))
 	c.world.up()
 	c.begin()
 	n := c.world.node(2)

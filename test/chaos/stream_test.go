@@ -37,19 +37,18 @@ const silence = 20 * time.Second
 // follow connects again and again, with the last id, until told to stop. Now and
 // then it leaves a node that is well.
 func (f *follower) follow(ctx context.Context) {
-	for ctx.Err() == nil {
+	for again := f.client.world.backoff(); ctx.Err() == nil; again.wait(ctx) {
 		members := f.client.world.members()
 		n := members[f.draw.IntN(len(members))]
 		stay, cancel := context.WithTimeout(ctx, between(f.draw, 3*time.Second, 30*time.Second))
-		_ = f.connect(stay, cancel, n) // however it ended, the last id says where to go on
+		_ = f.connect(stay, cancel, n, again.worked) // however it ended, the last id says where to resume
 		cancel()
 		f.client.tally.reconnects.Add(1)
-		pause(ctx, 20*time.Millisecond)
 	}
 }
 
-// connect reads one stream to its end.
-func (f *follower) connect(ctx context.Context, cancel func(), n *node) error {
+// connect reads one stream to its end. Each line that comes says that it works.
+func (f *follower) connect(ctx context.Context, cancel func(), n *node, works func()) error {
 	quiet := time.AfterFunc(perTry, cancel) // for the headers
 	defer quiet.Stop()
 	resp, err := f.client.open(ctx, n, "GET", f.path, nil, func(h http.Header) {
@@ -69,7 +68,10 @@ func (f *follower) connect(ctx context.Context, cancel func(), n *node) error {
 		}
 		return err
 	}
-	return f.read(resp.Body, func() { quiet.Reset(silence) })
+	return f.read(resp.Body, func() {
+		quiet.Reset(silence)
+		works()
+	})
 }
 
 // read takes complete frames; what is cut in the middle doesn't count.

@@ -53,7 +53,11 @@ func (l *load) verify() *verdicts {
 	w.t.Helper()
 	v := &verdicts{found: make(map[string][]string)}
 	l.finish()
-	ctx, cancel := context.WithTimeoutCause(context.Background(), 8*time.Minute, errors.New("the checks took too long"))
+	if w.failure() != nil {
+		l.testify(v)
+		return v
+	}
+	ctx, cancel := context.WithTimeoutCause(w.life, 8*time.Minute, errors.New("the checks took too long"))
 	defer cancel()
 	v.fail("whole again", "the cluster", w.wholeWithin(ctx, atRest))
 	for _, t := range l.tenants {
@@ -74,6 +78,23 @@ func (l *load) verify() *verdicts {
 	v.add("logs", "processes", w.complaints())
 	v.report(w.t)
 	return v
+}
+
+// testify reports of a world that has failed what its clients and processes said:
+// there is nothing more to wait for.
+func (l *load) testify(v *verdicts) {
+	l.world.t.Helper()
+	l.stopStreams()
+	l.streams.Wait()
+	for _, t := range l.tenants {
+		for _, r := range t.rooms {
+			v.add("clients", r.where(), r.testimony())
+		}
+		v.add("clients", t.workspace.where, t.workspace.testimony())
+		v.add("clients", t.wallets.where, t.wallets.testimony())
+	}
+	v.add("run", fmt.Sprintf("CHAOS_SEED=%d", l.world.seed), l.world.complaints())
+	v.report(l.world.t)
 }
 
 // report fails the test for what is wrong.
@@ -157,7 +178,7 @@ func (r *room) membersNow(ctx context.Context) ([]string, error) {
 // await waits until a stream has come as far as the room; what is missing then
 // the check tells.
 func await(ctx context.Context, f *follower, room string, newest int64) {
-	ctx, cancel := context.WithTimeout(ctx, 45*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	_ = poll(ctx, 20*time.Millisecond, func(context.Context) error {
 		if f.newest(room) < newest {

@@ -46,7 +46,7 @@ const (
 
 // makeWallets makes some with credits in them.
 func makeWallets(ctx context.Context, t *tenant, count int) (*wallets, error) {
-	w := &wallets{owner: t.owner, where: t.id + " wallets", tried: make(map[int64]*payment)}
+	w := &wallets{witness: witness{world: t.owner.world}, owner: t.owner, where: t.id + " wallets", tried: make(map[int64]*payment)}
 	for i := range count {
 		name := fmt.Sprintf("purse-%d", i)
 		in := map[string]string{"kind": "wallet", "name": name, "client_request_id": name}

@@ -3,6 +3,7 @@
 package chaos
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,16 +14,22 @@ import (
 // witness notes what is wrong that no later look would show. It is safe for
 // concurrent use.
 type witness struct {
+	world *world
 	mu    sync.Mutex
 	wrong []string
 }
 
+// blame notes it and ends the world's life, so that a test that has failed ends soon.
+// What clients meet once that is over says nothing.
 func (w *witness) blame(format string, args ...any) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.wrong) < 20 {
-		w.wrong = append(w.wrong, short(fmt.Sprintf(format, args...)))
+	if w.world.life.Err() != nil {
+		return
 	}
+	what := short(fmt.Sprintf(format, args...))
+	w.mu.Lock()
+	w.wrong = append(w.wrong, what)
+	w.mu.Unlock()
+	w.world.end(errors.New(what))
 }
 
 // testimony is what was noted.

@@ -59,12 +59,13 @@ type version struct {
 const documents = "/api/workspaces/w:general/documents"
 
 func newWorkspace(t *tenant) *workspace {
-	return &workspace{owner: t.owner, where: t.id + " w:general", tried: make(map[string]*wording), byID: make(map[string]*book)}
+	return &workspace{witness: witness{world: t.owner.world}, owner: t.owner, where: t.id + " w:general", tried: make(map[string]*wording), byID: make(map[string]*book)}
 }
 
 // writer writes, changes, reads and deletes documents until told to stop.
 // Several do so with the same ones.
 func (w *workspace) writer(ctx context.Context, who int, draw *rand.Rand, pace time.Duration) {
+	again := w.world.backoff()
 	for i := 0; ctx.Err() == nil; i++ {
 		b := w.pick(draw)
 		switch what := draw.IntN(20); {
@@ -73,7 +74,11 @@ func (w *workspace) writer(ctx context.Context, who int, draw *rand.Rand, pace t
 		case what < 5:
 			w.remove(b, fmt.Sprintf("remove-%d-%d", who, i), draw)
 		case what < 10:
-			w.read(b, draw)
+			if !w.read(b, draw) {
+				again.wait(ctx)
+				continue
+			}
+			again.worked()
 		default:
 			w.update(b, who, i, draw)
 		}

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -36,9 +37,12 @@ type world struct {
 	http     *http.Client
 	began    time.Time // of the clock that histories are told in
 
-	// life ends with the world's clients.
+	// life ends with the world's clients: at the end of the test, or with the first
+	// thing that is wrong, which is its cause. All that waits ends with it.
 	life context.Context
-	end  context.CancelFunc
+	end  context.CancelCauseFunc
+
+	backoffs atomic.Int64 // how many were begun
 
 	operatorOnce  sync.Once
 	operatorToken string
@@ -81,7 +85,7 @@ func newWorld(t *testing.T, seed uint64, p plan) *world {
 	p.silence = cmp.Or(p.silence, time.Second)
 	w := &world{plan: p, t: t, seed: seed, binary: path, hasClock: knows(t, path, "UBL_CHAOS_CLOCK"),
 		dir: dir, secret: newSecret(), net: newNetwork(t, p.loopback), began: time.Now()}
-	w.life, w.end = context.WithCancel(context.Background())
+	w.life, w.end = context.WithCancelCause(context.Background())
 	dial := func(ctx context.Context, _, address string) (net.Conn, error) { return w.net.dial(ctx, 0, address) }
 	w.http = &http.Client{Transport: &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 128}}
 	t.Cleanup(w.close)
@@ -209,7 +213,7 @@ func (w *world) now() int64 { return int64(time.Since(w.began)) }
 
 // close ends every process and removes everything.
 func (w *world) close() {
-	w.end()
+	w.end(errOver)
 	for _, n := range w.all() {
 		n.kill()
 		if w.t.Failed() {

@@ -5,6 +5,7 @@
 package soak
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -44,8 +45,14 @@ func Seed(t testing.TB, variable string, fixed uint64) uint64 {
 			t.Fatalf("%s is not a number: %v", variable, err)
 		}
 	}
-	t.Logf("%s=%d; repeat with %s%s=%d go test -race -run '^%s$' %s", variable, seed, Of("", "UBL_SOAK=1 "), variable, seed,
+	repeat := fmt.Sprintf("%s=%d; repeat with %s%s=%d go test -race -run '^%s$' %s", variable, seed, Of("", "UBL_SOAK=1 "), variable, seed,
 		strings.ReplaceAll(t.Name(), "/", "$/^"), here())
+	t.Log(repeat)
+	t.Cleanup(func() {
+		if t.Failed() { // once more for those who read only the end
+			t.Log(repeat)
+		}
+	})
 	return seed
 }
 
