@@ -57,13 +57,16 @@ func (f fsm) Snapshot() (raft.FSMSnapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return snapshot{s}, nil
+	return snapshot{s, f.g.node.opts}, nil
 }
 
 // Restore implements raft.FSM: a leader has sent its snapshot.
 func (f fsm) Restore(r io.ReadCloser) error {
 	defer r.Close()
-	if err := f.g.node.engine.Install(f.g.partition, r); err != nil {
+	began := f.g.node.opts.Now()
+	err := f.g.node.engine.Install(f.g.partition, r)
+	f.g.node.opts.Installed(f.g.node.opts.Now().Sub(began), err)
+	if err != nil {
 		return fmt.Errorf("couldn't take over the leader's snapshot: %w", err)
 	}
 	meta, err := f.g.files.newest()
@@ -73,7 +76,15 @@ func (f fsm) Restore(r io.ReadCloser) error {
 	return err
 }
 
-type snapshot struct{ *storage.Snapshot }
+type snapshot struct {
+	*storage.Snapshot
+	opts Options
+}
 
 // Persist implements raft.FSMSnapshot. The sink is a local file.
-func (s snapshot) Persist(sink raft.SnapshotSink) error { return persist(s.Snapshot, sink) }
+func (s snapshot) Persist(sink raft.SnapshotSink) error {
+	began := s.opts.Now()
+	err := persist(s.Snapshot, sink)
+	s.opts.Snapshotted(s.opts.Now().Sub(began), err)
+	return err
+}

@@ -61,6 +61,9 @@ type Options struct {
 	// Logged is told of each write to a partition's log, its sync included, which
 	// callers wait for. It must not block.
 	Logged func(took time.Duration, err error)
+	// Snapshotted is told of each snapshot that this node takes of a partition,
+	// Installed of each that a leader sent and this node took over. Neither may block.
+	Snapshotted, Installed func(took time.Duration, err error)
 	// Panics catches what panics in questions, calls and rounds.
 	Panics *panics.Catcher
 	// Storage are the engine's options.
@@ -86,6 +89,12 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Logged == nil {
 		o.Logged = func(time.Duration, error) {}
+	}
+	if o.Snapshotted == nil {
+		o.Snapshotted = func(time.Duration, error) {}
+	}
+	if o.Installed == nil {
+		o.Installed = func(time.Duration, error) {}
 	}
 	switch {
 	case o.Dir == "" || o.Listen == "" || o.Registry == nil || o.Now == nil || o.Random == nil || o.Log == nil:

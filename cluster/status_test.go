@@ -44,3 +44,28 @@ func TestFiguresOfAHaltedReplica(t *testing.T) {
 	}
 	eventually(t, "the replica is back", func() bool { return !halted() })
 }
+
+// TestSnapshotFigures: a snapshot that a node takes, and one that it takes over from
+// its leader, are told of, with how long they took.
+func TestSnapshotFigures(t *testing.T) {
+	var taken, installed atomic.Int64
+	tell := func(n *atomic.Int64) func(time.Duration, error) {
+		return func(took time.Duration, err error) {
+			if took < 0 || err != nil {
+				t.Errorf("a snapshot took %s: %v", took, err)
+			}
+			n.Add(1)
+		}
+	}
+	w := newWorld(t, 2, func(o *Options) { o.Snapshotted, o.Installed = tell(&taken), tell(&installed) })
+	if n := installed.Load(); n != testPartitions {
+		t.Errorf("a node that joined took over %d snapshots, want one a partition", n)
+	}
+	before := taken.Load()
+	if err := w.nodes[0].group(0).takeSnapshot(); err != nil {
+		t.Fatal(err)
+	}
+	if n := taken.Load() - before; n != 1 {
+		t.Errorf("%d snapshots were told of, one was taken", n)
+	}
+}

@@ -149,6 +149,9 @@ func (p *partition) failedCommit(err error) error {
 	}
 	p.closeOpen()
 	clean := outOfSpace(err) && !p.lostTx && p.metaUntouched()
+	if clean {
+		p.noRoom.Store(p.opts.Now().UnixNano())
+	}
 	switch {
 	case clean && !p.hides.Load():
 		return unavailable("there is no space left for data; nothing was written", full(err))

@@ -128,7 +128,7 @@ func (p *partition) durableHead(g ubl.Group) (head ubl.LedgerHead, err error) {
 		head, err = readHead(tx, g)
 	}
 	if err != nil {
-		err = fmt.Errorf("couldn't read the ledger's head: %w", err)
+		err = p.counted(fmt.Errorf("couldn't read the ledger's head: %w", err))
 	}
 	return head, err
 }

@@ -80,6 +80,9 @@ func (v *victim) try(t *testing.T, damaged []byte, o *storage.Options) (map[stri
 	}
 	defer e.Close()
 	all, err := contents(t, e)
+	if counted := e.Stats().Partitions[0].Damaged > 0; errors.Is(err, storage.ErrDamaged) && !counted {
+		t.Errorf("a read met damage that Stats doesn't count: %v", err)
+	}
 	// A writer meets the damage too; it must get an answer.
 	if lease, head, err := e.Begin(t.Context(), testGroup); err == nil {
 		submit(e, &ubl.Batch{Group: testGroup, Lease: lease, Head: head, Next: head,

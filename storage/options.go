@@ -36,6 +36,10 @@ type Options struct {
 	// Observe is told of every transaction, in order within a partition, from the
 	// goroutine that settles. It must not block.
 	Observe func(Commit)
+	// ObserveFile is told of every transaction that a node alone commits to a
+	// partition's file behind the journal, where nobody waits for it but readers. It
+	// must not block.
+	ObserveFile func(partition int, took time.Duration, err error)
 	// Propose hands an entry to a partition's log and returns at once; only for
 	// [OpenReplicas]. It is called from one goroutine a partition.
 	Propose func(partition int, entry []byte) Proposal
@@ -86,6 +90,9 @@ func (o *Options) withDefaults() *Options {
 	}
 	if d.Observe == nil {
 		d.Observe = func(Commit) {}
+	}
+	if d.ObserveFile == nil {
+		d.ObserveFile = func(int, time.Duration, error) {}
 	}
 	if d.Boot == "" {
 		d.Boot = bootID()

@@ -71,6 +71,9 @@ type partition struct {
 	starved   bool        // the disk was full when such a transaction was to be committed
 	retry     time.Time   // when that is tried again
 	hides     atomic.Bool // such a transaction failed: the file lacks what was acknowledged
+
+	noRoom  atomic.Int64 // when the newest write found no room, in ns; 0 after one that did
+	damaged atomic.Int64 // reads that met damage
 }
 
 // maxProposals is how many entries of a partition are on their way through the
@@ -226,6 +229,7 @@ func (p *partition) advance(tx uint64, failed error) {
 		p.failed = cmp.Or(p.failed, failed) // the first is the cause
 	} else {
 		p.durable.Store(max(tx, p.durable.Load()))
+		p.noRoom.Store(0)
 	}
 	if p.changed != nil {
 		close(p.changed)

@@ -129,6 +129,8 @@ func (p *partition) commitOpen() error {
 			Partition: p.index, Batches: p.openBatches, Refused: p.openRefused, Bytes: p.openBytes,
 			Took: p.opts.Now().Sub(start), Err: err,
 		})
+	} else if p.lazy {
+		p.opts.ObserveFile(p.index, p.opts.Now().Sub(start), err)
 	}
 	return err
 }

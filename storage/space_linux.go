@@ -2,12 +2,13 @@ package storage
 
 import "syscall"
 
-// freeSpace is how many bytes the disk of a path has left for us, 0 where it
-// doesn't tell.
-func freeSpace(path string) int64 {
+// diskSpace is how many bytes the disk of a path has left for us, and how many it
+// has.
+func diskSpace(path string) (free, size int64, ok bool) {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(path, &fs); err != nil {
-		return 0
+		return 0, 0, false
 	}
-	return int64(min(fs.Bavail, 1<<40)) * fs.Frsize
+	const most = 1 << 40 // blocks; some file systems have no limit
+	return int64(min(fs.Bavail, most)) * fs.Frsize, int64(min(fs.Blocks, most)) * fs.Frsize, true
 }

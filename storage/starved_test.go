@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,6 +51,9 @@ func TestDiskFullAfterAcknowledging(t *testing.T) {
 			if err := write(records); ubl.CodeOf(err) != ubl.CodeUnavailable {
 				t.Errorf("on a full disk a write settled with %v", err)
 			}
+			if !e.Stats().Partitions[0].Full {
+				t.Error("on a full disk Stats doesn't say so")
+			}
 			time.Sleep(2 * time.Second) // of the bubble
 		}
 		p := e.partitions[0]
@@ -69,8 +73,8 @@ func TestDiskFullAfterAcknowledging(t *testing.T) {
 		if n, err := count(); n != records+1 || err != nil {
 			t.Errorf("%d records, %v; want %d", n, err, records+1)
 		}
-		if failed := e.Stats().Partitions[0].Failed; failed != nil {
-			t.Errorf("Stats says %v", failed)
+		if s := e.Stats().Partitions[0]; s.Failed != nil || s.Full {
+			t.Errorf("Stats says %v, full: %v", s.Failed, s.Full)
 		}
 	})
 }
@@ -91,7 +95,13 @@ func TestStopOnFullDisk(t *testing.T) {
 }
 
 func stopOnFullDisk(t *testing.T, before func(*Engine) error) {
+	var committed, failed atomic.Int64 // behind the journal
 	dir, o := t.TempDir(), &Options{Partitions: 1, MaxBytes: 4 << 20, spare: -1 << 40}
+	o.ObserveFile = func(_ int, _ time.Duration, err error) {
+		if committed.Add(1); err != nil {
+			failed.Add(1)
+		}
+	}
 	e, err := Open(dir, o)
 	if err != nil {
 		t.Fatal(err)
@@ -115,6 +125,9 @@ func stopOnFullDisk(t *testing.T, before func(*Engine) error) {
 	}
 	if err := e.Close(); !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "partition 0") {
 		t.Errorf("closing on a full disk gave %v", err)
+	}
+	if all, bad := committed.Load(), failed.Load(); all < 2 || bad != 1 {
+		t.Errorf("%d commits behind the journal were told of, of which %d failed; want some, the last of which failed", all, bad)
 	}
 	if _, err := Open(dir, o); !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "partition-0.db") {
 		t.Errorf("opening on a full disk gave %v", err)

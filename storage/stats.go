@@ -1,5 +1,7 @@
 package storage
 
+import "time"
+
 // Stats is how things stand now.
 type Stats struct {
 	Partitions []PartitionStats
@@ -14,6 +16,31 @@ type PartitionStats struct {
 	Leases int64
 	// Failed is why the partition takes no writes, nil while it does.
 	Failed error
+	// Full: the newest write found no room on the disk, and there hardly is any now.
+	Full bool
+	// Damaged counts reads that met damaged data since the start.
+	Damaged int64
+}
+
+// fullFor is how long a write that found no room tells of a disk whose free space
+// says nothing, as where there is a quota.
+const fullFor = time.Minute
+
+// isFull reports whether writes find no room.
+func (p *partition) isFull() bool {
+	at := p.noRoom.Load()
+	return at != 0 && (freeSpace(p.path) < p.opts.spare || p.opts.Now().Sub(time.Unix(0, at)) < fullFor)
+}
+
+// Space is how many bytes the disk of the data directory has left for us, and how
+// many it has; ok is false where the system doesn't tell.
+func (e *Engine) Space() (free, size int64, ok bool) { return diskSpace(e.dir) }
+
+// freeSpace is how many bytes the disk of a path has left for us, 0 where it
+// doesn't tell.
+func freeSpace(path string) int64 {
+	free, _, _ := diskSpace(path)
+	return free
 }
 
 // Stats reads how things stand, for metrics and readiness.
@@ -22,7 +49,8 @@ func (e *Engine) Stats() Stats {
 	for i, p := range e.partitions {
 		st := &s.Partitions[i]
 		st.Queued, st.QueuedBytes = p.queue.length()
-		st.Failed = p.failure()
+		st.Failed, st.Full = p.failure(), p.isFull()
+		st.Damaged = p.damaged.Load()
 		st.Leases = p.leases.Load()
 		if info, err := p.opened.Load().file.Stat(); err == nil {
 			st.FileBytes = info.Size()

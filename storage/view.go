@@ -3,6 +3,7 @@ package storage
 import (
 	"bytes"
 	"context"
+	"errors"
 	"runtime/debug"
 
 	bolt "go.etcd.io/bbolt"
@@ -35,7 +36,15 @@ func (e *Engine) View(ctx context.Context, g ubl.Group, fn func(ubl.Snapshot) er
 	if err := p.waitDurable(ctx, id); err != nil {
 		return err
 	}
-	return result
+	return p.counted(result)
+}
+
+// counted counts an error that tells of damage.
+func (p *partition) counted(err error) error {
+	if errors.Is(err, ErrDamaged) {
+		p.damaged.Add(1)
+	}
+	return err
 }
 
 // beginRead begins to read what is applied.

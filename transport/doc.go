@@ -15,8 +15,8 @@
 //	exchange   status, bytes and time go to metrics and the access log
 //
 // Routes of its own: / leads to the app and /favicon.ico to its icon, /healthz that the process runs,
-// /readyz whether all of it takes requests (/readyz?traffic, for balancers: whether
-// some does), /metrics the figures. The main listener
+// /readyz whether every request can be served (/readyz?traffic, for balancers: whether
+// some can; the status is "degraded" where some can't), /metrics the figures. The main listener
 // shows /metrics to direct peers on this machine only, because it may be
 // public; the admin listener, which is off unless asked for, shows it to
 // whoever reaches it, and pprof besides.

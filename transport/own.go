@@ -30,23 +30,30 @@ func toIcon(w http.ResponseWriter, r *http.Request) {
 
 type state struct {
 	Status string `json:"status"`
+	// Reason says what doesn't work where the status is degraded.
+	Reason string `json:"reason,omitempty"`
 }
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
-	envelope.Write(w, http.StatusOK, state{"ok"})
+	envelope.Write(w, http.StatusOK, state{Status: "ok"})
 }
 
-// ready answers operators and rollouts; with ?traffic, balancers.
+// ready answers operators and rollouts; with ?traffic, balancers. Where the server
+// serves some requests and not all, balancers get 200 and "degraded", others 503.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
-	check := s.opts.Ready
+	all := s.notReady(s.opts.Ready)
+	err := all
 	if r.URL.Query().Has("traffic") && s.opts.Serves != nil {
-		check = s.opts.Serves
+		err = s.notReady(s.opts.Serves)
 	}
-	if err := s.notReady(check); err != nil {
+	switch {
+	case err != nil:
 		envelope.WriteError(w, r, err)
-		return
+	case all != nil:
+		envelope.Write(w, http.StatusOK, state{"degraded", ubl.AsError(all).Message})
+	default:
+		envelope.Write(w, http.StatusOK, state{Status: "ready"})
 	}
-	envelope.Write(w, http.StatusOK, state{"ready"})
 }
 
 func (s *Server) notReady(check func() error) error {

@@ -297,8 +297,9 @@ func TestReadyz(t *testing.T) {
 	w = newWorld(func(o *transport.Options) {
 		o.Ready, o.Serves = func() error { return broken }, func() error { return nil }
 	})
-	if all, some := w.do("GET", "/readyz", nil), w.do("GET", "/readyz?traffic", nil); all.Code != 503 || some.Code != 200 {
-		t.Errorf("partly ready = %d, to a balancer %d", all.Code, some.Code)
+	all, some := w.do("GET", "/readyz", nil), w.do("GET", "/readyz?traffic", nil)
+	if all.Code != 503 || some.Code != 200 || strings.TrimSpace(some.Body.String()) != `{"status":"degraded","reason":"the storage is closed"}` {
+		t.Errorf("partly ready = %d, to a balancer %d %s", all.Code, some.Code, some.Body)
 	}
 	w = newWorld(nil)
 	if err := w.Shutdown(t.Context()); err != nil {

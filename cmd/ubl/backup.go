@@ -70,7 +70,7 @@ func (c *backupCmd) online(ctx context.Context, p *program, w io.Writer) error {
 	g := p.progress("backing up", "bytes", c.Quiet)
 	defer g.end()
 	// A broken connection is an error here: the answer comes in chunks.
-	_, err = io.Copy(&counted{w: w, tell: func(n int64) { g.at(n, -1) }}, resp.Body)
+	_, err = io.Copy(&counted{w: w, tell: func(n int64) { g.at(n, unknown) }}, resp.Body)
 	return err
 }
 

@@ -19,7 +19,10 @@ type figures struct {
 	batches prometheus.Histogram
 	bytes   prometheus.Counter
 	refused prometheus.Counter
-	all     []prometheus.Collector
+	// files are commits behind the journal of a node alone, snapshots and installs
+	// are of a cluster's.
+	files, snapshots, installs *prometheus.HistogramVec
+	all                        []prometheus.Collector
 }
 
 func newFigures() *figures {
@@ -34,15 +37,24 @@ func newFigures() *figures {
 		bytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "ubl_storage_committed_bytes_total", Help: "Bytes in committed batches."}),
 		refused: prometheus.NewCounter(prometheus.CounterOpts{Name: "ubl_storage_refused_batches_total", Help: "Batches refused for a lease, head or counter that was not as expected."}),
 	}
-	f.all = []prometheus.Collector{f.commits, f.batches, f.bytes, f.refused}
+	f.files = durations("ubl_storage_background_commit_duration_seconds",
+		"Time of a transaction that a node alone commits behind its journal, with both syncs; nobody waits for it but readers.")
+	f.snapshots = durations("ubl_raft_snapshot_duration_seconds", "Time to write a snapshot of a partition.")
+	f.installs = durations("ubl_raft_install_duration_seconds", "Time to take over a partition's snapshot from its leader.")
+	f.all = []prometheus.Collector{f.commits, f.batches, f.bytes, f.refused, f.files, buildInfo()}
 	return f
 }
 
-// durations count how long something takes on a disk, by outcome.
+// durations count how long something takes on a disk, by outcome. Both are there from
+// the beginning, so that the first failure is an increase.
 func durations(name, help string) *prometheus.HistogramVec {
-	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: name, Help: help, Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5},
+	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: name, Help: help, Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30, 120},
 	}, []string{"outcome"})
+	for _, o := range []string{"ok", "error"} {
+		h.WithLabelValues(o)
+	}
+	return h
 }
 
 // outcome is the label of an error.
@@ -55,12 +67,23 @@ func outcome(err error) string {
 
 // logged is told of every write to a log of the cluster's.
 func (f *figures) logged(took time.Duration, err error) {
-	f.logs.WithLabelValues(outcome(err)).Observe(took.Seconds())
+	observe(f.logs, took, err)
+}
+
+// fileCommitted is told of every commit behind a journal.
+func (f *figures) fileCommitted(_ int, took time.Duration, err error) { observe(f.files, took, err) }
+
+// snapshotted is told of every snapshot taken, installed of every one taken over.
+func (f *figures) snapshotted(took time.Duration, err error) { observe(f.snapshots, took, err) }
+func (f *figures) installed(took time.Duration, err error)   { observe(f.installs, took, err) }
+
+func observe(h *prometheus.HistogramVec, took time.Duration, err error) {
+	h.WithLabelValues(outcome(err)).Observe(took.Seconds())
 }
 
 // committed is told of every transaction.
 func (f *figures) committed(c storage.Commit) {
-	f.commits.WithLabelValues(outcome(c.Err)).Observe(c.Took.Seconds())
+	observe(f.commits, c.Took, c.Err)
 	f.refused.Add(float64(c.Refused))
 	if c.Err == nil {
 		f.batches.Observe(float64(c.Batches))
@@ -70,7 +93,8 @@ func (f *figures) committed(c storage.Commit) {
 
 // watch adds what storage and actors count.
 func (f *figures) watch(n *node) {
-	f.all = append(f.all, partitions{n.store},
+	f.all = append(f.all, partitions{n.store}, disk{n.store},
+		gauge("ubl_backup_last_success_timestamp_seconds", "When the newest backup that was made through this node was complete, in Unix time; 0 for never.", n.lastBackup.Load),
 		gauge("ubl_actors_active", "Actors in memory.", func() int64 { return n.actors.Stats().Active }),
 		gauge("ubl_actors_waiting_commands", "Commands in mailboxes.", func() int64 { return n.actors.Stats().Waiting }),
 		gauge("ubl_actors_groups", "Tenants in memory.", func() int64 { return n.actors.Stats().Groups }),
@@ -100,34 +124,35 @@ func counter(name, help string, read func() int64) prometheus.Collector {
 // partitions tells how each partition stands.
 type partitions struct{ store *storage.Engine }
 
-func partitionFigures() (queued, queuedBytes, fileBytes, failed *prometheus.Desc) {
+func partitionFigures() (queued, queuedBytes, fileBytes, failed, damaged *prometheus.Desc) {
 	desc := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, []string{"partition"}, nil)
 	}
 	return desc("ubl_storage_queue_length", "Batches that wait for the committer."),
 		desc("ubl_storage_queue_bytes", "Bytes that wait for the committer."),
 		desc("ubl_storage_file_bytes", "Size of the partition's file."),
-		desc("ubl_storage_failed", "1 where a failed write or sync keeps the partition from taking writes.")
+		desc("ubl_storage_failed", "1 where a failed write or sync keeps the partition from taking writes."),
+		desc("ubl_storage_damaged_reads_total", "Reads that met data with a wrong checksum or form.")
 }
 
 // Describe implements prometheus.Collector.
 func (partitions) Describe(out chan<- *prometheus.Desc) {
-	a, b, c, d := partitionFigures()
-	out <- a
-	out <- b
-	out <- c
-	out <- d
+	a, b, c, d, e := partitionFigures()
+	for _, desc := range []*prometheus.Desc{a, b, c, d, e} {
+		out <- desc
+	}
 }
 
 // Collect implements prometheus.Collector.
 func (p partitions) Collect(out chan<- prometheus.Metric) {
-	queued, queuedBytes, fileBytes, failed := partitionFigures()
+	queued, queuedBytes, fileBytes, failed, damaged := partitionFigures()
 	for i, s := range p.store.Stats().Partitions {
 		name := strconv.Itoa(i)
 		out <- prometheus.MustNewConstMetric(queued, prometheus.GaugeValue, float64(s.Queued), name)
 		out <- prometheus.MustNewConstMetric(queuedBytes, prometheus.GaugeValue, float64(s.QueuedBytes), name)
 		out <- prometheus.MustNewConstMetric(fileBytes, prometheus.GaugeValue, float64(s.FileBytes), name)
 		out <- prometheus.MustNewConstMetric(failed, prometheus.GaugeValue, oneIf(s.Failed != nil), name)
+		out <- prometheus.MustNewConstMetric(damaged, prometheus.CounterValue, float64(s.Damaged), name)
 	}
 }
 
@@ -157,7 +182,9 @@ func (e endings) Collect(out chan<- prometheus.Metric) {
 }
 
 // watchCluster adds what a node of a cluster knows of it.
-func (f *figures) watchCluster(n *cluster.Node) { f.all = append(f.all, f.logs, clusterFigures{n}) }
+func (f *figures) watchCluster(n *cluster.Node) {
+	f.all = append(f.all, f.logs, f.snapshots, f.installs, clusterFigures{n})
+}
 
 // clusterFigures tell how the node's replicas stand, and what nodes it sees.
 type clusterFigures struct{ node *cluster.Node }

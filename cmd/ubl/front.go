@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -143,28 +142,3 @@ func endStreams(hub *sse.Hub, tools *mcp.Server, caught *panics.Catcher) func(co
 // beside are tools that the API has no operation for, but other ways lead to:
 // owners may close them like the rest.
 func beside() []string { return []string{envelope.ToolStream, string(ubl.DidPlatformBackup)} }
-
-// serves says why no request should come to this node.
-func (n *node) serves() error {
-	if n.cluster != nil {
-		return n.cluster.Serves()
-	}
-	return n.ready()
-}
-
-// ready says why not every request can be served now.
-func (n *node) ready() error {
-	if n.cluster != nil {
-		return n.cluster.Ready()
-	}
-	var down []error
-	for i, s := range n.store.Stats().Partitions {
-		if s.Failed != nil {
-			down = append(down, fmt.Errorf("partition %d: %w", i, s.Failed))
-		}
-	}
-	if len(down) > 0 {
-		return ubl.Errorf(ubl.CodeUnavailable, "%d partitions take no writes until the server is restarted", len(down)).Because(errors.Join(down...))
-	}
-	return nil
-}

@@ -110,7 +110,8 @@ func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *sl
 				return ctx.Err()
 			}
 		},
-		Logged: n.figures.logged, Storage: *n.storage(), Now: p.now, Random: p.random, Log: log, Panics: n.panics,
+		Logged: n.figures.logged, Snapshotted: n.figures.snapshotted, Installed: n.figures.installed,
+		Storage: *n.storage(), Now: p.now, Random: p.random, Log: log, Panics: n.panics,
 	})
 	if errors.Is(err, context.Canceled) {
 		return nil, errStopped

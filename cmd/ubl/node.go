@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"ubl"
@@ -28,6 +29,8 @@ const (
 	keyFile = "identity.key"
 	// searchDir holds the full-text indexes, which may be deleted at any time.
 	searchDir = "search"
+	// lastBackupFile says when the last backup was complete.
+	lastBackupFile = "last-backup.json"
 )
 
 // node is the server without its transports: storage and actors over one data
@@ -41,10 +44,13 @@ type node struct {
 	asker   ubl.Visitor
 	feed    ubl.Feed
 	figures *figures
-	panics  *panics.Catcher
-	random  io.Reader
-	now     func() time.Time
-	log     *slog.Logger
+	// dir is the data directory, lastBackup when a backup of it was complete.
+	dir        string
+	lastBackup atomic.Int64
+	panics     *panics.Catcher
+	random     io.Reader
+	now        func() time.Time
+	log        *slog.Logger
 }
 
 // openNode opens a data directory as that of a node alone, making it where it is
@@ -71,11 +77,13 @@ func (p *program) newNode(log *slog.Logger) *node {
 }
 
 func (n *node) storage() *storage.Options {
-	return &storage.Options{Random: n.random, Now: n.now, Observe: n.figures.committed, Step: crashStep()}
+	return &storage.Options{Random: n.random, Now: n.now, Observe: n.figures.committed, ObserveFile: n.figures.fileCommitted, Step: crashStep()}
 }
 
 // run starts the actors over the store of a data directory.
 func (n *node) run(dir string) (err error) {
+	n.dir = dir
+	n.lastBackup.Store(readLastBackup(dir))
 	if n.search, err = search.Open(filepath.Join(dir, searchDir), n.log); err != nil {
 		return err
 	}

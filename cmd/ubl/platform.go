@@ -118,10 +118,15 @@ func (n *node) backup(ctx context.Context, w io.Writer, by string, o *storage.Ba
 		return n.announceNow(ctx, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformBackup, text: "Backup made by " + by,
 			more: ubl.Fields{ubl.Str("by", by)}})
 	}}
+	backup := n.store.Backup
 	if n.cluster != nil {
-		return n.cluster.Backup(ctx, out, o)
+		backup = n.cluster.Backup
 	}
-	return n.store.Backup(ctx, out, o)
+	if err := backup(ctx, out, o); err != nil {
+		return err
+	}
+	n.noteBackup()
+	return nil
 }
 
 // receiptedWriter gets a receipt before it writes anything.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -39,15 +40,18 @@ func (p *program) progress(what, unit string, quiet bool) *progress {
 		if unit == "bytes" {
 			options = append(options, progressbar.OptionShowBytes(true))
 		}
-		g.bar = progressbar.NewOptions64(-1, options...)
+		g.bar = progressbar.NewOptions64(unknown, options...)
 	}
 	return g
 }
 
-// at tells that so much of so much is done.
+// unknown is the total of work whose end nobody knows.
+const unknown = -1
+
+// at tells that so much of so much is done; the total may be unknown.
 func (g *progress) at(done, total int64) {
 	if g.bar != nil {
-		if g.bar.GetMax64() != total {
+		if total != unknown && g.bar.GetMax64() != total {
 			g.bar.ChangeMax64(total)
 		}
 		_ = g.bar.Set64(done) // a terminal that has gone is no failure of the work
@@ -55,7 +59,11 @@ func (g *progress) at(done, total int64) {
 	}
 	if g.now().Sub(g.told) >= lineEvery {
 		g.told = g.now()
-		fmt.Fprintf(g.out, "%s: %d of %d %s\n", g.what, done, total, g.unit)
+		so := strconv.FormatInt(done, 10)
+		if total != unknown {
+			so += fmt.Sprintf(" of %d", total)
+		}
+		fmt.Fprintf(g.out, "%s: %s %s\n", g.what, so, g.unit)
 	}
 }
 

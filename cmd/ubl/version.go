@@ -30,6 +30,18 @@ func (c *versionCmd) Run(p *program) error {
 	return err
 }
 
+// revision is the commit that the program was built from, where the build knows.
+func revision() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				return s.Value
+			}
+		}
+	}
+	return "unknown"
+}
+
 func goVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		return info.GoVersion

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"ubl"
+	"ubl/storage"
+)
+
+// leastSpace is how many bytes must be left on the disk for writes to find room, with
+// the largest transaction and a few of its neighbours. Below it a node is degraded.
+const leastSpace = 64 << 20
+
+// serves says why balancers should send no request here. A node alone always takes
+// them: nobody else has its data, and reads work where writes don't.
+func (n *node) serves() error {
+	if n.cluster != nil {
+		return n.cluster.Serves()
+	}
+	return nil
+}
+
+// ready says why not every request can be served now. A node that serves and isn't
+// ready is degraded.
+func (n *node) ready() error {
+	if n.cluster != nil {
+		if err := n.cluster.Ready(); err != nil {
+			return err
+		}
+		if err := n.halted(); err != nil {
+			return err
+		}
+	} else if err := n.writable(); err != nil {
+		return err
+	}
+	if free, _, ok := n.store.Space(); ok && free < leastSpace {
+		return diskFull(nil)
+	}
+	return nil
+}
+
+// halted says which of this node's replicas can't be written. Others serve their
+// partitions, as long as enough of them are left.
+func (n *node) halted() error {
+	halted := 0
+	for _, p := range n.cluster.Figures() {
+		if p.Halted {
+			halted++
+		}
+	}
+	if halted > 0 {
+		return ubl.Errorf(ubl.CodeUnavailable, "degraded: %d replicas of this node are stopped, since its disk takes no writes: look at its free space and its log", halted)
+	}
+	return nil
+}
+
+// writable says why a node alone takes no writes.
+func (n *node) writable() error {
+	var full, failed []error
+	for i, s := range n.store.Stats().Partitions {
+		switch {
+		case s.Full:
+			full = append(full, fmt.Errorf("partition %d: %w", i, storage.ErrFull))
+		case s.Failed != nil:
+			failed = append(failed, fmt.Errorf("partition %d: %w", i, s.Failed))
+		}
+	}
+	switch {
+	case len(failed) > 0:
+		return ubl.Errorf(ubl.CodeUnavailable, "degraded: %d partitions take no writes until the server is restarted: look at the disk first", len(failed)).
+			Because(errors.Join(failed...))
+	case len(full) > 0:
+		return diskFull(errors.Join(full...))
+	}
+	return nil
+}
+
+func diskFull(cause error) error {
+	return ubl.Errorf(ubl.CodeUnavailable, "degraded: the disk is full, writes are refused: free some space").Because(cause)
+}
