@@ -41,6 +41,8 @@ type ClusterNode struct {
 	// SecretIDs name the keys of the cluster's secret that the node has: it uses
 	// the first, and accepts all. Empty where the node doesn't say.
 	SecretIDs []string `json:"secret_ids,omitempty"`
+	// KeyIDs name the keys of its identity.key likewise: it signs with the first.
+	KeyIDs []string `json:"key_ids,omitempty"`
 }
 
 // ClusterPartition is how a partition stands.

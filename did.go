@@ -71,6 +71,7 @@ const (
 	DidPlatformStart          Did = "platform.start"
 	DidPlatformStop           Did = "platform.stop"
 	DidPlatformKeyCreate      Did = "platform.key.create"
+	DidPlatformKeyRotate      Did = "platform.key.rotate"
 	DidPlatformTokenCreate    Did = "platform.token.create"
 	DidPlatformTokenRevoke    Did = "platform.token.revoke"
 	DidPlatformTokenRenew     Did = "platform.token.renew"
@@ -97,7 +98,7 @@ var dids = []Did{
 	DidTransfer, DidReceive, DidCreditsIssue,
 	DidToolAccess, DidServerAdd, DidServerUpdate, DidServerRemove, DidServerSync, DidServerConnect,
 	DidToolApprove, DidToolDeny, DidPortalCall, DidBudgetUpdate,
-	DidPlatformStart, DidPlatformStop, DidPlatformKeyCreate, DidPlatformTokenCreate,
+	DidPlatformStart, DidPlatformStop, DidPlatformKeyCreate, DidPlatformKeyRotate, DidPlatformTokenCreate,
 	DidPlatformTokenRevoke, DidPlatformTokenRenew, DidPlatformTokenRevokeAll, DidPlatformLinkCreate, DidPlatformBackup, DidPlatformRestore,
 	DidPlatformNodeJoin, DidPlatformNodeRemove, DidPlatformSecretRotate,
 }

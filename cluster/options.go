@@ -53,6 +53,9 @@ type Options struct {
 	Shared func() (map[string][]byte, error)
 	// Keep is given what a joining node got of those, before it serves.
 	Keep func(shared map[string][]byte) error
+	// Keys name the keys that the node signs with and accepts, the first in use; the
+	// others are told.
+	Keys func() []string
 	// Joined puts on record, on partition 0's leader, that a node is in, before it
 	// is handed what is shared, or out, before it is forgotten. What fails is tried
 	// again, and so may be what succeeded: of one server id it records each once.
@@ -83,6 +86,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Keep == nil {
 		o.Keep = func(map[string][]byte) error { return nil }
+	}
+	if o.Keys == nil {
+		o.Keys = func() []string { return nil }
 	}
 	if o.Joined == nil {
 		o.Joined = func(context.Context, string, string, bool) error { return nil }

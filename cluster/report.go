@@ -18,6 +18,7 @@ type report struct {
 	NodeID, ServerID, ClusterID string
 	Stopping                    bool
 	Secret                      []string        // the ids of its secret's keys; none from an earlier version
+	Keys                        []string        // the ids of the keys that it signs with and accepts, likewise
 	Replicas                    []replicaReport // of the partitions that it has
 	Table                       []byte          // the cluster's table as this node has it; nil without partition 0
 }
@@ -68,7 +69,7 @@ func (g *group) report() replicaReport {
 }
 
 func (n *Node) report() *report {
-	r := &report{NodeID: n.opts.NodeID, ServerID: n.server, ClusterID: n.clusterID(), Stopping: n.stopping.Load(), Secret: n.SecretIDs()}
+	r := &report{NodeID: n.opts.NodeID, ServerID: n.server, ClusterID: n.clusterID(), Stopping: n.stopping.Load(), Secret: n.SecretIDs(), Keys: n.opts.Keys()}
 	for _, g := range n.allGroups() {
 		r.Replicas = append(r.Replicas, g.report())
 		if g.partition == 0 {

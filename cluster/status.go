@@ -71,7 +71,7 @@ func (n *Node) nodes(t *placement.Table, reports []*report) []ubl.ClusterNode {
 		}
 		status := ubl.ClusterNode{NodeID: node.ID, ServerID: node.Server, Address: node.Addr, State: state, Leaving: node.Leaving}
 		if at >= 0 {
-			status.SecretIDs = reports[at].Secret
+			status.SecretIDs, status.KeyIDs = reports[at].Secret, reports[at].Keys
 		}
 		list = append(list, status)
 	}

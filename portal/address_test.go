@@ -155,7 +155,7 @@ func TestRedirects(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	p, err := New(Options{Key: make([]byte, 32)})
+	p, err := New(Options{Keys: oneKey(0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestNothingToTell(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	defer s.Close()
 	port := s.URL[strings.LastIndex(s.URL, ":"):]
-	p, err := New(Options{Key: make([]byte, 32), AllowPrivate: func(t ubl.TenantID) []netip.Prefix {
+	p, err := New(Options{Keys: oneKey(0), AllowPrivate: func(t ubl.TenantID) []netip.Prefix {
 		switch t {
 		case "t:all":
 			return Everywhere()

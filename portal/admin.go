@@ -29,14 +29,11 @@ func (p *Portal) Add(ctx context.Context, req ubl.Request, owner bool, s ubl.Ser
 	if err := p.checkServer(&s, secret); err != nil {
 		return nil, err
 	}
-	its := secretOf(req.Who.TenantID, &s)
-	sealed, err := p.sealer.seal(its, []byte(secret))
+	sealed, mac, err := p.sealSecret(secretOf(req.Who.TenantID, &s), secret)
 	if err != nil {
 		return nil, err
 	}
-	return p.change(ctx, req, ubl.AddServer{
-		Request: req, Owner: owner, Server: s, Secret: sealed, SecretMAC: p.sealer.mac(its, []byte(secret)),
-	})
+	return p.change(ctx, req, ubl.AddServer{Request: req, Owner: owner, Server: s, Secret: sealed, SecretMAC: mac})
 }
 
 // Update changes what the patch sets, and has the server synced soon. A secret
@@ -64,15 +61,22 @@ func (p *Portal) Update(ctx context.Context, req ubl.Request, owner bool, server
 	}
 	cmd := ubl.UpdateServer{Request: req, Owner: owner, ServerID: serverID, Patch: patch}
 	if cmd.Patch.Secret = nil; secret != nil {
-		its := secretOf(req.Who.TenantID, &s)
-		sealed, err := p.sealer.seal(its, []byte(*secret))
+		sealed, mac, err := p.sealSecret(secretOf(req.Who.TenantID, &s), *secret)
 		if err != nil {
 			return nil, err
 		}
 		cmd.Patch.Secret = append([]byte{}, sealed...) // not nil where it is empty
-		cmd.SecretMAC = p.sealer.mac(its, []byte(*secret))
+		cmd.SecretMAC = mac
 	}
 	return p.change(ctx, req, cmd)
+}
+
+// sealSecret is a server's secret as it is kept, and what a retry is known by.
+func (p *Portal) sealSecret(its purpose, secret string) (sealed []byte, mac string, err error) {
+	if sealed, err = p.sealer.seal(its, []byte(secret)); err == nil {
+		mac, err = p.sealer.mac(its, []byte(secret))
+	}
+	return sealed, mac, err
 }
 
 func (p *Portal) checkPatch(s *ubl.Server, secret *string, needed bool) error {

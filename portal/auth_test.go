@@ -139,7 +139,7 @@ func TestHeader(t *testing.T) {
 		t.Error("the list shows the secret")
 	}
 	// Another key opens nothing.
-	stranger := w.node(func(o *portal.Options) { o.Key = []byte(strings.Repeat("x", 32)) })
+	stranger := w.node(func(o *portal.Options) { o.Keys = func() [][]byte { return [][]byte{[]byte(strings.Repeat("x", 32))} } })
 	if _, err := stranger.Call(t.Context(), w.house.Request(w.bob), "ev.echo", json.RawMessage(`{"text":"a"}`), "", nil); ubl.CodeOf(err) != ubl.CodeForbidden {
 		t.Errorf("a node with another key was answered %v", err)
 	}

@@ -53,7 +53,7 @@ func tenant(n int) ubl.TenantID { return ubl.TenantID(fmt.Sprintf("t:t%03d.examp
 func TestLogOverSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asker := &partly{silent: map[ubl.TenantID]bool{}, written: map[ubl.TenantID]int{}}
-		p, err := New(Options{Asker: asker, Key: make([]byte, 32), Random: zeros{}})
+		p, err := New(Options{Asker: asker, Keys: oneKey(0), Random: zeros{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestLogOverSilence(t *testing.T) {
 // TestLogIsShared: the rows of one tenant leave room for those of others.
 func TestLogIsShared(t *testing.T) {
 	asker := &partly{silent: map[ubl.TenantID]bool{}, written: map[ubl.TenantID]int{}}
-	p, err := New(Options{Asker: asker, Key: make([]byte, 32), Random: zeros{}})
+	p, err := New(Options{Asker: asker, Keys: oneKey(0), Random: zeros{}})
 	if err != nil {
 		t.Fatal(err)
 	}

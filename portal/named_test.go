@@ -66,7 +66,7 @@ func TestNamedInside(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	p, err := New(Options{Key: make([]byte, 32), PublicURL: "https://ubl.example", Now: time.Now})
+	p, err := New(Options{Keys: oneKey(0), PublicURL: "https://ubl.example", Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

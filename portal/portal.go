@@ -19,9 +19,10 @@ import (
 type Options struct {
 	Asker ubl.Visitor
 	Feed  ubl.Feed
-	// Key is the node's identity key, at least 32 bytes and the same on all nodes:
-	// the sealing key is derived from it.
-	Key    []byte
+	// Keys are the node's, newest first, at least 32 bytes each and the same on all
+	// nodes: secrets are sealed with the first and opened with any. They may change
+	// while the Portal runs.
+	Keys   func() [][]byte
 	Now    func() time.Time
 	Random io.Reader
 	Log    *slog.Logger // nil for none
@@ -86,7 +87,7 @@ type Portal struct {
 // New makes a Portal. Nothing runs until [Portal.Run] or a call; [Portal.Close]
 // ends it.
 func New(o Options) (*Portal, error) {
-	sealer, err := newSealer(o.Key, o.Random)
+	sealer, err := newSealer(o.Keys, o.Random)
 	if err != nil {
 		return nil, err
 	}

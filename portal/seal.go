@@ -25,18 +25,28 @@ const (
 	macLabel = "ubl portal secret mac v1"
 )
 
+// minKey is how long a node's key is at least.
+const minKey = 32
+
 // sealer keeps secrets from whoever reads the store, an export or a backup. All
-// nodes of a cluster have the same key, so each opens what another sealed.
+// nodes of a cluster have the same keys, so each opens what another sealed.
 type sealer struct {
-	aead   cipher.AEAD
-	macKey []byte
+	// keys are the node's, newest first: it seals with the first and opens with any.
+	keys   func() [][]byte
 	random io.Reader
 }
 
-func newSealer(key []byte, random io.Reader) (*sealer, error) {
-	if len(key) < 32 {
-		return nil, errors.New("couldn't make the sealing key: the node's key is shorter than 32 bytes")
+func newSealer(keys func() [][]byte, random io.Reader) (*sealer, error) {
+	for _, key := range keys() {
+		if len(key) < minKey {
+			return nil, errors.New("couldn't make the sealing key: the node's key is shorter than 32 bytes")
+		}
 	}
+	return &sealer{keys, random}, nil
+}
+
+// aeadOf seals and opens under a key of the node.
+func aeadOf(key []byte) (cipher.AEAD, error) {
 	derived, err := hkdf.Key(sha256.New, key, nil, keyLabel, 32)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't make the sealing key: %w", err)
@@ -49,11 +59,7 @@ func newSealer(key []byte, random io.Reader) (*sealer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("couldn't make the sealing key: %w", err)
 	}
-	macKey, err := hkdf.Key(sha256.New, key, nil, macLabel, 32)
-	if err != nil {
-		return nil, fmt.Errorf("couldn't make the key of secrets' MACs: %w", err)
-	}
-	return &sealer{aead, macKey, random}, nil
+	return aead, nil
 }
 
 // purpose is what a secret is for. It is bound to it: moved to another tenant,
@@ -84,25 +90,33 @@ func (s *sealer) seal(p purpose, plain []byte) ([]byte, error) {
 	if len(plain) == 0 {
 		return nil, nil
 	}
-	out := make([]byte, 1+s.aead.NonceSize(), 1+s.aead.NonceSize()+len(plain)+s.aead.Overhead())
+	aead, err := aeadOf(s.keys()[0])
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, 1+aead.NonceSize(), 1+aead.NonceSize()+len(plain)+aead.Overhead())
 	out[0] = sealVersion
 	nonce := out[1:]
 	if _, err := io.ReadFull(s.random, nonce); err != nil {
 		return nil, fmt.Errorf("couldn't seal: %w", err)
 	}
-	return s.aead.Seal(out, nonce, plain, p.bytes()), nil
+	return aead.Seal(out, nonce, plain, p.bytes()), nil
 }
 
-// mac is the same for the same secret, and says nothing about it to who lacks the
-// key; nothing has none.
-func (s *sealer) mac(p purpose, plain []byte) string {
+// mac is the same for the same secret until the node's key is rotated, and says
+// nothing about it to who lacks the key; nothing has none.
+func (s *sealer) mac(p purpose, plain []byte) (string, error) {
 	if len(plain) == 0 {
-		return ""
+		return "", nil
 	}
-	h := hmac.New(sha256.New, s.macKey)
+	key, err := hkdf.Key(sha256.New, s.keys()[0], nil, macLabel, 32)
+	if err != nil {
+		return "", fmt.Errorf("couldn't make the key of secrets' MACs: %w", err)
+	}
+	h := hmac.New(sha256.New, key)
 	_, _ = h.Write(p.bytes())
 	_, _ = h.Write(plain)
-	return hex.EncodeToString(h.Sum(nil))
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // errSealed is all that is told about something that doesn't open.
@@ -113,13 +127,18 @@ func (s *sealer) open(p purpose, sealed []byte) ([]byte, error) {
 	if len(sealed) == 0 {
 		return nil, nil
 	}
-	n := 1 + s.aead.NonceSize()
-	if sealed[0] != sealVersion || len(sealed) < n {
-		return nil, errSealed
+	for _, key := range s.keys() {
+		aead, err := aeadOf(key)
+		if err != nil {
+			return nil, err
+		}
+		n := 1 + aead.NonceSize()
+		if sealed[0] != sealVersion || len(sealed) < n {
+			return nil, errSealed
+		}
+		if plain, err := aead.Open(nil, sealed[1:n], sealed[n:], p.bytes()); err == nil {
+			return plain, nil
+		}
 	}
-	plain, err := s.aead.Open(nil, sealed[1:n], sealed[n:], p.bytes())
-	if err != nil {
-		return nil, errSealed
-	}
-	return plain, nil
+	return nil, errSealed
 }

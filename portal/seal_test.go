@@ -15,9 +15,14 @@ const golden = "01020202020202020202020202c1e23427e8af2dcf8ab3b284ad4728a5a41db0
 
 var goldenPurpose = purpose{kind: "secret", tenant: "t:example.com", server: "ev", origin: "https://ev.example"}
 
+// oneKey is the node's key where it was never rotated.
+func oneKey(key byte) func() [][]byte {
+	return func() [][]byte { return [][]byte{bytes.Repeat([]byte{key}, 32)} }
+}
+
 func testSealer(t *testing.T, key byte) *sealer {
 	t.Helper()
-	s, err := newSealer(bytes.Repeat([]byte{key}, 32), strings.NewReader(strings.Repeat("\x02", 1000)))
+	s, err := newSealer(oneKey(key), strings.NewReader(strings.Repeat("\x02", 1000)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,6 +82,32 @@ func TestSealedForOnePurpose(t *testing.T) {
 	}
 }
 
+// TestSealAfterRotation: what was sealed before opens, what is sealed now doesn't
+// open for who only has the old key.
+func TestSealAfterRotation(t *testing.T) {
+	keys := oneKey(1)()
+	s := testSealer(t, 1)
+	s.keys = func() [][]byte { return keys }
+	before, err := s.seal(goldenPurpose, []byte("hunter2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys = append(oneKey(2)(), keys...)
+	if plain, err := s.open(goldenPurpose, before); err != nil || string(plain) != "hunter2" {
+		t.Errorf("opened %q, %v", plain, err)
+	}
+	after, err := s.seal(goldenPurpose, []byte("hunter3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain, err := s.open(goldenPurpose, after); err != nil || string(plain) != "hunter3" {
+		t.Errorf("opened %q, %v", plain, err)
+	}
+	if _, err := testSealer(t, 1).open(goldenPurpose, after); err == nil {
+		t.Error("the old key still opens what is sealed now")
+	}
+}
+
 func TestSealNothing(t *testing.T) {
 	s := testSealer(t, 1)
 	if sealed, err := s.seal(goldenPurpose, nil); sealed != nil || err != nil {
@@ -85,7 +116,7 @@ func TestSealNothing(t *testing.T) {
 	if plain, err := s.open(goldenPurpose, nil); plain != nil || err != nil {
 		t.Errorf("nothing opens as %x, %v", plain, err)
 	}
-	if _, err := newSealer(make([]byte, 31), nil); err == nil {
+	if _, err := newSealer(func() [][]byte { return [][]byte{make([]byte, 31)} }, nil); err == nil {
 		t.Error("a short key is taken")
 	}
 	if ubl.CodeOf(errSealed) != ubl.CodeInternal {

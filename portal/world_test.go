@@ -91,7 +91,7 @@ func (w *world) node(change ...func(*portal.Options)) *portal.Portal {
 func newNode(t testing.TB, house *harness.House, change ...func(*portal.Options)) *portal.Portal {
 	t.Helper()
 	o := portal.Options{
-		Asker: house, Feed: house, Key: []byte(strings.Repeat("k", 32)), Now: house.Clock.Now, Random: rand.Reader,
+		Asker: house, Feed: house, Keys: func() [][]byte { return [][]byte{[]byte(strings.Repeat("k", 32))} }, Now: house.Clock.Now, Random: rand.Reader,
 		PublicURL: "https://ubl.example",
 	}
 	for _, f := range change {

@@ -107,6 +107,7 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidPlatformStart:         platform(ubl.DidPlatformStart),
 		ubl.DidPlatformStop:          platform(ubl.DidPlatformStop),
 		ubl.DidPlatformKeyCreate:     platform(ubl.DidPlatformKeyCreate),
+		ubl.DidPlatformKeyRotate:     platform(ubl.DidPlatformKeyRotate),
 		ubl.DidPlatformBackup:        platform(ubl.DidPlatformBackup),
 		ubl.DidPlatformRestore:       platform(ubl.DidPlatformRestore),
 		ubl.DidPlatformNodeJoin:      platform(ubl.DidPlatformNodeJoin),

@@ -32,7 +32,7 @@ type agents struct {
 }
 
 // agents makes them; at is where browsers reach the server.
-func (c *serveCmd) agents(p *program, n *node, key *auth.Key, at string, log *slog.Logger) (*agents, error) {
+func (c *serveCmd) agents(p *program, n *node, at string, log *slog.Logger) (*agents, error) {
 	models, err := gateway.New(gateway.Options{
 		Config: p.gateway, Env: func(name string) string { return p.env[name] }, Now: p.now, Log: log,
 	})
@@ -40,7 +40,7 @@ func (c *serveCmd) agents(p *program, n *node, key *auth.Key, at string, log *sl
 		return nil, err
 	}
 	outside, err := portal.New(portal.Options{
-		Asker: n.asker, Feed: n.feed, Key: key.Derive("portal"), Now: p.now, Random: p.random, Log: log, Panics: n.panics,
+		Asker: n.asker, Feed: n.feed, Keys: n.derived("portal"), Now: p.now, Random: p.random, Log: log, Panics: n.panics,
 		PublicURL: at, Version: version(), Tenants: n.withServers, AllowPrivate: c.networks(p),
 	})
 	if err != nil {
@@ -175,10 +175,10 @@ func (w ways) Call(ctx context.Context, req ubl.Request, tool string, args json.
 func (w ways) Log(tenant ubl.TenantID, call *ubl.Call) { w.Portal.Log(tenant, call) }
 
 // mcpServer makes the MCP server over our own acts and those of other servers.
-func (c *serveCmd) mcpServer(p *program, n *node, a *agents, key *auth.Key, acts []envelope.Act, log *slog.Logger) (*mcp.Server, error) {
+func (c *serveCmd) mcpServer(p *program, n *node, a *agents, acts []envelope.Act, log *slog.Logger) (*mcp.Server, error) {
 	return mcp.New(mcp.Options{
 		Acts: acts, Visible: a.toolbox.visible, Portal: ways{a.portal},
-		Asker: envelope.Entering(n.asker), Feed: n.feed, SessionKey: key.Derive("mcp sessions"),
+		Asker: envelope.Entering(n.asker), Feed: n.feed, SessionKeys: n.derived("mcp sessions"),
 		Foreign: transport.Foreign(c.AllowOrigin, c.PublicURL), PublicURL: c.PublicURL, Issuers: c.issuerURLs(p),
 		Extra:   fixtures(n),
 		Version: version(), Instructions: instructions, Log: log, Panics: n.panics, Now: p.now, Random: p.random,

@@ -14,6 +14,7 @@ type cli struct {
 
 	Serve      serveCmd      `cmd:"" help:"Run the server."`
 	Token      tokenCmd      `cmd:"" help:"Print a bearer token, made with the server's key."`
+	Key        keyCmd        `cmd:"" help:"Rotate the server's key, or list its keys."`
 	Invite     inviteCmd     `cmd:"" help:"Invite a person into your tenant, with a link that works once."`
 	Send       sendCmd       `cmd:"" help:"Send a message."`
 	Tail       tailCmd       `cmd:"" help:"Follow a room."`
@@ -65,6 +66,8 @@ var examples = map[string][]string{
 		"export UBL_TOKEN=$(ubl token owner@localhost)",
 		"ubl token ana@example.com --service builder --ttl 720h",
 	},
+	"key rotate": {"ubl key rotate", "ubl key rotate --keep 0 --identity-key /var/lib/ubl/identity.key"},
+	"key list":   {"ubl key list"},
 	"invite":     {"ubl invite eve@example.org", "ubl invite eve@example.org --role owner --ttl 24h --json"},
 	"send":       {`ubl send general "good morning"`, "uptime | ubl send r:general -"},
 	"tail":       {"ubl tail general", "ubl tail general --from 0 --json"},

@@ -89,9 +89,9 @@ func printCluster(w io.Writer, s *ubl.ClusterStatus) error {
 		fmt.Fprintf(w, "cluster %s, seen by %s\n\n", clean(s.ClusterID), clean(s.NodeID))
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NODE\tSTATE\tLEADS\tVOTES\tADDRESS\tSERVER\tSECRET")
+	fmt.Fprintln(table, "NODE\tSTATE\tLEADS\tVOTES\tADDRESS\tSERVER\tSECRET\tKEY")
 	for _, n := range s.Nodes {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", clean(n.NodeID), nodeState(n), n.Leads, n.Voters, orDash(clean(n.Address)), clean(n.ServerID), secretKeys(n))
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\n", clean(n.NodeID), nodeState(n), n.Leads, n.Voters, orDash(clean(n.Address)), clean(n.ServerID), keysOf(n.SecretIDs), keysOf(n.KeyIDs))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -120,13 +120,12 @@ func nodeState(n ubl.ClusterNode) string {
 	return state
 }
 
-// secretKeys names the key of the cluster's secret that a node uses, and those
-// that it accepts beside it.
-func secretKeys(n ubl.ClusterNode) string {
-	if len(n.SecretIDs) < 2 {
-		return orDash(clean(strings.Join(n.SecretIDs, "")))
+// keysOf names the key that a node uses, and those that it accepts beside it.
+func keysOf(ids []string) string {
+	if len(ids) < 2 {
+		return orDash(clean(strings.Join(ids, "")))
 	}
-	return clean(n.SecretIDs[0] + " (accepts " + strings.Join(n.SecretIDs[1:], ", ") + ")")
+	return clean(ids[0] + " (accepts " + strings.Join(ids[1:], ", ") + ")")
 }
 
 // copies lists who holds a partition, and how far behind each is.

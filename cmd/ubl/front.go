@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -26,7 +27,6 @@ type front struct {
 	server *transport.Server
 	auth   *auth.Authenticator
 	agents *agents
-	key    *auth.Key
 	// at is where browsers reach the server.
 	at string
 }
@@ -42,8 +42,10 @@ func (c *serveCmd) front(p *program, n *node, at string, log *slog.Logger) (*fro
 	if err != nil {
 		return nil, err
 	}
-	f := &front{key: key, at: at}
-	if f.agents, err = c.agents(p, n, key, at, log); err != nil {
+	key = c.startingKey(key, p.now())
+	n.key.Store(key)
+	f := &front{at: at}
+	if f.agents, err = c.agents(p, n, at, log); err != nil {
 		return nil, err
 	}
 	f.auth, err = auth.New(auth.Options{
@@ -60,6 +62,15 @@ func (c *serveCmd) front(p *program, n *node, at string, log *slog.Logger) (*fro
 	return f, nil
 }
 
+// startingKey is the key to start with. In a cluster that is the one before, while
+// it is accepted: others may not know the newest yet. See rotateKey.
+func (c *serveCmd) startingKey(key *auth.Key, now time.Time) *auth.Key {
+	if ids := key.AcceptedIDs(now); c.ClusterListen != "" && len(ids) > 1 {
+		return key.Using(ids[1])
+	}
+	return key
+}
+
 // serveOver makes the server, with everything that it mounts.
 func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (err error) {
 	hub := sse.New(sse.Options{Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log, Panics: n.panics})
@@ -71,7 +82,7 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (e
 	})
 	acts := rest.Acts()
 	f.agents.toolbox.put(acts)
-	tools, err := c.mcpServer(p, n, f.agents, f.key, acts, log)
+	tools, err := c.mcpServer(p, n, f.agents, acts, log)
 	if err != nil {
 		return err
 	}
@@ -90,7 +101,7 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (e
 		Ready:   n.ready,
 		Serves:  n.serves,
 		Backup: func(ctx context.Context, w io.Writer) error {
-			return n.backup(ctx, w, string(envelope.CallerOf(ctx).Identity.UserID), &storage.BackupOptions{Signer: f.key.Signer()})
+			return n.backup(ctx, w, string(envelope.CallerOf(ctx).Identity.UserID), &storage.BackupOptions{Signer: n.key.Load().Signer()})
 		},
 		EndStreams:   endStreams(hub, tools, n.panics),
 		Panics:       n.panics,

@@ -155,7 +155,7 @@ func newGate(t *testing.T) *gate {
 	}
 	t.Cleanup(f.auth.Close)
 	g.front, g.handler = f, f.server.Handler()
-	if g.token, _, err = f.key.Sign(auth.TokenSpec{Email: "ops@acme.com", TTL: time.Hour, Now: testNow(), Random: p.random}); err != nil {
+	if g.token, _, err = n.key.Load().Sign(auth.TokenSpec{Email: "ops@acme.com", TTL: time.Hour, Now: testNow(), Random: p.random}); err != nil {
 		t.Fatal(err)
 	}
 	return g

@@ -100,6 +100,7 @@ func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *sl
 		Join: c.Join, Expect: c.BootstrapExpect, Secret: secret,
 		CAFile: c.ClusterCA, CertFile: c.ClusterCert, KeyFile: c.ClusterKey,
 		Timeout: c.ClusterTimeout, LogBytes: c.ClusterLogBytes, Registry: registry,
+		Keys:   n.keyIDs,
 		Shared: func() (map[string][]byte, error) { return c.shared(p) },
 		Keep:   func(shared map[string][]byte) error { return auth.SaveKey(c.keyPath(), shared[sharedKey]) },
 		Joined: func(ctx context.Context, nodeID, serverID string, in bool) error {

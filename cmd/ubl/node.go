@@ -21,6 +21,7 @@ import (
 	"ubl/panics"
 	"ubl/search"
 	"ubl/storage"
+	"ubl/transport/auth"
 )
 
 // Inside a data directory, beside what storage keeps there.
@@ -51,6 +52,8 @@ type node struct {
 	random     io.Reader
 	now        func() time.Time
 	log        *slog.Logger
+	// key is what the node signs with now; nil before it has transports.
+	key atomic.Pointer[auth.Key]
 }
 
 // openNode opens a data directory as that of a node alone, making it where it is
@@ -135,6 +138,20 @@ func fullHint(dir string, err error) error {
 		return err
 	}
 	return fmt.Errorf("the disk of %s is full. Nothing that was acknowledged is lost: what the files have no room for is in their journals. Free some space, then start again. (%w)", dir, err)
+}
+
+// keyIDs name the keys that the node signs with and accepts, for other nodes.
+func (n *node) keyIDs() []string {
+	if key := n.key.Load(); key != nil {
+		return key.AcceptedIDs(n.now())
+	}
+	return nil
+}
+
+// derived are keys for another purpose, of the key and those before it: newest
+// first, as they are at each call.
+func (n *node) derived(purpose string) func() [][]byte {
+	return func() [][]byte { return n.key.Load().Derived(purpose) }
 }
 
 // request is a new request of the platform's own.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"ubl/storage"
 	"ubl/transport/auth"
@@ -87,7 +88,7 @@ func mustBeSigned(out io.Writer, signer ed25519.PublicKey, key *auth.Key) error 
 	switch {
 	case key != nil && signer == nil:
 		return errors.New("the backup isn't signed: restore it without --identity-key if you trust where it was kept")
-	case key != nil && auth.KeyID(signer) != key.ID():
+	case key != nil && !slices.Contains(key.IDs(), auth.KeyID(signer)):
 		return fmt.Errorf("key %s signed the backup, not yours, which is %s", auth.KeyID(signer), key.ID())
 	case key != nil:
 		return nil

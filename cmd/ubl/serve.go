@@ -141,7 +141,7 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 		return err
 	}
 	defer f.auth.Close()
-	again, err := n.start(ctx, f.key)
+	again, err := n.start(ctx, n.key.Load())
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 	rotated := make(chan struct{})
 	go func() {
 		defer close(rotated)
-		c.watchSecret(keeping, p, n)
+		c.watchRotations(keeping, p, n, f)
 	}()
 	outside := make(chan struct{})
 	n.panics.Go(nil, "the portal", func() {

@@ -30,7 +30,7 @@ func TestEverything(t *testing.T) {
 	ana := harness.User("ana@example.com")
 	house.Enter(ana)
 	p, err := portal.New(portal.Options{
-		Asker: house, Feed: house, Key: make([]byte, 32), Now: house.Clock.Now, Random: rand.Reader, CallTimeout: time.Minute,
+		Asker: house, Feed: house, Keys: func() [][]byte { return [][]byte{make([]byte, 32)} }, Now: house.Clock.Now, Random: rand.Reader, CallTimeout: time.Minute,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -64,7 +64,7 @@ type Options struct {
 
 // Authenticator finds out who is calling. It is safe for concurrent use.
 type Authenticator struct {
-	key       *Key
+	keys      atomic.Pointer[Key]
 	providers map[string]*provider // by issuer URL
 	clients   []*provider          // those that people sign in at, as configured
 	oidcBack  string               // where those send browsers back to
@@ -94,6 +94,8 @@ type Authenticator struct {
 	closeOnce sync.Once
 }
 
+func (a *Authenticator) key() *Key { return a.keys.Load() }
+
 // New starts an Authenticator; Close ends it. It does not go out to providers.
 func New(o Options) (*Authenticator, error) {
 	if o.Key == nil || o.Asker == nil || o.Feed == nil {
@@ -107,7 +109,6 @@ func New(o Options) (*Authenticator, error) {
 		return nil, fmt.Errorf("couldn't draw a prefix: %w", err)
 	}
 	a := &Authenticator{
-		key:       o.Key,
 		providers: map[string]*provider{},
 		operators: slices.Clone(o.Operators),
 		domains:   ownDomains(o.Domains),
@@ -122,6 +123,7 @@ func New(o Options) (*Authenticator, error) {
 		panics:    o.Panics,
 		prefix:    "auth:" + hex.EncodeToString(prefix[:]) + ":",
 	}
+	a.keys.Store(o.Key)
 	var err error
 	if a.sites, a.origin, err = ownSite(o.PublicURL); err != nil {
 		return nil, err

@@ -27,6 +27,8 @@ type entry struct {
 	every time.Duration
 	// session is what a cookie said; nil for every other credential.
 	session *sessionClaims
+	// signer is the id of our key that signed it, "" where none did.
+	signer string
 	// revoked is closed when the entry leaves the cache.
 	revoked chan struct{}
 

@@ -36,6 +36,8 @@ type claims struct {
 	IsService     bool            `json:"is_service,omitempty"`
 	Groups        groups          `json:"groups,omitempty"`
 	Events        json.RawMessage `json:"events,omitempty"`
+
+	signer earlierKey // of ours, for a platform token
 }
 
 // flag is a boolean that some providers write as a string.

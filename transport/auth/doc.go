@@ -116,6 +116,12 @@
 // token first needs them, so a provider that is down does not stop us from
 // starting. The node's key is read once and held in memory.
 //
+// # Rotation
+//
+// The file of a [Key] may hold those before it, each with its end. The node signs
+// with one and accepts all that haven't ended; SetKey changes them while it runs,
+// and ends what the changed ones signed, to be verified once more.
+//
 // # What fails, and then what
 //
 // A credential that is missing or wrong is a 401 with code unauthorized; what

@@ -15,7 +15,9 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
+	"time"
 
 	"ubl/durable"
 )
@@ -24,11 +26,14 @@ import (
 const maxKeyFile = 16 << 10
 
 // Key is a node's Ed25519 key. All nodes of a cluster share one. It signs
-// platform tokens and prints as its id, never as itself.
+// platform tokens and prints as its id, never as itself. After a rotation it
+// brings the keys before it along: see rotate.go.
 type Key struct {
 	private ed25519.PrivateKey
 	public  ed25519.PublicKey
 	id      string
+	// earlier are the keys before this one, newest first.
+	earlier []earlierKey
 }
 
 // NewKey draws a key.
@@ -41,24 +46,28 @@ func NewKey(random io.Reader) (*Key, error) {
 }
 
 // ParseKey reads a key from PKCS#8 PEM (as "openssl genpkey -algorithm ed25519"
-// writes it) or from the base64 of its 32-byte seed.
+// writes it), with earlier ones below it, or from the base64 of its 32-byte seed.
 func ParseKey(data []byte) (*Key, error) {
-	if block, _ := pem.Decode(data); block != nil {
-		parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-		if err != nil {
-			return nil, errors.New("the PEM holds no PKCS#8 private key")
-		}
-		private, ok := parsed.(ed25519.PrivateKey)
-		if !ok {
-			return nil, errors.New("the private key is not an Ed25519 key")
-		}
-		return keyOf(private), nil
+	if block, rest := pem.Decode(data); block != nil {
+		return parsePEM(block, rest)
 	}
 	seed, err := base64.StdEncoding.Strict().DecodeString(strings.TrimSpace(string(data)))
 	if err != nil || len(seed) != ed25519.SeedSize {
 		return nil, errors.New("not an Ed25519 key: neither PKCS#8 PEM nor the base64 of 32 bytes")
 	}
 	return keyOf(ed25519.NewKeyFromSeed(seed)), nil
+}
+
+func parseBlock(block *pem.Block) (*Key, error) {
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, errors.New("the PEM holds no PKCS#8 private key")
+	}
+	private, ok := parsed.(ed25519.PrivateKey)
+	if !ok {
+		return nil, errors.New("the private key is not an Ed25519 key")
+	}
+	return keyOf(private), nil
 }
 
 func keyOf(private ed25519.PrivateKey) *Key {
@@ -160,7 +169,7 @@ func LoadOrCreateKey(path string, random io.Reader) (k *Key, created bool, err e
 }
 
 // SaveKey writes a key that came from another node of the cluster. A key that
-// is there already must be the same.
+// is there already must be the same, or one before or after it.
 func SaveKey(path string, data []byte) error {
 	k, err := ParseKey(data)
 	if err != nil {
@@ -171,7 +180,7 @@ func SaveKey(path string, data []byte) error {
 		return err
 	}
 	have, err := LoadKey(path)
-	if err == nil && have.ID() != k.ID() {
+	if err == nil && !slices.Contains(have.IDs(), k.ID()) && !slices.Contains(k.IDs(), have.ID()) {
 		err = fmt.Errorf("%s holds another key than the cluster's", path)
 	}
 	return err
@@ -190,11 +199,20 @@ func (k *Key) writeNew(path string) error {
 	})
 }
 
-// PEM is the key as its file has it: a secret, for other nodes alone.
+// PEM is the key as its file has it, with those before it: a secret, for other
+// nodes alone.
 func (k *Key) PEM() ([]byte, error) {
-	der, err := x509.MarshalPKCS8PrivateKey(k.private)
-	if err != nil {
-		return nil, err
+	var out []byte
+	for _, e := range k.all() {
+		der, err := x509.MarshalPKCS8PrivateKey(e.key.private)
+		if err != nil {
+			return nil, err
+		}
+		block := &pem.Block{Type: "PRIVATE KEY", Bytes: der}
+		if !e.until.IsZero() {
+			block.Headers = map[string]string{acceptedUntil: e.until.UTC().Format(time.RFC3339)}
+		}
+		out = append(out, pem.EncodeToMemory(block)...)
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
+	return out, nil
 }

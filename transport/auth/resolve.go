@@ -109,7 +109,7 @@ func (a *Authenticator) identify(ctx context.Context, c credential) (*entry, err
 }
 
 func (a *Authenticator) identifyLocal(ctx context.Context, token *jwt.JSONWebToken) (*entry, error) {
-	c, err := a.key.verifyLocal(token, a.now())
+	c, err := a.key().verifyLocal(token, a.now())
 	if err != nil {
 		return nil, err
 	}
@@ -119,12 +119,13 @@ func (a *Authenticator) identifyLocal(ctx context.Context, token *jwt.JSONWebTok
 	}
 	e := a.admitted(id, platformToken(c, id))
 	e.name = serviceName(c)
+	e.signedBy(c.signer)
 	return e, nil
 }
 
 // identifySession makes the entry of a cookie.
 func (a *Authenticator) identifySession(c credential) (*entry, error) {
-	s, err := a.key.verifySession(c.token, a.now())
+	s, err := a.key().verifySession(c.token, a.now())
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +134,7 @@ func (a *Authenticator) identifySession(c credential) (*entry, error) {
 	}
 	e := a.admitted(s.identity(), s.known())
 	e.session = s
+	e.signedBy(s.signer)
 	return e, nil
 }
 

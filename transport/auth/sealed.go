@@ -143,7 +143,7 @@ func (a *Authenticator) drawText() (string, error) {
 // seal encrypts for the cookie of that name. Each name has a key of its own, so
 // that no number of cookies wears one out, and none passes for another.
 func (a *Authenticator) seal(name string, plain []byte) (string, error) {
-	aead, err := a.sealer(name)
+	aead, err := sealerOf(a.key().Derive(cookiePurpose(name)))
 	if err != nil {
 		return "", err
 	}
@@ -154,13 +154,25 @@ func (a *Authenticator) seal(name string, plain []byte) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(aead.Seal(nonce, nonce, plain, nil)), nil
 }
 
-// unseal opens what seal has made under the name.
+// unseal opens what seal has made under the name, with this key or one before it.
 func (a *Authenticator) unseal(name, value string) ([]byte, error) {
 	data, err := base64.RawURLEncoding.Strict().DecodeString(value)
 	if err != nil {
 		return nil, errors.New("the cookie is not base64url")
 	}
-	aead, err := a.sealer(name)
+	for _, key := range a.key().Derived(cookiePurpose(name)) {
+		var plain []byte
+		if plain, err = unsealWith(key, data); err == nil {
+			return plain, nil
+		}
+	}
+	return nil, err
+}
+
+func cookiePurpose(name string) string { return "sealed cookie v1 " + name }
+
+func unsealWith(key, data []byte) ([]byte, error) {
+	aead, err := sealerOf(key)
 	if err != nil {
 		return nil, err
 	}
@@ -171,8 +183,8 @@ func (a *Authenticator) unseal(name, value string) ([]byte, error) {
 	return aead.Open(nil, data[:n], data[n:], nil)
 }
 
-func (a *Authenticator) sealer(name string) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(a.key.Derive("sealed cookie v1 " + name))
+func sealerOf(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't make a cookie's key: %w", err)
 	}

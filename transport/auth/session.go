@@ -45,6 +45,8 @@ type sessionClaims struct {
 	Method         ubl.SignInMethod `json:"method"`
 	Label          string           `json:"label,omitempty"`
 	Turn           int64            `json:"turn,omitempty"`
+
+	signer earlierKey // of ours, that a cookie was found to be signed with
 }
 
 // newSession is a session that begins now.
@@ -126,8 +128,8 @@ func (k *Key) verifySession(raw string, now time.Time) (*sessionClaims, error) {
 	if err != nil {
 		return nil, notValid(err)
 	}
-	c := &sessionClaims{}
-	if err := token.Claims(k.public, c); err != nil {
+	c := &sessionClaims{signer: k.signerOf(token, now)}
+	if err := token.Claims(c.signer.key.public, c); err != nil {
 		return nil, notValid(err)
 	}
 	common := claims{Claims: c.Claims}

@@ -59,7 +59,7 @@ func (a *Authenticator) admit(ctx context.Context, known ubl.PlatformToken, link
 
 // giveCookie signs a session into the answer.
 func (a *Authenticator) giveCookie(w http.ResponseWriter, c *sessionClaims) error {
-	raw, err := a.key.sign(c)
+	raw, err := a.key().sign(c)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (a *Authenticator) revokeSession(r *http.Request) error {
 	if err != nil {
 		return nil
 	}
-	c, err := a.key.verifySession(sent.token, a.now())
+	c, err := a.key().verifySession(sent.token, a.now())
 	if err != nil {
 		return nil
 	}

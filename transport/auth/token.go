@@ -103,8 +103,8 @@ func validServiceName(s string) bool {
 
 // verifyLocal checks a platform token's signature and claims.
 func (k *Key) verifyLocal(token *jwt.JSONWebToken, now time.Time) (*claims, error) {
-	c := &claims{}
-	if err := token.Claims(k.public, c); err != nil {
+	c := &claims{signer: k.signerOf(token, now)}
+	if err := token.Claims(c.signer.key.public, c); err != nil {
 		return nil, notValid(err)
 	}
 	if err := c.check(LocalIssuer, Audience, now); err != nil {

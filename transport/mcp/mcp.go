@@ -16,7 +16,7 @@ import (
 	"ubl/transport/envelope"
 )
 
-// Options are what a [Server] is made of. Acts, Asker, Feed and SessionKey are
+// Options are what a [Server] is made of. Acts, Asker, Feed and SessionKeys are
 // required.
 type Options struct {
 	// Acts are our own tools.
@@ -31,8 +31,9 @@ type Options struct {
 	Asker ubl.Asker
 	Feed  ubl.Feed
 
-	// SessionKey seals session ids. All nodes have the same; 32 bytes.
-	SessionKey []byte
+	// SessionKeys seal session ids: the first new ones, and all are accepted. All
+	// nodes have the same; 32 bytes each. They may change while the Server runs.
+	SessionKeys func() [][]byte
 	// Foreign says of a request from a web page whether it must be refused. Nil
 	// refuses every request that says it comes from a page.
 	Foreign func(*http.Request) bool
@@ -155,7 +156,7 @@ func New(o Options) (*Server, error) {
 	if o.Random == nil {
 		o.Random = rand.Reader
 	}
-	s := &Server{opts: o, limits: o.Limits.withDefaults(), sessions: newSessions(o.SessionKey)}
+	s := &Server{opts: o, limits: o.Limits.withDefaults(), sessions: sessions{o.SessionKeys}}
 	s.hub = newHub(s)
 	var err error
 	if s.tools, err = newCatalog(append(s.ownActs(), o.Acts...)); err != nil {

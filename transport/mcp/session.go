@@ -42,15 +42,7 @@ type session struct {
 }
 
 // sessions makes and reads session ids. It is safe for concurrent use.
-type sessions struct{ key []byte }
-
-// newSessions derives a key of its own, so that the one handed in can serve
-// other purposes.
-func newSessions(key []byte) sessions {
-	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte("ubl mcp session"))
-	return sessions{key: mac.Sum(nil)}
-}
+type sessions struct{ keys func() [][]byte }
 
 // issue makes a session for a caller.
 func (s sessions) issue(who ubl.Identity, protocol, client string, now time.Time, random io.Reader) (session, error) {
@@ -62,7 +54,7 @@ func (s sessions) issue(who ubl.Identity, protocol, client string, now time.Time
 	}
 	b[17] = protocolIndex(protocol)
 	b = append(b, client[:min(len(client), maxClient)]...)
-	b = append(b, s.seal(b, who)...)
+	b = append(b, seal(s.keys()[0], b, who)...)
 	id := base64.RawURLEncoding.EncodeToString(b)
 	return session{id: id, issued: now, protocol: protocol, client: client}, nil
 }
@@ -76,8 +68,8 @@ func (s sessions) open(id string, who ubl.Identity, now time.Time) (session, boo
 	if err != nil || len(b) < sessionHead+sealSize || b[0] != sessionVersion {
 		return session{}, false
 	}
-	body, seal := b[:len(b)-sealSize], b[len(b)-sealSize:]
-	if !hmac.Equal(seal, s.seal(body, who)) || int(body[17]) >= len(protocols) {
+	body, sent := b[:len(b)-sealSize], b[len(b)-sealSize:]
+	if !s.sealed(body, sent, who) || int(body[17]) >= len(protocols) {
 		return session{}, false
 	}
 	issued := time.Unix(int64(binary.BigEndian.Uint32(body[1:])), 0)
@@ -87,9 +79,22 @@ func (s sessions) open(id string, who ubl.Identity, now time.Time) (session, boo
 	return session{id: id, issued: issued, protocol: protocols[body[17]], client: string(body[sessionHead:])}, true
 }
 
-// seal binds a session to a caller. Lengths keep the parts apart.
-func (s sessions) seal(body []byte, who ubl.Identity) []byte {
-	mac := hmac.New(sha256.New, s.key)
+// sealed reports whether one of our keys made the seal.
+func (s sessions) sealed(body, sent []byte, who ubl.Identity) bool {
+	for _, key := range s.keys() {
+		if hmac.Equal(sent, seal(key, body, who)) {
+			return true
+		}
+	}
+	return false
+}
+
+// seal binds a session to a caller. Lengths keep the parts apart. The key is one
+// of its own purpose, so that the one handed in can serve others.
+func seal(key, body []byte, who ubl.Identity) []byte {
+	own := hmac.New(sha256.New, key)
+	_, _ = own.Write([]byte("ubl mcp session"))
+	mac := hmac.New(sha256.New, own.Sum(nil))
 	var n [4]byte
 	for _, part := range []string{string(body), string(who.TenantID), string(who.UserID), who.Issuer, who.Subject} {
 		binary.BigEndian.PutUint32(n[:], uint32(len(part)))

@@ -67,7 +67,7 @@ func (w *world) node(t testing.TB, change ...func(*mcp.Options)) *mcp.Server {
 	o := mcp.Options{
 		Acts:  api.New(api.Options{Asker: envelope.Entering(w.Runtime), Now: w.Clock.Now, Version: "test"}).Acts(),
 		Asker: envelope.Entering(w.Runtime), Feed: w.Runtime,
-		SessionKey: bytes.Repeat([]byte("k"), 32), Version: "test", Instructions: "Be kind.",
+		SessionKeys: func() [][]byte { return [][]byte{bytes.Repeat([]byte("k"), 32)} }, Version: "test", Instructions: "Be kind.",
 	}
 	for _, f := range change {
 		f(&o)

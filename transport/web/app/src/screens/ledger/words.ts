@@ -61,6 +61,7 @@ const said: Record<string, string> = {
   'platform.start': 'started the server',
   'platform.stop': 'stopped the server',
   'platform.key.create': 'made the server’s key',
+  'platform.key.rotate': 'rotated the server’s key',
   'platform.backup': 'backed the server up',
   'platform.restore': 'restored a backup',
   'platform.node.join': 'took a node in',
