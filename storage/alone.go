@@ -132,8 +132,8 @@ func (p *partition) mayWait() (bool, error) {
 			return false, err
 		}
 	}
-	if p.journaled == 0 {
-		return true, p.makeJournal()
+	if p.journaled == 0 || !p.journal.current(p.label) {
+		return true, p.makeJournal(p.database())
 	}
 	return true, nil
 }

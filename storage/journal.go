@@ -13,10 +13,11 @@ import (
 	"ubl/durable"
 )
 
-// The journal of a partition of a node alone, version 1: partition-N.db.journal.
-// Numbers are big-endian, checksums CRC-32C.
+// The journal of a partition of a node alone, version 2: partition-N.db.journal.
+// Numbers are big-endian, checksums CRC-32C. Version 1 had no mark beside it (see
+// acked.go) and is replaced before anything is written.
 //
-//	head    "ubl journal 1\n", salt (8 bytes), checksum of both (4); zeros until the page ends
+//	head    "ubl journal 2\n", salt (8 bytes), checksum of both (4); zeros until the page ends
 //	record  salt (8), index (8), length of the entry (4), checksum of all that and
 //	        the entry (4), the entry (see entry.go); zeros until the page ends
 //
@@ -34,12 +35,14 @@ type journal struct {
 	file *os.File
 	sync func(*os.File) error
 	salt [saltSize]byte
+	mark *acked // nil for version 1
 	at   int64  // where the next record goes
 	buf  []byte // scratch: the newest record
 }
 
 const (
-	journalMagic  = "ubl journal 1\n"
+	journalMagic  = "ubl journal 2\n"
+	journalMagic1 = "ubl journal 1\n"
 	journalSuffix = ".journal"
 	journalPage   = 4096
 	journalBytes  = 2 * mib
@@ -55,41 +58,56 @@ type record struct {
 
 // saltOf is the beginning of a hash of the directory's incarnation and the
 // partition's place.
-func saltOf(l label) (salt [saltSize]byte) {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s%s/%d", journalMagic, l.Incarnation, l.Partition))
+func saltOf(magic string, l label) (salt [saltSize]byte) {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s%s/%d", magic, l.Incarnation, l.Partition))
 	copy(salt[:], sum[:])
 	return salt
 }
 
-func journalHead(l label) []byte {
-	salt := saltOf(l)
-	head := append([]byte(journalMagic), salt[:]...)
+func journalHead(magic string, l label) []byte {
+	salt := saltOf(magic, l)
+	head := append([]byte(magic), salt[:]...)
 	return binary.BigEndian.AppendUint32(head, crc32.Checksum(head, castagnoli))
 }
 
-// createJournal makes an empty journal, or none.
-func createJournal(path string, l label) error {
+// createJournal makes an empty journal in place of what was there, or none. All up
+// to the index is in the partition's file.
+func createJournal(path string, l label, index uint64) error {
+	if err := createAcked(path, saltOf(journalMagic, l), index); err != nil {
+		return err
+	}
 	data := make([]byte, journalBytes)
-	copy(data, journalHead(l))
+	copy(data, journalHead(journalMagic, l))
 	return durable.Replace(path, data)
 }
 
 // openJournal opens a partition's journal and reads those of its records that
 // come after the index.
-func openJournal(path string, l label, sync func(*os.File) error, after uint64) (*journal, []record, error) {
-	j := &journal{sync: sync, salt: saltOf(l), at: journalPage}
-	records, err := j.load(path, journalHead(l), after)
-	if err != nil {
-		return nil, nil, fmt.Errorf("couldn't read the journal: %w", err)
+func openJournal(path string, l label, sync func(*os.File) error, after uint64) (j *journal, records []record, err error) {
+	j = &journal{sync: sync, at: journalPage}
+	if records, err = j.load(path, l, after); err != nil {
+		return nil, records, fmt.Errorf("couldn't read the journal: %w", err)
+	}
+	if j.current(l) {
+		if j.mark, err = openAcked(path, j.salt); err != nil {
+			return nil, nil, err
+		}
 	}
 	if j.file, err = durable.OpenDirect(path); err != nil {
+		if j.mark != nil {
+			err = errors.Join(err, j.mark.close())
+		}
 		return nil, nil, err
 	}
 	return j, records, nil
 }
 
-// load reads the file from the beginning, and the records after the index.
-func (j *journal) load(path string, head []byte, after uint64) ([]record, error) {
+// current reports whether the journal is of the version that is written.
+func (j *journal) current(l label) bool { return j.salt == saltOf(journalMagic, l) }
+
+// load reads the file from the beginning, and the records after the index. Where
+// that ends with damage, those before it are given, too.
+func (j *journal) load(path string, l label, after uint64) ([]record, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -101,16 +119,24 @@ func (j *journal) load(path string, head []byte, after uint64) ([]record, error)
 	} else if err != nil {
 		return nil, err
 	}
-	if !bytes.HasPrefix(data, head) {
+	acked := uint64(0)
+	switch {
+	case bytes.HasPrefix(data, journalHead(journalMagic, l)):
+		j.salt = saltOf(journalMagic, l)
+		acked, err = readAcked(path, j.salt)
+	case bytes.HasPrefix(data, journalHead(journalMagic1, l)):
+		j.salt = saltOf(journalMagic1, l)
+	default:
 		return nil, damaged("it is not the journal of this partition")
 	}
-	return j.read(data, after)
+	records, damage := j.read(data, after, acked)
+	return records, errors.Join(err, damage)
 }
 
 // read finds the records after the index. They end with the first that is not
 // valid: the one that was being written. Only one is at a time, so a valid one
-// beyond it means that another was damaged later.
-func (j *journal) read(data []byte, after uint64) (records []record, err error) {
+// beyond it means that another was damaged later, and so does a mark beyond it.
+func (j *journal) read(data []byte, after, acked uint64) (records []record, err error) {
 	last := uint64(0)
 	for at := journalPage; at < len(data); {
 		r, ok := j.parse(data[at:])
@@ -126,13 +152,32 @@ func (j *journal) read(data []byte, after uint64) (records []record, err error) 
 	if len(records) > 0 && records[0].index != after+1 {
 		return nil, damaged("the journal goes on later than the partition's file ends")
 	}
-	for at := journalPage; at < len(data); at += journalPage {
-		if r, ok := j.parse(data[at:]); ok && r.index > max(last, after) {
-			return nil, damaged("a record of the journal is not what was written")
-		}
+	last = max(last, after)
+	if beyond := max(acked, j.newest(data)); beyond > last {
+		return records, &lostRecords{from: last + 1, to: beyond}
 	}
 	return records, nil
 }
+
+// newest is the highest index of a record that is valid, wherever it stands.
+func (j *journal) newest(data []byte) (index uint64) {
+	for at := journalPage; at < len(data); at += journalPage {
+		if r, ok := j.parse(data[at:]); ok {
+			index = max(index, r.index)
+		}
+	}
+	return index
+}
+
+// lostRecords were acknowledged and are not what was written any more.
+type lostRecords struct{ from, to uint64 }
+
+func (l *lostRecords) Error() string {
+	return fmt.Sprintf("%v: records %d to %d of the journal were acknowledged and can't be read; restore a backup, "+
+		"or give them up by \"ubl scrub --accept-journal-loss\"", ErrDamaged, l.from, l.to)
+}
+
+func (l *lostRecords) Unwrap() error { return ErrDamaged }
 
 func (j *journal) parse(data []byte) (r record, ok bool) {
 	if len(data) < recordHead || !bytes.Equal(data[:saltSize], j.salt[:]) {
@@ -172,7 +217,11 @@ func (j *journal) append(index uint64, entry []byte) error {
 		return err
 	}
 	j.at += int64(len(record))
-	return j.sync(j.file)
+	if err := j.sync(j.file); err != nil {
+		return err
+	}
+	j.mark.note(index)
+	return nil
 }
 
 // record is whole pages, valid until the next call.
@@ -190,4 +239,9 @@ func (j *journal) record(index uint64, entry []byte) []byte {
 	return record
 }
 
-func (j *journal) close() error { return j.file.Close() }
+func (j *journal) close() error {
+	if j.mark == nil {
+		return j.file.Close()
+	}
+	return errors.Join(j.file.Close(), j.mark.close())
+}

@@ -6,7 +6,7 @@ import "testing"
 // records that follow the index one by one.
 func FuzzJournal(f *testing.F) {
 	l := label{Partition: 1, Incarnation: "some"}
-	written := &journal{salt: saltOf(l)}
+	written := &journal{salt: saltOf(journalMagic, l)}
 	var records []byte
 	for i, entry := range []string{"first", "", "third"} {
 		records = append(records, written.record(uint64(7+i), []byte(entry))...)
@@ -16,8 +16,8 @@ func FuzzJournal(f *testing.F) {
 	f.Add(records, uint64(1))
 	f.Add(records[journalPage:], uint64(7))
 	f.Fuzz(func(t *testing.T, data []byte, after uint64) {
-		j := &journal{salt: saltOf(l)}
-		found, err := j.read(append(make([]byte, journalPage), data...), after)
+		j := &journal{salt: saltOf(journalMagic, l)}
+		found, err := j.read(append(make([]byte, journalPage), data...), after, 0)
 		if err != nil {
 			return
 		}

@@ -3,12 +3,16 @@ package storage_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -125,7 +129,20 @@ func TestDamagedJournal(t *testing.T) {
 	}{
 		{"none", func(*testing.T, string) error { return nil }, 0, nil},
 		{"in the zeros behind a record", flip(2*page - 1), 0, nil},
-		{"in the newest record, as if it was being written", flip(records*page + 60), 1, nil},
+		{"in the newest record", flip(records*page + 60), 0, storage.ErrDamaged},
+		{"in the newest record, before it was acknowledged", func(t *testing.T, dir string) error {
+			unacknowledge(t, dir)
+			return flip(records*page+60)(t, dir)
+		}, 1, nil},
+		{"in the last two records", func(t *testing.T, dir string) error {
+			return errors.Join(flip(records*page+60)(t, dir), flip((records-1)*page+60)(t, dir))
+		}, 0, storage.ErrDamaged},
+		{"in the mark", func(_ *testing.T, dir string) error {
+			mark, err := os.ReadFile(journalOf(dir) + ".acked")
+			mark[24] ^= 1
+			return errors.Join(err, os.WriteFile(journalOf(dir)+".acked", mark, 0o600))
+		}, 0, storage.ErrDamaged},
+		{"no mark", func(_ *testing.T, dir string) error { return os.Remove(journalOf(dir) + ".acked") }, 0, storage.ErrDamaged},
 		{"in the first record", flip(page + 60), 0, storage.ErrDamaged},
 		{"in the index of a record", flip(3*page + 15), 0, storage.ErrDamaged},
 		{"in the length of a record", flip(3*page + 17), 0, storage.ErrDamaged},
@@ -166,6 +183,178 @@ func TestDamagedJournal(t *testing.T) {
 			})
 		})
 	}
+}
+
+// unacknowledge sets the mark back to the record before the newest, as it is while
+// that is being written.
+func unacknowledge(t *testing.T, dir string) {
+	t.Helper()
+	path := journalOf(dir) + ".acked"
+	mark, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := binary.BigEndian.Uint64(mark[20:])
+	binary.BigEndian.PutUint64(mark[20:], index-1)
+	binary.BigEndian.PutUint32(mark[28:], crc32.Checksum(mark[:28], crc32.MakeTable(crc32.Castagnoli)))
+	if err := os.WriteFile(path, mark, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEndOfJournal tears the newest record at every place, and damages every byte
+// of the newest two. Torn, it was never acknowledged and is gone; damaged, the
+// start is refused and names the record. Nothing else becomes of it.
+func TestEndOfJournal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		e := open(t, dir, &storage.Options{Partitions: 1})
+		w := newWriter(t, e, testGroup)
+		const records, page = 6, 4096
+		for range 2 { // the second round lies over the records of the first
+			mustContents(t, e)
+			write(t, e, w, records, 600)
+		}
+		left := copyDir(t, dir)
+		clean, err := os.ReadFile(journalOf(left))
+		if err != nil {
+			t.Fatal(err)
+		}
+		try := func(journal []byte) (int64, error) {
+			if err := os.WriteFile(journalOf(left), journal, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			tried := copyDir(t, left)
+			defer os.RemoveAll(tried)
+			again, err := storage.Open(tried, nil)
+			if err != nil {
+				return 0, err
+			}
+			defer again.Close()
+			return newWriter(t, again, testGroup).Head.Seq, nil
+		}
+		if have, err := try(clean); err != nil || have != w.Head.Seq {
+			t.Fatalf("the undamaged journal: %d, %v; want %d", have, err, w.Head.Seq)
+		}
+		last := records * page
+		used := last + page
+		for used > last && clean[used-1] == 0 {
+			used--
+		}
+		step := 97 // a prime, so that every kind of field is hit
+		if os.Getenv("UBL_SOAK") == "1" {
+			step = 1
+		}
+		for at := last - page; at < used; at += step {
+			b := bytes.Clone(clean)
+			b[at] ^= 0x20
+			have, err := try(b)
+			told := errors.Is(err, storage.ErrDamaged)
+			if !told && (err != nil || have != w.Head.Seq) {
+				t.Errorf("byte %d damaged: the head is %d, want %d or an error that says so (%v)", at, have, w.Head.Seq, err)
+			}
+			if !told && clean[at] != 0 {
+				t.Errorf("byte %d damaged: not noticed", at)
+			}
+		}
+		unacknowledge(t, left)
+		for at := last; at < used; at += step {
+			b := bytes.Clone(clean)
+			for i := at; i < used; i++ {
+				b[i] = byte(i * 31) // what an earlier round left there
+			}
+			if have, err := try(b); err != nil || have != w.Head.Seq-2 {
+				t.Errorf("torn at byte %d: the head is %d, %v; want %d", at, have, err, w.Head.Seq-2)
+			}
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestGiveUpDamagedJournal: told to, the store opens without what was lost, says
+// what that is until it is told, keeps the damaged journal, and works on.
+func TestGiveUpDamagedJournal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		e := open(t, dir, &storage.Options{Partitions: 1})
+		w := newWriter(t, e, testGroup)
+		write(t, e, w, 10, 100)
+		left := copyDir(t, dir)
+		damaged, err := os.ReadFile(journalOf(left))
+		if err != nil {
+			t.Fatal(err)
+		}
+		damaged[9*4096+60] ^= 1 // the ninth of ten
+		if err := os.WriteFile(journalOf(left), damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := storage.Open(left, nil); !errors.Is(err, storage.ErrDamaged) {
+			t.Fatalf("Open: %v", err)
+		}
+		for range 2 { // the second time it is open to all
+			again := open(t, left, &storage.Options{AcceptJournalLoss: true})
+			losses, err := again.Losses()
+			if err != nil || len(losses) != 1 || losses[0].To-losses[0].From != 1 || !slices.Equal(losses[0].Groups, []string{testGroup.String()}) {
+				t.Fatalf("the losses are %+v, %v", losses, err)
+			}
+			kept, err := os.ReadFile(filepath.Join(left, "store", losses[0].Kept))
+			if err != nil || !bytes.Equal(kept, damaged) {
+				t.Errorf("the damaged journal isn't kept: %v", err)
+			}
+			if err := again.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again := open(t, left, nil)
+		more := newWriter(t, again, testGroup)
+		if more.Head.Seq != w.Head.Seq-4 {
+			t.Errorf("the head is %d, want that of the eighth message, %d", more.Head.Seq, w.Head.Seq-4)
+		}
+		write(t, again, more, 3, 100)
+		losses, _ := again.Losses()
+		if err := again.ForgetLoss(losses[0]); err != nil {
+			t.Fatal(err)
+		}
+		killed := open(t, copyDir(t, left), nil)
+		if losses, err := killed.Losses(); err != nil || len(losses) != 0 || newWriter(t, killed, testGroup).Head != more.Head {
+			t.Errorf("after that: %v, %v", losses, err)
+		}
+		if err := errors.Join(e.Close(), again.Close(), killed.Close()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestJournalOfVersion1 opens what a killed process of an earlier version left in
+// its journal, and writes on with a journal of today.
+func TestJournalOfVersion1(t *testing.T) {
+	dir := unpackFixture(t, "testdata/journal-v1.tar.gz")
+	for range 2 {
+		e := open(t, dir, nil)
+		w := newWriter(t, e, testGroup)
+		if w.Head.Seq < 10 {
+			t.Errorf("the head is %v, want at least that of five messages", w.Head)
+		}
+		write(t, e, w, 1, 100)
+		dir = copyDir(t, dir)
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(journalOf(dir) + ".acked"); err != nil {
+			t.Errorf("the journal has no mark: %v", err)
+		}
+	}
+}
+
+func unpackFixture(t *testing.T, path string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "tar", "-xzf", path, "-C", dir).CombinedOutput(); err != nil {
+		t.Fatalf("couldn't unpack: %v: %s", err, out)
+	}
+	return dir
 }
 
 // TestOlderFile: a file from before the journal's first record can't be made
@@ -307,7 +496,7 @@ func TestJournalComesToFormat1(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range []string{dir, interrupted} {
-		if was := setFormat(t, file(d), 2); was != 2 {
+		if was := setFormat(t, file(d), 3); was != 3 {
 			t.Errorf("a file with a journal is of format %d", was)
 		}
 	}

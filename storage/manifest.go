@@ -17,9 +17,9 @@ import (
 const (
 	// Formats count incompatible changes of keys, values and files. journalFormat is
 	// that of a partition's file with a journal beside it, and the newest that this
-	// program knows; plainFormat that of everything else.
+	// program knows (2 had a journal of version 1); plainFormat that of everything else.
 	plainFormat   = 1
-	journalFormat = 2
+	journalFormat = 3
 	manifestName  = "ubl.json"
 	maxPartitions = 1024
 )

@@ -52,6 +52,10 @@ type Options struct {
 	SyncData func(*os.File) error
 	// spare is [spareBytes], or less in a test.
 	spare int64
+	// AcceptJournalLoss opens a partition whose journal has lost what it acknowledged,
+	// without that. What was given up is kept (see [Engine.Losses]), and so is the
+	// damaged journal.
+	AcceptJournalLoss bool
 	// Step is told of the steps of what may be interrupted, so that a test can
 	// end the process there.
 	Step func(step string)

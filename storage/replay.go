@@ -13,31 +13,36 @@ import (
 )
 
 // makeJournal makes the journal, then says in the file that it is there: a
-// program that doesn't know of journals refuses the file from then on, and this
-// one refuses it without its journal. Until then what is in a journal doesn't
-// count.
-func (p *partition) makeJournal() error {
-	if err := createJournal(p.journalPath(), p.label); err != nil {
+// program that doesn't know of such journals refuses the file from then on, and
+// this one refuses it without its journal. Until then what is in a new journal
+// doesn't count. All that an older one has must be in the file.
+func (p *partition) makeJournal(db *bolt.DB) error {
+	if p.journal != nil {
+		if err := p.journal.close(); err != nil {
+			return err
+		}
+		p.journal = nil
+	}
+	index := max(p.journaled, firstJournaled)
+	if err := createJournal(p.journalPath(), p.label, index); err != nil {
 		return fmt.Errorf("couldn't make a journal: %w", err)
 	}
 	p.opts.Step("journal: made")
-	var err error
-	if p.journal, _, err = openJournal(p.journalPath(), p.label, p.opts.SyncData, firstJournaled); err != nil {
+	j, _, err := openJournal(p.journalPath(), p.label, p.opts.SyncData, index)
+	if err != nil {
 		return err
 	}
 	var id uint64
-	err = p.database().Update(func(tx *bolt.Tx) error {
+	err = db.Update(func(tx *bolt.Tx) error {
 		id = uint64(tx.ID())
 		l := p.label
 		l.Format = journalFormat
-		return errors.Join(putLabel(tx.Bucket(metaBucket), l), putIndex(tx, journaledKey, firstJournaled))
+		return errors.Join(putLabel(tx.Bucket(metaBucket), l), putIndex(tx, journaledKey, index))
 	})
 	if err != nil {
-		err = errors.Join(err, p.journal.close())
-		p.journal = nil
-		return err
+		return errors.Join(err, j.close())
 	}
-	p.journaled = firstJournaled
+	p.journal, p.journaled = j, index
 	p.advance(id, nil)
 	return nil
 }
@@ -55,12 +60,16 @@ func (p *partition) replay(db *bolt.DB) error {
 	}
 	var records []record
 	p.journal, records, err = openJournal(p.journalPath(), p.label, p.opts.SyncData, p.journaled)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && p.replicated():
-		return p.forgetJournal(db) // which was interrupted
-	case errors.Is(err, fs.ErrNotExist):
-		return damaged("the journal is missing")
-	case err != nil:
+	if errors.Is(err, fs.ErrNotExist) {
+		if p.replicated() {
+			return p.forgetJournal(db) // which was interrupted
+		}
+		err = damaged("the journal is missing")
+	}
+	if errors.Is(err, ErrDamaged) && p.opts.AcceptJournalLoss {
+		return p.giveUp(db, records, err)
+	}
+	if err != nil {
 		return err
 	}
 	if _, err := p.replayRecords(db, records); err != nil {
@@ -110,6 +119,13 @@ func (p *partition) replayRecords(db *bolt.DB, records []record) (id uint64, err
 	if err := putIndex(w.tx, journaledKey, p.journaled); err != nil {
 		return 0, err
 	}
+	if p.journal != nil && p.journal.current(p.label) { // making it may have been interrupted
+		l := p.label
+		l.Format = journalFormat
+		if err := putLabel(w.tx.Bucket(metaBucket), l); err != nil {
+			return 0, err
+		}
+	}
 	return uint64(w.tx.ID()), commitTx(w.tx)
 }
 
@@ -140,7 +156,7 @@ func (p *partition) replayAgain() (id uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	records, err := p.journal.load(p.journalPath(), journalHead(p.label), journaled)
+	records, err := p.journal.load(p.journalPath(), p.label, journaled)
 	if err != nil {
 		return 0, err
 	}
@@ -155,7 +171,7 @@ func (p *partition) forgetJournal(db *bolt.DB) error {
 			return err
 		}
 	}
-	if err := errors.Join(removeIfThere(p.journalPath()), durable.Sync(filepath.Dir(p.path))); err != nil {
+	if err := errors.Join(removeIfThere(p.journalPath()), removeIfThere(p.journalPath()+ackedSuffix), durable.Sync(filepath.Dir(p.path))); err != nil {
 		return err
 	}
 	p.journal, p.journaled = nil, 0

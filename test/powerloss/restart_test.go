@@ -48,7 +48,7 @@ func TestFailedSyncThenRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := r.current().partition
-	image := disk{bytes.Clone(now), r.synced.journal}
+	image := disk{bytes.Clone(now), r.synced.journal, r.synced.mark}
 	for at := 0; at < len(cached); at += pageSize {
 		if bytes.Equal(now[at:at+pageSize], cached[at:at+pageSize]) { // not written again
 			copy(image.partition[at:at+pageSize], onDisk[at:min(len(onDisk), at+pageSize)])

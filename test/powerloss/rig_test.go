@@ -23,9 +23,10 @@ const (
 	sectorSize = 512
 )
 
-// disk is what a disk holds of the store's files: its one partition and the
-// journal beside it, nil where there is none.
-type disk struct{ partition, journal []byte }
+// disk is what a disk holds of the store's files: its one partition, the journal
+// beside it and the journal's mark, nil where there are none. Nobody waits for a
+// sync of the mark, so what the disk holds of it for certain is how it was made.
+type disk struct{ partition, journal, mark []byte }
 
 // rig stands between one store and its disk. The store has one partition, so
 // there are two files to lose.
@@ -49,6 +50,7 @@ type rig struct {
 const (
 	partitionFile = "partition-0.db"
 	journalFile   = partitionFile + ".journal"
+	markFile      = journalFile + ".acked"
 )
 
 func newRig(t *testing.T, seed uint64) *rig {
@@ -70,7 +72,7 @@ func newRig(t *testing.T, seed uint64) *rig {
 
 func (r *rig) path(file string) string { return filepath.Join(r.dir, "store", file) }
 
-func (r *rig) current() disk { return disk{r.read(partitionFile), r.read(journalFile)} }
+func (r *rig) current() disk { return disk{r.read(partitionFile), r.read(journalFile), r.read(markFile)} }
 
 func (r *rig) read(file string) []byte {
 	b, err := os.ReadFile(r.path(file))
@@ -97,7 +99,7 @@ func (r *rig) sync(f *os.File) error {
 	defer r.mu.Unlock()
 	now := r.current()
 	if r.synced.journal == nil && now.journal != nil {
-		r.synced.journal = newJournal(now.journal)
+		r.synced.journal, r.synced.mark = newJournal(now.journal), now.mark
 	}
 	r.syncs++
 	if !r.quiet {
@@ -135,7 +137,7 @@ func (r *rig) powerLoss(now disk, promised map[string]int64) {
 }
 
 func (r *rig) someOf(now disk) disk {
-	return disk{r.somePages(r.synced.partition, now.partition), r.somePages(r.synced.journal, now.journal)}
+	return disk{r.somePages(r.synced.partition, now.partition), r.somePages(r.synced.journal, now.journal), r.somePages(r.synced.mark, now.mark)}
 }
 
 // somePages takes each new page or leaves it, whole or by sectors. The file has
@@ -201,7 +203,8 @@ func (r *rig) layOut(image disk) (string, error) {
 		os.Mkdir(store, 0o700),
 		os.WriteFile(filepath.Join(store, "ubl.json"), manifest, 0o600),
 		writeSparse(filepath.Join(store, partitionFile), image.partition),
-		writeSparse(filepath.Join(store, journalFile), image.journal))
+		writeSparse(filepath.Join(store, journalFile), image.journal),
+		writeSparse(filepath.Join(store, markFile), image.mark))
 }
 
 // writeSparse writes a file that has a hole where its zeros at the end are; none
@@ -230,7 +233,7 @@ func (r *rig) open() *storage.Engine {
 // comes up again finds them. The store must be closed.
 func (r *rig) becomes(image disk) {
 	r.t.Helper()
-	err := errors.Join(writeSparse(r.path(partitionFile), image.partition), writeSparse(r.path(journalFile), image.journal))
+	err := errors.Join(writeSparse(r.path(partitionFile), image.partition), writeSparse(r.path(journalFile), image.journal), writeSparse(r.path(markFile), image.mark))
 	if err != nil {
 		r.t.Fatal(err)
 	}
