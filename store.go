@@ -47,6 +47,20 @@ type Counter struct {
 	From, To int64
 }
 
+// Numbers describes keys that end in a number, which rises by one from key to key:
+// the space, a name where there are several runs, a zero byte, and the number as 8
+// bytes big-endian. A store can then tell that one is missing.
+type Numbers struct {
+	Space byte
+	// Counter is how the key of the run's counter begins; the name follows, if any.
+	Counter string
+	Named   bool
+	// FromOne: the oldest are never removed.
+	FromOne bool
+	// Fixed: a record is never changed, though it may be removed.
+	Fixed bool
+}
+
 // Lease is the right to write to a group: its generation tells one loading of
 // the group from every other, its epoch is the leadership under which it was (0
 // on a single node). Only the newest lease can commit.

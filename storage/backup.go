@@ -99,6 +99,7 @@ func (e *Engine) backup(ctx context.Context, w io.Writer, dir string, fetch Fetc
 			err = p.own(path)
 		}
 		if err != nil {
+			_ = p.tell(err)
 			return fmt.Errorf("%s: %w", partitionName(i), err)
 		}
 		e.opts.Step("backup: fetched")

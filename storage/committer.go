@@ -64,6 +64,7 @@ func (p *partition) process(items []item) chunk {
 				it.err = err
 			}
 			if it.err != nil {
+				_ = p.tell(it.err)
 				c.Refused++
 			} else {
 				c.Batches++
@@ -128,7 +129,7 @@ func (p *partition) durableHead(g ubl.Group) (head ubl.LedgerHead, err error) {
 		head, err = readHead(tx, g)
 	}
 	if err != nil {
-		err = p.counted(fmt.Errorf("couldn't read the ledger's head: %w", err))
+		err = p.tell(fmt.Errorf("couldn't read the ledger's head: %w", err))
 	}
 	return head, err
 }

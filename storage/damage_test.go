@@ -21,6 +21,7 @@ type victim struct {
 	journalFile string
 	clean       []byte
 	journal     []byte // beside it
+	mark        []byte // of the journal
 	truth       map[string]string
 	used        int // bytes below bbolt's high water mark, about
 }
@@ -55,6 +56,9 @@ func newVictim(t *testing.T) *victim {
 	}
 	for v.used = len(v.clean); v.clean[v.used-1] == 0; v.used-- {
 	}
+	if v.mark, err = os.ReadFile(v.journalFile + ".acked"); err != nil {
+		t.Fatal(err)
+	}
 	if have, err := v.try(t, v.clean, nil); err != nil || !maps.Equal(have, v.truth) {
 		t.Fatalf("the undamaged file: %v", err)
 	}
@@ -72,6 +76,9 @@ func (v *victim) try(t *testing.T, damaged []byte, o *storage.Options) (map[stri
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(v.journalFile, v.journal, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(v.journalFile+".acked", v.mark, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	e, err := storage.Open(v.dir, o)

@@ -37,6 +37,15 @@ func unreadable(cause error) error {
 	return ubl.Errorf(ubl.CodeInternal, "stored data is damaged").Because(cause)
 }
 
+// tell counts and tells damage that an error is of; other errors are not told.
+func (p *partition) tell(err error) error {
+	if errors.Is(err, ErrDamaged) {
+		p.damaged.Add(1)
+		p.opts.Damaged(p.index, err)
+	}
+	return err
+}
+
 func conflict(what string) error {
 	return ubl.Errorf(ubl.CodeConflict, "%s is not what the batch expects", what)
 }

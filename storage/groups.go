@@ -29,7 +29,7 @@ func (e *Engine) groups(ctx context.Context, in func(*partition) bool) ([]ubl.Gr
 		}
 		id := uint64(tx.ID())
 		if groups, err = appendGroups(ctx, tx, groups); err != nil {
-			return nil, p.counted(err)
+			return nil, p.tell(err)
 		}
 		if err := p.waitDurable(ctx, id); err != nil {
 			return nil, err

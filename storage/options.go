@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"ubl"
 	"ubl/durable"
 )
 
@@ -47,6 +48,10 @@ type Options struct {
 	Halted func(partition int, err error)
 	// Boot names the boot of the machine (Linux: its boot_id).
 	Boot string
+	// Damaged is told of damage, each time that it is met. It must not block.
+	Damaged func(partition int, err error)
+	// Numbers are the runs of keys whose numbers a scrub follows, beside the atoms.
+	Numbers []ubl.Numbers
 	// SyncData makes what was written to a journal durable ([durable.SyncData]); a
 	// test may lose the power there.
 	SyncData func(*os.File) error
@@ -103,6 +108,9 @@ func (o *Options) withDefaults() *Options {
 	}
 	if d.Halted == nil {
 		d.Halted = func(int, error) {}
+	}
+	if d.Damaged == nil {
+		d.Damaged = func(int, error) {}
 	}
 	if d.SyncData == nil {
 		d.SyncData = durable.SyncData

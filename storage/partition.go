@@ -33,6 +33,8 @@ type partition struct {
 	proposals chan struct{}
 	late      lateSettler
 
+	scrub scrubbed
+
 	// durable is the id of the newest transaction whose last sync is over.
 	durable atomic.Uint64
 	mu      sync.Mutex

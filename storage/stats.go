@@ -18,8 +18,10 @@ type PartitionStats struct {
 	Failed error
 	// Full: the newest write found no room on the disk, and there hardly is any now.
 	Full bool
-	// Damaged counts reads that met damaged data since the start.
+	// Damaged is how often damage was met since the start, by a reader, a writer or
+	// the scrub.
 	Damaged int64
+	Scrub   ScrubStats
 }
 
 // fullFor is how long a write that found no room tells of a disk whose free space
@@ -50,7 +52,7 @@ func (e *Engine) Stats() Stats {
 		st := &s.Partitions[i]
 		st.Queued, st.QueuedBytes = p.queue.length()
 		st.Failed, st.Full = p.failure(), p.isFull()
-		st.Damaged = p.damaged.Load()
+		st.Damaged, st.Scrub = p.damaged.Load(), p.scrub.read()
 		st.Leases = p.leases.Load()
 		if info, err := p.opened.Load().file.Stat(); err == nil {
 			st.FileBytes = info.Size()

@@ -12,6 +12,11 @@ import (
 // verifyBytes, else without looking into leaf pages. -1 leaves it at the meta
 // pages and the size.
 func inspectFile(path string, verifyBytes int64) error {
+	return inspect(path, verifyBytes, func(f io.ReaderAt) io.ReaderAt { return f })
+}
+
+// inspect is inspectFile that reads as the caller wants.
+func inspect(path string, verifyBytes int64, through func(io.ReaderAt) io.ReaderAt) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return damaged("the file is missing")
@@ -34,7 +39,7 @@ func inspectFile(path string, verifyBytes int64) error {
 	if verifyBytes < 0 {
 		return nil
 	}
-	v := &verifier{f: f, meta: m, leaves: int64(m.pages)*m.pageSize <= verifyBytes, used: make([]byte, (m.pages+7)/8)}
+	v := &verifier{f: through(f), meta: m, leaves: int64(m.pages)*m.pageSize <= verifyBytes, used: make([]byte, (m.pages+7)/8)}
 	return v.verify()
 }
 

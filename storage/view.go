@@ -3,7 +3,6 @@ package storage
 import (
 	"bytes"
 	"context"
-	"errors"
 	"runtime/debug"
 
 	bolt "go.etcd.io/bbolt"
@@ -36,15 +35,7 @@ func (e *Engine) View(ctx context.Context, g ubl.Group, fn func(ubl.Snapshot) er
 	if err := p.waitDurable(ctx, id); err != nil {
 		return err
 	}
-	return p.counted(result)
-}
-
-// counted counts an error that tells of damage.
-func (p *partition) counted(err error) error {
-	if errors.Is(err, ErrDamaged) {
-		p.damaged.Add(1)
-	}
-	return err
+	return p.tell(result)
 }
 
 // beginRead begins to read what is applied.

@@ -120,3 +120,8 @@ func numbered(space byte, id string, n int64) []byte {
 }
 
 func eventCounter(c ubl.ContainerID) []byte { return append([]byte{'e'}, c...) }
+
+// Numbers are the runs of a container's keys.
+func Numbers() []ubl.Numbers {
+	return []ubl.Numbers{{Space: 'o', Counter: "e", Named: true, FromOne: true, Fixed: true}}
+}

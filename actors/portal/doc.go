@@ -118,3 +118,12 @@ func encode(v any) []byte {
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
+
+// Numbers are the runs of a portal's keys. Rows of the log change when their call
+// ends.
+func Numbers() []ubl.Numbers {
+	return []ubl.Numbers{
+		{Space: 'p', Counter: "e" + local, FromOne: true, Fixed: true},
+		{Space: 'l', Counter: "c" + local},
+	}
+}

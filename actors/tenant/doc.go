@@ -93,7 +93,11 @@
 // who they are, so that it must be found by itself.
 package tenant
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"ubl"
+)
 
 // Kinds of [actors.Ref]. A denial leaves nothing but its act.
 const (
@@ -109,3 +113,8 @@ func eventKey(n int64) []byte {
 }
 
 func eventCounter() []byte { return []byte{'e'} }
+
+// Numbers are the runs of a Tenant's keys.
+func Numbers() []ubl.Numbers {
+	return []ubl.Numbers{{Space: 't', Counter: "e", FromOne: true, Fixed: true}}
+}

@@ -72,7 +72,9 @@ func newRig(t *testing.T, seed uint64) *rig {
 
 func (r *rig) path(file string) string { return filepath.Join(r.dir, "store", file) }
 
-func (r *rig) current() disk { return disk{r.read(partitionFile), r.read(journalFile), r.read(markFile)} }
+func (r *rig) current() disk {
+	return disk{r.read(partitionFile), r.read(journalFile), r.read(markFile)}
+}
 
 func (r *rig) read(file string) []byte {
 	b, err := os.ReadFile(r.path(file))

@@ -1,0 +1,132 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Checked is what [Check] found of a partition.
+type Checked struct {
+	Partition int      `json:"partition"`
+	Bytes     int64    `json:"bytes"` // of its file
+	Places    []Place  `json:"places"`
+	Digests   []Digest `json:"digests"`
+}
+
+// Check reads all that a data directory of no running server holds: every page,
+// value and number, and the journals. It changes nothing. Its error says that it
+// couldn't look; damage is in what it returns.
+func Check(ctx context.Context, dir string, opts *Options, progress Progress) ([]Checked, error) {
+	o := opts.withDefaults()
+	unlock, err := lockDir(dir, o.LockTimeout)
+	if err != nil {
+		return nil, err
+	}
+	c := &check{ctx: ctx, opts: o, progress: progress}
+	list, err := c.all(filepath.Join(dir, storeDir))
+	return list, errors.Join(err, unlock())
+}
+
+type check struct {
+	ctx         context.Context
+	opts        *Options
+	progress    Progress
+	done, total int64
+}
+
+func (c *check) all(store string) ([]Checked, error) {
+	m, err := readManifest(store)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Checked, m.Partitions)
+	for i := range list {
+		list[i].Partition = i
+		if info, err := os.Stat(filepath.Join(store, partitionName(i))); err == nil {
+			list[i].Bytes = info.Size()
+			c.total += 2 * info.Size() // pages, then values
+		}
+	}
+	for i := range list {
+		if err := c.partition(filepath.Join(store, partitionName(i)), m.label(i), &list[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", partitionName(i), err)
+		}
+	}
+	return list, nil
+}
+
+func (c *check) partition(path string, l label, into *Checked) error {
+	begin := c.done
+	structure := inspect(path, 1<<62, func(f io.ReaderAt) io.ReaderAt { return &counting{f, c} })
+	s := newSweep(into.Partition, c.opts.Numbers)
+	err := c.values(path, l, s, begin+into.Bytes)
+	c.tell(begin + 2*into.Bytes - c.done)
+	if err == nil && structure != nil && s.found == 0 {
+		err = structure
+	}
+	into.Places, into.Digests = append([]Place{}, s.places...), s.digests.list()
+	if errors.Is(err, ErrDamaged) {
+		into.Places = append(into.Places, Place{Partition: into.Partition, What: cause(err)})
+		return c.ctx.Err()
+	}
+	return errors.Join(err, c.ctx.Err())
+}
+
+// values reads the file as a server does, and what the journal adds.
+func (c *check) values(path string, l label, s *sweep, begin int64) (err error) {
+	defer guard(&err)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	if err := inspectFile(path, -1); err != nil {
+		return err
+	}
+	db, err := bolt.Open(path, fileMode, &bolt.Options{ReadOnly: true, Timeout: time.Second})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for !s.done && c.ctx.Err() == nil {
+		if err := db.View(func(tx *bolt.Tx) error { return s.slice(tx, scrubSlice) }); err != nil {
+			return err
+		}
+		c.tell(begin + s.bytes - c.done)
+	}
+	if err := db.View(func(tx *bolt.Tx) error { return checkLabel(tx, l) }); err != nil {
+		return err
+	}
+	journaled, err := journaledIn(db)
+	if err != nil || journaled == 0 {
+		return err
+	}
+	_, err = new(journal).load(path+journalSuffix, l, journaled)
+	if errors.Is(err, os.ErrNotExist) {
+		err = damaged("the journal is missing")
+	}
+	return err
+}
+
+func (c *check) tell(n int64) {
+	c.done += n
+	if c.progress != nil {
+		c.progress(c.done, c.total)
+	}
+}
+
+// counting tells what is read.
+type counting struct {
+	io.ReaderAt
+	check *check
+}
+
+func (r *counting) ReadAt(b []byte, at int64) (int, error) {
+	n, err := r.ReaderAt.ReadAt(b, at)
+	r.check.tell(int64(n))
+	return n, errors.Join(err, r.check.ctx.Err())
+}

@@ -1,0 +1,178 @@
+package storage_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"ubl"
+	"ubl/storage"
+)
+
+func numbers() []ubl.Numbers {
+	return []ubl.Numbers{{Space: 'm', Counter: "c", Named: true, Fixed: true}, {Space: 'g', Counter: "e", Named: true, FromOne: true, Fixed: true}}
+}
+
+// numberedRecord is record n of a run.
+func numberedRecord(space byte, name string, n int, value []byte) ubl.Record {
+	return ubl.Record{Key: binary.BigEndian.AppendUint64(fmt.Appendf(nil, "%c%s\x00", space, name), uint64(n)), Value: value}
+}
+
+// runs makes a directory whose partition has numbered records: spoil may change each batch.
+func runs(t *testing.T, dir string, n int, spoil func(i int, b *ubl.Batch)) {
+	t.Helper()
+	e := open(t, dir, &storage.Options{Partitions: 1})
+	w := newWriter(t, e, testGroup)
+	for i := 1; i <= n; i++ {
+		b := message(w, 10)
+		b.Counters = append(b.Counters, ubl.Counter{Key: []byte("cr:one"), From: int64(i - 1), To: int64(i)})
+		b.Records = append(b.Records, numberedRecord('m', "r:one", i, fmt.Appendf(nil, "message %d", i)))
+		if spoil != nil {
+			spoil(i, b)
+		}
+		if err := submit(e, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// scrubs is what the scrub of a server and the check of a stopped one find.
+func scrubs(t *testing.T, dir string) (found []storage.Place, digests []storage.Digest) {
+	t.Helper()
+	checked, err := storage.Check(t.Context(), dir, &storage.Options{Numbers: numbers()}, nil)
+	if err != nil || len(checked) != 1 {
+		t.Fatal(checked, err)
+	}
+	told := 0
+	e, err := storage.Open(dir, &storage.Options{VerifyBytes: -1, Numbers: numbers(), Damaged: func(_ int, err error) {
+		if errors.Is(err, storage.ErrDamaged) {
+			told++
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	e.ScrubOnce(t.Context())
+	s := e.Stats().Partitions[0]
+	if len(s.Scrub.Places) != len(checked[0].Places) || s.Scrub.Damages != told || s.Damaged != int64(told) || s.Scrub.Finished == 0 {
+		t.Errorf("the scrub found %+v and told %d times, the check %+v", s.Scrub, told, checked[0].Places)
+	}
+	return checked[0].Places, checked[0].Digests
+}
+
+// TestScrubNumbers: a record that is missing from a run is found, wherever it was.
+func TestScrubNumbers(t *testing.T) {
+	delete := func(at, n int) func(int, *ubl.Batch) {
+		return func(i int, b *ubl.Batch) {
+			if i == at {
+				b.Records = append(b.Records, numberedRecord('m', "r:one", n, nil))
+			}
+		}
+	}
+	for name, test := range map[string]struct {
+		spoil func(int, *ubl.Batch)
+		want  string
+	}{
+		"none":       {nil, ""},
+		"the oldest": {delete(100, 1), ""}, // as retention does
+		"inside":     {delete(100, 50), "lack 50 to 50"},
+		"the newest": {delete(100, 100), "lack 100 to 100"},
+		"an event, the first": {func(i int, b *ubl.Batch) {
+			b.Records = append(b.Records, numberedRecord('g', "r:one", i+1, []byte("e")))
+			b.Counters = append(b.Counters, ubl.Counter{Key: []byte("er:one"), From: counted(i), To: int64(i + 1)})
+		}, "lack 1 to 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			runs(t, dir, 100, test.spoil)
+			found, _ := scrubs(t, dir)
+			if test.want == "" && len(found) > 0 || test.want != "" && (len(found) != 1 || !strings.Contains(found[0].What, test.want) || found[0].Group != testGroup.String()) {
+				t.Errorf("found %+v, want %q", found, test.want)
+			}
+		})
+	}
+}
+
+func counted(i int) int64 {
+	if i == 1 {
+		return 0
+	}
+	return int64(i)
+}
+
+// TestScrubPages: each damaged page and value is a place, and those behind it are
+// read all the same.
+func TestScrubPages(t *testing.T) {
+	v := newVictim(t)
+	at := v.leafOf(t, 8)
+	b := bytes.Clone(v.clean)
+	b[at+10]--                            // a leaf
+	other := at + 4096                    // and a value of another
+	for ; other < v.used; other += 4096 { // with some elements
+		if binary.NativeEndian.Uint16(b[other+8:]) == 2 && binary.NativeEndian.Uint16(b[other+10:]) > 8 {
+			break
+		}
+	}
+	e := other + 16 + 3*16
+	b[other+16+3*16+int(binary.NativeEndian.Uint32(b[e+4:]))+int(binary.NativeEndian.Uint32(b[e+8:]))+5] ^= 4
+	if _, err := v.try(t, b, nil); !errors.Is(err, storage.ErrDamaged) {
+		t.Fatalf("Open: %v", err)
+	}
+	if err := os.WriteFile(v.file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found, _ := scrubs(t, v.dir)
+	want := []string{fmt.Sprintf("page %d is not valid", at/4096), fmt.Sprintf("a value on page %d does not match", other/4096)}
+	for _, w := range want {
+		n := 0
+		for _, place := range found {
+			if strings.Contains(place.What, w) {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%q is found %d times in %+v", w, n, found)
+		}
+	}
+}
+
+// TestDigests: stores with the same sealed ranges have the same digests, though
+// one has more; another value makes another sum of the same ranges.
+func TestDigests(t *testing.T) {
+	digests := func(n int, spoil func(int, *ubl.Batch)) []storage.Digest {
+		dir := t.TempDir()
+		runs(t, dir, n, spoil)
+		_, list := scrubs(t, dir)
+		return list
+	}
+	one, more := digests(200, nil), digests(230, nil)
+	other := digests(200, func(i int, b *ubl.Batch) {
+		if i == 7 {
+			b.Records[len(b.Records)-1].Value = []byte("another")
+		}
+	})
+	counted, differ := int64(0), 0
+	for i := range one {
+		counted += one[i].Count
+		if one[i] != more[i] {
+			t.Errorf("digest %d is %+v, and with more records %+v", i, one[i], more[i])
+		}
+		if one[i].Ranges != other[i].Ranges {
+			t.Errorf("digest %d is of other ranges", i)
+		}
+		if one[i].Sum != other[i].Sum {
+			differ++
+		}
+	}
+	if counted == 0 || differ != 1 {
+		t.Errorf("%d ranges, %d digests differ for one value", counted, differ)
+	}
+}
