@@ -55,6 +55,9 @@ type ClusterPartition struct {
 	// Voters and Learners are node ids, in order. Learners copy and don't vote.
 	Voters   []string `json:"voters"`
 	Learners []string `json:"learners"`
+	// Differ are nodes whose copy holds something else than the others', as far as the
+	// digests of their scrubs can be compared.
+	Differ []string `json:"differ,omitempty"`
 	// CommitIndex is the newest entry of the log that a quorum has.
 	CommitIndex int64 `json:"commit_index"`
 	// Replicas are the voters and learners of which the leader knows how far
@@ -69,6 +72,74 @@ type ClusterReplica struct {
 	// behind the commit index.
 	AppliedIndex int64 `json:"applied_index"`
 	Lag          int64 `json:"lag"`
+	// Scrub is what the copy's background check has come to; absent if its node
+	// doesn't say.
+	Scrub *ClusterScrub `json:"scrub,omitempty"`
+}
+
+// ClusterScrub is what the background check of a copy has come to.
+type ClusterScrub struct {
+	// Bytes are those that the pass under way has read.
+	Bytes int64 `json:"bytes"`
+	// FinishedAt is when the last pass ended; absent if none has since the start.
+	FinishedAt *Time `json:"finished_at,omitempty"`
+	// Damages are the damaged places of the last pass, Met how often any reader met one.
+	Damages int64 `json:"damages"`
+	Met     int64 `json:"met"`
+	// Digests are of the last pass.
+	Digests []Digest `json:"digests,omitempty"`
+}
+
+// Digest stands for what a part of a partition's ranges hold. A range is 64
+// numbers of one run of records that never change once they are written: atoms,
+// events, messages. Of each run the first ranges count, up to a number with two
+// binary digits that are not zero (1, 2, 3, 4, 6, 8, 12 …): so the same ranges
+// count on copies that were checked at different times, until a run has grown by a
+// third. Two copies whose Ranges are the same hold the same if their Sums are.
+type Digest struct {
+	Count  int64  `json:"count"`  // how many ranges
+	Ranges string `json:"ranges"` // which ones: 16 hex digits
+	Sum    string `json:"sum"`    // of what they hold: 16 hex digits
+}
+
+// Differing names the nodes whose copies of a partition hold something else than
+// the copy of most, or of the first by name where it is one against one.
+func Differing(copies []ClusterReplica) []string {
+	var nodes []string
+	for i, c := range copies {
+		against, with := 0, 0
+		first := true
+		for j, other := range copies {
+			switch same, known := c.Scrub.same(other.Scrub); {
+			case i == j || !known:
+			case same:
+				with++
+			default:
+				against++
+				first = first && c.NodeID < other.NodeID
+			}
+		}
+		if against > with+1 || against > with && !first {
+			nodes = append(nodes, c.NodeID)
+		}
+	}
+	return nodes
+}
+
+// same compares the digests of the same ranges; known says whether there are any.
+func (s *ClusterScrub) same(other *ClusterScrub) (same, known bool) {
+	if s == nil || other == nil || len(s.Digests) != len(other.Digests) {
+		return false, false
+	}
+	for i, d := range s.Digests {
+		if o := other.Digests[i]; d.Count > 0 && d.Count == o.Count && d.Ranges == o.Ranges {
+			known = true
+			if d.Sum != o.Sum {
+				return false, true
+			}
+		}
+	}
+	return known, known
 }
 
 // maxNodeID is the length of a label in DNS: a node may be named after its host.

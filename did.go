@@ -79,6 +79,7 @@ const (
 	DidPlatformLinkCreate     Did = "platform.link.create"
 	DidPlatformBackup         Did = "platform.backup"
 	DidPlatformRestore        Did = "platform.restore"
+	DidPlatformJournalLoss    Did = "platform.journal.loss"
 	DidPlatformNodeJoin       Did = "platform.node.join"
 	DidPlatformNodeRemove     Did = "platform.node.remove"
 	DidPlatformSecretRotate   Did = "platform.secret.rotate"
@@ -100,6 +101,7 @@ var dids = []Did{
 	DidToolApprove, DidToolDeny, DidPortalCall, DidBudgetUpdate,
 	DidPlatformStart, DidPlatformStop, DidPlatformKeyCreate, DidPlatformKeyRotate, DidPlatformTokenCreate,
 	DidPlatformTokenRevoke, DidPlatformTokenRenew, DidPlatformTokenRevokeAll, DidPlatformLinkCreate, DidPlatformBackup, DidPlatformRestore,
+	DidPlatformJournalLoss,
 	DidPlatformNodeJoin, DidPlatformNodeRemove, DidPlatformSecretRotate,
 }
 

@@ -47,6 +47,7 @@ type Node struct {
 	routes     *routes
 	local      atomic.Pointer[Local]
 	control    controller
+	differing  differing
 
 	ctx      context.Context // until Close
 	cancel   context.CancelFunc

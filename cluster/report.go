@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"ubl"
 	"ubl/cluster/mesh"
 	"ubl/cluster/placement"
 )
@@ -32,6 +33,7 @@ type replicaReport struct {
 	// Of the newest configuration here:
 	Config           uint64
 	Voters, Learners []string
+	Scrub            *ubl.ClusterScrub
 }
 
 // configured is a Raft configuration.
@@ -64,7 +66,7 @@ func (g *group) report() replicaReport {
 	return replicaReport{
 		Partition: g.partition, Leader: g.leader(), Leads: g.raft.State() == raft.Leader,
 		Term: g.raft.CurrentTerm(), Applied: g.raft.AppliedIndex(), Commit: g.raft.CommitIndex(),
-		Config: c.index, Voters: c.voters, Learners: c.learners,
+		Config: c.index, Voters: c.voters, Learners: c.learners, Scrub: g.scrub(),
 	}
 }
 
@@ -103,6 +105,7 @@ func (n *Node) gather(ctx context.Context) []*report {
 		})
 	}
 	all.Wait()
+	n.compare(reports)
 	return reports
 }
 

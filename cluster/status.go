@@ -17,7 +17,16 @@ func (n *Node) Status(ctx context.Context) (*ubl.ClusterStatus, error) {
 	s := &ubl.ClusterStatus{ClusterID: n.clusterID(), NodeID: n.opts.NodeID}
 	s.Nodes = n.nodes(newestTable(reports), reports)
 	for p := range view.Partitions {
-		s.Partitions = append(s.Partitions, partitionStatus(p, &view.Partitions[p]))
+		part := partitionStatus(p, &view.Partitions[p])
+		part.Differ = n.Differing(p)
+		for _, c := range copies(reports, p) {
+			for i := range part.Replicas {
+				if part.Replicas[i].NodeID == c.NodeID {
+					part.Replicas[i].Scrub = c.Scrub
+				}
+			}
+		}
+		s.Partitions = append(s.Partitions, part)
 	}
 	for i := range s.Nodes {
 		node := &s.Nodes[i]

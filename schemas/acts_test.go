@@ -110,6 +110,7 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidPlatformKeyRotate:     platform(ubl.DidPlatformKeyRotate),
 		ubl.DidPlatformBackup:        platform(ubl.DidPlatformBackup),
 		ubl.DidPlatformRestore:       platform(ubl.DidPlatformRestore),
+		ubl.DidPlatformJournalLoss:   platform(ubl.DidPlatformJournalLoss),
 		ubl.DidPlatformNodeJoin:      platform(ubl.DidPlatformNodeJoin),
 		ubl.DidPlatformNodeRemove:    platform(ubl.DidPlatformNodeRemove),
 		ubl.DidPlatformSecretRotate:  platform(ubl.DidPlatformSecretRotate),

@@ -5,21 +5,12 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
+
+	"ubl"
 )
 
-// Digest stands for what a part of a partition's ranges hold. A range is 64
-// numbers of one run of records that never change once they are written: atoms,
-// events, messages. Of each run the first ranges count, up to a number with two
-// binary digits that are not zero (1, 2, 3, 4, 6, 8, 12 …): so the same ranges
-// count on replicas that were scrubbed at different times, until a run has grown
-// by a third.
-//
-// Two replicas whose Ranges are the same hold the same if their Sums are.
-type Digest struct {
-	Count  int64  `json:"count"`  // how many ranges
-	Ranges string `json:"ranges"` // which ones: 16 hex digits
-	Sum    string `json:"sum"`    // of what they hold: 16 hex digits
-}
+// Digest is [ubl.Digest].
+type Digest = ubl.Digest
 
 const (
 	digestRange = 64

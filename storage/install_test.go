@@ -216,7 +216,7 @@ func laterFormat(t *testing.T, snapshot []byte) []byte {
 	if err := os.WriteFile(path, snapshot[24:], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	setFormat(t, path, 3)
+	setFormat(t, path, 4)
 	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

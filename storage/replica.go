@@ -147,6 +147,17 @@ func (p *partition) halt(err error) error {
 	return err
 }
 
+// Distrust halts a replica whose file is damaged, as if it could not be written:
+// [Engine.Resume] then makes it anew.
+func (e *Engine) Distrust(partition int, err error) {
+	p := e.partitions[partition]
+	p.applying.Lock()
+	defer p.applying.Unlock()
+	if p.replicated() && !p.closed && p.failure() == nil {
+		_ = p.halt(err) // which tells
+	}
+}
+
 // Resume lets a replica that was halted apply again, from what its file has. A
 // file that can't be believed is thrown away first: then nothing is applied, and
 // the caller must install a snapshot or apply the log from its beginning.

@@ -67,6 +67,15 @@ type ScrubStats struct {
 	Digests []Digest
 }
 
+// Status is the same for the cluster's status.
+func (s ScrubStats) Status(met int64) *ubl.ClusterScrub {
+	c := &ubl.ClusterScrub{Bytes: s.Bytes, Damages: int64(s.Damages), Met: met, Digests: s.Digests}
+	if s.Finished != 0 {
+		c.FinishedAt = &s.Finished
+	}
+	return c
+}
+
 // scrubbed is what a partition's scrub has come to. Its owner is the scrub.
 type scrubbed struct {
 	mu    sync.Mutex

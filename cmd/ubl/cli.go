@@ -24,6 +24,7 @@ type cli struct {
 	History    historyCmd    `cmd:"" help:"Read a room's messages."`
 	Export     exportCmd     `cmd:"" help:"Write a tenant's ledger to standard output."`
 	Verify     verifyCmd     `cmd:"" help:"Check an exported ledger, offline."`
+	Scrub      scrubCmd      `cmd:"" help:"Check a stopped server's data: every page, value and number."`
 	Backup     backupCmd     `cmd:"" help:"Back up everything into one file."`
 	Restore    restoreCmd    `cmd:"" help:"Make a data directory from a backup."`
 	Bench      benchCmd      `cmd:"" help:"Measure this machine, or fill a data directory."`
@@ -77,6 +78,7 @@ var examples = map[string][]string{
 	"history":    {"ubl history general --limit 20"},
 	"export":     {"ubl export --tenant t:example.com > ledger.ndjson", "ubl export --tenant t:example.com --data ./ubl-data | ubl verify -"},
 	"verify":     {"ubl verify ledger.ndjson", "ubl verify ledger.ndjson --head h:50e4…", "ubl export --tenant t:localhost | ubl verify -"},
+	"scrub":      {"ubl scrub --data ./ubl-data", "ubl scrub --json", "ubl scrub --data ./ubl-data --accept-journal-loss"},
 	"backup":     {"ubl backup monday.tar", "ubl backup monday.tar --data ./ubl-data", "ubl backup monday.tar.age --encrypt-to-file recipients.txt"},
 	"restore":    {"ubl restore monday.tar --data ./ubl-new --identity-key ./kept/identity.key", "ubl restore monday.tar.age --data ./ubl-new --decrypt-with age.key"},
 	"bench":      {"ubl bench --writers 64 --seconds 5 --json", "ubl bench --prepare-rooms 100000 --data ./big"},

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -64,7 +66,23 @@ func (c *clusterStatusCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	return leaderless(&s)
+	return errors.Join(leaderless(&s), unsound(&s))
+}
+
+// unsound tells which copies are damaged or differ from the others.
+func unsound(s *ubl.ClusterStatus) error {
+	var errs []error
+	for _, part := range s.Partitions {
+		if len(part.Differ) > 0 {
+			errs = append(errs, fmt.Errorf("partition %d: the copy differs from the others on %s", part.Partition, clean(strings.Join(part.Differ, ", "))))
+		}
+		for _, r := range part.Replicas {
+			if r.Scrub != nil && r.Scrub.Damages > 0 {
+				errs = append(errs, fmt.Errorf("partition %d: %d damaged places on %s", part.Partition, r.Scrub.Damages, clean(r.NodeID)))
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // leaderless tells which partitions take no requests.
@@ -130,12 +148,21 @@ func keysOf(ids []string) string {
 
 // copies lists who holds a partition, and how far behind each is.
 func copies(part ubl.ClusterPartition) string {
-	lag := map[string]int64{}
+	lag, damages := map[string]int64{}, map[string]int64{}
 	for _, r := range part.Replicas {
 		lag[r.NodeID] = r.Lag
+		if r.Scrub != nil {
+			damages[r.NodeID] = r.Scrub.Damages
+		}
 	}
 	var out []string
 	tell := func(id string, more ...string) {
+		if slices.Contains(part.Differ, id) {
+			more = append(more, "DIFFERS")
+		}
+		if damages[id] > 0 {
+			more = append(more, fmt.Sprintf("%d DAMAGED", damages[id]))
+		}
 		if behind, known := lag[id]; !known {
 			more = append(more, "no word")
 		} else if behind > 0 {

@@ -93,7 +93,7 @@ func (f *figures) committed(c storage.Commit) {
 
 // watch adds what storage and actors count.
 func (f *figures) watch(n *node) {
-	f.all = append(f.all, partitions{n.store}, disk{n.store},
+	f.all = append(f.all, partitions{n.store}, disk{n.store}, scrubs{n.store},
 		gauge("ubl_backup_last_success_timestamp_seconds", "When the newest backup that was made through this node was complete, in Unix time; 0 for never.", n.lastBackup.Load),
 		gauge("ubl_actors_active", "Actors in memory.", func() int64 { return n.actors.Stats().Active }),
 		gauge("ubl_actors_waiting_commands", "Commands in mailboxes.", func() int64 { return n.actors.Stats().Waiting }),
@@ -201,10 +201,15 @@ func clusterDescs() (halted, leader, term, applied, commit, nodes *prometheus.De
 		prometheus.NewDesc("ubl_cluster_nodes", "Nodes of the cluster as gossip sees them.", []string{"state"}, nil)
 }
 
+func differsDesc() *prometheus.Desc {
+	return prometheus.NewDesc("ubl_partition_differs", "1 for a node whose copy of the partition holds something else than the others', by the digests of their scrubs.",
+		[]string{"partition", "node"}, nil)
+}
+
 // Describe implements prometheus.Collector.
 func (clusterFigures) Describe(out chan<- *prometheus.Desc) {
 	a, b, c, d, e, f := clusterDescs()
-	for _, desc := range []*prometheus.Desc{a, b, c, d, e, f} {
+	for _, desc := range []*prometheus.Desc{a, b, c, d, e, f, differsDesc()} {
 		out <- desc
 	}
 }
@@ -225,6 +230,11 @@ func (c clusterFigures) Collect(out chan<- prometheus.Metric) {
 		tell(term, float64(p.Term), name, id)
 		tell(applied, float64(p.Applied), name, id)
 		tell(commit, float64(p.Commit), name, id)
+	}
+	for p := range c.node.Store().Partitions() {
+		for _, id := range c.node.Differing(p) {
+			out <- prometheus.MustNewConstMetric(differsDesc(), prometheus.GaugeValue, 1, strconv.Itoa(p), id)
+		}
 	}
 	for state, n := range c.node.States() {
 		tell(nodes, float64(n), state)

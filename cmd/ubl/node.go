@@ -80,7 +80,10 @@ func (p *program) newNode(log *slog.Logger) *node {
 }
 
 func (n *node) storage() *storage.Options {
-	return &storage.Options{Random: n.random, Now: n.now, Observe: n.figures.committed, ObserveFile: n.figures.fileCommitted, Step: crashStep()}
+	return &storage.Options{
+		Random: n.random, Now: n.now, Observe: n.figures.committed, ObserveFile: n.figures.fileCommitted, Step: crashStep(),
+		Numbers: numbers(), Damaged: n.damaged(),
+	}
 }
 
 // run starts the actors over the store of a data directory.
@@ -170,7 +173,7 @@ func (n *node) bootstrap(ctx context.Context) error {
 	if _, err = n.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant), ubl.Enter{Request: req, Name: "UBL", Act: true}); err != nil {
 		return fmt.Errorf("couldn't begin tenant 0: %w", err)
 	}
-	return n.announceRestore(ctx)
+	return errors.Join(n.announceRestore(ctx), n.announceLosses(ctx))
 }
 
 // close lets everything accepted settle and gives the directory free.

@@ -28,7 +28,7 @@ func (a alone) Status(context.Context) (*ubl.ClusterStatus, error) {
 	n := ubl.ClusterNode{NodeID: id, ServerID: id + "@" + a.store.Incarnation()[:8], State: ubl.NodeAlive}
 	s := &ubl.ClusterStatus{NodeID: id}
 	for i, stats := range a.store.Stats().Partitions {
-		p := ubl.ClusterPartition{Partition: i, Voters: []string{id}, Learners: []string{}, Replicas: []ubl.ClusterReplica{{NodeID: id}}}
+		p := ubl.ClusterPartition{Partition: i, Voters: []string{id}, Learners: []string{}, Replicas: []ubl.ClusterReplica{{NodeID: id, Scrub: clusterScrub(stats)}}}
 		if stats.Failed == nil {
 			p.Leader = id
 			n.Leads++

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/storage"
 	"ubl/transport"
 )
 
@@ -28,6 +29,7 @@ type serveCmd struct {
 	LogFormat   string        `default:"text" enum:"text,json" help:"How: text or json."`
 	StopTimeout time.Duration `default:"10s" help:"How long requests under way may take when the server stops."`
 	WebDir      string        `type:"existingdir" help:"Serve the app from this folder, read anew each time, instead of the one in the program." placeholder:"DIR"`
+	ScrubRate   int64         `default:"2097152" help:"How many bytes of the stored data are read and checked a second, in the background; 0 turns that off." placeholder:"N"`
 	IdentityKey string        `type:"path" help:"The key that tokens are made with, instead of the one in --data." placeholder:"FILE"`
 
 	oidcFlags
@@ -163,6 +165,13 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 		f.agents.portal.Run(keeping)
 	})
 	n.panics.Go(nil, "tuning the collector", func() { tuneGC(keeping, p.env) })
+	scrubbed := make(chan struct{})
+	n.panics.Go(nil, "the scrub", func() {
+		defer close(scrubbed)
+		if c.ScrubRate > 0 {
+			n.store.Scrub(keeping, storage.ScrubOptions{Rate: c.ScrubRate})
+		}
+	})
 	select {
 	case <-ctx.Done():
 	case err = <-failed:
@@ -171,6 +180,7 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 	kept()
 	<-rotated
 	<-outside
+	<-scrubbed
 	return errors.Join(err, c.stop(ctx, f, n))
 }
 

@@ -64,6 +64,7 @@ const said: Record<string, string> = {
   'platform.key.rotate': 'rotated the server’s key',
   'platform.backup': 'backed the server up',
   'platform.restore': 'restored a backup',
+  'platform.journal.loss': 'gave up what a damaged journal had lost',
   'platform.node.join': 'took a node in',
   'platform.node.remove': 'took a node out',
   'platform.secret.rotate': 'rotated the cluster’s secret',

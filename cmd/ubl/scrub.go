@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"ubl"
+	"ubl/actors/container"
+	"ubl/actors/portal"
+	"ubl/actors/room"
+	"ubl/actors/tenant"
+	"ubl/storage"
+)
+
+// numbers are the runs of keys of all families.
+func numbers() []ubl.Numbers {
+	var all []ubl.Numbers
+	for _, family := range [][]ubl.Numbers{room.Numbers(), tenant.Numbers(), container.Numbers(), portal.Numbers()} {
+		all = append(all, family...)
+	}
+	return all
+}
+
+const (
+	// damagedEvery is how often a damaged place is logged that is met again and again.
+	damagedEvery = time.Minute
+	// maxTold bounds how many places are remembered for that.
+	maxTold = 1000
+)
+
+// damaged logs damage with its place; the metric counts each time.
+func (n *node) damaged() func(partition int, err error) {
+	var mu sync.Mutex
+	told := make(map[string]time.Time)
+	return func(partition int, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		now, place := n.now(), err.Error()
+		if now.Sub(told[place]) < damagedEvery {
+			return
+		}
+		if len(told) >= maxTold {
+			clear(told)
+		}
+		told[place] = now
+		n.log.Error("stored data is damaged", "partition", partition, "error", err)
+	}
+}
+
+// scrubCmd checks a stopped server's data.
+type scrubCmd struct {
+	format
+	Data              string `default:"./ubl-data" type:"path" help:"Data directory of a stopped server." placeholder:"DIR"`
+	AcceptJournalLoss bool   `help:"Give up what the journal acknowledged and can't be read any more, with a receipt in tenant 0's ledger." yaml:"-"`
+	Quiet             bool   `help:"Tell no progress."`
+}
+
+// Run reads every page, value and number, and lists the places that are damaged.
+func (c *scrubCmd) Run(ctx context.Context, p *program) error {
+	if err := mustHoldData(c.Data); err != nil {
+		return err
+	}
+	if c.AcceptJournalLoss {
+		return c.accept(ctx, p)
+	}
+	g := p.progress("scrubbing", "bytes", c.Quiet || c.JSON)
+	list, err := storage.Check(ctx, c.Data, &storage.Options{Random: p.random, Now: p.now, Numbers: numbers()}, g.at)
+	g.end()
+	if err != nil {
+		return openHint(c.Data, err)
+	}
+	places, err := c.print(p.out, list)
+	if err == nil && places > 0 {
+		err = fmt.Errorf("%s is damaged in %d places; the runbook says what to do (UBLDamage)", c.Data, places)
+	}
+	return err
+}
+
+func (c *scrubCmd) print(w io.Writer, list []storage.Checked) (places int, err error) {
+	var bytes int64
+	for _, part := range list {
+		bytes += part.Bytes
+		places += len(part.Places)
+		for _, at := range part.Places {
+			if !c.JSON {
+				fmt.Fprintf(w, "partition %d: %s%s\n", at.Partition, clean(at.What), of(at.Group))
+			}
+		}
+	}
+	if c.JSON {
+		return places, json.NewEncoder(w).Encode(map[string]any{"ok": places == 0, "partitions": list})
+	}
+	if places == 0 {
+		_, err = fmt.Fprintf(w, "ok: %d partitions, %d bytes, no damage\n", len(list), bytes)
+	}
+	return places, err
+}
+
+func of(group string) string {
+	if group == "" {
+		return ""
+	}
+	return " (" + clean(group) + ")"
+}
+
+// accept opens the store without what its journals have lost, and receipts that.
+func (c *scrubCmd) accept(ctx context.Context, p *program) error {
+	store, err := storage.Open(c.Data, &storage.Options{Random: p.random, Now: p.now, AcceptJournalLoss: true})
+	if err != nil {
+		return openHint(c.Data, err)
+	}
+	losses, err := store.Losses()
+	if err = errors.Join(err, store.Close()); err != nil {
+		return err
+	}
+	if len(losses) == 0 {
+		_, err = fmt.Fprintln(p.out, "no journal has lost anything")
+		return err
+	}
+	for _, l := range losses {
+		fmt.Fprintf(p.out, "partition %d: %s; the journal is kept as %s\n", l.Partition, lost(l), l.Kept)
+	}
+	if err := p.withNode(ctx, c.Data, func(*node) error { return nil }); err != nil { // which receipts it
+		return fmt.Errorf("given up, and not yet receipted, which the server's start does: %w", err)
+	}
+	return nil
+}
+
+// lost says what is missing of a journal.
+func lost(l storage.Loss) string {
+	text := fmt.Sprintf("records from %d on are lost", l.From)
+	if l.To != 0 {
+		text = fmt.Sprintf("records %d to %d are lost", l.From, l.To)
+	}
+	if len(l.Groups) > 0 {
+		text += ", some of " + strings.Join(l.Groups, ", ")
+	}
+	return text
+}
+
+// announceLosses receipts what an operator gave up, once.
+func (n *node) announceLosses(ctx context.Context) error {
+	losses, err := n.store.Losses()
+	if err != nil {
+		return fmt.Errorf("couldn't read what was given up: %w", err)
+	}
+	for _, l := range losses {
+		req, err := n.request()
+		if err != nil {
+			return err
+		}
+		req.Key = fmt.Sprintf("%s:%s:%d:%d", ubl.DidPlatformJournalLoss, n.store.Incarnation(), l.Partition, l.At)
+		err = n.announce(ctx, req, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformJournalLoss,
+			text: fmt.Sprintf("Given up: in partition %d %s", l.Partition, lost(l)),
+			more: ubl.Fields{ubl.Int("partition", int64(l.Partition)), ubl.Int("record_from", int64(l.From)), ubl.Int("record_to", int64(l.To)),
+				ubl.Str("tenants", strings.Join(l.Groups, " "))}})
+		if err == nil {
+			err = n.store.ForgetLoss(l)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clusterScrub is how a partition's scrub stands, for the cluster's status.
+func clusterScrub(s storage.PartitionStats) *ubl.ClusterScrub { return s.Scrub.Status(s.Damages) }
+
+// scrubs tells how the scrub stands, and what damage was met.
+type scrubs struct{ store *storage.Engine }
+
+func scrubDescs() (damage, places, bytes, finished *prometheus.Desc) {
+	desc := func(name, help string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, []string{"partition"}, nil)
+	}
+	return desc("ubl_storage_damage_total", "Times that damaged data was met since the start, by a reader, a writer or the scrub."),
+		desc("ubl_storage_scrub_damages", "Damaged places that the last pass of the scrub found, or this one if it has found more."),
+		desc("ubl_storage_scrub_bytes", "Bytes that the scrub's pass has read so far."),
+		desc("ubl_storage_scrub_finished_timestamp_seconds", "When the last pass of the scrub ended; 0 if none has since the start.")
+}
+
+// Describe implements prometheus.Collector.
+func (scrubs) Describe(out chan<- *prometheus.Desc) {
+	a, b, c, d := scrubDescs()
+	for _, desc := range []*prometheus.Desc{a, b, c, d} {
+		out <- desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (s scrubs) Collect(out chan<- prometheus.Metric) {
+	damage, places, bytes, finished := scrubDescs()
+	for i, p := range s.store.Stats().Partitions {
+		name := strconv.Itoa(i)
+		at := 0.0
+		if p.Scrub.Finished != 0 {
+			at = float64(p.Scrub.Finished.Std().Unix())
+		}
+		out <- prometheus.MustNewConstMetric(damage, prometheus.CounterValue, float64(p.Damages), name)
+		out <- prometheus.MustNewConstMetric(places, prometheus.GaugeValue, float64(p.Scrub.Damages), name)
+		out <- prometheus.MustNewConstMetric(bytes, prometheus.GaugeValue, float64(p.Scrub.Bytes), name)
+		out <- prometheus.MustNewConstMetric(finished, prometheus.GaugeValue, at, name)
+	}
+}
