@@ -106,7 +106,8 @@ func (p *partition) stageSnapshot(staged string, r io.Reader) error {
 		return err
 	}
 	p.opts.Step("install: written")
-	if err := inspectFile(staged, p.opts.VerifyBytes); err != nil {
+	// Whole, whatever its size: it takes the place of a file that may be better.
+	if err := inspectFile(staged, 1<<62); err != nil {
 		return err
 	}
 	return adopt(staged, p.label, p.opts)

@@ -1,0 +1,123 @@
+package cluster
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ubl"
+)
+
+// damage flips a bit of a text in a node's file of a partition, once it is there.
+func damage(t *testing.T, dir string, partition int, text string) {
+	t.Helper()
+	path := filepath.Join(dir, "store", fmt.Sprintf("partition-%d.db", partition))
+	var data []byte
+	eventually(t, "the file has the text", func() bool {
+		var err error
+		data, err = os.ReadFile(path)
+		return err == nil && bytes.Contains(data, []byte(text))
+	})
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for from := 0; ; { // older pages may have it, too
+		at := bytes.Index(data[from:], []byte(text))
+		if at < 0 {
+			return
+		}
+		from += at + len(text)
+		if _, err := f.WriteAt([]byte{text[0] ^ 1}, int64(from-len(text))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// putRecord writes a record through a partition's leader.
+func putRecord(t *testing.T, w *world, g ubl.Group, key, value string) {
+	t.Helper()
+	e := w.leader(w.nodes[0].engine.Partition(g)).engine
+	lease, head, err := e.Begin(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settled := make(chan error, 1)
+	e.Submit(&ubl.Batch{Group: g, Lease: lease, Head: head, Next: head,
+		Records: []ubl.Record{{Key: []byte(key), Value: []byte(value)}}}, func(err error) { settled <- err })
+	if err := <-settled; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDamagedReplicaHeals: the scrub of a replica finds a flipped bit, its node
+// makes the copy anew, and then it is as the others are. So does a leader.
+func TestDamagedReplicaHeals(t *testing.T) {
+	for _, who := range []string{"a follower", "the leader"} {
+		t.Run(who, func(t *testing.T) {
+			w := newWorld(t, 3, nil)
+			g := ubl.Group{Tenant: "t:acme.com", Shard: "0"}
+			p := w.nodes[0].engine.Partition(g)
+			const text = "what was written and is to be kept"
+			putRecord(t, w, g, "m1", text)
+			victim := 0
+			for i, n := range w.nodes {
+				if (n == w.leader(p)) == (who == "the leader") {
+					victim = i
+				}
+			}
+			n := w.nodes[victim]
+			old := n.held(p)
+			damage(t, w.dirs[victim], p, text)
+			n.engine.ScrubOnce(t.Context())
+			if s := n.engine.Stats().Partitions[p]; s.Damages == 0 {
+				t.Fatalf("the damage wasn't met: %+v", s)
+			}
+			eventually(t, "the replica was made anew", func() bool {
+				g := n.group(p)
+				return g != nil && g != old && w.leader(p) != nil && n.engine.Applied(p) > 0
+			})
+			w.settle()
+			putRecord(t, w, g, "m2", "more")
+			eventually(t, "the copy has caught up and is whole", func() bool {
+				n.engine.ScrubOnce(t.Context())
+				s := n.engine.Stats().Partitions[p]
+				data, err := os.ReadFile(filepath.Join(w.dirs[victim], "store", fmt.Sprintf("partition-%d.db", p)))
+				return err == nil && s.Scrub.Damages == 0 && bytes.Contains(data, []byte(text)) && n.engine.Applied(p) == w.leader(p).engine.Applied(p)
+			})
+		})
+	}
+}
+
+// TestDifferingReplicas: the status names the copy that holds something else.
+func TestDifferingReplicas(t *testing.T) {
+	digests := func(sum string) *ubl.ClusterScrub {
+		return &ubl.ClusterScrub{Digests: []ubl.Digest{{}, {Count: 3, Ranges: "00000000000000aa", Sum: sum}}}
+	}
+	other := &ubl.ClusterScrub{Digests: []ubl.Digest{{}, {Count: 4, Ranges: "00000000000000bb", Sum: "3"}}}
+	for name, test := range map[string]struct {
+		scrubs []*ubl.ClusterScrub
+		want   []string
+	}{
+		"the same":            {[]*ubl.ClusterScrub{digests("1"), digests("1"), digests("1")}, nil},
+		"one differs":         {[]*ubl.ClusterScrub{digests("2"), digests("1"), digests("1")}, []string{"a"}},
+		"one against one":     {[]*ubl.ClusterScrub{digests("2"), digests("1"), nil}, []string{"b"}},
+		"other ranges":        {[]*ubl.ClusterScrub{digests("1"), other, digests("1")}, nil},
+		"nobody has a pass":   {[]*ubl.ClusterScrub{{}, {}, {}}, nil},
+		"an older node":       {[]*ubl.ClusterScrub{nil, nil, nil}, nil},
+		"all of three differ": {[]*ubl.ClusterScrub{digests("1"), digests("2"), digests("3")}, []string{"a", "b", "c"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var reports []*report
+			for i, s := range test.scrubs {
+				reports = append(reports, &report{NodeID: string(rune('a' + i)), Replicas: []replicaReport{{Partition: 1, Scrub: s}}})
+			}
+			if got := ubl.Differing(copies(reports, 1)); fmt.Sprint(got) != fmt.Sprint(test.want) {
+				t.Errorf("%v differ, want %v", got, test.want)
+			}
+		})
+	}
+}
