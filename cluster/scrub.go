@@ -18,7 +18,7 @@ func (n *Node) damaged(partition int, err error) {
 	if n.opts.Storage.Damaged != nil {
 		n.opts.Storage.Damaged(partition, err)
 	}
-	go n.heal(partition, err)
+	n.opts.Panics.Go(nil, "making a replica anew", func() { n.heal(partition, err) })
 }
 
 func (n *Node) heal(partition int, err error) {
