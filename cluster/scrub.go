@@ -35,7 +35,7 @@ func (n *Node) heal(partition int, err error) {
 
 func (g *group) scrub() *ubl.ClusterScrub {
 	s := g.node.engine.Stats().Partitions[g.partition]
-	return s.Scrub.Status(s.Damages)
+	return s.Scrub.Status(s.Damaged)
 }
 
 // differing remembers which replicas hold something else than the others.

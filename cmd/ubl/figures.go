@@ -132,7 +132,7 @@ func partitionFigures() (queued, queuedBytes, fileBytes, failed, damaged *promet
 		desc("ubl_storage_queue_bytes", "Bytes that wait for the committer."),
 		desc("ubl_storage_file_bytes", "Size of the partition's file."),
 		desc("ubl_storage_failed", "1 where a failed write or sync keeps the partition from taking writes."),
-		desc("ubl_storage_damaged_reads_total", "Reads that met data with a wrong checksum or form.")
+		desc("ubl_storage_damaged_reads_total", "Times that damaged data was met since the start, by a reader, a writer or the scrub.")
 }
 
 // Describe implements prometheus.Collector.

@@ -174,39 +174,37 @@ func (n *node) announceLosses(ctx context.Context) error {
 }
 
 // clusterScrub is how a partition's scrub stands, for the cluster's status.
-func clusterScrub(s storage.PartitionStats) *ubl.ClusterScrub { return s.Scrub.Status(s.Damages) }
+func clusterScrub(s storage.PartitionStats) *ubl.ClusterScrub { return s.Scrub.Status(s.Damaged) }
 
-// scrubs tells how the scrub stands, and what damage was met.
+// scrubs tells how the scrub stands.
 type scrubs struct{ store *storage.Engine }
 
-func scrubDescs() (damage, places, bytes, finished *prometheus.Desc) {
+func scrubDescs() (places, bytes, finished *prometheus.Desc) {
 	desc := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, []string{"partition"}, nil)
 	}
-	return desc("ubl_storage_damage_total", "Times that damaged data was met since the start, by a reader, a writer or the scrub."),
-		desc("ubl_storage_scrub_damages", "Damaged places that the last pass of the scrub found, or this one if it has found more."),
+	return desc("ubl_storage_scrub_damages", "Damaged places that the last pass of the scrub found, or this one if it has found more."),
 		desc("ubl_storage_scrub_bytes", "Bytes that the scrub's pass has read so far."),
 		desc("ubl_storage_scrub_finished_timestamp_seconds", "When the last pass of the scrub ended; 0 if none has since the start.")
 }
 
 // Describe implements prometheus.Collector.
 func (scrubs) Describe(out chan<- *prometheus.Desc) {
-	a, b, c, d := scrubDescs()
-	for _, desc := range []*prometheus.Desc{a, b, c, d} {
+	a, b, c := scrubDescs()
+	for _, desc := range []*prometheus.Desc{a, b, c} {
 		out <- desc
 	}
 }
 
 // Collect implements prometheus.Collector.
 func (s scrubs) Collect(out chan<- prometheus.Metric) {
-	damage, places, bytes, finished := scrubDescs()
+	places, bytes, finished := scrubDescs()
 	for i, p := range s.store.Stats().Partitions {
 		name := strconv.Itoa(i)
 		at := 0.0
 		if p.Scrub.Finished != 0 {
 			at = float64(p.Scrub.Finished.Std().Unix())
 		}
-		out <- prometheus.MustNewConstMetric(damage, prometheus.CounterValue, float64(p.Damages), name)
 		out <- prometheus.MustNewConstMetric(places, prometheus.GaugeValue, float64(p.Scrub.Damages), name)
 		out <- prometheus.MustNewConstMetric(bytes, prometheus.GaugeValue, float64(p.Scrub.Bytes), name)
 		out <- prometheus.MustNewConstMetric(finished, prometheus.GaugeValue, at, name)
