@@ -73,7 +73,7 @@ func TestDamagedReplicaHeals(t *testing.T) {
 			old := n.held(p)
 			damage(t, w.dirs[victim], p, text)
 			n.engine.ScrubOnce(t.Context())
-			if s := n.engine.Stats().Partitions[p]; s.Damages == 0 {
+			if s := n.engine.Stats().Partitions[p]; s.Damaged == 0 {
 				t.Fatalf("the damage wasn't met: %+v", s)
 			}
 			eventually(t, "the replica was made anew", func() bool {
