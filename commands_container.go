@@ -32,11 +32,11 @@ type (
 	// GetContainer reads the configuration. Who may look. Answers *Container.
 	GetContainer struct{ Who Identity }
 	// Authorize asks whether the caller may do an operation in the container, for
-	// acts whose effect lies outside. Answers AgreementID, that of the record in
-	// force.
+	// acts whose effect lies outside. Answers AgreementID, that of the record under
+	// which the caller may.
 	Authorize struct {
-		Who Identity
-		Op  Operation
+		Request
+		Op Operation
 	}
 	// CreateDocument makes a document. Who may write. Answers *DocumentResult.
 	CreateDocument struct {

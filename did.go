@@ -49,6 +49,7 @@ const (
 	DidToolCall         Did = "office.tool.call"
 
 	DidContainerCreate       Did = "container.create"
+	DidContainerJoin         Did = "container.join"
 	DidContainerInvite       Did = "container.invite"
 	DidContainerMemberUpdate Did = "container.member.update"
 	DidContainerRemove       Did = "container.remove"
@@ -95,7 +96,7 @@ var dids = []Did{
 	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
 	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,
 	DidDocumentList, DidDocumentVersions, DidDocumentSearch, DidComplete, DidToolCall,
-	DidContainerCreate, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave,
+	DidContainerCreate, DidContainerJoin, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave,
 	DidTransfer, DidReceive, DidCreditsIssue,
 	DidToolAccess, DidServerAdd, DidServerUpdate, DidServerRemove, DidServerSync, DidServerConnect,
 	DidToolApprove, DidToolDeny, DidPortalCall, DidBudgetUpdate,

@@ -40,8 +40,11 @@ const (
 
 	Sealed        Permeability = "sealed"        // nothing crosses
 	Gated         Permeability = "gated"         // entries of the Agreement carry
-	Collaborative Permeability = "collaborative" // every member carries
-	Open          Permeability = "open"          // everyone of the tenant carries
+	Collaborative Permeability = "collaborative" // entries of the Agreement look, write and carry
+	Open          Permeability = "open"          // everyone of the tenant does
+	// Public is for anyone, without an identity. There is no way in for them yet: a
+	// kind may name it, and nothing is made with it.
+	Public Permeability = "public"
 
 	Disabled  Execution = "disabled"
 	Sandboxed Execution = "sandboxed"
@@ -99,7 +102,7 @@ func (p Physics) Check() error {
 	}{
 		{"fungibility", slices.Contains([]Fungibility{Strict, Versioned, Transient}, p.Fungibility)},
 		{"topology", slices.Contains([]Topology{Values, Objects, Subjects, Links}, p.Topology)},
-		{"permeability", slices.Contains([]Permeability{Sealed, Gated, Collaborative, Open}, p.Permeability)},
+		{"permeability", slices.Contains([]Permeability{Sealed, Gated, Collaborative, Open, Public}, p.Permeability)},
 		{"execution", slices.Contains([]Execution{Disabled, Sandboxed, Full}, p.Execution)},
 	} {
 		if !axis.ok {
@@ -112,6 +115,8 @@ func (p Physics) Check() error {
 		}
 	}
 	switch {
+	case p.Permeability == Public:
+		return wrongPhysics("permeability", "nobody gets in without signing in yet: use open for everyone of the tenant")
 	case p.Fungibility == Strict && p.Permeability != Sealed && p.Permeability != Gated:
 		return wrongPhysics("permeability", "strict needs sealed or gated")
 	case p.Topology == Values && p.Fungibility != Strict:
@@ -194,3 +199,14 @@ func (p Physics) String() string {
 
 // Field writes the physics into an act.
 func (p Physics) Field() Field { return Str("physics", p.String()) }
+
+// AsPromised are the physics that a container of the first form stands for. In that,
+// collaborative let in everyone of the tenant, which is open now: who could read and
+// write there goes on. Only [GeneralWorkspace] is collaborative still, since everyone
+// of the tenant joins it by touching it.
+func (p Physics) AsPromised(id ContainerID) Physics {
+	if p.Permeability == Collaborative && id != GeneralWorkspace {
+		p.Permeability = Open
+	}
+	return p
+}

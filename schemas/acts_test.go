@@ -91,6 +91,7 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidContainerMemberUpdate: {ubl.Fields{inside, role, user}, set, onContainer},
 		ubl.DidContainerRemove:       {ubl.Fields{inside, user}, remove, onContainer},
 		ubl.DidContainerLeave:        {ubl.Fields{inside, user}, remove, onContainer},
+		ubl.DidContainerJoin:         {ubl.Fields{inside, role, user}, set, onContainer},
 		ubl.DidDocumentCreate:        {written, op("document.put", content, document, version, workspace), onContainer},
 		ubl.DidDocumentUpdate:        {written, op("document.put", content, document, version, workspace), onContainer},
 		ubl.DidDocumentDelete:        {ubl.Fields{document, version, workspace}, op("document.delete", document, version, workspace), onContainer},

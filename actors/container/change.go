@@ -14,8 +14,8 @@ type plan struct {
 	this    ubl.Fields
 	effects []ubl.Fields
 	records []actors.Record // indexes and texts
-	// agreement is the record in force that the decision read; the container's own
-	// where empty.
+	// agreement is the record in force that the decision read; where empty, the one
+	// under which the caller has standing.
 	agreement ubl.AgreementID
 	// status is that of the action; executed where empty.
 	status ubl.Status
@@ -48,14 +48,34 @@ func (c *Container) later(t *actors.Turn, n int64) {
 // a key is found again by its transfer.
 func (c *Container) commit(t *actors.Turn, req ubl.Request, p *plan, key *actors.Key) int64 {
 	if p.agreement == "" {
-		p.agreement = c.state.Agreement.ID
+		p.agreement = c.state.under(req.Who)
 	}
-	a := &actors.Append{}
-	e := p.event
-	e.Version, e.N, e.At, e.By = eventVersion, c.state.Events+1, t.Now(), req.Who.UserID
+	a := c.begin()
 	if key != nil {
-		c.keys.Add(a, *key, e.At, actors.Ref{Kind: refEvent, N: e.N})
+		c.keys.Add(a, *key, t.Now(), actors.Ref{Kind: refEvent, N: c.state.Events + 1})
 	}
+	e := c.add(a, t.Now(), req, p)
+	t.Commit(a)
+	if d, _ := e.changed(); d != nil {
+		c.indexSoon()
+	}
+	return e.N
+}
+
+// begin is the append of the turn: the one by which the caller joins, if they do.
+func (c *Container) begin() *actors.Append {
+	a := c.joined
+	if a == nil {
+		a = &actors.Append{}
+	}
+	c.joined = nil
+	return a
+}
+
+// add numbers a plan's event, adds it to the append and applies it.
+func (c *Container) add(a *actors.Append, now ubl.Time, req ubl.Request, p *plan) event {
+	e := p.event
+	e.Version, e.N, e.At, e.By = eventVersion, c.state.Events+1, now, req.Who.UserID
 	was := len(c.state.Pending)
 	record(a, c.id, c.state.Agreement.ID, e, req, p)
 	c.state.apply(e)
@@ -68,11 +88,7 @@ func (c *Container) commit(t *actors.Turn, req ubl.Request, p *plan, key *actors
 		a.Records = append(a.Records, actors.Record{Key: actors.PendingIndex(c.id)})
 	}
 	c.tell(a, e)
-	t.Commit(a)
-	if d, _ := e.changed(); d != nil {
-		c.indexSoon()
-	}
-	return e.N
+	return e
 }
 
 // record adds an event's act, records and counter to the append. The pointers name

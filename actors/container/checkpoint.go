@@ -3,6 +3,7 @@ package container
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 
@@ -21,6 +22,9 @@ import (
 // checkpoint has whole, costs little.
 const checkpointEvery = 1000
 
+// checkpointVersion 2 has physics as [eventVersion] 2 means them, and Past.
+const checkpointVersion = 2
+
 // checkpoint is the stored form of what the events up to Events lead to, but for
 // documents.
 type checkpoint struct {
@@ -33,14 +37,15 @@ type checkpoint struct {
 	Balance   int64                `json:"balance"`
 	InTransit int64                `json:"in_transit"`
 	Pending   []departure          `json:"pending"`
+	Past      []ubl.UserID         `json:"past,omitempty"`
 }
 
 // checkpoint is the record from which the state is restored.
 func (s *State) checkpoint() actors.Record {
 	return actors.Record{Key: checkpointKey(s.Summary.ContainerID), Value: encode(checkpoint{
-		Form: recordVersion, Events: s.Events, Changed: s.Changed, Steps: s.Steps,
+		Form: checkpointVersion, Events: s.Events, Changed: s.Changed, Steps: s.Steps,
 		Container: s.Summary, Agreement: s.Agreement.View(nil),
-		Balance: s.Balance, InTransit: s.InTransit, Pending: s.underWay(),
+		Balance: s.Balance, InTransit: s.InTransit, Pending: s.underWay(), Past: slices.Sorted(maps.Keys(s.Past)),
 	})}
 }
 
@@ -77,7 +82,7 @@ func (s *State) restore(v []byte) error {
 	if err := decode(v, &from); err != nil {
 		return err
 	}
-	if from.Form > recordVersion {
+	if from.Form > checkpointVersion {
 		return errForm(from.Form)
 	}
 	s.empty()
@@ -86,6 +91,12 @@ func (s *State) restore(v []byte) error {
 	s.Events, s.Changed, s.Steps = from.Events, from.Changed, from.Steps
 	for _, d := range from.Pending {
 		s.Pending[d.ID] = d
+	}
+	for _, user := range from.Past {
+		s.Past[user] = true
+	}
+	if from.Form == 1 && (!s.general() || s.Agreement.InForce() != nil) {
+		s.reopen()
 	}
 	return nil
 }

@@ -36,6 +36,8 @@ type Container struct {
 
 	state State
 	keys  *actors.Keys
+	// joined is what the turn has to commit where its caller has just joined.
+	joined *actors.Append
 	// unindexed counts changes of documents since the index was last brought up to
 	// date in the background, which indexing says is being done.
 	unindexed int
@@ -63,11 +65,20 @@ func open(ctx context.Context, read ubl.Reader, search ubl.Searcher, env actors.
 
 // Receive implements [actors.Actor].
 func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
+	c.join(t, cmd)
+	c.receive(t, cmd)
+	if a := c.joined; a != nil { // what they came for is refused, or no act
+		c.joined = nil
+		t.Commit(a)
+	}
+}
+
+func (c *Container) receive(t *actors.Turn, cmd ubl.Command) {
 	switch cmd := cmd.(type) {
 	case ubl.GetContainer:
 		c.answer(t, c.state.look(cmd.Who), func() any { return c.state.container(cmd.Who.UserID) })
 	case ubl.Authorize:
-		c.answer(t, c.state.may(cmd.Who, cmd.Op), func() any { return c.state.inForce() })
+		c.answer(t, c.state.may(cmd.Who, cmd.Op), func() any { return c.state.under(cmd.Who) })
 	case ubl.GetAgreement:
 		c.agreement(t, cmd)
 	case ubl.EndAgreement:

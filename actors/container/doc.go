@@ -30,10 +30,19 @@
 //
 // # Who may
 //
-// Entries of the Agreement may always look. In a collaborative or an open
-// container every member of the tenant looks and writes, and carries things out;
+// Entries of the Agreement may always look. In a collaborative container they write
+// and carry things out; in an open one every member of the tenant does, entry or not;
 // in a gated one entries write and owners carry out; in a sealed one nothing
-// changes. Anyone of the tenant may put credits into a wallet that isn't sealed.
+// changes. Nothing is public yet: nobody gets in without an identity. w:general is
+// collaborative, and a member of the tenant joins it with the first act there, in the
+// same commit; who left it or was removed stays out.
+//
+// An act names the Agreement where its author has standing: the container's own for
+// its entries, the TenantLicense for who acts as one of the tenant.
+//
+// In the first form of events, collaborative let in the whole tenant. Containers from
+// then replay as open, and w:general as one that all may join: nobody loses a place.
+// Anyone of the tenant may put credits into a wallet that isn't sealed.
 // Who may not look is answered as if the container had never been. Only owners
 // change membership and end the Agreement; after its end every act is refused.
 //

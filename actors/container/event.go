@@ -21,6 +21,8 @@ type event struct {
 	Member    *ubl.Member           `json:"member,omitempty"`    // whom a membership event is about
 	// Heir owns the container after its last owner was expelled.
 	Heir *ubl.Member `json:"heir,omitempty"`
+	// Expelled: the Tenant shut the member out; let in again they are welcome.
+	Expelled bool `json:"expelled,omitempty"`
 	// Document is the version that the act made, or the last one of a document that
 	// it deleted.
 	Document *document `json:"document,omitempty"`
@@ -41,7 +43,9 @@ type event struct {
 	Receipt ubl.Receipt        `json:"receipt"`
 }
 
-const eventVersion = 1
+// eventVersion 2: collaborative physics let in the entries of the Agreement. In
+// version 1 they let in everyone of the tenant ([ubl.Physics.AsPromised]).
+const eventVersion = 2
 
 // FormatVersion implements [actors.Versioned].
 func (e event) FormatVersion() int { return e.Version }
@@ -136,7 +140,7 @@ type text struct {
 	Content string `json:"content"`
 }
 
-// recordVersion is that of newest, version, text and checkpoint.
+// recordVersion is that of newest, version and text.
 const recordVersion = 1
 
 // encode cannot fail: stored forms hold only strings, numbers and times.

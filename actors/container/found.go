@@ -15,9 +15,7 @@ func Found(req ubl.Request, tenant ubl.TenantID, kind ubl.Kind, summary ubl.Cont
 		return nil, err
 	}
 	id := summary.ContainerID
-	owner := ubl.Member{
-		UserID: req.Who.UserID, Email: req.Who.Email, Role: ubl.RoleOwner, IsService: req.Who.IsService, Since: summary.CreatedAt,
-	}
+	owner := entryOf(req.Who, ubl.RoleOwner, summary.CreatedAt)
 	p := setting(summary, kind.GovernedBy(id), owner)
 	p.agreement = ubl.TenantAgreement(tenant)
 	p.this = ubl.Fields{

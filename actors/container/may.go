@@ -9,10 +9,26 @@ func errUnknown() *ubl.Error { return ubl.Errorf(ubl.CodeNotFound, "there is no 
 // look refuses who may not look into the container.
 func (s *State) look(who ubl.Identity) error {
 	_, entry := s.Agreement.Members[who.UserID]
-	if who.TenantID != s.Agreement.TenantID || !entry && !s.shared() {
+	if who.TenantID != s.Agreement.TenantID || !entry && !s.shared() && !s.joinable(who) {
 		return errUnknown()
 	}
 	return nil
+}
+
+// joinable reports whether somebody joins by touching the container: everyone of the
+// tenant the general workspace, unless they left it or were removed.
+func (s *State) joinable(who ubl.Identity) bool {
+	return s.general() && !s.Past[who.UserID] && !who.IsPlatform() && s.Agreement.May(ubl.OpWrite) == nil
+}
+
+// under names the record that authorises what somebody does: the container's own
+// where they are an entry of it. Who acts as one of the tenant does so under the
+// TenantLicense, where their standing is.
+func (s *State) under(who ubl.Identity) ubl.AgreementID {
+	if _, entry := s.Agreement.Members[who.UserID]; !entry {
+		return ubl.TenantAgreement(s.Agreement.TenantID)
+	}
+	return s.inForce()
 }
 
 // may refuses an operation: to who may not do it, after the Agreement's end, and
@@ -50,12 +66,12 @@ func (s *State) inForce() ubl.AgreementID {
 }
 
 // carriesOut refuses who may not take things out of the container: anyone but
-// owners, where it isn't shared.
+// owners, where it is gated.
 func (s *State) carriesOut(who ubl.Identity) error {
 	if err := s.look(who); err != nil {
 		return err
 	}
-	if !s.shared() && s.Agreement.Members[who.UserID].Role != ubl.RoleOwner {
+	if s.Summary.Physics.Permeability == ubl.Gated && s.Agreement.Members[who.UserID].Role != ubl.RoleOwner {
 		return ubl.Errorf(ubl.CodeForbidden, "only an owner carries anything out of this container")
 	}
 	return nil

@@ -24,6 +24,57 @@ func (c *Container) decideAdd(cmd ubl.AddMember) func(ubl.Time) (*plan, error) {
 	}
 }
 
+// join makes an entry of who touches the general workspace, in the commit of what
+// they came for.
+func (c *Container) join(t *actors.Turn, cmd ubl.Command) {
+	req, ok := touch(cmd)
+	_, entry := c.state.Agreement.Members[req.Who.UserID]
+	if !ok || entry || req.Who.TenantID != c.tenant || !c.state.joinable(req.Who) {
+		return
+	}
+	if cmd.Cost() == 0 && t.Reserve(ubl.JoinCost) != nil {
+		return // the next time
+	}
+	p := setting(c.state.Summary, c.state.Agreement.ID, entryOf(req.Who, ubl.RoleMember, t.Now()))
+	p.agreement, p.event.Did = ubl.TenantAgreement(c.tenant), ubl.DidContainerJoin
+	a := &actors.Append{}
+	c.add(a, t.Now(), req, p)
+	c.joined = a
+}
+
+// touch is the request of a command by which somebody joins: one that leaves a
+// receipt of theirs. A look at the configuration alone doesn't.
+func touch(cmd ubl.Command) (req ubl.Request, ok bool) {
+	switch cmd := cmd.(type) {
+	case ubl.CreateDocument:
+		return cmd.Request, true
+	case ubl.UpdateDocument:
+		return cmd.Request, true
+	case ubl.DeleteDocument:
+		return cmd.Request, true
+	case ubl.GetDocument:
+		return cmd.Request, true
+	case ubl.ListDocuments:
+		return cmd.Request, true
+	case ubl.ListVersions:
+		return cmd.Request, true
+	case ubl.SearchDocuments:
+		return cmd.Request, true
+	case ubl.Transfer:
+		return cmd.Request, true
+	case ubl.Authorize:
+		return cmd.Request, cmd.Op != ubl.OpRead
+	case knock:
+		return cmd.Request, true
+	}
+	return ubl.Request{}, false
+}
+
+// entryOf is somebody's entry.
+func entryOf(who ubl.Identity, role ubl.Role, now ubl.Time) ubl.Member {
+	return ubl.Member{UserID: who.UserID, Email: who.Email, Role: role, IsService: who.IsService, Since: now}
+}
+
 // setting writes a member's entry.
 func setting(in ubl.ContainerSummary, agreement ubl.AgreementID, m ubl.Member) *plan {
 	return &plan{
@@ -46,6 +97,12 @@ func memberIndex(in ubl.ContainerSummary, m ubl.Member) actors.Record {
 		Key:   actors.ContainerMemberIndex(m.UserID, in.ContainerID),
 		Value: actors.ContainerIndex{Container: in, Role: m.Role}.Encode(),
 	}
+}
+
+// awayIndex tells the Tenant that somebody stays out of the general workspace.
+func awayIndex(in ubl.ContainerSummary, m ubl.Member) actors.Record {
+	m.Role = ""
+	return memberIndex(in, m)
 }
 
 func (c *Container) decideRole(cmd ubl.SetMember) func(ubl.Time) (*plan, error) {
@@ -79,8 +136,11 @@ func (c *Container) decideRemove(cmd ubl.RemoveMember) func(ubl.Time) (*plan, er
 			return nil, err
 		}
 		p := c.removing(m)
+		if c.state.general() && !cmd.Expel {
+			p.records = []actors.Record{awayIndex(c.state.Summary, m)}
+		}
 		if cmd.Expel {
-			p.agreement = ubl.TenantAgreement(c.tenant)
+			p.agreement, p.event.Expelled = ubl.TenantAgreement(c.tenant), true
 		}
 		if heir != nil {
 			p.event.Heir = heir

@@ -21,11 +21,13 @@ const (
 func (c *Container) reading(t *actors.Turn, req ubl.Request, did ubl.Did, this ubl.Fields) *actors.Act {
 	place := ubl.Str("workspace_id", c.id)
 	act := &actors.Act{
-		Did: did, Agreement: c.state.inForce(), Request: req, At: t.Now(), This: append(this, place),
+		Did: did, Agreement: c.state.under(req.Who), Request: req, At: t.Now(), This: append(this, place),
 		Effects:  []ubl.Fields{{ubl.Str("op", "document.read"), place}},
 		Pointers: ubl.Fields{ubl.Str("agreement_id", c.state.Agreement.ID), ubl.Str("container_id", c.id)},
 	}
-	t.Commit(&actors.Append{Acts: []*actors.Act{act}})
+	a := c.begin()
+	a.Acts = append(a.Acts, act)
+	t.Commit(a)
 	return act
 }
 

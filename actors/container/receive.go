@@ -105,7 +105,7 @@ func (c *Container) receiving(cmd takeIn, now ubl.Time) (*plan, error) {
 	if err := c.mayReceive(cmd); err != nil {
 		e := ubl.AsError(err)
 		p.event.Refused, p.status = &refusal{e.Code, e.Message}, ubl.StatusDenied
-		p.agreement = c.state.inForce()
+		p.agreement = c.state.under(cmd.Who)
 		return p, nil
 	}
 	effect := ubl.Fields{ubl.Str("from", x.From), ubl.Str("op", "transfer.received"), ubl.Str("transfer_id", x.ID)}

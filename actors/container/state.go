@@ -23,6 +23,9 @@ type State struct {
 	// Deleted is the last version of each document that was deleted here: its
 	// versions stay readable.
 	Deleted map[ubl.DocumentID]int64
+	// Past holds who has left the general workspace, or was removed from it: they
+	// don't join by touching it any more.
+	Past map[ubl.UserID]bool
 	// Pending is what has left and not arrived yet.
 	Pending map[ubl.TransferID]departure
 	// Events counts the events; Changed is the newest that changed a document.
@@ -52,13 +55,16 @@ func (s *State) apply(e event) {
 		return
 	}
 	switch e.Did {
-	case ubl.DidContainerInvite, ubl.DidContainerMemberUpdate:
+	case ubl.DidContainerJoin, ubl.DidContainerInvite, ubl.DidContainerMemberUpdate:
 		s.set(*e.Member)
 	case ubl.DidContainerLeave, ubl.DidContainerRemove:
 		if e.Heir != nil {
 			s.set(*e.Heir)
 		}
 		s.Agreement.Remove(e.Member.UserID)
+		if s.general() && !e.Expelled && e.Version > 1 { // before, an entry more or less let nobody in
+			s.Past[e.Member.UserID] = true
+		}
 	case ubl.DidDocumentCreate, ubl.DidDocumentUpdate, ubl.DidDocumentDelete:
 		s.put(*e.Document)
 	case ubl.DidCreditsIssue:
@@ -73,22 +79,39 @@ func (s *State) apply(e event) {
 		s.arrive(e)
 	case ubl.DidAgreementEnd:
 		s.govern(e.Ended)
+		if e.Version == 1 { // nobody joins any more, and all could read
+			s.reopen()
+		}
 	}
 }
 
 func (s *State) found(e event) {
 	s.Summary = *e.Container
+	if e.Version == 1 {
+		s.Summary.Physics = s.Summary.Physics.AsPromised(s.Summary.ContainerID)
+	}
+	physics := s.Summary.Physics
 	s.empty()
 	s.Agreement.Agreement = ubl.Agreement{
 		ID: e.Kind.GovernedBy(e.Container.ContainerID), Type: e.Kind.Agreement, TenantID: e.Tenant,
 		CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
-		Physics: &e.Container.Physics, Members: make(map[ubl.UserID]ubl.Member),
+		Physics: &physics, Members: make(map[ubl.UserID]ubl.Member),
 	}
 	s.set(*e.Member)
 }
 
 func (s *State) set(m ubl.Member) {
 	s.Agreement.Set(m)
+	delete(s.Past, m.UserID)
+}
+
+// reopen lets everyone of the tenant in where collaborative did.
+func (s *State) reopen() {
+	if s.Summary.Physics.Permeability == ubl.Collaborative {
+		s.Summary.Physics.Permeability = ubl.Open
+	}
+	physics := s.Summary.Physics
+	s.Agreement.Physics = &physics
 }
 
 // empty makes a container with nothing inside.
@@ -96,6 +119,7 @@ func (s *State) empty() {
 	s.Documents = make(map[ubl.DocumentID]document)
 	s.Deleted = make(map[ubl.DocumentID]int64)
 	s.Pending = make(map[ubl.TransferID]departure)
+	s.Past = make(map[ubl.UserID]bool)
 }
 
 // govern takes an Agreement over as it is stored.
@@ -170,10 +194,11 @@ func (s *State) arrive(e event) {
 }
 
 // shared reports whether every member of the tenant looks in and writes.
-func (s *State) shared() bool {
-	p := s.Summary.Physics.Permeability
-	return p == ubl.Collaborative || p == ubl.Open
-}
+func (s *State) shared() bool { return s.Summary.Physics.Permeability == ubl.Open }
+
+// general reports whether it is the workspace that everyone of the tenant joins by
+// touching it.
+func (s *State) general() bool { return s.Summary.ContainerID == ubl.GeneralWorkspace }
 
 // keeps reports whether documents can be inside: not among credits, and not where
 // everything only passes through.

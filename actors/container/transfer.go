@@ -11,7 +11,7 @@ import (
 // something else. What is refused here leaves no trace: a container that the caller
 // may not know of is like one that never was.
 type knock struct {
-	who     ubl.Identity
+	ubl.Request
 	credits bool
 }
 
@@ -20,10 +20,10 @@ func (knock) Cost() int { return 0 }
 
 // there answers a knock. Only what takes credits is there for everyone of the tenant.
 func (s *State) there(k knock) error {
-	if k.credits && s.Summary.Physics.Topology == ubl.Values && k.who.TenantID == s.Agreement.TenantID {
+	if k.credits && s.Summary.Physics.Topology == ubl.Values && k.Who.TenantID == s.Agreement.TenantID {
 		return nil
 	}
-	return s.look(k.who)
+	return s.look(k.Who)
 }
 
 // depart is a Transfer whose target is known to be there.
@@ -43,7 +43,7 @@ func (c *Container) transfer(t *actors.Turn, cmd ubl.Transfer) {
 	ctx := t.Context()
 	t.Later(func() (any, error) {
 		if ref == nil {
-			at := knock{who: cmd.Who, credits: cmd.Amount > 0}
+			at := knock{Request: cmd.Request, credits: cmd.Amount > 0}
 			if _, err := c.env.Ask.Ask(ctx, ubl.ContainerName(c.tenant, cmd.To), at); err != nil {
 				return nil, err
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -103,7 +104,7 @@ func (x *Tenant) listContainers(t *actors.Turn, c ubl.ListContainers) {
 		t.Fail(err)
 		return
 	}
-	list := x.shared()
+	list, directory := x.shared(), maps.Clone(x.state.Containers)
 	receipt := func() *ubl.Receipt { return nil }
 	if c.Receipted {
 		act := x.looked(c, t.Now())
@@ -112,11 +113,18 @@ func (x *Tenant) listContainers(t *actors.Turn, c ubl.ListContainers) {
 	}
 	ctx := t.Context()
 	t.Later(func() (any, error) {
-		own, err := x.containersOf(ctx, c.Who.UserID)
+		roles, err := x.containersOf(ctx, c.Who.UserID)
 		if err != nil {
 			return nil, err
 		}
-		return &ubl.ContainerList{Containers: sorted(append(list, own...), c.Kind), Receipt: receipt()}, nil
+		for id, role := range roles {
+			if role == "" {
+				list = slices.DeleteFunc(list, func(in ubl.ContainerSummary) bool { return in.ContainerID == id })
+			} else {
+				list = append(list, directory[id])
+			}
+		}
+		return &ubl.ContainerList{Containers: sorted(list, c.Kind), Receipt: receipt()}, nil
 	})
 }
 
@@ -133,11 +141,12 @@ func (x *Tenant) looked(c ubl.ListContainers, now ubl.Time) *actors.Act {
 	}
 }
 
-// shared are the containers that every member of the tenant may look into.
+// shared are the containers that every member of the tenant may look into, or joins
+// by doing so.
 func (x *Tenant) shared() []ubl.ContainerSummary {
 	list := []ubl.ContainerSummary{}
 	for _, c := range x.state.Containers {
-		if p := c.Physics.Permeability; p == ubl.Collaborative || p == ubl.Open {
+		if c.Physics.Permeability == ubl.Open || c.ContainerID == ubl.GeneralWorkspace {
 			list = append(list, c)
 		}
 	}
@@ -151,21 +160,21 @@ func sorted(list []ubl.ContainerSummary, kind string) []ubl.ContainerSummary {
 	return slices.CompactFunc(list, func(a, b ubl.ContainerSummary) bool { return a.ContainerID == b.ContainerID })
 }
 
-// containersOf reads which containers a user is an entry of.
-func (x *Tenant) containersOf(ctx context.Context, user ubl.UserID) ([]ubl.ContainerSummary, error) {
-	var list []ubl.ContainerSummary
+// containersOf reads which containers a user is an entry of, and as what: "" says
+// that they stay out of one that everyone joins.
+func (x *Tenant) containersOf(ctx context.Context, user ubl.UserID) (map[ubl.ContainerID]ubl.Role, error) {
+	roles := map[ubl.ContainerID]ubl.Role{}
 	var bad error
 	err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
 		from, to := actors.ContainerMemberIndexOf(user)
 		return snap.Ascend(from, to, func(_, v []byte) bool {
 			var entry actors.ContainerIndex
 			bad = json.Unmarshal(v, &entry)
-			entry.Container.Name = cmp.Or(ubl.ShownName(entry.Container.Name), string(entry.Container.ContainerID))
-			list = append(list, entry.Container)
+			roles[entry.Container.ContainerID] = entry.Role
 			return bad == nil
 		})
 	})
-	return list, errors.Join(err, bad)
+	return roles, errors.Join(err, bad)
 }
 
 // issueCredits has a container of values take in new credits, under the

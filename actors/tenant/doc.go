@@ -27,7 +27,7 @@
 // which physics, so that a new kind is one more entry of the list that cmd/ubl
 // hands over. Every tenant has w:general. It is made with the tenant; one from
 // before there were workspaces gets it with the first Enter that writes, under
-// the TenantLicense, and whoever came then owns it. Credits come from here too,
+// the TenantLicense, and whoever came then owns it; others join with their first act. Credits come from here too,
 // by an owner's act: the container that takes them in puts it on record.
 //
 // # Where people belong

@@ -82,7 +82,9 @@ type event struct {
 	Receipt ubl.Receipt `json:"receipt"`
 }
 
-const eventVersion = 1
+// eventVersion 2: the physics of containers mean what [ubl.Physics] says. In version
+// 1 collaborative let in everyone of the tenant ([ubl.Physics.AsPromised]).
+const eventVersion = 2
 
 // FormatVersion implements [actors.Versioned].
 func (e event) FormatVersion() int { return e.Version }
@@ -97,6 +99,9 @@ func (s *State) apply(e event) {
 	case e.Container != nil:
 		c := *e.Container
 		c.Name = cmp.Or(ubl.ShownName(c.Name), string(c.ContainerID))
+		if e.Version == 1 {
+			c.Physics = c.Physics.AsPromised(c.ContainerID)
+		}
 		s.Containers[c.ContainerID] = c
 		return
 	case e.Access != nil:

@@ -86,7 +86,7 @@ func TestPhysics(t *testing.T) {
 			if fits(p, rule) {
 				want = "ok"
 			}
-			if got := y.tell(at, ubl.Authorize{Who: y.ana, Op: op}); got != want {
+			if got := y.tell(at, ubl.Authorize{Request: y.Request(y.ana), Op: op}); got != want {
 				t.Errorf("%s, %s: %s, want %s", p, op, got, want)
 			}
 		}
@@ -95,7 +95,7 @@ func TestPhysics(t *testing.T) {
 	if founded != 76 {
 		t.Errorf("%d of 144 combinations can be founded", founded)
 	}
-	if got := y.tell(ubl.ContainerName(y.ana.TenantID, ubl.GeneralWorkspace), ubl.Authorize{Who: y.ana, Op: "burn"}); got != "validation_error" {
+	if got := y.tell(ubl.ContainerName(y.ana.TenantID, ubl.GeneralWorkspace), ubl.Authorize{Request: y.Request(y.ana), Op: "burn"}); got != "validation_error" {
 		t.Errorf("an unknown operation: %s", got)
 	}
 }

@@ -240,6 +240,9 @@ func TestWhoWroteWhen(t *testing.T) {
 	m := openMarket(t, harness.Open(t, harness.Options{Kinds: []ubl.Kind{deedKind}}))
 	m.add(m.at["deed"], m.bob, ubl.RoleOwner)
 	m.add(m.at["vault"], m.bob, ubl.RoleOwner)
+	for _, shared := range []string{"workspace", "office"} {
+		m.add(m.at[shared], m.bob, ubl.RoleMember)
+	}
 	made := ubl.TimeOf(m.Clock.Now())
 	by := func(from, to string, doc ubl.DocumentID) *ubl.Document {
 		t.Helper()

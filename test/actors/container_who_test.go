@@ -20,11 +20,11 @@ open            write          ok         ok         ok         -
 open            carry out      ok         ok         ok         -
 open            bring in       ok         ok         ok         -
 open            invite         ok         forbidden  forbidden  -
-collaborative   look           ok         ok         ok         -
-collaborative   write          ok         ok         ok         -
-collaborative   carry out      ok         ok         ok         -
-collaborative   bring in       ok         ok         ok         -
-collaborative   invite         ok         forbidden  forbidden  -
+collaborative   look           ok         ok         -          -
+collaborative   write          ok         ok         -          -
+collaborative   carry out      ok         ok         -          -
+collaborative   bring in       ok         ok         -          -
+collaborative   invite         ok         forbidden  -          -
 gated           look           ok         ok         -          -
 gated           write          ok         ok         -          -
 gated           carry out      ok         forbidden  -          -
@@ -80,7 +80,7 @@ func (y *yard) does(who ubl.Identity, do string, at ubl.Name) string {
 	case "look":
 		got := y.tell(at, ubl.GetContainer{Who: who})
 		for _, same := range []ubl.Command{
-			ubl.GetAgreement{Who: who}, ubl.ListDocuments{Request: y.Request(who)}, ubl.Authorize{Who: who, Op: ubl.OpRead},
+			ubl.GetAgreement{Who: who}, ubl.ListDocuments{Request: y.Request(who)}, ubl.Authorize{Request: y.Request(who), Op: ubl.OpRead},
 			ubl.SearchDocuments{Request: y.Request(who), Query: "x"}, ubl.GetDocument{Request: y.Request(who), DocumentID: "d:x"},
 		} {
 			told := y.tell(at, same)
@@ -197,7 +197,7 @@ func TestAfterTheEnd(t *testing.T) {
 		ubl.AddMember{Request: y.Request(y.ana), Member: ubl.Member{UserID: y.cem.UserID, Role: ubl.RoleMember}},
 		ubl.RemoveMember{Request: y.Request(y.bob), UserID: y.bob.UserID},
 		ubl.EndAgreement{Request: y.Request(y.ana)},
-		ubl.Authorize{Who: y.ana, Op: ubl.OpWrite},
+		ubl.Authorize{Request: y.Request(y.ana), Op: ubl.OpWrite},
 	} {
 		if got := y.tell(w, refused); got != "forbidden" {
 			t.Errorf("%T: %s", refused, got)
@@ -212,7 +212,7 @@ func TestAfterTheEnd(t *testing.T) {
 	if got, want := y.agreements(before), "a:workspace:w:general "+string(ubl.TenantAgreement(y.ana.TenantID)); got != want {
 		t.Errorf("the gift and its refusal are under %s, want %s", got, want)
 	}
-	if got := harness.Must[ubl.AgreementID](y.House, w, ubl.Authorize{Who: y.cem, Op: ubl.OpRead}); got != ubl.TenantAgreement(y.ana.TenantID) {
+	if got := harness.Must[ubl.AgreementID](y.House, w, ubl.Authorize{Request: y.Request(y.cem), Op: ubl.OpRead}); got != ubl.TenantAgreement(y.ana.TenantID) {
 		t.Errorf("reading is authorised by %s", got)
 	}
 	for _, read := range []ubl.Command{

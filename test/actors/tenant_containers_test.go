@@ -118,7 +118,8 @@ func TestContainerKeys(t *testing.T) {
 // them, others for their entries; nobody sees another tenant's.
 func TestWhoSeesContainers(t *testing.T) {
 	y := openYard(t, harness.Open(t, harness.Options{}))
-	y.found("workspace", "shared", "")
+	y.found("workspace", "shared", "versioned/objects/open/sandboxed")
+	y.found("workspace", "ours", "")
 	y.found("container", "wide", "transient/links/open/disabled")
 	y.found("workspace", "vault", "versioned/objects/sealed/disabled")
 	gated, private := y.found("wallet", "purse", ""), y.found("workspace", "private", "versioned/objects/gated/sandboxed")
@@ -129,7 +130,7 @@ func TestWhoSeesContainers(t *testing.T) {
 			who        ubl.Identity
 			kind, want string
 		}{
-			{y.ana, "", "k:purse k:wide w:general w:private w:shared w:vault"},
+			{y.ana, "", "k:purse k:wide w:general w:ours w:private w:shared w:vault"},
 			{y.bob, "", "k:purse k:wide w:general w:private w:shared"},
 			{y.cem, "", "k:wide w:general w:shared"},
 			{y.eve, "", "w:general"},

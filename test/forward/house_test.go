@@ -34,7 +34,7 @@ func (w *world) containers() {
 	if c := must[*ubl.Container](w.forwarder, from, ubl.GetContainer{Who: w.ana}); c.Balance != ubl.MaxCredits-7 || !c.Member {
 		w.t.Errorf("the source is %+v", c)
 	}
-	if id := must[ubl.AgreementID](w.forwarder, shelf, ubl.Authorize{Who: w.ana, Op: ubl.OpExecute}); id != "a:workspace:"+ubl.AgreementID(local(shelf)) {
+	if id := must[ubl.AgreementID](w.forwarder, shelf, ubl.Authorize{Request: w.h.Request(w.ana), Op: ubl.OpExecute}); id != "a:workspace:"+ubl.AgreementID(local(shelf)) {
 		w.t.Errorf("the record in force is %s", id)
 	}
 	refused(w.forwarder, ubl.CodeNotFound, shelf, ubl.GetContainer{Who: w.bob})

@@ -59,7 +59,7 @@ func (s *Server) maySee(ctx context.Context, who ubl.Identity, r resource) error
 	case r.room != "":
 		_, err = s.opts.Asker.Ask(ctx, ubl.RoomName(who.TenantID, r.room), ubl.GetRoom{Who: who})
 	case r.document != "":
-		_, err = s.opts.Asker.Ask(ctx, ubl.ContainerName(who.TenantID, r.workspace), ubl.Authorize{Who: who, Op: ubl.OpRead})
+		_, err = s.opts.Asker.Ask(ctx, ubl.ContainerName(who.TenantID, r.workspace), ubl.Authorize{Request: ubl.Request{Who: who}, Op: ubl.OpRead})
 	default:
 		_, err = envelope.CallerOf(ctx).Enter(ctx)
 	}

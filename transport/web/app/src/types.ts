@@ -96,7 +96,7 @@ export interface Tenant {
 export interface Physics {
   fungibility: 'strict' | 'versioned' | 'transient';
   topology: 'values' | 'objects' | 'subjects' | 'links';
-  permeability: 'sealed' | 'gated' | 'collaborative' | 'open';
+  permeability: 'sealed' | 'gated' | 'collaborative' | 'open' | 'public';
   execution: 'disabled' | 'sandboxed' | 'full';
 }
 

@@ -17,8 +17,8 @@ const audiences: readonly { value: For; label: string; hint: string }[] = [
   { value: 'members', label: 'Only its members', hint: 'Nobody else can read in it or find it. You are its first member, and its owner.' },
 ];
 
-// closed is a workspace as others are, but for whom it lets in.
-const closed: Physics = { fungibility: 'versioned', topology: 'objects', permeability: 'gated', execution: 'sandboxed' };
+// physicsFor differ in whom the workspace lets in.
+const physicsFor = (audience: For): Physics => ({ fungibility: 'versioned', topology: 'objects', permeability: audience === 'all' ? 'open' : 'collaborative', execution: 'sandboxed' });
 
 export function NewWorkspace({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
   const [name, setName] = useState('');
@@ -27,7 +27,7 @@ export function NewWorkspace({ onClose, onMade }: { onClose: () => void; onMade:
   const act = useAct();
   const make = () =>
     act.run(async () => {
-      const physics = audience === 'members' ? closed : undefined;
+      const physics = physicsFor(audience);
       const { workspace_id } = await post<{ workspace_id: string }>('/api/workspaces', { name: name.trim(), physics }, { key });
       onMade();
       onClose();

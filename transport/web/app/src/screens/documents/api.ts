@@ -54,11 +54,14 @@ export async function versions(w: string, d: string, signal?: AbortSignal): Prom
 export const workspaceName = (w: string) => w.replace(/^[wk]:/, '');
 
 // openTo says who may work in a workspace.
-export function openTo({ physics }: Container): string {
+export function openTo({ container_id, physics }: Container): string {
+  if (container_id === 'w:general') return 'Everyone in the tenant';
   switch (physics.permeability) {
-    case 'collaborative':
+    case 'public':
+      return 'Anyone';
     case 'open':
       return 'Everyone in the tenant';
+    case 'collaborative':
     case 'gated':
       return 'Its members';
     case 'sealed':
