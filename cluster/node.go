@@ -48,6 +48,7 @@ type Node struct {
 	local      atomic.Pointer[Local]
 	control    controller
 	differing  differing
+	healing    healing
 
 	ctx      context.Context // until Close
 	cancel   context.CancelFunc

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"time"
 
 	"ubl"
 )
@@ -21,6 +22,30 @@ func (n *Node) damaged(partition int, err error) {
 	n.opts.Panics.Go(nil, "making a replica anew", func() { n.heal(partition, err) })
 }
 
+// healEvery is how often a replica is made anew at most: where all copies have the
+// same damage, that mends nothing, and reads would stop one leader after the other.
+const healEvery = time.Hour
+
+// healing remembers when replicas were made anew.
+type healing struct {
+	mu   sync.Mutex
+	last map[int]time.Time // by partition
+}
+
+// again notes the time, and says whether it is long enough ago.
+func (h *healing) again(partition int, now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if last, ok := h.last[partition]; ok && now.Sub(last) < healEvery {
+		return false
+	}
+	if h.last == nil {
+		h.last = make(map[int]time.Time)
+	}
+	h.last[partition] = now
+	return true
+}
+
 func (n *Node) heal(partition int, err error) {
 	g := n.group(partition)
 	if g == nil || g.halted.Load() != nil {
@@ -30,7 +55,9 @@ func (n *Node) heal(partition int, err error) {
 		n.log.Warn("a damaged replica is the only one, and stays as it is", "partition", partition)
 		return
 	}
-	n.engine.Distrust(partition, err)
+	if n.healing.again(partition, time.Now()) {
+		n.engine.Distrust(partition, err)
+	}
 }
 
 func (g *group) scrub() *ubl.ClusterScrub {

@@ -88,6 +88,10 @@ func TestDamagedReplicaHeals(t *testing.T) {
 				data, err := os.ReadFile(filepath.Join(w.dirs[victim], "store", fmt.Sprintf("partition-%d.db", p)))
 				return err == nil && s.Scrub.Damages == 0 && bytes.Contains(data, []byte(text)) && n.engine.Applied(p) == w.leader(p).engine.Applied(p)
 			})
+			n.heal(p, ubl.ErrDamaged)
+			if g := n.group(p); g == nil || g.halted.Load() != nil {
+				t.Error("damage that comes back at once stops the replica again")
+			}
 		})
 	}
 }

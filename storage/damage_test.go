@@ -12,6 +12,7 @@ import (
 
 	"ubl"
 	"ubl/storage"
+	"ubl/test/soak"
 )
 
 // victim is a closed directory of one partition that tests damage: a tree of
@@ -135,11 +136,11 @@ func TestFlippedBytes(t *testing.T) {
 // damaged later, and TestFlippedBytesInLargeFile has it look at the inner pages
 // only: all that was written is read, or an error says that there is damage.
 func TestFlippedBytesWhileServing(t *testing.T) {
-	wholeOrTold(t, 2, 200, &storage.Options{VerifyBytes: -1})
+	wholeOrTold(t, 2, soak.Of[uint64](200, 5000), &storage.Options{VerifyBytes: -1})
 }
 
 func TestFlippedBytesInLargeFile(t *testing.T) {
-	wholeOrTold(t, 3, 200, &storage.Options{VerifyBytes: 1})
+	wholeOrTold(t, 3, soak.Of[uint64](200, 5000), &storage.Options{VerifyBytes: 1})
 }
 
 func wholeOrTold(t *testing.T, seed, rounds uint64, o *storage.Options) {

@@ -21,6 +21,7 @@ import (
 	"ubl"
 	"ubl/storage"
 	"ubl/storage/storetest"
+	"ubl/test/soak"
 )
 
 // The tests of what only the journal has are in bubbles: there, time stands
@@ -241,10 +242,7 @@ func TestEndOfJournal(t *testing.T) {
 		for used > last && clean[used-1] == 0 {
 			used--
 		}
-		step := 97 // a prime, so that every kind of field is hit
-		if os.Getenv("UBL_SOAK") == "1" {
-			step = 1
-		}
+		step := soak.Of(97, 1) // a prime, so that every kind of field is hit
 		for at := last - page; at < used; at += step {
 			b := bytes.Clone(clean)
 			b[at] ^= 0x20
