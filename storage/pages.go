@@ -141,6 +141,17 @@ func (p *page) at(i int) element {
 	return e
 }
 
+// key is that of element i.
+func (p *page) key(i int) []byte {
+	at := pageHeader + i*elementSize
+	b := p.content[at : at+elementSize]
+	if p.flags == leafPage {
+		b = b[4:]
+	}
+	from := at + int(order.Uint32(b))
+	return p.content[from : from+int(order.Uint32(b[4:]))]
+}
+
 // check reads a branch or leaf page as strictly as bbolt writes it: keys and
 // values lie behind the elements without a gap, and the keys rise within
 // [low, high); nil is no bound. So neither a lowered count nor a moved position

@@ -89,7 +89,7 @@ func (t *tree) page(id uint64, low, high []byte) (page, error) {
 func (p *page) search(key []byte) int {
 	low, high := 0, p.count
 	for low < high {
-		if mid := (low + high) / 2; bytes.Compare(p.at(mid).key, key) < 0 {
+		if mid := (low + high) / 2; bytes.Compare(p.key(mid), key) < 0 {
 			low = mid + 1
 		} else {
 			high = mid
@@ -101,7 +101,7 @@ func (p *page) search(key []byte) int {
 // childOf is the element of a branch below which a key is.
 func (p *page) childOf(key []byte) int {
 	i := p.search(key)
-	if i < p.count && bytes.Equal(p.at(i).key, key) {
+	if i < p.count && bytes.Equal(p.key(i), key) {
 		return i
 	}
 	return max(i-1, 0)
@@ -118,9 +118,9 @@ type step struct {
 // bounds are those of the page below element i.
 func (s *step) bounds(i int) (low, high []byte) {
 	if i+1 < s.count {
-		return s.at(i).key, s.at(i + 1).key
+		return s.key(i), s.key(i + 1)
 	}
-	return s.at(i).key, s.high
+	return s.key(i), s.high
 }
 
 // walk is a place in a tree: at an element of a leaf, or before the first or
@@ -152,6 +152,18 @@ func (w *walk) seek(key []byte) (err error) {
 	return nil
 }
 
+// reach goes to the leaf where a key is or would be, at none of its elements.
+func (w *walk) reach(key []byte) (err error) {
+	defer guard(&err)
+	leaf := &w.leaf
+	if leaf.content != nil && len(w.stack) > 0 && (leaf.low == nil || bytes.Compare(key, leaf.low) >= 0) &&
+		(leaf.high == nil || bytes.Compare(key, leaf.high) < 0) {
+		return nil // it is there
+	}
+	w.leaf, w.stack = step{}, w.stack[:0]
+	return w.down(w.t.root, nil, nil, toKey, key)
+}
+
 // down goes to the leaf below a page.
 func (w *walk) down(id uint64, low, high []byte, way int, key []byte) error {
 	if id == 0 && len(w.stack) == 0 {
@@ -164,15 +176,15 @@ func (w *walk) down(id uint64, low, high []byte, way int, key []byte) error {
 			return err
 		}
 		s := step{page: p, low: low, high: high}
-		switch way {
-		case toLast:
+		if way == toLast {
 			s.i = p.count - 1
-		case toKey:
-			s.i = p.childOf(key)
 		}
 		if p.flags == leafPage {
 			w.leaf = s
 			return nil
+		}
+		if way == toKey {
+			s.i = p.childOf(key)
 		}
 		w.stack = append(w.stack, s)
 		low, high = s.bounds(s.i)

@@ -70,6 +70,7 @@ func (w *writer) begin(db *bolt.DB) error {
 	if w.way.t != nil {
 		checked = w.way.t.checked
 	}
+	w.way.leaf, w.way.stack = step{}, w.way.stack[:0]
 	w.way.t, err = treeOf(tx, checked)
 	return err
 }
@@ -112,7 +113,7 @@ func (w *writer) sound(b *ubl.Batch, prefix int) error {
 	var err error
 	visit := func(key []byte) {
 		if err == nil {
-			err = w.way.seek(key)
+			err = w.way.reach(key)
 		}
 	}
 	for i := range b.Atoms {
