@@ -47,7 +47,10 @@ type Member struct {
 	Email     string `json:"email,omitempty"`
 	Role      Role   `json:"role"`
 	IsService bool   `json:"is_service,omitempty"`
-	Since     Time   `json:"since"`
+	// Unproven says that nobody has verified that Email is theirs: they came by an
+	// invitation. Only a tenant's entries keep it.
+	Unproven bool `json:"unproven,omitempty"`
+	Since    Time `json:"since"`
 }
 
 // Agreement is the record that authorises acts. It is changed only by

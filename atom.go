@@ -35,11 +35,13 @@ const (
 )
 
 // Who is the author of an action. Email is written as null where it is empty,
-// which only a service may have.
+// which only a service may have. Unproven is written where it is true: nobody has
+// verified that the address is theirs.
 type Who struct {
 	UserID    UserID
 	Email     string
 	IsService bool
+	Unproven  bool
 }
 
 // Action is an action.v1 atom before it is sealed. The ledger alone fills
@@ -126,7 +128,7 @@ const cidMember = len(`"cid":"",`) + 2 + 64
 // bytes are written once: the cid is computed over them without the member and
 // then spliced in where canonical order wants it.
 func (a *Action) Seal() (atom []byte, cid string) {
-	b := make([]byte, 0, 640+cidMember)
+	b := make([]byte, 0, 656+cidMember)
 	b = append(b, `{"agreement_id":`...)
 	b = appendString(b, string(a.AgreementID))
 	at := len(b)
@@ -158,6 +160,9 @@ func (a *Action) Seal() (atom []byte, cid string) {
 	}
 	b = append(b, `,"is_service":`...)
 	b = strconv.AppendBool(b, a.Who.IsService)
+	if a.Who.Unproven {
+		b = append(b, `,"unproven":true`...)
+	}
 	b = append(b, `,"user_id":"`...)
 	b = append(b, a.Who.UserID...)
 	b = append(b, `"}}`...)

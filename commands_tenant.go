@@ -53,8 +53,8 @@ type (
 		Who  Identity
 		Only []UserID
 	}
-	// FindMember looks a member up by id or, where that is empty, by address.
-	// Members. Answers *Member.
+	// FindMember looks a member up by id or, where that is empty, by address; one whose
+	// address is unproven is found by id only. Members. Answers *Member.
 	FindMember struct {
 		Who    Identity
 		UserID UserID

@@ -16,6 +16,7 @@ const (
 	DidInvitationCreate   Did = "tenant.invitation.create"
 	DidInvitationRevoke   Did = "tenant.invitation.revoke"
 	DidInvitationAccept   Did = "tenant.invitation.accept"
+	DidTenantMemberProve  Did = "tenant.member.prove"
 	DidTokenCreate        Did = "token.create"
 	DidTokenRenew         Did = "token.renew"
 	DidTokenRevoke        Did = "token.revoke"
@@ -78,6 +79,7 @@ const (
 	DidPlatformTokenRenew     Did = "platform.token.renew"
 	DidPlatformTokenRevokeAll Did = "platform.token.revoke_all"
 	DidPlatformLinkCreate     Did = "platform.link.create"
+	DidPlatformHomeSet        Did = "platform.home.set"
 	DidPlatformBackup         Did = "platform.backup"
 	DidPlatformRestore        Did = "platform.restore"
 	DidPlatformJournalLoss    Did = "platform.journal.loss"
@@ -88,7 +90,7 @@ const (
 
 var dids = []Did{
 	DidTenantCreate, DidTenantJoin, DidTenantUpdate, DidTenantMemberUpdate, DidTenantMemberRemove,
-	DidInvitationCreate, DidInvitationRevoke, DidInvitationAccept,
+	DidInvitationCreate, DidInvitationRevoke, DidInvitationAccept, DidTenantMemberProve,
 	DidTokenCreate, DidTokenRenew, DidTokenRevoke,
 	DidRoomCreate, DidRoomJoin, DidRoomInvite, DidRoomMemberUpdate, DidRoomRemove, DidRoomLeave,
 	DidRoomUpdate, DidRoomTrim, DidSend,
@@ -103,6 +105,7 @@ var dids = []Did{
 	DidPlatformStart, DidPlatformStop, DidPlatformKeyCreate, DidPlatformKeyRotate, DidPlatformTokenCreate,
 	DidPlatformTokenRevoke, DidPlatformTokenRenew, DidPlatformTokenRevokeAll, DidPlatformLinkCreate, DidPlatformBackup, DidPlatformRestore,
 	DidPlatformJournalLoss,
+	DidPlatformHomeSet,
 	DidPlatformNodeJoin, DidPlatformNodeRemove, DidPlatformSecretRotate,
 }
 

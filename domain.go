@@ -15,6 +15,9 @@ type Home struct {
 	// UserID is who they are there: their own id unless they came by an invitation
 	// and proved its address later.
 	UserID UserID
+	// Unproven is as in [Standing]; of somebody with a verified address it is only set
+	// where they came by an invitation before those had ids of their own.
+	Unproven bool
 }
 
 // Standing is what somebody is in a tenant that they haven't entered.

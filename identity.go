@@ -12,6 +12,9 @@ type Identity struct {
 	EmailDomain string   `json:"email_domain"`
 	Groups      []string `json:"groups"`
 	IsService   bool     `json:"is_service"`
+	// Unproven says that nobody has verified that Email is theirs: they came by an
+	// invitation.
+	Unproven bool `json:"-"`
 
 	// TenantID is the tenant that the identity acts in.
 	TenantID TenantID `json:"-"`
@@ -23,7 +26,7 @@ type Identity struct {
 
 // Author is the identity as it is written into atoms.
 func (id Identity) Author() Who {
-	return Who{UserID: id.UserID, Email: id.Email, IsService: id.IsService}
+	return Who{UserID: id.UserID, Email: id.Email, IsService: id.IsService, Unproven: id.Unproven}
 }
 
 // EmailDomain is the lower-case domain of an address, "" where it has none

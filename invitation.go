@@ -17,8 +17,23 @@ const (
 	MaxInvitationTTL = 720 * time.Hour
 )
 
-// Invitation lets whoever has its link into a tenant, once, as the person of one
-// address. The link's secret is not in it: only a hash is kept, apart.
+// InvitationIssuer stands for those who came into a tenant by a link. It vouches for no
+// address: who invited could open the link themselves.
+const InvitationIssuer = "urn:ubl:invitation"
+
+// Invited is who accepts an invitation: a person of that one tenant, with an id that no
+// sign-in by the address leads to.
+func Invited(tenant TenantID, id InvitationID, email string) Identity {
+	subject := string(tenant) + "|" + string(id)
+	return Identity{
+		UserID: UserIDFor(InvitationIssuer, subject, false), Email: email, EmailDomain: EmailDomain(email), Groups: []string{},
+		Unproven: true, TenantID: tenant, Issuer: InvitationIssuer, Subject: subject,
+	}
+}
+
+// Invitation lets whoever has its link into a tenant, once. Its address is whom the
+// link was meant for, and proves nothing. The link's secret is not in it: only a hash
+// is kept, apart.
 type Invitation struct {
 	ID        InvitationID `json:"id"`
 	Email     string       `json:"email"`
@@ -39,8 +54,8 @@ func (i *Invitation) Open(now Time) bool {
 // Commands of the Tenant family about invitations.
 type (
 	// CreateInvitation records an invitation whose secret the caller has drawn and
-	// hashed. Invitee is who accepts it: a person of the tenant, whatever the domain
-	// of their address. Owners that are people. Answers *Invitation.
+	// hashed. Invitee's address is whom it is meant for, whatever its domain; who accepts
+	// is as [Invited] makes them. Owners that are people. Answers *Invitation.
 	CreateInvitation struct {
 		Request
 		InvitationID InvitationID
@@ -61,7 +76,7 @@ type (
 	// that has ended is not_found, as one that never was; one whose address has
 	// become a member's is a conflict. Asked by transport/auth only.
 	FindInvitation struct{ SecretHash string }
-	// AcceptInvitation makes the invitee a member, once, and answers their
+	// AcceptInvitation makes the invitee an unproven member, once, and answers their
 	// *Identity, without the tenant. It refuses as FindInvitation does. A repetition
 	// under the same key is answered again for [AcceptAgain], to whom the first
 	// answer didn't reach. The platform only, for transport/auth.
@@ -70,6 +85,36 @@ type (
 		SecretHash string
 	}
 )
+
+// Commands of the Tenant family that turn who came by an invitation into the person of
+// its address. Both are the platform's, asked by transport/auth for somebody whose
+// address a provider has just verified.
+type (
+	// KeepHome has tenant 0 remember where somebody belongs, whatever their domain: it
+	// counts while that tenant knows the person under Home's user id. Of several the newest
+	// counts.
+	// Answers nil.
+	KeepHome struct {
+		Request
+		Verified Identity
+		Home     Home
+	}
+	// ProveMember makes an unproven member the person of their address: Verified's issuer
+	// and subject own the id from then on, and what the link began no longer counts.
+	// Member is as the link's session names them; the addresses must be one, and no other
+	// member's. Answers *Member.
+	ProveMember struct {
+		Request
+		Member   Identity
+		Verified Identity
+	}
+)
+
+// Cost is that of one act.
+func (KeepHome) Cost() int { return writeCost }
+
+// Cost is that of one act.
+func (ProveMember) Cost() int { return writeCost }
 
 // AcceptAgain is how long an acceptance may be repeated under its key: the key
 // stands on a page that others may come to see later.

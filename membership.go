@@ -11,7 +11,7 @@ func (a *Agreement) Admit(m Member, now Time) (Member, error) {
 	if _, ok := a.Members[m.UserID]; ok {
 		return m, Errorf(CodeConflict, "the user is a member already")
 	}
-	m.Since, m.Name = now, ""
+	m.Since, m.Name, m.Unproven = now, "", false
 	return m, nil
 }
 
@@ -74,7 +74,7 @@ func (a *Agreement) inherits(c RemoveMember, now Time) *Member {
 			return nil
 		}
 		heir = *c.Heir
-		heir.Since, heir.Name = now, ""
+		heir.Since, heir.Name, heir.Unproven = now, "", false
 	}
 	heir.Role = RoleOwner
 	return &heir

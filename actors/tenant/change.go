@@ -128,7 +128,7 @@ func outcomeOf(s *State, e event) any {
 		return e.Invitation.invitee()
 	case ubl.DidAgreementEnd:
 		return s.License.View(nil)
-	case ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRenew, ubl.DidPlatformTokenRevoke, ubl.DidPlatformLinkCreate:
+	case ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRenew, ubl.DidPlatformTokenRevoke, ubl.DidPlatformLinkCreate, ubl.DidPlatformHomeSet:
 		return nil
 	case ubl.DidPlatformTokenRevokeAll:
 		return len(e.Revoked)

@@ -48,9 +48,10 @@
 //
 // An owner invites a person by address, of whatever domain. The link's secret is
 // drawn and hashed by transport/auth; its hash is an entry of the state, found by
-// going through the few there are. Who accepts becomes a member under the id that
-// the invitation was made for, never one that is there already: an invitation must
-// not open another's account. Those of an owner who is one no longer end with that
+// going through the few there are. Who accepts becomes an unproven member under an id
+// that follows from tenant and invitation, never that of the address: who invited could
+// open the link themselves. ProveMember hands that id to whom a provider has verified
+// under the same address; tenant 0 has kept by then where that person belongs. Those of an owner who is one no longer end with that
 // act. In the ledger stands the id of who is invited; the address comes with them.
 //
 // # Shutting out

@@ -27,6 +27,7 @@ func (x *Tenant) enter(t *actors.Turn, c ubl.Enter) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "who kept this service has left the tenant"))
 		return
 	}
+	c.Who.Unproven = m.Unproven
 	if c.Act {
 		if err := x.state.License.InForce(); err != nil {
 			t.Fail(err)
@@ -134,8 +135,8 @@ func (x *Tenant) bootRooms() []ubl.RoomSummary {
 // bootstrap creates the tenant, its TenantLicense and its first rooms in one
 // batch. Only a human may; tenant 0 is the platform's own.
 func (x *Tenant) bootstrap(t *actors.Turn, c ubl.Enter) {
-	if c.Who.TenantID != x.id || c.Who.IsService && !(c.Who.IsPlatform() && x.id == ubl.CoreTenant) {
-		t.Fail(ubl.Errorf(ubl.CodeForbidden, "a service can't be the first of a tenant"))
+	if c.Who.TenantID != x.id || c.Who.Unproven || c.Who.IsService && !(c.Who.IsPlatform() && x.id == ubl.CoreTenant) {
+		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only a person with a verified address can be the first of a tenant"))
 		return
 	}
 	if err := t.Reserve(ubl.JoinCost); err != nil {
@@ -196,7 +197,7 @@ func (x *Tenant) hadOwner() bool {
 // join adds a newcomer of the domain.
 func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 	err := x.state.License.May(ubl.OpCreate)
-	if _, removed := x.state.Removed[c.Who.UserID]; removed || c.Who.TenantID != x.id {
+	if _, removed := x.state.Removed[c.Who.UserID]; removed || c.Who.TenantID != x.id || c.Who.Unproven {
 		err = ubl.Errorf(ubl.CodeForbidden, "the caller is not a member of this tenant")
 	}
 	if err == nil && c.Who.IsService && x.state.makerLeft(*voucherOf(c.Who)) {

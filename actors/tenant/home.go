@@ -16,8 +16,17 @@ func (x *Tenant) findHome(t *actors.Turn, c ubl.FindHome) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only tenant 0 knows where people belong"))
 		return
 	}
-	claimed, ctx := c.Configured, t.Context()
-	t.Later(func() (any, error) { return x.home(ctx, c.Who, claimed) })
+	claimed, kept, ctx := c.Configured, x.state.Homes[*voucherOf(c.Who)], t.Context()
+	t.Later(func() (any, error) {
+		for _, at := range slices.Backward(kept) {
+			proven := c.Who
+			proven.UserID = at.UserID
+			if s, err := x.knownIn(ctx, proven, at.TenantID); err != nil || s.Member {
+				return &at, err
+			}
+		}
+		return x.home(ctx, c.Who, claimed)
+	})
 }
 
 // home is the first of these that the person is a member of: the tenant that has
@@ -28,28 +37,28 @@ func (x *Tenant) home(ctx context.Context, who ubl.Identity, claimed ubl.TenantI
 	own := ubl.PersonalTenant(who.UserID)
 	at := &ubl.Home{TenantID: cmp.Or(claimed, own), UserID: who.UserID}
 	for _, tenant := range slices.Compact([]ubl.TenantID{claimed, ubl.DomainTenant(who.EmailDomain), own}) {
-		if in, err := x.knownIn(ctx, who, tenant); err != nil || in {
-			at.TenantID = tenant
+		if s, err := x.knownIn(ctx, who, tenant); err != nil || s.Member {
+			at.TenantID, at.Unproven = tenant, s.Unproven
 			return at, err
 		}
 	}
 	return at, nil
 }
 
-// knownIn reports whether somebody is a member of a tenant.
-func (x *Tenant) knownIn(ctx context.Context, who ubl.Identity, tenant ubl.TenantID) (bool, error) {
+// knownIn is what somebody is in a tenant, if it is one.
+func (x *Tenant) knownIn(ctx context.Context, who ubl.Identity, tenant ubl.TenantID) (ubl.Standing, error) {
 	if tenant == "" {
-		return false, nil
+		return ubl.Standing{}, nil
 	}
 	s, err := ubl.Ask[*ubl.Standing](ctx, x.env.Ask, ubl.TenantName(tenant), ubl.FindStanding{Who: who})
 	if err != nil {
-		return false, err
+		return ubl.Standing{}, err
 	}
-	return s.Member, nil
+	return *s, nil
 }
 
 // standing is what somebody is here, as the same issuer vouches for them.
 func (x *Tenant) standing(who ubl.Identity) *ubl.Standing {
-	_, ok := x.state.License.Members[who.UserID]
-	return &ubl.Standing{Member: ok && x.state.Vouched[who.UserID] == *voucherOf(who)}
+	m, ok := x.state.License.Members[who.UserID]
+	return &ubl.Standing{Member: ok && x.state.Vouched[who.UserID] == *voucherOf(who), Unproven: m.Unproven}
 }

@@ -34,6 +34,7 @@ func (s *State) invite(e event) {
 		s.Invitations = slices.DeleteFunc(s.Invitations, func(i invitation) bool { return !i.Open(e.At) })
 	}
 	if e.Member != nil {
+		s.Unproven[e.Member.UserID] = true
 		s.set(e)
 	}
 }
@@ -62,12 +63,9 @@ func errTaken() *ubl.Error {
 	return ubl.Errorf(ubl.CodeConflict, "the address is a member's already")
 }
 
-// taken reports whether a person of the id or the address is a member, whoever
-// vouches for them.
-func (x *Tenant) taken(user ubl.UserID, email string) bool {
-	if _, ok := x.state.License.Members[user]; ok {
-		return true
-	}
+// taken reports whether a person of the address is a member, proven or not. An owner
+// removes an entry that isn't theirs before inviting anew.
+func (x *Tenant) taken(email string) bool {
 	for _, m := range x.state.License.Members {
 		if !m.IsService && ubl.SameEmail(m.Email, email) {
 			return true
@@ -82,12 +80,13 @@ func (x *Tenant) decideInvite(c ubl.CreateInvitation) func(ubl.Time) (*plan, err
 		if err := x.mayInvite(c, now); err != nil {
 			return nil, err
 		}
+		who := ubl.Invited(x.id, c.InvitationID, c.Invitee.Email)
 		i := invitation{
 			Invitation: ubl.Invitation{
 				ID: c.InvitationID, Email: c.Invitee.Email, Role: c.Role,
 				CreatedBy: c.Who.UserID, CreatedAt: now, ExpiresAt: now.Add(c.TTL),
 			},
-			UserID: c.Invitee.UserID, Voucher: *voucherOf(c.Invitee), SecretHash: c.SecretHash,
+			UserID: who.UserID, Voucher: *voucherOf(who), SecretHash: c.SecretHash,
 		}
 		return x.invitationPlan(i, ubl.DidInvitationCreate,
 			ubl.Str("expires_at", i.ExpiresAt.String()), ubl.Str("invitation_id", i.ID), ubl.Str("role", i.Role)), nil
@@ -120,9 +119,9 @@ func (x *Tenant) mayInvite(c ubl.CreateInvitation, now ubl.Time) error {
 		return ubl.Errorf(ubl.CodeValidation, "the role is neither owner nor member")
 	case c.TTL < ubl.MinInvitationTTL || c.TTL > ubl.MaxInvitationTTL:
 		return ubl.Errorf(ubl.CodeValidation, "an invitation holds for 1 to 720 hours")
-	case !c.InvitationID.Valid(), c.Invitee.IsService, c.Invitee.Email == "", !c.Invitee.UserID.Valid(), c.Invitee.TenantID != x.id:
+	case !c.InvitationID.Valid(), c.Invitee.IsService, c.Invitee.Email == "", c.Invitee.TenantID != x.id:
 		return ubl.Errorf(ubl.CodeValidation, "only a person of this tenant can be invited")
-	case x.taken(c.Invitee.UserID, c.Invitee.Email):
+	case x.taken(c.Invitee.Email):
 		return errTaken()
 	}
 	return x.roomForOneMore(c, now)
@@ -184,10 +183,20 @@ func (x *Tenant) listInvitations(t *actors.Turn, c ubl.ListInvitations) {
 func (x *Tenant) behind(hash string) *invitation {
 	for _, i := range x.state.Invitations {
 		if subtle.ConstantTimeCompare([]byte(i.SecretHash), []byte(hash)) == 1 {
-			return &i
+			return x.apart(i)
 		}
 	}
 	return nil
+}
+
+// apart has an open invitation lead to an id of its own, also one from when invitations
+// led to the id of their address.
+func (x *Tenant) apart(i invitation) *invitation {
+	if i.AcceptedAt == nil {
+		who := ubl.Invited(x.id, i.ID, i.Email)
+		i.UserID, i.Voucher = who.UserID, *voucherOf(who)
+	}
+	return &i
 }
 
 // acceptable refuses an invitation that nobody can accept now.
@@ -195,7 +204,7 @@ func (x *Tenant) acceptable(i *invitation, now ubl.Time) error {
 	switch {
 	case i == nil || !i.Open(now) || x.state.License.May(ubl.OpCreate) != nil:
 		return errNoInvitation()
-	case x.taken(i.UserID, i.Email):
+	case x.taken(i.Email):
 		return errTaken()
 	}
 	return nil
@@ -243,7 +252,7 @@ func (x *Tenant) decideAccept(i *invitation) func(ubl.Time) (*plan, error) {
 			return nil, err
 		}
 		i.AcceptedAt = &now
-		p := setting(x.id, ubl.Member{UserID: i.UserID, Email: i.Email, Role: i.Role, Since: now})
+		p := setting(x.id, ubl.Member{UserID: i.UserID, Email: i.Email, Role: i.Role, Unproven: true, Since: now})
 		p.event.Invitation, p.event.Voucher = i, &i.Voucher
 		p.this = append(ubl.Fields{ubl.Str("invitation_id", i.ID)}, p.this...)
 		return p, nil
@@ -253,7 +262,7 @@ func (x *Tenant) decideAccept(i *invitation) func(ubl.Time) (*plan, error) {
 // invitee is who accepts an invitation.
 func (i *invitation) invitee() *ubl.Identity {
 	return &ubl.Identity{
-		UserID: i.UserID, Email: i.Email, EmailDomain: ubl.EmailDomain(i.Email), Groups: []string{},
+		UserID: i.UserID, Email: i.Email, EmailDomain: ubl.EmailDomain(i.Email), Groups: []string{}, Unproven: true,
 		Issuer: i.Voucher.Issuer, Subject: i.Voucher.Subject,
 	}
 }

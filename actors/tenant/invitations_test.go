@@ -30,7 +30,8 @@ func openPorch(t *testing.T) *porch {
 	return p
 }
 
-// stranger is a person of another domain as they would be in the tenant.
+// stranger is a person of another domain as they would be in the tenant if somebody
+// vouched for them.
 func (p *porch) stranger(email string) ubl.Identity {
 	const issuer = "urn:ubl:local"
 	return ubl.Identity{UserID: ubl.UserIDFor(issuer, email, false), Email: email, EmailDomain: ubl.EmailDomain(email),
@@ -49,6 +50,14 @@ func (p *porch) invite(email string) (*ubl.Invitation, string) {
 	p.t.Helper()
 	c := p.draft(email)
 	return harness.Must[*ubl.Invitation](p.House, p.name, c), c.SecretHash
+}
+
+// acceptedBy is who has accepted an invitation.
+func (p *porch) acceptedBy(hash string) ubl.Identity {
+	p.t.Helper()
+	who := *harness.Must[*ubl.Identity](p.House, p.name, p.accept(hash))
+	who.TenantID = p.ana.TenantID
+	return who
 }
 
 func (p *porch) accept(hash string) ubl.AcceptInvitation {
@@ -80,9 +89,8 @@ func TestInvited(t *testing.T) {
 	if *found != *made {
 		t.Errorf("found %+v", found)
 	}
-	eve := *harness.Must[*ubl.Identity](p.House, p.name, p.accept(c.SecretHash))
-	eve.TenantID = p.ana.TenantID
-	if want := p.stranger("eve@gmail.com"); fmt.Sprint(eve) != fmt.Sprint(want) {
+	eve := p.acceptedBy(c.SecretHash)
+	if want := ubl.Invited(p.ana.TenantID, made.ID, "eve@gmail.com"); fmt.Sprint(eve) != fmt.Sprint(want) {
 		t.Errorf("the acceptance made %+v, want %+v", eve, want)
 	}
 	if got := p.newestMessage(); got != string(eve.UserID)+" joined" {
@@ -262,10 +270,9 @@ func TestOnlyThePlatformAccepts(t *testing.T) {
 // TestInvitedAgain: an owner may invite whom the tenant has shut out.
 func TestInvitedAgain(t *testing.T) {
 	p := openPorch(t)
-	eve := p.stranger("eve@else.org")
 	for range 2 {
-		_, hash := p.invite(eve.Email)
-		harness.Must[*ubl.Identity](p.House, p.name, p.accept(hash))
+		_, hash := p.invite("eve@else.org")
+		eve := p.acceptedBy(hash)
 		p.Enter(eve)
 		p.remove(eve, p.ana)
 		p.Refused(ubl.CodeForbidden, p.name, ubl.Enter{Request: p.Request(eve)})
@@ -321,15 +328,14 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestOneAddressInTwoTenants: a person who was invited has one id in both tenants.
-// To tenant 0, which knows them from both, they are two: one's idempotency keys
-// don't answer for the other's.
+// TestOneAddressInTwoTenants: a person who is a member of two has one id in both. To
+// tenant 0, which knows them from both, they are two: one's idempotency keys don't
+// answer for the other's.
 func TestOneAddressInTwoTenants(t *testing.T) {
 	p := openPorch(t)
-	_, hash := p.invite("eve@else.org")
-	harness.Must[*ubl.Identity](p.House, p.name, p.accept(hash))
 	here, there := p.stranger("eve@else.org"), p.stranger("eve@else.org")
 	there.TenantID = "t:else.org"
+	p.Enter(here)
 	p.Enter(there)
 	p.Enter(ubl.Platform())
 	core, ends := ubl.TenantName(ubl.CoreTenant), ubl.TimeOf(p.Clock.Now()).Add(time.Hour)
@@ -360,8 +366,7 @@ func TestOperatorsAreInvited(t *testing.T) {
 	p.Enter(ubl.Platform())
 	p.Enter(op)
 	_, hash := p.invite("new@ops.example")
-	harness.Must[*ubl.Identity](p.House, p.name, p.accept(hash))
-	rooms := harness.Must[[]ubl.RoomEntry](p.House, p.name, ubl.ListRooms{Who: p.stranger("new@ops.example")})
+	rooms := harness.Must[[]ubl.RoomEntry](p.House, p.name, ubl.ListRooms{Who: p.acceptedBy(hash)})
 	if len(rooms) != len(ubl.PlatformRooms()) {
 		t.Errorf("who was invited sees %+v", rooms)
 	}

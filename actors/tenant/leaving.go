@@ -21,7 +21,7 @@ func (s *State) depart(e event) {
 	for _, m := range append([]ubl.Member{*e.Member}, e.Along...) {
 		s.License.Remove(m.UserID)
 		s.Looks.remove(m.UserID)
-		s.Removed[m.UserID] = m
+		s.Removed[m.UserID] = s.marked(m)
 	}
 	for _, id := range e.Ended {
 		token := s.Services[id]

@@ -73,6 +73,7 @@ func TestStateIsDerived(t *testing.T) {
 			"invite":   w.invite,
 			"uninvite": w.uninvite,
 			"accept":   w.accept,
+			"prove":    w.prove,
 			"admit":    w.admit,
 			"session":  w.session,
 			"unadmit":  w.unadmit,
@@ -162,10 +163,9 @@ func (w *world) revoke(rt *rapid.T) {
 func (w *world) guest(rt *rapid.T) string { return fmt.Sprint(rapid.IntRange(0, 3).Draw(rt, "guest")) }
 
 func (w *world) invite(rt *rapid.T) {
-	guest := harness.User("guest" + w.guest(rt) + "@else.org")
-	guest.TenantID = w.tenant
-	w.users = append(w.users, guest)
 	w.tokens++
+	guest := ubl.Invited(w.tenant, ubl.InvitationID(fmt.Sprint("i:", w.tokens)), "guest"+w.guest(rt)+"@else.org")
+	w.users = append(w.users, guest)
 	w.ask(ubl.CreateInvitation{
 		Request: w.request(rt), InvitationID: ubl.InvitationID(fmt.Sprint("i:", w.tokens)), Invitee: guest, SecretHash: guest.Email,
 		Role: rapid.SampledFrom([]ubl.Role{ubl.RoleOwner, ubl.RoleMember}).Draw(rt, "role"),
@@ -180,6 +180,14 @@ func (w *world) uninvite(rt *rapid.T) {
 
 func (w *world) accept(rt *rapid.T) {
 	w.ask(ubl.AcceptInvitation{Request: w.h.Request(ubl.Platform()), SecretHash: "guest" + w.guest(rt) + "@else.org"})
+}
+
+// prove has somebody, who may have come by an invitation, be verified as a guest.
+func (w *world) prove(rt *rapid.T) {
+	verified := harness.User("guest" + w.guest(rt) + "@else.org")
+	member := w.user(rt)
+	w.ask(ubl.KeepHome{Request: w.h.Request(ubl.Platform()), Verified: verified, Home: ubl.Home{TenantID: w.tenant, UserID: member.UserID}})
+	w.ask(ubl.ProveMember{Request: w.h.Request(ubl.Platform()), Member: member, Verified: verified})
 }
 
 func (w *world) admit(rt *rapid.T) {

@@ -17,7 +17,10 @@ type State struct {
 	// Removed members are shut out until an owner sets them again.
 	Removed map[ubl.UserID]ubl.Member
 	Looks   *looks // of the members
-	Rooms   map[ubl.RoomID]ubl.RoomSummary
+	// Unproven are the members whose address nobody has verified: those who came by
+	// invitation, also from before entries said so.
+	Unproven map[ubl.UserID]bool
+	Rooms    map[ubl.RoomID]ubl.RoomSummary
 	// Containers is the directory of workspaces, wallets and the like.
 	Containers map[ubl.ContainerID]ubl.ContainerSummary
 	// Tools holds the ToolAccess records by tool.
@@ -25,6 +28,9 @@ type State struct {
 	Services map[string]service  // by client id
 	Tokens   map[string]platform // by jti; tenant 0 only
 	Links    map[string]link     // sign-in links by hash; tenant 0 only
+	// Homes is where those belong who proved the address of an invitation, the newest
+	// last; tenant 0 only.
+	Homes map[voucher][]ubl.Home
 	// Invitations are those that are open and the newest that have ended, in the
 	// order that they were made in.
 	Invitations []invitation
@@ -65,7 +71,8 @@ type event struct {
 	Member    *ubl.Member           `json:"member,omitempty"`    // whom a membership event is about
 	Along     []ubl.Member          `json:"along,omitempty"`     // services that left with Member, whom nobody else keeps
 	Ended     []string              `json:"ended,omitempty"`     // their tokens, by client id
-	Voucher   *voucher              `json:"voucher,omitempty"`   // with a new member
+	Voucher   *voucher              `json:"voucher,omitempty"`   // with a new member; tenant.member.prove: who owns the id now
+	Home      *home                 `json:"home,omitempty"`      // platform.home.set
 	Room      *ubl.RoomSummary      `json:"room,omitempty"`      // room.create
 	Container *ubl.ContainerSummary `json:"container,omitempty"` // a container was made, by the act of its kind
 	Passkey   *passkey              `json:"passkey,omitempty"`   // passkey.*: as the act left it, or found what it removed
@@ -119,6 +126,11 @@ func (s *State) apply(e event) {
 	case ubl.DidTenantJoin, ubl.DidTenantMemberUpdate:
 		s.set(e)
 		s.withdraw(e)
+	case ubl.DidTenantMemberProve:
+		delete(s.Unproven, e.Member.UserID)
+		s.set(e)
+	case ubl.DidPlatformHomeSet:
+		s.keepHome(e.Home)
 	case ubl.DidTenantMemberRemove:
 		s.depart(e)
 		s.withdraw(e)
@@ -156,19 +168,21 @@ func (s *State) create(e event) {
 	s.Looks = newLooks()
 	s.Vouched = make(map[ubl.UserID]voucher)
 	s.Removed = make(map[ubl.UserID]ubl.Member)
+	s.Unproven = make(map[ubl.UserID]bool)
 	s.Rooms = make(map[ubl.RoomID]ubl.RoomSummary)
 	s.Containers = make(map[ubl.ContainerID]ubl.ContainerSummary)
 	s.Tools = make(map[string]tool)
 	s.Services = make(map[string]service)
 	s.Tokens = make(map[string]platform)
 	s.Links = make(map[string]link)
+	s.Homes = make(map[voucher][]ubl.Home)
 	s.Passkeys = make(map[ubl.PasskeyID]passkey)
 	s.Rings = make(map[person]ring)
 	s.set(e)
 }
 
 func (s *State) set(e event) {
-	m := *e.Member
+	m := s.marked(*e.Member)
 	m.Name = ubl.ShownName(m.Name)
 	s.License.Set(m)
 	s.Looks.set(m)
@@ -176,6 +190,12 @@ func (s *State) set(e event) {
 	if e.Voucher != nil {
 		s.Vouched[e.Member.UserID] = *e.Voucher
 	}
+}
+
+// marked is an entry that says whether its address is proven.
+func (s *State) marked(m ubl.Member) ubl.Member {
+	m.Unproven = s.Unproven[m.UserID]
+	return m
 }
 
 // change is the event as a step of the Agreement's history.

@@ -123,7 +123,7 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 	case ubl.CheckServiceToken:
 		x.checkToken(t, c)
 	case ubl.CreateInvitation:
-		x.change(t, c.Request, ubl.DidInvitationCreate, x.decideInvite(c), string(c.Invitee.UserID), string(c.Role), c.TTL.String())
+		x.change(t, c.Request, ubl.DidInvitationCreate, x.decideInvite(c), c.Invitee.Email, string(c.Role), c.TTL.String())
 	case ubl.RevokeInvitation:
 		x.change(t, c.Request, ubl.DidInvitationRevoke, x.decideUninvite(c), string(c.InvitationID))
 	case ubl.ListInvitations:
@@ -132,6 +132,10 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.findInvitation(t, c)
 	case ubl.AcceptInvitation:
 		x.acceptInvitation(t, c)
+	case ubl.ProveMember:
+		x.proveMember(t, c)
+	case ubl.KeepHome:
+		x.change(t, c.Request, ubl.DidPlatformHomeSet, x.decideHome(c), c.Verified.Issuer, c.Verified.Subject, string(c.Home.TenantID), string(c.Home.UserID))
 	case ubl.RegisterPasskey, ubl.ListPasskeys, ubl.FindPasskey, ubl.UsePasskey, ubl.RemovePasskey:
 		x.receivePasskey(t, c)
 	case ubl.AdmitToken:
@@ -229,14 +233,22 @@ func (x *Tenant) findMember(t *actors.Turn, c ubl.FindMember) {
 		return
 	}
 	m, ok := x.state.License.Members[c.UserID]
+	unproven := false
 	if c.UserID == "" {
 		for _, by := range x.state.License.Members { // of several, the one whose id comes first
-			if !by.IsService && ubl.SameEmail(by.Email, c.Email) && (!ok || by.UserID < m.UserID) {
+			switch same := !by.IsService && ubl.SameEmail(by.Email, c.Email); {
+			case same && by.Unproven:
+				unproven = true
+			case same && (!ok || by.UserID < m.UserID):
 				m, ok = by, true
 			}
 		}
 	}
-	if !ok {
+	switch {
+	case !ok && unproven:
+		t.Fail(ubl.Errorf(ubl.CodeConflict, "a member came by an invitation of that address, which nobody has verified: name them by user_id"))
+		return
+	case !ok:
 		t.Fail(ubl.Errorf(ubl.CodeNotFound, "there is no such member of the tenant"))
 		return
 	}

@@ -49,7 +49,7 @@ func (c *inviteCmd) Run(ctx context.Context, p *program) error {
 	if c.JSON {
 		return json.NewEncoder(p.out).Encode(answer)
 	}
-	_, err = fmt.Fprintf(p.out, "%s may come in as %s, once, until %s. The link is shown this one time:\n%s\n",
+	_, err = fmt.Fprintf(p.out, "%s may come in as %s, once, until %s. The link proves no address: who comes by it is shown as unproven. It is shown this one time:\n%s\n",
 		clean(i.Email), i.Role, i.ExpiresAt.Std().Format("2006-01-02 15:04 MST"), clean(*answer.Link))
 	return err
 }

@@ -43,6 +43,9 @@ func (c *membersCmd) Run(ctx context.Context, p *program) error {
 		if m.IsService {
 			address = "agent"
 		}
+		if m.Unproven {
+			address += " (unproven)"
+		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", clean(m.Name), clean(address), m.Role, clean(string(m.UserID)))
 	}
 	return table.Flush()

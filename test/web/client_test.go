@@ -156,6 +156,25 @@ func (c *client) said(room, text string) message {
 	return found[0]
 }
 
+// idOf is the member of the tenant who came under an address.
+func (c *client) idOf(email string) string {
+	c.t.Helper()
+	var list struct {
+		Members []struct {
+			UserID string `json:"user_id"`
+			Email  string `json:"email"`
+		} `json:"members"`
+	}
+	c.ask("GET", "/api/tenant/members", nil, &list)
+	for _, m := range list.Members {
+		if m.Email == email {
+			return m.UserID
+		}
+	}
+	c.t.Fatalf("%s is no member", email)
+	return ""
+}
+
 // invite is the link of an invitation for somebody.
 func (c *client) invite(email string) string {
 	c.t.Helper()

@@ -23,7 +23,8 @@ func (a *API) membersOf(ctx context.Context, of ubl.Name) (any, error) {
 	return membersAnswer{list(members)}, err
 }
 
-// named puts names to entries of something in the tenant, which alone has them.
+// named puts to entries of something in the tenant what the tenant alone knows: names,
+// and whose address is unproven.
 func (a *API) named(ctx context.Context, entries []ubl.Member) ([]ubl.Member, error) {
 	if len(entries) == 0 {
 		return nil, nil
@@ -33,13 +34,13 @@ func (a *API) named(ctx context.Context, entries []ubl.Member) ([]ubl.Member, er
 		find.Only[i] = m.UserID
 	}
 	known, err := ubl.Ask[[]ubl.Member](ctx, a.Asker, home(ctx), find)
-	names := make(map[ubl.UserID]ubl.Member, len(known))
+	by := make(map[ubl.UserID]ubl.Member, len(known))
 	for _, m := range known {
-		names[m.UserID] = m
+		by[m.UserID] = m
 	}
 	for i := range entries {
-		m := names[entries[i].UserID]
-		entries[i].Name, entries[i].Alike = m.Name, m.Alike
+		m := by[entries[i].UserID]
+		entries[i].Name, entries[i].Alike, entries[i].Unproven = m.Name, m.Alike, m.Unproven
 	}
 	return entries, err
 }
@@ -77,7 +78,7 @@ func (a *API) invite(ctx context.Context, to ubl.Name, in *inviteBody) (any, err
 	if err != nil {
 		return nil, err
 	}
-	m.Name = invited.Name
+	m.Name, m.Unproven = invited.Name, invited.Unproven
 	return memberAnswer{m}, nil
 }
 

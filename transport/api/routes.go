@@ -48,7 +48,7 @@ func (a *API) invitationRoutes() {
 		summary: "Invitations into the tenant", more: "Owners of the tenant. Those that are open, and the newest that have ended; the oldest first."}, a.listInvitations)
 	handle(a, operation{method: "POST", path: "/invitations", id: "create-invitation", tool: "tenant.invitation.create", tag: "tenant", answers: "ubl.api.invitation_created.v1", creates: true,
 		summary: "Invite a person into the tenant",
-		more: "Owners of the tenant that are people. Whoever opens the link and confirms, once, is a member under that address. " +
+		more: "Owners of the tenant that are people. Whoever opens the link and confirms, once, is a member. They have an id of their own and are shown as unproven: the link says nothing about the address. " +
 			"The link is in this answer and nowhere else: a repetition under the same key answers the same invitation with a null link. " +
 			"The address of a member, or one with an open invitation, is a 409. As a tool it invites members only."}, a.createInvitation)
 	handle(a, operation{method: "DELETE", path: "/invitations/{invitationId}", id: "revoke-invitation", tool: "tenant.invitation.revoke", tag: "tenant", answers: "ubl.api.invitation.v1",
@@ -71,7 +71,7 @@ func (a *API) memberRoutes() {
 	handle(a, operation{method: "GET", path: "/rooms/{roomId}/members", id: "list-members", tool: "room.member.list", tag: "members", answers: "ubl.api.members.v1",
 		summary: "A room's members", also: notIn}, a.listMembers)
 	handle(a, operation{method: "POST", path: "/rooms/{roomId}/members", id: "invite-member", tool: "room.invite", tag: "members", answers: "ubl.api.member.v1", creates: true,
-		summary: "Add a member of the tenant to a room", more: "Owners of the room. Give either user_id or email.", also: notIn}, a.inviteMember)
+		summary: "Add a member of the tenant to a room", more: "Owners of the room. Give either user_id or email; a member whose address is unproven is named by user_id.", also: notIn}, a.inviteMember)
 	handle(a, operation{method: "PATCH", path: "/rooms/{roomId}/members/{userId}", id: "set-member", tool: "room.member.update", tag: "members", answers: "ubl.api.member.v1",
 		summary: "Change a member's role in a room", more: "Owners of the room.", also: notIn}, a.setMember)
 	handle(a, operation{method: "DELETE", path: "/rooms/{roomId}/members/{userId}", id: "remove-member", tool: "room.remove", tag: "members", answers: "ubl.api.member.v1",

@@ -19,6 +19,7 @@ type identityView struct {
 	EmailDomain string     `json:"email_domain"`
 	Groups      []string   `json:"groups"`
 	IsService   bool       `json:"is_service"`
+	Unproven    bool       `json:"unproven,omitempty"`
 }
 
 type whoamiAnswer struct {
@@ -37,7 +38,7 @@ func (a *API) whoami(ctx context.Context, _ *struct{}) (any, error) {
 		return nil, err
 	}
 	out := whoamiAnswer{TenantID: id.TenantID, Name: m.Name, Role: m.Role, Identity: identityView{
-		UserID: id.UserID, EmailDomain: id.EmailDomain, IsService: id.IsService, Groups: append([]string{}, id.Groups...)}}
+		UserID: id.UserID, EmailDomain: id.EmailDomain, IsService: id.IsService, Unproven: id.Unproven, Groups: append([]string{}, id.Groups...)}}
 	if id.Email != "" {
 		out.Identity.Email = &id.Email
 	}

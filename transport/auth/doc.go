@@ -103,9 +103,18 @@
 //
 // The link of an invitation names the tenant and carries a secret, of which the
 // tenant keeps the hash. GET shows whom it is for and changes nothing; POST has the
-// tenant make a member of them, and begins their session. Only the path carries the
-// secret, and the access log has routes. An address may have been another's before,
-// and to us they are one: what sessions and passkeys they left ends first.
+// tenant make an unproven member of them, and begins their session. Only the path carries
+// the secret, and the access log has routes.
+//
+// An unproven member goes to a provider from their session (?prove=1) to be verified.
+// Who they are goes along in the ceremony's cookie, and what comes back must have the
+// invitation's address, verified:
+//
+//	GET oidc/callback ► KeepHome of tenant 0 ► ProveMember of the tenant
+//	                  ► RevokeTokens of what the link began ► session
+//
+// A crash in between leaves a member who is still unproven, or one who comes in by the
+// provider.
 //
 // # Data and who owns it
 //

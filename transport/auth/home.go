@@ -28,6 +28,23 @@ func (a *Authenticator) atHome(ctx context.Context, who ubl.Identity) (ubl.Ident
 	if err != nil {
 		return who, err
 	}
-	who.TenantID, who.UserID = home.TenantID, home.UserID
+	who.TenantID, who.UserID, who.Unproven = home.TenantID, home.UserID, home.Unproven
+	return who, nil
+}
+
+// proof says of somebody whom an earlier sign-in named whether their address is
+// proven. Who comes by an invitation now has another issuer than those of before: of
+// the latter their tenant knows it.
+func (a *Authenticator) proof(ctx context.Context, who ubl.Identity) (ubl.Identity, error) {
+	switch who.Issuer {
+	case ubl.InvitationIssuer:
+		who.Unproven = true
+	case LocalIssuer:
+		s, err := ubl.Ask[*ubl.Standing](ctx, a.asker, ubl.TenantName(who.TenantID), ubl.FindStanding{Who: who})
+		if err != nil {
+			return who, err
+		}
+		who.Unproven = s.Unproven
+	}
 	return who, nil
 }

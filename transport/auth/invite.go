@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"context"
 	"encoding/hex"
 	"net/http"
 	"strings"
@@ -31,26 +30,18 @@ func (a *Authenticator) NewInvitation(tenant ubl.TenantID, email string) (c ubl.
 	if email = lowerEmail(email); !validEmail(email) {
 		return c, "", ubl.Errorf(ubl.CodeValidation, "the email address is not one that can be used")
 	}
-	c.Invitee = localPerson(tenant, email)
-	if err := a.mayHaveSession(c.Invitee); err != nil {
-		return c, "", err
-	}
 	drawn, err := a.draw(clientIDBytes + inviteBytes)
 	if err != nil {
 		return c, "", err
 	}
 	secret := hex.EncodeToString(drawn[clientIDBytes:])
 	c.InvitationID = ubl.InvitationID("i:" + hex.EncodeToString(drawn[:clientIDBytes]))
+	c.Invitee = ubl.Invited(tenant, c.InvitationID, email)
+	if err := a.mayHaveSession(c.Invitee); err != nil {
+		return c, "", err
+	}
 	c.SecretHash = hashSecret(secret)
 	return c, invitePath + string(tenant) + "." + secret, nil
-}
-
-// localPerson is who an address is to us, in a tenant.
-func localPerson(tenant ubl.TenantID, email string) ubl.Identity {
-	return ubl.Identity{
-		UserID: ubl.UserIDFor(LocalIssuer, email, false), Email: email, EmailDomain: ubl.EmailDomain(email), Groups: []string{},
-		TenantID: tenant, Issuer: LocalIssuer, Subject: email,
-	}
 }
 
 // invitation is what a link says.
@@ -100,20 +91,23 @@ func (a *Authenticator) showInvitation(w http.ResponseWriter, r *http.Request, i
 	if err != nil {
 		return err
 	}
+	provable := ""
+	if len(a.clients) > 0 {
+		provable = a.clients[0].host()
+	}
 	envelope.WritePage(w, http.StatusOK, inviteTemplate, invitePage{
-		Email: found.Email, Tenant: strings.TrimPrefix(string(i.tenant), "t:"), Role: found.Role,
+		Provable: provable,
+		Email:    found.Email, Tenant: strings.TrimPrefix(string(i.tenant), "t:"), Role: found.Role,
 		Until: found.ExpiresAt.Std(), Key: hex.EncodeToString(key),
 	})
 	return nil
 }
 
-// acceptInvitation makes the invitee a member and begins their session. The page's
+// acceptInvitation makes the invitee an unproven member and begins their session: that
+// somebody has the link says nothing about an address. The page's
 // key has a form that was sent twice accept once, and both times lead inside.
 func (a *Authenticator) acceptInvitation(w http.ResponseWriter, r *http.Request, i invitation) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxInviteForm)
-	if err := a.endFormer(r.Context(), i); err != nil {
-		return err
-	}
 	req := a.request(r.Context(), ubl.Platform())
 	if key := r.PostFormValue("key"); lowerHex(key, inviteKeyBytes) {
 		req.Key = "invite:" + key
@@ -129,24 +123,6 @@ func (a *Authenticator) acceptInvitation(w http.ResponseWriter, r *http.Request,
 	}
 	http.Redirect(w, r, home, http.StatusSeeOther)
 	return nil
-}
-
-// endFormer ends the sessions and passkeys of whoever had the address before, and
-// was a member once: an address can be given to somebody else, and to us they are
-// one person. It comes before the acceptance, while no member has the id: where it
-// fails the invitation is open still, and a form that was sent twice doesn't end the
-// session that it began.
-func (a *Authenticator) endFormer(ctx context.Context, i invitation) error {
-	found, err := ubl.Ask[*ubl.Invitation](ctx, a.asker, ubl.TenantName(i.tenant), ubl.FindInvitation{SecretHash: i.hash})
-	switch {
-	case err != nil && refused(err):
-		return nil // accepting says why, or repeats itself
-	case err != nil:
-		return err
-	}
-	former := a.request(ctx, localPerson(i.tenant, found.Email))
-	_, err = a.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant), ubl.RevokeTokens{Request: former, Passkeys: true})
-	return err
 }
 
 // noInvitation says why not: what has ended looks like what never was.

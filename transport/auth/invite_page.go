@@ -14,12 +14,14 @@ type invitePage struct {
 	Role          ubl.Role
 	Until         time.Time
 	Key           string // of the form
+	Provable      string // where the address can be proven, "" for nowhere
 	Taken         bool   // the address is a member's already
 	Problem       string // it may be tried again
 }
 
 var inviteTemplate = envelope.NewPage("An invitation to UBL", `<h1>An invitation to UBL</h1>
 {{if .Key}}<p>{{.Email}} is invited into <b>{{.Tenant}}</b>{{if eq .Role "owner"}}, as an owner{{end}}.</p>
+<p>The link proves no address: others see you as unproven{{if .Provable}} until you sign in at {{.Provable}} with this address (More, Settings){{end}}.</p>
 <form method="post"><input type="hidden" name="key" value="{{.Key}}"><button>Accept and sign in</button></form>
 <small>The invitation works once, until {{.Until.Format "2 January 2006, 15:04 MST"}}. If it isn't meant for you, close this page.</small>
 {{else if .Taken}}<p>Whom this invitation is for is a member already. Sign in as you do otherwise.</p>

@@ -36,6 +36,8 @@ type oidcFlow struct {
 	Nonce    string `json:"nonce"`
 	Verifier string `json:"verifier"` // of PKCE
 	Return   string `json:"return"`
+	// Member is who proves their address by this sign-in; nil for an ordinary one.
+	Member *provingMember `json:"member,omitempty"`
 }
 
 // oidcRoutes adds both ends. People see them in the address bar: they answer with
@@ -78,6 +80,11 @@ func (a *Authenticator) startOIDC(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	flow := oidcFlow{Issuer: p.URL, Return: localPath(r.URL.Query().Get("return"))}
+	if r.URL.Query().Get("prove") != "" {
+		if flow.Member, err = a.proving(r); err != nil {
+			return err
+		}
+	}
 	if flow.Nonce, err = a.drawText(); err != nil {
 		return err
 	}

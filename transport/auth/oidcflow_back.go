@@ -41,11 +41,15 @@ func (a *Authenticator) finishOIDC(w http.ResponseWriter, r *http.Request) error
 	if p == nil || p.ClientID == "" { // no longer configured
 		return errCeremony()
 	}
-	who, name, err := a.redeem(r.Context(), p, &flow, back)
+	c, err := a.redeem(r.Context(), p, &flow, back)
 	if err != nil {
 		return err
 	}
-	if err := a.letIn(r, who, ubl.Enter{Name: name}); err != nil {
+	who, err := a.arrived(r.Context(), p, &flow, c)
+	if err != nil {
+		return err
+	}
+	if err := a.letIn(r, who, ubl.Enter{Name: c.called()}); err != nil {
 		return err
 	}
 	if err := a.startSession(w, r, who, ubl.SignInOIDC); err != nil {
@@ -78,29 +82,32 @@ func readBack(query string) (sentBack, error) {
 	return b, nil
 }
 
-// redeem turns what the provider sent back into who that is and what to call them:
-// by the same way as a token that a program sends, once it is sure that the token is
-// for this browser.
-func (a *Authenticator) redeem(ctx context.Context, p *provider, flow *oidcFlow, back sentBack) (who ubl.Identity, name string, err error) {
+// arrived is whom the claims name: by the same way as a token that a program sends, or
+// as the member whose address they prove.
+func (a *Authenticator) arrived(ctx context.Context, p *provider, flow *oidcFlow, c *claims) (ubl.Identity, error) {
+	if flow.Member != nil {
+		return a.prove(ctx, p, flow, c)
+	}
+	return a.identified(ctx, p, c)
+}
+
+// redeem turns what the provider sent back into what it says of that person, once it is
+// sure that this is for this browser.
+func (a *Authenticator) redeem(ctx context.Context, p *provider, flow *oidcFlow, back sentBack) (*claims, error) {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
 	found, err := p.discover(ctx)
 	if err != nil {
-		return who, "", err
+		return nil, err
 	}
 	if err := p.checkAnswer(found, back); err != nil {
-		return who, "", err
+		return nil, err
 	}
 	raw, err := p.exchange(ctx, found, a.oidcBack, back.code, flow.Verifier)
 	if err != nil {
-		return who, "", err
+		return nil, err
 	}
-	c, err := p.verifyIDToken(ctx, raw, flow.Nonce)
-	if err != nil {
-		return who, "", err
-	}
-	who, err = a.identified(ctx, p, c)
-	return who, c.called(), err
+	return p.verifyIDToken(ctx, raw, flow.Nonce)
 }
 
 // checkAnswer refuses the answer of another provider than the one that was asked

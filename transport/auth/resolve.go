@@ -87,7 +87,7 @@ func (a *Authenticator) verify(ctx context.Context, f *flight, c credential) err
 func (a *Authenticator) identify(ctx context.Context, c credential) (*entry, error) {
 	switch {
 	case c.session:
-		return a.identifySession(c)
+		return a.identifySession(ctx, c)
 	case c.token == "":
 		return a.identifyService(ctx, c)
 	}
@@ -124,7 +124,7 @@ func (a *Authenticator) identifyLocal(ctx context.Context, token *jwt.JSONWebTok
 }
 
 // identifySession makes the entry of a cookie.
-func (a *Authenticator) identifySession(c credential) (*entry, error) {
+func (a *Authenticator) identifySession(ctx context.Context, c credential) (*entry, error) {
 	s, err := a.key().verifySession(c.token, a.now())
 	if err != nil {
 		return nil, err
@@ -132,7 +132,11 @@ func (a *Authenticator) identifySession(c credential) (*entry, error) {
 	if err := a.mayHaveSession(s.identity()); err != nil {
 		return nil, notValid(err)
 	}
-	e := a.admitted(s.identity(), s.known())
+	who, err := a.proof(ctx, s.identity())
+	if err != nil {
+		return nil, err
+	}
+	e := a.admitted(who, s.known())
 	e.session = s
 	e.signedBy(s.signer)
 	return e, nil

@@ -41,7 +41,7 @@ func (a *Authenticator) mayHaveSession(who ubl.Identity) error {
 		return ubl.Errorf(ubl.CodeForbidden, "services have no sessions")
 	case who.TenantID == ubl.CoreTenant && !a.operator(who.Email):
 		return ubl.Errorf(ubl.CodeForbidden, "the email address belongs to no operator")
-	case who.Issuer != LocalIssuer && (p == nil || !p.vouches(who.Email, who.TenantID == ubl.CoreTenant)):
+	case who.Issuer != LocalIssuer && who.Issuer != ubl.InvitationIssuer && (p == nil || !p.vouches(who.Email, who.TenantID == ubl.CoreTenant)):
 		return ubl.Errorf(ubl.CodeForbidden, "who vouches for the email address is not trusted with it here")
 	case !who.TenantID.Valid():
 		return ubl.Errorf(ubl.CodeForbidden, "a session is for a person of a tenant")

@@ -53,6 +53,14 @@ func (a *Authenticator) localWho(ctx context.Context, email string) (ubl.Identit
 	return a.atHome(ctx, localPerson("", email))
 }
 
+// localPerson is who an address is to us where the operator vouches for it, in a tenant.
+func localPerson(tenant ubl.TenantID, email string) ubl.Identity {
+	return ubl.Identity{
+		UserID: ubl.UserIDFor(LocalIssuer, email, false), Email: email, EmailDomain: ubl.EmailDomain(email), Groups: []string{},
+		TenantID: tenant, Issuer: LocalIssuer, Subject: email,
+	}
+}
+
 // linked adds the pages of sign-in links. A look changes nothing, so that a mail
 // scanner or the preview of a link doesn't use it up; confirming begins a session.
 func (a *Authenticator) linked(mux *http.ServeMux) {

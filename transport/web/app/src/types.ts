@@ -23,6 +23,7 @@ export interface Identity {
   email_domain: string;
   groups: string[];
   is_service: boolean;
+  unproven?: boolean;
 }
 
 export interface Whoami {
@@ -83,6 +84,8 @@ export interface Member {
   email?: string;
   role: Role;
   is_service?: boolean;
+  // Nobody has verified that the address is theirs.
+  unproven?: boolean;
   since: string;
 }
 

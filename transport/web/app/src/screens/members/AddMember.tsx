@@ -7,6 +7,7 @@ import { store } from '../../store';
 import { nameOf } from '../../text';
 import type { Member } from '../../types';
 import { Avatar } from '../../ui/Avatar';
+import { Badge } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
 import { List, Row } from '../../ui/Row';
@@ -42,8 +43,8 @@ export function AddMember({ of, members, onAdded }: { of: Of; members: Member[];
         class="stack"
         onSubmit={(e) => {
           e.preventDefault();
-          if (whole) void add(word.startsWith('u:') ? { user_id: word } : { email: word }, word);
-          else if (people.length === 1) void add({ user_id: people[0]!.user_id }, nameOf(people[0]!));
+          if (people.length === 1) void add({ user_id: people[0]!.user_id }, nameOf(people[0]!));
+          else if (whole) void add(word.startsWith('u:') ? { user_id: word } : { email: word }, word);
         }}
       >
         <Field label="Name, address or id" hint="Anyone who is a member here. Others need an invitation first." value={sought} onValue={setSought} autoComplete="off" autoCapitalize="none" spellcheck={false} />
@@ -60,6 +61,7 @@ export function AddMember({ of, members, onAdded }: { of: Of; members: Member[];
             start={<Avatar id={person.user_id} name={nameOf(person)} icon={person.is_service ? 'tool' : undefined} />}
             title={nameOf(person)}
             sub={person.email ?? person.user_id}
+            meta={person.unproven ? <Badge kind="warn">unproven</Badge> : undefined}
             end={<Button kind="quiet" icon="plus" label={`Add ${nameOf(person)}`} disabled={busy} onClick={() => void add({ user_id: person.user_id }, nameOf(person))} />}
           />
         ))}

@@ -52,7 +52,7 @@ function Entry({ member, me, end }: { member: Member; me: boolean; end: false | 
       sub={member.email ?? member.user_id}
       meta={
         <>
-          {member.is_service && <Badge>agent</Badge>} {member.role === 'owner' && <Badge kind="accent">owner</Badge>}
+          {member.is_service && <Badge>agent</Badge>} {member.unproven && <Badge kind="warn">unproven</Badge>} {member.role === 'owner' && <Badge kind="accent">owner</Badge>}
         </>
       }
       end={end || undefined}

@@ -78,6 +78,7 @@ function Link({ of: { invitation, link }, onClose }: { of: Made; onClose: () => 
           <p>
             Send this link to <bdi>{invitation.email}</bdi>. It works once, until <Time at={invitation.expires_at} as="full" />, and is shown only now.
           </p>
+          <p class="soft">Whoever opens it comes in, and is shown as unproven: the link says nothing about the address.</p>
           <Secret label="Link of the invitation" text={link} />
         </>
       ) : (

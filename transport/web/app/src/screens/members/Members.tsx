@@ -66,7 +66,11 @@ function One({ of, onChange, onRename }: { of: Member; onChange: () => void; onR
         </>
       }
       sub={of.is_service ? 'Agent' : of.email}
-      meta={of.role === 'owner' ? <Badge kind="accent">owner</Badge> : undefined}
+      meta={
+        <>
+          {of.unproven && <Badge kind="warn">unproven</Badge>} {of.role === 'owner' && <Badge kind="accent">owner</Badge>}
+        </>
+      }
       end={
         isOwner.value || self ? (
           <Menu

@@ -83,7 +83,7 @@ export function Bubble({ item, talk, first, last }: Props) {
 function Name({ who }: { who: Who }) {
   return (
     <p class="name">
-      <bdi title={who.id}>{who.name}</bdi> {who.agent && <Badge>agent</Badge>}
+      <bdi title={who.id}>{who.name}</bdi> {who.agent && <Badge>agent</Badge>} {who.unproven && <Badge kind="warn">unproven</Badge>}
     </p>
   );
 }

@@ -10,12 +10,13 @@ export interface Who {
   id: string;
   name: string;
   agent: boolean;
+  unproven: boolean;
   mine: boolean;
 }
 
 export function whoIs(id: string): Who {
   const known = store.value?.people.byId.value.get(id);
-  return { id, name: nameFor(id), agent: known?.is_service ?? false, mine: me.value?.identity.user_id === id };
+  return { id, name: nameFor(id), agent: known?.is_service ?? false, unproven: known?.unproven ?? false, mine: me.value?.identity.user_id === id };
 }
 
 // wordsOf is a message's text. What the platform writes has ids where people expect

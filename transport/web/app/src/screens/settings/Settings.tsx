@@ -12,6 +12,7 @@ import { Rename } from '../members/Rename';
 import { nameFor } from '../Person';
 import { About } from './About';
 import { Passkeys } from './Passkeys';
+import { Prove } from './Prove';
 import { Sessions } from './Sessions';
 import './settings.css';
 
@@ -58,6 +59,7 @@ export default function Settings() {
           <Choice<Theme> label="Theme" value={theme.value} options={themes} onValue={(value) => (theme.value = value)} />
         </div>
       </Section>
+      {identity.unproven && <Prove email={identity.email ?? ''} />}
       <Passkeys />
       <Sessions />
       {isOwner.value && (
