@@ -157,8 +157,11 @@ func TestEveryCommandIsForwarded(t *testing.T) {
 // world is a tenant of two.
 type world struct {
 	*forwarder
-	h               *harness.House
-	ana, bob        ubl.Identity
+	h        *harness.House
+	ana, bob ubl.Identity
+	// guest has proven the address of an invitation, as proven says.
+	guest           ubl.Identity
+	proven          ubl.Home
 	tenant, general ubl.Name
 }
 
@@ -280,9 +283,17 @@ func (w *world) manageInvitations() {
 	must[*ubl.Invitation](w.forwarder, w.tenant, ubl.RevokeInvitation{Request: w.h.Request(w.ana), InvitationID: first.ID})
 	invite("i:2")
 	who := must[*ubl.Identity](w.forwarder, w.tenant, ubl.AcceptInvitation{Request: w.h.Request(ubl.Platform()), SecretHash: "of i:2"})
-	if who.UserID != guest.UserID || who.Issuer != guest.Issuer || who.Subject != guest.Subject {
+	if want := ubl.Invited(w.ana.TenantID, "i:2", guest.Email); who.UserID != want.UserID || who.Issuer != want.Issuer || who.Subject != want.Subject {
 		w.t.Errorf("who accepts is %+v", who)
 	}
+	who.TenantID = w.ana.TenantID
+	if s := must[*ubl.Standing](w.forwarder, w.tenant, ubl.FindStanding{Who: *who}); *s != (ubl.Standing{Member: true, Unproven: true}) {
+		w.t.Errorf("they stand as %+v", s)
+	}
+	if m := must[*ubl.Member](w.forwarder, w.tenant, ubl.ProveMember{Request: w.h.Request(ubl.Platform()), Member: *who, Verified: guest}); m.Unproven {
+		w.t.Errorf("proven they are %+v", m)
+	}
+	w.guest, w.proven = guest, ubl.Home{TenantID: w.ana.TenantID, UserID: who.UserID}
 	if list := must[[]*ubl.Invitation](w.forwarder, w.tenant, ubl.ListInvitations{Who: w.ana}); len(list) != 2 || list[0].RevokedAt == nil || list[1].AcceptedAt == nil {
 		w.t.Errorf("listed: %+v", list)
 	}
@@ -302,6 +313,10 @@ func (w *world) platform() {
 	}
 	nothing(w.forwarder, core, ubl.RevokeToken{Request: w.h.Request(w.ana), JTI: "j1"})
 	refused(w.forwarder, ubl.CodeUnauthorized, core, ubl.AdmitToken{Request: w.h.Request(ubl.Platform()), Token: token})
+	nothing(w.forwarder, core, ubl.KeepHome{Request: w.h.Request(ubl.Platform()), Verified: w.guest, Home: w.proven})
+	if at := must[*ubl.Home](w.forwarder, core, ubl.FindHome{Who: w.guest}); *at != w.proven {
+		w.t.Errorf("who was proven belongs to %+v, want %+v", at, w.proven)
+	}
 	w.sessions(core, token)
 	w.passkeys(core)
 	w.h.VerifyLedger(ubl.CoreTenant)
