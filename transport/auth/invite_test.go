@@ -228,7 +228,7 @@ func TestAddressOfAFormerMember(t *testing.T) {
 		t.Fatalf("the new one is %+v", got)
 	}
 	v := d.visitor(t)
-	if w := v.finishLogin(phone.sign(t, v.beginLogin())); w.Code != http.StatusForbidden {
+	if w := v.finishLogin(phone.sign(t, v.beginLogin())); w.Code != http.StatusUnauthorized {
 		t.Errorf("the former passkey is answered %d %s", w.Code, w.Body)
 	}
 }
