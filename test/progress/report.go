@@ -153,11 +153,7 @@ func (r *report) slowest(n int) {
 		all = append(all, o)
 	}
 	r.table("longest packages", all, n)
-	all = nil
-	for _, o := range r.topTests() {
-		all = append(all, o)
-	}
-	r.table("longest tests", all, n)
+	r.table("longest tests", r.topTests(), n)
 }
 
 func (r *report) table(title string, all []*outcome, n int) {
