@@ -63,6 +63,10 @@ type Agreement struct {
 	CreatedBy UserID      `json:"created_by"`
 	Status    string      `json:"status"`
 	EndedAt   *Time       `json:"ended_at,omitempty"`
+	// SealedAt is when the last person left what the Agreement governs, nil for what
+	// is not sealed: nobody gets in until an heir is named, and what was there before
+	// stays closed to them too.
+	SealedAt *Time `json:"sealed_at,omitempty"`
 	// Physics of what the Agreement governs; nil for an Agreement about no
 	// container, as ToolAccess is.
 	Physics *Physics `json:"physics,omitempty"`

@@ -9,7 +9,7 @@ func Commands() []Command {
 		AddMember{}, JoinRoom{}, Welcome{}, SetMember{}, RemoveMember{}, SetRoomPolicy{}, Sweep{},
 		// Tenant
 		Enter{}, GetTenant{}, SetDefaults{}, ListRooms{}, CreateRoom{}, ListMembers{}, FindMember{},
-		SetTenantMember{}, RemoveTenantMember{}, CreateServiceToken{}, RenewServiceToken{}, RevokeServiceToken{},
+		SetTenantMember{}, RemoveTenantMember{}, NameHeir{}, CreateServiceToken{}, RenewServiceToken{}, RevokeServiceToken{},
 		ListServiceTokens{}, CheckServiceToken{}, AdmitToken{}, RevokeToken{}, SweepRooms{},
 		ListTokens{}, RevokeTokens{}, EndSignIns{}, OfferLink{}, FindLink{}, FindHome{}, FindStanding{}, KeepHome{}, ProveMember{},
 		CreateInvitation{}, RevokeInvitation{}, ListInvitations{}, FindInvitation{}, AcceptInvitation{},

@@ -76,6 +76,13 @@ type (
 		Request
 		UserID UserID
 	}
+	// NameHeir makes a person of the tenant the owner of a sealed room or container,
+	// from now on: what was there before stays closed. Owners. Answers *Member.
+	NameHeir struct {
+		Request
+		Agreement AgreementID
+		UserID    UserID
+	}
 	// CreateServiceToken records a token whose secret the caller has drawn and
 	// hashed. It holds for [ServiceTokenTTL] where ExpiresAt is nil. Owners. Answers
 	// *ServiceToken.
@@ -275,6 +282,9 @@ func (SetTenantMember) Cost() int { return writeCost }
 
 // Cost is that of one act.
 func (RemoveTenantMember) Cost() int { return writeCost }
+
+// Cost is 0: the act of the room or container is admitted on its own.
+func (NameHeir) Cost() int { return 0 }
 
 // Cost is that of one act.
 func (CreateServiceToken) Cost() int { return writeCost }

@@ -31,7 +31,8 @@ const (
 	DidRoomTrim         Did = "room.trim"
 	DidSend             Did = "messenger.send"
 
-	DidAgreementEnd Did = "agreement.end"
+	DidAgreementEnd  Did = "agreement.end"
+	DidAgreementHeir Did = "agreement.heir"
 
 	DidPasskeyRegister Did = "passkey.register"
 	DidPasskeyUse      Did = "passkey.use"
@@ -94,7 +95,7 @@ var dids = []Did{
 	DidTokenCreate, DidTokenRenew, DidTokenRevoke,
 	DidRoomCreate, DidRoomJoin, DidRoomInvite, DidRoomMemberUpdate, DidRoomRemove, DidRoomLeave,
 	DidRoomUpdate, DidRoomTrim, DidSend,
-	DidAgreementEnd,
+	DidAgreementEnd, DidAgreementHeir,
 	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
 	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,
 	DidDocumentList, DidDocumentVersions, DidDocumentSearch, DidComplete, DidToolCall,

@@ -31,22 +31,40 @@ func (a *Agreement) Reassign(user UserID, role Role) (Member, error) {
 }
 
 // Removal is the entry that goes, and who owns what the Agreement governs after
-// that, where the last owner is shut out: see [Agreement.Heir], and where nobody is
-// left, whom the Tenant names. The code is for callers who have no part in it.
-func (a *Agreement) Removal(c RemoveMember, now Time, refusal Code) (gone Member, heir *Member, err error) {
+// that, where the last owner is shut out: see [Agreement.Heir]. Where no person is
+// left, that is whom the Tenant names, and nobody where it is private: then it has to
+// be sealed. The code is for callers who have no part in it.
+func (a *Agreement) Removal(c RemoveMember, now Time, refusal Code, private bool) (gone Member, heir *Member, seal bool, err error) {
 	if err := a.mayRemove(c, refusal); err != nil {
-		return gone, nil, err
+		return gone, nil, false, err
 	}
 	gone, ok := a.Members[c.UserID]
 	switch last := a.lastOwner(gone); {
 	case !ok:
-		return gone, nil, errNoMember()
+		return gone, nil, false, errNoMember()
 	case last && !c.Expel:
-		return gone, nil, Errorf(CodeConflict, "the last owner can't go before making another one")
+		return gone, nil, false, Errorf(CodeConflict, "the last owner can't go before making another one")
 	case last:
+		if _, left := a.Heir(c.UserID); !left && private {
+			return gone, nil, true, nil
+		}
 		heir = a.inherits(c, now)
 	}
-	return gone, heir, nil
+	return gone, heir, false, nil
+}
+
+// Inherit is the entry of who is named to have what is sealed.
+func (a *Agreement) Inherit(m Member, now Time) (Member, error) {
+	switch {
+	case a.InForce() != nil:
+		return m, a.InForce()
+	case a.SealedAt == nil:
+		return m, Errorf(CodeConflict, "only what is sealed takes an heir: its owners add members")
+	case m.IsService:
+		return m, Errorf(CodeValidation, "the heir is a service; name a person")
+	}
+	m.Role, m.Since, m.Name = RoleOwner, now, ""
+	return m, nil
 }
 
 // mayRemove lets the Tenant, which has decided under its own Agreement, members

@@ -37,3 +37,9 @@ func (a *Agreement) unshare() {
 		a.Members, a.shared = maps.Clone(a.Members), false
 	}
 }
+
+// Seal closes what the Agreement governs: it has no entries any more.
+func (a *Agreement) Seal(at ubl.Time) {
+	a.Members, a.shared = map[ubl.UserID]ubl.Member{}, false
+	a.SealedAt = &at
+}

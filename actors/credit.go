@@ -12,3 +12,14 @@ type Credit struct {
 
 // Cost is that of one act.
 func (Credit) Cost() int { return ubl.ActCost }
+
+// Inherit has a sealed Room or Container take an heir, whom the Tenant has found
+// among its members. Only the Tenant sends it, for one of its owners. Answers
+// *ubl.Member.
+type Inherit struct {
+	ubl.Request
+	Heir ubl.Member
+}
+
+// Cost is that of one act.
+func (Inherit) Cost() int { return ubl.ActCost }

@@ -79,6 +79,7 @@ func (c *Container) add(a *actors.Append, now ubl.Time, req ubl.Request, p *plan
 	was := len(c.state.Pending)
 	record(a, c.id, c.state.Agreement.ID, e, req, p)
 	c.state.apply(e)
+	c.hidden.Store(int64(c.state.Hidden))
 	if e.N%c.checkpointEvery == 0 {
 		a.Records = append(a.Records, c.state.checkpoint())
 	}

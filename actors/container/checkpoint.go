@@ -38,6 +38,7 @@ type checkpoint struct {
 	InTransit int64                `json:"in_transit"`
 	Pending   []departure          `json:"pending"`
 	Past      []ubl.UserID         `json:"past,omitempty"`
+	Hidden    ubl.Time             `json:"hidden,omitzero"`
 }
 
 // checkpoint is the record from which the state is restored.
@@ -45,7 +46,7 @@ func (s *State) checkpoint() actors.Record {
 	return actors.Record{Key: checkpointKey(s.Summary.ContainerID), Value: encode(checkpoint{
 		Form: checkpointVersion, Events: s.Events, Changed: s.Changed, Steps: s.Steps,
 		Container: s.Summary, Agreement: s.Agreement.View(nil),
-		Balance: s.Balance, InTransit: s.InTransit, Pending: s.underWay(), Past: slices.Sorted(maps.Keys(s.Past)),
+		Balance: s.Balance, InTransit: s.InTransit, Pending: s.underWay(), Past: slices.Sorted(maps.Keys(s.Past)), Hidden: s.Hidden,
 	})}
 }
 
@@ -88,6 +89,7 @@ func (s *State) restore(v []byte) error {
 	s.empty()
 	s.govern(from.Agreement)
 	s.Summary, s.Balance, s.InTransit = from.Container, from.Balance, from.InTransit
+	s.Hidden = from.Hidden
 	s.Events, s.Changed, s.Steps = from.Events, from.Changed, from.Steps
 	for _, d := range from.Pending {
 		s.Pending[d.ID] = d

@@ -42,6 +42,8 @@ type Container struct {
 	// date in the background, which indexing says is being done.
 	unindexed int
 	indexing  atomic.Bool
+	// hidden is the state's, for those who read outside the mailbox.
+	hidden atomic.Int64
 }
 
 // open loads what is stored: the newest checkpoint and the events after it.
@@ -54,6 +56,7 @@ func open(ctx context.Context, read ubl.Reader, search ubl.Searcher, env actors.
 	if err == nil {
 		err = c.replay(ctx)
 	}
+	c.hidden.Store(int64(c.state.Hidden))
 	if err == nil {
 		c.keys, err = actors.LoadKeys(ctx, read, env.Name, ubl.TimeOf(env.Now()))
 	}
@@ -89,6 +92,8 @@ func (c *Container) receive(t *actors.Turn, cmd ubl.Command) {
 		c.change(t, cmd.Request, ubl.DidContainerMemberUpdate, c.decideRole(cmd), string(cmd.UserID), string(cmd.Role))
 	case ubl.RemoveMember:
 		c.change(t, cmd.Request, removal(cmd), c.decideRemove(cmd), string(cmd.UserID))
+	case actors.Inherit:
+		c.change(t, cmd.Request, ubl.DidAgreementHeir, c.decideHeir(cmd), string(cmd.Heir.UserID))
 	case actors.Credit:
 		c.change(t, cmd.Request, ubl.DidCreditsIssue, c.decideCredit(cmd), fmt.Sprint(cmd.Amount))
 	case ubl.Sweep:

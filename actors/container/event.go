@@ -21,6 +21,8 @@ type event struct {
 	Member    *ubl.Member           `json:"member,omitempty"`    // whom a membership event is about
 	// Heir owns the container after its last owner was expelled.
 	Heir *ubl.Member `json:"heir,omitempty"`
+	// Sealed: nobody was left, and the documents so far stay closed for good.
+	Sealed bool `json:"sealed,omitempty"`
 	// Expelled: the Tenant shut the member out; let in again they are welcome.
 	Expelled bool `json:"expelled,omitempty"`
 	// Document is the version that the act made, or the last one of a document that

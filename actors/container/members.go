@@ -131,7 +131,7 @@ func (c *Container) decideRemove(cmd ubl.RemoveMember) func(ubl.Time) (*plan, er
 		if err := c.state.look(cmd.Who); err != nil && !cmd.Expel {
 			return nil, err
 		}
-		m, heir, err := c.state.Agreement.Removal(cmd, now, ubl.CodeForbidden)
+		m, heir, seal, err := c.state.Agreement.Removal(cmd, now, ubl.CodeForbidden, !c.state.shared() && !c.state.general())
 		if err != nil {
 			return nil, err
 		}
@@ -142,11 +142,40 @@ func (c *Container) decideRemove(cmd ubl.RemoveMember) func(ubl.Time) (*plan, er
 		if cmd.Expel {
 			p.agreement, p.event.Expelled = ubl.TenantAgreement(c.tenant), true
 		}
+		if seal {
+			c.seal(p)
+		}
 		if heir != nil {
 			p.event.Heir = heir
 			p.effects = append(p.effects, setEffect(c.state.Agreement.ID, *heir))
 			p.records = append(p.records, memberIndex(c.state.Summary, *heir))
 		}
+		return p, nil
+	}
+}
+
+// seal closes the container: entries that are left are services, which go too.
+func (c *Container) seal(p *plan) {
+	p.event.Sealed = true
+	for _, m := range c.state.Agreement.SortedMembers() {
+		if m.UserID != p.event.Member.UserID {
+			rest := c.removing(m)
+			p.effects, p.records = append(p.effects, rest.effects...), append(p.records, rest.records...)
+		}
+	}
+	p.effects = append(p.effects, ubl.Fields{ubl.Str("agreement_id", c.state.Agreement.ID), ubl.Str("op", "agreement.seal")})
+}
+
+// decideHeir opens a sealed container to an heir: for what comes, and its credits.
+func (c *Container) decideHeir(cmd actors.Inherit) func(ubl.Time) (*plan, error) {
+	return func(now ubl.Time) (*plan, error) {
+		m, err := c.state.Agreement.Inherit(cmd.Heir, now)
+		if err != nil {
+			return nil, err
+		}
+		p := setting(c.state.Summary, c.state.Agreement.ID, m)
+		p.agreement = ubl.TenantAgreement(c.tenant)
+		p.this = ubl.Fields{ubl.Str("agreement_id", c.state.Agreement.ID), ubl.Str("user_id", m.UserID)}
 		return p, nil
 	}
 }

@@ -22,10 +22,10 @@ func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 		return
 	}
 	limit := min(max(cmp.Or(cmd.Limit, searchPage), 1), maxSearchPage)
-	upTo, ctx := c.state.Changed, t.Context()
+	upTo, hidden, ctx := c.state.Changed, c.state.Hidden, t.Context()
 	act := c.reading(t, cmd.Request, ubl.DidDocumentSearch, ubl.Fields{ubl.Str("query_hash", ubl.TextHash("query", cmd.Query))})
 	t.Later(func() (any, error) {
-		hits, err := c.find(ctx, upTo, cmd.Query, limit)
+		hits, err := c.find(ctx, upTo, hidden, cmd.Query, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func (c *Container) lookUp(ctx context.Context, mark ubl.Mark, query string, lim
 }
 
 // find asks the Searcher, and reads what it found.
-func (c *Container) find(ctx context.Context, upTo int64, query string, limit int) ([]*ubl.DocumentHit, error) {
+func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, query string, limit int) ([]*ubl.DocumentHit, error) {
 	mark, err := c.mark(ctx, upTo)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (c *Container) find(ctx context.Context, upTo int64, query string, limit in
 			if err != nil {
 				return err
 			}
-			if doc != nil {
+			if doc != nil && doc.UpdatedAt > hidden {
 				hits = append(hits, &ubl.DocumentHit{Document: *doc, Score: m.Score, Snippet: m.Snippet})
 			}
 		}
@@ -152,6 +152,7 @@ func (c *Container) tellChanges(ctx context.Context, after ubl.Mark, fn func(ubl
 		if d == nil {
 			return nil
 		}
+		gone = gone || d.UpdatedAt <= ubl.Time(c.hidden.Load())
 		change := ubl.DocumentChange{Mark: ubl.Mark{N: e.N, CID: e.Receipt.CID}, DocumentID: d.ID, Deleted: gone}
 		if !gone {
 			doc, err := c.readDocument(ctx, d.ID, d.Version)

@@ -26,6 +26,9 @@ type State struct {
 	// Past holds who has left the general workspace, or was removed from it: they
 	// don't join by touching it any more.
 	Past map[ubl.UserID]bool
+	// Hidden is when the container was sealed, 0 for never: documents from until then
+	// stay closed.
+	Hidden ubl.Time
 	// Pending is what has left and not arrived yet.
 	Pending map[ubl.TransferID]departure
 	// Events counts the events; Changed is the newest that changed a document.
@@ -62,9 +65,15 @@ func (s *State) apply(e event) {
 			s.set(*e.Heir)
 		}
 		s.Agreement.Remove(e.Member.UserID)
+		if e.Sealed {
+			s.seal(e.At)
+		}
 		if s.general() && !e.Expelled && e.Version > 1 { // before, an entry more or less let nobody in
 			s.Past[e.Member.UserID] = true
 		}
+	case ubl.DidAgreementHeir:
+		s.Agreement.SealedAt = nil
+		s.set(*e.Member)
 	case ubl.DidDocumentCreate, ubl.DidDocumentUpdate, ubl.DidDocumentDelete:
 		s.put(*e.Document)
 	case ubl.DidCreditsIssue:
@@ -105,6 +114,15 @@ func (s *State) set(m ubl.Member) {
 	delete(s.Past, m.UserID)
 }
 
+// seal closes the container, and what is inside for good. Credits stay: whoever is
+// named has them.
+func (s *State) seal(at ubl.Time) {
+	s.Agreement.Seal(at)
+	s.Hidden, s.Listed = at, nil
+	clear(s.Documents)
+	clear(s.Deleted)
+}
+
 // reopen lets everyone of the tenant in where collaborative did.
 func (s *State) reopen() {
 	if s.Summary.Physics.Permeability == ubl.Collaborative {
@@ -133,6 +151,9 @@ func (s *State) govern(as *ubl.AgreementView) {
 
 // put takes in a version, or what is left of a deleted document.
 func (s *State) put(d document) {
+	if d.UpdatedAt <= s.Hidden {
+		return
+	}
 	if d.Deleted {
 		s.Deleted[d.ID] = d.Version
 		s.drop(d.ID)

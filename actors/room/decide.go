@@ -117,7 +117,7 @@ func removal(c ubl.RemoveMember) ubl.Did {
 
 func (r *Room) decideRemove(c ubl.RemoveMember) func(ubl.Time) (*plan, error) {
 	return func(now ubl.Time) (*plan, error) {
-		m, heir, err := r.state.Agreement.Removal(c, now, ubl.CodeNotAMember)
+		m, heir, seal, err := r.state.Agreement.Removal(c, now, ubl.CodeNotAMember, r.state.private())
 		if err != nil {
 			return nil, err
 		}
@@ -125,11 +125,40 @@ func (r *Room) decideRemove(c ubl.RemoveMember) func(ubl.Time) (*plan, error) {
 		if c.Expel {
 			p.agreement, p.event.Expelled = ubl.TenantAgreement(r.tenant), true
 		}
+		if seal {
+			r.seal(p)
+		}
 		if heir != nil {
 			p.event.Heir = heir
 			p.effects = append(p.effects, setEffect(r.id, *heir))
 			p.records = append(p.records, r.setting(*heir).records...)
 		}
+		return p, nil
+	}
+}
+
+// seal closes the room: entries that are left are services, which go too.
+func (r *Room) seal(p *plan) {
+	p.event.Sealed = true
+	for _, m := range r.state.Agreement.SortedMembers() {
+		if m.UserID != p.left {
+			rest := r.removing(m)
+			p.effects, p.records = append(p.effects, rest.effects...), append(p.records, rest.records...)
+		}
+	}
+	p.effects = append(p.effects, ubl.Fields{ubl.Str("agreement_id", r.state.Agreement.ID), ubl.Str("op", "agreement.seal")})
+}
+
+// decideHeir opens a sealed room to an heir, from the next message on.
+func (r *Room) decideHeir(c actors.Inherit) func(ubl.Time) (*plan, error) {
+	return func(now ubl.Time) (*plan, error) {
+		m, err := r.state.Agreement.Inherit(c.Heir, now)
+		if err != nil {
+			return nil, err
+		}
+		p := r.joining(m)
+		p.agreement = ubl.TenantAgreement(r.tenant)
+		p.this = ubl.Fields{ubl.Str("agreement_id", r.state.Agreement.ID), ubl.Str("user_id", m.UserID)}
 		return p, nil
 	}
 }

@@ -21,7 +21,7 @@ func (r *Room) history(t *actors.Turn, c ubl.ReadHistory) {
 		return
 	}
 	first, last := r.pageBounds(c)
-	head := r.state.Head
+	head := r.state.head()
 	page := func(messages []json.RawMessage) *ubl.HistoryPage {
 		p := &ubl.HistoryPage{Messages: messages, Head: head}
 		if len(messages) > 0 {
@@ -59,7 +59,7 @@ func (r *Room) history(t *actors.Turn, c ubl.ReadHistory) {
 // last < first for an empty page.
 func (r *Room) pageBounds(c ubl.ReadHistory) (first, last int64) {
 	limit := int64(min(max(c.Limit, 1), maxPage))
-	head := r.state.Head
+	head := r.state.head()
 	if c.After != nil {
 		first = max(min(*c.After, head.LastSeq)+1, head.AvailableFrom)
 		return first, min(head.LastSeq, first+limit-1)
@@ -153,6 +153,10 @@ func errMissing(id ubl.RoomID, seq int64) error {
 
 // sent answers a retried send with the message that its key led to.
 func (r *Room) sent(t *actors.Turn, seq int64) {
+	if seq <= r.state.Hidden {
+		t.Fail(ubl.Errorf(ubl.CodeConflict, "the message of this key was accepted, and closed with the room since"))
+		return
+	}
 	if posts, ok := r.fromMemory(seq, seq); ok {
 		t.Later(func() (any, error) { return &ubl.Sent{Message: posts[0].json, RoomSeq: seq}, nil })
 		return
@@ -178,7 +182,7 @@ func (r *Room) checkReply(t *actors.Turn, id ubl.MessageID) error {
 	}
 	unknown := ubl.Errorf(ubl.CodeValidation, "reply_to is not a message of this room")
 	seq, ok := id.Seq()
-	if !ok || seq < r.state.Head.AvailableFrom || seq > r.state.Head.LastSeq {
+	if !ok || seq < r.state.head().AvailableFrom || seq > r.state.Head.LastSeq {
 		return unknown
 	}
 	if posts, ok := r.fromMemory(seq, seq); ok {

@@ -140,7 +140,7 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 	case ubl.ReadHistory:
 		r.history(t, c)
 	case ubl.RoomHead:
-		t.Reply(r.state.Head)
+		t.Reply(r.state.head())
 	case ubl.GetRoom:
 		r.answer(t, c.Who, func() any { return r.state.room() })
 	case ubl.GetAgreement:
@@ -155,6 +155,8 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 		r.change(t, c.Request, ubl.DidRoomMemberUpdate, r.decideRole(c), string(c.UserID), string(c.Role))
 	case ubl.RemoveMember:
 		r.change(t, c.Request, removal(c), r.decideRemove(c), string(c.UserID))
+	case actors.Inherit:
+		r.change(t, c.Request, ubl.DidAgreementHeir, r.decideHeir(c), string(c.Heir.UserID))
 	case ubl.SetRoomPolicy:
 		r.change(t, c.Request, ubl.DidRoomUpdate, r.decidePolicy(c), c.Patch.String())
 	case ubl.EndAgreement:

@@ -2,6 +2,7 @@ package room
 
 import (
 	"cmp"
+	"slices"
 
 	"ubl"
 	"ubl/actors"
@@ -16,6 +17,9 @@ type State struct {
 	// Past holds everyone who ever was a member and was not shut out of the
 	// tenant, so that nobody is welcomed twice.
 	Past map[ubl.UserID]bool
+	// Hidden is the room_seq up to which the timeline stays closed, since the room was
+	// sealed then.
+	Hidden int64
 	// Events counts the events.
 	Events int64
 	Head   ubl.Head
@@ -39,6 +43,8 @@ type event struct {
 	Expelled bool `json:"expelled,omitempty"`
 	// Heir owns the room after its last owner was expelled.
 	Heir *ubl.Member `json:"heir,omitempty"`
+	// Sealed: nobody was left, and the timeline so far stays closed for good.
+	Sealed bool `json:"sealed,omitempty"`
 	// LastSeq is the room's when the event was decided, for answering a retry.
 	LastSeq int64       `json:"last_seq,omitempty"`
 	Receipt ubl.Receipt `json:"receipt"`
@@ -70,6 +76,13 @@ func (s *State) apply(e event) {
 			delete(s.Past, e.Member.UserID)
 		}
 		s.Agreement.Remove(e.Member.UserID)
+		if e.Sealed {
+			s.Agreement.Seal(e.At)
+			s.Hidden = e.LastSeq
+		}
+	case ubl.DidAgreementHeir:
+		s.Agreement.SealedAt = nil
+		s.set(*e.Member)
 	case ubl.DidRoomUpdate:
 		s.Policy = *e.Policy
 	case ubl.DidRoomTrim:
@@ -102,8 +115,21 @@ func (s *State) set(m ubl.Member) {
 func (s *State) room() *ubl.Room {
 	return &ubl.Room{
 		RoomSummary: s.Summary, TenantID: s.Agreement.TenantID, Policy: s.Policy,
-		LastSeq: s.Head.LastSeq, AvailableFrom: s.Head.AvailableFrom,
+		LastSeq: s.Head.LastSeq, AvailableFrom: s.head().AvailableFrom,
 	}
+}
+
+// head is how far the room is for those who read it: what was there before it was
+// sealed isn't available.
+func (s *State) head() ubl.Head {
+	return ubl.Head{LastSeq: s.Head.LastSeq, AvailableFrom: max(s.Head.AvailableFrom, s.Hidden+1)}
+}
+
+// private reports whether nobody but entries gets at the room. The rooms that a
+// tenant begins with welcome everyone.
+func (s *State) private() bool {
+	boot := s.Summary.RoomID == ubl.GeneralRoom || s.Agreement.TenantID == ubl.CoreTenant && slices.Contains(ubl.PlatformRooms(), s.Summary.RoomID)
+	return s.Policy.Join != ubl.JoinTenant && !boot
 }
 
 // change is the event as a step of the Agreement's history.

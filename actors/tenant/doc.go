@@ -68,10 +68,11 @@
 // keeper left before that was so are refused, and go with the next sweep, which also
 // gives an end to tokens that have none.
 //
-// Nothing
-// goes to waste by that: where they were the last owner, the oldest person among
-// the other members owns the place, and where there is none the tenant's oldest
-// owner, who so comes to read what was private.
+// Where they were the last owner, the oldest person among the other members owns the
+// place. Where no person is left, a place that others could enter goes to the tenant's
+// oldest owner. A private one is sealed: nobody gets in, and its messages and documents
+// stay closed for good. NameHeir, an act of an owner of the tenant, gives it to a person
+// from then on, with its credits.
 //
 // # Tools
 //

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ubl"
 	"ubl/actors"
@@ -58,42 +59,76 @@ func TestSweepShutsOutMany(t *testing.T) {
 	y.checkLedger()
 }
 
-// TestSoleOwnersHeir: what was one person's alone is not lost when they are shut
-// out: the tenant's oldest owner has it, and reaches what is inside.
-func TestSoleOwnersHeir(t *testing.T) {
+// TestSoleOwnersPlacesAreSealed: what was one person's alone is sealed when they are
+// shut out: nobody reads it, the tenant's owners neither. An heir whom one of them
+// names, on record, has it from then on, and nothing that was inside but the credits.
+func TestSoleOwnersPlacesAreSealed(t *testing.T) {
 	y := openYard(t, harness.Open(t, harness.Options{}))
 	tenant := ubl.TenantName(y.ana.TenantID)
-	harness.Must[*ubl.Member](y.House, tenant, ubl.SetTenantMember{Request: y.Request(y.ana), UserID: y.cem.UserID, Role: ubl.RoleOwner})
 	made := func(kind, name string) ubl.Name {
 		c := ubl.CreateContainer{Request: y.Request(y.bob), Kind: kind, Name: name}
-		if kind == "workspace" {
-			c.Physics = physics("versioned/objects/gated/sandboxed")
-		}
 		return ubl.ContainerName(y.ana.TenantID, harness.Must[*ubl.ContainerMade](y.House, tenant, c).Container.ContainerID)
 	}
 	purse, shelf, pot := made("wallet", "purse"), made("workspace", "shelf"), y.found("wallet", "pot", "")
 	y.issue(purse, 7)
 	text := harness.Must[*ubl.DocumentResult](y.House, shelf, ubl.CreateDocument{Request: y.Request(y.bob), Title: "plan", Content: "secret"}).Document
 	plans := ubl.RoomName(y.ana.TenantID, harness.Must[*ubl.RoomSummary](y.House, tenant, ubl.CreateRoom{Request: y.Request(y.bob), Name: "plans"}).RoomID)
+	secret := harness.Must[*ubl.Sent](y.House, plans, ubl.SendMessage{Request: y.Request(y.bob), Text: "for me alone"})
+	records := map[ubl.Name]ubl.AgreementID{purse: "a:wallet:k:purse", shelf: "a:workspace:w:shelf", plans: "a:room:r:plans"}
+	heir := func(by ubl.Identity, of ubl.Name, user ubl.UserID) ubl.Command {
+		return ubl.NameHeir{Request: y.Request(by), Agreement: records[of], UserID: user}
+	}
+	y.Refused(ubl.CodeConflict, tenant, heir(y.ana, plans, y.ana.UserID)) // bob is in
 
-	// cem shuts bob out, and ana is the owner for longest.
-	harness.Must[*ubl.Member](y.House, tenant, ubl.RemoveTenantMember{Request: y.Request(y.cem), UserID: y.bob.UserID})
+	harness.Must[*ubl.Member](y.House, tenant, ubl.RemoveTenantMember{Request: y.Request(y.ana), UserID: y.bob.UserID})
+	y.Clock.Add(time.Second)
 	for range 2 {
-		for _, place := range []ubl.Name{purse, shelf, plans} {
-			if got := y.entries(place, y.ana); got != "ana owner" {
-				t.Errorf("%s has %s", place, got)
-			}
+		for _, who := range []ubl.Identity{y.ana, y.bob, y.cem} {
+			y.Refused(ubl.CodeNotAMember, plans, ubl.ReadHistory{Who: who, Limit: 10})
+			y.Refused(ubl.CodeNotAMember, plans, ubl.JoinRoom{Request: y.Request(who)})
+			y.Refused(ubl.CodeNotAMember, plans, ubl.AddMember{Request: y.Request(who), Member: ubl.Member{UserID: who.UserID, Role: ubl.RoleOwner}})
+			y.Refused(ubl.CodeNotFound, shelf, ubl.GetDocument{Request: y.Request(who), DocumentID: text.DocumentID})
+			y.Refused(ubl.CodeNotFound, shelf, ubl.SearchDocuments{Request: y.Request(who), Query: "secret"})
+			y.Refused(ubl.CodeNotFound, purse, ubl.Transfer{Request: y.Request(who), To: id(pot), Amount: 7})
+		}
+		for of := range records {
+			y.Refused(ubl.CodeForbidden, tenant, heir(y.cem, of, y.cem.UserID))
+			y.Refused(ubl.CodeNotFound, tenant, heir(y.ana, of, y.bob.UserID))
+		}
+		harness.Must[int](y.House, tenant, ubl.SweepRooms{Request: y.Request(ubl.Platform())})
+		y.Reload()
+	}
+	for of := range records {
+		if m := harness.Must[*ubl.Member](y.House, tenant, heir(y.ana, of, y.cem.UserID)); m.Role != ubl.RoleOwner {
+			t.Errorf("the heir of %s is %+v", of, m)
+		}
+		y.Refused(ubl.CodeConflict, tenant, heir(y.ana, of, y.ana.UserID)) // once
+	}
+	harness.Must[*ubl.DocumentResult](y.House, shelf, ubl.CreateDocument{Request: y.Request(y.cem), Title: "new", Content: "no secret"})
+	for range 2 {
+		page := harness.Must[*ubl.HistoryPage](y.House, plans, ubl.ReadHistory{Who: y.cem, Limit: 200})
+		if len(page.Messages) != 1 || page.FirstSeq != secret.RoomSeq+1 || page.Head.AvailableFrom != secret.RoomSeq+1 {
+			t.Errorf("the heir reads %s", page.Messages)
+		}
+		after := int64(0)
+		if page := harness.Must[*ubl.HistoryPage](y.House, plans, ubl.ReadHistory{Who: y.cem, After: &after, Limit: 200}); len(page.Messages) != 1 {
+			t.Errorf("forwards the heir reads %s", page.Messages)
+		}
+		if got := y.tell(shelf, ubl.GetDocument{Request: y.Request(y.cem), DocumentID: text.DocumentID, Version: 1}); strings.Contains(got, "secret") {
+			t.Errorf("the document reads %s", got)
+		}
+		y.Refused(ubl.CodeNotFound, shelf, ubl.ListVersions{Request: y.Request(y.cem), DocumentID: text.DocumentID})
+		y.Refused(ubl.CodeNotFound, shelf, ubl.Transfer{Request: y.Request(y.cem), To: ubl.GeneralWorkspace, DocumentID: text.DocumentID})
+		if n := len(harness.Must[*ubl.DocumentList](y.House, shelf, ubl.ListDocuments{Request: y.Request(y.cem)}).Documents); n != 1 {
+			t.Errorf("the heir sees %d documents", n)
+		}
+		if hits := harness.Must[*ubl.DocumentHits](y.House, shelf, ubl.SearchDocuments{Request: y.Request(y.cem), Query: "secret"}).Documents; len(hits) != 1 || hits[0].Title != "new" {
+			t.Errorf("the heir finds %+v", hits)
 		}
 		y.Reload()
 	}
-	if got := y.tell(purse, ubl.Transfer{Request: y.Request(y.ana), To: id(pot), Amount: 7}); got != "ok" {
+	if got := y.tell(purse, ubl.Transfer{Request: y.Request(y.cem), To: id(pot), Amount: 7}); got != "ok" {
 		t.Errorf("the credits stay: %s", got)
-	}
-	if got := y.tell(shelf, ubl.GetDocument{Request: y.Request(y.ana), DocumentID: text.DocumentID}); got != "plan v1: secret" {
-		t.Errorf("the document reads %s", got)
-	}
-	if got := y.tell(plans, ubl.SendMessage{Request: y.Request(y.ana), Text: "who was here?"}); got != "ok" {
-		t.Errorf("the room answers %s", got)
 	}
 	y.checkLedger()
 }

@@ -246,8 +246,10 @@ func (w *world) manageMembers() {
 		w.t.Errorf("the members are %+v", all)
 	}
 	must[*ubl.Member](w.forwarder, w.tenant, ubl.SetTenantMember{Request: w.h.Request(w.ana), UserID: w.bob.UserID, Role: ubl.RoleMember})
+	alone := must[*ubl.RoomSummary](w.forwarder, w.tenant, ubl.CreateRoom{Request: w.h.Request(w.bob), Name: "Alone"})
 	must[*ubl.Member](w.forwarder, w.tenant, ubl.RemoveTenantMember{Request: w.h.Request(w.ana), UserID: w.bob.UserID})
 	refused(w.forwarder, ubl.CodeForbidden, w.tenant, ubl.Enter{Request: w.h.Request(w.bob)})
+	must[*ubl.Member](w.forwarder, w.tenant, ubl.NameHeir{Request: w.h.Request(w.ana), Agreement: ubl.RoomAgreement(alone.RoomID), UserID: w.ana.UserID})
 }
 
 func (w *world) manageTokens() {

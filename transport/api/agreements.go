@@ -135,3 +135,18 @@ func holder(ctx context.Context, id ubl.AgreementID) (ubl.Name, error) {
 }
 
 func noAgreement() error { return ubl.Errorf(ubl.CodeNotFound, "there is no such Agreement") }
+
+type nameHeirInput struct {
+	AgreementPath
+	Body struct {
+		Keyed
+		UserID ubl.UserID `json:"user_id" pattern:"^u:[A-Za-z0-9._-]{1,256}$"`
+	}
+}
+
+// nameHeir asks the tenant, which knows its owners and members.
+func (a *API) nameHeir(ctx context.Context, in *nameHeirInput) (any, error) {
+	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, home(ctx), ubl.NameHeir{
+		Request: envelope.Command(ctx, in.Body.Key), Agreement: in.ID, UserID: in.Body.UserID})
+	return memberAnswer{m}, err
+}

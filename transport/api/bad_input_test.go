@@ -17,6 +17,7 @@ var bodies = map[string]string{
 	"PATCH /api/tenant/defaults":                 `{"retention_days":30}`,
 	"PATCH /api/tenant/members/{userId}":         `{"role":"owner"}`,
 	"POST /api/agreements/{agreementId}/end":     ``,
+	"POST /api/agreements/{agreementId}/heir":    `{"user_id":"u:bob"}`,
 	"POST /api/invitations":                      `{"email":"eve@else.org"}`,
 	"POST /api/rooms":                            `{"name":"Launch"}`,
 	"PATCH /api/rooms/{roomId}/policy":           `{"retention_days":30}`,

@@ -221,6 +221,8 @@ func (s *actors) answerLedgerOrToken(cmd ubl.Command) (any, error) {
 			return s.known, nil
 		}
 		return &ubl.ServiceToken{ClientID: c.ClientID, Name: c.Name, UserID: "u:svc", CreatedAt: now, CreatedBy: "u:ana", ExpiresAt: c.ExpiresAt}, nil
+	case ubl.NameHeir:
+		return &ubl.Member{UserID: c.UserID, Role: ubl.RoleOwner, Since: now}, nil
 	case ubl.RenewServiceToken:
 		t := ubl.ServiceToken{ClientID: c.ClientID, Name: "bot", UserID: "u:svc", CreatedAt: now, CreatedBy: "u:eve", KeptBy: "u:ana", ExpiresAt: c.ExpiresAt}
 		return &ubl.ServiceRenewed{Token: t, SecretHash: c.SecretHash}, nil
