@@ -100,7 +100,8 @@ func TestPrivateWorkspace(t *testing.T) {
 			ana.press("button", "Create")
 			ana.sees("No document yet")
 			ana.visit("/ui/workspaces")
-			ana.find("link", w.name+" "+w.shows)
+			ana.find("link", w.name+"…")
+			ana.sees(strings.ToLower(w.name) + " · " + w.shows) // its id is there, too
 		}
 		bob.visit("/ui/workspaces")
 		bob.find("link", "Yard…")

@@ -94,7 +94,8 @@ func TestSignInByProvider(t *testing.T) {
 		at := oidcProvider(t, &mockoidc.MockUser{Subject: "bob", Email: "bob@corp.example", EmailVerified: true})
 		secret := filepath.Join(t.TempDir(), "secret")
 		must(t, os.WriteFile(secret, []byte(at.ClientSecret), 0o600))
-		s := start(t, "--oidc-issuer", at.Issuer(), "--oidc-client-id", at.ClientID, "--oidc-client-secret-file", secret)
+		s := start(t, "--oidc-issuer", at.Issuer(), "--oidc-client-id", at.ClientID, "--oidc-client-secret-file", secret,
+			"--domain", "corp.example") // where a token of ours and the provider's people are in one tenant
 		p := newPerson(t, s, v, "Bob")
 		p.watch.expect("a request to another host: " + at.Addr())
 		p.visit("/ui/rooms/r:general")
