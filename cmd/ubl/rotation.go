@@ -37,9 +37,9 @@ type rotation struct {
 func (c *serveCmd) watchRotations(ctx context.Context, p *program, n *node, f *front) {
 	var running sync.WaitGroup
 	defer running.Wait()
-	running.Go(func() { c.rotateKey(n, f).run(ctx) })
+	n.panics.Go(&running, "rotating the key", func() { c.rotateKey(n, f).run(ctx) })
 	if n.cluster != nil && c.ClusterSecretFile != "" { // one that came by variable can't change
-		running.Go(func() { c.rotateSecret(p, n).run(ctx) })
+		n.panics.Go(&running, "rotating the cluster secret", func() { c.rotateSecret(p, n).run(ctx) })
 	}
 }
 
