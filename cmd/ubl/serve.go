@@ -155,10 +155,10 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 	defer release()
 	kept := n.keep(keeping, again)
 	rotated := make(chan struct{})
-	go func() {
+	n.panics.Go(nil, "rotating secrets", func() {
 		defer close(rotated)
 		c.watchRotations(keeping, p, n, f)
-	}()
+	})
 	outside := make(chan struct{})
 	n.panics.Go(nil, "the portal", func() {
 		defer close(outside)
