@@ -85,6 +85,7 @@ func (x *Tenant) record(a *actors.Append, now ubl.Time, req ubl.Request, p *plan
 func (x *Tenant) store(a *actors.Append, act *actors.Act, now ubl.Time, req ubl.Request, e event) event {
 	e.Version, e.N, e.At, e.By = eventVersion, x.state.Events+1, now, req.Who.UserID
 	a.Move(eventCounter(), e.N-1, e.N)
+	x.save(a)
 	a.Records = append(a.Records, actors.Record{Key: eventKey(e.N), Seal: func() []byte {
 		stored := e
 		stored.Receipt = act.Receipt

@@ -8,6 +8,7 @@
 //
 //	t 0 n   event n: creation, membership, defaults, rooms, containers, tools,
 //	        tokens, ending (JSON)
+//	s       head of the newest checkpoint; s 0 turn i: its pieces (checkpoint.go)
 //	e       counter of events
 //	k       idempotency keys ([actors.Keys])
 //

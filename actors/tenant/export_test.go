@@ -2,6 +2,8 @@ package tenant
 
 import (
 	"context"
+	"math"
+	"reflect"
 
 	"ubl"
 	"ubl/actors"
@@ -26,4 +28,41 @@ func (x *Tenant) Snapshot() Snapshot {
 	s := Snapshot{State: x.state, KeysKnown: x.keys.Known()}
 	s.State.License = actors.Agreement{Agreement: s.State.License.Agreement} // whether it was shared is not known
 	return s
+}
+
+// ManyCheckpoints has a Tenant make one all the time, in small pieces.
+func (x *Tenant) ManyCheckpoints() { x.checkpoints = checkpointing{every: 3, piece: 200} }
+
+// Checkpoints changes how many events there are between two checkpoints, at least and for each
+// thing that the state has.
+func (x *Tenant) Checkpoints(every, each int) {
+	x.checkpoints = usualCheckpoints
+	x.checkpoints.every, x.checkpoints.each = every, each
+}
+
+// Saved is the last event that the newest checkpoint knows.
+func (x *Tenant) Saved() int64 { return x.saved.Events }
+
+// Replay loads a Tenant from its events alone.
+func Replay(ctx context.Context, read ubl.Reader, env actors.Env) (Snapshot, error) {
+	x := &Tenant{env: env, read: read, group: env.Name.Group()}
+	x.id = x.group.Tenant
+	err := x.eachEvent(ctx, math.MaxInt64, x.state.apply)
+	if err == nil {
+		x.keys, err = actors.LoadKeys(ctx, read, env.Name, ubl.TimeOf(env.Now()))
+	}
+	if err != nil {
+		return Snapshot{}, err
+	}
+	return x.Snapshot(), nil
+}
+
+// HeadKey and PieceKey are where a checkpoint is.
+func HeadKey() []byte           { return headKey() }
+func PieceKey(turn byte) []byte { return pieceKey(turn, 0) }
+
+// CheckpointFields are those of a State and of its checkpoint, and those that follow
+// from others.
+func CheckpointFields() (state, stored reflect.Type, follow []string) {
+	return reflect.TypeFor[State](), reflect.TypeFor[checkpoint](), derived
 }

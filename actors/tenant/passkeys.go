@@ -2,6 +2,7 @@ package tenant
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -33,6 +34,10 @@ type person struct {
 }
 
 func personOf(who ubl.Identity) person { return person{who.TenantID, who.UserID} }
+
+func (p person) compare(o person) int {
+	return cmp.Or(cmp.Compare(p.TenantID, o.TenantID), cmp.Compare(p.UserID, o.UserID))
+}
 
 // ring is what a person has: their handle, which outlives the passkeys so that a
 // device takes a new one for the old one's successor, and the passkeys.

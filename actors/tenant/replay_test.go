@@ -32,6 +32,7 @@ func (c *captured) family() actors.Family {
 			if err != nil {
 				return nil, err
 			}
+			x.ManyCheckpoints()
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.tenants[env.Name] = x
@@ -48,7 +49,12 @@ func TestStateIsDerived(t *testing.T) {
 		Families: []actors.Family{c.family()},
 		Wrap:     func(s ubl.Store) ubl.Store { c.read = s; return s },
 	})
-	n := 0
+	n, restored := 0, int64(0)
+	defer func() {
+		if restored == 0 {
+			t.Error("no state was loaded from a checkpoint")
+		}
+	}()
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		w := &world{h: h, tenant: ubl.CoreTenant}
@@ -93,9 +99,18 @@ func TestStateIsDerived(t *testing.T) {
 				if err != nil {
 					rt.Fatalf("couldn't load: %v", err)
 				}
-				if got, want := fmt.Sprintf("%+v", loaded.Snapshot()), fmt.Sprintf("%+v", c.tenants[name].Snapshot()); got != want {
+				replayed, err := tenant.Replay(context.Background(), h.Engine, actors.Env{Name: name, Now: h.Clock.Now})
+				if err != nil {
+					rt.Fatalf("couldn't replay: %v", err)
+				}
+				got, want, all := fmt.Sprintf("%+v", loaded.Snapshot()), fmt.Sprintf("%+v", c.tenants[name].Snapshot()), fmt.Sprintf("%+v", replayed)
+				if got != want {
 					rt.Fatalf("loaded state differs\n got %s\nwant %s", got, want)
 				}
+				if all != want {
+					rt.Fatalf("replayed state differs\n got %s\nwant %s", all, want)
+				}
+				restored = max(restored, loaded.Saved())
 			},
 		})
 	})

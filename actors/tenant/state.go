@@ -48,6 +48,10 @@ type voucher struct {
 	Subject string `json:"subject"`
 }
 
+func (v voucher) compare(o voucher) int {
+	return cmp.Or(cmp.Compare(v.Issuer, o.Issuer), cmp.Compare(v.Subject, o.Subject))
+}
+
 type service struct {
 	ubl.ServiceToken
 	SecretHash string `json:"secret_hash"`
@@ -154,17 +158,8 @@ func (s *State) apply(e event) {
 	}
 }
 
-func (s *State) create(e event) {
-	physics := ubl.TenantPhysics()
-	if e.Physics != nil {
-		physics = *e.Physics
-	}
-	s.Tenant = *e.Tenant
-	s.License.Agreement = ubl.Agreement{
-		ID: ubl.TenantAgreement(e.Tenant.TenantID), Type: ubl.TenantLicense, TenantID: e.Tenant.TenantID,
-		CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
-		Physics: &physics, Members: make(map[ubl.UserID]ubl.Member),
-	}
+// empty makes what is empty at first.
+func (s *State) empty() {
 	s.Looks = newLooks()
 	s.Vouched = make(map[ubl.UserID]voucher)
 	s.Removed = make(map[ubl.UserID]ubl.Member)
@@ -178,6 +173,20 @@ func (s *State) create(e event) {
 	s.Homes = make(map[voucher][]ubl.Home)
 	s.Passkeys = make(map[ubl.PasskeyID]passkey)
 	s.Rings = make(map[person]ring)
+}
+
+func (s *State) create(e event) {
+	physics := ubl.TenantPhysics()
+	if e.Physics != nil {
+		physics = *e.Physics
+	}
+	s.Tenant = *e.Tenant
+	s.License.Agreement = ubl.Agreement{
+		ID: ubl.TenantAgreement(e.Tenant.TenantID), Type: ubl.TenantLicense, TenantID: e.Tenant.TenantID,
+		CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
+		Physics: &physics, Members: make(map[ubl.UserID]ubl.Member),
+	}
+	s.empty()
 	s.set(e)
 }
 

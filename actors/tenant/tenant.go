@@ -41,21 +41,31 @@ type Tenant struct {
 	found Founders
 	kinds []ubl.Kind
 
-	state  State
-	keys   *actors.Keys
-	meters meters
+	state State
+	// saved is the head of the newest checkpoint, saving one on its way.
+	saved       checkpointHead
+	saving      *saving
+	checkpoints checkpointing
+	keys        *actors.Keys
+	meters      meters
 	// greeted holds the users whom the tenant's rooms have welcomed. It is no
 	// state: asking once more changes nothing.
 	greeted sync.Map
 }
 
 func open(ctx context.Context, read ubl.Reader, found Founders, kinds []ubl.Kind, env actors.Env) (*Tenant, error) {
-	x := &Tenant{env: env, read: read, found: found, kinds: kinds, group: env.Name.Group()}
+	x := &Tenant{env: env, read: read, found: found, kinds: kinds, group: env.Name.Group(), checkpoints: usualCheckpoints}
 	x.id = x.group.Tenant
 	if !x.id.Valid() {
 		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such tenant")
 	}
-	err := x.eachEvent(ctx, math.MaxInt64, x.state.apply)
+	err := x.restore(ctx)
+	if err == nil {
+		err = x.stored().Each(ctx, x.state.Events+1, math.MaxInt64, func(e event) error {
+			x.state.apply(e)
+			return nil
+		})
+	}
 	if err == nil {
 		err = read.View(ctx, x.group, func(snap ubl.Snapshot) error {
 			return actors.CheckEvents(snap, eventCounter(), x.state.Events)
