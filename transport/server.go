@@ -76,7 +76,7 @@ type Options struct {
 	Collectors []prometheus.Collector
 	// Log takes the access log and everything else; nil for none.
 	Log *slog.Logger
-	// Panics counts handlers that panicked.
+	// Panics counts handlers that panicked; nil logs them to Log alone.
 	Panics *panics.Catcher
 	// Now is the clock, Random draws request ids; nil for the machine's.
 	Now    func() time.Time
@@ -98,6 +98,9 @@ type Server struct {
 func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Panics == nil {
+		o.Panics = panics.New(o.Log)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
