@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -232,8 +233,12 @@ func (c clusterFigures) Collect(out chan<- prometheus.Metric) {
 		tell(commit, float64(p.Commit), name, id)
 	}
 	for p := range c.node.Store().Partitions() {
-		for _, id := range c.node.Differing(p) {
-			out <- prometheus.MustNewConstMetric(differsDesc(), prometheus.GaugeValue, 1, strconv.Itoa(p), id)
+		differ := c.node.Differing(p)
+		for _, id := range differ {
+			tell(differsDesc(), 1, strconv.Itoa(p), id)
+		}
+		if id := c.node.ID(); !slices.Contains(differ, id) {
+			tell(differsDesc(), 0, strconv.Itoa(p), id)
 		}
 	}
 	for state, n := range c.node.States() {
