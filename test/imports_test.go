@@ -41,6 +41,7 @@ var rooms = map[string]room{
 	"ubl/office":        {inside: []string{"ubl", "ubl/gateway", "ubl/gateway/check"}},
 	"ubl/portal": {inside: []string{"ubl", "ubl/panics"},
 		outside: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/oauth2"}},
+	"ubl/limits":             {inside: []string{"ubl"}, outside: []string{"golang.org/x/time/rate"}},
 	"ubl/transport/envelope": {inside: []string{"ubl"}},
 	"ubl/transport/mcp": {inside: []string{"ubl", "ubl/panics", "ubl/transport/envelope"},
 		outside: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"}},
@@ -51,7 +52,7 @@ var rooms = map[string]room{
 	"ubl/transport/api": {inside: []string{"ubl", "ubl/schemas", "ubl/transport/envelope"},
 		outside: []string{"github.com/danielgtaylor/huma/v2", "github.com/go-chi/chi/v5", "github.com/go-json-experiment/json"}},
 	"ubl/transport/web": {inside: []string{"ubl", "ubl/transport/envelope"}},
-	"ubl/transport": {inside: []string{"ubl", "ubl/panics", "ubl/transport/envelope"},
+	"ubl/transport": {inside: []string{"ubl", "ubl/limits", "ubl/panics", "ubl/transport/envelope"},
 		outside: []string{"github.com/go-chi/chi/v5", "github.com/prometheus/client_golang"}},
 }
 

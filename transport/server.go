@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"ubl"
+	"ubl/limits"
 	"ubl/panics"
 	"ubl/transport/envelope"
 )
@@ -72,6 +73,9 @@ type Options struct {
 	// allowed as well. Where it is https, browsers are told to use nothing else.
 	PublicURL string
 
+	// Limits bounds what addresses, identities and tenants may do; nil for nothing.
+	Limits *limits.Limiter
+
 	// Collectors are figures of the parts behind the server.
 	Collectors []prometheus.Collector
 	// Log takes the access log and everything else; nil for none.
@@ -110,6 +114,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{opts: o, metrics: newMetrics(o.Collectors), secure: strings.HasPrefix(o.PublicURL, "https://")}
 	s.main, s.admin = s.server(s.routes()), s.server(s.adminRoutes())
+	s.main.ConnContext = withConn
 	return s
 }
 
@@ -132,7 +137,7 @@ func (s *Server) AdminHandler() http.Handler { return s.admin.Handler }
 
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(s.outermost, newOrigins(s.opts.AllowOrigins, s.opts.PublicURL).check)
+	r.Use(s.outermost, s.limitAddress, newOrigins(s.opts.AllowOrigins, s.opts.PublicURL).check)
 	r.NotFound(hide)
 	r.MethodNotAllowed(methodNotAllowed)
 	get(r, "/healthz", s.health)
@@ -171,7 +176,9 @@ func (s *Server) routes() http.Handler {
 }
 
 // known lets only callers through to next, and notes them for the access log.
-func (s *Server) known(next http.Handler) http.Handler { return s.opts.Authenticate(noteCaller(next)) }
+func (s *Server) known(next http.Handler) http.Handler {
+	return s.opts.Authenticate(s.limitCaller(noteCaller(next)))
+}
 
 // callers authenticates whoever has to be.
 func (s *Server) callers(next http.Handler) http.Handler {
@@ -179,7 +186,7 @@ func (s *Server) callers(next http.Handler) http.Handler {
 	if authenticate == nil {
 		authenticate = s.opts.Authenticate
 	}
-	known := authenticate(noteCaller(next))
+	known := authenticate(s.limitCaller(noteCaller(next)))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.opts.Public != nil && s.opts.Public(r.URL.Path) {
 			next.ServeHTTP(w, r)
@@ -190,7 +197,7 @@ func (s *Server) callers(next http.Handler) http.Handler {
 }
 
 // Serve answers on the listener until Shutdown.
-func (s *Server) Serve(ln net.Listener) error { return serve(s.main, ln) }
+func (s *Server) Serve(ln net.Listener) error { return serve(s.main, s.opts.Limits.Listen(ln)) }
 
 // ServeAdmin answers operators on the listener until Shutdown.
 func (s *Server) ServeAdmin(ln net.Listener) error { return serve(s.admin, ln) }

@@ -31,7 +31,7 @@ func openWith(t *testing.T, physics ubl.Physics) *harness.House {
 			Name: "tenant",
 			Owns: func(local string) bool { return local == "" },
 			Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-				return tenant.Family(store, founders, ubl.Kinds()).Open(ctx, env)
+				return tenant.Family(store, founders, ubl.Kinds(), nil).Open(ctx, env)
 			},
 		}},
 	})

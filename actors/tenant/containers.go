@@ -56,6 +56,9 @@ func (x *Tenant) mayMake(c ubl.CreateContainer, made ubl.ContainerSummary) error
 	if err := x.mayCreate(c.Who, c.Name); err != nil {
 		return err
 	}
+	if err := x.quota.Within(ubl.QuotaContainers, len(x.state.Containers)); err != nil {
+		return err
+	}
 	if made.Physics == (ubl.Physics{}) {
 		return ubl.Errorf(ubl.CodeValidation, "a container of this kind needs physics")
 	}

@@ -14,7 +14,7 @@ const EventPage = actors.EventPage
 
 // Open loads a Tenant for tests that compare it with a live one.
 func Open(ctx context.Context, read ubl.Reader, found Founders, kinds []ubl.Kind, env actors.Env) (*Tenant, error) {
-	return open(ctx, read, found, kinds, env)
+	return open(ctx, read, found, kinds, nil, env)
 }
 
 // Snapshot is everything a Tenant knows.

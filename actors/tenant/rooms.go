@@ -20,7 +20,11 @@ func (x *Tenant) createRoom(t *actors.Turn, c ubl.CreateRoom) {
 	if !ok {
 		return
 	}
-	if err := x.mayCreate(c.Who, c.Name); err != nil {
+	err := x.mayCreate(c.Who, c.Name)
+	if err == nil {
+		err = x.quota.Within(ubl.QuotaRooms, len(x.state.Rooms))
+	}
+	if err != nil {
 		t.Fail(err)
 		return
 	}

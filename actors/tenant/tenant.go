@@ -21,13 +21,13 @@ type Founders struct {
 }
 
 // Family registers Tenants over a reader. Members may make containers of the
-// kinds; [ubl.WorkspaceKind] is known to every tenant.
-func Family(read ubl.Reader, found Founders, kinds []ubl.Kind) actors.Family {
+// kinds; [ubl.WorkspaceKind] is known to every tenant. The quota bounds what they make.
+func Family(read ubl.Reader, found Founders, kinds []ubl.Kind, quota ubl.Quota) actors.Family {
 	return actors.Family{
 		Name: "tenant",
 		Owns: func(local string) bool { return local == "" },
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-			return open(ctx, read, found, kinds, env)
+			return open(ctx, read, found, kinds, quota, env)
 		},
 	}
 }
@@ -40,6 +40,7 @@ type Tenant struct {
 	id    ubl.TenantID
 	found Founders
 	kinds []ubl.Kind
+	quota ubl.Quota
 
 	state State
 	// saved is the head of the newest checkpoint, saving one on its way.
@@ -53,8 +54,8 @@ type Tenant struct {
 	greeted sync.Map
 }
 
-func open(ctx context.Context, read ubl.Reader, found Founders, kinds []ubl.Kind, env actors.Env) (*Tenant, error) {
-	x := &Tenant{env: env, read: read, found: found, kinds: kinds, group: env.Name.Group(), checkpoints: usualCheckpoints}
+func open(ctx context.Context, read ubl.Reader, found Founders, kinds []ubl.Kind, quota ubl.Quota, env actors.Env) (*Tenant, error) {
+	x := &Tenant{env: env, read: read, found: found, kinds: kinds, quota: quota, group: env.Name.Group(), checkpoints: usualCheckpoints}
 	x.id = x.group.Tenant
 	if !x.id.Valid() {
 		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such tenant")

@@ -30,6 +30,9 @@ func (x *Tenant) decideToken(c ubl.CreateServiceToken) func(ubl.Time) (*plan, er
 		if err := ubl.CheckName(c.Name); err != nil {
 			return nil, err
 		}
+		if err := x.quota.Within(ubl.QuotaTokens, x.state.goodServices(now)); err != nil {
+			return nil, err
+		}
 		ends, err := tokenEnd(c.ExpiresAt, now)
 		if err != nil {
 			return nil, err
@@ -68,6 +71,16 @@ func tokenEnd(asked *ubl.Time, now ubl.Time) (*ubl.Time, error) {
 		return nil, ubl.Errorf(ubl.CodeValidation, "expires_at is more than %d days ahead", ubl.MaxServiceTokenTTL/(24*time.Hour))
 	}
 	return asked, nil
+}
+
+// goodServices counts the service tokens that are neither revoked nor expired.
+func (s *State) goodServices(now ubl.Time) (n int) {
+	for _, t := range s.Services {
+		if t.RevokedAt == nil && (t.ExpiresAt == nil || *t.ExpiresAt > now) {
+			n++
+		}
+	}
+	return n
 }
 
 // expiryText tells one expiry from another under the same key.

@@ -27,6 +27,7 @@ type cli struct {
 	Scrub      scrubCmd      `cmd:"" help:"Check a stopped server's data: every page, value and number."`
 	Backup     backupCmd     `cmd:"" help:"Back up everything into one file."`
 	Restore    restoreCmd    `cmd:"" help:"Make a data directory from a backup."`
+	Limits     limitsCmd     `cmd:"" help:"Print the limits of a server, which hold by default."`
 	Bench      benchCmd      `cmd:"" help:"Measure this machine, or fill a data directory."`
 	Health     healthCmd     `cmd:"" help:"Ask a server whether it takes requests."`
 	MCPCheck   mcpCheckCmd   `cmd:"" name:"mcp-check" help:"Connect as an agent does: list the tools, send a message, look its receipt up."`
@@ -82,6 +83,7 @@ var examples = map[string][]string{
 	"backup":     {"ubl backup monday.tar", "ubl backup monday.tar --data ./ubl-data", "ubl backup monday.tar.age --encrypt-to-file recipients.txt"},
 	"restore":    {"ubl restore monday.tar --data ./ubl-new --identity-key ./kept/identity.key", "ubl restore monday.tar.age --data ./ubl-new --decrypt-with age.key"},
 	"bench":      {"ubl bench --writers 64 --seconds 5 --json", "ubl bench --prepare-rooms 100000 --data ./big"},
+	"limits":     {"ubl limits", "ubl limits --config ubl.yaml"},
 	"health":     {"ubl health", "ubl health --wait 5m --url https://ubl.example.com", "ubl health --live"},
 	"mcp-check":  {"ubl mcp-check", "ubl mcp-check --room - --json", "ubl mcp-check --path /mcp --url https://ubl.example.com"},
 	"completion": {`source <(ubl completion bash)`, "ubl completion fish > ~/.config/fish/completions/ubl.fish"},

@@ -164,6 +164,9 @@ func (c *cli) BeforeResolve(ctx *kong.Context, p *program) error {
 		if p.gateway, err = takeGateway(file); err != nil {
 			return err
 		}
+		if err = takeSection(file, "limits", &p.limits); err != nil {
+			return err
+		}
 		if p.oidc, err = takeOIDC(file); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"ubl/cluster"
+	"ubl/limits"
 	"ubl/storage"
 	"ubl/transport/sse"
 )
@@ -112,6 +113,16 @@ func (f *figures) watchStreams(h *sse.Hub) {
 		counter("ubl_streams_events_total", "Events written to live streams.", func() int64 { return h.Stats().Frames }),
 		counter("ubl_streams_missed_total", "Times a durable head showed that publications were missed.", func() int64 { return h.Stats().Missed }),
 	)
+}
+
+// watchLimits adds how often each limit has refused.
+func (f *figures) watchLimits(l *limits.Limiter) {
+	for _, r := range limits.Rows() {
+		f.all = append(f.all, prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "ubl_limits_refused_total", Help: "Requests and connections that a limit has refused.",
+			ConstLabels: prometheus.Labels{"limit": string(r.Name)},
+		}, func() float64 { return float64(l.Refused()[r.Name]) }))
+	}
 }
 
 func gauge(name, help string, read func() int64) prometheus.Collector {

@@ -11,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"ubl"
+	"ubl/limits"
 	"ubl/panics"
 	"ubl/storage"
 	"ubl/transport"
@@ -73,6 +74,11 @@ func (c *serveCmd) startingKey(key *auth.Key, now time.Time) *auth.Key {
 
 // serveOver makes the server, with everything that it mounts.
 func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (err error) {
+	limiter, err := c.limiter(p)
+	if err != nil {
+		return err
+	}
+	n.figures.watchLimits(limiter)
 	hub := sse.New(sse.Options{Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log, Panics: n.panics})
 	n.figures.watchStreams(hub)
 	rest := api.New(api.Options{
@@ -91,8 +97,9 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (e
 		return err
 	}
 	f.server = transport.New(transport.Options{
-		API:          underAPI(hub, rest),
-		Agents:       forAgents(tools),
+		API:          underAPI(hub, rest, limiter),
+		Agents:       forAgents(tools, limiter),
+		Limits:       limiter,
 		Public:       api.Public,
 		Authenticate: f.auth.Middleware, AuthenticateBrowsers: f.auth.MiddlewareForBrowsers,
 		SignIn:  f.auth.Browsers(),
@@ -119,23 +126,27 @@ func (f *front) newInvitation(tenant ubl.TenantID, email string) (c ubl.CreateIn
 }
 
 // underAPI mounts the streams and the operations.
-func underAPI(hub *sse.Hub, rest *api.API) func(chi.Router) {
+func underAPI(hub *sse.Hub, rest *api.API, l *limits.Limiter) func(chi.Router) {
 	return func(r chi.Router) {
-		r.Get("/events", hub.Tenant)
-		r.Get("/events/rooms/{roomId}", hub.Room)
-		r.Get("/portal/logs/live", hub.Calls)
+		for path, stream := range map[string]http.HandlerFunc{
+			"/events": hub.Tenant, "/events/rooms/{roomId}": hub.Room, "/portal/logs/live": hub.Calls,
+		} {
+			r.Method(http.MethodGet, path, transport.Streams(l, stream))
+		}
 		rest.Mount(r)
 	}
 }
 
 // forAgents mounts MCP, and what its clients look for before they sign in.
-func forAgents(tools *mcp.Server) func(chi.Router, func(http.Handler) http.Handler) {
+func forAgents(tools *mcp.Server, l *limits.Limiter) func(chi.Router, func(http.Handler) http.Handler) {
 	return func(r chi.Router, authenticate func(http.Handler) http.Handler) {
 		r.Handle(mcp.MetadataPath, tools.Metadata())
 		r.Handle(mcp.MetadataPath+"/*", tools.Metadata())
 		known := tools.Challenge(authenticate)
-		r.Handle("/mcp", known(tools.Handler()))
-		r.Handle("/portal/mcp", known(tools.PortalHandler()))
+		for path, h := range map[string]http.Handler{"/mcp": tools.Handler(), "/portal/mcp": tools.PortalHandler()} {
+			r.Method(http.MethodGet, path, known(transport.Streams(l, h)))
+			r.Handle(path, known(h))
+		}
 	}
 }
 

@@ -54,6 +54,8 @@ type node struct {
 	log        *slog.Logger
 	// key is what the node signs with now; nil before it has transports.
 	key atomic.Pointer[auth.Key]
+	// quota is what a tenant may have in all; nil for everything.
+	quota ubl.Quota
 }
 
 // openNode opens a data directory as that of a node alone, making it where it is
@@ -76,7 +78,7 @@ func (p *program) openNode(dir string, log *slog.Logger) (*node, error) {
 }
 
 func (p *program) newNode(log *slog.Logger) *node {
-	return &node{figures: newFigures(), panics: panics.New(log), random: p.random, now: p.now, log: log}
+	return &node{figures: newFigures(), panics: panics.New(log), random: p.random, now: p.now, log: log, quota: p.quota}
 }
 
 func (n *node) storage() *storage.Options {
@@ -101,7 +103,7 @@ func (n *node) run(dir string) (err error) {
 		// Adding a family of actors takes one line here.
 		Families: []actors.Family{
 			ledger.Family(n.store),
-			tenant.Family(n.store, tenant.Founders{Room: room.Found, Container: container.Found}, ubl.Kinds()),
+			tenant.Family(n.store, tenant.Founders{Room: room.Found, Container: container.Found}, ubl.Kinds(), n.quota),
 			room.Family(n.store),
 			container.Family(n.store, n.search),
 			portal.Family(n.store),

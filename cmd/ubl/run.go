@@ -35,6 +35,10 @@ type program struct {
 	random   io.Reader
 	// gateway is the section of the YAML file that says which models there are.
 	gateway gateway.Config
+	// quota is what tenants may have in all on the node that is opened; nil for everything.
+	quota ubl.Quota
+	// limits are changes to the table of limits, from the file's section.
+	limits map[string]int64
 	// oidc is the one that says where people may sign in.
 	oidc []oidcProvider
 	// portal is the one that says where servers of tools may be.

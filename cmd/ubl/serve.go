@@ -32,6 +32,7 @@ type serveCmd struct {
 	ScrubRate   int64         `default:"2097152" help:"How many bytes of the stored data are read and checked a second, in the background; 0 turns that off." placeholder:"N"`
 	IdentityKey string        `type:"path" help:"The key that tokens are made with, instead of the one in --data." placeholder:"FILE"`
 
+	limitFlags
 	oidcFlags
 	allowFlags
 	clusterFlags
@@ -62,6 +63,9 @@ func (c *serveCmd) Run(ctx context.Context, p *program) error {
 
 // open opens the node, alone or as one of a cluster.
 func (c *serveCmd) open(ctx context.Context, p *program, d *doors, log *slog.Logger) (*node, error) {
+	if err := c.bound(p); err != nil {
+		return nil, err
+	}
 	if c.ClusterListen == "" {
 		return p.openNode(c.Data, log)
 	}
@@ -91,6 +95,9 @@ func (c *serveCmd) check() error {
 		}
 	}
 	if err := c.allowFlags.check(); err != nil {
+		return err
+	}
+	if err := c.limitFlags.check(); err != nil {
 		return err
 	}
 	if err := c.clusterFlags.check(); err != nil {

@@ -76,7 +76,7 @@ func (n *node) running() *process {
 func (n *node) args() []string {
 	at := n.addresses()
 	args := []string{"serve", "--data", n.data(), "--listen", at.api, "--admin-listen", at.admin,
-		"--operator", operator, "--owner", operator, "--log-format", "json"}
+		"--operator", operator, "--owner", operator, "--log-format", "json", "--limit=all=0"}
 	for p := range partitions {
 		args = append(args, "--domain", domain(p))
 	}

@@ -111,7 +111,7 @@ func (h *House) start() {
 	}
 	h.Runtime = actors.New(actors.Options{
 		Families: append(h.opts.Families, ledger.Family(store), room.Family(store), container.Family(store, searcher),
-			portal.Family(store), tenant.Family(store, Founders(), append(ubl.Kinds(), h.opts.Kinds...))),
+			portal.Family(store), tenant.Family(store, Founders(), append(ubl.Kinds(), h.opts.Kinds...), nil)),
 		Now: h.Clock.Now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition, Panics: h.opts.Panics,
 		Elsewhere: h.opts.Elsewhere,
 	})

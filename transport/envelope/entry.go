@@ -13,11 +13,24 @@ type entry struct {
 	in     ubl.Enter
 	ask    ubl.Asker // nil where nobody has to be asked
 	inside bool      // the tenant has let them in
-	role   ubl.Role
+	// limit says whether they may use a tool so often; nil where nothing limits it.
+	limit func(tool string) error
+	role  ubl.Role
 }
 
 // Enters says that the caller's tenant has yet to let them in, and whom to ask.
 func (c *Caller) Enters(in ubl.Enter, ask ubl.Asker) { c.in, c.ask, c.inside = in, ask, false }
+
+// Limited says what to ask before the caller uses a tool, each time they are about to.
+func (c *Caller) Limited(may func(tool string) error) { c.limit = may }
+
+// within asks that, unless they only go on.
+func (e *entry) within() error {
+	if e.limit == nil || e.in.Still {
+		return nil
+	}
+	return e.limit(e.in.Tool)
+}
 
 // Let says that it has, with which role.
 func (c *Caller) Let(role ubl.Role) { c.inside, c.role = true, role }
@@ -58,6 +71,7 @@ func (c *Caller) again(change func(*ubl.Enter)) *Caller {
 	in := c.in
 	change(&in)
 	again.Enters(in, c.ask)
+	again.Limited(c.limit)
 	return again
 }
 
@@ -68,6 +82,9 @@ func (c *Caller) Enter(ctx context.Context) (ubl.Role, error) {
 	defer c.mu.Unlock()
 	if !c.outside() {
 		return c.role, nil
+	}
+	if err := c.within(); err != nil {
+		return "", err
 	}
 	entered, err := ubl.Ask[*ubl.Entered](ctx, c.ask, ubl.TenantName(c.in.Who.TenantID), c.in)
 	if err != nil {
@@ -98,6 +115,9 @@ func (e entering) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, e
 	defer c.mu.Unlock()
 	if to.Group().Tenant != c.in.Who.TenantID {
 		return nil, ubl.Errorf(ubl.CodeInternal, "the first question of a request is for the caller's own tenant")
+	}
+	if err := c.within(); err != nil {
+		return nil, err
 	}
 	entered, answer, err := e.v.Visit(ctx, c.in, to, cmd)
 	if entered != nil {

@@ -27,6 +27,10 @@ type target struct {
 	token  string
 }
 
+// unlimited lifts the limits that a server has by default: one account asks as often as
+// it can.
+const unlimited = "--limit=all=0"
+
 // startUBL starts UBL on dir, with more flags, and gets a token for the account.
 func (s *Suite) startUBL(ctx context.Context, dir, account string, flags ...string) (*target, error) {
 	server, err := s.serveUBL(ctx, dir, flags...)
@@ -47,7 +51,7 @@ func (s *Suite) startUBL(ctx context.Context, dir, account string, flags ...stri
 func (s *Suite) serveUBL(ctx context.Context, dir string, flags ...string) (*proc.Server, error) {
 	return proc.Start(ctx, proc.Spec{
 		Name: string(report.UBL), Path: s.UBL, Address: proc.ListeningOn, LogDir: s.Scratch,
-		Args: append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0"}, flags...),
+		Args: append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0", unlimited}, flags...),
 	})
 }
 

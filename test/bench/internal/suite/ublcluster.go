@@ -62,7 +62,7 @@ func (s *Suite) ublNodes(ctx context.Context, dir string) ([]*node, error) {
 		nodes[i] = &node{admin: admin[i], spec: proc.Spec{
 			Name: "UBL node " + id, Path: s.UBL, Host: listen[i], LogDir: s.Scratch,
 			Args: []string{
-				"serve", "--data", filepath.Join(dir, id), "--listen", listen[i], "--admin-listen", admin[i],
+				"serve", "--data", filepath.Join(dir, id), unlimited, "--listen", listen[i], "--admin-listen", admin[i],
 				"--node-id", id, "--cluster-listen", between[i], "--cluster-secret-file", secret,
 				"--join", strings.Join(between, ","), "--bootstrap-expect", strconv.Itoa(nodeCount),
 			},

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"ubl"
+	"ubl/transport/auth"
+)
+
+// limitedNode is a whole server with the limits that it has by default.
+func limitedNode(t *testing.T, change ...func(*serveCmd)) (ask func(who, method, path, body string) *httptest.ResponseRecorder) {
+	t.Helper()
+	p := &program{now: time.Now, random: &counter64{}}
+	c := &serveCmd{Data: t.TempDir(), Owner: "owner@localhost", Operator: []string{"ops@acme.com"}}
+	for _, f := range change {
+		f(c)
+	}
+	log := slog.New(slog.DiscardHandler)
+	if err := c.bound(p); err != nil {
+		t.Fatal(err)
+	}
+	n, err := p.openNode(c.Data, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = n.close(context.Background()) })
+	if err := n.bootstrap(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := c.front(p, n, "http://127.0.0.1", log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.auth.Close)
+	tokens := map[string]string{}
+	return func(who, method, path, body string) *httptest.ResponseRecorder {
+		t.Helper()
+		if tokens[who] == "" {
+			if tokens[who], _, err = n.key.Load().Sign(auth.TokenSpec{Email: who, TTL: time.Hour, Now: p.now(), Random: p.random}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer "+tokens[who])
+		r.Header.Set("Content-Type", "application/json")
+		if path == "/mcp" {
+			r.Header.Set("Accept", "application/json, text/event-stream")
+		}
+		w := httptest.NewRecorder()
+		f.server.Handler().ServeHTTP(w, r)
+		return w
+	}
+}
+
+// limitOf is the limit that refused, "" for none.
+func limitOf(t *testing.T, w *httptest.ResponseRecorder) string {
+	t.Helper()
+	if w.Code < 400 {
+		return ""
+	}
+	var e struct {
+		Error struct {
+			Code    ubl.Code
+			Details map[string]string
+		}
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil || w.Code != e.Error.Code.Status() || w.Code == 429 && w.Header().Get("Retry-After") == "" {
+		t.Fatalf("answered %d %v %s", w.Code, w.Header(), w.Body)
+	}
+	return e.Error.Details["limit"]
+}
+
+// TestLimitsByDefault: who floods is refused with 429, by REST and by MCP, and nobody
+// else is.
+func TestLimitsByDefault(t *testing.T) {
+	ask := limitedNode(t)
+	const ana, bob = "ops@acme.com", "bob@other.example"
+	send := func(who string, i int) *httptest.ResponseRecorder {
+		return ask(who, "POST", "/api/rooms/r:general/messages", fmt.Sprintf(`{"type":"text","body":{"text":"%d"},"client_request_id":"m%d"}`, i, i))
+	}
+	flood := func(what string, want string, most int, do func(i int) *httptest.ResponseRecorder) {
+		t.Helper()
+		for i := range most {
+			if w := do(i); limitOf(t, w) != "" {
+				if limitOf(t, w) != want || w.Code != http.StatusTooManyRequests {
+					t.Errorf("%s: refused by %s: %d %s", what, limitOf(t, w), w.Code, w.Body)
+				}
+				return
+			} else if w.Code >= 300 {
+				t.Fatalf("%s: %d %s", what, w.Code, w.Body)
+			}
+		}
+		t.Errorf("%s: nothing refused %d", what, most)
+	}
+	flood("rooms", "creations-identity", 500, func(i int) *httptest.ResponseRecorder {
+		return ask(ana, "POST", "/api/rooms", fmt.Sprintf(`{"name":"room %d"}`, i))
+	})
+	flood("messages", "sends-identity", 5000, func(i int) *httptest.ResponseRecorder { return send(ana, i) })
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.send","arguments":{"room_id":"r:general","type":"text","body":{"text":"x"}}}}`
+	if w := ask(ana, "POST", "/mcp", call); !strings.Contains(w.Body.String(), `-32029`) || !strings.Contains(w.Body.String(), "sends-identity") {
+		t.Errorf("over MCP: %d %s", w.Code, w.Body)
+	}
+	if w := ask(ana, "GET", "/api/rooms", ""); w.Code != http.StatusOK {
+		t.Errorf("reading is refused too: %d %s", w.Code, w.Body)
+	}
+	flood("requests", "requests-identity", 20_000, func(int) *httptest.ResponseRecorder { return ask(ana, "GET", "/api/whoami", "") })
+	if w := send(bob, 1); w.Code != http.StatusCreated {
+		t.Errorf("bob is refused: %d %s", w.Code, w.Body)
+	}
+}
+
+// TestCountsOfATenant: rooms, containers and tokens that a tenant has are counted by
+// the tenant itself.
+func TestCountsOfATenant(t *testing.T) {
+	ask := limitedNode(t, func(c *serveCmd) {
+		c.Limit = map[string]int64{"rooms-tenant": 6, "containers-tenant": 2, "tokens-tenant": 1}
+	})
+	const ana = "ana@other.example"
+	for _, c := range []struct{ path, limit string }{
+		{"/api/rooms", "rooms-tenant"}, {"/api/workspaces", "containers-tenant"}, {"/api/service-tokens", "tokens-tenant"},
+	} {
+		made := 0
+		for i := range 10 {
+			w := ask(ana, "POST", c.path, fmt.Sprintf(`{"name":"thing %d"}`, i))
+			if w.Code == http.StatusCreated {
+				made++
+			} else if limitOf(t, w) != c.limit {
+				t.Fatalf("%s: %d %s", c.path, w.Code, w.Body)
+			}
+		}
+		if made == 0 || made > 6 {
+			t.Errorf("%s: %d made", c.path, made)
+		}
+	}
+}

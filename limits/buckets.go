@@ -1,0 +1,51 @@
+package limits
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// maxBuckets is how many buckets of one limit are kept in each of two generations.
+const maxBuckets = 50_000
+
+// buckets has a bucket of tokens for each who. It keeps those that were used lately: when
+// the young generation is full it becomes the old one, and the old one is forgotten.
+type buckets struct {
+	rate  rate.Limit
+	burst int
+
+	mu         sync.Mutex
+	young, old map[string]*rate.Limiter
+}
+
+func newBuckets(perSecond int64) *buckets {
+	return &buckets{rate: rate.Limit(perSecond), burst: int(perSecond * Burst), young: map[string]*rate.Limiter{}}
+}
+
+// take uses a token. Where there is none it uses none, and says how long to wait.
+func (b *buckets) take(who string, now time.Time) (wait time.Duration) {
+	r := b.of(who).ReserveN(now, 1)
+	if wait = r.DelayFrom(now); wait > 0 {
+		r.CancelAt(now)
+	}
+	return wait
+}
+
+func (b *buckets) of(who string) *rate.Limiter {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if l := b.young[who]; l != nil {
+		return l
+	}
+	l := b.old[who]
+	if l == nil {
+		l = rate.NewLimiter(b.rate, b.burst)
+	}
+	if len(b.young) >= maxBuckets {
+		b.old, b.young = b.young, make(map[string]*rate.Limiter)
+	}
+	b.young[who] = l
+	return l
+}

@@ -1,0 +1,25 @@
+// Package limits bounds what one address, one identity and one tenant may do to a node.
+//
+// The data: one [Table] of numbers, made from the defaults and what the operator
+// changed; beside it, in memory and for this node alone, a bucket of tokens for each
+// address, identity and tenant that has asked lately, and counts of what they hold
+// open. Nothing is stored. What has to be counted for good (a tenant's rooms) counts
+// the actor that owns it, by the same table.
+//
+// The way of one request:
+//
+//	connection   places of its address                 [Limiter.Listen]
+//	request      requests of its address               [Limiter.Address]
+//	caller       requests of the identity, the tenant  [Limiter.Request]
+//	act          sends or creations of both            [Limiter.Act]
+//	stream       streams of address, identity, tenant  [Limiter.Stream]
+//
+// A refusal is rate_limited (429). It names the limit, and says when to come back.
+//
+// An address is the client's own: that of the peer or, where the peer is a proxy that
+// the operator named, the one that the proxy wrote down in X-Forwarded-For. A network
+// of IPv6 (/64) counts as one address.
+//
+// What fails: a table of buckets is bounded. Where more ask than it holds, those that
+// asked longest ago are forgotten and begin with a full bucket.
+package limits

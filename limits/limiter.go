@@ -1,0 +1,179 @@
+package limits
+
+import (
+	"net/netip"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ubl"
+)
+
+// Limiter holds what this node knows of who asks how much. It is safe for concurrent
+// use. A nil one limits nothing.
+type Limiter struct {
+	table   Table
+	trusted []netip.Prefix
+	now     func() time.Time
+	rates   map[Name]*buckets
+	refused map[Name]*atomic.Int64
+
+	mu   sync.Mutex
+	open map[holder]int64
+}
+
+// holder is who holds something open, by which limit.
+type holder struct {
+	limit Name
+	who   string
+}
+
+// New makes a Limiter. Peers in trusted networks are proxies: they say in
+// X-Forwarded-For for whom they ask. A nil clock is the machine's.
+func New(t Table, trusted []netip.Prefix, now func() time.Time) *Limiter {
+	if now == nil {
+		now = time.Now
+	}
+	l := &Limiter{table: t, trusted: trusted, now: now, rates: map[Name]*buckets{}, refused: map[Name]*atomic.Int64{}, open: map[holder]int64{}}
+	for _, r := range rows {
+		l.refused[r.Name] = &atomic.Int64{}
+		if r.Unit == "a second" && t[r.Name] > 0 {
+			l.rates[r.Name] = newBuckets(t[r.Name])
+		}
+	}
+	return l
+}
+
+// Refused is how often each limit has refused.
+func (l *Limiter) Refused() map[Name]int64 {
+	out := make(map[Name]int64, len(l.refused))
+	for name, n := range l.refused {
+		out[name] = n.Load()
+	}
+	return out
+}
+
+// use is one use of a rate by somebody.
+type use struct {
+	limit Name
+	who   string
+}
+
+// take counts a use by each rate, in order; the first that has none left refuses. What
+// those before it have counted stays counted: who is refused asked all the same.
+func (l *Limiter) take(uses ...use) error {
+	for _, u := range uses {
+		b := l.rates[u.limit]
+		if b == nil || u.who == "" {
+			continue
+		}
+		if wait := b.take(u.who, l.now()); wait > 0 {
+			return l.refuse(u.limit, wait)
+		}
+	}
+	return nil
+}
+
+func (l *Limiter) refuse(limit Name, wait time.Duration) error {
+	l.refused[limit].Add(1)
+	return Exceeded(limit, l.table[limit]).Later(wait)
+}
+
+// Exceeded is the refusal of what goes over a limit: it says which, and what to do.
+func Exceeded(limit Name, most int64) *ubl.Error {
+	says, unit := "", ""
+	for _, r := range rows {
+		if r.Name == limit {
+			says, unit = r.Says, r.Unit
+		}
+	}
+	todo := "wait and try again"
+	switch unit {
+	case "open":
+		todo = "close some first"
+	case "in all":
+		todo = "ask the server's operator to raise it"
+	}
+	e := ubl.Errorf(ubl.CodeRateLimited, "too much: the limit %s is %d %s (%s); %s", limit, most, unit, says, todo)
+	e.Details = map[string]string{"limit": string(limit), "most": strconv.FormatInt(most, 10)}
+	return e
+}
+
+// Address counts a request from an address.
+func (l *Limiter) Address(a netip.Addr) error {
+	if l == nil {
+		return nil
+	}
+	return l.take(use{RequestsIP, network(a)})
+}
+
+// Request counts a request of a caller.
+func (l *Limiter) Request(who ubl.Identity) error {
+	if l == nil || who.IsPlatform() {
+		return nil
+	}
+	return l.take(use{RequestsIdentity, identity(who)}, use{RequestsTenant, string(who.TenantID)})
+}
+
+// Act counts the use of a tool that sends or makes something.
+func (l *Limiter) Act(who ubl.Identity, tool string) error {
+	if l == nil || who.IsPlatform() {
+		return nil
+	}
+	switch {
+	case sends[ubl.Did(tool)]:
+		return l.take(use{SendsIdentity, identity(who)}, use{SendsTenant, string(who.TenantID)})
+	case creations[ubl.Did(tool)]:
+		return l.take(use{CreationsIdentity, identity(who)}, use{CreationsTenant, string(who.TenantID)})
+	}
+	return nil
+}
+
+// The tools that add to what is stored, and those that make something new.
+var (
+	sends = map[ubl.Did]bool{
+		ubl.DidSend: true, ubl.DidDocumentCreate: true, ubl.DidDocumentUpdate: true, ubl.DidTransfer: true,
+	}
+	creations = map[ubl.Did]bool{
+		ubl.DidRoomCreate: true, ubl.DidWorkspaceCreate: true, ubl.DidContainerCreate: true, ubl.DidTokenCreate: true,
+		ubl.DidInvitationCreate: true, ubl.DidServerAdd: true, ubl.DidPasskeyRegister: true,
+	}
+)
+
+// Stream takes a place for a stream of a caller at an address, until release is called.
+func (l *Limiter) Stream(who ubl.Identity, from netip.Addr) (release func(), err error) {
+	if l == nil {
+		return func() {}, nil
+	}
+	return l.hold(holder{StreamsIdentity, identity(who)}, holder{StreamsIP, network(from)}, holder{StreamsTenant, string(who.TenantID)})
+}
+
+// openAgain is when to try again for a place: somebody has to give one up first.
+const openAgain = 5 * time.Second
+
+// hold takes a place of each, or none.
+func (l *Limiter) hold(of ...holder) (release func(), err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, h := range of {
+		if most := l.table[h.limit]; most > 0 && h.who != "" && l.open[h] >= most {
+			return nil, l.refuse(h.limit, openAgain)
+		}
+	}
+	for _, h := range of {
+		l.open[h]++
+	}
+	return sync.OnceFunc(func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, h := range of {
+			if l.open[h]--; l.open[h] == 0 {
+				delete(l.open, h)
+			}
+		}
+	}), nil
+}
+
+// identity tells callers of different tenants apart, whose ids may be the same.
+func identity(who ubl.Identity) string { return string(who.TenantID) + "|" + string(who.UserID) }

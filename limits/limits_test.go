@@ -1,0 +1,294 @@
+package limits
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"ubl"
+)
+
+// clock is moved by hand.
+type clock struct{ at time.Time }
+
+func (c *clock) now() time.Time { return c.at }
+
+func person(tenant, user string) ubl.Identity {
+	return ubl.Identity{TenantID: ubl.TenantID(tenant), UserID: ubl.UserID(user)}
+}
+
+// limited are the changes under which a test runs; every other limit is none.
+func limited(t *testing.T, c *clock, changes map[string]int64, trusted ...string) *Limiter {
+	t.Helper()
+	changes[All] = 0
+	table, err := Default().With(changes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var networks []netip.Prefix
+	for _, n := range trusted {
+		networks = append(networks, netip.MustParsePrefix(n))
+	}
+	return New(table, networks, c.now)
+}
+
+// refused checks that an error is the refusal by a limit, and says how long to wait.
+func refused(t *testing.T, err error, limit Name) int {
+	t.Helper()
+	e := ubl.AsError(err)
+	if err == nil || e.Code != ubl.CodeRateLimited || e.Details["limit"] != string(limit) || !strings.Contains(e.Message, string(limit)) || e.RetryAfter() < 1 {
+		t.Fatalf("got %v with %v, want a refusal by %s", err, e.Details, limit)
+	}
+	return e.RetryAfter()
+}
+
+// TestRates: ten seconds' worth may come at once, then as many as the rate lets, for
+// each who alone. What is refused takes nothing.
+func TestRates(t *testing.T) {
+	c := &clock{time.Unix(1e9, 0)}
+	l := limited(t, c, map[string]int64{"sends-identity": 2, "sends-tenant": 5})
+	ana, bob, eve := person("t:a", "u:ana"), person("t:a", "u:bob"), person("t:b", "u:ana")
+	send := string(ubl.DidSend)
+	for i := range 20 {
+		if err := l.Act(ana, send); err != nil {
+			t.Fatalf("message %d: %v", i+1, err)
+		}
+	}
+	for range 100 {
+		refused(t, l.Act(ana, send), SendsIdentity)
+	}
+	if err := l.Act(eve, send); err != nil {
+		t.Errorf("another tenant's of the same id: %v", err)
+	}
+	if err := l.Act(ana, "room.list"); err != nil {
+		t.Errorf("reading: %v", err)
+	}
+	c.at = c.at.Add(time.Second)
+	for range 2 {
+		if err := l.Act(ana, send); err != nil {
+			t.Errorf("a second later: %v", err)
+		}
+	}
+	refused(t, l.Act(ana, send), SendsIdentity)
+	for range 20 {
+		if err := l.Act(bob, send); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 40 { // each as one more of the tenant's people
+		if err := l.Act(person("t:a", fmt.Sprint("u:", i)), send); err != nil {
+			refused(t, err, SendsTenant)
+			return
+		}
+	}
+	t.Error("the tenant has no limit")
+}
+
+// TestRefusedIsCounted, and the platform itself is never refused.
+func TestRefusedIsCounted(t *testing.T) {
+	l := limited(t, &clock{time.Unix(1e9, 0)}, map[string]int64{"requests-identity": 1, "creations-identity": 1})
+	for range 15 {
+		_ = l.Request(person("t:a", "u:ana"))
+		_ = l.Act(person("t:a", "u:ana"), string(ubl.DidRoomCreate))
+		if err := l.Request(ubl.Platform()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := l.Refused(); got[RequestsIdentity] != 5 || got[CreationsIdentity] != 5 {
+		t.Errorf("counted %v", got)
+	}
+	var none *Limiter
+	if none.Request(person("t:a", "u:ana")) != nil || none.Address(netip.Addr{}) != nil || none.Act(ubl.Identity{}, "x") != nil {
+		t.Error("no limiter limits")
+	}
+}
+
+// TestBucketsAreBounded, however many ask; who asks on keeps their bucket.
+func TestBucketsAreBounded(t *testing.T) {
+	b := newBuckets(1)
+	now := time.Unix(1e9, 0)
+	for i := range 3 * maxBuckets {
+		b.take(fmt.Sprint(i), now)
+		if i%1000 == 0 {
+			b.take("ana", now)
+		}
+	}
+	if n := len(b.young) + len(b.old); n > 2*maxBuckets {
+		t.Errorf("it holds %d", n)
+	}
+	if b.take("ana", now) == 0 {
+		t.Error("who asked all the time has a new bucket")
+	}
+}
+
+// TestClientOf: X-Forwarded-For counts from the operator's proxies only, from its end.
+func TestClientOf(t *testing.T) {
+	l := limited(t, &clock{}, map[string]int64{}, "10.0.0.0/8", "::1/128")
+	for _, c := range []struct {
+		peer string
+		xff  []string
+		want string // "" for none
+	}{
+		{"203.0.113.7:1", nil, "203.0.113.7"},
+		{"203.0.113.7:1", []string{"198.51.100.1"}, "203.0.113.7"}, // nobody we trust says so
+		{"10.0.0.1:1", []string{"198.51.100.1"}, "198.51.100.1"},
+		{"10.0.0.1:1", []string{"1.2.3.4, 198.51.100.1"}, "198.51.100.1"}, // the client made up the first
+		{"10.0.0.1:1", []string{"1.2.3.4", "198.51.100.1, 10.9.9.9"}, "198.51.100.1"},
+		{"[::1]:1", []string{"2001:db8::1"}, "2001:db8::1"},
+		{"[::ffff:10.0.0.1]:1", []string{"::ffff:198.51.100.1"}, "198.51.100.1"},
+		{"10.0.0.1:1", nil, ""},
+		{"10.0.0.1:1", []string{"198.51.100.1, unknown"}, ""},
+		{"10.0.0.1:1", []string{"10.0.0.2"}, ""},
+		{"@", nil, ""},
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.RemoteAddr = c.peer
+		r.Header["X-Forwarded-For"] = c.xff
+		got := l.ClientOf(r)
+		if !got.IsValid() && c.want != "" || got.IsValid() && got.String() != c.want {
+			t.Errorf("%s with %q is %v, want %q", c.peer, c.xff, got, c.want)
+		}
+	}
+	if a, b := network(netip.MustParseAddr("2001:db8::1")), network(netip.MustParseAddr("2001:db8::2:3")); a != b || a == network(netip.MustParseAddr("2001:db8:0:1::1")) {
+		t.Errorf("networks are %s and %s", a, b)
+	}
+}
+
+// TestStreamsAndPlaces: places are given back, once each.
+func TestStreamsAndPlaces(t *testing.T) {
+	l := limited(t, &clock{}, map[string]int64{"streams-identity": 2, "streams-tenant": 3, "streams-ip": 100})
+	ana, bob, at := person("t:a", "u:ana"), person("t:a", "u:bob"), netip.MustParseAddr("203.0.113.7")
+	one, err := l.Stream(ana, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = l.Stream(ana, at); err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.Stream(ana, at)
+	refused(t, err, StreamsIdentity)
+	if _, err = l.Stream(bob, at); err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.Stream(bob, at)
+	refused(t, err, StreamsTenant)
+	one()
+	one()
+	if _, err = l.Stream(bob, at); err != nil {
+		t.Errorf("with a place given back: %v", err)
+	}
+	_, err = l.Stream(ana, at)
+	refused(t, err, StreamsTenant)
+}
+
+// TestConnections: an address has so many places, idle connections hold them, and who
+// finds none is told so. Proxies have as many as they want.
+func TestConnections(t *testing.T) {
+	serve := func(l *Limiter) string {
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
+		go func() { _ = s.Serve(l.Listen(ln)) }()
+		t.Cleanup(func() { _ = s.Close() })
+		return ln.Addr().String()
+	}
+	ask := func(at string) (net.Conn, string) {
+		t.Helper()
+		c, err := net.Dial("tcp", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		_ = c.SetDeadline(time.Now().Add(time.Minute))
+		_, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		b := make([]byte, 12)
+		_, _ = io.ReadFull(c, b)
+		return c, string(b)
+	}
+	at := serve(limited(t, &clock{}, map[string]int64{"connections-ip": 3}))
+	var held []net.Conn
+	for range 3 {
+		c, said := ask(at)
+		if said != "HTTP/1.1 200" {
+			t.Fatalf("answered %q", said)
+		}
+		held = append(held, c)
+	}
+	if _, said := ask(at); said != "HTTP/1.1 429" {
+		t.Errorf("the fourth is answered %q", said)
+	}
+	_ = held[0].Close()
+	for deadline := time.Now().Add(time.Minute); ; {
+		if _, said := ask(at); said == "HTTP/1.1 200" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("a place that was given back is still taken")
+		}
+	}
+	at = serve(limited(t, &clock{}, map[string]int64{"connections-ip": 1}, "127.0.0.0/8"))
+	for range 5 {
+		if _, said := ask(at); said != "HTTP/1.1 200" {
+			t.Fatalf("a proxy is answered %q", said)
+		}
+	}
+}
+
+// deadlined notes what is asked of a connection.
+type deadlined struct {
+	net.Conn
+	read time.Time
+}
+
+func (d *deadlined) SetReadDeadline(at time.Time) error { d.read = at; return nil }
+
+// TestSilentStrangers: a connection over which nobody has signed in may not be silent
+// for long.
+func TestSilentStrangers(t *testing.T) {
+	d := &deadlined{}
+	c := &Conn{Conn: d, release: func() {}}
+	long := time.Now().Add(time.Hour)
+	_ = c.SetReadDeadline(long)
+	if until := time.Until(d.read); until > unknownIdle {
+		t.Errorf("a stranger may be silent for %s", until)
+	}
+	_ = c.SetReadDeadline(time.Time{})
+	if !d.read.IsZero() {
+		t.Error("a deadline stays though it was taken away")
+	}
+	c.Known()
+	_ = c.SetReadDeadline(long)
+	if d.read != long {
+		t.Errorf("who has signed in may be silent until %s", d.read)
+	}
+}
+
+// TestTable: every limit has a number, a unit and a text, and changes name limits that
+// there are.
+func TestTable(t *testing.T) {
+	for _, r := range Rows() {
+		if r.Default < 1 || r.Unit == "" || r.Says == "" {
+			t.Errorf("%+v", r)
+		}
+	}
+	table, err := Default().With(map[string]int64{"all": 0, "rooms-tenant": 5})
+	if err != nil || table[RoomsTenant] != 5 || table[SendsTenant] != 0 || Default()[SendsTenant] == 0 {
+		t.Errorf("%v, %v", table, err)
+	}
+	for _, bad := range []map[string]int64{{"rooms": 5}, {"rooms-tenant": -1}, {"all": -1}} {
+		if _, err := Default().With(bad); err == nil {
+			t.Errorf("%v is taken", bad)
+		}
+	}
+	if !strings.Contains(New(table, nil, nil).table.String(), "rooms-tenant") {
+		t.Error("the table doesn't show")
+	}
+}

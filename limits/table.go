@@ -1,0 +1,131 @@
+package limits
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"ubl"
+)
+
+// Name names a limit, in the table, in the YAML file and in refusals.
+type Name string
+
+// The limits. Rates are per second, on each node; ten seconds' worth may come at once.
+const (
+	RequestsIP        Name = "requests-ip"
+	RequestsIdentity  Name = "requests-identity"
+	RequestsTenant    Name = "requests-tenant"
+	SendsIdentity     Name = "sends-identity"
+	SendsTenant       Name = "sends-tenant"
+	CreationsIdentity Name = "creations-identity"
+	CreationsTenant   Name = "creations-tenant"
+	StreamsIP         Name = "streams-ip"
+	StreamsIdentity   Name = "streams-identity"
+	StreamsTenant     Name = "streams-tenant"
+	ConnectionsIP     Name = "connections-ip"
+	RoomsTenant       Name = ubl.QuotaRooms
+	ContainersTenant  Name = ubl.QuotaContainers
+	TokensTenant      Name = ubl.QuotaTokens
+)
+
+// Burst is how many seconds' worth of a rate may come at once.
+const Burst = 10
+
+// Row is one limit as it is explained to an operator.
+type Row struct {
+	Name    Name
+	Default int64
+	Unit    string
+	Says    string
+}
+
+// rows is the table. The defaults let a busy team and its agents pass unnoticed: a
+// person types a message in seconds, an agent that works through a list sends ten a
+// second; only what would crowd others out is refused.
+var rows = []Row{
+	{RequestsIP, 1000, "a second", "requests from one address, signed in or not"},
+	{RequestsIdentity, 200, "a second", "requests of one person or agent"},
+	{RequestsTenant, 1000, "a second", "requests of one tenant"},
+	{SendsIdentity, 50, "a second", "messages, document versions and transfers of one person or agent"},
+	{SendsTenant, 500, "a second", "the same of one tenant"},
+	{CreationsIdentity, 5, "a second", "rooms, containers, tokens, invitations and servers that one person or agent makes"},
+	{CreationsTenant, 20, "a second", "the same of one tenant"},
+	{StreamsIP, 1000, "open", "live streams to one address"},
+	{StreamsIdentity, 100, "open", "live streams of one person or agent"},
+	{StreamsTenant, 5000, "open", "live streams of one tenant"},
+	{ConnectionsIP, 1000, "open", "connections from one address, idle ones included"},
+	{RoomsTenant, 10_000, "in all", "rooms of one tenant"},
+	{ContainersTenant, 10_000, "in all", "workspaces, wallets and other containers of one tenant"},
+	{TokensTenant, 1000, "in all", "service tokens of one tenant that are good"},
+}
+
+// Rows is the table with its defaults.
+func Rows() []Row { return slices.Clone(rows) }
+
+// Table holds a number for each limit; 0 is no limit. The zero Table has none at all.
+type Table map[Name]int64
+
+// Default is the table as it comes.
+func Default() Table {
+	t := make(Table, len(rows))
+	for _, r := range rows {
+		t[r.Name] = r.Default
+	}
+	return t
+}
+
+// All, in place of a name, stands for every limit.
+const All = "all"
+
+// With is the table with changes by name, 0 for no limit; the changes to single ones
+// count over that to all.
+func (t Table) With(changes map[string]int64) (Table, error) {
+	out := maps.Clone(t)
+	if all, ok := changes[All]; ok {
+		for _, r := range rows {
+			out[r.Name] = all
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		if changes[name] < 0 {
+			return nil, fmt.Errorf("the limit %q is below zero; 0 is no limit", name)
+		}
+		if name == All {
+			continue
+		}
+		if _, known := out[Name(name)]; !known {
+			return nil, fmt.Errorf("there is no limit %q; \"ubl limits\" lists them", name)
+		}
+		out[Name(name)] = changes[name]
+	}
+	return out, nil
+}
+
+// Within refuses one more of what is counted in all, where somebody has as many as the
+// limit lets them. It is a [ubl.Quota].
+func (t Table) Within(limit string, have int) error {
+	if most := t[Name(limit)]; most > 0 && int64(have) >= most {
+		return Exceeded(Name(limit), most).Later(allAgain)
+	}
+	return nil
+}
+
+// allAgain is when to try again for more than there may be in all: after a person has
+// done something about it.
+const allAgain = time.Hour
+
+// String is the table for people to read.
+func (t Table) String() string {
+	var b strings.Builder
+	for _, r := range rows {
+		n := "none"
+		if t[r.Name] > 0 {
+			n = fmt.Sprint(t[r.Name])
+		}
+		fmt.Fprintf(&b, "%-19s %12s %-9s %s\n", r.Name, n, r.Unit, r.Says)
+	}
+	return b.String()
+}
