@@ -59,6 +59,9 @@ type node struct {
 	log  *tail
 }
 
+// lifted takes the limits away: one person sends here what many do elsewhere.
+const lifted = "--limit=all=0"
+
 // tail keeps the end of what a process printed.
 type tail struct {
 	mu  sync.Mutex
@@ -108,7 +111,7 @@ const domains = "invite.example,key.example,kill.example,link.example,ours.examp
 // start runs `ubl serve` and returns once it listens.
 func (n *node) start() {
 	n.t.Helper()
-	cmd := exec.Command(n.path, append([]string{"serve", "--data", n.dir, "--listen", n.addr, "--domain", domains}, n.args...)...)
+	cmd := exec.Command(n.path, append([]string{"serve", "--data", n.dir, "--listen", n.addr, "--domain", domains, lifted}, n.args...)...)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		n.t.Fatal(err)
