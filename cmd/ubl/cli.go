@@ -88,7 +88,7 @@ var examples = map[string][]string{
 	"mcp-check":  {"ubl mcp-check", "ubl mcp-check --room - --json", "ubl mcp-check --path /mcp --url https://ubl.example.com"},
 	"completion": {`source <(ubl completion bash)`, "ubl completion fish > ~/.config/fish/completions/ubl.fish"},
 
-	"cluster secret": {"ubl cluster secret > secret"},
+	"cluster secret": {"ubl cluster secret --out secret", "ubl cluster secret | kubectl create secret generic ubl-cluster --from-file=cluster-secret=/dev/stdin"},
 	"cluster status": {"ubl cluster status", "ubl cluster status --json", "until ubl cluster status; do sleep 1; done"},
 	"cluster remove": {"ubl cluster remove n3"},
 }

@@ -13,6 +13,7 @@ import (
 
 	"ubl"
 	"ubl/cluster/mesh"
+	"ubl/durable"
 )
 
 // clusterCmd is for operators of several nodes.
@@ -23,16 +24,28 @@ type clusterCmd struct {
 }
 
 // clusterSecretCmd makes a secret. It asks no server.
-type clusterSecretCmd struct{}
+type clusterSecretCmd struct {
+	Out string `type:"path" help:"Write it to this file, which must not exist yet and which only its owner may read, instead of to standard output." placeholder:"FILE"`
+}
 
-// Run prints the secret and nothing else.
+// Run writes the secret and nothing else.
 func (c *clusterSecretCmd) Run(p *program) error {
 	secret, err := mesh.NewSecret(p.random)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(p.out, secret)
-	return err
+	if c.Out == "" {
+		_, err = fmt.Fprintln(p.out, secret)
+		return err
+	}
+	err = durable.Create(c.Out, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, secret)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("couldn't write the secret: %w", err)
+	}
+	return nil
 }
 
 // clusterStatusCmd shows the status that a node gives.

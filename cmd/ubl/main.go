@@ -8,6 +8,7 @@ import (
 )
 
 func main() {
+	keepPrivate()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal the default is back: a second one ends the process
 	// where stopping takes too long.

@@ -66,9 +66,13 @@ func (c *serveCmd) open(ctx context.Context, p *program, d *doors, log *slog.Log
 	if err := c.bound(p); err != nil {
 		return nil, err
 	}
+	if err := tighten(c.Data); err != nil {
+		return nil, fmt.Errorf("couldn't keep the data directory private: %w", err)
+	}
 	if c.ClusterListen == "" {
 		return p.openNode(c.Data, log)
 	}
+	warnReadable(log, "the cluster's secret", c.ClusterSecretFile)
 	return c.openMember(ctx, p, d, log)
 }
 

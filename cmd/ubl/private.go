@@ -1,0 +1,40 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+)
+
+// othersMay are the bits of a mode by which others than the owner reach a file.
+const othersMay fs.FileMode = 0o077
+
+// tighten takes from others what an earlier version let them read: the logs of
+// Raft and the search indexes, which hold what the data does.
+func tighten(dir string) error {
+	for _, sub := range []string{"raft", searchDir} {
+		err := filepath.WalkDir(filepath.Join(dir, sub), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := entry.Info()
+			if err != nil || info.Mode().Type() == fs.ModeSymlink || info.Mode().Perm()&othersMay == 0 {
+				return err
+			}
+			return os.Chmod(path, info.Mode().Perm()&^othersMay)
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// warnReadable tells the operator of a file of secrets that others may read.
+func warnReadable(log *slog.Logger, what, path string) {
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&othersMay != 0 {
+		log.Warn("others than its owner may read "+what+": run chmod 600 on it", "file", path, "mode", info.Mode().Perm().String())
+	}
+}
