@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -135,8 +136,19 @@ func (c *client) call(ctx context.Context, method, path string, body, answer any
 		if err == nil || wait == 0 || n == tries || ctx.Err() != nil {
 			return err
 		}
-		c.pause(ctx, wait)
+		c.pause(ctx, longer(wait, n, maxPause))
 	}
+}
+
+// longer is how long to wait after the nth failure: what the server asked for, twice
+// as long each time up to most, and up to a quarter more, so that clients which failed
+// together don't come back together.
+func longer(wait time.Duration, n int, most time.Duration) time.Duration {
+	for ; n > 1 && wait < most; n-- {
+		wait *= 2
+	}
+	wait = min(wait, most)
+	return wait + rand.N(wait/4+1)
 }
 
 // once sends a request. wait is how long to wait before it is worth trying

@@ -74,6 +74,24 @@ func TestSendTriesAgain(t *testing.T) {
 	}
 }
 
+// TestPausesGetLonger: they double up to a bound, and differ by up to a quarter.
+func TestPausesGetLonger(t *testing.T) {
+	for _, test := range []struct {
+		wait time.Duration
+		n    int
+		want time.Duration
+	}{
+		{time.Second, 1, time.Second}, {time.Second, 3, 4 * time.Second}, {2 * time.Second, 2, 4 * time.Second},
+		{3 * time.Second, 2, 5 * time.Second}, {time.Second, 1 << 40, 5 * time.Second},
+	} {
+		for range 100 {
+			if got := longer(test.wait, test.n, 5*time.Second); got < test.want || got > test.want*5/4 {
+				t.Fatalf("after failure %d and %v it waits %v, want %v to a quarter more", test.n, test.wait, got, test.want)
+			}
+		}
+	}
+}
+
 func TestClientErrors(t *testing.T) {
 	var calls atomic.Int64
 	answer := http.HandlerFunc(nil)

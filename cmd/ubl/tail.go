@@ -95,8 +95,7 @@ var errEnough = errors.New("enough")
 // has ended, and it takes up after events that it got half of; here each
 // connection is one subscription, after the last whole message.
 func (t *tail) follow(ctx context.Context) error {
-	wait := time.Second
-	for {
+	for n := 1; ; n++ {
 		before := t.shown
 		err := t.subscribe(ctx)
 		switch {
@@ -108,13 +107,12 @@ func (t *tail) follow(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if t.shown > before {
-			wait = time.Second
+			n = 1
 		}
 		if err != nil {
 			fmt.Fprintf(t.p.err, "ubl: %v; trying again\n", reason(err))
 		}
-		t.server.pause(ctx, wait)
-		wait = min(2*wait, 15*time.Second)
+		t.server.pause(ctx, longer(time.Second, n, 15*time.Second))
 	}
 }
 
