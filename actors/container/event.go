@@ -142,7 +142,7 @@ type text struct {
 	Content string `json:"content"`
 }
 
-// recordVersion is that of newest, version and text.
+// recordVersion is the stored version of newest, version and text.
 const recordVersion = 1
 
 // encode cannot fail: stored forms hold only strings, numbers and times.

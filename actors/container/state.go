@@ -114,8 +114,7 @@ func (s *State) set(m ubl.Member) {
 	delete(s.Past, m.UserID)
 }
 
-// seal closes the container, and what is inside for good. Credits stay: whoever is
-// named has them.
+// seal closes the container, and its documents for good. The heir gets its credits.
 func (s *State) seal(at ubl.Time) {
 	s.Agreement.Seal(at)
 	s.Hidden, s.Listed = at, nil

@@ -172,8 +172,8 @@ func follow(was *ubl.PortalTool, server, name string, d ubl.ToolDefinition) *ubl
 	return &now
 }
 
-// plainHash is that of a definition that was pinned before what can't be seen was left
-// out: it is still the one that an owner has seen.
+// plainHash hashes a definition as an owner saw it. Definitions that were pinned by
+// earlier versions may still hold characters that can't be seen.
 func plainHash(pinned json.RawMessage) string {
 	plain := ubl.PlainJSON(pinned)
 	if canonical, err := ubl.Canonical(plain); err == nil {

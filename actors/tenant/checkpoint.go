@@ -24,7 +24,7 @@ import (
 // others. Everything in it follows from the events: one that is damaged is left alone,
 // and all events are replayed.
 
-// checkpointVersion is that of the stored form.
+// checkpointVersion is the version of the stored form.
 const checkpointVersion = 1
 
 // checkpointing says when there is a checkpoint and how it is cut.
