@@ -83,6 +83,34 @@ func TestKeyboardOnly(t *testing.T) {
 	p.misses("Reply to yourself")
 }
 
+// arrowAtOnce opens the menu of the newest message and presses the down arrow as soon as
+// the menu has the focus, before the browser has drawn it. It answers where the focus is
+// once the page rests.
+const arrowAtOnce = `(async () => {
+	const press = (e, key) => e.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+	const frame = () => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+	const inMenu = () => document.activeElement.matches('[role=menuitem]');
+	const opened = new Promise((seen) => document.addEventListener('focusin', () => inMenu() && seen()));
+	press([...document.querySelectorAll('.bubble')].at(-1), 'Enter');
+	await opened;
+	press(document.activeElement, 'ArrowDown');
+	for (let i = 0; i < 10; i++) await frame();
+	return document.activeElement.textContent.trim();
+})()`
+
+// TestArrowAtOnce: a menu that has taken the focus doesn't take it a second time, from
+// under somebody who is quick with the arrow keys.
+func TestArrowAtOnce(t *testing.T) {
+	s := oneNode(t)
+	p := newcomer(t, s, desktop)
+	p.enter("general")
+	p.say("general", "hello")
+	p.hears("hello")
+	if at := eval[string](p, arrowAtOnce); at != "Copy text" {
+		t.Errorf("the focus is on %q, one below the first item is \"Copy text\"", at)
+	}
+}
+
 // outlined wants what has the focus to show it.
 func (p *person) outlined() {
 	p.t.Helper()

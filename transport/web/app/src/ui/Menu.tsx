@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from './Button';
 import { Icon, type IconName } from './Icon';
 
@@ -46,7 +46,8 @@ interface ItemsProps {
 // within it.
 export function MenuItems({ id, label, items, onClose, onTab }: ItemsProps) {
   const list = useRef<HTMLDivElement>(null);
-  useEffect(() => list.current?.querySelector<HTMLElement>('button:not(:disabled)')?.focus(), []);
+  // At once: after a frame it would take the focus from where an arrow key has moved it.
+  useLayoutEffect(() => list.current?.querySelector<HTMLElement>('button:not(:disabled)')?.focus(), []);
   return (
     <div
       class="items"
