@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -160,7 +161,7 @@ var (
 	errAddress = ubl.Errorf(ubl.CodeForbidden, "the server's name leads to an address that the portal must not reach")
 	// errUnreachable is all that other tenants hear where no connection comes about: a
 	// refused address, a name that nobody knows and a server that is down look the same,
-	// or errors would tell which names there are inside.
+	// or errors would tell which names there are inside. Operators read the cause in the log.
 	errUnreachable = ubl.Errorf(ubl.CodeUnavailable, "couldn't reach the server: it is down, its address is wrong, or the operator allows your organisation no servers there")
 )
 
@@ -173,11 +174,12 @@ type outside struct {
 	// even is how long a connection takes that doesn't come about, so that how long it
 	// took tells nothing either. 0 says that errors are told as they are.
 	even time.Duration
+	log  *slog.Logger
 }
 
 // newOutside makes one. There is no proxy: it would hide where a name leads.
-func newOutside(allowed []netip.Prefix, even time.Duration) *outside {
-	o := &outside{allowed: allowed, even: even}
+func newOutside(allowed []netip.Prefix, even time.Duration, log *slog.Logger) *outside {
+	o := &outside{allowed: allowed, even: even, log: log}
 	if !slices.ContainsFunc(Everywhere(), func(n netip.Prefix) bool { return !slices.Contains(allowed, n) }) {
 		o.even = 0
 	}
@@ -207,11 +209,23 @@ func (o *outside) dial(ctx context.Context, network, address string) (net.Conn, 
 	if err == nil || o.even == 0 {
 		return c, err
 	}
+	o.tellOperators(ctx, address, err)
 	select {
 	case <-over.C:
 	case <-ctx.Done():
 	}
 	return nil, errUnreachable.Because(err)
+}
+
+// tellOperators logs why no connection came about, since the tenant isn't told. An
+// address that was refused is a warning: only an operator can allow it. A dialler
+// knows host and port, so that nothing secret of a URL or a header is in the line.
+func (o *outside) tellOperators(ctx context.Context, address string, cause error) {
+	level := slog.LevelDebug
+	if errors.Is(cause, errAddress) {
+		level = slog.LevelWarn
+	}
+	o.log.Log(ctx, level, "couldn't reach a server of tools; its tenant isn't told why", "address", address, "allowed", fmt.Sprint(o.allowed), "error", cause)
 }
 
 // outside is a tenant's way to other servers.
@@ -228,7 +242,7 @@ func (p *Portal) way(allowed []netip.Prefix) *outside {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ways[key] == nil {
-		p.ways[key] = newOutside(allowed, p.even)
+		p.ways[key] = newOutside(allowed, p.even, p.log)
 	}
 	return p.ways[key]
 }

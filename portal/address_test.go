@@ -3,6 +3,7 @@ package portal
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -116,7 +117,7 @@ func TestDialChecksAddress(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	defer s.Close()
 	get := func(allowed []netip.Prefix, even time.Duration) error {
-		outside := newOutside(allowed, even)
+		outside := newOutside(allowed, even, slog.New(slog.DiscardHandler))
 		defer outside.CloseIdleConnections()
 		req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, strings.Replace(s.URL, "127.0.0.1", "localhost", 1), nil)
 		if err != nil {
@@ -229,6 +230,43 @@ func TestNothingToTell(t *testing.T) {
 	}
 	if got, _ := get("t:all", "http://no-such-name.invalid"); strings.HasSuffix(got, errUnreachable.Message) {
 		t.Errorf("a tenant that may go everywhere isn't told what is wrong: %s", got)
+	}
+}
+
+// TestOperatorsAreTold: the log has the cause that the tenant isn't told, and nothing
+// secret of the address.
+func TestOperatorsAreTold(t *testing.T) {
+	var log strings.Builder
+	p, err := New(Options{Keys: oneKey(0), AllowPrivate: func(ubl.TenantID) []netip.Prefix { return nil },
+		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close(context.Background())
+	p.even = time.Millisecond
+	for url, want := range map[string][]string{
+		"http://ana:hunter2@127.0.0.1:1/mcp?key=hunter2": {"level=WARN", "address=127.0.0.1:1", errAddress.Message},
+		"http://no-such-name.invalid/hunter2":            {"level=DEBUG", "address=no-such-name.invalid:80", "lookup"},
+	} {
+		log.Reset()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer hunter2")
+		resp, err := p.plainClient("t:none").Do(req)
+		if err == nil {
+			resp.Body.Close()
+			t.Fatalf("%s was reached", url)
+		}
+		for _, part := range want {
+			if !strings.Contains(log.String(), part) {
+				t.Errorf("%s: the log lacks %q: %s", url, part, log.String())
+			}
+		}
+		if strings.Contains(log.String(), "hunter2") {
+			t.Errorf("%s: a secret is in the log: %s", url, log.String())
+		}
 	}
 }
 

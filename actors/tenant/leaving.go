@@ -47,11 +47,12 @@ func (s *State) orphan(m ubl.Member) bool {
 	return ok && !s.kept(t)
 }
 
-// madeBy reports whether a service of a token of the nodes' key was made under the
-// address. Its subject names the maker; nothing else does.
-func madeBy(v voucher, email string) bool {
+// madeBy reports whether a member made a service of a token of the nodes' key. Its
+// subject names the maker's address and nothing else, so that a member counts who has
+// proved that address.
+func madeBy(v voucher, m ubl.Member) bool {
 	_, maker, ok := ubl.LocalService(v.Subject)
-	return ok && v.Issuer == ubl.LocalIssuer && email != "" && ubl.SameEmail(maker, email)
+	return ok && v.Issuer == ubl.LocalIssuer && !m.IsService && !m.Unproven && m.Email != "" && ubl.SameEmail(maker, m.Email)
 }
 
 // makerLeft reports whether the maker of such a service was shut out, and nobody of
@@ -59,10 +60,10 @@ func madeBy(v voucher, email string) bool {
 func (s *State) makerLeft(v voucher) bool {
 	left := false
 	for _, m := range s.Removed {
-		left = left || !m.IsService && madeBy(v, m.Email)
+		left = left || madeBy(v, m)
 	}
 	for _, m := range s.License.Members {
-		if left && !m.IsService && madeBy(v, m.Email) {
+		if left && madeBy(v, m) {
 			return false
 		}
 	}
@@ -95,7 +96,7 @@ func (s *State) keeps(m, of ubl.Member) bool {
 		t, ok := s.Services[v.Subject]
 		return ok && t.Keeper() == m.UserID
 	}
-	return madeBy(v, m.Email)
+	return madeBy(v, m)
 }
 
 // removing is the plan by which a member and their services leave.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"text/tabwriter"
 
@@ -32,8 +33,12 @@ func (c *membersCmd) Run(ctx context.Context, p *program) error {
 		}
 		return nil
 	}
+	ends, err := server.tokenEnds(ctx)
+	if err != nil {
+		return err
+	}
 	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tADDRESS\tROLE\tID")
+	fmt.Fprintln(table, "NAME\tADDRESS\tROLE\tID\tTOKEN UNTIL")
 	for _, raw := range list {
 		m, err := memberIn(raw)
 		if err != nil {
@@ -46,9 +51,33 @@ func (c *membersCmd) Run(ctx context.Context, p *program) error {
 		if m.Unproven {
 			address += " (unproven)"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", clean(m.Name), clean(address), m.Role, clean(string(m.UserID)))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", clean(m.Name), clean(address), m.Role, clean(string(m.UserID)), ends[m.UserID])
 	}
 	return table.Flush()
+}
+
+// tokenEnds says of each service with a service token when that ends. Only owners may
+// know: others get none.
+func (c *client) tokenEnds(ctx context.Context) (map[ubl.UserID]string, error) {
+	var answer struct {
+		Tokens []ubl.ServiceToken `json:"service_tokens"`
+	}
+	err := c.call(ctx, "GET", "/api/service-tokens", nil, &answer)
+	if refused, ok := errors.AsType[*apiError](err); ok && refused.body.Error.Code == ubl.CodeForbidden {
+		return nil, nil
+	}
+	ends := make(map[ubl.UserID]string, len(answer.Tokens))
+	for _, t := range answer.Tokens {
+		switch {
+		case t.RevokedAt != nil:
+			ends[t.UserID] = "revoked"
+		case t.ExpiresAt == nil:
+			ends[t.UserID] = "no end yet"
+		default:
+			ends[t.UserID] = t.ExpiresAt.Std().Format("2006-01-02 15:04 MST")
+		}
+	}
+	return ends, err
 }
 
 // members reads the tenant's members.
