@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"ubl/test/need"
 
 	"ubl"
 )
@@ -33,7 +34,7 @@ type installation struct {
 // newInstallation prepares what the README says, and starts nothing.
 func newInstallation(t *testing.T) *installation {
 	t.Helper()
-	haproxy := need(t, "haproxy")
+	haproxy := need.Tool(t, "haproxy")
 	compose, image := readCompose(t), readImage(t)
 	at := newPlace(t)
 	i := &installation{t: t, at: at, nodes: map[string]*process{}}

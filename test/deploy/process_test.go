@@ -47,16 +47,6 @@ func program(t *testing.T) string {
 	return path
 }
 
-// need skips a test where a tool of the machine is missing.
-func need(t *testing.T, tool string) string {
-	t.Helper()
-	path, err := exec.LookPath(tool)
-	if err != nil {
-		t.Skipf("%s is not installed", tool)
-	}
-	return path
-}
-
 // process is one that runs in the place of a container.
 type process struct {
 	t    *testing.T

@@ -7,15 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"ubl/test/need"
 )
 
 // TestReadmeTour runs the README's five minutes as a newcomer would: each block
 // in turn in one shell, in an empty directory, against a new server.
 func TestReadmeTour(t *testing.T) {
 	for _, tool := range []string{"bash", "curl"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("the tour needs %s", tool)
-		}
+		need.Tool(t, tool)
 	}
 	out := runSection(t, "tour")
 	inOrder(t, out, []string{
@@ -37,9 +36,7 @@ func TestReadmeTour(t *testing.T) {
 // TestReadmeAgents runs what the README has for agents.
 func TestReadmeAgents(t *testing.T) {
 	for _, tool := range []string{"bash", "curl"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("the section needs %s", tool)
-		}
+		need.Tool(t, tool)
 	}
 	inOrder(t, runSection(t, "agents"), []string{
 		"messenger.send", "office.document.create", "sent as 2 in r:general, receipt ", // mcp-check
@@ -108,9 +105,7 @@ func section(t *testing.T, name string) string {
 // TestReadmeGrow runs the README's way from one node to three: a node alone with
 // a message, and then what the README says, in one shell.
 func TestReadmeGrow(t *testing.T) {
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("the section needs bash")
-	}
+	need.Tool(t, "bash")
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)

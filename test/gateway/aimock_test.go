@@ -9,10 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"ubl/test/need"
 )
 
 // key is what the server wants to be shown.
@@ -22,22 +22,7 @@ const key = "sk-test-of-the-gateway"
 // skips the test where there is no npm, or a node that is too old.
 func install(t *testing.T) []string {
 	t.Helper()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("aimock needs node and npm, which are not installed")
-	}
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		t.Skip("aimock is installed by npm, which is missing")
-	}
-	version, err := exec.Command(node, "--version").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	major, _, _ := strings.Cut(strings.TrimPrefix(string(version), "v"), ".")
-	if n, err := strconv.Atoi(major); err != nil || n < 20 {
-		t.Skipf("aimock needs node 20, this is %s", version)
-	}
+	node, npm := need.Node(t), need.Tool(t, "npm")
 	dir := t.TempDir()
 	for _, name := range []string{"package.json", "package-lock.json"} {
 		content, err := os.ReadFile(name)

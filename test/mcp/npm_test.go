@@ -16,6 +16,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"ubl/test/need"
 )
 
 // oldestNode is what the clients need. Where the machine's is older, or missing,
@@ -55,7 +56,7 @@ func tools(t *testing.T) toolbox {
 		t.Fatal(box.err)
 	}
 	if box.skip != "" {
-		t.Skip(box.skip)
+		need.Missing(t, "%s", box.skip)
 	}
 	return box
 }

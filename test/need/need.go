@@ -6,6 +6,9 @@ package need
 
 import (
 	"os"
+	"os/exec"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -17,4 +20,29 @@ func Missing(t testing.TB, format string, args ...any) {
 		t.Fatalf("UBL_NEED_ALL is set, and "+format, args...)
 	}
 	t.Skipf(format, args...)
+}
+
+// Tool is the path of a program that `make test` installs where it is missing.
+func Tool(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		Missing(t, "%s is not installed: test/tools/deps.sh installs it", name)
+	}
+	return path
+}
+
+// Node is the path of a node that builds the app and runs others' programs: 20 or newer.
+func Node(t testing.TB) string {
+	t.Helper()
+	path := Tool(t, "node")
+	version, err := exec.Command(path, "--version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	major, _, _ := strings.Cut(strings.TrimPrefix(string(version), "v"), ".")
+	if n, err := strconv.Atoi(major); err != nil || n < 20 {
+		Missing(t, "node 20 is needed, this is %s", version)
+	}
+	return path
 }

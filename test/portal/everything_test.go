@@ -21,6 +21,7 @@ import (
 	"ubl"
 	"ubl/portal"
 	"ubl/test/harness"
+	"ubl/test/need"
 )
 
 // TestEverything adds the server, lists its tools and calls them.
@@ -100,10 +101,7 @@ func everything(t *testing.T) string {
 	if testing.Short() {
 		t.Skip("installing a server from npm takes a while")
 	}
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("server-everything needs node, which is missing")
-	}
+	node := need.Tool(t, "node")
 	dir := install(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -144,10 +142,7 @@ func everything(t *testing.T) string {
 
 func install(t *testing.T) (dir string) {
 	t.Helper()
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		t.Skip("server-everything is installed by npm, which is missing")
-	}
+	npm := need.Tool(t, "npm")
 	dir = t.TempDir()
 	for _, name := range []string{"package.json", "package-lock.json"} {
 		content, err := os.ReadFile(name)

@@ -48,9 +48,7 @@ var axe = sync.OnceValues(func() (string, error) {
 // needAxe leaves a test out where axe-core can't be had.
 func needAxe(t *testing.T) {
 	t.Helper()
-	if _, err := exec.LookPath("npm"); err != nil {
-		need.Missing(t, "axe-core is installed by npm, which is missing")
-	}
+	need.Tool(t, "npm")
 }
 
 // finding is a rule that the page breaks, and where.

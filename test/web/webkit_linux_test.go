@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"ubl/test/need"
 )
 
 // webkit is a browser with the engine of iPhones, steered by WebDriver.
@@ -32,13 +33,11 @@ func newWebkit(t *testing.T) *webkit {
 		t.Skip("a browser takes a while")
 	}
 	for _, tool := range []string{"WebKitWebDriver", "Xvfb"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("no %s is installed (Debian's packages are webkit2gtk-driver and xvfb)", tool)
-		}
+		need.Tool(t, tool)
 	}
 	found, _ := filepath.Glob("/usr/lib/*/webkit*gtk-*/MiniBrowser") // the pattern is well formed
 	if len(found) == 0 {
-		t.Skip("WebKit's MiniBrowser isn't installed")
+		need.Missing(t, "WebKit's MiniBrowser isn't installed: it comes with Debian's webkit2gtk-driver")
 	}
 	home := t.TempDir()
 	address := freeAddress(t)

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -65,19 +64,9 @@ func compare(t *testing.T, builtFiles, committedFiles fs.FS) {
 // needs leaves the test out where the app can't be built.
 func needs(t *testing.T) {
 	t.Helper()
-	for _, tool := range []string{"bash", "npm", "node"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			need.Missing(t, "the app is built with %s, which is missing", tool)
-		}
-	}
-	version, err := exec.Command("node", "--version").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	major, _, _ := strings.Cut(strings.TrimPrefix(string(version), "v"), ".")
-	if n, err := strconv.Atoi(major); err != nil || n < 20 {
-		need.Missing(t, "the app is built with node 20, this is %s", version)
-	}
+	need.Tool(t, "bash")
+	need.Tool(t, "npm")
+	need.Node(t)
 }
 
 // copySource copies app/ without what building leaves there: two builds must not
