@@ -48,7 +48,7 @@ var rooms = map[string]room{
 	"ubl/transport/auth": {inside: []string{"ubl", "ubl/durable", "ubl/panics", "ubl/transport/envelope"},
 		outside: []string{"github.com/coreos/go-oidc/v3/oidc", "github.com/go-jose/go-jose/v4", "github.com/go-webauthn/webauthn", "golang.org/x/oauth2"}},
 	"ubl/transport/sse": {inside: []string{"ubl", "ubl/panics", "ubl/transport/envelope"},
-		outside: []string{"github.com/go-chi/chi/v5"}},
+		outside: []string{"github.com/go-chi/chi/v5", "golang.org/x/sync/semaphore"}},
 	"ubl/transport/api": {inside: []string{"ubl", "ubl/schemas", "ubl/transport/envelope"},
 		outside: []string{"github.com/danielgtaylor/huma/v2", "github.com/go-chi/chi/v5", "github.com/go-json-experiment/json"}},
 	"ubl/transport/web": {inside: []string{"ubl", "ubl/transport/envelope"}},

@@ -26,7 +26,7 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 	dir := flags.String("dir", "", "data `directory`, which exists")
 	host := flags.String("host", "", "server to drive, as `HOST:PORT`; several, with commas between, are nodes of one server")
 	watch := flags.String("watch", "", "`list` of the servers' process ids, whose CPU time is told")
-	token := flags.String("token", "", "bearer token for it")
+	token := flags.String("token", "", "bearer token for it; a crowd has several, with commas between")
 	writers := flags.Int("writers", 1, "writers, each with one request in flight")
 	warm := flags.Duration("warm", 0, "time before the measurement")
 	length := flags.Duration("length", time.Second, "length of the measurement")
@@ -39,6 +39,7 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 	tool := flags.String("tool", "", "MCP `tool` to call")
 	arguments := flags.String("arguments", "{}", "its arguments, as `JSON`")
 	numbered := flags.Bool("numbered", false, "the tool's replies carry a room_seq")
+	rude := flags.Bool("rude", false, "refused writers don't wait")
 	documents := flags.Int("documents", 1, "documents that there are to be found")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -89,6 +90,12 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 		result, err := fanload.Run(ctx, fanload.Options{
 			Host: *host, PostPath: peer.MessagesPath, EventsPath: peer.EventsPath, Token: *token,
 			Streams: *streams, Messages: *messages, Writers: *writers, Limit: *limit,
+		})
+		return printJSON(out, result, err)
+	case "crowd":
+		result, err := fanload.RunCrowd(ctx, fanload.CrowdOptions{
+			Host: *host, PostPath: peer.MessagesPath, EventsPath: peer.EventsPath, Tokens: strings.Split(*token, ","),
+			Streams: *streams, Writers: *writers, Rude: *rude, Plan: plan,
 		})
 		return printJSON(out, result, err)
 	default:

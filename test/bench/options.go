@@ -40,6 +40,8 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&set.Streams, "streams", 1000, "live streams in the section fanout")
 	flags.IntVar(&set.FanMessages, "fan-messages", 2000, "messages posted in the section fanout")
 	flags.IntVar(&set.FanWriters, "fan-writers", 8, "writers in the section fanout")
+	flags.IntVar(&set.CrowdStreams, "crowd-streams", 5000, "live streams in the section crowd")
+	flags.IntVar(&set.CrowdWriters, "crowd-writers", 2000, "writers in the section crowd")
 	flags.IntVar(&set.Rooms, "rooms", 100_000, "rooms on disk in the section start")
 	flags.IntVar(&set.IdleSeconds, "idle", 75, "seconds without work in the section start")
 	flags.IntVar(&set.Kills, "kills", 20, "leaders killed in the section failover")
@@ -62,7 +64,7 @@ func parse(args []string) (options, error) {
 		}
 		set.Sections = append(set.Sections, report.Section(s))
 	}
-	for _, n := range []int{set.Seconds, set.Rounds, set.Writers, set.Streams, set.FanMessages, set.FanWriters, set.Rooms, set.Kills, set.IdleNodes,
+	for _, n := range []int{set.Seconds, set.Rounds, set.Writers, set.Streams, set.FanMessages, set.FanWriters, set.CrowdStreams, set.CrowdWriters, set.Rooms, set.Kills, set.IdleNodes,
 		set.Sessions, set.Documents} {
 		if n < 1 {
 			return o, errors.New("every number must be at least 1")

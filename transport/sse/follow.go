@@ -2,7 +2,10 @@ package sse
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ubl"
@@ -29,15 +32,16 @@ type follow struct {
 	unsure chan struct{} // one slot: something may have been missed
 	asks   chan struct{} // slots
 
-	mu   sync.RWMutex
-	ring ring
+	mu   sync.Mutex
+	ring ring                 // guarded by mu
+	seen atomic.Pointer[view] // the ring as listeners see it
 
 	listenersMu sync.Mutex
 	listeners   map[*listener]struct{}
 }
 
 func newFollow(h *Hub, t topic, cancel context.CancelFunc) *follow {
-	return &follow{
+	f := &follow{
 		hub: h, topic: t, cancel: cancel,
 		ready:     make(chan struct{}),
 		dirty:     make(chan struct{}, 1),
@@ -46,6 +50,8 @@ func newFollow(h *Hub, t topic, cancel context.CancelFunc) *follow {
 		ring:      ring{maxEvents: h.limits.RingEvents, maxBytes: h.limits.RingBytes},
 		listeners: make(map[*listener]struct{}),
 	}
+	f.seen.Store(&view{})
+	return f
 }
 
 // run subscribes, learns the base, and keeps watch until ctx ends.
@@ -93,9 +99,7 @@ func (f *follow) sink(p ubl.Publication) {
 			f.learn(ev)
 		}
 	}
-	f.mu.Lock()
-	f.topic.take(&f.ring, &p)
-	f.mu.Unlock()
+	f.change(func(r *ring) { f.topic.take(r, &p) })
 	f.touch()
 }
 
@@ -122,18 +126,24 @@ func signal(c chan<- struct{}) {
 // wakeAll spares the publisher the cost of waking a thousand listeners; events
 // that come while it is at it share the next round.
 func (f *follow) wakeAll(ctx context.Context) {
+	var round []*listener
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-f.dirty:
 		}
-		f.listenersMu.Lock()
-		for l := range f.listeners {
-			l.poke()
-		}
-		f.listenersMu.Unlock()
+		round = f.everyone(round)
+		f.hub.pace.wake(ctx, round)
+		clear(round) // lets go of those that end
 	}
+}
+
+// everyone is the listeners as of now, in the memory of a list that is given up.
+func (f *follow) everyone(into []*listener) []*listener {
+	f.listenersMu.Lock()
+	defer f.listenersMu.Unlock()
+	return slices.AppendSeq(into[:0], maps.Keys(f.listeners))
 }
 
 // watch asks for the durable head again and again, and at once when the way to
@@ -176,23 +186,22 @@ func (f *follow) head(ctx context.Context) (int64, error) {
 	return f.topic.head(ctx)
 }
 
-func (f *follow) knows(pos int64) bool {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return f.ring.last >= pos
-}
-
-func (f *follow) advance(pos int64) {
+// change changes the ring, and has listeners see it.
+func (f *follow) change(fn func(*ring)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ring.advance(pos)
+	fn(&f.ring)
+	now := f.ring.view
+	f.seen.Store(&now)
 }
 
-// read is [ring.read] under the lock.
+func (f *follow) knows(pos int64) bool { return f.seen.Load().last >= pos }
+
+func (f *follow) advance(pos int64) { f.change(func(r *ring) { r.advance(pos) }) }
+
+// read is [view.read] of what listeners see now.
 func (f *follow) read(p *place, sees func(ubl.RoomID) bool, runs [][]byte) ([][]byte, int, bool) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return f.ring.read(p, sees, runs, maxPiece)
+	return f.seen.Load().read(p, sees, runs, maxPiece)
 }
 
 func (f *follow) join(l *listener) {

@@ -68,6 +68,7 @@ type Hub struct {
 	log    *slog.Logger
 	panics *panics.Catcher
 	limits Limits
+	pace   *pace
 
 	frames, missed atomic.Int64
 	work           sync.WaitGroup // streams and follows
@@ -94,7 +95,7 @@ func New(o Options) *Hub {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Hub{
-		asker: o.Asker, feed: o.Feed, now: o.Now, log: o.Logger, panics: o.Panics, limits: o.Limits.withDefaults(),
+		asker: o.Asker, feed: o.Feed, now: o.Now, log: o.Logger, panics: o.Panics, limits: o.Limits.withDefaults(), pace: defaultPace(),
 		follows: make(map[ubl.Name]*follow),
 		streams: make(map[*listener]struct{}),
 		perUser: make(map[userKey]int),

@@ -83,7 +83,7 @@ func (p *replay) add(prefix string, id int64, ev *ubl.Event) {
 	p.events++
 }
 
-// listener is one stream. Its goroutine owns everything but wake and ended.
+// listener is one stream. Its goroutine owns everything but wake, rest and ended.
 type listener struct {
 	hub    *Hub
 	caller *envelope.Caller
@@ -102,6 +102,7 @@ type listener struct {
 	failures int
 
 	wake  chan struct{} // one slot
+	rest  rest
 	ended atomic.Pointer[Reason]
 }
 
@@ -151,11 +152,20 @@ func (l *listener) run(ctx context.Context, step stepper) Reason {
 }
 
 func (l *listener) wait(ctx context.Context) {
+	l.rest.sleep()
+	defer l.awake()
 	select {
 	case <-l.wake:
 	case <-l.timer.C:
 	case <-ctx.Done():
 	case <-l.caller.Revoked:
+	}
+}
+
+// awake gives back the place with which the listener was woken.
+func (l *listener) awake() {
+	if l.rest.awake() {
+		l.hub.pace.places.Release(1)
 	}
 }
 

@@ -1,6 +1,7 @@
 package sse
 
 import (
+	"slices"
 	"sort"
 
 	"ubl"
@@ -11,16 +12,25 @@ const (
 	maxSegment = 64 << 10
 )
 
-// ring is the recent events of one feed as frames, in the order they came. It
-// is complete for every position above base. Its owner locks it.
+// ring is the recent events of one feed as frames, in the order they came. Its
+// owner locks it; listeners read views of it.
 type ring struct {
+	view
+	dropped int // entries that only the list's memory still holds
+	bytes   int
+	open    *segment // the one that is being filled
+	used    int      // bytes of it
+
+	maxEvents, maxBytes int
+}
+
+// view is a ring as it is at one time, complete for every position above base. What it
+// can see never changes, so that nobody locks to read it: a publisher that waited for a
+// thousand readers would hold up the answers to what it publishes.
+type view struct {
 	base, last int64 // last is the newest position known, with or without an event
 	first      int64 // absolute index of entries[0]; indexes only rise
 	entries    []entry
-	bytes      int
-	open       *segment // the one that is being filled
-
-	maxEvents, maxBytes int
 }
 
 // entry is one event in the ring.
@@ -34,8 +44,7 @@ type entry struct {
 }
 
 // segment holds frames one behind the other, so that a run of them is one
-// slice. Bytes once written never change: listeners keep slices of it beyond
-// the lock.
+// slice. Bytes once written never change, and listeners keep slices of it.
 type segment struct{ buf []byte }
 
 // place is where a listener stands.
@@ -44,18 +53,18 @@ type place struct {
 	at  int64 // absolute index of its next entry, -1 where that must be looked up
 }
 
-func (r *ring) next() int64 { return r.first + int64(len(r.entries)) }
+func (v *view) next() int64 { return v.first + int64(len(v.entries)) }
 
 // add puts a frame at the end and drops the oldest ones beyond the bounds.
 func (r *ring) add(e entry, frame []byte) {
-	if r.open == nil || cap(r.open.buf)-len(r.open.buf) < len(frame) {
+	if r.open == nil || len(r.open.buf)-r.used < len(frame) {
 		// A quiet room keeps a small segment, a busy one fills large ones.
 		size := min(max(minSegment, r.bytes), maxSegment)
-		r.open = &segment{buf: make([]byte, 0, max(size, len(frame)))}
+		r.open, r.used = &segment{buf: make([]byte, max(size, len(frame)))}, 0
 	}
-	e.segment, e.start = r.open, len(r.open.buf)
-	r.open.buf = append(r.open.buf, frame...)
-	e.end = len(r.open.buf)
+	e.segment, e.start = r.open, r.used
+	r.used += copy(r.open.buf[r.used:], frame)
+	e.end = r.used
 	r.entries = append(r.entries, e)
 	r.bytes += len(frame)
 	for len(r.entries) > r.maxEvents || r.bytes > r.maxBytes && len(r.entries) > 1 {
@@ -67,10 +76,13 @@ func (r *ring) add(e entry, frame []byte) {
 func (r *ring) drop(n int) {
 	for i := range n {
 		r.bytes -= r.entries[i].end - r.entries[i].start
-		r.entries[i] = entry{} // lets go of the segment
 	}
 	r.entries = r.entries[n:]
 	r.first += int64(n)
+	// Views may still see what was dropped. A new list lets go of its segments.
+	if r.dropped += n; r.dropped > len(r.entries)/2 {
+		r.entries, r.dropped = slices.Clone(r.entries), 0
+	}
 }
 
 // advance says that the ring is complete above pos only: what lies at or below
@@ -87,25 +99,25 @@ func (r *ring) restart(pos int64) {
 }
 
 // search counts the entries at or below pos.
-func (r *ring) search(pos int64) int {
-	return sort.Search(len(r.entries), func(i int) bool { return r.entries[i].pos > pos })
+func (v *view) search(pos int64) int {
+	return sort.Search(len(v.entries), func(i int) bool { return v.entries[i].pos > pos })
 }
 
 // read appends what comes after p to runs, as few slices and up to about
 // limit bytes, moves p behind it and counts the events. behind means that p is below
 // the ring; nothing else happened then.
-func (r *ring) read(p *place, sees func(ubl.RoomID) bool, runs [][]byte, limit int) (out [][]byte, events int, behind bool) {
-	if p.pos < r.base {
+func (v *view) read(p *place, sees func(ubl.RoomID) bool, runs [][]byte, limit int) (out [][]byte, events int, behind bool) {
+	if p.pos < v.base {
 		p.at = -1
 		return runs, 0, true
 	}
-	if p.at < r.first {
-		p.at = r.first + int64(r.search(p.pos))
+	if p.at < v.first {
+		p.at = v.first + int64(v.search(p.pos))
 	}
 	var tail *entry // the entry at the end of the last run
 	size := 0
-	for ; p.at < r.next() && size < limit; p.at++ {
-		e := &r.entries[p.at-r.first]
+	for ; p.at < v.next() && size < limit; p.at++ {
+		e := &v.entries[p.at-v.first]
 		if e.pos <= p.pos {
 			continue // told late, and paged from history before that
 		}
@@ -123,8 +135,8 @@ func (r *ring) read(p *place, sees func(ubl.RoomID) bool, runs [][]byte, limit i
 		size += e.end - e.start
 		events++
 	}
-	if p.at == r.next() {
-		p.pos = max(p.pos, r.last)
+	if p.at == v.next() {
+		p.pos = max(p.pos, v.last)
 	}
 	return runs, events, false
 }

@@ -11,6 +11,7 @@ import (
 // payload into SSE frames and checks that their ids rise by exactly one.
 type stream struct {
 	chunked bool
+	unread  bool // what comes is thrown away
 
 	size    int    // bytes left in the current chunk
 	sizeHex []byte // the digits of the next size, as far as they came
@@ -24,6 +25,9 @@ type stream struct {
 
 // feed takes what was read from the socket.
 func (s *stream) feed(p []byte) error {
+	if s.unread {
+		return nil
+	}
 	if !s.chunked {
 		return s.payload(p)
 	}

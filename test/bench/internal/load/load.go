@@ -124,4 +124,8 @@ func RoomSeq(body []byte) (uint64, error) {
 	return seq, nil
 }
 
+// Overloaded reports whether a refusal says that nothing was done: what is merely
+// unavailable may have been.
+func Overloaded(body []byte) bool { return bytes.Contains(body, []byte(`"code":"overloaded"`)) }
+
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }

@@ -50,7 +50,7 @@ func Loop(ctx context.Context, p Plan, sends []Send) (Result, error) {
 	writers := make([]*writer, len(sends))
 	warm := time.Now().Add(p.Warm)
 	end := warm.Add(p.Length)
-	watched := watch(ctx, p.Watch, warm, end)
+	watched := Watch(ctx, p.Watch, warm, end)
 	var group sync.WaitGroup
 	for i, send := range sends {
 		w := &writer{send: send}
@@ -66,8 +66,8 @@ func Loop(ctx context.Context, p Plan, sends []Send) (Result, error) {
 		return Result{}, err
 	}
 	used := <-watched
-	r.ServerCores, r.GeneratorCores, r.OtherCores = used.servers, used.generator, used.others
-	return r, used.err
+	r.ServerCores, r.GeneratorCores, r.OtherCores = used.Servers, used.Generator, used.Others
+	return r, used.Err
 }
 
 // writer is one closed loop; after run its fields are the sum's.

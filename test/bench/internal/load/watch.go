@@ -9,35 +9,35 @@ import (
 	"ubl/test/bench/internal/machine"
 )
 
-// usage is the CPU time used within the measurement, in cores: CPU time by
+// Usage is the CPU time used within the measurement, in cores: CPU time by
 // time that passed.
-type usage struct {
-	servers   float64
-	generator float64
-	others    float64 // whatever else the machine did
-	err       error
+type Usage struct {
+	Servers   float64
+	Generator float64
+	Others    float64 // whatever else the machine did
+	Err       error
 }
 
-// watch reads the CPU time of the processes and of this one at the edges of
+// Watch reads the CPU time of the processes and of this one at the edges of
 // the measurement, so that its warm-up and its end don't count. The channel
 // gets one value, after the end.
-func watch(ctx context.Context, pids []int, warm, end time.Time) <-chan usage {
-	out := make(chan usage, 1)
+func Watch(ctx context.Context, pids []int, warm, end time.Time) <-chan Usage {
+	out := make(chan Usage, 1)
 	if len(pids) == 0 {
-		out <- usage{}
+		out <- Usage{}
 		return out
 	}
 	go func() {
 		wait(ctx, warm)
 		before, err := read(pids)
 		if err != nil {
-			out <- usage{err: err}
+			out <- Usage{Err: err}
 			return
 		}
 		wait(ctx, end)
 		after, err := read(pids)
 		if err != nil {
-			out <- usage{err: err}
+			out <- Usage{Err: err}
 			return
 		}
 		out <- after.since(before)
@@ -58,14 +58,14 @@ type reading struct {
 	servers, generator, all time.Duration
 }
 
-func (r reading) since(before reading) usage {
+func (r reading) since(before reading) Usage {
 	passed := r.at.Sub(before.at).Seconds()
-	u := usage{
-		servers:   (r.servers - before.servers).Seconds() / passed,
-		generator: (r.generator - before.generator).Seconds() / passed,
+	u := Usage{
+		Servers:   (r.servers - before.servers).Seconds() / passed,
+		Generator: (r.generator - before.generator).Seconds() / passed,
 	}
 	// The kernel rounds each figure on its own, so the rest may be below 0.
-	u.others = max(0, (r.all-before.all).Seconds()/passed-u.servers-u.generator)
+	u.Others = max(0, (r.all-before.all).Seconds()/passed-u.Servers-u.Generator)
 	return u
 }
 

@@ -59,6 +59,9 @@ type Conn struct {
 	in      *bufio.Reader
 	body    []byte
 	timeout time.Duration
+
+	// RetryAfter is what the last reply said, in seconds; 0 for nothing.
+	RetryAfter int
 }
 
 // Dial connects to host, a HOST:PORT.
@@ -89,7 +92,7 @@ func (c *Conn) Do(request []byte) (status int, body []byte, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	c.body = c.body[:0]
+	c.body, c.RetryAfter = c.body[:0], head.RetryAfter
 	switch {
 	case head.Chunked:
 		err = c.readChunks()
@@ -138,6 +141,8 @@ type Head struct {
 	Status  int
 	Length  int // -1 where there is none
 	Chunked bool
+	// RetryAfter is in seconds; 0 where there is none.
+	RetryAfter int
 }
 
 // ReadHead reads up to and including the empty line.
@@ -172,6 +177,10 @@ func ReadHead(in *bufio.Reader) (Head, error) {
 			}
 		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
 			head.Chunked = bytes.EqualFold(value, []byte("chunked"))
+		case bytes.EqualFold(name, []byte("Retry-After")):
+			if head.RetryAfter, err = strconv.Atoi(string(value)); err != nil || head.RetryAfter < 0 {
+				return head, fmt.Errorf("bad Retry-After %q", value)
+			}
 		}
 	}
 }

@@ -19,6 +19,7 @@ const (
 	One       Section = "one"
 	InProcess Section = "inprocess"
 	Fanout    Section = "fanout"
+	Crowd     Section = "crowd"
 	Start     Section = "start"
 	Cluster   Section = "cluster"
 	Failover  Section = "failover"
@@ -43,7 +44,7 @@ func ClusterOf(clients int) Section { return Section(fmt.Sprintf("%s-%d", Cluste
 
 // Sections lists all of them.
 func Sections() []Section {
-	return []Section{Send, One, InProcess, Fanout, Start, Cluster, Failover, Idle, MCP, Portal, MCPIdle, Search, Echo}
+	return []Section{Send, One, InProcess, Fanout, Crowd, Start, Cluster, Failover, Idle, MCP, Portal, MCPIdle, Search, Echo}
 }
 
 // Subject is a program that is measured.
@@ -87,6 +88,11 @@ const (
 	OtherCores     Measure = "other_cores"     // of whatever else the machine did
 	ServerMicros   Measure = "server_us_each"  // CPU time of the one server that was asked, by replies
 
+	P50Seconds    Measure = "p50_s"
+	P99Seconds    Measure = "p99_s"
+	RefusedShare  Measure = "refused_percent"  // of the answers
+	FollowedShare Measure = "followed_percent" // of the accepted sends that a stream had at the end
+
 	FailoverSeconds Measure = "failover_s"       // one value a kill
 	FailoverMax     Measure = "failover_max_s"   // the longest of them
 	SendMax         Measure = "longest_send_s"   // that any caller waited, all attempts together
@@ -121,19 +127,21 @@ type Missing struct {
 
 // Settings are what the run was asked to do.
 type Settings struct {
-	Seconds     int       `json:"seconds"` // length of each measurement
-	Rounds      int       `json:"rounds"`
-	Writers     int       `json:"writers"`
-	Streams     int       `json:"streams"`
-	FanMessages int       `json:"fan_messages"`
-	FanWriters  int       `json:"fan_writers"`
-	Rooms       int       `json:"rooms"`
-	IdleSeconds int       `json:"idle_seconds"`
-	Kills       int       `json:"kills"`
-	IdleNodes   int       `json:"idle_nodes_seconds"` // length of the section idle
-	Sessions    int       `json:"sessions"`           // open in the section mcp-idle
-	Documents   int       `json:"documents"`          // in the section search
-	Sections    []Section `json:"sections"`
+	Seconds      int       `json:"seconds"` // length of each measurement
+	Rounds       int       `json:"rounds"`
+	Writers      int       `json:"writers"`
+	Streams      int       `json:"streams"`
+	FanMessages  int       `json:"fan_messages"`
+	FanWriters   int       `json:"fan_writers"`
+	CrowdStreams int       `json:"crowd_streams"`
+	CrowdWriters int       `json:"crowd_writers"`
+	Rooms        int       `json:"rooms"`
+	IdleSeconds  int       `json:"idle_seconds"`
+	Kills        int       `json:"kills"`
+	IdleNodes    int       `json:"idle_nodes_seconds"` // length of the section idle
+	Sessions     int       `json:"sessions"`           // open in the section mcp-idle
+	Documents    int       `json:"documents"`          // in the section search
+	Sections     []Section `json:"sections"`
 }
 
 // Report is a whole run. Its methods are for one goroutine.

@@ -64,6 +64,9 @@ func (s *Suite) Run(ctx context.Context) error {
 	if selected(report.Fanout) {
 		s.fanout(ctx)
 	}
+	if selected(report.Crowd) {
+		s.crowd(ctx)
+	}
 	if selected(report.Start) {
 		s.start(ctx)
 	}
