@@ -154,7 +154,16 @@ type DocumentHit struct {
 // DocumentHits is the answer to a search.
 type DocumentHits struct {
 	Documents []*DocumentHit `json:"documents"`
-	Receipt   Receipt        `json:"receipt"`
+	// Indexing is there while the index has changes to take in.
+	Indexing *Indexing `json:"indexing,omitempty"`
+	Receipt  Receipt   `json:"receipt"`
+}
+
+// Indexing says how far an index is that has many changes to take in.
+type Indexing struct {
+	// CompleteUpTo is when the last change was made that it has taken in; documents
+	// changed later may be missing. Nil where that may be so for all of them.
+	CompleteUpTo *Time `json:"complete_up_to"`
 }
 
 // TransferResult is how a transfer ended.

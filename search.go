@@ -9,8 +9,23 @@ type Searcher interface {
 	// Search finds documents of a container, best first. The index is first brought
 	// up to a mark with what changes tells; where the index has seen another history
 	// (the server was restored, the replica was made anew) it is rebuilt. The zero
-	// mark takes in whatever there is; an empty query then finds nothing.
-	Search(ctx context.Context, of Name, upTo Mark, changes DocumentChanges, query string, limit int) ([]DocumentMatch, error)
+	// mark takes in whatever there is. After many changes that takes longer than a
+	// search waits: then it finds what has been taken in, says so, and the rest is taken
+	// in behind it. So changes may still be called when Search has returned.
+	Search(ctx context.Context, of Name, upTo Mark, changes DocumentChanges, query string, limit int) (DocumentsFound, error)
+
+	// CatchUp brings the index up to whatever there is ahead of a search, and waits
+	// for that until ctx ends.
+	CatchUp(ctx context.Context, of Name, changes DocumentChanges) error
+}
+
+// DocumentsFound is what a search found.
+type DocumentsFound struct {
+	Matches []DocumentMatch
+	// Behind says that the index has changes to take in: it has seen those up to
+	// Reached, the zero Mark for none, and may not have seen later ones.
+	Behind  bool
+	Reached Mark
 }
 
 // Mark is a point in a container's history: the number of an event and the cid

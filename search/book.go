@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"sync"
 
 	"github.com/blevesearch/bleve/v2"
@@ -29,9 +28,11 @@ func (e *sourceError) Unwrap() error { return e.error }
 
 // book is the index of one container.
 type book struct {
-	of    ubl.Name
-	path  string
-	users int // guarded by Index.mu
+	of   ubl.Name
+	path string
+	// Guarded by Index.mu: who uses it, and who is bringing it up to date, nil for nobody.
+	users  int
+	errand *errand
 
 	// writer is taken by whoever catches up, opens or closes; finds and batches are
 	// shared by all books.
@@ -53,29 +54,27 @@ func folder(of ubl.Name) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// search catches up and finds; used is the index that it met, for [book.discard].
-// bleve panics on files that are damaged in some ways, and one that was cut short
-// faults where it is mapped into memory: errors like any other.
-func (b *book) search(ctx context.Context, upTo ubl.Mark, changes ubl.DocumentChanges, terms []term, limit int) (out []ubl.DocumentMatch, used bleve.Index, err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the index is damaged: %v\n%s", p, debug.Stack())
-		}
-	}()
-	if err := b.catchUp(ctx, upTo, changes); err != nil {
-		return nil, b.current(), err
-	}
+// find looks terms up; used is the index that it met, for [book.discard]. Of a book that
+// is behind there may be no index yet.
+func (b *book) find(ctx context.Context, behind bool, terms []term, limit int) (out ubl.DocumentsFound, used bleve.Index, err error) {
 	if err := b.finds.take(ctx); err != nil {
-		return nil, b.current(), err
+		return out, nil, err
 	}
 	defer b.finds.give()
 	b.mu.RLock()
 	defer b.mu.RUnlock()
+	out = ubl.DocumentsFound{Matches: []ubl.DocumentMatch{}, Behind: behind}
 	if used = b.index; used == nil {
-		return nil, nil, errors.New("the index was closed")
+		if !behind {
+			err = errors.New("the index was closed")
+		}
+		return out, nil, err
 	}
-	out, err = find(ctx, used, terms, limit)
+	out.Reached = b.mark
+	err = guarded(func() (err error) {
+		out.Matches, err = find(ctx, used, terms, limit)
+		return err
+	})
 	return out, used, err
 }
 
@@ -128,7 +127,7 @@ func (b *book) open() error {
 	if breakSeal(b.path) != nil {
 		return b.create()
 	}
-	index, err := bleve.OpenUsing(b.path, map[string]any{"bolt_timeout": lockTimeout})
+	index, err := bleve.OpenUsing(b.path, settings())
 	if err == nil {
 		mark, bad := readMark(index)
 		if bad == nil {
@@ -146,6 +145,16 @@ func (b *book) open() error {
 // lockTimeout is how long to wait for another process that has the index open.
 const lockTimeout = "2s"
 
+// smallSegment is the size in bytes of a file of the index that is worth merging
+// with others of its kind only. bleve goes by the number of documents, 2000 of them:
+// it would write all that there is again and again while the first 2000 come in.
+const smallSegment = 8 << 20
+
+// settings are those of an index while it is open.
+func settings() map[string]any {
+	return map[string]any{"bolt_timeout": lockTimeout, "scorchMergePlanOptions": map[string]any{"FloorSegmentFileSize": smallSegment}}
+}
+
 func (b *book) create() error {
 	if err := os.RemoveAll(b.path); err != nil {
 		return err
@@ -156,7 +165,7 @@ func (b *book) create() error {
 	}
 	// Batches wait until they are on disk, though what a crash takes away would be
 	// caught up again: bleve 2.5.7 races with itself where an index is closed before.
-	index, err := bleve.NewUsing(b.path, m, scorch.Name, scorch.Name, map[string]any{"bolt_timeout": lockTimeout})
+	index, err := bleve.NewUsing(b.path, m, scorch.Name, scorch.Name, settings())
 	if err == nil {
 		b.put(index, ubl.Mark{})
 	}

@@ -3,6 +3,7 @@ package search_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"strings"
@@ -48,5 +49,26 @@ func TestAnEarlierFormIsIndexedAnew(t *testing.T) {
 		if h.told != len(h.changes) {
 			t.Errorf("%s: %d changes were told, of %d", form, h.told, len(h.changes))
 		}
+	}
+}
+
+// TestIndexingSetsAsideWhatItNeeds: no room for documents that a batch hasn't.
+func TestIndexingSetsAsideWhatItNeeds(t *testing.T) {
+	h, x := &history{}, open(t, t.TempDir())
+	const documents = 3
+	random := rand.New(rand.NewPCG(1, 2))
+	for n := range documents {
+		var text strings.Builder
+		for text.Len() < 200_000 {
+			fmt.Fprintf(&text, "%x ", random.Uint32())
+		}
+		h.put(fmt.Sprint("d:", n), "Title", text.String())
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	h.search(t, x, "nothing")
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / documents; each > 120<<20 {
+		t.Errorf("indexing a document of 200 kB allocates %d MiB", each>>20)
 	}
 }

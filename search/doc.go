@@ -10,20 +10,26 @@
 // closed is sealed with the checksums of its files.
 //
 // At most 64 indexes are open; the one not used for longest is closed for another.
-// A container's index is written by one search at a time and read by several. On
-// the whole node eight searches look things up at once and one writes: what that
-// takes of memory goes by the size of documents. The others wait, until their
+// A container's index is written by one errand at a time and read by several searches.
+// On the whole node eight searches look things up at once, and one batch is written:
+// what that takes of memory goes by the size of documents. The others wait, until their
 // context ends. Of a text an index keeps the beginning, for snippets.
 //
 // # The way of one search
 //
 //	open      the container's index, from memory or disk, or a new one
-//	catch up  the container tells what changed after the mark; its history must
-//	          lead through that mark, else the index is of another history (a
-//	          backup was restored) and is made anew
+//	catch up  an errand in the background: the container tells what changed after the
+//	          mark; its history must lead through that mark, else the index is of
+//	          another history (a backup was restored) and is made anew
+//	wait      for the errand, five seconds at most; a search that is left behind
+//	          answers with what the index has, and says up to where that is complete
 //	find      the words are looked up and ranked by BM25, a match in the title
 //	          counting three times
 //	snippet   the text around the first match
+//
+// Writers of many documents have the index caught up before anybody searches
+// ([Index.CatchUp]). A batch has 256 KiB of text, or one document that is longer: bleve
+// takes up to a hundred times as much while it indexes them.
 //
 // # The query
 //
@@ -36,6 +42,6 @@
 // # What fails, and then what
 //
 // An index that can't be opened or read is deleted and made anew, once; if that
-// fails too the search is unavailable. A cancelled search keeps what it has caught
-// up so far.
+// fails too the search is unavailable. An errand has no end but the last change: a
+// search that gives up leaves it running. Close ends it, and what it has written stays.
 package search

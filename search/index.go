@@ -10,11 +10,14 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/search"
+	zapx "github.com/blevesearch/zapx/v16"
 
 	"ubl"
+	"ubl/panics"
 )
 
 // maxOpen is how many containers' indexes are open at once.
@@ -22,10 +25,17 @@ const maxOpen = 64
 
 // Index finds documents of all containers. It implements [ubl.Searcher].
 type Index struct {
-	dir string
-	log *slog.Logger
+	dir      string
+	log      *slog.Logger
+	panics   *panics.Catcher
+	patience time.Duration
 	// How many searches look things up at once, and how many books are written.
 	finds, batches turns
+
+	// ctx ends with Close, and the errands with it.
+	ctx     context.Context
+	cancel  context.CancelFunc
+	errands sync.WaitGroup
 
 	mu     sync.Mutex
 	closed bool
@@ -33,40 +43,66 @@ type Index struct {
 	recent []*book // least recently used first
 }
 
+// Options may be left nil, which means the zero Options.
+type Options struct {
+	Log    *slog.Logger    // nothing is logged
+	Panics *panics.Catcher // catches what panics while documents are indexed
+	// Patience is how long a search waits for an index that is behind (5 s).
+	Patience time.Duration
+}
+
 // Open keeps indexes in a directory, which it makes where it is missing. Nobody
-// else may use it. A nil log is none.
-func Open(dir string, log *slog.Logger) (*Index, error) {
+// else may use it.
+func Open(dir string, o *Options) (*Index, error) {
+	if o == nil {
+		o = &Options{}
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("couldn't make the directory of search: %w", err)
 	}
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
+	smallBuffers()
+	x := &Index{
+		dir: dir, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), panics: o.Panics, patience: cmp.Or(o.Patience, usualPatience),
+		finds: make(turns, maxFinds), batches: make(turns, maxBatches), books: make(map[ubl.Name]*book),
 	}
-	return &Index{
-		dir: dir, log: log, finds: make(turns, maxFinds), batches: make(turns, maxBatches), books: make(map[ubl.Name]*book),
-	}, nil
+	x.ctx, x.cancel = context.WithCancel(context.Background())
+	return x, nil
 }
 
+// smallBuffers keeps bleve from setting aside room for a hundred documents more than
+// a batch has: of large ones that is hundreds of megabytes.
+var smallBuffers = sync.OnceFunc(func() { zapx.NewSegmentBufferNumResultsBump = 1 })
+
 // Search implements [ubl.Searcher].
-func (x *Index) Search(ctx context.Context, of ubl.Name, upTo ubl.Mark, changes ubl.DocumentChanges, q string, limit int) ([]ubl.DocumentMatch, error) {
+func (x *Index) Search(ctx context.Context, of ubl.Name, upTo ubl.Mark, changes ubl.DocumentChanges, q string, limit int) (ubl.DocumentsFound, error) {
 	terms := parse(q)
 	b, err := x.take(of)
 	if err != nil {
-		return nil, err
+		return ubl.DocumentsFound{}, err
 	}
 	defer x.give(b)
-	matches, met, err := b.search(ctx, upTo, changes, terms, limit)
+	found, met, err := x.look(ctx, b, upTo, changes, terms, limit)
 	if err = final(ctx, err); err == nil || isFinal(err) {
-		return matches, err
+		return found, err
 	}
 	x.log.Warn("a search index is made anew", "actor", of, "error", err)
 	if err = b.discard(ctx, met); err == nil {
-		matches, _, err = b.search(ctx, upTo, changes, terms, limit)
+		found, _, err = x.look(ctx, b, upTo, changes, terms, limit)
 	}
 	if err = final(ctx, err); err != nil && !isFinal(err) {
 		err = ubl.Errorf(ubl.CodeUnavailable, "the documents can't be searched now").Because(err)
 	}
-	return matches, err
+	return found, err
+}
+
+// look brings a book up to date, as far as a search waits for that, and looks terms up.
+// met is the index that it met.
+func (x *Index) look(ctx context.Context, b *book, upTo ubl.Mark, changes ubl.DocumentChanges, terms []term, limit int) (ubl.DocumentsFound, bleve.Index, error) {
+	behind, met, err := x.bring(ctx, b, upTo, changes)
+	if err != nil {
+		return ubl.DocumentsFound{}, met, err
+	}
+	return b.find(ctx, behind, terms, limit)
 }
 
 // final turns an error that no new index would mend into one for the caller.
@@ -93,7 +129,7 @@ func (x *Index) take(of ubl.Name) (*book, error) {
 	x.mu.Lock()
 	if x.closed {
 		x.mu.Unlock()
-		return nil, ubl.Errorf(ubl.CodeUnavailable, "the server is stopping")
+		return nil, errStopping()
 	}
 	b := x.books[of]
 	if b == nil {
@@ -144,8 +180,11 @@ func (x *Index) give(b *book) {
 	}
 }
 
-// Close closes all indexes; those that are being searched, when that is done.
+// Close closes all indexes; those that are being searched, when that is done. It waits
+// for what is being indexed, which stops at the next change.
 func (x *Index) Close() {
+	x.cancel()
+	defer x.errands.Wait()
 	x.mu.Lock()
 	x.closed = true
 	var idle []*book

@@ -14,7 +14,7 @@ import (
 // Bounds of one batch of changes.
 const (
 	batchDocuments = 500
-	batchBytes     = 1 << 20 // bleve takes some hundred times as much while it indexes them
+	batchBytes     = 256 << 10 // bleve takes some hundred times as much while it indexes them
 )
 
 // page gathers changes until they are worth writing. Of a document that changed

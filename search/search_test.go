@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"ubl"
 	"ubl/search"
@@ -66,10 +67,10 @@ func (h *history) tell(ctx context.Context, after ubl.Mark, fn func(ubl.Document
 func (h *history) search(t testing.TB, x *search.Index, q string) []ubl.DocumentMatch {
 	t.Helper()
 	found, err := x.Search(t.Context(), shelf, h.head(), h.tell, q, 100)
-	if err != nil {
-		t.Fatalf("search %q: %v", q, err)
+	if err != nil || found.Behind {
+		t.Fatalf("search %q: %+v, %v", q, found, err)
 	}
-	return found
+	return found.Matches
 }
 
 func ids(found []ubl.DocumentMatch) string {
@@ -82,7 +83,7 @@ func ids(found []ubl.DocumentMatch) string {
 
 func open(t testing.TB, dir string) *search.Index {
 	t.Helper()
-	x, err := search.Open(dir, nil)
+	x, err := search.Open(dir, &search.Options{Patience: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +248,7 @@ func TestSearchesAtOnce(t *testing.T) {
 			all.Go(func() {
 				for range 2 {
 					found, err := x.Search(t.Context(), name, h.head(), h.tell, fmt.Sprintf("word%d", n), 10)
-					if err != nil || len(found) != 1 {
+					if err != nil || len(found.Matches) != 1 {
 						t.Errorf("%s: %v, %v", name, found, err)
 					}
 				}

@@ -57,7 +57,7 @@ func (c *Container) commit(t *actors.Turn, req ubl.Request, p *plan, key *actors
 	e := c.add(a, t.Now(), req, p)
 	t.Commit(a)
 	if d, _ := e.changed(); d != nil {
-		c.indexSoon()
+		c.indexSoon(*d)
 	}
 	return e.N
 }

@@ -39,9 +39,10 @@ type Container struct {
 	// joined is what the turn has to commit where its caller has just joined.
 	joined *actors.Append
 	// unindexed counts changes of documents since the index was last brought up to
-	// date in the background, which indexing says is being done.
-	unindexed int
-	indexing  atomic.Bool
+	// date in the background, and their bytes; indexing says that it is being done.
+	unindexed      int
+	unindexedBytes int64
+	indexing       atomic.Bool
 	// hidden is the state's, for those who read outside the mailbox.
 	hidden atomic.Int64
 }

@@ -26,10 +26,10 @@ func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 	act := c.reading(t, cmd.Request, ubl.DidDocumentSearch, ubl.Fields{ubl.Str("query_hash", ubl.TextHash("query", cmd.Query))})
 	t.Later(func() (any, error) {
 		hits, err := c.find(ctx, upTo, hidden, cmd.Query, limit)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			hits.Receipt = act.Receipt
 		}
-		return &ubl.DocumentHits{Documents: hits, Receipt: act.Receipt}, nil
+		return hits, err
 	})
 }
 
@@ -50,42 +50,36 @@ func (c *Container) maySearch(cmd ubl.SearchDocuments) error {
 	return nil
 }
 
-// findTimeout bounds how long a search waits for the index, well within the minute
-// in which an answer has to be written.
+// findTimeout bounds a search, well within the minute in which an answer has to be
+// written. For the index a search waits for less (see [ubl.Searcher]).
 const findTimeout = 30 * time.Second
 
-// lookUp asks the Searcher. After many changes it may take longer than a caller
-// waits: what the index has taken in by then stays, and the next search goes on
-// from there.
-func (c *Container) lookUp(ctx context.Context, mark ubl.Mark, query string, limit int) ([]ubl.DocumentMatch, error) {
-	bounded, cancel := context.WithTimeout(ctx, findTimeout)
-	defer cancel()
-	matches, err := c.search.Search(bounded, c.env.Name, mark, c.tellChanges, query, limit)
-	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		return nil, ubl.Errorf(ubl.CodeUnavailable, "many documents have changed, and the index isn't done with them").Later(findTimeout / 3).Because(err)
-	}
-	return matches, err
-}
-
 // find asks the Searcher, and reads what it found.
-func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, query string, limit int) ([]*ubl.DocumentHit, error) {
+func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, query string, limit int) (*ubl.DocumentHits, error) {
+	ctx, cancel := context.WithTimeout(ctx, findTimeout)
+	defer cancel()
 	mark, err := c.mark(ctx, upTo)
 	if err != nil {
 		return nil, err
 	}
-	matches, err := c.lookUp(ctx, mark, query, limit)
+	found, err := c.search.Search(ctx, c.env.Name, mark, c.tellChanges, query, limit)
 	if err != nil {
 		return nil, err
 	}
-	hits := []*ubl.DocumentHit{}
+	hits := &ubl.DocumentHits{Documents: []*ubl.DocumentHit{}}
+	if found.Behind {
+		if hits.Indexing, err = c.indexed(ctx, found.Reached); err != nil {
+			return nil, err
+		}
+	}
 	err = c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
-		for _, m := range matches {
+		for _, m := range found.Matches {
 			doc, err := c.newest(snap, m.DocumentID)
 			if err != nil {
 				return err
 			}
 			if doc != nil && doc.UpdatedAt > hidden {
-				hits = append(hits, &ubl.DocumentHit{Document: *doc, Score: m.Score, Snippet: m.Snippet})
+				hits.Documents = append(hits.Documents, &ubl.DocumentHit{Document: *doc, Score: m.Score, Snippet: m.Snippet})
 			}
 		}
 		return nil
@@ -93,27 +87,42 @@ func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, query
 	return hits, err
 }
 
+// indexed says how far an index is that has reached a mark. One of another history is
+// about to be made anew: it is not complete up to anything.
+func (c *Container) indexed(ctx context.Context, reached ubl.Mark) (*ubl.Indexing, error) {
+	if reached.N == 0 {
+		return &ubl.Indexing{}, nil
+	}
+	page, err := c.stored().Page(ctx, reached.N, 1)
+	if err != nil || len(page) == 0 || page[0].Receipt.CID != reached.CID {
+		return &ubl.Indexing{}, err
+	}
+	return &ubl.Indexing{CompleteUpTo: &page[0].At}, nil
+}
+
+// The index takes in changes of documents without a search, when there are so many of
+// them, or so many bytes: the first search after many would find it far behind.
 const (
-	// indexEvery is how many changes of documents are let wait for a search before
-	// the index takes them in without one: the first search after many would take
-	// as long as all of them.
-	indexEvery = 250
-	// indexTimeout bounds that.
+	indexEvery      = 250
+	indexEveryBytes = 1 << 20
+	// indexTimeout bounds how long it is waited for; more changes wait for the next time.
 	indexTimeout = 5 * time.Minute
 )
 
 // indexSoon counts a change of a document, and now and then has the index brought
 // up to date in the background. What it can't do, the next search does.
-func (c *Container) indexSoon() {
-	if c.unindexed++; c.unindexed < indexEvery || c.search == nil || !c.indexing.CompareAndSwap(false, true) {
+func (c *Container) indexSoon(d document) {
+	c.unindexed++
+	c.unindexedBytes += d.Bytes
+	if c.search == nil || c.unindexed < indexEvery && c.unindexedBytes < indexEveryBytes || !c.indexing.CompareAndSwap(false, true) {
 		return
 	}
-	c.unindexed = 0
+	c.unindexed, c.unindexedBytes = 0, 0
 	c.env.Panics.Go(nil, "indexing documents", func() {
 		defer c.indexing.Store(false)
 		ctx, cancel := context.WithTimeout(context.Background(), indexTimeout)
 		defer cancel()
-		if _, err := c.search.Search(ctx, c.env.Name, ubl.Mark{}, c.tellChanges, "", 0); err != nil {
+		if err := c.search.CatchUp(ctx, c.env.Name, c.tellChanges); err != nil {
 			c.env.Log.Debug("couldn't index documents ahead of a search", "actor", c.env.Name, "error", err)
 		}
 	})

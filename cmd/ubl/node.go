@@ -92,7 +92,7 @@ func (n *node) storage() *storage.Options {
 func (n *node) run(dir string) (err error) {
 	n.dir = dir
 	n.lastBackup.Store(readLastBackup(dir))
-	if n.search, err = search.Open(filepath.Join(dir, searchDir), n.log); err != nil {
+	if n.search, err = search.Open(filepath.Join(dir, searchDir), &search.Options{Log: n.log, Panics: n.panics}); err != nil {
 		return err
 	}
 	var elsewhere ubl.Asker // a nil *cluster.Node would not be nil there

@@ -2,7 +2,9 @@ package actors_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -14,21 +16,18 @@ import (
 type watched struct {
 	ubl.Searcher
 	mu    sync.Mutex
-	ahead int // documents told for searches of nothing
+	ahead int
 }
 
-func (w *watched) Search(ctx context.Context, of ubl.Name, upTo ubl.Mark, changes ubl.DocumentChanges, query string, limit int) ([]ubl.DocumentMatch, error) {
-	counted := func(ctx context.Context, after ubl.Mark, fn func(ubl.DocumentChange) error) (bool, error) {
+func (w *watched) CatchUp(ctx context.Context, of ubl.Name, changes ubl.DocumentChanges) error {
+	return w.Searcher.CatchUp(ctx, of, func(ctx context.Context, after ubl.Mark, fn func(ubl.DocumentChange) error) (bool, error) {
 		return changes(ctx, after, func(c ubl.DocumentChange) error {
-			if limit == 0 {
-				w.mu.Lock()
-				w.ahead++
-				w.mu.Unlock()
-			}
+			w.mu.Lock()
+			w.ahead++
+			w.mu.Unlock()
 			return fn(c)
 		})
-	}
-	return w.Searcher.Search(ctx, of, upTo, counted, query, limit)
+	})
 }
 
 func (w *watched) told() int {
@@ -55,5 +54,61 @@ func TestDocumentsAreIndexedAheadOfASearch(t *testing.T) {
 	hits := harness.Must[*ubl.DocumentHits](h, shelf, ubl.SearchDocuments{Request: h.Request(y.ana), Query: "word599"})
 	if len(hits.Documents) != 1 {
 		t.Errorf("the newest document isn't found: %v", hits.Documents)
+	}
+}
+
+// TestLongDocumentsAreIndexedAheadOfASearch: a few of them are as much work as many.
+func TestLongDocumentsAreIndexedAheadOfASearch(t *testing.T) {
+	var w *watched
+	h := harness.Open(t, harness.Options{Search: func(s ubl.Searcher) ubl.Searcher {
+		w = &watched{Searcher: s}
+		return w
+	}})
+	y := openYard(t, h)
+	shelf := ubl.ContainerName(y.ana.TenantID, ubl.GeneralWorkspace)
+	for range 3 {
+		y.write(shelf, "Title", strings.Repeat("long ", 100_000))
+	}
+	eventually(t, "they are indexed", func() bool { return w.told() == 3 })
+}
+
+// behind is a Searcher that has seen changes up to the first one only.
+type behind struct{ ubl.Searcher }
+
+func (b behind) Search(ctx context.Context, of ubl.Name, upTo ubl.Mark, changes ubl.DocumentChanges, query string, limit int) (ubl.DocumentsFound, error) {
+	found, err := b.Searcher.Search(ctx, of, upTo, changes, query, limit)
+	found.Behind, found.Reached = true, ubl.Mark{}
+	_, _ = changes(ctx, ubl.Mark{}, func(c ubl.DocumentChange) error {
+		found.Reached = c.Mark
+		return errFirst
+	})
+	if query == "another" {
+		found.Reached.CID = "c:of-another-history"
+	}
+	return found, err
+}
+
+var errFirst = errors.New("one is enough")
+
+// TestASearchSaysThatItIsBehind, and up to when its answer is complete.
+func TestASearchSaysThatItIsBehind(t *testing.T) {
+	h := harness.Open(t, harness.Options{Search: func(s ubl.Searcher) ubl.Searcher { return behind{s} }})
+	y := openYard(t, h)
+	shelf := ubl.ContainerName(y.ana.TenantID, ubl.GeneralWorkspace)
+	look := func(query string) *ubl.DocumentHits {
+		return harness.Must[*ubl.DocumentHits](h, shelf, ubl.SearchDocuments{Request: h.Request(y.ana), Query: query})
+	}
+	if hits := look("word"); hits.Indexing == nil || hits.Indexing.CompleteUpTo != nil {
+		t.Errorf("before any document it says %+v", hits.Indexing)
+	}
+	id := y.write(shelf, "Title", "word")
+	first := harness.Must[*ubl.DocumentResult](h, shelf, ubl.GetDocument{Request: h.Request(y.ana), DocumentID: id}).Document
+	y.write(shelf, "Title", "word")
+	hits := look("word")
+	if hits.Indexing == nil || hits.Indexing.CompleteUpTo == nil || *hits.Indexing.CompleteUpTo != first.UpdatedAt || len(hits.Documents) != 2 {
+		t.Errorf("it says %+v of %d documents", hits.Indexing, len(hits.Documents))
+	}
+	if hits := look("another"); hits.Indexing == nil || hits.Indexing.CompleteUpTo != nil {
+		t.Errorf("of another history it says %+v", hits.Indexing)
 	}
 }

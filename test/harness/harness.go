@@ -102,7 +102,7 @@ func (h *House) start() {
 	if h.opts.Wrap != nil {
 		store = h.opts.Wrap(store)
 	}
-	if h.search, err = search.Open(h.t.TempDir(), nil); err != nil {
+	if h.search, err = search.Open(h.t.TempDir(), &search.Options{Panics: h.opts.Panics, Patience: time.Hour}); err != nil {
 		h.t.Fatalf("couldn't open the search: %v", err)
 	}
 	var searcher ubl.Searcher = h.search

@@ -116,6 +116,7 @@ type searchInput struct {
 
 type hitsAnswer struct {
 	Documents []*ubl.DocumentHit `json:"documents"`
+	Indexing  *ubl.Indexing      `json:"indexing,omitempty"`
 	Receipt   ubl.Receipt        `json:"receipt"`
 }
 
@@ -125,5 +126,5 @@ func (a *API) search(ctx context.Context, in *searchInput) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return hitsAnswer{list(hits.Documents), hits.Receipt}, nil
+	return hitsAnswer{list(hits.Documents), hits.Indexing, hits.Receipt}, nil
 }

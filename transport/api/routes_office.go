@@ -8,7 +8,7 @@ func (a *API) workspaceRoutes() {
 	handle(a, operation{method: "POST", path: "/workspaces", id: "create-workspace", tool: "office.workspace.create", tag: "workspaces", answers: "ubl.api.workspace_created.v1", creates: true,
 		summary: "Make a workspace, which the caller owns", more: "Its id comes from the name; a taken one is a 409."}, a.createWorkspace)
 	handle(a, operation{method: "GET", path: "/workspaces/{workspaceId}/search", id: "search-documents", tool: "office.document.search", tag: "documents", answers: "ubl.api.document_hits.v1",
-		summary: "Find documents by their text", more: "Best first, without contents. The look is receipted."}, a.search)
+		summary: "Find documents by their text", more: "Best first, without contents. The look is receipted. After many changes the answer may have `indexing`: documents changed after its `complete_up_to` may be missing yet, so ask again."}, a.search)
 	write(a, operation{method: "POST", path: "/workspaces/{workspaceId}/complete", id: "complete", tool: "office.llm.complete", tag: "workspaces", answers: "ubl.api.completion.v1",
 		streams: "ubl.sse.completion_event.v1", large: true, slow: true,
 		summary: "Ask a model",

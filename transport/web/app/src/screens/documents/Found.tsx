@@ -23,12 +23,14 @@ function Answer({ w, wanted, found }: { w: string; wanted: string; found: Hits }
   if (found.documents.length === 0) {
     return (
       <Empty icon="search" title="Nothing found">
+        {found.indexing && <Behind upTo={found.indexing.complete_up_to} />}
         <p>All words must be there. Try fewer, or the beginning of a word with a star: plan*</p>
       </Empty>
     );
   }
   return (
     <>
+      {found.indexing && <Behind upTo={found.indexing.complete_up_to} />}
       <p class="found">
         {many} · <ReceiptLink of={found.receipt} what="Receipt of this search" />
       </p>
@@ -49,6 +51,15 @@ function Answer({ w, wanted, found }: { w: string; wanted: string; found: Hits }
         ))}
       </List>
     </>
+  );
+}
+
+// Behind says what a search may have missed.
+function Behind({ upTo }: { upTo: string | null }) {
+  return (
+    <p class="found">
+      Still indexing. {upTo ? <>Documents changed after <Time at={upTo} /> may be missing.</> : 'Any document may be missing.'} Search again in a minute.
+    </p>
   );
 }
 

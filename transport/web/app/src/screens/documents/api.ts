@@ -16,6 +16,8 @@ export interface Page {
 
 export interface Hits {
   documents: DocumentHit[];
+  // Only there while the server still indexes: documents changed later may be missing.
+  indexing?: { complete_up_to: string | null };
   receipt: Receipt;
 }
 
