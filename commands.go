@@ -13,6 +13,7 @@ func Commands() []Command {
 		ListServiceTokens{}, CheckServiceToken{}, AdmitToken{}, RevokeToken{}, SweepRooms{},
 		ListTokens{}, RevokeTokens{}, EndSignIns{}, OfferLink{}, FindLink{}, FindHome{}, FindStanding{}, KeepHome{}, ProveMember{},
 		CreateInvitation{}, RevokeInvitation{}, ListInvitations{}, FindInvitation{}, AcceptInvitation{},
+		ClaimDomain{}, CheckDomain{}, VerifyDomain{}, ReleaseDomain{}, ListDomains{}, KeepDomain{}, FindDomains{},
 		RegisterPasskey{}, ListPasskeys{}, FindPasskey{}, UsePasskey{}, RemovePasskey{},
 		CreateContainer{}, ListContainers{}, IssueCredits{}, SetToolAccess{}, ListToolAccess{},
 		// Container
@@ -37,7 +38,7 @@ func Answers() []any {
 		(*Entered)(nil), (*Tenant)(nil), []RoomEntry(nil), (*RoomSummary)(nil), []Member(nil),
 		(*ServiceToken)(nil), []ServiceToken(nil), (*ServiceCaller)(nil), (*ServiceRenewed)(nil), (*Identity)(nil), 0,
 		[]PlatformToken(nil), (*OneTimeLink)(nil), (*Home)(nil), (*Standing)(nil),
-		(*Invitation)(nil), []*Invitation(nil),
+		(*Invitation)(nil), []*Invitation(nil), (*DomainClaim)(nil), []DomainClaim(nil),
 		(*Passkey)(nil), (*Passkeys)(nil), (*PasskeyRecord)(nil),
 		(*ContainerMade)(nil), (*ContainerList)(nil), (*ToolAccess)(nil), []*ToolAccess(nil),
 		// Container

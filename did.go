@@ -17,6 +17,9 @@ const (
 	DidInvitationRevoke   Did = "tenant.invitation.revoke"
 	DidInvitationAccept   Did = "tenant.invitation.accept"
 	DidTenantMemberProve  Did = "tenant.member.prove"
+	DidDomainClaim        Did = "tenant.domain.claim"
+	DidDomainVerify       Did = "tenant.domain.verify"
+	DidDomainRelease      Did = "tenant.domain.release"
 	DidTokenCreate        Did = "token.create"
 	DidTokenRenew         Did = "token.renew"
 	DidTokenRevoke        Did = "token.revoke"
@@ -92,6 +95,7 @@ const (
 var dids = []Did{
 	DidTenantCreate, DidTenantJoin, DidTenantUpdate, DidTenantMemberUpdate, DidTenantMemberRemove,
 	DidInvitationCreate, DidInvitationRevoke, DidInvitationAccept, DidTenantMemberProve,
+	DidDomainClaim, DidDomainVerify, DidDomainRelease,
 	DidTokenCreate, DidTokenRenew, DidTokenRevoke,
 	DidRoomCreate, DidRoomJoin, DidRoomInvite, DidRoomMemberUpdate, DidRoomRemove, DidRoomLeave,
 	DidRoomUpdate, DidRoomTrim, DidSend,

@@ -31,7 +31,7 @@ type Standing struct {
 type (
 	// FindHome says where a person belongs whose address is verified. Configured is
 	// the tenant that the asking node's operator gave their domain to, "" for none:
-	// it beats what is claimed by DNS. Asked by transport/auth only, of tenant 0.
+	// it comes before what is claimed by DNS. Asked by transport/auth only, of tenant 0.
 	// Answers *Home.
 	FindHome struct {
 		Who        Identity // without a tenant

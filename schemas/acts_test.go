@@ -44,6 +44,10 @@ func TestEveryAct(t *testing.T) {
 	passkey := func(did ubl.Did) act {
 		return act{ubl.Fields{key, tenant, user}, op(string(did), key), onTenant}
 	}
+	domain := ubl.Str("domain", "example.com")
+	domainAct := func(did ubl.Did) act {
+		return act{ubl.Fields{domain, tenant, ubl.Str("value_hash", ubl.BodyHash(nil))}, op(string(did), domain, tenant), onTenant}
+	}
 	acts := map[ubl.Did]act{
 		ubl.DidTenantCreate:       {ubl.Fields{tenant}, op("tenant.create", tenant), onTenant},
 		ubl.DidTenantJoin:         {ubl.Fields{ubl.Str("name", "Bob"), role, tenant, user}, set, onTenant},
@@ -53,6 +57,9 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidInvitationCreate: {ubl.Fields{ubl.Str("expires_at", now.String()), invitation, role, tenant, user},
 			op("tenant.invitation.create", invitation, tenant, user), onTenant},
 		ubl.DidInvitationRevoke:  {ubl.Fields{invitation, tenant, user}, op("tenant.invitation.revoke", invitation, tenant, user), onTenant},
+		ubl.DidDomainClaim:       domainAct(ubl.DidDomainClaim),
+		ubl.DidDomainVerify:      domainAct(ubl.DidDomainVerify),
+		ubl.DidDomainRelease:     domainAct(ubl.DidDomainRelease),
 		ubl.DidInvitationAccept:  {ubl.Fields{invitation, role, tenant, user}, set, onTenant},
 		ubl.DidTokenCreate:       {ubl.Fields{ubl.Str("name", "bot"), token, user}, op("token.create", token, user), onTenant},
 		ubl.DidTokenRenew:        {ubl.Fields{ubl.Str("expires_at", now.String()), token, user}, op("token.renew", token, user), onTenant},

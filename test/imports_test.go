@@ -34,6 +34,7 @@ var rooms = map[string]room{
 	"ubl/cluster": {inside: []string{"ubl", "ubl/durable", "ubl/panics", "ubl/storage", "ubl/cluster/mesh", "ubl/cluster/placement", "ubl/cluster/wire"},
 		outside: []string{"github.com/hashicorp/raft", "github.com/hashicorp/raft-wal", "github.com/hashicorp/go-hclog",
 			"github.com/vmihailenco/msgpack/v5", "google.golang.org/grpc"}},
+	"ubl/resolver": {inside: []string{"ubl"}, outside: []string{"github.com/miekg/dns"}},
 	"ubl/search": {inside: []string{"ubl", "ubl/panics"},
 		outside: []string{"github.com/blevesearch/bleve/v2", "github.com/blevesearch/zapx/v16", "go.etcd.io/bbolt/errors", "golang.org/x/text/unicode/norm"}},
 	"ubl/gateway/check": {inside: []string{"ubl"}},

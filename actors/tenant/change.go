@@ -114,6 +114,8 @@ func outcomeOf(s *State, e event) any {
 		return record.View(nil)
 	}
 	switch e.Did {
+	case ubl.DidDomainClaim, ubl.DidDomainVerify, ubl.DidDomainRelease:
+		return e.Domain
 	case ubl.DidTenantUpdate:
 		tenant := s.Tenant
 		return &tenant

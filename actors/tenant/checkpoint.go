@@ -54,6 +54,8 @@ type checkpoint struct {
 	Removed       map[ubl.UserID]ubl.Member                `json:"removed"`
 	Unproven      map[ubl.UserID]bool                      `json:"unproven"`
 	Homes         []checkpointHomes                        `json:"homes"`
+	Claims        map[ubl.TenantID][]ubl.DomainClaim       `json:"claims"` // absent before there were any
+	Holders       map[string]holders                       `json:"holders"`
 	Rooms         map[ubl.RoomID]ubl.RoomSummary           `json:"rooms"`
 	Containers    map[ubl.ContainerID]ubl.ContainerSummary `json:"containers"`
 	Tools         map[string]checkpointTool                `json:"tools"`
@@ -100,14 +102,14 @@ var derived = []string{"Looks"}
 
 // size is how many things the state has, about.
 func (s *State) size() int {
-	return len(s.License.Members) + len(s.Vouched) + len(s.Removed) + len(s.Homes) + len(s.Rooms) + len(s.Containers) + len(s.Tools) + len(s.Services) +
+	return len(s.License.Members) + len(s.Vouched) + len(s.Removed) + len(s.Homes) + len(s.Claims) + len(s.Holders) + len(s.Rooms) + len(s.Containers) + len(s.Tools) + len(s.Services) +
 		len(s.Tokens) + len(s.Links) + len(s.Invitations) + len(s.Passkeys) + len(s.Rings)
 }
 
 func (s *State) encode() []byte {
 	c := checkpoint{
 		Tenant: s.Tenant, License: checkpointLicense{s.License.Agreement, s.License.Members}, Vouched: s.Vouched, Removed: s.Removed,
-		Unproven: s.Unproven, Rooms: s.Rooms, Containers: s.Containers, Tools: make(map[string]checkpointTool, len(s.Tools)), Services: s.Services,
+		Unproven: s.Unproven, Claims: s.Claims, Holders: s.Holders, Rooms: s.Rooms, Containers: s.Containers, Tools: make(map[string]checkpointTool, len(s.Tools)), Services: s.Services,
 		Tokens: s.Tokens, Links: s.Links, Invitations: s.Invitations, Passkeys: s.Passkeys, LastingTokens: s.lastingTokens, Events: s.Events,
 	}
 	for id, t := range s.Tools {
@@ -130,7 +132,8 @@ func (s *State) encode() []byte {
 	return b
 }
 
-// decodeState is the state of a checkpoint. Fields that its release didn't know are empty.
+// decodeState is the state of a checkpoint. Fields that its release didn't know are empty,
+// but for Claims, which is nil then: see [Tenant.recallClaims].
 func decodeState(b []byte) (State, error) {
 	var s State
 	s.empty()
@@ -139,7 +142,7 @@ func decodeState(b []byte) (State, error) {
 	if err := json.Unmarshal(b, &c); err != nil {
 		return s, fmt.Errorf("couldn't read a checkpoint: %w", err)
 	}
-	s.Unproven = c.Unproven
+	s.Unproven, s.Claims, s.Holders = c.Unproven, c.Claims, c.Holders
 	s.Tenant, s.Vouched, s.Removed, s.Rooms, s.Containers, s.Services = c.Tenant, c.Vouched, c.Removed, c.Rooms, c.Containers, c.Services
 	s.Tokens, s.Links, s.Invitations, s.Passkeys, s.lastingTokens, s.Events = c.Tokens, c.Links, c.Invitations, c.Passkeys, c.LastingTokens, c.Events
 	s.License.Agreement = c.License.Agreement
@@ -213,7 +216,7 @@ func (x *Tenant) restore(ctx context.Context) error {
 		var s State
 		if s, err = decodeState(all); err == nil && s.Events == head.Events {
 			x.state, x.saved = s, head
-			return nil
+			return x.recallClaims(ctx)
 		}
 		err = errCheckpoint
 	}
@@ -222,6 +225,40 @@ func (x *Tenant) restore(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// recallClaims finds the claims of domains among the events before a checkpoint whose
+// release knew none: on a cluster that is being upgraded such a release passes over them.
+func (x *Tenant) recallClaims(ctx context.Context) error {
+	if x.state.Claims != nil {
+		return nil
+	}
+	x.state.Claims, x.state.Holders = make(map[ubl.TenantID][]ubl.DomainClaim), make(map[string]holders)
+	mark := []byte(`"did":"tenant.domain.`)
+	for first := int64(1); first <= x.state.Events; first += actors.EventPage {
+		var found []int64
+		err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+			return snap.Ascend(eventKey(first), eventKey(min(first+actors.EventPage, x.state.Events+1)), func(k, v []byte) bool {
+				if bytes.Contains(v, mark) {
+					found = append(found, int64(binary.BigEndian.Uint64(k[len(k)-8:])))
+				}
+				return true
+			})
+		})
+		if err != nil {
+			return err
+		}
+		for _, n := range found {
+			page, err := x.stored().Page(ctx, n, 1)
+			if err != nil {
+				return err
+			}
+			if e := page[0]; e.Domain != nil {
+				x.state.claim(e)
+			}
+		}
+	}
+	return nil
 }
 
 // readHead is the head, empty where there is none or it can't be read.

@@ -107,6 +107,54 @@ func TestBadCheckpoints(t *testing.T) {
 	}
 }
 
+// TestCheckpointOfOlderRelease: a release that knows no claims passes over them, and
+// what it saves says nothing of them. They are found among the events again.
+func TestCheckpointOfOlderRelease(t *testing.T) {
+	var read ubl.Reader
+	older := false
+	family := actors.Family{Name: "tenant", Owns: func(local string) bool { return local == "" },
+		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
+			x, err := tenant.Open(ctx, read, harness.Founders(), ubl.Kinds(), env)
+			if err == nil {
+				x.Checkpoints(3, 0)
+				if older {
+					x.ForgetClaims()
+				}
+			}
+			return x, err
+		}}
+	h := harness.Open(t, harness.Options{Families: []actors.Family{family}, Wrap: func(s ubl.Store) ubl.Store { read = s; return s }})
+	core := ubl.TenantName(ubl.CoreTenant)
+	ops, ana := harness.User("ops@example.com"), harness.User("ana@acme.example")
+	ops.TenantID, ana.TenantID = ubl.CoreTenant, "t:acme"
+	h.Enter(ops)
+	keep := func(did ubl.Did, domain string) {
+		harness.Must[*ubl.DomainClaim](h, core, ubl.KeepDomain{Request: h.Request(ubl.Platform()), By: ana, Did: did, Domain: domain, Value: "v"})
+	}
+	for _, domain := range []string{"one.example", "two.example"} {
+		keep(ubl.DidDomainClaim, domain)
+		keep(ubl.DidDomainVerify, domain)
+	}
+	keep(ubl.DidDomainRelease, "one.example")
+	older = true
+	h.Reload()
+	for n := range 10 {
+		harness.Must[*ubl.RoomSummary](h, core, ubl.CreateRoom{Request: h.Request(ops), Name: fmt.Sprint("more ", n)})
+		name := "Op"
+		harness.Must[*ubl.Member](h, core, ubl.SetTenantMember{Request: h.Request(ops), UserID: ops.UserID, Name: &name})
+	}
+	older = false
+	h.Reload()
+	x, err := tenant.Open(t.Context(), read, harness.Founders(), ubl.Kinds(), actors.Env{Name: core, Now: h.Clock.Now, Random: rand.Reader})
+	if err != nil || x.Saved() < 9 {
+		t.Fatalf("the older release's checkpoint isn't used: it is of event %d, %v", x.Saved(), err)
+	}
+	s := x.Snapshot().State
+	if len(s.Claims["t:acme"]) != 1 || s.Holders["two.example"].Now != "t:acme" || s.Holders["one.example"].Now != "" || len(s.Holders["one.example"].Former) != 1 {
+		t.Errorf("it knows the claims %+v, the holders %+v", s.Claims, s.Holders)
+	}
+}
+
 // signedIn is a house where so many have signed in to tenant 0, and renewed their
 // session as often, with a checkpoint every few events.
 func signedIn(t testing.TB, sessions, every, each int) (*harness.House, actors.Env) {

@@ -38,6 +38,15 @@
 // that one of them that can't be reached is a failure for that person alone. A tenant
 // believes the identity that transport/auth hands it: who names it as their home joins.
 //
+// # Domains
+//
+// Tenant 0 keeps the claims of domains: one tenant at a time has one, the first whose
+// DNS record was seen. Each command goes to the claiming tenant, which lets its owners
+// pass (mayClaim), asks tenant 0 to decide (KeepDomain), and then puts on its own record
+// what came of it. A crash between the two commits leaves its record behind: a retry or
+// the sweep compares the two and adds what is missing, as it does where an operator
+// released the domain. transport/api has read DNS before it asks to verify.
+//
 // # Names
 //
 // A member's entry has a name where somebody gave one: the credential that they came

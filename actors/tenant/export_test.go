@@ -40,6 +40,9 @@ func (x *Tenant) Checkpoints(every, each int) {
 	x.checkpoints.every, x.checkpoints.each = every, each
 }
 
+// ForgetClaims makes a Tenant as one of a release before there were claims.
+func (x *Tenant) ForgetClaims() { x.state.Claims, x.state.Holders = nil, nil }
+
 // Saved is the last event that the newest checkpoint knows.
 func (x *Tenant) Saved() int64 { return x.saved.Events }
 

@@ -16,7 +16,9 @@ func (x *Tenant) findHome(t *actors.Turn, c ubl.FindHome) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only tenant 0 knows where people belong"))
 		return
 	}
-	claimed, kept, ctx := c.Configured, x.state.Homes[*voucherOf(c.Who)], t.Context()
+	held := x.state.Holders[c.Who.EmailDomain]
+	claimed, kept, ctx := cmp.Or(c.Configured, held.Now), x.state.Homes[*voucherOf(c.Who)], t.Context()
+	known := slices.Concat([]ubl.TenantID{claimed, held.Now}, held.Former)
 	t.Later(func() (any, error) {
 		for _, at := range slices.Backward(kept) {
 			proven := c.Who
@@ -25,18 +27,22 @@ func (x *Tenant) findHome(t *actors.Turn, c ubl.FindHome) {
 				return &at, err
 			}
 		}
-		return x.home(ctx, c.Who, claimed)
+		return x.home(ctx, c.Who, claimed, known)
 	})
 }
 
 // home is the first of these that the person is a member of: the tenant that has
-// claimed their domain, the one named after it (from when domains made tenants), and
-// their own. Where they are in none, the claiming tenant takes them in, and without a
-// claim they found their own.
-func (x *Tenant) home(ctx context.Context, who ubl.Identity, claimed ubl.TenantID) (*ubl.Home, error) {
+// claimed their domain, those that have claimed it before, the one named after it (from
+// when domains made tenants), and their own. Where they are in none, the claiming tenant
+// takes them in, and without a claim they found their own.
+func (x *Tenant) home(ctx context.Context, who ubl.Identity, claimed ubl.TenantID, known []ubl.TenantID) (*ubl.Home, error) {
 	own := ubl.PersonalTenant(who.UserID)
 	at := &ubl.Home{TenantID: cmp.Or(claimed, own), UserID: who.UserID}
-	for _, tenant := range slices.Compact([]ubl.TenantID{claimed, ubl.DomainTenant(who.EmailDomain), own}) {
+	known = append(known, ubl.DomainTenant(who.EmailDomain), own)
+	for n, tenant := range known {
+		if slices.Contains(known[:n], tenant) {
+			continue
+		}
 		if s, err := x.knownIn(ctx, who, tenant); err != nil || s.Member {
 			at.TenantID, at.Unproven = tenant, s.Unproven
 			return at, err

@@ -80,6 +80,7 @@ func TestStateIsDerived(t *testing.T) {
 			"uninvite": w.uninvite,
 			"accept":   w.accept,
 			"prove":    w.prove,
+			"claim":    w.claim,
 			"admit":    w.admit,
 			"session":  w.session,
 			"unadmit":  w.unadmit,
@@ -203,6 +204,27 @@ func (w *world) prove(rt *rapid.T) {
 	member := w.user(rt)
 	w.ask(ubl.KeepHome{Request: w.h.Request(ubl.Platform()), Verified: verified, Home: ubl.Home{TenantID: w.tenant, UserID: member.UserID}})
 	w.ask(ubl.ProveMember{Request: w.h.Request(ubl.Platform()), Member: member, Verified: verified})
+}
+
+// claim has tenant 0 decide about a domain, and what another is told by it follow.
+func (w *world) claim(rt *rapid.T) {
+	w.h.Clock.Add(time.Duration(rapid.IntRange(0, 3).Draw(rt, "days")) * 24 * time.Hour)
+	did := rapid.SampledFrom([]ubl.Did{ubl.DidDomainClaim, ubl.DidDomainVerify, ubl.DidDomainRelease}).Draw(rt, "act")
+	domain := rapid.SampledFrom([]string{"a.example", "b.example"}).Draw(rt, "domain")
+	by := w.user(rt)
+	if w.tenant == ubl.CoreTenant {
+		by.TenantID = rapid.SampledFrom([]ubl.TenantID{"t:a", "t:b"}).Draw(rt, "tenant")
+		w.ask(ubl.KeepDomain{Request: w.h.Request(ubl.Platform()), By: by, Did: did, Domain: domain, Value: string(by.TenantID)})
+		return
+	}
+	switch did {
+	case ubl.DidDomainClaim:
+		w.ask(ubl.ClaimDomain{Request: w.h.Request(by), Domain: domain, Value: string(w.tenant)})
+	case ubl.DidDomainVerify:
+		w.ask(ubl.VerifyDomain{Request: w.h.Request(by), Domain: domain, Value: string(w.tenant)})
+	default:
+		w.ask(ubl.ReleaseDomain{Request: w.h.Request(by), Domain: domain})
+	}
 }
 
 func (w *world) admit(rt *rapid.T) {

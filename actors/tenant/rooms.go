@@ -162,7 +162,7 @@ func (x *Tenant) sweepRooms(t *actors.Turn, c ubl.SweepRooms) {
 		for _, id := range rooms {
 			err = errors.Join(err, x.sweepRoom(ctx, c, id))
 		}
-		err = errors.Join(err, x.letGo(ctx, c.Request, heir, removed...), x.settleServices(ctx, c.Request, orphans, endless))
+		err = errors.Join(err, x.letGo(ctx, c.Request, heir, removed...), x.settleServices(ctx, c.Request, orphans, endless), x.follow(ctx, c.Request, ""))
 		if err != nil {
 			return nil, err
 		}

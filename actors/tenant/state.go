@@ -31,6 +31,10 @@ type State struct {
 	// Homes is where those belong who proved the address of an invitation, the newest
 	// last; tenant 0 only.
 	Homes map[voucher][]ubl.Home
+	// Claims are those of domains, by tenant: all of them in tenant 0, which decides,
+	// and its own in any other, whose ledger follows. Holders is who has a domain.
+	Claims  map[ubl.TenantID][]ubl.DomainClaim
+	Holders map[string]holders
 	// Invitations are those that are open and the newest that have ended, in the
 	// order that they were made in.
 	Invitations []invitation
@@ -77,6 +81,7 @@ type event struct {
 	Ended     []string              `json:"ended,omitempty"`     // their tokens, by client id
 	Voucher   *voucher              `json:"voucher,omitempty"`   // with a new member; tenant.member.prove: who owns the id now
 	Home      *home                 `json:"home,omitempty"`      // platform.home.set
+	Domain    *ubl.DomainClaim      `json:"domain,omitempty"`    // tenant.domain.*: as the act left it, or found what it released
 	Room      *ubl.RoomSummary      `json:"room,omitempty"`      // room.create
 	Container *ubl.ContainerSummary `json:"container,omitempty"` // a container was made, by the act of its kind
 	Passkey   *passkey              `json:"passkey,omitempty"`   // passkey.*: as the act left it, or found what it removed
@@ -135,6 +140,8 @@ func (s *State) apply(e event) {
 		s.set(e)
 	case ubl.DidPlatformHomeSet:
 		s.keepHome(e.Home)
+	case ubl.DidDomainClaim, ubl.DidDomainVerify, ubl.DidDomainRelease:
+		s.claim(e)
 	case ubl.DidTenantMemberRemove:
 		s.depart(e)
 		s.withdraw(e)
@@ -171,6 +178,8 @@ func (s *State) empty() {
 	s.Tokens = make(map[string]platform)
 	s.Links = make(map[string]link)
 	s.Homes = make(map[voucher][]ubl.Home)
+	s.Claims = make(map[ubl.TenantID][]ubl.DomainClaim)
+	s.Holders = make(map[string]holders)
 	s.Passkeys = make(map[ubl.PasskeyID]passkey)
 	s.Rings = make(map[person]ring)
 }

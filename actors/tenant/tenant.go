@@ -149,6 +149,8 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.proveMember(t, c)
 	case ubl.KeepHome:
 		x.change(t, c.Request, ubl.DidPlatformHomeSet, x.decideHome(c), c.Verified.Issuer, c.Verified.Subject, string(c.Home.TenantID), string(c.Home.UserID))
+	case ubl.ClaimDomain, ubl.CheckDomain, ubl.VerifyDomain, ubl.ReleaseDomain, ubl.ListDomains, ubl.KeepDomain, ubl.FindDomains, followDomains:
+		x.receiveDomain(t, c)
 	case ubl.RegisterPasskey, ubl.ListPasskeys, ubl.FindPasskey, ubl.UsePasskey, ubl.RemovePasskey:
 		x.receivePasskey(t, c)
 	case ubl.AdmitToken:

@@ -20,6 +20,7 @@ type cli struct {
 	Tail       tailCmd       `cmd:"" help:"Follow a room."`
 	Rooms      roomsCmd      `cmd:"" help:"List rooms."`
 	Members    membersCmd    `cmd:"" help:"List the people and agents of your tenant."`
+	Domains    domainsCmd    `cmd:"" help:"See and claim the mail domains whose people join your tenant."`
 	Servers    serversCmd    `cmd:"" help:"List the servers of tools, and how they are doing."`
 	History    historyCmd    `cmd:"" help:"Read a room's messages."`
 	Export     exportCmd     `cmd:"" help:"Write a tenant's ledger to standard output."`
@@ -87,6 +88,11 @@ var examples = map[string][]string{
 	"health":     {"ubl health", "ubl health --wait 5m --url https://ubl.example.com", "ubl health --live"},
 	"mcp-check":  {"ubl mcp-check", "ubl mcp-check --room - --json", "ubl mcp-check --path /mcp --url https://ubl.example.com"},
 	"completion": {`source <(ubl completion bash)`, "ubl completion fish > ~/.config/fish/completions/ubl.fish"},
+
+	"domains list":    {"ubl domains list", "ubl domains list --json"},
+	"domains claim":   {"ubl domains claim example.com", "ubl domains claim example.com --json"},
+	"domains verify":  {"ubl domains verify example.com", "until ubl domains verify example.com; do sleep 60; done"},
+	"domains release": {"ubl domains release example.com"},
 
 	"cluster secret": {"ubl cluster secret --out secret", "ubl cluster secret | kubectl create secret generic ubl-cluster --from-file=cluster-secret=/dev/stdin"},
 	"cluster status": {"ubl cluster status", "ubl cluster status --json", "until ubl cluster status; do sleep 1; done"},

@@ -13,6 +13,7 @@ import (
 	"ubl"
 	"ubl/limits"
 	"ubl/panics"
+	"ubl/resolver"
 	"ubl/storage"
 	"ubl/transport"
 	"ubl/transport/api"
@@ -84,7 +85,8 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (e
 	rest := api.New(api.Options{
 		Asker: envelope.Entering(n.asker), Now: p.now, Random: p.random, NewServiceToken: auth.NewServiceToken, Version: version(),
 		NewInvitation: f.newInvitation,
-		Cluster:       n.operators(), Office: f.agents.office, Portal: f.agents.portal, Beside: beside(),
+		Domains:       c.domains(), DNS: resolver.New(c.DNSServer),
+		Cluster: n.operators(), Office: f.agents.office, Portal: f.agents.portal, Beside: beside(),
 	})
 	acts := rest.Acts()
 	f.agents.toolbox.put(acts)

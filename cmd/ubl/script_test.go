@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"ubl"
+	"ubl/test/nameserver"
 )
 
 func TestMain(m *testing.M) {
@@ -33,6 +34,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			// Under the race detector every process would sleep a second at its end.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
+			e.Values[resolverKey{}] = new(*nameserver.Server)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -42,6 +44,8 @@ func TestScripts(t *testing.T) {
 			"streaming": streaming,
 			"truncate":  truncate,
 			"agekey":    ageKey,
+			"dns":       answerDNS,
+			"publish":   publish, "publishfile": publishFile,
 		},
 	})
 }
@@ -77,6 +81,32 @@ func ageKey(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(identity.String()+"\n"), 0o600))
 	ts.Setenv("AGE_RECIPIENT", identity.Recipient().String())
+}
+
+// resolverKey is where a script keeps its resolver.
+type resolverKey struct{}
+
+// dns starts a DNS resolver with nothing in it, and sets UBL_DNS_SERVER.
+func answerDNS(ts *testscript.TestScript, _ bool, _ []string) {
+	s, err := nameserver.Start(nil)
+	ts.Check(err)
+	ts.Defer(s.Close)
+	ts.Setenv("UBL_DNS_SERVER", s.Addr)
+	*ts.Value(resolverKey{}).(**nameserver.Server) = s
+}
+
+// publish NAME RECORD… has the resolver answer with records.
+func publish(ts *testscript.TestScript, _ bool, args []string) {
+	s := *ts.Value(resolverKey{}).(**nameserver.Server)
+	if s == nil {
+		ts.Fatalf("there is no resolver: start one with dns")
+	}
+	ts.Check(s.Set(args[0], args[1:]...))
+}
+
+// publishfile NAME FILE has it answer with the record in a file.
+func publishFile(ts *testscript.TestScript, neg bool, args []string) {
+	publish(ts, neg, []string{args[0], ts.ReadFile(args[1])})
 }
 
 // token EMAIL sets UBL_TOKEN.

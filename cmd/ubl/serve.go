@@ -22,6 +22,7 @@ type serveCmd struct {
 	Owner       string        `default:"owner@localhost" help:"Whom to tell how to sign in." placeholder:"EMAIL"`
 	Operator    []string      `help:"Who belongs to tenant 0, which runs the platform; may be repeated." placeholder:"EMAIL"`
 	Domain      []string      `help:"Mail domain whose verified addresses join its tenant: example.com is t:example.com's, example.com=t:acme that one's; may be repeated." placeholder:"DOMAIN"`
+	DNSServer   string        `name:"dns-server" help:"DNS resolver that claims of domains are checked with, instead of the system's." placeholder:"HOST:PORT"`
 	PublicURL   string        `name:"public-url" help:"Where the server is reached from outside." placeholder:"URL"`
 	AllowOrigin []string      `help:"Web origin whose pages may use the server; may be repeated." placeholder:"URL"`
 	AdminListen string        `help:"Address for /metrics and pprof, without authentication; off by default." placeholder:"[HOST]:PORT"`
@@ -79,7 +80,7 @@ func (c *serveCmd) open(ctx context.Context, p *program, d *doors, log *slog.Log
 // check refuses settings that make no sense, before anything is touched, and spells
 // the public URL as browsers do.
 func (c *serveCmd) check() error {
-	for name, address := range map[string]string{"listen": c.Listen, "admin-listen": c.adminAddress()} {
+	for name, address := range map[string]string{"listen": c.Listen, "admin-listen": c.adminAddress(), "dns-server": c.DNSServer} {
 		if _, _, err := net.SplitHostPort(address); address != "" && err != nil {
 			return usagef("--%s is not an address of the form HOST:PORT", name)
 		}

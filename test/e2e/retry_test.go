@@ -54,6 +54,8 @@ func TestRetries(t *testing.T) {
 		{"token.revoke", "DELETE", "/api/service-tokens/" + doomed, nil, nil, ana},
 		{"tenant.invitation.create", "POST", "/api/invitations", object{"email": "eve@else.example"}, object{"email": "eve@else.example", "role": "owner"}, ana},
 		{"tenant.invitation.revoke", "DELETE", unsent, nil, nil, ana},
+		{"tenant.domain.claim", "POST", "/api/domains", object{"domain": "corp.example"}, object{"domain": "other.example"}, ana},
+		{"tenant.domain.release", "DELETE", "/api/domains/corp.example", nil, nil, ana},
 		{"agreement.end", "POST", "/api/agreements/a:room:r:plans/end", nil, nil, ana},
 		{"tenant.member.remove", "DELETE", "/api/tenant/members/" + bobID, nil, nil, ana},
 	} {

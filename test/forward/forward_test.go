@@ -319,9 +319,27 @@ func (w *world) platform() {
 	if at := must[*ubl.Home](w.forwarder, core, ubl.FindHome{Who: w.guest}); *at != w.proven {
 		w.t.Errorf("who was proven belongs to %+v, want %+v", at, w.proven)
 	}
+	w.domains(core)
 	w.sessions(core, token)
 	w.passkeys(core)
 	w.h.VerifyLedger(ubl.CoreTenant)
+}
+
+// domains claims one by DNS, as far as the actors see that.
+func (w *world) domains(core ubl.Name) {
+	c := must[*ubl.DomainClaim](w.forwarder, w.tenant, ubl.ClaimDomain{Request: w.h.Request(w.ana), Domain: "corp.example", Value: "v"})
+	must[*ubl.DomainClaim](w.forwarder, w.tenant, ubl.CheckDomain{Request: w.h.Request(w.ana), Domain: c.Domain})
+	must[*ubl.DomainClaim](w.forwarder, w.tenant, ubl.VerifyDomain{Request: w.h.Request(w.ana), Domain: c.Domain, Value: "v"})
+	for _, list := range [][]ubl.DomainClaim{
+		must[[]ubl.DomainClaim](w.forwarder, w.tenant, ubl.ListDomains{Who: w.ana}),
+		must[[]ubl.DomainClaim](w.forwarder, core, ubl.FindDomains{Who: ubl.Platform(), Tenant: w.ana.TenantID}),
+	} {
+		if len(list) != 1 || !list[0].Verified() || list[0].ClaimedBy != w.ana.UserID {
+			w.t.Errorf("the domains are %+v", list)
+		}
+	}
+	must[*ubl.DomainClaim](w.forwarder, w.tenant, ubl.ReleaseDomain{Request: w.h.Request(w.ana), Domain: c.Domain})
+	must[*ubl.DomainClaim](w.forwarder, core, ubl.KeepDomain{Request: w.h.Request(ubl.Platform()), By: w.ana, Did: ubl.DidDomainClaim, Domain: c.Domain, Value: "w"})
 }
 
 // sessions begins one by a link, lists and ends it.

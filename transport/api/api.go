@@ -51,6 +51,9 @@ type Options struct {
 	// who asks, the role and the time to live are still to be added. Only the hash of
 	// the link's secret is in the command.
 	NewInvitation func(tenant ubl.TenantID, email string) (c ubl.CreateInvitation, link string, err error)
+	// Domains are those that the operator gave to tenants; DNS is asked about others.
+	Domains map[string]ubl.TenantID
+	DNS     Resolver
 	// Cluster tells of the nodes, and removes them.
 	Cluster Cluster
 	// Office asks models and uses tools, Portal reaches external servers of tools.

@@ -18,6 +18,8 @@ var bodies = map[string]string{
 	"PATCH /api/tenant/members/{userId}":         `{"role":"owner"}`,
 	"POST /api/agreements/{agreementId}/end":     ``,
 	"POST /api/agreements/{agreementId}/heir":    `{"user_id":"u:bob"}`,
+	"POST /api/domains":                          `{"domain":"corp.example"}`,
+	"POST /api/domains/{domain}/verify":          ``,
 	"POST /api/invitations":                      `{"email":"eve@else.org"}`,
 	"POST /api/rooms":                            `{"name":"Launch"}`,
 	"PATCH /api/rooms/{roomId}/policy":           `{"retention_days":30}`,
@@ -52,7 +54,7 @@ var bodies = map[string]string{
 
 // places fills a path's parameters with good values.
 var places = strings.NewReplacer("{roomId}", "r:general", "{userId}", "u:bob", "{agreementId}", "a:room:r:general",
-	"{seq}", "1", "{clientId}", "c1", "{invitationId}", "i:1", "{jti}", "jti-1", "{passkeyId}", string(passkey.ID), "{nodeId}", "n1", "{workspaceId}", "w:general", "{documentId}", "d:1",
+	"{seq}", "1", "{clientId}", "c1", "{invitationId}", "i:1", "{domain}", "corp.example", "{jti}", "jti-1", "{passkeyId}", string(passkey.ID), "{nodeId}", "n1", "{workspaceId}", "w:general", "{documentId}", "d:1",
 	"{containerId}", "k:cash", "{serverId}", "weather", "{tool}", "weather.forecast")
 
 // elsewhere are paths that the OpenAPI document has and other packages serve,

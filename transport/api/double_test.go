@@ -183,6 +183,9 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 	if answer, ok := answerHouse(to, cmd); ok {
 		return answer, nil
 	}
+	if answer, ok := answerDomain(cmd); ok {
+		return answer, nil
+	}
 	if answer, ok := s.answerInvitation(cmd); ok {
 		return answer, nil
 	}
@@ -286,11 +289,20 @@ type server struct {
 	acts   []envelope.Act // those of api, once asked for
 }
 
+// zeros is a random source that is none, so that answers can be compared.
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
+}
+
 func newServer(t testing.TB) *server {
 	s := &server{actors: &actors{t: t, atoms: chain(2)}}
-	s.api = New(Options{Asker: s.actors, Cluster: s.actors, Office: s.actors, Portal: outside{s.actors}, Version: "1.2.3", Random: strings.NewReader(""), Now: func() time.Time { return now.Std() },
+	s.api = New(Options{Asker: s.actors, Cluster: s.actors, Office: s.actors, Portal: outside{s.actors}, Version: "1.2.3", Random: zeros{}, Now: func() time.Time { return now.Std() },
 		NewServiceToken: func(ubl.TenantID, io.Reader) (string, string, string, error) { return "c1", "s3cret", "hash", nil },
-		NewInvitation:   drawInvitation})
+		NewInvitation:   drawInvitation,
+		Domains:         map[string]ubl.TenantID{"acme.example": "t:acme.com", "given.example": "t:else"}, DNS: nameserver{}})
 	s.router = chi.NewRouter()
 	s.router.Route("/api", s.api.Mount)
 	s.router.Handle("/schemas/*", Schemas())

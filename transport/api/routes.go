@@ -7,6 +7,7 @@ import "ubl"
 func (a *API) routes() {
 	a.tenantRoutes()
 	a.invitationRoutes()
+	a.domainRoutes()
 	a.roomRoutes()
 	a.memberRoutes()
 	a.messageRoutes()
@@ -57,6 +58,22 @@ func (a *API) invitationRoutes() {
 			"The address of a member, or one with an open invitation, is a 409. As a tool it invites members only."}, a.createInvitation)
 	handle(a, operation{method: "DELETE", path: "/invitations/{invitationId}", id: "revoke-invitation", tool: "tenant.invitation.revoke", tag: "tenant", answers: "ubl.api.invitation.v1",
 		summary: "Take an open invitation back", more: "Owners of the tenant."}, a.revokeInvitation)
+}
+
+func (a *API) domainRoutes() {
+	handle(a, operation{method: "GET", path: "/domains", id: "list-domains", tool: "tenant.domain.list", tag: "tenant", answers: "ubl.api.domains.v1",
+		summary: "Mail domains of the tenant", more: "Owners of the tenant; in tenant 0 those of all tenants. State is configured (by the server's operator), verified (by DNS) or pending. " +
+			"New people with verified addresses of a configured or verified domain join the tenant."}, a.listDomains)
+	handle(a, operation{method: "POST", path: "/domains", id: "claim-domain", tool: "tenant.domain.claim", tag: "tenant", answers: "ubl.api.domain.v1", creates: true,
+		summary: "Claim a mail domain for the tenant",
+		more: "Owners of the tenant that are people. The answer has the TXT record to publish; a pending claim gives nothing and ends after 7 days. " +
+			"A claim is of that very domain, without those below it."}, a.claimDomain)
+	handle(a, operation{method: "POST", path: "/domains/{domain}/verify", id: "verify-domain", tool: "tenant.domain.verify", tag: "tenant", answers: "ubl.api.domain.v1",
+		summary: "Look for a claim's TXT record",
+		more: "Owners of the tenant that are people, ten times a minute. A 409 says what is missing; DNS that doesn't answer is a 503. " +
+			"The first tenant to be verified has the domain until it is released, also when the record goes."}, a.verifyDomain)
+	handle(a, operation{method: "DELETE", path: "/domains/{domain}", id: "release-domain", tool: "tenant.domain.release", tag: "tenant", answers: "ubl.api.domain.v1",
+		summary: "Release a claimed domain", more: "Owners of the tenant; owners of tenant 0 any verified one. Members stay; newcomers of the domain don't join any more. Answers the claim as it was."}, a.releaseDomain)
 }
 
 func (a *API) roomRoutes() {

@@ -1,0 +1,224 @@
+package tenant
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// Claims of domains, as the claiming tenant sees them: it says who may, has tenant 0
+// decide, and puts what came of it on its own record. Where that second step is lost,
+// a retry or the sweep takes it.
+
+// checksPerMinute is how often a tenant may ask DNS.
+const checksPerMinute = 10
+
+// followDomains is what a Tenant tells itself: what tenant 0 keeps of it by now. Domain
+// is the one that Who changed; the platform sees to all.
+type followDomains struct {
+	ubl.Request
+	Domain string
+	Claims []ubl.DomainClaim
+}
+
+// Cost is that of one act: there is seldom more than one to follow.
+func (followDomains) Cost() int { return ubl.ActCost }
+
+func (x *Tenant) receiveDomain(t *actors.Turn, cmd ubl.Command) {
+	switch c := cmd.(type) {
+	case ubl.ClaimDomain:
+		x.askOfDomain(t, ubl.KeepDomain{Request: c.Request, Did: ubl.DidDomainClaim, Domain: c.Domain, Value: c.Value}, c.Configured)
+	case ubl.VerifyDomain:
+		x.askOfDomain(t, ubl.KeepDomain{Request: c.Request, Did: ubl.DidDomainVerify, Domain: c.Domain, Value: c.Value}, c.Configured)
+	case ubl.ReleaseDomain:
+		x.releaseDomain(t, c)
+	case ubl.CheckDomain:
+		x.checkDomain(t, c)
+	case ubl.ListDomains:
+		x.listDomains(t, c)
+	case ubl.KeepDomain:
+		x.keepDomain(t, c)
+	case ubl.FindDomains:
+		x.findDomains(t, c)
+	case followDomains:
+		x.followed(t, c)
+	}
+}
+
+// mayClaim lets owners claim that are people, for a domain that the operator has not
+// given away.
+func (x *Tenant) mayClaim(who ubl.Identity, configured ubl.TenantID) error {
+	switch err := x.owner(who); {
+	case err != nil:
+		return err
+	case who.IsService:
+		return ubl.Errorf(ubl.CodeForbidden, "a service can't claim a domain")
+	case x.id == ubl.CoreTenant:
+		return ubl.Errorf(ubl.CodeConflict, "tenant 0 has no domains: operators are named by --operator")
+	case configured == x.id:
+		return ubl.Errorf(ubl.CodeConflict, "the server's operator has given the tenant this domain already")
+	case configured != "":
+		return ubl.Errorf(ubl.CodeConflict, "the server's operator has given this domain to a tenant: ask the operator")
+	}
+	return nil
+}
+
+func (x *Tenant) askOfDomain(t *actors.Turn, c ubl.KeepDomain, configured ubl.TenantID) {
+	domain, err := ubl.ClaimedDomain(c.Domain)
+	if err == nil {
+		err = x.mayClaim(c.Who, configured)
+	}
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	c.Domain = domain
+	x.haveDecided(t, c)
+}
+
+// haveDecided asks tenant 0, and follows what it says.
+func (x *Tenant) haveDecided(t *actors.Turn, c ubl.KeepDomain) {
+	ctx, req := t.Context(), c.Request
+	c.By, c.Who = req.Who, ubl.Platform()
+	c.By.TenantID = x.id
+	t.Later(func() (any, error) {
+		claim, err := ubl.Ask[*ubl.DomainClaim](ctx, x.env.Ask, ubl.TenantName(ubl.CoreTenant), c)
+		if err == nil {
+			err = x.follow(ctx, req, c.Domain)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return claim, nil
+	})
+}
+
+// releaseDomain takes an owner's word after the TenantLicense has ended, too: newcomers
+// of the domain would stand before a closed tenant else.
+func (x *Tenant) releaseDomain(t *actors.Turn, c ubl.ReleaseDomain) {
+	if err := x.lookOwner(c.Who); err != nil {
+		t.Fail(err)
+		return
+	}
+	if x.id != ubl.CoreTenant {
+		x.haveDecided(t, ubl.KeepDomain{Request: c.Request, Did: ubl.DidDomainRelease, Domain: c.Domain})
+		return
+	}
+	holder := x.state.Holders[c.Domain].Now
+	x.change(t, c.Request, ubl.DidDomainRelease, x.decideRelease(holder, c.Domain), c.Domain)
+}
+
+// checkDomain counts by tenant: a check costs a question to name servers of the owner's
+// choice.
+func (x *Tenant) checkDomain(t *actors.Turn, c ubl.CheckDomain) {
+	err := x.mayClaim(c.Who, c.Configured)
+	if err == nil {
+		if wait := x.meters.take(use{"", string(ubl.DidDomainVerify)}, t.Now(), checksPerMinute); wait > 0 {
+			err = ubl.Errorf(ubl.CodeRateLimited, "the tenant has checked domains %d times within a minute: wait a little", checksPerMinute).Later(wait)
+		}
+	}
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		list, err := x.claimed(ctx)
+		if err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(list, func(d ubl.DomainClaim) bool { return d.Domain == c.Domain })
+		if at < 0 {
+			return nil, errNoClaim()
+		}
+		return &list[at], nil
+	})
+}
+
+func (x *Tenant) listDomains(t *actors.Turn, c ubl.ListDomains) {
+	if err := x.lookOwner(c.Who); err != nil {
+		t.Fail(err)
+		return
+	}
+	if x.id == ubl.CoreTenant {
+		t.Reply(x.state.allClaims(t.Now()))
+		return
+	}
+	ctx := t.Context()
+	t.Later(func() (any, error) { return x.claimed(ctx) })
+}
+
+func (x *Tenant) findDomains(t *actors.Turn, c ubl.FindDomains) {
+	if x.id != ubl.CoreTenant || !c.Who.IsPlatform() {
+		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform reads claims, in tenant 0"))
+		return
+	}
+	t.Reply(x.state.claims(c.Tenant, t.Now()))
+}
+
+// claimed is what tenant 0 keeps of this tenant.
+func (x *Tenant) claimed(ctx context.Context) ([]ubl.DomainClaim, error) {
+	return ubl.Ask[[]ubl.DomainClaim](ctx, x.env.Ask, ubl.TenantName(ubl.CoreTenant), ubl.FindDomains{Who: ubl.Platform(), Tenant: x.id})
+}
+
+// follow puts on this tenant's record what tenant 0 has decided about a domain, or about
+// all that the record lacks where it is "". It may be repeated.
+func (x *Tenant) follow(ctx context.Context, req ubl.Request, domain string) error {
+	if x.id == ubl.CoreTenant {
+		return nil
+	}
+	list, err := x.claimed(ctx)
+	if err != nil {
+		if ubl.CodeOf(err) == ubl.CodeNotFound { // tenant 0 was never founded: nobody has claimed anything
+			return nil
+		}
+		return err
+	}
+	_, err = x.env.Ask.Ask(ctx, x.env.Name, followDomains{Request: req, Domain: domain, Claims: list})
+	return err
+}
+
+// followed commits an act for each claim that is other than on record.
+func (x *Tenant) followed(t *actors.Turn, c followDomains) {
+	a := &actors.Append{}
+	for _, p := range x.unfollowed(c, t.Now()) {
+		if x.state.License.InForce() == nil {
+			x.state.apply(x.record(a, t.Now(), c.Request, p))
+		}
+	}
+	if len(a.Acts) > 0 {
+		t.Commit(a)
+	}
+	t.Reply(nil)
+}
+
+// settledAfter is how old a claim is before the platform takes it for released: it may
+// be newer than the list that tenant 0 was asked for.
+const settledAfter = time.Minute
+
+// unfollowed compares. A pending claim that has lapsed needs no act.
+func (x *Tenant) unfollowed(c followDomains, now ubl.Time) (plans []*plan) {
+	about := func(d ubl.DomainClaim) bool { return c.Domain == "" || c.Domain == d.Domain }
+	same := func(a, b ubl.DomainClaim) bool { return a.Domain == b.Domain && a.Value == b.Value }
+	mine := x.state.claims(x.id, now)
+	for _, m := range mine {
+		young := c.Domain == "" && now < m.ClaimedAt.Add(settledAfter)
+		if about(m) && !young && !slices.ContainsFunc(c.Claims, func(d ubl.DomainClaim) bool { return same(d, m) }) {
+			plans = append(plans, domainPlan(ubl.DidDomainRelease, m))
+		}
+	}
+	for _, d := range c.Claims {
+		known := slices.IndexFunc(mine, func(m ubl.DomainClaim) bool { return same(d, m) })
+		switch {
+		case !about(d):
+		case d.Verified() && (known < 0 || !mine[known].Verified()):
+			plans = append(plans, domainPlan(ubl.DidDomainVerify, d))
+		case known < 0:
+			plans = append(plans, domainPlan(ubl.DidDomainClaim, d))
+		}
+	}
+	return plans
+}

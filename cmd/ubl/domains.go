@@ -1,0 +1,169 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"text/tabwriter"
+
+	"ubl"
+)
+
+// domainsCmd sees to the mail domains of the caller's tenant.
+type domainsCmd struct {
+	List    domainsListCmd    `cmd:"" help:"List your tenant's mail domains."`
+	Claim   domainsClaimCmd   `cmd:"" help:"Claim a mail domain: prints the DNS record to publish."`
+	Verify  domainsVerifyCmd  `cmd:"" help:"Look for a claim's DNS record: from then on the domain is your tenant's."`
+	Release domainsReleaseCmd `cmd:"" help:"Release a domain: new people of it don't join any more."`
+}
+
+type domainsListCmd struct {
+	remote
+	format
+}
+
+type domainsClaimCmd struct {
+	remote
+	format
+	Domain string `arg:"" help:"As in people's addresses: example.com."`
+}
+
+type domainsVerifyCmd struct {
+	remote
+	format
+	Domain string `arg:"" help:"The claimed domain."`
+}
+
+type domainsReleaseCmd struct {
+	remote
+	format
+	Domain string `arg:"" help:"The claimed domain."`
+}
+
+// domain is one as the server tells of it.
+type domain struct {
+	Domain   string       `json:"domain"`
+	TenantID ubl.TenantID `json:"tenant_id"`
+	State    string       `json:"state"`
+	Record   *struct {
+		Type  string `json:"type"`
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	} `json:"record"`
+	ExpiresAt  ubl.Time `json:"expires_at"`
+	VerifiedAt ubl.Time `json:"verified_at"`
+}
+
+const dayAndTime = "2006-01-02 15:04 MST"
+
+// since is what there is to know of a domain's state.
+func (d *domain) since() string {
+	switch {
+	case d.VerifiedAt != 0:
+		return "since " + d.VerifiedAt.Std().Format(dayAndTime)
+	case d.ExpiresAt != 0:
+		return "ends " + d.ExpiresAt.Std().Format(dayAndTime)
+	}
+	return ""
+}
+
+// Run lists them, with --json one a line.
+func (c *domainsListCmd) Run(ctx context.Context, p *program) error {
+	server, err := c.client(p)
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		Domains []json.RawMessage `json:"domains"`
+	}
+	if err := server.call(ctx, "GET", "/api/domains", nil, &answer); err != nil {
+		return err
+	}
+	if c.JSON {
+		for _, d := range answer.Domains {
+			fmt.Fprintf(p.out, "%s\n", d)
+		}
+		return nil
+	}
+	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "DOMAIN\tSTATE\tTENANT\tWHEN")
+	for _, raw := range answer.Domains {
+		d, err := domainIn(raw)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", clean(d.Domain), clean(d.State), clean(string(d.TenantID)), cmp.Or(d.since(), "-"))
+	}
+	return table.Flush()
+}
+
+func domainIn(raw json.RawMessage) (d domain, err error) {
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return d, fmt.Errorf("the server sent a domain of another form: %w", err)
+	}
+	return d, nil
+}
+
+// Run prints the record.
+func (c *domainsClaimCmd) Run(ctx context.Context, p *program) error {
+	d, err := c.act(ctx, p, c.format, "POST", "/api/domains", map[string]any{"domain": c.Domain})
+	if err != nil || d == nil {
+		return err
+	}
+	if d.Record == nil {
+		return fmt.Errorf("the server sent a claim without its record: see \"ubl domains list --json\"")
+	}
+	_, err = fmt.Fprintf(p.out, "Publish this %s record by %s, then run: ubl domains verify %s\n%s\n%s\n",
+		clean(d.Record.Type), d.ExpiresAt.Std().Format(dayAndTime), clean(d.Domain), clean(d.Record.Name), clean(d.Record.Value))
+	return err
+}
+
+// Run says that the domain is verified, or fails with what is missing.
+func (c *domainsVerifyCmd) Run(ctx context.Context, p *program) error {
+	d, err := c.act(ctx, p, c.format, "POST", "/api/domains/"+url.PathEscape(c.Domain)+"/verify", map[string]any{})
+	if err != nil || d == nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.out, "%s is verified: new people with addresses of it join %s.\n", clean(d.Domain), clean(string(d.TenantID)))
+	return err
+}
+
+// Run says what was released.
+func (c *domainsReleaseCmd) Run(ctx context.Context, p *program) error {
+	d, err := c.act(ctx, p, c.format, "DELETE", "/api/domains/"+url.PathEscape(c.Domain), nil)
+	if err != nil || d == nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.out, "%s is released: members of %s stay, new people of the domain don't join.\n", clean(d.Domain), clean(string(d.TenantID)))
+	return err
+}
+
+// act asks for a change of one domain under a key of its own. It answers nil where the
+// domain was written as JSON.
+func (c *remote) act(ctx context.Context, p *program, f format, method, path string, body map[string]any) (*domain, error) {
+	server, err := c.client(p)
+	if err != nil {
+		return nil, err
+	}
+	var sent any
+	if body != nil {
+		if body["client_request_id"], err = ubl.NewRequestID(p.random); err != nil {
+			return nil, err
+		}
+		sent = body
+	}
+	var answer struct {
+		Domain json.RawMessage `json:"domain"`
+	}
+	if err := server.call(ctx, method, path, sent, &answer); err != nil {
+		return nil, err
+	}
+	if f.JSON {
+		_, err := fmt.Fprintf(p.out, "%s\n", answer.Domain)
+		return nil, err
+	}
+	d, err := domainIn(answer.Domain)
+	return &d, err
+}
