@@ -42,21 +42,26 @@ func (m *Mesh) accept() {
 
 func (m *Mesh) admit(raw net.Conn) {
 	host := hostOf(raw)
-	if !m.gate.enter(host) {
+	p := m.gate.enter(host, func() { raw.Close() })
+	if p == nil {
 		raw.Close()
 		m.refuse(host, errTooMany)
 		return
 	}
 	m.o.Panics.Go(&m.wg, "a connection between nodes", func() {
-		defer m.gate.leave(host)
-		if err := m.receive(raw); err != nil {
+		defer m.gate.leave(p) // where it panics too
+		err := m.receive(raw, host)
+		if err != nil && m.gate.leave(p) {
+			err = errTooMany
+		}
+		if err != nil {
 			m.refuse(host, err)
 		}
 	})
 }
 
 // receive leads one connection from its first byte to who takes it.
-func (m *Mesh) receive(raw net.Conn) error {
+func (m *Mesh) receive(raw net.Conn, host string) error {
 	ctx, cancel := context.WithTimeoutCause(m.ctx, m.o.HandshakeTimeout, errSlow)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { raw.Close() }) // ends whatever waits for the peer, or panicked
@@ -69,6 +74,7 @@ func (m *Mesh) receive(raw net.Conn) error {
 		raw.Close()
 		return err
 	}
+	m.gate.knows(host)
 	return l.deliver(ctx, t)
 }
 

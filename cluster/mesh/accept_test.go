@@ -132,7 +132,7 @@ func (m *Mesh) settled(t *testing.T) {
 	eventually(t, "the handshakes are over", func() bool {
 		m.gate.mu.Lock()
 		defer m.gate.mu.Unlock()
-		return m.gate.all == 0
+		return m.gate.pending.Len() == 0
 	})
 }
 
@@ -178,34 +178,63 @@ func TestSilentPeersAreEnded(t *testing.T) {
 	says(t, c) // who got through has no deadline
 }
 
-// TestPendingHandshakesAreBounded: a host may fill its half, no more.
+// TestPendingHandshakesAreBounded: where there is no place the oldest gives way, so that
+// silent connections keep nobody out, not even one from their own host.
 func TestPendingHandshakesAreBounded(t *testing.T) {
 	s, d := newSecret(t), &directory{}
 	a, _ := listen(t, s, d, "n1@a")
-	b, log := listen(t, s, d, "n2@b", func(o *Options) { o.MaxHandshakes, o.HandshakeTimeout = 4, time.Hour })
+	b, log := listen(t, s, d, "n2@b", func(o *Options) { o.MaxHandshakes, o.HandshakeTimeout = 8, time.Hour })
 	echo(t, b.GRPC())
-	from := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	for _, host := range []byte{1, 2, 3, 4} {
+		from := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, host)}}
+		for range 4 {
+			c, err := from.Dial("tcp", b.Addr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+		}
+	}
+	eventually(t, "it is logged", func() bool { return log.count("too many handshakes") > 0 })
 	for range 2 {
-		c, err := from.Dial("tcp", b.Addr())
+		c, err := a.DialGRPC(t.Context(), "n2@b") // from 127.0.0.1, as some of the silent ones
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
+		says(t, c)
 	}
-	third, err := from.Dial("tcp", b.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer third.Close()
-	ended(t, third)
-	eventually(t, "it is logged", func() bool { return log.count("too many handshakes") == 1 })
+}
 
-	c, err := a.DialGRPC(t.Context(), "n2@b") // from 127.0.0.1
-	if err != nil {
-		t.Fatal(err)
+// TestGate: strangers leave half of the places to known hosts, and none of those gives
+// way to a stranger.
+func TestGate(t *testing.T) {
+	g := newGate(8)
+	g.knows("peer")
+	var ended []string
+	enter := func(host string) bool {
+		return g.enter(host, func() { ended = append(ended, host) }) != nil
 	}
-	defer c.Close()
-	says(t, c)
+	for i := range 20 {
+		if !enter(fmt.Sprint("s", i)) {
+			t.Fatal("a stranger isn't let in where another can give way")
+		}
+	}
+	if g.strangers != 4 || g.pending.Len() != 4 || len(ended) != 16 || ended[0] != "s0" {
+		t.Fatalf("%d strangers are pending; ended %v", g.strangers, ended)
+	}
+	ended = nil
+	for range 4 {
+		enter("peer")
+	}
+	if g.pending.Len() != 8 || len(ended) != 0 {
+		t.Errorf("with the peer's there are %d; ended %v", g.pending.Len(), ended)
+	}
+	enter("stranger")
+	enter("peer")
+	if len(ended) != 2 || ended[0] != "s16" || ended[1] != "peer" {
+		t.Errorf("ended %v", ended)
+	}
 }
 
 // TestNobodyTakesTheConnection: a layer whose owner has stopped accepting holds

@@ -45,6 +45,7 @@ func (m *Mesh) dial(ctx context.Context, r route, addr, target string, owner *co
 		raw.Close()
 		return nil, err
 	}
+	m.gate.knows(hostOf(raw))
 	c, ok := owner.own(t)
 	if !ok {
 		return nil, net.ErrClosed

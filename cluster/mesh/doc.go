@@ -37,8 +37,9 @@
 //
 //   - A stranger (plain text, no certificate, a foreign one, an unknown
 //     protocol) is closed and logged, once a minute for each host.
-//   - A silent peer holds one of the pending handshakes for some seconds; their
-//     number is bounded, in all and for each host.
+//   - A silent peer holds one of the pending handshakes for some seconds. Their number
+//     is bounded; where there is no place the oldest gives way, and hosts at which a
+//     node has proved itself keep half of the places (see gate).
 //   - A peer that calls another server, or a partition that isn't open here,
 //     gets an answer that says so, and its Dial fails with it.
 //   - Gossip is advice: it finds nodes and tells addresses. Members that died

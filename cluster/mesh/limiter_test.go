@@ -47,28 +47,3 @@ func TestLimiterIsBounded(t *testing.T) {
 		t.Fatalf("an hour later %d keys are remembered", len(l.seen))
 	}
 }
-
-func TestOneHostLeavesRoomForOthers(t *testing.T) {
-	g := newGate(4)
-	enter := func(host string, want bool) {
-		t.Helper()
-		if got := g.enter(host); got != want {
-			t.Fatalf("%s: %v", host, got)
-		}
-	}
-	enter("a", true)
-	enter("a", true)
-	enter("a", false) // half of all
-	enter("b", true)
-	enter("c", true)
-	enter("d", false) // all
-	g.leave("b")
-	enter("d", true)
-	g.leave("a")
-	g.leave("a")
-	g.leave("c")
-	g.leave("d")
-	if g.all != 0 || len(g.hosts) != 0 {
-		t.Fatalf("it still counts %d of %v", g.all, g.hosts)
-	}
-}

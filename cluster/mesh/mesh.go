@@ -45,7 +45,8 @@ type Options struct {
 	Now     func() time.Time // time.Now; for certificates and logs
 	// HandshakeTimeout is how long TLS and preface may take (5 s).
 	HandshakeTimeout time.Duration
-	// MaxHandshakes is how many may be pending (256), half of them of one host.
+	// MaxHandshakes is how many may be pending (256); half of the places are kept for
+	// hosts of known nodes. Where there is none, the longest pending gives way.
 	MaxHandshakes int
 }
 
