@@ -31,7 +31,7 @@ func (s *Server) limitAddress(next http.Handler) http.Handler {
 }
 
 // limitCaller, behind authentication, refuses who or whose tenant asks too often, and
-// has the caller's way into the tenant pass the limits of what they do there.
+// has the caller's way into the tenant, and their streams, pass the limits.
 func (s *Server) limitCaller(next http.Handler) http.Handler {
 	if s.opts.Limits == nil {
 		return next
@@ -49,16 +49,19 @@ func (s *Server) limitCaller(next http.Handler) http.Handler {
 			envelope.WriteError(w, r, err)
 			return
 		}
-		c.Limited(func(tool string) error { return s.opts.Limits.Act(c.Identity, tool) })
+		from := s.opts.Limits.ClientOf(r)
+		c.Limited(
+			func(tool string) error { return s.opts.Limits.Act(c.Identity, tool) },
+			func() (func(), error) { return s.opts.Limits.Stream(c.Identity, from) })
 		next.ServeHTTP(w, r)
 	})
 }
 
 // Streams gives each stream a place among those of its address, caller and tenant.
-func Streams(l *limits.Limiter, next http.Handler) http.Handler {
+func Streams(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := envelope.CallerOf(r.Context()); c != nil {
-			release, err := l.Stream(c.Identity, l.ClientOf(r))
+			release, err := c.Stream()
 			if err != nil {
 				envelope.WriteError(w, r, err)
 				return

@@ -11,7 +11,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"ubl"
-	"ubl/limits"
 	"ubl/panics"
 	"ubl/resolver"
 	"ubl/storage"
@@ -99,8 +98,8 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (e
 		return err
 	}
 	f.server = transport.New(transport.Options{
-		API:          underAPI(hub, rest, limiter),
-		Agents:       forAgents(tools, limiter),
+		API:          underAPI(hub, rest),
+		Agents:       forAgents(tools),
 		Limits:       limiter,
 		Public:       api.Public,
 		Authenticate: f.auth.Middleware, AuthenticateBrowsers: f.auth.MiddlewareForBrowsers,
@@ -128,25 +127,24 @@ func (f *front) newInvitation(tenant ubl.TenantID, email string) (c ubl.CreateIn
 }
 
 // underAPI mounts the streams and the operations.
-func underAPI(hub *sse.Hub, rest *api.API, l *limits.Limiter) func(chi.Router) {
+func underAPI(hub *sse.Hub, rest *api.API) func(chi.Router) {
 	return func(r chi.Router) {
 		for path, stream := range map[string]http.HandlerFunc{
 			"/events": hub.Tenant, "/events/rooms/{roomId}": hub.Room, "/portal/logs/live": hub.Calls,
 		} {
-			r.Method(http.MethodGet, path, transport.Streams(l, stream))
+			r.Method(http.MethodGet, path, transport.Streams(stream))
 		}
 		rest.Mount(r)
 	}
 }
 
 // forAgents mounts MCP, and what its clients look for before they sign in.
-func forAgents(tools *mcp.Server, l *limits.Limiter) func(chi.Router, func(http.Handler) http.Handler) {
+func forAgents(tools *mcp.Server) func(chi.Router, func(http.Handler) http.Handler) {
 	return func(r chi.Router, authenticate func(http.Handler) http.Handler) {
 		r.Handle(mcp.MetadataPath, tools.Metadata())
 		r.Handle(mcp.MetadataPath+"/*", tools.Metadata())
 		known := tools.Challenge(authenticate)
 		for path, h := range map[string]http.Handler{"/mcp": tools.Handler(), "/portal/mcp": tools.PortalHandler()} {
-			r.Method(http.MethodGet, path, known(transport.Streams(l, h)))
 			r.Handle(path, known(h))
 		}
 	}

@@ -15,14 +15,28 @@ type entry struct {
 	inside bool      // the tenant has let them in
 	// limit says whether they may use a tool so often; nil where nothing limits it.
 	limit func(tool string) error
-	role  ubl.Role
+	// stream takes a place for a stream of theirs; nil where nothing limits it.
+	stream func() (release func(), err error)
+	role   ubl.Role
 }
 
 // Enters says that the caller's tenant has yet to let them in, and whom to ask.
 func (c *Caller) Enters(in ubl.Enter, ask ubl.Asker) { c.in, c.ask, c.inside = in, ask, false }
 
-// Limited says what to ask before the caller uses a tool, each time they are about to.
-func (c *Caller) Limited(may func(tool string) error) { c.limit = may }
+// Limited says what to ask before the caller uses a tool, each time they are about to,
+// and what gives a place to each stream of theirs.
+func (c *Caller) Limited(may func(tool string) error, stream func() (release func(), err error)) {
+	c.limit, c.stream = may, stream
+}
+
+// Stream takes a place for something long that the caller listens to, until release is
+// called. Every transport that streams asks for one.
+func (c *Caller) Stream() (release func(), err error) {
+	if c.stream == nil {
+		return func() {}, nil
+	}
+	return c.stream()
+}
 
 // within asks that, unless they only go on.
 func (e *entry) within() error {
@@ -64,6 +78,7 @@ func (c *Caller) again(change func(*ubl.Enter)) *Caller {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	again := &Caller{Identity: c.Identity, TokenID: c.TokenID, ExpiresAt: c.ExpiresAt, Revoked: c.Revoked}
+	again.Limited(c.limit, c.stream)
 	if c.ask == nil {
 		again.Let(c.role)
 		return again
@@ -71,7 +86,6 @@ func (c *Caller) again(change func(*ubl.Enter)) *Caller {
 	in := c.in
 	change(&in)
 	again.Enters(in, c.ask)
-	again.Limited(c.limit)
 	return again
 }
 

@@ -83,6 +83,12 @@ func (s *Server) serveChannel(w http.ResponseWriter, r *http.Request, c *channel
 		s.refuse(w, r, c.id, err)
 		return
 	}
+	release, err := c.visit.caller.Stream()
+	if err != nil {
+		s.refuse(w, r, c.id, err)
+		return
+	}
+	defer release()
 	c.wake = make(chan struct{}, 1)
 	c.out = newOutput(w, r, s.opts.Now, s.limits.WriteTimeout)
 	if err := s.hub.admit(c); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -325,5 +326,46 @@ func TestLimitsOfChannels(t *testing.T) {
 	w.legacy(t, "eve", session, "resources/subscribe", `"uri":"ubl://rooms/r:general"`)
 	if a := w.legacy(t, "eve", session, "resources/subscribe", `"uri":"ubl://rooms/`+string(plans.RoomID)+`"`); !strings.Contains(a.body, "-32009") {
 		t.Errorf("too many subscriptions of a session = %d %s", a.status, a.body)
+	}
+}
+
+// TestStreamsTakePlaces: whatever listens for long holds a place as streams do that
+// are not MCP's, and gives it back.
+func TestStreamsTakePlaces(t *testing.T) {
+	const places = 2
+	w := newWorld(t)
+	var held atomic.Int64
+	w.place = func() (func(), error) {
+		if held.Add(1) > places {
+			held.Add(-1)
+			return nil, ubl.Errorf(ubl.CodeRateLimited, "too many streams").Later(5 * time.Second)
+		}
+		return func() { held.Add(-1) }, nil
+	}
+	session := w.begin(t, w.url+"/mcp", "ana", "test")
+	channel := w.get(t, w.url+"/mcp", "ana", session)
+	listening := w.listen(t, "ana", `"toolsListChanged":true`)
+	if n := held.Load(); n != places {
+		t.Fatalf("two streams hold %d places", n)
+	}
+	room := `"name":"messenger.stream_room","arguments":{"room_id":"r:general","seconds":1}`
+	for what, a := range map[string]answer{
+		"a listen":          w.modern(t, "ana", "subscriptions/listen", "", `"notifications":{"toolsListChanged":true}`),
+		"a GET":             w.do(t, "GET", w.url+"/mcp", "ana", "", "Accept", "text/event-stream", "Mcp-Session-Id", session),
+		"a wait for a room": w.modern(t, "ana", "tools/call", "messenger.stream_room", room),
+	} {
+		if what != "a wait for a room" && a.status != 429 || !strings.Contains(a.body, "-32029") {
+			t.Errorf("%s without a place = %d %s", what, a.status, a.body)
+		}
+	}
+	channel.cancel()
+	listening.cancel()
+	for eventually := time.Now().Add(patience); held.Load() != 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(eventually) {
+			t.Fatalf("%d places are still held", held.Load())
+		}
+	}
+	if a := w.modern(t, "ana", "tools/call", "messenger.stream_room", room); a.status != 200 || held.Load() != 0 {
+		t.Errorf("with a place = %d %s; %d are held", a.status, a.body, held.Load())
 	}
 }

@@ -92,6 +92,11 @@ func (s *Server) streamRoom(ctx context.Context, args json.RawMessage, enough in
 	caller := envelope.CallerOf(ctx)
 	who := caller.Identity
 	room := ubl.RoomName(who.TenantID, in.Room)
+	release, err := caller.Stream()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	exit, err := s.hub.enter(who)
 	if err != nil {
 		return nil, err

@@ -46,6 +46,8 @@ type world struct {
 	// ends says when credentials end; revoked ends them at once.
 	ends    atomic.Int64
 	revoked chan struct{}
+	// place gives a place to each stream; nil gives all of them.
+	place func() (release func(), err error)
 }
 
 func newWorld(t testing.TB, change ...func(*mcp.Options)) *world {
@@ -119,6 +121,7 @@ func (w *world) authenticate(next http.Handler) http.Handler {
 			return
 		}
 		caller := &envelope.Caller{Identity: who, ExpiresAt: ubl.Time(w.ends.Load()), Revoked: w.revoked}
+		caller.Limited(nil, w.place)
 		caller.Enters(ubl.Enter{Request: envelope.Command(envelope.WithCaller(r.Context(), caller), ""), Act: r.Method == "POST"}, w.Runtime)
 		next.ServeHTTP(rw, r.WithContext(envelope.WithCaller(r.Context(), caller)))
 	})
