@@ -70,14 +70,15 @@ func (n *Node) ask(ctx context.Context, q question) reply {
 		q.until = deadline
 	}
 	partition := n.engine.Partition(q.to.Group())
-	relay := false
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		leader, moved := n.routes.to(partition)
-		r := n.attempt(ctx, way{partition, leader, n.relayTo(leader, relay), moved}, q)
+		r := n.attempt(ctx, way{partition, leader, n.via(leader, pause), moved}, q)
 		if ubl.CodeOf(r.err) != ubl.CodeUnavailable || ctx.Err() != nil || !time.Now().Before(q.until) {
 			return r
 		}
-		relay = !relay
+		if n.routes.lost(partition) {
+			return reply{err: errNoQuorum.Later(retryLost)}
+		}
 		select {
 		case <-moved:
 		case <-time.After(pause/2 + rand.N(pause)):
@@ -87,16 +88,23 @@ func (n *Node) ask(ctx context.Context, q question) reply {
 	}
 }
 
-// relayTo is whom to ask: the leader or, where it can't be reached, another node
-// that may reach it.
-func (n *Node) relayTo(leader string, relay bool) string {
-	if relay && leader != "" && leader != n.server {
+// via is whom to ask: the leader or, where it was silent a moment ago or can't be
+// heard here for longer than an election takes, another node that may reach it.
+func (n *Node) via(leader string, paused time.Duration) string {
+	away := leader == "" && paused == lastPause || leader != "" && leader != n.server && n.pipes.to(leader).silent(time.Now())
+	if away {
 		if via := n.another(leader); via != "" {
 			return via
 		}
 	}
 	return leader
 }
+
+// errNoQuorum is what a node knows when too few of a partition's voters answer.
+var errNoQuorum = ubl.Errorf(ubl.CodeUnavailable, "too few nodes are up: this part of the data has no leader")
+
+// retryLost is when to ask again after that.
+const retryLost = 2 * time.Second
 
 // attempt asks once. What panics is not asked again, here or of another node.
 func (n *Node) attempt(ctx context.Context, w way, q question) (r reply) {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"iter"
 	"sync"
 	"time"
 
@@ -33,7 +34,7 @@ type asking struct {
 }
 
 // confirmTimeout bounds one question.
-const confirmTimeout = 2 * time.Second
+const confirmTimeout = time.Second
 
 var errOutvoted = errors.New("a quorum doesn't say that this node leads")
 
@@ -82,23 +83,13 @@ func (c *confirmer) ask() (term uint64, err error) {
 	defer cancel()
 	term = g.raft.CurrentTerm()
 	voters := g.configuration().voters
-	answers := make(chan bool, len(voters))
-	for _, server := range voters {
-		if server == g.node.server {
-			answers <- true
-			continue
-		}
-		g.node.opts.Panics.Go(nil, "asking for a term", func() {
-			agrees := false
-			defer func() { answers <- agrees }()
-			r, err := call[termReply](ctx, g.node, server, callTerm, &termRequest{Partition: g.partition})
-			agrees = err == nil && r.Term == term
-		})
-	}
-	agree, rest := 0, len(voters)
-	for ; rest > 0 && agree <= len(voters)/2; rest-- {
-		if <-answers {
+	agree := 0
+	for _, r := range g.terms(ctx, voters) {
+		if r != nil && r.Term == term {
 			agree++
+		}
+		if agree > len(voters)/2 {
+			break
 		}
 	}
 	if agree <= len(voters)/2 || g.raft.CurrentTerm() != term {
@@ -107,11 +98,45 @@ func (c *confirmer) ask() (term uint64, err error) {
 	return term, nil
 }
 
+// terms are what voters say of their terms, in the order in which they answer: nil
+// of those that don't until ctx ends. Of this node it is what it says itself.
+func (g *group) terms(ctx context.Context, voters []string) iter.Seq2[string, *termReply] {
+	type answer struct {
+		server string
+		said   *termReply
+	}
+	answers := make(chan answer, len(voters))
+	for _, server := range voters {
+		if server == g.node.server {
+			answers <- answer{server, g.term(time.Now())}
+			continue
+		}
+		g.node.opts.Panics.Go(nil, "asking for a term", func() {
+			a := answer{server: server}
+			defer func() { answers <- a }()
+			if r, err := call[termReply](ctx, g.node, server, callTerm, &termRequest{Partition: g.partition}); err == nil {
+				a.said = r
+			}
+		})
+	}
+	return func(yield func(string, *termReply) bool) {
+		for range voters {
+			if a := <-answers; !yield(a.server, a.said) {
+				return
+			}
+		}
+	}
+}
+
+func (g *group) term(now time.Time) *termReply {
+	return &termReply{Term: g.raft.CurrentTerm(), Silent: g.silence(now).Milliseconds(), Last: g.raft.LastIndex()}
+}
+
 // serveTerm tells in which term this node's replica of a partition is.
 func (n *Node) serveTerm(_ context.Context, q *termRequest) (*termReply, error) {
 	g := n.group(q.Partition)
 	if g == nil {
 		return nil, ubl.Errorf(ubl.CodeUnavailable, "there is no replica here")
 	}
-	return &termReply{Term: g.raft.CurrentTerm()}, nil
+	return g.term(time.Now()), nil
 }

@@ -54,6 +54,17 @@ func (c *conns) to(server string) (*grpc.ClientConn, error) {
 	return conn, nil
 }
 
+// drop closes the connection to a server; who asks it next gets a new one.
+func (c *conns) drop(server string) {
+	c.mu.Lock()
+	conn := c.open[server]
+	delete(c.open, server)
+	c.mu.Unlock()
+	if conn != nil {
+		_ = conn.Close() // it is given up
+	}
+}
+
 func (c *conns) close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -55,7 +55,16 @@
 //
 //   - A node dies or is cut off: its partitions elect others among the rest.
 //     A cut-off leader can't commit and can't confirm reads.
-//   - No quorum: callers wait until their deadline and get unavailable.
+//   - A leader is silent (paused, cut off, without power): after Options.Timeout
+//     its voters ask one another, and one of them is elected (silence.go). Callers
+//     that wait are asked again as soon as it leads.
+//   - A node is silent for one other node only: the connection is given up once it
+//     doesn't say in which term it is, and it is asked by way of a third for a while.
+//   - A cable is plugged in again: connections that had something on its way when
+//     it was cut have ended meanwhile (mesh, silentFor), and new ones are made.
+//   - No quorum: when two Timeouts long too few voters answered, callers get
+//     unavailable at once, with when to ask again. Nodes without a replica hear that
+//     from those that have one, or from their silence.
 //   - A replica can't write (full disk): it stops taking part in its partition,
 //     gives up leadership, and starts again when it may work.
 //   - A process is killed before the log's sync, or the sync fails: the batch is

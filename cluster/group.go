@@ -17,11 +17,13 @@ import (
 type group struct {
 	node      *Node
 	partition int
+	began     time.Time
 
 	files     *files
 	raft      *raft.Raft
 	peers     *severable
 	transport *raft.NetworkTransport
+	calls     *transport
 	observer  *raft.Observer
 	notify    chan bool
 	seen      chan raft.Observation
@@ -42,6 +44,8 @@ type group struct {
 	failed    time.Time  // the newest transfer that did
 
 	confirms    confirmer
+	lost        atomic.Bool   // a quorum of the voters doesn't answer
+	awake       atomic.Int64  // when this machine last began again after it stood still, in Unix nanoseconds
 	configIndex atomic.Uint64 // the index of the newest committed configuration
 	logged      atomic.Int64  // bytes in the log since the newest snapshot, about
 	halted      atomic.Pointer[error]
@@ -63,7 +67,7 @@ const (
 // openGroup starts the partition's Raft group over what the directory has.
 func (n *Node) openGroup(partition int) (*group, error) {
 	g := &group{
-		node: n, partition: partition,
+		node: n, partition: partition, began: time.Now(),
 		// Raft waits for whoever takes notifications: they must never fill up.
 		notify: make(chan bool, 64), seen: make(chan raft.Observation, 64),
 		stop: make(chan struct{}), ended: make(chan struct{}), closed: make(chan struct{}),
@@ -73,6 +77,7 @@ func (n *Node) openGroup(partition int) (*group, error) {
 	}
 	g.confirms.group = g
 	g.start("following who leads", g.lead)
+	g.start("watching the leader", g.watch)
 	g.start("cutting a log", g.maintain)
 	return g, nil
 }
@@ -109,8 +114,8 @@ func (g *group) open() (err error) {
 		// goroutine waiting for ever (hashicorp/raft issue 612).
 		MaxRPCsInFlight: 1,
 	})
-	g.raft, err = raft.NewRaft(g.config(), fsm{g}, cache, patient{g.files.log, n.log.With("partition", g.partition), g.stop}, g.files.snapshots,
-		(&transport{NetworkTransport: g.transport, snapshots: &g.snapshots, holds: g.holds, stop: g.stop, panics: n.opts.Panics}).start())
+	g.calls = (&transport{NetworkTransport: g.transport, snapshots: &g.snapshots, holds: g.holds, stop: g.stop, panics: n.opts.Panics}).start()
+	g.raft, err = raft.NewRaft(g.config(), fsm{g}, cache, patient{g.files.log, n.log.With("partition", g.partition), g.stop}, g.files.snapshots, g.calls)
 	if err != nil {
 		g.end()
 		return errors.Join(err, g.transport.Close())

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc"
@@ -316,10 +318,14 @@ func (n *Node) term(partition int) uint64 {
 	return 0
 }
 
-// another is a living node that is neither this one nor the given one.
+// another is a living node that is neither this one nor the given one, and
+// answers; a different one each time where there are several.
 func (n *Node) another(than string) string {
-	for _, m := range n.gossip.Members() {
-		if m.State == mesh.Alive && m.ServerID != n.server && m.ServerID != than && m.ClusterID == n.clusterID() {
+	members := n.gossip.Members()
+	rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+	for _, m := range members {
+		if m.State == mesh.Alive && m.ServerID != n.server && m.ServerID != than && m.ClusterID == n.clusterID() &&
+			!n.pipes.to(m.ServerID).silent(time.Now()) {
 			return m.ServerID
 		}
 	}

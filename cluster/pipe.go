@@ -21,6 +21,25 @@ type pipe struct {
 
 	mu  sync.Mutex
 	now *session // nil until somebody asks, and after a failure
+	// deaf is when the newest session ended; zero once something has come back in
+	// the next.
+	deaf time.Time
+}
+
+// deafFor is how long a node that was silent is asked by way of others.
+const deafFor = 2 * time.Second
+
+// silent reports whether the node didn't answer a moment ago.
+func (p *pipe) silent(now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.deaf.IsZero() && now.Sub(p.deaf) < deafFor
+}
+
+func (p *pipe) heard() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.deaf = time.Time{}
 }
 
 // session is a pipe's stream, from the first question to its end.
@@ -52,7 +71,7 @@ var (
 func (p *pipe) ask(q askRequest) (reply <-chan *askReply, at place, err error) {
 	for {
 		s := p.session()
-		at = place{session: s, heard: s.heard.Load()}
+		at = place{session: s}
 		reply, at.id, err = s.ask(q)
 		if !errors.Is(err, errPipe) {
 			return reply, at, err
@@ -67,14 +86,6 @@ func (p *pipe) ask(q askRequest) (reply <-chan *askReply, at place, err error) {
 type place struct {
 	session *session
 	id      int64
-	heard   int64 // what had come back when it was asked
-}
-
-// silent ends the session where nothing has come back since.
-func (p place) silent() {
-	if p.session.heard.Load() == p.heard {
-		p.session.end()
-	}
 }
 
 func (p *pipe) session() *session {
@@ -85,6 +96,7 @@ func (p *pipe) session() *session {
 		s.ctx, s.end = context.WithCancel(p.node.ctx)
 		p.now = s
 		p.node.start("asking another node", s.run)
+		p.node.start("watching a connection", s.watch)
 	}
 	return p.now
 }
@@ -136,7 +148,9 @@ func (s *session) receive(stream grpc.ClientStream) {
 		if stream.RecvMsg(&batch) != nil {
 			return
 		}
-		s.heard.Add(1)
+		if s.heard.Add(1) == 1 {
+			s.pipe.heard()
+		}
 		s.mu.Lock()
 		for i := range batch.Replies {
 			r := &batch.Replies[i]
@@ -156,6 +170,9 @@ func (s *session) close() {
 	if s.pipe.now == s {
 		s.pipe.now = nil
 	}
+	if s.pipe.node.ctx.Err() == nil {
+		s.pipe.deaf = time.Now()
+	}
 	s.pipe.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,6 +181,42 @@ func (s *session) close() {
 		delete(s.waiting, id)
 		close(answer)
 	}
+}
+
+// watch ends a session whose node has gone silent: it is paused, dead or cut off,
+// or the connection is a leftover of a cut, which TCP would try again later and
+// later. A node that is only slow with its answers still says in which term it is,
+// over the same connection.
+func (s *session) watch() {
+	n := s.pipe.node
+	tick := time.NewTicker(n.opts.Timeout)
+	defer tick.Stop()
+	for heard := s.heard.Load(); ; heard = s.heard.Load() {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if s.heard.Load() != heard || !s.awaited() {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(s.ctx, 2*n.opts.Timeout)
+		_, err := call[termReply](ctx, n, s.pipe.server, callTerm, &termRequest{Partition: -1})
+		late := ctx.Err() != nil
+		cancel()
+		if err != nil && late && s.ctx.Err() == nil && s.heard.Load() == heard {
+			n.conns.drop(s.pipe.server)
+			s.end()
+			return
+		}
+	}
+}
+
+// awaited reports whether anybody waits for an answer.
+func (s *session) awaited() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.waiting) > 0
 }
 
 // pipes are the pipes to other nodes.
@@ -206,13 +259,10 @@ func (n *Node) over(ctx context.Context, r way, q askRequest, wait time.Duration
 			return answer, nil
 		case <-moved:
 			var now string
-			if now, moved = n.routes.to(r.partition); now != "" && now != r.leader {
+			if now, moved = n.routes.to(r.partition); now != "" && now != r.leader || n.routes.lost(r.partition) {
 				return nil, ubl.Errorf(ubl.CodeUnavailable, "leadership has moved")
 			}
 		case <-timeout.C:
-			if wait == attemptTimeout {
-				at.silent()
-			}
 			return nil, ubl.Errorf(ubl.CodeUnavailable, "another node doesn't answer")
 		case <-ctx.Done():
 			return nil, ubl.AsError(ctx.Err())

@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"ubl"
@@ -11,16 +13,31 @@ import (
 
 // Ready says why not every request can be served now.
 func (n *Node) Ready() error {
-	leaderless := 0
+	var leaderless []string
 	for p := range n.engine.Partitions() {
 		if !n.led(p) {
-			leaderless++
+			leaderless = append(leaderless, strconv.Itoa(p))
 		}
 	}
-	if leaderless > 0 {
-		return ubl.Errorf(ubl.CodeUnavailable, "%d partitions have no leader", leaderless)
+	if len(leaderless) > 0 {
+		alive, all := n.count()
+		return ubl.Errorf(ubl.CodeUnavailable, "no leader for partitions %s; %d of %d nodes are up", strings.Join(leaderless, ", "), alive, all)
 	}
 	return n.begun()
+}
+
+// count is how many of the cluster's nodes that gossip knows are alive.
+func (n *Node) count() (alive, all int) {
+	for _, m := range n.gossip.Members() {
+		if m.ClusterID != n.clusterID() || m.State == mesh.Left {
+			continue
+		}
+		all++
+		if m.State == mesh.Alive {
+			alive++
+		}
+	}
+	return alive, all
 }
 
 // Serves says why requests had better go to another node. Unlike Ready it is

@@ -28,6 +28,7 @@ type replicaReport struct {
 	Partition       int
 	Leader          string // server id, "" if not known
 	Leads           bool   // this node does
+	Lost            bool   // a quorum of the voters doesn't answer
 	Term            uint64
 	Applied, Commit uint64
 	// Of the newest configuration here:
@@ -64,7 +65,7 @@ func (g *group) votes() bool { return slices.Contains(g.configuration().voters, 
 func (g *group) report() replicaReport {
 	c := g.configuration()
 	return replicaReport{
-		Partition: g.partition, Leader: g.leader(), Leads: g.raft.State() == raft.Leader,
+		Partition: g.partition, Leader: g.leader(), Leads: g.raft.State() == raft.Leader, Lost: g.lost.Load(),
 		Term: g.raft.CurrentTerm(), Applied: g.raft.AppliedIndex(), Commit: g.raft.CommitIndex(),
 		Config: c.index, Voters: c.voters, Learners: c.learners, Scrub: g.scrub(),
 	}
@@ -84,10 +85,18 @@ func (n *Node) report() *report {
 func (n *Node) serveReport(context.Context, *none) (*report, error) { return n.report(), nil }
 
 // gather asks every living node of the cluster how it stands, this one included.
-func (n *Node) gather(ctx context.Context) []*report {
-	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
+func (n *Node) gather(ctx context.Context) (reports []*report) {
+	n.eachReport(ctx, reportTimeout, func(r *report) { reports = append(reports, r) })
+	n.compare(reports)
+	return reports
+}
+
+// eachReport is gather for those who don't wait for silent nodes: fn gets each
+// report when it comes, one at a time.
+func (n *Node) eachReport(ctx context.Context, timeout time.Duration, fn func(*report)) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	reports := []*report{n.report()}
+	fn(n.report())
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for _, m := range n.gossip.Members() {
@@ -101,12 +110,10 @@ func (n *Node) gather(ctx context.Context) []*report {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			reports = append(reports, r)
+			fn(r)
 		})
 	}
 	all.Wait()
-	n.compare(reports)
-	return reports
 }
 
 // viewOf is what the reports say together. Of several that claim to lead a
@@ -135,8 +142,8 @@ func viewOf(reports []*report, partitions int) placement.View {
 }
 
 // listenEvery is how often a node asks others about partitions that it has no
-// replica of.
-const listenEvery = 500 * time.Millisecond
+// replica of: requests wait for the news.
+const listenEvery = 250 * time.Millisecond
 
 // listenToOthers learns where leaders are that this node's groups don't know,
 // and remembers where nodes are, for a start without gossip.
@@ -170,15 +177,23 @@ func (n *Node) listenOnce() {
 	if known {
 		return
 	}
-	for _, r := range n.gather(n.ctx) {
+	holders, led := make(map[int]int), make(map[int]bool)
+	n.eachReport(n.ctx, n.opts.Timeout, func(r *report) {
 		for _, p := range r.Replicas {
+			if !p.Lost && slices.Contains(p.Voters, r.ServerID) {
+				holders[p.Partition]++
+			}
 			if p.Leader != "" && slices.Contains(p.Voters, p.Leader) {
+				led[p.Partition] = true
 				n.routes.hear(p.Partition, p.Leader, p.Term)
 			}
 			if !p.Leads {
 				n.routes.denied(p.Partition, r.ServerID)
 			}
 		}
+	})
+	for p := range n.engine.Partitions() {
+		n.routes.listened(p, led[p], holders[p] > 0, time.Now())
 	}
 }
 

@@ -61,7 +61,13 @@ type (
 		Term      int64
 	}
 	termRequest struct{ Partition int }
-	termReply   struct{ Term uint64 }
+	termReply   struct {
+		Term uint64
+		// Silent is for how many milliseconds nothing has come from a leader; 0 where
+		// the replica leads.
+		Silent int64
+		Last   uint64 // the index of the newest entry in the replica's log
+	}
 	joinRequest struct {
 		NodeID, ServerID, Addr string
 		Partitions             int

@@ -75,6 +75,9 @@ func (m *Mesh) receive(raw net.Conn, host string) error {
 		return err
 	}
 	m.gate.knows(host)
+	if l.route.protocol == rpcProtocol {
+		endSilent(raw)
+	}
 	return l.deliver(ctx, t)
 }
 

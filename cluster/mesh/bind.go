@@ -19,6 +19,11 @@ func keepAlive() net.KeepAliveConfig {
 	return net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 4}
 }
 
+// silentFor is how long what was sent to another node's gRPC server or from it may
+// stay unconfirmed. Raft's connections have deadlines of their own, and snapshots
+// wait for disks.
+const silentFor = 3 * time.Second
+
 // bind opens TCP and UDP on the same address and port.
 func bind(listen string) (*net.TCPListener, *net.UDPConn, error) {
 	_, port, err := net.SplitHostPort(listen)

@@ -46,6 +46,9 @@ func (m *Mesh) dial(ctx context.Context, r route, addr, target string, owner *co
 		return nil, err
 	}
 	m.gate.knows(hostOf(raw))
+	if r.protocol == rpcProtocol {
+		endSilent(raw)
+	}
 	c, ok := owner.own(t)
 	if !ok {
 		return nil, net.ErrClosed

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,7 +66,7 @@ func (c *clusterStatusCmd) Run(ctx context.Context, p *program) error {
 		Cluster json.RawMessage `json:"cluster"`
 	}
 	if err := server.call(ctx, "GET", "/api/platform/cluster", nil, &answer); err != nil {
-		return err
+		return errors.Join(err, server.knows(ctx, err))
 	}
 	var s ubl.ClusterStatus
 	if err := json.Unmarshal(answer.Cluster, &s); err != nil {
@@ -96,6 +97,18 @@ func unsound(s *ubl.ClusterStatus) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// knows is what a server says of itself to anybody, where it can't find out who is
+// asking: that takes a leader.
+func (c *client) knows(ctx context.Context, refused error) error {
+	if e, ok := errors.AsType[*apiError](refused); !ok || e.status != http.StatusServiceUnavailable {
+		return nil
+	}
+	if err := askHealth(ctx, c.base+"/readyz"); err != nil {
+		return fmt.Errorf("the node isn't ready: %w", err)
+	}
+	return nil
 }
 
 // leaderless tells which partitions take no requests.

@@ -1,0 +1,138 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// A voter that hears nothing from its leader for Options.Timeout asks the other
+// voters whether they do.
+//
+//	a quorum hears nothing   the one of the newest log has its Raft stand for election
+//	                         at once, the next ones half a Timeout later each
+//	some hear the leader     nothing: this node alone is cut off from it
+//	no quorum answers        after two Timeouts the partition counts as lost: callers
+//	                         are told so instead of waiting
+//
+// Raft alone takes up to three Timeouts until each of two followers has noticed, and
+// as much again where both stand at once or the one with the older log does. It still
+// does so where nobody asks, as between nodes of an earlier version.
+
+// watch looks after the group's leader until the group ends.
+func (g *group) watch() {
+	tick := time.NewTicker(g.node.opts.Timeout / 10)
+	defer tick.Stop()
+	var w watching
+	for last := time.Now(); ; last = time.Now() {
+		select {
+		case <-g.stop:
+			return
+		case <-tick.C:
+		}
+		if time.Since(last) > g.node.opts.Timeout/4 {
+			g.awake.Store(time.Now().UnixNano())
+		}
+		g.node.opts.Panics.Do("watching the leader", func() { g.look(&w) })
+	}
+}
+
+// watching is what a watch remembers from one look to the next.
+type watching struct {
+	alone time.Time // since when no quorum answers; zero while one does
+	stood time.Time // when Raft was last told to stand
+}
+
+func (g *group) look(w *watching) {
+	timeout := g.node.opts.Timeout
+	if g.silence(time.Now()) < timeout {
+		w.alone = time.Time{}
+		g.setLost(false)
+		return
+	}
+	voters := g.configuration().voters
+	if !slices.Contains(voters, g.node.server) {
+		return // a learner hears of leaders from others (see listenOnce)
+	}
+	began := time.Now()
+	s := g.hearVoters(voters)
+	switch quorum := len(voters)/2 + 1; {
+	case s.answered >= quorum:
+		w.alone = time.Time{}
+		g.setLost(false)
+		waited := min(g.silence(time.Now()), time.Since(w.stood))
+		if s.agree(quorum, waited, timeout) && g.raft.State() == raft.Follower {
+			w.stood = time.Now()
+			g.stand()
+		}
+	case w.alone.IsZero():
+		w.alone = began
+	case time.Since(w.alone) >= 2*timeout:
+		g.setLost(true)
+	}
+}
+
+// silence is for how long a replica has heard of no leader, though it could have: it
+// had started, and its machine didn't stand still. It is 0 where the replica leads.
+func (g *group) silence(now time.Time) time.Duration {
+	if g.raft.State() == raft.Leader {
+		return 0
+	}
+	since := g.began
+	for _, t := range []time.Time{g.raft.LastContact(), time.Unix(0, g.awake.Load())} {
+		if t.After(since) {
+			since = t
+		}
+	}
+	return now.Sub(since)
+}
+
+// said is what came of asking the voters: how many answered, how many of them hear
+// nothing, this node included, and how many of those had better stand first.
+type said struct{ answered, silent, fresher int }
+
+// agree reports whether this node should stand, which has waited that long.
+func (s said) agree(quorum int, waited, timeout time.Duration) bool {
+	return s.silent >= quorum && waited >= timeout+time.Duration(s.fresher)*timeout/2
+}
+
+func (g *group) hearVoters(voters []string) (s said) {
+	timeout, mine := g.node.opts.Timeout, g.raft.LastIndex()
+	ctx, cancel := context.WithTimeout(g.node.ctx, timeout)
+	defer cancel()
+	for server, r := range g.terms(ctx, voters) {
+		if r == nil {
+			continue
+		}
+		s.answered++
+		// Heartbeats reach voters at different times: one that hears nothing may not have
+		// waited quite as long yet.
+		if time.Duration(r.Silent)*time.Millisecond < timeout*3/4 {
+			continue
+		}
+		s.silent++
+		if r.Last > mine || r.Last == mine && server < g.node.server {
+			s.fresher++
+		}
+		if s.silent > len(voters)/2 {
+			break
+		}
+	}
+	return s
+}
+
+// stand has a follower's Raft stand for election now, as if its leader had handed
+// over to it: then voters that haven't noticed yet vote, too.
+func (g *group) stand() {
+	header := raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(g.node.server), Addr: []byte(g.node.server)}
+	g.calls.give(raft.RPC{Command: &raft.TimeoutNowRequest{RPCHeader: header}, RespChan: make(chan raft.RPCResponse, 1)})
+}
+
+// setLost takes whether a quorum of the voters is away, and wakes those who wait.
+func (g *group) setLost(lost bool) {
+	if g.lost.Swap(lost) != lost {
+		g.node.routes.changed(g.partition)
+	}
+}

@@ -1,0 +1,218 @@
+package cluster
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"ubl"
+)
+
+// TestWayAroundASilentNode: a leader is asked directly, a new one too; where it
+// was silent a moment ago another node is asked, and never one that was silent
+// itself: a retry that went by way of the old, silent leader took five seconds.
+func TestWayAroundASilentNode(t *testing.T) {
+	w := newWorld(t, 3, nil)
+	n, leader, third := w.nodes[0], w.nodes[1].server, w.nodes[2].server
+	eventually(t, "all know each other", func() bool { return n.another(leader) == third && n.another(third) == leader })
+	silent := func(server string, since time.Time) {
+		p := n.pipes.to(server)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.deaf = since
+	}
+	for _, c := range []struct {
+		what          string
+		leader, third time.Time // when it was last silent
+		want          string
+	}{
+		{what: "all answer", want: leader},
+		{what: "the third is silent", third: time.Now(), want: leader},
+		{what: "the leader is silent", leader: time.Now(), want: third},
+		{what: "both are silent", leader: time.Now(), third: time.Now(), want: leader},
+		{what: "the leader was silent long ago", leader: time.Now().Add(-2 * deafFor), want: leader},
+	} {
+		silent(leader, c.leader)
+		silent(third, c.third)
+		if via := n.via(leader, firstPause); via != c.want {
+			t.Errorf("%s: it asks %s, want %s", c.what, via, c.want)
+		}
+	}
+	silent(leader, time.Time{})
+	silent(third, time.Time{})
+	if via := n.via("", firstPause); via != "" {
+		t.Errorf("as soon as the leader is lost it asks %s", via)
+	}
+	if via := n.via("", lastPause); via != leader && via != third {
+		t.Errorf("when no leader is heard for long it asks %q", via)
+	}
+}
+
+// TestSlowIsNotSilent: a node that takes long over an answer is not given up, and
+// the question is not asked twice.
+func TestSlowIsNotSilent(t *testing.T) {
+	w := newWorld(t, 2, nil)
+	f := &fragile{release: make(chan struct{})}
+	for _, n := range w.nodes {
+		n.Attach(f)
+	}
+	leader := w.leader(w.nodes[0].engine.Partition(healthy.Group()))
+	asker := w.nodes[0]
+	if asker == leader {
+		asker = w.nodes[1]
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := asker.Ask(t.Context(), healthy, ubl.RoomHead{})
+		done <- err
+	}()
+	p := asker.pipes.to(leader.server)
+	eventually(t, "the question is on its way", func() bool { p.mu.Lock(); defer p.mu.Unlock(); return p.now != nil && p.now.awaited() })
+	s, began := p.session(), time.Now()
+	eventually(t, "it was watched for several rounds", func() bool { return time.Since(began) > 8*asker.opts.Timeout })
+	if p.session() != s || s.ctx.Err() != nil {
+		t.Error("its connection was given up")
+	}
+	close(f.release)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWhoStands: a voter stands for election when a quorum hears nothing, the one of
+// the newest log first, and never because it alone hears nothing.
+func TestWhoStands(t *testing.T) {
+	const timeout = time.Second
+	for _, c := range []struct {
+		what   string
+		s      said
+		waited time.Duration
+		want   bool
+	}{
+		{"two of three hear nothing", said{answered: 2, silent: 2}, timeout, true},
+		{"and it hasn't waited long enough", said{answered: 2, silent: 2}, timeout - 1, false},
+		{"it alone hears nothing", said{answered: 3, silent: 1}, time.Hour, false},
+		{"another has a newer log", said{answered: 2, silent: 2, fresher: 1}, timeout, false},
+		{"which doesn't stand", said{answered: 2, silent: 2, fresher: 1}, timeout * 3 / 2, true},
+	} {
+		if got := c.s.agree(2, c.waited, timeout); got != c.want {
+			t.Errorf("%s: it stands: %t", c.what, got)
+		}
+	}
+}
+
+// TestStandsAtOnce: a follower that stands is elected though the others hear their
+// leader: some may not have noticed yet that it is silent.
+func TestStandsAtOnce(t *testing.T) {
+	w := newWorld(t, 3, nil)
+	leader := w.leader(0)
+	for _, n := range w.nodes {
+		if n == leader {
+			continue
+		}
+		g := n.group(0)
+		eventually(t, "it has what the leader has", func() bool { return g.raft.LastIndex() >= leader.group(0).raft.LastIndex() })
+		g.stand()
+		eventually(t, "it leads", func() bool { return w.leader(0) == n })
+		return
+	}
+}
+
+// TestVotersSayWhetherTheyHear: what a follower is told by the others of a group that
+// has a leader.
+func TestVotersSayWhetherTheyHear(t *testing.T) {
+	w := newWorld(t, 3, nil)
+	leader := w.leader(0)
+	for _, n := range w.nodes {
+		g := n.group(0)
+		voters := g.configuration().voters
+		eventually(t, "all answer "+n.server+", and none of them hears nothing", func() bool {
+			s := g.hearVoters(voters)
+			return s.answered == 3 && s.silent == 0
+		})
+	}
+	w.stop(slices.Index(w.nodes, leader))
+	for _, n := range w.running() {
+		g := n.group(0)
+		if s := g.hearVoters([]string{n.server, leader.server}); s.answered != 1 {
+			t.Errorf("with the leader away %s hears %+v", n.server, s)
+		}
+	}
+}
+
+// TestWithoutAReplica: a node that has no replica of a partition says soon, too, that
+// its holders are away.
+func TestWithoutAReplica(t *testing.T) {
+	w := newWorld(t, 4, nil)
+	f := &fragile{release: make(chan struct{})}
+	close(f.release)
+	partition := w.nodes[0].engine.Partition(healthy.Group())
+	var n *Node
+	for i := range w.nodes {
+		if w.nodes[i].group(partition) == nil {
+			n = w.nodes[i]
+		}
+	}
+	n.Attach(f)
+	eventually(t, "it knows the leader", func() bool { leader, _ := n.routes.to(partition); return leader != "" })
+	for i := range w.nodes {
+		if w.nodes[i] != n {
+			w.stop(i)
+		}
+	}
+	if _, err := n.Ask(t.Context(), healthy, ubl.RoomHead{}); ubl.CodeOf(err) != ubl.CodeUnavailable || ubl.AsError(err).RetryAfter() == 0 {
+		t.Errorf("with all holders away: %v", err)
+	}
+}
+
+// TestWhatOthersSay: a partition without a leader counts as lost when nobody who has
+// it may come to know one, for as long as an election takes.
+func TestWhatOthersSay(t *testing.T) {
+	n := &Node{opts: Options{Timeout: time.Second}, groups: make(map[int]*group)}
+	r := newRoutes(n, 1)
+	n.routes = r
+	r.led[0].Store(true)
+	at := time.Now()
+	for i, c := range []struct {
+		after       time.Duration
+		led, hoped  bool
+		known, lost bool
+	}{
+		{led: true, hoped: true, known: true},
+		{after: time.Second, known: true},
+		{after: 1500 * time.Millisecond, known: true},
+		{after: 2 * time.Second},
+		{after: 3 * time.Second, lost: true},
+		{after: 4 * time.Second, hoped: true},
+		{after: 5 * time.Second, led: true, hoped: true, known: true},
+		{after: 6 * time.Second, known: true},
+	} {
+		if c.led {
+			r.hear(0, "n1@0", 1)
+		}
+		r.listened(0, c.led, c.hoped, at.Add(c.after))
+		if known := r.heard[0].leader != ""; known != c.known || r.lost(0) != c.lost {
+			t.Errorf("step %d: a leader is known: %t, lost: %t", i, known, r.lost(0))
+		}
+	}
+}
+
+// TestNoQuorum: a node that knows that nobody could be elected for longer than an
+// election takes says so, with when to ask again, instead of letting callers wait.
+// Before its first leader it waits.
+func TestNoQuorum(t *testing.T) {
+	w := newWorld(t, 2, nil)
+	f := &fragile{release: make(chan struct{})}
+	close(f.release)
+	n := w.nodes[0]
+	n.Attach(f)
+	w.stop(1)
+	eventually(t, "the leader is lost", func() bool { leader, _ := n.routes.to(n.engine.Partition(healthy.Group())); return leader == "" })
+	for range 2 {
+		began := time.Now()
+		_, err := n.Ask(t.Context(), healthy, ubl.RoomHead{})
+		if took := time.Since(began); ubl.CodeOf(err) != ubl.CodeUnavailable || ubl.AsError(err).RetryAfter() != 2 || took > askTimeout/2 {
+			t.Errorf("without a quorum: %v after %s", err, took)
+		}
+	}
+}
