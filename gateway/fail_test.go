@@ -15,6 +15,7 @@ import (
 
 	"ubl"
 	"ubl/gateway"
+	"ubl/test/memnet"
 )
 
 // fault is a provider that fails, and what comes of it.
@@ -120,15 +121,15 @@ func TestFaults(t *testing.T) {
 func (f *fault) check(t *testing.T, stream bool) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		var network gateway.Network
+		var network memnet.Network
 		ask := func(c gateway.Config) *gateway.Gateway {
-			return openWith(t, gateway.Options{Config: c, Now: time.Now, Transport: network.Transport(t),
+			return openWith(t, gateway.Options{Config: c, Now: time.Now, Transport: gateway.TransportOver(t, &network),
 				Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 		}
-		c := one(network.Start(t, f.answer))
+		c := one(network.Start(t, f.answer) + "/v1")
 		c.Providers[0].Timeout, c.Providers[0].FirstToken = 0, 0
 		f.alone(t, ask(c), stream)
-		c.Providers = append(c.Providers, provider("second", network.Start(t, whole("from the second"))))
+		c.Providers = append(c.Providers, provider("second", network.Start(t, whole("from the second"))+"/v1"))
 		f.followed(t, ask(c), stream)
 		if !strings.Contains(log.String(), `"provider":"first"`) || !strings.Contains(log.String(), string(f.code)) {
 			t.Errorf("the log tells too little: %s", log.String())

@@ -1,7 +1,9 @@
 package portal
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"testing"
 	"time"
 
@@ -74,6 +76,11 @@ func DueOf(tenants, servers int) int {
 		}
 	}
 	return len(a.due(2))
+}
+
+// DialWith has a portal that may go everywhere make its connections with dial.
+func DialWith(p *Portal, dial func(ctx context.Context, network, address string) (net.Conn, error)) {
+	p.way(Everywhere()).DialContext = dial
 }
 
 // SetEven changes how long it takes to say that a server can't be reached.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"ubl"
-	"ubl/portal"
 )
 
 // rpc is a request as a hostile server reads it.
@@ -227,36 +226,33 @@ func TestHostileCalls(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			timeout := 20 * time.Second
-			if c.want == "in time" {
-				timeout = 5 * time.Second
-			}
-			w := newWorld(t, func(o *portal.Options) { o.CallTimeout = timeout })
-			w.add(ubl.Server{ServerID: "bad", URL: serve(t, misbehave(c.fn))}, "")
-			s, url := tools(t, eras[0])
-			tool(s, "echo", echo)
-			w.add(ubl.Server{ServerID: "good", URL: url}, "")
-			w.allow("bad.x", "good.echo")
+			inBubble(t, func(t *testing.T, w *world) {
+				w.add(ubl.Server{ServerID: "bad", URL: w.network.Start(t, misbehave(c.fn))}, "")
+				s, h := eras[0].server(t)
+				tool(s, "echo", echo)
+				w.add(ubl.Server{ServerID: "good", URL: w.network.Start(t, h)}, "")
+				w.allow("bad.x", "good.echo")
 
-			began := time.Now()
-			_, err := w.call("bad.x", `{}`)
-			if took := time.Since(began); took > timeout+10*time.Second {
-				t.Errorf("it took %v", took)
-			}
-			if ubl.CodeOf(err) != c.code {
-				t.Fatalf("the call was answered %v, want %q", err, c.code)
-			}
-			row := w.log()[0]
-			if row.Code != c.code || row.Status == "intended" {
-				t.Errorf("the call is on record as %s %s", row.Status, row.Code)
-			}
-			if err != nil {
-				if m := ubl.AsError(err).Message; !strings.Contains(m, c.want) || strings.Contains(m, "secret") {
-					t.Errorf("the caller is told %q", m)
+				began := time.Now()
+				_, err := w.call("bad.x", `{}`)
+				if took := time.Since(began); took > time.Minute || c.want == "in time" && took < time.Minute {
+					t.Errorf("it took %v, a call has a minute", took)
 				}
-			}
-			w.must("good.echo", `{"text":"hi"}`)
-			w.house.VerifyLedger(w.bob.TenantID)
+				if ubl.CodeOf(err) != c.code {
+					t.Fatalf("the call was answered %v, want %q", err, c.code)
+				}
+				row := w.log()[0]
+				if row.Code != c.code || row.Status == "intended" {
+					t.Errorf("the call is on record as %s %s", row.Status, row.Code)
+				}
+				if err != nil {
+					if m := ubl.AsError(err).Message; !strings.Contains(m, c.want) || strings.Contains(m, "secret") {
+						t.Errorf("the caller is told %q", m)
+					}
+				}
+				w.must("good.echo", `{"text":"hi"}`)
+				w.house.VerifyLedger(w.bob.TenantID)
+			})
 		})
 	}
 }
@@ -302,23 +298,24 @@ func TestHostileLists(t *testing.T) {
 		{"not a list", list(`{"tools":7}`), ubl.ServerDown, 0, "as an MCP server does"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			s, url := tools(t, eras[1])
-			tool(s, "echo", echo)
-			w.add(ubl.Server{ServerID: "good", URL: url}, "")
-			w.allow("good.echo")
-			address := "http://127.0.0.1:1/mcp"
-			if c.handler != nil {
-				address = serve(t, c.handler)
-			}
-			got := w.add(ubl.Server{ServerID: "bad", URL: address}, "")
-			if got.Status != c.status || got.Tools != c.tools {
-				t.Errorf("the server is %s with %d tools: %s", got.Status, got.Tools, got.Problem)
-			}
-			if got.Status == ubl.ServerDown && !strings.Contains(got.Problem, c.problem) {
-				t.Errorf("owners are told %q", got.Problem)
-			}
-			w.sees(w.bob, "good.echo")
+			inBubble(t, func(t *testing.T, w *world) {
+				s, h := eras[1].server(t)
+				tool(s, "echo", echo)
+				w.add(ubl.Server{ServerID: "good", URL: w.network.Start(t, h)}, "")
+				w.allow("good.echo")
+				address := "http://nowhere.test/mcp"
+				if c.handler != nil {
+					address = w.network.Start(t, c.handler)
+				}
+				got := w.add(ubl.Server{ServerID: "bad", URL: address}, "")
+				if got.Status != c.status || got.Tools != c.tools {
+					t.Errorf("the server is %s with %d tools: %s", got.Status, got.Tools, got.Problem)
+				}
+				if got.Status == ubl.ServerDown && !strings.Contains(got.Problem, c.problem) {
+					t.Errorf("owners are told %q", got.Problem)
+				}
+				w.sees(w.bob, "good.echo")
+			})
 		})
 	}
 }

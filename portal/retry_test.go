@@ -14,10 +14,11 @@ import (
 
 // TestDownWhenAdded: a server that comes up a moment after it was added is used a
 // moment later, and until then it is said when.
-func TestDownWhenAdded(t *testing.T) {
-	w := newWorld(t)
+func TestDownWhenAdded(t *testing.T) { inBubble(t, downWhenAdded) }
+
+func downWhenAdded(t *testing.T, w *world) {
 	var up atomic.Bool
-	address := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address := w.network.Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if up.Load() {
 			misbehave(nil)(w, r)
 			return
@@ -49,13 +50,15 @@ func TestDownWhenAdded(t *testing.T) {
 
 // TestDownForLong: a server that stays down is tried with longer and longer waits, all
 // of which leave one act a day; a node that starts meanwhile tries it too.
-func TestDownForLong(t *testing.T) {
-	tenants := func(o *portal.Options) {
-		o.Tenants = func(context.Context) ([]ubl.TenantID, error) { return []ubl.TenantID{"t:example.com"}, nil }
-	}
-	w := newWorld(t, tenants)
+func TestDownForLong(t *testing.T) { inBubble(t, downForLong, ofExample) }
+
+func ofExample(o *portal.Options) {
+	o.Tenants = func(context.Context) ([]ubl.TenantID, error) { return []ubl.TenantID{"t:example.com"}, nil }
+}
+
+func downForLong(t *testing.T, w *world) {
 	var asked atomic.Int32
-	w.add(ubl.Server{ServerID: "ev", URL: serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w.add(ubl.Server{ServerID: "ev", URL: w.network.Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
 		http.Error(w, "down", http.StatusBadGateway)
 	}))}, "")
@@ -71,7 +74,8 @@ func TestDownForLong(t *testing.T) {
 	if *last.SyncedAt != *first.SyncedAt || *last.DownSince != *first.DownSince {
 		t.Errorf("the same failure again is another act: %v, then %v", first.SyncedAt, last.SyncedAt)
 	}
-	other := w.node(tenants)
+	other := w.node(ofExample, allowHTTP)
+	portal.DialWith(other, w.network.Dial)
 	portal.SyncDue(other, t.Context())
 	before := asked.Load()
 	w.house.Clock.Add(10 * time.Minute)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,6 +18,7 @@ import (
 	"ubl"
 	"ubl/portal"
 	"ubl/test/harness"
+	"ubl/test/memnet"
 )
 
 // world is a house with the portal of a node, an owner and a member.
@@ -26,6 +28,7 @@ type world struct {
 	house      *harness.House
 	syncs      *syncs
 	owner, bob ubl.Identity
+	network    *memnet.Network // in a bubble
 }
 
 // syncs passes commands on, and tells when a server's sync was recorded.
@@ -81,6 +84,20 @@ func newWorld(t *testing.T, change ...func(*portal.Options)) *world {
 	w.Portal = w.node(change...)
 	return w
 }
+
+// inBubble runs a test in a bubble of synctest, where the portal's servers are in memory:
+// what waits there takes no time, and comes in its turn on a machine of any speed.
+func inBubble(t *testing.T, test func(t *testing.T, w *world), change ...func(*portal.Options)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, append(change, allowHTTP)...)
+		w.network = &memnet.Network{}
+		portal.DialWith(w.Portal, w.network.Dial)
+		test(t, w)
+	})
+}
+
+func allowHTTP(o *portal.Options) { o.AllowHTTP = true }
 
 // node is the portal of another node of the same house.
 func (w *world) node(change ...func(*portal.Options)) *portal.Portal {
@@ -258,12 +275,22 @@ var eras = []era{
 	{"2025-11-25, JSON answers", mcp.StreamableHTTPOptions{JSONResponse: true}},
 }
 
-// tools is an MCP server of the SDK.
+// tools runs an MCP server of the SDK.
 func tools(t *testing.T, e era) (*mcp.Server, string) {
 	t.Helper()
-	s := mcp.NewServer(&mcp.Implementation{Name: "others", Version: "1"}, &mcp.ServerOptions{PageSize: 2})
-	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &e.opts)
+	s, h := e.server(t)
 	return s, serve(t, h)
+}
+
+// server is one of the SDK, and what serves it. Its sessions end with the test.
+func (e *era) server(t *testing.T) (*mcp.Server, http.Handler) {
+	s := mcp.NewServer(&mcp.Implementation{Name: "others", Version: "1"}, &mcp.ServerOptions{PageSize: 2})
+	t.Cleanup(func() {
+		for session := range s.Sessions() {
+			_ = session.Close() // its client may have gone
+		}
+	})
+	return s, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &e.opts)
 }
 
 // schema is the input schema of most tools here.
