@@ -2,6 +2,7 @@ package portal
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -29,16 +30,47 @@ func (x *Portal) decideAdd(c ubl.AddServer) func(ubl.Time) (*plan, error) {
 			return nil, ubl.Errorf(ubl.CodeConflict, "a tenant has at most %d servers", ubl.MaxServers)
 		}
 		s.CreatedAt, s.CreatedBy, s.Receipt = now, c.Who.UserID, ubl.Receipt{}
+		terms, err := termsHash(s)
+		if err != nil {
+			return nil, err
+		}
 		return &plan{
 			event: event{Server: x.state.view(&server{config: s})},
 			this: ubl.Fields{
-				ubl.Str("auth", s.Auth), ubl.Str("name", s.Name), ubl.Str("server", s.ServerID), urlHash(s.URL),
+				ubl.Str("auth", s.Auth), ubl.Str("name", s.Name), ubl.Str("server", s.ServerID), terms, urlHash(s.URL),
 			},
 			effect:  ubl.Fields{ubl.Str("server", s.ServerID)},
 			records: []actors.Record{put(secretKey(s.ServerID), sealed{ServerID: s.ServerID, Sealed: c.Secret})},
 			tools:   true,
 		}, nil
 	}
+}
+
+// terms are what owners set of a server, but for its secret. Their canonical JSON is
+// what an act's terms_hash is of.
+type terms struct {
+	Server       string   `json:"server"`
+	Name         string   `json:"name"`
+	URL          string   `json:"url"`
+	Auth         string   `json:"auth"`
+	Header       string   `json:"header"`
+	TokenURL     string   `json:"token_url"`
+	AuthorizeURL string   `json:"authorize_url"`
+	ClientID     string   `json:"client_id"`
+	Scopes       []string `json:"scopes"`
+	Disabled     bool     `json:"disabled"`
+}
+
+// termsHash stands for all of a server's terms in the ledger.
+func termsHash(s ubl.Server) (f ubl.Field, err error) {
+	data, err := json.Marshal(terms{
+		Server: s.ServerID, Name: s.Name, URL: s.URL, Auth: s.Auth, Header: s.Header, TokenURL: s.TokenURL,
+		AuthorizeURL: s.AuthorizeURL, ClientID: s.ClientID, Scopes: append([]string{}, s.Scopes...), Disabled: s.Disabled,
+	})
+	if err == nil {
+		data, err = ubl.Canonical(data)
+	}
+	return ubl.Str("terms_hash", ubl.BodyHash(data)), err
 }
 
 // urlHash stands for a URL in the ledger, which all members read: many a server
@@ -67,11 +99,15 @@ func (x *Portal) decideUpdate(c ubl.UpdateServer) func(ubl.Time) (*plan, error) 
 		if err := checkServer(&now, c.Patch.Secret); err != nil {
 			return nil, err
 		}
+		terms, err := termsHash(now)
+		if err != nil {
+			return nil, err
+		}
 		after := &server{config: now, sync: was.sync}
 		p := &plan{
 			this: ubl.Fields{
 				ubl.Str("changed", strings.Join(changed, ",")), ubl.Bool("disabled", now.Disabled),
-				ubl.Str("name", now.Name), ubl.Str("server", c.ServerID), urlHash(now.URL),
+				ubl.Str("name", now.Name), ubl.Str("server", c.ServerID), terms, urlHash(now.URL),
 			},
 			effect:  ubl.Fields{ubl.Str("server", c.ServerID)},
 			records: x.secretsAfter(&was.config, &now, c.Patch.Secret),

@@ -1,0 +1,158 @@
+package actors_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ubl"
+	"ubl/test/harness"
+)
+
+// TestTermsOfAServerLeaveATrace: whoever adds a field to a server is led here. Each that
+// owners set is in the answer and its schema, and in the terms that the receipt has the
+// hash of; what an update can set is named there too.
+func TestTermsOfAServerLeaveATrace(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	portal := ubl.PortalName(ana.TenantID)
+	derived := []string{"server_id", "connected", "status", "problem", "synced_at", "down_since", "next_try", "connecting", "tools", "held",
+		"created_at", "created_by", "receipt"}
+	samples := map[string]string{
+		"name": `"Another"`, "url": `"https://other.example/mcp"`, "auth": `"none"`, "header": `"X-Other"`,
+		"token_url": `"https://id.example/token"`, "authorize_url": `"https://id.example/authorize"`, "client_id": `"c1"`,
+		"scopes": `["read"]`, "disabled": "true",
+	}
+	add := func(t *testing.T, changes string) (shown, receipt map[string]any) {
+		t.Helper()
+		s := ubl.Server{ServerID: "s", Name: "One", URL: "https://one.example/mcp", Auth: ubl.AuthHeader, Header: "X-Key"}
+		if err := json.Unmarshal([]byte(changes), &s); err != nil {
+			t.Fatal(err)
+		}
+		if s.Auth == ubl.AuthNone {
+			s.Header = ""
+		}
+		made := harness.Must[*ubl.Server](h, portal, ubl.AddServer{Request: h.Request(ana), Owner: true, Server: s})
+		receipt = lastAction(t, h, ana.TenantID)
+		harness.Must[*ubl.Server](h, portal, ubl.RemoveServer{Request: h.Request(ana), Owner: true, ServerID: "s"})
+		return parsed(t, mustJSON(t, made)).(map[string]any), receipt
+	}
+	_, before := add(t, "{}")
+	schema := schemaPart{"ubl.server.v1", nil}.properties(t)
+	for _, field := range fieldsOf(ubl.Server{}) {
+		if !slices.Contains(schema, field) {
+			t.Errorf("%s: the schema ubl.server.v1 doesn't have it", field)
+		}
+		if slices.Contains(derived, field) {
+			continue
+		}
+		sample, ok := samples[field]
+		if !ok {
+			t.Errorf("%s: say in this test what another value is, or that nobody sets it", field)
+			continue
+		}
+		shown, receipt := add(t, `{"`+field+`":`+sample+`}`)
+		if !reflect.DeepEqual(shown[field], parsed(t, []byte(sample))) {
+			t.Errorf("%s: the answer says %v", field, shown[field])
+		}
+		if receipt["terms_hash"] == nil || receipt["terms_hash"] == before["terms_hash"] {
+			t.Errorf("%s: the receipt has the same terms: %v", field, receipt)
+		}
+	}
+	changes(t, h, ana, portal)
+}
+
+// changes updates each field of a ServerPatch alone.
+func changes(t *testing.T, h *harness.House, ana ubl.Identity, portal ubl.Name) {
+	t.Helper()
+	s := ubl.Server{ServerID: "u", Name: "One", URL: "https://one.example/mcp", Auth: ubl.AuthNone}
+	harness.Must[*ubl.Server](h, portal, ubl.AddServer{Request: h.Request(ana), Owner: true, Server: s})
+	last := lastAction(t, h, ana.TenantID)["terms_hash"]
+	samples := map[string]any{"Name": "Two", "URL": "https://two.example/mcp", "Disabled": true, "Secret": []byte("sealed")}
+	for f := range reflect.TypeFor[ubl.ServerPatch]().Fields() {
+		sample, ok := samples[f.Name]
+		if !ok {
+			t.Errorf("%s: say in this test what another value is", f.Name)
+			continue
+		}
+		var p ubl.ServerPatch
+		at := reflect.ValueOf(&p).Elem().FieldByIndex(f.Index)
+		if value := reflect.ValueOf(sample); at.Kind() == reflect.Pointer {
+			at.Set(reflect.New(value.Type()))
+			at.Elem().Set(value)
+		} else {
+			at.Set(value)
+		}
+		harness.Must[*ubl.Server](h, portal, ubl.UpdateServer{Request: h.Request(ana), Owner: true, ServerID: "u", Patch: p, SecretMAC: "mac"})
+		receipt := lastAction(t, h, ana.TenantID)
+		if receipt["changed"] != strings.ToLower(f.Name) {
+			t.Errorf("%s: the receipt says that %v changed", f.Name, receipt["changed"])
+		}
+		if secret := f.Name == "Secret"; secret != (receipt["terms_hash"] == last) || receipt["terms_hash"] == nil {
+			t.Errorf("%s: the receipt's terms are %v, before %v", f.Name, receipt["terms_hash"], last)
+		}
+		last = receipt["terms_hash"]
+	}
+}
+
+// TestPhysicsLeaveATrace: each axis is in the answer and its schema, and in the receipt
+// in the order of the fields.
+func TestPhysicsLeaveATrace(t *testing.T) {
+	y := openYard(t, harness.Open(t, harness.Options{}))
+	samples := map[string]string{ // those that don't contradict themselves
+		"fungibility": "strict/objects/gated/sandboxed", "topology": "strict/values/gated/disabled",
+		"permeability": "versioned/objects/open/sandboxed", "execution": "versioned/objects/gated/disabled",
+	}
+	schema := schemaPart{"ubl.common.v1", []string{"$defs", "physics"}}.properties(t)
+	for i, field := range fieldsOf(ubl.Physics{}) {
+		axes := strings.Split(samples[field], "/")
+		if i >= len(axes) || axes[i] == "" {
+			t.Errorf("%s: say in this test what another value is", field)
+			continue
+		}
+		if !slices.Contains(schema, field) {
+			t.Errorf("%s: the schema ubl.common.v1 doesn't have it", field)
+		}
+		name := y.found("container", field, samples[field])
+		if got := lastAction(t, y.House, y.ana.TenantID)["physics"]; got != samples[field] {
+			t.Errorf("%s: the receipt says %v", field, got)
+		}
+		shown := parsed(t, mustJSON(t, y.look(name))).(map[string]any)["physics"].(map[string]any)
+		if shown[field] != axes[i] {
+			t.Errorf("%s: the answer says %v", field, shown)
+		}
+	}
+}
+
+// TestTermsOfAnInvitationLeaveATrace in its receipt and its schema.
+func TestTermsOfAnInvitationLeaveATrace(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	// The address of somebody who may never come has no place in the ledger.
+	unsaid := []string{"id", "email", "created_by", "created_at", "accepted_at", "revoked_at"}
+	schema := schemaPart{"ubl.invitation.v1", nil}.properties(t)
+	act := schemaPart{actionSchema, []string{"$defs", "invitation"}}.properties(t)
+	for i, field := range fieldsOf(ubl.Invitation{}) {
+		if !slices.Contains(schema, field) {
+			t.Errorf("%s: the schema ubl.invitation.v1 doesn't have it", field)
+		}
+		if slices.Contains(unsaid, field) {
+			continue
+		}
+		invitee := harness.User(fmt.Sprintf("eve%d@else.org", i))
+		invitee.TenantID = ana.TenantID
+		c := ubl.CreateInvitation{Request: h.Request(ana), InvitationID: ubl.InvitationID(fmt.Sprint("i:", i)), Invitee: invitee,
+			Role: ubl.RoleOwner, TTL: 7 * time.Hour, SecretHash: strings.Repeat(fmt.Sprint(i), 64)}
+		made := parsed(t, mustJSON(t, harness.Must[*ubl.Invitation](h, ubl.TenantName(ana.TenantID), c))).(map[string]any)
+		receipt := lastAction(t, h, ana.TenantID)
+		if receipt[field] == nil || receipt[field] != made[field] || !slices.Contains(act, field) {
+			t.Errorf("%s: the receipt says %v, the answer %v", field, receipt[field], made[field])
+		}
+	}
+}
