@@ -2,9 +2,9 @@ package actors
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -188,11 +188,6 @@ type opened struct{}
 // Cost is 0: it reads.
 func (opened) Cost() int { return 0 }
 
-// loadTimeout bounds a load. Other commands wait for it too: it must not end with the
-// patience of the one that happened to come first, or a load that takes longer
-// would never come to its end.
-const loadTimeout = time.Minute
-
 // load opens the actor where it isn't, after its group's ledger.
 func (c *cell) load(e *envelope) error {
 	if err := c.group.err(); err != nil {
@@ -207,7 +202,7 @@ func (c *cell) load(e *envelope) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), loadTimeout)
+	ctx, cancel := watchLoad(e.ctx, c.rt.stop, c.log())
 	defer cancel()
 	if !c.isLedger() {
 		if a := c.rt.ask(ctx, c.group.key.Ledger(), opened{}); a.err != nil {
@@ -253,6 +248,8 @@ func (c *cell) open(ctx context.Context) (a Actor, err error) {
 	}()
 	return c.family.Open(ctx, Env{
 		Name: c.name, Now: c.rt.opts.Now, Random: c.rt.opts.Random, Ask: c.asker(), Panics: c.rt.opts.Panics,
-		Log: c.rt.opts.Log.With("actor", string(c.name)),
+		Log: c.log(),
 	})
 }
+
+func (c *cell) log() *slog.Logger { return c.rt.opts.Log.With("actor", string(c.name)) }

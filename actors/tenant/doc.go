@@ -12,6 +12,12 @@
 //	e       counter of events
 //	k       idempotency keys ([actors.Keys])
 //
+// A checkpoint is the whole State at one of its events, derived like it. Tenant 0 has an
+// event for every session, so it is opened from the newest checkpoint and the events
+// after it. Acts carry the pieces along when events outnumber what they lead to. A
+// history without one, as before an upgrade, is replayed however long that takes, and
+// the log says how far it is; the acts that follow write the first checkpoint.
+//
 // # The way of one request
 //
 // Every authenticated request first asks Enter. Nearly always that only reads
