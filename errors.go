@@ -20,6 +20,7 @@ const (
 	CodeForbidden           Code = "forbidden"              // 403
 	CodeNotAMember          Code = "not_a_member"           // 403
 	CodeOriginNotAllowed    Code = "origin_not_allowed"     // 403
+	CodeConfirmation        Code = "confirmation_required"  // 403, nothing was done: prove who you are, then repeat
 	CodeNotFound            Code = "not_found"              // 404
 	CodeMethodNotAllowed    Code = "method_not_allowed"     // 405
 	CodeConflict            Code = "conflict"               // 409
@@ -38,6 +39,7 @@ var statusOf = map[Code]int{
 	CodeForbidden:           http.StatusForbidden,
 	CodeNotAMember:          http.StatusForbidden,
 	CodeOriginNotAllowed:    http.StatusForbidden,
+	CodeConfirmation:        http.StatusForbidden,
 	CodeNotFound:            http.StatusNotFound,
 	CodeMethodNotAllowed:    http.StatusMethodNotAllowed,
 	CodeConflict:            http.StatusConflict,

@@ -44,6 +44,9 @@ func mayBackup(ctx context.Context, c *envelope.Caller) error {
 	if c == nil || c.Identity.TenantID != ubl.CoreTenant {
 		return forbidden
 	}
+	if err := c.Confirmed(envelope.RequestOf(ctx).At); err != nil {
+		return err
+	}
 	c.Uses(string(ubl.DidPlatformBackup))
 	role, err := c.Enter(ctx)
 	if err == nil && role != ubl.RoleOwner {

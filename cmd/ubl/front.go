@@ -52,6 +52,7 @@ func (c *serveCmd) front(p *program, n *node, at string, log *slog.Logger) (*fro
 	f.auth, err = auth.New(auth.Options{
 		Key: key, Issuers: issuers, Operators: c.Operator, Domains: c.domains(), PublicURL: at,
 		Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log, Panics: n.panics, Random: p.random,
+		PrintLink: func(email, path string) { c.printConfirmation(p, email, at+path) },
 	})
 	if err != nil {
 		return nil, err

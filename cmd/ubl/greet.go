@@ -65,6 +65,12 @@ func (c *serveCmd) invite(ctx context.Context, p *program, a *auth.Authenticator
 	return nil
 }
 
+// printConfirmation prints the link by which somebody with neither passkey nor provider
+// confirms that it is them. It works in their browser alone.
+func (c *serveCmd) printConfirmation(p *program, email, link string) {
+	fmt.Fprintf(p.out, "%s wants to confirm a sign-in. Open this in the same browser (once, within ten minutes):\n  %s\n\n", email, link)
+}
+
 // thenInvite invites once the start is receipted: now, or after what is yet to be
 // tried again. It returns that, nil for nothing.
 func thenInvite(ctx context.Context, again, invite func(context.Context) error) func(context.Context) error {

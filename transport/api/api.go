@@ -15,8 +15,10 @@
 // strictly, asks, and writes the answer with request_id and server_time. The
 // first question takes the caller's way into their tenant along, and the name of
 // the tool: the tenant refuses who may not use it, over HTTP as everywhere.
-// Sending a message and reading history do all this by hand, being most of all
-// traffic; everything else goes through huma.
+// The guard refuses a sensitive operation (see asks) to a session that isn't fresh;
+// where that depends on arguments, the handler does. Sending a message and reading
+// history do all this by hand, being most of all traffic; everything else goes
+// through huma.
 //
 // What fails: anything not as described is refused with 400, 413 or 415 before
 // an actor is asked; what an actor refuses keeps its code. Every error is in

@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"mime"
 	"net/http"
 	"net/url"
@@ -72,7 +73,20 @@ func check(o operation, body *huma.RequestBody, query []string, r *http.Request)
 			return err
 		}
 	}
-	return checkBody(body, o.maxBody(), r)
+	if err := checkBody(body, o.maxBody(), r); err != nil {
+		return err
+	}
+	if o.asks == proof {
+		if err := confirmed(r.Context()); err != nil {
+			return ubl.AsError(err)
+		}
+	}
+	return nil
+}
+
+// confirmed refuses a session whose person hasn't lately proved who they are.
+func confirmed(ctx context.Context) error {
+	return envelope.CallerOf(ctx).Confirmed(envelope.RequestOf(ctx).At)
 }
 
 // checkQuery refuses parameters that the operation does not have, so that a

@@ -67,6 +67,11 @@ func (a *API) invite(ctx context.Context, to ubl.Name, in *inviteBody) (any, err
 	if (in.UserID == "") == (in.Email == "") {
 		return nil, invalid("body", "expected either user_id or email")
 	}
+	if in.Role == ubl.RoleOwner {
+		if err := confirmed(ctx); err != nil {
+			return nil, err
+		}
+	}
 	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, home(ctx),
 		ubl.FindMember{Who: caller(ctx), UserID: in.UserID, Email: in.Email})
 	if err != nil {
@@ -104,7 +109,7 @@ type removeMemberInput struct {
 }
 
 func (a *API) removeMember(ctx context.Context, in *removeMemberInput) (any, error) {
-	return a.remove(ctx, room(ctx, in.RoomID), in.UserID, "")
+	return a.removeOther(ctx, room(ctx, in.RoomID), in.UserID)
 }
 
 // remove takes a member out, who may be the caller.
@@ -112,6 +117,16 @@ func (a *API) remove(ctx context.Context, from ubl.Name, user ubl.UserID, key st
 	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, from,
 		ubl.RemoveMember{Request: envelope.Command(ctx, key), UserID: user})
 	return memberAnswer{m}, err
+}
+
+// removeOther takes a member out, which is sensitive unless they leave by themselves.
+func (a *API) removeOther(ctx context.Context, from ubl.Name, user ubl.UserID) (any, error) {
+	if user != caller(ctx).UserID {
+		if err := confirmed(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return a.remove(ctx, from, user, "")
 }
 
 type visitInput struct {
@@ -157,7 +172,7 @@ type removeContainerMemberInput struct {
 }
 
 func (a *API) removeContainerMember(ctx context.Context, in *removeContainerMemberInput) (any, error) {
-	return a.remove(ctx, container(ctx, in.ContainerID), in.UserID, "")
+	return a.removeOther(ctx, container(ctx, in.ContainerID), in.UserID)
 }
 
 type leaveContainerInput struct {

@@ -147,7 +147,7 @@ func (a *API) describeStream(path, id, summary, more string, params ...*huma.Par
 // describeBackup documents the backup of the platform, which package transport
 // serves.
 func (a *API) describeBackup() {
-	o := operation{method: http.MethodPost, path: "/platform/backup", id: "back-up", tag: "platform",
+	o := operation{method: http.MethodPost, path: "/platform/backup", id: "back-up", asks: proof, tag: "platform",
 		summary: "A copy of all tenants' data",
 		more: "Owners of tenant 0, one at a time. Answers a tar archive that \"ubl restore\" takes. The act is receipted before " +
 			"the first byte leaves. A connection cut before its end means a failed backup."}

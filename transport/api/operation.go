@@ -30,8 +30,21 @@ type operation struct {
 	destroys     bool       // doesn't, though it is a POST
 	large        bool       // takes a body of up to maxLargeBody
 	slow         bool       // waits for somebody else: a model, another server
+	asks         asks       // whether a session must be confirmed first; every write says so
 	also         []ubl.Code // errors beside those that every operation has
 }
+
+// asks says whether an operation asks people at a browser to prove once more who they
+// are, if they haven't lately. Sensitive are acts that let somebody in, give power or a
+// credential away, remove people or data for good, or take everything out.
+type asks int
+
+const (
+	unsaid    asks = iota // for reads alone
+	nothing               // everyday, or taken back easily, or only shuts something
+	proof                 // sensitive: the guard refuses a session that isn't fresh
+	sometimes             // sensitive with some arguments: the handler calls confirmed
+)
 
 // everywhere lists the errors that any operation may answer.
 var everywhere = []ubl.Code{ubl.CodeValidation, ubl.CodeUnauthorized, ubl.CodeForbidden, ubl.CodeNotFound,
@@ -57,6 +70,9 @@ func (o operation) describe(status int, contentType string) huma.Operation {
 		}},
 	}
 	codes := append(append([]ubl.Code(nil), everywhere...), o.also...)
+	if o.asks == proof || o.asks == sometimes {
+		codes = append(codes, ubl.CodeConfirmation)
+	}
 	if o.method != http.MethodGet {
 		codes = append(codes, writes...)
 		out.Parameters = append(out.Parameters, idempotencyKey())

@@ -113,6 +113,11 @@ func (a *API) setRoomPolicy(ctx context.Context, in *roomPolicyInput) (any, erro
 	if patch == (ubl.RoomPolicyPatch{}) {
 		return nil, invalid("body", "changes nothing")
 	}
+	if keep := in.Body.RetentionDays; keep != nil && *keep > 0 { // older messages are deleted
+		if err := confirmed(ctx); err != nil {
+			return nil, err
+		}
+	}
 	r, err := ubl.Ask[*ubl.Room](ctx, a.Asker, room(ctx, in.RoomID),
 		ubl.SetRoomPolicy{Request: envelope.Command(ctx, in.Body.Key), Patch: patch})
 	return roomAnswer{r}, err

@@ -103,6 +103,11 @@ type setTenantMemberInput struct {
 }
 
 func (a *API) setTenantMember(ctx context.Context, in *setTenantMemberInput) (any, error) {
+	if in.Body.Role != "" {
+		if err := confirmed(ctx); err != nil {
+			return nil, err
+		}
+	}
 	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, home(ctx),
 		ubl.SetTenantMember{Request: envelope.Command(ctx, in.Body.Key), UserID: in.UserID, Role: in.Body.Role, Name: in.Body.Name})
 	return memberAnswer{m}, err

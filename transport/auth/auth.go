@@ -53,6 +53,10 @@ type Options struct {
 	// HTTPClient fetches providers' keys; nil for a plain one. Its timeout is
 	// cut to 5 seconds.
 	HTTPClient *http.Client
+	// PrintLink shows the operator of this node a sign-in link that a person has asked
+	// for who has neither passkey nor provider; nil where nobody would see it. The path
+	// is all of the link but the server.
+	PrintLink func(email, path string)
 	// Logger takes the reasons of refusals, at debug level; nil for none.
 	Logger *slog.Logger
 	// Panics catches what panics over one credential.
@@ -79,6 +83,8 @@ type Authenticator struct {
 	sites     *http.CrossOriginProtection
 	origin    string    // that of the public URL, "" for none
 	passkeys  *passkeys // nil where browsers have none
+	printLink func(email, path string)
+	printed   printed
 
 	panics *panics.Catcher
 	cache  *cache
@@ -121,6 +127,7 @@ func New(o Options) (*Authenticator, error) {
 		oidcBack:  strings.TrimSuffix(o.PublicURL, "/") + oidcBack,
 		cache:     newCache(maxEntries, o.Panics),
 		panics:    o.Panics,
+		printLink: o.PrintLink,
 		prefix:    "auth:" + hex.EncodeToString(prefix[:]) + ":",
 	}
 	a.keys.Store(o.Key)
@@ -234,6 +241,9 @@ func (a *Authenticator) authenticate(ctx context.Context, r *http.Request, find 
 	}
 	act := r.Method != http.MethodGet && r.Method != http.MethodHead
 	caller := &envelope.Caller{Identity: e.identity, TokenID: e.id, ExpiresAt: e.expires, Revoked: e.revoked}
+	if e.session != nil {
+		caller.Session, caller.ProvedAt = true, e.session.provedAt()
+	}
 	caller.Enters(ubl.Enter{Request: a.request(ctx, e.identity), Name: e.name, Act: act}, a.asker)
 	return caller, e, nil
 }

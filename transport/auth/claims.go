@@ -36,6 +36,8 @@ type claims struct {
 	IsService     bool            `json:"is_service,omitempty"`
 	Groups        groups          `json:"groups,omitempty"`
 	Events        json.RawMessage `json:"events,omitempty"`
+	// AuthTime is when a provider last had its user prove who they are.
+	AuthTime moment `json:"auth_time,omitzero"`
 
 	signer earlierKey // of ours, for a platform token
 }
@@ -77,6 +79,18 @@ func (g *groups) UnmarshalJSON(data []byte) error {
 	var names []string
 	if json.Unmarshal(data, &names) == nil {
 		*g = names
+	}
+	return nil
+}
+
+// moment is a time in seconds since 1970. What is none counts as not said.
+type moment time.Time
+
+// UnmarshalJSON reads a number and takes anything else for none.
+func (m *moment) UnmarshalJSON(data []byte) error {
+	var at jwt.NumericDate
+	if json.Unmarshal(data, &at) == nil && at > 0 {
+		*m = moment(at.Time())
 	}
 	return nil
 }

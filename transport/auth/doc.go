@@ -99,6 +99,24 @@
 // it but for their groups, which only a provider says; that takes a session, which an agent with their token hasn't. Providers see the
 // same way from claims to identity as their bearer tokens take.
 //
+// # Confirming
+//
+// Sensitive acts ask who somebody is once more: [envelope.Caller.Confirmed] refuses a
+// session whose proof is older than [envelope.FreshFor]. The proof's time is in the
+// cookie (proved_at; without it, auth_time, when the session began), so that any node
+// knows it.
+//
+//	GET  confirm                what the person has to confirm with
+//	POST confirm/passkey/*      one of their own passkeys, for this very session
+//	GET  oidc/{id}/start?confirm=1   max_age=0 ► same person, auth_time since ► session
+//	POST confirm/link           for who has neither: the node prints a link, and a sealed
+//	                            cookie ties it to this browser and session
+//
+// A confirmation admits another session in the place of the one at hand, with the same
+// end and the same groups, answers with its cookie, and then revokes the one before:
+// what was sealed for that one is used up with it. Whatever fails leaves the session as
+// it was, and not fresh.
+//
 // # Invitations
 //
 // The link of an invitation names the tenant and carries a secret, of which the

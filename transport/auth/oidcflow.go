@@ -38,6 +38,10 @@ type oidcFlow struct {
 	Return   string `json:"return"`
 	// Member is who proves their address by this sign-in; nil for an ordinary one.
 	Member *provingMember `json:"member,omitempty"`
+	// Confirm is the session whose person proves once more who they are, from the moment
+	// on that is Asked; nil for an ordinary sign-in.
+	Confirm *confirming `json:"confirm,omitempty"`
+	Asked   ubl.Time    `json:"asked,omitzero"`
 }
 
 // oidcRoutes adds both ends. People see them in the address bar: they answer with
@@ -85,6 +89,12 @@ func (a *Authenticator) startOIDC(w http.ResponseWriter, r *http.Request) error 
 			return err
 		}
 	}
+	options := []oauth2.AuthCodeOption{}
+	if r.URL.Query().Get("confirm") != "" {
+		if options, err = a.confirmAt(r, p, &flow); err != nil {
+			return err
+		}
+	}
 	if flow.Nonce, err = a.drawText(); err != nil {
 		return err
 	}
@@ -95,7 +105,8 @@ func (a *Authenticator) startOIDC(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	http.Redirect(w, r, config.AuthCodeURL(state, oidc.Nonce(flow.Nonce), oauth2.S256ChallengeOption(flow.Verifier)), http.StatusFound)
+	options = append(options, oidc.Nonce(flow.Nonce), oauth2.S256ChallengeOption(flow.Verifier))
+	http.Redirect(w, r, config.AuthCodeURL(state, options...), http.StatusFound)
 	return nil
 }
 

@@ -49,10 +49,13 @@ func (a *Authenticator) finishOIDC(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
+	if err := a.confirms(&flow, who, c); err != nil {
+		return err
+	}
 	if err := a.letIn(r, who, ubl.Enter{Name: c.called()}); err != nil {
 		return err
 	}
-	if err := a.startSession(w, r, who, ubl.SignInOIDC); err != nil {
+	if err := a.beginSession(w, r, who, beginning{method: ubl.SignInOIDC, proved: time.Time(c.AuthTime)}); err != nil {
 		return err
 	}
 	w.Header().Set("Referrer-Policy", "no-referrer") // the address holds the code

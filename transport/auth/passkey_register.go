@@ -24,9 +24,13 @@ type making struct {
 	Session  webauthn.SessionData `json:"session"`
 }
 
-// beginPasskey asks the browser to make a passkey for whoever is signed in. Only
-// a session will do: an agent with a person's token must not come to stay.
+// beginPasskey asks the browser to make a passkey for the person who is signed in, and
+// has lately proved who they are. Only a session will do: an agent with a person's token
+// must not come to stay.
 func (a *Authenticator) beginPasskey(p *passkeys, w http.ResponseWriter, r *http.Request) error {
+	if err := a.isFresh(r); err != nil {
+		return err
+	}
 	who, err := a.present(r)
 	if err != nil {
 		return err

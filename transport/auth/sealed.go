@@ -77,12 +77,19 @@ func (a *Authenticator) beginCeremony(w http.ResponseWriter, r *http.Request, c 
 // endCeremony opens the cookie of the ceremony that the secret came back with into state,
 // and has the browser forget it.
 func (a *Authenticator) endCeremony(w http.ResponseWriter, r *http.Request, c ceremony, secret string, state any) error {
+	if len(r.CookiesNamed(a.cookieName(c, secret))) == 1 {
+		a.ceremonyCookie(w, a.cookieName(c, secret), "", -1)
+	}
+	return a.lookAt(r, c, secret, state)
+}
+
+// lookAt opens the cookie of a ceremony that may still end.
+func (a *Authenticator) lookAt(r *http.Request, c ceremony, secret string, state any) error {
 	name := a.cookieName(c, secret)
 	sent := r.CookiesNamed(name)
 	if len(sent) != 1 {
 		return errCeremony()
 	}
-	a.ceremonyCookie(w, name, "", -1)
 	plain, err := a.unseal(name, sent[0].Value)
 	if err != nil {
 		return errCeremony().Because(err)

@@ -42,23 +42,26 @@ type sessionClaims struct {
 	Email          string           `json:"email"`
 	Groups         []string         `json:"groups,omitempty"`
 	Began          *jwt.NumericDate `json:"auth_time"`
-	Method         ubl.SignInMethod `json:"method"`
-	Label          string           `json:"label,omitempty"`
-	Turn           int64            `json:"turn,omitempty"`
+	// Proved is when the person proved who they are after that, or before it where a
+	// provider says so; nil for when the session began.
+	Proved *jwt.NumericDate `json:"proved_at,omitempty"`
+	Method ubl.SignInMethod `json:"method"`
+	Label  string           `json:"label,omitempty"`
+	Turn   int64            `json:"turn,omitempty"`
 
 	signer earlierKey // of ours, that a cookie was found to be signed with
 }
 
 // newSession is a session that begins now.
 func newSession(who ubl.Identity, method ubl.SignInMethod, label string, now time.Time, random io.Reader) (*sessionClaims, error) {
-	var id [16]byte
-	if _, err := io.ReadFull(random, id[:]); err != nil {
-		return nil, fmt.Errorf("couldn't draw a session's id: %w", err)
+	id, err := drawSessionID(random)
+	if err != nil {
+		return nil, err
 	}
 	c := &sessionClaims{
 		Claims: jwt.Claims{
 			Issuer: LocalIssuer, Audience: jwt.Audience{SessionAudience},
-			Subject: who.Subject, ID: hex.EncodeToString(id[:]),
+			Subject: who.Subject, ID: id,
 		},
 		IdentityIssuer: who.Issuer, UserID: who.UserID, TenantID: who.TenantID,
 		Email: who.Email, Groups: fewGroups(who.Groups),
@@ -90,6 +93,36 @@ func (c *sessionClaims) next(now time.Time) *sessionClaims {
 		return nil
 	}
 	return &next
+}
+
+// provedAt is when the person last proved who they are.
+func (c *sessionClaims) provedAt() ubl.Time {
+	if c.Proved != nil {
+		return ubl.TimeOf(c.Proved.Time())
+	}
+	return ubl.TimeOf(c.Began.Time())
+}
+
+// confirmed is the session that takes this one's place once its person has proved again
+// who they are. It has another id, so that no copy of the cookie counts for it, and ends
+// no later than this one would have: its groups are no newer.
+func (c *sessionClaims) confirmed(now time.Time, method ubl.SignInMethod, random io.Reader) (*sessionClaims, error) {
+	id, err := drawSessionID(random)
+	if err != nil {
+		return nil, err
+	}
+	next := *c
+	next.ID, next.Turn, next.Method, next.Proved = id, 0, method, jwt.NewNumericDate(now)
+	next.hold(now)
+	return &next, nil
+}
+
+func drawSessionID(random io.Reader) (string, error) {
+	var id [16]byte
+	if _, err := io.ReadFull(random, id[:]); err != nil {
+		return "", fmt.Errorf("couldn't draw a session's id: %w", err)
+	}
+	return hex.EncodeToString(id[:]), nil
 }
 
 // fewGroups is as many of the groups as a cookie has room for.

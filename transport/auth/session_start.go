@@ -3,6 +3,9 @@ package auth
 import (
 	"context"
 	"net/http"
+	"time"
+
+	"github.com/go-jose/go-jose/v4/jwt"
 
 	"ubl"
 )
@@ -12,19 +15,29 @@ import (
 // one, so that nobody can have known it before; a session that the browser still
 // had ends. Nothing may be written to w before.
 func (a *Authenticator) startSession(w http.ResponseWriter, r *http.Request, who ubl.Identity, method ubl.SignInMethod) error {
-	return a.beginSession(w, r, who, method, "")
+	return a.beginSession(w, r, who, beginning{method: method})
 }
 
-// beginSession is startSession that also uses up a sign-in link, named by its hash.
-func (a *Authenticator) beginSession(w http.ResponseWriter, r *http.Request, who ubl.Identity, method ubl.SignInMethod, link string) error {
+// beginning is how a session begins.
+type beginning struct {
+	method ubl.SignInMethod
+	link   string    // the hash of a sign-in link that it uses up, "" for none
+	proved time.Time // when a provider had them prove who they are, zero for now
+}
+
+// beginSession is startSession with all there is to say.
+func (a *Authenticator) beginSession(w http.ResponseWriter, r *http.Request, who ubl.Identity, by beginning) error {
 	if err := a.mayHaveSession(who); err != nil {
 		return err
 	}
-	c, err := newSession(who, method, deviceOf(r.UserAgent()), a.now(), a.random)
+	c, err := newSession(who, by.method, deviceOf(r.UserAgent()), a.now(), a.random)
 	if err != nil {
 		return err
 	}
-	if err := a.admit(r.Context(), c.known(), link); err != nil {
+	if !by.proved.IsZero() && by.proved.Before(a.now()) {
+		c.Proved = jwt.NewNumericDate(by.proved)
+	}
+	if err := a.admit(r.Context(), c.known(), by.link); err != nil {
 		return err
 	}
 	a.endSession(r)

@@ -99,7 +99,7 @@ func (a *Authenticator) takeLink(w http.ResponseWriter, r *http.Request, l *ubl.
 		err = a.letIn(r, who, ubl.Enter{})
 	}
 	if err == nil {
-		err = a.beginSession(w, r, who, ubl.SignInLink, l.Hash)
+		err = a.beginSession(w, r, who, beginning{method: ubl.SignInLink, link: l.Hash})
 	}
 	if err != nil {
 		return err

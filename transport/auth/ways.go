@@ -18,6 +18,7 @@ func (a *Authenticator) Browsers() http.Handler {
 	a.linked(mux)
 	a.invited(mux)
 	a.passkeyRoutes(mux)
+	a.confirmRoutes(mux)
 	a.oidcRoutes(mux)
 	a.route(mux, "/", func(http.ResponseWriter, *http.Request) error {
 		return ubl.Errorf(ubl.CodeNotFound, "there is nothing here")
@@ -81,14 +82,24 @@ func (a *Authenticator) signOut(w http.ResponseWriter, r *http.Request) error {
 // whose is the identity behind the request's session; unauthorized where there is
 // none that holds, or it isn't that of whom the page shows.
 func (a *Authenticator) whose(r *http.Request) (ubl.Identity, error) {
+	e, err := a.shownSession(r)
+	if err != nil {
+		return ubl.Identity{}, err
+	}
+	return e.identity, nil
+}
+
+// shownSession is sessionOf for a request of the page that shows its person, or shows
+// nobody.
+func (a *Authenticator) shownSession(r *http.Request) (*entry, error) {
 	e, err := a.sessionOf(r)
 	if err == nil {
 		err = ofWhomShown(r, e.session)
 	}
 	if err != nil {
-		return ubl.Identity{}, err
+		return nil, err
 	}
-	return e.identity, nil
+	return e, nil
 }
 
 // sessionOf is the session of a request of this server's own pages.

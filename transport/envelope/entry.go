@@ -77,7 +77,7 @@ func (c *Caller) Still(tool string) *Caller {
 func (c *Caller) again(change func(*ubl.Enter)) *Caller {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	again := &Caller{Identity: c.Identity, TokenID: c.TokenID, ExpiresAt: c.ExpiresAt, Revoked: c.Revoked}
+	again := &Caller{Identity: c.Identity, TokenID: c.TokenID, ExpiresAt: c.ExpiresAt, Revoked: c.Revoked, Session: c.Session, ProvedAt: c.ProvedAt}
 	again.Limited(c.limit, c.stream)
 	if c.ask == nil {
 		again.Let(c.role)

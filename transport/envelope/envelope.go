@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"time"
 
 	"ubl"
 )
@@ -22,8 +23,25 @@ type Caller struct {
 	// Revoked is closed once the credential is revoked on this node; nil if it
 	// cannot be noticed that way.
 	Revoked <-chan struct{}
+	// Session says that the caller is a person at a browser, and ProvedAt when they last
+	// proved who they are: 0 where that isn't known.
+	Session  bool
+	ProvedAt ubl.Time
 
 	entry
+}
+
+// FreshFor is how long a proof of who somebody is lasts for sensitive acts.
+const FreshFor = 5 * time.Minute
+
+// Confirmed refuses a session in which nobody has proved within [FreshFor] who they
+// are: a browser that was left open, or a copy of its cookie, must not do what can't be
+// taken back. Programs send tokens unattended: for them it is their token that counts.
+func (c *Caller) Confirmed(now ubl.Time) error {
+	if !c.Session || now < c.ProvedAt.Add(FreshFor) {
+		return nil
+	}
+	return ubl.Errorf(ubl.CodeConfirmation, "this needs a recent sign-in: confirm that it is you, then repeat it within %d minutes", FreshFor/time.Minute)
 }
 
 // Over reports whether the credential has ended: it was revoked, its owner left the

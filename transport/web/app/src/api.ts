@@ -89,7 +89,27 @@ export function onUnauthorized(f: () => void): () => void {
   return () => unauthorized.delete(f);
 }
 
+let confirm: (() => Promise<boolean>) | null = null;
+
+// onConfirmation has f ask the person to prove once more who they are, whenever the
+// server wants that before it does something. It tells whether they did.
+export function onConfirmation(f: () => Promise<boolean>): void {
+  confirm = f;
+}
+
+// call sends a request, and once more where the person has to confirm first that it is
+// them: the server has done nothing of it then.
 async function call<T>(method: string, url: string, body: unknown, o: Options = {}): Promise<T & Answered> {
+  try {
+    return await once<T>(method, url, body, o);
+  } catch (problem) {
+    const asked = problem instanceof ApiError && problem.code === 'confirmation_required';
+    if (!asked || !confirm || !(await confirm()) || o.signal?.aborted) throw problem;
+    return once<T>(method, url, body, o);
+  }
+}
+
+async function once<T>(method: string, url: string, body: unknown, o: Options): Promise<T & Answered> {
   const { as = acting } = o;
   const headers: Record<string, string> = { Accept: 'application/json', ...headersOf(as) };
   if (body !== null) headers['Content-Type'] = 'application/json';

@@ -3,11 +3,16 @@
 
 // doorOf is the path of a sign-in link or an invitation of this server. It fails with
 // words for whoever pasted something else.
-export function doorOf(pasted: string, origin: string): string {
+export const doorOf = (pasted: string, origin: string) => pathOf(pasted, origin, /^\/(signin|invite)\/[^/]+$/, 'that is neither a sign-in link nor an invitation');
+
+// confirmationOf is the path of a link that confirms who one is, as doorOf is of others.
+export const confirmationOf = (pasted: string, origin: string) => pathOf(pasted, origin, /^\/auth\/confirm\/link\/[0-9a-f]+$/, 'that isn’t the link that the server has printed');
+
+function pathOf(pasted: string, origin: string, wanted: RegExp, otherwise: string): string {
   const url = parse(pasted.trim(), origin);
   if (!url) throw new Error('that isn’t a link');
   if (url.origin !== origin) throw new Error('that link is for another address than this one');
-  if (!/^\/(signin|invite)\/[^/]+$/.test(url.pathname)) throw new Error('that is neither a sign-in link nor an invitation');
+  if (!wanted.test(url.pathname)) throw new Error(otherwise);
   return url.pathname;
 }
 

@@ -1,8 +1,10 @@
 import { effect, untracked } from '@preact/signals';
 import { render } from 'preact';
 import './style.css';
+import { onConfirmation } from './api';
 import { settle } from './device';
 import { go, home, place } from './router';
+import { confirm, Confirmation, forgo } from './screens/Confirm';
 import { SignIn } from './screens/SignIn';
 import { check, me, person, session, start } from './session';
 import { start as startStore, store } from './store';
@@ -20,6 +22,7 @@ function App() {
     <>
       <Face />
       <Questions />
+      <Confirmation />
       <Toasts />
       <Announcer />
     </>
@@ -39,6 +42,7 @@ function Face() {
 }
 
 settle();
+onConfirmation(confirm);
 start();
 startStore();
 render(<App />, document.getElementById('app')!);
@@ -51,6 +55,7 @@ effect(() => {
 effect(() => {
   person.value;
   dismiss();
+  forgo();
   silence();
 });
 // Who is taken out of a room is told why it is gone.

@@ -8,12 +8,17 @@ export const passkeysWork = typeof PublicKeyCredential === 'function' && isSecur
 type Json = Record<string, any>;
 
 // signInWithPasskey asks this device for a passkey of this server.
-export async function signInWithPasskey(): Promise<void> {
-  const { publicKey } = await post<{ publicKey: Json }>('/auth/passkeys/login/begin');
+export const signInWithPasskey = () => use('/auth/passkeys/login');
+
+// confirmWithPasskey asks for one of those of who is signed in.
+export const confirmWithPasskey = () => use('/auth/confirm/passkey');
+
+async function use(ceremony: string): Promise<void> {
+  const { publicKey } = await post<{ publicKey: Json }>(`${ceremony}/begin`);
   const credential = (await navigator.credentials.get({ publicKey: requestOptions(publicKey) })) as PublicKeyCredential | null;
   if (!credential) throw new Error('no passkey was chosen');
   const r = credential.response as AuthenticatorAssertionResponse;
-  await post('/auth/passkeys/login/finish', {
+  await post(`${ceremony}/finish`, {
     ...common(credential),
     response: {
       clientDataJSON: encode(r.clientDataJSON),

@@ -334,6 +334,14 @@ export interface Ways {
   signed_in: boolean;
 }
 
+// ConfirmWays are how who is signed in may prove once more that it is them.
+export interface ConfirmWays {
+  fresh: boolean; // they needn't
+  passkey: boolean;
+  oidc: { id: string; name: string }[];
+  link: boolean; // that the server prints
+}
+
 // RoomEvent is what GET /api/events streams; the event's id is its cursor.
 export type RoomEvent = { tenant_id: string; room_id: string; ts: string } & (
   | { event: 'message.created'; payload: { message: Message } }
@@ -358,6 +366,7 @@ export type ErrorCode =
   | 'forbidden'
   | 'not_a_member'
   | 'origin_not_allowed'
+  | 'confirmation_required'
   | 'not_found'
   | 'method_not_allowed'
   | 'conflict'

@@ -1,0 +1,137 @@
+package api
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// sensitive are the operations that ask for a fresh proof, and those that do with some
+// arguments. A new operation that belongs here is added by hand, so that somebody thinks.
+var sensitive = map[asks][]string{
+	proof: {
+		"add-server", "claim-domain", "connect-server", "create-invitation", "create-service-token", "end-agreement", "export-ledger", "name-heir", "release-domain",
+		"remove-node", "remove-passkey", "remove-server", "remove-tenant-member", "renew-service-token", "revoke-tokens",
+		"set-container-member", "set-member", "update-server",
+	},
+	sometimes: {
+		"invite-member", "invite-to-container", "remove-container-member", "remove-member", "set-room-policy", "set-tenant-member",
+	},
+}
+
+// TestEveryWriteSaysWhetherItIsSensitive, so that none is forgotten, and the list above
+// is the whole list.
+func TestEveryWriteSaysWhetherItIsSensitive(t *testing.T) {
+	found := map[asks][]string{}
+	for _, tab := range newServer(t).api.table {
+		if tab.method != http.MethodGet && tab.asks == unsaid {
+			t.Errorf("%s changes something, and doesn't say whether it is sensitive: see asks", tab.id)
+		}
+		found[tab.asks] = append(found[tab.asks], tab.id)
+	}
+	for _, a := range []asks{proof, sometimes} {
+		slices.Sort(found[a])
+		if !slices.Equal(found[a], sensitive[a]) {
+			t.Errorf("operations that ask %d:\n%q, want\n%q", a, found[a], sensitive[a])
+		}
+	}
+}
+
+// people are ana's ways to ask: at a browser, where she proved who she is at some
+// moment or nobody knows when, and with a token.
+func people() map[string]*envelope.Caller {
+	return map[string]*envelope.Caller{
+		"stale":   {Session: true, ProvedAt: now.Add(-envelope.FreshFor)},
+		"unknown": {Session: true},
+		"fresh":   {Session: true, ProvedAt: now.Add(-envelope.FreshFor + 1e6)},
+		"token":   {},
+	}
+}
+
+// confirms asks an operation as each of the people, over HTTP and as a tool: those who
+// must confirm first are told so and nobody else is asked, the others go through.
+func (s *server) confirms(t *testing.T, tab *route, path, body string, asked bool) {
+	t.Helper()
+	for who, c := range people() {
+		c.Identity = ana
+		if strings.HasPrefix(tab.path, "/platform/") {
+			c.Identity = root
+		}
+		let(c, ubl.RoleOwner)
+		want := ubl.Code("")
+		if asked && (who == "stale" || who == "unknown") {
+			want = ubl.CodeConfirmation
+		}
+		r := httptest.NewRequest(tab.method, path+"?"+queries[tab.id], strings.NewReader(body))
+		if body != "" {
+			r.Header.Set("Content-Type", "application/json")
+		}
+		s.takeAsked()
+		w := s.serve(r.WithContext(envelope.WithCaller(r.Context(), c)))
+		got := ubl.Code("")
+		if w.Code >= 400 {
+			got = codeIn(t, w)
+		}
+		if heard := s.takeAsked(); got != want || want != "" && len(heard) > 0 {
+			t.Errorf("%s %s, %s: answered %d %q and asked %q", tab.id, body, who, w.Code, got, heard)
+		}
+		if tab.tool == "" || path != places.Replace("/api"+tab.path) {
+			continue
+		}
+		_, err := s.act(t, tab.tool).Do(acting(c), argumentsOf(t, tab, queries[tab.id], body))
+		if heard := s.takeAsked(); ubl.CodeOf(err) != want || want != "" && len(heard) > 0 {
+			t.Errorf("%s %s as a tool, %s: %v, and asked %q", tab.id, body, who, err, heard)
+		}
+	}
+}
+
+// TestSensitive: every operation, asked by a session that is stale, by one that is
+// fresh, and with a token.
+func TestSensitive(t *testing.T) {
+	s := newServer(t)
+	for i := range s.api.table {
+		if tab := &s.api.table[i]; tab.asks != sometimes {
+			s.confirms(t, tab, places.Replace("/api"+tab.path), bodies[tab.method+" /api"+tab.path], tab.asks == proof)
+		}
+	}
+}
+
+// TestSometimesSensitive: what of an operation is, and what isn't.
+func TestSometimesSensitive(t *testing.T) {
+	s := newServer(t)
+	tested := map[string]bool{}
+	for _, c := range []struct {
+		id, user, body string
+		asked          bool
+	}{
+		{"set-tenant-member", "u:bob", `{"role":"owner"}`, true},
+		{"set-tenant-member", "u:bob", `{"role":"member","name":"Bob"}`, true},
+		{"set-tenant-member", "u:bob", `{"name":"Bob"}`, false},
+		{"invite-member", "", `{"user_id":"u:bob","role":"owner"}`, true},
+		{"invite-member", "", `{"user_id":"u:bob"}`, false},
+		{"invite-to-container", "", `{"user_id":"u:bob","role":"owner"}`, true},
+		{"invite-to-container", "", `{"user_id":"u:bob"}`, false},
+		{"remove-member", "u:bob", "", true},
+		{"remove-member", string(ana.UserID), "", false},
+		{"remove-container-member", "u:bob", "", true},
+		{"remove-container-member", string(ana.UserID), "", false},
+		{"set-room-policy", "", `{"retention_days":30}`, true},
+		{"set-room-policy", "", `{"retention_days":0}`, false},
+		{"set-room-policy", "", `{"join":"tenant"}`, false},
+	} {
+		i := slices.IndexFunc(s.api.table, func(r route) bool { return r.id == c.id })
+		path := strings.Replace("/api"+s.api.table[i].path, "{userId}", c.user, 1)
+		s.confirms(t, &s.api.table[i], places.Replace(path), c.body, c.asked)
+		tested[c.id] = true
+	}
+	for _, id := range sensitive[sometimes] {
+		if !tested[id] {
+			t.Errorf("%s isn't tested here", id)
+		}
+	}
+}

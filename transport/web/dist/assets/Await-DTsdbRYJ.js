@@ -1,1 +1,0 @@
-import{_ as e,n as t,w as n,z as r}from"./Button-CsbGM7re.js";import{M as i}from"./index-C3I-ZWAe.js";function a({of:e,children:a}){return e.data===void 0?e.problem?n(i,{problem:e.problem,onRetry:e.reload}):n(t,{}):n(r,{children:[n(o,{of:e.problem}),a(e.data)]})}function o({of:t}){return t?n(`p`,{class:`problem`,role:`alert`,dir:`auto`,children:e(t)}):null}export{o as n,a as t};

@@ -1,1 +1,0 @@
-import{b as e,w as t,y as n}from"./Button-CsbGM7re.js";/* empty css                  */import{t as r}from"./Editor-CMjj_aoK.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return t(r,{w:i,above:a,onCancel:()=>n(a),onSaved:({document:t})=>e(t?`${a}/${t.document_id}`:a,{replace:!0})})}export{i as default};

@@ -1,1 +1,0 @@
-import{r as e,v as t,w as n}from"./Button-CsbGM7re.js";function r({of:r,what:i=`Receipt`}){return n(t,{class:`receipt`,to:`/ui/ledger/${r.seq}`,"aria-label":`${i}: number ${r.seq} in the ledger`,children:[n(e,{name:`check`,size:16}),`#`,r.seq]})}export{r as t};

@@ -1,1 +1,0 @@
-import{l as e,p as t,s as n}from"./Button-CsbGM7re.js";var r=t=>e(`/api/tenant/members`,{signal:t}),i=(e,r)=>t(n`/api/tenant/members/${e}`,{name:r});export{i as n,r as t};
