@@ -9,6 +9,7 @@
 //	cluster.json        the cluster's id and the node's own (see membership.go)
 //	raft/N/log          the write-ahead log of partition N (raft-wal)
 //	raft/N/snapshots    its newest snapshot: a copy of the partition's file
+//	raft/N/acked        how far that log was acknowledged (promise.go)
 //
 // A server id is the node id and the incarnation of its data directory
 // ("n1@3f2a91c0"): a disk that was wiped comes back as another server, which
@@ -70,8 +71,12 @@
 //   - A process is killed before the log's sync, or the sync fails: the batch is
 //     whole in the page cache only. Before the log is opened again it is written
 //     and synced once more (mend.go); where that fails the replica stays away.
-//   - A log is damaged before its end: its replica isn't opened. A directory that
-//     is wiped comes back as another server.
+//   - A log has lost entries that it acknowledged (raft/N/acked tells that from a
+//     write that was cut off): its replica takes them from a leader, and neither
+//     votes nor stands before it has them. The only replica isn't opened. The damaged
+//     segment is kept as raft/N/acked.damaged.
+//   - A log of an earlier version, without a mark, is damaged before its end: its
+//     replica isn't opened. A directory that is wiped comes back as another server.
 //   - A question panics: its asker gets internal, and it is asked of no other
 //     node. Rounds and calls between nodes are guarded too (package panics).
 //   - Power is lost: replicas don't sync the partition's file, the log is what

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,7 +17,8 @@ import (
 	"ubl/durable"
 )
 
-// What Raft keeps of a partition: raft/N/log and raft/N/snapshots.
+// What Raft keeps of a partition: raft/N/log and raft/N/snapshots, and beside them
+// raft/N/acked (see promise.go).
 const (
 	raftDir      = "raft"
 	logDir       = "log"
@@ -47,10 +49,11 @@ func hosted(dir string, partitions int) []int {
 type files struct {
 	log       *wal.WAL
 	snapshots *raft.FileSnapshotStore
+	promise   *promise
 }
 
-// openFiles opens them, making them where they are missing.
-func openFiles(dir string, partition int, log hclog.Logger) (*files, error) {
+// openFiles opens those of a server, making them where they are missing.
+func openFiles(dir, server string, partition int, log hclog.Logger) (*files, error) {
 	base := groupDir(dir, partition)
 	logs := filepath.Join(base, logDir)
 	if err := os.MkdirAll(logs, 0o700); err != nil {
@@ -66,17 +69,45 @@ func openFiles(dir string, partition int, log hclog.Logger) (*files, error) {
 			return nil, err
 		}
 	}
-	w, err := openLog(logs, fs.New(), segmentBytes, log)
-	if err != nil {
+	f := &files{snapshots: snapshots}
+	if err := f.openLog(logs, dir, server, partition, log); err != nil {
 		return nil, fmt.Errorf("couldn't open the log: %w", err)
 	}
-	return &files{w, snapshots}, nil
+	return f, nil
 }
+
+// openLog opens the log and the mark beside it.
+func (f *files) openLog(logs, dir, server string, partition int, log hclog.Logger) error {
+	p, err := readPromise(dir, server, partition)
+	if err != nil {
+		return err
+	}
+	newest, err := f.newest()
+	if err != nil {
+		return err
+	}
+	if newest != nil {
+		p.kept = newest.Index
+	}
+	if f.log, err = openLog(logs, fs.New(), segmentBytes, log, &p); err != nil {
+		return err
+	}
+	last, err := f.log.LastIndex()
+	if err == nil {
+		f.promise, err = p.keep(last)
+	}
+	if err != nil {
+		return errors.Join(err, f.log.Close())
+	}
+	return nil
+}
+
+func (f *files) close() error { return errors.Join(f.log.Close(), f.promise.mark.Close()) }
 
 // openLog opens a log whose segments are files of disk. What it has then is
 // durable.
-func openLog(dir string, disk types.VFS, segmentSize int, log hclog.Logger) (*wal.WAL, error) {
-	if err := mend(dir, disk); err != nil {
+func openLog(dir string, disk types.VFS, segmentSize int, log hclog.Logger, p *promised) (*wal.WAL, error) {
+	if err := mend(dir, disk, p); err != nil {
 		return nil, err
 	}
 	return wal.Open(dir, wal.WithSegmentFiler(segment.NewFiler(dir, disk)), wal.WithSegmentSize(segmentSize), wal.WithLogger(log))

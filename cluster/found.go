@@ -64,11 +64,11 @@ func (n *Node) found() error {
 // from the beginning: a term, a snapshot at index 1, and an empty log. A log
 // that starts at 1 would not do: a newcomer would replay it onto nothing.
 func (n *Node) foundPartition(store *storage.Engine, partition int) error {
-	f, err := openFiles(n.opts.Dir, partition, hclog.NewNullLogger())
+	f, err := openFiles(n.opts.Dir, n.server, partition, hclog.NewNullLogger())
 	if err != nil {
 		return err
 	}
-	defer f.log.Close()
+	defer f.close()
 	if err := f.log.SetUint64([]byte("CurrentTerm"), firstTerm); err != nil {
 		return err
 	}

@@ -71,6 +71,7 @@ func (f fsm) Restore(r io.ReadCloser) error {
 	}
 	meta, err := f.g.files.newest()
 	if err == nil && meta != nil {
+		f.g.files.promise.covered(meta.Index)
 		f.g.configIndex.Store(meta.ConfigurationIndex)
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -90,12 +91,12 @@ func (g *group) open() (err error) {
 	if err := n.engine.Resume(g.partition); err != nil {
 		return err
 	}
-	if g.files, err = openFiles(n.opts.Dir, g.partition, n.raftLog); err != nil {
+	if g.files, err = openFiles(n.opts.Dir, n.server, g.partition, n.raftLog); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, g.files.log.Close())
+			err = errors.Join(err, g.files.close())
 		}
 	}()
 	if err := g.catchUp(); err != nil {
@@ -103,7 +104,7 @@ func (g *group) open() (err error) {
 	}
 	// Less the newest segment, which is allocated ahead.
 	g.logged.Store(max(0, dirBytes(filepath.Join(groupDir(n.opts.Dir, g.partition), logDir))-segmentBytes))
-	cache, err := raft.NewLogCache(logCache, watched{g.files.log, n.opts.Logged, g.halt})
+	cache, err := raft.NewLogCache(logCache, watched{g.files.log, g.files.promise, n.opts.Logged, g.halt})
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,11 @@ func (g *group) open() (err error) {
 		// goroutine waiting for ever (hashicorp/raft issue 612).
 		MaxRPCsInFlight: 1,
 	})
-	g.calls = (&transport{NetworkTransport: g.transport, snapshots: &g.snapshots, holds: g.holds, stop: g.stop, panics: n.opts.Panics}).start()
+	g.calls = (&transport{NetworkTransport: g.transport, snapshots: &g.snapshots, holds: g.holds, whole: g.files.promise.whole, stop: g.stop, panics: n.opts.Panics}).start()
+	if err := g.mustHaveOthers(cache); err != nil {
+		g.end()
+		return errors.Join(err, g.transport.Close())
+	}
 	g.raft, err = raft.NewRaft(g.config(), fsm{g}, cache, patient{g.files.log, n.log.With("partition", g.partition), g.stop}, g.files.snapshots, g.calls)
 	if err != nil {
 		g.end()
@@ -125,6 +130,34 @@ func (g *group) open() (err error) {
 		return ok
 	})
 	g.raft.RegisterObserver(g.observer)
+	return nil
+}
+
+// mustHaveOthers refuses a log that lacks what it promised where no other node has
+// it: it would elect itself. Else it tells that the others are waited for.
+func (g *group) mustHaveOthers(cache raft.LogStore) error {
+	p := g.files.promise
+	if p.whole() {
+		return nil
+	}
+	last, err := g.files.log.LastIndex()
+	if err != nil {
+		return err
+	}
+	c, err := raft.GetConfiguration(g.config(), fsm{g}, cache, g.files.log, g.files.snapshots, g.calls)
+	if err != nil {
+		return err
+	}
+	lost := fmt.Sprintf("entries %d to %d of its log were acknowledged and can't be read", last+1, p.owes)
+	others := slices.ContainsFunc(c.Servers, func(s raft.Server) bool {
+		return s.Suffrage == raft.Voter && string(s.ID) != g.node.server
+	})
+	if !others {
+		return fmt.Errorf("%s, and no other node has them; restore a backup", lost)
+	}
+	log := g.node.log.With("partition", g.partition, "from", last+1, "to", p.owes)
+	log.Error("a replica's log is damaged; it doesn't vote until it has from the others what it lost")
+	p.healed = func() { log.Info("a replica has again what its log had lost, and votes") }
 	return nil
 }
 
@@ -276,6 +309,6 @@ func (g *group) finish() {
 	close(g.ended)
 	g.work.Wait()
 	g.raft.DeregisterObserver(g.observer)
-	g.closeErr = errors.Join(err, g.transport.Close(), g.files.log.Close())
+	g.closeErr = errors.Join(err, g.transport.Close(), g.files.close())
 	close(g.closed)
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/raft-wal/metadb"
 	"github.com/hashicorp/raft-wal/segment"
 	"github.com/hashicorp/raft-wal/types"
+
+	"ubl/durable"
 )
 
 // raft-wal writes a segment from front to back: a header, then frames of entries,
@@ -33,61 +35,93 @@ const (
 // the log is opened, and makes durable what stays. A process that was killed
 // before its sync, or whose sync failed, leaves a batch that is whole for
 // readers and not on the disk; Raft would tell its leader that it is stored.
-func mend(dir string, disk types.VFS) (err error) {
+//
+// What the log has lost of what it promised is noted. It ends before the damage then,
+// and its segment is copied first.
+func mend(dir string, disk types.VFS, p *promised) (err error) {
 	meta := &metadb.BoltMetaDB{}
 	state, err := meta.Load(dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, meta.Close()) }()
-	if err := mendNewest(dir, disk, &state); err != nil {
+	if err := mendNewest(dir, disk, &state, p); err != nil {
 		return err
 	}
 	return meta.CommitState(state) // also where nothing changed: what was loaded may not be durable
 }
 
-func mendNewest(dir string, disk types.VFS, state *types.PersistentState) (err error) {
+func mendNewest(dir string, disk types.VFS, state *types.PersistentState, p *promised) (err error) {
 	if len(state.Segments) == 0 {
 		return nil
 	}
 	newest := &state.Segments[len(state.Segments)-1]
 	if !newest.SealTime.IsZero() {
+		p.settle(newest.MaxIndex, 0)
 		return nil
 	}
 	f, err := disk.OpenWriter(dir, segment.FileName(*newest))
 	if errors.Is(err, os.ErrNotExist) {
+		p.settle(newest.BaseIndex-1, 0)
 		return nil // raft-wal makes it
 	}
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	w, err := rewrite(f)
+	w, err := inspect(f, newest.BaseIndex, p)
+	if err == nil {
+		err = w.rewrite(f)
+	}
 	if err == nil && w.index != 0 {
 		seal(state, newest, w)
 	}
 	return err
 }
 
-// rewrite writes a segment's last whole batch once more, and zeros over what
-// stands behind it. A sync alone isn't enough: after one that failed the kernel
-// takes the pages for written, and only a new write has them go to the disk.
-// Nothing that was ever synced is changed.
-func rewrite(f types.WritableFile) (written, error) {
+// inspect reads a segment up to its last batch that is whole, and notes what the log
+// owes. Damage before the end of a log of an earlier version is refused: nothing
+// tells how far that log came.
+func inspect(f types.WritableFile, base uint64, p *promised) (written, error) {
 	data, err := io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
 	if err != nil {
 		return written{}, err
 	}
 	w, err := scan(data)
+	last, seen := base+w.entries-1, uint64(0)
+	if errors.Is(err, errDamagedLog) && p.known {
+		if newest, _ := newestBehind(data, w.end); newest <= base+uint64(len(data)/walFrame) {
+			seen = newest
+		}
+		if max(p.index, seen) > last { // so it is known what was lost
+			err = nil
+		}
+	}
 	if err != nil {
 		return written{}, err
 	}
-	torn := bytes.TrimRight(data[w.end:], "\x00")
-	clear(torn)
-	if _, err := f.WriteAt(data[w.begin:w.end+len(torn)], int64(w.begin)); err != nil {
-		return written{}, err
+	p.settle(last, seen)
+	if p.owes > 0 {
+		err = durable.Replace(p.path+damagedSuffix, data)
 	}
-	return w, f.Sync()
+	w.data = data
+	return w, err
+}
+
+// damagedSuffix is of the copy of a segment that was damaged.
+const damagedSuffix = ".damaged"
+
+// rewrite writes a segment's last whole batch once more, and zeros over what
+// stands behind it. A sync alone isn't enough: after one that failed the kernel
+// takes the pages for written, and only a new write has them go to the disk.
+// Nothing that was ever synced and is whole is changed.
+func (w written) rewrite(f types.WritableFile) error {
+	torn := bytes.TrimRight(w.data[w.end:], "\x00")
+	clear(torn)
+	if _, err := f.WriteAt(w.data[w.begin:w.end+len(torn)], int64(w.begin)); err != nil {
+		return err
+	}
+	return f.Sync()
 }
 
 // seal notes what the segment itself says.
@@ -108,6 +142,7 @@ type written struct {
 	begin, end int    // of its last batch; 0 for none
 	entries    uint64 // how many, in all
 	index      int    // the offset of the index, 0 where it isn't sealed
+	data       []byte // the segment
 }
 
 var errDamagedLog = errors.New("the log is damaged before its end")
@@ -156,10 +191,27 @@ func isFrame(segment []byte, at int) bool {
 // wholeBehind looks for a batch that is whole anywhere behind an offset: the
 // type or length of a frame that is damaged hides where the next one begins.
 func wholeBehind(segment []byte, offset int) bool {
+	_, found := newestBehind(segment, offset)
+	return found
+}
+
+// newestBehind is the highest index of an entry in such batches.
+func newestBehind(segment []byte, offset int) (newest uint64, found bool) {
 	for at := max(offset, walHeader) + walFrame; at < len(segment); at += walFrame {
 		if _, ok := (written{end: at}).next(segment); ok {
-			return true
+			newest, found = max(newest, newestIn(segment[at:])), true
 		}
 	}
-	return false
+	return newest, found
+}
+
+// newestIn is the highest index of an entry up to the end of a batch that is whole.
+func newestIn(batch []byte) (newest uint64) {
+	for at := 0; batch[at] != walCommit; at += walFrame + (int(binary.LittleEndian.Uint32(batch[at+4:]))+7)/8*8 {
+		if batch[at] == walEntry { // raft-wal's codec begins with the index
+			index, _ := binary.Uvarint(batch[at+walFrame:])
+			newest = max(newest, index)
+		}
+	}
+	return newest
 }

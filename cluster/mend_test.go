@@ -19,7 +19,7 @@ import (
 // smallLog opens a log of small segments, as a group does.
 func smallLog(t *testing.T, dir string, disk types.VFS) *wal.WAL {
 	t.Helper()
-	w, err := openLog(dir, disk, 64<<10, hclog.NewNullLogger())
+	w, err := openLog(dir, disk, 64<<10, hclog.NewNullLogger(), new(promised))
 	if err != nil {
 		t.Fatalf("couldn't open the log: %v", err)
 	}
@@ -124,7 +124,7 @@ func TestMendWhileDiskFails(t *testing.T) {
 	must(t, w.StoreLogs(entries(1, 5)))
 	must(t, w.Close())
 	disk.sync = failed
-	if w, err := openLog(dir, disk, 64<<10, hclog.NewNullLogger()); err == nil {
+	if w, err := openLog(dir, disk, 64<<10, hclog.NewNullLogger(), new(promised)); err == nil {
 		t.Error("opened", w.Close())
 	}
 }
@@ -160,7 +160,7 @@ func TestMendTorn(t *testing.T) {
 }
 
 // TestMendRefusesDamage: a batch that isn't whole with others behind it was
-// acknowledged. Cutting the log there would forget what follows.
+// acknowledged. Cutting a log without a mark there would forget what follows.
 func TestMendRefusesDamage(t *testing.T) {
 	const entry = 1045 // bytes of an entry of a kilobyte as raft-wal writes it
 	const batch = walFrame + entry + 3 + walFrame
@@ -196,7 +196,7 @@ func TestMendRefusesDamage(t *testing.T) {
 			}
 			before, err := os.ReadFile(path)
 			must(t, err)
-			if err := mend(dir, fs.New()); !errors.Is(err, errDamagedLog) {
+			if err := mend(dir, fs.New(), new(promised)); !errors.Is(err, errDamagedLog) {
 				t.Errorf("mended with %v", err)
 			}
 			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {

@@ -127,7 +127,7 @@ func (g *group) hearVoters(voters []string) (s said) {
 // over to it: then voters that haven't noticed yet vote, too.
 func (g *group) stand() {
 	header := raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(g.node.server), Addr: []byte(g.node.server)}
-	g.calls.give(raft.RPC{Command: &raft.TimeoutNowRequest{RPCHeader: header}, RespChan: make(chan raft.RPCResponse, 1)})
+	g.calls.elect(raft.RPC{Command: &raft.TimeoutNowRequest{RPCHeader: header}, RespChan: make(chan raft.RPCResponse, 1)})
 }
 
 // setLost takes whether a quorum of the voters is away, and wakes those who wait.

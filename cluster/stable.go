@@ -53,8 +53,9 @@ func (p patient) until(set func() error) error {
 // and fail.
 type watched struct {
 	*wal.WAL
-	wrote  func(took time.Duration, err error)
-	failed func(error)
+	promise *promise
+	wrote   func(took time.Duration, err error)
+	failed  func(error)
 }
 
 // StoreLog implements raft.LogStore.
@@ -67,6 +68,21 @@ func (w watched) StoreLogs(logs []*raft.Log) error {
 	w.wrote(time.Since(start), err)
 	if err != nil {
 		w.failed(err)
+	} else if len(logs) > 0 {
+		w.promise.stored(logs[len(logs)-1].Index)
 	}
 	return err
+}
+
+// DeleteRange implements raft.LogStore. A leader has the log cut behind what it has
+// itself; a mark that stayed ahead would then tell of a loss.
+func (w watched) DeleteRange(from, to uint64) error {
+	last, err := w.LastIndex()
+	if err == nil && to >= last {
+		err = w.promise.cut(from - 1)
+	}
+	if err != nil {
+		return err
+	}
+	return w.WAL.DeleteRange(from, to)
 }

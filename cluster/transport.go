@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"io"
 	"sync"
 
@@ -21,6 +22,7 @@ type transport struct {
 	rpcs      chan raft.RPC
 	snapshots *sync.Mutex // held while one is taken or installed
 	holds     func(*raft.InstallSnapshotRequest) bool
+	whole     func() bool // the replica may vote and stand
 	stop      chan struct{}
 	panics    *panics.Catcher
 }
@@ -39,15 +41,46 @@ func (t *transport) pass() {
 	for {
 		select {
 		case rpc := <-t.NetworkTransport.Consumer():
-			if q, ok := rpc.Command.(*raft.InstallSnapshotRequest); ok {
+			switch q := rpc.Command.(type) {
+			case *raft.InstallSnapshotRequest:
 				t.panics.Go(nil, "installing a snapshot", func() { t.install(rpc, q) }) // nothing else waits for it
-			} else {
+			case *raft.RequestVoteRequest, *raft.RequestPreVoteRequest, *raft.TimeoutNowRequest:
+				t.elect(rpc)
+			default:
 				t.give(rpc)
 			}
 		case <-t.stop:
 			return
 		}
 	}
+}
+
+var errNotWhole = errors.New("this replica has lost entries that it acknowledged, and takes no part in elections until it has them again")
+
+// elect passes on what an election asks of a replica that has all it acknowledged.
+func (t *transport) elect(rpc raft.RPC) {
+	if !t.whole() {
+		rpc.Respond(nil, errNotWhole)
+		return
+	}
+	t.give(rpc)
+}
+
+// RequestVote implements raft.Transport, and RequestPreVote raft.WithPreVote: nor does
+// such a replica ask others for their votes.
+func (t *transport) RequestVote(id raft.ServerID, to raft.ServerAddress, q *raft.RequestVoteRequest, r *raft.RequestVoteResponse) error {
+	if !t.whole() {
+		return errNotWhole
+	}
+	return t.NetworkTransport.RequestVote(id, to, q, r)
+}
+
+// RequestPreVote implements raft.WithPreVote.
+func (t *transport) RequestPreVote(id raft.ServerID, to raft.ServerAddress, q *raft.RequestPreVoteRequest, r *raft.RequestPreVoteResponse) error {
+	if !t.whole() {
+		return errNotWhole
+	}
+	return t.NetworkTransport.RequestPreVote(id, to, q, r)
 }
 
 func (t *transport) give(rpc raft.RPC) {

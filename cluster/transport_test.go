@@ -33,7 +33,7 @@ func newLine(t *testing.T, holds bool) *line {
 	stop := make(chan struct{})
 	t.Cleanup(func() { close(stop) })
 	l.follower = (&transport{
-		NetworkTransport: ends(ln), snapshots: &l.snapshots, holds: func(*raft.InstallSnapshotRequest) bool { return holds }, stop: stop,
+		NetworkTransport: ends(ln), snapshots: &l.snapshots, holds: func(*raft.InstallSnapshotRequest) bool { return holds }, whole: func() bool { return true }, stop: stop,
 	}).start()
 	return l
 }

@@ -34,10 +34,10 @@ import (
 type journal struct {
 	file *os.File
 	sync func(*os.File) error
-	salt [saltSize]byte
-	mark *acked // nil for version 1
-	at   int64  // where the next record goes
-	buf  []byte // scratch: the newest record
+	salt durable.Salt
+	mark *durable.Mark // nil for version 1
+	at   int64         // where the next record goes
+	buf  []byte        // scratch: the newest record
 }
 
 const (
@@ -58,7 +58,7 @@ type record struct {
 
 // saltOf is the beginning of a hash of the directory's incarnation and the
 // partition's place.
-func saltOf(magic string, l label) (salt [saltSize]byte) {
+func saltOf(magic string, l label) (salt durable.Salt) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s%s/%d", magic, l.Incarnation, l.Partition))
 	copy(salt[:], sum[:])
 	return salt
@@ -73,7 +73,7 @@ func journalHead(magic string, l label) []byte {
 // createJournal makes an empty journal in place of what was there, or none. All up
 // to the index is in the partition's file.
 func createJournal(path string, l label, index uint64) error {
-	if err := createAcked(path, saltOf(journalMagic, l), index); err != nil {
+	if err := durable.CreateMark(path+ackedSuffix, saltOf(journalMagic, l), index); err != nil {
 		return err
 	}
 	data := make([]byte, journalBytes)
@@ -89,13 +89,13 @@ func openJournal(path string, l label, sync func(*os.File) error, after uint64) 
 		return nil, records, fmt.Errorf("couldn't read the journal: %w", err)
 	}
 	if j.current(l) {
-		if j.mark, err = openAcked(path, j.salt); err != nil {
+		if j.mark, err = durable.OpenMark(path+ackedSuffix, j.salt); err != nil {
 			return nil, nil, err
 		}
 	}
 	if j.file, err = durable.OpenDirect(path); err != nil {
 		if j.mark != nil {
-			err = errors.Join(err, j.mark.close())
+			err = errors.Join(err, j.mark.Close())
 		}
 		return nil, nil, err
 	}
@@ -220,7 +220,7 @@ func (j *journal) append(index uint64, entry []byte) error {
 	if err := j.sync(j.file); err != nil {
 		return err
 	}
-	j.mark.note(index)
+	j.mark.Note(index)
 	return nil
 }
 
@@ -243,5 +243,5 @@ func (j *journal) close() error {
 	if j.mark == nil {
 		return j.file.Close()
 	}
-	return errors.Join(j.file.Close(), j.mark.close())
+	return errors.Join(j.file.Close(), j.mark.Close())
 }

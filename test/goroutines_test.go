@@ -16,7 +16,7 @@ import (
 var unguarded = map[string]string{
 	"panics/panics.go Go": "it is the guard",
 
-	"storage/acked.go openAcked":         "the timer syncs a file",
+	"durable/mark.go OpenMark":           "the timer syncs a file",
 	"storage/engine.go sideBySide":       "opens and closes partitions, before and after everything else",
 	"storage/partition.go openPartition": "a writer that panicked doesn't know what it has written: the process recovers from its log",
 	"storage/settler.go settle":          "calls back as the partition's settler does, whose callbacks catch their own",

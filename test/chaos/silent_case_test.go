@@ -62,7 +62,7 @@ func (w *world) eachWay(n *node, do func(from, to int) error) error {
 	return errors.Join(errs...)
 }
 
-// TestSilentNodes: a node that leads falls silent, paused, cut off or without power,
+// TestSilentNodes: the leader falls silent, paused, cut off or without power,
 // while callers wait at all the others, who are answered as soon as another leads. A
 // node that was cut off refuses its callers meanwhile, and answers soon after.
 func TestSilentNodes(t *testing.T) {
@@ -155,11 +155,23 @@ func (c *calm) whole() {
 	}))
 }
 
-// silence has a node be silent for some seconds, each time another one.
+// leader is who leads the partition of the user's tenant.
+func (c *calm) leader() (leader *node) {
+	c.Helper()
+	c.must(poll(c.world.life, 20*time.Millisecond, func(ctx context.Context) error {
+		all, err := c.world.picture(ctx)
+		if leader = all.leader(1); err == nil && leader == nil {
+			err = errors.New("the partition has no leader")
+		}
+		return err
+	}))
+	return leader
+}
+
+// silence has the leader be silent for some seconds.
 func (c *calm) silence(s silenced) {
 	c.Helper()
-	nodes := c.world.all()
-	victim := nodes[c.victim%len(nodes)]
+	nodes, victim := c.world.all(), c.leader()
 	c.victim++
 	var callers sync.WaitGroup
 	calling, stopCalling := context.WithCancel(c.world.life)

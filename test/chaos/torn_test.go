@@ -82,6 +82,26 @@ func change(path string, make func(extent) []byte) error {
 	return overwrite(file, whole.end, data)
 }
 
+// damage flips a byte of a segment's last batch that is whole.
+func damage(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	whole, err := scan(file)
+	if err != nil || whole.end == 0 || whole.sealed {
+		return err
+	}
+	var b [1]byte
+	at := whole.end - 9 // before its commit
+	if _, err := file.ReadAt(b[:], at); err != nil {
+		return err
+	}
+	b[0] ^= 0x10
+	return overwrite(file, at, b[:])
+}
+
 // tear writes a part of a batch behind the last commit.
 func tear(path string, draw *rand.Rand) error {
 	return change(path, func(e extent) []byte { return tornBatch(e, draw) })

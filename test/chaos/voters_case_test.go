@@ -235,6 +235,23 @@ func TestStopOnFullDisk(t *testing.T) {
 	}
 }
 
+// TestDamagedLog: a byte of the last batch of every log of a node is flipped while it
+// is down. It has again from the others what was lost, before it votes.
+func TestDamagedLog(t *testing.T) {
+	c := try(t, plan{count: 3})
+	for _, n := range c.world.all()[:soak.Of(1, 3)] {
+		n.kill()
+		c.must(n.eachLog(damage))
+		c.must(n.start())
+		c.whole()
+		if log := n.logText(); !strings.Contains(log, "it doesn't vote until it has from the others what it lost") {
+			t.Errorf("%s didn't notice:\n%s", n, n.logTail())
+		}
+	}
+	c.sends("after the damage", quickly)
+	c.end()
+}
+
 // TestSealedLog: a node dies when its logs have sealed a segment and not begun
 // the next one, and when they were about to seal one. It goes on with both.
 func TestSealedLog(t *testing.T) {
