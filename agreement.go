@@ -67,6 +67,9 @@ type Agreement struct {
 	// is not sealed: nobody gets in until an heir is named, and what was there before
 	// stays closed to them too.
 	SealedAt *Time `json:"sealed_at,omitempty"`
+	// NamedHeir is whom an owner has named to own what the Agreement governs once its
+	// last owner is gone, "" for nobody. They count while they are in the tenant.
+	NamedHeir UserID `json:"heir,omitempty"`
 	// Physics of what the Agreement governs; nil for an Agreement about no
 	// container, as ToolAccess is.
 	Physics *Physics `json:"physics,omitempty"`

@@ -6,10 +6,10 @@ func Commands() []Command {
 	return []Command{
 		// Room
 		SendMessage{}, Announce{}, ReadHistory{}, RoomHead{}, GetRoom{}, GetAgreement{}, EndAgreement{},
-		AddMember{}, JoinRoom{}, Welcome{}, SetMember{}, RemoveMember{}, SetRoomPolicy{}, Sweep{},
+		AddMember{}, JoinRoom{}, Welcome{}, SetMember{}, RemoveMember{}, SetHeir{}, SetRoomPolicy{}, Sweep{},
 		// Tenant
 		Enter{}, GetTenant{}, SetDefaults{}, ListRooms{}, CreateRoom{}, ListMembers{}, FindMember{},
-		SetTenantMember{}, RemoveTenantMember{}, NameHeir{}, CreateServiceToken{}, RenewServiceToken{}, RevokeServiceToken{},
+		SetTenantMember{}, RemoveTenantMember{}, NameHeir{}, ListSealed{}, CreateServiceToken{}, RenewServiceToken{}, RevokeServiceToken{},
 		ListServiceTokens{}, CheckServiceToken{}, AdmitToken{}, RevokeToken{}, SweepRooms{},
 		ListTokens{}, RevokeTokens{}, EndSignIns{}, OfferLink{}, FindLink{}, FindHome{}, FindStanding{}, KeepHome{}, ProveMember{},
 		CreateInvitation{}, RevokeInvitation{}, ListInvitations{}, FindInvitation{}, AcceptInvitation{},
@@ -36,7 +36,7 @@ func Answers() []any {
 		(*Sent)(nil), (*HistoryPage)(nil), Head{}, (*Room)(nil), (*AgreementView)(nil), (*Member)(nil),
 		// Tenant
 		(*Entered)(nil), (*Tenant)(nil), []RoomEntry(nil), (*RoomSummary)(nil), []Member(nil),
-		(*ServiceToken)(nil), []ServiceToken(nil), (*ServiceCaller)(nil), (*ServiceRenewed)(nil), (*Identity)(nil), 0,
+		[]SealedPlace(nil), (*ServiceToken)(nil), []ServiceToken(nil), (*ServiceCaller)(nil), (*ServiceRenewed)(nil), (*Identity)(nil), 0,
 		[]PlatformToken(nil), (*OneTimeLink)(nil), (*Home)(nil), (*Standing)(nil),
 		(*Invitation)(nil), []*Invitation(nil), (*DomainClaim)(nil), []DomainClaim(nil),
 		(*Passkey)(nil), (*Passkeys)(nil), (*PasskeyRecord)(nil),

@@ -70,13 +70,22 @@ type (
 	}
 	// RemoveMember removes a member. Owners; anyone themselves, which is leaving;
 	// the Tenant, with Expel set, when it shuts a member out. Heir is then whom the
-	// Tenant names to own what would be left without anybody. Answers *Member as it
-	// was.
+	// Tenant names to own what would be left without anybody, and Named whom an owner of
+	// the place had named, if they are in the tenant still. Answers *Member as it was.
 	RemoveMember struct {
 		Request
 		UserID UserID
 		Expel  bool
 		Heir   *Member
+		Named  *Member
+	}
+	// SetHeir names who owns a room or container once its last owner is gone; the empty
+	// user id takes the name back. The asker has found Heir in the tenant. Owners that
+	// are people. Answers *Member with the user id alone.
+	SetHeir struct {
+		Request
+		Agreement AgreementID
+		Heir      Member
 	}
 	// SetRoomPolicy changes the policy. Owners. Answers *Room.
 	SetRoomPolicy struct {
@@ -143,6 +152,9 @@ func (Welcome) Cost() int { return 0 }
 
 // Cost is that of one act.
 func (SetMember) Cost() int { return writeCost }
+
+// Cost is that of one act.
+func (SetHeir) Cost() int { return writeCost }
 
 // Cost is that of one act.
 func (RemoveMember) Cost() int { return writeCost }

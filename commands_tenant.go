@@ -83,6 +83,9 @@ type (
 		Agreement AgreementID
 		UserID    UserID
 	}
+	// ListSealed lists the sealed rooms and containers that can take an heir, by
+	// Agreement, without what is inside. Owners. Answers []SealedPlace.
+	ListSealed struct{ Who Identity }
 	// CreateServiceToken records a token whose secret the caller has drawn and
 	// hashed. It holds for [ServiceTokenTTL] where ExpiresAt is nil. Owners. Answers
 	// *ServiceToken.
@@ -205,6 +208,15 @@ type RoomEntry struct {
 	LastMessage json.RawMessage
 }
 
+// SealedPlace is a sealed room or container as the tenant's owners see it.
+type SealedPlace struct {
+	AgreementID AgreementID `json:"agreement_id"`
+	Type        string      `json:"type"` // of the Agreement
+	ID          string      `json:"id"`   // of the room or container
+	Name        string      `json:"name"`
+	SealedAt    Time        `json:"sealed_at"`
+}
+
 // PlatformToken is what tenant 0 remembers of a token made with the node's key.
 // Of a session there is one, however often its cookie is made anew.
 type PlatformToken struct {
@@ -282,6 +294,9 @@ func (SetTenantMember) Cost() int { return writeCost }
 
 // Cost is that of one act.
 func (RemoveTenantMember) Cost() int { return writeCost }
+
+// Cost is 0: it reads.
+func (ListSealed) Cost() int { return 0 }
 
 // Cost is 0: the act of the room or container is admitted on its own.
 func (NameHeir) Cost() int { return 0 }

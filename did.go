@@ -36,6 +36,7 @@ const (
 
 	DidAgreementEnd  Did = "agreement.end"
 	DidAgreementHeir Did = "agreement.heir"
+	DidHeirSet       Did = "agreement.heir.set"
 
 	DidPasskeyRegister Did = "passkey.register"
 	DidPasskeyUse      Did = "passkey.use"
@@ -99,7 +100,7 @@ var dids = []Did{
 	DidTokenCreate, DidTokenRenew, DidTokenRevoke,
 	DidRoomCreate, DidRoomJoin, DidRoomInvite, DidRoomMemberUpdate, DidRoomRemove, DidRoomLeave,
 	DidRoomUpdate, DidRoomTrim, DidSend,
-	DidAgreementEnd, DidAgreementHeir,
+	DidAgreementEnd, DidAgreementHeir, DidHeirSet,
 	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
 	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,
 	DidDocumentList, DidDocumentVersions, DidDocumentSearch, DidComplete, DidToolCall,

@@ -31,9 +31,9 @@ func (a *Agreement) Reassign(user UserID, role Role) (Member, error) {
 }
 
 // Removal is the entry that goes, and who owns what the Agreement governs after
-// that, where the last owner is shut out: see [Agreement.Heir]. Where no person is
-// left, that is whom the Tenant names, and nobody where it is private: then it has to
-// be sealed. The code is for callers who have no part in it.
+// that, where the last owner is shut out: see [Agreement.successor]. With seal it has to
+// be sealed, and an heir beside that has it from now on. The code is for callers who
+// have no part in it.
 func (a *Agreement) Removal(c RemoveMember, now Time, refusal Code, private bool) (gone Member, heir *Member, seal bool, err error) {
 	if err := a.mayRemove(c, refusal); err != nil {
 		return gone, nil, false, err
@@ -45,12 +45,58 @@ func (a *Agreement) Removal(c RemoveMember, now Time, refusal Code, private bool
 	case last && !c.Expel:
 		return gone, nil, false, Errorf(CodeConflict, "the last owner can't go before making another one")
 	case last:
-		if _, left := a.Heir(c.UserID); !left && private {
-			return gone, nil, true, nil
-		}
-		heir = a.inherits(c, now)
+		heir, seal = a.successor(c, now, private)
 	}
-	return gone, heir, false, nil
+	return gone, heir, seal, nil
+}
+
+// successor is the new owner: who was named, if they are inside; else the person who
+// has been for longest. Where no person is left inside, that is who was named from
+// outside, or for what others could enter whom the Tenant names. What is private is
+// sealed then, so that nobody from outside reads what was there before.
+func (a *Agreement) successor(c RemoveMember, now Time, private bool) (heir *Member, seal bool) {
+	if m, in := a.Members[a.NamedHeir]; in && !m.IsService && m.UserID != c.UserID {
+		m.Role = RoleOwner
+		return &m, false
+	}
+	if m, left := a.Heir(c.UserID); left {
+		m.Role = RoleOwner
+		return &m, false
+	}
+	from := c.Named
+	if from == nil || from.UserID != a.NamedHeir || from.UserID == c.UserID || from.IsService {
+		from = nil
+		if !private {
+			from = c.Heir
+		}
+	}
+	if from == nil {
+		return nil, private
+	}
+	m := *from
+	m.Role, m.Since, m.Name, m.Unproven = RoleOwner, now, "", false
+	return &m, private
+}
+
+// NameHeir checks whom an owner names to follow them; the empty id takes the name back.
+// The code is for those who have no part in it.
+func (a *Agreement) NameHeir(c SetHeir, refusal Code) error {
+	if err := a.OwnedBy(c.Who, refusal); err != nil {
+		return err
+	}
+	switch {
+	case c.Who.IsService:
+		return Errorf(CodeForbidden, "a service can't name an heir")
+	case c.Heir.IsService:
+		return Errorf(CodeValidation, "the heir is a service; name a person")
+	case c.Heir.UserID == a.NamedHeir && c.Heir.UserID == "":
+		return Errorf(CodeConflict, "no heir is named")
+	case c.Heir.UserID == a.NamedHeir:
+		return Errorf(CodeConflict, "they are named already")
+	case c.Heir.UserID == c.Who.UserID && a.Owners() == 1:
+		return Errorf(CodeValidation, "the heir follows you: name somebody else")
+	}
+	return nil
 }
 
 // Inherit is the entry of who is named to have what is sealed.
@@ -82,20 +128,6 @@ func (a *Agreement) mayRemove(c RemoveMember, refusal Code) error {
 		return a.InForce()
 	}
 	return a.OwnedBy(c.Who, refusal)
-}
-
-// inherits is the entry of the new owner, nil where there is nobody.
-func (a *Agreement) inherits(c RemoveMember, now Time) *Member {
-	heir, ok := a.Heir(c.UserID)
-	if !ok {
-		if c.Heir == nil {
-			return nil
-		}
-		heir = *c.Heir
-		heir.Since, heir.Name, heir.Unproven = now, "", false
-	}
-	heir.Role = RoleOwner
-	return &heir
 }
 
 // Heir is the person who has been an owner for longest, but for one, or else an

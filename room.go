@@ -85,6 +85,7 @@ type Room struct {
 	RoomSummary
 	TenantID      TenantID   `json:"tenant_id"`
 	Policy        RoomPolicy `json:"policy"`
+	Heir          UserID     `json:"heir,omitempty"` // see [Agreement.NamedHeir]
 	LastSeq       int64      `json:"last_seq"`
 	AvailableFrom int64      `json:"available_from"`
 }

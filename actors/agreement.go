@@ -41,5 +41,15 @@ func (a *Agreement) unshare() {
 // Seal closes what the Agreement governs: it has no entries any more.
 func (a *Agreement) Seal(at ubl.Time) {
 	a.Members, a.shared = map[ubl.UserID]ubl.Member{}, false
-	a.SealedAt = &at
+	a.SealedAt, a.NamedHeir = &at, ""
+}
+
+// Open gives what nobody owns any more to its heir, sealed or not. Who was named has
+// been then.
+func (a *Agreement) Open(heir ubl.Member) {
+	a.SealedAt = nil
+	if a.NamedHeir == heir.UserID {
+		a.NamedHeir = ""
+	}
+	a.Set(heir)
 }

@@ -21,5 +21,35 @@ type Inherit struct {
 	Heir ubl.Member
 }
 
+// GetSuccession asks a Room or Container who comes after its owners. Only the Tenant
+// sends it. Answers *Succession.
+type GetSuccession struct{}
+
+// Succession is what the Tenant knows of a place that it isn't in.
+type Succession struct {
+	Agreement ubl.AgreementID
+	Type      string     // of the Agreement
+	Heir      ubl.UserID // whom an owner has named, "" for nobody
+	SealedAt  *ubl.Time  // nil for what is not sealed
+	Ended     bool
+}
+
+// SuccessionOf reads it from an Agreement.
+func SuccessionOf(a *ubl.Agreement) *Succession {
+	return &Succession{Agreement: a.ID, Type: a.Type, Heir: a.NamedHeir, SealedAt: a.SealedAt, Ended: a.InForce() != nil}
+}
+
+// Cost is 0: it reads.
+func (GetSuccession) Cost() int { return 0 }
+
+// HeirFields says whom an owner has named, or that it is nobody any more.
+func HeirFields(id ubl.AgreementID, heir ubl.UserID) ubl.Fields {
+	f := ubl.Fields{ubl.Str("agreement_id", id)}
+	if heir != "" {
+		f = append(f, ubl.Str("user_id", heir))
+	}
+	return f
+}
+
 // Cost is that of one act.
 func (Inherit) Cost() int { return ubl.ActCost }

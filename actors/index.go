@@ -47,6 +47,9 @@ func MemberIndexOf(u ubl.UserID) (from, to []byte) {
 	return MemberIndex(u, ""), append(append([]byte{'u'}, u...), 1)
 }
 
+// MemberIndexAll bounds the entries of all users.
+func MemberIndexAll() (from, to []byte) { return []byte{'u'}, []byte{'u' + 1} }
+
 // JoinableIndex is the key 'j' room: any member of the tenant may join it.
 func JoinableIndex(r ubl.RoomID) []byte { return append([]byte{'j'}, r...) }
 
@@ -69,6 +72,9 @@ func ContainerMemberIndex(u ubl.UserID, c ubl.ContainerID) []byte {
 func ContainerMemberIndexOf(u ubl.UserID) (from, to []byte) {
 	return ContainerMemberIndex(u, ""), append(append([]byte{'y'}, u...), 1)
 }
+
+// ContainerMemberIndexAll bounds the entries of all users.
+func ContainerMemberIndexAll() (from, to []byte) { return []byte{'y'}, []byte{'y' + 1} }
 
 // PendingIndex is the key 'v' container: something has left the container and not
 // arrived yet, so that a sweep may have to carry it on.

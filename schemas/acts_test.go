@@ -77,6 +77,7 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidSend: {ubl.Fields{ubl.Str("body_hash", ubl.BodyHash(nil)), ubl.Str("msg_id", "m:1"), room, ubl.Int("room_seq", 1)},
 			op("room.append", room, ubl.Int("room_seq", 1)), ubl.Fields{ubl.Str("msg_id", "m:1")}},
 		ubl.DidAgreementHeir: {ubl.Fields{agreement, user}, set, onRoom},
+		ubl.DidHeirSet:       {ubl.Fields{agreement, user}, op("agreement.heir.set", agreement, user), onRoom},
 		ubl.DidAgreementEnd:  {ubl.Fields{agreement}, op("agreement.end", agreement), onTenant},
 		ubl.DidToolAccess: {ubl.Fields{ubl.Str("agreement_id", ubl.ToolAgreement("messenger.send")), ubl.Bool("allowed", true), ubl.Int("groups", 0),
 			ubl.Int("per_minute", 60), ubl.Str("terms_hash", ubl.BodyHash(nil)), ubl.Str("tool", "messenger.send"), ubl.Int("users", 2)},

@@ -93,6 +93,10 @@ func (c *Container) receive(t *actors.Turn, cmd ubl.Command) {
 		c.change(t, cmd.Request, ubl.DidContainerMemberUpdate, c.decideRole(cmd), string(cmd.UserID), string(cmd.Role))
 	case ubl.RemoveMember:
 		c.change(t, cmd.Request, removal(cmd), c.decideRemove(cmd), string(cmd.UserID))
+	case ubl.SetHeir:
+		c.change(t, cmd.Request, ubl.DidHeirSet, c.decideSetHeir(cmd), string(cmd.Heir.UserID))
+	case actors.GetSuccession:
+		t.Reply(actors.SuccessionOf(&c.state.Agreement.Agreement))
 	case actors.Inherit:
 		c.change(t, cmd.Request, ubl.DidAgreementHeir, c.decideHeir(cmd), string(cmd.Heir.UserID))
 	case actors.Credit:

@@ -154,6 +154,28 @@ func (c *Container) decideRemove(cmd ubl.RemoveMember) func(ubl.Time) (*plan, er
 	}
 }
 
+// decideSetHeir names who follows the container's owners.
+func (c *Container) decideSetHeir(cmd ubl.SetHeir) func(ubl.Time) (*plan, error) {
+	return func(ubl.Time) (*plan, error) {
+		err := c.state.look(cmd.Who)
+		if err == nil {
+			err = c.state.Agreement.NameHeir(cmd, ubl.CodeForbidden)
+		}
+		if err == nil {
+			err = c.state.governs(cmd.Agreement)
+		}
+		if err != nil {
+			return nil, err
+		}
+		named := actors.HeirFields(c.state.Agreement.ID, cmd.Heir.UserID)
+		return &plan{
+			event:   event{Member: &ubl.Member{UserID: cmd.Heir.UserID}},
+			this:    named,
+			effects: []ubl.Fields{append(ubl.Fields{named[0], ubl.Str("op", ubl.DidHeirSet)}, named[1:]...)},
+		}, nil
+	}
+}
+
 // seal closes the container: entries that are left are services, which go too.
 func (c *Container) seal(p *plan) {
 	p.event.Sealed = true

@@ -84,7 +84,7 @@ func TestStateIsDerived(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"create": w.create, "update": w.update, "delete": w.delete,
 			"credit": w.credit, "send": w.send, "retry": w.retry, "sweep": w.sweep,
-			"add": w.add, "remove": w.remove, "role": w.role, "end": w.end,
+			"add": w.add, "remove": w.remove, "heir": w.heir, "role": w.role, "end": w.end,
 			"away": func(rt *rapid.T) { c.away.Store(rapid.Bool().Draw(rt, "away")) },
 			"": func(rt *rapid.T) {
 				live, from := c.compare(rt, h, w.place(rt))
@@ -266,7 +266,24 @@ func (w *world) drawRole(rt *rapid.T) ubl.Role {
 }
 
 func (w *world) remove(rt *rapid.T) {
-	w.ask(w.place(rt), ubl.RemoveMember{Request: w.request(rt), UserID: w.user(rt).UserID, Expel: rapid.Bool().Draw(rt, "expel")})
+	c := ubl.RemoveMember{Request: w.request(rt), UserID: w.user(rt).UserID, Expel: rapid.Bool().Draw(rt, "expel")}
+	if named := w.user(rt); c.Expel && rapid.Bool().Draw(rt, "named") {
+		c.Named = &ubl.Member{UserID: named.UserID, Email: named.Email}
+	}
+	w.ask(w.place(rt), c)
+}
+
+// heir names somebody, nobody, or gives what is sealed away.
+func (w *world) heir(rt *rapid.T) {
+	m := ubl.Member{UserID: w.user(rt).UserID}
+	switch rapid.IntRange(0, 3).Draw(rt, "how") {
+	case 0:
+		w.ask(w.place(rt), ubl.SetHeir{Request: w.request(rt)})
+	case 1:
+		w.ask(w.place(rt), actors.Inherit{Request: w.request(rt), Heir: m})
+	default:
+		w.ask(w.place(rt), ubl.SetHeir{Request: w.request(rt), Heir: m})
+	}
 }
 
 func (w *world) role(rt *rapid.T) {

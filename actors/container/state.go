@@ -61,19 +61,20 @@ func (s *State) apply(e event) {
 	case ubl.DidContainerJoin, ubl.DidContainerInvite, ubl.DidContainerMemberUpdate:
 		s.set(*e.Member)
 	case ubl.DidContainerLeave, ubl.DidContainerRemove:
-		if e.Heir != nil {
-			s.set(*e.Heir)
-		}
 		s.Agreement.Remove(e.Member.UserID)
 		if e.Sealed {
 			s.seal(e.At)
+		}
+		if e.Heir != nil {
+			s.open(*e.Heir)
 		}
 		if s.general() && !e.Expelled && e.Version > 1 { // before, an entry more or less let nobody in
 			s.Past[e.Member.UserID] = true
 		}
 	case ubl.DidAgreementHeir:
-		s.Agreement.SealedAt = nil
-		s.set(*e.Member)
+		s.open(*e.Member)
+	case ubl.DidHeirSet:
+		s.Agreement.NamedHeir = e.Member.UserID
 	case ubl.DidDocumentCreate, ubl.DidDocumentUpdate, ubl.DidDocumentDelete:
 		s.put(*e.Document)
 	case ubl.DidCreditsIssue:
@@ -120,6 +121,11 @@ func (s *State) seal(at ubl.Time) {
 	s.Hidden, s.Listed = at, nil
 	clear(s.Documents)
 	clear(s.Deleted)
+}
+
+func (s *State) open(heir ubl.Member) {
+	s.Agreement.Open(heir)
+	delete(s.Past, heir.UserID)
 }
 
 // reopen lets everyone of the tenant in where collaborative did.

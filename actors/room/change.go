@@ -19,7 +19,7 @@ type plan struct {
 	// where empty.
 	agreement ubl.AgreementID
 	// joined is the member whom a system message greets, if any.
-	joined ubl.UserID
+	joined *ubl.Member
 	// left ends the streams of a member who is gone.
 	left ubl.UserID
 }
@@ -55,8 +55,8 @@ func (r *Room) commit(t *actors.Turn, req ubl.Request, p *plan, key *actors.Key)
 	}
 	record(a, r.id, &e, req, p)
 	r.state.apply(e)
-	if p.joined != "" {
-		r.greet(a, e, req)
+	if p.joined != nil {
+		r.greet(a, e, *p.joined, req)
 	}
 	if p.left != "" {
 		a.OnCommit(func() ubl.Event {
@@ -98,8 +98,7 @@ func encode(e event) []byte {
 
 // greet tells of a new member: the event, then the system message by whoever
 // caused it.
-func (r *Room) greet(a *actors.Append, e event, req ubl.Request) {
-	m := *e.Member
+func (r *Room) greet(a *actors.Append, e event, m ubl.Member, req ubl.Request) {
 	a.OnCommit(func() ubl.Event {
 		return ubl.Event{
 			Kind: ubl.EventMemberJoined, TenantID: r.tenant, RoomID: r.id, TS: e.At, UserID: m.UserID,

@@ -68,7 +68,7 @@ func memberOf(who ubl.Identity, role ubl.Role, now ubl.Time) ubl.Member {
 // joining adds a member and greets them.
 func (r *Room) joining(m ubl.Member) *plan {
 	p := r.setting(m)
-	p.joined = m.UserID
+	p.joined = &m
 	return p
 }
 
@@ -133,7 +133,29 @@ func (r *Room) decideRemove(c ubl.RemoveMember) func(ubl.Time) (*plan, error) {
 			p.effects = append(p.effects, setEffect(r.id, *heir))
 			p.records = append(p.records, r.setting(*heir).records...)
 		}
+		if heir != nil && seal {
+			p.joined = heir
+		}
 		return p, nil
+	}
+}
+
+// decideSetHeir names who follows the room's owners.
+func (r *Room) decideSetHeir(c ubl.SetHeir) func(ubl.Time) (*plan, error) {
+	return func(ubl.Time) (*plan, error) {
+		err := r.state.Agreement.NameHeir(c, ubl.CodeNotAMember)
+		if err == nil {
+			err = r.own(c.Agreement)
+		}
+		if err != nil {
+			return nil, err
+		}
+		named := actors.HeirFields(r.state.Agreement.ID, c.Heir.UserID)
+		return &plan{
+			event:   event{Member: &ubl.Member{UserID: c.Heir.UserID}},
+			this:    named,
+			effects: []ubl.Fields{append(ubl.Fields{named[0], ubl.Str("op", ubl.DidHeirSet)}, named[1:]...)},
+		}, nil
 	}
 }
 

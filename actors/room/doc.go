@@ -28,6 +28,18 @@
 // system message, write; retention deletes. Who may is decided by the entries;
 // leaving and being removed are always possible.
 //
+// # Sealing
+//
+// When the Tenant shuts out the last person of a private room, the room is sealed: in
+// one commit (decideRemove) its entries go, services among them, SealedAt is set, and
+// Hidden becomes the last room_seq. From then on nobody has an entry, so nobody reads,
+// joins, adds or sends; messages stay stored and receipted, and are never served again,
+// for [State.head] begins behind Hidden. The room opens by [actors.Inherit] alone, when
+// an owner of the tenant names an heir (agreement.heir), or in the same commit, where an
+// owner of the room had named one before (agreement.heir.set). Either heir begins with an
+// empty timeline. Retention goes on; an ended Agreement can't be opened any more.
+// Containers do the same with documents; their Hidden is a time.
+//
 // # What fails
 //
 // A refusal changes nothing. A failed commit ends the group; the Room is loaded

@@ -60,6 +60,8 @@ func TestStateIsDerived(t *testing.T) {
 			"join":   w.join,
 			"leave":  w.leave,
 			"remove": w.remove,
+			"expel":  w.expel,
+			"heir":   w.heir,
 			"role":   w.role,
 			"policy": w.policy,
 			"sweep":  w.sweep,
@@ -143,6 +145,28 @@ func (w *world) leave(rt *rapid.T) {
 
 func (w *world) remove(rt *rapid.T) {
 	w.ask(ubl.RemoveMember{Request: w.request(rt), UserID: w.user(rt).UserID})
+}
+
+// expel shuts somebody out, with an heir who may have been named.
+func (w *world) expel(rt *rapid.T) {
+	c := ubl.RemoveMember{Request: w.request(rt), UserID: w.user(rt).UserID, Expel: true}
+	if named := w.user(rt); rapid.Bool().Draw(rt, "named") {
+		c.Named = &ubl.Member{UserID: named.UserID, Email: named.Email}
+	}
+	w.ask(c)
+}
+
+// heir names somebody, nobody, or gives what is sealed away.
+func (w *world) heir(rt *rapid.T) {
+	m := ubl.Member{UserID: w.user(rt).UserID}
+	switch rapid.IntRange(0, 3).Draw(rt, "how") {
+	case 0:
+		w.ask(ubl.SetHeir{Request: w.request(rt)})
+	case 1:
+		w.ask(actors.Inherit{Request: w.request(rt), Heir: m})
+	default:
+		w.ask(ubl.SetHeir{Request: w.request(rt), Heir: m})
+	}
 }
 
 func (w *world) role(rt *rapid.T) {

@@ -155,6 +155,10 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 		r.change(t, c.Request, ubl.DidRoomMemberUpdate, r.decideRole(c), string(c.UserID), string(c.Role))
 	case ubl.RemoveMember:
 		r.change(t, c.Request, removal(c), r.decideRemove(c), string(c.UserID))
+	case ubl.SetHeir:
+		r.change(t, c.Request, ubl.DidHeirSet, r.decideSetHeir(c), string(c.Heir.UserID))
+	case actors.GetSuccession:
+		t.Reply(actors.SuccessionOf(&r.state.Agreement.Agreement))
 	case actors.Inherit:
 		r.change(t, c.Request, ubl.DidAgreementHeir, r.decideHeir(c), string(c.Heir.UserID))
 	case ubl.SetRoomPolicy:

@@ -43,7 +43,8 @@ type event struct {
 	Expelled bool `json:"expelled,omitempty"`
 	// Heir owns the room after its last owner was expelled.
 	Heir *ubl.Member `json:"heir,omitempty"`
-	// Sealed: nobody was left, and the timeline so far stays closed for good.
+	// Sealed: nobody was left, and the timeline so far stays closed for good, to an Heir
+	// as well.
 	Sealed bool `json:"sealed,omitempty"`
 	// LastSeq is the room's when the event was decided, for answering a retry.
 	LastSeq int64       `json:"last_seq,omitempty"`
@@ -69,20 +70,11 @@ func (s *State) apply(e event) {
 	case ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidRoomMemberUpdate:
 		s.set(*e.Member)
 	case ubl.DidRoomLeave, ubl.DidRoomRemove:
-		if e.Heir != nil {
-			s.set(*e.Heir)
-		}
-		if e.Expelled {
-			delete(s.Past, e.Member.UserID)
-		}
-		s.Agreement.Remove(e.Member.UserID)
-		if e.Sealed {
-			s.Agreement.Seal(e.At)
-			s.Hidden = e.LastSeq
-		}
+		s.remove(e)
 	case ubl.DidAgreementHeir:
-		s.Agreement.SealedAt = nil
-		s.set(*e.Member)
+		s.open(*e.Member)
+	case ubl.DidHeirSet:
+		s.Agreement.NamedHeir = e.Member.UserID
 	case ubl.DidRoomUpdate:
 		s.Policy = *e.Policy
 	case ubl.DidRoomTrim:
@@ -91,6 +83,25 @@ func (s *State) apply(e event) {
 		s.Agreement.Status = ubl.AgreementEnded
 		s.Agreement.EndedAt = &e.At
 	}
+}
+
+func (s *State) remove(e event) {
+	if e.Expelled {
+		delete(s.Past, e.Member.UserID)
+	}
+	s.Agreement.Remove(e.Member.UserID)
+	if e.Sealed {
+		s.Agreement.Seal(e.At)
+		s.Hidden = e.LastSeq
+	}
+	if e.Heir != nil {
+		s.open(*e.Heir)
+	}
+}
+
+func (s *State) open(heir ubl.Member) {
+	s.Agreement.Open(heir)
+	s.Past[heir.UserID] = true
 }
 
 // governance is the record that a founding event makes.
@@ -114,7 +125,7 @@ func (s *State) set(m ubl.Member) {
 // room is the configuration as it is served.
 func (s *State) room() *ubl.Room {
 	return &ubl.Room{
-		RoomSummary: s.Summary, TenantID: s.Agreement.TenantID, Policy: s.Policy,
+		RoomSummary: s.Summary, TenantID: s.Agreement.TenantID, Policy: s.Policy, Heir: s.Agreement.NamedHeir,
 		LastSeq: s.Head.LastSeq, AvailableFrom: s.head().AvailableFrom,
 	}
 }

@@ -84,11 +84,22 @@
 // keeper left before that was so are refused, and go with the next sweep, which also
 // gives an end to tokens that have none.
 //
-// Where they were the last owner, the oldest person among the other members owns the
-// place. Where no person is left, a place that others could enter goes to the tenant's
-// oldest owner. A private one is sealed: nobody gets in, and its messages and documents
-// stay closed for good. NameHeir, an act of an owner of the tenant, gives it to a person
-// from then on, with its credits.
+// # Who comes after
+//
+// Where somebody who is shut out was the last owner of a room or container, the first of
+// these has it ([ubl.Agreement.Removal]):
+//
+//   - the heir whom an owner of the place has named (SetHeir), if they are inside;
+//   - the oldest person inside;
+//   - the named heir from outside, if they are in the tenant;
+//   - for a place that others could enter, the tenant's oldest owner.
+//
+// A private place that no person is left in is sealed in that same commit: its messages
+// and documents stay closed for good, to an heir from outside too. Without an heir nobody
+// gets in. The tenant's owners see the place in a list (ListSealed), which is found by its
+// having no entries in the indexes; NameHeir, an act of theirs, gives it to a person from
+// then on, with its credits. The named heir is looked up before the place is asked to let
+// go, and the place takes them only if it has named them still.
 //
 // # Tools
 //

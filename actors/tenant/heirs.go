@@ -1,6 +1,11 @@
 package tenant
 
 import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+
 	"ubl"
 	"ubl/actors"
 )
@@ -43,4 +48,113 @@ func (x *Tenant) governedBy(id ubl.AgreementID) ubl.Name {
 		}
 	}
 	return ""
+}
+
+// heirs is who may have what was one user's alone.
+type heirs struct {
+	// oldest is the tenant's oldest owner but for the user, nil for nobody.
+	oldest  *ubl.Member
+	but     ubl.UserID
+	license ubl.Agreement // as it was when the user went
+}
+
+func (x *Tenant) heirs(but ubl.UserID) heirs {
+	after := heirs{but: but, license: x.state.License.Share()}
+	if m, ok := x.state.License.Heir(but); ok {
+		after.oldest = &m
+	}
+	return after
+}
+
+// named is whom an owner of a place has named to follow them, if they are in the
+// tenant.
+func (x *Tenant) named(ctx context.Context, place ubl.Name, after heirs) (*ubl.Member, error) {
+	s, err := ubl.Ask[*actors.Succession](ctx, x.env.Ask, place, actors.GetSuccession{})
+	if err != nil {
+		return nil, err
+	}
+	m, ok := after.license.Members[s.Heir]
+	if !ok || m.IsService || m.UserID == after.but {
+		return nil, nil
+	}
+	return &m, nil
+}
+
+// listSealed answers an owner, who learns no more than the ledger says.
+func (x *Tenant) listSealed(t *actors.Turn, c ubl.ListSealed) {
+	if err := x.lookOwner(c.Who); err != nil {
+		t.Fail(err)
+		return
+	}
+	ctx, places := t.Context(), x.places()
+	t.Later(func() (any, error) {
+		if err := x.dropEntered(ctx, places); err != nil {
+			return nil, err
+		}
+		list := []ubl.SealedPlace{}
+		for name, place := range places {
+			s, err := ubl.Ask[*actors.Succession](ctx, x.env.Ask, name, actors.GetSuccession{})
+			if ubl.CodeOf(err) == ubl.CodeNotFound {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			if s.SealedAt != nil && !s.Ended {
+				place.AgreementID, place.Type, place.SealedAt = s.Agreement, s.Type, *s.SealedAt
+				list = append(list, place)
+			}
+		}
+		slices.SortFunc(list, func(a, b ubl.SealedPlace) int { return cmp.Compare(a.AgreementID, b.AgreementID) })
+		return list, nil
+	})
+}
+
+// places are all that the tenant has.
+func (x *Tenant) places() map[ubl.Name]ubl.SealedPlace {
+	all := make(map[ubl.Name]ubl.SealedPlace, len(x.state.Rooms)+len(x.state.Containers))
+	for id, r := range x.state.Rooms {
+		all[ubl.RoomName(x.id, id)] = ubl.SealedPlace{ID: string(id), Name: r.Name}
+	}
+	for id, c := range x.state.Containers {
+		all[ubl.ContainerName(x.id, id)] = ubl.SealedPlace{ID: string(id), Name: c.Name}
+	}
+	return all
+}
+
+// entriesPage is how many entries of an index one view reads.
+const entriesPage = 10_000
+
+// dropEntered takes out of the list what somebody belongs to: what is sealed has no
+// entries. It goes through all entries, so that only the few places that are left have
+// to be asked.
+func (x *Tenant) dropEntered(ctx context.Context, places map[ubl.Name]ubl.SealedPlace) error {
+	from, to := actors.MemberIndexAll()
+	err := x.eachKey(ctx, from, to, func(room string) { delete(places, ubl.RoomName(x.id, ubl.RoomID(room))) })
+	if err == nil {
+		from, to = actors.ContainerMemberIndexAll()
+		err = x.eachKey(ctx, from, to, func(container string) { delete(places, ubl.ContainerName(x.id, ubl.ContainerID(container))) })
+	}
+	return err
+}
+
+// eachKey calls fn with what stands behind the 0 of each key, in short views.
+func (x *Tenant) eachKey(ctx context.Context, from, to []byte, fn func(string)) error {
+	for n := entriesPage; n == entriesPage; {
+		n = 0
+		err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+			return snap.Ascend(from, to, func(k, _ []byte) bool {
+				if _, id, ok := bytes.Cut(k, []byte{0}); ok {
+					fn(string(id))
+				}
+				from = append(bytes.Clone(k), 0)
+				n++
+				return n < entriesPage
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

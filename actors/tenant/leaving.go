@@ -128,10 +128,10 @@ func (x *Tenant) removal(m ubl.Member) ubl.Fields {
 
 // letGo has everybody else let go of members who were shut out: their rooms and
 // containers, and tenant 0. It goes on past a place that fails, and may be repeated.
-func (x *Tenant) letGo(ctx context.Context, req ubl.Request, heir *ubl.Member, users ...ubl.UserID) error {
+func (x *Tenant) letGo(ctx context.Context, req ubl.Request, after heirs, users ...ubl.UserID) error {
 	err := x.endTheirSignIns(ctx, req, users)
 	for _, user := range users {
-		err = errors.Join(err, x.expel(ctx, req, user, heir))
+		err = errors.Join(err, x.expel(ctx, req, user, after))
 	}
 	return err
 }

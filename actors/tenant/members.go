@@ -100,14 +100,14 @@ func (x *Tenant) lastOwner(u ubl.UserID) bool {
 // sweep.
 func (x *Tenant) removeMember(t *actors.Turn, c ubl.RemoveTenantMember) {
 	key := actors.NewKey(ubl.DidTenantMemberRemove, c.Request, string(c.UserID))
-	heir, removed := x.heir(c.UserID), maps.Clone(x.state.Removed)
+	after, removed := x.heirs(c.UserID), maps.Clone(x.state.Removed)
 	if x.keys.Seen(t, key, func(ctx context.Context, n int64) (any, error) {
 		page, err := x.stored().Page(ctx, n, 1)
 		if err != nil || len(page) == 0 {
 			return nil, cmp.Or(err, errOutcome())
 		}
 		gone := slices.DeleteFunc(page[0].gone(), func(u ubl.UserID) bool { _, out := removed[u]; return !out }) // others were let in again
-		return page[0].Member, x.letGo(ctx, c.Request, heir, gone...)
+		return page[0].Member, x.letGo(ctx, c.Request, after, gone...)
 	}) {
 		return
 	}
@@ -119,7 +119,7 @@ func (x *Tenant) removeMember(t *actors.Turn, c ubl.RemoveTenantMember) {
 		x.greeted.Delete(user)
 	}
 	ctx := t.Context()
-	t.Later(func() (any, error) { return e.Member, x.letGo(ctx, c.Request, heir, e.gone()...) })
+	t.Later(func() (any, error) { return e.Member, x.letGo(ctx, c.Request, after, e.gone()...) })
 }
 
 // gone are those whom a removal took out.
@@ -131,22 +131,16 @@ func (e event) gone() []ubl.UserID {
 	return users
 }
 
-// heir is the tenant's oldest owner but for one, to whom goes what was one user's
-// alone.
-func (x *Tenant) heir(but ubl.UserID) *ubl.Member {
-	if m, ok := x.state.License.Heir(but); ok {
-		return &m
-	}
-	return nil
-}
-
 // expel takes a user who was shut out of the tenant out of their rooms and
 // containers. It goes on past one that fails, and may be repeated.
-func (x *Tenant) expel(ctx context.Context, req ubl.Request, user ubl.UserID, heir *ubl.Member) error {
+func (x *Tenant) expel(ctx context.Context, req ubl.Request, user ubl.UserID, after heirs) error {
 	places, err := x.placesOf(ctx, user)
 	req.Key += "\n" + string(user) // a sweep takes several out of one place
 	for _, place := range places {
-		_, failed := x.env.Ask.Ask(ctx, place, ubl.RemoveMember{Request: req, UserID: user, Expel: true, Heir: heir})
+		named, failed := x.named(ctx, place, after)
+		if failed == nil {
+			_, failed = x.env.Ask.Ask(ctx, place, ubl.RemoveMember{Request: req, UserID: user, Expel: true, Heir: after.oldest, Named: named})
+		}
 		if failed != nil && ubl.CodeOf(failed) != ubl.CodeNotFound {
 			err = errors.Join(err, failed)
 		}

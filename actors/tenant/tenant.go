@@ -125,6 +125,8 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.removeMember(t, c)
 	case ubl.NameHeir:
 		x.nameHeir(t, c)
+	case ubl.ListSealed:
+		x.listSealed(t, c)
 	case ubl.CreateServiceToken:
 		x.change(t, c.Request, ubl.DidTokenCreate, x.decideToken(c), c.Name, expiryText(c.ExpiresAt))
 	case ubl.RenewServiceToken:

@@ -21,6 +21,7 @@ type cli struct {
 	Rooms      roomsCmd      `cmd:"" help:"List rooms."`
 	Members    membersCmd    `cmd:"" help:"List the people and agents of your tenant."`
 	Domains    domainsCmd    `cmd:"" help:"See and claim the mail domains whose people join your tenant."`
+	Sealed     sealedCmd     `cmd:"" help:"See the rooms and containers that nobody is left in, and give them to an heir."`
 	Servers    serversCmd    `cmd:"" help:"List the servers of tools, and how they are doing."`
 	History    historyCmd    `cmd:"" help:"Read a room's messages."`
 	Export     exportCmd     `cmd:"" help:"Write a tenant's ledger to standard output."`
@@ -93,6 +94,9 @@ var examples = map[string][]string{
 	"domains claim":   {"ubl domains claim example.com", "ubl domains claim example.com --json"},
 	"domains verify":  {"ubl domains verify example.com", "until ubl domains verify example.com; do sleep 60; done"},
 	"domains release": {"ubl domains release example.com"},
+
+	"sealed list": {"ubl sealed list", "ubl sealed list --json"},
+	"sealed heir": {"ubl sealed heir a:room:r:plans eve@example.com", "ubl sealed heir a:workspace:w:drafts u:ca6125ff58bada5aba2e2d0f84e82f0d"},
 
 	"cluster secret": {"ubl cluster secret --out secret", "ubl cluster secret | kubectl create secret generic ubl-cluster --from-file=cluster-secret=/dev/stdin"},
 	"cluster status": {"ubl cluster status", "ubl cluster status --json", "until ubl cluster status; do sleep 1; done"},

@@ -247,7 +247,11 @@ func (w *world) manageMembers() {
 	}
 	must[*ubl.Member](w.forwarder, w.tenant, ubl.SetTenantMember{Request: w.h.Request(w.ana), UserID: w.bob.UserID, Role: ubl.RoleMember})
 	alone := must[*ubl.RoomSummary](w.forwarder, w.tenant, ubl.CreateRoom{Request: w.h.Request(w.bob), Name: "Alone"})
+	must[*ubl.Member](w.forwarder, ubl.RoomName(w.ana.TenantID, alone.RoomID), ubl.SetHeir{Request: w.h.Request(w.bob), Agreement: ubl.RoomAgreement(alone.RoomID), Heir: ubl.Member{UserID: "u:nobody"}})
 	must[*ubl.Member](w.forwarder, w.tenant, ubl.RemoveTenantMember{Request: w.h.Request(w.ana), UserID: w.bob.UserID})
+	if sealed := must[[]ubl.SealedPlace](w.forwarder, w.tenant, ubl.ListSealed{Who: w.ana}); len(sealed) != 1 || sealed[0].ID != string(alone.RoomID) {
+		w.t.Errorf("sealed are %+v", sealed)
+	}
 	refused(w.forwarder, ubl.CodeForbidden, w.tenant, ubl.Enter{Request: w.h.Request(w.bob)})
 	must[*ubl.Member](w.forwarder, w.tenant, ubl.NameHeir{Request: w.h.Request(w.ana), Agreement: ubl.RoomAgreement(alone.RoomID), UserID: w.ana.UserID})
 }

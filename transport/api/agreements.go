@@ -150,3 +150,67 @@ func (a *API) nameHeir(ctx context.Context, in *nameHeirInput) (any, error) {
 		Request: envelope.Command(ctx, in.Body.Key), Agreement: in.ID, UserID: in.Body.UserID})
 	return memberAnswer{m}, err
 }
+
+type setHeirInput struct {
+	AgreementPath
+	Body struct {
+		Keyed
+		UserID ubl.UserID `json:"user_id" pattern:"^(u:[A-Za-z0-9._-]{1,256})?$" doc:"A person of the tenant; the empty one takes the name back."`
+	}
+}
+
+type heirAnswer struct {
+	AgreementID ubl.AgreementID `json:"agreement_id"`
+	Heir        *ubl.UserID     `json:"heir"`
+}
+
+// setHeir looks the heir up in the tenant first, as [API.invite] does.
+func (a *API) setHeir(ctx context.Context, in *setHeirInput) (any, error) {
+	to, err := holder(ctx, in.ID)
+	if err == nil && to == home(ctx) {
+		err = ubl.Errorf(ubl.CodeConflict, "only rooms and containers take an heir: a tenant has owners")
+	}
+	if err != nil {
+		return nil, err
+	}
+	cmd := ubl.SetHeir{Request: envelope.Command(ctx, in.Body.Key), Agreement: in.ID}
+	if in.Body.UserID != "" {
+		m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, home(ctx), ubl.FindMember{Who: caller(ctx), UserID: in.Body.UserID})
+		if err != nil {
+			return nil, err
+		}
+		cmd.Heir = *m
+	}
+	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, to, cmd)
+	if err != nil {
+		return nil, err
+	}
+	out := heirAnswer{AgreementID: in.ID}
+	if m.UserID != "" {
+		out.Heir = &m.UserID
+	}
+	return out, nil
+}
+
+type listSealedInput struct {
+	Cursor string `query:"cursor" pattern:"^a:[A-Za-z0-9._:-]{1,256}$" doc:"The next_cursor of the page before."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
+}
+
+type sealedAnswer struct {
+	Sealed     []ubl.SealedPlace `json:"sealed"`
+	NextCursor *ubl.AgreementID  `json:"next_cursor"`
+}
+
+func (a *API) listSealed(ctx context.Context, in *listSealedInput) (any, error) {
+	all, err := ubl.Ask[[]ubl.SealedPlace](ctx, a.Asker, home(ctx), ubl.ListSealed{Who: caller(ctx)})
+	if err != nil {
+		return nil, err
+	}
+	part, more := page(all, func(p ubl.SealedPlace) ubl.AgreementID { return p.AgreementID }, ubl.AgreementID(in.Cursor), in.Limit)
+	out := sealedAnswer{Sealed: list(part)}
+	if more {
+		out.NextCursor = &part[len(part)-1].AgreementID
+	}
+	return out, nil
+}

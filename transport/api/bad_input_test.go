@@ -18,6 +18,7 @@ var bodies = map[string]string{
 	"PATCH /api/tenant/members/{userId}":         `{"role":"owner"}`,
 	"POST /api/agreements/{agreementId}/end":     ``,
 	"POST /api/agreements/{agreementId}/heir":    `{"user_id":"u:bob"}`,
+	"PUT /api/agreements/{agreementId}/heir":     `{"user_id":"u:bob"}`,
 	"POST /api/domains":                          `{"domain":"corp.example"}`,
 	"POST /api/domains/{domain}/verify":          ``,
 	"POST /api/invitations":                      `{"email":"eve@else.org"}`,

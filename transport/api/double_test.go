@@ -224,6 +224,11 @@ func (s *actors) answerLedgerOrToken(cmd ubl.Command) (any, error) {
 			return s.known, nil
 		}
 		return &ubl.ServiceToken{ClientID: c.ClientID, Name: c.Name, UserID: "u:svc", CreatedAt: now, CreatedBy: "u:ana", ExpiresAt: c.ExpiresAt}, nil
+	case ubl.SetHeir:
+		return &ubl.Member{UserID: c.Heir.UserID}, nil
+	case ubl.ListSealed:
+		return []ubl.SealedPlace{{AgreementID: "a:room:r:plans", Type: ubl.RoomGovernance, ID: "r:plans", Name: "Plans", SealedAt: now},
+			{AgreementID: "a:wallet:k:cash", Type: ubl.WalletAgreementType, ID: "k:cash", Name: "Cash", SealedAt: now}}, nil
 	case ubl.NameHeir:
 		return &ubl.Member{UserID: c.UserID, Role: ubl.RoleOwner, Since: now}, nil
 	case ubl.RenewServiceToken:

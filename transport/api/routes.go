@@ -35,7 +35,7 @@ func (a *API) tenantRoutes() {
 		summary: "Change a member's role or name in the tenant",
 		more:    "Owners of the tenant; anyone their own name. Give at least one of the two. A name decides nothing: ids are what receipts hold."}, a.setTenantMember)
 	handle(a, operation{method: "DELETE", path: "/tenant/members/{userId}", id: "remove-tenant-member", asks: proof, tool: "tenant.member.remove", tag: "tenant", answers: "ubl.api.member.v1",
-		summary: "Shut a member out of the tenant", more: "Owners of the tenant; anyone themselves, which is leaving. Their services, tokens, sessions and passkeys end with them. What the member alone owned passes to its oldest entry that is a person; without one it is sealed where it is private, until an owner names an heir. Answers the entry as it was."}, a.removeTenantMember)
+		summary: "Shut a member out of the tenant", more: "Owners of the tenant; anyone themselves, which is leaving. Their services, tokens, sessions and passkeys end with them. What the member alone owned passes to the heir whom its owners named, if they are inside, or to its oldest entry that is a person; without one it is sealed where it is private, until there is an heir. Answers the entry as it was."}, a.removeTenantMember)
 	handle(a, operation{method: "GET", path: "/agreements", id: "list-agreements", tool: "agreement.list", tag: "agreements", answers: "ubl.api.agreements.v1",
 		summary: "The Agreements that the caller may read", more: "Of the tenant, of rooms, containers and tools. By id, without histories; next_cursor is null on the last page."}, a.listAgreements)
 	handle(a, operation{method: "GET", path: "/agreements/{agreementId}", id: "get-agreement", tool: "agreement.get", tag: "agreements", answers: "ubl.api.agreement.v1",
@@ -44,6 +44,12 @@ func (a *API) tenantRoutes() {
 		summary: "Give a sealed room or container an owner",
 		more: "Owners of the tenant. A private room or container is sealed when the last person in it is removed from the tenant: nobody gets in, and its ledger entry says agreement.seal. " +
 			"The heir owns it from now on; messages and documents from before stay closed, credits are theirs."}, a.nameHeir)
+	handle(a, operation{method: "PUT", path: "/agreements/{agreementId}/heir", id: "set-heir", asks: proof, tool: "agreement.heir.set", tag: "agreements", answers: "ubl.api.heir.v1",
+		summary: "Name who owns a room or container once its last owner is gone",
+		more: "Its owners that are people; its members see the name. Somebody inside becomes its owner. Somebody else has it where no person is left, " +
+			"and nothing that was there before, if it is private. Who has left the tenant doesn't count.", also: []ubl.Code{ubl.CodeNotAMember}}, a.setHeir)
+	handle(a, operation{method: "GET", path: "/sealed", id: "list-sealed", tool: "tenant.sealed.list", tag: "agreements", answers: "ubl.api.sealed.v1",
+		summary: "Sealed rooms and containers", more: "Owners of the tenant. Those that can take an heir, by Agreement, without what is inside; next_cursor is null on the last page."}, a.listSealed)
 	handle(a, operation{method: "POST", path: "/agreements/{agreementId}/end", id: "end-agreement", asks: proof, tool: "agreement.end", destroys: true, tag: "agreements", answers: "ubl.api.agreement.v1",
 		summary: "End an Agreement for good", more: "Its owners. Acts under it are refused from then on; the record stays readable."}, a.endAgreement)
 }

@@ -71,6 +71,7 @@ export const routes: Route[] = [
   { pattern: '/ui/servers/:id/:tool', section: 'more', screen: lazy(() => import('./screens/servers/Tool')) },
   { pattern: '/ui/budget', section: 'more', screen: lazy(() => import('./screens/budget/Budget')), more: { label: 'Budget for models', icon: 'budget' } },
   { pattern: '/ui/agents', section: 'more', screen: lazy(() => import('./screens/settings/Agents')), more: { label: 'Agents', icon: 'key', owner: true } },
+  { pattern: '/ui/tenant', section: 'more', screen: lazy(() => import('./screens/tenant/Tenant')), more: { label: 'Tenant', icon: 'lock', owner: true } },
   { pattern: '/ui/settings', section: 'more', screen: lazy(() => import('./screens/settings/Settings')), more: { label: 'Settings', icon: 'settings' } },
   { pattern: '/ui/confirmed', section: 'more', screen: lazy(() => import('./screens/Confirmed')) },
   { pattern: '/ui/more', section: 'more' },

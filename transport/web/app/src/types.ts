@@ -73,6 +73,8 @@ export interface RoomPolicy {
 export interface Room extends RoomSummary {
   tenant_id: string;
   policy: RoomPolicy;
+  // Who owns the room once its last owner is gone.
+  heir?: string;
   last_seq: number;
   available_from: number;
 }
@@ -87,6 +89,28 @@ export interface Member {
   // Nobody has verified that the address is theirs.
   unproven?: boolean;
   since: string;
+}
+
+// A mail domain of the tenant, or a claim of one.
+export interface Domain {
+  domain: string;
+  tenant_id: string;
+  state: 'configured' | 'verified' | 'pending';
+  // What to publish in DNS; null where the server's operator gave the domain.
+  record: { type: 'TXT'; name: string; value: string } | null;
+  claimed_by: string | null;
+  claimed_at: string | null;
+  expires_at: string | null;
+  verified_at: string | null;
+}
+
+// A room or container that nobody is left in.
+export interface SealedPlace {
+  agreement_id: string;
+  type: string;
+  id: string;
+  name: string;
+  sealed_at: string;
 }
 
 export interface Tenant {

@@ -9,6 +9,8 @@ const said: Record<string, string> = {
   'tenant.member.remove': 'removed a member',
   'tenant.invitation.create': 'invited somebody',
   'tenant.invitation.revoke': 'took an invitation back',
+  'agreement.heir': 'gave a sealed place to an heir',
+  'agreement.heir.set': 'named an heir',
   'tenant.domain.claim': 'claimed a mail domain',
   'tenant.domain.verify': 'verified a mail domain',
   'tenant.domain.release': 'released a mail domain',

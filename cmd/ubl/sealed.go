@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+
+	"ubl"
+)
+
+// sealedCmd sees to sealed rooms and containers, for owners of the tenant.
+type sealedCmd struct {
+	List sealedListCmd `cmd:"" help:"List the sealed rooms and containers of your tenant."`
+	Heir sealedHeirCmd `cmd:"" help:"Give a sealed room or container to a person: what was there before stays closed."`
+}
+
+type sealedListCmd struct {
+	remote
+	format
+}
+
+type sealedHeirCmd struct {
+	remote
+	format
+	Agreement string `arg:"" help:"Of the sealed place, as the list has it: a:room:r:plans."`
+	Member    string `arg:"" help:"The heir: an address, or the id of a member (ubl members)."`
+}
+
+// Run lists them, with --json one a line.
+func (c *sealedListCmd) Run(ctx context.Context, p *program) error {
+	server, err := c.client(p)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	if !c.JSON {
+		fmt.Fprintln(table, "AGREEMENT\tNAME\tSEALED")
+	}
+	for cursor := ""; ; {
+		var answer struct {
+			Sealed     []json.RawMessage `json:"sealed"`
+			NextCursor *string           `json:"next_cursor"`
+		}
+		if err := server.call(ctx, "GET", "/api/sealed?limit=100"+cursor, nil, &answer); err != nil {
+			return err
+		}
+		for _, raw := range answer.Sealed {
+			var place ubl.SealedPlace
+			if err := json.Unmarshal(raw, &place); err != nil {
+				return fmt.Errorf("the server sent a sealed place of another form: %w", err)
+			}
+			if c.JSON {
+				fmt.Fprintf(p.out, "%s\n", raw)
+			} else {
+				fmt.Fprintf(table, "%s\t%s\t%s\n", clean(string(place.AgreementID)), clean(place.Name), place.SealedAt.Std().Format(dayAndTime))
+			}
+		}
+		if answer.NextCursor == nil {
+			return table.Flush()
+		}
+		cursor = "&cursor=" + url.QueryEscape(*answer.NextCursor)
+	}
+}
+
+// Run names the heir.
+func (c *sealedHeirCmd) Run(ctx context.Context, p *program) error {
+	server, err := c.client(p)
+	if err != nil {
+		return err
+	}
+	heir, err := server.memberID(ctx, c.Member)
+	if err != nil {
+		return err
+	}
+	key, err := ubl.NewRequestID(p.random)
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		Member json.RawMessage `json:"member"`
+	}
+	body := map[string]any{"user_id": heir, "client_request_id": key}
+	if err := server.call(ctx, "POST", "/api/agreements/"+url.PathEscape(c.Agreement)+"/heir", body, &answer); err != nil {
+		return err
+	}
+	if c.JSON {
+		_, err = fmt.Fprintf(p.out, "%s\n", answer.Member)
+		return err
+	}
+	_, err = fmt.Fprintf(p.out, "%s has %s from now on. What was there before stays closed.\n", clean(c.Member), clean(c.Agreement))
+	return err
+}
+
+// memberID is the id of a member who is named by it or by an address.
+func (c *client) memberID(ctx context.Context, name string) (ubl.UserID, error) {
+	if strings.HasPrefix(name, "u:") {
+		return ubl.UserID(name), nil
+	}
+	list, err := c.members(ctx)
+	if err != nil {
+		return "", err
+	}
+	var found []ubl.UserID
+	for _, raw := range list {
+		m, err := memberIn(raw)
+		if err != nil {
+			return "", err
+		}
+		if ubl.SameEmail(m.Email, name) && !m.IsService && !m.Unproven {
+			found = append(found, m.UserID)
+		}
+	}
+	if len(found) != 1 {
+		return "", fmt.Errorf("%d proven members have this address: give the id, which \"ubl members\" lists", len(found))
+	}
+	return found[0], nil
+}

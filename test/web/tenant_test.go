@@ -1,0 +1,98 @@
+package web
+
+import (
+	"strconv"
+	"testing"
+
+	"ubl/test/nameserver"
+)
+
+// TestTenantScreens: an owner claims a mail domain, which a record in DNS proves, and
+// gives a sealed room to an heir; an owner of a room names one beforehand.
+func TestTenantScreens(t *testing.T) {
+	needAxe(t)
+	onBothScreens(t, func(t *testing.T, v view) {
+		ns, err := nameserver.Start(nil)
+		must(t, err)
+		t.Cleanup(ns.Close)
+		s := oneNode(t, "--dns-server", ns.Addr)
+		p := newcomer(t, s, v)
+		c, bo := s.client(owner), s.client("bo@harbour.example")
+		bo.ask("POST", "/api/rooms", map[string]string{"name": "Moorings"}, nil)
+		bo.send("r:moorings", "For nobody else.")
+		c.ask("POST", "/api/rooms", map[string]string{"name": "Crew"}, nil)
+
+		p.visit("/ui/rooms/r:crew/members")
+		p.sees("Nobody is named to own this room")
+		p.pick("Who follows the owners", memberOf(c, "bo@harbour.example"))
+		p.press("button", "Save the heir")
+		p.sees("bo owns this room once its last owner is gone")
+		p.examine("room-heir")
+
+		p.visit("/ui/tenant")
+		p.sees("Nothing is sealed")
+		p.press("button", "Claim a domain")
+		p.fill("Mail domain", "Crew.Example")
+		p.press("button", "Claim")
+		p.sees("_ubl-challenge.crew.example", "ubl-domain-verification=")
+		p.watch.expect("is answered 409")
+		p.press("button", "Check now")
+		p.sees("isn't there yet")
+		c.ask("DELETE", "/api/tenant/members/"+memberOf(c, "bo@harbour.example"), nil, nil)
+		p.visit("/ui/tenant")
+		p.sees("r:moorings")
+		p.examine("tenant")
+
+		var answer struct {
+			Domains []struct {
+				Domain string
+				Record struct{ Name, Value string }
+			}
+		}
+		c.ask("GET", "/api/domains", nil, &answer)
+		for _, d := range answer.Domains {
+			if d.Domain == "crew.example" {
+				must(t, ns.Set(d.Record.Name, "TXT "+strconv.Quote(d.Record.Value)))
+			}
+		}
+		p.press("button", "Check now")
+		p.sees("crew.example is verified")
+		p.lacks("button", "Check now")
+		p.press("button", "Release crew.example")
+		p.sees("Members stay.")
+		p.press("button", "Release")
+		p.lacks("button", "Release crew.example")
+
+		p.press("button", "Name an heir")
+		p.pick("Heir", memberOf(c, owner))
+		p.examine("name-an-heir")
+		p.press("button", "Name the heir")
+		p.sees("Moorings has an owner again", "Nothing is sealed")
+	})
+}
+
+// memberOf is the id of a member.
+func memberOf(c *client, email string) string {
+	c.t.Helper()
+	var answer struct {
+		Members []struct {
+			UserID string `json:"user_id"`
+			Email  string `json:"email"`
+		}
+	}
+	c.ask("GET", "/api/tenant/members", nil, &answer)
+	for _, m := range answer.Members {
+		if m.Email == email {
+			return m.UserID
+		}
+	}
+	c.t.Fatalf("%s is no member", email)
+	return ""
+}
+
+// pick chooses among the options of a select, by value.
+func (p *person) pick(label, value string) {
+	p.t.Helper()
+	p.focus("combobox", label)
+	eval[bool](p, apply(`(value) => { const e = document.activeElement; e.value = value; return e.dispatchEvent(new Event('change', { bubbles: true })); }`, value))
+}

@@ -1,0 +1,83 @@
+// Who owns a room once its last owner is gone: its owners say, its members see.
+
+import { useState } from 'preact/hooks';
+import { at, put } from '../../api';
+import { me } from '../../session';
+import type { Room } from '../../types';
+import { Await, Problem } from '../../ui/Await';
+import { Button } from '../../ui/Button';
+import { Select } from '../../ui/Field';
+import { Section } from '../../ui/Screen';
+import { toast } from '../../ui/Toast';
+import { useAct } from '../../ui/useAct';
+import { useLoad } from '../../ui/useLoad';
+import { members } from '../members/api';
+import { Person } from '../Person';
+import { heirs } from './heirs';
+
+interface Props {
+  room: Room;
+  owner: boolean;
+  onChanged: () => void;
+}
+
+export function Heir({ room, owner, onChanged }: Props) {
+  return (
+    <Section title="Heir">
+      <div class="stack">
+        <p>
+          {room.heir ? (
+            <>
+              <Person id={room.heir} /> owns this room once its last owner is gone.
+            </>
+          ) : (
+            'Nobody is named to own this room once its last owner is gone.'
+          )}
+        </p>
+        {owner && <Form key={room.heir ?? ''} room={room} onChanged={onChanged} />}
+      </div>
+    </Section>
+  );
+}
+
+function Form({ room, onChanged }: Omit<Props, 'owner'>) {
+  const now = room.heir ?? '';
+  const people = useLoad(members);
+  const [heir, setHeir] = useState(now);
+  const act = useAct();
+  const save = async () => {
+    if (!(await act.run(() => put(at`/api/agreements/${`a:room:${room.room_id}`}/heir`, { user_id: heir })))) return;
+    toast(heir ? 'The heir is named' : 'Nobody is named any more');
+    onChanged();
+  };
+  return (
+    <Await of={people}>
+      {({ members: list }) => {
+        const others = heirs(list.filter((m) => m.user_id !== me.value?.identity.user_id));
+        const gone = now !== '' && !others.some((o) => o.value === now);
+        return (
+          <form
+            class="stack"
+            onSubmit={(e) => {
+              e.preventDefault();
+              if (heir !== now) void save();
+            }}
+          >
+            {gone && <p class="notice">Who is named is no other member of the tenant now, and doesn’t count.</p>}
+            <Select
+              label="Who follows the owners"
+              value={heir}
+              options={[{ value: '', label: 'Nobody' }, ...(gone ? [{ value: now, label: now }] : []), ...others]}
+              onValue={setHeir}
+              hint="Members of the room see this. Somebody from outside has the room only where nobody is left in it, and reads nothing from before."
+            />
+            <Problem of={act.problem} />
+            <Button kind="primary" type="submit" busy={act.busy} disabled={heir === now}>
+              Save the heir
+            </Button>
+          </form>
+        );
+      }}
+    </Await>
+  );
+}

@@ -1,0 +1,25 @@
+import { isOwner } from '../../session';
+import { Empty } from '../../ui/Empty';
+import { Screen } from '../../ui/Screen';
+import { Domains } from './Domains';
+import { Sealed } from './Sealed';
+import './tenant.css';
+
+// Tenant is what its owners look after: who joins by their address, and what nobody is
+// left in.
+export default function Tenant() {
+  return (
+    <Screen title="Tenant" above="/ui/more">
+      {isOwner.value ? (
+        <>
+          <Domains />
+          <Sealed />
+        </>
+      ) : (
+        <Empty icon="lock" title="Owners look after the tenant">
+          <p>Ask an owner about its mail domains, and about rooms that nobody is left in.</p>
+        </Empty>
+      )}
+    </Screen>
+  );
+}
