@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"ubl"
 	"ubl/panics"
@@ -53,7 +54,8 @@ type Append struct {
 	events []func() ubl.Event
 
 	cell *cell
-	cost int
+	cost int       // bytes, given back when it settles; 0 where nothing was taken
+	at   time.Time // when they were taken
 	env  envelope  // its own, to the LedgerShard
 	once sync.Once // settles
 
@@ -89,8 +91,8 @@ func (a *Append) Merge(b *Append) {
 	a.events = append(a.events, b.events...)
 }
 
-func (a *Append) init(c *cell, cost int) {
-	a.cell, a.cost = c, cost
+func (a *Append) init(c *cell, cost int, at time.Time) {
+	a.cell, a.cost, a.at = c, cost, at
 	a.env = envelope{ctx: context.Background(), cmd: a}
 }
 
@@ -124,7 +126,7 @@ func (a *Append) settle(err error) {
 		w(err)
 	}
 	if a.cost > 0 {
-		a.cell.group.give(a.cost)
+		a.cell.group.give(a.at, a.cost)
 	}
 	a.cell.pending.Add(-1)
 }

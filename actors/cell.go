@@ -16,9 +16,19 @@ type envelope struct {
 	ctx   context.Context
 	cmd   ubl.Command
 	reply chan answer // buffered, so that answering never blocks
-	cost  int         // credits taken; given back when the turn's commit settles
+	cost  int         // bytes of a write that was let in, until the turn's commit settles
+	since time.Time   // when it was let in
 	turn  Turn        // from when it is received
+	state atomic.Int32
 }
+
+// The states of an envelope: a command is decided, or its caller gives up before that,
+// and never both.
+const (
+	waiting = iota
+	received
+	givenUp
+)
 
 // answer is what a turn was answered with; later is run by the asker.
 type answer struct {
@@ -46,8 +56,9 @@ type cell struct {
 	lastUsed atomic.Int64 // unix nanoseconds
 
 	// Owned by the mailbox:
-	actor Actor   // nil until loaded, and again after a panic
-	last  *Append // the newest commit, which answers wait for
+	actor  Actor     // nil until loaded, and again after a panic
+	loaded time.Time // when that was
+	last   *Append   // the newest commit, which answers wait for
 }
 
 func newCell(rt *Runtime, g *group, name ubl.Name, f *Family) *cell {
@@ -61,7 +72,12 @@ func newCell(rt *Runtime, g *group, name ubl.Name, f *Family) *cell {
 	return c
 }
 
-func (c *cell) touch() { c.lastUsed.Store(c.rt.opts.Now().UnixNano()) }
+// touch notes that the cell is used now.
+func (c *cell) touch() time.Time {
+	now := c.rt.opts.Now()
+	c.lastUsed.Store(now.UnixNano())
+	return now
+}
 
 func (c *cell) isLedger() bool { return c.name == c.group.key.Ledger() }
 
@@ -77,24 +93,23 @@ func (c *cell) enter(e *envelope) (bool, error) {
 	// lose a room_seq.
 	if _, admitted := e.cmd.(*Append); !admitted {
 		if c.waiting >= c.rt.opts.Limits.MaxWaiting {
+			c.rt.refused[RefusedMailbox].Add(1)
 			return false, ubl.Errorf(ubl.CodeOverloaded, "too many commands are waiting for this actor")
 		}
 		if cost := e.cmd.Cost(); cost > 0 {
-			if !c.group.take(cost) {
-				return false, errTooManyWrites()
+			now := c.rt.opts.Now()
+			if err := c.group.take(now, cost); err != nil {
+				return false, err
 			}
-			e.cost = cost
+			e.cost, e.since = cost, now
 		} else if c.gated.Load()+int64(c.waiting) >= int64(c.rt.opts.Limits.MaxGated) {
+			c.rt.refused[RefusedMailbox].Add(1)
 			return false, ubl.Errorf(ubl.CodeOverloaded, "too many answers wait for this actor's writes")
 		}
 	}
 	c.waiting++
 	c.rt.system.Root.Send(c.pid, e)
 	return true, nil
-}
-
-func errTooManyWrites() *ubl.Error {
-	return ubl.Errorf(ubl.CodeOverloaded, "too many writes are under way")
 }
 
 // leave takes a received command out of the count; the last one out of a
@@ -162,12 +177,34 @@ func (c *cell) receive(e *envelope) {
 		t.Fail(err)
 		return
 	}
+	if err := c.begin(e); err != nil {
+		t.Fail(err)
+		return
+	}
 	defer c.recoverTurn(t)
 	if _, ok := e.cmd.(opened); ok {
 		t.Reply(nil)
 		return
 	}
 	c.actor.Receive(t, e.cmd)
+}
+
+// begin refuses a write that has waited for too long, and what nobody waits for any
+// more. From here on the command is decided. To wait until the actor is loaded is not to
+// be late.
+func (c *cell) begin(e *envelope) error {
+	if e.cost > 0 {
+		if e.since.Before(c.loaded) {
+			e.since = c.loaded
+		}
+		if err := c.group.stale(c.rt.opts.Now(), e.since); err != nil {
+			return err
+		}
+	}
+	if !e.state.CompareAndSwap(waiting, received) {
+		return ubl.AsError(context.Canceled) // its caller is gone
+	}
+	return nil
 }
 
 // recoverTurn turns a panic into an answer and has the actor loaded anew: what
@@ -213,7 +250,7 @@ func (c *cell) load(e *envelope) error {
 	if err != nil {
 		return err
 	}
-	c.actor = a
+	c.actor, c.loaded = a, c.rt.opts.Now()
 	return nil
 }
 

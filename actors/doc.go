@@ -11,8 +11,8 @@
 //
 // # The way of one command
 //
-//	Ask        admission: room in the mailbox, and credits of the group and the
-//	           partition for a command that writes; else overloaded
+//	Ask        admission: room in the mailbox, and for a command that writes a
+//	           place in the windows of its group and its partition; else overloaded
 //	mailbox    the family decides (Actor.Receive): it changes its state in
 //	           memory, calls Turn.Commit, and gives its answer to the Turn
 //	ledger     the LedgerShard numbers and seals the acts and submits one batch
@@ -26,7 +26,14 @@
 //
 // # What fails, and then what
 //
-//   - A full mailbox or no credits: overloaded, nothing was done.
+//   - A full mailbox or window: overloaded, nothing was done. A window is as wide as
+//     its limit while writes take 250 ms or less, on average. Where they take longer,
+//     it lets in as many as have lately ended in 250 ms, so that no more wait; and
+//     what has waited for 500 ms undecided is refused. A tenant with few writes under
+//     way is let in ahead of one with many. The refusal says when to come back: when
+//     those that were refused lately will have had their turn.
+//   - A caller's deadline: overloaded where nobody has begun to decide, and nobody
+//     will; else unavailable, with the outcome unknown.
 //   - A commit that fails: the whole group stops. Its waiting callers get
 //     unavailable (the same key settles the outcome), and the next Ask loads the
 //     group anew; Store.Begin is the barrier that lets everything in flight

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"ubl"
 )
@@ -15,8 +16,8 @@ var errGroupOver = errors.New("the group is over")
 type group struct {
 	rt        *Runtime
 	key       ubl.Group
-	credits   *credits
-	partition *credits
+	window    *window              // of its writes
+	partition *window              // of its partition's
 	cells     map[*cell]struct{}   // guarded by rt.mu
 	ledger    atomic.Pointer[cell] // the newest LedgerShard cell
 
@@ -28,13 +29,13 @@ func (rt *Runtime) newGroup(key ubl.Group) *group {
 	n := rt.opts.Partition(key)
 	p := rt.partitions[n]
 	if p == nil {
-		p = &credits{count: rt.opts.Limits.PartitionWrites, bytes: rt.opts.Limits.PartitionBytes}
+		p = newWindow(rt.opts.Limits.PartitionWrites, leastOfPartition, rt.opts.Limits.PartitionBytes)
 		rt.partitions[n] = p
 	}
 	return &group{
 		rt: rt, key: key, partition: p,
-		credits: &credits{count: rt.opts.Limits.GroupWrites, bytes: rt.opts.Limits.GroupBytes},
-		cells:   make(map[*cell]struct{}),
+		window: newWindow(rt.opts.Limits.GroupWrites, leastOfGroup, rt.opts.Limits.GroupBytes),
+		cells:  make(map[*cell]struct{}),
 	}
 }
 
@@ -118,19 +119,48 @@ func (g *group) append(a *Append) {
 	a.Settle(ubl.Errorf(ubl.CodeUnavailable, "the ledger is closed"))
 }
 
-// take takes credits of the group and its partition, both or none.
-func (g *group) take(bytes int) bool {
-	if !g.credits.take(bytes) {
-		return false
+// take lets a write in, at the group's and at its partition's window, or refuses it.
+func (g *group) take(now time.Time, bytes int) error {
+	if !g.window.take(now, bytes, true) {
+		return g.refuse(RefusedTenant, now, g.window)
 	}
-	if !g.partition.take(bytes) {
-		g.credits.give(bytes)
-		return false
+	if !g.partition.take(now, bytes, g.window.many()) {
+		g.window.undo(bytes)
+		return g.refuse(RefusedPartition, now, g.partition)
 	}
-	return true
+	return nil
 }
 
-func (g *group) give(bytes int) {
-	g.credits.give(bytes)
-	g.partition.give(bytes)
+// full refuses what take would refuse now.
+func (g *group) full(now time.Time) error {
+	if g.window.full(now, true) {
+		return g.refuse(RefusedTenant, now, g.window)
+	}
+	if g.partition.full(now, g.window.many()) {
+		return g.refuse(RefusedPartition, now, g.partition)
+	}
+	return nil
+}
+
+// stale refuses a write that was let in at a time and has waited for too long, while
+// others are late too.
+func (g *group) stale(now, since time.Time) error {
+	if now.Sub(since) < tooLate || !g.window.late() && !g.partition.late() {
+		return nil
+	}
+	return g.refuse(RefusedLate, now, g.window)
+}
+
+// refuse counts a refusal. It says when to come back.
+func (g *group) refuse(where Refusal, now time.Time, w *window) error {
+	g.rt.refused[where].Add(1)
+	return ubl.Errorf(ubl.CodeOverloaded, "too many writes are under way; nothing was done").Later(w.later(now))
+}
+
+// give ends a write that was let in at a time.
+func (g *group) give(since time.Time, bytes int) {
+	now := g.rt.opts.Now()
+	g.window.give(now, since, bytes)
+	g.partition.give(now, since, bytes)
+	g.rt.opts.Wrote(now.Sub(since))
 }

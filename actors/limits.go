@@ -2,11 +2,11 @@ package actors
 
 import (
 	"cmp"
-	"sync"
 	"time"
 )
 
-// Limits bound what the runtime holds; a zero field takes its default.
+// Limits bound what the runtime holds; a zero field takes its default. While writes
+// are late, fewer of them are let in: see window.
 type Limits struct {
 	// MaxWaiting is how many commands wait for one actor (1,000).
 	MaxWaiting int
@@ -34,26 +34,10 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
-// credits are what may be under way at once.
-type credits struct {
-	mu           sync.Mutex
-	count, bytes int
-}
-
-func (c *credits) take(bytes int) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.count < 1 || c.bytes < bytes {
-		return false
-	}
-	c.count--
-	c.bytes -= bytes
-	return true
-}
-
-func (c *credits) give(bytes int) {
-	c.mu.Lock()
-	c.count++
-	c.bytes += bytes
-	c.mu.Unlock()
-}
+// So many writes of a tenant, and of a partition, are let in however late the others
+// are; a tenant with no more than fewWrites under way is let in ahead of those with many.
+const (
+	leastOfGroup     = 64
+	leastOfPartition = 256
+	fewWrites        = 16
+)

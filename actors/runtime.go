@@ -67,6 +67,9 @@ type Options struct {
 	// means that all live here.
 	Elsewhere ubl.Asker
 	Limits    Limits
+	// Wrote is told how long each write that was let in was under way, from its place in
+	// the mailbox to its commit; nil for nobody. It must not block.
+	Wrote func(time.Duration)
 }
 
 // Runtime finds, loads and runs actors by name. It implements [ubl.Asker] and
@@ -80,16 +83,16 @@ type Runtime struct {
 	cells  sync.Map // ubl.Name → *cell
 	mu     sync.Mutex
 	groups map[ubl.Group]*group // guarded by mu
-	// partitions holds the credits of each; guarded by mu.
-	partitions map[int]*credits
+	// partitions holds the window of each; guarded by mu.
+	partitions map[int]*window
 
 	replies sync.Pool // of chan answer, empty
 
-	active     atomic.Int64
-	overloaded atomic.Int64
-	closing    atomic.Bool
-	stop       chan struct{}
-	swept      chan struct{}
+	active  atomic.Int64
+	refused [len(refusals)]atomic.Int64 // for load, by Refusal
+	closing atomic.Bool
+	stop    chan struct{}
+	swept   chan struct{}
 }
 
 // New starts a runtime. Close it.
@@ -97,6 +100,9 @@ func New(opts Options) *Runtime {
 	opts.Limits = opts.Limits.withDefaults()
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	if opts.Wrote == nil {
+		opts.Wrote = func(time.Duration) {}
 	}
 	if opts.Partition == nil {
 		opts.Partition = func(ubl.Group) int { return 0 }
@@ -108,7 +114,7 @@ func New(opts Options) *Runtime {
 		})),
 		dispatcher: newDispatcher(),
 		groups:     make(map[ubl.Group]*group),
-		partitions: make(map[int]*credits),
+		partitions: make(map[int]*window),
 		stop:       make(chan struct{}),
 		swept:      make(chan struct{}),
 	}
@@ -127,15 +133,18 @@ func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
 
 // Stats are the runtime's figures as of now.
 type Stats struct {
-	Active     int64 // actors in memory
-	Waiting    int64 // commands in mailboxes
-	Groups     int64
-	Overloaded int64 // refusals for load since the start
+	Active  int64 // actors in memory
+	Waiting int64 // commands in mailboxes
+	Groups  int64
+	Refused map[string]int64 // for load since the start, by place
 }
 
 // Stats counts.
 func (rt *Runtime) Stats() Stats {
-	s := Stats{Active: rt.active.Load(), Overloaded: rt.overloaded.Load()}
+	s := Stats{Active: rt.active.Load(), Refused: make(map[string]int64, len(refusals))}
+	for where, name := range refusals {
+		s.Refused[name] = rt.refused[where].Load()
+	}
 	rt.cells.Range(func(_, v any) bool {
 		c := v.(*cell)
 		c.mu.Lock()
@@ -157,6 +166,9 @@ func (rt *Runtime) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, 
 
 // Visit implements [ubl.Visitor].
 func (rt *Runtime) Visit(ctx context.Context, in ubl.Enter, to ubl.Name, cmd ubl.Command) (*ubl.Entered, any, error) {
+	if err := rt.full(to, cmd); err != nil {
+		return nil, nil, err
+	}
 	entered, err := ubl.Ask[*ubl.Entered](ctx, rt, ubl.TenantName(in.Who.TenantID), in)
 	if err != nil {
 		return nil, nil, err
@@ -201,7 +213,8 @@ func (rt *Runtime) ask(ctx context.Context, to ubl.Name, cmd ubl.Command) answer
 	if !ok {
 		reply = make(chan answer, 1)
 	}
-	if err := rt.deliver(to, &envelope{ctx: ctx, cmd: cmd, reply: reply}); err != nil {
+	e := &envelope{ctx: ctx, cmd: cmd, reply: reply}
+	if err := rt.deliver(to, e); err != nil {
 		return answer{err: err}
 	}
 	select {
@@ -212,8 +225,31 @@ func (rt *Runtime) ask(ctx context.Context, to ubl.Name, cmd ubl.Command) answer
 		}
 		return a
 	case <-ctx.Done():
-		return answer{err: ubl.AsError(ctx.Err())}
+		return answer{err: rt.giveUp(ctx, e)}
 	}
+}
+
+// giveUp is what a caller is told whose time is over. Where nobody has begun to decide,
+// nobody will, and the caller is told that.
+func (rt *Runtime) giveUp(ctx context.Context, e *envelope) error {
+	if !e.state.CompareAndSwap(waiting, givenUp) || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ubl.AsError(ctx.Err())
+	}
+	rt.refused[RefusedWaiting].Add(1)
+	return ubl.Errorf(ubl.CodeOverloaded, "the command waited for too long; nothing was done").Because(ctx.Err())
+}
+
+// full refuses a write that its actor has no room for now, before anything else is asked
+// for it. An actor that isn't in memory has.
+func (rt *Runtime) full(to ubl.Name, cmd ubl.Command) error {
+	if cmd.Cost() == 0 {
+		return nil
+	}
+	c, ok := rt.cells.Load(to)
+	if !ok {
+		return nil
+	}
+	return c.(*cell).group.full(rt.opts.Now())
 }
 
 // runLater runs the rest of an answer for its caller. A panic there is the
@@ -258,7 +294,6 @@ func (rt *Runtime) deliver(to ubl.Name, e *envelope) error {
 		}
 		entered, err := c.enter(e)
 		if err != nil {
-			rt.overloaded.Add(1)
 			return err
 		}
 		if entered {

@@ -22,13 +22,14 @@ func (t *Turn) Context() context.Context { return t.env.ctx }
 // Now is the moment of the decision.
 func (t *Turn) Now() ubl.Time { return ubl.TimeOf(t.cell.rt.opts.Now()) }
 
-// Reserve takes write credits for a command that was admitted as a read, before
-// it decides to write after all.
+// Reserve lets in a write of a command that was admitted as a read, before it decides
+// to write after all.
 func (t *Turn) Reserve(bytes int) error {
-	if !t.cell.group.take(bytes) {
-		return errTooManyWrites()
+	now := t.cell.rt.opts.Now()
+	if err := t.cell.group.take(now, bytes); err != nil {
+		return err
 	}
-	t.env.cost = bytes
+	t.env.cost, t.env.since = bytes, now
 	return nil
 }
 
@@ -40,7 +41,7 @@ func (t *Turn) Commit(a *Append) {
 		panic("actors: a turn commits once")
 	}
 	c := t.cell
-	a.init(c, t.env.cost)
+	a.init(c, t.env.cost, t.env.since)
 	t.env.cost = 0
 	t.commit, c.last = a, a
 	c.pending.Add(1)
@@ -77,7 +78,7 @@ func (t *Turn) Drop() {
 // decision could have seen.
 func (t *Turn) finish() {
 	if t.env.cost > 0 {
-		t.cell.group.give(t.env.cost)
+		t.cell.group.give(t.env.since, t.env.cost)
 		t.env.cost = 0
 	}
 	if a, ok := t.env.cmd.(*Append); ok { // answered by being settled

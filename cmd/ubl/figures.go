@@ -21,6 +21,8 @@ type figures struct {
 	batches prometheus.Histogram
 	bytes   prometheus.Counter
 	refused prometheus.Counter
+	// writes is how long writes are under way, those that wait for a commit included.
+	writes prometheus.Histogram
 	// files are commits behind the journal of a node alone, snapshots and installs
 	// are of a cluster's.
 	files, snapshots, installs *prometheus.HistogramVec
@@ -39,11 +41,15 @@ func newFigures() *figures {
 		bytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "ubl_storage_committed_bytes_total", Help: "Bytes in committed batches."}),
 		refused: prometheus.NewCounter(prometheus.CounterOpts{Name: "ubl_storage_refused_batches_total", Help: "Batches refused for a lease, head or counter that was not as expected."}),
 	}
+	f.writes = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "ubl_actors_write_duration_seconds", Help: "Time of a command that writes, from its place in a mailbox to its commit.",
+		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
+	})
 	f.files = durations("ubl_storage_background_commit_duration_seconds",
 		"Time of a transaction that a node alone commits behind its journal, with both syncs; nobody waits for it but readers.")
 	f.snapshots = durations("ubl_raft_snapshot_duration_seconds", "Time to write a snapshot of a partition.")
 	f.installs = durations("ubl_raft_install_duration_seconds", "Time to take over a partition's snapshot from its leader.")
-	f.all = []prometheus.Collector{f.commits, f.batches, f.bytes, f.refused, f.files, buildInfo()}
+	f.all = []prometheus.Collector{f.commits, f.batches, f.bytes, f.refused, f.writes, f.files, buildInfo()}
 	return f
 }
 
@@ -101,9 +107,16 @@ func (f *figures) watch(n *node) {
 		gauge("ubl_actors_waiting_commands", "Commands in mailboxes.", func() int64 { return n.actors.Stats().Waiting }),
 		gauge("ubl_actors_groups", "Tenants in memory.", func() int64 { return n.actors.Stats().Groups }),
 		counter("ubl_panics_total", "Panics that were caught: faults of ours, whose stacks are in the log.", n.panics.Caught),
-		counter("ubl_actors_overloaded_total", "Commands refused for load.", func() int64 { return n.actors.Stats().Overloaded }),
 	)
+	for place := range n.actors.Stats().Refused {
+		f.all = append(f.all, prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "ubl_actors_overloaded_total", Help: "Commands refused for load, by place.", ConstLabels: prometheus.Labels{"place": place},
+		}, func() float64 { return float64(n.actors.Stats().Refused[place]) }))
+	}
 }
+
+// wrote is told of every write that actors let in.
+func (f *figures) wrote(took time.Duration) { f.writes.Observe(took.Seconds()) }
 
 // watchStreams adds what live streams count.
 func (f *figures) watchStreams(h *sse.Hub) {

@@ -109,7 +109,7 @@ func (n *node) run(dir string) (err error) {
 			portal.Family(n.store),
 		},
 		Now: n.now, Random: n.random, Log: n.log, Panics: n.panics, Partition: n.store.Partition,
-		Elsewhere: elsewhere,
+		Elsewhere: elsewhere, Wrote: n.figures.wrote,
 	})
 	n.figures.watch(n)
 	return nil

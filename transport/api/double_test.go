@@ -48,11 +48,15 @@ type actors struct {
 
 	mu    sync.Mutex
 	asked []string
+	// hurried says of each question whether it had a deadline.
+	hurried []bool
 }
 
-func (s *actors) Ask(_ context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+func (s *actors) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
 	s.mu.Lock()
 	s.asked = append(s.asked, s.note(to, cmd))
+	_, hurried := ctx.Deadline()
+	s.hurried = append(s.hurried, hurried)
 	s.mu.Unlock()
 	if s.refuse != nil {
 		return nil, s.refuse

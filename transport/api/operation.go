@@ -30,6 +30,7 @@ type operation struct {
 	destroys     bool       // doesn't, though it is a POST
 	large        bool       // takes a body of up to maxLargeBody
 	slow         bool       // waits for somebody else: a model, another server
+	streamed     bool       // is as long as the client takes to read it
 	asks         asks       // whether a session must be confirmed first; every write says so
 	also         []ubl.Code // errors beside those that every operation has
 }
@@ -176,8 +177,11 @@ type route struct {
 // add puts an operation into the table.
 func (a *API) add(op *huma.Operation, h http.HandlerFunc) {
 	o := op.Metadata[ours].(operation)
-	if o.slow {
+	switch {
+	case o.slow:
 		h = a.unhurried(h)
+	case !o.streamed:
+		h = timely(h)
 	}
 	a.table = append(a.table, route{o, op, guard(o, op, h)})
 }

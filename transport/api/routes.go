@@ -127,7 +127,7 @@ func (a *API) ledgerRoutes() {
 		summary: "How far the tenant's ledger is"}, a.ledgerHead)
 	handle(a, operation{method: "GET", path: "/atoms", id: "read-atoms", tool: "ledger.atoms", tag: "ledger", answers: "ubl.api.atoms.v1",
 		summary: "Read the ledger in order", more: "next_cursor is the from of the next page, null at the end."}, a.readAtoms)
-	direct[struct{}](a, operation{method: "GET", path: "/export", id: "export-ledger", asks: proof, uses: "ledger.atoms", tag: "ledger", answers: "ubl.export.line.v1",
+	direct[struct{}](a, operation{method: "GET", path: "/export", id: "export-ledger", asks: proof, uses: "ledger.atoms", streamed: true, tag: "ledger", answers: "ubl.export.line.v1",
 		summary: "The whole ledger as NDJSON, to be verified offline",
 		more: "The first line is a header (ubl.export.header.v1), each other line one atom with its seq and the head after it " +
 			"(ubl.export.line.v1), up to the head at the time of the request. A connection cut before its end means a failed export."},

@@ -1,9 +1,23 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"time"
 )
+
+// patience is how long an operation may take that waits for nobody else. Where nothing
+// was decided until then the caller hears overloaded, else unavailable.
+const patience = 10 * time.Second
+
+// timely serves an operation with a deadline.
+func timely(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), patience)
+		defer cancel()
+		next(w, r.WithContext(ctx))
+	}
+}
 
 // writePatience is how long a client may take for one piece of a slow answer.
 const writePatience = time.Minute

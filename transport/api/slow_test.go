@@ -113,3 +113,22 @@ func TestLargeBodies(t *testing.T) {
 		}
 	}
 }
+
+// TestOperationsHaveADeadline: what waits for nobody else ends in time; an export takes
+// as long as its client.
+func TestOperationsHaveADeadline(t *testing.T) {
+	for request, want := range map[string]bool{
+		"POST /api/rooms/{roomId}/messages": true, "GET /api/rooms": true, "POST /api/rooms": true,
+		"GET /api/export": false,
+	} {
+		s := newServer(t)
+		method, target, _ := strings.Cut(request, " ")
+		r := httptest.NewRequest(method, places.Replace(target), strings.NewReader(bodies[request]))
+		r.Header.Set("Content-Type", "application/json")
+		ctx := envelope.WithCaller(r.Context(), let(&envelope.Caller{Identity: ana}, ubl.RoleOwner))
+		s.router.ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
+		if len(s.hurried) == 0 || s.hurried[0] != want {
+			t.Errorf("%s: the questions have deadlines: %v, want %t", request, s.hurried, want)
+		}
+	}
+}
