@@ -27,9 +27,9 @@
 // # What fails, and then what
 //
 //   - A full mailbox or window: overloaded, nothing was done. A window is as wide as
-//     its limit while writes take 250 ms or less, on average. Where they take longer,
-//     it lets in as many as have lately ended in 250 ms, so that no more wait; and
-//     what has waited for 500 ms undecided is refused. A tenant with few writes under
+//     its limit while writes take 150 ms or less, on average. Where they take longer,
+//     it lets in as many as have lately ended in 150 ms, so that no more wait; and
+//     what has waited for 300 ms undecided is refused. A tenant with few writes under
 //     way is let in ahead of one with many. The refusal says when to come back: when
 //     those that were refused lately will have had their turn.
 //   - A caller's deadline: overloaded where nobody has begun to decide, and nobody

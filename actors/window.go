@@ -9,7 +9,7 @@ import (
 const (
 	// lateAfter is how long writes may be under way, on average. Fewer are let in
 	// while they take longer.
-	lateAfter = 250 * time.Millisecond
+	lateAfter = 150 * time.Millisecond
 	// lookEvery is how often that is looked at.
 	lookEvery = 100 * time.Millisecond
 	// tooLate is how long a write may wait, undecided, while fewer are let in.

@@ -101,12 +101,12 @@ func TestWindowKeepsTime(t *testing.T) {
 func TestWindowIsOpen(t *testing.T) {
 	c := newCrowd(18_000, 1000, false, 1)
 	c.run(2 * time.Second)
-	if c.coming[c.now.UnixMilli()] += 3000; c.refused > 0 { // more writers come
+	if c.coming[c.now.UnixMilli()] += 1500; c.refused > 0 { // more writers come
 		t.Errorf("%d of 1,000 writers were refused", c.refused)
 	}
 	c.run(5 * time.Second)
 	if c.refused > 0 || c.idle > 0 {
-		t.Errorf("%d of 4,000 writers were refused, where each write takes 222 ms", c.refused)
+		t.Errorf("%d of 2,500 writers were refused, where each write takes 139 ms", c.refused)
 	}
 }
 

@@ -3,6 +3,7 @@ package envelope
 import (
 	"context"
 	"sync"
+	"time"
 
 	"ubl"
 )
@@ -115,8 +116,24 @@ func Entering(v ubl.Visitor) ubl.Asker { return entering{v} }
 
 type entering struct{ v ubl.Visitor }
 
+// refusalHold is how long the answer to a command is held that is refused for load: who
+// comes back at once, against what the answer says, then takes no more processor time
+// than who waits.
+const refusalHold = 500 * time.Millisecond
+
 // Ask implements [ubl.Asker].
 func (e entering) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	answer, err := e.ask(ctx, to, cmd)
+	if ubl.CodeOf(err) == ubl.CodeOverloaded {
+		select {
+		case <-time.After(refusalHold):
+		case <-ctx.Done():
+		}
+	}
+	return answer, err
+}
+
+func (e entering) ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
 	c := CallerOf(ctx)
 	if c == nil {
 		return e.v.Ask(ctx, to, cmd)

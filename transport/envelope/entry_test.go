@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"ubl"
 	"ubl/transport/envelope"
@@ -122,5 +124,31 @@ func TestAnew(t *testing.T) {
 	let.Let(ubl.RoleOwner)
 	if role, err := let.Anew(true, "room.get").Enter(ctx); err != nil || role != ubl.RoleOwner {
 		t.Errorf("who need not be asked about is %s, %v", role, err)
+	}
+}
+
+// TestRefusalIsHeld: who is refused for load hears of it after a moment, so that coming
+// back at once costs the server no more than waiting; every other answer comes at once.
+func TestRefusalIsHeld(t *testing.T) {
+	for code, want := range map[ubl.Code]time.Duration{
+		ubl.CodeOverloaded: 500 * time.Millisecond, ubl.CodeUnavailable: 0, ubl.CodeForbidden: 0,
+	} {
+		for _, gone := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				want := want
+				if gone {
+					cancel()
+					want = 0
+				}
+				d := &door{closed: ubl.Errorf(code, "no")}
+				began := time.Now()
+				_, err := envelope.Entering(d).Ask(envelope.WithCaller(ctx, d.comer()), ubl.RoomName(ana.TenantID, "r:general"), ubl.RoomHead{})
+				if took := time.Since(began); ubl.CodeOf(err) != code || took != want {
+					t.Errorf("%s, caller gone %t: answered %v after %s, want %s", code, gone, err, took, want)
+				}
+			})
+		}
 	}
 }

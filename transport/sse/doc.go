@@ -22,7 +22,7 @@
 //	publish   the actor's sink renders the frame and puts it into the ring, O(1)
 //	          in the number of listeners
 //	wake      the follow's waker pokes every listener's one-slot channel, a few
-//	          at a time: on the whole node at most 16 listeners a processor are woken
+//	          at a time: on the whole node at most 4 listeners a processor are woken
 //	          and don't run yet, so that requests never queue behind a room's streams
 //	read      a listener takes all that is new, up to 64 KiB, as slices of the
 //	          ring's own memory; it reads a view of the ring that never changes, so

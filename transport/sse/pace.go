@@ -11,7 +11,7 @@ import (
 // Listeners that are woken and don't run yet, for each processor: enough to keep it
 // busy, few enough that a request waits for a millisecond behind them and not for all
 // the streams of a room.
-const wokenEach = 16
+const wokenEach = 4
 
 // pace bounds how many listeners of a hub are woken and don't run yet. A listener that
 // runs, or waits for its client to read, has no place.
