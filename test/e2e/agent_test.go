@@ -162,7 +162,7 @@ func (a *agent) slowly(path string) (rest func() (string, error)) {
 	}
 }
 
-// actions are the ledger's acts and effects that an owner reads, in order.
+// atoms are all of the ledger that a member reads, in order.
 func (c *client) atoms(ctx context.Context, t *testing.T) (all []string) {
 	t.Helper()
 	for from := int64(1); ; {
