@@ -15,7 +15,7 @@ import (
 
 // The journal of a partition of a node alone, version 2: partition-N.db.journal.
 // Numbers are big-endian, checksums CRC-32C. Version 1 had no mark beside it (see
-// acked.go) and is replaced before anything is written.
+// [durable.Mark]) and is replaced before anything is written.
 //
 //	head    "ubl journal 2\n", salt (8 bytes), checksum of both (4); zeros until the page ends
 //	record  salt (8), index (8), length of the entry (4), checksum of all that and
