@@ -26,19 +26,28 @@ type Server struct {
 // Start opens a server with nothing in it. Spoil changes its answers before they are
 // sent, nil for none.
 func Start(spoil func(answer *dns.Msg, tcp bool)) (*Server, error) {
-	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
+	udp, tcp, err := listen()
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{Addr: udp.LocalAddr().String(), zone: map[string][]dns.RR{}, spoil: spoil}
-	tcp, err := net.Listen("tcp", s.Addr)
-	if err != nil {
-		udp.Close()
-		return nil, err
-	}
 	s.serve(&dns.Server{PacketConn: udp}, false)
 	s.serve(&dns.Server{Listener: tcp}, true)
 	return s, nil
+}
+
+// listen finds a port that is free for both; a free one for one may be taken for the other.
+func listen() (udp net.PacketConn, tcp net.Listener, err error) {
+	for range 50 {
+		if tcp, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			return nil, nil, err
+		}
+		if udp, err = net.ListenPacket("udp", tcp.Addr().String()); err == nil {
+			return udp, tcp, nil
+		}
+		tcp.Close()
+	}
+	return nil, nil, err
 }
 
 func (s *Server) serve(d *dns.Server, tcp bool) {
