@@ -31,6 +31,7 @@ const (
 	CodeInternal            Code = "internal"               // 500
 	CodeOverloaded          Code = "overloaded"             // 503, nothing was done
 	CodeUnavailable         Code = "unavailable"            // 503, the outcome may be unknown: retry with the same key
+	CodeQuotaExceeded       Code = "quota_exceeded"         // 507, the tenant stores as much as it may
 )
 
 var statusOf = map[Code]int{
@@ -50,6 +51,7 @@ var statusOf = map[Code]int{
 	CodeInternal:            http.StatusInternalServerError,
 	CodeOverloaded:          http.StatusServiceUnavailable,
 	CodeUnavailable:         http.StatusServiceUnavailable,
+	CodeQuotaExceeded:       http.StatusInsufficientStorage,
 }
 
 // Status is the HTTP status that carries the code; 500 for one not in the table.
@@ -83,6 +85,8 @@ func CodeForStatus(status int) Code {
 		return CodeRateLimited
 	case http.StatusServiceUnavailable:
 		return CodeUnavailable
+	case http.StatusInsufficientStorage:
+		return CodeQuotaExceeded
 	}
 	if status >= 500 {
 		return CodeInternal

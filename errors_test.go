@@ -17,7 +17,7 @@ func TestCodes(t *testing.T) {
 	for code, status := range map[ubl.Code]int{
 		"validation_error": 400, "unauthorized": 401, "forbidden": 403, "not_a_member": 403, "origin_not_allowed": 403, "confirmation_required": 403,
 		"not_found": 404, "method_not_allowed": 405, "conflict": 409, "idempotency_conflict": 409, "too_large": 413,
-		"unsupported_media_type": 415, "rate_limited": 429, "internal": 500, "overloaded": 503, "unavailable": 503,
+		"unsupported_media_type": 415, "rate_limited": 429, "internal": 500, "overloaded": 503, "unavailable": 503, "quota_exceeded": 507,
 		"no such code": 500,
 	} {
 		if got := code.Status(); got != status {
@@ -26,7 +26,7 @@ func TestCodes(t *testing.T) {
 	}
 	for status, code := range map[int]ubl.Code{
 		400: "validation_error", 401: "unauthorized", 403: "forbidden", 404: "not_found", 405: "method_not_allowed",
-		409: "conflict", 413: "too_large", 415: "unsupported_media_type", 429: "rate_limited", 503: "unavailable",
+		409: "conflict", 413: "too_large", 415: "unsupported_media_type", 429: "rate_limited", 503: "unavailable", 507: "quota_exceeded",
 		422: "validation_error", 418: "validation_error", 500: "internal", 502: "internal",
 	} {
 		if got := ubl.CodeForStatus(status); got != code {

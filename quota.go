@@ -4,8 +4,9 @@ package ubl
 // lets there be. A nil one refuses nothing.
 type Quota func(limit string, have int) error
 
-// The limits that a tenant counts by itself.
+// The limits that a tenant counts by itself. Bytes are counted by its LedgerShard.
 const (
+	QuotaBytes      = "bytes-tenant"
 	QuotaRooms      = "rooms-tenant"
 	QuotaContainers = "containers-tenant"
 	QuotaTokens     = "tokens-tenant"
@@ -17,4 +18,11 @@ func (q Quota) Within(limit string, have int) error {
 		return nil
 	}
 	return q(limit, have)
+}
+
+// Content is what of a family's records counts as stored by the tenant: those in a key
+// space, or the ones of them that Counts says. They are never overwritten.
+type Content struct {
+	Space  byte
+	Counts func(key []byte) bool // nil for all
 }

@@ -39,6 +39,10 @@ type Act struct {
 type Record struct {
 	Key, Value []byte
 	Seal       func() []byte
+	// Content: the value counts as stored by the tenant, see [ubl.Content]. Where such a
+	// record is removed Frees is how long its value was.
+	Content bool
+	Frees   int
 }
 
 // Append is one decision on its way to the ledger: acts, records and counters

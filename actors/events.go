@@ -60,7 +60,7 @@ func (v Events[E]) Each(ctx context.Context, first, last int64, fn func(E) error
 		if err != nil {
 			return err
 		}
-		progressed(ctx, len(page))
+		Progressed(ctx, len(page))
 		for _, e := range page {
 			if err := fn(e); err != nil {
 				return err

@@ -20,6 +20,7 @@ type group struct {
 	partition *window              // of its partition's
 	cells     map[*cell]struct{}   // guarded by rt.mu
 	ledger    atomic.Pointer[cell] // the newest LedgerShard cell
+	usage     *Usage
 
 	failed atomic.Pointer[error] // once set, the group is over
 }
@@ -36,6 +37,7 @@ func (rt *Runtime) newGroup(key ubl.Group) *group {
 		rt: rt, key: key, partition: p,
 		window: newWindow(rt.opts.Limits.GroupWrites, leastOfGroup, rt.opts.Limits.GroupBytes),
 		cells:  make(map[*cell]struct{}),
+		usage:  &Usage{quota: rt.opts.Quota},
 	}
 }
 

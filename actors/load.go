@@ -50,8 +50,8 @@ func watchLoad(ctx context.Context, stop <-chan struct{}, log *slog.Logger) (con
 	})
 }
 
-// progressed says that more events were read, where that is for a load.
-func progressed(ctx context.Context, events int) {
+// Progressed says that more was read, where that is for a load.
+func Progressed(ctx context.Context, events int) {
 	l, ok := ctx.Value(loadingKey{}).(*loading)
 	if !ok || ctx.Err() != nil {
 		return

@@ -49,6 +49,8 @@ type Env struct {
 	Ask ubl.Asker
 	// Panics starts what the actor does beside its mailbox.
 	Panics *panics.Catcher
+	// Usage is what the tenant stores.
+	Usage *Usage
 }
 
 // Options configure a [Runtime]. Families, Now and Random are required.
@@ -60,6 +62,8 @@ type Options struct {
 	Log *slog.Logger
 	// Panics catches what panics in actors, in their answers and in listeners.
 	Panics *panics.Catcher
+	// Quota bounds what a tenant stores; nil for no bound.
+	Quota ubl.Quota
 	// Partition tells which partition a group is on, for admission; nil puts
 	// all on one.
 	Partition func(ubl.Group) int

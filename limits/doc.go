@@ -14,7 +14,8 @@
 //	act          sends or creations of both            [Limiter.Act]
 //	stream       streams of address, identity, tenant  [Limiter.Stream]
 //
-// A refusal is rate_limited (429). It names the limit, and says when to come back.
+// A refusal is rate_limited (429), of bytes quota_exceeded (507). It names the limit, and
+// says when to come back.
 //
 // An address is the client's own: that of the peer or, where the peer is a proxy that
 // the operator named, the one that the proxy wrote down in X-Forwarded-For. A network

@@ -95,7 +95,11 @@ func Exceeded(limit Name, most int64) *ubl.Error {
 	case "in all":
 		todo = "ask the server's operator to raise it"
 	}
-	e := ubl.Errorf(ubl.CodeRateLimited, "too much: the limit %s is %d %s (%s); %s", limit, most, unit, says, todo)
+	code := ubl.CodeRateLimited
+	if limit == BytesTenant {
+		code, todo = ubl.CodeQuotaExceeded, "keep messages for a shorter time, or ask the server's operator to raise it"
+	}
+	e := ubl.Errorf(code, "too much: the limit %s is %d %s (%s); %s", limit, most, unit, says, todo)
 	e.Details = map[string]string{"limit": string(limit), "most": strconv.FormatInt(most, 10)}
 	return e
 }

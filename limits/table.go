@@ -29,6 +29,7 @@ const (
 	RoomsTenant       Name = ubl.QuotaRooms
 	ContainersTenant  Name = ubl.QuotaContainers
 	TokensTenant      Name = ubl.QuotaTokens
+	BytesTenant       Name = ubl.QuotaBytes
 )
 
 // Burst is how many seconds' worth of a rate may come at once.
@@ -60,6 +61,7 @@ var rows = []Row{
 	{RoomsTenant, 10_000, "in all", "rooms of one tenant"},
 	{ContainersTenant, 10_000, "in all", "workspaces, wallets and other containers of one tenant"},
 	{TokensTenant, 1000, "in all", "service tokens of one tenant that are good"},
+	{BytesTenant, 20 << 30, "in all", "bytes of one tenant's messages, documents' texts and ledger"},
 }
 
 // Rows is the table with its defaults.

@@ -134,3 +134,11 @@ func eventCounter(c ubl.ContainerID) []byte { return append([]byte{'e'}, c...) }
 func Numbers() []ubl.Numbers {
 	return []ubl.Numbers{{Space: 'o', Counter: "e", Named: true, FromOne: true, Fixed: true}}
 }
+
+// Content is what of a container's records counts as stored: the texts of versions. Those
+// of number 0 are on their way to another container.
+func Content() ubl.Content {
+	return ubl.Content{Space: 'x', Counts: func(key []byte) bool {
+		return len(key) > 8 && binary.BigEndian.Uint64(key[len(key)-8:]) > 0
+	}}
+}

@@ -18,6 +18,9 @@ func (c *Container) decideCreate(cmd ubl.CreateDocument) func(ubl.Time) (*plan, 
 		if err := c.state.mayHold(cmd.Who, ubl.OpCreate); err != nil {
 			return nil, err
 		}
+		if err := c.env.Usage.MayAdd(cmd.Who); err != nil {
+			return nil, err
+		}
 		title, err := checkText(cmd.Title, cmd.Content)
 		if err != nil {
 			return nil, err
@@ -61,7 +64,7 @@ func (c *Container) putting(d document) *plan {
 func (c *Container) keep(d document, content string) actors.Record {
 	return actors.Record{
 		Key:   textKey(c.id, string(d.ID), d.Text),
-		Value: encode(text{Form: recordVersion, Content: content}),
+		Value: encode(text{Form: recordVersion, Content: content}), Content: true,
 	}
 }
 
@@ -107,6 +110,9 @@ func (s *State) current(id ubl.DocumentID) (document, error) {
 func (c *Container) decideUpdate(cmd ubl.UpdateDocument) func(ubl.Time) (*plan, error) {
 	return func(now ubl.Time) (*plan, error) {
 		if err := c.state.mayHold(cmd.Who, ubl.OpWrite); err != nil {
+			return nil, err
+		}
+		if err := c.env.Usage.MayAdd(cmd.Who); err != nil {
 			return nil, err
 		}
 		d, err := c.state.current(cmd.DocumentID)

@@ -123,6 +123,11 @@ func (c *Container) decideTransfer(cmd ubl.Transfer) func(ubl.Time) (*plan, erro
 		if err != nil {
 			return nil, err
 		}
+		if x.Amount == 0 { // a document, whose text the target writes
+			if err := c.env.Usage.MayAdd(cmd.Who); err != nil {
+				return nil, err
+			}
+		}
 		if x.ID, err = ubl.NewTransferID(c.env.Random); err != nil {
 			return nil, err
 		}

@@ -6,7 +6,8 @@
 //
 // A Shard owns its group's head in memory; the store keeps the atoms by seq
 // and the durable head. Where an effect comes later than its action, the records
-// 'f' seq (8 bytes, big-endian) → version, seq lead from each to the other. State is the head alone, and loading it is
+// 'f' seq (8 bytes, big-endian) → version, seq lead from each to the other. The record 'f'
+// alone has how many bytes are stored (bytes.go). State is the head and that, and loading it is
 // [ubl.Store.Begin]: the barrier that lets everything of an earlier generation
 // settle first.
 //
@@ -33,34 +34,43 @@ import (
 	"ubl/actors"
 )
 
-// Family registers LedgerShards over a store.
-func Family(store ubl.Store) actors.Family {
+// Family registers LedgerShards over a store. Content is what of the other families'
+// records counts as stored.
+func Family(store ubl.Store, content ...ubl.Content) actors.Family {
 	return actors.Family{
 		Name: "ledger",
 		Owns: func(local string) bool { return local == "ledger|"+ubl.DefaultShard },
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-			return open(ctx, store, env)
+			return open(ctx, store, content, env)
 		},
 	}
 }
 
 // Shard is one LedgerShard.
 type Shard struct {
-	store ubl.Store
-	group ubl.Group
+	store   ubl.Store
+	group   ubl.Group
+	content []ubl.Content
+	usage   *actors.Usage
 
 	// Owned by the mailbox:
 	lease ubl.Lease
 	head  ubl.LedgerHead // of what was submitted, durable or not
+	bytes int64          // of the atoms and the content up to the head
 }
 
-func open(ctx context.Context, store ubl.Store, env actors.Env) (*Shard, error) {
-	s := &Shard{store: store, group: env.Name.Group()}
+func open(ctx context.Context, store ubl.Store, content []ubl.Content, env actors.Env) (*Shard, error) {
+	s := &Shard{store: store, group: env.Name.Group(), content: content, usage: env.Usage}
 	var err error
 	if s.lease, s.head, err = store.Begin(ctx, s.group); err != nil {
 		return nil, err
 	}
-	return s, s.checkHead(ctx)
+	if err := s.checkHead(ctx); err != nil {
+		return nil, err
+	}
+	s.bytes, err = s.loadBytes(ctx)
+	s.usage.Set(s.bytes)
+	return s, err
 }
 
 // Receive implements [actors.Actor].
@@ -101,7 +111,12 @@ func (s *Shard) append(a *actors.Append) {
 			r.Value = r.Seal()
 		}
 		b.Records = append(b.Records, ubl.Record{Key: r.Key, Value: r.Value})
+		if r.Content {
+			s.bytes += int64(len(r.Value))
+		}
+		s.bytes -= int64(r.Frees)
 	}
+	s.count(b)
 	s.store.Submit(b, a.Settle)
 }
 

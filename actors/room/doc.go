@@ -87,3 +87,6 @@ func Numbers() []ubl.Numbers {
 		{Space: 'm', Counter: "c", Named: true, Fixed: true},
 	}
 }
+
+// Content is what of a room's records counts as stored: its messages.
+func Content() ubl.Content { return ubl.Content{Space: 'm'} }

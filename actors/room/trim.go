@@ -25,7 +25,7 @@ func (r *Room) sweep(t *actors.Turn, c ubl.Sweep) {
 		return
 	}
 	cutoff := t.Now().Add(-time.Duration(r.state.Policy.RetentionDays) * 24 * time.Hour)
-	from, err := r.firstKept(t, cutoff)
+	from, frees, err := r.firstKept(t, cutoff)
 	if err != nil {
 		t.Fail(err)
 		return
@@ -34,17 +34,18 @@ func (r *Room) sweep(t *actors.Turn, c ubl.Sweep) {
 		t.Reply(r.state.Head)
 		return
 	}
-	r.commit(t, c.Request, r.trimPlan(from), nil)
+	r.commit(t, c.Request, r.trimPlan(from, frees), nil)
 	for len(r.hot) > 0 && r.hot[0].seq < from {
 		r.hot = r.hot[1:]
 	}
 }
 
-// firstKept is the room_seq of the first message kept, at most a page on.
-func (r *Room) firstKept(t *actors.Turn, cutoff ubl.Time) (int64, error) {
-	from := r.state.Head.AvailableFrom
+// firstKept is the room_seq of the first message kept, at most a page on, and how long
+// those before it are.
+func (r *Room) firstKept(t *actors.Turn, cutoff ubl.Time) (from int64, frees []int, err error) {
+	from = r.state.Head.AvailableFrom
 	var bad error
-	err := r.read.View(t.Context(), r.group, func(snap ubl.Snapshot) error {
+	err = r.read.View(t.Context(), r.group, func(snap ubl.Snapshot) error {
 		return snap.Ascend(messageKey(r.id, from), messageKey(r.id, from+trimPage), func(k, v []byte) bool {
 			var m struct {
 				SentAt ubl.Time `json:"sent_at"`
@@ -57,14 +58,15 @@ func (r *Room) firstKept(t *actors.Turn, cutoff ubl.Time) (int64, error) {
 				return false
 			}
 			from++
+			frees = append(frees, len(v))
 			return true
 		})
 	})
-	return from, errors.Join(err, bad)
+	return from, frees, errors.Join(err, bad)
 }
 
-// trimPlan removes what is below from.
-func (r *Room) trimPlan(from int64) *plan {
+// trimPlan removes what is below from; frees is how long each of it is.
+func (r *Room) trimPlan(from int64, frees []int) *plan {
 	was := r.state.Head.AvailableFrom
 	p := &plan{
 		event: event{Did: ubl.DidRoomTrim, AvailableFrom: from},
@@ -74,8 +76,8 @@ func (r *Room) trimPlan(from int64) *plan {
 			ubl.Int("removed", from-was), ubl.Str("room_id", r.id),
 		}},
 	}
-	for seq := was; seq < from; seq++ {
-		p.records = append(p.records, actors.Record{Key: messageKey(r.id, seq)})
+	for i, n := range frees {
+		p.records = append(p.records, actors.Record{Key: messageKey(r.id, was+int64(i)), Frees: n})
 	}
 	return p
 }

@@ -141,3 +141,34 @@ func TestCountsOfATenant(t *testing.T) {
 		}
 	}
 }
+
+// TestBytesStored: a tenant that is full is told so by REST and by MCP, reads on, and
+// leaves others room.
+func TestBytesStored(t *testing.T) {
+	ask := limitedNode(t, func(c *serveCmd) { c.Limit = map[string]int64{"bytes-tenant": 60_000} })
+	const ana, bob = "ana@other.example", "bob@another.example"
+	send := func(who string, i int) *httptest.ResponseRecorder {
+		return ask(who, "POST", "/api/rooms/r:general/messages",
+			fmt.Sprintf(`{"type":"text","body":{"text":"%s"},"client_request_id":"m%d"}`, strings.Repeat("x", 5000), i))
+	}
+	sent := 0
+	for sent < 20 && send(ana, sent).Code == http.StatusCreated {
+		sent++
+	}
+	if w := send(ana, sent); w.Code != http.StatusInsufficientStorage || limitOf(t, w) != "bytes-tenant" || sent < 3 || sent > 11 {
+		t.Errorf("after %d messages: %d %s", sent, w.Code, w.Body)
+	}
+	if w := send(ana, 0); w.Code != http.StatusCreated {
+		t.Errorf("a repetition: %d %s", w.Code, w.Body)
+	}
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.send","arguments":{"room_id":"r:general","type":"text","body":{"text":"x"}}}}`
+	if w := ask(ana, "POST", "/mcp", call); !strings.Contains(w.Body.String(), "-32057") || !strings.Contains(w.Body.String(), "bytes-tenant") {
+		t.Errorf("over MCP: %d %s", w.Code, w.Body)
+	}
+	if w := ask(ana, "GET", "/api/rooms/r:general/history", ""); w.Code != http.StatusOK {
+		t.Errorf("reading: %d %s", w.Code, w.Body)
+	}
+	if w := send(bob, 1); w.Code != http.StatusCreated {
+		t.Errorf("another tenant: %d %s", w.Code, w.Body)
+	}
+}

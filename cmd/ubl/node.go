@@ -102,14 +102,14 @@ func (n *node) run(dir string) (err error) {
 	n.actors = actors.New(actors.Options{
 		// Adding a family of actors takes one line here.
 		Families: []actors.Family{
-			ledger.Family(n.store),
+			ledger.Family(n.store, room.Content(), container.Content()),
 			tenant.Family(n.store, tenant.Founders{Room: room.Found, Container: container.Found}, ubl.Kinds(), n.quota),
 			room.Family(n.store),
 			container.Family(n.store, n.search),
 			portal.Family(n.store),
 		},
 		Now: n.now, Random: n.random, Log: n.log, Panics: n.panics, Partition: n.store.Partition,
-		Elsewhere: elsewhere, Wrote: n.figures.wrote,
+		Elsewhere: elsewhere, Wrote: n.figures.wrote, Quota: n.quota,
 	})
 	n.figures.watch(n)
 	return nil

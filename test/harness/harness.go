@@ -79,6 +79,8 @@ type Options struct {
 	Kinds []ubl.Kind
 	// Panics counts and logs what panics; nil logs to slog's default.
 	Panics *panics.Catcher
+	// Quota bounds what tenants have in all; nil is no bound.
+	Quota ubl.Quota
 	// Dir is a data directory to open instead of a new one.
 	Dir string
 }
@@ -110,10 +112,10 @@ func (h *House) start() {
 		searcher = h.opts.Search(searcher)
 	}
 	h.Runtime = actors.New(actors.Options{
-		Families: append(h.opts.Families, ledger.Family(store), room.Family(store), container.Family(store, searcher),
-			portal.Family(store), tenant.Family(store, Founders(), append(ubl.Kinds(), h.opts.Kinds...), nil)),
+		Families: append(h.opts.Families, ledger.Family(store, room.Content(), container.Content()), room.Family(store), container.Family(store, searcher),
+			portal.Family(store), tenant.Family(store, Founders(), append(ubl.Kinds(), h.opts.Kinds...), h.opts.Quota)),
 		Now: h.Clock.Now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition, Panics: h.opts.Panics,
-		Elsewhere: h.opts.Elsewhere,
+		Elsewhere: h.opts.Elsewhere, Quota: h.opts.Quota,
 	})
 }
 

@@ -52,7 +52,7 @@ var everywhere = []ubl.Code{ubl.CodeValidation, ubl.CodeUnauthorized, ubl.CodeFo
 	ubl.CodeRateLimited, ubl.CodeInternal, ubl.CodeOverloaded, ubl.CodeUnavailable}
 
 // writes lists the errors that operations which change something may answer besides.
-var writes = []ubl.Code{ubl.CodeConflict, ubl.CodeIdempotencyConflict, ubl.CodeTooLarge, ubl.CodeUnsupportedMedia}
+var writes = []ubl.Code{ubl.CodeConflict, ubl.CodeIdempotencyConflict, ubl.CodeTooLarge, ubl.CodeUnsupportedMedia, ubl.CodeQuotaExceeded}
 
 // describe turns the description into huma's.
 func (o operation) describe(status int, contentType string) huma.Operation {

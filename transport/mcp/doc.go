@@ -37,7 +37,8 @@
 // details and request_id, and after a refusal for load retry_after, in seconds.
 // The numbers: -32602 validation_error, -32001 unauthorized, -32003 forbidden
 // and not_a_member, -32004 not_found, -32029 rate_limited, -32603 internal; the
-// others follow their status: 409 is -32009, 413 -32013, 415 -32015, 503 -32053.
+// others follow their status: 409 is -32009, 413 -32013, 415 -32015, 503 -32053,
+// 507 -32057.
 // An unknown tool or prompt, and a resource that can't be found, are -32602, as
 // the protocol wants it. Results with isError come from other servers' tools
 // alone and are passed on as they are.

@@ -27,6 +27,7 @@ const (
 	codeUnsupported    = -32022
 	codeRateLimited    = -32029
 	codeUnavailable    = -32053
+	codeFull           = -32057
 	codeOfStatus       = -32000 // less the last two digits of a 4xx status
 )
 
@@ -39,6 +40,8 @@ func codeOf(code ubl.Code) int64 {
 		return codeInternal
 	case status == http.StatusTooManyRequests:
 		return codeRateLimited
+	case status == http.StatusInsufficientStorage:
+		return codeFull
 	case status >= 500:
 		return codeUnavailable
 	default:

@@ -18,7 +18,7 @@ export class ApiError extends Error {
 
   // mayRetry tells whether the same request may succeed later, unchanged.
   get mayRetry(): boolean {
-    return this.code === 'offline' || this.status === 429 || this.status >= 500;
+    return this.code === 'offline' || this.status === 429 || (this.status >= 500 && this.code !== 'quota_exceeded');
   }
 }
 

@@ -401,4 +401,5 @@ export type ErrorCode =
   | 'internal'
   | 'overloaded'
   | 'unavailable'
+  | 'quota_exceeded'
   | 'offline';

@@ -1,0 +1,99 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// How many bytes a tenant has stored is counted here, since all that it writes comes by:
+// atoms, and the records that families say are content. With each batch that has atoms
+// the record 'f' is written: version, bytes and the seq of the newest atom, 8 bytes each.
+// Where it isn't of the head's seq, since an earlier program wrote the newest atoms,
+// everything is counted once when the Shard is loaded.
+
+const bytesVersion = 1
+
+func bytesKey() []byte { return []byte{'f'} }
+
+// count adds the batch's atoms to the count, and the count to the batch.
+func (s *Shard) count(b *ubl.Batch) {
+	if len(b.Atoms) == 0 {
+		return
+	}
+	for _, atom := range b.Atoms {
+		s.bytes += int64(len(atom))
+	}
+	v := binary.BigEndian.AppendUint64([]byte{bytesVersion}, uint64(s.bytes))
+	b.Records = append(b.Records, ubl.Record{Key: bytesKey(), Value: binary.BigEndian.AppendUint64(v, uint64(b.Next.Seq))})
+	s.usage.Set(s.bytes)
+}
+
+// loadBytes is the count as it is stored, or a new one.
+func (s *Shard) loadBytes(ctx context.Context) (n int64, err error) {
+	known := false
+	err = s.store.View(ctx, s.group, func(snap ubl.Snapshot) error {
+		v, err := snap.Get(bytesKey())
+		if err == nil && len(v) == 17 && v[0] == bytesVersion {
+			n = int64(binary.BigEndian.Uint64(v[1:]))
+			known = int64(binary.BigEndian.Uint64(v[9:])) == s.head.Seq
+		}
+		return err
+	})
+	if err != nil || known || s.head.Seq == 0 {
+		return n, err
+	}
+	return s.recount(ctx)
+}
+
+// recount reads all atoms and all content, in short views.
+func (s *Shard) recount(ctx context.Context) (n int64, err error) {
+	for from := int64(1); from <= s.head.Seq; from += actors.EventPage {
+		to := min(from+actors.EventPage, s.head.Seq+1)
+		err := s.store.View(ctx, s.group, func(snap ubl.Snapshot) error {
+			for seq := from; seq < to; seq++ {
+				atom, err := snap.Atom(seq)
+				if err != nil {
+					return err
+				}
+				n += int64(len(atom))
+			}
+			return nil
+		})
+		if err != nil {
+			return 0, err
+		}
+		actors.Progressed(ctx, int(to-from))
+	}
+	for _, c := range s.content {
+		if err := s.eachContent(ctx, c, func(v []byte) { n += int64(len(v)) }); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// eachContent calls fn with the values of a space that count.
+func (s *Shard) eachContent(ctx context.Context, c ubl.Content, fn func(v []byte)) error {
+	from, end := []byte{c.Space}, []byte{c.Space + 1}
+	for {
+		read := 0
+		err := s.store.View(ctx, s.group, func(snap ubl.Snapshot) error {
+			return snap.Ascend(from, end, func(k, v []byte) bool {
+				if c.Counts == nil || c.Counts(k) {
+					fn(v)
+				}
+				read++
+				from = append(bytes.Clone(k), 0)
+				return read < actors.EventPage
+			})
+		})
+		if err != nil || read < actors.EventPage {
+			return err
+		}
+		actors.Progressed(ctx, read)
+	}
+}
