@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"ubl"
 	"ubl/transport"
@@ -47,6 +48,28 @@ func TestBackupIsForOwnersOfTenantZero(t *testing.T) {
 		}
 		if c.status == 403 && code(t, rec) != ubl.CodeForbidden {
 			t.Errorf("%s of %s has code %s", c.role, c.tenant, code(t, rec))
+		}
+	}
+}
+
+// TestBackupIsSensitive: it takes everything out, so that an operator at a browser
+// must have proved lately who they are.
+func TestBackupIsSensitive(t *testing.T) {
+	for proved, want := range map[time.Duration]int{0: 200, envelope.FreshFor + time.Hour: 403} {
+		w := newWorld(func(o *transport.Options) {
+			o.Authenticate = func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					caller := &envelope.Caller{Identity: ubl.Identity{UserID: "u:ana", TenantID: ubl.CoreTenant},
+						Session: true, ProvedAt: envelope.RequestOf(r.Context()).At.Add(-proved)}
+					caller.Let(ubl.RoleOwner)
+					next.ServeHTTP(w, r.WithContext(envelope.WithCaller(r.Context(), caller)))
+				})
+			}
+			o.Backup = func(context.Context, io.Writer) error { return nil }
+		})
+		rec := w.do("POST", "/api/platform/backup", nil)
+		if rec.Code != want || want == 403 && code(t, rec) != ubl.CodeConfirmation {
+			t.Errorf("proved %v ago, it is answered %d %s", proved, rec.Code, rec.Body)
 		}
 	}
 }
