@@ -102,7 +102,7 @@ async function change(of: Member, role: Member['role'], onChange: () => void) {
 async function remove(of: Member, onChange: () => void) {
   const sure = await ask({
     title: `Remove ${nameOf(of)}?`,
-    text: 'They are shut out at once, of all rooms too. What they wrote stays. What they alone owned passes on to somebody else.',
+    text: 'They are shut out at once, of all rooms too. What they wrote stays. What they alone owned passes to its heir or oldest member; a private place that nobody is left in is sealed.',
     action: 'Remove',
     danger: true,
   });
