@@ -63,9 +63,12 @@ func (a *Authenticator) ways(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// signOut ends the browser's session, if there is one, and not that of somebody
-// whom the page doesn't show.
+// signOut ends the browser's session, if there is one, for a page of this server that
+// shows its person, or shows nobody.
 func (a *Authenticator) signOut(w http.ResponseWriter, r *http.Request) error {
+	if err := a.provesOwnPage(r); err != nil {
+		return err
+	}
 	if e, err := a.sessionOf(r); err == nil {
 		if err := ofWhomShown(r, e.session); err != nil {
 			return err
