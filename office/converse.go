@@ -143,7 +143,11 @@ func (c *completing) callTool(ctx context.Context, i int, call gateway.ToolCall)
 	if err != nil {
 		return toldError(err), nil
 	}
-	told := cut(tell(result), maxToolAnswer)
+	answer, err := c.o.tell(result)
+	if err != nil {
+		return "", err
+	}
+	told := cut(answer, maxToolAnswer)
 	found := c.o.Models.CheckBefore(told)
 	c.fromTools = check.Worse(c.fromTools, found)
 	return told, blocked("tool's answer", found)
@@ -185,19 +189,22 @@ func toldError(err error) string {
 }
 
 // tell is a result as a model is told it: its structured content, else its texts.
-func tell(r *ubl.ToolResult) string {
+func (o *Office) tell(r *ubl.ToolResult) (string, error) {
 	text := string(r.Structured)
 	if len(r.Structured) == 0 {
 		text = texts(r.Content)
 	}
 	if r.Foreign != "" {
-		before, after := ubl.ForeignMark(r.Foreign, &r.Receipt)
+		before, after, err := ubl.ForeignMark(r.Foreign, []byte(text), o.Random)
+		if err != nil {
+			return "", err
+		}
 		text = before + "\n" + cut(text, maxToolAnswer-len(before)-len(after)-maxCutNote) + "\n" + after
 	}
 	if r.IsError {
-		return "The tool answered that it failed: " + text
+		text = "The tool answered that it failed: " + text
 	}
-	return text
+	return text, nil
 }
 
 // texts joins the texts of content blocks; of other blocks it tells what they are.

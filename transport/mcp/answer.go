@@ -29,7 +29,7 @@ func (s *Server) appendResult(dst []byte, v *visit, id jsontext.Value, out *Resu
 		return nil, err
 	}
 	dst = append(dst, `"content":`...)
-	if dst, err = out.appendContent(dst); err != nil {
+	if dst, err = out.appendContent(dst, s.opts.Random); err != nil {
 		return nil, err
 	}
 	if out.Structured != nil {

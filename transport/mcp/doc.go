@@ -47,8 +47,8 @@
 //
 // A tool of another server has "ubl/foreign": {"server": id} in its _meta, and its
 // description begins with whose it is. So has each result of it; its content stands
-// between two items of text of our own that bear the same number, which the server can't
-// know beforehand. Structured content stays as it is, for programs. Whatever comes without
+// between two items of text of our own that bear the same number, drawn once the content
+// is known. Structured content stays as it is, for programs. Whatever comes without
 // the mark is ours. See foreign.go in the root package.
 //
 // # Channels

@@ -51,7 +51,7 @@ type Options struct {
 	Log *slog.Logger // nil: nothing is logged
 	// Panics catches what panics over one request of the SDK's.
 	Panics *panics.Catcher
-	// Now is the clock, Random draws session ids; nil for the machine's.
+	// Now is the clock, Random draws session ids and the numbers of marks; nil for the machine's.
 	Now    func() time.Time
 	Random io.Reader
 	Limits Limits

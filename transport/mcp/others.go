@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -79,8 +80,8 @@ type foreign struct {
 }
 
 // appendContent writes the content items of a result, those of another server between
-// marks.
-func (r *Result) appendContent(dst []byte) ([]byte, error) {
+// marks whose number random draws.
+func (r *Result) appendContent(dst []byte, random io.Reader) ([]byte, error) {
 	if r.Content == nil {
 		return appendText(dst, r.Structured)
 	}
@@ -91,9 +92,11 @@ func (r *Result) appendContent(dst []byte) ([]byte, error) {
 	if len(items) < 2 || items[0] != '[' || items[len(items)-1] != ']' {
 		return nil, errors.New("the content of a result is no list")
 	}
-	before, after := ubl.ForeignMark(r.Foreign, r.Receipt)
-	dst, err := appendText(dst, []byte(before))
+	before, after, err := ubl.ForeignMark(r.Foreign, items, random)
 	if err != nil {
+		return nil, err
+	}
+	if dst, err = appendText(dst, []byte(before)); err != nil {
 		return nil, err
 	}
 	dst = append(dst[:len(dst)-1], ',')

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -230,10 +231,14 @@ func TestAServerThatIsAddedShowsUp(t *testing.T) {
 	}
 }
 
+// foreignMark is how what another server says begins.
+var foreignMark = regexp.MustCompile(`\[foreign ([0-9a-f]{16}) begins: `)
+
 // TestForeignWords: what another server says stands between our words, in results of
 // both eras and in descriptions, and nothing of it is invisible.
 func TestForeignWords(t *testing.T) {
 	w, _ := portalWorld(t, tool("git.commit", `{"name":"x","title":"X\u202e","description":"Does\u200b x.","inputSchema":{"type":"object","properties":{"a":{"description":"b\u0007c"}}}}`))
+	drawn := map[string]bool{}
 	for _, client := range []string{"", "test"} {
 		var headers []string
 		path := w.url + "/portal/mcp"
@@ -248,8 +253,13 @@ func TestForeignWords(t *testing.T) {
 		}
 		for _, progress := range []string{"", `,"_meta":{"progressToken":5}`} {
 			a := w.do(t, "POST", path, "ana", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"git.commit","arguments":{}`+progress+`}}`, headers...)
-			begins, ends := strings.Index(a.body, "[foreign 0011223344556677 begins: "), strings.Index(a.body, "[foreign 0011223344556677 ends]")
-			if said := strings.Index(a.body, `"type":"image"`); begins < 0 || said < begins || ends < said || !strings.Contains(a.body, `"ubl/foreign":{"server":"git"}`) {
+			number := foreignMark.FindStringSubmatch(a.body)
+			if number == nil || strings.Contains(`c:00112233445566778899`, number[1]) || drawn[number[1]] {
+				t.Fatalf("the number of the mark is %q: a server may know it, in %s", number, a.body)
+			}
+			drawn[number[1]] = true
+			begins, ends := strings.Index(a.body, number[0]), strings.Index(a.body, "[foreign "+number[1]+" ends]")
+			if said := strings.Index(a.body, `"type":"image"`); said < begins || ends < said || !strings.Contains(a.body, `"ubl/foreign":{"server":"git"}`) {
 				t.Errorf("a result = %s", a.body)
 			}
 		}

@@ -117,7 +117,7 @@ func (s *Server) callTool(ctx context.Context, v *visit, next sdk.MethodHandler,
 	if err != nil {
 		return nil, err
 	}
-	return resultOf(v, out)
+	return s.resultOf(v, out)
 }
 
 // completed is an empty result that says that it is complete, as 2026-07-28 wants
@@ -144,8 +144,8 @@ func (s *Server) progress(ctx context.Context, req *sdk.CallToolRequest) func(Pr
 }
 
 // resultOf makes the SDK's result.
-func resultOf(v *visit, out *Result) (*sdk.CallToolResult, error) {
-	content, err := out.appendContent(nil)
+func (s *Server) resultOf(v *visit, out *Result) (*sdk.CallToolResult, error) {
+	content, err := out.appendContent(nil, s.opts.Random)
 	if err != nil {
 		return nil, err
 	}
