@@ -174,8 +174,10 @@ func (p *page) check(low, high []byte) (end int, ok bool) {
 			return 0, false
 		}
 		key := p.content[end : end+keySize]
-		if low != nil && (bytes.Compare(key, low) < 0 || i > 0 && bytes.Equal(key, low)) {
-			return 0, false
+		if low != nil {
+			if c := bytes.Compare(key, low); c < 0 || c == 0 && i > 0 {
+				return 0, false
+			}
 		}
 		low = key
 		end += keySize + valueSize
