@@ -125,7 +125,7 @@ const entryBytes = 512 << 10
 func (o *Options) replicatedStorage(n *Node) *storage.Options {
 	s := o.Storage
 	s.Propose, s.Halted = n.propose, n.halted
-	s.Damaged = n.damaged
+	s.Damaged, s.Remade = n.damaged, n.remade
 	s.TxBytes = entryBytes
 	return &s
 }

@@ -22,6 +22,13 @@ func (n *Node) damaged(partition int, err error) {
 	n.opts.Panics.Go(nil, "making a replica anew", func() { n.heal(partition, err) })
 }
 
+// remade is told that a replica's file was damaged when it was opened. The group's
+// opening installs its snapshot, and Raft applies the log behind it.
+func (n *Node) remade(partition int, kept string, cause error) {
+	n.log.Error("a replica's file is damaged; the replica is rebuilt from its snapshot and log, or from its leader",
+		"partition", partition, "kept", kept, "error", cause)
+}
+
 // healEvery is how often a replica is made anew at most: where all copies have the
 // same damage, that mends nothing, and reads would stop one leader after the other.
 const healEvery = time.Hour

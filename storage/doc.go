@@ -88,7 +88,9 @@
 // A damaged file is found when it is opened. Both meta pages must be valid:
 // bbolt would fall back to the older one and so forget a commit in silence.
 // Then every page is checked (see [Options.VerifyBytes] for large files):
-// structure, order of keys, checksums, and that each page is used once.
+// structure, order of keys, checksums, and that each page is used once. A replica's
+// damaged file is kept aside, and an empty one takes its place as after a power loss;
+// its group's snapshot and log have the data.
 //
 // Damage that appears later, or in the leaves of a large file, is an error where
 // it is read, never a shorter answer. A value that is there bears its checksum.

@@ -50,6 +50,10 @@ type Options struct {
 	Boot string
 	// Damaged is told of damage, each time that it is met. It must not block.
 	Damaged func(partition int, err error)
+	// Remade is told that a replica's file was damaged when it was opened, and that an
+	// empty one has taken its place. The damaged one is kept beside it under the name;
+	// there is none where the file was missing. It must not block.
+	Remade func(partition int, kept string, cause error)
 	// Numbers are the runs of keys whose numbers a scrub follows, beside the atoms.
 	Numbers []ubl.Numbers
 	// SyncData makes what was written to a journal durable ([durable.SyncData]); a
@@ -111,6 +115,9 @@ func (o *Options) withDefaults() *Options {
 	}
 	if d.Damaged == nil {
 		d.Damaged = func(int, error) {}
+	}
+	if d.Remade == nil {
+		d.Remade = func(int, string, error) {}
 	}
 	if d.SyncData == nil {
 		d.SyncData = durable.SyncData

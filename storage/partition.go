@@ -105,7 +105,9 @@ func openPartition(dir string, m *manifest, index int, o *Options) (*partition, 
 		return nil, err
 	}
 	if err := p.openFile(); err != nil {
-		return nil, err
+		if err := p.remake(err); err != nil {
+			return nil, err
+		}
 	}
 	p.flusher = time.AfterFunc(p.flushAfter(), p.tick)
 	go p.settle()

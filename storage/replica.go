@@ -173,7 +173,9 @@ func (e *Engine) Resume(partition int) error {
 		reopen = p.emptyFile
 	}
 	if err := p.replace(reopen); err != nil { // which reads what is applied anew
-		return err
+		if err := p.remake(err); err != nil {
+			return err
+		}
 	}
 	if p.lost {
 		if err := writeMark(p.path, p.opts.Boot); err != nil {
