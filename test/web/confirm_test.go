@@ -110,7 +110,7 @@ func TestConfirmByLink(t *testing.T) {
 		p.ages()
 		p.wantsToInvite("eve@else.example")
 		p.press("button", "Print a link")
-		p.sees("The link is printed")
+		p.sees("The server has printed a link")
 		p.examine("confirm-link")
 		other := p.anotherTab()
 		other.visit(s.confirmationLink())

@@ -127,7 +127,7 @@ function Paste({ onDone }: { onDone: () => void }) {
   });
   return (
     <>
-      <p role="status">The link is printed. Open it in this browser within ten minutes, or paste it here. If you don’t run the server, ask the person who does.</p>
+      <p role="status">The server has printed a link in its terminal. Open it in this browser within ten minutes, or paste it here. If you don’t run the server, ask the person who does.</p>
       <Field label="The link" placeholder="Paste it here" value={text} onValue={setText} inputMode="url" autoComplete="off" autoCapitalize="none" spellcheck={false} />
       <Button wide busy={act.busy} disabled={text.trim() === ''} onClick={() => void take()}>
         Confirm

@@ -73,7 +73,7 @@ function Heir({ of, onClose, onNamed }: { of: SealedPlace; onClose: () => void; 
   };
   return (
     <Dialog
-      title={`Who has “${of.name}”?`}
+      title={`Name an heir of “${of.name}”`}
       onClose={onClose}
       onSubmit={() => heir && void name()}
       actions={
