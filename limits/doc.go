@@ -8,7 +8,7 @@
 //
 // The way of one request:
 //
-//	connection   places of its address                 [Limiter.Listen]
+//	connection   places of its address, and in all     [Limiter.Listen]
 //	request      requests of its address               [Limiter.Address]
 //	caller       requests of the identity, the tenant  [Limiter.Request]
 //	act          sends or creations of both            [Limiter.Act]
@@ -16,6 +16,10 @@
 //
 // A refusal is rate_limited (429), of bytes quota_exceeded (507). It names the limit, and
 // says when to come back.
+//
+// Connections differ: where there is no place for a new one, the oldest over which nobody
+// has signed in is closed for it, of the same address where that is full. Only where all
+// of them belong to people who have signed in is the new one refused.
 //
 // An address is the client's own: that of the peer or, where the peer is a proxy that
 // the operator named, the one that the proxy wrote down in X-Forwarded-For. A network

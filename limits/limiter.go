@@ -18,6 +18,8 @@ type Limiter struct {
 	now     func() time.Time
 	rates   map[Name]*buckets
 	refused map[Name]*atomic.Int64
+	dropped map[Name]*atomic.Int64 // of the limits of connections
+	places  *places
 
 	mu   sync.Mutex
 	open map[holder]int64
@@ -35,7 +37,8 @@ func New(t Table, trusted []netip.Prefix, now func() time.Time) *Limiter {
 	if now == nil {
 		now = time.Now
 	}
-	l := &Limiter{table: t, trusted: trusted, now: now, rates: map[Name]*buckets{}, refused: map[Name]*atomic.Int64{}, open: map[holder]int64{}}
+	l := &Limiter{table: t, trusted: trusted, now: now, rates: map[Name]*buckets{}, refused: map[Name]*atomic.Int64{}, open: map[holder]int64{},
+		dropped: map[Name]*atomic.Int64{Connections: {}, ConnectionsIP: {}}, places: newPlaces(t)}
 	for _, r := range rows {
 		l.refused[r.Name] = &atomic.Int64{}
 		if r.Unit == "a second" && t[r.Name] > 0 {
@@ -46,9 +49,15 @@ func New(t Table, trusted []netip.Prefix, now func() time.Time) *Limiter {
 }
 
 // Refused is how often each limit has refused.
-func (l *Limiter) Refused() map[Name]int64 {
-	out := make(map[Name]int64, len(l.refused))
-	for name, n := range l.refused {
+func (l *Limiter) Refused() map[Name]int64 { return read(l.refused) }
+
+// Dropped is how many connections over which nobody had signed in gave way to new ones,
+// by the limit that was met.
+func (l *Limiter) Dropped() map[Name]int64 { return read(l.dropped) }
+
+func read(counts map[Name]*atomic.Int64) map[Name]int64 {
+	out := make(map[Name]int64, len(counts))
+	for name, n := range counts {
 		out[name] = n.Load()
 	}
 	return out

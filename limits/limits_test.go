@@ -2,9 +2,7 @@ package limits
 
 import (
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
@@ -187,61 +185,6 @@ func TestStreamsAndPlaces(t *testing.T) {
 	refused(t, err, StreamsTenant)
 }
 
-// TestConnections: an address has so many places, idle connections hold them, and who
-// finds none is told so. Proxies have as many as they want.
-func TestConnections(t *testing.T) {
-	serve := func(l *Limiter) string {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
-		go func() { _ = s.Serve(l.Listen(ln)) }()
-		t.Cleanup(func() { _ = s.Close() })
-		return ln.Addr().String()
-	}
-	ask := func(at string) (net.Conn, string) {
-		t.Helper()
-		c, err := net.Dial("tcp", at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		_ = c.SetDeadline(time.Now().Add(time.Minute))
-		_, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-		b := make([]byte, 12)
-		_, _ = io.ReadFull(c, b)
-		return c, string(b)
-	}
-	at := serve(limited(t, &clock{}, map[string]int64{"connections-ip": 3}))
-	var held []net.Conn
-	for range 3 {
-		c, said := ask(at)
-		if said != "HTTP/1.1 200" {
-			t.Fatalf("answered %q", said)
-		}
-		held = append(held, c)
-	}
-	if _, said := ask(at); said != "HTTP/1.1 429" {
-		t.Errorf("the fourth is answered %q", said)
-	}
-	_ = held[0].Close()
-	for deadline := time.Now().Add(time.Minute); ; {
-		if _, said := ask(at); said == "HTTP/1.1 200" {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("a place that was given back is still taken")
-		}
-	}
-	at = serve(limited(t, &clock{}, map[string]int64{"connections-ip": 1}, "127.0.0.0/8"))
-	for range 5 {
-		if _, said := ask(at); said != "HTTP/1.1 200" {
-			t.Fatalf("a proxy is answered %q", said)
-		}
-	}
-}
-
 // deadlined notes what is asked of a connection.
 type deadlined struct {
 	net.Conn
@@ -254,7 +197,7 @@ func (d *deadlined) SetReadDeadline(at time.Time) error { d.read = at; return ni
 // for long.
 func TestSilentStrangers(t *testing.T) {
 	d := &deadlined{}
-	c := &Conn{Conn: d, release: func() {}}
+	c := &Conn{Conn: d, places: newPlaces(nil)}
 	long := time.Now().Add(time.Hour)
 	_ = c.SetReadDeadline(long)
 	if until := time.Until(d.read); until > unknownIdle {

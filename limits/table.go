@@ -26,6 +26,7 @@ const (
 	StreamsIdentity   Name = "streams-identity"
 	StreamsTenant     Name = "streams-tenant"
 	ConnectionsIP     Name = "connections-ip"
+	Connections       Name = "connections"
 	RoomsTenant       Name = ubl.QuotaRooms
 	ContainersTenant  Name = ubl.QuotaContainers
 	TokensTenant      Name = ubl.QuotaTokens
@@ -58,6 +59,7 @@ var rows = []Row{
 	{StreamsIdentity, 100, "open", "live streams of one person or agent"},
 	{StreamsTenant, 5000, "open", "live streams of one tenant"},
 	{ConnectionsIP, 1000, "open", "connections from one address, idle ones included"},
+	{Connections, 20_000, "open", "connections in all; at most three quarters of the files that the process may open"},
 	{RoomsTenant, 10_000, "in all", "rooms of one tenant"},
 	{ContainersTenant, 10_000, "in all", "workspaces, wallets and other containers of one tenant"},
 	{TokensTenant, 1000, "in all", "service tokens of one tenant that are good"},
@@ -77,6 +79,22 @@ func Default() Table {
 		t[r.Name] = r.Default
 	}
 	return t
+}
+
+// Fit is the table with no more connections than a process has files for: a quarter of
+// them is kept for storage, other nodes and other servers. No number of files, or one
+// that nobody reaches, bounds nothing.
+func (t Table) Fit(files uint64) Table {
+	const endless = 1 << 40
+	if files == 0 || files >= endless {
+		return t
+	}
+	out := maps.Clone(t)
+	most := max(1, int64(files-files/4))
+	if out[Connections] == 0 || out[Connections] > most {
+		out[Connections] = most
+	}
+	return out
 }
 
 // All, in place of a name, stands for every limit.

@@ -29,6 +29,7 @@ var unguarded = map[string]string{
 	"cluster/mesh/dial.go dial":               "the timers cancel and close",
 	"cluster/answer.go serveAsk":              "Node.answer catches what its question panics with",
 	"gateway/provider.go ask":                 "the timer cancels",
+	"limits/listen.go part":                   "reads what nobody looks at, and closes the connection",
 	"office/replay.go join":                   "the timer counts one reader less",
 	"portal/session.go watch":                 "the timer closes a session",
 	"portal/session.go close":                 "the timer cancels",

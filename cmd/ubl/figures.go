@@ -128,8 +128,14 @@ func (f *figures) watchStreams(h *sse.Hub) {
 	)
 }
 
-// watchLimits adds how often each limit has refused.
+// watchLimits adds how often each limit has refused, and dropped connections.
 func (f *figures) watchLimits(l *limits.Limiter) {
+	for name := range l.Dropped() {
+		f.all = append(f.all, prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "ubl_limits_dropped_total", Help: "Connections over which nobody had signed in, closed to make place for new ones.",
+			ConstLabels: prometheus.Labels{"limit": string(name)},
+		}, func() float64 { return float64(l.Dropped()[name]) }))
+	}
 	for _, r := range limits.Rows() {
 		f.all = append(f.all, prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "ubl_limits_refused_total", Help: "Requests and connections that a limit has refused.",

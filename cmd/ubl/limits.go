@@ -26,7 +26,7 @@ func (f *limitFlags) table(p *program) (limits.Table, error) {
 	if err != nil {
 		return nil, &usageError{err.Error()}
 	}
-	return t, nil
+	return t.Fit(limits.Files()), nil
 }
 
 // proxies are the networks of --trusted-proxy.
