@@ -8,9 +8,9 @@ import (
 )
 
 // cli is the command line. A flag --some-flag is also the variable
-// UBL_SOME_FLAG and the key some-flag of the YAML file.
+// UBL_SOME_FLAG and the key some-flag of the YAML file, unless it is tagged config:"-".
 type cli struct {
-	Config string `help:"YAML file with the flags' names as keys." placeholder:"FILE"`
+	Config string `help:"YAML file with the flags' names as keys, and the sections limits, gateway, oidc and portal." placeholder:"FILE"`
 
 	Serve      serveCmd      `cmd:"" help:"Run the server."`
 	Token      tokenCmd      `cmd:"" help:"Print a bearer token, made with the server's key."`
@@ -53,7 +53,7 @@ type (
 
 const description = `UBL: rooms for people and AI agents, with a receipt for every action.
 
-Every flag can be given as a variable (--admin-listen is UBL_ADMIN_LISTEN) or in
+Most flags can be given as a variable (--admin-listen is UBL_ADMIN_LISTEN) or in
 a YAML file (admin-listen: …); a flag beats a variable, a variable the file.
 Tokens are never flags: clients take UBL_TOKEN or --token-file.
 
@@ -132,7 +132,7 @@ func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 // withVariable adds to a flag's help its default, where the placeholder hides
 // it, and the variable that says the same.
 func withVariable(v *kong.Value) string {
-	if v.Flag == nil || !configurable(v.Flag.Name) {
+	if v.Flag == nil || !configurable(v.Flag) {
 		return v.Help
 	}
 	more := "$" + variable(v.Flag.Name)

@@ -29,8 +29,12 @@ func variable(flag string) string {
 	return "UBL_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// configurable reports whether a flag can be set beside the command line.
-func configurable(flag string) bool { return flag != "help" && flag != "config" }
+// configurable reports whether a flag can be set beside the command line. Flags that
+// would share a name and mean something else are tagged config:"-", and so are
+// decisions for one run alone.
+func configurable(f *kong.Flag) bool {
+	return f.Name != "help" && f.Name != "config" && f.Tag.Get("config") != "-"
+}
 
 // Validate refuses keys of the file that no command has, and values that no
 // flag could take.
@@ -40,7 +44,9 @@ func (s *settings) Validate(app *kong.Application) error {
 		if !slices.Contains(known, key) {
 			return fmt.Errorf("the YAML file has an unknown key: %q", key)
 		}
-		if _, err := asFlag(s.file[key]); err != nil {
+		if _, err := asFlag(s.file[key]); err != nil && key == "limit" {
+			return errors.New("the YAML file's limit: the section with several limits is named limits")
+		} else if err != nil {
 			return fmt.Errorf("the YAML file's %s: %w", key, err)
 		}
 	}
@@ -52,7 +58,7 @@ func (s *settings) Validate(app *kong.Application) error {
 func flagNames(n *kong.Node) []string {
 	var names []string
 	for _, f := range n.Flags {
-		if configurable(f.Name) {
+		if configurable(f) {
 			names = append(names, f.Name)
 		}
 	}
@@ -64,7 +70,7 @@ func flagNames(n *kong.Node) []string {
 
 // Resolve gives a flag's value from its variable, else from the file.
 func (s *settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	if !configurable(flag.Name) {
+	if !configurable(flag) {
 		return nil, nil
 	}
 	if v, ok := s.env[variable(flag.Name)]; ok && v != "" {

@@ -21,7 +21,7 @@ type historyCmd struct {
 	remote
 	format
 	Room   string `arg:"" help:"The room, like r:general or general."`
-	Limit  int    `default:"50" help:"How many messages."`
+	Limit  int    `default:"50" help:"How many messages." config:"-"`
 	Cursor int64  `help:"Only messages before this number." placeholder:"SEQ"`
 }
 

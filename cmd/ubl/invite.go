@@ -15,7 +15,7 @@ type inviteCmd struct {
 	format
 	Email string        `arg:"" help:"Whom to invite; an address of any domain."`
 	Role  string        `default:"member" enum:"member,owner" help:"What they will be: member or owner."`
-	TTL   time.Duration `name:"ttl" default:"168h" help:"How long the link holds, in whole hours: 1h to 720h."`
+	TTL   time.Duration `name:"ttl" default:"168h" help:"How long the link holds, in whole hours: 1h to 720h." config:"-"`
 }
 
 // Run prints the link, which nobody can be shown again.

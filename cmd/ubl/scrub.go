@@ -60,7 +60,7 @@ func (n *node) damaged() func(partition int, err error) {
 type scrubCmd struct {
 	format
 	Data              string `default:"./ubl-data" type:"path" help:"Data directory of a stopped server." placeholder:"DIR"`
-	AcceptJournalLoss bool   `help:"Give up what the journal acknowledged and can't be read any more, with a receipt in tenant 0's ledger." yaml:"-"`
+	AcceptJournalLoss bool   `help:"Give up what the journal acknowledged and can't be read any more, with a receipt in tenant 0's ledger." config:"-"`
 	Quiet             bool   `help:"Tell no progress."`
 }
 
