@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -22,6 +23,9 @@ const (
 	maxBody      = 1 << 20
 	maxLargeBody = 8 << 20
 )
+
+// maxEchoed is the longest name of a sender's own that an error repeats.
+const maxEchoed = 40
 
 // guard checks what all operations share, before anything is decoded, and
 // bounds the body. It reads the operation's description, so that what is
@@ -97,9 +101,10 @@ func checkQuery(known []string, raw string) *ubl.Error {
 	if err != nil {
 		return invalid("query", "not a valid query string")
 	}
-	for name, given := range values {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		given := values[name]
 		if !slices.Contains(known, name) {
-			return invalid("query", "unknown query parameter")
+			return invalid(under("query", name), "unknown query parameter")
 		}
 		if len(given) > 1 {
 			return invalid("query."+name, "given more than once")
@@ -146,6 +151,39 @@ func invalid(location, reason string) *ubl.Error {
 	e := ubl.Errorf(ubl.CodeValidation, "the request is not as the API describes it; see details")
 	e.Details = map[string]string{location: reason}
 	return e
+}
+
+// shown is a place in a body as an error may repeat it: names that the sender made up
+// are shown where they are spelled as the API's own, so that a misspelt one is found.
+// Any other could be a value or a secret, and the place ends before it.
+func shown(location string) string {
+	if !strings.HasPrefix(location, "body.") {
+		return location
+	}
+	names := strings.Split(location, ".")
+	for i, name := range names {
+		bare, _, _ := strings.Cut(name, "[") // of an index
+		if !plainName(bare) {
+			return strings.Join(names[:i], ".")
+		}
+	}
+	return location
+}
+
+// under is the place of a parameter or an argument that the sender made up, by the
+// same rule.
+func under(place, name string) string {
+	if !plainName(name) {
+		return place
+	}
+	return place + "." + name
+}
+
+// plainName reports whether a name is spelled as the API's own, and not too long.
+func plainName(name string) bool {
+	return name != "" && len(name) <= maxEchoed && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
 }
 
 func tooLarge(limit int64) *ubl.Error {

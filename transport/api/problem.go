@@ -45,7 +45,7 @@ var teachHuma = sync.OnceFunc(func() {
 })
 
 // translate makes huma's findings one error of ours. huma's messages are fixed
-// texts; its values and the names of unknown members are left out.
+// texts; its values are left out, and of the sender's own names what [shown] leaves out.
 func translate(status int, msg string, errs []error) *ubl.Error {
 	e := ubl.Errorf(ubl.CodeForStatus(status), "%s", msg)
 	if status == http.StatusUnprocessableEntity || status == http.StatusBadRequest {
@@ -60,7 +60,8 @@ func translate(status int, msg string, errs []error) *ubl.Error {
 			if detail.Message == longContent {
 				return ubl.Errorf(ubl.CodeTooLarge, "the content is longer than %d characters", ubl.MaxContentChars)
 			}
-			e.Details[place(detail)] = detail.Message
+			where, what := finding(detail)
+			e.Details[where] = what
 		}
 	}
 	switch {
@@ -76,14 +77,14 @@ func translate(status int, msg string, errs []error) *ubl.Error {
 // else has that limit.
 var longContent = fmt.Sprintf(validation.MsgExpectedMaxLength, ubl.MaxContentChars)
 
-// place is huma's location, cut before a name that the sender made up.
-func place(d *huma.ErrorDetail) string {
-	if d.Message == validation.MsgUnexpectedProperty {
-		if i := strings.LastIndexByte(d.Location, '.'); i > 0 {
-			return d.Location[:i]
-		}
+// finding is where huma found something, and what. A member that is missing is the
+// place, not a word of the text.
+func finding(d *huma.ErrorDetail) (where, what string) {
+	before, after, _ := strings.Cut(validation.MsgExpectedRequiredProperty, "%s")
+	if name, ok := strings.CutPrefix(d.Message, before); ok && strings.HasSuffix(name, after) {
+		return shown(d.Location) + "." + strings.TrimSuffix(name, after), "is missing"
 	}
-	return d.Location
+	return shown(d.Location), d.Message
 }
 
 // adapter puts huma's operations on our router, behind the guard.

@@ -16,7 +16,7 @@ import (
 var strictly = json.JoinOptions(json.RejectUnknownMembers(true))
 
 // decode reads a body into v. Its errors are validation errors that say where
-// and why, and never quote the body, unknown names included.
+// and why, and never quote the body, but for names as in [shown].
 func decode(body []byte, v any) error {
 	err := json.Unmarshal(body, v, strictly)
 	if err == nil {
@@ -38,13 +38,9 @@ func semanticReason(err error) string {
 	return "a value of another type than expected"
 }
 
-// location is where a value of the wrong type is; an unknown name is placed in
-// the body at large, being the sender's own text.
+// location is where a value of the wrong type or an unknown name is.
 func location(err *json.SemanticError) string {
-	if errors.Is(err, json.ErrUnknownName) {
-		return "body"
-	}
-	return "body" + strings.ReplaceAll(string(err.JSONPointer), "/", ".")
+	return shown("body" + strings.ReplaceAll(string(err.JSONPointer), "/", "."))
 }
 
 // reasonOf is the one reason of an error of decode.

@@ -1,0 +1,40 @@
+package api
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+
+	"ubl"
+	"ubl/transport/envelope"
+)
+
+// TestErrorsNameTheCulprit: names that the API knows, and misspelt ones, are in the
+// details; what could be a value or a secret is not.
+func TestErrorsNameTheCulprit(t *testing.T) {
+	const history, rooms = "GET /api/rooms/r:general/history", "POST /api/rooms"
+	long := strings.Repeat("a", 41)
+	s := newServer(t)
+	for _, c := range []struct {
+		request, body string
+		want          map[string]string
+	}{
+		{history + "?limt=3", "", map[string]string{"query.limt": "unknown query parameter"}},
+		{history + "?Bearer%20abc=3", "", map[string]string{"query": "unknown query parameter"}},
+		{history + "?" + long + "=3", "", map[string]string{"query": "unknown query parameter"}},
+		{rooms, `{"name":"x","nam":"y"}`, map[string]string{"body.nam": "unexpected property"}},
+		{rooms, `{"name":"x","eyJhbGciOi.J9":"y"}`, map[string]string{"body": "unexpected property"}},
+		{rooms, `{"name":"x","` + long + `":"y"}`, map[string]string{"body": "unexpected property"}},
+		{rooms, `{"name":"x","":"y"}`, map[string]string{"body": "unexpected property"}},
+		{rooms, `{}`, map[string]string{"body.name": "is missing"}},
+	} {
+		method, target, _ := strings.Cut(c.request, " ")
+		w := s.do(method, target, c.body)
+		s.expect(t, c.request, w, ubl.CodeValidation)
+		var got envelope.ErrorBody
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || !maps.Equal(got.Error.Details, c.want) {
+			t.Errorf("%s %s: %v, want %v (%v)", c.request, c.body, got.Error.Details, c.want, err)
+		}
+	}
+}
