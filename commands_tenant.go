@@ -98,8 +98,8 @@ type (
 	}
 	// RenewServiceToken gives one another end, [ServiceTokenTTL] from now where
 	// ExpiresAt is nil. A SecretHash that isn't "" replaces the secret, and the one
-	// before goes on for Grace. The caller keeps the service from then on. Owners;
-	// the platform one without an end. Answers *ServiceRenewed.
+	// before goes on for Grace: only who made the token may. The caller keeps the
+	// service from then on. Owners; the platform one without an end. Answers *ServiceRenewed.
 	RenewServiceToken struct {
 		Request
 		ClientID   string

@@ -153,7 +153,9 @@ func (s *service) opens(hash string, now ubl.Time) (until ubl.Time, ok bool) {
 	return until, (newest || before) && s.RevokedAt == nil && (until == 0 || now < until)
 }
 
-// decideRenew gives a token another end and, where it brings one, another secret.
+// decideRenew gives a token another end and, where it brings one, another secret. Any
+// owner may do the first, and keeps the service from then on. A secret is the service
+// itself, with all its rooms, so only the maker, who has had one, gets another.
 func (x *Tenant) decideRenew(c ubl.RenewServiceToken) func(ubl.Time) (*plan, error) {
 	return func(now ubl.Time) (*plan, error) {
 		s, ok := x.state.Services[c.ClientID]
@@ -172,18 +174,23 @@ func (x *Tenant) decideRenew(c ubl.RenewServiceToken) func(ubl.Time) (*plan, err
 			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such service token")
 		case s.RevokedAt != nil || !member:
 			return nil, ubl.Errorf(ubl.CodeConflict, "the service token was revoked: make another one")
+		case c.SecretHash != "" && c.Who.UserID != s.CreatedBy:
+			return nil, ubl.Errorf(ubl.CodeForbidden, "only who made the service token may get a new secret for it: renew it without one, or make another token")
 		case c.Grace < 0 || c.Grace > ubl.MaxRenewalGrace:
 			return nil, ubl.Errorf(ubl.CodeValidation, "the former secret goes on for at most %d days", ubl.MaxRenewalGrace/(24*time.Hour))
 		}
 		s.ExpiresAt = ends
-		if !c.Who.IsPlatform() {
-			s.KeptBy = c.Who.UserID
-		}
 		p := &plan{
 			this: ubl.Fields{ubl.Str("expires_at", ends.String()), ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID)},
 			effect: ubl.Fields{
 				ubl.Str("op", ubl.DidTokenRenew), ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID),
 			},
+		}
+		if before := s.Keeper(); !c.Who.IsPlatform() {
+			s.KeptBy = c.Who.UserID
+			if before != s.KeptBy {
+				p.this = append(p.this, ubl.Str("kept_before_by", before), ubl.Str("kept_by", s.KeptBy))
+			}
 		}
 		if c.SecretHash != "" {
 			s.FormerHash, s.FormerUntil = s.SecretHash, now.Add(c.Grace)

@@ -215,12 +215,12 @@ func TestServiceTokensEnd(t *testing.T) {
 	if got := check("a"); got != now.Add(90*day) {
 		t.Errorf("the token ends at %s", got)
 	}
-	renew := ubl.RenewServiceToken{Request: p.Request(p.ana), ClientID: "a", SecretHash: "next", Grace: day}
+	renew := ubl.RenewServiceToken{Request: p.Request(p.bob), ClientID: "a", SecretHash: "next", Grace: day}
 	p.Refused(ubl.CodeForbidden, p.tenant, ubl.RenewServiceToken{Request: p.Request(ubl.Platform()), ClientID: "a"})
 	p.Refused(ubl.CodeNotFound, p.tenant, ubl.RenewServiceToken{Request: p.Request(p.ana), ClientID: "z"})
 	for _, hash := range []string{"next", "next"} { // a repetition, too
 		renew.SecretHash = hash
-		if got := harness.Must[*ubl.ServiceRenewed](p.House, p.tenant, renew); got.SecretHash != "next" || got.Token.Keeper() != p.ana.UserID || got.Token.CreatedBy != p.bob.UserID {
+		if got := harness.Must[*ubl.ServiceRenewed](p.House, p.tenant, renew); got.SecretHash != "next" || got.Token.Keeper() != p.bob.UserID || got.Token.CreatedBy != p.bob.UserID {
 			t.Errorf("renewed as %+v", got)
 		}
 	}

@@ -1,0 +1,54 @@
+package actors_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ubl"
+	"ubl/test/harness"
+)
+
+// TestOnlyTheMakerGetsASecret: another owner may keep an agent, but never learns a
+// secret of it: not at once, not after keeping it, not when its maker has left.
+func TestOnlyTheMakerGetsASecret(t *testing.T) {
+	p := openParty(t, harness.Open(t, harness.Options{}))
+	p.token(p.bob, "scout")
+	scout := p.agent("scout")
+	steal := func() {
+		t.Helper()
+		p.Refused(ubl.CodeForbidden, p.tenant, ubl.RenewServiceToken{
+			Request: p.Request(p.ana), ClientID: "scout", SecretHash: "stolen", Grace: time.Hour})
+		p.Refused(ubl.CodeUnauthorized, p.tenant, ubl.CheckServiceToken{ClientID: "scout", SecretHash: "stolen"})
+		p.agent("scout")
+	}
+	steal()
+	before := harness.Must[ubl.LedgerHead](p.House, ubl.LedgerName(p.ana.TenantID), ubl.GetLedgerHead{}).Seq
+	kept := harness.Must[*ubl.ServiceRenewed](p.House, p.tenant, ubl.RenewServiceToken{Request: p.Request(p.ana), ClientID: "scout"})
+	if kept.Token.Keeper() != p.ana.UserID || kept.Token.CreatedBy != p.bob.UserID {
+		t.Errorf("kept as %+v", kept.Token)
+	}
+	act := string(harness.Must[*ubl.AtomPage](p.House, ubl.LedgerName(p.ana.TenantID), ubl.ReadAtoms{From: before + 1, Limit: 1}).Atoms[0])
+	if !strings.Contains(act, `"kept_before_by":"`+string(p.bob.UserID)) || !strings.Contains(act, `"kept_by":"`+string(p.ana.UserID)) {
+		t.Errorf("the receipt doesn't name both keepers: %s", act)
+	}
+	steal()
+	p.Reload()
+	steal()
+	harness.Must[*ubl.Member](p.House, p.tenant, ubl.RemoveTenantMember{Request: p.Request(p.ana), UserID: p.bob.UserID})
+	steal()
+	p.Enter(scout)
+	p.VerifyLedger(p.ana.TenantID)
+}
+
+// TestTheMakerRenewsTheSecret also while another owner keeps the agent.
+func TestTheMakerRenewsTheSecret(t *testing.T) {
+	p := openParty(t, harness.Open(t, harness.Options{}))
+	p.token(p.bob, "scout")
+	harness.Must[*ubl.ServiceRenewed](p.House, p.tenant, ubl.RenewServiceToken{Request: p.Request(p.ana), ClientID: "scout"})
+	harness.Must[*ubl.ServiceRenewed](p.House, p.tenant, ubl.RenewServiceToken{Request: p.Request(p.bob), ClientID: "scout", SecretHash: "next"})
+	harness.Must[*ubl.ServiceCaller](p.House, p.tenant, ubl.CheckServiceToken{ClientID: "scout", SecretHash: "next"})
+	p.Refused(ubl.CodeUnauthorized, p.tenant, ubl.CheckServiceToken{ClientID: "scout", SecretHash: "scout"})
+	p.role(p.bob, ubl.RoleMember)
+	p.Refused(ubl.CodeForbidden, p.tenant, ubl.RenewServiceToken{Request: p.Request(p.bob), ClientID: "scout", SecretHash: "third"})
+}
