@@ -77,9 +77,13 @@
 // ends those services' tokens and the person's open invitations. From then on Enter
 // refuses all of them. Then other actors let go: the rooms and containers that the
 // index has them in, and tenant 0, which ends their sessions, bearer tokens and
-// passkeys. A retry or the sweep finishes what a crash left.
+// passkeys. A retry or the sweep finishes what a crash left. Neither their id nor another
+// one with the same verified address joins by itself after that: an owner sets the entry
+// again, or invites the address.
 //
-// A service token names who keeps it: its maker, or who renewed it last. A service of
+// A service token names who keeps it: its maker, or who renewed it last. That prolongs
+// it, and no more: its secret opens what the service is in, so only its maker gets a new
+// one. Other owners make another token. A service of
 // a token of the nodes' key belongs to the address in its subject. Services whose
 // keeper left before that was so are refused, and go with the next sweep, which also
 // gives an end to tokens that have none.

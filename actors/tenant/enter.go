@@ -194,11 +194,15 @@ func (x *Tenant) hadOwner() bool {
 	return x.state.License.HumanOwners() > 0
 }
 
-// join adds a newcomer of the domain.
+// join adds a newcomer of the domain: nobody who was removed, neither by their id nor by
+// their address.
 func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 	err := x.state.License.May(ubl.OpCreate)
 	if _, removed := x.state.Removed[c.Who.UserID]; removed || c.Who.TenantID != x.id || c.Who.Unproven {
 		err = ubl.Errorf(ubl.CodeForbidden, "the caller is not a member of this tenant")
+	}
+	if err == nil && !c.Who.IsService && x.state.addressLeft(c.Who.Email) {
+		err = ubl.Errorf(ubl.CodeForbidden, "who had this address was removed from the tenant: ask an owner to let you in again")
 	}
 	if err == nil && c.Who.IsService && x.state.makerLeft(*voucherOf(c.Who)) {
 		err = ubl.Errorf(ubl.CodeForbidden, "who made this service has left the tenant")

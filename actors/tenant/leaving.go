@@ -70,6 +70,25 @@ func (s *State) makerLeft(v voucher) bool {
 	return left
 }
 
+// addressLeft reports whether a person who had proved the address was shut out, and
+// nobody who has proved it is in. Only owners change that: they let the entry in again,
+// or invite the address.
+func (s *State) addressLeft(email string) bool {
+	proved := func(m ubl.Member) bool {
+		return !m.IsService && !m.Unproven && m.Email != "" && ubl.SameEmail(m.Email, email)
+	}
+	left := false
+	for _, m := range s.Removed {
+		left = left || proved(m)
+	}
+	for _, m := range s.License.Members {
+		if left && proved(m) {
+			return false
+		}
+	}
+	return left
+}
+
 // wards are the services that only this member keeps, and those that they keep,
 // by user id.
 func (s *State) wards(of ubl.Member) []ubl.Member {
