@@ -65,14 +65,8 @@ func checkRunes(name string) error {
 	runes := []rune(name)
 	marks := 0
 	for i, r := range runes {
-		if unicode.IsControl(r) {
-			return Errorf(CodeValidation, "the name holds a control character")
-		}
-		if unicode.Is(unicode.Bidi_Control, r) {
-			return Errorf(CodeValidation, "the name holds a character that turns the direction of writing")
-		}
-		if invisible(r) && !joins(runes, i) {
-			return Errorf(CodeValidation, "the name holds a character that can't be seen")
+		if err := checkSeen("name", runes, i); err != nil {
+			return err
 		}
 		if marks++; !unicode.Is(unicode.Mn, r) {
 			marks = 0
@@ -83,6 +77,36 @@ func checkRunes(name string) error {
 		if styled(r) {
 			return Errorf(CodeValidation, "the name has letters in a style of their own; write plain ones")
 		}
+	}
+	return nil
+}
+
+// CheckTitle refuses what can't be seen in a title, as [CheckName] does: control
+// characters, those that turn the direction of writing, and invisible ones. A title may
+// be in several scripts, and hold an address.
+func CheckTitle(title string) error {
+	if plainText(title) {
+		return nil
+	}
+	runes := []rune(title)
+	for i := range runes {
+		if err := checkSeen("title", runes, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkSeen refuses the i-th character where nobody sees it, or it changes how others
+// are seen.
+func checkSeen(what string, runes []rune, i int) error {
+	switch r := runes[i]; {
+	case unicode.IsControl(r):
+		return Errorf(CodeValidation, "the %s holds a control character", what)
+	case unicode.Is(unicode.Bidi_Control, r):
+		return Errorf(CodeValidation, "the %s holds a character that turns the direction of writing", what)
+	case invisible(r) && !joins(runes, i):
+		return Errorf(CodeValidation, "the %s holds a character that can't be seen", what)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (c *Container) decideCreate(cmd ubl.CreateDocument) func(ubl.Time) (*plan, 
 		if err := c.env.Usage.MayAdd(cmd.Who); err != nil {
 			return nil, err
 		}
-		title, err := checkText(cmd.Title, cmd.Content)
+		title, err := checkNew(cmd.Title, cmd.Content)
 		if err != nil {
 			return nil, err
 		}
@@ -85,6 +85,16 @@ func checkText(title, content string) (string, error) {
 	return title, nil
 }
 
+// checkNew is checkText for a title that is new: all of it has to be seen. One from
+// before that rule stays with its document.
+func checkNew(title, content string) (string, error) {
+	title, err := checkText(title, content)
+	if err == nil {
+		err = ubl.CheckTitle(title)
+	}
+	return title, err
+}
+
 func errNoDocument() error {
 	return ubl.Errorf(ubl.CodeNotFound, "there is no such document in this container")
 }
@@ -139,7 +149,11 @@ func (c *Container) next(d document, cmd ubl.UpdateDocument, now ubl.Time) (*pla
 	if cmd.Content != nil {
 		content = *cmd.Content
 	}
-	title, err := checkText(title, content)
+	check := checkNew
+	if title == d.Title {
+		check = checkText
+	}
+	title, err := check(title, content)
 	if err != nil {
 		return nil, err
 	}

@@ -111,7 +111,7 @@ func (c *Container) passing(x transfer, cmd ubl.Transfer) (transfer, error) {
 	if cmd.DocumentID != "" {
 		return x, ubl.Errorf(ubl.CodeValidation, "nothing is inside a container that everything passes through")
 	}
-	_, err := checkText(cmd.Title, cmd.Content)
+	_, err := checkNew(cmd.Title, cmd.Content)
 	x.Document = &document{Hash: ubl.TextHash("content", cmd.Content), Bytes: int64(len(cmd.Content))}
 	return x, err
 }
@@ -134,7 +134,7 @@ func (c *Container) decideTransfer(cmd ubl.Transfer) func(ubl.Time) (*plan, erro
 		x.Email, x.IsService, x.RequestID = cmd.Who.Email, cmd.Who.IsService, cmd.ID
 		p := &plan{event: event{Transfer: &x}, this: x.fields(), status: ubl.StatusIntended}
 		if x.Op == ubl.OpPass {
-			title, _ := checkText(cmd.Title, cmd.Content) // leaving has
+			title, _ := checkNew(cmd.Title, cmd.Content) // leaving has
 			p.records = []actors.Record{{
 				Key:   textKey(c.id, string(x.ID), 0),
 				Value: encode(text{Form: recordVersion, Title: title, Content: cmd.Content}),
