@@ -105,11 +105,15 @@ func (c *check) values(path string, l label, s *sweep, begin int64) (err error) 
 	if err != nil || journaled == 0 {
 		return err
 	}
-	_, err = new(journal).load(path+journalSuffix, l, journaled)
-	if errors.Is(err, os.ErrNotExist) {
-		err = damaged("the journal is missing")
+	j := new(journal)
+	_, err = j.load(path+journalSuffix, l, journaled)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return noJournal(path, l, journaled)
+	case err != nil:
+		return err
 	}
-	return err
+	return j.cutShort()
 }
 
 func (c *check) tell(n int64) {

@@ -83,7 +83,8 @@
 //
 // The journal's records end with the first that isn't valid, which was being
 // written when the process ended. A valid one behind it, a missing journal, or
-// one that doesn't fit the file is damage.
+// one that doesn't fit the file is damage. So is a file that is cut short, but it
+// stops nobody where the mark shows that no record is missing.
 //
 // A damaged file is found when it is opened. Both meta pages must be valid:
 // bbolt would fall back to the older one and so forget a commit in silence.

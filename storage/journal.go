@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -37,6 +38,7 @@ type journal struct {
 	salt durable.Salt
 	mark *durable.Mark // nil for version 1
 	at   int64         // where the next record goes
+	end  int64         // less than journalBytes where the file was cut short when it was read
 	buf  []byte        // scratch: the newest record
 }
 
@@ -88,6 +90,11 @@ func openJournal(path string, l label, sync func(*os.File) error, after uint64) 
 	if records, err = j.load(path, l, after); err != nil {
 		return nil, records, fmt.Errorf("couldn't read the journal: %w", err)
 	}
+	if j.end < journalBytes {
+		if err := j.extend(path); err != nil {
+			return nil, nil, fmt.Errorf("couldn't bring the journal to its full length: %w", err)
+		}
+	}
 	if j.current(l) {
 		if j.mark, err = durable.OpenMark(path+ackedSuffix, j.salt); err != nil {
 			return nil, nil, err
@@ -105,8 +112,33 @@ func openJournal(path string, l label, sync func(*os.File) error, after uint64) 
 // current reports whether the journal is of the version that is written.
 func (j *journal) current(l label) bool { return j.salt == saltOf(journalMagic, l) }
 
-// load reads the file from the beginning, and the records after the index. Where
-// that ends with damage, those before it are given, too.
+// extend gives a file that was cut short the zeros that it lacks.
+func (j *journal) extend(path string) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := f.WriteAt(make([]byte, journalBytes-j.end), j.end); err != nil {
+		if outOfSpace(err) {
+			err = full(err)
+		}
+		return err
+	}
+	return f.Sync()
+}
+
+// cutShort tells of a journal that lost its end and no record.
+func (j *journal) cutShort() error {
+	if j.end == journalBytes {
+		return nil
+	}
+	return damaged("the journal was cut short; no record that it acknowledged is missing")
+}
+
+// load reads the file from the beginning, and the records after the index. What is
+// missing at the end counts as zeros: the records and the mark tell whether anything
+// is lost. Where that ends with damage, the records before it are given, too.
 func (j *journal) load(path string, l label, after uint64) ([]record, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -114,23 +146,36 @@ func (j *journal) load(path string, l label, after uint64) ([]record, error) {
 	}
 	defer file.Close()
 	data := make([]byte, journalBytes)
-	if _, err := io.ReadFull(file, data); errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return nil, damaged("it is cut short")
-	} else if err != nil {
+	n, err := io.ReadFull(file, data)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	acked := uint64(0)
+	j.end = int64(n)
+	head, acked := j.head(data, l), uint64(0)
+	err = nil
+	if j.current(l) {
+		acked, err = readAcked(path, j.salt)
+		if err != nil && !errors.Is(err, ErrDamaged) {
+			return nil, err
+		}
+	}
+	records, lost := j.read(data, after, acked)
+	return records, cmp.Or(lost, head, err)
+}
+
+// head finds out the version. The records of the newest can be told without a head,
+// so what is wrong with that one is given apart.
+func (j *journal) head(data []byte, l label) error {
 	switch {
 	case bytes.HasPrefix(data, journalHead(journalMagic, l)):
 		j.salt = saltOf(journalMagic, l)
-		acked, err = readAcked(path, j.salt)
 	case bytes.HasPrefix(data, journalHead(journalMagic1, l)):
 		j.salt = saltOf(journalMagic1, l)
 	default:
-		return nil, damaged("it is not the journal of this partition")
+		j.salt = saltOf(journalMagic, l)
+		return damaged("it is not the journal of this partition; %s", acceptHint)
 	}
-	records, damage := j.read(data, after, acked)
-	return records, errors.Join(err, damage)
+	return nil
 }
 
 // read finds the records after the index. They end with the first that is not
@@ -149,8 +194,8 @@ func (j *journal) read(data []byte, after, acked uint64) (records []record, err 
 		}
 		at += recordSize(r.entry)
 	}
-	if len(records) > 0 && records[0].index != after+1 {
-		return nil, damaged("the journal goes on later than the partition's file ends")
+	if len(records) > 0 && records[0].index != after+1 { // they follow others that are not there
+		return nil, &lostRecords{from: after + 1, to: max(acked, j.newest(data))}
 	}
 	last = max(last, after)
 	if beyond := max(acked, j.newest(data)); beyond > last {
@@ -168,6 +213,9 @@ func (j *journal) newest(data []byte) (index uint64) {
 	}
 	return index
 }
+
+// acceptHint is what to do about a journal of which it isn't known what it lost.
+const acceptHint = "restore a backup, or go on with the records that are there by \"ubl scrub --accept-journal-loss\""
 
 // lostRecords were acknowledged and are not what was written any more.
 type lostRecords struct{ from, to uint64 }

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -148,7 +149,9 @@ func TestDamagedJournal(t *testing.T) {
 		{"in the index of a record", flip(3*page + 15), 0, storage.ErrDamaged},
 		{"in the length of a record", flip(3*page + 17), 0, storage.ErrDamaged},
 		{"in the head", flip(20), 0, storage.ErrDamaged},
-		{"cut short", func(_ *testing.T, dir string) error { return os.Truncate(journalOf(dir), 100*page) }, 0, storage.ErrDamaged},
+		{"cut short behind the records", func(_ *testing.T, dir string) error { return os.Truncate(journalOf(dir), (records+1)*page) }, 0, nil},
+		{"cut short in the newest record", func(_ *testing.T, dir string) error { return os.Truncate(journalOf(dir), records*page+60) }, 0, storage.ErrDamaged},
+		{"cut short to nothing", func(_ *testing.T, dir string) error { return os.Truncate(journalOf(dir), 0) }, 0, storage.ErrDamaged},
 		{"missing", func(_ *testing.T, dir string) error { return os.Remove(journalOf(dir)) }, 0, storage.ErrDamaged},
 		{"of another directory", func(t *testing.T, dir string) error {
 			other := t.TempDir()
@@ -178,8 +181,71 @@ func TestDamagedJournal(t *testing.T) {
 				if again := newWriter(t, killed, testGroup); again.Head.Seq != w.Head.Seq-2*int64(test.lost) {
 					t.Errorf("the head is %v; want %d messages less than %v", again.Head, test.lost, w.Head)
 				}
+				if info, err := os.Stat(journalOf(left)); err != nil || info.Size() != 2<<20 {
+					t.Errorf("the journal's length is %d (%v)", info.Size(), err)
+				}
 				if err := killed.Close(); err != nil {
 					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// TestGiveUpOnlyWhatIsLost: told to, the store opens with every record that is there,
+// whatever else of the journal is damaged, and names just what is missing.
+func TestGiveUpOnlyWhatIsLost(t *testing.T) {
+	const page, records = 4096, 10
+	cut := func(at int64) func(string) error { return func(path string) error { return os.Truncate(path, at) } }
+	tests := map[string]struct {
+		spoil func(path string) error
+		lost  int64 // records at the end
+		told  bool  // as a range
+		kept  bool
+	}{
+		"cut short in the eighth": {cut(8*page + 60), 3, true, true},
+		"no mark":                 {func(path string) error { return os.Remove(path + ".acked") }, 0, false, true},
+		"a torn mark":             {func(path string) error { return os.Truncate(path+".acked", 10) }, 0, false, true},
+		"no head": {func(path string) error {
+			b, err := os.ReadFile(path)
+			clear(b[:page])
+			return errors.Join(err, os.WriteFile(path, b, 0o600))
+		}, 0, false, true},
+		"no journal":             {os.Remove, records, true, false},
+		"no journal and no mark": {func(path string) error { return errors.Join(os.Remove(path), os.Remove(path+".acked")) }, records, false, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir := t.TempDir()
+				e := open(t, dir, &storage.Options{Partitions: 1})
+				w := newWriter(t, e, testGroup)
+				write(t, e, w, records, 100)
+				left := copyDir(t, dir)
+				if err := test.spoil(journalOf(left)); err != nil {
+					t.Fatal(err)
+				}
+				_, err := storage.Open(left, nil)
+				if !errors.Is(err, storage.ErrDamaged) || !strings.Contains(err.Error(), "ubl scrub --accept-journal-loss") {
+					t.Fatalf("Open: %v", err)
+				}
+				again := open(t, left, &storage.Options{AcceptJournalLoss: true})
+				losses, err := again.Losses()
+				if err != nil || len(losses) != 1 {
+					t.Fatalf("the losses are %+v, %v", losses, err)
+				}
+				l := losses[0]
+				if told := l.To != 0; told != test.told || told && int64(l.To-l.From)+1 != test.lost {
+					t.Errorf("lost are %d to %d, want %d", l.From, l.To, test.lost)
+				}
+				if (l.Kept != "") != test.kept {
+					t.Errorf("the journal is kept as %q", l.Kept)
+				}
+				if have := newWriter(t, again, testGroup).Head.Seq; have != w.Head.Seq-2*test.lost {
+					t.Errorf("the head is %d, want %d", have, w.Head.Seq-2*test.lost)
+				}
+				if err := errors.Join(e.Close(), again.Close()); err != nil {
+					t.Fatal(err)
 				}
 			})
 		})

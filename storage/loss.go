@@ -23,7 +23,7 @@ import (
 type Loss struct {
 	Format    int `json:"format"`
 	Partition int `json:"partition"`
-	// From and To are the records; To is 0 where nothing says how many there were.
+	// From and To are the records; To is 0 where nothing says whether there were any.
 	From uint64 `json:"from"`
 	To   uint64 `json:"to,omitempty"`
 	// Groups are those that a record behind the damage names, in order. A record that

@@ -64,7 +64,7 @@ func (p *partition) replay(db *bolt.DB) error {
 		if p.replicated() {
 			return p.forgetJournal(db) // which was interrupted
 		}
-		err = damaged("the journal is missing")
+		err = noJournal(p.path, p.label, p.journaled)
 	}
 	if errors.Is(err, ErrDamaged) && p.opts.AcceptJournalLoss {
 		return p.giveUp(db, records, err)
@@ -72,6 +72,7 @@ func (p *partition) replay(db *bolt.DB) error {
 	if err != nil {
 		return err
 	}
+	_ = p.tell(p.journal.cutShort())
 	if _, err := p.replayRecords(db, records); err != nil {
 		if outOfSpace(err) {
 			err = full(err)
@@ -82,6 +83,16 @@ func (p *partition) replay(db *bolt.DB) error {
 		return p.forgetJournal(db)
 	}
 	return nil
+}
+
+// noJournal says what a journal that is missing has taken along, as far as its mark
+// tells.
+func noJournal(path string, l label, journaled uint64) error {
+	acked, err := readAcked(path+journalSuffix, saltOf(journalMagic, l))
+	if err == nil && acked > journaled {
+		return &lostRecords{from: journaled + 1, to: acked}
+	}
+	return damaged("the journal is missing; %s", acceptHint)
 }
 
 // journaledIn is the newest record of the journal that a file has, 0 where it never

@@ -127,7 +127,7 @@ func (c *scrubCmd) accept(ctx context.Context, p *program) error {
 		return err
 	}
 	for _, l := range losses {
-		fmt.Fprintf(p.out, "partition %d: %s; the journal is kept as %s\n", l.Partition, lost(l), l.Kept)
+		fmt.Fprintf(p.out, "partition %d: %s; %s\n", l.Partition, lost(l), kept(l))
 	}
 	if err := p.withNode(ctx, c.Data, func(*node) error { return nil }); err != nil { // which receipts it
 		return fmt.Errorf("given up, and not yet receipted, which the server's start does: %w", err)
@@ -135,9 +135,17 @@ func (c *scrubCmd) accept(ctx context.Context, p *program) error {
 	return nil
 }
 
+// kept says where the damaged journal is.
+func kept(l storage.Loss) string {
+	if l.Kept == "" {
+		return "there was no journal to keep"
+	}
+	return "the journal is kept as " + l.Kept
+}
+
 // lost says what is missing of a journal.
 func lost(l storage.Loss) string {
-	text := fmt.Sprintf("records from %d on are lost", l.From)
+	text := fmt.Sprintf("all records before %d are there, and nothing says whether there were more", l.From)
 	if l.To != 0 {
 		text = fmt.Sprintf("records %d to %d are lost", l.From, l.To)
 	}
