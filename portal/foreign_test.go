@@ -30,6 +30,10 @@ func ways(key string) map[string]string {
 		"query": url.QueryEscape(key), "path": url.PathEscape(key), "small": strings.ToLower(url.QueryEscape(key)),
 		"JSON in text": fmt.Sprintf("%q", key),
 	}
+	for _, between := range []string{" ", ":", "-", ", ", "\n", "."} {
+		out["hex between "+between] = grouped(out["hex"], 2, between)
+		out["HEX between "+between] = grouped(out["HEX"], 4, between)
+	}
 	all := ""
 	for _, b := range []byte(key) {
 		all += fmt.Sprintf("%%%02x", b)
@@ -38,10 +42,22 @@ func ways(key string) map[string]string {
 	for name, enc := range map[string]*base64.Encoding{"std": base64.StdEncoding, "url": base64.URLEncoding, "raw std": base64.RawStdEncoding, "raw url": base64.RawURLEncoding} {
 		for shift := range 4 {
 			out[fmt.Sprint(name, shift)] = enc.EncodeToString([]byte("user"[:shift] + key + "?x"[:shift%3]))
+			for _, line := range []string{"\n", "\r\n"} {
+				out[fmt.Sprintf("%s%d wrapped by %q", name, shift, line)] = grouped(enc.EncodeToString([]byte("user"[:shift]+key)), 6, line)
+			}
 			out[fmt.Sprint("escaped ", name, shift)] = url.QueryEscape(enc.EncodeToString([]byte("user"[:shift] + key)))
 		}
 	}
 	return out
+}
+
+// grouped is a text with something between groups of n characters.
+func grouped(text string, n int, between string) string {
+	var out []string
+	for group := range slices.Chunk([]byte(text), n) {
+		out = append(out, string(group))
+	}
+	return strings.Join(out, between)
 }
 
 // TestEveryForm: a secret isn't shown in any form that it comes by in passing; what is

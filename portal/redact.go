@@ -169,20 +169,37 @@ func (ss secrets) redact(text string) string {
 	if len(ss) == 0 || len(text) < minSecret {
 		return text
 	}
-	found := ss.find(nil, text, nil)
+	found := ss.findApart(nil, view{text: text})
 	if strings.Contains(text, "%") {
-		plain, at := unescape(text)
-		found = ss.find(found, plain, at)
+		found = ss.findApart(found, unescape(text))
 	}
 	return without(text, found)
+}
+
+// Encodings are wrapped in lines, and hex is written in groups.
+const (
+	blanks     = " \t\r\n"
+	separators = blanks + ":-,."
+)
+
+// findApart adds where they are in a view, and where with something between their
+// characters.
+func (ss secrets) findApart(found []span, v view) []span {
+	found = ss.find(found, v)
+	for _, between := range []string{blanks, separators} {
+		if strings.ContainsAny(v.text, between) {
+			found = ss.find(found, v.without(between))
+		}
+	}
+	return found
 }
 
 // span is where a secret is in a text.
 type span struct{ from, to int }
 
-// find adds where they are; at says where each byte of the text, and its end, stands in
-// another one, nil for in itself.
-func (ss secrets) find(found []span, text string, at []int32) []span {
+// find adds where they are in a view.
+func (ss secrets) find(found []span, v view) []span {
+	text := v.text
 	for _, s := range ss {
 		for _, f := range s.forms {
 			for i := 0; ; {
@@ -192,34 +209,65 @@ func (ss secrets) find(found []span, text string, at []int32) []span {
 				}
 				from, to := max(0, i+n-f.before), min(len(text), i+n+len(f.text)+f.after)
 				i += n + len(f.text)
-				if at != nil {
-					from, to = int(at[from]), int(at[to])
-				}
-				found = append(found, span{from, to})
+				found = append(found, v.origin(from, to))
 			}
 		}
 	}
 	return found
 }
 
-// unescape is a text without percent signs, as URLs have them, and where its bytes were.
-func unescape(text string) (plain string, at []int32) {
+// view is another text as it reads without something. From and to say where each of its
+// bytes stands in the other one; they are nil where it is the text itself.
+type view struct {
+	text     string
+	from, to []int32
+}
+
+// origin is where some bytes of a view, one at least, stand in the other text.
+func (v view) origin(from, to int) span {
+	if v.from == nil {
+		return span{from, to}
+	}
+	return span{int(v.from[from]), int(v.to[to-1])}
+}
+
+// without is the view that leaves characters out.
+func (v view) without(left string) view {
+	var b strings.Builder
+	b.Grow(len(v.text))
+	out := view{from: make([]int32, 0, len(v.text)), to: make([]int32, 0, len(v.text))}
+	for i := range len(v.text) {
+		if strings.IndexByte(left, v.text[i]) < 0 {
+			at := v.origin(i, i+1)
+			b.WriteByte(v.text[i])
+			out.from, out.to = append(out.from, int32(at.from)), append(out.to, int32(at.to))
+		}
+	}
+	out.text = b.String()
+	return out
+}
+
+// unescape is a text without percent signs, as URLs have them.
+func unescape(text string) view {
 	var b strings.Builder
 	b.Grow(len(text))
-	at = make([]int32, 0, len(text)+1)
+	v := view{from: make([]int32, 0, len(text)), to: make([]int32, 0, len(text))}
 	for i := 0; i < len(text); {
-		at = append(at, int32(i))
+		v.from = append(v.from, int32(i))
 		if i+3 <= len(text) && text[i] == '%' {
 			if c, err := url.PathUnescape(text[i : i+3]); err == nil {
 				b.WriteString(c)
 				i += 3
+				v.to = append(v.to, int32(i))
 				continue
 			}
 		}
 		b.WriteByte(text[i])
 		i++
+		v.to = append(v.to, int32(i))
 	}
-	return b.String(), append(at, int32(len(text)))
+	v.text = b.String()
+	return v
 }
 
 // without is a text with a blank for all spans that touch.
@@ -281,12 +329,34 @@ func (ss secrets) in(raw json.RawMessage) (bool, error) {
 	if len(ss) > 0 && bytes.IndexByte(raw, '%') >= 0 {
 		return true, nil
 	}
-	for _, s := range ss {
-		if slices.ContainsFunc(s.spelled, func(form []byte) bool { return bytes.Contains(raw, form) }) {
-			return true, nil
+	if len(ss) == 0 {
+		return false, nil
+	}
+	for _, raw := range [][]byte{raw, joined(raw, blanks), joined(raw, separators)} {
+		for _, s := range ss {
+			if slices.ContainsFunc(s.spelled, func(form []byte) bool { return bytes.Contains(raw, form) }) {
+				return true, nil
+			}
 		}
 	}
 	return false, nil
+}
+
+// joined is JSON without some characters, of which those that it escapes are blanks.
+func joined(raw []byte, left string) []byte {
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); i++ {
+		switch {
+		case strings.IndexByte(left, raw[i]) >= 0:
+		case raw[i] == '\\' && i+1 < len(raw):
+			if i++; strings.IndexByte("nrt", raw[i]) < 0 {
+				out = append(out, '\\', raw[i])
+			}
+		default:
+			out = append(out, raw[i])
+		}
+	}
+	return out
 }
 
 func (ss secrets) redactValue(v any, changed *bool) any {
