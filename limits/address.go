@@ -8,24 +8,49 @@ import (
 )
 
 // ClientOf is the address that a request came from: its peer's or, where that is a
-// trusted proxy, the last one in X-Forwarded-For that is none of them. It is the zero
-// Addr, which nothing is counted for, where a proxy doesn't say.
+// trusted proxy, the last one in X-Forwarded-For that is none of them. What a proxy
+// writes that can't be read, or doesn't write, counts as the proxy's own address.
 func (l *Limiter) ClientOf(r *http.Request) netip.Addr {
-	peer := peerOf(r.RemoteAddr)
-	if l == nil || !l.proxy(peer) {
-		return peer
+	from := peerOf(r.RemoteAddr)
+	header := r.Header["X-Forwarded-For"]
+	if l == nil || len(header) == 0 || !l.proxy(from) {
+		return from
 	}
-	hops := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")
-	for _, hop := range slices.Backward(hops) {
-		a, err := netip.ParseAddr(strings.TrimSpace(hop))
-		if err != nil {
-			return netip.Addr{} // what stands before it nobody vouches for
+	for _, hop := range slices.Backward(strings.Split(strings.Join(header, ","), ",")) {
+		a, ok := readHop(hop)
+		if !ok { // what stands before it nobody vouches for
+			l.warnUnread(from)
+			return from
 		}
-		if a = a.Unmap().WithZone(""); !l.proxy(a) {
+		if from = a; !l.proxy(a) {
 			return a
 		}
 	}
-	return netip.Addr{}
+	return from
+}
+
+// readHop reads an address as proxies write it: with a port, in brackets, or bare.
+func readHop(text string) (netip.Addr, bool) {
+	text = strings.TrimSpace(text)
+	if ap, err := netip.ParseAddrPort(text); err == nil {
+		return ap.Addr().Unmap().WithZone(""), true
+	}
+	if inner, ok := strings.CutPrefix(text, "["); ok {
+		text, ok = strings.CutSuffix(inner, "]")
+		if !ok {
+			return netip.Addr{}, false
+		}
+	}
+	a, err := netip.ParseAddr(text)
+	return a.Unmap().WithZone(""), err == nil
+}
+
+// warnUnread tells the operator, once, that a proxy's requests count as its own.
+func (l *Limiter) warnUnread(proxy netip.Addr) {
+	l.unread.Do(func() {
+		l.log.Warn("a trusted proxy writes into X-Forwarded-For what is no address; requests that came so count as its own: have it write the client's IP address",
+			"proxy", proxy)
+	})
 }
 
 // proxy reports whether an address is one of the operator's proxies.

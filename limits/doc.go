@@ -22,7 +22,8 @@
 // of them belong to people who have signed in is the new one refused.
 //
 // An address is the client's own: that of the peer or, where the peer is a proxy that
-// the operator named, the one that the proxy wrote down in X-Forwarded-For. A network
+// the operator named, the one that the proxy wrote down in X-Forwarded-For; what can't be
+// read there counts as the proxy's own. A network
 // of IPv6 (/64) counts as one address.
 //
 // What fails: a table of buckets is bounded. Where more ask than it holds, those that

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"log/slog"
 	"net/netip"
 	"strconv"
 	"sync"
@@ -20,6 +21,8 @@ type Limiter struct {
 	refused map[Name]*atomic.Int64
 	dropped map[Name]*atomic.Int64 // of the limits of connections
 	places  *places
+	log     *slog.Logger
+	unread  sync.Once // a warning
 
 	mu   sync.Mutex
 	open map[holder]int64
@@ -32,13 +35,16 @@ type holder struct {
 }
 
 // New makes a Limiter. Peers in trusted networks are proxies: they say in
-// X-Forwarded-For for whom they ask. A nil clock is the machine's.
-func New(t Table, trusted []netip.Prefix, now func() time.Time) *Limiter {
+// X-Forwarded-For for whom they ask. A nil clock is the machine's, a nil log is none.
+func New(t Table, trusted []netip.Prefix, now func() time.Time, log *slog.Logger) *Limiter {
 	if now == nil {
 		now = time.Now
 	}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
 	l := &Limiter{table: t, trusted: trusted, now: now, rates: map[Name]*buckets{}, refused: map[Name]*atomic.Int64{}, open: map[holder]int64{},
-		dropped: map[Name]*atomic.Int64{Connections: {}, ConnectionsIP: {}}, places: newPlaces(t)}
+		dropped: map[Name]*atomic.Int64{Connections: {}, ConnectionsIP: {}}, places: newPlaces(t), log: log}
 	for _, r := range rows {
 		l.refused[r.Name] = &atomic.Int64{}
 		if r.Unit == "a second" && t[r.Name] > 0 {

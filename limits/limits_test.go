@@ -1,7 +1,9 @@
 package limits
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http/httptest"
 	"net/netip"
@@ -33,7 +35,7 @@ func limited(t *testing.T, c *clock, changes map[string]int64, trusted ...string
 	for _, n := range trusted {
 		networks = append(networks, netip.MustParsePrefix(n))
 	}
-	return New(table, networks, c.now)
+	return New(table, networks, c.now, nil)
 }
 
 // refused checks that an error is the refusal by a limit, and says how long to wait.
@@ -128,6 +130,8 @@ func TestBucketsAreBounded(t *testing.T) {
 // TestClientOf: X-Forwarded-For counts from the operator's proxies only, from its end.
 func TestClientOf(t *testing.T) {
 	l := limited(t, &clock{}, map[string]int64{}, "10.0.0.0/8", "::1/128")
+	var told bytes.Buffer
+	l.log = slog.New(slog.NewTextHandler(&told, nil))
 	for _, c := range []struct {
 		peer string
 		xff  []string
@@ -140,9 +144,15 @@ func TestClientOf(t *testing.T) {
 		{"10.0.0.1:1", []string{"1.2.3.4", "198.51.100.1, 10.9.9.9"}, "198.51.100.1"},
 		{"[::1]:1", []string{"2001:db8::1"}, "2001:db8::1"},
 		{"[::ffff:10.0.0.1]:1", []string{"::ffff:198.51.100.1"}, "198.51.100.1"},
-		{"10.0.0.1:1", nil, ""},
-		{"10.0.0.1:1", []string{"198.51.100.1, unknown"}, ""},
-		{"10.0.0.1:1", []string{"10.0.0.2"}, ""},
+		{"10.0.0.1:1", nil, "10.0.0.1"},
+		{"10.0.0.1:1", []string{"198.51.100.1, unknown"}, "10.0.0.1"},
+		{"10.0.0.1:1", []string{"unknown, 10.0.0.2"}, "10.0.0.2"},
+		{"10.0.0.1:1", []string{"[2001:db8::1"}, "10.0.0.1"},
+		{"10.0.0.1:1", []string{""}, "10.0.0.1"},
+		{"10.0.0.1:1", []string{"10.0.0.2"}, "10.0.0.2"},
+		{"10.0.0.1:1", []string{"1.2.3.4, 198.51.100.1:4711"}, "198.51.100.1"},
+		{"10.0.0.1:1", []string{"[2001:db8::1]"}, "2001:db8::1"},
+		{"10.0.0.1:1", []string{"[2001:db8::1]:4711, 10.0.0.2:80"}, "2001:db8::1"},
 		{"@", nil, ""},
 	} {
 		r := httptest.NewRequest("GET", "/", nil)
@@ -152,6 +162,9 @@ func TestClientOf(t *testing.T) {
 		if !got.IsValid() && c.want != "" || got.IsValid() && got.String() != c.want {
 			t.Errorf("%s with %q is %v, want %q", c.peer, c.xff, got, c.want)
 		}
+	}
+	if n := strings.Count(told.String(), "level=WARN"); n != 1 {
+		t.Errorf("the operator was warned %d times", n)
 	}
 	if a, b := network(netip.MustParseAddr("2001:db8::1")), network(netip.MustParseAddr("2001:db8::2:3")); a != b || a == network(netip.MustParseAddr("2001:db8:0:1::1")) {
 		t.Errorf("networks are %s and %s", a, b)
@@ -231,7 +244,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%v is taken", bad)
 		}
 	}
-	if !strings.Contains(New(table, nil, nil).table.String(), "rooms-tenant") {
+	if !strings.Contains(New(table, nil, nil, nil).table.String(), "rooms-tenant") {
 		t.Error("the table doesn't show")
 	}
 }

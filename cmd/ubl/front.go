@@ -75,7 +75,7 @@ func (c *serveCmd) startingKey(key *auth.Key, now time.Time) *auth.Key {
 
 // serveOver makes the server, with everything that it mounts.
 func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (err error) {
-	limiter, err := c.limiter(p)
+	limiter, err := c.limiter(p, log)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/netip"
 
@@ -62,7 +63,7 @@ func (f *limitFlags) bound(p *program) error {
 }
 
 // limiter is the limits of a server.
-func (f *limitFlags) limiter(p *program) (*limits.Limiter, error) {
+func (f *limitFlags) limiter(p *program, log *slog.Logger) (*limits.Limiter, error) {
 	t, err := f.table(p)
 	if err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func (f *limitFlags) limiter(p *program) (*limits.Limiter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return limits.New(t, proxies, p.now), nil
+	return limits.New(t, proxies, p.now, log), nil
 }
 
 // limitsCmd prints the table of limits.
