@@ -20,7 +20,7 @@ type keeperWorld struct {
 	t   *testing.T
 	p   *program
 	dir string
-	at  time.Duration // since testNow
+	at  atomic.Int64 // nanoseconds since testNow; the node reads it at any time
 	ana ubl.Identity
 	n   *node
 }
@@ -28,7 +28,7 @@ type keeperWorld struct {
 func newKeeperWorld(t *testing.T) *keeperWorld {
 	w := &keeperWorld{t: t, dir: filepath.Join(t.TempDir(), "data"),
 		ana: ubl.Identity{UserID: "u:ana", Email: "ana@acme.com", EmailDomain: "acme.com", TenantID: "t:acme.com", Issuer: "test", Subject: "ana"}}
-	w.p = &program{now: func() time.Time { return testNow().Add(w.at) }, random: &counter64{}}
+	w.p = &program{now: func() time.Time { return testNow().Add(time.Duration(w.at.Load())) }, random: &counter64{}}
 	w.open()
 	must[*ubl.Entered](w, ubl.TenantName(w.ana.TenantID), ubl.Enter{Request: w.request("enter"), Act: true})
 	return w
@@ -105,7 +105,7 @@ func TestCallsAreClosed(t *testing.T) {
 	if got := w.calls(); got != "intended error" {
 		t.Errorf("before the deadline the log says %q", got)
 	}
-	w.at = time.Minute
+	w.at.Store(int64(time.Minute))
 	w.n.carryOn(t.Context())
 	if got := w.calls(); got != "error error" {
 		t.Errorf("after the deadline the log says %q", got)
