@@ -50,7 +50,10 @@ type Member struct {
 	// Unproven says that nobody has verified that Email is theirs: they came by an
 	// invitation. Only a tenant's entries keep it.
 	Unproven bool `json:"unproven,omitempty"`
-	Since    Time `json:"since"`
+	// InvitedBy is the owner whose invitation brought them, "" for nobody's. It stays when
+	// that owner is removed. Only a tenant's entries keep it.
+	InvitedBy UserID `json:"invited_by,omitempty"`
+	Since     Time   `json:"since"`
 }
 
 // Agreement is the record that authorises acts. It is changed only by

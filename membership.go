@@ -11,7 +11,7 @@ func (a *Agreement) Admit(m Member, now Time) (Member, error) {
 	if _, ok := a.Members[m.UserID]; ok {
 		return m, Errorf(CodeConflict, "the user is a member already")
 	}
-	m.Since, m.Name, m.Unproven = now, "", false
+	m.Since, m.Name, m.Unproven, m.InvitedBy = now, "", false, ""
 	return m, nil
 }
 
@@ -74,7 +74,7 @@ func (a *Agreement) successor(c RemoveMember, now Time, private bool) (heir *Mem
 		return nil, private
 	}
 	m := *from
-	m.Role, m.Since, m.Name, m.Unproven = RoleOwner, now, "", false
+	m.Role, m.Since, m.Name, m.Unproven, m.InvitedBy = RoleOwner, now, "", false, ""
 	return &m, private
 }
 
@@ -109,7 +109,7 @@ func (a *Agreement) Inherit(m Member, now Time) (Member, error) {
 	case m.IsService:
 		return m, Errorf(CodeValidation, "the heir is a service; name a person")
 	}
-	m.Role, m.Since, m.Name = RoleOwner, now, ""
+	m.Role, m.Since, m.Name, m.Unproven, m.InvitedBy = RoleOwner, now, "", false, ""
 	return m, nil
 }
 

@@ -48,7 +48,7 @@ func (x *Tenant) receiveDomain(t *actors.Turn, cmd ubl.Command) {
 	}
 }
 
-// mayClaim lets owners claim that are people, for a domain that the operator has not
+// mayClaim lets owners claim that are people and have proved their address, for a domain that the operator has not
 // given away.
 func (x *Tenant) mayClaim(who ubl.Identity, configured ubl.TenantID) error {
 	switch err := x.owner(who); {
@@ -56,6 +56,8 @@ func (x *Tenant) mayClaim(who ubl.Identity, configured ubl.TenantID) error {
 		return err
 	case who.IsService:
 		return ubl.Errorf(ubl.CodeForbidden, "a service can't claim a domain")
+	case x.state.Unproven[who.UserID]:
+		return ubl.Errorf(ubl.CodeForbidden, "your address is unproven: prove it at a provider before you claim a domain")
 	case x.id == ubl.CoreTenant:
 		return ubl.Errorf(ubl.CodeConflict, "tenant 0 has no domains: operators are named by --operator")
 	case configured == x.id:

@@ -34,7 +34,10 @@ func (s *State) invite(e event) {
 		s.Invitations = slices.DeleteFunc(s.Invitations, func(i invitation) bool { return !i.Open(e.At) })
 	}
 	if e.Member != nil {
-		s.Unproven[e.Member.UserID] = true
+		m := *e.Member
+		m.InvitedBy = e.Invitation.CreatedBy // entries from before didn't say
+		e.Member = &m
+		s.Unproven[m.UserID] = true
 		s.set(e)
 	}
 }
@@ -252,7 +255,7 @@ func (x *Tenant) decideAccept(i *invitation) func(ubl.Time) (*plan, error) {
 			return nil, err
 		}
 		i.AcceptedAt = &now
-		p := setting(x.id, ubl.Member{UserID: i.UserID, Email: i.Email, Role: i.Role, Unproven: true, Since: now})
+		p := setting(x.id, ubl.Member{UserID: i.UserID, Email: i.Email, Role: i.Role, Unproven: true, InvitedBy: i.CreatedBy, Since: now})
 		p.event.Invitation, p.event.Voucher = i, &i.Voucher
 		p.this = append(ubl.Fields{ubl.Str("invitation_id", i.ID)}, p.this...)
 		return p, nil

@@ -201,6 +201,7 @@ func (s *State) create(e event) {
 
 func (s *State) set(e event) {
 	m := s.marked(*e.Member)
+	m.InvitedBy = cmp.Or(m.InvitedBy, s.License.Members[m.UserID].InvitedBy, s.Removed[m.UserID].InvitedBy)
 	m.Name = ubl.ShownName(m.Name)
 	s.License.Set(m)
 	s.Looks.set(m)

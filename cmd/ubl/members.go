@@ -37,19 +37,25 @@ func (c *membersCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tADDRESS\tROLE\tID\tTOKEN UNTIL")
-	for _, raw := range list {
-		m, err := memberIn(raw)
-		if err != nil {
+	people, in := make([]ubl.Member, len(list)), make(map[ubl.UserID]bool, len(list))
+	for n, raw := range list {
+		if people[n], err = memberIn(raw); err != nil {
 			return err
 		}
+		in[people[n].UserID] = true
+	}
+	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tADDRESS\tROLE\tID\tTOKEN UNTIL")
+	for _, m := range people {
 		address := m.Email
 		if m.IsService {
 			address = "agent"
 		}
 		if m.Unproven {
 			address += " (unproven)"
+		}
+		if m.InvitedBy != "" && !in[m.InvitedBy] {
+			address += " (invited by " + string(m.InvitedBy) + ", who has left)"
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", clean(m.Name), clean(address), m.Role, clean(string(m.UserID)), ends[m.UserID])
 	}
