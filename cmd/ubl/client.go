@@ -40,6 +40,8 @@ type client struct {
 	token string
 	http  *http.Client
 	pause func(context.Context, time.Duration)
+	err   io.Writer // where it tells why it waits
+	tries int       // how often a request is sent
 }
 
 // client makes the client that the flags describe.
@@ -55,7 +57,7 @@ func (r *remote) client(p *program) (*client, error) {
 	if u.Scheme == "http" && !loopback(net.JoinHostPort(u.Hostname(), "0")) {
 		fmt.Fprintln(p.err, "ubl: warning: the token travels without TLS")
 	}
-	return &client{base: strings.TrimSuffix(r.URL, "/"), token: token, pause: pause, http: &http.Client{
+	return &client{base: strings.TrimSuffix(r.URL, "/"), token: token, pause: pause, err: p.err, tries: tries, http: &http.Client{
 		Transport: &http.Transport{
 			Proxy:                 http.ProxyFromEnvironment,
 			DialContext:           (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
@@ -133,8 +135,11 @@ func (c *client) call(ctx context.Context, method, path string, body, answer any
 	}
 	for n := 1; ; n++ {
 		wait, err := c.once(ctx, method, path, data, answer)
-		if err == nil || wait == 0 || n == tries || ctx.Err() != nil {
+		if err == nil || wait == 0 || n >= c.tries || ctx.Err() != nil {
 			return err
+		}
+		if e, ok := errors.AsType[*apiError](err); ok && n == 1 && e.body.Error.Code == ubl.CodeUnavailable {
+			fmt.Fprintln(c.err, "ubl: no leader, trying again…")
 		}
 		c.pause(ctx, longer(wait, n, maxPause))
 	}

@@ -63,7 +63,7 @@ func serveStanding(t *testing.T, status *ubl.ClusterStatus) string {
 func TestClusterStatusFailsWithoutALeader(t *testing.T) {
 	url := serveStanding(t, standing())
 	code, out, errs := run(t, url, "", "cluster", "status")
-	if code != 1 || out != standingText || errs != "ubl: partitions without a leader: 1\n" {
+	if code != 1 || out != standingText || errs != "ubl: no leader: partition 1\n" {
 		t.Errorf("exit code %d, %q\n%s", code, errs, out)
 	}
 	code, out, errs = run(t, url, "", "cluster", "status", "--json")
@@ -78,6 +78,22 @@ func TestClusterStatusIsFineWithLeaders(t *testing.T) {
 	s.Partitions = s.Partitions[:1]
 	if code, out, errs := run(t, serveStanding(t, s), "", "cluster", "status"); code != 0 || errs != "" || strings.Contains(out, "NONE") {
 		t.Errorf("exit code %d, %q\n%s", code, errs, out)
+	}
+}
+
+// TestClusterStatusWithoutAQuorum tells why it waits, and doesn't wait for long.
+func TestClusterStatusWithoutAQuorum(t *testing.T) {
+	asked := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/platform/cluster" {
+			asked++
+		}
+		refuse(w, 503, "unavailable")
+	}))
+	defer s.Close()
+	code, out, errs := run(t, s.URL, "", "cluster", "status")
+	if code != 1 || out != "" || asked != 2 || strings.Count(errs, "ubl: no leader, trying again…\n") != 1 {
+		t.Errorf("exit code %d after %d requests: %s%s", code, asked, out, errs)
 	}
 }
 

@@ -80,7 +80,7 @@ func (c *scrubCmd) Run(ctx context.Context, p *program) error {
 	}
 	places, err := c.print(p.out, list)
 	if err == nil && places > 0 {
-		err = fmt.Errorf("%s is damaged in %d places; the runbook says what to do (UBLDamage)", c.Data, places)
+		err = fmt.Errorf("%s is damaged; damaged places: %d; the runbook says what to do (UBLDamage)", c.Data, places)
 	}
 	return err
 }

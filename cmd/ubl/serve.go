@@ -94,6 +94,11 @@ func (c *serveCmd) check() error {
 	if ubl.EmailDomain(c.Owner) == "" {
 		return usagef("--owner is not an email address")
 	}
+	for _, given := range c.Operator {
+		if ubl.EmailDomain(given) == "" {
+			return usagef("--operator is not an email address")
+		}
+	}
 	for _, given := range c.Domain {
 		if _, _, err := ubl.ParseDomain(given); err != nil {
 			return usagef("--domain: %s", plain(err))
