@@ -162,13 +162,16 @@ func (e *Error) RetryAfter() int {
 }
 
 // AsError is the [Error] in err's chain. A cancelled or expired context becomes
-// unavailable, anything unknown internal: its text stays out of the answer.
+// unavailable, damage and anything unknown internal: its text stays out of the answer.
 func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return Errorf(CodeUnavailable, "the request ended before its outcome was known").Because(err)
+	}
+	if errors.Is(err, ErrDamaged) {
+		return Errorf(CodeInternal, "stored data is damaged").Because(err)
 	}
 	return Errorf(CodeInternal, "something went wrong inside; the request id finds it in the log").Because(err)
 }

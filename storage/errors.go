@@ -40,7 +40,7 @@ func unreadable(cause error) error {
 // tell counts and tells damage that an error is of; other errors are not told.
 func (p *partition) tell(err error) error {
 	if errors.Is(err, ErrDamaged) {
-		p.damaged.Add(1)
+		p.spoiled.Store(p.damaged.Add(1))
 		p.opts.Damaged(p.index, err)
 	}
 	return err

@@ -76,6 +76,7 @@ type partition struct {
 
 	noRoom  atomic.Int64 // when the newest write found no room, in ns; 0 after one that did
 	damaged atomic.Int64 // reads that met damage
+	spoiled atomic.Int64 // which of them was the newest of this file; 0 for none
 }
 
 // maxProposals is how many entries of a partition are on their way through the
@@ -161,6 +162,7 @@ func (p *partition) openFile() error {
 		return errors.Join(err, db.Close())
 	}
 	p.opened.Store(&opened{db, file})
+	p.spoiled.Store(0)
 	return nil
 }
 

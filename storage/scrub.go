@@ -113,6 +113,7 @@ func (e *Engine) ScrubOnce(ctx context.Context) {
 
 func (e *Engine) scrubPartition(ctx context.Context, p *partition, rate int64) {
 	s := newSweep(p.index, p.opts.Numbers)
+	spoiled := p.spoiled.Load()
 	for ctx.Err() == nil && !s.done {
 		p.waitIdle(ctx)
 		before := s.bytes
@@ -129,6 +130,9 @@ func (e *Engine) scrubPartition(ctx context.Context, p *partition, rate int64) {
 	}
 	if s.done {
 		p.scrub.finish(s, ubl.TimeOf(p.opts.Now()))
+		if s.found == 0 {
+			p.spoiled.CompareAndSwap(spoiled, 0)
+		}
 	}
 }
 

@@ -21,6 +21,9 @@ type PartitionStats struct {
 	// Damaged is how often damage was met since the start, by a reader, a writer or
 	// the scrub.
 	Damaged int64
+	// Spoiled: damage was met in the file that is open, and no whole pass of the scrub
+	// has found the file sound since.
+	Spoiled bool
 	Scrub   ScrubStats
 }
 
@@ -53,6 +56,7 @@ func (e *Engine) Stats() Stats {
 		st.Queued, st.QueuedBytes = p.queue.length()
 		st.Failed, st.Full = p.failure(), p.isFull()
 		st.Damaged, st.Scrub = p.damaged.Load(), p.scrub.read()
+		st.Spoiled = p.spoiled.Load() != 0
 		st.Leases = p.leases.Load()
 		if info, err := p.opened.Load().file.Stat(); err == nil {
 			st.FileBytes = info.Size()

@@ -34,8 +34,25 @@ func (n *node) ready() error {
 	} else if err := n.writable(); err != nil {
 		return err
 	}
+	if err := n.sound(); err != nil {
+		return err
+	}
 	if free, _, ok := n.store.Space(); ok && free < leastSpace {
 		return diskFull(nil)
+	}
+	return nil
+}
+
+// sound says that damage was met in what is stored here, and not mended since.
+func (n *node) sound() error {
+	spoiled := 0
+	for _, s := range n.store.Stats().Partitions {
+		if s.Spoiled {
+			spoiled++
+		}
+	}
+	if spoiled > 0 {
+		return ubl.Errorf(ubl.CodeUnavailable, "degraded: stored data is damaged in %d partitions, and requests that meet it fail: the log has the places, the runbook says what to do (UBLDamage)", spoiled)
 	}
 	return nil
 }

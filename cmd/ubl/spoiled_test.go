@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ubl"
+)
+
+// TestSpoiled: a node that has met damage is degraded until a scrub finds all sound,
+// says where the damage is in its log, and a backup then says that data is damaged.
+func TestSpoiled(t *testing.T) {
+	dir := t.TempDir()
+	var log bytes.Buffer
+	p := &program{now: testNow, random: &counter64{}}
+	n, err := p.openNode(dir, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = n.close(t.Context()) }()
+	req, _ := n.request()
+	if err := n.announceStart(t.Context(), req, testKey(t, p)); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.backup(t.Context(), io.Discard, "a test", nil); err != nil { // which has all committed
+		t.Fatal(err)
+	}
+	if err := n.ready(); err != nil {
+		t.Fatalf("with sound data: %v", err)
+	}
+	spoil(t, dir, "Node started")
+	err = n.backup(t.Context(), io.Discard, "a test", nil)
+	if e := ubl.AsError(err); e.Code != ubl.CodeInternal || e.Message != "stored data is damaged" {
+		t.Errorf("a backup of damaged data says %v", err)
+	}
+	n.store.ScrubOnce(t.Context())
+	if err := n.ready(); ubl.CodeOf(err) != ubl.CodeUnavailable || !strings.Contains(err.Error(), "degraded: stored data is damaged in 1 partitions") {
+		t.Errorf("with damage, ready says %v", err)
+	}
+	if err := n.serves(); err != nil {
+		t.Errorf("with damage it doesn't serve: %v", err)
+	}
+	if !strings.Contains(log.String(), "does not match its checksum") {
+		t.Errorf("the log has no place: %s", log.String())
+	}
+}
+
+// spoil flips a bit of a text wherever a data directory's files have it.
+func spoil(t *testing.T, dir, text string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "store", "partition-*.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for from := 0; ; {
+			at := bytes.Index(data[from:], []byte(text))
+			if at < 0 {
+				break
+			}
+			if _, err := f.WriteAt([]byte{text[0] ^ 1}, int64(from+at)); err != nil {
+				t.Fatal(err)
+			}
+			from += at + len(text)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
