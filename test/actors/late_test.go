@@ -123,25 +123,31 @@ func TestLateWritesAreRefused(t *testing.T) {
 		h := openNoted(t, n)
 		harness.Must[string](h, probeName, write{"loads the actor"})
 		var wg sync.WaitGroup
-		wait := func(cmd ubl.Command) <-chan error {
-			before := h.Stats().Waiting
+		// A command counts until a moment after its answer.
+		waiting := func(n int64) { eventually(t, "so many commands wait", func() bool { return h.Stats().Waiting == n }) }
+		ask := func(cmd ubl.Command) <-chan error {
 			out := make(chan error, 1)
 			wg.Go(func() {
 				_, err := h.Ask(context.Background(), probeName, cmd)
 				out <- err
 			})
-			eventually(t, "the command waits", func() bool { return h.Stats().Waiting == before+1 })
 			return out
 		}
-		wait(pause{})
-		wait(write{"makes the window look, when it ends"})
+		waiting(0)
+		ask(pause{})
+		waiting(1)
+		ask(write{"makes the window look, when it ends"})
+		waiting(2)
 		if late {
 			h.Clock.Add(time.Second)
 		}
 		n.block <- struct{}{}
 		wg.Wait()
-		wait(pause{})
-		waited := wait(write{"waits"})
+		waiting(0)
+		ask(pause{})
+		waiting(1)
+		waited := ask(write{"waits"})
+		waiting(2)
 		h.Clock.Add(time.Second)
 		n.block <- struct{}{}
 		want := ubl.Code("")
