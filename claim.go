@@ -143,13 +143,13 @@ func (CheckDomain) Cost() int { return 0 }
 // Cost is 0: the acts that follow are admitted on their own.
 func (VerifyDomain) Cost() int { return 0 }
 
-// Cost is that of one act, where the operator's tenant is asked itself.
+// Cost is one act where the operator's tenant is asked directly.
 func (ReleaseDomain) Cost() int { return writeCost }
 
 // Cost is 0: it reads.
 func (ListDomains) Cost() int { return 0 }
 
-// Cost is that of one act.
+// Cost is one act.
 func (KeepDomain) Cost() int { return writeCost }
 
 // Cost is 0: it reads.

@@ -150,7 +150,7 @@ const lockTimeout = "2s"
 // it would write all that there is again and again while the first 2000 come in.
 const smallSegment = 8 << 20
 
-// settings are those of an index while it is open.
+// settings are what bleve is told when it opens an index.
 func settings() map[string]any {
 	return map[string]any{"bolt_timeout": lockTimeout, "scorchMergePlanOptions": map[string]any{"FloorSegmentFileSize": smallSegment}}
 }

@@ -87,8 +87,8 @@ func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, query
 	return hits, err
 }
 
-// indexed says how far an index is that has reached a mark. One of another history is
-// about to be made anew: it is not complete up to anything.
+// indexed says how far an index is that has reached a mark. An index of another history
+// will be rebuilt, so it is complete up to nothing.
 func (c *Container) indexed(ctx context.Context, reached ubl.Mark) (*ubl.Indexing, error) {
 	if reached.N == 0 {
 		return &ubl.Indexing{}, nil

@@ -24,7 +24,7 @@ type followDomains struct {
 	Claims []ubl.DomainClaim
 }
 
-// Cost is that of one act: there is seldom more than one to follow.
+// Cost is one act: there is seldom more than one to follow.
 func (followDomains) Cost() int { return ubl.ActCost }
 
 func (x *Tenant) receiveDomain(t *actors.Turn, cmd ubl.Command) {

@@ -31,8 +31,8 @@ type State struct {
 	// Homes is where those belong who proved the address of an invitation, the newest
 	// last; tenant 0 only.
 	Homes map[voucher][]ubl.Home
-	// Claims are those of domains, by tenant: all of them in tenant 0, which decides,
-	// and its own in any other, whose ledger follows. Holders is who has a domain.
+	// Claims are the tenants' claims to mail domains. Tenant 0 decides and keeps all of
+	// them; another tenant keeps its own, for its ledger. Holders is who has a domain.
 	Claims  map[ubl.TenantID][]ubl.DomainClaim
 	Holders map[string]holders
 	// Invitations are those that are open and the newest that have ended, in the

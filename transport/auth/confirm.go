@@ -102,16 +102,24 @@ func (a *Authenticator) ownPasskeys(r *http.Request, s *sessionClaims) (*ubl.Pas
 	return ubl.Ask[*ubl.Passkeys](r.Context(), a.asker, ubl.TenantName(ubl.CoreTenant), ubl.ListPasskeys{Who: s.identity()})
 }
 
-// beginConfirm asks the browser for one of the person's own passkeys.
-func (a *Authenticator) beginConfirm(w http.ResponseWriter, r *http.Request) error {
+// sessionHere is the request's session, at the address that passkeys belong to.
+func (a *Authenticator) sessionHere(r *http.Request) (*sessionClaims, error) {
 	if err := a.passkeys.here(r); err != nil {
-		return err
+		return nil, err
 	}
 	e, err := a.shownSession(r)
 	if err != nil {
+		return nil, err
+	}
+	return e.session, nil
+}
+
+// beginConfirm asks the browser for one of the person's own passkeys.
+func (a *Authenticator) beginConfirm(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.sessionHere(r)
+	if err != nil {
 		return err
 	}
-	s := e.session
 	own, err := a.ownPasskeys(r, s)
 	if err != nil {
 		return err
@@ -139,14 +147,10 @@ func (a *Authenticator) beginConfirm(w http.ResponseWriter, r *http.Request) err
 // finishConfirm confirms the session that asked for it, and no other, with a passkey of
 // its person, and no other's.
 func (a *Authenticator) finishConfirm(w http.ResponseWriter, r *http.Request) error {
-	if err := a.passkeys.here(r); err != nil {
-		return err
-	}
-	e, err := a.shownSession(r)
+	s, err := a.sessionHere(r)
 	if err != nil {
 		return err
 	}
-	s := e.session
 	data, err := readJSON(w, r)
 	if err != nil {
 		return err
