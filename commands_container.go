@@ -203,7 +203,7 @@ func (Authorize) Cost() int { return 0 }
 // Cost is that of the text and the act.
 func (c CreateDocument) Cost() int { return writeCost + 2*(len(c.Title)+len(c.Content)) }
 
-// Cost is that of one act.
+// Cost is one act.
 func (GetDocument) Cost() int { return writeCost }
 
 // Cost is that of the text and the act.
@@ -215,16 +215,16 @@ func (c UpdateDocument) Cost() int {
 	return n
 }
 
-// Cost is that of one act.
+// Cost is one act.
 func (DeleteDocument) Cost() int { return writeCost }
 
-// Cost is that of one act.
+// Cost is one act.
 func (ListDocuments) Cost() int { return writeCost }
 
-// Cost is that of one act.
+// Cost is one act.
 func (ListVersions) Cost() int { return writeCost }
 
-// Cost is that of one act.
+// Cost is one act.
 func (SearchDocuments) Cost() int { return writeCost }
 
 // Cost is that of the act and of what leaves.

@@ -197,7 +197,7 @@ func (c UpdateServer) Cost() int {
 	return n
 }
 
-// Cost is that of one act, and of forgetting.
+// Cost is one act, and of forgetting.
 func (RemoveServer) Cost() int { return writeCost + forgetCost }
 
 // Cost is 0: it reads.
@@ -246,7 +246,7 @@ func (ReadCalls) Cost() int { return 0 }
 // Cost is 0: it reads.
 func (GetBudget) Cost() int { return 0 }
 
-// Cost is that of one act.
+// Cost is one act.
 func (SetBudget) Cost() int { return writeCost }
 
 // Cost is 0, as that of EndCall: a sweep that is refused is followed by another.

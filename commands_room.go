@@ -138,7 +138,7 @@ func (GetRoom) Cost() int { return 0 }
 // Cost is 0: it reads.
 func (GetAgreement) Cost() int { return 0 }
 
-// Cost is that of one act.
+// Cost is one act.
 func (EndAgreement) Cost() int { return writeCost }
 
 // Cost is that of an act and its system message.
@@ -150,16 +150,16 @@ func (JoinRoom) Cost() int { return 2 * writeCost }
 // Cost is 0: nearly every Welcome only reads.
 func (Welcome) Cost() int { return 0 }
 
-// Cost is that of one act.
+// Cost is one act.
 func (SetMember) Cost() int { return writeCost }
 
-// Cost is that of one act.
+// Cost is one act.
 func (SetHeir) Cost() int { return writeCost }
 
-// Cost is that of one act.
+// Cost is one act.
 func (RemoveMember) Cost() int { return writeCost }
 
-// Cost is that of one act.
+// Cost is one act.
 func (SetRoomPolicy) Cost() int { return writeCost }
 
 // Cost is that of a page of deletions.

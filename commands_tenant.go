@@ -274,7 +274,7 @@ func (Enter) Cost() int { return 0 }
 // Cost is 0: it reads.
 func (GetTenant) Cost() int { return 0 }
 
-// Cost is that of one act.
+// Cost is one act.
 func (SetDefaults) Cost() int { return writeCost }
 
 // Cost is 0: it reads.
@@ -289,10 +289,10 @@ func (ListMembers) Cost() int { return 0 }
 // Cost is 0: it reads.
 func (FindMember) Cost() int { return 0 }
 
-// Cost is that of one act.
+// Cost is one act.
 func (SetTenantMember) Cost() int { return writeCost }
 
-// Cost is that of one act.
+// Cost is one act.
 func (RemoveTenantMember) Cost() int { return writeCost }
 
 // Cost is 0: it reads.
@@ -301,13 +301,13 @@ func (ListSealed) Cost() int { return 0 }
 // Cost is 0: the act of the room or container is admitted on its own.
 func (NameHeir) Cost() int { return 0 }
 
-// Cost is that of one act.
+// Cost is one act.
 func (CreateServiceToken) Cost() int { return writeCost }
 
-// Cost is that of one act.
+// Cost is one act.
 func (RenewServiceToken) Cost() int { return writeCost }
 
-// Cost is that of one act.
+// Cost is one act.
 func (RevokeServiceToken) Cost() int { return writeCost }
 
 // Cost is 0: it reads.
@@ -316,22 +316,22 @@ func (ListServiceTokens) Cost() int { return 0 }
 // Cost is 0: it reads.
 func (CheckServiceToken) Cost() int { return 0 }
 
-// Cost is that of one act.
+// Cost is one act.
 func (AdmitToken) Cost() int { return writeCost }
 
-// Cost is that of one act.
+// Cost is one act.
 func (RevokeToken) Cost() int { return writeCost }
 
 // Cost is 0: it reads.
 func (ListTokens) Cost() int { return 0 }
 
-// Cost is that of one act.
+// Cost is one act.
 func (RevokeTokens) Cost() int { return writeCost }
 
 // Cost is 0: it nearly always only reads.
 func (EndSignIns) Cost() int { return 0 }
 
-// Cost is that of one act.
+// Cost is one act.
 func (OfferLink) Cost() int { return writeCost }
 
 // Cost is 0: it reads.

@@ -110,20 +110,20 @@ type (
 	}
 )
 
-// Cost is that of one act.
+// Cost is one act.
 func (KeepHome) Cost() int { return writeCost }
 
-// Cost is that of one act.
+// Cost is one act.
 func (ProveMember) Cost() int { return writeCost }
 
 // AcceptAgain is how long an acceptance may be repeated under its key: the key
 // stands on a page that others may come to see later.
 const AcceptAgain = time.Minute
 
-// Cost is that of one act.
+// Cost is one act.
 func (CreateInvitation) Cost() int { return writeCost }
 
-// Cost is that of one act.
+// Cost is one act.
 func (RevokeInvitation) Cost() int { return writeCost }
 
 // Cost is 0: it reads.
@@ -132,6 +132,6 @@ func (ListInvitations) Cost() int { return 0 }
 // Cost is 0: it reads.
 func (FindInvitation) Cost() int { return 0 }
 
-// Cost is that of one act; the rooms that welcome the newcomer are admitted on
+// Cost is one act; the rooms that welcome the newcomer are admitted on
 // their own.
 func (AcceptInvitation) Cost() int { return writeCost }

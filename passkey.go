@@ -109,7 +109,7 @@ type (
 	}
 )
 
-// Cost is that of one act and the key.
+// Cost is one act and the key.
 func (RegisterPasskey) Cost() int { return writeCost + MaxPasskeyKey }
 
 // Cost is 0: it reads.
@@ -118,8 +118,8 @@ func (ListPasskeys) Cost() int { return 0 }
 // Cost is 0: it reads.
 func (FindPasskey) Cost() int { return 0 }
 
-// Cost is that of one act and the key.
+// Cost is one act and the key.
 func (UsePasskey) Cost() int { return writeCost + MaxPasskeyKey }
 
-// Cost is that of one act and the key.
+// Cost is one act and the key.
 func (RemovePasskey) Cost() int { return writeCost + MaxPasskeyKey }

@@ -10,7 +10,7 @@ type Credit struct {
 	Amount int64
 }
 
-// Cost is that of one act.
+// Cost is one act.
 func (Credit) Cost() int { return ubl.ActCost }
 
 // Inherit has a sealed Room or Container take an heir, whom the Tenant has found
@@ -51,5 +51,5 @@ func HeirFields(id ubl.AgreementID, heir ubl.UserID) ubl.Fields {
 	return f
 }
 
-// Cost is that of one act.
+// Cost is one act.
 func (Inherit) Cost() int { return ubl.ActCost }

@@ -19,7 +19,7 @@ type settle struct {
 	arrived *ubl.TransferResult
 }
 
-// Cost is that of one act.
+// Cost is one act.
 func (settle) Cost() int { return ubl.ActCost }
 
 // carry takes a transfer that has departed to its end, from wherever it is.
