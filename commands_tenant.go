@@ -16,14 +16,16 @@ type (
 	// the tool is another server's, which without a record is open to nobody. Still
 	// asks again about a use that goes on, which isn't counted. Name is what the
 	// caller's credential calls them, "" for nothing: it is taken where the member has
-	// no name yet. Answers *Entered.
+	// no name yet. NoFounding refuses where the tenant doesn't exist yet, with
+	// [ErrUnfounded]. Answers *Entered.
 	Enter struct {
 		Request
-		Name     string
-		Act      bool
-		Tool     string
-		External bool
-		Still    bool
+		Name       string
+		Act        bool
+		Tool       string
+		External   bool
+		Still      bool
+		NoFounding bool
 	}
 	// GetTenant reads the record. Members. Answers *Tenant.
 	GetTenant struct{ Who Identity }
@@ -178,6 +180,18 @@ type (
 type Entered struct {
 	TenantID TenantID
 	Role     Role
+}
+
+// ErrUnfounded answers an Enter without founding into a tenant that doesn't exist yet.
+func ErrUnfounded() *Error {
+	e := Errorf(CodeNotFound, "there is no such tenant yet")
+	e.Details = map[string]string{"tenant": "unfounded"}
+	return e
+}
+
+// IsUnfounded reports whether an error is [ErrUnfounded], of this node or another.
+func IsUnfounded(err error) bool {
+	return CodeOf(err) == CodeNotFound && AsError(err).Details["tenant"] == "unfounded"
 }
 
 // ServiceCaller is who calls with a service token, and when its secret ends: 0 for

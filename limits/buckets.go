@@ -20,8 +20,8 @@ type buckets struct {
 	young, old map[string]*rate.Limiter
 }
 
-func newBuckets(perSecond int64) *buckets {
-	return &buckets{rate: rate.Limit(perSecond), burst: int(perSecond * Burst), young: map[string]*rate.Limiter{}}
+func newBuckets(perSecond rate.Limit, burst int64) *buckets {
+	return &buckets{rate: perSecond, burst: int(burst), young: map[string]*rate.Limiter{}}
 }
 
 // take uses a token. Where there is none it uses none, and says how long to wait.

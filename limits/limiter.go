@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"ubl"
 )
 
@@ -47,8 +49,12 @@ func New(t Table, trusted []netip.Prefix, now func() time.Time, log *slog.Logger
 		dropped: map[Name]*atomic.Int64{Connections: {}, ConnectionsIP: {}}, places: newPlaces(t), log: log}
 	for _, r := range rows {
 		l.refused[r.Name] = &atomic.Int64{}
-		if r.Unit == "a second" && t[r.Name] > 0 {
-			l.rates[r.Name] = newBuckets(t[r.Name])
+		switch most := t[r.Name]; {
+		case most <= 0:
+		case r.Unit == "a second":
+			l.rates[r.Name] = newBuckets(rate.Limit(most), most*Burst)
+		case r.Unit == "an hour":
+			l.rates[r.Name] = newBuckets(rate.Limit(most)/3600, most)
 		}
 	}
 	return l
@@ -125,6 +131,15 @@ func (l *Limiter) Address(a netip.Addr) error {
 		return nil
 	}
 	return l.take(use{RequestsIP, network(a)})
+}
+
+// Founding is what to ask before a tenant is founded from an address: it counts it. It
+// is nil where nothing limits that, as on this machine itself.
+func (l *Limiter) Founding(a netip.Addr) func() error {
+	if l == nil || l.rates[FoundingsIP] == nil || !a.IsValid() || a.IsLoopback() {
+		return nil
+	}
+	return func() error { return l.take(use{FoundingsIP, network(a)}) }
 }
 
 // Request counts a request of a caller.

@@ -90,6 +90,35 @@ func TestRates(t *testing.T) {
 	t.Error("the tenant has no limit")
 }
 
+// TestFoundings: an address founds so many tenants an hour; this machine as many as it
+// wants.
+func TestFoundings(t *testing.T) {
+	c := &clock{time.Unix(1e9, 0)}
+	l := limited(t, c, map[string]int64{"foundings-ip": 3})
+	at := netip.MustParseAddr("203.0.113.7")
+	for i := range 3 {
+		if err := l.Founding(at)(); err != nil {
+			t.Fatalf("tenant %d: %v", i+1, err)
+		}
+	}
+	if wait := refused(t, l.Founding(at)(), FoundingsIP); wait < 1000 || wait > 1200 {
+		t.Errorf("the next one may come after %d s", wait)
+	}
+	if err := l.Founding(netip.MustParseAddr("203.0.113.8"))(); err != nil {
+		t.Errorf("from another address: %v", err)
+	}
+	c.at = c.at.Add(20 * time.Minute)
+	if err := l.Founding(at)(); err != nil {
+		t.Errorf("20 minutes later: %v", err)
+	}
+	var none *Limiter
+	for _, may := range []func() error{none.Founding(at), l.Founding(netip.IPv6Loopback()), limited(t, c, map[string]int64{}).Founding(at)} {
+		if may != nil {
+			t.Error("what isn't limited is counted")
+		}
+	}
+}
+
 // TestRefusedIsCounted, and the platform itself is never refused.
 func TestRefusedIsCounted(t *testing.T) {
 	l := limited(t, &clock{time.Unix(1e9, 0)}, map[string]int64{"requests-identity": 1, "creations-identity": 1})
@@ -111,7 +140,7 @@ func TestRefusedIsCounted(t *testing.T) {
 
 // TestBucketsAreBounded, however many ask; who asks on keeps their bucket.
 func TestBucketsAreBounded(t *testing.T) {
-	b := newBuckets(1)
+	b := newBuckets(1, Burst)
 	now := time.Unix(1e9, 0)
 	for i := range 3 * maxBuckets {
 		b.take(fmt.Sprint(i), now)

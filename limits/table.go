@@ -13,9 +13,11 @@ import (
 // Name names a limit, in the table, in the YAML file and in refusals.
 type Name string
 
-// The limits. Rates are per second, on each node; ten seconds' worth may come at once.
+// The limits. Rates are on each node, per second or per hour; ten seconds' worth, or an
+// hour's, may come at once.
 const (
 	RequestsIP        Name = "requests-ip"
+	FoundingsIP       Name = "foundings-ip"
 	RequestsIdentity  Name = "requests-identity"
 	RequestsTenant    Name = "requests-tenant"
 	SendsIdentity     Name = "sends-identity"
@@ -49,6 +51,7 @@ type Row struct {
 // second; only what would crowd others out is refused.
 var rows = []Row{
 	{RequestsIP, 1000, "a second", "requests from one address, signed in or not"},
+	{FoundingsIP, 10, "an hour", "tenants founded from one address; this machine's own isn't counted"},
 	{RequestsIdentity, 200, "a second", "requests of one person or agent"},
 	{RequestsTenant, 1000, "a second", "requests of one tenant"},
 	{SendsIdentity, 50, "a second", "messages, document versions and transfers of one person or agent"},

@@ -80,7 +80,7 @@ func (p *Portal) begin(ctx context.Context, c *call) (*ubl.CallTicket, error) {
 	if end, ok := ctx.Deadline(); ok {
 		deadline = time.Until(end)
 	}
-	enter := ubl.Enter{Request: c.req, Act: true, Tool: c.tool, External: true}
+	enter := ubl.Enter{Request: c.req, Act: true, Tool: c.tool, External: true, NoFounding: true}
 	entered, answer, err := p.asker.Visit(ctx, enter, ubl.PortalName(c.req.Who.TenantID), ubl.BeginCall{
 		Request: c.req, Attempt: attempt, Did: ubl.DidPortalCall, Agreement: ubl.ToolAgreement(c.tool), Server: c.server, Capability: c.tool,
 		InputHash: ubl.BodyHash(c.args), Deadline: ubl.TimeOf(p.now().Add(deadline + grace)),

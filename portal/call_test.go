@@ -331,3 +331,17 @@ func TestStrangersWriteNoRow(t *testing.T) {
 		t.Errorf("after that of a removed one there are %d rows", n)
 	}
 }
+
+// TestACallFoundsNoTenant: tools are called where a server has been added, so a tenant is
+// there before. Foundings are counted where requests come in.
+func TestACallFoundsNoTenant(t *testing.T) {
+	w := newWorld(t)
+	zoe := harness.User("zoe@elsewhere.example")
+	_, err := w.Call(t.Context(), w.house.Request(zoe), "ev.echo", json.RawMessage(`{}`), "", nil)
+	if !ubl.IsUnfounded(err) {
+		t.Errorf("got %v", err)
+	}
+	if head := harness.Must[ubl.LedgerHead](w.house, ubl.LedgerName(zoe.TenantID), ubl.GetLedgerHead{}); head.Seq != 0 {
+		t.Errorf("%d atoms are on record", head.Seq)
+	}
+}

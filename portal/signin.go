@@ -239,6 +239,6 @@ func (p *Portal) enter(ctx context.Context, who ubl.Identity) error {
 	if err != nil {
 		return err
 	}
-	_, err = ubl.Ask[*ubl.Entered](ctx, p.asker, ubl.TenantName(who.TenantID), ubl.Enter{Request: req, Act: true})
+	_, err = ubl.Ask[*ubl.Entered](ctx, p.asker, ubl.TenantName(who.TenantID), ubl.Enter{Request: req, Act: true, NoFounding: true})
 	return err
 }

@@ -16,14 +16,18 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// limitAddress refuses an address that asks too often. Probes are asked for by
-// machines, and cost nothing.
+// limitAddress refuses an address that asks too often, and says how many tenants may be
+// founded from it. Probes are asked for by machines, and cost nothing.
 func (s *Server) limitAddress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if l := s.opts.Limits; l != nil && r.URL.Path != "/healthz" && r.URL.Path != "/readyz" {
-			if err := l.Address(l.ClientOf(r)); err != nil {
+			from := l.ClientOf(r)
+			if err := l.Address(from); err != nil {
 				envelope.WriteError(w, r, err)
 				return
+			}
+			if may := l.Founding(from); may != nil {
+				r = r.WithContext(envelope.WithFounding(r.Context(), may))
 			}
 		}
 		next.ServeHTTP(w, r)

@@ -10,6 +10,10 @@ import (
 // enter says what a caller is in the tenant; the first one creates it, and a
 // newcomer is added.
 func (x *Tenant) enter(t *actors.Turn, c ubl.Enter) {
+	if x.state.Events == 0 && c.NoFounding {
+		t.Fail(ubl.ErrUnfounded())
+		return
+	}
 	if x.state.Events == 0 {
 		x.bootstrap(t, c)
 		return

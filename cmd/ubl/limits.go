@@ -85,7 +85,7 @@ func (c *limitsCmd) Run(_ context.Context, p *program) error {
 		return err
 	}
 	fmt.Fprintf(p.out, `%s
-Rates hold for each node; %d seconds' worth may come at once. A refusal is 429
+Rates hold for each node; %d seconds' worth, or an hour's, may come at once. A refusal is 429
 (507 for bytes) and names the limit. Change them with --limit NAME=NUMBER, or in the YAML file:
 
 limits:

@@ -125,6 +125,8 @@ func (a *Authenticator) letIn(r *http.Request, who ubl.Identity, in ubl.Enter) e
 		return err
 	}
 	in.Request = a.request(r.Context(), who)
-	_, err := a.asker.Ask(r.Context(), ubl.TenantName(who.TenantID), in)
-	return err
+	return envelope.Entry(r.Context(), in, func(in ubl.Enter) error {
+		_, err := a.asker.Ask(r.Context(), ubl.TenantName(who.TenantID), in)
+		return err
+	})
 }

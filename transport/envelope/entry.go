@@ -101,7 +101,11 @@ func (c *Caller) Enter(ctx context.Context) (ubl.Role, error) {
 	if err := c.within(); err != nil {
 		return "", err
 	}
-	entered, err := ubl.Ask[*ubl.Entered](ctx, c.ask, ubl.TenantName(c.in.Who.TenantID), c.in)
+	var entered *ubl.Entered
+	err := Entry(ctx, c.in, func(in ubl.Enter) (err error) {
+		entered, err = ubl.Ask[*ubl.Entered](ctx, c.ask, ubl.TenantName(in.Who.TenantID), in)
+		return err
+	})
 	if err != nil {
 		return "", err
 	}
@@ -150,7 +154,12 @@ func (e entering) ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, e
 	if err := c.within(); err != nil {
 		return nil, err
 	}
-	entered, answer, err := e.v.Visit(ctx, c.in, to, cmd)
+	var entered *ubl.Entered
+	var answer any
+	err := Entry(ctx, c.in, func(in ubl.Enter) (err error) {
+		entered, answer, err = e.v.Visit(ctx, in, to, cmd)
+		return err
+	})
 	if entered != nil {
 		c.Let(entered.Role)
 	}
