@@ -22,16 +22,14 @@ app: ## build the app that the server embeds, transport/web/dist, from its sourc
 # What a test needs and doesn't find makes it fail; UBL_NEED_ALL= leaves it out.
 test soak: export UBL_NEED_ALL ?= 1
 
-# All packages but those that want the machine for themselves: browsers, clusters.
-MOST := $$($(GO) list ./... | grep -vE '/test/(chaos|web)$$')
+# What takes longest begins first.
+LONGEST := ./test/chaos ./test/web ./cluster
 
 # Properties are tried on the same few cases each time. check has vetted everything.
 test: export RAPID_SEED ?= 1
 test: export RAPID_CHECKS ?= 50
 test: deps check ## check the code and run every test with the race detector
-	$(PROGRESS) -race -vet=off -timeout 40m $(MOST)
-	$(PROGRESS) -race -vet=off -timeout 40m ./test/web
-	$(PROGRESS) -race -vet=off -timeout 40m ./test/chaos
+	$(PROGRESS) -race -vet=off -timeout 40m $(LONGEST) ./...
 	cd test/bench && $(GO) vet ./... && $(GO) test -vet=off ./...
 	cd test/tools/manifests && $(GO) vet ./... && $(GO) test -vet=off -short ./...
 
@@ -39,9 +37,7 @@ soak: export UBL_SOAK := 1
 soak: export UBL_SCREENSHOTS ?= $(CURDIR)/test/web/screenshots
 soak: export RAPID_CHECKS ?= 2000
 soak: deps check ## run the tests with every long matrix and new seeds, then chaos; writes test/*/results
-	$(PROGRESS) -results -race -vet=off -timeout 3h $(MOST)
-	$(PROGRESS) -results -race -vet=off -timeout 3h ./test/web
-	$(PROGRESS) -results -race -vet=off -timeout 3h ./test/chaos
+	$(PROGRESS) -results -p 1 -race -vet=off -timeout 3h ./...
 	cd test/tools/manifests && $(GO) test ./...
 	$(MAKE) chaos
 

@@ -4,6 +4,8 @@
 //	go run ./test/progress -race ./test/web        # arguments are those of go test
 //	go run ./test/progress -results -race ./...    # keeps results, too
 //
+// Twice as many packages run at a time as there are processors, unless -p says otherwise:
+// those with clusters and browsers wait for most of their time.
 // With -results each package below test/ gets results/SOAK.md in its folder; all other
 // packages share test/results/SOAK.md. It ends as `go test` does.
 package main
@@ -15,6 +17,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -33,7 +37,7 @@ func main() {
 
 func run(args []string, keep bool) error {
 	began := time.Now()
-	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	cmd := exec.Command("go", append([]string{"test", "-json", "-p", strconv.Itoa(2 * runtime.NumCPU())}, args...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -32,7 +32,8 @@ try {
     },
   });
   const files = names.map((name) => join(out, `${name}.mjs`));
-  const { status } = spawnSync(process.execPath, ['--enable-source-maps', '--test', ...files], { stdio: 'inherit', env: { ...process.env, LC_ALL: 'en_US.UTF-8' } });
+  // A page's stream watches for silence as long as the page lives: 40 seconds nobody need wait for.
+  const { status } = spawnSync(process.execPath, ['--enable-source-maps', '--test', '--test-force-exit', '--test-concurrency=4', ...files], { stdio: 'inherit', env: { ...process.env, LC_ALL: 'en_US.UTF-8' } });
   process.exitCode = status ?? 1;
 } finally {
   rmSync(out, { recursive: true });
