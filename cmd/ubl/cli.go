@@ -12,6 +12,8 @@ import (
 type cli struct {
 	Config string `help:"YAML file with the flags' names as keys, and the sections limits, gateway, oidc and portal." placeholder:"FILE"`
 
+	Show kong.VersionFlag `name:"version" short:"v" config:"-" help:"Print the version."`
+
 	Serve      serveCmd      `cmd:"" help:"Run the server."`
 	Token      tokenCmd      `cmd:"" help:"Print a bearer token, made with the server's key."`
 	Key        keyCmd        `cmd:"" help:"Rotate the server's key, or list its keys."`
@@ -88,6 +90,7 @@ var examples = map[string][]string{
 	"limits":     {"ubl limits", "ubl limits --config ubl.yaml"},
 	"health":     {"ubl health", "ubl health --wait 5m --url https://ubl.example.com", "ubl health --live"},
 	"mcp-check":  {"ubl mcp-check", "ubl mcp-check --room - --json", "ubl mcp-check --path /mcp --url https://ubl.example.com"},
+	"version":    {"ubl version", "ubl version --json"},
 	"completion": {`source <(ubl completion bash)`, "ubl completion fish > ~/.config/fish/completions/ubl.fish"},
 
 	"domains list":    {"ubl domains list", "ubl domains list --json"},
@@ -112,12 +115,14 @@ func newParser(c *cli, p *program, exit func(int)) (*kong.Kong, error) {
 		kong.Bind(p),
 		kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Help(printHelp),
+		kong.Help(p.printHelp),
+		kong.Vars{"version": about()},
 		kong.ValueFormatter(withVariable),
 	)
 }
 
-func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
+// printHelp ends a command's help with examples to copy.
+func (p *program) printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 	if err := kong.DefaultHelpPrinter(o, ctx); err != nil {
 		return err
 	}
@@ -125,7 +130,7 @@ func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 	if node == nil || len(examples[node.Path()]) == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(ctx.Stdout, "\nExamples:\n  %s\n", strings.Join(examples[node.Path()], "\n  "))
+	_, err := fmt.Fprintf(ctx.Stdout, "\nExamples:\n  %s\n", p.copyable(strings.Join(examples[node.Path()], "\n  ")))
 	return err
 }
 

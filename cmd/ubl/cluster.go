@@ -237,6 +237,6 @@ func (c *clusterRemoveCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	fmt.Fprintf(p.out, "%s is being removed\n", c.Node)
-	fmt.Fprintln(p.err, "\"ubl cluster status\" shows it until its partitions have moved.")
+	fmt.Fprintln(p.err, p.copyable(`"ubl cluster status" shows it until its partitions have moved.`))
 	return nil
 }

@@ -115,8 +115,8 @@ func (c *domainsClaimCmd) Run(ctx context.Context, p *program) error {
 	if d.Record == nil {
 		return fmt.Errorf("the server sent a claim without its record: see \"ubl domains list --json\"")
 	}
-	_, err = fmt.Fprintf(p.out, "Publish this %s record by %s, then run: ubl domains verify %s\n%s\n%s\n",
-		clean(d.Record.Type), d.ExpiresAt.Std().Format(dayAndTime), clean(d.Domain), clean(d.Record.Name), clean(d.Record.Value))
+	_, err = fmt.Fprintf(p.out, "Publish this %s record by %s, then run: %s %s\n%s\n%s\n", clean(d.Record.Type), d.ExpiresAt.Std().Format(dayAndTime),
+		p.copyable("ubl domains verify"), clean(d.Domain), clean(d.Record.Name), clean(d.Record.Value))
 	return err
 }
 

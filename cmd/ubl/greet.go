@@ -37,8 +37,8 @@ func (c *serveCmd) greet(p *program, d *doors, log *slog.Logger) {
 	if d.admin != nil {
 		fmt.Fprintf(&said, "admin on http://%s\n", d.admin.Addr())
 	}
-	fmt.Fprintf(&said, "\nIn another terminal on this machine:\n")
-	fmt.Fprintf(&said, "  export UBL_TOKEN=$(ubl token %s --data %s) UBL_URL=%s\n  ubl rooms\n\n", c.Owner, quoted(c.Data), c.reached(d))
+	fmt.Fprintf(&said, "\nIn another terminal %s:\n", p.here())
+	said.WriteString(p.copyable(fmt.Sprintf("  export UBL_TOKEN=$(ubl token %s --data %s) UBL_URL=%s\n  ubl rooms\n\n", c.Owner, quoted(c.Data), c.reached(d))))
 	fmt.Fprint(p.out, said.String())
 	if !loopback(address) && !strings.HasPrefix(c.PublicURL, "https://") {
 		log.Warn("the server can be reached from other machines without TLS: put a proxy with TLS in front and name it with --public-url https://…")

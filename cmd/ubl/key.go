@@ -63,7 +63,7 @@ func (c *keyRotateCmd) Run(p *program) error {
 	}
 	fmt.Fprintf(p.out, "%s follows %s in %s\n", next.ID(), key.ID(), c.path())
 	if c.Keep == 0 {
-		fmt.Fprintln(p.err, "Sessions and tokens of the key before end now. Sign in with a new link (ubl serve prints one at its start), and give agents new tokens.")
+		fmt.Fprintln(p.err, p.copyable("Sessions and tokens of the key before end now. Sign in with a new link (ubl serve prints one at its start), and give agents new tokens."))
 	}
 	fmt.Fprintln(p.err, "In a cluster, copy the file to every node, with mode 0600. Keep a copy where your secrets are.")
 	return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -28,6 +29,8 @@ const (
 
 // program is what every command runs with.
 type program struct {
+	// name is what to type to run the program again; empty is ubl.
+	name     string
 	in       io.Reader
 	out, err io.Writer
 	env      map[string]string
@@ -53,6 +56,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		if name, value, ok := strings.Cut(entry, "="); ok {
 			p.env[name] = value
 		}
+	}
+	if executable, err := os.Executable(); err == nil {
+		p.name = programName(os.Args[0], executable)
 	}
 	p.now = systemClock(p.env)
 	command, code := p.parse(args)
@@ -83,7 +89,10 @@ func (p *program) parse(args []string) (command *kong.Context, code int) {
 		return nil, p.report(err)
 	}
 	if len(args) == 0 {
-		args = []string{"--help"}
+		args = []string{"help"}
+	}
+	if args[0] == "help" {
+		args = append(args[1:len(args):len(args)], "--help")
 	}
 	command, err = parser.Parse(args)
 	if err != nil {
@@ -98,7 +107,7 @@ func (p *program) usage(parser *kong.Kong, err error) int {
 	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil && parse.Context.Selected() != nil {
 		name += " " + parse.Context.Selected().Path()
 	}
-	fmt.Fprintf(p.err, "ubl: %v\nRun \"%s --help\" for help.\n", err, name)
+	fmt.Fprintf(p.err, "ubl: %v\n%s\n", err, p.copyable(`Run "`+name+` --help" for help.`))
 	return exitUsage
 }
 
@@ -114,7 +123,7 @@ func (p *program) report(err error) int {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintln(p.err, "ubl:", plain(err))
+	fmt.Fprintln(p.err, "ubl:", p.copyable(plain(err)))
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage
 	}

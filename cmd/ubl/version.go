@@ -26,9 +26,12 @@ func (c *versionCmd) Run(p *program) error {
 	if c.JSON {
 		return json.NewEncoder(p.out).Encode(map[string]string{"version": version(), "go": goVersion()})
 	}
-	_, err := fmt.Fprintf(p.out, "ubl %s (%s)\n", version(), goVersion())
+	_, err := fmt.Fprintln(p.out, about())
 	return err
 }
+
+// about is the version in a line.
+func about() string { return fmt.Sprintf("ubl %s (%s)", version(), goVersion()) }
 
 // revision is the commit that the program was built from, where the build knows.
 func revision() string {
