@@ -67,6 +67,8 @@ ana GET    /agreements/a:wallet:k:cash | 200
 ana GET    /agreements/a:workspace:k:cash | 404
 ana POST   /agreements/a:workspace:k:cash/end | 404
 ana PUT    /portal/tools/office.document.create/access {"allowed":false,"client_request_id":"k4"} | 200
+ana PUT    /portal/tools/office.nothing/access {"allowed":false} | 404
+ana PUT    /portal/tools/weather.forecast/access {"allowed":true} | 404
 bob POST   /workspaces/w:general/documents {"title":"Plan","content":""} | 403
 ana GET    /agreements/a:tool:office.document.create | 200
 bob GET    /agreements | 200

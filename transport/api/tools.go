@@ -86,16 +86,34 @@ type toolAccessAnswer struct {
 	Access *ubl.ToolAccess `json:"access"`
 }
 
-// setToolAccess takes no name that can't be a tool's, as one of our own that is
-// spelled with underscores: a record about it would close nothing.
+// setToolAccess takes a tool of our own, or any name behind that of a server that the
+// tenant has: access may be set before a server has listed its tools. A record about
+// another name would open and close nothing.
 func (a *API) setToolAccess(ctx context.Context, in *setToolAccessInput) (any, error) {
-	server, _, dotted := strings.Cut(in.Tool, ".")
-	if !(dotted && ubl.ValidServerID(server)) && !slices.Contains(a.ownNames(), in.Tool) {
-		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such tool of ours, spelled with dots, and no server is called so")
+	if err := owners(ctx); err != nil {
+		return nil, err
+	}
+	if !slices.Contains(a.ownNames(), in.Tool) {
+		if err := a.ofKnownServer(ctx, in.Tool); err != nil {
+			return nil, err
+		}
 	}
 	t, err := ubl.Ask[*ubl.ToolAccess](ctx, a.Asker, home(ctx), ubl.SetToolAccess{Request: envelope.Command(ctx, in.Body.Key),
 		Tool: in.Tool, Allowed: in.Body.Allowed, Users: in.Body.Users, Groups: in.Body.Groups, PerMinute: in.Body.PerMinute})
 	return toolAccessAnswer{t}, err
+}
+
+// ofKnownServer refuses a tool whose server the tenant doesn't have.
+func (a *API) ofKnownServer(ctx context.Context, tool string) error {
+	id, _, dotted := strings.Cut(tool, ".")
+	if !dotted {
+		return ubl.Errorf(ubl.CodeNotFound, "there is no such tool of ours: they are spelled with dots")
+	}
+	servers, err := ubl.Ask[[]*ubl.Server](ctx, a.Asker, portal(ctx), ubl.ListServers{Who: caller(ctx)})
+	if err == nil && !slices.ContainsFunc(servers, func(s *ubl.Server) bool { return s.ServerID == id }) {
+		err = ubl.Errorf(ubl.CodeNotFound, "the tool is not one of ours, and the tenant has no such tool server: add the server first")
+	}
+	return err
 }
 
 type approveToolInput struct {
