@@ -49,7 +49,7 @@ type ClusterNode struct {
 type ClusterPartition struct {
 	Partition int `json:"partition"`
 	// Leader is a node id; "" while there is none, and the partition takes no
-	// requests.
+	// requests. The rest is then what its copies knew last.
 	Leader string `json:"leader"`
 	Term   int64  `json:"term"`
 	// Voters and Learners are node ids, in order. Learners copy and don't vote.
@@ -60,8 +60,7 @@ type ClusterPartition struct {
 	Differ []string `json:"differ,omitempty"`
 	// CommitIndex is the newest entry of the log that a quorum has.
 	CommitIndex int64 `json:"commit_index"`
-	// Replicas are the voters and learners of which the leader knows how far
-	// they are, by node id.
+	// Replicas are the copies that told how far they are, by node id.
 	Replicas []ClusterReplica `json:"replicas"`
 }
 

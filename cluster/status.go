@@ -17,7 +17,7 @@ func (n *Node) Status(ctx context.Context) (*ubl.ClusterStatus, error) {
 	s := &ubl.ClusterStatus{ClusterID: n.clusterID(), NodeID: n.opts.NodeID}
 	s.Nodes = n.nodes(newestTable(reports), reports)
 	for p := range view.Partitions {
-		part := partitionStatus(p, &view.Partitions[p])
+		part := partitionStatus(p, lastKnown(reports, p, view.Partitions[p]))
 		part.Differ = n.Differing(p)
 		for _, c := range copies(reports, p) {
 			for i := range part.Replicas {
@@ -87,7 +87,27 @@ func (n *Node) nodes(t *placement.Table, reports []*report) []ubl.ClusterNode {
 	return list
 }
 
-func partitionStatus(p int, a *placement.Actual) ubl.ClusterPartition {
+// lastKnown is how a partition stands. While nobody leads it, its copies are those of
+// the newest configuration that any of them has.
+func lastKnown(reports []*report, p int, a placement.Actual) placement.Actual {
+	if a.Leader != "" {
+		return a
+	}
+	for _, r := range reports {
+		for _, replica := range r.Replicas {
+			if replica.Partition != p {
+				continue
+			}
+			a.Term, a.Commit = max(a.Term, replica.Term), max(a.Commit, replica.Commit)
+			if a.Voters == nil || replica.Config > a.Config {
+				a.Config, a.Voters, a.Learners = replica.Config, replica.Voters, replica.Learners
+			}
+		}
+	}
+	return a
+}
+
+func partitionStatus(p int, a placement.Actual) ubl.ClusterPartition {
 	s := ubl.ClusterPartition{
 		Partition: p, Leader: nodeOf(a.Leader), Term: int64(a.Term), CommitIndex: int64(a.Commit),
 		Voters: nodesOf(a.Voters), Learners: nodesOf(a.Learners), Replicas: []ubl.ClusterReplica{},

@@ -2,9 +2,12 @@ package cluster
 
 import (
 	"errors"
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"ubl"
 )
 
 // TestFiguresOfAHaltedReplica: a replica that stopped is still told of, for as
@@ -67,5 +70,29 @@ func TestSnapshotFigures(t *testing.T) {
 	}
 	if n := taken.Load() - before; n != 1 {
 		t.Errorf("%d snapshots were told of, one was taken", n)
+	}
+}
+
+// TestStatusWithoutALeader: while a partition has no leader its copies stay in sight, as
+// the newest configuration among those that answer has them.
+func TestStatusWithoutALeader(t *testing.T) {
+	three := []string{"n1@1", "n2@2", "n3@3"}
+	reports := []*report{
+		{ServerID: "n1@1", Replicas: []replicaReport{{Partition: 0, Leads: true, Term: 3, Config: 7, Commit: 20, Applied: 20, Voters: three}, {Partition: 1, Term: 5, Config: 4, Commit: 30, Applied: 30, Voters: three[:1]}}},
+		{ServerID: "n2@2", Replicas: []replicaReport{{Partition: 1, Term: 6, Config: 8, Commit: 28, Applied: 27, Voters: three, Learners: []string{"n4@4"}}}},
+	}
+	view := viewOf(reports, 3)
+	var got []ubl.ClusterPartition
+	for p, a := range view.Partitions {
+		got = append(got, partitionStatus(p, lastKnown(reports, p, a)))
+	}
+	want := []ubl.ClusterPartition{
+		{Partition: 0, Leader: "n1", Term: 3, CommitIndex: 20, Voters: []string{"n1", "n2", "n3"}, Learners: []string{}, Replicas: []ubl.ClusterReplica{{NodeID: "n1", AppliedIndex: 20}}},
+		{Partition: 1, Term: 6, CommitIndex: 30, Voters: []string{"n1", "n2", "n3"}, Learners: []string{"n4"},
+			Replicas: []ubl.ClusterReplica{{NodeID: "n1", AppliedIndex: 30}, {NodeID: "n2", AppliedIndex: 27, Lag: 3}}},
+		{Partition: 2, Voters: []string{}, Learners: []string{}, Replicas: []ubl.ClusterReplica{}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the status is\n%+v, want\n%+v", got, want)
 	}
 }

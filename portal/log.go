@@ -36,8 +36,6 @@ type rows struct {
 	queues  map[ubl.TenantID]*queue // none is empty
 	count   int
 	dropped int
-
-	flushing sync.Mutex // one at a time keeps the order
 }
 
 // queue is what waits of one tenant, oldest first.
@@ -45,6 +43,8 @@ type queue struct {
 	tenant  ubl.TenantID
 	batches []*batch
 	count   int
+
+	writing chan struct{} // holds a token while one writes: one at a time keeps the order
 }
 
 // batch is written as one, under one key however often it is tried.
@@ -56,7 +56,7 @@ type batch struct {
 }
 
 // Log puts rows about calls of our own tools into a tenant's log, within a second
-// or so. It doesn't wait; under overload rows are dropped.
+// or so, or when [Portal.FlushLog] asks. It doesn't wait; under overload rows are dropped.
 func (p *Portal) Log(t ubl.TenantID, calls ...*ubl.Call) {
 	p.rows.mu.Lock()
 	defer p.rows.mu.Unlock()
@@ -75,7 +75,7 @@ func (r *rows) add(t ubl.TenantID, c *ubl.Call) {
 		if r.queues == nil {
 			r.queues = map[ubl.TenantID]*queue{}
 		}
-		q = &queue{tenant: t}
+		q = &queue{tenant: t, writing: make(chan struct{}, 1)}
 		r.queues[t] = q
 	}
 	r.count++
@@ -129,7 +129,9 @@ func (r *rows) failed(q *queue) {
 			over++ // they are the oldest
 		}
 	}
-	r.dropped += r.cut(q, over)
+	if over > 0 {
+		r.dropped += r.cut(q, over)
+	}
 }
 
 // cut takes the first n batches from a queue, and says how many rows they had.
@@ -160,8 +162,6 @@ func (r *rows) lost(last bool) (n int) {
 
 // flush writes what waits, several tenants' at a time.
 func (p *Portal) flush(ctx context.Context) {
-	p.rows.flushing.Lock()
-	defer p.rows.flushing.Unlock()
 	last := p.isClosed()
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
@@ -171,7 +171,11 @@ func (p *Portal) flush(ctx context.Context) {
 	for range min(writers, len(waiting)) {
 		p.panics.Go(&writing, "writing the portal's log", func() {
 			for q := range next {
-				p.panics.Do("writing the portal's log", func() { p.drain(ctx, q) })
+				p.panics.Do("writing the portal's log", func() {
+					if !p.drain(ctx, q) && ctx.Err() == nil {
+						p.rows.failed(q)
+					}
+				})
 			}
 		})
 	}
@@ -185,18 +189,36 @@ func (p *Portal) flush(ctx context.Context) {
 	}
 }
 
-// drain writes a tenant's rows in their order, up to the first batch that can't be
-// written now. One that the end of the round has cut off wasn't tried.
-func (p *Portal) drain(ctx context.Context, q *queue) {
+// FlushLog writes a tenant's rows that wait on this node, so that who reads the log next
+// finds the calls that this node has answered. It waits two seconds at most; rows that
+// can't be written meanwhile are left to the next round.
+func (p *Portal) FlushLog(ctx context.Context, t ubl.TenantID) {
+	p.rows.mu.Lock()
+	q := p.rows.queues[t]
+	p.rows.mu.Unlock()
+	if q != nil {
+		ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+		defer cancel()
+		p.drain(ctx, q)
+	}
+}
+
+// drain writes a tenant's rows in their order, and stops before the first batch that
+// can't be written. It reports whether all are.
+func (p *Portal) drain(ctx context.Context, q *queue) (all bool) {
+	select {
+	case q.writing <- struct{}{}:
+		defer func() { <-q.writing }()
+	case <-ctx.Done():
+		return false
+	}
 	for b := p.rows.first(q); b != nil; b = p.rows.first(q) {
 		if err := p.write(ctx, q.tenant, b); err != nil {
-			if ctx.Err() == nil {
-				p.rows.failed(q)
-			}
-			return
+			return false
 		}
 		p.rows.written(q)
 	}
+	return true
 }
 
 func (p *Portal) write(ctx context.Context, t ubl.TenantID, b *batch) (err error) {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"ubl"
 )
@@ -33,6 +34,12 @@ func (p *partly) Ask(ctx context.Context, _ ubl.Name, cmd ubl.Command) (any, err
 	<-ctx.Done()
 	p.mu.Lock()
 	return nil, ctx.Err()
+}
+
+func (p *partly) writtenOf(t ubl.TenantID) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.written[t]
 }
 
 // set makes these tenants silent and no others.
@@ -88,6 +95,43 @@ func TestLogOverSilence(t *testing.T) {
 		p.flush(t.Context())
 		if got := asker.written[tenant(all)]; got != 1 {
 			t.Errorf("%d rows were written of one that was never tried", got)
+		}
+	})
+}
+
+// TestLogBeforeARead: a tenant's rows are written before its log is read, though the
+// round that writes all tenants' rows waits for one without a leader. What can't be
+// written isn't given up by reading.
+func TestLogBeforeARead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asker := &partly{silent: map[ubl.TenantID]bool{tenant(0): true}, written: map[ubl.TenantID]int{}}
+		p, err := New(Options{Asker: asker, Keys: oneKey(0), Random: zeros{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close(context.Background())
+		p.FlushLog(t.Context(), tenant(1)) // nothing waits
+		p.Log(tenant(0), &ubl.Call{})
+		go p.flush(t.Context())
+		synctest.Wait()
+		began := time.Now()
+		p.Log(tenant(1), &ubl.Call{}, &ubl.Call{})
+		p.FlushLog(t.Context(), tenant(1))
+		if got, took := asker.writtenOf(tenant(1)), time.Since(began); got != 2 || took != 0 {
+			t.Errorf("a read finds %d rows of 2 after %s", got, took)
+		}
+
+		for range 2 * maxTries {
+			began := time.Now()
+			p.FlushLog(t.Context(), tenant(0))
+			if took := time.Since(began); took > writeTimeout {
+				t.Fatalf("a read waited %s for rows that can't be written", took)
+			}
+		}
+		asker.set()
+		p.FlushLog(t.Context(), tenant(0))
+		if got := asker.writtenOf(tenant(0)); got != 1 {
+			t.Errorf("%d rows are left of 1 that couldn't be written for a while", got)
 		}
 	})
 }

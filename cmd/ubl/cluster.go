@@ -144,13 +144,27 @@ func printCluster(w io.Writer, s *ubl.ClusterStatus) error {
 	fmt.Fprintln(w)
 	fmt.Fprintln(table, "PARTITION\tLEADER\tTERM\tCOMMITTED\tCOPIES")
 	for _, part := range s.Partitions {
-		leader := clean(part.Leader)
-		if leader == "" {
-			leader = "NONE"
-		}
-		fmt.Fprintf(table, "%d\t%s\t%d\t%d\t%s\n", part.Partition, leader, part.Term, part.CommitIndex, copies(part))
+		fmt.Fprintf(table, "%d\t%s\t%d\t%d\t%s\n", part.Partition, leaderOf(part), part.Term, part.CommitIndex, copies(part))
 	}
 	return table.Flush()
+}
+
+// leaderOf is the leader; "electing" while a majority of the voters answers and can
+// elect one, else NONE.
+func leaderOf(part ubl.ClusterPartition) string {
+	answer := 0
+	for _, r := range part.Replicas {
+		if slices.Contains(part.Voters, r.NodeID) {
+			answer++
+		}
+	}
+	switch {
+	case part.Leader != "":
+		return clean(part.Leader)
+	case answer > len(part.Voters)/2:
+		return "electing"
+	}
+	return "NONE"
 }
 
 // nodeState is in capitals where someone should look.

@@ -14,7 +14,7 @@ import (
 )
 
 // standing is a cluster in trouble: n2 is dead, n4 takes its place, and
-// partition 1 has nobody to lead it.
+// partitions 1 and 2 have nobody to lead them.
 func standing() *ubl.ClusterStatus {
 	return &ubl.ClusterStatus{ClusterID: "3f2a91c0", NodeID: "n1",
 		Nodes: []ubl.ClusterNode{
@@ -26,6 +26,8 @@ func standing() *ubl.ClusterStatus {
 			{Partition: 0, Leader: "n1", Term: 12, Voters: []string{"n1", "n2", "n3"}, Learners: []string{"n4"}, CommitIndex: 123456,
 				Replicas: []ubl.ClusterReplica{{NodeID: "n1", AppliedIndex: 123456}, {NodeID: "n3", AppliedIndex: 123336, Lag: 120}, {NodeID: "n4", AppliedIndex: 7, Lag: 123449}}},
 			{Partition: 1, Term: 13, Voters: []string{"n1", "n2", "n3"}, Learners: []string{}, Replicas: []ubl.ClusterReplica{}},
+			{Partition: 2, Term: 14, Voters: []string{"n1", "n2", "n3"}, Learners: []string{}, CommitIndex: 9,
+				Replicas: []ubl.ClusterReplica{{NodeID: "n1", AppliedIndex: 9}, {NodeID: "n3", AppliedIndex: 8, Lag: 1}}},
 		}}
 }
 
@@ -36,9 +38,10 @@ n1    alive          1      2      10.0.0.1:7000       n1@00000001  -       -
 n2    DEAD, leaving  0      2      10.0.0.2:7000       n2@00000002  -       -
 n3    SUSPECT        0      2      10.0.0.3:7000�[31m  n3@00000003  -       -
 
-PARTITION  LEADER  TERM  COMMITTED  COPIES
-0          n1      12    123456     n1, n2 (no word), n3 (120 behind), n4 (learner, 123449 behind)
-1          NONE    13    0          n1 (no word), n2 (no word), n3 (no word)
+PARTITION  LEADER    TERM  COMMITTED  COPIES
+0          n1        12    123456     n1, n2 (no word), n3 (120 behind), n4 (learner, 123449 behind)
+1          NONE      13    0          n1 (no word), n2 (no word), n3 (no word)
+2          electing  14    9          n1, n2 (no word), n3 (1 behind)
 `
 
 // serveStanding answers with a status, and with the removal of n2.
@@ -63,7 +66,7 @@ func serveStanding(t *testing.T, status *ubl.ClusterStatus) string {
 func TestClusterStatusFailsWithoutALeader(t *testing.T) {
 	url := serveStanding(t, standing())
 	code, out, errs := run(t, url, "", "cluster", "status")
-	if code != 1 || out != standingText || errs != "ubl: no leader: partition 1\n" {
+	if code != 1 || out != standingText || errs != "ubl: no leader: partition 1, 2\n" {
 		t.Errorf("exit code %d, %q\n%s", code, errs, out)
 	}
 	code, out, errs = run(t, url, "", "cluster", "status", "--json")

@@ -17,12 +17,14 @@ type callsAnswer struct {
 	NextBefore *int64      `json:"next_before"`
 }
 
-// readCalls reads the portal's log: owners all of it, others their own calls.
+// readCalls reads the portal's log: owners all of it, others their own calls. What this
+// node has answered is in it; other nodes' rows may come a second later.
 func (a *API) readCalls(ctx context.Context, in *readCallsInput) (any, error) {
 	owner, err := isOwner(ctx)
 	if err != nil {
 		return nil, err
 	}
+	a.Portal.FlushLog(ctx, caller(ctx).TenantID)
 	p, err := ubl.Ask[*ubl.CallPage](ctx, a.Asker, portal(ctx),
 		ubl.ReadCalls{Who: caller(ctx), Owner: owner, Before: in.Before, Limit: in.Limit})
 	if err != nil {

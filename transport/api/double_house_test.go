@@ -164,6 +164,10 @@ func (o outside) Approve(_ context.Context, req ubl.Request, owner bool, tool, h
 	return &forecast, o.wrote("Approve %s %s by %s, owner %t, key %s", tool, hash, req.Who.UserID, owner, req.Key)
 }
 
+func (o outside) FlushLog(_ context.Context, tenant ubl.TenantID) {
+	_ = o.wrote("FlushLog of %s", tenant)
+}
+
 func (o outside) Connect(_ context.Context, who ubl.Identity, serverID string) (string, error) {
 	return "https://id.example.com/authorize?state=x", o.wrote("Connect %s by %s", serverID, who.UserID)
 }

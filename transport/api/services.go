@@ -39,6 +39,8 @@ type Portal interface {
 	Listing(ctx context.Context, who ubl.Identity, owner bool) ([]*ubl.ToolListing, error)
 	// Approve pins the held definition that has the hash.
 	Approve(ctx context.Context, req ubl.Request, owner bool, tool, hash string) (*ubl.PortalTool, error)
+	// FlushLog writes what this node has yet to write into the tenant's log.
+	FlushLog(ctx context.Context, tenant ubl.TenantID)
 	// Connect answers the URL where the user signs in to a server by themselves.
 	Connect(ctx context.Context, who ubl.Identity, serverID string) (url string, err error)
 	// Disconnect forgets that sign-in again, and answers the server.
