@@ -139,7 +139,11 @@ func readHead(tx *bolt.Tx, g ubl.Group) (ubl.LedgerHead, error) {
 	if bucket == nil {
 		return ubl.LedgerHead{}, unreadable(damaged("a bucket is missing"))
 	}
-	value, err := getStored(bucket, append(appendPrefix(nil, g), headSpace))
+	key := append(appendPrefix(nil, g), headSpace)
+	value, err := getStored(bucket, key)
+	if err == nil && value == nil {
+		err = absent(tx, key)
+	}
 	if err != nil {
 		return ubl.LedgerHead{}, err
 	}

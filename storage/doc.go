@@ -91,9 +91,12 @@
 // Then every page is checked (see [Options.VerifyBytes] for large files):
 // structure, order of keys, checksums, and that each page is used once. A replica's
 // damaged file is kept aside, and an empty one takes its place as after a power loss;
-// its group's snapshot and log have the data.
+// its group's snapshot and log have the data. A node alone has no other copy: where
+// leaves alone are damaged, whatever the file's size, it tells of them and serves the
+// rest. It refuses a file of which a page is used twice or not at all, for a write
+// could then take a page that holds data.
 //
-// Damage that appears later, or in the leaves of a large file, is an error where
+// Damage that appears later, or in leaves, is an error where
 // it is read, never a shorter answer. A value that is there bears its checksum.
 // A value that is not there is searched for by a strict walk over the pages (see
 // tree.go), and so is each range; the keys on both sides of a gap are checked,

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"runtime/debug"
 
 	bolt "go.etcd.io/bbolt"
@@ -11,7 +12,8 @@ import (
 
 // Groups lists the groups that have data, partition by partition; of replicas,
 // those of the partitions that this node leads. It skips from group to group and
-// so takes time by their number, not by their size.
+// so takes time by their number, not by their size. An error may come with groups:
+// those that damage doesn't hide.
 func (e *Engine) Groups(ctx context.Context) ([]ubl.Group, error) {
 	return e.groups(ctx, func(p *partition) bool { return !p.replicated() || p.epoch.Load() != 0 })
 }
@@ -19,26 +21,31 @@ func (e *Engine) Groups(ctx context.Context) ([]ubl.Group, error) {
 func (e *Engine) groups(ctx context.Context, in func(*partition) bool) ([]ubl.Group, error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	var groups []ubl.Group
+	var errs []error
 	for _, p := range e.partitions {
 		if !in(p) {
 			continue
 		}
-		tx, err := p.beginRead()
-		if err != nil {
-			return nil, err
-		}
-		id := uint64(tx.ID())
-		if groups, err = appendGroups(ctx, tx, groups); err != nil {
-			return nil, p.tell(err)
-		}
-		if err := p.waitDurable(ctx, id); err != nil {
-			return nil, err
-		}
+		list, err := p.groups(ctx)
+		groups, errs = append(groups, list...), append(errs, err)
 	}
-	return groups, nil
+	return groups, errors.Join(errs...)
 }
 
-func appendGroups(ctx context.Context, tx *bolt.Tx, groups []ubl.Group) (_ []ubl.Group, err error) {
+func (p *partition) groups(ctx context.Context) ([]ubl.Group, error) {
+	tx, err := p.beginRead()
+	if err != nil {
+		return nil, err
+	}
+	id := uint64(tx.ID())
+	list, found := groupsIn(ctx, tx)
+	if err := p.waitDurable(ctx, id); err != nil {
+		return nil, err
+	}
+	return list, p.tell(found)
+}
+
+func groupsIn(ctx context.Context, tx *bolt.Tx) (groups []ubl.Group, err error) {
 	defer tx.Rollback()
 	defer guard(&err)
 	t, err := treeOf(tx, make(map[uint64]struct{}))

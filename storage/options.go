@@ -20,7 +20,8 @@ type Options struct {
 	MaxBytes int
 	// VerifyBytes is up to which size a partition's file is checked page by page
 	// before it is served (64 MiB, some 50 ms). Of a larger one Open checks the
-	// inner pages only; Backup and Restore check everything. -1 checks none.
+	// inner pages, the free ones and the leaves before these; Backup and Restore check
+	// everything. -1 checks none.
 	VerifyBytes int64
 	// TxBatches and TxBytes bound one transaction (1,024 and 8 MiB). A larger
 	// batch has a transaction of its own.

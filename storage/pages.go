@@ -153,9 +153,11 @@ func (p *page) key(i int) []byte {
 }
 
 // check reads a branch or leaf page as strictly as bbolt writes it: keys and
-// values lie behind the elements without a gap, and the keys rise within
-// [low, high); nil is no bound. So neither a lowered count nor a moved position
-// can hide an element. end is where the content ends.
+// values lie behind the elements without a gap, and the keys rise from low, which is
+// the first, to below high; nil is no bound. So neither a lowered count nor a moved
+// position can hide an element. Of a page whose first key isn't the one that its branch
+// has, bbolt would write a second copy and free the first, which stays in the branch.
+// end is where the content ends.
 func (p *page) check(low, high []byte) (end int, ok bool) {
 	end = pageHeader + p.count*elementSize
 	if end > len(p.content) {
@@ -175,7 +177,7 @@ func (p *page) check(low, high []byte) (end int, ok bool) {
 		}
 		key := p.content[end : end+keySize]
 		if low != nil {
-			if c := bytes.Compare(key, low); c < 0 || c == 0 && i > 0 {
+			if c := bytes.Compare(key, low); i == 0 && c != 0 || i > 0 && c <= 0 {
 				return 0, false
 			}
 		}

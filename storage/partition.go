@@ -149,10 +149,13 @@ func (p *partition) prepare() error {
 	return writeMark(p.path, p.opts.Boot)
 }
 
-// openFile opens what is at the partition's path.
+// openFile opens what is at the partition's path. Damaged leaves are told; a node
+// alone has no other copy, and serves what they don't hide.
 func (p *partition) openFile() error {
-	if err := inspectFile(p.path, p.opts.VerifyBytes); err != nil {
-		return err
+	found := inspectFile(p.path, p.opts.VerifyBytes)
+	spoilt, ok := errors.AsType[*spoiledLeaves](found)
+	if found != nil && (!ok || p.replicated()) {
+		return found
 	}
 	db, file, err := openBolt(p.path, p.opts)
 	if err != nil {
@@ -163,6 +166,11 @@ func (p *partition) openFile() error {
 	}
 	p.opened.Store(&opened{db, file})
 	p.spoiled.Store(0)
+	if spoilt != nil {
+		for _, err := range spoilt.places {
+			_ = p.tell(err)
+		}
+	}
 	return nil
 }
 

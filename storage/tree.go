@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"slices"
 	"unsafe"
 
 	bolt "go.etcd.io/bbolt"
@@ -20,6 +21,8 @@ type tree struct {
 	inline   page // the bucket itself where it is too small for a page of its own
 	// checked are pages that need no second check; nil keeps none in mind.
 	checked map[uint64]struct{}
+	// rewrites: pages may be written again, from what bbolt sees of them.
+	rewrites bool
 }
 
 // maxDepth is far more than a tree of pages can have.
@@ -79,10 +82,33 @@ func (t *tree) page(id uint64, low, high []byte) (page, error) {
 	if !ok || !p.fits(end, t.pageSize) || p.count == 0 && (p.flags == branchPage || id != t.root) {
 		return page{}, unreadable(damaged("page %d is not valid", id))
 	}
+	if t.rewrites && p.flags == leafPage {
+		if err := p.kept(); err != nil {
+			return page{}, err
+		}
+	}
 	if t.checked != nil {
 		t.checked[id] = struct{}{}
 	}
 	return p, nil
+}
+
+// kept sees that bbolt would write a sound leaf's elements again byte for byte. Only
+// the flags and the last value's size are bound by nothing in the page.
+func (p *page) kept() error {
+	for i := range p.count {
+		if p.at(i).flags != 0 {
+			return unreadable(damaged("page %d holds what is not a value", p.id))
+		}
+	}
+	if p.count == 0 {
+		return nil
+	}
+	last := p.at(p.count - 1)
+	if _, err := openStored(last.key, last.value); err != nil {
+		return unreadable(damaged("a value on page %d does not match its checksum", p.id))
+	}
+	return nil
 }
 
 // search is the first element whose key is not below the given one.
@@ -265,8 +291,17 @@ func (t *tree) absent(key []byte) error {
 	return w.edges()
 }
 
+// absent sees that a key is not in a transaction.
+func absent(tx *bolt.Tx, key []byte) error {
+	t, err := treeOf(tx, nil)
+	if err != nil {
+		return err
+	}
+	return t.absent(key)
+}
+
 // around checks the pages on both sides of the way to the leaf: bbolt may merge
-// them when something is deleted.
+// them when something is deleted, those below another branch after the branches.
 func (w *walk) around() (err error) {
 	defer guard(&err)
 	for n := range w.stack {
@@ -279,6 +314,15 @@ func (w *walk) around() (err error) {
 			if _, err := w.t.page(s.at(i).child, low, high); err != nil {
 				return err
 			}
+		}
+	}
+	for _, by := range []int{-1, 1} {
+		beside := walk{t: w.t, stack: slices.Clone(w.stack), leaf: w.leaf}
+		if beside.leaf.i = 0; by > 0 {
+			beside.leaf.i = w.leaf.count - 1
+		}
+		if err := beside.move(by); err != nil {
+			return err
 		}
 	}
 	return nil

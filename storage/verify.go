@@ -3,14 +3,15 @@ package storage
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 )
 
 // inspectFile checks a partition's file before bbolt maps it: fully up to
-// verifyBytes, else without looking into leaf pages. -1 leaves it at the meta
-// pages and the size.
+// verifyBytes, else without looking into most leaf pages. -1 leaves it at the meta
+// pages and the size. Its error is a [*spoiledLeaves] where nothing else is damaged.
 func inspectFile(path string, verifyBytes int64) error {
 	return inspect(path, verifyBytes, func(f io.ReaderAt) io.ReaderAt { return f })
 }
@@ -39,9 +40,47 @@ func inspect(path string, verifyBytes int64, through func(io.ReaderAt) io.Reader
 	if verifyBytes < 0 {
 		return nil
 	}
-	v := &verifier{f: through(f), meta: m, leaves: int64(m.pages)*m.pageSize <= verifyBytes, used: make([]byte, (m.pages+7)/8)}
+	v := &verifier{f: through(f), meta: m, leaves: int64(m.pages)*m.pageSize <= verifyBytes, used: newPageSet(m.pages)}
+	if !v.leaves {
+		v.skipped, v.free = newPageSet(m.pages), newPageSet(m.pages)
+	}
 	return v.verify()
 }
+
+// spoiledLeaves is damage inside leaves of the data, in a file whose pages are each
+// used once all the same. Such a file may be served and written: who reads these
+// leaves is told, and a write to one of them is refused. What it has besides is safe,
+// for no page that it uses counts as free.
+type spoiledLeaves struct {
+	places []error // the first maxPlaces
+	n      int
+}
+
+func (e *spoiledLeaves) Error() string {
+	if e.n == 1 {
+		return e.places[0].Error()
+	}
+	return fmt.Sprintf("%v; damaged leaves in all: %d", e.places[0], e.n)
+}
+
+// Unwrap has it be what its places are.
+func (e *spoiledLeaves) Unwrap() []error { return e.places }
+
+// add notes a leaf.
+func (e *spoiledLeaves) add(err error) {
+	if e.n++; e.n <= maxPlaces {
+		e.places = append(e.places, err)
+	}
+}
+
+// pageSet is a set of page numbers.
+type pageSet []byte
+
+func newPageSet(pages uint64) pageSet { return make(pageSet, (pages+7)/8) }
+
+func (s pageSet) has(id uint64) bool { return s[id/8]&(1<<(id%8)) != 0 }
+
+func (s pageSet) add(id uint64) { s[id/8] |= 1 << (id % 8) }
 
 // verifier walks a file once. Each page must be used exactly once: in the tree,
 // by the freelist, or as a free page. That finds a child that points elsewhere,
@@ -51,9 +90,13 @@ type verifier struct {
 	f      io.ReaderAt
 	meta   meta
 	leaves bool // look into leaf pages
-	used   []byte
+	used   pageSet
 	usedN  uint64
 	buf    []byte // the newest leaf
+	inMeta bool   // walks the bucket that says what the file is: nothing there may be damaged
+	spoilt spoiledLeaves
+	// Where leaves are not looked into: those, and the free pages.
+	skipped, free pageSet
 }
 
 func (v *verifier) verify() error {
@@ -68,7 +111,60 @@ func (v *verifier) verify() error {
 		return err
 	}
 	if v.leaves && v.usedN != v.meta.pages {
-		return damaged("a page is neither used nor free")
+		return errUnaccounted()
+	}
+	if !v.leaves {
+		if err := v.overflows(); err != nil {
+			return err
+		}
+	}
+	if v.spoilt.n > 0 {
+		return &v.spoilt
+	}
+	return nil
+}
+
+func errUnaccounted() error { return damaged("a page is neither used nor free") }
+
+// maxOverflows bounds how many leaves overflows reads that no free page follows.
+const maxOverflows = 10_000
+
+// overflows sees that what is neither used nor free is the overflow of the skipped
+// leaf before it. A free page that is none would be written over: so a leaf is asked
+// how many pages it has if a free page comes next. Others are asked for the sake of
+// the root, which may point into its own tree; of many, the first.
+func (v *verifier) overflows() error {
+	leaf, length, asked := uint64(0), uint64(0), 0
+	for id := uint64(2); id <= v.meta.pages; id++ {
+		end := id == v.meta.pages
+		if !end && !v.used.has(id) {
+			if leaf == 0 {
+				return errUnaccounted()
+			}
+			length++
+			continue
+		}
+		free := !end && v.free.has(id)
+		if leaf != 0 && (free || length > 0 && asked < maxOverflows) {
+			asked++
+			if err := v.overflow(leaf, length); err != nil {
+				return err
+			}
+		}
+		if leaf, length = 0, 0; !end && v.skipped.has(id) {
+			leaf = id
+		}
+	}
+	return nil
+}
+
+func (v *verifier) overflow(leaf, want uint64) error {
+	var head [pageHeader]byte
+	if _, err := v.f.ReadAt(head[:], int64(leaf)*v.meta.pageSize); err != nil {
+		return err
+	}
+	if p := parsePage(head[:]); p.id != leaf || p.extra != want {
+		return errUnaccounted()
 	}
 	return nil
 }
@@ -79,10 +175,10 @@ func (v *verifier) use(id, extra uint64) bool {
 		return false
 	}
 	for ; ; id++ {
-		if v.used[id/8]&(1<<(id%8)) != 0 {
+		if v.used.has(id) {
 			return false
 		}
-		v.used[id/8] |= 1 << (id % 8)
+		v.used.add(id)
 		v.usedN++
 		if extra == 0 {
 			return true
@@ -136,8 +232,12 @@ func (v *verifier) freelist() error {
 		return damaged("the list of free pages is not valid")
 	}
 	for i := range n {
-		if id := order.Uint64(ids[8*i:]); !v.use(id, 0) {
+		id := order.Uint64(ids[8*i:])
+		if !v.use(id, 0) {
 			return damaged("the list of free pages is not valid")
+		}
+		if v.free != nil {
+			v.free.add(id)
 		}
 	}
 	return nil
@@ -158,6 +258,7 @@ func (v *verifier) root() error {
 		if e.flags != bucketFlag || len(e.value) < bucketSize || order.Uint64(e.value[8:]) != 0 {
 			return damaged("a bucket is not valid")
 		}
+		v.inMeta = bytes.Equal(e.key, metaBucket)
 		if err := v.bucket(order.Uint64(e.value), e.value[bucketSize:]); err != nil {
 			return err
 		}
@@ -171,7 +272,7 @@ func (v *verifier) bucket(root uint64, inline []byte) error {
 			return damaged("a bucket is not valid")
 		}
 		p := parsePage(inline)
-		return checkLeaf(&p, nil, nil, 0)
+		return v.spoiled(checkLeaf(&p, nil, nil, 0))
 	}
 	depth, err := v.depth(root)
 	if err != nil {
@@ -226,10 +327,11 @@ func (v *verifier) tree(id uint64, depth int, low, high []byte, isRoot bool) err
 }
 
 func (v *verifier) leaf(id uint64, low, high []byte, isRoot bool) error {
-	if !v.leaves {
+	if !v.leaves && !v.inMeta {
 		if !v.use(id, 0) {
 			return damaged("page %d is used twice", id)
 		}
+		v.skipped.add(id)
 		return nil
 	}
 	p, err := v.read(id, v.buf)
@@ -240,9 +342,18 @@ func (v *verifier) leaf(id uint64, low, high []byte, isRoot bool) error {
 		v.buf = p.content
 	}
 	if p.count == 0 && !isRoot {
-		return damaged("page %d is empty", id)
+		return v.spoiled(damaged("page %d is empty", id))
 	}
-	return checkLeaf(&p, low, high, v.meta.pageSize)
+	return v.spoiled(checkLeaf(&p, low, high, v.meta.pageSize))
+}
+
+// spoiled notes damage inside a leaf of the data, and lets the walk go on.
+func (v *verifier) spoiled(err error) error {
+	if err == nil || v.inMeta {
+		return err
+	}
+	v.spoilt.add(err)
+	return nil
 }
 
 // checkLeaf checks a leaf and its values; pageSize is 0 for one inside a value.

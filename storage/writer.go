@@ -71,7 +71,9 @@ func (w *writer) begin(db *bolt.DB) error {
 		checked = w.way.t.checked
 	}
 	w.way.leaf, w.way.stack = step{}, w.way.stack[:0]
-	w.way.t, err = treeOf(tx, checked)
+	if w.way.t, err = treeOf(tx, checked); err == nil {
+		w.way.t.rewrites = true
+	}
 	return err
 }
 

@@ -57,8 +57,8 @@ func every(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// start receipts the node's start. Where it can't be written, which a full disk
-// does, it returns what to try again: reads must go on. In a cluster nobody waits
+// start receipts the node's start. Where it can't be written, for a full disk or for
+// damage to tenant 0, it returns what to try again: the rest must go on. In a cluster nobody waits
 // for that at all.
 func (n *node) start(ctx context.Context, key *auth.Key) (again func(context.Context) error, err error) {
 	req, err := n.request()
@@ -78,7 +78,7 @@ func (n *node) start(ctx context.Context, key *auth.Key) (again func(context.Con
 		return tell, nil
 	}
 	n.closeOrphans(ctx)
-	if err = tell(ctx); ubl.CodeOf(err) == ubl.CodeUnavailable {
+	if err = tell(ctx); ubl.CodeOf(err) == ubl.CodeUnavailable || errors.Is(err, ubl.ErrDamaged) {
 		return func(ctx context.Context) error {
 			if !every(ctx, tellAgain) {
 				return ctx.Err()

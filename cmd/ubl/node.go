@@ -134,6 +134,9 @@ func openHint(dir string, err error) error {
 	if errors.Is(err, cluster.ErrMember) {
 		return fmt.Errorf("%s belongs to a node of a cluster: start it with --cluster-listen, or use --url and UBL_TOKEN to ask it", dir)
 	}
+	if errors.Is(err, storage.ErrDamaged) {
+		return fmt.Errorf("%w. To list the damaged places: ubl scrub --data %s. What to do then is in the runbook (UBLDamage)", err, dir)
+	}
 	return err
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -47,6 +48,43 @@ func TestSpoiled(t *testing.T) {
 	}
 	if !strings.Contains(log.String(), "does not match its checksum") {
 		t.Errorf("the log has no place: %s", log.String())
+	}
+}
+
+// TestSpoiledStart: a node alone starts with a damaged page, also where tenant 0 is what
+// is damaged, and is degraded at once. A file whose pages don't add up is refused with
+// what to do.
+func TestSpoiledStart(t *testing.T) {
+	dir := t.TempDir()
+	p := &program{now: testNow, random: &counter64{}}
+	key := testKey(t, p)
+	for start := range 2 {
+		var log bytes.Buffer
+		n, err := p.openNode(dir, slog.New(slog.NewTextHandler(&log, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ready := n.ready()
+		again, err := n.start(t.Context(), key)
+		if err = errors.Join(err, n.close(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		told := strings.Contains(log.String(), "does not match its checksum")
+		if damaged := start > 0; damaged != (ubl.CodeOf(ready) == ubl.CodeUnavailable) || damaged != told || damaged != (again != nil) {
+			t.Errorf("start %d: ready says %v, the start is told again: %t, the log: %s", start, ready, again != nil, log.String())
+		}
+		spoil(t, dir, "Node started")
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "store", "partition-3.db"), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = f.WriteAt([]byte("x"), 40); errors.Join(err, f.Close()) != nil {
+		t.Fatal(err)
+	}
+	if _, err = p.openNode(dir, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "partition-3.db") ||
+		!strings.Contains(err.Error(), "ubl scrub --data "+dir) || !strings.Contains(err.Error(), "UBLDamage") {
+		t.Errorf("a damaged meta page: %v", err)
 	}
 }
 
