@@ -58,6 +58,7 @@ const (
 	Bare      Subject = "bare program"
 	Loop      Subject = "bare group-commit loop"
 	BareFan   Subject = "bare fan-out program"
+	UBLRude   Subject = "UBL, rude writers" // in the section crowd: they ignore Retry-After
 	UBLThree  Subject = "UBL, three nodes"
 	EtcdThree Subject = "etcd, three nodes"
 )

@@ -41,9 +41,9 @@ func (r *Report) tables() []table {
 				"UBL syncs every message to disk first; the bare program stores nothing.",
 			[]Subject{UBL, BareFan}, []column{{"events/s", Rate, whole}, {"posts/s", PostRate, whole}, {"bytes a frame", FrameBytes, whole}}},
 		{Crowd, fmt.Sprintf("A crowd: %s writers in a room with %s streams", whole(float64(s.CrowdWriters)), whole(float64(s.CrowdStreams))),
-			"Far more than the node can do. Refused sends (503) come again after the Retry-After that they were told; the latencies are those of " +
-				"accepted ones. No room_seq came twice or was left out, and no stream missed one.",
-			[]Subject{UBL}, []column{{"accepted/s", Rate, whole}, {"p50 s", P50Seconds, seconds}, {"p99 s", P99Seconds, seconds},
+			"Far more than the node can do. Refused sends (503) come again after the Retry-After that they were told, those of rude writers at once; " +
+				"the latencies are those of accepted ones. No room_seq came twice or was left out, and no stream missed one.",
+			[]Subject{UBL, UBLRude}, []column{{"accepted/s", Rate, whole}, {"p50 s", P50Seconds, seconds}, {"p99 s", P99Seconds, seconds},
 				{"refused %", RefusedShare, whole}, {"followed %", FollowedShare, whole},
 				{"server's cores", ServerCores, hundredths}, {"generator's", GeneratorCores, hundredths}, {"others'", OtherCores, hundredths}}},
 		{Start, fmt.Sprintf("Start with %s rooms on disk", whole(float64(s.Rooms))),

@@ -18,20 +18,24 @@ const crowdDomain = "bench.example"
 
 func crowdMembers() []string { return []string{"one", "two", "three", "four", "five"} }
 
-// crowd lets far more writers and streams meet in one room than the node can serve.
+// crowd lets far more writers and streams meet in one room than the node can serve:
+// writers who wait as long as a refusal says, and in a turn of their own some who don't.
 func (s *Suite) crowd(ctx context.Context) {
 	sections := []report.Section{report.Crowd}
 	s.missBinaries(sections)
-	s.rounds(ctx, sections, []turn{{report.UBL, func(ctx context.Context, dir string) error {
-		t, err := s.startUBL(ctx, dir, sender, "--domain", crowdDomain)
-		if err != nil {
-			return err
-		}
-		return errors.Join(s.crowdOnce(ctx, dir, t), t.server.Stop())
-	}}})
+	of := func(subject report.Subject) turn {
+		return turn{subject, func(ctx context.Context, dir string) error {
+			t, err := s.startUBL(ctx, dir, sender, "--domain", crowdDomain)
+			if err != nil {
+				return err
+			}
+			return errors.Join(s.crowdOnce(ctx, dir, t, subject), t.server.Stop())
+		}}
+	}
+	s.rounds(ctx, sections, []turn{of(report.UBL), of(report.UBLRude)})
 }
 
-func (s *Suite) crowdOnce(ctx context.Context, dir string, t *target) error {
+func (s *Suite) crowdOnce(ctx context.Context, dir string, t *target, subject report.Subject) error {
 	var tokens []string
 	for _, name := range crowdMembers() {
 		token, err := s.token(ctx, dir, name+"@"+crowdDomain)
@@ -43,7 +47,7 @@ func (s *Suite) crowdOnce(ctx context.Context, dir string, t *target) error {
 	set := s.settings()
 	var r fanload.CrowdResult
 	err := proc.JSON(ctx, &r, nil, s.Self, "crowd", "-host", t.server.Host, "-token", strings.Join(tokens, ","),
-		"-streams", strconv.Itoa(set.CrowdStreams), "-writers", strconv.Itoa(set.CrowdWriters),
+		"-streams", strconv.Itoa(set.CrowdStreams), "-writers", strconv.Itoa(set.CrowdWriters), fmt.Sprintf("-rude=%t", subject == report.UBLRude),
 		"-warm", warm.String(), "-length", s.length().String(), "-watch", strconv.Itoa(t.server.Pid()))
 	if err != nil {
 		return errors.Join(fmt.Errorf("the crowd failed: %w", err), t.server.Complaint())
@@ -56,7 +60,7 @@ func (s *Suite) crowdOnce(ctx context.Context, dir string, t *target) error {
 		report.RefusedShare: 100 * r.RefusedShare, report.FollowedShare: 100 * r.Followed / float64(max(1, r.Accepted)),
 		report.ServerCores: r.ServerCores, report.GeneratorCores: r.ClientCores, report.OtherCores: r.OtherCores,
 	} {
-		s.Report.Add(report.Key{Section: report.Crowd, Subject: report.UBL, Measure: m}, v)
+		s.Report.Add(report.Key{Section: report.Crowd, Subject: subject, Measure: m}, v)
 	}
 	s.Logf("  %.0f accepted/s, p50 %.0f ms, p99 %.0f ms, longest %.0f ms; %.0f %% refused, p99 %.0f ms",
 		r.AcceptedPerSecond, r.P50ms, r.P99ms, r.MaxMs, 100*r.RefusedShare, r.RefusedP99ms)
