@@ -170,7 +170,7 @@ func (rt *Runtime) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, 
 
 // Visit implements [ubl.Visitor].
 func (rt *Runtime) Visit(ctx context.Context, in ubl.Enter, to ubl.Name, cmd ubl.Command) (*ubl.Entered, any, error) {
-	if err := rt.full(to, cmd); err != nil {
+	if err := rt.Full(to, cmd); err != nil {
 		return nil, nil, err
 	}
 	entered, err := ubl.Ask[*ubl.Entered](ctx, rt, ubl.TenantName(in.Who.TenantID), in)
@@ -243,9 +243,9 @@ func (rt *Runtime) giveUp(ctx context.Context, e *envelope) error {
 	return ubl.Errorf(ubl.CodeOverloaded, "the command waited for too long; nothing was done").Because(ctx.Err())
 }
 
-// full refuses a write that its actor has no room for now, before anything else is asked
+// Full refuses a write that its actor has no room for now, before anything else is asked
 // for it. An actor that isn't in memory has.
-func (rt *Runtime) full(to ubl.Name, cmd ubl.Command) error {
+func (rt *Runtime) Full(to ubl.Name, cmd ubl.Command) error {
 	if cmd.Cost() == 0 {
 		return nil
 	}

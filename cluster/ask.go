@@ -135,6 +135,9 @@ func (n *Node) askHere(ctx context.Context, partition int, q question) (r reply)
 	var value any
 	committed := false
 	if q.enter != nil {
+		if err := (*local).Full(q.to, q.cmd); err != nil {
+			return reply{err: err}
+		}
 		value, _, r.err = (*local).AskHere(ctx, ubl.TenantName(q.to.Group().Tenant), q.enter)
 		r.entered, _ = value.(*ubl.Entered)
 	}

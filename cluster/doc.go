@@ -66,6 +66,8 @@
 //   - No quorum: when two Timeouts long too few voters answered, callers get
 //     unavailable at once, with when to ask again. Nodes without a replica hear that
 //     from those that have one, or from their silence.
+//   - Followers are slow: writes take longer, and the leader lets fewer of them in
+//     (package actors). Callers hear overloaded at once, at every node.
 //   - A replica can't write (full disk): it stops taking part in its partition,
 //     gives up leadership, and starts again when it may work.
 //   - A process is killed before the log's sync, or the sync fails: the batch is

@@ -25,6 +25,8 @@ type Local interface {
 	// AskHere asks an actor of this node, and tells whether a commit of the
 	// command's own stands behind the answer.
 	AskHere(ctx context.Context, to ubl.Name, cmd ubl.Command) (answer any, committed bool, err error)
+	// Full refuses a write that AskHere has no room for now.
+	Full(to ubl.Name, cmd ubl.Command) error
 	// Evict stops the actors of the groups.
 	Evict(cause error, in func(ubl.Group) bool)
 }
