@@ -63,7 +63,8 @@ type House struct {
 	serial int
 }
 
-// Options change what a house is made of; the zero value is the product's.
+// Options change what a house is made of; the zero value is the product's, but for the
+// number of partitions: each is a file to make and to sync.
 type Options struct {
 	Limits actors.Limits
 	// Wrap puts something between the families and the engine.
@@ -74,7 +75,8 @@ type Options struct {
 	Families []actors.Family
 	// Elsewhere stands for other nodes.
 	Elsewhere ubl.Asker
-	Storage   *storage.Options
+	// Storage is the store's; nil makes two partitions.
+	Storage *storage.Options
 	// Kinds of containers that the house knows besides the product's.
 	Kinds []ubl.Kind
 	// Panics counts and logs what panics; nil logs to slog's default.
@@ -95,7 +97,7 @@ func Open(t testing.TB, opts Options) *House {
 
 func (h *House) start() {
 	h.t.Helper()
-	engine, err := storage.Open(h.Dir, h.opts.Storage)
+	engine, err := storage.Open(h.Dir, cmp.Or(h.opts.Storage, &storage.Options{Partitions: 2}))
 	if err != nil {
 		h.t.Fatalf("couldn't open the store: %v", err)
 	}
