@@ -69,21 +69,35 @@ func (n *Node) ask(ctx context.Context, q question) reply {
 	if deadline, ok := ctx.Deadline(); ok {
 		q.until = deadline
 	}
-	partition := n.engine.Partition(q.to.Group())
+	var r reply
+	err := n.untilLed(ctx, n.engine.Partition(q.to.Group()), q.until, func(w way) error {
+		r = n.attempt(ctx, w, q)
+		return r.err
+	})
+	if err != r.err { // it was given up
+		return reply{err: err}
+	}
+	return r
+}
+
+// untilLed tries something with a partition's leader, again where it failed because
+// leadership moves, until the caller's deadline, or until it is known that too few
+// voters are up.
+func (n *Node) untilLed(ctx context.Context, partition int, until time.Time, try func(way) error) error {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		leader, moved := n.routes.to(partition)
-		r := n.attempt(ctx, way{partition, leader, n.via(leader, pause), moved}, q)
-		if ubl.CodeOf(r.err) != ubl.CodeUnavailable || ctx.Err() != nil || !time.Now().Before(q.until) {
-			return r
+		err := try(way{partition, leader, n.via(leader, pause), moved})
+		if ubl.CodeOf(err) != ubl.CodeUnavailable || ctx.Err() != nil || !time.Now().Before(until) {
+			return err
 		}
 		if n.routes.lost(partition) {
-			return reply{err: errNoQuorum.Later(retryLost)}
+			return errNoQuorum.Later(retryLost)
 		}
 		select {
 		case <-moved:
 		case <-time.After(pause/2 + rand.N(pause)):
 		case <-ctx.Done():
-			return r
+			return err
 		}
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -19,9 +21,18 @@ func (n *Node) Backup(ctx context.Context, w io.Writer, o *storage.BackupOptions
 	return n.engine.BackupFrom(ctx, w, n.fetch, o)
 }
 
-// fetch copies a partition from its leader into a file.
+// fetch copies a partition from its leader into a file. It waits for a leader as
+// every question does.
 func (n *Node) fetch(ctx context.Context, partition int, path string) error {
-	leader, _ := n.routes.to(partition)
+	return n.untilLed(ctx, partition, time.Now().Add(askTimeout), func(w way) error {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err // what an attempt before has left
+		}
+		return n.fetchFrom(ctx, w.leader, partition, path)
+	})
+}
+
+func (n *Node) fetchFrom(ctx context.Context, leader string, partition int, path string) error {
 	switch leader {
 	case "":
 		return ubl.Errorf(ubl.CodeUnavailable, "the partition has no leader now")
