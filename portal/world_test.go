@@ -165,7 +165,7 @@ func (w *world) await(id string, ok func(*ubl.Server) bool) (found *ubl.Server) 
 }
 
 // patience is how long a test waits for what should happen soon: the longest, a list of
-// tools of 24 MB, takes a busy machine over half a minute under the race detector.
+// tools of 12 MB, takes a busy machine over half a minute under the race detector.
 const patience = 2 * time.Minute
 
 // until polls until something is so.
