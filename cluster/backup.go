@@ -21,15 +21,17 @@ func (n *Node) Backup(ctx context.Context, w io.Writer, o *storage.BackupOptions
 	return n.engine.BackupFrom(ctx, w, n.fetch, o)
 }
 
-// fetch copies a partition from its leader into a file. It waits for a leader as
-// every question does.
-func (n *Node) fetch(ctx context.Context, partition int, path string) error {
-	return n.untilLed(ctx, partition, time.Now().Add(askTimeout), func(w way) error {
+// fetch copies a partition from its leader into a file, and says whether that is this
+// node. It waits for a leader as every question does.
+func (n *Node) fetch(ctx context.Context, partition int, path string) (here bool, err error) {
+	err = n.untilLed(ctx, partition, time.Now().Add(askTimeout), func(w way) error {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err // what an attempt before has left
 		}
+		here = w.leader == n.server
 		return n.fetchFrom(ctx, w.leader, partition, path)
 	})
+	return here, err
 }
 
 func (n *Node) fetchFrom(ctx context.Context, leader string, partition int, path string) error {

@@ -22,7 +22,7 @@ func TestBackupWhileLeadershipMoves(t *testing.T) {
 	defer func() { <-moved }()
 	path := filepath.Join(t.TempDir(), "copy")
 	for copies := 0; ; copies++ {
-		if err := w.nodes[2].fetch(t.Context(), 0, path); err != nil {
+		if _, err := w.nodes[2].fetch(t.Context(), 0, path); err != nil {
 			t.Fatalf("copy %d: %v", copies, err)
 		}
 		select {

@@ -64,7 +64,9 @@ type BackupOptions struct {
 // archive is written, so that a slow w keeps no transaction open; they need as
 // much space as the data. Each copy is checked: a backup of damaged data fails.
 func (e *Engine) Backup(ctx context.Context, w io.Writer, o *BackupOptions) error {
-	return e.BackupFrom(ctx, w, e.CopyPartition, o)
+	return e.BackupFrom(ctx, w, func(ctx context.Context, partition int, path string) (bool, error) {
+		return true, e.CopyPartition(ctx, partition, path)
+	}, o)
 }
 
 // BackupFrom is Backup of partitions that live elsewhere, too: fetch puts a copy
@@ -84,8 +86,9 @@ func (e *Engine) BackupFrom(ctx context.Context, w io.Writer, fetch Fetch, o *Ba
 	return nil
 }
 
-// Fetch puts a copy of a partition at a path.
-type Fetch func(ctx context.Context, partition int, path string) error
+// Fetch puts a copy of a partition at a path. It says whether it is a copy of what this
+// directory has: damage in another's is not counted here.
+type Fetch func(ctx context.Context, partition int, path string) (here bool, err error)
 
 func (e *Engine) backup(ctx context.Context, w io.Writer, dir string, fetch Fetch, o *BackupOptions) error {
 	a := &archive{
@@ -94,12 +97,14 @@ func (e *Engine) backup(ctx context.Context, w io.Writer, dir string, fetch Fetc
 	}
 	for i, p := range e.partitions {
 		path := filepath.Join(dir, partitionName(i))
-		err := fetch(ctx, i, path)
+		here, err := fetch(ctx, i, path)
 		if err == nil {
 			err = p.own(path)
 		}
 		if err != nil {
-			_ = p.tell(err)
+			if here {
+				_ = p.tell(err)
+			}
 			return fmt.Errorf("%s: %w", partitionName(i), err)
 		}
 		e.opts.Step("backup: fetched")

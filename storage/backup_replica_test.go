@@ -62,6 +62,38 @@ func TestBackupOfReplica(t *testing.T) {
 	}
 }
 
+// elsewhere fetches copies of what another directory has.
+func elsewhere(fetch func(ctx context.Context, p int, path string) error) storage.Fetch {
+	return func(ctx context.Context, p int, path string) (bool, error) { return false, fetch(ctx, p, path) }
+}
+
+// TestDamagedCopy: damage in a copy that another node sent is not damage here; in a copy
+// of our own it is.
+func TestDamagedCopy(t *testing.T) {
+	v := newVictim(t)
+	b := bytes.Clone(v.clean)
+	b[v.leafOf(t, 8)+10]--
+	v.lay(t, b)
+	other := open(t, v.dir, nil)
+	sound := open(t, t.TempDir(), &storage.Options{Partitions: 1})
+	for _, test := range []struct {
+		e    *storage.Engine
+		back func(*storage.Engine) error
+		want int64
+	}{
+		{sound, func(e *storage.Engine) error {
+			return e.BackupFrom(t.Context(), io.Discard, elsewhere(other.CopyPartition), nil)
+		}, 0},
+		{other, func(e *storage.Engine) error { return e.Backup(t.Context(), io.Discard, nil) }, 1},
+	} {
+		before := test.e.Stats().Partitions[0].Damaged
+		err := test.back(test.e)
+		if s := test.e.Stats().Partitions[0]; !errors.Is(err, storage.ErrDamaged) || s.Damaged-before != test.want || s.Spoiled != (test.want > 0) {
+			t.Errorf("the backup gives %v; counted here: %d, want %d", err, s.Damaged-before, test.want)
+		}
+	}
+}
+
 // TestBackupFromOthers: partitions come from other nodes' directories, and the
 // archive is one of this directory all the same.
 func TestBackupFromOthers(t *testing.T) {
@@ -72,7 +104,7 @@ func TestBackupFromOthers(t *testing.T) {
 	truth := mustContents(t, other)
 	e := openReplica(t, t.TempDir(), newLog(), storage.Options{Partitions: 2}) // has nothing itself
 	var archive bytes.Buffer
-	if err := e.BackupFrom(t.Context(), &archive, other.CopyPartition, nil); err != nil {
+	if err := e.BackupFrom(t.Context(), &archive, elsewhere(other.CopyPartition), nil); err != nil {
 		t.Fatal(err)
 	}
 	if have := mustContents(t, openRestored(t, archive.Bytes())); !maps.Equal(have, truth) {
@@ -91,7 +123,7 @@ func TestRefusedFetches(t *testing.T) {
 	gone := errors.New("the node is gone")
 	tests := []struct {
 		name  string
-		fetch storage.Fetch
+		fetch func(ctx context.Context, p int, path string) error
 		want  error
 	}{
 		{"the other partition", func(ctx context.Context, p int, path string) error {
@@ -105,7 +137,7 @@ func TestRefusedFetches(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if err := e.BackupFrom(t.Context(), io.Discard, test.fetch, nil); !errors.Is(err, test.want) {
+			if err := e.BackupFrom(t.Context(), io.Discard, elsewhere(test.fetch), nil); !errors.Is(err, test.want) {
 				t.Errorf("BackupFrom: %v, want %v", err, test.want)
 			}
 		})

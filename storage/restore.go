@@ -26,7 +26,7 @@ type RestoreOptions struct {
 }
 
 // Restore makes a data directory from a backup. The directory must be new or
-// empty (else [ErrNotEmpty]). The store appears in it whole or not at all: after
+// empty (else [ErrNotEmpty]). A restore that fails leaves nothing there. The store appears in it whole or not at all: after
 // an interruption Open refuses the directory until a restore succeeds. What was
 // restored is a new incarnation.
 func Restore(ctx context.Context, r io.Reader, dir string, opts *Options, how *RestoreOptions) error {
@@ -40,6 +40,13 @@ func Restore(ctx context.Context, r io.Reader, dir string, opts *Options, how *R
 }
 
 func restore(ctx context.Context, r io.Reader, dir string, o *Options, how *RestoreOptions) (err error) {
+	lock := filepath.Join(dir, lockName)
+	var made []string
+	for _, path := range []string{lock, dir} {
+		if !exists(path) {
+			made = append(made, path)
+		}
+	}
 	if err := makeDir(dir); err != nil {
 		return err
 	}
@@ -47,7 +54,14 @@ func restore(ctx context.Context, r io.Reader, dir string, o *Options, how *Rest
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, unlock()) }()
+	defer func() {
+		if err != nil {
+			for _, path := range made {
+				err = errors.Join(err, removeIfThere(path))
+			}
+		}
+		err = errors.Join(err, unlock())
+	}()
 	if err := checkEmpty(dir); err != nil {
 		return err
 	}
@@ -117,12 +131,15 @@ func (e *Engine) ForgetRestore() error {
 
 func readArchive(in *tar.Reader, signed func(ed25519.PublicKey) error) (*archive, error) {
 	header, err := in.Next()
+	if errors.Is(err, ErrDamaged) { // which who reads it for us found
+		return nil, err
+	}
 	if err != nil || header.Name != backupManifest || header.Size > maxManifestBytes {
-		return nil, damaged("this is not a backup")
+		return nil, damaged("this is not a backup, or its beginning is damaged")
 	}
 	text, err := io.ReadAll(io.LimitReader(in, maxManifestBytes))
 	if err != nil {
-		return nil, damaged("the backup is cut short")
+		return nil, cutShort(err)
 	}
 	signer, err := signerOf(header, text)
 	if err == nil && signed != nil {
@@ -149,6 +166,14 @@ func readArchive(in *tar.Reader, signed func(ed25519.PublicKey) error) (*archive
 	return a, nil
 }
 
+// cutShort is an archive that ends early, unless who reads it for us found more.
+func cutShort(err error) error {
+	if errors.Is(err, ErrDamaged) {
+		return err
+	}
+	return damaged("the backup is cut short")
+}
+
 func (a *archive) label(partition int) label {
 	return label{a.StoreFormat, partition, len(a.Parts), a.Incarnation}
 }
@@ -156,7 +181,7 @@ func (a *archive) label(partition int) label {
 func unpackPart(in *tar.Reader, want part, path string, counted *checkedWriter) (err error) {
 	header, err := in.Next()
 	if err != nil {
-		return damaged("the backup is cut short")
+		return cutShort(err)
 	}
 	if header.Name != want.Name || header.Size != want.Size {
 		return damaged("the backup is not what its list says")
@@ -171,7 +196,7 @@ func unpackPart(in *tar.Reader, want part, path string, counted *checkedWriter) 
 	n, err := io.Copy(counted, in)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return damaged("the backup is cut short")
+		return cutShort(err)
 	case err != nil:
 		return err
 	case n != want.Size || hex.EncodeToString(hash.Sum(nil)) != want.SHA256:

@@ -1,6 +1,9 @@
 package storage
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Stats is how things stand now.
 type Stats struct {
@@ -16,7 +19,8 @@ type PartitionStats struct {
 	Leases int64
 	// Failed is why the partition takes no writes, nil while it does.
 	Failed error
-	// Full: the newest write found no room on the disk, and there hardly is any now.
+	// Full: the newest write found no room on the disk, within the last minute, or what was
+	// acknowledged still has none.
 	Full bool
 	// Damaged is how often damage was met since the start, by a reader, a writer or
 	// the scrub.
@@ -27,14 +31,13 @@ type PartitionStats struct {
 	Scrub   ScrubStats
 }
 
-// fullFor is how long a write that found no room tells of a disk whose free space
-// says nothing, as where there is a quota.
+// fullFor is how long a write that found no room tells of a full disk.
 const fullFor = time.Minute
 
 // isFull reports whether writes find no room.
 func (p *partition) isFull() bool {
 	at := p.noRoom.Load()
-	return at != 0 && (freeSpace(p.path) < p.opts.spare || p.opts.Now().Sub(time.Unix(0, at)) < fullFor)
+	return at != 0 && (errors.Is(p.failure(), ErrFull) || p.opts.Now().Sub(time.Unix(0, at)) < fullFor)
 }
 
 // Space is how many bytes the disk of the data directory has left for us, and how

@@ -28,7 +28,7 @@ type cli struct {
 	History    historyCmd    `cmd:"" help:"Read a room's messages."`
 	Export     exportCmd     `cmd:"" help:"Write a tenant's ledger to standard output."`
 	Verify     verifyCmd     `cmd:"" help:"Check an exported ledger, offline."`
-	Scrub      scrubCmd      `cmd:"" help:"Check a stopped server's data: every page, value and number."`
+	Scrub      scrubCmd      `cmd:"" help:"Check a stopped server's data: every page, value and number. With --json it also prints digests, to compare two copies."`
 	Backup     backupCmd     `cmd:"" help:"Back up everything into one file."`
 	Restore    restoreCmd    `cmd:"" help:"Make a data directory from a backup."`
 	Limits     limitsCmd     `cmd:"" help:"Print the limits of a server, which hold by default."`

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"filippo.io/age"
+
+	"ubl/storage"
 )
 
 // ageHeader begins every file in the age format (age-encryption.org/v1).
@@ -76,7 +78,7 @@ func (d *decryption) decrypted(in io.Reader) (io.Reader, error) {
 	case !isAge && d.DecryptWith == "":
 		return peeked, nil
 	case !isAge:
-		return nil, errors.New("the backup isn't encrypted: restore it without --decrypt-with if that is right")
+		return nil, errors.New("the backup isn't encrypted, or its beginning is damaged: restore it without --decrypt-with if it never was encrypted")
 	case d.DecryptWith == "":
 		return nil, errors.New("the backup is encrypted: give the file with your age identity with --decrypt-with")
 	}
@@ -90,8 +92,27 @@ func (d *decryption) decrypted(in io.Reader) (io.Reader, error) {
 		return nil, fmt.Errorf("couldn't read the age identity: %s holds none, or a line that isn't one", d.DecryptWith)
 	}
 	plain, err := age.Decrypt(peeked, identities...)
-	if err != nil {
-		return nil, fmt.Errorf("couldn't decrypt the backup: %w", err)
+	if _, other := errors.AsType[*age.NoIdentityMatchError](err); other {
+		return nil, fmt.Errorf("the backup was encrypted for another key than the one in %s, or its beginning is damaged", d.DecryptWith)
 	}
-	return plain, nil
+	if err != nil {
+		return nil, spoiledBackup(err)
+	}
+	return &decrypting{plain}, nil
+}
+
+func spoiledBackup(err error) error {
+	return fmt.Errorf("the encrypted backup is damaged or cut short: %w: %w", storage.ErrDamaged, err)
+}
+
+// decrypting says of what can't be decrypted that it is damaged: the key is the right
+// one.
+type decrypting struct{ plain io.Reader }
+
+func (d *decrypting) Read(b []byte) (int, error) {
+	n, err := d.plain.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = spoiledBackup(err)
+	}
+	return n, err
 }

@@ -38,7 +38,7 @@ func (n *node) ready() error {
 		return err
 	}
 	if free, _, ok := n.store.Space(); ok && free < leastSpace {
-		return diskFull(nil)
+		return ubl.Errorf(ubl.CodeUnavailable, "degraded: the disk has less than %d MiB left, and writes will soon be refused: free some space", leastSpace>>20)
 	}
 	return nil
 }

@@ -60,8 +60,9 @@ func TestDegraded(t *testing.T) {
 		t.Fatal("the disk doesn't fill up")
 	}
 	_ = f.Close()
-	for _, when := range []string{"before a write", "after one"} {
-		if err := n.ready(); ubl.CodeOf(err) != ubl.CodeUnavailable || !strings.Contains(err.Error(), "the disk is full") {
+	for _, state := range []struct{ when, says string }{{"before a write", "less than 64 MiB left"}, {"after one", "the disk is full"}} {
+		when := state.when
+		if err := n.ready(); ubl.CodeOf(err) != ubl.CodeUnavailable || !strings.Contains(err.Error(), state.says) {
 			t.Errorf("on a full disk, %s: ready says %v", when, err)
 		}
 		if err := n.serves(); err != nil {
