@@ -221,40 +221,41 @@ func TestProgress(t *testing.T) {
 // TestGivenUp: a caller that goes, and a server that takes too long, leave an effect.
 func TestGivenUp(t *testing.T) {
 	for _, e := range eras {
-		t.Run(e.name, func(t *testing.T) {
-			w := newWorld(t, func(o *portal.Options) { o.CallTimeout = 5 * time.Second })
-			s, url := tools(t, e)
-			entered := make(chan bool, 2)
-			tool(s, "stuck", func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				entered <- true
-				select {
-				case <-ctx.Done():
-				case <-t.Context().Done(): // a stateless server doesn't hear that its client has gone
-				}
-				return nil, context.Canceled
-			})
-			tool(s, "echo", echo)
-			w.add(ubl.Server{ServerID: "ev", URL: url}, "")
-			w.allow("ev.stuck", "ev.echo")
-
-			ctx, cancel := context.WithCancel(t.Context())
-			go func() {
-				<-entered
-				cancel()
-			}()
-			_, err := w.Call(ctx, w.house.Request(w.bob), "ev.stuck", json.RawMessage(`{"text":"a"}`), "", nil)
-			if ubl.CodeOf(err) != ubl.CodeUnavailable {
-				t.Errorf("the caller who went was answered %v", err)
-			}
-			if row := w.log()[0]; row.Status != "error" || row.Code != ubl.CodeUnavailable {
-				t.Errorf("the call of who went is on record as %s %s", row.Status, row.Code)
-			}
-			if e := w.refused(ubl.CodeUnavailable, "ev.stuck", `{"text":"a"}`); !strings.Contains(e.Message, "in time") {
-				t.Errorf("the slow call was answered %q", e.Message)
-			}
-			w.must("ev.echo", `{"text":"still here"}`)
-		})
+		t.Run(e.name, func(t *testing.T) { inBubble(t, func(t *testing.T, w *world) { givenUp(t, w, e) }) })
 	}
+}
+
+func givenUp(t *testing.T, w *world, e era) {
+	s, url := w.tools(t, e)
+	entered := make(chan bool, 2)
+	tool(s, "stuck", func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		entered <- true
+		select {
+		case <-ctx.Done():
+		case <-t.Context().Done(): // a stateless server doesn't hear that its client has gone
+		}
+		return nil, context.Canceled
+	})
+	tool(s, "echo", echo)
+	w.add(ubl.Server{ServerID: "ev", URL: url}, "")
+	w.allow("ev.stuck", "ev.echo")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-entered
+		cancel()
+	}()
+	_, err := w.Call(ctx, w.house.Request(w.bob), "ev.stuck", json.RawMessage(`{"text":"a"}`), "", nil)
+	if ubl.CodeOf(err) != ubl.CodeUnavailable {
+		t.Errorf("the caller who went was answered %v", err)
+	}
+	if row := w.log()[0]; row.Status != "error" || row.Code != ubl.CodeUnavailable {
+		t.Errorf("the call of who went is on record as %s %s", row.Status, row.Code)
+	}
+	if e := w.refused(ubl.CodeUnavailable, "ev.stuck", `{"text":"a"}`); !strings.Contains(e.Message, "in time") {
+		t.Errorf("the slow call was answered %q", e.Message)
+	}
+	w.must("ev.echo", `{"text":"still here"}`)
 }
 
 // TestAccess: users, groups and limits hold in the call path, and refusals are in

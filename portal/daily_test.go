@@ -5,8 +5,11 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ubl"
 	"ubl/portal"
@@ -16,16 +19,19 @@ import (
 // TestOneTenantsServersHang: meanwhile the others' are synced.
 func TestOneTenantsServersHang(t *testing.T) {
 	eve := harness.User("eve@other.org")
-	w := newWorld(t, func(o *portal.Options) {
+	inBubble(t, func(t *testing.T, w *world) { oneTenantsServersHang(t, w, eve) }, func(o *portal.Options) {
 		o.Tenants = func(context.Context) ([]ubl.TenantID, error) {
 			return []ubl.TenantID{"t:example.com", eve.TenantID}, nil
 		}
 	})
+}
+
+func oneTenantsServersHang(t *testing.T, w *world, eve ubl.Identity) {
 	w.house.Enter(eve)
-	s, inner := tools(t, eras[1])
+	s, inner := w.tools(t, eras[1])
 	tool(s, "echo", echo)
 	hangs := &stuck{t: t, free: make(chan struct{}), up: misbehave(nil)}
-	w.add(ubl.Server{ServerID: "stuck", URL: serve(t, hangs)}, "")
+	w.add(ubl.Server{ServerID: "stuck", URL: w.network.Start(t, hangs)}, "")
 	synced := func() ubl.Time {
 		servers, err := w.Servers(t.Context(), eve)
 		if err != nil || len(servers) != 1 {
@@ -85,16 +91,17 @@ func (s *stuck) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // TestATurnInTheRound: a tenant whose servers are slow doesn't have all of them asked
 // in one round, but each of them in its time.
 func TestATurnInTheRound(t *testing.T) {
+	inBubble(t, aTurnInTheRound, ofExample)
+}
+
+func aTurnInTheRound(t *testing.T, w *world) {
 	const errand = 500 * time.Millisecond
-	w := newWorld(t, func(o *portal.Options) {
-		o.Tenants = func(context.Context) ([]ubl.TenantID, error) { return []ubl.TenantID{"t:example.com"}, nil }
-	})
 	portal.SetErrand(w.Portal, errand)
 	var mu sync.Mutex
 	slow, asked := false, map[string]bool{}
 	all, up := []string{"a", "b", "c"}, misbehave(nil)
 	for _, id := range all {
-		w.add(ubl.Server{ServerID: id, URL: serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.add(ubl.Server{ServerID: id, URL: w.network.Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			mu.Lock()
 			down, wait := slow, slow && !asked[id]
 			asked[id] = slow
@@ -131,5 +138,58 @@ func TestATurnInTheRound(t *testing.T) {
 		}
 		clear(asked)
 		mu.Unlock()
+	}
+}
+
+// TestDailySync: a server is asked again once a day, by whichever node is first.
+func TestDailySync(t *testing.T) {
+	tenants := func(context.Context) ([]ubl.TenantID, error) {
+		return []ubl.TenantID{ubl.CoreTenant, "t:example.com", "t:nobody.example"}, nil
+	}
+	w := newWorld(t, func(o *portal.Options) { o.Tenants = tenants })
+	s, address := tools(t, eras[1])
+	var lists atomic.Int32
+	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			if method == "tools/list" {
+				lists.Add(1)
+			}
+			return next(ctx, method, r)
+		}
+	})
+	tool(s, "a", echo)
+	w.add(ubl.Server{ServerID: "ev", URL: address}, "")
+	other := w.node(func(o *portal.Options) { o.Tenants = tenants })
+	before := lists.Load()
+	portal.SyncDue(w.Portal, t.Context())
+	portal.SyncDue(other, t.Context())
+	if n := lists.Load() - before; n != 0 {
+		t.Errorf("a fresh server was asked %d times", n)
+	}
+	w.house.Clock.Add(24 * time.Hour)
+	portal.SyncDue(w.Portal, t.Context())
+	portal.SyncDue(other, t.Context())
+	if n := lists.Load() - before; n != 1 {
+		t.Errorf("a server was asked %d times a day", n)
+	}
+}
+
+// TestEndedTenant: nothing is synced under an Agreement that has ended.
+func TestEndedTenant(t *testing.T) {
+	w := newWorld(t, func(o *portal.Options) {
+		o.Tenants = func(context.Context) ([]ubl.TenantID, error) { return []ubl.TenantID{"t:example.com"}, nil }
+	})
+	s, address := tools(t, eras[1])
+	tool(s, "a", echo)
+	w.add(ubl.Server{ServerID: "ev", URL: address}, "")
+	harness.Must[*ubl.AgreementView](w.house, ubl.TenantName(w.owner.TenantID), ubl.EndAgreement{Request: w.house.Request(w.owner)})
+	head := func() int64 {
+		return harness.Must[ubl.LedgerHead](w.house, ubl.LedgerName(w.owner.TenantID), ubl.GetLedgerHead{}).Seq
+	}
+	before := head()
+	w.house.Clock.Add(24 * time.Hour)
+	portal.SyncDue(w.Portal, t.Context())
+	if grown := head() - before; grown != 0 {
+		t.Errorf("%d atoms were written under an Agreement that has ended", grown)
 	}
 }

@@ -104,8 +104,11 @@ func TestLongLists(t *testing.T) {
 		}
 		pages = append(pages, "["+strings.Join(list, ",")+"]")
 	}
-	w := newWorld(t)
-	got := w.add(ubl.Server{ServerID: "ev", URL: serve(t, paged(pages...))}, "")
+	inBubble(t, func(t *testing.T, w *world) { longLists(t, w, each, pages) })
+}
+
+func longLists(t *testing.T, w *world, each int, pages []string) {
+	got := w.add(ubl.Server{ServerID: "ev", URL: w.network.Start(t, paged(pages...))}, "")
 	fit := ubl.MaxDefinitions / (each + 100) // about as many
 	if got.Status != ubl.ServerUp || got.Tools < fit-1 || got.Tools > fit+1 || got.Problem[:len("tools left out: ")] != "tools left out: " {
 		t.Errorf("the server is %s with %d tools, want about %d: %s", got.Status, got.Tools, fit, got.Problem)

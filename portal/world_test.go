@@ -97,6 +97,13 @@ func inBubble(t *testing.T, test func(t *testing.T, w *world), change ...func(*p
 	})
 }
 
+// tools runs an MCP server of the SDK in the bubble.
+func (w *world) tools(t *testing.T, e era) (*mcp.Server, string) {
+	t.Helper()
+	s, h := e.server(t)
+	return s, w.network.Start(t, h)
+}
+
 func allowHTTP(o *portal.Options) { o.AllowHTTP = true }
 
 // node is the portal of another node of the same house.

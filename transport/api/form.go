@@ -41,7 +41,7 @@ func (f *form) request(args []byte) (*http.Request, error) {
 	err := eachMember(args, func(name []byte, value jsontext.Value) error {
 		s, ok := f.slots[string(name)]
 		if !ok {
-			return invalid(under("arguments", string(name)), "an unexpected member")
+			return invalid(envelope.Under("arguments", string(name)), "an unexpected member")
 		}
 		if s.in == "body" {
 			body = append(append(append(append(body, ",\""...), s.name...), "\":"...), value...)

@@ -24,9 +24,6 @@ const (
 	maxLargeBody = 8 << 20
 )
 
-// maxEchoed is the longest name of a sender's own that an error repeats.
-const maxEchoed = 40
-
 // guard checks what all operations share, before anything is decoded, and
 // bounds the body. It reads the operation's description, so that what is
 // documented is what is enforced. What it lets through is for the tenant to
@@ -104,7 +101,7 @@ func checkQuery(known []string, raw string) *ubl.Error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		given := values[name]
 		if !slices.Contains(known, name) {
-			return invalid(under("query", name), "unknown query parameter")
+			return invalid(envelope.Under("query", name), "unknown query parameter")
 		}
 		if len(given) > 1 {
 			return invalid("query."+name, "given more than once")
@@ -163,27 +160,11 @@ func shown(location string) string {
 	names := strings.Split(location, ".")
 	for i, name := range names {
 		bare, _, _ := strings.Cut(name, "[") // of an index
-		if !plainName(bare) {
+		if !envelope.PlainName(bare) {
 			return strings.Join(names[:i], ".")
 		}
 	}
 	return location
-}
-
-// under is the place of a parameter or an argument that the sender made up, by the
-// same rule.
-func under(place, name string) string {
-	if !plainName(name) {
-		return place
-	}
-	return place + "." + name
-}
-
-// plainName reports whether a name is spelled as the API's own, and not too long.
-func plainName(name string) bool {
-	return name != "" && len(name) <= maxEchoed && !strings.ContainsFunc(name, func(r rune) bool {
-		return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
-	})
 }
 
 func tooLarge(limit int64) *ubl.Error {

@@ -3,12 +3,14 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ubl"
+	"ubl/transport/envelope"
 )
 
 // job is a prompt: what to ask a model for, and what to show it.
@@ -151,9 +153,10 @@ const maxArgument = 2000
 
 // check refuses arguments that are missing, unknown or of the wrong form.
 func (j *job) check(args map[string]string) error {
-	known := 0
+	known := map[string]bool{}
 	for _, a := range j.prompt.Arguments {
-		value, given := args[a.Name]
+		value := args[a.Name]
+		known[a.Name] = true
 		place := "params.arguments." + a.Name
 		switch {
 		case a.Required && value == "":
@@ -163,12 +166,11 @@ func (j *job) check(args map[string]string) error {
 		case value != "" && !wellFormed(a.Name, value):
 			return invalid(place, "is not of the form that its description says")
 		}
-		if given {
-			known++
-		}
 	}
-	if known < len(args) {
-		return invalid("params.arguments", "an unexpected member")
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if !known[name] {
+			return invalid(envelope.Under("params.arguments", name), "an unexpected member")
+		}
 	}
 	return nil
 }

@@ -62,8 +62,8 @@ type streamed struct {
 func readStreamArgs(args json.RawMessage) (streamArgs, error) {
 	in := streamArgs{Seconds: defaultSeconds, Limit: defaultLimit}
 	if err := strict.Unmarshal(args, &in, strict.RejectUnknownMembers(true)); err != nil {
-		if errors.Is(err, strict.ErrUnknownName) {
-			return in, invalid("arguments", "an unexpected member")
+		if at, ok := errors.AsType[*strict.SemanticError](err); ok && errors.Is(err, strict.ErrUnknownName) {
+			return in, invalid(envelope.Under("arguments", at.JSONPointer.LastToken()), "an unexpected member")
 		}
 		return in, wrongType("", err)
 	}

@@ -1,0 +1,23 @@
+package envelope
+
+import "strings"
+
+// maxEchoed is the longest name that an error repeats.
+const maxEchoed = 40
+
+// Under is the place of a parameter or an argument that the sender made up. The name is
+// shown where it is spelled as the API's own, so that a misspelt one is found; any other
+// could be a value or a secret, and the place ends before it.
+func Under(place, name string) string {
+	if !PlainName(name) {
+		return place
+	}
+	return place + "." + name
+}
+
+// PlainName reports whether a name is spelled as the API's own, and not too long.
+func PlainName(name string) bool {
+	return name != "" && len(name) <= maxEchoed && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+}
