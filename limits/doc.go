@@ -16,7 +16,8 @@
 //	stream       streams of address, identity, tenant  [Limiter.Stream]
 //
 // A refusal is rate_limited (429), of bytes quota_exceeded (507). It names the limit, and
-// says when to come back.
+// says when to come back. The transports hold it for half a second, so that a flooder who
+// comes back at once takes little time from others.
 //
 // Connections differ: where there is no place for a new one, the oldest over which nobody
 // has signed in is closed for it, of the same address where that is full. Only where all

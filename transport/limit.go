@@ -23,7 +23,7 @@ func (s *Server) limitAddress(next http.Handler) http.Handler {
 		if l := s.opts.Limits; l != nil && r.URL.Path != "/healthz" && r.URL.Path != "/readyz" {
 			from := l.ClientOf(r)
 			if err := l.Address(from); err != nil {
-				envelope.WriteError(w, r, err)
+				refuse(w, r, err)
 				return
 			}
 			if may := l.Founding(from); may != nil {
@@ -50,7 +50,7 @@ func (s *Server) limitCaller(next http.Handler) http.Handler {
 			conn.Known()
 		}
 		if err := s.opts.Limits.Request(c.Identity); err != nil {
-			envelope.WriteError(w, r, err)
+			refuse(w, r, err)
 			return
 		}
 		from := s.opts.Limits.ClientOf(r)
@@ -67,11 +67,17 @@ func Streams(next http.Handler) http.Handler {
 		if c := envelope.CallerOf(r.Context()); c != nil {
 			release, err := c.Stream()
 			if err != nil {
-				envelope.WriteError(w, r, err)
+				refuse(w, r, err)
 				return
 			}
 			defer release()
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// refuse answers what a limit has refused.
+func refuse(w http.ResponseWriter, r *http.Request, err error) {
+	envelope.Hold(r.Context())
+	envelope.WriteError(w, r, err)
 }

@@ -12,6 +12,7 @@ import (
 
 	"ubl/test/bench/internal/etcdload"
 	"ubl/test/bench/internal/fanload"
+	"ubl/test/bench/internal/floodload"
 	"ubl/test/bench/internal/load"
 	"ubl/test/bench/internal/mcpload"
 	"ubl/test/bench/internal/peer"
@@ -26,10 +27,11 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 	dir := flags.String("dir", "", "data `directory`, which exists")
 	host := flags.String("host", "", "server to drive, as `HOST:PORT`; several, with commas between, are nodes of one server")
 	watch := flags.String("watch", "", "`list` of the servers' process ids, whose CPU time is told")
-	token := flags.String("token", "", "bearer token for it; a crowd has several, with commas between")
+	token := flags.String("token", "", "bearer token for it; load and crowd take several, with commas between")
 	writers := flags.Int("writers", 1, "writers, each with one request in flight")
 	warm := flags.Duration("warm", 0, "time before the measurement")
 	length := flags.Duration("length", time.Second, "length of the measurement")
+	every := flags.Duration("every", 0, "time from one send of a writer to the next; 0: each follows the reply before")
 	limit := flags.Duration("limit", time.Minute, "time after which fanload gives up")
 	streams := flags.Int("streams", 1, "live streams to open")
 	messages := flags.Int("messages", 1, "messages to post")
@@ -48,7 +50,7 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 	if err != nil {
 		return err
 	}
-	plan := load.Plan{Warm: *warm, Length: *length, Watch: pids}
+	plan := load.Plan{Warm: *warm, Length: *length, Every: *every, Watch: pids}
 	calls := mcpload.Options{
 		Target: mcpload.Target{Host: *host, Path: *path, Token: *token, Protocol: *protocol},
 		Tool:   *tool, Arguments: json.RawMessage(*arguments), Numbered: *numbered, Writers: *writers, Plan: plan,
@@ -65,7 +67,7 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 		return printJSON(out, result, err)
 	case "load":
 		result, err := load.Run(ctx, load.Options{
-			Hosts: strings.Split(*host, ","), Path: peer.MessagesPath, Token: *token, Writers: *writers, Plan: plan,
+			Hosts: strings.Split(*host, ","), Path: peer.MessagesPath, Tokens: strings.Split(*token, ","), Writers: *writers, Plan: plan,
 		})
 		return printJSON(out, result, err)
 	case "etcdload":
@@ -90,6 +92,11 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 		result, err := fanload.Run(ctx, fanload.Options{
 			Host: *host, PostPath: peer.MessagesPath, EventsPath: peer.EventsPath, Token: *token,
 			Streams: *streams, Messages: *messages, Writers: *writers, Limit: *limit,
+		})
+		return printJSON(out, result, err)
+	case "flood":
+		result, err := floodload.Run(ctx, floodload.Options{
+			Host: *host, PostPath: peer.MessagesPath, EventsPath: peer.EventsPath, RoomsPath: "/api/rooms", Token: *token, Rude: *rude, Plan: plan,
 		})
 		return printJSON(out, result, err)
 	case "crowd":

@@ -11,6 +11,7 @@
 //   - inprocess: UBL without HTTP, and the bare group-commit loop on bbolt.
 //   - fanout: live events to 1,000 streams, from UBL and from a bare program
 //     that writes the same bytes.
+//   - flood: what a tenant feels of another one's flood, under the default limits.
 //   - start: how soon UBL is ready with 100,000 rooms on disk, and its memory.
 //   - cluster: three nodes of UBL, three nodes of etcd, and UBL alone, under 1, 64
 //     and 512 clients.

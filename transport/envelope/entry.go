@@ -120,21 +120,25 @@ func Entering(v ubl.Visitor) ubl.Asker { return entering{v} }
 
 type entering struct{ v ubl.Visitor }
 
-// refusalHold is how long the answer to a command is held that is refused for load: who
-// comes back at once, against what the answer says, then takes no more processor time
-// than who waits.
-const refusalHold = 500 * time.Millisecond
-
 // Ask implements [ubl.Asker].
 func (e entering) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
 	answer, err := e.ask(ctx, to, cmd)
-	if ubl.CodeOf(err) == ubl.CodeOverloaded {
-		select {
-		case <-time.After(refusalHold):
-		case <-ctx.Done():
-		}
+	if code := ubl.CodeOf(err); code == ubl.CodeOverloaded || code == ubl.CodeRateLimited {
+		Hold(ctx)
 	}
 	return answer, err
+}
+
+// refusalHold is how long a refusal is held that tells somebody to come back later.
+const refusalHold = 500 * time.Millisecond
+
+// Hold holds such a refusal: who comes back at once, against what the answer says, then
+// takes hardly more processor time than who waits.
+func Hold(ctx context.Context) {
+	select {
+	case <-time.After(refusalHold):
+	case <-ctx.Done():
+	}
 }
 
 func (e entering) ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {

@@ -127,11 +127,11 @@ func TestAnew(t *testing.T) {
 	}
 }
 
-// TestRefusalIsHeld: who is refused for load hears of it after a moment, so that coming
+// TestRefusalIsHeld: who is refused for load, or by a limit, hears of it after a moment, so that coming
 // back at once costs the server no more than waiting; every other answer comes at once.
 func TestRefusalIsHeld(t *testing.T) {
 	for code, want := range map[ubl.Code]time.Duration{
-		ubl.CodeOverloaded: 500 * time.Millisecond, ubl.CodeUnavailable: 0, ubl.CodeForbidden: 0,
+		ubl.CodeOverloaded: 500 * time.Millisecond, ubl.CodeRateLimited: 500 * time.Millisecond, ubl.CodeUnavailable: 0, ubl.CodeForbidden: 0,
 	} {
 		for _, gone := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {

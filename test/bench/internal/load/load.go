@@ -25,7 +25,7 @@ const (
 type Options struct {
 	Hosts   []string // HOST:PORT; several are nodes of one server, and get the writers in turn
 	Path    string
-	Token   string
+	Tokens  []string // of people, who get the writers in turn; none: nobody has to sign in
 	Writers int
 	Plan
 }
@@ -44,8 +44,12 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		if err != nil {
 			return nil, err
 		}
+		token := ""
+		if n := len(o.Tokens); n > 0 {
+			token = o.Tokens[len(conns)%n]
+		}
 		conns = append(conns, conn)
-		return post(conn, rawhttp.Post(host, o.Path, o.Token, []byte(Body))), nil
+		return post(conn, rawhttp.Post(host, o.Path, token, []byte(Body))), nil
 	}
 	sends, err := Spread(o.Writers, o.Hosts, connect)
 	if err != nil {

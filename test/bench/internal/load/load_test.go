@@ -7,9 +7,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -84,6 +87,31 @@ func TestSpread(t *testing.T) {
 			t.Errorf("%d writers asked %s, want %s", test.writers, got.String(), test.want)
 		}
 	}
+}
+
+// Writers with a pace send in turn. A send that the one before has held up counts from
+// when it was due.
+func TestPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var at []time.Duration
+		var mu sync.Mutex
+		send := func(context.Context) (uint64, error) {
+			mu.Lock()
+			at = append(at, time.Since(began)/time.Millisecond)
+			n := len(at)
+			mu.Unlock()
+			if n == 3 {
+				time.Sleep(250 * time.Millisecond) // the first writer's second
+			}
+			return uint64(n), nil
+		}
+		r, err := Loop(t.Context(), Plan{Length: 401 * time.Millisecond, Every: 100 * time.Millisecond}, []Send{send, send})
+		want := []time.Duration{0, 50, 100, 150, 250, 350, 350, 350, 400}
+		if err != nil || !slices.Equal(at, want) || r.Sends != len(want) || r.P99us != 250_000 || r.P50us != 0 {
+			t.Errorf("sent at %v, %+v, %v", at, r, err)
+		}
+	})
 }
 
 // The CPU time of a watched process is told; a refusal is counted, and any

@@ -14,6 +14,7 @@ import (
 type Plan struct {
 	Warm   time.Duration // sends before the measurement, checked but not counted
 	Length time.Duration // the measurement
+	Every  time.Duration // from one send of a writer to the next; 0: each follows the reply before
 	Watch  []int         // the servers' process ids; none: no CPU time is read
 }
 
@@ -53,7 +54,7 @@ func Loop(ctx context.Context, p Plan, sends []Send) (Result, error) {
 	watched := Watch(ctx, p.Watch, warm, end)
 	var group sync.WaitGroup
 	for i, send := range sends {
-		w := &writer{send: send}
+		w := &writer{send: send, every: p.Every, offset: p.Every * time.Duration(i) / time.Duration(len(sends))}
 		writers[i] = w
 		group.Go(func() { w.err = w.run(ctx, warm, end) })
 	}
@@ -72,7 +73,9 @@ func Loop(ctx context.Context, p Plan, sends []Send) (Result, error) {
 
 // writer is one closed loop; after run its fields are the sum's.
 type writer struct {
-	send Send
+	send   Send
+	every  time.Duration
+	offset time.Duration // of the first send, so that writers don't all send at once
 
 	latencies    []time.Duration // replies within the measurement
 	seqs         []uint64
@@ -82,7 +85,7 @@ type writer struct {
 }
 
 func (w *writer) run(ctx context.Context, warm, end time.Time) error {
-	start := time.Now()
+	start := w.due(ctx, time.Now().Add(w.offset))
 	for start.Before(end) && ctx.Err() == nil {
 		seq, err := w.send(ctx)
 		now := time.Now()
@@ -90,7 +93,7 @@ func (w *writer) run(ctx context.Context, warm, end time.Time) error {
 			if err := w.refuse(err); err != nil {
 				return err
 			}
-			start = now
+			start = w.due(ctx, start.Add(w.every))
 			continue
 		}
 		w.seqs = append(w.seqs, seq)
@@ -99,9 +102,22 @@ func (w *writer) run(ctx context.Context, warm, end time.Time) error {
 		if now.After(warm) && now.Before(end) {
 			w.latencies = append(w.latencies, now.Sub(start))
 		}
-		start = now
+		start = w.due(ctx, start.Add(w.every))
 	}
 	return nil
+}
+
+// due waits until a send is due, and tells when its time begins to count: where the one
+// before it took too long, that is before now.
+func (w *writer) due(ctx context.Context, at time.Time) time.Time {
+	if w.every == 0 {
+		return time.Now()
+	}
+	if time.Now().After(at) {
+		return at
+	}
+	wait(ctx, at)
+	return time.Now()
 }
 
 // refuse counts a refusal and returns any other error.

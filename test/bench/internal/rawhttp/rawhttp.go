@@ -69,11 +69,20 @@ func Dial(host string) (*Conn, error) { return DialWithin(host, timeout) }
 
 // DialWithin connects with another bound for connecting and for each exchange.
 func DialWithin(host string, timeout time.Duration) (*Conn, error) {
-	conn, err := net.DialTimeout("tcp", host, timeout)
+	return dial(host, net.Dialer{Timeout: timeout})
+}
+
+// DialFrom connects from one of this machine's addresses.
+func DialFrom(host string, from net.IP) (*Conn, error) {
+	return dial(host, net.Dialer{Timeout: timeout, LocalAddr: &net.TCPAddr{IP: from}})
+}
+
+func dial(host string, d net.Dialer) (*Conn, error) {
+	conn, err := d.Dial("tcp", host)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't connect: %w", err)
 	}
-	return &Conn{conn: conn, in: bufio.NewReaderSize(conn, 16<<10), timeout: timeout}, nil
+	return &Conn{conn: conn, in: bufio.NewReaderSize(conn, 16<<10), timeout: d.Timeout}, nil
 }
 
 // Close closes the connection.
@@ -82,17 +91,47 @@ func (c *Conn) Close() error { return c.conn.Close() }
 // Do sends a request and reads the whole reply. The body is valid until the
 // next call.
 func (c *Conn) Do(request []byte) (status int, body []byte, err error) {
-	if err := c.conn.SetDeadline(time.Now().Add(c.timeout)); err != nil {
-		return 0, nil, fmt.Errorf("couldn't set a deadline: %w", err)
-	}
-	if _, err := c.conn.Write(request); err != nil {
-		return 0, nil, fmt.Errorf("couldn't send: %w", err)
-	}
-	head, err := ReadHead(c.in)
+	head, err := c.begin(request)
 	if err != nil {
 		return 0, nil, err
 	}
+	if err := c.rest(head); err != nil {
+		return 0, nil, err
+	}
+	return head.Status, c.body, nil
+}
+
+// Listen sends the request for a stream. Where that is granted, the connection is good
+// for [Conn.Drain] and Close only.
+func (c *Conn) Listen(request []byte) (status int, err error) {
+	head, err := c.begin(request)
+	if err == nil && head.Status != http.StatusOK {
+		err = c.rest(head)
+	}
+	return head.Status, err
+}
+
+// Drain throws away what comes, until the connection is closed.
+func (c *Conn) Drain() {
+	if c.conn.SetDeadline(time.Time{}) == nil {
+		_, _ = io.Copy(io.Discard, c.in) // ends with an error, as the connection is closed meanwhile
+	}
+}
+
+func (c *Conn) begin(request []byte) (Head, error) {
+	if err := c.conn.SetDeadline(time.Now().Add(c.timeout)); err != nil {
+		return Head{}, fmt.Errorf("couldn't set a deadline: %w", err)
+	}
+	if _, err := c.conn.Write(request); err != nil {
+		return Head{}, fmt.Errorf("couldn't send: %w", err)
+	}
+	head, err := ReadHead(c.in)
 	c.body, c.RetryAfter = c.body[:0], head.RetryAfter
+	return head, err
+}
+
+// rest reads the body behind a head.
+func (c *Conn) rest(head Head) (err error) {
 	switch {
 	case head.Chunked:
 		err = c.readChunks()
@@ -102,9 +141,9 @@ func (c *Conn) Do(request []byte) (status int, body []byte, err error) {
 		err = errors.New("a reply has neither a length nor chunks")
 	}
 	if err != nil {
-		return 0, nil, fmt.Errorf("couldn't read the reply: %w", err)
+		return fmt.Errorf("couldn't read the reply: %w", err)
 	}
-	return head.Status, c.body, nil
+	return nil
 }
 
 func (c *Conn) readBody(n int) error {

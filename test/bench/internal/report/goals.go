@@ -40,7 +40,7 @@ func Goals() []Goal {
 		{Text: "three nodes, one client: p50 ≤ 1.5 × etcd's", Of: three(1, UBLThree, P50), By: three(1, EtcdThree, P50), Bound: 1.5},
 		{Text: "leader killed: first acknowledged send after < 2 s, the longest of all kills", Of: Key{Failover, UBLThree, FailoverMax}, Bound: 2, Strict: true},
 		{Text: "three idle nodes: the busiest below 5 % of a core", Of: Key{Idle, UBLThree, IdleMax}, Bound: 5, Strict: true},
-	}, agentGoals()...)
+	}, append(floodGoals(), agentGoals()...)...)
 }
 
 // Outcome is what came of a goal: Verdict is "reached", "missed" or

@@ -20,6 +20,7 @@ const (
 	InProcess Section = "inprocess"
 	Fanout    Section = "fanout"
 	Crowd     Section = "crowd"
+	Flood     Section = "flood"
 	Start     Section = "start"
 	Cluster   Section = "cluster"
 	Failover  Section = "failover"
@@ -44,7 +45,7 @@ func ClusterOf(clients int) Section { return Section(fmt.Sprintf("%s-%d", Cluste
 
 // Sections lists all of them.
 func Sections() []Section {
-	return []Section{Send, One, InProcess, Fanout, Crowd, Start, Cluster, Failover, Idle, MCP, Portal, MCPIdle, Search, Echo}
+	return []Section{Send, One, InProcess, Fanout, Crowd, Flood, Start, Cluster, Failover, Idle, MCP, Portal, MCPIdle, Search, Echo}
 }
 
 // Subject is a program that is measured.

@@ -116,6 +116,27 @@ func TestClusterSections(t *testing.T) {
 	}
 }
 
+// A neighbour's latency during a flood is held against the quiet one, and against that of
+// a flood elsewhere.
+func TestFloodSection(t *testing.T) {
+	r := &Report{Settings: Settings{Rounds: 1, Seconds: 5}}
+	r.Add(Key{Flood, Quiet, P99}, 2000)
+	r.Add(Key{Flood, FloodHere(true), P99}, 4000)
+	r.Add(Key{Flood, FloodHere(true), FloodRefused}, 12345)
+	r.Add(Key{Flood, FloodElsewhere(true), P99}, 3200)
+	r.Judge(Goals())
+	var text strings.Builder
+	r.Markdown(&text)
+	for _, want := range []string{
+		"flood, ignoring Retry-After ≤ 1.5 × without one | 2.00 | **missed**", "with the same at another server | 1.25 | **reached**",
+		"| flood, ignoring Retry-After | – | – | 4.00 | – | – | – | 12,345 |",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the report lacks %q:\n%s", want, text.String())
+		}
+	}
+}
+
 // The sections about agents have a table for each part that was measured, and
 // goals that name the unit of their bound.
 func TestAgentSections(t *testing.T) {

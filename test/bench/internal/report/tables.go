@@ -46,6 +46,7 @@ func (r *Report) tables() []table {
 			[]Subject{UBL, UBLRude}, []column{{"accepted/s", Rate, whole}, {"p50 s", P50Seconds, seconds}, {"p99 s", P99Seconds, seconds},
 				{"refused %", RefusedShare, whole}, {"followed %", FollowedShare, whole},
 				{"server's cores", ServerCores, hundredths}, {"generator's", GeneratorCores, hundredths}, {"others'", OtherCores, hundredths}}},
+		r.floodTable(),
 		{Start, fmt.Sprintf("Start with %s rooms on disk", whole(float64(s.Rooms))),
 			"From exec to the first 200 of /readyz, with the files in the page cache.",
 			[]Subject{UBL}, []column{{"ready s", ReadySeconds, seconds}}},

@@ -29,7 +29,7 @@ func (s *Suite) agents(ctx context.Context, selected func(report.Section) bool) 
 // stage is the servers of one round, on which several ways are measured.
 type stage struct {
 	ubl      *target
-	upstream *target // another MCP server; nil where there is none
+	upstream *target // another server; nil where there is none
 }
 
 func (st *stage) stop() error {

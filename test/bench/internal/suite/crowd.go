@@ -35,18 +35,27 @@ func (s *Suite) crowd(ctx context.Context) {
 	s.rounds(ctx, sections, []turn{of(report.UBL), of(report.UBLRude)})
 }
 
-func (s *Suite) crowdOnce(ctx context.Context, dir string, t *target, subject report.Subject) error {
+// crowdTokens gets a token for each member.
+func (s *Suite) crowdTokens(ctx context.Context, dir string) ([]string, error) {
 	var tokens []string
 	for _, name := range crowdMembers() {
 		token, err := s.token(ctx, dir, name+"@"+crowdDomain)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		tokens = append(tokens, token)
 	}
+	return tokens, nil
+}
+
+func (s *Suite) crowdOnce(ctx context.Context, dir string, t *target, subject report.Subject) error {
+	tokens, err := s.crowdTokens(ctx, dir)
+	if err != nil {
+		return err
+	}
 	set := s.settings()
 	var r fanload.CrowdResult
-	err := proc.JSON(ctx, &r, nil, s.Self, "crowd", "-host", t.server.Host, "-token", strings.Join(tokens, ","),
+	err = proc.JSON(ctx, &r, nil, s.Self, "crowd", "-host", t.server.Host, "-token", strings.Join(tokens, ","),
 		"-streams", strconv.Itoa(set.CrowdStreams), "-writers", strconv.Itoa(set.CrowdWriters), fmt.Sprintf("-rude=%t", subject == report.UBLRude),
 		"-warm", warm.String(), "-length", s.length().String(), "-watch", strconv.Itoa(t.server.Pid()))
 	if err != nil {

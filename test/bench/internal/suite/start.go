@@ -81,7 +81,7 @@ func (s *Suite) startOnce(ctx context.Context, dir string) error {
 
 // ready starts UBL and measures from the exec to the first 200 of /readyz.
 func (s *Suite) ready(ctx context.Context, dir string) (*proc.Server, time.Duration, error) {
-	server, err := s.serveUBL(ctx, dir)
+	server, err := s.serveUBL(ctx, dir, unlimited)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -67,6 +67,9 @@ func (s *Suite) Run(ctx context.Context) error {
 	if selected(report.Crowd) {
 		s.crowd(ctx)
 	}
+	if selected(report.Flood) {
+		s.flood(ctx)
+	}
 	if selected(report.Start) {
 		s.start(ctx)
 	}

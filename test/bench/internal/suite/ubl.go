@@ -31,8 +31,14 @@ type target struct {
 // it can.
 const unlimited = "--limit=all=0"
 
-// startUBL starts UBL on dir, with more flags, and gets a token for the account.
+// startUBL starts UBL on dir without limits, with more flags, and gets a token for the
+// account.
 func (s *Suite) startUBL(ctx context.Context, dir, account string, flags ...string) (*target, error) {
+	return s.startLimited(ctx, dir, account, append(flags, unlimited)...)
+}
+
+// startLimited is startUBL with the limits that a server has by default.
+func (s *Suite) startLimited(ctx context.Context, dir, account string, flags ...string) (*target, error) {
 	server, err := s.serveUBL(ctx, dir, flags...)
 	if err != nil {
 		return nil, err
@@ -51,7 +57,7 @@ func (s *Suite) startUBL(ctx context.Context, dir, account string, flags ...stri
 func (s *Suite) serveUBL(ctx context.Context, dir string, flags ...string) (*proc.Server, error) {
 	return proc.Start(ctx, proc.Spec{
 		Name: string(report.UBL), Path: s.UBL, Address: proc.ListeningOn, LogDir: s.Scratch,
-		Args: append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0", unlimited}, flags...),
+		Args: append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0"}, flags...),
 	})
 }
 
