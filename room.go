@@ -153,7 +153,7 @@ func (t *ServiceToken) Keeper() UserID { return cmp.Or(t.KeptBy, t.CreatedBy) }
 const (
 	// ServiceTokenTTL is how long a service token holds unless its maker says.
 	ServiceTokenTTL = 90 * 24 * time.Hour
-	// MaxServiceTokenTTL is the longest that it may hold.
+	// MaxServiceTokenTTL is the longest that it may hold, and a token that "ubl token" makes.
 	MaxServiceTokenTTL = 366 * 24 * time.Hour
 	// MaxRenewalGrace is how long the secret before a new one may go on.
 	MaxRenewalGrace = 7 * 24 * time.Hour

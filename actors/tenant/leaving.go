@@ -11,10 +11,10 @@ import (
 )
 
 // What goes with a person who leaves. In the Tenant's own commit go their entry and
-// those of the services that they keep, with their tokens and open invitations; from
-// then on Enter refuses all of them. Rooms, containers and tenant 0 (sessions, bearer
-// tokens, passkeys) are other actors: they are asked until they have let go, by this
-// request, its retries and the sweep.
+// those of the services that they keep, with their tokens, and the open invitations that
+// they made or that are for their address; from then on Enter refuses all of them. Rooms,
+// containers and tenant 0 (sessions, bearer tokens, passkeys) are other actors: they are
+// asked until they have let go, by this request, its retries and the sweep.
 
 // depart takes a member out, and the services that went along.
 func (s *State) depart(e event) {
@@ -28,6 +28,22 @@ func (s *State) depart(e event) {
 		token.RevokedAt = &e.At
 		s.Services[id] = token
 	}
+	for n := range s.Invitations {
+		if i := &s.Invitations[n]; slices.Contains(e.Closed, i.ID) {
+			i.RevokedAt = &e.At
+		}
+	}
+}
+
+// openFor are the open invitations of a person's address: made before they came in by
+// another way, they would let them in again.
+func (s *State) openFor(m ubl.Member, now ubl.Time) (open []invitation) {
+	for _, i := range s.Invitations {
+		if i.Open(now) && !m.IsService && m.Email != "" && ubl.SameEmail(i.Email, m.Email) {
+			open = append(open, i)
+		}
+	}
+	return open
 }
 
 // kept reports whether somebody in the tenant answers for the service.
@@ -119,7 +135,7 @@ func (s *State) keeps(m, of ubl.Member) bool {
 }
 
 // removing is the plan by which a member and their services leave.
-func (x *Tenant) removing(m ubl.Member) *plan {
+func (x *Tenant) removing(m ubl.Member, now ubl.Time) *plan {
 	p := &plan{
 		event:  event{Member: &m, Along: x.state.wards(m)},
 		this:   ubl.Fields{ubl.Str("tenant_id", x.id), ubl.Str("user_id", m.UserID)},
@@ -137,6 +153,11 @@ func (x *Tenant) removing(m ubl.Member) *plan {
 			p.more = append(p.more, ubl.Fields{ubl.Str("op", ubl.DidTokenRevoke), ubl.Str("token_id", t.ClientID)})
 			p.tells = append(p.tells, ubl.Event{Kind: ubl.EventTokenRevoked, TokenID: t.ClientID})
 		}
+	}
+	for _, i := range x.state.openFor(m, now) {
+		p.event.Closed = append(p.event.Closed, i.ID)
+		p.more = append(p.more, ubl.Fields{
+			ubl.Str("invitation_id", i.ID), ubl.Str("op", ubl.DidInvitationRevoke), ubl.Str("tenant_id", x.id), ubl.Str("user_id", i.UserID)})
 	}
 	return p
 }

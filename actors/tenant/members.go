@@ -169,7 +169,7 @@ func (x *Tenant) placesOf(ctx context.Context, user ubl.UserID) (places []ubl.Na
 }
 
 func (x *Tenant) decideRemove(c ubl.RemoveTenantMember) func(ubl.Time) (*plan, error) {
-	return func(ubl.Time) (*plan, error) {
+	return func(now ubl.Time) (*plan, error) {
 		m, ok := x.state.License.Members[c.UserID]
 		if err := x.mayRemove(c, m); err != nil {
 			return nil, err
@@ -183,7 +183,7 @@ func (x *Tenant) decideRemove(c ubl.RemoveTenantMember) func(ubl.Time) (*plan, e
 		if x.lastOwner(c.UserID) {
 			return nil, ubl.Errorf(ubl.CodeConflict, "the last owner of a tenant can't go before making another one")
 		}
-		return x.removing(m), nil
+		return x.removing(m, now), nil
 	}
 }
 

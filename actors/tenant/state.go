@@ -87,6 +87,8 @@ type event struct {
 	Passkey   *passkey              `json:"passkey,omitempty"`   // passkey.*: as the act left it, or found what it removed
 	Access    *access               `json:"access,omitempty"`    // tool.access, and agreement.end of such a record
 	Service   *service              `json:"service,omitempty"`   // token.create, token.revoke
+	// Closed are the invitations of Member's address, which end with their removal.
+	Closed []ubl.InvitationID `json:"closed,omitempty"`
 	// Invitation is as tenant.invitation.* left it; with accept come Member and Voucher.
 	Invitation *invitation `json:"invitation,omitempty"`
 	Token      *platform   `json:"token,omitempty"` // platform.token.*

@@ -12,7 +12,7 @@ import (
 type tokenCmd struct {
 	keyFileFlags
 	Email   string        `arg:"" help:"Whose token; with --service, the service's maker."`
-	TTL     time.Duration `name:"ttl" default:"12h" help:"How long it holds."`
+	TTL     time.Duration `name:"ttl" default:"12h" help:"How long it holds, 8784h at most."`
 	Service string        `help:"Make it for a service of this name, in the maker's tenant." placeholder:"NAME"`
 }
 

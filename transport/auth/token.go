@@ -30,7 +30,7 @@ type TokenSpec struct {
 	// Service is the service's name, 1 to 64 of [A-Za-z0-9._-]; "" for a person.
 	// Its identity is its own (name and maker), its tenant the maker's.
 	Service string
-	// TTL is how long the token holds, at least a second.
+	// TTL is how long the token holds, from a second to [ubl.MaxServiceTokenTTL].
 	TTL time.Duration
 	// Now is when the token is made.
 	Now time.Time
@@ -77,6 +77,9 @@ func (s TokenSpec) claims() (*claims, error) {
 		return nil, ubl.Errorf(ubl.CodeValidation, "a service's name has 1 to %d of [A-Za-z0-9._-]", maxServiceName)
 	case s.TTL < time.Second:
 		return nil, ubl.Errorf(ubl.CodeValidation, "a token must hold for a second at least")
+	case s.TTL > ubl.MaxServiceTokenTTL:
+		return nil, ubl.Errorf(ubl.CodeValidation, "a token holds for %d hours at most, which is %d days: make another one before it ends",
+			ubl.MaxServiceTokenTTL/time.Hour, ubl.MaxServiceTokenTTL/(24*time.Hour))
 	}
 	if _, err := io.ReadFull(s.Random, id[:]); err != nil {
 		return nil, fmt.Errorf("couldn't draw a token id: %w", err)

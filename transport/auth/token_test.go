@@ -101,6 +101,8 @@ func TestSignRefuses(t *testing.T) {
 		"a bad service name":  func(s *TokenSpec) { s.Service = "my bot" },
 		"no time":             func(s *TokenSpec) { s.TTL = 0 },
 		"negative time":       func(s *TokenSpec) { s.TTL = -time.Hour },
+		"more than a year":    func(s *TokenSpec) { s.TTL = ubl.MaxServiceTokenTTL + time.Second },
+		"hours without end":   func(s *TokenSpec) { s.TTL = 100_000 * time.Hour },
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := good
@@ -109,6 +111,11 @@ func TestSignRefuses(t *testing.T) {
 				t.Errorf("got %v, want a validation error", err)
 			}
 		})
+	}
+	longest := good
+	longest.TTL = ubl.MaxServiceTokenTTL
+	if _, _, err := newWorld(t).key.Sign(longest); err != nil {
+		t.Errorf("the longest time is refused: %v", err)
 	}
 	t.Run("no randomness", func(t *testing.T) {
 		spec := good
