@@ -9,11 +9,14 @@
 // The way of one request:
 //
 //	connection   places of its address, and in all     [Limiter.Listen]
-//	request      requests of its address               [Limiter.Address]
+//	stranger     requests of its address               [Limiter.Address]
 //	founding     tenants founded from its address      [Limiter.Founding]
 //	caller       requests of the identity, the tenant  [Limiter.Request]
 //	act          sends or creations of both            [Limiter.Act]
 //	stream       streams of address, identity, tenant  [Limiter.Stream]
+//
+// A stranger is who hasn't signed in: people behind one address, as an office's, don't use up
+// each other's places, and a stranger there can't keep them out.
 //
 // A refusal is rate_limited (429), of bytes quota_exceeded (507). It names the limit, and
 // says when to come back. The transports hold it for half a second, so that a flooder who

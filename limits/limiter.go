@@ -125,7 +125,7 @@ func Exceeded(limit Name, most int64) *ubl.Error {
 	return e
 }
 
-// Address counts a request from an address.
+// Address counts a request from an address whose caller hasn't signed in.
 func (l *Limiter) Address(a netip.Addr) error {
 	if l == nil {
 		return nil

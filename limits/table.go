@@ -50,7 +50,7 @@ type Row struct {
 // person types a message in seconds, an agent that works through a list sends ten a
 // second; only what would crowd others out is refused.
 var rows = []Row{
-	{RequestsIP, 1000, "a second", "requests from one address, signed in or not"},
+	{RequestsIP, 1000, "a second", "requests from one address without sign-in; who signs in counts below"},
 	{FoundingsIP, 10, "an hour", "tenants founded from one address; this machine's own isn't counted"},
 	{RequestsIdentity, 200, "a second", "requests of one person or agent"},
 	{RequestsTenant, 1000, "a second", "requests of one tenant"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/netip"
 
 	"ubl/limits"
 	"ubl/transport/envelope"
@@ -16,18 +17,50 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// limitAddress refuses an address that asks too often, and says how many tenants may be
-// founded from it. Probes are asked for by machines, and cost nothing.
+// asking is from where a request comes, and whether its address has been charged for it.
+type asking struct {
+	from    netip.Addr
+	charged bool
+}
+
+type askingKey struct{}
+
+// limitAddress charges an address for the requests of callers who don't sign in, and says
+// how many tenants may be founded from it. People behind one address don't use up each
+// other's places: who signs in is counted by themselves. Handlers for everybody stand
+// behind strangers, which refuses; what failed to sign in, or came elsewhere, is charged
+// afterwards, and held where the address has asked too often. Probes cost nothing.
 func (s *Server) limitAddress(next http.Handler) http.Handler {
+	l := s.opts.Limits
+	if l == nil {
+		return next
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if l := s.opts.Limits; l != nil && r.URL.Path != "/healthz" && r.URL.Path != "/readyz" {
-			from := l.ClientOf(r)
-			if err := l.Address(from); err != nil {
+		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		a := &asking{from: l.ClientOf(r)}
+		ctx := context.WithValue(r.Context(), askingKey{}, a)
+		if may := l.Founding(a.from); may != nil {
+			ctx = envelope.WithFounding(ctx, may)
+		}
+		next.ServeHTTP(w, r.WithContext(ctx))
+		if !a.charged && envelope.RequestOf(ctx).Caller == nil && l.Address(a.from) != nil {
+			envelope.Hold(ctx)
+		}
+	})
+}
+
+// strangers refuses an address that asks too often without signing in.
+func (s *Server) strangers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a, ok := r.Context().Value(askingKey{}).(*asking)
+		if ok && envelope.RequestOf(r.Context()).Caller == nil {
+			a.charged = true
+			if err := s.opts.Limits.Address(a.from); err != nil {
 				refuse(w, r, err)
 				return
-			}
-			if may := l.Founding(from); may != nil {
-				r = r.WithContext(envelope.WithFounding(r.Context(), may))
 			}
 		}
 		next.ServeHTTP(w, r)

@@ -138,10 +138,29 @@ func (s *Server) AdminHandler() http.Handler { return s.admin.Handler }
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
 	r.Use(s.outermost, s.limitAddress, newOrigins(s.opts.AllowOrigins, s.opts.PublicURL).check)
-	r.NotFound(hide)
-	r.MethodNotAllowed(methodNotAllowed)
+	r.NotFound(s.strangers(http.HandlerFunc(hide)).ServeHTTP)
+	r.MethodNotAllowed(s.strangers(http.HandlerFunc(methodNotAllowed)).ServeHTTP)
 	get(r, "/healthz", s.health)
 	get(r, "/readyz", s.ready)
+	r.Group(s.open)
+	if s.opts.Agents != nil {
+		r.Group(func(r chi.Router) { s.opts.Agents(r, s.known) })
+	}
+	if s.opts.API != nil {
+		r.Route("/api", func(r chi.Router) {
+			r.Use(s.callers)
+			if s.opts.Backup != nil {
+				r.Post("/platform/backup", s.backup)
+			}
+			s.opts.API(r)
+		})
+	}
+	return r
+}
+
+// open routes what nobody has to sign in for.
+func (s *Server) open(r chi.Router) {
+	r.Use(s.strangers)
 	if s.opts.PublicURL == "" { // else a proxy is in front, and not every one says whom it passes on
 		get(r, "/metrics", directOnly(noRebinding(s.metrics.handler())).ServeHTTP)
 	}
@@ -160,24 +179,11 @@ func (s *Server) routes() http.Handler {
 		r.Handle("/schemas", s.opts.Schemas)
 		r.Handle("/schemas/*", s.opts.Schemas)
 	}
-	if s.opts.Agents != nil {
-		r.Group(func(r chi.Router) { s.opts.Agents(r, s.known) })
-	}
-	if s.opts.API != nil {
-		r.Route("/api", func(r chi.Router) {
-			r.Use(s.callers)
-			if s.opts.Backup != nil {
-				r.Post("/platform/backup", s.backup)
-			}
-			s.opts.API(r)
-		})
-	}
-	return r
 }
 
 // known lets only callers through to next, and notes them for the access log.
 func (s *Server) known(next http.Handler) http.Handler {
-	return s.opts.Authenticate(s.limitCaller(noteCaller(next)))
+	return s.opts.Authenticate(noteCaller(s.limitCaller(next)))
 }
 
 // callers authenticates whoever has to be.
@@ -186,10 +192,10 @@ func (s *Server) callers(next http.Handler) http.Handler {
 	if authenticate == nil {
 		authenticate = s.opts.Authenticate
 	}
-	known := authenticate(s.limitCaller(noteCaller(next)))
+	known, open := authenticate(noteCaller(s.limitCaller(next))), s.strangers(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.opts.Public != nil && s.opts.Public(r.URL.Path) {
-			next.ServeHTTP(w, r)
+			open.ServeHTTP(w, r)
 			return
 		}
 		known.ServeHTTP(w, r)

@@ -105,8 +105,12 @@ func TestLimitsByDefault(t *testing.T) {
 	})
 	flood("messages", "sends-identity", 5000, func(i int) *httptest.ResponseRecorder { return send(ana, i) })
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.send","arguments":{"room_id":"r:general","type":"text","body":{"text":"x"}}}}`
-	if w := ask(ana, "POST", "/mcp", call); !strings.Contains(w.Body.String(), `-32029`) || !strings.Contains(w.Body.String(), "sends-identity") {
-		t.Errorf("over MCP: %d %s", w.Code, w.Body)
+	over := ""
+	for n := 0; n < 500 && !strings.Contains(over, `-32029`); n++ { // some places have come back meanwhile
+		over = ask(ana, "POST", "/mcp", call).Body.String()
+	}
+	if !strings.Contains(over, "sends-identity") {
+		t.Errorf("over MCP: %s", over)
 	}
 	if w := ask(ana, "GET", "/api/rooms", ""); w.Code != http.StatusOK {
 		t.Errorf("reading is refused too: %d %s", w.Code, w.Body)
