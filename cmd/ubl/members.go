@@ -37,12 +37,12 @@ func (c *membersCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	people, in := make([]ubl.Member, len(list)), make(map[ubl.UserID]bool, len(list))
+	people, in := make([]ubl.Member, len(list)), make(map[ubl.UserID]string, len(list))
 	for n, raw := range list {
 		if people[n], err = memberIn(raw); err != nil {
 			return err
 		}
-		in[people[n].UserID] = true
+		in[people[n].UserID] = cmp.Or(people[n].Name, people[n].Email, string(people[n].UserID))
 	}
 	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tADDRESS\tROLE\tID\tTOKEN UNTIL")
@@ -54,7 +54,10 @@ func (c *membersCmd) Run(ctx context.Context, p *program) error {
 		if m.Unproven {
 			address += " (unproven)"
 		}
-		if m.InvitedBy != "" && !in[m.InvitedBy] {
+		switch by, here := in[m.InvitedBy]; {
+		case here:
+			address += " (invited by " + by + ")"
+		case m.InvitedBy != "":
 			address += " (invited by " + string(m.InvitedBy) + ", who has left)"
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", clean(m.Name), clean(address), m.Role, clean(string(m.UserID)), ends[m.UserID])

@@ -196,13 +196,17 @@ func TestInvitations(t *testing.T) {
 		bob.say("general", "thank you")
 		bob.hears("thank you")
 		ana.visit("/ui/members")
-		ana.sees("bob@elsewhere.example", "Accepted")
+		ana.sees("bob@elsewhere.example, invited by", "unproven", "Accepted")
 
 		eve := newPerson(t, s, v, "Eve")
 		eve.watch.expect("^/invite/.* is answered 404")
 		eve.visit(strings.TrimPrefix(link, s.url))
 		eve.sees("not valid")
 		other := ana.invites("eve@elsewhere.example")
+		ana.watch.expect("^/invite/.* is answered 409")
+		ana.visit(strings.TrimPrefix(other, s.url)) // a member accepts none for another
+		ana.sees("You are signed in here as", "eve@elsewhere.example")
+		ana.visit("/ui/members")
 		ana.press("button", "Take back the invitation of eve@elsewhere.example")
 		ana.press("button", "Take back")
 		ana.sees("Taken back")

@@ -87,6 +87,9 @@ func (a *Authenticator) showInvitation(w http.ResponseWriter, r *http.Request, i
 	if err != nil {
 		return err
 	}
+	if err := a.acceptsHere(r, i, found); err != nil {
+		return err
+	}
 	key, err := a.draw(inviteKeyBytes)
 	if err != nil {
 		return err
@@ -108,6 +111,14 @@ func (a *Authenticator) showInvitation(w http.ResponseWriter, r *http.Request, i
 // key has a form that was sent twice accept once, and both times lead inside.
 func (a *Authenticator) acceptInvitation(w http.ResponseWriter, r *http.Request, i invitation) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxInviteForm)
+	switch found, err := ubl.Ask[*ubl.Invitation](r.Context(), a.asker, ubl.TenantName(i.tenant), ubl.FindInvitation{SecretHash: i.hash}); {
+	case err == nil:
+		if err := a.acceptsHere(r, i, found); err != nil {
+			return err
+		}
+	case ubl.CodeOf(err) != ubl.CodeNotFound: // a form that was sent twice has accepted it already
+		return err
+	}
 	req := a.request(r.Context(), ubl.Platform())
 	if key := r.PostFormValue("key"); lowerHex(key, inviteKeyBytes) {
 		req.Key = "invite:" + key
@@ -125,10 +136,29 @@ func (a *Authenticator) acceptInvitation(w http.ResponseWriter, r *http.Request,
 	return nil
 }
 
+// acceptsHere refuses a member of the tenant who is signed in here: accepting an invitation
+// for another address would make them a second member, and sign them out. Without a
+// provider nobody can prove an address, so more can't be asked: who has the link may open
+// it in another browser, and is shown as unproven, with who invited them.
+func (a *Authenticator) acceptsHere(r *http.Request, i invitation, found *ubl.Invitation) error {
+	e, err := a.sessionOf(r)
+	switch code := ubl.CodeOf(err); {
+	case code == ubl.CodeUnauthorized, code == ubl.CodeOriginNotAllowed:
+		return nil
+	case err != nil:
+		return err
+	case e.identity.TenantID != i.tenant || ubl.SameEmail(e.identity.Email, found.Email):
+		return nil
+	}
+	refusal := ubl.Errorf(ubl.CodeConflict, "a member is signed in here")
+	refusal.Details = map[string]string{"member": e.identity.Email, "invited": found.Email}
+	return refusal
+}
+
 // noInvitation says why not: what has ended looks like what never was.
 func (a *Authenticator) noInvitation(w http.ResponseWriter, r *http.Request, err error) {
 	e := ubl.AsError(err)
-	page := invitePage{Taken: e.Code == ubl.CodeConflict}
+	page := invitePage{Taken: e.Code == ubl.CodeConflict, Member: e.Details["member"], Email: e.Details["invited"]}
 	if e.Code != ubl.CodeNotFound && !page.Taken {
 		a.log.WarnContext(r.Context(), "couldn't answer for an invitation", "error", err)
 		page.Problem = e.Message

@@ -15,7 +15,8 @@ type invitePage struct {
 	Until         time.Time
 	Key           string // of the form
 	Provable      string // where the address can be proven, "" for nowhere
-	Taken         bool   // the address is a member's already
+	Taken         bool   // the address is a member's already, or Member is signed in
+	Member        string // the address of who is signed in here, where they are a member
 	Problem       string // it may be tried again
 }
 
@@ -24,6 +25,9 @@ var inviteTemplate = envelope.NewPage("An invitation to UBL", `<h1>An invitation
 <p>The link proves no address: others see you as unproven{{if .Provable}} until you sign in at {{.Provable}} with this address (More, Settings){{end}}.</p>
 <form method="post"><input type="hidden" name="key" value="{{.Key}}"><button>Accept and sign in</button></form>
 <small>The invitation works once, until {{.Until.Format "2 January 2006, 15:04 MST"}}. If it isn't meant for you, close this page.</small>
+{{else if .Member}}<p>You are signed in here as {{.Member}}, and a member already. This invitation is for {{.Email}}.</p>
+<p>If that is somebody else, send them the link. To accept it in this browser, sign out first (More, Settings).</p>
+<a class="button" href="/ui/">To UBL</a>
 {{else if .Taken}}<p>Whom this invitation is for is a member already. Sign in as you do otherwise.</p>
 <a class="button" href="/ui/">To UBL</a>
 {{else if .Problem}}<p>That didn't work: {{.Problem}}. Reload this page to try again.</p>

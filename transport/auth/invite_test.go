@@ -155,6 +155,34 @@ func (h *host) form(t *testing.T) string {
 
 func asForm(r *http.Request) { r.Header.Set("Content-Type", "application/x-www-form-urlencoded") }
 
+// TestMemberDoesNotAcceptForAnother: a member who is signed in here is told so, and accepts
+// nothing for another address; people of other tenants do, and who has signed out.
+func TestMemberDoesNotAcceptForAnother(t *testing.T) {
+	for tenant, refused := range map[ubl.TenantID]bool{"t:corp.example": true, "t:else.example": false} {
+		h := newHost(t)
+		who := ann()
+		who.TenantID = tenant
+		form := h.form(t)
+		if err := h.signIn(t, who, ubl.SignInLink); err != nil {
+			t.Fatal(err)
+		}
+		for _, method := range []string{"GET", "POST"} {
+			if method == "GET" && !refused {
+				continue
+			}
+			w := h.send(method, h.path, form, asForm)
+			says := strings.Contains(w.Body.String(), "signed in here as "+who.Email) && strings.Contains(w.Body.String(), "eve@gmail.com")
+			if says != refused || refused != (w.Code == http.StatusConflict) || refused != (len(h.accepted) == 0) {
+				t.Errorf("%s by %s of %s is answered %d %s, with %d acceptances", method, who.Email, tenant, w.Code, w.Body, len(h.accepted))
+			}
+		}
+		h.cookie = nil
+		if w := h.send("POST", h.path, form, asForm); w.Code != http.StatusSeeOther {
+			t.Errorf("who has signed out is answered %d", w.Code)
+		}
+	}
+}
+
 // TestInvitationRefused: whatever is wrong with a link looks the same, and gives
 // no session.
 func TestInvitationRefused(t *testing.T) {

@@ -88,6 +88,7 @@ export interface Member {
   is_service?: boolean;
   // Nobody has verified that the address is theirs.
   unproven?: boolean;
+  invited_by?: string; // a user id
   since: string;
 }
 

@@ -37,7 +37,7 @@ export default function Members() {
           <Section title="In this tenant">
             <List label="Members">
               {sorted(members).map((m) => (
-                <One key={m.user_id} of={m} onChange={list.reload} onRename={() => setRenaming(m)} />
+                <One key={m.user_id} of={m} by={inviter(m, members)} onChange={list.reload} onRename={() => setRenaming(m)} />
               ))}
             </List>
           </Section>
@@ -54,7 +54,15 @@ export default function Members() {
 const sorted = (members: Member[]) => [...members].sort((a, b) => rank(a) - rank(b) || nameOf(a).localeCompare(nameOf(b)));
 const rank = (m: Member) => (m.is_service ? 2 : 0) + (m.role === 'owner' ? 0 : 1);
 
-function One({ of, onChange, onRename }: { of: Member; onChange: () => void; onRename: () => void }) {
+// inviter is who invited a member, '' where nobody did. Owners look after what who has left
+// leaves behind.
+function inviter(of: Member, members: Member[]): string {
+  if (!of.invited_by) return '';
+  const by = members.find((m) => m.user_id === of.invited_by);
+  return by ? nameOf(by) : `${of.invited_by}, who has left`;
+}
+
+function One({ of, by, onChange, onRename }: { of: Member; by: string; onChange: () => void; onRename: () => void }) {
   const self = of.user_id === me.value?.identity.user_id;
   const rename: MenuItem = { label: 'Change the name', icon: 'edit', onSelect: onRename };
   return (
@@ -65,7 +73,7 @@ function One({ of, onChange, onRename }: { of: Member; onChange: () => void; onR
           {nameOf(of)} {self && <span class="soft">(you)</span>}
         </>
       }
-      sub={of.is_service ? 'Agent' : of.email}
+      sub={of.is_service ? 'Agent' : by ? `${of.email}, invited by ${by}` : of.email}
       meta={
         <>
           {of.unproven && <Badge kind="warn">unproven</Badge>} {of.role === 'owner' && <Badge kind="accent">owner</Badge>}
