@@ -11,11 +11,14 @@ import (
 
 // How many bytes a tenant has stored is counted here, since all that it writes comes by:
 // atoms, and the records that families say are content. With each batch that has atoms
-// the record 'f' is written: version, bytes and the seq of the newest atom, 8 bytes each.
-// Where it isn't of the head's seq, since an earlier program wrote the newest atoms,
-// everything is counted once when the Shard is loaded.
+// the record 'f' is written: a byte for the version, then bytes and the seq of the newest
+// atom, 8 bytes each. Where it isn't of the head's seq, since an earlier program wrote
+// the newest atoms, everything is counted once when the Shard is loaded.
 
-const bytesVersion = 1
+const (
+	bytesVersion = 1
+	bytesSize    = 1 + 8 + 8
+)
 
 func bytesKey() []byte { return []byte{'f'} }
 
@@ -27,7 +30,8 @@ func (s *Shard) count(b *ubl.Batch) {
 	for _, atom := range b.Atoms {
 		s.bytes += int64(len(atom))
 	}
-	v := binary.BigEndian.AppendUint64([]byte{bytesVersion}, uint64(s.bytes))
+	v := append(make([]byte, 0, bytesSize), bytesVersion)
+	v = binary.BigEndian.AppendUint64(v, uint64(s.bytes))
 	b.Records = append(b.Records, ubl.Record{Key: bytesKey(), Value: binary.BigEndian.AppendUint64(v, uint64(b.Next.Seq))})
 	s.usage.Set(s.bytes)
 }
@@ -37,7 +41,7 @@ func (s *Shard) loadBytes(ctx context.Context) (n int64, err error) {
 	known := false
 	err = s.store.View(ctx, s.group, func(snap ubl.Snapshot) error {
 		v, err := snap.Get(bytesKey())
-		if err == nil && len(v) == 17 && v[0] == bytesVersion {
+		if err == nil && len(v) == bytesSize && v[0] == bytesVersion {
 			n = int64(binary.BigEndian.Uint64(v[1:]))
 			known = int64(binary.BigEndian.Uint64(v[9:])) == s.head.Seq
 		}
