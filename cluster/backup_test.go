@@ -14,7 +14,7 @@ func TestBackupWhileLeadershipMoves(t *testing.T) {
 	go func() {
 		defer close(moved)
 		for i := range 20 {
-			if g := w.nodes[i%2].group(0); g.leader() == w.nodes[i%2].server {
+			if g := w.nodes[i%2].group(0); g != nil && g.leader() == w.nodes[i%2].server {
 				_ = g.handOver(raft.ServerID(w.nodes[(i+1)%2].server)) // one that fails is left for a while
 			}
 		}

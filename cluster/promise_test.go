@@ -155,11 +155,17 @@ func TestDamagedLogHeals(t *testing.T) {
 	if n := w.leader(partition); n != nil {
 		t.Fatalf("%s leads, without what was acknowledged", n.server)
 	}
+	lost := func(i int) bool {
+		return slices.ContainsFunc(w.nodes[i].Figures(), func(f PartitionFigures) bool { return f.Partition == partition && f.LogLost })
+	}
+	if !lost(damaged) || lost(behind) {
+		t.Error("the figures don't say whose log has lost entries")
+	}
 	w.start(leader)
 	eventually(t, "somebody leads", func() bool { return w.leader(partition) != nil })
 	eventually(t, "the damaged one has it again and votes", func() bool {
 		g := w.nodes[damaged].group(partition)
-		return g.raft.LastIndex() >= has && g.files.promise.whole()
+		return g.raft.LastIndex() >= has && g.files.promise.whole() && !lost(damaged)
 	})
 	w.settle()
 	for i, n := range w.nodes {

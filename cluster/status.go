@@ -137,7 +137,10 @@ type PartitionFigures struct {
 	Partition int
 	// Halted: the replica couldn't be written or opened and takes no part now. The
 	// rest is unknown then.
-	Halted          bool
+	Halted bool
+	// LogLost: the replica's log has lost entries that it had acknowledged. It doesn't vote
+	// until it has them again.
+	LogLost         bool
 	Leads           bool
 	Term            uint64
 	Applied, Commit uint64
@@ -151,7 +154,7 @@ func (n *Node) Figures() []PartitionFigures {
 		if g := n.group(p); g == nil {
 			f.Halted = true
 		} else {
-			f.Leads = n.engine.Epoch(p) != 0
+			f.Leads, f.LogLost = n.engine.Epoch(p) != 0, !g.files.promise.whole()
 			f.Term, f.Applied, f.Commit = g.raft.CurrentTerm(), g.raft.AppliedIndex(), g.raft.CommitIndex()
 		}
 		list = append(list, f)

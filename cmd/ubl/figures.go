@@ -232,6 +232,11 @@ func clusterDescs() (halted, leader, term, applied, commit, nodes *prometheus.De
 		prometheus.NewDesc("ubl_cluster_nodes", "Nodes of the cluster as gossip sees them.", []string{"state"}, nil)
 }
 
+func logLostDesc() *prometheus.Desc {
+	return prometheus.NewDesc("ubl_partition_log_lost", "1 where the log of the node's replica has lost entries that it had acknowledged; it doesn't vote until it has them again.",
+		[]string{"partition", "node"}, nil)
+}
+
 func differsDesc() *prometheus.Desc {
 	return prometheus.NewDesc("ubl_partition_differs", "1 for a node whose copy of the partition holds something else than the others', by the digests of their scrubs.",
 		[]string{"partition", "node"}, nil)
@@ -240,7 +245,7 @@ func differsDesc() *prometheus.Desc {
 // Describe implements prometheus.Collector.
 func (clusterFigures) Describe(out chan<- *prometheus.Desc) {
 	a, b, c, d, e, f := clusterDescs()
-	for _, desc := range []*prometheus.Desc{a, b, c, d, e, f, differsDesc()} {
+	for _, desc := range []*prometheus.Desc{a, b, c, d, e, f, differsDesc(), logLostDesc()} {
 		out <- desc
 	}
 }
@@ -257,6 +262,7 @@ func (c clusterFigures) Collect(out chan<- prometheus.Metric) {
 		if p.Halted {
 			continue
 		}
+		tell(logLostDesc(), oneIf(p.LogLost), name, id)
 		tell(leader, oneIf(p.Leads), name, id)
 		tell(term, float64(p.Term), name, id)
 		tell(applied, float64(p.Applied), name, id)
