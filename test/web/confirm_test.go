@@ -13,6 +13,8 @@ import (
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/go-jose/go-jose/v4"
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/oauth2-proxy/mockoidc"
 )
 
 // ages makes the browser's session one in which nobody has proved for an hour who they
@@ -60,22 +62,27 @@ func (p *person) wantsToInvite(email string) {
 	p.press("button", "Make the link")
 }
 
+// isAskedToConfirm wants to invite somebody an hour after proving who they are.
+func (p *person) isAskedToConfirm() {
+	p.t.Helper()
+	p.watch.expect(`^/api/invitations is answered 403`)
+	p.ages()
+	p.wantsToInvite("eve@else.example")
+	p.find("heading", "Confirm it…")
+}
+
 // TestConfirmByPasskey: who signed in a while ago is asked to use their passkey before
 // somebody is invited, and then the invitation is made. Who cancels has done nothing.
 func TestConfirmByPasskey(t *testing.T) {
 	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
-		p.watch.expect(`^/api/invitations is answered 403`)
 		p.authenticator()
 		p.visit("/ui/settings")
 		p.press("button", "Add")
 		p.press("button", "Go on")
 		p.sees("The passkey was added")
-		p.ages()
-
-		p.wantsToInvite("eve@else.example")
-		p.find("heading", "Confirm it…")
+		p.isAskedToConfirm()
 		p.find("button", "Use your passkey")
 		p.examine("confirm-passkey")
 		p.press("button", "Cancel")
@@ -106,9 +113,7 @@ func TestConfirmByLink(t *testing.T) {
 	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
-		p.watch.expect(`^/api/invitations is answered 403`)
-		p.ages()
-		p.wantsToInvite("eve@else.example")
+		p.isAskedToConfirm()
 		p.press("button", "Print a link")
 		p.sees("The server has printed a link")
 		p.examine("confirm-link")
@@ -119,6 +124,46 @@ func TestConfirmByLink(t *testing.T) {
 		other.sees("Thank you")
 		p.find("heading", "The invitation is ready")
 	})
+}
+
+// TestConfirmByProvider is for who came by an identity provider: its page opens beside the
+// one that waits, asks once more, and says that it did.
+func TestConfirmByProvider(t *testing.T) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
+		at := oidcProvider(t, &fresh{&mockoidc.MockUser{Subject: "bob", Email: "bob@corp.example", EmailVerified: true}})
+		s := oneNode(t, atProvider(t, at)...)
+		p := newPerson(t, s, v, "Bob")
+		p.watch.expect("a request to another host: " + at.Addr())
+		p.visit("/ui/rooms/r:general")
+		p.press("link", "Continue with "+at.Server.Addr)
+		p.press("button", "I am bob@corp.example")
+		p.arrives("/ui/rooms/r:general")
+		p.find("log", "Messages in general")
+		p.isAskedToConfirm()
+		p.find("link", "Confirm at "+at.Server.Addr)
+		p.examine("confirm-provider")
+		other := p.anotherTab()
+		other.watch.expect("a request to another host: " + at.Addr())
+		other.visit(eval[string](p, `document.querySelector('a[href*="confirm=1"]').href`))
+		other.press("button", "I am bob@corp.example")
+		other.sees("Thank you")
+		p.find("heading", "The invitation is ready")
+	})
+}
+
+// fresh is a user of a provider that says when it asked who they are: now.
+type fresh struct{ *mockoidc.MockUser }
+
+// Claims implements [mockoidc.User].
+func (f *fresh) Claims(scope []string, base *mockoidc.IDTokenClaims) (jwt.Claims, error) {
+	return &freshClaims{base, f.Email, f.EmailVerified, time.Now().Unix()}, nil
+}
+
+type freshClaims struct {
+	*mockoidc.IDTokenClaims
+	Email         string `json:"email"`
+	EmailVerified bool   `json:"email_verified"`
+	AuthTime      int64  `json:"auth_time"`
 }
 
 var confirmationForm = regexp.MustCompile(`/auth/confirm/link/[0-9a-f]{32}`)

@@ -64,7 +64,7 @@ func TestFirstMinute(t *testing.T) {
 }
 
 // oidcProvider is an OpenID Connect provider at which one says with a button who one is.
-func oidcProvider(t *testing.T, who *mockoidc.MockUser) *mockoidc.MockOIDC {
+func oidcProvider(t *testing.T, who mockoidc.User) *mockoidc.MockOIDC {
 	t.Helper()
 	m, err := mockoidc.NewServer(nil)
 	must(t, err)
@@ -76,7 +76,7 @@ func oidcProvider(t *testing.T, who *mockoidc.MockUser) *mockoidc.MockOIDC {
 			}
 			m.QueueUser(who)
 			w.Header().Set("Content-Type", "text/html")
-			fmt.Fprintf(w, `<!doctype html><html lang="en"><title>Harbour accounts</title><link rel="icon" href="data:,"><form method="post"><button>I am %s</button></form></html>`, who.Email)
+			fmt.Fprintf(w, `<!doctype html><html lang="en"><title>Harbour accounts</title><link rel="icon" href="data:,"><form method="post"><button>I am %s@corp.example</button></form></html>`, who.ID())
 		})
 	}))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -86,16 +86,22 @@ func oidcProvider(t *testing.T, who *mockoidc.MockUser) *mockoidc.MockOIDC {
 	return m
 }
 
+// atProvider has a server know the provider, and corp.example as the domain where a token
+// of ours and the provider's people are in one tenant.
+func atProvider(t *testing.T, at *mockoidc.MockOIDC) []string {
+	t.Helper()
+	secret := filepath.Join(t.TempDir(), "secret")
+	must(t, os.WriteFile(secret, []byte(at.ClientSecret), 0o600))
+	return []string{"--oidc-issuer", at.Issuer(), "--oidc-client-id", at.ClientID, "--oidc-client-secret-file", secret, "--domain", "corp.example"}
+}
+
 // TestSignInByProvider: whoever has an account at a provider goes there, says who they
 // are, and is led into the app, to the address where they wanted to go. What they write
 // has a receipt.
 func TestSignInByProvider(t *testing.T) {
 	everywhere(t, func(t *testing.T, start starter, v view) {
 		at := oidcProvider(t, &mockoidc.MockUser{Subject: "bob", Email: "bob@corp.example", EmailVerified: true})
-		secret := filepath.Join(t.TempDir(), "secret")
-		must(t, os.WriteFile(secret, []byte(at.ClientSecret), 0o600))
-		s := start(t, "--oidc-issuer", at.Issuer(), "--oidc-client-id", at.ClientID, "--oidc-client-secret-file", secret,
-			"--domain", "corp.example") // where a token of ours and the provider's people are in one tenant
+		s := start(t, atProvider(t, at)...)
 		p := newPerson(t, s, v, "Bob")
 		p.watch.expect("a request to another host: " + at.Addr())
 		p.visit("/ui/rooms/r:general")
