@@ -188,7 +188,9 @@ func TestClosed(t *testing.T) {
 	if err := w.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.refused(ubl.CodeUnavailable, "ev.echo", `{"text":"a"}`)
+	if _, err := w.call("ev.echo", `{"text":"a"}`); ubl.CodeOf(err) != ubl.CodeUnavailable || !strings.Contains(err.Error(), "has ended") {
+		t.Errorf("the call is answered %v", err)
+	}
 	if row := w.log()[0]; row.Status != "error" {
 		t.Errorf("the call is on record as %s", row.Status)
 	}

@@ -200,12 +200,14 @@ func (ss *sessions) end() {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	var closing sync.WaitGroup
-	for _, sl := range ss.slots {
+	for at, sl := range ss.slots {
 		if !sl.try() {
 			continue
 		}
+		sl.gone = true
+		delete(ss.slots, at)
 		if s := sl.s; s != nil {
-			sl.s, sl.gone = nil, true
+			sl.s = nil
 			ss.panics.Go(&closing, "closing a session", s.close)
 		}
 		sl.give()
