@@ -13,7 +13,8 @@ import type { Env } from './env';
 const pause = 400;
 
 export class Drafts {
-  private readonly changed = new Map<string, Draft>();
+  private readonly changed = new Map<string, Draft>(); // and not yet kept
+  private kept: Promise<unknown> = Promise.resolve(); // once all that is on its way is
   private stop: (() => void) | null = null;
 
   // name is that of the store, since a tab may have had another person's.
@@ -38,13 +39,17 @@ export class Drafts {
     this.changed.delete(roomId);
   }
 
-  // keep keeps at once what has changed.
-  async keep(): Promise<void> {
+  // keep keeps at once what has changed. What is on its way until the database has it
+  // hasn't been kept: the page may end before.
+  keep(): Promise<unknown> {
     this.stop?.();
     this.stop = null;
     const drafts = [...this.changed.values()];
-    this.changed.clear();
-    if (drafts.length > 0) await this.commit({ drafts });
+    if (drafts.length === 0) return this.kept;
+    const done = this.commit({ drafts }).then(() => {
+      for (const draft of drafts) if (this.of(draft.room_id) === draft) this.drop(draft.room_id);
+    });
+    return (this.kept = Promise.all([this.kept, done]));
   }
 
   // leave keeps what has changed in what may be the page's last moment.
