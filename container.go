@@ -129,6 +129,7 @@ type Container struct {
 	ContainerSummary
 	TenantID    TenantID    `json:"tenant_id"`
 	AgreementID AgreementID `json:"agreement_id"`
+	Heir        UserID      `json:"heir,omitempty"` // see [Agreement.NamedHeir]
 	// Balance is the credits inside, 0 where the topology is not values.
 	Balance int64 `json:"balance"`
 	// InTransit is the credits that have left, and of whose arrival the container

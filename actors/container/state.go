@@ -236,7 +236,7 @@ func (s *State) keeps() bool {
 func (s *State) container(who ubl.UserID) *ubl.Container {
 	_, member := s.Agreement.Members[who]
 	return &ubl.Container{
-		ContainerSummary: s.Summary, TenantID: s.Agreement.TenantID, AgreementID: s.Agreement.ID,
+		ContainerSummary: s.Summary, TenantID: s.Agreement.TenantID, AgreementID: s.Agreement.ID, Heir: s.Agreement.NamedHeir,
 		Balance: s.Balance, InTransit: s.InTransit, Documents: int64(len(s.Listed)), Member: member,
 	}
 }

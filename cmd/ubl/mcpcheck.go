@@ -53,7 +53,7 @@ func (c *mcpCheckCmd) Run(ctx context.Context, p *program) error {
 	defer session.Close()
 	found, err := c.look(ctx, session)
 	if err == nil && c.Room != "-" {
-		err = c.send(ctx, session, found)
+		err = c.send(ctx, p, session, found)
 	}
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (c *mcpCheckCmd) look(ctx context.Context, session *mcp.ClientSession) (*ch
 }
 
 // send uses messenger.send, and receipt.get for what it left in the ledger.
-func (c *mcpCheckCmd) send(ctx context.Context, session *mcp.ClientSession, found *checked) error {
+func (c *mcpCheckCmd) send(ctx context.Context, p *program, session *mcp.ClientSession, found *checked) error {
 	room, err := roomID(c.Room)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (c *mcpCheckCmd) send(ctx context.Context, session *mcp.ClientSession, foun
 		Message json.RawMessage `json:"message"`
 	}
 	if err := use(ctx, session, "messenger.send", map[string]any{"room_id": room, "type": "text", "body": map[string]any{"text": c.Text}}, &sent); err != nil {
-		return err
+		return c.notSent(ctx, p, room, err)
 	}
 	var m ubl.Message
 	if err := json.Unmarshal(sent.Message, &m); err != nil {
@@ -132,6 +132,22 @@ func (c *mcpCheckCmd) send(ctx context.Context, session *mcp.ClientSession, foun
 	}
 	found.Message, found.Receipt = sent.Message, pair.Atoms
 	return nil
+}
+
+// notSent says what to do where the caller has no such room, and returns err for any
+// other reason. It asks REST for the reason: the SDK takes the number of not_found,
+// -32004, for a connection that the server closed.
+func (c *mcpCheckCmd) notSent(ctx context.Context, p *program, room ubl.RoomID, err error) error {
+	server, failed := c.client(p)
+	if failed != nil {
+		return err
+	}
+	var answer json.RawMessage
+	refusal, ok := errors.AsType[*apiError](server.call(ctx, http.MethodGet, "/api/rooms/"+string(room), nil, &answer))
+	if !ok || refusal.body.Error.Code != ubl.CodeNotFound && refusal.body.Error.Code != ubl.CodeNotAMember {
+		return err
+	}
+	return fmt.Errorf("couldn't send: %w; choose one of your rooms with --room (\"ubl rooms\" lists them), or send nothing with --room -", refusal)
 }
 
 // use calls a tool and decodes what it answers.

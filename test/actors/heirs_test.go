@@ -145,6 +145,9 @@ func TestHeirInside(t *testing.T) {
 	if v := harness.Must[*ubl.AgreementView](e.House, e.shelf, ubl.GetAgreement{Who: e.ana}); v.NamedHeir != dan.UserID {
 		t.Errorf("the shelf's heir is %q", v.NamedHeir)
 	}
+	if c := harness.Must[*ubl.Container](e.House, e.shelf, ubl.GetContainer{Who: e.ana}); c.Heir != dan.UserID {
+		t.Errorf("the shelf is served with the heir %q", c.Heir)
+	}
 	e.checkLedger()
 }
 

@@ -8,7 +8,8 @@ import (
 )
 
 // TestTenantScreens: an owner claims a mail domain, which a record in DNS proves, and
-// gives a sealed room to an heir; an owner of a room names one beforehand.
+// gives a sealed room to an heir; an owner of a room or workspace names one beforehand,
+// and others see whom.
 func TestTenantScreens(t *testing.T) {
 	needAxe(t)
 	onBothScreens(t, func(t *testing.T, v view) {
@@ -22,12 +23,20 @@ func TestTenantScreens(t *testing.T) {
 		bo.send("r:moorings", "For nobody else.")
 		c.ask("POST", "/api/rooms", map[string]string{"name": "Crew"}, nil)
 
-		p.visit("/ui/rooms/r:crew/members")
-		p.sees("Nobody is named to own this room")
-		p.pick("Who follows the owners", memberOf(c, "bo@harbour.example"))
-		p.press("button", "Save the heir")
-		p.sees("bo owns this room once its last owner is gone")
-		p.examine("room-heir")
+		c.ask("POST", "/api/workspaces", map[string]string{"name": "Charts"}, nil)
+		for what, path := range map[string]string{"room": "/ui/rooms/r:crew/members", "workspace": "/ui/workspaces/w:charts/members"} {
+			p.visit(path)
+			p.sees("Nobody is named to own this " + what)
+			p.pick("Who follows the owners", memberOf(c, "bo@harbour.example"))
+			p.press("button", "Save the heir")
+			p.sees("bo owns this " + what + " once its last owner is gone")
+			p.examine(what + "-heir")
+		}
+		eve := guest(t, s, v, "eve@elsewhere.example")
+		c.ask("POST", "/api/containers/w:charts/members", map[string]string{"user_id": memberOf(c, "eve@elsewhere.example")}, nil)
+		eve.visit("/ui/workspaces/w:charts/members")
+		eve.sees("bo owns this workspace once its last owner is gone")
+		eve.lacks("button", "Save the heir")
 
 		p.visit("/ui/tenant")
 		p.sees("Nothing is sealed")

@@ -206,6 +206,8 @@ export interface Container {
   name: string;
   physics: Physics;
   created_at: string;
+  // Who owns it once its last owner is gone. Lists don't say.
+  heir?: string;
 }
 
 // Document is one version; content is there where one document was asked for.

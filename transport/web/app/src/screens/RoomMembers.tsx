@@ -11,8 +11,8 @@ import { Failed } from '../ui/Empty';
 import { Screen } from '../ui/Screen';
 import { Spinner } from '../ui/Spinner';
 import { Since, useKept } from './kept';
+import { Heir } from './members/Heir';
 import { Inside, Leave, myself, type Of } from './members/Inside';
-import { Heir } from './room/Heir';
 import { NotIn } from './room/NotIn';
 import { Policy } from './room/Policy';
 
@@ -30,7 +30,7 @@ export default function RoomMembers({ params }: ScreenProps) {
           <Since at={since} />
           <Inside of={ofRoom(data.room)} members={data.members} onChanged={reload} />
           <Policy room={data.room} owner={mine?.role === 'owner'} onChanged={reload} />
-          <Heir room={data.room} owner={mine?.role === 'owner' && since === null} onChanged={reload} />
+          <Heir of={ofRoom(data.room)} agreement={`a:room:${data.room.room_id}`} heir={data.room.heir} owner={mine?.role === 'owner' && since === null} onChanged={reload} />
           {mine && <Leave of={ofRoom(data.room)} back={data.room.policy.join === 'tenant' ? 'You may come back.' : 'To come back, an owner has to add you.'} onLeft={left} />}
         </>
       )}

@@ -8,6 +8,7 @@ import { Await } from '../../ui/Await';
 import { Facts } from '../../ui/Bits';
 import { Screen, Section } from '../../ui/Screen';
 import { Since, useKept } from '../kept';
+import { Heir } from '../members/Heir';
 import { Inside, Leave, myself, type Of } from '../members/Inside';
 import { openTo, workspaceName } from './api';
 
@@ -23,6 +24,13 @@ export default function WorkspaceMembers({ params: { w = '' } }: ScreenProps) {
               <Facts of={[['Open to', openTo(container)], ['Id', container.container_id]]} />
             </Section>
             <Inside of={ofWorkspace(container)} members={members} onChanged={kept.reload} />
+            <Heir
+              of={ofWorkspace(container)}
+              agreement={`a:${container.kind}:${container.container_id}`}
+              heir={container.heir}
+              owner={myself(members)?.role === 'owner' && kept.since === null}
+              onChanged={kept.reload}
+            />
             {myself(members) && <Leave of={ofWorkspace(container)} back="To be a member again, an owner has to add you." onLeft={() => go('/ui/workspaces', { replace: true })} />}
           </>
         )}

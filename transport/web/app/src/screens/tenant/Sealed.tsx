@@ -13,7 +13,7 @@ import { toast } from '../../ui/Toast';
 import { useAct } from '../../ui/useAct';
 import { useLoad } from '../../ui/useLoad';
 import { members } from '../members/api';
-import { heirs } from '../room/heirs';
+import { heirs } from '../members/heirs';
 
 // Sealed are the private places that nobody is left in, which owners give to an heir.
 export function Sealed() {
