@@ -46,13 +46,6 @@ func (p *partition) tell(err error) error {
 	return err
 }
 
-// Spoil counts damage that was met in what lies beside a partition's file, as its log
-// does, until a whole pass of the scrub after this one finds the file sound.
-func (e *Engine) Spoil(partition int) {
-	p := e.partitions[partition]
-	p.spoiled.Store(p.damaged.Add(1))
-}
-
 func conflict(what string) error {
 	return ubl.Errorf(ubl.CodeConflict, "%s is not what the batch expects", what)
 }

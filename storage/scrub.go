@@ -32,9 +32,6 @@ type ScrubOptions struct {
 	Rate int64
 	// Every is how long after the beginning of a pass the next begins (6 h).
 	Every time.Duration
-	// Beside scrubs what lies beside the files, after each pass and at the same rate; nil
-	// where there is nothing.
-	Beside func(ctx context.Context, rate int64)
 }
 
 const (
@@ -99,9 +96,6 @@ func (e *Engine) Scrub(ctx context.Context, o ScrubOptions) {
 		next := time.After(o.Every)
 		for _, p := range e.partitions {
 			e.scrubPartition(ctx, p, o.Rate)
-		}
-		if o.Beside != nil && ctx.Err() == nil {
-			o.Beside(ctx, o.Rate)
 		}
 		select {
 		case <-next:
