@@ -36,6 +36,22 @@ type reply struct {
 	err     error
 }
 
+// What an attempt ends with that asked no actor.
+var (
+	errNoLeader = ubl.Errorf(ubl.CodeUnavailable, "no node leads this part of the data now")
+	errNotHere  = ubl.Errorf(ubl.CodeUnavailable, "this node doesn't lead the partition")
+	errMoved    = ubl.Errorf(ubl.CodeUnavailable, "leadership has moved")
+)
+
+// open reports whether an attempt that ended like that may have done something all the
+// same.
+func open(err error) bool {
+	return ubl.CodeOf(err) == ubl.CodeUnavailable && err != error(errNoLeader) && err != error(errNotHere) && err != error(errMoved)
+}
+
+// errDoubt is of a write that was asked again and refused for load.
+var errDoubt = ubl.Errorf(ubl.CodeUnavailable, "a leader failed, and the next has too much to do; the outcome is unknown until the write is retried")
+
 // errStrange is of a question whose enter isn't for its actor's tenant.
 var errStrange = ubl.Errorf(ubl.CodeInternal, "a question between nodes is not well formed")
 
@@ -49,7 +65,8 @@ type way struct {
 
 // Ask implements [ubl.Asker]: it asks the actor wherever it is. What fails
 // because leadership moves is asked again, until the caller's deadline; the
-// command's key makes that safe.
+// command's key makes that safe. A write that is then refused for load is asked again,
+// too: an attempt before may have been let in.
 func (n *Node) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
 	r := n.ask(ctx, question{to: to, cmd: cmd})
 	return r.value, r.err
@@ -70,8 +87,14 @@ func (n *Node) ask(ctx context.Context, q question) reply {
 		q.until = deadline
 	}
 	var r reply
+	doubt := false // an earlier attempt may have done something
 	err := n.untilLed(ctx, n.engine.Partition(q.to.Group()), q.until, func(w way) error {
 		r = n.attempt(ctx, w, q)
+		if doubt && q.cmd.Cost() > 0 && ubl.CodeOf(r.err) == ubl.CodeOverloaded {
+			// The caller would take it that nothing was done.
+			r = reply{err: errDoubt.Because(r.err)}
+		}
+		doubt = doubt || open(r.err)
 		return r.err
 	})
 	if err != r.err { // it was given up
@@ -125,7 +148,7 @@ func (n *Node) attempt(ctx context.Context, w way, q question) (r reply) {
 	defer n.opts.Panics.Recover(&r.err, "a question to an actor")
 	switch w.via {
 	case "":
-		return reply{err: ubl.Errorf(ubl.CodeUnavailable, "no node leads this part of the data now")}
+		return reply{err: errNoLeader}
 	case n.server:
 		return n.askHere(ctx, w.partition, q)
 	}
@@ -139,7 +162,7 @@ func (n *Node) askHere(ctx context.Context, partition int, q question) (r reply)
 	epoch, g := n.engine.Epoch(partition), n.group(partition)
 	local := n.local.Load()
 	if epoch == 0 || g == nil || local == nil {
-		return reply{err: ubl.Errorf(ubl.CodeUnavailable, "this node doesn't lead the partition")}
+		return reply{err: errNotHere}
 	}
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -181,7 +204,7 @@ func (n *Node) forward(ctx context.Context, w way, q question) reply {
 		return reply{err: err}
 	case answer.Elsewhere:
 		n.routes.hear(w.partition, answer.Leader, uint64(answer.Term))
-		return reply{err: ubl.Errorf(ubl.CodeUnavailable, "leadership has moved")}
+		return reply{err: errMoved}
 	}
 	return n.reply(answer)
 }
