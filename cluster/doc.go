@@ -77,6 +77,7 @@
 //     write that was cut off): its replica takes them from a leader, and neither
 //     votes nor stands before it has them. The only replica isn't opened. The damaged
 //     segment is kept as raft/N/acked.damaged.
+//     Older segments aren't read at a start: the scrub reads them (logscrub.go).
 //   - A log of an earlier version, without a mark, is damaged before its end: its
 //     replica isn't opened. A directory that is wiped comes back as another server.
 //   - A question panics: its asker gets internal, and it is asked of no other

@@ -48,6 +48,7 @@ func hosted(dir string, partitions int) []int {
 // files are a Raft group's log and snapshots.
 type files struct {
 	log       *wal.WAL
+	segments  segmentList // the log's
 	snapshots *raft.FileSnapshotStore
 	promise   *promise
 }
@@ -89,7 +90,7 @@ func (f *files) openLog(logs, dir, server string, partition int, log hclog.Logge
 	if newest != nil {
 		p.kept = newest.Index
 	}
-	if f.log, err = openLog(logs, fs.New(), segmentBytes, log, &p); err != nil {
+	if f.log, err = openLog(logs, fs.New(), &f.segments, segmentBytes, log, &p); err != nil {
 		return err
 	}
 	last, err := f.log.LastIndex()
@@ -104,13 +105,13 @@ func (f *files) openLog(logs, dir, server string, partition int, log hclog.Logge
 
 func (f *files) close() error { return errors.Join(f.log.Close(), f.promise.mark.Close()) }
 
-// openLog opens a log whose segments are files of disk. What it has then is
-// durable.
-func openLog(dir string, disk types.VFS, segmentSize int, log hclog.Logger, p *promised) (*wal.WAL, error) {
+// openLog opens a log whose segments are files of disk and noted in list. What it has
+// then is durable.
+func openLog(dir string, disk types.VFS, list types.MetaStore, segmentSize int, log hclog.Logger, p *promised) (*wal.WAL, error) {
 	if err := mend(dir, disk, p); err != nil {
 		return nil, err
 	}
-	return wal.Open(dir, wal.WithSegmentFiler(segment.NewFiler(dir, disk)), wal.WithSegmentSize(segmentSize), wal.WithLogger(log))
+	return wal.Open(dir, wal.WithMetaStore(list), wal.WithSegmentFiler(segment.NewFiler(dir, disk)), wal.WithSegmentSize(segmentSize), wal.WithLogger(log))
 }
 
 // newest is the newest snapshot's description, nil where there is none.

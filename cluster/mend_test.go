@@ -19,7 +19,12 @@ import (
 // smallLog opens a log of small segments, as a group does.
 func smallLog(t *testing.T, dir string, disk types.VFS) *wal.WAL {
 	t.Helper()
-	w, err := openLog(dir, disk, 64<<10, hclog.NewNullLogger(), new(promised))
+	return listedLog(t, dir, disk, new(segmentList))
+}
+
+func listedLog(t *testing.T, dir string, disk types.VFS, list *segmentList) *wal.WAL {
+	t.Helper()
+	w, err := openLog(dir, disk, list, 64<<10, hclog.NewNullLogger(), new(promised))
 	if err != nil {
 		t.Fatalf("couldn't open the log: %v", err)
 	}
@@ -124,7 +129,7 @@ func TestMendWhileDiskFails(t *testing.T) {
 	must(t, w.StoreLogs(entries(1, 5)))
 	must(t, w.Close())
 	disk.sync = failed
-	if w, err := openLog(dir, disk, 64<<10, hclog.NewNullLogger(), new(promised)); err == nil {
+	if w, err := openLog(dir, disk, new(segmentList), 64<<10, hclog.NewNullLogger(), new(promised)); err == nil {
 		t.Error("opened", w.Close())
 	}
 }

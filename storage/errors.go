@@ -46,6 +46,13 @@ func (p *partition) tell(err error) error {
 	return err
 }
 
+// Spoil counts damage that was met beside a partition's file, in its log. The partition
+// counts as damaged until a whole pass of the scrub finds none.
+func (e *Engine) Spoil(partition int) {
+	p := e.partitions[partition]
+	p.spoiled.Store(p.damaged.Add(1))
+}
+
 func conflict(what string) error {
 	return ubl.Errorf(ubl.CodeConflict, "%s is not what the batch expects", what)
 }

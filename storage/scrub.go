@@ -32,6 +32,9 @@ type ScrubOptions struct {
 	Rate int64
 	// Every is how long after the beginning of a pass the next begins (6 h).
 	Every time.Duration
+	// Beside scrubs what stands beside a partition's file, after the file in each pass; nil
+	// for nothing. It calls pace with how much it has read, which waits as the scrub does.
+	Beside func(ctx context.Context, partition int, pace func(read int64))
 }
 
 const (
@@ -95,7 +98,7 @@ func (e *Engine) Scrub(ctx context.Context, o ScrubOptions) {
 	for ctx.Err() == nil {
 		next := time.After(o.Every)
 		for _, p := range e.partitions {
-			e.scrubPartition(ctx, p, o.Rate)
+			e.scrubPartition(ctx, p, o)
 		}
 		select {
 		case <-next:
@@ -107,15 +110,21 @@ func (e *Engine) Scrub(ctx context.Context, o ScrubOptions) {
 // ScrubOnce goes over all partitions once, without a bound.
 func (e *Engine) ScrubOnce(ctx context.Context) {
 	for _, p := range e.partitions {
-		e.scrubPartition(ctx, p, -1)
+		e.scrubPartition(ctx, p, ScrubOptions{Rate: -1})
 	}
 }
 
-func (e *Engine) scrubPartition(ctx context.Context, p *partition, rate int64) {
+func (e *Engine) scrubPartition(ctx context.Context, p *partition, o ScrubOptions) {
 	s := newSweep(p.index, p.opts.Numbers)
 	spoiled := p.spoiled.Load()
-	for ctx.Err() == nil && !s.done {
+	pace := func(read int64) {
+		if o.Rate > 0 {
+			pause(ctx, time.Duration(float64(read)/float64(o.Rate)*float64(time.Second)))
+		}
 		p.waitIdle(ctx)
+	}
+	p.waitIdle(ctx)
+	for ctx.Err() == nil && !s.done {
 		before := s.bytes
 		if err := p.scrubSlice(s); err != nil {
 			return // it is closed, or being replaced; the next pass comes
@@ -124,9 +133,10 @@ func (e *Engine) scrubPartition(ctx context.Context, p *partition, rate int64) {
 			_ = p.tell(place.error())
 		}
 		p.scrub.note(s)
-		if rate > 0 {
-			pause(ctx, time.Duration(float64(s.bytes-before)/float64(rate)*float64(time.Second)))
-		}
+		pace(s.bytes - before)
+	}
+	if o.Beside != nil && ctx.Err() == nil {
+		o.Beside(ctx, p.index, pace)
 	}
 	if s.done {
 		p.scrub.finish(s, ubl.TimeOf(p.opts.Now()))

@@ -2,12 +2,15 @@ package storage_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ubl"
 	"ubl/storage"
@@ -66,6 +69,34 @@ func scrubs(t *testing.T, dir string) (found []storage.Place, digests []storage.
 		t.Errorf("the scrub found %+v and told %d times, the check %+v", s.Scrub, told, checked[0].Places)
 	}
 	return checked[0].Places, checked[0].Digests
+}
+
+// TestScrubBeside: a partition is spoiled by what is found beside its file, and stays so
+// until a pass finds nothing there. What is read beside it is read at the scrub's rate.
+func TestScrubBeside(t *testing.T) {
+	e := open(t, t.TempDir(), &storage.Options{Partitions: 1})
+	defer e.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var spoiled []bool
+	e.Scrub(ctx, storage.ScrubOptions{Rate: 1 << 20, Every: time.Nanosecond, Beside: func(_ context.Context, partition int, pace func(int64)) {
+		spoiled = append(spoiled, e.Stats().Partitions[partition].Spoiled)
+		switch start := time.Now(); len(spoiled) {
+		case 1:
+			e.Spoil(partition)
+			if pace(32 << 10); time.Since(start) < time.Second/32 {
+				t.Errorf("32 KiB at 1 MiB/s were read in %v", time.Since(start))
+			}
+		case 3:
+			cancel()
+			if pace(1 << 40); time.Since(start) > time.Minute {
+				t.Error("it reads on behind its end")
+			}
+		}
+	}})
+	if want := []bool{false, true, false}; !slices.Equal(spoiled, want) {
+		t.Errorf("spoiled in each pass: %v, want %v", spoiled, want)
+	}
 }
 
 // TestScrubNumbers: a record that is missing from a run is found, wherever it was.

@@ -56,6 +56,15 @@ func (n *node) damaged() func(partition int, err error) {
 	}
 }
 
+// scrub is what a node's scrub reads: its partitions' files and their Raft logs.
+func (n *node) scrub(rate int64) storage.ScrubOptions {
+	o := storage.ScrubOptions{Rate: rate}
+	if n.cluster != nil {
+		o.Beside = n.cluster.ScrubLog
+	}
+	return o
+}
+
 // scrubCmd checks a stopped server's data.
 type scrubCmd struct {
 	format

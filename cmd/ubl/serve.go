@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"ubl"
-	"ubl/storage"
 	"ubl/transport"
 )
 
@@ -186,7 +185,7 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 	n.panics.Go(nil, "the scrub", func() {
 		defer close(scrubbed)
 		if c.ScrubRate > 0 {
-			n.store.Scrub(keeping, storage.ScrubOptions{Rate: c.ScrubRate})
+			n.store.Scrub(keeping, n.scrub(c.ScrubRate))
 		}
 	})
 	select {
