@@ -10,6 +10,19 @@ const (
 	QuotaRooms      = "rooms-tenant"
 	QuotaContainers = "containers-tenant"
 	QuotaTokens     = "tokens-tenant"
+	QuotaTools      = "tools-tenant"
+)
+
+// Rate is by which of a caller's rates a use of a tool is counted. The empty one is for
+// reads, which count as requests alone.
+type Rate string
+
+// The rates of what writes. Sends are what people and agents do all day, and what takes
+// away: messages, documents, calls, joining, leaving, removing, revoking. Creations make
+// or change what stays: rooms, entries, roles, credentials, servers, who may use a tool.
+const (
+	Sends     Rate = "sends"
+	Creations Rate = "creations"
 )
 
 // Within asks the quota.

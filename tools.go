@@ -27,12 +27,14 @@ type ToolAccess struct {
 	Receipt   Receipt `json:"receipt"`
 }
 
-// Limits of tools. MaxToolArguments is in bytes.
+// Limits of tools. MaxToolArguments is in bytes; MaxToolNames bounds the users and groups
+// that all records of a tenant name together.
 const (
 	MaxToolArguments = 1 << 20
 	MaxToolName      = 128
 	MaxToolUsers     = 1000
 	MaxToolGroups    = 100
+	MaxToolNames     = 10_000
 	MaxPerMinute     = 100_000
 )
 
@@ -76,8 +78,8 @@ func (t *ToolAccess) Admits(who Identity) bool {
 
 // Commands about ToolAccess, asked of the Tenant.
 type (
-	// SetToolAccess writes the record of a tool. Owners of the tenant. Answers
-	// *ToolAccess.
+	// SetToolAccess writes the record of a tool. Owners of the tenant. Users that the
+	// record doesn't name yet are members. Answers *ToolAccess.
 	SetToolAccess struct {
 		Request
 		Tool      string
@@ -88,7 +90,13 @@ type (
 	}
 	// ListToolAccess lists the records by tool. Members; the portal asks it for
 	// everyone. Answers []*ToolAccess.
-	ListToolAccess struct{ Who Identity }
+	ListToolAccess struct {
+		Who Identity
+		// Only, where there is any, are the tools to list.
+		Only []string
+		// Brief leaves out all but Tool and AgreementID, so that nothing has to be read.
+		Brief bool
+	}
 )
 
 // Cost is that of the record.

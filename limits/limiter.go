@@ -150,30 +150,19 @@ func (l *Limiter) Request(who ubl.Identity) error {
 	return l.take(use{RequestsIdentity, identity(who)}, use{RequestsTenant, string(who.TenantID)})
 }
 
-// Act counts the use of a tool that sends or makes something.
-func (l *Limiter) Act(who ubl.Identity, tool string) error {
+// Act counts a use of a tool that writes, by the rate that the tool's description says.
+func (l *Limiter) Act(who ubl.Identity, rate ubl.Rate) error {
 	if l == nil || who.IsPlatform() {
 		return nil
 	}
-	switch {
-	case sends[ubl.Did(tool)]:
+	switch rate {
+	case ubl.Sends:
 		return l.take(use{SendsIdentity, identity(who)}, use{SendsTenant, string(who.TenantID)})
-	case creations[ubl.Did(tool)]:
+	case ubl.Creations:
 		return l.take(use{CreationsIdentity, identity(who)}, use{CreationsTenant, string(who.TenantID)})
 	}
 	return nil
 }
-
-// The tools that add to what is stored, and those that make something new.
-var (
-	sends = map[ubl.Did]bool{
-		ubl.DidSend: true, ubl.DidDocumentCreate: true, ubl.DidDocumentUpdate: true, ubl.DidTransfer: true,
-	}
-	creations = map[ubl.Did]bool{
-		ubl.DidRoomCreate: true, ubl.DidWorkspaceCreate: true, ubl.DidContainerCreate: true, ubl.DidTokenCreate: true,
-		ubl.DidInvitationCreate: true, ubl.DidServerAdd: true, ubl.DidPasskeyRegister: true,
-	}
-)
 
 // Stream takes a place for a stream of a caller at an address, until release is called.
 func (l *Limiter) Stream(who ubl.Identity, from netip.Addr) (release func(), err error) {

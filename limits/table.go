@@ -32,6 +32,7 @@ const (
 	RoomsTenant       Name = ubl.QuotaRooms
 	ContainersTenant  Name = ubl.QuotaContainers
 	TokensTenant      Name = ubl.QuotaTokens
+	ToolsTenant       Name = ubl.QuotaTools
 	BytesTenant       Name = ubl.QuotaBytes
 )
 
@@ -54,10 +55,10 @@ var rows = []Row{
 	{FoundingsIP, 10, "an hour", "tenants founded from one address; this machine's own isn't counted"},
 	{RequestsIdentity, 200, "a second", "requests of one person or agent"},
 	{RequestsTenant, 1000, "a second", "requests of one tenant"},
-	{SendsIdentity, 50, "a second", "messages, document versions and transfers of one person or agent"},
+	{SendsIdentity, 50, "a second", "messages, documents, transfers, calls of tools and models, joining, leaving and removing by one person or agent"},
 	{SendsTenant, 500, "a second", "the same of one tenant"},
-	{CreationsIdentity, 5, "a second", "rooms, containers, tokens, invitations and servers that one person or agent makes"},
-	{CreationsTenant, 20, "a second", "the same of one tenant"},
+	{CreationsIdentity, 10, "a second", "all else that one person or agent makes or changes: rooms, entries, roles, tokens, servers, who may use a tool"},
+	{CreationsTenant, 50, "a second", "the same of one tenant"},
 	{StreamsIP, 1000, "open", "live streams to one address"},
 	{StreamsIdentity, 100, "open", "live streams of one person or agent"},
 	{StreamsTenant, 5000, "open", "live streams of one tenant"},
@@ -66,6 +67,7 @@ var rows = []Row{
 	{RoomsTenant, 10_000, "in all", "rooms of one tenant"},
 	{ContainersTenant, 10_000, "in all", "workspaces, wallets and other containers of one tenant"},
 	{TokensTenant, 1000, "in all", "service tokens of one tenant that are good"},
+	{ToolsTenant, 1000, "in all", "tools about which one tenant has said who may use them"},
 	{BytesTenant, 20 << 30, "in all", "bytes of one tenant's messages, documents' texts and ledger"},
 }
 

@@ -47,7 +47,7 @@ func mayBackup(ctx context.Context, c *envelope.Caller) error {
 	if err := c.Confirmed(envelope.RequestOf(ctx).At); err != nil {
 		return err
 	}
-	c.Uses(string(ubl.DidPlatformBackup))
+	c.Uses(string(ubl.DidPlatformBackup), ubl.Creations)
 	role, err := c.Enter(ctx)
 	if err == nil && role != ubl.RoleOwner {
 		err = forbidden

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 
+	"ubl"
 	"ubl/limits"
 	"ubl/transport/envelope"
 )
@@ -88,7 +89,7 @@ func (s *Server) limitCaller(next http.Handler) http.Handler {
 		}
 		from := s.opts.Limits.ClientOf(r)
 		c.Limited(
-			func(tool string) error { return s.opts.Limits.Act(c.Identity, tool) },
+			func(rate ubl.Rate) error { return s.opts.Limits.Act(c.Identity, rate) },
 			func() (func(), error) { return s.opts.Limits.Stream(c.Identity, from) })
 		next.ServeHTTP(w, r)
 	})

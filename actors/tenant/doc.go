@@ -110,7 +110,8 @@
 // A ToolAccess record says who may use a tool and how often. Enter holds each
 // request that names a tool against it, after membership and the TenantLicense: a
 // tool of our own without a record is open, another server's is closed, one whose
-// record has ended is closed for good. What a caller has used in the last minute
+// record has ended is closed for good. The records are in memory, so a quota bounds how
+// many there are, and [ubl.MaxToolNames] how many they name. What a caller has used in the last minute
 // is counted in memory, so that an allowed request costs a look and no write. A
 // refusal is an act of status denied (portal.tool.deny), but no more than sixty a
 // minute of one caller, and one for a request that is sent again.

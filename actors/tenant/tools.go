@@ -93,14 +93,45 @@ func (x *Tenant) decideAccess(who ubl.Identity, terms access) func(ubl.Time) (*p
 		if err := terms.check(); err != nil {
 			return nil, err
 		}
-		if r, known := x.state.Tools[terms.Tool]; known {
+		r, known := x.state.Tools[terms.Tool]
+		if known {
 			if err := r.Agreement.InForce(); err != nil {
 				return nil, err
 			}
+		} else if err := x.quota.Within(ubl.QuotaTools, len(x.state.Tools)); err != nil {
+			return nil, err
+		}
+		if err := x.mayName(r.access, terms); err != nil {
+			return nil, err
 		}
 		return accessPlan(terms)
 	}
 }
+
+// mayName refuses terms that add strangers to those that were there, or that let all
+// records name too many: each stays in memory and in the event. A record is always
+// shortened or closed, also where members that it names have left.
+func (x *Tenant) mayName(was, now access) error {
+	for _, u := range now.Users {
+		if _, member := x.state.License.Members[u]; !member && !slices.Contains(was.Users, u) {
+			return ubl.Errorf(ubl.CodeValidation, "one of the users is no member of the tenant")
+		}
+	}
+	grows := now.names() - was.names()
+	if grows <= 0 {
+		return nil
+	}
+	for _, r := range x.state.Tools {
+		grows += r.names()
+	}
+	if grows > ubl.MaxToolNames {
+		return ubl.Errorf(ubl.CodeConflict, "the tenant's records would name more than %d users and groups together: name groups in place of users, or shorten another record", ubl.MaxToolNames)
+	}
+	return nil
+}
+
+// names is how many users and groups a record names.
+func (a access) names() int { return len(a.Users) + len(a.Groups) }
 
 // check refuses terms that can't be: of the tool that decides access, too, since
 // whoever closed it could never open it again.
@@ -159,12 +190,29 @@ func (x *Tenant) listToolAccess(t *actors.Turn, c ubl.ListToolAccess) {
 		t.Fail(err)
 		return
 	}
+	names := slices.Sorted(maps.Keys(x.state.Tools))
+	if len(c.Only) > 0 {
+		names = slices.DeleteFunc(distinct(c.Only), func(name string) bool { _, known := x.state.Tools[name]; return !known })
+	}
+	if c.Brief {
+		t.Later(func() (any, error) { return brief(names), nil })
+		return
+	}
 	var events []int64
-	for _, name := range slices.Sorted(maps.Keys(x.state.Tools)) {
+	for _, name := range names {
 		events = append(events, x.state.Tools[name].N)
 	}
 	ctx := t.Context()
 	t.Later(func() (any, error) { return x.readAccess(ctx, events) })
+}
+
+// brief are records with their names alone.
+func brief(names []string) []*ubl.ToolAccess {
+	list := make([]*ubl.ToolAccess, len(names))
+	for i, name := range names {
+		list[i] = &ubl.ToolAccess{Tool: name, AgreementID: ubl.ToolAgreement(name)}
+	}
+	return list
 }
 
 func (x *Tenant) readAccess(ctx context.Context, events []int64) ([]*ubl.ToolAccess, error) {

@@ -18,7 +18,7 @@ import (
 func TestToolAccessRecord(t *testing.T) {
 	w := openTools(t, harness.Options{})
 	first := ubl.SetToolAccess{Request: w.Request(w.ana), Tool: "files.read", Allowed: true,
-		Users: []ubl.UserID{"u:z", w.bob.UserID, "u:z"}, Groups: []string{"ops", "art <b> é"}, PerMinute: 60}
+		Users: []ubl.UserID{w.ana.UserID, w.bob.UserID, w.ana.UserID}, Groups: []string{"ops", "art <b> é"}, PerMinute: 60}
 	w.Refused(ubl.CodeForbidden, w.tenant, ubl.SetToolAccess{Request: w.Request(w.bob), Tool: "files.read", Allowed: true})
 	head := w.head()
 	made := harness.Must[*ubl.ToolAccess](w.House, w.tenant, first)
@@ -31,7 +31,7 @@ func TestToolAccessRecord(t *testing.T) {
 		t.Errorf("the action is %+v", a)
 	}
 	terms, err := ubl.Canonical([]byte(fmt.Sprintf(`{"tool":"files.read","allowed":true,"users":[%q,%q],"groups":["art <b> é","ops"],"per_minute":60}`,
-		min("u:z", w.bob.UserID), max("u:z", w.bob.UserID))))
+		min(w.ana.UserID, w.bob.UserID), max(w.ana.UserID, w.bob.UserID))))
 	if err != nil || atoms[0].This["terms_hash"] != ubl.BodyHash(terms) {
 		t.Errorf("the hash is not that of %s (%v)", terms, err)
 	}
@@ -140,5 +140,50 @@ func TestBadToolAccess(t *testing.T) {
 	if w.head() != head {
 		t.Error("a refused record left atoms")
 	}
-	w.set(ubl.SetToolAccess{Tool: "a", Users: users[1:], Groups: groups[1:], PerMinute: ubl.MaxPerMinute})
+	w.set(ubl.SetToolAccess{Tool: "a", Users: []ubl.UserID{w.ana.UserID}, Groups: groups[1:], PerMinute: ubl.MaxPerMinute})
+}
+
+// TestToolRecordsAreBounded: a tenant has so many records, which name so many users and
+// groups together, and strangers none. What is there can always be shortened and closed,
+// also about who has left.
+func TestToolRecordsAreBounded(t *testing.T) {
+	w := openTools(t, harness.Options{Quota: func(limit string, have int) error {
+		if limit == ubl.QuotaTools && have >= 101 {
+			return ubl.Errorf(ubl.CodeRateLimited, "enough")
+		}
+		return nil
+	}})
+	groups := make([]string, ubl.MaxToolGroups)
+	for i := range groups {
+		groups[i] = fmt.Sprint("g", i)
+	}
+	refused := func(code ubl.Code, c ubl.SetToolAccess) {
+		t.Helper()
+		c.Request = w.Request(w.ana)
+		w.Refused(code, w.tenant, c)
+	}
+	refused(ubl.CodeValidation, ubl.SetToolAccess{Tool: "a", Allowed: true, Users: []ubl.UserID{"u:stranger"}})
+	w.set(ubl.SetToolAccess{Tool: "a", Allowed: true, Users: []ubl.UserID{w.bob.UserID}})
+	for i := range 99 {
+		w.set(ubl.SetToolAccess{Tool: fmt.Sprint("files.t", i), Allowed: true, Groups: groups})
+	}
+	refused(ubl.CodeConflict, ubl.SetToolAccess{Tool: "files.last", Allowed: true, Groups: groups})
+	w.set(ubl.SetToolAccess{Tool: "files.last", Allowed: true, Groups: groups[1:]})
+	refused(ubl.CodeConflict, ubl.SetToolAccess{Tool: "files.last", Allowed: true, Groups: groups})
+	w.set(ubl.SetToolAccess{Tool: "files.last", Groups: groups[1:]})
+	w.set(ubl.SetToolAccess{Tool: "files.last", Groups: groups[2:]})
+	refused(ubl.CodeRateLimited, ubl.SetToolAccess{Tool: "one.more", Allowed: true})
+
+	harness.Must[*ubl.Member](w.House, w.tenant, ubl.RemoveTenantMember{Request: w.Request(w.ana), UserID: w.bob.UserID})
+	w.set(ubl.SetToolAccess{Tool: "a", Users: []ubl.UserID{w.bob.UserID}})
+	refused(ubl.CodeValidation, ubl.SetToolAccess{Tool: "files.t0", Allowed: true, Users: []ubl.UserID{w.bob.UserID}})
+
+	list := func(c ubl.ListToolAccess) []*ubl.ToolAccess {
+		c.Who = w.ana
+		return harness.Must[[]*ubl.ToolAccess](w.House, w.tenant, c)
+	}
+	if all, some := list(ubl.ListToolAccess{Brief: true}), list(ubl.ListToolAccess{Only: []string{"none", "files.t7", "a"}}); len(all) != 101 ||
+		all[0].AgreementID != "a:tool:a" || all[0].Users != nil || len(some) != 2 || some[1].Tool != "files.t7" || len(some[1].Groups) != 100 {
+		t.Errorf("%d brief records, from %+v; of some %+v", len(all), all[0], some)
+	}
 }

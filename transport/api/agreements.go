@@ -29,10 +29,9 @@ func (a *API) listAgreements(ctx context.Context, in *listAgreementsInput) (any,
 	part, more := page(ids, func(id ubl.AgreementID) ubl.AgreementID { return id }, ubl.AgreementID(in.Cursor), in.Limit)
 	out := agreementsAnswer{Agreements: []*ubl.AgreementView{}}
 	for _, id := range part {
-		v, err := a.readAgreement(ctx, id)
+		v, err := a.readAgreement(ctx, id, true)
 		switch ubl.CodeOf(err) {
 		case "":
-			v.History = nil
 			out.Agreements = append(out.Agreements, v)
 		case ubl.CodeNotFound, ubl.CodeNotAMember:
 		default:
@@ -64,7 +63,7 @@ func (a *API) agreementsOf(ctx context.Context) ([]ubl.AgreementID, error) {
 	for _, c := range containers.Containers {
 		ids = append(ids, ubl.Kind{Name: c.Kind}.GovernedBy(c.ContainerID))
 	}
-	tools, err := ubl.Ask[[]*ubl.ToolAccess](ctx, a.Asker, home(ctx), ubl.ListToolAccess{Who: caller(ctx)})
+	tools, err := ubl.Ask[[]*ubl.ToolAccess](ctx, a.Asker, home(ctx), ubl.ListToolAccess{Who: caller(ctx), Brief: true})
 	if err != nil {
 		return nil, err
 	}
@@ -80,26 +79,25 @@ type agreementAnswer struct {
 }
 
 func (a *API) getAgreement(ctx context.Context, in *AgreementPath) (any, error) {
-	v, err := a.readAgreement(ctx, in.ID)
+	v, err := a.readAgreement(ctx, in.ID, false)
 	return agreementAnswer{v}, err
 }
 
-// readAgreement asks for a copy that the caller of it may change. An id may
-// quote the right container and the wrong kind.
-func (a *API) readAgreement(ctx context.Context, id ubl.AgreementID) (*ubl.AgreementView, error) {
+// readAgreement asks for a record, a brief one without its history. An id may quote the
+// right container and the wrong kind.
+func (a *API) readAgreement(ctx context.Context, id ubl.AgreementID, brief bool) (*ubl.AgreementView, error) {
 	to, err := holder(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, to, ubl.GetAgreement{Who: caller(ctx), Agreement: id})
+	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, to, ubl.GetAgreement{Who: caller(ctx), Agreement: id, Brief: brief})
 	if err != nil {
 		return nil, err
 	}
 	if v.ID != id {
 		return nil, noAgreement()
 	}
-	view := *v
-	return &view, nil
+	return v, nil
 }
 
 type endAgreementInput struct {

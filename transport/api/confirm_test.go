@@ -42,6 +42,16 @@ func TestEveryWriteSaysWhetherItIsSensitive(t *testing.T) {
 	}
 }
 
+// TestEveryWriteSaysHowItIsCounted, so that none can be done without end.
+func TestEveryWriteSaysHowItIsCounted(t *testing.T) {
+	for _, tab := range newServer(t).api.table {
+		writes := tab.method != http.MethodGet
+		if known := tab.counts == ubl.Sends || tab.counts == ubl.Creations; known != writes {
+			t.Errorf("%s %s is counted as %q: writes count as sends or creations, reads as requests alone", tab.method, tab.id, tab.counts)
+		}
+	}
+}
+
 // people are ana's ways to ask: at a browser, where she proved who she is at some
 // moment or nobody knows when, and with a token.
 func people() map[string]*envelope.Caller {

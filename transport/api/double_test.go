@@ -174,7 +174,11 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 		return &ubl.Room{RoomSummary: general, TenantID: "t:acme.com", LastSeq: 2, AvailableFrom: 1,
 			Policy: ubl.RoomPolicy{MaxMessageBytes: 8000, Join: ubl.JoinTenant}}, nil
 	case ubl.GetAgreement:
-		return held(agreement(to, ubl.AgreementInForce), c.Agreement), nil
+		v := held(agreement(to, ubl.AgreementInForce), c.Agreement)
+		if c.Brief {
+			v.History = nil
+		}
+		return v, nil
 	case ubl.EndAgreement:
 		return held(agreement(to, ubl.AgreementEnded), c.Agreement), nil
 	case ubl.SendMessage:

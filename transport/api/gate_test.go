@@ -20,6 +20,7 @@ type tenantDoor struct {
 	*actors
 	closed error
 	taken  []ubl.Enter
+	counts []ubl.Rate // by which uses were counted
 }
 
 func (d *tenantDoor) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
@@ -48,6 +49,10 @@ func (d *tenantDoor) Visit(ctx context.Context, in ubl.Enter, to ubl.Name, cmd u
 func (d *tenantDoor) comer(who ubl.Identity, act bool) *envelope.Caller {
 	c := &envelope.Caller{Identity: who}
 	c.Enters(ubl.Enter{Request: ubl.Request{Who: who}, Act: act}, d)
+	c.Limited(func(rate ubl.Rate) error {
+		d.counts = append(d.counts, rate)
+		return nil
+	}, nil)
 	return c
 }
 
@@ -84,12 +89,15 @@ func TestEveryOperationNamesItsTool(t *testing.T) {
 			return http.StatusOK
 		}
 		for way, do := range map[string]func() int{"over HTTP": overHTTP, "as a tool": asTool} {
-			door.taken, door.closed = nil, nil
+			door.taken, door.counts, door.closed = nil, nil, nil
 			if code := do(); code >= 400 {
 				t.Errorf("%s %s is answered %d", tab.id, way, code)
 			}
 			if len(door.taken) != 1 || door.taken[0].Tool != cmp.Or(tab.tool, tab.uses) || door.taken[0].Tool == "" || door.taken[0].External || door.taken[0].Act != (tab.method != http.MethodGet) {
 				t.Errorf("%s %s: the tenant heard %+v", tab.id, way, door.taken)
+			}
+			if tab.counts == "" && len(door.counts) > 0 || tab.counts != "" && !slices.Equal(door.counts, []ubl.Rate{tab.counts}) {
+				t.Errorf("%s %s is counted as %q, want %q", tab.id, way, door.counts, tab.counts)
 			}
 			s.takeAsked()
 			door.closed = ubl.Errorf(ubl.CodeRateLimited, "too often")

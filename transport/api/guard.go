@@ -47,7 +47,7 @@ func guard(o operation, op *huma.Operation, next http.HandlerFunc) http.HandlerF
 		if r.ContentLength < 0 { // a declared length bounds itself
 			r.Body = http.MaxBytesReader(w, r.Body, o.maxBody())
 		}
-		envelope.CallerOf(r.Context()).Uses(cmp.Or(o.tool, o.uses))
+		envelope.CallerOf(r.Context()).Uses(cmp.Or(o.tool, o.uses), o.counts)
 		next(w, r)
 	}
 }

@@ -32,6 +32,7 @@ type operation struct {
 	slow         bool       // waits for somebody else: a model, another server
 	streamed     bool       // is as long as the client takes to read it
 	asks         asks       // whether a session must be confirmed first; every write says so
+	counts       ubl.Rate   // by which rate of the caller it is counted; every write says so
 	also         []ubl.Code // errors beside those that every operation has
 }
 

@@ -3,7 +3,8 @@ package api
 import "ubl"
 
 // routes is the table of all operations. Each is a tool as well, named like its
-// act where it is one, but for those that a tool can't be.
+// act where it is one, but for those that a tool can't be. A write says by which rate it
+// is counted.
 func (a *API) routes() {
 	a.tenantRoutes()
 	a.invitationRoutes()
@@ -27,42 +28,42 @@ func (a *API) tenantRoutes() {
 		summary: "Who the caller is, and what in their tenant"}, a.whoami)
 	handle(a, operation{method: "GET", path: "/tenant", id: "get-tenant", tool: "tenant.get", tag: "tenant", answers: "ubl.api.tenant.v1",
 		summary: "The caller's tenant"}, a.getTenant)
-	handle(a, operation{method: "PATCH", path: "/tenant/defaults", id: "set-defaults", asks: nothing, tool: "tenant.update", tag: "tenant", answers: "ubl.api.tenant.v1",
+	handle(a, operation{method: "PATCH", path: "/tenant/defaults", id: "set-defaults", asks: nothing, counts: ubl.Creations, tool: "tenant.update", tag: "tenant", answers: "ubl.api.tenant.v1",
 		summary: "Change the defaults of rooms to come", more: "Owners of the tenant."}, a.setDefaults)
 	handle(a, operation{method: "GET", path: "/tenant/members", id: "list-tenant-members", tool: "tenant.member.list", tag: "tenant", answers: "ubl.api.members.v1",
 		summary: "The tenant's members"}, a.listTenantMembers)
-	handle(a, operation{method: "PATCH", path: "/tenant/members/{userId}", id: "set-tenant-member", asks: sometimes, tool: "tenant.member.update", tag: "tenant", answers: "ubl.api.member.v1",
+	handle(a, operation{method: "PATCH", path: "/tenant/members/{userId}", id: "set-tenant-member", asks: sometimes, counts: ubl.Creations, tool: "tenant.member.update", tag: "tenant", answers: "ubl.api.member.v1",
 		summary: "Change a member's role or name in the tenant",
 		more:    "Owners of the tenant; anyone their own name. Give at least one of the two. A name decides nothing: ids are what receipts hold."}, a.setTenantMember)
-	handle(a, operation{method: "DELETE", path: "/tenant/members/{userId}", id: "remove-tenant-member", asks: proof, tool: "tenant.member.remove", tag: "tenant", answers: "ubl.api.member.v1",
+	handle(a, operation{method: "DELETE", path: "/tenant/members/{userId}", id: "remove-tenant-member", asks: proof, counts: ubl.Sends, tool: "tenant.member.remove", tag: "tenant", answers: "ubl.api.member.v1",
 		summary: "Shut a member out of the tenant", more: "Owners of the tenant; anyone themselves, which is leaving. Their services, tokens, sessions and passkeys end with them. What the member alone owned passes to the heir whom its owners named, if they are inside, or to its oldest entry that is a person; without one it is sealed where it is private, until there is an heir. Answers the entry as it was."}, a.removeTenantMember)
 	handle(a, operation{method: "GET", path: "/agreements", id: "list-agreements", tool: "agreement.list", tag: "agreements", answers: "ubl.api.agreements.v1",
 		summary: "The Agreements that the caller may read", more: "Of the tenant, of rooms, containers and tools. By id, without histories; next_cursor is null on the last page."}, a.listAgreements)
 	handle(a, operation{method: "GET", path: "/agreements/{agreementId}", id: "get-agreement", tool: "agreement.get", tag: "agreements", answers: "ubl.api.agreement.v1",
 		summary: "An Agreement with its history", also: []ubl.Code{ubl.CodeNotAMember}}, a.getAgreement)
-	handle(a, operation{method: "POST", path: "/agreements/{agreementId}/heir", id: "name-heir", asks: proof, tool: "agreement.heir", destroys: true, tag: "agreements", answers: "ubl.api.member.v1",
+	handle(a, operation{method: "POST", path: "/agreements/{agreementId}/heir", id: "name-heir", asks: proof, counts: ubl.Creations, tool: "agreement.heir", destroys: true, tag: "agreements", answers: "ubl.api.member.v1",
 		summary: "Give a sealed room or container an owner",
 		more: "Owners of the tenant. A private room or container is sealed when the last person in it is removed from the tenant: nobody gets in, and its ledger entry says agreement.seal. " +
 			"The heir owns it from now on; messages and documents from before stay closed, credits are theirs."}, a.nameHeir)
-	handle(a, operation{method: "PUT", path: "/agreements/{agreementId}/heir", id: "set-heir", asks: proof, tool: "agreement.heir.set", tag: "agreements", answers: "ubl.api.heir.v1",
+	handle(a, operation{method: "PUT", path: "/agreements/{agreementId}/heir", id: "set-heir", asks: proof, counts: ubl.Creations, tool: "agreement.heir.set", tag: "agreements", answers: "ubl.api.heir.v1",
 		summary: "Name who owns a room or container once its last owner is gone",
 		more: "Its owners that are people; its members see the name. Somebody inside becomes its owner. Somebody else has it where no person is left, " +
 			"and nothing that was there before, if it is private. Who has left the tenant doesn't count.", also: []ubl.Code{ubl.CodeNotAMember}}, a.setHeir)
 	handle(a, operation{method: "GET", path: "/sealed", id: "list-sealed", tool: "tenant.sealed.list", tag: "agreements", answers: "ubl.api.sealed.v1",
 		summary: "Sealed rooms and containers", more: "Owners of the tenant. Those that can take an heir, by Agreement, without what is inside; next_cursor is null on the last page."}, a.listSealed)
-	handle(a, operation{method: "POST", path: "/agreements/{agreementId}/end", id: "end-agreement", asks: proof, tool: "agreement.end", destroys: true, tag: "agreements", answers: "ubl.api.agreement.v1",
+	handle(a, operation{method: "POST", path: "/agreements/{agreementId}/end", id: "end-agreement", asks: proof, counts: ubl.Sends, tool: "agreement.end", destroys: true, tag: "agreements", answers: "ubl.api.agreement.v1",
 		summary: "End an Agreement for good", more: "Its owners. Acts under it are refused from then on; the record stays readable."}, a.endAgreement)
 }
 
 func (a *API) invitationRoutes() {
 	handle(a, operation{method: "GET", path: "/invitations", id: "list-invitations", tool: "tenant.invitation.list", tag: "tenant", answers: "ubl.api.invitations.v1",
 		summary: "Invitations into the tenant", more: "Owners of the tenant. Those that are open, and the newest that have ended; the oldest first."}, a.listInvitations)
-	handle(a, operation{method: "POST", path: "/invitations", id: "create-invitation", asks: proof, tool: "tenant.invitation.create", tag: "tenant", answers: "ubl.api.invitation_created.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/invitations", id: "create-invitation", asks: proof, counts: ubl.Creations, tool: "tenant.invitation.create", tag: "tenant", answers: "ubl.api.invitation_created.v1", creates: true,
 		summary: "Invite a person into the tenant",
 		more: "Owners of the tenant that are people. Whoever opens the link and confirms, once, is a member. They have an id of their own and are shown as unproven: the link says nothing about the address. " +
 			"The link is in this answer and nowhere else: a repetition under the same key answers the same invitation with a null link. " +
 			"The address of a member, or one with an open invitation, is a 409. As a tool it invites members only."}, a.createInvitation)
-	handle(a, operation{method: "DELETE", path: "/invitations/{invitationId}", id: "revoke-invitation", asks: nothing, tool: "tenant.invitation.revoke", tag: "tenant", answers: "ubl.api.invitation.v1",
+	handle(a, operation{method: "DELETE", path: "/invitations/{invitationId}", id: "revoke-invitation", asks: nothing, counts: ubl.Sends, tool: "tenant.invitation.revoke", tag: "tenant", answers: "ubl.api.invitation.v1",
 		summary: "Take an open invitation back", more: "Owners of the tenant."}, a.revokeInvitation)
 }
 
@@ -70,26 +71,26 @@ func (a *API) domainRoutes() {
 	handle(a, operation{method: "GET", path: "/domains", id: "list-domains", tool: "tenant.domain.list", tag: "tenant", answers: "ubl.api.domains.v1",
 		summary: "Mail domains of the tenant", more: "Owners of the tenant; in tenant 0 those of all tenants. State is configured (by the server's operator), verified (by DNS) or pending. " +
 			"New people with verified addresses of a configured or verified domain join the tenant."}, a.listDomains)
-	handle(a, operation{method: "POST", path: "/domains", id: "claim-domain", asks: proof, tool: "tenant.domain.claim", tag: "tenant", answers: "ubl.api.domain.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/domains", id: "claim-domain", asks: proof, counts: ubl.Creations, tool: "tenant.domain.claim", tag: "tenant", answers: "ubl.api.domain.v1", creates: true,
 		summary: "Claim a mail domain for the tenant",
 		more: "Owners of the tenant that are people. The answer has the TXT record to publish; a pending claim gives nothing and ends after 7 days. " +
 			"A claim is of that very domain, without those below it."}, a.claimDomain)
-	handle(a, operation{method: "POST", path: "/domains/{domain}/verify", id: "verify-domain", asks: nothing, tool: "tenant.domain.verify", tag: "tenant", answers: "ubl.api.domain.v1",
+	handle(a, operation{method: "POST", path: "/domains/{domain}/verify", id: "verify-domain", asks: nothing, counts: ubl.Creations, tool: "tenant.domain.verify", tag: "tenant", answers: "ubl.api.domain.v1",
 		summary: "Look for a claim's TXT record",
 		more: "Owners of the tenant that are people, ten times a minute. A 409 says what is missing; DNS that doesn't answer is a 503. " +
 			"The first tenant to be verified has the domain until it is released, also when the record goes."}, a.verifyDomain)
-	handle(a, operation{method: "DELETE", path: "/domains/{domain}", id: "release-domain", asks: proof, tool: "tenant.domain.release", tag: "tenant", answers: "ubl.api.domain.v1",
+	handle(a, operation{method: "DELETE", path: "/domains/{domain}", id: "release-domain", asks: proof, counts: ubl.Sends, tool: "tenant.domain.release", tag: "tenant", answers: "ubl.api.domain.v1",
 		summary: "Release a claimed domain", more: "Owners of the tenant; owners of tenant 0 any verified one. Members stay; newcomers of the domain don't join any more. Answers the claim as it was."}, a.releaseDomain)
 }
 
 func (a *API) roomRoutes() {
 	handle(a, operation{method: "GET", path: "/rooms", id: "list-rooms", tool: "messenger.list_rooms", tag: "rooms", answers: "ubl.api.rooms.v1",
 		summary: "Rooms that the caller is a member of or may join"}, a.listRooms)
-	handle(a, operation{method: "POST", path: "/rooms", id: "create-room", asks: nothing, tool: "room.create", tag: "rooms", answers: "ubl.api.room_created.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/rooms", id: "create-room", asks: nothing, counts: ubl.Creations, tool: "room.create", tag: "rooms", answers: "ubl.api.room_created.v1", creates: true,
 		summary: "Make a room, which the caller owns", more: "Its id comes from the name; a taken one is a 409."}, a.createRoom)
 	handle(a, operation{method: "GET", path: "/rooms/{roomId}", id: "get-room", tool: "room.get", tag: "rooms", answers: "ubl.api.room.v1",
 		summary: "A room's configuration", also: []ubl.Code{ubl.CodeNotAMember}}, a.getRoom)
-	handle(a, operation{method: "PATCH", path: "/rooms/{roomId}/policy", id: "set-room-policy", asks: sometimes, tool: "room.update", tag: "rooms", answers: "ubl.api.room.v1",
+	handle(a, operation{method: "PATCH", path: "/rooms/{roomId}/policy", id: "set-room-policy", asks: sometimes, counts: ubl.Creations, tool: "room.update", tag: "rooms", answers: "ubl.api.room.v1",
 		summary: "Change a room's policy", more: "Owners of the room.", also: []ubl.Code{ubl.CodeNotAMember}}, a.setRoomPolicy)
 }
 
@@ -97,21 +98,21 @@ func (a *API) memberRoutes() {
 	notIn := []ubl.Code{ubl.CodeNotAMember}
 	handle(a, operation{method: "GET", path: "/rooms/{roomId}/members", id: "list-members", tool: "room.member.list", tag: "members", answers: "ubl.api.members.v1",
 		summary: "A room's members", also: notIn}, a.listMembers)
-	handle(a, operation{method: "POST", path: "/rooms/{roomId}/members", id: "invite-member", asks: sometimes, tool: "room.invite", tag: "members", answers: "ubl.api.member.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/rooms/{roomId}/members", id: "invite-member", asks: sometimes, counts: ubl.Creations, tool: "room.invite", tag: "members", answers: "ubl.api.member.v1", creates: true,
 		summary: "Add a member of the tenant to a room", more: "Owners of the room. Give either user_id or email; a member whose address is unproven is named by user_id.", also: notIn}, a.inviteMember)
-	handle(a, operation{method: "PATCH", path: "/rooms/{roomId}/members/{userId}", id: "set-member", asks: proof, tool: "room.member.update", tag: "members", answers: "ubl.api.member.v1",
+	handle(a, operation{method: "PATCH", path: "/rooms/{roomId}/members/{userId}", id: "set-member", asks: proof, counts: ubl.Creations, tool: "room.member.update", tag: "members", answers: "ubl.api.member.v1",
 		summary: "Change a member's role in a room", more: "Owners of the room.", also: notIn}, a.setMember)
-	handle(a, operation{method: "DELETE", path: "/rooms/{roomId}/members/{userId}", id: "remove-member", asks: sometimes, tool: "room.remove", tag: "members", answers: "ubl.api.member.v1",
+	handle(a, operation{method: "DELETE", path: "/rooms/{roomId}/members/{userId}", id: "remove-member", asks: sometimes, counts: ubl.Sends, tool: "room.remove", tag: "members", answers: "ubl.api.member.v1",
 		summary: "Remove a member from a room", more: "Owners of the room; anyone themselves. Answers the entry as it was.", also: notIn}, a.removeMember)
-	handle(a, operation{method: "POST", path: "/rooms/{roomId}/join", id: "join-room", asks: nothing, tool: "room.join", tag: "members", answers: "ubl.api.member.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/rooms/{roomId}/join", id: "join-room", asks: nothing, counts: ubl.Sends, tool: "room.join", tag: "members", answers: "ubl.api.member.v1", creates: true,
 		summary: "Join a room whose rule lets the caller"}, a.joinRoom)
-	handle(a, operation{method: "POST", path: "/rooms/{roomId}/leave", id: "leave-room", asks: nothing, tool: "room.leave", destroys: true, tag: "members", answers: "ubl.api.member.v1",
+	handle(a, operation{method: "POST", path: "/rooms/{roomId}/leave", id: "leave-room", asks: nothing, counts: ubl.Sends, tool: "room.leave", destroys: true, tag: "members", answers: "ubl.api.member.v1",
 		summary: "Leave a room", more: "Answers the entry as it was.", also: notIn}, a.leaveRoom)
 }
 
 func (a *API) messageRoutes() {
 	notIn := []ubl.Code{ubl.CodeNotAMember}
-	direct[sendInput](a, operation{method: "POST", path: "/rooms/{roomId}/messages", id: "send-message", asks: nothing, tool: "messenger.send", tag: "messages", answers: "ubl.api.message.v1", creates: true,
+	direct[sendInput](a, operation{method: "POST", path: "/rooms/{roomId}/messages", id: "send-message", asks: nothing, counts: ubl.Sends, tool: "messenger.send", tag: "messages", answers: "ubl.api.message.v1", creates: true,
 		summary: "Send a message",
 		more: "The text is at most 8,000 bytes of UTF-8. A repetition under the same key answers the same message. " +
 			"Messages of type system come from acts alone: sending one is forbidden.", also: notIn}, jsonType[0], a.send)
@@ -137,28 +138,28 @@ func (a *API) ledgerRoutes() {
 func (a *API) tokenRoutes() {
 	handle(a, operation{method: "GET", path: "/service-tokens", id: "list-service-tokens", tool: "token.list", tag: "tokens", answers: "ubl.api.service_tokens.v1",
 		summary: "The tenant's service tokens", more: "Owners of the tenant."}, a.listServiceTokens)
-	handle(a, operation{method: "POST", path: "/service-tokens", id: "create-service-token", asks: proof, tool: "token.create", tag: "tokens", answers: "ubl.api.service_token_created.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/service-tokens", id: "create-service-token", asks: proof, counts: ubl.Creations, tool: "token.create", tag: "tokens", answers: "ubl.api.service_token_created.v1", creates: true,
 		summary: "Make a service token",
 		more: "Owners of the tenant. It holds for 90 days unless expires_at says otherwise, and ends when who keeps it leaves. The secret is in this answer and nowhere else, only its hash is kept: a repetition under " +
 			"the same key answers the same token with a null secret. One whose secret was lost is revoked and made anew."}, a.createServiceToken)
-	handle(a, operation{method: "POST", path: "/service-tokens/{clientId}/renew", id: "renew-service-token", asks: proof, tool: "token.renew", tag: "tokens", answers: "ubl.api.service_token_created.v1", destroys: true,
+	handle(a, operation{method: "POST", path: "/service-tokens/{clientId}/renew", id: "renew-service-token", asks: proof, counts: ubl.Creations, tool: "token.renew", tag: "tokens", answers: "ubl.api.service_token_created.v1", destroys: true,
 		summary: "Give a service token another end or secret",
 		more: "Owners of the tenant; the one who renews it keeps it from then on, so that it stays when its maker leaves. " +
 			"A new secret is in this answer and nowhere else; without one client_secret is null."}, a.renewServiceToken)
-	handle(a, operation{method: "DELETE", path: "/service-tokens/{clientId}", id: "revoke-service-token", asks: nothing, tool: "token.revoke", tag: "tokens", answers: "ubl.api.service_token.v1",
+	handle(a, operation{method: "DELETE", path: "/service-tokens/{clientId}", id: "revoke-service-token", asks: nothing, counts: ubl.Sends, tool: "token.revoke", tag: "tokens", answers: "ubl.api.service_token.v1",
 		summary: "Revoke a service token", more: "Owners of the tenant."}, a.revokeServiceToken)
 	handle(a, operation{method: "GET", path: "/tokens", id: "list-tokens", tool: "platform.token.list", tag: "tokens", answers: "ubl.api.tokens.v1",
 		summary: "The caller's own sessions and bearer tokens", more: "Those that were used, are not revoked and have not expired; the newest first."}, a.listTokens)
-	handle(a, operation{method: "DELETE", path: "/tokens", id: "revoke-tokens", asks: proof, tool: "platform.token.revoke_all", tag: "tokens", answers: "ubl.api.tokens_revoked.v1",
+	handle(a, operation{method: "DELETE", path: "/tokens", id: "revoke-tokens", asks: proof, counts: ubl.Sends, tool: "platform.token.revoke_all", tag: "tokens", answers: "ubl.api.tokens_revoked.v1",
 		summary: "Sign out everywhere", more: "Revokes all of the caller's sessions and bearer tokens, the one in use too."}, a.revokeTokens)
-	handle(a, operation{method: "DELETE", path: "/tokens/{jti}", id: "revoke-token", asks: nothing, tool: "platform.token.revoke", tag: "tokens", answers: "ubl.api.token_revoked.v1",
+	handle(a, operation{method: "DELETE", path: "/tokens/{jti}", id: "revoke-token", asks: nothing, counts: ubl.Sends, tool: "platform.token.revoke", tag: "tokens", answers: "ubl.api.token_revoked.v1",
 		summary: "Revoke a session or a bearer token", more: "Anyone their own; owners of tenant 0 any."}, a.revokeToken)
 }
 
 func (a *API) passkeyRoutes() {
 	handle(a, operation{method: "GET", path: "/passkeys", id: "list-passkeys", tool: "passkey.list", tag: "tokens", answers: "ubl.api.passkeys.v1",
 		summary: "The caller's passkeys", more: "Oldest first. One is registered in a browser, by a person who is signed in there."}, a.listPasskeys)
-	handle(a, operation{method: "DELETE", path: "/passkeys/{passkeyId}", id: "remove-passkey", asks: proof, tool: "passkey.remove", tag: "tokens", answers: "ubl.api.passkey.v1",
+	handle(a, operation{method: "DELETE", path: "/passkeys/{passkeyId}", id: "remove-passkey", asks: proof, counts: ubl.Sends, tool: "passkey.remove", tag: "tokens", answers: "ubl.api.passkey.v1",
 		summary: "Forget a passkey", more: "Anyone their own; owners of tenant 0 any. It signs nobody in from then on; sessions that it began go on. Answers it as it was."}, a.removePasskey)
 }
 
@@ -166,7 +167,7 @@ func (a *API) clusterRoutes() {
 	handle(a, operation{method: "GET", path: "/platform/cluster", id: "get-cluster", tool: "platform.cluster.get", tag: "platform", answers: "ubl.api.cluster.v1",
 		summary: "How the nodes and partitions stand",
 		more:    "Owners of tenant 0. A server without a cluster answers as its only node."}, a.clusterStatus)
-	handle(a, operation{method: "DELETE", path: "/platform/cluster/nodes/{nodeId}", id: "remove-node", asks: proof, tool: "platform.node.remove", tag: "platform", answers: "ubl.api.node_removed.v1",
+	handle(a, operation{method: "DELETE", path: "/platform/cluster/nodes/{nodeId}", id: "remove-node", asks: proof, counts: ubl.Sends, tool: "platform.node.remove", tag: "platform", answers: "ubl.api.node_removed.v1",
 		summary: "Take a node out of the cluster for good",
 		more: "Owners of tenant 0. Its partitions move to other nodes, one change at a time, which the cluster's status shows. " +
 			"The last node can't be removed."}, a.removeNode)

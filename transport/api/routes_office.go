@@ -5,11 +5,11 @@ import "ubl"
 func (a *API) workspaceRoutes() {
 	handle(a, operation{method: "GET", path: "/workspaces", id: "list-workspaces", tool: "office.workspace.list", tag: "workspaces", answers: "ubl.api.workspaces.v1",
 		summary: "Workspaces that the caller may look into", more: "The look is receipted."}, a.listWorkspaces)
-	handle(a, operation{method: "POST", path: "/workspaces", id: "create-workspace", asks: nothing, tool: "office.workspace.create", tag: "workspaces", answers: "ubl.api.workspace_created.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/workspaces", id: "create-workspace", asks: nothing, counts: ubl.Creations, tool: "office.workspace.create", tag: "workspaces", answers: "ubl.api.workspace_created.v1", creates: true,
 		summary: "Make a workspace, which the caller owns", more: "Its id comes from the name; a taken one is a 409."}, a.createWorkspace)
 	handle(a, operation{method: "GET", path: "/workspaces/{workspaceId}/search", id: "search-documents", tool: "office.document.search", tag: "documents", answers: "ubl.api.document_hits.v1",
 		summary: "Find documents by their text", more: "Best first, without contents. The look is receipted. After many changes the answer may have `indexing`: documents changed after its `complete_up_to` may be missing yet, so ask again."}, a.search)
-	write(a, operation{method: "POST", path: "/workspaces/{workspaceId}/complete", id: "complete", asks: nothing, tool: "office.llm.complete", tag: "workspaces", answers: "ubl.api.completion.v1",
+	write(a, operation{method: "POST", path: "/workspaces/{workspaceId}/complete", id: "complete", asks: nothing, counts: ubl.Sends, tool: "office.llm.complete", tag: "workspaces", answers: "ubl.api.completion.v1",
 		streams: "ubl.sse.completion_event.v1", large: true, slow: true,
 		summary: "Ask a model",
 		more: "Who may run things in the workspace. The intent is receipted before the model is asked, prompts and answers as hashes. " +
@@ -21,13 +21,13 @@ func (a *API) workspaceRoutes() {
 func (a *API) documentRoutes() {
 	handle(a, operation{method: "GET", path: "/workspaces/{workspaceId}/documents", id: "list-documents", tool: "office.document.list", tag: "documents", answers: "ubl.api.documents.v1",
 		summary: "A workspace's documents", more: "By id, without contents; next_cursor is null on the last page. The look is receipted."}, a.listDocuments)
-	handle(a, operation{method: "POST", path: "/workspaces/{workspaceId}/documents", id: "create-document", asks: nothing, tool: "office.document.create", tag: "documents", answers: "ubl.api.document.v1", creates: true, large: true,
+	handle(a, operation{method: "POST", path: "/workspaces/{workspaceId}/documents", id: "create-document", asks: nothing, counts: ubl.Sends, tool: "office.document.create", tag: "documents", answers: "ubl.api.document.v1", creates: true, large: true,
 		summary: "Write a document", more: "The content is at most 1,000,000 characters."}, a.createDocument)
 	handle(a, operation{method: "GET", path: "/workspaces/{workspaceId}/documents/{documentId}", id: "get-document", tool: "office.document.get", tag: "documents", answers: "ubl.api.document.v1",
 		summary: "Read a document", more: "The newest version unless another is asked for; document is null where there is none. The look is receipted."}, a.getDocument)
-	handle(a, operation{method: "PATCH", path: "/workspaces/{workspaceId}/documents/{documentId}", id: "update-document", asks: nothing, tool: "office.document.update", tag: "documents", answers: "ubl.api.document.v1", adds: true, large: true,
+	handle(a, operation{method: "PATCH", path: "/workspaces/{workspaceId}/documents/{documentId}", id: "update-document", asks: nothing, counts: ubl.Sends, tool: "office.document.update", tag: "documents", answers: "ubl.api.document.v1", adds: true, large: true,
 		summary: "Write a document's next version", more: "Earlier versions stay readable."}, a.updateDocument)
-	handle(a, operation{method: "DELETE", path: "/workspaces/{workspaceId}/documents/{documentId}", id: "delete-document", asks: nothing, tool: "office.document.delete", tag: "documents", answers: "ubl.api.document.v1",
+	handle(a, operation{method: "DELETE", path: "/workspaces/{workspaceId}/documents/{documentId}", id: "delete-document", asks: nothing, counts: ubl.Sends, tool: "office.document.delete", tag: "documents", answers: "ubl.api.document.v1",
 		summary: "Delete a document", more: "It leaves lists and search; its versions stay readable by number."}, a.deleteDocument)
 	handle(a, operation{method: "GET", path: "/workspaces/{workspaceId}/documents/{documentId}/versions", id: "list-versions", tool: "office.document.versions", tag: "documents", answers: "ubl.api.document_versions.v1",
 		summary: "A document's versions", more: "Oldest first, without contents; next_cursor is null on the last page. The look is receipted."}, a.listVersions)
@@ -37,25 +37,25 @@ func (a *API) containerRoutes() {
 	notIn := []ubl.Code{ubl.CodeNotAMember}
 	handle(a, operation{method: "GET", path: "/containers", id: "list-containers", tool: "container.list", tag: "containers", answers: "ubl.api.containers.v1",
 		summary: "Containers that the caller may look into", more: "Workspaces among them."}, a.listContainers)
-	handle(a, operation{method: "POST", path: "/containers", id: "create-container", asks: nothing, tool: "container.create", tag: "containers", answers: "ubl.api.container_created.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/containers", id: "create-container", asks: nothing, counts: ubl.Creations, tool: "container.create", tag: "containers", answers: "ubl.api.container_created.v1", creates: true,
 		summary: "Make a container, which the caller owns",
 		more:    "What may be done with it follows from its physics, which stand in its Agreement. Its id comes from the name; a taken one is a 409."}, a.createContainer)
 	handle(a, operation{method: "GET", path: "/containers/{containerId}", id: "get-container", tool: "container.get", tag: "containers", answers: "ubl.api.container.v1",
 		summary: "A container's configuration and balance", also: notIn}, a.getContainer)
 	handle(a, operation{method: "GET", path: "/containers/{containerId}/members", id: "list-container-members", tool: "container.member.list", tag: "containers", answers: "ubl.api.members.v1",
 		summary: "A container's members", more: "The entries of its Agreement.", also: notIn}, a.listContainerMembers)
-	handle(a, operation{method: "POST", path: "/containers/{containerId}/members", id: "invite-to-container", asks: sometimes, tool: "container.invite", tag: "containers", answers: "ubl.api.member.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/containers/{containerId}/members", id: "invite-to-container", asks: sometimes, counts: ubl.Creations, tool: "container.invite", tag: "containers", answers: "ubl.api.member.v1", creates: true,
 		summary: "Add a member of the tenant to a container", more: "Owners of the container. Give either user_id or email.", also: notIn}, a.inviteToContainer)
-	handle(a, operation{method: "PATCH", path: "/containers/{containerId}/members/{userId}", id: "set-container-member", asks: proof, tool: "container.member.update", tag: "containers", answers: "ubl.api.member.v1",
+	handle(a, operation{method: "PATCH", path: "/containers/{containerId}/members/{userId}", id: "set-container-member", asks: proof, counts: ubl.Creations, tool: "container.member.update", tag: "containers", answers: "ubl.api.member.v1",
 		summary: "Change a member's role in a container", more: "Owners of the container.", also: notIn}, a.setContainerMember)
-	handle(a, operation{method: "DELETE", path: "/containers/{containerId}/members/{userId}", id: "remove-container-member", asks: sometimes, tool: "container.remove", tag: "containers", answers: "ubl.api.member.v1",
+	handle(a, operation{method: "DELETE", path: "/containers/{containerId}/members/{userId}", id: "remove-container-member", asks: sometimes, counts: ubl.Sends, tool: "container.remove", tag: "containers", answers: "ubl.api.member.v1",
 		summary: "Remove a member from a container", more: "Owners of the container; anyone themselves. Answers the entry as it was.", also: notIn}, a.removeContainerMember)
-	handle(a, operation{method: "POST", path: "/containers/{containerId}/leave", id: "leave-container", asks: nothing, tool: "container.leave", destroys: true, tag: "containers", answers: "ubl.api.member.v1",
+	handle(a, operation{method: "POST", path: "/containers/{containerId}/leave", id: "leave-container", asks: nothing, counts: ubl.Sends, tool: "container.leave", destroys: true, tag: "containers", answers: "ubl.api.member.v1",
 		summary: "Leave a container", more: "Answers the entry as it was.", also: notIn}, a.leaveContainer)
-	handle(a, operation{method: "POST", path: "/containers/{containerId}/transfer", id: "transfer", asks: nothing, tool: "container.transfer", destroys: true, tag: "containers", answers: "ubl.api.transfer.v1", large: true,
+	handle(a, operation{method: "POST", path: "/containers/{containerId}/transfer", id: "transfer", asks: nothing, counts: ubl.Sends, tool: "container.transfer", destroys: true, tag: "containers", answers: "ubl.api.transfer.v1", large: true,
 		summary: "Let credits or a document leave for another container",
 		more: "Whether they move, are copied or pass through follows from the physics of the source. What the target refuses is brought back, " +
 			"and the answer is the refusal.", also: notIn}, a.transfer)
-	handle(a, operation{method: "POST", path: "/containers/{containerId}/credits", id: "issue-credits", asks: nothing, tool: "credits.issue", tag: "containers", answers: "ubl.api.balance.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/containers/{containerId}/credits", id: "issue-credits", asks: nothing, counts: ubl.Creations, tool: "credits.issue", tag: "containers", answers: "ubl.api.balance.v1", creates: true,
 		summary: "Make credits in a container of values", more: "Owners of the tenant. Nothing else makes credits.", also: notIn}, a.issueCredits)
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -32,13 +33,15 @@ func (a *API) listTools(ctx context.Context, in *listToolsInput) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	records, err := ubl.Ask[[]*ubl.ToolAccess](ctx, a.Asker, home(ctx), ubl.ListToolAccess{Who: caller(ctx)})
-	if err != nil {
-		return nil, err
+	for _, name := range a.ownNames() {
+		own := ubl.PortalTool{Tool: name, ServerID: ubl.OwnServer, Upstream: name}
+		tools = append(tools, &ubl.ToolListing{PortalTool: own})
 	}
-	tools = append(a.ownTools(records), tools...)
 	slices.SortFunc(tools, func(x, y *ubl.ToolListing) int { return strings.Compare(x.Tool, y.Tool) })
 	part, more := page(tools, func(t *ubl.ToolListing) string { return t.Tool }, in.Cursor, in.Limit)
+	if err := a.addAccess(ctx, part); err != nil {
+		return nil, err
+	}
 	out := toolsAnswer{Tools: list(part)}
 	if more {
 		out.NextCursor = &part[len(part)-1].Tool
@@ -46,19 +49,25 @@ func (a *API) listTools(ctx context.Context, in *listToolsInput) (any, error) {
 	return out, nil
 }
 
-// ownTools lists the server's own, with the records about them.
-func (a *API) ownTools(records []*ubl.ToolAccess) []*ubl.ToolListing {
-	access := map[string]*ubl.ToolAccess{}
+// addAccess reads the records about those of a page that are our own; the portal knows
+// the others'.
+func (a *API) addAccess(ctx context.Context, page []*ubl.ToolListing) error {
+	own := map[string]*ubl.ToolListing{}
+	for _, t := range page {
+		if t.ServerID == ubl.OwnServer {
+			own[t.Tool] = t
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	records, err := ubl.Ask[[]*ubl.ToolAccess](ctx, a.Asker, home(ctx), ubl.ListToolAccess{Who: caller(ctx), Only: slices.Sorted(maps.Keys(own))})
 	for _, r := range records {
-		access[r.Tool] = r
+		if t := own[r.Tool]; t != nil {
+			t.Access = r
+		}
 	}
-	names := a.ownNames()
-	out := make([]*ubl.ToolListing, len(names))
-	for i, name := range names {
-		own := ubl.PortalTool{Tool: name, ServerID: ubl.OwnServer, Upstream: name}
-		out[i] = &ubl.ToolListing{PortalTool: own, Access: access[name]}
-	}
-	return out
+	return err
 }
 
 func (a *API) ownNames() []string {

@@ -14,8 +14,10 @@ type entry struct {
 	in     ubl.Enter
 	ask    ubl.Asker // nil where nobody has to be asked
 	inside bool      // the tenant has let them in
-	// limit says whether they may use a tool so often; nil where nothing limits it.
-	limit func(tool string) error
+	// rate is by which the next use of a tool is counted.
+	rate ubl.Rate
+	// limit counts a use by a rate; nil where nothing limits it.
+	limit func(ubl.Rate) error
 	// stream takes a place for a stream of theirs; nil where nothing limits it.
 	stream func() (release func(), err error)
 	role   ubl.Role
@@ -24,9 +26,9 @@ type entry struct {
 // Enters says that the caller's tenant has yet to let them in, and whom to ask.
 func (c *Caller) Enters(in ubl.Enter, ask ubl.Asker) { c.in, c.ask, c.inside = in, ask, false }
 
-// Limited says what to ask before the caller uses a tool, each time they are about to,
-// and what gives a place to each stream of theirs.
-func (c *Caller) Limited(may func(tool string) error, stream func() (release func(), err error)) {
+// Limited says what counts each use of a tool that writes, and what gives a place to each
+// stream of theirs.
+func (c *Caller) Limited(may func(ubl.Rate) error, stream func() (release func(), err error)) {
 	c.limit, c.stream = may, stream
 }
 
@@ -39,12 +41,13 @@ func (c *Caller) Stream() (release func(), err error) {
 	return c.stream()
 }
 
-// within asks that, unless they only go on.
-func (e *entry) within() error {
-	if e.limit == nil || e.in.Still {
+// Count counts a use by a rate, or refuses it where there were too many. It is for what
+// doesn't go through [Caller.Uses].
+func (c *Caller) Count(rate ubl.Rate) error {
+	if c.limit == nil || rate == "" {
 		return nil
 	}
-	return e.limit(e.in.Tool)
+	return c.limit(rate)
 }
 
 // Let says that it has, with which role.
@@ -54,12 +57,13 @@ func (c *Caller) Let(role ubl.Role) { c.inside, c.role = true, role }
 func (e *entry) outside() bool { return e.ask != nil && !e.inside }
 
 // Uses says which tool the request is about to use, so that the tenant lets the
-// caller in for that. Once they are in, it changes nothing.
-func (c *Caller) Uses(tool string) {
+// caller in for that, and by which rate it is counted. Once they are in, it changes
+// nothing.
+func (c *Caller) Uses(tool string, rate ubl.Rate) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.outside() {
-		c.in.Tool = tool
+		c.in.Tool, c.rate = tool, rate
 	}
 }
 
@@ -98,7 +102,7 @@ func (c *Caller) Enter(ctx context.Context) (ubl.Role, error) {
 	if !c.outside() {
 		return c.role, nil
 	}
-	if err := c.within(); err != nil {
+	if err := c.Count(c.rate); err != nil {
 		return "", err
 	}
 	var entered *ubl.Entered
@@ -155,7 +159,7 @@ func (e entering) ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, e
 	if to.Group().Tenant != c.in.Who.TenantID {
 		return nil, ubl.Errorf(ubl.CodeInternal, "the first question of a request is for the caller's own tenant")
 	}
-	if err := c.within(); err != nil {
+	if err := c.Count(c.rate); err != nil {
 		return nil, err
 	}
 	var entered *ubl.Entered

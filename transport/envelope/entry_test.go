@@ -66,11 +66,11 @@ func TestUses(t *testing.T) {
 		d := &door{}
 		c := d.comer()
 		ctx := envelope.WithCaller(context.Background(), c)
-		c.Uses("room.get")
+		c.Uses("room.get", "")
 		if err := enter(ctx, d); err != nil {
 			t.Fatal(err)
 		}
-		c.Uses("room.create")
+		c.Uses("room.create", ubl.Creations)
 		if err := enter(ctx, d); err != nil || !slices.Equal(d.tools(), []string{"room.get"}) {
 			t.Errorf("%s: the tenant heard of %q, %v", name, d.tools(), err)
 		}
@@ -82,7 +82,7 @@ func TestRefusedAtTheDoor(t *testing.T) {
 	d := &door{closed: ubl.Errorf(ubl.CodeForbidden, "not this tool")}
 	c := d.comer()
 	ctx := envelope.WithCaller(context.Background(), c)
-	c.Uses("room.get")
+	c.Uses("room.get", "")
 	for range 2 {
 		if _, err := c.Enter(ctx); ubl.CodeOf(err) != ubl.CodeForbidden {
 			t.Errorf("entered: %v", err)

@@ -86,6 +86,9 @@ func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.V
 	if act != nil {
 		return runOwn(ctx, act, json.RawMessage(args), progress)
 	}
+	if err := envelope.CallerOf(ctx).Count(ubl.Sends); err != nil { // our own are counted by the API's table
+		return nil, err
+	}
 	return s.opts.Portal.Call(ctx, envelope.Command(ctx, ""), theirs, json.RawMessage(args), progress)
 }
 

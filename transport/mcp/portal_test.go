@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"ubl"
 	"ubl/test/harness"
@@ -110,6 +111,18 @@ func TestThePortalJoinsTools(t *testing.T) {
 	o.tools = nil
 	if got := w.names(t, "/portal/mcp", "test"); !slices.Equal(got, own) {
 		t.Errorf("a portal that is down has %q", got)
+	}
+}
+
+// TestCallsOfOthersAreCounted as sends, since they don't go by the API's table.
+func TestCallsOfOthersAreCounted(t *testing.T) {
+	w, _ := portalWorld(t, tool("git.commit", objectTool))
+	w.rate = func(rate ubl.Rate) error {
+		return ubl.Errorf(ubl.CodeRateLimited, "too many %s", rate).Later(time.Second)
+	}
+	a := w.do(t, "POST", w.url+"/portal/mcp", "ana", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"git.commit","arguments":{}}}`)
+	if !strings.Contains(a.body, "too many sends") || strings.Contains(a.body, "ubl/receipt") {
+		t.Errorf("a call too many = %s", a.body)
 	}
 }
 

@@ -48,6 +48,8 @@ type world struct {
 	revoked chan struct{}
 	// place gives a place to each stream; nil gives all of them.
 	place func() (release func(), err error)
+	// rate counts uses of tools that write; nil counts none.
+	rate func(ubl.Rate) error
 }
 
 func newWorld(t testing.TB, change ...func(*mcp.Options)) *world {
@@ -121,7 +123,7 @@ func (w *world) authenticate(next http.Handler) http.Handler {
 			return
 		}
 		caller := &envelope.Caller{Identity: who, ExpiresAt: ubl.Time(w.ends.Load()), Revoked: w.revoked}
-		caller.Limited(nil, w.place)
+		caller.Limited(w.rate, w.place)
 		caller.Enters(ubl.Enter{Request: envelope.Command(envelope.WithCaller(r.Context(), caller), ""), Act: r.Method == "POST"}, w.Runtime)
 		next.ServeHTTP(rw, r.WithContext(envelope.WithCaller(r.Context(), caller)))
 	})

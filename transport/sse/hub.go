@@ -128,7 +128,7 @@ func callerOf(r *http.Request, tool string) (*envelope.Caller, error) {
 	if c == nil {
 		return nil, ubl.Errorf(ubl.CodeUnauthorized, "nobody is signed in")
 	}
-	c.Uses(tool)
+	c.Uses(tool, "")
 	_, err := c.Enter(r.Context())
 	return c, err
 }
