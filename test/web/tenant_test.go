@@ -48,6 +48,12 @@ func TestTenantScreens(t *testing.T) {
 		p.press("button", "Check now")
 		p.sees("isn't there yet")
 		c.ask("DELETE", "/api/tenant/members/"+memberOf(c, "bo@harbour.example"), nil, nil)
+		for what, path := range map[string]string{"room": "/ui/rooms/r:crew/members", "workspace": "/ui/workspaces/w:charts/members"} {
+			p.visit(path)
+			p.sees("bo (left) is named to own this " + what)
+		}
+		p.visit("/ui/workspaces/w:charts")
+		p.find("heading", "Charts")
 		p.visit("/ui/tenant")
 		p.sees("r:moorings")
 		p.examine("tenant")

@@ -89,6 +89,13 @@ export function onUnauthorized(f: () => void): () => void {
   return () => unauthorized.delete(f);
 }
 
+let reached = (_: boolean) => {};
+
+// onReached calls f after each request: true where the server answered, whatever it said.
+export function onReached(f: (answered: boolean) => void): void {
+  reached = f;
+}
+
 let confirm: (() => Promise<boolean>) | null = null;
 
 // onConfirmation has f ask the person to prove once more who they are, whenever the
@@ -125,17 +132,22 @@ async function once<T>(method: string, url: string, body: unknown, o: Options): 
       redirect: 'error',
       cache: 'no-store',
     });
+    reached(true);
     const answer = response.status === 204 ? undefined : await response.json().catch(() => undefined);
     if (response.status === 401 && as !== null) unauthorized.forEach((f) => f());
     if (!response.ok) throw refused(response, answer);
     return answer as T & Answered;
   } catch (problem) {
     if (problem instanceof ApiError || o.signal?.aborted) throw problem;
-    throw new ApiError('offline', 'The server can’t be reached', 0);
+    reached(false);
+    throw unreachable();
   } finally {
     limit.end();
   }
 }
+
+// unreachable is what a request ends with that no server has answered.
+export const unreachable = () => new ApiError('offline', 'The server can’t be reached', 0);
 
 function refused(response: Response, answer: unknown): ApiError {
   const said = (answer as { error?: { code?: ErrorCode; message?: string } } | undefined)?.error;

@@ -2,6 +2,7 @@
 // on-screen keyboard leaves, and whether there is a network.
 
 import { effect, signal } from '@preact/signals';
+import { onReached } from './api';
 
 export type Theme = 'auto' | 'light' | 'dark';
 
@@ -9,6 +10,9 @@ const themeKey = 'ubl.theme';
 const saved = localStorage.getItem(themeKey);
 
 export const theme = signal<Theme>(saved === 'light' || saved === 'dark' ? saved : 'auto');
+
+// online is false where the browser knows no network and the server doesn't
+// answer: a machine with nothing but loopback has no network, and may run the server.
 export const online = signal(navigator.onLine);
 
 // touch tells that the main pointer is a finger: there Enter is a line break.
@@ -19,6 +23,7 @@ export function settle(): void {
   effect(applyTheme);
   addEventListener('online', () => (online.value = true));
   addEventListener('offline', () => (online.value = false));
+  onReached((answered) => (online.value = answered || navigator.onLine));
   visualViewport?.addEventListener('resize', fit);
   visualViewport?.addEventListener('scroll', fit);
   fit();

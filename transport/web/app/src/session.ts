@@ -26,11 +26,12 @@ const verified = 'ubl.verified.'; // begins the keys of what this device has che
 let asked = 0;
 
 // start shows the app to whom this device remembers, and asks the server meanwhile: now,
-// when the network returns, when a request was refused, and when another tab has found
+// when the network comes or goes, when a request was refused, and when another tab has found
 // that somebody else is signed in.
 export function start(): void {
   onUnauthorized(() => void check());
   addEventListener('online', () => void check());
+  addEventListener('offline', () => void check()); // the server may be on this machine
   addEventListener('storage', ({ key }) => void (key === remembered && check()));
   become(recall() ?? 'loading');
   void check();

@@ -90,6 +90,8 @@ export interface Member {
   unproven?: boolean;
   invited_by?: string; // a user id
   since: string;
+  // left is told by the store alone: this device knew them, and the list lacks them now.
+  left?: true;
 }
 
 // A mail domain of the tenant, or a claim of one.

@@ -48,7 +48,7 @@ test('whoever wrote, and oneself, everywhere and from the next look on', async (
   const page = new Page();
   const session = await import('../src/session');
   const { start, store } = await import('../src/store');
-  const { nameFor } = await import('../src/screens/Person');
+  const { hasLeft, isNoMember, nameFor } = await import('../src/screens/Person');
   const { whoIs, wordsOf } = await import('../src/screens/room/who');
   page.server.found('r:general', 'u:ana', agent);
   page.server.names.set('u:ana', 'Ana Müller').set(agent, 'Scout');
@@ -64,6 +64,15 @@ test('whoever wrote, and oneself, everywhere and from the next look on', async (
   page.server.names.set('u:ana', 'Ana').set(agent, 'Scout 2');
   await store.value!.people.refresh();
   assert.deepEqual([nameFor('u:ana'), nameFor(agent)], ['Ana', 'Scout 2']);
+  page.server.names.delete(agent);
+  await store.value!.people.refresh();
+  assert.deepEqual([nameFor(agent), whoIs(agent).left, hasLeft(agent)], ['Scout 2', true, true]); // by the last name that was known
+  page.server.names.set(agent, 'Scout 3');
+  await store.value!.people.refresh();
+  assert.deepEqual([nameFor(agent), whoIs(agent).left], ['Scout 3', false]);
+  assert.equal(isNoMember('u:gone-long-ago'), false); // before anybody has asked
+  store.value!.people.meet(['u:gone-long-ago']);
+  await until('the list lacks them', () => isNoMember('u:gone-long-ago'));
   page.server.names.delete('u:ana');
   await store.value!.people.refresh();
   await session.check();

@@ -19,6 +19,8 @@ export class Page {
   readonly visited: string[] = []; // by location.replace
   // cookie is whose it is, '' for nobody.
   cookie = '';
+  unproven = false; // whose cookie it is
+  passkeys = 0; // of theirs
   // hangs are the answers that the network holds up, while it does.
   hangs: (() => void)[] | null = null;
   private readonly events = new EventTarget();
@@ -69,7 +71,8 @@ export class Page {
     if (url === '/auth/ways') return Response.json({ passkeys: true, oidc: [], signed_in: cookie !== '' });
     if (cookie === '' || (as !== null && as !== cookie)) return Response.json({ error: { code: 'unauthorized', message: 'no' } }, { status: 401 });
     const user = cookie.split('|')[1]!;
-    if (url === '/api/whoami') return Response.json({ ...whoami(cookie), name: server.names.get(user) });
+    if (url === '/api/whoami') return Response.json({ ...whoami(cookie, this.unproven), name: server.names.get(user) });
+    if (url === '/api/passkeys') return Response.json({ passkeys: Array(this.passkeys).fill({}) });
     if (url === '/api/events') return server.listen(user, (init.headers as Record<string, string>)['Last-Event-ID'] ?? null, init.signal!);
     if (url === '/auth/signout' || url === '/api/tokens') return this.end();
     if (method === 'POST') return Response.json(server.post(user, url.split('/')[3]!, JSON.parse(String(init.body)) as never));
@@ -82,8 +85,8 @@ export class Page {
   }
 }
 
-const whoami = (cookie: string) => ({
-  identity: { user_id: cookie.split('|')[1], groups: [] }, tenant_id: cookie.split('|')[0], role: 'member', expires_at: new Date(0).toISOString(),
+const whoami = (cookie: string, unproven = false) => ({
+  identity: { user_id: cookie.split('|')[1], groups: [], ...(unproven && { unproven }) }, tenant_id: cookie.split('|')[0], role: 'member', expires_at: new Date(0).toISOString(),
 });
 
 // storage is a localStorage, which Object.keys lists the keys of.

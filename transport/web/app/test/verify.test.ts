@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fromGenesis, type Json } from '../src/chain';
-import { verify } from '../src/screens/ledger/verify';
+import { titles, verify, worstOf } from '../src/screens/ledger/verify';
 import { serve, talk } from './browse';
 import { Ledger, tenant } from './ledger';
 
@@ -20,6 +20,19 @@ test('a ledger of several pages is whole', async (t) => {
   assert.equal('noted' in verdict, false);
   assert.deepEqual(goals, [0, 500, 1000]);
   assert.equal(asked.length, 4);
+});
+
+test('the heading tells the worst finding', async (t) => {
+  const ledger = await talk(new Ledger(), 3);
+  serve(t, ledger);
+  const start = fromGenesis(tenant);
+  assert.equal(worstOf(await check()), 'whole');
+  assert.equal(worstOf(await check(start, start.head_hash)), 'whole');
+  const another = await check(start, 'h:of-another-chain');
+  assert.equal(another.bad, null);
+  assert.equal(worstOf(another), 'another');
+  assert.notEqual(titles[worstOf(another)], titles.whole);
+  assert.equal(worstOf({ ...another, bad: { seq: 2, reason: 'it was changed' } }), 'broken');
 });
 
 test('an empty ledger is whole', async (t) => {

@@ -10,6 +10,7 @@ import { List, Row } from '../ui/Row';
 import { Screen } from '../ui/Screen';
 import { failed } from '../ui/Toast';
 import { nameFor } from './Person';
+import { warning } from './wayback';
 
 // More is who is signed in, and the way to everything that isn't in the bar.
 export default function More() {
@@ -36,7 +37,7 @@ export default function More() {
 async function leave() {
   const sure = await ask({
     title: 'Sign out?',
-    text: 'What this device keeps for reading without a network is deleted, and so is what wasn’t sent yet.',
+    text: `What this device keeps for reading without a network is deleted, and so is what wasn’t sent yet.${await warning()}`,
     action: 'Sign out',
   });
   if (sure) await signOut().catch(failed);

@@ -11,9 +11,20 @@ export function nameFor(id: string): string {
   return nameOf(known ?? { user_id: id });
 }
 
+// hasLeft tells that somebody was a member when this device last knew them, and is none.
+export const hasLeft = (id: string) => store.value?.people.byId.value.get(id)?.left ?? false;
+
+// isNoMember tells so of a person whose id this device may not know at all.
+export const isNoMember = (id: string) => hasLeft(id) || (store.value?.people.lacking.value.has(id) ?? false);
+
 // Person is somebody's name, for whom a record has only the id.
 export function Person({ id }: { id: string }) {
   const known = store.value;
   useEffect(() => known?.people.meet([id]), [id, known]);
-  return <bdi title={id}>{nameFor(id)}</bdi>;
+  return (
+    <>
+      <bdi title={id}>{nameFor(id)}</bdi>
+      {hasLeft(id) && ' (left)'}
+    </>
+  );
 }

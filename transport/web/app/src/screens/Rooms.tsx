@@ -13,6 +13,7 @@ import { Spinner } from '../ui/Spinner';
 import { toast } from '../ui/Toast';
 import { useLine } from './line';
 import { RoomRow } from './room/RoomRow';
+import { AddPasskey } from './AddPasskey';
 
 // many is from how many rooms on a search helps.
 const many = 5;
@@ -28,6 +29,7 @@ export default function Rooms() {
   const waiting = !now || (mine.length === 0 && !now.synced.value);
   return (
     <Screen title="Rooms" sub={line} actions={<Button kind="quiet" icon="plus" label="New room" onClick={() => go('/ui/new-room')} />}>
+      <AddPasskey />
       {mine.length + others.length >= many && <Search value={sought} onValue={setSought} />}
       {waiting ? <Spinner /> : <Found mine={found[0]} others={found[1]} sought={sought} />}
     </Screen>

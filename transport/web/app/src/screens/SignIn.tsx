@@ -114,6 +114,7 @@ function Links() {
       <ul>
         <li>Were you invited? Open the invitation that you were sent.</li>
         <li>Do you run this server? It prints a link when it starts.</li>
+        <li>Did you come by an invitation, and have no passkey and no provider? Its link works once: ask an owner to remove you and invite you again. You get a new id.</li>
         <li>Otherwise ask an owner to invite you.</li>
       </ul>
     </section>

@@ -15,9 +15,10 @@ const later = 60_000;
 
 export class People {
   readonly byId = signal<ReadonlyMap<string, Member>>(new Map());
+  // lacking are those whom the list lacked, and when.
+  readonly lacking = signal<ReadonlyMap<string, number>>(new Map());
   private asked = -Infinity;
   private readonly wanted = new Set<string>(); // who is to be known by the next list
-  private readonly lacking = new Map<string, number>(); // whom the list lacked, and when
   private stopAsking: (() => void) | null = null;
 
   constructor(
@@ -32,11 +33,12 @@ export class People {
     return fresh.map((value) => ({ put: 'people', value }));
   }
 
-  // meet has the members read where one of these isn't known, though not too often.
+  // meet has the members read where one of these isn't known to be among them, though not
+  // too often.
   meet(userIds: Iterable<string>) {
     for (const id of userIds) {
-      const lately = this.env.now() - (this.lacking.get(id) ?? -Infinity) < later;
-      if (!lately && !this.byId.value.has(id)) this.wanted.add(id);
+      const lately = this.env.now() - (this.lacking.peek().get(id) ?? -Infinity) < later;
+      if (!lately && !this.has(id)) this.wanted.add(id);
     }
     if (this.wanted.size === 0) return;
     this.stopAsking ??= this.env.timer(Math.max(0, this.asked + rest - this.env.now()), () => {
@@ -44,6 +46,12 @@ export class People {
       this.asked = this.env.now();
       void this.refresh();
     });
+  }
+
+  // has tells that somebody is a member, as far as this device knows.
+  private has(id: string): boolean {
+    const known = this.byId.value.get(id);
+    return known !== undefined && !known.left;
   }
 
   stop() {
@@ -56,7 +64,10 @@ export class People {
     this.wanted.clear();
     const answer = await this.env.get<{ members: Member[] }>('/api/tenant/members').catch(() => null);
     if (!answer) return; // they are asked after when they write again, or are shown again
-    await this.commit({ people: answer.members });
-    for (const id of wanted) if (!this.byId.value.has(id)) this.lacking.set(id, this.env.now());
+    const now = new Set(answer.members.map((m) => m.user_id));
+    const left = [...this.byId.value.values()].filter((p) => !now.has(p.user_id)).map((p): Member => ({ ...p, left: true }));
+    await this.commit({ people: [...answer.members, ...left] });
+    const lacked = wanted.filter((id) => !this.has(id)).map((id) => [id, this.env.now()] as const);
+    if (lacked.length > 0) this.lacking.value = new Map([...this.lacking.peek(), ...lacked]);
   }
 }

@@ -9,6 +9,8 @@ interface RowProps {
   start?: ComponentChildren;
   title: ComponentChildren;
   sub?: ComponentChildren;
+  // below is a line of its own for what must never be cut: it wraps.
+  below?: ComponentChildren;
   // meta stands in the corner, small: a time, a number.
   meta?: ComponentChildren;
   end?: ComponentChildren;
@@ -16,7 +18,7 @@ interface RowProps {
 }
 
 // Row is one element of a List.
-export function Row({ to, onClick, start, title, sub, meta, end, current }: RowProps) {
+export function Row({ to, onClick, start, title, sub, below, meta, end, current }: RowProps) {
   const inside = (
     <>
       {start}
@@ -30,6 +32,11 @@ export function Row({ to, onClick, start, title, sub, meta, end, current }: RowP
         {sub !== undefined && (
           <span class="sub" dir="auto">
             {sub}
+          </span>
+        )}
+        {below !== undefined && (
+          <span class="below" dir="auto">
+            {below}
           </span>
         )}
       </span>

@@ -15,10 +15,11 @@ import { failed, toast } from '../../ui/Toast';
 import { Since, useKept } from '../kept';
 import { Person } from '../Person';
 import { ReceiptLink } from '../ReceiptLink';
-import { read, remove, workspaceName, type One } from './api';
+import { read, remove, type One } from './api';
 import './documents.css';
 import { draftOf } from './drafts';
 import { Editor } from './Editor';
+import { useName } from './names';
 
 // Document is one document to read, to write on, and to delete. "?version=3" reads an
 // earlier version.
@@ -26,6 +27,7 @@ export default function Document({ params: { w = '', d = '' } }: ScreenProps) {
   const version = Number(place.value.query.get('version')) || undefined;
   const one = useKept(`document ${w} ${d} ${version ?? ''}`, (signal) => read(w, d, version, signal));
   const [editing, setEditing] = useState(draftOf(w, d) !== undefined);
+  const name = useName(w);
   const found = one.data?.document;
   const above = `/ui/workspaces/${w}`;
   const here = `${above}/${d}`;
@@ -44,7 +46,7 @@ export default function Document({ params: { w = '', d = '' } }: ScreenProps) {
   return (
     <Screen
       title={found?.title ?? 'Document'}
-      sub={<Link to={above}>{workspaceName(w)}</Link>}
+      sub={<Link to={above}>{name}</Link>}
       above={above}
       actions={
         found &&

@@ -14,14 +14,16 @@ import { Screen } from '../../ui/Screen';
 import { useAct } from '../../ui/useAct';
 import { Since, useKept } from '../kept';
 import { Person } from '../Person';
-import { list, workspaceName, type Page } from './api';
+import { list, type Page } from './api';
 import './documents.css';
 import { Found } from './Found';
+import { useName } from './names';
 
 // Documents is a workspace: its documents, and the search through their text. What is
 // looked for is in the address, so that going back finds it again.
 export default function Documents({ params: { w = '' } }: ScreenProps) {
   const wanted = place.value.query.get('q') ?? '';
+  const name = useName(w);
   const fresh = `/ui/workspaces/${w}/new`;
   const actions = (
     <>
@@ -30,7 +32,7 @@ export default function Documents({ params: { w = '' } }: ScreenProps) {
     </>
   );
   return (
-    <Screen title={workspaceName(w)} above="/ui/workspaces" actions={actions}>
+    <Screen title={name} above="/ui/workspaces" actions={actions}>
       <Search w={w} wanted={wanted} />
       {wanted ? <Found key={wanted} w={w} wanted={wanted} /> : <All w={w} fresh={fresh} />}
     </Screen>
@@ -53,6 +55,7 @@ function Search({ w, wanted }: { w: string; wanted: string }) {
     >
       <Icon name="search" size={20} />
       <input class="input" type="search" aria-label="Search in documents" placeholder="Words, a “phrase”, begin*" enterkeyhint="search" dir="auto" maxLength={500} value={text} onInput={(e) => setText(e.currentTarget.value)} />
+      {text.trim() && text.trim() !== wanted && <Button type="submit">Search</Button>}
       {wanted && <Button kind="quiet" icon="close" label="End the search" onClick={() => look('')} />}
     </form>
   );

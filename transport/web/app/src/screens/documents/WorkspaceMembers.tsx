@@ -10,12 +10,12 @@ import { Screen, Section } from '../../ui/Screen';
 import { Since, useKept } from '../kept';
 import { Heir } from '../members/Heir';
 import { Inside, Leave, myself, type Of } from '../members/Inside';
-import { openTo, workspaceName } from './api';
+import { openTo } from './api';
 
 export default function WorkspaceMembers({ params: { w = '' } }: ScreenProps) {
   const kept = useKept(`workspace ${w}`, (signal) => read(w, signal));
   return (
-    <Screen title="Members" above={`/ui/workspaces/${w}`} sub={kept.data?.container.name ?? workspaceName(w)}>
+    <Screen title="Members" above={`/ui/workspaces/${w}`} sub={kept.data?.container.name}>
       <Await of={kept}>
         {({ container, members }) => (
           <>

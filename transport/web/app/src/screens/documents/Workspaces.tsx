@@ -1,21 +1,20 @@
 import { useState } from 'preact/hooks';
-import { get } from '../../api';
 import { place } from '../../router';
 import { bare } from '../../text';
-import type { Container } from '../../types';
 import { Avatar } from '../../ui/Avatar';
 import { Await } from '../../ui/Await';
 import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
 import { List, Row } from '../../ui/Row';
 import { Screen } from '../../ui/Screen';
-import { Since, useKept } from '../kept';
+import { Since } from '../kept';
 import { openTo } from './api';
+import { useWorkspaces } from './names';
 import { NewWorkspace } from './NewWorkspace';
 
 // Workspaces is the list of workspaces, which hold documents.
 export default function Workspaces() {
-  const list = useKept('workspaces', (signal) => get<{ workspaces: Container[] }>('/api/workspaces', { signal }));
+  const list = useWorkspaces();
   const [making, setMaking] = useState(false);
   return (
     <Screen title="Documents" actions={<Button kind="quiet" icon="plus" label="New workspace" onClick={() => setMaking(true)} />}>

@@ -52,9 +52,6 @@ export async function versions(w: string, d: string, signal?: AbortSignal): Prom
   return all.reverse();
 }
 
-// workspaceName needs no look into the workspace, which would be receipted.
-export const workspaceName = (w: string) => w.replace(/^[wk]:/, '');
-
 // openTo says who may work in a workspace.
 export function openTo({ container_id, physics }: Container): string {
   if (container_id === 'w:general') return 'Everyone in the tenant';

@@ -10,7 +10,7 @@ import { Screen, Section } from '../../ui/Screen';
 import { useAct } from '../../ui/useAct';
 import './ledger.css';
 import { Outcome } from './Outcome';
-import { remember, remembered, verify, type Progress, type Verdict } from './verify';
+import { remember, remembered, titles, verify, worstOf, type Progress, type Verdict } from './verify';
 
 // Verify checks the chain from the first atom to the last in this browser, which
 // trusts hashes and not the server.
@@ -30,8 +30,8 @@ export default function Verify() {
       const result = await verify(from, noted.trim(), setProgress, end.current.signal);
       setProgress(null);
       setVerdict(result);
-      if (!result.bad) remember(result.at);
-      announce(result.bad ? 'The ledger is not whole' : 'The ledger is whole');
+      if (worstOf(result) === 'whole') remember(result.at);
+      announce(titles[worstOf(result)]);
     });
 
   return (

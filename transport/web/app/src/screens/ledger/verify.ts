@@ -43,6 +43,18 @@ export async function verify(from: Mark, noted: string, onProgress: (p: Progress
   return verdict(verifyEnd(at, head));
 }
 
+// Worst is the worst that a check found: a broken chain, a noted head that the chain
+// doesn't have, or nothing.
+export type Worst = 'broken' | 'another' | 'whole';
+
+export const worstOf = ({ bad, noted }: Verdict): Worst => (bad ? 'broken' : noted === null ? 'another' : 'whole');
+
+export const titles: Record<Worst, string> = {
+  broken: 'The ledger is not whole',
+  another: 'The head that you noted is not in this chain',
+  whole: 'Whole and unchanged',
+};
+
 const key = (tenant: string) => `ubl.verified.${tenant}`;
 
 // remembered is how far this device has checked a ledger.

@@ -22,7 +22,7 @@ export function AddMember({ of, members, onAdded }: { of: Of; members: Member[];
   const [sought, setSought] = useState('');
   const [busy, setBusy] = useState(false);
   const inside = new Set(members.map((member) => member.user_id));
-  const people = [...(store.value?.people.byId.value.values() ?? [])].filter((person) => !inside.has(person.user_id) && fits(person, sought));
+  const people = [...(store.value?.people.byId.value.values() ?? [])].filter((person) => !person.left && !inside.has(person.user_id) && fits(person, sought));
   const word = sought.trim();
   const whole = /^u:.|^[^@\s]+@[^@\s]+$/.test(word);
   const add = async (who: { user_id?: string; email?: string }, name: string) => {

@@ -10,7 +10,7 @@ import { Section } from '../../ui/Screen';
 import { toast } from '../../ui/Toast';
 import { useAct } from '../../ui/useAct';
 import { useLoad } from '../../ui/useLoad';
-import { Person } from '../Person';
+import { hasLeft, isNoMember, nameFor, Person } from '../Person';
 import { members } from './api';
 import { heirs } from './heirs';
 import type { Of } from './Inside';
@@ -32,7 +32,7 @@ export function Heir({ owner, ...named }: Props) {
         <p>
           {heir ? (
             <>
-              <Person id={heir} /> owns this {of.what} once its last owner is gone.
+              <Person id={heir} /> {isNoMember(heir) ? `is named to own this ${of.what} once its last owner is gone, but is no longer a member of the tenant: this doesn’t count.` : `owns this ${of.what} once its last owner is gone.`}
             </>
           ) : (
             `Nobody is named to own this ${of.what} once its last owner is gone.`
@@ -66,11 +66,10 @@ function Form({ of, agreement, heir: now = '', onChanged }: Omit<Props, 'owner'>
               if (heir !== now) void save();
             }}
           >
-            {gone && <p class="notice">Who is named is no other member of the tenant now, and doesn’t count.</p>}
             <Select
               label="Who follows the owners"
               value={heir}
-              options={[{ value: '', label: 'Nobody' }, ...(gone ? [{ value: now, label: now }] : []), ...others]}
+              options={[{ value: '', label: 'Nobody' }, ...(gone ? [{ value: now, label: `${nameFor(now)}${hasLeft(now) ? ' (left)' : ''}` }] : []), ...others]}
               onValue={setHeir}
               hint={`Members of the ${of.what} see this. Somebody from outside has the ${of.what} only where nobody is left in it, and reads nothing from before if it is private.`}
             />

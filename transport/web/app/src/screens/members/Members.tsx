@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { at, del, patch } from '../../api';
 import { isOwner, me } from '../../session';
+import { store } from '../../store';
 import { count, nameOf } from '../../text';
 import type { Member } from '../../types';
 import { Avatar } from '../../ui/Avatar';
@@ -59,7 +60,9 @@ const rank = (m: Member) => (m.is_service ? 2 : 0) + (m.role === 'owner' ? 0 : 1
 function inviter(of: Member, members: Member[]): string {
   if (!of.invited_by) return '';
   const by = members.find((m) => m.user_id === of.invited_by);
-  return by ? nameOf(by) : `${of.invited_by}, who has left`;
+  if (by) return nameOf(by);
+  const known = store.value?.people.byId.value.get(of.invited_by);
+  return `${known ? nameOf(known) : of.invited_by}${known?.email ? ` (${known.email})` : ''}, who has left`;
 }
 
 function One({ of, by, onChange, onRename }: { of: Member; by: string; onChange: () => void; onRename: () => void }) {
@@ -73,7 +76,8 @@ function One({ of, by, onChange, onRename }: { of: Member; by: string; onChange:
           {nameOf(of)} {self && <span class="soft">(you)</span>}
         </>
       }
-      sub={of.is_service ? 'Agent' : by ? `${of.email}, invited by ${by}` : of.email}
+      sub={of.is_service ? 'Agent' : of.email}
+      below={by ? <>Invited by <bdi>{by}</bdi></> : undefined}
       meta={
         <>
           {of.unproven && <Badge kind="warn">unproven</Badge>} {of.role === 'owner' && <Badge kind="accent">owner</Badge>}
@@ -118,6 +122,7 @@ async function remove(of: Member, onChange: () => void) {
   try {
     await del(at`/api/tenant/members/${of.user_id}`);
     toast(`${nameOf(of)} was removed`);
+    void store.value?.people.refresh();
     onChange();
   } catch (problem) {
     failed(problem);

@@ -7,12 +7,13 @@ import type { Item } from '../../store/messages';
 import type { Outgoing } from '../../store/db';
 import type { Message } from '../../types';
 import { Avatar } from '../../ui/Avatar';
-import { Badge, Time } from '../../ui/Bits';
+import { Time } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
 import { Icon } from '../../ui/Icon';
 import { senderOf, timeOf } from './group';
 import { useHold } from './hold';
 import { Quote } from './Quote';
+import { Standing } from './Standing';
 import type { Talk } from './talk';
 import { whoIs, type Who } from './who';
 
@@ -83,7 +84,7 @@ export function Bubble({ item, talk, first, last }: Props) {
 function Name({ who }: { who: Who }) {
   return (
     <p class="name">
-      <bdi title={who.id}>{who.name}</bdi> {who.agent && <Badge>agent</Badge>} {who.unproven && <Badge kind="warn">unproven</Badge>}
+      <bdi title={who.id}>{who.name}</bdi> <Standing of={who} />
     </p>
   );
 }

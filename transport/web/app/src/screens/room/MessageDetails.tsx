@@ -17,6 +17,7 @@ import { nameFor, Person } from '../Person';
 import { ReceiptLink } from '../ReceiptLink';
 import { copy } from './MessageMenu';
 import { Check } from './Proof';
+import { Standing } from './Standing';
 import type { Talk } from './talk';
 import { whoIs, wordsOf } from './who';
 
@@ -54,7 +55,8 @@ function Said({ message }: { message: Message }) {
     <blockquote class="said">
       <p class="by">
         <Avatar id={who.id} name={who.name} icon={who.agent ? 'tool' : undefined} size="small" />
-        <Person id={who.id} />
+        <bdi title={who.id}>{who.name}</bdi>
+        <Standing of={who} />
         <span class="soft small">
           <Time at={message.sent_at} as="full" />
         </span>
@@ -117,6 +119,7 @@ function UnderAgreement({ id }: { id: string }) {
             <li key={member.user_id}>
               <Avatar id={member.user_id} name={nameFor(member.user_id)} icon={member.is_service ? 'tool' : undefined} size="small" />
               <Person id={member.user_id} />
+              {member.unproven && <Badge kind="warn">unproven</Badge>}
               <span class="soft small">{member.role}</span>
             </li>
           ))}

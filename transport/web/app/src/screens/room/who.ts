@@ -11,12 +11,13 @@ export interface Who {
   name: string;
   agent: boolean;
   unproven: boolean;
+  left: boolean; // the tenant
   mine: boolean;
 }
 
 export function whoIs(id: string): Who {
   const known = store.value?.people.byId.value.get(id);
-  return { id, name: nameFor(id), agent: known?.is_service ?? false, unproven: known?.unproven ?? false, mine: me.value?.identity.user_id === id };
+  return { id, name: nameFor(id), agent: known?.is_service ?? false, unproven: known?.unproven ?? false, left: known?.left ?? false, mine: me.value?.identity.user_id === id };
 }
 
 // wordsOf is a message's text. What the platform writes has ids where people expect

@@ -96,7 +96,7 @@ function State({ of, onChange }: { of: Known; onChange: (now: Known) => void }) 
         of={[
           ['Now', <Status of={of} />],
           ...(of.down_since ? ([['Down since', <Time at={of.down_since} as="full" />]] as const) : []),
-          ...(of.next_try ? ([['Tried again', of.connecting ? 'Now' : <Time at={of.next_try} as="full" />]] as const) : []),
+          ...(of.next_try ? ([['Next try', of.connecting ? 'Now' : <Time at={of.next_try} as="full" />]] as const) : []),
           ...(of.down_since ? [] : ([['Last asked', of.synced_at ? <Time at={of.synced_at} as="full" /> : 'Never']] as const)),
           ['It learns who calls by', auths[of.auth] + (of.header ? `: ${of.header}` : '')],
           ['Added', <><Person id={of.created_by} />, <Time at={of.created_at} as="date" /> <ReceiptLink of={of.receipt} /></>],

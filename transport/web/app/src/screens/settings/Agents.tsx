@@ -55,9 +55,10 @@ function Tokens() {
                   title={t.name}
                   sub={
                     <>
-                      By <Person id={t.created_by} />, <Time at={t.created_at} /> · {t.expires_at ? <>until <Time at={t.expires_at} as="date" /></> : 'no end yet'}
+                      By <Person id={t.created_by} />, <Time at={t.created_at} />
                     </>
                   }
+                  below={t.expires_at ? <>Until <Time at={t.expires_at} as="date" /></> : 'No end yet'}
                   meta={t.revoked_at ? <Badge>revoked</Badge> : isLiving(t, now) ? undefined : <Badge>expired</Badge>}
                   end={
                     t.revoked_at ? undefined : (

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { at, del } from '../../api';
 import { addPasskey, passkeys, passkeysWork } from '../../passkey';
+import { me } from '../../session';
 import type { Passkey } from '../../types';
 import { Await, Problem } from '../../ui/Await';
 import { Time } from '../../ui/Bits';
@@ -13,6 +14,7 @@ import { Section } from '../../ui/Screen';
 import { failed, toast } from '../../ui/Toast';
 import { useAct } from '../../ui/useAct';
 import { useLoad } from '../../ui/useLoad';
+import { LastChance } from '../AddPasskey';
 import { deviceName } from './device';
 
 // Passkeys are what one signs in with next time: a face, a finger or a key.
@@ -33,9 +35,7 @@ export function Passkeys() {
       <Await of={list}>
         {({ passkeys: own }) =>
           own.length === 0 ? (
-            <p class="soft">
-              {passkeysWork ? 'None yet. With a passkey you sign in by face, finger or PIN, without a link.' : 'None yet. This browser has no passkeys here: they need https, or this machine.'}
-            </p>
+            <None />
           ) : (
             <List label="Passkeys">
               {own.map((p) => (
@@ -63,6 +63,17 @@ export function Passkeys() {
       {adding && <Add onClose={() => setAdding(false)} onAdded={list.reload} />}
     </Section>
   );
+}
+
+function None() {
+  if (me.value?.identity.unproven) {
+    return (
+      <p class="notice">
+        <LastChance />
+      </p>
+    );
+  }
+  return <p class="soft">{passkeysWork ? 'None yet. With a passkey you sign in by face, finger or PIN, without a link.' : 'None yet. This browser has no passkeys here: they need https, or this machine.'}</p>;
 }
 
 function Add({ onClose, onAdded }: { onClose: () => void; onAdded: () => void }) {

@@ -10,6 +10,7 @@ import { List, Row } from '../../ui/Row';
 import { Section } from '../../ui/Screen';
 import { failed } from '../../ui/Toast';
 import { useLoad } from '../../ui/useLoad';
+import { warning } from '../wayback';
 
 // Sessions are where one is signed in, and the tokens that one's programs use.
 export function Sessions() {
@@ -61,7 +62,7 @@ async function end(t: PlatformToken, onDone: () => void) {
 async function endAll() {
   const sure = await ask({
     title: 'Sign out everywhere?',
-    text: 'All your browsers are signed out, this one too, and your tokens for programs end. Agents’ service tokens go on.',
+    text: `All your browsers are signed out, this one too, and your tokens for programs end. Agents’ service tokens go on.${await warning()}`,
     action: 'Sign out everywhere',
     danger: true,
   });

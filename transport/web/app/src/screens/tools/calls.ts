@@ -4,7 +4,7 @@
 // at it from many tabs at once.
 
 import { signal } from '@preact/signals';
-import { get, headersOf, query } from '../../api';
+import { get, headersOf, query, unreachable } from '../../api';
 import { person } from '../../session';
 import { Parser } from '../../store/sse';
 import type { Call, PortalEvent } from '../../types';
@@ -67,7 +67,9 @@ export class Calls {
     this.end.signal.addEventListener('abort', () => silent.abort());
     let watch = setTimeout(() => silent.abort(), silence);
     try {
-      const answer = await fetch('/api/portal/logs/live', { headers: { Accept: 'text/event-stream', ...headersOf(person.value) }, signal: silent.signal, cache: 'no-store' });
+      const answer = await fetch('/api/portal/logs/live', { headers: { Accept: 'text/event-stream', ...headersOf(person.value) }, signal: silent.signal, cache: 'no-store' }).catch(() => {
+        throw unreachable();
+      });
       this.put(await this.page(), !this.ready.value); // also says why, where the stream was refused
       this.ready.value = true;
       this.problem.value = null;

@@ -1,0 +1,17 @@
+// names.ts knows what workspaces are called. The list says it: a look into a workspace
+// would have a receipt.
+
+import { get } from '../../api';
+import type { Container } from '../../types';
+import { useKept } from '../kept';
+
+// useWorkspaces is the list of workspaces.
+export const useWorkspaces = () => useKept('workspaces', (signal) => get<{ workspaces: Container[] }>('/api/workspaces', { signal }));
+
+// useName is a workspace's name, its id without the prefix where the list lacks it, and
+// "Workspace" before it is there.
+export function useName(w: string): string {
+  const { data, problem } = useWorkspaces();
+  if (!data && !problem) return 'Workspace';
+  return data?.workspaces.find((one) => one.container_id === w)?.name ?? w.replace(/^[wk]:/, '');
+}

@@ -1,1 +1,0 @@
-import{P as e,x as t}from"./index-Cgj6QhG5.js";import{u as n}from"./Button-Cr0y7UYW.js";function r(){return n(t,{title:`Confirmed`,above:`/ui/more`,children:n(e,{icon:`key`,title:`Thank you`,children:n(`p`,{children:`Go back to the tab that asked: it continues there. You can close this one.`})})})}export{r as default};

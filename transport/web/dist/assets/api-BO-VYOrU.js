@@ -1,1 +1,0 @@
-import{g as e,m as t,x as n}from"./Button-Cr0y7UYW.js";var r=t=>e(`/api/tenant/members`,{signal:t}),i=(e,r)=>n(t`/api/tenant/members/${e}`,{name:r});export{i as n,r as t};
