@@ -31,7 +31,7 @@ func (a *Agreement) Reassign(user UserID, role Role) (Member, error) {
 }
 
 // Removal is the entry that goes, and who owns what the Agreement governs after
-// that, where the last owner is shut out: see [Agreement.successor]. With seal it has to
+// that, where the last owner or the last person is shut out: see [Agreement.successor]. With seal it has to
 // be sealed, and an heir beside that has it from now on. The code is for callers who
 // have no part in it.
 func (a *Agreement) Removal(c RemoveMember, now Time, refusal Code, private bool) (gone Member, heir *Member, seal bool, err error) {
@@ -44,7 +44,7 @@ func (a *Agreement) Removal(c RemoveMember, now Time, refusal Code, private bool
 		return gone, nil, false, errNoMember()
 	case last && !c.Expel:
 		return gone, nil, false, Errorf(CodeConflict, "the last owner can't go before making another one")
-	case last:
+	case last || c.Expel && a.lastPerson(gone):
 		heir, seal = a.successor(c, now, private)
 	}
 	return gone, heir, seal, nil
@@ -146,6 +146,12 @@ func (a *Agreement) Heir(but UserID) (heir Member, ok bool) {
 }
 
 func (a *Agreement) lastOwner(m Member) bool { return m.Role == RoleOwner && a.Owners() == 1 }
+
+// lastPerson reports whether all others are services: nobody would be left.
+func (a *Agreement) lastPerson(m Member) bool {
+	_, others := a.Heir(m.UserID)
+	return !m.IsService && !others
+}
 
 func errRole() error { return Errorf(CodeValidation, "the role is neither owner nor member") }
 

@@ -138,8 +138,9 @@ type ServiceToken struct {
 	UserID    UserID `json:"user_id"`
 	CreatedAt Time   `json:"created_at"`
 	CreatedBy UserID `json:"created_by"`
-	// KeptBy is who answers for the service: who made it or renewed it last. "" for
-	// one from before that was kept, which its maker keeps.
+	// KeptBy is the person who answers for the service: who made it or renewed it last, or
+	// keeps the service that did. Lists name who that is now. "" for one from before that
+	// was kept, which its maker keeps.
 	KeptBy UserID `json:"kept_by,omitempty"`
 	// ExpiresAt is nil only for one from before tokens had to expire, until the
 	// tenant's next sweep gives it an end.

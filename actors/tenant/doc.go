@@ -81,12 +81,14 @@
 // one with the same verified address joins by itself after that: an owner sets the entry
 // again, or invites the address.
 //
-// A service token names who keeps it: its maker, or who renewed it last. That prolongs
-// it, and no more: its secret opens what the service is in, so only its maker gets a new
-// one. Other owners make another token. A service of
-// a token of the nodes' key belongs to the address in its subject. Services whose
-// keeper left before that was so are refused, and go with the next sweep, which also
-// gives an end to tokens that have none.
+// A person keeps each service (keepers.go): who made its token, or renewed it last. That
+// prolongs it, and no more: its secret opens what the service is in, so only its maker
+// gets a new one. Other owners make another token. A service of a token of the nodes' key
+// belongs to the address in its subject. A service that renews a token changes no keeper,
+// and its own keeper keeps what it makes. Who demotes a person demotes the services that
+// they keep in the same act. What was left by versions before these rules is refused at
+// once, or counts as a member; the next sweep removes or demotes it, and gives an end to
+// tokens that have none.
 //
 // # Who comes after
 //
@@ -98,9 +100,9 @@
 //   - the named heir from outside, if they are in the tenant;
 //   - for a place that others could enter, the tenant's oldest owner.
 //
-// A private place that no person is left in is sealed in that same commit: its messages
-// and documents stay closed for good, to an heir from outside too. Without an heir nobody
-// gets in. The tenant's owners see the place in a list (ListSealed), which is found by its
+// A private place is sealed in the commit that takes its last person out, with whatever
+// services are left in it: its messages and documents stay closed for good, to an heir
+// from outside too. Without an heir nobody gets in. The tenant's owners see the place in a list (ListSealed), which is found by its
 // having no entries in the indexes; NameHeir, an act of theirs, gives it to a person from
 // then on, with its credits. The named heir is looked up before the place is asked to let
 // go, and the place takes them only if it has named them still.

@@ -93,6 +93,7 @@ func (x *Tenant) letIn(t *actors.Turn, c ubl.Enter, m ubl.Member, a *actors.Appe
 
 // welcome answers, after the tenant's rooms have greeted the member.
 func (x *Tenant) welcome(t *actors.Turn, req ubl.Request, m ubl.Member) {
+	m = x.state.capped(m)
 	entered := &ubl.Entered{TenantID: x.id, Role: m.Role}
 	if _, done := x.greeted.Load(m.UserID); done || x.state.License.InForce() != nil {
 		t.Reply(entered)

@@ -3,7 +3,6 @@ package tenant
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 
 	"ubl"
@@ -46,46 +45,6 @@ func (s *State) openFor(m ubl.Member, now ubl.Time) (open []invitation) {
 	return open
 }
 
-// kept reports whether somebody in the tenant answers for the service.
-func (s *State) kept(t service) bool {
-	_, in := s.License.Members[t.Keeper()]
-	return in
-}
-
-// orphan reports whether a member is a service whose keeper has left. Before
-// services left with their keepers, they stayed.
-func (s *State) orphan(m ubl.Member) bool {
-	v := s.Vouched[m.UserID]
-	if !m.IsService || v.Issuer != ServiceIssuer {
-		return false
-	}
-	t, ok := s.Services[v.Subject]
-	return ok && !s.kept(t)
-}
-
-// madeBy reports whether a member made a service of a token of the nodes' key. Its
-// subject names the maker's address and nothing else, so that a member counts who has
-// proved that address.
-func madeBy(v voucher, m ubl.Member) bool {
-	_, maker, ok := ubl.LocalService(v.Subject)
-	return ok && v.Issuer == ubl.LocalIssuer && !m.IsService && !m.Unproven && m.Email != "" && ubl.SameEmail(maker, m.Email)
-}
-
-// makerLeft reports whether the maker of such a service was shut out, and nobody of
-// their address is in.
-func (s *State) makerLeft(v voucher) bool {
-	left := false
-	for _, m := range s.Removed {
-		left = left || madeBy(v, m)
-	}
-	for _, m := range s.License.Members {
-		if left && madeBy(v, m) {
-			return false
-		}
-	}
-	return left
-}
-
 // addressLeft reports whether a person who had proved the address was shut out, and
 // nobody who has proved it is in. Only owners change that: they let the entry in again,
 // or invite the address.
@@ -103,35 +62,6 @@ func (s *State) addressLeft(email string) bool {
 		}
 	}
 	return left
-}
-
-// wards are the services that only this member keeps, and those that they keep,
-// by user id.
-func (s *State) wards(of ubl.Member) []ubl.Member {
-	found := map[ubl.UserID]ubl.Member{}
-	for todo := []ubl.Member{of}; len(todo) > 0; todo = todo[1:] {
-		for _, m := range s.License.Members {
-			if _, known := found[m.UserID]; m.IsService && !known && m.UserID != of.UserID && s.keeps(todo[0], m) {
-				found[m.UserID] = m
-				todo = append(todo, m)
-			}
-		}
-	}
-	out := make([]ubl.Member, 0, len(found))
-	for _, id := range slices.Sorted(maps.Keys(found)) {
-		out = append(out, found[id])
-	}
-	return out
-}
-
-// keeps reports whether a member answers for a service.
-func (s *State) keeps(m, of ubl.Member) bool {
-	v := s.Vouched[of.UserID]
-	if v.Issuer == ServiceIssuer {
-		t, ok := s.Services[v.Subject]
-		return ok && t.Keeper() == m.UserID
-	}
-	return madeBy(v, m)
 }
 
 // removing is the plan by which a member and their services leave.
@@ -244,52 +174,4 @@ func (x *Tenant) living(c ubl.EndSignIns, now ubl.Time) map[ubl.UserID][]ubl.Pla
 		newestFirst(tokens)
 	}
 	return found
-}
-
-// settleServices makes good what was before services had an end and left with their
-// keepers: those whose keeper has left go, and the others get an end. Each is an act
-// of the platform.
-func (x *Tenant) settleServices(ctx context.Context, req ubl.Request, orphans []ubl.UserID, endless []string) (err error) {
-	for _, user := range orphans {
-		again := req
-		again.Key += "\n" + string(user)
-		_, failed := x.env.Ask.Ask(ctx, x.env.Name, ubl.RemoveTenantMember{Request: again, UserID: user})
-		err = errors.Join(err, failed)
-	}
-	for _, id := range endless {
-		again := req
-		again.Key += "\n" + id
-		_, failed := x.env.Ask.Ask(ctx, x.env.Name, ubl.RenewServiceToken{Request: again, ClientID: id})
-		err = errors.Join(err, failed)
-	}
-	return err
-}
-
-// orphans are the services whose keeper has left: of a service token, or made under
-// an address that was shut out.
-func (s *State) orphans() (users []ubl.UserID) {
-	if s.License.InForce() != nil {
-		return nil
-	}
-	for _, id := range slices.Sorted(maps.Keys(s.License.Members)) {
-		m := s.License.Members[id]
-		if s.orphan(m) || m.IsService && s.makerLeft(s.Vouched[id]) {
-			users = append(users, id)
-		}
-	}
-	return users
-}
-
-// endless are the service tokens that have no end yet.
-func (s *State) endless() (clients []string) {
-	if s.License.InForce() != nil {
-		return nil
-	}
-	for _, id := range slices.Sorted(maps.Keys(s.Services)) {
-		t := s.Services[id]
-		if _, in := s.License.Members[t.UserID]; in && t.ExpiresAt == nil && t.RevokedAt == nil && s.kept(t) {
-			clients = append(clients, id)
-		}
-	}
-	return clients
 }

@@ -45,18 +45,42 @@ func (x *Tenant) decideMember(c ubl.SetTenantMember) func(ubl.Time) (*plan, erro
 			return nil, err
 		}
 		m, err := x.reassigned(c, now)
-		if err != nil || c.Name == nil {
-			return setting(x.id, m), err
+		if err != nil {
+			return nil, err
 		}
-		if m.Name = *c.Name; m.Name != "" {
-			err = ubl.CheckMemberName(m.Name)
+		p := setting(x.id, m)
+		if c.Name != nil {
+			if m.Name = *c.Name; m.Name != "" {
+				err = ubl.CheckMemberName(m.Name)
+			}
+			p = naming(x.id, m)
 		}
-		return naming(x.id, m), err
+		x.lower(p)
+		return p, err
 	}
 }
 
-// maySet lets owners change entries, and all members their own name.
+// lower has the services of who is no owner any more stop being owners with them.
+func (x *Tenant) lower(p *plan) {
+	was, now := x.state.License.Members[p.event.Member.UserID], *p.event.Member
+	if was.Role != ubl.RoleOwner || now.Role == ubl.RoleOwner {
+		return
+	}
+	for _, service := range x.state.wards(was) {
+		if service.Role == ubl.RoleOwner {
+			service.Role = ubl.RoleMember
+			p.event.Along = append(p.event.Along, service)
+			p.more = append(p.more, setting(x.id, service).effect)
+		}
+	}
+}
+
+// maySet lets owners change entries, all members their own name, and the platform lower
+// services that are above their keepers.
 func (x *Tenant) maySet(c ubl.SetTenantMember) error {
+	if m := x.state.License.Members[c.UserID]; c.Who.IsPlatform() && c.Role == ubl.RoleMember && x.state.capped(m).Role != m.Role {
+		return x.state.License.InForce()
+	}
 	if c.Role != "" || c.UserID != c.Who.UserID {
 		return x.owner(c.Who)
 	}
@@ -84,6 +108,8 @@ func (x *Tenant) reassigned(c ubl.SetTenantMember, now ubl.Time) (ubl.Member, er
 		return m, ubl.Errorf(ubl.CodeNotFound, "there is no such member of the tenant")
 	case c.Role == ubl.RoleMember && x.lastOwner(c.UserID):
 		return m, ubl.Errorf(ubl.CodeConflict, "the last owner of a tenant stays its owner")
+	case c.Role == ubl.RoleOwner && m.IsService && !x.state.keptByOwner(m.UserID):
+		return m, ubl.Errorf(ubl.CodeConflict, "a service can be an owner only while the person who keeps it is one")
 	case c.Role != "":
 		m.Role = c.Role
 	}

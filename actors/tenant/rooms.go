@@ -156,13 +156,13 @@ func (x *Tenant) sweepRooms(t *actors.Turn, c ubl.SweepRooms) {
 	}
 	ctx := t.Context()
 	removed, after := slices.Sorted(maps.Keys(x.state.Removed)), x.heirs("")
-	orphans, endless := x.state.orphans(), x.state.endless()
+	services := x.state.unsettled()
 	t.Later(func() (any, error) {
 		rooms, err := x.retained(ctx)
 		for _, id := range rooms {
 			err = errors.Join(err, x.sweepRoom(ctx, c, id))
 		}
-		err = errors.Join(err, x.letGo(ctx, c.Request, after, removed...), x.settleServices(ctx, c.Request, orphans, endless), x.follow(ctx, c.Request, ""))
+		err = errors.Join(err, x.letGo(ctx, c.Request, after, removed...), x.settleServices(ctx, c.Request, services), x.follow(ctx, c.Request, ""))
 		if err != nil {
 			return nil, err
 		}

@@ -77,7 +77,7 @@ type event struct {
 	Physics   *ubl.Physics          `json:"physics,omitempty"`   // tenant.create; before there were any, TenantPhysics
 	Defaults  *ubl.TenantDefaults   `json:"defaults,omitempty"`  // tenant.update
 	Member    *ubl.Member           `json:"member,omitempty"`    // whom a membership event is about
-	Along     []ubl.Member          `json:"along,omitempty"`     // services that left with Member, whom nobody else keeps
+	Along     []ubl.Member          `json:"along,omitempty"`     // the services that Member keeps and that left with them, or stopped being owners
 	Ended     []string              `json:"ended,omitempty"`     // their tokens, by client id
 	Voucher   *voucher              `json:"voucher,omitempty"`   // with a new member; tenant.member.prove: who owns the id now
 	Home      *home                 `json:"home,omitempty"`      // platform.home.set
@@ -136,6 +136,9 @@ func (s *State) apply(e event) {
 		s.Tenant.Defaults = *e.Defaults
 	case ubl.DidTenantJoin, ubl.DidTenantMemberUpdate:
 		s.set(e)
+		for _, m := range e.Along {
+			s.License.Set(s.marked(m))
+		}
 		s.withdraw(e)
 	case ubl.DidTenantMemberProve:
 		delete(s.Unproven, e.Member.UserID)

@@ -190,14 +190,18 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 	}
 }
 
-// member is the caller's entry, or the refusal.
+// member is the caller's entry, with the role that counts, or the refusal.
 func (x *Tenant) member(who ubl.Identity) (ubl.Member, error) {
-	return x.state.License.Entry(who, ubl.CodeForbidden)
+	m, err := x.state.License.Entry(who, ubl.CodeForbidden)
+	return x.state.capped(m), err
 }
 
 // owner refuses everyone but owners under a license in force.
 func (x *Tenant) owner(who ubl.Identity) error {
-	return x.state.License.OwnedBy(who, ubl.CodeForbidden)
+	if err := x.lookOwner(who); err != nil {
+		return err
+	}
+	return x.state.License.InForce()
 }
 
 // lookOwner refuses everyone but owners, who may still look where the license has

@@ -40,9 +40,13 @@ func (x *Tenant) decideToken(c ubl.CreateServiceToken) func(ubl.Time) (*plan, er
 		if _, taken := x.state.Services[c.ClientID]; taken {
 			return nil, ubl.Errorf(ubl.CodeConflict, "the client id is taken")
 		}
+		keeper, ok := x.state.keeper(c.Who.UserID)
+		if !ok {
+			return nil, errUnkept()
+		}
 		s := service{SecretHash: c.SecretHash, ServiceToken: ubl.ServiceToken{
 			ClientID: c.ClientID, Name: c.Name, UserID: ubl.UserIDFor(ServiceIssuer, c.ClientID, false),
-			CreatedAt: now, CreatedBy: c.Who.UserID, KeptBy: c.Who.UserID, ExpiresAt: ends,
+			CreatedAt: now, CreatedBy: c.Who.UserID, KeptBy: keeper.UserID, ExpiresAt: ends,
 		}}
 		m := ubl.Member{UserID: s.UserID, Name: ubl.FitMemberName(c.Name), Role: ubl.RoleMember, IsService: true, Since: now}
 		return &plan{
@@ -120,7 +124,11 @@ func (x *Tenant) listTokens(t *actors.Turn, c ubl.ListServiceTokens) {
 	}
 	list := []ubl.ServiceToken{}
 	for _, id := range slices.Sorted(maps.Keys(x.state.Services)) {
-		list = append(list, x.state.Services[id].ServiceToken)
+		token := x.state.Services[id].ServiceToken
+		if keeper, ok := x.state.keeper(token.UserID); ok {
+			token.KeptBy = keeper.UserID
+		}
+		list = append(list, token)
 	}
 	t.Reply(list)
 }
@@ -129,8 +137,8 @@ func (x *Tenant) listTokens(t *actors.Turn, c ubl.ListServiceTokens) {
 func (x *Tenant) checkToken(t *actors.Turn, c ubl.CheckServiceToken) {
 	s, ok := x.state.Services[c.ClientID]
 	ends, match := s.opens(c.SecretHash, t.Now())
-	_, member := x.state.License.Members[s.UserID]
-	if !ok || !match || !member || !x.state.kept(s) {
+	m, member := x.state.License.Members[s.UserID]
+	if !ok || !match || !member || x.state.orphan(m) {
 		t.Fail(errBadToken())
 		return
 	}
@@ -154,7 +162,8 @@ func (s *service) opens(hash string, now ubl.Time) (until ubl.Time, ok bool) {
 }
 
 // decideRenew gives a token another end and, where it brings one, another secret. Any
-// owner may do the first, and keeps the service from then on. A secret is the service
+// owner may do the first, and keeps the service from then on if they are a person: who
+// keeps a service that another service has renewed stays the same. A secret is the service
 // itself, with all its rooms, so only the maker, who has had one, gets another.
 func (x *Tenant) decideRenew(c ubl.RenewServiceToken) func(ubl.Time) (*plan, error) {
 	return func(now ubl.Time) (*plan, error) {
@@ -187,7 +196,11 @@ func (x *Tenant) decideRenew(c ubl.RenewServiceToken) func(ubl.Time) (*plan, err
 			},
 		}
 		if before := s.Keeper(); !c.Who.IsPlatform() {
-			s.KeptBy = c.Who.UserID
+			keeper, ok := x.state.renewer(c.Who, s.UserID)
+			if !ok {
+				return nil, errUnkept()
+			}
+			s.KeptBy = keeper.UserID
 			if before != s.KeptBy {
 				p.this = append(p.this, ubl.Str("kept_before_by", before), ubl.Str("kept_by", s.KeptBy))
 			}
@@ -201,6 +214,20 @@ func (x *Tenant) decideRenew(c ubl.RenewServiceToken) func(ubl.Time) (*plan, err
 		p.event.Service = &s
 		return p, nil
 	}
+}
+
+// renewer is who keeps a service after a renewal: the person who renews it, else who has
+// kept it before.
+func (s *State) renewer(who ubl.Identity, service ubl.UserID) (ubl.Member, bool) {
+	if who.IsService {
+		return s.keeper(service)
+	}
+	return s.keeper(who.UserID)
+}
+
+// errUnkept refuses what would leave a service without a keeper.
+func errUnkept() *ubl.Error {
+	return ubl.Errorf(ubl.CodeForbidden, "a person of the tenant has to keep the service: an owner makes or renews its token")
 }
 
 // mayRenew lets owners renew, and the platform give an end to a token without one.
