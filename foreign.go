@@ -57,15 +57,25 @@ func absent(text []byte, random io.Reader) (string, error) {
 
 // hidden reports whether a character can't be seen, or changes how others are: control
 // characters, those that turn the direction of writing, those without a width, and
-// tags. Newline and tab are fine, and so are the selectors of a picture's variant.
+// tags. Newline and tab are fine, and so are the blanks of drawings in braille.
 func hidden(r rune) bool {
 	switch {
-	case r == '\n', r == '\t', r == 0xFE0E, r == 0xFE0F:
+	case r == '\n', r == '\t':
 		return false
-	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r), unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
+	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r), unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r), blank(r):
 		return true
 	}
 	return r >= 0xE0000 && r <= 0xE0FFF || r == 0x2028 || r == 0x2029
+}
+
+// stays reports whether a character is left where it stands between two: one that is
+// [hidden] only where it chooses how the picture or key before it looks. Before is the
+// last that was left.
+func stays(before, r, after rune) bool {
+	if r == textShape || r == colourShape {
+		return picture(before) || keyed(before) && after == keycap
+	}
+	return !hidden(r)
 }
 
 // Plain is a text without characters that are [hidden]; each kind of end of a line is
@@ -75,27 +85,39 @@ func Plain(text string) string {
 		return text
 	}
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
-	return strings.Map(func(r rune) rune {
-		if hidden(r) {
-			return -1
+	var b strings.Builder
+	before := rune(0)
+	for text != "" {
+		r, n := utf8.DecodeRuneInString(text)
+		text = text[n:]
+		if after, _ := utf8.DecodeRuneInString(text); stays(before, r, after) {
+			b.WriteRune(r)
+			before = r
 		}
-		return r
-	}, text)
+	}
+	return b.String()
 }
 
 // PlainJSON is valid JSON in UTF-8 with all its texts and names as [Plain] leaves them,
 // and the same bytes where there is nothing to do.
 func PlainJSON(raw json.RawMessage) json.RawMessage {
 	out, kept := []byte(nil), 0
+	before := rune(0)
 	for i := 0; i < len(raw); {
 		r, n := runeIn(raw[i:])
-		if !hidden(r) || n == 1 && raw[i] <= ' ' { // blanks between members
+		next := rune(0)
+		if hidden(r) {
+			next, _ = runeIn(raw[i+n:])
+		}
+		if stays(before, r, next) || n == 1 && raw[i] <= ' ' { // blanks between members
+			before = r
 			i += n
 			continue
 		}
 		out = append(out, raw[kept:i]...)
-		if next, _ := runeIn(raw[i+n:]); r == '\r' && next != '\n' || r == 0x2028 || r == 0x2029 {
+		if r == '\r' && next != '\n' || r == 0x2028 || r == 0x2029 {
 			out = append(out, `\n`...)
+			before = '\n'
 		}
 		i += n
 		kept = i

@@ -20,7 +20,10 @@ func TestPlain(t *testing.T) {
 		{"direction", "a\u202eb\u2066c\u200f\u061c", "abc"},
 		{"no width", "pass\u200bword\u200d\ufeff\u2060\u00ad", "password"},
 		{"tags", "a\U000e0001\U000e0068\U000e0069\U000e007fb", "ab"},
-		{"selectors", "a\U000e0100\ufe01b\ufe0f", "ab\ufe0f"},
+		{"selectors", "a\U000e0100\ufe01b\ufe0f", "ab"},
+		{"selectors after letters", "s\ufe0fe\ufe0ec+\ufe0fr\ufe0f", "sec+r"},
+		{"selectors of pictures", "❤\ufe0f\ufe0f\ufe0e☺\u200b\ufe0e 1\ufe0f\u20e3 2\ufe0f", "❤\ufe0f☺\ufe0e 1\ufe0f\u20e3 2"},
+		{"blanks", "a\U0001d159b⠁\u2800⠃", "ab⠁\u2800⠃"},
 		{"fillers", "a\u115f\u3164\u034fb", "ab"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

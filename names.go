@@ -122,9 +122,21 @@ func plainText(name string) bool {
 }
 
 // invisible reports whether a character leaves nothing on the screen: what Unicode calls
-// default ignorable, what has no shape yet, and the blank of braille. Spaces are none.
+// default ignorable, what has no shape yet, and blanks that are no spaces. Spaces are none.
 func invisible(r rune) bool {
-	return ignorable(r) || !unicode.IsGraphic(r) || r == '\u2800' || r == '\ufffc' || r == unicode.ReplacementChar
+	return ignorable(r) || !unicode.IsGraphic(r) || blank(r) || r == brailleBlank || r == '\ufffc' || r == unicode.ReplacementChar
+}
+
+const brailleBlank = '\u2800'
+
+// blank reports whether a character that Unicode calls a letter, mark or symbol leaves
+// its place empty: a note without a head, Egyptian blanks, the Khitan filler.
+func blank(r rune) bool {
+	switch r {
+	case 0x1D159, 0x13441, 0x13442, 0x16FE4:
+		return true
+	}
+	return false
 }
 
 // ignorable is Unicode's Default_Ignorable_Code_Point, as far as characters are assigned.
@@ -154,7 +166,7 @@ func joins(runes []rune, i int) bool {
 	}
 	switch runes[i] {
 	case textShape, colourShape:
-		return picture(before) || after == keycap
+		return picture(before) || keyed(before) && after == keycap
 	case joiner:
 		return (picture(before) || before == colourShape) && picture(after) || virama(before)
 	case nonJoiner:
@@ -163,7 +175,18 @@ func joins(runes []rune, i int) bool {
 	return false
 }
 
-func picture(r rune) bool { return unicode.In(r, unicode.So, unicode.Sm, unicode.Sk) }
+// picture reports whether a character is one, or may be: what has a shape of text and one
+// of colour. Signs of ASCII, as +, are none.
+func picture(r rune) bool {
+	switch {
+	case r == 0x203C, r == 0x2049, r == 0x2139, r == 0x3030, r >= 0x1F3FB && r <= 0x1F3FF:
+		return true
+	}
+	return r > unicode.MaxASCII && unicode.In(r, unicode.So, unicode.Sm) && !blank(r) && r != brailleBlank
+}
+
+// keyed reports whether a character may stand on a key of its own: 1️⃣.
+func keyed(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
 
 // cursive are scripts whose letters join unless something parts them, as in Persian.
 var cursive = []*unicode.RangeTable{unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko}
@@ -185,13 +208,13 @@ func styled(r rune) bool {
 // isAddress reports whether a name would be taken for a mail address, for one of the
 // web, or for an id.
 func isAddress(name string) bool {
-	plain := strings.TrimSpace(norm.NFKC.String(name))
+	plain := strings.TrimSpace(norm.NFKC.String(strings.Map(wide, name)))
 	for rest := plain; ; {
 		before, after, found := strings.Cut(rest, "@")
 		if !found {
 			break
 		}
-		if before != "" && after != "" && !strings.HasSuffix(before, " ") && !strings.HasPrefix(after, " ") {
+		if joined := !strings.HasSuffix(before, " ") && !strings.HasPrefix(after, " "); before != "" && after != "" && (joined || dotted(after)) {
 			return true
 		}
 		rest = after
@@ -199,11 +222,34 @@ func isAddress(name string) bool {
 	return strings.Contains(plain, "://") || len(plain) > 2 && plain[1] == ':' && validID(plain, plain[:2], len(plain), ":")
 }
 
+// wide leaves out spaces that are hardly seen: all but those as wide as a letter.
+func wide(r rune) rune {
+	if unicode.Is(unicode.Zs, r) && r != ' ' && r != '\u00a0' && r != '\u3000' {
+		return -1
+	}
+	return r
+}
+
+// dotted reports whether the first word of a text could be a domain: letters and a dot
+// that parts them.
+func dotted(text string) bool {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return false
+	}
+	host, top, found := strings.Cut(strings.Trim(words[0], ".,;:!?()<>"), ".")
+	return found && host != "" && strings.ContainsFunc(top, unicode.IsLetter)
+}
+
 // FitMemberName makes a member's name of what somebody else calls them, as an
 // identity provider does: what can't be seen is left out. It is "" where what is left
 // is no name by [CheckMemberName]: then they have none, and go by their address or id.
 func FitMemberName(text string) string {
-	text = strings.Join(strings.Fields(visible(text, ' ')), " ")
+	text = visible(text, ' ')
+	if isAddress(text) { // with spaces that the next step would widen
+		return ""
+	}
+	text = strings.Join(strings.Fields(text), " ")
 	if runes := []rune(text); len(runes) > MaxMemberName {
 		text = strings.TrimSpace(string(runes[:MaxMemberName]))
 	}

@@ -53,6 +53,24 @@ func (l *Limiter) warnUnread(proxy netip.Addr) {
 	})
 }
 
+// forwarding are the headers by which proxies say that they pass a request on.
+var forwarding = []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip"}
+
+// passedOn reports whether a proxy passed a request on. It tells the operator, once, of
+// one on this machine that they haven't named.
+func (l *Limiter) passedOn(r *http.Request) bool {
+	if !slices.ContainsFunc(forwarding, func(name string) bool { return len(r.Header[name]) > 0 }) {
+		return false
+	}
+	if from := peerOf(r.RemoteAddr); from.IsLoopback() && !l.proxy(from) {
+		l.nameless.Do(func() {
+			l.log.Warn("a proxy on this machine passes requests on, and all its clients count as one address: start the server with --trusted-proxy",
+				"proxy", from)
+		})
+	}
+	return true
+}
+
 // proxy reports whether an address is one of the operator's proxies.
 func (l *Limiter) proxy(a netip.Addr) bool {
 	return slices.ContainsFunc(l.trusted, func(p netip.Prefix) bool { return p.Contains(a) })

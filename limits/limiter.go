@@ -2,6 +2,7 @@ package limits
 
 import (
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"strconv"
 	"sync"
@@ -16,15 +17,16 @@ import (
 // Limiter holds what this node knows of who asks how much. It is safe for concurrent
 // use. A nil one limits nothing.
 type Limiter struct {
-	table   Table
-	trusted []netip.Prefix
-	now     func() time.Time
-	rates   map[Name]*buckets
-	refused map[Name]*atomic.Int64
-	dropped map[Name]*atomic.Int64 // of the limits of connections
-	places  *places
-	log     *slog.Logger
-	unread  sync.Once // a warning
+	table    Table
+	trusted  []netip.Prefix
+	now      func() time.Time
+	rates    map[Name]*buckets
+	refused  map[Name]*atomic.Int64
+	dropped  map[Name]*atomic.Int64 // of the limits of connections
+	places   *places
+	log      *slog.Logger
+	unread   sync.Once // a warning
+	nameless sync.Once // another
 
 	mu   sync.Mutex
 	open map[holder]int64
@@ -133,10 +135,15 @@ func (l *Limiter) Address(a netip.Addr) error {
 	return l.take(use{RequestsIP, network(a)})
 }
 
-// Founding is what to ask before a tenant is founded from an address: it counts it. It
-// is nil where nothing limits that, as on this machine itself.
-func (l *Limiter) Founding(a netip.Addr) func() error {
-	if l == nil || l.rates[FoundingsIP] == nil || !a.IsValid() || a.IsLoopback() {
+// Founding is what to ask before a request founds a tenant: it counts that for the
+// client's address. It is nil where nothing limits it, as on this machine itself, unless
+// a proxy passed the request on. Behind says that one is in front of the server.
+func (l *Limiter) Founding(r *http.Request, behind bool) func() error {
+	if l == nil || l.rates[FoundingsIP] == nil {
+		return nil
+	}
+	a := l.ClientOf(r)
+	if !a.IsValid() || a.IsLoopback() && !behind && !l.passedOn(r) {
 		return nil
 	}
 	return func() error { return l.take(use{FoundingsIP, network(a)}) }

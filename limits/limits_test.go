@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
@@ -90,31 +91,78 @@ func TestRates(t *testing.T) {
 	t.Error("the tenant has no limit")
 }
 
+// from is a request of a peer, with headers.
+func from(peer string, headers ...string) *http.Request {
+	r := httptest.NewRequest("GET", "/", nil)
+	r.RemoteAddr = netip.AddrPortFrom(netip.MustParseAddr(peer), 1).String()
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Add(headers[i], headers[i+1])
+	}
+	return r
+}
+
 // TestFoundings: an address founds so many tenants an hour; this machine as many as it
 // wants.
 func TestFoundings(t *testing.T) {
 	c := &clock{time.Unix(1e9, 0)}
 	l := limited(t, c, map[string]int64{"foundings-ip": 3})
-	at := netip.MustParseAddr("203.0.113.7")
+	at := from("203.0.113.7")
 	for i := range 3 {
-		if err := l.Founding(at)(); err != nil {
+		if err := l.Founding(at, false)(); err != nil {
 			t.Fatalf("tenant %d: %v", i+1, err)
 		}
 	}
-	if wait := refused(t, l.Founding(at)(), FoundingsIP); wait < 1000 || wait > 1200 {
+	if wait := refused(t, l.Founding(at, false)(), FoundingsIP); wait < 1000 || wait > 1200 {
 		t.Errorf("the next one may come after %d s", wait)
 	}
-	if err := l.Founding(netip.MustParseAddr("203.0.113.8"))(); err != nil {
+	if err := l.Founding(from("203.0.113.8"), false)(); err != nil {
 		t.Errorf("from another address: %v", err)
 	}
 	c.at = c.at.Add(20 * time.Minute)
-	if err := l.Founding(at)(); err != nil {
+	if err := l.Founding(at, false)(); err != nil {
 		t.Errorf("20 minutes later: %v", err)
 	}
 	var none *Limiter
-	for _, may := range []func() error{none.Founding(at), l.Founding(netip.IPv6Loopback()), limited(t, c, map[string]int64{}).Founding(at)} {
+	for _, may := range []func() error{none.Founding(at, false), l.Founding(from("::1"), false), limited(t, c, map[string]int64{}).Founding(at, false)} {
 		if may != nil {
 			t.Error("what isn't limited is counted")
+		}
+	}
+}
+
+// TestFoundingsBehindAProxy on the same machine are counted, one by one where it is
+// named; where it isn't, the operator hears of it once.
+func TestFoundingsBehindAProxy(t *testing.T) {
+	table, err := Default().With(map[string]int64{"foundings-ip": 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	log := slog.New(slog.NewTextHandler(&said, nil))
+	client := []string{"X-Forwarded-For", "203.0.113.9"}
+	for what, c := range map[string]struct {
+		trusted []netip.Prefix
+		r       *http.Request
+		behind  bool
+		warns   bool
+	}{
+		"a proxy that isn't named":      {nil, from("127.0.0.1", client...), false, true},
+		"one that writes Forwarded":     {nil, from("::1", "Forwarded", "for=203.0.113.9"), false, true},
+		"one that writes X-Real-IP":     {nil, from("127.0.0.1", "X-Real-IP", "203.0.113.9"), false, true},
+		"one that says nothing":         {nil, from("127.0.0.1"), true, false},
+		"one that is named":             {[]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, from("127.0.0.1", client...), false, false},
+		"one that is named, of its own": {[]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, from("127.0.0.1", "X-Forwarded-For", "127.0.0.1"), false, false},
+	} {
+		said.Reset()
+		l := New(table, c.trusted, nil, log)
+		for range 3 {
+			if may := l.Founding(c.r, c.behind); may == nil || may() != nil {
+				t.Fatalf("%s: not counted, or refused too early", what)
+			}
+		}
+		refused(t, l.Founding(c.r, c.behind)(), FoundingsIP)
+		if warned := strings.Count(said.String(), "--trusted-proxy"); warned > 1 || (warned == 1) != c.warns {
+			t.Errorf("%s: the log says %q", what, said.String())
 		}
 	}
 }

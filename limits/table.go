@@ -52,7 +52,7 @@ type Row struct {
 // second; only what would crowd others out is refused.
 var rows = []Row{
 	{RequestsIP, 1000, "a second", "requests from one address without sign-in; who signs in counts below"},
-	{FoundingsIP, 10, "an hour", "tenants founded from one address; this machine's own isn't counted"},
+	{FoundingsIP, 10, "an hour", "tenants founded from one address; this machine's own isn't counted, unless a proxy passed the request on"},
 	{RequestsIdentity, 200, "a second", "requests of one person or agent"},
 	{RequestsTenant, 1000, "a second", "requests of one tenant"},
 	{SendsIdentity, 50, "a second", "messages, documents, transfers, calls of tools and models, joining, leaving and removing by one person or agent"},

@@ -43,7 +43,7 @@ func (s *Server) limitAddress(next http.Handler) http.Handler {
 		}
 		a := &asking{from: l.ClientOf(r)}
 		ctx := context.WithValue(r.Context(), askingKey{}, a)
-		if may := l.Founding(a.from); may != nil {
+		if may := l.Founding(r, s.secure); may != nil {
 			ctx = envelope.WithFounding(ctx, may)
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"ubl"
@@ -92,8 +93,8 @@ func originOf(r *http.Request) (origin string, browser bool) {
 	case len(h) > 1:
 		return "null", true
 	}
-	site := r.Header.Get("Sec-Fetch-Site")
-	return "null", site == "cross-site" || site == "same-site"
+	sites := r.Header["Sec-Fetch-Site"]
+	return "null", len(sites) > 1 || slices.Contains(sites, "cross-site") || slices.Contains(sites, "same-site")
 }
 
 // own reports whether the page came from this very server.

@@ -38,6 +38,7 @@ func TestOrigins(t *testing.T) {
 		{"a name that was rebound to us", "POST", []string{"Origin", "http://evil.example:8080", "Host", "evil.example:8080"}, 403, ""},
 		{"localhost is never rebound", "POST", []string{"Origin", "http://localhost:8080", "Host", "localhost:8080"}, 200, ""},
 		{"two origins", "POST", []string{"Origin", "https://app.example", "Origin", "https://evil.example"}, 403, ""},
+		{"no origin, and the browser's word twice", "POST", []string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Site", "cross-site"}, 403, ""},
 		{"no origin, but a browser says that the page is foreign", "POST", []string{"Sec-Fetch-Site", "cross-site"}, 403, ""},
 		{"no origin, and the page is ours", "POST", []string{"Sec-Fetch-Site", "same-origin"}, 200, ""},
 		{"an allowed preflight", "OPTIONS", []string{"Origin", "https://app.example", "Access-Control-Request-Method", "POST"}, 204, "https://app.example"},

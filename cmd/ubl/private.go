@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // othersMay are the bits of a mode by which others than the owner reach a file.
@@ -30,6 +31,14 @@ func tighten(dir string) error {
 		}
 	}
 	return nil
+}
+
+// warnWritable tells the operator of a data directory in which anybody may rename and
+// delete. One that the program makes is its owner's alone.
+func warnWritable(log *slog.Logger, dir string) {
+	if info, err := os.Stat(dir); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o002 != 0 {
+		log.Warn("anybody on this machine may write into the data directory: run chmod 700 on it", "dir", dir, "mode", info.Mode().Perm().String())
+	}
 }
 
 // warnReadable tells the operator of a file of secrets that others may read.

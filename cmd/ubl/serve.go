@@ -66,6 +66,7 @@ func (c *serveCmd) open(ctx context.Context, p *program, d *doors, log *slog.Log
 	if err := c.bound(p); err != nil {
 		return nil, err
 	}
+	warnWritable(log, c.Data)
 	if err := tighten(c.Data); err != nil {
 		return nil, fmt.Errorf("couldn't keep the data directory private: %w", err)
 	}

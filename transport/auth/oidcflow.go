@@ -63,7 +63,7 @@ func (a *Authenticator) oidcRoutes(mux *http.ServeMux) {
 // another site's could have its visitor signed in as somebody else. The way back is
 // another site's to begin.
 func (a *Authenticator) startOIDC(w http.ResponseWriter, r *http.Request) error {
-	if from := r.Header.Get("Sec-Fetch-Site"); from == "cross-site" || from == "same-site" {
+	if from := fetchSite(r); from == "cross-site" || from == "same-site" {
 		return ubl.Errorf(ubl.CodeOriginNotAllowed, "signing in begins at a page of this server")
 	}
 	n := slices.IndexFunc(a.clients, func(p *provider) bool { return p.id() == r.PathValue("id") })

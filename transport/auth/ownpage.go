@@ -3,6 +3,7 @@ package auth
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"ubl"
 )
@@ -28,7 +29,7 @@ func (a *Authenticator) ownPages(next http.Handler) http.Handler {
 // ours; the header in which our pages say whom they show, which other sites' pages
 // can't send; a Referer that is ours. A request with none of them has no proof.
 func (a *Authenticator) provesOwnPage(r *http.Request) error {
-	switch site := r.Header.Get("Sec-Fetch-Site"); {
+	switch site := fetchSite(r); {
 	case site == "same-origin", site == "none":
 		return nil
 	case site != "":
@@ -40,6 +41,16 @@ func (a *Authenticator) provesOwnPage(r *http.Request) error {
 		return nil
 	}
 	return notOwnPage()
+}
+
+// fetchSite is what a browser says in Sec-Fetch-Site, "" where it says nothing. It says
+// it once: of several headers a proxy may have added one, and none counts.
+func fetchSite(r *http.Request) string {
+	said := r.Header["Sec-Fetch-Site"]
+	if len(said) > 1 {
+		return "cross-site"
+	}
+	return strings.Join(said, "")
 }
 
 // ours reports whether a page's address is one of this server: of the host that the

@@ -184,6 +184,8 @@ func TestOtherSites(t *testing.T) {
 		{"another site's link, opened in a tab", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"}, false},
 		{"another site with our address", []string{"Sec-Fetch-Site", "cross-site", "Referer", "https://ubl.example/ui/"}, false},
 		{"a neighbour", []string{"Sec-Fetch-Site", "same-site"}, false},
+		{"our own page and another site", []string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Site", "cross-site"}, false},
+		{"our own page twice", []string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Site", "same-origin"}, false},
 		{"a value that we don't know", []string{"Sec-Fetch-Site", "sibling"}, false},
 		{"our own page, old browser", []string{"Origin", "https://ubl.example:8443"}, true},
 		{"our public URL, other Host", []string{"Origin", "https://ubl.example"}, true},
