@@ -40,7 +40,7 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
 }
 
 func mayBackup(ctx context.Context, c *envelope.Caller) error {
-	forbidden := ubl.Errorf(ubl.CodeForbidden, "only an owner of tenant 0 may back up the platform")
+	forbidden := ubl.Errorf(ubl.CodeForbidden, "only an owner of tenant 0 may back up the platform: start the server with --operator EMAIL and use the token of that address, or stop it and back up with --data DIR")
 	if c == nil || c.Identity.TenantID != ubl.CoreTenant {
 		return forbidden
 	}

@@ -141,7 +141,11 @@ func (x *Tenant) bootRooms() []ubl.RoomSummary {
 // batch. Only a human may; tenant 0 is the platform's own.
 func (x *Tenant) bootstrap(t *actors.Turn, c ubl.Enter) {
 	if c.Who.TenantID != x.id || c.Who.Unproven || c.Who.IsService && !(c.Who.IsPlatform() && x.id == ubl.CoreTenant) {
-		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only a person with a verified address can be the first of a tenant"))
+		err := ubl.Errorf(ubl.CodeForbidden, "only a person with a verified address can be the first of a tenant")
+		if c.Who.IsService {
+			err = ubl.Errorf(ubl.CodeForbidden, "nobody has signed in to the tenant of this service yet: make its token for the address of a member, or sign in once as the person of its address")
+		}
+		t.Fail(err)
 		return
 	}
 	if err := t.Reserve(ubl.JoinCost); err != nil {

@@ -63,7 +63,7 @@ func errNoInvitation() *ubl.Error {
 // errTaken refuses to invite who is in: an invitation must not open the account
 // of a member.
 func errTaken() *ubl.Error {
-	return ubl.Errorf(ubl.CodeConflict, "the address is a member's already")
+	return ubl.Errorf(ubl.CodeConflict, "the address is a member's already; if they can't sign in any more, remove them and invite them again: they get a new id")
 }
 
 // taken reports whether a person of the address is a member, proven or not. An owner

@@ -1,6 +1,7 @@
 package tenant_test
 
 import (
+	"strings"
 	"testing"
 
 	"ubl"
@@ -125,16 +126,17 @@ func TestNamesOfCredentials(t *testing.T) {
 	p.VerifyLedger(p.ana.TenantID)
 }
 
-// TestAgentsAreNamed after their tokens, as far as a name goes.
+// TestAgentsAreNamed after their tokens; a name that would be cut is refused.
 func TestAgentsAreNamed(t *testing.T) {
 	p := newParty(t)
-	long := "an agent with a name of which nobody can be asked to read the end, whatever it is"
-	for clientID, c := range map[string]struct{ token, want string }{"c1": {"Scout", "Scout"}, "c2": {long, long[:64]}} {
-		made := harness.Must[*ubl.ServiceToken](p.House, p.tenant, ubl.CreateServiceToken{Request: p.Request(p.ana), Name: c.token, ClientID: clientID, SecretHash: "00"})
-		if got := p.nameOf(made.UserID); got != c.want || made.Name != c.token {
+	long := strings.Repeat("é", ubl.MaxMemberName)
+	for clientID, name := range map[string]string{"c1": "Scout", "c2": long} {
+		made := harness.Must[*ubl.ServiceToken](p.House, p.tenant, ubl.CreateServiceToken{Request: p.Request(p.ana), Name: name, ClientID: clientID, SecretHash: "00"})
+		if got := p.nameOf(made.UserID); got != name || made.Name != name {
 			t.Errorf("the agent of %q is called %q", made.Name, got)
 		}
 	}
+	p.Refused(ubl.CodeValidation, p.tenant, ubl.CreateServiceToken{Request: p.Request(p.ana), Name: long + "s", ClientID: "c3", SecretHash: "00"})
 }
 
 // TestAgentsWithoutAName, as those are that were made before there were names, are

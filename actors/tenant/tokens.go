@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"ubl"
 	"ubl/actors"
@@ -29,6 +30,9 @@ func (x *Tenant) decideToken(c ubl.CreateServiceToken) func(ubl.Time) (*plan, er
 		}
 		if err := ubl.CheckName(c.Name); err != nil {
 			return nil, err
+		}
+		if utf8.RuneCountInString(c.Name) > ubl.MaxMemberName {
+			return nil, ubl.Errorf(ubl.CodeValidation, "a service's name has at most %d characters", ubl.MaxMemberName)
 		}
 		if err := x.quota.Within(ubl.QuotaTokens, x.state.goodServices(now)); err != nil {
 			return nil, err

@@ -29,7 +29,7 @@ type cli struct {
 	Export     exportCmd     `cmd:"" help:"Write a tenant's ledger to standard output."`
 	Verify     verifyCmd     `cmd:"" help:"Check an exported ledger, offline."`
 	Scrub      scrubCmd      `cmd:"" help:"Check a stopped server's data: every page, value and number. With --json it also prints digests, to compare two copies."`
-	Backup     backupCmd     `cmd:"" help:"Back up everything into one file."`
+	Backup     backupCmd     `cmd:"" help:"Back up everything into one file. A running server wants the token of one of its operators (serve --operator EMAIL); --data DIR is for a stopped one."`
 	Restore    restoreCmd    `cmd:"" help:"Make a data directory from a backup."`
 	Limits     limitsCmd     `cmd:"" help:"Print the limits of a server, which hold by default."`
 	Bench      benchCmd      `cmd:"" help:"Measure this machine, or fill a data directory."`

@@ -101,6 +101,9 @@ func (e *apiError) Error() string {
 	for _, where := range sortedKeys(e.body.Error.Details) {
 		fmt.Fprintf(&b, "; %s: %s", clean(where), clean(e.body.Error.Details[where]))
 	}
+	if e.body.Error.Code == ubl.CodeUnauthorized {
+		b.WriteString(`; make a token with "ubl token EMAIL" and the server's own key, and export it as UBL_TOKEN`)
+	}
 	fmt.Fprintf(&b, " (%s, request %s)", clean(string(e.body.Error.Code)), clean(e.body.RequestID))
 	return b.String()
 }
@@ -218,6 +221,14 @@ func retryAfter(resp *http.Response) time.Duration {
 func pause(ctx context.Context, d time.Duration) { every(ctx, d) }
 
 // roomID takes a room with or without its prefix.
+// inRoom says what to do where the caller has no such room.
+func inRoom(err error) error {
+	if refusal, ok := errors.AsType[*apiError](err); ok && (refusal.body.Error.Code == ubl.CodeNotFound || refusal.body.Error.Code == ubl.CodeNotAMember) {
+		return fmt.Errorf("%w; \"ubl rooms\" lists your rooms", err)
+	}
+	return err
+}
+
 func roomID(s string) (ubl.RoomID, error) {
 	if !strings.HasPrefix(s, "r:") {
 		s = "r:" + s

@@ -20,7 +20,7 @@ import (
 // clusterCmd is for operators of several nodes.
 type clusterCmd struct {
 	Secret clusterSecretCmd `cmd:"" help:"Make the secret that the nodes of a cluster share."`
-	Status clusterStatusCmd `cmd:"" help:"Show how nodes and partitions stand; fails where a partition has no leader."`
+	Status clusterStatusCmd `cmd:"" help:"Show how nodes and partitions stand, to operators (serve --operator EMAIL); fails where a partition has no leader."`
 	Remove clusterRemoveCmd `cmd:"" help:"Take a node out of the cluster for good."`
 }
 

@@ -58,7 +58,7 @@ func (c *historyCmd) collect(ctx context.Context, server *client, room ubl.RoomI
 			NextCursor *int64            `json:"next_cursor"`
 		}
 		if err := server.call(ctx, "GET", path, nil, &page); err != nil {
-			return nil, err
+			return nil, inRoom(err)
 		}
 		pages = append(pages, page.Messages)
 		left -= len(page.Messages)

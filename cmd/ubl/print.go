@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -25,6 +26,9 @@ func clean(s string) string {
 	}, s)
 }
 
+// userIDs finds people in what the platform writes, where others expect their names.
+var userIDs = regexp.MustCompile(`\bu:[A-Za-z0-9._-]*[A-Za-z0-9]`)
+
 // printMessage writes a message for people; lines after the first are
 // indented, so that nobody can write a line that looks like another message.
 func printMessage(ctx context.Context, w io.Writer, from *people, raw json.RawMessage) error {
@@ -32,10 +36,11 @@ func printMessage(ctx context.Context, w io.Writer, from *people, raw json.RawMe
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return fmt.Errorf("the server sent a message of another form: %w", err)
 	}
-	text := strings.ReplaceAll(clean(m.Body.Text), "\n", "\n        ")
+	text := m.Body.Text
 	if m.Type == ubl.TypeSystem {
-		text = "* " + text
+		text = "* " + userIDs.ReplaceAllStringFunc(text, func(id string) string { return from.called(ctx, ubl.UserID(id)) })
 	}
+	text = strings.ReplaceAll(clean(text), "\n", "\n        ")
 	_, err := fmt.Fprintf(w, "%6d  %s  %s  %s\n", m.RoomSeq, m.SentAt.Std().Format("2006-01-02 15:04:05"), clean(from.called(ctx, m.SenderID)), text)
 	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -113,8 +114,12 @@ func (c *client) memberID(ctx context.Context, name string) (ubl.UserID, error) 
 			found = append(found, m.UserID)
 		}
 	}
-	if len(found) != 1 {
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", errors.New("no proven member has this address: give the id of a member, which \"ubl members\" lists")
+	default:
 		return "", fmt.Errorf("%d proven members have this address: give the id, which \"ubl members\" lists", len(found))
 	}
-	return found[0], nil
 }

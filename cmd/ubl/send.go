@@ -38,7 +38,7 @@ func (c *sendCmd) Run(ctx context.Context, p *program) error {
 		Message json.RawMessage `json:"message"`
 	}
 	if err := server.call(ctx, "POST", "/api/rooms/"+string(room)+"/messages", body, &answer); err != nil {
-		return err
+		return inRoom(err)
 	}
 	if c.JSON {
 		return c.printMessages(ctx, p.out, nil, answer.Message)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
 
 	"ubl"
@@ -233,18 +234,26 @@ func (c *serveCmd) stop(ctx context.Context, f *front, n *node) error {
 	return errors.Join(err, told)
 }
 
+// elsewhere says what to do where another program has the address.
+func elsewhere(err error, flag string) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w; stop the program that listens there, or choose another address with %s", err, flag)
+	}
+	return err
+}
+
 // doors are the open listeners; admin is nil where there is none.
 type doors struct{ main, admin net.Listener }
 
 func (c *serveCmd) listen() (*doors, error) {
 	main, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("couldn't listen: %w", err)
+		return nil, fmt.Errorf("couldn't listen: %w", elsewhere(err, "--listen"))
 	}
 	d := &doors{main: main}
 	if c.AdminListen != "" {
 		if d.admin, err = net.Listen("tcp", c.adminAddress()); err != nil {
-			return nil, errors.Join(fmt.Errorf("couldn't listen for operators: %w", err), main.Close())
+			return nil, errors.Join(fmt.Errorf("couldn't listen for operators: %w", elsewhere(err, "--admin-listen")), main.Close())
 		}
 	}
 	return d, nil

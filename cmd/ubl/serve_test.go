@@ -167,3 +167,20 @@ func TestReached(t *testing.T) {
 		}
 	}
 }
+
+// TestAddressInUse: who can't listen is told with which flag they choose another address.
+func TestAddressInUse(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	for flag, c := range map[string]serveCmd{
+		"--listen":       {Listen: ln.Addr().String()},
+		"--admin-listen": {Listen: "127.0.0.1:0", AdminListen: ln.Addr().String()},
+	} {
+		if _, err := c.listen(); err == nil || !strings.HasSuffix(err.Error(), "choose another address with "+flag) {
+			t.Errorf("%s: %v", flag, err)
+		}
+	}
+}

@@ -85,7 +85,7 @@ func (t *tail) begin(ctx context.Context) error {
 	}
 	err := t.server.call(ctx, "GET", "/api/rooms/"+string(t.room), nil, &answer)
 	t.last = answer.Room.LastSeq
-	return err
+	return inRoom(err)
 }
 
 // errEnough ends a tail that has shown what was asked for.

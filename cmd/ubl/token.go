@@ -16,7 +16,8 @@ type tokenCmd struct {
 	Service string        `help:"Make it for a service of this name, in the maker's tenant." placeholder:"NAME"`
 }
 
-// Run prints the token and nothing else.
+// Run prints the token, and nothing else on standard output. The key doesn't know who is a
+// member, so that it can only say what a service needs.
 func (c *tokenCmd) Run(p *program) error {
 	key, err := c.load()
 	if err != nil {
@@ -25,6 +26,9 @@ func (c *tokenCmd) Run(p *program) error {
 	token, _, err := key.Sign(auth.TokenSpec{Email: c.Email, Service: c.Service, TTL: c.TTL, Now: p.now(), Random: p.random})
 	if err != nil {
 		return err
+	}
+	if c.Service != "" {
+		fmt.Fprintf(p.err, "%s acts in the tenant of %s, who has to be a member: as that person, sign in once before.\n", clean(c.Service), clean(c.Email))
 	}
 	_, err = fmt.Fprintln(p.out, token)
 	return err

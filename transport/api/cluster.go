@@ -23,7 +23,7 @@ type Cluster interface {
 // operator refuses everyone but owners of tenant 0, who run the platform.
 func operator(ctx context.Context) error {
 	c := envelope.CallerOf(ctx)
-	forbidden := ubl.Errorf(ubl.CodeForbidden, "only an owner of tenant 0 may do this")
+	forbidden := ubl.Errorf(ubl.CodeForbidden, "only an owner of tenant 0 may do this: start the server with --operator EMAIL and use the token of that address")
 	if c.Identity.TenantID != ubl.CoreTenant {
 		return forbidden
 	}

@@ -27,6 +27,9 @@ func TestErrorsNameTheCulprit(t *testing.T) {
 		{rooms, `{"name":"x","eyJhbGciOi.J9":"y"}`, map[string]string{"body": "unexpected property"}},
 		{rooms, `{"name":"x","` + long + `":"y"}`, map[string]string{"body": "unexpected property"}},
 		{rooms, `{"name":"x","":"y"}`, map[string]string{"body": "unexpected property"}},
+		{"POST /api/rooms/r:general/messages", `{"text":"hi"}`, map[string]string{
+			"body.text": "an unexpected member of the request itself, which takes type, body {text}, reply_to, client_request_id"}},
+		{"POST /api/rooms/r:general/messages", `{"type":"text","body":{"txt":"hi"}}`, map[string]string{"body.body.txt": "an unexpected member"}},
 		{rooms, `{}`, map[string]string{"body.name": "is missing"}},
 	} {
 		method, target, _ := strings.Cut(c.request, " ")

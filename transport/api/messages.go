@@ -108,5 +108,5 @@ func roomOf(r *http.Request) (ubl.RoomID, error) {
 	if id := ubl.RoomID(s); id.Valid() {
 		return id, nil
 	}
-	return "", invalid("path.roomId", "not a room id")
+	return "", invalid("path.roomId", "not a room id, like r:general")
 }

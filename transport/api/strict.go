@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -23,7 +24,7 @@ func decode(body []byte, v any) error {
 		return nil
 	}
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
-		return invalid(location(semantic), semanticReason(err)).Because(err)
+		return invalid(location(semantic), semanticReason(semantic, v)).Because(err)
 	}
 	if errors.Is(err, jsontext.ErrDuplicateName) {
 		return invalid("body", "an object names a member twice").Because(err)
@@ -31,11 +32,35 @@ func decode(body []byte, v any) error {
 	return invalid("body", "not valid JSON in UTF-8").Because(err)
 }
 
-func semanticReason(err error) string {
-	if errors.Is(err, json.ErrUnknownName) {
-		return "an unexpected member"
+func semanticReason(err *json.SemanticError, v any) string {
+	switch {
+	case !errors.Is(err, json.ErrUnknownName):
+		return "a value of another type than expected"
+	case strings.Count(string(err.JSONPointer), "/") == 1:
+		if takes := members(reflect.TypeOf(v).Elem()); takes != "" {
+			return "an unexpected member of the request itself, which takes " + takes
+		}
 	}
-	return "a value of another type than expected"
+	return "an unexpected member"
+}
+
+// members names what a struct takes, and what those in it take.
+func members(t reflect.Type) string {
+	if t.Kind() != reflect.Struct {
+		return ""
+	}
+	var names []string
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" || f.Anonymous {
+			continue
+		}
+		if inside := members(f.Type); inside != "" {
+			name += " {" + inside + "}"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // location is where a value of the wrong type or an unknown name is.

@@ -21,7 +21,7 @@ func (a *API) listServiceTokens(ctx context.Context, _ *struct{}) (any, error) {
 type createServiceTokenInput struct {
 	Body struct {
 		Keyed
-		Name      string  `json:"name" minLength:"1" maxLength:"128"`
+		Name      string  `json:"name" minLength:"1" maxLength:"64"`
 		ExpiresAt *string `json:"expires_at,omitempty" nullable:"true" pattern:"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$" example:"2027-01-01T00:00:00.000Z" doc:"When the token ends, at most 366 days ahead; null or absent for 90 days from now."`
 	}
 }

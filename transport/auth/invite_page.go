@@ -28,7 +28,7 @@ var inviteTemplate = envelope.NewPage("An invitation to UBL", `<h1>An invitation
 {{else if .Member}}<p>You are signed in here as {{.Member}}, and a member already. This invitation is for {{.Email}}.</p>
 <p>If that is somebody else, send them the link. To accept it in this browser, sign out first (More, Settings).</p>
 <a class="button" href="/ui/">To UBL</a>
-{{else if .Taken}}<p>Whom this invitation is for is a member already. Sign in as you do otherwise.</p>
+{{else if .Taken}}<p>Whom this invitation is for is a member already. Sign in as you do otherwise. If you can't, ask an owner to remove you and invite you again: you get a new id.</p>
 <a class="button" href="/ui/">To UBL</a>
 {{else if .Problem}}<p>That didn't work: {{.Problem}}. Reload this page to try again.</p>
 {{else}}<p>This invitation is not valid, was used already, was taken back, or is too old. Ask whoever sent it for a new one.</p>

@@ -69,7 +69,7 @@ func readStreamArgs(args json.RawMessage) (streamArgs, error) {
 	}
 	switch {
 	case !in.Room.Valid():
-		return in, invalid("room_id", "not a room id")
+		return in, invalid("room_id", "not a room id, like r:general")
 	case in.FromSeq != nil && *in.FromSeq < 0:
 		return in, invalid("from_seq", "expected an integer from 0")
 	case in.Seconds < 1 || in.Seconds > maxSeconds:

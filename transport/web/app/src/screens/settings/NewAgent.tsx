@@ -53,7 +53,7 @@ export function NewAgent({ onClose, onMade }: { onClose: () => void; onMade: () 
           setName(value);
           setKey(newKey());
         }}
-        maxLength={128}
+        maxLength={64}
         autocomplete="off"
         hint="As others see it in rooms and in the log."
       />
