@@ -98,6 +98,9 @@ type Request struct {
 	Key string
 }
 
+// Asked is the request of the command that it is part of.
+func (r Request) Asked() Request { return r }
+
 // JoinCost is what a command whose Cost is 0 reserves where it turns out to add
 // someone: an act, its system message, and a tenant's beginning where it is one.
 const JoinCost = 16 * writeCost

@@ -34,6 +34,14 @@ type Act struct {
 	Receipt ubl.Receipt
 }
 
+// last is the seq of the act's last atom, once its receipt is known.
+func (a *Act) last() int64 {
+	if a.Closes != nil || a.Status == ubl.StatusIntended {
+		return a.Receipt.Seq
+	}
+	return a.Receipt.Seq + 1
+}
+
 // Record is a key of the deciding actor and its value. Where Seal is set the
 // ledger calls it, once all receipts of the append are known, for the value.
 type Record struct {
@@ -121,6 +129,7 @@ func (a *Append) settle(err error) {
 	} else {
 		a.publish()
 	}
+	a.Records, a.events = nil, nil // the cell keeps its newest append, which may be megabytes
 	a.mu.Lock()
 	a.settled, a.err, a.own = true, err, own
 	waiters := a.waiters

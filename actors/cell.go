@@ -216,7 +216,7 @@ func (c *cell) recoverTurn(t *Turn) {
 		return
 	}
 	c.actor = nil
-	t.answered = false
+	t.answered, t.draft = false, nil
 	t.Fail(c.rt.panicked(p, "an actor, which is loaded again", c.name, t.env.cmd))
 }
 

@@ -14,7 +14,7 @@
 //	Ask        admission: room in the mailbox, and for a command that writes a
 //	           place in the windows of its group and its partition; else overloaded
 //	mailbox    the family decides (Actor.Receive): it changes its state in
-//	           memory, calls Turn.Commit, and gives its answer to the Turn
+//	           memory, gives an append to the Turn, and its answer
 //	ledger     the LedgerShard numbers and seals the acts and submits one batch
 //	store      makes it durable and settles it
 //	gate       Append.Settle publishes the events, then lets go the answers
@@ -23,6 +23,21 @@
 // Nothing passes the gate before the commit is durable, reads and refusals
 // included: an answer given while a commit is under way waits for it, since it
 // may have seen its state. The actor itself goes on without waiting.
+//
+// # The way of one change
+//
+// A family is a [Kind]: data and pure functions. Its actors embed an [Entity], which
+// does the same for all families:
+//
+//	Change     finds the command's [Rule]; a key seen before is answered with the
+//	           outcome of the stored event that it led to
+//	decide     the rule's pure function: a [Plan] or a refusal
+//	Enact      the act, the event with its [Stamp], the records; applies the event,
+//	           and adds what follows: indexes, a checkpoint, what is published
+//	Draft      the turn's append: several plans of one turn are one commit
+//	answer     [Plan].Answer, or [Hooks].Outcome of the event, from memory
+//
+// The event is encoded in the mailbox. The ledger only puts the receipt behind it.
 //
 // # What fails, and then what
 //

@@ -13,6 +13,7 @@ type Turn struct {
 	env      *envelope
 	answer   answer
 	answered bool
+	draft    *Append
 	commit   *Append
 }
 
@@ -37,7 +38,7 @@ func (t *Turn) Reserve(bytes int) error {
 // state change already and goes on; the turn's answer waits for the outcome.
 // At most one commit a turn: one decision is one batch.
 func (t *Turn) Commit(a *Append) {
-	if t.commit != nil {
+	if t.commit != nil || t.draft != nil {
 		panic("actors: a turn commits once")
 	}
 	c := t.cell
@@ -46,6 +47,18 @@ func (t *Turn) Commit(a *Append) {
 	t.commit, c.last = a, a
 	c.pending.Add(1)
 	c.group.append(a)
+}
+
+// Draft is the append of everything that the turn decides, for who decides in several
+// steps. It is committed when Receive has returned, and forgotten if that panics.
+func (t *Turn) Draft() *Append {
+	if t.commit != nil {
+		panic("actors: a turn commits once")
+	}
+	if t.draft == nil {
+		t.draft = &Append{}
+	}
+	return t.draft
 }
 
 // Reply answers with v.
@@ -77,6 +90,10 @@ func (t *Turn) Drop() {
 // finish sends the answer through the gate: behind the newest commit that the
 // decision could have seen.
 func (t *Turn) finish() {
+	if a := t.draft; a != nil {
+		t.draft = nil
+		t.Commit(a)
+	}
 	if t.env.cost > 0 {
 		t.cell.group.give(t.env.since, t.env.cost)
 		t.env.cost = 0

@@ -29,20 +29,20 @@ func (c *Container) carry(ctx context.Context, e event) (any, error) {
 		return nil, err
 	}
 	if n > 0 {
-		return c.outcome(ctx, n)
+		return c.Past(ctx, n)
 	}
 	in, err := c.arrival(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	arrived, err := ubl.Ask[*ubl.TransferResult](ctx, c.env.Ask, ubl.ContainerName(c.tenant, e.Transfer.To), in)
+	arrived, err := ubl.Ask[*ubl.TransferResult](ctx, c.Ask, ubl.ContainerName(c.tenant, e.Transfer.To), in)
 	end := settle{Request: in.Request, id: in.id, action: e.Receipt, arrived: arrived}
 	if err != nil {
 		if end.refused = ubl.CodeOf(err); !final(end.refused) {
 			return nil, errUnderWay(err)
 		}
 	}
-	answer, err := c.env.Ask.Ask(ctx, c.env.Name, end)
+	answer, err := c.Ask.Ask(ctx, c.Name, end)
 	if err != nil && !final(ubl.CodeOf(err)) {
 		err = errUnderWay(err)
 	}
@@ -83,7 +83,7 @@ func (c *Container) arrival(ctx context.Context, e event) (takeIn, error) {
 		of, n = string(x.ID), 0
 	}
 	var v []byte
-	err := c.read.View(ctx, c.group, func(snap ubl.Snapshot) (err error) {
+	err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) (err error) {
 		v, err = c.readText(snap, of, n)
 		return err
 	})
@@ -101,33 +101,33 @@ func (c *Container) arrival(ctx context.Context, e event) (takeIn, error) {
 // settle ends a transfer with the effect of its action. Only the first one does:
 // each later one is answered alike.
 func (c *Container) settle(t *actors.Turn, cmd settle) {
-	d, ok := c.state.Pending[cmd.id]
-	if !ok {
-		ctx := t.Context()
-		t.Later(func() (any, error) {
-			n, err := c.ended(ctx, cmd.id)
-			if err == nil && n == 0 {
-				err = ubl.Errorf(ubl.CodeNotFound, "there is no such transfer")
-			}
-			if err != nil {
-				return nil, err
-			}
-			return c.outcome(ctx, n)
-		})
+	if d, ok := c.State.Pending[cmd.id]; ok {
+		t.Later(c.Enact(t, ubl.DidTransfer, cmd.Request, settling(d.transfer, cmd), nil))
 		return
 	}
-	c.later(t, c.commit(t, cmd.Request, c.settling(d.transfer, cmd), nil))
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		n, err := c.ended(ctx, cmd.id)
+		if err == nil && n == 0 {
+			err = ubl.Errorf(ubl.CodeNotFound, "there is no such transfer")
+		}
+		if err != nil {
+			return nil, err
+		}
+		return c.Past(ctx, n)
+	})
 }
 
 // settling closes the action: as arrived, or as an error that brings back what had
 // left.
-func (c *Container) settling(x transfer, cmd settle) *plan {
-	p := &plan{event: event{Did: ubl.DidTransfer, Transfer: &x, Action: &cmd.action}}
+func settling(x transfer, cmd settle) *plan {
+	p := &plan{Act: actors.Act{Closes: &cmd.action}, Event: event{Transfer: &x, Action: &cmd.action}}
 	if x.Op == ubl.OpPass {
-		p.records = []actors.Record{{Key: textKey(c.id, string(x.ID), 0)}}
+		p.Records = []actors.Record{{Key: textKey(x.From, string(x.ID), 0)}}
 	}
 	if cmd.refused != "" {
-		p.event.Refused = &refusal{cmd.refused, "the target refused the transfer, which was brought back"}
+		p.Event.Refused = &refusal{cmd.refused, "the target refused the transfer, which was brought back"}
+		p.Error = p.Event.Refused.told()
 		return p
 	}
 	effect := ubl.Fields{ubl.Str("op", "transfer.arrived"), ubl.Str("to", x.To), ubl.Str("transfer_id", x.ID)}
@@ -135,10 +135,10 @@ func (c *Container) settling(x transfer, cmd settle) *plan {
 		effect = append(effect, ubl.Int("amount", x.Amount))
 	}
 	if at := cmd.arrived; at != nil && at.DocumentID != "" {
-		p.event.Arrived = at.DocumentID
+		p.Event.Arrived = at.DocumentID
 		effect = append(effect, ubl.Str("document_id", at.DocumentID))
 	}
-	p.effects = []ubl.Fields{effect}
+	p.Effects = []ubl.Fields{effect}
 	return p
 }
 
@@ -160,11 +160,11 @@ func (c *Container) sweep(t *actors.Turn, cmd ubl.Sweep) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform sweeps"))
 		return
 	}
-	pending, ctx := c.state.underWay(), t.Context()
+	pending, ctx := c.State.underWay(), t.Context()
 	t.Later(func() (any, error) {
 		var failed error
 		for _, d := range pending {
-			if _, err := c.outcome(ctx, d.N); err != nil && !final(ubl.CodeOf(err)) {
+			if _, err := c.Past(ctx, d.N); err != nil && !final(ubl.CodeOf(err)) {
 				failed = errors.Join(failed, err)
 			}
 		}

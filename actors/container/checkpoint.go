@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"math"
 	"slices"
 
 	"ubl"
@@ -60,21 +59,23 @@ func newestRecord(id ubl.ContainerID, d document, gone bool) actors.Record {
 	return actors.Record{Key: key, Value: encode(newest{recordVersion, d})}
 }
 
-// restore takes over the newest checkpoint, where there is one.
-func (c *Container) restore(ctx context.Context) error {
+// restore takes over the newest checkpoint, where there is one, with the documents as
+// they are now.
+func restore(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) (int64, error) {
 	var v []byte
-	err := c.read.View(ctx, c.group, func(snap ubl.Snapshot) (err error) {
-		v, err = snap.Get(checkpointKey(c.id))
+	id := ubl.ContainerID(name.Local())
+	err := read.View(ctx, name.Group(), func(snap ubl.Snapshot) (err error) {
+		v, err = snap.Get(checkpointKey(id))
 		v = slices.Clone(v)
 		return err
 	})
 	if err != nil || v == nil {
-		return err
+		return 0, err
 	}
-	if err := c.state.restore(v); err != nil {
-		return err
+	if err := s.restore(v); err != nil {
+		return 0, err
 	}
-	return c.restoreDocuments(ctx)
+	return s.Events, s.restoreDocuments(ctx, read, name.Group(), id)
 }
 
 // restore takes over a stored checkpoint.
@@ -104,12 +105,12 @@ func (s *State) restore(v []byte) error {
 }
 
 // restoreDocuments reads the documents as they are now, a page at a time.
-func (c *Container) restoreDocuments(ctx context.Context) error {
-	from, to := newestKey(c.id, ""), newestKeysEnd(c.id)
+func (s *State) restoreDocuments(ctx context.Context, read ubl.Reader, group ubl.Group, id ubl.ContainerID) error {
+	from, to := newestKey(id, ""), newestKeysEnd(id)
 	for n := eventPage; n == eventPage; {
 		n = 0
 		var bad error
-		err := c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+		err := read.View(ctx, group, func(snap ubl.Snapshot) error {
 			return snap.Ascend(from, to, func(k, v []byte) bool {
 				var stored newest
 				if bad = decode(v, &stored); bad == nil && stored.Form > recordVersion {
@@ -118,7 +119,7 @@ func (c *Container) restoreDocuments(ctx context.Context) error {
 				if bad != nil {
 					return false
 				}
-				c.state.put(stored.Document)
+				s.put(stored.Document)
 				from, n = append(slices.Clone(k), 0), n+1
 				return n < eventPage
 			})
@@ -128,17 +129,4 @@ func (c *Container) restoreDocuments(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// replay applies the events after those that the state knows.
-func (c *Container) replay(ctx context.Context) error {
-	err := c.eachEvent(ctx, c.state.Events+1, math.MaxInt64, func(e event) error {
-		c.state.apply(e)
-		return nil
-	})
-	if err == nil && c.state.Events == 0 {
-		err = errUnknown()
-	}
-	c.physics = c.state.Summary.Physics
-	return err
 }

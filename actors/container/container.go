@@ -2,7 +2,6 @@ package container
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 
 	"ubl"
@@ -12,32 +11,25 @@ import (
 // Family registers Containers over a reader. Without a searcher documents can't be
 // searched: SearchDocuments answers unavailable.
 func Family(read ubl.Reader, search ubl.Searcher) actors.Family {
+	kind := kind()
 	return actors.Family{
 		Name: "container",
 		Owns: func(local string) bool { return ubl.ContainerID(local).Valid() },
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-			return open(ctx, read, search, env)
+			return open(ctx, kind, read, search, env)
 		},
 	}
 }
 
 // Container is one container. Its state and keys are owned by the mailbox.
 type Container struct {
-	env    actors.Env
-	read   ubl.Reader
+	*actors.Entity[State, event]
 	search ubl.Searcher
 	group  ubl.Group
 	tenant ubl.TenantID
 	id     ubl.ContainerID
 	// physics never change, and so are known outside the mailbox too.
 	physics ubl.Physics
-	// checkpointEvery is how many events there are between two checkpoints.
-	checkpointEvery int64
-
-	state State
-	keys  *actors.Keys
-	// joined is what the turn has to commit where its caller has just joined.
-	joined *actors.Append
 	// unindexed counts changes of documents since the index was last brought up to
 	// date in the background, and their bytes; indexing says that it is being done.
 	unindexed      int
@@ -47,76 +39,43 @@ type Container struct {
 	hidden atomic.Int64
 }
 
-// open loads what is stored: the newest checkpoint and the events after it.
-func open(ctx context.Context, read ubl.Reader, search ubl.Searcher, env actors.Env) (*Container, error) {
-	c := &Container{
-		env: env, read: read, search: search, group: env.Name.Group(), tenant: env.Name.Group().Tenant,
-		id: ubl.ContainerID(env.Name.Local()), checkpointEvery: checkpointEvery,
-	}
-	err := c.restore(ctx)
-	if err == nil {
-		err = c.replay(ctx)
-	}
-	c.hidden.Store(int64(c.state.Hidden))
-	if err == nil {
-		c.keys, err = actors.LoadKeys(ctx, read, env.Name, ubl.TimeOf(env.Now()))
-	}
+func open(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader, search ubl.Searcher, env actors.Env) (*Container, error) {
+	group := env.Name.Group()
+	c := &Container{search: search, group: group, tenant: group.Tenant, id: ubl.ContainerID(env.Name.Local())}
+	var err error
+	c.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: c.outcome, Applied: c.applied})
 	if err != nil {
-		return nil, fmt.Errorf("couldn't load a container: %w", err)
+		return nil, err
 	}
+	c.physics = c.State.Summary.Physics
+	c.hidden.Store(int64(c.State.Hidden))
 	return c, nil
 }
 
-// Receive implements [actors.Actor].
+// applied follows an event outside the state.
+func (c *Container) applied(e event) {
+	c.hidden.Store(int64(c.State.Hidden))
+	if d, _ := e.changed(); d != nil {
+		c.indexSoon(*d)
+	}
+}
+
+// Receive implements [actors.Actor]. Who touches the general workspace joins it first,
+// whatever comes of what they ask.
 func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
 	c.join(t, cmd)
-	c.receive(t, cmd)
-	if a := c.joined; a != nil { // what they came for is refused, or no act
-		c.joined = nil
-		t.Commit(a)
+	if c.Change(t, cmd) {
+		return
 	}
-}
-
-func (c *Container) receive(t *actors.Turn, cmd ubl.Command) {
 	switch cmd := cmd.(type) {
 	case ubl.GetContainer:
-		c.answer(t, c.state.look(cmd.Who), func() any { return c.state.container(cmd.Who.UserID) })
+		c.answer(t, c.State.look(cmd.Who), func() any { return c.State.container(cmd.Who.UserID) })
 	case ubl.Authorize:
-		c.answer(t, c.state.may(cmd.Who, cmd.Op), func() any { return c.state.under(cmd.Who) })
+		c.answer(t, c.State.may(cmd.Who, cmd.Op), func() any { return c.State.under(cmd.Who) })
 	case ubl.GetAgreement:
 		c.agreement(t, cmd)
-	case ubl.EndAgreement:
-		c.change(t, cmd.Request, ubl.DidAgreementEnd, c.decideEnd(cmd))
-	case ubl.AddMember:
-		c.change(t, cmd.Request, ubl.DidContainerInvite, c.decideAdd(cmd), string(cmd.Member.UserID), string(cmd.Member.Role))
-	case ubl.SetMember:
-		c.change(t, cmd.Request, ubl.DidContainerMemberUpdate, c.decideRole(cmd), string(cmd.UserID), string(cmd.Role))
-	case ubl.RemoveMember:
-		c.change(t, cmd.Request, removal(cmd), c.decideRemove(cmd), string(cmd.UserID))
-	case ubl.SetHeir:
-		c.change(t, cmd.Request, ubl.DidHeirSet, c.decideSetHeir(cmd), string(cmd.Heir.UserID))
 	case actors.GetSuccession:
-		t.Reply(actors.SuccessionOf(&c.state.Agreement.Agreement))
-	case actors.Inherit:
-		c.change(t, cmd.Request, ubl.DidAgreementHeir, c.decideHeir(cmd), string(cmd.Heir.UserID))
-	case actors.Credit:
-		c.change(t, cmd.Request, ubl.DidCreditsIssue, c.decideCredit(cmd), fmt.Sprint(cmd.Amount))
-	case ubl.Sweep:
-		c.sweep(t, cmd)
-	default:
-		c.receiveDocument(t, cmd)
-	}
-}
-
-// receiveDocument answers what is about documents and transfers.
-func (c *Container) receiveDocument(t *actors.Turn, cmd ubl.Command) {
-	switch cmd := cmd.(type) {
-	case ubl.CreateDocument:
-		c.change(t, cmd.Request, ubl.DidDocumentCreate, c.decideCreate(cmd), cmd.Title, cmd.Content)
-	case ubl.UpdateDocument:
-		c.change(t, cmd.Request, ubl.DidDocumentUpdate, c.decideUpdate(cmd), updateContent(cmd)...)
-	case ubl.DeleteDocument:
-		c.change(t, cmd.Request, ubl.DidDocumentDelete, c.decideDelete(cmd), string(cmd.DocumentID))
+		t.Reply(actors.SuccessionOf(&c.State.Agreement.Agreement))
 	case ubl.GetDocument:
 		c.getDocument(t, cmd)
 	case ubl.ListDocuments:
@@ -125,16 +84,24 @@ func (c *Container) receiveDocument(t *actors.Turn, cmd ubl.Command) {
 		c.listVersions(t, cmd)
 	case ubl.SearchDocuments:
 		c.searchDocuments(t, cmd)
+	default:
+		c.receiveTransfer(t, cmd)
+	}
+}
+
+// receiveTransfer answers what moves things between containers.
+func (c *Container) receiveTransfer(t *actors.Turn, cmd ubl.Command) {
+	switch cmd := cmd.(type) {
 	case ubl.Transfer:
 		c.transfer(t, cmd)
 	case knock:
-		c.answer(t, c.state.there(cmd), func() any { return nil })
-	case depart:
-		c.change(t, cmd.Request, ubl.DidTransfer, c.decideTransfer(cmd.Transfer), transferContent(cmd.Transfer)...)
+		c.answer(t, c.State.there(cmd), func() any { return nil })
 	case takeIn:
 		c.takeIn(t, cmd)
 	case settle:
 		c.settle(t, cmd)
+	case ubl.Sweep:
+		c.sweep(t, cmd)
 	default:
 		t.Fail(ubl.Errorf(ubl.CodeNotFound, "a container doesn't answer this command"))
 	}
@@ -147,4 +114,24 @@ func (c *Container) answer(t *actors.Turn, refusal error, value func() any) {
 		return
 	}
 	t.Reply(value())
+}
+
+// outcome is what a caller is answered for an event, now or at a retry.
+func (c *Container) outcome(ctx context.Context, e event) (any, error) {
+	switch e.Did {
+	case ubl.DidDocumentCreate, ubl.DidDocumentUpdate, ubl.DidDocumentDelete:
+		return c.documentOutcome(ctx, e)
+	case ubl.DidCreditsIssue:
+		return &ubl.Balance{ContainerID: c.id, Amount: e.Amount, Balance: e.Balance, Receipt: e.Receipt}, nil
+	case ubl.DidTransfer:
+		if e.Action == nil {
+			return c.carry(ctx, e)
+		}
+		return transferOutcome(e, *e.Action)
+	case ubl.DidReceive:
+		return transferOutcome(e, e.Receipt)
+	case ubl.DidAgreementEnd:
+		return e.Ended, nil
+	}
+	return e.Member, nil
 }

@@ -48,10 +48,12 @@
 //
 // # The way of one document
 //
-// CreateDocument checks who may, the physics and the text, and commits one append:
-// the act, the event, the version (sealed with its receipt by the ledger), the text
-// and the key. The answer is read from what was stored, so that a retry of the key
-// is answered alike, after a restart too. Reading is an act as well: it leaves a
+// CreateDocument is a line of the family's table ([kind]). It checks who may, the
+// physics and the text, and leads to one append: the act, the event, the version (sealed
+// with its receipt by the ledger), the text and the key. The answer is made of what
+// the mailbox had, and equals that of a retry, which is read from what was stored. A
+// change of the title alone and a deletion read what an earlier act stored, for their
+// answers have it too. Reading is an act as well: it leaves a
 // receipt and no event. Versions and texts are never removed: not those of a deleted
 // document, which stay readable, nor those of a strict one that moved on, which are
 // seen again when it comes back. After the Agreement's end, documents are read under the
@@ -86,10 +88,19 @@ import (
 	"encoding/binary"
 
 	"ubl"
+	"ubl/actors"
 )
 
 // refEvent is the one kind of outcome of an idempotency key.
 const refEvent = 'o'
+
+// place is where a container's events are.
+func place(name ubl.Name) actors.Place {
+	id := ubl.ContainerID(name.Local())
+	return actors.Place{
+		Key: func(n int64) []byte { return eventKey(id, n) }, Counter: eventCounter(id), Ref: refEvent,
+	}
+}
 
 func eventKey(c ubl.ContainerID, n int64) []byte { return numbered('o', string(c), n) }
 

@@ -2,7 +2,6 @@ package container
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -13,27 +12,22 @@ import (
 // The decisions about documents. Each reads the state, changes nothing, and
 // returns a plan or a refusal.
 
-func (c *Container) decideCreate(cmd ubl.CreateDocument) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		if err := c.state.mayHold(cmd.Who, ubl.OpCreate); err != nil {
-			return nil, err
-		}
-		if err := c.env.Usage.MayAdd(cmd.Who); err != nil {
-			return nil, err
-		}
-		title, err := checkNew(cmd.Title, cmd.Content)
-		if err != nil {
-			return nil, err
-		}
-		id, err := ubl.NewDocumentID(c.env.Random)
-		if err != nil {
-			return nil, err
-		}
-		d := newDocument(id, title, cmd.Content, now, cmd.Who.UserID)
-		p := c.putting(d)
-		p.records = append(p.records, c.keep(d, cmd.Content))
-		return p, nil
+func (s *State) decideCreate(cmd ubl.CreateDocument, at actors.Moment) (*plan, error) {
+	if err := s.mayHold(cmd.Who, ubl.OpCreate); err != nil {
+		return nil, err
 	}
+	if err := at.MayAdd(cmd.Who); err != nil {
+		return nil, err
+	}
+	title, err := checkNew(cmd.Title, cmd.Content)
+	if err != nil {
+		return nil, err
+	}
+	id, err := ubl.NewDocumentID(at.Random)
+	if err != nil {
+		return nil, err
+	}
+	return s.bringing(newDocument(id, title, cmd.Content, at.Now, cmd.Who.UserID), cmd.Content), nil
 }
 
 // newDocument is the first version of a document.
@@ -45,25 +39,40 @@ func newDocument(id ubl.DocumentID, title, content string, now ubl.Time, by ubl.
 }
 
 // putting makes a version the newest of its document.
-func (c *Container) putting(d document) *plan {
-	this := ubl.Fields{
-		ubl.Str("content_hash", d.Hash), ubl.Str("document_id", d.ID), ubl.Str("title_hash", ubl.TextHash("title", d.Title)),
-		ubl.Int("version", d.Version), ubl.Str("workspace_id", c.id),
-	}
+func (s *State) putting(d document) *plan {
+	id := s.Summary.ContainerID
 	return &plan{
-		event: event{Document: &d},
-		this:  this,
-		effects: []ubl.Fields{{
-			ubl.Str("content_hash", d.Hash), ubl.Str("document_id", d.ID), ubl.Str("op", "document.put"),
-			ubl.Int("version", d.Version), ubl.Str("workspace_id", c.id),
-		}},
+		Act: actors.Act{
+			This: ubl.Fields{
+				ubl.Str("content_hash", d.Hash), ubl.Str("document_id", d.ID), ubl.Str("title_hash", ubl.TextHash("title", d.Title)),
+				ubl.Int("version", d.Version), ubl.Str("workspace_id", id),
+			},
+			Effects: []ubl.Fields{{
+				ubl.Str("content_hash", d.Hash), ubl.Str("document_id", d.ID), ubl.Str("op", "document.put"),
+				ubl.Int("version", d.Version), ubl.Str("workspace_id", id),
+			}},
+		},
+		Event: event{Document: &d},
 	}
 }
 
+// bringing is putting a version that brings its content, which is answered with it.
+func (s *State) bringing(d document, content string) *plan {
+	p := s.putting(d)
+	p.Records = []actors.Record{s.keep(d, content)}
+	made := served(s.Agreement.TenantID, s.Summary.ContainerID, d)
+	made.Content = content
+	p.Answer = func(receipt ubl.Receipt) any {
+		made.Receipt = receipt
+		return &ubl.DocumentResult{Document: made, Receipt: receipt}
+	}
+	return p
+}
+
 // keep is the record of the text that a version brings.
-func (c *Container) keep(d document, content string) actors.Record {
+func (s *State) keep(d document, content string) actors.Record {
 	return actors.Record{
-		Key:   textKey(c.id, string(d.ID), d.Text),
+		Key:   textKey(s.Summary.ContainerID, string(d.ID), d.Text),
 		Value: encode(text{Form: recordVersion, Content: content}), Content: true,
 	}
 }
@@ -117,28 +126,26 @@ func (s *State) current(id ubl.DocumentID) (document, error) {
 	return d, nil
 }
 
-func (c *Container) decideUpdate(cmd ubl.UpdateDocument) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		if err := c.state.mayHold(cmd.Who, ubl.OpWrite); err != nil {
-			return nil, err
-		}
-		if err := c.env.Usage.MayAdd(cmd.Who); err != nil {
-			return nil, err
-		}
-		d, err := c.state.current(cmd.DocumentID)
-		if err != nil {
-			return nil, err
-		}
-		if cmd.IfVersion != 0 && cmd.IfVersion != d.Version {
-			return nil, ubl.Errorf(ubl.CodeConflict, "the document has another version by now")
-		}
-		return c.next(d, cmd, now)
+func (s *State) decideUpdate(cmd ubl.UpdateDocument, at actors.Moment) (*plan, error) {
+	if err := s.mayHold(cmd.Who, ubl.OpWrite); err != nil {
+		return nil, err
 	}
+	if err := at.MayAdd(cmd.Who); err != nil {
+		return nil, err
+	}
+	d, err := s.current(cmd.DocumentID)
+	if err != nil {
+		return nil, err
+	}
+	if cmd.IfVersion != 0 && cmd.IfVersion != d.Version {
+		return nil, ubl.Errorf(ubl.CodeConflict, "the document has another version by now")
+	}
+	return s.next(d, cmd, at.Now)
 }
 
 // next is the version after d. One that changes the title alone goes on naming the
 // record of the text that an earlier one brought.
-func (c *Container) next(d document, cmd ubl.UpdateDocument, now ubl.Time) (*plan, error) {
+func (s *State) next(d document, cmd ubl.UpdateDocument, now ubl.Time) (*plan, error) {
 	title, content := d.Title, ""
 	if cmd.Title == nil && cmd.Content == nil {
 		return nil, ubl.Errorf(ubl.CodeValidation, "neither the title nor the content is to change")
@@ -160,58 +167,65 @@ func (c *Container) next(d document, cmd ubl.UpdateDocument, now ubl.Time) (*pla
 	d.Version++
 	d.Title, d.UpdatedAt, d.UpdatedBy = title, now, cmd.Who.UserID
 	if cmd.Content == nil {
-		return c.putting(d), nil
+		return s.putting(d), nil
 	}
 	d.Hash, d.Bytes, d.Text = ubl.TextHash("content", content), int64(len(content)), d.Version
-	p := c.putting(d)
-	p.records = append(p.records, c.keep(d, content))
-	return p, nil
+	return s.bringing(d, content), nil
 }
 
-// updateContent tells one update from another under the same key.
-func updateContent(cmd ubl.UpdateDocument) []string {
-	content := []string{string(cmd.DocumentID), fmt.Sprint(cmd.IfVersion)}
-	for _, s := range []*string{cmd.Title, cmd.Content} {
-		if s == nil {
-			content = append(content, "unset")
-		} else {
-			content = append(content, "set", *s)
-		}
+func (s *State) decideDelete(cmd ubl.DeleteDocument, _ actors.Moment) (*plan, error) {
+	if err := s.mayHold(cmd.Who, ubl.OpDelete); err != nil {
+		return nil, err
 	}
-	return content
-}
-
-func (c *Container) decideDelete(cmd ubl.DeleteDocument) func(ubl.Time) (*plan, error) {
-	return func(ubl.Time) (*plan, error) {
-		if err := c.state.mayHold(cmd.Who, ubl.OpDelete); err != nil {
-			return nil, err
-		}
-		d, err := c.state.current(cmd.DocumentID)
-		if err != nil {
-			return nil, err
-		}
-		d.Deleted = true
-		this := ubl.Fields{ubl.Str("document_id", d.ID), ubl.Int("version", d.Version), ubl.Str("workspace_id", c.id)}
-		return &plan{
-			event:   event{Document: &d},
-			this:    this,
-			effects: []ubl.Fields{append(ubl.Fields{ubl.Str("op", "document.delete")}, this...)},
-		}, nil
+	d, err := s.current(cmd.DocumentID)
+	if err != nil {
+		return nil, err
 	}
+	d.Deleted = true
+	this := ubl.Fields{ubl.Str("document_id", d.ID), ubl.Int("version", d.Version), ubl.Str("workspace_id", s.Summary.ContainerID)}
+	return &plan{
+		Act:   actors.Act{This: this, Effects: []ubl.Fields{append(ubl.Fields{ubl.Str("op", "document.delete")}, this...)}},
+		Event: event{Document: &d},
+	}, nil
 }
 
 // documentOutcome is the version that an act made, or the last one of what it
 // deleted, which comes without its content.
 func (c *Container) documentOutcome(ctx context.Context, e event) (any, error) {
-	d, err := c.readDocument(ctx, e.Document.ID, e.Document.Version)
+	if e.Document.Deleted {
+		return c.deletedOutcome(ctx, e)
+	}
+	d := c.document(*e.Document)
+	d.Receipt = e.Receipt
+	var v []byte
+	err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) (err error) {
+		v, err = c.readText(snap, string(d.DocumentID), e.Document.Text)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	stored, err := decodeText(v)
+	if err != nil {
+		return nil, err
+	}
+	d.Content = stored.Content
+	return &ubl.DocumentResult{Document: d, Receipt: e.Receipt}, nil
+}
+
+// deletedOutcome has the receipt of the act that made the last version, too.
+func (c *Container) deletedOutcome(ctx context.Context, e event) (any, error) {
+	var d *ubl.Document
+	err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) (err error) {
+		d, _, err = c.readVersion(snap, e.Document.ID, e.Document.Version)
+		return err
+	})
 	if err == nil && d == nil {
 		err = ubl.Errorf(ubl.CodeInternal, "a version is missing")
 	}
 	if err != nil {
 		return nil, err
 	}
-	if e.Document.Deleted {
-		d.Deleted, d.Content = true, ""
-	}
+	d.Deleted = true
 	return &ubl.DocumentResult{Document: d, Receipt: e.Receipt}, nil
 }

@@ -5,16 +5,13 @@ import (
 	"fmt"
 
 	"ubl"
+	"ubl/actors"
 )
 
 // event is a stored fact of a container. The struct is the disk form: fields are
 // only ever added, and a change of meaning raises version.
 type event struct {
-	Version   int                   `json:"v"`
-	N         int64                 `json:"n"`
-	Did       ubl.Did               `json:"did"`
-	At        ubl.Time              `json:"at"`
-	By        ubl.UserID            `json:"by"`
+	actors.Stamp
 	Kind      *ubl.Kind             `json:"kind,omitempty"`      // founding, and it alone
 	Container *ubl.ContainerSummary `json:"container,omitempty"` // founding
 	Tenant    ubl.TenantID          `json:"tenant,omitempty"`    // founding
@@ -41,16 +38,12 @@ type event struct {
 	// Refused says that the target didn't take it in.
 	Refused *refusal `json:"refused,omitempty"`
 	// Ended is the Agreement as it was when it ended.
-	Ended   *ubl.AgreementView `json:"ended,omitempty"`
-	Receipt ubl.Receipt        `json:"receipt"`
+	Ended *ubl.AgreementView `json:"ended,omitempty"`
 }
 
 // eventVersion 2: collaborative physics let in the entries of the Agreement. In
 // version 1 they let in everyone of the tenant ([ubl.Physics.AsPromised]).
 const eventVersion = 2
-
-// FormatVersion implements [actors.Versioned].
-func (e event) FormatVersion() int { return e.Version }
 
 // changed is the document that an event changed, nil for none, and whether it is
 // gone from the container since.
@@ -105,6 +98,9 @@ type refusal struct {
 
 func (r *refusal) err() error { return ubl.Errorf(r.Code, "%s", r.Message) }
 
+// told is the refusal in an act's effect.
+func (r *refusal) told() *ubl.AtomError { return &ubl.AtomError{Code: r.Code, Message: r.Message} }
+
 // document is a version of a document without its text.
 type document struct {
 	ID      ubl.DocumentID `json:"id,omitempty"`
@@ -127,11 +123,12 @@ type newest struct {
 	Document document `json:"document"`
 }
 
-// version is the stored form of a document's version.
+// version is the stored form of a document's version. Its receipt is put on when it
+// is stored.
 type version struct {
 	Form     int         `json:"v"`
 	Document document    `json:"document"`
-	Receipt  ubl.Receipt `json:"receipt"`
+	Receipt  ubl.Receipt `json:"receipt,omitzero"`
 }
 
 // text is the stored form of a version's content, and of what is on its way

@@ -10,18 +10,19 @@ import (
 
 // Open loads a Container that makes a checkpoint every so many events.
 func Open(ctx context.Context, read ubl.Reader, env actors.Env, every int64) (*Container, error) {
-	c, err := open(ctx, read, nil, env)
-	if err == nil {
-		c.checkpointEvery = every
-	}
-	return c, err
+	kind := kind()
+	kind.Every = every
+	return open(ctx, kind, read, nil, env)
 }
 
 // Replay is the state after all events, as if there were no checkpoint.
 func (c *Container) Replay(ctx context.Context) (State, error) {
-	again := &Container{read: c.read, group: c.group, id: c.id}
-	err := again.replay(ctx)
-	return again.state.plain(), err
+	var s State
+	err := c.Events().Each(ctx, 1, math.MaxInt64, func(e event) error {
+		s.apply(e)
+		return nil
+	})
+	return s.plain(), err
 }
 
 // plain makes an empty list nil, as it is after a checkpoint.
@@ -34,9 +35,7 @@ func (s State) plain() State {
 
 // Restored is the number of events of the checkpoint, 0 for none.
 func (c *Container) Restored(ctx context.Context) (int64, error) {
-	again := &Container{read: c.read, group: c.group, id: c.id}
-	err := again.restore(ctx)
-	return again.state.Events, err
+	return restore(ctx, c.Read, c.Name, &State{})
 }
 
 // TakesIn reports whether a command is a transfer's arrival.
@@ -53,6 +52,9 @@ func Arrival(req ubl.Request, id ubl.TransferID, departed ubl.Time, amount int64
 	}
 }
 
+// Changing is how many commands change a Container.
+func Changing() int { return len(kind().Rules) }
+
 // MaxPending is the most transfers under way.
 const MaxPending = maxPending
 
@@ -65,14 +67,14 @@ type Snapshot struct {
 
 // Snapshot copies what the Container knows; only while nothing is in flight.
 func (c *Container) Snapshot() Snapshot {
-	return Snapshot{State: c.state.plain(), KeysLow: c.keys.Low, KeysHigh: c.keys.High, KeysKnown: c.keys.Known()}
+	return Snapshot{State: c.State.plain(), KeysLow: c.Keys.Low, KeysHigh: c.Keys.High, KeysKnown: c.Keys.Known()}
 }
 
 // Listed are the titles and contents of what the Container lists, by id.
 func (c *Container) Listed(ctx context.Context) (map[ubl.DocumentID]string, error) {
 	out := make(map[ubl.DocumentID]string)
-	for _, id := range c.state.Listed {
-		d, err := c.readDocument(ctx, id, c.state.Documents[id].Version)
+	for _, id := range c.State.Listed {
+		d, err := c.readDocument(ctx, id, c.State.Documents[id].Version)
 		if err != nil {
 			return nil, err
 		}

@@ -10,23 +10,22 @@ import (
 // commits it together with its directory; only from then on is there a Container,
 // the sole writer of its own. The physics are the summary's, which the kind's may
 // have been asked to differ from; it fails where they contradict themselves.
-func Found(req ubl.Request, tenant ubl.TenantID, kind ubl.Kind, summary ubl.ContainerSummary) (*actors.Append, error) {
+func Found(req ubl.Request, tenant ubl.TenantID, made ubl.Kind, summary ubl.ContainerSummary) (*actors.Append, error) {
 	if err := summary.Physics.Check(); err != nil {
 		return nil, err
 	}
-	id := summary.ContainerID
+	id, governing := summary.ContainerID, made.GovernedBy(summary.ContainerID)
 	owner := entryOf(req.Who, ubl.RoleOwner, summary.CreatedAt)
-	p := setting(summary, kind.GovernedBy(id), owner)
-	p.agreement = ubl.TenantAgreement(tenant)
-	p.this = ubl.Fields{
-		ubl.Str("container_id", id), ubl.Str("kind", kind.Name), ubl.Str("name", summary.Name), summary.Physics.Field(),
-	}
-	p.effects = []ubl.Fields{{ubl.Str("container_id", id), ubl.Str("op", "container.create")}}
-	e := event{
-		Version: eventVersion, N: 1, Did: kind.Did, At: summary.CreatedAt, By: req.Who.UserID,
-		Kind: &kind, Container: &summary, Tenant: tenant, Member: &owner,
-	}
-	a := &actors.Append{}
-	record(a, id, kind.GovernedBy(id), e, req, p)
-	return a, nil
+	return kind().Found(ubl.ContainerName(tenant, id), made.Did, req, summary.CreatedAt, &plan{
+		Act: actors.Act{
+			Agreement: ubl.TenantAgreement(tenant),
+			This: ubl.Fields{
+				ubl.Str("container_id", id), ubl.Str("kind", made.Name), ubl.Str("name", summary.Name), summary.Physics.Field(),
+			},
+			Effects:  []ubl.Fields{{ubl.Str("container_id", id), ubl.Str("op", "container.create")}},
+			Pointers: pointers(governing, id),
+		},
+		Event:   event{Kind: &made, Container: &summary, Tenant: tenant, Member: &owner},
+		Records: []actors.Record{memberIndex(summary, owner)},
+	}), nil
 }

@@ -16,25 +16,18 @@ const (
 	searchPage, maxSearchPage = 20, 100
 )
 
-// reading commits the act of a look and tells it: its receipt is there behind the
-// gate. It leaves no event, since it changes nothing.
+// reading puts a look on record.
 func (c *Container) reading(t *actors.Turn, req ubl.Request, did ubl.Did, this ubl.Fields) *actors.Act {
 	place := ubl.Str("workspace_id", c.id)
-	act := &actors.Act{
-		Did: did, Agreement: c.state.under(req.Who), Request: req, At: t.Now(), This: append(this, place),
-		Effects:  []ubl.Fields{{ubl.Str("op", "document.read"), place}},
-		Pointers: ubl.Fields{ubl.Str("agreement_id", c.state.Agreement.ID), ubl.Str("container_id", c.id)},
-	}
-	a := c.begin()
-	a.Acts = append(a.Acts, act)
-	t.Commit(a)
-	return act
+	return c.Note(t, did, req, actors.Act{
+		This: append(this, place), Effects: []ubl.Fields{{ubl.Str("op", "document.read"), place}},
+	})
 }
 
 // getDocument reads a document. One that is deleted shows what it was to those who
 // ask for a version by its number.
 func (c *Container) getDocument(t *actors.Turn, cmd ubl.GetDocument) {
-	err := c.state.look(cmd.Who)
+	err := c.State.look(cmd.Who)
 	if err == nil && !cmd.DocumentID.Valid() { // it goes into an atom, found or not
 		err = ubl.Errorf(ubl.CodeValidation, "the document is not named by the id of one")
 	}
@@ -42,7 +35,7 @@ func (c *Container) getDocument(t *actors.Turn, cmd ubl.GetDocument) {
 		t.Fail(err)
 		return
 	}
-	last, deleted := c.state.known(cmd.DocumentID)
+	last, deleted := c.State.known(cmd.DocumentID)
 	n := cmd.Version
 	if n == 0 && !deleted {
 		n = last
@@ -72,27 +65,27 @@ func pageOf(limit int) int { return min(max(cmp.Or(limit, listPage), 1), maxList
 
 // listDocuments reads a page of documents without their contents.
 func (c *Container) listDocuments(t *actors.Turn, cmd ubl.ListDocuments) {
-	if err := c.state.look(cmd.Who); err != nil {
+	if err := c.State.look(cmd.Who); err != nil {
 		t.Fail(err)
 		return
 	}
 	limit := pageOf(cmd.Limit)
-	at, found := slices.BinarySearch(c.state.Listed, cmd.After)
+	at, found := slices.BinarySearch(c.State.Listed, cmd.After)
 	if found {
 		at++
 	}
 	page := make([]document, 0, limit)
-	for _, id := range c.state.Listed[at:min(at+limit, len(c.state.Listed))] {
-		page = append(page, c.state.Documents[id])
+	for _, id := range c.State.Listed[at:min(at+limit, len(c.State.Listed))] {
+		page = append(page, c.State.Documents[id])
 	}
 	list := &ubl.DocumentList{Documents: make([]*ubl.Document, 0, len(page))}
-	if at+len(page) < len(c.state.Listed) {
+	if at+len(page) < len(c.State.Listed) {
 		list.Next = page[len(page)-1].ID
 	}
 	act, ctx := c.reading(t, cmd.Request, ubl.DidDocumentList, nil), t.Context()
 	t.Later(func() (any, error) {
 		list.Receipt = act.Receipt
-		return list, c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+		return list, c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
 			for _, d := range page {
 				doc, _, err := c.readVersion(snap, d.ID, d.Version)
 				if err != nil {
@@ -108,8 +101,8 @@ func (c *Container) listDocuments(t *actors.Turn, cmd ubl.ListDocuments) {
 // listVersions reads a page of the versions that a document has had in this
 // container.
 func (c *Container) listVersions(t *actors.Turn, cmd ubl.ListVersions) {
-	err := c.state.look(cmd.Who)
-	last, deleted := c.state.known(cmd.DocumentID)
+	err := c.State.look(cmd.Who)
+	last, deleted := c.State.known(cmd.DocumentID)
 	if err == nil && last == 0 {
 		err = errNoDocument()
 	}
@@ -137,7 +130,7 @@ func (c *Container) listVersions(t *actors.Turn, cmd ubl.ListVersions) {
 func (c *Container) versions(ctx context.Context, id ubl.DocumentID, first, last int64, limit int) (*ubl.DocumentList, error) {
 	list := &ubl.DocumentList{Documents: []*ubl.Document{}}
 	var bad error
-	err := c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+	err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
 		return snap.Ascend(versionKey(c.id, id, first), versionKey(c.id, id, last+1), func(_, v []byte) bool {
 			if len(list.Documents) == limit {
 				list.NextVersion = list.Documents[limit-1].Version

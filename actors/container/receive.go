@@ -9,25 +9,24 @@ import (
 
 // decideCredit plans the arrival of issued credits. That they may be made is the
 // TenantLicense's to say, and so the act is under it.
-func (c *Container) decideCredit(cmd actors.Credit) func(ubl.Time) (*plan, error) {
-	return func(ubl.Time) (*plan, error) {
-		if err := c.state.may(cmd.Who, ubl.OpDeposit); err != nil {
-			return nil, err
-		}
-		if cmd.Amount < 1 || cmd.Amount > ubl.MaxCredits {
-			return nil, errAmount()
-		}
-		if err := c.state.room(cmd.Amount); err != nil {
-			return nil, err
-		}
-		this := ubl.Fields{ubl.Int("amount", cmd.Amount), ubl.Str("container_id", c.id)}
-		return &plan{
-			agreement: ubl.TenantAgreement(c.tenant),
-			event:     event{Amount: cmd.Amount, Balance: c.state.Balance + cmd.Amount},
-			this:      this,
-			effects:   []ubl.Fields{append(ubl.Fields{ubl.Str("op", ubl.DidCreditsIssue)}, this...)},
-		}, nil
+func (s *State) decideCredit(cmd actors.Credit, _ actors.Moment) (*plan, error) {
+	if err := s.may(cmd.Who, ubl.OpDeposit); err != nil {
+		return nil, err
 	}
+	if cmd.Amount < 1 || cmd.Amount > ubl.MaxCredits {
+		return nil, errAmount()
+	}
+	if err := s.room(cmd.Amount); err != nil {
+		return nil, err
+	}
+	this := ubl.Fields{ubl.Int("amount", cmd.Amount), ubl.Str("container_id", s.Summary.ContainerID)}
+	return &plan{
+		Act: actors.Act{
+			Agreement: ubl.TenantAgreement(s.Agreement.TenantID), This: this,
+			Effects: []ubl.Fields{append(ubl.Fields{ubl.Str("op", ubl.DidCreditsIssue)}, this...)},
+		},
+		Event: event{Amount: cmd.Amount, Balance: s.Balance + cmd.Amount},
+	}, nil
 }
 
 // room refuses credits beyond what a container holds. What is in transit counts,
@@ -70,7 +69,7 @@ const arrivalsKnown = 23 * time.Hour
 func (c *Container) takeIn(t *actors.Turn, cmd takeIn) {
 	key := actors.NewKey(ubl.DidReceive, ubl.Request{Key: string(cmd.id)}, string(cmd.from))
 	var n int64
-	ref, err := c.keys.Find(t.Context(), key)
+	ref, err := c.Keys.Find(t.Context(), key)
 	if ref != nil {
 		n = ref.N
 	} else if err == nil && cmd.departed < t.Now().Add(-arrivalsKnown) {
@@ -81,80 +80,81 @@ func (c *Container) takeIn(t *actors.Turn, cmd takeIn) {
 		return
 	}
 	if n > 0 {
-		c.later(t, n)
+		ctx := t.Context()
+		t.Later(func() (any, error) { return c.Past(ctx, n) })
 		return
 	}
-	p, err := c.receiving(cmd, t.Now())
+	p, err := c.State.decideTakeIn(cmd, c.Moment(t))
 	if err != nil {
 		t.Fail(err)
 		return
 	}
-	c.later(t, c.commit(t, cmd.Request, p, &key))
+	t.Later(c.Enact(t, ubl.DidReceive, cmd.Request, p, &key))
 }
 
-// receiving plans what comes of an arrival. A refusal is a plan too: it must be on
+// decideTakeIn plans what comes of an arrival. A refusal is a plan too: it must be on
 // record before the source brings back what it sent.
-func (c *Container) receiving(cmd takeIn, now ubl.Time) (*plan, error) {
-	x := transfer{ID: cmd.id, From: cmd.from, To: c.id, Op: cmd.op, Amount: cmd.amount}
-	p := &plan{event: event{Did: ubl.DidReceive, Transfer: &x}}
+func (s *State) decideTakeIn(cmd takeIn, at actors.Moment) (*plan, error) {
+	x := transfer{ID: cmd.id, From: cmd.from, To: s.Summary.ContainerID, Op: cmd.op, Amount: cmd.amount}
+	p := &plan{Event: event{Transfer: &x}}
 	told := x // the document as it was sent: it may be another here
 	if d := cmd.document; d != nil {
 		told.Document = &document{ID: d.DocumentID, Hash: d.ContentHash, Version: d.Version}
 	}
-	p.this = told.fields()
-	if err := c.mayReceive(cmd); err != nil {
+	p.This = told.fields()
+	if err := s.mayReceive(cmd); err != nil {
 		e := ubl.AsError(err)
-		p.event.Refused, p.status = &refusal{e.Code, e.Message}, ubl.StatusDenied
-		p.agreement = c.state.under(cmd.Who)
+		p.Event.Refused, p.Status = &refusal{e.Code, e.Message}, ubl.StatusDenied
+		p.Error = p.Event.Refused.told()
 		return p, nil
 	}
 	effect := ubl.Fields{ubl.Str("from", x.From), ubl.Str("op", "transfer.received"), ubl.Str("transfer_id", x.ID)}
 	if x.Amount > 0 {
 		effect = append(effect, ubl.Int("amount", x.Amount))
 	}
-	if cmd.document != nil && c.state.keeps() {
-		d, err := c.received(cmd, now)
+	if cmd.document != nil && s.keeps() {
+		d, err := received(cmd, at)
 		if err != nil {
 			return nil, err
 		}
-		p.event.Document, p.event.Arrived = &d, d.ID
-		p.records = []actors.Record{c.keep(d, cmd.document.Content)}
+		p.Event.Document, p.Event.Arrived = &d, d.ID
+		p.Records = []actors.Record{s.keep(d, cmd.document.Content)}
 		effect = append(effect, ubl.Str("document_id", d.ID), ubl.Int("version", d.Version))
 	}
-	p.effects = []ubl.Fields{effect}
+	p.Effects = []ubl.Fields{effect}
 	return p, nil
 }
 
-func (c *Container) mayReceive(cmd takeIn) error {
+func (s *State) mayReceive(cmd takeIn) error {
 	op := ubl.OpCreate
 	if cmd.amount > 0 {
 		op = ubl.OpDeposit
 	}
-	if err := c.state.may(cmd.Who, op); err != nil {
+	if err := s.may(cmd.Who, op); err != nil {
 		return err
 	}
-	if err := cmd.physics.Converts(c.state.Summary.Physics); err != nil {
+	if err := cmd.physics.Converts(s.Summary.Physics); err != nil {
 		return err
 	}
 	if cmd.document != nil && cmd.op == ubl.OpTransfer {
-		if n, _ := c.state.known(cmd.document.DocumentID); n > 0 {
+		if n, _ := s.known(cmd.document.DocumentID); n > 0 {
 			return ubl.Errorf(ubl.CodeConflict, "the document is in this container already")
 		}
 	}
-	return c.state.room(cmd.amount)
+	return s.room(cmd.amount)
 }
 
 // received is the version that an arrival makes: the next one of a strict document,
 // which stays itself, and the first one of a new document otherwise.
-func (c *Container) received(cmd takeIn, now ubl.Time) (document, error) {
+func received(cmd takeIn, at actors.Moment) (document, error) {
 	sent := cmd.document
 	if cmd.op != ubl.OpTransfer {
-		id, err := ubl.NewDocumentID(c.env.Random)
-		return newDocument(id, sent.Title, sent.Content, now, cmd.Who.UserID), err
+		id, err := ubl.NewDocumentID(at.Random)
+		return newDocument(id, sent.Title, sent.Content, at.Now, cmd.Who.UserID), err
 	}
 	n := sent.Version + 1
 	return document{
 		ID: sent.DocumentID, Title: sent.Title, Hash: sent.ContentHash, Bytes: sent.Bytes, Version: n, Text: n,
-		CreatedAt: sent.CreatedAt, CreatedBy: sent.CreatedBy, UpdatedAt: now, UpdatedBy: cmd.Who.UserID,
+		CreatedAt: sent.CreatedAt, CreatedBy: sent.CreatedBy, UpdatedAt: at.Now, UpdatedBy: cmd.Who.UserID,
 	}, nil
 }

@@ -84,7 +84,7 @@ func TestStateIsDerived(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"create": w.create, "update": w.update, "delete": w.delete,
 			"credit": w.credit, "send": w.send, "retry": w.retry, "sweep": w.sweep,
-			"add": w.add, "remove": w.remove, "heir": w.heir, "role": w.role, "end": w.end,
+			"add": w.add, "remove": w.remove, "heir": w.heir, "role": w.role, "end": w.end, "again": w.again,
 			"away": func(rt *rapid.T) { c.away.Store(rapid.Bool().Draw(rt, "away")) },
 			"": func(rt *rapid.T) {
 				live, from := c.compare(rt, h, w.place(rt))
@@ -135,6 +135,14 @@ type world struct {
 	places []ubl.Name
 	docs   []ubl.DocumentID
 	sends  []sent
+	told   []told
+}
+
+// told is a command with its first answer.
+type told struct {
+	at     ubl.Name
+	cmd    ubl.Command
+	answer any
 }
 
 type sent struct {
@@ -185,6 +193,27 @@ func (w *world) ask(at ubl.Name, cmd ubl.Command) {
 	if r, ok := answer.(*ubl.DocumentResult); ok && err == nil {
 		w.docs = append(w.docs, r.Document.DocumentID)
 	}
+	if err == nil {
+		w.told = append(w.told, told{at, cmd, answer})
+	}
+}
+
+// again asks what was answered once more, maybe of an actor that is loaded anew: the
+// answer from memory and that from the store are one.
+func (w *world) again(rt *rapid.T) {
+	if rapid.IntRange(0, 3).Draw(rt, "reload") == 0 {
+		w.h.Reload()
+	}
+	for _, first := range w.told {
+		if _, keyless := first.cmd.(ubl.Sweep); keyless {
+			continue
+		}
+		again, err := w.h.Ask(context.Background(), first.at, first.cmd)
+		if err != nil || !reflect.DeepEqual(again, first.answer) {
+			rt.Fatalf("%T is answered again with\n%+v, %v, first with\n%+v", first.cmd, again, err, first.answer)
+		}
+	}
+	w.told = w.told[:0]
 }
 
 func (w *world) place(rt *rapid.T) ubl.Name { return rapid.SampledFrom(w.places).Draw(rt, "place") }

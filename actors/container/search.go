@@ -22,7 +22,7 @@ func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 		return
 	}
 	limit := min(max(cmp.Or(cmd.Limit, searchPage), 1), maxSearchPage)
-	upTo, hidden, ctx := c.state.Changed, c.state.Hidden, t.Context()
+	upTo, hidden, ctx := c.State.Changed, c.State.Hidden, t.Context()
 	act := c.reading(t, cmd.Request, ubl.DidDocumentSearch, ubl.Fields{ubl.Str("query_hash", ubl.TextHash("query", cmd.Query))})
 	t.Later(func() (any, error) {
 		hits, err := c.find(ctx, upTo, hidden, cmd.Query, limit)
@@ -34,7 +34,7 @@ func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 }
 
 func (c *Container) maySearch(cmd ubl.SearchDocuments) error {
-	if err := c.state.look(cmd.Who); err != nil {
+	if err := c.State.look(cmd.Who); err != nil {
 		return err
 	}
 	switch {
@@ -62,7 +62,7 @@ func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, query
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.search.Search(ctx, c.env.Name, mark, c.tellChanges, query, limit)
+	found, err := c.search.Search(ctx, c.Name, mark, c.tellChanges, query, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, query
 			return nil, err
 		}
 	}
-	err = c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+	err = c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
 		for _, m := range found.Matches {
 			doc, err := c.newest(snap, m.DocumentID)
 			if err != nil {
@@ -93,7 +93,7 @@ func (c *Container) indexed(ctx context.Context, reached ubl.Mark) (*ubl.Indexin
 	if reached.N == 0 {
 		return &ubl.Indexing{}, nil
 	}
-	page, err := c.stored().Page(ctx, reached.N, 1)
+	page, err := c.Events().Page(ctx, reached.N, 1)
 	if err != nil || len(page) == 0 || page[0].Receipt.CID != reached.CID {
 		return &ubl.Indexing{}, err
 	}
@@ -118,12 +118,12 @@ func (c *Container) indexSoon(d document) {
 		return
 	}
 	c.unindexed, c.unindexedBytes = 0, 0
-	c.env.Panics.Go(nil, "indexing documents", func() {
+	c.Panics.Go(nil, "indexing documents", func() {
 		defer c.indexing.Store(false)
 		ctx, cancel := context.WithTimeout(context.Background(), indexTimeout)
 		defer cancel()
-		if err := c.search.CatchUp(ctx, c.env.Name, c.tellChanges); err != nil {
-			c.env.Log.Debug("couldn't index documents ahead of a search", "actor", c.env.Name, "error", err)
+		if err := c.search.CatchUp(ctx, c.Name, c.tellChanges); err != nil {
+			c.Log.Debug("couldn't index documents ahead of a search", "actor", c.Name, "error", err)
 		}
 	})
 }
@@ -144,7 +144,7 @@ func (c *Container) mark(ctx context.Context, n int64) (ubl.Mark, error) {
 	if n == 0 {
 		return ubl.Mark{}, nil
 	}
-	page, err := c.stored().Page(ctx, n, 1)
+	page, err := c.Events().Page(ctx, n, 1)
 	if err != nil || len(page) == 0 {
 		return ubl.Mark{N: n}, err
 	}
@@ -156,7 +156,7 @@ func (c *Container) tellChanges(ctx context.Context, after ubl.Mark, fn func(ubl
 	if at, err := c.mark(ctx, after.N); err != nil || at != after {
 		return false, err
 	}
-	return true, c.eachEvent(ctx, after.N+1, math.MaxInt64, func(e event) error {
+	return true, c.Events().Each(ctx, after.N+1, math.MaxInt64, func(e event) error {
 		d, gone := e.changed()
 		if d == nil {
 			return nil

@@ -18,34 +18,9 @@ import (
 // eventPage is the most events of one view.
 const eventPage = actors.EventPage
 
-func (c *Container) stored() actors.Events[event] {
-	return actors.Events[event]{
-		Read: c.read, Group: c.group, Newest: eventVersion,
-		Key: func(n int64) []byte { return eventKey(c.id, n) },
-	}
-}
-
-// eachEvent calls fn with the events numbered first to last, or to the newest
-// there is, until fn fails.
-func (c *Container) eachEvent(ctx context.Context, first, last int64, fn func(event) error) error {
-	return c.stored().Each(ctx, first, last, fn)
-}
-
-// event reads one that must be there.
-func (c *Container) event(ctx context.Context, n int64) (event, error) {
-	page, err := c.stored().Page(ctx, n, 1)
-	if err == nil && len(page) == 0 {
-		err = ubl.Errorf(ubl.CodeInternal, "an event is missing")
-	}
-	if err != nil {
-		return event{}, err
-	}
-	return page[0], nil
-}
-
 // ended is the number of the event with which a transfer ended here, 0 for none.
 func (c *Container) ended(ctx context.Context, id ubl.TransferID) (n int64, err error) {
-	err = c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+	err = c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
 		v, err := snap.Get(endKey(c.id, id))
 		if err == nil && v != nil {
 			if len(v) != 8 {
@@ -81,10 +56,12 @@ func (c *Container) decodeVersion(v []byte) (*ubl.Document, int64, error) {
 	return d, stored.Document.Text, nil
 }
 
-// document is a version as it is served, without content and receipt.
-func (c *Container) document(d document) *ubl.Document {
+func (c *Container) document(d document) *ubl.Document { return served(c.tenant, c.id, d) }
+
+// served is a version as it is served, without content and receipt.
+func served(tenant ubl.TenantID, id ubl.ContainerID, d document) *ubl.Document {
 	return &ubl.Document{
-		DocumentID: d.ID, WorkspaceID: c.id, TenantID: c.tenant, Title: d.Title,
+		DocumentID: d.ID, WorkspaceID: id, TenantID: tenant, Title: d.Title,
 		ContentHash: d.Hash, Bytes: d.Bytes, Version: d.Version, Deleted: d.Deleted,
 		CreatedAt: d.CreatedAt, CreatedBy: d.CreatedBy, UpdatedAt: d.UpdatedAt, UpdatedBy: d.UpdatedBy,
 	}
@@ -113,7 +90,7 @@ func decodeText(v []byte) (text, error) {
 func (c *Container) readDocument(ctx context.Context, id ubl.DocumentID, n int64) (*ubl.Document, error) {
 	var d *ubl.Document
 	var v []byte
-	err := c.read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+	err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
 		var at int64
 		var err error
 		if d, at, err = c.readVersion(snap, id, n); err != nil || d == nil {

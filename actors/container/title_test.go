@@ -9,7 +9,7 @@ import (
 // TestTitleFromBefore: a title from before hidden characters were refused stays with its
 // document while the content changes. Another such title doesn't come in its place.
 func TestTitleFromBefore(t *testing.T) {
-	c := &Container{id: "w:general"}
+	s := &State{Summary: ubl.ContainerSummary{ContainerID: "w:general"}}
 	old := document{ID: "d:1", Title: "pl\u200ban", Version: 1, Text: 1}
 	content, same, plain, worse := "text", old.Title, "plan", "plan\u202e"
 	for _, test := range []struct {
@@ -22,7 +22,7 @@ func TestTitleFromBefore(t *testing.T) {
 		{"a plain title", ubl.UpdateDocument{Title: &plain}, ""},
 		{"another hidden one", ubl.UpdateDocument{Title: &worse}, ubl.CodeValidation},
 	} {
-		if _, err := c.next(old, test.cmd, 1); ubl.CodeOf(err) != test.want {
+		if _, err := s.next(old, test.cmd, 1); ubl.CodeOf(err) != test.want {
 			t.Errorf("%s is answered %v", test.what, err)
 		}
 	}

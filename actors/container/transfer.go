@@ -32,9 +32,9 @@ type depart struct{ ubl.Transfer }
 // transfer checks what can be checked here, knocks at the target, and then lets
 // depart. A retry goes the same way, but for the knock: depart finds its key.
 func (c *Container) transfer(t *actors.Turn, cmd ubl.Transfer) {
-	ref, err := c.keys.Find(t.Context(), actors.NewKey(ubl.DidTransfer, cmd.Request, transferContent(cmd)...))
+	ref, err := c.Keys.Find(t.Context(), actors.NewKey(ubl.DidTransfer, cmd.Request, transferContent(cmd)...))
 	if err == nil && ref == nil {
-		_, err = c.leaving(cmd)
+		_, err = c.State.leaving(cmd)
 	}
 	if err != nil {
 		t.Fail(err)
@@ -44,11 +44,11 @@ func (c *Container) transfer(t *actors.Turn, cmd ubl.Transfer) {
 	t.Later(func() (any, error) {
 		if ref == nil {
 			at := knock{Request: cmd.Request, credits: cmd.Amount > 0}
-			if _, err := c.env.Ask.Ask(ctx, ubl.ContainerName(c.tenant, cmd.To), at); err != nil {
+			if _, err := c.Ask.Ask(ctx, ubl.ContainerName(c.tenant, cmd.To), at); err != nil {
 				return nil, err
 			}
 		}
-		return c.env.Ask.Ask(ctx, c.env.Name, depart{cmd})
+		return c.Ask.Ask(ctx, c.Name, depart{cmd})
 	})
 }
 
@@ -62,40 +62,41 @@ func transferContent(cmd ubl.Transfer) []string {
 const maxPending = 1000
 
 // leaving is what a transfer takes away, or why it may not. It has no id yet.
-func (c *Container) leaving(cmd ubl.Transfer) (transfer, error) {
-	x := transfer{From: c.id, To: cmd.To, Op: c.state.Summary.Physics.Leaving(), Amount: cmd.Amount}
-	if err := c.state.may(cmd.Who, x.Op); err != nil {
+func (s *State) leaving(cmd ubl.Transfer) (transfer, error) {
+	id := s.Summary.ContainerID
+	x := transfer{From: id, To: cmd.To, Op: s.Summary.Physics.Leaving(), Amount: cmd.Amount}
+	if err := s.may(cmd.Who, x.Op); err != nil {
 		return x, err
 	}
 	switch {
 	case !cmd.To.Valid():
 		return x, ubl.Errorf(ubl.CodeValidation, "the target is not the id of a container")
-	case cmd.To == c.id:
+	case cmd.To == id:
 		return x, ubl.Errorf(ubl.CodeValidation, "the target is the source")
-	case len(c.state.Pending) >= maxPending:
+	case len(s.Pending) >= maxPending:
 		return x, ubl.Errorf(ubl.CodeOverloaded, "too many transfers of this container are under way")
-	case c.state.Summary.Physics.Topology == ubl.Values:
-		return x, c.leavingCredits(cmd)
+	case s.Summary.Physics.Topology == ubl.Values:
+		return x, s.leavingCredits(cmd)
 	case cmd.Amount != 0:
 		return x, ubl.Errorf(ubl.CodeValidation, "this container has no credits: name what is to leave")
 	case x.Op == ubl.OpPass:
-		return c.passing(x, cmd)
+		return passing(x, cmd)
 	}
 	if cmd.Title != "" || cmd.Content != "" {
 		return x, ubl.Errorf(ubl.CodeValidation, "only what passes through brings its own title and content")
 	}
-	d, err := c.state.current(cmd.DocumentID)
+	d, err := s.current(cmd.DocumentID)
 	x.Document = &d
 	return x, err
 }
 
-func (c *Container) leavingCredits(cmd ubl.Transfer) error {
+func (s *State) leavingCredits(cmd ubl.Transfer) error {
 	switch {
 	case cmd.DocumentID != "" || cmd.Title != "" || cmd.Content != "":
 		return ubl.Errorf(ubl.CodeValidation, "this container has only credits: name an amount")
 	case cmd.Amount < 1 || cmd.Amount > ubl.MaxCredits:
 		return errAmount()
-	case cmd.Amount > c.state.Balance:
+	case cmd.Amount > s.Balance:
 		return ubl.Errorf(ubl.CodeConflict, "there are not enough credits in the container")
 	}
 	return nil
@@ -107,7 +108,7 @@ func errAmount() error {
 
 // passing is what goes through a container that keeps nothing: the event has its
 // hash, and its text is kept aside until it has arrived.
-func (c *Container) passing(x transfer, cmd ubl.Transfer) (transfer, error) {
+func passing(x transfer, cmd ubl.Transfer) (transfer, error) {
 	if cmd.DocumentID != "" {
 		return x, ubl.Errorf(ubl.CodeValidation, "nothing is inside a container that everything passes through")
 	}
@@ -117,31 +118,29 @@ func (c *Container) passing(x transfer, cmd ubl.Transfer) (transfer, error) {
 }
 
 // decideTransfer plans the departure.
-func (c *Container) decideTransfer(cmd ubl.Transfer) func(ubl.Time) (*plan, error) {
-	return func(ubl.Time) (*plan, error) {
-		x, err := c.leaving(cmd)
-		if err != nil {
-			return nil, err
-		}
-		if x.Amount == 0 { // a document, whose text the target writes
-			if err := c.env.Usage.MayAdd(cmd.Who); err != nil {
-				return nil, err
-			}
-		}
-		if x.ID, err = ubl.NewTransferID(c.env.Random); err != nil {
-			return nil, err
-		}
-		x.Email, x.IsService, x.RequestID = cmd.Who.Email, cmd.Who.IsService, cmd.ID
-		p := &plan{event: event{Transfer: &x}, this: x.fields(), status: ubl.StatusIntended}
-		if x.Op == ubl.OpPass {
-			title, _ := checkNew(cmd.Title, cmd.Content) // leaving has
-			p.records = []actors.Record{{
-				Key:   textKey(c.id, string(x.ID), 0),
-				Value: encode(text{Form: recordVersion, Title: title, Content: cmd.Content}),
-			}}
-		}
-		return p, nil
+func (s *State) decideTransfer(cmd depart, at actors.Moment) (*plan, error) {
+	x, err := s.leaving(cmd.Transfer)
+	if err != nil {
+		return nil, err
 	}
+	if x.Amount == 0 { // a document, whose text the target writes
+		if err := at.MayAdd(cmd.Who); err != nil {
+			return nil, err
+		}
+	}
+	if x.ID, err = ubl.NewTransferID(at.Random); err != nil {
+		return nil, err
+	}
+	x.Email, x.IsService, x.RequestID = cmd.Who.Email, cmd.Who.IsService, cmd.ID
+	p := &plan{Act: actors.Act{This: x.fields(), Status: ubl.StatusIntended}, Event: event{Transfer: &x}}
+	if x.Op == ubl.OpPass {
+		title, _ := checkNew(cmd.Title, cmd.Content) // leaving has
+		p.Records = []actors.Record{{
+			Key:   textKey(x.From, string(x.ID), 0),
+			Value: encode(text{Form: recordVersion, Title: title, Content: cmd.Content}),
+		}}
+	}
+	return p, nil
 }
 
 // fields is a transfer as both its acts tell it.

@@ -1,0 +1,61 @@
+package container_test
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+
+	"ubl"
+	"ubl/actors"
+	"ubl/actors/container"
+	"ubl/test/harness"
+)
+
+// TestAnsweredAgain: each command that changes a container is answered from memory as a
+// retry is from the store, while the container is in memory and after it was loaded.
+func TestAnsweredAgain(t *testing.T) {
+	h, _ := openCaptured(t, 1000)
+	ana, bob := harness.User("ana@example.com"), harness.User("bob@example.com")
+	h.Enter(ana)
+	h.Enter(bob)
+	here, there := wallet(h, ana, "here"), wallet(h, ana, "there")
+	made := harness.Must[*ubl.ContainerMade](h, ubl.TenantName(ana.TenantID), ubl.CreateContainer{
+		Request: h.Request(ana), Kind: "workspace", Name: "plans",
+	})
+	plans := ubl.ContainerName(ana.TenantID, made.Container.ContainerID)
+	kinds := map[string]bool{}
+	ask := func(at ubl.Name, cmd ubl.Command) any {
+		t.Helper()
+		first := harness.Must[any](h, at, cmd)
+		for range 2 {
+			if again := harness.Must[any](h, at, cmd); !reflect.DeepEqual(again, first) {
+				t.Errorf("%T is answered again with\n%+v, first with\n%+v", cmd, again, first)
+			}
+			h.Reload()
+		}
+		kinds[fmt.Sprintf("%T", cmd)] = true
+		return first
+	}
+	title, content, entry := "Plan B", "do that", ubl.Member{UserID: bob.UserID, Email: bob.Email, Role: ubl.RoleMember}
+	document := ask(plans, ubl.CreateDocument{Request: h.Request(ana), Title: " Plan A ", Content: "do <this>\u2028\n"}).(*ubl.DocumentResult)
+	if d := document.Document; d.Title != "Plan A" || d.Content != "do <this>\u2028\n" || d.Receipt != document.Receipt || d.Receipt.Seq == 0 {
+		t.Errorf("the document is answered %+v", d)
+	}
+	id := document.Document.DocumentID
+	ask(plans, ubl.UpdateDocument{Request: h.Request(ana), DocumentID: id, Content: &content})
+	ask(plans, ubl.UpdateDocument{Request: h.Request(ana), DocumentID: id, Title: &title})
+	ask(plans, ubl.DeleteDocument{Request: h.Request(ana), DocumentID: id})
+	ask(plans, ubl.AddMember{Request: h.Request(ana), Member: entry})
+	ask(plans, ubl.SetMember{Request: h.Request(ana), UserID: bob.UserID, Role: ubl.RoleOwner})
+	ask(plans, ubl.SetHeir{Request: h.Request(ana), Heir: entry})
+	ask(plans, ubl.RemoveMember{Request: h.Request(bob), UserID: bob.UserID})
+	ask(plans, ubl.RemoveMember{Request: h.Request(ana), UserID: ana.UserID, Expel: true}) // nobody is left
+	ask(plans, actors.Inherit{Request: h.Request(ana), Heir: entry})
+	ask(plans, ubl.EndAgreement{Request: h.Request(bob)})
+	ask(here, actors.Credit{Request: h.Request(ana), Amount: 5})
+	ask(here, ubl.Transfer{Request: h.Request(ana), To: ubl.ContainerID(there.Local()), Amount: 3})
+	if len(kinds) != container.Changing() {
+		t.Errorf("%d commands were asked, %d change a container", len(kinds), container.Changing())
+	}
+	h.VerifyLedger(ana.TenantID)
+}

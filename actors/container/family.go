@@ -1,0 +1,107 @@
+package container
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// plan is what a decision about a container leads to.
+type plan = actors.Plan[event]
+
+// kind is the family: all but what it reads.
+func kind() *actors.Kind[State, event] {
+	return &actors.Kind[State, event]{
+		Name: "container", Version: eventVersion, Place: place, Unknown: func() error { return errUnknown() },
+		Apply: (*State).apply, Under: (*State).under, Pointers: (*State).pointers, Index: index, Tell: tell,
+		Every: checkpointEvery, Checkpoint: (*State).checkpoint, Restore: restore,
+		Rules: []actors.Rule[State, event]{
+			actors.On(ubl.DidAgreementEnd, nil, (*State).decideEnd),
+			actors.On(ubl.DidContainerInvite, addContent, (*State).decideAdd),
+			actors.On(ubl.DidContainerMemberUpdate, roleContent, (*State).decideRole),
+			actors.OnNamed(removal, removeContent, (*State).decideRemove),
+			actors.On(ubl.DidHeirSet, setHeirContent, (*State).decideSetHeir),
+			actors.On(ubl.DidAgreementHeir, heirContent, (*State).decideHeir),
+			actors.On(ubl.DidCreditsIssue, creditContent, (*State).decideCredit),
+			actors.On(ubl.DidDocumentCreate, createContent, (*State).decideCreate),
+			actors.On(ubl.DidDocumentUpdate, updateContent, (*State).decideUpdate),
+			actors.On(ubl.DidDocumentDelete, deleteContent, (*State).decideDelete),
+			actors.On(ubl.DidTransfer, departContent, (*State).decideTransfer),
+		},
+	}
+}
+
+// What tells one command from another under the same key.
+
+func addContent(c ubl.AddMember) []string {
+	return []string{string(c.Member.UserID), string(c.Member.Role)}
+}
+func roleContent(c ubl.SetMember) []string        { return []string{string(c.UserID), string(c.Role)} }
+func removeContent(c ubl.RemoveMember) []string   { return []string{string(c.UserID)} }
+func setHeirContent(c ubl.SetHeir) []string       { return []string{string(c.Heir.UserID)} }
+func heirContent(c actors.Inherit) []string       { return []string{string(c.Heir.UserID)} }
+func creditContent(c actors.Credit) []string      { return []string{fmt.Sprint(c.Amount)} }
+func createContent(c ubl.CreateDocument) []string { return []string{c.Title, c.Content} }
+func deleteContent(c ubl.DeleteDocument) []string { return []string{string(c.DocumentID)} }
+func departContent(c depart) []string             { return transferContent(c.Transfer) }
+
+// updateContent keeps what is not set apart from what is empty.
+func updateContent(c ubl.UpdateDocument) []string {
+	content := []string{string(c.DocumentID), fmt.Sprint(c.IfVersion)}
+	for _, s := range []*string{c.Title, c.Content} {
+		if s == nil {
+			content = append(content, "unset")
+		} else {
+			content = append(content, "set", *s)
+		}
+	}
+	return content
+}
+
+// pointers name the Agreement that governs the container, whatever an act was decided
+// under.
+func (s *State) pointers() ubl.Fields { return pointers(s.Agreement.ID, s.Summary.ContainerID) }
+
+func pointers(governing ubl.AgreementID, id ubl.ContainerID) ubl.Fields {
+	return ubl.Fields{ubl.Str("agreement_id", governing), ubl.Str("container_id", id)}
+}
+
+// index is what an event changes besides: versions, newest documents, ends of
+// transfers, and whether anything is under way.
+func index(s *State, e event, act *actors.Act) (records []actors.Record) {
+	id := s.Summary.ContainerID
+	if d := e.Document; d != nil && !d.Deleted {
+		records = append(records, act.Sealed(versionKey(id, d.ID, d.Version), version{Form: recordVersion, Document: *d}))
+	}
+	if d, gone := e.changed(); d != nil {
+		records = append(records, newestRecord(id, *d, gone))
+	}
+	if e.Transfer == nil {
+		return records
+	}
+	departs := e.Did == ubl.DidTransfer && e.Action == nil
+	if !departs {
+		n := binary.BigEndian.AppendUint64(nil, uint64(e.N))
+		records = append(records, actors.Record{Key: endKey(id, e.Transfer.ID), Value: n})
+	}
+	switch under := len(s.Pending); {
+	case departs && under == 1:
+		records = append(records, actors.Record{Key: actors.PendingIndex(id), Value: []byte{recordVersion}})
+	case e.Action != nil && under == 0:
+		records = append(records, actors.Record{Key: actors.PendingIndex(id)})
+	}
+	return records
+}
+
+// tell publishes that a document has changed, if one has.
+func tell(s *State, e event) []ubl.Event {
+	d, _ := e.changed()
+	if d == nil {
+		return nil
+	}
+	return []ubl.Event{{
+		Kind: ubl.EventDocumentChanged, UserID: e.By, Payload: ubl.DocumentPayload(s.Summary.ContainerID, d.ID, d.Version),
+	}}
+}

@@ -1,0 +1,53 @@
+package container
+
+import (
+	"encoding/json"
+	"testing"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// TestStoredForms: events and versions are stored byte for byte as all versions of the
+// program have, so that an older one reads them too.
+func TestStoredForms(t *testing.T) {
+	const receipt = `"receipt":{"ledger_shard":"0","seq":7,"cid":"c:1","head_hash":"h:1","time":"2026-01-07T12:34:56.000Z"}}`
+	const document = `"document":{"id":"d:1","title":"<Plan>","content_hash":"b:1","bytes":4,"version":1,"text":1,` +
+		`"created_at":"2026-01-07T12:34:56.000Z","created_by":"u:ana","updated_at":"2026-01-07T12:34:56.000Z","updated_by":"u:ana"},`
+	const stamp = `{"v":2,"n":3,"did":"office.document.create","at":"2026-01-07T12:34:56.000Z","by":"u:ana",`
+	escaped := func(s string) string {
+		b, err := json.Marshal(json.RawMessage(s)) // as the encoder writes < and >
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	for _, test := range []struct {
+		stored string
+		into   interface{ unsealed() (any, ubl.Receipt) }
+	}{
+		{escaped(stamp + document + receipt), &event{}},
+		{escaped(`{"v":1,` + document + receipt), &version{}},
+	} {
+		if err := json.Unmarshal([]byte(test.stored), test.into); err != nil {
+			t.Fatal(err)
+		}
+		object, receipt := test.into.unsealed()
+		act := &actors.Act{}
+		record := act.Sealed(nil, object)
+		act.Receipt = receipt
+		if got := string(record.Seal()); got != test.stored {
+			t.Errorf("stored\n%s, before\n%s", got, test.stored)
+		}
+	}
+}
+
+func (e *event) unsealed() (any, ubl.Receipt) {
+	without := *e
+	without.Receipt = ubl.Receipt{}
+	return without, e.Receipt
+}
+
+func (v *version) unsealed() (any, ubl.Receipt) {
+	return version{Form: v.Form, Document: v.Document}, v.Receipt
+}

@@ -1,0 +1,173 @@
+package actors
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"ubl"
+)
+
+// Kind is a family of actors whose state follows from their events: data and pure
+// functions. What touches the world is in [Hooks]; [Entity] does everything else.
+// Name, Version, Place, Apply, Under and Pointers are required.
+type Kind[S any, E Event] struct {
+	// Name says what an actor of the family is, in errors of the log.
+	Name string
+	// Version of the form in which events are stored.
+	Version int
+	// Place tells where an actor's events are stored.
+	Place func(ubl.Name) Place
+	// Unknown is the refusal where there is no event; nil where an actor may have none.
+	Unknown func() error
+	// Apply is the only way in which events change the state.
+	Apply func(*S, E)
+	// Under names the record that authorises what somebody does, for plans that name none.
+	Under func(*S, ubl.Identity) ubl.AgreementID
+	// Pointers are those of acts that bring none of their own.
+	Pointers func(*S) ubl.Fields
+	// Index is what an event changes in other records, given the state after it; nil
+	// for nothing. [Act.Sealed] puts the receipt into one.
+	Index func(*S, E, *Act) []Record
+	// Tell is what is published of an event, with Kind, UserID and Payload; nil for
+	// nothing.
+	Tell func(*S, E) []ubl.Event
+	// Rules are the commands that change the state.
+	Rules []Rule[S, E]
+
+	// Every so many events Checkpoint is stored; 0 for never. Restore takes over the
+	// newest one and tells how many events it has, 0 where there is none.
+	Every      int64
+	Checkpoint func(*S) Record
+	Restore    func(context.Context, ubl.Reader, ubl.Name, *S) (int64, error)
+}
+
+// Place is where one actor's events are: the key of each by its number from 1 on, and
+// the counter that goes with them. Ref is the kind of a [Ref] to an event.
+type Place struct {
+	Key     func(n int64) []byte
+	Counter []byte
+	Ref     byte
+}
+
+// Stamp is what every stored event begins with. Families embed it, and leave it to the
+// Entity to fill in. Receipt is stored last: the ledger puts it behind all else.
+type Stamp struct {
+	Version int         `json:"v"`
+	N       int64       `json:"n"`
+	Did     ubl.Did     `json:"did"`
+	At      ubl.Time    `json:"at"`
+	By      ubl.UserID  `json:"by"`
+	Receipt ubl.Receipt `json:"receipt,omitzero"`
+}
+
+// FormatVersion implements [Versioned].
+func (s Stamp) FormatVersion() int { return s.Version }
+
+func (s Stamp) stamped() Stamp  { return s }
+func (s *Stamp) stamp(as Stamp) { *s = as }
+
+// Event is a family's stored event (JSON): a struct that embeds [Stamp].
+type Event interface {
+	Versioned
+	stamped() Stamp
+}
+
+// stamp fills in what an event begins with.
+func stamp[E Event](e *E, s Stamp) { any(e).(interface{ stamp(Stamp) }).stamp(s) }
+
+// Plan is what a decision leads to: an act, the event that it makes, and what goes
+// with them in one commit. Of the act, Did, Request and At are not the decision's, nor
+// its Agreement and Pointers where the family's hold. Nothing else makes an event, so
+// there is none without an act.
+type Plan[E Event] struct {
+	Act
+	Event E
+	// Records are what neither the event nor the state has, as a text.
+	Records []Record
+	// Answer makes the answer of what the decision has in memory; it must equal that of
+	// a retry. Where nil, [Hooks].Outcome answers for the event. It runs behind the gate,
+	// and may not touch the state.
+	Answer func(ubl.Receipt) any
+}
+
+// Moment is what a decision knows besides the state and its command.
+type Moment struct {
+	Now    ubl.Time
+	Random io.Reader
+	usage  *Usage
+}
+
+// MayAdd refuses more content of somebody where their tenant stores as much as it may.
+func (m Moment) MayAdd(who ubl.Identity) error { return m.usage.MayAdd(who) }
+
+// Asked is a command with a request, as all are that change something.
+type Asked interface {
+	ubl.Command
+	Asked() ubl.Request
+}
+
+// Rule is one line of a family's table: a command and the way of deciding it.
+type Rule[S any, E Event] struct {
+	read func(ubl.Command) (wish[S, E], bool)
+}
+
+// wish is a command as the table reads it.
+type wish[S any, E Event] struct {
+	did    ubl.Did
+	req    ubl.Request
+	key    Key
+	decide func(*S, Moment) (*Plan[E], error)
+}
+
+// On is the rule of a command whose acts are all called the same. Content tells one
+// command from another under the same idempotency key; nil where there is nothing to
+// tell. Keys outlive the program: the content of a command stays as it is. Decide is
+// pure: it changes nothing, and returns a plan or a refusal.
+func On[C Asked, S any, E Event](did ubl.Did, content func(C) []string, decide func(*S, C, Moment) (*Plan[E], error)) Rule[S, E] {
+	return OnNamed(func(C) ubl.Did { return did }, content, decide)
+}
+
+// OnNamed is On for a command that says itself what its act is called.
+func OnNamed[C Asked, S any, E Event](did func(C) ubl.Did, content func(C) []string, decide func(*S, C, Moment) (*Plan[E], error)) Rule[S, E] {
+	return Rule[S, E]{func(cmd ubl.Command) (w wish[S, E], ok bool) {
+		c, ok := cmd.(C)
+		if !ok {
+			return w, false
+		}
+		var told []string
+		if content != nil {
+			told = content(c)
+		}
+		w.did, w.req = did(c), c.Asked()
+		w.key = NewKey(w.did, w.req, told...)
+		w.decide = func(s *S, m Moment) (*Plan[E], error) { return decide(s, c, m) }
+		return w, true
+	}}
+}
+
+// Sealed is a record of an object (JSON) that gets the act's receipt as its last
+// member, "receipt".
+func (a *Act) Sealed(key []byte, object any) Record {
+	open := encode(object)
+	return Record{Key: key, Seal: func() []byte {
+		receipt := encode(a.Receipt)
+		b := make([]byte, 0, len(open)+len(receipt)+len(`,"receipt":`))
+		b = append(b, open[:len(open)-1]...)
+		if len(open) > len(`{}`) {
+			b = append(b, ',')
+		}
+		b = append(append(b, `"receipt":`...), receipt...)
+		return append(b, '}')
+	}}
+}
+
+// encode cannot fail: stored forms hold only strings, numbers and times.
+func encode(stored any) []byte {
+	b, err := json.Marshal(stored)
+	if err != nil {
+		panic(fmt.Sprintf("actors: couldn't encode a record: %v", err))
+	}
+	return b
+}

@@ -1,0 +1,347 @@
+package actors_test
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"weak"
+
+	"ubl"
+	"ubl/actors"
+	"ubl/panics"
+	"ubl/test/harness"
+)
+
+// The counter is a family of this test's own: how small one can be, and what the kernel
+// does for it.
+
+type counterState struct {
+	Events, Total int64
+	Open          bool
+}
+
+type counterEvent struct {
+	actors.Stamp
+	Delta int64 `json:"delta"`
+	Total int64 `json:"total"`
+}
+
+type (
+	// add changes the counter: down is another act, zero has no name, 13 panics, and an
+	// odd number is answered from memory. Answers counted.
+	add struct {
+		ubl.Request
+		By   int64
+		Text []byte // a record that goes with it
+	}
+	// enactAndPanic carries out a plan and panics then.
+	enactAndPanic struct{ ubl.Request }
+	// look is on record. Answers counted with the total.
+	look struct{ ubl.Request }
+	// get is not. Answers counterState.
+	get struct{}
+)
+
+func (add) Cost() int           { return ubl.ActCost }
+func (enactAndPanic) Cost() int { return ubl.ActCost }
+func (look) Cost() int          { return ubl.ActCost }
+func (get) Cost() int           { return 0 }
+
+type counted struct {
+	Total   int64
+	Receipt ubl.Receipt
+}
+
+const didOpen ubl.Did = "counter.open"
+
+func (a add) did() ubl.Did {
+	switch {
+	case a.By > 0:
+		return "counter.up"
+	case a.By < 0:
+		return "counter.down"
+	}
+	return ""
+}
+
+func counterKey(local string, n int64) []byte {
+	return binary.BigEndian.AppendUint64(append([]byte("z"+local), 0), uint64(n))
+}
+
+func counterKind() *actors.Kind[counterState, counterEvent] {
+	return &actors.Kind[counterState, counterEvent]{
+		Name: "counter", Version: 1,
+		Place: func(name ubl.Name) actors.Place {
+			local := name.Local()
+			return actors.Place{
+				Key: func(n int64) []byte { return counterKey(local, n) }, Counter: []byte("e" + local), Ref: 'z',
+			}
+		},
+		Apply: func(s *counterState, e counterEvent) {
+			s.Events, s.Total = e.N, s.Total+e.Delta
+			s.Open = s.Open || e.Did == didOpen
+		},
+		Under:    func(_ *counterState, who ubl.Identity) ubl.AgreementID { return ubl.TenantAgreement(who.TenantID) },
+		Pointers: func(s *counterState) ubl.Fields { return ubl.Fields{ubl.Int("total", s.Total)} },
+		Index: func(s *counterState, e counterEvent, act *actors.Act) []actors.Record {
+			return []actors.Record{act.Sealed([]byte("zlast"), map[string]int64{"n": e.N})}
+		},
+		Tell: func(s *counterState, e counterEvent) []ubl.Event {
+			return []ubl.Event{{Kind: "counter.changed", UserID: e.By, Payload: json.RawMessage(fmt.Sprint(s.Total))}}
+		},
+		Rules: []actors.Rule[counterState, counterEvent]{
+			actors.OnNamed(add.did, func(c add) []string { return []string{fmt.Sprint(c.By)} }, decideAdd),
+		},
+		Every:      3,
+		Checkpoint: func(s *counterState) actors.Record { return actors.Record{Key: []byte("zstate"), Value: encodeJSON(s)} },
+		Restore: func(ctx context.Context, read ubl.Reader, name ubl.Name, s *counterState) (int64, error) {
+			err := read.View(ctx, name.Group(), func(snap ubl.Snapshot) error {
+				v, err := snap.Get([]byte("zstate"))
+				if err == nil && v != nil {
+					err = json.Unmarshal(v, s)
+				}
+				return err
+			})
+			return s.Events, err
+		},
+	}
+}
+
+func encodeJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func decideAdd(s *counterState, c add, _ actors.Moment) (*actors.Plan[counterEvent], error) {
+	total := s.Total + c.By
+	switch {
+	case total < 0:
+		return nil, ubl.Errorf(ubl.CodeConflict, "the counter would be below zero")
+	case c.By == 13:
+		panic("unlucky")
+	}
+	p := &actors.Plan[counterEvent]{
+		Act:   actors.Act{This: ubl.Fields{ubl.Int("by", c.By)}, Effects: []ubl.Fields{{ubl.Str("op", "counter.add")}}},
+		Event: counterEvent{Delta: c.By, Total: total},
+	}
+	if c.Text != nil {
+		p.Records = []actors.Record{{Key: []byte("ztext"), Value: c.Text}}
+	}
+	if c.By%2 != 0 {
+		p.Answer = func(receipt ubl.Receipt) any { return &counted{total, receipt} }
+	}
+	return p, nil
+}
+
+type counter struct {
+	*actors.Entity[counterState, counterEvent]
+}
+
+// Receive implements [actors.Actor]. The first add opens the counter in its own commit.
+func (x counter) Receive(t *actors.Turn, cmd ubl.Command) {
+	if c, ok := cmd.(actors.Asked); ok && !x.State.Open {
+		x.Enact(t, didOpen, c.Asked(), &actors.Plan[counterEvent]{}, nil)
+	}
+	if x.Change(t, cmd) {
+		return
+	}
+	switch cmd := cmd.(type) {
+	case enactAndPanic:
+		x.Enact(t, "counter.up", cmd.Request, &actors.Plan[counterEvent]{Event: counterEvent{Delta: 1000}}, nil)
+		panic("after it was applied")
+	case look:
+		act, total := x.Note(t, "counter.look", cmd.Request, actors.Act{}), x.State.Total
+		t.Later(func() (any, error) { return &counted{total, act.Receipt}, nil })
+	case get:
+		t.Reply(x.State)
+	}
+}
+
+func outcome(_ context.Context, e counterEvent) (any, error) {
+	return &counted{e.Total, e.Receipt}, nil
+}
+
+const counterAt = ubl.Name("t:example.com|counter:1")
+
+// openCounter is a house with the counter, whose writes meet a fault where there is one.
+func openCounter(t *testing.T) (*harness.House, *faulty, ubl.Identity) {
+	store := &faulty{}
+	kind := counterKind()
+	h := harness.Open(t, harness.Options{
+		Wrap:   func(s ubl.Store) ubl.Store { store.Store = s; return store },
+		Panics: panics.New(slog.New(slog.DiscardHandler)),
+		Families: []actors.Family{{
+			Name: "counter", Owns: func(local string) bool { return strings.HasPrefix(local, "counter:") },
+			Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
+				x, err := kind.Load(ctx, store, env, actors.Hooks[counterEvent]{Outcome: outcome})
+				return counter{x}, err
+			},
+		}},
+	})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	return h, store, ana
+}
+
+// faulty is a store whose next batch meets a fault.
+type faulty struct {
+	ubl.Store
+	mu    sync.Mutex
+	fault func(b *ubl.Batch, settled func(error))
+}
+
+func (f *faulty) Submit(b *ubl.Batch, settled func(error)) {
+	f.mu.Lock()
+	fault := f.fault
+	f.fault = nil
+	f.mu.Unlock()
+	if fault == nil {
+		fault = f.Store.Submit
+	}
+	fault(b, settled)
+}
+
+func (f *faulty) next(fault func(b *ubl.Batch, settled func(error))) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fault = fault
+}
+
+// TestKind: a retry is answered as the first time, from memory or from what is stored;
+// another content is a conflict; a refusal, a panic and an act without a name change
+// nothing; and all of it is the same after a restart.
+func TestKind(t *testing.T) {
+	h, _, ana := openCounter(t)
+	var asked []add
+	var answers []*counted
+	for _, by := range []int64{5, 2, -4} {
+		asked = append(asked, add{Request: h.Request(ana), By: by})
+		answers = append(answers, harness.Must[*counted](h, counterAt, asked[len(asked)-1]))
+	}
+	before := harness.Must[counterState](h, counterAt, get{})
+	if want := (counterState{Events: 4, Total: 3, Open: true}); before != want {
+		t.Fatalf("it knows %+v, want %+v", before, want)
+	}
+	other := asked[0]
+	other.By++
+	for range 2 {
+		for i, cmd := range asked {
+			if again := harness.Must[*counted](h, counterAt, cmd); !reflect.DeepEqual(again, answers[i]) {
+				t.Errorf("a retry is answered %+v, first %+v", again, answers[i])
+			}
+		}
+		h.Refused(ubl.CodeIdempotencyConflict, counterAt, other)
+		h.Refused(ubl.CodeConflict, counterAt, add{Request: h.Request(ana), By: -4})
+		h.Refused(ubl.CodeInternal, counterAt, add{Request: h.Request(ana), By: 13})
+		h.Refused(ubl.CodeInternal, counterAt, add{Request: h.Request(ana), By: 0}) // its act has no name
+		h.Refused(ubl.CodeInternal, counterAt, enactAndPanic{h.Request(ana)})
+		if got := harness.Must[counterState](h, counterAt, get{}); got != before {
+			t.Errorf("now it knows %+v, before %+v", got, before)
+		}
+		h.Restart()
+	}
+	if got := harness.Must[*counted](h, counterAt, look{h.Request(ana)}); got.Total != 3 || got.Receipt.Seq == 0 {
+		t.Errorf("a look is answered %+v", got)
+	}
+	h.VerifyLedger(ana.TenantID)
+}
+
+// TestKindCrash: where a write fails before or after it is durable, the same key
+// settles it, once; what is loaded then knows exactly what all its events say.
+func TestKindCrash(t *testing.T) {
+	for what, fault := range map[string]func(*faulty) func(*ubl.Batch, func(error)){
+		"before": func(*faulty) func(*ubl.Batch, func(error)) {
+			return func(_ *ubl.Batch, settled func(error)) { go settled(errors.New("the disk is gone")) }
+		},
+		"after": func(f *faulty) func(*ubl.Batch, func(error)) {
+			return func(b *ubl.Batch, settled func(error)) {
+				f.Store.Submit(b, func(error) { settled(errors.New("the node is gone")) })
+			}
+		},
+	} {
+		h, store, ana := openCounter(t)
+		for i := range int64(8) {
+			cmd := add{Request: h.Request(ana), By: i + 1}
+			store.next(fault(store))
+			h.Refused(ubl.CodeUnavailable, counterAt, cmd)
+			if got, want := harness.Must[*counted](h, counterAt, cmd).Total, (i+1)*(i+2)/2; got != want {
+				t.Errorf("%s: add %d leads to %d, want %d", what, i+1, got, want)
+			}
+		}
+		h.Reload()
+		loaded := harness.Must[counterState](h, counterAt, get{})
+		var replayed counterState
+		events := actors.Events[counterEvent]{Read: store, Group: counterAt.Group(), Key: func(n int64) []byte { return counterKey("counter:1", n) }, Newest: 1}
+		err := events.Each(t.Context(), 1, math.MaxInt64, func(e counterEvent) error {
+			counterKind().Apply(&replayed, e)
+			return nil
+		})
+		if want := (counterState{Events: 9, Total: 36, Open: true}); err != nil || loaded != want || replayed != want {
+			t.Errorf("%s: it knows %+v, its events say %+v (%v), want %+v", what, loaded, replayed, err, want)
+		}
+	}
+}
+
+// TestKindTells: an event is published with its act's place once it is durable, two of
+// one commit in their order, and records are sealed with the receipt.
+func TestKindTells(t *testing.T) {
+	h, store, ana := openCounter(t)
+	heard := make(chan ubl.Publication, 10)
+	defer h.Subscribe(ubl.LedgerName(ana.TenantID), func(p ubl.Publication) { heard <- p })()
+	receipt := harness.Must[*counted](h, counterAt, add{Request: h.Request(ana), By: 7}).Receipt
+	p := <-heard
+	if p.Last-p.First != 3 || len(p.Events) != 2 {
+		t.Fatalf("published %+v", p)
+	}
+	for i, want := range []string{"0", "7"} {
+		if e := p.Events[i]; string(e.Payload) != want || e.UserID != ana.UserID || e.TenantID != ana.TenantID || e.TS != receipt.Time {
+			t.Errorf("event %d is %+v", i, e)
+		}
+	}
+	if p.Events[0].LedgerSeq != p.First+1 || p.Events[1].LedgerSeq != p.Last || receipt.Seq != p.Last-1 {
+		t.Errorf("of atoms %d to %d: %+v; the receipt has %d", p.First, p.Last, p.Events, receipt.Seq)
+	}
+	err := store.View(t.Context(), counterAt.Group(), func(snap ubl.Snapshot) error {
+		v, err := snap.Get([]byte("zlast"))
+		if want := `{"n":2,"receipt":` + string(encodeJSON(receipt)) + `}`; string(v) != want {
+			t.Errorf("stored is %s, want %s", v, want)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestKindForgetsTexts: what was written is in memory no longer than it takes, though
+// its actor stays there with its newest commit.
+func TestKindForgetsTexts(t *testing.T) {
+	h, store, ana := openCounter(t)
+	written := func() weak.Pointer[byte] {
+		text := make([]byte, 1<<20)
+		harness.Must[*counted](h, counterAt, add{Request: h.Request(ana), By: 1, Text: text})
+		return weak.Make(&text[0])
+	}()
+	for deadline := time.Now().Add(10 * time.Second); written.Value() != nil; runtime.GC() {
+		err := store.View(t.Context(), counterAt.Group(), func(ubl.Snapshot) error { return nil }) // has it in its file then
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("the text is still in memory; %v", err)
+		}
+	}
+	if got := harness.Must[counterState](h, counterAt, get{}); got.Total != 1 {
+		t.Errorf("it knows %+v", got)
+	}
+}
