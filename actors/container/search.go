@@ -151,25 +151,67 @@ func (c *Container) mark(ctx context.Context, n int64) (ubl.Mark, error) {
 	return ubl.Mark{N: n, CID: page[0].Receipt.CID}, nil
 }
 
-// tellChanges is a [ubl.DocumentChanges]. Texts are read one by one.
+// textsAtOnce is about how many bytes of texts are in memory while changes are told:
+// read one by one, each text would have the store commit what it has open.
+const textsAtOnce = 1 << 20
+
+// tellChanges is a [ubl.DocumentChanges].
 func (c *Container) tellChanges(ctx context.Context, after ubl.Mark, fn func(ubl.DocumentChange) error) (known bool, err error) {
 	if at, err := c.mark(ctx, after.N); err != nil || at != after {
 		return false, err
 	}
-	return true, c.Events().Each(ctx, after.N+1, math.MaxInt64, func(e event) error {
-		d, gone := e.changed()
+	var batch []event
+	var bytes int64
+	tell := func() error {
+		err := c.tellBatch(ctx, batch, fn)
+		batch, bytes = batch[:0], 0
+		return err
+	}
+	err = c.Events().Each(ctx, after.N+1, math.MaxInt64, func(e event) error {
+		d, _ := e.changed()
 		if d == nil {
 			return nil
 		}
-		gone = gone || d.UpdatedAt <= ubl.Time(c.hidden.Load())
-		change := ubl.DocumentChange{Mark: ubl.Mark{N: e.N, CID: e.Receipt.CID}, DocumentID: d.ID, Deleted: gone}
-		if !gone {
-			doc, err := c.readDocument(ctx, d.ID, d.Version)
-			if err != nil {
+		batch, bytes = append(batch, e), bytes+d.Bytes
+		if len(batch) < eventPage && bytes < textsAtOnce {
+			return nil
+		}
+		return tell()
+	})
+	if err == nil {
+		err = tell()
+	}
+	return true, err
+}
+
+// tellBatch tells changes of documents, whose texts it reads in one view.
+func (c *Container) tellBatch(ctx context.Context, batch []event, fn func(ubl.DocumentChange) error) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	texts := make([][]byte, len(batch))
+	err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) (err error) {
+		for i, e := range batch {
+			if d, gone := e.changed(); err == nil && !gone {
+				texts[i], err = c.readText(snap, string(d.ID), d.Text)
+			}
+		}
+		return err
+	})
+	for i, e := range batch {
+		if err != nil {
+			return err
+		}
+		d, gone := e.changed()
+		change := ubl.DocumentChange{Mark: ubl.Mark{N: e.N, CID: e.Receipt.CID}, DocumentID: d.ID}
+		if change.Deleted = gone || d.UpdatedAt <= ubl.Time(c.hidden.Load()); !change.Deleted {
+			var stored text
+			if stored, err = decodeText(texts[i]); err != nil {
 				return err
 			}
-			change.Title, change.Content = doc.Title, doc.Content
+			change.Title, change.Content = d.Title, stored.Content
 		}
-		return fn(change)
-	})
+		err = fn(change)
+	}
+	return err
 }
