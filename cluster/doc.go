@@ -63,8 +63,8 @@
 //     doesn't say in which term it is, and it is asked by way of a third for a while.
 //   - A cable is plugged in again: connections that had something on its way when
 //     it was cut have ended meanwhile (mesh, silentFor), and new ones are made.
-//   - No quorum: when two Timeouts long too few voters answered, callers get
-//     unavailable at once, with when to ask again. Nodes without a replica hear that
+//   - No quorum: when one and a half Timeouts long too few voters answered, callers
+//     get unavailable at once, with when to ask again. Nodes without a replica hear that
 //     from those that have one, or from their silence.
 //   - Followers are slow: writes take longer, and the leader lets fewer of them in
 //     (package actors). Callers hear overloaded at once, at every node.

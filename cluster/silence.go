@@ -14,8 +14,8 @@ import (
 //	a quorum hears nothing   the one of the newest log has its Raft stand for election
 //	                         at once, the next ones half a Timeout later each
 //	some hear the leader     nothing: this node alone is cut off from it
-//	no quorum answers        after two Timeouts the partition counts as lost: callers
-//	                         are told so instead of waiting
+//	no quorum answers        after one and a half Timeouts the partition counts as lost:
+//	                         callers are told so instead of waiting
 //
 // Raft alone takes up to three Timeouts until each of two followers has noticed, and
 // as much again where both stand at once or the one with the older log does. It still
@@ -47,7 +47,7 @@ type watching struct {
 
 func (g *group) look(w *watching) {
 	timeout := g.node.opts.Timeout
-	if g.silence(time.Now()) < timeout {
+	if g.unheard(time.Now()) < timeout {
 		w.alone = time.Time{}
 		g.setLost(false)
 		return
@@ -67,26 +67,36 @@ func (g *group) look(w *watching) {
 			w.stood = time.Now()
 			g.stand()
 		}
-	case w.alone.IsZero():
-		w.alone = began
-	case time.Since(w.alone) >= 2*timeout:
-		g.setLost(true)
+	case time.Since(began) > timeout*5/4:
+		// The machine stood still meanwhile: answers may have come too late for it.
+	default:
+		if w.alone.IsZero() {
+			w.alone = began
+		}
+		if time.Since(w.alone) >= timeout*3/2 {
+			g.setLost(true)
+		}
 	}
 }
 
-// silence is for how long a replica has heard of no leader, though it could have: it
-// had started, and its machine didn't stand still. It is 0 where the replica leads.
-func (g *group) silence(now time.Time) time.Duration {
+// unheard is for how long a replica has heard of no leader. It is 0 where the replica
+// leads. That the machine stood still doesn't shorten it: a quorum that is away stays
+// away meanwhile, and only an answer shows that it is back.
+func (g *group) unheard(now time.Time) time.Duration {
 	if g.raft.State() == raft.Leader {
 		return 0
 	}
 	since := g.began
-	for _, t := range []time.Time{g.raft.LastContact(), time.Unix(0, g.awake.Load())} {
-		if t.After(since) {
-			since = t
-		}
+	if t := g.raft.LastContact(); t.After(since) {
+		since = t
 	}
 	return now.Sub(since)
+}
+
+// silence is the same without the time before the machine last stood still: the leader
+// may have spoken then.
+func (g *group) silence(now time.Time) time.Duration {
+	return min(g.unheard(now), now.Sub(time.Unix(0, g.awake.Load())))
 }
 
 // said is what came of asking the voters: how many answered, how many of them hear

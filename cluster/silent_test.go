@@ -215,3 +215,22 @@ func TestNoQuorum(t *testing.T) {
 		}
 	}
 }
+
+// TestNoQuorumWhileTheMachineStalls: a machine that stands still now and then finds out
+// all the same that a quorum is away, and doesn't forget it; only an answer clears it.
+func TestNoQuorumWhileTheMachineStalls(t *testing.T) {
+	w := newWorld(t, 2, nil)
+	g := w.nodes[0].group(0)
+	w.stop(1)
+	stall := func() { g.awake.Store(time.Now().UnixNano()) }
+	eventually(t, "the partition counts as lost", func() bool { stall(); return g.lost.Load() })
+	var own watching
+	for range 3 {
+		stall()
+		if g.look(&own); !g.lost.Load() {
+			t.Fatal("a stall cleared what was known")
+		}
+	}
+	w.start(1)
+	eventually(t, "it has a leader again", func() bool { return w.leader(0) != nil && !g.lost.Load() })
+}
