@@ -61,6 +61,9 @@ func steady(n int64) int64 {
 	return high
 }
 
+// gap is told where numbers of a run are missing: the range there isn't whole.
+func (d *digests) gap() { d.seen = -1 }
+
 // add is told of each record of a run, in order.
 func (d *digests) add(r *run, n int64, key, value []byte) {
 	block, at := (n-1)/digestRange, (n-1)%digestRange

@@ -258,10 +258,10 @@ func (s *sweep) slice(tx *bolt.Tx, size int64) (err error) {
 	return nil
 }
 
-// skip tells of a page that isn't sound, and goes on behind it.
+// skip tells of a page that isn't sound, and goes on behind it. A run stays: only the
+// numbers between its last record before the page and the next behind it can't be read.
 func (s *sweep) skip(w *walk, err error) bool {
 	s.damage(s.next, err)
-	s.run = run{}
 	if len(w.stack) == 0 {
 		s.done = true
 		return false
@@ -283,10 +283,11 @@ func (s *sweep) element(t *tree, w *walk) {
 	key, value, err := w.read()
 	if err != nil {
 		s.damage(w.key(), err)
-		s.run = run{}
-		return
+		key = w.key() // which lies between its neighbours' all the same
 	}
-	s.number(t, key, value)
+	if n, numbered := s.number(t, key); numbered && err == nil {
+		s.digests.add(&s.run, n, key, value)
+	}
 }
 
 // damage notes a place. The key says whose it is, if it can be believed.
@@ -324,32 +325,33 @@ type run struct {
 // atomNumbers are the ledger's.
 var atomNumbers = ubl.Numbers{Space: atomSpace, FromOne: true, Fixed: true}
 
-// number sees that numbers rise by one, from the first to what the counter says.
-func (s *sweep) number(t *tree, key, value []byte) {
+// number sees that numbers rise by one, from the first to what the counter says. It
+// answers a key's number if it has one.
+func (s *sweep) number(t *tree, key []byte) (n int64, numbered bool) {
 	if s.run.prefix != nil && len(key) == len(s.run.prefix)+8 && bytes.HasPrefix(key, s.run.prefix) {
-		n := int64(binary.BigEndian.Uint64(key[len(key)-8:]))
+		n = int64(binary.BigEndian.Uint64(key[len(key)-8:]))
 		if n != s.run.last+1 {
 			s.missing(key, s.run.last+1, n)
+			s.digests.gap()
 		}
 		s.run.last = n
-		s.digests.add(&s.run, n, key, value)
-		return
+		return n, true
 	}
 	s.endRun(t)
-	s.beginRun(t, key, value)
+	return s.beginRun(t, key)
 }
 
-func (s *sweep) beginRun(t *tree, key, value []byte) {
+func (s *sweep) beginRun(t *tree, key []byte) (n int64, numbered bool) {
 	group := bytes.IndexByte(key, keyEnd) + 1
 	if group == 0 || len(key) < group+9 {
-		return
+		return 0, false
 	}
 	inside := key[group : len(key)-8]
 	kind, ok := s.kind(inside)
 	if !ok {
-		return
+		return 0, false
 	}
-	n := int64(binary.BigEndian.Uint64(key[len(key)-8:]))
+	n = int64(binary.BigEndian.Uint64(key[len(key)-8:]))
 	s.run = run{prefix: bytes.Clone(key[:len(key)-8]), kind: kind, last: n}
 	s.run.counter = append(bytes.Clone(key[:group]), headSpace)
 	if kind.Space != atomSpace {
@@ -360,7 +362,7 @@ func (s *sweep) beginRun(t *tree, key, value []byte) {
 		s.missing(key, 1, n)
 	}
 	s.digests.begin(&s.run)
-	s.digests.add(&s.run, n, key, value)
+	return n, true
 }
 
 // kind is that of a key without its number: an atom's is the space alone, others end

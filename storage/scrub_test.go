@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -171,6 +172,56 @@ func TestScrubPages(t *testing.T) {
 		}
 		if n != 1 {
 			t.Errorf("%q is found %d times in %+v", w, n, found)
+		}
+	}
+}
+
+// TestScrubSaysNoMore: of a run with a damaged leaf only that leaf's records are said
+// to be missing, and of one with a damaged value none.
+func TestScrubSaysNoMore(t *testing.T) {
+	dir := t.TempDir()
+	runs(t, dir, 400, nil)
+	file := filepath.Join(dir, "store", "partition-0.db")
+	clean, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf := 0 // of atoms alone, with others before it
+	prefix := append([]byte(testGroup.String()), 0, 'a')
+	var first, count int
+	for at := 2 * 4096; at+4096 <= len(clean); at += 4096 {
+		n := int(binary.NativeEndian.Uint16(clean[at+10:]))
+		if binary.NativeEndian.Uint64(clean[at:]) != uint64(at/4096) || binary.NativeEndian.Uint16(clean[at+8:]) != 2 || n < 3 {
+			continue
+		}
+		keys := clean[at+16+int(binary.NativeEndian.Uint32(clean[at+16+4:])):]
+		if number := int(binary.BigEndian.Uint64(keys[len(prefix):])); bytes.HasPrefix(keys, prefix) && number > 1 && number+n < 400 {
+			leaf, first, count = at, number, n
+		}
+	}
+	if leaf == 0 {
+		t.Fatal("no leaf of atoms")
+	}
+	value := leaf + 16 + int(binary.NativeEndian.Uint32(clean[leaf+16+4:])) + len(prefix) + 8 + 5
+	for what, c := range map[string]struct {
+		at   int
+		want []string
+	}{
+		"a leaf":  {leaf + 10, []string{fmt.Sprintf("page %d is not valid", leaf/4096), fmt.Sprintf("the ledger's atoms lack %d to %d", first, first+count-1)}},
+		"a value": {value, []string{fmt.Sprintf("a value on page %d does not match", leaf/4096)}},
+	} {
+		b := bytes.Clone(clean)
+		b[c.at] ^= 1
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		found, _ := scrubs(t, dir)
+		said := ""
+		for _, place := range found {
+			said += place.What + "\n"
+		}
+		if len(found) != len(c.want) || !strings.Contains(said, c.want[0]) || !strings.Contains(said, c.want[len(c.want)-1]) {
+			t.Errorf("%s: found %+v, want %q", what, found, c.want)
 		}
 	}
 }
