@@ -220,6 +220,9 @@ type RoomEntry struct {
 	// room of which retention keeps nothing.
 	LastSeq     int64
 	LastMessage json.RawMessage
+	// Failed and FailedWhy say why a member's room gave no details that were asked for.
+	Failed    Code
+	FailedWhy string
 }
 
 // SealedPlace is a sealed room or container as the tenant's owners see it.

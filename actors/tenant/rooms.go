@@ -132,13 +132,16 @@ func (x *Tenant) roomsOf(ctx context.Context, user ubl.UserID) ([]ubl.RoomEntry,
 }
 
 // detail adds the newest message to an entry of a member. A room that can't be
-// asked now stays in the list without.
+// asked now stays in the list and says why.
 func (x *Tenant) detail(ctx context.Context, who ubl.Identity, entry *ubl.RoomEntry) {
 	page, err := ubl.Ask[*ubl.HistoryPage](ctx, x.env.Ask, ubl.RoomName(x.id, entry.RoomID), ubl.ReadHistory{Who: who, Limit: 1})
 	if ubl.CodeOf(err) == ubl.CodeNotAMember { // gone since the index was read
 		entry.Member = false
+		return
 	}
 	if err != nil {
+		e := ubl.AsError(err)
+		entry.Failed, entry.FailedWhy = e.Code, e.Message
 		return
 	}
 	entry.LastSeq = page.Head.LastSeq

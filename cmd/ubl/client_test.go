@@ -39,6 +39,27 @@ func refuse(w http.ResponseWriter, status int, code string) {
 	fmt.Fprintf(w, `{"error":{"code":%q,"message":"no \u001b[31mway"},"request_id":"req:123456","server_time":"2026-01-07T12:34:56.789Z"}`, code)
 }
 
+// A room that couldn't be read isn't listed as empty, and the command fails.
+func TestRoomsSayWhatCantBeRead(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		room := func(name, details string) string {
+			return fmt.Sprintf(`{"room_id":"r:%s","name":"%[1]s","mode":"internal","created_at":"2026-01-07T12:34:56.789Z","member":true,%[2]s}`, name, details)
+		}
+		fmt.Fprintf(w, `{"rooms":[%s,%s]}`, room("general", `"last_seq":7,"last_message":null`),
+			room("spoiled", `"details_error":{"code":"internal","message":"stored data is damaged"}`))
+	}))
+	defer s.Close()
+	for _, args := range [][]string{{"rooms"}, {"rooms", "--json"}} {
+		code, out, errs := run(t, s.URL, "", args...)
+		if code != 1 || !strings.Contains(errs, "r:spoiled couldn't be read: stored data is damaged (internal)") {
+			t.Errorf("%v: %d, %s", args, code, errs)
+		}
+		if len(args) == 1 && !strings.Contains(out, "r:spoiled  spoiled  ?         yes, can't be read\n") {
+			t.Errorf("%v: %s", args, out)
+		}
+	}
+}
+
 // A server that is too busy twice, or breaks the connection, is asked again
 // with the same key.
 func TestSendTriesAgain(t *testing.T) {

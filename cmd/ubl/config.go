@@ -68,9 +68,10 @@ func flagNames(n *kong.Node) []string {
 	return names
 }
 
-// Resolve gives a flag's value from its variable, else from the file.
-func (s *settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	if !configurable(flag) {
+// Resolve gives a flag's value from its variable, else from the file. A server that the
+// command line names beats a data directory that it doesn't.
+func (s *settings) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	if !configurable(flag) || flag.Name == "data" && onCommandLine(ctx, "url") {
 		return nil, nil
 	}
 	if v, ok := s.env[variable(flag.Name)]; ok && v != "" {
@@ -81,6 +82,11 @@ func (s *settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 		return nil, nil
 	}
 	return asFlag(v)
+}
+
+// onCommandLine reports whether the command line itself has a flag.
+func onCommandLine(ctx *kong.Context, flag string) bool {
+	return slices.ContainsFunc(ctx.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == flag && !p.Resolved })
 }
 
 // asFlag writes a YAML value as it would stand on the command line.

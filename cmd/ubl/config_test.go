@@ -1,8 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/alecthomas/kong"
@@ -45,5 +50,30 @@ func TestVariablesMeanOneThing(t *testing.T) {
 	})
 	if err != nil || len(first) < 30 {
 		t.Errorf("%d variables seen: %v", len(first), err)
+	}
+}
+
+// TestServerBeatsDirectory: a server on the command line beats a data directory of the
+// environment, as in the container, where UBL_DATA is set. One of the environment doesn't.
+func TestServerBeatsDirectory(t *testing.T) {
+	asked := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked++; refuse(w, 403, "forbidden") }))
+	defer s.Close()
+	env := []string{"UBL_DATA=/nowhere", "UBL_TOKEN=secret-token", "UBL_URL=" + s.URL}
+	file := filepath.Join(t.TempDir(), "backup.tar")
+	for _, c := range []struct {
+		args  []string
+		asked int
+	}{
+		{[]string{"export", "--url", s.URL}, 1},
+		{[]string{"backup", file, "--url=" + s.URL}, 1},
+		{[]string{"export", "--tenant", "t:acme.com"}, 0},
+		{[]string{"export", "--tenant", "t:acme.com", "--url", s.URL, "--data", "/nowhere"}, 0},
+	} {
+		asked = 0
+		var errs bytes.Buffer
+		if code := Run(t.Context(), c.args, strings.NewReader(""), io.Discard, &errs, env); code != 1 || asked != c.asked {
+			t.Errorf("%v: %d, the server was asked %d times: %s", c.args, code, asked, &errs)
+		}
 	}
 }

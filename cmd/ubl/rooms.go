@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"text/tabwriter"
 
@@ -27,31 +28,59 @@ func (c *roomsCmd) Run(ctx context.Context, p *program) error {
 	if err := server.call(ctx, "GET", "/api/rooms?details=1", nil, &answer); err != nil {
 		return err
 	}
-	if c.JSON {
-		for _, r := range answer.Rooms {
-			fmt.Fprintf(p.out, "%s\n", r)
-		}
-		return nil
+	var table *tabwriter.Writer
+	if !c.JSON {
+		table = tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "ROOM\tNAME\tMESSAGES\tMEMBER")
 	}
-	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ROOM\tNAME\tMESSAGES\tMEMBER")
+	var unread []error
 	for _, raw := range answer.Rooms {
-		var r struct {
-			ubl.RoomSummary
-			Member  bool  `json:"member"`
-			LastSeq int64 `json:"last_seq"`
-		}
+		var r listedRoom
 		if err := json.Unmarshal(raw, &r); err != nil {
 			return fmt.Errorf("the server sent a room of another form: %w", err)
 		}
-		fmt.Fprintln(table, row(r.RoomID, clean(r.Name), r.LastSeq, r.Member))
+		unread = append(unread, r.problem())
+		if c.JSON {
+			fmt.Fprintf(p.out, "%s\n", raw)
+		} else {
+			fmt.Fprintln(table, r.row())
+		}
 	}
-	return table.Flush()
+	if !c.JSON {
+		unread = append(unread, table.Flush())
+	}
+	return errors.Join(unread...)
 }
 
-func row(id ubl.RoomID, name string, last int64, member bool) string {
-	if !member {
-		return fmt.Sprintf("%s\t%s\t\tno, may join", id, name)
+// listedRoom is a room as GET /api/rooms lists it.
+type listedRoom struct {
+	ubl.RoomSummary
+	Member  bool   `json:"member"`
+	LastSeq *int64 `json:"last_seq"`
+	Error   *struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	} `json:"details_error"`
+}
+
+// problem says that a member's room couldn't be read; nil for others. A server of an
+// earlier version doesn't say why.
+func (r *listedRoom) problem() error {
+	switch {
+	case !r.Member || r.LastSeq != nil:
+		return nil
+	case r.Error == nil:
+		return fmt.Errorf("the room %s couldn't be read", r.RoomID)
 	}
-	return fmt.Sprintf("%s\t%s\t%d\tyes", id, name, last)
+	return fmt.Errorf("the room %s couldn't be read: %s (%s)", r.RoomID, clean(r.Error.Message), clean(r.Error.Code))
+}
+
+func (r *listedRoom) row() string {
+	switch {
+	case !r.Member:
+		return fmt.Sprintf("%s\t%s\t\tno, may join", r.RoomID, clean(r.Name))
+	case r.LastSeq == nil:
+		return fmt.Sprintf("%s\t%s\t?\tyes, can't be read", r.RoomID, clean(r.Name))
+	}
+	return fmt.Sprintf("%s\t%s\t%d\tyes", r.RoomID, clean(r.Name), *r.LastSeq)
 }

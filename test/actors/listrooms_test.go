@@ -26,6 +26,9 @@ func listed(rooms []ubl.RoomEntry) string {
 		if r.LastMessage != nil {
 			s += fmt.Sprint(" ", r.LastSeq)
 		}
+		if r.Failed != "" {
+			s += fmt.Sprintf(" (%s: %s)", r.Failed, r.FailedWhy)
+		}
 		said = append(said, s)
 	}
 	return strings.Join(said, ", ")
@@ -64,7 +67,7 @@ func TestPagesOfRooms(t *testing.T) {
 	}
 }
 
-// TestRoomThatCantBeAsked stays in the list, without what only it knows.
+// TestRoomThatCantBeAsked stays in the list, and says why it lacks what only it knows.
 func TestRoomThatCantBeAsked(t *testing.T) {
 	dir := t.TempDir()
 	h := harness.Open(t, harness.Options{Dir: dir})
@@ -77,7 +80,7 @@ func TestRoomThatCantBeAsked(t *testing.T) {
 		Name: "busy", Owns: func(local string) bool { return local == "r:busy" },
 		Open: func(context.Context, actors.Env) (actors.Actor, error) { return overloaded{}, nil },
 	}}})
-	if got := listed(harness.Must[[]ubl.RoomEntry](h, tenant, ubl.ListRooms{Who: ana, Details: true})); got != "r:busy, r:general 1" {
+	if got := listed(harness.Must[[]ubl.RoomEntry](h, tenant, ubl.ListRooms{Who: ana, Details: true})); got != "r:busy (unavailable: too much is waiting for this room), r:general 1" {
 		t.Errorf("the rooms are %s", got)
 	}
 }

@@ -206,6 +206,8 @@ func (s *actors) rooms(details bool) []ubl.RoomEntry {
 	out := []ubl.RoomEntry{{RoomSummary: general, Member: true}, {RoomSummary: ubl.RoomSummary{RoomID: "r:open", Name: "Open", Mode: ubl.ModeInternal, CreatedAt: now}}}
 	if details {
 		out[0].LastSeq, out[0].LastMessage = 42, message(42, "<b>&\u2028")
+		spoiled := ubl.RoomSummary{RoomID: "r:spoiled", Name: "Spoiled", Mode: ubl.ModeInternal, CreatedAt: now}
+		out = append(out, ubl.RoomEntry{RoomSummary: spoiled, Member: true, Failed: ubl.CodeInternal, FailedWhy: "stored data is damaged"})
 	}
 	return out
 }

@@ -16,7 +16,7 @@ func room(ctx context.Context, r ubl.RoomID) ubl.Name {
 }
 
 type listRoomsInput struct {
-	Details bool       `query:"details" doc:"Adds last_seq and last_message where the caller is a member, unless the room can't be asked now."`
+	Details bool       `query:"details" doc:"Adds last_seq and last_message where the caller is a member, or details_error where the room can't be read now."`
 	Cursor  ubl.RoomID `query:"cursor" pattern:"^r:[A-Za-z0-9._-]{1,128}$" doc:"The next_cursor of the page before."`
 	Limit   int        `query:"limit" minimum:"1" maximum:"500" doc:"At most so many; without one, all, or 500 with details."`
 }
@@ -26,6 +26,13 @@ type roomEntry struct {
 	Member bool `json:"member"`
 	Alike  bool `json:"alike,omitempty"`
 	*roomDetails
+	DetailsError *detailsError `json:"details_error,omitempty"`
+}
+
+// detailsError is why a room gave no details.
+type detailsError struct {
+	Code    ubl.Code `json:"code"`
+	Message string   `json:"message"`
 }
 
 type roomDetails struct {
@@ -57,6 +64,9 @@ func (a *API) listRooms(ctx context.Context, in *listRoomsInput) (any, error) {
 		out.Rooms[i] = roomEntry{RoomSummary: r.RoomSummary, Member: r.Member, Alike: r.Alike}
 		if r.LastSeq > 0 {
 			out.Rooms[i].roomDetails = &roomDetails{r.LastSeq, r.LastMessage}
+		}
+		if r.Failed != "" {
+			out.Rooms[i].DetailsError = &detailsError{r.Failed, r.FailedWhy}
 		}
 	}
 	if more {

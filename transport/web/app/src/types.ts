@@ -56,12 +56,13 @@ export interface RoomSummary {
 }
 
 // RoomEntry is a room in the list; a room that one may join but is no member of has
-// neither last_seq nor last_message.
+// neither last_seq nor last_message, as one that can't be read (details_error).
 export interface RoomEntry extends RoomSummary {
   member: boolean;
   alike?: true;
   last_seq?: number;
   last_message?: Message | null;
+  details_error?: { code: string; message: string };
 }
 
 export interface RoomPolicy {
