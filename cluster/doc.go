@@ -78,6 +78,9 @@
 //     votes nor stands before it has them. The only replica isn't opened. The damaged
 //     segment is kept as raft/N/acked.damaged.
 //     Older segments aren't read at a start: the scrub reads them (logscrub.go).
+//   - The file with a replica's term and vote is damaged (logmeta.go): the replica isn't
+//     opened. It could vote twice, and accept entries that it promised to refuse. Its
+//     node serves the rest. A changed vote that still reads as one isn't noticed.
 //   - A log of an earlier version, without a mark, is damaged before its end: its
 //     replica isn't opened. A directory that is wiped comes back as another server.
 //   - A question panics: its asker gets internal, and it is asked of no other

@@ -90,10 +90,16 @@ func (f *files) openLog(logs, dir, server string, partition int, log hclog.Logge
 	if newest != nil {
 		p.kept = newest.Index
 	}
+	if err := checkLogMeta(logs, p.known || newest != nil); err != nil {
+		return err
+	}
 	if f.log, err = openLog(logs, fs.New(), &f.segments, segmentBytes, log, &p); err != nil {
 		return err
 	}
 	last, err := f.log.LastIndex()
+	if err == nil {
+		err = checkTerm(f.log, newest)
+	}
 	if err == nil {
 		f.promise, err = p.keep(last)
 	}

@@ -68,6 +68,7 @@ type Node struct {
 	mu     sync.Mutex
 	member *membership    // guarded by mu once the node serves
 	groups map[int]*group // guarded by mu
+	closed map[int]error  // why a replica couldn't be opened; guarded by mu
 }
 
 // Open starts a node. One that is in no cluster yet founds one or waits until
@@ -77,7 +78,7 @@ func Open(ctx context.Context, opts Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{opts: opts, log: opts.Log, raftLog: newRaftLog(opts.Log), groups: make(map[int]*group)}
+	n := &Node{opts: opts, log: opts.Log, raftLog: newRaftLog(opts.Log), groups: make(map[int]*group), closed: make(map[int]error)}
 	n.conns.node, n.pipes.node, n.control.node = n, n, n
 	if n.codec, err = newCodec(); err != nil {
 		return nil, fmt.Errorf("couldn't start the cluster's node: %w", err)
@@ -261,6 +262,13 @@ func (n *Node) held(partition int) *group {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.groups[partition]
+}
+
+// unopened is why the node's replica of a partition couldn't be opened, nil if it was.
+func (n *Node) unopened(partition int) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.closed[partition]
 }
 
 func (n *Node) allGroups() []*group {

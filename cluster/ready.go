@@ -123,8 +123,13 @@ func goals(server string, t *placement.Table, v placement.View) (to map[int]uint
 	return to, led
 }
 
+// reached reports whether the node is that far. It waits for no replica that couldn't
+// be opened: it passes requests on to others meanwhile.
 func (n *Node) reached(to map[int]uint64) bool {
 	for p, index := range to {
+		if n.unopened(p) != nil {
+			continue
+		}
 		if g := n.group(p); g == nil || !g.votes() || g.raft.AppliedIndex() < index {
 			return false
 		}

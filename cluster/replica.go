@@ -25,12 +25,17 @@ func (n *Node) startReplica(partition int) error {
 		return nil
 	}
 	g, err := n.openGroup(partition)
+	n.mu.Lock()
+	if err != nil {
+		n.closed[partition] = err
+	} else {
+		n.groups[partition] = g
+		delete(n.closed, partition)
+	}
+	n.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	n.mu.Lock()
-	n.groups[partition] = g
-	n.mu.Unlock()
 	n.routes.changed(partition)
 	return nil
 }
@@ -129,7 +134,7 @@ func (n *Node) reopen(g *group) {
 // startLater starts a replica as soon as its disk takes writes and it can be
 // opened.
 func (n *Node) startLater(partition int) {
-	for {
+	for told := ""; ; {
 		select {
 		case <-n.ctx.Done():
 			return
@@ -143,7 +148,10 @@ func (n *Node) startLater(partition int) {
 			n.log.Info("a replica works again", "partition", partition)
 			return
 		}
-		n.log.Warn("a replica still can't work", "partition", partition, "error", err)
+		if err.Error() != told {
+			told = err.Error()
+			n.log.Warn("a replica still can't work", "partition", partition, "error", err)
+		}
 	}
 }
 

@@ -138,6 +138,8 @@ type PartitionFigures struct {
 	// Halted: the replica couldn't be written or opened and takes no part now. The
 	// rest is unknown then.
 	Halted bool
+	// Unopened is why it couldn't be opened, nil else.
+	Unopened error
 	// LogLost: the replica's log has lost entries that it had acknowledged. It doesn't vote
 	// until it has them again.
 	LogLost         bool
@@ -152,7 +154,7 @@ func (n *Node) Figures() []PartitionFigures {
 	for _, p := range hosted(n.opts.Dir, n.engine.Partitions()) {
 		f := PartitionFigures{Partition: p}
 		if g := n.group(p); g == nil {
-			f.Halted = true
+			f.Halted, f.Unopened = true, n.unopened(p)
 		} else {
 			f.Leads, f.LogLost = n.engine.Epoch(p) != 0, !g.files.promise.whole()
 			f.Term, f.Applied, f.Commit = g.raft.CurrentTerm(), g.raft.AppliedIndex(), g.raft.CommitIndex()

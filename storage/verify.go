@@ -18,6 +18,20 @@ func inspectFile(path string, verifyBytes int64) error {
 
 // inspect is inspectFile that reads as the caller wants.
 func inspect(path string, verifyBytes int64, through func(io.ReaderAt) io.ReaderAt) error {
+	return inspectAs(path, verifyBytes, &verifier{names: [2][]byte{dataBucket, metaBucket}, value: checkValue}, through)
+}
+
+// CheckPages checks every page of a bbolt file that isn't a partition's before bbolt
+// maps it: what bbolt follows in a damaged one ends the process. The file has two
+// buckets, in the order of their names; value looks at what they hold. The error wraps
+// [ErrDamaged], also where the file is missing.
+func CheckPages(path, first, second string, value func(bucket string, key, value []byte) error) error {
+	v := &verifier{names: [2][]byte{[]byte(first), []byte(second)}, strict: true}
+	v.value = func(_ uint64, key, stored []byte) error { return value(string(v.bucketName), key, stored) }
+	return inspectAs(path, 1<<62, v, func(f io.ReaderAt) io.ReaderAt { return f })
+}
+
+func inspectAs(path string, verifyBytes int64, v *verifier, through func(io.ReaderAt) io.ReaderAt) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return damaged("the file is missing")
@@ -40,7 +54,7 @@ func inspect(path string, verifyBytes int64, through func(io.ReaderAt) io.Reader
 	if verifyBytes < 0 {
 		return nil
 	}
-	v := &verifier{f: through(f), meta: m, leaves: int64(m.pages)*m.pageSize <= verifyBytes, used: newPageSet(m.pages)}
+	v.f, v.meta, v.leaves, v.used = through(f), m, int64(m.pages)*m.pageSize <= verifyBytes, newPageSet(m.pages)
 	if !v.leaves {
 		v.skipped, v.free = newPageSet(m.pages), newPageSet(m.pages)
 	}
@@ -93,8 +107,14 @@ type verifier struct {
 	used   pageSet
 	usedN  uint64
 	buf    []byte // the newest leaf
-	inMeta bool   // walks the bucket that says what the file is: nothing there may be damaged
 	spoilt spoiledLeaves
+	// The buckets, and what tells whether a value is sound, which is on the given page.
+	names [2][]byte
+	value func(page uint64, key, value []byte) error
+	// bucketName is the one that is being walked. strict says that nothing in it may be
+	// damaged, as in the bucket that says what a partition's file is.
+	bucketName []byte
+	strict     bool
 	// Where leaves are not looked into: those, and the free pages.
 	skipped, free pageSet
 }
@@ -250,15 +270,16 @@ func (v *verifier) root() error {
 		return err
 	}
 	if _, ok := p.check(nil, nil); !ok || p.flags != leafPage || p.count != 2 ||
-		!bytes.Equal(p.at(0).key, dataBucket) || !bytes.Equal(p.at(1).key, metaBucket) {
-		return damaged("the buckets are not the ones of a partition")
+		!bytes.Equal(p.at(0).key, v.names[0]) || !bytes.Equal(p.at(1).key, v.names[1]) {
+		return damaged("the buckets are not the ones that the file should have")
 	}
 	for i := range p.count {
 		e := p.at(i)
 		if e.flags != bucketFlag || len(e.value) < bucketSize || order.Uint64(e.value[8:]) != 0 {
 			return damaged("a bucket is not valid")
 		}
-		v.inMeta = bytes.Equal(e.key, metaBucket)
+		v.bucketName = e.key
+		v.strict = v.strict || bytes.Equal(e.key, metaBucket)
 		if err := v.bucket(order.Uint64(e.value), e.value[bucketSize:]); err != nil {
 			return err
 		}
@@ -272,7 +293,7 @@ func (v *verifier) bucket(root uint64, inline []byte) error {
 			return damaged("a bucket is not valid")
 		}
 		p := parsePage(inline)
-		return v.spoiled(checkLeaf(&p, nil, nil, 0))
+		return v.spoiled(v.checkLeaf(&p, nil, nil, 0))
 	}
 	depth, err := v.depth(root)
 	if err != nil {
@@ -327,7 +348,7 @@ func (v *verifier) tree(id uint64, depth int, low, high []byte, isRoot bool) err
 }
 
 func (v *verifier) leaf(id uint64, low, high []byte, isRoot bool) error {
-	if !v.leaves && !v.inMeta {
+	if !v.leaves && !v.strict {
 		if !v.use(id, 0) {
 			return damaged("page %d is used twice", id)
 		}
@@ -344,12 +365,12 @@ func (v *verifier) leaf(id uint64, low, high []byte, isRoot bool) error {
 	if p.count == 0 && !isRoot {
 		return v.spoiled(damaged("page %d is empty", id))
 	}
-	return v.spoiled(checkLeaf(&p, low, high, v.meta.pageSize))
+	return v.spoiled(v.checkLeaf(&p, low, high, v.meta.pageSize))
 }
 
 // spoiled notes damage inside a leaf of the data, and lets the walk go on.
 func (v *verifier) spoiled(err error) error {
-	if err == nil || v.inMeta {
+	if err == nil || v.strict {
 		return err
 	}
 	v.spoilt.add(err)
@@ -357,7 +378,7 @@ func (v *verifier) spoiled(err error) error {
 }
 
 // checkLeaf checks a leaf and its values; pageSize is 0 for one inside a value.
-func checkLeaf(p *page, low, high []byte, pageSize int64) error {
+func (v *verifier) checkLeaf(p *page, low, high []byte, pageSize int64) error {
 	end, ok := p.check(low, high)
 	if !ok || p.flags != leafPage || pageSize > 0 && !p.fits(end, pageSize) || pageSize == 0 && end != len(p.content) {
 		return damaged("page %d is not a valid leaf", p.id)
@@ -367,9 +388,17 @@ func checkLeaf(p *page, low, high []byte, pageSize int64) error {
 		if e.flags != 0 {
 			return damaged("page %d holds what is not a value", p.id)
 		}
-		if _, err := openStored(e.key, e.value); err != nil {
-			return damaged("a value on page %d does not match its checksum", p.id)
+		if err := v.value(p.id, e.key, e.value); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// checkValue checks a value of a partition's file.
+func checkValue(page uint64, key, value []byte) error {
+	if _, err := openStored(key, value); err != nil {
+		return damaged("a value on page %d does not match its checksum", page)
 	}
 	return nil
 }

@@ -62,6 +62,10 @@ func (n *node) sound() error {
 func (n *node) halted() error {
 	halted := 0
 	for _, p := range n.cluster.Figures() {
+		if errors.Is(p.Unopened, storage.ErrDamaged) {
+			return ubl.Errorf(ubl.CodeUnavailable, "degraded: what this node's disk has of partition %d is damaged, and its replica isn't opened: the log has the cause, the runbook says what to do (UBLReplicaHalted)", p.Partition).
+				Because(p.Unopened)
+		}
 		if p.Halted {
 			halted++
 		}
