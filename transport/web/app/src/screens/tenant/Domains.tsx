@@ -20,21 +20,23 @@ export function Domains() {
   const [claiming, setClaiming] = useState(false);
   return (
     <Section title="Mail domains">
-      <p class="soft">New people with a verified address of one of these domains join this tenant. Prove that a domain is yours with a record in its DNS.</p>
-      <Await of={list}>
-        {({ domains }) => (
-          <div class="stack">
-            <Joining of={domains.filter((d) => d.state !== 'pending')} onChange={list.reload} />
-            {domains.filter((d) => d.state === 'pending').map((d) => (
-              <Pending key={d.domain} of={d} onChange={list.reload} />
-            ))}
-          </div>
-        )}
-      </Await>
-      <div class="line">
-        <Button icon="plus" onClick={() => setClaiming(true)}>
-          Claim a domain
-        </Button>
+      <div class="stack">
+        <p class="soft">New people with a verified address of one of these domains join this tenant. Prove that a domain is yours with a record in its DNS.</p>
+        <Await of={list}>
+          {({ domains }) => (
+            <div class="stack">
+              <Joining of={domains.filter((d) => d.state !== 'pending')} onChange={list.reload} />
+              {domains.filter((d) => d.state === 'pending').map((d) => (
+                <Pending key={d.domain} of={d} onChange={list.reload} />
+              ))}
+            </div>
+          )}
+        </Await>
+        <div class="line">
+          <Button icon="plus" onClick={() => setClaiming(true)}>
+            Claim a domain
+          </Button>
+        </div>
       </div>
       {claiming && <Claim onClose={() => setClaiming(false)} onMade={list.reload} />}
     </Section>

@@ -32,11 +32,8 @@ export function Sealed() {
                   key={place.agreement_id}
                   start={<Icon name="lock" />}
                   title={place.name}
-                  sub={
-                    <>
-                      {place.id} · sealed <Time at={place.sealed_at} />
-                    </>
-                  }
+                  sub={place.id}
+                  below={<>Sealed <Time at={place.sealed_at} /></>}
                   end={<Button onClick={() => setNaming(place)}>Name an heir</Button>}
                 />
               ))}
