@@ -1,6 +1,7 @@
 package ubl
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -35,7 +36,16 @@ type DomainClaim struct {
 	ExpiresAt Time `json:"expires_at,omitzero"`
 	// VerifiedAt is when the record was seen; 0 for a pending claim.
 	VerifiedAt Time `json:"verified_at,omitzero"`
+	// ConfirmedBy is the owner who verified another's claim, or confirmed it after the one
+	// who stood for it was no owner any more; "" for nobody.
+	ConfirmedBy UserID `json:"confirmed_by,omitempty"`
+	// Unconfirmed, in a tenant's own lists, says that who stands for a verified claim is no
+	// owner any more: new people of the domain can't join. It is never stored.
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
 }
+
+// Sponsor is the owner who stands for the claim.
+func (c *DomainClaim) Sponsor() UserID { return cmp.Or(c.ConfirmedBy, c.ClaimedBy) }
 
 // Record is the DNS name where the claim's TXT record stands.
 func (c *DomainClaim) Record() string { return domainRecord + c.Domain }
@@ -101,7 +111,8 @@ type (
 	}
 	// VerifyDomain turns the pending claim with this Value into a verified one. Asked
 	// by transport/api only, which has just read that value in DNS. It is a conflict
-	// while another tenant has the domain. Owners. Answers *DomainClaim.
+	// while another tenant has the domain. Where the claim is verified, but unconfirmed,
+	// it confirms it, whatever DNS says by now. Owners that are people. Answers *DomainClaim.
 	VerifyDomain struct {
 		Request
 		Domain, Value string

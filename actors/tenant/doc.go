@@ -53,6 +53,13 @@
 // the sweep compares the two and adds what is missing, as it does where an operator
 // released the domain. transport/api has read DNS before it asks to verify.
 //
+// An owner stands for each claim: who made it, or verified it in their place. It may be
+// their own domain, so once they are no owner nobody new joins by it (join), until another
+// owner verifies it again or releases it. That follows from the tenant's own record alone,
+// and so it counts from the commit that removes or demotes them; their act's effects and
+// its answer name the domains. Newcomers are told to ask an owner. They don't found a
+// tenant of their own instead, which they would keep.
+//
 // # Names
 //
 // A member's entry has a name where somebody gave one: the credential that they came

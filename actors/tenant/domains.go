@@ -140,6 +140,9 @@ func (x *Tenant) decideVerify(c ubl.KeepDomain) func(ubl.Time) (*plan, error) {
 			return nil, ubl.Errorf(ubl.CodeConflict, "another tenant of this server has the domain: its owners or the server's operator release it")
 		}
 		claim.ExpiresAt, claim.VerifiedAt = 0, now
+		if c.By.UserID != claim.ClaimedBy {
+			claim.ConfirmedBy = c.By.UserID
+		}
 		return domainPlan(ubl.DidDomainVerify, claim), nil
 	}
 }

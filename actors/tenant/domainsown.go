@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -32,6 +33,10 @@ func (x *Tenant) receiveDomain(t *actors.Turn, cmd ubl.Command) {
 	case ubl.ClaimDomain:
 		x.askOfDomain(t, ubl.KeepDomain{Request: c.Request, Did: ubl.DidDomainClaim, Domain: c.Domain, Value: c.Value}, c.Configured)
 	case ubl.VerifyDomain:
+		if x.state.unconfirmed(x.id, c.Domain) {
+			x.change(t, c.Request, ubl.DidDomainVerify, x.decideConfirm(c), c.Domain, c.Value)
+			return
+		}
 		x.askOfDomain(t, ubl.KeepDomain{Request: c.Request, Did: ubl.DidDomainVerify, Domain: c.Domain, Value: c.Value}, c.Configured)
 	case ubl.ReleaseDomain:
 		x.releaseDomain(t, c)
@@ -48,9 +53,54 @@ func (x *Tenant) receiveDomain(t *actors.Turn, cmd ubl.Command) {
 	}
 }
 
-// mayClaim lets owners claim that are people and have proved their address, for a domain that the operator has not
-// given away.
-func (x *Tenant) mayClaim(who ubl.Identity, configured ubl.TenantID) error {
+// unconfirmed reports whether a tenant has a verified claim of the domain, and who stands
+// for it is no owner any more. It may be their own domain, so that people of their choice
+// would join after them: newcomers wait until another owner confirms or releases it.
+func (s *State) unconfirmed(tenant ubl.TenantID, domain string) bool {
+	return slices.ContainsFunc(s.Claims[tenant], func(c ubl.DomainClaim) bool {
+		return c.Domain == domain && c.Verified() && s.License.Members[c.Sponsor()].Role != ubl.RoleOwner
+	})
+}
+
+// sponsored are the tenant's verified domains that a member stands for, by name.
+func (s *State) sponsored(tenant ubl.TenantID, by ubl.UserID) (domains []string) {
+	for _, c := range s.Claims[tenant] {
+		if c.Verified() && c.Sponsor() == by {
+			domains = append(domains, c.Domain)
+		}
+	}
+	slices.Sort(domains)
+	return domains
+}
+
+// forsaken are the effects of an owner's going on the domains that they stand for.
+func (x *Tenant) forsaken(m ubl.Member) (effects []ubl.Fields) {
+	if m.Role != ubl.RoleOwner {
+		return nil
+	}
+	for _, domain := range x.state.sponsored(x.id, m.UserID) {
+		effects = append(effects, ubl.Fields{ubl.Str("domain", domain), ubl.Str("op", "tenant.domain.unconfirm"), ubl.Str("tenant_id", x.id)})
+	}
+	return effects
+}
+
+// decideConfirm has another owner stand for a claim. Only this tenant keeps who does.
+func (x *Tenant) decideConfirm(c ubl.VerifyDomain) func(ubl.Time) (*plan, error) {
+	return func(now ubl.Time) (*plan, error) {
+		if err := x.maySponsor(c.Who); err != nil {
+			return nil, err
+		}
+		claim, ok := x.state.claimOf(x.id, c.Domain, now)
+		if !ok {
+			return nil, errNoClaim()
+		}
+		claim.ConfirmedBy = c.Who.UserID
+		return domainPlan(ubl.DidDomainVerify, claim), nil
+	}
+}
+
+// maySponsor lets owners stand for a claim that are people and have proved their address.
+func (x *Tenant) maySponsor(who ubl.Identity) error {
 	switch err := x.owner(who); {
 	case err != nil:
 		return err
@@ -58,6 +108,15 @@ func (x *Tenant) mayClaim(who ubl.Identity, configured ubl.TenantID) error {
 		return ubl.Errorf(ubl.CodeForbidden, "a service can't claim a domain")
 	case x.state.Unproven[who.UserID]:
 		return ubl.Errorf(ubl.CodeForbidden, "your address is unproven: prove it at a provider before you claim a domain")
+	}
+	return nil
+}
+
+// mayClaim lets them claim a domain that the operator has not given away.
+func (x *Tenant) mayClaim(who ubl.Identity, configured ubl.TenantID) error {
+	switch err := x.maySponsor(who); {
+	case err != nil:
+		return err
 	case x.id == ubl.CoreTenant:
 		return ubl.Errorf(ubl.CodeConflict, "tenant 0 has no domains: operators are named by --operator")
 	case configured == x.id:
@@ -116,7 +175,10 @@ func (x *Tenant) releaseDomain(t *actors.Turn, c ubl.ReleaseDomain) {
 // checkDomain counts by tenant: a check costs a question to name servers of the owner's
 // choice.
 func (x *Tenant) checkDomain(t *actors.Turn, c ubl.CheckDomain) {
-	err := x.mayClaim(c.Who, c.Configured)
+	err := x.maySponsor(c.Who)
+	if err == nil && !x.state.unconfirmed(x.id, c.Domain) {
+		err = x.mayClaim(c.Who, c.Configured)
+	}
 	if err == nil {
 		if wait := x.meters.take(use{"", string(ubl.DidDomainVerify)}, t.Now(), checksPerMinute); wait > 0 {
 			err = ubl.Errorf(ubl.CodeRateLimited, "the tenant has checked domains %d times within a minute: wait a little", checksPerMinute).Later(wait)
@@ -126,12 +188,13 @@ func (x *Tenant) checkDomain(t *actors.Turn, c ubl.CheckDomain) {
 		t.Fail(err)
 		return
 	}
-	ctx := t.Context()
+	ctx, own := t.Context(), x.stances()
 	t.Later(func() (any, error) {
 		list, err := x.claimed(ctx)
 		if err != nil {
 			return nil, err
 		}
+		own(list)
 		at := slices.IndexFunc(list, func(d ubl.DomainClaim) bool { return d.Domain == c.Domain })
 		if at < 0 {
 			return nil, errNoClaim()
@@ -149,8 +212,27 @@ func (x *Tenant) listDomains(t *actors.Turn, c ubl.ListDomains) {
 		t.Reply(x.state.allClaims(t.Now()))
 		return
 	}
-	ctx := t.Context()
-	t.Later(func() (any, error) { return x.claimed(ctx) })
+	ctx, own := t.Context(), x.stances()
+	t.Later(func() (any, error) {
+		list, err := x.claimed(ctx)
+		own(list)
+		return list, err
+	})
+}
+
+// stances puts to claims what this tenant alone knows: who confirmed them, and whether
+// somebody has to.
+func (x *Tenant) stances() func([]ubl.DomainClaim) {
+	own := make(map[string]ubl.DomainClaim, len(x.state.Claims[x.id]))
+	for _, c := range x.state.Claims[x.id] {
+		c.Unconfirmed = x.state.unconfirmed(x.id, c.Domain)
+		own[c.Domain] = c
+	}
+	return func(list []ubl.DomainClaim) {
+		for i, c := range list {
+			list[i].ConfirmedBy, list[i].Unconfirmed = cmp.Or(own[c.Domain].ConfirmedBy, c.ConfirmedBy), own[c.Domain].Unconfirmed
+		}
+	}
 }
 
 func (x *Tenant) findDomains(t *actors.Turn, c ubl.FindDomains) {

@@ -204,7 +204,7 @@ func (x *Tenant) hadOwner() bool {
 }
 
 // join adds a newcomer of the domain: nobody who was removed, neither by their id nor by
-// their address.
+// their address, and nobody of a domain that no owner stands for.
 func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 	err := x.state.License.May(ubl.OpCreate)
 	if _, removed := x.state.Removed[c.Who.UserID]; removed || c.Who.TenantID != x.id || c.Who.Unproven {
@@ -212,6 +212,9 @@ func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 	}
 	if err == nil && !c.Who.IsService && x.state.addressLeft(c.Who.Email) {
 		err = ubl.Errorf(ubl.CodeForbidden, "who had this address was removed from the tenant: ask an owner to let you in again")
+	}
+	if err == nil && x.state.unconfirmed(x.id, c.Who.EmailDomain) {
+		err = ubl.Errorf(ubl.CodeForbidden, "nobody new of your mail domain can join now, because the owner who claimed it for the tenant is none any more: ask an owner to verify the domain again")
 	}
 	if err == nil && c.Who.IsService && x.state.makerLeft(*voucherOf(c.Who)) {
 		err = ubl.Errorf(ubl.CodeForbidden, "who made this service has left the tenant")

@@ -84,6 +84,7 @@ func (x *Tenant) removing(m ubl.Member, now ubl.Time) *plan {
 			p.tells = append(p.tells, ubl.Event{Kind: ubl.EventTokenRevoked, TokenID: t.ClientID})
 		}
 	}
+	p.more = append(p.more, x.forsaken(m)...)
 	for _, i := range x.state.openFor(m, now) {
 		p.event.Closed = append(p.event.Closed, i.ID)
 		p.more = append(p.more, ubl.Fields{

@@ -60,7 +60,8 @@ func (x *Tenant) decideMember(c ubl.SetTenantMember) func(ubl.Time) (*plan, erro
 	}
 }
 
-// lower has the services of who is no owner any more stop being owners with them.
+// lower has the services of who is no owner any more stop being owners with them, and
+// says which domains nobody stands for then.
 func (x *Tenant) lower(p *plan) {
 	was, now := x.state.License.Members[p.event.Member.UserID], *p.event.Member
 	if was.Role != ubl.RoleOwner || now.Role == ubl.RoleOwner {
@@ -73,6 +74,7 @@ func (x *Tenant) lower(p *plan) {
 			p.more = append(p.more, setting(x.id, service).effect)
 		}
 	}
+	p.more = append(p.more, x.forsaken(was)...)
 }
 
 // maySet lets owners change entries, all members their own name, and the platform lower

@@ -15,7 +15,7 @@ import (
 type domainsCmd struct {
 	List    domainsListCmd    `cmd:"" help:"List your tenant's mail domains."`
 	Claim   domainsClaimCmd   `cmd:"" help:"Claim a mail domain: prints the DNS record to publish."`
-	Verify  domainsVerifyCmd  `cmd:"" help:"Look for a claim's DNS record: from then on the domain is your tenant's."`
+	Verify  domainsVerifyCmd  `cmd:"" help:"Look for a claim's DNS record, or confirm an unconfirmed domain: from then on new people of it join."`
 	Release domainsReleaseCmd `cmd:"" help:"Release a domain: new people of it don't join any more."`
 }
 
@@ -61,6 +61,8 @@ const dayAndTime = "2006-01-02 15:04 MST"
 // since is what there is to know of a domain's state.
 func (d *domain) since() string {
 	switch {
+	case d.State == "unconfirmed":
+		return "nobody new joins: verify or release it"
 	case d.VerifiedAt != 0:
 		return "since " + d.VerifiedAt.Std().Format(dayAndTime)
 	case d.ExpiresAt != 0:

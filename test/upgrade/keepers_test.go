@@ -23,6 +23,33 @@ func beforeKeepers(t *testing.T) (*harness.House, ubl.Identity, map[string]ubl.I
 	return h, ana, bots
 }
 
+// TestDomainsFromBefore: nobody new joins by the domains that bob and dora had claimed,
+// until ana confirms them.
+func TestDomainsFromBefore(t *testing.T) {
+	h, ana, _ := beforeKeepers(t)
+	tenant := ubl.TenantName(ana.TenantID)
+	newcomer := func(email string) ubl.Enter {
+		who := local(email)
+		who.TenantID = ana.TenantID
+		return ubl.Enter{Request: h.Request(who), Act: true}
+	}
+	for range 2 {
+		for _, c := range harness.Must[[]ubl.DomainClaim](h, tenant, ubl.ListDomains{Who: ana}) {
+			if c.Unconfirmed != (c.Domain != "anas.example") {
+				t.Errorf("%s is to be confirmed: %v", c.Domain, c.Unconfirmed)
+			}
+		}
+		h.Refused(ubl.CodeForbidden, tenant, newcomer("new@bobs.example"))
+		h.Refused(ubl.CodeForbidden, tenant, newcomer("new@doras.example"))
+		harness.Must[*ubl.Entered](h, tenant, newcomer("new@anas.example"))
+		harness.Must[int](h, tenant, ubl.SweepRooms{Request: h.Request(ubl.Platform())})
+	}
+	harness.Must[*ubl.DomainClaim](h, tenant, ubl.VerifyDomain{Request: h.Request(ana), Domain: "bobs.example"})
+	h.Reload()
+	harness.Must[*ubl.Entered](h, tenant, newcomer("new@bobs.example"))
+	h.VerifyLedger(ana.TenantID)
+}
+
 // TestKeepersFromBefore: services that only kept each other or themselves are their
 // makers', so that those of who was removed are refused at once and gone with the first
 // sweep. One that is above its keeper is a member at once, and the sweep says so.

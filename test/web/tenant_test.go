@@ -7,8 +7,8 @@ import (
 	"ubl/test/nameserver"
 )
 
-// TestTenantScreens: an owner claims a mail domain, which a record in DNS proves, and
-// gives a sealed room to an heir; an owner of a room or workspace names one beforehand,
+// TestTenantScreens: an owner claims a mail domain, which a record in DNS proves,
+// confirms one whose owner was demoted, and gives a sealed room to an heir; an owner of a room or workspace names one beforehand,
 // and others see whom.
 func TestTenantScreens(t *testing.T) {
 	needAxe(t)
@@ -58,21 +58,40 @@ func TestTenantScreens(t *testing.T) {
 		p.sees("r:moorings")
 		p.examine("tenant")
 
-		var answer struct {
-			Domains []struct {
-				Domain string
-				Record struct{ Name, Value string }
+		publish := func(domain string) {
+			var answer struct {
+				Domains []struct {
+					Domain string
+					Record struct{ Name, Value string }
+				}
+			}
+			c.ask("GET", "/api/domains", nil, &answer)
+			for _, d := range answer.Domains {
+				if d.Domain == domain {
+					must(t, ns.Set(d.Record.Name, "TXT "+strconv.Quote(d.Record.Value)))
+				}
 			}
 		}
-		c.ask("GET", "/api/domains", nil, &answer)
-		for _, d := range answer.Domains {
-			if d.Domain == "crew.example" {
-				must(t, ns.Set(d.Record.Name, "TXT "+strconv.Quote(d.Record.Value)))
-			}
-		}
+		publish("crew.example")
 		p.press("button", "Check now")
 		p.sees("crew.example is verified")
 		p.lacks("button", "Check now")
+
+		cy := s.client("cy@harbour.example")
+		cy.ask("GET", "/api/whoami", nil, nil)
+		cys := "/api/tenant/members/" + memberOf(c, "cy@harbour.example")
+		c.ask("PATCH", cys, map[string]string{"role": "owner"}, nil)
+		cy.ask("POST", "/api/domains", map[string]string{"domain": "cys.example"}, nil)
+		publish("cys.example")
+		cy.ask("POST", "/api/domains/cys.example/verify", nil, nil)
+		c.ask("PATCH", cys, map[string]string{"role": "member"}, nil)
+		p.visit("/ui/tenant")
+		p.sees("nobody new joins by it")
+		p.examine("unconfirmed-domain")
+		p.press("button", "Confirm")
+		p.sees("cys.example is verified")
+		p.lacks("button", "Confirm")
+
 		p.press("button", "Release crew.example")
 		p.sees("Members stay.")
 		p.press("button", "Release")

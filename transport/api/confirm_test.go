@@ -17,7 +17,7 @@ var sensitive = map[asks][]string{
 	proof: {
 		"add-server", "claim-domain", "connect-server", "create-invitation", "create-service-token", "end-agreement", "export-ledger", "name-heir", "release-domain",
 		"remove-node", "remove-passkey", "remove-server", "remove-tenant-member", "renew-service-token", "revoke-tokens",
-		"set-container-member", "set-heir", "set-member", "update-server",
+		"set-container-member", "set-heir", "set-member", "update-server", "verify-domain",
 	},
 	sometimes: {
 		"invite-member", "invite-to-container", "remove-container-member", "remove-member", "set-room-policy", "set-tenant-member",

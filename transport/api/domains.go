@@ -22,17 +22,21 @@ const (
 	domainConfigured = "configured" // by the server's operator
 	domainVerified   = "verified"   // by DNS
 	domainPending    = "pending"    // its record was not seen yet
+	// domainUnconfirmed is verified, and who stands for it is no owner any more.
+	domainUnconfirmed = "unconfirmed"
 )
 
 type domainView struct {
-	Domain     string       `json:"domain"`
-	TenantID   ubl.TenantID `json:"tenant_id"`
-	State      string       `json:"state"`
-	Record     *recordView  `json:"record"` // null for a configured one
-	ClaimedBy  *ubl.UserID  `json:"claimed_by"`
-	ClaimedAt  *ubl.Time    `json:"claimed_at"`
-	ExpiresAt  *ubl.Time    `json:"expires_at"`
-	VerifiedAt *ubl.Time    `json:"verified_at"`
+	Domain    string       `json:"domain"`
+	TenantID  ubl.TenantID `json:"tenant_id"`
+	State     string       `json:"state"`
+	Record    *recordView  `json:"record"` // null for a configured one
+	ClaimedBy *ubl.UserID  `json:"claimed_by"`
+	ClaimedAt *ubl.Time    `json:"claimed_at"`
+	// ConfirmedBy is the owner who stands for it in place of who claimed it.
+	ConfirmedBy ubl.UserID `json:"confirmed_by,omitempty"`
+	ExpiresAt   *ubl.Time  `json:"expires_at"`
+	VerifiedAt  *ubl.Time  `json:"verified_at"`
 }
 
 // recordView is what to publish.
@@ -43,12 +47,15 @@ type recordView struct {
 }
 
 func viewDomain(c *ubl.DomainClaim) *domainView {
-	v := &domainView{Domain: c.Domain, TenantID: c.TenantID, State: domainPending, ClaimedBy: &c.ClaimedBy, ClaimedAt: &c.ClaimedAt,
+	v := &domainView{Domain: c.Domain, TenantID: c.TenantID, State: domainPending, ClaimedBy: &c.ClaimedBy, ClaimedAt: &c.ClaimedAt, ConfirmedBy: c.ConfirmedBy,
 		Record: &recordView{Type: "TXT", Name: c.Record(), Value: c.Value}}
 	if c.Verified() {
 		v.State, v.VerifiedAt = domainVerified, &c.VerifiedAt
 	} else {
 		v.ExpiresAt = &c.ExpiresAt
+	}
+	if c.Unconfirmed {
+		v.State = domainUnconfirmed
 	}
 	return v
 }
@@ -121,7 +128,7 @@ type verifyDomainInput struct {
 
 // verifyDomain asks DNS between two questions to the tenant: what to look for, and
 // whether what was seen is still what it waits for. A verified domain stays verified
-// without its record.
+// without its record, so that one to be confirmed needs none either.
 func (a *API) verifyDomain(ctx context.Context, in *verifyDomainInput) (any, error) {
 	domain, err := ubl.ClaimedDomain(in.Domain)
 	if err != nil {
@@ -132,15 +139,18 @@ func (a *API) verifyDomain(ctx context.Context, in *verifyDomainInput) (any, err
 	if err != nil {
 		return nil, err
 	}
-	if c.Verified() {
+	switch {
+	case c.Unconfirmed:
+	case c.Verified():
 		return domainAnswer{viewDomain(c)}, nil
-	}
-	texts, err := a.DNS.TXT(ctx, c.Record())
-	if err != nil {
-		return nil, err
-	}
-	if err := published(texts, c.Value); err != nil {
-		return nil, err
+	default:
+		texts, err := a.DNS.TXT(ctx, c.Record())
+		if err != nil {
+			return nil, err
+		}
+		if err := published(texts, c.Value); err != nil {
+			return nil, err
+		}
 	}
 	return a.domainActed(ctx, ubl.VerifyDomain{Request: req, Domain: domain, Value: c.Value, Configured: a.Domains[domain]})
 }

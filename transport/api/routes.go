@@ -34,9 +34,11 @@ func (a *API) tenantRoutes() {
 		summary: "The tenant's members"}, a.listTenantMembers)
 	handle(a, operation{method: "PATCH", path: "/tenant/members/{userId}", id: "set-tenant-member", asks: sometimes, counts: ubl.Creations, tool: "tenant.member.update", tag: "tenant", answers: "ubl.api.member.v1",
 		summary: "Change a member's role or name in the tenant",
-		more:    "Owners of the tenant; anyone their own name. Give at least one of the two. A name decides nothing: ids are what receipts hold."}, a.setTenantMember)
+		more: "Owners of the tenant; anyone their own name. Give at least one of the two. A name decides nothing: ids are what receipts hold. " +
+			"The services of an owner who becomes a member do so too: a service is an owner only while the person who keeps it is one. unconfirmed_domains are as in the answer to a removal."}, a.setTenantMember)
 	handle(a, operation{method: "DELETE", path: "/tenant/members/{userId}", id: "remove-tenant-member", asks: proof, counts: ubl.Sends, tool: "tenant.member.remove", tag: "tenant", answers: "ubl.api.member.v1",
-		summary: "Shut a member out of the tenant", more: "Owners of the tenant; anyone themselves, which is leaving. Their services, tokens, sessions and passkeys end with them. What the member alone owned passes to the heir whom its owners named, if they are inside, or to its oldest entry that is a person; without one it is sealed where it is private, until there is an heir. Answers the entry as it was."}, a.removeTenantMember)
+		summary: "Shut a member out of the tenant", more: "Owners of the tenant; anyone themselves, which is leaving. Their services, tokens, sessions and passkeys end with them. What the member alone owned passes to the heir whom its owners named, if they are inside, or to its oldest entry that is a person; without one it is sealed where it is private, until there is an heir. " +
+			"Answers the entry as it was, and in unconfirmed_domains the mail domains that they stood for: new people of these join again once another owner has verified them, or never if one releases them."}, a.removeTenantMember)
 	handle(a, operation{method: "GET", path: "/agreements", id: "list-agreements", tool: "agreement.list", tag: "agreements", answers: "ubl.api.agreements.v1",
 		summary: "The Agreements that the caller may read", more: "Of the tenant, of rooms, containers and tools. By id, without histories; next_cursor is null on the last page."}, a.listAgreements)
 	handle(a, operation{method: "GET", path: "/agreements/{agreementId}", id: "get-agreement", tool: "agreement.get", tag: "agreements", answers: "ubl.api.agreement.v1",
@@ -69,16 +71,18 @@ func (a *API) invitationRoutes() {
 
 func (a *API) domainRoutes() {
 	handle(a, operation{method: "GET", path: "/domains", id: "list-domains", tool: "tenant.domain.list", tag: "tenant", answers: "ubl.api.domains.v1",
-		summary: "Mail domains of the tenant", more: "Owners of the tenant; in tenant 0 those of all tenants. State is configured (by the server's operator), verified (by DNS) or pending. " +
+		summary: "Mail domains of the tenant", more: "Owners of the tenant; in tenant 0 those of all tenants. State is configured (by the server's operator), verified (by DNS), " +
+			"pending, or unconfirmed: verified by DNS, and the owner who stands for it is none any more, so that nobody new joins by it until another owner verifies it. " +
 			"New people with verified addresses of a configured or verified domain join the tenant."}, a.listDomains)
 	handle(a, operation{method: "POST", path: "/domains", id: "claim-domain", asks: proof, counts: ubl.Creations, tool: "tenant.domain.claim", tag: "tenant", answers: "ubl.api.domain.v1", creates: true,
 		summary: "Claim a mail domain for the tenant",
 		more: "Owners of the tenant that are people. The answer has the TXT record to publish; a pending claim gives nothing and ends after 7 days. " +
 			"A claim is of that very domain, without those below it."}, a.claimDomain)
-	handle(a, operation{method: "POST", path: "/domains/{domain}/verify", id: "verify-domain", asks: nothing, counts: ubl.Creations, tool: "tenant.domain.verify", tag: "tenant", answers: "ubl.api.domain.v1",
+	handle(a, operation{method: "POST", path: "/domains/{domain}/verify", id: "verify-domain", asks: proof, counts: ubl.Creations, tool: "tenant.domain.verify", tag: "tenant", answers: "ubl.api.domain.v1",
 		summary: "Look for a claim's TXT record",
 		more: "Owners of the tenant that are people, ten times a minute. A 409 says what is missing; DNS that doesn't answer is a 503. " +
-			"The first tenant to be verified has the domain until it is released, also when the record goes."}, a.verifyDomain)
+			"The first tenant to be verified has the domain until it is released, also when the record goes. " +
+			"An unconfirmed domain is confirmed by this, without its record, and the caller stands for it from then on."}, a.verifyDomain)
 	handle(a, operation{method: "DELETE", path: "/domains/{domain}", id: "release-domain", asks: proof, counts: ubl.Sends, tool: "tenant.domain.release", tag: "tenant", answers: "ubl.api.domain.v1",
 		summary: "Release a claimed domain", more: "Owners of the tenant; owners of tenant 0 any verified one. Members stay; newcomers of the domain don't join any more. Answers the claim as it was."}, a.releaseDomain)
 }

@@ -110,13 +110,42 @@ func (a *API) setTenantMember(ctx context.Context, in *setTenantMemberInput) (an
 	}
 	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, home(ctx),
 		ubl.SetTenantMember{Request: envelope.Command(ctx, in.Body.Key), UserID: in.UserID, Role: in.Body.Role, Name: in.Body.Name})
-	return memberAnswer{m}, err
+	if err != nil {
+		return nil, err
+	}
+	return a.forsaken(ctx, m, in.Body.Role == ubl.RoleMember), nil
 }
 
 func (a *API) removeTenantMember(ctx context.Context, in *UserPath) (any, error) {
 	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, home(ctx),
 		ubl.RemoveTenantMember{Request: envelope.Command(ctx, ""), UserID: in.UserID})
-	return memberAnswer{m}, err
+	if err != nil {
+		return nil, err
+	}
+	return a.forsaken(ctx, m, m.Role == ubl.RoleOwner), nil
+}
+
+// tenantMemberAnswer names the domains that nobody new can join by after the act.
+type tenantMemberAnswer struct {
+	memberAnswer
+	Unconfirmed []string `json:"unconfirmed_domains,omitempty"`
+}
+
+// forsaken is the answer about a member who may have been an owner before: with the
+// domains that they stood for. The act is done, so a list that can't be had now fails
+// nothing: the list of domains says the same.
+func (a *API) forsaken(ctx context.Context, m *ubl.Member, owned bool) tenantMemberAnswer {
+	out := tenantMemberAnswer{memberAnswer: memberAnswer{m}}
+	if !owned || m.IsService {
+		return out
+	}
+	claims, _ := ubl.Ask[[]ubl.DomainClaim](ctx, a.Asker, home(ctx), ubl.ListDomains{Who: caller(ctx)})
+	for _, c := range claims {
+		if c.Unconfirmed && c.Sponsor() == m.UserID {
+			out.Unconfirmed = append(out.Unconfirmed, c.Domain)
+		}
+	}
+	return out
 }
 
 // list is never null on the wire.

@@ -99,7 +99,8 @@ export interface Member {
 export interface Domain {
   domain: string;
   tenant_id: string;
-  state: 'configured' | 'verified' | 'pending';
+  // unconfirmed: verified, but the owner who stands for it is none any more.
+  state: 'configured' | 'verified' | 'unconfirmed' | 'pending';
   // What to publish in DNS; null where the server's operator gave the domain.
   record: { type: 'TXT'; name: string; value: string } | null;
   claimed_by: string | null;

@@ -101,14 +101,26 @@ function One({ of, by, onChange, onRename }: { of: Member; by: string; onChange:
   );
 }
 
+// MemberChanged may name domains that nobody new joins by any more.
+interface MemberChanged {
+  member: Member;
+  unconfirmed_domains?: string[];
+}
+
+const warn = ({ unconfirmed_domains: domains }: MemberChanged) =>
+  domains && toast(`Nobody new joins by ${domains.join(', ')} until an owner confirms it: see More, Tenant`, { sticky: true });
+
 async function change(of: Member, role: Member['role'], onChange: () => void) {
   const sure = await ask({
     title: role === 'owner' ? `Make ${nameOf(of)} an owner?` : `Make ${nameOf(of)} a member?`,
-    text: role === 'owner' ? 'Owners invite and remove people, decide on tools and budgets, and see all calls.' : 'They go on talking and writing, and decide on nothing else.',
+    text: role === 'owner' ? 'Owners invite and remove people, decide on tools and budgets, and see all calls.' : 'They go on talking and writing, and decide on nothing else. Their agents that are owners become members too.',
     action: role === 'owner' ? 'Make an owner' : 'Make a member',
   });
   if (!sure) return;
-  await patch(at`/api/tenant/members/${of.user_id}`, { role }).then(onChange, failed);
+  await patch<MemberChanged>(at`/api/tenant/members/${of.user_id}`, { role }).then((answer) => {
+    warn(answer);
+    onChange();
+  }, failed);
 }
 
 async function remove(of: Member, onChange: () => void) {
@@ -120,8 +132,9 @@ async function remove(of: Member, onChange: () => void) {
   });
   if (!sure) return;
   try {
-    await del(at`/api/tenant/members/${of.user_id}`);
+    const answer = await del<MemberChanged>(at`/api/tenant/members/${of.user_id}`);
     toast(`${nameOf(of)} was removed`);
+    warn(answer);
     void store.value?.people.refresh();
     onChange();
   } catch (problem) {

@@ -25,7 +25,10 @@ export function Domains() {
         <Await of={list}>
           {({ domains }) => (
             <div class="stack">
-              <Joining of={domains.filter((d) => d.state !== 'pending')} onChange={list.reload} />
+              <Joining of={domains.filter((d) => d.state === 'configured' || d.state === 'verified')} onChange={list.reload} />
+              {domains.filter((d) => d.state === 'unconfirmed').map((d) => (
+                <Unconfirmed key={d.domain} of={d} onChange={list.reload} />
+              ))}
               {domains.filter((d) => d.state === 'pending').map((d) => (
                 <Pending key={d.domain} of={d} onChange={list.reload} />
               ))}
@@ -61,15 +64,43 @@ function Joining({ of, onChange }: { of: Domain[]; onChange: () => void }) {
   );
 }
 
-// Pending shows what to publish, and looks for it when asked.
-function Pending({ of: d, onChange }: { of: Domain; onChange: () => void }) {
+// useVerify verifies a claim, or confirms one.
+function useVerify(d: Domain, onChange: () => void) {
   const act = useAct();
-  const check = () =>
+  const verify = () =>
     act.run(async () => {
       await post(at`/api/domains/${d.domain}/verify`);
       toast(`${d.domain} is verified`);
       onChange();
     });
+  return { ...act, verify };
+}
+
+// Unconfirmed asks for an owner who stands for the domain in place of one who has left.
+function Unconfirmed({ of: d, onChange }: { of: Domain; onChange: () => void }) {
+  const act = useVerify(d, onChange);
+  return (
+    <div class="claim stack">
+      <h3>
+        <bdi>{d.domain}</bdi> <Badge kind="warn">unconfirmed</Badge>
+      </h3>
+      <p>The owner who stood for this domain is no owner any more, so nobody new joins by it. Confirm it if the domain is yours, or release it. Members stay.</p>
+      <Problem of={act.problem} />
+      <div class="line">
+        <Button kind="primary" icon="check" busy={act.busy} onClick={() => void act.verify()}>
+          Confirm
+        </Button>
+        <Button icon="trash" onClick={() => void release(d, onChange)}>
+          Release
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+// Pending shows what to publish, and looks for it when asked.
+function Pending({ of: d, onChange }: { of: Domain; onChange: () => void }) {
+  const act = useVerify(d, onChange);
   return (
     <div class="claim stack">
       <h3>
@@ -86,7 +117,7 @@ function Pending({ of: d, onChange }: { of: Domain; onChange: () => void }) {
       )}
       <Problem of={act.problem} />
       <div class="line">
-        <Button kind="primary" icon="refresh" busy={act.busy} onClick={() => void check()}>
+        <Button kind="primary" icon="refresh" busy={act.busy} onClick={() => void act.verify()}>
           Check now
         </Button>
         <Button icon="trash" onClick={() => void release(d, onChange)}>
