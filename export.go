@@ -1,6 +1,7 @@
 package ubl
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,6 +17,11 @@ import (
 // and every other line one atom, from seq 1 to last_seq, with the head after it:
 //
 //	{"atom":{…},"head_hash":"h:…","seq":1}
+//
+// An export that meets damage ends with a line that says so, which no reader takes for
+// an atom:
+//
+//	{"damaged":"…","seq":1001}
 //
 // A form that differs gets another name; readers refuse names they don't know.
 const ExportFormat = "ubl.export.v1"
@@ -68,6 +74,30 @@ func (e *Exporter) Append(atom []byte) error {
 	e.line = append(b, '}', '\n')
 	_, err := e.w.Write(e.line)
 	return err
+}
+
+// brokenPrefix begins the line at damage.
+const brokenPrefix = `{"damaged":`
+
+// Break ends an export at damage: the next atom can't be read. It says why in words
+// that anybody may read.
+func (e *Exporter) Break(cause error) error {
+	b := appendString(append(e.line[:0], brokenPrefix...), AsError(cause).Message)
+	b = strconv.AppendInt(append(b, `,"seq":`...), e.Next(), 10)
+	_, err := e.w.Write(append(b, '}', '\n'))
+	return err
+}
+
+// BrokenExport reports whether a line of an export says that it ends at damage, and why.
+func BrokenExport(line []byte) (why string, broken bool) {
+	var l struct {
+		Damaged string `json:"damaged"`
+		Seq     int64  `json:"seq"`
+	}
+	if !bytes.HasPrefix(line, []byte(brokenPrefix)) || json.Unmarshal(line, &l) != nil {
+		return "", false
+	}
+	return fmt.Sprintf("atom %d can't be read: %s", l.Seq, l.Damaged), true
 }
 
 // Next is the seq of the atom that [Exporter.Append] wants.

@@ -115,6 +115,9 @@ func (v *verifier) object(names ...string) (map[string]json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
+	if why, broken := BrokenExport(line); broken {
+		return nil, v.bad("the export ends at damage: %s", why)
+	}
 	canonical, err := Canonical(line)
 	if err != nil {
 		return nil, v.bad("not JSON that can be canonical")

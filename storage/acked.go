@@ -17,9 +17,9 @@ func readAcked(journal string, salt durable.Salt) (uint64, error) {
 	index, err := durable.ReadMark(journal+ackedSuffix, salt)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return 0, damaged("the mark of what the journal has acknowledged is missing; %s", acceptHint)
+		return 0, unsure("the mark of what the journal has acknowledged is missing")
 	case errors.Is(err, durable.ErrMark):
-		return 0, damaged("the mark of what the journal has acknowledged can't be read; %s", acceptHint)
+		return 0, unsure("the mark of what the journal has acknowledged can't be read")
 	}
 	return index, err
 }

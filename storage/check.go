@@ -74,7 +74,7 @@ func (c *check) partition(path string, l label, into *Checked) error {
 	}
 	into.Places, into.Digests = append([]Place{}, s.places...), s.digests.list()
 	if errors.Is(err, ErrDamaged) {
-		into.Places = append(into.Places, Place{Partition: into.Partition, What: cause(err)})
+		into.Places = append(into.Places, Place{Partition: into.Partition, What: cause(err), Journal: errors.Is(err, ErrJournalLoss)})
 		return c.ctx.Err()
 	}
 	return errors.Join(err, c.ctx.Err())

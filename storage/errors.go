@@ -15,6 +15,9 @@ import (
 var (
 	// ErrDamaged: a file is not what was written to it.
 	ErrDamaged = ubl.ErrDamaged
+	// ErrJournalLoss: a journal has lost what it acknowledged, or may have; see
+	// [Options.AcceptJournalLoss]. It is ErrDamaged, too.
+	ErrJournalLoss error = journalLoss{}
 	// ErrNewerFormat: the data was written by a later version of this program.
 	ErrNewerFormat = errors.New("the data has a newer format than this program knows")
 	// ErrInUse: another process has the data directory open.
@@ -24,6 +27,11 @@ var (
 	// ErrNotEmpty: a restore was aimed at a directory that holds something.
 	ErrNotEmpty = errors.New("the directory is not empty")
 )
+
+type journalLoss struct{}
+
+func (journalLoss) Error() string { return ErrDamaged.Error() }
+func (journalLoss) Unwrap() error { return ErrDamaged }
 
 func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))

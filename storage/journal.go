@@ -173,7 +173,7 @@ func (j *journal) head(data []byte, l label) error {
 		j.salt = saltOf(journalMagic1, l)
 	default:
 		j.salt = saltOf(journalMagic, l)
-		return damaged("it is not the journal of this partition; %s", acceptHint)
+		return unsure("it is not the journal of this partition")
 	}
 	return nil
 }
@@ -215,17 +215,20 @@ func (j *journal) newest(data []byte) (index uint64) {
 }
 
 // acceptHint is what to do about a journal of which it isn't known what it lost.
-const acceptHint = "restore a backup, or go on with the records that are there by \"ubl scrub --accept-journal-loss\""
+const acceptHint = "restore a backup, or go on with the records that are there"
+
+// unsure is damage to a journal of which it isn't known what it lost.
+func unsure(what string) error { return fmt.Errorf("%w: %s; %s", ErrJournalLoss, what, acceptHint) }
 
 // lostRecords were acknowledged and are not what was written any more.
 type lostRecords struct{ from, to uint64 }
 
 func (l *lostRecords) Error() string {
-	return fmt.Sprintf("%v: records %d to %d of the journal were acknowledged and can't be read; restore a backup, "+
-		"or give them up by \"ubl scrub --accept-journal-loss\"", ErrDamaged, l.from, l.to)
+	return fmt.Sprintf("%v: records %d to %d of the journal were acknowledged and can't be read; restore a backup, or give them up",
+		ErrDamaged, l.from, l.to)
 }
 
-func (l *lostRecords) Unwrap() error { return ErrDamaged }
+func (l *lostRecords) Unwrap() error { return ErrJournalLoss }
 
 func (j *journal) parse(data []byte) (r record, ok bool) {
 	if len(data) < recordHead || !bytes.Equal(data[:saltSize], j.salt[:]) {

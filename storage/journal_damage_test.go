@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -137,7 +136,7 @@ func TestGiveUpOnlyWhatIsLost(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, err := storage.Open(left, nil)
-				if !errors.Is(err, storage.ErrDamaged) || !strings.Contains(err.Error(), "ubl scrub --accept-journal-loss") {
+				if !errors.Is(err, storage.ErrDamaged) || !errors.Is(err, storage.ErrJournalLoss) {
 					t.Fatalf("Open: %v", err)
 				}
 				again := open(t, left, &storage.Options{AcceptJournalLoss: true})

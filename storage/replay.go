@@ -92,7 +92,7 @@ func noJournal(path string, l label, journaled uint64) error {
 	if err == nil && acked > journaled {
 		return &lostRecords{from: journaled + 1, to: acked}
 	}
-	return damaged("the journal is missing; %s", acceptHint)
+	return unsure("the journal is missing")
 }
 
 // journaledIn is the newest record of the journal that a file has, 0 where it never

@@ -55,6 +55,8 @@ type Place struct {
 	Partition int    `json:"partition"`
 	Group     string `json:"group,omitempty"` // tenant and shard, where it is known
 	What      string `json:"what"`
+	// Journal says that it is of a journal's records: see [ErrJournalLoss].
+	Journal bool `json:"-"`
 }
 
 // ScrubStats is how the scrub of a partition stands.

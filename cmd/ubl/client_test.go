@@ -60,6 +60,18 @@ func TestRoomsSayWhatCantBeRead(t *testing.T) {
 	}
 }
 
+// An export that ends at damage is told as that, and what came before is written.
+func TestExportThatEndsAtDamage(t *testing.T) {
+	const header = `{"format":"ubl.export.v1","head_hash":"h:00","last_seq":9,"ledger_shard":"0","tenant_id":"t:acme.com"}` + "\n"
+	const line = `{"damaged":"stored data is damaged","seq":1}` + "\n"
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, header, line) }))
+	defer s.Close()
+	code, out, errs := run(t, s.URL, "", "export")
+	if code != 1 || out != header+line || !strings.Contains(errs, "the export ends at damage, after 0 of 9 atoms: atom 1 can't be read: stored data is damaged") {
+		t.Errorf("%d, %s, %s", code, out, errs)
+	}
+}
+
 // A server that is too busy twice, or breaks the connection, is asked again
 // with the same key.
 func TestSendTriesAgain(t *testing.T) {

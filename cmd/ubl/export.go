@@ -44,10 +44,10 @@ func (c *exportCmd) Run(ctx context.Context, p *program) error {
 	} else {
 		err = c.online(ctx, p, out, tenant, g)
 	}
-	if err != nil {
+	if err = errors.Join(err, out.Flush()); err != nil { // what could be read is written all the same
 		return fmt.Errorf("couldn't export: %w", err)
 	}
-	return out.Flush()
+	return nil
 }
 
 // online copies what the server exports, line by line.
@@ -71,6 +71,10 @@ func (c *exportCmd) online(ctx context.Context, p *program, out *bufio.Writer, t
 	}
 	for done := int64(0); ; {
 		part, err := lines.ReadSlice('\n')
+		if why, broken := ubl.BrokenExport(part); broken {
+			_, errWrite := out.Write(part)
+			return errors.Join(fmt.Errorf("the export ends at damage, after %d of %d atoms: %s", done, last, clean(why)), errWrite)
+		}
 		if _, err := out.Write(part); err != nil {
 			return err
 		}
@@ -107,61 +111,33 @@ func copyHeader(out io.Writer, lines *bufio.Reader, tenant ubl.TenantID) (last i
 	return header.LastSeq, err
 }
 
-// offline reads the store itself. The actors stay asleep: nothing is changed.
+// offline reads the ledger itself and changes nothing. What it can't read ends it.
 func (c *exportCmd) offline(ctx context.Context, p *program, out io.Writer, tenant ubl.TenantID, g *progress) (err error) {
-	store, err := openExisting(c.Data, p)
-	if err != nil {
+	if err := mustHoldData(c.Data); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	group := ubl.TenantName(tenant).Group()
-	var head ubl.LedgerHead
-	err = store.View(ctx, group, func(s ubl.Snapshot) (err error) {
-		head, err = s.Head()
-		return err
-	})
+	ledger, err := storage.OpenLedger(c.Data, ubl.TenantName(tenant).Group(), &storage.Options{Random: p.random, Now: p.now})
 	if err != nil {
-		return err
+		return openHint(c.Data, err)
 	}
+	defer func() { err = errors.Join(err, ledger.Close()) }()
+	head := ledger.Head()
 	if head.Seq == 0 {
-		return errors.New("there is no such tenant in this data directory")
+		return errors.Join(errors.New("there is no such tenant in this data directory"), ledger.Lost())
 	}
 	e, err := ubl.NewExporter(out, tenant, head)
 	for err == nil && e.Next() <= head.Seq {
-		err = exportSome(ctx, store, group, e, min(e.Next()+exportPage-1, head.Seq))
+		err = ledger.Atoms(ctx, e.Next(), min(e.Next()+exportPage-1, head.Seq), e.Append)
 		g.at(e.Next()-1, head.Seq)
 	}
-	if err != nil {
-		return err
+	if errors.Is(err, ubl.ErrDamaged) {
+		err = errors.Join(err, e.Break(err))
 	}
-	return e.Close()
-}
-
-// exportSome writes the atoms up to a seq.
-func exportSome(ctx context.Context, store ubl.Reader, group ubl.Group, e *ubl.Exporter, last int64) error {
-	return store.View(ctx, group, func(s ubl.Snapshot) error {
-		for e.Next() <= last {
-			atom, err := s.Atom(e.Next())
-			if err != nil {
-				return err
-			}
-			if err := e.Append(atom); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// openExisting opens a data directory that must be there: a mistyped one is not
-// to be made.
-func openExisting(dir string, p *program) (*storage.Engine, error) {
-	if err := mustHoldData(dir); err != nil {
-		return nil, err
+	if err == nil {
+		err = e.Close()
 	}
-	store, err := storage.Open(dir, &storage.Options{Random: p.random, Now: p.now})
-	if err != nil {
-		return nil, openHint(dir, err)
+	if lost := ledger.Lost(); err == nil && lost != nil {
+		err = fmt.Errorf("the newest atoms may be missing: %w", lost)
 	}
-	return store, nil
+	return err
 }

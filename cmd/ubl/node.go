@@ -134,8 +134,12 @@ func openHint(dir string, err error) error {
 	if errors.Is(err, cluster.ErrMember) {
 		return fmt.Errorf("%s belongs to a node of a cluster: start it with --cluster-listen, or use --url and UBL_TOKEN to ask it", dir)
 	}
+	if errors.Is(err, storage.ErrJournalLoss) {
+		err = fmt.Errorf("%w: ubl scrub --data %s --accept-journal-loss", err, dir)
+	}
 	if errors.Is(err, storage.ErrDamaged) {
-		return fmt.Errorf("%w. To list the damaged places: ubl scrub --data %s. What to do then is in the runbook (UBLDamage)", err, dir)
+		return fmt.Errorf("%w. To list the damaged places: ubl scrub --data %s. To read what is sound of a tenant's ledger: ubl export --data %[2]s --tenant T. "+
+			"What to do then is in the runbook (UBLDamage)", err, dir)
 	}
 	return err
 }

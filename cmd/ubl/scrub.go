@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -89,9 +90,19 @@ func (c *scrubCmd) Run(ctx context.Context, p *program) error {
 	}
 	places, err := c.print(p.out, list)
 	if err == nil && places > 0 {
-		err = fmt.Errorf("%s is damaged; damaged places: %d; the runbook says what to do (UBLDamage)", c.Data, places)
+		err = fmt.Errorf("%s is damaged; damaged places: %d%s; the runbook says what to do (UBLDamage)", c.Data, places, giveUp(list, c.Data))
 	}
 	return err
+}
+
+// giveUp names the command that gives up what journals have lost, where one has.
+func giveUp(list []storage.Checked, dir string) string {
+	for _, part := range list {
+		if slices.ContainsFunc(part.Places, func(at storage.Place) bool { return at.Journal }) {
+			return fmt.Sprintf("; to give up what a journal lost: ubl scrub --data %s --accept-journal-loss", dir)
+		}
+	}
+	return ""
 }
 
 func (c *scrubCmd) print(w io.Writer, list []storage.Checked) (places int, err error) {

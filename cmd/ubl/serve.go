@@ -91,6 +91,12 @@ func (c *serveCmd) check() error {
 			return usagef("--public-url and --allow-origin are URLs that begin with http:// or https://")
 		}
 	}
+	if u, err := url.Parse(c.PublicURL); err != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return usagef("--public-url is a host without a path, a query or a user: https://ubl.example.com")
+	}
+	if c.ScrubRate < 0 {
+		return usagef("--scrub-rate is 0, which turns the scrub off, or more")
+	}
 	c.PublicURL = spelled(c.PublicURL)
 	if ubl.EmailDomain(c.Owner) == "" {
 		return usagef("--owner is not an email address")
@@ -100,10 +106,16 @@ func (c *serveCmd) check() error {
 			return usagef("--operator is not an email address")
 		}
 	}
+	tenants := map[string]ubl.TenantID{}
 	for _, given := range c.Domain {
-		if _, _, err := ubl.ParseDomain(given); err != nil {
+		domain, tenant, err := ubl.ParseDomain(given)
+		if err != nil {
 			return usagef("--domain: %s", plain(err))
 		}
+		if other, ok := tenants[domain]; ok && other != tenant {
+			return usagef("--domain gives one domain to two tenants")
+		}
+		tenants[domain] = tenant
 	}
 	if err := c.allowFlags.check(); err != nil {
 		return err
@@ -117,7 +129,7 @@ func (c *serveCmd) check() error {
 	return c.oidcFlags.check()
 }
 
-// domains are those of --domain, by domain. The one that is given last counts.
+// domains are those of --domain, by domain.
 func (c *serveCmd) domains() map[string]ubl.TenantID {
 	out := map[string]ubl.TenantID{}
 	for _, given := range c.Domain {

@@ -88,6 +88,11 @@ func TestSpoiledStart(t *testing.T) {
 		!strings.Contains(err.Error(), "ubl scrub --data "+dir) || !strings.Contains(err.Error(), "UBLDamage") {
 		t.Errorf("a damaged meta page: %v", err)
 	}
+	var out, errs bytes.Buffer
+	code := Run(t.Context(), []string{"export", "--data", dir, "--tenant", string(ubl.CoreTenant)}, strings.NewReader(""), &out, &errs, nil)
+	if _, err := ubl.Verify(&out, ubl.VerifyOptions{}); err != nil || code != 0 {
+		t.Errorf("an export of a ledger in a sound partition: %d, %v, %s", code, err, &errs)
+	}
 }
 
 // spoil flips a bit of a text wherever a data directory's files have it.

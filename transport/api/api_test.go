@@ -137,6 +137,23 @@ func TestExportThatFails(t *testing.T) {
 	s.do("GET", "/api/export", "")
 }
 
+// TestExportThatMeetsDamage has all before it, and ends with a line that says where it
+// is; it doesn't verify.
+func TestExportThatMeetsDamage(t *testing.T) {
+	s := newServer(t)
+	s.atoms = chain(600)
+	s.damagedAt = 700
+	body := s.do("GET", "/api/export", "").Body.Bytes()
+	lines := bytes.SplitAfter(body, []byte("\n"))
+	why, broken := ubl.BrokenExport(lines[len(lines)-2])
+	if !broken || why != "atom 700 can't be read: stored data is damaged" || len(lines) != 702 {
+		t.Errorf("%d lines, the last says %q", len(lines), why)
+	}
+	if _, err := ubl.Verify(bytes.NewReader(body), ubl.VerifyOptions{}); err == nil || !strings.Contains(err.Error(), "the export ends at damage: "+why) {
+		t.Errorf("verified with %v", err)
+	}
+}
+
 // TestOpenAPI has every route described, every reference answered, and every
 // schema compiled.
 func TestOpenAPI(t *testing.T) {

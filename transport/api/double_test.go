@@ -39,6 +39,8 @@ type actors struct {
 	atoms []json.RawMessage
 	// failFrom makes reading atoms from that seq on fail; 0 for never.
 	failFrom int64
+	// damagedAt is an atom that can't be read; 0 for none.
+	damagedAt int64
 	// caller is in whose name everything must be asked; nil for ana's.
 	caller *ubl.Identity
 	// known is the service token that a repetition finds.
@@ -221,6 +223,9 @@ func (s *actors) answerLedgerOrToken(cmd ubl.Command) (any, error) {
 	case ubl.ReadAtoms:
 		if s.failFrom > 0 && c.From >= s.failFrom {
 			return nil, ubl.Errorf(ubl.CodeUnavailable, "the store is closed")
+		}
+		if s.damagedAt > 0 && c.From <= s.damagedAt && s.damagedAt < c.From+int64(c.Limit) {
+			return nil, ubl.Errorf(ubl.CodeInternal, "stored data is damaged")
 		}
 		from := min(c.From-1, int64(len(s.atoms)))
 		to := min(from+int64(c.Limit), int64(len(s.atoms)))

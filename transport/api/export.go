@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -54,7 +55,9 @@ func (a *API) stream(ctx context.Context, w http.ResponseWriter, head ubl.Ledger
 			return ubl.Errorf(ubl.CodeUnauthorized, "the credential has ended")
 		}
 		if e.Next() > 1 {
-			if page, err = a.atomsUpTo(ctx, e.Next(), head.Seq); err != nil {
+			if page, err = a.atomsUpTo(ctx, e.Next(), head.Seq); ubl.CodeOf(err) == ubl.CodeInternal {
+				return a.endAtDamage(ctx, e, buf, head, err)
+			} else if err != nil {
 				return err
 			}
 		}
@@ -74,6 +77,24 @@ func (a *API) stream(ctx context.Context, w http.ResponseWriter, head ubl.Ledger
 		return err
 	}
 	return buf.Flush()
+}
+
+// endAtDamage writes the atoms of a page one by one up to the one that can't be read,
+// and says that it can't.
+func (a *API) endAtDamage(ctx context.Context, e *ubl.Exporter, buf *bufio.Writer, head ubl.LedgerHead, cause error) error {
+	for e.Next() <= head.Seq {
+		page, err := a.atomsUpTo(ctx, e.Next(), e.Next())
+		if ubl.CodeOf(err) == ubl.CodeInternal {
+			return errors.Join(e.Break(err), buf.Flush())
+		}
+		if err != nil {
+			return err
+		}
+		if err := e.Append(page.Atoms[0]); err != nil {
+			return err
+		}
+	}
+	return cause // it could be read after all
 }
 
 // atomsUpTo reads a page from a seq on that does not pass last.

@@ -1,0 +1,168 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"ubl"
+)
+
+// Ledger reads one group's ledger in a data directory of no running server. It opens
+// that group's partition alone and changes nothing, so it works where the store can't
+// be opened: in another partition's damage, and in its own as far as pages are sound.
+type Ledger struct {
+	group  ubl.Group
+	db     *bolt.DB
+	unlock func() error
+	head   ubl.LedgerHead
+	newer  map[int64][]byte // the journal's atoms, which aren't in the file yet
+	lost   error
+}
+
+// OpenLedger opens it.
+func OpenLedger(dir string, g ubl.Group, opts *Options) (_ *Ledger, err error) {
+	if !validGroup(g) {
+		return nil, ubl.Errorf(ubl.CodeInternal, "a group's name is not well formed")
+	}
+	o := opts.withDefaults()
+	unlock, err := lockDir(dir, o.LockTimeout)
+	if err != nil {
+		return nil, err
+	}
+	l := &Ledger{group: g, unlock: unlock, newer: make(map[int64][]byte)}
+	if err := l.open(filepath.Join(dir, storeDir), o); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+func (l *Ledger) open(store string, o *Options) error {
+	m, err := readManifest(store)
+	if err != nil {
+		return err
+	}
+	index := partitionOf(l.group, m.Partitions)
+	if err := l.openFile(filepath.Join(store, partitionName(index)), m.label(index), o); err != nil {
+		return fmt.Errorf("%s: %w", partitionName(index), err)
+	}
+	return nil
+}
+
+func (l *Ledger) openFile(path string, label label, o *Options) (err error) {
+	defer guard(&err)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	if l.lost = inspectFile(path, -1); l.lost != nil && !errors.Is(l.lost, ErrDamaged) {
+		return l.lost
+	}
+	ok, err := trusted(path, o.Boot)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		l.miss(damaged("a replica's file that may have lost its newest writes"))
+	}
+	if l.db, err = bolt.Open(path, fileMode, &bolt.Options{ReadOnly: true, Timeout: time.Second}); err != nil {
+		return err
+	}
+	if err := l.db.View(func(tx *bolt.Tx) error { return checkLabel(tx, label) }); err != nil {
+		return err
+	}
+	err = l.view(context.Background(), func(s ubl.Snapshot) (err error) {
+		l.head, err = s.Head()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return l.readJournal(path, label)
+}
+
+// readJournal adds what only the journal has.
+func (l *Ledger) readJournal(path string, label label) error {
+	journaled, err := journaledIn(l.db)
+	if err != nil || journaled == 0 {
+		return err
+	}
+	records, err := new(journal).load(path+journalSuffix, label, journaled)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		l.miss(noJournal(path, label, journaled))
+	case errors.Is(err, ErrDamaged):
+		l.miss(err)
+	case err != nil:
+		return err
+	}
+	for _, r := range records {
+		ops, _, err := decodeEntry(r.entry, nil)
+		if err != nil {
+			return err
+		}
+		for _, op := range ops {
+			l.add(op.batch)
+		}
+	}
+	return nil
+}
+
+// add takes a batch of the ledger that follows what is there; others were refused.
+func (l *Ledger) add(b *ubl.Batch) {
+	if b == nil || b.Group != l.group || b.Head != l.head {
+		return
+	}
+	for i, atom := range b.Atoms {
+		l.newer[l.head.Seq+1+int64(i)] = atom
+	}
+	l.head = b.Next
+}
+
+// miss notes that the newest of the ledger may be missing.
+func (l *Ledger) miss(err error) { l.lost = errors.Join(l.lost, err) }
+
+// Head is where the ledger ends, with seq 0 where there is none.
+func (l *Ledger) Head() ubl.LedgerHead { return l.head }
+
+// Lost says why the newest of the ledger may be missing; nil where it is whole.
+func (l *Ledger) Lost() error { return l.lost }
+
+// Atoms gives the atoms from one seq to another, in order, in a short transaction.
+func (l *Ledger) Atoms(ctx context.Context, from, to int64, fn func(atom []byte) error) error {
+	return l.view(ctx, func(s ubl.Snapshot) error {
+		for seq := from; seq <= to; seq++ {
+			atom, ok := l.newer[seq]
+			if !ok {
+				var err error
+				if atom, err = s.Atom(seq); err != nil {
+					return fmt.Errorf("atom %d can't be read: %w", seq, err)
+				}
+			}
+			if err := fn(atom); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (l *Ledger) view(ctx context.Context, fn func(ubl.Snapshot) error) error {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	tx, err := beginRead(l.db)
+	if err != nil {
+		return err
+	}
+	return viewTx(ctx, tx, l.group, fn)
+}
+
+// Close frees the directory.
+func (l *Ledger) Close() (err error) {
+	if l.db != nil {
+		err = l.db.Close()
+	}
+	return errors.Join(err, l.unlock())
+}
