@@ -15,12 +15,13 @@ import (
 // arguments. A new operation that belongs here is added by hand, so that somebody thinks.
 var sensitive = map[asks][]string{
 	proof: {
-		"add-server", "claim-domain", "connect-server", "create-invitation", "create-service-token", "end-agreement", "export-ledger", "name-heir", "release-domain",
+		"add-server", "approve-tool", "claim-domain", "connect-server", "create-invitation", "create-service-token", "end-agreement", "export-ledger", "issue-credits", "name-heir", "release-domain",
 		"remove-node", "remove-passkey", "remove-server", "remove-tenant-member", "renew-service-token", "revoke-tokens",
 		"set-container-member", "set-heir", "set-member", "update-server", "verify-domain",
 	},
 	sometimes: {
 		"invite-member", "invite-to-container", "remove-container-member", "remove-member", "set-room-policy", "set-tenant-member",
+		"set-tool-access",
 	},
 }
 
@@ -132,7 +133,10 @@ func TestSometimesSensitive(t *testing.T) {
 		{"remove-container-member", string(ana.UserID), "", false},
 		{"set-room-policy", "", `{"retention_days":30}`, true},
 		{"set-room-policy", "", `{"retention_days":0}`, false},
-		{"set-room-policy", "", `{"join":"tenant"}`, false},
+		{"set-room-policy", "", `{"join":"tenant"}`, true},
+		{"set-room-policy", "", `{"join":"invite"}`, false},
+		{"set-tool-access", "", `{"allowed":true}`, true},
+		{"set-tool-access", "", `{"allowed":false}`, false},
 	} {
 		i := slices.IndexFunc(s.api.table, func(r route) bool { return r.id == c.id })
 		path := strings.Replace("/api"+s.api.table[i].path, "{userId}", c.user, 1)

@@ -37,8 +37,16 @@ type operation struct {
 }
 
 // asks says whether an operation asks people at a browser to prove once more who they
-// are, if they haven't lately. Sensitive are acts that let somebody in, give power or a
-// credential away, remove people or data for good, or take everything out.
+// are, if they haven't lately: what would a stolen session do that its owner can't take
+// back? One principle decides:
+//
+//   - It asks where somebody is let into the tenant, where something private is opened to
+//     more people by a rule (a room to the tenant, a tool to its callers), where power, a
+//     credential or credits are given, where people or data are removed for good, and where
+//     everything is taken out at once.
+//   - It doesn't ask for what is everyday, taken back easily, or only shuts something.
+//     Adding a colleague as a member to a room is everyday in a messenger, and so is
+//     reading, the ledger page by page too.
 type asks int
 
 const (

@@ -123,7 +123,9 @@ func (a *API) setRoomPolicy(ctx context.Context, in *roomPolicyInput) (any, erro
 	if patch == (ubl.RoomPolicyPatch{}) {
 		return nil, invalid("body", "changes nothing")
 	}
-	if keep := in.Body.RetentionDays; keep != nil && *keep > 0 { // older messages are deleted
+	deletes := in.Body.RetentionDays != nil && *in.Body.RetentionDays > 0 // older messages
+	opens := in.Body.Join != nil && *in.Body.Join == ubl.JoinTenant
+	if deletes || opens {
 		if err := confirmed(ctx); err != nil {
 			return nil, err
 		}

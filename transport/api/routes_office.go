@@ -56,6 +56,6 @@ func (a *API) containerRoutes() {
 		summary: "Let credits or a document leave for another container",
 		more: "Whether they move, are copied or pass through follows from the physics of the source. What the target refuses is brought back, " +
 			"and the answer is the refusal.", also: notIn}, a.transfer)
-	handle(a, operation{method: "POST", path: "/containers/{containerId}/credits", id: "issue-credits", asks: nothing, counts: ubl.Creations, tool: "credits.issue", tag: "containers", answers: "ubl.api.balance.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/containers/{containerId}/credits", id: "issue-credits", asks: proof, counts: ubl.Creations, tool: "credits.issue", tag: "containers", answers: "ubl.api.balance.v1", creates: true,
 		summary: "Make credits in a container of values", more: "Owners of the tenant. Nothing else makes credits.", also: notIn}, a.issueCredits)
 }

@@ -29,10 +29,10 @@ func (a *API) toolRoutes() {
 		summary: "All tools with their definitions, and who may use them",
 		more: "Owners of the tenant. External tools and the server's own, which are of server ubl. By name; next_cursor is null on the last page. " +
 			"A tool with a held definition can't be called until that is approved."}, a.listTools)
-	handle(a, operation{method: "PUT", path: "/portal/tools/{tool}/access", id: "set-tool-access", asks: nothing, counts: ubl.Creations, tool: "tool.access", tag: "portal", answers: "ubl.api.tool_access.v1",
+	handle(a, operation{method: "PUT", path: "/portal/tools/{tool}/access", id: "set-tool-access", asks: sometimes, counts: ubl.Creations, tool: "tool.access", tag: "portal", answers: "ubl.api.tool_access.v1",
 		summary: "Say who may use a tool", more: "Owners of the tenant. Without such a record a tool of the server's own is open to all members, an external one to nobody. " +
 			"The tool's server must have been added; it needn't be up, nor have listed its tools yet. Users that the record doesn't name yet must be members."}, a.setToolAccess)
-	handle(a, operation{method: "POST", path: "/portal/tools/{tool}/approve", id: "approve-tool", asks: nothing, counts: ubl.Creations, tool: "portal.tool.approve", destroys: true, tag: "portal", answers: "ubl.api.portal_tool.v1",
+	handle(a, operation{method: "POST", path: "/portal/tools/{tool}/approve", id: "approve-tool", asks: proof, counts: ubl.Creations, tool: "portal.tool.approve", destroys: true, tag: "portal", answers: "ubl.api.portal_tool.v1",
 		summary: "Take over the definition of a tool that was held", more: "Owners of the tenant."}, a.approveTool)
 	handle(a, operation{method: "POST", path: "/portal/tools/{tool}/call", id: "call-tool", asks: nothing, counts: ubl.Sends, tool: "office.tool.call", destroys: true, tag: "portal", answers: "ubl.api.tool_result.v1", large: true, slow: true,
 		summary: "Use a tool", more: "One of an external server, whom its ToolAccess lets, or one of the server's own. The intent is receipted before the call."}, a.callTool)

@@ -99,6 +99,11 @@ type toolAccessAnswer struct {
 // tenant has: access may be set before a server has listed its tools. A record about
 // another name would open and close nothing.
 func (a *API) setToolAccess(ctx context.Context, in *setToolAccessInput) (any, error) {
+	if in.Body.Allowed {
+		if err := confirmed(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := owners(ctx); err != nil {
 		return nil, err
 	}
