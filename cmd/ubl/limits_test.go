@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/limits"
 	"ubl/transport/auth"
 )
 
@@ -88,11 +89,12 @@ func TestLimitsByDefault(t *testing.T) {
 	send := func(who string, i int) *httptest.ResponseRecorder {
 		return ask(who, "POST", "/api/rooms/r:general/messages", fmt.Sprintf(`{"type":"text","body":{"text":"%d"},"client_request_id":"m%d"}`, i, i))
 	}
-	flood := func(what string, want string, most int, do func(i int) *httptest.ResponseRecorder) {
+	flood := func(what string, want limits.Name, do func(i int) *httptest.ResponseRecorder) {
 		t.Helper()
-		for i := range most {
+		most := limits.Default()[want]*limits.Burst + 1
+		for i := range int(most) {
 			if w := do(i); limitOf(t, w) != "" {
-				if limitOf(t, w) != want || w.Code != http.StatusTooManyRequests {
+				if limitOf(t, w) != string(want) || w.Code != http.StatusTooManyRequests {
 					t.Errorf("%s: refused by %s: %d %s", what, limitOf(t, w), w.Code, w.Body)
 				}
 				return
@@ -102,10 +104,10 @@ func TestLimitsByDefault(t *testing.T) {
 		}
 		t.Errorf("%s: nothing refused %d", what, most)
 	}
-	flood("rooms", "creations-identity", 51, func(i int) *httptest.ResponseRecorder {
+	flood("rooms", limits.CreationsIdentity, func(i int) *httptest.ResponseRecorder {
 		return ask(ana, "POST", "/api/rooms", fmt.Sprintf(`{"name":"room %d"}`, i))
 	})
-	flood("messages", "sends-identity", 501, func(i int) *httptest.ResponseRecorder { return send(ana, i) })
+	flood("messages", limits.SendsIdentity, func(i int) *httptest.ResponseRecorder { return send(ana, i) })
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.send","arguments":{"room_id":"r:general","type":"text","body":{"text":"x"}}}}`
 	if over := ask(ana, "POST", "/mcp", call).Body.String(); !strings.Contains(over, `-32029`) || !strings.Contains(over, "sends-identity") {
 		t.Errorf("over MCP: %s", over)
@@ -113,7 +115,7 @@ func TestLimitsByDefault(t *testing.T) {
 	if w := ask(ana, "GET", "/api/rooms", ""); w.Code != http.StatusOK {
 		t.Errorf("reading is refused too: %d %s", w.Code, w.Body)
 	}
-	flood("requests", "requests-identity", 2001, func(int) *httptest.ResponseRecorder { return ask(ana, "GET", "/api/whoami", "") })
+	flood("requests", limits.RequestsIdentity, func(int) *httptest.ResponseRecorder { return ask(ana, "GET", "/api/whoami", "") })
 	if w := send(bob, 1); w.Code != http.StatusCreated {
 		t.Errorf("bob is refused: %d %s", w.Code, w.Body)
 	}
