@@ -39,3 +39,8 @@ type Content struct {
 	Space  byte
 	Counts func(key []byte) bool // nil for all
 }
+
+// Has reports whether a record of the key counts.
+func (c Content) Has(key []byte) bool {
+	return len(key) > 0 && key[0] == c.Space && (c.Counts == nil || c.Counts(key))
+}

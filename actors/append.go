@@ -47,10 +47,9 @@ func (a *Act) last() int64 {
 type Record struct {
 	Key, Value []byte
 	Seal       func() []byte
-	// Content: the value counts as stored by the tenant, see [ubl.Content]. Where such a
-	// record is removed Frees is how long its value was.
-	Content bool
-	Frees   int
+	// Frees is how long the value of a removed record was that counted as stored by the
+	// tenant, see [ubl.Content].
+	Frees int
 }
 
 // Append is one decision on its way to the ledger: acts, records and counters

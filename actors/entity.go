@@ -89,6 +89,9 @@ func (x *Entity[S, E]) change(t *Turn, w wish[S, E]) {
 		return
 	}
 	p, err := w.decide(&x.State, x.Moment(t))
+	if err == nil && !p.Frees {
+		err = x.Usage.May(w.req.Who, w.did)
+	}
 	if err != nil {
 		t.Fail(err)
 		return
@@ -98,7 +101,7 @@ func (x *Entity[S, E]) change(t *Turn, w wish[S, E]) {
 
 // Moment is that of a turn.
 func (x *Entity[S, E]) Moment(t *Turn) Moment {
-	return Moment{Now: t.Now(), Random: x.Random, usage: x.Usage}
+	return Moment{Now: t.Now(), Random: x.Random}
 }
 
 // Past answers with the outcome of a stored event.

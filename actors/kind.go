@@ -86,6 +86,8 @@ type Plan[E Event] struct {
 	Event E
 	// Records are what neither the event nor the state has, as a text.
 	Records []Record
+	// Frees says that the plan takes power or data away: a tenant that is full may do it.
+	Frees bool
 	// Answer makes the answer of what the decision has in memory; it must equal that of
 	// a retry. Where nil, [Hooks].Outcome answers for the event. It runs behind the gate,
 	// and may not touch the state.
@@ -96,11 +98,7 @@ type Plan[E Event] struct {
 type Moment struct {
 	Now    ubl.Time
 	Random io.Reader
-	usage  *Usage
 }
-
-// MayAdd refuses more content of somebody where their tenant stores as much as it may.
-func (m Moment) MayAdd(who ubl.Identity) error { return m.usage.MayAdd(who) }
 
 // Asked is a command with a request, as all are that change something.
 type Asked interface {

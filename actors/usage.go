@@ -6,8 +6,8 @@ import (
 	"ubl"
 )
 
-// Usage is how many bytes of content a tenant has stored: its ledger, and what families
-// say counts ([ubl.Content]). The tenant's LedgerShard counts, and is loaded before all
+// Usage is how many bytes a tenant has stored: its ledger, and what families say counts
+// ([ubl.Content]). The tenant's LedgerShard counts, and is loaded before all
 // others; those who are about to add more ask. A nil one has no limit.
 type Usage struct {
 	bytes atomic.Int64
@@ -29,13 +29,41 @@ func (u *Usage) Bytes() int64 {
 	return u.bytes.Load()
 }
 
-// MayAdd refuses more content of somebody where there is as much as there may be. What
-// the platform says is never refused.
-func (u *Usage) MayAdd(who ubl.Identity) error {
-	if u == nil || who.IsPlatform() {
+// May refuses an act of somebody in a tenant that has stored as much as it may. Reading,
+// whose receipts are stored too, is refused once there is a tenth more than that. What
+// the platform does is never refused, nor what [frees].
+func (u *Usage) May(who ubl.Identity, did ubl.Did) error {
+	if u == nil || who.IsPlatform() || frees[did] {
 		return nil
 	}
-	return u.quota.Within(ubl.QuotaBytes, int(u.bytes.Load()))
+	have := u.bytes.Load()
+	if reads[did] {
+		have -= have / 11
+	}
+	return u.quota.Within(ubl.QuotaBytes, int(have))
+}
+
+var (
+	// frees are the acts that make room, or take people, power or credentials away, with
+	// what signs people in who do so: each is as often as there is something to take. An
+	// act of another name may do the same, as a change of a role: its plan says so then.
+	frees = set(
+		ubl.DidTenantMemberRemove, ubl.DidRoomRemove, ubl.DidRoomLeave, ubl.DidContainerRemove, ubl.DidContainerLeave,
+		ubl.DidInvitationRevoke, ubl.DidDomainRelease, ubl.DidTokenRevoke, ubl.DidPasskeyRemove, ubl.DidServerRemove,
+		ubl.DidAgreementEnd, ubl.DidAgreementHeir, ubl.DidRoomTrim, ubl.DidDocumentDelete,
+		ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRenew, ubl.DidPlatformTokenRevoke, ubl.DidPlatformTokenRevokeAll,
+		ubl.DidPlatformLinkCreate, ubl.DidPlatformHomeSet, ubl.DidPasskeyUse, ubl.DidTenantMemberProve,
+	)
+	// reads are the looks that leave a receipt.
+	reads = set(ubl.DidDocumentGet, ubl.DidDocumentList, ubl.DidDocumentVersions, ubl.DidDocumentSearch, ubl.DidWorkspaceList)
+)
+
+func set(dids ...ubl.Did) map[ubl.Did]bool {
+	out := make(map[ubl.Did]bool, len(dids))
+	for _, d := range dids {
+		out[d] = true
+	}
+	return out
 }
 
 // Usage is how many bytes each tenant has stored that has actors here.

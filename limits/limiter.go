@@ -120,7 +120,7 @@ func Exceeded(limit Name, most int64) *ubl.Error {
 	}
 	code := ubl.CodeRateLimited
 	if limit == BytesTenant {
-		code, todo = ubl.CodeQuotaExceeded, "keep messages for a shorter time, or ask the server's operator to raise it"
+		code, todo = ubl.CodeQuotaExceeded, "keep messages for a shorter time (removing and reading go on), or ask the server's operator to raise it"
 	}
 	e := ubl.Errorf(code, "too much: the limit %s is %d %s (%s); %s", limit, most, unit, says, todo)
 	e.Details = map[string]string{"limit": string(limit), "most": strconv.FormatInt(most, 10)}

@@ -146,10 +146,10 @@ func Numbers() []ubl.Numbers {
 	return []ubl.Numbers{{Space: 'o', Counter: "e", Named: true, FromOne: true, Fixed: true}}
 }
 
-// Content is what of a container's records counts as stored: the texts of versions. Those
-// of number 0 are on their way to another container.
-func Content() ubl.Content {
-	return ubl.Content{Space: 'x', Counts: func(key []byte) bool {
+// Content is what of a container's records counts as stored: events, versions, and texts.
+// A text of number 0 is on its way to another container.
+func Content() []ubl.Content {
+	return []ubl.Content{{Space: 'o'}, {Space: 'd'}, {Space: 'x', Counts: func(key []byte) bool {
 		return len(key) > 8 && binary.BigEndian.Uint64(key[len(key)-8:]) > 0
-	}}
+	}}}
 }

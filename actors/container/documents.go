@@ -16,9 +16,6 @@ func (s *State) decideCreate(cmd ubl.CreateDocument, at actors.Moment) (*plan, e
 	if err := s.mayHold(cmd.Who, ubl.OpCreate); err != nil {
 		return nil, err
 	}
-	if err := at.MayAdd(cmd.Who); err != nil {
-		return nil, err
-	}
 	title, err := checkNew(cmd.Title, cmd.Content)
 	if err != nil {
 		return nil, err
@@ -73,7 +70,7 @@ func (s *State) bringing(d document, content string) *plan {
 func (s *State) keep(d document, content string) actors.Record {
 	return actors.Record{
 		Key:   textKey(s.Summary.ContainerID, string(d.ID), d.Text),
-		Value: encode(text{Form: recordVersion, Content: content}), Content: true,
+		Value: encode(text{Form: recordVersion, Content: content}),
 	}
 }
 
@@ -128,9 +125,6 @@ func (s *State) current(id ubl.DocumentID) (document, error) {
 
 func (s *State) decideUpdate(cmd ubl.UpdateDocument, at actors.Moment) (*plan, error) {
 	if err := s.mayHold(cmd.Who, ubl.OpWrite); err != nil {
-		return nil, err
-	}
-	if err := at.MayAdd(cmd.Who); err != nil {
 		return nil, err
 	}
 	d, err := s.current(cmd.DocumentID)

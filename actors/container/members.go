@@ -92,11 +92,14 @@ func (s *State) decideRole(cmd ubl.SetMember, _ actors.Moment) (*plan, error) {
 	if err := s.own(cmd.Who); err != nil {
 		return nil, err
 	}
+	was := s.Agreement.Members[cmd.UserID].Role
 	m, err := s.Agreement.Reassign(cmd.UserID, cmd.Role)
 	if err != nil {
 		return nil, err
 	}
-	return setting(s.Summary, s.Agreement.ID, m), nil
+	p := setting(s.Summary, s.Agreement.ID, m)
+	p.Frees = was == ubl.RoleOwner && m.Role != was
+	return p, nil
 }
 
 // removal names the act: who removes themselves leaves.

@@ -123,11 +123,6 @@ func (s *State) decideTransfer(cmd depart, at actors.Moment) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.Amount == 0 { // a document, whose text the target writes
-		if err := at.MayAdd(cmd.Who); err != nil {
-			return nil, err
-		}
-	}
 	if x.ID, err = ubl.NewTransferID(at.Random); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"slices"
 
 	"ubl"
 	"ubl/actors"
@@ -13,10 +14,11 @@ import (
 // atoms, and the records that families say are content. With each batch that has atoms
 // the record 'f' is written: a byte for the version, then bytes and the seq of the newest
 // atom, 8 bytes each. Where it isn't of the head's seq, since an earlier program wrote
-// the newest atoms, everything is counted once when the Shard is loaded.
+// the newest atoms, or of another version, everything is counted once when the Shard is
+// loaded. Version 2 counts events and versions of documents too.
 
 const (
-	bytesVersion = 1
+	bytesVersion = 2
 	bytesSize    = 1 + 8 + 8
 )
 
@@ -34,6 +36,11 @@ func (s *Shard) count(b *ubl.Batch) {
 	v = binary.BigEndian.AppendUint64(v, uint64(s.bytes))
 	b.Records = append(b.Records, ubl.Record{Key: bytesKey(), Value: binary.BigEndian.AppendUint64(v, uint64(b.Next.Seq))})
 	s.usage.Set(s.bytes)
+}
+
+// counts reports whether a record counts as stored by the tenant.
+func (s *Shard) counts(key []byte) bool {
+	return slices.ContainsFunc(s.content, func(c ubl.Content) bool { return c.Has(key) })
 }
 
 // loadBytes is the count as it is stored, or a new one.
@@ -87,7 +94,7 @@ func (s *Shard) eachContent(ctx context.Context, c ubl.Content, fn func(v []byte
 		read := 0
 		err := s.store.View(ctx, s.group, func(snap ubl.Snapshot) error {
 			return snap.Ascend(from, end, func(k, v []byte) bool {
-				if c.Counts == nil || c.Counts(k) {
+				if c.Has(k) {
 					fn(v)
 				}
 				read++

@@ -111,7 +111,7 @@ func (s *Shard) append(a *actors.Append) {
 			r.Value = r.Seal()
 		}
 		b.Records = append(b.Records, ubl.Record{Key: r.Key, Value: r.Value})
-		if r.Content {
+		if s.counts(r.Key) {
 			s.bytes += int64(len(r.Value))
 		}
 		s.bytes -= int64(r.Frees)

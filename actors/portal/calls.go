@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -25,7 +26,7 @@ func (x *Portal) begin(t *actors.Turn, c ubl.BeginCall) {
 	key := actors.NewKey(c.Did, c.Request, c.Server, c.Capability, c.InputHash, c.Parent)
 	ref, err := x.keys.Find(t.Context(), key)
 	if err == nil && ref == nil {
-		err = x.checkBegin(t.Now(), c)
+		err = cmp.Or(x.checkBegin(t.Now(), c), x.env.Usage.May(c.Who, c.Did))
 	}
 	switch {
 	case err != nil:

@@ -17,6 +17,8 @@ type plan struct {
 	records []actors.Record
 	// tools says that which tools there are has changed.
 	tools bool
+	// frees says that the plan takes power or data away: a tenant that is full may do it.
+	frees bool
 }
 
 // change runs a decision: a retry of its key is answered with what the key led
@@ -27,6 +29,9 @@ func (x *Portal) change(t *actors.Turn, req ubl.Request, did ubl.Did, decide fun
 		return
 	}
 	p, err := decide(t.Now())
+	if err == nil && !p.frees {
+		err = x.env.Usage.May(req.Who, did)
+	}
 	if err != nil {
 		t.Fail(err)
 		return

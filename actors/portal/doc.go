@@ -127,3 +127,9 @@ func Numbers() []ubl.Numbers {
 		{Space: 'l', Counter: "c" + local},
 	}
 }
+
+// Content is what of a portal's records counts as stored: its events. All else is bounded
+// by itself.
+func Content() []ubl.Content {
+	return []ubl.Content{{Space: 'p', Counts: func(key []byte) bool { return len(key) == len(eventKey(0)) && key[1] == 0 }}}
+}

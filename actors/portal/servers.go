@@ -105,6 +105,7 @@ func (x *Portal) decideUpdate(c ubl.UpdateServer) func(ubl.Time) (*plan, error) 
 		}
 		after := &server{config: now, sync: was.sync}
 		p := &plan{
+			frees: now.Disabled && !was.config.Disabled,
 			this: ubl.Fields{
 				ubl.Str("changed", strings.Join(changed, ",")), ubl.Bool("disabled", now.Disabled),
 				ubl.Str("name", now.Name), ubl.Str("server", c.ServerID), terms, urlHash(now.URL),
@@ -283,6 +284,9 @@ func (x *Portal) saveGrant(t *actors.Turn, c ubl.SaveGrant) {
 	ref, err := x.keys.Find(t.Context(), key)
 	if err == nil && ref == nil {
 		err = x.checkGrant(c)
+	}
+	if err == nil && ref == nil && len(c.Sealed) > 0 {
+		err = x.env.Usage.May(c.Who, ubl.DidServerConnect)
 	}
 	switch {
 	case err != nil:

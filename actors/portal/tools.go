@@ -58,8 +58,10 @@ func (x *Portal) checkSync(c ubl.RecordSync) error {
 	if err := x.owner(c.Who, c.Owner || c.Who.IsPlatform()); err != nil {
 		return err
 	}
-	_, err := x.enabled(c.ServerID)
-	return err
+	if _, err := x.enabled(c.ServerID); err != nil {
+		return err
+	}
+	return x.env.Usage.May(c.Who, ubl.DidServerSync)
 }
 
 // listContent tells one list of tools from another. What a server sent need not

@@ -22,6 +22,8 @@ type plan struct {
 	joined *ubl.Member
 	// left ends the streams of a member who is gone.
 	left ubl.UserID
+	// frees says that the plan takes power or data away: a tenant that is full may do it.
+	frees bool
 }
 
 // change runs a decision about the room itself: a retry of its key is answered
@@ -32,6 +34,9 @@ func (r *Room) change(t *actors.Turn, req ubl.Request, did ubl.Did, decide func(
 		return
 	}
 	p, err := decide(t.Now())
+	if err == nil && !p.frees {
+		err = r.env.Usage.May(req.Who, did)
+	}
 	if err != nil {
 		t.Fail(err)
 		return

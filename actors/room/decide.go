@@ -99,11 +99,14 @@ func (r *Room) decideRole(c ubl.SetMember) func(ubl.Time) (*plan, error) {
 		if err := r.owner(c.Who); err != nil {
 			return nil, err
 		}
+		was := r.state.Agreement.Members[c.UserID].Role
 		m, err := r.state.Agreement.Reassign(c.UserID, c.Role)
 		if err != nil {
 			return nil, err
 		}
-		return r.setting(m), nil
+		p := r.setting(m)
+		p.frees = was == ubl.RoleOwner && m.Role != was
+		return p, nil
 	}
 }
 
@@ -210,7 +213,10 @@ func (r *Room) decidePolicy(c ubl.SetRoomPolicy) func(ubl.Time) (*plan, error) {
 		if policy.RetentionDays > 0 && r.tenant == ubl.CoreTenant && r.id == ubl.CeremonyRoom {
 			return nil, ubl.Errorf(ubl.CodeConflict, "key ceremonies are kept for ever")
 		}
-		return r.policyPlan(policy), nil
+		p := r.policyPlan(policy)
+		was := r.state.Policy.RetentionDays
+		p.frees = policy.RetentionDays > 0 && (was == 0 || policy.RetentionDays < was)
+		return p, nil
 	}
 }
 

@@ -88,5 +88,5 @@ func Numbers() []ubl.Numbers {
 	}
 }
 
-// Content is what of a room's records counts as stored: its messages.
-func Content() ubl.Content { return ubl.Content{Space: 'm'} }
+// Content is what of a room's records counts as stored: its messages and events.
+func Content() []ubl.Content { return []ubl.Content{{Space: 'm'}, {Space: 'g'}} }

@@ -34,7 +34,7 @@ func (r *Room) checkSend(t *actors.Turn, c ubl.SendMessage) error {
 	if err := r.state.Agreement.May(ubl.OpWrite); err != nil {
 		return err
 	}
-	if err := r.env.Usage.MayAdd(c.Who); err != nil {
+	if err := r.env.Usage.May(c.Who, ubl.DidSend); err != nil {
 		return err
 	}
 	if err := ubl.CheckText(c.Text, r.state.Policy.MaxMessageBytes); err != nil {
@@ -100,7 +100,7 @@ func write(a *actors.Append, m *ubl.Message, p *post, agreement ubl.AgreementID,
 		Pointers: ubl.Fields{ubl.Str("msg_id", m.MsgID)},
 	}
 	a.Acts = append(a.Acts, act)
-	a.Records = append(a.Records, actors.Record{Key: messageKey(m.RoomID, m.RoomSeq), Content: true, Seal: func() []byte {
+	a.Records = append(a.Records, actors.Record{Key: messageKey(m.RoomID, m.RoomSeq), Seal: func() []byte {
 		m.Receipt = act.Receipt
 		p.json = m.AppendJSON(make([]byte, 0, 640+len(m.Body.Text)))
 		return p.json

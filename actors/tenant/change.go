@@ -21,6 +21,8 @@ type plan struct {
 	about ubl.AgreementID
 	// tells are published once the act is durable, with their place and time.
 	tells []ubl.Event
+	// frees says that the plan takes power or data away: a tenant that is full may do it.
+	frees bool
 }
 
 // change runs a decision: a retry of its key is answered with what the key led
@@ -39,6 +41,9 @@ func (x *Tenant) decided(t *actors.Turn, req ubl.Request, did ubl.Did, decide fu
 		return event{}, nil, false
 	}
 	p, err := decide(t.Now())
+	if err == nil && !p.frees {
+		err = x.env.Usage.May(req.Who, did)
+	}
 	if err != nil {
 		t.Fail(err)
 		return event{}, nil, false

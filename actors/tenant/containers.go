@@ -56,6 +56,9 @@ func (x *Tenant) mayMake(c ubl.CreateContainer, made ubl.ContainerSummary) error
 	if err := x.mayCreate(c.Who, c.Name); err != nil {
 		return err
 	}
+	if err := x.env.Usage.May(c.Who, ubl.DidContainerCreate); err != nil {
+		return err
+	}
 	if err := x.quota.Within(ubl.QuotaContainers, len(x.state.Containers)); err != nil {
 		return err
 	}
@@ -101,7 +104,7 @@ func (x *Tenant) addWorkspace(a *actors.Append, req ubl.Request, now ubl.Time) {
 func (x *Tenant) listContainers(t *actors.Turn, c ubl.ListContainers) {
 	_, err := x.member(c.Who)
 	if err == nil && c.Receipted {
-		err = x.state.License.InForce()
+		err = cmp.Or(x.state.License.InForce(), x.env.Usage.May(c.Who, ubl.DidWorkspaceList))
 	}
 	if err != nil {
 		t.Fail(err)

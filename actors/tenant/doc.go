@@ -161,3 +161,6 @@ func eventCounter() []byte { return []byte{'e'} }
 func Numbers() []ubl.Numbers {
 	return []ubl.Numbers{{Space: 't', Counter: "e", FromOne: true, Fixed: true}}
 }
+
+// Content is what of a Tenant's records counts as stored: its events.
+func Content() []ubl.Content { return []ubl.Content{{Space: 't'}} }

@@ -130,7 +130,7 @@ func (x *Tenant) mayClaim(who ubl.Identity, configured ubl.TenantID) error {
 func (x *Tenant) askOfDomain(t *actors.Turn, c ubl.KeepDomain, configured ubl.TenantID) {
 	domain, err := ubl.ClaimedDomain(c.Domain)
 	if err == nil {
-		err = x.mayClaim(c.Who, configured)
+		err = cmp.Or(x.mayClaim(c.Who, configured), x.env.Usage.May(c.Who, c.Did))
 	}
 	if err != nil {
 		t.Fail(err)

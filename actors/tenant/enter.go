@@ -44,7 +44,7 @@ func (x *Tenant) enter(t *actors.Turn, c ubl.Enter) {
 // adopt records what a credential calls a member who has no name. It is nil where
 // there is nothing to record, or no room for it now: their next request tries again.
 func (x *Tenant) adopt(t *actors.Turn, c ubl.Enter, m ubl.Member) *actors.Append {
-	if m.Name != "" || x.nameIn(c) == "" || x.state.License.InForce() != nil || t.Reserve(ubl.JoinCost) != nil {
+	if m.Name != "" || x.nameIn(c) == "" || x.state.License.InForce() != nil || x.env.Usage.May(c.Who, ubl.DidTenantMemberUpdate) != nil || t.Reserve(ubl.JoinCost) != nil {
 		return nil
 	}
 	m.Name = x.nameIn(c)
@@ -218,6 +218,9 @@ func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 	}
 	if err == nil && c.Who.IsService && x.state.makerLeft(*voucherOf(c.Who)) {
 		err = ubl.Errorf(ubl.CodeForbidden, "who made this service has left the tenant")
+	}
+	if err == nil {
+		err = x.env.Usage.May(c.Who, ubl.DidTenantJoin)
 	}
 	if err == nil {
 		err = t.Reserve(ubl.JoinCost)

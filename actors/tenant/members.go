@@ -55,6 +55,7 @@ func (x *Tenant) decideMember(c ubl.SetTenantMember) func(ubl.Time) (*plan, erro
 			}
 			p = naming(x.id, m)
 		}
+		p.frees = c.Name == nil && x.state.License.Members[m.UserID].Role == ubl.RoleOwner && m.Role != ubl.RoleOwner
 		x.lower(p)
 		return p, err
 	}

@@ -22,6 +22,9 @@ func (x *Tenant) createRoom(t *actors.Turn, c ubl.CreateRoom) {
 	}
 	err := x.mayCreate(c.Who, c.Name)
 	if err == nil {
+		err = x.env.Usage.May(c.Who, ubl.DidRoomCreate)
+	}
+	if err == nil {
 		err = x.quota.Within(ubl.QuotaRooms, len(x.state.Rooms))
 	}
 	if err != nil {

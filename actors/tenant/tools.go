@@ -104,7 +104,11 @@ func (x *Tenant) decideAccess(who ubl.Identity, terms access) func(ubl.Time) (*p
 		if err := x.mayName(r.access, terms); err != nil {
 			return nil, err
 		}
-		return accessPlan(terms)
+		p, err := accessPlan(terms)
+		if err == nil {
+			p.frees = !terms.Allowed && (r.Allowed || !known)
+		}
+		return p, err
 	}
 }
 

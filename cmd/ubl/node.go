@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -102,7 +103,7 @@ func (n *node) run(dir string) (err error) {
 	n.actors = actors.New(actors.Options{
 		// Adding a family of actors takes one line here.
 		Families: []actors.Family{
-			ledger.Family(n.store, room.Content(), container.Content()),
+			ledger.Family(n.store, slices.Concat(room.Content(), container.Content(), tenant.Content(), portal.Content())...),
 			tenant.Family(n.store, tenant.Founders{Room: room.Found, Container: container.Found}, ubl.Kinds(), n.quota),
 			room.Family(n.store),
 			container.Family(n.store, n.search),
