@@ -303,7 +303,7 @@ func TestTakenOutOfARoom(t *testing.T) {
 
 		ana.ask("DELETE", members+"/"+id, nil, nil)
 		bob.until("it is read out", func() bool {
-			return strings.Contains(eval[string](bob, `document.querySelector('[role=status]').innerText`), "You are no longer in “Crew”")
+			return strings.Contains(eval[string](bob, `[...document.querySelectorAll('[role=status]')].map((e) => e.innerText).join()`), "You are no longer in “Crew”")
 		})
 		bob.sees("You aren’t in this room")
 		bob.misses("for the crew alone")

@@ -8,7 +8,7 @@ export function AddPasskey() {
   const { data } = useLoad(lacksWayBack);
   if (!data) return null;
   return (
-    <p class="notice" role="status">
+    <p class="notice">
       <LastChance /> <Link to="/ui/settings">{passkeysWork ? 'Add a passkey' : 'Settings'}</Link>
     </p>
   );
