@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
 )
 
 // newRaftLog carries Raft's log into ours, one level down: an election is no
@@ -20,12 +21,13 @@ func newRaftLog(log *slog.Logger) hclog.Logger {
 	})
 }
 
-// lines takes hclog's lines; each comes in one Write.
+// lines takes hclog's lines; each comes in one Write. A leader looks for an entry that
+// its log doesn't have any more before it sends a snapshot, which is no error.
 type lines struct{ log *slog.Logger }
 
 func (l lines) Write(line []byte) (int, error) {
 	level := slog.LevelDebug
-	if bytes.HasPrefix(line, []byte("[ERROR]")) {
+	if bytes.HasPrefix(line, []byte("[ERROR]")) && !bytes.Contains(line, []byte(raft.ErrLogNotFound.Error())) {
 		level = slog.LevelInfo
 	}
 	l.log.Log(context.Background(), level, string(bytes.TrimSpace(line)))
