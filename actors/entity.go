@@ -29,7 +29,8 @@ type Hooks[E Event] struct {
 	// actors, and must not touch the state.
 	Outcome func(context.Context, E) (any, error)
 	// Applied follows each new event in the mailbox, and none at a load; nil for nothing.
-	Applied func(E)
+	// The append that it goes with isn't committed yet.
+	Applied func(E, *Append)
 }
 
 // Load makes the Entity of what is stored: the newest checkpoint, the events after it,
@@ -186,7 +187,7 @@ func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Tim
 	}
 	x.tell(a, e, act)
 	if x.hooks.Applied != nil {
-		x.hooks.Applied(e)
+		x.hooks.Applied(e, a)
 	}
 	return e, act
 }

@@ -53,10 +53,10 @@ func open(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader,
 }
 
 // applied follows an event outside the state.
-func (c *Container) applied(e event) {
+func (c *Container) applied(e event, a *actors.Append) {
 	c.hidden.Store(int64(c.State.Hidden))
 	if d, _ := e.changed(); d != nil {
-		c.indexSoon(*d)
+		c.indexSoon(*d, a)
 	}
 }
 

@@ -110,8 +110,8 @@ const (
 )
 
 // indexSoon counts a change of a document, and now and then has the index brought
-// up to date in the background. What it can't do, the next search does.
-func (c *Container) indexSoon(d document) {
+// up to date in the background, with that change. What it can't do, the next search does.
+func (c *Container) indexSoon(d document, a *actors.Append) {
 	c.unindexed++
 	c.unindexedBytes += d.Bytes
 	if c.search == nil || c.unindexed < indexEvery && c.unindexedBytes < indexEveryBytes || !c.indexing.CompareAndSwap(false, true) {
@@ -122,7 +122,11 @@ func (c *Container) indexSoon(d document) {
 		defer c.indexing.Store(false)
 		ctx, cancel := context.WithTimeout(context.Background(), indexTimeout)
 		defer cancel()
-		if err := c.search.CatchUp(ctx, c.Name, c.tellChanges); err != nil {
+		err := a.Durable(ctx)
+		if err == nil {
+			err = c.search.CatchUp(ctx, c.Name, c.tellChanges)
+		}
+		if err != nil {
 			c.Log.Debug("couldn't index documents ahead of a search", "actor", c.Name, "error", err)
 		}
 	})
