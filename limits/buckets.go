@@ -33,6 +33,15 @@ func (b *buckets) take(who string, now time.Time) (wait time.Duration) {
 	return wait
 }
 
+// spend uses n tokens, also of those to come, and says how long that takes.
+func (b *buckets) spend(who string, n int, now time.Time) (wait time.Duration) {
+	l := b.of(who)
+	for ; n > 0 && b.burst > 0; n -= b.burst {
+		wait = l.ReserveN(now, min(n, b.burst)).DelayFrom(now)
+	}
+	return wait
+}
+
 func (b *buckets) of(who string) *rate.Limiter {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -55,6 +55,8 @@ func New(t Table, trusted []netip.Prefix, now func() time.Time, log *slog.Logger
 		case most <= 0:
 		case r.Unit == "a second":
 			l.rates[r.Name] = newBuckets(rate.Limit(most), most*Burst)
+		case r.Unit == bytesASecond:
+			l.rates[r.Name] = newBuckets(rate.Limit(most), most)
 		case r.Unit == "an hour":
 			l.rates[r.Name] = newBuckets(rate.Limit(most)/3600, most)
 		}
@@ -157,26 +159,43 @@ func (l *Limiter) Request(who ubl.Identity) error {
 	return l.take(use{RequestsIdentity, identity(who)}, use{RequestsTenant, string(who.TenantID)})
 }
 
+// Of is what counts the acts and the streams of a caller at an address.
+func (l *Limiter) Of(who ubl.Identity, from netip.Addr) *Caller { return &Caller{l, who, from} }
+
+// Caller is who does what a Limiter counts.
+type Caller struct {
+	by   *Limiter
+	who  ubl.Identity
+	from netip.Addr
+}
+
 // Act counts a use of a tool that writes, by the rate that the tool's description says.
-func (l *Limiter) Act(who ubl.Identity, rate ubl.Rate) error {
-	if l == nil || who.IsPlatform() {
+func (c *Caller) Act(rate ubl.Rate) error {
+	if c.who.IsPlatform() {
 		return nil
 	}
 	switch rate {
 	case ubl.Sends:
-		return l.take(use{SendsIdentity, identity(who)}, use{SendsTenant, string(who.TenantID)})
+		return c.by.take(use{SendsIdentity, identity(c.who)}, use{SendsTenant, string(c.who.TenantID)})
 	case ubl.Creations:
-		return l.take(use{CreationsIdentity, identity(who)}, use{CreationsTenant, string(who.TenantID)})
+		return c.by.take(use{CreationsIdentity, identity(c.who)}, use{CreationsTenant, string(c.who.TenantID)})
 	}
 	return nil
 }
 
-// Stream takes a place for a stream of a caller at an address, until release is called.
-func (l *Limiter) Stream(who ubl.Identity, from netip.Addr) (release func(), err error) {
-	if l == nil {
-		return func() {}, nil
+// Stream takes a place for a stream, until release is called.
+func (c *Caller) Stream() (release func(), err error) {
+	return c.by.hold(holder{StreamsIdentity, identity(c.who)}, holder{StreamsIP, network(c.from)}, holder{StreamsTenant, string(c.who.TenantID)})
+}
+
+// Streamed counts bytes that a stream has sent, and says how long it is to wait before it
+// sends more: the streams of a tenant queue, and others' requests don't wait behind them.
+func (c *Caller) Streamed(bytes int) time.Duration {
+	b := c.by.rates[StreamedTenant]
+	if b == nil || c.who.IsPlatform() {
+		return 0
 	}
-	return l.hold(holder{StreamsIdentity, identity(who)}, holder{StreamsIP, network(from)}, holder{StreamsTenant, string(who.TenantID)})
+	return b.spend(string(c.who.TenantID), bytes, c.by.now())
 }
 
 // openAgain is when to try again for a place: somebody has to give one up first.

@@ -57,38 +57,75 @@ func TestRates(t *testing.T) {
 	ana, bob, eve := person("t:a", "u:ana"), person("t:a", "u:bob"), person("t:b", "u:ana")
 	send := ubl.Sends
 	for i := range 20 {
-		if err := l.Act(ana, send); err != nil {
+		if err := l.Of(ana, netip.Addr{}).Act(send); err != nil {
 			t.Fatalf("message %d: %v", i+1, err)
 		}
 	}
 	for range 100 {
-		refused(t, l.Act(ana, send), SendsIdentity)
+		refused(t, l.Of(ana, netip.Addr{}).Act(send), SendsIdentity)
 	}
-	if err := l.Act(eve, send); err != nil {
+	if err := l.Of(eve, netip.Addr{}).Act(send); err != nil {
 		t.Errorf("another tenant's of the same id: %v", err)
 	}
-	if err := l.Act(ana, ""); err != nil {
+	if err := l.Of(ana, netip.Addr{}).Act(""); err != nil {
 		t.Errorf("reading: %v", err)
 	}
 	c.at = c.at.Add(time.Second)
 	for range 2 {
-		if err := l.Act(ana, send); err != nil {
+		if err := l.Of(ana, netip.Addr{}).Act(send); err != nil {
 			t.Errorf("a second later: %v", err)
 		}
 	}
-	refused(t, l.Act(ana, send), SendsIdentity)
+	refused(t, l.Of(ana, netip.Addr{}).Act(send), SendsIdentity)
 	for range 20 {
-		if err := l.Act(bob, send); err != nil {
+		if err := l.Of(bob, netip.Addr{}).Act(send); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range 40 { // each as one more of the tenant's people
-		if err := l.Act(person("t:a", fmt.Sprint("u:", i)), send); err != nil {
+		if err := l.Of(person("t:a", fmt.Sprint("u:", i)), netip.Addr{}).Act(send); err != nil {
 			refused(t, err, SendsTenant)
 			return
 		}
 	}
 	t.Error("the tenant has no limit")
+}
+
+// TestStreamed: a second's worth goes out at once; what is more waits for its turn, for
+// each tenant alone, and nothing is refused.
+func TestStreamed(t *testing.T) {
+	const second = 1000
+	at := netip.Addr{}
+	c := &clock{time.Unix(1e9, 0)}
+	l := limited(t, c, map[string]int64{"streamed-tenant": second})
+	ana, bob, eve := l.Of(person("t:a", "u:ana"), at), l.Of(person("t:a", "u:bob"), at), l.Of(person("t:b", "u:ana"), at)
+	for _, step := range []struct {
+		who   *Caller
+		bytes int
+		wait  time.Duration
+	}{
+		{ana, 600, 0},
+		{bob, 400, 0},
+		{ana, 100, 100 * time.Millisecond},
+		{bob, 400, 500 * time.Millisecond},
+		{eve, 1000, 0},
+		{eve, 2500, 2500 * time.Millisecond}, // more than ever comes at once
+		{l.Of(ubl.Platform(), at), 1e6, 0},
+	} {
+		if wait := step.who.Streamed(step.bytes); wait != step.wait {
+			t.Errorf("%s after %d bytes waits %v, want %v", step.who.who.UserID, step.bytes, wait, step.wait)
+		}
+	}
+	c.at = c.at.Add(1500 * time.Millisecond)
+	if wait := ana.Streamed(second); wait != 0 {
+		t.Errorf("when all has had its time: %v", wait)
+	}
+	if got := l.Refused()[StreamedTenant]; got != 0 {
+		t.Errorf("%d were refused", got)
+	}
+	if wait := limited(t, c, map[string]int64{}).Of(person("t:a", "u:ana"), at).Streamed(1e9); wait != 0 {
+		t.Errorf("without a limit: %v", wait)
+	}
 }
 
 // from is a request of a peer, with headers.
@@ -172,7 +209,7 @@ func TestRefusedIsCounted(t *testing.T) {
 	l := limited(t, &clock{time.Unix(1e9, 0)}, map[string]int64{"requests-identity": 1, "creations-identity": 1})
 	for range 15 {
 		_ = l.Request(person("t:a", "u:ana"))
-		_ = l.Act(person("t:a", "u:ana"), ubl.Creations)
+		_ = l.Of(person("t:a", "u:ana"), netip.Addr{}).Act(ubl.Creations)
 		if err := l.Request(ubl.Platform()); err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +218,7 @@ func TestRefusedIsCounted(t *testing.T) {
 		t.Errorf("counted %v", got)
 	}
 	var none *Limiter
-	if none.Request(person("t:a", "u:ana")) != nil || none.Address(netip.Addr{}) != nil || none.Act(ubl.Identity{}, ubl.Sends) != nil {
+	if none.Request(person("t:a", "u:ana")) != nil || none.Address(netip.Addr{}) != nil {
 		t.Error("no limiter limits")
 	}
 }
@@ -252,26 +289,26 @@ func TestClientOf(t *testing.T) {
 func TestStreamsAndPlaces(t *testing.T) {
 	l := limited(t, &clock{}, map[string]int64{"streams-identity": 2, "streams-tenant": 3, "streams-ip": 100})
 	ana, bob, at := person("t:a", "u:ana"), person("t:a", "u:bob"), netip.MustParseAddr("203.0.113.7")
-	one, err := l.Stream(ana, at)
+	one, err := l.Of(ana, at).Stream()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = l.Stream(ana, at); err != nil {
+	if _, err = l.Of(ana, at).Stream(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = l.Stream(ana, at)
+	_, err = l.Of(ana, at).Stream()
 	refused(t, err, StreamsIdentity)
-	if _, err = l.Stream(bob, at); err != nil {
+	if _, err = l.Of(bob, at).Stream(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = l.Stream(bob, at)
+	_, err = l.Of(bob, at).Stream()
 	refused(t, err, StreamsTenant)
 	one()
 	one()
-	if _, err = l.Stream(bob, at); err != nil {
+	if _, err = l.Of(bob, at).Stream(); err != nil {
 		t.Errorf("with a place given back: %v", err)
 	}
-	_, err = l.Stream(ana, at)
+	_, err = l.Of(ana, at).Stream()
 	refused(t, err, StreamsTenant)
 }
 

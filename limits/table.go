@@ -13,8 +13,8 @@ import (
 // Name names a limit, in the table, in the YAML file and in refusals.
 type Name string
 
-// The limits. Rates are on each node, per second or per hour; ten seconds' worth, or an
-// hour's, may come at once.
+// The limits. Rates are on each node, per second or per hour; ten seconds' worth, a
+// second's of bytes, or an hour's may come at once.
 const (
 	RequestsIP        Name = "requests-ip"
 	FoundingsIP       Name = "foundings-ip"
@@ -27,6 +27,7 @@ const (
 	StreamsIP         Name = "streams-ip"
 	StreamsIdentity   Name = "streams-identity"
 	StreamsTenant     Name = "streams-tenant"
+	StreamedTenant    Name = "streamed-tenant"
 	ConnectionsIP     Name = "connections-ip"
 	Connections       Name = "connections"
 	RoomsTenant       Name = ubl.QuotaRooms
@@ -38,6 +39,9 @@ const (
 
 // Burst is how many seconds' worth of a rate may come at once.
 const Burst = 10
+
+// bytesASecond is the unit of what isn't refused, but comes later.
+const bytesASecond = "bytes/s"
 
 // Row is one limit as it is explained to an operator.
 type Row struct {
@@ -62,6 +66,7 @@ var rows = []Row{
 	{StreamsIP, 1000, "open", "live streams to one address"},
 	{StreamsIdentity, 100, "open", "live streams of one person or agent"},
 	{StreamsTenant, 5000, "open", "live streams of one tenant"},
+	{StreamedTenant, 16 << 20, bytesASecond, "what the live streams of one tenant send; what is more comes a little later"},
 	{ConnectionsIP, 1000, "open", "connections from one address, idle ones included"},
 	{Connections, 20_000, "open", "connections in all; at most three quarters of the files that the process may open"},
 	{RoomsTenant, 10_000, "in all", "rooms of one tenant"},

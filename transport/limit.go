@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/netip"
 
-	"ubl"
 	"ubl/limits"
 	"ubl/transport/envelope"
 )
@@ -88,9 +87,7 @@ func (s *Server) limitCaller(next http.Handler) http.Handler {
 			return
 		}
 		from := s.opts.Limits.ClientOf(r)
-		c.Limited(
-			func(rate ubl.Rate) error { return s.opts.Limits.Act(c.Identity, rate) },
-			func() (func(), error) { return s.opts.Limits.Stream(c.Identity, from) })
+		c.Limited(s.opts.Limits.Of(c.Identity, from))
 		next.ServeHTTP(w, r)
 	})
 }

@@ -125,6 +125,7 @@ func (f *figures) watchStreams(h *sse.Hub) {
 		gauge("ubl_streams_follows", "Rooms and tenants that live streams follow.", func() int64 { return int64(h.Stats().Follows) }),
 		counter("ubl_streams_events_total", "Events written to live streams.", func() int64 { return h.Stats().Frames }),
 		counter("ubl_streams_missed_total", "Times a durable head showed that publications were missed.", func() int64 { return h.Stats().Missed }),
+		counter("ubl_streams_slowed_total", "Times a live stream waited because its tenant's had sent as many bytes as their limit lets them.", func() int64 { return h.Stats().Slowed }),
 	)
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ubl"
 	"ubl/transport/envelope"
@@ -44,15 +45,24 @@ func (d *tenantDoor) Visit(ctx context.Context, in ubl.Enter, to ubl.Name, cmd u
 	return entered, answer, err
 }
 
+// Act implements [envelope.Limits].
+func (d *tenantDoor) Act(rate ubl.Rate) error {
+	d.counts = append(d.counts, rate)
+	return nil
+}
+
+// Stream implements [envelope.Limits].
+func (d *tenantDoor) Stream() (release func(), err error) { return func() {}, nil }
+
+// Streamed implements [envelope.Limits].
+func (d *tenantDoor) Streamed(int) time.Duration { return 0 }
+
 // comer is a caller whom their tenant has yet to let in, as the authentication
 // hands them over.
 func (d *tenantDoor) comer(who ubl.Identity, act bool) *envelope.Caller {
 	c := &envelope.Caller{Identity: who}
 	c.Enters(ubl.Enter{Request: ubl.Request{Who: who}, Act: act}, d)
-	c.Limited(func(rate ubl.Rate) error {
-		d.counts = append(d.counts, rate)
-		return nil
-	}, nil)
+	c.Limited(d)
 	return c
 }
 

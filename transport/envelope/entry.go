@@ -15,39 +15,53 @@ type entry struct {
 	ask    ubl.Asker // nil where nobody has to be asked
 	inside bool      // the tenant has let them in
 	// rate is by which the next use of a tool is counted.
-	rate ubl.Rate
-	// limit counts a use by a rate; nil where nothing limits it.
-	limit func(ubl.Rate) error
-	// stream takes a place for a stream of theirs; nil where nothing limits it.
-	stream func() (release func(), err error)
+	rate   ubl.Rate
+	limits Limits // nil where nothing limits them
 	role   ubl.Role
+}
+
+// Limits count what a caller does, and may refuse it.
+type Limits interface {
+	// Act counts a use of a tool that writes, by the rate that the tool's description says.
+	Act(ubl.Rate) error
+	// Stream takes a place for a stream, until release is called.
+	Stream() (release func(), err error)
+	// Streamed counts bytes that a stream has sent, and says how long it is to wait
+	// before it sends more.
+	Streamed(bytes int) time.Duration
 }
 
 // Enters says that the caller's tenant has yet to let them in, and whom to ask.
 func (c *Caller) Enters(in ubl.Enter, ask ubl.Asker) { c.in, c.ask, c.inside = in, ask, false }
 
-// Limited says what counts each use of a tool that writes, and what gives a place to each
-// stream of theirs.
-func (c *Caller) Limited(may func(ubl.Rate) error, stream func() (release func(), err error)) {
-	c.limit, c.stream = may, stream
-}
+// Limited says what counts what the caller does.
+func (c *Caller) Limited(by Limits) { c.limits = by }
 
 // Stream takes a place for something long that the caller listens to, until release is
 // called. Every transport that streams asks for one.
 func (c *Caller) Stream() (release func(), err error) {
-	if c.stream == nil {
+	if c.limits == nil {
 		return func() {}, nil
 	}
-	return c.stream()
+	return c.limits.Stream()
+}
+
+// Streamed counts bytes that such a stream has sent, and says how long it is to wait
+// before it sends more.
+func (c *Caller) Streamed(bytes int) time.Duration {
+	if c.limits == nil {
+		return 0
+	}
+	return c.limits.Streamed(bytes)
 }
 
 // Count counts a use by a rate, or refuses it where there were too many. It is for what
 // doesn't go through [Caller.Uses].
 func (c *Caller) Count(rate ubl.Rate) error {
-	if c.limit == nil || rate == "" {
+	if c.limits == nil || rate == "" {
 		return nil
 	}
-	return c.limit(rate)
+	return c.limits.Act(rate)
 }
 
 // Let says that it has, with which role.
@@ -83,7 +97,7 @@ func (c *Caller) again(change func(*ubl.Enter)) *Caller {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	again := &Caller{Identity: c.Identity, TokenID: c.TokenID, ExpiresAt: c.ExpiresAt, Revoked: c.Revoked, Session: c.Session, ProvedAt: c.ProvedAt}
-	again.Limited(c.limit, c.stream)
+	again.Limited(c.limits)
 	if c.ask == nil {
 		again.Let(c.role)
 		return again

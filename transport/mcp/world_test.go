@@ -123,11 +123,30 @@ func (w *world) authenticate(next http.Handler) http.Handler {
 			return
 		}
 		caller := &envelope.Caller{Identity: who, ExpiresAt: ubl.Time(w.ends.Load()), Revoked: w.revoked}
-		caller.Limited(w.rate, w.place)
+		caller.Limited(w)
 		caller.Enters(ubl.Enter{Request: envelope.Command(envelope.WithCaller(r.Context(), caller), ""), Act: r.Method == "POST"}, w.Runtime)
 		next.ServeHTTP(rw, r.WithContext(envelope.WithCaller(r.Context(), caller)))
 	})
 }
+
+// Act implements [envelope.Limits].
+func (w *world) Act(rate ubl.Rate) error {
+	if w.rate == nil {
+		return nil
+	}
+	return w.rate(rate)
+}
+
+// Stream implements [envelope.Limits].
+func (w *world) Stream() (release func(), err error) {
+	if w.place == nil {
+		return func() {}, nil
+	}
+	return w.place()
+}
+
+// Streamed implements [envelope.Limits].
+func (w *world) Streamed(int) time.Duration { return 0 }
 
 func newClient(t testing.TB) *http.Client {
 	transport := &http.Transport{}

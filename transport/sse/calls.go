@@ -75,14 +75,14 @@ func (c *calls) sink(p ubl.Publication) {
 
 // step sends one event. What came behind the end of a membership is not for the
 // caller any more.
-func (c *calls) step(context.Context, time.Time) (moved bool, err error) {
+func (c *calls) step(ctx context.Context, _ time.Time) (moved bool, err error) {
 	select {
 	case frame := <-c.frames:
 		if c.ended.Load() != nil {
 			return true, nil
 		}
 		c.hub.frames.Add(1)
-		return true, c.out.write(frame)
+		return true, c.write(ctx, frame)
 	default:
 		return false, nil
 	}

@@ -27,7 +27,8 @@
 //	read      a listener takes all that is new, up to 64 KiB, as slices of the
 //	          ring's own memory; it reads a view of the ring that never changes, so
 //	          the publisher waits for nobody
-//	write     one write under a deadline, one flush
+//	write     one write under a deadline, one flush; then a wait, where the streams of
+//	          the caller's tenant have sent more than their limit lets them
 //
 // # What fails, and then what
 //
@@ -35,6 +36,8 @@
 //     hole, or the durable head asked every 2 s does. The ring restarts above
 //     the hole, and listeners page what is missing from history.
 //   - A listener is slower than the ring: it pages from history.
+//   - The streams of a tenant send more than others should feel: each waits for its turn
+//     after what it wrote, and hears of its end meanwhile.
 //   - A listener doesn't read: its write deadline ends it. Nobody waits for it.
 //   - Retention took what a cursor asks for: room.gap tells what is left.
 //   - A cursor is beyond the head (the server was restored from a backup): the

@@ -70,8 +70,8 @@ type Hub struct {
 	limits Limits
 	pace   *pace
 
-	frames, missed atomic.Int64
-	work           sync.WaitGroup // streams and follows
+	frames, missed, slowed atomic.Int64
+	work                   sync.WaitGroup // streams and follows
 
 	mu      sync.Mutex
 	closing bool
@@ -109,6 +109,7 @@ type Stats struct {
 	Follows int   // rooms and tenants followed now
 	Frames  int64 // events written to clients
 	Missed  int64 // times a durable head showed that publications were missed
+	Slowed  int64 // times a stream waited for the limit of its tenant's bytes
 	Ended   map[Reason]int64
 }
 
@@ -118,7 +119,7 @@ func (h *Hub) Stats() Stats {
 	defer h.mu.Unlock()
 	return Stats{
 		Streams: len(h.streams), Follows: len(h.follows),
-		Frames: h.frames.Load(), Missed: h.missed.Load(), Ended: maps.Clone(h.ended),
+		Frames: h.frames.Load(), Missed: h.missed.Load(), Slowed: h.slowed.Load(), Ended: maps.Clone(h.ended),
 	}
 }
 

@@ -249,7 +249,7 @@ func (l *listener) may(ctx context.Context) error {
 func (l *listener) advance(ctx context.Context, now time.Time) (moved bool, err error) {
 	if own := l.source.aside(); own.events > 0 {
 		l.hub.frames.Add(int64(own.events))
-		return true, l.out.write(own.pieces...)
+		return true, l.write(ctx, own.pieces...)
 	}
 	runs, events, behind := l.follow.read(&l.place, l.source.sees, l.runs[:0])
 	if behind {
@@ -262,10 +262,43 @@ func (l *listener) advance(ctx context.Context, now time.Time) (moved bool, err 
 	if l.over(ctx, now) != "" { // what ended the stream was told before what was read
 		return true, nil
 	}
-	err = l.out.write(runs...)
 	l.hub.frames.Add(int64(events))
+	err = l.write(ctx, runs...)
 	clear(l.runs) // lets go of the segments
 	return true, err
+}
+
+// write sends events, and then waits where the streams of the caller's tenant have sent
+// more than their limit lets them.
+func (l *listener) write(ctx context.Context, pieces ...[]byte) error {
+	if err := l.out.write(pieces...); err != nil {
+		return err
+	}
+	bytes := 0
+	for _, p := range pieces {
+		bytes += len(p)
+	}
+	if wait := l.caller.Streamed(bytes); wait > 0 {
+		l.hub.slowed.Add(1)
+		l.pause(ctx, wait)
+	}
+	return nil
+}
+
+// pause waits, though not for what ends the stream. A wake that it takes says that there
+// is more to read, which is read afterwards.
+func (l *listener) pause(ctx context.Context, wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for l.over(ctx, l.hub.now()) == "" {
+		select {
+		case <-timer.C:
+			return
+		case <-l.wake:
+		case <-ctx.Done():
+		case <-l.caller.Revoked:
+		}
+	}
 }
 
 // catchUp sends one page of history.
@@ -286,7 +319,7 @@ func (l *listener) catchUp(ctx context.Context, now time.Time) (moved bool, err 
 		if why := l.over(ctx, l.hub.now()); why != "" {
 			return true, nil // run sees it next
 		}
-		if err := l.out.write(piece); err != nil {
+		if err := l.write(ctx, piece); err != nil {
 			return true, err
 		}
 	}

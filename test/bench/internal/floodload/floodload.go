@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -71,9 +72,9 @@ func Run(ctx context.Context, o Options) (Result, error) {
 
 func repeated(request []byte) func() []byte { return func() []byte { return request } }
 
-// nextRoom makes a room of another name each time.
+// nextRoom makes a room of another name each time, also where a disturbed turn is repeated.
 func (f *flood) nextRoom() []byte {
-	return rawhttp.Post(f.Host, f.RoomsPath, f.Token, fmt.Appendf(nil, `{"name":"Flooded %d"}`, f.named.Add(1)))
+	return rawhttp.Post(f.Host, f.RoomsPath, f.Token, fmt.Appendf(nil, `{"name":"Flooded %d by %d"}`, f.named.Add(1), os.Getpid()))
 }
 
 // flood is one run. Its mu guards all below it.
