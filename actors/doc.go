@@ -34,6 +34,8 @@
 //	decide     the rule's pure function: a [Plan] or a refusal
 //	Enact      the act, the event with its [Stamp], the records; applies the event,
 //	           and adds what follows: indexes, a checkpoint, what is published
+//	Pass       the same for an event that isn't stored: only the newest of its like
+//	           counts, and what is left of it is in records of its own
 //	Draft      the turn's append: several plans of one turn are one commit
 //	answer     [Plan].Answer, or [Hooks].Outcome of the event, from memory
 //

@@ -56,15 +56,19 @@ func (x *Entity[S, E]) replay(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return x.Events().Each(ctx, x.last+1, math.MaxInt64, func(e E) error {
+	err = x.Events().Each(ctx, x.last+1, math.MaxInt64, func(e E) error {
 		x.apply(e)
 		return nil
 	})
+	if err == nil && x.kind.Beside != nil {
+		err = x.kind.Beside(ctx, x.Read, x.Name, &x.State)
+	}
+	return err
 }
 
 func (x *Entity[S, E]) apply(e E) {
 	x.kind.Apply(&x.State, e)
-	x.last = e.stamped().N
+	x.last = max(x.last, e.stamped().N)
 }
 
 // Events are those that are stored.
@@ -86,18 +90,28 @@ func (x *Entity[S, E]) Change(t *Turn, cmd ubl.Command) bool {
 }
 
 func (x *Entity[S, E]) change(t *Turn, w wish[S, E]) {
-	if x.Keys.Seen(t, w.key, x.Past) {
-		return
+	ref, err := x.Keys.Find(t.Context(), w.key)
+	var p *Plan[E]
+	if err == nil && ref == nil {
+		p, err = w.decide(&x.State, x.Moment(t))
 	}
-	p, err := w.decide(&x.State, x.Moment(t))
-	if err == nil && !p.Frees {
+	if err == nil && p != nil && !p.Frees {
 		err = x.Usage.May(w.req.Who, w.did)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		t.Fail(err)
-		return
+	case w.now != nil:
+		if p != nil {
+			x.Pass(t, w.did, w.req, p, &w.key)
+		}
+		t.Later(w.now(&x.State))
+	case ref != nil:
+		ctx := t.Context()
+		t.Later(func() (any, error) { return x.Past(ctx, ref.N) })
+	default:
+		t.Later(x.Enact(t, w.did, w.req, p, &w.key))
 	}
-	t.Later(x.Enact(t, w.did, w.req, p, &w.key))
 }
 
 // Moment is that of a turn.
@@ -118,15 +132,15 @@ func (x *Entity[S, E]) Past(ctx context.Context, n int64) (any, error) {
 }
 
 // Enact carries out a plan in the turn's commit, and is the answer to it, for
-// [Turn.Later]. Each plan comes by here, between being decided and changing anything:
-// whatever else may forbid an act has its place at the top. Without a key the family
-// knows a retry by other means.
+// [Turn.Later]. Each plan comes by here or by [Entity.Pass], between being decided and
+// changing anything: whatever else may forbid an act has its place in enact. Without a
+// key the family knows a retry by other means.
 func (x *Entity[S, E]) Enact(t *Turn, did ubl.Did, req ubl.Request, p *Plan[E], key *Key) func() (any, error) {
 	a := t.Draft()
 	if key != nil {
 		x.Keys.Add(a, *key, t.Now(), Ref{Kind: x.place.Ref, N: x.last + 1})
 	}
-	e, act := x.enact(a, did, req, t.Now(), p)
+	e, act := x.enact(a, did, req, t.Now(), p, true)
 	if answer := p.Answer; answer != nil {
 		return func() (any, error) { return answer(act.Receipt), nil }
 	}
@@ -137,6 +151,23 @@ func (x *Entity[S, E]) Enact(t *Turn, did ubl.Did, req ubl.Request, p *Plan[E], 
 		stamp(&e, s)
 		return x.hooks.Outcome(ctx, e)
 	}
+}
+
+// Pass carries out a plan whose event passes. Its act has its receipt behind the gate.
+func (x *Entity[S, E]) Pass(t *Turn, did ubl.Did, req ubl.Request, p *Plan[E], key *Key) *Act {
+	a := t.Draft()
+	if key != nil {
+		x.Keys.Add(a, *key, t.Now(), Ref{Kind: x.place.Passed})
+	}
+	_, act := x.enact(a, did, req, t.Now(), p, false)
+	return act
+}
+
+// PassUnreceipted has an event pass in the turn's commit that no act makes.
+func (x *Entity[S, E]) PassUnreceipted(t *Turn, u Unreceipted[E]) {
+	e := u.Event
+	stamp(&e, Stamp{Version: x.kind.Version, At: t.Now()})
+	x.happen(t.Draft(), e, nil)
 }
 
 // Note puts an act on record that changes nothing, as reading is one. Its receipt is
@@ -150,7 +181,7 @@ func (x *Entity[S, E]) Note(t *Turn, did ubl.Did, req ubl.Request, act Act) *Act
 func (k *Kind[S, E]) Found(name ubl.Name, did ubl.Did, req ubl.Request, at ubl.Time, p *Plan[E]) *Append {
 	a := &Append{}
 	x := &Entity[S, E]{Env: Env{Name: name}, kind: k, place: k.Place(name)}
-	x.enact(a, did, req, at, p)
+	x.enact(a, did, req, at, p, true)
 	return a
 }
 
@@ -170,26 +201,44 @@ func (x *Entity[S, E]) act(a *Append, did ubl.Did, req ubl.Request, at ubl.Time,
 	return &act
 }
 
-// enact adds a plan to an append and applies its event.
-func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Time, p *Plan[E]) (E, *Act) {
+// enact adds a plan to an append, and its event, which is kept or passes.
+func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Time, p *Plan[E], keep bool) (E, *Act) {
 	act := x.act(a, did, req, at, p.Act)
-	e := p.Event
-	stamp(&e, Stamp{Version: x.kind.Version, N: x.last + 1, Did: did, At: at, By: req.Who.UserID})
-	a.Move(x.place.Counter, x.last, x.last+1)
+	e, s := p.Event, Stamp{Version: x.kind.Version, Did: did, At: at, By: req.Who.UserID, sealed: &act.Receipt}
+	if keep {
+		s.N = x.last + 1
+	}
+	stamp(&e, s)
 	a.Records = append(a.Records, p.Records...)
-	a.Records = append(a.Records, act.Sealed(x.place.Key(x.last+1), e))
+	if keep {
+		a.Move(x.place.Counter, x.last, s.N)
+		a.Records = append(a.Records, act.sealed(x.place.Key(s.N), x.encode(e)))
+	}
+	x.happen(a, e, act)
+	return e, act
+}
+
+// encode is an event as it is stored, but for its receipt.
+func (x *Entity[S, E]) encode(e E) []byte {
+	if x.kind.Encode != nil {
+		return x.kind.Encode(e)
+	}
+	return encode(e)
+}
+
+// happen applies a new event, and adds what follows from it to its append.
+func (x *Entity[S, E]) happen(a *Append, e E, act *Act) {
 	x.apply(e)
 	if x.kind.Index != nil {
 		a.Records = append(a.Records, x.kind.Index(&x.State, e, act)...)
 	}
-	if x.kind.Every > 0 && x.last%x.kind.Every == 0 {
+	if n := e.stamped().N; n > 0 && x.kind.Every > 0 && n%x.kind.Every == 0 {
 		a.Records = append(a.Records, x.kind.Checkpoint(&x.State))
 	}
 	x.tell(a, e, act)
 	if x.hooks.Applied != nil {
 		x.hooks.Applied(e, a)
 	}
-	return e, act
 }
 
 // tell has what an event tells published once it is durable.
@@ -199,7 +248,10 @@ func (x *Entity[S, E]) tell(a *Append, e E, act *Act) {
 	}
 	for _, event := range x.kind.Tell(&x.State, e) {
 		a.OnCommit(func() ubl.Event {
-			event.TenantID, event.TS, event.LedgerSeq = x.Name.Group().Tenant, act.At, act.last()
+			event.TenantID, event.TS, event.LedgerSeq = x.Name.Group().Tenant, e.stamped().At, a.Last
+			if act != nil {
+				event.LedgerSeq = act.last()
+			}
 			return event
 		})
 	}

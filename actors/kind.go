@@ -17,6 +17,8 @@ type Kind[S any, E Event] struct {
 	Name string
 	// Version of the form in which events are stored.
 	Version int
+	// Encode writes an event as JSON; nil for [json.Marshal].
+	Encode func(E) []byte
 	// Place tells where an actor's events are stored.
 	Place func(ubl.Name) Place
 	// Unknown is the refusal where there is no event; nil where an actor may have none.
@@ -41,18 +43,24 @@ type Kind[S any, E Event] struct {
 	Every      int64
 	Checkpoint func(*S) Record
 	Restore    func(context.Context, ubl.Reader, ubl.Name, *S) (int64, error)
+	// Beside reads what passing events have left in records, once the stored events are
+	// applied; nil for nothing.
+	Beside func(context.Context, ubl.Reader, ubl.Name, *S) error
 }
 
 // Place is where one actor's events are: the key of each by its number from 1 on, and
-// the counter that goes with them. Ref is the kind of a [Ref] to an event.
+// the counter that goes with them. Ref is the kind of a [Ref] to an event, Passed that
+// of a key whose event passed.
 type Place struct {
 	Key     func(n int64) []byte
 	Counter []byte
 	Ref     byte
+	Passed  byte
 }
 
-// Stamp is what every stored event begins with. Families embed it, and leave it to the
-// Entity to fill in. Receipt is stored last: the ledger puts it behind all else.
+// Stamp is what every event begins with. Families embed it, and leave it to the
+// Entity to fill in. Receipt is stored last: the ledger puts it behind all else. N is
+// 0 for an event that passes.
 type Stamp struct {
 	Version int         `json:"v"`
 	N       int64       `json:"n"`
@@ -60,6 +68,17 @@ type Stamp struct {
 	At      ubl.Time    `json:"at"`
 	By      ubl.UserID  `json:"by"`
 	Receipt ubl.Receipt `json:"receipt,omitzero"`
+
+	sealed *ubl.Receipt // that of the act, while the event is new
+}
+
+// Sealed is where the act's receipt is, for a state that keeps it. The ledger fills it
+// in: read it behind the gate. An event without an act has an empty one.
+func (s Stamp) Sealed() *ubl.Receipt {
+	if s.sealed != nil {
+		return s.sealed
+	}
+	return &s.Receipt
 }
 
 // FormatVersion implements [Versioned].
@@ -79,8 +98,11 @@ func stamp[E Event](e *E, s Stamp) { any(e).(interface{ stamp(Stamp) }).stamp(s)
 
 // Plan is what a decision leads to: an act, the event that it makes, and what goes
 // with them in one commit. Of the act, Did, Request and At are not the decision's, nor
-// its Agreement and Pointers where the family's hold. Nothing else makes an event, so
-// there is none without an act.
+// its Agreement and Pointers where the family's hold.
+//
+// Its event is stored, or it passes: then only the newest of its like counts, it changes
+// the state, and what is left of it is in Records and the [Kind]'s Index. Only a plan
+// makes an event, so there is none without an act; but for [Unreceipted].
 type Plan[E Event] struct {
 	Act
 	Event E
@@ -92,6 +114,12 @@ type Plan[E Event] struct {
 	// a retry. Where nil, [Hooks].Outcome answers for the event. It runs behind the gate,
 	// and may not touch the state.
 	Answer func(ubl.Receipt) any
+}
+
+// Unreceipted is a passing event without an act: what it changes has no receipt.
+// DESIGN.md ("One family kernel") lists who makes one, and why.
+type Unreceipted[E Event] struct {
+	Event E
 }
 
 // Moment is what a decision knows besides the state and its command.
@@ -117,6 +145,7 @@ type wish[S any, E Event] struct {
 	req    ubl.Request
 	key    Key
 	decide func(*S, Moment) (*Plan[E], error)
+	now    func(*S) func() (any, error) // of a command whose events pass
 }
 
 // On is the rule of a command whose acts are all called the same. Content tells one
@@ -145,10 +174,24 @@ func OnNamed[C Asked, S any, E Event](did func(C) ubl.Did, content func(C) []str
 	}}
 }
 
+// OnPassing is On for a command whose events pass. Decide may return no plan where
+// nothing is to be done. Now gives the answer, to a retry too: what the state says by
+// then. It is called in the mailbox, and what it returns is as [Plan].Answer.
+func OnPassing[C Asked, S any, E Event](did ubl.Did, content func(C) []string, decide func(*S, C, Moment) (*Plan[E], error), now func(*S, C) func() (any, error)) Rule[S, E] {
+	on := On(did, content, decide)
+	return Rule[S, E]{func(cmd ubl.Command) (w wish[S, E], ok bool) {
+		if w, ok = on.read(cmd); ok {
+			w.now = func(s *S) func() (any, error) { return now(s, cmd.(C)) }
+		}
+		return w, ok
+	}}
+}
+
 // Sealed is a record of an object (JSON) that gets the act's receipt as its last
 // member, "receipt".
-func (a *Act) Sealed(key []byte, object any) Record {
-	open := encode(object)
+func (a *Act) Sealed(key []byte, object any) Record { return a.sealed(key, encode(object)) }
+
+func (a *Act) sealed(key, open []byte) Record {
 	return Record{Key: key, Seal: func() []byte {
 		receipt := encode(a.Receipt)
 		b := make([]byte, 0, len(open)+len(receipt)+len(`,"receipt":`))

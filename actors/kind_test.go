@@ -28,12 +28,22 @@ import (
 type counterState struct {
 	Events, Total int64
 	Open          bool
+	Seen          counterSeen
+	Receipt       ubl.Receipt // of the newest mark that was loaded
+}
+
+// counterSeen is the counter's only record that follows from no event.
+type counterSeen struct {
+	Marked, Ticks int64
+	Receipt       ubl.Receipt
 }
 
 type counterEvent struct {
 	actors.Stamp
 	Delta int64 `json:"delta"`
 	Total int64 `json:"total"`
+
+	mark, tick int64 // these pass
 }
 
 type (
@@ -48,6 +58,13 @@ type (
 	enactAndPanic struct{ ubl.Request }
 	// look is on record. Answers counted with the total.
 	look struct{ ubl.Request }
+	// mark passes: 0 is refused, what is marked already leaves nothing. Answers the mark.
+	mark struct {
+		ubl.Request
+		At int64
+	}
+	// tick passes without an act.
+	tick struct{ ubl.Request }
 	// get is not. Answers counterState.
 	get struct{}
 )
@@ -55,6 +72,8 @@ type (
 func (add) Cost() int           { return ubl.ActCost }
 func (enactAndPanic) Cost() int { return ubl.ActCost }
 func (look) Cost() int          { return ubl.ActCost }
+func (mark) Cost() int          { return ubl.ActCost }
+func (tick) Cost() int          { return ubl.ActCost }
 func (get) Cost() int           { return 0 }
 
 type counted struct {
@@ -84,16 +103,27 @@ func counterKind() *actors.Kind[counterState, counterEvent] {
 		Place: func(name ubl.Name) actors.Place {
 			local := name.Local()
 			return actors.Place{
-				Key: func(n int64) []byte { return counterKey(local, n) }, Counter: []byte("e" + local), Ref: 'z',
+				Key: func(n int64) []byte { return counterKey(local, n) }, Counter: []byte("e" + local), Ref: 'z', Passed: 'd',
 			}
 		},
 		Apply: func(s *counterState, e counterEvent) {
-			s.Events, s.Total = e.N, s.Total+e.Delta
+			s.Events, s.Total = max(s.Events, e.N), s.Total+e.Delta
 			s.Open = s.Open || e.Did == didOpen
+			s.Seen.Ticks += e.tick
+			if e.mark != 0 {
+				s.Seen.Marked = e.mark
+			}
 		},
 		Under:    func(_ *counterState, who ubl.Identity) ubl.AgreementID { return ubl.TenantAgreement(who.TenantID) },
 		Pointers: func(s *counterState) ubl.Fields { return ubl.Fields{ubl.Int("total", s.Total)} },
 		Index: func(s *counterState, e counterEvent, act *actors.Act) []actors.Record {
+			if e.N == 0 {
+				seen := s.Seen
+				return []actors.Record{{Key: []byte("zseen"), Seal: func() []byte {
+					seen.Receipt = *e.Sealed()
+					return encodeJSON(seen)
+				}}}
+			}
 			return []actors.Record{act.Sealed([]byte("zlast"), map[string]int64{"n": e.N})}
 		},
 		Tell: func(s *counterState, e counterEvent) []ubl.Event {
@@ -101,6 +131,7 @@ func counterKind() *actors.Kind[counterState, counterEvent] {
 		},
 		Rules: []actors.Rule[counterState, counterEvent]{
 			actors.OnNamed(add.did, func(c add) []string { return []string{fmt.Sprint(c.By)} }, decideAdd),
+			actors.OnPassing("counter.mark", func(c mark) []string { return []string{fmt.Sprint(c.At)} }, decideMark, marked),
 		},
 		Every:      3,
 		Checkpoint: func(s *counterState) actors.Record { return actors.Record{Key: []byte("zstate"), Value: encodeJSON(s)} },
@@ -114,7 +145,35 @@ func counterKind() *actors.Kind[counterState, counterEvent] {
 			})
 			return s.Events, err
 		},
+		Beside: func(ctx context.Context, read ubl.Reader, name ubl.Name, s *counterState) error {
+			return read.View(ctx, name.Group(), func(snap ubl.Snapshot) error {
+				v, err := snap.Get([]byte("zseen"))
+				if err == nil && v != nil {
+					err = json.Unmarshal(v, &s.Seen)
+				}
+				s.Receipt, s.Seen.Receipt = s.Seen.Receipt, ubl.Receipt{}
+				return err
+			})
+		},
 	}
+}
+
+func decideMark(s *counterState, c mark, _ actors.Moment) (*actors.Plan[counterEvent], error) {
+	switch c.At {
+	case 0:
+		return nil, ubl.Errorf(ubl.CodeConflict, "it is no mark")
+	case s.Seen.Marked:
+		return nil, nil
+	}
+	return &actors.Plan[counterEvent]{
+		Act:   actors.Act{Effects: []ubl.Fields{{ubl.Str("op", "counter.mark")}}},
+		Event: counterEvent{mark: c.At},
+	}, nil
+}
+
+func marked(s *counterState, _ mark) func() (any, error) {
+	at := s.Seen.Marked
+	return func() (any, error) { return at, nil }
 }
 
 func encodeJSON(v any) []byte {
@@ -165,6 +224,9 @@ func (x counter) Receive(t *actors.Turn, cmd ubl.Command) {
 	case look:
 		act, total := x.Note(t, "counter.look", cmd.Request, actors.Act{}), x.State.Total
 		t.Later(func() (any, error) { return &counted{total, act.Receipt}, nil })
+	case tick:
+		x.PassUnreceipted(t, actors.Unreceipted[counterEvent]{Event: counterEvent{tick: 1}})
+		t.Reply(nil)
 	case get:
 		t.Reply(x.State)
 	}
@@ -255,6 +317,66 @@ func TestKind(t *testing.T) {
 	}
 	if got := harness.Must[*counted](h, counterAt, look{h.Request(ana)}); got.Total != 3 || got.Receipt.Seq == 0 {
 		t.Errorf("a look is answered %+v", got)
+	}
+	h.VerifyLedger(ana.TenantID)
+}
+
+// TestKindPasses: an event that passes changes the state and its record, and is no
+// event in the store; its key is answered with what holds by then. One without an act
+// leaves no atom.
+func TestKindPasses(t *testing.T) {
+	h, store, ana := openCounter(t)
+	harness.Must[*counted](h, counterAt, add{Request: h.Request(ana), By: 1})
+	atoms := func() int64 {
+		return harness.Must[ubl.LedgerHead](h, ubl.LedgerName(ana.TenantID), ubl.GetLedgerHead{}).Seq
+	}
+	first := mark{Request: h.Request(ana), At: 7}
+	before := atoms()
+	for _, test := range []struct {
+		what  string
+		cmd   mark
+		want  int64
+		atoms int64
+	}{
+		{"a mark", first, 7, 2},
+		{"a retry", first, 7, 0},
+		{"the same mark", mark{Request: h.Request(ana), At: 7}, 7, 0},
+		{"another", mark{Request: h.Request(ana), At: 8}, 8, 2},
+		{"a late retry", first, 8, 0},
+	} {
+		for range 2 {
+			if got := harness.Must[int64](h, counterAt, test.cmd); got != test.want {
+				t.Errorf("%s is answered %d, want %d", test.what, got, test.want)
+			}
+			h.Reload()
+		}
+		if grown := atoms() - before; grown != test.atoms {
+			t.Errorf("%s left %d atoms, want %d", test.what, grown, test.atoms)
+		}
+		before = atoms()
+	}
+	h.Refused(ubl.CodeIdempotencyConflict, counterAt, mark{Request: first.Request, At: 9})
+	h.Refused(ubl.CodeConflict, counterAt, mark{Request: h.Request(ana)})
+	receipt := harness.Must[counterState](h, counterAt, get{}).Receipt
+	if receipt.Seq != before-1 {
+		t.Errorf("the mark has the receipt %+v, the ledger ends at %d", receipt, before)
+	}
+	harness.Must[any](h, counterAt, add{Request: h.Request(ana), By: 2}) // is counted on from the stored event
+	before = atoms()
+	if _, err := h.Ask(t.Context(), counterAt, tick{h.Request(ana)}); err != nil || atoms() != before {
+		t.Errorf("a tick left %d atoms; %v", atoms()-before, err)
+	}
+	live := harness.Must[counterState](h, counterAt, get{})
+	h.Restart()
+	loaded := harness.Must[counterState](h, counterAt, get{})
+	want := counterState{Events: 3, Total: 3, Open: true, Seen: counterSeen{Marked: 8, Ticks: 1}}
+	loaded.Receipt, live.Receipt = ubl.Receipt{}, ubl.Receipt{}
+	if live != want || loaded != want {
+		t.Errorf("it knows %+v, and loaded %+v; want %+v", live, loaded, want)
+	}
+	events := actors.Events[counterEvent]{Read: store, Group: counterAt.Group(), Key: func(n int64) []byte { return counterKey("counter:1", n) }, Newest: 1}
+	if page, err := events.Page(t.Context(), 1, 10); err != nil || len(page) != 3 {
+		t.Errorf("%d events are stored; %v", len(page), err)
 	}
 	h.VerifyLedger(ana.TenantID)
 }
