@@ -120,10 +120,12 @@ type (
 	}
 	// ReleaseDomain ends the tenant's claim, pending or verified; members who came by
 	// it stay. Owners, also where the TenantLicense has ended; owners of tenant 0 the
-	// verified claim of any tenant. Answers *DomainClaim as it was.
+	// verified claim of any tenant. What --domain gives, in Configured, is no claim: a
+	// conflict. Answers *DomainClaim as it was.
 	ReleaseDomain struct {
 		Request
-		Domain string
+		Domain     string
+		Configured TenantID
 	}
 	// ListDomains lists the tenant's claims, by domain, but for those that have
 	// expired. Owners; owners of tenant 0 those of all tenants. Answers []DomainClaim.
@@ -136,6 +138,7 @@ type (
 		By            Identity
 		Did           Did
 		Domain, Value string
+		Configured    TenantID
 	}
 	// FindDomains reads the claims that tenant 0 keeps of a tenant. The platform only.
 	// Answers []DomainClaim, by domain.

@@ -100,7 +100,7 @@ func (x *Tenant) keepDomain(t *actors.Turn, c ubl.KeepDomain) {
 	case ubl.DidDomainVerify:
 		decide, content = x.decideVerify(c), append(content, c.Value)
 	case ubl.DidDomainRelease:
-		decide = x.decideRelease(c.By.TenantID, c.Domain)
+		decide = x.decideRelease(c.By.TenantID, c.Domain, c.Configured)
 	default:
 		t.Fail(ubl.Errorf(ubl.CodeValidation, "there is no such act about a domain"))
 		return
@@ -147,13 +147,20 @@ func (x *Tenant) decideVerify(c ubl.KeepDomain) func(ubl.Time) (*plan, error) {
 	}
 }
 
-func (x *Tenant) decideRelease(tenant ubl.TenantID, domain string) func(ubl.Time) (*plan, error) {
+// decideRelease ends the claim of a tenant, which is "" where an operator names a domain
+// that no tenant has verified.
+func (x *Tenant) decideRelease(tenant ubl.TenantID, domain string, configured ubl.TenantID) func(ubl.Time) (*plan, error) {
 	return func(now ubl.Time) (*plan, error) {
 		claim, ok := x.state.claimOf(tenant, domain, now)
-		if !ok {
-			return nil, errNoClaim()
+		switch {
+		case ok:
+			return domainPlan(ubl.DidDomainRelease, claim), nil
+		case configured != "":
+			return nil, ubl.Errorf(ubl.CodeConflict, "the domain is given by the server's option --domain, not by a claim: the operator removes it there and restarts the server")
+		case tenant == "":
+			return nil, ubl.Errorf(ubl.CodeNotFound, "no tenant has verified this domain: an operator releases verified ones only, and a pending claim gives nothing and expires by itself")
 		}
-		return domainPlan(ubl.DidDomainRelease, claim), nil
+		return nil, ubl.Errorf(ubl.CodeNotFound, "the tenant has no claim of this domain, or it has expired: there is nothing to release")
 	}
 }
 

@@ -165,11 +165,11 @@ func (x *Tenant) releaseDomain(t *actors.Turn, c ubl.ReleaseDomain) {
 		return
 	}
 	if x.id != ubl.CoreTenant {
-		x.haveDecided(t, ubl.KeepDomain{Request: c.Request, Did: ubl.DidDomainRelease, Domain: c.Domain})
+		x.haveDecided(t, ubl.KeepDomain{Request: c.Request, Did: ubl.DidDomainRelease, Domain: c.Domain, Configured: c.Configured})
 		return
 	}
 	holder := x.state.Holders[c.Domain].Now
-	x.change(t, c.Request, ubl.DidDomainRelease, x.decideRelease(holder, c.Domain), c.Domain)
+	x.change(t, c.Request, ubl.DidDomainRelease, x.decideRelease(holder, c.Domain, c.Configured), c.Domain)
 }
 
 // checkDomain counts by tenant: a check costs a question to name servers of the owner's

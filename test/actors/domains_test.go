@@ -317,6 +317,36 @@ func TestDomainRepetition(t *testing.T) {
 	}
 }
 
+// TestDomainReleaseRefused: a refusal says what is the case and what to do, to an operator
+// as to an owner.
+func TestDomainReleaseRefused(t *testing.T) {
+	g := openRegistry(t, harness.Open(t, harness.Options{}))
+	g.claimed(g.ana, "pending.example")
+	for _, c := range []struct {
+		who        ubl.Identity
+		domain     string
+		configured ubl.TenantID
+		code       ubl.Code
+		says       string
+	}{
+		{g.operator, "pending.example", "", ubl.CodeNotFound, "a pending claim gives nothing and expires by itself"},
+		{g.operator, "nobody.example", "", ubl.CodeNotFound, "no tenant has verified this domain"},
+		{g.operator, "given.example", "t:acme", ubl.CodeConflict, "by the server's option --domain"},
+		{g.ana, "given.example", "t:acme", ubl.CodeConflict, "the operator removes it there"},
+		{g.ana, "nobody.example", "", ubl.CodeNotFound, "nothing to release"},
+	} {
+		cmd := g.release(c.who, c.domain)
+		cmd.Configured = c.configured
+		_, err := g.Ask(context.Background(), ubl.TenantName(c.who.TenantID), cmd)
+		if ubl.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s releases %s: %v, want %s with %q", c.who.UserID, c.domain, err, c.code, c.says)
+		}
+	}
+	cmd := g.release(g.ana, "pending.example") // a claim goes, whatever else is given
+	cmd.Configured = "t:acme"
+	harness.Must[*ubl.DomainClaim](g.House, "t:acme", cmd)
+}
+
 // TestDomainFollowed: where the server died between tenant 0's commit and the tenant's
 // own, a retry or the sweep puts it on record. So does the sweep what an operator did.
 func TestDomainFollowed(t *testing.T) {

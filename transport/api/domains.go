@@ -173,5 +173,5 @@ func (a *API) releaseDomain(ctx context.Context, in *DomainPath) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.domainActed(ctx, ubl.ReleaseDomain{Request: envelope.Command(ctx, ""), Domain: domain})
+	return a.domainActed(ctx, ubl.ReleaseDomain{Request: envelope.Command(ctx, ""), Domain: domain, Configured: a.Domains[domain]})
 }
