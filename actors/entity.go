@@ -153,14 +153,13 @@ func (x *Entity[S, E]) Enact(t *Turn, did ubl.Did, req ubl.Request, p *Plan[E], 
 	}
 }
 
-// Pass carries out a plan whose event passes. Its act has its receipt behind the gate.
-func (x *Entity[S, E]) Pass(t *Turn, did ubl.Did, req ubl.Request, p *Plan[E], key *Key) *Act {
+// Pass carries out a plan whose event passes, in the turn's commit.
+func (x *Entity[S, E]) Pass(t *Turn, did ubl.Did, req ubl.Request, p *Plan[E], key *Key) {
 	a := t.Draft()
 	if key != nil {
 		x.Keys.Add(a, *key, t.Now(), Ref{Kind: x.place.Passed})
 	}
-	_, act := x.enact(a, did, req, t.Now(), p, false)
-	return act
+	x.enact(a, did, req, t.Now(), p, false)
 }
 
 // PassUnreceipted has an event pass in the turn's commit that no act makes.
@@ -246,9 +245,10 @@ func (x *Entity[S, E]) tell(a *Append, e E, act *Act) {
 	if x.kind.Tell == nil {
 		return
 	}
+	at := e.stamped().At
 	for _, event := range x.kind.Tell(&x.State, e) {
 		a.OnCommit(func() ubl.Event {
-			event.TenantID, event.TS, event.LedgerSeq = x.Name.Group().Tenant, e.stamped().At, a.Last
+			event.TenantID, event.TS, event.LedgerSeq = x.Name.Group().Tenant, at, a.Last
 			if act != nil {
 				event.LedgerSeq = act.last()
 			}

@@ -159,10 +159,10 @@ func On[C Asked, S any, E Event](did ubl.Did, content func(C) []string, decide f
 // OnNamed is On for a command that says itself what its act is called.
 func OnNamed[C Asked, S any, E Event](did func(C) ubl.Did, content func(C) []string, decide func(*S, C, Moment) (*Plan[E], error)) Rule[S, E] {
 	return Rule[S, E]{func(cmd ubl.Command) (w wish[S, E], ok bool) {
-		c, ok := cmd.(C)
-		if !ok {
+		if _, ok := cmd.(C); !ok { // before c is, which escapes
 			return w, false
 		}
+		c := cmd.(C)
 		var told []string
 		if content != nil {
 			told = content(c)

@@ -67,6 +67,15 @@ func (t *Turn) Reply(v any) { t.set(answer{value: v}) }
 // Fail answers with an error.
 func (t *Turn) Fail(err error) { t.set(answer{err: err}) }
 
+// Answer replies with a value, unless there is a refusal.
+func (t *Turn) Answer(refusal error, value func() any) {
+	if refusal != nil {
+		t.Fail(refusal)
+		return
+	}
+	t.Reply(value())
+}
+
 // Later answers with what fn returns. The asker's goroutine runs it after the
 // gate: it may read the store and ask other actors, and must not touch the
 // actor's state.

@@ -69,9 +69,9 @@ func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
 	}
 	switch cmd := cmd.(type) {
 	case ubl.GetContainer:
-		c.answer(t, c.State.look(cmd.Who), func() any { return c.State.container(cmd.Who.UserID) })
+		t.Answer(c.State.look(cmd.Who), func() any { return c.State.container(cmd.Who.UserID) })
 	case ubl.Authorize:
-		c.answer(t, c.State.may(cmd.Who, cmd.Op), func() any { return c.State.under(cmd.Who) })
+		t.Answer(c.State.may(cmd.Who, cmd.Op), func() any { return c.State.under(cmd.Who) })
 	case ubl.GetAgreement:
 		c.agreement(t, cmd)
 	case actors.GetSuccession:
@@ -95,7 +95,7 @@ func (c *Container) receiveTransfer(t *actors.Turn, cmd ubl.Command) {
 	case ubl.Transfer:
 		c.transfer(t, cmd)
 	case knock:
-		c.answer(t, c.State.there(cmd), func() any { return nil })
+		t.Answer(c.State.there(cmd), func() any { return nil })
 	case takeIn:
 		c.takeIn(t, cmd)
 	case settle:
@@ -105,15 +105,6 @@ func (c *Container) receiveTransfer(t *actors.Turn, cmd ubl.Command) {
 	default:
 		t.Fail(ubl.Errorf(ubl.CodeNotFound, "a container doesn't answer this command"))
 	}
-}
-
-// answer replies, unless there is a refusal.
-func (c *Container) answer(t *actors.Turn, refusal error, value func() any) {
-	if refusal != nil {
-		t.Fail(refusal)
-		return
-	}
-	t.Reply(value())
 }
 
 // outcome is what a caller is answered for an event, now or at a retry.

@@ -24,9 +24,9 @@ const (
 // everything that may have changed since the first attempt.
 func (x *Portal) begin(t *actors.Turn, c ubl.BeginCall) {
 	key := actors.NewKey(c.Did, c.Request, c.Server, c.Capability, c.InputHash, c.Parent)
-	ref, err := x.keys.Find(t.Context(), key)
+	ref, err := x.Keys.Find(t.Context(), key)
 	if err == nil && ref == nil {
-		err = cmp.Or(x.checkBegin(t.Now(), c), x.env.Usage.May(c.Who, c.Did))
+		err = cmp.Or(x.State.checkBegin(t.Now(), c), x.Usage.May(c.Who, c.Did))
 	}
 	switch {
 	case err != nil:
@@ -34,7 +34,7 @@ func (x *Portal) begin(t *actors.Turn, c ubl.BeginCall) {
 	case ref != nil:
 		x.beginAgain(t, c, ref.N)
 	default:
-		if refusal := x.refuses(t.Now(), c); refusal != nil {
+		if refusal := x.State.refuses(t.Now(), c); refusal != nil {
 			x.deny(t, c, ubl.AsError(refusal))
 		} else {
 			x.intend(t, c, key)
@@ -43,17 +43,17 @@ func (x *Portal) begin(t *actors.Turn, c ubl.BeginCall) {
 }
 
 // refuses says why a call that is well formed may not be made.
-func (x *Portal) refuses(now ubl.Time, c ubl.BeginCall) error {
+func (s *State) refuses(now ubl.Time, c ubl.BeginCall) error {
 	switch c.Server {
 	case ubl.ModelServer:
-		return x.spends(now, c.Tokens)
+		return s.spends(now, c.Tokens)
 	case ubl.OwnServer:
 		return nil
 	}
-	if _, err := x.enabled(c.Server); err != nil {
+	if _, err := s.enabled(c.Server); err != nil {
 		return err
 	}
-	tool := x.state.Tools[c.Capability]
+	tool := s.Tools[c.Capability]
 	switch {
 	case tool == nil || tool.ServerID != c.Server:
 		return ubl.Errorf(ubl.CodeNotFound, "there is no such tool")
@@ -67,51 +67,46 @@ func (x *Portal) refuses(now ubl.Time, c ubl.BeginCall) error {
 
 // deny puts a refusal on record, once for an attempt, and answers it.
 func (x *Portal) deny(t *actors.Turn, c ubl.BeginCall, why *ubl.Error) {
-	a := &actors.Append{}
+	var key *actors.Key
 	if c.Attempt != "" {
-		key := actors.NewKey(ubl.DidToolDeny, ubl.Request{Who: c.Who, Key: c.Attempt})
-		ref, err := x.keys.Find(t.Context(), key)
-		if err != nil {
-			t.Fail(err)
+		key = new(actors.NewKey(ubl.DidToolDeny, ubl.Request{Who: c.Who, Key: c.Attempt}))
+		if ref, err := x.Keys.Find(t.Context(), *key); err != nil || ref != nil {
+			t.Fail(cmp.Or(err, error(why)))
 			return
 		}
-		if ref != nil {
-			t.Fail(why)
-			return
-		}
-		x.keys.Add(a, key, t.Now(), actors.Ref{Kind: refDone})
 	}
-	row := x.newRow(t.Now(), c)
-	row.Status, row.Code = string(ubl.StatusDenied), why.Code
-	act := x.action(a, c, row)
-	act.Status, act.Error = ubl.StatusDenied, atomError(why.Code, why.Message)
-	x.add(a, row, &act.Receipt)
-	t.Commit(a)
+	p := x.State.calling(t.Now(), c, ubl.StatusDenied)
+	p.Error, p.Event.call.row.Code = atomError(why.Code, why.Message), why.Code
+	x.Pass(t, c.Did, c.Request, &p, key)
 	t.Fail(why)
 }
 
 // intend puts the intent on record. What follows may be made once the answer is
 // there.
 func (x *Portal) intend(t *actors.Turn, c ubl.BeginCall, key actors.Key) {
-	a := &actors.Append{}
-	row := x.newRow(t.Now(), c)
-	row.Status = string(ubl.StatusIntended)
-	act := x.action(a, c, row)
-	act.Status = ubl.StatusIntended
+	p := x.State.calling(t.Now(), c, ubl.StatusIntended)
 	o := &open{
-		Version: version, Call: row, Attempt: c.Attempt, Agreement: c.Agreement, Deadline: c.Deadline, Tokens: c.Tokens,
-		receipt: &act.Receipt,
+		form: form{version}, Call: p.Event.call.row, Attempt: c.Attempt, Agreement: c.Agreement, Deadline: c.Deadline, Tokens: c.Tokens,
 	}
-	x.add(a, row, o.receipt)
-	a.Records = append(a.Records, actors.Record{Key: openKey(row.N), Seal: func() []byte {
-		stored := *o
-		stored.Call.Receipt = &act.Receipt
-		return encode(stored)
-	}})
-	x.keys.Add(a, key, row.At, actors.Ref{Kind: refRow, N: row.N})
-	x.state.begin(o)
-	t.Commit(a)
+	p.Event.call.begins = o
+	x.Keys.Add(t.Draft(), key, t.Now(), actors.Ref{Kind: refRow, N: o.Call.N})
+	x.Pass(t, c.Did, c.Request, &p, nil)
 	t.Later(o.ticket)
+}
+
+// calling plans the action of a call, with a new row.
+func (s *State) calling(now ubl.Time, c ubl.BeginCall, status ubl.Status) plan {
+	row := ubl.Call{
+		N: s.High + 1, At: now, Did: c.Did, Server: c.Server, Capability: c.Capability, Status: string(status),
+		UserID: c.Who.UserID, IsService: c.Who.IsService, RequestID: c.Request.ID, Parent: c.Parent,
+	}
+	return plan{
+		Act: actors.Act{
+			Agreement: c.Agreement, Status: status,
+			This: append(s.about(c), ubl.Int("call", row.N)), Pointers: pointers(c.Agreement, row.N),
+		},
+		Event: event{call: &step{row: row, drops: s.drops()}},
+	}
 }
 
 // ticket is the right to make the call, behind the gate.
@@ -119,24 +114,14 @@ func (o *open) ticket() (any, error) {
 	return &ubl.CallTicket{N: o.Call.N, Receipt: *o.receipt, Status: o.Call.Status}, nil
 }
 
-// action adds the action of a call to the append.
-func (x *Portal) action(a *actors.Append, c ubl.BeginCall, row ubl.Call) *actors.Act {
-	act := &actors.Act{
-		Did: c.Did, Agreement: c.Agreement, Request: c.Request, At: row.At,
-		This: append(x.about(c), ubl.Int("call", row.N)), Pointers: pointers(c.Agreement, row.N),
-	}
-	a.Acts = append(a.Acts, act)
-	return act
-}
-
 // about is what the action says of the call: what the caller adds, and what the
 // Portal knows.
-func (x *Portal) about(c ubl.BeginCall) ubl.Fields {
+func (s *State) about(c ubl.BeginCall) ubl.Fields {
 	this := append(slices.Clone(c.This),
 		ubl.Str("capability", c.Capability), ubl.Str("deadline", c.Deadline.String()),
 		ubl.Str("input_hash", c.InputHash), ubl.Str("server", c.Server),
 	)
-	if tool := x.state.Tools[c.Capability]; tool != nil {
+	if tool := s.Tools[c.Capability]; tool != nil {
 		this = append(this, ubl.Str("definition_hash", tool.Hash))
 	}
 	if c.Model {
@@ -150,17 +135,10 @@ func pointers(agreement ubl.AgreementID, n int64) ubl.Fields {
 	return ubl.Fields{ubl.Str("agreement_id", agreement), ubl.Int("call", n)}
 }
 
-func (x *Portal) newRow(now ubl.Time, c ubl.BeginCall) ubl.Call {
-	return ubl.Call{
-		N: x.state.High + 1, At: now, Did: c.Did, Server: c.Server, Capability: c.Capability,
-		UserID: c.Who.UserID, IsService: c.Who.IsService, RequestID: c.Request.ID, Parent: c.Parent,
-	}
-}
-
 // beginAgain answers a key that has begun a call. Asked in the attempt that began
 // it, by a node that didn't hear the answer, the call has yet to be made.
 func (x *Portal) beginAgain(t *actors.Turn, c ubl.BeginCall, n int64) {
-	if o := x.state.Open[n]; o != nil && c.Attempt != "" && o.Attempt == c.Attempt {
+	if o := x.State.Open[n]; o != nil && c.Attempt != "" && o.Attempt == c.Attempt {
 		t.Later(o.ticket)
 		return
 	}
@@ -184,12 +162,12 @@ func (x *Portal) pastTicket(ctx context.Context, n int64) (any, error) {
 
 // end puts the effect of a call on record, or answers what it was.
 func (x *Portal) end(t *actors.Turn, c ubl.EndCall) {
-	o := x.state.Open[c.N]
+	o := x.State.Open[c.N]
 	if o == nil {
 		x.pastEnd(t, c)
 		return
 	}
-	err := x.mayEnd(c.Who, o.Call)
+	err := x.State.mayEnd(c.Who, o.Call)
 	c.Usage = named(c.Usage)
 	if err == nil {
 		err = checkEnd(c, o)
@@ -198,9 +176,9 @@ func (x *Portal) end(t *actors.Turn, c ubl.EndCall) {
 		t.Fail(err)
 		return
 	}
-	a := &actors.Append{}
-	row := x.close(a, t.Now(), o, c)
-	t.Commit(a)
+	p := closing(o, c)
+	row := p.Event.call.row
+	x.Pass(t, row.Did, c.Request, &p, nil)
 	t.Later(func() (any, error) {
 		receipt := *o.receipt
 		row.Receipt = &receipt
@@ -226,7 +204,7 @@ func (x *Portal) pastEnd(t *actors.Turn, c ubl.EndCall) {
 	t.Later(func() (any, error) {
 		row, err := x.readRow(ctx, c.N)
 		if err == nil {
-			err = x.mayEnd(c.Who, *row)
+			err = x.State.mayEnd(c.Who, *row)
 		}
 		if err != nil {
 			return nil, err
@@ -237,8 +215,8 @@ func (x *Portal) pastEnd(t *actors.Turn, c ubl.EndCall) {
 
 // mayEnd refuses everyone but who began the call. Another's looks like one that
 // isn't there.
-func (x *Portal) mayEnd(who ubl.Identity, row ubl.Call) error {
-	if x.member(who) != nil || who.UserID != row.UserID {
+func (s *State) mayEnd(who ubl.Identity, row ubl.Call) error {
+	if s.member(who) != nil || who.UserID != row.UserID {
 		return errNoCall()
 	}
 	return nil
@@ -248,26 +226,21 @@ func errNoCall() error {
 	return ubl.Errorf(ubl.CodeNotFound, "there is no such call of the caller's, or the log keeps it no more")
 }
 
-// close adds the effect of an open call to the append, and its row as it is from
-// now on.
-func (x *Portal) close(a *actors.Append, now ubl.Time, o *open, c ubl.EndCall) ubl.Call {
+// closing plans the effect of an open call.
+func closing(o *open, c ubl.EndCall) plan {
 	row := o.Call
 	row.Status, row.Code, row.DurationMS, row.Usage = string(ubl.OutcomeOK), c.Code, max(c.DurationMS, 0), c.Usage
-	act := &actors.Act{
-		Did: row.Did, Agreement: o.Agreement, Request: c.Request, At: now, Closes: o.receipt,
-		Effects: []ubl.Fields{called(o, c)}, Pointers: pointers(o.Agreement, row.N),
-	}
+	p := plan{Act: actors.Act{
+		Agreement: o.Agreement, Closes: o.receipt, Effects: []ubl.Fields{called(o, c)}, Pointers: pointers(o.Agreement, row.N),
+	}}
 	if c.Code != "" {
-		row.Status, act.Error = string(ubl.OutcomeError), atomError(c.Code, c.Message)
+		row.Status, p.Error = string(ubl.OutcomeError), atomError(c.Code, c.Message)
 	}
-	a.Acts = append(a.Acts, act)
-	a.Records = append(a.Records, actors.Record{Key: openKey(row.N)})
-	x.write(a, row, o.receipt)
+	p.Event.call = &step{row: row, ends: o}
 	if c.Usage != nil && !c.Usage.Cached { // an answer from the cache cost nobody anything
-		x.spend(a, now, c.Usage.PromptTokens+c.Usage.CompletionTokens)
+		p.Event.call.used = new(c.Usage.PromptTokens + c.Usage.CompletionTokens)
 	}
-	x.state.end(o)
-	return row
+	return p
 }
 
 // called is what came of a call.

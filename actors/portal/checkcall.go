@@ -15,8 +15,8 @@ const (
 
 // checkBegin refuses a call that is not well formed. Nothing is put on record of
 // it: the code that made it is wrong, and nobody asked for anything.
-func (x *Portal) checkBegin(now ubl.Time, c ubl.BeginCall) error {
-	if err := x.member(c.Who); err != nil {
+func (s *State) checkBegin(now ubl.Time, c ubl.BeginCall) error {
+	if err := s.member(c.Who); err != nil {
 		return err
 	}
 	switch {
@@ -40,10 +40,10 @@ func (x *Portal) checkBegin(now ubl.Time, c ubl.BeginCall) error {
 		return bad("model", "models are asked under their own server, and nothing else is")
 	case c.Model && (c.Tokens < 1 || c.Tokens > maxTokens), !c.Model && c.Tokens != 0:
 		return bad("tokens", "a model needs a bound, and nothing else has one")
-	case len(x.state.Open) >= maxOpen:
+	case len(s.Open) >= maxOpen:
 		return ubl.Errorf(ubl.CodeOverloaded, "too many calls of the tenant are under way")
 	}
-	return checkAdded("this", c.This, x.about(c), "call")
+	return checkAdded("this", c.This, s.about(c), "call")
 }
 
 // checkEnd refuses an end that is not well formed. The call stays open.

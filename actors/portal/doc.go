@@ -4,9 +4,9 @@
 //
 // # Data
 //
-// A Portal owns its [State], which is derived: events applied in order, and the
-// records beside them. A tenant has one Portal, which needs no founding: without
-// anything stored it is empty. Stored, in the tenant's group, numbers as 8 bytes
+// A Portal owns its [State], which is derived: stored events applied in order, and then
+// the records that events have left which passed. A tenant has one Portal, which needs
+// no founding: without anything stored it is empty. Stored, in the tenant's group, numbers as 8 bytes
 // big-endian, everything but rows and keys as JSON with a version:
 //
 //	p 0 n              event n: servers, definitions that were approved, the budget
@@ -24,8 +24,10 @@
 // Secrets are sealed by the nodes before they come here and leave as they came;
 // they are in no event, no atom and no list, so that forgetting one is deleting
 // its record. A server's URL is no secret here: members see it, and events keep it;
-// only the ledger, which is exported, has it as a hash. A sync and a user's signing in are acts without an event: they
-// happen again and again, and only the newest counts.
+// only the ledger, which is exported, has it as a hash.
+//
+// What owners decide is stored as an event. A sync, a user's signing in and each step of
+// a call pass ([actors.Plan]): they happen again and again, and only the newest counts.
 //
 // # The way of one call
 //
@@ -49,8 +51,8 @@
 //
 // A row about a call to the outside is written in the batch of the call's atoms and
 // names their receipt. One about a tool of our own, or about a refusal of the Tenant,
-// comes later ([ubl.LogCalls]) in a batch without atoms: the one exception from the
-// rule that nothing is written without a receipt. What such a call changed has a
+// comes later ([ubl.LogCalls]) in a batch without atoms ([actors.Unreceipted]): the one
+// exception from the rule that nothing is written without a receipt. What such a call changed has a
 // receipt already, from the actor that decided it; only how long it took, and that
 // something was read, is nowhere else. The newest 100,000 rows are kept.
 //
@@ -68,6 +70,7 @@ import (
 	"fmt"
 
 	"ubl"
+	"ubl/actors"
 )
 
 // local is the Portal's name within its tenant.
@@ -79,6 +82,11 @@ const (
 	refRow   = 'l' // N is the row's
 	refDone  = 'd' // the act left nothing to look up
 )
+
+// place is where a portal's events are.
+func place(ubl.Name) actors.Place {
+	return actors.Place{Key: eventKey, Counter: eventCounter(), Ref: refEvent, Passed: refDone}
+}
 
 func eventKey(n int64) []byte { return numbered('p', n) }
 func rowKey(n int64) []byte   { return numbered('l', n) }

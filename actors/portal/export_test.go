@@ -13,12 +13,12 @@ import (
 
 // Open loads a Portal for tests that compare it with a live one.
 func Open(ctx context.Context, read ubl.Reader, env actors.Env) (*Portal, error) {
-	return load(ctx, read, env)
+	return load(ctx, kind(), read, env)
 }
 
 // Snapshot is everything a Portal knows, as text; only while nothing is in flight.
 func (x *Portal) Snapshot() string {
-	s := x.state
+	s := x.State
 	servers, tools, calls := map[string]any{}, map[string]any{}, map[string]any{}
 	for id, v := range s.Servers {
 		servers[id] = []any{v.config, v.receipt, v.sync, s.view(v)}
@@ -34,7 +34,7 @@ func (x *Portal) Snapshot() string {
 	})
 	text, err := json.MarshalIndent(map[string]any{
 		"servers": servers, "tools": tools, "open": calls, "grants": fmt.Sprint(grants), "budget": s.Budget, "usage": s.Usage,
-		"reserved": s.Reserved, "rows": []int64{s.Low, s.High}, "events": s.Events, "keys": fmt.Sprint(x.keys.Known()),
+		"reserved": s.Reserved, "rows": []int64{s.Low, s.High}, "keys": fmt.Sprint(x.Keys.Known()),
 	}, "", " ")
 	if err != nil {
 		panic(err)
@@ -44,10 +44,13 @@ func (x *Portal) Snapshot() string {
 
 // Merge is what becomes of tools when their server lists others.
 func Merge(known map[string]*ubl.PortalTool, id string, listed []ubl.ToolDefinition) (map[string]*ubl.PortalTool, int) {
-	s := newState()
+	s := newState("t:x")
 	s.Servers[id] = &server{}
 	maps.Copy(s.Tools, known)
 	changed, left := s.merge(id, listed)
-	s.synced(syncing{ServerID: id}, changed)
+	s.take(&syncing{ServerID: id}, changed)
 	return s.Tools, left
 }
+
+// Changing is how many commands are in the family's table.
+func Changing() int { return len(kind().Rules) }

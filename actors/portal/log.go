@@ -20,44 +20,45 @@ const (
 	maxScan = 2000
 )
 
-// add takes the next number for a row and adds it to the append, letting the
-// oldest go.
-func (x *Portal) add(a *actors.Append, row ubl.Call, receipt *ubl.Receipt) {
-	x.drop(a)
-	a.Move(rowCounter(), x.state.High, row.N)
-	x.state.High = row.N
-	x.write(a, row, receipt)
-}
-
-// drop lets at most two rows go for one that comes, so that no append is large
-// and the log still shrinks faster than it grows. The row of an open call waits:
-// it is yet to be written again.
-func (x *Portal) drop(a *actors.Append) {
-	s := &x.state
-	for range 2 {
-		if s.High-s.Low+1 < rowsKept || s.Open[s.Low] != nil {
-			return
-		}
-		a.Records = append(a.Records, actors.Record{Key: rowKey(s.Low)})
-		s.Low++
+// drops is how many of the oldest rows go for one that comes: at most two, so that no
+// append is large and the log still shrinks faster than it grows. The row of an open
+// call waits: it is yet to be written again.
+func (s *State) drops() (n int64) {
+	for n < 2 && s.High-(s.Low+n)+1 >= rowsKept && s.Open[s.Low+n] == nil {
+		n++
 	}
+	return n
 }
 
-// write adds a row as it is now, sealed with the receipt of its action if it has
-// one, and tells it to whoever watches the log.
-func (x *Portal) write(a *actors.Append, row ubl.Call, receipt *ubl.Receipt) {
+// applied writes the row of a call as it is now, sealed with the receipt of its action
+// if it has one, and tells it to whoever watches the log.
+func (x *Portal) applied(e event, a *actors.Append) {
+	c := e.call
+	if c == nil {
+		return
+	}
+	row := &c.row
+	switch {
+	case c.ends != nil:
+		row.Receipt = c.ends.receipt
+	case e.Did != "":
+		row.Receipt = e.Sealed()
+	}
+	if c.fresh() {
+		a.Move(rowCounter(), row.N-1, row.N)
+		for n := x.State.Low - c.drops; n < x.State.Low; n++ {
+			a.Records = append(a.Records, actors.Record{Key: rowKey(n)})
+		}
+	}
 	var text []byte
 	a.Records = append(a.Records, actors.Record{Key: rowKey(row.N), Seal: func() []byte {
-		if receipt != nil {
-			row.Receipt = receipt
-		}
-		stored := encodeRow(row)
+		stored := encodeRow(*row)
 		text = stored[1:]
 		return stored
 	}})
 	a.OnCommit(func() ubl.Event {
 		return ubl.Event{
-			Kind: ubl.EventPortalCall, TenantID: x.tenant, TS: row.At, UserID: row.UserID, LedgerSeq: a.Last, Payload: text,
+			Kind: ubl.EventPortalCall, TenantID: x.State.Tenant, TS: row.At, UserID: row.UserID, LedgerSeq: a.Last, Payload: text,
 		}
 	})
 }
@@ -65,7 +66,7 @@ func (x *Portal) write(a *actors.Append, row ubl.Call, receipt *ubl.Receipt) {
 // readRow reads a durable row.
 func (x *Portal) readRow(ctx context.Context, n int64) (*ubl.Call, error) {
 	var row ubl.Call
-	err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+	err := x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
 		stored, err := snap.Get(rowKey(n))
 		if err != nil {
 			return err
@@ -83,10 +84,10 @@ func (x *Portal) readRow(ctx context.Context, n int64) (*ubl.Call, error) {
 // without atoms: see the package's comment on the log.
 func (x *Portal) logCalls(t *actors.Turn, c ubl.LogCalls) {
 	key := actors.NewKey(ubl.DidPortalCall, c.Request, content(c.Calls))
-	err := x.platform(c.Who)
+	err := platform(c.Who)
 	var ref *actors.Ref
 	if err == nil {
-		ref, err = x.keys.Find(t.Context(), key)
+		ref, err = x.Keys.Find(t.Context(), key)
 	}
 	if err == nil && ref == nil {
 		err = checkRows(c.Calls)
@@ -96,16 +97,18 @@ func (x *Portal) logCalls(t *actors.Turn, c ubl.LogCalls) {
 		return
 	}
 	if ref == nil && len(c.Calls) > 0 {
-		a := &actors.Append{}
 		for _, call := range c.Calls {
-			row := *call
-			row.N, row.Server = x.state.High+1, cmp.Or(row.Server, ubl.OwnServer)
-			x.add(a, row, nil)
+			x.PassUnreceipted(t, x.State.logging(*call))
 		}
-		x.keys.Add(a, key, t.Now(), actors.Ref{Kind: refRow, N: x.state.High})
-		t.Commit(a)
+		x.Keys.Add(t.Draft(), key, t.Now(), actors.Ref{Kind: refRow, N: x.State.High})
 	}
 	t.Reply(nil)
+}
+
+// logging is a row that no act makes.
+func (s *State) logging(row ubl.Call) actors.Unreceipted[event] {
+	row.N, row.Server = s.High+1, cmp.Or(row.Server, ubl.OwnServer)
+	return actors.Unreceipted[event]{Event: event{call: &step{row: row, drops: s.drops()}}}
 }
 
 func checkRows(rows []*ubl.Call) error {
@@ -137,11 +140,11 @@ func endedElsewhere(r *ubl.Call) bool {
 // readCalls answers a page of the log, newest first. For who sees only their own
 // a page may be short, or empty: Next says where to go on.
 func (x *Portal) readCalls(t *actors.Turn, c ubl.ReadCalls) {
-	if err := x.member(c.Who); err != nil {
+	if err := x.State.member(c.Who); err != nil {
 		t.Fail(err)
 		return
 	}
-	before := x.state.High + 1
+	before := x.State.High + 1
 	if c.Before > 0 {
 		before = min(before, c.Before)
 	}
@@ -157,7 +160,7 @@ func (x *Portal) page(ctx context.Context, c ubl.ReadCalls, before int64, limit 
 	p := &ubl.CallPage{Calls: []*ubl.Call{}}
 	var bad error
 	scanned, last := 0, int64(0)
-	err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+	err := x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
 		return snap.Descend(rowKey(0), rowKey(before), func(_, v []byte) bool {
 			if len(p.Calls) == limit || scanned == maxScan {
 				p.Next = &last

@@ -11,6 +11,7 @@ import (
 // State is what a Portal decides by. It is the same after loading what is stored
 // as it was before a crash.
 type State struct {
+	Tenant  ubl.TenantID
 	Servers map[string]*server
 	// Tools are by the name that callers use. Entries are replaced, never changed:
 	// lists of them are handed out.
@@ -25,13 +26,15 @@ type State struct {
 	// Low and High are the numbers of the oldest row kept and of the newest; none
 	// are kept where Low > High.
 	Low, High int64
-	Events    int64
+	// requests bounds how many calls of models begin. It is not derived: a Portal that
+	// was just loaded lets as many begin as one that was idle.
+	requests bucket
 }
 
 // server is a server as its owners made it, and what the newest sync said.
 type server struct {
 	config  ubl.Server
-	receipt *ubl.Receipt // filled by the ledger: read only behind the gate
+	receipt *ubl.Receipt // read only behind the gate
 	sync    *syncing     // nil: not asked since it was made or changed
 }
 
@@ -47,105 +50,21 @@ type limits struct {
 	RequestsPerMinute int   `json:"requests_per_minute"`
 }
 
-// Disk forms: fields are only ever added, and a change of meaning raises the
-// version.
-type (
-	// event is a stored fact of a portal.
-	event struct {
-		Version int        `json:"v"`
-		N       int64      `json:"n"`
-		Did     ubl.Did    `json:"did"`
-		At      ubl.Time   `json:"at"`
-		By      ubl.UserID `json:"by"`
-		// Server, Tool and Budget are what the act answered, so that a retry is
-		// answered alike.
-		Server  *ubl.Server     `json:"server,omitempty"`
-		Tool    *ubl.PortalTool `json:"tool,omitempty"`
-		Budget  *ubl.Budget     `json:"budget,omitempty"`
-		Receipt ubl.Receipt     `json:"receipt"`
-
-		// receipt is where the ledger puts the act's, or Receipt once stored.
-		receipt *ubl.Receipt
-	}
-	// syncing is what the newest sync said of a server.
-	syncing struct {
-		Version  int      `json:"v"`
-		ServerID string   `json:"server_id"`
-		At       ubl.Time `json:"at"`
-		Down     bool     `json:"down"`
-		// Since is when the first of the failures in a row was; 0 in records from before
-		// that was kept.
-		Since   ubl.Time `json:"since,omitzero"`
-		Problem string   `json:"problem,omitempty"`
-	}
-	// tool is a tool with its definitions.
-	tool struct {
-		Version int `json:"v"`
-		ubl.PortalTool
-	}
-	// sealed are credentials that only a node can open.
-	sealed struct {
-		Version  int        `json:"v"`
-		ServerID string     `json:"server_id"`
-		UserID   ubl.UserID `json:"user_id,omitempty"`
-		Sealed   []byte     `json:"sealed"`
-	}
-	// usage is what models used on the newest day with any.
-	usage struct {
-		Version int      `json:"v"`
-		Day     ubl.Time `json:"day"` // its midnight, UTC
-		Tokens  int64    `json:"tokens"`
-	}
-	// open is a call under way.
-	open struct {
-		Version   int             `json:"v"`
-		Call      ubl.Call        `json:"call"`
-		Attempt   string          `json:"attempt,omitempty"`
-		Agreement ubl.AgreementID `json:"agreement_id"`
-		Deadline  ubl.Time        `json:"deadline"`
-		Tokens    int64           `json:"tokens"` // reserved
-
-		receipt *ubl.Receipt // as in event
-	}
-)
-
-// version is that of every disk form.
-const version = 1
-
-// FormatVersion implements [actors.Versioned].
-func (e event) FormatVersion() int { return e.Version }
-
-// FormatVersion implements [actors.Versioned].
-func (s syncing) FormatVersion() int { return s.Version }
-
-// FormatVersion implements [actors.Versioned].
-func (t tool) FormatVersion() int { return t.Version }
-
-// FormatVersion implements [actors.Versioned].
-func (s sealed) FormatVersion() int { return s.Version }
-
-// FormatVersion implements [actors.Versioned].
-func (u usage) FormatVersion() int { return u.Version }
-
-// FormatVersion implements [actors.Versioned].
-func (o open) FormatVersion() int { return o.Version }
-
-func newState() State {
+func newState(tenant ubl.TenantID) State {
 	return State{
-		Servers: make(map[string]*server), Tools: make(map[string]*ubl.PortalTool),
+		Tenant: tenant, Servers: make(map[string]*server), Tools: make(map[string]*ubl.PortalTool),
 		Grants: make(map[grant]bool), Open: make(map[int64]*open), Low: 1,
 	}
 }
 
 // apply is the only place where events change the state.
 func (s *State) apply(e event) {
-	s.Events = e.N
 	switch e.Did {
 	case ubl.DidServerAdd:
-		s.Servers[e.Server.ServerID] = &server{config: *e.Server, receipt: e.receipt}
+		s.Servers[e.Server.ServerID] = &server{config: *e.Server, receipt: e.Sealed()}
 	case ubl.DidServerUpdate:
 		was := s.Servers[e.Server.ServerID]
-		now := &server{config: *e.Server, receipt: e.receipt, sync: was.sync}
+		now := &server{config: *e.Server, receipt: e.Sealed(), sync: was.sync}
 		if startsAnew(&was.config, &now.config) {
 			now.sync = nil
 		}
@@ -162,6 +81,15 @@ func (s *State) apply(e event) {
 		s.Tools[e.Tool.Tool] = e.Tool
 	case ubl.DidBudgetUpdate:
 		s.Budget = limits{e.Budget.TokensPerDay, e.Budget.RequestsPerMinute}
+	case ubl.DidServerSync:
+		s.take(e.sync, e.tools)
+	case ubl.DidServerConnect:
+		if delete(s.Grants, e.grant.grant); e.grant.has {
+			s.Grants[e.grant.grant] = true
+		}
+	}
+	if e.call != nil {
+		s.step(e)
 	}
 }
 
@@ -169,32 +97,39 @@ func (s *State) forgetGrants(server string) {
 	maps.DeleteFunc(s.Grants, func(g grant, _ bool) bool { return g.server == server })
 }
 
-// granted remembers whether a user has credentials for a server.
-func (s *State) granted(g grant, has bool) {
-	if has {
-		s.Grants[g] = true
-	} else {
-		delete(s.Grants, g)
-	}
-}
-
-// synced takes what a server said, with the tools that differ.
-func (s *State) synced(said syncing, tools []*ubl.PortalTool) {
-	s.Servers[said.ServerID].sync = &said
+// take takes what a server said, with the tools that differ.
+func (s *State) take(said *syncing, tools []*ubl.PortalTool) {
+	s.Servers[said.ServerID].sync = said
 	for _, t := range tools {
 		s.Tools[t.Tool] = t
 	}
 }
 
-// begin, end and use are the life of a call.
+// step is one in the life of a call, or a row of the log that comes alone.
+func (s *State) step(e event) {
+	c := e.call
+	if c.fresh() {
+		s.High, s.Low = c.row.N, s.Low+c.drops
+	}
+	if o := c.begins; o != nil {
+		o.receipt = e.Sealed()
+		s.begin(o)
+		if o.Call.Server == ubl.ModelServer && s.Budget.RequestsPerMinute > 0 {
+			s.requests.take(e.At, s.Budget.RequestsPerMinute)
+		}
+	}
+	if c.used != nil {
+		s.use(e.At, *c.used)
+	}
+	if o := c.ends; o != nil {
+		delete(s.Open, o.Call.N)
+		s.Reserved -= o.Tokens
+	}
+}
+
 func (s *State) begin(o *open) {
 	s.Open[o.Call.N] = o
 	s.Reserved += o.Tokens
-}
-
-func (s *State) end(o *open) {
-	delete(s.Open, o.Call.N)
-	s.Reserved -= o.Tokens
 }
 
 // use counts tokens for the day of a moment, and forgets the days before. A clock
@@ -203,7 +138,7 @@ func (s *State) use(at ubl.Time, tokens int64) {
 	if day := midnight(at); day > s.Usage.Day {
 		s.Usage = usage{Day: day}
 	}
-	s.Usage.Version = version
+	s.Usage.form = form{version}
 	s.Usage.Tokens += tokens
 }
 
@@ -225,17 +160,21 @@ func midnight(at ubl.Time) ubl.Time {
 // count is how many tools a server lists, and how many of its tools are held.
 type count struct{ tools, held int }
 
+func (n *count) add(t *ubl.PortalTool) {
+	if !t.Gone {
+		n.tools++
+	}
+	if t.HeldHash != "" {
+		n.held++
+	}
+}
+
 // counts are those of all servers by id.
 func (s *State) counts() map[string]count {
 	out := make(map[string]count, len(s.Servers))
 	for _, t := range s.Tools {
 		n := out[t.ServerID]
-		if !t.Gone {
-			n.tools++
-		}
-		if t.HeldHash != "" {
-			n.held++
-		}
+		n.add(t)
 		out[t.ServerID] = n
 	}
 	return out

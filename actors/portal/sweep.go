@@ -14,22 +14,24 @@ const closePage = 500
 // closeCalls ends calls that nobody will end, a page a batch, and asks again
 // until none is left. What a model may have used counts as used: nobody knows.
 func (x *Portal) closeCalls(t *actors.Turn, c ubl.CloseCalls) {
-	if err := x.platform(c.Who); err != nil {
+	if err := platform(c.Who); err != nil {
 		t.Fail(err)
 		return
 	}
-	a := &actors.Append{}
 	closed := 0
-	for _, n := range slices.Sorted(maps.Keys(x.state.Open)) {
-		o := x.state.Open[n]
+	for _, n := range slices.Sorted(maps.Keys(x.State.Open)) {
+		o := x.State.Open[n]
 		if closed == closePage || !c.All && o.Deadline > t.Now() {
 			continue
 		}
 		closed++
-		x.closeOrphan(a, t.Now(), o, c.Request)
-	}
-	if closed > 0 {
-		t.Commit(a)
+		p := closing(o, ubl.EndCall{
+			Code: ubl.CodeUnavailable, Message: "the node that made the call stopped", DurationMS: int64(t.Now() - o.Call.At),
+		})
+		if o.Tokens > 0 {
+			p.Event.call.used = &o.Tokens
+		}
+		x.Pass(t, o.Call.Did, c.Request, &p, nil)
 	}
 	if closed < closePage {
 		t.Reply(closed)
@@ -37,18 +39,7 @@ func (x *Portal) closeCalls(t *actors.Turn, c ubl.CloseCalls) {
 	}
 	ctx := t.Context()
 	t.Later(func() (any, error) {
-		more, err := ubl.Ask[int](ctx, x.env.Ask, x.env.Name, c)
+		more, err := ubl.Ask[int](ctx, x.Ask, x.Name, c)
 		return closed + more, err
 	})
-}
-
-// closeOrphan ends a call whose node is gone, as far as anyone can tell.
-func (x *Portal) closeOrphan(a *actors.Append, now ubl.Time, o *open, req ubl.Request) {
-	x.close(a, now, o, ubl.EndCall{
-		Request: req, Code: ubl.CodeUnavailable, Message: "the node that made the call stopped",
-		DurationMS: int64(now - o.Call.At),
-	})
-	if o.Tokens > 0 {
-		x.spend(a, now, o.Tokens)
-	}
 }

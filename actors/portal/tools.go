@@ -32,38 +32,6 @@ func quiet(c ubl.RecordSync) time.Duration {
 // maxProblem bounds why a server is down, in bytes.
 const maxProblem = 500
 
-// sync records what a server said.
-func (x *Portal) sync(t *actors.Turn, c ubl.RecordSync) {
-	key := actors.NewKey(ubl.DidServerSync, c.Request, c.ServerID, c.Problem, listContent(c.Tools))
-	ref, err := x.keys.Find(t.Context(), key)
-	if err == nil && ref == nil {
-		err = x.checkSync(c)
-	}
-	var s *server
-	if err == nil {
-		s, err = x.server(c.ServerID)
-	}
-	if err != nil {
-		t.Fail(err)
-		return
-	}
-	if ref == nil {
-		x.record(t, c, key, s)
-	}
-	view, receipt := x.state.view(s), s.receipt
-	t.Later(func() (any, error) { return receipted(view, receipt), nil })
-}
-
-func (x *Portal) checkSync(c ubl.RecordSync) error {
-	if err := x.owner(c.Who, c.Owner || c.Who.IsPlatform()); err != nil {
-		return err
-	}
-	if _, err := x.enabled(c.ServerID); err != nil {
-		return err
-	}
-	return x.env.Usage.May(c.Who, ubl.DidServerSync)
-}
-
 // listContent tells one list of tools from another. What a server sent need not
 // be JSON.
 func listContent(list []ubl.ToolDefinition) string {
@@ -75,44 +43,63 @@ func listContent(list []ubl.ToolDefinition) string {
 	return b.String()
 }
 
-// record commits a sync, unless it says what the last one just said.
-func (x *Portal) record(t *actors.Turn, c ubl.RecordSync, key actors.Key, s *server) {
-	said := syncing{Version: version, ServerID: c.ServerID, At: t.Now(), Down: c.Problem != "", Problem: clipped(c.Problem, maxProblem)}
-	var changed []*ubl.PortalTool
-	if !said.Down {
-		var left int
-		if changed, left = x.state.merge(c.ServerID, c.Tools); left > 0 {
-			said.Problem = fmt.Sprintf("tools left out: %d (too many, too large, not canonical JSON, or of a name that is no tool's)", left)
-		}
+// decideSync records what a server said, unless it is what the last one just said.
+func (s *State) decideSync(c ubl.RecordSync, at actors.Moment) (*plan, error) {
+	err := s.owner(c.Who, c.Owner || c.Who.IsPlatform())
+	if err != nil {
+		return nil, err
 	}
-	last := s.sync
+	asked, err := s.enabled(c.ServerID)
+	if err != nil {
+		return nil, err
+	}
+	last := asked.sync
+	said := &syncing{form: form{version}, ServerID: c.ServerID, At: at.Now, Down: c.Problem != "", Problem: clipped(c.Problem, maxProblem)}
+	var changed []*ubl.PortalTool
 	if said.Down {
 		if said.Since = said.At; last != nil && last.Down {
 			said.Since = last.since()
 		}
+	} else {
+		var left int
+		if changed, left = s.merge(c.ServerID, c.Tools); left > 0 {
+			said.Problem = fmt.Sprintf("tools left out: %d (too many, too large, not canonical JSON, or of a name that is no tool's)", left)
+		}
 	}
 	if last != nil && len(changed) == 0 && last.Down == said.Down && last.Problem == said.Problem && said.At < last.At.Add(quiet(c)) {
-		return
+		return nil, nil
 	}
-	a := &actors.Append{Records: []actors.Record{{Key: syncKey(c.ServerID), Value: encode(said)}}}
-	for _, now := range changed {
-		a.Records = append(a.Records, toolRecord(now))
-	}
-	x.state.synced(said, changed)
-	act := x.act(a, said.At, c.Request, ubl.DidServerSync, ubl.Fields{ubl.Str("server", c.ServerID)}, x.syncEffect(c.ServerID, len(changed)))
-	if len(changed) > 0 {
-		x.tellTools(a, act)
-	}
-	x.keys.Add(a, key, said.At, actors.Ref{Kind: refDone})
-	t.Commit(a)
+	return &plan{
+		Act:   executed(ubl.DidServerSync, ubl.Fields{ubl.Str("server", c.ServerID)}, s.syncEffect(said, changed)),
+		Event: event{sync: said, tools: changed},
+	}, nil
 }
 
-func (x *Portal) syncEffect(id string, changed int) ubl.Fields {
-	now := x.state.view(x.state.Servers[id])
+// syncEffect is how the server is once it has said so.
+func (s *State) syncEffect(said *syncing, changed []*ubl.PortalTool) ubl.Fields {
+	tools := make(map[string]*ubl.PortalTool)
+	for _, t := range append(s.toolsOf(said.ServerID), changed...) {
+		tools[t.Tool] = t
+	}
+	var n count
+	for _, t := range tools {
+		n.add(t)
+	}
+	now := (&server{config: s.Servers[said.ServerID].config, sync: said}).view(n)
 	return ubl.Fields{
-		ubl.Int("changed", int64(changed)), ubl.Int("held", int64(now.Held)), ubl.Str("server", id),
+		ubl.Int("changed", int64(len(changed))), ubl.Int("held", int64(now.Held)), ubl.Str("server", said.ServerID),
 		ubl.Str("status", now.Status), ubl.Int("tools", int64(now.Tools)),
 	}
+}
+
+// synced answers with the server as it is.
+func (s *State) synced(c ubl.RecordSync) func() (any, error) {
+	asked, err := s.server(c.ServerID)
+	if err != nil {
+		return func() (any, error) { return nil, err }
+	}
+	view, receipt := s.view(asked), asked.receipt
+	return func() (any, error) { return receipted(view, receipt), nil }
 }
 
 // merge compares what a server lists with what is known of it: the tools that
@@ -222,46 +209,32 @@ func sizeOf(t *ubl.PortalTool) int {
 	return len(t.Definition) + len(t.Held)
 }
 
-func toolRecord(t *ubl.PortalTool) actors.Record {
-	return actors.Record{Key: toolKey(t.ServerID, t.Upstream), Value: encode(tool{Version: version, PortalTool: *t})}
+func (s *State) decideApprove(c ubl.ApproveTool, _ actors.Moment) (*plan, error) {
+	if err := s.owner(c.Who, c.Owner); err != nil {
+		return nil, err
+	}
+	was := s.Tools[c.Tool]
+	switch {
+	case was == nil:
+		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such tool")
+	case was.HeldHash == "":
+		return nil, ubl.Errorf(ubl.CodeConflict, "no definition of this tool waits for approval")
+	case was.HeldHash != c.Hash:
+		return nil, ubl.Errorf(ubl.CodeConflict, "the definition that waits for approval is another one")
+	}
+	now := *was
+	now.Definition, now.Hash, now.Held, now.HeldHash = was.Held, was.HeldHash, nil, ""
+	about := ubl.Fields{ubl.Str("definition_hash", now.Hash), ubl.Str("tool", now.Tool)}
+	return &plan{Act: executed(ubl.DidToolApprove, about, slices.Clone(about)), Event: event{Tool: &now}}, nil
 }
 
-func (x *Portal) decideApprove(c ubl.ApproveTool) func(ubl.Time) (*plan, error) {
-	return func(ubl.Time) (*plan, error) {
-		if err := x.owner(c.Who, c.Owner); err != nil {
-			return nil, err
-		}
-		was := x.state.Tools[c.Tool]
-		switch {
-		case was == nil:
-			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such tool")
-		case was.HeldHash == "":
-			return nil, ubl.Errorf(ubl.CodeConflict, "no definition of this tool waits for approval")
-		case was.HeldHash != c.Hash:
-			return nil, ubl.Errorf(ubl.CodeConflict, "the definition that waits for approval is another one")
-		}
-		now := *was
-		now.Definition, now.Hash, now.Held, now.HeldHash = was.Held, was.HeldHash, nil, ""
-		return &plan{
-			event:   event{Tool: &now},
-			this:    ubl.Fields{ubl.Str("definition_hash", now.Hash), ubl.Str("tool", now.Tool)},
-			effect:  ubl.Fields{ubl.Str("definition_hash", now.Hash), ubl.Str("tool", now.Tool)},
-			records: []actors.Record{toolRecord(&now)},
-			tools:   true,
-		}, nil
-	}
-}
-
-func (x *Portal) listTools(t *actors.Turn, who ubl.Identity) {
-	if err := x.member(who); err != nil {
-		t.Fail(err)
-		return
-	}
+// listed are the tools of all servers that are not disabled, by name.
+func (s *State) listed() []*ubl.PortalTool {
 	list := []*ubl.PortalTool{}
-	for _, name := range slices.Sorted(maps.Keys(x.state.Tools)) {
-		if tool := x.state.Tools[name]; !x.state.Servers[tool.ServerID].config.Disabled {
+	for _, name := range slices.Sorted(maps.Keys(s.Tools)) {
+		if tool := s.Tools[name]; !s.Servers[tool.ServerID].config.Disabled {
 			list = append(list, tool)
 		}
 	}
-	t.Reply(list)
+	return list
 }
