@@ -1,14 +1,13 @@
 package gateway
 
 import (
-	"cmp"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
 	"ubl/gateway/check"
+	"ubl/secretfile"
 )
 
 // Config is the section gateway of the server's YAML file.
@@ -159,24 +158,25 @@ func (key) MarshalText() ([]byte, error) { return []byte("[key]"), nil }
 
 // readKey reads the provider's key, "" where it needs none.
 func (p *Provider) readKey(env func(string) string) (key, error) {
-	var text string
+	const holds = "an API key: one line of printable ASCII, without blanks"
+	text, place := "", "the file "+p.KeyFile
+	var err error
 	switch {
 	case p.KeyFile != "":
-		data, err := os.ReadFile(p.KeyFile)
-		if err != nil {
-			return "", fmt.Errorf("couldn't read the key of model provider %s: %w", p.Name, err)
-		}
-		text = string(data)
+		text, err = secretfile.Read(p.KeyFile, holds)
 	case p.KeyVariable != "":
+		place = "the variable " + p.KeyVariable
 		if env != nil {
-			text = env(p.KeyVariable)
+			text = strings.TrimSpace(env(p.KeyVariable))
 		}
 	default:
 		return "", nil
 	}
-	text = strings.TrimSpace(text)
-	if text == "" || len(text) > maxKey || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("couldn't use the key of model provider %s: %s has none", p.Name, cmp.Or(p.KeyFile, p.KeyVariable))
+	if err == nil && (text == "" || len(text) > maxKey || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })) {
+		err = secretfile.Wrong(place, holds)
+	}
+	if err != nil {
+		return "", fmt.Errorf("couldn't use the key of model provider %s: %w", p.Name, err)
 	}
 	return key(text), nil
 }

@@ -11,13 +11,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"ubl"
+	"ubl/secretfile"
 	"ubl/transport/envelope"
 )
 
@@ -77,16 +77,12 @@ func (r *remote) credential(p *program) (string, error) {
 		}
 		return "", usagef("a token is needed: export UBL_TOKEN=$(ubl token EMAIL), or give --token-file")
 	}
-	f, err := os.Open(r.TokenFile)
-	if err != nil {
-		return "", fmt.Errorf("couldn't read the token: %w", err)
+	const holds = "a token as \"ubl token\" prints it, on one line"
+	token, err := secretfile.Read(r.TokenFile, holds)
+	if err == nil && (len(token) > maxToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })) {
+		err = secretfile.Wrong("the file "+r.TokenFile, holds)
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxToken))
-	if err != nil {
-		return "", fmt.Errorf("couldn't read the token: %w", err)
-	}
-	return strings.TrimSpace(string(data)), nil
+	return token, err
 }
 
 // apiError is an error that the server answered.

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"filippo.io/age"
 
+	"ubl/secretfile"
 	"ubl/storage"
 )
 
@@ -37,14 +37,14 @@ func (e *encryption) recipients() ([]age.Recipient, error) {
 	if e.EncryptToFile == "" {
 		return all, nil
 	}
-	f, err := os.Open(e.EncryptToFile)
+	const holds = "age recipients, one a line, which begin with age1"
+	text, err := secretfile.Read(e.EncryptToFile, holds)
 	if err != nil {
-		return nil, fmt.Errorf("couldn't read the recipients: %w", err)
+		return nil, err
 	}
-	defer f.Close()
-	more, err := age.ParseRecipients(f)
+	more, err := age.ParseRecipients(strings.NewReader(text))
 	if err != nil { // age's error may show a line of the file
-		return nil, fmt.Errorf("couldn't read the recipients: %s holds none, or a line that isn't one", e.EncryptToFile)
+		return nil, secretfile.Wrong("the file "+e.EncryptToFile, holds)
 	}
 	return append(all, more...), nil
 }
@@ -82,14 +82,14 @@ func (d *decryption) decrypted(in io.Reader) (io.Reader, error) {
 	case d.DecryptWith == "":
 		return nil, errors.New("the backup is encrypted: give the file with your age identity with --decrypt-with")
 	}
-	f, err := os.Open(d.DecryptWith)
+	const holds = "an age identity as age-keygen writes it, which begins with AGE-SECRET-KEY-"
+	text, err := secretfile.Read(d.DecryptWith, holds)
 	if err != nil {
-		return nil, fmt.Errorf("couldn't read the age identity: %w", err)
+		return nil, err
 	}
-	defer f.Close()
-	identities, err := age.ParseIdentities(f)
+	identities, err := age.ParseIdentities(strings.NewReader(text))
 	if err != nil { // age's error may show a line of the file
-		return nil, fmt.Errorf("couldn't read the age identity: %s holds none, or a line that isn't one", d.DecryptWith)
+		return nil, secretfile.Wrong("the file "+d.DecryptWith, holds)
 	}
 	plain, err := age.Decrypt(peeked, identities...)
 	if _, other := errors.AsType[*age.NoIdentityMatchError](err); other {

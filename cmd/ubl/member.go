@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"strings"
 	"time"
 
@@ -15,6 +13,7 @@ import (
 	"ubl/cluster"
 	"ubl/cluster/mesh"
 	"ubl/cluster/wire"
+	"ubl/secretfile"
 	"ubl/transport/auth"
 )
 
@@ -63,18 +62,23 @@ func (c *clusterFlags) check() error {
 
 // secret reads what the cluster's nodes share.
 func (c *clusterFlags) secret(p *program) (mesh.Secret, error) {
-	text := p.env["UBL_CLUSTER_SECRET"]
+	const holds = "the cluster's secret as \"ubl cluster secret\" makes it, or up to 8, one a line"
+	text, place := p.env["UBL_CLUSTER_SECRET"], "the variable UBL_CLUSTER_SECRET"
 	if c.ClusterSecretFile != "" {
-		data, err := os.ReadFile(c.ClusterSecretFile)
-		if err != nil {
-			return mesh.Secret{}, fmt.Errorf("couldn't read the cluster's secret: %w", err)
+		var err error
+		place = "the file " + c.ClusterSecretFile
+		if text, err = secretfile.Read(c.ClusterSecretFile, holds); err != nil {
+			return mesh.Secret{}, err
 		}
-		text = string(data)
 	}
 	if strings.TrimSpace(text) == "" {
 		return mesh.Secret{}, usagef("a cluster has a secret: make one with \"ubl cluster secret\" and give --cluster-secret-file or UBL_CLUSTER_SECRET")
 	}
-	return mesh.ParseSecret(text)
+	secret, err := mesh.ParseSecret(text)
+	if err != nil {
+		err = secretfile.Wrong(place, holds)
+	}
+	return secret, err
 }
 
 // sharedKey is the token key's name among what nodes share.

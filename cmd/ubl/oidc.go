@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
+	"ubl/secretfile"
 	"ubl/transport/auth"
 )
 
@@ -119,23 +119,21 @@ func (o *oidcProvider) validate() error {
 
 // secret reads the client's, "" where it has none.
 func (o *oidcProvider) secret(env map[string]string) (string, error) {
-	var text string
+	const holds = "the client's secret as the provider gave it, on one line"
+	text, place := "", "the file "+o.SecretFile
+	var err error
 	switch {
 	case o.SecretFile != "":
-		data, err := os.ReadFile(o.SecretFile)
-		if err != nil {
-			return "", fmt.Errorf("couldn't read the secret: %w", err)
-		}
-		text = string(data)
+		text, err = secretfile.Read(o.SecretFile, holds)
 	case o.SecretVariable != "":
-		text = env[o.SecretVariable]
+		place, text = "the variable "+o.SecretVariable, strings.TrimSpace(env[o.SecretVariable])
 	default:
 		return "", nil
 	}
-	if text = strings.TrimSpace(text); text == "" || len(text) > maxSecret {
-		return "", fmt.Errorf("%s holds no secret", cmp.Or(o.SecretFile, o.SecretVariable))
+	if err == nil && (text == "" || len(text) > maxSecret || strings.ContainsAny(text, "\r\n")) {
+		err = secretfile.Wrong(place, holds)
 	}
-	return text, nil
+	return text, err
 }
 
 // takeOIDC takes the section oidc out of the YAML file.
