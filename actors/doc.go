@@ -41,6 +41,8 @@
 //
 // The event is encoded in the mailbox. The ledger only puts the receipt behind it.
 //
+// An act may make an [Item] instead: one of a second numbered log, which isn't replayed.
+//
 // # What fails, and then what
 //
 //   - A full mailbox or window: overloaded, nothing was done. A window is as wide as

@@ -19,6 +19,7 @@ type Entity[S any, E Event] struct {
 	kind  *Kind[S, E]
 	hooks Hooks[E]
 	place Place
+	items Place // zero for a family without
 	last  int64 // the number of the newest event
 }
 
@@ -28,6 +29,9 @@ type Hooks[E Event] struct {
 	// on the asker's goroutine behind the gate: it may read the store and ask other
 	// actors, and must not touch the state.
 	Outcome func(context.Context, E) (any, error)
+	// Again answers a retry whose key led to an item. It runs in the mailbox, and what it
+	// returns behind the gate, as an Outcome does.
+	Again func(ctx context.Context, n int64) func() (any, error)
 	// Applied follows each new event in the mailbox, and none at a load; nil for nothing.
 	// The append that it goes with isn't committed yet.
 	Applied func(E, *Append)
@@ -36,11 +40,9 @@ type Hooks[E Event] struct {
 // Load makes the Entity of what is stored: the newest checkpoint, the events after it,
 // and the keys.
 func (k *Kind[S, E]) Load(ctx context.Context, read ubl.Reader, env Env, hooks Hooks[E]) (*Entity[S, E], error) {
-	x := &Entity[S, E]{Env: env, Read: read, kind: k, hooks: hooks, place: k.Place(env.Name)}
+	x := k.entity(env)
+	x.Read, x.hooks = read, hooks
 	err := x.replay(ctx)
-	if err == nil && x.last == 0 && k.Unknown != nil {
-		err = k.Unknown()
-	}
 	if err == nil {
 		x.Keys, err = LoadKeys(ctx, read, env.Name, ubl.TimeOf(env.Now()))
 	}
@@ -48,6 +50,14 @@ func (k *Kind[S, E]) Load(ctx context.Context, read ubl.Reader, env Env, hooks H
 		return nil, fmt.Errorf("couldn't load a %s: %w", k.Name, err)
 	}
 	return x, nil
+}
+
+func (k *Kind[S, E]) entity(env Env) *Entity[S, E] {
+	x := &Entity[S, E]{Env: env, kind: k, place: k.Place(env.Name)}
+	if k.Items != nil {
+		x.items = k.Items(env.Name)
+	}
+	return x
 }
 
 func (x *Entity[S, E]) replay(ctx context.Context) (err error) {
@@ -60,10 +70,28 @@ func (x *Entity[S, E]) replay(ctx context.Context) (err error) {
 		x.apply(e)
 		return nil
 	})
+	if err == nil {
+		err = x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
+			return CheckEvents(snap, x.place.Counter, x.last)
+		})
+	}
+	if err == nil && x.last == 0 && x.kind.Unknown != nil {
+		err = x.kind.Unknown()
+	}
 	if err == nil && x.kind.Beside != nil {
 		err = x.kind.Beside(ctx, x.Read, x.Name, &x.State)
 	}
 	return err
+}
+
+// AsOf is the state that the events up to number n lead to, made of them alone.
+func (x *Entity[S, E]) AsOf(ctx context.Context, n int64) (*S, error) {
+	var s S
+	err := x.Events().Each(ctx, 1, n, func(e E) error {
+		x.kind.Apply(&s, e)
+		return nil
+	})
+	return &s, err
 }
 
 func (x *Entity[S, E]) apply(e E) {
@@ -101,6 +129,8 @@ func (x *Entity[S, E]) change(t *Turn, w wish[S, E]) {
 	switch {
 	case err != nil:
 		t.Fail(err)
+	case ref != nil && x.kind.Items != nil && ref.Kind == x.items.Ref:
+		t.Later(x.hooks.Again(t.Context(), ref.N))
 	case w.now != nil:
 		if p != nil {
 			x.Pass(t, w.did, w.req, p, &w.key)
@@ -138,13 +168,18 @@ func (x *Entity[S, E]) Past(ctx context.Context, n int64) (any, error) {
 func (x *Entity[S, E]) Enact(t *Turn, did ubl.Did, req ubl.Request, p *Plan[E], key *Key) func() (any, error) {
 	a := t.Draft()
 	if key != nil {
-		x.Keys.Add(a, *key, t.Now(), Ref{Kind: x.place.Ref, N: x.last + 1})
+		ref := Ref{Kind: x.place.Ref, N: x.last + 1}
+		if p.Item != nil {
+			ref = Ref{Kind: x.items.Ref, N: p.Item.Number()}
+		}
+		x.Keys.Add(a, *key, t.Now(), ref)
 	}
-	e, act := x.enact(a, did, req, t.Now(), p, true)
-	if answer := p.Answer; answer != nil {
+	answer := p.Answer
+	made, act := x.enact(a, did, req, t.Now(), p, true)
+	if answer != nil {
 		return func() (any, error) { return answer(act.Receipt), nil }
 	}
-	ctx := t.Context()
+	ctx, e := t.Context(), made
 	return func() (any, error) {
 		s := e.stamped()
 		s.Receipt = act.Receipt
@@ -172,20 +207,19 @@ func (x *Entity[S, E]) PassUnreceipted(t *Turn, u Unreceipted[E]) {
 // Note puts an act on record that changes nothing, as reading is one. Its receipt is
 // there behind the gate.
 func (x *Entity[S, E]) Note(t *Turn, did ubl.Did, req ubl.Request, act Act) *Act {
-	return x.act(t.Draft(), did, req, t.Now(), act)
+	return x.act(t.Draft(), did, req, t.Now(), &act)
 }
 
 // Found is the append of an actor's first event, which another actor commits. It has
 // no state to take the act's Agreement and Pointers from.
 func (k *Kind[S, E]) Found(name ubl.Name, did ubl.Did, req ubl.Request, at ubl.Time, p *Plan[E]) *Append {
 	a := &Append{}
-	x := &Entity[S, E]{Env: Env{Name: name}, kind: k, place: k.Place(name)}
-	x.enact(a, did, req, at, p, true)
+	k.entity(Env{Name: name}).enact(a, did, req, at, p, true)
 	return a
 }
 
 // act adds an act to an append.
-func (x *Entity[S, E]) act(a *Append, did ubl.Did, req ubl.Request, at ubl.Time, act Act) *Act {
+func (x *Entity[S, E]) act(a *Append, did ubl.Did, req ubl.Request, at ubl.Time, act *Act) *Act {
 	if did == "" {
 		panic("actors: an act has no name")
 	}
@@ -196,25 +230,56 @@ func (x *Entity[S, E]) act(a *Append, did ubl.Did, req ubl.Request, at ubl.Time,
 	if act.Pointers == nil {
 		act.Pointers = x.kind.Pointers(&x.State)
 	}
-	a.Acts = append(a.Acts, &act)
-	return &act
+	a.Acts = append(a.Acts, act)
+	return act
 }
 
-// enact adds a plan to an append, and its event, which is kept or passes.
-func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Time, p *Plan[E], keep bool) (E, *Act) {
-	act := x.act(a, did, req, at, p.Act)
-	e, s := p.Event, Stamp{Version: x.kind.Version, Did: did, At: at, By: req.Who.UserID, sealed: &act.Receipt}
+// enact adds a plan to an append, and its item, or its event, which is kept or passes.
+func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Time, p *Plan[E], keep bool) (e E, act *Act) {
+	if p.First != nil {
+		x.act(a, did, req, at, p.First)
+		did = p.Did
+	}
+	act = x.act(a, did, req, at, &p.Act)
+	a.Records = append(a.Records, p.Records...)
+	if p.Item != nil {
+		x.take(a, p.Item, act)
+	} else {
+		e = x.add(a, p.Event, act, keep)
+	}
+	if p.Also != nil {
+		x.enact(a, p.Also.Did, req, at, p.Also, true)
+	}
+	p.Records, p.Item, p.Answer = nil, nil, nil // the append keeps the act, and so the plan
+	return e, act
+}
+
+// add stamps an event, adds it to an append where it is kept, and has it happen.
+func (x *Entity[S, E]) add(a *Append, e E, act *Act, keep bool) E {
+	s := Stamp{Version: x.kind.Version, Did: act.Did, At: act.At, By: act.Request.Who.UserID, sealed: &act.Receipt}
 	if keep {
 		s.N = x.last + 1
 	}
 	stamp(&e, s)
-	a.Records = append(a.Records, p.Records...)
 	if keep {
 		a.Move(x.place.Counter, x.last, s.N)
 		a.Records = append(a.Records, act.sealed(x.place.Key(s.N), x.encode(e)))
 	}
 	x.happen(a, e, act)
-	return e, act
+	return e
+}
+
+// take adds an item to an append, and has the state take it.
+func (x *Entity[S, E]) take(a *Append, item Item, act *Act) {
+	n := item.Number()
+	a.Move(x.items.Counter, n-1, n)
+	a.Records = append(a.Records, Record{Key: x.items.Key(n), Seal: func() []byte { return item.Seal(act.Receipt) }})
+	x.kind.Take(&x.State, item)
+	a.OnCommit(func() ubl.Event {
+		event := item.Told()
+		event.TenantID, event.TS, event.LedgerSeq = x.Name.Group().Tenant, act.At, act.last()
+		return event
+	})
 }
 
 // encode is an event as it is stored, but for its receipt.

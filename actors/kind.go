@@ -38,18 +38,23 @@ type Kind[S any, E Event] struct {
 	// Rules are the commands that change the state.
 	Rules []Rule[S, E]
 
+	// Items tells where an actor's items are, and Take is the only way in which one
+	// changes the state; nil where there are none.
+	Items func(ubl.Name) Place
+	Take  func(*S, Item)
+
 	// Every so many events Checkpoint is stored; 0 for never. Restore takes over the
 	// newest one and tells how many events it has, 0 where there is none.
 	Every      int64
 	Checkpoint func(*S) Record
 	Restore    func(context.Context, ubl.Reader, ubl.Name, *S) (int64, error)
-	// Beside reads what passing events have left in records, once the stored events are
-	// applied; nil for nothing.
+	// Beside reads what passing events have left in records, and what the state has of
+	// items, once the stored events are applied; nil for nothing.
 	Beside func(context.Context, ubl.Reader, ubl.Name, *S) error
 }
 
-// Place is where one actor's events are: the key of each by its number from 1 on, and
-// the counter that goes with them. Ref is the kind of a [Ref] to an event, Passed that
+// Place is where one actor's events or items are: the key of each by its number from 1
+// on, and the counter that goes with them. Ref is the kind of a [Ref] to one, Passed that
 // of a key whose event passed.
 type Place struct {
 	Key     func(n int64) []byte
@@ -93,6 +98,18 @@ type Event interface {
 	stamped() Stamp
 }
 
+// Item is one of a second numbered log that an actor has beside its events. An act makes
+// it, too. Items aren't replayed, so that there may be millions: the family reads what it
+// needs of them, and removes the oldest.
+type Item interface {
+	// Number is one more than that of the newest item.
+	Number() int64
+	// Seal is the stored form, with the act's receipt. The ledger calls it once.
+	Seal(ubl.Receipt) []byte
+	// Told is what is published once the item is durable, as of [Kind].Tell.
+	Told() ubl.Event
+}
+
 // stamp fills in what an event begins with.
 func stamp[E Event](e *E, s Stamp) { any(e).(interface{ stamp(Stamp) }).stamp(s) }
 
@@ -106,6 +123,13 @@ func stamp[E Event](e *E, s Stamp) { any(e).(interface{ stamp(Stamp) }).stamp(s)
 type Plan[E Event] struct {
 	Act
 	Event E
+	// Item is what the act makes instead of an event; nil for an event.
+	Item Item
+	// First goes on record before the act, as what it tells of; nil for nothing. The command
+	// is named for First then, and the act brings its own Did.
+	First *Act
+	// Also is carried out behind the plan, as what follows from it. It brings its Did.
+	Also *Plan[E]
 	// Records are what neither the event nor the state has, as a text.
 	Records []Record
 	// Frees says that the plan takes power or data away: a tenant that is full may do it.

@@ -30,6 +30,7 @@ type counterState struct {
 	Open          bool
 	Seen          counterSeen
 	Receipt       ubl.Receipt // of the newest mark that was loaded
+	Notes         int64       // the newest note, an item
 }
 
 // counterSeen is the counter's only record that follows from no event.
@@ -56,6 +57,12 @@ type (
 	}
 	// enactAndPanic carries out a plan and panics then.
 	enactAndPanic struct{ ubl.Request }
+	// jot makes a note behind an act that it tells of, and is counted by what follows.
+	// Answers *note.
+	jot struct {
+		ubl.Request
+		Text string
+	}
 	// look is on record. Answers counted with the total.
 	look struct{ ubl.Request }
 	// mark passes: 0 is refused, what is marked already leaves nothing. Answers the mark.
@@ -71,6 +78,7 @@ type (
 
 func (add) Cost() int           { return ubl.ActCost }
 func (enactAndPanic) Cost() int { return ubl.ActCost }
+func (jot) Cost() int           { return ubl.ActCost }
 func (look) Cost() int          { return ubl.ActCost }
 func (mark) Cost() int          { return ubl.ActCost }
 func (tick) Cost() int          { return ubl.ActCost }
@@ -81,7 +89,10 @@ type counted struct {
 	Receipt ubl.Receipt
 }
 
-const didOpen ubl.Did = "counter.open"
+const (
+	didOpen ubl.Did = "counter.open"
+	didNote ubl.Did = "counter.note"
+)
 
 func (a add) did() ubl.Did {
 	switch {
@@ -132,7 +143,12 @@ func counterKind() *actors.Kind[counterState, counterEvent] {
 		Rules: []actors.Rule[counterState, counterEvent]{
 			actors.OnNamed(add.did, func(c add) []string { return []string{fmt.Sprint(c.By)} }, decideAdd),
 			actors.OnPassing("counter.mark", func(c mark) []string { return []string{fmt.Sprint(c.At)} }, decideMark, marked),
+			actors.On("counter.jot", func(c jot) []string { return []string{c.Text} }, decideJot),
 		},
+		Items: func(ubl.Name) actors.Place {
+			return actors.Place{Key: noteKey, Counter: []byte("enotes"), Ref: 'n'}
+		},
+		Take:       func(s *counterState, item actors.Item) { s.Notes = item.Number() },
 		Every:      3,
 		Checkpoint: func(s *counterState) actors.Record { return actors.Record{Key: []byte("zstate"), Value: encodeJSON(s)} },
 		Restore: func(ctx context.Context, read ubl.Reader, name ubl.Name, s *counterState) (int64, error) {
@@ -152,10 +168,44 @@ func counterKind() *actors.Kind[counterState, counterEvent] {
 					err = json.Unmarshal(v, &s.Seen)
 				}
 				s.Receipt, s.Seen.Receipt = s.Seen.Receipt, ubl.Receipt{}
+				if err == nil {
+					s.Notes, err = snap.Counter([]byte("enotes"))
+				}
 				return err
 			})
 		},
 	}
+}
+
+// note is the counter's item.
+type note struct {
+	N       int64
+	Text    string
+	Receipt ubl.Receipt
+}
+
+func (x *note) Number() int64 { return x.N }
+
+func (x *note) Seal(receipt ubl.Receipt) []byte {
+	x.Receipt = receipt
+	return encodeJSON(x)
+}
+
+func (x *note) Told() ubl.Event {
+	return ubl.Event{Kind: "counter.noted", Payload: encodeJSON(x.Receipt.Seq)}
+}
+
+func noteKey(n int64) []byte { return binary.BigEndian.AppendUint64([]byte("znote"), uint64(n)) }
+
+func decideJot(s *counterState, c jot, _ actors.Moment) (*actors.Plan[counterEvent], error) {
+	made := &note{N: s.Notes + 1, Text: c.Text}
+	return &actors.Plan[counterEvent]{
+		Act:    actors.Act{Did: didNote},
+		First:  &actors.Act{},
+		Item:   made,
+		Also:   &actors.Plan[counterEvent]{Act: actors.Act{Did: "counter.up"}, Event: counterEvent{Delta: 1}},
+		Answer: func(ubl.Receipt) any { return made },
+	}, nil
 }
 
 func decideMark(s *counterState, c mark, _ actors.Moment) (*actors.Plan[counterEvent], error) {
@@ -236,6 +286,18 @@ func outcome(_ context.Context, e counterEvent) (any, error) {
 	return &counted{e.Total, e.Receipt}, nil
 }
 
+// noted is the answer for a note that is stored.
+func (f *faulty) noted(ctx context.Context, n int64) func() (any, error) {
+	return func() (any, error) {
+		x := &note{}
+		err := f.View(ctx, counterAt.Group(), func(snap ubl.Snapshot) error {
+			v, err := snap.Get(noteKey(n))
+			return errors.Join(err, json.Unmarshal(v, x))
+		})
+		return x, err
+	}
+}
+
 const counterAt = ubl.Name("t:example.com|counter:1")
 
 // openCounter is a house with the counter, whose writes meet a fault where there is one.
@@ -248,7 +310,7 @@ func openCounter(t *testing.T) (*harness.House, *faulty, ubl.Identity) {
 		Families: []actors.Family{{
 			Name: "counter", Owns: func(local string) bool { return strings.HasPrefix(local, "counter:") },
 			Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-				x, err := kind.Load(ctx, store, env, actors.Hooks[counterEvent]{Outcome: outcome})
+				x, err := kind.Load(ctx, store, env, actors.Hooks[counterEvent]{Outcome: outcome, Again: store.noted})
 				return counter{x}, err
 			},
 		}},
@@ -446,6 +508,50 @@ func TestKindTells(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// TestKindItems: an item has its act's receipt and a number of its own, shares a commit
+// with the act before it and the event behind it, is told once it is durable, and answers
+// a retry of its key.
+func TestKindItems(t *testing.T) {
+	h, _, ana := openCounter(t)
+	harness.Must[*counted](h, counterAt, add{Request: h.Request(ana), By: 2})
+	heard := make(chan ubl.Publication, 10)
+	defer h.Subscribe(ubl.LedgerName(ana.TenantID), func(p ubl.Publication) { heard <- p })()
+	var asked []jot
+	var answers []note
+	for i := range int64(6) {
+		cmd := jot{Request: h.Request(ana), Text: fmt.Sprint("note ", i+1)}
+		made := *harness.Must[*note](h, counterAt, cmd)
+		asked, answers = append(asked, cmd), append(answers, made)
+		p := <-heard
+		if made.N != i+1 || p.Last-p.First != 5 || made.Receipt.Seq != p.First+2 || len(p.Events) != 2 {
+			t.Fatalf("note %d is %+v, published with %+v", i+1, made, p)
+		}
+		if e := p.Events[0]; e.LedgerSeq != p.First+3 || e.TS != made.Receipt.Time || string(e.Payload) != fmt.Sprint(made.Receipt.Seq) {
+			t.Errorf("note %d is told as %+v", i+1, e)
+		}
+		page := harness.Must[*ubl.AtomPage](h, ubl.LedgerName(ana.TenantID), ubl.ReadAtoms{From: p.First, Limit: 6})
+		for i, did := range []string{"counter.jot", "counter.note", "counter.up"} {
+			if atom := string(page.Atoms[2*i]); !strings.Contains(atom, `"did":"`+did+`"`) {
+				t.Errorf("act %d is %s, want %s", i, atom, did)
+			}
+		}
+	}
+	for range 2 {
+		for i, cmd := range asked {
+			if again := *harness.Must[*note](h, counterAt, cmd); again != answers[i] {
+				t.Errorf("a retry is answered %+v, first %+v", again, answers[i])
+			}
+			cmd.Text += "!"
+			h.Refused(ubl.CodeIdempotencyConflict, counterAt, cmd)
+		}
+		if got := harness.Must[counterState](h, counterAt, get{}); got.Notes != 6 || got.Events != 8 || got.Total != 8 {
+			t.Errorf("it knows %+v", got)
+		}
+		h.Restart()
+	}
+	h.VerifyLedger(ana.TenantID)
 }
 
 // TestKindForgetsTexts: what was written is in memory no longer than it takes, though

@@ -13,6 +13,7 @@ type Turn struct {
 	env      *envelope
 	answer   answer
 	answered bool
+	now      ubl.Time // once asked for
 	draft    *Append
 	commit   *Append
 }
@@ -20,8 +21,13 @@ type Turn struct {
 // Context is the asker's.
 func (t *Turn) Context() context.Context { return t.env.ctx }
 
-// Now is the moment of the decision.
-func (t *Turn) Now() ubl.Time { return ubl.TimeOf(t.cell.rt.opts.Now()) }
+// Now is the moment of the decision, one for the whole turn.
+func (t *Turn) Now() ubl.Time {
+	if t.now == 0 {
+		t.now = ubl.TimeOf(t.cell.rt.opts.Now())
+	}
+	return t.now
+}
 
 // Reserve lets in a write of a command that was admitted as a read, before it decides
 // to write after all.
@@ -56,7 +62,7 @@ func (t *Turn) Draft() *Append {
 		panic("actors: a turn commits once")
 	}
 	if t.draft == nil {
-		t.draft = &Append{}
+		t.draft = &Append{Records: make([]Record, 0, 2)} // an event or item, and its key
 	}
 	return t.draft
 }

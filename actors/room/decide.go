@@ -10,81 +10,87 @@ import (
 // The decisions about a room itself. Each reads the state, changes nothing,
 // and returns a plan or a refusal.
 
-func (r *Room) decideAdd(c ubl.AddMember) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		if err := r.owner(c.Who); err != nil {
-			return nil, err
-		}
-		if err := r.state.Agreement.May(ubl.OpWrite); err != nil {
-			return nil, err
-		}
-		m, err := r.state.Agreement.Admit(c.Member, now)
-		if err != nil {
-			return nil, err
-		}
-		return r.joining(m), nil
+func (s *State) decideAdd(c ubl.AddMember, at actors.Moment) (*plan, error) {
+	if err := s.owner(c.Who); err != nil {
+		return nil, err
 	}
+	if err := s.Agreement.May(ubl.OpWrite); err != nil {
+		return nil, err
+	}
+	m, err := s.Agreement.Admit(c.Member, at.Now)
+	if err != nil {
+		return nil, err
+	}
+	return s.joining(m, c.Who, at)
 }
 
-func (r *Room) decideJoin(c ubl.JoinRoom) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		if err := r.state.Agreement.May(ubl.OpWrite); err != nil {
-			return nil, err
-		}
-		if _, ok := r.state.Agreement.Members[c.Who.UserID]; ok {
-			return nil, ubl.Errorf(ubl.CodeConflict, "the caller is a member of this room already")
-		}
-		if r.state.Policy.Join != ubl.JoinTenant {
-			return nil, ubl.Errorf(ubl.CodeNotAMember, "this room is joined by invitation")
-		}
-		return r.joining(memberOf(c.Who, ubl.RoleMember, now)), nil
+func (s *State) decideJoin(c ubl.JoinRoom, at actors.Moment) (*plan, error) {
+	if err := s.Agreement.May(ubl.OpWrite); err != nil {
+		return nil, err
 	}
+	if _, ok := s.Agreement.Members[c.Who.UserID]; ok {
+		return nil, ubl.Errorf(ubl.CodeConflict, "the caller is a member of this room already")
+	}
+	if s.Policy.Join != ubl.JoinTenant {
+		return nil, ubl.Errorf(ubl.CodeNotAMember, "this room is joined by invitation")
+	}
+	return s.joining(memberOf(c.Who, ubl.RoleMember, at.Now), c.Who, at)
 }
 
 // welcome adds a newcomer of the tenant once, and otherwise answers what is.
 func (r *Room) welcome(t *actors.Turn, c ubl.Welcome) {
-	if m, ok := r.state.Agreement.Members[c.Who.UserID]; ok {
+	if m, ok := r.State.Agreement.Members[c.Who.UserID]; ok {
 		t.Reply(&m)
 		return
 	}
-	if r.state.Past[c.Who.UserID] || r.state.Agreement.May(ubl.OpWrite) != nil {
+	if r.State.Past[c.Who.UserID] || r.State.Agreement.May(ubl.OpWrite) != nil {
 		t.Reply((*ubl.Member)(nil))
 		return
 	}
-	if err := t.Reserve(ubl.JoinCost); err != nil {
+	err := t.Reserve(ubl.JoinCost)
+	var p *plan
+	if err == nil {
+		p, err = r.State.joining(memberOf(c.Who, c.Role, t.Now()), c.Who, r.Moment(t))
+	}
+	if err != nil {
 		t.Fail(err)
 		return
 	}
-	p := r.joining(memberOf(c.Who, c.Role, t.Now()))
-	p.agreement = ubl.TenantAgreement(r.tenant)
-	p.event.Did = ubl.DidRoomJoin
-	r.commit(t, c.Request, p, nil)
+	p.Agreement = ubl.TenantAgreement(r.tenant)
+	t.Later(r.Enact(t, ubl.DidRoomJoin, c.Request, p, nil))
 }
 
 func memberOf(who ubl.Identity, role ubl.Role, now ubl.Time) ubl.Member {
 	return ubl.Member{UserID: who.UserID, Email: who.Email, Role: role, IsService: who.IsService, Since: now}
 }
 
-// joining adds a member and greets them.
-func (r *Room) joining(m ubl.Member) *plan {
-	p := r.setting(m)
-	p.joined = &m
-	return p
+// joining adds a member, and greets them in the name of who lets them in.
+func (s *State) joining(m ubl.Member, by ubl.Identity, at actors.Moment) (*plan, error) {
+	p := s.setting(m)
+	return p, s.greeting(p, m, by, at)
+}
+
+// greeting adds the message that tells of a new member.
+func (s *State) greeting(p *plan, m ubl.Member, by ubl.Identity, at actors.Moment) (err error) {
+	p.Also, err = s.posting(by, at, ubl.TypeSystem, string(m.UserID)+" joined", "")
+	return err
 }
 
 // setting writes a member's entry.
-func (r *Room) setting(m ubl.Member) *plan {
-	return settingIn(r.state.Summary, m)
+func (s *State) setting(m ubl.Member) *plan {
+	id := s.Summary.RoomID
+	return &plan{
+		Act: actors.Act{
+			This:    ubl.Fields{ubl.Str("role", m.Role), ubl.Str("room_id", id), ubl.Str("user_id", m.UserID)},
+			Effects: []ubl.Fields{setEffect(id, m)},
+		},
+		Event:   event{Member: &m, LastSeq: s.Head.LastSeq},
+		Records: []actors.Record{memberIndex(s.Summary, m)},
+	}
 }
 
-func settingIn(room ubl.RoomSummary, m ubl.Member) *plan {
-	id := room.RoomID
-	return &plan{
-		event:   event{Member: &m},
-		this:    ubl.Fields{ubl.Str("role", m.Role), ubl.Str("room_id", id), ubl.Str("user_id", m.UserID)},
-		effects: []ubl.Fields{setEffect(id, m)},
-		records: []actors.Record{{Key: actors.MemberIndex(m.UserID, id), Value: actors.RoomIndex{Room: room, Role: m.Role}.Encode()}},
-	}
+func memberIndex(in ubl.RoomSummary, m ubl.Member) actors.Record {
+	return actors.Record{Key: actors.MemberIndex(m.UserID, in.RoomID), Value: actors.RoomIndex{Room: in, Role: m.Role}.Encode()}
 }
 
 func setEffect(id ubl.RoomID, m ubl.Member) ubl.Fields {
@@ -94,142 +100,130 @@ func setEffect(id ubl.RoomID, m ubl.Member) ubl.Fields {
 	}
 }
 
-func (r *Room) decideRole(c ubl.SetMember) func(ubl.Time) (*plan, error) {
-	return func(ubl.Time) (*plan, error) {
-		if err := r.owner(c.Who); err != nil {
-			return nil, err
-		}
-		was := r.state.Agreement.Members[c.UserID].Role
-		m, err := r.state.Agreement.Reassign(c.UserID, c.Role)
-		if err != nil {
-			return nil, err
-		}
-		p := r.setting(m)
-		p.frees = was == ubl.RoleOwner && m.Role != was
-		return p, nil
+func (s *State) decideRole(c ubl.SetMember, _ actors.Moment) (*plan, error) {
+	if err := s.owner(c.Who); err != nil {
+		return nil, err
 	}
+	was := s.Agreement.Members[c.UserID].Role
+	m, err := s.Agreement.Reassign(c.UserID, c.Role)
+	if err != nil {
+		return nil, err
+	}
+	p := s.setting(m)
+	p.Frees = was == ubl.RoleOwner && m.Role != was
+	return p, nil
 }
 
-// removal names the act: who removes themselves leaves.
-func removal(c ubl.RemoveMember) ubl.Did {
-	if c.UserID == c.Who.UserID {
-		return ubl.DidRoomLeave
+func (s *State) decideRemove(c ubl.RemoveMember, at actors.Moment) (*plan, error) {
+	m, heir, seal, err := s.Agreement.Removal(c, at.Now, ubl.CodeNotAMember, s.private())
+	if err != nil {
+		return nil, err
 	}
-	return ubl.DidRoomRemove
-}
-
-func (r *Room) decideRemove(c ubl.RemoveMember) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		m, heir, seal, err := r.state.Agreement.Removal(c, now, ubl.CodeNotAMember, r.state.private())
-		if err != nil {
-			return nil, err
-		}
-		p := r.removing(m)
-		if c.Expel {
-			p.agreement, p.event.Expelled = ubl.TenantAgreement(r.tenant), true
-		}
-		if seal {
-			r.seal(p)
-		}
-		if heir != nil {
-			p.event.Heir = heir
-			p.effects = append(p.effects, setEffect(r.id, *heir))
-			p.records = append(p.records, r.setting(*heir).records...)
-		}
-		if heir != nil && seal {
-			p.joined = heir
-		}
-		return p, nil
+	p := s.removing(m)
+	if c.Expel {
+		p.Agreement, p.Event.Expelled = ubl.TenantAgreement(s.Agreement.TenantID), true
 	}
+	if seal {
+		s.sealing(p)
+	}
+	if heir != nil {
+		p.Event.Heir = heir
+		p.Effects = append(p.Effects, setEffect(s.Summary.RoomID, *heir))
+		p.Records = append(p.Records, memberIndex(s.Summary, *heir))
+	}
+	if heir != nil && seal {
+		err = s.greeting(p, *heir, c.Who, at)
+	}
+	return p, err
 }
 
 // decideSetHeir names who follows the room's owners.
-func (r *Room) decideSetHeir(c ubl.SetHeir) func(ubl.Time) (*plan, error) {
-	return func(ubl.Time) (*plan, error) {
-		err := r.state.Agreement.NameHeir(c, ubl.CodeNotAMember)
-		if err == nil {
-			err = r.own(c.Agreement)
-		}
-		if err != nil {
-			return nil, err
-		}
-		named := actors.HeirFields(r.state.Agreement.ID, c.Heir.UserID)
-		return &plan{
-			event:   event{Member: &ubl.Member{UserID: c.Heir.UserID}},
-			this:    named,
-			effects: []ubl.Fields{append(ubl.Fields{named[0], ubl.Str("op", ubl.DidHeirSet)}, named[1:]...)},
-		}, nil
+func (s *State) decideSetHeir(c ubl.SetHeir, _ actors.Moment) (*plan, error) {
+	err := s.Agreement.NameHeir(c, ubl.CodeNotAMember)
+	if err == nil {
+		err = s.own(c.Agreement)
 	}
+	if err != nil {
+		return nil, err
+	}
+	named := actors.HeirFields(s.Agreement.ID, c.Heir.UserID)
+	return &plan{
+		Act: actors.Act{
+			This:    named,
+			Effects: []ubl.Fields{append(ubl.Fields{named[0], ubl.Str("op", ubl.DidHeirSet)}, named[1:]...)},
+		},
+		Event: event{Member: &ubl.Member{UserID: c.Heir.UserID}, LastSeq: s.Head.LastSeq},
+	}, nil
 }
 
-// seal closes the room: entries that are left are services, which go too.
-func (r *Room) seal(p *plan) {
-	p.event.Sealed = true
-	for _, m := range r.state.Agreement.SortedMembers() {
-		if m.UserID != p.left {
-			rest := r.removing(m)
-			p.effects, p.records = append(p.effects, rest.effects...), append(p.records, rest.records...)
+// sealing closes the room: entries that are left are services, which go too.
+func (s *State) sealing(p *plan) {
+	p.Event.Sealed = true
+	for _, m := range s.Agreement.SortedMembers() {
+		if m.UserID != p.Event.Member.UserID {
+			rest := s.removing(m)
+			p.Effects, p.Records = append(p.Effects, rest.Effects...), append(p.Records, rest.Records...)
 		}
 	}
-	p.effects = append(p.effects, ubl.Fields{ubl.Str("agreement_id", r.state.Agreement.ID), ubl.Str("op", "agreement.seal")})
+	p.Effects = append(p.Effects, ubl.Fields{ubl.Str("agreement_id", s.Agreement.ID), ubl.Str("op", "agreement.seal")})
 }
 
 // decideHeir opens a sealed room to an heir, from the next message on.
-func (r *Room) decideHeir(c actors.Inherit) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		m, err := r.state.Agreement.Inherit(c.Heir, now)
-		if err != nil {
-			return nil, err
-		}
-		p := r.joining(m)
-		p.agreement = ubl.TenantAgreement(r.tenant)
-		p.this = ubl.Fields{ubl.Str("agreement_id", r.state.Agreement.ID), ubl.Str("user_id", m.UserID)}
-		return p, nil
+func (s *State) decideHeir(c actors.Inherit, at actors.Moment) (*plan, error) {
+	m, err := s.Agreement.Inherit(c.Heir, at.Now)
+	if err != nil {
+		return nil, err
 	}
+	p, err := s.joining(m, c.Who, at)
+	if err != nil {
+		return nil, err
+	}
+	p.Agreement = ubl.TenantAgreement(s.Agreement.TenantID)
+	p.This = ubl.Fields{ubl.Str("agreement_id", s.Agreement.ID), ubl.Str("user_id", m.UserID)}
+	return p, nil
 }
 
 // removing takes a member's entry away.
-func (r *Room) removing(m ubl.Member) *plan {
+func (s *State) removing(m ubl.Member) *plan {
+	id := s.Summary.RoomID
 	return &plan{
-		event: event{Member: &m},
-		this:  ubl.Fields{ubl.Str("room_id", r.id), ubl.Str("user_id", m.UserID)},
-		effects: []ubl.Fields{{
-			ubl.Str("agreement_id", r.state.Agreement.ID), ubl.Str("op", "agreement.remove"), ubl.Str("user_id", m.UserID),
-		}},
-		records: []actors.Record{{Key: actors.MemberIndex(m.UserID, r.id)}},
-		left:    m.UserID,
-	}
-}
-
-func (r *Room) decidePolicy(c ubl.SetRoomPolicy) func(ubl.Time) (*plan, error) {
-	return func(ubl.Time) (*plan, error) {
-		if err := r.owner(c.Who); err != nil {
-			return nil, err
-		}
-		policy, err := r.state.Policy.Apply(c.Patch)
-		if err != nil {
-			return nil, err
-		}
-		if policy.RetentionDays > 0 && r.tenant == ubl.CoreTenant && r.id == ubl.CeremonyRoom {
-			return nil, ubl.Errorf(ubl.CodeConflict, "key ceremonies are kept for ever")
-		}
-		p := r.policyPlan(policy)
-		was := r.state.Policy.RetentionDays
-		p.frees = policy.RetentionDays > 0 && (was == 0 || policy.RetentionDays < was)
-		return p, nil
-	}
-}
-
-func (r *Room) policyPlan(policy ubl.RoomPolicy) *plan {
-	return &plan{
-		event: event{Policy: &policy},
-		this: ubl.Fields{
-			ubl.Str("join", policy.Join), ubl.Int("max_message_bytes", int64(policy.MaxMessageBytes)),
-			ubl.Int("retention_days", int64(policy.RetentionDays)), ubl.Str("room_id", r.id),
+		Act: actors.Act{
+			This: ubl.Fields{ubl.Str("room_id", id), ubl.Str("user_id", m.UserID)},
+			Effects: []ubl.Fields{{
+				ubl.Str("agreement_id", s.Agreement.ID), ubl.Str("op", "agreement.remove"), ubl.Str("user_id", m.UserID),
+			}},
 		},
-		effects: []ubl.Fields{{ubl.Str("op", "policy.set"), ubl.Str("room_id", r.id)}},
-		records: policyIndexes(r.state.Summary, policy),
+		Event:   event{Member: &m, LastSeq: s.Head.LastSeq},
+		Records: []actors.Record{{Key: actors.MemberIndex(m.UserID, id)}},
 	}
+}
+
+func (s *State) decidePolicy(c ubl.SetRoomPolicy, _ actors.Moment) (*plan, error) {
+	if err := s.owner(c.Who); err != nil {
+		return nil, err
+	}
+	policy, err := s.Policy.Apply(c.Patch)
+	if err != nil {
+		return nil, err
+	}
+	if policy.RetentionDays > 0 && s.Agreement.TenantID == ubl.CoreTenant && s.Summary.RoomID == ubl.CeremonyRoom {
+		return nil, ubl.Errorf(ubl.CodeConflict, "key ceremonies are kept for ever")
+	}
+	id, was, set := s.Summary.RoomID, s.Policy.RetentionDays, s.room()
+	set.Policy = policy
+	return &plan{
+		Act: actors.Act{
+			This: ubl.Fields{
+				ubl.Str("join", policy.Join), ubl.Int("max_message_bytes", int64(policy.MaxMessageBytes)),
+				ubl.Int("retention_days", int64(policy.RetentionDays)), ubl.Str("room_id", id),
+			},
+			Effects: []ubl.Fields{{ubl.Str("op", "policy.set"), ubl.Str("room_id", id)}},
+		},
+		Event:   event{Policy: &policy, LastSeq: s.Head.LastSeq},
+		Records: policyIndexes(s.Summary, policy),
+		Frees:   policy.RetentionDays > 0 && (was == 0 || policy.RetentionDays < was),
+		Answer:  func(ubl.Receipt) any { return set },
+	}, nil
 }
 
 // policyIndexes sets or clears the indexes that follow from a policy.
@@ -245,21 +239,25 @@ func policyIndexes(room ubl.RoomSummary, policy ubl.RoomPolicy) []actors.Record 
 	return []actors.Record{joinable, retained}
 }
 
-func (r *Room) decideEnd(c ubl.EndAgreement) func(ubl.Time) (*plan, error) {
-	return func(ubl.Time) (*plan, error) {
-		if err := r.owner(c.Who); err != nil {
-			return nil, err
-		}
-		if err := r.own(c.Agreement); err != nil {
-			return nil, err
-		}
-		if r.tenant == ubl.CoreTenant && slices.Contains(ubl.PlatformRooms(), r.id) {
-			return nil, ubl.Errorf(ubl.CodeConflict, "the platform's own rooms can't be ended")
-		}
-		id := r.state.Agreement.ID
-		return &plan{
-			this:    ubl.Fields{ubl.Str("agreement_id", id)},
-			effects: []ubl.Fields{{ubl.Str("agreement_id", id), ubl.Str("op", "agreement.end")}},
-		}, nil
+func (s *State) decideEnd(c ubl.EndAgreement, at actors.Moment) (*plan, error) {
+	if err := s.owner(c.Who); err != nil {
+		return nil, err
 	}
+	if err := s.own(c.Agreement); err != nil {
+		return nil, err
+	}
+	if s.Agreement.TenantID == ubl.CoreTenant && slices.Contains(ubl.PlatformRooms(), s.Summary.RoomID) {
+		return nil, ubl.Errorf(ubl.CodeConflict, "the platform's own rooms can't be ended")
+	}
+	ended, id := s.Agreement, s.Agreement.ID
+	ended.Status, ended.EndedAt = ubl.AgreementEnded, &at.Now
+	view := ended.View(nil)
+	return &plan{
+		Act: actors.Act{
+			This:    ubl.Fields{ubl.Str("agreement_id", id)},
+			Effects: []ubl.Fields{{ubl.Str("agreement_id", id), ubl.Str("op", "agreement.end")}},
+		},
+		Event:  event{LastSeq: s.Head.LastSeq},
+		Answer: func(ubl.Receipt) any { return view },
+	}, nil
 }

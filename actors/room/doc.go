@@ -14,12 +14,18 @@
 //	u, j, w         indexes for the Tenant's lists of rooms ([actors.MemberIndex],
 //	                [actors.JoinableIndex], [actors.RetentionIndex])
 //
+// # The way of one change
+//
+// The kernel of package actors carries a room's changes: family.go is its table. Here are
+// the state, what events and messages change in it, and the decisions.
+//
 // # The way of one message
 //
-// Send checks the Agreement, membership, size, reply and key, takes the next
-// room_seq, and commits one append: the messenger.send act, the message (sealed
-// with its receipt by the ledger), its counter and its key. The next message
-// does not wait for it.
+// A message is an [actors.Item]: numbered, not replayed. Room.send sees that the sender
+// is a member and what the message replies to; then the kernel finds the key, and
+// decideSend plans the messenger.send act and the message with the next room_seq. The
+// ledger seals it with its receipt. The next message does not wait for it. A greeting is
+// the second plan of a join ([actors.Plan].Also), and so has the same commit.
 //
 // # Physics
 //

@@ -10,13 +10,16 @@ import (
 
 // Open loads a Room for tests that compare it with a live one.
 func Open(ctx context.Context, read ubl.Reader, env actors.Env) (*Room, error) {
-	return open(ctx, read, env)
+	return open(ctx, kind(), read, env)
 }
 
 // FoundAs founds a room with physics of its own.
 func FoundAs(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy ubl.RoomPolicy, physics ubl.Physics, random io.Reader) (*actors.Append, error) {
 	return found(req, tenant, summary, policy, physics, random)
 }
+
+// Changing is how many commands change a Room.
+func Changing() int { return len(kind().Rules) }
 
 // Snapshot is everything a Room knows.
 type Snapshot struct {
@@ -29,8 +32,9 @@ type Snapshot struct {
 
 // Snapshot copies what the Room knows; only while nothing is in flight.
 func (r *Room) Snapshot() Snapshot {
-	s := Snapshot{State: r.state, KeysLow: r.keys.Low, KeysHigh: r.keys.High, KeysKnown: r.keys.Known()}
-	for _, p := range r.hot {
+	s := Snapshot{State: r.State, KeysLow: r.Keys.Low, KeysHigh: r.Keys.High, KeysKnown: r.Keys.Known()}
+	s.State.recent = nil
+	for _, p := range r.State.recent {
 		s.Hot = append(s.Hot, string(p.json))
 	}
 	return s

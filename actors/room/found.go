@@ -16,35 +16,21 @@ func Found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy
 }
 
 func found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy ubl.RoomPolicy, physics ubl.Physics, random io.Reader) (*actors.Append, error) {
+	s := State{Summary: summary}
+	s.Agreement.TenantID = tenant
 	owner := memberOf(req.Who, ubl.RoleOwner, summary.CreatedAt)
-	p := settingIn(summary, owner)
-	p.agreement = ubl.TenantAgreement(tenant)
-	p.this = ubl.Fields{ubl.Str("name", summary.Name), ubl.Str("room_id", summary.RoomID)}
-	p.effects = []ubl.Fields{{ubl.Str("op", "room.create"), ubl.Str("room_id", summary.RoomID)}}
+	p := s.setting(owner)
+	p.Agreement, p.Pointers = ubl.TenantAgreement(tenant), pointers(summary.RoomID)
+	p.This = ubl.Fields{ubl.Str("name", summary.Name), ubl.Str("room_id", summary.RoomID)}
+	p.Effects = []ubl.Fields{{ubl.Str("op", "room.create"), ubl.Str("room_id", summary.RoomID)}}
+	p.Event = event{Room: &summary, Tenant: tenant, Physics: &physics, Policy: &policy, Member: &owner}
 	if policy.RetentionDays > 0 {
-		p.records = append(p.records, policyIndexes(summary, policy)...)
+		p.Records = append(p.Records, policyIndexes(summary, policy)...)
 	}
-	e := event{
-		Version: eventVersion, N: 1, Did: ubl.DidRoomCreate, At: summary.CreatedAt, By: req.Who.UserID,
-		Room: &summary, Tenant: tenant, Physics: &physics, Policy: &policy, Member: &owner,
-	}
-	a := &actors.Append{}
-	record(a, summary.RoomID, &e, req, p)
-	created := a.Acts[0]
-	a.OnCommit(func() ubl.Event {
-		return ubl.Event{
-			Kind: ubl.EventRoomCreated, TenantID: tenant, RoomID: summary.RoomID, TS: summary.CreatedAt,
-			UserID: req.Who.UserID, LedgerSeq: created.Receipt.Seq + 1, Payload: ubl.RoomCreatedPayload(summary),
-		}
-	})
-	id, err := ubl.NewMessageID(1, random)
-	if err != nil {
+	at := actors.Moment{Now: summary.CreatedAt, Random: random}
+	var err error
+	if p.Also, err = s.posting(req.Who, at, ubl.TypeSystem, "Room created: "+summary.Name, ""); err != nil {
 		return nil, err
 	}
-	m := &ubl.Message{
-		MsgID: id, TenantID: tenant, RoomID: summary.RoomID, RoomSeq: 1, SenderID: req.Who.UserID,
-		SentAt: summary.CreatedAt, Type: ubl.TypeSystem, Body: ubl.Body{Text: "Room created: " + summary.Name},
-	}
-	write(a, m, &post{seq: 1, id: id}, ubl.RoomAgreement(summary.RoomID), req)
-	return a, nil
+	return kind().Found(ubl.RoomName(tenant, summary.RoomID), ubl.DidRoomCreate, req, summary.CreatedAt, p), nil
 }

@@ -16,12 +16,12 @@ const maxPage = 200
 // history answers a page of the timeline: from memory where it lies there,
 // else from the store on the asker's goroutine.
 func (r *Room) history(t *actors.Turn, c ubl.ReadHistory) {
-	if _, err := r.member(c.Who); err != nil {
+	if _, err := r.State.member(c.Who); err != nil {
 		t.Fail(err)
 		return
 	}
 	first, last := r.pageBounds(c)
-	head := r.state.head()
+	head := r.State.head()
 	page := func(messages []json.RawMessage) *ubl.HistoryPage {
 		p := &ubl.HistoryPage{Messages: messages, Head: head}
 		if len(messages) > 0 {
@@ -32,7 +32,7 @@ func (r *Room) history(t *actors.Turn, c ubl.ReadHistory) {
 		}
 		return p
 	}
-	if posts, ok := r.fromMemory(first, last); ok {
+	if posts, ok := r.State.fromMemory(first, last); ok {
 		t.Later(func() (any, error) {
 			messages := make([]json.RawMessage, len(posts))
 			for i, p := range posts {
@@ -44,7 +44,7 @@ func (r *Room) history(t *actors.Turn, c ubl.ReadHistory) {
 	}
 	ctx := t.Context()
 	t.Later(func() (any, error) {
-		messages, err := readMessages(ctx, r.read, r.group, r.id, first, last)
+		messages, err := readMessages(ctx, r.Read, r.group, r.id, first, last)
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func (r *Room) history(t *actors.Turn, c ubl.ReadHistory) {
 // last < first for an empty page.
 func (r *Room) pageBounds(c ubl.ReadHistory) (first, last int64) {
 	limit := int64(min(max(c.Limit, 1), maxPage))
-	head := r.state.head()
+	head := r.State.head()
 	if c.After != nil {
 		first = max(min(*c.After, head.LastSeq)+1, head.AvailableFrom)
 		return first, min(head.LastSeq, first+limit-1)
@@ -72,15 +72,15 @@ func (r *Room) pageBounds(c ubl.ReadHistory) (first, last int64) {
 }
 
 // fromMemory copies the posts of the range if memory holds all of them.
-func (r *Room) fromMemory(first, last int64) ([]*post, bool) {
+func (s *State) fromMemory(first, last int64) ([]*post, bool) {
 	if last < first {
 		return nil, true
 	}
-	if len(r.hot) == 0 || first < r.hot[0].seq {
+	if len(s.recent) == 0 || first < s.recent[0].seq {
 		return nil, false
 	}
-	from := first - r.hot[0].seq
-	return slices.Clone(r.hot[from : from+last-first+1]), true
+	from := first - s.recent[0].seq
+	return slices.Clone(s.recent[from : from+last-first+1]), true
 }
 
 // readMessages reads messages first to last of those that retention keeps. One
@@ -151,29 +151,6 @@ func errMissing(id ubl.RoomID, seq int64) error {
 	return ubl.Damaged("message %d of %s is missing", seq, id)
 }
 
-// sent answers a retried send with the message that its key led to.
-func (r *Room) sent(t *actors.Turn, seq int64) {
-	if seq <= r.state.Hidden {
-		t.Fail(ubl.Errorf(ubl.CodeConflict, "the message of this key was accepted, and closed with the room since"))
-		return
-	}
-	if posts, ok := r.fromMemory(seq, seq); ok {
-		t.Later(func() (any, error) { return &ubl.Sent{Message: posts[0].json, RoomSeq: seq}, nil })
-		return
-	}
-	ctx := t.Context()
-	t.Later(func() (any, error) {
-		messages, err := readMessages(ctx, r.read, r.group, r.id, seq, seq)
-		if err != nil {
-			return nil, err
-		}
-		if len(messages) == 0 {
-			return nil, ubl.Errorf(ubl.CodeConflict, "the message of this key was accepted, and removed by retention since")
-		}
-		return &ubl.Sent{Message: messages[0], RoomSeq: seq}, nil
-	})
-}
-
 // checkReply refuses a reply to a message that the room doesn't hold. The
 // number inside the id says where to look.
 func (r *Room) checkReply(t *actors.Turn, id ubl.MessageID) error {
@@ -182,16 +159,16 @@ func (r *Room) checkReply(t *actors.Turn, id ubl.MessageID) error {
 	}
 	unknown := ubl.Errorf(ubl.CodeValidation, "reply_to is not a message of this room")
 	seq, ok := id.Seq()
-	if !ok || seq < r.state.head().AvailableFrom || seq > r.state.Head.LastSeq {
+	if !ok || seq < r.State.head().AvailableFrom || seq > r.State.Head.LastSeq {
 		return unknown
 	}
-	if posts, ok := r.fromMemory(seq, seq); ok {
+	if posts, ok := r.State.fromMemory(seq, seq); ok {
 		if posts[0].id != id {
 			return unknown
 		}
 		return nil
 	}
-	messages, err := readMessages(t.Context(), r.read, r.group, r.id, seq, seq)
+	messages, err := readMessages(t.Context(), r.Read, r.group, r.id, seq, seq)
 	if err != nil {
 		return err
 	}
@@ -206,15 +183,15 @@ func (r *Room) checkReply(t *actors.Turn, id ubl.MessageID) error {
 
 // agreement answers members with the Agreement and its history.
 func (r *Room) agreement(t *actors.Turn, c ubl.GetAgreement) {
-	_, err := r.member(c.Who)
+	_, err := r.State.member(c.Who)
 	if err == nil {
-		err = r.own(c.Agreement)
+		err = r.State.own(c.Agreement)
 	}
 	if err != nil {
 		t.Fail(err)
 		return
 	}
-	now, ctx, last := r.state.Agreement.Share(), t.Context(), r.state.Events
+	now, ctx, last := r.State.Agreement.Share(), t.Context(), r.State.Events
 	t.Later(func() (any, error) {
 		if c.Brief {
 			return now.View(nil), nil
@@ -230,10 +207,11 @@ func (r *Room) agreement(t *actors.Turn, c ubl.GetAgreement) {
 // changes reads the Agreement's history up to an event.
 func (r *Room) changes(ctx context.Context, last int64) ([]ubl.Change, error) {
 	var history []ubl.Change
-	err := r.eachEvent(ctx, last, func(e event) {
+	err := r.Events().Each(ctx, 1, last, func(e event) error {
 		if e.Did != ubl.DidRoomUpdate && e.Did != ubl.DidRoomTrim {
 			history = append(history, e.change())
 		}
+		return nil
 	})
 	return history, err
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"math"
 	"slices"
 
 	"ubl"
@@ -17,91 +15,62 @@ const hotLimit = 500
 
 // Family registers Rooms over a reader.
 func Family(read ubl.Reader) actors.Family {
+	kind := kind()
 	return actors.Family{
 		Name: "room",
 		Owns: func(local string) bool { return ubl.RoomID(local).Valid() },
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-			return open(ctx, read, env)
+			return open(ctx, kind, read, env)
 		},
 	}
 }
 
-// Room is one room. Its fields are owned by the mailbox.
+// Room is one room. Its state and keys are owned by the mailbox.
 type Room struct {
-	env    actors.Env
-	read   ubl.Reader
+	*actors.Entity[State, event]
 	group  ubl.Group
 	tenant ubl.TenantID
 	id     ubl.RoomID
-
-	state State
-	keys  *actors.Keys
-	hot   []*post // the newest messages, oldest first, without holes
 }
 
-// post is a message in memory. json is set by the ledger when it seals the
-// message, so it may be read only behind the gate.
-type post struct {
-	seq  int64
-	id   ubl.MessageID
-	json json.RawMessage
-}
-
-// open replays the stored events and reads the newest messages.
-func open(ctx context.Context, read ubl.Reader, env actors.Env) (*Room, error) {
-	r := &Room{env: env, read: read, group: env.Name.Group(), id: ubl.RoomID(env.Name.Local())}
-	r.tenant = r.group.Tenant
-	if err := r.load(ctx); err != nil {
-		return nil, fmt.Errorf("couldn't load a room: %w", err)
+func open(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader, env actors.Env) (*Room, error) {
+	group := env.Name.Group()
+	r := &Room{group: group, tenant: group.Tenant, id: ubl.RoomID(env.Name.Local())}
+	var err error
+	r.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: r.outcome, Again: r.again})
+	if err != nil {
+		return nil, err
 	}
 	return r, nil
 }
 
-// load goes by several views, each of them short: nobody else writes the room.
-func (r *Room) load(ctx context.Context) error {
-	err := r.eachEvent(ctx, math.MaxInt64, r.state.apply)
-	if err == nil && r.state.Events == 0 {
-		err = ubl.Errorf(ubl.CodeNotFound, "there is no such room")
-	}
-	if err != nil {
-		return err
-	}
-	err = r.read.View(ctx, r.group, func(snap ubl.Snapshot) (err error) {
-		if r.state.Head.LastSeq, err = snap.Counter(messageCounter(r.id)); err != nil {
+// loadRecent reads how far the timeline is and its newest messages, and sees that the
+// oldest is there, too.
+func loadRecent(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) error {
+	id := s.Summary.RoomID
+	return read.View(ctx, name.Group(), func(snap ubl.Snapshot) (err error) {
+		if s.Head.LastSeq, err = snap.Counter(messageCounter(id)); err != nil {
 			return err
 		}
-		if err := actors.CheckEvents(snap, eventCounter(r.id), r.state.Events); err != nil {
+		next, err := s.readRecent(snap)
+		if err != nil || next < s.Head.AvailableFrom {
 			return err
 		}
-		return r.loadHot(snap)
-	})
-	if err == nil {
-		r.keys, err = actors.LoadKeys(ctx, r.read, r.env.Name, ubl.TimeOf(r.env.Now()))
-	}
-	return err
-}
-
-func (r *Room) stored() actors.Events[event] {
-	return actors.Events[event]{
-		Read: r.read, Group: r.group, Newest: eventVersion,
-		Key: func(n int64) []byte { return eventKey(r.id, n) },
-	}
-}
-
-// eachEvent calls fn with the events from the first up to number last, or to the
-// newest there is.
-func (r *Room) eachEvent(ctx context.Context, last int64, fn func(event)) error {
-	return r.stored().Each(ctx, 1, last, func(e event) error {
-		fn(e)
-		return nil
+		if len(s.recent) < hotLimit {
+			return errMissing(id, next)
+		}
+		if ok, err := hasMessage(snap, id, s.Head.AvailableFrom); ok || err != nil {
+			return err
+		}
+		return errMissing(id, s.Head.AvailableFrom)
 	})
 }
 
-// loadHot reads the newest messages, and sees that the oldest is there, too.
-func (r *Room) loadHot(snap ubl.Snapshot) error {
+// readRecent reads the newest messages, without a hole, and tells the number before them.
+func (s *State) readRecent(snap ubl.Snapshot) (next int64, err error) {
 	var bad error
-	next := r.state.Head.LastSeq
-	err := snap.Descend(messageKey(r.id, 0), messageKey(r.id, -1), func(_, v []byte) bool {
+	next = s.Head.LastSeq
+	err = snap.Descend(messageKey(s.Summary.RoomID, 0), messageKey(s.Summary.RoomID, -1), func(_, v []byte) bool {
 		var m struct {
 			Seq int64         `json:"room_seq"`
 			ID  ubl.MessageID `json:"msg_id"`
@@ -110,24 +79,11 @@ func (r *Room) loadHot(snap ubl.Snapshot) error {
 			return false
 		}
 		next--
-		r.hot = append(r.hot, &post{seq: m.Seq, id: m.ID, json: slices.Clone(v)})
-		return len(r.hot) < hotLimit
+		s.recent = append(s.recent, &post{seq: m.Seq, id: m.ID, json: slices.Clone(v)})
+		return len(s.recent) < hotLimit
 	})
-	if err = errors.Join(err, bad); err != nil {
-		return err
-	}
-	slices.Reverse(r.hot)
-	oldest := r.state.Head.AvailableFrom
-	if next < oldest {
-		return nil
-	}
-	if len(r.hot) < hotLimit {
-		return errMissing(r.id, next)
-	}
-	if ok, err := hasMessage(snap, r.id, oldest); ok || err != nil {
-		return err
-	}
-	return errMissing(r.id, oldest)
+	slices.Reverse(s.recent)
+	return next, errors.Join(err, bad)
 }
 
 // Receive implements [actors.Actor].
@@ -135,66 +91,49 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 	switch c := cmd.(type) {
 	case ubl.SendMessage:
 		r.send(t, c)
-	case ubl.Announce:
-		r.announce(t, c)
 	case ubl.ReadHistory:
 		r.history(t, c)
 	case ubl.RoomHead:
-		t.Reply(r.state.head())
+		t.Reply(r.State.head())
 	case ubl.GetRoom:
-		r.answer(t, c.Who, func() any { return r.state.room() })
+		r.getRoom(t, c)
 	case ubl.GetAgreement:
 		r.agreement(t, c)
-	case ubl.AddMember:
-		r.change(t, c.Request, ubl.DidRoomInvite, r.decideAdd(c), string(c.Member.UserID), string(c.Member.Role))
-	case ubl.JoinRoom:
-		r.change(t, c.Request, ubl.DidRoomJoin, r.decideJoin(c))
 	case ubl.Welcome:
 		r.welcome(t, c)
-	case ubl.SetMember:
-		r.change(t, c.Request, ubl.DidRoomMemberUpdate, r.decideRole(c), string(c.UserID), string(c.Role))
-	case ubl.RemoveMember:
-		r.change(t, c.Request, removal(c), r.decideRemove(c), string(c.UserID))
-	case ubl.SetHeir:
-		r.change(t, c.Request, ubl.DidHeirSet, r.decideSetHeir(c), string(c.Heir.UserID))
 	case actors.GetSuccession:
-		t.Reply(actors.SuccessionOf(&r.state.Agreement.Agreement))
-	case actors.Inherit:
-		r.change(t, c.Request, ubl.DidAgreementHeir, r.decideHeir(c), string(c.Heir.UserID))
-	case ubl.SetRoomPolicy:
-		r.change(t, c.Request, ubl.DidRoomUpdate, r.decidePolicy(c), c.Patch.String())
-	case ubl.EndAgreement:
-		r.change(t, c.Request, ubl.DidAgreementEnd, r.decideEnd(c))
+		t.Reply(actors.SuccessionOf(&r.State.Agreement.Agreement))
 	case ubl.Sweep:
 		r.sweep(t, c)
 	default:
-		t.Fail(ubl.Errorf(ubl.CodeNotFound, "a room doesn't answer this command"))
+		if !r.Change(t, cmd) {
+			t.Fail(ubl.Errorf(ubl.CodeNotFound, "a room doesn't answer this command"))
+		}
 	}
 }
 
-// member is the caller's entry, or the refusal.
-func (r *Room) member(who ubl.Identity) (ubl.Member, error) {
-	return r.state.Agreement.Entry(who, ubl.CodeNotAMember)
-}
-
-// owner refuses everyone but owners under an Agreement in force.
-func (r *Room) owner(who ubl.Identity) error {
-	return r.state.Agreement.OwnedBy(who, ubl.CodeNotAMember)
-}
-
-// own refuses an Agreement that is not the room's own.
-func (r *Room) own(id ubl.AgreementID) error {
-	if id != "" && id != r.state.Agreement.ID {
-		return ubl.Errorf(ubl.CodeNotFound, "there is no such Agreement")
-	}
-	return nil
-}
-
-// answer replies to members.
-func (r *Room) answer(t *actors.Turn, who ubl.Identity, value func() any) {
-	if _, err := r.member(who); err != nil {
+// getRoom answers members with the configuration.
+func (r *Room) getRoom(t *actors.Turn, c ubl.GetRoom) {
+	if _, err := r.State.member(c.Who); err != nil {
 		t.Fail(err)
 		return
 	}
-	t.Reply(value())
+	t.Reply(r.State.room())
+}
+
+// outcome is what a caller is answered for an event. Where that is the whole room or
+// record, the events up to this one are replayed, so that it is what was answered then.
+func (r *Room) outcome(ctx context.Context, e event) (any, error) {
+	if e.Did != ubl.DidRoomUpdate && e.Did != ubl.DidAgreementEnd {
+		return e.Member, nil
+	}
+	s, err := r.AsOf(ctx, e.N)
+	if err != nil {
+		return nil, err
+	}
+	s.Head.LastSeq = e.LastSeq
+	if e.Did == ubl.DidRoomUpdate {
+		return s.room(), nil
+	}
+	return s.Agreement.View(nil), nil
 }

@@ -23,38 +23,9 @@ type State struct {
 	// Events counts the events.
 	Events int64
 	Head   ubl.Head
+
+	recent []*post // the newest messages, oldest first, without holes
 }
-
-// event is a stored fact of a room. The struct is the disk form: fields are
-// only ever added, and a change of meaning raises version.
-type event struct {
-	Version       int              `json:"v"`
-	N             int64            `json:"n"`
-	Did           ubl.Did          `json:"did"`
-	At            ubl.Time         `json:"at"`
-	By            ubl.UserID       `json:"by"`
-	Room          *ubl.RoomSummary `json:"room,omitempty"`           // room.create
-	Tenant        ubl.TenantID     `json:"tenant,omitempty"`         // room.create
-	Physics       *ubl.Physics     `json:"physics,omitempty"`        // room.create; before there were any, RoomPhysics
-	Policy        *ubl.RoomPolicy  `json:"policy,omitempty"`         // room.create, room.update
-	Member        *ubl.Member      `json:"member,omitempty"`         // whom a membership event is about
-	AvailableFrom int64            `json:"available_from,omitempty"` // room.trim
-	// Expelled: the Tenant shut the member out; let in again they are welcome.
-	Expelled bool `json:"expelled,omitempty"`
-	// Heir owns the room after its last owner was expelled.
-	Heir *ubl.Member `json:"heir,omitempty"`
-	// Sealed: nobody was left, and the timeline so far stays closed for good, to an Heir
-	// as well.
-	Sealed bool `json:"sealed,omitempty"`
-	// LastSeq is the room's when the event was decided, for answering a retry.
-	LastSeq int64       `json:"last_seq,omitempty"`
-	Receipt ubl.Receipt `json:"receipt"`
-}
-
-const eventVersion = 1
-
-// FormatVersion implements [actors.Versioned].
-func (e event) FormatVersion() int { return e.Version }
 
 // apply is the only place where events change the state.
 func (s *State) apply(e event) {
@@ -78,7 +49,7 @@ func (s *State) apply(e event) {
 	case ubl.DidRoomUpdate:
 		s.Policy = *e.Policy
 	case ubl.DidRoomTrim:
-		s.Head.AvailableFrom = e.AvailableFrom
+		s.trim(e.AvailableFrom)
 	case ubl.DidAgreementEnd:
 		s.Agreement.Status = ubl.AgreementEnded
 		s.Agreement.EndedAt = &e.At
@@ -102,6 +73,14 @@ func (s *State) remove(e event) {
 func (s *State) open(heir ubl.Member) {
 	s.Agreement.Open(heir)
 	s.Past[heir.UserID] = true
+}
+
+// trim forgets the messages before one.
+func (s *State) trim(from int64) {
+	s.Head.AvailableFrom = from
+	for len(s.recent) > 0 && s.recent[0].seq < from {
+		s.recent = s.recent[1:]
+	}
 }
 
 // governance is the record that a founding event makes.
@@ -136,18 +115,25 @@ func (s *State) head() ubl.Head {
 	return ubl.Head{LastSeq: s.Head.LastSeq, AvailableFrom: max(s.Head.AvailableFrom, s.Hidden+1)}
 }
 
+// member is somebody's entry, or the refusal.
+func (s *State) member(who ubl.Identity) (ubl.Member, error) {
+	return s.Agreement.Entry(who, ubl.CodeNotAMember)
+}
+
+// owner refuses everyone but owners under an Agreement in force.
+func (s *State) owner(who ubl.Identity) error { return s.Agreement.OwnedBy(who, ubl.CodeNotAMember) }
+
+// own refuses an Agreement that is not the room's own.
+func (s *State) own(id ubl.AgreementID) error {
+	if id != "" && id != s.Agreement.ID {
+		return ubl.Errorf(ubl.CodeNotFound, "there is no such Agreement")
+	}
+	return nil
+}
+
 // private reports whether nobody but entries gets at the room. The rooms that a
 // tenant begins with welcome everyone.
 func (s *State) private() bool {
 	boot := s.Summary.RoomID == ubl.GeneralRoom || s.Agreement.TenantID == ubl.CoreTenant && slices.Contains(ubl.PlatformRooms(), s.Summary.RoomID)
 	return s.Policy.Join != ubl.JoinTenant && !boot
-}
-
-// change is the event as a step of the Agreement's history.
-func (e event) change() ubl.Change {
-	c := ubl.Change{N: e.N, Did: e.Did, At: e.At, By: e.By, Receipt: e.Receipt}
-	if e.Member != nil {
-		c.UserID, c.Role = e.Member.UserID, e.Member.Role
-	}
-	return c
 }

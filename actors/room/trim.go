@@ -20,32 +20,29 @@ func (r *Room) sweep(t *actors.Turn, c ubl.Sweep) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform applies retention"))
 		return
 	}
-	if r.state.Policy.RetentionDays == 0 || r.state.Agreement.May(ubl.OpDelete) != nil {
-		t.Reply(r.state.Head)
+	if r.State.Policy.RetentionDays == 0 || r.State.Agreement.May(ubl.OpDelete) != nil {
+		t.Reply(r.State.Head)
 		return
 	}
-	cutoff := t.Now().Add(-time.Duration(r.state.Policy.RetentionDays) * 24 * time.Hour)
+	cutoff := t.Now().Add(-time.Duration(r.State.Policy.RetentionDays) * 24 * time.Hour)
 	from, frees, err := r.firstKept(t, cutoff)
 	if err != nil {
 		t.Fail(err)
 		return
 	}
-	if from == r.state.Head.AvailableFrom {
-		t.Reply(r.state.Head)
+	if from == r.State.Head.AvailableFrom {
+		t.Reply(r.State.Head)
 		return
 	}
-	r.commit(t, c.Request, r.trimPlan(from, frees), nil)
-	for len(r.hot) > 0 && r.hot[0].seq < from {
-		r.hot = r.hot[1:]
-	}
+	t.Later(r.Enact(t, ubl.DidRoomTrim, c.Request, r.State.trimming(from, frees), nil))
 }
 
 // firstKept is the room_seq of the first message kept, at most a page on, and how long
 // those before it are.
 func (r *Room) firstKept(t *actors.Turn, cutoff ubl.Time) (from int64, frees []int, err error) {
-	from = r.state.Head.AvailableFrom
+	from = r.State.Head.AvailableFrom
 	var bad error
-	err = r.read.View(t.Context(), r.group, func(snap ubl.Snapshot) error {
+	err = r.Read.View(t.Context(), r.group, func(snap ubl.Snapshot) error {
 		return snap.Ascend(messageKey(r.id, from), messageKey(r.id, from+trimPage), func(k, v []byte) bool {
 			var m struct {
 				SentAt ubl.Time `json:"sent_at"`
@@ -65,19 +62,23 @@ func (r *Room) firstKept(t *actors.Turn, cutoff ubl.Time) (from int64, frees []i
 	return from, frees, errors.Join(err, bad)
 }
 
-// trimPlan removes what is below from; frees is how long each of it is.
-func (r *Room) trimPlan(from int64, frees []int) *plan {
-	was := r.state.Head.AvailableFrom
+// trimming removes what is below from; frees is how long each of it is.
+func (s *State) trimming(from int64, frees []int) *plan {
+	id, was := s.Summary.RoomID, s.Head.AvailableFrom
+	left := ubl.Head{LastSeq: s.Head.LastSeq, AvailableFrom: max(from, s.Hidden+1)}
 	p := &plan{
-		event: event{Did: ubl.DidRoomTrim, AvailableFrom: from},
-		this:  ubl.Fields{ubl.Int("available_from", from), ubl.Str("room_id", r.id)},
-		effects: []ubl.Fields{{
-			ubl.Int("available_from", from), ubl.Str("op", "room.trim"),
-			ubl.Int("removed", from-was), ubl.Str("room_id", r.id),
-		}},
+		Act: actors.Act{
+			This: ubl.Fields{ubl.Int("available_from", from), ubl.Str("room_id", id)},
+			Effects: []ubl.Fields{{
+				ubl.Int("available_from", from), ubl.Str("op", "room.trim"),
+				ubl.Int("removed", from-was), ubl.Str("room_id", id),
+			}},
+		},
+		Event:  event{AvailableFrom: from, LastSeq: s.Head.LastSeq},
+		Answer: func(ubl.Receipt) any { return left },
 	}
 	for i, n := range frees {
-		p.records = append(p.records, actors.Record{Key: messageKey(r.id, was+int64(i)), Frees: n})
+		p.Records = append(p.Records, actors.Record{Key: messageKey(id, was+int64(i)), Frees: n})
 	}
 	return p
 }

@@ -1,0 +1,38 @@
+package room
+
+import (
+	"ubl"
+	"ubl/actors"
+)
+
+// event is a stored fact of a room. The struct is the disk form: fields are
+// only ever added, and a change of meaning raises version.
+type event struct {
+	actors.Stamp
+	Room          *ubl.RoomSummary `json:"room,omitempty"`           // room.create
+	Tenant        ubl.TenantID     `json:"tenant,omitempty"`         // room.create
+	Physics       *ubl.Physics     `json:"physics,omitempty"`        // room.create; before there were any, RoomPhysics
+	Policy        *ubl.RoomPolicy  `json:"policy,omitempty"`         // room.create, room.update
+	Member        *ubl.Member      `json:"member,omitempty"`         // whom a membership event is about
+	AvailableFrom int64            `json:"available_from,omitempty"` // room.trim
+	// Expelled: the Tenant shut the member out; let in again they are welcome.
+	Expelled bool `json:"expelled,omitempty"`
+	// Heir owns the room after its last owner was expelled.
+	Heir *ubl.Member `json:"heir,omitempty"`
+	// Sealed: nobody was left, and the timeline so far stays closed for good, to an Heir
+	// as well.
+	Sealed bool `json:"sealed,omitempty"`
+	// LastSeq is the room's when the event was decided, for answering a retry.
+	LastSeq int64 `json:"last_seq,omitempty"`
+}
+
+const eventVersion = 1
+
+// change is the event as a step of the Agreement's history.
+func (e event) change() ubl.Change {
+	c := ubl.Change{N: e.N, Did: e.Did, At: e.At, By: e.By, Receipt: e.Receipt}
+	if e.Member != nil {
+		c.UserID, c.Role = e.Member.UserID, e.Member.Role
+	}
+	return c
+}

@@ -1,0 +1,96 @@
+package room
+
+import (
+	"cmp"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// plan is what a decision about a room leads to.
+type plan = actors.Plan[event]
+
+// kind is the family: all but what it reads.
+func kind() *actors.Kind[State, event] {
+	return &actors.Kind[State, event]{
+		Name: "room", Version: eventVersion, Place: events, Items: messages,
+		Unknown: func() error { return ubl.Errorf(ubl.CodeNotFound, "there is no such room") },
+		Apply:   (*State).apply, Take: (*State).take, Tell: tell, Beside: loadRecent,
+		Under:    func(s *State, _ ubl.Identity) ubl.AgreementID { return s.Agreement.ID },
+		Pointers: func(s *State) ubl.Fields { return pointers(s.Summary.RoomID) },
+		Rules: []actors.Rule[State, event]{
+			actors.On(ubl.DidSend, sendContent, (*State).decideSend),
+			actors.OnNamed(announced, announceContent, (*State).decideAnnounce),
+			actors.On(ubl.DidRoomInvite, addContent, (*State).decideAdd),
+			actors.On(ubl.DidRoomJoin, nil, (*State).decideJoin),
+			actors.On(ubl.DidRoomMemberUpdate, roleContent, (*State).decideRole),
+			actors.OnNamed(removal, removeContent, (*State).decideRemove),
+			actors.On(ubl.DidHeirSet, setHeirContent, (*State).decideSetHeir),
+			actors.On(ubl.DidAgreementHeir, heirContent, (*State).decideHeir),
+			actors.On(ubl.DidRoomUpdate, policyContent, (*State).decidePolicy),
+			actors.On(ubl.DidAgreementEnd, nil, (*State).decideEnd),
+		},
+	}
+}
+
+// events and messages tell where a room's are.
+
+func events(name ubl.Name) actors.Place {
+	id := ubl.RoomID(name.Local())
+	return actors.Place{Key: func(n int64) []byte { return eventKey(id, n) }, Counter: eventCounter(id), Ref: refEvent}
+}
+
+func messages(name ubl.Name) actors.Place {
+	id := ubl.RoomID(name.Local())
+	return actors.Place{Key: func(n int64) []byte { return messageKey(id, n) }, Counter: messageCounter(id), Ref: refMessage}
+}
+
+// announced names the act that an announcement tells of, or its own.
+func announced(c ubl.Announce) ubl.Did { return cmp.Or(c.Did, ubl.DidSend) }
+
+// removal names the act: who removes themselves leaves.
+func removal(c ubl.RemoveMember) ubl.Did {
+	if c.UserID == c.Who.UserID {
+		return ubl.DidRoomLeave
+	}
+	return ubl.DidRoomRemove
+}
+
+// What tells one command from another under the same key.
+
+func sendContent(c *sending) []string         { return []string{c.Text, string(c.ReplyTo)} }
+func announceContent(c ubl.Announce) []string { return []string{c.Text} }
+func addContent(c ubl.AddMember) []string {
+	return []string{string(c.Member.UserID), string(c.Member.Role)}
+}
+func roleContent(c ubl.SetMember) []string       { return []string{string(c.UserID), string(c.Role)} }
+func removeContent(c ubl.RemoveMember) []string  { return []string{string(c.UserID)} }
+func setHeirContent(c ubl.SetHeir) []string      { return []string{string(c.Heir.UserID)} }
+func heirContent(c actors.Inherit) []string      { return []string{string(c.Heir.UserID)} }
+func policyContent(c ubl.SetRoomPolicy) []string { return []string{c.Patch.String()} }
+
+// pointers name the Agreement that governs the room, whatever an act was decided under.
+func pointers(id ubl.RoomID) ubl.Fields {
+	return ubl.Fields{ubl.Str("agreement_id", ubl.RoomAgreement(id)), ubl.Str("room_id", id)}
+}
+
+// tell publishes that the room was made, and who comes and goes.
+func tell(s *State, e event) []ubl.Event {
+	id := s.Summary.RoomID
+	member := func(kind string, m *ubl.Member) ubl.Event {
+		return ubl.Event{Kind: kind, RoomID: id, UserID: m.UserID, Payload: ubl.MemberPayload(m.UserID, m.Role)}
+	}
+	switch e.Did {
+	case ubl.DidRoomCreate:
+		return []ubl.Event{{Kind: ubl.EventRoomCreated, RoomID: id, UserID: e.By, Payload: ubl.RoomCreatedPayload(*e.Room)}}
+	case ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidAgreementHeir:
+		return []ubl.Event{member(ubl.EventMemberJoined, e.Member)}
+	case ubl.DidRoomLeave, ubl.DidRoomRemove:
+		told := []ubl.Event{member(ubl.EventMemberLeft, e.Member)}
+		if e.Sealed && e.Heir != nil {
+			told = append(told, member(ubl.EventMemberJoined, e.Heir))
+		}
+		return told
+	}
+	return nil
+}
