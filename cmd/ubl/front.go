@@ -6,11 +6,13 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 
 	"ubl"
+	"ubl/limits"
 	"ubl/panics"
 	"ubl/resolver"
 	"ubl/storage"
@@ -49,15 +51,20 @@ func (c *serveCmd) front(p *program, n *node, at string, log *slog.Logger) (*fro
 	if f.agents, err = c.agents(p, n, at, log); err != nil {
 		return nil, err
 	}
+	limiter, err := c.limiter(p, log)
+	if err != nil {
+		return nil, err
+	}
 	f.auth, err = auth.New(auth.Options{
 		Key: key, Issuers: issuers, Operators: c.Operator, Domains: c.domains(), PublicURL: at,
 		Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log, Panics: n.panics, Random: p.random,
+		Count:     func(who ubl.Identity, rate ubl.Rate) error { return limiter.Of(who, netip.Addr{}).Act(rate) },
 		PrintLink: func(email, path string) { c.printConfirmation(p, email, at+path) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := c.serveOver(p, n, f, log); err != nil {
+	if err := c.serveOver(p, n, f, limiter, log); err != nil {
 		f.auth.Close()
 		return nil, err
 	}
@@ -74,11 +81,7 @@ func (c *serveCmd) startingKey(key *auth.Key, now time.Time) *auth.Key {
 }
 
 // serveOver makes the server, with everything that it mounts.
-func (c *serveCmd) serveOver(p *program, n *node, f *front, log *slog.Logger) (err error) {
-	limiter, err := c.limiter(p, log)
-	if err != nil {
-		return err
-	}
+func (c *serveCmd) serveOver(p *program, n *node, f *front, limiter *limits.Limiter, log *slog.Logger) (err error) {
 	n.figures.watchLimits(limiter)
 	hub := sse.New(sse.Options{Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log, Panics: n.panics})
 	n.figures.watchStreams(hub)

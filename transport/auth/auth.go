@@ -57,6 +57,9 @@ type Options struct {
 	// for who has neither passkey nor provider; nil where nobody would see it. The path
 	// is all of the link but the server.
 	PrintLink func(email, path string)
+	// Count counts a write of somebody by a rate, or refuses it where there were too
+	// many; nil counts nothing.
+	Count func(who ubl.Identity, rate ubl.Rate) error
 	// Logger takes the reasons of refusals, at debug level; nil for none.
 	Logger *slog.Logger
 	// Panics catches what panics over one credential.
@@ -85,6 +88,7 @@ type Authenticator struct {
 	passkeys  *passkeys // nil where browsers have none
 	printLink func(email, path string)
 	printed   printed
+	count     func(ubl.Identity, ubl.Rate) error
 
 	panics *panics.Catcher
 	cache  *cache
@@ -92,7 +96,7 @@ type Authenticator struct {
 	// prefix and count make the idempotency key of each question. A client's own
 	// key must not serve: its stored outcome would outlive a revocation.
 	prefix string
-	count  atomic.Int64
+	asked  atomic.Int64
 
 	stop      context.CancelFunc
 	leave     func() // the core ledger's feed
@@ -128,6 +132,7 @@ func New(o Options) (*Authenticator, error) {
 		cache:     newCache(maxEntries, o.Panics),
 		panics:    o.Panics,
 		printLink: o.PrintLink,
+		count:     o.Count,
 		prefix:    "auth:" + hex.EncodeToString(prefix[:]) + ":",
 	}
 	a.keys.Store(o.Key)
@@ -179,6 +184,9 @@ func (a *Authenticator) operator(email string) bool {
 func (o *Options) fill() error {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Count == nil {
+		o.Count = func(ubl.Identity, ubl.Rate) error { return nil }
 	}
 	if o.Random == nil {
 		o.Random = rand.Reader
@@ -250,7 +258,7 @@ func (a *Authenticator) authenticate(ctx context.Context, r *http.Request, find 
 
 // request is the head of a question that this package asks for a caller.
 func (a *Authenticator) request(ctx context.Context, who ubl.Identity) ubl.Request {
-	key := a.prefix + strconv.FormatInt(a.count.Add(1), 36)
+	key := a.prefix + strconv.FormatInt(a.asked.Add(1), 36)
 	id := envelope.RequestOf(ctx).ID
 	if id == "" { // asked in the background
 		id = key

@@ -62,6 +62,31 @@ func TestBadRegistrations(t *testing.T) {
 	}
 }
 
+// TestPasskeyRegistrationIsCounted: it is one of the person's creations. One too many is
+// refused before anything is on record.
+func TestPasskeyRegistrationIsCounted(t *testing.T) {
+	var counted []ubl.Rate
+	d := openDesk(t, func(o *Options) {
+		o.Count = func(who ubl.Identity, rate ubl.Rate) error {
+			if counted = append(counted, rate); len(counted) > 1 {
+				return ubl.Errorf(ubl.CodeRateLimited, "too many for %s", who.UserID)
+			}
+			return nil
+		}
+	})
+	v := d.visitor(t).signedIn(d.person("ann@corp.example"))
+	v.register(newDevice(virtualwebauthn.KeyTypeEC2), "My phone")
+	if !slices.Equal(counted, []ubl.Rate{ubl.Creations}) {
+		t.Errorf("counted as %q", counted)
+	}
+	before := d.head()
+	begun := v.post("/auth/passkeys/register/begin", "")
+	w := v.post("/auth/passkeys/register/finish", made("My laptop", newDevice(virtualwebauthn.KeyTypeEC2).make(t, begun.Body.String())))
+	if code, _ := saidNo(w); code != ubl.CodeRateLimited || len(d.acts(t, before)) > 0 {
+		t.Errorf("one too many is answered %q, on record: %q", code, d.acts(t, before))
+	}
+}
+
 // TestPasskeyPages: only this server's pages, at the address that passkeys belong
 // to, may ask; a stray one is told where to go.
 func TestPasskeyPages(t *testing.T) {
