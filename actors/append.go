@@ -63,6 +63,7 @@ type Append struct {
 	First, Last int64
 
 	events []func() ubl.Event
+	due    ubl.Time // when the scheduler of alarms is to look into the group; 0 for never
 
 	cell *cell
 	cost int       // bytes, given back when it settles; 0 where nothing was taken
@@ -100,6 +101,9 @@ func (a *Append) Merge(b *Append) {
 	a.Records = append(a.Records, b.Records...)
 	a.Counters = append(a.Counters, b.Counters...)
 	a.events = append(a.events, b.events...)
+	if b.due != 0 {
+		a.alarm(b.due)
+	}
 }
 
 func (a *Append) init(c *cell, cost int, at time.Time) {
@@ -127,6 +131,9 @@ func (a *Append) settle(err error) {
 		}
 	} else {
 		a.publish()
+	}
+	if a.due != 0 {
+		a.cell.rt.alarms.set(a.cell.group.key, a.due, err != nil)
 	}
 	a.Records, a.events = nil, nil // the cell keeps its newest append, which may be megabytes
 	a.mu.Lock()

@@ -43,6 +43,17 @@
 //
 // An act may make an [Item] instead: one of a second numbered log, which isn't replayed.
 //
+// # The way of one alarm
+//
+//	Plan.Alarms  set and cleared in the plan's commit, as records of the group
+//	settled      the scheduler of the node hears when to look into the group
+//	due          it reads the group's due alarms and asks each actor to fire
+//	fire         Kind.Wake decides, and its commit ends the alarm; or Hooks.Errand
+//	             asks other actors, and the alarm is cleared when that has succeeded
+//
+// [Runtime.Led] has the scheduler find the alarms of a partition that the node leads
+// from now on, [Runtime.Evict] forget them. DESIGN.md says what fails, and then what.
+//
 // # What fails, and then what
 //
 //   - A full mailbox or window: overloaded, nothing was done. A window is as wide as

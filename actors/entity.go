@@ -21,6 +21,10 @@ type Entity[S any, E Event] struct {
 	place Place
 	items Place // zero for a family without
 	last  int64 // the number of the newest event
+	// alarms are those that are armed, or have failed, by key.
+	alarms map[string]armed
+	// waits is the time before which one of them began to wait too late by the clock.
+	waits ubl.Time
 }
 
 // Hooks are what a family does with an event outside its state.
@@ -35,6 +39,12 @@ type Hooks[E Event] struct {
 	// Applied follows each new event in the mailbox, and none at a load; nil for nothing.
 	// The append that it goes with isn't committed yet.
 	Applied func(E, *Append)
+	// Errand is what an alarm leads to where more than a decision is to be made, as
+	// asking other actors; nil is nothing, where its reason is gone. Errand is called in
+	// the mailbox, and what it returns on another goroutine behind the gate, at least
+	// once: it must not touch the state, and asks with the request's key. A decision on
+	// the way sets or clears the alarm; else it is cleared when the errand returns nil.
+	Errand func(key string, req ubl.Request) func(context.Context) error
 }
 
 // Load makes the Entity of what is stored: the newest checkpoint, the events after it,
@@ -45,6 +55,9 @@ func (k *Kind[S, E]) Load(ctx context.Context, read ubl.Reader, env Env, hooks H
 	err := x.replay(ctx)
 	if err == nil {
 		x.Keys, err = LoadKeys(ctx, read, env.Name, ubl.TimeOf(env.Now()))
+	}
+	if err == nil {
+		err = x.loadAlarms(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("couldn't load a %s: %w", k.Name, err)
@@ -108,6 +121,9 @@ func (x *Entity[S, E]) Events() Events[E] {
 // key with what that led to, a refusal, or a plan's answer. It reports false for any
 // other command.
 func (x *Entity[S, E]) Change(t *Turn, cmd ubl.Command) bool {
+	if x.receiveAlarm(t, cmd) {
+		return true
+	}
 	for _, rule := range x.kind.Rules {
 		if w, ok := rule.read(cmd); ok {
 			x.change(t, w)
@@ -242,6 +258,9 @@ func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Tim
 	}
 	act = x.act(a, did, req, at, &p.Act)
 	a.Records = append(a.Records, p.Records...)
+	for _, alarm := range p.Alarms {
+		a.Records = append(a.Records, x.set(a, at, alarm)...)
+	}
 	if p.Item != nil {
 		x.take(a, p.Item, act)
 	} else {

@@ -43,6 +43,13 @@ type Kind[S any, E Event] struct {
 	Items func(ubl.Name) Place
 	Take  func(*S, Item)
 
+	// Wake decides what an alarm leads to, with the name of its act; a nil plan is
+	// nothing, where its reason is gone. Where Wake is nil, [Hooks].Errand does it.
+	Wake func(s *S, key string, m Moment) (ubl.Did, *Plan[E], error)
+	// Adopt arms what a version before alarms waited for in another way, and changes the
+	// records of that way. It is asked of the actors that [Family].Unarmed names.
+	Adopt func(*S, Moment) ([]Alarm, []Record)
+
 	// Every so many events Checkpoint is stored; 0 for never. Restore takes over the
 	// newest one and tells how many events it has, 0 where there is none.
 	Every      int64
@@ -132,6 +139,8 @@ type Plan[E Event] struct {
 	Also *Plan[E]
 	// Records are what neither the event nor the state has, as a text.
 	Records []Record
+	// Alarms are set and cleared.
+	Alarms []Alarm
 	// Frees says that the plan takes power or data away: a tenant that is full may do it.
 	Frees bool
 	// Answer makes the answer of what the decision has in memory; it must equal that of

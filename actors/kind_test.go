@@ -325,17 +325,28 @@ type faulty struct {
 	ubl.Store
 	mu    sync.Mutex
 	fault func(b *ubl.Batch, settled func(error))
+	all   func(b *ubl.Batch, settled func(error)) bool
 }
 
 func (f *faulty) Submit(b *ubl.Batch, settled func(error)) {
 	f.mu.Lock()
-	fault := f.fault
+	fault, all := f.fault, f.all
 	f.fault = nil
 	f.mu.Unlock()
+	if all != nil && all(b, settled) {
+		return
+	}
 	if fault == nil {
 		fault = f.Store.Submit
 	}
 	fault(b, settled)
+}
+
+// each is asked of every batch from now on whether it takes it.
+func (f *faulty) each(all func(b *ubl.Batch, settled func(error)) bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.all = all
 }
 
 func (f *faulty) next(fault func(b *ubl.Batch, settled func(error))) {

@@ -37,6 +37,11 @@ type Family struct {
 	Owns func(local string) bool
 	// Open loads the actor from what is stored, or fails with not_found.
 	Open func(ctx context.Context, env Env) (Actor, error)
+	// Unarmed names the actors of a group, by the local parts of their names, for which a
+	// version before alarms left something to wait for ([Kind.Adopt]). It is asked when a
+	// node begins to lead, in a view of the store, and must be quick; nil where there are
+	// none.
+	Unarmed func(ubl.Snapshot) ([]string, error)
 }
 
 // Env is what an actor knows of the world around it.
@@ -70,7 +75,9 @@ type Options struct {
 	// Elsewhere reaches the actors of other groups, which may live at other nodes; nil
 	// means that all live here.
 	Elsewhere ubl.Asker
-	Limits    Limits
+	// Shelf is where alarms are found; nil for a runtime that fires none.
+	Shelf  Shelf
+	Limits Limits
 	// Wrote is told how long each write that was let in was under way, from its place in
 	// the mailbox to its commit; nil for nobody. It must not block.
 	Wrote func(time.Duration)
@@ -91,6 +98,8 @@ type Runtime struct {
 	partitions map[int]*window
 
 	replies sync.Pool // of chan answer, empty
+
+	alarms *alarms
 
 	active  atomic.Int64
 	refused [len(refusals)]atomic.Int64 // for load, by Refusal
@@ -123,6 +132,7 @@ func New(opts Options) *Runtime {
 		swept:      make(chan struct{}),
 	}
 	rt.feed.panics = opts.Panics
+	rt.alarms = newAlarms(rt, opts.Shelf)
 	opts.Panics.Go(nil, "sweeping idle actors", rt.sweep)
 	return rt
 }
@@ -286,6 +296,7 @@ func (rt *Runtime) Evict(cause error, in func(ubl.Group) bool) {
 	for _, g := range gone {
 		g.end(cause)
 	}
+	rt.alarms.drop(in)
 }
 
 // deliver puts the envelope into the mailbox of the name's cell, which it
@@ -406,6 +417,7 @@ func (rt *Runtime) Close(ctx context.Context) error {
 	rt.closing.Store(true)
 	close(rt.stop)
 	<-rt.swept
+	rt.alarms.close()
 	defer rt.dispatcher.close()
 	defer rt.system.Shutdown()
 	tick := time.NewTicker(2 * time.Millisecond)

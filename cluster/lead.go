@@ -41,6 +41,9 @@ func (g *group) win() {
 		return
 	}
 	g.node.engine.Lead(g.partition, int64(term))
+	if local := g.node.local.Load(); local != nil {
+		(*local).Led(g.partition)
+	}
 	g.node.log.Info("leads a partition", "partition", g.partition, "term", term)
 	g.node.routes.changed(g.partition)
 }

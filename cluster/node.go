@@ -27,6 +27,8 @@ type Local interface {
 	AskHere(ctx context.Context, to ubl.Name, cmd ubl.Command) (answer any, committed bool, err error)
 	// Full refuses a write that AskHere has no room for now.
 	Full(to ubl.Name, cmd ubl.Command) error
+	// Led is told that this node leads a partition from now on, possibly again.
+	Led(partition int)
 	// Evict stops the actors of the groups.
 	Evict(cause error, in func(ubl.Group) bool)
 }
@@ -214,7 +216,14 @@ func (n *Node) startReplicas() error {
 }
 
 // Attach has the node run actors, where it leads.
-func (n *Node) Attach(local Local) { n.local.Store(&local) }
+func (n *Node) Attach(local Local) {
+	n.local.Store(&local)
+	for p := range n.engine.Partitions() {
+		if n.engine.Leads(p) {
+			local.Led(p)
+		}
+	}
+}
 
 // Store is the node's store, for the actors that run here.
 func (n *Node) Store() *storage.Engine { return n.engine }

@@ -15,8 +15,18 @@ import (
 // so takes time by their number, not by their size. An error may come with groups:
 // those that damage doesn't hide.
 func (e *Engine) Groups(ctx context.Context) ([]ubl.Group, error) {
-	return e.groups(ctx, func(p *partition) bool { return !p.replicated() || p.epoch.Load() != 0 })
+	return e.groups(ctx, (*partition).leads)
 }
+
+// GroupsOf lists those of one partition.
+func (e *Engine) GroupsOf(ctx context.Context, n int) ([]ubl.Group, error) {
+	return e.groups(ctx, func(p *partition) bool { return p == e.partitions[n] })
+}
+
+// Leads tells whether this node decides for a partition: it leads it, or is alone.
+func (e *Engine) Leads(partition int) bool { return e.partitions[partition].leads() }
+
+func (p *partition) leads() bool { return !p.replicated() || p.epoch.Load() != 0 }
 
 func (e *Engine) groups(ctx context.Context, in func(*partition) bool) ([]ubl.Group, error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))

@@ -106,6 +106,12 @@ func (f *figures) watch(n *node) {
 		gauge("ubl_actors_active", "Actors in memory.", func() int64 { return n.actors.Stats().Active }),
 		gauge("ubl_actors_waiting_commands", "Commands in mailboxes.", func() int64 { return n.actors.Stats().Waiting }),
 		gauge("ubl_actors_groups", "Tenants in memory.", func() int64 { return n.actors.Stats().Groups }),
+		gauge("ubl_alarms_groups", "Tenants with alarms, of those that this node looks after.", func() int64 { return int64(n.actors.AlarmStats().Groups) }),
+		gauge("ubl_alarms_failed", "Alarms that failed too often and are not tried any more.", func() int64 { return int64(n.actors.AlarmStats().Failed) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ubl_alarms_late_seconds", Help: "How long the alarm has been due that has been for longest."},
+			func() float64 { return n.actors.AlarmStats().Late.Seconds() }),
+		counter("ubl_alarms_fired_total", "Alarms that have led to what they were set for.", func() int64 { return n.actors.AlarmStats().Fired }),
+		counter("ubl_alarms_failures_total", "Attempts of alarms that failed and are tried again later.", func() int64 { return n.actors.AlarmStats().Failures }),
 		counter("ubl_panics_total", "Panics that were caught: faults of ours, whose stacks are in the log.", n.panics.Caught),
 	)
 	for place := range n.actors.Stats().Refused {

@@ -110,7 +110,7 @@ func (n *node) run(dir string) (err error) {
 			portal.Family(n.store),
 		},
 		Now: n.now, Random: n.random, Log: n.log, Panics: n.panics, Partition: n.store.Partition,
-		Elsewhere: elsewhere, Wrote: n.figures.wrote, Quota: n.quota,
+		Elsewhere: elsewhere, Shelf: n.store, Wrote: n.figures.wrote, Quota: n.quota,
 	})
 	n.figures.watch(n)
 	return nil

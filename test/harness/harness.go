@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -118,13 +120,53 @@ func (h *House) start() {
 		Families: append(h.opts.Families, ledger.Family(store, Content()...), room.Family(store), container.Family(store, searcher),
 			portal.Family(store), tenant.Family(store, Founders(), append(ubl.Kinds(), h.opts.Kinds...), h.opts.Quota)),
 		Now: h.Clock.Now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition, Panics: h.opts.Panics,
-		Elsewhere: h.opts.Elsewhere, Quota: h.opts.Quota,
+		Elsewhere: h.opts.Elsewhere, Quota: h.opts.Quota, Shelf: engine,
 	})
+	h.learn()
 }
 
 // Founders are the product's.
 func Founders() tenant.Founders {
 	return tenant.Founders{Room: room.Found, Container: container.Found}
+}
+
+// learn has the runtime find all alarms, and look at the clock.
+func (h *House) learn() {
+	for p := range h.Engine.Partitions() {
+		h.Led(p)
+	}
+}
+
+// Alarms waits until no alarm is due any more by the clock. It has those tried again
+// at once that were tried in vain.
+func (h *House) Alarms() {
+	h.t.Helper()
+	h.learn()
+	for deadline := time.Now().Add(30 * time.Second); h.due(); time.Sleep(time.Millisecond) {
+		h.learn()
+		if time.Now().After(deadline) {
+			h.t.Fatal("alarms stay due")
+		}
+	}
+}
+
+// due tells whether the store has an alarm that is due.
+func (h *House) due() (due bool) {
+	h.t.Helper()
+	groups, err := h.Engine.Groups(context.Background())
+	for _, g := range groups {
+		err = errors.Join(err, h.Engine.View(context.Background(), g, func(snap ubl.Snapshot) error {
+			until := binary.BigEndian.AppendUint64([]byte{'i', 0}, uint64(ubl.TimeOf(h.Clock.Now())+1))
+			return snap.Ascend([]byte{'i', 0}, until, func(_, _ []byte) bool {
+				due = true
+				return false
+			})
+		}))
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return due
 }
 
 // Close stops the house; it may be called twice.

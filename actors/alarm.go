@@ -1,0 +1,352 @@
+package actors
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"ubl"
+)
+
+// Alarm is set or cleared by a [Plan], in its commit: at a time, the actor is woken for
+// a key of its own. Each key has one alarm; setting it again moves it. It is fired at
+// least once, not before its time, and again after a failure; the decision or errand
+// that it leads to clears it. A time that has passed is now. Without At and After it
+// clears the key.
+type Alarm struct {
+	Key string
+	At  ubl.Time
+	// After is a wait from the decision on, instead of a time. Where the clock turns out
+	// to have been ahead then, the actor waits from its next command on.
+	After time.Duration
+}
+
+// maxAlarmKey is the longest key in bytes.
+const maxAlarmKey = 256
+
+// Alarms are stored in the group, times as 8 bytes big-endian:
+//
+//	i 0 due actor 0 key   an alarm that is armed (a version byte)
+//	i 1 actor 0 key       the alarm as its actor knows it (JSON)
+//	i 2 actor 0 key       an alarm that has failed for good (a version byte)
+const (
+	alarmsDue byte = iota
+	alarmsOf
+	alarmsFailed
+)
+
+const alarmVersion = 1
+
+// armed is an alarm as it is stored.
+type armed struct {
+	Form int `json:"v"`
+	// Due is when it is fired next. For is what it was set to, and stays the same over
+	// all attempts.
+	Due      ubl.Time `json:"due"`
+	For      ubl.Time `json:"for"`
+	Wait     ubl.Time `json:"wait,omitempty"`     // what it was set to wait, 0 for a time
+	Attempts int      `json:"attempts,omitempty"` // that have failed
+	Failed   bool     `json:"failed,omitempty"`   // it isn't tried any more
+}
+
+func alarmKey(space byte, local, key string) []byte {
+	return append(append(append([]byte{'i', space}, local...), 0), key...)
+}
+
+// alarmsEnd bounds the keys of a space.
+func alarmsEnd(space byte) []byte { return []byte{'i', space + 1} }
+
+// dueKey begins the keys of alarms that are due at a time.
+func dueKey(at ubl.Time) []byte {
+	return binary.BigEndian.AppendUint64([]byte{'i', alarmsDue}, uint64(at))
+}
+
+// due is an armed alarm as the scheduler finds it.
+type due struct {
+	at    ubl.Time
+	local string // of its actor
+	key   string
+}
+
+func (d due) record() []byte { return append(append(append(dueKey(d.at), d.local...), 0), d.key...) }
+
+// readDue is the other way.
+func readDue(record []byte) (d due, err error) {
+	if len(record) > 10 {
+		if local, key, ok := bytes.Cut(record[10:], []byte{0}); ok {
+			return due{ubl.Time(binary.BigEndian.Uint64(record[2:10])), string(local), string(key)}, nil
+		}
+	}
+	return d, ubl.Damaged("an alarm is stored in an unknown form")
+}
+
+// The first attempt after a failure comes firstRetry later, each next one after twice
+// that, up to lastRetry. After maxAttempts, about two days, the alarm has failed.
+const (
+	firstRetry  = 2 * time.Second
+	lastRetry   = 6 * time.Hour
+	maxAttempts = 20
+)
+
+func retryAfter(failures int) time.Duration {
+	if failures > 15 {
+		return lastRetry
+	}
+	return min(firstRetry<<(failures-1), lastRetry)
+}
+
+// What only the scheduler of the actor's node asks.
+type (
+	// fire wakes the actor for an alarm that is due. Answers whether it was: nothing
+	// happens where it was cleared, moved or fired since.
+	fire struct {
+		key string
+		due ubl.Time
+	}
+	// fired ends an attempt that made no decision: it clears the alarm, or puts it off
+	// where it has failed. Answers whether it was the last one.
+	fired struct {
+		key    string
+		due    ubl.Time
+		failed bool
+	}
+	// adopt has the actor arm what an earlier version waited for in another way.
+	adopt struct{}
+)
+
+// Cost is one act.
+func (fire) Cost() int  { return ubl.ActCost }
+func (fired) Cost() int { return ubl.ActCost }
+func (adopt) Cost() int { return ubl.ActCost }
+
+// receiveAlarm answers what the scheduler asks.
+func (x *Entity[S, E]) receiveAlarm(t *Turn, cmd ubl.Command) bool {
+	if t.Now() < x.waits {
+		x.waitAgain(t)
+	}
+	switch c := cmd.(type) {
+	case fire:
+		x.fire(t, c)
+	case fired:
+		x.fired(t, c)
+	case adopt:
+		x.adopt(t)
+	default:
+		return false
+	}
+	return true
+}
+
+func (x *Entity[S, E]) fire(t *Turn, c fire) {
+	as, ok := x.armed(c.key, c.due)
+	if !ok {
+		t.Reply(false)
+		return
+	}
+	req, err := x.alarmRequest(c.key, as)
+	switch {
+	case err != nil:
+		t.Fail(err)
+	case x.kind.Wake != nil:
+		x.wake(t, c.key, req)
+	case x.hooks.Errand != nil:
+		x.errand(t, c, req)
+	default:
+		t.Fail(ubl.Errorf(ubl.CodeInternal, "a %s has no alarms", x.kind.Name))
+	}
+}
+
+// wake decides what an alarm leads to, which is cleared in the same commit.
+func (x *Entity[S, E]) wake(t *Turn, key string, req ubl.Request) {
+	did, p, err := x.kind.Wake(&x.State, key, x.Moment(t))
+	switch {
+	case err != nil:
+		t.Fail(err)
+		return
+	case p == nil:
+		x.setUnreceipted(t, key, nil)
+	default:
+		p.Alarms = slices.Insert(p.Alarms, 0, Alarm{Key: key})
+		x.Enact(t, did, req, p, nil)
+	}
+	t.Reply(true)
+}
+
+// errand runs it, and clears the alarm where the errand has neither done so nor moved it.
+func (x *Entity[S, E]) errand(t *Turn, c fire, req ubl.Request) {
+	run := x.hooks.Errand(c.key, req)
+	if run == nil {
+		x.setUnreceipted(t, c.key, nil)
+		t.Reply(true)
+		return
+	}
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		err := run(ctx)
+		if err == nil {
+			_, err = x.Ask.Ask(ctx, x.Name, fired{key: c.key, due: c.due})
+		}
+		return true, err
+	})
+}
+
+func (x *Entity[S, E]) fired(t *Turn, c fired) {
+	as, ok := x.armed(c.key, c.due)
+	switch {
+	case !ok:
+	case !c.failed:
+		x.setUnreceipted(t, c.key, nil)
+	default:
+		as.Attempts++
+		as.Failed = as.Attempts >= maxAttempts
+		as.Due = t.Now().Add(retryAfter(as.Attempts))
+		x.setUnreceipted(t, c.key, &as)
+	}
+	t.Reply(as.Failed)
+}
+
+func (x *Entity[S, E]) adopt(t *Turn) {
+	if x.kind.Adopt != nil {
+		alarms, records := x.kind.Adopt(&x.State, x.Moment(t))
+		a := t.Draft()
+		bookkeeping(records).keep(a)
+		for _, alarm := range alarms {
+			if _, has := x.alarms[alarm.Key]; !has {
+				bookkeeping(x.set(a, t.Now(), alarm)).keep(a)
+			}
+		}
+	}
+	t.Reply(false)
+}
+
+// armed is the alarm of a key, if it is to be fired at that time.
+func (x *Entity[S, E]) armed(key string, at ubl.Time) (armed, bool) {
+	as, ok := x.alarms[key]
+	return as, ok && !as.Failed && as.Due == at
+}
+
+// alarmRequest is that of what an alarm leads to. Its key is the same at every attempt,
+// so that actors which are asked under it do so once.
+func (x *Entity[S, E]) alarmRequest(key string, as armed) (ubl.Request, error) {
+	id, err := ubl.NewRequestID(x.Random)
+	return ubl.Request{Who: ubl.Platform(), ID: id, Key: fmt.Sprintf("alarm:%s:%d", key, as.For)}, err
+}
+
+// set is the records of an alarm that a plan sets or clears.
+func (x *Entity[S, E]) set(a *Append, now ubl.Time, alarm Alarm) []Record {
+	if alarm.Key == "" || len(alarm.Key) > maxAlarmKey {
+		panic("actors: the key of an alarm is empty or too long")
+	}
+	switch {
+	case alarm.After > 0:
+		at := now.Add(alarm.After)
+		return x.setAs(a, alarm.Key, &armed{Due: at, For: at, Wait: at - now})
+	case alarm.At > 0:
+		return x.setAs(a, alarm.Key, &armed{Due: alarm.At, For: alarm.At})
+	}
+	return x.setAs(a, alarm.Key, nil)
+}
+
+// clockSlack is how far the clocks of two nodes may differ without any wait being begun again.
+const clockSlack = ubl.Time(time.Minute / time.Millisecond)
+
+// waitAgain begins waits again that were begun later than now: the clock was ahead.
+func (x *Entity[S, E]) waitAgain(t *Turn) {
+	now := t.Now()
+	x.waits = 0
+	for key, as := range maps.Clone(x.alarms) {
+		if as.Wait > 0 && !as.Failed && as.For-as.Wait-clockSlack > now {
+			as.Due = now + as.Wait
+			as.For = as.Due
+			x.setUnreceipted(t, key, &as)
+		}
+	}
+}
+
+// bookkeeping are records of the kernel's own that change without an act: the attempts
+// of alarms, and alarms that have led to nothing. DESIGN.md lists what goes without a
+// receipt.
+type bookkeeping []Record
+
+func (b bookkeeping) keep(a *Append) { a.Records = append(a.Records, b...) }
+
+// setUnreceipted is bookkeeping: what an alarm leads to has receipts.
+func (x *Entity[S, E]) setUnreceipted(t *Turn, key string, as *armed) {
+	a := t.Draft()
+	bookkeeping(x.setAs(a, key, as)).keep(a)
+}
+
+// setAs replaces an alarm, in memory and in the records that it returns; nil clears it.
+func (x *Entity[S, E]) setAs(a *Append, key string, as *armed) (records []Record) {
+	local := x.Name.Local()
+	was, had := x.alarms[key]
+	if had && was.Failed {
+		records = append(records, Record{Key: alarmKey(alarmsFailed, local, key)})
+		a.alarm(was.For) // the scheduler counts them again
+	} else if had {
+		records = append(records, Record{Key: due{was.Due, local, key}.record()})
+	}
+	if as == nil {
+		if had {
+			delete(x.alarms, key)
+			records = append(records, Record{Key: alarmKey(alarmsOf, local, key)})
+		}
+		return records
+	}
+	as.Form = alarmVersion
+	at, look := due{as.Due, local, key}.record(), as.Due
+	if as.Failed {
+		at, look = alarmKey(alarmsFailed, local, key), as.For
+	}
+	if x.alarms == nil {
+		x.alarms = make(map[string]armed)
+	}
+	x.alarms[key] = *as
+	x.waiting(*as)
+	a.alarm(look)
+	return append(records, Record{Key: at, Value: []byte{alarmVersion}}, Record{Key: alarmKey(alarmsOf, local, key), Value: encode(as)})
+}
+
+// waiting notes the time before which a clock shows that a wait began too late.
+func (x *Entity[S, E]) waiting(as armed) {
+	if as.Wait > 0 && !as.Failed {
+		x.waits = max(x.waits, as.For-as.Wait-clockSlack)
+	}
+}
+
+// loadAlarms reads those of the actor, where its family has any.
+func (x *Entity[S, E]) loadAlarms(ctx context.Context) error {
+	if x.kind.Wake == nil && x.hooks.Errand == nil {
+		return nil
+	}
+	x.alarms = make(map[string]armed)
+	from := alarmKey(alarmsOf, x.Name.Local(), "")
+	to := slices.Clone(from)
+	to[len(to)-1]++
+	var bad error
+	err := x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
+		return snap.Ascend(from, to, func(k, v []byte) bool {
+			var as armed
+			if bad = json.Unmarshal(v, &as); bad == nil && as.Form > alarmVersion {
+				bad = fmt.Errorf("an alarm is of version %d, this program knows %d", as.Form, alarmVersion)
+			}
+			x.alarms[string(k[len(from):])] = as
+			x.waiting(as)
+			return bad == nil
+		})
+	})
+	return errors.Join(err, bad)
+}
+
+// alarm notes that the scheduler is to look into the group at a time.
+func (a *Append) alarm(at ubl.Time) {
+	if a.due == 0 || at < a.due {
+		a.due = at
+	}
+}
