@@ -92,8 +92,7 @@ type (
 		Request
 		Patch RoomPolicyPatch
 	}
-	// Sweep has a Room apply retention now, which answers Head, and a Container
-	// carry on the transfers under way, which answers nil. The platform only.
+	// Sweep has a Room apply retention now. The platform only. Answers Head.
 	Sweep struct{ Request }
 )
 

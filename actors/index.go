@@ -76,13 +76,6 @@ func ContainerMemberIndexOf(u ubl.UserID) (from, to []byte) {
 // ContainerMemberIndexAll bounds the entries of all users.
 func ContainerMemberIndexAll() (from, to []byte) { return []byte{'y'}, []byte{'y' + 1} }
 
-// PendingIndex is the key 'v' container: something has left the container and not
-// arrived yet, so that a sweep may have to carry it on.
-func PendingIndex(c ubl.ContainerID) []byte { return append([]byte{'v'}, c...) }
-
-// PendingIndexAll bounds the entries.
-func PendingIndexAll() (from, to []byte) { return []byte{'v'}, []byte{'v' + 1} }
-
 // OpenCallIndexAll bounds the Portal's open calls, 'q' 0 n: intents whose effect
 // is still to come.
 func OpenCallIndexAll() (from, to []byte) { return []byte{'q'}, []byte{'q' + 1} }

@@ -2,7 +2,6 @@ package container
 
 import (
 	"context"
-	"errors"
 
 	"ubl"
 	"ubl/actors"
@@ -22,8 +21,9 @@ type settle struct {
 // Cost is one act.
 func (settle) Cost() int { return ubl.ActCost }
 
-// carry takes a transfer that has departed to its end, from wherever it is.
-func (c *Container) carry(ctx context.Context, e event) (any, error) {
+// carry takes a transfer that has departed to its end, from wherever it is. What leaves
+// it under way fails as told says.
+func (c *Container) carry(ctx context.Context, e event, told func(error) error) (any, error) {
 	n, err := c.ended(ctx, e.Transfer.ID)
 	if err != nil {
 		return nil, err
@@ -39,12 +39,12 @@ func (c *Container) carry(ctx context.Context, e event) (any, error) {
 	end := settle{Request: in.Request, id: in.id, action: e.Receipt, arrived: arrived}
 	if err != nil {
 		if end.refused = ubl.CodeOf(err); !final(end.refused) {
-			return nil, errUnderWay(err)
+			return nil, told(err)
 		}
 	}
 	answer, err := c.Ask.Ask(ctx, c.Name, end)
 	if err != nil && !final(ubl.CodeOf(err)) {
-		err = errUnderWay(err)
+		err = told(err)
 	}
 	return answer, err
 }
@@ -121,7 +121,10 @@ func (c *Container) settle(t *actors.Turn, cmd settle) {
 // settling closes the action: as arrived, or as an error that brings back what had
 // left.
 func settling(x transfer, cmd settle) *plan {
-	p := &plan{Act: actors.Act{Closes: &cmd.action}, Event: event{Transfer: &x, Action: &cmd.action}}
+	p := &plan{
+		Act: actors.Act{Closes: &cmd.action}, Event: event{Transfer: &x, Action: &cmd.action},
+		Alarms: []actors.Alarm{{Key: string(x.ID)}},
+	}
 	if x.Op == ubl.OpPass {
 		p.Records = []actors.Record{{Key: textKey(x.From, string(x.ID), 0)}}
 	}
@@ -153,21 +156,43 @@ func transferOutcome(e event, receipt ubl.Receipt) (any, error) {
 	}, nil
 }
 
-// sweep carries on what has departed and not arrived. It goes on past a transfer
-// that can't be carried on now; one that the target refuses is settled by that.
-func (c *Container) sweep(t *actors.Turn, cmd ubl.Sweep) {
-	if !cmd.Who.IsPlatform() {
-		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform sweeps"))
-		return
+// errand is what a transfer's alarm leads to: it is carried on. Of one that has failed
+// the alarm is told why, to try again.
+func (c *Container) errand(key string, _ ubl.Request) func(context.Context) error {
+	d, ok := c.State.Pending[ubl.TransferID(key)]
+	if !ok {
+		return nil
 	}
-	pending, ctx := c.State.underWay(), t.Context()
-	t.Later(func() (any, error) {
-		var failed error
-		for _, d := range pending {
-			if _, err := c.Past(ctx, d.N); err != nil && !final(ubl.CodeOf(err)) {
-				failed = errors.Join(failed, err)
-			}
+	return func(ctx context.Context) error {
+		page, err := c.Events().Page(ctx, d.N, 1)
+		if err != nil || len(page) == 0 {
+			return err
 		}
-		return nil, failed
+		_, err = c.carry(ctx, page[0], func(cause error) error { return cause })
+		if final(ubl.CodeOf(err)) { // it was brought back
+			return nil
+		}
+		return err
+	}
+}
+
+// pendingKey is what versions before alarms had while anything was under way, for a
+// walk over all tenants.
+func pendingKey(c ubl.ContainerID) []byte { return append([]byte{'v'}, c...) }
+
+// unarmed lists the containers with such a key.
+func unarmed(snap ubl.Snapshot) (locals []string, err error) {
+	err = snap.Ascend([]byte{'v'}, []byte{'v' + 1}, func(k, _ []byte) bool {
+		locals = append(locals, string(k[1:]))
+		return true
 	})
+	return locals, err
+}
+
+// adopt arms what is under way, and ends the key.
+func (s *State) adopt(at actors.Moment) (alarms []actors.Alarm, records []actors.Record) {
+	for _, d := range s.underWay() {
+		alarms = append(alarms, actors.Alarm{Key: string(d.ID), At: at.Now})
+	}
+	return alarms, []actors.Record{{Key: pendingKey(s.Summary.ContainerID)}}
 }

@@ -13,8 +13,9 @@ import (
 func Family(read ubl.Reader, search ubl.Searcher) actors.Family {
 	kind := kind()
 	return actors.Family{
-		Name: "container",
-		Owns: func(local string) bool { return ubl.ContainerID(local).Valid() },
+		Name:    "container",
+		Owns:    func(local string) bool { return ubl.ContainerID(local).Valid() },
+		Unarmed: unarmed,
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
 			return open(ctx, kind, read, search, env)
 		},
@@ -43,7 +44,7 @@ func open(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader,
 	group := env.Name.Group()
 	c := &Container{search: search, group: group, tenant: group.Tenant, id: ubl.ContainerID(env.Name.Local())}
 	var err error
-	c.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: c.outcome, Applied: c.applied})
+	c.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: c.outcome, Applied: c.applied, Errand: c.errand})
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +101,6 @@ func (c *Container) receiveTransfer(t *actors.Turn, cmd ubl.Command) {
 		c.takeIn(t, cmd)
 	case settle:
 		c.settle(t, cmd)
-	case ubl.Sweep:
-		c.sweep(t, cmd)
 	default:
 		t.Fail(ubl.Errorf(ubl.CodeNotFound, "a container doesn't answer this command"))
 	}
@@ -116,7 +115,7 @@ func (c *Container) outcome(ctx context.Context, e event) (any, error) {
 		return &ubl.Balance{ContainerID: c.id, Amount: e.Amount, Balance: e.Balance, Receipt: e.Receipt}, nil
 	case ubl.DidTransfer:
 		if e.Action == nil {
-			return c.carry(ctx, e)
+			return c.carry(ctx, e, errUnderWay)
 		}
 		return transferOutcome(e, *e.Action)
 	case ubl.DidReceive:

@@ -25,8 +25,8 @@
 //	                                container, deleted once they have arrived
 //	r container 0 transfer          the event with which a transfer ended here (8 bytes)
 //	k                               idempotency keys ([actors.Keys])
-//	y, v                            indexes for the Tenant ([actors.ContainerMemberIndex],
-//	                                [actors.PendingIndex])
+//	y                               index for the Tenant ([actors.ContainerMemberIndex])
+//	v container                     of versions before alarms: something was under way
 //
 // # Who may
 //
@@ -68,7 +68,8 @@
 //	source   settle: the effect closes the intended action, as arrived, or
 //	         as an error that brings what had left back
 //
-// Each step is a commit and may be repeated: by the caller's retry, and by Sweep.
+// Each step is a commit and may be repeated: by the caller's retry, and by the
+// transfer's alarm, which the departure sets and the end clears.
 // So credits and strict things exist in one place, counting what is in transit. A
 // transfer is in transit until the target's act is there; the source counts it for
 // a moment longer, until it has heard. A copy arrives once.
@@ -81,7 +82,7 @@
 //
 // A refusal changes nothing, but for that of a target. A failed commit ends the
 // group; the Container is loaded from what is stored. A transfer whose caller gets
-// unavailable goes on with the next retry or sweep.
+// unavailable goes on with the next retry or its alarm.
 package container
 
 import (

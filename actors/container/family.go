@@ -16,7 +16,7 @@ func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
 		Name: "container", Version: eventVersion, Place: place, Unknown: func() error { return errUnknown() },
 		Apply: (*State).apply, Under: (*State).under, Pointers: (*State).pointers, Index: index, Tell: tell,
-		Every: checkpointEvery, Checkpoint: (*State).checkpoint, Restore: restore,
+		Every: checkpointEvery, Checkpoint: (*State).checkpoint, Restore: restore, Adopt: (*State).adopt,
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidAgreementEnd, nil, (*State).decideEnd),
 			actors.On(ubl.DidContainerInvite, addContent, (*State).decideAdd),
@@ -68,8 +68,8 @@ func pointers(governing ubl.AgreementID, id ubl.ContainerID) ubl.Fields {
 	return ubl.Fields{ubl.Str("agreement_id", governing), ubl.Str("container_id", id)}
 }
 
-// index is what an event changes besides: versions, newest documents, ends of
-// transfers, and whether anything is under way.
+// index is what an event changes besides: versions, newest documents, and ends of
+// transfers.
 func index(s *State, e event, act *actors.Act) (records []actors.Record) {
 	id := s.Summary.ContainerID
 	if d := e.Document; d != nil && !d.Deleted {
@@ -81,16 +81,9 @@ func index(s *State, e event, act *actors.Act) (records []actors.Record) {
 	if e.Transfer == nil {
 		return records
 	}
-	departs := e.Did == ubl.DidTransfer && e.Action == nil
-	if !departs {
+	if departs := e.Did == ubl.DidTransfer && e.Action == nil; !departs {
 		n := binary.BigEndian.AppendUint64(nil, uint64(e.N))
 		records = append(records, actors.Record{Key: endKey(id, e.Transfer.ID), Value: n})
-	}
-	switch under := len(s.Pending); {
-	case departs && under == 1:
-		records = append(records, actors.Record{Key: actors.PendingIndex(id), Value: []byte{recordVersion}})
-	case e.Action != nil && under == 0:
-		records = append(records, actors.Record{Key: actors.PendingIndex(id)})
 	}
 	return records
 }

@@ -2,6 +2,7 @@ package container
 
 import (
 	"fmt"
+	"time"
 
 	"ubl"
 	"ubl/actors"
@@ -58,8 +59,12 @@ func transferContent(cmd ubl.Transfer) []string {
 }
 
 // maxPending is the most transfers under way from one container: they are in memory,
-// in its checkpoint, and all tried again by a sweep.
+// in its checkpoint, and each has an alarm.
 const maxPending = 1000
+
+// carryAfter is how long after its departure a transfer is carried on, where its caller
+// has not done so.
+const carryAfter = 10 * time.Second
 
 // leaving is what a transfer takes away, or why it may not. It has no id yet.
 func (s *State) leaving(cmd ubl.Transfer) (transfer, error) {
@@ -127,7 +132,10 @@ func (s *State) decideTransfer(cmd depart, at actors.Moment) (*plan, error) {
 		return nil, err
 	}
 	x.Email, x.IsService, x.RequestID = cmd.Who.Email, cmd.Who.IsService, cmd.ID
-	p := &plan{Act: actors.Act{This: x.fields(), Status: ubl.StatusIntended}, Event: event{Transfer: &x}}
+	p := &plan{
+		Act: actors.Act{This: x.fields(), Status: ubl.StatusIntended}, Event: event{Transfer: &x},
+		Alarms: []actors.Alarm{{Key: string(x.ID), After: carryAfter}},
+	}
 	if x.Op == ubl.OpPass {
 		title, _ := checkNew(cmd.Title, cmd.Content) // leaving has
 		p.Records = []actors.Record{{

@@ -98,9 +98,8 @@ func TestPendingHasABound(t *testing.T) {
 	h.Refused(ubl.CodeUnavailable, from, first)
 	c.away.Store(false)
 	h.Reload()
-	if _, err := h.Ask(context.Background(), from, ubl.Sweep{Request: h.Request(ubl.Platform())}); err != nil {
-		t.Fatal(err)
-	}
+	h.Clock.Add(time.Minute)
+	h.Alarms()
 	harness.Must[*ubl.TransferResult](h, from, send())
 	if got := harness.Must[*ubl.Container](h, from, ubl.GetContainer{Who: ana}); got.Balance != container.MaxPending-1 || got.InTransit != 0 {
 		t.Errorf("the source has %d credits, %d in transit", got.Balance, got.InTransit)

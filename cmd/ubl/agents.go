@@ -64,8 +64,8 @@ func (c *serveCmd) trusted(t ubl.TenantID) bool {
 func (n *node) withServers(ctx context.Context) (out []ubl.TenantID, err error) {
 	groups, err := n.store.Groups(ctx)
 	for _, g := range groups {
-		some, failed := n.entries(ctx, g, actors.PortalEventAll, 1)
-		if err = errors.Join(err, failed); len(some) > 0 {
+		has, failed := n.has(ctx, g, actors.PortalEventAll)
+		if err = errors.Join(err, failed); has {
 			out = append(out, g.Tenant)
 		}
 	}

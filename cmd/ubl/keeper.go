@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"math"
 	"sync"
 	"time"
 
@@ -25,9 +24,15 @@ const (
 
 // keep runs what a node does by itself, apart from requests: it applies
 // retention every hour, after it has receipted its start where that could not
-// be done at once, and carries on what is pending at once and every minute. The
+// be done at once, and closes calls whose deadline has passed at once and every minute.
+// A node alone fires its alarms from now on; in a cluster a node does where it leads. The
 // returned function waits for it to end, which it does soon after ctx.
 func (n *node) keep(ctx context.Context, start func(context.Context) error) (wait func()) {
+	if n.cluster == nil {
+		for p := range n.store.Partitions() {
+			n.actors.Led(p)
+		}
+	}
 	var running sync.WaitGroup
 	n.panics.Go(&running, "carrying on", func() {
 		for next := true; next; next = every(ctx, carryOnEvery()) {
@@ -96,25 +101,13 @@ func (n *node) sweep(ctx context.Context) {
 	})
 }
 
-// carryOn has containers go on with what was left when a node died: transfers
-// under way; and portals with calls to the outside whose deadline has passed. It
-// looks into the store first, so that a tenant with nothing pending stays out of
-// memory.
+// carryOn has portals go on with what was left when a node died: calls to the outside
+// whose deadline has passed. It looks into the store first, so that a tenant with
+// nothing pending stays out of memory.
 func (n *node) carryOn(ctx context.Context) {
-	n.eachTenant(ctx, "couldn't carry on what is pending", func(ctx context.Context, g ubl.Group) error {
-		return errors.Join(n.carryTransfers(ctx, g), n.closeCalls(ctx, g, false))
+	n.eachTenant(ctx, "couldn't close calls whose deadline has passed", func(ctx context.Context, g ubl.Group) error {
+		return n.closeCalls(ctx, g, false)
 	})
-}
-
-// carryTransfers goes on past a container that fails.
-func (n *node) carryTransfers(ctx context.Context, g ubl.Group) error {
-	pending, err := n.entries(ctx, g, actors.PendingIndexAll, math.MaxInt)
-	for _, id := range pending {
-		err = errors.Join(err, n.ask(ctx, ubl.ContainerName(g.Tenant, ubl.ContainerID(id)), func(req ubl.Request) ubl.Command {
-			return ubl.Sweep{Request: req}
-		}))
-	}
-	return err
 }
 
 // closeOrphans ends every call to the outside that is still open. A node alone
@@ -126,7 +119,7 @@ func (n *node) closeOrphans(ctx context.Context) {
 }
 
 func (n *node) closeCalls(ctx context.Context, g ubl.Group, all bool) error {
-	if open, err := n.entries(ctx, g, actors.OpenCallIndexAll, 1); len(open) == 0 || err != nil {
+	if open, err := n.has(ctx, g, actors.OpenCallIndexAll); !open || err != nil {
 		return err
 	}
 	return n.ask(ctx, ubl.PortalName(g.Tenant), func(req ubl.Request) ubl.Command {
@@ -134,17 +127,16 @@ func (n *node) closeCalls(ctx context.Context, g ubl.Group, all bool) error {
 	})
 }
 
-// entries lists a group's first entries of an index, each without what all begin
-// with.
-func (n *node) entries(ctx context.Context, g ubl.Group, index func() (from, to []byte), most int) (list []string, err error) {
+// has tells whether a group has any of an index.
+func (n *node) has(ctx context.Context, g ubl.Group, index func() (from, to []byte)) (any bool, err error) {
 	from, to := index()
 	err = n.store.View(ctx, g, func(snap ubl.Snapshot) error {
-		return snap.Ascend(from, to, func(k, _ []byte) bool {
-			list = append(list, string(k[len(from):]))
-			return len(list) < most
+		return snap.Ascend(from, to, func(_, _ []byte) bool {
+			any = true
+			return false
 		})
 	})
-	return list, err
+	return any, err
 }
 
 // eachTenant runs an errand for every tenant of this node, a few at a time and

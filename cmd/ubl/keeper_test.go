@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -113,8 +112,8 @@ func TestCallsAreClosed(t *testing.T) {
 	w.close()
 }
 
-// TestTransfersAreCarriedOn: a transfer whose caller left in the middle goes on at
-// the next look. A tenant with nothing pending isn't even loaded for that.
+// TestTransfersAreCarriedOn: a transfer whose caller left in the middle goes on with its
+// alarm after a restart. A tenant with nothing pending isn't even loaded by the keeper.
 func TestTransfersAreCarriedOn(t *testing.T) {
 	w := newKeeperWorld(t)
 	tenant := ubl.TenantName(w.ana.TenantID)
@@ -136,15 +135,19 @@ func TestTransfersAreCarriedOn(t *testing.T) {
 	}
 	w.close()
 	w.open()
-	heard := &overheard{Visitor: w.n.asker}
-	w.n.asker = heard
-	w.n.carryOn(t.Context())
-	if want := []string{fmt.Sprintf("ubl.Sweep of %s", from)}; !slices.Equal(heard.asked, want) {
-		t.Errorf("the look asked %q, want %q: what is swept every hour may be much more", heard.asked, want)
+	w.at.Store(int64(time.Minute))
+	keeping, release := context.WithCancel(t.Context())
+	kept := w.n.keep(keeping, nil)
+	for deadline := time.Now().Add(30 * time.Second); must[*ubl.Container](w, from, ubl.GetContainer{Who: w.ana}).InTransit > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the transfer stays under way")
+		}
 	}
-	if a, b := must[*ubl.Container](w, from, ubl.GetContainer{Who: w.ana}), must[*ubl.Container](w, to, ubl.GetContainer{Who: w.ana}); a.InTransit != 0 || b.Balance != 4 {
-		t.Errorf("after the look %d are in transit, and %d arrived", a.InTransit, b.Balance)
+	if b := must[*ubl.Container](w, to, ubl.GetContainer{Who: w.ana}); b.Balance != 4 {
+		t.Errorf("%d arrived", b.Balance)
 	}
+	release()
+	kept()
 	w.close()
 	w.open()
 	w.n.carryOn(t.Context())
@@ -153,17 +156,6 @@ func TestTransfersAreCarriedOn(t *testing.T) {
 		t.Errorf("looking for what is pending loaded %d actors", active)
 	}
 	w.close()
-}
-
-// overheard notes what is asked.
-type overheard struct {
-	ubl.Visitor
-	asked []string
-}
-
-func (o *overheard) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
-	o.asked = append(o.asked, fmt.Sprintf("%T of %s", cmd, to))
-	return o.Visitor.Ask(ctx, to, cmd)
 }
 
 // TestTenantsDontWait: a tenant that is stuck holds up no other, and errands of
