@@ -20,6 +20,10 @@ func (s *script) AskHere(context.Context, ubl.Name, ubl.Command) (any, bool, err
 	return "done", err == nil, err
 }
 
+func (s *script) Led(int) {}
+
+func (s *script) Evict(error, func(ubl.Group) bool) {}
+
 // TestRefusedInDoubt: after an attempt that may have written, overloaded doesn't reach
 // the caller, who would take it that nothing was done: the write is asked again. A
 // read's goes through, and so does that of a write which nobody was asked before.
