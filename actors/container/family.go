@@ -19,11 +19,11 @@ func kind() *actors.Kind[State, event] {
 		Every: checkpointEvery, Checkpoint: (*State).checkpoint, Restore: restore, Adopt: (*State).adopt,
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidAgreementEnd, nil, (*State).decideEnd),
-			actors.On(ubl.DidContainerInvite, addContent, (*State).decideAdd),
-			actors.On(ubl.DidContainerMemberUpdate, roleContent, (*State).decideRole),
-			actors.OnNamed(removal, removeContent, (*State).decideRemove),
-			actors.On(ubl.DidHeirSet, setHeirContent, (*State).decideSetHeir),
-			actors.On(ubl.DidAgreementHeir, heirContent, (*State).decideHeir),
+			actors.On(ubl.DidContainerInvite, actors.AddContent, (*State).decideAdd),
+			actors.On(ubl.DidContainerMemberUpdate, actors.RoleContent, (*State).decideRole),
+			actors.OnNamed(removal, actors.RemoveContent, (*State).decideRemove),
+			actors.On(ubl.DidHeirSet, actors.SetHeirContent, (*State).decideSetHeir),
+			actors.On(ubl.DidAgreementHeir, actors.InheritContent, (*State).decideHeir),
 			actors.On(ubl.DidCreditsIssue, creditContent, (*State).decideCredit),
 			actors.On(ubl.DidDocumentCreate, createContent, (*State).decideCreate),
 			actors.On(ubl.DidDocumentUpdate, updateContent, (*State).decideUpdate),
@@ -35,13 +35,6 @@ func kind() *actors.Kind[State, event] {
 
 // What tells one command from another under the same key.
 
-func addContent(c ubl.AddMember) []string {
-	return []string{string(c.Member.UserID), string(c.Member.Role)}
-}
-func roleContent(c ubl.SetMember) []string        { return []string{string(c.UserID), string(c.Role)} }
-func removeContent(c ubl.RemoveMember) []string   { return []string{string(c.UserID)} }
-func setHeirContent(c ubl.SetHeir) []string       { return []string{string(c.Heir.UserID)} }
-func heirContent(c actors.Inherit) []string       { return []string{string(c.Heir.UserID)} }
 func creditContent(c actors.Credit) []string      { return []string{fmt.Sprint(c.Amount)} }
 func createContent(c ubl.CreateDocument) []string { return []string{c.Title, c.Content} }
 func deleteContent(c ubl.DeleteDocument) []string { return []string{string(c.DocumentID)} }

@@ -15,7 +15,7 @@ func Found(req ubl.Request, tenant ubl.TenantID, made ubl.Kind, summary ubl.Cont
 		return nil, err
 	}
 	id, governing := summary.ContainerID, made.GovernedBy(summary.ContainerID)
-	owner := entryOf(req.Who, ubl.RoleOwner, summary.CreatedAt)
+	owner := actors.EntryOf(req.Who, ubl.RoleOwner, summary.CreatedAt)
 	return kind().Found(ubl.ContainerName(tenant, id), made.Did, req, summary.CreatedAt, &plan{
 		Act: actors.Act{
 			Agreement: ubl.TenantAgreement(tenant),

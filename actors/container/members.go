@@ -19,7 +19,7 @@ func (s *State) decideAdd(cmd ubl.AddMember, at actors.Moment) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return setting(s.Summary, s.Agreement.ID, m), nil
+	return changing(s.entries().Set(m)), nil
 }
 
 // join makes an entry of who touches the general workspace, in the commit of what
@@ -33,7 +33,7 @@ func (c *Container) join(t *actors.Turn, cmd ubl.Command) {
 	if cmd.Cost() == 0 && t.Reserve(ubl.JoinCost) != nil {
 		return // the next time
 	}
-	p := setting(c.State.Summary, c.State.Agreement.ID, entryOf(req.Who, ubl.RoleMember, t.Now()))
+	p := changing(c.State.entries().Set(actors.EntryOf(req.Who, ubl.RoleMember, t.Now())))
 	p.Agreement = ubl.TenantAgreement(c.tenant)
 	c.Enact(t, ubl.DidContainerJoin, req, p, nil)
 }
@@ -51,27 +51,19 @@ func touch(cmd ubl.Command) (req ubl.Request, ok bool) {
 	return ubl.Request{}, false
 }
 
-// entryOf is somebody's entry.
-func entryOf(who ubl.Identity, role ubl.Role, now ubl.Time) ubl.Member {
-	return ubl.Member{UserID: who.UserID, Email: who.Email, Role: role, IsService: who.IsService, Since: now}
-}
-
-// setting writes a member's entry.
-func setting(in ubl.ContainerSummary, agreement ubl.AgreementID, m ubl.Member) *plan {
-	return &plan{
-		Act: actors.Act{
-			This:    ubl.Fields{ubl.Str("container_id", in.ContainerID), ubl.Str("role", m.Role), ubl.Str("user_id", m.UserID)},
-			Effects: []ubl.Fields{setEffect(agreement, m)},
-		},
-		Event:   event{Member: &m},
-		Records: []actors.Record{memberIndex(in, m)},
+// entries are those of the container's Agreement.
+func (s *State) entries() actors.Entries {
+	return actors.Entries{
+		In: &s.Agreement.Agreement, Subject: ubl.Str("container_id", s.Summary.ContainerID),
+		Index: func(m ubl.Member) actors.Record { return memberIndex(s.Summary, m) },
 	}
 }
 
-func setEffect(agreement ubl.AgreementID, m ubl.Member) ubl.Fields {
-	return ubl.Fields{
-		ubl.Str("agreement_id", agreement), ubl.Str("op", "agreement.set"),
-		ubl.Str("role", m.Role), ubl.Str("user_id", m.UserID),
+// changing is the plan of a change of entries.
+func changing(c *actors.EntryChange) *plan {
+	return &plan{
+		Act: c.Act, Records: c.Records, Frees: c.Frees,
+		Event: event{Member: &c.Member, Heir: c.Heir, Sealed: c.Sealed, Expelled: c.Expelled},
 	}
 }
 
@@ -92,14 +84,11 @@ func (s *State) decideRole(cmd ubl.SetMember, _ actors.Moment) (*plan, error) {
 	if err := s.own(cmd.Who); err != nil {
 		return nil, err
 	}
-	was := s.Agreement.Members[cmd.UserID].Role
-	m, err := s.Agreement.Reassign(cmd.UserID, cmd.Role)
+	change, err := s.entries().SetRole(cmd)
 	if err != nil {
 		return nil, err
 	}
-	p := setting(s.Summary, s.Agreement.ID, m)
-	p.Frees = was == ubl.RoleOwner && m.Role != was
-	return p, nil
+	return changing(change), nil
 }
 
 // removal names the act: who removes themselves leaves.
@@ -114,87 +103,38 @@ func (s *State) decideRemove(cmd ubl.RemoveMember, at actors.Moment) (*plan, err
 	if err := s.look(cmd.Who); err != nil && !cmd.Expel {
 		return nil, err
 	}
-	m, heir, seal, err := s.Agreement.Removal(cmd, at.Now, ubl.CodeForbidden, !s.shared() && !s.general())
+	change, err := s.entries().Remove(cmd, at.Now, ubl.CodeForbidden, !s.shared() && !s.general())
 	if err != nil {
 		return nil, err
 	}
-	p := s.removing(m)
 	if s.general() && !cmd.Expel {
-		p.Records = []actors.Record{awayIndex(s.Summary, m)}
+		change.Records = []actors.Record{awayIndex(s.Summary, change.Member)}
 	}
-	if cmd.Expel {
-		p.Agreement, p.Event.Expelled = ubl.TenantAgreement(s.Agreement.TenantID), true
-	}
-	if seal {
-		s.sealing(p)
-	}
-	if heir != nil {
-		p.Event.Heir = heir
-		p.Effects = append(p.Effects, setEffect(s.Agreement.ID, *heir))
-		p.Records = append(p.Records, memberIndex(s.Summary, *heir))
-	}
-	return p, nil
+	return changing(change), nil
 }
 
 // decideSetHeir names who follows the container's owners.
 func (s *State) decideSetHeir(cmd ubl.SetHeir, _ actors.Moment) (*plan, error) {
-	err := s.look(cmd.Who)
-	if err == nil {
-		err = s.Agreement.NameHeir(cmd, ubl.CodeForbidden)
+	if err := s.look(cmd.Who); err != nil {
+		return nil, err
 	}
+	change, err := s.entries().NameHeir(cmd, ubl.CodeForbidden)
 	if err == nil {
 		err = s.governs(cmd.Agreement)
 	}
 	if err != nil {
 		return nil, err
 	}
-	named := actors.HeirFields(s.Agreement.ID, cmd.Heir.UserID)
-	return &plan{
-		Act: actors.Act{
-			This:    named,
-			Effects: []ubl.Fields{append(ubl.Fields{named[0], ubl.Str("op", ubl.DidHeirSet)}, named[1:]...)},
-		},
-		Event: event{Member: &ubl.Member{UserID: cmd.Heir.UserID}},
-	}, nil
-}
-
-// sealing closes the container: entries that are left are services, which go too.
-func (s *State) sealing(p *plan) {
-	p.Event.Sealed = true
-	for _, m := range s.Agreement.SortedMembers() {
-		if m.UserID != p.Event.Member.UserID {
-			rest := s.removing(m)
-			p.Effects, p.Records = append(p.Effects, rest.Effects...), append(p.Records, rest.Records...)
-		}
-	}
-	p.Effects = append(p.Effects, ubl.Fields{ubl.Str("agreement_id", s.Agreement.ID), ubl.Str("op", "agreement.seal")})
+	return changing(change), nil
 }
 
 // decideHeir opens a sealed container to an heir: for what comes, and its credits.
 func (s *State) decideHeir(cmd actors.Inherit, at actors.Moment) (*plan, error) {
-	m, err := s.Agreement.Inherit(cmd.Heir, at.Now)
+	change, err := s.entries().Inherit(cmd, at.Now)
 	if err != nil {
 		return nil, err
 	}
-	p := setting(s.Summary, s.Agreement.ID, m)
-	p.Agreement = ubl.TenantAgreement(s.Agreement.TenantID)
-	p.This = ubl.Fields{ubl.Str("agreement_id", s.Agreement.ID), ubl.Str("user_id", m.UserID)}
-	return p, nil
-}
-
-// removing takes a member's entry away.
-func (s *State) removing(m ubl.Member) *plan {
-	id := s.Summary.ContainerID
-	return &plan{
-		Act: actors.Act{
-			This: ubl.Fields{ubl.Str("container_id", id), ubl.Str("user_id", m.UserID)},
-			Effects: []ubl.Fields{{
-				ubl.Str("agreement_id", s.Agreement.ID), ubl.Str("op", "agreement.remove"), ubl.Str("user_id", m.UserID),
-			}},
-		},
-		Event:   event{Member: &m},
-		Records: []actors.Record{{Key: actors.ContainerMemberIndex(m.UserID, id)}},
-	}
+	return changing(change), nil
 }
 
 func (s *State) decideEnd(cmd ubl.EndAgreement, at actors.Moment) (*plan, error) {
@@ -204,17 +144,9 @@ func (s *State) decideEnd(cmd ubl.EndAgreement, at actors.Moment) (*plan, error)
 	if err := s.governs(cmd.Agreement); err != nil {
 		return nil, err
 	}
-	ended, id := s.Agreement, s.Agreement.ID
-	ended.Status, ended.EndedAt = ubl.AgreementEnded, &at.Now
-	view := ended.View(nil)
-	view.Agreement.Members = nil // as it is read from the store: there is the list
-	return &plan{
-		Act: actors.Act{
-			This:    ubl.Fields{ubl.Str("agreement_id", id)},
-			Effects: []ubl.Fields{{ubl.Str("agreement_id", id), ubl.Str("op", "agreement.end")}},
-		},
-		Event: event{Ended: view},
-	}, nil
+	act, ended := actors.Ending(s.Agreement.Agreement, at.Now)
+	ended.Agreement.Members = nil // as it is read from the store: there is the list
+	return &plan{Act: act, Event: event{Ended: ended}}, nil
 }
 
 // agreement answers who may look with the Agreement and its history.

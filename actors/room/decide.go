@@ -34,7 +34,7 @@ func (s *State) decideJoin(c ubl.JoinRoom, at actors.Moment) (*plan, error) {
 	if s.Policy.Join != ubl.JoinTenant {
 		return nil, ubl.Errorf(ubl.CodeNotAMember, "this room is joined by invitation")
 	}
-	return s.joining(memberOf(c.Who, ubl.RoleMember, at.Now), c.Who, at)
+	return s.joining(actors.EntryOf(c.Who, ubl.RoleMember, at.Now), c.Who, at)
 }
 
 // welcome adds a newcomer of the tenant once, and otherwise answers what is.
@@ -50,7 +50,7 @@ func (r *Room) welcome(t *actors.Turn, c ubl.Welcome) {
 	err := t.Reserve(ubl.JoinCost)
 	var p *plan
 	if err == nil {
-		p, err = r.State.joining(memberOf(c.Who, c.Role, t.Now()), c.Who, r.Moment(t))
+		p, err = r.State.joining(actors.EntryOf(c.Who, c.Role, t.Now()), c.Who, r.Moment(t))
 	}
 	if err != nil {
 		t.Fail(err)
@@ -60,13 +60,9 @@ func (r *Room) welcome(t *actors.Turn, c ubl.Welcome) {
 	t.Later(r.Enact(t, ubl.DidRoomJoin, c.Request, p, nil))
 }
 
-func memberOf(who ubl.Identity, role ubl.Role, now ubl.Time) ubl.Member {
-	return ubl.Member{UserID: who.UserID, Email: who.Email, Role: role, IsService: who.IsService, Since: now}
-}
-
 // joining adds a member, and greets them in the name of who lets them in.
 func (s *State) joining(m ubl.Member, by ubl.Identity, at actors.Moment) (*plan, error) {
-	p := s.setting(m)
+	p := s.changing(s.entries().Set(m))
 	return p, s.greeting(p, m, by, at)
 }
 
@@ -76,16 +72,19 @@ func (s *State) greeting(p *plan, m ubl.Member, by ubl.Identity, at actors.Momen
 	return err
 }
 
-// setting writes a member's entry.
-func (s *State) setting(m ubl.Member) *plan {
-	id := s.Summary.RoomID
+// entries are those of the room's Agreement.
+func (s *State) entries() actors.Entries {
+	return actors.Entries{
+		In: &s.Agreement.Agreement, Subject: ubl.Str("room_id", s.Summary.RoomID),
+		Index: func(m ubl.Member) actors.Record { return memberIndex(s.Summary, m) },
+	}
+}
+
+// changing is the plan of a change of entries.
+func (s *State) changing(c *actors.EntryChange) *plan {
 	return &plan{
-		Act: actors.Act{
-			This:    ubl.Fields{ubl.Str("role", m.Role), ubl.Str("room_id", id), ubl.Str("user_id", m.UserID)},
-			Effects: []ubl.Fields{setEffect(id, m)},
-		},
-		Event:   event{Member: &m, LastSeq: s.Head.LastSeq},
-		Records: []actors.Record{memberIndex(s.Summary, m)},
+		Act: c.Act, Records: c.Records, Frees: c.Frees,
+		Event: event{Member: &c.Member, Heir: c.Heir, Sealed: c.Sealed, Expelled: c.Expelled, LastSeq: s.Head.LastSeq},
 	}
 }
 
@@ -93,109 +92,49 @@ func memberIndex(in ubl.RoomSummary, m ubl.Member) actors.Record {
 	return actors.Record{Key: actors.MemberIndex(m.UserID, in.RoomID), Value: actors.RoomIndex{Room: in, Role: m.Role}.Encode()}
 }
 
-func setEffect(id ubl.RoomID, m ubl.Member) ubl.Fields {
-	return ubl.Fields{
-		ubl.Str("agreement_id", ubl.RoomAgreement(id)), ubl.Str("op", "agreement.set"),
-		ubl.Str("role", m.Role), ubl.Str("user_id", m.UserID),
-	}
-}
-
 func (s *State) decideRole(c ubl.SetMember, _ actors.Moment) (*plan, error) {
 	if err := s.owner(c.Who); err != nil {
 		return nil, err
 	}
-	was := s.Agreement.Members[c.UserID].Role
-	m, err := s.Agreement.Reassign(c.UserID, c.Role)
+	change, err := s.entries().SetRole(c)
 	if err != nil {
 		return nil, err
 	}
-	p := s.setting(m)
-	p.Frees = was == ubl.RoleOwner && m.Role != was
-	return p, nil
+	return s.changing(change), nil
 }
 
 func (s *State) decideRemove(c ubl.RemoveMember, at actors.Moment) (*plan, error) {
-	m, heir, seal, err := s.Agreement.Removal(c, at.Now, ubl.CodeNotAMember, s.private())
+	change, err := s.entries().Remove(c, at.Now, ubl.CodeNotAMember, s.private())
 	if err != nil {
 		return nil, err
 	}
-	p := s.removing(m)
-	if c.Expel {
-		p.Agreement, p.Event.Expelled = ubl.TenantAgreement(s.Agreement.TenantID), true
-	}
-	if seal {
-		s.sealing(p)
-	}
-	if heir != nil {
-		p.Event.Heir = heir
-		p.Effects = append(p.Effects, setEffect(s.Summary.RoomID, *heir))
-		p.Records = append(p.Records, memberIndex(s.Summary, *heir))
-	}
-	if heir != nil && seal {
-		err = s.greeting(p, *heir, c.Who, at)
+	p := s.changing(change)
+	if change.Heir != nil && change.Sealed {
+		err = s.greeting(p, *change.Heir, c.Who, at)
 	}
 	return p, err
 }
 
 // decideSetHeir names who follows the room's owners.
 func (s *State) decideSetHeir(c ubl.SetHeir, _ actors.Moment) (*plan, error) {
-	err := s.Agreement.NameHeir(c, ubl.CodeNotAMember)
+	change, err := s.entries().NameHeir(c, ubl.CodeNotAMember)
 	if err == nil {
 		err = s.own(c.Agreement)
 	}
 	if err != nil {
 		return nil, err
 	}
-	named := actors.HeirFields(s.Agreement.ID, c.Heir.UserID)
-	return &plan{
-		Act: actors.Act{
-			This:    named,
-			Effects: []ubl.Fields{append(ubl.Fields{named[0], ubl.Str("op", ubl.DidHeirSet)}, named[1:]...)},
-		},
-		Event: event{Member: &ubl.Member{UserID: c.Heir.UserID}, LastSeq: s.Head.LastSeq},
-	}, nil
-}
-
-// sealing closes the room: entries that are left are services, which go too.
-func (s *State) sealing(p *plan) {
-	p.Event.Sealed = true
-	for _, m := range s.Agreement.SortedMembers() {
-		if m.UserID != p.Event.Member.UserID {
-			rest := s.removing(m)
-			p.Effects, p.Records = append(p.Effects, rest.Effects...), append(p.Records, rest.Records...)
-		}
-	}
-	p.Effects = append(p.Effects, ubl.Fields{ubl.Str("agreement_id", s.Agreement.ID), ubl.Str("op", "agreement.seal")})
+	return s.changing(change), nil
 }
 
 // decideHeir opens a sealed room to an heir, from the next message on.
 func (s *State) decideHeir(c actors.Inherit, at actors.Moment) (*plan, error) {
-	m, err := s.Agreement.Inherit(c.Heir, at.Now)
+	change, err := s.entries().Inherit(c, at.Now)
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.joining(m, c.Who, at)
-	if err != nil {
-		return nil, err
-	}
-	p.Agreement = ubl.TenantAgreement(s.Agreement.TenantID)
-	p.This = ubl.Fields{ubl.Str("agreement_id", s.Agreement.ID), ubl.Str("user_id", m.UserID)}
-	return p, nil
-}
-
-// removing takes a member's entry away.
-func (s *State) removing(m ubl.Member) *plan {
-	id := s.Summary.RoomID
-	return &plan{
-		Act: actors.Act{
-			This: ubl.Fields{ubl.Str("room_id", id), ubl.Str("user_id", m.UserID)},
-			Effects: []ubl.Fields{{
-				ubl.Str("agreement_id", s.Agreement.ID), ubl.Str("op", "agreement.remove"), ubl.Str("user_id", m.UserID),
-			}},
-		},
-		Event:   event{Member: &m, LastSeq: s.Head.LastSeq},
-		Records: []actors.Record{{Key: actors.MemberIndex(m.UserID, id)}},
-	}
+	p := s.changing(change)
+	return p, s.greeting(p, change.Member, c.Who, at)
 }
 
 func (s *State) decidePolicy(c ubl.SetRoomPolicy, _ actors.Moment) (*plan, error) {
@@ -249,15 +188,6 @@ func (s *State) decideEnd(c ubl.EndAgreement, at actors.Moment) (*plan, error) {
 	if s.Agreement.TenantID == ubl.CoreTenant && slices.Contains(ubl.PlatformRooms(), s.Summary.RoomID) {
 		return nil, ubl.Errorf(ubl.CodeConflict, "the platform's own rooms can't be ended")
 	}
-	ended, id := s.Agreement, s.Agreement.ID
-	ended.Status, ended.EndedAt = ubl.AgreementEnded, &at.Now
-	view := ended.View(nil)
-	return &plan{
-		Act: actors.Act{
-			This:    ubl.Fields{ubl.Str("agreement_id", id)},
-			Effects: []ubl.Fields{{ubl.Str("agreement_id", id), ubl.Str("op", "agreement.end")}},
-		},
-		Event:  event{LastSeq: s.Head.LastSeq},
-		Answer: func(ubl.Receipt) any { return view },
-	}, nil
+	act, ended := actors.Ending(s.Agreement.Agreement, at.Now)
+	return &plan{Act: act, Event: event{LastSeq: s.Head.LastSeq}, Answer: func(ubl.Receipt) any { return ended }}, nil
 }

@@ -21,12 +21,12 @@ func kind() *actors.Kind[State, event] {
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidSend, sendContent, (*State).decideSend),
 			actors.OnNamed(announced, announceContent, (*State).decideAnnounce),
-			actors.On(ubl.DidRoomInvite, addContent, (*State).decideAdd),
+			actors.On(ubl.DidRoomInvite, actors.AddContent, (*State).decideAdd),
 			actors.On(ubl.DidRoomJoin, nil, (*State).decideJoin),
-			actors.On(ubl.DidRoomMemberUpdate, roleContent, (*State).decideRole),
-			actors.OnNamed(removal, removeContent, (*State).decideRemove),
-			actors.On(ubl.DidHeirSet, setHeirContent, (*State).decideSetHeir),
-			actors.On(ubl.DidAgreementHeir, heirContent, (*State).decideHeir),
+			actors.On(ubl.DidRoomMemberUpdate, actors.RoleContent, (*State).decideRole),
+			actors.OnNamed(removal, actors.RemoveContent, (*State).decideRemove),
+			actors.On(ubl.DidHeirSet, actors.SetHeirContent, (*State).decideSetHeir),
+			actors.On(ubl.DidAgreementHeir, actors.InheritContent, (*State).decideHeir),
 			actors.On(ubl.DidRoomUpdate, policyContent, (*State).decidePolicy),
 			actors.On(ubl.DidAgreementEnd, nil, (*State).decideEnd),
 		},
@@ -58,15 +58,8 @@ func removal(c ubl.RemoveMember) ubl.Did {
 
 // What tells one command from another under the same key.
 
-func sendContent(c *sending) []string         { return []string{c.Text, string(c.ReplyTo)} }
-func announceContent(c ubl.Announce) []string { return []string{c.Text} }
-func addContent(c ubl.AddMember) []string {
-	return []string{string(c.Member.UserID), string(c.Member.Role)}
-}
-func roleContent(c ubl.SetMember) []string       { return []string{string(c.UserID), string(c.Role)} }
-func removeContent(c ubl.RemoveMember) []string  { return []string{string(c.UserID)} }
-func setHeirContent(c ubl.SetHeir) []string      { return []string{string(c.Heir.UserID)} }
-func heirContent(c actors.Inherit) []string      { return []string{string(c.Heir.UserID)} }
+func sendContent(c *sending) []string            { return []string{c.Text, string(c.ReplyTo)} }
+func announceContent(c ubl.Announce) []string    { return []string{c.Text} }
 func policyContent(c ubl.SetRoomPolicy) []string { return []string{c.Patch.String()} }
 
 // pointers name the Agreement that governs the room, whatever an act was decided under.

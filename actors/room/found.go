@@ -18,12 +18,17 @@ func Found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy
 func found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy ubl.RoomPolicy, physics ubl.Physics, random io.Reader) (*actors.Append, error) {
 	s := State{Summary: summary}
 	s.Agreement.TenantID = tenant
-	owner := memberOf(req.Who, ubl.RoleOwner, summary.CreatedAt)
-	p := s.setting(owner)
-	p.Agreement, p.Pointers = ubl.TenantAgreement(tenant), pointers(summary.RoomID)
-	p.This = ubl.Fields{ubl.Str("name", summary.Name), ubl.Str("room_id", summary.RoomID)}
-	p.Effects = []ubl.Fields{{ubl.Str("op", "room.create"), ubl.Str("room_id", summary.RoomID)}}
-	p.Event = event{Room: &summary, Tenant: tenant, Physics: &physics, Policy: &policy, Member: &owner}
+	owner := actors.EntryOf(req.Who, ubl.RoleOwner, summary.CreatedAt)
+	p := &plan{
+		Act: actors.Act{
+			Agreement: ubl.TenantAgreement(tenant),
+			This:      ubl.Fields{ubl.Str("name", summary.Name), ubl.Str("room_id", summary.RoomID)},
+			Effects:   []ubl.Fields{{ubl.Str("op", "room.create"), ubl.Str("room_id", summary.RoomID)}},
+			Pointers:  pointers(summary.RoomID),
+		},
+		Event:   event{Room: &summary, Tenant: tenant, Physics: &physics, Policy: &policy, Member: &owner},
+		Records: []actors.Record{memberIndex(summary, owner)},
+	}
 	if policy.RetentionDays > 0 {
 		p.Records = append(p.Records, policyIndexes(summary, policy)...)
 	}

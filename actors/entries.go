@@ -1,0 +1,166 @@
+package actors
+
+import "ubl"
+
+// Entries writes the acts about who has a part in what an Agreement governs. Its methods
+// read the Agreement, change nothing, and return a change or a refusal; who may ask is
+// the family's decision where the Agreement alone can't tell.
+type Entries struct {
+	In *ubl.Agreement
+	// Subject names what is governed, in acts.
+	Subject ubl.Field
+	// Index is the record by which the Tenant finds what somebody has a part in.
+	Index func(ubl.Member) Record
+}
+
+// EntryChange is what becomes of entries: an act, what goes with it, and what the
+// family's event keeps.
+type EntryChange struct {
+	Act
+	Records []Record
+	Frees   bool // as [Plan].Frees
+
+	// Member is whom it is about.
+	Member ubl.Member
+	// Heir owns what is governed after its last owner was shut out.
+	Heir *ubl.Member
+	// Sealed: nobody is left, and what is there stays closed for good.
+	Sealed bool
+	// Expelled: the Tenant has shut the member out.
+	Expelled bool
+}
+
+// EntryOf is the entry of somebody who comes in by themselves.
+func EntryOf(who ubl.Identity, role ubl.Role, now ubl.Time) ubl.Member {
+	return ubl.Member{UserID: who.UserID, Email: who.Email, Role: role, IsService: who.IsService, Since: now}
+}
+
+// Set puts an entry in, or replaces it.
+func (e Entries) Set(m ubl.Member) *EntryChange {
+	return &EntryChange{
+		Act: Act{
+			This:    ubl.Fields{e.Subject, ubl.Str("role", m.Role), ubl.Str("user_id", m.UserID)},
+			Effects: []ubl.Fields{e.set(m)},
+		},
+		Records: []Record{e.Index(m)},
+		Member:  m,
+	}
+}
+
+func (e Entries) set(m ubl.Member) ubl.Fields {
+	return ubl.Fields{
+		ubl.Str("agreement_id", e.In.ID), ubl.Str("op", "agreement.set"), ubl.Str("role", m.Role), ubl.Str("user_id", m.UserID),
+	}
+}
+
+// SetRole gives a member another role.
+func (e Entries) SetRole(c ubl.SetMember) (*EntryChange, error) {
+	was := e.In.Members[c.UserID].Role
+	m, err := e.In.Reassign(c.UserID, c.Role)
+	if err != nil {
+		return nil, err
+	}
+	change := e.Set(m)
+	change.Frees = was == ubl.RoleOwner && m.Role != was
+	return change, nil
+}
+
+// Remove takes a member's entry away, and finds who owns what is governed after them. With
+// private it is sealed where nobody is left. The code is for callers who have no part in it.
+func (e Entries) Remove(c ubl.RemoveMember, now ubl.Time, refusal ubl.Code, private bool) (*EntryChange, error) {
+	m, heir, seal, err := e.In.Removal(c, now, refusal, private)
+	if err != nil {
+		return nil, err
+	}
+	change := &EntryChange{
+		Act:      Act{This: ubl.Fields{e.Subject, ubl.Str("user_id", m.UserID)}},
+		Member:   m,
+		Heir:     heir,
+		Sealed:   seal,
+		Expelled: c.Expel,
+	}
+	change.leave(e, m)
+	if c.Expel {
+		change.Agreement = ubl.TenantAgreement(e.In.TenantID)
+	}
+	if seal {
+		change.seal(e)
+	}
+	if heir != nil {
+		change.Effects = append(change.Effects, e.set(*heir))
+		change.Records = append(change.Records, e.Index(*heir))
+	}
+	return change, nil
+}
+
+func (c *EntryChange) leave(e Entries, m ubl.Member) {
+	c.Effects = append(c.Effects, ubl.Fields{
+		ubl.Str("agreement_id", e.In.ID), ubl.Str("op", "agreement.remove"), ubl.Str("user_id", m.UserID),
+	})
+	c.Records = append(c.Records, Record{Key: e.Index(m).Key})
+}
+
+// seal has the entries that are left go too: they are services.
+func (c *EntryChange) seal(e Entries) {
+	for _, m := range e.In.SortedMembers() {
+		if m.UserID != c.Member.UserID {
+			c.leave(e, m)
+		}
+	}
+	c.Effects = append(c.Effects, ubl.Fields{ubl.Str("agreement_id", e.In.ID), ubl.Str("op", "agreement.seal")})
+}
+
+// NameHeir names who follows the owners. The code is for callers who have no part in it.
+func (e Entries) NameHeir(c ubl.SetHeir, refusal ubl.Code) (*EntryChange, error) {
+	if err := e.In.NameHeir(c, refusal); err != nil {
+		return nil, err
+	}
+	named := HeirFields(e.In.ID, c.Heir.UserID)
+	return &EntryChange{
+		Act: Act{
+			This:    named,
+			Effects: []ubl.Fields{append(ubl.Fields{ubl.Str("op", ubl.DidHeirSet)}, named...)},
+		},
+		Member: ubl.Member{UserID: c.Heir.UserID},
+	}, nil
+}
+
+// Inherit opens what is sealed to an heir. The Tenant decides it, under its own Agreement.
+func (e Entries) Inherit(c Inherit, now ubl.Time) (*EntryChange, error) {
+	m, err := e.In.Inherit(c.Heir, now)
+	if err != nil {
+		return nil, err
+	}
+	change := e.Set(m)
+	change.Agreement = ubl.TenantAgreement(e.In.TenantID)
+	change.This = ubl.Fields{ubl.Str("agreement_id", e.In.ID), ubl.Str("user_id", m.UserID)}
+	return change, nil
+}
+
+// Ending is the act that ends an Agreement, and the record as it is after that.
+func Ending(a ubl.Agreement, now ubl.Time) (Act, *ubl.AgreementView) {
+	a.Status, a.EndedAt = ubl.AgreementEnded, &now
+	return Act{
+		This:    ubl.Fields{ubl.Str("agreement_id", a.ID)},
+		Effects: []ubl.Fields{{ubl.Str("agreement_id", a.ID), ubl.Str("op", "agreement.end")}},
+	}, a.View(nil)
+}
+
+// What tells one command about entries from another under the same key: see [On].
+
+// AddContent is that of AddMember.
+func AddContent(c ubl.AddMember) []string {
+	return []string{string(c.Member.UserID), string(c.Member.Role)}
+}
+
+// RoleContent is that of SetMember.
+func RoleContent(c ubl.SetMember) []string { return []string{string(c.UserID), string(c.Role)} }
+
+// RemoveContent is that of RemoveMember.
+func RemoveContent(c ubl.RemoveMember) []string { return []string{string(c.UserID)} }
+
+// SetHeirContent is that of SetHeir.
+func SetHeirContent(c ubl.SetHeir) []string { return []string{string(c.Heir.UserID)} }
+
+// InheritContent is that of Inherit.
+func InheritContent(c Inherit) []string { return []string{string(c.Heir.UserID)} }
