@@ -248,6 +248,9 @@ func (c *cell) load(e *envelope) error {
 		}
 	}
 	a, err := c.open(ctx)
+	if failed := c.group.err(); failed != nil { // the next group may have written while this one read
+		return failed
+	}
 	if err != nil {
 		return err
 	}
