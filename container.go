@@ -30,9 +30,11 @@ func (id DocumentID) Valid() bool { return validID(string(id), "d:", 128, "") }
 // Valid reports whether the id has its pattern.
 func (id TransferID) Valid() bool { return validID(string(id), "x:", 128, "") }
 
-// NewDocumentID draws a document id, "d:" and a random UUID.
-func NewDocumentID(random io.Reader) (DocumentID, error) {
-	u, err := newUUID(random)
+// NewDocumentID makes a document id, "d:" and a UUID of version 7 (RFC 9562): ids of one
+// container rise with time and, within a millisecond, with n, which counts its events. So
+// documents are stored and listed one behind the other.
+func NewDocumentID(at Time, n int64, random io.Reader) (DocumentID, error) {
+	u, err := newOrderedUUID(at, n, random)
 	if err != nil {
 		return "", fmt.Errorf("couldn't draw a document id: %w", err)
 	}

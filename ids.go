@@ -213,6 +213,17 @@ func newUUID(random io.Reader) (string, error) {
 	return formatUUID(u), nil
 }
 
+// newOrderedUUID is of version 7: 48 bits of time, 12 of n, and 62 random ones.
+func newOrderedUUID(at Time, n int64, random io.Reader) (string, error) {
+	var u [16]byte
+	if _, err := io.ReadFull(random, u[8:]); err != nil {
+		return "", err
+	}
+	binary.BigEndian.PutUint64(u[:8], uint64(at)<<16|7<<12|uint64(n)&0xfff)
+	u[8] = u[8]&0x3f | 0x80
+	return formatUUID(u), nil
+}
+
 func formatUUID(u [16]byte) string {
 	var b [36]byte
 	hex.Encode(b[:8], u[:4])

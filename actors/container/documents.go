@@ -20,7 +20,7 @@ func (s *State) decideCreate(cmd ubl.CreateDocument, at actors.Moment) (*plan, e
 	if err != nil {
 		return nil, err
 	}
-	id, err := ubl.NewDocumentID(at.Random)
+	id, err := ubl.NewDocumentID(at.Now, s.Events+1, at.Random)
 	if err != nil {
 		return nil, err
 	}

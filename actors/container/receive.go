@@ -113,7 +113,7 @@ func (s *State) decideTakeIn(cmd takeIn, at actors.Moment) (*plan, error) {
 		effect = append(effect, ubl.Int("amount", x.Amount))
 	}
 	if cmd.document != nil && s.keeps() {
-		d, err := received(cmd, at)
+		d, err := s.received(cmd, at)
 		if err != nil {
 			return nil, err
 		}
@@ -146,10 +146,10 @@ func (s *State) mayReceive(cmd takeIn) error {
 
 // received is the version that an arrival makes: the next one of a strict document,
 // which stays itself, and the first one of a new document otherwise.
-func received(cmd takeIn, at actors.Moment) (document, error) {
+func (s *State) received(cmd takeIn, at actors.Moment) (document, error) {
 	sent := cmd.document
 	if cmd.op != ubl.OpTransfer {
-		id, err := ubl.NewDocumentID(at.Random)
+		id, err := ubl.NewDocumentID(at.Now, s.Events+1, at.Random)
 		return newDocument(id, sent.Title, sent.Content, at.Now, cmd.Who.UserID), err
 	}
 	n := sent.Version + 1

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"ubl"
 	"ubl/test/harness"
@@ -44,6 +45,7 @@ func BenchmarkCreateDocument(b *testing.B) {
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
+			h.Clock.Add(50 * time.Microsecond) // ids of documents follow it
 			create := ubl.CreateDocument{Request: h.Request(ana), Title: "greeting", Content: "hello"}
 			if _, err := h.Ask(context.Background(), general, create); err != nil {
 				failed.Add(1)
