@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"context"
 	"maps"
 
 	"ubl"
@@ -52,4 +53,23 @@ func (a *Agreement) Open(heir ubl.Member) {
 		a.NamedHeir = ""
 	}
 	a.Set(heir)
+}
+
+// Show answers with a record as it is now and, unless brief, its history, which is read on
+// the asker's goroutine.
+func Show(t *Turn, refusal error, record func() ubl.Agreement, brief bool, history func(context.Context) ([]ubl.Change, error)) {
+	var now ubl.Agreement
+	if refusal == nil {
+		now = record()
+	}
+	t.Read(refusal, func(ctx context.Context) (any, error) {
+		if brief {
+			return now.View(nil), nil
+		}
+		changes, err := history(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return now.View(changes), nil
+	})
 }

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -75,7 +76,12 @@ func (k *Kind[S, E]) entity(env Env) *Entity[S, E] {
 
 func (x *Entity[S, E]) replay(ctx context.Context) (err error) {
 	if x.kind.Restore != nil {
-		if x.last, err = x.kind.Restore(ctx, x.Read, x.Name, &x.State); err != nil {
+		x.last, err = x.kind.Restore(ctx, x.Read, x.Name, &x.State)
+		if errors.Is(err, ErrCheckpoint) {
+			x.Log.Warn("a checkpoint is damaged: all events are replayed", "of", x.kind.Name)
+			x.last, err = 0, nil
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -121,20 +127,64 @@ func (x *Entity[S, E]) Events() Events[E] {
 // key with what that led to, a refusal, or a plan's answer. It reports false for any
 // other command.
 func (x *Entity[S, E]) Change(t *Turn, cmd ubl.Command) bool {
-	if x.receiveAlarm(t, cmd) {
-		return true
+	return x.receiveAlarm(t, cmd) || x.ChangeThen(t, cmd, nil)
+}
+
+// ChangeThen is Change for a command that leads to more than its commit: then gets the
+// answer, as of a retry too, and gives the one that its caller gets. It runs on the
+// asker's goroutine behind the gate, as an Outcome does.
+func (x *Entity[S, E]) ChangeThen(t *Turn, cmd ubl.Command, then func(context.Context, any) (any, error)) bool {
+	w, ok := x.read(cmd)
+	if ok {
+		x.change(t, w)
 	}
-	for _, rule := range x.kind.Rules {
-		if w, ok := rule.read(cmd); ok {
-			x.change(t, w)
-			return true
+	if first := t.answer.later; first != nil && then != nil {
+		ctx := t.Context()
+		t.answer.later = func() (any, error) {
+			answer, err := first()
+			if err != nil {
+				return nil, err
+			}
+			return then(ctx, answer)
 		}
 	}
-	return false
+	return ok
+}
+
+// Knows reports whether a command of the table is a retry: Change answers it with what
+// its key led to, however the state is by now, and with an error where the key can't be
+// looked up or had another content.
+func (x *Entity[S, E]) Knows(t *Turn, cmd ubl.Command) bool {
+	w, ok := x.read(cmd)
+	if !ok {
+		return false
+	}
+	ref, err := x.Keys.Find(t.Context(), x.key(w))
+	return ref != nil || err != nil
+}
+
+// read finds the rule of a command.
+func (x *Entity[S, E]) read(cmd ubl.Command) (w wish[S, E], ok bool) {
+	for _, rule := range x.kind.Rules {
+		if w, ok = rule.read(cmd); ok {
+			break
+		}
+	}
+	return w, ok
+}
+
+// key is the one under which a command is known.
+func (x *Entity[S, E]) key(w wish[S, E]) Key {
+	req := w.req
+	if home := req.Who.TenantID; x.kind.Guests && home != x.Name.Group().Tenant {
+		req.Key += "\n" + string(home)
+	}
+	return NewKey(w.did, req, w.told...)
 }
 
 func (x *Entity[S, E]) change(t *Turn, w wish[S, E]) {
-	ref, err := x.Keys.Find(t.Context(), w.key)
+	key := x.key(w)
+	ref, err := x.Keys.Find(t.Context(), key)
 	var p *Plan[E]
 	if err == nil && ref == nil {
 		p, err = w.decide(&x.State, x.Moment(t))
@@ -149,14 +199,14 @@ func (x *Entity[S, E]) change(t *Turn, w wish[S, E]) {
 		t.Later(x.hooks.Again(t.Context(), ref.N))
 	case w.now != nil:
 		if p != nil {
-			x.Pass(t, w.did, w.req, p, &w.key)
+			x.Pass(t, w.did, w.req, p, &key)
 		}
 		t.Later(w.now(&x.State))
 	case ref != nil:
 		ctx := t.Context()
 		t.Later(func() (any, error) { return x.Past(ctx, ref.N) })
 	default:
-		t.Later(x.Enact(t, w.did, w.req, p, &w.key))
+		t.Later(x.Enact(t, w.did, w.req, p, &key))
 	}
 }
 
@@ -220,10 +270,14 @@ func (x *Entity[S, E]) PassUnreceipted(t *Turn, u Unreceipted[E]) {
 	x.happen(t.Draft(), e, nil)
 }
 
-// Note puts an act on record that changes nothing, as reading is one. Its receipt is
-// there behind the gate.
-func (x *Entity[S, E]) Note(t *Turn, did ubl.Did, req ubl.Request, act Act) *Act {
-	return x.act(t.Draft(), did, req, t.Now(), &act)
+// Note puts an act on record that changes nothing, as reading is one, or a refusal. Its
+// receipt is there behind the gate. Its key, if it has one, is known from then on.
+func (x *Entity[S, E]) Note(t *Turn, did ubl.Did, req ubl.Request, act Act, key *Key) *Act {
+	a := t.Draft()
+	if key != nil {
+		x.Keys.Add(a, *key, t.Now(), Ref{Kind: x.place.Passed})
+	}
+	return x.act(a, did, req, t.Now(), &act)
 }
 
 // Found is the append of an actor's first event, which another actor commits. It has
@@ -256,7 +310,12 @@ func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Tim
 		x.act(a, did, req, at, p.First)
 		did = p.Did
 	}
-	act = x.act(a, did, req, at, &p.Act)
+	if p.Founding != nil {
+		act = p.Founding.Acts[0]
+		a.Merge(p.Founding)
+	} else {
+		act = x.act(a, did, req, at, &p.Act)
+	}
 	a.Records = append(a.Records, p.Records...)
 	for _, alarm := range p.Alarms {
 		a.Records = append(a.Records, x.set(a, at, alarm)...)
@@ -269,7 +328,7 @@ func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Tim
 	if p.Also != nil {
 		x.enact(a, p.Also.Did, req, at, p.Also, true)
 	}
-	p.Records, p.Item, p.Answer = nil, nil, nil // the append keeps the act, and so the plan
+	p.Records, p.Item, p.Answer, p.Founding = nil, nil, nil, nil // the append keeps the act, and so the plan
 	return e, act
 }
 
@@ -315,8 +374,8 @@ func (x *Entity[S, E]) happen(a *Append, e E, act *Act) {
 	if x.kind.Index != nil {
 		a.Records = append(a.Records, x.kind.Index(&x.State, e, act)...)
 	}
-	if n := e.stamped().N; n > 0 && x.kind.Every > 0 && n%x.kind.Every == 0 {
-		a.Records = append(a.Records, x.kind.Checkpoint(&x.State))
+	if x.kind.Checkpoint != nil && e.stamped().N > 0 {
+		a.Records = append(a.Records, x.kind.Checkpoint(&x.State)...)
 	}
 	x.tell(a, e, act)
 	if x.hooks.Applied != nil {

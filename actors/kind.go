@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -37,6 +38,9 @@ type Kind[S any, E Event] struct {
 	Tell func(*S, E) []ubl.Event
 	// Rules are the commands that change the state.
 	Rules []Rule[S, E]
+	// Guests says that people of other tenants ask, too: who asks from another tenant is
+	// another author then than under the same id from a third.
+	Guests bool
 
 	// Items tells where an actor's items are, and Take is the only way in which one
 	// changes the state; nil where there are none.
@@ -50,10 +54,11 @@ type Kind[S any, E Event] struct {
 	// records of that way. It is asked of the actors that [Family].Unarmed names.
 	Adopt func(*S, Moment) ([]Alarm, []Record)
 
-	// Every so many events Checkpoint is stored; 0 for never. Restore takes over the
-	// newest one and tells how many events it has, 0 where there is none.
-	Every      int64
-	Checkpoint func(*S) Record
+	// Checkpoint is what is stored of the state behind an event, from time to time, so
+	// that a load need not replay all events; nil for nothing. Restore takes over the newest
+	// checkpoint and tells how many events it has, 0 where there is none. Where it returns
+	// [ErrCheckpoint], it leaves the state empty, and all events are replayed.
+	Checkpoint func(*S) []Record
 	Restore    func(context.Context, ubl.Reader, ubl.Name, *S) (int64, error)
 	// Beside reads what passing events have left in records, and what the state has of
 	// items, once the stored events are applied; nil for nothing.
@@ -93,6 +98,16 @@ func (s Stamp) Sealed() *ubl.Receipt {
 	return &s.Receipt
 }
 
+// Change is the event as a step in the history of an Agreement, about a member where it
+// is about one.
+func (s Stamp) Change(m *ubl.Member) ubl.Change {
+	c := ubl.Change{N: s.N, Did: s.Did, At: s.At, By: s.By, Receipt: s.Receipt}
+	if m != nil {
+		c.UserID, c.Role = m.UserID, m.Role
+	}
+	return c
+}
+
 // FormatVersion implements [Versioned].
 func (s Stamp) FormatVersion() int { return s.Version }
 
@@ -120,6 +135,10 @@ type Item interface {
 // stamp fills in what an event begins with.
 func stamp[E Event](e *E, s Stamp) { any(e).(interface{ stamp(Stamp) }).stamp(s) }
 
+// ErrCheckpoint is that of [Kind.Restore] where a checkpoint is damaged: everything in
+// one follows from the events.
+var ErrCheckpoint = errors.New("the checkpoint is damaged")
+
 // Plan is what a decision leads to: an act, the event that it makes, and what goes
 // with them in one commit. Of the act, Did, Request and At are not the decision's, nor
 // its Agreement and Pointers where the family's hold.
@@ -137,6 +156,9 @@ type Plan[E Event] struct {
 	First *Act
 	// Also is carried out behind the plan, as what follows from it. It brings its Did.
 	Also *Plan[E]
+	// Founding is the append of another actor's first event, as of [Kind.Found], which this
+	// commit makes: its first act is the plan's, too. The event says so here. Nil for none.
+	Founding *Append
 	// Records are what neither the event nor the state has, as a text.
 	Records []Record
 	// Alarms are set and cleared.
@@ -176,7 +198,7 @@ type Rule[S any, E Event] struct {
 type wish[S any, E Event] struct {
 	did    ubl.Did
 	req    ubl.Request
-	key    Key
+	told   []string // what tells it from another one under the same key
 	decide func(*S, Moment) (*Plan[E], error)
 	now    func(*S) func() (any, error) // of a command whose events pass
 }
@@ -196,12 +218,10 @@ func OnNamed[C Asked, S any, E Event](did func(C) ubl.Did, content func(C) []str
 			return w, false
 		}
 		c := cmd.(C)
-		var told []string
-		if content != nil {
-			told = content(c)
-		}
 		w.did, w.req = did(c), c.Asked()
-		w.key = NewKey(w.did, w.req, told...)
+		if content != nil {
+			w.told = content(c)
+		}
 		w.decide = func(s *S, m Moment) (*Plan[E], error) { return decide(s, c, m) }
 		return w, true
 	}}

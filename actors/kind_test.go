@@ -143,15 +143,24 @@ func counterKind() *actors.Kind[counterState, counterEvent] {
 		Rules: []actors.Rule[counterState, counterEvent]{
 			actors.OnNamed(add.did, func(c add) []string { return []string{fmt.Sprint(c.By)} }, decideAdd),
 			actors.OnPassing("counter.mark", func(c mark) []string { return []string{fmt.Sprint(c.At)} }, decideMark, marked),
+			actors.On("counter.found", func(c found) []string { return []string{string(c.Name)} }, decideFound),
 			actors.On("counter.jot", func(c jot) []string { return []string{c.Text} }, decideJot),
 		},
+		Guests: true,
 		Items: func(ubl.Name) actors.Place {
 			return actors.Place{Key: noteKey, Counter: []byte("enotes"), Ref: 'n'}
 		},
-		Take:       func(s *counterState, item actors.Item) { s.Notes = item.Number() },
-		Every:      3,
-		Checkpoint: func(s *counterState) actors.Record { return actors.Record{Key: []byte("zstate"), Value: encodeJSON(s)} },
+		Take: func(s *counterState, item actors.Item) { s.Notes = item.Number() },
+		Checkpoint: func(s *counterState) []actors.Record {
+			if s.Events%3 != 0 {
+				return nil
+			}
+			return []actors.Record{{Key: []byte("zstate"), Value: encodeJSON(s)}}
+		},
 		Restore: func(ctx context.Context, read ubl.Reader, name ubl.Name, s *counterState) (int64, error) {
+			if name != counterAt { // others are too young for a checkpoint
+				return 0, nil
+			}
 			err := read.View(ctx, name.Group(), func(snap ubl.Snapshot) error {
 				v, err := snap.Get([]byte("zstate"))
 				if err == nil && v != nil {
@@ -272,8 +281,14 @@ func (x counter) Receive(t *actors.Turn, cmd ubl.Command) {
 		x.Enact(t, "counter.up", cmd.Request, &actors.Plan[counterEvent]{Event: counterEvent{Delta: 1000}}, nil)
 		panic("after it was applied")
 	case look:
-		act, total := x.Note(t, "counter.look", cmd.Request, actors.Act{}), x.State.Total
+		act, total := x.Note(t, "counter.look", cmd.Request, actors.Act{}, nil), x.State.Total
 		t.Later(func() (any, error) { return &counted{total, act.Receipt}, nil })
+	case addThen:
+		x.ChangeThen(t, cmd.add, func(_ context.Context, answer any) (any, error) {
+			return cmd.then(answer.(*counted).Total)
+		})
+	case knows:
+		t.Reply(x.Knows(t, cmd.add))
 	case tick:
 		x.PassUnreceipted(t, actors.Unreceipted[counterEvent]{Event: counterEvent{tick: 1}})
 		t.Reply(nil)

@@ -87,6 +87,16 @@ func (t *Turn) Answer(refusal error, value func() any) {
 // actor's state.
 func (t *Turn) Later(fn func() (any, error)) { t.set(answer{later: fn}) }
 
+// Read is Later, unless there is a refusal.
+func (t *Turn) Read(refusal error, fn func(context.Context) (any, error)) {
+	if refusal != nil {
+		t.Fail(refusal)
+		return
+	}
+	ctx := t.Context()
+	t.Later(func() (any, error) { return fn(ctx) })
+}
+
 func (t *Turn) set(a answer) {
 	if t.answered {
 		panic("actors: a turn is answered once")

@@ -40,6 +40,16 @@ type checkpoint struct {
 	Hidden    ubl.Time             `json:"hidden,omitzero"`
 }
 
+// everySo stores a checkpoint behind each so many events.
+func everySo(many int64) func(*State) []actors.Record {
+	return func(s *State) []actors.Record {
+		if s.Events%many != 0 {
+			return nil
+		}
+		return []actors.Record{s.checkpoint()}
+	}
+}
+
 // checkpoint is the record from which the state is restored.
 func (s *State) checkpoint() actors.Record {
 	return actors.Record{Key: checkpointKey(s.Summary.ContainerID), Value: encode(checkpoint{

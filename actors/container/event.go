@@ -64,15 +64,6 @@ func (e event) changed() (d *document, gone bool) {
 // step reports whether the event is a step of the Agreement's history.
 func (e event) step() bool { return e.Member != nil || e.Ended != nil }
 
-// change is the event as that step.
-func (e event) change() ubl.Change {
-	c := ubl.Change{N: e.N, Did: e.Did, At: e.At, By: e.By, Receipt: e.Receipt}
-	if e.Member != nil {
-		c.UserID, c.Role = e.Member.UserID, e.Member.Role
-	}
-	return c
-}
-
 // transfer is something on its way from one container to another.
 type transfer struct {
 	ID     ubl.TransferID  `json:"id"`

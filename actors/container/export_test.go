@@ -11,7 +11,7 @@ import (
 // Open loads a Container that makes a checkpoint every so many events.
 func Open(ctx context.Context, read ubl.Reader, env actors.Env, every int64) (*Container, error) {
 	kind := kind()
-	kind.Every = every
+	kind.Checkpoint = everySo(every)
 	return open(ctx, kind, read, nil, env)
 }
 

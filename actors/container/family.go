@@ -16,7 +16,7 @@ func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
 		Name: "container", Version: eventVersion, Place: place, Unknown: func() error { return errUnknown() },
 		Apply: (*State).apply, Under: (*State).under, Pointers: (*State).pointers, Index: index, Tell: tell,
-		Every: checkpointEvery, Checkpoint: (*State).checkpoint, Restore: restore, Adopt: (*State).adopt,
+		Checkpoint: everySo(checkpointEvery), Restore: restore, Adopt: (*State).adopt,
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidAgreementEnd, nil, (*State).decideEnd),
 			actors.On(ubl.DidContainerInvite, actors.AddContent, (*State).decideAdd),

@@ -155,21 +155,8 @@ func (c *Container) agreement(t *actors.Turn, cmd ubl.GetAgreement) {
 	if err == nil {
 		err = c.State.governs(cmd.Agreement)
 	}
-	if err != nil {
-		t.Fail(err)
-		return
-	}
-	now, steps, ctx := c.State.Agreement.Share(), c.State.Steps, t.Context()
-	t.Later(func() (any, error) {
-		if cmd.Brief {
-			return now.View(nil), nil
-		}
-		history, err := c.changes(ctx, steps)
-		if err != nil {
-			return nil, err
-		}
-		return now.View(history), nil
-	})
+	steps := c.State.Steps
+	actors.Show(t, err, c.State.Agreement.Share, cmd.Brief, func(ctx context.Context) ([]ubl.Change, error) { return c.changes(ctx, steps) })
 }
 
 // changes reads the Agreement's history, which is in the events of some numbers.
@@ -179,7 +166,7 @@ func (c *Container) changes(ctx context.Context, steps []int64) ([]ubl.Change, e
 		err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
 			for _, n := range page {
 				err := actors.EachEvent(snap, eventKey(c.id, n), eventKey(c.id, n+1), eventVersion, func(e event) {
-					history = append(history, e.change())
+					history = append(history, e.Change(e.Member))
 				})
 				if err != nil {
 					return err

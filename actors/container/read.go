@@ -26,7 +26,7 @@ func (c *Container) reading(t *actors.Turn, req ubl.Request, did ubl.Did, this u
 	place := ubl.Str("workspace_id", c.id)
 	return c.Note(t, did, req, actors.Act{
 		This: append(this, place), Effects: []ubl.Fields{{ubl.Str("op", "document.read"), place}},
-	})
+	}, nil)
 }
 
 // getDocument reads a document. One that is deleted shows what it was to those who

@@ -1,6 +1,7 @@
 package container
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -33,17 +34,13 @@ type depart struct{ ubl.Transfer }
 // transfer checks what can be checked here, knocks at the target, and then lets
 // depart. A retry goes the same way, but for the knock: depart finds its key.
 func (c *Container) transfer(t *actors.Turn, cmd ubl.Transfer) {
-	ref, err := c.Keys.Find(t.Context(), actors.NewKey(ubl.DidTransfer, cmd.Request, transferContent(cmd)...))
-	if err == nil && ref == nil {
+	var err error
+	again := c.Knows(t, depart{cmd})
+	if !again {
 		_, err = c.State.leaving(cmd)
 	}
-	if err != nil {
-		t.Fail(err)
-		return
-	}
-	ctx := t.Context()
-	t.Later(func() (any, error) {
-		if ref == nil {
+	t.Read(err, func(ctx context.Context) (any, error) {
+		if !again {
 			at := knock{Request: cmd.Request, credits: cmd.Amount > 0}
 			if _, err := c.Ask.Ask(ctx, ubl.ContainerName(c.tenant, cmd.To), at); err != nil {
 				return nil, err

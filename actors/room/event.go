@@ -27,12 +27,3 @@ type event struct {
 }
 
 const eventVersion = 1
-
-// change is the event as a step of the Agreement's history.
-func (e event) change() ubl.Change {
-	c := ubl.Change{N: e.N, Did: e.Did, At: e.At, By: e.By, Receipt: e.Receipt}
-	if e.Member != nil {
-		c.UserID, c.Role = e.Member.UserID, e.Member.Role
-	}
-	return c
-}

@@ -187,21 +187,8 @@ func (r *Room) agreement(t *actors.Turn, c ubl.GetAgreement) {
 	if err == nil {
 		err = r.State.own(c.Agreement)
 	}
-	if err != nil {
-		t.Fail(err)
-		return
-	}
-	now, ctx, last := r.State.Agreement.Share(), t.Context(), r.State.Events
-	t.Later(func() (any, error) {
-		if c.Brief {
-			return now.View(nil), nil
-		}
-		history, err := r.changes(ctx, last)
-		if err != nil {
-			return nil, err
-		}
-		return now.View(history), nil
-	})
+	last := r.State.Events
+	actors.Show(t, err, r.State.Agreement.Share, c.Brief, func(ctx context.Context) ([]ubl.Change, error) { return r.changes(ctx, last) })
 }
 
 // changes reads the Agreement's history up to an event.
@@ -209,7 +196,7 @@ func (r *Room) changes(ctx context.Context, last int64) ([]ubl.Change, error) {
 	var history []ubl.Change
 	err := r.Events().Each(ctx, 1, last, func(e event) error {
 		if e.Did != ubl.DidRoomUpdate && e.Did != ubl.DidRoomTrim {
-			history = append(history, e.change())
+			history = append(history, e.Change(e.Member))
 		}
 		return nil
 	})
