@@ -164,9 +164,8 @@ type (
 		Who  Identity
 		Hash string
 	}
-	// SweepRooms applies retention in all rooms, and finishes shutting members out
-	// of rooms and containers. The platform only. Answers the number of rooms that
-	// have retention.
+	// SweepRooms finishes shutting members out of rooms and containers. The platform
+	// only. Answers how many members have been shut out.
 	SweepRooms struct{ Request }
 	// RevokeToken ends a platform token. Owners of tenant 0, and anyone their
 	// own. Answers nil.

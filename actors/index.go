@@ -56,7 +56,8 @@ func JoinableIndex(r ubl.RoomID) []byte { return append([]byte{'j'}, r...) }
 // JoinableIndexAll bounds the entries.
 func JoinableIndexAll() (from, to []byte) { return []byte{'j'}, []byte{'j' + 1} }
 
-// RetentionIndex is the key 'w' room: the room's policy removes old messages.
+// RetentionIndex is the key 'w' room: the room's policy removes old messages. Versions
+// before alarms wrote it.
 func RetentionIndex(r ubl.RoomID) []byte { return append([]byte{'w'}, r...) }
 
 // RetentionIndexAll bounds the entries.

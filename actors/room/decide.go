@@ -148,8 +148,8 @@ func (s *State) decidePolicy(c ubl.SetRoomPolicy, _ actors.Moment) (*plan, error
 	if policy.RetentionDays > 0 && s.Agreement.TenantID == ubl.CoreTenant && s.Summary.RoomID == ubl.CeremonyRoom {
 		return nil, ubl.Errorf(ubl.CodeConflict, "key ceremonies are kept for ever")
 	}
-	id, was, set := s.Summary.RoomID, s.Policy.RetentionDays, s.room()
-	set.Policy = policy
+	id, was, set, next := s.Summary.RoomID, s.Policy.RetentionDays, s.room(), *s
+	set.Policy, next.Policy = policy, policy
 	return &plan{
 		Act: actors.Act{
 			This: ubl.Fields{
@@ -159,23 +159,20 @@ func (s *State) decidePolicy(c ubl.SetRoomPolicy, _ actors.Moment) (*plan, error
 			Effects: []ubl.Fields{{ubl.Str("op", "policy.set"), ubl.Str("room_id", id)}},
 		},
 		Event:   event{Policy: &policy, LastSeq: s.Head.LastSeq},
-		Records: policyIndexes(s.Summary, policy),
+		Records: []actors.Record{joinable(s.Summary, policy)},
+		Alarms:  []actors.Alarm{next.expiry(s.oldest, 0)},
 		Frees:   policy.RetentionDays > 0 && (was == 0 || policy.RetentionDays < was),
 		Answer:  func(ubl.Receipt) any { return set },
 	}, nil
 }
 
-// policyIndexes sets or clears the indexes that follow from a policy.
-func policyIndexes(room ubl.RoomSummary, policy ubl.RoomPolicy) []actors.Record {
-	joinable := actors.Record{Key: actors.JoinableIndex(room.RoomID)}
+// joinable sets or clears the index that follows from a policy.
+func joinable(room ubl.RoomSummary, policy ubl.RoomPolicy) actors.Record {
+	r := actors.Record{Key: actors.JoinableIndex(room.RoomID)}
 	if policy.Join == ubl.JoinTenant {
-		joinable.Value = actors.RoomIndex{Room: room}.Encode()
+		r.Value = actors.RoomIndex{Room: room}.Encode()
 	}
-	retained := actors.Record{Key: actors.RetentionIndex(room.RoomID)}
-	if policy.RetentionDays > 0 {
-		retained.Value = actors.RoomIndex{Room: room}.Encode()
-	}
-	return []actors.Record{joinable, retained}
+	return r
 }
 
 func (s *State) decideEnd(c ubl.EndAgreement, at actors.Moment) (*plan, error) {
@@ -189,5 +186,8 @@ func (s *State) decideEnd(c ubl.EndAgreement, at actors.Moment) (*plan, error) {
 		return nil, ubl.Errorf(ubl.CodeConflict, "the platform's own rooms can't be ended")
 	}
 	act, ended := actors.Ending(s.Agreement.Agreement, at.Now)
-	return &plan{Act: act, Event: event{LastSeq: s.Head.LastSeq}, Answer: func(ubl.Receipt) any { return ended }}, nil
+	return &plan{
+		Act: act, Event: event{LastSeq: s.Head.LastSeq}, Alarms: []actors.Alarm{{Key: retention}},
+		Answer: func(ubl.Receipt) any { return ended },
+	}, nil
 }

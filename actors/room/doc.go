@@ -11,8 +11,9 @@
 //	m room 0 seq    message (canonical JSON)
 //	c room          counter of messages, which is room_seq
 //	k               idempotency keys ([actors.Keys])
-//	u, j, w         indexes for the Tenant's lists of rooms ([actors.MemberIndex],
-//	                [actors.JoinableIndex], [actors.RetentionIndex])
+//	u, j            indexes for the Tenant's lists of rooms ([actors.MemberIndex],
+//	                [actors.JoinableIndex])
+//	w               what versions before alarms knew of retention by ([actors.RetentionIndex])
 //
 // # The way of one change
 //
@@ -45,6 +46,13 @@
 // owner of the room had named one before (agreement.heir.set). Either heir begins with an
 // empty timeline. Retention goes on; an ended Agreement can't be opened any more.
 // Containers do the same with documents; their Hidden is a time.
+//
+// # Retention
+//
+// An alarm wakes the room when its oldest message is too old. The commit that makes a
+// message the oldest sets it (the first one, and each removal), and so does the one that
+// changes the policy. A removal is an act, so a room removes at most once an hour: a
+// message stays up to an hour too long, as with the sweeps of earlier versions.
 //
 // # What fails
 //

@@ -24,6 +24,8 @@ type event struct {
 	Sealed bool `json:"sealed,omitempty"`
 	// LastSeq is the room's when the event was decided, for answering a retry.
 	LastSeq int64 `json:"last_seq,omitempty"`
+
+	oldest ubl.Time // room.trim: the state's by then; at a load it is read
 }
 
 const eventVersion = 1

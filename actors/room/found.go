@@ -16,8 +16,7 @@ func Found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy
 }
 
 func found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy ubl.RoomPolicy, physics ubl.Physics, random io.Reader) (*actors.Append, error) {
-	s := State{Summary: summary}
-	s.Agreement.TenantID = tenant
+	s := State{Summary: summary, Policy: policy}
 	owner := actors.EntryOf(req.Who, ubl.RoleOwner, summary.CreatedAt)
 	p := &plan{
 		Act: actors.Act{
@@ -29,9 +28,10 @@ func found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy
 		Event:   event{Room: &summary, Tenant: tenant, Physics: &physics, Policy: &policy, Member: &owner},
 		Records: []actors.Record{memberIndex(summary, owner)},
 	}
-	if policy.RetentionDays > 0 {
-		p.Records = append(p.Records, policyIndexes(summary, policy)...)
+	if policy.Join == ubl.JoinTenant {
+		p.Records = append(p.Records, joinable(summary, policy))
 	}
+	s.Agreement.Agreement = governance(p.Event)
 	at := actors.Moment{Now: summary.CreatedAt, Random: random}
 	var err error
 	if p.Also, err = s.posting(req.Who, at, ubl.TypeSystem, "Room created: "+summary.Name, ""); err != nil {

@@ -128,11 +128,6 @@ func checkTrimmed(snap ubl.Snapshot, id ubl.RoomID, first, from int64) error {
 	return err
 }
 
-func hasMessage(snap ubl.Snapshot, id ubl.RoomID, seq int64) (bool, error) {
-	v, err := snap.Get(messageKey(id, seq))
-	return v != nil, err
-}
-
 // availableFrom is what the newest trimming left, 1 where there was none.
 func availableFrom(snap ubl.Snapshot, id ubl.RoomID) (int64, error) {
 	from := int64(1)

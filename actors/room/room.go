@@ -17,8 +17,9 @@ const hotLimit = 500
 func Family(read ubl.Reader) actors.Family {
 	kind := kind()
 	return actors.Family{
-		Name: "room",
-		Owns: func(local string) bool { return ubl.RoomID(local).Valid() },
+		Name:    "room",
+		Owns:    func(local string) bool { return ubl.RoomID(local).Valid() },
+		Unarmed: unarmed,
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
 			return open(ctx, kind, read, env)
 		},
@@ -37,15 +38,15 @@ func open(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader,
 	group := env.Name.Group()
 	r := &Room{group: group, tenant: group.Tenant, id: ubl.RoomID(env.Name.Local())}
 	var err error
-	r.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: r.outcome, Again: r.again})
+	r.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: r.outcome, Again: r.again, Errand: r.errand})
 	if err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// loadRecent reads how far the timeline is and its newest messages, and sees that the
-// oldest is there, too.
+// loadRecent reads how far the timeline is, its newest messages, and when the oldest was
+// sent.
 func loadRecent(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) error {
 	id := s.Summary.RoomID
 	return read.View(ctx, name.Group(), func(snap ubl.Snapshot) (err error) {
@@ -59,10 +60,14 @@ func loadRecent(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) e
 		if len(s.recent) < hotLimit {
 			return errMissing(id, next)
 		}
-		if ok, err := hasMessage(snap, id, s.Head.AvailableFrom); ok || err != nil {
-			return err
+		v, err := snap.Get(messageKey(id, s.Head.AvailableFrom))
+		if err == nil && v == nil {
+			err = errMissing(id, s.Head.AvailableFrom)
 		}
-		return errMissing(id, s.Head.AvailableFrom)
+		if err == nil {
+			s.oldest, err = sentAt(v)
+		}
+		return err
 	})
 }
 
@@ -74,11 +79,13 @@ func (s *State) readRecent(snap ubl.Snapshot) (next int64, err error) {
 		var m struct {
 			Seq int64         `json:"room_seq"`
 			ID  ubl.MessageID `json:"msg_id"`
+			At  ubl.Time      `json:"sent_at"`
 		}
 		if bad = json.Unmarshal(v, &m); bad != nil || m.Seq != next {
 			return false
 		}
 		next--
+		s.oldest = m.At
 		s.recent = append(s.recent, &post{seq: m.Seq, id: m.ID, json: slices.Clone(v)})
 		return len(s.recent) < hotLimit
 	})

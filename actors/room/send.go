@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -78,7 +79,7 @@ func (s *State) posting(by ubl.Identity, at actors.Moment, kind, text string, re
 	if replyTo != "" {
 		m.ReplyTo = &replyTo
 	}
-	return &plan{
+	p := &plan{
 		Act: actors.Act{
 			Did: ubl.DidSend,
 			This: ubl.Fields{
@@ -90,7 +91,11 @@ func (s *State) posting(by ubl.Identity, at actors.Moment, kind, text string, re
 		},
 		Item:   m,
 		Answer: func(ubl.Receipt) any { return m.post.sent() },
-	}, nil
+	}
+	if s.oldest == 0 && s.trims() {
+		p.Alarms = []actors.Alarm{s.expiry(at.Now, 0)}
+	}
+	return p, nil
 }
 
 // message is the item of a timeline.
@@ -126,8 +131,9 @@ func (m message) Told() ubl.Event {
 
 // take puts a message at the end of the timeline.
 func (s *State) take(item actors.Item) {
-	p := item.(message).post
-	s.Head.LastSeq = p.seq
+	m := item.(message)
+	p := m.post
+	s.Head.LastSeq, s.oldest = p.seq, cmp.Or(s.oldest, m.SentAt)
 	s.recent = append(s.recent, p)
 	if len(s.recent) > hotLimit {
 		s.recent[0] = nil

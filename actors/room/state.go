@@ -24,7 +24,8 @@ type State struct {
 	Events int64
 	Head   ubl.Head
 
-	recent []*post // the newest messages, oldest first, without holes
+	recent []*post  // the newest messages, oldest first, without holes
+	oldest ubl.Time // when the oldest message was sent, 0 where there is none
 }
 
 // apply is the only place where events change the state.
@@ -49,7 +50,7 @@ func (s *State) apply(e event) {
 	case ubl.DidRoomUpdate:
 		s.Policy = *e.Policy
 	case ubl.DidRoomTrim:
-		s.trim(e.AvailableFrom)
+		s.trim(e)
 	case ubl.DidAgreementEnd:
 		s.Agreement.Status = ubl.AgreementEnded
 		s.Agreement.EndedAt = &e.At
@@ -76,9 +77,9 @@ func (s *State) open(heir ubl.Member) {
 }
 
 // trim forgets the messages before one.
-func (s *State) trim(from int64) {
-	s.Head.AvailableFrom = from
-	for len(s.recent) > 0 && s.recent[0].seq < from {
+func (s *State) trim(e event) {
+	s.Head.AvailableFrom, s.oldest = e.AvailableFrom, e.oldest
+	for len(s.recent) > 0 && s.recent[0].seq < e.AvailableFrom {
 		s.recent = s.recent[1:]
 	}
 }

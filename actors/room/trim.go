@@ -1,6 +1,7 @@
 package room
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"time"
@@ -9,8 +10,63 @@ import (
 	"ubl/actors"
 )
 
-// trimPage is the most messages that one batch removes.
-const trimPage = 500
+// retention is the key of the alarm that removes what is too old. It is armed while the
+// policy removes messages and there are any, for when the oldest one is too old.
+const retention = "retention"
+
+const (
+	// trimPage is the most messages that one batch removes.
+	trimPage = 500
+	// trimEvery is how long a room waits at least before it removes messages again: each
+	// time has a receipt. No message stays longer than that beyond its time.
+	trimEvery = time.Hour
+)
+
+func (s *State) keeps() time.Duration { return time.Duration(s.Policy.RetentionDays) * 24 * time.Hour }
+
+// trims tells whether the room removes old messages.
+func (s *State) trims() bool {
+	return s.Policy.RetentionDays > 0 && s.Agreement.May(ubl.OpDelete) == nil
+}
+
+// expiry is the alarm for the oldest message, not before a time.
+func (s *State) expiry(oldest, from ubl.Time) actors.Alarm {
+	if !s.trims() || oldest == 0 {
+		return actors.Alarm{Key: retention}
+	}
+	return actors.Alarm{Key: retention, At: max(oldest.Add(s.keeps()), from)}
+}
+
+// errand is what the alarm leads to: a sweep, which sets the next one. Where it finds
+// nothing to remove yet, the clock went back, and the alarm stays.
+func (r *Room) errand(_ string, req ubl.Request) func(context.Context) error {
+	if !r.State.trims() {
+		return nil
+	}
+	before := r.State.Head.AvailableFrom
+	return func(ctx context.Context) error {
+		head, err := ubl.Ask[ubl.Head](ctx, r.Ask, r.Name, ubl.Sweep{Request: req})
+		if err == nil && head.AvailableFrom == before {
+			err = ubl.Errorf(ubl.CodeUnavailable, "no message is old enough yet")
+		}
+		return err
+	}
+}
+
+// adopt arms what versions before alarms swept by [actors.RetentionIndex].
+func (s *State) adopt(actors.Moment) ([]actors.Alarm, []actors.Record) {
+	return []actors.Alarm{s.expiry(s.oldest, 0)}, []actors.Record{{Key: actors.RetentionIndex(s.Summary.RoomID)}}
+}
+
+// unarmed lists the rooms with such an index.
+func unarmed(snap ubl.Snapshot) (locals []string, err error) {
+	from, to := actors.RetentionIndexAll()
+	err = snap.Ascend(from, to, func(k, _ []byte) bool {
+		locals = append(locals, string(k[len(from):]))
+		return true
+	})
+	return locals, err
+}
 
 // sweep removes a page of messages older than the room's policy keeps. It is
 // an act like any other, with the room and its new available_from in the
@@ -20,51 +76,69 @@ func (r *Room) sweep(t *actors.Turn, c ubl.Sweep) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform applies retention"))
 		return
 	}
-	if r.State.Policy.RetentionDays == 0 || r.State.Agreement.May(ubl.OpDelete) != nil {
+	if !r.State.trims() {
 		t.Reply(r.State.Head)
 		return
 	}
-	cutoff := t.Now().Add(-time.Duration(r.State.Policy.RetentionDays) * 24 * time.Hour)
-	from, frees, err := r.firstKept(t, cutoff)
-	if err != nil {
+	left, err := r.tooOld(t, t.Now().Add(-r.State.keeps()))
+	switch {
+	case err != nil:
 		t.Fail(err)
-		return
-	}
-	if from == r.State.Head.AvailableFrom {
+	case len(left.frees) == 0:
 		t.Reply(r.State.Head)
-		return
+	default:
+		t.Later(r.Enact(t, ubl.DidRoomTrim, c.Request, r.State.trimming(left, t.Now()), nil))
 	}
-	t.Later(r.Enact(t, ubl.DidRoomTrim, c.Request, r.State.trimming(from, frees), nil))
 }
 
-// firstKept is the room_seq of the first message kept, at most a page on, and how long
-// those before it are.
-func (r *Room) firstKept(t *actors.Turn, cutoff ubl.Time) (from int64, frees []int, err error) {
-	from = r.State.Head.AvailableFrom
+// page is messages from available_from on that are too old, at most trimPage.
+type page struct {
+	frees []int    // how long each is
+	next  ubl.Time // when the message behind them was sent, 0 where there is none
+}
+
+func (r *Room) tooOld(t *actors.Turn, cutoff ubl.Time) (p page, err error) {
+	from := r.State.Head.AvailableFrom
 	var bad error
 	err = r.Read.View(t.Context(), r.group, func(snap ubl.Snapshot) error {
-		return snap.Ascend(messageKey(r.id, from), messageKey(r.id, from+trimPage), func(k, v []byte) bool {
-			var m struct {
-				SentAt ubl.Time `json:"sent_at"`
-			}
-			if numberOf(k) != from {
-				bad = errMissing(r.id, from)
+		p = page{}
+		return snap.Ascend(messageKey(r.id, from), messageKey(r.id, -1), func(k, v []byte) bool {
+			n := from + int64(len(p.frees))
+			if numberOf(k) != n {
+				bad = errMissing(r.id, n)
 				return false
 			}
-			if bad = json.Unmarshal(v, &m); bad != nil || m.SentAt >= cutoff {
+			var at ubl.Time
+			if at, bad = sentAt(v); bad != nil {
 				return false
 			}
-			from++
-			frees = append(frees, len(v))
+			if at > cutoff || len(p.frees) == trimPage {
+				p.next = at
+				return false
+			}
+			p.frees = append(p.frees, len(v))
 			return true
 		})
 	})
-	return from, frees, errors.Join(err, bad)
+	return p, errors.Join(err, bad)
 }
 
-// trimming removes what is below from; frees is how long each of it is.
-func (s *State) trimming(from int64, frees []int) *plan {
+// sentAt is when a stored message was sent.
+func sentAt(stored []byte) (ubl.Time, error) {
+	var m struct {
+		SentAt ubl.Time `json:"sent_at"`
+	}
+	err := json.Unmarshal(stored, &m)
+	return m.SentAt, err
+}
+
+// trimming removes a page of messages, and is for the next one in time.
+func (s *State) trimming(old page, now ubl.Time) *plan {
 	id, was := s.Summary.RoomID, s.Head.AvailableFrom
+	from, again := was+int64(len(old.frees)), trimEvery
+	if len(old.frees) == trimPage {
+		again = time.Millisecond
+	}
 	left := ubl.Head{LastSeq: s.Head.LastSeq, AvailableFrom: max(from, s.Hidden+1)}
 	p := &plan{
 		Act: actors.Act{
@@ -74,10 +148,11 @@ func (s *State) trimming(from int64, frees []int) *plan {
 				ubl.Int("removed", from-was), ubl.Str("room_id", id),
 			}},
 		},
-		Event:  event{AvailableFrom: from, LastSeq: s.Head.LastSeq},
+		Event:  event{AvailableFrom: from, LastSeq: s.Head.LastSeq, oldest: old.next},
+		Alarms: []actors.Alarm{s.expiry(old.next, now.Add(again))},
 		Answer: func(ubl.Receipt) any { return left },
 	}
-	for i, n := range frees {
+	for i, n := range old.frees {
 		p.Records = append(p.Records, actors.Record{Key: messageKey(id, was+int64(i)), Frees: n})
 	}
 	return p

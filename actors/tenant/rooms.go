@@ -153,8 +153,8 @@ func (x *Tenant) detail(ctx context.Context, who ubl.Identity, entry *ubl.RoomEn
 	}
 }
 
-// sweepRooms applies retention in every room that has some, a page at a time, and
-// has others let go of those who were shut out of the tenant. It runs on the asker's goroutine and goes on past a place that fails.
+// sweepRooms has others let go of those who were shut out of the tenant. It runs on the
+// asker's goroutine and goes on past a place that fails.
 func (x *Tenant) sweepRooms(t *actors.Turn, c ubl.SweepRooms) {
 	if !c.Who.IsPlatform() {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform sweeps"))
@@ -164,37 +164,10 @@ func (x *Tenant) sweepRooms(t *actors.Turn, c ubl.SweepRooms) {
 	removed, after := slices.Sorted(maps.Keys(x.state.Removed)), x.heirs("")
 	services := x.state.unsettled()
 	t.Later(func() (any, error) {
-		rooms, err := x.retained(ctx)
-		for _, id := range rooms {
-			err = errors.Join(err, x.sweepRoom(ctx, c, id))
-		}
-		err = errors.Join(err, x.letGo(ctx, c.Request, after, removed...), x.settleServices(ctx, c.Request, services), x.follow(ctx, c.Request, ""))
+		err := errors.Join(x.letGo(ctx, c.Request, after, removed...), x.settleServices(ctx, c.Request, services), x.follow(ctx, c.Request, ""))
 		if err != nil {
 			return nil, err
 		}
-		return len(rooms), nil
+		return len(removed), nil
 	})
-}
-
-func (x *Tenant) sweepRoom(ctx context.Context, c ubl.SweepRooms, id ubl.RoomID) error {
-	for before := int64(-1); ; {
-		head, err := ubl.Ask[ubl.Head](ctx, x.env.Ask, ubl.RoomName(x.id, id), ubl.Sweep(c))
-		if err != nil || head.AvailableFrom == before {
-			return err
-		}
-		before = head.AvailableFrom
-	}
-}
-
-// retained lists the rooms whose policy removes old messages.
-func (x *Tenant) retained(ctx context.Context) ([]ubl.RoomID, error) {
-	var rooms []ubl.RoomID
-	err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
-		from, to := actors.RetentionIndexAll()
-		return snap.Ascend(from, to, func(k, _ []byte) bool {
-			rooms = append(rooms, ubl.RoomID(k[len(from):]))
-			return true
-		})
-	})
-	return rooms, err
 }

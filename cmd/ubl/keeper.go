@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// sweepEvery is how often retention is applied.
+	// sweepEvery is how often tenants finish what they began.
 	sweepEvery = time.Hour
 	// tellAgain is how soon a start that couldn't be receipted is tried again.
 	tellAgain = 15 * time.Second
@@ -22,8 +22,8 @@ const (
 	errands = 4
 )
 
-// keep runs what a node does by itself, apart from requests: it applies
-// retention every hour, after it has receipted its start where that could not
+// keep runs what a node does by itself, apart from requests: it has tenants finish
+// what they began every hour, after it has receipted its start where that could not
 // be done at once, and closes calls whose deadline has passed at once and every minute.
 // A node alone fires its alarms from now on; in a cluster a node does where it leads. The
 // returned function waits for it to end, which it does soon after ctx.
@@ -39,12 +39,12 @@ func (n *node) keep(ctx context.Context, start func(context.Context) error) (wai
 			n.panics.Do("carrying on", func() { n.carryOn(ctx) })
 		}
 	})
-	n.panics.Go(&running, "applying retention", func() {
+	n.panics.Go(&running, "finishing removals", func() {
 		tell := func() error { return start(ctx) }
 		for start != nil && n.panics.Try("telling the start", tell) != nil && every(ctx, tellAgain) {
 		}
 		for every(ctx, sweepEvery) {
-			n.panics.Do("applying retention", func() { n.sweep(ctx) })
+			n.panics.Do("finishing removals", func() { n.sweep(ctx) })
 		}
 	})
 	return running.Wait
@@ -94,9 +94,9 @@ func (n *node) start(ctx context.Context, key *auth.Key) (again func(context.Con
 	return nil, err
 }
 
-// sweep applies retention in the rooms of all tenants.
+// sweep has the places of all tenants let go of members who were shut out.
 func (n *node) sweep(ctx context.Context) {
-	n.eachTenant(ctx, "couldn't apply retention everywhere", func(ctx context.Context, g ubl.Group) error {
+	n.eachTenant(ctx, "couldn't finish removals everywhere", func(ctx context.Context, g ubl.Group) error {
 		return n.ask(ctx, ubl.TenantName(g.Tenant), func(req ubl.Request) ubl.Command { return ubl.SweepRooms{Request: req} })
 	})
 }

@@ -31,7 +31,7 @@ func TestGapThroughRetention(t *testing.T) {
 	harness.Must[*ubl.Sent](h, room, ubl.SendMessage{Request: h.Request(ana), Text: "old"})
 	h.Clock.Add(36 * time.Hour)
 	harness.Must[*ubl.Sent](h, room, ubl.SendMessage{Request: h.Request(ana), Text: "new"})
-	harness.Must[int](h, ubl.TenantName(ana.TenantID), ubl.SweepRooms{Request: h.Request(ubl.Platform())})
+	h.Alarms()
 
 	lines := follow(t, h, ana, "/api/events/rooms/r:general?from_seq=0")
 	want := []string{

@@ -1,0 +1,225 @@
+package actors
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ubl"
+	"ubl/test/harness"
+)
+
+// aging is a room of ana's, whose messages grow old.
+type aging struct {
+	*harness.House
+	t    *testing.T
+	ana  ubl.Identity
+	room ubl.Name
+}
+
+func openAging(t *testing.T, opts harness.Options) *aging {
+	x := &aging{House: harness.Open(t, opts), t: t, ana: harness.User("ana@example.com")}
+	x.Enter(x.ana)
+	made := harness.Must[*ubl.RoomSummary](x.House, ubl.TenantName(x.ana.TenantID), ubl.CreateRoom{Request: x.Request(x.ana), Name: "plans"})
+	x.room = ubl.RoomName(x.ana.TenantID, made.RoomID)
+	return x
+}
+
+func (x *aging) keep(days int) {
+	x.t.Helper()
+	harness.Must[*ubl.Room](x.House, x.room, ubl.SetRoomPolicy{Request: x.Request(x.ana), Patch: ubl.RoomPolicyPatch{RetentionDays: &days}})
+}
+
+func (x *aging) send(n int) {
+	x.t.Helper()
+	for range n {
+		harness.Must[*ubl.Sent](x.House, x.room, ubl.SendMessage{Request: x.Request(x.ana), Text: "hello"})
+	}
+}
+
+// pass lets time pass, and fires what is due then.
+func (x *aging) pass(d time.Duration) {
+	x.t.Helper()
+	x.Clock.Add(d)
+	x.Alarms()
+}
+
+// from is the oldest message that is kept.
+func (x *aging) from(want int64) {
+	x.t.Helper()
+	if head := harness.Must[ubl.Head](x.House, x.room, ubl.RoomHead{}); head.AvailableFrom != want {
+		x.t.Errorf("the room is kept from %d, want %d", head.AvailableFrom, want)
+	}
+}
+
+// trims counts the acts that removed messages.
+func (x *aging) trims() (n int) {
+	x.t.Helper()
+	page := harness.Must[*ubl.AtomPage](x.House, ubl.LedgerName(x.ana.TenantID), ubl.ReadAtoms{From: 1, Limit: 500})
+	for _, atom := range page.Atoms {
+		n += strings.Count(string(atom), `"did":"room.trim"`)
+	}
+	return n
+}
+
+// armed counts the alarms that the tenant has.
+func (x *aging) armed(want int) {
+	x.t.Helper()
+	n := 0
+	err := x.Engine.View(x.t.Context(), x.room.Group(), func(snap ubl.Snapshot) error {
+		return snap.Ascend([]byte("i"), []byte{'i', 1}, func(_, _ []byte) bool { n++; return true })
+	})
+	if err != nil || n != want {
+		x.t.Errorf("%d alarms are armed (%v), want %d", n, err, want)
+	}
+}
+
+// TestRetentionWakes: a message goes when it is as old as the policy says, although
+// nobody asks for it, after a restart too; what is younger stays. The alarm follows the
+// policy, and there is none while nothing is to grow old.
+func TestRetentionWakes(t *testing.T) {
+	x := openAging(t, harness.Options{}) // message 1 tells of the room
+	x.send(2)
+	x.armed(0)
+	x.keep(2)
+	x.armed(1)
+	x.pass(24 * time.Hour)
+	x.send(2)
+	x.pass(24*time.Hour - time.Millisecond)
+	x.from(1)
+	x.Restart()
+	x.pass(time.Millisecond)
+	x.from(4)
+	x.keep(1) // what is left has been there for a day
+	x.Alarms()
+	x.from(6)
+	x.armed(0)
+	x.send(1)
+	x.armed(1)
+	x.keep(0)
+	x.armed(0)
+	x.pass(100 * time.Hour)
+	x.from(6)
+	x.keep(3)
+	x.Alarms()
+	x.from(7)
+	x.send(1)
+	harness.Must[*ubl.AgreementView](x.House, x.room, ubl.EndAgreement{Request: x.Request(x.ana)})
+	x.armed(0)
+	x.pass(100 * time.Hour)
+	x.from(7)
+	x.VerifyLedger(x.ana.TenantID)
+}
+
+// TestRetentionIsAnActAnHour: however steadily messages grow old, a room removes some at
+// most once an hour, and so none is kept for more than an hour too long.
+func TestRetentionIsAnActAnHour(t *testing.T) {
+	x := openAging(t, harness.Options{})
+	x.keep(1)
+	for range 120 { // a message a minute
+		x.pass(time.Minute)
+		x.send(1)
+	}
+	x.pass(22 * time.Hour)
+	for minute := range 180 {
+		x.pass(time.Minute)
+		old := int64(minute - 60)
+		if head := harness.Must[ubl.Head](x.House, x.room, ubl.RoomHead{}); old > 0 && head.AvailableFrom < min(old, 121) {
+			t.Fatalf("after %d minutes the room is kept from %d", minute, head.AvailableFrom)
+		}
+	}
+	x.from(122)
+	if n := x.trims(); n < 2 || n > 4 {
+		t.Errorf("in three hours messages were removed %d times", n)
+	}
+	x.armed(0)
+}
+
+// TestRetentionOfMany: more messages than one commit removes all go.
+func TestRetentionOfMany(t *testing.T) {
+	x := openAging(t, harness.Options{})
+	x.send(1100)
+	x.keep(1)
+	x.pass(24 * time.Hour)
+	for range 3 {
+		x.pass(time.Second)
+	}
+	x.from(1102)
+	x.armed(0)
+	x.send(1)
+	x.armed(1)
+}
+
+// TestRetentionCrash: the node is gone at each commit that removes messages, before and
+// after it is durable. After a restart all are removed that are too old, and counted once.
+func TestRetentionCrash(t *testing.T) {
+	for _, durable := range []bool{false, true} {
+		for commit := int64(1); commit <= 2; commit++ {
+			t.Run(fmt.Sprint("durable ", durable, " commit ", commit), func(t *testing.T) {
+				var commits atomic.Int64
+				var strikes atomic.Bool
+				gone := make(chan struct{})
+				var engine ubl.Store
+				x := openAging(t, harness.Options{Wrap: func(s ubl.Store) ubl.Store {
+					engine = s
+					return submitting{s, func(b *ubl.Batch, settled func(error)) {
+						if !strikes.Load() || commits.Add(1) < commit {
+							engine.Submit(b, settled)
+							return
+						}
+						if durable && commits.Load() == commit {
+							engine.Submit(b, func(error) { settled(errors.New("the node is gone")) })
+						} else {
+							go settled(errors.New("the node is gone"))
+						}
+						if commits.Load() == commit {
+							close(gone)
+						}
+					}}
+				}})
+				x.send(600)
+				x.keep(1)
+				strikes.Store(true)
+				x.Clock.Add(24 * time.Hour)
+				for p := range x.Engine.Partitions() {
+					x.Led(p)
+				}
+				deadline := time.Now().Add(30 * time.Second)
+				for left := true; left; {
+					select {
+					case <-gone:
+						left = false
+					case <-time.After(time.Millisecond):
+						x.Clock.Add(time.Millisecond) // the next page waits for one
+						for p := range x.Engine.Partitions() {
+							x.Led(p)
+						}
+						if time.Now().After(deadline) {
+							t.Fatal("nothing was committed")
+						}
+					}
+				}
+				x.Close()
+				strikes.Store(false)
+				x.Restart()
+				for range 3 {
+					x.pass(time.Second)
+				}
+				x.from(602)
+				x.armed(0)
+				x.VerifyLedger(x.ana.TenantID)
+			})
+		}
+	}
+}
+
+// submitting is a store whose commits the test carries out.
+type submitting struct {
+	ubl.Store
+	submit func(*ubl.Batch, func(error))
+}
+
+func (s submitting) Submit(b *ubl.Batch, settled func(error)) { s.submit(b, settled) }
