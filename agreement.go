@@ -56,6 +56,16 @@ type Member struct {
 	Since     Time   `json:"since"`
 }
 
+// FormerMember is what the tenant's members are told of somebody who is one no more, so
+// that what they have written keeps its author's name.
+type FormerMember struct {
+	UserID UserID `json:"user_id"`
+	// Name is what it was when they left, "" for none.
+	Name string `json:"name,omitempty"`
+	// Alike says that Name looks like what a member, or another who has left, is called.
+	Alike bool `json:"alike,omitempty"`
+}
+
 // Agreement is the record that authorises acts. It is changed only by
 // receipted acts, and an action names the one its decision read.
 type Agreement struct {

@@ -8,7 +8,7 @@ func Commands() []Command {
 		SendMessage{}, Announce{}, ReadHistory{}, RoomHead{}, GetRoom{}, GetAgreement{}, EndAgreement{},
 		AddMember{}, JoinRoom{}, Welcome{}, SetMember{}, RemoveMember{}, SetHeir{}, SetRoomPolicy{}, Sweep{},
 		// Tenant
-		Enter{}, GetTenant{}, SetDefaults{}, ListRooms{}, CreateRoom{}, ListMembers{}, FindMember{},
+		Enter{}, GetTenant{}, SetDefaults{}, ListRooms{}, CreateRoom{}, ListMembers{}, ListFormer{}, FindMember{},
 		SetTenantMember{}, RemoveTenantMember{}, NameHeir{}, ListSealed{}, CreateServiceToken{}, RenewServiceToken{}, RevokeServiceToken{},
 		ListServiceTokens{}, CheckServiceToken{}, AdmitToken{}, RevokeToken{}, SweepRooms{},
 		ListTokens{}, RevokeTokens{}, EndSignIns{}, OfferLink{}, FindLink{}, FindHome{}, FindStanding{}, KeepHome{}, ProveMember{},
@@ -35,7 +35,7 @@ func Answers() []any {
 		// Room
 		(*Sent)(nil), (*HistoryPage)(nil), Head{}, (*Room)(nil), (*AgreementView)(nil), (*Member)(nil),
 		// Tenant
-		(*Entered)(nil), (*Tenant)(nil), []RoomEntry(nil), (*RoomSummary)(nil), []Member(nil),
+		(*Entered)(nil), (*Tenant)(nil), []RoomEntry(nil), (*RoomSummary)(nil), []Member(nil), []FormerMember(nil),
 		[]SealedPlace(nil), (*ServiceToken)(nil), []ServiceToken(nil), (*ServiceCaller)(nil), (*ServiceRenewed)(nil), (*Identity)(nil), 0,
 		[]PlatformToken(nil), (*OneTimeLink)(nil), (*Home)(nil), (*Standing)(nil),
 		(*Invitation)(nil), []*Invitation(nil), (*DomainClaim)(nil), []DomainClaim(nil),

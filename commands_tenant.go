@@ -55,6 +55,9 @@ type (
 		Who  Identity
 		Only []UserID
 	}
+	// ListFormer lists those who were members and have left or were removed. Members.
+	// Answers []FormerMember, by user id.
+	ListFormer struct{ Who Identity }
 	// FindMember looks a member up by id or, where that is empty, by address; one whose
 	// address is unproven is found by id only. Members. Answers *Member.
 	FindMember struct {
@@ -301,6 +304,9 @@ func (CreateRoom) Cost() int { return 3 * writeCost }
 
 // Cost is 0: it reads.
 func (ListMembers) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (ListFormer) Cost() int { return 0 }
 
 // Cost is 0: it reads.
 func (FindMember) Cost() int { return 0 }

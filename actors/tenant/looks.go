@@ -55,6 +55,22 @@ func (l *looks) mark(list []ubl.Member) {
 	}
 }
 
+// markFormer says of each who has left whether a member or another of the list looks
+// like them.
+func (l *looks) markFormer(list []ubl.FormerMember) {
+	count := make(map[string]int, len(list))
+	skeletons := make([]string, len(list))
+	for i, m := range list {
+		skeletons[i] = ubl.Skeleton(m.Name)
+		count[skeletons[i]]++
+	}
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	for i, m := range list {
+		list[i].Alike = m.Name != "" && count[skeletons[i]]+l.count[skeletons[i]] > 1
+	}
+}
+
 // String shows what each member is called, as a State does that is compared.
 func (l *looks) String() string {
 	l.mu.RLock()

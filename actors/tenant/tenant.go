@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -117,6 +118,8 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.createRoom(t, c)
 	case ubl.ListMembers:
 		x.listMembers(t, c)
+	case ubl.ListFormer:
+		x.listFormer(t, c)
 	case ubl.FindMember:
 		x.findMember(t, c)
 	case ubl.SetTenantMember:
@@ -243,6 +246,23 @@ func (x *Tenant) listMembers(t *actors.Turn, c ubl.ListMembers) {
 			}
 		}
 		looks.mark(list)
+		return list, nil
+	})
+}
+
+// listFormer tells of those who have left their names alone.
+func (x *Tenant) listFormer(t *actors.Turn, c ubl.ListFormer) {
+	if _, err := x.member(c.Who); err != nil {
+		t.Fail(err)
+		return
+	}
+	list, looks := make([]ubl.FormerMember, 0, len(x.state.Removed)), x.state.Looks
+	for id, m := range x.state.Removed {
+		list = append(list, ubl.FormerMember{UserID: id, Name: m.Name})
+	}
+	t.Later(func() (any, error) {
+		slices.SortFunc(list, func(a, b ubl.FormerMember) int { return cmp.Compare(a.UserID, b.UserID) })
+		looks.markFormer(list)
 		return list, nil
 	})
 }

@@ -78,7 +78,7 @@ var examples = map[string][]string{
 	"send":       {`ubl send general "good morning"`, "uptime | ubl send r:general -"},
 	"tail":       {"ubl tail general", "ubl tail general --from 0 --json"},
 	"rooms":      {"ubl rooms"},
-	"members":    {"ubl members", "ubl members --json"},
+	"members":    {"ubl members", "ubl members --former", "ubl members --json"},
 	"servers":    {"ubl servers", "ubl servers --json"},
 	"history":    {"ubl history general --limit 20"},
 	"export":     {"ubl export --tenant t:example.com > ledger.ndjson", "ubl export --tenant t:example.com --data ./ubl-data | ubl verify -"},

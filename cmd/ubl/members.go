@@ -15,6 +15,7 @@ import (
 type membersCmd struct {
 	remote
 	format
+	Former bool `help:"List those who have left instead, by their names." config:"-"`
 }
 
 // Run lists them, with --json one a line.
@@ -23,20 +24,45 @@ func (c *membersCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	list, err := server.members(ctx)
+	list, former, err := server.members(ctx)
 	if err != nil {
 		return err
 	}
-	if c.JSON {
+	if c.Former {
+		list = former
+	}
+	switch {
+	case c.JSON:
 		for _, m := range list {
 			fmt.Fprintf(p.out, "%s\n", m)
 		}
 		return nil
+	case c.Former:
+		return printFormer(p, former)
 	}
 	ends, err := server.tokenEnds(ctx)
 	if err != nil {
 		return err
 	}
+	return printMembers(p, list, ends)
+}
+
+// printFormer prints those who have left as a table.
+func printFormer(p *program, list []json.RawMessage) error {
+	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tID")
+	for _, raw := range list {
+		m, err := memberIn(raw)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(table, "%s\t%s\n", clean(m.Name), clean(string(m.UserID)))
+	}
+	return table.Flush()
+}
+
+// printMembers prints members as a table, and when each service's token ends.
+func printMembers(p *program, list []json.RawMessage, ends map[ubl.UserID]string) (err error) {
 	people, in := make([]ubl.Member, len(list)), make(map[ubl.UserID]string, len(list))
 	for n, raw := range list {
 		if people[n], err = memberIn(raw); err != nil {
@@ -89,13 +115,14 @@ func (c *client) tokenEnds(ctx context.Context) (map[ubl.UserID]string, error) {
 	return ends, err
 }
 
-// members reads the tenant's members.
-func (c *client) members(ctx context.Context) ([]json.RawMessage, error) {
+// members reads the tenant's members, and who has left it.
+func (c *client) members(ctx context.Context) (now, former []json.RawMessage, err error) {
 	var answer struct {
 		Members []json.RawMessage `json:"members"`
+		Former  []json.RawMessage `json:"former"`
 	}
-	err := c.call(ctx, "GET", "/api/tenant/members", nil, &answer)
-	return answer.Members, err
+	err = c.call(ctx, "GET", "/api/tenant/members?former=true", nil, &answer)
+	return answer.Members, answer.Former, err
 }
 
 func memberIn(raw json.RawMessage) (m ubl.Member, err error) {
@@ -114,7 +141,7 @@ type people struct {
 }
 
 // called is somebody's name, else their address, else their id, which stands behind a
-// name that looks like another's.
+// name that looks like another's. It says of those who have left that they have.
 func (p *people) called(ctx context.Context, id ubl.UserID) string {
 	if p.known[id] == "" {
 		p.meet(ctx)
@@ -124,16 +151,22 @@ func (p *people) called(ctx context.Context, id ubl.UserID) string {
 }
 
 func (p *people) meet(ctx context.Context) {
-	list, _ := p.server.members(ctx)
+	now, former, _ := p.server.members(ctx)
 	if p.known == nil {
-		p.known = make(map[ubl.UserID]string, len(list))
+		p.known = make(map[ubl.UserID]string, len(now)+len(former))
 	}
+	p.learn(now, "")
+	p.learn(former, " (left)")
+}
+
+func (p *people) learn(list []json.RawMessage, standing string) {
 	for _, raw := range list {
 		if m, err := memberIn(raw); err == nil {
-			p.known[m.UserID] = cmp.Or(m.Name, m.Email, string(m.UserID))
+			called := cmp.Or(m.Name, m.Email, string(m.UserID))
 			if m.Alike {
-				p.known[m.UserID] += " (" + string(m.UserID) + ")"
+				called += " (" + string(m.UserID) + ")"
 			}
+			p.known[m.UserID] = called + standing
 		}
 	}
 }

@@ -100,7 +100,7 @@ func (c *client) memberID(ctx context.Context, name string) (ubl.UserID, error) 
 	if strings.HasPrefix(name, "u:") {
 		return ubl.UserID(name), nil
 	}
-	list, err := c.members(ctx)
+	list, _, err := c.members(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -252,6 +252,9 @@ func (w *world) manageMembers() {
 	if sealed := must[[]ubl.SealedPlace](w.forwarder, w.tenant, ubl.ListSealed{Who: w.ana}); len(sealed) != 1 || sealed[0].ID != string(alone.RoomID) {
 		w.t.Errorf("sealed are %+v", sealed)
 	}
+	if former := must[[]ubl.FormerMember](w.forwarder, w.tenant, ubl.ListFormer{Who: w.ana}); len(former) != 1 || former[0].UserID != w.bob.UserID {
+		w.t.Errorf("former members are %+v", former)
+	}
 	refused(w.forwarder, ubl.CodeForbidden, w.tenant, ubl.Enter{Request: w.h.Request(w.bob)})
 	must[*ubl.Member](w.forwarder, w.tenant, ubl.NameHeir{Request: w.h.Request(w.ana), Agreement: ubl.RoomAgreement(alone.RoomID), UserID: w.ana.UserID})
 }

@@ -151,6 +151,8 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 		return slices.DeleteFunc([]ubl.Member{owner, member}, func(m ubl.Member) bool {
 			return len(c.Only) > 0 && !slices.Contains(c.Only, m.UserID)
 		}), nil
+	case ubl.ListFormer:
+		return []ubl.FormerMember{{UserID: "u:cem", Name: "Cem", Alike: true}, {UserID: "u:dora"}}, nil
 	case ubl.FindMember:
 		m := member
 		if c.UserID == owner.UserID {

@@ -20,7 +20,7 @@ func (a *API) membersOf(ctx context.Context, of ubl.Name) (any, error) {
 		return nil, err
 	}
 	members, err := a.named(ctx, v.Members)
-	return membersAnswer{list(members)}, err
+	return membersAnswer{Members: list(members)}, err
 }
 
 // named puts to entries of something in the tenant what the tenant alone knows: names,

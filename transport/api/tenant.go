@@ -76,16 +76,27 @@ func (a *API) setDefaults(ctx context.Context, in *defaultsInput) (any, error) {
 }
 
 type membersAnswer struct {
-	Members []ubl.Member `json:"members"`
+	Members []ubl.Member       `json:"members"`
+	Former  []ubl.FormerMember `json:"former,omitzero"`
 }
 
 type memberAnswer struct {
 	Member *ubl.Member `json:"member"`
 }
 
-func (a *API) listTenantMembers(ctx context.Context, _ *struct{}) (any, error) {
+type tenantMembersInput struct {
+	Former bool `query:"former" doc:"Adds who has left the tenant, by their names alone."`
+}
+
+func (a *API) listTenantMembers(ctx context.Context, in *tenantMembersInput) (any, error) {
 	m, err := ubl.Ask[[]ubl.Member](ctx, a.Asker, home(ctx), ubl.ListMembers{Who: caller(ctx)})
-	return membersAnswer{list(m)}, err
+	answer := membersAnswer{Members: list(m)}
+	if err != nil || !in.Former {
+		return answer, err
+	}
+	former, err := ubl.Ask[[]ubl.FormerMember](ctx, a.Asker, home(ctx), ubl.ListFormer{Who: caller(ctx)})
+	answer.Former = list(former)
+	return answer, err
 }
 
 type roleBody struct {

@@ -91,8 +91,13 @@ export interface Member {
   unproven?: boolean;
   invited_by?: string; // a user id
   since: string;
-  // left is told by the store alone: this device knew them, and the list lacks them now.
-  left?: true;
+}
+
+// Former is somebody who has left the tenant.
+export interface Former {
+  user_id: string;
+  name?: string;
+  alike?: true;
 }
 
 // A mail domain of the tenant, or a claim of one.

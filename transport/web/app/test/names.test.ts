@@ -28,7 +28,7 @@ test('somebody new soon after somebody else, and nobody asks on after whom the l
   const { store } = await new Browser(world).tab();
   await world.until('the list of rooms is there', () => store.synced.value);
   await world.pass(60_000);
-  const lists = () => world.server.requests.filter((r) => r === '/api/tenant/members').length;
+  const lists = () => world.server.requests.filter((r) => r.startsWith('/api/tenant/members')).length;
   const before = lists();
   for (let i = 0; i < 20; i++) {
     world.server.say(general, 'u:platform', 'welcome');
@@ -42,6 +42,22 @@ test('somebody new soon after somebody else, and nobody asks on after whom the l
     await world.until(`${name} is known`, () => store.people.byId.value.get(id)?.name === name);
     assert.ok(world.time - began <= 1000, `it took ${world.time - began} ms`);
   }
+});
+
+test('a device that has never met who left knows their names', async () => {
+  const world = new World();
+  world.server.found(general, me);
+  world.server.former = [{ user_id: 'u:bo', name: 'Bo' }, { user_id: agent, name: 'Scout', alike: true }, { user_id: 'u:nameless' }];
+  world.server.say(general, 'u:bo', 'farewell');
+  const browser = new Browser(world);
+  const { store } = await browser.tab();
+  await world.until('Bo is known', () => store.people.byId.value.has('u:bo'));
+  assert.deepEqual(store.people.byId.value.get('u:bo'), { user_id: 'u:bo', name: 'Bo', alike: undefined, left: true });
+  assert.deepEqual([...store.people.byId.value.values()].filter((p) => p.left).map(nameOf), ['Bo', 'Scout (01234567…cdef)', 'nameless']);
+  world.server.former = [{ user_id: 'u:nameless' }];
+  world.server.names.set('u:bo', 'Bo L').set(agent, 'Scout');
+  await store.people.refresh();
+  assert.deepEqual([store.people.byId.value.get('u:bo')?.left, nameOf(store.people.byId.value.get(agent)!)], [undefined, 'Scout']);
 });
 
 test('whoever wrote, and oneself, everywhere and from the next look on', async () => {

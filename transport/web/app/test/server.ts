@@ -2,7 +2,7 @@
 // asks it, with faults on request. test/real.test.ts holds the store against the real one.
 
 import { ApiError } from '../src/api';
-import type { Member, Message, RoomEntry, RoomEvent } from '../src/types';
+import type { Former, Member, Message, RoomEntry, RoomEvent } from '../src/types';
 
 export const tenant = 't:test';
 
@@ -30,6 +30,7 @@ export class Server {
   listeners = new Set<Listener>();
   requests: string[] = [];
   names = new Map<string, string>(); // of members, those who have one
+  former: Former[] = []; // who has left
   private events: { id: number; event: RoomEvent }[] = [];
   private keys = new Map<string, Message>();
   private life = 1; // differs after each restore, as random ids do
@@ -82,7 +83,7 @@ export class Server {
     const { pathname, searchParams } = new URL(url, 'http://server');
     const [, kind, id, part] = pathname.split('/').slice(1);
     if (kind === 'whoami') return {};
-    if (kind === 'tenant') return { members: [...new Set([user, ...this.names.keys()])].map((id) => this.member(id)) };
+    if (kind === 'tenant') return { members: [...new Set([user, ...this.names.keys()])].map((id) => this.member(id)), former: this.former };
     if (kind === 'receipts') return { atoms: [this.atoms[Number(id) - 1] ?? refuse('not_found', 404)] };
     if (kind === 'rooms' && !id) return { rooms: [...this.rooms.values()].map((r) => this.entry(r, user)), next_cursor: null };
     const room = this.rooms.get(decodeURIComponent(id!));

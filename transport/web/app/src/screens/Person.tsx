@@ -11,8 +11,11 @@ export function nameFor(id: string): string {
   return nameOf(known ?? { user_id: id });
 }
 
-// hasLeft tells that somebody was a member when this device last knew them, and is none.
+// hasLeft tells that somebody was a member, and is none as far as this device knows.
 export const hasLeft = (id: string) => store.value?.people.byId.value.get(id)?.left ?? false;
+
+// orLeft is what stands behind the name of somebody who has left.
+export const orLeft = (id: string) => (hasLeft(id) ? ' (left)' : '');
 
 // isNoMember tells so of a person whose id this device may not know at all.
 export const isNoMember = (id: string) => hasLeft(id) || (store.value?.people.lacking.value.has(id) ?? false);
@@ -24,7 +27,7 @@ export function Person({ id }: { id: string }) {
   return (
     <>
       <bdi title={id}>{nameFor(id)}</bdi>
-      {hasLeft(id) && ' (left)'}
+      {orLeft(id)}
     </>
   );
 }

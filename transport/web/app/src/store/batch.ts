@@ -2,8 +2,9 @@
 // into the signals of this tab, into the database, and to the other tabs, which put
 // it into their signals alone. Taking one twice, or late, does no harm.
 
-import type { Member, Message } from '../types';
+import type { Message } from '../types';
 import type { Draft, Outgoing, ReadMark, RoomRow } from './db';
+import type { Known } from './people';
 
 export interface Batch {
   // reset comes first: the server is not what it was, and all that came from it goes.
@@ -15,7 +16,7 @@ export interface Batch {
   outgoing?: Outgoing[]; // new or changed
   settled?: Settled[];
   drafts?: Draft[]; // one without text or reply_to is none
-  people?: Member[];
+  people?: Known[];
 }
 
 // Settled is an outgoing message that has arrived, or was given up: then message is

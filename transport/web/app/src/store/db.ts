@@ -2,7 +2,8 @@
 // Where the browser lends no IndexedDB (or doesn't open it), a memory that ends with
 // the tab takes its place, and the app works as long as it has a network.
 
-import type { Member, Message, RoomSummary } from '../types';
+import type { Message, RoomSummary } from '../types';
+import type { Known } from './people';
 
 // RoomRow is a room of which one is a member, as far as it is known here. Messages
 // below available_from are gone for good; 0 where that isn't known.
@@ -58,7 +59,7 @@ interface Shapes {
   outbox: Outgoing;
   drafts: Draft;
   marks: ReadMark;
-  people: Member;
+  people: Known;
   answers: Answer;
   meta: Meta;
 }

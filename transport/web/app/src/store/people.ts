@@ -2,7 +2,8 @@
 // names.
 
 import { signal } from '@preact/signals';
-import type { Member } from '../types';
+import { query } from '../api';
+import type { Former, Member } from '../types';
 import type { Batch, Commit } from './batch';
 import type { Change } from './db';
 import type { Env } from './env';
@@ -13,8 +14,12 @@ import type { Env } from './env';
 const rest = 1000;
 const later = 60_000;
 
+// Known is a member, or who was one: of those the server tells the name alone, and this
+// device may have met them before.
+export type Known = Former & Partial<Omit<Member, keyof Former>> & { left?: true };
+
 export class People {
-  readonly byId = signal<ReadonlyMap<string, Member>>(new Map());
+  readonly byId = signal<ReadonlyMap<string, Known>>(new Map());
   // lacking are those whom the list lacked, and when.
   readonly lacking = signal<ReadonlyMap<string, number>>(new Map());
   private asked = -Infinity;
@@ -58,15 +63,16 @@ export class People {
     this.stopAsking?.();
   }
 
-  // refresh reads the members. Those who left stay known, for what they have written.
+  // refresh reads the members. Those who left are known, too, for what they have written.
   async refresh() {
     const wanted = [...this.wanted];
     this.wanted.clear();
-    const answer = await this.env.get<{ members: Member[] }>('/api/tenant/members').catch(() => null);
+    const answer = await this.env.get<{ members: Member[]; former: Former[] }>('/api/tenant/members' + query({ former: true })).catch(() => null);
     if (!answer) return; // they are asked after when they write again, or are shown again
     const now = new Set(answer.members.map((m) => m.user_id));
-    const left = [...this.byId.value.values()].filter((p) => !now.has(p.user_id)).map((p): Member => ({ ...p, left: true }));
-    await this.commit({ people: [...answer.members, ...left] });
+    const left = new Map([...this.byId.value].filter(([id]) => !now.has(id)).map(([id, p]): [string, Known] => [id, { ...p, left: true }]));
+    for (const { user_id, name, alike } of answer.former) left.set(user_id, { ...left.get(user_id), user_id, name, alike, left: true });
+    await this.commit({ people: [...answer.members, ...left.values()] });
     const lacked = wanted.filter((id) => !this.has(id)).map((id) => [id, this.env.now()] as const);
     if (lacked.length > 0) this.lacking.value = new Map([...this.lacking.peek(), ...lacked]);
   }

@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 import { post } from '../../api';
 import { store } from '../../store';
 import { nameOf } from '../../text';
+import type { Known } from '../../store/people';
 import type { Member } from '../../types';
 import { Avatar } from '../../ui/Avatar';
 import { Badge } from '../../ui/Bits';
@@ -70,7 +71,7 @@ export function AddMember({ of, members, onAdded }: { of: Of; members: Member[];
   );
 }
 
-function fits(person: Member, sought: string): boolean {
+function fits(person: Known, sought: string): boolean {
   const word = sought.trim().toLocaleLowerCase();
   return [nameOf(person), person.email ?? '', person.user_id].some((text) => text.toLocaleLowerCase().includes(word));
 }

@@ -10,7 +10,7 @@ import { Section } from '../../ui/Screen';
 import { toast } from '../../ui/Toast';
 import { useAct } from '../../ui/useAct';
 import { useLoad } from '../../ui/useLoad';
-import { hasLeft, isNoMember, nameFor, Person } from '../Person';
+import { isNoMember, nameFor, orLeft, Person } from '../Person';
 import { members } from './api';
 import { heirs } from './heirs';
 import type { Of } from './Inside';
@@ -69,7 +69,7 @@ function Form({ of, agreement, heir: now = '', onChanged }: Omit<Props, 'owner'>
             <Select
               label="Who follows the owners"
               value={heir}
-              options={[{ value: '', label: 'Nobody' }, ...(gone ? [{ value: now, label: `${nameFor(now)}${hasLeft(now) ? ' (left)' : ''}` }] : []), ...others]}
+              options={[{ value: '', label: 'Nobody' }, ...(gone ? [{ value: now, label: `${nameFor(now)}${orLeft(now)}` }] : []), ...others]}
               onValue={setHeir}
               hint={`Members of the ${of.what} see this. Somebody from outside has the ${of.what} only where nobody is left in it, and reads nothing from before if it is private.`}
             />

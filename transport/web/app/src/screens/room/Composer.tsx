@@ -10,6 +10,7 @@ import { number, oneLine, utf8 } from '../../text';
 import { Button } from '../../ui/Button';
 import { Icon } from '../../ui/Icon';
 import { memo } from '../../ui/memo';
+import { orLeft } from '../Person';
 import type { Talk } from './talk';
 import { whoIs, wordsOf } from './who';
 
@@ -96,7 +97,7 @@ function Chip({ talk }: { talk: Talk }) {
       <Icon name="reply" size={20} />
       <p class="quote">
         <span class="name">
-          Reply to <bdi>{who.mine ? 'yourself' : who.name}</bdi>
+          Reply to <bdi>{who.mine ? 'yourself' : who.name}</bdi>{orLeft(who.id)}
         </span>
         <span class="words" dir="auto">
           {oneLine(wordsOf(message).slice(0, 300))}

@@ -8,6 +8,7 @@ import { Badge, Time } from '../../ui/Bits';
 import { Icon } from '../../ui/Icon';
 import { memo } from '../../ui/memo';
 import { Row } from '../../ui/Row';
+import { orLeft } from '../Person';
 import { whoIs, wordsOf } from './who';
 
 export const RoomRow = memo(function RoomRow({ room, current }: { room: RoomView; current: boolean }) {
@@ -51,7 +52,7 @@ function Preview({ room, current }: { room: RoomView; current: boolean }) {
   if (last.type === 'system') return <>{words}</>;
   return (
     <>
-      <bdi>{who.mine ? 'You' : who.name}</bdi>: <bdi>{words}</bdi>
+      <bdi>{who.mine ? 'You' : who.name}</bdi>{orLeft(who.id)}: <bdi>{words}</bdi>
     </>
   );
 }
