@@ -34,15 +34,6 @@ func (c confirming) is(s *sessionClaims) bool {
 	return c.JTI == s.ID && c.TenantID == s.TenantID && c.UserID == s.UserID
 }
 
-// confirmRoutes adds the ways to prove once more who one is.
-func (a *Authenticator) confirmRoutes(mux *http.ServeMux) {
-	a.route(mux, "GET /auth/confirm", a.confirmWays)
-	a.route(mux, "POST /auth/confirm/passkey/begin", a.beginConfirm)
-	a.route(mux, "POST /auth/confirm/passkey/finish", a.finishConfirm)
-	a.route(mux, "POST /auth/confirm/link", a.offerConfirmLink)
-	a.confirmPages(mux)
-}
-
 // confirmAnswer says how the person of the session may confirm that it is them, and
 // whether they needn't.
 type confirmAnswer struct {
@@ -176,6 +167,9 @@ func (a *Authenticator) finishConfirm(w http.ResponseWriter, r *http.Request) er
 	}
 	if _, err := a.passkeys.web.ValidateLogin(holder{handle: own.Handle, keys: own.List}, began.Passkey, answer); err != nil {
 		return wrongProof(err)
+	}
+	if err := a.charge(r, s.identity()); err != nil {
+		return err
 	}
 	if err := a.usePasskey(r, own.List[n], began.Passkey.Challenge, answer); err != nil {
 		return err

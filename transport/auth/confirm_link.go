@@ -79,22 +79,14 @@ func (a *Authenticator) offerConfirmLink(w http.ResponseWriter, r *http.Request)
 	return nil
 }
 
-// confirmPages adds the page of a link. A look changes nothing.
-func (a *Authenticator) confirmPages(mux *http.ServeMux) {
-	for method, answer := range map[string]func(http.ResponseWriter, *http.Request) error{
-		http.MethodGet: a.showConfirm, http.MethodPost: a.takeConfirm,
-	} {
-		mux.HandleFunc(method+" "+confirmPath+"{code}", func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Cache-Control", "no-store")
-			if err := answer(w, r); err != nil {
-				e := ubl.AsError(err)
-				envelope.SetHints(w.Header(), e.Code.Status(), e.RetryAfter())
-				envelope.WritePage(w, e.Code.Status(), confirmTemplate, confirmPage{Problem: e.Message})
-			}
-		})
-	}
+// noConfirm says why a link doesn't confirm.
+func noConfirm(w http.ResponseWriter, _ *http.Request, err error) {
+	e := ubl.AsError(err)
+	envelope.SetHints(w.Header(), e.Code.Status(), e.RetryAfter())
+	envelope.WritePage(w, e.Code.Status(), confirmTemplate, confirmPage{Problem: e.Message})
 }
 
+// showConfirm is the page of a link. A look changes nothing.
 func (a *Authenticator) showConfirm(w http.ResponseWriter, r *http.Request) error {
 	var began confirming
 	if err := a.lookAt(r, linkConfirm, r.PathValue("code"), &began); err != nil {

@@ -62,22 +62,15 @@ func invitationOf(link string) (i invitation, ok bool) {
 
 var errNoInvitation = ubl.Errorf(ubl.CodeNotFound, "there is no such invitation")
 
-// invited adds the pages of invitations. A look changes nothing, so that a mail
-// scanner or the preview of a link doesn't use it up.
-func (a *Authenticator) invited(mux *http.ServeMux) {
-	for method, answer := range map[string]func(http.ResponseWriter, *http.Request, invitation) error{
-		http.MethodGet: a.showInvitation, http.MethodPost: a.acceptInvitation,
-	} {
-		mux.HandleFunc(method+" "+invitePath+"{link}", func(w http.ResponseWriter, r *http.Request) {
-			i, ok := invitationOf(r.PathValue("link"))
-			err := error(errNoInvitation)
-			if ok {
-				err = answer(w, r, i)
-			}
-			if err != nil {
-				a.noInvitation(w, r, err)
-			}
-		})
+// invited reads an invitation's link. A look changes nothing, so that a mail scanner or
+// the preview of a link doesn't use it up.
+func invited(h func(http.ResponseWriter, *http.Request, invitation) error) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		i, ok := invitationOf(r.PathValue("link"))
+		if !ok {
+			return errNoInvitation
+		}
+		return h(w, r, i)
 	}
 }
 
@@ -116,6 +109,9 @@ func (a *Authenticator) acceptInvitation(w http.ResponseWriter, r *http.Request,
 		if err := a.acceptsHere(r, i, found); err != nil {
 			return err
 		}
+		if err := a.charge(r, ubl.Invited(i.tenant, found.ID, found.Email)); err != nil {
+			return err
+		}
 	case ubl.CodeOf(err) != ubl.CodeNotFound: // a form that was sent twice has accepted it already
 		return err
 	}
@@ -129,6 +125,9 @@ func (a *Authenticator) acceptInvitation(w http.ResponseWriter, r *http.Request,
 	}
 	invitee := *who
 	invitee.TenantID = i.tenant // the tenant speaks for itself only
+	if err := a.charge(r, invitee); err != nil {
+		return err
+	}
 	if err := a.startSession(w, r, invitee, ubl.SignInInvitation); err != nil {
 		return err
 	}

@@ -44,21 +44,6 @@ type oidcFlow struct {
 	Asked   ubl.Time    `json:"asked,omitzero"`
 }
 
-// oidcRoutes adds both ends. People see them in the address bar: they answer with
-// pages.
-func (a *Authenticator) oidcRoutes(mux *http.ServeMux) {
-	for pattern, h := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET /auth/oidc/{id}/start": a.startOIDC, "GET " + oidcBack: a.finishOIDC,
-	} {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Cache-Control", "no-store")
-			if err := h(w, r); err != nil {
-				a.noOIDC(w, r, err)
-			}
-		})
-	}
-}
-
 // startOIDC sends a browser to the provider, from a page of this server or none:
 // another site's could have its visitor signed in as somebody else. The way back is
 // another site's to begin.

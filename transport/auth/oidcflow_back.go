@@ -45,7 +45,7 @@ func (a *Authenticator) finishOIDC(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	who, err := a.arrived(r.Context(), p, &flow, c)
+	who, err := a.arrived(r, p, &flow, c)
 	if err != nil {
 		return err
 	}
@@ -87,11 +87,15 @@ func readBack(query string) (sentBack, error) {
 
 // arrived is whom the claims name: by the same way as a token that a program sends, or
 // as the member whose address they prove.
-func (a *Authenticator) arrived(ctx context.Context, p *provider, flow *oidcFlow, c *claims) (ubl.Identity, error) {
-	if flow.Member != nil {
-		return a.prove(ctx, p, flow, c)
+func (a *Authenticator) arrived(r *http.Request, p *provider, flow *oidcFlow, c *claims) (ubl.Identity, error) {
+	if flow.Member == nil {
+		return a.identified(r.Context(), p, c)
 	}
-	return a.identified(ctx, p, c)
+	member := flow.Member.identity()
+	if err := a.charge(r, member); err != nil {
+		return member, err
+	}
+	return a.prove(r.Context(), p, flow, c)
 }
 
 // redeem turns what the provider sent back into what it says of that person, once it is

@@ -70,18 +70,13 @@ func localhost(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// passkeyRoutes adds the ceremonies.
-func (a *Authenticator) passkeyRoutes(mux *http.ServeMux) {
-	for path, h := range map[string]func(*passkeys, http.ResponseWriter, *http.Request) error{
-		"login/begin": a.beginPasskeyLogin, "login/finish": a.finishPasskeyLogin,
-		"register/begin": a.beginPasskey, "register/finish": a.finishPasskey,
-	} {
-		a.route(mux, "POST /auth/passkeys/"+path, func(w http.ResponseWriter, r *http.Request) error {
-			if err := a.passkeys.here(r); err != nil {
-				return err
-			}
-			return h(a.passkeys, w, r)
-		})
+// withPasskeys is for pages at the address that passkeys belong to.
+func (a *Authenticator) withPasskeys(h func(*passkeys, http.ResponseWriter, *http.Request) error) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := a.passkeys.here(r); err != nil {
+			return err
+		}
+		return h(a.passkeys, w, r)
 	}
 }
 

@@ -119,9 +119,13 @@ func (a *Authenticator) usePasskey(r *http.Request, known *ubl.PasskeyRecord, ch
 
 // letIn has somebody's tenant let them in before they get a session: who was shut
 // out gets none, nor who was an operator once. How they come in is as in [ubl.Enter],
-// which is told here who they are.
+// which is told here who they are. The request is counted first, since coming in may be
+// put on record.
 func (a *Authenticator) letIn(r *http.Request, who ubl.Identity, in ubl.Enter) error {
 	if err := a.mayHaveSession(who); err != nil {
+		return err
+	}
+	if err := a.charge(r, who); err != nil {
 		return err
 	}
 	in.Request = a.request(r.Context(), who)

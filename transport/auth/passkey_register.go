@@ -118,9 +118,6 @@ func (a *Authenticator) finishPasskey(p *passkeys, w http.ResponseWriter, r *htt
 	if err != nil {
 		return badNewPasskey(err)
 	}
-	if err := a.count(who, ubl.Creations); err != nil {
-		return err
-	}
 	req := a.request(r.Context(), who)
 	req.Key = "passkey:" + began.Session.Challenge
 	key, err := ubl.Ask[*ubl.Passkey](r.Context(), a.asker, ubl.TenantName(ubl.CoreTenant), ubl.RegisterPasskey{

@@ -83,14 +83,17 @@ func (a *Authenticator) giveCookie(w http.ResponseWriter, c *sessionClaims) erro
 // endSession revokes the session that a browser sent, where it holds. It is for
 // those who sign in anew: that they can is worth more than a tidy list.
 func (a *Authenticator) endSession(r *http.Request) {
-	if err := a.revokeSession(r); err != nil {
+	c := a.sentSession(r)
+	if c == nil {
+		return
+	}
+	if err := a.revokeSession(r, c); err != nil {
 		a.log.DebugContext(r.Context(), "couldn't end the session before", "error", err)
 	}
 }
 
-// revokeSession ends the session that a browser sent; one that doesn't hold has
-// ended.
-func (a *Authenticator) revokeSession(r *http.Request) error {
+// sentSession is the session that a browser sent, nil for none whose cookie holds.
+func (a *Authenticator) sentSession(r *http.Request) *sessionClaims {
 	sent, err := a.cookies.of(r)
 	if err != nil {
 		return nil
@@ -99,9 +102,14 @@ func (a *Authenticator) revokeSession(r *http.Request) error {
 	if err != nil {
 		return nil
 	}
+	return c
+}
+
+// revokeSession ends a session, which may have ended.
+func (a *Authenticator) revokeSession(r *http.Request, c *sessionClaims) error {
 	ctx, cancel := context.WithTimeout(r.Context(), askTimeout)
 	defer cancel()
-	_, err = a.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant),
+	_, err := a.asker.Ask(ctx, ubl.TenantName(ubl.CoreTenant),
 		ubl.RevokeToken{Request: a.request(ctx, c.identity()), JTI: c.ID})
 	if refused(err) { // revoked before, or forgotten
 		return nil

@@ -61,21 +61,15 @@ func localPerson(tenant ubl.TenantID, email string) ubl.Identity {
 	}
 }
 
-// linked adds the pages of sign-in links. A look changes nothing, so that a mail
-// scanner or the preview of a link doesn't use it up; confirming begins a session.
-func (a *Authenticator) linked(mux *http.ServeMux) {
-	for method, answer := range map[string]func(http.ResponseWriter, *http.Request, *ubl.OneTimeLink) error{
-		http.MethodGet: a.showLink, http.MethodPost: a.takeLink,
-	} {
-		mux.HandleFunc(method+" "+signInPath+"{code}", func(w http.ResponseWriter, r *http.Request) {
-			l, err := a.findLink(r.Context(), r.PathValue("code"))
-			if err == nil {
-				err = answer(w, r, l)
-			}
-			if err != nil {
-				a.noLink(w, r, err)
-			}
-		})
+// byLink finds the sign-in link. A look changes nothing, so that a mail scanner or the
+// preview of a link doesn't use it up; confirming begins a session.
+func (a *Authenticator) byLink(h func(http.ResponseWriter, *http.Request, *ubl.OneTimeLink) error) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		l, err := a.findLink(r.Context(), r.PathValue("code"))
+		if err != nil {
+			return err
+		}
+		return h(w, r, l)
 	}
 }
 

@@ -7,36 +7,6 @@ import (
 	"ubl/transport/envelope"
 )
 
-// Browsers serves what a browser needs to sign in and out: what is under /auth/,
-// and links that somebody was given. Requests that another site's page made a
-// browser send are refused, whether they carry a cookie or not: such a page could
-// sign its visitor in as somebody else.
-func (a *Authenticator) Browsers() http.Handler {
-	mux := http.NewServeMux()
-	a.route(mux, "GET /auth/ways", a.ways)
-	a.route(mux, "POST /auth/signout", a.signOut)
-	a.linked(mux)
-	a.invited(mux)
-	a.passkeyRoutes(mux)
-	a.confirmRoutes(mux)
-	a.oidcRoutes(mux)
-	a.route(mux, "/", func(http.ResponseWriter, *http.Request) error {
-		return ubl.Errorf(ubl.CodeNotFound, "there is nothing here")
-	})
-	return a.ownPages(mux)
-}
-
-// route adds a handler whose errors are answered in the envelope. None of these
-// answers may be kept.
-func (a *Authenticator) route(mux *http.ServeMux, pattern string, h func(http.ResponseWriter, *http.Request) error) {
-	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-store")
-		if err := h(w, r); err != nil {
-			a.refuse(w, r, err)
-		}
-	})
-}
-
 // waysAnswer says how one may sign in, and whether one has to.
 type waysAnswer struct {
 	Passkeys bool      `json:"passkeys"`
@@ -74,8 +44,13 @@ func (a *Authenticator) signOut(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	if err := a.revokeSession(r); err != nil {
-		return err
+	if c := a.sentSession(r); c != nil {
+		if err := a.charge(r, c.identity()); err != nil {
+			return err
+		}
+		if err := a.revokeSession(r, c); err != nil {
+			return err
+		}
 	}
 	a.cookies.clear(w)
 	w.WriteHeader(http.StatusNoContent)
