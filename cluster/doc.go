@@ -10,6 +10,7 @@
 //	raft/N/log          the write-ahead log of partition N (raft-wal)
 //	raft/N/snapshots    its newest snapshot: a copy of the partition's file
 //	raft/N/acked        how far that log was acknowledged (promise.go)
+//	raft/N/vote         its term and vote once more, with a checksum (vote.go)
 //
 // A server id is the node id and the incarnation of its data directory
 // ("n1@3f2a91c0"): a disk that was wiped comes back as another server, which
@@ -78,9 +79,10 @@
 //     votes nor stands before it has them. The only replica isn't opened. The damaged
 //     segment is kept as raft/N/acked.damaged.
 //     Older segments aren't read at a start: the scrub reads them (logscrub.go).
-//   - The file with a replica's term and vote is damaged (logmeta.go): the replica isn't
-//     opened. It could vote twice, and accept entries that it promised to refuse. Its
-//     node serves the rest. A changed vote that still reads as one isn't noticed.
+//   - The log's own file, wal-meta.db, is damaged (logmeta.go): the replica is rebuilt from
+//     its peers, and keeps its term and vote, which raft/N/vote has (rebuild.go). Where that
+//     is gone too, or there are no peers, it isn't opened: it could vote twice. Its node
+//     serves the rest.
 //   - A log of an earlier version, without a mark, is damaged before its end: its
 //     replica isn't opened. A directory that is wiped comes back as another server.
 //   - A question panics: its asker gets internal, and it is asked of no other

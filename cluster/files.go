@@ -18,7 +18,7 @@ import (
 )
 
 // What Raft keeps of a partition: raft/N/log and raft/N/snapshots, and beside them
-// raft/N/acked (see promise.go).
+// raft/N/acked and raft/N/vote (see promise.go and vote.go).
 const (
 	raftDir      = "raft"
 	logDir       = "log"
@@ -51,6 +51,7 @@ type files struct {
 	segments  segmentList // the log's
 	snapshots *raft.FileSnapshotStore
 	promise   *promise
+	ballots   *ballots
 }
 
 // openFiles opens those of a server, making them where they are missing.
@@ -93,7 +94,8 @@ func (f *files) openLog(logs, dir, server string, partition int, log hclog.Logge
 	if err := checkLogMeta(logs, p.known || newest != nil); err != nil {
 		return err
 	}
-	if f.log, err = openLog(logs, fs.New(), &f.segments, segmentBytes, log, &p); err != nil {
+	f.ballots = newBallots(&f.segments, groupDir(dir, partition), p.salt)
+	if f.log, err = openLog(logs, fs.New(), f.ballots, segmentBytes, log, &p); err != nil {
 		return err
 	}
 	last, err := f.log.LastIndex()

@@ -91,7 +91,7 @@ func (g *group) open() (err error) {
 	if err := n.engine.Resume(g.partition); err != nil {
 		return err
 	}
-	if g.files, err = openFiles(n.opts.Dir, n.server, g.partition, n.raftLog); err != nil {
+	if g.files, err = g.openFiles(); err != nil {
 		return err
 	}
 	defer func() {
@@ -152,7 +152,7 @@ func (g *group) mustHaveOthers(cache raft.LogStore) error {
 	others := slices.ContainsFunc(c.Servers, func(s raft.Server) bool {
 		return s.Suffrage == raft.Voter && string(s.ID) != g.node.server
 	})
-	if !others {
+	if len(c.Servers) > 0 && !others { // without a configuration it elects nobody (see rebuild.go)
 		return fmt.Errorf("%s, and no other node has them; restore a backup", lost)
 	}
 	log := g.node.log.With("partition", g.partition, "from", last+1, "to", p.owes)

@@ -6,12 +6,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft-wal/fs"
 	"github.com/hashicorp/raft-wal/metadb"
+	"github.com/hashicorp/raft-wal/types"
 
-	"ubl"
 	"ubl/storage"
 )
 
@@ -36,6 +39,9 @@ func TestDamagedLogMeta(t *testing.T) {
 	must(t, f.close())
 	path := logMeta(dir, 0)
 	clean, err := os.ReadFile(path)
+	must(t, err)
+	beside := filepath.Join(groupDir(dir, 0), voteName)
+	voted, err := os.ReadFile(beside)
 	must(t, err)
 	zero := func(from, n int) []byte {
 		b := bytes.Clone(clean)
@@ -64,54 +70,84 @@ func TestDamagedLogMeta(t *testing.T) {
 		must(t, os.WriteFile(path, clean, 0o600))
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 200 { // wherever a bit flips, it opens with a term or says that it is damaged
+	for range 150 { // wherever a bit flips, it opens with a vote no older or says that it is damaged
 		b := bytes.Clone(clean)
-		at := r.IntN(len(b)/4096)*4096 + r.IntN(200)
+		at := r.IntN(len(b)/4096)*4096 + r.IntN(400)
 		b[at] ^= 1 << r.IntN(8)
 		must(t, os.WriteFile(path, b, 0o600))
+		must(t, os.WriteFile(beside, voted, 0o600))
 		f, err := open()
 		if err == nil {
-			term, err := f.log.GetUint64([]byte("CurrentTerm"))
-			if err != nil || term == 0 {
-				t.Errorf("a flip at %d: term %d, %v", at, term, err)
+			v, err := f.ballots.theirs()
+			if last, _ := f.log.LastIndex(); err != nil || v.term < 3 || v.votedIn == 3 && v.candidate != "n2@2" || v.votedIn < 3 || last != 3 {
+				t.Errorf("a flip at %d: vote %+v, the log ends at %d, %v", at, v, last, err)
 			}
 			must(t, f.close())
 		} else if !errors.Is(err, storage.ErrDamaged) {
 			t.Errorf("a flip at %d: %v", at, err)
 		}
 	}
+	must(t, os.WriteFile(beside, voted, 0o600))
 	must(t, os.WriteFile(path, clean, 0o600))
 	f, err = open()
 	must(t, err)
 	must(t, f.close())
 }
 
-// TestNodeWithDamagedLogMeta: the node starts without that replica, serves what else it
-// has, and says which one is missing and why; the others go on without it.
-func TestNodeWithDamagedLogMeta(t *testing.T) {
-	w := newWorld(t, 3, nil)
-	group := ubl.Group{Tenant: "t:acme.com", Shard: "0"}
-	partition := w.nodes[0].engine.Partition(group)
-	putRecord(t, w, group, "m1", "everybody has it")
-	victim := 0
-	if w.leader(partition) == w.nodes[victim] {
-		victim = 1
+// TestSegmentLists: whatever raft-wal does to a log, its list of segments is found sound;
+// one that names others is not.
+func TestSegmentLists(t *testing.T) {
+	dir, r := t.TempDir(), rand.New(rand.NewPCG(3, 4))
+	list := new(segmentList)
+	w := listedLog(t, dir, fs.New(), list)
+	for range 150 {
+		first, err := w.FirstIndex()
+		must(t, err)
+		last, err := w.LastIndex()
+		must(t, err)
+		size := last - first + 1
+		switch at := r.IntN(10); {
+		case last == 0 || at < 6:
+			must(t, w.StoreLogs(entries(last+1, 1+r.IntN(40))))
+		case at == 6:
+			must(t, w.DeleteRange(first, first+r.Uint64N(size+size/4)))
+		case at == 7:
+			must(t, w.DeleteRange(last-r.Uint64N(min(size, 50)), last))
+		case at == 8: // a leader's snapshot
+			must(t, w.DeleteRange(first, last))
+			must(t, w.StoreLogs(entries(last+1000, 3)))
+		default:
+			must(t, w.Close())
+			list = new(segmentList)
+			w = listedLog(t, dir, fs.New(), list)
+		}
+		must(t, checkLogMeta(dir, true))
 	}
-	w.stop(victim)
-	path := logMeta(w.dirs[victim], partition)
-	data, err := os.ReadFile(path)
+	last, err := w.LastIndex()
 	must(t, err)
-	must(t, os.WriteFile(path, data[:10000], 0o600))
-	w.start(victim)
-	n := w.nodes[victim]
-	if n.group(partition) != nil || n.group(1-partition) == nil {
-		t.Error("the damaged replica was opened, or the other one wasn't")
+	must(t, w.StoreLogs(entries(last+1, 200)))
+	must(t, w.StoreLogs(entries(last+201, 1))) // after the rotation
+	must(t, w.Close())
+	state := types.PersistentState{Segments: *list.newest.Load()}
+	state.NextSegmentID = state.Segments[len(state.Segments)-1].ID + 1
+	if len(state.Segments) < 3 || !isList(dir, state) {
+		t.Fatalf("a sound list: %+v", state)
 	}
-	eventually(t, "the node serves", func() bool { return n.Serves() == nil })
-	for _, f := range n.Figures() {
-		if damaged := f.Partition == partition; f.Halted != damaged || errors.Is(f.Unopened, storage.ErrDamaged) != damaged {
-			t.Errorf("its figures are %+v", f)
+	for name, change := range map[string]func(s *types.PersistentState){
+		"the next id":        func(s *types.PersistentState) { s.NextSegmentID++ },
+		"a sealed one's id":  func(s *types.PersistentState) { s.Segments[0].ID += 100 },
+		"its first entry":    func(s *types.PersistentState) { s.Segments[0].BaseIndex-- },
+		"its last entry":     func(s *types.PersistentState) { s.Segments[0].MaxIndex-- },
+		"where its index is": func(s *types.PersistentState) { s.Segments[0].IndexStart += 8 },
+		"that it is sealed":  func(s *types.PersistentState) { s.Segments[0].SealTime = time.Time{} },
+		"one is missing":     func(s *types.PersistentState) { s.Segments = slices.Delete(s.Segments, 1, 2) },
+		"the newest":         func(s *types.PersistentState) { s.Segments = s.Segments[:len(s.Segments)-1] },
+		"the newest's first": func(s *types.PersistentState) { s.Segments[len(s.Segments)-1].BaseIndex++ },
+	} {
+		changed := types.PersistentState{NextSegmentID: state.NextSegmentID, Segments: slices.Clone(state.Segments)}
+		change(&changed)
+		if isList(dir, changed) {
+			t.Errorf("%s is another, and nobody notices", name)
 		}
 	}
-	putRecord(t, w, group, "m2", "the others have it")
 }

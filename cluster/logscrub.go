@@ -33,10 +33,15 @@ func (n *Node) ScrubLog(ctx context.Context, partition int, pace func(read int64
 		if n.held(partition) != g {
 			return // the replica was ended, and its files deleted
 		}
-		n.engine.Spoil(partition)
-		if n.opts.Storage.Damaged != nil {
-			n.opts.Storage.Damaged(partition, damage)
-		}
+		n.spoil(partition, damage)
+	}
+}
+
+// spoil tells of damage in what Raft keeps of a partition.
+func (n *Node) spoil(partition int, damage error) {
+	n.engine.Spoil(partition)
+	if n.opts.Storage.Damaged != nil {
+		n.opts.Storage.Damaged(partition, damage)
 	}
 }
 

@@ -53,6 +53,7 @@ func mend(dir string, disk types.VFS, p *promised) (err error) {
 
 func mendNewest(dir string, disk types.VFS, state *types.PersistentState, p *promised) (err error) {
 	if len(state.Segments) == 0 {
+		p.settle(0, 0)
 		return nil
 	}
 	newest := &state.Segments[len(state.Segments)-1]
@@ -87,15 +88,9 @@ func inspect(f types.WritableFile, base uint64, p *promised) (written, error) {
 	if err != nil {
 		return written{}, err
 	}
-	w, err := scan(data)
-	last, seen := base+w.entries-1, uint64(0)
-	if errors.Is(err, errDamagedLog) && p.known {
-		if newest, _ := newestBehind(data, w.end); newest <= base+uint64(len(data)/walFrame) {
-			seen = newest
-		}
-		if max(p.index, seen) > last { // so it is known what was lost
-			err = nil
-		}
+	w, last, seen, err := reach(data, base)
+	if errors.Is(err, errDamagedLog) && p.known && max(p.index, seen) > last { // so it is known what was lost
+		err = nil
 	}
 	if err != nil {
 		return written{}, err
@@ -106,6 +101,18 @@ func inspect(f types.WritableFile, base uint64, p *promised) (written, error) {
 	}
 	w.data = data
 	return w, err
+}
+
+// reach reads a segment: its last entry before damage, and the newest that is seen
+// behind it, 0 for none.
+func reach(data []byte, base uint64) (w written, last, seen uint64, err error) {
+	w, err = scan(data)
+	if errors.Is(err, errDamagedLog) {
+		if newest, _ := newestBehind(data, w.end); newest <= base+uint64(len(data)/walFrame) {
+			seen = newest
+		}
+	}
+	return w, base + w.entries - 1, seen, err
 }
 
 // damagedSuffix is of the copy of a segment that was damaged.

@@ -1,0 +1,179 @@
+package cluster
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/hashicorp/raft-wal/types"
+
+	"ubl/durable"
+)
+
+// vote is what Raft must not forget: the newest term that the replica knows of, and for
+// whom it voted last, in which term.
+//
+// It stands twice: in raft-wal's file and in raft/N/vote, version 1:
+//
+//	"ubl vote 1\n", salt of the log (8 bytes), term (8), term of the vote (8), whom it is for, CRC-32C of all that (4)
+//
+// Both have a new one before Raft goes on. So one copy that can't be read is made again
+// from the other. Where they differ the newer counts, and of two votes in one term that
+// of raft/N/vote, which alone has a checksum: bbolt would not notice a changed one.
+type vote struct {
+	term, votedIn uint64
+	candidate     string
+}
+
+const (
+	voteName  = "vote"
+	voteMagic = "ubl vote 1\n"
+)
+
+// errVote is a raft/N/vote that is damaged or another log's.
+var errVote = errors.New("raft/N/vote is damaged")
+
+// The names that Raft gives to the parts of a vote.
+const (
+	termKey      = "CurrentTerm"
+	votedInKey   = "LastVoteTerm"
+	candidateKey = "LastVoteCand"
+)
+
+func (v vote) encode(salt durable.Salt) []byte {
+	b := append([]byte(voteMagic), salt[:]...)
+	b = binary.BigEndian.AppendUint64(b, v.term)
+	b = binary.BigEndian.AppendUint64(b, v.votedIn)
+	b = append(b, v.candidate...)
+	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+// readVote gives errVote or [fs.ErrNotExist] where there is none to read.
+func readVote(path string, salt durable.Salt) (v vote, err error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return v, err
+	}
+	const numbers = len(voteMagic) + len(salt)
+	if len(b) < numbers+16+4 {
+		return v, errVote
+	}
+	v.term = binary.BigEndian.Uint64(b[numbers:])
+	v.votedIn = binary.BigEndian.Uint64(b[numbers+8:])
+	v.candidate = string(b[numbers+16 : len(b)-4])
+	if string(b) != string(v.encode(salt)) {
+		return vote{}, errVote
+	}
+	return v, nil
+}
+
+// newest is what counts of a vote in raft/N/vote and the one that raft-wal has.
+func (v vote) newest(other vote) vote {
+	v.term = max(v.term, other.term)
+	if other.votedIn > v.votedIn {
+		v.votedIn, v.candidate = other.votedIn, other.candidate
+	}
+	return v
+}
+
+// with is a vote with another value of one of Raft's names.
+func (v vote) with(key string, value []byte) vote {
+	switch key {
+	case termKey:
+		v.term = number(value)
+	case votedInKey:
+		v.votedIn = number(value)
+	case candidateKey:
+		v.candidate = string(value)
+	}
+	return v
+}
+
+// number reads raft-wal's form of one.
+func number(value []byte) uint64 {
+	if len(value) != 8 {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(value)
+}
+
+// ballots is raft-wal's file with the copy of its vote beside it.
+type ballots struct {
+	*segmentList
+	path string
+	salt durable.Salt
+	// differed says that the copies did when they were loaded, or that one was damaged.
+	differed error
+}
+
+func newBallots(list *segmentList, base string, salt durable.Salt) *ballots {
+	return &ballots{segmentList: list, path: filepath.Join(base, voteName), salt: salt}
+}
+
+// Load implements types.MetaStore. Afterwards both have the same vote.
+func (b *ballots) Load(dir string) (types.PersistentState, error) {
+	state, err := b.segmentList.Load(dir)
+	if err == nil {
+		err = b.agree()
+	}
+	return state, err
+}
+
+func (b *ballots) agree() error {
+	theirs, err := b.theirs()
+	if err != nil {
+		return err
+	}
+	ours, err := readVote(b.path, b.salt)
+	if errors.Is(err, errVote) || errors.Is(err, fs.ErrNotExist) { // an earlier version writes none
+		if errors.Is(err, errVote) {
+			b.differed = err
+		}
+		return durable.Replace(b.path, theirs.encode(b.salt))
+	}
+	if err != nil || ours == theirs {
+		return err
+	}
+	b.differed = errors.New("raft/N/vote and wal-meta.db have different terms or votes")
+	newest := ours.newest(theirs)
+	if err := durable.Replace(b.path, newest.encode(b.salt)); err != nil {
+		return err
+	}
+	for key, value := range map[string][]byte{
+		termKey:      binary.LittleEndian.AppendUint64(nil, newest.term),
+		votedInKey:   binary.LittleEndian.AppendUint64(nil, newest.votedIn),
+		candidateKey: []byte(newest.candidate),
+	} {
+		if err := b.segmentList.SetStable([]byte(key), value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// theirs is the vote that raft-wal has.
+func (b *ballots) theirs() (v vote, err error) {
+	for _, key := range []string{termKey, votedInKey, candidateKey} {
+		value, err := b.GetStable([]byte(key))
+		if err != nil {
+			return v, err
+		}
+		v = v.with(key, value)
+	}
+	return v, nil
+}
+
+// SetStable implements types.MetaStore. Raft's main goroutine alone calls it.
+func (b *ballots) SetStable(key, value []byte) error {
+	v, err := b.theirs()
+	if err == nil {
+		err = durable.Replace(b.path, v.with(string(key), value).encode(b.salt))
+	}
+	if err != nil {
+		return err
+	}
+	return b.segmentList.SetStable(key, value)
+}
