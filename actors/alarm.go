@@ -173,7 +173,7 @@ func (x *Entity[S, E]) wake(t *Turn, key string, req ubl.Request) {
 		x.setUnreceipted(t, key, nil)
 	default:
 		p.Alarms = slices.Insert(p.Alarms, 0, Alarm{Key: key})
-		x.Enact(t, did, req, p, nil)
+		x.enact(t.Draft(), did, req, t.Now(), p, !x.kind.WakePasses)
 	}
 	t.Reply(true)
 }
@@ -342,6 +342,12 @@ func (x *Entity[S, E]) loadAlarms(ctx context.Context) error {
 		})
 	})
 	return errors.Join(err, bad)
+}
+
+// Armed reports whether the store has an alarm of an actor, by the local part of its name.
+func Armed(snap ubl.Snapshot, local, key string) (bool, error) {
+	v, err := snap.Get(alarmKey(alarmsOf, local, key))
+	return v != nil, err
 }
 
 // alarm notes that the scheduler is to look into the group at a time.

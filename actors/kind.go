@@ -50,6 +50,8 @@ type Kind[S any, E Event] struct {
 	// Wake decides what an alarm leads to, with the name of its act; a nil plan is
 	// nothing, where its reason is gone. Where Wake is nil, [Hooks].Errand does it.
 	Wake func(s *S, key string, m Moment) (ubl.Did, *Plan[E], error)
+	// WakePasses says that the events of Wake pass.
+	WakePasses bool
 	// Adopt arms what a version before alarms waited for in another way, and changes the
 	// records of that way. It is asked of the actors that [Family].Unarmed names.
 	Adopt func(*S, Moment) ([]Alarm, []Record)

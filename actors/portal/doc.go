@@ -36,8 +36,9 @@
 //	the node    makes the call, once the answer tells that all this is durable
 //	EndCall     the effect, which closes the intended action; the row is written
 //	            again, and what a model used counts for the day
-//	CloseCalls  the same with outcome error, for calls past their deadline: the
-//	            node that made them is gone
+//	an alarm    the same with outcome error, at the call's deadline: the node that
+//	            made it is gone
+//	CloseCalls  the same for all calls, asked by a node alone before it serves
 //
 // A call has the number of its row. Only who began it ends it, and only once:
 // ending it again answers what the first time led to, so the number serves as the
@@ -60,7 +61,7 @@
 //
 // A failed commit ends the group, and the Portal is loaded from what is stored.
 // There a call either is, with its key, or never began; its effect follows by
-// EndCall or by the sweep, and never twice.
+// EndCall or by the alarm, and never twice.
 package portal
 
 import (

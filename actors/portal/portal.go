@@ -12,9 +12,10 @@ import (
 func Family(read ubl.Reader) actors.Family {
 	kind := kind()
 	return actors.Family{
-		Name: local,
-		Owns: func(name string) bool { return name == local },
-		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) { return load(ctx, kind, read, env) },
+		Name:    local,
+		Owns:    func(name string) bool { return name == local },
+		Unarmed: unarmed,
+		Open:    func(ctx context.Context, env actors.Env) (actors.Actor, error) { return load(ctx, kind, read, env) },
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 
 // keep runs what a node does by itself, apart from requests: it has tenants finish
 // what they began every hour, after it has receipted its start where that could not
-// be done at once, and closes calls whose deadline has passed at once and every minute.
+// be done at once.
 // A node alone fires its alarms from now on; in a cluster a node does where it leads. The
 // returned function waits for it to end, which it does soon after ctx.
 func (n *node) keep(ctx context.Context, start func(context.Context) error) (wait func()) {
@@ -34,11 +34,6 @@ func (n *node) keep(ctx context.Context, start func(context.Context) error) (wai
 		}
 	}
 	var running sync.WaitGroup
-	n.panics.Go(&running, "carrying on", func() {
-		for next := true; next; next = every(ctx, carryOnEvery()) {
-			n.panics.Do("carrying on", func() { n.carryOn(ctx) })
-		}
-	})
 	n.panics.Go(&running, "finishing removals", func() {
 		tell := func() error { return start(ctx) }
 		for start != nil && n.panics.Try("telling the start", tell) != nil && every(ctx, tellAgain) {
@@ -101,29 +96,17 @@ func (n *node) sweep(ctx context.Context) {
 	})
 }
 
-// carryOn has portals go on with what was left when a node died: calls to the outside
-// whose deadline has passed. It looks into the store first, so that a tenant with
-// nothing pending stays out of memory.
-func (n *node) carryOn(ctx context.Context) {
-	n.eachTenant(ctx, "couldn't close calls whose deadline has passed", func(ctx context.Context, g ubl.Group) error {
-		return n.closeCalls(ctx, g, false)
-	})
-}
-
 // closeOrphans ends every call to the outside that is still open. A node alone
-// does so before it serves: nothing can be under way then.
+// does so before it serves, since nothing can be under way then; all others end by their
+// alarms. It looks into the store first, so that a tenant without any stays out of memory.
 func (n *node) closeOrphans(ctx context.Context) {
 	n.eachTenant(ctx, "couldn't close the calls of the run before", func(ctx context.Context, g ubl.Group) error {
-		return n.closeCalls(ctx, g, true)
-	})
-}
-
-func (n *node) closeCalls(ctx context.Context, g ubl.Group, all bool) error {
-	if open, err := n.has(ctx, g, actors.OpenCallIndexAll); !open || err != nil {
-		return err
-	}
-	return n.ask(ctx, ubl.PortalName(g.Tenant), func(req ubl.Request) ubl.Command {
-		return ubl.CloseCalls{Request: req, All: all}
+		if open, err := n.has(ctx, g, actors.OpenCallIndexAll); !open || err != nil {
+			return err
+		}
+		return n.ask(ctx, ubl.PortalName(g.Tenant), func(req ubl.Request) ubl.Command {
+			return ubl.CloseCalls{Request: req, All: true}
+		})
 	})
 }
 

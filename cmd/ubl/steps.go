@@ -9,6 +9,3 @@ func systemClock(map[string]string) func() time.Time { return time.Now }
 
 // crashStep is for builds with the tag chaos.
 func crashStep() func(string) { return nil }
-
-// carryOnEvery is how often the keeper looks for what is pending.
-func carryOnEvery() time.Duration { return time.Minute }

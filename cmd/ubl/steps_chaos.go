@@ -11,10 +11,9 @@ import (
 	"time"
 )
 
-// A build for fault tests takes three more variables: UBL_CHAOS_CLOCK names a file
-// with the nanoseconds by which the clock is wrong, read again every second,
-// UBL_CHAOS_CRASH a step at which the process kills itself, and UBL_CHAOS_CARRY how
-// often the keeper looks for what is pending.
+// A build for fault tests takes two more variables: UBL_CHAOS_CLOCK names a file
+// with the nanoseconds by which the clock is wrong, read again every second, and
+// UBL_CHAOS_CRASH a step at which the process kills itself.
 
 func systemClock(env map[string]string) func() time.Time {
 	path := env["UBL_CHAOS_CLOCK"]
@@ -44,11 +43,4 @@ func crashStep() func(string) {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
 	}
-}
-
-func carryOnEvery() time.Duration {
-	if often, err := time.ParseDuration(os.Getenv("UBL_CHAOS_CARRY")); err == nil {
-		return often
-	}
-	return time.Minute
 }

@@ -2,6 +2,7 @@ package actors_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -70,4 +71,72 @@ func TestManyOrphans(t *testing.T) {
 		t.Errorf("%d calls were closed, want %d", got, n)
 	}
 	ask[*ubl.CallTicket](p, one)
+}
+
+// TestOrphansWake: a call whose node is gone is closed when its deadline has passed,
+// although nobody asks, at whatever moment the node that closes it is gone, too. A call
+// that ends in time leaves nothing to close.
+func TestOrphansWake(t *testing.T) {
+	for point, fault := range crashPoints() {
+		t.Run(point, func(t *testing.T) {
+			p := openFiles(t)
+			early, ended := ask[*ubl.CallTicket](p, p.model(p.bob, 7)), ask[*ubl.CallTicket](p, p.call(p.bob))
+			p.Clock.Add(30 * time.Second)
+			late := ask[*ubl.CallTicket](p, p.call(p.bob))
+			ask[*ubl.Call](p, ubl.EndCall{Request: p.Request(p.bob), N: ended.N, OutputHash: ubl.BodyHash(nil)})
+			statuses := func(want string) {
+				t.Helper()
+				var got []string
+				for _, row := range p.log(p.ana, true) {
+					got = append(got, row.Status)
+				}
+				if strings.Join(got, " ") != want {
+					t.Errorf("the calls are %v, want %s", got, want)
+				}
+			}
+			p.Clock.Add(30*time.Second - time.Millisecond)
+			p.Alarms()
+			statuses("intended ok intended")
+			struck, strike := make(chan struct{}), fault(p.valve)
+			var once sync.Once
+			p.setFault(func(b *ubl.Batch, settled func(error)) bool {
+				once.Do(func() { close(struck) })
+				return strike(b, settled)
+			})
+			p.Clock.Add(time.Millisecond)
+			for n := range p.Engine.Partitions() {
+				p.Led(n)
+			}
+			<-struck
+			p.setFault(nil)
+			p.Restart()
+			p.Alarms()
+			statuses("intended ok error")
+			p.Clock.Add(30 * time.Second)
+			p.Alarms()
+			statuses("error ok error")
+			if b := ask[*ubl.Budget](p, ubl.GetBudget{Who: p.bob}); b.UsedToday != 7 {
+				t.Errorf("%d tokens are used", b.UsedToday)
+			}
+			if early.N != 1 || late.N != 3 {
+				t.Errorf("the calls are %d and %d", early.N, late.N)
+			}
+			if n := p.alarms(); n > 0 {
+				t.Errorf("%d records of alarms are left", n)
+			}
+			p.VerifyLedger(p.ana.TenantID)
+		})
+	}
+}
+
+// alarms counts what the store has of them.
+func (p *portals) alarms() (n int) {
+	p.t.Helper()
+	err := p.Engine.View(p.t.Context(), p.name.Group(), func(snap ubl.Snapshot) error {
+		return snap.Ascend([]byte("i"), []byte("j"), func(_, _ []byte) bool { n++; return true })
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return n
 }

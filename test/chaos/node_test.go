@@ -14,8 +14,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"ubl/test/soak"
 )
 
 // node is a server of the world: a place in the network, a data directory, and
@@ -97,9 +95,6 @@ func (n *node) env(more ...string) []string {
 	}
 	if n.world.hasClock {
 		env = append(env, "UBL_CHAOS_CLOCK="+n.clockPath())
-	}
-	if !soak.On() { // or every world would wait up to a minute for its last transfers
-		env = append(env, "UBL_CHAOS_CARRY=2s")
 	}
 	return append(env, more...)
 }

@@ -1,0 +1,52 @@
+package upgrade
+
+import (
+	"testing"
+	"time"
+
+	"ubl"
+	"ubl/test/harness"
+)
+
+// TestCallsFromBefore: two calls to the outside were open when a version stopped that
+// closed them by a walk over all tenants. Each is closed when its deadline has passed.
+func TestCallsFromBefore(t *testing.T) {
+	h := harness.Open(t, harness.Options{Dir: restore(t, "testdata/before-calls/data.tar.gz")})
+	ana := harness.User("ana@example.com")
+	portal := ubl.PortalName(ana.TenantID)
+	for open := 2; ; open-- {
+		page := harness.Must[*ubl.CallPage](h, portal, ubl.ReadCalls{Who: ana, Owner: true, Limit: 10})
+		n := 0
+		for _, row := range page.Calls {
+			if row.Status == "intended" {
+				n++
+			}
+		}
+		if n != open || len(page.Calls) != 2 {
+			t.Fatalf("%d of %d calls are open, want %d", n, len(page.Calls), open)
+		}
+		if open == 0 {
+			break
+		}
+		h.Restart() // what is armed stays so
+		h.Alarms()
+		eventually(t, "the calls have alarms", func() bool { return h.AlarmStats().Groups == 1 })
+		switch open {
+		case 2:
+			h.Clock.Add(time.Minute)
+		case 1:
+			h.Clock.Add(30 * time.Second)
+		}
+		h.Alarms()
+	}
+	h.VerifyLedger(ana.TenantID)
+}
+
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it never came to be that %s", what)
+		}
+	}
+}
