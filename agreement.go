@@ -110,6 +110,8 @@ type AgreementView struct {
 
 	Members []Member `json:"members"`
 	History []Change `json:"history,omitempty"`
+	// AsOf is the receipt of the newest act that this shows, where the past was asked for.
+	AsOf *Receipt `json:"as_of,omitempty"`
 }
 
 // View is a copy, with the entries by user id.

@@ -29,8 +29,12 @@ type (
 		Amount int64
 	}
 
-	// GetContainer reads the configuration. Who may look. Answers *Container.
-	GetContainer struct{ Who Identity }
+	// GetContainer reads the configuration, as it is or was. Who may look. Answers
+	// *Container.
+	GetContainer struct {
+		Who  Identity
+		AsOf AsOf
+	}
 	// Authorize asks whether the caller may do an operation in the container, for
 	// acts whose effect lies outside. Answers AgreementID, that of the record under
 	// which the caller may.
@@ -65,12 +69,13 @@ type (
 		Request
 		DocumentID DocumentID
 	}
-	// ListDocuments lists documents by id, from after After. Who may look.
-	// Answers *DocumentList without contents.
+	// ListDocuments lists documents by id, from after After, as they are or were. Who
+	// may look. Answers *DocumentList without contents.
 	ListDocuments struct {
 		Request
 		After DocumentID
 		Limit int
+		AsOf  AsOf
 	}
 	// ListVersions lists a document's versions, oldest first, from after version
 	// After. Who may look. Answers *DocumentList without contents.
@@ -140,6 +145,9 @@ type DocumentList struct {
 	Next        DocumentID  `json:"-"`
 	NextVersion int64       `json:"-"`
 	Receipt     Receipt     `json:"receipt"`
+	// AsOf is the receipt of the newest act on the container that this shows, where its
+	// past was asked for.
+	AsOf *Receipt `json:"-"`
 }
 
 // DocumentHit is a document that a search found.

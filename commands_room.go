@@ -30,8 +30,11 @@ type (
 	}
 	// RoomHead asks how far a room is, for streams. Answers Head.
 	RoomHead struct{}
-	// GetRoom reads the configuration. Members. Answers *Room.
-	GetRoom struct{ Who Identity }
+	// GetRoom reads the configuration, as it is or was. Members. Answers *Room.
+	GetRoom struct {
+		Who  Identity
+		AsOf AsOf
+	}
 	// GetAgreement reads an Agreement with its history: the one that governs the
 	// actor, or the one named where the actor holds others too, as a Tenant
 	// does its ToolAccess records. Members of it. Answers *AgreementView. Rooms,
@@ -41,6 +44,8 @@ type (
 		Agreement AgreementID // "" for the actor's own
 		// Brief leaves the history out, which takes reading all events.
 		Brief bool
+		// AsOf asks for the Agreement as it was, and its history up to then.
+		AsOf AsOf
 	}
 	// EndAgreement ends an Agreement for good. Its owners. Answers *AgreementView.
 	// Rooms, Tenants and Containers answer it.

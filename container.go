@@ -141,6 +141,9 @@ type Container struct {
 	Documents int64 `json:"documents"`
 	// Member is whether the caller is an entry of the Agreement.
 	Member bool `json:"member"`
+	// AsOf is the receipt of the newest act on the container that this shows, where its
+	// past was asked for.
+	AsOf *Receipt `json:"as_of,omitempty"`
 }
 
 // Limits of documents and credits.

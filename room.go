@@ -88,6 +88,10 @@ type Room struct {
 	Heir          UserID     `json:"heir,omitempty"` // see [Agreement.NamedHeir]
 	LastSeq       int64      `json:"last_seq"`
 	AvailableFrom int64      `json:"available_from"`
+	// AsOf is the receipt of the newest act on the configuration that this shows, where
+	// the past was asked for. LastSeq is then that of the moment; where retention has taken
+	// the messages of then away, it is that of the act.
+	AsOf *Receipt `json:"as_of,omitempty"`
 }
 
 // TenantDefaults apply to rooms made after they were set.

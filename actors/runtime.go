@@ -56,7 +56,13 @@ type Env struct {
 	Panics *panics.Catcher
 	// Usage is what the tenant stores.
 	Usage *Usage
+
+	replays chan struct{} // has room for those that may go on at a time; nil for no bound
 }
+
+// replaysAtOnce is how many states of the past a node makes at a time. Each takes as much
+// memory as its actor, and reads all of its history.
+const replaysAtOnce = 4
 
 // Options configure a [Runtime]. Families, Now and Random are required.
 type Options struct {
@@ -99,7 +105,8 @@ type Runtime struct {
 
 	replies sync.Pool // of chan answer, empty
 
-	alarms *alarms
+	alarms  *alarms
+	replays chan struct{} // see [Env]
 
 	active  atomic.Int64
 	refused [len(refusals)]atomic.Int64 // for load, by Refusal
@@ -128,6 +135,7 @@ func New(opts Options) *Runtime {
 		dispatcher: newDispatcher(),
 		groups:     make(map[ubl.Group]*group),
 		partitions: make(map[int]*window),
+		replays:    make(chan struct{}, replaysAtOnce),
 		stop:       make(chan struct{}),
 		swept:      make(chan struct{}),
 	}

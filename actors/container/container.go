@@ -70,7 +70,7 @@ func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
 	}
 	switch cmd := cmd.(type) {
 	case ubl.GetContainer:
-		t.Answer(c.State.look(cmd.Who), func() any { return c.State.container(cmd.Who.UserID) })
+		c.getContainer(t, cmd)
 	case ubl.Authorize:
 		t.Answer(c.State.may(cmd.Who, cmd.Op), func() any { return c.State.under(cmd.Who) })
 	case ubl.GetAgreement:

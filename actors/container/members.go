@@ -155,6 +155,11 @@ func (c *Container) agreement(t *actors.Turn, cmd ubl.GetAgreement) {
 	if err == nil {
 		err = c.State.governs(cmd.Agreement)
 	}
+	if err == nil && !cmd.AsOf.IsNow() {
+		ctx, hidden := t.Context(), c.State.Hidden
+		t.Later(func() (any, error) { return c.agreementThen(ctx, cmd, hidden) })
+		return
+	}
 	steps := c.State.Steps
 	actors.Show(t, err, c.State.Agreement.Share, cmd.Brief, func(ctx context.Context) ([]ubl.Change, error) { return c.changes(ctx, steps) })
 }

@@ -74,32 +74,52 @@ func (c *Container) listDocuments(t *actors.Turn, cmd ubl.ListDocuments) {
 		t.Fail(err)
 		return
 	}
-	limit := pageOf(cmd.Limit)
-	at, found := slices.BinarySearch(c.State.Listed, cmd.After)
+	act, ctx, hidden := c.reading(t, cmd.Request, ubl.DidDocumentList, nil), t.Context(), c.State.Hidden
+	if !cmd.AsOf.IsNow() {
+		t.Later(func() (any, error) {
+			s, newest, err := c.then(ctx, cmd.AsOf, hidden)
+			if err != nil {
+				return nil, err
+			}
+			page, next := s.page(cmd.After, cmd.Limit)
+			return c.list(ctx, page, &ubl.DocumentList{Next: next, Receipt: act.Receipt, AsOf: &newest.Receipt})
+		})
+		return
+	}
+	page, next := c.State.page(cmd.After, cmd.Limit)
+	t.Later(func() (any, error) {
+		return c.list(ctx, page, &ubl.DocumentList{Next: next, Receipt: act.Receipt})
+	})
+}
+
+// page is the documents after one, and the last of them where there are more.
+func (s *State) page(after ubl.DocumentID, limit int) (page []document, next ubl.DocumentID) {
+	at, found := slices.BinarySearch(s.Listed, after)
 	if found {
 		at++
 	}
-	page := make([]document, 0, limit)
-	for _, id := range c.State.Listed[at:min(at+limit, len(c.State.Listed))] {
-		page = append(page, c.State.Documents[id])
+	end := min(at+pageOf(limit), len(s.Listed))
+	for _, id := range s.Listed[at:end] {
+		page = append(page, s.Documents[id])
 	}
-	list := &ubl.DocumentList{Documents: make([]*ubl.Document, 0, len(page))}
-	if at+len(page) < len(c.State.Listed) {
-		list.Next = page[len(page)-1].ID
+	if end < len(s.Listed) {
+		next = s.Listed[end-1]
 	}
-	act, ctx := c.reading(t, cmd.Request, ubl.DidDocumentList, nil), t.Context()
-	t.Later(func() (any, error) {
-		list.Receipt = act.Receipt
-		return list, c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
-			for _, d := range page {
-				doc, _, err := c.readVersion(snap, d.ID, d.Version)
-				if err != nil {
-					return err
-				}
-				list.Documents = append(list.Documents, doc)
+	return page, next
+}
+
+// list fills in the documents of a page, with their receipts.
+func (c *Container) list(ctx context.Context, page []document, list *ubl.DocumentList) (any, error) {
+	list.Documents = make([]*ubl.Document, 0, len(page))
+	return list, c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+		for _, d := range page {
+			doc, _, err := c.readVersion(snap, d.ID, d.Version)
+			if err != nil {
+				return err
 			}
-			return nil
-		})
+			list.Documents = append(list.Documents, doc)
+		}
+		return nil
 	})
 }
 

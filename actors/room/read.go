@@ -182,6 +182,11 @@ func (r *Room) agreement(t *actors.Turn, c ubl.GetAgreement) {
 	if err == nil {
 		err = r.State.own(c.Agreement)
 	}
+	if err == nil && !c.AsOf.IsNow() {
+		ctx, past := t.Context(), r.State.past()
+		t.Later(func() (any, error) { return r.agreementThen(ctx, c, past) })
+		return
+	}
 	last := r.State.Events
 	actors.Show(t, err, r.State.Agreement.Share, c.Brief, func(ctx context.Context) ([]ubl.Change, error) { return r.changes(ctx, last) })
 }

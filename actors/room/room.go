@@ -125,7 +125,20 @@ func (r *Room) getRoom(t *actors.Turn, c ubl.GetRoom) {
 		t.Fail(err)
 		return
 	}
-	t.Reply(r.State.room())
+	if c.AsOf.IsNow() {
+		t.Reply(r.State.room())
+		return
+	}
+	ctx, now := t.Context(), r.State.past()
+	t.Later(func() (any, error) {
+		s, newest, err := r.then(ctx, c.AsOf, now)
+		if err != nil {
+			return nil, err
+		}
+		room := s.room()
+		room.AsOf = &newest.Receipt
+		return room, nil
+	})
 }
 
 // outcome is what a caller is answered for an event. Where that is the whole room or

@@ -21,6 +21,7 @@ type cli struct {
 	Send       sendCmd       `cmd:"" help:"Send a message."`
 	Tail       tailCmd       `cmd:"" help:"Follow a room."`
 	Rooms      roomsCmd      `cmd:"" help:"List rooms."`
+	Looked     showCmd       `cmd:"" name:"show" help:"Show a room, a container or an Agreement, as it is or was."`
 	Members    membersCmd    `cmd:"" help:"List the people and agents of your tenant."`
 	Domains    domainsCmd    `cmd:"" help:"See and claim the mail domains whose people join your tenant."`
 	Sealed     sealedCmd     `cmd:"" help:"See the rooms and containers that nobody is left in, and give them to an heir."`
@@ -78,6 +79,7 @@ var examples = map[string][]string{
 	"send":       {`ubl send general "good morning"`, "uptime | ubl send r:general -"},
 	"tail":       {"ubl tail general", "ubl tail general --from 0 --json"},
 	"rooms":      {"ubl rooms"},
+	"show":       {"ubl show general", "ubl show r:plans --as-of 2026-01-31T12:00:00Z", "ubl show a:tenant:t:example.com --as-of 4711 --json"},
 	"members":    {"ubl members", "ubl members --former", "ubl members --json"},
 	"servers":    {"ubl servers", "ubl servers --json"},
 	"history":    {"ubl history general --limit 20"},

@@ -29,7 +29,7 @@ func (a *API) listAgreements(ctx context.Context, in *listAgreementsInput) (any,
 	part, more := page(ids, func(id ubl.AgreementID) ubl.AgreementID { return id }, ubl.AgreementID(in.Cursor), in.Limit)
 	out := agreementsAnswer{Agreements: []*ubl.AgreementView{}}
 	for _, id := range part {
-		v, err := a.readAgreement(ctx, id, true)
+		v, err := a.readAgreement(ctx, id, ubl.GetAgreement{Brief: true})
 		switch ubl.CodeOf(err) {
 		case "":
 			out.Agreements = append(out.Agreements, v)
@@ -78,19 +78,41 @@ type agreementAnswer struct {
 	Agreement *ubl.AgreementView `json:"agreement"`
 }
 
-func (a *API) getAgreement(ctx context.Context, in *AgreementPath) (any, error) {
-	v, err := a.readAgreement(ctx, in.ID, false)
+type getAgreementInput struct {
+	AgreementPath
+	AsOfQuery
+}
+
+func (a *API) getAgreement(ctx context.Context, in *getAgreementInput) (any, error) {
+	at, err := ubl.ParseAsOf(in.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.readAgreement(ctx, in.ID, ubl.GetAgreement{AsOf: at})
+	if err == nil {
+		err = past(at, v.AsOf)
+	}
 	return agreementAnswer{v}, err
 }
 
-// readAgreement asks for a record, a brief one without its history. An id may quote the
-// right container and the wrong kind.
-func (a *API) readAgreement(ctx context.Context, id ubl.AgreementID, brief bool) (*ubl.AgreementView, error) {
+// past refuses an answer of now to a question about the past: a node of a version that
+// doesn't know the question gives one.
+func past(asked ubl.AsOf, told *ubl.Receipt) error {
+	if !asked.IsNow() && told == nil {
+		return ubl.Errorf(ubl.CodeUnavailable, "the node that keeps this can't show the past yet")
+	}
+	return nil
+}
+
+// readAgreement asks for a record in the caller's name. An id may quote the right container
+// and the wrong kind.
+func (a *API) readAgreement(ctx context.Context, id ubl.AgreementID, get ubl.GetAgreement) (*ubl.AgreementView, error) {
 	to, err := holder(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, to, ubl.GetAgreement{Who: caller(ctx), Agreement: id, Brief: brief})
+	get.Who, get.Agreement = caller(ctx), id
+	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, to, get)
 	if err != nil {
 		return nil, err
 	}

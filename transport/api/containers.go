@@ -42,8 +42,20 @@ type containerAnswer struct {
 	Container *ubl.Container `json:"container"`
 }
 
-func (a *API) getContainer(ctx context.Context, in *ContainerPath) (any, error) {
-	c, err := ubl.Ask[*ubl.Container](ctx, a.Asker, container(ctx, in.ContainerID), ubl.GetContainer{Who: caller(ctx)})
+type getContainerInput struct {
+	ContainerPath
+	AsOfQuery
+}
+
+func (a *API) getContainer(ctx context.Context, in *getContainerInput) (any, error) {
+	at, err := ubl.ParseAsOf(in.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	c, err := ubl.Ask[*ubl.Container](ctx, a.Asker, container(ctx, in.ContainerID), ubl.GetContainer{Who: caller(ctx), AsOf: at})
+	if err == nil {
+		err = past(at, c.AsOf)
+	}
 	return containerAnswer{c}, err
 }
 

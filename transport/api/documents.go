@@ -14,21 +14,30 @@ type listDocumentsInput struct {
 	WorkspacePath
 	Cursor ubl.DocumentID `query:"cursor" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"The next_cursor of the page before."`
 	Limit  int            `query:"limit" minimum:"1" maximum:"100" default:"50"`
+	AsOfQuery
 }
 
 type documentsAnswer struct {
 	Documents  []*ubl.Document `json:"documents"`
 	NextCursor *ubl.DocumentID `json:"next_cursor"`
 	Receipt    ubl.Receipt     `json:"receipt"`
+	AsOf       *ubl.Receipt    `json:"as_of,omitempty"`
 }
 
 func (a *API) listDocuments(ctx context.Context, in *listDocumentsInput) (any, error) {
-	l, err := ubl.Ask[*ubl.DocumentList](ctx, a.Asker, container(ctx, in.WorkspaceID),
-		ubl.ListDocuments{Request: envelope.Command(ctx, ""), After: in.Cursor, Limit: in.Limit})
+	at, err := ubl.ParseAsOf(in.AsOf)
 	if err != nil {
 		return nil, err
 	}
-	out := documentsAnswer{Documents: list(l.Documents), Receipt: l.Receipt}
+	l, err := ubl.Ask[*ubl.DocumentList](ctx, a.Asker, container(ctx, in.WorkspaceID),
+		ubl.ListDocuments{Request: envelope.Command(ctx, ""), After: in.Cursor, Limit: in.Limit, AsOf: at})
+	if err == nil {
+		err = past(at, l.AsOf)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := documentsAnswer{Documents: list(l.Documents), Receipt: l.Receipt, AsOf: l.AsOf}
 	if l.Next != "" {
 		out.NextCursor = &l.Next
 	}

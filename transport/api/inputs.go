@@ -43,6 +43,10 @@ type (
 	ToolPath struct {
 		Tool string `path:"tool" pattern:"^[A-Za-z0-9_.-]{1,128}$" example:"weather.forecast"`
 	}
+	// AsOfQuery asks for the past.
+	AsOfQuery struct {
+		AsOf string `query:"as_of" maxLength:"64" doc:"How it was: after the atom of a seq of the tenant's ledger, or at a time (RFC 3339). Without it, how it is." example:"2026-01-31T12:00:00Z"`
+	}
 	// Keyed is the idempotency key that a body may hold.
 	Keyed struct {
 		Key string `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"An idempotency key: the same one gives the same outcome. It beats those of HTTP headers."`
@@ -74,3 +78,6 @@ func page[T any, K cmp.Ordered](sorted []T, key func(T) K, after K, limit int) (
 	}
 	return sorted[:limit], true
 }
+
+// asOfMore tells what operations with an [AsOfQuery] answer.
+const asOfMore = "With as_of, how it was, from its history; as_of in the answer is then the receipt of the newest act that it shows. What was before a sealing stays closed."

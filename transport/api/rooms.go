@@ -103,8 +103,20 @@ type roomAnswer struct {
 	Room *ubl.Room `json:"room"`
 }
 
-func (a *API) getRoom(ctx context.Context, in *RoomPath) (any, error) {
-	r, err := ubl.Ask[*ubl.Room](ctx, a.Asker, room(ctx, in.RoomID), ubl.GetRoom{Who: caller(ctx)})
+type getRoomInput struct {
+	RoomPath
+	AsOfQuery
+}
+
+func (a *API) getRoom(ctx context.Context, in *getRoomInput) (any, error) {
+	at, err := ubl.ParseAsOf(in.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	r, err := ubl.Ask[*ubl.Room](ctx, a.Asker, room(ctx, in.RoomID), ubl.GetRoom{Who: caller(ctx), AsOf: at})
+	if err == nil {
+		err = past(at, r.AsOf)
+	}
 	return roomAnswer{r}, err
 }
 

@@ -42,7 +42,7 @@ func (a *API) tenantRoutes() {
 	handle(a, operation{method: "GET", path: "/agreements", id: "list-agreements", tool: "agreement.list", tag: "agreements", answers: "ubl.api.agreements.v1",
 		summary: "The Agreements that the caller may read", more: "Of the tenant, of rooms, containers and tools. By id, without histories; next_cursor is null on the last page."}, a.listAgreements)
 	handle(a, operation{method: "GET", path: "/agreements/{agreementId}", id: "get-agreement", tool: "agreement.get", tag: "agreements", answers: "ubl.api.agreement.v1",
-		summary: "An Agreement with its history", also: []ubl.Code{ubl.CodeNotAMember}}, a.getAgreement)
+		summary: "An Agreement with its history", more: asOfMore, also: []ubl.Code{ubl.CodeNotAMember}}, a.getAgreement)
 	handle(a, operation{method: "POST", path: "/agreements/{agreementId}/heir", id: "name-heir", asks: proof, counts: ubl.Creations, tool: "agreement.heir", destroys: true, tag: "agreements", answers: "ubl.api.member.v1",
 		summary: "Give a sealed room or container an owner",
 		more: "Owners of the tenant. A private room or container is sealed when the last person in it is removed from the tenant: nobody gets in, and its ledger entry says agreement.seal. " +
@@ -93,7 +93,7 @@ func (a *API) roomRoutes() {
 	handle(a, operation{method: "POST", path: "/rooms", id: "create-room", asks: nothing, counts: ubl.Creations, tool: "room.create", tag: "rooms", answers: "ubl.api.room_created.v1", creates: true,
 		summary: "Make a room, which the caller owns", more: "Its id comes from the name; a taken one is a 409."}, a.createRoom)
 	handle(a, operation{method: "GET", path: "/rooms/{roomId}", id: "get-room", tool: "room.get", tag: "rooms", answers: "ubl.api.room.v1",
-		summary: "A room's configuration", also: []ubl.Code{ubl.CodeNotAMember}}, a.getRoom)
+		summary: "A room's configuration", more: asOfMore, also: []ubl.Code{ubl.CodeNotAMember}}, a.getRoom)
 	handle(a, operation{method: "PATCH", path: "/rooms/{roomId}/policy", id: "set-room-policy", asks: sometimes, counts: ubl.Creations, tool: "room.update", tag: "rooms", answers: "ubl.api.room.v1",
 		summary: "Change a room's policy", more: "Owners of the room.", also: []ubl.Code{ubl.CodeNotAMember}}, a.setRoomPolicy)
 }

@@ -20,7 +20,7 @@ func (a *API) workspaceRoutes() {
 
 func (a *API) documentRoutes() {
 	handle(a, operation{method: "GET", path: "/workspaces/{workspaceId}/documents", id: "list-documents", tool: "office.document.list", tag: "documents", answers: "ubl.api.documents.v1",
-		summary: "A workspace's documents", more: "By id, without contents; next_cursor is null on the last page. The look is receipted."}, a.listDocuments)
+		summary: "A workspace's documents", more: "By id, without contents; next_cursor is null on the last page. The look is receipted. " + asOfMore}, a.listDocuments)
 	handle(a, operation{method: "POST", path: "/workspaces/{workspaceId}/documents", id: "create-document", asks: nothing, counts: ubl.Sends, tool: "office.document.create", tag: "documents", answers: "ubl.api.document.v1", creates: true, large: true,
 		summary: "Write a document", more: "The content is at most 1,000,000 characters."}, a.createDocument)
 	handle(a, operation{method: "GET", path: "/workspaces/{workspaceId}/documents/{documentId}", id: "get-document", tool: "office.document.get", tag: "documents", answers: "ubl.api.document.v1",
@@ -41,7 +41,7 @@ func (a *API) containerRoutes() {
 		summary: "Make a container, which the caller owns",
 		more:    "What may be done with it follows from its physics, which stand in its Agreement. Its id comes from the name; a taken one is a 409."}, a.createContainer)
 	handle(a, operation{method: "GET", path: "/containers/{containerId}", id: "get-container", tool: "container.get", tag: "containers", answers: "ubl.api.container.v1",
-		summary: "A container's configuration and balance", also: notIn}, a.getContainer)
+		summary: "A container's configuration and balance", more: asOfMore, also: notIn}, a.getContainer)
 	handle(a, operation{method: "GET", path: "/containers/{containerId}/members", id: "list-container-members", tool: "container.member.list", tag: "containers", answers: "ubl.api.members.v1",
 		summary: "A container's members", more: "The entries of its Agreement.", also: notIn}, a.listContainerMembers)
 	handle(a, operation{method: "POST", path: "/containers/{containerId}/members", id: "invite-to-container", asks: sometimes, counts: ubl.Creations, tool: "container.invite", tag: "containers", answers: "ubl.api.member.v1", creates: true,

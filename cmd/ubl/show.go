@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+
+	"ubl"
+)
+
+// showCmd shows a room, a container or an Agreement, as it is or as it was.
+type showCmd struct {
+	remote
+	format
+	ID   string `arg:"" help:"Of a room (r:plans or plans), a container (w:drafts, k:petty-cash) or an Agreement (a:tenant:t:example.com)."`
+	AsOf string `name:"as-of" help:"How it was: after the atom of this seq in the tenant's ledger, or at a time (2026-01-31T12:00:00Z)." placeholder:"SEQ|TIME"`
+}
+
+// shown is what showCmd has read. The raw parts are for --json.
+type shown struct {
+	Room      json.RawMessage `json:"room,omitempty"`
+	Container json.RawMessage `json:"container,omitempty"`
+	Agreement json.RawMessage `json:"agreement"`
+}
+
+// Run shows it, with its members.
+func (c *showCmd) Run(ctx context.Context, p *program) error {
+	if _, err := ubl.ParseAsOf(c.AsOf); err != nil {
+		return &usageError{"--as-of is neither the seq of an atom, as 4711, nor a time, as 2026-01-31T12:00:00Z"}
+	}
+	server, err := c.client(p)
+	if err != nil {
+		return err
+	}
+	var is shown
+	agreement := ubl.AgreementID(c.ID)
+	switch {
+	case strings.HasPrefix(c.ID, "a:"):
+	case ubl.ContainerID(c.ID).Valid():
+		if err = c.read(ctx, server, "/api/containers/"+url.PathEscape(c.ID), &is); err == nil {
+			var container ubl.Container
+			err = json.Unmarshal(is.Container, &container)
+			agreement = container.AgreementID
+		}
+	default:
+		var room ubl.RoomID
+		if room, err = roomID(c.ID); err == nil {
+			agreement = ubl.RoomAgreement(room)
+			err = c.read(ctx, server, "/api/rooms/"+url.PathEscape(string(room)), &is)
+		}
+	}
+	if err == nil {
+		err = c.read(ctx, server, "/api/agreements/"+url.PathEscape(string(agreement)), &is)
+	}
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(p.out).Encode(is)
+	}
+	return is.print(ctx, p, server)
+}
+
+func (c *showCmd) read(ctx context.Context, server *client, path string, into *shown) error {
+	if c.AsOf != "" {
+		path += "?as_of=" + url.QueryEscape(c.AsOf)
+	}
+	return server.call(ctx, "GET", path, nil, into)
+}
+
+// print writes it for people.
+func (s *shown) print(ctx context.Context, p *program, server *client) error {
+	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	row := func(name, format string, a ...any) {
+		fmt.Fprintf(table, "%s\t%s\n", name, clean(fmt.Sprintf(format, a...)))
+	}
+	if s.Room != nil {
+		var r ubl.Room
+		if err := json.Unmarshal(s.Room, &r); err != nil {
+			return fmt.Errorf("the server sent a room of another form: %w", err)
+		}
+		row("room", "%s (%s)", r.Name, r.RoomID)
+		row("join", "%s", map[string]string{ubl.JoinTenant: "everyone of the tenant", ubl.JoinInvite: "by invitation"}[r.Policy.Join])
+		kept := "for ever"
+		if r.Policy.RetentionDays > 0 {
+			kept = fmt.Sprintf("for %d days", r.Policy.RetentionDays)
+		}
+		row("kept", "%s", kept)
+		row("messages", "%d, from %d on", r.LastSeq, r.AvailableFrom)
+	}
+	if s.Container != nil {
+		var c ubl.Container
+		if err := json.Unmarshal(s.Container, &c); err != nil {
+			return fmt.Errorf("the server sent a container of another form: %w", err)
+		}
+		row(c.Kind, "%s (%s)", c.Name, c.ContainerID)
+		row("physics", "%s", c.Physics)
+		row("documents", "%d", c.Documents)
+		row("credits", "%d, and %d on the way", c.Balance, c.InTransit)
+	}
+	var a ubl.AgreementView
+	if err := json.Unmarshal(s.Agreement, &a); err != nil {
+		return fmt.Errorf("the server sent an Agreement of another form: %w", err)
+	}
+	called := people{server: server}
+	row("agreement", "%s, %s", a.ID, agreementStands(&a))
+	for _, m := range a.Members {
+		row(string(m.Role), "%s, since %s", called.called(ctx, m.UserID), m.Since.Std().Format(dayAndTime))
+	}
+	if a.AsOf != nil {
+		row("as of", "atom %d, %s", a.AsOf.Seq, a.AsOf.Time)
+	}
+	return table.Flush()
+}
+
+// agreementStands says whether an Agreement is in force.
+func agreementStands(a *ubl.AgreementView) string {
+	switch {
+	case a.EndedAt != nil:
+		return "ended " + a.EndedAt.Std().Format(dayAndTime)
+	case a.SealedAt != nil:
+		return "sealed " + a.SealedAt.Std().Format(dayAndTime)
+	}
+	return "in force"
+}
