@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -111,8 +112,8 @@ func isSegment(logs string, s types.SegmentInfo) bool {
 	}
 	defer f.Close()
 	header, index := make([]byte, walHeader), make([]byte, walFrame)
-	if _, err := f.ReadAt(header, 0); err != nil {
-		return false
+	if _, err := f.ReadAt(header, 0); err != nil && !errors.Is(err, io.EOF) {
+		return true
 	}
 	named := binary.LittleEndian.Uint64(header[8:]) == s.BaseIndex && binary.LittleEndian.Uint64(header[16:]) == s.ID
 	if s.SealTime.IsZero() {

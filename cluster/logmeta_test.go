@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft-wal/fs"
 	"github.com/hashicorp/raft-wal/metadb"
+	"github.com/hashicorp/raft-wal/segment"
 	"github.com/hashicorp/raft-wal/types"
 
 	"ubl/storage"
@@ -132,6 +133,15 @@ func TestSegmentLists(t *testing.T) {
 	state.NextSegmentID = state.Segments[len(state.Segments)-1].ID + 1
 	if len(state.Segments) < 3 || !isList(dir, state) {
 		t.Fatalf("a sound list: %+v", state)
+	}
+	newest := filepath.Join(dir, segment.FileName(state.Segments[len(state.Segments)-1]))
+	for what, kill := range map[string]func() error{ // while the newest file was made
+		"empty":   func() error { return os.WriteFile(newest, nil, 0o600) },
+		"missing": func() error { return os.Remove(newest) },
+	} {
+		if must(t, kill()); !isList(dir, state) {
+			t.Errorf("the newest file is %s, as a kill may leave it, and counts as damage", what)
+		}
 	}
 	for name, change := range map[string]func(s *types.PersistentState){
 		"the next id":        func(s *types.PersistentState) { s.NextSegmentID++ },
