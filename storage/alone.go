@@ -30,7 +30,7 @@ func (p *partition) withoutJournal(err error) error {
 		return failed
 	}
 	if outOfSpace(err) {
-		if p.writer.tx == nil {
+		if !p.state.is().open() {
 			return nil // somebody has read since, and so had it committed
 		}
 		if err = p.commitOpen(); err == nil {
@@ -51,20 +51,22 @@ func (p *partition) apply(items []item) (entry []byte, err error) {
 	if err := p.add(items); err != nil {
 		return nil, p.failedCommit(err)
 	}
+	s := p.state.is()
 	switch {
-	case p.writer.tx == nil:
+	case !s.open():
 		return nil, nil
 	case !p.writer.written:
-		p.closeOpen()
+		p.endTx()
+		p.state.move(idle)
 		return nil, nil
-	case p.lazy && len(p.ops) == 0: // all were refused
+	case s.journals() && len(p.ops) == 0: // all were refused
 		return nil, nil
 	}
-	if p.lazy {
+	if s.journals() {
 		p.sealed = sealEntry(p.ops, p.sealed)
 		if p.journal.fits(p.sealed) {
 			p.journaled++
-			p.answered = true // soon: the transaction may be committed before the journal is
+			p.state.move(acknowledged) // soon: the transaction may be committed before the journal is
 			return p.sealed, nil
 		}
 	}
@@ -84,7 +86,7 @@ func (p *partition) add(items []item) (err error) {
 		if p.leased(it) || it.batch == nil {
 			continue
 		}
-		if w.tx == nil {
+		if !p.state.is().open() {
 			if err := p.beginAlone(); err != nil {
 				return err
 			}
@@ -92,7 +94,7 @@ func (p *partition) add(items []item) (err error) {
 		if it.err, err = w.add(it.batch, p.leaseOf(it.batch.Group)); err != nil {
 			return err
 		}
-		if it.err == nil && p.lazy {
+		if it.err == nil && p.state.is().journals() {
 			p.ops = appendOperation(p.ops, operation{batch: it.batch})
 			p.openBytes += it.size
 		}
@@ -101,18 +103,18 @@ func (p *partition) add(items []item) (err error) {
 }
 
 func (p *partition) beginAlone() error {
-	lazy, err := p.mayWait()
-	if err != nil {
-		return err
-	}
-	p.lazy, p.answered = lazy, false
 	if cap(p.ops) > maxScratch {
 		p.ops, p.sealed = nil, nil
 	}
-	if lazy {
-		p.journal.restart() // all that it has is in the file
+	wait, err := p.mayWait()
+	if err != nil {
+		return err
 	}
-	return p.beginOpen()
+	if !wait {
+		return p.beginOpen(direct)
+	}
+	p.journal.restart() // all that it has is in the file
+	return p.beginOpen(deferred)
 }
 
 // spareBytes is how much room there must be for a transaction to stay open: far more
@@ -144,25 +146,30 @@ func (p *partition) mayWait() (bool, error) {
 // what was acknowledged it may as soon as there is room (see recovered).
 // p.applying is held.
 func (p *partition) failedCommit(err error) error {
-	if p.writer.tx != nil && p.answered {
-		p.hides.Store(true)
-	}
-	p.closeOpen()
+	p.endTx()
+	lacks := p.state.is() == acknowledged
 	clean := outOfSpace(err) && !p.lostTx && p.metaUntouched()
 	if clean {
 		p.noRoom.Store(p.opts.Now().UnixNano())
 	}
+	to := broken
 	switch {
-	case clean && !p.hides.Load():
+	case clean && !lacks:
+		p.state.move(idle)
 		return unavailable("there is no space left for data; nothing was written", full(err))
 	case clean:
-		p.starved = true
-		p.flusher.Reset(p.flushAfter())
+		to = starved
+	case lacks:
+		to = hiding
+	}
+	if to == starved {
 		err = unavailable("there is no space left for data", full(err))
-	default:
+		p.flusher.Reset(p.flushAfter())
+	} else {
 		err = unavailable("writing failed; this part of the data takes no writes until the server is started again", err)
 	}
 	p.advance(0, err)
+	p.state.move(to)
 	return err
 }
 
@@ -175,15 +182,16 @@ func (p *partition) metaUntouched() bool {
 // for that, the error wraps [ErrFull]: the next start finds the journal.
 func (p *partition) closeAlone() error {
 	var err error
-	switch {
-	case p.failure() == nil:
+	switch s := p.state.is(); {
+	case s.open():
 		err = p.flushOpen()
-	case p.starved: // other failures were told
+	case s == starved: // other failures were told
 		p.retry = time.Time{}
 		if !p.recovered() {
 			err = p.failure()
 		}
 	}
+	p.state.move(closed)
 	if p.journal != nil {
 		err = errors.Join(err, p.journal.close())
 	}

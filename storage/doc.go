@@ -64,6 +64,9 @@
 //
 // # What fails, and then what
 //
+// Whether a partition may be written and read is one state machine; state.go has its
+// states and the table of its moves.
+//
 // A full disk shows while data pages are written, before the meta page that
 // would make them count: the transaction is rolled back, its batches fail with
 // unavailable, and the partition goes on. After any other failure of a write

@@ -165,10 +165,13 @@ func (p *partition) rename(staged, step string) error {
 // replace closes the file, lets fn put another in its place, and opens that.
 // Readers meanwhile find it closed. p.applying is held.
 func (p *partition) replace(fn func() error) error {
-	if p.closed {
+	if p.state.is() == closed {
 		return errClosed()
 	}
-	p.closeOpen()
+	p.endTx()
+	if p.state.is() == applying {
+		p.state.move(idle)
+	}
 	if !p.lostTx { // else it would wait for a transaction that can't end
 		if err := p.database().Close(); err != nil {
 			return err

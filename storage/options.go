@@ -62,6 +62,8 @@ type Options struct {
 	SyncData func(*os.File) error
 	// spare is [spareBytes], or less in a test.
 	spare int64
+	// moved is told of each change of a partition's state, in a test.
+	moved func(from, to state)
 	// AcceptJournalLoss opens a partition whose journal has lost what it acknowledged,
 	// without that. What was given up is kept (see [Engine.Losses]), and so is the
 	// damaged journal.

@@ -38,7 +38,7 @@ type partition struct {
 	// durable is the id of the newest transaction whose last sync is over.
 	durable atomic.Uint64
 	mu      sync.Mutex
-	failed  error         // why no more is written, nil while all is well
+	failed  error         // why no more is written, nil while all is well; set before the state says so
 	changed chan struct{} // closed when durable or failed moves; nil if nobody waits
 
 	// Owned by the committer.
@@ -53,26 +53,20 @@ type partition struct {
 	epoch   atomic.Int64  // under which this node leads, 0 if it doesn't
 	applied atomic.Uint64 // the newest entry of the log that the file has
 
-	applying    sync.Mutex // guards the open transaction: writer and what follows
+	applying    sync.Mutex // guards the open transaction: state, writer and what follows
+	state       machine
 	writer      writer
-	isOpen      atomic.Bool // a transaction is open
-	lostTx      bool        // a transaction could not be ended: bbolt's Close would hang
-	entry       []byte      // scratch: the newest entry's operations
+	lostTx      bool   // a transaction could not be ended: bbolt's Close would hang
+	entry       []byte // scratch: the newest entry's operations
 	openBytes   int
 	openBatches int
 	openRefused int
 	flusher     *time.Timer
-	closed      bool
-	lost        bool // of a replica: the file can't be believed any more
 
 	// Of a node alone:
-	journal   *journal    // nil until the first write that may use it
-	journaled uint64      // the newest of its records, which are all applied
-	lazy      bool        // the open transaction may stay open: the journal has it
-	answered  bool        // it holds what was acknowledged
-	starved   bool        // the disk was full when such a transaction was to be committed
-	retry     time.Time   // when that is tried again
-	hides     atomic.Bool // such a transaction failed: the file lacks what was acknowledged
+	journal   *journal  // nil until the first write that may use it
+	journaled uint64    // the newest of its records, which are all applied
+	retry     time.Time // when a starved partition is tried again
 
 	noRoom  atomic.Int64 // when the newest write found no room, in ns; 0 after one that did
 	damaged atomic.Int64 // reads that met damage
@@ -101,6 +95,7 @@ func openPartition(dir string, m *manifest, index int, o *Options) (*partition, 
 		proposals:   make(chan struct{}, maxProposals),
 		settled:     make(chan struct{}),
 		generations: make(map[ubl.Group]int64),
+		state:       machine{moved: o.moved},
 	}
 	if err := p.prepare(); err != nil {
 		return nil, err
@@ -121,7 +116,7 @@ func (p *partition) tick() {
 	_ = p.flush() // who reads next is told
 	p.applying.Lock()
 	defer p.applying.Unlock()
-	if p.starved && p.queue.put(item{}, p.opts.QueueBytes) { // else the committer has gone
+	if p.state.is() == starved && p.queue.put(item{}, p.opts.QueueBytes) { // else the committer has gone
 		p.flusher.Reset(p.flushAfter())
 	}
 }
@@ -251,6 +246,14 @@ func (p *partition) advance(tx uint64, failed error) {
 	}
 }
 
+// well ends a failure: the file has again what it should have. p.applying is held.
+func (p *partition) well() {
+	p.mu.Lock()
+	p.failed = nil
+	p.mu.Unlock()
+	p.state.move(idle)
+}
+
 func (p *partition) failure() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -280,10 +283,11 @@ func (p *partition) closeFile() error {
 // closeReplica makes the file whole without its log, unless it can't be trusted.
 func (p *partition) closeReplica() error {
 	_ = p.flushOpen() // what isn't in the file is in the log
-	p.closed = true
+	lost := p.state.is() == distrusted
 	p.advance(0, errClosed()) // whoever still applies is not to halt the replica
+	p.state.move(closed)
 	err := errors.Join(p.database().Sync(), p.closeFile())
-	if err != nil || p.lost {
+	if err != nil || lost {
 		return err
 	}
 	return clearMark(p.path)

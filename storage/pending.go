@@ -38,14 +38,15 @@ func (p *partition) openLimit() int {
 	return aloneOpen
 }
 
-func (p *partition) beginOpen() error {
+// beginOpen opens a transaction, and moves to what that is for.
+func (p *partition) beginOpen(to state) error {
 	w := &p.writer
 	w.reset()
 	p.openBytes, p.openBatches, p.openRefused = 0, 0, 0
 	if err := w.begin(p.database()); err != nil {
 		return err
 	}
-	p.isOpen.Store(true)
+	p.state.move(to)
 	p.flusher.Reset(p.flushAfter())
 	return nil
 }
@@ -53,8 +54,8 @@ func (p *partition) beginOpen() error {
 // flush commits what is applied and still in an open transaction. Its error says
 // why the partition can't be read.
 func (p *partition) flush() error {
-	if !p.isOpen.Load() {
-		return p.hidden()
+	if s := p.state.is(); !s.open() {
+		return p.hidden(s)
 	}
 	p.applying.Lock()
 	defer p.applying.Unlock()
@@ -63,23 +64,20 @@ func (p *partition) flush() error {
 
 // flushFor is flush for who reads one group only: what is open of others may stay.
 func (p *partition) flushFor(g ubl.Group) error {
-	if !p.isOpen.Load() {
-		return p.hidden()
+	if s := p.state.is(); !s.open() {
+		return p.hidden(s)
 	}
 	p.applying.Lock()
 	defer p.applying.Unlock()
-	if _, touched := p.writer.heads[g]; p.writer.tx != nil && !touched {
-		return p.failure()
+	if _, touched := p.writer.heads[g]; p.state.is().open() && !touched {
+		return nil
 	}
 	return p.flushOpen()
 }
 
 func (p *partition) flushOpen() error {
-	if p.writer.tx == nil {
-		return p.hidden()
-	}
-	if err := p.failure(); err != nil {
-		return err
+	if s := p.state.is(); !s.open() {
+		return p.hidden(s)
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	if err := p.commitOpen(); err != nil {
@@ -88,21 +86,20 @@ func (p *partition) flushOpen() error {
 	return nil
 }
 
-// hidden says why the file can't be read: it lacks what was acknowledged.
-func (p *partition) hidden() error {
-	if p.replicated() || p.hides.Load() {
-		return p.failure()
+// hidden says why the file can't be read where no transaction is open.
+func (p *partition) hidden(s state) error {
+	if s == idle || s == broken {
+		return nil
 	}
-	return nil
+	return p.failure()
 }
 
-// closeOpen ends an open transaction that is not to be committed.
-func (p *partition) closeOpen() {
+// endTx ends a transaction that is not to be committed. The caller moves on from it.
+func (p *partition) endTx() {
 	if tx := p.writer.tx; tx != nil && !rollback(tx) {
 		p.lostTx = true
 	}
 	p.writer.tx = nil
-	p.isOpen.Store(false)
 }
 
 // failedOpen gives up what is in the open transaction.
@@ -114,14 +111,14 @@ func (p *partition) failedOpen(err error) error {
 }
 
 func (p *partition) commitOpen() error {
-	w, start := &p.writer, p.opts.Now()
+	w, start, behind := &p.writer, p.opts.Now(), p.state.is().journals()
 	err := p.finishOpen()
 	if err == nil {
 		tx := uint64(w.tx.ID())
 		if err = commitTx(w.tx); err == nil {
 			w.tx = nil
-			p.isOpen.Store(false)
 			p.advance(tx, nil)
+			p.state.move(idle)
 		}
 	}
 	if p.replicated() { // a node alone tells when its batches are durable
@@ -129,7 +126,7 @@ func (p *partition) commitOpen() error {
 			Partition: p.index, Batches: p.openBatches, Refused: p.openRefused, Bytes: p.openBytes,
 			Took: p.opts.Now().Sub(start), Err: err,
 		})
-	} else if p.lazy {
+	} else if behind {
 		p.opts.ObserveFile(p.index, p.opts.Now().Sub(start), err)
 	}
 	return err

@@ -116,7 +116,7 @@ func (p *partition) replayRecords(db *bolt.DB, records []record) (id uint64, err
 	if err := w.begin(db); err != nil {
 		return 0, err
 	}
-	defer p.closeOpen()
+	defer p.endTx()
 	for _, r := range records {
 		refusals, err := p.applyEntry(w, Entry{Index: r.index, Data: r.entry})
 		if err := errors.Join(append(refusals, err)...); err != nil {
@@ -145,7 +145,7 @@ func (p *partition) replayRecords(db *bolt.DB, records []record) (id uint64, err
 // second at most: an attempt reads the whole journal. p.applying is held.
 func (p *partition) recovered() bool {
 	now := p.opts.Now()
-	if !p.starved || now.Before(p.retry) {
+	if p.state.is() != starved || now.Before(p.retry) {
 		return false
 	}
 	p.retry = now.Add(time.Second)
@@ -153,12 +153,8 @@ func (p *partition) recovered() bool {
 	if err != nil {
 		return false // there still is no room
 	}
-	p.starved = false
-	p.mu.Lock()
-	p.failed = nil
-	p.mu.Unlock()
 	p.advance(id, nil)
-	p.hides.Store(false)
+	p.well()
 	return true
 }
 

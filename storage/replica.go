@@ -66,7 +66,7 @@ func (e *Engine) Apply(partition int, entries []Entry) ([][]error, error) {
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	results, err := p.applyAll(entries)
-	if err == nil && p.writer.tx != nil && p.openBytes >= p.openLimit() {
+	if err == nil && p.state.is().open() && p.openBytes >= p.openLimit() {
 		err = p.commitOpen()
 	}
 	if err != nil {
@@ -83,8 +83,8 @@ func (p *partition) applyAll(entries []Entry) (results [][]error, err error) {
 		if entry.Index <= p.applied.Load() {
 			continue
 		}
-		if w.tx == nil {
-			if err := p.beginOpen(); err != nil {
+		if !p.state.is().open() {
+			if err := p.beginOpen(applying); err != nil {
 				return nil, err
 			}
 		}
@@ -134,15 +134,17 @@ func (p *partition) applyEntry(w *writer, entry Entry) ([]error, error) {
 // a newer version, its file is what it was; after anything else it can't be
 // believed any more. p.applying is held.
 func (p *partition) halt(err error) error {
-	p.closeOpen()
+	p.endTx()
+	to := halted
 	if !outOfSpace(err) && !errors.Is(err, errEntry) || p.lostTx {
-		p.lost = true
+		to = distrusted
 		// If even that can't be written, the mark of this boot stays: the process
 		// must then not trust the file, which Resume sees to.
 		err = errors.Join(err, writeMark(p.path, lostBoot))
 	}
 	err = unavailable("this replica can't write", err)
 	p.advance(0, err)
+	p.state.move(to)
 	p.opts.Halted(p.index, err)
 	return err
 }
@@ -153,7 +155,7 @@ func (e *Engine) Distrust(partition int, err error) {
 	p := e.partitions[partition]
 	p.applying.Lock()
 	defer p.applying.Unlock()
-	if p.replicated() && !p.closed && p.failure() == nil {
+	if s := p.state.is(); p.replicated() && (s == idle || s == applying) {
 		_ = p.halt(err) // which tells
 	}
 }
@@ -168,8 +170,8 @@ func (e *Engine) Resume(partition int) error {
 	if p.failure() == nil {
 		return nil
 	}
-	reopen := func() error { return nil }
-	if p.lost {
+	lost, reopen := p.state.is() == distrusted, func() error { return nil }
+	if lost {
 		reopen = p.emptyFile
 	}
 	if err := p.replace(reopen); err != nil { // which reads what is applied anew
@@ -177,15 +179,12 @@ func (e *Engine) Resume(partition int) error {
 			return err
 		}
 	}
-	if p.lost {
+	if lost {
 		if err := writeMark(p.path, p.opts.Boot); err != nil {
 			return err
 		}
 	}
-	p.lost = false
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.failed = nil
+	p.well()
 	return nil
 }
 
