@@ -2,10 +2,12 @@ package ubl
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 )
 
 // ExportFormat names the form of an exported ledger, which anyone can check
@@ -18,13 +20,75 @@ import (
 //
 //	{"atom":{…},"head_hash":"h:…","seq":1}
 //
-// An export that meets damage ends with a line that says so, which no reader takes for
-// an atom:
+// A server's export that meets damage ends with a line that says so, which no reader
+// takes for an atom:
 //
 //	{"damaged":"…","seq":1001}
 //
+// One of a stopped server's data goes on behind damage. In the place of atoms that can't
+// be read it has a [HoleFormat], and the next atom's prev_hash is the head behind the hole.
+//
 // A form that differs gets another name; readers refuse names they don't know.
 const ExportFormat = "ubl.export.v1"
+
+// HoleFormat names the form of a line of an export that stands for missing atoms:
+//
+//	{"format":"ubl.export.hole.v1","from_seq":3,"ledger_shard":"0","reason":"…","tenant_id":"t:…","to_seq":5}
+//
+// Nothing binds what is before a hole to what is behind it.
+const HoleFormat = "ubl.export.hole.v1"
+
+// Hole is a series of atoms that an export lacks.
+type Hole struct {
+	From   int64  `json:"from_seq"`
+	To     int64  `json:"to_seq"` // the last of them
+	Reason string `json:"reason"`
+}
+
+// IncompleteError is the error of an export with holes, in which all that is there holds.
+type IncompleteError struct {
+	Holes []Hole
+	// Missing is how many atoms are in the holes, Of how many the ledger has.
+	Missing, Of int64
+}
+
+// maxTold is how many holes are told one by one.
+const maxTold = 20
+
+func (e *IncompleteError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d atoms are missing", e.Missing, e.Of)
+	for i, h := range e.Holes {
+		if i == maxTold {
+			fmt.Fprintf(&b, "; and in %d more places", len(e.Holes)-i)
+			break
+		}
+		fmt.Fprintf(&b, "; %d to %d: %s", h.From, h.To, h.Reason)
+	}
+	return b.String()
+}
+
+// HeadAfter is the head of a ledger after an atom, by what the atom itself says.
+func HeadAfter(atom []byte) (string, error) {
+	a, err := linkOf(atom)
+	if err != nil {
+		return "", err
+	}
+	return NextHead(a.PrevHash, a.CID), nil
+}
+
+// link is where an atom says that it is in the chain.
+type link struct {
+	PrevHash string `json:"prev_hash"`
+	CID      string `json:"cid"`
+}
+
+func linkOf(atom []byte) (l link, err error) {
+	if err := json.Unmarshal(atom, &l); err != nil || l.CID == "" {
+		return l, ErrDamaged
+	}
+	return l, nil
+}
 
 // MaxExportLine bounds a line of an export, without its newline. The largest
 // atom is far below it.
@@ -33,15 +97,17 @@ const MaxExportLine = 1 << 20
 // Exporter writes a ledger as [ExportFormat]. It is not safe for concurrent
 // use and does not buffer.
 type Exporter struct {
-	w    io.Writer
-	last LedgerHead
-	at   LedgerHead
-	line []byte
+	w      io.Writer
+	tenant TenantID
+	last   LedgerHead
+	at     LedgerHead // without a hash behind a hole
+	holes  IncompleteError
+	line   []byte
 }
 
 // NewExporter writes the header of the ledger up to last.
 func NewExporter(w io.Writer, tenant TenantID, last LedgerHead) (*Exporter, error) {
-	e := &Exporter{w: w, last: last, at: LedgerHead{HeadHash: Genesis}}
+	e := &Exporter{w: w, tenant: tenant, last: last, at: LedgerHead{HeadHash: Genesis}}
 	b := append([]byte(nil), `{"format":"`+ExportFormat+`","head_hash":`...)
 	b = appendString(b, last.HeadHash)
 	b = append(b, `,"last_seq":`...)
@@ -58,13 +124,11 @@ func (e *Exporter) Append(atom []byte) error {
 	if e.at.Seq == e.last.Seq {
 		return fmt.Errorf("couldn't export: more atoms than the %d of the header", e.last.Seq)
 	}
-	var a struct {
-		CID string `json:"cid"`
+	a, err := linkOf(atom)
+	if err != nil {
+		return fmt.Errorf("couldn't export the atom at seq %d: %w", e.at.Seq+1, err)
 	}
-	if err := json.Unmarshal(atom, &a); err != nil || a.CID == "" {
-		return fmt.Errorf("couldn't export: the atom at seq %d is damaged", e.at.Seq+1)
-	}
-	e.at = LedgerHead{Seq: e.at.Seq + 1, HeadHash: NextHead(e.at.HeadHash, a.CID)}
+	e.at = LedgerHead{Seq: e.at.Seq + 1, HeadHash: NextHead(cmp.Or(e.at.HeadHash, a.PrevHash), a.CID)}
 	b := append(e.line[:0], `{"atom":`...)
 	b = append(b, atom...)
 	b = append(b, `,"head_hash":"`...)
@@ -72,8 +136,33 @@ func (e *Exporter) Append(atom []byte) error {
 	b = append(b, `","seq":`...)
 	b = strconv.AppendInt(b, e.at.Seq, 10)
 	e.line = append(b, '}', '\n')
+	_, err = e.w.Write(e.line)
+	return err
+}
+
+// Skip writes that the atoms up to a seq can't be read, and why.
+func (e *Exporter) Skip(to int64, why error) error {
+	if to < e.Next() || to > e.last.Seq {
+		return fmt.Errorf("couldn't export: a hole from seq %d to %d", e.Next(), to)
+	}
+	h := Hole{From: e.Next(), To: to, Reason: why.Error()}
+	e.holes.add(h)
+	e.at = LedgerHead{Seq: to}
+	b := append(e.line[:0], `{"format":"`+HoleFormat+`","from_seq":`...)
+	b = strconv.AppendInt(b, h.From, 10)
+	b = append(b, `,"ledger_shard":"`+DefaultShard+`","reason":`...)
+	b = appendString(b, h.Reason)
+	b = append(b, `,"tenant_id":`...)
+	b = appendString(b, string(e.tenant))
+	b = append(b, `,"to_seq":`...)
+	e.line = append(strconv.AppendInt(b, to, 10), '}', '\n')
 	_, err := e.w.Write(e.line)
 	return err
+}
+
+func (e *IncompleteError) add(h Hole) {
+	e.Holes = append(e.Holes, h)
+	e.Missing += h.To - h.From + 1
 }
 
 // brokenPrefix begins the line at damage.
@@ -104,10 +193,14 @@ func BrokenExport(line []byte) (why string, broken bool) {
 func (e *Exporter) Next() int64 { return e.at.Seq + 1 }
 
 // Close fails where the atoms did not lead to the header's head: then the
-// export is of no use. It does not close the writer.
+// export is of no use. One with holes is an [*IncompleteError]. It does not close the writer.
 func (e *Exporter) Close() error {
-	if e.at != e.last {
+	if e.at.Seq != e.last.Seq || e.at.HeadHash != "" && e.at.HeadHash != e.last.HeadHash {
 		return fmt.Errorf("couldn't export: the atoms don't lead to the ledger's head at seq %d", e.last.Seq)
+	}
+	if len(e.holes.Holes) > 0 {
+		e.holes.Of = e.last.Seq
+		return &e.holes
 	}
 	return nil
 }

@@ -38,6 +38,8 @@ type Verified struct {
 	// Open counts intended actions whose effect had not come yet.
 	Open     int64
 	HeadHash string
+	// Missing is how many atoms lie in holes of the export: then the error says which.
+	Missing int64
 }
 
 // LineError is the first thing wrong with an export.
@@ -53,7 +55,9 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e
 // place in the chain, the head after it, that all belong to one tenant, and
 // that every effect answers an earlier action which had none. It reads as a
 // stream, in bounded memory. The error is a *[LineError] where the export does
-// not hold, or the reader's own.
+// not hold, or the reader's own. It is an *[IncompleteError], beside what was found, where
+// only atoms are missing: then what is behind the last hole leads to the head, and what
+// is before a hole is bound to it by nothing.
 func Verify(r io.Reader, opts VerifyOptions) (*Verified, error) {
 	v := &verifier{lines: bufio.NewReaderSize(r, 64<<10), opts: opts,
 		at: LedgerHead{HeadHash: Genesis}, open: map[string]Status{}}
@@ -61,7 +65,7 @@ func Verify(r io.Reader, opts VerifyOptions) (*Verified, error) {
 		return nil, err
 	}
 	for v.at.Seq < v.last.Seq {
-		if err := v.atom(); err != nil {
+		if err := v.next(); err != nil {
 			return nil, err
 		}
 	}
@@ -79,7 +83,11 @@ type verifier struct {
 	at     LedgerHead // how far the atoms have come
 	headAt int64      // the seq at which opts.Head was met, -1 before
 	open   map[string]Status
-	out    Verified
+	holes  IncompleteError
+	// orphans are effects whose action must be in a hole, and at the end actions whose
+	// effect must be in one. Each takes a missing atom of its own.
+	orphans int64
+	out     Verified
 }
 
 func (v *verifier) bad(format string, args ...any) error {
@@ -109,8 +117,8 @@ func (v *verifier) read() ([]byte, error) {
 	}
 }
 
-// object reads a line as an object with exactly the named members.
-func (v *verifier) object(names ...string) (map[string]json.RawMessage, error) {
+// object reads a line as an object.
+func (v *verifier) object() (map[string]json.RawMessage, error) {
 	line, err := v.read()
 	if err != nil {
 		return nil, err
@@ -130,16 +138,24 @@ func (v *verifier) object(names ...string) (map[string]json.RawMessage, error) {
 	if err := json.Unmarshal(line, &m); err != nil {
 		return nil, v.bad("not an object")
 	}
-	if got := slices.Sorted(maps.Keys(m)); !slices.Equal(got, names) {
-		return nil, v.bad("its members are not exactly %q", names)
-	}
 	return m, nil
 }
 
+// exactly refuses an object with other members than the named ones.
+func (v *verifier) exactly(m map[string]json.RawMessage, names ...string) error {
+	if got := slices.Sorted(maps.Keys(m)); !slices.Equal(got, names) {
+		return v.bad("its members are not exactly %q", names)
+	}
+	return nil
+}
+
 func (v *verifier) header() error {
-	m, err := v.object("format", "head_hash", "last_seq", "ledger_shard", "tenant_id")
+	m, err := v.object()
 	if errors.Is(err, io.EOF) {
 		return v.bad("the file is empty")
+	}
+	if err == nil {
+		err = v.exactly(m, "format", "head_hash", "last_seq", "ledger_shard", "tenant_id")
 	}
 	if err != nil {
 		return err
@@ -167,13 +183,47 @@ func (v *verifier) header() error {
 	return nil
 }
 
-// atom checks the next line against where the chain is.
-func (v *verifier) atom() error {
-	m, err := v.object("atom", "head_hash", "seq")
-	if errors.Is(err, io.EOF) {
+// next checks the next line, an atom or a hole.
+func (v *verifier) next() error {
+	m, err := v.object()
+	switch {
+	case errors.Is(err, io.EOF):
 		return v.bad("missing: the header says that the ledger goes on to seq %d", v.last.Seq)
+	case err != nil:
+		return err
+	case text(m["format"]) == HoleFormat:
+		return v.hole(m)
 	}
-	if err != nil {
+	return v.atom(m)
+}
+
+// maxHoles bounds how many holes are kept while an export is read.
+const maxHoles = 1 << 17
+
+// hole goes on behind atoms that are missing.
+func (v *verifier) hole(m map[string]json.RawMessage) error {
+	if err := v.exactly(m, "format", "from_seq", "ledger_shard", "reason", "tenant_id", "to_seq"); err != nil {
+		return err
+	}
+	h := Hole{Reason: text(m["reason"])}
+	switch {
+	case text(m["tenant_id"]) != string(v.out.TenantID) || text(m["ledger_shard"]) != v.out.Shard:
+		return v.bad("the hole is not of the ledger that the header names")
+	case !decode(m["from_seq"], &h.From) || h.From != v.at.Seq+1:
+		return v.bad("from_seq is not %d", v.at.Seq+1)
+	case !decode(m["to_seq"], &h.To) || h.To < h.From || h.To > v.last.Seq:
+		return v.bad("to_seq is not a seq from %d to %d", h.From, v.last.Seq)
+	case len(v.holes.Holes) == maxHoles:
+		return v.bad("more than %d holes", maxHoles)
+	}
+	v.holes.add(h)
+	v.at = LedgerHead{Seq: h.To}
+	return nil
+}
+
+// atom checks one against where the chain is; behind a hole that is where the atom says.
+func (v *verifier) atom(m map[string]json.RawMessage) error {
+	if err := v.exactly(m, "atom", "head_hash", "seq"); err != nil {
 		return err
 	}
 	var seq int64
@@ -203,11 +253,14 @@ func (v *verifier) link(raw json.RawMessage) (string, error) {
 	if !decode(raw, &atom) {
 		return "", v.bad("the atom is not an object")
 	}
-	cid := text(atom["cid"])
+	cid, before := text(atom["cid"]), text(atom["prev_hash"])
+	if v.at.HeadHash == "" && ValidHash("h:", before) { // behind a hole
+		v.at.HeadHash = before
+	}
 	switch {
 	case text(atom["tenant_id"]) != string(v.out.TenantID):
 		return "", v.bad("the atom's tenant_id is not that of the header")
-	case text(atom["prev_hash"]) != v.at.HeadHash:
+	case before != v.at.HeadHash || before == "":
 		return "", v.bad("the atom's prev_hash is not the head before it")
 	case cid != CID(withoutCID(atom)):
 		return "", v.bad("the atom's cid is not the hash of its content")
@@ -237,7 +290,9 @@ func (v *verifier) effect(ref string, outcome Outcome) error {
 	if outcome != OutcomeOK && outcome != OutcomeError {
 		return v.bad("the effect's outcome is neither ok nor error")
 	}
-	if _, ok := v.open[ref]; !ok {
+	if _, ok := v.open[ref]; !ok && v.orphans < v.holes.Missing {
+		v.orphans++
+	} else if !ok {
 		return v.bad("the effect's ref_action_cid is not an earlier action without an effect")
 	}
 	delete(v.open, ref)
@@ -253,14 +308,16 @@ func (v *verifier) end() (*Verified, error) {
 		return nil, v.bad("the file goes on after seq %d, the last of the header", v.last.Seq)
 	case !errors.Is(err, io.EOF):
 		return nil, err
-	case v.at.HeadHash != v.last.HeadHash:
+	case v.at.HeadHash != v.last.HeadHash && v.at.HeadHash != "":
 		v.line = 1
 		return nil, v.bad("head_hash is not the head after the last atom")
 	}
 	for _, status := range v.open {
 		switch status {
 		case StatusExecuted:
-			return nil, v.bad("missing: an executed action has no effect")
+			if v.orphans++; v.orphans > v.holes.Missing { // else its effect is in a hole
+				return nil, v.bad("missing: an executed action has no effect")
+			}
 		case StatusIntended:
 			v.out.Open++
 		}
@@ -268,7 +325,11 @@ func (v *verifier) end() (*Verified, error) {
 	if v.opts.Head != "" && v.headAt != v.at.Seq {
 		return nil, v.wrongHead()
 	}
-	v.out.Atoms, v.out.HeadHash = v.at.Seq, v.at.HeadHash
+	v.out.Missing, v.holes.Of = v.holes.Missing, v.last.Seq
+	v.out.Atoms, v.out.HeadHash = v.last.Seq-v.out.Missing, v.last.HeadHash
+	if v.out.Missing > 0 {
+		return &v.out, &v.holes
+	}
 	return &v.out, nil
 }
 

@@ -127,6 +127,7 @@ func TestBadDocuments(t *testing.T) {
 		{"ubl.sse.room_event.v1", "the payload of another event", "event", `"room.gap"`},
 		{"ubl.sse.room_event.v1", "the bare message", "payload", `{"msg_id":"m:1"}`},
 		{"ubl.export.header.v1", "another format", "format", `"ubl.export.v2"`},
+		{"ubl.export.hole.v1", "no end", "to_seq", gone},
 		{"ubl.export.line.v1", "no atom", "atom", `{}`},
 
 		{"ubl.api.error.v1", "a code outside the table", "error.code", `"oops"`},

@@ -105,4 +105,7 @@
 // tree.go), and so is each range; the keys on both sides of a gap are checked,
 // too. A write first checks every page that it changes, and is refused alone:
 // bbolt would write a sound page of what a damaged one still shows.
+//
+// [Ledger] reads what is left of a ledger in a damaged file, around the damage and without
+// bbolt (see salvage.go): for an export of a store that can't be opened any more.
 package storage

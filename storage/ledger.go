@@ -16,12 +16,14 @@ import (
 
 // Ledger reads one group's ledger in a data directory of no running server. It opens
 // that group's partition alone and changes nothing, so it works where the store can't
-// be opened: in another partition's damage, and in its own as far as pages are sound.
+// be opened: in another partition's damage, and in its own as far as values are sound.
 type Ledger struct {
 	group  ubl.Group
+	prefix []byte // of the group's keys
 	db     *bolt.DB
 	unlock func() error
 	head   ubl.LedgerHead
+	stored int64            // the newest seq that the file has
 	newer  map[int64][]byte // the journal's atoms, which aren't in the file yet
 	lost   error
 }
@@ -36,7 +38,7 @@ func OpenLedger(dir string, g ubl.Group, opts *Options) (_ *Ledger, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{group: g, unlock: unlock, newer: make(map[int64][]byte)}
+	l := &Ledger{group: g, prefix: appendPrefix(nil, g), unlock: unlock, newer: make(map[int64][]byte)}
 	if err := l.open(filepath.Join(dir, storeDir), o); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -71,17 +73,23 @@ func (l *Ledger) openFile(path string, label label, o *Options) (err error) {
 	if l.db, err = bolt.Open(path, fileMode, &bolt.Options{ReadOnly: true, Timeout: time.Second}); err != nil {
 		return err
 	}
+	if err := treeIn(l.db, l.readHead); err != nil {
+		return err
+	}
 	if err := l.db.View(func(tx *bolt.Tx) error { return checkLabel(tx, label) }); err != nil {
 		return err
 	}
-	err = l.view(context.Background(), func(s ubl.Snapshot) (err error) {
-		l.head, err = s.Head()
-		return err
-	})
-	if err != nil {
-		return err
-	}
 	return l.readJournal(path, label)
+}
+
+// readHead has the newest atom tell where the ledger ends, if the head can't be read.
+func (l *Ledger) readHead(t *tree) (err error) {
+	if l.head, err = ledgerHead(t, l.prefix); err != nil {
+		l.miss(fmt.Errorf("the ledger's head can't be read: %w", err))
+		l.head, err = newestHead(context.Background(), t, l.prefix)
+	}
+	l.stored = l.head.Seq
+	return err
 }
 
 // readJournal adds what only the journal has.
@@ -131,32 +139,20 @@ func (l *Ledger) Head() ubl.LedgerHead { return l.head }
 // Lost says why the newest of the ledger may be missing; nil where it is whole.
 func (l *Ledger) Lost() error { return l.lost }
 
-// Atoms gives the atoms from one seq to another, in order, in a short transaction.
-func (l *Ledger) Atoms(ctx context.Context, from, to int64, fn func(atom []byte) error) error {
-	return l.view(ctx, func(s ubl.Snapshot) error {
-		for seq := from; seq <= to; seq++ {
-			atom, ok := l.newer[seq]
-			if !ok {
-				var err error
-				if atom, err = s.Atom(seq); err != nil {
-					return fmt.Errorf("atom %d can't be read: %w", seq, err)
-				}
-			}
-			if err := fn(atom); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func (l *Ledger) view(ctx context.Context, fn func(ubl.Snapshot) error) error {
+// Atoms gives the atoms in order, as far as they can be read, and tells between them
+// which are missing and why. What it gives is valid until found returns.
+func (l *Ledger) Atoms(ctx context.Context, found func(seq int64, atom []byte) error, missing func(from, to int64, why error) error) error {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	tx, err := beginRead(l.db)
-	if err != nil {
-		return err
+	err := treeIn(l.db, func(t *tree) (err error) {
+		defer guard(&err)
+		x := newSalvage(ctx, t, l.prefix, l.stored)
+		x.found, x.missing = found, missing
+		return x.run()
+	})
+	for seq := l.stored + 1; err == nil && seq <= l.head.Seq; seq++ {
+		err = found(seq, l.newer[seq])
 	}
-	return viewTx(ctx, tx, l.group, fn)
+	return err
 }
 
 // Close frees the directory.

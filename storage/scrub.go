@@ -264,13 +264,8 @@ func (s *sweep) slice(tx *bolt.Tx, size int64) (err error) {
 // numbers between its last record before the page and the next behind it can't be read.
 func (s *sweep) skip(w *walk, err error) bool {
 	s.damage(s.next, err)
-	if len(w.stack) == 0 {
-		s.done = true
-		return false
-	}
-	top := &w.stack[len(w.stack)-1]
-	_, high := top.bounds(top.i)
-	if high == nil || bytes.Compare(high, s.next) <= 0 {
+	high := w.behind(s.next)
+	if high == nil {
 		s.done = true
 		return false
 	}
@@ -388,10 +383,7 @@ func (s *sweep) kind(inside []byte) (ubl.Numbers, bool) {
 // the counter is met.
 func (s *sweep) newest(t *tree) int64 {
 	w := walk{t: t}
-	if err := w.seek(s.run.counter); err != nil || !w.valid() || !bytes.Equal(w.key(), s.run.counter) {
-		return -1
-	}
-	_, value, err := w.read()
+	value, err := w.get(s.run.counter)
 	if err != nil || len(value) < 8 {
 		return -1
 	}

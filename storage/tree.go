@@ -256,6 +256,41 @@ func (w *walk) read() (key, value []byte, err error) {
 	return e.key, value, nil
 }
 
+// get goes to a key and reads its value; nil where there is none.
+func (w *walk) get(key []byte) (value []byte, err error) {
+	if err := w.seek(key); err != nil {
+		return nil, err
+	}
+	if !w.valid() || !bytes.Equal(w.key(), key) {
+		return nil, w.edges()
+	}
+	_, value, err = w.read()
+	return value, err
+}
+
+// behind is the first key that may be beyond the page which stopped the way from a key;
+// nil for none.
+func (w *walk) behind(key []byte) []byte {
+	if len(w.stack) == 0 {
+		return nil
+	}
+	top := &w.stack[len(w.stack)-1]
+	_, high := top.bounds(top.i)
+	if bytes.Compare(high, key) <= 0 {
+		return nil
+	}
+	return high
+}
+
+// stopped is that page.
+func (w *walk) stopped() uint64 {
+	if len(w.stack) == 0 {
+		return w.t.root
+	}
+	top := &w.stack[len(w.stack)-1]
+	return top.at(top.i).child
+}
+
 // edge sees that the element here, if there is one, is what was written. A range
 // ends where another key stands: it may be one of the range's, damaged so that it
 // still is in order.

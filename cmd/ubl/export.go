@@ -14,9 +14,6 @@ import (
 	"ubl/storage"
 )
 
-// exportPage is how many atoms are read in one short transaction.
-const exportPage = 1000
-
 // exportCmd writes a ledger. A running server exports the tenant of the token;
 // a data directory any tenant.
 type exportCmd struct {
@@ -44,7 +41,11 @@ func (c *exportCmd) Run(ctx context.Context, p *program) error {
 	} else {
 		err = c.online(ctx, p, out, tenant, g)
 	}
-	if err = errors.Join(err, out.Flush()); err != nil { // what could be read is written all the same
+	err = errors.Join(err, out.Flush()) // what could be read is written all the same
+	if holes, ok := errors.AsType[*ubl.IncompleteError](err); ok {
+		return fmt.Errorf("the export is not whole, a line of %s stands for each of %d holes: %w", ubl.HoleFormat, len(holes.Holes), err)
+	}
+	if err != nil {
 		return fmt.Errorf("couldn't export: %w", err)
 	}
 	return nil
@@ -111,7 +112,7 @@ func copyHeader(out io.Writer, lines *bufio.Reader, tenant ubl.TenantID) (last i
 	return header.LastSeq, err
 }
 
-// offline reads the ledger itself and changes nothing. What it can't read ends it.
+// offline reads the ledger itself and changes nothing. It passes over what it can't read.
 func (c *exportCmd) offline(ctx context.Context, p *program, out io.Writer, tenant ubl.TenantID, g *progress) (err error) {
 	if err := mustHoldData(c.Data); err != nil {
 		return err
@@ -126,18 +127,20 @@ func (c *exportCmd) offline(ctx context.Context, p *program, out io.Writer, tena
 		return errors.Join(errors.New("there is no such tenant in this data directory"), ledger.Lost())
 	}
 	e, err := ubl.NewExporter(out, tenant, head)
-	for err == nil && e.Next() <= head.Seq {
-		err = ledger.Atoms(ctx, e.Next(), min(e.Next()+exportPage-1, head.Seq), e.Append)
-		g.at(e.Next()-1, head.Seq)
+	if err != nil {
+		return err
 	}
-	if errors.Is(err, ubl.ErrDamaged) {
-		err = errors.Join(err, e.Break(err))
+	found := func(seq int64, atom []byte) error {
+		g.at(seq, head.Seq)
+		return e.Append(atom)
 	}
-	if err == nil {
-		err = e.Close()
+	missing := func(_, to int64, why error) error { return e.Skip(to, why) }
+	if err := ledger.Atoms(ctx, found, missing); err != nil {
+		return err
 	}
-	if lost := ledger.Lost(); err == nil && lost != nil {
-		err = fmt.Errorf("the newest atoms may be missing: %w", lost)
+	err = e.Close()
+	if lost := ledger.Lost(); lost != nil {
+		err = errors.Join(err, fmt.Errorf("the newest atoms may be missing: %w", lost))
 	}
 	return err
 }

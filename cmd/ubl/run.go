@@ -25,6 +25,9 @@ const (
 	// exitFull says that the disk is full: free some space, then try again. It is
 	// EX_TEMPFAIL of sysexits.h, which systemd shows by name.
 	exitFull = 75
+	// exitIncomplete says that an export lacks atoms, and holds but for them. It is
+	// EX_DATAERR of sysexits.h.
+	exitIncomplete = 65
 )
 
 // program is what every command runs with.
@@ -129,6 +132,9 @@ func (p *program) report(err error) int {
 	}
 	if errors.Is(err, storage.ErrFull) {
 		return exitFull
+	}
+	if _, ok := errors.AsType[*ubl.IncompleteError](err); ok {
+		return exitIncomplete
 	}
 	return exitFailed
 }

@@ -36,6 +36,9 @@ func (c *verifyCmd) Run(p *program) error {
 	g := p.progress("verifying", "atoms", c.Quiet || c.JSON)
 	v, err := ubl.Verify(in, ubl.VerifyOptions{Head: head, Progress: g.at})
 	g.end()
+	if holes, ok := errors.AsType[*ubl.IncompleteError](err); ok {
+		return c.incomplete(p, v, holes)
+	}
 	if bad, ok := errors.AsType[*ubl.LineError](err); ok && c.JSON {
 		result := map[string]any{"ok": false, "line": bad.Line, "reason": bad.Reason}
 		return errors.Join(json.NewEncoder(p.out).Encode(result), doesNotVerify(err))
@@ -50,6 +53,21 @@ func (c *verifyCmd) Run(p *program) error {
 	_, err = fmt.Fprintf(p.out, "ok: %s, %d atoms (%d actions, %d effects, %d still open), head %s\n",
 		v.TenantID, v.Atoms, v.Actions, v.Effects, v.Open, v.HeadHash)
 	return err
+}
+
+// incomplete says what an export with holes has, and what it lacks.
+func (c *verifyCmd) incomplete(p *program, v *ubl.Verified, lacks *ubl.IncompleteError) error {
+	for i := range lacks.Holes { // who made the file wrote the reasons
+		lacks.Holes[i].Reason = clean(lacks.Holes[i].Reason)
+	}
+	result := fmt.Errorf("the ledger is not whole; what is there holds, and what is behind the last hole leads to the head: %w", lacks)
+	if c.JSON {
+		return errors.Join(json.NewEncoder(p.out).Encode(map[string]any{"ok": false, "tenant_id": v.TenantID, "ledger_shard": v.Shard,
+			"atoms": v.Atoms, "actions": v.Actions, "effects": v.Effects, "open": v.Open, "head_hash": v.HeadHash, "missing": v.Missing, "holes": lacks.Holes}), result)
+	}
+	_, err := fmt.Fprintf(p.out, "not whole: %s, %d atoms (%d actions, %d effects, %d still open), %d missing, head %s\n",
+		v.TenantID, v.Atoms, v.Actions, v.Effects, v.Open, v.Missing, v.HeadHash)
+	return errors.Join(err, result)
 }
 
 func doesNotVerify(err error) error { return fmt.Errorf("the ledger does not verify: %w", err) }

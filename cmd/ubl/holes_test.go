@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ubl"
+)
+
+// coreLedger is a data directory in which tenant 0's ledger has a few dozen atoms, and that
+// ledger's export.
+func coreLedger(t *testing.T) (dir, export string) {
+	t.Helper()
+	dir = t.TempDir()
+	p := &program{now: testNow, random: &counter64{}}
+	key := testKey(t, p)
+	for range 5 {
+		n, err := p.openNode(dir, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, _ := n.request()
+		err = n.announceStart(t.Context(), req, key)
+		if err = errors.Join(err, n.close(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, export, said := exported(t, dir)
+	if code != exitOK {
+		t.Fatalf("a sound ledger: %d %s", code, said)
+	}
+	return dir, export
+}
+
+func exported(t *testing.T, dir string) (code int, export, said string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = Run(t.Context(), []string{"export", "--data", dir, "--tenant", string(ubl.CoreTenant)}, strings.NewReader(""), &out, &errs, nil)
+	return code, out.String(), errs.String()
+}
+
+// flip changes a bit of a text in each partition's file that has it.
+func flip(t *testing.T, dir string, text []byte) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "store", "partition-*.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := false
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(data, text) {
+			continue
+		}
+		spoilt := bytes.Clone(text)
+		spoilt[len(spoilt)/2] ^= 1
+		if err := os.WriteFile(path, bytes.ReplaceAll(data, text, spoilt), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		changed = true
+	}
+	if !changed {
+		t.Fatalf("no file has %q", text)
+	}
+}
+
+// TestExportHoles: an export of damaged data has all atoms but the damaged ones, a line for
+// each hole, an exit code of its own and a summary; so has its verification.
+func TestExportHoles(t *testing.T) {
+	dir, whole := coreLedger(t)
+	lines := strings.SplitAfter(strings.TrimSuffix(whole, "\n"), "\n")
+	last := len(lines) - 1
+	random := rand.New(rand.NewPCG(1, 65))
+	gone := []int{1, 4, 5, last} // first, two that are one hole, last
+	for len(gone) < 7 {
+		if seq := 1 + random.IntN(last); !slices.Contains(gone, seq) {
+			gone = append(gone, seq)
+		}
+	}
+	for _, seq := range gone {
+		var line struct{ Atom json.RawMessage }
+		if err := json.Unmarshal([]byte(lines[seq]), &line); err != nil {
+			t.Fatal(err)
+		}
+		flip(t, dir, line.Atom)
+	}
+	code, export, said := exported(t, dir)
+	if code != exitIncomplete || !strings.Contains(said, "7 of ") || !strings.Contains(said, "does not match its checksum") {
+		t.Errorf("the export of a damaged ledger: %d %s", code, said)
+	}
+	for seq, line := range lines {
+		if has := strings.Contains(export, line); has == slices.Contains(gone, seq) {
+			t.Errorf("line %d is in the export: %v", seq+1, has)
+		}
+	}
+	var out, errs bytes.Buffer
+	code = Run(t.Context(), []string{"verify", "-"}, strings.NewReader(export), &out, &errs, nil)
+	if code != exitIncomplete || !strings.HasPrefix(out.String(), "not whole: t:ubl_core, ") || !strings.Contains(out.String(), " 7 missing, ") ||
+		!strings.Contains(errs.String(), "4 to 5: ") {
+		t.Errorf("verify: %d %s %s", code, &out, &errs)
+	}
+	out.Reset()
+	code = Run(t.Context(), []string{"verify", "--json", "-"}, strings.NewReader(export), &out, &errs, nil)
+	var told struct {
+		OK      bool
+		Missing int
+		Holes   []ubl.Hole
+	}
+	if err := json.Unmarshal(out.Bytes(), &told); err != nil || code != exitIncomplete || told.OK || told.Missing != 7 || told.Holes[0].From != 1 {
+		t.Errorf("verify --json: %d %s", code, &out)
+	}
+	out.Reset()
+	changed := strings.Replace(export, `"did":"`, `"did":"x`, 1)
+	if code = Run(t.Context(), []string{"verify", "-"}, strings.NewReader(changed), &out, &errs, nil); code != exitFailed {
+		t.Errorf("with a changed atom besides: %d %s", code, &out)
+	}
+}
+
+// TestExportWithoutHead: where the ledger's head can't be read, the newest atom tells it,
+// and the export that something may be missing behind it.
+func TestExportWithoutHead(t *testing.T) {
+	dir, whole := coreLedger(t)
+	header, _, _ := strings.Cut(whole, "\n")
+	var h struct {
+		HeadHash string `json:"head_hash"`
+	}
+	if err := json.Unmarshal([]byte(header), &h); err != nil {
+		t.Fatal(err)
+	}
+	// The head's hash is in its record alone, and in no atom.
+	flip(t, dir, []byte(h.HeadHash))
+	code, export, said := exported(t, dir)
+	if export != whole || code != exitFailed || !strings.Contains(said, "the newest atoms may be missing") || !strings.Contains(said, "head can't be read") {
+		t.Errorf("without a head: %d %s, the same export: %v", code, said, export == whole)
+	}
+}
