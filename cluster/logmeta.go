@@ -72,7 +72,7 @@ func isVote(key string, value []byte) bool {
 	case termKey, votedInKey:
 		return len(value) == 8 && number(value) <= math.MaxInt64
 	}
-	return key == candidateKey
+	return key == candidateKey && len(value) <= math.MaxUint8
 }
 
 // isState reports whether a value is a list of segments exactly as raft-wal writes it,

@@ -18,9 +18,11 @@ import (
 //
 // It stands twice: in raft-wal's file and in raft/N/vote, version 1:
 //
-//	"ubl vote 1\n", salt of the log (8 bytes), term (8), term of the vote (8), whom it is for, CRC-32C of all that (4)
+//	"ubl vote 1\n", salt of the log (8 bytes), term (8), term of the vote (8),
+//	whom it is for (its length in a byte, and zeros behind it), CRC-32C of all that (4): 512 bytes
 //
-// Both have a new one before Raft goes on. So one copy that can't be read is made again
+// Both have a new one before Raft goes on, raft/N/vote first: it is written in place, and
+// one that is torn was told nobody. So one copy that can't be read is made again
 // from the other. Where they differ the newer counts, and of two votes in one term that
 // of raft/N/vote, which alone has a checksum: bbolt would not notice a changed one.
 type vote struct {
@@ -31,6 +33,7 @@ type vote struct {
 const (
 	voteName  = "vote"
 	voteMagic = "ubl vote 1\n"
+	voteSize  = 512 // a sector, for a server id of up to 73 bytes
 )
 
 // errVote is a raft/N/vote that is damaged or another log's.
@@ -47,7 +50,9 @@ func (v vote) encode(salt durable.Salt) []byte {
 	b := append([]byte(voteMagic), salt[:]...)
 	b = binary.BigEndian.AppendUint64(b, v.term)
 	b = binary.BigEndian.AppendUint64(b, v.votedIn)
+	b = append(b, byte(len(v.candidate)))
 	b = append(b, v.candidate...)
+	b = append(b, make([]byte, voteSize-4-len(b))...)
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
 }
 
@@ -57,17 +62,29 @@ func readVote(path string, salt durable.Salt) (v vote, err error) {
 	if err != nil {
 		return v, err
 	}
-	const numbers = len(voteMagic) + len(salt)
-	if len(b) < numbers+16+4 {
+	if len(b) != voteSize {
 		return v, errVote
 	}
-	v.term = binary.BigEndian.Uint64(b[numbers:])
-	v.votedIn = binary.BigEndian.Uint64(b[numbers+8:])
-	v.candidate = string(b[numbers+16 : len(b)-4])
+	numbers := b[len(voteMagic)+len(salt):]
+	v.term, v.votedIn = binary.BigEndian.Uint64(numbers), binary.BigEndian.Uint64(numbers[8:])
+	v.candidate = string(numbers[17 : 17+int(numbers[16])])
 	if string(b) != string(v.encode(salt)) {
 		return vote{}, errVote
 	}
 	return v, nil
+}
+
+// write replaces a vote, durably. The file must exist.
+func (v vote) write(path string, salt durable.Salt) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(v.encode(salt), 0)
+	if err == nil {
+		err = durable.SyncData(f)
+	}
+	return errors.Join(err, f.Close())
 }
 
 // newest is what counts of a vote in raft/N/vote and the one that raft-wal has.
@@ -170,7 +187,7 @@ func (b *ballots) theirs() (v vote, err error) {
 func (b *ballots) SetStable(key, value []byte) error {
 	v, err := b.theirs()
 	if err == nil {
-		err = durable.Replace(b.path, v.with(string(key), value).encode(b.salt))
+		err = v.with(string(key), value).write(b.path, b.salt)
 	}
 	if err != nil {
 		return err
