@@ -18,6 +18,10 @@ type Home struct {
 	// Unproven is as in [Standing]; of somebody with a verified address it is only set
 	// where they came by an invitation before those had ids of their own.
 	Unproven bool
+	// Member is set where they are in that tenant already, and Claimed is the tenant that
+	// has claimed the domain of their address, "" for none. Both are FindHome's answer only.
+	Member  bool
+	Claimed TenantID
 }
 
 // Standing is what somebody is in a tenant that they haven't entered.

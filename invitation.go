@@ -90,9 +90,9 @@ type (
 // its address. Both are the platform's, asked by transport/auth for somebody whose
 // address a provider has just verified.
 type (
-	// KeepHome has tenant 0 remember where somebody belongs, whatever their domain: it
-	// counts while that tenant knows the person under Home's user id. Of several the newest
-	// counts.
+	// KeepHome has tenant 0 remember where somebody belongs who is in no tenant by their
+	// domain: it counts while that tenant knows the person under Home's user id. Of several
+	// the newest counts.
 	// Answers nil.
 	KeepHome struct {
 		Request

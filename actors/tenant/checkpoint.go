@@ -121,7 +121,7 @@ func (s *State) encode() []byte {
 	for _, v := range slices.SortedFunc(maps.Keys(s.Homes), voucher.compare) {
 		at := checkpointHomes{voucher: v}
 		for _, h := range s.Homes[v] {
-			at.Homes = append(at.Homes, checkpointHome(h))
+			at.Homes = append(at.Homes, checkpointHome{h.TenantID, h.UserID, h.Unproven})
 		}
 		c.Homes = append(c.Homes, at)
 	}
@@ -156,7 +156,7 @@ func decodeState(b []byte) (State, error) {
 	}
 	for _, h := range c.Homes {
 		for _, at := range h.Homes {
-			s.Homes[h.voucher] = append(s.Homes[h.voucher], ubl.Home(at))
+			s.Homes[h.voucher] = append(s.Homes[h.voucher], ubl.Home{TenantID: at.TenantID, UserID: at.UserID, Unproven: at.Unproven})
 		}
 	}
 	for _, r := range c.Rings {

@@ -39,7 +39,8 @@
 //
 // # Where people belong
 //
-// Tenant 0 says which tenant somebody with a verified address belongs to (FindHome).
+// Tenant 0 says which tenant somebody with a verified address belongs to (FindHome): by
+// their domain before what they proved of invitations, so that nobody draws them away.
 // It asks the tenants in question whether they know the person, beside its mailbox, so
 // that one of them that can't be reached is a failure for that person alone. A tenant
 // believes the identity that transport/auth hands it: who names it as their home joins.

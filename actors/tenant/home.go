@@ -18,37 +18,36 @@ func (x *Tenant) findHome(t *actors.Turn, c ubl.FindHome) {
 	}
 	held := x.state.Holders[c.Who.EmailDomain]
 	claimed, kept, ctx := cmp.Or(c.Configured, held.Now), x.state.Homes[*voucherOf(c.Who)], t.Context()
-	known := slices.Concat([]ubl.TenantID{claimed, held.Now}, held.Former)
-	t.Later(func() (any, error) {
-		for _, at := range slices.Backward(kept) {
-			proven := c.Who
-			proven.UserID = at.UserID
-			if s, err := x.knownIn(ctx, proven, at.TenantID); err != nil || s.Member {
-				return &at, err
-			}
-		}
-		return x.home(ctx, c.Who, claimed, known)
-	})
+	var known []ubl.Home
+	for _, tenant := range slices.Concat([]ubl.TenantID{claimed, held.Now}, held.Former, []ubl.TenantID{ubl.DomainTenant(c.Who.EmailDomain)}) {
+		known = append(known, ubl.Home{TenantID: tenant, UserID: c.Who.UserID})
+	}
+	for _, at := range slices.Backward(kept) {
+		known = append(known, at)
+	}
+	t.Later(func() (any, error) { return x.home(ctx, c.Who, claimed, known) })
 }
 
 // home is the first of these that the person is a member of: the tenant that has
 // claimed their domain, those that have claimed it before, the one named after it (from
-// when domains made tenants), and their own. Where they are in none, the claiming tenant
-// takes them in, and without a claim they found their own.
-func (x *Tenant) home(ctx context.Context, who ubl.Identity, claimed ubl.TenantID, known []ubl.TenantID) (*ubl.Home, error) {
-	own := ubl.PersonalTenant(who.UserID)
-	at := &ubl.Home{TenantID: cmp.Or(claimed, own), UserID: who.UserID}
-	known = append(known, ubl.DomainTenant(who.EmailDomain), own)
-	for n, tenant := range known {
-		if slices.Contains(known[:n], tenant) {
+// when domains made tenants), those where they proved an invitation's address, and their
+// own. So nobody who invites them draws them away from their domain's tenant. Where they
+// are in none, the claiming tenant takes them in, and without a claim they found their own.
+func (x *Tenant) home(ctx context.Context, who ubl.Identity, claimed ubl.TenantID, known []ubl.Home) (*ubl.Home, error) {
+	own := ubl.Home{TenantID: ubl.PersonalTenant(who.UserID), UserID: who.UserID}
+	known = append(known, own)
+	for n, at := range known {
+		if slices.Contains(known[:n], at) {
 			continue
 		}
-		if s, err := x.knownIn(ctx, who, tenant); err != nil || s.Member {
-			at.TenantID, at.Unproven = tenant, s.Unproven
-			return at, err
+		as := who
+		as.UserID = at.UserID
+		if s, err := x.knownIn(ctx, as, at.TenantID); err != nil || s.Member {
+			at.Unproven, at.Member, at.Claimed = s.Unproven, s.Member, claimed
+			return &at, err
 		}
 	}
-	return at, nil
+	return &ubl.Home{TenantID: cmp.Or(claimed, own.TenantID), UserID: who.UserID, Claimed: claimed}, nil
 }
 
 // knownIn is what somebody is in a tenant, if it is one.

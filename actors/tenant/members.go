@@ -209,24 +209,22 @@ func (x *Tenant) decideRemove(c ubl.RemoveTenantMember) func(ubl.Time) (*plan, e
 		if c.UserID == ubl.Platform().UserID {
 			return nil, ubl.Errorf(ubl.CodeConflict, "the platform stays in its tenant")
 		}
-		if x.lastOwner(c.UserID) {
+		if x.lastOwner(c.UserID) && x.state.License.InForce() == nil { // after its end nobody can make another
 			return nil, ubl.Errorf(ubl.CodeConflict, "the last owner of a tenant can't go before making another one")
 		}
 		return x.removing(m, now), nil
 	}
 }
 
-// mayRemove lets owners remove others, anyone leave, and the platform see to
-// services whose keeper has left.
+// mayRemove lets owners remove others, anyone leave, also after the license's end, and
+// the platform see to services whose keeper has left.
 func (x *Tenant) mayRemove(c ubl.RemoveTenantMember, m ubl.Member) error {
 	switch {
 	case c.Who.IsPlatform() && m.IsService && (x.state.orphan(m) || x.state.makerLeft(x.state.Vouched[m.UserID])):
 		return x.state.License.InForce()
 	case c.UserID == c.Who.UserID:
-		if _, err := x.member(c.Who); err != nil {
-			return err
-		}
-		return x.state.License.InForce()
+		_, err := x.member(c.Who)
+		return err
 	}
 	return x.owner(c.Who)
 }

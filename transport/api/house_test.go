@@ -112,6 +112,41 @@ func TestTheRealHouse(t *testing.T) {
 	h.VerifyLedger("t:acme.com")
 }
 
+// TestLeavingIsAlwaysPossible: a tenant that has closed the tool, or has ended, holds
+// nobody. It removes nobody else for them.
+func TestLeavingIsAlwaysPossible(t *testing.T) {
+	for name, hold := range map[string]struct{ method, path, body string }{
+		"the tool is closed": {"PUT", "/api/portal/tools/tenant.member.remove/access", `{"allowed":false}`},
+		"the tenant ended":   {"POST", "/api/agreements/a:tenant:t:acme.com/end", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := harness.Open(t, harness.Options{})
+			s := newServer(t)
+			s.api.Asker = envelope.Entering(visiting{h})
+			ana, bob, eve := harness.User("ana@acme.com"), harness.User("bob@acme.com"), harness.User("eve@acme.com")
+			for _, who := range []ubl.Identity{ana, bob, eve} {
+				h.Enter(who)
+			}
+			answers := func(want int, who ubl.Identity, method, path, body string) {
+				t.Helper()
+				if w := s.enterHouse(h, who, method, path, body); w.Code != want {
+					t.Errorf("%s %s: %d %s", method, path, w.Code, w.Body)
+				}
+			}
+			answers(200, ana, hold.method, hold.path, hold.body)
+			answers(403, bob, "DELETE", "/api/tenant/members/"+string(eve.UserID), "")
+			answers(200, bob, "DELETE", "/api/tenant/members/"+string(bob.UserID), "")
+			answers(403, bob, "GET", "/api/tenant/members", "")
+			if name == "the tenant ended" { // nobody could make another owner
+				answers(200, ana, "DELETE", "/api/tenant/members/"+string(ana.UserID), "")
+			} else {
+				answers(409, ana, "DELETE", "/api/tenant/members/"+string(ana.UserID), "")
+			}
+			h.VerifyLedger("t:acme.com")
+		})
+	}
+}
+
 // askHouse asks, and asks again where the body holds a key.
 func (s *server) askHouse(t *testing.T, c *contract, h *harness.House, who ubl.Identity, method, target, body string) *httptest.ResponseRecorder {
 	t.Helper()

@@ -128,6 +128,9 @@ func (a *API) setTenantMember(ctx context.Context, in *setTenantMemberInput) (an
 }
 
 func (a *API) removeTenantMember(ctx context.Context, in *UserPath) (any, error) {
+	if in.UserID == caller(ctx).UserID {
+		envelope.CallerOf(ctx).Leaves()
+	}
 	m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, home(ctx),
 		ubl.RemoveTenantMember{Request: envelope.Command(ctx, ""), UserID: in.UserID})
 	if err != nil {

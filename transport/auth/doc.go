@@ -128,8 +128,12 @@
 // Who they are goes along in the ceremony's cookie, and what comes back must have the
 // invitation's address, verified:
 //
-//	GET oidc/callback ► KeepHome of tenant 0 ► ProveMember of the tenant
+//	GET oidc/callback ► FindHome ► KeepHome of tenant 0 ► ProveMember of the tenant
 //	                  ► RevokeTokens of what the link began ► session
+//
+// Who is a member of another tenant by that sign-in gets a page instead, which says what
+// would change; what was verified waits in a cookie until its form comes back (POST
+// move). An address whose domain another tenant has claimed is refused.
 //
 // A crash in between leaves a member who is still unproven, or one who comes in by the
 // provider.

@@ -19,17 +19,20 @@ func ownDomains(given map[string]ubl.TenantID) map[string]ubl.TenantID {
 // 0, others where tenant 0 says. Nobody is let in on a guess while it can't be
 // reached.
 func (a *Authenticator) atHome(ctx context.Context, who ubl.Identity) (ubl.Identity, error) {
-	if a.operator(who.Email) {
-		who.TenantID = ubl.CoreTenant
-		return who, nil
-	}
-	home, err := ubl.Ask[*ubl.Home](ctx, a.asker, ubl.TenantName(ubl.CoreTenant),
-		ubl.FindHome{Who: who, Configured: a.domains[who.EmailDomain]})
+	home, err := a.homeOf(ctx, who)
 	if err != nil {
 		return who, err
 	}
 	who.TenantID, who.UserID, who.Unproven = home.TenantID, home.UserID, home.Unproven
 	return who, nil
+}
+
+// homeOf is where somebody with a verified address belongs, and whether they are there.
+func (a *Authenticator) homeOf(ctx context.Context, who ubl.Identity) (*ubl.Home, error) {
+	if a.operator(who.Email) {
+		return &ubl.Home{TenantID: ubl.CoreTenant, UserID: who.UserID, Member: true, Claimed: ubl.CoreTenant}, nil
+	}
+	return ubl.Ask[*ubl.Home](ctx, a.asker, ubl.TenantName(ubl.CoreTenant), ubl.FindHome{Who: who, Configured: a.domains[who.EmailDomain]})
 }
 
 // proof says of somebody whom an earlier sign-in named whether their address is

@@ -91,11 +91,15 @@ func (a *Authenticator) showInvitation(w http.ResponseWriter, r *http.Request, i
 	if len(a.clients) > 0 {
 		provable = a.clients[0].host()
 	}
-	envelope.WritePage(w, http.StatusOK, inviteTemplate, invitePage{
+	page := invitePage{
 		Provable: provable,
-		Email:    found.Email, Tenant: strings.TrimPrefix(string(i.tenant), "t:"), Role: found.Role,
+		Email:    found.Email, Tenant: shortTenant(i.tenant), Role: found.Role,
 		Until: found.ExpiresAt.Std(), Key: hex.EncodeToString(key),
-	})
+	}
+	if s := a.sentSession(r); s != nil {
+		page.Ends, page.EndsIn = s.Email, shortTenant(s.TenantID)
+	}
+	envelope.WritePage(w, http.StatusOK, inviteTemplate, page)
 	return nil
 }
 

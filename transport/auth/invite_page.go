@@ -15,6 +15,7 @@ type invitePage struct {
 	Until         time.Time
 	Key           string // of the form
 	Provable      string // where the address can be proven, "" for nowhere
+	Ends, EndsIn  string // whose session accepting ends in this browser, and of which tenant
 	Taken         bool   // the address is a member's already, or Member is signed in
 	Member        string // the address of who is signed in here, where they are a member
 	Problem       string // it may be tried again
@@ -23,7 +24,9 @@ type invitePage struct {
 var inviteTemplate = envelope.NewPage("An invitation to UBL", `<h1>An invitation to UBL</h1>
 {{if .Key}}<p>{{.Email}} is invited into <b>{{.Tenant}}</b>{{if eq .Role "owner"}}, as an owner{{end}}.</p>
 <p>The link proves no address: others see you as unproven{{if .Provable}} until you sign in at {{.Provable}} with this address (More, Settings){{end}}.</p>
-<form method="post"><input type="hidden" name="key" value="{{.Key}}"><button>Accept and sign in</button></form>
+<p>Tenants that you belong to already stay yours: accepting moves you nowhere{{if .Provable}}, and before proving the address does, you are asked{{end}}.</p>
+{{if .Ends}}<p>You are signed in here as {{.Ends}} in <b>{{.EndsIn}}</b>. Accepting ends that session in this browser; sign in again to be back there.</p>
+{{end}}<form method="post"><input type="hidden" name="key" value="{{.Key}}"><button>Accept and sign in</button></form>
 <small>The invitation works once, until {{.Until.Format "2 January 2006, 15:04 MST"}}. If it isn't meant for you, close this page.</small>
 {{else if .Member}}<p>You are signed in here as {{.Member}}, and a member already. This invitation is for {{.Email}}.</p>
 <p>If that is somebody else, send them the link. To accept it in this browser, sign out first (More, Settings).</p>

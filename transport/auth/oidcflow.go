@@ -37,7 +37,7 @@ type oidcFlow struct {
 	Verifier string `json:"verifier"` // of PKCE
 	Return   string `json:"return"`
 	// Member is who proves their address by this sign-in; nil for an ordinary one.
-	Member *provingMember `json:"member,omitempty"`
+	Member *sealedPerson `json:"member,omitempty"`
 	// Confirm is the session whose person proves once more who they are, from the moment
 	// on that is Asked; nil for an ordinary sign-in.
 	Confirm *confirming `json:"confirm,omitempty"`

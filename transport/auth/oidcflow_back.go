@@ -45,21 +45,30 @@ func (a *Authenticator) finishOIDC(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	who, err := a.arrived(r, p, &flow, c)
+	if flow.Member != nil {
+		return a.finishProof(w, r, p, &flow, c)
+	}
+	who, err := a.identified(r.Context(), p, c)
 	if err != nil {
 		return err
 	}
 	if err := a.confirms(&flow, who, c); err != nil {
 		return err
 	}
-	if err := a.letIn(r, who, ubl.Enter{Name: c.called()}); err != nil {
+	return a.enterByOIDC(w, r, who, c.called(), time.Time(c.AuthTime), flow.Return)
+}
+
+// enterByOIDC begins the session of somebody whom a provider has verified, and leads to
+// where they wanted to go.
+func (a *Authenticator) enterByOIDC(w http.ResponseWriter, r *http.Request, who ubl.Identity, name string, proved time.Time, to string) error {
+	if err := a.letIn(r, who, ubl.Enter{Name: name}); err != nil {
 		return err
 	}
-	if err := a.beginSession(w, r, who, beginning{method: ubl.SignInOIDC, proved: time.Time(c.AuthTime)}); err != nil {
+	if err := a.beginSession(w, r, who, beginning{method: ubl.SignInOIDC, proved: proved}); err != nil {
 		return err
 	}
 	w.Header().Set("Referrer-Policy", "no-referrer") // the address holds the code
-	http.Redirect(w, r, flow.Return, http.StatusSeeOther)
+	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
 
@@ -83,19 +92,6 @@ func readBack(query string) (sentBack, error) {
 		return sentBack{}, bad
 	}
 	return b, nil
-}
-
-// arrived is whom the claims name: by the same way as a token that a program sends, or
-// as the member whose address they prove.
-func (a *Authenticator) arrived(r *http.Request, p *provider, flow *oidcFlow, c *claims) (ubl.Identity, error) {
-	if flow.Member == nil {
-		return a.identified(r.Context(), p, c)
-	}
-	member := flow.Member.identity()
-	if err := a.charge(r, member); err != nil {
-		return member, err
-	}
-	return a.prove(r.Context(), p, flow, c)
 }
 
 // redeem turns what the provider sent back into what it says of that person, once it is

@@ -32,12 +32,18 @@ func openDoorway(t *testing.T) *doorway {
 // guest is the browser of whoever accepted an invitation of the address.
 func (d *doorway) guest(t *testing.T, email string) *visitor {
 	t.Helper()
-	c, path, err := d.NewInvitation("t:corp.example", email)
+	return d.guestOf(t, d.boss, email)
+}
+
+// guestOf is guest in the tenant of that owner.
+func (d *doorway) guestOf(t *testing.T, owner ubl.Identity, email string) *visitor {
+	t.Helper()
+	c, path, err := d.NewInvitation(owner.TenantID, email)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Request, c.Role, c.TTL = d.house.Request(d.boss), ubl.RoleMember, time.Hour
-	harness.Must[*ubl.Invitation](d.house, "t:corp.example", c)
+	c.Request, c.Role, c.TTL = d.house.Request(owner), ubl.RoleMember, time.Hour
+	harness.Must[*ubl.Invitation](d.house, ubl.TenantName(owner.TenantID), c)
 	v := d.visitor(t)
 	if w := v.post(path, "", asForm); w.Code != http.StatusSeeOther {
 		t.Fatalf("accepting is answered %d %s", w.Code, w.Body)
@@ -216,5 +222,121 @@ func TestLostEntryDoesNotJoin(t *testing.T) {
 	for _, tenant := range []ubl.TenantID{"t:corp.example", "t:new.example"} {
 		who := ubl.Invited(tenant, "i:lost", "eve@gmail.com")
 		d.house.Refused(ubl.CodeForbidden, ubl.TenantName(tenant), ubl.Enter{Request: d.house.Request(who), Act: true})
+	}
+}
+
+// TestInvitationDrawsNobodyAway: a stranger who invites a member of another tenant gets
+// neither their sign-ins nor their address, whether or not they are in that tenant yet.
+func TestInvitationDrawsNobodyAway(t *testing.T) {
+	for name, member := range map[string]bool{"a member": true, "somebody of the domain who never came": false} {
+		t.Run(name, func(t *testing.T) {
+			d := openDoorway(t)
+			if member {
+				d.atProvider(t, d.visitor(t), "", "vic", "vic@corp.example")
+			}
+			mallory := d.comes(t, "mallory@evil.example")
+			v := d.guestOf(t, mallory, "vic@corp.example")
+			if code, body := d.atProvider(t, v, "1", "vic", "vic@corp.example"); code != http.StatusConflict || !strings.Contains(body, "has claimed the domain of your address") {
+				t.Errorf("proving is answered %d %s", code, body)
+			}
+			if who := v.session(); who.TenantID != mallory.TenantID || !who.Unproven {
+				t.Errorf("by the link vic is %+v", who)
+			}
+			again := d.visitor(t)
+			d.atProvider(t, again, "", "vic", "vic@corp.example")
+			if who := again.session(); who.TenantID != "t:corp.example" || who.Unproven {
+				t.Errorf("vic signs in as %+v", who)
+			}
+		})
+	}
+}
+
+// TestCapturedBefore: who was drawn away by a version that let an invitation do so is back
+// with the next sign-in, by the tenant that has claimed their domain.
+func TestCapturedBefore(t *testing.T) {
+	d := openDoorway(t)
+	mallory := d.comes(t, "mallory@evil.example")
+	d.atProvider(t, d.visitor(t), "", "vic", "vic@corp.example")
+	v := d.guestOf(t, mallory, "vic@corp.example")
+	member, verified := v.session(), ubl.Identity{
+		UserID: ubl.UserIDFor(d.p.Issuer(), "vic", true), Email: "vic@corp.example", EmailDomain: "corp.example", Groups: []string{}, Issuer: d.p.Issuer(), Subject: "vic",
+	}
+	at := ubl.Home{TenantID: mallory.TenantID, UserID: member.UserID}
+	if _, err := d.asker.Ask(t.Context(), ubl.TenantName(ubl.CoreTenant), ubl.KeepHome{Request: d.house.Request(ubl.Platform()), Verified: verified, Home: at}); err != nil {
+		t.Fatal(err)
+	}
+	harness.Must[*ubl.Member](d.house, ubl.TenantName(mallory.TenantID), ubl.ProveMember{Request: d.house.Request(ubl.Platform()), Member: member, Verified: verified})
+	again := d.visitor(t)
+	if code, body := d.atProvider(t, again, "", "vic", "vic@corp.example"); code != http.StatusSeeOther || again.session().TenantID != "t:corp.example" {
+		t.Errorf("vic is answered %d %s as %+v", code, body, again.session())
+	}
+}
+
+// TestAskedToMove: who has a tenant without a claim of their domain chooses, and nothing
+// moves before they have.
+func TestAskedToMove(t *testing.T) {
+	d := openDoorway(t)
+	own := d.visitor(t)
+	d.atProvider(t, own, "", "eve", "eve@gmail.com")
+	home := own.session().TenantID
+	v := d.guest(t, "eve@gmail.com")
+	code, body := d.atProvider(t, v, "1", "eve", "eve@gmail.com")
+	key := keyOn(body)
+	if code != http.StatusOK || key == "" || !strings.Contains(body, shortTenant(home)) || !strings.Contains(body, "corp.example") {
+		t.Fatalf("proving is answered %d %s", code, body)
+	}
+	stay := d.visitor(t)
+	d.atProvider(t, stay, "", "eve", "eve@gmail.com")
+	if got := stay.session().TenantID; got != home || !v.session().Unproven {
+		t.Errorf("before she chose eve is in %s, and %+v", got, v.session())
+	}
+	for what, w := range map[string]int{
+		"another browser": d.visitor(t).post(movePath, "key="+key, asForm).Code,
+		"another key":     v.post(movePath, "key=x", asForm).Code,
+		"another site":    v.send(http.MethodPost, movePath, "key="+key, asForm, fromSite("cross-site")).Code,
+	} {
+		if w != http.StatusBadRequest && w != http.StatusForbidden {
+			t.Errorf("%s is answered %d", what, w)
+		}
+	}
+	code, body = d.atProvider(t, v, "1", "eve", "eve@gmail.com")
+	if w := v.post(movePath, "key="+keyOn(body), asForm); w.Code != http.StatusSeeOther {
+		t.Fatalf("moving is answered %d %s", w.Code, w.Body)
+	}
+	who := v.session()
+	if who.TenantID != "t:corp.example" || who.Unproven {
+		t.Errorf("eve has moved as %+v", who)
+	}
+	harness.Must[*ubl.Member](d.house, "t:corp.example", ubl.RemoveTenantMember{Request: d.house.Request(who), UserID: who.UserID})
+	back := d.visitor(t)
+	d.atProvider(t, back, "", "eve", "eve@gmail.com")
+	if got := back.session().TenantID; got != home {
+		t.Errorf("having left, eve is in %s", got)
+	}
+}
+
+// keyOn is the key of the form on a page, "" for none.
+func keyOn(page string) string {
+	_, rest, _ := strings.Cut(page, `name="key" value="`)
+	key, _, _ := strings.Cut(rest, `"`)
+	return key
+}
+
+// TestInvitationSaysWhatEnds: the page names the session that accepting ends.
+func TestInvitationSaysWhatEnds(t *testing.T) {
+	d := openDoorway(t)
+	mallory := d.comes(t, "mallory@evil.example")
+	c, path, err := d.NewInvitation(mallory.TenantID, "vic@corp.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Request, c.Role, c.TTL = d.house.Request(mallory), ubl.RoleMember, time.Hour
+	harness.Must[*ubl.Invitation](d.house, ubl.TenantName(mallory.TenantID), c)
+	vic := d.visitor(t).signedIn(d.person("vic@corp.example"))
+	if page := vic.open(path).Body.String(); !strings.Contains(page, "signed in here as vic@corp.example in <b>corp.example</b>") || !strings.Contains(page, "ends that session") {
+		t.Errorf("the page says %s", page)
+	}
+	if page := d.visitor(t).open(path).Body.String(); strings.Contains(page, "ends that session") {
+		t.Errorf("to nobody it says %s", page)
 	}
 }

@@ -47,6 +47,7 @@ func (a *Authenticator) routes() []route {
 
 		{pattern: "GET /auth/oidc/{id}/start", answer: a.startOIDC, fail: a.noOIDC},
 		{pattern: "GET " + oidcBack, counts: ubl.Creations, answer: a.finishOIDC, fail: a.noOIDC},
+		{pattern: "POST " + movePath, counts: ubl.Creations, answer: a.takeMove, fail: a.noOIDC},
 
 		{pattern: "/", answer: func(http.ResponseWriter, *http.Request) error {
 			return ubl.Errorf(ubl.CodeNotFound, "there is nothing here")

@@ -81,6 +81,16 @@ func (c *Caller) Uses(tool string, rate ubl.Rate) {
 	}
 }
 
+// Leaves says that the request has the caller leave the tenant. No tool that is closed to
+// them and no license's end may hold them there: they come in as one who reads.
+func (c *Caller) Leaves() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.outside() {
+		c.in.Act, c.in.Tool = false, ""
+	}
+}
+
 // Anew is the same caller at the door again, for one of several acts in a
 // request: the tenant decides on each tool. Act and tool are as in [ubl.Enter].
 func (c *Caller) Anew(act bool, tool string) *Caller {

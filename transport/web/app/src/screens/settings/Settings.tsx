@@ -11,6 +11,7 @@ import { Screen, Section } from '../../ui/Screen';
 import { Rename } from '../members/Rename';
 import { nameFor } from '../Person';
 import { About } from './About';
+import { Leave } from './Leave';
 import { Passkeys } from './Passkeys';
 import { Prove } from './Prove';
 import { Sessions } from './Sessions';
@@ -69,6 +70,7 @@ export default function Settings() {
           </p>
         </Section>
       )}
+      <Leave />
       <About />
     </Screen>
   );
