@@ -323,8 +323,10 @@ func (w *world) platform() {
 	nothing(w.forwarder, core, ubl.RevokeToken{Request: w.h.Request(w.ana), JTI: "j1"})
 	refused(w.forwarder, ubl.CodeUnauthorized, core, ubl.AdmitToken{Request: w.h.Request(ubl.Platform()), Token: token})
 	nothing(w.forwarder, core, ubl.KeepHome{Request: w.h.Request(ubl.Platform()), Verified: w.guest, Home: w.proven})
-	if at := must[*ubl.Home](w.forwarder, core, ubl.FindHome{Who: w.guest}); *at != w.proven {
-		w.t.Errorf("who was proven belongs to %+v, want %+v", at, w.proven)
+	there := w.proven
+	there.Member = true
+	if at := must[*ubl.Home](w.forwarder, core, ubl.FindHome{Who: w.guest}); *at != there {
+		w.t.Errorf("who was proven belongs to %+v, want %+v", at, there)
 	}
 	w.domains(core)
 	w.sessions(core, token)

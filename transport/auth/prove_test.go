@@ -299,7 +299,7 @@ func TestAskedToMove(t *testing.T) {
 			t.Errorf("%s is answered %d", what, w)
 		}
 	}
-	code, body = d.atProvider(t, v, "1", "eve", "eve@gmail.com")
+	_, body = d.atProvider(t, v, "1", "eve", "eve@gmail.com")
 	if w := v.post(movePath, "key="+keyOn(body), asForm); w.Code != http.StatusSeeOther {
 		t.Fatalf("moving is answered %d %s", w.Code, w.Body)
 	}

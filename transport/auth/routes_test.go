@@ -155,6 +155,13 @@ var arrivals = map[string][]func(*testing.T, *booth) func() *httptest.ResponseRe
 			return func() *httptest.ResponseRecorder { return v.open(back) }
 		},
 	},
+	"POST /auth/move": {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
+		own := b.visitor(t)
+		own.open(b.back(t, own, ""))
+		v := b.guest(t, "eve@gmail.com")
+		key := keyOn(v.open(b.back(t, v, "1")).Body.String())
+		return func() *httptest.ResponseRecorder { return v.post("/auth/move", "key="+key, asForm) }
+	}},
 	"/": {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
 		return b.visitor(t).posting("/auth/nothing", "")
 	}},
