@@ -118,6 +118,15 @@ type HistoryPage struct {
 	Head       Head
 }
 
+// KeptFrom is the oldest message left after the cursor of a page. What the page
+// holds counts for more than a head that may have been read later.
+func (p *HistoryPage) KeptFrom() int64 {
+	if len(p.Messages) > 0 {
+		return p.FirstSeq
+	}
+	return p.Head.AvailableFrom
+}
+
 // Head is how far a room is.
 type Head struct {
 	LastSeq       int64 // of the newest message, 0 for none

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -228,5 +229,30 @@ func TestABatchCanCancel(t *testing.T) {
 		case <-time.After(patience):
 			t.Fatal("the call was not cancelled")
 		}
+	}
+}
+
+// TestListeningTellsAGap: a caller that remembers more than the room has, or asks for
+// what retention took, is told so at once, and where the room is.
+func TestListeningTellsAGap(t *testing.T) {
+	w := newWorld(t)
+	w.say(t, ana, "r:general", "of old")
+	room := ubl.RoomName(ana.TenantID, "r:general")
+	last := harness.Must[ubl.Head](w.House, room, ubl.RoomHead{}).LastSeq
+	next := fmt.Sprintf(`"next_from_seq":%d`, last)
+	a := w.streamFrom(t, "bob", `,"from_seq":999999`)
+	if gap := fmt.Sprintf(`"gap":{"available_from":%d,"from_seq":1000000}`, last+1); !strings.Contains(a.body, gap) || !strings.Contains(a.body, next) {
+		t.Errorf("ahead of the room: %s", a.body)
+	}
+	if a := w.streamFrom(t, "bob", ""); !strings.Contains(a.body, next) || strings.Contains(a.body, `"gap":`) {
+		t.Errorf("what is new: %s", a.body)
+	}
+	days := 1
+	harness.Must[*ubl.Room](w.House, room, ubl.SetRoomPolicy{Request: w.Request(ana), Patch: ubl.RoomPolicyPatch{RetentionDays: &days}})
+	w.Clock.Add(48 * time.Hour)
+	kept := harness.Must[ubl.Head](w.House, room, ubl.Sweep{Request: w.Request(ubl.Platform())}).AvailableFrom
+	a = w.streamFrom(t, "bob", `,"from_seq":0`)
+	if gap := fmt.Sprintf(`"gap":{"available_from":%d,"from_seq":1}`, kept); kept < 2 || !strings.Contains(a.body, gap) || strings.Contains(a.body, "of old") {
+		t.Errorf("behind what is kept (from %d): %s", kept, a.body)
 	}
 }

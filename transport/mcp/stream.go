@@ -36,7 +36,11 @@ func (s *Server) ownActs() []envelope.Act {
 			`"limit":{"type":"integer","minimum":1,"maximum":200,"default":200,"description":"How many messages end the wait."}}}`),
 		Output: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["messages","next_from_seq"],"properties":{` +
 			`"messages":{"type":"array","items":{"type":"object"},"description":"The messages, oldest first."},` +
-			`"next_from_seq":{"type":"integer","description":"The from_seq that goes on behind them."}}}`),
+			`"next_from_seq":{"type":"integer","description":"The from_seq that goes on behind them."},` +
+			`"gap":{"type":"object","additionalProperties":false,"required":["from_seq","available_from"],` +
+			`"description":"Only where the room doesn't have what from_seq asks for: retention took it, or the server was restored from a backup. The answer comes at once then.","properties":{` +
+			`"from_seq":{"type":"integer","description":"The first room_seq that was asked for."},` +
+			`"available_from":{"type":"integer","description":"The first room_seq that the room has, or will have."}}}}}`),
 		ReadOnly: true, Idempotent: true,
 		Do: func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 			return s.streamRoom(ctx, args, 1, func(string) {})
@@ -57,6 +61,13 @@ type streamArgs struct {
 type streamed struct {
 	Messages []json.RawMessage `json:"messages"`
 	Next     int64             `json:"next_from_seq"`
+	Gap      json.RawMessage   `json:"gap,omitzero"`
+}
+
+// skip goes on at what the room has, and says that what was asked for is missing.
+func (o *streamed) skip(available int64) {
+	o.Gap = ubl.GapPayload(o.Next+1, available)
+	o.Next = available - 1
 }
 
 func readStreamArgs(args json.RawMessage) (streamArgs, error) {
@@ -110,7 +121,7 @@ func (s *Server) streamRoom(ctx context.Context, args json.RawMessage, enough in
 		}
 	})()
 	out := streamed{Messages: []json.RawMessage{}}
-	if out.Next, err = s.streamFrom(ctx, room, who, in.FromSeq); err != nil {
+	if err := s.streamFrom(ctx, room, who, in.FromSeq, &out); err != nil {
 		return nil, err
 	}
 	end := time.NewTimer(s.patience(caller, time.Duration(in.Seconds)*time.Second))
@@ -121,7 +132,7 @@ func (s *Server) streamRoom(ctx context.Context, args json.RawMessage, enough in
 		if err := s.more(ctx, room, who, in.Limit, &out, piece); err != nil {
 			return nil, err
 		}
-		if len(out.Messages) >= min(enough, in.Limit) {
+		if len(out.Messages) >= min(enough, in.Limit) || out.Gap != nil {
 			return strict.Marshal(out)
 		}
 		select {
@@ -148,19 +159,24 @@ func (s *Server) patience(c *envelope.Caller, wanted time.Duration) time.Duratio
 	return min(wanted, c.ExpiresAt.Std().Sub(s.opts.Now()))
 }
 
-// streamFrom is the seq to begin after: the one asked for, else the newest. What
-// is between the two is history.
-func (s *Server) streamFrom(ctx context.Context, room ubl.Name, who ubl.Identity, from *int64) (int64, error) {
+// streamFrom begins after the seq asked for, else after the newest. What is between
+// the two is history. A seq beyond the newest is from before a restore.
+func (s *Server) streamFrom(ctx context.Context, room ubl.Name, who ubl.Identity, from *int64, out *streamed) error {
 	page, err := ubl.Ask[*ubl.HistoryPage](ctx, s.opts.Asker, room, ubl.ReadHistory{Who: who, Limit: 1})
-	switch {
-	case err != nil:
-		return 0, err
+	if err != nil {
+		return err
+	}
+	last := page.Head.LastSeq
+	switch out.Next = last; {
 	case from == nil:
-		return page.Head.LastSeq, nil
-	case *from < page.Head.LastSeq:
+	case *from > last:
+		out.Next = *from
+		out.skip(last + 1)
+	case *from < last:
+		out.Next = *from
 		_, err = envelope.CallerOf(ctx).Anew(false, envelope.ToolHistory).Enter(ctx)
 	}
-	return *from, err
+	return err
 }
 
 // more reads what has come since.
@@ -170,6 +186,9 @@ func (s *Server) more(ctx context.Context, room ubl.Name, who ubl.Identity, limi
 		page, err := ubl.Ask[*ubl.HistoryPage](ctx, s.opts.Asker, room, cmd)
 		if err != nil {
 			return err
+		}
+		if kept := page.KeptFrom(); kept > out.Next+1 {
+			out.skip(kept)
 		}
 		if len(page.Messages) == 0 {
 			return nil

@@ -142,7 +142,7 @@ func (s *tenantSource) fetch(ctx context.Context, events []told) (map[ubl.RoomID
 		if err != nil {
 			return nil, err
 		}
-		out[room] = kept{first: page.FirstSeq, messages: page.Messages, from: keptFrom(page)}
+		out[room] = kept{first: page.FirstSeq, messages: page.Messages, from: page.KeptFrom()}
 	}
 	return out, nil
 }

@@ -108,7 +108,7 @@ func (s *roomSource) replay(ctx context.Context, pos int64) (replay, error) {
 		return replay{}, err
 	}
 	out := replay{pos: pos}
-	if gone := keptFrom(page); gone > pos+1 {
+	if gone := page.KeptFrom(); gone > pos+1 {
 		out.add("", gone-1, s.gap(pos+1, gone))
 		out.pos = gone - 1
 	}
@@ -125,15 +125,6 @@ func (s *roomSource) replay(ctx context.Context, pos int64) (replay, error) {
 	}
 	s.adapt(size)
 	return out, nil
-}
-
-// keptFrom is the oldest message left after the cursor of a page. What the
-// page holds counts for more than a head that may have been read later.
-func keptFrom(page *ubl.HistoryPage) int64 {
-	if len(page.Messages) > 0 {
-		return page.FirstSeq
-	}
-	return page.Head.AvailableFrom
 }
 
 func (s *roomSource) adapt(size int) {

@@ -4,7 +4,7 @@ import { Badge, Time } from '../../ui/Bits';
 import { Icon, type IconName } from '../../ui/Icon';
 import { Person } from '../Person';
 import type { Placed } from './feed';
-import { inWords } from './words';
+import { saidOf } from './words';
 
 // AtomRow is one line of the ledger: for an action who did what, for an effect how
 // the action ended.
@@ -37,7 +37,7 @@ export function AtomRow({ of: { seq, atom, action }, current }: { of: Placed; cu
 export function Act({ of }: { of: Action }) {
   return (
     <>
-      <Person id={String(of.who.user_id)} /> {inWords(of.did)}
+      <Person id={String(of.who.user_id)} /> {saidOf(of)}
     </>
   );
 }

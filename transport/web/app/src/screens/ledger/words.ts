@@ -1,11 +1,14 @@
 // words.ts says in words what an act did: "messenger.send" is "sent a message".
 
+import type { Action } from '../../types';
+
 const said: Record<string, string> = {
   'messenger.send': 'sent a message',
   'tenant.create': 'founded the tenant',
   'tenant.join': 'joined the tenant',
   'tenant.update': 'changed the tenant’s defaults',
-  'tenant.member.update': 'changed a member’s role',
+  'tenant.member.update': 'set a member’s name or role',
+  'tenant.member.prove': 'proved their mail address',
   'tenant.member.remove': 'removed a member',
   'tenant.invitation.create': 'invited somebody',
   'tenant.invitation.revoke': 'took an invitation back',
@@ -25,6 +28,7 @@ const said: Record<string, string> = {
   'room.trim': 'let old messages go',
   'agreement.end': 'ended an Agreement',
   'token.create': 'made a service token',
+  'token.renew': 'renewed a service token',
   'token.revoke': 'revoked a service token',
   'tool.access': 'set who may use a tool',
   'portal.tool.deny': 'was refused a tool',
@@ -33,7 +37,7 @@ const said: Record<string, string> = {
   'portal.server.update': 'changed a server',
   'portal.server.remove': 'removed a server',
   'portal.server.sync': 'asked a server for its tools',
-  'portal.server.connect': 'signed in to a server',
+  'portal.server.connect': 'signed in to a server, or out of it',
   'portal.call': 'used a tool of another server',
   'portal.budget.update': 'changed the budget',
   'office.tool.call': 'used a tool',
@@ -48,6 +52,7 @@ const said: Record<string, string> = {
   'office.document.update': 'wrote a document’s next version',
   'office.document.delete': 'deleted a document',
   'container.create': 'made a container',
+  'container.join': 'joined a container',
   'container.invite': 'added somebody to a container',
   'container.member.update': 'changed a role in a container',
   'container.remove': 'removed somebody from a container',
@@ -63,6 +68,7 @@ const said: Record<string, string> = {
   'platform.token.revoke': 'ended a session',
   'platform.token.revoke_all': 'signed out everywhere',
   'platform.link.create': 'made a sign-in link',
+  'platform.home.set': 'chose the tenant of a person',
   'platform.start': 'started the server',
   'platform.stop': 'stopped the server',
   'platform.key.create': 'made the server’s key',
@@ -78,5 +84,19 @@ const said: Record<string, string> = {
 // dids are all acts there are.
 export const dids = Object.keys(said);
 
-// inWords says what somebody did. An act that this app doesn't know stays as it is.
+// inWords says what acts of a kind do. One that this app doesn't know stays as it is.
 export const inWords = (did: string) => said[did] ?? did;
+
+// saidOf says what somebody did: more than the kind of act, where the record tells more.
+export function saidOf({ did, this: what, who }: Pick<Action, 'did' | 'this' | 'who'>): string {
+  switch (did) {
+    case 'tenant.member.update': {
+      const part = typeof what.name === 'string' ? 'name' : 'role';
+      const own = what.user_id === who.user_id;
+      return own ? `changed their ${part}` : `set a member’s ${part}`;
+    }
+    case 'portal.server.connect':
+      return what.connected === false ? 'signed out of a server' : 'signed in to a server';
+  }
+  return inWords(did);
+}
