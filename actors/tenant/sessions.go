@@ -63,7 +63,9 @@ func (x *Tenant) admit(t *actors.Turn, c ubl.AdmitToken) {
 	switch {
 	case x.id != ubl.CoreTenant || !c.Who.IsPlatform():
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform admits tokens, in tenant 0"))
-	case ok && known.Revoked, !ok && c.Token.Turn > 0:
+	case ok && known.Revoked:
+		t.Fail(errRevoked())
+	case !ok && c.Token.Turn > 0:
 		t.Fail(errBadToken())
 	case !ok:
 		x.admitNew(t, c)

@@ -162,8 +162,16 @@ func TestListOfTokens(t *testing.T) {
 	if g.lists(g.ana) != "" || g.lists(g.bob) != "s3" {
 		t.Errorf("left are %q of ana, %q of bob", g.lists(g.ana), g.lists(g.bob))
 	}
-	g.Refused(ubl.CodeUnauthorized, core, g.admit(bearer))
-	g.Refused(ubl.CodeUnauthorized, core, g.admit(g.session("s2", 1)))
+	for _, revoked := range []ubl.PlatformToken{bearer, g.session("s2", 1)} {
+		_, err := g.Ask(context.Background(), core, g.admit(revoked))
+		if e := ubl.AsError(err); e.Code != ubl.CodeUnauthorized || e.Details["credential"] != "revoked" {
+			t.Errorf("a revoked token is told %v, %v", err, e.Details)
+		}
+	}
+	_, err := g.Ask(context.Background(), core, g.admit(g.session("never begun", 1)))
+	if e := ubl.AsError(err); e.Code != ubl.CodeUnauthorized || len(e.Details) > 0 {
+		t.Errorf("a session that nobody ended is told %v, %v", err, e.Details)
+	}
 }
 
 // TestTokensEndOnEveryNode: each ended token is told to those who listen to tenant 0.

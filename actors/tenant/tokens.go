@@ -19,6 +19,14 @@ func errBadToken() *ubl.Error {
 	return ubl.Errorf(ubl.CodeUnauthorized, "the credentials are not valid")
 }
 
+// errRevoked is errBadToken for who shows a token that was good: a browser whose
+// session was ended deletes what it kept, one whose session expired doesn't.
+func errRevoked() *ubl.Error {
+	err := errBadToken()
+	err.Details = map[string]string{"credential": "revoked"}
+	return err
+}
+
 // decideToken records a service token, whose service becomes a member.
 func (x *Tenant) decideToken(c ubl.CreateServiceToken) func(ubl.Time) (*plan, error) {
 	return func(now ubl.Time) (*plan, error) {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -179,7 +180,10 @@ func TestSignOutEverywhere(t *testing.T) {
 		bob.press("button", "Sign out everywhere")
 		bob.press("button", "Sign out everywhere")
 		bob.isOut()
-		other.find("heading", "Sign in to UBL")
+		other.sees("You were signed out", "What this device kept is deleted")
+		if kept := other.kept(); !slices.Equal(kept, []string{"ubl.ended"}) {
+			t.Errorf("the other browser keeps %q", kept)
+		}
 	})
 }
 

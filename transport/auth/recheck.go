@@ -22,7 +22,7 @@ func (a *Authenticator) recheck(ctx context.Context, e *entry) error {
 		return nil
 	case refused(err):
 		a.cache.drop(e)
-		return notValid(err)
+		return refusal(err)
 	case e.every == 0 || now > ubl.Time(e.asked.Load()).Add(askGrace):
 		e.due.Store(int64(now))
 		return err

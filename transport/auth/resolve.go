@@ -183,12 +183,17 @@ func (a *Authenticator) identifyService(ctx context.Context, c credential) (*ent
 }
 
 // refusal turns a tenant's no into the 401 that looks like any other, and lets
-// a failure through as it is.
+// a failure through as it is. Who shows a token that was good is told that it was
+// revoked.
 func refusal(err error) error {
-	if refused(err) {
-		return notValid(err)
+	if !refused(err) {
+		return err
 	}
-	return err
+	no := notValid(err)
+	if said := ubl.AsError(err); said.Code == ubl.CodeUnauthorized {
+		no.Details = said.Details
+	}
+	return no
 }
 
 // refused tells a no from no answer.

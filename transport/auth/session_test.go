@@ -246,6 +246,38 @@ func TestSessionEndsEverywhere(t *testing.T) {
 	}
 }
 
+// TestARevokedSessionIsToldSo, and no other: its browser deletes what it kept.
+func TestARevokedSessionIsToldSo(t *testing.T) {
+	told := func(b *browser) bool {
+		w := b.send("GET", "/api/whoami", "")
+		return w.Code == http.StatusUnauthorized && strings.Contains(w.Body.String(), `"details":{"credential":"revoked"}`)
+	}
+	revoked := func(ubl.AdmitToken) error {
+		err := ubl.Errorf(ubl.CodeUnauthorized, "no")
+		err.Details = map[string]string{"credential": "revoked"}
+		return err
+	}
+	b := signedIn(t)
+	b.status() // it is in the cache
+	b.clock.pass(2 * askEvery)
+	b.tenants.set(func(f *tenants) { f.admit = revoked })
+	for _, when := range []string{"when its node asks again", "at its first use on a node"} {
+		if !told(b) {
+			t.Errorf("a revoked session isn't told so %s", when)
+		}
+	}
+	for what, end := range map[string]func(*browser){
+		"one that tenant 0 doesn't know": func(b *browser) { b.tenants.set(func(f *tenants) { f.admit = refuseToken }) },
+		"an expired one":                 func(b *browser) { b.clock.pass(sessionIdle + time.Minute) },
+		"none":                           func(b *browser) { b.cookie = nil },
+	} {
+		b := signedIn(t)
+		if end(b); told(b) || b.status() != http.StatusUnauthorized {
+			t.Errorf("%s is told that it was revoked", what)
+		}
+	}
+}
+
 // TestSignOut ends the session on the server and forgets the cookie; where tenant
 // 0 can't be asked it does neither, so that it can be tried again.
 func TestSignOut(t *testing.T) {

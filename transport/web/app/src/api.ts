@@ -11,6 +11,7 @@ export class ApiError extends Error {
     readonly status: number,
     // retryAfter is in seconds; undefined where waiting doesn't help.
     readonly retryAfter?: number,
+    readonly details: Readonly<Record<string, string>> = {},
   ) {
     super(message);
     this.name = 'ApiError';
@@ -150,13 +151,14 @@ async function once<T>(method: string, url: string, body: unknown, o: Options): 
 export const unreachable = () => new ApiError('offline', 'The server can’t be reached', 0);
 
 function refused(response: Response, answer: unknown): ApiError {
-  const said = (answer as { error?: { code?: ErrorCode; message?: string } } | undefined)?.error;
+  const said = (answer as { error?: { code?: ErrorCode; message?: string; details?: Record<string, string> } } | undefined)?.error;
   const wait = Number(response.headers.get('Retry-After') ?? NaN);
   return new ApiError(
     said?.code ?? (response.status >= 500 ? 'unavailable' : 'validation_error'),
     said?.message ?? `The server answered ${response.status}`,
     response.status,
     Number.isFinite(wait) ? wait : undefined,
+    said?.details,
   );
 }
 

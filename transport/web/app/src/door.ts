@@ -2,7 +2,7 @@
 // bar for addresses, and what is opened from a letter opens in a browser beside it.
 
 // doorOf is the path of a sign-in link or an invitation of this server. It fails with
-// words for whoever pasted something else.
+// words for those who pasted something else.
 export const doorOf = (pasted: string, origin: string) => pathOf(pasted, origin, /^\/(signin|invite)\/[^/]+$/, 'that is neither a sign-in link nor an invitation');
 
 // confirmationOf is the path of a link that confirms who one is, as doorOf is of others.
@@ -11,10 +11,14 @@ export const confirmationOf = (pasted: string, origin: string) => pathOf(pasted,
 function pathOf(pasted: string, origin: string, wanted: RegExp, otherwise: string): string {
   const url = parse(pasted.trim(), origin);
   if (!url) throw new Error('that isn’t a link');
-  if (url.origin !== origin) throw new Error('that link is for another address than this one');
+  // A server that nobody told its address prints links for its own machine.
+  if (url.origin !== origin && !isLocal(url)) throw new Error('that link is for another address than this one: open it there');
   if (!wanted.test(url.pathname)) throw new Error(otherwise);
   return url.pathname;
 }
+
+// isLocal tells that a link leads to the machine that it is opened on.
+export const isLocal = ({ protocol, hostname }: URL) => /^https?:$/.test(protocol) && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 
 // parse also takes what programs leave of a link: without its scheme, or its host.
 function parse(text: string, origin: string): URL | null {

@@ -13,10 +13,18 @@ export const signInWithPasskey = () => use('/auth/passkeys/login');
 // confirmWithPasskey asks for one of those of who is signed in.
 export const confirmWithPasskey = () => use('/auth/confirm/passkey');
 
+const none = 'no passkey was used: either you cancelled, or none of yours is on this device';
+
+// unused puts words in the place of NotAllowedError, by which browsers mean "cancelled" as
+// well as "there is none".
+function unused(problem: Error): never {
+  throw problem.name === 'NotAllowedError' ? new Error(none) : problem;
+}
+
 async function use(ceremony: string): Promise<void> {
   const { publicKey } = await post<{ publicKey: Json }>(`${ceremony}/begin`);
-  const credential = (await navigator.credentials.get({ publicKey: requestOptions(publicKey) })) as PublicKeyCredential | null;
-  if (!credential) throw new Error('no passkey was chosen');
+  const credential = await navigator.credentials.get({ publicKey: requestOptions(publicKey) }).then((found) => found as PublicKeyCredential | null, unused);
+  if (!credential) throw new Error(none);
   const r = credential.response as AuthenticatorAssertionResponse;
   await post(`${ceremony}/finish`, {
     ...common(credential),

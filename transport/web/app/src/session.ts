@@ -20,8 +20,17 @@ export const isOwner = computed(() => me.value?.role === 'owner');
 // answer; "" for nobody.
 export const person = computed(() => (me.value === null ? '' : asOf({ tenant_id: me.value.tenant_id, user_id: me.value.identity.user_id })));
 
+// ended tells that somebody ended the session: the person from elsewhere, or an owner by
+// removing them. Then this device keeps nothing. A session that merely expired is none.
+export const ended = signal(false);
+
 const remembered = 'ubl.session';
+const endedKey = 'ubl.ended'; // is kept until somebody is signed in
 const verified = 'ubl.verified.'; // begins the keys of what this device has checked of ledgers
+
+// pause is how long the cookie that takes an ended one's place may be on its way, in ms:
+// confirming and signing in once more end the session before.
+const pause = 1000;
 
 let asked = 0;
 
@@ -41,8 +50,13 @@ export function start(): void {
 // counts, since a cookie may have come in between.
 export async function check(): Promise<void> {
   const mine = ++asked;
-  const answer = await ask().catch((problem: unknown) => problem);
+  let answer = await ask().catch((problem: unknown) => problem);
+  if (mine === asked && isRevoked(answer)) {
+    await new Promise((done) => setTimeout(done, pause));
+    if (mine === asked) answer = await ask().catch((problem: unknown) => problem);
+  }
   if (mine !== asked) return;
+  if (isRevoked(answer)) localStorage.setItem(endedKey, 'revoked');
   if (answer === null || isOver(answer)) forget();
   else if (!(answer instanceof Error)) enter(answer as Whoami);
   else if (me.value === null) become(recall() ?? 'unreachable');
@@ -62,9 +76,16 @@ export async function signOut(everywhere: boolean): Promise<void> {
   await post('/auth/signout').catch((problem: unknown) => {
     if (!everywhere && !isOver(problem)) throw problem;
   });
-  for (const key of Object.keys(localStorage)) if (key.startsWith(verified)) localStorage.removeItem(key);
+  unlearn();
   forget();
 }
+
+// unlearn drops what this device has checked of ledgers.
+export function unlearn(): void {
+  for (const key of Object.keys(localStorage)) if (key.startsWith(verified)) localStorage.removeItem(key);
+}
+
+const isRevoked = (problem: unknown) => isOver(problem) && (problem as ApiError).details.credential === 'revoked';
 
 const isOver = (problem: unknown) => problem instanceof ApiError && problem.status === 401;
 
@@ -81,6 +102,7 @@ export async function ways(): Promise<Ways> {
 function enter({ identity, tenant_id, name, role, expires_at }: Whoami): void {
   const now: Whoami = { identity, tenant_id, name, role, expires_at };
   become(now);
+  localStorage.removeItem(endedKey);
   localStorage.setItem(remembered, JSON.stringify(now));
 }
 
@@ -93,6 +115,7 @@ function forget(): void {
 // become keeps the same object for the same person, so that nothing starts over. From
 // here on requests are for whoever it is.
 function become(now: Session): void {
+  ended.value = now === 'out' && localStorage.getItem(endedKey) !== null;
   actAs(typeof now === 'string' ? null : asOf({ tenant_id: now.tenant_id, user_id: now.identity.user_id }));
   if (JSON.stringify(session.value) !== JSON.stringify(now)) session.value = now;
 }

@@ -16,6 +16,8 @@ test('a sign-in link and an invitation of this server lead in', () => {
     ['https://ubl.example/signin/0a1b?utm=mail#top', '/signin/0a1b'],
   ];
   for (const [pasted, path] of rows) assert.equal(doorOf(pasted, here), path);
+  // A server that doesn't know its address prints localhost, whatever the browser calls it.
+  for (const host of ['http://localhost:8080', 'http://127.0.0.1:18080', 'https://[::1]']) assert.equal(doorOf(`${host}/signin/0a1b`, 'http://192.168.1.5:8080'), '/signin/0a1b');
   assert.equal(doorOf('localhost:8080/signin/0a1b', 'http://localhost:8080'), '/signin/0a1b');
 });
 
@@ -28,6 +30,10 @@ test('nothing else leads anywhere, and is told why', () => {
     ['http://ubl.example/signin/0a1b', /another address/],
     ['//other.example/signin/0a1b', /another address/],
     ['https://ubl.example@other.example/signin/0a1b', /another address/],
+    ['https://localhost.other.example/signin/0a1b', /another address/],
+    ['https://127.0.0.1.other.example/signin/0a1b', /another address/],
+    ['javascript://localhost/signin/0a1b', /another address/],
+    ['http://localhost/api/tokens', /neither/],
     ['javascript://ubl.example/signin/0a1b', /another address/],
     ['https://ubl.example/', /neither/],
     ['https://ubl.example/signin/', /neither/],

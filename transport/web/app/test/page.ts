@@ -19,6 +19,8 @@ export class Page {
   readonly visited: string[] = []; // by location.replace
   // cookie is whose it is, '' for nobody.
   cookie = '';
+  revoked = false; // the cookie's session, which somebody has ended
+  offline = false;
   unproven = false; // whose cookie it is
   passkeys = 0; // of theirs
   // hangs are the answers that the network holds up, while it does.
@@ -42,7 +44,14 @@ export class Page {
 
   // signIn is what another tab does to this one's cookie. The session before it ends.
   signIn(user: string) {
+    this.revoked = false;
     this.cookie = user && `${tenant}|${user}`;
+    this.server.hangUp();
+  }
+
+  // revoke ends the session from elsewhere, and its streams.
+  revoke() {
+    this.revoked = true;
     this.server.hangUp();
   }
 
@@ -61,6 +70,7 @@ export class Page {
     const { method = 'GET' } = init;
     const as = (init.headers as Record<string, string>)['X-UBL-As'] ?? null;
     this.asked.push({ method, url, as });
+    if (this.offline) throw new TypeError('no network');
     const answer = this.answer(method, url, as, init);
     await new Promise<void>((resolve) => (this.hangs ? this.hangs.push(resolve) : setImmediate(resolve)));
     return answer;
@@ -69,6 +79,7 @@ export class Page {
   private answer(method: string, url: string, as: string | null, init: RequestInit): Response {
     const { cookie, server } = this;
     if (url === '/auth/ways') return Response.json({ passkeys: true, oidc: [], signed_in: cookie !== '' });
+    if (this.revoked && cookie !== '') return Response.json({ error: { code: 'unauthorized', message: 'no', details: { credential: 'revoked' } } }, { status: 401 });
     if (cookie === '' || (as !== null && as !== cookie)) return Response.json({ error: { code: 'unauthorized', message: 'no' } }, { status: 401 });
     const user = cookie.split('|')[1]!;
     if (url === '/api/whoami') return Response.json({ ...whoami(cookie, this.unproven), name: server.names.get(user) });

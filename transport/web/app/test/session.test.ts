@@ -2,7 +2,7 @@
 // tests are one story, since a page has one session.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { Page, until } from './page';
 import { tenant } from './server';
 
@@ -17,6 +17,11 @@ const whose = () => store.value?.who.user_id;
 const rooms = () => store.value?.rooms.mine.value.map((r) => r.room_id).join() ?? '';
 const said = () => page.server.rooms.get(room)!.messages.map((m) => `${m.sender_id}: ${m.body.text}`);
 const written = { title: 'Plans', content: 'of Ana', known: 1 };
+
+// turns lets all that needs no timer happen.
+const turns = async () => {
+  for (let i = 0; i < 50; i++) await new Promise(setImmediate);
+};
 
 page.server.found(room, 'u:ana', 'u:bo');
 page.server.found('r:secret', 'u:bo');
@@ -72,6 +77,46 @@ test('a session that has ended leaves what is kept for the next', async () => {
   await session.check();
   await until('the store is open', () => whose() === 'u:ana');
   assert.equal(rooms(), room);
+});
+
+test('a cookie that takes an ended one’s place is waited for', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  page.revoke();
+  const checked = session.check();
+  await until('it was refused', () => page.asked.at(-1)?.url === '/api/whoami');
+  await turns();
+  assert.equal(whose(), 'u:ana');
+  page.signIn('u:ana');
+  mock.timers.tick(1000);
+  mock.timers.reset();
+  await checked;
+  assert.equal(whose(), 'u:ana');
+  assert.equal(session.ended.value, false);
+});
+
+test('whose session somebody has ended is told, and this device keeps nothing of theirs', async () => {
+  page.kept.set('ubl.verified.t:test', '{}');
+  mock.timers.enable({ apis: ['setTimeout'] });
+  page.revoke();
+  const checked = session.check();
+  await turns();
+  mock.timers.tick(1000);
+  mock.timers.reset();
+  await checked;
+  await until('the page starts over', () => page.visited.length > 0);
+  assert.equal(page.visited.pop(), '/ui/');
+  assert.equal(session.session.value, 'out');
+  assert.equal(session.ended.value, true);
+  assert.equal(store.value, null);
+  assert.deepEqual([...page.kept.keys()], ['ubl.ended']);
+  assert.deepEqual((await indexedDB.databases()).map((db) => db.name), [`ubl/${tenant}/u:bo`]);
+  page.signIn('');
+  await session.check();
+  assert.equal(session.ended.value, true); // in the page that comes next, too
+  page.signIn('u:ana');
+  await session.check();
+  assert.equal(session.ended.value, false);
+  await until('the store is open', () => whose() === 'u:ana');
 });
 
 test('a device that remembers nobody asks nothing that the server would refuse', async () => {

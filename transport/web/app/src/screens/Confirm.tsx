@@ -88,16 +88,13 @@ function Ways({ of, onDone }: { of: ConfirmWays; onDone: () => void }) {
 
 function Passkey({ onDone }: { onDone: () => void }) {
   const act = useAct();
-  // Browsers say NotAllowedError for "cancelled", which needs no words.
-  const use = () => confirmWithPasskey().then(onDone, (problem: Error) => {
-    if (problem.name !== 'NotAllowedError') throw problem;
-  });
   return (
     <>
-      <Button kind="primary" icon="key" wide busy={act.busy} onClick={() => void act.run(use)}>
+      <Button kind="primary" icon="key" wide busy={act.busy} onClick={() => void act.run(() => confirmWithPasskey().then(onDone))}>
         Use your passkey
       </Button>
       <Problem of={act.problem} />
+      {act.problem ? <p class="soft">Is your passkey on a phone or a key? Choose that in what the browser shows. Otherwise sign out, sign in again in another way, and do it within five minutes.</p> : null}
     </>
   );
 }

@@ -2,11 +2,13 @@ import { useState } from 'preact/hooks';
 import { query, said } from '../api';
 import { doorOf } from '../door';
 import { passkeysWork, signInWithPasskey } from '../passkey';
-import { check, ways } from '../session';
+import { check, ended, ways } from '../session';
+import { Problem } from '../ui/Await';
 import { Button } from '../ui/Button';
 import { Failed } from '../ui/Empty';
 import { Field } from '../ui/Field';
 import { Spinner } from '../ui/Spinner';
+import { useAct } from '../ui/useAct';
 import { useLoad } from '../ui/useLoad';
 
 // SignIn stands in place of any screen while nobody is signed in; the address
@@ -18,6 +20,11 @@ export function SignIn() {
       <img src="/ui/icon.svg" alt="" width="72" height="72" />
       <h1>Sign in to UBL</h1>
       <p class="lead">Rooms for people and agents, with a receipt for every action.</p>
+      {ended.value && (
+        <p class="notice" role="status">
+          You were signed out: you ended this session elsewhere, or an owner removed you. What this device kept is deleted, unsent messages too.
+        </p>
+      )}
       {problem ? <Failed problem={problem} onRetry={reload} /> : !data ? <Spinner /> : null}
       {data && (
         <div class="ways">
@@ -38,30 +45,14 @@ export function SignIn() {
 const wanted = () => (location.pathname === '/ui/sign-in' ? '/ui/' : location.pathname + location.search);
 
 function Passkey() {
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState('');
-  const signIn = async () => {
-    setBusy(true);
-    setProblem('');
-    try {
-      await signInWithPasskey();
-      await check();
-    } catch (error) {
-      // Browsers say NotAllowedError for "cancelled", which needs no words.
-      if ((error as Error).name !== 'NotAllowedError') setProblem(said(error));
-    }
-    setBusy(false);
-  };
+  const act = useAct();
   return (
     <>
-      <Button kind="primary" icon="key" wide busy={busy} onClick={signIn}>
+      <Button kind="primary" icon="key" wide busy={act.busy} onClick={() => void act.run(() => signInWithPasskey().then(check))}>
         Sign in with a passkey
       </Button>
-      {problem && (
-        <p class="error" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem of={act.problem} />
+      {act.problem ? <p class="soft">Is your passkey on a phone or a key? Choose that in what the browser shows. Otherwise sign in with a link, as below.</p> : null}
     </>
   );
 }

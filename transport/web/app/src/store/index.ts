@@ -4,7 +4,7 @@ import { effect, signal } from '@preact/signals';
 import { asOf } from '../api';
 import * as session from '../session';
 import { browser } from './env';
-import { openStore, type Store } from './sync';
+import { openStore, wipeStore, type Store, type Who } from './sync';
 
 // store is null while nobody is signed in, and for a moment while it opens.
 export const store = signal<Store | null>(null);
@@ -23,20 +23,33 @@ export function opened(): Promise<Store> {
   });
 }
 
-// start opens and stops stores as people come and go. Who is signed out by the server
-// finds everything, and what wasn't sent, when they sign in again.
+// start opens and stops stores as people come and go. Whose session has expired finds
+// everything, and what wasn't sent, when they sign in again. Whose session was ended by
+// somebody finds nothing: they may have been removed, or have lost this device.
 export function start(): void {
   let opening: Promise<void> = Promise.resolve();
+  let last: Who | null = null;
   effect(() => {
     const person = session.person.value;
-    const who = session.me.peek();
+    const now = session.me.peek();
+    const who = now && { tenant_id: now.tenant_id, user_id: now.identity.user_id };
+    const expelled = who === null && session.ended.peek() ? last : null;
+    last = who;
     opening = opening.then(async () => {
       store.peek()?.stop();
       store.value = null;
+      if (expelled) await expel(expelled);
       if (who === null || person !== session.person.peek()) return;
-      store.value = await openStore(browser(person), { tenant_id: who.tenant_id, user_id: who.identity.user_id }, gone);
+      store.value = await openStore(browser(person), who, gone);
     });
   });
+}
+
+// expel leaves nothing of a person here, in this page neither.
+async function expel(who: Who) {
+  session.unlearn();
+  await wipeStore(browser(asOf(who)), who);
+  location.replace('/ui/');
 }
 
 // signOut ends the session on the server, everywhere all of the person's, and then

@@ -46,12 +46,20 @@ interface Cursor {
 // openStore opens the store and starts it. onGone is called when another tab has
 // signed out and wiped it.
 export async function openStore(env: Env, who: Who, onGone: () => void): Promise<Store> {
-  const name = `ubl/${who.tenant_id}/${who.user_id}`;
+  const name = nameOf(who);
   const db = await openDb(env.indexedDB, name, onGone);
   const store = new Store(env, who, name, db);
   await store.start();
   return store;
 }
+
+// wipeStore leaves nothing of a store that isn't open here.
+export async function wipeStore(env: Env, who: Who): Promise<void> {
+  env.session?.removeItem(nameOf(who));
+  await (await openDb(env.indexedDB, nameOf(who), () => undefined)).wipe();
+}
+
+const nameOf = (who: Who) => `ubl/${who.tenant_id}/${who.user_id}`;
 
 export class Store {
   readonly rooms: Rooms;

@@ -61,7 +61,7 @@ export function Dialog({ title, onClose, children, actions, onSubmit }: Props) {
   );
 }
 
-interface Question {
+export interface Question {
   title: string;
   text: string;
   // action names what happens on agreement: "Remove".

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { newKey, post } from '../../api';
+import { isLocal } from '../../door';
 import type { Invitation, Role } from '../../types';
 import { Problem } from '../../ui/Await';
 import { Secret, Time } from '../../ui/Bits';
@@ -79,6 +80,7 @@ function Link({ of: { invitation, link }, onClose }: { of: Made; onClose: () => 
             Send this link to <bdi>{invitation.email}</bdi>. It works once, until <Time at={invitation.expires_at} as="full" />, and is shown only now.
           </p>
           <p class="soft">Whoever opens it comes in, and is shown as unproven: the link says nothing about the address.</p>
+          {isLocal(new URL(link)) && <p class="notice">This link works only on the machine that the server runs on. For others, restart the server with --public-url and the address at which they reach it.</p>}
           <Secret label="Link of the invitation" text={link} />
         </>
       ) : (

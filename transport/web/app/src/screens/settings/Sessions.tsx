@@ -1,5 +1,4 @@
 import { at, del, get } from '../../api';
-import { signOut } from '../../store';
 import type { PlatformToken } from '../../types';
 import { Await } from '../../ui/Await';
 import { Badge, Time } from '../../ui/Bits';
@@ -10,7 +9,7 @@ import { List, Row } from '../../ui/Row';
 import { Section } from '../../ui/Screen';
 import { failed } from '../../ui/Toast';
 import { useLoad } from '../../ui/useLoad';
-import { warning } from '../wayback';
+import { leave } from '../wayback';
 
 // Sessions are where one is signed in, and the tokens that one's programs use.
 export function Sessions() {
@@ -54,17 +53,18 @@ const ways = { link: 'By link', passkey: 'By passkey', oidc: 'By your provider',
 const nameOf = (t: PlatformToken) => t.label || (t.kind === 'session' ? 'A browser' : 'A token for programs');
 
 async function end(t: PlatformToken, onDone: () => void) {
-  const sure = await ask({ title: `End ${nameOf(t)}?`, text: t.kind === 'session' ? 'That browser is signed out at once.' : 'Programs that use this token are refused at once.', action: 'End', danger: true });
+  const sure = await ask({ title: `End ${nameOf(t)}?`, text: t.kind === 'session' ? 'That browser is signed out at once, and deletes what it kept, unsent messages too.' : 'Programs that use this token are refused at once.', action: 'End', danger: true });
   if (sure) await del(at`/api/tokens/${t.jti}`).then(onDone, failed);
 }
 
 // endAll ends this session too, and so wipes what this device keeps.
-async function endAll() {
-  const sure = await ask({
-    title: 'Sign out everywhere?',
-    text: `All your browsers are signed out, this one too, and your tokens for programs end. Agents’ service tokens go on.${await warning()}`,
-    action: 'Sign out everywhere',
-    danger: true,
-  });
-  if (sure) await signOut(true).catch(failed);
-}
+const endAll = () =>
+  leave(
+    {
+      title: 'Sign out everywhere?',
+      text: 'All your browsers are signed out, this one too, and delete what they kept, unsent messages too. Your tokens for programs end. Agents’ service tokens go on.',
+      action: 'Sign out everywhere',
+      danger: true,
+    },
+    true,
+  );
