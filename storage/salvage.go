@@ -16,7 +16,9 @@ import (
 
 // salvage reads a ledger's atoms in a file that may be damaged, without bbolt, which
 // trusts what pages say. It walks as a scrub does; below a page that isn't sound it takes
-// each value by itself that matches its checksum.
+// each value by itself that matches its checksum. What only a page says that is lost as
+// a whole isn't found: the pages below a branch, or all of them below the root. A search
+// of the whole file might find them, but also atoms that were never committed.
 type salvage struct {
 	ctx     context.Context
 	t       *tree

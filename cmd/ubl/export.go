@@ -123,8 +123,11 @@ func (c *exportCmd) offline(ctx context.Context, p *program, out io.Writer, tena
 	}
 	defer func() { err = errors.Join(err, ledger.Close()) }()
 	head := ledger.Head()
-	if head.Seq == 0 {
-		return errors.Join(errors.New("there is no such tenant in this data directory"), ledger.Lost())
+	switch lost := ledger.Lost(); {
+	case head.Seq == 0 && lost != nil:
+		return fmt.Errorf("nothing of such a tenant can be read: %w", lost)
+	case head.Seq == 0:
+		return errors.New("there is no such tenant in this data directory")
 	}
 	e, err := ubl.NewExporter(out, tenant, head)
 	if err != nil {
