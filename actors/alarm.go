@@ -150,9 +150,12 @@ func (x *Entity[S, E]) fire(t *Turn, c fire) {
 		return
 	}
 	req, err := x.alarmRequest(c.key, as)
+	subject, from, parked := readParkedKey(c.key)
 	switch {
 	case err != nil:
 		t.Fail(err)
+	case parked && x.kind.Follow != nil:
+		x.refollow(t, c, subject, from)
 	case x.kind.Wake != nil:
 		x.wake(t, c.key, req)
 	case x.hooks.Errand != nil:
@@ -322,7 +325,7 @@ func (x *Entity[S, E]) waiting(as armed) {
 
 // loadAlarms reads those of the actor, where its family has any.
 func (x *Entity[S, E]) loadAlarms(ctx context.Context) error {
-	if x.kind.Wake == nil && x.hooks.Errand == nil {
+	if x.kind.Wake == nil && x.hooks.Errand == nil && x.kind.Follow == nil {
 		return nil
 	}
 	x.alarms = make(map[string]armed)

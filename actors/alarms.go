@@ -119,7 +119,7 @@ func (s *alarms) learn(partition int) error {
 	errs := []error{s.worthRetrying(err)}
 	for _, g := range groups {
 		unarmed, err := s.learnGroup(g)
-		errs = append(errs, s.worthRetrying(err))
+		errs = append(errs, s.worthRetrying(err), s.worthRetrying(s.rt.followers.learn(g)))
 		for _, local := range unarmed {
 			_, err := s.rt.Ask(s.ctx, nameOf(g, local), adopt{})
 			errs = append(errs, s.worthRetrying(err))

@@ -132,6 +132,7 @@ func (a *Append) settle(err error) {
 	} else {
 		a.publish()
 	}
+	a.cell.rt.followers.committed(a.cell.group.key, a.Acts)
 	if a.due != 0 {
 		a.cell.rt.alarms.set(a.cell.group.key, a.due, err != nil)
 	}

@@ -54,6 +54,14 @@
 // [Runtime.Led] has the scheduler find the alarms of a partition that the node leads
 // from now on, [Runtime.Evict] forget them. DESIGN.md says what fails, and then what.
 //
+// # The way of one entry
+//
+//	Follow       one actor of the tenant asks for acts of some names
+//	settled      the followers of the node hear that a ledger has such acts
+//	look         the actor reads a page behind its cursor
+//	took         Kind.Decide's plans and the cursor are one commit; or Hooks.Deliver has
+//	             had its effect, and the cursor is committed behind it
+//
 // # What fails, and then what
 //
 //   - A full mailbox or window: overloaded, nothing was done. A window is as wide as

@@ -26,6 +26,8 @@ type Entity[S any, E Event] struct {
 	alarms map[string]armed
 	// waits is the time before which one of them began to wait too late by the clock.
 	waits ubl.Time
+	// cursor is the newest atom that the actor has followed, keptCursor what was last kept.
+	cursor, keptCursor int64
 }
 
 // Hooks are what a family does with an event outside its state.
@@ -46,6 +48,10 @@ type Hooks[E Event] struct {
 	// once: it must not touch the state, and asks with the request's key. A decision on
 	// the way sets or clears the alarm; else it is cleared when the errand returns nil.
 	Errand func(key string, req ubl.Request) func(context.Context) error
+	// Deliver has the effect of a subject's entries outside, in order and at least once.
+	// It runs on another goroutine and must not touch the state. Required where the family
+	// follows the ledger without [Kind].Decide.
+	Deliver func(ctx context.Context, subject string, list []Entry) error
 }
 
 // Load makes the Entity of what is stored: the newest checkpoint, the events after it,
@@ -59,6 +65,9 @@ func (k *Kind[S, E]) Load(ctx context.Context, read ubl.Reader, env Env, hooks H
 	}
 	if err == nil {
 		err = x.loadAlarms(ctx)
+	}
+	if err == nil {
+		err = x.loadCursor(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("couldn't load a %s: %w", k.Name, err)
@@ -127,7 +136,7 @@ func (x *Entity[S, E]) Events() Events[E] {
 // key with what that led to, a refusal, or a plan's answer. It reports false for any
 // other command.
 func (x *Entity[S, E]) Change(t *Turn, cmd ubl.Command) bool {
-	return x.receiveAlarm(t, cmd) || x.ChangeThen(t, cmd, nil)
+	return x.receiveAlarm(t, cmd) || x.receiveFollow(t, cmd) || x.ChangeThen(t, cmd, nil)
 }
 
 // ChangeThen is Change for a command that leads to more than its commit: then gets the

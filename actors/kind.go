@@ -52,6 +52,11 @@ type Kind[S any, E Event] struct {
 	Wake func(s *S, key string, m Moment) (ubl.Did, *Plan[E], error)
 	// WakePasses says that the events of Wake pass.
 	WakePasses bool
+	// Follow has one actor of the tenant follow its ledger; nil for none. Decide is what an
+	// entry leads to, with the name of its act; a nil plan is nothing. Where Decide is nil,
+	// [Hooks].Deliver has its effect.
+	Follow *Follow
+	Decide func(s *S, e Entry, m Moment) (ubl.Did, *Plan[E], error)
 	// Adopt arms what a version before alarms waited for in another way, and changes the
 	// records of that way. It is asked of the actors that [Family].Unarmed names.
 	Adopt func(*S, Moment) ([]Alarm, []Record)

@@ -42,6 +42,8 @@ type Family struct {
 	// node begins to lead, in a view of the store, and must be quick; nil where there are
 	// none.
 	Unarmed func(ubl.Snapshot) ([]string, error)
+	// Follow has an actor of the family in each group follow its ledger; nil for none.
+	Follow *Follow
 }
 
 // Env is what an actor knows of the world around it.
@@ -105,8 +107,9 @@ type Runtime struct {
 
 	replies sync.Pool // of chan answer, empty
 
-	alarms  *alarms
-	replays chan struct{} // see [Env]
+	alarms    *alarms
+	followers *followers
+	replays   chan struct{} // see [Env]
 
 	active  atomic.Int64
 	refused [len(refusals)]atomic.Int64 // for load, by Refusal
@@ -140,6 +143,7 @@ func New(opts Options) *Runtime {
 		swept:      make(chan struct{}),
 	}
 	rt.feed.panics = opts.Panics
+	rt.followers = newFollowers(rt)
 	rt.alarms = newAlarms(rt, opts.Shelf)
 	opts.Panics.Go(nil, "sweeping idle actors", rt.sweep)
 	return rt
@@ -305,6 +309,7 @@ func (rt *Runtime) Evict(cause error, in func(ubl.Group) bool) {
 		g.end(cause)
 	}
 	rt.alarms.drop(in)
+	rt.followers.drop(in)
 }
 
 // deliver puts the envelope into the mailbox of the name's cell, which it
@@ -426,6 +431,7 @@ func (rt *Runtime) Close(ctx context.Context) error {
 	close(rt.stop)
 	<-rt.swept
 	rt.alarms.close()
+	rt.followers.close()
 	defer rt.dispatcher.close()
 	defer rt.system.Shutdown()
 	tick := time.NewTicker(2 * time.Millisecond)
