@@ -15,8 +15,14 @@ type Searcher interface {
 	Search(ctx context.Context, of Name, upTo Mark, changes DocumentChanges, query string, limit int) (DocumentsFound, error)
 
 	// CatchUp brings the index up to whatever there is ahead of a search, and waits
-	// for that until ctx ends.
+	// for that until ctx ends. While no search waits for the index, it leaves most of the
+	// processor's time to others.
 	CatchUp(ctx context.Context, of Name, changes DocumentChanges) error
+
+	// Cursor is how far Keep has noted that a group's ledger is in the indexes: up to an
+	// atom, 0 for none. It is of this node, as the indexes are.
+	Cursor(context.Context, Group) (int64, error)
+	Keep(context.Context, Group, int64) error
 }
 
 // DocumentsFound is what a search found.

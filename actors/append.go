@@ -163,18 +163,6 @@ func (a *Append) then(fn func(error)) {
 	fn(a.err)
 }
 
-// Durable waits until the append is, or can't be any more, or ctx ends.
-func (a *Append) Durable(ctx context.Context) error {
-	settled := make(chan error, 1)
-	a.then(func(err error) { settled <- err })
-	select {
-	case err := <-settled:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // wait returns once the append is settled.
 func (a *Append) wait() {
 	settled := make(chan struct{})

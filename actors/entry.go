@@ -19,20 +19,20 @@ type Entry struct {
 	Effect json.RawMessage // nil for one that is still to come
 }
 
-// Pointer is a member of the effect's pointers, "" where there is none.
+// Pointer is a member of the effect's pointers, "" where there is none. Ids need no escapes;
+// a value that has any is "", too.
 func (e Entry) Pointer(name string) string {
-	var effect struct {
-		Pointers map[string]any `json:"pointers"`
-	}
-	if json.Unmarshal(e.Effect, &effect) != nil {
+	_, pointers, _ := bytes.Cut(e.Effect, beforePointers)
+	_, rest, _ := bytes.Cut(pointers, []byte(`"`+name+`":"`))
+	value, _, _ := bytes.Cut(rest, []byte{'"'})
+	if bytes.IndexByte(value, '\\') >= 0 {
 		return ""
 	}
-	value, _ := effect.Pointers[name].(string)
-	return value
+	return string(value)
 }
 
 // entryPage is the most atoms that are read in one view.
-const entryPage = 500
+const entryPage = 5000
 
 // entries are acts of a part of a ledger.
 type entries struct {
@@ -47,6 +47,7 @@ type source struct {
 	ask   ubl.Asker
 	group ubl.Group
 	dids  []ubl.Did
+	most  int // entries of a page
 }
 
 // after reads a page behind a seq, up to another one or the head.
@@ -62,6 +63,10 @@ func (s source) after(ctx context.Context, seq, last int64) (page entries, err e
 		page.upTo = max(min(last, head.Seq, seq+entryPage), seq)
 		var open *Entry // an action whose effect is next
 		for n := seq + 1; n <= page.upTo; n++ {
+			if len(page.list) == s.most && open == nil {
+				page.upTo = n - 1
+				break
+			}
 			atom, err := snap.Atom(n)
 			if err != nil {
 				return err
@@ -140,8 +145,10 @@ func (s source) addLate(ctx context.Context, page *entries, late []int64) error 
 	return nil
 }
 
-// Atoms are canonical JSON: their members stand in one order, and no id has a quote.
+// Atoms are canonical JSON: their members stand in one order, no id has a quote, and no
+// quote in a text stands without a backslash.
 var (
+	beforePointers = []byte(`,"pointers":{`)
 	beginsAction   = []byte(`{"agreement_id":`)
 	beforeDid      = []byte(`,"did":"`)
 	statusIntended = []byte(`,"status":"intended",`)

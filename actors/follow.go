@@ -132,8 +132,15 @@ func (x *Entity[S, E]) receiveFollow(t *Turn, cmd ubl.Command) bool {
 	return true
 }
 
+// decisionsAtOnce is how many entries are decided about in one commit.
+const decisionsAtOnce = 100
+
 func (x *Entity[S, E]) source() source {
-	return source{read: x.Read, ask: x.Ask, group: x.Name.Group(), dids: x.kind.Follow.Dids}
+	most := entryPage
+	if x.kind.Decide != nil {
+		most = decisionsAtOnce
+	}
+	return source{read: x.Read, ask: x.Ask, group: x.Name.Group(), dids: x.kind.Follow.Dids, most: most}
 }
 
 // follow reads a page behind the cursor, has what lies outside done, and commits the rest.

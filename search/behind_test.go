@@ -19,7 +19,7 @@ func TestASearchBehindItsIndex(t *testing.T) {
 	}
 	t.Cleanup(x.Close)
 	h := &history{}
-	const batch = 500
+	const batch = 2000
 	for n := range batch + 1 {
 		h.put(fmt.Sprint("d:", n), "Title", "word")
 	}
@@ -35,7 +35,7 @@ func TestASearchBehindItsIndex(t *testing.T) {
 	}
 	look := func() ubl.DocumentsFound {
 		t.Helper()
-		found, err := x.Search(t.Context(), shelf, ubl.Mark{N: batch + 1, CID: fmt.Sprint("c:-", batch+1)}, slow, "word", 1000)
+		found, err := x.Search(t.Context(), shelf, ubl.Mark{N: batch + 1, CID: fmt.Sprint("c:-", batch+1)}, slow, "word", 3000)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
@@ -84,8 +85,8 @@ func (b *book) current() bleve.Index {
 	return b.index
 }
 
-// catchUp takes in what has changed since the mark.
-func (b *book) catchUp(ctx context.Context, upTo ubl.Mark, changes ubl.DocumentChanges) error {
+// catchUp takes in what has changed since the mark. It rests after each batch but the last.
+func (b *book) catchUp(ctx context.Context, upTo ubl.Mark, changes ubl.DocumentChanges, rest func(context.Context, time.Duration)) error {
 	if b.is(upTo) {
 		return nil
 	}
@@ -97,7 +98,17 @@ func (b *book) catchUp(ctx context.Context, upTo ubl.Mark, changes ubl.DocumentC
 		return err
 	}
 	p := b.page()
-	known, err := changes(ctx, b.mark, func(c ubl.DocumentChange) error { return p.add(ctx, c) })
+	known, err := changes(ctx, b.mark, func(c ubl.DocumentChange) error {
+		if p.add(c); !p.full() {
+			return nil
+		}
+		start := time.Now()
+		if err := p.write(ctx); err != nil {
+			return err
+		}
+		rest(ctx, time.Since(start))
+		return ctx.Err()
+	})
 	if err != nil { // what has been read is kept
 		return &sourceError{errors.Join(err, p.write(context.WithoutCancel(ctx)))}
 	}

@@ -4,10 +4,12 @@
 //
 // An [Index] owns a directory with one bleve index a container, each in a folder
 // named after the hash of the container's actor. All of it is derived: any folder
-// may be deleted at any time and is made again from the documents when the
-// container is searched next. Stored with each index is the mark of the last
+// may be deleted at any time and is made again from the documents when one of them
+// changes, or the container is searched. Without the directory all are made again, in the
+// background. Stored with each index is the mark of the last
 // event it has seen, in the same batch as what the event changed. An index that is
-// closed is sealed with the checksums of its files.
+// closed is sealed with the checksums of its files. A file for each tenant says how far its
+// ledger is in the indexes ([Index.Keep]).
 //
 // At most 64 indexes are open; the one not used for longest is closed for another.
 // A container's index is written by one errand at a time and read by several searches.
@@ -27,9 +29,11 @@
 //	          counting three times
 //	snippet   the text around the first match
 //
-// Writers of many documents have the index caught up before anybody searches
-// ([Index.CatchUp]). A batch has 256 KiB of text, or one document that is longer: bleve
-// takes up to a hundred times as much while it indexes them.
+// What follows the ledger has the index caught up before anybody searches
+// ([Index.CatchUp]). An errand that no search waits for rests for nine times as long as a
+// batch took, so that it leaves processor and disk to those who write. A batch has 256 KiB
+// of text, or one document that is longer: bleve takes up to a hundred times as much while
+// it indexes them.
 //
 // # The query
 //

@@ -13,7 +13,7 @@ import (
 
 // Bounds of one batch of changes.
 const (
-	batchDocuments = 500
+	batchDocuments = 2000
 	batchBytes     = 256 << 10 // bleve takes some hundred times as much while it indexes them
 )
 
@@ -30,16 +30,15 @@ func (b *book) page() *page {
 	return &page{book: b, newer: make(map[ubl.DocumentID]ubl.DocumentChange), mark: b.mark}
 }
 
-// add takes a change in, and writes what there is where it is enough.
-func (p *page) add(ctx context.Context, c ubl.DocumentChange) error {
+// add takes a change in.
+func (p *page) add(c ubl.DocumentChange) {
 	p.mark = c.Mark
 	p.bytes += len(c.Title) + len(c.Content) - len(p.newer[c.DocumentID].Content)
 	p.newer[c.DocumentID] = c
-	if len(p.newer) < batchDocuments && p.bytes < batchBytes {
-		return nil
-	}
-	return p.write(ctx)
 }
+
+// full tells that there is enough to be written.
+func (p *page) full() bool { return len(p.newer) >= batchDocuments || p.bytes >= batchBytes }
 
 // write puts changes and mark into the index, together, when it is this book's
 // turn.

@@ -31,11 +31,6 @@ type Container struct {
 	id     ubl.ContainerID
 	// physics never change, and so are known outside the mailbox too.
 	physics ubl.Physics
-	// unindexed counts changes of documents since the index was last brought up to
-	// date in the background, and their bytes; indexing says that it is being done.
-	unindexed      int
-	unindexedBytes int64
-	indexing       atomic.Bool
 	// hidden is the state's, for those who read outside the mailbox.
 	hidden atomic.Int64
 }
@@ -54,12 +49,7 @@ func open(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader,
 }
 
 // applied follows an event outside the state.
-func (c *Container) applied(e event, a *actors.Append) {
-	c.hidden.Store(int64(c.State.Hidden))
-	if d, _ := e.changed(); d != nil {
-		c.indexSoon(*d, a)
-	}
-}
+func (c *Container) applied(event, *actors.Append) { c.hidden.Store(int64(c.State.Hidden)) }
 
 // Receive implements [actors.Actor]. Who touches the general workspace joins it first,
 // whatever comes of what they ask.
@@ -85,6 +75,8 @@ func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
 		c.listVersions(t, cmd)
 	case ubl.SearchDocuments:
 		c.searchDocuments(t, cmd)
+	case indexDocuments:
+		c.indexDocuments(t)
 	default:
 		c.receiveTransfer(t, cmd)
 	}

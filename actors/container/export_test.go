@@ -92,7 +92,7 @@ func (c *Container) Told(ctx context.Context, parting int64) (map[ubl.DocumentID
 		return nil, err
 	}
 	for _, part := range [][2]ubl.Mark{{{}, at}, {at, {N: math.MaxInt64}}} {
-		_, err := c.tellChanges(ctx, part[0], func(d ubl.DocumentChange) error {
+		_, err := c.tellChanges(ctx, part[0], math.MaxInt64, func(d ubl.DocumentChange) error {
 			switch {
 			case d.N > part[1].N:
 			case d.Deleted:

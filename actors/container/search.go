@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -62,7 +61,7 @@ func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, query
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.search.Search(ctx, c.Name, mark, c.tellChanges, query, limit)
+	found, err := c.search.Search(ctx, c.Name, mark, c.changesUpTo(upTo), query, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -100,38 +99,6 @@ func (c *Container) indexed(ctx context.Context, reached ubl.Mark) (*ubl.Indexin
 	return &ubl.Indexing{CompleteUpTo: &page[0].At}, nil
 }
 
-// The index takes in changes of documents without a search, when there are so many of
-// them, or so many bytes: the first search after many would find it far behind.
-const (
-	indexEvery      = 250
-	indexEveryBytes = 1 << 20
-	// indexTimeout bounds how long it is waited for; more changes wait for the next time.
-	indexTimeout = 5 * time.Minute
-)
-
-// indexSoon counts a change of a document, and now and then has the index brought
-// up to date in the background, with that change. What it can't do, the next search does.
-func (c *Container) indexSoon(d document, a *actors.Append) {
-	c.unindexed++
-	c.unindexedBytes += d.Bytes
-	if c.search == nil || c.unindexed < indexEvery && c.unindexedBytes < indexEveryBytes || !c.indexing.CompareAndSwap(false, true) {
-		return
-	}
-	c.unindexed, c.unindexedBytes = 0, 0
-	c.Panics.Go(nil, "indexing documents", func() {
-		defer c.indexing.Store(false)
-		ctx, cancel := context.WithTimeout(context.Background(), indexTimeout)
-		defer cancel()
-		err := a.Durable(ctx)
-		if err == nil {
-			err = c.search.CatchUp(ctx, c.Name, c.tellChanges)
-		}
-		if err != nil {
-			c.Log.Debug("couldn't index documents ahead of a search", "actor", c.Name, "error", err)
-		}
-	})
-}
-
 // newest is the newest version that is stored, nil for none.
 func (c *Container) newest(snap ubl.Snapshot, id ubl.DocumentID) (doc *ubl.Document, err error) {
 	var bad error
@@ -159,8 +126,14 @@ func (c *Container) mark(ctx context.Context, n int64) (ubl.Mark, error) {
 // read one by one, each text would have the store commit what it has open.
 const textsAtOnce = 1 << 20
 
-// tellChanges is a [ubl.DocumentChanges].
-func (c *Container) tellChanges(ctx context.Context, after ubl.Mark, fn func(ubl.DocumentChange) error) (known bool, err error) {
+// changesUpTo tells those up to an event.
+func (c *Container) changesUpTo(upTo int64) ubl.DocumentChanges {
+	return func(ctx context.Context, after ubl.Mark, fn func(ubl.DocumentChange) error) (bool, error) {
+		return c.tellChanges(ctx, after, upTo, fn)
+	}
+}
+
+func (c *Container) tellChanges(ctx context.Context, after ubl.Mark, upTo int64, fn func(ubl.DocumentChange) error) (known bool, err error) {
 	if at, err := c.mark(ctx, after.N); err != nil || at != after {
 		return false, err
 	}
@@ -171,7 +144,7 @@ func (c *Container) tellChanges(ctx context.Context, after ubl.Mark, fn func(ubl
 		batch, bytes = batch[:0], 0
 		return err
 	}
-	err = c.Events().Each(ctx, after.N+1, math.MaxInt64, func(e event) error {
+	err = c.Events().Each(ctx, after.N+1, upTo, func(e event) error {
 		d, _ := e.changed()
 		if d == nil {
 			return nil

@@ -107,6 +107,7 @@ func (n *node) run(dir string) (err error) {
 			tenant.Family(n.store, tenant.Founders{Room: room.Found, Container: container.Found}, ubl.Kinds(), n.quota),
 			room.Family(n.store),
 			container.Family(n.store, n.search),
+			container.Indexing(n.store, n.search),
 			portal.Family(n.store),
 		},
 		Now: n.now, Random: n.random, Log: n.log, Panics: n.panics, Partition: n.store.Partition,

@@ -117,7 +117,7 @@ func (h *House) start() {
 		searcher = h.opts.Search(searcher)
 	}
 	h.Runtime = actors.New(actors.Options{
-		Families: append(h.opts.Families, ledger.Family(store, Content()...), room.Family(store), container.Family(store, searcher),
+		Families: append(h.opts.Families, ledger.Family(store, Content()...), room.Family(store), container.Family(store, searcher), container.Indexing(store, searcher),
 			portal.Family(store), tenant.Family(store, Founders(), append(ubl.Kinds(), h.opts.Kinds...), h.opts.Quota)),
 		Now: h.Clock.Now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition, Panics: h.opts.Panics,
 		Elsewhere: h.opts.Elsewhere, Quota: h.opts.Quota, Shelf: engine,
