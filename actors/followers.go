@@ -125,15 +125,17 @@ func (s *followers) note(l ledgerOf, after time.Duration) {
 }
 
 func (s *followers) lookIn(l ledgerOf, b *lagging, after time.Duration) {
-	b.timer = time.AfterFunc(after, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.ctx.Err() != nil || s.behind[l] != b {
-			return
-		}
+	b.timer = time.AfterFunc(after, func() { s.begin(l, b) })
+}
+
+// begin looks into a ledger, unless it was forgotten meanwhile.
+func (s *followers) begin(l ledgerOf, b *lagging) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() == nil && s.behind[l] == b {
 		b.looking = true
 		s.rt.opts.Panics.Go(&s.work, "following a ledger", func() { s.look(l, b) })
-	})
+	}
 }
 
 // forget drops ledgers. Call it with mu held.

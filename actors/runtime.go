@@ -424,6 +424,10 @@ func (rt *Runtime) Passivate(idle time.Duration) {
 	}
 }
 
+// century is longer than any clock is set back: actors that were used before that are to
+// leave at a stop, too.
+const century = 100 * 365 * 24 * time.Hour
+
 // Close refuses new commands, waits until everything accepted is settled and
 // answered, and stops all actors.
 func (rt *Runtime) Close(ctx context.Context) error {
@@ -437,7 +441,7 @@ func (rt *Runtime) Close(ctx context.Context) error {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for rt.active.Load() > 0 {
-		rt.Passivate(-time.Hour)
+		rt.Passivate(-century)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -21,6 +21,7 @@ var unguarded = map[string]string{
 	"storage/partition.go openPartition": "a writer that panicked doesn't know what it has written: the process recovers from its log",
 	"storage/settler.go settle":          "calls back as the partition's settler does, whose callbacks catch their own",
 	"actors/dispatcher.go Schedule":      "protoactor's mailboxes recover, and commands run under recoverTurn",
+	"actors/followers.go lookIn":         "the timer starts guarded work",
 	"actors/load.go watchLoad":           "the timer cancels, and so does the goroutine",
 
 	"cluster/mesh/accept.go receive":          "the timer closes a connection",
