@@ -64,9 +64,7 @@ func TestDamagedLogMetaHeals(t *testing.T) {
 			return data
 		},
 	} {
-		for w.leader(partition) == nil || !w.record(w.nodes, group, "m"+round) {
-			time.Sleep(10 * time.Millisecond)
-		}
+		eventually(t, "a record is acknowledged", func() bool { return w.record(w.nodes, group, "m"+round) })
 		acknowledged = append(acknowledged, "m"+round)
 		w.stop(victim)
 		path := logMeta(w.dirs[victim], partition)
