@@ -41,6 +41,9 @@
 //
 // The event is encoded in the mailbox. The ledger only puts the receipt behind it.
 //
+// An actor founds another one in its own commit ([Plan].Founding): the two events share
+// an act. What is to be asked of others afterwards follows the answer ([Entity].ChangeThen).
+//
 // An act may make an [Item] instead: one of a second numbered log, which isn't replayed.
 //
 // # The way of one alarm

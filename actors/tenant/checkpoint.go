@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,14 +26,19 @@ import (
 // checkpointVersion is the version of the stored form.
 const checkpointVersion = 1
 
-// checkpointing says when there is a checkpoint and how it is cut.
+// checkpointing says when there is a checkpoint, how it is cut, and where it is.
 type checkpointing struct {
 	every int // so many events since the last one at least,
 	each  int // and so many for each thing that the state has: they must be worth it
 	piece int // bytes
+	// saved is the head of the newest one, saving one on its way.
+	saved  checkpointHead
+	saving *saving
 }
 
-var usualCheckpoints = checkpointing{every: 1000, each: 2, piece: 256 << 10}
+func usualCheckpoints() checkpointing {
+	return checkpointing{every: 1000, each: 2, piece: 256 << 10}
+}
 
 // checkpointHead says where a checkpoint is and that it is whole.
 type checkpointHead struct {
@@ -98,7 +102,7 @@ type checkpointHome struct {
 }
 
 // derived are the fields of a State that a checkpoint has no need of.
-var derived = []string{"Looks"}
+var derived = []string{"Looks", "checkpoints", "meters"}
 
 // size is how many things the state has, about.
 func (s *State) size() int {
@@ -171,74 +175,69 @@ type saving struct {
 	rest []byte // what is still to be written
 }
 
-// save adds the next part of a checkpoint to the append of an event that the state
-// doesn't know yet, where one is due or under way.
-func (x *Tenant) save(a *actors.Append) {
-	if x.saving == nil {
-		if x.state.Events-x.saved.Events < int64(max(x.checkpoints.every, x.checkpoints.each*x.state.size())) {
-			return
+// checkpoint is the next part of one, where one is due or under way.
+func (s *State) checkpoint() []actors.Record {
+	c := &s.checkpoints
+	if c.saving == nil {
+		if s.Events-c.saved.Events < int64(max(c.every, c.each*s.size())) {
+			return nil
 		}
-		all := x.state.encode()
-		x.saving = &saving{rest: all, head: checkpointHead{
-			Version: checkpointVersion, Events: x.state.Events, Turn: 1 - x.saved.Turn, Hash: ubl.BodyHash(all),
+		all := s.encode()
+		c.saving = &saving{rest: all, head: checkpointHead{
+			Version: checkpointVersion, Events: s.Events, Turn: 1 - c.saved.Turn, Hash: ubl.BodyHash(all),
 		}}
 	}
-	s := x.saving
-	n := min(len(s.rest), x.checkpoints.piece)
-	a.Records = append(a.Records, actors.Record{Key: pieceKey(s.head.Turn, s.head.Pieces), Value: s.rest[:n]})
-	s.head.Pieces++
-	if s.rest = s.rest[n:]; len(s.rest) > 0 {
-		return
+	next := c.saving
+	n := min(len(next.rest), c.piece)
+	records := []actors.Record{{Key: pieceKey(next.head.Turn, next.head.Pieces), Value: next.rest[:n]}}
+	next.head.Pieces++
+	if next.rest = next.rest[n:]; len(next.rest) > 0 {
+		return records
 	}
-	head, err := json.Marshal(s.head)
+	head, err := json.Marshal(next.head)
 	if err != nil { // numbers and a text
 		panic(fmt.Sprintf("tenant: couldn't encode a checkpoint's head: %v", err))
 	}
-	a.Records = append(a.Records, actors.Record{Key: headKey(), Value: head})
-	x.saved, x.saving = s.head, nil
+	c.saved, c.saving = next.head, nil
+	return append(records, actors.Record{Key: headKey(), Value: head})
 }
 
-var errCheckpoint = errors.New("the checkpoint is damaged")
-
-// restore takes over the newest checkpoint. A damaged one is left alone, for all of it
-// follows from the events; one of a newer release is refused, as an event is.
-func (x *Tenant) restore(ctx context.Context) error {
-	head, err := x.readHead(ctx)
-	if err == nil && head.Version == 0 {
-		return nil
+// restore takes over the newest checkpoint. A damaged one is left alone; one of a newer
+// release is refused, as an event is.
+func restore(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) (int64, error) {
+	s.checkpoints = usualCheckpoints()
+	head, err := readHead(ctx, read, name.Group())
+	if err != nil || head.Version == 0 {
+		return 0, err
 	}
-	var all []byte
-	if err == nil {
-		x.saved.Turn = head.Turn
-		all, err = x.readPieces(ctx, head)
+	s.checkpoints.saved.Turn = head.Turn // what is saved next leaves this one alone
+	all, err := readPieces(ctx, read, name.Group(), head)
+	if err != nil {
+		return 0, err
 	}
-	if err == nil {
-		var s State
-		if s, err = decodeState(all); err == nil && s.Events == head.Events {
-			x.state, x.saved = s, head
-			return x.recallClaims(ctx)
-		}
-		err = errCheckpoint
+	restored, err := decodeState(all)
+	if err != nil || restored.Events != head.Events {
+		return 0, actors.ErrCheckpoint
 	}
-	if errors.Is(err, errCheckpoint) {
-		x.env.Log.Warn("a tenant's checkpoint is damaged: all its events are replayed", "tenant", x.id)
-		return nil
-	}
-	return err
+	restored.checkpoints = s.checkpoints
+	restored.checkpoints.saved = head
+	*s = restored
+	return s.Events, s.recallClaims(ctx, read, name.Group())
 }
 
 // recallClaims finds the claims of domains among the events before a checkpoint whose
 // release knew none: on a cluster that is being upgraded such a release passes over them.
-func (x *Tenant) recallClaims(ctx context.Context) error {
-	if x.state.Claims != nil {
+func (s *State) recallClaims(ctx context.Context, read ubl.Reader, group ubl.Group) error {
+	if s.Claims != nil {
 		return nil
 	}
-	x.state.Claims, x.state.Holders = make(map[ubl.TenantID][]ubl.DomainClaim), make(map[string]holders)
+	s.Claims, s.Holders = make(map[ubl.TenantID][]ubl.DomainClaim), make(map[string]holders)
+	stored := actors.Events[event]{Read: read, Group: group, Key: eventKey, Newest: eventVersion}
 	mark := []byte(`"did":"tenant.domain.`)
-	for first := int64(1); first <= x.state.Events; first += actors.EventPage {
+	for first := int64(1); first <= s.Events; first += actors.EventPage {
 		var found []int64
-		err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
-			return snap.Ascend(eventKey(first), eventKey(min(first+actors.EventPage, x.state.Events+1)), func(k, v []byte) bool {
+		err := read.View(ctx, group, func(snap ubl.Snapshot) error {
+			return snap.Ascend(eventKey(first), eventKey(min(first+actors.EventPage, s.Events+1)), func(k, v []byte) bool {
 				if bytes.Contains(v, mark) {
 					found = append(found, int64(binary.BigEndian.Uint64(k[len(k)-8:])))
 				}
@@ -249,12 +248,12 @@ func (x *Tenant) recallClaims(ctx context.Context) error {
 			return err
 		}
 		for _, n := range found {
-			page, err := x.stored().Page(ctx, n, 1)
+			page, err := stored.Page(ctx, n, 1)
 			if err != nil {
 				return err
 			}
 			if e := page[0]; e.Domain != nil {
-				x.state.claim(e)
+				s.claim(e)
 			}
 		}
 	}
@@ -262,14 +261,14 @@ func (x *Tenant) recallClaims(ctx context.Context) error {
 }
 
 // readHead is the head, empty where there is none or it can't be read.
-func (x *Tenant) readHead(ctx context.Context) (head checkpointHead, err error) {
-	err = x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+func readHead(ctx context.Context, read ubl.Reader, group ubl.Group) (head checkpointHead, err error) {
+	err = read.View(ctx, group, func(snap ubl.Snapshot) error {
 		v, err := snap.Get(headKey())
 		if err != nil || v == nil {
 			return err
 		}
 		if json.Unmarshal(v, &head) != nil || head.Version < 1 || head.Turn > 1 {
-			return errCheckpoint
+			return actors.ErrCheckpoint
 		}
 		return nil
 	})
@@ -280,11 +279,11 @@ func (x *Tenant) readHead(ctx context.Context) (head checkpointHead, err error) 
 }
 
 // readPieces reads them one after the other, in short views.
-func (x *Tenant) readPieces(ctx context.Context, head checkpointHead) ([]byte, error) {
+func readPieces(ctx context.Context, read ubl.Reader, group ubl.Group, head checkpointHead) ([]byte, error) {
 	var all bytes.Buffer
 	for n := range head.Pieces {
 		found := false
-		err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+		err := read.View(ctx, group, func(snap ubl.Snapshot) error {
 			v, err := snap.Get(pieceKey(head.Turn, n))
 			found = v != nil
 			all.Write(v)
@@ -294,11 +293,11 @@ func (x *Tenant) readPieces(ctx context.Context, head checkpointHead) ([]byte, e
 			return nil, err
 		}
 		if !found {
-			return nil, errCheckpoint
+			return nil, actors.ErrCheckpoint
 		}
 	}
 	if ubl.BodyHash(all.Bytes()) != head.Hash {
-		return nil, errCheckpoint
+		return nil, actors.ErrCheckpoint
 	}
 	return all.Bytes(), nil
 }

@@ -13,112 +13,84 @@ import (
 	"ubl/actors"
 )
 
-// createContainer makes a container, or answers a retry with the one it made.
-func (x *Tenant) createContainer(t *actors.Turn, c ubl.CreateContainer) {
-	c.Name = strings.TrimSpace(c.Name)
-	kind, err := x.kind(c.Kind)
-	if err != nil {
-		t.Fail(err)
-		return
-	}
-	physics := cmp.Or(c.Physics, &kind.Physics)
-	key, ok := x.fresh(t, c.Request, kind.Did, []string{kind.Name, c.Name, physics.String()})
-	if !ok {
-		return
-	}
-	summary := ubl.ContainerSummary{
-		ContainerID: ubl.ContainerSlug(kind, c.Name), Kind: kind.Name, Name: c.Name, Physics: *physics, CreatedAt: t.Now(),
-	}
-	if err := x.mayMake(c, summary); err != nil {
-		t.Fail(err)
-		return
-	}
-	a := &actors.Append{}
-	made, err := x.addContainer(a, c.Request, kind, summary)
-	if err != nil {
-		t.Fail(err)
-		return
-	}
-	x.keys.Add(a, key, t.Now(), actors.Ref{Kind: refEvent, N: x.state.Events})
-	t.Commit(a)
-	t.Later(func() (any, error) { return &ubl.ContainerMade{Container: summary, Receipt: made.Receipt}, nil })
-}
-
-func (x *Tenant) kind(name string) (ubl.Kind, error) {
-	i := slices.IndexFunc(x.kinds, func(k ubl.Kind) bool { return k.Name == name })
-	if i < 0 {
-		return ubl.Kind{}, ubl.Errorf(ubl.CodeValidation, "there is no such kind of container")
-	}
-	return x.kinds[i], nil
-}
-
-func (x *Tenant) mayMake(c ubl.CreateContainer, made ubl.ContainerSummary) error {
-	if err := x.mayCreate(c.Who, c.Name); err != nil {
-		return err
-	}
-	if err := x.env.Usage.May(c.Who, ubl.DidContainerCreate); err != nil {
-		return err
-	}
-	if err := x.quota.Within(ubl.QuotaContainers, len(x.state.Containers)); err != nil {
-		return err
-	}
-	if made.Physics == (ubl.Physics{}) {
-		return ubl.Errorf(ubl.CodeValidation, "a container of this kind needs physics")
-	}
-	if err := made.Physics.Check(); err != nil {
-		return err
-	}
-	if _, taken := x.state.Containers[made.ContainerID]; taken {
-		return ubl.Errorf(ubl.CodeConflict, "a container of this name exists already")
-	}
-	return nil
-}
-
-// addContainer adds a container's founding and its directory entry to an append,
-// and tells the act. Nothing has changed where it fails.
-func (x *Tenant) addContainer(a *actors.Append, req ubl.Request, kind ubl.Kind, c ubl.ContainerSummary) (*actors.Act, error) {
-	founding, err := x.found.Container(req, x.id, kind, c)
+// decideContainer plans a container.
+func (with makers) decideContainer(s *State, c ubl.CreateContainer, at actors.Moment) (*plan, error) {
+	name := strings.TrimSpace(c.Name)
+	kind, err := with.kindOf(c.Kind)
 	if err != nil {
 		return nil, err
 	}
-	made := founding.Acts[0]
-	a.Merge(founding)
-	x.state.apply(x.store(a, made, c.CreatedAt, req, event{Did: kind.Did, Container: &c}))
-	return made, nil
+	made := ubl.ContainerSummary{
+		ContainerID: ubl.ContainerSlug(kind, name), Kind: kind.Name, Name: name, Physics: *physicsOf(c, kind), CreatedAt: at.Now,
+	}
+	if err := s.mayCreate(c.Who, name); err != nil {
+		return nil, err
+	}
+	if err := with.quota.Within(ubl.QuotaContainers, len(s.Containers)); err != nil {
+		return nil, err
+	}
+	if made.Physics == (ubl.Physics{}) {
+		return nil, ubl.Errorf(ubl.CodeValidation, "a container of this kind needs physics")
+	}
+	if err := made.Physics.Check(); err != nil {
+		return nil, err
+	}
+	if _, taken := s.Containers[made.ContainerID]; taken {
+		return nil, ubl.Errorf(ubl.CodeConflict, "a container of this name exists already")
+	}
+	return with.container(s, c.Request, kind, made)
 }
 
-// addWorkspace makes w:general, which every tenant has. Whoever causes it owns
-// it, under the TenantLicense as for any other.
-func (x *Tenant) addWorkspace(a *actors.Append, req ubl.Request, now ubl.Time) {
+// physicsOf are those that are asked for, or the kind's.
+func physicsOf(c ubl.CreateContainer, kind ubl.Kind) *ubl.Physics {
+	return cmp.Or(c.Physics, &kind.Physics)
+}
+
+func (with makers) kindOf(name string) (ubl.Kind, error) {
+	i := slices.IndexFunc(with.kinds, func(k ubl.Kind) bool { return k.Name == name })
+	if i < 0 {
+		return ubl.Kind{}, ubl.Errorf(ubl.CodeValidation, "there is no such kind of container")
+	}
+	return with.kinds[i], nil
+}
+
+// container plans a container's entry in the directory, with its own first records.
+func (with makers) container(s *State, req ubl.Request, kind ubl.Kind, c ubl.ContainerSummary) (*plan, error) {
+	founding, err := with.found.Container(req, s.id(), kind, c)
+	if err != nil {
+		return nil, err
+	}
+	return &plan{Founding: founding, Event: event{Container: &c}}, nil
+}
+
+// workspace plans w:general, which every tenant has. Whoever causes it owns it, under
+// the TenantLicense as for any other.
+func (with makers) workspace(s *State, req ubl.Request, now ubl.Time) *plan {
 	kind := ubl.WorkspaceKind()
-	_, err := x.addContainer(a, req, kind, ubl.ContainerSummary{
+	p, err := with.container(s, req, kind, ubl.ContainerSummary{
 		ContainerID: ubl.GeneralWorkspace, Kind: kind.Name, Name: "general", Physics: kind.Physics, CreatedAt: now,
 	})
 	if err != nil {
 		panic(err) // no random numbers: the actor is loaded anew, nothing was committed
 	}
+	p.Did = kind.Did
+	return p
 }
 
 // listContainers answers the containers that the caller may look into: those
 // that let every member of the tenant in, and those where they are an entry.
 func (x *Tenant) listContainers(t *actors.Turn, c ubl.ListContainers) {
-	_, err := x.member(c.Who)
+	_, err := x.State.member(c.Who)
 	if err == nil && c.Receipted {
-		err = cmp.Or(x.state.License.InForce(), x.env.Usage.May(c.Who, ubl.DidWorkspaceList))
+		err = cmp.Or(x.State.License.InForce(), x.Usage.May(c.Who, ubl.DidWorkspaceList))
 	}
-	if err != nil {
-		t.Fail(err)
-		return
-	}
-	list, directory := x.shared(), maps.Clone(x.state.Containers)
+	list, directory := x.State.shared(), maps.Clone(x.State.Containers)
 	receipt := func() *ubl.Receipt { return nil }
-	if c.Receipted {
-		act := x.looked(c, t.Now())
-		receipt = func() *ubl.Receipt { return &act.Receipt }
-		t.Commit(&actors.Append{Acts: []*actors.Act{act}})
+	if err == nil && c.Receipted {
+		looked := x.Note(t, ubl.DidWorkspaceList, c.Request, x.looking(c), nil)
+		receipt = func() *ubl.Receipt { return &looked.Receipt }
 	}
-	ctx := t.Context()
-	t.Later(func() (any, error) {
+	t.Read(err, func(ctx context.Context) (any, error) {
 		roles, err := x.containersOf(ctx, c.Who.UserID)
 		if err != nil {
 			return nil, err
@@ -134,24 +106,20 @@ func (x *Tenant) listContainers(t *actors.Turn, c ubl.ListContainers) {
 	})
 }
 
-// looked is the act of looking at the directory.
-func (x *Tenant) looked(c ubl.ListContainers, now ubl.Time) *actors.Act {
+// looking is the act of looking at the directory.
+func (x *Tenant) looking(c ubl.ListContainers) actors.Act {
 	this := ubl.Fields{ubl.Str("tenant_id", x.id)}
-	if _, err := x.kind(c.Kind); err == nil {
+	if _, err := x.kindOf(c.Kind); err == nil {
 		this = append(this, ubl.Str("kind", c.Kind))
 	}
-	return &actors.Act{
-		Did: ubl.DidWorkspaceList, Agreement: x.state.License.ID, Request: c.Request, At: now, This: this,
-		Effects:  []ubl.Fields{{ubl.Str("op", ubl.DidWorkspaceList), ubl.Str("tenant_id", x.id)}},
-		Pointers: ubl.Fields{ubl.Str("agreement_id", x.state.License.ID)},
-	}
+	return act(this, ubl.Fields{ubl.Str("op", ubl.DidWorkspaceList), ubl.Str("tenant_id", x.id)})
 }
 
 // shared are the containers that every member of the tenant may look into, or joins
 // by doing so.
-func (x *Tenant) shared() []ubl.ContainerSummary {
+func (s *State) shared() []ubl.ContainerSummary {
 	list := []ubl.ContainerSummary{}
-	for _, c := range x.state.Containers {
+	for _, c := range s.Containers {
 		if c.Physics.Permeability == ubl.Open || c.ContainerID == ubl.GeneralWorkspace {
 			list = append(list, c)
 		}
@@ -171,7 +139,7 @@ func sorted(list []ubl.ContainerSummary, kind string) []ubl.ContainerSummary {
 func (x *Tenant) containersOf(ctx context.Context, user ubl.UserID) (map[ubl.ContainerID]ubl.Role, error) {
 	roles := map[ubl.ContainerID]ubl.Role{}
 	var bad error
-	err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+	err := x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
 		from, to := actors.ContainerMemberIndexOf(user)
 		return snap.Ascend(from, to, func(_, v []byte) bool {
 			var entry actors.ContainerIndex
@@ -186,24 +154,19 @@ func (x *Tenant) containersOf(ctx context.Context, user ubl.UserID) (map[ubl.Con
 // issueCredits has a container of values take in new credits, under the
 // TenantLicense. The container puts the act on record, and knows the key.
 func (x *Tenant) issueCredits(t *actors.Turn, c ubl.IssueCredits) {
-	if err := x.mayIssue(c); err != nil {
-		t.Fail(err)
-		return
-	}
-	ctx := t.Context()
-	t.Later(func() (any, error) {
-		return x.env.Ask.Ask(ctx, ubl.ContainerName(x.id, c.To), actors.Credit{Request: c.Request, Amount: c.Amount})
+	t.Read(x.State.mayIssue(c), func(ctx context.Context) (any, error) {
+		return x.Ask.Ask(ctx, ubl.ContainerName(x.id, c.To), actors.Credit{Request: c.Request, Amount: c.Amount})
 	})
 }
 
-func (x *Tenant) mayIssue(c ubl.IssueCredits) error {
-	if err := x.owner(c.Who); err != nil {
+func (s *State) mayIssue(c ubl.IssueCredits) error {
+	if err := s.owner(c.Who); err != nil {
 		return err
 	}
 	if c.Amount < 1 || c.Amount > ubl.MaxCredits {
 		return ubl.Errorf(ubl.CodeValidation, "the amount is not between 1 and %d", int64(ubl.MaxCredits))
 	}
-	to, ok := x.state.Containers[c.To]
+	to, ok := s.Containers[c.To]
 	if !ok || to.Physics.Topology != ubl.Values {
 		return ubl.Errorf(ubl.CodeNotFound, "there is no such container of credits")
 	}

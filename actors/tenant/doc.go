@@ -12,7 +12,7 @@
 //	e       counter of events
 //	k       idempotency keys ([actors.Keys])
 //
-// A checkpoint is the whole State at one of its events, derived like it. Tenant 0 has an
+// A checkpoint is the whole State behind one of its events, derived like it. Tenant 0 has an
 // event for every session, so it is opened from the newest checkpoint and the events
 // after it. Acts carry the pieces along when events outnumber what they lead to. A
 // history without one, as before an upgrade, is replayed however long that takes, and
@@ -27,8 +27,8 @@
 // newcomer's next request, because Welcome is asked until it was answered.
 //
 // A room is created by the Tenant: one batch holds the directory entry and what
-// [Founders] makes of the room's first records, so that neither can be without
-// the other. From then on the Room alone writes its own.
+// [Founders] makes of the room's first records ([actors.Plan], Founding), so that neither
+// can be without the other. From then on the Room alone writes its own.
 //
 // Containers are made the same way: a [ubl.Kind] says under which act and with
 // which physics, so that a new kind is one more entry of the list that cmd/ubl
@@ -150,9 +150,6 @@ const (
 )
 
 func eventKey(n int64) []byte {
-	if n < 0 {
-		return []byte{'t', 1}
-	}
 	return binary.BigEndian.AppendUint64([]byte{'t', 0}, uint64(n))
 }
 

@@ -92,85 +92,79 @@ func (x *Tenant) keepDomain(t *actors.Turn, c ubl.KeepDomain) {
 		return
 	}
 	c.Who = c.By
-	content := []string{c.Domain}
-	var decide func(ubl.Time) (*plan, error)
+	x.Change(t, c)
+}
+
+func (s *State) decideKeep(c ubl.KeepDomain, at actors.Moment) (*plan, error) {
 	switch c.Did {
 	case ubl.DidDomainClaim:
-		decide = x.decideClaim(c)
+		return s.decideClaim(c, at)
 	case ubl.DidDomainVerify:
-		decide, content = x.decideVerify(c), append(content, c.Value)
+		return s.decideVerify(c, at)
 	case ubl.DidDomainRelease:
-		decide = x.decideRelease(c.By.TenantID, c.Domain, c.Configured)
-	default:
-		t.Fail(ubl.Errorf(ubl.CodeValidation, "there is no such act about a domain"))
-		return
+		return s.release(c.By.TenantID, c.Domain, c.Configured, at)
 	}
-	x.change(t, c.Request, c.Did, decide, content...)
+	return nil, ubl.Errorf(ubl.CodeValidation, "there is no such act about a domain")
 }
 
 // decideClaim makes a pending claim. Others' claims of the domain don't matter, and
 // aren't told of: who can't publish the record learns nothing here.
-func (x *Tenant) decideClaim(c ubl.KeepDomain) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		_, claimed := x.state.claimOf(c.By.TenantID, c.Domain, now)
-		switch {
-		case claimed:
-			return nil, ubl.Errorf(ubl.CodeConflict, "the tenant has claimed this domain already: its record is in the list of domains")
-		case len(x.state.claims(c.By.TenantID, now)) >= ubl.MaxDomains:
-			return nil, ubl.Errorf(ubl.CodeConflict, "a tenant claims at most %d domains: release one first", ubl.MaxDomains)
-		}
-		return domainPlan(ubl.DidDomainClaim, ubl.DomainClaim{
-			Domain: c.Domain, TenantID: c.By.TenantID, Value: c.Value, ClaimedBy: c.By.UserID,
-			ClaimedAt: now, ExpiresAt: now.Add(ubl.DomainClaimTTL),
-		}), nil
+func (s *State) decideClaim(c ubl.KeepDomain, at actors.Moment) (*plan, error) {
+	_, claimed := s.claimOf(c.By.TenantID, c.Domain, at.Now)
+	switch {
+	case claimed:
+		return nil, ubl.Errorf(ubl.CodeConflict, "the tenant has claimed this domain already: its record is in the list of domains")
+	case len(s.claims(c.By.TenantID, at.Now)) >= ubl.MaxDomains:
+		return nil, ubl.Errorf(ubl.CodeConflict, "a tenant claims at most %d domains: release one first", ubl.MaxDomains)
 	}
+	return domainPlan(ubl.DidDomainClaim, ubl.DomainClaim{
+		Domain: c.Domain, TenantID: c.By.TenantID, Value: c.Value, ClaimedBy: c.By.UserID,
+		ClaimedAt: at.Now, ExpiresAt: at.Now.Add(ubl.DomainClaimTTL),
+	}), nil
 }
 
 // decideVerify gives the domain to the first tenant whose record was seen. One without
 // a claim of this value is told so before it could learn who has the domain.
-func (x *Tenant) decideVerify(c ubl.KeepDomain) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		claim, ok := x.state.claimOf(c.By.TenantID, c.Domain, now)
-		switch {
-		case !ok || subtle.ConstantTimeCompare([]byte(claim.Value), []byte(c.Value)) == 0:
-			return nil, errNoClaim()
-		case claim.Verified():
-			return nil, ubl.Errorf(ubl.CodeConflict, "the domain is verified already")
-		case x.state.Holders[c.Domain].Now != "":
-			return nil, ubl.Errorf(ubl.CodeConflict, "another tenant of this server has the domain: its owners or the server's operator release it")
-		}
-		claim.ExpiresAt, claim.VerifiedAt = 0, now
-		if c.By.UserID != claim.ClaimedBy {
-			claim.ConfirmedBy = c.By.UserID
-		}
-		return domainPlan(ubl.DidDomainVerify, claim), nil
+func (s *State) decideVerify(c ubl.KeepDomain, at actors.Moment) (*plan, error) {
+	claim, ok := s.claimOf(c.By.TenantID, c.Domain, at.Now)
+	switch {
+	case !ok || subtle.ConstantTimeCompare([]byte(claim.Value), []byte(c.Value)) == 0:
+		return nil, errNoClaim()
+	case claim.Verified():
+		return nil, ubl.Errorf(ubl.CodeConflict, "the domain is verified already")
+	case s.Holders[c.Domain].Now != "":
+		return nil, ubl.Errorf(ubl.CodeConflict, "another tenant of this server has the domain: its owners or the server's operator release it")
 	}
+	claim.ExpiresAt, claim.VerifiedAt = 0, at.Now
+	if c.By.UserID != claim.ClaimedBy {
+		claim.ConfirmedBy = c.By.UserID
+	}
+	return domainPlan(ubl.DidDomainVerify, claim), nil
 }
 
-// decideRelease ends the claim of a tenant, which is "" where an operator names a domain
+// release ends the claim of a tenant, which is "" where an operator names a domain
 // that no tenant has verified.
-func (x *Tenant) decideRelease(tenant ubl.TenantID, domain string, configured ubl.TenantID) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		claim, ok := x.state.claimOf(tenant, domain, now)
-		switch {
-		case ok:
-			return domainPlan(ubl.DidDomainRelease, claim), nil
-		case configured != "":
-			return nil, ubl.Errorf(ubl.CodeConflict, "the domain is given by the server's option --domain, not by a claim: the operator removes it there and restarts the server")
-		case tenant == "":
-			return nil, ubl.Errorf(ubl.CodeNotFound, "no tenant has verified this domain: an operator releases verified ones only, and a pending claim gives nothing and expires by itself")
-		}
-		return nil, ubl.Errorf(ubl.CodeNotFound, "the tenant has no claim of this domain, or it has expired: there is nothing to release")
+func (s *State) release(tenant ubl.TenantID, domain string, configured ubl.TenantID, at actors.Moment) (*plan, error) {
+	claim, ok := s.claimOf(tenant, domain, at.Now)
+	switch {
+	case ok:
+		return domainPlan(ubl.DidDomainRelease, claim), nil
+	case configured != "":
+		return nil, ubl.Errorf(ubl.CodeConflict, "the domain is given by the server's option --domain, not by a claim: the operator removes it there and restarts the server")
+	case tenant == "":
+		return nil, ubl.Errorf(ubl.CodeNotFound, "no tenant has verified this domain: an operator releases verified ones only, and a pending claim gives nothing and expires by itself")
 	}
+	return nil, ubl.Errorf(ubl.CodeNotFound, "the tenant has no claim of this domain, or it has expired: there is nothing to release")
 }
 
-// domainPlan leaves a claim as c. The ledger has the hash of what DNS says, so that
+// domainPlan names its act, and leaves a claim as c. The ledger has the hash of what DNS says, so that
 // anyone can check it who sees the record.
 func domainPlan(did ubl.Did, c ubl.DomainClaim) *plan {
 	domain, in := ubl.Str("domain", c.Domain), ubl.Str("tenant_id", c.TenantID)
-	return &plan{
-		event:  event{Did: did, Domain: &c},
-		this:   ubl.Fields{domain, in, ubl.Str("value_hash", ubl.BodyHash([]byte(c.Value)))},
-		effect: ubl.Fields{domain, ubl.Str("op", did), in},
+	p := &plan{
+		Act:   act(ubl.Fields{domain, in, ubl.Str("value_hash", ubl.BodyHash([]byte(c.Value)))}, ubl.Fields{domain, ubl.Str("op", did), in}),
+		Event: event{Domain: &c},
 	}
+	p.Did = did
+	return p
 }

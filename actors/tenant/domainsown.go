@@ -28,14 +28,13 @@ type followDomains struct {
 // Cost is one act: there is seldom more than one to follow.
 func (followDomains) Cost() int { return ubl.ActCost }
 
-func (x *Tenant) receiveDomain(t *actors.Turn, cmd ubl.Command) {
+func (x *Tenant) receiveDomain(t *actors.Turn, cmd ubl.Command) bool {
 	switch c := cmd.(type) {
 	case ubl.ClaimDomain:
 		x.askOfDomain(t, ubl.KeepDomain{Request: c.Request, Did: ubl.DidDomainClaim, Domain: c.Domain, Value: c.Value}, c.Configured)
 	case ubl.VerifyDomain:
-		if x.state.unconfirmed(x.id, c.Domain) {
-			x.change(t, c.Request, ubl.DidDomainVerify, x.decideConfirm(c), c.Domain, c.Value)
-			return
+		if x.State.unconfirmed(x.id, c.Domain) || x.Knows(t, c) {
+			return x.Change(t, c)
 		}
 		x.askOfDomain(t, ubl.KeepDomain{Request: c.Request, Did: ubl.DidDomainVerify, Domain: c.Domain, Value: c.Value}, c.Configured)
 	case ubl.ReleaseDomain:
@@ -50,7 +49,10 @@ func (x *Tenant) receiveDomain(t *actors.Turn, cmd ubl.Command) {
 		x.findDomains(t, c)
 	case followDomains:
 		x.followed(t, c)
+	default:
+		return false
 	}
+	return true
 }
 
 // unconfirmed reports whether a tenant has a verified claim of the domain, and who stands
@@ -74,52 +76,50 @@ func (s *State) sponsored(tenant ubl.TenantID, by ubl.UserID) (domains []string)
 }
 
 // forsaken are the effects of an owner's going on the domains that they stand for.
-func (x *Tenant) forsaken(m ubl.Member) (effects []ubl.Fields) {
+func (s *State) forsaken(m ubl.Member) (effects []ubl.Fields) {
 	if m.Role != ubl.RoleOwner {
 		return nil
 	}
-	for _, domain := range x.state.sponsored(x.id, m.UserID) {
-		effects = append(effects, ubl.Fields{ubl.Str("domain", domain), ubl.Str("op", "tenant.domain.unconfirm"), ubl.Str("tenant_id", x.id)})
+	for _, domain := range s.sponsored(s.id(), m.UserID) {
+		effects = append(effects, ubl.Fields{ubl.Str("domain", domain), ubl.Str("op", "tenant.domain.unconfirm"), ubl.Str("tenant_id", s.id())})
 	}
 	return effects
 }
 
 // decideConfirm has another owner stand for a claim. Only this tenant keeps who does.
-func (x *Tenant) decideConfirm(c ubl.VerifyDomain) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		if err := x.maySponsor(c.Who); err != nil {
-			return nil, err
-		}
-		claim, ok := x.state.claimOf(x.id, c.Domain, now)
-		if !ok {
-			return nil, errNoClaim()
-		}
-		claim.ConfirmedBy = c.Who.UserID
-		return domainPlan(ubl.DidDomainVerify, claim), nil
+func (s *State) decideConfirm(c ubl.VerifyDomain, at actors.Moment) (*plan, error) {
+	if err := s.maySponsor(c.Who); err != nil {
+		return nil, err
 	}
+	claim, ok := s.claimOf(s.id(), c.Domain, at.Now)
+	if !ok {
+		return nil, errNoClaim()
+	}
+	claim.ConfirmedBy = c.Who.UserID
+	return domainPlan(ubl.DidDomainVerify, claim), nil
 }
 
 // maySponsor lets owners stand for a claim that are people and have proved their address.
-func (x *Tenant) maySponsor(who ubl.Identity) error {
-	switch err := x.owner(who); {
+func (s *State) maySponsor(who ubl.Identity) error {
+	switch err := s.owner(who); {
 	case err != nil:
 		return err
 	case who.IsService:
 		return ubl.Errorf(ubl.CodeForbidden, "a service can't claim a domain")
-	case x.state.Unproven[who.UserID]:
+	case s.Unproven[who.UserID]:
 		return ubl.Errorf(ubl.CodeForbidden, "your address is unproven: prove it at a provider before you claim a domain")
 	}
 	return nil
 }
 
 // mayClaim lets them claim a domain that the operator has not given away.
-func (x *Tenant) mayClaim(who ubl.Identity, configured ubl.TenantID) error {
-	switch err := x.maySponsor(who); {
+func (s *State) mayClaim(who ubl.Identity, configured ubl.TenantID) error {
+	switch err := s.maySponsor(who); {
 	case err != nil:
 		return err
-	case x.id == ubl.CoreTenant:
+	case s.id() == ubl.CoreTenant:
 		return ubl.Errorf(ubl.CodeConflict, "tenant 0 has no domains: operators are named by --operator")
-	case configured == x.id:
+	case configured == s.id():
 		return ubl.Errorf(ubl.CodeConflict, "the server's operator has given the tenant this domain already")
 	case configured != "":
 		return ubl.Errorf(ubl.CodeConflict, "the server's operator has given this domain to a tenant: ask the operator")
@@ -130,23 +130,19 @@ func (x *Tenant) mayClaim(who ubl.Identity, configured ubl.TenantID) error {
 func (x *Tenant) askOfDomain(t *actors.Turn, c ubl.KeepDomain, configured ubl.TenantID) {
 	domain, err := ubl.ClaimedDomain(c.Domain)
 	if err == nil {
-		err = cmp.Or(x.mayClaim(c.Who, configured), x.env.Usage.May(c.Who, c.Did))
-	}
-	if err != nil {
-		t.Fail(err)
-		return
+		err = cmp.Or(x.State.mayClaim(c.Who, configured), x.Usage.May(c.Who, c.Did))
 	}
 	c.Domain = domain
-	x.haveDecided(t, c)
+	x.haveDecided(t, err, c)
 }
 
 // haveDecided asks tenant 0, and follows what it says.
-func (x *Tenant) haveDecided(t *actors.Turn, c ubl.KeepDomain) {
-	ctx, req := t.Context(), c.Request
+func (x *Tenant) haveDecided(t *actors.Turn, refusal error, c ubl.KeepDomain) {
+	req := c.Request
 	c.By, c.Who = req.Who, ubl.Platform()
 	c.By.TenantID = x.id
-	t.Later(func() (any, error) {
-		claim, err := ubl.Ask[*ubl.DomainClaim](ctx, x.env.Ask, ubl.TenantName(ubl.CoreTenant), c)
+	t.Read(refusal, func(ctx context.Context) (any, error) {
+		claim, err := ubl.Ask[*ubl.DomainClaim](ctx, x.Ask, ubl.TenantName(ubl.CoreTenant), c)
 		if err == nil {
 			err = x.follow(ctx, req, c.Domain)
 		}
@@ -158,38 +154,38 @@ func (x *Tenant) haveDecided(t *actors.Turn, c ubl.KeepDomain) {
 }
 
 // releaseDomain takes an owner's word after the TenantLicense has ended, too: newcomers
-// of the domain would stand before a closed tenant else.
+// of the domain would stand before a closed tenant else. Operators release any domain.
 func (x *Tenant) releaseDomain(t *actors.Turn, c ubl.ReleaseDomain) {
-	if err := x.lookOwner(c.Who); err != nil {
-		t.Fail(err)
+	if x.id == ubl.CoreTenant {
+		x.Change(t, c)
 		return
 	}
-	if x.id != ubl.CoreTenant {
-		x.haveDecided(t, ubl.KeepDomain{Request: c.Request, Did: ubl.DidDomainRelease, Domain: c.Domain, Configured: c.Configured})
-		return
+	x.haveDecided(t, x.State.lookOwner(c.Who), ubl.KeepDomain{
+		Request: c.Request, Did: ubl.DidDomainRelease, Domain: c.Domain, Configured: c.Configured,
+	})
+}
+
+func (s *State) decideReleased(c ubl.ReleaseDomain, at actors.Moment) (*plan, error) {
+	if err := s.lookOwner(c.Who); err != nil {
+		return nil, err
 	}
-	holder := x.state.Holders[c.Domain].Now
-	x.change(t, c.Request, ubl.DidDomainRelease, x.decideRelease(holder, c.Domain, c.Configured), c.Domain)
+	return s.release(s.Holders[c.Domain].Now, c.Domain, c.Configured, at)
 }
 
 // checkDomain counts by tenant: a check costs a question to name servers of the owner's
 // choice.
 func (x *Tenant) checkDomain(t *actors.Turn, c ubl.CheckDomain) {
-	err := x.maySponsor(c.Who)
-	if err == nil && !x.state.unconfirmed(x.id, c.Domain) {
-		err = x.mayClaim(c.Who, c.Configured)
+	err := x.State.maySponsor(c.Who)
+	if err == nil && !x.State.unconfirmed(x.id, c.Domain) {
+		err = x.State.mayClaim(c.Who, c.Configured)
 	}
 	if err == nil {
-		if wait := x.meters.take(use{"", string(ubl.DidDomainVerify)}, t.Now(), checksPerMinute); wait > 0 {
+		if wait := x.State.meters.take(use{"", string(ubl.DidDomainVerify)}, t.Now(), checksPerMinute); wait > 0 {
 			err = ubl.Errorf(ubl.CodeRateLimited, "the tenant has checked domains %d times within a minute: wait a little", checksPerMinute).Later(wait)
 		}
 	}
-	if err != nil {
-		t.Fail(err)
-		return
-	}
-	ctx, own := t.Context(), x.stances()
-	t.Later(func() (any, error) {
+	own := x.State.stances()
+	t.Read(err, func(ctx context.Context) (any, error) {
 		list, err := x.claimed(ctx)
 		if err != nil {
 			return nil, err
@@ -204,16 +200,13 @@ func (x *Tenant) checkDomain(t *actors.Turn, c ubl.CheckDomain) {
 }
 
 func (x *Tenant) listDomains(t *actors.Turn, c ubl.ListDomains) {
-	if err := x.lookOwner(c.Who); err != nil {
-		t.Fail(err)
-		return
-	}
+	err := x.State.lookOwner(c.Who)
 	if x.id == ubl.CoreTenant {
-		t.Reply(x.state.allClaims(t.Now()))
+		t.Answer(err, func() any { return x.State.allClaims(t.Now()) })
 		return
 	}
-	ctx, own := t.Context(), x.stances()
-	t.Later(func() (any, error) {
+	own := x.State.stances()
+	t.Read(err, func(ctx context.Context) (any, error) {
 		list, err := x.claimed(ctx)
 		own(list)
 		return list, err
@@ -222,10 +215,10 @@ func (x *Tenant) listDomains(t *actors.Turn, c ubl.ListDomains) {
 
 // stances puts to claims what this tenant alone knows: who confirmed them, and whether
 // somebody has to.
-func (x *Tenant) stances() func([]ubl.DomainClaim) {
-	own := make(map[string]ubl.DomainClaim, len(x.state.Claims[x.id]))
-	for _, c := range x.state.Claims[x.id] {
-		c.Unconfirmed = x.state.unconfirmed(x.id, c.Domain)
+func (s *State) stances() func([]ubl.DomainClaim) {
+	own := make(map[string]ubl.DomainClaim, len(s.Claims[s.id()]))
+	for _, c := range s.Claims[s.id()] {
+		c.Unconfirmed = s.unconfirmed(s.id(), c.Domain)
 		own[c.Domain] = c
 	}
 	return func(list []ubl.DomainClaim) {
@@ -240,12 +233,12 @@ func (x *Tenant) findDomains(t *actors.Turn, c ubl.FindDomains) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform reads claims, in tenant 0"))
 		return
 	}
-	t.Reply(x.state.claims(c.Tenant, t.Now()))
+	t.Reply(x.State.claims(c.Tenant, t.Now()))
 }
 
 // claimed is what tenant 0 keeps of this tenant.
 func (x *Tenant) claimed(ctx context.Context) ([]ubl.DomainClaim, error) {
-	return ubl.Ask[[]ubl.DomainClaim](ctx, x.env.Ask, ubl.TenantName(ubl.CoreTenant), ubl.FindDomains{Who: ubl.Platform(), Tenant: x.id})
+	return ubl.Ask[[]ubl.DomainClaim](ctx, x.Ask, ubl.TenantName(ubl.CoreTenant), ubl.FindDomains{Who: ubl.Platform(), Tenant: x.id})
 }
 
 // follow puts on this tenant's record what tenant 0 has decided about a domain, or about
@@ -261,20 +254,16 @@ func (x *Tenant) follow(ctx context.Context, req ubl.Request, domain string) err
 		}
 		return err
 	}
-	_, err = x.env.Ask.Ask(ctx, x.env.Name, followDomains{Request: req, Domain: domain, Claims: list})
+	_, err = x.Ask.Ask(ctx, x.Name, followDomains{Request: req, Domain: domain, Claims: list})
 	return err
 }
 
 // followed commits an act for each claim that is other than on record.
 func (x *Tenant) followed(t *actors.Turn, c followDomains) {
-	a := &actors.Append{}
-	for _, p := range x.unfollowed(c, t.Now()) {
-		if x.state.License.InForce() == nil {
-			x.state.apply(x.record(a, t.Now(), c.Request, p))
+	for _, p := range x.State.unfollowed(c, t.Now()) {
+		if x.State.License.InForce() == nil {
+			x.Enact(t, p.Did, c.Request, p, nil)
 		}
-	}
-	if len(a.Acts) > 0 {
-		t.Commit(a)
 	}
 	t.Reply(nil)
 }
@@ -284,10 +273,10 @@ func (x *Tenant) followed(t *actors.Turn, c followDomains) {
 const settledAfter = time.Minute
 
 // unfollowed compares. A pending claim that has lapsed needs no act.
-func (x *Tenant) unfollowed(c followDomains, now ubl.Time) (plans []*plan) {
+func (s *State) unfollowed(c followDomains, now ubl.Time) (plans []*plan) {
 	about := func(d ubl.DomainClaim) bool { return c.Domain == "" || c.Domain == d.Domain }
 	same := func(a, b ubl.DomainClaim) bool { return a.Domain == b.Domain && a.Value == b.Value }
-	mine := x.state.claims(x.id, now)
+	mine := s.claims(s.id(), now)
 	for _, m := range mine {
 		young := c.Domain == "" && now < m.ClaimedAt.Add(settledAfter)
 		if about(m) && !young && !slices.ContainsFunc(c.Claims, func(d ubl.DomainClaim) bool { return same(d, m) }) {

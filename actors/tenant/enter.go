@@ -10,30 +10,30 @@ import (
 // enter says what a caller is in the tenant; the first one creates it, and a
 // newcomer is added.
 func (x *Tenant) enter(t *actors.Turn, c ubl.Enter) {
-	if x.state.Events == 0 && c.NoFounding {
+	if x.State.Events == 0 && c.NoFounding {
 		t.Fail(ubl.ErrUnfounded())
 		return
 	}
-	if x.state.Events == 0 {
+	if x.State.Events == 0 {
 		x.bootstrap(t, c)
 		return
 	}
-	m, ok := x.state.License.Members[c.Who.UserID]
+	m, ok := x.State.License.Members[c.Who.UserID]
 	if !ok {
 		x.join(t, c)
 		return
 	}
-	if x.state.Vouched[m.UserID] != (voucher{c.Who.Issuer, c.Who.Subject}) {
+	if x.State.Vouched[m.UserID] != (voucher{c.Who.Issuer, c.Who.Subject}) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "the user id belongs to another issuer's subject"))
 		return
 	}
-	if x.state.orphan(m) {
+	if x.State.orphan(m) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "who kept this service has left the tenant"))
 		return
 	}
 	c.Who.Unproven = m.Unproven
 	if c.Act {
-		if err := x.state.License.InForce(); err != nil {
+		if err := x.State.License.InForce(); err != nil {
 			t.Fail(err)
 			return
 		}
@@ -41,25 +41,22 @@ func (x *Tenant) enter(t *actors.Turn, c ubl.Enter) {
 	x.letIn(t, c, m, x.adopt(t, c, m))
 }
 
-// adopt records what a credential calls a member who has no name. It is nil where
-// there is nothing to record, or no room for it now: their next request tries again.
-func (x *Tenant) adopt(t *actors.Turn, c ubl.Enter, m ubl.Member) *actors.Append {
-	if m.Name != "" || x.nameIn(c) == "" || x.state.License.InForce() != nil || x.env.Usage.May(c.Who, ubl.DidTenantMemberUpdate) != nil || t.Reserve(ubl.JoinCost) != nil {
-		return nil
+// adopt records what a credential calls a member who has no name, and reports whether it
+// does. Where there is no room for it now, their next request tries again.
+func (x *Tenant) adopt(t *actors.Turn, c ubl.Enter, m ubl.Member) bool {
+	if m.Name != "" || x.State.nameIn(c) == "" || x.State.License.InForce() != nil || x.Usage.May(c.Who, ubl.DidTenantMemberUpdate) != nil || t.Reserve(ubl.JoinCost) != nil {
+		return false
 	}
-	m.Name = x.nameIn(c)
-	p := naming(x.id, m)
-	p.event.Did = ubl.DidTenantMemberUpdate
-	a := &actors.Append{}
-	x.state.apply(x.record(a, t.Now(), c.Request, p))
-	return a
+	m.Name = x.State.nameIn(c)
+	x.Enact(t, ubl.DidTenantMemberUpdate, c.Request, naming(x.id, m), nil)
+	return true
 }
 
 // nameIn is what the caller's credential calls them; "" for nothing that is a name.
 // What a service token says of itself is kept here.
-func (x *Tenant) nameIn(c ubl.Enter) string {
+func (s *State) nameIn(c ubl.Enter) string {
 	if c.Who.Issuer == ServiceIssuer {
-		return ubl.FitMemberName(x.state.Services[c.Who.Subject].Name)
+		return ubl.FitMemberName(s.Services[c.Who.Subject].Name)
 	}
 	if c.Name == "" || ubl.CheckMemberName(c.Name) != nil {
 		return ""
@@ -67,35 +64,33 @@ func (x *Tenant) nameIn(c ubl.Enter) string {
 	return c.Name
 }
 
-// letIn commits what an Enter led to, if anything, and answers it: a member may
-// pass unless the request names a tool that is closed to them. A tenant from
-// before there were workspaces gets its own with the first Enter that writes.
-func (x *Tenant) letIn(t *actors.Turn, c ubl.Enter, m ubl.Member, a *actors.Append) {
-	if _, ok := x.state.Containers[ubl.GeneralWorkspace]; !ok && (a != nil || c.Act) {
-		if a == nil {
+// letIn answers an Enter, which may have led to a commit: a member may pass unless the
+// request names a tool that is closed to them. A tenant from before there were workspaces
+// gets its own with the first Enter that writes.
+func (x *Tenant) letIn(t *actors.Turn, c ubl.Enter, m ubl.Member, writes bool) {
+	if _, ok := x.State.Containers[ubl.GeneralWorkspace]; !ok && (writes || c.Act) {
+		if !writes {
 			if err := t.Reserve(ubl.JoinCost); err != nil {
 				t.Fail(err)
 				return
 			}
-			a = &actors.Append{}
 		}
-		x.addWorkspace(a, c.Request, t.Now())
+		p := x.workspace(&x.State, c.Request, t.Now())
+		x.Enact(t, p.Did, c.Request, p, nil)
+		writes = true
 	}
-	if r := x.refusal(t.Now(), c); r != nil {
-		x.turnAway(t, c, r, a)
+	if r := x.State.refusal(t.Now(), c); r != nil {
+		x.turnAway(t, c, r, writes)
 		return
-	}
-	if a != nil {
-		t.Commit(a)
 	}
 	x.welcome(t, c.Request, m)
 }
 
 // welcome answers, after the tenant's rooms have greeted the member.
 func (x *Tenant) welcome(t *actors.Turn, req ubl.Request, m ubl.Member) {
-	m = x.state.capped(m)
+	m = x.State.capped(m)
 	entered := &ubl.Entered{TenantID: x.id, Role: m.Role}
-	if _, done := x.greeted.Load(m.UserID); done || x.state.License.InForce() != nil {
+	if _, done := x.greeted.Load(m.UserID); done || x.State.License.InForce() != nil {
 		t.Reply(entered)
 		return
 	}
@@ -116,7 +111,7 @@ func (x *Tenant) greet(ctx context.Context, req ubl.Request, m ubl.Member) error
 		role = m.Role // operators own the platform's rooms
 	}
 	for _, room := range x.bootRooms() {
-		if _, err := x.env.Ask.Ask(ctx, ubl.RoomName(x.id, room.RoomID), ubl.Welcome{Request: req, Role: role}); err != nil {
+		if _, err := x.Ask.Ask(ctx, ubl.RoomName(x.id, room.RoomID), ubl.Welcome{Request: req, Role: role}); err != nil {
 			return err
 		}
 	}
@@ -157,70 +152,79 @@ func (x *Tenant) bootstrap(t *actors.Turn, c ubl.Enter) {
 	if x.id == ubl.CoreTenant {
 		kind = ubl.TenantPlatform
 	}
-	m := x.newcomer(c, now)
+	m := x.State.newcomer(c, now)
 	tenant := ubl.Tenant{
 		TenantID: x.id, Type: kind, CreatedAt: now,
 		Defaults: ubl.TenantDefaults{RoomMode: ubl.ModeInternal, MaxMessageBytes: ubl.MaxMessageBytes},
 	}
-	physics := ubl.TenantPhysics()
-	a := &actors.Append{}
-	x.state.apply(x.record(a, now, c.Request, &plan{
-		event:  event{Did: ubl.DidTenantCreate, Tenant: &tenant, Physics: &physics, Member: &m, Voucher: voucherOf(c.Who)},
-		this:   ubl.Fields{ubl.Str("tenant_id", x.id)},
-		effect: ubl.Fields{ubl.Str("op", ubl.DidTenantCreate), ubl.Str("tenant_id", x.id)},
-	}))
-	for _, room := range x.bootRooms() {
-		room.CreatedAt = now
-		founding, err := x.founding(c.Request, room)
-		if err != nil {
-			x.state = State{} // nothing was committed
-			t.Fail(err)
-			return
-		}
-		a.Merge(founding)
-		x.enlist(a, founding.Acts[0], c.Request, room)
+	rooms, err := x.firstRooms(c.Request, tenant)
+	if err != nil {
+		t.Fail(err)
+		return
 	}
-	x.letIn(t, c, m, a)
+	physics, license := ubl.TenantPhysics(), ubl.TenantAgreement(x.id)
+	created := act(ubl.Fields{ubl.Str("tenant_id", x.id)}, ubl.Fields{ubl.Str("op", ubl.DidTenantCreate), ubl.Str("tenant_id", x.id)})
+	created.Agreement, created.Pointers = license, pointers(license)
+	x.Enact(t, ubl.DidTenantCreate, c.Request, &plan{
+		Act: created, Event: event{Tenant: &tenant, Physics: &physics, Member: &m, Voucher: voucherOf(c.Who)},
+	}, nil)
+	for _, p := range rooms {
+		x.Enact(t, ubl.DidRoomCreate, c.Request, p, nil)
+	}
+	x.letIn(t, c, m, true)
+}
+
+// firstRooms plans those of a tenant that is about to be.
+func (x *Tenant) firstRooms(req ubl.Request, tenant ubl.Tenant) (plans []*plan, err error) {
+	for _, room := range x.bootRooms() {
+		room.CreatedAt = tenant.CreatedAt
+		p, err := x.room(tenant, req, room, x.Random)
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, p)
+	}
+	return plans, nil
 }
 
 func voucherOf(who ubl.Identity) *voucher { return &voucher{who.Issuer, who.Subject} }
 
 // newcomer is the entry of someone new: the first human owns the tenant.
-func (x *Tenant) newcomer(c ubl.Enter, now ubl.Time) ubl.Member {
-	m := ubl.Member{UserID: c.Who.UserID, Name: x.nameIn(c), Email: c.Who.Email, Role: ubl.RoleMember, IsService: c.Who.IsService, Since: now}
-	if !m.IsService && !x.hadOwner() {
+func (s *State) newcomer(c ubl.Enter, now ubl.Time) ubl.Member {
+	m := ubl.Member{UserID: c.Who.UserID, Name: s.nameIn(c), Email: c.Who.Email, Role: ubl.RoleMember, IsService: c.Who.IsService, Since: now}
+	if !m.IsService && !s.hadOwner() {
 		m.Role = ubl.RoleOwner
 	}
 	return m
 }
 
-func (x *Tenant) hadOwner() bool {
-	for _, m := range x.state.Removed {
+func (s *State) hadOwner() bool {
+	for _, m := range s.Removed {
 		if m.Role == ubl.RoleOwner && !m.IsService {
 			return true
 		}
 	}
-	return x.state.License.HumanOwners() > 0
+	return s.License.HumanOwners() > 0
 }
 
 // join adds a newcomer of the domain: nobody who was removed, neither by their id nor by
 // their address, and nobody of a domain that no owner stands for.
 func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
-	err := x.state.License.May(ubl.OpCreate)
-	if _, removed := x.state.Removed[c.Who.UserID]; removed || c.Who.TenantID != x.id || c.Who.Unproven {
+	err := x.State.License.May(ubl.OpCreate)
+	if _, removed := x.State.Removed[c.Who.UserID]; removed || c.Who.TenantID != x.id || c.Who.Unproven {
 		err = ubl.Errorf(ubl.CodeForbidden, "the caller is not a member of this tenant")
 	}
-	if err == nil && !c.Who.IsService && x.state.addressLeft(c.Who.Email) {
+	if err == nil && !c.Who.IsService && x.State.addressLeft(c.Who.Email) {
 		err = ubl.Errorf(ubl.CodeForbidden, "who had this address was removed from the tenant: ask an owner to let you in again")
 	}
-	if err == nil && x.state.unconfirmed(x.id, c.Who.EmailDomain) {
+	if err == nil && x.State.unconfirmed(x.id, c.Who.EmailDomain) {
 		err = ubl.Errorf(ubl.CodeForbidden, "nobody new of your mail domain can join now, because the owner who claimed it for the tenant is none any more: ask an owner to verify the domain again")
 	}
-	if err == nil && c.Who.IsService && x.state.makerLeft(*voucherOf(c.Who)) {
+	if err == nil && c.Who.IsService && x.State.makerLeft(*voucherOf(c.Who)) {
 		err = ubl.Errorf(ubl.CodeForbidden, "who made this service has left the tenant")
 	}
 	if err == nil {
-		err = x.env.Usage.May(c.Who, ubl.DidTenantJoin)
+		err = x.Usage.May(c.Who, ubl.DidTenantJoin)
 	}
 	if err == nil {
 		err = t.Reserve(ubl.JoinCost)
@@ -229,13 +233,12 @@ func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 		t.Fail(err)
 		return
 	}
-	m := x.newcomer(c, t.Now())
+	m := x.State.newcomer(c, t.Now())
 	p := setting(x.id, m)
 	if m.Name != "" {
 		p = naming(x.id, m)
 	}
-	p.event.Did, p.event.Voucher = ubl.DidTenantJoin, voucherOf(c.Who)
-	a := &actors.Append{}
-	x.state.apply(x.record(a, t.Now(), c.Request, p))
-	x.letIn(t, c, m, a)
+	p.Event.Voucher = voucherOf(c.Who)
+	x.Enact(t, ubl.DidTenantJoin, c.Request, p, nil)
+	x.letIn(t, c, m, true)
 }

@@ -12,11 +12,11 @@ import (
 // refusal is why a request may not use the tool that it names. It decides by memory
 // alone, since every request passes here; nil lets it pass. A tool of our own
 // without a record is open, another server's closed.
-func (x *Tenant) refusal(now ubl.Time, c ubl.Enter) *ubl.Error {
-	record, known := x.state.Tools[c.Tool]
+func (s *State) refusal(now ubl.Time, c ubl.Enter) *ubl.Error {
+	record, known := s.Tools[c.Tool]
 	switch {
 	case known:
-		return x.ruling(record, now, c)
+		return s.ruling(record, now, c)
 	case !c.External:
 		return nil
 	case !ubl.ValidToolName(c.Tool):
@@ -26,14 +26,14 @@ func (x *Tenant) refusal(now ubl.Time, c ubl.Enter) *ubl.Error {
 }
 
 // ruling holds a caller against a record. One that has ended admits nobody.
-func (x *Tenant) ruling(record tool, now ubl.Time, c ubl.Enter) *ubl.Error {
+func (s *State) ruling(record tool, now ubl.Time, c ubl.Enter) *ubl.Error {
 	if !record.admits(c.Who) {
 		return ubl.Errorf(ubl.CodeForbidden, "the tenant's Agreement about this tool doesn't let the caller use it")
 	}
 	if record.PerMinute == 0 || c.Still {
 		return nil
 	}
-	wait := x.meters.take(use{c.Who.UserID, record.Tool}, now, record.PerMinute)
+	wait := s.meters.take(use{c.Who.UserID, record.Tool}, now, record.PerMinute)
 	if wait == 0 {
 		return nil
 	}
@@ -47,22 +47,16 @@ func (a access) admits(who ubl.Identity) bool {
 
 // turnAway refuses the caller, and puts the refusal on record: behind what the
 // Enter has led to, if anything.
-func (x *Tenant) turnAway(t *actors.Turn, c ubl.Enter, r *ubl.Error, a *actors.Append) {
+func (x *Tenant) turnAway(t *actors.Turn, c ubl.Enter, r *ubl.Error, writes bool) {
 	key := denialKey(c, r)
-	tell := x.tells(t, c, r, key)
-	if a == nil && tell {
-		if err := t.Reserve(ubl.JoinCost); err != nil {
-			t.Fail(err)
-			return
+	if x.tells(t, c, r, key) {
+		if !writes {
+			if err := t.Reserve(ubl.JoinCost); err != nil {
+				t.Fail(err)
+				return
+			}
 		}
-		a = &actors.Append{}
-	}
-	if tell {
-		a.Acts = append(a.Acts, x.denial(t.Now(), c, r))
-		x.keys.Add(a, key, t.Now(), actors.Ref{Kind: refDenial})
-	}
-	if a != nil {
-		t.Commit(a)
+		x.Note(t, ubl.DidToolDeny, c.Request, x.State.denial(c, r), &key)
 	}
 	t.Fail(r)
 }
@@ -74,11 +68,11 @@ const toldPerMinute = 60
 // tells whether a refusal is put on record: not after the license's end, nor for a
 // name that no atom could hold. A request that is sent again is on record once.
 func (x *Tenant) tells(t *actors.Turn, c ubl.Enter, r *ubl.Error, key actors.Key) bool {
-	if r.Code == ubl.CodeNotFound || x.state.License.InForce() != nil ||
-		x.meters.take(use{user: c.Who.UserID}, t.Now(), toldPerMinute) > 0 {
+	if r.Code == ubl.CodeNotFound || x.State.License.InForce() != nil ||
+		x.State.meters.take(use{user: c.Who.UserID}, t.Now(), toldPerMinute) > 0 {
 		return false
 	}
-	known, err := x.keys.Find(t.Context(), key)
+	known, err := x.Keys.Find(t.Context(), key)
 	return err != nil || known == nil // one that can't be looked up is told: better twice than never
 }
 
@@ -91,16 +85,16 @@ func denialKey(c ubl.Enter, r *ubl.Error) actors.Key {
 }
 
 // denial is the act of a refusal, under the tool's record where one is in force.
-func (x *Tenant) denial(now ubl.Time, c ubl.Enter, r *ubl.Error) *actors.Act {
-	under := x.state.License.ID
-	if record, ok := x.state.Tools[c.Tool]; ok && record.Agreement.InForce() == nil {
+func (s *State) denial(c ubl.Enter, r *ubl.Error) actors.Act {
+	under := s.License.ID
+	if record, ok := s.Tools[c.Tool]; ok && record.Agreement.InForce() == nil {
 		under = record.Agreement.ID
 	}
-	return &actors.Act{
-		Did: ubl.DidToolDeny, Agreement: under, Request: c.Request, At: now, Status: ubl.StatusDenied,
+	return actors.Act{
+		Agreement: under, Status: ubl.StatusDenied,
 		This:     ubl.Fields{ubl.Str("code", r.Code), ubl.Str("tool", c.Tool), ubl.Str("user_id", c.Who.UserID)},
 		Error:    &ubl.AtomError{Code: r.Code, Message: r.Message},
-		Pointers: ubl.Fields{ubl.Str("agreement_id", under)},
+		Pointers: pointers(under),
 	}
 }
 
@@ -127,17 +121,33 @@ type bucket struct {
 
 // take takes a call out of the caller's bucket for a tool. Where there is none it
 // says how long until there will be one.
-func (m *meters) take(u use, at ubl.Time, perMinute int) (wait time.Duration) {
+func (m *meters) take(u use, at ubl.Time, perMinute int) time.Duration {
 	b := m.bucket(u, at)
-	now := at.Std().UnixNano()
-	empty := now + int64(time.Minute)
-	b.full = min(max(b.full, now), empty) // a clock set back locks nobody out
-	full := b.full + int64(time.Minute)/int64(perMinute)
-	if full > empty {
-		return time.Duration(full - empty)
+	b.full = b.level(at)
+	wait := b.wait(at, perMinute)
+	if wait == 0 {
+		b.full += int64(time.Minute) / int64(perMinute)
 	}
-	b.full = full
+	return wait
+}
+
+// wait is how long until the caller could take a call; it takes none.
+func (m *meters) wait(u use, at ubl.Time, perMinute int) time.Duration {
+	if b := m.buckets[u]; b != nil {
+		return b.wait(at, perMinute)
+	}
 	return 0
+}
+
+// level is full as of a moment: a clock set back locks nobody out.
+func (b *bucket) level(at ubl.Time) int64 {
+	now := at.Std().UnixNano()
+	return min(max(b.full, now), now+int64(time.Minute))
+}
+
+func (b *bucket) wait(at ubl.Time, perMinute int) time.Duration {
+	full := b.level(at) + int64(time.Minute)/int64(perMinute)
+	return time.Duration(max(full-at.Std().UnixNano()-int64(time.Minute), 0))
 }
 
 // bucket finds or makes one. Those that are full say nothing and make room.

@@ -13,9 +13,9 @@ import (
 // nameHeir has a sealed room or container take an heir. Its own act puts it on
 // record, and knows the key.
 func (x *Tenant) nameHeir(t *actors.Turn, c ubl.NameHeir) {
-	err := x.owner(c.Who)
-	heir, ok := x.state.License.Members[c.UserID]
-	at := x.governedBy(c.Agreement)
+	err := x.State.owner(c.Who)
+	heir, ok := x.State.License.Members[c.UserID]
+	at := x.State.governedBy(c.Agreement)
 	switch {
 	case err != nil:
 	case c.Who.IsService:
@@ -25,26 +25,21 @@ func (x *Tenant) nameHeir(t *actors.Turn, c ubl.NameHeir) {
 	case at == "":
 		err = ubl.Errorf(ubl.CodeNotFound, "there is no such Agreement")
 	}
-	if err != nil {
-		t.Fail(err)
-		return
-	}
-	ctx := t.Context()
-	t.Later(func() (any, error) {
-		return x.env.Ask.Ask(ctx, at, actors.Inherit{Request: c.Request, Heir: heir})
+	t.Read(err, func(ctx context.Context) (any, error) {
+		return x.Ask.Ask(ctx, at, actors.Inherit{Request: c.Request, Heir: heir})
 	})
 }
 
 // governedBy is the room or container that an Agreement governs, "" for none.
-func (x *Tenant) governedBy(id ubl.AgreementID) ubl.Name {
+func (s *State) governedBy(id ubl.AgreementID) ubl.Name {
 	if container := ubl.ContainerOf(id); container != "" {
-		if _, known := x.state.Containers[container]; known {
-			return ubl.ContainerName(x.id, container)
+		if _, known := s.Containers[container]; known {
+			return ubl.ContainerName(s.id(), container)
 		}
 	}
-	for room := range x.state.Rooms {
+	for room := range s.Rooms {
 		if ubl.RoomAgreement(room) == id {
-			return ubl.RoomName(x.id, room)
+			return ubl.RoomName(s.id(), room)
 		}
 	}
 	return ""
@@ -58,9 +53,9 @@ type heirs struct {
 	license ubl.Agreement // as it was when the user went
 }
 
-func (x *Tenant) heirs(but ubl.UserID) heirs {
-	after := heirs{but: but, license: x.state.License.Share()}
-	if m, ok := x.state.License.Heir(but); ok {
+func (s *State) heirs(but ubl.UserID) heirs {
+	after := heirs{but: but, license: s.License.Share()}
+	if m, ok := s.License.Heir(but); ok {
 		after.oldest = &m
 	}
 	return after
@@ -69,7 +64,7 @@ func (x *Tenant) heirs(but ubl.UserID) heirs {
 // named is whom an owner of a place has named to follow them, if they are in the
 // tenant.
 func (x *Tenant) named(ctx context.Context, place ubl.Name, after heirs) (*ubl.Member, error) {
-	s, err := ubl.Ask[*actors.Succession](ctx, x.env.Ask, place, actors.GetSuccession{})
+	s, err := ubl.Ask[*actors.Succession](ctx, x.Ask, place, actors.GetSuccession{})
 	if err != nil {
 		return nil, err
 	}
@@ -82,18 +77,14 @@ func (x *Tenant) named(ctx context.Context, place ubl.Name, after heirs) (*ubl.M
 
 // listSealed answers an owner, who learns no more than the ledger says.
 func (x *Tenant) listSealed(t *actors.Turn, c ubl.ListSealed) {
-	if err := x.lookOwner(c.Who); err != nil {
-		t.Fail(err)
-		return
-	}
-	ctx, places := t.Context(), x.places()
-	t.Later(func() (any, error) {
+	places := x.State.places()
+	t.Read(x.State.lookOwner(c.Who), func(ctx context.Context) (any, error) {
 		if err := x.dropEntered(ctx, places); err != nil {
 			return nil, err
 		}
 		list := []ubl.SealedPlace{}
 		for name, place := range places {
-			s, err := ubl.Ask[*actors.Succession](ctx, x.env.Ask, name, actors.GetSuccession{})
+			s, err := ubl.Ask[*actors.Succession](ctx, x.Ask, name, actors.GetSuccession{})
 			if ubl.CodeOf(err) == ubl.CodeNotFound {
 				continue
 			}
@@ -111,13 +102,13 @@ func (x *Tenant) listSealed(t *actors.Turn, c ubl.ListSealed) {
 }
 
 // places are all that the tenant has.
-func (x *Tenant) places() map[ubl.Name]ubl.SealedPlace {
-	all := make(map[ubl.Name]ubl.SealedPlace, len(x.state.Rooms)+len(x.state.Containers))
-	for id, r := range x.state.Rooms {
-		all[ubl.RoomName(x.id, id)] = ubl.SealedPlace{ID: string(id), Name: r.Name}
+func (s *State) places() map[ubl.Name]ubl.SealedPlace {
+	all := make(map[ubl.Name]ubl.SealedPlace, len(s.Rooms)+len(s.Containers))
+	for id, r := range s.Rooms {
+		all[ubl.RoomName(s.id(), id)] = ubl.SealedPlace{ID: string(id), Name: r.Name}
 	}
-	for id, c := range x.state.Containers {
-		all[ubl.ContainerName(x.id, id)] = ubl.SealedPlace{ID: string(id), Name: c.Name}
+	for id, c := range s.Containers {
+		all[ubl.ContainerName(s.id(), id)] = ubl.SealedPlace{ID: string(id), Name: c.Name}
 	}
 	return all
 }
@@ -142,7 +133,7 @@ func (x *Tenant) dropEntered(ctx context.Context, places map[ubl.Name]ubl.Sealed
 func (x *Tenant) eachKey(ctx context.Context, from, to []byte, fn func(string)) error {
 	for n := entriesPage; n == entriesPage; {
 		n = 0
-		err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+		err := x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
 			return snap.Ascend(from, to, func(k, _ []byte) bool {
 				if _, id, ok := bytes.Cut(k, []byte{0}); ok {
 					fn(string(id))

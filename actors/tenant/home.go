@@ -16,8 +16,8 @@ func (x *Tenant) findHome(t *actors.Turn, c ubl.FindHome) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only tenant 0 knows where people belong"))
 		return
 	}
-	held := x.state.Holders[c.Who.EmailDomain]
-	claimed, kept, ctx := cmp.Or(c.Configured, held.Now), x.state.Homes[*voucherOf(c.Who)], t.Context()
+	held := x.State.Holders[c.Who.EmailDomain]
+	claimed, kept := cmp.Or(c.Configured, held.Now), x.State.Homes[*voucherOf(c.Who)]
 	var known []ubl.Home
 	for _, tenant := range slices.Concat([]ubl.TenantID{claimed, held.Now}, held.Former, []ubl.TenantID{ubl.DomainTenant(c.Who.EmailDomain)}) {
 		known = append(known, ubl.Home{TenantID: tenant, UserID: c.Who.UserID})
@@ -25,7 +25,7 @@ func (x *Tenant) findHome(t *actors.Turn, c ubl.FindHome) {
 	for _, at := range slices.Backward(kept) {
 		known = append(known, at)
 	}
-	t.Later(func() (any, error) { return x.home(ctx, c.Who, claimed, known) })
+	t.Read(nil, func(ctx context.Context) (any, error) { return x.home(ctx, c.Who, claimed, known) })
 }
 
 // home is the first of these that the person is a member of: the tenant that has
@@ -55,7 +55,7 @@ func (x *Tenant) knownIn(ctx context.Context, who ubl.Identity, tenant ubl.Tenan
 	if tenant == "" {
 		return ubl.Standing{}, nil
 	}
-	s, err := ubl.Ask[*ubl.Standing](ctx, x.env.Ask, ubl.TenantName(tenant), ubl.FindStanding{Who: who})
+	s, err := ubl.Ask[*ubl.Standing](ctx, x.Ask, ubl.TenantName(tenant), ubl.FindStanding{Who: who})
 	if err != nil {
 		return ubl.Standing{}, err
 	}
@@ -63,7 +63,7 @@ func (x *Tenant) knownIn(ctx context.Context, who ubl.Identity, tenant ubl.Tenan
 }
 
 // standing is what somebody is here, as the same issuer vouches for them.
-func (x *Tenant) standing(who ubl.Identity) *ubl.Standing {
-	m, ok := x.state.License.Members[who.UserID]
-	return &ubl.Standing{Member: ok && x.state.Vouched[who.UserID] == *voucherOf(who), Unproven: m.Unproven}
+func (s *State) standing(who ubl.Identity) *ubl.Standing {
+	m, ok := s.License.Members[who.UserID]
+	return &ubl.Standing{Member: ok && s.Vouched[who.UserID] == *voucherOf(who), Unproven: m.Unproven}
 }

@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"context"
 	"crypto/subtle"
 	"slices"
 	"time"
@@ -68,8 +69,8 @@ func errTaken() *ubl.Error {
 
 // taken reports whether a person of the address is a member, proven or not. An owner
 // removes an entry that isn't theirs before inviting anew.
-func (x *Tenant) taken(email string) bool {
-	for _, m := range x.state.License.Members {
+func (s *State) taken(email string) bool {
+	for _, m := range s.License.Members {
 		if !m.IsService && ubl.SameEmail(m.Email, email) {
 			return true
 		}
@@ -78,41 +79,38 @@ func (x *Tenant) taken(email string) bool {
 }
 
 // decideInvite records an invitation.
-func (x *Tenant) decideInvite(c ubl.CreateInvitation) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		if err := x.mayInvite(c, now); err != nil {
-			return nil, err
-		}
-		who := ubl.Invited(x.id, c.InvitationID, c.Invitee.Email)
-		i := invitation{
-			Invitation: ubl.Invitation{
-				ID: c.InvitationID, Email: c.Invitee.Email, Role: c.Role,
-				CreatedBy: c.Who.UserID, CreatedAt: now, ExpiresAt: now.Add(c.TTL),
-			},
-			UserID: who.UserID, Voucher: *voucherOf(who), SecretHash: c.SecretHash,
-		}
-		return x.invitationPlan(i, ubl.DidInvitationCreate,
-			ubl.Str("expires_at", i.ExpiresAt.String()), ubl.Str("invitation_id", i.ID), ubl.Str("role", i.Role)), nil
+func (s *State) decideInvite(c ubl.CreateInvitation, at actors.Moment) (*plan, error) {
+	if err := s.mayInvite(c, at.Now); err != nil {
+		return nil, err
 	}
+	who := ubl.Invited(s.id(), c.InvitationID, c.Invitee.Email)
+	i := invitation{
+		Invitation: ubl.Invitation{
+			ID: c.InvitationID, Email: c.Invitee.Email, Role: c.Role,
+			CreatedBy: c.Who.UserID, CreatedAt: at.Now, ExpiresAt: at.Now.Add(c.TTL),
+		},
+		UserID: who.UserID, Voucher: *voucherOf(who), SecretHash: c.SecretHash,
+	}
+	return s.invitationPlan(i, ubl.DidInvitationCreate,
+		ubl.Str("expires_at", i.ExpiresAt.String()), ubl.Str("invitation_id", i.ID), ubl.Str("role", i.Role)), nil
 }
 
 // invitationPlan says to the ledger whom an invitation is for by their id: the
 // address of somebody who may never come has no place there.
-func (x *Tenant) invitationPlan(i invitation, op ubl.Did, this ...ubl.Field) *plan {
+func (s *State) invitationPlan(i invitation, op ubl.Did, this ...ubl.Field) *plan {
 	return &plan{
-		event: event{Invitation: &i},
-		this:  append(this, ubl.Str("tenant_id", x.id), ubl.Str("user_id", i.UserID)),
-		effect: ubl.Fields{
-			ubl.Str("invitation_id", i.ID), ubl.Str("op", op), ubl.Str("tenant_id", x.id), ubl.Str("user_id", i.UserID),
-		},
+		Act: act(append(this, ubl.Str("tenant_id", s.id()), ubl.Str("user_id", i.UserID)), ubl.Fields{
+			ubl.Str("invitation_id", i.ID), ubl.Str("op", op), ubl.Str("tenant_id", s.id()), ubl.Str("user_id", i.UserID),
+		}),
+		Event: event{Invitation: &i},
 	}
 }
 
-func (x *Tenant) mayInvite(c ubl.CreateInvitation, now ubl.Time) error {
-	if err := x.owner(c.Who); err != nil {
+func (s *State) mayInvite(c ubl.CreateInvitation, now ubl.Time) error {
+	if err := s.owner(c.Who); err != nil {
 		return err
 	}
-	if err := x.state.License.May(ubl.OpCreate); err != nil {
+	if err := s.License.May(ubl.OpCreate); err != nil {
 		return err
 	}
 	switch {
@@ -122,19 +120,19 @@ func (x *Tenant) mayInvite(c ubl.CreateInvitation, now ubl.Time) error {
 		return ubl.Errorf(ubl.CodeValidation, "the role is neither owner nor member")
 	case c.TTL < ubl.MinInvitationTTL || c.TTL > ubl.MaxInvitationTTL:
 		return ubl.Errorf(ubl.CodeValidation, "an invitation holds for 1 to 720 hours")
-	case !c.InvitationID.Valid(), c.Invitee.IsService, c.Invitee.Email == "", c.Invitee.TenantID != x.id:
+	case !c.InvitationID.Valid(), c.Invitee.IsService, c.Invitee.Email == "", c.Invitee.TenantID != s.id():
 		return ubl.Errorf(ubl.CodeValidation, "only a person of this tenant can be invited")
-	case x.taken(c.Invitee.Email):
+	case s.taken(c.Invitee.Email):
 		return errTaken()
 	}
-	return x.roomForOneMore(c, now)
+	return s.roomForOneMore(c, now)
 }
 
 // roomForOneMore refuses a second invitation of one address, and more than there
 // may be.
-func (x *Tenant) roomForOneMore(c ubl.CreateInvitation, now ubl.Time) error {
+func (s *State) roomForOneMore(c ubl.CreateInvitation, now ubl.Time) error {
 	open, next := 0, now.Add(ubl.MaxInvitationTTL)
-	for _, i := range x.state.Invitations {
+	for _, i := range s.Invitations {
 		switch {
 		case i.ID == c.InvitationID:
 			return ubl.Errorf(ubl.CodeConflict, "the id is taken")
@@ -152,41 +150,35 @@ func (x *Tenant) roomForOneMore(c ubl.CreateInvitation, now ubl.Time) error {
 		Later(time.Duration(next-now) * time.Millisecond)
 }
 
-func (x *Tenant) decideUninvite(c ubl.RevokeInvitation) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		if err := x.owner(c.Who); err != nil {
-			return nil, err
-		}
-		at := slices.IndexFunc(x.state.Invitations, func(i invitation) bool { return i.ID == c.InvitationID })
-		if at < 0 {
-			return nil, errNoInvitation()
-		}
-		i := x.state.Invitations[at]
-		if !i.Open(now) {
-			return nil, ubl.Errorf(ubl.CodeConflict, "the invitation was accepted, was revoked or has expired")
-		}
-		i.RevokedAt = &now
-		return x.invitationPlan(i, ubl.DidInvitationRevoke, ubl.Str("invitation_id", i.ID)), nil
+func (s *State) decideUninvite(c ubl.RevokeInvitation, at actors.Moment) (*plan, error) {
+	if err := s.owner(c.Who); err != nil {
+		return nil, err
 	}
+	found := slices.IndexFunc(s.Invitations, func(i invitation) bool { return i.ID == c.InvitationID })
+	if found < 0 {
+		return nil, errNoInvitation()
+	}
+	i := s.Invitations[found]
+	if !i.Open(at.Now) {
+		return nil, ubl.Errorf(ubl.CodeConflict, "the invitation was accepted, was revoked or has expired")
+	}
+	i.RevokedAt = &at.Now
+	return s.invitationPlan(i, ubl.DidInvitationRevoke, ubl.Str("invitation_id", i.ID)), nil
 }
 
-func (x *Tenant) listInvitations(t *actors.Turn, c ubl.ListInvitations) {
-	if err := x.lookOwner(c.Who); err != nil {
-		t.Fail(err)
-		return
-	}
+func (s *State) invitations() []*ubl.Invitation {
 	list := []*ubl.Invitation{}
-	for _, i := range x.state.Invitations {
+	for _, i := range s.Invitations {
 		list = append(list, &i.Invitation)
 	}
-	t.Reply(list)
+	return list
 }
 
 // behind finds the invitation of a secret's hash, nil where there is none.
-func (x *Tenant) behind(hash string) *invitation {
-	for _, i := range x.state.Invitations {
+func (s *State) behind(hash string) *invitation {
+	for _, i := range s.Invitations {
 		if subtle.ConstantTimeCompare([]byte(i.SecretHash), []byte(hash)) == 1 {
-			return x.apart(i)
+			return s.apart(i)
 		}
 	}
 	return nil
@@ -194,28 +186,28 @@ func (x *Tenant) behind(hash string) *invitation {
 
 // apart has an open invitation lead to an id of its own, also one from when invitations
 // led to the id of their address.
-func (x *Tenant) apart(i invitation) *invitation {
+func (s *State) apart(i invitation) *invitation {
 	if i.AcceptedAt == nil {
-		who := ubl.Invited(x.id, i.ID, i.Email)
+		who := ubl.Invited(s.id(), i.ID, i.Email)
 		i.UserID, i.Voucher = who.UserID, *voucherOf(who)
 	}
 	return &i
 }
 
 // acceptable refuses an invitation that nobody can accept now.
-func (x *Tenant) acceptable(i *invitation, now ubl.Time) error {
+func (s *State) acceptable(i *invitation, now ubl.Time) error {
 	switch {
-	case i == nil || !i.Open(now) || x.state.License.May(ubl.OpCreate) != nil:
+	case i == nil || !i.Open(now) || s.License.May(ubl.OpCreate) != nil:
 		return errNoInvitation()
-	case x.taken(i.Email):
+	case s.taken(i.Email):
 		return errTaken()
 	}
 	return nil
 }
 
 func (x *Tenant) findInvitation(t *actors.Turn, c ubl.FindInvitation) {
-	i := x.behind(c.SecretHash)
-	if err := x.acceptable(i, t.Now()); err != nil {
+	i := x.State.behind(c.SecretHash)
+	if err := x.State.acceptable(i, t.Now()); err != nil {
 		t.Fail(err)
 		return
 	}
@@ -225,7 +217,7 @@ func (x *Tenant) findInvitation(t *actors.Turn, c ubl.FindInvitation) {
 // acceptInvitation makes the invitee a member, who is welcomed by the rooms as
 // any newcomer: where that fails, their next request makes it good.
 func (x *Tenant) acceptInvitation(t *actors.Turn, c ubl.AcceptInvitation) {
-	i := x.behind(c.SecretHash)
+	i := x.State.behind(c.SecretHash)
 	switch late := i != nil && i.AcceptedAt != nil && t.Now() > i.AcceptedAt.Add(ubl.AcceptAgain); {
 	case !c.Who.IsPlatform():
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform accepts invitations for those who have one"))
@@ -236,30 +228,31 @@ func (x *Tenant) acceptInvitation(t *actors.Turn, c ubl.AcceptInvitation) {
 	}
 	c.Who = *i.invitee()
 	c.Who.TenantID = x.id
-	e, _, ok := x.decided(t, c.Request, ubl.DidInvitationAccept, x.decideAccept(i), []string{string(i.ID)})
-	if !ok {
-		return
-	}
-	ctx := t.Context()
-	t.Later(func() (any, error) {
-		if err := x.greet(ctx, c.Request, *e.Member); err != nil {
-			x.env.Log.Warn("couldn't welcome who was invited", "error", err)
+	x.ChangeThen(t, accepting{c, i}, func(ctx context.Context, invitee any) (any, error) {
+		m := ubl.Member{UserID: i.UserID, Role: i.Role}
+		if err := x.greet(ctx, c.Request, m); err != nil {
+			x.Log.Warn("couldn't welcome who was invited", "error", err)
 		}
-		return x.outcome(e), nil
+		return invitee, nil
 	})
 }
 
-func (x *Tenant) decideAccept(i *invitation) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		if err := x.acceptable(i, now); err != nil {
-			return nil, err
-		}
-		i.AcceptedAt = &now
-		p := setting(x.id, ubl.Member{UserID: i.UserID, Email: i.Email, Role: i.Role, Unproven: true, InvitedBy: i.CreatedBy, Since: now})
-		p.event.Invitation, p.event.Voucher = i, &i.Voucher
-		p.this = append(ubl.Fields{ubl.Str("invitation_id", i.ID)}, p.this...)
-		return p, nil
+// accepting is an AcceptInvitation with the invitation behind its secret.
+type accepting struct {
+	ubl.AcceptInvitation
+	by *invitation
+}
+
+func (s *State) decideAccept(c accepting, at actors.Moment) (*plan, error) {
+	i := *c.by
+	if err := s.acceptable(&i, at.Now); err != nil {
+		return nil, err
 	}
+	i.AcceptedAt = &at.Now
+	p := setting(s.id(), ubl.Member{UserID: i.UserID, Email: i.Email, Role: i.Role, Unproven: true, InvitedBy: i.CreatedBy, Since: at.Now})
+	p.Event.Invitation, p.Event.Voucher = &i, &i.Voucher
+	p.This = append(ubl.Fields{ubl.Str("invitation_id", i.ID)}, p.This...)
+	return p, nil
 }
 
 // invitee is who accepts an invitation.

@@ -167,7 +167,7 @@ func (x *Tenant) settleServices(ctx context.Context, req ubl.Request, what settl
 	ask := func(about string, cmd func(ubl.Request) ubl.Command) {
 		again := req
 		again.Key += "\n" + about
-		_, failed := x.env.Ask.Ask(ctx, x.env.Name, cmd(again))
+		_, failed := x.Ask.Ask(ctx, x.Name, cmd(again))
 		err = errors.Join(err, failed)
 	}
 	for _, user := range what.orphans {

@@ -65,36 +65,32 @@ func (s *State) addressLeft(email string) bool {
 }
 
 // removing is the plan by which a member and their services leave.
-func (x *Tenant) removing(m ubl.Member, now ubl.Time) *plan {
+func (s *State) removing(m ubl.Member, now ubl.Time) *plan {
 	p := &plan{
-		event:  event{Member: &m, Along: x.state.wards(m)},
-		this:   ubl.Fields{ubl.Str("tenant_id", x.id), ubl.Str("user_id", m.UserID)},
-		effect: x.removal(m),
-		tells:  []ubl.Event{{Kind: ubl.EventMemberLeft, UserID: m.UserID}},
+		Act:   act(ubl.Fields{ubl.Str("tenant_id", s.id()), ubl.Str("user_id", m.UserID)}, s.removal(m)),
+		Event: event{Member: &m, Along: s.wards(m)},
 	}
-	for _, service := range p.event.Along {
-		p.more = append(p.more, x.removal(service))
-		p.tells = append(p.tells, ubl.Event{Kind: ubl.EventMemberLeft, UserID: service.UserID})
+	for _, service := range p.Event.Along {
+		p.Effects = append(p.Effects, s.removal(service))
 	}
-	for _, gone := range append([]ubl.Member{m}, p.event.Along...) {
-		v := x.state.Vouched[gone.UserID]
-		if t, ok := x.state.Services[v.Subject]; ok && v.Issuer == ServiceIssuer && t.RevokedAt == nil {
-			p.event.Ended = append(p.event.Ended, t.ClientID)
-			p.more = append(p.more, ubl.Fields{ubl.Str("op", ubl.DidTokenRevoke), ubl.Str("token_id", t.ClientID)})
-			p.tells = append(p.tells, ubl.Event{Kind: ubl.EventTokenRevoked, TokenID: t.ClientID})
+	for _, gone := range append([]ubl.Member{m}, p.Event.Along...) {
+		v := s.Vouched[gone.UserID]
+		if t, ok := s.Services[v.Subject]; ok && v.Issuer == ServiceIssuer && t.RevokedAt == nil {
+			p.Event.Ended = append(p.Event.Ended, t.ClientID)
+			p.Effects = append(p.Effects, ubl.Fields{ubl.Str("op", ubl.DidTokenRevoke), ubl.Str("token_id", t.ClientID)})
 		}
 	}
-	p.more = append(p.more, x.forsaken(m)...)
-	for _, i := range x.state.openFor(m, now) {
-		p.event.Closed = append(p.event.Closed, i.ID)
-		p.more = append(p.more, ubl.Fields{
-			ubl.Str("invitation_id", i.ID), ubl.Str("op", ubl.DidInvitationRevoke), ubl.Str("tenant_id", x.id), ubl.Str("user_id", i.UserID)})
+	p.Effects = append(p.Effects, s.forsaken(m)...)
+	for _, i := range s.openFor(m, now) {
+		p.Event.Closed = append(p.Event.Closed, i.ID)
+		p.Effects = append(p.Effects, ubl.Fields{
+			ubl.Str("invitation_id", i.ID), ubl.Str("op", ubl.DidInvitationRevoke), ubl.Str("tenant_id", s.id()), ubl.Str("user_id", i.UserID)})
 	}
 	return p
 }
 
-func (x *Tenant) removal(m ubl.Member) ubl.Fields {
-	return ubl.Fields{ubl.Str("agreement_id", x.state.License.ID), ubl.Str("op", "agreement.remove"), ubl.Str("user_id", m.UserID)}
+func (s *State) removal(m ubl.Member) ubl.Fields {
+	return ubl.Fields{ubl.Str("agreement_id", s.License.ID), ubl.Str("op", "agreement.remove"), ubl.Str("user_id", m.UserID)}
 }
 
 // letGo has everybody else let go of members who were shut out: their rooms and
@@ -117,7 +113,7 @@ func (x *Tenant) endTheirSignIns(ctx context.Context, req ubl.Request, users []u
 	for some := range slices.Chunk(users, maxSignIns) {
 		for ended := -1; ended != 0; {
 			var err error
-			ended, err = ubl.Ask[int](ctx, x.env.Ask, ubl.TenantName(ubl.CoreTenant), ubl.EndSignIns{Request: req, Tenant: x.id, Users: some})
+			ended, err = ubl.Ask[int](ctx, x.Ask, ubl.TenantName(ubl.CoreTenant), ubl.EndSignIns{Request: req, Tenant: x.id, Users: some})
 			if ubl.CodeOf(err) == ubl.CodeNotFound { // nobody has ever signed in
 				return nil
 			}
@@ -135,10 +131,10 @@ func (x *Tenant) endSignIns(t *actors.Turn, c ubl.EndSignIns) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform ends others' sign-ins, in tenant 0"))
 		return
 	}
-	theirs := x.living(c, t.Now())
+	theirs := x.State.living(c, t.Now())
 	for _, user := range c.Users {
 		whose := person{c.Tenant, user}
-		tokens, keys := theirs[user], len(x.state.Rings[whose].Keys)
+		tokens, keys := theirs[user], len(x.State.Rings[whose].Keys)
 		if len(tokens)+keys == 0 {
 			continue
 		}
@@ -147,11 +143,7 @@ func (x *Tenant) endSignIns(t *actors.Turn, c ubl.EndSignIns) {
 			return
 		}
 		c.Key += "\n" + string(c.Tenant) + "\n" + string(user)
-		p := revokeAllPlan(whose, tokens, keys)
-		p.event.Did = ubl.DidPlatformTokenRevokeAll
-		a := &actors.Append{}
-		x.state.apply(x.record(a, t.Now(), c.Request, p))
-		t.Commit(a)
+		x.Enact(t, ubl.DidPlatformTokenRevokeAll, c.Request, revokeAllPlan(whose, tokens, keys), nil)
 		t.Reply(len(tokens) + keys)
 		return
 	}
@@ -160,13 +152,13 @@ func (x *Tenant) endSignIns(t *actors.Turn, c ubl.EndSignIns) {
 
 // living are the platform tokens of the people that may still let them in. It goes
 // through all tokens once, however many people they are.
-func (x *Tenant) living(c ubl.EndSignIns, now ubl.Time) map[ubl.UserID][]ubl.PlatformToken {
+func (s *State) living(c ubl.EndSignIns, now ubl.Time) map[ubl.UserID][]ubl.PlatformToken {
 	asked := make(map[ubl.UserID]bool, len(c.Users))
 	for _, user := range c.Users {
 		asked[user] = true
 	}
 	found := map[ubl.UserID][]ubl.PlatformToken{}
-	for _, p := range x.state.Tokens {
+	for _, p := range s.Tokens {
 		if p.TenantID == c.Tenant && asked[p.UserID] && p.lives(now) {
 			found[p.UserID] = append(found[p.UserID], p.PlatformToken)
 		}

@@ -19,8 +19,8 @@ func errNoLink() *ubl.Error {
 }
 
 // openLink is a link that may still be used.
-func (x *Tenant) openLink(hash string, now ubl.Time) (link, error) {
-	l, ok := x.state.Links[hash]
+func (s *State) openLink(hash string, now ubl.Time) (link, error) {
+	l, ok := s.Links[hash]
 	if !ok || l.Used || l.ExpiresAt <= now {
 		return link{}, errNoLink()
 	}
@@ -28,23 +28,22 @@ func (x *Tenant) openLink(hash string, now ubl.Time) (link, error) {
 }
 
 // decideLink records a link that a node is about to print.
-func (x *Tenant) decideLink(c ubl.OfferLink) func(ubl.Time) (*plan, error) {
-	return func(ubl.Time) (*plan, error) {
-		if x.id != ubl.CoreTenant || !c.Who.IsPlatform() {
-			return nil, ubl.Errorf(ubl.CodeForbidden, "only the platform offers links, in tenant 0")
-		}
-		return &plan{
-			event: event{Link: &link{OneTimeLink: c.Link}},
-			this: ubl.Fields{ubl.Str("expires_at", c.Link.ExpiresAt.String()), ubl.Str("link_hash", c.Link.Hash),
-				ubl.Str("tenant_id", c.Link.TenantID), ubl.Str("user_id", c.Link.UserID)},
-			effect: ubl.Fields{ubl.Str("link_hash", c.Link.Hash), ubl.Str("op", ubl.DidPlatformLinkCreate)},
-		}, nil
+func (s *State) decideLink(c ubl.OfferLink, _ actors.Moment) (*plan, error) {
+	if s.id() != ubl.CoreTenant || !c.Who.IsPlatform() {
+		return nil, ubl.Errorf(ubl.CodeForbidden, "only the platform offers links, in tenant 0")
 	}
+	hash := ubl.Str("link_hash", c.Link.Hash)
+	return &plan{
+		Act: act(ubl.Fields{
+			ubl.Str("expires_at", c.Link.ExpiresAt.String()), hash, ubl.Str("tenant_id", c.Link.TenantID), ubl.Str("user_id", c.Link.UserID),
+		}, ubl.Fields{hash, ubl.Str("op", ubl.DidPlatformLinkCreate)}),
+		Event: event{Link: &link{OneTimeLink: c.Link}},
+	}, nil
 }
 
 // findLink answers the platform with a link that may still be used.
 func (x *Tenant) findLink(t *actors.Turn, c ubl.FindLink) {
-	l, err := x.openLink(c.Hash, t.Now())
+	l, err := x.State.openLink(c.Hash, t.Now())
 	if x.id != ubl.CoreTenant || !c.Who.IsPlatform() || err != nil {
 		t.Fail(errNoLink())
 		return
@@ -54,17 +53,17 @@ func (x *Tenant) findLink(t *actors.Turn, c ubl.FindLink) {
 
 // useLink has the admission of a session use up the link that it came by, if any:
 // one commit does both, so that neither is ever there without the other.
-func (x *Tenant) useLink(p *plan, c ubl.AdmitToken, now ubl.Time) error {
+func (s *State) useLink(p *plan, c ubl.AdmitToken, now ubl.Time) error {
 	if c.Link == "" {
 		return nil
 	}
-	l, err := x.openLink(c.Link, now)
+	l, err := s.openLink(c.Link, now)
 	if err != nil || l.UserID != c.Token.UserID || l.TenantID != c.Token.TenantID {
 		return errNoLink()
 	}
 	l.Used = true
-	p.event.Link = &l
-	p.this = append(p.this, ubl.Str("link_hash", c.Link))
+	p.Event.Link = &l
+	p.This = append(p.This, ubl.Str("link_hash", c.Link))
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/actors"
 )
 
 // TestReplayIsLinear: twice the members take about twice the memory to replay, not
@@ -19,12 +20,12 @@ func TestReplayIsLinear(t *testing.T) {
 }
 
 func joined(n int64) event {
-	return event{N: n, Did: ubl.DidTenantJoin, Member: &ubl.Member{UserID: ubl.UserID(fmt.Sprint("u:", n)), Role: ubl.RoleMember}}
+	return event{Stamp: actors.Stamp{N: n, Did: ubl.DidTenantJoin}, Member: &ubl.Member{UserID: ubl.UserID(fmt.Sprint("u:", n)), Role: ubl.RoleMember}}
 }
 
 func admitted(n int64) event {
 	at := ubl.Time(n) * ubl.Time(time.Second/time.Millisecond)
-	return event{N: n, Did: ubl.DidPlatformTokenCreate, At: at, Token: &platform{
+	return event{Stamp: actors.Stamp{N: n, Did: ubl.DidPlatformTokenCreate, At: at}, Token: &platform{
 		PlatformToken: ubl.PlatformToken{JTI: fmt.Sprint(n), ExpiresAt: at.Add(time.Hour)},
 	}}
 }
@@ -34,7 +35,7 @@ func replaying(n int64) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var s State
-	s.apply(event{N: 1, Did: ubl.DidTenantCreate, Tenant: &ubl.Tenant{}, Member: &ubl.Member{UserID: "u:0", Role: ubl.RoleOwner}})
+	s.apply(event{Stamp: actors.Stamp{N: 1, Did: ubl.DidTenantCreate}, Tenant: &ubl.Tenant{}, Member: &ubl.Member{UserID: "u:0", Role: ubl.RoleOwner}})
 	for i := range n {
 		s.apply(joined(i + 2))
 	}
@@ -46,7 +47,7 @@ func replaying(n int64) uint64 {
 // that can still be used, however many there were.
 func TestExpiredTokensAreForgotten(t *testing.T) {
 	var s State
-	s.apply(event{N: 1, Did: ubl.DidTenantCreate, Tenant: &ubl.Tenant{}, Member: &ubl.Member{UserID: "u:0", Role: ubl.RoleOwner}})
+	s.apply(event{Stamp: actors.Stamp{N: 1, Did: ubl.DidTenantCreate}, Tenant: &ubl.Tenant{}, Member: &ubl.Member{UserID: "u:0", Role: ubl.RoleOwner}})
 	most := 0
 	for n := range int64(50_000) {
 		s.apply(admitted(n + 2))
@@ -61,7 +62,7 @@ func TestExpiredTokensAreForgotten(t *testing.T) {
 // expired, so that the session must not be forgotten with it.
 func TestSessionsAreKeptForTheirNextCookie(t *testing.T) {
 	var s State
-	s.apply(event{N: 1, Did: ubl.DidTenantCreate, Tenant: &ubl.Tenant{}, Member: &ubl.Member{UserID: "u:0", Role: ubl.RoleOwner}})
+	s.apply(event{Stamp: actors.Stamp{N: 1, Did: ubl.DidTenantCreate}, Tenant: &ubl.Tenant{}, Member: &ubl.Member{UserID: "u:0", Role: ubl.RoleOwner}})
 	session := admitted(2)
 	session.Token.JTI, session.Token.Kind = "session", ubl.TokenSession
 	s.apply(session)

@@ -3,6 +3,7 @@ package tenant
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -96,46 +97,42 @@ func (x *Tenant) receivePasskey(t *actors.Turn, cmd ubl.Command) {
 		return
 	}
 	switch c := cmd.(type) {
-	case ubl.RegisterPasskey:
-		x.change(t, c.Request, ubl.DidPasskeyRegister, x.decideRegister(c), c.Name, string(c.Authenticator.CredentialID))
 	case ubl.ListPasskeys:
-		x.listPasskeys(t, c)
+		t.Reply(x.State.passkeysOf(personOf(c.Who)))
 	case ubl.FindPasskey:
 		x.findPasskey(t, c)
 	case ubl.UsePasskey:
 		x.usePasskey(t, c)
-	case ubl.RemovePasskey:
-		x.change(t, c.Request, ubl.DidPasskeyRemove, x.decideRemovePasskey(c), string(c.PasskeyID))
+	default:
+		x.Change(t, cmd)
 	}
 }
 
-func (x *Tenant) decideRegister(c ubl.RegisterPasskey) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		if err := checkPasskey(c); err != nil {
-			return nil, err
-		}
-		if err := x.paced(personOf(c.Who), "register", now); err != nil {
-			return nil, err
-		}
-		id := ubl.PasskeyIDOf(c.Authenticator.CredentialID)
-		r := x.state.Rings[personOf(c.Who)]
-		_, taken := x.state.Passkeys[id]
-		switch {
-		case taken:
-			return nil, ubl.Errorf(ubl.CodeConflict, "the passkey is registered already")
-		case len(r.Keys) >= ubl.MaxPasskeys:
-			return nil, ubl.Errorf(ubl.CodeConflict, "nobody has more than %d passkeys: remove one first", ubl.MaxPasskeys)
-		case r.Handle != nil && !bytes.Equal(r.Handle, c.Handle):
-			return nil, ubl.Errorf(ubl.CodeConflict, "another passkey was registered meanwhile: begin again")
-		}
-		return passkeyPlan(ubl.DidPasskeyRegister, passkey{
-			PasskeyRecord: ubl.PasskeyRecord{
-				Passkey:       ubl.Passkey{ID: id, Name: c.Name, CreatedAt: now},
-				Authenticator: c.Authenticator, Handle: c.Handle,
-			},
-			Owner: owner{personOf(c.Who), c.Who.Email, c.Who.Issuer, c.Who.Subject},
-		}), nil
+func (s *State) decideRegister(c ubl.RegisterPasskey, at actors.Moment) (*plan, error) {
+	if err := checkPasskey(c); err != nil {
+		return nil, err
 	}
+	if err := s.paced(personOf(c.Who), ubl.DidPasskeyRegister, at.Now); err != nil {
+		return nil, err
+	}
+	id := ubl.PasskeyIDOf(c.Authenticator.CredentialID)
+	r := s.Rings[personOf(c.Who)]
+	_, taken := s.Passkeys[id]
+	switch {
+	case taken:
+		return nil, ubl.Errorf(ubl.CodeConflict, "the passkey is registered already")
+	case len(r.Keys) >= ubl.MaxPasskeys:
+		return nil, ubl.Errorf(ubl.CodeConflict, "nobody has more than %d passkeys: remove one first", ubl.MaxPasskeys)
+	case r.Handle != nil && !bytes.Equal(r.Handle, c.Handle):
+		return nil, ubl.Errorf(ubl.CodeConflict, "another passkey was registered meanwhile: begin again")
+	}
+	return passkeyPlan(ubl.DidPasskeyRegister, passkey{
+		PasskeyRecord: ubl.PasskeyRecord{
+			Passkey:       ubl.Passkey{ID: id, Name: c.Name, CreatedAt: at.Now},
+			Authenticator: c.Authenticator, Handle: c.Handle,
+		},
+		Owner: owner{personOf(c.Who), c.Who.Email, c.Who.Issuer, c.Who.Subject},
+	}), nil
 }
 
 // checkPasskey refuses what could not be stored, or would sign in nobody.
@@ -157,9 +154,8 @@ func checkPasskey(c ubl.RegisterPasskey) error {
 // passkeyPlan names in the ledger whose passkey it is, and not what they call it.
 func passkeyPlan(did ubl.Did, p passkey) *plan {
 	return &plan{
-		event:  event{Passkey: &p},
-		this:   passkeyFields(p),
-		effect: ubl.Fields{ubl.Str("op", did), ubl.Str("passkey_id", p.ID)},
+		Act:   act(passkeyFields(p), ubl.Fields{ubl.Str("op", did), ubl.Str("passkey_id", p.ID)}),
+		Event: event{Passkey: &p},
 	}
 }
 
@@ -169,17 +165,17 @@ func passkeyFields(p passkey) ubl.Fields {
 	}
 }
 
-func (x *Tenant) listPasskeys(t *actors.Turn, c ubl.ListPasskeys) {
-	r := x.state.Rings[personOf(c.Who)]
+func (s *State) passkeysOf(whose person) *ubl.Passkeys {
+	r := s.Rings[whose]
 	answer := &ubl.Passkeys{Handle: r.Handle}
 	for _, id := range r.Keys {
-		answer.List = append(answer.List, x.state.Passkeys[id].record())
+		answer.List = append(answer.List, s.Passkeys[id].record())
 	}
-	t.Reply(answer)
+	return answer
 }
 
 func (x *Tenant) findPasskey(t *actors.Turn, c ubl.FindPasskey) {
-	p, ok := x.state.Passkeys[ubl.PasskeyIDOf(c.CredentialID)]
+	p, ok := x.State.Passkeys[ubl.PasskeyIDOf(c.CredentialID)]
 	if !ok {
 		t.Fail(errNoPasskey())
 		return
@@ -190,21 +186,14 @@ func (x *Tenant) findPasskey(t *actors.Turn, c ubl.FindPasskey) {
 // usePasskey signs in. A challenge that was used before is found by its key
 // before anything else is looked at: the count has risen with its first use.
 func (x *Tenant) usePasskey(t *actors.Turn, c ubl.UsePasskey) {
-	if !c.Who.IsPlatform() {
-		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform signs people in"))
-		return
-	}
-	if _, ok := x.fresh(t, c.Request, ubl.DidPasskeyUse, []string{c.Attempt}); !ok {
-		return
-	}
-	p, ok := x.state.Passkeys[c.PasskeyID]
+	p, ok := x.State.Passkeys[c.PasskeyID]
 	switch {
-	case !ok:
-		t.Fail(errNoPasskey())
-	case p.copied(c.SignCount):
+	case !c.Who.IsPlatform():
+		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform signs people in"))
+	case ok && p.copied(c.SignCount) && !x.Knows(t, c):
 		x.refuseCopy(t, c, p)
 	default:
-		x.change(t, c.Request, ubl.DidPasskeyUse, x.decideUse(c), c.Attempt)
+		x.Change(t, c)
 	}
 }
 
@@ -214,33 +203,31 @@ func (p passkey) copied(count int64) bool {
 	return count <= p.SignCount && (count != 0 || p.SignCount != 0)
 }
 
-func (x *Tenant) decideUse(c ubl.UsePasskey) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		p := x.state.Passkeys[c.PasskeyID]
-		if err := x.paced(p.Owner.person, "use", now); err != nil {
-			return nil, err
-		}
-		p.SignCount, p.BackedUp, p.LastUsedAt = c.SignCount, c.BackedUp, &now
-		return passkeyPlan(ubl.DidPasskeyUse, p), nil
+func (s *State) decideUse(c ubl.UsePasskey, at actors.Moment) (*plan, error) {
+	p, ok := s.Passkeys[c.PasskeyID]
+	if !ok {
+		return nil, errNoPasskey()
 	}
+	if err := s.paced(p.Owner.person, ubl.DidPasskeyUse, at.Now); err != nil {
+		return nil, err
+	}
+	p.SignCount, p.BackedUp, p.LastUsedAt = c.SignCount, c.BackedUp, &at.Now
+	return passkeyPlan(ubl.DidPasskeyUse, p), nil
 }
 
 // refuseCopy puts the refusal on record, as often as other refusals of a user, and
 // tells the operators of it.
 func (x *Tenant) refuseCopy(t *actors.Turn, c ubl.UsePasskey, p passkey) {
 	refusal := ubl.Errorf(ubl.CodeForbidden, "the passkey seems to have been copied: sign in another way, and remove it")
-	if x.meters.take(use{user: p.Owner.UserID}, t.Now(), toldPerMinute) > 0 {
+	if x.State.meters.take(use{user: p.Owner.UserID}, t.Now(), toldPerMinute) > 0 {
 		t.Fail(refusal)
 		return
 	}
-	t.Commit(&actors.Append{Acts: []*actors.Act{{
-		Did: ubl.DidPasskeyUse, Agreement: x.state.License.ID, Request: c.Request, At: t.Now(),
+	x.Note(t, ubl.DidPasskeyUse, c.Request, actors.Act{
 		Status: ubl.StatusDenied, This: append(ubl.Fields{ubl.Str("code", refusal.Code)}, passkeyFields(p)...),
-		Error:    &ubl.AtomError{Code: refusal.Code, Message: refusal.Message},
-		Pointers: ubl.Fields{ubl.Str("agreement_id", x.state.License.ID)},
-	}}})
-	ctx := t.Context()
-	t.Later(func() (any, error) {
+		Error: &ubl.AtomError{Code: refusal.Code, Message: refusal.Message},
+	}, nil)
+	t.Read(nil, func(ctx context.Context) (any, error) {
 		x.tellOperators(ctx, c.Request,
 			fmt.Sprintf("A passkey of %s in %s was refused: it seems to have been copied.", p.Owner.UserID, p.Owner.TenantID))
 		return nil, refusal
@@ -248,13 +235,11 @@ func (x *Tenant) refuseCopy(t *actors.Turn, c ubl.UsePasskey, p passkey) {
 }
 
 // decideRemovePasskey forgets one of the caller's own, or for an operator anyone's.
-func (x *Tenant) decideRemovePasskey(c ubl.RemovePasskey) func(ubl.Time) (*plan, error) {
-	return func(ubl.Time) (*plan, error) {
-		p, known := x.state.Passkeys[c.PasskeyID]
-		operator := c.Who.TenantID == x.id && x.owner(c.Who) == nil
-		if !known || p.Owner.person != personOf(c.Who) && !operator {
-			return nil, errNoPasskey()
-		}
-		return passkeyPlan(ubl.DidPasskeyRemove, p), nil
+func (s *State) decideRemovePasskey(c ubl.RemovePasskey, _ actors.Moment) (*plan, error) {
+	p, known := s.Passkeys[c.PasskeyID]
+	operator := c.Who.TenantID == s.id() && s.owner(c.Who) == nil
+	if !known || p.Owner.person != personOf(c.Who) && !operator {
+		return nil, errNoPasskey()
 	}
+	return passkeyPlan(ubl.DidPasskeyRemove, p), nil
 }

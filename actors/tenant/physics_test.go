@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/actors"
 )
 
 // TestPhysicsDecide: whether anything new comes into a tenant follows from the
@@ -23,21 +24,21 @@ func TestPhysicsDecide(t *testing.T) {
 		{"from before", nil, realm, ""},
 		{"sealed", &sealed, sealed, ubl.CodeForbidden},
 	} {
-		x := &Tenant{id: ana.TenantID}
-		x.state.apply(event{
-			N: 1, Did: ubl.DidTenantCreate, Tenant: &ubl.Tenant{TenantID: ana.TenantID}, Physics: test.stored,
+		var s State
+		s.apply(event{
+			Stamp: actors.Stamp{N: 1, Did: ubl.DidTenantCreate}, Tenant: &ubl.Tenant{TenantID: ana.TenantID}, Physics: test.stored,
 			Member: &ubl.Member{UserID: ana.UserID, Role: ubl.RoleOwner}, Voucher: &voucher{},
 		})
-		if got := x.state.License.Physics; *got != test.physics {
+		if got := s.License.Physics; *got != test.physics {
 			t.Errorf("%s: the physics are %s", test.name, got)
 		}
-		_, token := x.decideToken(ubl.CreateServiceToken{Request: ubl.Request{Who: ana}, Name: "bot", ClientID: "c1"})(1)
-		for what, err := range map[string]error{"a room or container": x.mayCreate(ana, "plans"), "a service": token} {
+		_, token := makers{}.decideToken(&s, ubl.CreateServiceToken{Request: ubl.Request{Who: ana}, Name: "bot", ClientID: "c1"}, actors.Moment{Now: 1})
+		for what, err := range map[string]error{"a room or container": s.mayCreate(ana, "plans"), "a service": token} {
 			if ubl.CodeOf(err) != test.create {
 				t.Errorf("%s: making %s is answered %v, want %q", test.name, what, err, test.create)
 			}
 		}
-		if _, err := x.decideEnd(ubl.EndAgreement{Request: ubl.Request{Who: ana}})(1); err != nil {
+		if _, err := s.decideEnd(ubl.EndAgreement{Request: ubl.Request{Who: ana}}, actors.Moment{Now: 1}); err != nil {
 			t.Errorf("%s: ending is answered %v", test.name, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -13,74 +14,50 @@ import (
 	"ubl/actors"
 )
 
-// createRoom makes a room, or answers a retry with the room it made.
-func (x *Tenant) createRoom(t *actors.Turn, c ubl.CreateRoom) {
-	c.Name = strings.TrimSpace(c.Name)
-	key, ok := x.fresh(t, c.Request, ubl.DidRoomCreate, []string{c.Name})
-	if !ok {
-		return
+// decideRoom plans a room.
+func (with makers) decideRoom(s *State, c ubl.CreateRoom, at actors.Moment) (*plan, error) {
+	name := strings.TrimSpace(c.Name)
+	room := ubl.RoomSummary{RoomID: ubl.RoomSlug(name), Name: name, Mode: ubl.ModeInternal, CreatedAt: at.Now}
+	if err := s.mayCreate(c.Who, name); err != nil {
+		return nil, err
 	}
-	err := x.mayCreate(c.Who, c.Name)
-	if err == nil {
-		err = x.env.Usage.May(c.Who, ubl.DidRoomCreate)
+	if err := with.quota.Within(ubl.QuotaRooms, len(s.Rooms)); err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = x.quota.Within(ubl.QuotaRooms, len(x.state.Rooms))
+	if _, taken := s.Rooms[room.RoomID]; taken {
+		return nil, ubl.Errorf(ubl.CodeConflict, "a room of this name exists already")
 	}
+	return with.room(s.Tenant, c.Request, room, at.Random)
+}
+
+// room plans a room's entry in the directory, with the Room's own first records.
+func (with makers) room(tenant ubl.Tenant, req ubl.Request, room ubl.RoomSummary, random io.Reader) (*plan, error) {
+	policy := ubl.RoomPolicy{
+		MaxMessageBytes: tenant.Defaults.MaxMessageBytes, RetentionDays: tenant.Defaults.RetentionDays, Join: ubl.JoinInvite,
+	}
+	founding, err := with.found.Room(req, tenant.TenantID, room, policy, random)
 	if err != nil {
-		t.Fail(err)
-		return
+		return nil, err
 	}
-	room := ubl.RoomSummary{RoomID: ubl.RoomSlug(c.Name), Name: c.Name, Mode: ubl.ModeInternal, CreatedAt: t.Now()}
-	if _, taken := x.state.Rooms[room.RoomID]; taken {
-		t.Fail(ubl.Errorf(ubl.CodeConflict, "a room of this name exists already"))
-		return
-	}
-	a, err := x.founding(c.Request, room)
-	if err != nil {
-		t.Fail(err)
-		return
-	}
-	x.keys.Add(a, key, t.Now(), actors.Ref{Kind: refEvent, N: x.state.Events + 1})
-	x.enlist(a, a.Acts[0], c.Request, room)
-	t.Commit(a)
-	t.Reply(&room)
+	return &plan{Founding: founding, Event: event{Room: &room}}, nil
 }
 
 // mayCreate refuses who may not make a room or a container of the name.
-func (x *Tenant) mayCreate(who ubl.Identity, name string) error {
-	if _, err := x.member(who); err != nil {
+func (s *State) mayCreate(who ubl.Identity, name string) error {
+	if _, err := s.member(who); err != nil {
 		return err
 	}
-	if err := x.state.License.May(ubl.OpCreate); err != nil {
+	if err := s.License.May(ubl.OpCreate); err != nil {
 		return err
 	}
 	return ubl.CheckName(name)
 }
 
-// founding makes the append that founds a room; its first act is room.create.
-func (x *Tenant) founding(req ubl.Request, room ubl.RoomSummary) (*actors.Append, error) {
-	policy := ubl.RoomPolicy{
-		MaxMessageBytes: x.state.Tenant.Defaults.MaxMessageBytes,
-		RetentionDays:   x.state.Tenant.Defaults.RetentionDays, Join: ubl.JoinInvite,
-	}
-	return x.found.Room(req, x.id, room, policy, x.env.Random)
-}
-
-// enlist adds a room's directory entry to the append that founds it.
-func (x *Tenant) enlist(a *actors.Append, created *actors.Act, req ubl.Request, room ubl.RoomSummary) {
-	x.state.apply(x.store(a, created, room.CreatedAt, req, event{Did: ubl.DidRoomCreate, Room: &room}))
-}
-
 // listRooms answers the rooms that the caller is in or may join. The indexes
 // and the Rooms are read on the asker's goroutine.
 func (x *Tenant) listRooms(t *actors.Turn, c ubl.ListRooms) {
-	if _, err := x.member(c.Who); err != nil {
-		t.Fail(err)
-		return
-	}
-	ctx := t.Context()
-	t.Later(func() (any, error) {
+	_, err := x.State.member(c.Who)
+	t.Read(err, func(ctx context.Context) (any, error) {
 		list, err := x.roomsOf(ctx, c.Who.UserID)
 		if err != nil {
 			return nil, err
@@ -122,7 +99,7 @@ func (x *Tenant) roomsOf(ctx context.Context, user ubl.UserID) ([]ubl.RoomEntry,
 		}
 		return true
 	}
-	err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+	err := x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
 		from, to := actors.MemberIndexOf(user)
 		if err := snap.Ascend(from, to, add); err != nil {
 			return err
@@ -137,7 +114,7 @@ func (x *Tenant) roomsOf(ctx context.Context, user ubl.UserID) ([]ubl.RoomEntry,
 // detail adds the newest message to an entry of a member. A room that can't be
 // asked now stays in the list and says why.
 func (x *Tenant) detail(ctx context.Context, who ubl.Identity, entry *ubl.RoomEntry) {
-	page, err := ubl.Ask[*ubl.HistoryPage](ctx, x.env.Ask, ubl.RoomName(x.id, entry.RoomID), ubl.ReadHistory{Who: who, Limit: 1})
+	page, err := ubl.Ask[*ubl.HistoryPage](ctx, x.Ask, ubl.RoomName(x.id, entry.RoomID), ubl.ReadHistory{Who: who, Limit: 1})
 	if ubl.CodeOf(err) == ubl.CodeNotAMember { // gone since the index was read
 		entry.Member = false
 		return
@@ -156,14 +133,13 @@ func (x *Tenant) detail(ctx context.Context, who ubl.Identity, entry *ubl.RoomEn
 // sweepRooms has others let go of those who were shut out of the tenant. It runs on the
 // asker's goroutine and goes on past a place that fails.
 func (x *Tenant) sweepRooms(t *actors.Turn, c ubl.SweepRooms) {
+	var refusal error
 	if !c.Who.IsPlatform() {
-		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform sweeps"))
-		return
+		refusal = ubl.Errorf(ubl.CodeForbidden, "only the platform sweeps")
 	}
-	ctx := t.Context()
-	removed, after := slices.Sorted(maps.Keys(x.state.Removed)), x.heirs("")
-	services := x.state.unsettled()
-	t.Later(func() (any, error) {
+	removed, after := slices.Sorted(maps.Keys(x.State.Removed)), x.State.heirs("")
+	services := x.State.unsettled()
+	t.Read(refusal, func(ctx context.Context) (any, error) {
 		err := errors.Join(x.letGo(ctx, c.Request, after, removed...), x.settleServices(ctx, c.Request, services), x.follow(ctx, c.Request, ""))
 		if err != nil {
 			return nil, err

@@ -59,7 +59,7 @@ func (p platform) of(who ubl.Identity) bool {
 // admit receipts a platform token at its first use, and a session's next cookie at
 // that one's. The cookie before goes on for a moment.
 func (x *Tenant) admit(t *actors.Turn, c ubl.AdmitToken) {
-	known, ok := x.state.Tokens[c.Token.JTI]
+	known, ok := x.State.Tokens[c.Token.JTI]
 	switch {
 	case x.id != ubl.CoreTenant || !c.Who.IsPlatform():
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform admits tokens, in tenant 0"))
@@ -68,9 +68,12 @@ func (x *Tenant) admit(t *actors.Turn, c ubl.AdmitToken) {
 	case !ok && c.Token.Turn > 0:
 		t.Fail(errBadToken())
 	case !ok:
-		x.admitNew(t, c)
+		x.ChangeThen(t, c, func(ctx context.Context, _ any) (any, error) {
+			x.tellOperators(ctx, c.Request, firstUse(c.Token))
+			return nil, nil
+		})
 	case c.Token.Turn > known.Turn:
-		x.change(t, c.Request, ubl.DidPlatformTokenRenew, renewing(known, c.Token), c.Token.JTI)
+		x.Change(t, renewal{c})
 	case c.Token.Turn == known.Turn, c.Token.Turn == known.Turn-1 && t.Now() < known.Since.Add(turnGrace):
 		t.Reply(nil)
 	default:
@@ -78,25 +81,15 @@ func (x *Tenant) admit(t *actors.Turn, c ubl.AdmitToken) {
 	}
 }
 
-// admitNew receipts the token, and tells the operators of it.
-func (x *Tenant) admitNew(t *actors.Turn, c ubl.AdmitToken) {
-	_, _, ok := x.decided(t, c.Request, ubl.DidPlatformTokenCreate, x.decideAdmit(c), []string{c.Token.JTI})
-	if !ok {
-		return
-	}
-	ctx := t.Context()
-	t.Later(func() (any, error) {
-		x.tellOperators(ctx, c.Request, firstUse(c.Token))
-		return nil, nil
-	})
-}
+// renewal is the next cookie of a session that is known.
+type renewal struct{ ubl.AdmitToken }
 
 // tellOperators puts a message into the audit room of tenant 0. The receipt is what
 // counts; the message is a courtesy.
 func (x *Tenant) tellOperators(ctx context.Context, req ubl.Request, text string) {
-	_, err := x.env.Ask.Ask(ctx, ubl.RoomName(x.id, ubl.AuditRoom), ubl.Announce{Request: req, Text: text})
+	_, err := x.Ask.Ask(ctx, ubl.RoomName(x.id, ubl.AuditRoom), ubl.Announce{Request: req, Text: text})
 	if err != nil {
-		x.env.Log.Warn("couldn't tell the operators", "error", err)
+		x.Log.Warn("couldn't tell the operators", "error", err)
 	}
 }
 
@@ -107,37 +100,41 @@ func firstUse(p ubl.PlatformToken) string {
 	return fmt.Sprintf("A token of %s in %s was used for the first time.", p.UserID, p.TenantID)
 }
 
-func (x *Tenant) decideAdmit(c ubl.AdmitToken) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		plan := tokenPlan(platform{PlatformToken: c.Token}, ubl.DidTokenCreate)
-		if c.Token.Kind != ubl.TokenSession {
-			return plan, nil
-		}
-		if err := x.paced(person{c.Token.TenantID, c.Token.UserID}, "sign-in", now); err != nil {
-			return nil, err
-		}
-		if x.sessionsOf(c.Token, now) >= maxSessions {
-			return nil, ubl.Errorf(ubl.CodeRateLimited, "there are %d sessions already; sign out of some", maxSessions)
-		}
-		return plan, x.useLink(plan, c, now)
+// decideAdmit admits a token. A session may use up a link, in the same commit.
+func (s *State) decideAdmit(c ubl.AdmitToken, at actors.Moment) (*plan, error) {
+	p := tokenPlan(platform{PlatformToken: c.Token}, ubl.DidTokenCreate)
+	if c.Token.Kind != ubl.TokenSession {
+		return p, nil
 	}
+	if err := s.paced(person{c.Token.TenantID, c.Token.UserID}, ubl.DidPlatformTokenCreate, at.Now); err != nil {
+		return nil, err
+	}
+	if s.sessionsOf(c.Token, at.Now) >= maxSessions {
+		return nil, ubl.Errorf(ubl.CodeRateLimited, "there are %d sessions already; sign out of some", maxSessions)
+	}
+	return p, s.useLink(p, c, at.Now)
 }
 
 // paced refuses what a person does in tenant 0 more often than anybody needs to:
-// signing in and out takes no right of theirs, and each turn of it writes there.
-func (x *Tenant) paced(whose person, what string, now ubl.Time) error {
-	wait := x.meters.take(use{ubl.UserID(whose.TenantID) + "\n" + whose.UserID, what}, now, pacedPerMinute)
+// signing in and out takes no right of theirs, and each turn of it writes there. What is
+// done is counted once it is ([Tenant.applied]).
+func (s *State) paced(whose person, did ubl.Did, now ubl.Time) error {
+	wait := s.meters.wait(pace(whose, did), now, pacedPerMinute)
 	if wait == 0 {
 		return nil
 	}
 	return ubl.Errorf(ubl.CodeRateLimited, "that was done %d times within a minute: wait a little", pacedPerMinute).Later(wait)
 }
 
+func pace(whose person, did ubl.Did) use {
+	return use{ubl.UserID(whose.TenantID) + "\n" + whose.UserID, string(did)}
+}
+
 // sessionsOf counts the person's living sessions. It goes through all tokens,
 // which nobody but who signs in waits for.
-func (x *Tenant) sessionsOf(p ubl.PlatformToken, now ubl.Time) (n int) {
+func (s *State) sessionsOf(p ubl.PlatformToken, now ubl.Time) (n int) {
 	who := ubl.Identity{UserID: p.UserID, TenantID: p.TenantID}
-	for _, s := range x.state.Tokens {
+	for _, s := range s.Tokens {
 		if s.Kind == ubl.TokenSession && s.of(who) && s.lives(now) {
 			n++
 		}
@@ -145,20 +142,18 @@ func (x *Tenant) sessionsOf(p ubl.PlatformToken, now ubl.Time) (n int) {
 	return n
 }
 
-// renewing lets a session's next cookie follow the one that is known.
-func renewing(known platform, next ubl.PlatformToken) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		known.Turn, known.ExpiresAt, known.Since = next.Turn, next.ExpiresAt, now
-		return tokenPlan(known, ubl.DidPlatformTokenRenew), nil
-	}
+// decideRenewal lets a session's next cookie follow the one that is known.
+func (s *State) decideRenewal(c renewal, at actors.Moment) (*plan, error) {
+	known := s.Tokens[c.Token.JTI]
+	known.Turn, known.ExpiresAt, known.Since = c.Token.Turn, c.Token.ExpiresAt, at.Now
+	return tokenPlan(known, ubl.DidPlatformTokenRenew), nil
 }
 
 // tokenPlan leaves the token as p.
 func tokenPlan(p platform, op ubl.Did) *plan {
 	return &plan{
-		event:  event{Token: &p},
-		this:   tokenFields(p),
-		effect: ubl.Fields{ubl.Str("op", op), ubl.Str("token_id", p.JTI)},
+		Act:   act(tokenFields(p), ubl.Fields{ubl.Str("op", op), ubl.Str("token_id", p.JTI)}),
+		Event: event{Token: &p},
 	}
 }
 
@@ -177,29 +172,25 @@ func tokenFields(p platform) ubl.Fields {
 // decideRevokePlatform ends a platform token: owners of tenant 0 any, even ahead
 // of its first use, everyone else their own. One that isn't theirs looks like
 // one that isn't there.
-func (x *Tenant) decideRevokePlatform(c ubl.RevokeToken) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		p, known := x.state.Tokens[c.JTI]
-		operator := c.Who.TenantID == x.id && x.owner(c.Who) == nil
-		switch {
-		case !(known && p.of(c.Who)) && !operator:
-			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such token")
-		case p.Revoked:
-			return nil, ubl.Errorf(ubl.CodeConflict, "the token was revoked already")
-		case !known:
-			p.JTI, p.ExpiresAt = c.JTI, now.Add(rememberRevoked)
-		}
-		p.Revoked = true
-		plan := tokenPlan(p, ubl.DidTokenRevoke)
-		plan.tells = []ubl.Event{{Kind: ubl.EventTokenRevoked, TokenID: c.JTI}}
-		return plan, nil
+func (s *State) decideRevokePlatform(c ubl.RevokeToken, at actors.Moment) (*plan, error) {
+	p, known := s.Tokens[c.JTI]
+	operator := c.Who.TenantID == s.id() && s.owner(c.Who) == nil
+	switch {
+	case !(known && p.of(c.Who)) && !operator:
+		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such token")
+	case p.Revoked:
+		return nil, ubl.Errorf(ubl.CodeConflict, "the token was revoked already")
+	case !known:
+		p.JTI, p.ExpiresAt = c.JTI, at.Now.Add(rememberRevoked)
 	}
+	p.Revoked = true
+	return tokenPlan(p, ubl.DidTokenRevoke), nil
 }
 
 // own lists the living tokens of a caller, the newest first.
-func (x *Tenant) own(who ubl.Identity, now ubl.Time) []ubl.PlatformToken {
+func (s *State) own(who ubl.Identity, now ubl.Time) []ubl.PlatformToken {
 	list := []ubl.PlatformToken{}
-	for _, p := range x.state.Tokens {
+	for _, p := range s.Tokens {
 		if p.of(who) && p.lives(now) {
 			list = append(list, p.PlatformToken)
 		}
@@ -217,36 +208,39 @@ func newestFirst(list []ubl.PlatformToken) {
 // revokeAll ends all tokens of a caller in one act, and their passkeys where that
 // is asked for. Where there are none nothing happens, and nothing is written.
 func (x *Tenant) revokeAll(t *actors.Turn, c ubl.RevokeTokens) {
-	if _, ok := x.fresh(t, c.Request, ubl.DidPlatformTokenRevokeAll, nil); !ok {
-		return
-	}
-	mine := x.own(c.Who, t.Now())
-	keys := 0
-	if c.Passkeys {
-		keys = len(x.state.Rings[personOf(c.Who)].Keys)
-	}
-	if len(mine)+keys == 0 {
+	if tokens, keys := x.State.theirs(c, t.Now()); len(tokens)+keys == 0 && !x.Knows(t, c) {
 		t.Reply(0)
 		return
 	}
-	x.change(t, c.Request, ubl.DidPlatformTokenRevokeAll, func(ubl.Time) (*plan, error) { return revokeAllPlan(personOf(c.Who), mine, keys), nil })
+	x.Change(t, c)
+}
+
+func (s *State) decideRevokeAll(c ubl.RevokeTokens, at actors.Moment) (*plan, error) {
+	tokens, keys := s.theirs(c, at.Now)
+	return revokeAllPlan(personOf(c.Who), tokens, keys), nil
+}
+
+// theirs are a caller's tokens, and how many passkeys are to go with them.
+func (s *State) theirs(c ubl.RevokeTokens, now ubl.Time) (tokens []ubl.PlatformToken, keys int) {
+	if c.Passkeys {
+		keys = len(s.Rings[personOf(c.Who)].Keys)
+	}
+	return s.own(c.Who, now), keys
 }
 
 // revokeAllPlan ends the tokens of a person, and all their passkeys where there are any
 // to remove.
 func revokeAllPlan(who person, mine []ubl.PlatformToken, keys int) *plan {
-	p := &plan{
-		this:   ubl.Fields{ubl.Int("count", int64(len(mine)))},
-		effect: ubl.Fields{ubl.Str("op", ubl.DidPlatformTokenRevokeAll), ubl.Str("user_id", who.UserID)},
-	}
+	p := &plan{}
+	this := ubl.Fields{ubl.Int("count", int64(len(mine)))}
 	if keys > 0 {
-		p.event.Keyless = &who
-		p.this = append(p.this, ubl.Int("passkeys", int64(keys)))
+		p.Event.Keyless = &who
+		this = append(this, ubl.Int("passkeys", int64(keys)))
 	}
-	p.this = append(p.this, ubl.Str("tenant_id", who.TenantID), ubl.Str("user_id", who.UserID))
+	p.Act = act(append(this, ubl.Str("tenant_id", who.TenantID), ubl.Str("user_id", who.UserID)),
+		ubl.Fields{ubl.Str("op", ubl.DidPlatformTokenRevokeAll), ubl.Str("user_id", who.UserID)})
 	for _, m := range mine {
-		p.event.Revoked = append(p.event.Revoked, m.JTI)
-		p.tells = append(p.tells, ubl.Event{Kind: ubl.EventTokenRevoked, TokenID: m.JTI})
+		p.Event.Revoked = append(p.Event.Revoked, m.JTI)
 	}
 	return p
 }

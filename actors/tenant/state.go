@@ -45,7 +45,14 @@ type State struct {
 	// forgotten.
 	lastingTokens int
 	Events        int64
+
+	// Where checkpoints are, and what callers have used: they follow from no event.
+	checkpoints checkpointing
+	meters      meters
 }
+
+// id is the tenant's.
+func (s *State) id() ubl.TenantID { return s.Tenant.TenantID }
 
 type voucher struct {
 	Issuer  string `json:"issuer"`
@@ -64,48 +71,6 @@ type service struct {
 	FormerHash  string   `json:"former_hash,omitempty"`
 	FormerUntil ubl.Time `json:"former_until,omitzero"`
 }
-
-// event is a stored fact of a tenant. The struct is the disk form: fields are
-// only ever added, and a change of meaning raises version.
-type event struct {
-	Version   int                   `json:"v"`
-	N         int64                 `json:"n"`
-	Did       ubl.Did               `json:"did"`
-	At        ubl.Time              `json:"at"`
-	By        ubl.UserID            `json:"by"`
-	Tenant    *ubl.Tenant           `json:"tenant,omitempty"`    // tenant.create
-	Physics   *ubl.Physics          `json:"physics,omitempty"`   // tenant.create; before there were any, TenantPhysics
-	Defaults  *ubl.TenantDefaults   `json:"defaults,omitempty"`  // tenant.update
-	Member    *ubl.Member           `json:"member,omitempty"`    // whom a membership event is about
-	Along     []ubl.Member          `json:"along,omitempty"`     // the services that Member keeps and that left with them, or stopped being owners
-	Ended     []string              `json:"ended,omitempty"`     // their tokens, by client id
-	Voucher   *voucher              `json:"voucher,omitempty"`   // with a new member; tenant.member.prove: who owns the id now
-	Home      *home                 `json:"home,omitempty"`      // platform.home.set
-	Domain    *ubl.DomainClaim      `json:"domain,omitempty"`    // tenant.domain.*: as the act left it, or found what it released
-	Room      *ubl.RoomSummary      `json:"room,omitempty"`      // room.create
-	Container *ubl.ContainerSummary `json:"container,omitempty"` // a container was made, by the act of its kind
-	Passkey   *passkey              `json:"passkey,omitempty"`   // passkey.*: as the act left it, or found what it removed
-	Access    *access               `json:"access,omitempty"`    // tool.access, and agreement.end of such a record
-	Service   *service              `json:"service,omitempty"`   // token.create, token.revoke
-	// Closed are the invitations of Member's address, which end with their removal.
-	Closed []ubl.InvitationID `json:"closed,omitempty"`
-	// Invitation is as tenant.invitation.* left it; with accept come Member and Voucher.
-	Invitation *invitation `json:"invitation,omitempty"`
-	Token      *platform   `json:"token,omitempty"` // platform.token.*
-	// Revoked are the ids that platform.token.revoke_all ended.
-	Revoked []string `json:"revoked,omitempty"`
-	// Keyless is whose passkeys platform.token.revoke_all removed, too.
-	Keyless *person     `json:"keyless,omitempty"`
-	Link    *link       `json:"link,omitempty"` // platform.link.create; platform.token.create where a session used it up
-	Receipt ubl.Receipt `json:"receipt"`
-}
-
-// eventVersion 2: the physics of containers mean what [ubl.Physics] says. In version
-// 1 collaborative let in everyone of the tenant ([ubl.Physics.AsPromised]).
-const eventVersion = 2
-
-// FormatVersion implements [actors.Versioned].
-func (e event) FormatVersion() int { return e.Version }
 
 // apply is the only place where events change the state.
 func (s *State) apply(e event) {
@@ -220,26 +185,4 @@ func (s *State) set(e event) {
 func (s *State) marked(m ubl.Member) ubl.Member {
 	m.Unproven = s.Unproven[m.UserID]
 	return m
-}
-
-// change is the event as a step of the Agreement's history.
-func (e event) change() ubl.Change {
-	c := ubl.Change{N: e.N, Did: e.Did, At: e.At, By: e.By, Receipt: e.Receipt}
-	if e.Member != nil {
-		c.UserID, c.Role = e.Member.UserID, e.Member.Role
-	}
-	return c
-}
-
-// changes reports whether the event is a step of the history of a record that
-// the Tenant holds.
-func (e event) changes(id ubl.AgreementID) bool {
-	if e.Access != nil {
-		return id == ubl.ToolAgreement(e.Access.Tool)
-	}
-	if e.Member == nil && e.Did != ubl.DidAgreementEnd {
-		return false
-	}
-	_, tool := toolOf(id)
-	return !tool
 }

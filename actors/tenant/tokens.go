@@ -28,49 +28,41 @@ func errRevoked() *ubl.Error {
 }
 
 // decideToken records a service token, whose service becomes a member.
-func (x *Tenant) decideToken(c ubl.CreateServiceToken) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		if err := x.owner(c.Who); err != nil {
-			return nil, err
-		}
-		if err := x.state.License.May(ubl.OpCreate); err != nil {
-			return nil, err
-		}
-		if err := ubl.CheckName(c.Name); err != nil {
-			return nil, err
-		}
-		if utf8.RuneCountInString(c.Name) > ubl.MaxMemberName {
-			return nil, ubl.Errorf(ubl.CodeValidation, "a service's name has at most %d characters", ubl.MaxMemberName)
-		}
-		if err := x.quota.Within(ubl.QuotaTokens, x.state.goodServices(now)); err != nil {
-			return nil, err
-		}
-		ends, err := tokenEnd(c.ExpiresAt, now)
-		if err != nil {
-			return nil, err
-		}
-		if _, taken := x.state.Services[c.ClientID]; taken {
-			return nil, ubl.Errorf(ubl.CodeConflict, "the client id is taken")
-		}
-		keeper, ok := x.state.keeper(c.Who.UserID)
-		if !ok {
-			return nil, errUnkept()
-		}
-		s := service{SecretHash: c.SecretHash, ServiceToken: ubl.ServiceToken{
-			ClientID: c.ClientID, Name: c.Name, UserID: ubl.UserIDFor(ServiceIssuer, c.ClientID, false),
-			CreatedAt: now, CreatedBy: c.Who.UserID, KeptBy: keeper.UserID, ExpiresAt: ends,
-		}}
-		m := ubl.Member{UserID: s.UserID, Name: ubl.FitMemberName(c.Name), Role: ubl.RoleMember, IsService: true, Since: now}
-		return &plan{
-			event: event{Service: &s, Member: &m, Voucher: &voucher{ServiceIssuer, c.ClientID}},
-			this: ubl.Fields{
-				ubl.Str("expires_at", ends.String()), ubl.Str("name", c.Name), ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID),
-			},
-			effect: ubl.Fields{
-				ubl.Str("op", ubl.DidTokenCreate), ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID),
-			},
-		}, nil
+func (with makers) decideToken(s *State, c ubl.CreateServiceToken, at actors.Moment) (*plan, error) {
+	if err := s.owner(c.Who); err != nil {
+		return nil, err
 	}
+	if err := s.mayCreate(c.Who, c.Name); err != nil {
+		return nil, err
+	}
+	if utf8.RuneCountInString(c.Name) > ubl.MaxMemberName {
+		return nil, ubl.Errorf(ubl.CodeValidation, "a service's name has at most %d characters", ubl.MaxMemberName)
+	}
+	if err := with.quota.Within(ubl.QuotaTokens, s.goodServices(at.Now)); err != nil {
+		return nil, err
+	}
+	ends, err := tokenEnd(c.ExpiresAt, at.Now)
+	if err != nil {
+		return nil, err
+	}
+	if _, taken := s.Services[c.ClientID]; taken {
+		return nil, ubl.Errorf(ubl.CodeConflict, "the client id is taken")
+	}
+	keeper, ok := s.keeper(c.Who.UserID)
+	if !ok {
+		return nil, errUnkept()
+	}
+	made := service{SecretHash: c.SecretHash, ServiceToken: ubl.ServiceToken{
+		ClientID: c.ClientID, Name: c.Name, UserID: ubl.UserIDFor(ServiceIssuer, c.ClientID, false),
+		CreatedAt: at.Now, CreatedBy: c.Who.UserID, KeptBy: keeper.UserID, ExpiresAt: ends,
+	}}
+	m := ubl.Member{UserID: made.UserID, Name: ubl.FitMemberName(c.Name), Role: ubl.RoleMember, IsService: true, Since: at.Now}
+	token, user := ubl.Str("token_id", c.ClientID), ubl.Str("user_id", made.UserID)
+	return &plan{
+		Act: act(ubl.Fields{ubl.Str("expires_at", ends.String()), ubl.Str("name", c.Name), token, user},
+			ubl.Fields{ubl.Str("op", ubl.DidTokenCreate), token, user}),
+		Event: event{Service: &made, Member: &m, Voucher: &voucher{ServiceIssuer, c.ClientID}},
+	}, nil
 }
 
 // tokenEnd is when a token made or renewed now ends: as asked for, else as
@@ -99,58 +91,44 @@ func (s *State) goodServices(now ubl.Time) (n int) {
 	return n
 }
 
-// expiryText tells one expiry from another under the same key.
-func expiryText(at *ubl.Time) string {
-	if at == nil {
-		return ""
+func (s *State) decideRevoke(c ubl.RevokeServiceToken, at actors.Moment) (*plan, error) {
+	if err := s.owner(c.Who); err != nil {
+		return nil, err
 	}
-	return at.String()
+	ended, ok := s.Services[c.ClientID]
+	if !ok {
+		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such service token")
+	}
+	if ended.RevokedAt != nil {
+		return nil, ubl.Errorf(ubl.CodeConflict, "the service token was revoked already")
+	}
+	ended.RevokedAt = &at.Now
+	token := ubl.Str("token_id", c.ClientID)
+	return &plan{
+		Act:   act(ubl.Fields{token, ubl.Str("user_id", ended.UserID)}, ubl.Fields{ubl.Str("op", ubl.DidTokenRevoke), token}),
+		Event: event{Service: &ended},
+	}, nil
 }
 
-func (x *Tenant) decideRevoke(c ubl.RevokeServiceToken) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		if err := x.owner(c.Who); err != nil {
-			return nil, err
-		}
-		s, ok := x.state.Services[c.ClientID]
-		if !ok {
-			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such service token")
-		}
-		if s.RevokedAt != nil {
-			return nil, ubl.Errorf(ubl.CodeConflict, "the service token was revoked already")
-		}
-		s.RevokedAt = &now
-		return &plan{
-			event:  event{Service: &s},
-			this:   ubl.Fields{ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID)},
-			effect: ubl.Fields{ubl.Str("op", ubl.DidTokenRevoke), ubl.Str("token_id", c.ClientID)},
-			tells:  []ubl.Event{{Kind: ubl.EventTokenRevoked, TokenID: c.ClientID}},
-		}, nil
-	}
-}
-
-func (x *Tenant) listTokens(t *actors.Turn, c ubl.ListServiceTokens) {
-	if err := x.lookOwner(c.Who); err != nil {
-		t.Fail(err)
-		return
-	}
+// serviceTokens lists them by client id, with who keeps each now.
+func (s *State) serviceTokens() []ubl.ServiceToken {
 	list := []ubl.ServiceToken{}
-	for _, id := range slices.Sorted(maps.Keys(x.state.Services)) {
-		token := x.state.Services[id].ServiceToken
-		if keeper, ok := x.state.keeper(token.UserID); ok {
+	for _, id := range slices.Sorted(maps.Keys(s.Services)) {
+		token := s.Services[id].ServiceToken
+		if keeper, ok := s.keeper(token.UserID); ok {
 			token.KeptBy = keeper.UserID
 		}
 		list = append(list, token)
 	}
-	t.Reply(list)
+	return list
 }
 
 // checkToken answers with the service behind a client id and secret.
 func (x *Tenant) checkToken(t *actors.Turn, c ubl.CheckServiceToken) {
-	s, ok := x.state.Services[c.ClientID]
+	s, ok := x.State.Services[c.ClientID]
 	ends, match := s.opens(c.SecretHash, t.Now())
-	m, member := x.state.License.Members[s.UserID]
-	if !ok || !match || !member || x.state.orphan(m) {
+	m, member := x.State.License.Members[s.UserID]
+	if !ok || !match || !member || x.State.orphan(m) {
 		t.Fail(errBadToken())
 		return
 	}
@@ -177,55 +155,47 @@ func (s *service) opens(hash string, now ubl.Time) (until ubl.Time, ok bool) {
 // owner may do the first, and keeps the service from then on if they are a person: who
 // keeps a service that another service has renewed stays the same. A secret is the service
 // itself, with all its rooms, so only the maker, who has had one, gets another.
-func (x *Tenant) decideRenew(c ubl.RenewServiceToken) func(ubl.Time) (*plan, error) {
-	return func(now ubl.Time) (*plan, error) {
-		s, ok := x.state.Services[c.ClientID]
-		if err := x.mayRenew(c, s); err != nil {
-			return nil, err
-		}
-		if err := x.state.License.May(ubl.OpCreate); err != nil {
-			return nil, err
-		}
-		ends, err := tokenEnd(c.ExpiresAt, now)
-		_, member := x.state.License.Members[s.UserID]
-		switch {
-		case err != nil:
-			return nil, err
-		case !ok:
-			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such service token")
-		case s.RevokedAt != nil || !member:
-			return nil, ubl.Errorf(ubl.CodeConflict, "the service token was revoked: make another one")
-		case c.SecretHash != "" && c.Who.UserID != s.CreatedBy:
-			return nil, ubl.Errorf(ubl.CodeForbidden, "only who made the service token may get a new secret for it: renew it without one, or make another token")
-		case c.Grace < 0 || c.Grace > ubl.MaxRenewalGrace:
-			return nil, ubl.Errorf(ubl.CodeValidation, "the former secret goes on for at most %d days", ubl.MaxRenewalGrace/(24*time.Hour))
-		}
-		s.ExpiresAt = ends
-		p := &plan{
-			this: ubl.Fields{ubl.Str("expires_at", ends.String()), ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID)},
-			effect: ubl.Fields{
-				ubl.Str("op", ubl.DidTokenRenew), ubl.Str("token_id", c.ClientID), ubl.Str("user_id", s.UserID),
-			},
-		}
-		if before := s.Keeper(); !c.Who.IsPlatform() {
-			keeper, ok := x.state.renewer(c.Who, s.UserID)
-			if !ok {
-				return nil, errUnkept()
-			}
-			s.KeptBy = keeper.UserID
-			if before != s.KeptBy {
-				p.this = append(p.this, ubl.Str("kept_before_by", before), ubl.Str("kept_by", s.KeptBy))
-			}
-		}
-		if c.SecretHash != "" {
-			s.FormerHash, s.FormerUntil = s.SecretHash, now.Add(c.Grace)
-			s.SecretHash = c.SecretHash
-			// Streams of the former secret come back, and find out how long it goes on.
-			p.tells = []ubl.Event{{Kind: ubl.EventTokenRevoked, TokenID: c.ClientID}}
-		}
-		p.event.Service = &s
-		return p, nil
+func (s *State) decideRenew(c ubl.RenewServiceToken, at actors.Moment) (*plan, error) {
+	renewed, ok := s.Services[c.ClientID]
+	if err := s.mayRenew(c, renewed); err != nil {
+		return nil, err
 	}
+	if err := s.License.May(ubl.OpCreate); err != nil {
+		return nil, err
+	}
+	ends, err := tokenEnd(c.ExpiresAt, at.Now)
+	_, member := s.License.Members[renewed.UserID]
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such service token")
+	case renewed.RevokedAt != nil || !member:
+		return nil, ubl.Errorf(ubl.CodeConflict, "the service token was revoked: make another one")
+	case c.SecretHash != "" && c.Who.UserID != renewed.CreatedBy:
+		return nil, ubl.Errorf(ubl.CodeForbidden, "only who made the service token may get a new secret for it: renew it without one, or make another token")
+	case c.Grace < 0 || c.Grace > ubl.MaxRenewalGrace:
+		return nil, ubl.Errorf(ubl.CodeValidation, "the former secret goes on for at most %d days", ubl.MaxRenewalGrace/(24*time.Hour))
+	}
+	renewed.ExpiresAt = ends
+	token, user := ubl.Str("token_id", c.ClientID), ubl.Str("user_id", renewed.UserID)
+	p := &plan{Act: act(ubl.Fields{ubl.Str("expires_at", ends.String()), token, user}, ubl.Fields{ubl.Str("op", ubl.DidTokenRenew), token, user})}
+	if before := renewed.Keeper(); !c.Who.IsPlatform() {
+		keeper, ok := s.renewer(c.Who, renewed.UserID)
+		if !ok {
+			return nil, errUnkept()
+		}
+		renewed.KeptBy = keeper.UserID
+		if before != renewed.KeptBy {
+			p.This = append(p.This, ubl.Str("kept_before_by", before), ubl.Str("kept_by", renewed.KeptBy))
+		}
+	}
+	if c.SecretHash != "" {
+		renewed.FormerHash, renewed.FormerUntil = renewed.SecretHash, at.Now.Add(c.Grace)
+		renewed.SecretHash = c.SecretHash
+	}
+	p.Event = event{Service: &renewed, secret: c.SecretHash != ""}
+	return p, nil
 }
 
 // renewer is who keeps a service after a renewal: the person who renews it, else who has
@@ -243,9 +213,9 @@ func errUnkept() *ubl.Error {
 }
 
 // mayRenew lets owners renew, and the platform give an end to a token without one.
-func (x *Tenant) mayRenew(c ubl.RenewServiceToken, s service) error {
-	if c.Who.IsPlatform() && s.ExpiresAt == nil && c.SecretHash == "" {
+func (s *State) mayRenew(c ubl.RenewServiceToken, token service) error {
+	if c.Who.IsPlatform() && token.ExpiresAt == nil && c.SecretHash == "" {
 		return nil
 	}
-	return x.owner(c.Who)
+	return s.owner(c.Who)
 }

@@ -56,17 +56,9 @@ func (e event) toolAccess() *ubl.ToolAccess {
 	}
 }
 
-// setToolAccess writes a record, or answers a retry with what it wrote.
-func (x *Tenant) setToolAccess(t *actors.Turn, c ubl.SetToolAccess) {
-	terms := access{Tool: c.Tool, Allowed: c.Allowed, Users: distinct(c.Users), Groups: distinct(c.Groups), PerMinute: c.PerMinute}
-	e, act, ok := x.decided(t, c.Request, ubl.DidToolAccess, x.decideAccess(c.Who, terms), []string{terms.text()})
-	if !ok {
-		return
-	}
-	t.Later(func() (any, error) {
-		e.Receipt = act.Receipt
-		return e.toolAccess(), nil
-	})
+// termsOf are what a record is to say.
+func termsOf(c ubl.SetToolAccess) access {
+	return access{Tool: c.Tool, Allowed: c.Allowed, Users: distinct(c.Users), Groups: distinct(c.Groups), PerMinute: c.PerMinute}
 }
 
 // distinct is the list in order, each once, and never nil.
@@ -85,39 +77,39 @@ func (a access) text() string {
 	return string(b)
 }
 
-func (x *Tenant) decideAccess(who ubl.Identity, terms access) func(ubl.Time) (*plan, error) {
-	return func(ubl.Time) (*plan, error) {
-		if err := x.owner(who); err != nil {
-			return nil, err
-		}
-		if err := terms.check(); err != nil {
-			return nil, err
-		}
-		r, known := x.state.Tools[terms.Tool]
-		if known {
-			if err := r.Agreement.InForce(); err != nil {
-				return nil, err
-			}
-		} else if err := x.quota.Within(ubl.QuotaTools, len(x.state.Tools)); err != nil {
-			return nil, err
-		}
-		if err := x.mayName(r.access, terms); err != nil {
-			return nil, err
-		}
-		p, err := accessPlan(terms)
-		if err == nil {
-			p.frees = !terms.Allowed && (r.Allowed || !known)
-		}
-		return p, err
+// decideAccess writes a record.
+func (with makers) decideAccess(s *State, c ubl.SetToolAccess, _ actors.Moment) (*plan, error) {
+	terms := termsOf(c)
+	if err := s.owner(c.Who); err != nil {
+		return nil, err
 	}
+	if err := terms.check(); err != nil {
+		return nil, err
+	}
+	r, known := s.Tools[terms.Tool]
+	if known {
+		if err := r.Agreement.InForce(); err != nil {
+			return nil, err
+		}
+	} else if err := with.quota.Within(ubl.QuotaTools, len(s.Tools)); err != nil {
+		return nil, err
+	}
+	if err := s.mayName(r.access, terms); err != nil {
+		return nil, err
+	}
+	p, err := accessPlan(terms)
+	if err == nil {
+		p.Frees = !terms.Allowed && (r.Allowed || !known)
+	}
+	return p, err
 }
 
 // mayName refuses terms that add strangers to those that were there, or that let all
 // records name too many: each stays in memory and in the event. A record is always
 // shortened or closed, also where members that it names have left.
-func (x *Tenant) mayName(was, now access) error {
+func (s *State) mayName(was, now access) error {
 	for _, u := range now.Users {
-		if _, member := x.state.License.Members[u]; !member && !slices.Contains(was.Users, u) {
+		if _, member := s.License.Members[u]; !member && !slices.Contains(was.Users, u) {
 			return ubl.Errorf(ubl.CodeValidation, "one of the users is no member of the tenant")
 		}
 	}
@@ -125,7 +117,7 @@ func (x *Tenant) mayName(was, now access) error {
 	if grows <= 0 {
 		return nil
 	}
-	for _, r := range x.state.Tools {
+	for _, r := range s.Tools {
 		grows += r.names()
 	}
 	if grows > ubl.MaxToolNames {
@@ -168,35 +160,27 @@ func accessPlan(terms access) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := ubl.Str("agreement_id", ubl.ToolAgreement(terms.Tool))
-	return &plan{
-		about: ubl.ToolAgreement(terms.Tool),
-		tells: toolsChanged(terms.Tool),
-		event: event{Access: &terms},
-		this: ubl.Fields{
-			id, ubl.Bool("allowed", terms.Allowed), ubl.Int("groups", int64(len(terms.Groups))),
-			ubl.Int("per_minute", int64(terms.PerMinute)), ubl.Str("terms_hash", ubl.BodyHash(canonical)),
-			ubl.Str("tool", terms.Tool), ubl.Int("users", int64(len(terms.Users))),
-		},
-		effect: ubl.Fields{id, ubl.Str("op", ubl.DidToolAccess), ubl.Str("tool", terms.Tool)},
-	}, nil
-}
-
-// toolsChanged tells those who show lists of tools. A tool's name needs no escapes.
-func toolsChanged(tool string) []ubl.Event {
-	return []ubl.Event{{Kind: ubl.EventToolsChanged, Payload: json.RawMessage(`{"tool":"` + tool + `"}`)}}
+	id, name := ubl.Str("agreement_id", ubl.ToolAgreement(terms.Tool)), ubl.Str("tool", terms.Tool)
+	p := &plan{Event: event{Access: &terms}}
+	p.Act = act(ubl.Fields{
+		id, ubl.Bool("allowed", terms.Allowed), ubl.Int("groups", int64(len(terms.Groups))),
+		ubl.Int("per_minute", int64(terms.PerMinute)), ubl.Str("terms_hash", ubl.BodyHash(canonical)),
+		name, ubl.Int("users", int64(len(terms.Users))),
+	}, ubl.Fields{id, ubl.Str("op", ubl.DidToolAccess), name})
+	p.Pointers = ubl.Fields{id}
+	return p, nil
 }
 
 // listToolAccess answers the records by tool, with their receipts from the
 // events that wrote them.
 func (x *Tenant) listToolAccess(t *actors.Turn, c ubl.ListToolAccess) {
-	if _, err := x.member(c.Who); err != nil && !c.Who.IsPlatform() {
+	if _, err := x.State.member(c.Who); err != nil && !c.Who.IsPlatform() {
 		t.Fail(err)
 		return
 	}
-	names := slices.Sorted(maps.Keys(x.state.Tools))
+	names := slices.Sorted(maps.Keys(x.State.Tools))
 	if len(c.Only) > 0 {
-		names = slices.DeleteFunc(distinct(c.Only), func(name string) bool { _, known := x.state.Tools[name]; return !known })
+		names = slices.DeleteFunc(distinct(c.Only), func(name string) bool { _, known := x.State.Tools[name]; return !known })
 	}
 	if c.Brief {
 		t.Later(func() (any, error) { return brief(names), nil })
@@ -204,10 +188,9 @@ func (x *Tenant) listToolAccess(t *actors.Turn, c ubl.ListToolAccess) {
 	}
 	var events []int64
 	for _, name := range names {
-		events = append(events, x.state.Tools[name].N)
+		events = append(events, x.State.Tools[name].N)
 	}
-	ctx := t.Context()
-	t.Later(func() (any, error) { return x.readAccess(ctx, events) })
+	t.Read(nil, func(ctx context.Context) (any, error) { return x.readAccess(ctx, events) })
 }
 
 // brief are records with their names alone.
@@ -221,7 +204,7 @@ func brief(names []string) []*ubl.ToolAccess {
 
 func (x *Tenant) readAccess(ctx context.Context, events []int64) ([]*ubl.ToolAccess, error) {
 	list := []*ubl.ToolAccess{}
-	err := x.read.View(ctx, x.group, func(snap ubl.Snapshot) error {
+	err := x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
 		for _, n := range events {
 			err := actors.EachEvent(snap, eventKey(n), eventKey(n+1), eventVersion, func(e event) {
 				list = append(list, e.toolAccess())

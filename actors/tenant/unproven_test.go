@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/actors"
 )
 
 // TestCameByLinkBefore: members who came by invitation when entries didn't say so are
@@ -27,23 +28,22 @@ func TestCameByLinkBefore(t *testing.T) {
 			t.Errorf("%s, unproven is %v", when, m.Unproven)
 		}
 	}
-	apply(event{Did: ubl.DidTenantCreate, Tenant: &ubl.Tenant{TenantID: "t:acme.com"}, Member: &ubl.Member{UserID: "u:ana", Role: ubl.RoleOwner}, Voucher: &voucher{"i", "ana"}})
+	apply(event{Stamp: actors.Stamp{Did: ubl.DidTenantCreate}, Tenant: &ubl.Tenant{TenantID: "t:acme.com"}, Member: &ubl.Member{UserID: "u:ana", Role: ubl.RoleOwner}, Voucher: &voucher{"i", "ana"}})
 	accepted := invitation{Invitation: ubl.Invitation{ID: "i:1", Email: eve.Email}, UserID: eve.UserID, Voucher: *local}
-	apply(event{Did: ubl.DidInvitationAccept, Invitation: &accepted, Member: &eve, Voucher: local})
+	apply(event{Stamp: actors.Stamp{Did: ubl.DidInvitationAccept}, Invitation: &accepted, Member: &eve, Voucher: local})
 	unproven(true, "after the invitation")
 	promoted := eve
 	promoted.Role = ubl.RoleOwner
-	apply(event{Did: ubl.DidTenantMemberUpdate, Member: &promoted})
+	apply(event{Stamp: actors.Stamp{Did: ubl.DidTenantMemberUpdate}, Member: &promoted})
 	unproven(true, "in another role")
-	apply(event{Did: ubl.DidTenantMemberRemove, Member: &promoted})
+	apply(event{Stamp: actors.Stamp{Did: ubl.DidTenantMemberRemove}, Member: &promoted})
 	unproven(true, "shut out")
-	apply(event{Did: ubl.DidTenantMemberUpdate, Member: &promoted})
+	apply(event{Stamp: actors.Stamp{Did: ubl.DidTenantMemberUpdate}, Member: &promoted})
 	unproven(true, "let in again")
-	x := &Tenant{id: "t:acme.com", state: s}
-	if got := x.standing(ubl.Identity{UserID: "u:eve", Issuer: local.Issuer, Subject: local.Subject}); !got.Member || !got.Unproven {
+	if got := s.standing(ubl.Identity{UserID: "u:eve", Issuer: local.Issuer, Subject: local.Subject}); !got.Member || !got.Unproven {
 		t.Errorf("she stands as %+v", got)
 	}
-	apply(event{Did: ubl.DidTenantMemberProve, Member: &promoted, Voucher: &voucher{"https://id.example", "eve"}})
+	apply(event{Stamp: actors.Stamp{Did: ubl.DidTenantMemberProve}, Member: &promoted, Voucher: &voucher{"https://id.example", "eve"}})
 	unproven(false, "verified")
 	if ana := s.License.Members["u:ana"]; ana.Unproven {
 		t.Error("who founded the tenant is unproven")
@@ -52,10 +52,10 @@ func TestCameByLinkBefore(t *testing.T) {
 
 // TestOpenInvitationFromBefore leads to an id of its own too, not to its address's.
 func TestOpenInvitationFromBefore(t *testing.T) {
-	x := &Tenant{id: "t:acme.com"}
+	s := State{Tenant: ubl.Tenant{TenantID: "t:acme.com"}}
 	old := invitation{Invitation: ubl.Invitation{ID: "i:1", Email: "eve@else.org"}, UserID: "u:local-eve", Voucher: voucher{"urn:ubl:local", "eve@else.org"}}
 	want := ubl.Invited("t:acme.com", "i:1", "eve@else.org")
-	if got := x.apart(old).invitee(); got.UserID != want.UserID || got.Issuer != want.Issuer || !got.Unproven {
+	if got := s.apart(old).invitee(); got.UserID != want.UserID || got.Issuer != want.Issuer || !got.Unproven {
 		t.Errorf("it leads to %+v", got)
 	}
 }

@@ -1,0 +1,122 @@
+package tenant_test
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"ubl"
+	"ubl/actors/tenant"
+	"ubl/test/harness"
+)
+
+// TestAnsweredAgain: each command of the family's table is answered from memory as a
+// retry is, while the tenant is in memory and after it was loaded.
+func TestAnsweredAgain(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana, bob, ops := harness.User("ana@example.com"), harness.User("bob@example.com"), harness.User("ops@example.com")
+	ops.TenantID = ubl.CoreTenant
+	core, home := ubl.TenantName(ubl.CoreTenant), ubl.TenantName(ana.TenantID)
+	for _, u := range []ubl.Identity{ops, ana, bob} {
+		h.Enter(u)
+	}
+	kinds := map[string]bool{}
+	ask := func(at ubl.Name, cmd ubl.Command) any {
+		t.Helper()
+		first, err := h.Ask(t.Context(), at, cmd)
+		for range 2 {
+			if again, err := h.Ask(t.Context(), at, cmd); err != nil || !reflect.DeepEqual(again, first) {
+				t.Errorf("%T is answered again with\n%+v, %v, first with\n%+v", cmd, again, err, first)
+			}
+			h.Reload()
+		}
+		if err != nil {
+			t.Fatalf("%T: %v", cmd, err)
+		}
+		kind := fmt.Sprintf("%T", cmd)
+		if c, ok := cmd.(ubl.AdmitToken); ok {
+			kind += fmt.Sprint(c.Token.Turn)
+		}
+		kinds[kind] = true
+		return first
+	}
+	platform := func() ubl.Request { return h.Request(ubl.Platform()) }
+	askSignIns(h, ana, func(cmd ubl.Command) { ask(core, cmd) })
+
+	ask(home, ubl.SetTenantMember{Request: h.Request(ana), UserID: bob.UserID, Role: ubl.RoleOwner})
+	ask(home, ubl.CreateRoom{Request: h.Request(ana), Name: " plans "})
+	made := ask(home, ubl.CreateContainer{Request: h.Request(ana), Kind: "workspace", Name: "drafts"}).(*ubl.ContainerMade)
+	if made.Receipt.Seq == 0 || made.Container.Name != "drafts" {
+		t.Errorf("the workspace is answered %+v", made)
+	}
+	ask(home, ubl.CreateServiceToken{Request: h.Request(ana), Name: "bot", ClientID: "c", SecretHash: "00"})
+	renewed := ask(home, ubl.RenewServiceToken{Request: h.Request(ana), ClientID: "c", SecretHash: "01", Grace: time.Hour}).(*ubl.ServiceRenewed)
+	if renewed.SecretHash != "01" {
+		t.Errorf("the token is answered %+v", renewed)
+	}
+	ask(home, ubl.RevokeServiceToken{Request: h.Request(ana), ClientID: "c"})
+	if tool := ask(home, ubl.SetToolAccess{Request: h.Request(ana), Tool: "files.read", Allowed: true}).(*ubl.ToolAccess); tool.Receipt.Seq == 0 {
+		t.Errorf("the tool is answered %+v", tool)
+	}
+	ask(home, ubl.EndAgreement{Request: h.Request(ana), Agreement: ubl.ToolAgreement("files.read")})
+	days := 7
+	if now := ask(home, ubl.SetDefaults{Request: h.Request(ana), Patch: ubl.TenantDefaultsPatch{RetentionDays: &days}}).(*ubl.Tenant); now.Defaults.RetentionDays != 7 {
+		t.Errorf("the tenant is answered %+v", now)
+	}
+
+	invite := func(id ubl.InvitationID, email string) {
+		ask(home, ubl.CreateInvitation{Request: h.Request(ana), InvitationID: id, Invitee: ubl.Invited(ana.TenantID, id, email),
+			SecretHash: string(id), Role: ubl.RoleMember, TTL: time.Hour})
+	}
+	invite("i:1", "eve@else.org")
+	ask(home, ubl.RevokeInvitation{Request: h.Request(ana), InvitationID: "i:1"})
+	invite("i:2", "eve@else.org")
+	eve := *ask(home, ubl.AcceptInvitation{Request: platform(), SecretHash: "i:2"}).(*ubl.Identity)
+	ask(home, ubl.ProveMember{Request: platform(), Member: eve, Verified: harness.User("eve@else.org")})
+	if gone := ask(home, ubl.RemoveTenantMember{Request: h.Request(ana), UserID: eve.UserID}).(*ubl.Member); gone.UserID != eve.UserID {
+		t.Errorf("who was removed is answered %+v", gone)
+	}
+
+	// Ana's domain has nobody who stands for it once she is no owner: Bob confirms it.
+	ask(core, ubl.KeepDomain{Request: platform(), By: ana, Did: ubl.DidDomainClaim, Domain: "a.example", Value: "v"})
+	ask(core, ubl.KeepDomain{Request: platform(), By: ana, Did: ubl.DidDomainVerify, Domain: "a.example", Value: "v"})
+	harness.Must[int](h, home, ubl.SweepRooms{Request: platform()})
+	ask(home, ubl.SetTenantMember{Request: h.Request(bob), UserID: ana.UserID, Role: ubl.RoleMember})
+	ask(home, ubl.VerifyDomain{Request: h.Request(bob), Domain: "a.example", Value: "v"})
+	ask(core, ubl.ReleaseDomain{Request: h.Request(ops), Domain: "a.example"})
+
+	if end := ask(home, ubl.EndAgreement{Request: h.Request(bob)}).(*ubl.AgreementView); end.EndedAt == nil || len(end.Members) != 3 {
+		t.Errorf("the TenantLicense is answered %+v", end)
+	}
+	if len(kinds) != tenant.Changing() {
+		t.Errorf("%d commands were asked, %d change a tenant: %v", len(kinds), tenant.Changing(), kinds)
+	}
+	h.VerifyLedger(ana.TenantID)
+	h.VerifyLedger(ubl.CoreTenant)
+}
+
+// askSignIns asks what tenant 0 keeps of people who sign in.
+func askSignIns(h *harness.House, ana ubl.Identity, ask func(ubl.Command)) {
+	platform := func() ubl.Request { return h.Request(ubl.Platform()) }
+	soon := ubl.TimeOf(h.Clock.Now()).Add(time.Hour)
+	ask(ubl.OfferLink{Request: platform(), Link: ubl.OneTimeLink{Hash: "l", UserID: ana.UserID, TenantID: ana.TenantID, ExpiresAt: soon}})
+	session := ubl.PlatformToken{
+		JTI: "s", UserID: ana.UserID, TenantID: ana.TenantID, Kind: ubl.TokenSession, Method: ubl.SignInLink, CreatedAt: soon, ExpiresAt: soon,
+	}
+	ask(ubl.AdmitToken{Request: platform(), Link: "l", Token: session})
+	session.Turn = 1
+	ask(ubl.AdmitToken{Request: platform(), Token: session})
+	ask(ubl.RevokeToken{Request: h.Request(ana), JTI: "s"})
+	ask(ubl.KeepHome{Request: platform(), Verified: ana, Home: ubl.Home{TenantID: ana.TenantID, UserID: ana.UserID}})
+	register := func(id string) ubl.PasskeyID {
+		ask(ubl.RegisterPasskey{Request: h.Request(ana), Name: "key", Handle: make([]byte, ubl.PasskeyHandle),
+			Authenticator: ubl.Authenticator{CredentialID: []byte(id), PublicKey: []byte{1}}})
+		return ubl.PasskeyIDOf([]byte(id))
+	}
+	one := register("credential-1 of ana")
+	ask(ubl.UsePasskey{Request: platform(), PasskeyID: one, SignCount: 3, Attempt: "a"})
+	ask(ubl.RemovePasskey{Request: h.Request(ana), PasskeyID: one})
+	register("credential-2 of ana")
+	ask(ubl.RevokeTokens{Request: h.Request(ana), Passkeys: true})
+}

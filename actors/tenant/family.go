@@ -1,0 +1,179 @@
+package tenant
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// Founders make the appends that found what a Tenant has: the act, which comes
+// first, and the first records. cmd/ubl passes those of the Room and the
+// Container family.
+type Founders struct {
+	Room      func(req ubl.Request, tenant ubl.TenantID, room ubl.RoomSummary, policy ubl.RoomPolicy, random io.Reader) (*actors.Append, error)
+	Container func(req ubl.Request, tenant ubl.TenantID, kind ubl.Kind, container ubl.ContainerSummary) (*actors.Append, error)
+}
+
+// Family registers Tenants over a reader. Members may make containers of the
+// kinds; [ubl.WorkspaceKind] is known to every tenant. The quota bounds what they make.
+func Family(read ubl.Reader, found Founders, kinds []ubl.Kind, quota ubl.Quota) actors.Family {
+	with := makers{found, kinds, quota}
+	kind := with.kind()
+	return actors.Family{
+		Name: "tenant",
+		Owns: func(local string) bool { return local == "" },
+		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
+			return open(ctx, kind, with, read, env)
+		},
+	}
+}
+
+// plan is what a decision about a tenant leads to.
+type plan = actors.Plan[event]
+
+// makers are what tenants make rooms, containers and records with.
+type makers struct {
+	found Founders
+	kinds []ubl.Kind
+	quota ubl.Quota
+}
+
+// kind is the family: all but what it reads, and what it asks of others.
+func (with makers) kind() *actors.Kind[State, event] {
+	return &actors.Kind[State, event]{
+		Name: "tenant", Version: eventVersion, Guests: true,
+		Place: func(ubl.Name) actors.Place {
+			return actors.Place{Key: eventKey, Counter: eventCounter(), Ref: refEvent, Passed: refDenial}
+		},
+		Apply: (*State).apply, Tell: tell, Checkpoint: (*State).checkpoint, Restore: restore,
+		Under:    func(s *State, _ ubl.Identity) ubl.AgreementID { return ubl.TenantAgreement(s.id()) },
+		Pointers: func(s *State) ubl.Fields { return pointers(ubl.TenantAgreement(s.id())) },
+		Rules: []actors.Rule[State, event]{
+			actors.On(ubl.DidPlatformTokenCreate, admitContent, (*State).decideAdmit),
+			actors.On(ubl.DidPlatformTokenRenew, renewalContent, (*State).decideRenewal),
+			actors.On(ubl.DidPlatformTokenRevoke, revokeTokenContent, (*State).decideRevokePlatform),
+			actors.On(ubl.DidPlatformTokenRevokeAll, nil, (*State).decideRevokeAll),
+			actors.On(ubl.DidPlatformLinkCreate, linkContent, (*State).decideLink),
+			actors.On(ubl.DidPlatformHomeSet, homeContent, (*State).decideHome),
+			actors.On(ubl.DidPasskeyUse, useContent, (*State).decideUse),
+			actors.On(ubl.DidPasskeyRegister, registerContent, (*State).decideRegister),
+			actors.On(ubl.DidPasskeyRemove, removePasskeyContent, (*State).decideRemovePasskey),
+			actors.On(ubl.DidRoomCreate, roomContent, with.decideRoom),
+			actors.OnNamed(with.making, with.containerContent, with.decideContainer),
+			actors.On(ubl.DidTenantMemberUpdate, memberContent, (*State).decideMember),
+			actors.On(ubl.DidTenantMemberRemove, removeContent, (*State).decideRemove),
+			actors.On(ubl.DidTenantMemberProve, proveContent, (*State).decideProve),
+			actors.On(ubl.DidInvitationCreate, inviteContent, (*State).decideInvite),
+			actors.On(ubl.DidInvitationRevoke, uninviteContent, (*State).decideUninvite),
+			actors.On(ubl.DidInvitationAccept, acceptContent, (*State).decideAccept),
+			actors.On(ubl.DidTokenCreate, tokenContent, with.decideToken),
+			actors.On(ubl.DidTokenRenew, renewContent, (*State).decideRenew),
+			actors.On(ubl.DidTokenRevoke, revokeContent, (*State).decideRevoke),
+			actors.On(ubl.DidToolAccess, accessContent, with.decideAccess),
+			actors.On(ubl.DidTenantUpdate, defaultsContent, (*State).decideDefaults),
+			actors.On(ubl.DidAgreementEnd, endContent, (*State).decideEnd),
+			actors.OnNamed(keeping, keepContent, (*State).decideKeep),
+			actors.On(ubl.DidDomainVerify, verifyContent, (*State).decideConfirm),
+			actors.On(ubl.DidDomainRelease, releaseContent, (*State).decideReleased),
+		},
+	}
+}
+
+// act is one with its effects.
+func act(this ubl.Fields, effects ...ubl.Fields) actors.Act {
+	return actors.Act{This: this, Effects: effects}
+}
+
+// pointers name the record that an act changes.
+func pointers(about ubl.AgreementID) ubl.Fields { return ubl.Fields{ubl.Str("agreement_id", about)} }
+
+// making names the act by which a container is made, "" where there is no such kind.
+func (with makers) making(c ubl.CreateContainer) ubl.Did {
+	kind, _ := with.kindOf(c.Kind)
+	return kind.Did
+}
+
+// keeping names the act that tenant 0 decides.
+func keeping(c ubl.KeepDomain) ubl.Did { return c.Did }
+
+// What tells one command from another under the same key.
+
+func admitContent(c ubl.AdmitToken) []string            { return []string{c.Token.JTI} }
+func renewalContent(c renewal) []string                 { return []string{c.Token.JTI} }
+func revokeTokenContent(c ubl.RevokeToken) []string     { return []string{c.JTI} }
+func linkContent(c ubl.OfferLink) []string              { return []string{c.Link.Hash} }
+func useContent(c ubl.UsePasskey) []string              { return []string{c.Attempt} }
+func removePasskeyContent(c ubl.RemovePasskey) []string { return []string{string(c.PasskeyID)} }
+func roomContent(c ubl.CreateRoom) []string             { return []string{strings.TrimSpace(c.Name)} }
+func removeContent(c ubl.RemoveTenantMember) []string   { return []string{string(c.UserID)} }
+func uninviteContent(c ubl.RevokeInvitation) []string   { return []string{string(c.InvitationID)} }
+func acceptContent(c accepting) []string                { return []string{string(c.by.ID)} }
+func revokeContent(c ubl.RevokeServiceToken) []string   { return []string{c.ClientID} }
+func accessContent(c ubl.SetToolAccess) []string        { return []string{termsOf(c).text()} }
+func defaultsContent(c ubl.SetDefaults) []string        { return []string{c.Patch.String()} }
+func verifyContent(c ubl.VerifyDomain) []string         { return []string{c.Domain, c.Value} }
+func releaseContent(c ubl.ReleaseDomain) []string       { return []string{c.Domain} }
+
+func homeContent(c ubl.KeepHome) []string {
+	return []string{c.Verified.Issuer, c.Verified.Subject, string(c.Home.TenantID), string(c.Home.UserID)}
+}
+
+func registerContent(c ubl.RegisterPasskey) []string {
+	return []string{c.Name, string(c.Authenticator.CredentialID)}
+}
+
+func (with makers) containerContent(c ubl.CreateContainer) []string {
+	kind, _ := with.kindOf(c.Kind)
+	return []string{kind.Name, strings.TrimSpace(c.Name), physicsOf(c, kind).String()}
+}
+
+func memberContent(c ubl.SetTenantMember) []string {
+	content := []string{string(c.UserID), string(c.Role)}
+	if c.Name != nil {
+		content = append(content, *c.Name)
+	}
+	return content
+}
+
+func proveContent(c ubl.ProveMember) []string {
+	return []string{c.Verified.Issuer, c.Verified.Subject}
+}
+
+func inviteContent(c ubl.CreateInvitation) []string {
+	return []string{c.Invitee.Email, string(c.Role), c.TTL.String()}
+}
+
+func tokenContent(c ubl.CreateServiceToken) []string {
+	return []string{c.Name, expiryText(c.ExpiresAt)}
+}
+
+func renewContent(c ubl.RenewServiceToken) []string {
+	return []string{c.ClientID, expiryText(c.ExpiresAt), c.Grace.String(), fmt.Sprint(c.SecretHash != "")}
+}
+
+// endContent says nothing of the TenantLicense: there is one.
+func endContent(c ubl.EndAgreement) []string {
+	if _, tool := toolOf(c.Agreement); tool {
+		return []string{string(c.Agreement)}
+	}
+	return nil
+}
+
+func keepContent(c ubl.KeepDomain) []string {
+	if c.Did == ubl.DidDomainVerify {
+		return []string{c.Domain, c.Value}
+	}
+	return []string{c.Domain}
+}
+
+// expiryText tells one expiry from another.
+func expiryText(at *ubl.Time) string {
+	if at == nil {
+		return ""
+	}
+	return at.String()
+}
