@@ -170,7 +170,7 @@ func (n *Node) serveJoin(ctx context.Context, q *joinRequest) (*joinReply, error
 	default:
 		return call[joinReply](ctx, n, leader, callJoin, q)
 	}
-	shared, err := n.opts.Shared()
+	shared, err := n.opts.Shared(n.Alone())
 	if err != nil {
 		return nil, err
 	}

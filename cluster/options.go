@@ -49,8 +49,9 @@ type Options struct {
 	// Registry knows the commands and answers that travel between nodes.
 	Registry *wire.Registry
 	// Shared are the small things that all nodes keep the same, by name. A node
-	// hands them to those it lets in.
-	Shared func() (map[string][]byte, error)
+	// hands them to those it lets in, and to members that ask. alone tells that no
+	// other node can have them: what is missing is made.
+	Shared func(alone bool) (map[string][]byte, error)
 	// Keep is given what a joining node got of those, before it serves.
 	Keep func(shared map[string][]byte) error
 	// Keys name the keys that the node signs with and accepts, the first in use; the
@@ -82,7 +83,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.SpreadEvery = cmp.Or(o.SpreadEvery, 2*time.Second)
 	o.DeadAfter = cmp.Or(o.DeadAfter, time.Minute)
 	if o.Shared == nil {
-		o.Shared = func() (map[string][]byte, error) { return nil, nil }
+		o.Shared = func(bool) (map[string][]byte, error) { return nil, nil }
 	}
 	if o.Keep == nil {
 		o.Keep = func(map[string][]byte) error { return nil }

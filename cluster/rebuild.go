@@ -73,14 +73,7 @@ func (n *Node) hasPeers(partition int) bool {
 			return others(t.Voters[partition])
 		}
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for server := range n.member.Peers {
-		if server != n.server {
-			return true
-		}
-	}
-	return false
+	return n.sawOthers()
 }
 
 // beginAgain puts an empty log in place of one that can't be read, and says where that

@@ -19,7 +19,7 @@ func (n *Node) SetSecret(ctx context.Context, want mesh.Secret) (waits string, e
 	if slices.Equal(now.IDs(), want.IDs()) {
 		return "", nil
 	}
-	ids, waits := nextKeys(now.IDs(), want.IDs(), n.peerKeys(ctx, func(r *report) []string { return r.Secret }))
+	ids, waits := NextKeys(now.IDs(), want.IDs(), n.peerKeys(ctx, func(r *report) []string { return r.Secret }))
 	if slices.Equal(ids, now.IDs()) {
 		return waits, nil
 	}
@@ -48,11 +48,10 @@ func (n *Node) noteSecret(id string) {
 	})
 }
 
-// NextKeys is the same for the keys that nodes sign with, which the node keeps by
-// itself ([Options].Keys): of those that it has and those that the operator wants,
-// the ids to have next, the first in use, and what that waits for.
-func (n *Node) NextKeys(ctx context.Context, now, want []string) (next []string, waits string) {
-	return nextKeys(now, want, n.peerKeys(ctx, func(r *report) []string { return r.Keys }))
+// PeerKeys are the keys that every other living node signs with and accepts
+// ([Options].Keys), by node id, the first in use; none of a node that doesn't say.
+func (n *Node) PeerKeys(ctx context.Context) map[string][]string {
+	return n.peerKeys(ctx, func(r *report) []string { return r.Keys })
 }
 
 // SecretIDs name the keys of the cluster's secret that the node has now: it uses
@@ -76,10 +75,10 @@ func (n *Node) peerKeys(ctx context.Context, of func(*report) []string) map[stri
 	return keys
 }
 
-// nextKeys are the keys to have next, of those that a node has and those that it
+// NextKeys are the keys to have next, of those that a node has and those that it
 // should have, given what the others have; and what keeps them from being just
 // those. The first of a list is the one in use.
-func nextKeys(now, want []string, peers map[string][]string) (next []string, waits string) {
+func NextKeys(now, want []string, peers map[string][]string) (next []string, waits string) {
 	lacking, using := []string{}, map[string][]string{}
 	for peer, keys := range peers {
 		if !slices.Contains(keys, want[0]) {

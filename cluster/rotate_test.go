@@ -37,7 +37,7 @@ func TestNextKeys(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			next, waits := nextKeys(keys(test.now), keys(test.want), test.peers)
+			next, waits := NextKeys(keys(test.now), keys(test.want), test.peers)
 			if got := strings.Join(next, " "); got != test.next {
 				t.Errorf("next %q, want %q", got, test.next)
 			}

@@ -22,6 +22,7 @@ const (
 	callTerm    = "Term"    // termRequest → termReply: in which term is your replica?
 	callReport  = "Report"  // none → Report: how the node stands
 	callJoin    = "Join"    // joinRequest → joinReply: let me in
+	callShared  = "Shared"  // none → sharedReply: what all nodes keep the same
 	callLeave   = "Leave"   // leaveRequest → none: take a node out
 	callReplica = "Replica" // replicaRequest → none: open or close a replica
 	callChange  = "Change"  // changeRequest → none: change a group's servers or leader
@@ -77,6 +78,7 @@ type (
 		// Shared is what all nodes keep the same, by name: the token key.
 		Shared map[string][]byte
 	}
+	sharedReply    struct{ Shared map[string][]byte }
 	leaveRequest   struct{ NodeID string }
 	replicaRequest struct {
 		Partition int
@@ -175,7 +177,7 @@ func newServer(n *Node) *grpc.Server {
 		ServiceName: serviceName,
 		HandlerType: (*any)(nil),
 		Methods: []grpc.MethodDesc{
-			unary(n, callTerm, n.serveTerm), unary(n, callReport, n.serveReport), unary(n, callJoin, n.serveJoin),
+			unary(n, callTerm, n.serveTerm), unary(n, callReport, n.serveReport), unary(n, callJoin, n.serveJoin), unary(n, callShared, n.serveShared),
 			unary(n, callLeave, n.serveLeave), unary(n, callReplica, n.serveReplica), unary(n, callChange, n.serveChange),
 		},
 		Streams: []grpc.StreamDesc{

@@ -84,9 +84,9 @@ func (c *clusterStatusCmd) Run(ctx context.Context, p *program) error {
 	return errors.Join(leaderless(&s), unsound(&s))
 }
 
-// unsound tells which copies are damaged or differ from the others.
+// unsound tells which keys and copies differ from the others, and which are damaged.
 func unsound(s *ubl.ClusterStatus) error {
-	var errs []error
+	errs := oddKeys(s)
 	for _, part := range s.Partitions {
 		if len(part.Differ) > 0 {
 			errs = append(errs, fmt.Errorf("partition %d: the copy differs from the others on %s", part.Partition, clean(strings.Join(part.Differ, ", "))))
@@ -98,6 +98,22 @@ func unsound(s *ubl.ClusterStatus) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// oddKeys tells which nodes have another key than most of the others.
+func oddKeys(s *ubl.ClusterStatus) (errs []error) {
+	for _, n := range s.Nodes {
+		peers := map[string][]string{}
+		for _, other := range s.Nodes {
+			if other.NodeID != n.NodeID {
+				peers[other.NodeID] = other.KeyIDs
+			}
+		}
+		if v := votesOn(n.KeyIDs, peers); len(n.KeyIDs) > 0 && v.lonely() {
+			errs = append(errs, fmt.Errorf("%s has another key than %s, and refuses whom they let in: see the runbook (UBLKeyDiffers)", clean(n.NodeID), clean(strings.Join(v.against, ", "))))
+		}
+	}
+	return errs
 }
 
 // knows is what a server says of itself to anybody, where it can't find out who is

@@ -76,6 +76,17 @@ func TestClusterStatusFailsWithoutALeader(t *testing.T) {
 	}
 }
 
+// TestClusterStatusOfAnOddKey: a node whose key the others don't have is named.
+func TestClusterStatusOfAnOddKey(t *testing.T) {
+	s := standing()
+	s.Partitions = s.Partitions[:1]
+	s.Nodes[0].KeyIDs, s.Nodes[1].KeyIDs, s.Nodes[2].KeyIDs = []string{"new", "old"}, []string{"new", "old"}, []string{"old"}
+	code, _, errs := run(t, serveStanding(t, s), "", "cluster", "status")
+	if want := "ubl: n3 has another key than n1, n2, and refuses whom they let in: see the runbook (UBLKeyDiffers)\n"; code != 1 || errs != want {
+		t.Errorf("exit code %d, %q", code, errs)
+	}
+}
+
 func TestClusterStatusIsFineWithLeaders(t *testing.T) {
 	s := standing()
 	s.Partitions = s.Partitions[:1]

@@ -220,8 +220,10 @@ func (e endings) Collect(out chan<- prometheus.Metric) {
 }
 
 // watchCluster adds what a node of a cluster knows of it.
-func (f *figures) watchCluster(n *cluster.Node) {
-	f.all = append(f.all, f.logs, f.snapshots, f.installs, clusterFigures{n})
+func (f *figures) watchCluster(n *node) {
+	differs := func() int64 { return int64(oneIf(n.differs().lonely())) }
+	f.all = append(f.all, f.logs, f.snapshots, f.installs, clusterFigures{n.cluster},
+		gauge("ubl_key_differs", "1 where at least half of the nodes that answer sign with a key that this node doesn't accept.", differs))
 }
 
 // clusterFigures tell how the node's replicas stand, and what nodes it sees.

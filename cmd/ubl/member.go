@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"net"
 	"strings"
@@ -105,7 +106,7 @@ func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *sl
 		CAFile: c.ClusterCA, CertFile: c.ClusterCert, KeyFile: c.ClusterKey,
 		Timeout: c.ClusterTimeout, LogBytes: c.ClusterLogBytes, Registry: registry,
 		Keys:   n.keyIDs,
-		Shared: func() (map[string][]byte, error) { return c.shared(p) },
+		Shared: func(alone bool) (map[string][]byte, error) { return c.shared(p, alone) },
 		Keep:   func(shared map[string][]byte) error { return auth.SaveKey(c.keyPath(), shared[sharedKey]) },
 		Joined: func(ctx context.Context, nodeID, serverID string, in bool) error {
 			select {
@@ -131,15 +132,22 @@ func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *sl
 	n.cluster.Attach(n.actors)
 	n.asker, n.feed = n.cluster, n.cluster
 	close(attached)
-	n.figures.watchCluster(n.cluster)
+	n.figures.watchCluster(n)
+	if err := c.haveKey(ctx, n); err != nil {
+		return nil, errors.Join(err, n.close(context.WithoutCancel(ctx)))
+	}
 	return n, nil
 }
 
 func (c *serveCmd) keyPath() string { return cmp.Or(c.IdentityKey, keyPath(c.Data)) }
 
-// shared is what a joining node gets.
-func (c *serveCmd) shared(p *program) (map[string][]byte, error) {
-	key, _, err := auth.LoadOrCreateKey(c.keyPath(), p.random)
+// shared is what another node gets. A key is made by the first node alone: the others
+// must not get one that nobody else has.
+func (c *serveCmd) shared(p *program, alone bool) (map[string][]byte, error) {
+	key, err := auth.LoadKey(c.keyPath())
+	if alone && errors.Is(err, fs.ErrNotExist) {
+		key, _, err = auth.LoadOrCreateKey(c.keyPath(), p.random)
+	}
 	if err != nil {
 		return nil, err
 	}

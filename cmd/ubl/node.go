@@ -55,6 +55,8 @@ type node struct {
 	log        *slog.Logger
 	// key is what the node signs with now; nil before it has transports.
 	key atomic.Pointer[auth.Key]
+	// others is how the node's key stands to those of the other nodes; nil before it knows.
+	others atomic.Pointer[keyVotes]
 	// quota is what a tenant may have in all; nil for everything.
 	quota ubl.Quota
 }

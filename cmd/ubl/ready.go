@@ -16,7 +16,10 @@ const leastSpace = 64 << 20
 // them: nobody else has its data, and reads work where writes don't.
 func (n *node) serves() error {
 	if n.cluster != nil {
-		return n.cluster.Serves()
+		if err := n.cluster.Serves(); err != nil {
+			return err
+		}
+		return n.signsAsOthers()
 	}
 	return nil
 }
@@ -29,6 +32,12 @@ func (n *node) ready() error {
 			return err
 		}
 		if err := n.halted(); err != nil {
+			return err
+		}
+		if err := n.differs().degraded(); err != nil {
+			return err
+		}
+		if err := n.signsAsOthers(); err != nil {
 			return err
 		}
 	} else if err := n.writable(); err != nil {

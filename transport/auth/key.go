@@ -186,6 +186,20 @@ func SaveKey(path string, data []byte) error {
 	return err
 }
 
+// FollowKey puts a key that came from another node in place of the one in the file, where
+// it follows that: where it brings it along as an earlier one. It reports whether it did.
+func FollowKey(path string, data []byte) (bool, error) {
+	k, err := ParseKey(data)
+	if err != nil {
+		return false, err
+	}
+	have, err := LoadKey(path)
+	if err != nil || have.ID() == k.ID() || !slices.Contains(k.IDs(), have.ID()) {
+		return false, err
+	}
+	return true, ReplaceKey(path, k)
+}
+
 // writeNew makes the key's file: a crash leaves either no key or a whole one, and
 // an existing key is never replaced.
 func (k *Key) writeNew(path string) error {
