@@ -35,6 +35,8 @@ type ClusterNode struct {
 	State   string `json:"state"` // one of the four above
 	// Leaving is set while its partitions are moved away for good.
 	Leaving bool `json:"leaving"`
+	// DiskFull is set where its disk has no room, and keeps it from voting.
+	DiskFull bool `json:"disk_full,omitempty"`
 	// Voters is in how many partitions it votes, Leads how many it leads.
 	Voters int `json:"voters"`
 	Leads  int `json:"leads"`

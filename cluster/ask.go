@@ -114,6 +114,9 @@ func (n *Node) untilLed(ctx context.Context, partition int, until time.Time, try
 			return err
 		}
 		if n.routes.lost(partition) {
+			if h := n.heard.Load(); h != nil && len(h.full) > 0 {
+				return errNoRoom.Later(retryLost)
+			}
 			return errNoQuorum.Later(retryLost)
 		}
 		select {
@@ -137,8 +140,11 @@ func (n *Node) via(leader string, paused time.Duration) string {
 	return leader
 }
 
-// errNoQuorum is what a node knows when too few of a partition's voters answer.
-var errNoQuorum = ubl.Errorf(ubl.CodeUnavailable, "too few nodes are up: this part of the data has no leader")
+// What a node knows when too few of a partition's voters answer.
+var (
+	errNoQuorum = ubl.Errorf(ubl.CodeUnavailable, "too few nodes are up: this part of the data has no leader")
+	errNoRoom   = ubl.Errorf(ubl.CodeUnavailable, "disks are full: this part of the data has no leader until an operator frees some space")
+)
 
 // retryLost is when to ask again after that.
 const retryLost = 2 * time.Second

@@ -91,7 +91,7 @@ func (f *files) openLog(logs, dir, server string, partition int, log hclog.Logge
 	if newest != nil {
 		p.kept = newest.Index
 	}
-	if err := checkLogMeta(logs, p.known || newest != nil); err != nil {
+	if err := checkLogMeta(logs, p.known || p.wrong || newest != nil); err != nil {
 		return err
 	}
 	f.ballots = newBallots(&f.segments, groupDir(dir, partition), p.salt)

@@ -54,6 +54,7 @@ type Node struct {
 	local      atomic.Pointer[Local]
 	control    controller
 	differing  differing
+	heard      atomic.Pointer[heard] // nil while every partition is led
 	healing    healing
 
 	ctx      context.Context // until Close
@@ -62,6 +63,7 @@ type Node struct {
 	stopping atomic.Bool
 	waits    atomic.Int64 // how many nodes this one waits for, having founded
 	caughtUp atomic.Bool  // since its start
+	removed  atomic.Bool  // the cluster has taken this server out
 
 	replicas sync.Mutex // one replica is started or ended at a time
 
@@ -70,7 +72,7 @@ type Node struct {
 	mu     sync.Mutex
 	member *membership    // guarded by mu once the node serves
 	groups map[int]*group // guarded by mu
-	closed map[int]error  // why a replica couldn't be opened; guarded by mu
+	closed map[int]error  // why a replica isn't open; guarded by mu
 }
 
 // Open starts a node. One that is in no cluster yet founds one or waits until
@@ -273,11 +275,17 @@ func (n *Node) held(partition int) *group {
 	return n.groups[partition]
 }
 
-// unopened is why the node's replica of a partition couldn't be opened, nil if it was.
+// unopened is why the node's replica of a partition isn't open, nil if it is.
 func (n *Node) unopened(partition int) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.closed[partition]
+}
+
+func (n *Node) setUnopened(partition int, why error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.closed[partition] = why
 }
 
 func (n *Node) allGroups() []*group {

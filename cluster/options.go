@@ -75,6 +75,9 @@ type Options struct {
 	Now     func() time.Time
 	Random  io.Reader
 	Log     *slog.Logger
+
+	// probe reports whether the disk takes writes for a partition; see replica.go.
+	probe func(dir string, partition int) error
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -90,6 +93,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Keys == nil {
 		o.Keys = func() []string { return nil }
+	}
+	if o.probe == nil {
+		o.probe = probe
 	}
 	if o.Joined == nil {
 		o.Joined = func(context.Context, string, string, bool) error { return nil }

@@ -88,7 +88,7 @@ func TestPanicInACallBetweenNodes(t *testing.T) {
 		o.Joined = func(context.Context, string, string, bool) error { return nil }
 	})
 	for i, n := range w.nodes {
-		n.opts.Shared = func() (map[string][]byte, error) { panic("no key") }
+		n.opts.Shared = func(bool) (map[string][]byte, error) { panic("no key") }
 		other := w.nodes[1-i]
 		_, err := call[joinReply](t.Context(), other, n.server, callJoin, &joinRequest{NodeID: "z", ServerID: "z@1", Partitions: testPartitions})
 		if ubl.CodeOf(err) != ubl.CodeInternal {

@@ -19,9 +19,13 @@ import (
 // leader, and until it has all of them again it neither votes nor stands: else a
 // majority of which it is one could elect a leader that never had them. Any leader
 // that was elected without it has whatever was committed.
+//
+// A mark that is damaged is made again from the log, as one that is missing: the log has
+// checksums of its own. Only a log that is damaged before its end, too, stays closed.
 type promise struct {
 	mark   *durable.Mark
 	healed func() // is told when nothing is owed any more; nil for nobody
+	remade bool   // the mark was damaged
 
 	mu   sync.Mutex
 	owes uint64 // up to which entry it must come before it votes; 0 where it has all
@@ -35,6 +39,7 @@ type promised struct {
 	path  string
 	salt  durable.Salt
 	known bool
+	wrong bool   // it is damaged, and counts as missing
 	index uint64 // as the mark says
 	owes  uint64 // what the log lacks, once mend has looked
 	kept  uint64 // up to which entry a snapshot has all
@@ -45,10 +50,11 @@ func readPromise(dir, server string, partition int) (p promised, err error) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "ubl raft log\n%s/%d", server, partition))
 	copy(p.salt[:], sum[:])
 	p.index, err = durable.ReadMark(p.path, p.salt)
-	if errors.Is(err, fs.ErrNotExist) {
+	p.known = err == nil
+	if errors.Is(err, durable.ErrMark) {
+		p.wrong = !errors.Is(err, fs.ErrNotExist)
 		return p, nil
 	}
-	p.known = err == nil
 	return p, err
 }
 
@@ -71,7 +77,7 @@ func (p *promised) keep(last uint64) (*promise, error) {
 	if err == nil && p.owes > p.index {
 		err = mark.Set(p.owes) // what was behind the damage is seen once only
 	}
-	return &promise{mark: mark, owes: p.owes}, err
+	return &promise{mark: mark, owes: p.owes, remade: p.wrong}, err
 }
 
 // whole reports whether the replica may vote.

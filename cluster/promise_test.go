@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 	"github.com/hashicorp/raft-wal/fs"
 
@@ -71,6 +73,44 @@ func flip(t *testing.T, path string, at int64) {
 	must(t, err)
 	data[at] ^= 0x10
 	must(t, os.WriteFile(path, data, 0o600))
+}
+
+// TestDamagedMark: a mark that is damaged is made again from a log that is sound. A log
+// that is damaged before its end stays closed then, since nothing says what it lost.
+func TestDamagedMark(t *testing.T) {
+	dir := t.TempDir()
+	open := func() (*files, error) { return openFiles(dir, "n1@1", 0, hclog.NewNullLogger()) }
+	f, err := open()
+	must(t, err)
+	must(t, f.log.SetUint64([]byte(termKey), 9))
+	for i := range uint64(5) {
+		must(t, f.log.StoreLogs(entries(i+1, 1)))
+		f.promise.stored(i + 1)
+	}
+	must(t, f.close())
+	mark := filepath.Join(groupDir(dir, 0), promiseName)
+	sound, err := os.ReadFile(mark)
+	must(t, err)
+	for _, at := range []int64{2, 15, 22, int64(len(sound)) - 1} { // in each part
+		flip(t, mark, at)
+		f, err := open()
+		if err != nil {
+			t.Fatalf("a flip at %d: %v", at, err)
+		}
+		if !f.promise.remade || !f.promise.whole() {
+			t.Errorf("a flip at %d: made again %v, owes %d", at, f.promise.remade, f.promise.owes)
+		}
+		must(t, f.close())
+		if again, err := os.ReadFile(mark); err != nil || !bytes.Equal(again, sound) {
+			t.Fatalf("a flip at %d: the mark is %x, want %x, %v", at, again, sound, err)
+		}
+	}
+	must(t, os.WriteFile(mark, nil, 0o600))
+	flip(t, newestSegment(t, filepath.Join(groupDir(dir, 0), logDir)), walHeader+20)
+	if f, err := open(); err == nil {
+		t.Error("a damaged log was taken for whole")
+		must(t, f.close())
+	}
 }
 
 // TestPromise: what is owed stays on disk until the log has all of it again, whatever

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,25 +10,56 @@ import (
 	"ubl"
 	"ubl/cluster/mesh"
 	"ubl/cluster/placement"
+	"ubl/storage"
 )
 
 // Ready says why not every request can be served now.
 func (n *Node) Ready() error {
+	if n.removed.Load() {
+		return errRemoved
+	}
 	var leaderless []string
 	for p := range n.engine.Partitions() {
 		if !n.led(p) {
 			leaderless = append(leaderless, strconv.Itoa(p))
 		}
 	}
-	if len(leaderless) > 0 {
-		alive, all := n.count()
-		return ubl.Errorf(ubl.CodeUnavailable, "no leader for partitions %s; %d of %d nodes are up", strings.Join(leaderless, ", "), alive, all)
+	if len(leaderless) == 0 {
+		return n.begun()
 	}
-	return n.begun()
+	why := ""
+	h := n.heard.Load()
+	if h != nil && len(h.full) > 0 {
+		why = fmt.Sprintf("degraded: no room is left on the disk of %s: free some space; ", strings.Join(h.full, ", "))
+	}
+	alive, all := n.count(h)
+	return ubl.Errorf(ubl.CodeUnavailable, "%sno leader for partitions %s; %d of %d nodes answer", why, strings.Join(leaderless, ", "), alive, all)
 }
 
-// count is how many of the cluster's nodes that gossip knows are alive.
-func (n *Node) count() (alive, all int) {
+// errRemoved is what a node says that was removed, or whose place a wiped disk took over.
+var errRemoved = ubl.Errorf(ubl.CodeUnavailable, "this node was removed from the cluster, or another took its place: stop it; with an empty data directory it can join again")
+
+// heard is what the nodes said when a partition had no leader.
+type heard struct {
+	answered int
+	full     []string // ids of nodes whose disk is full
+	table    *placement.Table
+}
+
+func heardFrom(reports []*report) *heard {
+	h := &heard{answered: len(reports), table: newestTable(reports)}
+	for _, r := range reports {
+		if r.Full {
+			h.full = append(h.full, r.NodeID)
+		}
+	}
+	slices.Sort(h.full)
+	return h
+}
+
+// count is how many of the cluster's nodes answer, of how many. Before any was asked
+// the former is as gossip knows, which takes some seconds to notice.
+func (n *Node) count(h *heard) (alive, all int) {
 	for _, m := range n.gossip.Members() {
 		if m.ClusterID != n.clusterID() || m.State == mesh.Left {
 			continue
@@ -37,13 +69,38 @@ func (n *Node) count() (alive, all int) {
 			alive++
 		}
 	}
-	return alive, all
+	t := n.storedTable()
+	if h != nil {
+		alive = h.answered
+		if h.table != nil {
+			t = h.table
+		}
+	}
+	if t != nil {
+		all = len(t.Nodes)
+	}
+	return alive, max(alive, all)
+}
+
+// Full reports whether replicas of this node don't work because its disk has no room.
+func (n *Node) Full() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, err := range n.closed {
+		if storage.OutOfRoom(err) {
+			return true
+		}
+	}
+	return false
 }
 
 // Serves says why requests had better go to another node. Unlike Ready it is
 // content where some partition works: else one that has lost its quorum would
 // take every node from the tenants of the others.
 func (n *Node) Serves() error {
+	if n.removed.Load() {
+		return errRemoved
+	}
 	for p := range n.engine.Partitions() {
 		if n.led(p) {
 			return n.begun()

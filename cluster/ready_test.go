@@ -1,11 +1,17 @@
 package cluster
 
 import (
+	"fmt"
 	"maps"
+	"os"
 	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
+	"ubl"
 	"ubl/cluster/placement"
 )
 
@@ -94,5 +100,72 @@ func TestGoals(t *testing.T) {
 	}
 	if got, _ := goals("a@1", nil, view); !maps.Equal(got, map[int]uint64{0: 10, 2: 30}) {
 		t.Errorf("without a table, a is to reach %v", got)
+	}
+}
+
+// TestFullDisks: where full disks keep partitions without a leader, that is what everybody
+// is told; with room again they work.
+func TestFullDisks(t *testing.T) {
+	var full atomic.Bool
+	w := newWorld(t, 3, func(o *Options) {
+		o.probe = func(string, int) error {
+			if full.Load() {
+				return &os.PathError{Op: "write", Path: "probe", Err: syscall.ENOSPC}
+			}
+			return nil
+		}
+	})
+	group := ubl.Group{Tenant: "t:acme.com", Shard: "0"}
+	partition := w.nodes[0].engine.Partition(group)
+	full.Store(true)
+	for _, n := range w.nodes {
+		n.held(partition).halt(fmt.Errorf("couldn't write: %w", syscall.ENOSPC))
+	}
+	want := fmt.Sprintf("degraded: no room is left on the disk of a, b, c: free some space; no leader for partitions %d; 3 of 3 nodes answer", partition)
+	for i, n := range w.nodes {
+		eventually(t, "the node names the full disks", func() bool { return n.Ready() != nil && strings.HasSuffix(n.Ready().Error(), want) })
+		if _, err := n.Ask(t.Context(), ubl.TenantName(group.Tenant), ubl.ReadHistory{}); ubl.CodeOf(err) != ubl.CodeUnavailable || !strings.Contains(err.Error(), "disks are full") {
+			t.Errorf("node %d answers %v", i, err)
+		}
+	}
+	status, err := w.nodes[0].Status(t.Context())
+	must(t, err)
+	for _, node := range status.Nodes {
+		if !node.DiskFull {
+			t.Errorf("the status doesn't say that the disk of %s is full", node.NodeID)
+		}
+	}
+	full.Store(false)
+	w.settle()
+}
+
+// TestCountsWhoAnswers: what Ready counts are nodes that answer, of all members: without
+// those that gossip hasn't missed yet, and with those that it never met.
+func TestCountsWhoAnswers(t *testing.T) {
+	w := newWorld(t, 3, nil)
+	for i := range 3 {
+		w.stop(i)
+	}
+	w.start(0)
+	eventually(t, "one of three answers", func() bool {
+		err := w.nodes[0].Ready()
+		return err != nil && strings.HasSuffix(err.Error(), "; 1 of 3 nodes answer")
+	})
+}
+
+// TestRemovedNode: a node that was removed takes no requests and says why, also when it is
+// started again.
+func TestRemovedNode(t *testing.T) {
+	w := newWorld(t, 4, nil)
+	must(t, w.nodes[0].Remove(t.Context(), "d"))
+	says := func(err error) bool { return err != nil && strings.Contains(err.Error(), "was removed from the cluster") }
+	eventually(t, "it says that it was removed", func() bool { return says(w.nodes[3].Ready()) && says(w.nodes[3].Serves()) })
+	w.stop(3)
+	w.start(3)
+	eventually(t, "it says so after a start", func() bool { return says(w.nodes[3].Ready()) && says(w.nodes[3].Serves()) })
+	for _, n := range w.nodes[:3] {
+		if err := n.Ready(); err != nil {
+			t.Errorf("%s isn't ready: %v", n.ID(), err)
+		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/raft-wal/metadb"
 
-	"ubl/cluster/placement"
 	"ubl/durable"
 )
 
@@ -45,6 +44,9 @@ func (g *group) openFiles() (*files, error) {
 	if err == nil && f.ballots.differed != nil {
 		n.log.Warn("a replica's term and vote were taken from the copy that is sound or newer", "partition", g.partition, "cause", f.ballots.differed)
 	}
+	if err == nil && f.promise.remade {
+		n.log.Warn("the mark of what a replica had acknowledged was damaged, and was made again from its log", "partition", g.partition)
+	}
 	return f, err
 }
 
@@ -68,10 +70,8 @@ func (n *Node) hasPeers(partition int) bool {
 	others := func(servers []string) bool {
 		return slices.ContainsFunc(servers, func(s string) bool { return s != n.server })
 	}
-	if text, version, err := n.engine.Note(0, tableNote); err == nil && version > 0 {
-		if t, err := placement.Decode(text); err == nil {
-			return others(t.Voters[partition])
-		}
+	if t := n.storedTable(); t != nil {
+		return others(t.Voters[partition])
 	}
 	return n.sawOthers()
 }

@@ -127,6 +127,7 @@ func (n *Node) reopen(g *group) {
 	}
 	n.replicas.Lock() // it may still be starting
 	n.drop(g)
+	n.setUnopened(g.partition, *g.halted.Load())
 	n.replicas.Unlock()
 	n.startLater(g.partition)
 }
@@ -140,9 +141,11 @@ func (n *Node) startLater(partition int) {
 			return
 		case <-time.After(reopenAgain):
 		}
-		err := probe(n.opts.Dir, partition)
+		err := n.opts.probe(n.opts.Dir, partition)
 		if err == nil {
 			err = n.startReplica(partition)
+		} else {
+			n.setUnopened(partition, err)
 		}
 		if err == nil {
 			n.log.Info("a replica works again", "partition", partition)

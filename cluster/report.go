@@ -18,6 +18,7 @@ import (
 type report struct {
 	NodeID, ServerID, ClusterID string
 	Stopping                    bool
+	Full                        bool            // its disk has no room, and keeps replicas from working
 	Secret                      []string        // the ids of its secret's keys; none from an earlier version
 	Keys                        []string        // the ids of the keys that it signs with and accepts, likewise
 	Replicas                    []replicaReport // of the partitions that it has
@@ -72,7 +73,7 @@ func (g *group) report() replicaReport {
 }
 
 func (n *Node) report() *report {
-	r := &report{NodeID: n.opts.NodeID, ServerID: n.server, ClusterID: n.clusterID(), Stopping: n.stopping.Load(), Secret: n.SecretIDs(), Keys: n.opts.Keys()}
+	r := &report{NodeID: n.opts.NodeID, ServerID: n.server, ClusterID: n.clusterID(), Stopping: n.stopping.Load(), Full: n.Full(), Secret: n.SecretIDs(), Keys: n.opts.Keys()}
 	for _, g := range n.allGroups() {
 		r.Replicas = append(r.Replicas, g.report())
 		if g.partition == 0 {
@@ -169,16 +170,20 @@ func (n *Node) listenOnce() {
 	if len(n.gossip.Members()) < 2 {
 		n.rejoin()
 	}
-	known := true
+	known, allLed := true, true
 	for p := range n.engine.Partitions() {
 		g := n.group(p)
-		known = known && g != nil && g.votes()
+		known, allLed = known && g != nil && g.votes(), allLed && n.led(p)
 	}
-	if known {
+	if allLed {
+		n.heard.Store(nil)
+	}
+	if known && allLed {
 		return
 	}
-	holders, led := make(map[int]int), make(map[int]bool)
+	holders, led, reports := make(map[int]int), make(map[int]bool), []*report(nil)
 	n.eachReport(n.ctx, n.opts.Timeout, func(r *report) {
+		reports = append(reports, r)
 		for _, p := range r.Replicas {
 			if !p.Lost && slices.Contains(p.Voters, r.ServerID) {
 				holders[p.Partition]++
@@ -194,6 +199,12 @@ func (n *Node) listenOnce() {
 	})
 	for p := range n.engine.Partitions() {
 		n.routes.listened(p, led[p], holders[p] > 0, time.Now())
+	}
+	if t := newestTable(reports); t != nil && slices.Contains(t.Gone, n.server) && !n.removed.Swap(true) {
+		n.log.Error("this node was removed from the cluster", "error", errRemoved)
+	}
+	if !allLed {
+		n.heard.Store(heardFrom(reports))
 	}
 }
 

@@ -34,12 +34,24 @@ func (n *Node) serveShared(context.Context, *none) (*sharedReply, error) {
 
 // Alone reports whether the cluster has no other node, as far as this one knows.
 func (n *Node) Alone() bool {
-	if text, version, err := n.engine.Note(0, tableNote); err == nil && version > 0 {
-		if t, err := placement.Decode(text); err == nil {
-			return !slices.ContainsFunc(t.Nodes, func(node placement.Node) bool { return node.Server != n.server })
-		}
+	if t := n.storedTable(); t != nil {
+		return !slices.ContainsFunc(t.Nodes, func(node placement.Node) bool { return node.Server != n.server })
 	}
 	return !n.sawOthers()
+}
+
+// storedTable is the table as this node's partition 0 has it, which may be old; nil
+// where it has none.
+func (n *Node) storedTable() *placement.Table {
+	text, version, err := n.engine.Note(0, tableNote)
+	if err != nil || version == 0 {
+		return nil
+	}
+	t, err := placement.Decode(text)
+	if err != nil {
+		return nil
+	}
+	return t
 }
 
 // sawOthers reports whether this node ever saw another one of its cluster.

@@ -80,6 +80,11 @@ func guard(err *error) {
 	}
 }
 
+// OutOfRoom reports whether something failed because the disk has no room.
+func OutOfRoom(err error) bool {
+	return errors.Is(err, ErrFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
 // outOfSpace reports whether a commit failed because there was no room for its
 // pages. Only a failed write says that; the same errno from a sync does not
 // tell which pages it lost.

@@ -189,6 +189,9 @@ func nodeState(n ubl.ClusterNode) string {
 	if n.State != ubl.NodeAlive && n.State != ubl.NodeLeft {
 		state = strings.ToUpper(state)
 	}
+	if n.DiskFull {
+		state += ", DISK FULL"
+	}
 	if n.Leaving {
 		state += ", leaving"
 	}

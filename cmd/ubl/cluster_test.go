@@ -80,8 +80,12 @@ func TestClusterStatusFailsWithoutALeader(t *testing.T) {
 func TestClusterStatusOfAnOddKey(t *testing.T) {
 	s := standing()
 	s.Partitions = s.Partitions[:1]
+	s.Nodes[1].DiskFull = true
 	s.Nodes[0].KeyIDs, s.Nodes[1].KeyIDs, s.Nodes[2].KeyIDs = []string{"new", "old"}, []string{"new", "old"}, []string{"old"}
-	code, _, errs := run(t, serveStanding(t, s), "", "cluster", "status")
+	code, out, errs := run(t, serveStanding(t, s), "", "cluster", "status")
+	if !strings.Contains(out, "\nn2    DEAD, DISK FULL, leaving  0") {
+		t.Errorf("it shows\n%s", out)
+	}
 	if want := "ubl: n3 has another key than n1, n2, and refuses whom they let in: see the runbook (UBLKeyDiffers)\n"; code != 1 || errs != want {
 		t.Errorf("exit code %d, %q", code, errs)
 	}

@@ -61,3 +61,11 @@ func (f format) printMessages(ctx context.Context, w io.Writer, from *people, me
 	}
 	return nil
 }
+
+// plural is so many of something.
+func plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}

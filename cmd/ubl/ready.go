@@ -61,26 +61,34 @@ func (n *node) sound() error {
 		}
 	}
 	if spoiled > 0 {
-		return ubl.Errorf(ubl.CodeUnavailable, "degraded: stored data is damaged in %d partitions, and requests that meet it fail: the log has the places, the runbook says what to do (UBLDamage)", spoiled)
+		return ubl.Errorf(ubl.CodeUnavailable, "degraded: stored data is damaged in %s, and requests that meet it fail: the log has the places, the runbook says what to do (UBLDamage)", plural(spoiled, "partition"))
 	}
 	return nil
 }
 
-// halted says which of this node's replicas can't be written. Others serve their
+// halted says which of this node's replicas take no part. Others serve their
 // partitions, as long as enough of them are left.
 func (n *node) halted() error {
-	halted := 0
+	halted, closed := 0, []error(nil)
 	for _, p := range n.cluster.Figures() {
-		if errors.Is(p.Unopened, storage.ErrDamaged) {
+		switch {
+		case errors.Is(p.Unopened, storage.ErrDamaged):
 			return ubl.Errorf(ubl.CodeUnavailable, "degraded: what this node's disk has of partition %d is damaged, and its replica isn't opened: the log has the cause, the runbook says what to do (UBLReplicaHalted)", p.Partition).
 				Because(p.Unopened)
-		}
-		if p.Halted {
+		case p.Unopened != nil:
+			closed = append(closed, p.Unopened)
+		case p.Halted:
 			halted++
 		}
 	}
-	if halted > 0 {
-		return ubl.Errorf(ubl.CodeUnavailable, "degraded: %d replicas of this node are stopped, since its disk takes no writes: look at its free space and its log", halted)
+	switch {
+	case len(closed) > 0 && n.cluster.Full():
+		return diskFull(errors.Join(closed...))
+	case len(closed) > 0:
+		return ubl.Errorf(ubl.CodeUnavailable, "degraded: %s of this node can't be opened: the log has the cause, the runbook says what to do (UBLReplicaHalted)", plural(len(closed), "replica")).
+			Because(errors.Join(closed...))
+	case halted > 0:
+		return ubl.Errorf(ubl.CodeUnavailable, "degraded: %s of this node stopped and will be opened again: look at its disk and its log", plural(halted, "replica"))
 	}
 	return nil
 }
@@ -98,7 +106,7 @@ func (n *node) writable() error {
 	}
 	switch {
 	case len(failed) > 0:
-		return ubl.Errorf(ubl.CodeUnavailable, "degraded: %d partitions take no writes until the server is restarted: look at the disk first", len(failed)).
+		return ubl.Errorf(ubl.CodeUnavailable, "degraded: %s take no writes until the server is restarted: look at the disk first", plural(len(failed), "partition")).
 			Because(errors.Join(failed...))
 	case len(full) > 0:
 		return diskFull(errors.Join(full...))
