@@ -30,6 +30,7 @@ type membership struct {
 const (
 	membershipFormat = 1
 	membershipName   = "cluster.json"
+	membershipLost   = "with the other nodes up, move the data directory away and start the node with an empty one, which gets the data from them; see \"A disk that was wiped\" in the runbook"
 )
 
 // ErrMember: the data directory belongs to a cluster.
@@ -59,13 +60,13 @@ func readMembership(dir string) (*membership, error) {
 	}
 	m := new(membership)
 	if err := json.Unmarshal(text, m); err != nil {
-		return nil, fmt.Errorf("couldn't read %s: %w", membershipName, err)
+		return nil, fmt.Errorf("%s is damaged (%w): %s", membershipName, err, membershipLost)
 	}
 	if m.Format > membershipFormat {
 		return nil, fmt.Errorf("%s has format %d, this program knows up to %d", membershipName, m.Format, membershipFormat)
 	}
 	if m.ClusterID == "" || m.NodeID == "" || m.ServerID == "" {
-		return nil, fmt.Errorf("%s is not whole", membershipName)
+		return nil, fmt.Errorf("%s is not whole: %s", membershipName, membershipLost)
 	}
 	return m, nil
 }

@@ -158,7 +158,9 @@ func TestCountsWhoAnswers(t *testing.T) {
 func TestRemovedNode(t *testing.T) {
 	w := newWorld(t, 4, nil)
 	must(t, w.nodes[0].Remove(t.Context(), "d"))
-	says := func(err error) bool { return err != nil && strings.Contains(err.Error(), "was removed from the cluster") }
+	says := func(err error) bool {
+		return err != nil && strings.Contains(err.Error(), "was removed from the cluster")
+	}
 	eventually(t, "it says that it was removed", func() bool { return says(w.nodes[3].Ready()) && says(w.nodes[3].Serves()) })
 	w.stop(3)
 	w.start(3)

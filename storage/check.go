@@ -43,7 +43,7 @@ type check struct {
 }
 
 func (c *check) all(store string) ([]Checked, error) {
-	m, err := readManifest(store)
+	m, lost, err := readManifest(store)
 	if err != nil {
 		return nil, err
 	}
@@ -59,6 +59,9 @@ func (c *check) all(store string) ([]Checked, error) {
 		if err := c.partition(filepath.Join(store, partitionName(i)), m.label(i), &list[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", partitionName(i), err)
 		}
+	}
+	if lost != nil {
+		list[0].Places = append(list[0].Places, Place{What: lost.Error() + "; the next start makes it again from the partitions"})
 	}
 	return list, nil
 }

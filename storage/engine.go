@@ -17,6 +17,7 @@ type Engine struct {
 	dir        string
 	opts       *Options
 	manifest   *manifest
+	lost       error // what was wrong with ubl.json
 	partitions []*partition
 	unlock     func() error
 	closing    sync.Once
@@ -63,8 +64,13 @@ func (e *Engine) open() (err error) {
 			return err
 		}
 	}
-	if e.manifest, err = readManifest(store); err != nil {
+	if e.manifest, e.lost, err = readManifest(store); err != nil {
 		return err
+	}
+	if e.lost != nil {
+		if err := writeManifest(store, e.manifest); err != nil {
+			return err
+		}
 	}
 	return e.openPartitions(store)
 }
@@ -171,6 +177,10 @@ func errClosed() error { return ubl.Errorf(ubl.CodeUnavailable, "the store is cl
 // Incarnation tells this copy of the data from every other: it is drawn when a
 // directory is made or restored.
 func (e *Engine) Incarnation() string { return e.manifest.Incarnation }
+
+// Remade says what was wrong with a ubl.json that was made again when the store was
+// opened; nil where nothing was.
+func (e *Engine) Remade() error { return e.lost }
 
 // Partitions is how many there are.
 func (e *Engine) Partitions() int { return len(e.partitions) }

@@ -56,16 +56,6 @@ func TestRefusedDirectories(t *testing.T) {
 			editManifest(t, dir, "partitions", 1)
 			return nil
 		}, storage.ErrDamaged},
-		{"no partitions", func(t *testing.T, dir string) error {
-			editManifest(t, dir, "partitions", 0)
-			return nil
-		}, storage.ErrDamaged},
-		{"a manifest that is not JSON", func(_ *testing.T, dir string) error {
-			return os.WriteFile(store(dir, "ubl.json"), []byte("\x00\x00"), 0o600)
-		}, storage.ErrDamaged},
-		{"no manifest", func(_ *testing.T, dir string) error {
-			return os.Remove(store(dir, "ubl.json"))
-		}, storage.ErrDamaged},
 		{"a missing partition", func(_ *testing.T, dir string) error {
 			return os.Remove(store(dir, "partition-1.db"))
 		}, storage.ErrDamaged},

@@ -46,7 +46,7 @@ func OpenLedger(dir string, g ubl.Group, opts *Options) (_ *Ledger, err error) {
 }
 
 func (l *Ledger) open(store string, o *Options) error {
-	m, err := readManifest(store)
+	m, _, err := readManifest(store)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
 
 	"ubl"
 	"ubl/durable"
@@ -18,10 +22,11 @@ const (
 	// Formats count incompatible changes of keys, values and files. journalFormat is
 	// that of a partition's file with a journal beside it, and the newest that this
 	// program knows (2 had a journal of version 1); plainFormat that of everything else.
-	plainFormat   = 1
-	journalFormat = 3
-	manifestName  = "ubl.json"
-	maxPartitions = 1024
+	plainFormat     = 1
+	journalFormat   = 3
+	manifestName    = "ubl.json"
+	maxPartitions   = 1024
+	incarnationSize = 16 // bytes, in hex
 )
 
 // manifest is ubl.json. Later versions may add fields; a reader refuses a
@@ -49,14 +54,79 @@ func (m *manifest) label(partition int) label {
 // newManifest draws a new incarnation: the same data under another one is
 // another copy, and may not pose as the first.
 func newManifest(partitions int, o *Options) (*manifest, error) {
-	var id [16]byte
+	var id [incarnationSize]byte
 	if _, err := io.ReadFull(o.Random, id[:]); err != nil {
 		return nil, fmt.Errorf("couldn't draw an incarnation: %w", err)
 	}
 	return &manifest{plainFormat, partitions, hex.EncodeToString(id[:]), ubl.TimeOf(o.Now())}, nil
 }
 
-func readManifest(dir string) (*manifest, error) {
+// readManifest reads ubl.json. Every partition's file has a label with the same: one that
+// is damaged or missing is made of them, and lost says what was wrong with it.
+func readManifest(dir string) (m *manifest, lost, err error) {
+	m, err = manifestIn(dir)
+	if errors.Is(err, ErrDamaged) {
+		if made := manifestOf(dir); made != nil {
+			return made, err, nil
+		}
+	}
+	return m, nil, err
+}
+
+// manifestOf is what the labels of the partitions say: those that can be read agree, and
+// are more than half. Else it is nil.
+func manifestOf(dir string) *manifest {
+	paths, err := filepath.Glob(filepath.Join(dir, "partition-*.db"))
+	if err != nil {
+		return nil
+	}
+	var m *manifest
+	read := 0
+	for _, path := range paths {
+		l, made, err := labelIn(path)
+		if err != nil || filepath.Base(path) != partitionName(l.Partition) {
+			continue
+		}
+		if m == nil {
+			m = &manifest{plainFormat, l.Partitions, l.Incarnation, made}
+		}
+		if l.Partitions != m.Partitions || l.Incarnation != m.Incarnation {
+			return nil
+		}
+		read++
+	}
+	if m == nil || m.check() != nil || read <= m.Partitions/2 {
+		return nil
+	}
+	return m
+}
+
+// labelIn reads the label of a partition's file, and when that was last written.
+func labelIn(path string) (l label, at ubl.Time, err error) {
+	defer guard(&err)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	info, err := os.Stat(path)
+	if err == nil {
+		err = inspectFile(path, -1)
+	}
+	if err != nil {
+		return l, at, err
+	}
+	db, err := bolt.Open(path, fileMode, &bolt.Options{ReadOnly: true, Timeout: time.Second})
+	if err != nil {
+		return l, at, err
+	}
+	err = db.View(func(tx *bolt.Tx) (err error) {
+		if meta := tx.Bucket(metaBucket); meta != nil {
+			l, err = readLabel(meta)
+			return err
+		}
+		return damaged("a bucket is missing")
+	})
+	return l, ubl.TimeOf(info.ModTime()), errors.Join(err, db.Close())
+}
+
+func manifestIn(dir string) (*manifest, error) {
 	text, err := os.ReadFile(filepath.Join(dir, manifestName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, damaged("%s is missing", manifestName)
@@ -68,10 +138,20 @@ func readManifest(dir string) (*manifest, error) {
 	if err := decodeVersioned(text, journalFormat, m); err != nil {
 		return nil, fmt.Errorf("%s: %w", manifestName, err)
 	}
-	if m.Partitions < 1 || m.Partitions > maxPartitions {
-		return nil, fmt.Errorf("%s: %w", manifestName, damaged("the number of partitions is impossible"))
+	if err := m.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", manifestName, err)
 	}
 	return m, nil
+}
+
+func (m *manifest) check() error {
+	if m.Partitions < 1 || m.Partitions > maxPartitions {
+		return damaged("the number of partitions is impossible")
+	}
+	if id, err := hex.DecodeString(m.Incarnation); err != nil || len(id) != incarnationSize {
+		return damaged("the incarnation is not one")
+	}
+	return nil
 }
 
 func writeManifest(dir string, m *manifest) error {
@@ -79,7 +159,7 @@ func writeManifest(dir string, m *manifest) error {
 	if err != nil {
 		return err
 	}
-	return durable.Write(filepath.Join(dir, manifestName), append(text, '\n'))
+	return durable.Replace(filepath.Join(dir, manifestName), append(text, '\n'))
 }
 
 // decodeVersioned reads a record that has a "format", refusing newer ones

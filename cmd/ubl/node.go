@@ -94,6 +94,9 @@ func (n *node) storage() *storage.Options {
 // run starts the actors over the store of a data directory.
 func (n *node) run(dir string) (err error) {
 	n.dir = dir
+	if lost := n.store.Remade(); lost != nil {
+		n.log.Error("store/ubl.json was damaged or missing, and was made again from the partitions: look at the disk", "error", lost)
+	}
 	n.lastBackup.Store(readLastBackup(dir))
 	if n.search, err = search.Open(filepath.Join(dir, searchDir), &search.Options{Log: n.log, Panics: n.panics}); err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 	"ubl/actors/portal"
 	"ubl/actors/room"
 	"ubl/actors/tenant"
+	"ubl/cluster"
 	"ubl/storage"
 )
 
@@ -87,6 +88,13 @@ func (c *scrubCmd) Run(ctx context.Context, p *program) error {
 	g.end()
 	if err != nil {
 		return openHint(c.Data, err)
+	}
+	beside, err := cluster.Check(ctx, c.Data, len(list))
+	if err != nil {
+		return err
+	}
+	for _, at := range beside {
+		list[at.Partition].Places = append(list[at.Partition].Places, at)
 	}
 	places, err := c.print(p.out, list)
 	if err == nil && places > 0 {

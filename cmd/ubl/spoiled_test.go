@@ -42,7 +42,7 @@ func TestSpoiled(t *testing.T) {
 		t.Errorf("a backup of damaged data says %v", err)
 	}
 	n.store.ScrubOnce(t.Context())
-	if err := n.ready(); ubl.CodeOf(err) != ubl.CodeUnavailable || !strings.Contains(err.Error(), "degraded: stored data is damaged in 1 partitions") {
+	if err := n.ready(); ubl.CodeOf(err) != ubl.CodeUnavailable || !strings.Contains(err.Error(), "degraded: stored data is damaged in 1 partition,") {
 		t.Errorf("with damage, ready says %v", err)
 	}
 	if err := n.serves(); err != nil {
