@@ -26,6 +26,9 @@ type Ledger struct {
 	stored int64            // the newest seq that the file has
 	newer  map[int64][]byte // the journal's atoms, which aren't in the file yet
 	lost   error
+
+	partition int
+	applied   uint64 // the newest entry of a replica's log that the file has
 }
 
 // OpenLedger opens it.
@@ -51,6 +54,7 @@ func (l *Ledger) open(store string, o *Options) error {
 		return err
 	}
 	index := partitionOf(l.group, m.Partitions)
+	l.partition = index
 	if err := l.openFile(filepath.Join(store, partitionName(index)), m.label(index), o); err != nil {
 		return fmt.Errorf("%s: %w", partitionName(index), err)
 	}
@@ -76,7 +80,13 @@ func (l *Ledger) openFile(path string, label label, o *Options) (err error) {
 	if err := treeIn(l.db, l.readHead); err != nil {
 		return err
 	}
-	if err := l.db.View(func(tx *bolt.Tx) error { return checkLabel(tx, label) }); err != nil {
+	err = l.db.View(func(tx *bolt.Tx) (err error) {
+		if l.applied, err = readIndex(tx, appliedKey); errors.Is(err, ErrDamaged) {
+			l.miss(err)
+		}
+		return checkLabel(tx, label)
+	})
+	if err != nil {
 		return err
 	}
 	return l.readJournal(path, label)
@@ -108,13 +118,25 @@ func (l *Ledger) readJournal(path string, label label) error {
 		return err
 	}
 	for _, r := range records {
-		ops, _, err := decodeEntry(r.entry, nil)
-		if err != nil {
+		if err := l.Replay(r.entry); err != nil {
 			return err
 		}
-		for _, op := range ops {
-			l.add(op.batch)
-		}
+	}
+	return nil
+}
+
+// Applied is the ledger's partition, and which entry of its replica's log is the newest
+// that the file has: a node that was killed has newer ones in its log alone.
+func (l *Ledger) Applied() (partition int, index uint64) { return l.partition, l.applied }
+
+// Replay adds what an entry of the log behind that has of the ledger.
+func (l *Ledger) Replay(entry []byte) error {
+	ops, _, err := decodeEntry(entry, nil)
+	if err != nil {
+		return err
+	}
+	for _, op := range ops {
+		l.add(op.batch)
 	}
 	return nil
 }

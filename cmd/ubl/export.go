@@ -11,6 +11,7 @@ import (
 	"net/http"
 
 	"ubl"
+	"ubl/cluster"
 	"ubl/storage"
 )
 
@@ -122,6 +123,7 @@ func (c *exportCmd) offline(ctx context.Context, p *program, out io.Writer, tena
 		return openHint(c.Data, err)
 	}
 	defer func() { err = errors.Join(err, ledger.Close()) }()
+	behind, logErr := c.fromLog(ledger)
 	head := ledger.Head()
 	switch lost := ledger.Lost(); {
 	case head.Seq == 0 && lost != nil:
@@ -142,8 +144,22 @@ func (c *exportCmd) offline(ctx context.Context, p *program, out io.Writer, tena
 		return err
 	}
 	err = e.Close()
-	if lost := ledger.Lost(); lost != nil {
+	if behind > 0 {
+		fmt.Fprintf(p.err, "The newest %s come from the node's Raft log, since it didn't stop cleanly. Only the other nodes know whether they were acknowledged.\n", plural(int(behind), "atom"))
+	}
+	if lost := errors.Join(ledger.Lost(), logErr); lost != nil {
 		err = errors.Join(err, fmt.Errorf("the newest atoms may be missing: %w", lost))
 	}
 	return err
+}
+
+// fromLog adds what only the Raft log of a cluster's node has, and says how many atoms.
+func (c *exportCmd) fromLog(ledger *storage.Ledger) (atoms int64, err error) {
+	if !errors.Is(cluster.CheckAlone(c.Data), cluster.ErrMember) {
+		return 0, nil
+	}
+	stored := ledger.Head().Seq
+	partition, applied := ledger.Applied()
+	err = cluster.EntriesAfter(c.Data, partition, applied, ledger.Replay)
+	return ledger.Head().Seq - stored, err
 }
