@@ -49,7 +49,15 @@ func (n *node) announceStart(ctx context.Context, req ubl.Request, key *auth.Key
 	if err := n.announceKey(ctx, key); err != nil {
 		return err
 	}
-	return n.announce(ctx, req, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformStart, text: "Node started"})
+	return n.announce(ctx, req, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformStart, text: n.named("Node started")})
+}
+
+// named says of which node something is, where there are others.
+func (n *node) named(text string) string {
+	if n.cluster == nil {
+		return text
+	}
+	return text + ": " + n.id()
 }
 
 // announceRestore receipts a restore, once: a process that died between

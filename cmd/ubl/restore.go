@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"ubl/storage"
 	"ubl/transport/auth"
@@ -43,7 +44,7 @@ func (c *restoreCmd) Run(ctx context.Context, p *program) error {
 	g := p.progress("restoring", "bytes", c.Quiet)
 	err = storage.Restore(ctx, in, c.Data, &storage.Options{Random: p.random, Now: p.now}, &storage.RestoreOptions{
 		Progress: g.at,
-		Signed:   func(signer ed25519.PublicKey) error { return mustBeSigned(p.err, signer, key) },
+		Signed:   func(signer ed25519.PublicKey) error { return mustBeSigned(p.err, signer, key, p.now()) },
 	})
 	g.end()
 	if err != nil {
@@ -83,15 +84,21 @@ func putKey(dir string, key *auth.Key) error {
 }
 
 // mustBeSigned refuses a backup that the operator's key didn't sign. Without a
-// key to compare with, it tells the operator whose signature there is.
-func mustBeSigned(out io.Writer, signer ed25519.PublicKey, key *auth.Key) error {
+// key to compare with, it tells the operator whose signature there is. It names a key
+// that has ended: one that leaked signs for others, too.
+func mustBeSigned(out io.Writer, signer ed25519.PublicKey, key *auth.Key, now time.Time) error {
 	switch {
 	case key != nil && signer == nil:
 		return errors.New("the backup isn't signed: restore it without --identity-key if you trust where it was kept")
 	case key != nil && !slices.Contains(key.IDs(), auth.KeyID(signer)):
 		return fmt.Errorf("key %s signed the backup, not yours, which is %s", auth.KeyID(signer), key.ID())
 	case key != nil:
-		return nil
+		for _, use := range key.Uses() {
+			if use.ID == auth.KeyID(signer) && !use.Until.IsZero() && !now.Before(use.Until) {
+				fmt.Fprintf(out, "Key %s signed the backup, and ended at %s. If it was ended because it leaked, anybody who has it can have made this backup: compare it with one that is signed by a later key.\n",
+					use.ID, use.Until.UTC().Format(time.RFC3339))
+			}
+		}
 	case signer == nil:
 		fmt.Fprintln(out, "The backup isn't signed: nothing shows that nobody changed it.")
 	default:

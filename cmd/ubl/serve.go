@@ -235,7 +235,7 @@ func (c *serveCmd) stop(ctx context.Context, f *front, n *node) error {
 	}
 	telling, cancel := context.WithTimeout(ctx, lastWord)
 	defer cancel()
-	told := n.announceNow(telling, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformStop, text: "Node stopped"})
+	told := n.announceNow(telling, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformStop, text: n.named("Node stopped")})
 	if n.cluster != nil && ubl.CodeOf(told) == ubl.CodeUnavailable {
 		n.log.Warn("couldn't receipt the stop: too few nodes are left", "error", told)
 		told = nil
