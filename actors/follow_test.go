@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"ubl/actors"
 	"ubl/panics"
 	"ubl/test/harness"
+	"ubl/test/soak"
 )
 
 // Two families of this test's own: what posts says is an act about a subject, and two
@@ -347,4 +349,57 @@ func TestFollowParks(t *testing.T) {
 			s.VerifyLedger(s.ana.TenantID)
 		})
 	}
+}
+
+// TestFollowRandomly: entries fail and commits are lost at random. In the end each subject
+// was heard of in order, by the tally once.
+func TestFollowRandomly(t *testing.T) {
+	seed := soak.Seed(t, "UBL_SEED", 1)
+	for round := range uint64(3) {
+		random := rand.New(rand.NewPCG(seed, round)) // guarded by s.mu
+		s := openSquare(t, false)
+		faults := crashes()
+		s.store.each(func(b *ubl.Batch, settled func(error)) bool {
+			s.mu.Lock()
+			n := random.IntN(30)
+			s.mu.Unlock()
+			if n > 1 {
+				return false
+			}
+			faults[[]string{"before", "after"}[n]](s.store)(b, settled)
+			return true
+		})
+		var want []string
+		for n := range 60 {
+			subject := string(rune('a' + n%3))
+			if n%7 == 0 {
+				s.upset(subject, []error{nil, errors.New("trouble"), errPanic}[n%3])
+			}
+			want = append(want, subject+fmt.Sprint(n))
+			s.say(want[n])
+			if n%10 == 0 {
+				s.Clock.Add(time.Minute)
+			}
+		}
+		s.store.each(nil)
+		for _, subject := range []string{"a", "b", "c"} {
+			s.upset(subject, nil)
+		}
+		s.Restart()
+		for end := time.Now().Add(30 * time.Second); len(s.tallied())+len(strings.Fields(s.heardOutside())) < 2*len(want) && time.Now().Before(end); {
+			s.Clock.Add(time.Hour)
+			s.Alarms()
+		}
+		if got := strings.Join(s.tallied(), " "); bySubject(got) != bySubject(strings.Join(want, " ")) {
+			t.Errorf("the tally has heard %q, want %q", got, want)
+		}
+		if got := s.heardOutside(); bySubject(got) != bySubject(strings.Join(want, " ")) {
+			t.Errorf("the crier has heard %q, want %q", got, want)
+		}
+		s.VerifyLedger(s.ana.TenantID)
+	}
+}
+
+func (s *square) tallied() []string {
+	return harness.Must[[]string](s.House, s.at("tally"), heard{})
 }
