@@ -83,6 +83,11 @@
 //     its peers, and keeps its term and vote, which raft/N/vote has (rebuild.go). Where that
 //     is gone too, or there are no peers, it isn't opened: it could vote twice. Its node
 //     serves the rest.
+//   - The mark of a log that is sound is damaged: it is made again from the log.
+//   - All disks that hold a partition are full: it has no leader, and reads wait for one,
+//     too. Reports say whose disk is full, and errors and Ready say that first.
+//   - A server that was removed, or replaced after its disk was wiped, starts again: it
+//     finds itself among the table's gone ones, and isn't ready from then on.
 //   - A log of an earlier version, without a mark, is damaged before its end: its
 //     replica isn't opened. A directory that is wiped comes back as another server.
 //   - A question panics: its asker gets internal, and it is asked of no other
