@@ -256,7 +256,13 @@ type RegistryServer struct {
 // consent shows it: whoever follows another's link would give that other person
 // access to their account.
 type SigningIn struct {
-	UserID   UserID
-	Email    string // "" for a service without one
-	ServerID string
+	TenantID  TenantID
+	UserID    UserID
+	Email     string // "" for a service without one
+	Unproven  bool   // nobody has verified the address
+	IsService bool
+	ServerID  string
+	// ServerHost is the server's, and TokenHost that of the address that the answer of the
+	// sign-in is sent to.
+	ServerHost, TokenHost string
 }

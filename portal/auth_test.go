@@ -225,11 +225,18 @@ func TestSignIn(t *testing.T) {
 		return browse(t, to)
 	}
 	back := connect(w.owner)
-	if p, err := w.Pending(back.Get("state")); err != nil || p.Email != w.owner.Email || p.ServerID != "ev" {
+	if p, err := w.Pending(back.Get("state")); err != nil || p.Email != w.owner.Email || p.ServerID != "ev" || p.TenantID != w.owner.TenantID || p.ServerHost != hostIn(t, address) || p.TokenHost != hostIn(t, m.TokenEndpoint()) {
 		t.Errorf("the page of consent shows %+v, %v", p, err)
 	}
 	other := w.node() // any node takes it up
-	if _, err := other.Callback(t.Context(), back.Get("state"), back.Get("code"), back.Get("iss")); err != nil {
+	elsewhere := w.owner
+	elsewhere.TenantID = "t:else.example"
+	for _, by := range []ubl.Identity{w.bob, elsewhere, {}} { // a link isn't enough to be given somebody's account
+		if _, err := other.Callback(t.Context(), by, back.Get("state"), back.Get("code"), back.Get("iss")); ubl.CodeOf(err) != ubl.CodeForbidden {
+			t.Errorf("%s of %s, who didn't begin, is answered %v", by.Email, by.TenantID, err)
+		}
+	}
+	if _, err := other.Callback(t.Context(), w.owner, back.Get("state"), back.Get("code"), back.Get("iss")); err != nil {
 		t.Fatal(err)
 	}
 	w.await("ev", func(s *ubl.Server) bool { return s.Status == ubl.ServerUp }) // the first to sign in shows its tools
@@ -248,7 +255,7 @@ func TestSignIn(t *testing.T) {
 		t.Errorf("bob was answered %v %v", e, e.Details)
 	}
 	back = connect(w.bob)
-	if _, err := w.Callback(t.Context(), back.Get("state"), back.Get("code"), ""); err != nil {
+	if _, err := w.Callback(t.Context(), w.bob, back.Get("state"), back.Get("code"), ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := call(w.bob); err != nil {
@@ -269,7 +276,7 @@ func TestSignIn(t *testing.T) {
 	// A state is no other's, not for ever, and not to be made up.
 	back = connect(w.bob)
 	w.house.Clock.Add(11 * time.Minute)
-	if _, err := w.Callback(t.Context(), back.Get("state"), back.Get("code"), ""); ubl.CodeOf(err) != ubl.CodeValidation {
+	if _, err := w.Callback(t.Context(), w.bob, back.Get("state"), back.Get("code"), ""); ubl.CodeOf(err) != ubl.CodeValidation {
 		t.Errorf("an old state was answered %v", err)
 	}
 	for _, bad := range []string{"", "x", back.Get("state")[1:], strings.Repeat("A", 300)} {
@@ -278,7 +285,7 @@ func TestSignIn(t *testing.T) {
 		}
 	}
 	back = connect(w.bob)
-	if _, err := w.Callback(t.Context(), back.Get("state"), "wrong", ""); ubl.CodeOf(err) != ubl.CodeForbidden {
+	if _, err := w.Callback(t.Context(), w.bob, back.Get("state"), "wrong", ""); ubl.CodeOf(err) != ubl.CodeForbidden {
 		t.Errorf("a wrong code was answered %v", err)
 	}
 	w.house.VerifyLedger(w.bob.TenantID)
@@ -297,10 +304,10 @@ func TestRegistration(t *testing.T) {
 		t.Fatal(err)
 	}
 	back := browse(t, to)
-	if _, err := w.Callback(t.Context(), back.Get("state"), back.Get("code"), "https://evil.example"); ubl.CodeOf(err) != ubl.CodeValidation {
+	if _, err := w.Callback(t.Context(), w.bob, back.Get("state"), back.Get("code"), "https://evil.example"); ubl.CodeOf(err) != ubl.CodeValidation {
 		t.Errorf("another issuer was answered %v", err)
 	}
-	if _, err := w.Callback(t.Context(), back.Get("state"), back.Get("code"), back.Get("iss")); err != nil {
+	if _, err := w.Callback(t.Context(), w.bob, back.Get("state"), back.Get("code"), back.Get("iss")); err != nil {
 		t.Fatal(err)
 	}
 	w.await("ev", func(s *ubl.Server) bool { return s.Status == ubl.ServerUp })
@@ -332,4 +339,13 @@ func TestConnectOnlyWhereUsersSignIn(t *testing.T) {
 	if _, err := w.Connect(ctx, w.bob, "ev"); err == nil {
 		t.Error("a caller who has gone is answered")
 	}
+}
+
+func hostIn(t *testing.T, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Host
 }

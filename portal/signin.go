@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ type state struct {
 	Email    string       `json:"e,omitempty"`
 	Domain   string       `json:"d,omitempty"`
 	Service  bool         `json:"b,omitempty"`
+	Unproven bool         `json:"y,omitempty"`
 	Issuer   string       `json:"i"`
 	Subject  string       `json:"s"`
 	Server   string       `json:"v"`
@@ -44,7 +46,7 @@ type state struct {
 
 func (s *state) who() ubl.Identity {
 	return ubl.Identity{
-		UserID: s.User, Email: s.Email, EmailDomain: s.Domain, IsService: s.Service,
+		UserID: s.User, Email: s.Email, EmailDomain: s.Domain, IsService: s.Service, Unproven: s.Unproven,
 		TenantID: s.Tenant, Issuer: s.Issuer, Subject: s.Subject,
 	}
 }
@@ -85,7 +87,7 @@ func (p *Portal) signInURL(who ubl.Identity, s *ubl.Server, at *authority, clien
 		return "", err
 	}
 	st := state{
-		Tenant: who.TenantID, User: who.UserID, Email: who.Email, Domain: who.EmailDomain, Service: who.IsService,
+		Tenant: who.TenantID, User: who.UserID, Email: who.Email, Domain: who.EmailDomain, Service: who.IsService, Unproven: who.Unproven,
 		Issuer: who.Issuer, Subject: who.Subject, Server: s.ServerID, Verifier: verifier,
 		Origin: originOf(s.URL), AuthIss: at.issuer, NamesItself: at.namesItself, Ends: ubl.TimeOf(p.now()).Add(stateLife),
 		Grant: grant{ClientID: client.id, ClientSecret: client.secret, Style: client.style, TokenURL: at.token, Inside: at.inside || s.TokenURL != ""},
@@ -144,18 +146,42 @@ func (p *Portal) Pending(sealed string) (*ubl.SigningIn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ubl.SigningIn{UserID: st.User, Email: st.Email, ServerID: st.Server}, nil
+	return st.signingIn(), nil
+}
+
+func (s *state) signingIn() *ubl.SigningIn {
+	return &ubl.SigningIn{TenantID: s.Tenant, UserID: s.User, Email: s.Email, Unproven: s.Unproven, IsService: s.Service,
+		ServerID: s.Server, ServerHost: hostOf(s.Origin), TokenHost: hostOf(s.Grant.TokenURL)}
+}
+
+// hostOf is the host of an address, "" where it has none.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// begunFor reports whether somebody may end the sign-in: who began it, and for a service
+// any person of its tenant. With another's account the one who began would act as them.
+func (s *state) begunFor(by ubl.Identity) bool {
+	return by.TenantID == s.Tenant && (by.UserID == s.User || s.Service && !by.IsService)
 }
 
 // Callback ends a sign-in: with the state of [Portal.Connect] and the code and
 // issuer ("" for none) that the authorization server sent along, the user's grant
-// is fetched and kept. Anyone may call it: the state is the credential.
-func (p *Portal) Callback(ctx context.Context, sealed, code, issuer string) (*ubl.SigningIn, error) {
+// is fetched and kept. by is the caller, whom their tenant has let in: others' states are
+// refused, so that nobody hands over an account by following a link.
+func (p *Portal) Callback(ctx context.Context, by ubl.Identity, sealed, code, issuer string) (*ubl.SigningIn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	st, err := p.openState(sealed)
 	if err != nil {
 		return nil, err
+	}
+	if !st.begunFor(by) {
+		return nil, ubl.Errorf(ubl.CodeForbidden, "somebody else began this sign-in: nothing was connected. If it was you, sign in to UBL as who began it and reload this page")
 	}
 	if err := st.checkIssuer(issuer); err != nil {
 		return nil, err
@@ -181,7 +207,7 @@ func (p *Portal) Callback(ctx context.Context, sealed, code, issuer string) (*ub
 	if a.Server.Status != ubl.ServerUp {
 		p.background(func(ctx context.Context) { p.syncAs(ctx, who, st.Server) })
 	}
-	return &ubl.SigningIn{UserID: st.User, Email: st.Email, ServerID: st.Server}, nil
+	return st.signingIn(), nil
 }
 
 // Disconnect forgets what the user has signed in to a server with, and answers the

@@ -23,7 +23,7 @@ import (
 func (w *world) signIn(who ubl.Identity) {
 	w.t.Helper()
 	back := browse(w.t, w.connect(who))
-	if _, err := w.Callback(w.t.Context(), back.Get("state"), back.Get("code"), back.Get("iss")); err != nil {
+	if _, err := w.Callback(w.t.Context(), who, back.Get("state"), back.Get("code"), back.Get("iss")); err != nil {
 		w.t.Fatalf("%s can't sign in: %v", who.Email, err)
 	}
 }
@@ -77,13 +77,13 @@ func TestSecretGoesWhereTheOwnerSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthUser, ClientID: "c1", TokenURL: a.URL + "/token"}, "s1")
-	if _, err := w.Callback(t.Context(), old.Get("state"), old.Get("code"), old.Get("iss")); ubl.CodeOf(err) != ubl.CodeForbidden {
+	if _, err := w.Callback(t.Context(), w.bob, old.Get("state"), old.Get("code"), old.Get("iss")); ubl.CodeOf(err) != ubl.CodeForbidden {
 		t.Errorf("a sign-in from before the client had a secret was answered %v", err)
 	}
 
 	// One that begins now: the code goes to the owner's address, which doesn't know it.
 	now := browse(t, w.connect(w.bob))
-	if _, err := w.Callback(t.Context(), now.Get("state"), now.Get("code"), now.Get("iss")); ubl.CodeOf(err) != ubl.CodeForbidden {
+	if _, err := w.Callback(t.Context(), w.bob, now.Get("state"), now.Get("code"), now.Get("iss")); ubl.CodeOf(err) != ubl.CodeForbidden {
 		t.Errorf("a code of another authorization server was answered %v", err)
 	}
 	if n := evil.count(); n != 0 {
@@ -122,7 +122,7 @@ func TestMixUp(t *testing.T) {
 			if c.issuer != nil || c.ok {
 				code = browse(t, to).Get("code")
 			}
-			_, err := w.Callback(t.Context(), state, code, c.iss)
+			_, err := w.Callback(t.Context(), w.bob, state, code, c.iss)
 			if want := map[bool]ubl.Code{false: ubl.CodeValidation}[c.ok]; ubl.CodeOf(err) != want {
 				t.Errorf("it was answered %v", err)
 			}
@@ -140,7 +140,7 @@ func TestMovedWhileSigningIn(t *testing.T) {
 	if _, err := w.Update(t.Context(), w.house.Request(w.owner), true, "ev", ubl.ServerPatch{URL: &elsewhere}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Callback(t.Context(), back.Get("state"), back.Get("code"), back.Get("iss")); ubl.CodeOf(err) != ubl.CodeConflict {
+	if _, err := w.Callback(t.Context(), w.bob, back.Get("state"), back.Get("code"), back.Get("iss")); ubl.CodeOf(err) != ubl.CodeConflict {
 		t.Errorf("a sign-in to the old address was answered %v", err)
 	}
 	if n := a.count(); n != 0 {

@@ -41,7 +41,7 @@ type Options struct {
 	// API mounts what is under /api. Its requests have a caller, except where
 	// Public says that anyone may ask for the path.
 	API    func(chi.Router)
-	Public func(path string) bool
+	Public func(r *http.Request) bool
 	// Authenticate lets callers through to next, in its context; for /api
 	// AuthenticateBrowsers does, which takes cookies as well. nil is as Authenticate.
 	Authenticate, AuthenticateBrowsers func(next http.Handler) http.Handler
@@ -194,7 +194,7 @@ func (s *Server) callers(next http.Handler) http.Handler {
 	}
 	known, open := authenticate(noteCaller(s.limitCaller(next))), s.strangers(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.opts.Public != nil && s.opts.Public(r.URL.Path) {
+		if s.opts.Public != nil && s.opts.Public(r) {
 			open.ServeHTTP(w, r)
 			return
 		}

@@ -32,7 +32,7 @@ func newWorld(change func(*transport.Options)) *world {
 	o := transport.Options{
 		Web:    http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(rw, "the app at "+r.URL.Path) }),
 		Log:    slog.New(slog.NewJSONHandler(&w.log, nil)),
-		Public: func(path string) bool { return path == "/api/public" },
+		Public: func(r *http.Request) bool { return r.URL.Path == "/api/public" },
 		Authenticate: func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 				if r.Header.Get("Authorization") == "" {

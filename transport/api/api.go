@@ -109,9 +109,11 @@ func (a *API) Mount(r chi.Router) {
 	r.MethodNotAllowed(a.methodNotAllowed)
 }
 
-// Public reports whether a path under /api is open to everyone.
-func Public(path string) bool {
-	return path == "/api/openapi.json" || path == "/api/docs" || strings.HasPrefix(path, "/api/docs/") || path == "/api"+callbackPath
+// Public reports whether a request of a path under /api is open to everyone. What a
+// provider sends somebody back with is; their consent isn't.
+func Public(r *http.Request) bool {
+	path := r.URL.Path
+	return path == "/api/openapi.json" || path == "/api/docs" || strings.HasPrefix(path, "/api/docs/") || path == "/api"+callbackPath && r.Method != http.MethodPost
 }
 
 // methodNotAllowed answers 405 and says which methods there are, which chi

@@ -166,7 +166,7 @@ func TestOpenAPI(t *testing.T) {
 	described := operations(s)
 	err := chi.Walk(s.router, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		path := strings.TrimSuffix(strings.Replace(route, "/*/", "/", 1), "/*")
-		if method == "HEAD" || path == "/schemas" || Public(path) {
+		if method == "HEAD" || path == "/schemas" || Public(httptest.NewRequest("GET", path, nil)) {
 			return nil
 		}
 		if _, ok := described[method+" "+path]; !ok {
@@ -225,7 +225,7 @@ func TestDocsLoadNothingFromElsewhere(t *testing.T) {
 	s := newServer(t)
 	for _, path := range []string{"/api/docs", "/api/docs/docs.js", "/api/docs/docs.css"} {
 		w := s.serve(httptest.NewRequest("GET", path, nil))
-		if w.Code != http.StatusOK || !Public(path) || !strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
+		if w.Code != http.StatusOK || !Public(httptest.NewRequest("GET", path, nil)) || !strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Errorf("%s answers %d %v", path, w.Code, w.Header())
 		}
 		if strings.Contains(w.Body.String(), "//cdn") || strings.Contains(w.Body.String(), "https://") {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -12,8 +13,9 @@ import (
 	"ubl/transport/envelope"
 )
 
-// callbackPath is where OAuth providers send users back to. It is open to
-// everyone, because a browser brings no token: the state is the proof.
+// callbackPath is where OAuth providers send users back to. The page is open to everyone:
+// a browser that comes from another site brings no session. The consent on it needs the
+// session, or token, of who began.
 const callbackPath = "/portal/callback"
 
 // Limits of what a provider sends along, in bytes: each part, and all of them.
@@ -24,8 +26,9 @@ const (
 
 // consent asks before anything is given away: the link may have been another's.
 var consent = envelope.NewPage("Connect {{.ServerID}} to UBL", `<h1>Connect {{.ServerID}}?</h1>
-<p>{{or .Email .UserID}} asked UBL to use <b>{{.ServerID}}</b> with the account that you have just signed in to.
-Go on only if that is you.</p>
+<p><b>{{or .Email .UserID}}</b>{{if .Unproven}} (unproven: nobody has verified the address){{end}} of the tenant <b>{{.Tenant}}</b> asked UBL to use
+<b>{{.ServerID}}</b> at {{.ServerHost}} with the account that you have just signed in to. The code for it goes to {{.TokenHost}}.</p>
+<p>Continue only if {{if .IsService}}that is an agent of your tenant{{else}}that is you{{end}}, and you know these hosts. You must be signed in to UBL in this browser{{if not .IsService}} as them{{end}}.</p>
 <form method="post">
 <input type="hidden" name="state" value="{{.State}}"><input type="hidden" name="code" value="{{.Code}}"><input type="hidden" name="iss" value="{{.Issuer}}">
 <button>Connect</button>
@@ -56,10 +59,12 @@ func (a *API) showConsent(w http.ResponseWriter, r *http.Request) {
 	envelope.WritePage(w, http.StatusOK, consent, struct {
 		*ubl.SigningIn
 		comeBack
-	}{who, back})
+		Tenant string
+	}{who, back, strings.TrimPrefix(string(who.TenantID), "t:")})
 }
 
-// connect is the user's consent.
+// connect is the user's consent. They must be who began: else a link would be enough to
+// have somebody give another person their account.
 func (a *API) connect(w http.ResponseWriter, r *http.Request) {
 	envelope.SecurePage(w.Header())
 	var form bytes.Buffer
@@ -69,7 +74,10 @@ func (a *API) connect(w http.ResponseWriter, r *http.Request) {
 	}
 	back, err := readCallback(form.String())
 	if err == nil {
-		_, err = a.Portal.Callback(r.Context(), back.State, back.Code, back.Issuer)
+		err = enter(r.Context())
+	}
+	if err == nil {
+		_, err = a.Portal.Callback(r.Context(), caller(r.Context()), back.State, back.Code, back.Issuer)
 	}
 	if err != nil {
 		envelope.WriteError(w, r, err)
@@ -107,14 +115,16 @@ func (a *API) describeCallback() {
 		summary: "Where a provider sends a user back to",
 		more:    "Open to everyone: the state, which the server has sealed, names the user and the server of tools. Answers a page that asks for consent."})
 	a.describeCallbackStep(operation{method: http.MethodPost, path: callbackPath, id: "connect", tag: "portal",
-		summary: "The user's consent", more: "The form of the page before. Keeps the user's credentials for the server of tools, sealed."})
+		summary: "The user's consent", more: "The form of the page before, sent by who began (for a service by a person of its tenant). Keeps the user's credentials for the server of tools, sealed."})
 }
 
 func (a *API) describeCallbackStep(o operation) {
 	d := o.describe(http.StatusOK, "text/html")
 	page := &huma.Schema{Type: huma.TypeString}
 	d.Responses[strconv.Itoa(http.StatusOK)].Content["text/html"].Schema = page
-	d.Security = []map[string][]string{}
+	if o.method == http.MethodGet {
+		d.Security = []map[string][]string{}
+	}
 	d.Parameters = nil
 	form := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, Required: []string{"state", "code"}}
 	for _, name := range []string{"state", "code", "iss"} {

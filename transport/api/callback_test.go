@@ -7,11 +7,16 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/transport/envelope"
 )
 
-// back is a browser that a provider sent back, without a caller.
+// back is a browser that a provider sent back: without a caller, but for the form that a
+// page of ours sends.
 func (s *server) back(method, target, form string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, strings.NewReader(form))
+	if !Public(r) {
+		r = r.WithContext(envelope.WithCaller(r.Context(), &envelope.Caller{Identity: ana}))
+	}
 	if form != "" {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
@@ -24,7 +29,7 @@ func TestCallback(t *testing.T) {
 	s := newServer(t)
 	w := s.back("GET", `/api/portal/callback?state=st%22%3E&code=c%3Cscript%3E&iss=https://id.example.com&scope=a+b&session_state=1`, "")
 	page := w.Body.String()
-	for _, want := range []string{"Connect weather?", "ana@acme.com", `name="state" value="st&#34;&gt;"`, `name="code" value="c&lt;script&gt;"`, `name="iss" value="https://id.example.com"`} {
+	for _, want := range []string{"Connect weather?", "ana@acme.com", "unproven", "<b>acme.com</b>", "weather.example", "token.example", `name="state" value="st&#34;&gt;"`, `name="code" value="c&lt;script&gt;"`, `name="iss" value="https://id.example.com"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s:\n%s", want, page)
 		}
@@ -39,7 +44,7 @@ func TestCallback(t *testing.T) {
 	}
 
 	w = s.back("POST", "/api/portal/callback", "state=st&code=c&iss=i")
-	if asked := s.takeAsked(); w.Code != http.StatusOK || len(asked) != 1 || asked[0] != `Callback st c "i"` || strings.Contains(w.Body.String(), "st&") {
+	if asked := s.takeAsked(); w.Code != http.StatusOK || len(asked) != 1 || asked[0] != `Callback by u:ana st c "i"` || strings.Contains(w.Body.String(), "st&") {
 		t.Errorf("answered %d %s after %q", w.Code, w.Body, asked)
 	}
 }
@@ -67,7 +72,10 @@ func TestBadCallbacks(t *testing.T) {
 			t.Errorf("answered %d %s", w.Code, w.Body)
 		}
 	}
-	if !Public("/api/portal/callback") || Public("/api/portal/callbacks") || Public("/api/portal/servers") {
-		t.Error("the wrong paths are public")
+	for request, want := range map[string]bool{"GET /api/portal/callback": true, "POST /api/portal/callback": false, "GET /api/portal/callbacks": false, "GET /api/portal/servers": false} {
+		method, path, _ := strings.Cut(request, " ")
+		if Public(httptest.NewRequest(method, path, nil)) != want {
+			t.Errorf("%s is public: %v", request, !want)
+		}
 	}
 }

@@ -179,9 +179,10 @@ func (o outside) Disconnect(_ context.Context, req ubl.Request, serverID string)
 }
 
 func (o outside) Pending(state string) (*ubl.SigningIn, error) {
-	return &ubl.SigningIn{UserID: "u:ana", Email: "ana@acme.com", ServerID: "weather"}, o.wrote("Pending %s", state)
+	return &ubl.SigningIn{TenantID: "t:acme.com", UserID: "u:ana", Email: "ana@acme.com", Unproven: true, ServerID: "weather",
+		ServerHost: "weather.example", TokenHost: "token.example"}, o.wrote("Pending %s", state)
 }
 
-func (o outside) Callback(_ context.Context, state, code, issuer string) (*ubl.SigningIn, error) {
-	return &ubl.SigningIn{UserID: "u:ana", ServerID: "weather"}, o.wrote("Callback %s %s %q", state, code, issuer)
+func (o outside) Callback(_ context.Context, by ubl.Identity, state, code, issuer string) (*ubl.SigningIn, error) {
+	return &ubl.SigningIn{UserID: "u:ana", ServerID: "weather"}, o.wrote("Callback by %s %s %s %q", by.UserID, state, code, issuer)
 }

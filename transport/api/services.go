@@ -47,9 +47,9 @@ type Portal interface {
 	Disconnect(ctx context.Context, req ubl.Request, serverID string) (*ubl.Server, error)
 	// Pending tells what a state that came back from there is about, and Callback
 	// ends the sign-in, with the code and the issuer ("" for none) beside it.
-	// Anyone may call both: the state is the credential.
+	// Anyone may call Pending; only who began ends the sign-in.
 	Pending(state string) (*ubl.SigningIn, error)
-	Callback(ctx context.Context, state, code, issuer string) (*ubl.SigningIn, error)
+	Callback(ctx context.Context, by ubl.Identity, state, code, issuer string) (*ubl.SigningIn, error)
 }
 
 // enter has the caller's tenant let them in, where it hasn't yet: services

@@ -58,7 +58,7 @@ func (a *Authenticator) confirmWays(w http.ResponseWriter, r *http.Request) erro
 }
 
 // waysOf are a person's own: their passkeys, the provider that they came by and, where
-// they have neither, a link.
+// they have neither or the provider doesn't say when it asks, a link.
 func (a *Authenticator) waysOf(r *http.Request, s *sessionClaims) (*confirmAnswer, error) {
 	own, err := a.ownPasskeys(r, s)
 	if err != nil {
@@ -70,9 +70,16 @@ func (a *Authenticator) waysOf(r *http.Request, s *sessionClaims) (*confirmAnswe
 			out.OIDC = append(out.OIDC, wayOIDC{ID: p.id(), Name: p.host()})
 		}
 	}
+	if a.printLink != nil && !s.told() {
+		out.OIDC = []wayOIDC{}
+	}
 	out.Link = a.printLink != nil && !out.Passkey && len(out.OIDC) == 0
 	return out, nil
 }
+
+// told reports whether the session's provider, if there is one, says when it asked who
+// somebody is. One that doesn't can't confirm anybody; the first link shows that it didn't.
+func (s *sessionClaims) told() bool { return s.provedAt() > 0 && s.Method != ubl.SignInLink }
 
 // isFresh refuses a request whose session isn't good for sensitive acts.
 func (a *Authenticator) isFresh(r *http.Request) error {

@@ -266,8 +266,8 @@ func TestConfirmAtProvider(t *testing.T) {
 		return way, v.open(back.RequestURI())
 	}
 	v := d.visitor(t)
-	way, w := through(v, "", nil)
-	if w.Code != http.StatusSeeOther || !v.fresh() || way.Query().Has("prompt") || way.Query().Has("max_age") {
+	way, w := through(v, "", map[string]any{"auth_time": d.house.Clock.Now().Unix()})
+	if w.Code != http.StatusSeeOther || !v.fresh() || way.Query().Has("prompt") || way.Query().Get("max_age") != "2592000" {
 		t.Fatalf("signed in: %d %s, asking %v", w.Code, w.Body, way)
 	}
 	d.stale()
@@ -293,10 +293,16 @@ func TestConfirmAtProvider(t *testing.T) {
 		t.Errorf("confirmed: %d %s, fresh: %v", w.Code, w.Body, v.fresh())
 	}
 
-	// A provider that lets people in without asking makes no fresh session.
-	silent := d.visitor(t)
-	if _, w := through(silent, "", map[string]any{"auth_time": now.Add(-time.Hour).Unix()}); w.Code != http.StatusSeeOther || silent.fresh() {
-		t.Errorf("let in without asking: %d, fresh: %v", w.Code, silent.fresh())
+	// A provider that lets people in without asking makes no fresh session, nor does one
+	// that doesn't say whether it asked.
+	for what, claims := range map[string]map[string]any{
+		"an hour ago": {"auth_time": now.Add(-time.Hour).Unix()}, "nothing": nil, "words": {"auth_time": "just now"},
+		"a moment to come": {"auth_time": now.Add(leeway + time.Second).Unix()}, "before 1970": {"auth_time": -5},
+	} {
+		silent := d.visitor(t)
+		if _, w := through(silent, "", claims); w.Code != http.StatusSeeOther || silent.fresh() {
+			t.Errorf("let in by a provider that says %s: %d, fresh: %v", what, w.Code, silent.fresh())
+		}
 	}
 	if _, w := through(d.visitor(t), "confirm=1", nil); w.Code != http.StatusUnauthorized {
 		t.Errorf("nobody confirms: %d", w.Code)
@@ -304,5 +310,36 @@ func TestConfirmAtProvider(t *testing.T) {
 	local := d.visitor(t).signedIn(d.person("boss@corp.example"))
 	if _, w := through(local, "confirm=1", nil); w.Code != http.StatusForbidden {
 		t.Errorf("who came another way is sent to the provider: %d", w.Code)
+	}
+}
+
+// TestSilentProvider: who came by a provider that doesn't say when it asked confirms by a
+// link, time and again, until they have a passkey.
+func TestSilentProvider(t *testing.T) {
+	p := startIDP(t, "", nil)
+	var links []string
+	d := openDesk(t, func(o *Options) {
+		o.Issuers = []Issuer{p.client()}
+		o.PrintLink = func(_, path string) { links = append(links, path) }
+	})
+	ann := ubl.Identity{UserID: ubl.UserIDFor(p.Issuer(), "ann", true), Email: "ann@corp.example", EmailDomain: "corp.example", Groups: []string{},
+		TenantID: "t:corp.example", Issuer: p.Issuer(), Subject: "ann"}
+	d.house.Enter(ann)
+	v, w := d.visitor(t), httptest.NewRecorder()
+	if err := d.beginSession(w, httptest.NewRequest(http.MethodPost, "/", nil), ann, beginning{method: ubl.SignInOIDC}); err != nil {
+		t.Fatal(err)
+	}
+	v.keep(w)
+	for n := range 2 {
+		if ways := v.confirmWays(); v.fresh() || !ways.Link || len(ways.OIDC) != 0 {
+			t.Fatalf("round %d: fresh: %v, the ways are %+v", n, v.fresh(), ways)
+		}
+		if w := v.post("/auth/confirm/link", ""); w.Code != http.StatusNoContent || len(links) != n+1 {
+			t.Fatalf("asked for a link: %d %s", w.Code, w.Body)
+		}
+		if w := v.post(links[n], ""); w.Code >= http.StatusBadRequest || !v.fresh() {
+			t.Fatalf("by the link: %d %s", w.Code, w.Body)
+		}
+		d.stale()
 	}
 }

@@ -109,7 +109,8 @@
 //	GET  confirm                what the person has to confirm with
 //	POST confirm/passkey/*      one of their own passkeys, for this very session
 //	GET  oidc/{id}/start?confirm=1   max_age=0 ► same person, auth_time since ► session
-//	POST confirm/link           for who has neither: the node prints a link, and a sealed
+//	POST confirm/link           for who has neither, or a provider that never says
+//	                            auth_time (such a session begins unproven): the node prints a link, and a sealed
 //	                            cookie ties it to this browser and session
 //
 // A confirmation admits another session in the place of the one at hand, with the same

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -74,7 +75,8 @@ func (a *Authenticator) startOIDC(w http.ResponseWriter, r *http.Request) error 
 			return err
 		}
 	}
-	options := []oauth2.AuthCodeOption{}
+	// max_age obliges a provider to say when it asked; this one has none ask again.
+	options := []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("max_age", strconv.Itoa(int(sessionMost/time.Second)))}
 	if r.URL.Query().Get("confirm") != "" {
 		if options, err = a.confirmAt(r, p, &flow); err != nil {
 			return err

@@ -264,7 +264,7 @@ func TestProviderNotTrusted(t *testing.T) {
 	if w := v.open(p.at(t, v.start(p, "/ui/"), annAtProvider()).RequestURI()); w.Code != http.StatusSeeOther {
 		t.Fatalf("came back: %d %s", w.Code, w.Body)
 	}
-	v.register(phone, "phone")
+	v.signedIn(v.session()).register(phone, "phone") // the provider doesn't say when it asked
 	elsewhere := p.client()
 	elsewhere.Domains = []string{"else.example"}
 	for name, issuers := range map[string][]Issuer{"not configured": nil, "for another domain": {elsewhere}} {

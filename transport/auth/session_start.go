@@ -22,7 +22,7 @@ func (a *Authenticator) startSession(w http.ResponseWriter, r *http.Request, who
 type beginning struct {
 	method ubl.SignInMethod
 	link   string    // the hash of a sign-in link that it uses up, "" for none
-	proved time.Time // when a provider had them prove who they are, zero for now
+	proved time.Time // when their provider had them prove who they are, zero where it doesn't say
 }
 
 // beginSession is startSession with all there is to say.
@@ -34,14 +34,27 @@ func (a *Authenticator) beginSession(w http.ResponseWriter, r *http.Request, who
 	if err != nil {
 		return err
 	}
-	if !by.proved.IsZero() && by.proved.Before(a.now()) {
-		c.Proved = jwt.NewNumericDate(by.proved)
+	if by.method == ubl.SignInOIDC {
+		c.Proved = believable(by.proved, a.now())
 	}
 	if err := a.admit(r.Context(), c.known(), by.link); err != nil {
 		return err
 	}
 	a.endSession(r)
 	return a.giveCookie(w, c)
+}
+
+// believable is when somebody proved who they are, as their provider says. One that says
+// nothing, or names a moment to come, may have let them in without asking: that proves
+// nothing, since 1970.
+func believable(said, now time.Time) *jwt.NumericDate {
+	switch {
+	case said.IsZero() || said.After(now.Add(leeway)):
+		return jwt.NewNumericDate(time.Unix(0, 0))
+	case said.After(now):
+		return jwt.NewNumericDate(now)
+	}
+	return jwt.NewNumericDate(said)
 }
 
 // mayHaveSession refuses whom no cookie should stand for. Tenant 0 is for those
