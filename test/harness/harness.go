@@ -86,6 +86,8 @@ type Options struct {
 	Panics *panics.Catcher
 	// Quota bounds what tenants have in all; nil is no bound.
 	Quota ubl.Quota
+	// Now is the time of the house instead of its Clock, where that must go on.
+	Now func() time.Time
 	// Dir is a data directory to open instead of a new one.
 	Dir string
 }
@@ -116,10 +118,14 @@ func (h *House) start() {
 	if h.opts.Search != nil {
 		searcher = h.opts.Search(searcher)
 	}
+	now := h.Clock.Now
+	if h.opts.Now != nil {
+		now = h.opts.Now
+	}
 	h.Runtime = actors.New(actors.Options{
 		Families: append(h.opts.Families, ledger.Family(store, Content()...), room.Family(store), container.Family(store, searcher), container.Indexing(store, searcher),
 			portal.Family(store), tenant.Family(store, Founders(), append(ubl.Kinds(), h.opts.Kinds...), h.opts.Quota)),
-		Now: h.Clock.Now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition, Panics: h.opts.Panics,
+		Now: now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition, Panics: h.opts.Panics,
 		Elsewhere: h.opts.Elsewhere, Quota: h.opts.Quota, Shelf: engine,
 	})
 	h.learn()
