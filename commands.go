@@ -23,7 +23,9 @@ func Commands() []Command {
 		AddServer{}, UpdateServer{}, RemoveServer{}, ListServers{}, ListPortalTools{}, OpenServer{}, RecordSync{},
 		ApproveTool{}, SaveGrant{}, BeginCall{}, EndCall{}, LogCalls{}, ReadCalls{}, GetBudget{}, SetBudget{}, CloseCalls{},
 		// LedgerShard
-		GetReceipt{}, GetLedgerHead{}, ReadAtoms{},
+		GetReceipt{}, GetLedgerHead{}, ReadAtoms{}, ListDeadLetters{},
+		// All with alarms
+		Redrive{},
 	}
 }
 
@@ -48,6 +50,6 @@ func Answers() []any {
 		(*Server)(nil), []*Server(nil), []*PortalTool(nil), (*PortalTool)(nil), (*ServerAccess)(nil),
 		(*CallTicket)(nil), (*Call)(nil), (*CallPage)(nil), (*Budget)(nil),
 		// LedgerShard
-		(*ReceiptPair)(nil), LedgerHead{}, (*AtomPage)(nil),
+		(*ReceiptPair)(nil), LedgerHead{}, (*AtomPage)(nil), []DeadLetter(nil),
 	}
 }

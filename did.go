@@ -75,6 +75,8 @@ const (
 	DidPortalCall    Did = "portal.call"
 	DidBudgetUpdate  Did = "portal.budget.update"
 
+	DidRedrive Did = "deadletter.redrive"
+
 	DidPlatformStart          Did = "platform.start"
 	DidPlatformStop           Did = "platform.stop"
 	DidPlatformKeyCreate      Did = "platform.key.create"
@@ -107,7 +109,7 @@ var dids = []Did{
 	DidContainerCreate, DidContainerJoin, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave,
 	DidTransfer, DidReceive, DidCreditsIssue,
 	DidToolAccess, DidServerAdd, DidServerUpdate, DidServerRemove, DidServerSync, DidServerConnect,
-	DidToolApprove, DidToolDeny, DidPortalCall, DidBudgetUpdate,
+	DidToolApprove, DidToolDeny, DidPortalCall, DidBudgetUpdate, DidRedrive,
 	DidPlatformStart, DidPlatformStop, DidPlatformKeyCreate, DidPlatformKeyRotate, DidPlatformTokenCreate,
 	DidPlatformTokenRevoke, DidPlatformTokenRenew, DidPlatformTokenRevokeAll, DidPlatformLinkCreate, DidPlatformBackup, DidPlatformRestore,
 	DidPlatformJournalLoss,

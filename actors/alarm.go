@@ -53,6 +53,7 @@ type armed struct {
 	Wait     ubl.Time `json:"wait,omitempty"`     // what it was set to wait, 0 for a time
 	Attempts int      `json:"attempts,omitempty"` // that have failed
 	Failed   bool     `json:"failed,omitempty"`   // it isn't tried any more
+	Code     ubl.Code `json:"code,omitempty"`     // of the newest attempt that failed
 }
 
 func alarmKey(space byte, local, key string) []byte {
@@ -114,7 +115,7 @@ type (
 	fired struct {
 		key    string
 		due    ubl.Time
-		failed bool
+		failed ubl.Code // "" where it hasn't
 	}
 	// adopt has the actor arm what an earlier version waited for in another way.
 	adopt struct{}
@@ -125,7 +126,7 @@ func (fire) Cost() int  { return ubl.ActCost }
 func (fired) Cost() int { return ubl.ActCost }
 func (adopt) Cost() int { return ubl.ActCost }
 
-// receiveAlarm answers what the scheduler asks.
+// receiveAlarm answers what the scheduler asks, and who redrives what has failed.
 func (x *Entity[S, E]) receiveAlarm(t *Turn, cmd ubl.Command) bool {
 	if t.Now() < x.waits {
 		x.waitAgain(t)
@@ -137,6 +138,8 @@ func (x *Entity[S, E]) receiveAlarm(t *Turn, cmd ubl.Command) bool {
 		x.fired(t, c)
 	case adopt:
 		x.adopt(t)
+	case ubl.Redrive:
+		x.redrive(t, c)
 	default:
 		return false
 	}
@@ -203,11 +206,11 @@ func (x *Entity[S, E]) fired(t *Turn, c fired) {
 	as, ok := x.armed(c.key, c.due)
 	switch {
 	case !ok:
-	case !c.failed:
+	case c.failed == "":
 		x.setUnreceipted(t, c.key, nil)
 	default:
 		as.Attempts++
-		as.Failed = as.Attempts >= maxAttempts
+		as.Failed, as.Code = as.Attempts >= maxAttempts, c.failed
 		as.Due = t.Now().Add(retryAfter(as.Attempts))
 		x.setUnreceipted(t, c.key, &as)
 	}

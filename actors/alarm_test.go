@@ -429,16 +429,46 @@ func TestAlarmsFail(t *testing.T) {
 				w.eventually("two have failed", func() bool { return w.AlarmStats().Failed == 2 })
 				w.Restart()
 			}
-			w.upset("bad", nil)
-			w.set(at, w.in("bad", time.Minute), actors.Alarm{Key: "worse"})
-			w.pass(time.Minute)
-			w.rings(at, "bad:1 good:1")
+			w.deadLetters("bad conflict 20", "worse internal 20")
+			w.redrives(at)
+			w.deadLetters()
+			w.rings(at, "bad:1 good:1 worse:1")
 			if left := w.records(); len(left) > 0 {
 				t.Errorf("left in the store: %q", left)
 			}
 			w.eventually("none has failed", func() bool { return w.AlarmStats().Failed == 0 && w.AlarmStats().Groups == 0 })
 		})
 	}
+}
+
+// deadLetters wants the keys, codes and attempts of all.
+func (w *clocks) deadLetters(want ...string) {
+	w.t.Helper()
+	var got []string
+	for _, l := range harness.Must[[]ubl.DeadLetter](w.House, ubl.LedgerName(w.ana.TenantID), ubl.ListDeadLetters{}) {
+		got = append(got, fmt.Sprint(l.Key, " ", l.Code, " ", l.Attempts))
+	}
+	if strings.Join(got, ",") != strings.Join(want, ",") {
+		w.t.Errorf("the dead letters are %q, want %q", got, want)
+	}
+}
+
+// redrives has "bad" and "worse" tried again, the first one twice under a key. What isn't
+// a dead letter can't be, and by others nothing can.
+func (w *clocks) redrives(at string) {
+	w.t.Helper()
+	w.upset("bad", nil)
+	w.upset("worse", nil)
+	bad := ubl.Redrive{Request: w.Request(w.ana), Owner: true, Letter: "bad"}
+	w.Refused(ubl.CodeForbidden, w.at(at), ubl.Redrive{Request: w.Request(w.ana), Letter: "bad"})
+	w.Refused(ubl.CodeNotFound, w.at(at), ubl.Redrive{Request: w.Request(w.ana), Owner: true, Letter: "good"})
+	for _, c := range []ubl.Redrive{bad, {Request: w.Request(w.ana), Owner: true, Letter: "worse"}, bad} {
+		if _, err := w.Ask(w.t.Context(), w.at(at), c); err != nil {
+			w.t.Error(err)
+		}
+		w.Alarms()
+	}
+	w.VerifyLedger(w.ana.TenantID)
 }
 
 func (w *clocks) eventually(what string, is func() bool) {

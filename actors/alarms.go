@@ -4,6 +4,8 @@ import (
 	"container/heap"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -417,7 +419,7 @@ func (s *alarms) fire(g ubl.Group, d due) bool {
 	}
 	s.failures.Add(1)
 	s.rt.opts.Log.Warn("an alarm failed", "actor", to, "alarm", d.key, "error", err)
-	last, err := ubl.Ask[bool](ctx, s.rt, to, fired{key: d.key, due: d.at, failed: true})
+	last, err := ubl.Ask[bool](ctx, s.rt, to, fired{key: d.key, due: d.at, failed: ubl.CodeOf(err)})
 	if last {
 		s.rt.opts.Log.Error("an alarm has failed for good; its actor isn't woken for it any more", "actor", to, "alarm", d.key)
 	}
@@ -430,6 +432,19 @@ func nameOf(g ubl.Group, local string) ubl.Name {
 		return ubl.TenantName(g.Tenant)
 	}
 	return ubl.Name(string(g.Tenant) + "|" + local)
+}
+
+// Failing lists the tenants of this node with alarms that have failed for good, sorted.
+func (rt *Runtime) Failing() []ubl.TenantID {
+	s, tenants := rt.alarms, make(map[ubl.TenantID]bool)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for g, w := range s.groups {
+		if w.failed > 0 {
+			tenants[g.Tenant] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(tenants))
 }
 
 // AlarmStats are figures of the alarms of the groups that run at this node.

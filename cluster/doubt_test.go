@@ -22,6 +22,8 @@ func (s *script) AskHere(context.Context, ubl.Name, ubl.Command) (any, bool, err
 
 func (s *script) Led(int) {}
 
+func (s *script) Failing() []ubl.TenantID { return nil }
+
 func (s *script) Evict(error, func(ubl.Group) bool) {}
 
 // TestRefusedInDoubt: after an attempt that may have written, overloaded doesn't reach

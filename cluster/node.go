@@ -29,6 +29,8 @@ type Local interface {
 	Full(to ubl.Name, cmd ubl.Command) error
 	// Led is told that this node leads a partition from now on, possibly again.
 	Led(partition int)
+	// Failing lists the tenants with alarms here that have failed for good.
+	Failing() []ubl.TenantID
 	// Evict stops the actors of the groups.
 	Evict(cause error, in func(ubl.Group) bool)
 }

@@ -23,6 +23,7 @@ type report struct {
 	Keys                        []string        // the ids of the keys that it signs with and accepts, likewise
 	Replicas                    []replicaReport // of the partitions that it has
 	Table                       []byte          // the cluster's table as this node has it; nil without partition 0
+	Failing                     []ubl.TenantID  // tenants with alarms that have failed for good, where the node leads
 }
 
 type replicaReport struct {
@@ -74,6 +75,9 @@ func (g *group) report() replicaReport {
 
 func (n *Node) report() *report {
 	r := &report{NodeID: n.opts.NodeID, ServerID: n.server, ClusterID: n.clusterID(), Stopping: n.stopping.Load(), Full: n.Full(), Secret: n.SecretIDs(), Keys: n.opts.Keys()}
+	if local := n.local.Load(); local != nil {
+		r.Failing = (*local).Failing()
+	}
 	for _, g := range n.allGroups() {
 		r.Replicas = append(r.Replicas, g.report())
 		if g.partition == 0 {

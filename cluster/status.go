@@ -172,3 +172,13 @@ func (n *Node) States() map[string]int {
 	}
 	return states
 }
+
+// Failing lists the tenants with alarms that have failed for good, sorted, as far as the
+// nodes answer.
+func (n *Node) Failing(ctx context.Context) (tenants []ubl.TenantID) {
+	for _, r := range n.gather(ctx) {
+		tenants = append(tenants, r.Failing...)
+	}
+	slices.Sort(tenants)
+	return slices.Compact(tenants)
+}

@@ -27,6 +27,7 @@ func TestEveryAct(t *testing.T) {
 	}
 	bytes, days := ubl.Int("max_message_bytes", 8000), ubl.Int("retention_days", 0)
 	server, tool, definition := ubl.Str("server", "files"), ubl.Str("tool", "files.read"), ubl.Str("definition_hash", ubl.BodyHash(nil))
+	letter := ubl.Fields{ubl.Str("key", "retention"), ubl.Str("subject", "r:general")}
 	budget := ubl.Fields{ubl.Int("requests_per_minute", 60), ubl.Int("tokens_per_day", 100_000)}
 	call := ubl.Fields{ubl.Int("call", 1), ubl.Str("capability", "files.read"), ubl.Str("deadline", now.String()), definition,
 		ubl.Str("input_hash", ubl.BodyHash(nil)), server}
@@ -93,6 +94,7 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidServerConnect:         {ubl.Fields{ubl.Bool("connected", true), server, user}, op("portal.server.connect", ubl.Bool("connected", true), server, user), onTenant},
 		ubl.DidToolApprove:           {ubl.Fields{definition, tool}, op("portal.tool.approve", definition, tool), onTenant},
 		ubl.DidBudgetUpdate:          {budget, append(op("portal.budget.update"), budget...), onTenant},
+		ubl.DidRedrive:               {letter, append(op("deadletter.redrive"), letter...), onTenant},
 		ubl.DidPortalCall:            {call, called, onCall},
 		ubl.DidToolCall:              {append(slices.Clone(call), ubl.Str("parent", "req:1234")), called, onCall},
 		ubl.DidComplete:              {append(slices.Clone(call), ubl.Int("tokens", 1000), ubl.Str("workspace_id", "w:general")), append(slices.Clone(called), usage...), onCall},

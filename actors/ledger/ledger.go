@@ -85,6 +85,8 @@ func (s *Shard) Receive(t *actors.Turn, cmd ubl.Command) {
 		t.Later(func() (any, error) { return s.durableHead(ctx) })
 	case ubl.ReadAtoms:
 		t.Later(func() (any, error) { return s.atoms(ctx, c.From, c.Limit) })
+	case ubl.ListDeadLetters:
+		t.Later(func() (any, error) { return s.deadLetters(ctx) })
 	default:
 		t.Fail(ubl.Errorf(ubl.CodeNotFound, "a ledger doesn't answer this command"))
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"ubl"
+	"ubl/actors"
 )
 
 // maxAtoms is the most atoms of one page.
@@ -142,4 +143,13 @@ func readLink(atom []byte) (link, error) {
 		return l, fmt.Errorf("couldn't read an atom: %w", err)
 	}
 	return l, nil
+}
+
+// deadLetters are those of the group's actors.
+func (s *Shard) deadLetters(ctx context.Context) (list []ubl.DeadLetter, err error) {
+	err = s.store.View(ctx, s.group, func(snap ubl.Snapshot) (err error) {
+		list, err = actors.DeadLetters(snap, s.group.Tenant)
+		return err
+	})
+	return list, err
 }

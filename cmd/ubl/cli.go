@@ -14,31 +14,32 @@ type cli struct {
 
 	Show kong.VersionFlag `name:"version" short:"v" config:"-" help:"Print the version."`
 
-	Serve      serveCmd      `cmd:"" help:"Run the server."`
-	Token      tokenCmd      `cmd:"" help:"Print a bearer token, made with the server's key."`
-	Key        keyCmd        `cmd:"" help:"Rotate the server's key, or list its keys."`
-	Invite     inviteCmd     `cmd:"" help:"Invite a person into your tenant, with a link that works once."`
-	Send       sendCmd       `cmd:"" help:"Send a message."`
-	Tail       tailCmd       `cmd:"" help:"Follow a room."`
-	Rooms      roomsCmd      `cmd:"" help:"List rooms."`
-	Looked     showCmd       `cmd:"" name:"show" help:"Show a room, a container or an Agreement, as it is or was."`
-	Members    membersCmd    `cmd:"" help:"List the people and agents of your tenant."`
-	Domains    domainsCmd    `cmd:"" help:"See and claim the mail domains whose people join your tenant."`
-	Sealed     sealedCmd     `cmd:"" help:"See the rooms and containers that nobody is left in, and give them to an heir."`
-	Servers    serversCmd    `cmd:"" help:"List the servers of tools, and how they are doing."`
-	History    historyCmd    `cmd:"" help:"Read a room's messages."`
-	Export     exportCmd     `cmd:"" help:"Write a tenant's ledger to standard output."`
-	Verify     verifyCmd     `cmd:"" help:"Check an exported ledger, offline."`
-	Scrub      scrubCmd      `cmd:"" help:"Check a stopped server's data: every page, value and number. With --json it also prints digests, to compare two copies."`
-	Backup     backupCmd     `cmd:"" help:"Back up everything into one file. A running server wants the token of one of its operators (serve --operator EMAIL); --data DIR is for a stopped one."`
-	Restore    restoreCmd    `cmd:"" help:"Make a data directory from a backup."`
-	Limits     limitsCmd     `cmd:"" help:"Print the limits of a server, which hold by default."`
-	Bench      benchCmd      `cmd:"" help:"Measure this machine, or fill a data directory."`
-	Health     healthCmd     `cmd:"" help:"Ask a server whether it takes requests."`
-	MCPCheck   mcpCheckCmd   `cmd:"" name:"mcp-check" help:"Connect as an agent does: list the tools, send a message, look its receipt up."`
-	Cluster    clusterCmd    `cmd:"" help:"See and manage the nodes of a cluster."`
-	Version    versionCmd    `cmd:"" help:"Print the version."`
-	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
+	Serve       serveCmd       `cmd:"" help:"Run the server."`
+	Token       tokenCmd       `cmd:"" help:"Print a bearer token, made with the server's key."`
+	Key         keyCmd         `cmd:"" help:"Rotate the server's key, or list its keys."`
+	Invite      inviteCmd      `cmd:"" help:"Invite a person into your tenant, with a link that works once."`
+	Send        sendCmd        `cmd:"" help:"Send a message."`
+	Tail        tailCmd        `cmd:"" help:"Follow a room."`
+	Rooms       roomsCmd       `cmd:"" help:"List rooms."`
+	Looked      showCmd        `cmd:"" name:"show" help:"Show a room, a container or an Agreement, as it is or was."`
+	Members     membersCmd     `cmd:"" help:"List the people and agents of your tenant."`
+	Domains     domainsCmd     `cmd:"" help:"See and claim the mail domains whose people join your tenant."`
+	DeadLetters deadLettersCmd `cmd:"" name:"deadletters" help:"See what could not be done by itself, and have it tried again."`
+	Sealed      sealedCmd      `cmd:"" help:"See the rooms and containers that nobody is left in, and give them to an heir."`
+	Servers     serversCmd     `cmd:"" help:"List the servers of tools, and how they are doing."`
+	History     historyCmd     `cmd:"" help:"Read a room's messages."`
+	Export      exportCmd      `cmd:"" help:"Write a tenant's ledger to standard output."`
+	Verify      verifyCmd      `cmd:"" help:"Check an exported ledger, offline."`
+	Scrub       scrubCmd       `cmd:"" help:"Check a stopped server's data: every page, value and number. With --json it also prints digests, to compare two copies."`
+	Backup      backupCmd      `cmd:"" help:"Back up everything into one file. A running server wants the token of one of its operators (serve --operator EMAIL); --data DIR is for a stopped one."`
+	Restore     restoreCmd     `cmd:"" help:"Make a data directory from a backup."`
+	Limits      limitsCmd      `cmd:"" help:"Print the limits of a server, which hold by default."`
+	Bench       benchCmd       `cmd:"" help:"Measure this machine, or fill a data directory."`
+	Health      healthCmd      `cmd:"" help:"Ask a server whether it takes requests."`
+	MCPCheck    mcpCheckCmd    `cmd:"" name:"mcp-check" help:"Connect as an agent does: list the tools, send a message, look its receipt up."`
+	Cluster     clusterCmd     `cmd:"" help:"See and manage the nodes of a cluster."`
+	Version     versionCmd     `cmd:"" help:"Print the version."`
+	Completion  completionCmd  `cmd:"" help:"Print a completion script for a shell."`
 }
 
 // Shared groups of flags.
@@ -99,6 +100,9 @@ var examples = map[string][]string{
 	"domains claim":   {"ubl domains claim example.com", "ubl domains claim example.com --json"},
 	"domains verify":  {"ubl domains verify example.com", "until ubl domains verify example.com; do sleep 60; done"},
 	"domains release": {"ubl domains release example.com"},
+
+	"deadletters list":    {"ubl deadletters list", "ubl deadletters list --all --json"},
+	"deadletters redrive": {"ubl deadletters redrive retention r:general", "ubl deadletters redrive call:17 portal t:example.com"},
 
 	"sealed list": {"ubl sealed list", "ubl sealed list --json"},
 	"sealed heir": {"ubl sealed heir a:room:r:plans eve@example.com", "ubl sealed heir a:workspace:w:drafts u:ca6125ff58bada5aba2e2d0f84e82f0d"},

@@ -48,6 +48,9 @@ func (a alone) Remove(_ context.Context, _ ubl.Request, nodeID string) error {
 	return ubl.Errorf(ubl.CodeNotFound, "there is no such node")
 }
 
+// Failing lists the tenants with dead letters.
+func (a alone) Failing(context.Context) ([]ubl.TenantID, error) { return a.actors.Failing(), nil }
+
 // member is a node of a cluster.
 type member struct{ *node }
 
@@ -65,4 +68,9 @@ func (m member) Remove(ctx context.Context, req ubl.Request, nodeID string) erro
 		return err
 	}
 	return m.cluster.Remove(ctx, nodeID)
+}
+
+// Failing lists the tenants with dead letters.
+func (m member) Failing(ctx context.Context) ([]ubl.TenantID, error) {
+	return m.cluster.Failing(ctx), nil
 }

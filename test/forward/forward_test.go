@@ -138,6 +138,7 @@ func TestEveryCommandIsForwarded(t *testing.T) {
 	w.manageTokens()
 	w.manageInvitations()
 	w.platform()
+	w.deadLetters()
 	w.readLedger()
 	w.end()
 

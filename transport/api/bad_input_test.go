@@ -51,6 +51,7 @@ var bodies = map[string]string{
 	"POST /api/portal/tools/{tool}/approve":    `{"hash":"b:cbbbdcd27692344de5dbab3abcaba413fb0f45307267de7081401576df1cb176"}`,
 	"POST /api/portal/tools/{tool}/call":       `{"arguments":{"city":"Lisbon"}}`,
 	"PATCH /api/portal/budget":                 `{"tokens_per_day":100000,"requests_per_minute":60}`,
+	"POST /api/dead-letters/redrive":           `{"subject":"r:general","key":"retention"}`,
 }
 
 // places fills a path's parameters with good values.

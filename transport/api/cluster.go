@@ -18,6 +18,9 @@ type Cluster interface {
 	// Errors are [ubl.Error]: not_found for a node that isn't there, conflict for
 	// one that can't be spared.
 	Remove(ctx context.Context, req ubl.Request, nodeID string) error
+	// Failing lists the tenants that have dead letters, sorted, as far as the nodes that
+	// lead them answer.
+	Failing(ctx context.Context) ([]ubl.TenantID, error)
 }
 
 // operator refuses everyone but owners of tenant 0, who run the platform.

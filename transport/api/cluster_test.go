@@ -45,6 +45,14 @@ func (s *actors) Remove(_ context.Context, req ubl.Request, nodeID string) error
 	return s.refuse
 }
 
+// Failing implements [Cluster].
+func (s *actors) Failing(context.Context) ([]ubl.TenantID, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, "Failing")
+	return []ubl.TenantID{"t:acme.com", "t:far.com"}, s.refuse
+}
+
 // root runs the platform.
 var root = ubl.Identity{UserID: "u:root", Email: "root@acme.com", EmailDomain: "acme.com",
 	TenantID: ubl.CoreTenant, Issuer: "https://id.acme.com", Subject: "root"}

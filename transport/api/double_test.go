@@ -147,6 +147,10 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 	case ubl.GetTenant, ubl.SetDefaults:
 		return &ubl.Tenant{TenantID: "t:acme.com", Type: ubl.TenantCustomer, CreatedAt: now,
 			Defaults: ubl.TenantDefaults{RoomMode: ubl.ModeInternal, RetentionDays: 30, MaxMessageBytes: 8000}}, nil
+	case ubl.ListDeadLetters:
+		return []ubl.DeadLetter{{TenantID: to.Group().Tenant, Kind: ubl.DeadAlarm, Subject: "r:general", Key: "retention", Attempts: 20, Code: ubl.CodeInternal, Since: now}}, nil
+	case ubl.Redrive:
+		return nil, nil
 	case ubl.ListMembers:
 		return slices.DeleteFunc([]ubl.Member{owner, member}, func(m ubl.Member) bool {
 			return len(c.Only) > 0 && !slices.Contains(c.Only, m.UserID)

@@ -16,6 +16,7 @@ func (a *API) routes() {
 	a.tokenRoutes()
 	a.passkeyRoutes()
 	a.clusterRoutes()
+	a.deadLetterRoutes()
 	a.workspaceRoutes()
 	a.documentRoutes()
 	a.containerRoutes()
@@ -175,4 +176,12 @@ func (a *API) clusterRoutes() {
 		summary: "Take a node out of the cluster for good",
 		more: "Owners of tenant 0. Its partitions move to other nodes, one change at a time, which the cluster's status shows. " +
 			"The last node can't be removed."}, a.removeNode)
+}
+
+func (a *API) deadLetterRoutes() {
+	handle(a, operation{method: "GET", path: "/dead-letters", id: "list-dead-letters", tool: "deadletter.list", tag: "tenant", answers: "ubl.api.dead_letters.v1",
+		summary: "What couldn't be done by itself, and isn't tried any more",
+		more:    "Owners of the tenant. As a room's retention whose alarm failed each time. The first 500."}, a.listDeadLetters)
+	handle(a, operation{method: "POST", path: "/dead-letters/redrive", id: "redrive-dead-letter", asks: nothing, counts: ubl.Sends, tool: "deadletter.redrive", tag: "tenant", answers: "ubl.api.redriven.v1",
+		summary: "Have a dead letter tried again", more: "Owners of the tenant. At once, and as often as at first."}, a.redrive)
 }

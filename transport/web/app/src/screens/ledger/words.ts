@@ -40,6 +40,7 @@ const said: Record<string, string> = {
   'portal.server.connect': 'signed in to a server, or out of it',
   'portal.call': 'used a tool of another server',
   'portal.budget.update': 'changed the budget',
+  'deadletter.redrive': 'had something tried again',
   'office.tool.call': 'used a tool',
   'office.llm.complete': 'asked a model',
   'office.workspace.list': 'looked through the workspaces',
