@@ -83,6 +83,10 @@ func TestCheckText(t *testing.T) {
 		{"8,001 bytes", strings.Repeat("x", 8001), ubl.CodeTooLarge},
 		{"8,001 bytes that end inside a character", strings.Repeat("é", 4000) + "x", ubl.CodeTooLarge},
 		{"nothing", "", ubl.CodeValidation},
+		{"blanks alone", " \n\t\u00a0", ubl.CodeValidation},
+		{"what can't be seen", "\u200b\u2060 \ufe0f", ubl.CodeValidation},
+		{"a picture", "\U0001f44d", ""},
+		{"a sign for what couldn't be read", "\ufffd", ""},
 		{"invalid UTF-8", "a\xff", ubl.CodeValidation},
 	} {
 		if got := ubl.CodeOf(ubl.CheckText(c.text, ubl.MaxMessageBytes)); got != c.code {

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"strconv"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -98,14 +100,21 @@ func (m *Message) AppendJSON(dst []byte) []byte {
 // CheckText refuses a text that is empty, not UTF-8, or longer than max bytes.
 func CheckText(text string, max int) error {
 	switch {
-	case text == "":
-		return Errorf(CodeValidation, "the message text is empty")
 	case len(text) > max:
 		return Errorf(CodeTooLarge, "the message text is longer than %d bytes of UTF-8", max)
 	case !utf8.ValidString(text):
 		return Errorf(CodeValidation, "the message text is not valid UTF-8")
+	case !seen(text):
+		return Errorf(CodeValidation, "the message text is empty, or has nothing that can be seen")
 	}
 	return nil
+}
+
+// seen reports whether a text has anything that can be seen.
+func seen(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return r == unicode.ReplacementChar || !unicode.IsSpace(r) && !invisible(r)
+	})
 }
 
 // Fingerprint tells one command's content from another's under the same

@@ -231,14 +231,15 @@ func wide(r rune) rune {
 }
 
 // dotted reports whether the first word of a text could be a domain: letters and a dot
-// that parts them.
+// that parts them, or [LocalDomain].
 func dotted(text string) bool {
 	words := strings.Fields(text)
 	if len(words) == 0 {
 		return false
 	}
-	host, top, found := strings.Cut(strings.Trim(words[0], ".,;:!?()<>"), ".")
-	return found && host != "" && strings.ContainsFunc(top, unicode.IsLetter)
+	word := strings.Trim(words[0], ".,;:!?()<>")
+	host, top, found := strings.Cut(word, ".")
+	return strings.EqualFold(word, LocalDomain) || found && host != "" && strings.ContainsFunc(top, unicode.IsLetter)
 }
 
 // FitMemberName makes a member's name of what somebody else calls them, as an

@@ -24,10 +24,20 @@ var prototypes = sync.OnceValue(func() map[rune]string {
 	return of
 })
 
-// Skeleton is the same for names that look the same, and is no name itself: it is the
-// skeleton of UTS #39, in small letters and with single blanks. For comparing within
-// one process only: with newer data it may change.
+// Skeleton is the same for names that look the same in any case of their letters, and is
+// no name itself: it is the skeleton of UTS #39, with single blanks. ALICE looks like
+// Alice in capitals, and AIice looks like it in its own: so the letters are compared as
+// they stand, as small ones and as capitals. For comparing within one process only: with
+// newer data it may change.
 func Skeleton(name string) string {
+	for _, inCase := range []func(string) string{strings.ToLower, strings.ToUpper, strings.ToLower} {
+		name = inCase(looks(name))
+	}
+	return strings.Join(strings.Fields(name), " ")
+}
+
+// looks has in place of each character what it looks like, and nothing for what can't be seen.
+func looks(name string) string {
 	of := prototypes()
 	var b strings.Builder
 	for _, r := range norm.NFD.String(name) {
@@ -40,5 +50,5 @@ func Skeleton(name string) string {
 			b.WriteRune(r)
 		}
 	}
-	return strings.Join(strings.Fields(strings.ToLower(norm.NFD.String(b.String()))), " ")
+	return norm.NFD.String(b.String())
 }

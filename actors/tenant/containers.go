@@ -36,7 +36,7 @@ func (with makers) decideContainer(s *State, c ubl.CreateContainer, at actors.Mo
 		return nil, err
 	}
 	if _, taken := s.Containers[made.ContainerID]; taken {
-		return nil, ubl.Errorf(ubl.CodeConflict, "a container of this name exists already")
+		return nil, ubl.Errorf(ubl.CodeConflict, "there is a container with that id: choose another name")
 	}
 	return with.container(s, c.Request, kind, made)
 }

@@ -25,7 +25,7 @@ func (with makers) decideRoom(s *State, c ubl.CreateRoom, at actors.Moment) (*pl
 		return nil, err
 	}
 	if _, taken := s.Rooms[room.RoomID]; taken {
-		return nil, ubl.Errorf(ubl.CodeConflict, "a room of this name exists already")
+		return nil, ubl.Errorf(ubl.CodeConflict, "there is a room with that id: choose another name")
 	}
 	return with.room(s.Tenant, c.Request, room, at.Random)
 }

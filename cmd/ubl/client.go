@@ -138,7 +138,7 @@ func (c *client) call(ctx context.Context, method, path string, body, answer any
 			return err
 		}
 		if e, ok := errors.AsType[*apiError](err); ok && n == 1 && e.body.Error.Code == ubl.CodeUnavailable {
-			fmt.Fprintln(c.err, "ubl: no leader, trying again…")
+			fmt.Fprintf(c.err, "ubl: %s; trying again…\n", clean(e.body.Error.Message))
 		}
 		c.pause(ctx, longer(wait, n, maxPause))
 	}

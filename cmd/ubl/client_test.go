@@ -267,3 +267,15 @@ func TestClean(t *testing.T) {
 		}
 	}
 }
+
+// TestSendRefusesWhatIsNoText before anything is sent: JSON would put signs in its place.
+func TestSendRefusesWhatIsNoText(t *testing.T) {
+	for _, text := range []string{"a\xff", " ", "\u200b"} {
+		if code, _, errs := run(t, "http://127.0.0.1:1", text, "send", "general", "-"); code != 1 || !strings.Contains(errs, "the message text") {
+			t.Errorf("%q from standard input: exit code %d, %s", text, code, errs)
+		}
+		if code, _, errs := run(t, "http://127.0.0.1:1", "", "send", "general", text); code == 0 || strings.Contains(errs, "reach") {
+			t.Errorf("%q: exit code %d, %s", text, code, errs)
+		}
+	}
+}

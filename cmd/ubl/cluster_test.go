@@ -99,7 +99,7 @@ func TestClusterStatusIsFineWithLeaders(t *testing.T) {
 	}
 }
 
-// TestClusterStatusWithoutAQuorum tells why it waits, and doesn't wait for long.
+// TestClusterStatusWithoutAQuorum tells why it waits, in the server's words, and doesn't wait for long.
 func TestClusterStatusWithoutAQuorum(t *testing.T) {
 	asked := 0
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -110,7 +110,7 @@ func TestClusterStatusWithoutAQuorum(t *testing.T) {
 	}))
 	defer s.Close()
 	code, out, errs := run(t, s.URL, "", "cluster", "status")
-	if code != 1 || out != "" || asked != 2 || strings.Count(errs, "ubl: no leader, trying again…\n") != 1 {
+	if code != 1 || out != "" || asked != 2 || strings.Count(errs, "way; trying again…\n") != 1 {
 		t.Errorf("exit code %d after %d requests: %s%s", code, asked, out, errs)
 	}
 }

@@ -41,12 +41,12 @@ func (c *inviteCmd) Run(ctx context.Context, p *program) error {
 	if err := server.call(ctx, "POST", "/api/invitations", body, &answer); err != nil {
 		return err
 	}
-	var i ubl.Invitation
-	if err := json.Unmarshal(answer.Invitation, &i); err != nil {
-		return fmt.Errorf("the server sent an invitation of another form: %w", err)
+	i, err := invitationIn(answer.Invitation)
+	if err != nil {
+		return err
 	}
 	if answer.Link == nil {
-		return fmt.Errorf("the invitation was made, but its link was lost on the way: revoke %s and invite again", clean(string(i.ID)))
+		return fmt.Errorf("the invitation was made, but its link was lost on the way: take it back with \"ubl invitations revoke %s\", and invite again", clean(string(i.ID)))
 	}
 	if c.JSON {
 		return json.NewEncoder(p.out).Encode(answer)

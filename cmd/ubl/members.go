@@ -141,7 +141,7 @@ type people struct {
 }
 
 // called is somebody's name, else their address, else their id, which stands behind a
-// name that looks like another's. It says of those who have left that they have.
+// name that looks like another's. It says who is unproven, and who has left.
 func (p *people) called(ctx context.Context, id ubl.UserID) string {
 	if p.known[id] == "" {
 		p.meet(ctx)
@@ -165,6 +165,9 @@ func (p *people) learn(list []json.RawMessage, standing string) {
 			called := cmp.Or(m.Name, m.Email, string(m.UserID))
 			if m.Alike {
 				called += " (" + string(m.UserID) + ")"
+			}
+			if m.Unproven {
+				called += " (unproven)"
 			}
 			p.known[m.UserID] = called + standing
 		}

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 
@@ -90,6 +92,9 @@ func (p *program) parse(args []string) (command *kong.Context, code int) {
 	parser, err := newParser(&cli{}, p, func(code int) { panic(exited(code)) })
 	if err != nil {
 		return nil, p.report(err)
+	}
+	if slices.ContainsFunc(args, func(arg string) bool { return !utf8.ValidString(arg) }) { // kong would change it
+		return nil, p.report(usagef("an argument is not valid UTF-8"))
 	}
 	if len(args) == 0 {
 		args = []string{"help"}

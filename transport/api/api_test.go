@@ -234,6 +234,25 @@ func TestDocsLoadNothingFromElsewhere(t *testing.T) {
 	}
 }
 
+// TestDocsShowEveryMethod: white letters on no colour are nothing in the light theme.
+func TestDocsShowEveryMethod(t *testing.T) {
+	s := newServer(t)
+	css := s.serve(httptest.NewRequest("GET", "/api/docs/docs.css", nil)).Body.String()
+	var doc struct {
+		Paths map[string]map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(s.serve(httptest.NewRequest("GET", "/api/openapi.json", nil)).Body.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for path, item := range doc.Paths {
+		for method := range item {
+			if !strings.Contains(css, "."+method+" { background: ") {
+				t.Errorf("%s of %s has no colour", method, path)
+			}
+		}
+	}
+}
+
 func TestSchemas(t *testing.T) {
 	s := newServer(t)
 	var list struct {

@@ -400,7 +400,7 @@ func TestTextAtTheLimit(t *testing.T) {
 		"8,000 letters":                      strings.Repeat("x", 8000),
 		"2,666 characters of three bytes":    strings.Repeat("会", 2666) + "xx",
 		"2,000 characters of four bytes":     strings.Repeat("😀", 2000),
-		"8,000 bytes escaped to 48,000":      strings.Repeat("\x01", 8000),
+		"8,000 bytes escaped to 47,995":      "x" + strings.Repeat("\x01", 7999),
 		"a NUL, which is a character as any": "a\x00b",
 	} {
 		body, _ := json.Marshal(map[string]any{"type": "text", "body": map[string]string{"text": text}})

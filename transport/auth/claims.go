@@ -37,7 +37,7 @@ type claims struct {
 	Groups        groups          `json:"groups,omitempty"`
 	Events        json.RawMessage `json:"events,omitempty"`
 	// AuthTime is when a provider last had its user prove who they are.
-	AuthTime moment `json:"auth_time,omitzero"`
+	AuthTime *moment `json:"auth_time,omitempty"`
 
 	signer earlierKey // of ours, for a platform token
 }
@@ -93,6 +93,14 @@ func (m *moment) UnmarshalJSON(data []byte) error {
 		*m = moment(at.Time())
 	}
 	return nil
+}
+
+// provedAt is when the provider last had its user prove who they are; zero where it doesn't say.
+func (c *claims) provedAt() time.Time {
+	if c.AuthTime == nil {
+		return time.Time{}
+	}
+	return time.Time(*c.AuthTime)
 }
 
 // called is what to call whom the claims are about, "" for nothing.

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"net/http"
-	"time"
 
 	"golang.org/x/oauth2"
 
@@ -32,7 +31,7 @@ func (a *Authenticator) confirms(flow *oidcFlow, who ubl.Identity, c *claims) er
 		return nil
 	case who.TenantID != flow.Confirm.TenantID || who.UserID != flow.Confirm.UserID:
 		return ubl.Errorf(ubl.CodeForbidden, "the identity provider names somebody else than who is signed in here")
-	case time.Time(c.AuthTime).IsZero() || time.Time(c.AuthTime).Add(leeway).Before(flow.Asked.Std()):
+	case c.provedAt().IsZero() || c.provedAt().Add(leeway).Before(flow.Asked.Std()):
 		return ubl.Errorf(ubl.CodeForbidden, "the identity provider didn't ask who you are: sign out here, and sign in again")
 	}
 	return nil

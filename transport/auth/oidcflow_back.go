@@ -55,7 +55,7 @@ func (a *Authenticator) finishOIDC(w http.ResponseWriter, r *http.Request) error
 	if err := a.confirms(&flow, who, c); err != nil {
 		return err
 	}
-	return a.enterByOIDC(w, r, who, c.called(), time.Time(c.AuthTime), flow.Return)
+	return a.enterByOIDC(w, r, who, c.called(), c.provedAt(), flow.Return)
 }
 
 // enterByOIDC begins the session of somebody whom a provider has verified, and leads to

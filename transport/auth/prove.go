@@ -73,7 +73,7 @@ func (a *Authenticator) finishProof(w http.ResponseWriter, r *http.Request, p *p
 		return err
 	}
 	found := proof{
-		Member: *flow.Member, Verified: *sealPerson(verified), Name: c.called(), Proved: time.Time(c.AuthTime), Return: flow.Return, Key: flow.Nonce,
+		Member: *flow.Member, Verified: *sealPerson(verified), Name: c.called(), Proved: c.provedAt(), Return: flow.Return, Key: flow.Nonce,
 	}
 	switch here := flow.Member.TenantID; {
 	case home.Claimed != "" && home.Claimed != here:

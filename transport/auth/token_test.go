@@ -2,6 +2,7 @@ package auth
 
 import (
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"net/http"
 	"strings"
@@ -34,6 +35,16 @@ func TestBadLocalTokens(t *testing.T) {
 			w.get(bearer(m.make(t, changes))...).refused(t, http.StatusUnauthorized, ubl.CodeUnauthorized)
 			w.tenants.silent(t)
 		})
+	}
+}
+
+// TestLocalTokensSayNothingEmpty: a claim that others read as a number is one, or isn't there.
+func TestLocalTokensSayNothingEmpty(t *testing.T) {
+	w := newWorld(t)
+	token, _ := w.token(t, "ann@corp.example")
+	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
+	if err != nil || strings.Contains(string(payload), "auth_time") {
+		t.Errorf("a token says %s: %v", payload, err)
 	}
 }
 
