@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"ubl"
@@ -54,7 +55,12 @@ type armed struct {
 	Attempts int      `json:"attempts,omitempty"` // that have failed
 	Failed   bool     `json:"failed,omitempty"`   // it isn't tried any more
 	Code     ubl.Code `json:"code,omitempty"`     // of the newest attempt that failed
+
+	setting uint64 // tells it from one that was set later, to the same time even
 }
+
+// settings counts the alarms that this process has set.
+var settings atomic.Uint64
 
 func alarmKey(space byte, local, key string) []byte {
 	return append(append(append([]byte{'i', space}, local...), 0), key...)
@@ -113,9 +119,10 @@ type (
 	// fired ends an attempt that made no decision: it clears the alarm, or puts it off
 	// where it has failed. Answers whether it was the last one.
 	fired struct {
-		key    string
-		due    ubl.Time
-		failed ubl.Code // "" where it hasn't
+		key     string
+		due     ubl.Time
+		setting uint64   // of an errand's
+		failed  ubl.Code // "" where it hasn't
 	}
 	// adopt has the actor arm what an earlier version waited for in another way.
 	adopt struct{}
@@ -162,7 +169,7 @@ func (x *Entity[S, E]) fire(t *Turn, c fire) {
 	case x.kind.Wake != nil:
 		x.wake(t, c.key, req)
 	case x.hooks.Errand != nil:
-		x.errand(t, c, req)
+		x.errand(t, c, as, req)
 	default:
 		t.Fail(ubl.Errorf(ubl.CodeInternal, "a %s has no alarms", x.kind.Name))
 	}
@@ -185,7 +192,7 @@ func (x *Entity[S, E]) wake(t *Turn, key string, req ubl.Request) {
 }
 
 // errand runs it, and clears the alarm where the errand has neither done so nor moved it.
-func (x *Entity[S, E]) errand(t *Turn, c fire, req ubl.Request) {
+func (x *Entity[S, E]) errand(t *Turn, c fire, as armed, req ubl.Request) {
 	run := x.hooks.Errand(c.key, req)
 	if run == nil {
 		x.setUnreceipted(t, c.key, nil)
@@ -196,7 +203,7 @@ func (x *Entity[S, E]) errand(t *Turn, c fire, req ubl.Request) {
 	t.Later(func() (any, error) {
 		err := run(ctx)
 		if err == nil {
-			_, err = x.Ask.Ask(ctx, x.Name, fired{key: c.key, due: c.due})
+			_, err = x.Ask.Ask(ctx, x.Name, fired{key: c.key, due: c.due, setting: as.setting})
 		}
 		return true, err
 	})
@@ -205,7 +212,7 @@ func (x *Entity[S, E]) errand(t *Turn, c fire, req ubl.Request) {
 func (x *Entity[S, E]) fired(t *Turn, c fired) {
 	as, ok := x.armed(c.key, c.due)
 	switch {
-	case !ok:
+	case !ok, c.failed == "" && as.setting != c.setting:
 	case c.failed == "":
 		x.setUnreceipted(t, c.key, nil)
 	default:
@@ -313,6 +320,7 @@ func (x *Entity[S, E]) setAs(a *Append, key string, as *armed) (records []Record
 	if x.alarms == nil {
 		x.alarms = make(map[string]armed)
 	}
+	as.setting = settings.Add(1)
 	x.alarms[key] = *as
 	x.waiting(*as)
 	a.alarm(look)

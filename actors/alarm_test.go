@@ -286,6 +286,25 @@ func TestAlarmsWaitAgain(t *testing.T) {
 	}
 }
 
+// TestAlarmsSetMeanwhile: an alarm that is set again while its errand is under way, to the
+// same time even, is fired again.
+func TestAlarmsSetMeanwhile(t *testing.T) {
+	w := openClocks(t)
+	alarm := w.in("a", time.Minute)
+	w.set("far:1", alarm)
+	w.upset("a", func() error {
+		w.upset("a", nil)
+		_, err := w.Ask(t.Context(), w.at("far:1"), set{w.Request(w.ana), []actors.Alarm{alarm}})
+		return err
+	})
+	w.pass(time.Minute)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.tried["a"] != 2 {
+		t.Errorf("the alarm was fired %d times, want twice", w.tried["a"])
+	}
+}
+
 // TestAlarmsAgain: the decision that an alarm leads to may set it again, and may be that
 // there is nothing to do.
 func TestAlarmsAgain(t *testing.T) {

@@ -54,12 +54,17 @@ func (l *Limiter) warnUnread(proxy netip.Addr) {
 }
 
 // forwarding are the headers by which proxies say that they pass a request on.
-var forwarding = []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip"}
+var forwarding = []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via", "Cf-Connecting-Ip"}
+
+// PassedOn reports whether a proxy says that it passed a request on.
+func PassedOn(h http.Header) bool {
+	return slices.ContainsFunc(forwarding, func(name string) bool { return len(h[name]) > 0 })
+}
 
 // passedOn reports whether a proxy passed a request on. It tells the operator, once, of
 // one on this machine that they haven't named.
 func (l *Limiter) passedOn(r *http.Request) bool {
-	if !slices.ContainsFunc(forwarding, func(name string) bool { return len(r.Header[name]) > 0 }) {
+	if !PassedOn(r.Header) {
 		return false
 	}
 	if from := peerOf(r.RemoteAddr); from.IsLoopback() && !l.proxy(from) {

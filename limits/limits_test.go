@@ -186,6 +186,8 @@ func TestFoundingsBehindAProxy(t *testing.T) {
 		"a proxy that isn't named":      {nil, from("127.0.0.1", client...), false, true},
 		"one that writes Forwarded":     {nil, from("::1", "Forwarded", "for=203.0.113.9"), false, true},
 		"one that writes X-Real-IP":     {nil, from("127.0.0.1", "X-Real-IP", "203.0.113.9"), false, true},
+		"one that writes Via":           {nil, from("127.0.0.1", "Via", "1.1 front"), false, true},
+		"Cloudflare's tunnel":           {nil, from("127.0.0.1", "Cf-Connecting-Ip", "203.0.113.9"), false, true},
 		"one that says nothing":         {nil, from("127.0.0.1"), true, false},
 		"one that is named":             {[]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, from("127.0.0.1", client...), false, false},
 		"one that is named, of its own": {[]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, from("127.0.0.1", "X-Forwarded-For", "127.0.0.1"), false, false},

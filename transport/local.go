@@ -3,9 +3,9 @@ package transport
 import (
 	"net"
 	"net/http"
-	"slices"
 
 	"ubl"
+	"ubl/limits"
 	"ubl/transport/envelope"
 )
 
@@ -13,7 +13,7 @@ import (
 // request that a proxy passed on came from elsewhere, whatever its peer.
 func directOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !fromLoopback(r) || passedOn(r.Header) {
+		if !fromLoopback(r) || limits.PassedOn(r.Header) {
 			hide(w, r)
 			return
 		}
@@ -42,9 +42,4 @@ func fromLoopback(r *http.Request) bool {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	ip := net.ParseIP(host)
 	return err == nil && ip != nil && ip.IsLoopback()
-}
-
-func passedOn(h http.Header) bool {
-	return slices.ContainsFunc([]string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via", "Cf-Connecting-Ip"},
-		func(name string) bool { return h.Get(name) != "" })
 }

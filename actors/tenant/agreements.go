@@ -34,20 +34,47 @@ func (x *Tenant) agreement(t *actors.Turn, c ubl.GetAgreement) {
 	if c.Who.IsPlatform() {
 		err = nil
 	}
+	if err == nil && !c.AsOf.IsNow() {
+		ctx := t.Context()
+		t.Later(func() (any, error) { return x.agreementThen(ctx, c) })
+		return
+	}
 	var now ubl.Agreement
 	if err == nil {
 		now, err = x.State.held(c.Agreement)
 	}
 	last := x.State.Events
-	actors.Show(t, err, func() ubl.Agreement { return now }, c.Brief, func(ctx context.Context) (history []ubl.Change, err error) {
-		err = x.Events().Each(ctx, 1, last, func(e event) error {
-			if e.changes(now.ID) {
-				history = append(history, e.Change(e.Member))
-			}
-			return nil
-		})
-		return history, err
+	actors.Show(t, err, func() ubl.Agreement { return now }, c.Brief, func(ctx context.Context) ([]ubl.Change, error) { return x.changes(ctx, now.ID, last) })
+}
+
+// agreementThen answers with a record as it was, and its history up to then.
+func (x *Tenant) agreementThen(ctx context.Context, c ubl.GetAgreement) (any, error) {
+	s, newest, err := x.Then(ctx, c.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	then, err := s.held(c.Agreement)
+	var history []ubl.Change
+	if err == nil && !c.Brief {
+		history, err = x.changes(ctx, then.ID, newest.N)
+	}
+	if err != nil {
+		return nil, err
+	}
+	view := then.View(history)
+	view.AsOf = &newest.Receipt
+	return view, nil
+}
+
+// changes reads a record's history up to an event.
+func (x *Tenant) changes(ctx context.Context, id ubl.AgreementID, last int64) (history []ubl.Change, err error) {
+	err = x.Events().Each(ctx, 1, last, func(e event) error {
+		if e.changes(id) {
+			history = append(history, e.Change(e.Member))
+		}
+		return nil
 	})
+	return history, err
 }
 
 // decideEnd ends a record for good. From then on nobody may use the tool that it is about.

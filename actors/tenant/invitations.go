@@ -218,7 +218,12 @@ func (x *Tenant) findInvitation(t *actors.Turn, c ubl.FindInvitation) {
 // any newcomer: where that fails, their next request makes it good.
 func (x *Tenant) acceptInvitation(t *actors.Turn, c ubl.AcceptInvitation) {
 	i := x.State.behind(c.SecretHash)
-	switch late := i != nil && i.AcceptedAt != nil && t.Now() > i.AcceptedAt.Add(ubl.AcceptAgain); {
+	late := false // to have its acceptance answered again: then, or once the invitee was removed
+	if i != nil && i.AcceptedAt != nil {
+		_, in := x.State.License.Members[i.UserID]
+		late = !in || t.Now() > i.AcceptedAt.Add(ubl.AcceptAgain)
+	}
+	switch {
 	case !c.Who.IsPlatform():
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform accepts invitations for those who have one"))
 		return

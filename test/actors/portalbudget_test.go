@@ -44,14 +44,15 @@ func TestBudget(t *testing.T) {
 	ask[*ubl.CallTicket](p, p.model(p.bob, 100))
 	ask[int](p, ubl.CloseCalls{Request: p.Request(ubl.Platform()), All: true})
 	used("an orphan", 750) // nobody knows what it used
-	over := begin(200)
-	p.Clock.Add(12 * time.Hour) // past midnight
+	p.Clock.Add(11*time.Hour + 25*time.Minute)
+	over := begin(200) // a moment before midnight
+	p.Clock.Add(30 * time.Second)
 	used("the next day, with a call of the day before", 200)
 	end(over, &ubl.Usage{CompletionTokens: 30})
 	used("the call of the day before has ended", 30)
 	begin(970)
 	p.refuse(ubl.CodeRateLimited, p.model(p.bob, 1))
-	p.Clock.Add(-12 * time.Hour)
+	p.Clock.Add(-30 * time.Second)
 	p.refuse(ubl.CodeRateLimited, p.model(p.bob, 1)) // a clock that goes back opens no new day
 	p.VerifyLedger(p.ana.TenantID)
 }

@@ -340,3 +340,22 @@ func TestInvitationSaysWhatEnds(t *testing.T) {
 		t.Errorf("to nobody it says %s", page)
 	}
 }
+
+// TestAcceptingAgainAfterRemoval: the form that was sent gives a removed person no session.
+func TestAcceptingAgainAfterRemoval(t *testing.T) {
+	d := openDoorway(t)
+	c, path, err := d.NewInvitation("t:corp.example", "eve@gmail.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Request, c.Role, c.TTL = d.house.Request(d.boss), ubl.RoleMember, time.Hour
+	harness.Must[*ubl.Invitation](d.house, "t:corp.example", c)
+	const form = "key=00112233445566778899aabbccddeeff"
+	v := d.visitor(t)
+	v.post(path, form, asForm)
+	harness.Must[*ubl.Member](d.house, "t:corp.example", ubl.RemoveTenantMember{Request: d.house.Request(d.boss), UserID: v.session().UserID})
+	again := d.visitor(t)
+	if w := again.post(path, form, asForm); w.Code != http.StatusNotFound || len(again.jar) != 0 {
+		t.Errorf("accepting again is answered %d, with the cookies %v", w.Code, again.jar)
+	}
+}
