@@ -50,8 +50,25 @@ func isPrivate(host string) bool {
 	return err == nil && isInner(ip.Unmap().WithZone(""))
 }
 
-// isInner is true of this machine and private networks.
-func isInner(ip netip.Addr) bool { return ip.IsLoopback() || ip.IsPrivate() || shared.Contains(ip) }
+// isInner is true of loopback, private networks and those that aren't reachable from
+// everywhere.
+func isInner(ip netip.Addr) bool {
+	return ip.IsLoopback() || ip.IsPrivate() || slices.ContainsFunc(local, func(n netip.Prefix) bool { return n.Contains(ip) })
+}
+
+// isOwn is true of the addresses of this machine's network interfaces, a public one
+// even: what listens there may be meant for its inside.
+func isOwn(ip netip.Addr) bool {
+	own, err := net.InterfaceAddrs()
+	return err != nil || slices.ContainsFunc(own, func(a net.Addr) bool {
+		n, ok := a.(*net.IPNet)
+		if !ok {
+			return false
+		}
+		at, ok := netip.AddrFromSlice(n.IP)
+		return ok && at.Unmap() == ip
+	})
+}
 
 // bringsKey reports whether the query of an address that was checked holds what is
 // called like a secret. Other members are fine: some servers are told there what to
@@ -110,8 +127,20 @@ var carrying = []struct {
 	{netip.MustParsePrefix("::/96"), 12},        // IPv4-compatible
 }
 
-// shared is the range of carriers' address translation: private in effect.
-var shared = netip.MustParsePrefix("100.64.0.0/10")
+// local lists ranges that are private in effect: IANA's registries of special addresses
+// say that they aren't reachable globally.
+var local = []netip.Prefix{
+	netip.MustParsePrefix("100.64.0.0/10"),   // carriers' address translation
+	netip.MustParsePrefix("192.0.2.0/24"),    // documentation
+	netip.MustParsePrefix("198.51.100.0/24"), // documentation
+	netip.MustParsePrefix("203.0.113.0/24"),  // documentation
+	netip.MustParsePrefix("198.18.0.0/15"),   // benchmarks
+	netip.MustParsePrefix("100::/64"),        // discarded
+	netip.MustParsePrefix("2001:2::/48"),     // benchmarks
+	netip.MustParsePrefix("2001:db8::/32"),   // documentation
+	netip.MustParsePrefix("3fff::/20"),       // documentation
+	netip.MustParsePrefix("5f00::/16"),       // segment routing
+}
 
 // Everywhere are the networks that have every address in them.
 func Everywhere() []netip.Prefix {
@@ -143,7 +172,7 @@ func reachable(ip netip.Addr, allowed []netip.Prefix) bool {
 			return false
 		}
 	}
-	if isInner(ip) {
+	if isInner(ip) || isOwn(ip) {
 		return slices.ContainsFunc(allowed, func(n netip.Prefix) bool { return n.Contains(ip) })
 	}
 	for _, c := range carrying {

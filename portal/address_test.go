@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -49,7 +50,10 @@ func TestReachable(t *testing.T) {
 		"255.255.255.255":           never,
 		"240.0.0.1":                 never,
 		"ff02::1":                   never,
-		"2001:db8::1":               always,
+		"2001:db8::1":               private,
+		"192.0.2.2":                 private,
+		"198.18.0.1":                private,
+		"64:ff9b::c000:201":         private,
 		"64:ff9b:1::10.0.0.1":       never,
 		"64:ff9b:1:a9fe:a9:fe00::":  never,
 		"2001::4136:e378:8000:1":    never,
@@ -70,6 +74,27 @@ func TestReachable(t *testing.T) {
 	}
 	if reachable(netip.Addr{}, Everywhere()) {
 		t.Error("no address is one")
+	}
+}
+
+// TestOwnAddresses: this machine's addresses are inside, public ones too.
+func TestOwnAddresses(t *testing.T) {
+	own, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range own {
+		ip, _, err := net.ParseCIDR(a.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		addr, _ := netip.AddrFromSlice(ip)
+		if !isOwn(addr.Unmap()) || reachable(addr, nil) {
+			t.Errorf("%s is reachable from outside", addr)
+		}
+	}
+	if isOwn(netip.MustParseAddr("93.184.216.34")) {
+		t.Error("an address of another machine is its own")
 	}
 }
 
