@@ -29,8 +29,12 @@ func TestDamagedReplicaStarts(t *testing.T) {
 				}
 			}
 			file := filepath.Join(w.dirs[victim], "store", fmt.Sprintf("partition-%d.db", p))
+			eventually(t, "the file has the text", func() bool {
+				data, err := os.ReadFile(file)
+				return err == nil && bytes.Contains(data, []byte(text))
+			})
+			w.stop(victim) // which may still write the page anew
 			damage(t, w.dirs[victim], p, text)
-			w.stop(victim)
 			spoiled, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)

@@ -38,6 +38,10 @@ type indexDocuments struct{}
 func (indexDocuments) Cost() int { return 0 }
 
 func (c *Container) indexDocuments(t *actors.Turn) {
+	if c.search == nil {
+		t.Reply(nil)
+		return
+	}
 	ctx, upTo := t.Context(), c.State.Changed
 	t.Later(func() (any, error) { return nil, c.search.CatchUp(ctx, c.Name, c.changesUpTo(upTo)) })
 }

@@ -106,7 +106,9 @@ func (c *captured) compare(rt *rapid.T, h *harness.House, at ubl.Name) (containe
 	if err != nil {
 		rt.Fatalf("couldn't load: %v", err)
 	}
+	c.mu.Lock()
 	live := c.containers[at].Snapshot()
+	c.mu.Unlock()
 	if got := loaded.Snapshot(); !reflect.DeepEqual(got, live) {
 		rt.Fatalf("the loaded state of %s differs\n got %+v\nwant %+v", at, got, live)
 	}

@@ -102,7 +102,7 @@ type checkpointHome struct {
 }
 
 // derived are the fields of a State that a checkpoint has no need of.
-var derived = []string{"Looks", "checkpoints", "meters"}
+var derived = []string{"Looks", "checkpoints", "meters", "tokensOf"}
 
 // size is how many things the state has, about.
 func (s *State) size() int {
@@ -149,6 +149,9 @@ func decodeState(b []byte) (State, error) {
 	s.Unproven, s.Claims, s.Holders = c.Unproven, c.Claims, c.Holders
 	s.Tenant, s.Vouched, s.Removed, s.Rooms, s.Containers, s.Services = c.Tenant, c.Vouched, c.Removed, c.Rooms, c.Containers, c.Services
 	s.Tokens, s.Links, s.Invitations, s.Passkeys, s.lastingTokens, s.Events = c.Tokens, c.Links, c.Invitations, c.Passkeys, c.LastingTokens, c.Events
+	for _, p := range s.Tokens {
+		s.index(p)
+	}
 	s.License.Agreement = c.License.Agreement
 	s.License.Members = make(map[ubl.UserID]ubl.Member, len(c.License.Members))
 	for id, m := range c.License.Members {

@@ -131,10 +131,9 @@ func (x *Tenant) endSignIns(t *actors.Turn, c ubl.EndSignIns) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform ends others' sign-ins, in tenant 0"))
 		return
 	}
-	theirs := x.State.living(c, t.Now())
 	for _, user := range c.Users {
 		whose := person{c.Tenant, user}
-		tokens, keys := theirs[user], len(x.State.Rings[whose].Keys)
+		tokens, keys := x.State.own(whose, t.Now()), len(x.State.Rings[whose].Keys)
 		if len(tokens)+keys == 0 {
 			continue
 		}
@@ -148,23 +147,4 @@ func (x *Tenant) endSignIns(t *actors.Turn, c ubl.EndSignIns) {
 		return
 	}
 	t.Reply(0)
-}
-
-// living are the platform tokens of the people that may still let them in. It goes
-// through all tokens once, however many people they are.
-func (s *State) living(c ubl.EndSignIns, now ubl.Time) map[ubl.UserID][]ubl.PlatformToken {
-	asked := make(map[ubl.UserID]bool, len(c.Users))
-	for _, user := range c.Users {
-		asked[user] = true
-	}
-	found := map[ubl.UserID][]ubl.PlatformToken{}
-	for _, p := range s.Tokens {
-		if p.TenantID == c.Tenant && asked[p.UserID] && p.lives(now) {
-			found[p.UserID] = append(found[p.UserID], p.PlatformToken)
-		}
-	}
-	for _, tokens := range found {
-		newestFirst(tokens)
-	}
-	return found
 }

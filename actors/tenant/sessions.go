@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -130,12 +129,10 @@ func pace(whose person, did ubl.Did) use {
 	return use{ubl.UserID(whose.TenantID) + "\n" + whose.UserID, string(did)}
 }
 
-// sessionsOf counts the person's living sessions. It goes through all tokens,
-// which nobody but who signs in waits for.
+// sessionsOf counts the person's living sessions.
 func (s *State) sessionsOf(p ubl.PlatformToken, now ubl.Time) (n int) {
-	who := ubl.Identity{UserID: p.UserID, TenantID: p.TenantID}
-	for _, s := range s.Tokens {
-		if s.Kind == ubl.TokenSession && s.of(who) && s.lives(now) {
+	for jti := range s.tokensOf[person{p.TenantID, p.UserID}] {
+		if p := s.Tokens[jti]; p.Kind == ubl.TokenSession && p.lives(now) {
 			n++
 		}
 	}
@@ -187,11 +184,11 @@ func (s *State) decideRevokePlatform(c ubl.RevokeToken, at actors.Moment) (*plan
 	return tokenPlan(p, ubl.DidTokenRevoke), nil
 }
 
-// own lists the living tokens of a caller, the newest first.
-func (s *State) own(who ubl.Identity, now ubl.Time) []ubl.PlatformToken {
+// own lists the living tokens of a person, the newest first.
+func (s *State) own(who person, now ubl.Time) []ubl.PlatformToken {
 	list := []ubl.PlatformToken{}
-	for _, p := range s.Tokens {
-		if p.of(who) && p.lives(now) {
+	for jti := range s.tokensOf[who] {
+		if p := s.Tokens[jti]; p.lives(now) {
 			list = append(list, p.PlatformToken)
 		}
 	}
@@ -225,7 +222,7 @@ func (s *State) theirs(c ubl.RevokeTokens, now ubl.Time) (tokens []ubl.PlatformT
 	if c.Passkeys {
 		keys = len(s.Rings[personOf(c.Who)].Keys)
 	}
-	return s.own(c.Who, now), keys
+	return s.own(personOf(c.Who), now), keys
 }
 
 // revokeAllPlan ends the tokens of a person, and all their passkeys where there are any
@@ -254,11 +251,39 @@ func (s *State) token(e event) {
 	if e.Did == ubl.DidPlatformTokenCreate && p.CreatedAt == 0 { // from before that was kept
 		p.CreatedAt = e.At
 	}
-	s.Tokens[p.JTI] = p
+	s.remember(p)
 	s.link(e)
 	if len(s.Tokens) > 2*s.lastingTokens {
-		maps.DeleteFunc(s.Tokens, func(_ string, t platform) bool { return t.forgotten(e.At) })
+		for _, t := range s.Tokens {
+			if t.forgotten(e.At) {
+				s.forget(t)
+			}
+		}
 		s.lastingTokens = max(len(s.Tokens), 100)
+	}
+}
+
+// remember puts a token in, or replaces it: one that was revoked ahead of its first use
+// is nobody's until then.
+func (s *State) remember(p platform) {
+	s.forget(s.Tokens[p.JTI])
+	s.Tokens[p.JTI] = p
+	s.index(p)
+}
+
+func (s *State) index(p platform) {
+	whose := person{p.TenantID, p.UserID}
+	if s.tokensOf[whose] == nil {
+		s.tokensOf[whose] = make(map[string]struct{})
+	}
+	s.tokensOf[whose][p.JTI] = struct{}{}
+}
+
+func (s *State) forget(p platform) {
+	delete(s.Tokens, p.JTI)
+	whose := person{p.TenantID, p.UserID}
+	if delete(s.tokensOf[whose], p.JTI); len(s.tokensOf[whose]) == 0 {
+		delete(s.tokensOf, whose)
 	}
 }
 

@@ -44,7 +44,9 @@ type State struct {
 	// lastingTokens is how many of Tokens were left when expired ones were last
 	// forgotten.
 	lastingTokens int
-	Events        int64
+	// tokensOf are the ids of each person's Tokens: a sign-in mustn't go through all.
+	tokensOf map[person]map[string]struct{}
+	Events   int64
 
 	// Where checkpoints are, and what callers have used: they follow from no event.
 	checkpoints checkpointing
@@ -146,6 +148,7 @@ func (s *State) empty() {
 	s.Tools = make(map[string]tool)
 	s.Services = make(map[string]service)
 	s.Tokens = make(map[string]platform)
+	s.tokensOf = make(map[person]map[string]struct{})
 	s.Links = make(map[string]link)
 	s.Homes = make(map[voucher][]ubl.Home)
 	s.Claims = make(map[ubl.TenantID][]ubl.DomainClaim)

@@ -129,7 +129,7 @@ func (x *Tenant) receiveSignIn(t *actors.Turn, cmd ubl.Command) bool {
 	case ubl.AdmitToken:
 		x.admit(t, c)
 	case ubl.ListTokens:
-		t.Reply(x.State.own(c.Who, t.Now()))
+		t.Reply(x.State.own(personOf(c.Who), t.Now()))
 	case ubl.RevokeTokens:
 		x.revokeAll(t, c)
 	case ubl.EndSignIns:

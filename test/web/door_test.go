@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp/kb"
 )
 
@@ -103,7 +105,8 @@ func TestSilenceAtTheDoor(t *testing.T) {
 		return strings.Contains(eval[string](p, `document.querySelector('[aria-label="New messages"]').textContent`), "for members only")
 	}
 	p.until("it is told", told)
-	s.client(owner).end()
+	call(p, network.ClearBrowserCookies, cdp.Empty{}) // as if the session had expired
+	p.say("general", "Am I still in?")
 	p.find("heading", "Sign in to UBL")
 	if told() {
 		t.Error("it is on the page that asks to sign in")

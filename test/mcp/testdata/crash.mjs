@@ -49,8 +49,9 @@ await client.connect(transport);
 const id = transport.sessionId;
 const subscription = await subscribe();
 await hears();
+await client.callTool({ name: "room.create", arguments: { name: "quiet" } });
 const cut = client
-  .callTool({ name: "messenger.stream_room", arguments: { room_id: "r:general", from_seq: 1000000, seconds: 60 } })
+  .callTool({ name: "messenger.stream_room", arguments: { room_id: "r:quiet", seconds: 60 } })
   .then(() => "answered", (e) => e.message);
 await send("before the crash");
 console.log("in mid-session");
