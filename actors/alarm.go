@@ -244,7 +244,7 @@ func (x *Entity[S, E]) armed(key string, at ubl.Time) (armed, bool) {
 	return as, ok && !as.Failed && as.Due == at
 }
 
-// alarmRequest is that of what an alarm leads to. Its key is the same at every attempt,
+// alarmRequest makes the request of what an alarm leads to. Its key is the same at every attempt,
 // so that actors which are asked under it do so once.
 func (x *Entity[S, E]) alarmRequest(key string, as armed) (ubl.Request, error) {
 	id, err := ubl.NewRequestID(x.Random)

@@ -86,7 +86,7 @@ func newAlarms(rt *Runtime, shelf Shelf) *alarms {
 	return s
 }
 
-// close ends all attempts; what they were about is found again by whoever leads next.
+// close ends all attempts; the next leader finds again what they were about.
 func (s *alarms) close() {
 	s.mu.Lock()
 	s.cancel()

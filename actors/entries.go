@@ -148,19 +148,19 @@ func Ending(a ubl.Agreement, now ubl.Time) (Act, *ubl.AgreementView) {
 
 // What tells one command about entries from another under the same key: see [On].
 
-// AddContent is that of AddMember.
+// AddContent tells additions apart: by who comes in, and the role.
 func AddContent(c ubl.AddMember) []string {
 	return []string{string(c.Member.UserID), string(c.Member.Role)}
 }
 
-// RoleContent is that of SetMember.
+// RoleContent tells new roles apart: by whose, and which.
 func RoleContent(c ubl.SetMember) []string { return []string{string(c.UserID), string(c.Role)} }
 
-// RemoveContent is that of RemoveMember.
+// RemoveContent tells removals apart: by who goes.
 func RemoveContent(c ubl.RemoveMember) []string { return []string{string(c.UserID)} }
 
-// SetHeirContent is that of SetHeir.
+// SetHeirContent tells namings of an heir apart: by who is named.
 func SetHeirContent(c ubl.SetHeir) []string { return []string{string(c.Heir.UserID)} }
 
-// InheritContent is that of Inherit.
+// InheritContent tells inheritances apart: by who inherits.
 func InheritContent(c Inherit) []string { return []string{string(c.Heir.UserID)} }

@@ -51,7 +51,7 @@ func touch(cmd ubl.Command) (req ubl.Request, ok bool) {
 	return ubl.Request{}, false
 }
 
-// entries are those of the container's Agreement.
+// entries writes the acts about who is in the container.
 func (s *State) entries() actors.Entries {
 	return actors.Entries{
 		In: &s.Agreement.Agreement, Subject: ubl.Str("container_id", s.Summary.ContainerID),

@@ -72,7 +72,7 @@ func (s *State) greeting(p *plan, m ubl.Member, by ubl.Identity, at actors.Momen
 	return err
 }
 
-// entries are those of the room's Agreement.
+// entries writes the acts about who is in the room.
 func (s *State) entries() actors.Entries {
 	return actors.Entries{
 		In: &s.Agreement.Agreement, Subject: ubl.Str("room_id", s.Summary.RoomID),
