@@ -3,6 +3,7 @@ package cluster
 import (
 	"bytes"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -122,6 +123,7 @@ func TestSegmentLists(t *testing.T) {
 			list = new(segmentList)
 			w = listedLog(t, dir, fs.New(), list)
 		}
+		must(t, w.DeleteRange(math.MaxUint64, math.MaxUint64)) // deletes nothing, but waits for a rotation that is under way
 		must(t, checkLogMeta(dir, true))
 	}
 	last, err := w.LastIndex()
