@@ -55,21 +55,41 @@ func (a *Agreement) Open(heir ubl.Member) {
 	a.Set(heir)
 }
 
-// Show answers with a record as it is now and, unless brief, its history, which is read on
-// the asker's goroutine.
-func Show(t *Turn, refusal error, record func() ubl.Agreement, brief bool, history func(context.Context) ([]ubl.Change, error)) {
-	var now ubl.Agreement
-	if refusal == nil {
-		now = record()
+// History reads the changes of a record, on the asker's goroutine.
+type History func(context.Context) ([]ubl.Change, error)
+
+// Show answers with a record and, unless brief, its history: as they are in the state
+// now, or as of a moment of the past, in the state that then makes of the events up to it.
+// Record finds them in either.
+func Show[S any, E Event](t *Turn, c ubl.GetAgreement, refusal error, now *S,
+	then func(context.Context) (*S, *E, error), record func(*S) (ubl.Agreement, History, error)) {
+	var found ubl.Agreement
+	var history History
+	if refusal == nil && c.AsOf.IsNow() {
+		found, history, refusal = record(now)
 	}
 	t.Read(refusal, func(ctx context.Context) (any, error) {
-		if brief {
-			return now.View(nil), nil
+		var asOf *ubl.Receipt
+		if !c.AsOf.IsNow() {
+			s, newest, err := then(ctx)
+			if err == nil {
+				receipt := (*newest).stamped().Receipt
+				asOf = &receipt
+				found, history, err = record(s)
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
-		changes, err := history(ctx)
-		if err != nil {
-			return nil, err
+		var changes []ubl.Change
+		if !c.Brief {
+			var err error
+			if changes, err = history(ctx); err != nil {
+				return nil, err
+			}
 		}
-		return now.View(changes), nil
+		view := found.View(changes)
+		view.AsOf = asOf
+		return view, nil
 	})
 }

@@ -155,13 +155,13 @@ func (c *Container) agreement(t *actors.Turn, cmd ubl.GetAgreement) {
 	if err == nil {
 		err = c.State.governs(cmd.Agreement)
 	}
-	if err == nil && !cmd.AsOf.IsNow() {
-		ctx, hidden := t.Context(), c.State.Hidden
-		t.Later(func() (any, error) { return c.agreementThen(ctx, cmd, hidden) })
-		return
-	}
-	steps := c.State.Steps
-	actors.Show(t, err, c.State.Agreement.Share, cmd.Brief, func(ctx context.Context) ([]ubl.Change, error) { return c.changes(ctx, steps) })
+	hidden := c.State.Hidden
+	actors.Show(t, cmd, err, &c.State,
+		func(ctx context.Context) (*State, *event, error) { return c.then(ctx, cmd.AsOf, hidden) },
+		func(s *State) (ubl.Agreement, actors.History, error) {
+			steps := s.Steps
+			return s.Agreement.Share(), func(ctx context.Context) ([]ubl.Change, error) { return c.changes(ctx, steps) }, nil
+		})
 }
 
 // changes reads the Agreement's history, which is in the events of some numbers.

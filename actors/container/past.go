@@ -34,20 +34,3 @@ func (c *Container) then(ctx context.Context, at ubl.AsOf, hidden ubl.Time) (*St
 	}
 	return s, newest, err
 }
-
-// agreementThen answers with the Agreement as it was, and its history up to then.
-func (c *Container) agreementThen(ctx context.Context, cmd ubl.GetAgreement, hidden ubl.Time) (any, error) {
-	s, newest, err := c.then(ctx, cmd.AsOf, hidden)
-	if err != nil {
-		return nil, err
-	}
-	var history []ubl.Change
-	if !cmd.Brief {
-		if history, err = c.changes(ctx, s.Steps); err != nil {
-			return nil, err
-		}
-	}
-	view := s.Agreement.View(history)
-	view.AsOf = &newest.Receipt
-	return view, nil
-}

@@ -56,20 +56,3 @@ func (r *Room) lastSeq(ctx context.Context, at ubl.AsOf, head ubl.Head, kept int
 	})
 	return last, err
 }
-
-// agreementThen answers with the Agreement as it was, and its history up to then.
-func (r *Room) agreementThen(ctx context.Context, c ubl.GetAgreement, now past) (any, error) {
-	s, newest, err := r.then(ctx, c.AsOf, now)
-	if err != nil {
-		return nil, err
-	}
-	var history []ubl.Change
-	if !c.Brief {
-		if history, err = r.changes(ctx, newest.N); err != nil {
-			return nil, err
-		}
-	}
-	view := s.Agreement.View(history)
-	view.AsOf = &newest.Receipt
-	return view, nil
-}

@@ -182,13 +182,13 @@ func (r *Room) agreement(t *actors.Turn, c ubl.GetAgreement) {
 	if err == nil {
 		err = r.State.own(c.Agreement)
 	}
-	if err == nil && !c.AsOf.IsNow() {
-		ctx, past := t.Context(), r.State.past()
-		t.Later(func() (any, error) { return r.agreementThen(ctx, c, past) })
-		return
-	}
-	last := r.State.Events
-	actors.Show(t, err, r.State.Agreement.Share, c.Brief, func(ctx context.Context) ([]ubl.Change, error) { return r.changes(ctx, last) })
+	now := r.State.past()
+	actors.Show(t, c, err, &r.State,
+		func(ctx context.Context) (*State, *event, error) { return r.then(ctx, c.AsOf, now) },
+		func(s *State) (ubl.Agreement, actors.History, error) {
+			last := s.Events
+			return s.Agreement.Share(), func(ctx context.Context) ([]ubl.Change, error) { return r.changes(ctx, last) }, nil
+		})
 }
 
 // changes reads the Agreement's history up to an event.

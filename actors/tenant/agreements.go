@@ -34,36 +34,13 @@ func (x *Tenant) agreement(t *actors.Turn, c ubl.GetAgreement) {
 	if c.Who.IsPlatform() {
 		err = nil
 	}
-	if err == nil && !c.AsOf.IsNow() {
-		ctx := t.Context()
-		t.Later(func() (any, error) { return x.agreementThen(ctx, c) })
-		return
-	}
-	var now ubl.Agreement
-	if err == nil {
-		now, err = x.State.held(c.Agreement)
-	}
-	last := x.State.Events
-	actors.Show(t, err, func() ubl.Agreement { return now }, c.Brief, func(ctx context.Context) ([]ubl.Change, error) { return x.changes(ctx, now.ID, last) })
-}
-
-// agreementThen answers with a record as it was, and its history up to then.
-func (x *Tenant) agreementThen(ctx context.Context, c ubl.GetAgreement) (any, error) {
-	s, newest, err := x.Then(ctx, c.AsOf)
-	if err != nil {
-		return nil, err
-	}
-	then, err := s.held(c.Agreement)
-	var history []ubl.Change
-	if err == nil && !c.Brief {
-		history, err = x.changes(ctx, then.ID, newest.N)
-	}
-	if err != nil {
-		return nil, err
-	}
-	view := then.View(history)
-	view.AsOf = &newest.Receipt
-	return view, nil
+	actors.Show(t, c, err, &x.State,
+		func(ctx context.Context) (*State, *event, error) { return x.Then(ctx, c.AsOf) },
+		func(s *State) (ubl.Agreement, actors.History, error) {
+			record, err := s.held(c.Agreement)
+			last := s.Events
+			return record, func(ctx context.Context) ([]ubl.Change, error) { return x.changes(ctx, record.ID, last) }, err
+		})
 }
 
 // changes reads a record's history up to an event.
