@@ -102,7 +102,8 @@ type Server struct {
 	// Header is the name of the fixed header of AuthHeader.
 	Header string `json:"header,omitempty"`
 	// TokenURL, AuthorizeURL, ClientID and Scopes are those of OAuth; URLs that are
-	// empty are discovered. With a secret TokenURL is needed: it goes nowhere else.
+	// empty are discovered, on their issuer's host alone unless it names itself in its answers
+	// (RFC 9207). With a secret TokenURL is needed: it goes nowhere else.
 	TokenURL     string   `json:"token_url,omitempty"`
 	AuthorizeURL string   `json:"authorize_url,omitempty"`
 	ClientID     string   `json:"client_id,omitempty"`

@@ -1,6 +1,7 @@
 package portal_test
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -24,6 +25,8 @@ type authServer struct {
 	valid   map[string]bool
 	issued  int
 	iss     bool
+	// elsewhere has the metadata name other addresses than its own: their base by endpoint.
+	elsewhere map[string]string
 	// refreshing is called when a refresh token is about to be taken.
 	refreshing func()
 	// broken has it fail over refresh tokens, and keep them.
@@ -35,7 +38,8 @@ func newAuthServer(t *testing.T) *authServer {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, map[string]any{
-			"issuer": a.URL, "authorization_endpoint": a.URL + "/authorize", "token_endpoint": a.URL + "/token", "registration_endpoint": a.URL + "/register",
+			"issuer": a.URL, "authorization_endpoint": cmp.Or(a.elsewhere["authorize"], a.URL) + "/authorize",
+			"token_endpoint": cmp.Or(a.elsewhere["token"], a.URL) + "/token", "registration_endpoint": a.URL + "/register",
 			"code_challenge_methods_supported": []string{"S256"}, "response_types_supported": []string{"code"},
 			"authorization_response_iss_parameter_supported": a.iss,
 		})

@@ -56,7 +56,10 @@
 // credentials (see reachable). Private addresses are for tenants whose operator allows
 // the network; others hear no more than that a server can't be reached (see
 // errUnreachable). Input schemas that would take long to check are
-// not checked here (see tame): the server does it.
+// not checked here (see tame): the server does it. Metadata can't send a user to one host and
+// their code to another unless an owner agreed (see checkMixUp). A provider whose own page sends
+// the browser on to another can't be told from here: there only the name it gives itself helps
+// (RFC 9207), and the page that shows the user which host gets the code.
 //
 // What they say, in results, descriptions and progress, loses first what can't be seen
 // ([ubl.Plain]), then the credentials that they were sent, in every form that those come by

@@ -61,7 +61,29 @@ func (p *Portal) authorityOf(ctx context.Context, t ubl.TenantID, s *ubl.Server)
 	if len(a.scopes) == 0 {
 		a.scopes = scopes
 	}
-	return a, a.check(p)
+	if err := a.check(p); err != nil {
+		return nil, err
+	}
+	return a, a.checkMixUp(s)
+}
+
+// checkMixUp refuses metadata that could bring one provider's code to another (RFC 9700,
+// section 4.4): addresses of other hosts than the issuer's. An owner agrees to such an address by
+// setting it. A provider that names itself in its answers needs no such check (see checkIssuer).
+func (a *authority) checkMixUp(s *ubl.Server) error {
+	var elsewhere []string
+	for _, e := range []struct{ setting, set, found string }{
+		{"authorize_url", s.AuthorizeURL, a.authorize}, {"token_url", s.TokenURL, a.token},
+	} {
+		if e.set == "" && originOf(e.found) != originOf(a.issuer) {
+			elsewhere = append(elsewhere, fmt.Sprintf("%s at %q", e.setting, hostOf(e.found)))
+		}
+	}
+	if a.namesItself || len(elsewhere) == 0 {
+		return nil
+	}
+	return ubl.Errorf(ubl.CodeConflict, "the server's issuer %q has %s, and doesn't name itself in its answers: a sign-in could be handed to somebody else. "+
+		"An owner who knows that these belong together removes the server and adds it with these addresses set", hostOf(a.issuer), strings.Join(elsewhere, " and "))
 }
 
 // check holds the addresses that were found against the rules for those that are set.

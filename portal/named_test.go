@@ -59,7 +59,7 @@ func TestNamedInside(t *testing.T) {
 		case path == "/meta":
 			fmt.Fprintf(w, `{"resource":%q,"authorization_servers":[%q]}`, own+"/mcp", issuer)
 		case strings.HasSuffix(path, "/oauth-authorization-server"):
-			fmt.Fprintf(w, `{"issuer":%q,"authorization_endpoint":%q,"token_endpoint":%q,"registration_endpoint":%q,"code_challenge_methods_supported":["S256"],"response_types_supported":["code"]}`,
+			fmt.Fprintf(w, `{"issuer":%q,"authorization_endpoint":%q,"token_endpoint":%q,"registration_endpoint":%q,"code_challenge_methods_supported":["S256"],"response_types_supported":["code"],"authorization_response_iss_parameter_supported":true}`,
 				own, own+"/authorize", endpoints+"/token", endpoints+"/register")
 		default:
 			http.NotFound(w, r)

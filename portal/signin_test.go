@@ -130,6 +130,41 @@ func TestMixUp(t *testing.T) {
 	}
 }
 
+// TestEndpointsElsewhere: metadata can't send users to one host and their code to another, unless the
+// provider names itself in its answers or an owner has set the address that is elsewhere.
+func TestEndpointsElsewhere(t *testing.T) {
+	other := newAuthServer(t)
+	for _, c := range []struct {
+		name   string
+		set    ubl.Server
+		at     map[string]string
+		iss    bool
+		refuse bool
+	}{
+		{name: "all at the issuer"},
+		{name: "an honest one's sign-in page", at: map[string]string{"authorize": other.URL}, refuse: true},
+		{name: "another's token address", at: map[string]string{"token": other.URL}, refuse: true},
+		{name: "both elsewhere", at: map[string]string{"authorize": other.URL, "token": other.URL}, refuse: true},
+		{name: "it names itself", at: map[string]string{"token": other.URL}, iss: true},
+		{name: "an owner has set the page", at: map[string]string{"authorize": other.URL}, set: ubl.Server{AuthorizeURL: other.URL + "/authorize"}},
+		{name: "an owner has set the token address", at: map[string]string{"token": other.URL}, set: ubl.Server{TokenURL: other.URL + "/token"}},
+		{name: "an owner has set one of two", at: map[string]string{"authorize": other.URL, "token": other.URL}, set: ubl.Server{TokenURL: other.URL + "/token"}, refuse: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			a := newAuthServer(t)
+			a.elsewhere, a.iss = c.at, c.iss
+			c.set.ServerID, c.set.Auth = "ev", ubl.AuthUser
+			c.set.URL = guarded(t, eras[1], a.knows, func() string { return a.URL })
+			w.add(c.set, "")
+			_, err := w.Connect(t.Context(), w.bob, "ev")
+			if want := map[bool]ubl.Code{true: ubl.CodeConflict}[c.refuse]; ubl.CodeOf(err) != want {
+				t.Errorf("the user was answered %v", err)
+			}
+		})
+	}
+}
+
 // TestMovedWhileSigningIn: a grant is for the address that the user has agreed to.
 func TestMovedWhileSigningIn(t *testing.T) {
 	w := newWorld(t)

@@ -25,7 +25,7 @@ export function Credentials({ auth, of, onChange }: Props) {
     );
   }
   const each = auth === 'authorization_code';
-  const found = each ? 'Only where it can’t be discovered.' : undefined;
+  const found = each ? 'Only where it can’t be discovered, or is on another host than its issuer.' : undefined;
   return (
     <>
       <Field label="Client id" {...plain} maxLength={256} value={of.client_id ?? ''} onValue={(client_id) => onChange({ client_id })} hint={each ? 'Only where the server doesn’t register clients by itself.' : undefined} />
