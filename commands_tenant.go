@@ -167,8 +167,9 @@ type (
 		Who  Identity
 		Hash string
 	}
-	// SweepRooms finishes shutting members out of rooms and containers. The platform
-	// only. Answers how many members have been shut out.
+	// SweepRooms has a tenant finish what it has begun with other actors: members who
+	// were shut out, and its domains. The platform only. Answers how many members have
+	// been shut out.
 	SweepRooms struct{ Request }
 	// RevokeToken ends a platform token. Owners of tenant 0, and anyone their
 	// own. Answers nil.

@@ -7,7 +7,7 @@ type DeadLetter struct {
 	// Kind says what was to be done: [DeadAlarm].
 	Kind string `json:"kind"`
 	// Subject is the actor, by the part of its name behind the tenant's: a room's id, a
-	// container's, "portal".
+	// container's, "portal"; "" is the tenant itself.
 	Subject string `json:"subject"`
 	// Key is what the actor calls it; one of the subject has each key once.
 	Key      string `json:"key"`

@@ -147,7 +147,7 @@ type ServiceToken struct {
 	// was kept, which its maker keeps.
 	KeptBy UserID `json:"kept_by,omitempty"`
 	// ExpiresAt is nil only for one from before tokens had to expire, until the
-	// tenant's next sweep gives it an end.
+	// tenant gives it an end, soon after the upgrade.
 	ExpiresAt *Time `json:"expires_at"`
 	RevokedAt *Time `json:"revoked_at"`
 }

@@ -119,15 +119,17 @@ func (rt *Runtime) Led(partition int) {
 func (s *alarms) learn(partition int) error {
 	groups, err := s.shelf.GroupsOf(s.ctx, partition)
 	errs := []error{s.worthRetrying(err)}
+	var unarmed []ubl.Name
 	for _, g := range groups {
-		unarmed, err := s.learnGroup(g)
+		some, err := s.learnGroup(g)
+		unarmed = append(unarmed, some...)
 		errs = append(errs, s.worthRetrying(err), s.worthRetrying(s.rt.followers.learn(g)))
-		for _, local := range unarmed {
-			_, err := s.rt.Ask(s.ctx, nameOf(g, local), adopt{})
-			errs = append(errs, s.worthRetrying(err))
-		}
 	}
 	s.rouse()
+	for _, name := range unarmed { // one by one: the first start of a version may find many
+		_, err := s.rt.Ask(s.ctx, name, adopt{})
+		errs = append(errs, s.worthRetrying(err))
+	}
 	return errors.Join(errs...)
 }
 
@@ -146,7 +148,7 @@ func passes(err error) bool {
 	return code == ubl.CodeUnavailable || code == ubl.CodeOverloaded
 }
 
-func (s *alarms) learnGroup(g ubl.Group) (unarmed []string, err error) {
+func (s *alarms) learnGroup(g ubl.Group) (unarmed []ubl.Name, err error) {
 	found, err := s.read(s.ctx, g, dueKey(0), 0)
 	if err != nil {
 		return nil, err
@@ -161,7 +163,9 @@ func (s *alarms) learnGroup(g ubl.Group) (unarmed []string, err error) {
 			if err != nil {
 				return err
 			}
-			unarmed = append(unarmed, locals...)
+			for _, local := range locals {
+				unarmed = append(unarmed, nameOf(g, local))
+			}
 		}
 		return nil
 	})

@@ -9,6 +9,7 @@
 //	t 0 n   event n: creation, membership, defaults, rooms, containers, tools,
 //	        tokens, ending (JSON)
 //	s       head of the newest checkpoint; s 0 turn i: its pieces (checkpoint.go)
+//	s 1     a byte, where decisions have alarms (finish.go)
 //	e       counter of events
 //	k       idempotency keys ([actors.Keys])
 //
@@ -50,9 +51,9 @@
 // Tenant 0 keeps the claims of domains: one tenant at a time has one, the first whose
 // DNS record was seen. Each command goes to the claiming tenant, which lets its owners
 // pass (mayClaim), asks tenant 0 to decide (KeepDomain), and then puts on its own record
-// what came of it. A crash between the two commits leaves its record behind: a retry or
-// the sweep compares the two and adds what is missing, as it does where an operator
-// released the domain. transport/api has read DNS before it asks to verify.
+// what came of it. A crash between the two commits leaves its record behind: a retry
+// compares the two and adds what is missing. So does an alarm of tenant 0, also where an
+// operator released the domain. transport/api has read DNS before it asks to verify.
 //
 // An owner stands for each claim: who made it, or verified it in their place. It may be
 // their own domain, so once they are no owner nobody new joins by it (join), until another
@@ -85,7 +86,7 @@
 // ends those services' tokens and the person's open invitations. From then on Enter
 // refuses all of them. Then other actors let go: the rooms and containers that the
 // index has them in, and tenant 0, which ends their sessions, bearer tokens and
-// passkeys. A retry or the sweep finishes what a crash left. Neither their id nor another
+// passkeys. A retry or an alarm (finish.go) finishes what a crash left. Neither their id nor another
 // one with the same verified address joins by itself after that: an owner sets the entry
 // again, or invites the address.
 //
@@ -95,8 +96,8 @@
 // belongs to the address in its subject. A service that renews a token changes no keeper,
 // and its own keeper keeps what it makes. Who demotes a person demotes the services that
 // they keep in the same act. What was left by versions before these rules is refused at
-// once, or counts as a member; the next sweep removes or demotes it, and gives an end to
-// tokens that have none.
+// once, or counts as a member; the sweep removes or demotes it, and gives an end to tokens
+// that have none.
 //
 // # Who comes after
 //

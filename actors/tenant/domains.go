@@ -117,7 +117,7 @@ func (s *State) decideClaim(c ubl.KeepDomain, at actors.Moment) (*plan, error) {
 	case len(s.claims(c.By.TenantID, at.Now)) >= ubl.MaxDomains:
 		return nil, ubl.Errorf(ubl.CodeConflict, "a tenant claims at most %d domains: release one first", ubl.MaxDomains)
 	}
-	return domainPlan(ubl.DidDomainClaim, ubl.DomainClaim{
+	return deciding(ubl.DidDomainClaim, ubl.DomainClaim{
 		Domain: c.Domain, TenantID: c.By.TenantID, Value: c.Value, ClaimedBy: c.By.UserID,
 		ClaimedAt: at.Now, ExpiresAt: at.Now.Add(ubl.DomainClaimTTL),
 	}), nil
@@ -139,7 +139,7 @@ func (s *State) decideVerify(c ubl.KeepDomain, at actors.Moment) (*plan, error) 
 	if c.By.UserID != claim.ClaimedBy {
 		claim.ConfirmedBy = c.By.UserID
 	}
-	return domainPlan(ubl.DidDomainVerify, claim), nil
+	return deciding(ubl.DidDomainVerify, claim), nil
 }
 
 // release ends the claim of a tenant, which is "" where an operator names a domain
@@ -148,13 +148,20 @@ func (s *State) release(tenant ubl.TenantID, domain string, configured ubl.Tenan
 	claim, ok := s.claimOf(tenant, domain, at.Now)
 	switch {
 	case ok:
-		return domainPlan(ubl.DidDomainRelease, claim), nil
+		return deciding(ubl.DidDomainRelease, claim), nil
 	case configured != "":
 		return nil, ubl.Errorf(ubl.CodeConflict, "the domain is given by the server's option --domain, not by a claim: the operator removes it there and restarts the server")
 	case tenant == "":
 		return nil, ubl.Errorf(ubl.CodeNotFound, "no tenant has verified this domain: an operator releases verified ones only, and a pending claim gives nothing and expires by itself")
 	}
 	return nil, ubl.Errorf(ubl.CodeNotFound, "the tenant has no claim of this domain, or it has expired: there is nothing to release")
+}
+
+// deciding is the plan of tenant 0, which the claiming tenant has to follow.
+func deciding(did ubl.Did, c ubl.DomainClaim) *plan {
+	p := domainPlan(did, c)
+	p.Alarms = []actors.Alarm{finish(c.TenantID)}
+	return p
 }
 
 // domainPlan names its act, and leaves a claim as c. The ledger has the hash of what DNS says, so that

@@ -12,7 +12,7 @@ import (
 
 // Claims of domains, as the claiming tenant sees them: it says who may, has tenant 0
 // decide, and puts what came of it on its own record. Where that second step is lost,
-// a retry or the sweep takes it.
+// a retry or tenant 0's alarm takes it.
 
 // checksPerMinute is how often a tenant may ask DNS.
 const checksPerMinute = 10

@@ -166,7 +166,7 @@ func (x *Tenant) bootstrap(t *actors.Turn, c ubl.Enter) {
 	created := act(ubl.Fields{ubl.Str("tenant_id", x.id)}, ubl.Fields{ubl.Str("op", ubl.DidTenantCreate), ubl.Str("tenant_id", x.id)})
 	created.Agreement, created.Pointers = license, pointers(license)
 	x.Enact(t, ubl.DidTenantCreate, c.Request, &plan{
-		Act: created, Event: event{Tenant: &tenant, Physics: &physics, Member: &m, Voucher: voucherOf(c.Who)},
+		Act: created, Event: event{Tenant: &tenant, Physics: &physics, Member: &m, Voucher: voucherOf(c.Who)}, Records: []actors.Record{armed()},
 	}, nil)
 	for _, p := range rooms {
 		x.Enact(t, ubl.DidRoomCreate, c.Request, p, nil)

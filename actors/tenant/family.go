@@ -24,8 +24,9 @@ func Family(read ubl.Reader, found Founders, kinds []ubl.Kind, quota ubl.Quota) 
 	with := makers{found, kinds, quota}
 	kind := with.kind()
 	return actors.Family{
-		Name: "tenant",
-		Owns: func(local string) bool { return local == "" },
+		Name:    "tenant",
+		Owns:    func(local string) bool { return local == "" },
+		Unarmed: unarmed,
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
 			return open(ctx, kind, with, read, env)
 		},
@@ -49,7 +50,7 @@ func (with makers) kind() *actors.Kind[State, event] {
 		Place: func(ubl.Name) actors.Place {
 			return actors.Place{Key: eventKey, Counter: eventCounter(), Ref: refEvent, Passed: refDenial}
 		},
-		Apply: (*State).apply, Tell: tell, Checkpoint: (*State).checkpoint, Restore: restore,
+		Apply: (*State).apply, Tell: tell, Checkpoint: (*State).checkpoint, Restore: restore, Adopt: (*State).adopt,
 		Under:    func(s *State, _ ubl.Identity) ubl.AgreementID { return ubl.TenantAgreement(s.id()) },
 		Pointers: func(s *State) ubl.Fields { return pointers(ubl.TenantAgreement(s.id())) },
 		Rules: []actors.Rule[State, event]{

@@ -76,7 +76,7 @@ func (s *State) keptByOwner(service ubl.UserID) bool {
 }
 
 // capped is an entry with the role that counts: before services followed their keepers,
-// some stayed owners after them. The next sweep puts that on record.
+// some stayed owners after them. The sweep puts that on record.
 func (s *State) capped(m ubl.Member) ubl.Member {
 	if m.IsService && m.Role == ubl.RoleOwner && !s.keptByOwner(m.UserID) {
 		m.Role = ubl.RoleMember
@@ -117,6 +117,11 @@ func (s *State) makerLeft(v voucher) bool {
 	return left
 }
 
+// unkept reports whether who answered for a service has left, whatever it came with.
+func (s *State) unkept(m ubl.Member) bool {
+	return m.IsService && (s.orphan(m) || s.makerLeft(s.Vouched[m.UserID]))
+}
+
 // wards are the services that this person keeps, by user id.
 func (s *State) wards(of ubl.Member) (out []ubl.Member) {
 	for _, id := range slices.Sorted(maps.Keys(s.License.Members)) {
@@ -131,7 +136,7 @@ func (s *State) wards(of ubl.Member) (out []ubl.Member) {
 	return out
 }
 
-// settling is what a sweep makes good.
+// settling is what the sweep makes good.
 type settling struct {
 	orphans []ubl.UserID // services whose keeper has left
 	above   []ubl.UserID // services that are owners, and their keepers aren't
@@ -147,7 +152,7 @@ func (s *State) unsettled() (out settling) {
 	for _, id := range slices.Sorted(maps.Keys(s.License.Members)) {
 		switch m := s.License.Members[id]; {
 		case !m.IsService:
-		case s.orphan(m) || s.makerLeft(s.Vouched[id]):
+		case s.unkept(m):
 			out.orphans = append(out.orphans, id)
 		case s.capped(m).Role != m.Role:
 			out.above = append(out.above, id)

@@ -13,7 +13,7 @@ import (
 // those of the services that they keep, with their tokens, and the open invitations that
 // they made or that are for their address; from then on Enter refuses all of them. Rooms,
 // containers and tenant 0 (sessions, bearer tokens, passkeys) are other actors: they are
-// asked until they have let go, by this request, its retries and the sweep.
+// asked until they have let go, by this request, its retries and an alarm (finish.go).
 
 // depart takes a member out, and the services that went along.
 func (s *State) depart(e event) {
@@ -74,6 +74,7 @@ func (s *State) removing(m ubl.Member, now ubl.Time) *plan {
 		p.Effects = append(p.Effects, s.removal(service))
 	}
 	for _, gone := range append([]ubl.Member{m}, p.Event.Along...) {
+		p.Alarms = append(p.Alarms, finish(gone.UserID))
 		v := s.Vouched[gone.UserID]
 		if t, ok := s.Services[v.Subject]; ok && v.Issuer == ServiceIssuer && t.RevokedAt == nil {
 			p.Event.Ended = append(p.Event.Ended, t.ClientID)

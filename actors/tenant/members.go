@@ -47,6 +47,7 @@ func (s *State) decideMember(c ubl.SetTenantMember, at actors.Moment) (*plan, er
 		}
 		p = naming(s.id(), m)
 	}
+	p.Alarms = []actors.Alarm{{Key: string(m.UserID)}} // that of their removal: they are in again
 	p.Frees = c.Name == nil && s.License.Members[m.UserID].Role == ubl.RoleOwner && m.Role != ubl.RoleOwner
 	s.lower(p)
 	return p, err
@@ -87,7 +88,8 @@ func (s *State) maySet(c ubl.SetTenantMember) error {
 // reassigned is the entry in the role that is asked for, if one is. Only a role
 // lets a removed member in again.
 func (s *State) reassigned(c ubl.SetTenantMember, now ubl.Time) (ubl.Member, error) {
-	m, ok := s.License.Members[c.UserID]
+	m, member := s.License.Members[c.UserID]
+	ok := member
 	if !ok && c.Role != "" {
 		if m, ok = s.Removed[c.UserID]; ok {
 			m.Since = now
@@ -102,6 +104,8 @@ func (s *State) reassigned(c ubl.SetTenantMember, now ubl.Time) (ubl.Member, err
 		return m, ubl.Errorf(ubl.CodeNotFound, "there is no such member of the tenant")
 	case c.Role == ubl.RoleMember && s.lastOwner(c.UserID):
 		return m, ubl.Errorf(ubl.CodeConflict, "the last owner of a tenant stays its owner")
+	case m.IsService && !member && s.unkept(m):
+		return m, ubl.Errorf(ubl.CodeConflict, "who kept this service has left the tenant: make another token")
 	case c.Role == ubl.RoleOwner && m.IsService && !s.keptByOwner(m.UserID):
 		return m, ubl.Errorf(ubl.CodeConflict, "a service can be an owner only while the person who keeps it is one")
 	case c.Role != "":
@@ -117,7 +121,7 @@ func (s *State) lastOwner(u ubl.UserID) bool {
 
 // removeMember shuts a member out with what they keep, and then has others let go
 // of them. A retry finishes what an earlier attempt left undone, but for those who were let
-// in again, and so does the sweep.
+// in again, and so does an alarm.
 func (x *Tenant) removeMember(t *actors.Turn, c ubl.RemoveTenantMember) {
 	var after heirs // these are as they are behind the act
 	var removed map[ubl.UserID]ubl.Member
@@ -142,7 +146,7 @@ func (e event) gone() []ubl.UserID {
 // containers. It goes on past one that fails, and may be repeated.
 func (x *Tenant) expel(ctx context.Context, req ubl.Request, user ubl.UserID, after heirs) error {
 	places, err := x.placesOf(ctx, user)
-	req.Key += "\n" + string(user) // a sweep takes several out of one place
+	req.Key += "\n" + string(user) // several may go out of one place
 	for _, place := range places {
 		named, failed := x.named(ctx, place, after)
 		if failed == nil {
@@ -196,7 +200,7 @@ func (s *State) decideRemove(c ubl.RemoveTenantMember, at actors.Moment) (*plan,
 // the platform see to services whose keeper has left.
 func (s *State) mayRemove(c ubl.RemoveTenantMember, m ubl.Member) error {
 	switch {
-	case c.Who.IsPlatform() && m.IsService && (s.orphan(m) || s.makerLeft(s.Vouched[m.UserID])):
+	case c.Who.IsPlatform() && s.unkept(m):
 		return s.License.InForce()
 	case c.UserID == c.Who.UserID:
 		_, err := s.member(c.Who)

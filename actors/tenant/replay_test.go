@@ -144,6 +144,12 @@ func (w *world) ask(cmd ubl.Command) {
 
 func (w *world) request(rt *rapid.T) ubl.Request { return w.h.Request(w.user(rt)) }
 
+// later lets time pass, and what is due by then happen.
+func (w *world) later(d time.Duration) {
+	w.h.Clock.Add(d)
+	w.h.Alarms()
+}
+
 func (w *world) enter(u ubl.Identity) {
 	w.ask(ubl.Enter{Request: w.h.Request(u), Name: ubl.FitMemberName(u.Subject), Act: true})
 }
@@ -217,7 +223,7 @@ func (w *world) prove(rt *rapid.T) {
 
 // claim has tenant 0 decide about a domain, and what another is told by it follow.
 func (w *world) claim(rt *rapid.T) {
-	w.h.Clock.Add(time.Duration(rapid.IntRange(0, 3).Draw(rt, "days")) * 24 * time.Hour)
+	w.later(time.Duration(rapid.IntRange(0, 3).Draw(rt, "days")) * 24 * time.Hour)
 	did := rapid.SampledFrom([]ubl.Did{ubl.DidDomainClaim, ubl.DidDomainVerify, ubl.DidDomainRelease}).Draw(rt, "act")
 	domain := rapid.SampledFrom([]string{"a.example", "b.example"}).Draw(rt, "domain")
 	by := w.user(rt)
@@ -237,7 +243,7 @@ func (w *world) claim(rt *rapid.T) {
 }
 
 func (w *world) admit(rt *rapid.T) {
-	w.h.Clock.Add(time.Duration(rapid.IntRange(0, 90).Draw(rt, "minutes")) * time.Minute)
+	w.later(time.Duration(rapid.IntRange(0, 90).Draw(rt, "minutes")) * time.Minute)
 	u := w.user(rt)
 	w.ask(ubl.AdmitToken{Request: w.h.Request(ubl.Platform()), Token: ubl.PlatformToken{
 		JTI: fmt.Sprint("jti", rapid.IntRange(0, 5).Draw(rt, "jti")), UserID: u.UserID, TenantID: w.tenant,

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -128,22 +127,4 @@ func (x *Tenant) detail(ctx context.Context, who ubl.Identity, entry *ubl.RoomEn
 	if n := len(page.Messages); n > 0 {
 		entry.LastMessage = page.Messages[n-1]
 	}
-}
-
-// sweepRooms has others let go of those who were shut out of the tenant. It runs on the
-// asker's goroutine and goes on past a place that fails.
-func (x *Tenant) sweepRooms(t *actors.Turn, c ubl.SweepRooms) {
-	var refusal error
-	if !c.Who.IsPlatform() {
-		refusal = ubl.Errorf(ubl.CodeForbidden, "only the platform sweeps")
-	}
-	removed, after := slices.Sorted(maps.Keys(x.State.Removed)), x.State.heirs("")
-	services := x.State.unsettled()
-	t.Read(refusal, func(ctx context.Context) (any, error) {
-		err := errors.Join(x.letGo(ctx, c.Request, after, removed...), x.settleServices(ctx, c.Request, services), x.follow(ctx, c.Request, ""))
-		if err != nil {
-			return nil, err
-		}
-		return len(removed), nil
-	})
 }

@@ -26,7 +26,7 @@ func open(ctx context.Context, kind *actors.Kind[State, event], with makers, rea
 		return nil, errNotHere()
 	}
 	var err error
-	x.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: x.outcome, Applied: x.applied})
+	x.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: x.outcome, Applied: x.applied, Errand: x.errand})
 	if err != nil {
 		return nil, err
 	}

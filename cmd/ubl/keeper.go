@@ -12,21 +12,18 @@ import (
 )
 
 const (
-	// sweepEvery is how often tenants finish what they began.
-	sweepEvery = time.Hour
 	// tellAgain is how soon a start that couldn't be receipted is tried again.
 	tellAgain = 15 * time.Second
-	// chore bounds one errand of the keeper, errands how many are run at a time: one
+	// chore bounds one errand of a start, errands how many are run at a time: one
 	// tenant that is stuck must not hold up the others.
 	chore   = time.Minute
 	errands = 4
 )
 
-// keep runs what a node does by itself, apart from requests: it has tenants finish
-// what they began every hour, after it has receipted its start where that could not
-// be done at once.
-// A node alone fires its alarms from now on; in a cluster a node does where it leads. The
-// returned function waits for it to end, which it does soon after ctx.
+// keep runs what a node does by itself, apart from requests: it receipts its start where
+// that could not be done at once, and fires alarms. A node alone does so from now on, one
+// of a cluster where it leads. The returned function waits for it to end, which it does
+// soon after ctx.
 func (n *node) keep(ctx context.Context, start func(context.Context) error) (wait func()) {
 	if n.cluster == nil {
 		for p := range n.store.Partitions() {
@@ -34,12 +31,9 @@ func (n *node) keep(ctx context.Context, start func(context.Context) error) (wai
 		}
 	}
 	var running sync.WaitGroup
-	n.panics.Go(&running, "finishing removals", func() {
+	n.panics.Go(&running, "telling the start", func() {
 		tell := func() error { return start(ctx) }
 		for start != nil && n.panics.Try("telling the start", tell) != nil && every(ctx, tellAgain) {
-		}
-		for every(ctx, sweepEvery) {
-			n.panics.Do("finishing removals", func() { n.sweep(ctx) })
 		}
 	})
 	return running.Wait
@@ -87,13 +81,6 @@ func (n *node) start(ctx context.Context, key *auth.Key) (again func(context.Con
 		}, nil
 	}
 	return nil, err
-}
-
-// sweep has the places of all tenants let go of members who were shut out.
-func (n *node) sweep(ctx context.Context) {
-	n.eachTenant(ctx, "couldn't finish removals everywhere", func(ctx context.Context, g ubl.Group) error {
-		return n.ask(ctx, ubl.TenantName(g.Tenant), func(req ubl.Request) ubl.Command { return ubl.SweepRooms{Request: req} })
-	})
 }
 
 // closeOrphans ends every call to the outside that is still open. A node alone

@@ -132,7 +132,6 @@ func TestPlatformActs(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		n.sweep(t.Context())
 		if err := n.ready(); err != nil {
 			t.Error(err)
 		}

@@ -24,7 +24,7 @@ func (y *yard) entries(of ubl.Name, as ubl.Identity) string {
 }
 
 // TestSweepShutsOutMany: where the server died while several people were being
-// shut out of the same places, one sweep finishes it for all of them.
+// shut out of the same places, their alarms finish it for all of them.
 func TestSweepShutsOutMany(t *testing.T) {
 	h, v := openWithValve(t, actors.Limits{})
 	y := openYard(t, h)
@@ -47,13 +47,13 @@ func TestSweepShutsOutMany(t *testing.T) {
 	h.Restart()
 	for _, place := range []ubl.Name{general, purse} {
 		if got := y.entries(place, y.ana); got != "ana owner, bob member, cem member" {
-			t.Fatalf("before the sweep %s has %s", place, got)
+			t.Fatalf("before their alarms %s has %s", place, got)
 		}
 	}
-	harness.Must[int](h, tenant, ubl.SweepRooms{Request: h.Request(ubl.Platform())})
+	finished(h)
 	for _, place := range []ubl.Name{general, purse} {
 		if got := y.entries(place, y.ana); got != "ana owner" {
-			t.Errorf("after the sweep %s has %s", place, got)
+			t.Errorf("after their alarms %s has %s", place, got)
 		}
 	}
 	y.checkLedger()

@@ -154,7 +154,7 @@ func TestLeavingTakesEverythingAlong(t *testing.T) {
 }
 
 // TestLeavingIsFinished: where tenant 0 could not be reached, the tenant refuses who
-// has left all the same, and a sweep ends the rest.
+// has left all the same, and an alarm ends the rest.
 func TestLeavingIsFinished(t *testing.T) {
 	h, v := openWithValve(t, actors.Limits{})
 	p := openParty(t, h)
@@ -176,7 +176,7 @@ func TestLeavingIsFinished(t *testing.T) {
 	if _, err := p.Ask(t.Context(), p.core, p.admit("bearer", p.bob, ubl.TokenBearer)); err != nil {
 		t.Fatalf("the token ended in spite of the fault: %v", err)
 	}
-	harness.Must[int](h, p.tenant, ubl.SweepRooms{Request: p.Request(ubl.Platform())})
+	finished(h)
 	p.Refused(ubl.CodeUnauthorized, p.core, p.admit("bearer", p.bob, ubl.TokenBearer))
 	head := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(ubl.CoreTenant), ubl.GetLedgerHead{})
 	harness.Must[int](h, p.tenant, ubl.SweepRooms{Request: p.Request(ubl.Platform())})

@@ -90,11 +90,17 @@ type Options struct {
 	Now func() time.Time
 	// Dir is a data directory to open instead of a new one.
 	Dir string
+	// From is when the clock begins; zero for the seed's favourite day.
+	From time.Time
 }
 
 // Open starts a house over a new directory, and closes it with the test.
 func Open(t testing.TB, opts Options) *House {
-	h := &House{Clock: NewClock(), Dir: cmp.Or(opts.Dir, t.TempDir()), t: t, opts: opts}
+	clock := NewClock()
+	if !opts.From.IsZero() {
+		clock.now = opts.From
+	}
+	h := &House{Clock: clock, Dir: cmp.Or(opts.Dir, t.TempDir()), t: t, opts: opts}
 	h.start()
 	t.Cleanup(h.Close)
 	return h
@@ -147,7 +153,6 @@ func (h *House) learn() {
 // at once that were tried in vain.
 func (h *House) Alarms() {
 	h.t.Helper()
-	h.learn()
 	for deadline := time.Now().Add(30 * time.Second); h.due(); time.Sleep(time.Millisecond) {
 		h.learn()
 		if time.Now().After(deadline) {
