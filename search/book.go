@@ -16,6 +16,7 @@ import (
 	bolt "go.etcd.io/bbolt/errors"
 
 	"ubl"
+	"ubl/turns"
 )
 
 // errOtherHistory says that an index has seen events that never were.
@@ -37,7 +38,8 @@ type book struct {
 
 	// writer is taken by whoever catches up, opens or closes; finds and batches are
 	// shared by all books.
-	writer, finds, batches turns
+	writer, batches lock
+	finds           *turns.Turns
 
 	// mu is held to use index, and alone to put another in its place.
 	mu    sync.RWMutex
@@ -46,7 +48,7 @@ type book struct {
 }
 
 func (x *Index) newBook(of ubl.Name) *book {
-	return &book{of: of, path: filepath.Join(x.dir, folder(of)), writer: make(turns, 1), finds: x.finds, batches: x.batches}
+	return &book{of: of, path: filepath.Join(x.dir, folder(of)), writer: newLock(), finds: x.finds, batches: x.batches}
 }
 
 // folder is a container's, named by hash: actor names are no file names.
@@ -58,10 +60,11 @@ func folder(of ubl.Name) string {
 // find looks terms up; used is the index that it met, for [book.discard]. Of a book that
 // is behind there may be no index yet.
 func (b *book) find(ctx context.Context, behind bool, terms []term, limit int) (out ubl.DocumentsFound, used bleve.Index, err error) {
-	if err := b.finds.take(ctx); err != nil {
+	tenant := b.of.Group().Tenant
+	if err := b.finds.Take(ctx, tenant); err != nil {
 		return out, nil, err
 	}
-	defer b.finds.give()
+	defer b.finds.Give(tenant)
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	out = ubl.DocumentsFound{Matches: []ubl.DocumentMatch{}, Behind: behind}

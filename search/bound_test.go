@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -8,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"ubl"
 )
 
 // TestASearchHoldsNoWholeDocuments: of a document that is found it reads no more
@@ -71,4 +74,53 @@ func TestIndexingSetsAsideWhatItNeeds(t *testing.T) {
 	if each := (after.TotalAlloc - before.TotalAlloc) / documents; each > 120<<20 {
 		t.Errorf("indexing a document of 200 kB allocates %d MiB", each>>20)
 	}
+}
+
+// TestTheBeginningsOfAQueryTogetherAreBounded: each beginning here stands for fewer words
+// than a query may, all of them for more, in titles and contents together.
+func TestTheBeginningsOfAQueryTogetherAreBounded(t *testing.T) {
+	h, x := &history{}, open(t, t.TempDir())
+	const each = 4000
+	h.put("d:a", words("ka", each), words("kb", each))
+	h.put("d:b", "", words("kc", each))
+	for query, refused := range map[string]bool{"ka*": false, "ka* kb*": false, "ka* kb* kc*": true, `k*`: false, "kb* kb* kb*": true} {
+		_, err := x.Search(t.Context(), shelf, h.head(), h.tell, query, 10)
+		if got := ubl.CodeOf(err) == ubl.CodeValidation; got != refused || err != nil && !refused {
+			t.Errorf("%q: %v", query, err)
+		}
+	}
+}
+
+// words are different ones that begin alike.
+func words(beginning string, n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "%s%d ", beginning, i)
+	}
+	return text.String()
+}
+
+// TestASearchEndsWhileItsWordsAreCounted, before any of them is looked up.
+func TestASearchEndsWhileItsWordsAreCounted(t *testing.T) {
+	h, x := &history{}, open(t, t.TempDir())
+	h.put("d:a", "Title", words("ka", 5000))
+	h.search(t, x, "nothing")
+	ctx := &expiring{Context: t.Context(), after: 1000}
+	if found, err := x.Search(ctx, shelf, h.head(), h.tell, "ka*", 10); ubl.CodeOf(err) != ubl.CodeUnavailable {
+		t.Errorf("found %d, %v", len(found.Matches), err)
+	}
+}
+
+// expiring is a context that is over once it was asked so many times. Nobody who waits
+// for its end is told.
+type expiring struct {
+	context.Context
+	after, asked int
+}
+
+func (c *expiring) Err() error {
+	if c.asked++; c.asked > c.after {
+		return context.Canceled
+	}
+	return nil
 }

@@ -13,9 +13,9 @@
 //
 // At most 64 indexes are open; the one not used for longest is closed for another.
 // A container's index is written by one errand at a time and read by several searches.
-// On the whole node eight searches look things up at once, and one batch is written:
-// what that takes of memory goes by the size of documents. The others wait, until their
-// context ends. Of a text an index keeps the beginning, for snippets.
+// On the whole node four searches look things up at once, two of one tenant, and one batch
+// is written: what that takes of memory goes by the size of documents. The others wait,
+// until their context ends, and tenants wait in turn. Of a text an index keeps the beginning, for snippets.
 //
 // # The way of one search
 //
@@ -39,7 +39,8 @@
 //
 // Words must all occur, in the title or the content. "Words in quotes" must follow
 // each other. A word* with an asterisk is the beginning of a word, of two letters
-// or more. Nothing else means anything: punctuation separates words. Case, accents and the width of
+// or more. All beginnings in a query stand for 10,000 words of titles and contents at
+// most, or the query is refused. Nothing else means anything: punctuation separates words. Case, accents and the width of
 // letters make no difference; words are not reduced to stems, since documents are
 // in any language.
 //

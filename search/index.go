@@ -18,6 +18,7 @@ import (
 
 	"ubl"
 	"ubl/panics"
+	"ubl/turns"
 )
 
 // maxOpen is how many containers' indexes are open at once.
@@ -29,8 +30,8 @@ type Index struct {
 	log      *slog.Logger
 	panics   *panics.Catcher
 	patience time.Duration
-	// How many searches look things up at once, and how many books are written.
-	finds, batches turns
+	finds    *turns.Turns // of searches that look things up
+	batches  lock         // of books that are written
 
 	// ctx ends with Close, and the errands with it.
 	ctx     context.Context
@@ -63,7 +64,7 @@ func Open(dir string, o *Options) (*Index, error) {
 	smallBuffers()
 	x := &Index{
 		dir: dir, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), panics: o.Panics, patience: cmp.Or(o.Patience, usualPatience),
-		finds: make(turns, maxFinds), batches: make(turns, maxBatches), books: make(map[ubl.Name]*book),
+		finds: turns.New(maxFinds, tenantFinds), batches: newLock(), books: make(map[ubl.Name]*book),
 	}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	return x, nil
@@ -204,10 +205,8 @@ func find(ctx context.Context, index bleve.Index, terms []term, limit int) ([]ub
 	if len(terms) == 0 || limit < 1 {
 		return []ubl.DocumentMatch{}, nil
 	}
-	for _, t := range terms {
-		if err := t.bounded(index); err != nil {
-			return nil, err
-		}
+	if err := bounded(ctx, index, terms); err != nil {
+		return nil, err
 	}
 	req := bleve.NewSearchRequestOptions(build(terms), limit, 0, false)
 	req.Fields = []string{fieldText}
@@ -225,25 +224,42 @@ func find(ctx context.Context, index bleve.Index, terms []term, limit int) ([]ub
 	return out, nil
 }
 
-// maxBeginnings is how many words the beginning of one may stand for.
+// maxBeginnings is how many words the beginnings of a query may stand for together, in
+// titles and contents: each takes memory while it is looked up.
 const maxBeginnings = 10_000
 
-// bounded refuses a beginning that stands for too many words to look them all up.
-func (t term) bounded(index bleve.Index) error {
+// bounded refuses beginnings that stand for too many words to look them all up.
+func bounded(ctx context.Context, index bleve.Index, terms []term) error {
+	left := maxBeginnings
+	for _, t := range terms {
+		for _, field := range []string{fieldTitle, fieldContent} {
+			if err := t.expand(ctx, index, field, &left); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// expand counts the words of a field that a beginning stands for.
+func (t term) expand(ctx context.Context, index bleve.Index, field string, left *int) error {
 	if !t.prefix {
 		return nil
 	}
-	dict, err := index.FieldDictPrefix(fieldContent, []byte(t.words[len(t.words)-1]))
+	dict, err := index.FieldDictPrefix(field, []byte(t.words[len(t.words)-1]))
 	if err != nil {
 		return err
 	}
 	defer dict.Close()
-	for range maxBeginnings {
+	for ; *left >= 0; *left-- {
 		if entry, err := dict.Next(); entry == nil || err != nil {
 			return err
 		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 	}
-	return ubl.Errorf(ubl.CodeValidation, "the beginning of a word stands for more than %d words: give more of it", maxBeginnings)
+	return ubl.Errorf(ubl.CodeValidation, "the beginnings of words stand for more than %d words together: give more of each", maxBeginnings)
 }
 
 func match(hit *search.DocumentMatch, terms []term) ubl.DocumentMatch {

@@ -27,7 +27,8 @@ var rooms = map[string]room{
 	"ubl/durable":           {},
 	"ubl/panics":            {},
 	"ubl/secretfile":        {},
-	"ubl/actors":            {inside: []string{"ubl", "ubl/panics"}, outside: []string{"github.com/asynkron/protoactor-go/actor"}},
+	"ubl/turns":             {inside: []string{"ubl"}},
+	"ubl/actors":            {inside: []string{"ubl", "ubl/panics", "ubl/turns"}, outside: []string{"github.com/asynkron/protoactor-go/actor"}},
 	"ubl/storage":           {inside: []string{"ubl", "ubl/durable"}, outside: []string{"go.etcd.io/bbolt", "github.com/klauspost/compress/s2"}},
 	"ubl/cluster/wire":      {inside: []string{"ubl"}},
 	"ubl/cluster/placement": {},
@@ -36,7 +37,7 @@ var rooms = map[string]room{
 		outside: []string{"github.com/hashicorp/raft", "github.com/hashicorp/raft-wal", "github.com/hashicorp/go-hclog",
 			"github.com/vmihailenco/msgpack/v5", "google.golang.org/grpc"}},
 	"ubl/resolver": {inside: []string{"ubl"}, outside: []string{"github.com/miekg/dns"}},
-	"ubl/search": {inside: []string{"ubl", "ubl/panics"},
+	"ubl/search": {inside: []string{"ubl", "ubl/panics", "ubl/turns"},
 		outside: []string{"github.com/blevesearch/bleve/v2", "github.com/blevesearch/zapx/v16", "go.etcd.io/bbolt/errors", "golang.org/x/text/unicode/norm"}},
 	"ubl/gateway/check": {inside: []string{"ubl"}},
 	"ubl/gateway":       {inside: []string{"ubl", "ubl/gateway/check", "ubl/secretfile"}},
@@ -58,7 +59,7 @@ var rooms = map[string]room{
 		outside: []string{"github.com/go-chi/chi/v5", "github.com/prometheus/client_golang"}},
 }
 
-var family = room{inside: []string{"ubl", "ubl/actors", "ubl/panics"}}
+var family = room{inside: []string{"ubl", "ubl/actors", "ubl/panics", "ubl/turns"}}
 
 type pkg struct {
 	ImportPath string

@@ -1,0 +1,113 @@
+// Package turns shares a few places among all tenants of a node, for work that takes much
+// memory or time. A tenant has a part of them at most, so that one tenant leaves room for
+// the others; and a place that is given back goes to the tenants that wait in turn,
+// however many requests each of them has waiting.
+package turns
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"ubl"
+)
+
+// Turns are the places. A nil one bounds nothing. Safe for concurrent use.
+type Turns struct {
+	each int // the most places of one tenant
+
+	mu   sync.Mutex
+	free int
+	held map[ubl.TenantID]int
+	// lines are the requests that wait, by tenant, and order is whose turn is next: it
+	// names each tenant that has a line.
+	lines map[ubl.TenantID][]chan struct{}
+	order []ubl.TenantID
+}
+
+// New has places for all tenants, and for each of them.
+func New(all, each int) *Turns {
+	return &Turns{each: each, free: all, held: make(map[ubl.TenantID]int), lines: make(map[ubl.TenantID][]chan struct{})}
+}
+
+// Take waits for a place, until ctx ends; [Turns.Give] gives it back.
+func (t *Turns) Take(ctx context.Context, of ubl.TenantID) error {
+	if t == nil {
+		return nil
+	}
+	place := t.queue(of)
+	select {
+	case <-place:
+		return nil
+	case <-ctx.Done():
+		t.leave(of, place)
+		return ctx.Err()
+	}
+}
+
+// Give gives a place back.
+func (t *Turns) Give(of ubl.TenantID) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.free++
+	if t.held[of]--; t.held[of] == 0 {
+		delete(t.held, of)
+	}
+	t.serve()
+}
+
+// queue puts a request at the end of its tenant's line. The channel is closed when the
+// request has its place, which may be at once.
+func (t *Turns) queue(of ubl.TenantID) chan struct{} {
+	place := make(chan struct{})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.lines[of]) == 0 {
+		t.order = append(t.order, of)
+	}
+	t.lines[of] = append(t.lines[of], place)
+	t.serve()
+	return place
+}
+
+// leave takes a request out of its line. One that got its place meanwhile gives it back.
+func (t *Turns) leave(of ubl.TenantID, place chan struct{}) {
+	t.mu.Lock()
+	i := slices.Index(t.lines[of], place)
+	if i >= 0 {
+		t.shorten(of, i)
+	}
+	t.mu.Unlock()
+	if i < 0 {
+		t.Give(of)
+	}
+}
+
+// serve gives free places to those that wait. Call with mu held.
+func (t *Turns) serve() {
+	for t.free > 0 {
+		i := slices.IndexFunc(t.order, func(of ubl.TenantID) bool { return t.held[of] < t.each })
+		if i < 0 {
+			return
+		}
+		of := t.order[i]
+		t.free--
+		t.held[of]++
+		close(t.lines[of][0])
+		t.order = append(slices.Delete(t.order, i, i+1), of) // the others are first from now on
+		t.shorten(of, 0)
+	}
+}
+
+// shorten takes a request out of a line, and the line away with the last one. Call with
+// mu held.
+func (t *Turns) shorten(of ubl.TenantID, i int) {
+	t.lines[of] = slices.Delete(t.lines[of], i, i+1)
+	if len(t.lines[of]) == 0 {
+		delete(t.lines, of)
+		t.order = slices.DeleteFunc(t.order, func(other ubl.TenantID) bool { return other == of })
+	}
+}
