@@ -186,7 +186,7 @@ func (x *Entity[S, E]) wake(t *Turn, key string, req ubl.Request) {
 		x.setUnreceipted(t, key, nil)
 	default:
 		p.Alarms = slices.Insert(p.Alarms, 0, Alarm{Key: key})
-		x.enact(t.Draft(), did, req, t.Now(), p, !x.kind.WakePasses)
+		x.enact(t.append(), did, req, t.Now(), p, !x.kind.WakePasses)
 	}
 	t.Reply(true)
 }
@@ -227,7 +227,7 @@ func (x *Entity[S, E]) fired(t *Turn, c fired) {
 func (x *Entity[S, E]) adopt(t *Turn) {
 	if x.kind.Adopt != nil {
 		alarms, records := x.kind.Adopt(&x.State, x.Moment(t))
-		a := t.Draft()
+		a := t.append()
 		bookkeeping(records).keep(a)
 		for _, alarm := range alarms {
 			if _, has := x.alarms[alarm.Key]; !has {
@@ -291,7 +291,7 @@ func (b bookkeeping) keep(a *Append) { a.Records = append(a.Records, b...) }
 
 // setUnreceipted is bookkeeping: what an alarm leads to has receipts.
 func (x *Entity[S, E]) setUnreceipted(t *Turn, key string, as *armed) {
-	a := t.Draft()
+	a := t.append()
 	bookkeeping(x.setAs(a, key, as)).keep(a)
 }
 

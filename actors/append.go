@@ -95,8 +95,8 @@ func (a *Append) Move(key []byte, from, to int64) {
 	a.Counters = append(a.Counters, ubl.Counter{Key: key, From: from, To: to})
 }
 
-// Merge adds what another, uncommitted append holds.
-func (a *Append) Merge(b *Append) {
+// merge adds what another, uncommitted append holds.
+func (a *Append) merge(b *Append) {
 	a.Acts = append(a.Acts, b.Acts...)
 	a.Records = append(a.Records, b.Records...)
 	a.Counters = append(a.Counters, b.Counters...)

@@ -36,7 +36,7 @@
 //	           and adds what follows: indexes, a checkpoint, what is published
 //	Pass       the same for an event that isn't stored: only the newest of its like
 //	           counts, and what is left of it is in records of its own
-//	Draft      the turn's append: several plans of one turn are one commit
+//	append     the turn's append: several plans of one turn are one commit
 //	answer     [Plan].Answer, or [Hooks].Outcome of the event, from memory
 //
 // The event is encoded in the mailbox. The ledger only puts the receipt behind it.

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -241,13 +242,13 @@ func (x *Entity[S, E]) Past(ctx context.Context, n int64) (any, error) {
 // changing anything: whatever else may forbid an act has its place in enact. Without a
 // key the family knows a retry by other means.
 func (x *Entity[S, E]) Enact(t *Turn, did ubl.Did, req ubl.Request, p *Plan[E], key *Key) func() (any, error) {
-	a := t.Draft()
+	a := t.append()
 	if key != nil {
 		ref := Ref{Kind: x.place.Ref, N: x.last + 1}
 		if p.Item != nil {
 			ref = Ref{Kind: x.items.Ref, N: p.Item.Number()}
 		}
-		x.Keys.Add(a, *key, t.Now(), ref)
+		x.Keys.add(a, *key, t.Now(), ref)
 	}
 	answer := p.Answer
 	made, act := x.enact(a, did, req, t.Now(), p, true)
@@ -263,29 +264,34 @@ func (x *Entity[S, E]) Enact(t *Turn, did ubl.Did, req ubl.Request, p *Plan[E], 
 	}
 }
 
-// Pass carries out a plan whose event passes, in the turn's commit.
+// Pass carries out a plan whose event passes, in the turn's commit. Its key leads to what
+// the plan says.
 func (x *Entity[S, E]) Pass(t *Turn, did ubl.Did, req ubl.Request, p *Plan[E], key *Key) {
-	a := t.Draft()
-	if key != nil {
-		x.Keys.Add(a, *key, t.Now(), Ref{Kind: x.place.Passed})
-	}
+	a := t.append()
+	x.passes(t, a, key, p.Ref)
 	x.enact(a, did, req, t.Now(), p, false)
 }
 
 // PassUnreceipted has an event pass in the turn's commit that no act makes.
-func (x *Entity[S, E]) PassUnreceipted(t *Turn, u Unreceipted[E]) {
-	e := u.Event
+func (x *Entity[S, E]) PassUnreceipted(t *Turn, u Unreceipted[E], key *Key) {
+	a, e := t.append(), u.Event
+	x.passes(t, a, key, Ref{})
 	stamp(&e, Stamp{Version: x.kind.Version, At: t.Now()})
-	x.happen(t.Draft(), e, nil)
+	x.happen(a, e, nil)
+}
+
+// passes remembers the key of what passes, if it has one.
+func (x *Entity[S, E]) passes(t *Turn, a *Append, key *Key, ref Ref) {
+	if key != nil {
+		x.Keys.add(a, *key, t.Now(), cmp.Or(ref, Ref{Kind: x.place.Passed}))
+	}
 }
 
 // Note puts an act on record that changes nothing, as reading is one, or a refusal. Its
 // receipt is there behind the gate. Its key, if it has one, is known from then on.
 func (x *Entity[S, E]) Note(t *Turn, did ubl.Did, req ubl.Request, act Act, key *Key) *Act {
-	a := t.Draft()
-	if key != nil {
-		x.Keys.Add(a, *key, t.Now(), Ref{Kind: x.place.Passed})
-	}
+	a := t.append()
+	x.passes(t, a, key, Ref{})
 	return x.act(a, did, req, t.Now(), &act)
 }
 
@@ -321,7 +327,7 @@ func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Tim
 	}
 	if p.Founding != nil {
 		act = p.Founding.Acts[0]
-		a.Merge(p.Founding)
+		a.merge(p.Founding)
 	} else {
 		act = x.act(a, did, req, at, &p.Act)
 	}

@@ -232,7 +232,7 @@ func (x *Entity[S, E]) took(t *Turn, c took) {
 	if moved {
 		x.keptCursor = c.upTo
 		if x.kind.Follow.Cursors == nil {
-			bookkeeping{{Key: cursorKey(x.Name.Local()), Value: encode(cursor{cursorVersion, c.upTo})}}.keep(t.Draft())
+			bookkeeping{{Key: cursorKey(x.Name.Local()), Value: encode(cursor{cursorVersion, c.upTo})}}.keep(t.append())
 		}
 	}
 	t.Reply(moved)

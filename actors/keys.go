@@ -97,23 +97,6 @@ func (k *Keys) Find(ctx context.Context, key Key) (*Ref, error) {
 	return &ref, nil
 }
 
-// Seen answers a turn whose key was seen before with what past tells of where
-// that led, and one whose key can't be looked up with why. False means that the
-// command has yet to be decided.
-func (k *Keys) Seen(t *Turn, key Key, past func(ctx context.Context, n int64) (any, error)) bool {
-	ctx := t.Context()
-	ref, err := k.Find(ctx, key)
-	switch {
-	case err != nil:
-		t.Fail(err)
-	case ref != nil:
-		t.Later(func() (any, error) { return past(ctx, ref.N) })
-	default:
-		return false
-	}
-	return true
-}
-
 // lookUp reads the log where a filter says that the key may be, the newest first:
 // a key may be used anew once it has expired. What it reads is durable: keys
 // leave memory long after they are committed.
@@ -139,9 +122,9 @@ func (k *Keys) search(ctx context.Context, first, last int64, hash [16]byte) (fo
 	return found, ok, err
 }
 
-// Add remembers a key with its outcome as part of an append, and lets go of keys
+// add remembers a key with its outcome as part of an append, and lets go of keys
 // that are past both limits.
-func (k *Keys) Add(a *Append, key Key, at ubl.Time, ref Ref) {
+func (k *Keys) add(a *Append, key Key, at ubl.Time, ref Ref) {
 	k.forget(at)
 	k.evict(a)
 	k.High++

@@ -131,7 +131,7 @@ func (d *desk) send(n int) {
 func (d *desk) use(key Key) {
 	a := &Append{}
 	e := entry{n: int64(len(d.sent)) + 1, at: d.now, key: key}
-	d.k.Add(a, key, d.now, Ref{N: e.n})
+	d.k.add(a, key, d.now, Ref{N: e.n})
 	d.m.commit(a)
 	d.sent = append(d.sent, e)
 	if len(a.Records) > 2*keysEvicted {

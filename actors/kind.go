@@ -170,6 +170,8 @@ type Plan[E Event] struct {
 	Records []Record
 	// Alarms are set and cleared.
 	Alarms []Alarm
+	// Ref is what the key of a plan whose event passes leads to; zero for nothing to look up.
+	Ref Ref
 	// Frees says that the plan takes power or data away: a tenant that is full may do it.
 	Frees bool
 	// Answer makes the answer of what the decision has in memory; it must equal that of

@@ -290,7 +290,7 @@ func (x counter) Receive(t *actors.Turn, cmd ubl.Command) {
 	case knows:
 		t.Reply(x.Knows(t, cmd.add))
 	case tick:
-		x.PassUnreceipted(t, actors.Unreceipted[counterEvent]{Event: counterEvent{tick: 1}})
+		x.PassUnreceipted(t, actors.Unreceipted[counterEvent]{Event: counterEvent{tick: 1}}, nil)
 		t.Reply(nil)
 	case get:
 		t.Reply(x.State)

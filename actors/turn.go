@@ -14,8 +14,7 @@ type Turn struct {
 	answer   answer
 	answered bool
 	now      ubl.Time // once asked for
-	draft    *Append
-	commit   *Append
+	draft    *Append  // of everything that the turn decides; nil where that is nothing
 }
 
 // Context is the asker's.
@@ -40,27 +39,21 @@ func (t *Turn) Reserve(bytes int) error {
 	return nil
 }
 
-// Commit hands an append to the group's LedgerShard. The actor has applied its
-// state change already and goes on; the turn's answer waits for the outcome.
-// At most one commit a turn: one decision is one batch.
-func (t *Turn) Commit(a *Append) {
-	if t.commit != nil || t.draft != nil {
-		panic("actors: a turn commits once")
-	}
+// commit hands the turn's append to the group's LedgerShard. The actor has applied its
+// state change already and continues; the turn's answer waits for the outcome.
+func (t *Turn) commit(a *Append) {
 	c := t.cell
 	a.init(c, t.env.cost, t.env.since)
 	t.env.cost = 0
-	t.commit, c.last = a, a
+	c.last = a
 	c.pending.Add(1)
 	c.group.append(a)
 }
 
-// Draft is the append of everything that the turn decides, for who decides in several
-// steps. It is committed when Receive has returned, and forgotten if that panics.
-func (t *Turn) Draft() *Append {
-	if t.commit != nil {
-		panic("actors: a turn commits once")
-	}
+// append is the one append of everything that the turn decides. It is committed when
+// Receive has returned, and forgotten if that panics. Families reach it by a [Plan], an
+// [Act] or an [Unreceipted] alone.
+func (t *Turn) append() *Append {
 	if t.draft == nil {
 		t.draft = &Append{Records: make([]Record, 0, 2)} // an event or item, and its key
 	}
@@ -115,9 +108,8 @@ func (t *Turn) Drop() {
 // finish sends the answer through the gate: behind the newest commit that the
 // decision could have seen.
 func (t *Turn) finish() {
-	if a := t.draft; a != nil {
-		t.draft = nil
-		t.Commit(a)
+	if t.draft != nil {
+		t.commit(t.draft)
 	}
 	if t.env.cost > 0 {
 		t.cell.group.give(t.env.since, t.env.cost)
@@ -143,12 +135,12 @@ func (t *Turn) finish() {
 // pass sends the answer once the commit before it is settled.
 func (t *Turn) pass(err error) {
 	t.cell.gated.Add(-1)
-	if err != nil && t.commit != nil {
-		err = t.commit.own
+	if err != nil && t.draft != nil {
+		err = t.draft.own
 	}
 	if err != nil {
 		t.answer = answer{err: err}
 	}
-	t.answer.committed = t.commit != nil && err == nil
+	t.answer.committed = t.draft != nil && err == nil
 	t.env.reply <- t.answer
 }

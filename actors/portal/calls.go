@@ -90,8 +90,8 @@ func (x *Portal) intend(t *actors.Turn, c ubl.BeginCall, key actors.Key) {
 	}
 	p.Event.call.begins = o
 	p.Alarms = []actors.Alarm{{Key: alarmOf(o.Call.N), At: o.Deadline}}
-	x.Keys.Add(t.Draft(), key, t.Now(), actors.Ref{Kind: refRow, N: o.Call.N})
-	x.Pass(t, c.Did, c.Request, &p, nil)
+	p.Ref = actors.Ref{Kind: refRow, N: o.Call.N}
+	x.Pass(t, c.Did, c.Request, &p, &key)
 	t.Later(o.ticket)
 }
 

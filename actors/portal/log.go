@@ -96,11 +96,12 @@ func (x *Portal) logCalls(t *actors.Turn, c ubl.LogCalls) {
 		t.Fail(err)
 		return
 	}
-	if ref == nil && len(c.Calls) > 0 {
+	if ref == nil {
+		with := &key // the first row
 		for _, call := range c.Calls {
-			x.PassUnreceipted(t, x.State.logging(*call))
+			x.PassUnreceipted(t, x.State.logging(*call), with)
+			with = nil
 		}
-		x.Keys.Add(t.Draft(), key, t.Now(), actors.Ref{Kind: refRow, N: x.State.High})
 	}
 	t.Reply(nil)
 }

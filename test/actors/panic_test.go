@@ -3,6 +3,7 @@ package actors_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"log/slog"
 	"strings"
 	"sync"
@@ -16,8 +17,32 @@ import (
 
 // mine is a family that panics where its command says.
 type mine struct {
+	read   ubl.Reader
 	mu     sync.Mutex
 	opened int
+}
+
+// bursting is an actor of that family.
+type bursting struct {
+	*actors.Entity[struct{}, bang]
+}
+
+type bang struct{ actors.Stamp }
+
+var bursts = actors.Kind[struct{}, bang]{
+	Name: "mine", Version: 1,
+	Place: func(ubl.Name) actors.Place {
+		return actors.Place{Key: func(n int64) []byte { return binary.BigEndian.AppendUint64([]byte("zmine"), uint64(n)) }, Counter: []byte("emine")}
+	},
+	Apply:    func(*struct{}, bang) {},
+	Under:    func(_ *struct{}, who ubl.Identity) ubl.AgreementID { return ubl.TenantAgreement(who.TenantID) },
+	Pointers: func(*struct{}) ubl.Fields { return nil },
+	Rules: []actors.Rule[struct{}, bang]{actors.On(ubl.DidSend, nil, func(*struct{}, sealBurst, actors.Moment) (*actors.Plan[bang], error) {
+		return &actors.Plan[bang]{
+			Records: []actors.Record{{Key: []byte("zburst"), Seal: func() []byte { panic("seal burst") }}},
+			Answer:  func(ubl.Receipt) any { return "sealed" },
+		}, nil
+	})},
 }
 
 type (
@@ -34,27 +59,24 @@ func (m *mine) family() actors.Family {
 	return actors.Family{
 		Name: "mine",
 		Owns: func(local string) bool { return strings.HasPrefix(local, "mine:") },
-		Open: func(context.Context, actors.Env) (actors.Actor, error) {
+		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
 			m.mu.Lock()
-			defer m.mu.Unlock()
 			m.opened++
-			return m, nil
+			m.mu.Unlock()
+			x, err := bursts.Load(ctx, m.read, env, actors.Hooks[bang]{})
+			return bursting{x}, err
 		},
 	}
 }
 
-func (m *mine) Receive(t *actors.Turn, cmd ubl.Command) {
-	switch c := cmd.(type) {
+func (x bursting) Receive(t *actors.Turn, cmd ubl.Command) {
+	switch cmd.(type) {
 	case lateBurst:
 		t.Later(func() (any, error) { panic("late burst") })
-	case sealBurst:
-		t.Commit(&actors.Append{
-			Acts:    []*actors.Act{{Did: ubl.DidSend, Agreement: "a:tenant:x", Request: c.Request, At: t.Now()}},
-			Records: []actors.Record{{Key: []byte{'m', 1}, Seal: func() []byte { panic("seal burst") }}},
-		})
-		t.Reply("sealed")
-	default:
+	case ping:
 		t.Reply("pong")
+	default:
+		x.Change(t, cmd)
 	}
 }
 
@@ -70,7 +92,10 @@ func TestPanicInADeferredAnswer(t *testing.T) {
 	var log bytes.Buffer
 	caught := panics.New(slog.New(slog.NewTextHandler(&log, nil)))
 	m := &mine{}
-	h := harness.Open(t, harness.Options{Families: []actors.Family{m.family()}, Panics: caught})
+	h := harness.Open(t, harness.Options{Families: []actors.Family{m.family()}, Panics: caught, Wrap: func(s ubl.Store) ubl.Store {
+		m.read = s
+		return s
+	}})
 	at := ubl.Name("t:example.com|mine:1")
 	done := make(chan error, 1)
 	go func() { // not the test's, which would survive
@@ -98,6 +123,7 @@ func TestPoisonedWrite(t *testing.T) {
 	var v *valve
 	h := harness.Open(t, harness.Options{Families: []actors.Family{m.family()}, Panics: caught, Wrap: func(s ubl.Store) ubl.Store {
 		v = &valve{Store: s}
+		m.read = v
 		return v
 	}})
 	ana := harness.User("ana@example.com")
@@ -144,4 +170,12 @@ func TestPanicOfAListener(t *testing.T) {
 	if p := <-heard; len(p.Events) != 1 || caught.Caught() != 1 {
 		t.Errorf("%d events were heard, %d panics counted", len(p.Events), caught.Caught())
 	}
+}
+
+// TestAppendOfNobodysTurn: only a turn brings an append to the ledger.
+func TestAppendOfNobodysTurn(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	h.Refused(ubl.CodeInternal, ubl.LedgerName(ana.TenantID), &actors.Append{Records: []actors.Record{{Key: []byte("z"), Value: []byte("z")}}})
 }
