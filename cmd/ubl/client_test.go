@@ -60,6 +60,22 @@ func TestRoomsSayWhatCantBeRead(t *testing.T) {
 	}
 }
 
+// TestListsAreReadToTheirEnd: the server gives rooms with details 500 at a time.
+func TestListsAreReadToTheirEnd(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, next := "general", `"r:general"`
+		if r.URL.Query().Get("cursor") == "r:general" {
+			name, next = "plans", "null"
+		}
+		fmt.Fprintf(w, `{"rooms":[{"room_id":"r:%s","name":"%[1]s","mode":"internal","created_at":"2026-01-07T12:34:56.789Z","member":false}],"next_cursor":%s}`, name, next)
+	}))
+	defer s.Close()
+	code, out, errs := run(t, s.URL, "", "rooms")
+	if want := "ROOM       NAME     MESSAGES  MEMBER\nr:general  general            no, may join\nr:plans    plans              no, may join\n"; code != 0 || out != want {
+		t.Errorf("%d, %s\n%s", code, errs, out)
+	}
+}
+
 // An export that ends at damage is told as that, and what came before is written.
 func TestExportThatEndsAtDamage(t *testing.T) {
 	const header = `{"format":"ubl.export.v1","head_hash":"h:00","last_seq":9,"ledger_shard":"0","tenant_id":"t:acme.com"}` + "\n"

@@ -69,9 +69,9 @@ func (c *clusterStatusCmd) Run(ctx context.Context, p *program) error {
 	if err := server.call(ctx, "GET", "/api/platform/cluster", nil, &answer); err != nil {
 		return errors.Join(err, server.knows(ctx, err))
 	}
-	var s ubl.ClusterStatus
-	if err := json.Unmarshal(answer.Cluster, &s); err != nil {
-		return fmt.Errorf("the server sent a status of another form: %w", err)
+	s, err := formed[ubl.ClusterStatus]("a status", answer.Cluster)
+	if err != nil {
+		return err
 	}
 	if c.JSON {
 		_, err = fmt.Fprintf(p.out, "%s\n", answer.Cluster)

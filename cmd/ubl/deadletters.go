@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"text/tabwriter"
 
 	"ubl"
 )
@@ -32,37 +31,14 @@ type deadLettersRedriveCmd struct {
 
 // Run lists them, with --json one a line.
 func (c *deadLettersListCmd) Run(ctx context.Context, p *program) error {
-	server, err := c.client(p)
-	if err != nil {
-		return err
-	}
 	path := "/api/dead-letters"
 	if c.All {
 		path += "?all=true"
 	}
-	var answer struct {
-		DeadLetters []json.RawMessage `json:"dead_letters"`
-	}
-	if err := server.call(ctx, "GET", path, nil, &answer); err != nil {
-		return err
-	}
-	if c.JSON {
-		for _, l := range answer.DeadLetters {
-			fmt.Fprintf(p.out, "%s\n", l)
-		}
-		return nil
-	}
-	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "KIND\tKEY\tSUBJECT\tTENANT\tATTEMPTS\tLAST ERROR\tSINCE")
-	for _, raw := range answer.DeadLetters {
-		var l ubl.DeadLetter
-		if err := json.Unmarshal(raw, &l); err != nil {
-			return fmt.Errorf("the server sent a dead letter of another form: %w", err)
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", clean(l.Kind), clean(l.Key), clean(l.Subject), clean(string(l.TenantID)),
-			l.Attempts, cmp.Or(clean(string(l.Code)), "-"), l.Since.Std().Format(dayAndTime))
-	}
-	return table.Flush()
+	return showList(ctx, p, &c.remote, c.format, path, "dead_letters", "a dead letter", "KIND\tKEY\tSUBJECT\tTENANT\tATTEMPTS\tLAST ERROR\tSINCE",
+		func(l *ubl.DeadLetter) string {
+			return cells(l.Kind, l.Key, l.Subject, l.TenantID, l.Attempts, cmp.Or(string(l.Code), "-"), l.Since.Std().Format(dayAndTime))
+		})
 }
 
 // Run asks for one.

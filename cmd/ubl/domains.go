@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"text/tabwriter"
 
 	"ubl"
 )
@@ -73,39 +72,9 @@ func (d *domain) since() string {
 
 // Run lists them, with --json one a line.
 func (c *domainsListCmd) Run(ctx context.Context, p *program) error {
-	server, err := c.client(p)
-	if err != nil {
-		return err
-	}
-	var answer struct {
-		Domains []json.RawMessage `json:"domains"`
-	}
-	if err := server.call(ctx, "GET", "/api/domains", nil, &answer); err != nil {
-		return err
-	}
-	if c.JSON {
-		for _, d := range answer.Domains {
-			fmt.Fprintf(p.out, "%s\n", d)
-		}
-		return nil
-	}
-	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "DOMAIN\tSTATE\tTENANT\tWHEN")
-	for _, raw := range answer.Domains {
-		d, err := domainIn(raw)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", clean(d.Domain), clean(d.State), clean(string(d.TenantID)), cmp.Or(d.since(), "-"))
-	}
-	return table.Flush()
-}
-
-func domainIn(raw json.RawMessage) (d domain, err error) {
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return d, fmt.Errorf("the server sent a domain of another form: %w", err)
-	}
-	return d, nil
+	return showList(ctx, p, &c.remote, c.format, "/api/domains", "domains", "a domain", "DOMAIN\tSTATE\tTENANT\tWHEN", func(d *domain) string {
+		return cells(d.Domain, d.State, d.TenantID, cmp.Or(d.since(), "-"))
+	})
 }
 
 // Run prints the record.
@@ -166,6 +135,6 @@ func (c *remote) act(ctx context.Context, p *program, f format, method, path str
 		_, err := fmt.Fprintf(p.out, "%s\n", answer.Domain)
 		return nil, err
 	}
-	d, err := domainIn(answer.Domain)
+	d, err := formed[domain]("a domain", answer.Domain)
 	return &d, err
 }

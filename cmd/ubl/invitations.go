@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"text/tabwriter"
 
 	"ubl"
 )
@@ -30,32 +29,10 @@ type invitationsRevokeCmd struct {
 
 // Run lists them, with --json one a line.
 func (c *invitationsListCmd) Run(ctx context.Context, p *program) error {
-	server, err := c.client(p)
-	if err != nil {
-		return err
-	}
-	var answer struct {
-		Invitations []json.RawMessage `json:"invitations"`
-	}
-	if err := server.call(ctx, "GET", "/api/invitations", nil, &answer); err != nil {
-		return err
-	}
-	if c.JSON {
-		for _, i := range answer.Invitations {
-			fmt.Fprintf(p.out, "%s\n", i)
-		}
-		return nil
-	}
-	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ADDRESS\tROLE\tSTATE\tID")
-	for _, raw := range answer.Invitations {
-		i, err := invitationIn(raw)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", clean(i.Email), i.Role, invitationState(i, ubl.TimeOf(p.now())), clean(string(i.ID)))
-	}
-	return table.Flush()
+	now := ubl.TimeOf(p.now())
+	return showList(ctx, p, &c.remote, c.format, "/api/invitations", "invitations", "an invitation", "ADDRESS\tROLE\tSTATE\tID", func(i *ubl.Invitation) string {
+		return cells(i.Email, i.Role, invitationState(i, now), i.ID)
+	})
 }
 
 // invitationState is whether an invitation can still be accepted, and else how it ended.
@@ -70,14 +47,6 @@ func invitationState(i *ubl.Invitation, now ubl.Time) string {
 		state = "open until"
 	}
 	return state + " " + at.Std().Format(dayAndTime)
-}
-
-func invitationIn(raw json.RawMessage) (*ubl.Invitation, error) {
-	var i ubl.Invitation
-	if err := json.Unmarshal(raw, &i); err != nil {
-		return nil, fmt.Errorf("the server sent an invitation of another form: %w", err)
-	}
-	return &i, nil
 }
 
 // Run says whose invitation was taken back.
@@ -96,7 +65,7 @@ func (c *invitationsRevokeCmd) Run(ctx context.Context, p *program) error {
 		_, err := fmt.Fprintf(p.out, "%s\n", answer.Invitation)
 		return err
 	}
-	i, err := invitationIn(answer.Invitation)
+	i, err := formed[ubl.Invitation]("an invitation", answer.Invitation)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (c *inviteCmd) Run(ctx context.Context, p *program) error {
 	if err := server.call(ctx, "POST", "/api/invitations", body, &answer); err != nil {
 		return err
 	}
-	i, err := invitationIn(answer.Invitation)
+	i, err := formed[ubl.Invitation]("an invitation", answer.Invitation)
 	if err != nil {
 		return err
 	}

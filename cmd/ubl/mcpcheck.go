@@ -120,9 +120,9 @@ func (c *mcpCheckCmd) send(ctx context.Context, p *program, session *mcp.ClientS
 	if err := use(ctx, session, "messenger.send", map[string]any{"room_id": room, "type": "text", "body": map[string]any{"text": c.Text}}, &sent); err != nil {
 		return c.notSent(ctx, p, room, err)
 	}
-	var m ubl.Message
-	if err := json.Unmarshal(sent.Message, &m); err != nil {
-		return fmt.Errorf("the server sent a message of another form: %w", err)
+	m, err := formed[ubl.Message]("a message", sent.Message)
+	if err != nil {
+		return err
 	}
 	var pair struct {
 		Atoms json.RawMessage `json:"atoms"`

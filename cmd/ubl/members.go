@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"text/tabwriter"
 
 	"ubl"
 )
@@ -29,50 +27,28 @@ func (c *membersCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.Former {
-		list = former
+		return printList(p, c.format, former, "a member", "NAME\tID", func(m *ubl.Member) string { return cells(m.Name, m.UserID) })
 	}
-	switch {
-	case c.JSON:
-		for _, m := range list {
-			fmt.Fprintf(p.out, "%s\n", m)
+	var ends map[ubl.UserID]string
+	if !c.JSON {
+		if ends, err = server.tokenEnds(ctx); err != nil {
+			return err
 		}
-		return nil
-	case c.Former:
-		return printFormer(p, former)
 	}
-	ends, err := server.tokenEnds(ctx)
-	if err != nil {
-		return err
-	}
-	return printMembers(p, list, ends)
+	return printMembers(p, c.format, list, ends)
 }
 
-// printFormer prints those who have left as a table.
-func printFormer(p *program, list []json.RawMessage) error {
-	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tID")
+// printMembers prints members, and when each service's token ends.
+func printMembers(p *program, f format, list []json.RawMessage, ends map[ubl.UserID]string) error {
+	in := make(map[ubl.UserID]string, len(list))
 	for _, raw := range list {
-		m, err := memberIn(raw)
+		m, err := formed[ubl.Member]("a member", raw)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(table, "%s\t%s\n", clean(m.Name), clean(string(m.UserID)))
+		in[m.UserID] = cmp.Or(m.Name, m.Email, string(m.UserID))
 	}
-	return table.Flush()
-}
-
-// printMembers prints members as a table, and when each service's token ends.
-func printMembers(p *program, list []json.RawMessage, ends map[ubl.UserID]string) (err error) {
-	people, in := make([]ubl.Member, len(list)), make(map[ubl.UserID]string, len(list))
-	for n, raw := range list {
-		if people[n], err = memberIn(raw); err != nil {
-			return err
-		}
-		in[people[n].UserID] = cmp.Or(people[n].Name, people[n].Email, string(people[n].UserID))
-	}
-	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tADDRESS\tROLE\tID\tTOKEN UNTIL")
-	for _, m := range people {
+	return printList(p, f, list, "a member", "NAME\tADDRESS\tROLE\tID\tTOKEN UNTIL", func(m *ubl.Member) string {
 		address := m.Email
 		if m.IsService {
 			address = "agent"
@@ -86,9 +62,8 @@ func printMembers(p *program, list []json.RawMessage, ends map[ubl.UserID]string
 		case m.InvitedBy != "":
 			address += " (invited by " + string(m.InvitedBy) + ", who has left)"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", clean(m.Name), clean(address), m.Role, clean(string(m.UserID)), ends[m.UserID])
-	}
-	return table.Flush()
+		return cells(m.Name, address, m.Role, m.UserID, ends[m.UserID])
+	})
 }
 
 // tokenEnds says of each service with a service token when that ends. Only owners may
@@ -109,7 +84,7 @@ func (c *client) tokenEnds(ctx context.Context) (map[ubl.UserID]string, error) {
 		case t.ExpiresAt == nil:
 			ends[t.UserID] = "no end yet"
 		default:
-			ends[t.UserID] = t.ExpiresAt.Std().Format("2006-01-02 15:04 MST")
+			ends[t.UserID] = t.ExpiresAt.Std().Format(dayAndTime)
 		}
 	}
 	return ends, err
@@ -123,13 +98,6 @@ func (c *client) members(ctx context.Context) (now, former []json.RawMessage, er
 	}
 	err = c.call(ctx, "GET", "/api/tenant/members?former=true", nil, &answer)
 	return answer.Members, answer.Former, err
-}
-
-func memberIn(raw json.RawMessage) (m ubl.Member, err error) {
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return m, fmt.Errorf("the server sent a member of another form: %w", err)
-	}
-	return m, nil
 }
 
 // people knows what to call whom messages are from. It asks the server when it first
@@ -161,7 +129,7 @@ func (p *people) meet(ctx context.Context) {
 
 func (p *people) learn(list []json.RawMessage, standing string) {
 	for _, raw := range list {
-		if m, err := memberIn(raw); err == nil {
+		if m, err := formed[ubl.Member]("a member", raw); err == nil {
 			called := cmp.Or(m.Name, m.Email, string(m.UserID))
 			if m.Alike {
 				called += " (" + string(m.UserID) + ")"

@@ -32,16 +32,16 @@ var userIDs = regexp.MustCompile(`\bu:[A-Za-z0-9._-]*[A-Za-z0-9]`)
 // printMessage writes a message for people; lines after the first are
 // indented, so that nobody can write a line that looks like another message.
 func printMessage(ctx context.Context, w io.Writer, from *people, raw json.RawMessage) error {
-	var m ubl.Message
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return fmt.Errorf("the server sent a message of another form: %w", err)
+	m, err := formed[ubl.Message]("a message", raw)
+	if err != nil {
+		return err
 	}
 	text := m.Body.Text
 	if m.Type == ubl.TypeSystem {
 		text = "* " + userIDs.ReplaceAllStringFunc(text, func(id string) string { return from.called(ctx, ubl.UserID(id)) })
 	}
 	text = strings.ReplaceAll(clean(text), "\n", "\n        ")
-	_, err := fmt.Fprintf(w, "%6d  %s  %s  %s\n", m.RoomSeq, m.SentAt.Std().Format("2006-01-02 15:04:05"), clean(from.called(ctx, m.SenderID)), text)
+	_, err = fmt.Fprintf(w, "%6d  %s  %s  %s\n", m.RoomSeq, m.SentAt.Std().Format("2006-01-02 15:04:05"), clean(from.called(ctx, m.SenderID)), text)
 	return err
 }
 

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"text/tabwriter"
 
 	"ubl"
 )
@@ -22,34 +20,19 @@ func (c *roomsCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	var answer struct {
-		Rooms []json.RawMessage `json:"rooms"`
-	}
-	if err := server.call(ctx, "GET", "/api/rooms?details=1", nil, &answer); err != nil {
+	list, err := server.list(ctx, "/api/rooms?details=1", "rooms")
+	if err != nil {
 		return err
 	}
-	var table *tabwriter.Writer
-	if !c.JSON {
-		table = tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "ROOM\tNAME\tMESSAGES\tMEMBER")
-	}
 	var unread []error
-	for _, raw := range answer.Rooms {
-		var r listedRoom
-		if err := json.Unmarshal(raw, &r); err != nil {
-			return fmt.Errorf("the server sent a room of another form: %w", err)
+	for _, raw := range list {
+		r, err := formed[listedRoom]("a room", raw)
+		if err != nil {
+			return err
 		}
 		unread = append(unread, r.problem())
-		if c.JSON {
-			fmt.Fprintf(p.out, "%s\n", raw)
-		} else {
-			fmt.Fprintln(table, r.row())
-		}
 	}
-	if !c.JSON {
-		unread = append(unread, table.Flush())
-	}
-	return errors.Join(unread...)
+	return errors.Join(append(unread, printList(p, c.format, list, "a room", "ROOM\tNAME\tMESSAGES\tMEMBER", (*listedRoom).row))...)
 }
 
 // listedRoom is a room as GET /api/rooms lists it.
@@ -78,9 +61,9 @@ func (r *listedRoom) problem() error {
 func (r *listedRoom) row() string {
 	switch {
 	case !r.Member:
-		return fmt.Sprintf("%s\t%s\t\tno, may join", r.RoomID, clean(r.Name))
+		return cells(r.RoomID, r.Name, "", "no, may join")
 	case r.LastSeq == nil:
-		return fmt.Sprintf("%s\t%s\t?\tyes, can't be read", r.RoomID, clean(r.Name))
+		return cells(r.RoomID, r.Name, "?", "yes, can't be read")
 	}
-	return fmt.Sprintf("%s\t%s\t%d\tyes", r.RoomID, clean(r.Name), *r.LastSeq)
+	return cells(r.RoomID, r.Name, *r.LastSeq, "yes")
 }

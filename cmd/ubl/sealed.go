@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 
 	"ubl"
 )
@@ -32,38 +31,9 @@ type sealedHeirCmd struct {
 
 // Run lists them, with --json one a line.
 func (c *sealedListCmd) Run(ctx context.Context, p *program) error {
-	server, err := c.client(p)
-	if err != nil {
-		return err
-	}
-	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	if !c.JSON {
-		fmt.Fprintln(table, "AGREEMENT\tNAME\tSEALED")
-	}
-	for cursor := ""; ; {
-		var answer struct {
-			Sealed     []json.RawMessage `json:"sealed"`
-			NextCursor *string           `json:"next_cursor"`
-		}
-		if err := server.call(ctx, "GET", "/api/sealed?limit=100"+cursor, nil, &answer); err != nil {
-			return err
-		}
-		for _, raw := range answer.Sealed {
-			var place ubl.SealedPlace
-			if err := json.Unmarshal(raw, &place); err != nil {
-				return fmt.Errorf("the server sent a sealed place of another form: %w", err)
-			}
-			if c.JSON {
-				fmt.Fprintf(p.out, "%s\n", raw)
-			} else {
-				fmt.Fprintf(table, "%s\t%s\t%s\n", clean(string(place.AgreementID)), clean(place.Name), place.SealedAt.Std().Format(dayAndTime))
-			}
-		}
-		if answer.NextCursor == nil {
-			return table.Flush()
-		}
-		cursor = "&cursor=" + url.QueryEscape(*answer.NextCursor)
-	}
+	return showList(ctx, p, &c.remote, c.format, "/api/sealed?limit=100", "sealed", "a sealed place", "AGREEMENT\tNAME\tSEALED", func(s *ubl.SealedPlace) string {
+		return cells(s.AgreementID, s.Name, s.SealedAt.Std().Format(dayAndTime))
+	})
 }
 
 // Run names the heir.
@@ -106,7 +76,7 @@ func (c *client) memberID(ctx context.Context, name string) (ubl.UserID, error) 
 	}
 	var found []ubl.UserID
 	for _, raw := range list {
-		m, err := memberIn(raw)
+		m, err := formed[ubl.Member]("a member", raw)
 		if err != nil {
 			return "", err
 		}

@@ -43,9 +43,9 @@ func (c *sendCmd) Run(ctx context.Context, p *program) error {
 	if c.JSON {
 		return c.printMessages(ctx, p.out, nil, answer.Message)
 	}
-	var m ubl.Message
-	if err := json.Unmarshal(answer.Message, &m); err != nil {
-		return fmt.Errorf("the server sent a message of another form: %w", err)
+	m, err := formed[ubl.Message]("a message", answer.Message)
+	if err != nil {
+		return err
 	}
 	_, err = fmt.Fprintf(p.out, "sent as %d in %s, receipt %d %s\n", m.RoomSeq, m.RoomID, m.Receipt.Seq, clean(m.Receipt.HeadHash))
 	return err

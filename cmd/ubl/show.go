@@ -78,9 +78,9 @@ func (s *shown) print(ctx context.Context, p *program, server *client) error {
 		fmt.Fprintf(table, "%s\t%s\n", name, clean(fmt.Sprintf(format, a...)))
 	}
 	if s.Room != nil {
-		var r ubl.Room
-		if err := json.Unmarshal(s.Room, &r); err != nil {
-			return fmt.Errorf("the server sent a room of another form: %w", err)
+		r, err := formed[ubl.Room]("a room", s.Room)
+		if err != nil {
+			return err
 		}
 		row("room", "%s (%s)", r.Name, r.RoomID)
 		row("join", "%s", map[string]string{ubl.JoinTenant: "everyone of the tenant", ubl.JoinInvite: "by invitation"}[r.Policy.Join])
@@ -92,18 +92,18 @@ func (s *shown) print(ctx context.Context, p *program, server *client) error {
 		row("messages", "%d, from %d on", r.LastSeq, r.AvailableFrom)
 	}
 	if s.Container != nil {
-		var c ubl.Container
-		if err := json.Unmarshal(s.Container, &c); err != nil {
-			return fmt.Errorf("the server sent a container of another form: %w", err)
+		c, err := formed[ubl.Container]("a container", s.Container)
+		if err != nil {
+			return err
 		}
 		row(c.Kind, "%s (%s)", c.Name, c.ContainerID)
 		row("physics", "%s", c.Physics)
 		row("documents", "%d", c.Documents)
 		row("credits", "%d, and %d on the way", c.Balance, c.InTransit)
 	}
-	var a ubl.AgreementView
-	if err := json.Unmarshal(s.Agreement, &a); err != nil {
-		return fmt.Errorf("the server sent an Agreement of another form: %w", err)
+	a, err := formed[ubl.AgreementView]("an Agreement", s.Agreement)
+	if err != nil {
+		return err
 	}
 	called := people{server: server}
 	row("agreement", "%s, %s", a.ID, agreementStands(&a))
