@@ -30,7 +30,7 @@ export interface Options {
   key?: string;
   // timeout is in milliseconds.
   timeout?: number;
-  // as is whom the request is for, as asOf says it: null for whoever the cookie is of.
+  // as is whom the request is for, as personID says it: null for whoever the cookie is of.
   // Unless it is given, it is whom the page acts for.
   as?: string | null;
 }
@@ -66,10 +66,10 @@ export function newKey(): string {
   return Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('');
 }
 
-// asOf names a person as the server reads it. A browser has one cookie for all tabs, so
+// personID names a person as the server reads it. A browser has one cookie for all tabs, so
 // that somebody else may sign in in another tab: by the name, the server refuses what
 // was meant for the first.
-export const asOf = (who: { tenant_id: string; user_id: string }) => `${who.tenant_id}|${who.user_id}`;
+export const personID = (who: { tenant_id: string; user_id: string }) => `${who.tenant_id}|${who.user_id}`;
 
 // headersOf are those that name a person.
 export const headersOf = (as: string | null): Record<string, string> => (as === null ? {} : { 'X-UBL-As': as });

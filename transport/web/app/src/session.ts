@@ -3,7 +3,7 @@
 // shows what was seen before, and one with a bad network doesn't wait for it.
 
 import { computed, signal } from '@preact/signals';
-import { actAs, ApiError, asOf, del, get, onUnauthorized, post } from './api';
+import { actAs, ApiError, del, get, onUnauthorized, personID, post } from './api';
 import type { Ways, Whoami } from './types';
 
 // Session is 'loading' before the first answer, 'out' for nobody, 'unreachable' where
@@ -18,7 +18,7 @@ export const isOwner = computed(() => me.value?.role === 'owner');
 
 // person is who it is, by tenant and id alone, as text that stays the same with every
 // answer; "" for nobody.
-export const person = computed(() => (me.value === null ? '' : asOf({ tenant_id: me.value.tenant_id, user_id: me.value.identity.user_id })));
+export const person = computed(() => (me.value === null ? '' : personID({ tenant_id: me.value.tenant_id, user_id: me.value.identity.user_id })));
 
 // ended tells that somebody ended the session: the person from elsewhere, or an owner by
 // removing them. Then this device keeps nothing. A session that merely expired is none.
@@ -116,7 +116,7 @@ function forget(): void {
 // here on requests are for whoever it is.
 function become(now: Session): void {
   ended.value = now === 'out' && localStorage.getItem(endedKey) !== null;
-  actAs(typeof now === 'string' ? null : asOf({ tenant_id: now.tenant_id, user_id: now.identity.user_id }));
+  actAs(typeof now === 'string' ? null : personID({ tenant_id: now.tenant_id, user_id: now.identity.user_id }));
   if (JSON.stringify(session.value) !== JSON.stringify(now)) session.value = now;
 }
 

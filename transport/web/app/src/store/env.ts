@@ -30,7 +30,7 @@ export interface Env {
   channel?(name: string): Pick<BroadcastChannel, 'postMessage' | 'close' | 'onmessage'>;
 }
 
-// browser is this browser, asking for one person, as asOf says it.
+// browser is this browser, asking for one person, as personID says it.
 export function browser(as: string): Env {
   return {
     get: (url, o) => api.get(url, { ...o, as }),

@@ -1,7 +1,7 @@
 // The store of whoever is signed in here. Screens read store.value and its signals.
 
 import { effect, signal } from '@preact/signals';
-import { asOf } from '../api';
+import { personID } from '../api';
 import * as session from '../session';
 import { browser } from './env';
 import { openStore, wipeStore, type Store, type Who } from './sync';
@@ -11,7 +11,7 @@ export const store = signal<Store | null>(null);
 
 // opened is the store of whoever is signed in, as soon as it is there.
 export function opened(): Promise<Store> {
-  const ready = (now: Store | null): now is Store => now !== null && asOf(now.who) === session.person.peek();
+  const ready = (now: Store | null): now is Store => now !== null && personID(now.who) === session.person.peek();
   const now = store.peek();
   if (ready(now)) return Promise.resolve(now);
   return new Promise((resolve) => {
@@ -48,7 +48,7 @@ export function start(): void {
 // expel leaves nothing of a person here, in this page neither.
 async function expel(who: Who) {
   session.unlearn();
-  await wipeStore(browser(asOf(who)), who);
+  await wipeStore(browser(personID(who)), who);
   location.replace('/ui/');
 }
 

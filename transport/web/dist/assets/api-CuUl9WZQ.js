@@ -1,1 +1,0 @@
-import{S as e,g as t,m as n}from"./Button-CIPTNiqr.js";var r=e=>t(`/api/tenant/members`,{signal:e}),i=(t,r)=>e(n`/api/tenant/members/${t}`,{name:r});export{i as n,r as t};
