@@ -492,7 +492,7 @@ func (w *clocks) redrives(at string) {
 
 func (w *clocks) eventually(what string, is func() bool) {
 	w.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !is(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			w.t.Fatalf("it never came to be that %s: %+v", what, w.AlarmStats())
 		}

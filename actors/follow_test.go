@@ -210,7 +210,7 @@ func (s *square) say(texts ...string) {
 	s.t.Helper()
 	for _, text := range texts {
 		c := post{s.Request(s.ana), strings.TrimRight(text, "0123456789"), text}
-		for end := time.Now().Add(10 * time.Second); ; {
+		for end := time.Now().Add(time.Minute); ; {
 			_, err := s.Ask(s.t.Context(), s.at("post:1"), c)
 			if err == nil {
 				break
@@ -241,7 +241,7 @@ func (s *square) heardOutside() string {
 func (s *square) hear(want string) {
 	s.t.Helper()
 	var tally, crier string
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		list, err := ubl.Ask[[]string](s.t.Context(), s, s.at("tally"), heard{})
 		crier = s.heardOutside()
 		tally = strings.Join(list, " ")
@@ -274,7 +274,7 @@ func TestFollow(t *testing.T) {
 			s.Reload()
 			s.say("b5")
 			s.hear("a1 b2 a3 a4 b5")
-			for end := time.Now().Add(20 * time.Second); s.FollowStats()["tally"] != (actors.FollowStats{Delivered: 2}); time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(time.Minute); s.FollowStats()["tally"] != (actors.FollowStats{Delivered: 2}); time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("after the restart the figures are %+v", s.FollowStats())
 				}
@@ -341,7 +341,7 @@ func TestFollowParks(t *testing.T) {
 				s.Clock.Add(6 * time.Hour)
 				s.Alarms()
 			}
-			for end := time.Now().Add(20 * time.Second); s.AlarmStats().Failed != 2; time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(time.Minute); s.AlarmStats().Failed != 2; time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("the figures are %+v", s.AlarmStats())
 				}
@@ -386,7 +386,7 @@ func TestFollowRandomly(t *testing.T) {
 			s.upset(subject, nil)
 		}
 		s.Restart()
-		for end := time.Now().Add(30 * time.Second); len(s.tallied())+len(strings.Fields(s.heardOutside())) < 2*len(want) && time.Now().Before(end); {
+		for end := time.Now().Add(time.Minute); len(s.tallied())+len(strings.Fields(s.heardOutside())) < 2*len(want) && time.Now().Before(end); {
 			s.Clock.Add(time.Hour)
 			s.Alarms()
 		}

@@ -14,9 +14,9 @@ import (
 // leader may get a command that it doesn't know. Nothing was done with it: the
 // asker tries again. Who doesn't lead the partition says so and needs not know.
 func TestCommandOfANewerProgram(t *testing.T) {
-	w := newWorld(t, 2, nil)
+	w := newWorld(t, 2, steady)
 	name := ubl.TenantName("t:x")
-	leader := w.leader(w.nodes[0].engine.Partition(name.Group()))
+	leader := w.led(w.nodes[0].engine.Partition(name.Group()))
 	command, err := leader.opts.Registry.EncodeCommand(nil, ubl.RoomHead{})
 	if err != nil {
 		t.Fatal(err)

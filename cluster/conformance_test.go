@@ -18,7 +18,7 @@ import (
 func TestMain(m *testing.M) {
 	// Random histories restart nodes, which takes long; of a store by itself more are
 	// tried. A flag on the command line goes before.
-	if err := flag.Set("rapid.checks", soak.Of("10", "250")); err != nil {
+	if err := flag.Set("rapid.checks", soak.Of("5", "250")); err != nil {
 		panic(err)
 	}
 	// memberlist doesn't wait for its last question when it is shut down: that ends by

@@ -37,7 +37,7 @@ func TestInterruptedFounding(t *testing.T) {
 	w.start(i)
 	w.settle()
 	for p := range testPartitions {
-		if voters := w.leader(p).group(p).configuration().voters; len(voters) != 2 {
+		if voters := w.led(p).group(p).configuration().voters; len(voters) != 2 {
 			t.Errorf("partition %d has the voters %v", p, voters)
 		}
 	}
@@ -92,8 +92,8 @@ func put(t *testing.T, dir string) {
 // TestConfigurationIsFenced: a step that was decided before the configuration
 // changed is refused, at the leader and at the replica that it would close.
 func TestConfigurationIsFenced(t *testing.T) {
-	w := newWorld(t, 3, nil)
-	leader := w.leader(1)
+	w := newWorld(t, 3, steady)
+	leader := w.led(1)
 	g := leader.group(1)
 	if err := g.await(g.raft.Barrier(0)); err != nil { // the voters are known before their entry is applied, with its index
 		t.Fatal(err)

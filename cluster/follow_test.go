@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -72,32 +73,26 @@ func TestFollowFailsOver(t *testing.T) {
 	}
 	who := ubl.Identity{UserID: "u:ana", TenantID: "t:example.com", Issuer: "test", Subject: "ana"}
 	name := func(local string) ubl.Name { return ubl.Name(string(who.TenantID) + "|" + local) }
-	leads := func() int {
-		for i, n := range w.nodes {
-			if n != nil && n == w.leader(n.engine.Partition(name("").Group())) {
-				return i
-			}
-		}
-		return -1
-	}
+	partition := w.nodes[0].engine.Partition(name("").Group())
+	leads := func() int { return slices.Index(w.nodes, w.led(partition)) }
 	const many = 100
-	first := leads()
-	next := first
+	first := -1
 	for i := range many {
 		if i == many/2 {
-			eventually(t, "some are heard of", func() bool { return local[first].FollowStats()["inside"].Delivered > 0 })
+			eventually(t, "some are heard of", func() bool {
+				first = leads()
+				return local[first].FollowStats()["inside"].Delivered > 0
+			})
 			w.stop(first)
-			eventually(t, "another leads", func() bool { return leads() >= 0 })
-			next = leads()
 		}
 		set := setBell{Request: ubl.Request{Who: who, ID: "req:set-bell", Key: fmt.Sprint(i)}}
 		eventually(t, "a bell is set", func() bool {
-			_, err := local[next].Ask(t.Context(), name("bell:1"), set)
+			_, err := local[leads()].Ask(t.Context(), name("bell:1"), set)
 			return err == nil
 		})
 	}
 	eventually(t, "all were heard of", func() bool {
-		inside, err := ubl.Ask[int](t.Context(), local[next], name("inside"), readBell{})
+		inside, err := ubl.Ask[int](t.Context(), local[leads()], name("inside"), readBell{})
 		mu.Lock()
 		outside := len(heard)
 		mu.Unlock()

@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/raft-wal/types"
 
 	"ubl/storage"
+	"ubl/test/soak"
 )
 
 // logMeta is where a node keeps a partition's term and vote.
@@ -72,7 +73,7 @@ func TestDamagedLogMeta(t *testing.T) {
 		must(t, os.WriteFile(path, clean, 0o600))
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 150 { // wherever a bit flips, it opens with a vote no older or says that it is damaged
+	for range soak.Of(40, 400) { // wherever a bit flips, it opens with a vote no older or says that it is damaged
 		b := bytes.Clone(clean)
 		at := r.IntN(len(b)/4096)*4096 + r.IntN(400)
 		b[at] ^= 1 << r.IntN(8)

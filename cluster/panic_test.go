@@ -48,12 +48,12 @@ func (f *fragile) Evict(error, func(ubl.Group) bool)                         {}
 func TestPoisonedRead(t *testing.T) {
 	var log lockedBuffer
 	caught := panics.New(slog.New(slog.NewTextHandler(&log, nil)))
-	w := newWorld(t, 3, func(o *Options) { o.Panics = caught })
+	w := newWorld(t, 3, func(o *Options) { steady(o); o.Panics = caught })
 	f := &fragile{release: make(chan struct{})}
 	for _, n := range w.nodes {
 		n.Attach(f)
 	}
-	leader := w.leader(w.nodes[0].engine.Partition(poisoned.Group()))
+	leader := w.led(w.nodes[0].engine.Partition(poisoned.Group()))
 	var others sync.WaitGroup
 	for _, n := range w.nodes {
 		others.Go(func() {

@@ -177,7 +177,7 @@ func TestDamagedLogHeals(t *testing.T) {
 	w := newWorld(t, 3, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	group := ubl.Group{Tenant: "t:acme.com", Shard: "0"}
 	partition := w.nodes[0].engine.Partition(group)
-	leader := slices.Index(w.nodes, w.leader(partition))
+	leader := slices.Index(w.nodes, w.led(partition))
 	damaged, behind := (leader+1)%3, (leader+2)%3
 	putRecord(t, w, group, "m1", "everybody has it")
 	w.stop(behind)

@@ -42,7 +42,7 @@ func TestServesWhatHasALeader(t *testing.T) {
 
 // onlyIn are the nodes that vote in one partition and not in another.
 func (w *world) onlyIn(in, notIn int) (list []int) {
-	voters, others := w.leader(in).group(in).configuration().voters, w.leader(notIn).group(notIn).configuration().voters
+	voters, others := w.led(in).group(in).configuration().voters, w.led(notIn).group(notIn).configuration().voters
 	for i, n := range w.nodes {
 		if slices.Contains(voters, n.server) && !slices.Contains(others, n.server) {
 			list = append(list, i)

@@ -40,17 +40,17 @@ func damage(t *testing.T, dir string, partition int, text string) {
 // putRecord writes a record through a partition's leader.
 func putRecord(t *testing.T, w *world, g ubl.Group, key, value string) {
 	t.Helper()
-	e := w.leader(w.nodes[0].engine.Partition(g)).engine
-	lease, head, err := e.Begin(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	settled := make(chan error, 1)
-	e.Submit(&ubl.Batch{Group: g, Lease: lease, Head: head, Next: head,
-		Records: []ubl.Record{{Key: []byte(key), Value: []byte(value)}}}, func(err error) { settled <- err })
-	if err := <-settled; err != nil {
-		t.Fatal(err)
-	}
+	eventually(t, "the record is written", func() bool { // the leader may change meanwhile
+		e := w.led(w.running()[0].engine.Partition(g)).engine
+		lease, head, err := e.Begin(t.Context(), g)
+		if err != nil {
+			return false
+		}
+		settled := make(chan error, 1)
+		e.Submit(&ubl.Batch{Group: g, Lease: lease, Head: head, Next: head,
+			Records: []ubl.Record{{Key: []byte(key), Value: []byte(value)}}}, func(err error) { settled <- err })
+		return <-settled == nil
+	})
 }
 
 // TestDamagedReplicaHeals: the scrub of a replica finds a flipped bit, its node
@@ -86,7 +86,7 @@ func TestDamagedReplicaHeals(t *testing.T) {
 				n.engine.ScrubOnce(t.Context())
 				s := n.engine.Stats().Partitions[p]
 				data, err := os.ReadFile(filepath.Join(w.dirs[victim], "store", fmt.Sprintf("partition-%d.db", p)))
-				return err == nil && s.Scrub.Damages == 0 && bytes.Contains(data, []byte(text)) && n.engine.Applied(p) == w.leader(p).engine.Applied(p)
+				return err == nil && s.Scrub.Damages == 0 && bytes.Contains(data, []byte(text)) && n.engine.Applied(p) == w.led(p).engine.Applied(p)
 			})
 			n.heal(p, ubl.ErrDamaged)
 			if g := n.group(p); g == nil || g.halted.Load() != nil {

@@ -56,7 +56,7 @@ func TestSlowIsNotSilent(t *testing.T) {
 	for _, n := range w.nodes {
 		n.Attach(f)
 	}
-	leader := w.leader(w.nodes[0].engine.Partition(healthy.Group()))
+	leader := w.led(w.nodes[0].engine.Partition(healthy.Group()))
 	asker := w.nodes[0]
 	if asker == leader {
 		asker = w.nodes[1]
@@ -105,15 +105,14 @@ func TestWhoStands(t *testing.T) {
 // leader: some may not have noticed yet that it is silent.
 func TestStandsAtOnce(t *testing.T) {
 	w := newWorld(t, 3, nil)
-	leader := w.leader(0)
+	leader := w.led(0)
 	for _, n := range w.nodes {
 		if n == leader {
 			continue
 		}
 		g := n.group(0)
 		eventually(t, "it has what the leader has", func() bool { return g.raft.LastIndex() >= leader.group(0).raft.LastIndex() })
-		g.stand()
-		eventually(t, "it leads", func() bool { return w.leader(0) == n })
+		w.stand(n, 0)
 		return
 	}
 }
@@ -122,7 +121,7 @@ func TestStandsAtOnce(t *testing.T) {
 // has a leader.
 func TestVotersSayWhetherTheyHear(t *testing.T) {
 	w := newWorld(t, 3, nil)
-	leader := w.leader(0)
+	leader := w.led(0)
 	for _, n := range w.nodes {
 		g := n.group(0)
 		eventually(t, "all answer "+n.server+", and none of them hears nothing", func() bool {

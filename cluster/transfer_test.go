@@ -3,14 +3,13 @@ package cluster
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/raft"
 )
 
 // TestATransferThatFailedIsLeftForAWhile: the heir is away.
 func TestATransferThatFailedIsLeftForAWhile(t *testing.T) {
-	w := newWorld(t, 3, func(o *Options) { o.Timeout = 2 * time.Second }) // on a busy machine, too, it leads until then
+	w := newWorld(t, 3, steady)
 	g, away := w.leadsWithout(t, 0)
 	if err := g.handOver(raft.ServerID(away)); err == nil || errors.Is(err, errFailedJustNow) {
 		t.Fatalf("a transfer to a server that is away: %v", err)
@@ -24,7 +23,7 @@ func TestATransferThatFailedIsLeftForAWhile(t *testing.T) {
 // and who is away.
 func (w *world) leadsWithout(t *testing.T, partition int) (*group, string) {
 	t.Helper()
-	leader := w.leader(partition)
+	leader := w.led(partition)
 	for i, n := range w.nodes {
 		if n != leader {
 			away := n.server

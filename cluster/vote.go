@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/hashicorp/raft-wal/types"
 
@@ -124,6 +125,8 @@ type ballots struct {
 	salt durable.Salt
 	// differed says that the copies did when they were loaded, or that one was damaged.
 	differed error
+
+	mu sync.Mutex // one vote is written at a time
 }
 
 func newBallots(list *segmentList, base string, salt durable.Salt) *ballots {
@@ -183,8 +186,11 @@ func (b *ballots) theirs() (v vote, err error) {
 	return v, nil
 }
 
-// SetStable implements types.MetaStore. Raft's main goroutine alone calls it.
+// SetStable implements types.MetaStore. Raft's main goroutine calls it, and those of
+// connections over which heartbeats come: they may outlast Raft, and find it closed.
 func (b *ballots) SetStable(key, value []byte) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	v, err := b.theirs()
 	if err == nil {
 		err = v.with(string(key), value).write(b.path, b.salt)
@@ -193,4 +199,11 @@ func (b *ballots) SetStable(key, value []byte) error {
 		return err
 	}
 	return b.segmentList.SetStable(key, value)
+}
+
+// Close implements types.MetaStore.
+func (b *ballots) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.segmentList.Close()
 }

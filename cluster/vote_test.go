@@ -3,6 +3,7 @@ package cluster
 import (
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
@@ -79,4 +80,38 @@ func set(t *testing.T, f *files, key string, value []byte) {
 	must(t, err)
 	must(t, meta.SetStable([]byte(key), value))
 	must(t, meta.Close())
+}
+
+// TestVoteWrittenByTwo: Raft's main goroutine notes a vote while a heartbeat has a newer
+// term noted. Both copies have both; and who comes after the end is told so.
+func TestVoteWrittenByTwo(t *testing.T) {
+	dir := t.TempDir()
+	f, err := openFiles(dir, "n1@1", 0, hclog.NewNullLogger())
+	must(t, err)
+	for term := range uint64(30) {
+		var writers sync.WaitGroup
+		for _, key := range []string{termKey, votedInKey} {
+			writers.Go(func() {
+				if err := f.log.SetUint64([]byte(key), term); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		writers.Wait()
+		want := vote{term: term, votedIn: term}
+		if v, err := readVote(f.ballots.path, f.ballots.salt); err != nil || v != want {
+			t.Fatalf("the copy is %+v, want %+v: %v", v, want, err)
+		}
+	}
+	late := make(chan error)
+	go func() {
+		for {
+			if err := f.ballots.SetStable([]byte(termKey), nil); err != nil {
+				late <- err
+				return
+			}
+		}
+	}()
+	must(t, f.close())
+	<-late
 }

@@ -77,7 +77,7 @@ func (w *writers) hold(i int) (release func()) {
 
 // leads is the index of the node that leads the room's partition.
 func (w *writers) leads() int {
-	return slices.Index(w.nodes, w.leader(w.nodes[0].engine.Partition(w.room.Group())))
+	return slices.Index(w.nodes, w.led(w.nodes[0].engine.Partition(w.room.Group())))
 }
 
 // visit sends by way of a node, under a key of its own. As a client would, it sends again
@@ -88,7 +88,7 @@ func (w *writers) visit(n *Node) (*ubl.Entered, any, error) {
 	id := fmt.Sprintf("req:writer-%d", w.serial)
 	w.mu.Unlock()
 	request := ubl.Request{Who: w.who, ID: id, Key: id}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	for doubt := false; ; <-time.After(10 * time.Millisecond) {
 		entered, answer, err := n.Visit(ctx, ubl.Enter{Request: request, Act: true}, w.room, ubl.SendMessage{Request: request, Text: id})
@@ -193,17 +193,8 @@ func TestLeaderChangesBeforeAFullWindow(t *testing.T) {
 	})
 }
 
-// stand has a node lead the room's partition. It stands again only once an election has
-// had its time.
+// stand has a node lead the room's partition.
 func (w *writers) stand(i int) {
 	w.t.Helper()
-	g := w.nodes[i].group(w.nodes[i].engine.Partition(w.room.Group()))
-	var stood time.Time
-	eventually(w.t, "the node leads", func() bool {
-		if w.leads() != i && time.Since(stood) > 2*time.Second {
-			stood = time.Now()
-			g.stand()
-		}
-		return w.leads() == i
-	})
+	w.world.stand(w.nodes[i], w.nodes[i].engine.Partition(w.room.Group()))
 }

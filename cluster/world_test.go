@@ -73,7 +73,7 @@ func (w *world) options(i int) Options {
 	}
 	o := Options{
 		Dir: w.dirs[i], NodeID: string(rune('a' + i)), Listen: "127.0.0.1:0", Secret: w.secret, Registry: registry,
-		Timeout: 300 * time.Millisecond, SpreadEvery: time.Hour,
+		Timeout: time.Second, SpreadEvery: time.Hour,
 		Storage: storage.Options{Partitions: testPartitions},
 		Now:     time.Now, Random: rand.Reader, Log: log,
 	}
@@ -87,6 +87,10 @@ func (w *world) options(i int) Options {
 	}
 	return o
 }
+
+// steady is for tests that need one leader throughout: none is deposed because the
+// machine was busy for a moment.
+func steady(o *Options) { o.Timeout = 3 * time.Second }
 
 // stop closes a node.
 func (w *world) stop(i int) {
@@ -153,4 +157,28 @@ func (w *world) leader(partition int) *Node {
 		}
 	}
 	return newest
+}
+
+// stand has a node lead a partition. It stands again only once an election has had its
+// time: what the leader writes meanwhile makes one fail.
+func (w *world) stand(n *Node, partition int) {
+	w.t.Helper()
+	var stood time.Time
+	eventually(w.t, "the node leads", func() bool {
+		if w.leader(partition) != n && time.Since(stood) > 2*time.Second {
+			stood = time.Now()
+			n.group(partition).stand()
+		}
+		return w.leader(partition) == n
+	})
+}
+
+// led waits until a node leads a partition.
+func (w *world) led(partition int) (n *Node) {
+	w.t.Helper()
+	eventually(w.t, "a node leads", func() bool {
+		n = w.leader(partition)
+		return n != nil
+	})
+	return n
 }

@@ -305,7 +305,7 @@ func TestAccess(t *testing.T) {
 // awaitLog waits until the log is as it should be.
 func (w *world) awaitLog(ok func([]*ubl.Call) bool) {
 	w.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(w.log()); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !ok(w.log()); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			for _, r := range w.log() {
 				w.t.Logf("%+v", r)

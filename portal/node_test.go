@@ -172,7 +172,7 @@ func TestWatch(t *testing.T) {
 		c.change()
 		select {
 		case <-heard:
-		case <-time.After(10 * time.Second):
+		case <-time.After(patience):
 			t.Errorf("%s: nobody is told", c.name)
 		}
 	}

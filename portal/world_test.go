@@ -126,7 +126,7 @@ func newNode(t testing.TB, house *harness.House, change ...func(*portal.Options)
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if err := p.Close(ctx); err != nil {
 			t.Error(err)
@@ -250,7 +250,7 @@ func (w *world) sees(who ubl.Identity, want ...string) {
 		default: // it will look
 		}
 	})()
-	for late := time.After(20 * time.Second); !slices.Equal(w.names(who), want); {
+	for late := time.After(patience); !slices.Equal(w.names(who), want); {
 		select {
 		case <-changed:
 		case <-late:

@@ -109,8 +109,8 @@ func (v *victim) damage(r *rand.Rand) []byte {
 // TestFlippedBytes: whatever is damaged, Open says so or everything is there.
 func TestFlippedBytes(t *testing.T) {
 	v := newVictim(t)
-	found := 0
-	for seed := range uint64(400) {
+	found, rounds := 0, soak.Of[uint64](120, 2000)
+	for seed := range rounds {
 		have, err := v.try(t, v.damage(rand.New(rand.NewPCG(1, seed))), nil)
 		switch {
 		case errors.Is(err, storage.ErrDamaged), errors.Is(err, storage.ErrNewerFormat):
@@ -121,8 +121,8 @@ func TestFlippedBytes(t *testing.T) {
 			t.Errorf("seed %d: the damage was not noticed and the data is wrong", seed)
 		}
 	}
-	if found < 60 {
-		t.Errorf("only %d of 400 damages were noticed: does the test reach the data?", found)
+	if found < int(rounds)/7 {
+		t.Errorf("only %d of %d damages were noticed: does the test reach the data?", found, rounds)
 	}
 }
 
@@ -130,11 +130,11 @@ func TestFlippedBytes(t *testing.T) {
 // damaged later, and TestFlippedBytesInLargeFile has it look at the inner pages
 // only: all that was written is read, or an error says that there is damage.
 func TestFlippedBytesWhileServing(t *testing.T) {
-	wholeOrTold(t, 2, soak.Of[uint64](200, 5000), &storage.Options{VerifyBytes: -1})
+	wholeOrTold(t, 2, soak.Of[uint64](80, 5000), &storage.Options{VerifyBytes: -1})
 }
 
 func TestFlippedBytesInLargeFile(t *testing.T) {
-	wholeOrTold(t, 3, soak.Of[uint64](200, 5000), &storage.Options{VerifyBytes: 1})
+	wholeOrTold(t, 3, soak.Of[uint64](80, 5000), &storage.Options{VerifyBytes: 1})
 }
 
 func wholeOrTold(t *testing.T, seed, rounds uint64, o *storage.Options) {

@@ -132,7 +132,7 @@ func echo(t testing.TB, l net.Listener) {
 // says fails unless the connection echoes.
 func says(t testing.TB, c net.Conn) {
 	t.Helper()
-	c.SetDeadline(time.Now().Add(10 * time.Second))
+	c.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := c.Write([]byte("hello")); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func says(t testing.TB, c net.Conn) {
 // ended fails unless the other side closes the connection.
 func ended(t testing.TB, c net.Conn) {
 	t.Helper()
-	c.SetDeadline(time.Now().Add(10 * time.Second))
+	c.SetDeadline(time.Now().Add(time.Minute))
 	_, err := c.Read(make([]byte, 1))
 	if ne, ok := err.(net.Error); err == nil || ok && ne.Timeout() {
 		t.Fatalf("the connection is still open (%v)", err)

@@ -23,7 +23,7 @@ func TestFormsAreTheLibrarys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for seed := range uint64(rounds) {
+		for seed := range rounds {
 			want := newFiller(seed).like(zero)
 			ours, err := form.Append([]byte("before"), want)
 			if err != nil {

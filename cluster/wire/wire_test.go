@@ -9,16 +9,17 @@ import (
 
 	"ubl"
 	"ubl/cluster/wire"
+	"ubl/test/soak"
 )
 
 // rounds is how many values of each type a property is tried with.
-const rounds = 200
+var rounds = soak.Of[uint64](40, 400)
 
 // TestEveryCommandComesBack as it was, whatever it holds.
 func TestEveryCommandComesBack(t *testing.T) {
 	r := registry(t)
 	for _, zero := range ubl.Commands() {
-		for seed := range uint64(rounds) {
+		for seed := range rounds {
 			cmd := zero
 			if seed > 0 {
 				cmd = newFiller(seed).like(zero).(ubl.Command)
@@ -40,7 +41,7 @@ func TestEveryCommandComesBack(t *testing.T) {
 func TestEveryAnswerComesBack(t *testing.T) {
 	r := registry(t)
 	for _, zero := range ubl.Answers() {
-		for seed := range uint64(rounds) {
+		for seed := range rounds {
 			answer := zero
 			if seed > 0 {
 				answer = newFiller(seed).like(zero)

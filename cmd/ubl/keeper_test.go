@@ -114,7 +114,7 @@ func TestCallsAreClosed(t *testing.T) {
 	}
 	w.at.Store(int64(time.Minute))
 	w.alarms()
-	for deadline := time.Now().Add(30 * time.Second); w.calls() != "error error"; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); w.calls() != "error error"; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("after the deadline the log says %q", w.calls())
 		}
@@ -148,7 +148,7 @@ func TestTransfersAreCarriedOn(t *testing.T) {
 	w.at.Store(int64(time.Minute))
 	keeping, release := context.WithCancel(t.Context())
 	kept := w.n.keep(keeping, nil)
-	for deadline := time.Now().Add(30 * time.Second); must[*ubl.Container](w, from, ubl.GetContainer{Who: w.ana}).InTransit > 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); must[*ubl.Container](w, from, ubl.GetContainer{Who: w.ana}).InTransit > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the transfer stays under way")
 		}

@@ -24,7 +24,7 @@ func TestExportOfAKilledNode(t *testing.T) {
 	p := &program{now: time.Now, random: rand.Reader, out: io.Discard, err: io.Discard, env: map[string]string{"UBL_CLUSTER_SECRET": text}}
 	k := &keyed{t: t, p: p}
 	dir := t.TempDir()
-	k.cmds[0] = &serveCmd{Data: dir, clusterFlags: clusterFlags{NodeID: "n1", ClusterListen: "127.0.0.1:0", ClusterTimeout: 300 * time.Millisecond, ClusterLogBytes: 1 << 20}}
+	k.cmds[0] = &serveCmd{Data: dir, clusterFlags: clusterFlags{NodeID: "n1", ClusterListen: "127.0.0.1:0", ClusterTimeout: time.Second, ClusterLogBytes: 1 << 20}}
 	t.Cleanup(func() { k.stop(0) })
 	run := func(did ...string) {
 		t.Helper()

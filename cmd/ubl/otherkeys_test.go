@@ -73,7 +73,7 @@ func newKeyed(t *testing.T) *keyed {
 		}
 	})
 	for i := range k.cmds {
-		k.cmds[i].clusterFlags = clusterFlags{NodeID: "n" + string(rune('1'+i)), ClusterListen: "127.0.0.1:0", ClusterTimeout: 300 * time.Millisecond, ClusterLogBytes: 1 << 20}
+		k.cmds[i].clusterFlags = clusterFlags{NodeID: "n" + string(rune('1'+i)), ClusterListen: "127.0.0.1:0", ClusterTimeout: time.Second, ClusterLogBytes: 1 << 20}
 		k.start(i)
 	}
 	return k
@@ -117,7 +117,7 @@ func (k *keyed) stop(i int) {
 // until has the nodes take steps until what they do is as it should be.
 func (k *keyed) until(what string, ok func() bool) {
 	k.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(2 * time.Minute); ; {
 		for i, n := range k.nodes {
 			if n != nil {
 				k.turns[i].once(k.t.Context())
@@ -129,7 +129,7 @@ func (k *keyed) until(what string, ok func() bool) {
 		if time.Now().After(deadline) {
 			k.t.Fatalf("it never came to be that %s", what)
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
 	}
 }
 

@@ -68,7 +68,7 @@ func TestBadSecretFilesAreNamed(t *testing.T) {
 			}
 			var said bytes.Buffer
 			env := []string{"UBL_TOKEN=x", "HOME=" + dir}
-			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second) // a server that accepts it would run on
+			ctx, stop := context.WithTimeout(t.Context(), time.Minute) // a server that accepts it would run on
 			code := Run(ctx, args, strings.NewReader(""), io.Discard, &said, env)
 			stop()
 			if code == 0 {

@@ -46,7 +46,7 @@ func crashAt(v *valve, n int, fault func(*ubl.Batch, func(error)) bool) {
 // and after that was durable. After a restart, the retry of its key or the sweep
 // takes it to the end it would have come to, once, and a retry is answered so.
 func TestTransfersCrash(t *testing.T) {
-	for _, sort := range []struct{ from, to, left, arrived string }{
+	for n, sort := range []struct{ from, to, left, arrived string }{
 		{"wallet", "purse", "70", "30"},
 		{"workspace", "office", "Plan v2", "Plan v1"},
 		{"deed", "vault", "nothing", "Plan v3"},
@@ -55,12 +55,13 @@ func TestTransfersCrash(t *testing.T) {
 		{"deed", "wire", "Plan v2", "nothing"},   // refused at the target: nothing is destroyed
 		{"wallet", "escrow", "100", "0"},         // refused at the target
 	} {
-		for point, fault := range crashPoints() {
-			if point == "refused by the store" {
-				continue // nothing was written, as before persisting
-			}
+		for i, point := range []string{"before persisting", "after persisting, before the answer"} {
+			fault := crashPoints()[point] // of one that the store refuses nothing is written, as before persisting
 			for step := 1; step <= 3; step++ {
-				for _, by := range []string{"retry", "sweep"} {
+				for k, by := range []string{"retry", "sweep"} {
+					if (n+i+step+k)%2 == 1 && !soak.On() {
+						continue // another sort is taken to its end in this way
+					}
 					t.Run(fmt.Sprintf("%s to %s, step %d, %s, %s", sort.from, sort.to, step, point, by), func(t *testing.T) {
 						h, v := openValved(t)
 						m := openMarket(t, h, sort.from, sort.to)

@@ -165,7 +165,7 @@ func TestLongHistory(t *testing.T) {
 		writers.Go(func() {
 			for range n / 55 {
 				content := fmt.Sprint("by ", i)
-				if _, err := y.Ask(t.Context(), w, ubl.UpdateDocument{Request: y.Request(y.ana), DocumentID: doc, Content: &content}); err != nil {
+				if err := askPatiently(y.House, w, ubl.UpdateDocument{Request: y.Request(y.ana), DocumentID: doc, Content: &content}); err != nil {
 					t.Error(err)
 				}
 			}

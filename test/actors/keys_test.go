@@ -84,7 +84,7 @@ func TestBusyRoomDayAfterDay(t *testing.T) {
 		for range 64 {
 			wg.Go(func() {
 				for range n / 64 {
-					if err := sendPatiently(h, general, ubl.SendMessage{Request: h.Request(ana), Text: "hello"}); err != nil {
+					if err := askPatiently(h, general, ubl.SendMessage{Request: h.Request(ana), Text: "hello"}); err != nil {
 						errs <- err
 					}
 				}
@@ -105,10 +105,10 @@ func TestBusyRoomDayAfterDay(t *testing.T) {
 	}
 }
 
-// sendPatiently sends again what a busy machine has refused for load, as clients do.
-func sendPatiently(h *harness.House, room ubl.Name, cmd ubl.SendMessage) error {
+// askPatiently asks again what a busy machine has refused for load, as clients do.
+func askPatiently(h *harness.House, to ubl.Name, cmd ubl.Command) error {
 	for {
-		_, err := h.Ask(context.Background(), room, cmd)
+		_, err := h.Ask(context.Background(), to, cmd)
 		if ubl.CodeOf(err) != ubl.CodeOverloaded {
 			return err
 		}

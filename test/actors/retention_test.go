@@ -187,7 +187,7 @@ func TestRetentionCrash(t *testing.T) {
 				for p := range x.Engine.Partitions() {
 					x.Led(p)
 				}
-				deadline := time.Now().Add(30 * time.Second)
+				deadline := time.Now().Add(time.Minute)
 				for left := true; left; {
 					select {
 					case <-gone:

@@ -157,7 +157,7 @@ func (n *node) stop() {
 		if err != nil {
 			n.t.Errorf("the node didn't stop cleanly: %v\n%s", err, n.log)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		n.t.Fatal("the node doesn't stop")
 	}
 	n.proc = nil

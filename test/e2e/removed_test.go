@@ -249,9 +249,9 @@ func (g *gone) receipted(ctx context.Context, t *testing.T) {
 // eventually asks until something is so.
 func eventually(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !so(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not so within 30 seconds: %s", what)
+			t.Fatalf("not so within a minute: %s", what)
 		}
 	}
 }

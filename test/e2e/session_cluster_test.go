@@ -51,7 +51,7 @@ func (n *node) url(path string) string {
 func (v visitor) eventually(method, url string, want int) {
 	v.t.Helper()
 	status := 0
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		req, err := http.NewRequest(method, url, nil)
 		must(v.t, err)
 		resp, err := v.Do(req)
@@ -100,7 +100,7 @@ func TestSessionInACluster(t *testing.T) {
 	}
 	select {
 	case <-ended:
-	case <-time.After(10 * time.Second):
+	case <-time.After(20 * time.Second):
 		t.Error("the stream outlives its session")
 	}
 	for _, n := range nodes {

@@ -153,7 +153,7 @@ func (h *House) learn() {
 // at once that were tried in vain.
 func (h *House) Alarms() {
 	h.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); h.due(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); h.due(); time.Sleep(time.Millisecond) {
 		h.learn()
 		if time.Now().After(deadline) {
 			h.t.Fatal("alarms stay due")
@@ -185,7 +185,7 @@ func (h *House) Close() {
 	if h.Runtime == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := h.Runtime.Close(ctx); err != nil {
 		h.t.Errorf("couldn't stop the actors: %v", err)
@@ -207,7 +207,7 @@ func (h *House) Restart() {
 // Reload has every actor leave memory, so that the next command loads it anew.
 func (h *House) Reload() {
 	h.t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for h.Stats().Active > 0 {
 		h.Passivate(-time.Hour)
 		if time.Now().After(deadline) {

@@ -60,10 +60,10 @@ func follow(t *testing.T, h *harness.House, who ubl.Identity, path string) *bufi
 		caller.Let(ubl.RoleOwner)
 		router.ServeHTTP(w, r.WithContext(envelope.WithCaller(r.Context(), caller)))
 	}))
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(func() {
 		cancel()
-		stopping, done := context.WithTimeout(context.Background(), 10*time.Second)
+		stopping, done := context.WithTimeout(context.Background(), time.Minute)
 		defer done()
 		if err := hub.Shutdown(stopping); err != nil {
 			t.Error(err)

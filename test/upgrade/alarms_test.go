@@ -36,7 +36,7 @@ func TestTransfersFromBefore(t *testing.T) {
 		return keys
 	}
 	for range 2 { // the second time there is nothing to do
-		for deadline := time.Now().Add(30 * time.Second); len(left()) > 0; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); len(left()) > 0; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("the store still has %q", left())
 			}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ubl"
@@ -69,6 +70,10 @@ func (d *tenantDoor) comer(who ubl.Identity, act bool) *envelope.Caller {
 // TestEveryOperationNamesItsTool to the tenant, once and before anything else is
 // asked, over HTTP and as a tool; and where the tenant refuses, nobody is asked.
 func TestEveryOperationNamesItsTool(t *testing.T) {
+	synctest.Test(t, everyOperationNamesItsTool) // a refusal is held for half a second
+}
+
+func everyOperationNamesItsTool(t *testing.T) {
 	s := newServer(t)
 	door := &tenantDoor{actors: s.actors}
 	s.api.Asker = envelope.Entering(door)
