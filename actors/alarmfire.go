@@ -1,0 +1,141 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"ubl"
+)
+
+const (
+	// alarmPage is how many due alarms of a group are read at a time.
+	alarmPage = 256
+	// alarmsOfGroup is how many alarms of one group are fired at a time: after a pause the
+	// late ones come one after the other.
+	alarmsOfGroup = 8
+	// alarmTimeout bounds one attempt.
+	alarmTimeout = 15 * time.Second
+)
+
+// findings are what a look into a group has found.
+type findings struct {
+	due    []due
+	next   ubl.Time // when the next alarm is due; 0 for never
+	late   ubl.Time // since when one is that was tried in vain; 0 for none
+	failed int      // for good
+}
+
+// round fires all that is due in a group, a page after the other.
+func (s *alarms) round(g ubl.Group, doubt bool) (findings, error) {
+	if !s.shelf.Leads(s.rt.opts.Partition(g)) {
+		return findings{}, nil // others look after it
+	}
+	if doubt { // a new lease waits until all commits before it are decided
+		if a := s.rt.ask(s.ctx, g.Ledger(), opened{}); a.err != nil {
+			return findings{}, a.err
+		}
+	}
+	from, now := dueKey(0), ubl.TimeOf(s.rt.opts.Now())
+	var late ubl.Time
+	for {
+		found, err := s.read(s.ctx, g, from, now)
+		if err != nil {
+			return findings{late: late}, err
+		}
+		late = sooner(late, s.fireAll(g, found.due))
+		found.late = late
+		if len(found.due) < alarmPage {
+			return found, nil
+		}
+		from = append(found.due[alarmPage-1].record(), 0)
+	}
+}
+
+// read finds a page of what is due in a group by now, and what comes after.
+func (s *alarms) read(ctx context.Context, g ubl.Group, from []byte, now ubl.Time) (f findings, err error) {
+	var bad error
+	err = s.shelf.View(ctx, g, func(snap ubl.Snapshot) error {
+		f = findings{}
+		err := snap.Ascend(from, alarmsEnd(alarmsDue), func(k, _ []byte) bool {
+			var d due
+			if d, bad = readDue(k); bad != nil {
+				return false
+			}
+			if d.at > now {
+				f.next = d.at
+				return false
+			}
+			f.due = append(f.due, d)
+			return len(f.due) < alarmPage
+		})
+		return errors.Join(err, bad, snap.Ascend([]byte{'i', alarmsFailed}, alarmsEnd(alarmsFailed), func(_, _ []byte) bool {
+			f.failed++
+			return true
+		}))
+	})
+	return f, err
+}
+
+// fireAll fires alarms side by side, and is since when the earliest is due that was
+// tried in vain.
+func (s *alarms) fireAll(g ubl.Group, list []due) (late ubl.Time) {
+	var running sync.WaitGroup
+	own, missed := make(chan struct{}, alarmsOfGroup), make([]bool, len(list))
+	for i, d := range list {
+		own <- struct{}{}
+		s.slots <- struct{}{}
+		s.rt.opts.Panics.Go(&running, "firing an alarm", func() {
+			defer func() { <-s.slots; <-own }()
+			missed[i] = true // where it panics
+			missed[i] = !s.fire(g, d)
+		})
+	}
+	running.Wait()
+	for i, d := range list {
+		if missed[i] {
+			late = sooner(late, d.at)
+		}
+	}
+	return late
+}
+
+// fire wakes one actor. It reports false where nothing came of it, so that the alarm is
+// still due.
+func (s *alarms) fire(g ubl.Group, d due) bool {
+	ctx, cancel := context.WithTimeout(s.ctx, alarmTimeout)
+	defer cancel()
+	to := nameOf(g, d.local)
+	woken, err := ubl.Ask[bool](ctx, s.rt, to, fire{key: d.key, due: d.at})
+	if err == nil {
+		if woken {
+			s.fired.Add(1)
+		}
+		return true
+	}
+	if passes(err) {
+		return false
+	}
+	s.failures.Add(1)
+	s.rt.opts.Log.Warn("an alarm failed", "actor", to, "alarm", d.key, "error", err)
+	last, err := ubl.Ask[bool](ctx, s.rt, to, fired{key: d.key, due: d.at, failed: ubl.CodeOf(err)})
+	if last {
+		s.rt.opts.Log.Error("an alarm has failed for good; its actor isn't woken for it any more", "actor", to, "alarm", d.key)
+	}
+	return err == nil
+}
+
+// passes tells an error after which the same attempt may succeed.
+func passes(err error) bool {
+	code := ubl.CodeOf(err)
+	return code == ubl.CodeUnavailable || code == ubl.CodeOverloaded
+}
+
+// nameOf is an actor of a group.
+func nameOf(g ubl.Group, local string) ubl.Name {
+	if local == "" {
+		return ubl.TenantName(g.Tenant)
+	}
+	return ubl.Name(string(g.Tenant) + "|" + local)
+}
