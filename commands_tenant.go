@@ -17,7 +17,8 @@ type (
 	// asks again about a use that goes on, which isn't counted. Name is what the
 	// caller's credential calls them, "" for nothing: it is taken where the member has
 	// no name yet. NoFounding refuses where the tenant doesn't exist yet, with
-	// [ErrUnfounded]. Answers *Entered.
+	// [ErrUnfounded]. Operator says that the node's --operator names the caller, whom
+	// tenant 0 makes an owner. Answers *Entered.
 	Enter struct {
 		Request
 		Name       string
@@ -26,6 +27,7 @@ type (
 		External   bool
 		Still      bool
 		NoFounding bool
+		Operator   bool
 	}
 	// GetTenant reads the record. Members. Answers *Tenant.
 	GetTenant struct{ Who Identity }

@@ -38,7 +38,28 @@ func (x *Tenant) enter(t *actors.Turn, c ubl.Enter) {
 			return
 		}
 	}
-	x.letIn(t, c, m, x.adopt(t, c, m))
+	wrote := x.appoint(t, c, &m) || x.adopt(t, c, m)
+	x.letIn(t, c, m, wrote)
+}
+
+// appoint makes an owner of tenant 0 of somebody whom the node's --operator names, and
+// reports whether it does: the platform's act. Where there is no room for it now, their
+// next request tries again.
+func (x *Tenant) appoint(t *actors.Turn, c ubl.Enter, m *ubl.Member) bool {
+	if m.Role == ubl.RoleOwner || !x.State.operator(c, *m) || x.State.License.InForce() != nil || t.Reserve(ubl.JoinCost) != nil {
+		return false
+	}
+	m.Role = ubl.RoleOwner
+	req := c.Request
+	req.Who = ubl.Platform()
+	x.Enact(t, ubl.DidTenantMemberUpdate, req, setting(x.id, *m), nil)
+	return true
+}
+
+// operator reports whether a member, or who is about to be one, is an owner of tenant 0 by
+// the node's word.
+func (s *State) operator(c ubl.Enter, m ubl.Member) bool {
+	return c.Operator && s.id() == ubl.CoreTenant && !m.IsService && !m.Unproven
 }
 
 // adopt records what a credential calls a member who has no name, and reports whether it
@@ -189,10 +210,11 @@ func (x *Tenant) firstRooms(req ubl.Request, tenant ubl.Tenant) (plans []*plan, 
 
 func voucherOf(who ubl.Identity) *voucher { return &voucher{who.Issuer, who.Subject} }
 
-// newcomer is the entry of someone new: the first human owns the tenant.
+// newcomer is the entry of someone new: the first human owns the tenant, as all operators
+// own tenant 0.
 func (s *State) newcomer(c ubl.Enter, now ubl.Time) ubl.Member {
 	m := ubl.Member{UserID: c.Who.UserID, Name: s.nameIn(c), Email: c.Who.Email, Role: ubl.RoleMember, IsService: c.Who.IsService, Since: now}
-	if !m.IsService && !s.hadOwner() {
+	if !m.IsService && !s.hadOwner() || s.operator(c, m) {
 		m.Role = ubl.RoleOwner
 	}
 	return m

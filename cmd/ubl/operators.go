@@ -2,10 +2,36 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"ubl"
 	"ubl/transport/api"
 )
+
+// warnUnnamed tells of a start by which none of tenant 0's owners can sign in: no
+// --operator names any. Who is named becomes an owner with their first request.
+func (n *node) warnUnnamed(ctx context.Context, named []string) {
+	ctx, cancel := context.WithTimeout(ctx, chore)
+	defer cancel()
+	members, err := ubl.Ask[[]ubl.Member](ctx, n.asker, ubl.TenantName(ubl.CoreTenant), ubl.ListMembers{Who: ubl.Platform()})
+	if err != nil {
+		n.log.Warn("couldn't tell whether an owner of tenant 0 is named by --operator", "error", err)
+		return
+	}
+	owners := 0
+	for _, m := range members {
+		if m.IsService || m.Role != ubl.RoleOwner {
+			continue
+		}
+		if slices.ContainsFunc(named, func(email string) bool { return ubl.SameEmail(email, m.Email) }) {
+			return
+		}
+		owners++
+	}
+	if owners > 0 {
+		n.log.Warn("no owner of tenant 0 is named by --operator, so none can sign in to back up or to look at the cluster: name one, or have a person you named sign in once, who becomes an owner", "owners", owners)
+	}
+}
 
 // operators is what the API tells operators of this node's cluster.
 func (n *node) operators() api.Cluster {

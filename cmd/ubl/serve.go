@@ -20,7 +20,7 @@ type serveCmd struct {
 	Data        string        `default:"./ubl-data" type:"path" help:"Data directory; made where it is missing." placeholder:"DIR"`
 	Listen      string        `default:"127.0.0.1:8080" help:"Address to listen on; port 0 picks one." placeholder:"HOST:PORT"`
 	Owner       string        `default:"owner@localhost" help:"Whom to tell how to sign in." placeholder:"EMAIL"`
-	Operator    []string      `help:"Who belongs to tenant 0, which runs the platform; may be repeated." placeholder:"EMAIL"`
+	Operator    []string      `help:"Who owns tenant 0, which runs the platform; may be repeated." placeholder:"EMAIL"`
 	Domain      []string      `help:"Mail domain whose verified addresses join its tenant: example.com is t:example.com's, example.com=t:acme that one's; may be repeated." placeholder:"DOMAIN"`
 	DNSServer   string        `name:"dns-server" help:"DNS resolver that claims of domains are checked with, instead of the system's." placeholder:"HOST:PORT"`
 	PublicURL   string        `name:"public-url" help:"Where the server is reached from outside." placeholder:"URL"`
@@ -180,7 +180,13 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 	failed := doors.serve(f.server)
 	log.Info("ready", "address", doors.main.Addr().String(), "data", c.Data, "node_id", n.id())
 	c.greet(p, doors, log)
-	again = thenInvite(ctx, again, func(ctx context.Context) error { return c.invite(ctx, p, f.auth, c.reached(doors), log) })
+	again = thenInvite(ctx, again, func(ctx context.Context) error {
+		if err := c.invite(ctx, p, f.auth, c.reached(doors), log); err != nil {
+			return err
+		}
+		n.warnUnnamed(ctx, c.Operator)
+		return nil
+	})
 	keeping, release := context.WithCancel(ctx)
 	defer release()
 	kept := n.keep(keeping, again)

@@ -180,6 +180,11 @@ func (a *Authenticator) operator(email string) bool {
 	return slices.ContainsFunc(a.operators, func(op string) bool { return ubl.SameEmail(op, email) })
 }
 
+// runs reports whether somebody runs the platform by this node's word.
+func (a *Authenticator) runs(who ubl.Identity) bool {
+	return who.TenantID == ubl.CoreTenant && !who.IsService && !who.Unproven && a.operator(who.Email)
+}
+
 // fill puts defaults where nothing was said.
 func (o *Options) fill() error {
 	if o.Now == nil {
@@ -252,7 +257,7 @@ func (a *Authenticator) authenticate(ctx context.Context, r *http.Request, find 
 	if e.session != nil {
 		caller.Session, caller.ProvedAt = true, e.session.provedAt()
 	}
-	caller.Enters(ubl.Enter{Request: a.request(ctx, e.identity), Name: e.name, Act: act}, a.asker)
+	caller.Enters(ubl.Enter{Request: a.request(ctx, e.identity), Name: e.name, Act: act, Operator: a.runs(e.identity)}, a.asker)
 	return caller, e, nil
 }
 

@@ -114,3 +114,31 @@ func TestOnlyClaimsJoin(t *testing.T) {
 		}
 	})
 }
+
+// TestOperatorsOwn: everybody whom the server names as operator owns tenant 0, not the
+// first alone; their services and other people of their domain don't.
+func TestOperatorsOwn(t *testing.T) {
+	d := openDesk(t, func(o *Options) { o.Operators = []string{"ann@ops.example", "bob@ops.example"} })
+	role := func(spec TokenSpec) (ubl.Role, error) {
+		spec.TTL, spec.Now, spec.Random = time.Hour, d.house.Clock.Now(), rand.Reader
+		token, _, err := d.key.Sign(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest(http.MethodGet, "/api/whoami", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		caller, err := d.Authenticate(r.Context(), r)
+		if err != nil {
+			return "", err
+		}
+		return caller.Enter(r.Context())
+	}
+	for _, email := range []string{"ann@ops.example", "Bob@ops.example"} {
+		if got, err := role(TokenSpec{Email: email}); err != nil || got != ubl.RoleOwner {
+			t.Errorf("%s is %q: %v", email, got, err)
+		}
+	}
+	if got, err := role(TokenSpec{Email: "bob@ops.example", Service: "cron"}); err != nil || got != ubl.RoleMember {
+		t.Errorf("a service of an operator's is %q: %v", got, err)
+	}
+}
