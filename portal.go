@@ -158,8 +158,10 @@ func (t *PortalTool) Callable() bool { return t.HeldHash == "" && !t.Gone }
 
 // Call is a call to the outside on record, as the portal's log shows it.
 type Call struct {
-	N          int64  `json:"n"` // from 1, without gaps
-	At         Time   `json:"at"`
+	N  int64 `json:"n"` // from 1, without gaps
+	At Time  `json:"at"`
+	// Did is the act in the ledger; of our own tools, of which some only read, the
+	// tool's name.
 	Did        Did    `json:"did"`
 	Server     string `json:"server"`     // server id, "ubl" for our own tools, "model" for models
 	Capability string `json:"capability"` // the tool's name

@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"regexp"
@@ -10,7 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"ubl"
+	"ubl/schemas"
 	"ubl/test/harness"
 	"ubl/transport/envelope"
 	"ubl/transport/mcp"
@@ -182,6 +186,46 @@ func TestOwnToolsAreInThePortalsLog(t *testing.T) {
 	w.do(t, "POST", w.url+"/mcp", "bob", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+sendHello+`}}`)
 	if n := len(o.rows()); n != 3 {
 		t.Errorf("%d rows", n)
+	}
+}
+
+// TestTheLogIsWhatItsSchemaSays: clients check what portal.log.list answers, in which
+// calls of tools that only read stand beside acts.
+func TestTheLogIsWhatItsSchemaSays(t *testing.T) {
+	w, o := portalWorld(t)
+	for _, name := range []string{"messenger.send", "messenger.history", "room.get", "portal.log.list", "no such name"} {
+		w.do(t, "POST", w.url+"/portal/mcp", "bob", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+name+`","arguments":{"room_id":"r:general"}}}`, "X-Request-Id", "req-logged")
+	}
+	const base = "https://ubl.invalid/"
+	c := jsonschema.NewCompiler()
+	for _, id := range schemas.List() {
+		text, _ := schemas.Read(id)
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err == nil {
+			err = c.AddResource(base+id, doc)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	schema := c.MustCompile(base + "ubl.call.v1")
+	rows := o.rows()
+	if len(rows) != 5 {
+		t.Errorf("%d calls are in the log", len(rows))
+	}
+	for i, row := range rows {
+		row.N = int64(i) + 1 // the Portal's actor counts
+		text, err := json.Marshal(row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err == nil {
+			err = schema.Validate(doc)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
 
