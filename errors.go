@@ -103,6 +103,8 @@ type Error struct {
 	Details map[string]string
 	// Cause is for logs and errors.Is; it is never shown.
 	Cause error
+
+	once bool // see Once
 }
 
 func (e *Error) Error() string {
@@ -149,10 +151,18 @@ func (e *Error) Later(wait time.Duration) *Error {
 	return &with
 }
 
+// Once is e of an act that may have been done, and that another try could do twice: it
+// names no time to wait.
+func (e *Error) Once() *Error {
+	with := *e
+	with.once = true
+	return &with
+}
+
 // RetryAfter is how many seconds to wait before another try is worth it: what
 // [Error.Later] has said, else 1; 0 where waiting doesn't help.
 func (e *Error) RetryAfter() int {
-	if s := e.Code.Status(); s != http.StatusServiceUnavailable && s != http.StatusTooManyRequests {
+	if s := e.Code.Status(); e.once || s != http.StatusServiceUnavailable && s != http.StatusTooManyRequests {
 		return 0
 	}
 	if seconds, err := strconv.Atoi(e.Details[retryAfter]); err == nil && seconds > 0 {

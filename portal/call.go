@@ -127,13 +127,18 @@ func (p *Portal) make(ctx context.Context, c *call) (*ubl.ToolResult, error) {
 		return nil, err
 	}
 	var out *ubl.ToolResult
+	asked := false
 	err = p.with(ctx, c.req.Who, cat.servers[tool.ServerID], cat.number, func(ctx context.Context, s *session) (err error) {
+		asked = true
 		if out, err = s.call(ctx, tool.Upstream, in.headers, c); err != nil {
 			return err
 		}
 		out.Content, out.Structured = ubl.PlainJSON(out.Content), ubl.PlainJSON(out.Structured)
 		return s.guard.shown.get().redactResult(out)
 	})
+	if asked && ubl.CodeOf(err) == ubl.CodeUnavailable && !unreached(err) {
+		err = mayHaveRun(err)
+	}
 	if err != nil {
 		return nil, err
 	}

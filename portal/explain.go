@@ -43,7 +43,6 @@ func refusal(e *jsonrpc.Error) *ubl.Error {
 // failure tells apart the ways in which a server doesn't answer.
 func failure(err error) *ubl.Error {
 	var dns *net.DNSError
-	var dial *net.OpError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return ubl.Errorf(ubl.CodeUnavailable, "the server didn't answer in time")
@@ -53,10 +52,23 @@ func failure(err error) *ubl.Error {
 		return ubl.Errorf(ubl.CodeUnavailable, "the server redirects to another one: an owner must set its new address")
 	case errors.As(err, &dns):
 		return ubl.Errorf(ubl.CodeUnavailable, "the server's name can't be resolved")
-	case errors.As(err, &dial) && dial.Op == "dial":
+	case unreached(err):
 		return ubl.Errorf(ubl.CodeUnavailable, "couldn't connect to the server")
 	case errors.Is(err, mcp.ErrSessionMissing):
 		return ubl.Errorf(ubl.CodeUnavailable, "the server ends its sessions at once")
 	}
 	return ubl.Errorf(ubl.CodeUnavailable, "the server doesn't answer as an MCP server does")
+}
+
+// unreached reports whether no connection to the server was made.
+func unreached(err error) bool {
+	var dns *net.DNSError
+	var dial *net.OpError
+	return errors.As(err, &dns) || errors.As(err, &dial) && dial.Op == "dial"
+}
+
+// mayHaveRun is what a caller is told of a call that ended without an answer.
+func mayHaveRun(err error) error {
+	e := ubl.AsError(err)
+	return ubl.Errorf(e.Code, "%s; the tool may have run all the same, so look before you call it again", e.Message).Because(e.Cause).Once()
 }

@@ -201,6 +201,8 @@ func TestAnswers(t *testing.T) {
 			if err != nil {
 				if m := ubl.AsError(err).Message; !strings.Contains(m, c.want) || strings.Contains(m, "secret") {
 					t.Errorf("the caller is told %q", m)
+				} else if c.code == ubl.CodeUnavailable && (ubl.AsError(err).RetryAfter() > 0 || !strings.Contains(m, "may have run")) {
+					t.Errorf("a caller who obeys %q calls twice", m)
 				}
 			}
 			w.must("ev.x", `{}`)

@@ -133,13 +133,13 @@ func (n *node) id() string {
 // openHint says what to do about a directory that can't be opened.
 func openHint(dir string, err error) error {
 	if errors.Is(err, storage.ErrInUse) {
-		return fmt.Errorf("%s is in use by another process, probably a running \"ubl serve\": stop it first, or use --url and UBL_TOKEN to ask it", dir)
+		return fmt.Errorf("%s is in use by another process, probably a running \"ubl serve\": stop it first, or ask it with --url and UBL_TOKEN where the command can", dir)
 	}
 	if errors.Is(err, storage.ErrFull) {
 		return fullHint(dir, err)
 	}
 	if errors.Is(err, cluster.ErrMember) {
-		return fmt.Errorf("%s belongs to a node of a cluster: start it with --cluster-listen, or use --url and UBL_TOKEN to ask it", dir)
+		return fmt.Errorf("%s belongs to a node of a cluster: start it with --cluster-listen, or ask it with --url and UBL_TOKEN where the command can", dir)
 	}
 	if errors.Is(err, storage.ErrJournalLoss) {
 		err = fmt.Errorf("%w: ubl scrub --data %s --accept-journal-loss", err, dir)

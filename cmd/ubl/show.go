@@ -61,7 +61,7 @@ func (c *showCmd) Run(ctx context.Context, p *program) error {
 	if c.JSON {
 		return json.NewEncoder(p.out).Encode(is)
 	}
-	return is.print(ctx, p, server)
+	return is.print(ctx, p, server, c.AsOf)
 }
 
 func (c *showCmd) read(ctx context.Context, server *client, path string, into *shown) error {
@@ -71,8 +71,8 @@ func (c *showCmd) read(ctx context.Context, server *client, path string, into *s
 	return server.call(ctx, "GET", path, nil, into)
 }
 
-// print writes it for people.
-func (s *shown) print(ctx context.Context, p *program, server *client) error {
+// print writes it for people, as of what they asked for.
+func (s *shown) print(ctx context.Context, p *program, server *client, asOf string) error {
 	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	row := func(name, format string, a ...any) {
 		fmt.Fprintf(table, "%s\t%s\n", name, clean(fmt.Sprintf(format, a...)))
@@ -111,7 +111,8 @@ func (s *shown) print(ctx context.Context, p *program, server *client) error {
 		row(string(m.Role), "%s, since %s", called.called(ctx, m.UserID), m.Since.Std().Format(dayAndTime))
 	}
 	if a.AsOf != nil {
-		row("as of", "atom %d, %s", a.AsOf.Seq, a.AsOf.Time)
+		row("as of", "%s", asOf)
+		row("last act", "atom %d, %s, messages aside", a.AsOf.Seq, a.AsOf.Time)
 	}
 	return table.Flush()
 }

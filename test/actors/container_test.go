@@ -49,6 +49,7 @@ func TestLifeOfADocument(t *testing.T) {
 				{find("tunnel"), "nothing"},
 				{update(2, &title, nil), "conflict"},
 				{update(1, &title, nil), "Better plan v2: dig a hole"},
+				{update(1, &title, nil), "conflict"}, // what somebody else saved meanwhile stays
 				{update(0, nil, &content), "Better plan v3: dig no hole"},
 				{update(3, nil, &content), "Better plan v4: dig no hole"}, // unchanged, and a version all the same
 				{update(0, nil, nil), "validation_error"},

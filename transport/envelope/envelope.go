@@ -141,10 +141,10 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // SetHints sets the headers that go with a status: after how many seconds to come
-// back after a refusal for load, and how to identify oneself where that was not
+// back after a refusal for load, 0 where that doesn't help, and how to identify oneself where that was not
 // enough.
 func SetHints(h http.Header, status, retryAfter int) {
-	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
+	if retryAfter > 0 && (status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests) {
 		h.Set("Retry-After", strconv.Itoa(retryAfter))
 	}
 	if status == http.StatusUnauthorized && h.Get("WWW-Authenticate") == "" {
