@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"ubl/test/soak"
 )
 
 // trial is one named case: a cluster with a little load, and a tenant to look at.
@@ -47,7 +49,7 @@ func (c *trial) enter(w *world) {
 func (c *trial) begin() {
 	c.Helper()
 	c.load = c.world.begin(weight{tenants: 2, rooms: 2, senders: 2, users: 1, writers: 1, carriers: 1, wallets: 2,
-		pace: 60 * time.Millisecond, patience: always})
+		pace: soak.Of(120*time.Millisecond, 60*time.Millisecond), patience: always})
 	c.one = c.load.tenants[0]
 }
 

@@ -81,7 +81,9 @@ func TestCallsOutside(t *testing.T) {
 	defer stop()
 	var callers sync.WaitGroup
 	for who := 1; who <= 4; who++ {
-		callers.Go(func() { o.caller(calling, who, draws(c.world.seed, "call", who), 60*time.Millisecond) })
+		callers.Go(func() {
+			o.caller(calling, who, draws(c.world.seed, "call", who), soak.Of(120*time.Millisecond, 60*time.Millisecond))
+		})
 	}
 	for _, n := range c.world.all()[:soak.Of(1, 3)] {
 		pause(c.ctx, time.Second)

@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"ubl/test/soak"
 )
 
 // tenant is one tenant under load.
@@ -43,10 +45,11 @@ type weight struct {
 	patience func(*rand.Rand) time.Duration
 }
 
-// light leaves the processor room for three nodes on two cores.
+// light leaves the processor room for three nodes on two cores, and in `make test` for the
+// packages beside it.
 func light() weight {
 	return weight{tenants: 4, rooms: 2, senders: 2, users: 1, writers: 2, carriers: 2, wallets: 3,
-		pace: 120 * time.Millisecond, patience: patience}
+		pace: soak.Of(240*time.Millisecond, 120*time.Millisecond), patience: patience}
 }
 
 // begin makes tenants and rooms and lets the clients loose.
