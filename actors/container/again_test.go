@@ -14,7 +14,7 @@ import (
 // TestAnsweredAgain: each command that changes a container is answered from memory as a
 // retry is from the store, while the container is in memory and after it was loaded.
 func TestAnsweredAgain(t *testing.T) {
-	h, _ := openCaptured(t, 1000)
+	h := openCaptured(t, 1000).House
 	ana, bob := harness.User("ana@example.com"), harness.User("bob@example.com")
 	h.Enter(ana)
 	h.Enter(bob)

@@ -2,11 +2,9 @@ package container_test
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"maps"
 	"reflect"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,40 +17,22 @@ import (
 	"ubl/test/harness"
 )
 
-// captured is the Container family, with the live actors within a test's reach.
-// Checkpoints are made after every few events.
+// captured is a house with the Container family's live actors. Checkpoints are made after
+// every few events.
 type captured struct {
-	every      int64
-	mu         sync.Mutex
-	containers map[ubl.Name]*container.Container
-	read       ubl.Reader
-	away       atomic.Bool // nothing arrives anywhere
+	*harness.Live[target]
+	every int64
+	away  atomic.Bool // nothing arrives anywhere
 }
 
-// openCaptured is a house with the family in it.
-func openCaptured(t *testing.T, every int64) (*harness.House, *captured) {
-	c := &captured{every: every, containers: make(map[ubl.Name]*container.Container)}
-	return harness.Open(t, harness.Options{
-		Families: []actors.Family{c.family()},
-		Wrap:     func(s ubl.Store) ubl.Store { c.read = s; return s },
-	}), c
-}
-
-func (c *captured) family() actors.Family {
-	return actors.Family{
-		Name: "container",
-		Owns: func(local string) bool { return ubl.ContainerID(local).Valid() },
-		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-			x, err := container.Open(ctx, c.read, env, c.every)
-			if err != nil {
-				return nil, err
-			}
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.containers[env.Name] = x
-			return target{x, &c.away}, nil
-		},
-	}
+func openCaptured(t *testing.T, every int64) *captured {
+	c := &captured{every: every}
+	c.Live = harness.OpenLive(t, "container", func(local string) bool { return ubl.ContainerID(local).Valid() },
+		func(ctx context.Context, read ubl.Reader, env actors.Env) (target, error) {
+			x, err := container.Open(ctx, read, env, every)
+			return target{x, &c.away}, err
+		})
+	return c
 }
 
 // target is a Container that can't be reached by transfers while it is away.
@@ -74,13 +54,14 @@ func (x target) Receive(t *actors.Turn, cmd ubl.Command) {
 // live one knows, with a checkpoint and without, while transfers are under way too;
 // and what it tells a Searcher leads to what it lists.
 func TestStateIsDerived(t *testing.T) {
-	h, c := openCaptured(t, 3)
+	c := openCaptured(t, 3)
+	h := c.House
 	worlds, underWay, restored := 0, 0, int64(0)
 	rapid.Check(t, func(rt *rapid.T) {
 		worlds++
 		c.away.Store(false)
 		w := newWorld(rt, h, worlds)
-		live, from := c.compare(rt, h, w.strand(c))
+		live, from := c.compare(rt, w.strand(c))
 		underWay, restored = underWay+len(live.Pending), max(restored, from)
 		rt.Repeat(map[string]func(*rapid.T){
 			"create": w.create, "update": w.update, "delete": w.delete,
@@ -88,7 +69,7 @@ func TestStateIsDerived(t *testing.T) {
 			"add": w.add, "remove": w.remove, "heir": w.heir, "role": w.role, "end": w.end, "again": w.again,
 			"away": func(rt *rapid.T) { c.away.Store(rapid.Bool().Draw(rt, "away")) },
 			"": func(rt *rapid.T) {
-				live, from := c.compare(rt, h, w.place(rt))
+				live, from := c.compare(rt, w.place(rt))
 				underWay, restored = underWay+len(live.Pending), max(restored, from)
 			},
 		})
@@ -100,15 +81,10 @@ func TestStateIsDerived(t *testing.T) {
 
 // compare loads a container anew beside the live one, and tells how that is and how
 // many events the checkpoint has.
-func (c *captured) compare(rt *rapid.T, h *harness.House, at ubl.Name) (container.State, int64) {
+func (c *captured) compare(rt *rapid.T, at ubl.Name) (container.State, int64) {
 	ctx := context.Background()
-	loaded, err := container.Open(ctx, h.Engine, actors.Env{Name: at, Now: h.Clock.Now, Random: rand.Reader}, c.every)
-	if err != nil {
-		rt.Fatalf("couldn't load: %v", err)
-	}
-	c.mu.Lock()
-	live := c.containers[at].Snapshot()
-	c.mu.Unlock()
+	of, loaded := c.Pair(rt, at)
+	live := of.Snapshot()
 	if got := loaded.Snapshot(); !reflect.DeepEqual(got, live) {
 		rt.Fatalf("the loaded state of %s differs\n got %+v\nwant %+v", at, got, live)
 	}

@@ -40,7 +40,7 @@ func many(t *testing.T, n int, ask func() error) {
 // TestArrivalIsRememberedForEver: a transfer that is told again, at once or after
 // its key was forgotten, does not arrive twice.
 func TestArrivalIsRememberedForEver(t *testing.T) {
-	h, _ := openCaptured(t, 1000)
+	h := openCaptured(t, 1000).House
 	ana := harness.User("ana@example.com")
 	h.Enter(ana)
 	purse, departed := wallet(h, ana, "purse"), ubl.TimeOf(h.Clock.Now())
@@ -76,7 +76,8 @@ func TestArrivalIsRememberedForEver(t *testing.T) {
 // TestPendingHasABound: while a target is away, only so many transfers leave for it;
 // a retry of one of them is none more. With the target back a sweep carries all on.
 func TestPendingHasABound(t *testing.T) {
-	h, c := openCaptured(t, 1000)
+	c := openCaptured(t, 1000)
+	h := c.House
 	ana := harness.User("ana@example.com")
 	h.Enter(ana)
 	from, to := wallet(h, ana, "from"), wallet(h, ana, "to")

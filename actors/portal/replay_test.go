@@ -2,56 +2,25 @@ package portal_test
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"ubl"
-	"ubl/actors"
 	"ubl/actors/portal"
 	"ubl/test/harness"
 )
 
-// captured is the Portal family, with the live actors within a test's reach.
-type captured struct {
-	mu      sync.Mutex
-	portals map[ubl.Name]*portal.Portal
-	read    ubl.Reader
-}
-
-func (c *captured) family() actors.Family {
-	return actors.Family{
-		Name: "portal",
-		Owns: func(local string) bool { return local == "portal" },
-		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-			x, err := portal.Open(ctx, c.read, env)
-			if err != nil {
-				return nil, err
-			}
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.portals[env.Name] = x
-			return x, nil
-		},
-	}
-}
-
 // TestStateIsDerived: over random histories, a Portal loaded from what is stored
 // knows exactly what the live one knows.
 func TestStateIsDerived(t *testing.T) {
-	c := &captured{portals: make(map[ubl.Name]*portal.Portal)}
-	h := harness.Open(t, harness.Options{
-		Families: []actors.Family{c.family()},
-		Wrap:     func(s ubl.Store) ubl.Store { c.read = s; return s },
-	})
+	h := harness.OpenLive(t, "portal", func(local string) bool { return local == "portal" }, portal.Open)
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
-		w := newWorld(h, n)
+		w := newWorld(h.House, n)
 		rt.Repeat(map[string]func(*rapid.T){
 			"add":     w.add,
 			"update":  w.update,
@@ -67,11 +36,9 @@ func TestStateIsDerived(t *testing.T) {
 			"log":     w.log,
 			"time":    w.time,
 			"": func(rt *rapid.T) {
-				loaded, err := portal.Open(context.Background(), h.Engine, actors.Env{Name: w.name, Now: h.Clock.Now, Random: rand.Reader})
-				if err != nil {
-					rt.Fatalf("couldn't load: %v", err)
-				}
-				if got, want := loaded.Snapshot(), c.portals[w.name].Snapshot(); got != want {
+				h.Alarms() // calls that end at their deadline meanwhile would be a difference
+				live, loaded := h.Pair(rt, w.name)
+				if got, want := loaded.Snapshot(), live.Snapshot(); got != want {
 					rt.Fatalf("loaded state differs\n got %s\nwant %s", got, want)
 				}
 			},

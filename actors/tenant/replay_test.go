@@ -2,9 +2,7 @@ package tenant_test
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,38 +14,15 @@ import (
 	"ubl/test/harness"
 )
 
-// captured is the Tenant family, with the live actors within a test's reach.
-type captured struct {
-	mu      sync.Mutex
-	tenants map[ubl.Name]*tenant.Tenant
-	read    ubl.Reader
-}
-
-func (c *captured) family() actors.Family {
-	return actors.Family{
-		Name: "tenant",
-		Owns: func(local string) bool { return local == "" },
-		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-			x, err := tenant.Open(ctx, c.read, harness.Founders(), ubl.Kinds(), env)
-			if err != nil {
-				return nil, err
-			}
-			x.ManyCheckpoints()
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.tenants[env.Name] = x
-			return x, nil
-		},
-	}
-}
-
 // TestStateIsDerived: over random histories, a Tenant loaded from what is
 // stored knows exactly what the live one knows.
 func TestStateIsDerived(t *testing.T) {
-	c := &captured{tenants: make(map[ubl.Name]*tenant.Tenant)}
-	h := harness.Open(t, harness.Options{
-		Families: []actors.Family{c.family()},
-		Wrap:     func(s ubl.Store) ubl.Store { c.read = s; return s },
+	h := harness.OpenLive(t, "tenant", func(local string) bool { return local == "" }, func(ctx context.Context, read ubl.Reader, env actors.Env) (*tenant.Tenant, error) {
+		x, err := tenant.Open(ctx, read, harness.Founders(), ubl.Kinds(), env)
+		if err == nil {
+			x.ManyCheckpoints()
+		}
+		return x, err
 	})
 	n, restored := 0, int64(0)
 	defer func() {
@@ -57,7 +32,7 @@ func TestStateIsDerived(t *testing.T) {
 	}()
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
-		w := &world{h: h, tenant: ubl.CoreTenant}
+		w := &world{h: h.House, tenant: ubl.CoreTenant}
 		if rapid.IntRange(0, 5).Draw(rt, "ordinary") > 0 { // tenant 0 is one for all runs, and so has a long history
 			w.tenant = ubl.TenantID(fmt.Sprintf("t:example%d.com", n))
 		}
@@ -96,15 +71,12 @@ func TestStateIsDerived(t *testing.T) {
 			"end":      w.end,
 			"": func(rt *rapid.T) {
 				name := ubl.TenantName(w.tenant)
-				loaded, err := tenant.Open(context.Background(), h.Engine, harness.Founders(), ubl.Kinds(), actors.Env{Name: name, Now: h.Clock.Now, Random: rand.Reader})
-				if err != nil {
-					rt.Fatalf("couldn't load: %v", err)
-				}
+				live, loaded := h.Pair(rt, name)
 				replayed, err := tenant.Replay(context.Background(), h.Engine, actors.Env{Name: name, Now: h.Clock.Now})
 				if err != nil {
 					rt.Fatalf("couldn't replay: %v", err)
 				}
-				got, want, all := fmt.Sprintf("%+v", loaded.Snapshot()), fmt.Sprintf("%+v", c.tenants[name].Snapshot()), fmt.Sprintf("%+v", replayed)
+				got, want, all := fmt.Sprintf("%+v", loaded.Snapshot()), fmt.Sprintf("%+v", live.Snapshot()), fmt.Sprintf("%+v", replayed)
 				if got != want {
 					rt.Fatalf("loaded state differs\n got %s\nwant %s", got, want)
 				}
