@@ -56,13 +56,6 @@ func JoinableIndex(r ubl.RoomID) []byte { return append([]byte{'j'}, r...) }
 // JoinableIndexAll bounds the entries.
 func JoinableIndexAll() (from, to []byte) { return []byte{'j'}, []byte{'j' + 1} }
 
-// RetentionIndex is the key 'w' room: the room's policy removes old messages. Versions
-// before alarms wrote it.
-func RetentionIndex(r ubl.RoomID) []byte { return append([]byte{'w'}, r...) }
-
-// RetentionIndexAll bounds the entries.
-func RetentionIndexAll() (from, to []byte) { return []byte{'w'}, []byte{'w' + 1} }
-
 // ContainerMemberIndex is the key 'y' user 0 container: the user is an entry of
 // the container's Agreement.
 func ContainerMemberIndex(u ubl.UserID, c ubl.ContainerID) []byte {
@@ -76,11 +69,3 @@ func ContainerMemberIndexOf(u ubl.UserID) (from, to []byte) {
 
 // ContainerMemberIndexAll bounds the entries of all users.
 func ContainerMemberIndexAll() (from, to []byte) { return []byte{'y'}, []byte{'y' + 1} }
-
-// OpenCallIndexAll bounds the Portal's open calls, 'q' 0 n: intents whose effect
-// is still to come.
-func OpenCallIndexAll() (from, to []byte) { return []byte{'q'}, []byte{'q' + 1} }
-
-// PortalEventAll bounds the Portal's events, 'p' 0 n: a tenant without any has no
-// servers.
-func PortalEventAll() (from, to []byte) { return []byte{'p', 0}, []byte{'p', 1} }

@@ -101,6 +101,12 @@ func numbered(space byte, n int64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{space, 0}, uint64(n))
 }
 
+// Servers bounds the keys of a Portal's events: a tenant without any has no servers.
+func Servers() (from, to []byte) { return eventKey(0), eventKey(-1) }
+
+// OpenCalls bounds the keys of the calls whose effect is still to come.
+func OpenCalls() (from, to []byte) { return openKey(0), openKey(-1) }
+
 func secretKey(server string) []byte { return append([]byte("ps"), server...) }
 func syncKey(server string) []byte   { return append([]byte("py"), server...) }
 

@@ -74,7 +74,7 @@ func (x *Portal) closeCalls(t *actors.Turn, c ubl.CloseCalls) {
 
 // unarmed names the Portal where a version before alarms left a call open.
 func unarmed(snap ubl.Snapshot) (locals []string, err error) {
-	from, to := actors.OpenCallIndexAll()
+	from, to := OpenCalls()
 	var bad error
 	err = snap.Ascend(from, to, func(k, _ []byte) bool {
 		var armed bool

@@ -13,7 +13,7 @@
 //	k               idempotency keys ([actors.Keys])
 //	u, j            indexes for the Tenant's lists of rooms ([actors.MemberIndex],
 //	                [actors.JoinableIndex])
-//	w               what versions before alarms knew of retention by ([actors.RetentionIndex])
+//	w               what versions before alarms knew of retention by ([retentionIndex])
 //
 // # The way of one change
 //

@@ -53,14 +53,18 @@ func (r *Room) errand(_ string, req ubl.Request) func(context.Context) error {
 	}
 }
 
-// adopt arms what versions before alarms swept by [actors.RetentionIndex].
+// retentionIndex is the key 'w' room: the room's policy removes old messages. Versions
+// before alarms wrote it.
+func retentionIndex(r ubl.RoomID) []byte { return append([]byte{'w'}, r...) }
+
+// adopt arms what versions before alarms swept by [retentionIndex].
 func (s *State) adopt(actors.Moment) ([]actors.Alarm, []actors.Record) {
-	return []actors.Alarm{s.expiry(s.oldest, 0)}, []actors.Record{{Key: actors.RetentionIndex(s.Summary.RoomID)}}
+	return []actors.Alarm{s.expiry(s.oldest, 0)}, []actors.Record{{Key: retentionIndex(s.Summary.RoomID)}}
 }
 
 // unarmed lists the rooms with such an index.
 func unarmed(snap ubl.Snapshot) (locals []string, err error) {
-	from, to := actors.RetentionIndexAll()
+	from, to := []byte{'w'}, []byte{'w' + 1}
 	err = snap.Ascend(from, to, func(k, _ []byte) bool {
 		locals = append(locals, string(k[len(from):]))
 		return true

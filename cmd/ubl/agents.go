@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"ubl"
-	"ubl/actors"
 	"ubl/gateway"
 	"ubl/office"
 	"ubl/portal"
@@ -57,19 +55,6 @@ func (c *serveCmd) agents(p *program, n *node, at string, log *slog.Logger) (*ag
 func (c *serveCmd) trusted(t ubl.TenantID) bool {
 	owner, domain := ubl.UserIDFor(auth.LocalIssuer, strings.ToLower(c.Owner), false), ubl.EmailDomain(c.Owner)
 	return t == ubl.CoreTenant || t == ubl.PersonalTenant(owner) || t == cmp.Or(c.domains()[domain], ubl.DomainTenant(domain))
-}
-
-// withServers lists the tenants of this node that may have servers of tools. It
-// looks into the store, so that the others stay out of memory.
-func (n *node) withServers(ctx context.Context) (out []ubl.TenantID, err error) {
-	groups, err := n.store.Groups(ctx)
-	for _, g := range groups {
-		has, failed := n.has(ctx, g, actors.PortalEventAll)
-		if err = errors.Join(err, failed); has {
-			out = append(out, g.Tenant)
-		}
-	}
-	return out, err
 }
 
 // toolbox is every tool that a caller may use: our own and those of other

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ubl"
-	"ubl/actors"
+	"ubl/actors/portal"
 	"ubl/transport/auth"
 )
 
@@ -88,13 +88,26 @@ func (n *node) start(ctx context.Context, key *auth.Key) (again func(context.Con
 // alarms. It looks into the store first, so that a tenant without any stays out of memory.
 func (n *node) closeOrphans(ctx context.Context) {
 	n.eachTenant(ctx, "couldn't close the calls of the run before", func(ctx context.Context, g ubl.Group) error {
-		if open, err := n.has(ctx, g, actors.OpenCallIndexAll); !open || err != nil {
+		if open, err := n.has(ctx, g, portal.OpenCalls); !open || err != nil {
 			return err
 		}
 		return n.ask(ctx, ubl.PortalName(g.Tenant), func(req ubl.Request) ubl.Command {
 			return ubl.CloseCalls{Request: req, All: true}
 		})
 	})
+}
+
+// withServers lists the tenants of this node that may have servers of tools. It
+// looks into the store, so that the others stay out of memory.
+func (n *node) withServers(ctx context.Context) (out []ubl.TenantID, err error) {
+	groups, err := n.store.Groups(ctx)
+	for _, g := range groups {
+		has, failed := n.has(ctx, g, portal.Servers)
+		if err = errors.Join(err, failed); has {
+			out = append(out, g.Tenant)
+		}
+	}
+	return out, err
 }
 
 // has tells whether a group has any of an index.
