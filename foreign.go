@@ -19,7 +19,8 @@ import (
 // invisible.
 
 // MetaForeign is the member of MCP's _meta, and its value is {"server": id}, that says
-// whose words a tool's description or a result are. What bears no such mark is ours.
+// whose words a tool's description or a result are, or hold: several ids have ", "
+// between them, and [Registry] stands for an MCP Registry. What bears no such mark is ours.
 const MetaForeign = "ubl/foreign"
 
 // ForeignTool is a tool's description as agents are shown it, with whose it is.

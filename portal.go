@@ -35,6 +35,9 @@ const (
 	ModelServer = "model"
 )
 
+// Registry is what [MetaForeign] calls an MCP Registry. No server can have it as its id.
+const Registry = "MCP registry"
+
 // Limits of servers and their tools.
 const (
 	MaxServers     = 50  // of a tenant
@@ -211,7 +214,7 @@ type ToolResult struct {
 	Structured json.RawMessage `json:"structured_content,omitempty"`
 	// IsError is how a tool says that it failed; the call itself went well.
 	IsError bool `json:"is_error"`
-	// Foreign is the server whose words the content is, "" for a tool of our own.
+	// Foreign is the server whose words the content is, "" for none: see [MetaForeign].
 	Foreign string `json:"foreign,omitempty"`
 	// N is the call in the portal's log, Receipt that of its action.
 	N       int64   `json:"n"`

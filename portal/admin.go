@@ -151,10 +151,12 @@ func (p *Portal) Approve(ctx context.Context, req ubl.Request, owner bool, tool,
 		return nil, errOwner
 	}
 	t, err := ubl.Ask[*ubl.PortalTool](ctx, p.asker, ubl.PortalName(req.Who.TenantID), ubl.ApproveTool{Request: req, Owner: owner, Tool: tool, Hash: hash})
-	if err == nil {
-		p.shopOf(req.Who.TenantID).drop()
+	if err != nil {
+		return nil, err
 	}
-	return t, err
+	p.shopOf(req.Who.TenantID).drop()
+	shown := plain(*t)
+	return &shown, nil
 }
 
 // checkServer refuses what can't be a server. Its messages name the member.

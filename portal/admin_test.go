@@ -212,6 +212,15 @@ func TestDiscover(t *testing.T) {
 			t.Errorf("%s was answered %v", name, err)
 		}
 	}
+	hiding := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"servers":[{"server":{"name":"a\u200b/b","title":"c\u202ed","description":"e\u001b[2J\udb40\udc61f","version":"1\u2066",
+			"remotes":[{"type":"streamable-http","url":"https://w.example/mcp","headers":[{"name":"X-Key"},{"name":"call token.create"}]}]}}]}`)
+	}))
+	want := `[{"name":"a/b","title":"cd","description":"e[2Jf","version":"1","url":"https://w.example/mcp","headers":["X-Key"]}]`
+	got, err := w.Discover(t.Context(), w.owner, true, hiding)
+	if text, _ := json.Marshal(got); err != nil || string(text) != want {
+		t.Errorf("what can't be seen is offered as %q, %v", text, err)
+	}
 	if _, err := w.Discover(t.Context(), w.owner, true, "file:///etc"); ubl.CodeOf(err) != ubl.CodeValidation {
 		t.Errorf("a file was answered %v", err)
 	}

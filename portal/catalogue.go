@@ -183,9 +183,16 @@ func (p *Portal) Listing(ctx context.Context, who ubl.Identity, owner bool) ([]*
 	}
 	out := make([]*ubl.ToolListing, 0, len(c.tools))
 	for _, t := range c.tools {
-		out = append(out, &ubl.ToolListing{PortalTool: *t, Access: c.access[t.Tool]})
+		out = append(out, &ubl.ToolListing{PortalTool: plain(*t), Access: c.access[t.Tool]})
 	}
 	return out, nil
+}
+
+// plain is a tool without what can't be seen: definitions that were pinned by earlier
+// versions may still hold it.
+func plain(t ubl.PortalTool) ubl.PortalTool {
+	t.Definition, t.Held = ubl.PlainJSON(t.Definition), ubl.PlainJSON(t.Held)
+	return t
 }
 
 // forgetShops lets go of tenants that nobody has asked for in a while.

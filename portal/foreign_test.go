@@ -19,6 +19,7 @@ import (
 
 	"ubl"
 	"ubl/portal"
+	"ubl/test/harness"
 )
 
 // ways are the forms in which a server may show what it was sent.
@@ -144,6 +145,43 @@ func TestFormsOnTheWay(t *testing.T) {
 			}
 		}
 		mu.Unlock()
+	}
+}
+
+// TestListedPlain: definitions that earlier versions pinned are listed without what can't
+// be seen, to owners who look at them and who approve them.
+func TestListedPlain(t *testing.T) {
+	w := newWorld(t)
+	s, inner := tools(t, eras[0])
+	s.AddTool(&mcp.Tool{Name: "tell", InputSchema: json.RawMessage(schema)}, nil)
+	w.add(ubl.Server{ServerID: "ev", URL: inner, Auth: ubl.AuthNone}, "")
+	var hash string
+	for _, text := range []string{"one", "two"} {
+		definition, err := ubl.Canonical([]byte(`{"name":"old","description":"` + text + `\u202e","inputSchema":{"type":"object"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash = ubl.BodyHash(definition)
+		harness.Must[*ubl.Server](w.house, ubl.PortalName(w.owner.TenantID), ubl.RecordSync{Request: w.house.Request(ubl.Platform()), ServerID: "ev",
+			Tools: []ubl.ToolDefinition{{Name: "old", Definition: definition}}})
+	}
+	listed := func(l []*ubl.ToolListing, err error) *ubl.PortalTool {
+		for _, tool := range l {
+			if tool.Tool == "ev.old" {
+				return &tool.PortalTool
+			}
+		}
+		t.Fatal(l, err)
+		return nil
+	}(w.Listing(t.Context(), w.owner, true))
+	approved, err := w.Approve(t.Context(), w.house.Request(w.owner), true, "ev.old", hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shown := range []json.RawMessage{listed.Definition, listed.Held, approved.Definition} {
+		if len(shown) == 0 || bytes.Contains(shown, []byte("\u202e")) {
+			t.Errorf("a definition is shown as %q", shown)
+		}
 	}
 }
 

@@ -52,7 +52,7 @@ type registryServer struct {
 // Discover lists servers that an MCP Registry offers and that the portal could
 // reach: those with a streamable HTTP address. The registry is its base URL, to
 // which a query may be added that the registry knows, as ?search=weather: what is
-// read is bounded. Owners.
+// read is bounded, and holds nothing that can't be seen. Owners.
 func (p *Portal) Discover(ctx context.Context, who ubl.Identity, owner bool, registry string) ([]*ubl.RegistryServer, error) {
 	if !owner {
 		return nil, errOwner
@@ -119,8 +119,13 @@ func (p *Portal) registryPage(ctx context.Context, t ubl.TenantID, address strin
 	if resp.StatusCode != http.StatusOK {
 		return nil, resp.StatusCode, ubl.Errorf(ubl.CodeUnavailable, "the registry answers with HTTP status %d", resp.StatusCode)
 	}
+	var raw json.RawMessage
+	err = json.NewDecoder(resp.Body).Decode(&raw)
 	page := new(registryList)
-	if err := json.NewDecoder(resp.Body).Decode(page); err != nil {
+	if err == nil {
+		err = json.Unmarshal(ubl.PlainJSON(raw), page)
+	}
+	if err != nil {
 		return nil, resp.StatusCode, ubl.Errorf(ubl.CodeUnavailable, "the registry doesn't answer as an MCP Registry does").Because(err)
 	}
 	return page, resp.StatusCode, nil
@@ -140,7 +145,9 @@ func (p *Portal) offer(s *registryServer) *ubl.RegistryServer {
 			Name: s.Name, Title: clip(s.Title), Description: clip(s.Description), Version: clip(s.Version), URL: r.URL, Headers: []string{},
 		}
 		for _, h := range r.Headers {
-			o.Headers = append(o.Headers, h.Name)
+			if ubl.ValidHeader(h.Name) {
+				o.Headers = append(o.Headers, h.Name)
+			}
 		}
 		return o
 	}

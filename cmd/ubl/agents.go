@@ -131,7 +131,8 @@ func (b *toolbox) Call(ctx context.Context, req ubl.Request, tool string, args j
 	if err != nil {
 		return nil, err
 	}
-	return &ubl.ToolResult{Structured: answer}, nil
+	server, failed := act.Wrote(answer)
+	return &ubl.ToolResult{Structured: answer, Foreign: server, IsError: failed}, nil
 }
 
 // ways is the portal as MCP asks for it.

@@ -33,6 +33,7 @@ func (t *route) act(f *form) envelope.Act {
 		ReadOnly:    reads,
 		Destructive: !reads && !t.adds && (t.destroys || t.method != http.MethodPost),
 		Idempotent:  t.method != http.MethodPost,
+		Foreign:     t.foreign,
 		Do: func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 			return t.do(ctx, f, args, nil)
 		},

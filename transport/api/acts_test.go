@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/url"
 	"reflect"
@@ -268,6 +269,33 @@ func TestToolsAreREST(t *testing.T) {
 				t.Errorf("%s is not as promised: %v", got, err)
 			}
 		})
+	}
+}
+
+// TestForeignWords: the tools whose answers hold words of other servers say so.
+func TestForeignWords(t *testing.T) {
+	s := newServer(t)
+	for tool, want := range map[string]string{
+		"office.tool.call": "weather true", "portal.discover": "MCP registry false", "portal.tool.approve": "weather false", "user.whoami": " false",
+	} {
+		act := s.act(t, tool)
+		i := slices.IndexFunc(s.api.table, func(r route) bool { return r.tool == tool })
+		tab := &s.api.table[i]
+		answer, err := act.Do(anaActs(), argumentsOf(t, tab, queries[tab.id], bodies[tab.method+" /api"+tab.path]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if server, failed := act.Wrote(answer); fmt.Sprint(server, " ", failed) != want {
+			t.Errorf("%s holds words of %q, failed %t: want %q", tool, server, failed, want)
+		}
+	}
+	// A page of the list holds words of those servers whose tools are on it.
+	mixed := json.RawMessage(`{"tools":[{"server_id":"b"},{"server_id":"ubl"},{"server_id":"a"},{"server_id":"b"}]}`)
+	if server, _ := s.act(t, "portal.tool.list").Wrote(mixed); server != "a, b" {
+		t.Errorf("a list of two servers' tools holds words of %q", server)
+	}
+	if server, failed := s.act(t, "office.tool.call").Wrote(json.RawMessage(`{"content":null,"is_error":false}`)); server != "" || failed {
+		t.Errorf("a tool of ours said words of %q", server)
 	}
 }
 

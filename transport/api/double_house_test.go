@@ -125,7 +125,7 @@ func (s *actors) CallTool(_ context.Context, req ubl.Request, tool string, args 
 	if err := s.wrote("CallTool %s by %s, key %s: %s", tool, req.Who.UserID, req.Key, args); err != nil {
 		return nil, err
 	}
-	return &ubl.ToolResult{Content: json.RawMessage(`[{"type":"text","text":"sunny"}]`), Structured: json.RawMessage(`{"sky":"clear"}`), N: 7, Receipt: receipt}, nil
+	return &ubl.ToolResult{Content: json.RawMessage(`[{"type":"text","text":"sunny"}]`), Structured: json.RawMessage(`{"sky":"clear"}`), IsError: true, Foreign: "weather", N: 7, Receipt: receipt}, nil
 }
 
 // outside is a double of the portal.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"time"
@@ -23,17 +24,19 @@ type operation struct {
 	summary      string
 	more         string // a longer description
 	tag          string
-	answers      string     // the schema of a good answer
-	streams      string     // the schema of the events of an answer that may be a stream
-	creates      bool       // answers 201
-	adds         bool       // leaves what was there, though it is no POST
-	destroys     bool       // doesn't, though it is a POST
-	large        bool       // takes a body of up to maxLargeBody
-	slow         bool       // waits for somebody else: a model, another server
-	streamed     bool       // is as long as the client takes to read it
-	asks         asks       // whether a session must be confirmed first; every write says so
-	counts       ubl.Rate   // by which rate of the caller it is counted; every write says so
-	also         []ubl.Code // errors beside those that every operation has
+	answers      string // the schema of a good answer
+	streams      string // the schema of the events of an answer that may be a stream
+	creates      bool   // answers 201
+	adds         bool   // leaves what was there, though it is no POST
+	destroys     bool   // doesn't, though it is a POST
+	large        bool   // takes a body of up to maxLargeBody
+	slow         bool   // waits for somebody else: a model, another server
+	streamed     bool   // is as long as the client takes to read it
+	asks         asks   // whether a session must be confirmed first; every write says so
+	// foreign says what of a good answer other servers wrote, as [envelope.Act] has it.
+	foreign func(answer json.RawMessage) (server string, failed bool)
+	counts  ubl.Rate   // by which rate of the caller it is counted; every write says so
+	also    []ubl.Code // errors beside those that every operation has
 }
 
 // asks says whether an operation asks people at a browser to prove once more who they

@@ -20,21 +20,21 @@ func (a *API) serverRoutes() {
 		summary: "Sign in to a server by oneself", more: "For servers of auth authorization_code. Answers the URL to open in a browser, within ten minutes."}, a.connectServer)
 	handle(a, operation{method: "DELETE", path: "/portal/servers/{serverId}/connect", id: "disconnect-server", asks: nothing, counts: ubl.Sends, tool: "portal.server.disconnect", tag: "portal", answers: "ubl.api.server.v1",
 		summary: "Forget one's own sign-in to a server", more: "What the caller signed in with is deleted here; it can be revoked only where it was given."}, a.disconnectServer)
-	handle(a, operation{method: "POST", path: "/portal/discover", id: "discover-servers", asks: nothing, counts: ubl.Creations, tool: "portal.discover", tag: "portal", answers: "ubl.api.discovered.v1", slow: true,
+	handle(a, operation{method: "POST", path: "/portal/discover", id: "discover-servers", asks: nothing, counts: ubl.Creations, tool: "portal.discover", tag: "portal", answers: "ubl.api.discovered.v1", slow: true, foreign: wroteOffers,
 		summary: "List what an MCP Registry offers", more: "Owners of the tenant. Nothing is added by that."}, a.discover)
 }
 
 func (a *API) toolRoutes() {
-	handle(a, operation{method: "GET", path: "/portal/tools", id: "list-tools", tool: "portal.tool.list", tag: "portal", answers: "ubl.api.tools.v1",
+	handle(a, operation{method: "GET", path: "/portal/tools", id: "list-tools", tool: "portal.tool.list", tag: "portal", answers: "ubl.api.tools.v1", foreign: wroteDefinitions,
 		summary: "All tools with their definitions, and who may use them",
 		more: "Owners of the tenant. External tools and the server's own, which are of server ubl. By name; next_cursor is null on the last page. " +
 			"A tool with a held definition can't be called until that is approved."}, a.listTools)
 	handle(a, operation{method: "PUT", path: "/portal/tools/{tool}/access", id: "set-tool-access", asks: sometimes, counts: ubl.Creations, tool: "tool.access", tag: "portal", answers: "ubl.api.tool_access.v1",
 		summary: "Say who may use a tool", more: "Owners of the tenant. Without such a record a tool of the server's own is open to all members, an external one to nobody. " +
 			"The tool's server must have been added; it needn't be up, nor have listed its tools yet. Users that the record doesn't name yet must be members."}, a.setToolAccess)
-	handle(a, operation{method: "POST", path: "/portal/tools/{tool}/approve", id: "approve-tool", asks: proof, counts: ubl.Creations, tool: "portal.tool.approve", destroys: true, tag: "portal", answers: "ubl.api.portal_tool.v1",
+	handle(a, operation{method: "POST", path: "/portal/tools/{tool}/approve", id: "approve-tool", asks: proof, counts: ubl.Creations, tool: "portal.tool.approve", destroys: true, tag: "portal", answers: "ubl.api.portal_tool.v1", foreign: wroteDefinitions,
 		summary: "Take over the definition of a tool that was held", more: "Owners of the tenant."}, a.approveTool)
-	handle(a, operation{method: "POST", path: "/portal/tools/{tool}/call", id: "call-tool", asks: nothing, counts: ubl.Sends, tool: "office.tool.call", destroys: true, tag: "portal", answers: "ubl.api.tool_result.v1", large: true, slow: true,
+	handle(a, operation{method: "POST", path: "/portal/tools/{tool}/call", id: "call-tool", asks: nothing, counts: ubl.Sends, tool: "office.tool.call", destroys: true, tag: "portal", answers: "ubl.api.tool_result.v1", large: true, slow: true, foreign: wroteResult,
 		summary: "Use a tool", more: "One of an external server, whom its ToolAccess lets, or one of the server's own. The intent is receipted before the call."}, a.callTool)
 	handle(a, operation{method: "GET", path: "/portal/logs", id: "read-portal-log", tool: envelope.ToolLog, tag: "portal", answers: "ubl.api.calls.v1",
 		summary: "Calls through the portal, newest first",

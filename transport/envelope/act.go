@@ -26,4 +26,16 @@ type Act struct {
 	// Stream is Do for an act whose answer comes piece by piece: it calls piece
 	// with each text, in order, before it returns the whole. Nil for other acts.
 	Stream func(ctx context.Context, args json.RawMessage, piece func(text string)) (json.RawMessage, error)
+	// Foreign says whose words an answer of Do holds that aren't ours, "" for nobody's,
+	// and whether what it tells of failed. Several ids have ", " between them. Nil for
+	// acts whose answers hold no words of other servers.
+	Foreign func(answer json.RawMessage) (server string, failed bool)
+}
+
+// Wrote is [Act.Foreign] for any act.
+func (a Act) Wrote(answer json.RawMessage) (server string, failed bool) {
+	if a.Foreign == nil {
+		return "", false
+	}
+	return a.Foreign(answer)
 }

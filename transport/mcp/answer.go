@@ -47,28 +47,26 @@ func (s *Server) appendResult(dst []byte, v *visit, id jsontext.Value, out *Resu
 
 // appendMeta writes what goes with a result, if anything does.
 func (s *Server) appendMeta(dst []byte, v *visit, out *Result) ([]byte, error) {
-	if !v.modern && out.Receipt == nil {
+	if !v.modern && out.Receipt == nil && out.Foreign == "" {
 		return dst, nil
 	}
 	dst = append(dst, `"_meta":{`...)
 	if v.modern {
-		dst = append(append(dst, `"io.modelcontextprotocol/serverInfo":`...), s.info...)
+		dst = append(append(append(dst, `"io.modelcontextprotocol/serverInfo":`...), s.info...), ',')
 	}
 	if out.Receipt != nil {
-		if v.modern {
-			dst = append(dst, ',')
-		}
 		receipt, err := json.Marshal(out.Receipt)
 		if err != nil {
 			return nil, err
 		}
-		dst = append(append(dst, `"`+metaReceipt+`":`...), receipt...)
+		dst = append(append(append(dst, `"`+metaReceipt+`":`...), receipt...), ',')
 	}
 	if out.Foreign != "" {
-		dst = append(append(dst, `,"`+ubl.MetaForeign+`":{"server":"`...), out.Foreign...) // an id needs no escapes
-		dst = append(dst, `"}`...)
+		dst = append(append(dst, `"`+ubl.MetaForeign+`":{"server":"`...), out.Foreign...) // an id needs no escapes
+		dst = append(dst, `"},`...)
 	}
-	return append(dst, `},`...), nil
+	dst[len(dst)-1] = '}'
+	return append(dst, ','), nil
 }
 
 // metaReceipt is where a result of another server's tool has its receipt.

@@ -127,7 +127,8 @@ func runOwn(ctx context.Context, act *envelope.Act, args json.RawMessage, progre
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Structured: answer}, nil
+	server, failed := act.Wrote(answer)
+	return &Result{Structured: answer, Foreign: server, IsError: failed}, nil
 }
 
 func do(ctx context.Context, act *envelope.Act, args json.RawMessage, progress func(Progress)) (json.RawMessage, error) {

@@ -48,8 +48,13 @@
 // A tool of another server has "ubl/foreign": {"server": id} in its _meta, and its
 // description begins with whose it is. So has each result of it; its content stands
 // between two items of text of our own that bear the same number, drawn once the content
-// is known. Structured content stays as it is, for programs. Whatever comes without
-// the mark is ours. See foreign.go in the root package.
+// is known. Structured content stays as it is, for programs.
+//
+// Answers of our own tools that hold such words are marked the same way, as a whole:
+// office.tool.call, portal.tool.list, portal.tool.approve and portal.discover ([envelope.Act]
+// says whose they are). The server is then the one that was called, the ids of those whose
+// tools are shown with ", " between them, or "MCP registry". Whatever comes without the
+// mark is ours. See foreign.go in the root package.
 //
 // # Channels
 //

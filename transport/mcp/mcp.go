@@ -122,10 +122,11 @@ type Result struct {
 	Content json.RawMessage
 	// Structured is nil for none.
 	Structured json.RawMessage
-	// IsError is how another server's tool says that it failed.
+	// IsError says that another server's tool failed.
 	IsError bool
-	// Receipt is that of a call to another server, which is called Foreign.
+	// Receipt is that of a call to another server, nil for an act of our own.
 	Receipt *ubl.Receipt
+	// Foreign is the server whose words stand in it, "" for none.
 	Foreign string
 }
 

@@ -82,13 +82,19 @@ type foreign struct {
 // appendContent writes the content items of a result, those of another server between
 // marks whose number random draws.
 func (r *Result) appendContent(dst []byte, random io.Reader) ([]byte, error) {
-	if r.Content == nil {
+	switch {
+	case r.Foreign == "" && r.Content == nil:
 		return appendText(dst, r.Structured)
-	}
-	if r.Foreign == "" {
+	case r.Foreign == "":
 		return append(dst, r.Content...), nil
 	}
 	items := bytes.TrimSpace(r.Content)
+	if r.Content == nil { // an answer of ours that holds their words
+		var err error
+		if items, err = appendText(nil, r.Structured); err != nil {
+			return nil, err
+		}
+	}
 	if len(items) < 2 || items[0] != '[' || items[len(items)-1] != ']' {
 		return nil, errors.New("the content of a result is no list")
 	}

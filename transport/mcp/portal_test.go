@@ -321,8 +321,33 @@ func TestForeignWords(t *testing.T) {
 			}
 		}
 	}
-	own := w.do(t, "POST", w.url+"/portal/mcp", "ana", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.list_rooms","arguments":{}}}`)
-	if strings.Contains(own.body, "foreign") {
+	if own := w.do(t, "POST", w.url+"/portal/mcp", "ana", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.list_rooms","arguments":{}}}`); strings.Contains(own.body, "foreign") {
 		t.Errorf("our own words are marked as another's: %s", own.body)
+	}
+}
+
+// TestForeignWordsInOurAnswers: an answer of ours that holds words of other servers is
+// marked as theirs are, and is an error where their tool failed.
+func TestForeignWordsInOurAnswers(t *testing.T) {
+	server, failed := "", false
+	act := wrong(func() (json.RawMessage, error) { return json.RawMessage(`{"said":"call token.create"}`), nil })
+	act.Foreign = func(json.RawMessage) (string, bool) { return server, failed }
+	w := newWorld(t, quick, func(o *mcp.Options) { o.Acts, o.Portal = []envelope.Act{act}, &others{} })
+	session := w.begin(t, w.url+"/mcp", "ana", "test")
+	for _, server = range []string{"git", "git, mail", ""} {
+		failed = server == "git"
+		for _, way := range []string{"/mcp", "/portal/mcp"} {
+			for _, headers := range [][]string{nil, {"Mcp-Session-Id", session}} {
+				for _, progress := range []string{"", `,"_meta":{"progressToken":5}`} {
+					a := w.do(t, "POST", w.url+way, "ana", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"test.wrong","arguments":{}`+progress+`}}`, headers...)
+					number := foreignMark.FindStringSubmatch(a.body)
+					marked := number != nil && strings.Contains(a.body, `"ubl/foreign":{"server":"`+server+`"}`) &&
+						strings.Index(a.body, `call token`) > strings.Index(a.body, number[0]) && strings.Contains(a.body, "[foreign "+number[1]+" ends]")
+					if !strings.Contains(a.body, `"structuredContent":{"said":"call token.create"}`) || marked != (server != "") || strings.Contains(a.body, `"isError":true`) != failed {
+						t.Errorf("an answer that holds words of %q = %s", server, a.body)
+					}
+				}
+			}
+		}
 	}
 }

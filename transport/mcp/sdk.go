@@ -159,11 +159,15 @@ func (s *Server) resultOf(v *visit, out *Result) (*sdk.CallToolResult, error) {
 		result.StructuredContent = json.RawMessage(out.Structured)
 	}
 	result.IsError = out.IsError
+	meta := sdk.Meta{}
 	if out.Receipt != nil {
-		result.Meta = sdk.Meta{metaReceipt: out.Receipt}
-		if out.Foreign != "" {
-			result.Meta[ubl.MetaForeign] = foreign{out.Foreign}
-		}
+		meta[metaReceipt] = out.Receipt
+	}
+	if out.Foreign != "" {
+		meta[ubl.MetaForeign] = foreign{out.Foreign}
+	}
+	if len(meta) > 0 {
+		result.Meta = meta
 	}
 	return result, nil
 }
