@@ -187,7 +187,7 @@ func (s *State) decideEnd(c ubl.EndAgreement, at actors.Moment) (*plan, error) {
 	}
 	act, ended := actors.Ending(s.Agreement.Agreement, at.Now)
 	return &plan{
-		Act: act, Event: event{LastSeq: s.Head.LastSeq}, Alarms: []actors.Alarm{{Key: retention}},
+		Act: act, Event: event{LastSeq: s.Head.LastSeq},
 		Answer: func(ubl.Receipt) any { return ended },
 	}, nil
 }

@@ -24,9 +24,10 @@ const (
 
 func (s *State) keeps() time.Duration { return time.Duration(s.Policy.RetentionDays) * 24 * time.Hour }
 
-// trims tells whether the room removes old messages.
+// trims tells whether the room removes old messages. It does so after its Agreement's end
+// too: the policy is a promise to those who wrote, and the end must not break it.
 func (s *State) trims() bool {
-	return s.Policy.RetentionDays > 0 && s.Agreement.May(ubl.OpDelete) == nil
+	return s.Policy.RetentionDays > 0 && s.Agreement.Physics.May(ubl.OpDelete) == nil
 }
 
 // expiry is the alarm for the oldest message, not before a time.

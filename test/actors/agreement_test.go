@@ -106,6 +106,33 @@ func TestRetention(t *testing.T) {
 	h.Refused(ubl.CodeForbidden, general, ubl.Sweep{Request: h.Request(ana)})
 }
 
+// TestRetentionAfterTheEnd: the policy is a promise to those who wrote, so the end of the
+// room's Agreement doesn't stop it, whether messages were there before or the room is
+// loaded later.
+func TestRetentionAfterTheEnd(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	general := ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
+	days := 2
+	harness.Must[*ubl.Room](h, general, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{RetentionDays: &days}})
+	harness.Must[*ubl.Sent](h, general, ubl.SendMessage{Request: h.Request(ana), Text: "old"})
+	h.Clock.Add(24 * time.Hour)
+	harness.Must[*ubl.Sent](h, general, ubl.SendMessage{Request: h.Request(ana), Text: "newer"})
+	harness.Must[*ubl.AgreementView](h, general, ubl.EndAgreement{Request: h.Request(ana)})
+	for _, left := range []int{1, 0} {
+		h.Reload()
+		h.Clock.Add(25 * time.Hour)
+		h.Alarms()
+		zero := int64(0)
+		page := harness.Must[*ubl.HistoryPage](h, general, ubl.ReadHistory{Who: ana, After: &zero, Limit: 10})
+		if len(page.Messages) != left {
+			t.Errorf("after the end %d messages are readable, want %d: %s", len(page.Messages), left, page.Messages)
+		}
+	}
+	h.VerifyLedger(ana.TenantID)
+}
+
 // TestMembership: invitations, rules, removal, and what the directory shows.
 func TestMembership(t *testing.T) {
 	h := harness.Open(t, harness.Options{})
@@ -211,52 +238,23 @@ func TestPlatformTenant(t *testing.T) {
 	}
 }
 
-// TestNothingIsWrittenUnderEnded: what the platform does by itself is refused
-// too once the Agreement that would authorise it has ended.
-func TestNothingIsWrittenUnderEnded(t *testing.T) {
-	last := func(h *harness.House, tn ubl.TenantID) (did, agreement string) {
-		head := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(tn), ubl.GetLedgerHead{})
-		page := harness.Must[*ubl.AtomPage](h, ubl.LedgerName(tn), ubl.ReadAtoms{From: head.Seq - 1, Limit: 1})
-		var a struct {
-			Did       string `json:"did"`
-			Agreement string `json:"agreement_id"`
-		}
-		_ = json.Unmarshal(page.Atoms[0], &a)
-		return a.Did, a.Agreement
+// TestNoGreetingUnderEnded: nobody is greeted once the Agreement that would authorise it
+// has ended.
+func TestNoGreetingUnderEnded(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	tenant := ubl.TenantName(ana.TenantID)
+	harness.Must[*ubl.ServiceToken](h, tenant, ubl.CreateServiceToken{Request: h.Request(ana), Name: "bot", ClientID: "c1", SecretHash: "00"})
+	harness.Must[*ubl.AgreementView](h, tenant, ubl.EndAgreement{Request: h.Request(ana)})
+	bot := &harness.Must[*ubl.ServiceCaller](h, tenant, ubl.CheckServiceToken{ClientID: "c1", SecretHash: "00"}).Identity
+	before := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(ana.TenantID), ubl.GetLedgerHead{})
+	harness.Must[*ubl.Entered](h, tenant, ubl.Enter{Request: h.Request(*bot)}) // a GET
+	after := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(ana.TenantID), ubl.GetLedgerHead{})
+	if after != before {
+		page := harness.Must[*ubl.AtomPage](h, ubl.LedgerName(ana.TenantID), ubl.ReadAtoms{From: before.Seq + 1, Limit: 1})
+		t.Errorf("a GET after the end of the TenantLicense wrote %s", page.Atoms[0])
 	}
-	t.Run("room.trim", func(t *testing.T) {
-		h := harness.Open(t, harness.Options{})
-		ana := harness.User("ana@example.com")
-		h.Enter(ana)
-		general := ubl.RoomName(ana.TenantID, ubl.GeneralRoom)
-		days := 1
-		harness.Must[*ubl.Room](h, general, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{RetentionDays: &days}})
-		harness.Must[*ubl.AgreementView](h, general, ubl.EndAgreement{Request: h.Request(ana)})
-		h.Clock.Add(36 * time.Hour)
-		before := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(ana.TenantID), ubl.GetLedgerHead{})
-		harness.Must[ubl.Head](h, general, ubl.Sweep{Request: h.Request(ubl.Platform())})
-		h.Alarms()
-		if after := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(ana.TenantID), ubl.GetLedgerHead{}); after != before {
-			d, a := last(h, ana.TenantID)
-			t.Errorf("%s was executed under %s, which has ended", d, a)
-		}
-	})
-	t.Run("welcome", func(t *testing.T) {
-		h := harness.Open(t, harness.Options{})
-		ana := harness.User("ana@example.com")
-		h.Enter(ana)
-		tenant := ubl.TenantName(ana.TenantID)
-		harness.Must[*ubl.ServiceToken](h, tenant, ubl.CreateServiceToken{Request: h.Request(ana), Name: "bot", ClientID: "c1", SecretHash: "00"})
-		harness.Must[*ubl.AgreementView](h, tenant, ubl.EndAgreement{Request: h.Request(ana)})
-		bot := &harness.Must[*ubl.ServiceCaller](h, tenant, ubl.CheckServiceToken{ClientID: "c1", SecretHash: "00"}).Identity
-		before := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(ana.TenantID), ubl.GetLedgerHead{})
-		harness.Must[*ubl.Entered](h, tenant, ubl.Enter{Request: h.Request(*bot)}) // a GET
-		after := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(ana.TenantID), ubl.GetLedgerHead{})
-		if after != before {
-			page := harness.Must[*ubl.AtomPage](h, ubl.LedgerName(ana.TenantID), ubl.ReadAtoms{From: before.Seq + 1, Limit: 1})
-			t.Errorf("a GET after the end of the TenantLicense wrote %s", page.Atoms[0])
-		}
-	})
 }
 
 // TestPlatformCantBeShutOut: owners of tenant 0 can't take from the platform

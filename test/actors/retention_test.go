@@ -79,7 +79,7 @@ func (x *aging) armed(want int) {
 
 // TestRetentionWakes: a message goes when it is as old as the policy says, although
 // nobody asks for it, after a restart too; what is younger stays. The alarm follows the
-// policy, and there is none while nothing is to grow old.
+// policy, and there is none while nothing is to grow old. The Agreement's end stops nothing.
 func TestRetentionWakes(t *testing.T) {
 	x := openAging(t, harness.Options{}) // message 1 tells of the room
 	x.send(2)
@@ -108,9 +108,11 @@ func TestRetentionWakes(t *testing.T) {
 	x.from(7)
 	x.send(1)
 	harness.Must[*ubl.AgreementView](x.House, x.room, ubl.EndAgreement{Request: x.Request(x.ana)})
-	x.armed(0)
+	x.armed(1)
+	x.Restart()
 	x.pass(100 * time.Hour)
-	x.from(7)
+	x.from(8)
+	x.armed(0)
 	x.VerifyLedger(x.ana.TenantID)
 }
 
