@@ -271,6 +271,33 @@ func TestTailEndsWhereTryingAgainCannotHelp(t *testing.T) {
 	}
 }
 
+// TestVerifyShowsNoText that a forged export wrote for the auditor's terminal: reasons of
+// damage and of holes are one line, without what moves the cursor.
+func TestVerifyShowsNoText(t *testing.T) {
+	header := `{"format":"ubl.export.v1","head_hash":"h:` + strings.Repeat("0", 64) + `","last_seq":2,"ledger_shard":"0","tenant_id":"t:a.b"}` + "\n"
+	for name, why := range map[string]string{"ESC": "\x1b[1A\x1b[2Kthe ledger holds", "a line": "x\nok: t:a.b, the ledger holds", "C1": "\u009b2Jthe ledger holds", "bidi": "\u202ethe ledger holds"} {
+		quoted, err := json.Marshal([]string{why})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if quoted, err = ubl.Canonical(quoted); err != nil {
+			t.Fatal(err)
+		}
+		reason := string(quoted[1 : len(quoted)-1])
+		for kind, export := range map[string]string{
+			"damage": header + `{"damaged":` + reason + `,"seq":1}` + "\n",
+			"a hole": header + `{"format":"ubl.export.hole.v1","from_seq":1,"ledger_shard":"0","reason":` + reason + `,"tenant_id":"t:a.b","to_seq":2}` + "\n",
+		} {
+			for _, args := range [][]string{{"verify", "-"}, {"verify", "--json", "-"}} {
+				code, out, errs := run(t, "", export, args...)
+				if said := out + errs; code == exitOK || !strings.Contains(said, "the ledger holds") || strings.ContainsAny(said, "\x1b\u009b\u202e") || strings.Contains(said, "\nok:") {
+					t.Errorf("%s in %s: %q: %d %q %q", name, kind, args, code, out, errs)
+				}
+			}
+		}
+	}
+}
+
 func TestClean(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain é 😀\n\ttext":    "plain é 😀\n\ttext",

@@ -26,6 +26,11 @@ func clean(s string) string {
 	}, s)
 }
 
+// oneLine is a text that others wrote for a line of our own.
+func oneLine(s string) string {
+	return clean(strings.NewReplacer("\n", " ", "\t", " ").Replace(s))
+}
+
 // userIDs finds people in what the platform writes, where others expect their names.
 var userIDs = regexp.MustCompile(`\bu:[A-Za-z0-9._-]*[A-Za-z0-9]`)
 

@@ -39,7 +39,11 @@ func (c *verifyCmd) Run(p *program) error {
 	if holes, ok := errors.AsType[*ubl.IncompleteError](err); ok {
 		return c.incomplete(p, v, holes)
 	}
-	if bad, ok := errors.AsType[*ubl.LineError](err); ok && c.JSON {
+	bad, ok := errors.AsType[*ubl.LineError](err)
+	if ok { // it may quote the file
+		bad.Reason = oneLine(bad.Reason)
+	}
+	if ok && c.JSON {
 		result := map[string]any{"ok": false, "line": bad.Line, "reason": bad.Reason}
 		return errors.Join(json.NewEncoder(p.out).Encode(result), doesNotVerify(err))
 	}
@@ -58,7 +62,7 @@ func (c *verifyCmd) Run(p *program) error {
 // incomplete says what an export with holes has, and what it lacks.
 func (c *verifyCmd) incomplete(p *program, v *ubl.Verified, lacks *ubl.IncompleteError) error {
 	for i := range lacks.Holes { // who made the file wrote the reasons
-		lacks.Holes[i].Reason = clean(lacks.Holes[i].Reason)
+		lacks.Holes[i].Reason = oneLine(lacks.Holes[i].Reason)
 	}
 	result := fmt.Errorf("the ledger is not whole; what is there holds, and what is behind the last hole leads to the head: %w", lacks)
 	if c.JSON {
