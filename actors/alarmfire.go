@@ -15,6 +15,8 @@ const (
 	// alarmsOfGroup is how many alarms of one group are fired at a time: after a pause the
 	// late ones come one after the other.
 	alarmsOfGroup = 8
+	// alarmLoads is how many actors are loaded for alarms at a time.
+	alarmLoads = 2
 	// alarmTimeout bounds one attempt.
 	alarmTimeout = 15 * time.Second
 )
@@ -78,27 +80,45 @@ func (s *alarms) read(ctx context.Context, g ubl.Group, from []byte, now ubl.Tim
 	return f, err
 }
 
-// fireAll fires alarms side by side, and is since when the earliest is due that was
-// tried in vain.
+// fireAll fires a page of alarms, and is since when the earliest is due that was tried in
+// vain. It loads all of their actors first: a read behind a write has the store put the
+// write into its file first, and what people write meanwhile waits for that.
 func (s *alarms) fireAll(g ubl.Group, list []due) (late ubl.Time) {
-	var running sync.WaitGroup
-	own, missed := make(chan struct{}, alarmsOfGroup), make([]bool, len(list))
-	for i, d := range list {
-		own <- struct{}{}
-		s.slots <- struct{}{}
-		s.rt.opts.Panics.Go(&running, "firing an alarm", func() {
-			defer func() { <-s.slots; <-own }()
-			missed[i] = true // where it panics
-			missed[i] = !s.fire(g, d)
-		})
-	}
-	running.Wait()
+	missed := make([]bool, len(list))
+	s.each(len(list), "loading for an alarm", s.loads, func(i int) { s.load(g, list[i]) })
+	s.each(len(list), "firing an alarm", s.slots, func(i int) {
+		missed[i] = true // where it panics
+		missed[i] = !s.fire(g, list[i])
+	})
 	for i, d := range list {
 		if missed[i] {
 			late = sooner(late, d.at)
 		}
 	}
 	return late
+}
+
+// each does n things side by side, alarmsOfGroup at a time and as many of all groups as
+// slots holds.
+func (s *alarms) each(n int, what string, slots chan struct{}, do func(int)) {
+	var running sync.WaitGroup
+	own := make(chan struct{}, alarmsOfGroup)
+	for i := range n {
+		own <- struct{}{}
+		slots <- struct{}{}
+		s.rt.opts.Panics.Go(&running, what, func() {
+			defer func() { <-slots; <-own }()
+			do(i)
+		})
+	}
+	running.Wait()
+}
+
+// load has an actor in memory. Where it can't be loaded, to fire it says why.
+func (s *alarms) load(g ubl.Group, d due) {
+	ctx, cancel := context.WithTimeout(s.ctx, alarmTimeout)
+	defer cancel()
+	s.rt.ask(ctx, nameOf(g, d.local), opened{})
 }
 
 // fire wakes one actor. It reports false where nothing came of it, so that the alarm is

@@ -36,6 +36,7 @@ type alarms struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 	wake   chan struct{} // of the loop; holds one
+	loads  chan struct{} // alarmLoads
 	slots  chan struct{} // alarmsAtOnce
 
 	fired, failures atomic.Int64
@@ -48,8 +49,8 @@ type alarms struct {
 
 func newAlarms(rt *Runtime, shelf Shelf) *alarms {
 	s := &alarms{
-		rt: rt, shelf: shelf, wake: make(chan struct{}, 1), slots: make(chan struct{}, alarmsAtOnce),
-		groups: make(map[ubl.Group]*waiter),
+		rt: rt, shelf: shelf, wake: make(chan struct{}, 1), groups: make(map[ubl.Group]*waiter),
+		loads: make(chan struct{}, alarmLoads), slots: make(chan struct{}, alarmsAtOnce),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if shelf != nil {
