@@ -22,27 +22,49 @@ func (x *Entity[S, E]) Then(ctx context.Context, at ubl.AsOf) (*S, *E, error) {
 			return nil, nil, ctx.Err()
 		}
 	}
+	last, err := x.lastBy(ctx, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	if last == 0 {
+		return nil, nil, ubl.Errorf(ubl.CodeNotFound, "it didn't exist by then")
+	}
 	var s S
 	var newest *E
-	err := x.Events().Each(ctx, 1, math.MaxInt64, func(e E) error {
-		if !at.Has(e.stamped().Receipt) {
-			return errLater
-		}
+	err = x.Events().Each(ctx, 1, last, func(e E) error {
 		newest = &e
 		x.kind.Apply(&s, e)
 		return ctx.Err()
 	})
-	if err != nil && !errors.Is(err, errLater) {
+	if err != nil {
 		return nil, nil, err
-	}
-	if newest == nil {
-		return nil, nil, ubl.Errorf(ubl.CodeNotFound, "it didn't exist by then")
 	}
 	return &s, newest, nil
 }
 
+// lastBy is the number of the newest event of a moment, 0 for none. At a time, all have to
+// be looked at: the clock may have been ahead for a while, and what came after that is of
+// an earlier time again.
+func (x *Entity[S, E]) lastBy(ctx context.Context, at ubl.AsOf) (last int64, err error) {
+	n := int64(0)
+	err = x.Events().Each(ctx, 1, math.MaxInt64, func(e E) error {
+		n++
+		switch {
+		case at.Has(e.stamped().Receipt):
+			last = n
+		case at.Seq > 0:
+			return errLater
+		}
+		return ctx.Err()
+	})
+	if errors.Is(err, errLater) {
+		err = nil
+	}
+	return last, err
+}
+
 // errLater ends the reading of events.
-var errLater = errors.New("the event is of a later time")
+var errLater = errors.New("the event is of a later seq")
 
 // reached refuses a moment that is still to come: what was answered for it wouldn't hold.
 func (x *Entity[S, E]) reached(ctx context.Context, at ubl.AsOf) error {

@@ -121,3 +121,28 @@ func TestPastOfSealed(t *testing.T) {
 		t.Errorf("after the sealing it was %+v, answered %+v", own.room, got)
 	}
 }
+
+// TestPastOfWrongClock: an act of a clock that was ahead hides no later act of an earlier
+// time: as of a time is the newest act that isn't later.
+func TestPastOfWrongClock(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	made := harness.Must[*ubl.RoomSummary](h, ubl.TenantName(ana.TenantID), ubl.CreateRoom{Request: h.Request(ana), Name: "plans"})
+	plans := ubl.RoomName(ana.TenantID, made.RoomID)
+	keep := func(days int) ubl.Time {
+		harness.Must[any](h, plans, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{RetentionDays: &days}})
+		return ubl.TimeOf(h.Clock.Now())
+	}
+	first := keep(10)
+	h.Clock.Add(6 * time.Hour)
+	ahead := keep(20)
+	h.Clock.Add(time.Minute - 6*time.Hour)
+	second := keep(30)
+	h.Clock.Add(7 * time.Hour)
+	for at, want := range map[ubl.Time]int{first: 10, first + 1000: 10, second: 30, second + 1000: 30, ahead: 30, ahead + 1000: 30} {
+		if got := harness.Must[*ubl.Room](h, plans, ubl.GetRoom{Who: ana, AsOf: ubl.AsOf{Time: at}}).Policy.RetentionDays; got != want {
+			t.Errorf("as of %s the room keeps messages for %d days, want %d", at, got, want)
+		}
+	}
+}
