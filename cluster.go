@@ -37,6 +37,8 @@ type ClusterNode struct {
 	Leaving bool `json:"leaving"`
 	// DiskFull is set where its disk has no room, and keeps it from voting.
 	DiskFull bool `json:"disk_full,omitempty"`
+	// ClockOffset is how far its clock is ahead of the other nodes', in milliseconds.
+	ClockOffset int64 `json:"clock_offset_ms,omitempty"`
 	// Voters is in how many partitions it votes, Leads how many it leads.
 	Voters int `json:"voters"`
 	Leads  int `json:"leads"`

@@ -620,6 +620,39 @@ func TestAlarmsWait(t *testing.T) {
 	})
 }
 
+// TestAlarmsHeld: while the clock can't be believed nothing is fired, and soon after that
+// what has become due.
+func TestAlarmsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{}
+		s.leads.Store(true)
+		x := &sleeper{}
+		due := time.Now().Add(time.Hour)
+		rt := actors.New(actors.Options{
+			Now: time.Now, Random: zeros{}, Shelf: s,
+			Hold: func() bool { return time.Now().Before(due.Add(30 * time.Minute)) },
+			Families: []actors.Family{{
+				Name: "all", Owns: func(string) bool { return true },
+				Open: func(context.Context, actors.Env) (actors.Actor, error) { return x, nil },
+			}},
+		})
+		rt.Led(0)
+		time.Sleep(89 * time.Minute)
+		synctest.Wait()
+		if got := x.after(due); got != "" {
+			t.Errorf("fired after %s", got)
+		}
+		time.Sleep(time.Minute + time.Second)
+		synctest.Wait()
+		if got := x.after(due); got != "30m0s" {
+			t.Errorf("fired after %s", got)
+		}
+		if err := rt.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }

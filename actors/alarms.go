@@ -20,6 +20,8 @@ const (
 	lastLook = time.Minute
 	// clockEvery is how long a timer runs at most: it stands still while the machine sleeps.
 	clockEvery = time.Minute
+	// holdLook is how often the scheduler asks whether it may go on, see [Options.Hold].
+	holdLook = 5 * time.Second
 )
 
 // alarms is the scheduler: it knows for each group with alarms when to look into it
@@ -154,6 +156,9 @@ func (s *alarms) run() {
 func (s *alarms) start() (pause time.Duration, any bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.queue) > 0 && s.rt.opts.Hold() {
+		return holdLook, true
+	}
 	now := s.rt.opts.Now()
 	for len(s.queue) > 0 && s.busy < alarmsAtOnce {
 		if wait := s.queue[0].at.Std().Sub(now); wait > 0 {

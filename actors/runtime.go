@@ -36,6 +36,9 @@ type Options struct {
 	// Elsewhere reaches the actors of other groups, which may live at other nodes; nil
 	// means that all live here.
 	Elsewhere ubl.Asker
+	// Hold reports whether no alarm is to be fired now, because the clock can't be
+	// believed; nil for never. It must not block.
+	Hold func() bool
 	// Shelf is where alarms are found; nil for a runtime that fires none.
 	Shelf  Shelf
 	Limits Limits
@@ -76,6 +79,9 @@ func New(opts Options) *Runtime {
 	opts.Limits = opts.Limits.withDefaults()
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	if opts.Hold == nil {
+		opts.Hold = func() bool { return false }
 	}
 	if opts.Wrote == nil {
 		opts.Wrote = func(time.Duration) {}

@@ -58,6 +58,7 @@ type Node struct {
 	differing  differing
 	heard      atomic.Pointer[heard] // nil while every partition is led
 	healing    healing
+	clock      clock
 
 	ctx      context.Context // until Close
 	cancel   context.CancelFunc
@@ -195,6 +196,7 @@ func (n *Node) serve() error {
 	n.start("deciding placement", n.control.run)
 	n.start("listening to other nodes", n.listenToOthers)
 	n.start("catching up", n.catchUp)
+	n.start("comparing clocks", n.compareClocks)
 	return nil
 }
 

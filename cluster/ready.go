@@ -25,7 +25,10 @@ func (n *Node) Ready() error {
 		}
 	}
 	if len(leaderless) == 0 {
-		return n.begun()
+		if err := n.begun(); err != nil {
+			return err
+		}
+		return n.onTime()
 	}
 	why := ""
 	h := n.heard.Load()

@@ -23,6 +23,8 @@ type report struct {
 	Keys                        []string        // the ids of the keys that it signs with and accepts, likewise
 	Replicas                    []replicaReport // of the partitions that it has
 	Table                       []byte          // the cluster's table as this node has it; nil without partition 0
+	Clock                       ubl.Time        // what its clock says; 0 from an earlier version
+	ClockOffset                 int64           // how far that is ahead of the others' as it knows, in milliseconds
 	Failing                     []ubl.TenantID  // tenants with alarms that have failed for good, where the node leads
 }
 
@@ -74,7 +76,8 @@ func (g *group) report() replicaReport {
 }
 
 func (n *Node) report() *report {
-	r := &report{NodeID: n.opts.NodeID, ServerID: n.server, ClusterID: n.clusterID(), Stopping: n.stopping.Load(), Full: n.Full(), Secret: n.SecretIDs(), Keys: n.opts.Keys()}
+	r := &report{NodeID: n.opts.NodeID, ServerID: n.server, ClusterID: n.clusterID(), Stopping: n.stopping.Load(), Full: n.Full(), Secret: n.SecretIDs(), Keys: n.opts.Keys(),
+		Clock: ubl.TimeOf(n.opts.Now()), ClockOffset: n.ClockOffset().Milliseconds()}
 	if local := n.local.Load(); local != nil {
 		r.Failing = (*local).Failing()
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"ubl"
 	"ubl/cluster/mesh"
@@ -191,6 +192,9 @@ func nodeState(n ubl.ClusterNode) string {
 	}
 	if n.DiskFull {
 		state += ", DISK FULL"
+	}
+	if off := time.Duration(n.ClockOffset) * time.Millisecond; off.Abs() > 10*time.Second {
+		state += fmt.Sprintf(", CLOCK OFF BY %s", off.Round(time.Second))
 	}
 	if n.Leaving {
 		state += ", leaving"

@@ -110,6 +110,7 @@ func (f *figures) watch(n *node) {
 		gauge("ubl_alarms_failed", "Alarms that failed too often and are not tried any more.", func() int64 { return int64(n.actors.AlarmStats().Failed) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ubl_alarms_late_seconds", Help: "How long the alarm has been due that has been for longest."},
 			func() float64 { return n.actors.AlarmStats().Late.Seconds() }),
+		gauge("ubl_alarms_held", "1 while no alarm is fired, because the clock can't be believed.", func() int64 { return int64(oneIf(n.clock.holds())) }),
 		counter("ubl_alarms_fired_total", "Alarms that have led to what they were set for.", func() int64 { return n.actors.AlarmStats().Fired }),
 		counter("ubl_alarms_failures_total", "Attempts of alarms that failed and are tried again later.", func() int64 { return n.actors.AlarmStats().Failures }),
 		counter("ubl_panics_total", "Panics that were caught: faults of ours, whose stacks are in the log.", n.panics.Caught),
@@ -223,7 +224,9 @@ func (e endings) Collect(out chan<- prometheus.Metric) {
 func (f *figures) watchCluster(n *node) {
 	differs := func() int64 { return int64(oneIf(n.differs().lonely())) }
 	f.all = append(f.all, f.logs, f.snapshots, f.installs, clusterFigures{n.cluster},
-		gauge("ubl_key_differs", "1 where at least half of the nodes that answer sign with a key that this node doesn't accept.", differs))
+		gauge("ubl_key_differs", "1 where at least half of the nodes that answer sign with a key that this node doesn't accept.", differs),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ubl_clock_offset_seconds", Help: "How far this node's clock is ahead of the other nodes'."},
+			func() float64 { return n.cluster.ClockOffset().Seconds() }))
 }
 
 // clusterFigures tell how the node's replicas stand, and what nodes it sees.

@@ -71,6 +71,7 @@ func (n *node) start(ctx context.Context, key *auth.Key) (again func(context.Con
 	if n.cluster != nil { // others may have to start first
 		return tell, nil
 	}
+	n.guardClock(ctx)
 	n.closeOrphans(ctx)
 	if err = tell(ctx); ubl.CodeOf(err) == ubl.CodeUnavailable || errors.Is(err, ubl.ErrDamaged) {
 		return func(ctx context.Context) error {

@@ -57,6 +57,8 @@ type node struct {
 	key atomic.Pointer[auth.Key]
 	// others is how the node's key stands to those of the other nodes; nil before it knows.
 	others atomic.Pointer[keyVotes]
+	// clock holds alarms while the clock can't be believed.
+	clock *clockGuard
 	// quota is what a tenant may have in all; nil for everything.
 	quota ubl.Quota
 }
@@ -105,6 +107,8 @@ func (n *node) run(dir string) (err error) {
 	if n.cluster != nil {
 		elsewhere = n.cluster
 	}
+	begun := time.Now()
+	n.clock = &clockGuard{now: n.now, elapsed: func() time.Duration { return time.Since(begun) }, ahead: n.clockOffset, log: n.log}
 	n.actors = actors.New(actors.Options{
 		// Adding a family of actors takes one line here.
 		Families: []actors.Family{
@@ -116,7 +120,7 @@ func (n *node) run(dir string) (err error) {
 			portal.Family(n.store),
 		},
 		Now: n.now, Random: n.random, Log: n.log, Panics: n.panics, Partition: n.store.Partition,
-		Elsewhere: elsewhere, Shelf: n.store, Wrote: n.figures.wrote, Quota: n.quota,
+		Elsewhere: elsewhere, Shelf: n.store, Wrote: n.figures.wrote, Quota: n.quota, Hold: n.clock.holds,
 	})
 	n.figures.watch(n)
 	return nil
