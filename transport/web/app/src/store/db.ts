@@ -47,6 +47,15 @@ export interface Answer {
   at: number;
 }
 
+// Unsaved is what one has written in a document, or in a new one, and not saved. known is
+// the version that it was begun on, 0 for a new document.
+export interface Unsaved {
+  name: string;
+  title: string;
+  content: string;
+  known: number;
+}
+
 // Meta is a value of its own: "cursor", "anchor".
 export interface Meta {
   name: string;
@@ -61,6 +70,7 @@ interface Shapes {
   marks: ReadMark;
   people: Known;
   answers: Answer;
+  unsaved: Unsaved;
   meta: Meta;
 }
 
@@ -97,13 +107,14 @@ const keyPaths: Record<Kind, string | string[]> = {
   marks: 'room_id',
   people: 'user_id',
   answers: 'name',
+  unsaved: 'name',
   meta: 'name',
 };
 
 const kinds = Object.keys(keyPaths) as Kind[];
 
-// version 2 has answers.
-const version = 2;
+// version 2 has answers, 3 what is unsaved.
+const version = 3;
 
 // opening is how long a database may take to open, in ms: one that hangs, as Safari's
 // may after a crash, would hold up the whole app.

@@ -23,6 +23,7 @@ import { People } from './people';
 import { Rooms } from './rooms';
 import { membersOf, Shelf } from './shelf';
 import { Stream } from './stream';
+import { Unsaved } from './unsaved';
 
 // Who is whose store it is.
 export interface Who {
@@ -68,6 +69,7 @@ export class Store {
   readonly shelf: Shelf;
   // connection is how the stream of this browser is, whichever tab keeps it.
   readonly connection;
+  readonly unsaved: Unsaved;
   // restored counts how often the server turned out not to be what it was, as after
   // a backup was restored. All that came from it was read anew then.
   readonly restored = signal(0);
@@ -97,7 +99,9 @@ export class Store {
     this.rooms = new Rooms(who.user_id);
     this.outbox = new Outbox(env, who.user_id, this.commit);
     this.people = new People(env, this.commit);
-    this.shelf = new Shelf(env, db, (changes) => (this.stopped ? Promise.resolve() : this.keep(changes)));
+    const write = (changes: Change[]) => (this.stopped ? Promise.resolve() : this.keep(changes));
+    this.shelf = new Shelf(env, db, write);
+    this.unsaved = new Unsaved(db, write);
     this.history = new History(env, db, (id, floor) => this.raise(id, floor));
     this.drafts = new Drafts(env, name, this.commit);
     this.listing = new Listing(env, this.rooms, { commit: this.commit, keep: (changes) => this.keep(changes), replaced: () => this.replaced() });

@@ -43,7 +43,7 @@ function Offline() {
   if (online.value) return null;
   return (
     <p class="offline" role="status">
-      <Icon name="offline" size={20} /> No network. What you write is sent later.
+      <Icon name="offline" size={20} /> No network. Messages that you write are sent later.
     </p>
   );
 }

@@ -10,7 +10,7 @@ import { Screen } from '../../ui/Screen';
 import { useAct } from '../../ui/useAct';
 import { create, read, write, type One } from './api';
 import { Conflict } from './Conflict';
-import { draftOf, forget, keep, warn } from './drafts';
+import { draftOf, forget, keep, keptOf, warn } from './drafts';
 
 interface Props {
   w: string;
@@ -27,11 +27,24 @@ interface Props {
 export function Editor({ w, of, above, onSaved, onCancel }: Props) {
   const d = of?.document_id ?? '';
   const [draft, setDraft] = useState(() => draftOf(w, d) ?? { title: of?.title ?? '', content: of?.content ?? '', known: of?.version ?? 0 });
+  // before is what the browser had kept from before: unknown until it was asked.
+  const [before, setBefore] = useState(draftOf(w, d) ? 'none' : 'unknown');
   const [theirs, setTheirs] = useState<Document | null>(null);
   const key = useRef(newKey());
   const act = useAct();
   const changed = draft.title !== (of?.title ?? '') || draft.content !== (of?.content ?? '');
-  useEffect(() => void (changed ? keep(w, d, draft) : forget(w, d)), [draft, changed]);
+  useEffect(() => {
+    if (changed) keep(w, d, draft);
+    else if (before !== 'unknown') forget(w, d);
+  }, [draft, changed]);
+  useEffect(() => {
+    if (before === 'unknown')
+      void keptOf(w, d).then((kept) => {
+        const found = kept !== undefined && !draftOf(w, d); // and nothing was typed meanwhile
+        if (found) setDraft(kept);
+        setBefore(found ? 'some' : 'none');
+      });
+  }, []);
   useEffect(() => {
     addEventListener('beforeunload', warn);
     return () => removeEventListener('beforeunload', warn);
@@ -81,6 +94,7 @@ export function Editor({ w, of, above, onSaved, onCancel }: Props) {
     >
       <div class="editor">
         <Problem of={act.problem} />
+        {before === 'some' && <p class="notice">You wrote this before and didn’t save it.</p>}
         {theirs && (
           <Conflict
             theirs={theirs}

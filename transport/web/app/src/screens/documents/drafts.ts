@@ -1,7 +1,9 @@
-// drafts.ts keeps what is written on a document and not saved, while the app is open:
-// whoever looks something up in between finds it again, and nobody else does.
+// drafts.ts keeps what is written on a document and not saved: in this page for whoever
+// looks something up in between, and after a pause in the browser, for the next time.
 
 import { person } from '../../session';
+import { opened } from '../../store';
+import type { Store } from '../../store/sync';
 
 export interface Draft {
   title: string;
@@ -9,17 +11,43 @@ export interface Draft {
   known: number; // the version that it was begun on, 0 for a new document
 }
 
+// pause is how long a draft may change before the browser keeps it, in ms.
+const pause = 400;
+
 const drafts = new Map<string, Draft>();
+let timer: number | undefined;
 
 const place = (w: string, d: string) => `${person.value}/${w}/${d}`;
+const name = (w: string, d: string) => `${w}/${d}`;
 
+// draftOf is a draft of this page.
 export const draftOf = (w: string, d: string) => drafts.get(place(w, d));
 
-export const forget = (w: string, d: string) => drafts.delete(place(w, d));
+// keptOf is what the browser has kept.
+export const keptOf = async (w: string, d: string): Promise<Draft | undefined> => (await opened()).unsaved.of(name(w, d));
 
-export const keep = (w: string, d: string, draft: Draft) => drafts.set(place(w, d), draft);
+export function forget(w: string, d: string) {
+  drafts.delete(place(w, d));
+  later(0, (store) => store.unsaved.forget(name(w, d)));
+}
 
-// warn is for beforeunload: closing the page would lose what isn't saved.
+export function keep(w: string, d: string, { title, content, known }: Draft) {
+  drafts.set(place(w, d), { title, content, known });
+  later(pause, (store) => store.unsaved.keep({ name: name(w, d), title, content, known }));
+}
+
+// later takes the place of what was to be written and isn't yet: one document is written
+// at a time.
+function later(wait: number, write: (store: Store) => Promise<void>) {
+  clearTimeout(timer);
+  const mine = window.setTimeout(async () => {
+    await write(await opened());
+    if (timer === mine) timer = undefined;
+  }, wait);
+  timer = mine;
+}
+
+// warn is for beforeunload: closing the page would lose what was written last.
 export function warn(e: BeforeUnloadEvent) {
-  if (drafts.size > 0) e.preventDefault();
+  if (timer !== undefined) e.preventDefault();
 }
