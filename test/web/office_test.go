@@ -35,6 +35,7 @@ func TestDocuments(t *testing.T) {
 		p.fill("Text", "We launch on Tuesday at nine.")
 		p.press("button", "Save")
 		p.sees("We launch on Tuesday at nine.", "Version 2")
+		p.misses("you looked")
 
 		p.press("button", "Edit")
 		p.fill("Text", "We launch on Friday.")
@@ -43,6 +44,9 @@ func TestDocuments(t *testing.T) {
 		p.watch.expect("is answered 409")
 		p.press("button", "Save")
 		p.sees("saved version 3", "Thursday", "Friday")
+		p.press("button", "Take theirs")
+		p.sees("Discard your changes?")
+		p.key(kb.Escape)
 		p.press("button", "Save mine as version 4")
 		p.sees("We launch on Friday.", "Version 4")
 

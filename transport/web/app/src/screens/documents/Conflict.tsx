@@ -31,7 +31,7 @@ export function Conflict({ theirs, mine, busy, onTheirs, onMine, onEdit }: Props
           Take theirs
         </Button>
       </div>
-      <p class="hint">Whichever you choose, both stay readable as versions once saved.</p>
+      <p class="hint">Theirs stays readable as a version if you save yours. Taking theirs discards your text.</p>
     </section>
   );
 }

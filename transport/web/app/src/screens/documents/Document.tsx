@@ -85,9 +85,11 @@ function Text({ of, look, here, old }: { of: Version; look: Receipt; here: strin
         <span>
           <ReceiptLink of={of.receipt} what="Receipt of this version" />
         </span>
-        <span>
-          you looked <ReceiptLink of={look} what="Receipt of your look" />
-        </span>
+        {look.seq !== of.receipt.seq && ( // after saving there was no look
+          <span>
+            you looked <ReceiptLink of={look} what="Receipt of your look" />
+          </span>
+        )}
       </p>
       {of.content ? (
         <div class="prose text" dir="auto">

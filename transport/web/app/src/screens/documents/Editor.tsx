@@ -54,7 +54,7 @@ export function Editor({ w, of, above, onSaved, onCancel }: Props) {
     key.current = newKey(); // other words are another act
     setDraft({ ...draft, ...now });
   };
-  const end = (newer = false) => {
+  const end = (newer: boolean) => {
     forget(w, d);
     onCancel(newer);
   };
@@ -71,8 +71,8 @@ export function Editor({ w, of, above, onSaved, onCancel }: Props) {
         setTheirs((await read(w, d)).document);
       }
     });
-  const cancel = async () => {
-    if (!changed || (await ask({ title: 'Discard your changes?', text: 'What you have written here isn’t saved.', action: 'Discard', danger: true }))) end();
+  const cancel = async (newer = false) => {
+    if (!changed || (await ask({ title: 'Discard your changes?', text: 'What you have written here isn’t saved.', action: 'Discard', danger: true }))) end(newer);
   };
 
   const ready = draft.title.trim() !== '' && (changed || !of);
@@ -83,7 +83,7 @@ export function Editor({ w, of, above, onSaved, onCancel }: Props) {
       above={above}
       actions={
         <>
-          <Button kind="quiet" onClick={cancel}>
+          <Button kind="quiet" onClick={() => cancel()}>
             Cancel
           </Button>
           <Button kind="primary" busy={act.busy} disabled={!ready || theirs !== null} onClick={() => save()}>
@@ -100,7 +100,7 @@ export function Editor({ w, of, above, onSaved, onCancel }: Props) {
             theirs={theirs}
             mine={draft.content}
             busy={act.busy}
-            onTheirs={() => end(true)}
+            onTheirs={() => void cancel(true)}
             onMine={() => {
               const { version } = theirs;
               setTheirs(null);

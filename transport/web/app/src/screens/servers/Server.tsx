@@ -99,7 +99,8 @@ function State({ of, onChange }: { of: Known; onChange: (now: Known) => void }) 
           ...(of.next_try ? ([['Next try', of.connecting ? 'Now' : <Time at={of.next_try} as="full" />]] as const) : []),
           ...(of.down_since ? [] : ([['Last asked', of.synced_at ? <Time at={of.synced_at} as="full" /> : 'Never']] as const)),
           ['It learns who calls by', auths[of.auth] + (of.header ? `: ${of.header}` : '')],
-          ['Added', <><Person id={of.created_by} />, <Time at={of.created_at} as="date" /> <ReceiptLink of={of.receipt} /></>],
+          ['Added', <><Person id={of.created_by} />, <Time at={of.created_at} as="date" /></>],
+          ['Last change', <ReceiptLink of={of.receipt} />],
         ]}
       />
     </Section>
