@@ -22,12 +22,16 @@ const (
 // clock is how far this node's clock is ahead of the others', in nanoseconds.
 type clock struct {
 	offset atomic.Int64
+	known  atomic.Bool // another node has answered
 	told   atomic.Bool // that it is off
 }
 
 // ClockOffset is how far this node's clock is ahead of the other nodes', negative where it
 // is behind; 0 while none answers.
 func (n *Node) ClockOffset() time.Duration { return time.Duration(n.clock.offset.Load()) }
+
+// ClockKnown reports whether the clock was compared with another node's since the start.
+func (n *Node) ClockKnown() bool { return n.clock.known.Load() }
 
 // onTime says that the clock is off.
 func (n *Node) onTime() error {
@@ -42,14 +46,16 @@ func (n *Node) onTime() error {
 }
 
 func (n *Node) compareClocks() {
-	tick := time.NewTicker(compareEvery)
-	defer tick.Stop()
 	for {
 		n.opts.Panics.Do("comparing clocks", n.compareClock)
+		pause := compareEvery
+		if !n.ClockKnown() { // it has just started, and gossip may not know the others yet
+			pause = listenEvery
+		}
 		select {
 		case <-n.ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(pause):
 		}
 	}
 }
@@ -63,6 +69,9 @@ func (n *Node) compareClock() {
 		}
 	})
 	n.clock.offset.Store(int64(ahead(others)))
+	if len(others) > 0 {
+		n.clock.known.Store(true)
+	}
 	off := n.onTime()
 	switch told := n.clock.told.Swap(off != nil); {
 	case off != nil && !told:

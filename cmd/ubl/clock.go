@@ -17,16 +17,16 @@ const (
 	// clock right before retention removes what isn't old yet.
 	clockWait = time.Hour
 	// clockAhead is how far a node's clock may be ahead of the other nodes' for its alarms
-	// to be fired.
+	// to be fired, and how long they wait for the first comparison after its start.
 	clockAhead = time.Minute
 )
 
 // clockGuard holds alarms while the clock can't be believed, because what retention
 // removes is gone for good. It is asked before any is fired, so that no jump comes between.
 type clockGuard struct {
-	now     func() time.Time     // somebody may set it
-	elapsed func() time.Duration // of the process; nobody sets it
-	ahead   func() time.Duration // of the other nodes; 0 where there are none
+	now     func() time.Time                       // somebody may set it
+	elapsed func() time.Duration                   // of the process; nobody sets it
+	ahead   func() (off time.Duration, known bool) // of the other nodes; 0 where there are none
 	log     *slog.Logger
 
 	mu    sync.Mutex
@@ -59,15 +59,17 @@ func (g *clockGuard) holds() bool {
 		g.log.Warn("the clock was set back", "by", -leap.Round(time.Second))
 	}
 	g.began = began
-	return elapsed < g.until || g.ahead() > clockAhead
+	off, known := g.ahead()
+	return elapsed < g.until || off > clockAhead || !known && elapsed < clockAhead
 }
 
-// clockOffset is how far the clock is ahead of the other nodes', 0 for a node alone.
-func (n *node) clockOffset() time.Duration {
+// clockOffset is how far the clock is ahead of the other nodes', 0 for a node alone, and
+// whether they were asked.
+func (n *node) clockOffset() (off time.Duration, known bool) {
 	if n.cluster == nil {
-		return 0
+		return 0, true
 	}
-	return n.cluster.ClockOffset()
+	return n.cluster.ClockOffset(), n.cluster.ClockKnown()
 }
 
 // guardClock has a node alone compare its clock with the newest act of the platform: each

@@ -18,9 +18,10 @@ func TestClockGuard(t *testing.T) {
 	const day = 24 * time.Hour
 	var log bytes.Buffer
 	var elapsed, shift, ahead time.Duration
+	known := true
 	g := &clockGuard{
 		now: func() time.Time { return testNow().Add(elapsed + shift) }, elapsed: func() time.Duration { return elapsed },
-		ahead: func() time.Duration { return ahead }, log: slog.New(slog.NewTextHandler(&log, nil)),
+		ahead: func() (time.Duration, bool) { return ahead, known }, log: slog.New(slog.NewTextHandler(&log, nil)),
 	}
 	pass := func(what string, d, to time.Duration, holds, warns bool) {
 		t.Helper()
@@ -30,7 +31,11 @@ func TestClockGuard(t *testing.T) {
 			t.Errorf("%s: holds %v: %s", what, got, log.String())
 		}
 	}
-	pass("a first look", 0, 0, false, false)
+	known = false
+	pass("before the others were asked", 0, 0, true, false)
+	pass("a minute without an answer", time.Minute, 0, false, false)
+	known = true
+	pass("a look", 0, 0, false, false)
 	pass("two days on", 2*day, 0, false, false)
 	pass("a jump of 23 h", time.Minute, 23*time.Hour, false, false)
 	pass("a jump of 3 d more", time.Minute, 4*day, true, true)
