@@ -146,13 +146,16 @@ type ServiceToken struct {
 	// keeps the service that did. Lists name who that is now. "" for one from before that
 	// was kept, which its maker keeps.
 	KeptBy UserID `json:"kept_by,omitempty"`
+	// EndsWith, in lists, are the people whose leaving the tenant ends the service: its keeper
+	// and who drew its secret. Of a token that ended so it is who left.
+	EndsWith []UserID `json:"ends_with,omitempty"`
 	// ExpiresAt is nil only for one from before tokens had to expire, until the
 	// tenant gives it an end, soon after the upgrade.
 	ExpiresAt *Time `json:"expires_at"`
 	RevokedAt *Time `json:"revoked_at"`
 }
 
-// Keeper is who answers for the service: it ends when they leave the tenant.
+// Keeper is who answers for the service.
 func (t *ServiceToken) Keeper() UserID { return cmp.Or(t.KeptBy, t.CreatedBy) }
 
 const (

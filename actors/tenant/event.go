@@ -16,7 +16,7 @@ type event struct {
 	Physics   *ubl.Physics          `json:"physics,omitempty"`   // tenant.create; before there were any, TenantPhysics
 	Defaults  *ubl.TenantDefaults   `json:"defaults,omitempty"`  // tenant.update
 	Member    *ubl.Member           `json:"member,omitempty"`    // whom a membership event is about
-	Along     []ubl.Member          `json:"along,omitempty"`     // the services that Member keeps and that left with them, or stopped being owners
+	Along     []ubl.Member          `json:"along,omitempty"`     // the services that Member keeps or has made and that left with them, or stopped being owners
 	Ended     []string              `json:"ended,omitempty"`     // their tokens, by client id
 	Voucher   *voucher              `json:"voucher,omitempty"`   // with a new member; tenant.member.prove: who owns the id now
 	Home      *home                 `json:"home,omitempty"`      // platform.home.set

@@ -11,11 +11,11 @@ import (
 
 // Who answers for a service. That is always a person, its keeper: who made its token, or
 // the person who renewed it last; for a service of a token of the nodes' key, who has
-// proved the address in it. Three rules follow from the keeper:
+// proved the address in it. Its maker still has the secret when another keeps it. So:
 //
-//   - the service ends when they leave the tenant (leaving.go);
-//   - it is an owner only while they are one;
-//   - what it makes itself, they keep too.
+//   - the service ends when either of them leaves the tenant (leaving.go);
+//   - it is an owner only while both are owners;
+//   - what it makes itself, its keeper keeps too.
 //
 // Tokens from before may name a service as their keeper, even each other or themselves.
 // The keeper is derived from what is stored, so that these have one as well.
@@ -24,19 +24,31 @@ import (
 // does. A service on record as keeper stands for the person who keeps it. Where services
 // keep each other in a circle, the makers of their tokens count, who never do.
 func (s *State) keeper(of ubl.UserID) (ubl.Member, bool) {
-	by := (*ubl.ServiceToken).Keeper
-	at := of
-	for steps := 0; ; steps++ {
+	at, ok := s.follow(of, (*ubl.ServiceToken).Keeper)
+	if !ok {
+		at = s.maker(of)
+	}
+	return s.person(at)
+}
+
+// maker is who drew a service's secret. Who holds the secret of the service that made it
+// may have seen it too, so the line of makers is followed to its end.
+func (s *State) maker(of ubl.UserID) ubl.UserID {
+	at, _ := s.follow(of, func(t *ubl.ServiceToken) ubl.UserID { return t.CreatedBy })
+	return at
+}
+
+// follow goes from a service to whom its token names, and on while that is a service with
+// a token; false for a circle.
+func (s *State) follow(at ubl.UserID, named func(*ubl.ServiceToken) ubl.UserID) (ubl.UserID, bool) {
+	for range len(s.Services) + 1 {
 		token, ok := s.tokenOf(at)
 		if !ok {
-			return s.person(at)
+			return at, true
 		}
-		if steps == len(s.Services) {
-			by, at = func(t *ubl.ServiceToken) ubl.UserID { return t.CreatedBy }, of
-			token, _ = s.tokenOf(at)
-		}
-		at = by(&token)
+		at = named(&token)
 	}
+	return at, false
 }
 
 // tokenOf is the service token that a user came with, if it is one's.
@@ -69,10 +81,23 @@ func (s *State) person(user ubl.UserID) (found ubl.Member, ok bool) {
 	return found, ok
 }
 
-// keptByOwner reports whether the keeper of a service is an owner: else it can't be one.
+// keptByOwner reports whether the keeper of a service is an owner, and its maker where they
+// are still here: else it can't be one.
 func (s *State) keptByOwner(service ubl.UserID) bool {
-	keeper, ok := s.keeper(service)
-	return ok && keeper.Role == ubl.RoleOwner
+	keeper, kept := s.keeper(service)
+	maker, here := s.person(s.maker(service))
+	return kept && keeper.Role == ubl.RoleOwner && (!here || maker.Role == ubl.RoleOwner)
+}
+
+// endsWith are the people whose leaving ends a service.
+func (s *State) endsWith(service ubl.UserID) (people []ubl.UserID) {
+	if keeper, ok := s.keeper(service); ok {
+		people = append(people, keeper.UserID)
+	}
+	if maker, ok := s.person(s.maker(service)); ok && !slices.Contains(people, maker.UserID) {
+		people = append(people, maker.UserID)
+	}
+	return people
 }
 
 // capped is an entry with the role that counts: before services followed their keepers,
@@ -122,14 +147,15 @@ func (s *State) unkept(m ubl.Member) bool {
 	return m.IsService && (s.orphan(m) || s.makerLeft(s.Vouched[m.UserID]))
 }
 
-// wards are the services that this person keeps, by user id.
+// wards are the services that this person keeps or has made, by user id.
 func (s *State) wards(of ubl.Member) (out []ubl.Member) {
 	for _, id := range slices.Sorted(maps.Keys(s.License.Members)) {
 		m := s.License.Members[id]
 		if !m.IsService || of.IsService {
 			continue
 		}
-		if keeper, ok := s.keeper(id); ok && keeper.UserID == of.UserID || madeBy(s.Vouched[id], of) {
+		maker := s.maker(id)
+		if keeper, ok := s.keeper(id); ok && keeper.UserID == of.UserID || maker == of.UserID || madeBy(s.Vouched[maker], of) {
 			out = append(out, m)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // What goes with a person who leaves. In the Tenant's own commit go their entry and
-// those of the services that they keep, with their tokens, and the open invitations that
+// those of the services that they keep or have made, with their tokens, and the open invitations that
 // they made or that are for their address; from then on Enter refuses all of them. Rooms,
 // containers and tenant 0 (sessions, bearer tokens, passkeys) are other actors: they are
 // asked until they have let go, by this request, its retries and an alarm (finish.go).
@@ -24,7 +24,7 @@ func (s *State) depart(e event) {
 	}
 	for _, id := range e.Ended {
 		token := s.Services[id]
-		token.RevokedAt = &e.At
+		token.RevokedAt, token.EndsWith = &e.At, []ubl.UserID{e.Member.UserID}
 		s.Services[id] = token
 	}
 	for n := range s.Invitations {

@@ -107,7 +107,7 @@ func (s *State) reassigned(c ubl.SetTenantMember, now ubl.Time) (ubl.Member, err
 	case m.IsService && !member && s.unkept(m):
 		return m, ubl.Errorf(ubl.CodeConflict, "who kept this service has left the tenant: make another token")
 	case c.Role == ubl.RoleOwner && m.IsService && !s.keptByOwner(m.UserID):
-		return m, ubl.Errorf(ubl.CodeConflict, "a service can be an owner only while the person who keeps it is one")
+		return m, ubl.Errorf(ubl.CodeConflict, "a service can be an owner only while the persons who made and keep it are")
 	case c.Role != "":
 		m.Role = c.Role
 	}

@@ -110,13 +110,16 @@ func (s *State) decideRevoke(c ubl.RevokeServiceToken, at actors.Moment) (*plan,
 	}, nil
 }
 
-// serviceTokens lists them by client id, with who keeps each now.
+// serviceTokens lists them by client id, with who keeps each now and with whom it ends.
 func (s *State) serviceTokens() []ubl.ServiceToken {
 	list := []ubl.ServiceToken{}
 	for _, id := range slices.Sorted(maps.Keys(s.Services)) {
 		token := s.Services[id].ServiceToken
 		if keeper, ok := s.keeper(token.UserID); ok {
 			token.KeptBy = keeper.UserID
+		}
+		if token.RevokedAt == nil {
+			token.EndsWith = s.endsWith(token.UserID)
 		}
 		list = append(list, token)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"ubl"
 )
@@ -26,16 +27,28 @@ func (c *membersCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if c.Former {
-		return printList(p, c.format, former, "a member", "NAME\tID", func(m *ubl.Member) string { return cells(m.Name, m.UserID) })
-	}
-	var ends map[ubl.UserID]string
+	var tokens []ubl.ServiceToken
 	if !c.JSON {
-		if ends, err = server.tokenEnds(ctx); err != nil {
+		if tokens, err = server.serviceTokens(ctx); err != nil {
 			return err
 		}
 	}
-	return printMembers(p, c.format, list, ends)
+	if c.Former {
+		return printFormer(p, c.format, former, tokens)
+	}
+	return printMembers(p, c.format, list, tokenEnds(tokens))
+}
+
+// printFormer prints those who have left, and of agents whose leaving ended them and who
+// kept them.
+func printFormer(p *program, f format, list []json.RawMessage, tokens []ubl.ServiceToken) error {
+	ended := make(map[ubl.UserID]string)
+	for _, t := range tokens {
+		if t.RevokedAt != nil && len(t.EndsWith) > 0 {
+			ended[t.UserID] = fmt.Sprintf("\tended when %s left; kept by %s", t.EndsWith[0], t.Keeper())
+		}
+	}
+	return printList(p, f, list, "a member", "NAME\tID", func(m *ubl.Member) string { return cells(m.Name, m.UserID) + ended[m.UserID] })
 }
 
 // printMembers prints members, and when each service's token ends.
@@ -66,9 +79,8 @@ func printMembers(p *program, f format, list []json.RawMessage, ends map[ubl.Use
 	})
 }
 
-// tokenEnds says of each service with a service token when that ends. Only owners may
-// know: others get none.
-func (c *client) tokenEnds(ctx context.Context) (map[ubl.UserID]string, error) {
+// serviceTokens lists the tenant's. Only owners may know: others get none.
+func (c *client) serviceTokens(ctx context.Context) ([]ubl.ServiceToken, error) {
 	var answer struct {
 		Tokens []ubl.ServiceToken `json:"service_tokens"`
 	}
@@ -76,8 +88,13 @@ func (c *client) tokenEnds(ctx context.Context) (map[ubl.UserID]string, error) {
 	if refused, ok := errors.AsType[*apiError](err); ok && refused.body.Error.Code == ubl.CodeForbidden {
 		return nil, nil
 	}
-	ends := make(map[ubl.UserID]string, len(answer.Tokens))
-	for _, t := range answer.Tokens {
+	return answer.Tokens, err
+}
+
+// tokenEnds says of each service with a service token when that ends.
+func tokenEnds(tokens []ubl.ServiceToken) map[ubl.UserID]string {
+	ends := make(map[ubl.UserID]string, len(tokens))
+	for _, t := range tokens {
 		switch {
 		case t.RevokedAt != nil:
 			ends[t.UserID] = "revoked"
@@ -87,7 +104,7 @@ func (c *client) tokenEnds(ctx context.Context) (map[ubl.UserID]string, error) {
 			ends[t.UserID] = t.ExpiresAt.Std().Format(dayAndTime)
 		}
 	}
-	return ends, err
+	return ends
 }
 
 // members reads the tenant's members, and who has left it.

@@ -78,7 +78,7 @@ func (p *party) keeperOf(id string) ubl.UserID {
 }
 
 // TestAgentsGoDownWithTheirKeeper: whoever demotes an owner demotes the owner's agents in
-// the same act, and no agent becomes an owner while its keeper isn't one.
+// the same act, and no agent becomes an owner while its keeper or its maker isn't one.
 func TestAgentsGoDownWithTheirKeeper(t *testing.T) {
 	p := openParty(t, harness.Open(t, harness.Options{}))
 	bot, cli := p.ownerBot("bot"), p.local("cli", p.bob.Email)
@@ -106,7 +106,7 @@ func TestAgentsGoDownWithTheirKeeper(t *testing.T) {
 		p.Reload()
 	}
 	harness.Must[*ubl.ServiceRenewed](p.House, p.tenant, p.renew(p.ana, "bot"))
-	p.role(bot, ubl.RoleOwner)
+	p.Refused(ubl.CodeConflict, p.tenant, ubl.SetTenantMember{Request: p.Request(p.ana), UserID: bot.UserID, Role: ubl.RoleOwner})
 	p.Refused(ubl.CodeConflict, p.tenant, ubl.SetTenantMember{Request: p.Request(p.ana), UserID: cli.UserID, Role: ubl.RoleOwner})
 	p.VerifyLedger(p.ana.TenantID)
 }

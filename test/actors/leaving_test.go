@@ -44,6 +44,19 @@ func (p *party) token(by ubl.Identity, id string) *ubl.ServiceToken {
 	return harness.Must[*ubl.ServiceToken](p.House, p.tenant, ubl.CreateServiceToken{Request: p.Request(by), Name: id, ClientID: id, SecretHash: id})
 }
 
+// endsWith are the people that the list names for a token, by their addresses.
+func (p *party) endsWith(id string) (people []string) {
+	p.t.Helper()
+	for _, token := range harness.Must[[]ubl.ServiceToken](p.House, p.tenant, ubl.ListServiceTokens{Who: p.ana}) {
+		for _, user := range token.EndsWith {
+			if token.ClientID == id {
+				people = append(people, map[ubl.UserID]string{p.ana.UserID: "ana", p.bob.UserID: "bob"}[user])
+			}
+		}
+	}
+	return people
+}
+
 // agent is the service behind a token, let into the tenant.
 func (p *party) agent(id string) ubl.Identity {
 	p.t.Helper()
@@ -82,7 +95,7 @@ func (p *party) tells() func() string {
 }
 
 // TestLeavingTakesEverythingAlong: with an owner go, in one commit, the services
-// that they keep, and the agents of those; what others keep stays.
+// that they keep, and the agents of those; what others keep and have made stays.
 func TestLeavingTakesEverythingAlong(t *testing.T) {
 	for _, by := range []string{"removed", "left"} {
 		t.Run(by, func(t *testing.T) {
@@ -91,12 +104,15 @@ func TestLeavingTakesEverythingAlong(t *testing.T) {
 			scout := p.agent("scout")
 			p.role(scout, ubl.RoleOwner)
 			p.token(scout, "scouts-own")
-			p.token(p.bob, "handed-over")
+			p.token(p.ana, "taken-over")
 			p.token(p.ana, "anas")
-			own, others, anas := p.agent("scouts-own"), p.agent("handed-over"), p.agent("anas")
+			own, others, anas := p.agent("scouts-own"), p.agent("taken-over"), p.agent("anas")
 			cli := p.local("cli", p.bob.Email)
 			p.Enter(cli)
-			harness.Must[*ubl.ServiceRenewed](p.House, p.tenant, ubl.RenewServiceToken{Request: p.Request(p.ana), ClientID: "handed-over"})
+			p.token(p.bob, "handed-over")
+			given := p.agent("handed-over")
+			harness.Must[*ubl.ServiceRenewed](p.House, p.tenant, p.renew(p.ana, "handed-over"))
+			harness.Must[*ubl.ServiceRenewed](p.House, p.tenant, p.renew(p.ana, "taken-over"))
 			for jti, who := range map[string]ubl.Identity{"session": p.bob, "bearer": p.bob, "service": cli, "anas": p.ana} {
 				kind := ubl.TokenBearer
 				if jti == "session" {
@@ -112,8 +128,8 @@ func TestLeavingTakesEverythingAlong(t *testing.T) {
 				who = p.bob
 			}
 			harness.Must[*ubl.Member](p.House, p.tenant, ubl.RemoveTenantMember{Request: p.Request(who), UserID: p.bob.UserID})
-			want := []string{"token.revoked scout", "token.revoked scouts-own"}
-			for _, gone := range []ubl.Identity{p.bob, scout, own, cli} {
+			want := []string{"token.revoked handed-over", "token.revoked scout", "token.revoked scouts-own"}
+			for _, gone := range []ubl.Identity{p.bob, scout, own, given, cli} {
 				want = append(want, "room.member_left "+string(gone.UserID))
 			}
 			slices.Sort(want)
@@ -121,15 +137,15 @@ func TestLeavingTakesEverythingAlong(t *testing.T) {
 				t.Errorf("told:\n%s\nwant:\n%s", got, strings.Join(want, "\n"))
 			}
 			act := harness.Must[*ubl.AtomPage](p.House, ubl.LedgerName(p.ana.TenantID), ubl.ReadAtoms{From: before + 2, Limit: 1}).Atoms[0]
-			if n := strings.Count(string(act), `"op":"agreement.remove"`); n != 4 {
-				t.Errorf("one act removes %d entries, want 4: %s", n, act)
+			if n := strings.Count(string(act), `"op":"agreement.remove"`); n != 5 {
+				t.Errorf("one act removes %d entries, want 5: %s", n, act)
 			}
 			for range 2 {
-				for _, gone := range []ubl.Identity{p.bob, scout, own, cli} {
+				for _, gone := range []ubl.Identity{p.bob, scout, own, given, cli} {
 					p.Refused(ubl.CodeForbidden, p.tenant, ubl.Enter{Request: p.Request(gone)})
 					p.Refused(ubl.CodeNotAMember, p.general, ubl.ReadHistory{Who: gone, Limit: 1})
 				}
-				for _, id := range []string{"scout", "scouts-own"} {
+				for _, id := range []string{"scout", "scouts-own", "handed-over"} {
 					p.Refused(ubl.CodeUnauthorized, p.tenant, ubl.CheckServiceToken{ClientID: id, SecretHash: id})
 					p.Refused(ubl.CodeConflict, p.tenant, ubl.RenewServiceToken{Request: p.Request(p.ana), ClientID: id})
 				}

@@ -1,6 +1,7 @@
 package actors_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,8 +37,8 @@ func TestOnlyTheMakerGetsASecret(t *testing.T) {
 	p.Reload()
 	steal()
 	harness.Must[*ubl.Member](p.House, p.tenant, ubl.RemoveTenantMember{Request: p.Request(p.ana), UserID: p.bob.UserID})
-	steal()
-	p.Enter(scout)
+	p.Refused(ubl.CodeConflict, p.tenant, ubl.RenewServiceToken{Request: p.Request(p.ana), ClientID: "scout", SecretHash: "stolen"})
+	p.Refused(ubl.CodeForbidden, p.tenant, ubl.Enter{Request: p.Request(scout)})
 	p.VerifyLedger(p.ana.TenantID)
 }
 
@@ -51,4 +52,48 @@ func TestTheMakerRenewsTheSecret(t *testing.T) {
 	p.Refused(ubl.CodeUnauthorized, p.tenant, ubl.CheckServiceToken{ClientID: "scout", SecretHash: "scout"})
 	p.role(p.bob, ubl.RoleMember)
 	p.Refused(ubl.CodeForbidden, p.tenant, ubl.RenewServiceToken{Request: p.Request(p.bob), ClientID: "scout", SecretHash: "third"})
+}
+
+// TestSecretsEndWithTheirMaker: another owner's renewal leaves the maker the secret, so their
+// leaving ends the agent, and those that were made with that secret. The list says so before.
+func TestSecretsEndWithTheirMaker(t *testing.T) {
+	p := openParty(t, harness.Open(t, harness.Options{}))
+	p.token(p.bob, "scout")
+	scout := p.agent("scout")
+	harness.Must[*ubl.ServiceRenewed](p.House, p.tenant, p.renew(p.ana, "scout"))
+	p.role(scout, ubl.RoleOwner)
+	p.token(scout, "scouts-own")
+	p.token(p.ana, "anas")
+	for _, id := range []string{"scout", "scouts-own"} {
+		if got := p.endsWith(id); !slices.Equal(got, []string{"ana", "bob"}) {
+			t.Errorf("%s ends with %v", id, got)
+		}
+	}
+	if got := p.endsWith("anas"); !slices.Equal(got, []string{"ana"}) {
+		t.Errorf("ana's own ends with %v", got)
+	}
+	harness.Must[*ubl.Member](p.House, p.tenant, ubl.RemoveTenantMember{Request: p.Request(p.ana), UserID: p.bob.UserID})
+	for range 2 {
+		for _, id := range []string{"scout", "scouts-own"} {
+			p.Refused(ubl.CodeUnauthorized, p.tenant, ubl.CheckServiceToken{ClientID: id, SecretHash: id})
+			if got := p.endsWith(id); !slices.Equal(got, []string{"bob"}) {
+				t.Errorf("%s ended with %v", id, got)
+			}
+		}
+		p.agent("anas")
+		p.Reload()
+	}
+}
+
+// TestOwnersAgentsFollowTheirMaker: who is an owner no longer doesn't stay one by the secret
+// of an agent that another owner keeps.
+func TestOwnersAgentsFollowTheirMaker(t *testing.T) {
+	p := openParty(t, harness.Open(t, harness.Options{}))
+	p.token(p.bob, "scout")
+	scout := p.agent("scout")
+	harness.Must[*ubl.ServiceRenewed](p.House, p.tenant, p.renew(p.ana, "scout"))
+	p.role(scout, ubl.RoleOwner)
+	p.role(p.bob, ubl.RoleMember)
+	p.Refused(ubl.CodeForbidden, p.tenant, ubl.ListServiceTokens{Who: scout})
+	p.Refused(ubl.CodeConflict, p.tenant, ubl.SetTenantMember{Request: p.Request(p.ana), UserID: scout.UserID, Role: ubl.RoleOwner})
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 
 	"ubl"
 	"ubl/transport/envelope"
@@ -136,13 +137,26 @@ func (a *API) removeTenantMember(ctx context.Context, in *UserPath) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	return a.forsaken(ctx, m, m.Role == ubl.RoleOwner), nil
+	out := a.forsaken(ctx, m, m.Role == ubl.RoleOwner)
+	out.Ended = a.endedWith(ctx, m)
+	return out, nil
 }
 
-// tenantMemberAnswer names the domains that nobody new can join by after the act.
+// endedWith are the tokens that ended because a member has left. Owners alone may know, so
+// for others there are none; the act is done, whether they can be listed now or not.
+func (a *API) endedWith(ctx context.Context, m *ubl.Member) []ubl.ServiceToken {
+	tokens, _ := ubl.Ask[[]ubl.ServiceToken](ctx, a.Asker, home(ctx), ubl.ListServiceTokens{Who: caller(ctx)})
+	return slices.DeleteFunc(tokens, func(t ubl.ServiceToken) bool {
+		return t.RevokedAt == nil || *t.RevokedAt < m.Since || !slices.Contains(t.EndsWith, m.UserID)
+	})
+}
+
+// tenantMemberAnswer names the domains that nobody new can join by after the act, and the
+// tokens of agents that ended with it.
 type tenantMemberAnswer struct {
 	memberAnswer
-	Unconfirmed []string `json:"unconfirmed_domains,omitempty"`
+	Unconfirmed []string           `json:"unconfirmed_domains,omitempty"`
+	Ended       []ubl.ServiceToken `json:"ended_service_tokens,omitempty"`
 }
 
 // forsaken is the answer about a member who may have been an owner before: with the

@@ -331,6 +331,8 @@ export interface ServiceToken {
   user_id: string;
   created_at: string;
   created_by: string;
+  kept_by?: string;
+  ends_with?: string[]; // whose leaving ends it, or has ended it
   expires_at: string | null;
   revoked_at: string | null;
 }

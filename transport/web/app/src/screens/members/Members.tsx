@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import { at, del, patch } from '../../api';
+import { at, del, get, patch } from '../../api';
 import { isOwner, me } from '../../session';
 import { store } from '../../store';
 import { count, nameOf } from '../../text';
-import type { Member } from '../../types';
+import type { Member, ServiceToken } from '../../types';
 import { Avatar } from '../../ui/Avatar';
 import { Await } from '../../ui/Await';
 import { Badge } from '../../ui/Bits';
@@ -101,19 +101,29 @@ function One({ of, by, onChange, onRename }: { of: Member; by: string; onChange:
   );
 }
 
-// MemberChanged may name domains that nobody new joins by any more.
+// MemberChanged may name domains that nobody new joins by any more, and agents that ended.
 interface MemberChanged {
   member: Member;
   unconfirmed_domains?: string[];
+  ended_service_tokens?: ServiceToken[];
 }
 
-const warn = ({ unconfirmed_domains: domains }: MemberChanged) =>
-  domains && toast(`Nobody new joins by ${domains.join(', ')} until an owner confirms it: see More, Tenant`, { sticky: true });
+function warn({ unconfirmed_domains: domains, ended_service_tokens: ended }: MemberChanged) {
+  if (domains) toast(`Nobody new joins by ${domains.join(', ')} until an owner confirms it: see More, Tenant`, { sticky: true });
+  if (ended) toast(`Agents that ended with them: ${ended.map((t) => t.name).join(', ')}. More, Agents says who kept them and can make others`, { sticky: true });
+}
+
+// agentsOf says which agents end when a member leaves, '' where there are none.
+async function agentsOf(of: Member): Promise<string> {
+  const { service_tokens } = await get<{ service_tokens: ServiceToken[] }>('/api/service-tokens');
+  const names = service_tokens.filter((t) => !t.revoked_at && t.ends_with?.includes(of.user_id)).map((t) => t.name);
+  return names.length ? ` Agents that they made or keep end too: ${names.join(', ')}.` : '';
+}
 
 async function change(of: Member, role: Member['role'], onChange: () => void) {
   const sure = await ask({
     title: role === 'owner' ? `Make ${nameOf(of)} an owner?` : `Make ${nameOf(of)} a member?`,
-    text: role === 'owner' ? 'Owners invite and remove people, decide on tools and budgets, and see all calls.' : 'They go on talking and writing, and decide on nothing else. Their agents that are owners become members too.',
+    text: role === 'owner' ? 'Owners invite and remove people, decide on tools and budgets, and see all calls.' : 'They go on talking and writing, and decide on nothing else. Agents that they made or keep, and that are owners, become members too.',
     action: role === 'owner' ? 'Make an owner' : 'Make a member',
   });
   if (!sure) return;
@@ -124,9 +134,10 @@ async function change(of: Member, role: Member['role'], onChange: () => void) {
 }
 
 async function remove(of: Member, onChange: () => void) {
+  const agents = await agentsOf(of).catch(() => ' Agents that they made or keep end too.');
   const sure = await ask({
     title: `Remove ${nameOf(of)}?`,
-    text: 'They are shut out at once, of all rooms too. What they wrote stays. What they alone owned passes to its heir or oldest member; a private place that nobody is left in is sealed.',
+    text: `They are shut out at once, of all rooms too. What they wrote stays. What they alone owned passes to its heir or oldest member; a private place that nobody is left in is sealed.${agents}`,
     action: 'Remove',
     danger: true,
   });

@@ -58,7 +58,7 @@ function Tokens() {
                       By <Person id={t.created_by} />, <Time at={t.created_at} />
                     </>
                   }
-                  below={t.expires_at ? <>Until <Time at={t.expires_at} as="date" /></> : 'No end yet'}
+                  below={<Ends of={t} />}
                   meta={t.revoked_at ? <Badge>revoked</Badge> : isLiving(t, now) ? undefined : <Badge>expired</Badge>}
                   end={
                     t.revoked_at ? undefined : (
@@ -79,6 +79,16 @@ function Tokens() {
   );
 }
 
+// Ends is until when a token holds. Where a person's leaving ended it, its keeper makes another.
+function Ends({ of }: { of: ServiceToken }) {
+  const [left] = of.ends_with ?? [];
+  if (of.revoked_at && left) {
+    const heir = of.kept_by && of.kept_by !== left ? of.kept_by : null;
+    return <>Ended when <Person id={left} /> left{heir && <>; <Person id={heir} /> kept it and can make another</>}</>;
+  }
+  return of.expires_at ? <>Until <Time at={of.expires_at} as="date" /></> : <>No end yet</>;
+}
+
 const isLiving = (t: ServiceToken, now: string) => !t.revoked_at && (!t.expires_at || t.expires_at > now);
 
 // ordered has those first that still let somebody in, and the newest of them.
@@ -86,7 +96,7 @@ const ordered = (tokens: ServiceToken[], now: string) =>
   [...tokens].sort((a, b) => Number(isLiving(b, now)) - Number(isLiving(a, now)) || b.created_at.localeCompare(a.created_at));
 
 async function renew(t: ServiceToken, onDone: () => void) {
-  const sure = await ask({ title: `Renew ${t.name}?`, text: 'Its token holds for 90 days from now. You answer for the agent from then on: it ends when you leave the tenant.', action: 'Renew' });
+  const sure = await ask({ title: `Renew ${t.name}?`, text: 'Its token holds for 90 days from now. You answer for the agent from then on: it ends when you leave the tenant. It also ends when its maker leaves, who has its secret.', action: 'Renew' });
   if (sure) await post(at`/api/service-tokens/${t.client_id}/renew`, {}).then(onDone, failed);
 }
 
