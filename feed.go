@@ -17,6 +17,8 @@ const (
 	EventRoomLeft = "room.left"
 	// EventMemberLeft (internal) ends the streams of the member.
 	EventMemberLeft = "room.member_left"
+	// EventMemberDemoted (internal) ends the streams that show a member what owners see.
+	EventMemberDemoted = "member.demoted"
 	// EventTokenRevoked (internal) ends the streams and caches of a token.
 	EventTokenRevoked = "token.revoked"
 	// EventToolsChanged (internal) tells that which tools there are, or who may use

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/hashicorp/raft-wal/metadb"
 	"github.com/hashicorp/raft-wal/segment"
@@ -21,8 +22,8 @@ import (
 
 // Check reads what Raft keeps in the data directory of a node that doesn't run, and lists
 // what isn't as it was written. It changes nothing. In the directory of a node alone it
-// finds nothing to read.
-func Check(ctx context.Context, dir string, partitions int) ([]storage.Place, error) {
+// finds nothing to read. The store's files say which partitions must have a log.
+func Check(ctx context.Context, dir string, store []storage.Checked) ([]storage.Place, error) {
 	m, err := readMembership(dir)
 	if err != nil {
 		return []storage.Place{{What: err.Error()}}, nil
@@ -31,7 +32,14 @@ func Check(ctx context.Context, dir string, partitions int) ([]storage.Place, er
 		return nil, nil
 	}
 	var places []storage.Place
-	for _, p := range hosted(dir, partitions) {
+	there := hosted(dir, len(store))
+	for _, file := range store {
+		if file.Applied > 0 && !slices.Contains(there, file.Partition) {
+			places = append(places, storage.Place{Partition: file.Partition, What: fmt.Sprintf(
+				"raft/N is missing, and the partition's file has entries up to %d of its log", file.Applied)})
+		}
+	}
+	for _, p := range there {
 		for _, damage := range checkGroup(ctx, dir, m.ServerID, p) {
 			places = append(places, storage.Place{Partition: p, What: damage.Error()})
 		}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ubl/storage"
 )
 
 // TestCheck: what Raft keeps is read without a change, and damage to each part is found.
@@ -15,7 +17,9 @@ func TestCheck(t *testing.T) {
 	dir := w.dirs[0]
 	check := func() string {
 		t.Helper()
-		places, err := Check(t.Context(), dir, testPartitions)
+		store, err := storage.Check(t.Context(), dir, nil, nil)
+		must(t, err)
+		places, err := Check(t.Context(), dir, store)
 		must(t, err)
 		var all []string
 		for _, p := range places {
@@ -51,6 +55,11 @@ func TestCheck(t *testing.T) {
 		}
 		must(t, os.WriteFile(c.path, sound, 0o600))
 	}
+	must(t, os.Rename(base, base+".away"))
+	if found := check(); !strings.Contains(found, "raft/N is missing") {
+		t.Errorf("without the folder it finds %q", found)
+	}
+	must(t, os.Rename(base+".away", base))
 	if found := check(); found != "" {
 		t.Errorf("afterwards it finds %s", found)
 	}

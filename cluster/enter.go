@@ -37,8 +37,13 @@ func (n *Node) enter(ctx context.Context, empty bool) error {
 		return n.foundApart(ctx)
 	}
 	n.log.Info("looking for other nodes", "join", n.opts.Join)
+	told := -1
 	for try := 0; ; try++ {
 		_, err := n.gossip.Join(n.opts.Join)
+		if there := n.waiting(); n.opts.Expect > 0 && there != told {
+			n.log.Info("waiting for new nodes before one of them founds the cluster", "expected", n.opts.Expect, "here", there)
+			told = there
+		}
 		if err == nil {
 			if n.mayFound() {
 				return n.foundHere()
@@ -94,19 +99,22 @@ func (n *Node) mayFound() bool {
 	if n.opts.Expect == 0 {
 		return false
 	}
-	waiting := 0
 	for _, m := range n.gossip.Members() {
-		if m.State != mesh.Alive {
-			continue
-		}
-		if m.ClusterID != "" || m.NodeID < n.opts.NodeID {
+		if m.State == mesh.Alive && (m.ClusterID != "" || m.NodeID < n.opts.NodeID) {
 			return false
 		}
-		if m.Expect == n.opts.Expect {
-			waiting++
+	}
+	return n.waiting() >= n.opts.Expect
+}
+
+// waiting counts the living nodes that wait for as many as this one, itself too.
+func (n *Node) waiting() (count int) {
+	for _, m := range n.gossip.Members() {
+		if m.State == mesh.Alive && m.Expect == n.opts.Expect {
+			count++
 		}
 	}
-	return waiting >= n.opts.Expect
+	return count
 }
 
 // askToJoin asks the members that gossip knows to be let in.

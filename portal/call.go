@@ -103,7 +103,7 @@ func (p *Portal) begin(ctx context.Context, c *call) (*ubl.CallTicket, error) {
 func (p *Portal) turnedAway(ctx context.Context, c *call, code ubl.Code) {
 	switch code {
 	case ubl.CodeForbidden, ubl.CodeRateLimited:
-		if p.enter(ctx, c.req.Who) != nil {
+		if _, err := p.enter(ctx, c.req.Who); err != nil {
 			return
 		}
 		p.Log(c.req.Who.TenantID, &ubl.Call{

@@ -174,6 +174,37 @@ func TestDailySync(t *testing.T) {
 	}
 }
 
+// TestDemotedWhileSyncing: what a server lists for an owner isn't recorded in their name when they
+// are no owner any more by then.
+func TestDemotedWhileSyncing(t *testing.T) {
+	w := newWorld(t)
+	role := func(role ubl.Role) {
+		harness.Must[*ubl.Member](w.house, ubl.TenantName(w.owner.TenantID), ubl.SetTenantMember{Request: w.house.Request(w.owner), UserID: w.bob.UserID, Role: role})
+	}
+	role(ubl.RoleOwner)
+	s, address := tools(t, eras[1])
+	var late atomic.Bool
+	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			if method == "tools/list" && late.Load() {
+				role(ubl.RoleMember)
+			}
+			return next(ctx, method, r)
+		}
+	})
+	tool(s, "a", echo)
+	w.add(ubl.Server{ServerID: "ev", URL: address}, "")
+	before := w.await("ev", func(s *ubl.Server) bool { return s.Status == ubl.ServerUp }).SyncedAt
+	w.house.Clock.Add(time.Minute)
+	late.Store(true)
+	if _, err := w.Sync(t.Context(), w.house.Request(w.bob), true, "ev"); ubl.CodeOf(err) != ubl.CodeForbidden {
+		t.Errorf("a sync by who was demoted meanwhile is answered %v", err)
+	}
+	if after := w.await("ev", func(*ubl.Server) bool { return true }).SyncedAt; *after != *before {
+		t.Error("it was recorded")
+	}
+}
+
 // TestEndedTenant: nothing is synced under an Agreement that has ended.
 func TestEndedTenant(t *testing.T) {
 	w := newWorld(t, func(o *portal.Options) {

@@ -187,7 +187,7 @@ func (p *Portal) Callback(ctx context.Context, by ubl.Identity, sealed, code, is
 		return nil, err
 	}
 	who := st.who()
-	if err := p.enter(ctx, who); err != nil { // they may have been shut out meanwhile
+	if _, err := p.enter(ctx, who); err != nil { // they may have been shut out meanwhile
 		return nil, err
 	}
 	a, err := p.openServer(ctx, who, st.Server)
@@ -259,12 +259,20 @@ func (p *Portal) exchange(ctx context.Context, a *ubl.ServerAccess, st *state, c
 	return nil
 }
 
-// enter has the tenant say that the user still belongs to it.
-func (p *Portal) enter(ctx context.Context, who ubl.Identity) error {
+// enter has the tenant say that the user still belongs to it, and as what.
+func (p *Portal) enter(ctx context.Context, who ubl.Identity) (*ubl.Entered, error) {
 	req, err := p.request(who)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = ubl.Ask[*ubl.Entered](ctx, p.asker, ubl.TenantName(who.TenantID), ubl.Enter{Request: req, Act: true, NoFounding: true})
+	return ubl.Ask[*ubl.Entered](ctx, p.asker, ubl.TenantName(who.TenantID), ubl.Enter{Request: req, Act: true, NoFounding: true})
+}
+
+// stillOwner refuses who was removed or demoted since their request was let in.
+func (p *Portal) stillOwner(ctx context.Context, who ubl.Identity) error {
+	in, err := p.enter(ctx, who)
+	if err == nil && in.Role != ubl.RoleOwner {
+		err = errOwner
+	}
 	return err
 }

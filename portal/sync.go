@@ -60,6 +60,9 @@ func (p *Portal) sync(ctx context.Context, req ubl.Request, owner bool, s *ubl.S
 		}
 		record.Tools, record.Problem = nil, ubl.AsError(err).Message
 	}
+	if err := p.stillOwner(ctx, req.Who); err != nil { // asking took long
+		return nil, err
+	}
 	out, err := ubl.Ask[*ubl.Server](ctx, p.asker, ubl.PortalName(req.Who.TenantID), record)
 	if err != nil {
 		return nil, err

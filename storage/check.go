@@ -15,10 +15,12 @@ import (
 
 // Checked is what [Check] found of a partition.
 type Checked struct {
-	Partition int      `json:"partition"`
-	Bytes     int64    `json:"bytes"` // of its file
-	Places    []Place  `json:"places"`
-	Digests   []Digest `json:"digests"`
+	Partition int   `json:"partition"`
+	Bytes     int64 `json:"bytes"` // of its file
+	// Applied is the newest entry of a Raft log that the file has, 0 where it is no replica.
+	Applied uint64   `json:"-"`
+	Places  []Place  `json:"places"`
+	Digests []Digest `json:"digests"`
 }
 
 // Check reads all that a data directory of no running server holds: every page,
@@ -70,7 +72,7 @@ func (c *check) partition(path string, l label, into *Checked) error {
 	begin := c.done
 	structure := inspect(path, 1<<62, func(f io.ReaderAt) io.ReaderAt { return &counting{f, c} })
 	s := newSweep(into.Partition, c.opts.Numbers)
-	err := c.values(path, l, s, begin+into.Bytes)
+	err := c.values(path, l, s, into, begin+into.Bytes)
 	c.tell(begin + 2*into.Bytes - c.done)
 	if err == nil && structure != nil && s.found == 0 {
 		err = structure
@@ -84,7 +86,7 @@ func (c *check) partition(path string, l label, into *Checked) error {
 }
 
 // values reads the file as a server does, and what the journal adds.
-func (c *check) values(path string, l label, s *sweep, begin int64) (err error) {
+func (c *check) values(path string, l label, s *sweep, into *Checked, begin int64) (err error) {
 	defer guard(&err)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	if err := inspectFile(path, -1); err != nil {
@@ -101,7 +103,13 @@ func (c *check) values(path string, l label, s *sweep, begin int64) (err error) 
 		}
 		c.tell(begin + s.bytes - c.done)
 	}
-	if err := db.View(func(tx *bolt.Tx) error { return checkLabel(tx, l) }); err != nil {
+	err = db.View(func(tx *bolt.Tx) (err error) {
+		if err = checkLabel(tx, l); err == nil {
+			into.Applied, err = readIndex(tx, appliedKey)
+		}
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	journaled, err := journaledIn(db)

@@ -58,7 +58,7 @@ func (e event) changes(id ubl.AgreementID) bool {
 	return !tool
 }
 
-// tell publishes who leaves, which tokens end, and that lists of tools change. Streams of
+// tell publishes who leaves, who is a plain member, which tokens end, and that lists of tools change. Streams of
 // a service's former secret come back, and find out how long it goes on.
 func tell(_ *State, e event) (told []ubl.Event) {
 	ended := func(ids ...string) {
@@ -74,6 +74,12 @@ func tell(_ *State, e event) (told []ubl.Event) {
 			told = append(told, ubl.Event{Kind: ubl.EventMemberLeft, UserID: user})
 		}
 		ended(e.Ended...)
+	case e.Did == ubl.DidTenantMemberUpdate:
+		for _, m := range append([]ubl.Member{*e.Member}, e.Along...) {
+			if m.Role != ubl.RoleOwner {
+				told = append(told, ubl.Event{Kind: ubl.EventMemberDemoted, UserID: m.UserID})
+			}
+		}
 	case e.Did == ubl.DidTokenRevoke, e.secret:
 		ended(e.Service.ClientID)
 	case e.Did == ubl.DidPlatformTokenRevoke:

@@ -125,6 +125,15 @@ func TestClusterStatusOfAnotherForm(t *testing.T) {
 
 func TestClusterRemove(t *testing.T) {
 	url := serveStanding(t, standing())
+	if code, out, errs := run(t, url, "", "cluster", "remove", "n2"); code != 1 || out != "" || !strings.Contains(errs, "two nodes are left then: while either is down") {
+		t.Errorf("exit code %d, %q, %q", code, out, errs)
+	}
+	if code, out, _ := run(t, url, "", "cluster", "remove", "--yes", "n2"); code != 0 || out != "n2 is being removed\n" {
+		t.Errorf("with --yes: exit code %d, %q", code, out)
+	}
+	four := standing()
+	four.Nodes = append(four.Nodes, ubl.ClusterNode{NodeID: "n4", State: ubl.NodeAlive})
+	url = serveStanding(t, four)
 	if code, out, errs := run(t, url, "", "cluster", "remove", "n2"); code != 0 || out != "n2 is being removed\n" || !strings.Contains(errs, "until its partitions have moved") {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)
 	}

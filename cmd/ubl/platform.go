@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"ubl"
 	"ubl/storage"
@@ -81,8 +82,8 @@ func (n *node) announceRestore(ctx context.Context) error {
 // announceKey receipts the making of the node's key, once: a node that died
 // between making and telling tells it at its next start.
 func (n *node) announceKey(ctx context.Context, key *auth.Key) error {
-	told := "Key made: " + key.String()
-	done, err := n.announced(ctx, ubl.CeremonyRoom, told)
+	told := n.named("Key made: " + key.String())
+	done, err := n.announced(ctx, ubl.CeremonyRoom, "Key made: "+key.String())
 	if err != nil {
 		return fmt.Errorf("couldn't read the key ceremonies: %w", err)
 	}
@@ -98,7 +99,7 @@ func (n *node) announceKey(ctx context.Context, key *auth.Key) error {
 		more: ubl.Fields{ubl.Str("key_id", key.ID())}})
 }
 
-// announced looks for a message of the platform in the whole of a room.
+// announced looks for a message of the platform in the whole of a room, whatever node it names.
 func (n *node) announced(ctx context.Context, room ubl.RoomID, text string) (bool, error) {
 	for before := int64(0); ; {
 		page, err := ubl.Ask[*ubl.HistoryPage](ctx, n.asker, ubl.RoomName(ubl.CoreTenant, room),
@@ -108,7 +109,7 @@ func (n *node) announced(ctx context.Context, room ubl.RoomID, text string) (boo
 		}
 		for _, raw := range page.Messages {
 			var m ubl.Message
-			if json.Unmarshal(raw, &m) == nil && m.Body.Text == text && m.SenderID == ubl.Platform().UserID {
+			if json.Unmarshal(raw, &m) == nil && strings.HasPrefix(m.Body.Text, text) && m.SenderID == ubl.Platform().UserID {
 				return true, nil
 			}
 		}

@@ -89,7 +89,7 @@ func (c *scrubCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return openHint(c.Data, err)
 	}
-	beside, err := cluster.Check(ctx, c.Data, len(list))
+	beside, err := cluster.Check(ctx, c.Data, list)
 	if err != nil {
 		return err
 	}

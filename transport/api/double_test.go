@@ -262,7 +262,11 @@ func (s *actors) answerLedgerOrToken(cmd ubl.Command) (any, error) {
 		revoked := now
 		return &ubl.ServiceToken{ClientID: c.ClientID, Name: "bot", UserID: "u:svc", CreatedAt: now, CreatedBy: "u:ana", RevokedAt: &revoked}, nil
 	case ubl.ListServiceTokens:
-		return []ubl.ServiceToken{{ClientID: "c1", Name: "bot", UserID: "u:svc", CreatedAt: now, CreatedBy: "u:ana"}}, nil
+		ended := now
+		return []ubl.ServiceToken{
+			{ClientID: "c1", Name: "bot", UserID: "u:svc", CreatedAt: now, CreatedBy: "u:ana", EndsWith: []ubl.UserID{"u:ana"}},
+			{ClientID: "c2", Name: "bobs", UserID: "u:svc2", CreatedAt: now, CreatedBy: "u:bob", KeptBy: "u:ana", RevokedAt: &ended, EndsWith: []ubl.UserID{"u:bob"}},
+		}, nil
 	case ubl.ListTokens:
 		return []ubl.PlatformToken{
 			{JTI: "j2", UserID: "u:ana", TenantID: "t:acme.com", CreatedAt: now, ExpiresAt: now + 1, Kind: ubl.TokenSession, Label: "Safari on iPhone", Method: ubl.SignInPasskey, Turn: 3},

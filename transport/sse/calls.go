@@ -62,6 +62,8 @@ func (c *calls) sink(p ubl.Publication) {
 		switch {
 		case ev.Kind == ubl.EventMemberLeft && ev.RoomID == "" && ev.UserID == me:
 			c.end(EndedMembership)
+		case ev.Kind == ubl.EventMemberDemoted && ev.UserID == me && c.role == ubl.RoleOwner:
+			c.end(EndedMembership)
 		case ev.Kind == ubl.EventPortalCall && (c.role == ubl.RoleOwner || ev.UserID == me):
 			select {
 			case c.frames <- callFrame(ev):

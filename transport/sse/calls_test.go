@@ -84,6 +84,21 @@ func TestLiveLogEndsWithTheMembership(t *testing.T) {
 	})
 }
 
+// TestLiveLogEndsWithTheRole: an owner who is demoted is shown nothing more, at once. Another's
+// demotion ends nothing.
+func TestLiveLogEndsWithTheRole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, hub := house(sse.Limits{})
+		ann := open(hub, in("u:ann", ubl.RoleOwner), live, "")
+		synctest.Wait()
+		w.tell(append([]ubl.Event{{Kind: ubl.EventMemberDemoted, UserID: "u:bob"}}, rows(1)...)...)
+		synctest.Wait()
+		w.tell(append([]ubl.Event{{Kind: ubl.EventMemberDemoted, UserID: "u:ann"}}, rows(1)...)...)
+		synctest.Wait()
+		wantEnded(t, hub, ann, sse.EndedMembership, "retry 2000\nportal.call")
+	})
+}
+
 func TestLiveLogCutsOffWhoLags(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, hub := house(sse.Limits{})
