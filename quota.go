@@ -19,7 +19,8 @@ type Rate string
 
 // The rates of what writes. Sends are what people and agents do all day, and what takes
 // away: messages, documents, calls, joining, leaving, removing, revoking. Creations make
-// or change what stays: rooms, entries, roles, credentials, servers, who may use a tool.
+// or change what stays: rooms, entries, roles, credentials, servers, who may use a tool. A
+// look at the past counts as one of them.
 const (
 	Sends     Rate = "sends"
 	Creations Rate = "creations"

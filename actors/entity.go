@@ -115,6 +115,11 @@ func (x *Entity[S, E]) replay(ctx context.Context) (err error) {
 
 // AsOf is the state that the events up to number n lead to, made of them alone.
 func (x *Entity[S, E]) AsOf(ctx context.Context, n int64) (*S, error) {
+	tenant := x.Name.Group().Tenant
+	if err := x.replays.Take(ctx, tenant); err != nil {
+		return nil, err
+	}
+	defer x.replays.Give(tenant)
 	var s S
 	err := x.Events().Each(ctx, 1, n, func(e E) error {
 		x.kind.Apply(&s, e)

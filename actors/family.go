@@ -8,6 +8,7 @@ import (
 
 	"ubl"
 	"ubl/panics"
+	"ubl/turns"
 )
 
 // Actor is one family's implementation behind a name. The runtime calls
@@ -52,5 +53,5 @@ type Env struct {
 	// Usage is what the tenant stores.
 	Usage *Usage
 
-	replays chan struct{} // has room for those that may go on at a time; nil for no bound
+	replays *turns.Turns // of states of the past that are made; nil for no bound
 }

@@ -14,14 +14,11 @@ func (x *Entity[S, E]) Then(ctx context.Context, at ubl.AsOf) (*S, *E, error) {
 	if err := x.reached(ctx, at); err != nil {
 		return nil, nil, err
 	}
-	if x.replays != nil {
-		select {
-		case x.replays <- struct{}{}:
-			defer func() { <-x.replays }()
-		case <-ctx.Done():
-			return nil, nil, ctx.Err()
-		}
+	tenant := x.Name.Group().Tenant
+	if err := x.replays.Take(ctx, tenant); err != nil {
+		return nil, nil, err
 	}
+	defer x.replays.Give(tenant)
 	last, err := x.lastBy(ctx, at)
 	if err != nil {
 		return nil, nil, err

@@ -13,11 +13,15 @@ import (
 
 	"ubl"
 	"ubl/panics"
+	"ubl/turns"
 )
 
-// replaysAtOnce is how many states of the past a node makes at a time. Each takes as much
-// memory as its actor, and reads all of its history.
-const replaysAtOnce = 4
+// States of the past that are made at a time, on a node and of one tenant. Each takes as
+// much memory as its actor, and a processor while it reads all of the history.
+const (
+	replaysAtOnce = 4
+	tenantReplays = 1
+)
 
 // Options configure a [Runtime]. Families, Now and Random are required.
 type Options struct {
@@ -65,7 +69,7 @@ type Runtime struct {
 
 	alarms    *alarms
 	followers *followers
-	replays   chan struct{} // see [Env]
+	replays   *turns.Turns // see [Env]
 
 	active  atomic.Int64
 	refused [len(refusals)]atomic.Int64 // for load, by Refusal
@@ -97,7 +101,7 @@ func New(opts Options) *Runtime {
 		dispatcher: newDispatcher(),
 		groups:     make(map[ubl.Group]*group),
 		partitions: make(map[int]*window),
-		replays:    make(chan struct{}, replaysAtOnce),
+		replays:    turns.New(replaysAtOnce, tenantReplays),
 		stop:       make(chan struct{}),
 		swept:      make(chan struct{}),
 	}

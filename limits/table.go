@@ -61,7 +61,7 @@ var rows = []Row{
 	{RequestsTenant, 1000, "a second", "requests of one tenant"},
 	{SendsIdentity, 50, "a second", "messages, documents, transfers, calls of tools and models, joining, leaving, removing and signing out by one person or agent"},
 	{SendsTenant, 500, "a second", "the same of one tenant"},
-	{CreationsIdentity, 10, "a second", "all else that one person or agent makes or changes: rooms, entries, roles, tokens, sign-ins, servers, who may use a tool"},
+	{CreationsIdentity, 10, "a second", "all else that one person or agent makes or changes: rooms, entries, roles, tokens, sign-ins, servers, who may use a tool; and looks at the past (as_of)"},
 	{CreationsTenant, 50, "a second", "the same of one tenant"},
 	{StreamsIP, 1000, "open", "live streams to one address"},
 	{StreamsIdentity, 100, "open", "live streams of one person or agent"},

@@ -33,8 +33,8 @@ type Snapshot struct {
 // Snapshot copies what the Room knows; only while nothing is in flight.
 func (r *Room) Snapshot() Snapshot {
 	s := Snapshot{State: r.State, KeysLow: r.Keys.Low, KeysHigh: r.Keys.High, KeysKnown: r.Keys.Known()}
-	s.State.recent = nil
-	for _, p := range r.State.recent {
+	s.State.recent = recent{}
+	for _, p := range r.State.recent.posts {
 		s.Hot = append(s.Hot, string(p.json))
 	}
 	return s

@@ -32,7 +32,7 @@ func (r *Room) history(t *actors.Turn, c ubl.ReadHistory) {
 		}
 		return p
 	}
-	if posts, ok := r.State.fromMemory(first, last); ok {
+	if posts, ok := r.State.recent.pick(first, last); ok {
 		t.Later(func() (any, error) {
 			messages := make([]json.RawMessage, len(posts))
 			for i, p := range posts {
@@ -69,18 +69,6 @@ func (r *Room) pageBounds(c ubl.ReadHistory) (first, last int64) {
 		last = min(last, c.Before-1)
 	}
 	return max(last-limit+1, head.AvailableFrom), last
-}
-
-// fromMemory copies the posts of the range if memory holds all of them.
-func (s *State) fromMemory(first, last int64) ([]*post, bool) {
-	if last < first {
-		return nil, true
-	}
-	if len(s.recent) == 0 || first < s.recent[0].seq {
-		return nil, false
-	}
-	from := first - s.recent[0].seq
-	return slices.Clone(s.recent[from : from+last-first+1]), true
 }
 
 // readMessages reads messages first to last of those that retention keeps. One
@@ -157,7 +145,7 @@ func (r *Room) checkReply(t *actors.Turn, id ubl.MessageID) error {
 	if !ok || seq < r.State.head().AvailableFrom || seq > r.State.Head.LastSeq {
 		return unknown
 	}
-	if posts, ok := r.State.fromMemory(seq, seq); ok {
+	if posts, ok := r.State.recent.pick(seq, seq); ok {
 		if posts[0].id != id {
 			return unknown
 		}

@@ -10,9 +10,6 @@ import (
 	"ubl/actors"
 )
 
-// hotLimit is how many of the newest messages stay in memory.
-const hotLimit = 500
-
 // Family registers Rooms over a reader.
 func Family(read ubl.Reader) actors.Family {
 	kind := kind()
@@ -53,11 +50,11 @@ func loadRecent(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) e
 		if s.Head.LastSeq, err = snap.Counter(messageCounter(id)); err != nil {
 			return err
 		}
-		next, err := s.readRecent(snap)
+		next, full, err := s.readRecent(snap)
 		if err != nil || next < s.Head.AvailableFrom {
 			return err
 		}
-		if len(s.recent) < hotLimit {
+		if !full {
 			return errMissing(id, next)
 		}
 		v, err := snap.Get(messageKey(id, s.Head.AvailableFrom))
@@ -71,26 +68,30 @@ func loadRecent(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) e
 	})
 }
 
-// readRecent reads the newest messages, without a hole, and tells the number before them.
-func (s *State) readRecent(snap ubl.Snapshot) (next int64, err error) {
+// readRecent reads the newest messages, without a hole, as many as stay in memory. It tells
+// the number before them, and whether it stopped because no more stay.
+func (s *State) readRecent(snap ubl.Snapshot) (next int64, full bool, err error) {
 	var bad error
 	next = s.Head.LastSeq
 	err = snap.Descend(messageKey(s.Summary.RoomID, 0), messageKey(s.Summary.RoomID, -1), func(_, v []byte) bool {
 		var m struct {
-			Seq int64         `json:"room_seq"`
-			ID  ubl.MessageID `json:"msg_id"`
-			At  ubl.Time      `json:"sent_at"`
+			Seq  int64         `json:"room_seq"`
+			ID   ubl.MessageID `json:"msg_id"`
+			At   ubl.Time      `json:"sent_at"`
+			Body ubl.Body      `json:"body"`
 		}
 		if bad = json.Unmarshal(v, &m); bad != nil || m.Seq != next {
 			return false
 		}
+		if full = !s.recent.older(&post{seq: m.Seq, id: m.ID, bytes: postBytes(m.Body.Canonical()), json: slices.Clone(v)}); full {
+			return false
+		}
 		next--
 		s.oldest = m.At
-		s.recent = append(s.recent, &post{seq: m.Seq, id: m.ID, json: slices.Clone(v)})
-		return len(s.recent) < hotLimit
+		return true
 	})
-	slices.Reverse(s.recent)
-	return next, errors.Join(err, bad)
+	slices.Reverse(s.recent.posts)
+	return next, full, errors.Join(err, bad)
 }
 
 // Receive implements [actors.Actor].

@@ -3,7 +3,6 @@ package room
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 
 	"ubl"
 	"ubl/actors"
@@ -72,9 +71,11 @@ func (s *State) posting(by ubl.Identity, at actors.Moment, kind, text string, re
 	if err != nil {
 		return nil, err
 	}
-	m := message{&post{seq: seq, id: id}, &ubl.Message{
+	body := ubl.Body{Text: text}
+	canonical := body.Canonical()
+	m := message{&post{seq: seq, id: id, bytes: postBytes(canonical)}, &ubl.Message{
 		MsgID: id, TenantID: s.Agreement.TenantID, RoomID: room, RoomSeq: seq, SenderID: by.UserID,
-		SentAt: at.Now, Type: kind, Body: ubl.Body{Text: text},
+		SentAt: at.Now, Type: kind, Body: body,
 	}}
 	if replyTo != "" {
 		m.ReplyTo = &replyTo
@@ -83,7 +84,7 @@ func (s *State) posting(by ubl.Identity, at actors.Moment, kind, text string, re
 		Act: actors.Act{
 			Did: ubl.DidSend,
 			This: ubl.Fields{
-				ubl.Str("body_hash", ubl.BodyHash(m.Body.Canonical())), ubl.Str("msg_id", id),
+				ubl.Str("body_hash", ubl.BodyHash(canonical)), ubl.Str("msg_id", id),
 				ubl.Str("room_id", room), ubl.Int("room_seq", seq),
 			},
 			Effects:  []ubl.Fields{{ubl.Str("op", "room.append"), ubl.Str("room_id", room), ubl.Int("room_seq", seq)}},
@@ -104,23 +105,13 @@ type message struct {
 	*ubl.Message
 }
 
-// post is a message in memory. json is set by the ledger when it seals the
-// message, so it may be read only behind the gate.
-type post struct {
-	seq  int64
-	id   ubl.MessageID
-	json json.RawMessage
-}
-
-func (p *post) sent() *ubl.Sent { return &ubl.Sent{Message: p.json, RoomSeq: p.seq} }
-
 // Number implements [actors.Item].
 func (m message) Number() int64 { return m.RoomSeq }
 
 // Seal implements [actors.Item].
 func (m message) Seal(receipt ubl.Receipt) []byte {
 	m.Receipt = receipt
-	m.post.json = m.AppendJSON(make([]byte, 0, 640+len(m.Body.Text)))
+	m.post.json = m.AppendJSON(make([]byte, 0, m.post.bytes))
 	return m.post.json
 }
 
@@ -134,11 +125,7 @@ func (s *State) take(item actors.Item) {
 	m := item.(message)
 	p := m.post
 	s.Head.LastSeq, s.oldest = p.seq, cmp.Or(s.oldest, m.SentAt)
-	s.recent = append(s.recent, p)
-	if len(s.recent) > hotLimit {
-		s.recent[0] = nil
-		s.recent = s.recent[1:]
-	}
+	s.recent.add(p)
 }
 
 // again answers a retried send with the message that its key led to.
@@ -148,7 +135,7 @@ func (r *Room) again(ctx context.Context, seq int64) func() (any, error) {
 			return nil, ubl.Errorf(ubl.CodeConflict, "the message of this key was accepted, and closed with the room since")
 		}
 	}
-	if posts, ok := r.State.fromMemory(seq, seq); ok {
+	if posts, ok := r.State.recent.pick(seq, seq); ok {
 		return func() (any, error) { return posts[0].sent(), nil }
 	}
 	return func() (any, error) {

@@ -24,7 +24,7 @@ type State struct {
 	Events int64
 	Head   ubl.Head
 
-	recent []*post  // the newest messages, oldest first, without holes
+	recent recent
 	oldest ubl.Time // when the oldest message was sent, 0 where there is none
 }
 
@@ -79,9 +79,7 @@ func (s *State) open(heir ubl.Member) {
 // trim forgets the messages before one.
 func (s *State) trim(e event) {
 	s.Head.AvailableFrom, s.oldest = e.AvailableFrom, e.oldest
-	for len(s.recent) > 0 && s.recent[0].seq < e.AvailableFrom {
-		s.recent = s.recent[1:]
-	}
+	s.recent.before(e.AvailableFrom)
 }
 
 // governance is the record that a founding event makes.

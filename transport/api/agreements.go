@@ -84,7 +84,7 @@ type getAgreementInput struct {
 }
 
 func (a *API) getAgreement(ctx context.Context, in *getAgreementInput) (any, error) {
-	at, err := ubl.ParseAsOf(in.AsOf)
+	at, err := in.moment(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ type getContainerInput struct {
 }
 
 func (a *API) getContainer(ctx context.Context, in *getContainerInput) (any, error) {
-	at, err := ubl.ParseAsOf(in.AsOf)
+	at, err := in.moment(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ type documentsAnswer struct {
 }
 
 func (a *API) listDocuments(ctx context.Context, in *listDocumentsInput) (any, error) {
-	at, err := ubl.ParseAsOf(in.AsOf)
+	at, err := in.moment(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ type tenantDoor struct {
 	closed error
 	taken  []ubl.Enter
 	counts []ubl.Rate // by which uses were counted
+	refuse map[ubl.Rate]error
 }
 
 func (d *tenantDoor) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
@@ -49,7 +50,7 @@ func (d *tenantDoor) Visit(ctx context.Context, in ubl.Enter, to ubl.Name, cmd u
 // Act implements [envelope.Limits].
 func (d *tenantDoor) Act(rate ubl.Rate) error {
 	d.counts = append(d.counts, rate)
-	return nil
+	return d.refuse[rate]
 }
 
 // Stream implements [envelope.Limits].
@@ -155,5 +156,30 @@ func TestOwnersOnly(t *testing.T) {
 	w := s.serve(as(httptest.NewRequest("GET", "/api/portal/logs", nil), ana))
 	if asked := s.takeAsked(); w.Code != http.StatusOK || len(asked) != 2 || !strings.Contains(asked[1], "Owner:false") {
 		t.Errorf("a member's log is answered %d after %q", w.Code, asked)
+	}
+}
+
+// TestLooksAtThePastAreCounted, and nobody is asked beyond their rate.
+func TestLooksAtThePastAreCounted(t *testing.T) {
+	s := newServer(t)
+	door := &tenantDoor{actors: s.actors}
+	s.api.Asker = envelope.Entering(door)
+	for _, path := range []string{"/rooms/r:general", "/containers/w:general", "/workspaces/w:general/documents", "/agreements/a:room:r:general"} {
+		get := func(query string) int {
+			r := httptest.NewRequest(http.MethodGet, "/api"+path+query, nil)
+			return s.serve(r.WithContext(envelope.WithCaller(r.Context(), door.comer(ana, false)))).Code
+		}
+		door.counts, door.refuse = nil, nil
+		get("")
+		now := len(door.counts)
+		get("?as_of=3")
+		if past := door.counts[now:]; len(past) != now+1 || past[now] != ubl.Creations {
+			t.Errorf("%s of the past is counted as %q", path, past)
+		}
+		s.takeAsked()
+		door.refuse = map[ubl.Rate]error{ubl.Creations: ubl.Errorf(ubl.CodeRateLimited, "too often")}
+		if code, asked := get("?as_of=3"), s.takeAsked(); code != http.StatusTooManyRequests || len(asked) > 0 {
+			t.Errorf("%s of the past beyond the rate is answered %d, and asked %q", path, code, asked)
+		}
 	}
 }

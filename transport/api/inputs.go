@@ -2,8 +2,10 @@ package api
 
 import (
 	"cmp"
+	"context"
 
 	"ubl"
+	"ubl/transport/envelope"
 )
 
 // Parts that requests share. Their tags are what huma checks and the OpenAPI
@@ -58,6 +60,16 @@ type (
 	// KeyBody is the body of an act that needs no more than its path.
 	KeyBody struct{ Keyed }
 )
+
+// moment is the one that is asked for. To show the past all of a history is read, so it is
+// counted as what is made.
+func (q AsOfQuery) moment(ctx context.Context) (ubl.AsOf, error) {
+	at, err := ubl.ParseAsOf(q.AsOf)
+	if err == nil && !at.IsNow() {
+		err = envelope.CallerOf(ctx).Count(ubl.Creations)
+	}
+	return at, err
+}
 
 // key is the body's, "" where there is none.
 func (in KeyInput) key() string {

@@ -109,7 +109,7 @@ type getRoomInput struct {
 }
 
 func (a *API) getRoom(ctx context.Context, in *getRoomInput) (any, error) {
-	at, err := ubl.ParseAsOf(in.AsOf)
+	at, err := in.moment(ctx)
 	if err != nil {
 		return nil, err
 	}
