@@ -22,6 +22,7 @@ const (
 	CodeOriginNotAllowed    Code = "origin_not_allowed"     // 403
 	CodeConfirmation        Code = "confirmation_required"  // 403, nothing was done: prove who you are, then repeat
 	CodeNotFound            Code = "not_found"              // 404
+	CodeUnknownTool         Code = "unknown_tool"           // 404
 	CodeMethodNotAllowed    Code = "method_not_allowed"     // 405
 	CodeConflict            Code = "conflict"               // 409
 	CodeIdempotencyConflict Code = "idempotency_conflict"   // 409
@@ -42,6 +43,7 @@ var statusOf = map[Code]int{
 	CodeOriginNotAllowed:    http.StatusForbidden,
 	CodeConfirmation:        http.StatusForbidden,
 	CodeNotFound:            http.StatusNotFound,
+	CodeUnknownTool:         http.StatusNotFound,
 	CodeMethodNotAllowed:    http.StatusMethodNotAllowed,
 	CodeConflict:            http.StatusConflict,
 	CodeIdempotencyConflict: http.StatusConflict,
@@ -119,6 +121,12 @@ func (e *Error) Unwrap() error { return e.Cause }
 // Errorf makes an [Error]. The message must not contain submitted values.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// NoTool is the one answer to a caller who names a tool that isn't there, of our own
+// or of another server.
+func NoTool() *Error {
+	return Errorf(CodeUnknownTool, "there is no such tool: list the tools to see their names")
 }
 
 // ErrDamaged is behind every error that tells of stored data which is not what

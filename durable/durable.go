@@ -70,7 +70,7 @@ func Create(path string, write func(io.Writer) error) (err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".ubl-*") // mode 0600
+	tmp, err := temporary(path)
 	if err != nil {
 		return err
 	}
@@ -90,6 +90,16 @@ func Create(path string, write func(io.Writer) error) (err error) {
 		return err
 	}
 	return Sync(filepath.Dir(path))
+}
+
+// temporary makes a file beside path, for what is written before it gets its name. An
+// error names path, which the caller knows.
+func temporary(path string) (*os.File, error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".ubl-*") // mode 0600
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, &fs.PathError{Op: "create", Path: path, Err: failed.Err}
+	}
+	return tmp, err
 }
 
 // tryLink links a file and takes that back.

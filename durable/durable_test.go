@@ -90,6 +90,10 @@ func TestCreate(t *testing.T) {
 		t.Errorf("a second file of the name: %v", err)
 	}
 	holds(t, dir, map[string]string{"file": "first"})
+	var nowhere *fs.PathError
+	if err := durable.Create(filepath.Join(dir, "none", "file"), says("x")); !errors.As(err, &nowhere) || nowhere.Path != filepath.Join(dir, "none", "file") {
+		t.Errorf("in a directory that isn't there: %v", err)
+	}
 }
 
 // TestCreateMeetsAnother: who comes second while both write doesn't replace.

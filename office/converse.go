@@ -160,7 +160,7 @@ func (c *completing) use(ctx context.Context, i int, call gateway.ToolCall) (*ub
 	}
 	tool, ok := c.tools.named[call.Name]
 	if !ok {
-		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such tool")
+		return nil, ubl.NoTool()
 	}
 	args, err := ubl.ToolArguments([]byte(call.Arguments))
 	if err != nil {

@@ -191,7 +191,7 @@ func (s *tools) Call(ctx context.Context, req ubl.Request, tool string, args jso
 	s.mu.Unlock()
 	does := s.does[tool]
 	if does == nil {
-		return nil, ubl.Errorf(ubl.CodeNotFound, "no such tool")
+		return nil, ubl.NoTool()
 	}
 	return does(ctx, string(args))
 }

@@ -13,7 +13,7 @@ import (
 // act. Members whom their tenant has let in.
 func (o *Office) CallTool(ctx context.Context, req ubl.Request, tool string, args json.RawMessage) (*ubl.ToolResult, error) {
 	if !ubl.ValidToolName(tool) || tool == string(ubl.DidToolCall) || o.Tools == nil {
-		return nil, ubl.Errorf(ubl.CodeNotFound, "no such tool")
+		return nil, ubl.NoTool()
 	}
 	args, err := ubl.ToolArguments(args)
 	if err != nil {

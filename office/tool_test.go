@@ -63,7 +63,7 @@ tool: {"error":{"code":"not_a_member","details":null,"message":"the caller is no
 assistant: <nil> broken{} secret{} weather_today[1]
 tool: The tool answered that it failed: no paper
 [image]
-tool: {"error":{"code":"not_found","details":null,"message":"there is no such tool"}}
+tool: {"error":{"code":"unknown_tool","details":null,"message":"there is no such tool: list the tools to see their names"}}
 tool: {"error":{"code":"validation_error","details":null,"message":"arguments: not a JSON object that has one canonical form"}}`
 	got := conversation(d.provider.asked[2])
 	number := regexp.MustCompile(`\[foreign ([0-9a-f]{16}) `).FindStringSubmatch(got)
@@ -267,13 +267,13 @@ func TestBadToolCalls(t *testing.T) {
 		code       ubl.Code
 		recorded   bool
 	}{
-		"no name":         {"", `{}`, ubl.CodeNotFound, false},
-		"itself":          {"office.tool.call", `{}`, ubl.CodeNotFound, false},
-		"a bad name":      {"a b", `{}`, ubl.CodeNotFound, false},
+		"no name":         {"", `{}`, ubl.CodeUnknownTool, false},
+		"itself":          {"office.tool.call", `{}`, ubl.CodeUnknownTool, false},
+		"a bad name":      {"a b", `{}`, ubl.CodeUnknownTool, false},
 		"no object":       {"closed", `[]`, ubl.CodeValidation, false},
 		"twice the same":  {"closed", `{"a":1,"a":2}`, ubl.CodeValidation, false},
 		"large arguments": {"closed", `{"a":"` + strings.Repeat("x", 1<<20) + `"}`, ubl.CodeTooLarge, false},
-		"not there":       {"hammer", `{}`, ubl.CodeNotFound, true},
+		"not there":       {"hammer", `{}`, ubl.CodeUnknownTool, true},
 		"not allowed":     {"closed", ``, ubl.CodeForbidden, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,6 +42,11 @@ func (p *Portal) Call(ctx context.Context, req ubl.Request, tool string, args js
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
 	defer cancel()
+	if !p.mayExist(ctx, c) {
+		err := ubl.NoTool()
+		p.turnedAway(ctx, c, err.Code)
+		return nil, err
+	}
 	ticket, err := p.begin(ctx, c)
 	if err != nil {
 		return nil, err
@@ -61,12 +66,30 @@ func (p *Portal) Call(ctx context.Context, req ubl.Request, tool string, args js
 func (c *call) prepare(args json.RawMessage) error {
 	server, upstream, ok := strings.Cut(c.tool, ".")
 	if !ok || upstream == "" || !ubl.ValidToolName(c.tool) || !ubl.ValidServerID(server) {
-		return ubl.Errorf(ubl.CodeNotFound, "no such tool")
+		return ubl.NoTool()
 	}
 	c.server = server
 	var err error
 	c.args, err = ubl.ToolArguments(args)
 	return err
+}
+
+// mayExist says whether the Tenant and the Portal have anything to decide about the
+// tool: it is listed, its server is disabled, or an Agreement is about it. Where the
+// catalogue can't be read, the Tenant says why, also to people who aren't in it.
+func (p *Portal) mayExist(ctx context.Context, c *call) bool {
+	look := p.catalogue
+	for range 2 {
+		cat, err := look(ctx, c.req.Who)
+		if err != nil || cat.byName[c.tool] != nil || cat.access[c.tool] != nil {
+			return true
+		}
+		if s := cat.servers[c.server]; s != nil && s.Disabled {
+			return true
+		}
+		look = p.renew
+	}
+	return false
 }
 
 // begin asks the Tenant to let the caller in for the tool, and in the same go the
@@ -98,11 +121,11 @@ func (p *Portal) begin(ctx context.Context, c *call) (*ubl.CallTicket, error) {
 	return ticket, ticket.Repeated()
 }
 
-// turnedAway logs a refusal of the Tenant, which puts it on record itself. Whom the
-// Tenant doesn't let in at all can't write into its log.
+// turnedAway logs a refusal of the Tenant, which puts it on record itself, or of a tool
+// that isn't there. Whom the Tenant doesn't let in at all can't write into its log.
 func (p *Portal) turnedAway(ctx context.Context, c *call, code ubl.Code) {
 	switch code {
-	case ubl.CodeForbidden, ubl.CodeRateLimited:
+	case ubl.CodeForbidden, ubl.CodeRateLimited, ubl.CodeUnknownTool:
 		if _, err := p.enter(ctx, c.req.Who); err != nil {
 			return
 		}
@@ -159,7 +182,7 @@ func (p *Portal) find(ctx context.Context, c *call) (*catalogue, *ubl.PortalTool
 		}
 		look = p.renew
 	}
-	return nil, nil, ubl.Errorf(ubl.CodeNotFound, "no such tool")
+	return nil, nil, ubl.NoTool()
 }
 
 // end puts the effect on record, also where the caller has gone.

@@ -96,7 +96,7 @@ func TestOutcomes(t *testing.T) {
 			if err := w.refused(ubl.CodeUnavailable, "ev.broken", `{"text":"x"}`); strings.Contains(err.Message, "secret") {
 				t.Errorf("the error shows what the server wrote: %v", err)
 			}
-			w.refused(ubl.CodeNotFound, "ev.missing", `{}`)
+			w.refused(ubl.CodeUnknownTool, "ev.missing", `{}`)
 			if row := w.log()[0]; row.Status != "denied" {
 				t.Errorf("a tool that isn't there is on record as %s", row.Status)
 			}
@@ -143,7 +143,7 @@ func TestArguments(t *testing.T) {
 		t.Error("the server was called")
 	}
 	for _, name := range []string{"echo", "ev.", ".echo", "EV.echo", "ubl.echo", "ev." + strings.Repeat("x", 200)} {
-		w.refused(ubl.CodeNotFound, name, `{}`)
+		w.refused(ubl.CodeUnknownTool, name, `{}`)
 	}
 }
 
@@ -319,16 +319,16 @@ func (w *world) awaitLog(ok func([]*ubl.Call) bool) {
 // who has been removed.
 func TestStrangersWriteNoRow(t *testing.T) {
 	w := newWorld(t)
-	rows := func() int {
-		w.refused(ubl.CodeForbidden, "ev.nothing", `{}`)
+	rows := func(code ubl.Code) int {
+		w.refused(code, "ev.nothing", `{}`)
 		portal.Flush(w.Portal, t.Context())
 		return len(w.log())
 	}
-	if n := rows(); n != 1 {
+	if n := rows(ubl.CodeUnknownTool); n != 1 {
 		t.Errorf("after the refusal of a member there are %d rows", n)
 	}
 	harness.Must[*ubl.Member](w.house, ubl.TenantName(w.owner.TenantID), ubl.RemoveTenantMember{Request: w.house.Request(w.owner), UserID: w.bob.UserID})
-	if n := rows(); n != 1 {
+	if n := rows(ubl.CodeForbidden); n != 1 {
 		t.Errorf("after that of a removed one there are %d rows", n)
 	}
 }

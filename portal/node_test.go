@@ -209,7 +209,7 @@ func TestIsolation(t *testing.T) {
 		t.Errorf("another tenant is shown %v", names)
 	}
 	_, err := w.Call(t.Context(), w.house.Request(eve), "ev.echo", json.RawMessage(`{"text":"a"}`), "", nil)
-	if ubl.CodeOf(err) != ubl.CodeForbidden {
+	if ubl.CodeOf(err) != ubl.CodeUnknownTool {
 		t.Errorf("another tenant was answered %v", err)
 	}
 	if servers, err := w.Servers(t.Context(), eve); err != nil || len(servers) > 0 {

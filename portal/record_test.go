@@ -82,7 +82,7 @@ func TestLostAnswers(t *testing.T) {
 	if n := made.Load(); n != 1 {
 		t.Errorf("the call was made %d times", n)
 	}
-	w.refused(ubl.CodeNotFound, "ev.none", `{}`)
+	w.refused(ubl.CodeUnknownTool, "ev.none", `{}`)
 	if rows := w.log(); len(rows) != 2 || rows[0].Status != "denied" || rows[1].Status != "ok" {
 		t.Errorf("%d rows are logged", len(rows))
 	}

@@ -50,15 +50,18 @@ func (s *State) refuses(now ubl.Time, c ubl.BeginCall) error {
 	case ubl.OwnServer:
 		return nil
 	}
+	if s.Servers[c.Server] == nil {
+		return ubl.NoTool()
+	}
 	if _, err := s.enabled(c.Server); err != nil {
 		return err
 	}
 	tool := s.Tools[c.Capability]
 	switch {
 	case tool == nil || tool.ServerID != c.Server:
-		return ubl.Errorf(ubl.CodeNotFound, "there is no such tool")
+		return ubl.NoTool()
 	case tool.Gone:
-		return ubl.Errorf(ubl.CodeNotFound, "the server lists this tool no more")
+		return ubl.Errorf(ubl.CodeUnknownTool, "the server no longer has this tool")
 	case !tool.Callable():
 		return ubl.Errorf(ubl.CodeForbidden, "the tool's definition has changed and waits for an owner's approval")
 	}

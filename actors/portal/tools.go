@@ -216,7 +216,7 @@ func (s *State) decideApprove(c ubl.ApproveTool, _ actors.Moment) (*plan, error)
 	was := s.Tools[c.Tool]
 	switch {
 	case was == nil:
-		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such tool")
+		return nil, ubl.NoTool()
 	case was.HeldHash == "":
 		return nil, ubl.Errorf(ubl.CodeConflict, "no definition of this tool waits for approval")
 	case was.HeldHash != c.Hash:

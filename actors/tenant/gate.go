@@ -20,7 +20,7 @@ func (s *State) refusal(now ubl.Time, c ubl.Enter) *ubl.Error {
 	case !c.External:
 		return nil
 	case !ubl.ValidToolName(c.Tool):
-		return ubl.Errorf(ubl.CodeNotFound, "there is no such tool")
+		return ubl.NoTool()
 	}
 	return ubl.Errorf(ubl.CodeForbidden, "no Agreement of the tenant opens this tool")
 }
@@ -68,7 +68,7 @@ const toldPerMinute = 60
 // tells whether a refusal is put on record: not after the license's end, nor for a
 // name that no atom could hold. A request that is sent again is on record once.
 func (x *Tenant) tells(t *actors.Turn, c ubl.Enter, r *ubl.Error, key actors.Key) bool {
-	if r.Code == ubl.CodeNotFound || x.State.License.InForce() != nil ||
+	if r.Code == ubl.CodeUnknownTool || x.State.License.InForce() != nil ||
 		x.State.meters.take(use{user: c.Who.UserID}, t.Now(), toldPerMinute) > 0 {
 		return false
 	}

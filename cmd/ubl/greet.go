@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"ubl"
@@ -33,9 +34,9 @@ func (c *serveCmd) reached(d *doors) string {
 func (c *serveCmd) greet(p *program, d *doors, log *slog.Logger) {
 	address := d.main.Addr().String()
 	var said strings.Builder // at once: who reads the first line finds the others
-	fmt.Fprintf(&said, "data in %s\nlistening on http://%s\n", c.Data, address)
+	fmt.Fprintf(&said, "data in %s\nlistening on %s\n", c.Data, openable(d.main.Addr()))
 	if d.admin != nil {
-		fmt.Fprintf(&said, "admin on http://%s\n", d.admin.Addr())
+		fmt.Fprintf(&said, "admin on %s\n", openable(d.admin.Addr()))
 	}
 	fmt.Fprintf(&said, "\nIn another terminal %s:\n", p.here())
 	said.WriteString(p.copyable(fmt.Sprintf("  export UBL_TOKEN=$(ubl token %s --data %s) UBL_URL=%s\n  ubl rooms\n\n", c.Owner, quoted(c.Data), c.reached(d))))
@@ -84,6 +85,33 @@ func thenInvite(ctx context.Context, again, invite func(context.Context) error) 
 			}
 		}
 		return invite(ctx)
+	}
+}
+
+// openable is an address that can be opened: one that stands for all of this machine can't.
+func openable(at net.Addr) string {
+	host, port, err := net.SplitHostPort(at.String())
+	if err != nil || !net.ParseIP(host).IsUnspecified() {
+		return "http://" + at.String()
+	}
+	return "http://" + net.JoinHostPort("localhost", port)
+}
+
+// tellReady logs that the node is ready once its start is receipted: now, or after what is
+// yet to be tried again, which it returns.
+func tellReady(log *slog.Logger, again func(context.Context) error) func(context.Context) error {
+	ready := sync.OnceFunc(func() { log.Info("ready") })
+	if again == nil {
+		ready()
+		return nil
+	}
+	log.Info("listening, and not ready yet: the start can't be receipted before the node can write, in a cluster with most of its nodes")
+	return func(ctx context.Context) error {
+		err := again(ctx)
+		if err == nil {
+			ready()
+		}
+		return err
 	}
 }
 

@@ -36,6 +36,9 @@ func (c *restoreCmd) Run(ctx context.Context, p *program) error {
 			return fmt.Errorf("couldn't read the backup: %w", err)
 		}
 		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return fmt.Errorf("%s is a directory, not a backup: restore takes the file that ubl backup made", c.File)
+		}
 		in = f
 	}
 	if in, err = c.decrypted(in); err != nil {

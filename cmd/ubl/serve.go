@@ -178,8 +178,8 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 		return err
 	}
 	failed := doors.serve(f.server)
-	log.Info("ready", "address", doors.main.Addr().String(), "data", c.Data, "node_id", n.id())
 	c.greet(p, doors, log)
+	again = tellReady(log.With("address", doors.main.Addr().String(), "data", c.Data, "node_id", n.id()), again)
 	again = thenInvite(ctx, again, func(ctx context.Context) error {
 		if err := c.invite(ctx, p, f.auth, c.reached(doors), log); err != nil {
 			return err

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -164,6 +166,34 @@ func TestReached(t *testing.T) {
 		if got := (&serveCmd{}).reached(&doors{main: ln}); got != "http://"+want+":"+port {
 			t.Errorf("listening on %s it is reached at %s", ln.Addr(), got)
 		}
+	}
+}
+
+// TestOpenable: the address that is printed can be opened.
+func TestOpenable(t *testing.T) {
+	for at, want := range map[string]string{"[::]:80": "localhost:80", "0.0.0.0:80": "localhost:80", "127.0.0.1:80": "127.0.0.1:80", "[::1]:80": "[::1]:80", "192.0.2.1:80": "192.0.2.1:80"} {
+		if got := openable(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(at))); got != "http://"+want {
+			t.Errorf("%s is printed as %s", at, got)
+		}
+	}
+}
+
+// TestTellReady: a node says that it is ready once its start is receipted, and once.
+func TestTellReady(t *testing.T) {
+	var out bytes.Buffer
+	log, lost := slog.New(slog.NewTextHandler(&out, nil)), errors.New("no quorum")
+	ready := func() int { return strings.Count(out.String(), "msg=ready") }
+	if tellReady(log, nil) != nil || ready() != 1 {
+		t.Errorf("at once: %s", out.String())
+	}
+	out.Reset()
+	again := tellReady(log, func(context.Context) error { return lost })
+	if err := again(t.Context()); err != lost || ready() != 0 {
+		t.Errorf("without a quorum: %v, %s", err, out.String())
+	}
+	lost = nil
+	if again(t.Context()) != nil || again(t.Context()) != nil || ready() != 1 {
+		t.Errorf("after it: %s", out.String())
 	}
 }
 

@@ -111,11 +111,11 @@ func TestRefusalsOnRecord(t *testing.T) {
 		cmd  ubl.BeginCall
 		code ubl.Code
 	}{
-		{"an unknown server", other("none", "none.read"), ubl.CodeNotFound},
+		{"an unknown server", other("none", "none.read"), ubl.CodeUnknownTool},
 		{"a disabled server", other("off", "off.read"), ubl.CodeForbidden},
-		{"an unknown tool", other("files", "files.none"), ubl.CodeNotFound},
-		{"another server's tool", other("files", "off.read"), ubl.CodeNotFound},
-		{"a tool that is gone", other("files", "files.gone"), ubl.CodeNotFound},
+		{"an unknown tool", other("files", "files.none"), ubl.CodeUnknownTool},
+		{"another server's tool", other("files", "off.read"), ubl.CodeUnknownTool},
+		{"a tool that is gone", other("files", "files.gone"), ubl.CodeUnknownTool},
 		{"a tool whose definition is held", other("files", "files.write"), ubl.CodeForbidden},
 		{"a model beyond the budget", p.model(p.bob, 101), ubl.CodeRateLimited},
 	} {

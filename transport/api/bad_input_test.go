@@ -357,7 +357,7 @@ func TestBadInput(t *testing.T) {
 		{"a server that changes nothing", "PATCH /api/portal/servers/weather", `{}`, ubl.CodeValidation},
 		{"a server of another id in the path", "DELETE /api/portal/servers/S3cr3t", "", ubl.CodeValidation},
 		{"a registry of no address", "POST /api/portal/discover", `{"registry_url":""}`, ubl.CodeValidation},
-		{"a tool of ours with underscores", "PUT /api/portal/tools/messenger_send/access", `{"allowed":false}`, ubl.CodeNotFound},
+		{"a tool of ours with underscores", "PUT /api/portal/tools/messenger_send/access", `{"allowed":false}`, ubl.CodeUnknownTool},
 		{"a tool of other characters", "PUT /api/portal/tools/s3cr3t%20/access", `{"allowed":true}`, ubl.CodeValidation},
 		{"access that says nothing", access, `{}`, ubl.CodeValidation},
 		{"access of somebody who is none", access, `{"allowed":true,"users":["s3cr3t"]}`, ubl.CodeValidation},
@@ -391,6 +391,23 @@ func TestBadInput(t *testing.T) {
 			method, target, _ := strings.Cut(test.request, " ")
 			s.expect(t, test.name, s.do(method, target, test.body), test.code)
 		})
+	}
+}
+
+// TestWordsOfRefusals: a refusal names what is missing, empty or of another form in words,
+// not by the rule that was broken.
+func TestWordsOfRefusals(t *testing.T) {
+	s := newServer(t)
+	for _, c := range []struct{ request, body, want string }{
+		{"POST /api/rooms/r:general/messages", `{"body":{"text":"hi"}}`, `"body.type":"is missing: expected text"`},
+		{"GET /api/workspaces/w:general/search?query=", "", `"query.query":"is empty"`},
+		{"GET /api/workspaces/w:general/search", "", `"query.query":"required query parameter is missing"`},
+		{"POST /api/service-tokens", `{"name":"bot","expires_at":"2020-01-01T00:00:00Z"}`, `"body.expires_at":"expected a moment like 2027-01-01T00:00:00.000Z"`},
+	} {
+		method, target, _ := strings.Cut(c.request, " ")
+		if w := s.do(method, target, c.body); !strings.Contains(w.Body.String(), c.want) {
+			t.Errorf("%s %s was answered %s, without %s", c.request, c.body, w.Body, c.want)
+		}
 	}
 }
 

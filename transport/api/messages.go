@@ -73,6 +73,8 @@ func (in *sendBody) check() error {
 	switch {
 	case in.Type == ubl.TypeSystem:
 		return ubl.Errorf(ubl.CodeForbidden, "system messages come from acts, not from clients")
+	case in.Type == "":
+		return invalid("body.type", "is missing: expected text")
 	case in.Type != ubl.TypeText:
 		return invalid("body.type", "expected text")
 	case in.ReplyTo != nil && !in.ReplyTo.Valid():
@@ -88,7 +90,7 @@ func readBody(r *http.Request, v any) error {
 	buf := takeBuffer()
 	defer giveBuffer(buf)
 	if _, err := buf.ReadFrom(r.Body); err != nil {
-		return translate(http.StatusInternalServerError, "", []error{err})
+		return translate(http.StatusInternalServerError, "", []error{err}, nil)
 	}
 	if buf.Len() == 0 {
 		return invalid("body", "request body is required")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 
@@ -39,14 +40,16 @@ var teachHuma = sync.OnceFunc(func() {
 	}
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
 		p := &problem{}
-		p.status, p.body = envelope.NewError(ctx.Context(), translate(status, msg, errs))
+		url := ctx.URL()
+		p.status, p.body = envelope.NewError(ctx.Context(), translate(status, msg, errs, url.Query()))
 		return p
 	}
 })
 
 // translate makes huma's findings one error of ours. huma's messages are fixed
 // texts; its values are left out, and of the sender's own names what [shown] leaves out.
-func translate(status int, msg string, errs []error) *ubl.Error {
+// The query tells parameters that are empty from those that are missing.
+func translate(status int, msg string, errs []error, query url.Values) *ubl.Error {
 	e := ubl.Errorf(ubl.CodeForStatus(status), "%s", msg)
 	if status == http.StatusUnprocessableEntity || status == http.StatusBadRequest {
 		e = ubl.Errorf(ubl.CodeValidation, "the request is not as the API describes it; see details")
@@ -61,6 +64,9 @@ func translate(status int, msg string, errs []error) *ubl.Error {
 				return ubl.Errorf(ubl.CodeTooLarge, "the content is longer than %d characters", ubl.MaxContentChars)
 			}
 			where, what := finding(detail)
+			if name, ok := strings.CutPrefix(where, "query."); ok && what == missingQuery && query.Has(name) {
+				what = "is empty"
+			}
 			e.Details[where] = what
 		}
 	}
@@ -77,6 +83,9 @@ func translate(status int, msg string, errs []error) *ubl.Error {
 // else has that limit.
 var longContent = fmt.Sprintf(validation.MsgExpectedMaxLength, ubl.MaxContentChars)
 
+// missingQuery is what huma says of a query parameter without a value.
+const missingQuery = "required query parameter is missing"
+
 // finding is where huma found something, and what. A member that is missing is the
 // place, not a word of the text.
 func finding(d *huma.ErrorDetail) (where, what string) {
@@ -84,8 +93,17 @@ func finding(d *huma.ErrorDetail) (where, what string) {
 	if name, ok := strings.CutPrefix(d.Message, before); ok && strings.HasSuffix(name, after) {
 		return shown(d.Location) + "." + strings.TrimSuffix(name, after), "is missing"
 	}
+	if d.Message == momentPattern {
+		return shown(d.Location), expectedMoment
+	}
 	return shown(d.Location), d.Message
 }
+
+// momentPattern is what huma says of a text that is no moment, and expectedMoment what
+// people understand.
+var momentPattern = fmt.Sprintf(validation.MsgExpectedMatchPattern, `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`)
+
+const expectedMoment = "expected a moment like 2027-01-01T00:00:00.000Z"
 
 // adapter puts huma's operations on our router, behind the guard.
 type adapter struct{ a *API }

@@ -24,6 +24,9 @@ func (a *API) serverRoutes() {
 		summary: "List what an MCP Registry offers", more: "Owners of the tenant. Nothing is added by that."}, a.discover)
 }
 
+// noTool is what operations about a tool may answer besides.
+var noTool = []ubl.Code{ubl.CodeUnknownTool}
+
 func (a *API) toolRoutes() {
 	handle(a, operation{method: "GET", path: "/portal/tools", id: "list-tools", tool: "portal.tool.list", tag: "portal", answers: "ubl.api.tools.v1", foreign: wroteDefinitions,
 		summary: "All tools with their definitions, and who may use them",
@@ -31,11 +34,11 @@ func (a *API) toolRoutes() {
 			"A tool with a held definition can't be called until that is approved."}, a.listTools)
 	handle(a, operation{method: "PUT", path: "/portal/tools/{tool}/access", id: "set-tool-access", asks: sometimes, counts: ubl.Creations, tool: "tool.access", tag: "portal", answers: "ubl.api.tool_access.v1",
 		summary: "Say who may use a tool", more: "Owners of the tenant. Without such a record a tool of the server's own is open to all members, an external one to nobody. " +
-			"The tool's server must have been added; it needn't be up, nor have listed its tools yet. Users that the record doesn't name yet must be members."}, a.setToolAccess)
+			"The tool's server must have been added; it needn't be up, nor have listed its tools yet. Users that the record doesn't name yet must be members.", also: noTool}, a.setToolAccess)
 	handle(a, operation{method: "POST", path: "/portal/tools/{tool}/approve", id: "approve-tool", asks: proof, counts: ubl.Creations, tool: "portal.tool.approve", destroys: true, tag: "portal", answers: "ubl.api.portal_tool.v1", foreign: wroteDefinitions,
-		summary: "Take over the definition of a tool that was held", more: "Owners of the tenant."}, a.approveTool)
+		summary: "Take over the definition of a tool that was held", more: "Owners of the tenant.", also: noTool}, a.approveTool)
 	handle(a, operation{method: "POST", path: "/portal/tools/{tool}/call", id: "call-tool", asks: nothing, counts: ubl.Sends, tool: "office.tool.call", destroys: true, tag: "portal", answers: "ubl.api.tool_result.v1", large: true, slow: true, foreign: wroteResult,
-		summary: "Use a tool", more: "One of an external server, whom its ToolAccess lets, or one of the server's own. The intent is receipted before the call."}, a.callTool)
+		summary: "Use a tool", more: "One of an external server, whom its ToolAccess lets, or one of the server's own. The intent is receipted before the call.", also: noTool}, a.callTool)
 	handle(a, operation{method: "GET", path: "/portal/logs", id: "read-portal-log", tool: envelope.ToolLog, tag: "portal", answers: "ubl.api.calls.v1",
 		summary: "Calls through the portal, newest first",
 		more:    "Refused ones too. Owners of the tenant see all, others their own. next_before is null at the beginning."}, a.readCalls)

@@ -109,7 +109,7 @@ func expiry(s *string) (*ubl.Time, error) {
 	}
 	var t ubl.Time
 	if err := t.UnmarshalText([]byte(*s)); err != nil {
-		return nil, invalid("body.expires_at", "not a moment of the form 2006-01-02T15:04:05.000Z")
+		return nil, invalid("body.expires_at", expectedMoment)
 	}
 	return &t, nil
 }

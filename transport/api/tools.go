@@ -121,11 +121,13 @@ func (a *API) setToolAccess(ctx context.Context, in *setToolAccessInput) (any, e
 func (a *API) ofKnownServer(ctx context.Context, tool string) error {
 	id, _, dotted := strings.Cut(tool, ".")
 	if !dotted {
-		return ubl.Errorf(ubl.CodeNotFound, "there is no such tool of ours: they are spelled with dots")
+		return ubl.NoTool()
 	}
 	servers, err := ubl.Ask[[]*ubl.Server](ctx, a.Asker, portal(ctx), ubl.ListServers{Who: caller(ctx)})
 	if err == nil && !slices.ContainsFunc(servers, func(s *ubl.Server) bool { return s.ServerID == id }) {
-		err = ubl.Errorf(ubl.CodeNotFound, "the tool is not one of ours, and the tenant has no such tool server: add the server first")
+		none := ubl.NoTool()
+		none.Details = map[string]string{"path.tool": "the tenant has no tool server of this name: add it first"}
+		err = none
 	}
 	return err
 }

@@ -114,13 +114,6 @@ func (s *Server) note(ctx context.Context, act *envelope.Act, name string, began
 	s.opts.Portal.Log(envelope.CallerOf(ctx).Identity.TenantID, row)
 }
 
-// unknown is what the protocol wants said of a name that isn't there.
-func unknown(place, reason string) error {
-	e := ubl.Errorf(ubl.CodeNotFound, "%s: %s", place, reason)
-	e.Details = map[string]string{place: reason}
-	return &rpcError{cause: e, code: codeInvalidParams}
-}
-
 // runOwn runs one of our own tools.
 func runOwn(ctx context.Context, act *envelope.Act, args json.RawMessage, progress func(Progress)) (*Result, error) {
 	answer, err := do(ctx, act, args, progress)

@@ -40,7 +40,7 @@
 // others follow their status: 409 is -32009, 413 -32013, 415 -32015, 503 -32053,
 // 507 -32057.
 // An unknown tool or prompt, and a resource that can't be found, are -32602, as
-// the protocol wants it. Results with isError come from other servers' tools
+// the protocol wants it; so is an unknown tool in the arguments of another. Results with isError come from other servers' tools
 // alone and are passed on as they are.
 //
 // # Other servers' words

@@ -120,7 +120,7 @@ func (r *Result) appendContent(dst []byte, random io.Reader) ([]byte, error) {
 // names a server is tried as it is: the portal knows whether there is such a tool.
 func (s *Server) otherName(ctx context.Context, v *visit, called string) (string, error) {
 	if !v.portal || s.opts.Portal == nil {
-		return "", unknown("params.name", "there is no such tool")
+		return "", ubl.NoTool()
 	}
 	list, err := s.opts.Portal.Tools(ctx, v.who())
 	for _, t := range list {
@@ -134,5 +134,5 @@ func (s *Server) otherName(ctx context.Context, v *visit, called string) (string
 	if err != nil { // the tool may be there
 		return "", err
 	}
-	return "", unknown("params.name", "there is no such tool")
+	return "", ubl.NoTool()
 }

@@ -236,7 +236,7 @@ func TestWhatGoesWrongInsideIsInThePortalsLog(t *testing.T) {
 		opts.Portal = o
 		opts.Acts = []envelope.Act{wrong(func() (json.RawMessage, error) { panic(canary) })}
 	})
-	for name, code := range map[string]ubl.Code{"test.wrong": ubl.CodeInternal, "nowhere": ubl.CodeNotFound, "no such name": ubl.CodeNotFound} {
+	for name, code := range map[string]ubl.Code{"test.wrong": ubl.CodeInternal, "nowhere": ubl.CodeUnknownTool, "no such name": ubl.CodeUnknownTool} {
 		w.do(t, "POST", w.url+"/portal/mcp", "bob", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+name+`"}}`)
 		rows := o.rows()
 		if len(rows) == 0 {

@@ -34,6 +34,8 @@ const (
 // codeOf is the JSON-RPC code for one of the table.
 func codeOf(code ubl.Code) int64 {
 	switch status := code.Status(); {
+	case code == ubl.CodeUnknownTool: // as the protocol wants it
+		return codeInvalidParams
 	case status == http.StatusBadRequest:
 		return codeInvalidParams
 	case status == http.StatusInternalServerError:

@@ -126,7 +126,7 @@ func (s *Server) getPrompt(ctx context.Context, v *visit, next sdk.MethodHandler
 		return next(ctx, name, req)
 	}
 	if i < 0 {
-		return nil, unknown("params.name", "there is no such prompt")
+		return nil, &rpcError{cause: ubl.Errorf(ubl.CodeNotFound, "there is no such prompt: list the prompts to see their names"), code: codeInvalidParams}
 	}
 	j, args := &jobs[i], req.Params.Arguments
 	if err := j.check(args); err != nil {

@@ -406,6 +406,7 @@ export type ErrorCode =
   | 'origin_not_allowed'
   | 'confirmation_required'
   | 'not_found'
+  | 'unknown_tool'
   | 'method_not_allowed'
   | 'conflict'
   | 'idempotency_conflict'
