@@ -192,7 +192,7 @@ func TestTellReady(t *testing.T) {
 		t.Errorf("without a quorum: %v, %s", err, out.String())
 	}
 	lost = nil
-	if again(t.Context()) != nil || again(t.Context()) != nil || ready() != 1 {
+	if err := errors.Join(again(t.Context()), again(t.Context())); err != nil || ready() != 1 {
 		t.Errorf("after it: %s", out.String())
 	}
 }

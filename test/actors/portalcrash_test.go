@@ -103,7 +103,7 @@ func TestCallsAtEveryCrashPoint(t *testing.T) {
 			if err := broken(refused); ubl.CodeOf(err) != ubl.CodeUnavailable {
 				t.Errorf("the refusal was answered %v", err)
 			}
-			p.refuse(ubl.CodeNotFound, refused)
+			p.refuse(ubl.CodeUnknownTool, refused)
 			if grown := p.head() - before; grown != 2 {
 				t.Errorf("one refusal left %d atoms", grown)
 			}

@@ -80,7 +80,7 @@ func TestConfirmByPasskey(t *testing.T) {
 		p.authenticator()
 		p.visit("/ui/settings")
 		p.press("button", "Add")
-		p.press("button", "Go on")
+		p.press("button", "Continue")
 		p.sees("The passkey was added")
 		p.isAskedToConfirm()
 		p.find("button", "Use your passkey")

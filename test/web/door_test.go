@@ -19,6 +19,7 @@ func TestPasteLink(t *testing.T) {
 		for wrong, said := range map[string]string{
 			"https://elsewhere.example/signin/1": "another address",
 			"javascript:alert(1)":                "isn’t a link",
+			"garbage":                            "neither a sign-in link nor an invitation",
 			s.url + "/auth/signout":              "neither a sign-in link nor an invitation",
 		} {
 			p.fill("Your link", wrong)

@@ -119,7 +119,7 @@ func TestPrivateWorkspace(t *testing.T) {
 		bob.visit("/ui/workspaces")
 		bob.press("link", "Board…")
 		bob.press("button", "Members")
-		bob.sees("bob (you)")
+		bob.sees("you")
 		bob.lacks("button", "Change ana")
 
 		ana.press("button", "Change bob")
@@ -145,7 +145,7 @@ func TestLedger(t *testing.T) {
 		seq := fmt.Sprint(m.Receipt.Seq)
 		p.sees(seq)
 		p.visit("/ui/ledger/" + seq)
-		p.sees("messenger.send", "is that of its content", m.MsgID)
+		p.sees("messenger.send", "matches its content", m.MsgID)
 		p.verifies("Whole and unchanged")
 
 		p.visit("/ui/ledger/verify")

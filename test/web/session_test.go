@@ -87,7 +87,7 @@ func TestPasskey(t *testing.T) {
 		p.visit("/ui/settings")
 		p.press("button", "Add")
 		p.fill("Name", "My telephone")
-		p.press("button", "Go on")
+		p.press("button", "Continue")
 		p.sees("The passkey was added", "My telephone")
 
 		p.enter("general")
@@ -158,7 +158,7 @@ func TestSignOutEverywhere(t *testing.T) {
 		bob.authenticator()
 		bob.visit("/ui/settings")
 		bob.press("button", "Add")
-		bob.press("button", "Go on")
+		bob.press("button", "Continue")
 		bob.sees("The passkey was added")
 		other := newPerson(t, s, desktop, "Bob at another browser")
 		other.authenticator()

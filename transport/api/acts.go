@@ -28,7 +28,7 @@ func (a *API) Acts() []envelope.Act {
 func (t *route) act(f *form) envelope.Act {
 	reads := t.method == http.MethodGet
 	act := envelope.Act{
-		Name: t.tool, Title: t.summary, Description: t.summary + ".",
+		Name: t.tool, Title: t.summary, Description: t.description(),
 		Input: f.input, Output: f.output,
 		ReadOnly:    reads,
 		Destructive: !reads && !t.adds && (t.destroys || t.method != http.MethodPost),
@@ -38,15 +38,20 @@ func (t *route) act(f *form) envelope.Act {
 			return t.do(ctx, f, args, nil)
 		},
 	}
-	if t.more != "" {
-		act.Description += " " + t.more
-	}
 	if t.streams != "" {
 		act.Stream = func(ctx context.Context, args json.RawMessage, piece func(string)) (json.RawMessage, error) {
 			return t.do(ctx, f, args, piece)
 		}
 	}
 	return act
+}
+
+// description says to agents and owners what the tool does.
+func (o operation) description() string {
+	if o.more == "" {
+		return o.summary + "."
+	}
+	return o.summary + ". " + o.more
 }
 
 // do serves the operation in-process: through the same guard and handler as

@@ -28,7 +28,7 @@ const (
 var consent = envelope.NewPage("Connect {{.ServerID}} to UBL", `<h1>Connect {{.ServerID}}?</h1>
 <p><b>{{or .Email .UserID}}</b>{{if .Unproven}} (unproven: nobody has verified the address){{end}} of the tenant <b>{{.Tenant}}</b> asked UBL to use
 <b>{{.ServerID}}</b> at {{.ServerHost}} with the account that you have just signed in to. The code for it goes to {{.TokenHost}}.</p>
-<p>Continue only if {{if .IsService}}that is an agent of your tenant{{else}}that is you{{end}}, and you know these hosts. You must be signed in to UBL in this browser{{if not .IsService}} as them{{end}}.</p>
+<p>Continue only if {{if .IsService}}that is an agent of your tenant{{else}}that is you{{end}}, and you know both hosts. In this browser you must be signed in to UBL{{if not .IsService}} as that person{{end}}.</p>
 <form method="post">
 <input type="hidden" name="state" value="{{.State}}"><input type="hidden" name="code" value="{{.Code}}"><input type="hidden" name="iss" value="{{.Issuer}}">
 <button>Connect</button>

@@ -34,7 +34,7 @@ func (a *API) listTools(ctx context.Context, in *listToolsInput) (any, error) {
 		return nil, err
 	}
 	for _, name := range a.ownNames() {
-		own := ubl.PortalTool{Tool: name, ServerID: ubl.OwnServer, Upstream: name}
+		own := ubl.PortalTool{Tool: name, ServerID: ubl.OwnServer, Upstream: name, Definition: a.ownDefinition(name)}
 		tools = append(tools, &ubl.ToolListing{PortalTool: own})
 	}
 	slices.SortFunc(tools, func(x, y *ubl.ToolListing) int { return strings.Compare(x.Tool, y.Tool) })
@@ -68,6 +68,20 @@ func (a *API) addAccess(ctx context.Context, page []*ubl.ToolListing) error {
 		}
 	}
 	return err
+}
+
+// ownDefinition says what a tool of our own does, null for one that isn't in the table.
+// Its schemas are in the API's description.
+func (a *API) ownDefinition(name string) json.RawMessage {
+	i := slices.IndexFunc(a.table, func(t route) bool { return t.tool == name })
+	if i < 0 {
+		return nil
+	}
+	definition, err := json.Marshal(map[string]string{"description": a.table[i].description()})
+	if err != nil { // impossible: strings
+		return nil
+	}
+	return definition
 }
 
 func (a *API) ownNames() []string {

@@ -34,5 +34,7 @@ var inviteTemplate = envelope.NewPage("An invitation to UBL", `<h1>An invitation
 {{else if .Taken}}<p>Whom this invitation is for is a member already. Sign in as you do otherwise. If you can't, ask an owner to remove you and invite you again: you get a new id.</p>
 <a class="button" href="/ui/">To UBL</a>
 {{else if .Problem}}<p>That didn't work: {{.Problem}}. Reload this page to try again.</p>
-{{else}}<p>This invitation is not valid, was used already, was taken back, or is too old. Ask whoever sent it for a new one.</p>
+{{else}}<p>This invitation is not valid: it was used already, was taken back, or is too old.</p>
+<p>If it was you who used it, open UBL. Otherwise ask the person who sent it for a new one.</p>
+<a class="button" href="/ui/">To UBL</a>
 {{end}}`)

@@ -158,8 +158,8 @@ func shortTenant(t ubl.TenantID) string { return strings.TrimPrefix(string(t), "
 type movePage struct{ Email, From, To, Key string }
 
 var moveTemplate = envelope.NewPage("Move to another tenant?", `<h1>Move to another tenant?</h1>
-<p>With this sign-in you are a member of <b>{{.From}}</b>. If you prove {{.Email}} for <b>{{.To}}</b>, the same sign-in leads to <b>{{.To}}</b> from then on, your programs' too.</p>
+<p>You are signing in to <b>{{.To}}</b> as {{.Email}}. So far this sign-in leads to <b>{{.From}}</b>. If you move, it leads to <b>{{.To}}</b> from then on, in your programs too.</p>
 <p>You stay a member of <b>{{.From}}</b>, and are back there once you leave <b>{{.To}}</b> (More, Settings).</p>
 <form method="post" action="/auth/move"><input type="hidden" name="key" value="{{.Key}}"><button>Move to {{.To}}</button></form>
-<a class="button" href="/ui/">Don’t move, stay unproven</a>
+<a class="button plain" href="/ui/">Don’t move, stay unproven</a>
 `)

@@ -8,6 +8,9 @@ import type { Message } from './types';
 // genesis is the head of an empty ledger.
 export const genesis = 'h:genesis';
 
+// isHead tells whether a text can be the head of a ledger.
+export const isHead = (text: string) => text === genesis || /^h:[0-9a-f]{64}$/.test(text);
+
 // Json is a parsed atom: its cid covers all its members, known to us or not.
 export type Json = Record<string, unknown>;
 

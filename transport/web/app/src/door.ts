@@ -11,9 +11,9 @@ export const confirmationOf = (pasted: string, origin: string) => pathOf(pasted,
 function pathOf(pasted: string, origin: string, wanted: RegExp, otherwise: string): string {
   const url = parse(pasted.trim(), origin);
   if (!url) throw new Error('that isn’t a link');
+  if (!wanted.test(url.pathname)) throw new Error(otherwise);
   // A server that nobody told its address prints links for its own machine.
   if (url.origin !== origin && !isLocal(url)) throw new Error('that link is for another address than this one: open it there');
-  if (!wanted.test(url.pathname)) throw new Error(otherwise);
   return url.pathname;
 }
 

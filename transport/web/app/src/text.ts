@@ -12,11 +12,12 @@ export function nameOf(who: { user_id: string; name?: string; alike?: true; emai
 // bare is an id without its prefix: "general" of "r:general".
 export const bare = (id: string) => id.replace(/^[a-z]:/, '');
 
-// initials are one or two letters for an avatar.
+// initials are one or two letters for an avatar. An id in brackets, by which namesakes are
+// told apart, is no word of the name.
 export function initials(name: string): string {
-  const words = name.split(/[\s._@-]+/).filter(Boolean);
+  const words = name.split(/[\s._@-]+/).filter((word) => /^[\p{L}\p{N}]/u.test(word));
   const letters = words.slice(0, 2).map((word) => [...word][0]);
-  return letters.join('').toLocaleUpperCase() || '?';
+  return letters.join('').toLocaleUpperCase() || [...name.trim()][0] || '?';
 }
 
 // tint is one of eight colours, always the same for the same id.

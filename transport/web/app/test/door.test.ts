@@ -39,6 +39,8 @@ test('nothing else leads anywhere, and is told why', () => {
     ['https://ubl.example/signin/', /neither/],
     ['https://ubl.example/signin/../api/tokens', /neither/],
     ['https://ubl.example/auth/signout', /neither/],
+    ['garbage', /neither/],
+    ['https://elsewhere.example/about', /neither/],
   ];
   for (const [pasted, problem] of rows) assert.throws(() => doorOf(pasted, here), problem);
 });

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nameOf } from '../src/text';
+import { initials, nameOf } from '../src/text';
 import { Page, until } from './page';
 import { tenant } from './server';
 import { Browser, me, World } from './world';
@@ -20,6 +20,11 @@ test('by their name, else their address, else their id in short', () => {
   assert.equal(nameOf({ user_id: 'u:ana', name: '' }), 'ana');
   assert.equal(nameOf({ ...ana, alike: true }), 'ana.b (' + nameOf({ user_id: ana.user_id }) + ')'); // looks like another's
   assert.equal(nameOf({ user_id: 'u:ana', alike: true }), 'ana');
+});
+
+test('letters of a name, and none of the id that tells namesakes apart', () => {
+  const rows = { Eve: 'E', 'Eve Adams': 'EA', 'Eve (3f2a…9c1d)': 'E', 'eve.adams': 'EA', 'Ева Браун': 'ЕБ', '42': '4', '🦊': '🦊', '': '?' };
+  for (const [name, letters] of Object.entries(rows)) assert.equal(initials(name), letters, name);
 });
 
 test('somebody new soon after somebody else, and nobody asks on after whom the list lacks', async () => {

@@ -26,7 +26,7 @@ export function Conflict({ theirs, mine, busy, onTheirs, onMine, onEdit }: Props
         <Button kind="primary" busy={busy} onClick={onMine}>
           Save mine as version {theirs.version + 1}
         </Button>
-        <Button onClick={onEdit}>Go on writing</Button>
+        <Button onClick={onEdit}>Keep writing</Button>
         <Button kind="quiet" onClick={onTheirs}>
           Take theirs
         </Button>

@@ -7,6 +7,7 @@ import type { Action, Effect, Atom as Record, ReceiptLookup } from '../../types'
 import { Await } from '../../ui/Await';
 import { Badge, Copy, Facts, Hash, Time } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
+import { Empty } from '../../ui/Empty';
 import { Json } from '../../ui/Json';
 import { Screen, Section } from '../../ui/Screen';
 import { useLoad } from '../../ui/useLoad';
@@ -18,6 +19,18 @@ import './ledger.css';
 // hashes checked here.
 export default function Atom({ params }: ScreenProps) {
   const seq = Number(params.seq);
+  return Number.isSafeInteger(seq) && seq > 0 ? <Pair seq={seq} /> : <Nowhere />;
+}
+
+const Nowhere = () => (
+  <Screen title="Atom" above="/ui/ledger">
+    <Empty icon="ledger" title="There is no such atom">
+      <p>The address of an atom ends in its number.</p>
+    </Empty>
+  </Screen>
+);
+
+function Pair({ seq }: { seq: number }) {
   const pair = useLoad((signal) => get<ReceiptLookup>(at`/api/receipts/${seq}`, { signal }), [seq]);
   return (
     <Screen
@@ -103,7 +116,7 @@ function Checked({ atom }: { atom: Record }) {
     <span class="hashes">
       <span class="line">
         <Hash value={atom.cid} />
-        <Badge kind={good ? 'good' : 'bad'}>{good ? 'is that of its content' : 'is not that of its content'}</Badge>
+        <Badge kind={good ? 'good' : 'bad'}>{good ? 'matches its content' : 'doesn’t match its content'}</Badge>
       </span>
       <span class="line soft small">
         head before <Hash value={atom.prev_hash} /> after <Hash value={sums.data.head} />

@@ -15,7 +15,7 @@ export function AtomRow({ of: { seq, atom, action }, current }: { of: Placed; cu
       <Link class="body" to={`/ui/ledger/${seq}`} aria-current={current ? 'page' : undefined}>
         <Icon name={effect ? 'check' : iconOf(action?.did ?? '')} size={20} />
         <span class="words">
-          <span class="title" dir="auto">
+          <span class="title said" dir="auto">
             {effect ? <span class="soft">{effect.outcome === 'ok' ? 'Done' : 'Failed'}</span> : action && <Act of={action} />}
           </span>
           <span class="sub">
@@ -37,7 +37,10 @@ export function AtomRow({ of: { seq, atom, action }, current }: { of: Placed; cu
 export function Act({ of }: { of: Action }) {
   return (
     <>
-      <Person id={String(of.who.user_id)} /> {saidOf(of)}
+      <span class="who">
+        <Person id={String(of.who.user_id)} />
+      </span>{' '}
+      <span class="verb">{saidOf(of)}</span>
     </>
   );
 }

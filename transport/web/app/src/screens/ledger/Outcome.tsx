@@ -13,7 +13,7 @@ export function Outcome({ of }: { of: Verdict }) {
       <Icon name={worst === 'whole' ? 'check' : 'warning'} size={40} />
       <div>
         <h3>{titles[worst]}</h3>
-        {worst === 'another' && <p>Either it was copied with a mistake, or the past is another now: compare it with what others noted.</p>}
+        {worst === 'another' && <p>Either it was copied with a mistake, or the ledger was changed since: compare it with what others noted.</p>}
         {bad ? (
           <>
             <p>
@@ -26,7 +26,7 @@ export function Outcome({ of }: { of: Verdict }) {
         )}
       </div>
       {bad && noted === null && <p class="noted">The head that you noted was not found before it.</p>}
-      {typeof noted === 'number' && <p class="noted">The head that you noted stands behind atom {noted.toLocaleString()}: nothing before it has changed since.</p>}
+      {typeof noted === 'number' && <p class="noted">The head that you noted was the head after atom {noted.toLocaleString()}: nothing up to there has changed since.</p>}
       {!bad && (
         <div class="head-now">
           <Facts of={[['Head, to note or to compare with somebody else’s', <code>{head}</code>]]} />

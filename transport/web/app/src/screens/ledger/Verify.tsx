@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { canVerify, fromGenesis, type Mark } from '../../chain';
+import { canVerify, fromGenesis, isHead, type Mark } from '../../chain';
 import { me } from '../../session';
 import { count } from '../../text';
 import { announce } from '../../ui/Announcer';
@@ -26,6 +26,7 @@ export default function Verify() {
 
   const check = (from: Mark) =>
     act.run(async () => {
+      if (noted.trim() && !isHead(noted.trim())) throw new Error('that isn’t a head: a head is h: and 64 letters and digits. Copy all of it');
       setVerdict(null);
       const result = await verify(from, noted.trim(), setProgress, end.current.signal);
       setProgress(null);
@@ -52,7 +53,7 @@ export default function Verify() {
                     <Button kind="primary" icon="check" onClick={() => check(fromGenesis(tenant))}>
                       {verdict ? 'Verify again' : 'Verify all atoms'}
                     </Button>
-                    {before && !verdict && <Button onClick={() => check(before)}>Go on from {before.seq.toLocaleString()}</Button>}
+                    {before && !verdict && <Button onClick={() => check(before)}>Continue from {before.seq.toLocaleString()}</Button>}
                   </div>
                   {before && !verdict && <p class="hint">This device has checked {count(before.seq, 'atom')} before, and remembers the head behind them.</p>}
                 </>

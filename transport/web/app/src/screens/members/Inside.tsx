@@ -48,11 +48,11 @@ function Entry({ member, me, end }: { member: Member; me: boolean; end: false | 
   return (
     <Row
       start={<Avatar id={member.user_id} name={name} icon={member.is_service ? 'tool' : undefined} />}
-      title={me ? `${name} (you)` : name}
+      title={name}
       sub={member.email ?? member.user_id}
       meta={
         <>
-          {member.is_service && <Badge>agent</Badge>} {member.unproven && <Badge kind="warn">unproven</Badge>} {member.role === 'owner' && <Badge kind="accent">owner</Badge>}
+          {me && <Badge>you</Badge>} {member.is_service && <Badge>agent</Badge>} {member.unproven && <Badge kind="warn">unproven</Badge>} {member.role === 'owner' && <Badge kind="accent">owner</Badge>}
         </>
       }
       end={end || undefined}

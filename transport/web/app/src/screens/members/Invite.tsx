@@ -79,7 +79,7 @@ function Link({ of: { invitation, link }, onClose }: { of: Made; onClose: () => 
           <p>
             Send this link to <bdi>{invitation.email}</bdi>. It works once, until <Time at={invitation.expires_at} as="full" />, and is shown only now.
           </p>
-          <p class="soft">Whoever opens it comes in, and is shown as unproven: the link says nothing about the address.</p>
+          <p class="soft">Anyone who opens it comes in, and is shown as unproven: a link doesn’t prove the address.</p>
           {isLocal(new URL(link)) && <p class="notice">This link works only on the machine that the server runs on. For others, restart the server with --public-url and the address at which they reach it.</p>}
           <Secret label="Link of the invitation" text={link} />
         </>

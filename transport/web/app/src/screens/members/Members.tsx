@@ -71,16 +71,12 @@ function One({ of, by, onChange, onRename }: { of: Member; by: string; onChange:
   return (
     <Row
       start={<Avatar id={of.user_id} name={nameOf(of)} icon={of.is_service ? 'tool' : undefined} />}
-      title={
-        <>
-          {nameOf(of)} {self && <span class="soft">(you)</span>}
-        </>
-      }
+      title={nameOf(of)}
       sub={of.is_service ? 'Agent' : of.email}
       below={by ? <>Invited by <bdi>{by}</bdi></> : undefined}
       meta={
         <>
-          {of.unproven && <Badge kind="warn">unproven</Badge>} {of.role === 'owner' && <Badge kind="accent">owner</Badge>}
+          {self && <Badge>you</Badge>} {of.unproven && <Badge kind="warn">unproven</Badge>} {of.role === 'owner' && <Badge kind="accent">owner</Badge>}
         </>
       }
       end={

@@ -21,7 +21,7 @@ export default function Servers() {
   const list = useLoad(servers);
   return (
     <Screen
-      title="Servers of tools"
+      title="Tool servers"
       above="/ui/more"
       actions={
         isOwner.value && (

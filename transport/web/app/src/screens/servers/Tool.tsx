@@ -13,7 +13,7 @@ import { Screen, Section } from '../../ui/Screen';
 import { useAct } from '../../ui/useAct';
 import { useLoad } from '../../ui/useLoad';
 import { Access } from './Access';
-import { approve, tools } from './api';
+import { approve, own, tools } from './api';
 import './servers.css';
 import { whoMay } from './Tools';
 
@@ -31,7 +31,7 @@ export default function Tool({ params: { id = '', tool: place = '' } }: ScreenPr
             <Empty icon="tool" title="There is no such tool" />
           ) : (
             <>
-              {found.gone && <p class="notice">The server lists this tool no more.</p>}
+              {found.gone && <p class="notice">The server no longer has this tool.</p>}
               {found.held && <Held of={found} onApproved={({ definition, hash }) => put({ definition, hash, held: undefined, held_hash: undefined })} />}
               <Access key={JSON.stringify(found.access)} of={found} onSaved={(access) => put({ access })} />
               <About of={found} />
@@ -74,13 +74,14 @@ function Held({ of, onApproved }: { of: Known; onApproved: (now: Known) => void 
 
 function About({ of }: { of: Known }) {
   const [open, setOpen] = useState(false);
-  if (!of.definition) return null; // one of ours, which the API's page describes
+  if (!of.definition) return null;
   const { description } = of.definition;
+  const ours = of.server_id === own; // the API's page has its schema
   return (
     <Section
-      title="What it says of itself"
+      title={ours ? 'What it does' : 'What it says of itself'}
       actions={
-        <Button kind="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
+        !ours && <Button kind="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
           {open ? 'Hide the schema' : 'Show the schema'}
         </Button>
       }

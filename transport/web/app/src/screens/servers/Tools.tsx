@@ -22,7 +22,7 @@ export function Tools({ server }: { server: string }) {
       <Await of={list}>
         {(all) =>
           all.length === 0 ? (
-            <p class="soft">It has told of no tools yet.</p>
+            <p class="soft">The server hasn’t listed any tools yet.</p>
           ) : (
             <>
               {all.length > many && <Field label="Find a tool" type="search" autocomplete="off" value={text} onValue={setText} />}

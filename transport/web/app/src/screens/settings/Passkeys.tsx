@@ -95,7 +95,7 @@ function Add({ onClose, onAdded }: { onClose: () => void; onAdded: () => void })
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={act.busy} disabled={!name.trim()}>
-            Go on
+            Continue
           </Button>
         </>
       }
