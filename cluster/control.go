@@ -236,23 +236,29 @@ func (c *controller) spread(ctx context.Context, t *placement.Table, v placement
 }
 
 // Remove takes a node out of the cluster: its places go to others, then it is
-// forgotten. It may be asked of any node.
-func (n *Node) Remove(ctx context.Context, nodeID string) error {
+// forgotten. It may be asked of any node. The leader of partition 0 decides, one removal
+// after the other: it refuses one while another is under way, and one after which fewer
+// than three nodes stay. Where keep is above 0 so many must stay, and no more is asked.
+func (n *Node) Remove(ctx context.Context, nodeID string, keep int) error {
 	leader, _ := n.routes.to(0)
 	switch leader {
 	case "":
 		return ubl.Errorf(ubl.CodeUnavailable, "the cluster has no leader now")
 	case n.server:
 	default:
-		_, err := call[none](ctx, n, leader, callLeave, &leaveRequest{NodeID: nodeID})
+		_, err := call[none](ctx, n, leader, callLeave, &leaveRequest{NodeID: nodeID, Keep: keep})
 		return err
 	}
-	_, err := n.control.change(ctx, func(t *placement.Table, _ placement.View) (*placement.Table, error) { return t.Leave(nodeID) })
+	_, err := n.control.change(ctx, func(t *placement.Table, _ placement.View) (*placement.Table, error) { return t.Leave(nodeID, keep) })
 	switch {
 	case errors.Is(err, placement.ErrUnknownNode):
 		return ubl.Errorf(ubl.CodeNotFound, "there is no such node")
 	case errors.Is(err, placement.ErrLastNode):
 		return ubl.Errorf(ubl.CodeConflict, "the last node can't leave")
+	case errors.Is(err, placement.ErrBusy):
+		return ubl.Errorf(ubl.CodeConflict, "another node is being removed: wait until \"ubl cluster status\" no longer lists it, or say how many nodes must stay (--keep N)")
+	case errors.Is(err, placement.ErrFew):
+		return ubl.Errorf(ubl.CodeConflict, "too few nodes would stay: with two, either one that is down stops everything, and with one no other disk has the data. Add a node first, or say how many must stay (--keep N)")
 	}
 	return err
 }
@@ -261,5 +267,5 @@ func (n *Node) serveLeave(ctx context.Context, q *leaveRequest) (*none, error) {
 	if leader, _ := n.routes.to(0); leader != n.server {
 		return nil, ubl.Errorf(ubl.CodeUnavailable, "this node doesn't lead partition 0")
 	}
-	return &none{}, n.Remove(ctx, q.NodeID)
+	return &none{}, n.Remove(ctx, q.NodeID, q.Keep)
 }

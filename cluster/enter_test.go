@@ -168,7 +168,7 @@ func TestNobodyJoinsOffTheRecord(t *testing.T) {
 		t.Errorf("the node joined with %v on record, and got %d times what is shared", r.tried, kept)
 	}
 	w.settle()
-	if err := w.nodes[0].Remove(t.Context(), w.nodes[i].opts.NodeID); err != nil {
+	if err := w.nodes[0].Remove(t.Context(), w.nodes[i].opts.NodeID, 1); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the node is forgotten", func() bool {

@@ -157,7 +157,7 @@ func TestCountsWhoAnswers(t *testing.T) {
 // started again.
 func TestRemovedNode(t *testing.T) {
 	w := newWorld(t, 4, nil)
-	must(t, w.nodes[0].Remove(t.Context(), "d"))
+	must(t, w.nodes[0].Remove(t.Context(), "d", 0))
 	says := func(err error) bool {
 		return err != nil && strings.Contains(err.Error(), "was removed from the cluster")
 	}
@@ -169,5 +169,29 @@ func TestRemovedNode(t *testing.T) {
 		if err := n.Ready(); err != nil {
 			t.Errorf("%s isn't ready: %v", n.ID(), err)
 		}
+	}
+}
+
+// TestRemovalsAtOnce: of two nodes that are to be removed at the same time one goes, and
+// below three none does unless it is said how many must stay.
+func TestRemovalsAtOnce(t *testing.T) {
+	w := newWorld(t, 4, nil)
+	errs := make(chan error)
+	for i, id := range map[int]string{1: "b", 3: "d"} {
+		go func() { errs <- w.nodes[i].Remove(t.Context(), id, 0) }()
+	}
+	var removed, refused int
+	for range 2 {
+		switch err := <-errs; ubl.CodeOf(err) {
+		case "":
+			removed++
+		case ubl.CodeConflict:
+			refused++
+		default:
+			t.Fatal(err)
+		}
+	}
+	if removed != 1 || refused != 1 {
+		t.Errorf("%d removed, %d refused", removed, refused)
 	}
 }

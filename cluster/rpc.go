@@ -78,8 +78,11 @@ type (
 		// Shared is what all nodes keep the same, by name: the token key.
 		Shared map[string][]byte
 	}
-	sharedReply    struct{ Shared map[string][]byte }
-	leaveRequest   struct{ NodeID string }
+	sharedReply  struct{ Shared map[string][]byte }
+	leaveRequest struct {
+		NodeID string
+		Keep   int // how many nodes must stay; 0 says nothing
+	}
 	replicaRequest struct {
 		Partition int
 		Close     bool

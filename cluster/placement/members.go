@@ -20,6 +20,10 @@ var (
 	ErrUnknownNode = errors.New("no node has this node id")
 	// ErrLastNode is the last node that isn't leaving.
 	ErrLastNode = errors.New("the last node can't leave")
+	// ErrBusy is a node that should leave while another does.
+	ErrBusy = errors.New("another node is being removed")
+	// ErrFew is a node without which too few would stay.
+	ErrFew = errors.New("too few nodes would stay")
 	// ErrHolds is a node that can't be forgotten, since it isn't leaving, still
 	// holds replicas, or may do so in a partition that has no leader.
 	ErrHolds = errors.New("the node still holds replicas")
@@ -92,8 +96,10 @@ func (t *Table) succeed(old, server string) {
 	}
 }
 
-// Leave marks a node as leaving: Assign gives its places to others.
-func (t *Table) Leave(nodeID string) (*Table, error) {
+// Leave marks a node as leaving: Assign gives its places to others. One leaves at a
+// time, and at least [MaxVoters] stay, since with fewer one that is down stops a
+// partition. Where keep is above 0 both give way: at least so many stay.
+func (t *Table) Leave(nodeID string, keep int) (*Table, error) {
 	i, ok := t.find(nodeID)
 	if !ok {
 		return nil, fmt.Errorf("couldn't remove node %q: %w", nodeID, ErrUnknownNode)
@@ -101,13 +107,33 @@ func (t *Table) Leave(nodeID string) (*Table, error) {
 	if t.Nodes[i].Leaving {
 		return t, nil
 	}
-	others := slices.ContainsFunc(t.Nodes, func(n Node) bool { return n.ID != nodeID && !n.Leaving })
-	if !others {
-		return nil, fmt.Errorf("couldn't remove node %q: %w", nodeID, ErrLastNode)
+	if err := t.spares(nodeID, keep); err != nil {
+		return nil, fmt.Errorf("couldn't remove node %q: %w", nodeID, err)
 	}
 	c := t.next()
 	c.Nodes[i].Leaving = true
 	return c, nil
+}
+
+func (t *Table) spares(nodeID string, keep int) error {
+	stay, busy := 0, false
+	for _, n := range t.Nodes {
+		switch {
+		case n.Leaving:
+			busy = true
+		case n.ID != nodeID:
+			stay++
+		}
+	}
+	switch {
+	case stay == 0:
+		return ErrLastNode
+	case keep == 0 && busy:
+		return ErrBusy
+	case keep == 0 && stay < MaxVoters, stay < keep:
+		return ErrFew
+	}
+	return nil
 }
 
 // Forget strikes a leaving node that holds nothing any more: no place, no

@@ -62,7 +62,7 @@ func TestAdmit(t *testing.T) {
 	if again, err := table.Admit(stranger, alive("n0@1")); err != nil || again != table {
 		t.Errorf("admitted twice: %v", err)
 	}
-	left, err := table.Leave("n2")
+	left, err := table.Leave("n2", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,24 +111,53 @@ func TestGoneIsBounded(t *testing.T) {
 	}
 }
 
+// TestLeaveOneAtATime, and not below three, unless it is said how many must stay.
+func TestLeaveOneAtATime(t *testing.T) {
+	five := grown(t, 1, 5)
+	four, err := five.Leave("n5", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	three := grown(t, 1, 3)
+	for name, c := range map[string]struct {
+		table *placement.Table
+		keep  int
+		want  error
+	}{
+		"another leaves":                      {four, 0, placement.ErrBusy},
+		"another leaves, and three stay":      {four, 3, nil},
+		"another leaves, and four can't":      {four, 4, placement.ErrFew},
+		"two would stay":                      {three, 0, placement.ErrFew},
+		"two must stay":                       {three, 2, nil},
+		"three must stay":                     {three, 3, placement.ErrFew},
+		"one would stay":                      {grown(t, 1, 2), 0, placement.ErrFew},
+		"one must stay":                       {grown(t, 1, 2), 1, nil},
+		"the only one, whatever is asked for": {grown(t, 1, 1), 1, placement.ErrLastNode},
+	} {
+		if _, err := c.table.Leave("n1", c.keep); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestLeaveAndForget: all but the last may leave, and are forgotten when they
 // hold nothing.
 func TestLeaveAndForget(t *testing.T) {
 	table := grown(t, 1, 2)
-	if _, err := table.Leave("n9"); !errors.Is(err, placement.ErrUnknownNode) {
+	if _, err := table.Leave("n9", 1); !errors.Is(err, placement.ErrUnknownNode) {
 		t.Errorf("an unknown node leaves: %v", err)
 	}
 	if _, err := table.Forget("n9", steady(table)); !errors.Is(err, placement.ErrUnknownNode) {
 		t.Errorf("an unknown node is forgotten: %v", err)
 	}
-	left, err := table.Leave("n2")
+	left, err := table.Leave("n2", 1)
 	if err != nil || left.Stays("n2@1") || !table.Stays("n2@1") {
 		t.Fatalf("n2 leaves: %v", err)
 	}
-	if again, err := left.Leave("n2"); err != nil || again != left {
+	if again, err := left.Leave("n2", 1); err != nil || again != left {
 		t.Errorf("n2 leaves twice: %v", err)
 	}
-	if _, err := left.Leave("n1"); !errors.Is(err, placement.ErrLastNode) {
+	if _, err := left.Leave("n1", 1); !errors.Is(err, placement.ErrLastNode) {
 		t.Errorf("the last node leaves: %v", err)
 	}
 	placed := placement.Assign(left, steady(table))

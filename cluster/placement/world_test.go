@@ -108,7 +108,7 @@ func (w *world) gracePasses() {
 }
 
 func (w *world) leave(id string) error {
-	table, err := w.table.Leave(id)
+	table, err := w.table.Leave(id, 1)
 	if err == nil {
 		w.table = table
 	}

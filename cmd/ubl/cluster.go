@@ -254,36 +254,11 @@ func orDash(s string) string {
 	return s
 }
 
-// leavesEnough refuses a removal after which the cluster stands no fault.
-func (c *clusterRemoveCmd) leavesEnough(ctx context.Context, server *client) error {
-	var answer struct {
-		Cluster ubl.ClusterStatus `json:"cluster"`
-	}
-	if err := server.call(ctx, "GET", "/api/platform/cluster", nil, &answer); err != nil {
-		return err
-	}
-	stay, known := 0, false
-	for _, n := range answer.Cluster.Nodes {
-		known = known || n.NodeID == c.Node
-		if n.NodeID != c.Node && !n.Leaving {
-			stay++
-		}
-	}
-	means := map[int]string{
-		1: "one node is left then: while it is down nothing answers, and no other disk has the data",
-		2: "two nodes are left then: while either is down, nothing can be read or written",
-	}[stay]
-	if !known || means == "" {
-		return nil
-	}
-	return fmt.Errorf("%s. Add a node first, or say --yes", means)
-}
-
 // clusterRemoveCmd removes a node.
 type clusterRemoveCmd struct {
 	remote
 	Node string `arg:"" help:"The node's id, as \"ubl cluster status\" lists it."`
-	Yes  bool   `help:"Remove it also where that leaves one or two nodes, which no fault may hit." config:"-"`
+	Keep int    `placeholder:"N" help:"At least so many nodes must stay. Without it three must, and no other node may be on its way out." config:"-"`
 }
 
 // Run asks for the removal, which goes on after it.
@@ -291,17 +266,19 @@ func (c *clusterRemoveCmd) Run(ctx context.Context, p *program) error {
 	if !ubl.ValidNodeID(c.Node) {
 		return usagef("NODE is not the id of a node, as \"ubl cluster status\" lists it")
 	}
+	if c.Keep < 0 || c.Keep > 1000 {
+		return usagef("--keep is how many nodes must stay, 1 to 1000")
+	}
 	server, err := c.client(p)
 	if err != nil {
 		return err
 	}
-	if !c.Yes {
-		if err := c.leavesEnough(ctx, server); err != nil {
-			return err
-		}
+	path := "/api/platform/cluster/nodes/" + c.Node
+	if c.Keep > 0 {
+		path += "?keep=" + strconv.Itoa(c.Keep)
 	}
 	var answer struct{}
-	if err := server.call(ctx, "DELETE", "/api/platform/cluster/nodes/"+c.Node, nil, &answer); err != nil {
+	if err := server.call(ctx, "DELETE", path, nil, &answer); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.out, "%s is being removed\n", c.Node)

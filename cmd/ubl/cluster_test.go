@@ -52,6 +52,10 @@ func serveStanding(t *testing.T, status *ubl.ClusterStatus) string {
 			data, _ := json.Marshal(status)
 			fmt.Fprintf(w, `{"cluster":%s,"request_id":"req:123456"}`, data)
 		case "DELETE /api/platform/cluster/nodes/n2":
+			if keep := r.URL.Query().Get("keep"); keep != "" && keep != "2" {
+				refuse(w, 409, "conflict")
+				return
+			}
 			fmt.Fprint(w, `{"node_id":"n2","removed":true}`)
 		default:
 			refuse(w, 404, "not_found")
@@ -125,17 +129,14 @@ func TestClusterStatusOfAnotherForm(t *testing.T) {
 
 func TestClusterRemove(t *testing.T) {
 	url := serveStanding(t, standing())
-	if code, out, errs := run(t, url, "", "cluster", "remove", "n2"); code != 1 || out != "" || !strings.Contains(errs, "two nodes are left then: while either is down") {
-		t.Errorf("exit code %d, %q, %q", code, out, errs)
-	}
-	if code, out, _ := run(t, url, "", "cluster", "remove", "--yes", "n2"); code != 0 || out != "n2 is being removed\n" {
-		t.Errorf("with --yes: exit code %d, %q", code, out)
-	}
-	four := standing()
-	four.Nodes = append(four.Nodes, ubl.ClusterNode{NodeID: "n4", State: ubl.NodeAlive})
-	url = serveStanding(t, four)
 	if code, out, errs := run(t, url, "", "cluster", "remove", "n2"); code != 0 || out != "n2 is being removed\n" || !strings.Contains(errs, "until its partitions have moved") {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)
+	}
+	if code, out, _ := run(t, url, "", "cluster", "remove", "--keep", "2", "n2"); code != 0 || out != "n2 is being removed\n" {
+		t.Errorf("exit code %d, %q", code, out)
+	}
+	if code, out, _ := run(t, url, "", "cluster", "remove", "--keep", "3", "n2"); code != 1 || out != "" {
+		t.Errorf("exit code %d, %q", code, out)
 	}
 	if code, out, _ := run(t, url, "", "cluster", "remove", "n9"); code != 1 || out != "" {
 		t.Errorf("exit code %d, %q", code, out)
@@ -162,7 +163,7 @@ func TestNodeAlone(t *testing.T) {
 		t.Errorf("the node stands as %+v: %v", s, err)
 	}
 	for id, want := range map[string]ubl.Code{s.NodeID: ubl.CodeConflict, "n2": ubl.CodeNotFound} {
-		if err := n.operators().Remove(t.Context(), ubl.Request{}, id); ubl.CodeOf(err) != want {
+		if err := n.operators().Remove(t.Context(), ubl.Request{}, id, 0); ubl.CodeOf(err) != want {
 			t.Errorf("removing %s: %v", id, err)
 		}
 	}

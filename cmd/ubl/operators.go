@@ -67,7 +67,7 @@ func (a alone) Status(context.Context) (*ubl.ClusterStatus, error) {
 }
 
 // Remove refuses: there is no other node.
-func (a alone) Remove(_ context.Context, _ ubl.Request, nodeID string) error {
+func (a alone) Remove(_ context.Context, _ ubl.Request, nodeID string, _ int) error {
 	if nodeID == a.nodeID() {
 		return ubl.Errorf(ubl.CodeConflict, "the only node can't be removed")
 	}
@@ -87,13 +87,13 @@ func (m member) Status(ctx context.Context) (*ubl.ClusterStatus, error) {
 
 // Remove puts on record who asks, then removes the node. That it is gone is
 // receipted by the node that leads the cluster.
-func (m member) Remove(ctx context.Context, req ubl.Request, nodeID string) error {
+func (m member) Remove(ctx context.Context, req ubl.Request, nodeID string, keep int) error {
 	asked := ubl.Request{Who: ubl.Platform(), ID: req.ID, Key: "platform.node.remove:" + string(req.Who.UserID) + ":" + req.Key}
 	err := m.announce(ctx, asked, announcement{to: ubl.OpsRoom, text: "Removal of node " + nodeID + " asked for by " + string(req.Who.UserID)})
 	if err != nil {
 		return err
 	}
-	return m.cluster.Remove(ctx, nodeID)
+	return m.cluster.Remove(ctx, nodeID, keep)
 }
 
 // Failing lists the tenants with dead letters.

@@ -200,7 +200,7 @@ func leaveAndJoin(ctx context.Context, n *node, _ *rand.Rand) (func() error, err
 func (w *world) remove(ctx context.Context, n *node) error {
 	w.admit(false, n)
 	n.expectEnd()
-	err := w.operator().ask(ctx, "DELETE", "/api/platform/cluster/nodes/"+n.id, "", nil, nil)
+	err := w.operator().ask(ctx, "DELETE", "/api/platform/cluster/nodes/"+n.id+"?keep=2", "", nil, nil)
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,9 @@ type Cluster interface {
 	// Remove takes a node out for good: its partitions move to others, and it has
 	// no vote any more. It returns once that is decided, and receipts the request.
 	// Errors are [ubl.Error]: not_found for a node that isn't there, conflict for
-	// one that can't be spared.
-	Remove(ctx context.Context, req ubl.Request, nodeID string) error
+	// one that can't be spared: while another is being removed, or where fewer than
+	// three would stay. Where keep is above 0 so many must stay, and no more is asked.
+	Remove(ctx context.Context, req ubl.Request, nodeID string, keep int) error
 	// Failing lists the tenants that have dead letters, sorted, as far as the nodes that
 	// lead them answer.
 	Failing(ctx context.Context) ([]ubl.TenantID, error)
@@ -49,8 +50,9 @@ func (a *API) clusterStatus(ctx context.Context, _ *struct{}) (any, error) {
 	return clusterAnswer{s}, err
 }
 
-type nodePath struct {
+type removeNodeInput struct {
 	NodeID string `path:"nodeId" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$" example:"n3"`
+	Keep   int    `query:"keep" minimum:"1" maximum:"1000" doc:"At least so many nodes must stay; then also fewer than three may, and another may be on its way out."`
 }
 
 type nodeRemovedAnswer struct {
@@ -58,10 +60,10 @@ type nodeRemovedAnswer struct {
 	Removed bool   `json:"removed"`
 }
 
-func (a *API) removeNode(ctx context.Context, in *nodePath) (any, error) {
+func (a *API) removeNode(ctx context.Context, in *removeNodeInput) (any, error) {
 	if err := operator(ctx); err != nil {
 		return nil, err
 	}
-	err := a.Cluster.Remove(ctx, envelope.Command(ctx, ""), in.NodeID)
+	err := a.Cluster.Remove(ctx, envelope.Command(ctx, ""), in.NodeID, in.Keep)
 	return nodeRemovedAnswer{in.NodeID, true}, err
 }

@@ -38,10 +38,10 @@ func (s *actors) Status(context.Context) (*ubl.ClusterStatus, error) {
 }
 
 // Remove implements [Cluster].
-func (s *actors) Remove(_ context.Context, req ubl.Request, nodeID string) error {
+func (s *actors) Remove(_ context.Context, req ubl.Request, nodeID string, keep int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked = append(s.asked, fmt.Sprintf("Remove %s by %s, key %s", nodeID, req.Who.UserID, req.Key))
+	s.asked = append(s.asked, fmt.Sprintf("Remove %s by %s, keep %d, key %s", nodeID, req.Who.UserID, keep, req.Key))
 	return s.refuse
 }
 
@@ -78,9 +78,9 @@ func TestClusterStatus(t *testing.T) {
 
 func TestRemoveNode(t *testing.T) {
 	s := newServer(t)
-	w := s.doAs(root, ubl.RoleOwner, "DELETE", "/api/platform/cluster/nodes/n2.ubl_0-a", "Idempotency-Key", "k1")
+	w := s.doAs(root, ubl.RoleOwner, "DELETE", "/api/platform/cluster/nodes/n2.ubl_0-a?keep=2", "Idempotency-Key", "k1")
 	newContract(t, s).check(t, s, "DELETE", "/api/platform/cluster/nodes/n2.ubl_0-a", w)
-	if asked := s.takeAsked(); w.Code != http.StatusOK || !reflect.DeepEqual(asked, []string{"Remove n2.ubl_0-a by u:root, key k1"}) {
+	if asked := s.takeAsked(); w.Code != http.StatusOK || !reflect.DeepEqual(asked, []string{"Remove n2.ubl_0-a by u:root, keep 2, key k1"}) {
 		t.Errorf("answered %d %s after %q", w.Code, w.Body, asked)
 	}
 }

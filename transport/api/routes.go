@@ -175,7 +175,7 @@ func (a *API) clusterRoutes() {
 	handle(a, operation{method: "DELETE", path: "/platform/cluster/nodes/{nodeId}", id: "remove-node", asks: proof, counts: ubl.Sends, tool: "platform.node.remove", tag: "platform", answers: "ubl.api.node_removed.v1",
 		summary: "Take a node out of the cluster for good",
 		more: "Owners of tenant 0. Its partitions move to other nodes, one change at a time, which the cluster's status shows. " +
-			"The last node can't be removed."}, a.removeNode)
+			"It is refused (`conflict`) while another node is being removed, and where fewer than three would stay, unless `keep` says how many must."}, a.removeNode)
 }
 
 func (a *API) deadLetterRoutes() {
