@@ -95,6 +95,18 @@ func ValidServerID(s string) bool {
 	})
 }
 
+// nounsOfOurs are those in our own tools' names that no act has.
+var nounsOfOurs = []string{"sealed", "log", "deadletters"}
+
+// FreeServerID reports whether a server that is added may have an id: a valid one, and no
+// noun in the names of our own tools, which are all words but the last. Servers that were
+// added before keep theirs.
+func FreeServerID(s string) bool {
+	return ValidServerID(s) && !slices.Contains(nounsOfOurs, s) && !slices.ContainsFunc(dids, func(did Did) bool {
+		return strings.Contains("."+string(did), "."+s+".")
+	})
+}
+
 // Server is an external MCP server as it is listed; secrets are never in it.
 type Server struct {
 	// ServerID prefixes its tools' names; see [ValidServerID].

@@ -65,6 +65,9 @@ func Show[S any, E Event](t *Turn, c ubl.GetAgreement, refusal error, now *S,
 	then func(context.Context) (*S, *E, error), record func(*S) (ubl.Agreement, History, error)) {
 	var found ubl.Agreement
 	var history History
+	if refusal == nil {
+		refusal = t.Past(c.AsOf)
+	}
 	if refusal == nil && c.AsOf.IsNow() {
 		found, history, refusal = record(now)
 	}

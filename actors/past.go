@@ -8,8 +8,19 @@ import (
 	"ubl"
 )
 
+// Past refuses a time that isn't over for the actor: an act of this turn or of a later one
+// may still bear it, and what was answered for it wouldn't hold. Acts of earlier turns are
+// durable once the turn's answer is behind the gate.
+func (t *Turn) Past(at ubl.AsOf) error {
+	if at.Time >= t.Now() {
+		return ubl.Errorf(ubl.CodeValidation, "as_of is not over yet; name a time that is, or the seq of an atom")
+	}
+	return nil
+}
+
 // Then is the state as it was at a moment of the past, made of the events alone, and the
-// newest of them. It is for the asker's goroutine, behind the gate.
+// newest of them. It is for the asker's goroutine, behind the gate, and for a moment that
+// [Turn.Past] takes.
 func (x *Entity[S, E]) Then(ctx context.Context, at ubl.AsOf) (*S, *E, error) {
 	if err := x.reached(ctx, at); err != nil {
 		return nil, nil, err
@@ -63,11 +74,8 @@ func (x *Entity[S, E]) lastBy(ctx context.Context, at ubl.AsOf) (last int64, err
 // errLater ends the reading of events.
 var errLater = errors.New("the event is of a later seq")
 
-// reached refuses a moment that is still to come: what was answered for it wouldn't hold.
+// reached refuses an atom that is still to come: what was answered for it wouldn't hold.
 func (x *Entity[S, E]) reached(ctx context.Context, at ubl.AsOf) error {
-	if at.Time > ubl.TimeOf(x.Now()) {
-		return ubl.Errorf(ubl.CodeValidation, "as_of is in the future")
-	}
 	return x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
 		head, err := snap.Head()
 		if err == nil && at.Seq > head.Seq {

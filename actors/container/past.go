@@ -10,6 +10,9 @@ import (
 // getContainer answers who may look with the configuration, as it is or was.
 func (c *Container) getContainer(t *actors.Turn, cmd ubl.GetContainer) {
 	err := c.State.look(cmd.Who)
+	if err == nil {
+		err = t.Past(cmd.AsOf)
+	}
 	if err != nil || cmd.AsOf.IsNow() {
 		t.Answer(err, func() any { return c.State.container(cmd.Who.UserID) })
 		return

@@ -70,7 +70,11 @@ func pageOf(limit int) int { return min(max(cmp.Or(limit, listPage), 1), maxList
 
 // listDocuments reads a page of documents without their contents.
 func (c *Container) listDocuments(t *actors.Turn, cmd ubl.ListDocuments) {
-	if err := c.mayRead(cmd.Who, ubl.DidDocumentList); err != nil {
+	err := c.mayRead(cmd.Who, ubl.DidDocumentList)
+	if err == nil {
+		err = t.Past(cmd.AsOf)
+	}
+	if err != nil {
 		t.Fail(err)
 		return
 	}

@@ -22,6 +22,9 @@ func (s *State) decideAdd(c ubl.AddServer, at actors.Moment) (*plan, error) {
 	if err := checkServer(&made, c.Secret); err != nil {
 		return nil, err
 	}
+	if !ubl.FreeServerID(made.ServerID) {
+		return nil, bad("server_id", "our own tools have this word in their names; choose another")
+	}
 	if s.Servers[made.ServerID] != nil {
 		return nil, ubl.Errorf(ubl.CodeConflict, "the server id is taken")
 	}

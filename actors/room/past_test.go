@@ -64,6 +64,11 @@ func TestPast(t *testing.T) {
 	h.Refused(ubl.CodeValidation, plans, ubl.GetRoom{Who: ana, AsOf: ubl.AsOf{Seq: head + 1}})
 	h.Refused(ubl.CodeValidation, plans, ubl.GetRoom{Who: ana, AsOf: ubl.AsOf{Time: ubl.TimeOf(h.Clock.Now()) + 1}})
 	h.Refused(ubl.CodeNotFound, plans, ubl.GetRoom{Who: ana, AsOf: ubl.AsOf{Seq: before.seq}})
+	for _, cmd := range []ubl.Command{ // an act of this very millisecond may follow
+		ubl.GetRoom{Who: ana, AsOf: ubl.AsOf{Time: ubl.TimeOf(h.Clock.Now())}}, ubl.GetAgreement{Who: ana, AsOf: ubl.AsOf{Time: ubl.TimeOf(h.Clock.Now())}},
+	} {
+		h.Refused(ubl.CodeValidation, plans, cmd)
+	}
 	h.Refused(ubl.CodeNotAMember, plans, ubl.GetRoom{Who: bob, AsOf: ubl.AsOf{Seq: history[5].seq}})
 	h.Refused(ubl.CodeNotAMember, plans, ubl.GetAgreement{Who: bob, AsOf: ubl.AsOf{Seq: history[5].seq}})
 }

@@ -122,7 +122,11 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 
 // getRoom answers members with the configuration.
 func (r *Room) getRoom(t *actors.Turn, c ubl.GetRoom) {
-	if _, err := r.State.member(c.Who); err != nil {
+	_, err := r.State.member(c.Who)
+	if err == nil {
+		err = t.Past(c.AsOf)
+	}
+	if err != nil {
 		t.Fail(err)
 		return
 	}

@@ -69,6 +69,9 @@ func printMembers(p *program, f format, list []json.RawMessage, ends map[ubl.Use
 		if m.Unproven {
 			address += " (unproven)"
 		}
+		if m.Alike {
+			address += " (looks like another: see the id)"
+		}
 		switch by, here := in[m.InvitedBy]; {
 		case here:
 			address += " (invited by " + by + ")"

@@ -66,6 +66,12 @@ func TestNamesOfTools(t *testing.T) {
 		if !ubl.ValidToolName(act.Name) || !dotted || ubl.ValidServerID(first) {
 			t.Errorf("%s is no name for a tool of ours", act.Name)
 		}
+		words := strings.Split(act.Name, ".")
+		for _, noun := range words[:len(words)-1] {
+			if ubl.FreeServerID(noun) {
+				t.Errorf("a server may be called %q, as %s is", noun, act.Name)
+			}
+		}
 		if !act.ReadOnly && !slices.Contains(dids, ubl.Did(act.Name)) {
 			t.Errorf("%s changes something and is no act of the table", act.Name)
 		}

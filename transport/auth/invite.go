@@ -27,7 +27,9 @@ const (
 // address's domain, with the path of its link. Only the secret's hash is in the
 // command; who asks, the role and the time to live are for the caller to add.
 func (a *Authenticator) NewInvitation(tenant ubl.TenantID, email string) (c ubl.CreateInvitation, path string, err error) {
-	if email = lowerEmail(email); !validEmail(email) {
+	email = lowerEmail(email)
+	// What stands before the @ is shown as the member's name until they have one.
+	if local, _, _ := strings.Cut(email, "@"); !validEmail(email) || ubl.CheckName(local) != nil {
 		return c, "", ubl.Errorf(ubl.CodeValidation, "the email address is not one that can be used")
 	}
 	drawn, err := a.draw(clientIDBytes + inviteBytes)

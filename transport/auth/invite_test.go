@@ -85,6 +85,8 @@ func TestNewInvitation(t *testing.T) {
 	}
 	for email, code := range map[string]ubl.Code{
 		"": ubl.CodeValidation, "eve": ubl.CodeValidation, "eve@": ubl.CodeValidation, "Eve <eve@gmail.com>": ubl.CodeValidation,
+		"alice\ufe0f@gmail.com": ubl.CodeValidation, "alice\u3164@gmail.com": ubl.CodeValidation, "ali\u0441e@gmail.com": ubl.CodeValidation,
+		"first.last+tag_1-2@gmail.com": "", "иван@gmail.com": "",
 		"eve@gmail.com ": ubl.CodeValidation, strings.Repeat("e", 250) + "@gmail.com": ubl.CodeValidation,
 	} {
 		if _, _, err := h.NewInvitation("t:corp.example", email); ubl.CodeOf(err) != code {
