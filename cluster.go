@@ -75,6 +75,9 @@ type ClusterReplica struct {
 	// behind the commit index.
 	AppliedIndex int64 `json:"applied_index"`
 	Lag          int64 `json:"lag"`
+	// LogLost is set while its log lacks entries that it had acknowledged: until it has
+	// them from a leader it doesn't vote.
+	LogLost bool `json:"log_lost,omitempty"`
 	// Scrub is what the copy's background check has come to; absent if its node
 	// doesn't say.
 	Scrub *ClusterScrub `json:"scrub,omitempty"`

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,11 @@ func (n *Node) Ready() error {
 	if h != nil && len(h.full) > 0 {
 		why = fmt.Sprintf("degraded: no room is left on the disk of %s: free some space; ", strings.Join(h.full, ", "))
 	}
+	if h != nil {
+		for _, p := range slices.Sorted(maps.Keys(h.mute)) {
+			why += fmt.Sprintf("too few replicas of partition %d may vote, since the logs of %s have lost entries: see the runbook (UBLLogLost); ", p, strings.Join(h.mute[p], ", "))
+		}
+	}
 	alive, all := n.count(h)
 	return ubl.Errorf(ubl.CodeUnavailable, "%sno leader for partitions %s; %d of %d nodes answer", why, strings.Join(leaderless, ", "), alive, all)
 }
@@ -45,12 +51,18 @@ var errRemoved = ubl.Errorf(ubl.CodeUnavailable, "this node was removed from the
 // heard is what the nodes said when a partition had no leader.
 type heard struct {
 	answered int
-	full     []string // ids of nodes whose disk is full
+	full     []string         // ids of nodes whose disk is full
+	mute     map[int][]string // by partition that can't elect a leader: nodes whose logs have lost entries
 	table    *placement.Table
 }
 
-func heardFrom(reports []*report) *heard {
-	h := &heard{answered: len(reports), table: newestTable(reports)}
+func heardFrom(reports []*report, partitions int) *heard {
+	h := &heard{answered: len(reports), table: newestTable(reports), mute: make(map[int][]string)}
+	for p, a := range viewOf(reports, partitions).Partitions {
+		if nodes := mute(reports, p, a); len(nodes) > 0 {
+			h.mute[p] = nodes
+		}
+	}
 	for _, r := range reports {
 		if r.Full {
 			h.full = append(h.full, r.NodeID)
@@ -58,6 +70,17 @@ func heardFrom(reports []*report) *heard {
 	}
 	slices.Sort(h.full)
 	return h
+}
+
+// hear notes what the nodes said, and logs what only an operator can end.
+func (n *Node) hear(h *heard) {
+	before := n.heard.Swap(h)
+	for p, nodes := range h.mute {
+		if before == nil || !slices.Equal(before.mute[p], nodes) {
+			n.log.Error("a partition can't elect a leader: too few of its replicas may vote, since the logs of others have lost entries that they had acknowledged; see the runbook (UBLLogLost)",
+				"partition", p, "nodes", nodes)
+		}
+	}
 }
 
 // count is how many of the cluster's nodes answer, of how many. Before any was asked

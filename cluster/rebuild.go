@@ -27,6 +27,9 @@ import (
 //	the configuration    isn't needed: without one Raft waits for a leader, and doesn't
 //	                     stand. An old one could make it elect itself.
 //
+// Where the logs of most replicas are lost at once nobody can be elected, and an operator
+// decides (the runbook, UBLLogLost).
+//
 // The only replica of a partition isn't rebuilt, nor one whose raft/N/vote or raft/N/acked
 // is gone too. It stays closed, since it could vote twice.
 

@@ -33,6 +33,7 @@ type replicaReport struct {
 	Leader          string // server id, "" if not known
 	Leads           bool   // this node does
 	Lost            bool   // a quorum of the voters doesn't answer
+	LogLost         bool   // its log lacks what it had acknowledged, so that it doesn't vote
 	Term            uint64
 	Applied, Commit uint64
 	// Of the newest configuration here:
@@ -69,7 +70,7 @@ func (g *group) votes() bool { return slices.Contains(g.configuration().voters, 
 func (g *group) report() replicaReport {
 	c := g.configuration()
 	return replicaReport{
-		Partition: g.partition, Leader: g.leader(), Leads: g.raft.State() == raft.Leader, Lost: g.lost.Load(),
+		Partition: g.partition, Leader: g.leader(), Leads: g.raft.State() == raft.Leader, Lost: g.lost.Load(), LogLost: !g.files.promise.whole(),
 		Term: g.raft.CurrentTerm(), Applied: g.raft.AppliedIndex(), Commit: g.raft.CommitIndex(),
 		Config: c.index, Voters: c.voters, Learners: c.learners, Scrub: g.scrub(),
 	}
@@ -211,7 +212,7 @@ func (n *Node) listenOnce() {
 		n.log.Error("this node was removed from the cluster", "error", errRemoved)
 	}
 	if !allLed {
-		n.heard.Store(heardFrom(reports))
+		n.hear(heardFrom(reports, n.engine.Partitions()))
 	}
 }
 

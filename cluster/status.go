@@ -19,6 +19,10 @@ func (n *Node) Status(ctx context.Context) (*ubl.ClusterStatus, error) {
 	for p := range view.Partitions {
 		part := partitionStatus(p, lastKnown(reports, p, view.Partitions[p]))
 		part.Differ = n.Differing(p)
+		lost := logLost(reports, p)
+		for i := range part.Replicas {
+			part.Replicas[i].LogLost = slices.Contains(lost, part.Replicas[i].NodeID)
+		}
 		for _, c := range copies(reports, p) {
 			for i := range part.Replicas {
 				if part.Replicas[i].NodeID == c.NodeID {
@@ -106,6 +110,29 @@ func lastKnown(reports []*report, p int, a placement.Actual) placement.Actual {
 		}
 	}
 	return a
+}
+
+// logLost names the nodes whose replica's log lacks what it had acknowledged.
+func logLost(reports []*report, p int) (nodes []string) {
+	for _, r := range reports {
+		if slices.ContainsFunc(r.Replicas, func(has replicaReport) bool { return has.Partition == p && has.LogLost }) {
+			nodes = append(nodes, r.NodeID)
+		}
+	}
+	slices.Sort(nodes)
+	return nodes
+}
+
+// mute names, for a partition without a leader, the nodes whose logs have lost entries,
+// where too few voters are left without them to elect one; else none.
+func mute(reports []*report, p int, a placement.Actual) []string {
+	lost := logLost(reports, p)
+	voters := nodesOf(lastKnown(reports, p, a).Voters)
+	may := slices.DeleteFunc(slices.Clone(voters), func(id string) bool { return slices.Contains(lost, id) })
+	if a.Leader != "" || len(lost) == 0 || len(may) > len(voters)/2 {
+		return nil
+	}
+	return lost
 }
 
 func partitionStatus(p int, a placement.Actual) ubl.ClusterPartition {

@@ -166,12 +166,12 @@ func printCluster(w io.Writer, s *ubl.ClusterStatus) error {
 	return table.Flush()
 }
 
-// leaderOf is the leader; "electing" while a majority of the voters answers and can
-// elect one, else NONE.
+// leaderOf is the leader; "electing" while a majority of the voters answers and may
+// vote, else NONE.
 func leaderOf(part ubl.ClusterPartition) string {
 	answer := 0
 	for _, r := range part.Replicas {
-		if slices.Contains(part.Voters, r.NodeID) {
+		if slices.Contains(part.Voters, r.NodeID) && !r.LogLost {
 			answer++
 		}
 	}
@@ -212,9 +212,9 @@ func keysOf(ids []string) string {
 
 // copies lists who holds a partition, and how far behind each is.
 func copies(part ubl.ClusterPartition) string {
-	lag, damages := map[string]int64{}, map[string]int64{}
+	lag, damages, lost := map[string]int64{}, map[string]int64{}, map[string]bool{}
 	for _, r := range part.Replicas {
-		lag[r.NodeID] = r.Lag
+		lag[r.NodeID], lost[r.NodeID] = r.Lag, r.LogLost
 		if r.Scrub != nil {
 			damages[r.NodeID] = r.Scrub.Damages
 		}
@@ -223,6 +223,9 @@ func copies(part ubl.ClusterPartition) string {
 	tell := func(id string, more ...string) {
 		if slices.Contains(part.Differ, id) {
 			more = append(more, "DIFFERS")
+		}
+		if lost[id] {
+			more = append(more, "LOG LOST: NO VOTE")
 		}
 		if damages[id] > 0 {
 			more = append(more, fmt.Sprintf("%d DAMAGED", damages[id]))

@@ -28,6 +28,8 @@ func standing() *ubl.ClusterStatus {
 			{Partition: 1, Term: 13, Voters: []string{"n1", "n2", "n3"}, Learners: []string{}, Replicas: []ubl.ClusterReplica{}},
 			{Partition: 2, Term: 14, Voters: []string{"n1", "n2", "n3"}, Learners: []string{}, CommitIndex: 9,
 				Replicas: []ubl.ClusterReplica{{NodeID: "n1", AppliedIndex: 9}, {NodeID: "n3", AppliedIndex: 8, Lag: 1}}},
+			{Partition: 3, Term: 14, Voters: []string{"n1", "n2", "n3"}, Learners: []string{}, CommitIndex: 9,
+				Replicas: []ubl.ClusterReplica{{NodeID: "n1", AppliedIndex: 9}, {NodeID: "n2", Lag: 9, LogLost: true}, {NodeID: "n3", Lag: 9, LogLost: true}}},
 		}}
 }
 
@@ -42,6 +44,7 @@ PARTITION  LEADER    TERM  COMMITTED  COPIES
 0          n1        12    123456     n1, n2 (no word), n3 (120 behind), n4 (learner, 123449 behind)
 1          NONE      13    0          n1 (no word), n2 (no word), n3 (no word)
 2          electing  14    9          n1, n2 (no word), n3 (1 behind)
+3          NONE      14    9          n1, n2 (LOG LOST: NO VOTE, 9 behind), n3 (LOG LOST: NO VOTE, 9 behind)
 `
 
 // serveStanding answers with a status, and with the removal of n2.
@@ -70,7 +73,7 @@ func serveStanding(t *testing.T, status *ubl.ClusterStatus) string {
 func TestClusterStatusFailsWithoutALeader(t *testing.T) {
 	url := serveStanding(t, standing())
 	code, out, errs := run(t, url, "", "cluster", "status")
-	if code != 1 || out != standingText || errs != "ubl: no leader: partition 1, 2\n" {
+	if code != 1 || out != standingText || errs != "ubl: no leader: partition 1, 2, 3\n" {
 		t.Errorf("exit code %d, %q\n%s", code, errs, out)
 	}
 	code, out, errs = run(t, url, "", "cluster", "status", "--json")
