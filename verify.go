@@ -335,7 +335,7 @@ func (v *verifier) end() (*Verified, error) {
 
 func (v *verifier) wrongHead() error {
 	if v.headAt < 0 {
-		return v.bad("missing: the ledger doesn't reach the given head")
+		return v.bad("missing: the ledger doesn't reach the given head, or went another way before it, as after a backup was restored")
 	}
 	v.line = v.headAt + 2
 	return v.bad("the ledger goes on after the given head, by %d atoms", v.at.Seq-v.headAt)

@@ -190,7 +190,7 @@ func TestDamagedLogHeals(t *testing.T) {
 	w.start(damaged)
 	w.start(behind)
 	eventually(t, "the one without the batch has asked for votes in vain", func() bool {
-		return strings.Count(log.String(), errNotWhole.Error()) > 5 || w.leader(partition) != nil
+		return strings.Contains(log.String(), errNotWhole.Error()) || w.leader(partition) != nil // the log says it once
 	})
 	if n := w.leader(partition); n != nil {
 		t.Fatalf("%s leads, without what was acknowledged", n.server)
