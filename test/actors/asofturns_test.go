@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"ubl"
 	"ubl/test/harness"
@@ -47,11 +48,12 @@ func TestATenantsLooksAtThePastWaitForEachOther(t *testing.T) {
 			return store
 		}})
 		look := func(who ubl.Identity) error {
-			_, err := h.Ask(t.Context(), ubl.RoomName(who.TenantID, ubl.GeneralRoom), ubl.GetRoom{Who: who, AsOf: ubl.AsOf{Time: ubl.TimeOf(h.Clock.Now())}})
+			_, err := h.Ask(t.Context(), ubl.RoomName(who.TenantID, ubl.GeneralRoom), ubl.GetRoom{Who: who, AsOf: ubl.AsOf{Time: ubl.TimeOf(h.Clock.Now()) - 1}})
 			return err
 		}
 		for _, who := range []ubl.Identity{ana, eve} {
 			h.Enter(who)
+			h.Clock.Add(time.Second)
 			if err := look(who); err != nil {
 				t.Fatal(err)
 			}

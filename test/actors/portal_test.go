@@ -422,7 +422,7 @@ func TestApproval(t *testing.T) {
 		t.Errorf("the tool is listed as %+v", got)
 	}
 	ask[*ubl.CallTicket](p, p.call(p.bob))
-	p.refuse(ubl.CodeNotFound, ubl.ApproveTool{Request: p.Request(p.ana), Owner: true, Tool: "files.none", Hash: seen})
+	p.refuse(ubl.CodeUnknownTool, ubl.ApproveTool{Request: p.Request(p.ana), Owner: true, Tool: "files.none", Hash: seen})
 }
 
 func must(data []byte, err error) []byte {

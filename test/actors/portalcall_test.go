@@ -275,14 +275,14 @@ func TestAttempts(t *testing.T) {
 	refused := p.call(p.bob)
 	refused.Capability, refused.Attempt = "files.none", "req:attempt-3"
 	for range 2 {
-		p.refuse(ubl.CodeNotFound, refused)
+		p.refuse(ubl.CodeUnknownTool, refused)
 		p.Reload()
 	}
 	if grown := p.head() - before; grown != 2 {
 		t.Errorf("a refusal that was asked for twice left %d atoms", grown)
 	}
 	refused.Attempt = "req:attempt-4"
-	p.refuse(ubl.CodeNotFound, refused)
+	p.refuse(ubl.CodeUnknownTool, refused)
 	if grown := p.head() - before; grown != 4 {
 		t.Errorf("two refused attempts left %d atoms", grown)
 	}

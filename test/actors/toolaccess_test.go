@@ -105,7 +105,7 @@ func TestWhoMayUseATool(t *testing.T) {
 	t.Run("a name that no atom could hold", func(t *testing.T) {
 		head := w.head()
 		for _, name := range []string{"", "a b", "a/b", strings.Repeat("x", ubl.MaxToolName+1)} {
-			if got := w.use(w.bob, name, true); got != ubl.CodeNotFound {
+			if got := w.use(w.bob, name, true); got != ubl.CodeUnknownTool {
 				t.Errorf("%q: %q", name, got)
 			}
 		}

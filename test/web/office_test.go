@@ -151,7 +151,7 @@ func TestLedger(t *testing.T) {
 		p.visit("/ui/ledger/verify")
 		p.fill("A head that you noted before", "h:nonsense")
 		p.press("button", "Verify all atoms")
-		p.sees("that isn’t a head")
+		p.sees("That isn’t a head")
 		p.fill("A head that you noted before", "h:"+strings.Repeat("a", 64))
 		p.press("button", "Verify all atoms")
 		p.sees("The head that you noted is not in this chain")

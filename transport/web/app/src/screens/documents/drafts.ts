@@ -1,6 +1,7 @@
 // drafts.ts keeps what is written on a document and not saved: in this page for whoever
 // looks something up in between, and after a pause in the browser, for the next time.
 
+import { personID } from '../../api';
 import { person } from '../../session';
 import { opened } from '../../store';
 import type { Store } from '../../store/sync';
@@ -15,7 +16,7 @@ export interface Draft {
 const pause = 400;
 
 const drafts = new Map<string, Draft>();
-let timer: number | undefined;
+let timer: ReturnType<typeof setTimeout> | undefined;
 
 const place = (w: string, d: string) => `${person.value}/${w}/${d}`;
 const name = (w: string, d: string) => `${w}/${d}`;
@@ -37,11 +38,13 @@ export function keep(w: string, d: string, { title, content, known }: Draft) {
 }
 
 // later takes the place of what was to be written and isn't yet: one document is written
-// at a time.
+// at a time. Nothing is written for who has come instead meanwhile.
 function later(wait: number, write: (store: Store) => Promise<void>) {
   clearTimeout(timer);
-  const mine = window.setTimeout(async () => {
-    await write(await opened());
+  const who = person.value;
+  const mine = setTimeout(async () => {
+    const store = await opened();
+    if (personID(store.who) === who) await write(store);
     if (timer === mine) timer = undefined;
   }, wait);
   timer = mine;
