@@ -73,10 +73,9 @@ func TestDamagedReplicaHeals(t *testing.T) {
 			old := n.held(p)
 			damage(t, w.dirs[victim], p, text)
 			n.engine.ScrubOnce(t.Context())
-			if s := n.engine.Stats().Partitions[p]; s.Damaged == 0 {
-				t.Fatalf("the damage wasn't met: %+v", s)
-			}
-			eventually(t, "the replica was made anew", func() bool {
+			// What the scrub counted is gone as soon as the copy is made anew, which
+			// may be before anybody asks; only damage makes it anew.
+			eventually(t, "the damage was met and the replica made anew", func() bool {
 				g := n.group(p)
 				return g != nil && g != old && w.leader(p) != nil && n.engine.Applied(p) > 0
 			})
