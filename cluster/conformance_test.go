@@ -11,6 +11,7 @@ import (
 
 	"ubl"
 	"ubl/storage/storetest"
+	"ubl/test/leaks"
 	"ubl/test/soak"
 )
 
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 	}
 	// memberlist doesn't wait for its last question when it is shut down: that ends by
 	// its own timeout, which is longer where probes came late.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/hashicorp/memberlist.(*Memberlist).probeNode"))
+	leaks.Main(m, goleak.IgnoreAnyFunction("github.com/hashicorp/memberlist.(*Memberlist).probeNode"))
 }
 
 // leading is the store of a cluster as actors see it: each call goes to the node

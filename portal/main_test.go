@@ -4,12 +4,14 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"ubl/test/leaks"
 )
 
 // Closing a Portal leaves nothing running, whatever its servers did. The full-text
 // index of the house has workers for as long as the process lives, and the SDK's
 // server keeps the sessions of clients that only asked for its protocol.
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/blevesearch/bleve_index_api.AnalysisWorker"),
+	leaks.Main(m, goleak.IgnoreTopFunction("github.com/blevesearch/bleve_index_api.AnalysisWorker"),
 		goleak.IgnoreTopFunction("github.com/modelcontextprotocol/go-sdk/mcp.(*streamableServerConn).Read"))
 }

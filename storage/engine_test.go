@@ -8,15 +8,14 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"ubl"
 	"ubl/storage"
 	"ubl/storage/storetest"
+	"ubl/test/leaks"
 )
 
 // TestMain fails the package when a goroutine outlives its engine.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 // harness runs the conformance suite on directories on disk.
 type harness struct {

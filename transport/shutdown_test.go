@@ -12,13 +12,14 @@ import (
 
 	"go.uber.org/goleak"
 
+	"ubl/test/leaks"
 	"ubl/transport"
 )
 
 // Stopping takes no new connection, lets the request under way finish, ends
 // the streams meanwhile, and leaves no goroutine.
 func TestShutdownIsGraceful(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	defer leaks.None(t, goleak.IgnoreCurrent())
 	ended := make(chan struct{})
 	w := newWorld(func(o *transport.Options) {
 		o.EndStreams = func(context.Context) error { close(ended); return nil }
@@ -49,7 +50,7 @@ func TestShutdownIsGraceful(t *testing.T) {
 }
 
 func TestShutdownIsBounded(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	defer leaks.None(t, goleak.IgnoreCurrent())
 	w := newWorld(nil)
 	url, served := w.open(t)
 	answer := make(chan string, 1)

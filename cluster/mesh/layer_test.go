@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"ubl/test/leaks"
 )
 
 const dialTime = 10 * time.Second
@@ -241,7 +243,7 @@ func TestCloseEndsEverything(t *testing.T) {
 		t.Errorf("Leave: %v", err)
 	}
 	a.Close()
-	goleak.VerifyNone(t, before)
+	leaks.None(t, before)
 }
 
 // TestClosingDoesNotWaitForAStalledPeer: TLS would wait five seconds to say

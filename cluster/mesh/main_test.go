@@ -12,12 +12,14 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"ubl/test/leaks"
 )
 
 // TestMain fails when any test leaves a goroutine behind. memberlist doesn't wait for its
 // last question when it is shut down: that ends by its own timeout.
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/hashicorp/memberlist.(*Memberlist).probeNode"))
+	leaks.Main(m, goleak.IgnoreAnyFunction("github.com/hashicorp/memberlist.(*Memberlist).probeNode"))
 }
 
 // directory is what Options.Resolve asks in tests: server id to address.

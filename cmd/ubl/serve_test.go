@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"ubl"
+	"ubl/test/leaks"
 )
 
 // The server in this process answers, stops when its context ends, and leaves
@@ -25,7 +26,7 @@ import (
 func TestServe(t *testing.T) {
 	// The app's files are compressed beside the start, which ends by itself, but on a busy
 	// machine after the server.
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), goleak.IgnoreAnyFunction("ubl/transport/web.pack"))
+	defer leaks.None(t, goleak.IgnoreCurrent(), goleak.IgnoreAnyFunction("ubl/transport/web.pack"))
 	defer http.DefaultClient.CloseIdleConnections()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

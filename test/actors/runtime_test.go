@@ -15,6 +15,7 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/test/harness"
+	"ubl/test/leaks"
 )
 
 // probe is a family of the tests' own: it blocks, panics and counts on demand.
@@ -164,7 +165,7 @@ func TestUnknownNamesLeaveNothing(t *testing.T) {
 
 // TestCloseDrains: what was accepted before Close is answered and durable.
 func TestCloseDrains(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	defer leaks.None(t, goleak.IgnoreCurrent())
 	h := harness.Open(t, harness.Options{})
 	ana := harness.User("ana@example.com")
 	h.Enter(ana)

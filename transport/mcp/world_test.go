@@ -16,6 +16,7 @@ import (
 
 	"ubl"
 	"ubl/test/harness"
+	"ubl/test/leaks"
 	"ubl/transport/api"
 	"ubl/transport/envelope"
 	"ubl/transport/mcp"
@@ -24,7 +25,7 @@ import (
 // No test may leave a goroutine behind, but those that the search engine keeps
 // for the process.
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/blevesearch/bleve_index_api.AnalysisWorker"))
+	leaks.Main(m, goleak.IgnoreTopFunction("github.com/blevesearch/bleve_index_api.AnalysisWorker"))
 }
 
 var (

@@ -3,8 +3,8 @@ package sse_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"ubl/test/leaks"
 )
 
 // No test may leave a goroutine behind.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
