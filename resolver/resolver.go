@@ -43,14 +43,15 @@ const Config = "/etc/resolv.conf"
 
 // Resolver asks DNS. It is safe for concurrent use.
 type Resolver struct {
-	server string
-	busy   chan struct{}
+	server  string
+	timeout time.Duration
+	busy    chan struct{}
 }
 
 // New makes a Resolver that asks a server, HOST:PORT, or where that is "" those of the
 // system, as [Config] has them at the time.
 func New(server string) *Resolver {
-	return &Resolver{server: server, busy: make(chan struct{}, Together)}
+	return &Resolver{server: server, timeout: Timeout, busy: make(chan struct{}, Together)}
 }
 
 // TXT is what the TXT records at a name say, each in one piece. Where nothing stands
@@ -62,16 +63,14 @@ func (r *Resolver) TXT(ctx context.Context, name string) ([]string, error) {
 	default:
 		return nil, ubl.Errorf(ubl.CodeOverloaded, "the server is asking DNS for many others: try again in a moment").Later(time.Second)
 	}
-	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	servers, err := r.servers()
 	if err != nil {
 		return nil, ubl.Errorf(ubl.CodeUnavailable, "the server knows no DNS resolver: its operator gives one with --dns-server").Because(err)
 	}
 	for n, server := range servers {
-		share, done := context.WithTimeout(ctx, Timeout/time.Duration(len(servers)))
-		texts, failed := ask(share, server, dns.Fqdn(name))
-		done()
+		texts, failed := ask(ctx, server, dns.Fqdn(name), r.timeout/time.Duration(len(servers)))
 		switch {
 		case failed == nil:
 			return texts, nil
@@ -101,17 +100,32 @@ func (r *Resolver) servers() ([]string, error) {
 	return out, nil
 }
 
-// ask asks one resolver.
-func ask(ctx context.Context, server, name string) ([]string, error) {
+// ask asks one resolver, within its share of the time.
+func ask(ctx context.Context, server, name string, share time.Duration) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, share)
+	defer cancel()
 	question := new(dns.Msg).SetQuestion(name, dns.TypeTXT).SetEdns0(udpSize, false)
-	answer, _, err := (&dns.Client{UDPSize: udpSize}).ExchangeContext(ctx, question, server)
+	answer, err := exchange(ctx, &dns.Client{UDPSize: udpSize, Timeout: share}, question, server)
 	if err == nil && answer.Truncated {
-		answer, _, err = (&dns.Client{Net: "tcp"}).ExchangeContext(ctx, question, server)
+		answer, err = exchange(ctx, &dns.Client{Net: "tcp", Timeout: share}, question, server)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return read(answer, name)
+}
+
+// exchange asks over a connection that ends with ctx: the library looks at its deadline,
+// and not at callers who go.
+func exchange(ctx context.Context, client *dns.Client, question *dns.Msg, server string) (*dns.Msg, error) {
+	conn, err := client.DialContext(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	answer, _, err := client.ExchangeWithConnContext(ctx, question, conn)
+	return answer, err
 }
 
 var errAlias = errors.New("the name is an alias")

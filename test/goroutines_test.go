@@ -37,6 +37,7 @@ var unguarded = map[string]string{
 	"portal/guard.go RoundTrip":               "the timers cancel",
 	"portal/guard.go send":                    "the timers cancel",
 	"portal/sync.go syncSoon":                 "the timer starts guarded work",
+	"resolver/resolver.go exchange":           "closes a connection",
 	"transport/envelope/patient.go Patiently": "the timer writes a comment",
 	"transport/mcp/sdk.go middleware":         "the timer cancels",
 	"transport/web/file.go load":              "packs what is embedded in the program",
