@@ -67,10 +67,14 @@ func dial(t testing.TB, server *httptest.Server, target string) net.Conn {
 	return conn
 }
 
+// patience is how long a test waits for what must come. A thousand streams on a machine that
+// has much else to do need more than a minute.
+const patience = 5 * time.Minute
+
 // eventually polls until ok.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(patience)
 	for !ok() {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited too long for: %s", what)
@@ -81,7 +85,8 @@ func eventually(t testing.TB, what string, ok func() bool) {
 
 func TestAThousandListenersOfWhomTenNeverRead(t *testing.T) {
 	const listeners, dead, messages = 1000, 10, 120
-	w, hub := house(sse.Limits{WriteTimeout: time.Minute}) // the dead stay until the end
+	// The dead stay until the end, and no stream ends because the machine is slow.
+	w, hub := house(sse.Limits{WriteTimeout: time.Hour, AskTimeout: time.Hour})
 	server := serve(t, hub)
 	var live sync.WaitGroup
 	for i := range listeners {
@@ -99,7 +104,7 @@ func TestAThousandListenersOfWhomTenNeverRead(t *testing.T) {
 	live.Wait()
 	stats := hub.Stats()
 	if stats.Streams != listeners || stats.Follows != 1 {
-		t.Errorf("%d streams of %d follows, want %d of 1", stats.Streams, stats.Follows, listeners)
+		t.Errorf("%d streams of %d follows, want %d of 1; ended: %v", stats.Streams, stats.Follows, listeners, stats.Ended)
 	}
 	if all := int64(listeners * messages); stats.Frames >= all {
 		t.Errorf("%d events were taken: the dead have read", stats.Frames)
@@ -297,7 +302,7 @@ func receive(t *testing.T, from <-chan string) string {
 	select {
 	case s := <-from:
 		return s
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Fatal("no event came")
 		return ""
 	}
