@@ -81,7 +81,7 @@ func (w *world) open(t *testing.T) (url string, served chan error) {
 
 // fetch is the answer's body, or the error's text.
 func fetch(url string) string {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 	r, _ := http.NewRequest("GET", url, nil)
 	r.Header.Set("Authorization", "Bearer x")
 	resp, err := client.Do(r)
