@@ -246,7 +246,7 @@ func (v *visitor) confirmWays() (ways confirmAnswer) {
 // TestConfirmAtProvider: it must be asked to ask again, must say that it did since, and
 // must name the same person.
 func TestConfirmAtProvider(t *testing.T) {
-	p := startIDP(t, "", nil)
+	p := startIDP(t, nil)
 	d := openOIDC(t, p)
 	// through goes to the provider and back, with an id token of these claims.
 	through := func(v *visitor, query string, claims map[string]any) (*url.URL, *httptest.ResponseRecorder) {
@@ -316,7 +316,7 @@ func TestConfirmAtProvider(t *testing.T) {
 // TestSilentProvider: who came by a provider that doesn't say when it asked confirms by a
 // link, time and again, until they have a passkey.
 func TestSilentProvider(t *testing.T) {
-	p := startIDP(t, "", nil)
+	p := startIDP(t, nil)
 	var links []string
 	d := openDesk(t, func(o *Options) {
 		o.Issuers = []Issuer{p.client()}

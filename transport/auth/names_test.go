@@ -16,7 +16,7 @@ import (
 // as far as it can be a name; where it is nothing of the kind, they come in all the
 // same.
 func TestNameInToken(t *testing.T) {
-	p := startIDP(t, "", nil)
+	p := startIDP(t, nil)
 	for _, tt := range []struct {
 		claim any
 		want  string
@@ -54,7 +54,7 @@ func TestNameOfOurTokens(t *testing.T) {
 
 // TestNameAtSigningIn: the provider's name for somebody is the member's from then on.
 func TestNameAtSigningIn(t *testing.T) {
-	p := startIDP(t, "", nil)
+	p := startIDP(t, nil)
 	d := openOIDC(t, p)
 	v := d.visitor(t)
 	way := v.start(p, "/ui/")

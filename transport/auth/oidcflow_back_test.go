@@ -20,7 +20,7 @@ import (
 // TestBadReturns from the provider sign nobody in, and show nothing of what was
 // sent.
 func TestBadReturns(t *testing.T) {
-	p := startIDP(t, "", nil)
+	p := startIDP(t, nil)
 	d := openOIDC(t, p)
 	set := func(name, value string) func(*visitor, url.Values) {
 		return func(_ *visitor, q url.Values) { q.Set(name, value) }
@@ -116,10 +116,10 @@ func refusedPage(t *testing.T, v *visitor, w *httptest.ResponseRecorder) {
 // TestBadIDTokens: what the provider's token must say of the sign-in, and that it
 // is held to everything that a bearer token is.
 func TestBadIDTokens(t *testing.T) {
-	p := startIDP(t, "", nil)
+	p := startIDP(t, nil)
 	d := openOIDC(t, p)
 	m := p.mill(t, d.house.Clock.Now())
-	other := startIDP(t, "", must(rsa.GenerateKey(rand.Reader, 2048))).mill(t, d.house.Clock.Now())
+	other := startIDP(t, must(rsa.GenerateKey(rand.Reader, 2048))).mill(t, d.house.Clock.Now())
 	try := func(t *testing.T, token func(nonce string) string) (*visitor, *httptest.ResponseRecorder) {
 		v := d.visitor(t)
 		way := v.start(p, "/ui/")
@@ -183,7 +183,7 @@ func TestBadIDTokens(t *testing.T) {
 // TestProviderMisbehaves while it should turn a code into a token: the secret goes
 // nowhere else, and nobody waits for ever.
 func TestProviderMisbehaves(t *testing.T) {
-	p := startIDP(t, "", nil)
+	p := startIDP(t, nil)
 	d := openOIDC(t, p)
 	led := make(chan string, 1)
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { led <- r.URL.Path }))
@@ -224,7 +224,7 @@ func TestProviderMisbehaves(t *testing.T) {
 // TestMixUp: an evil provider has its visitor sign in at an honest one, to be
 // brought the honest one's code. Where the honest one names itself, it isn't.
 func TestMixUp(t *testing.T) {
-	honest, evil := startIDP(t, "", nil), startIDP(t, "", nil)
+	honest, evil := startIDP(t, nil), startIDP(t, nil)
 	d := openOIDC(t, honest, evil)
 	v := d.visitor(t)
 	q := v.start(evil, "/ui/").Query()
@@ -240,7 +240,7 @@ func TestMixUp(t *testing.T) {
 
 // TestProviderNamesItself: one that says so must do so.
 func TestProviderNamesItself(t *testing.T) {
-	p := startIDP(t, "", nil)
+	p := startIDP(t, nil)
 	d := openOIDC(t, p)
 	p.answers("openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		envelope.Write(w, http.StatusOK, map[string]any{
@@ -265,7 +265,7 @@ func TestProviderNamesItself(t *testing.T) {
 // TestExchangesAreFew: a provider isn't asked for more codes at a time than it has
 // to be, however often a ceremony is ended. Who waits is told to come again.
 func TestExchangesAreFew(t *testing.T) {
-	p := startIDP(t, "", nil)
+	p := startIDP(t, nil)
 	d := openOIDC(t, p)
 	v := d.visitor(t)
 	back := p.at(t, v.start(p, "/ui/"), annAtProvider())

@@ -24,8 +24,8 @@ func (p *idp) client() Issuer {
 	return Issuer{URL: p.Issuer(), Audience: "ubl-api", ClientID: p.ClientID, ClientSecret: p.ClientSecret}
 }
 
-// openOIDC opens a desk whose people sign in at the providers, at the time that
-// those have.
+// openOIDC opens a desk whose people sign in at the providers. Its clock stands still and is
+// some minutes ahead of theirs: what they say in the test is not from later than that.
 func openOIDC(t testing.TB, providers ...*idp) *desk {
 	t.Helper()
 	d := openDesk(t, func(o *Options) {
@@ -33,7 +33,7 @@ func openOIDC(t testing.TB, providers ...*idp) *desk {
 			o.Issuers = append(o.Issuers, p.client())
 		}
 	})
-	d.house.Clock.Add(time.Now().Truncate(time.Second).Sub(d.house.Clock.Now()))
+	d.house.Clock.Add(time.Now().Add(4 * time.Minute).Truncate(time.Second).Sub(d.house.Clock.Now()))
 	return d
 }
 
@@ -97,7 +97,7 @@ func annAtProvider() *mockoidc.MockUser {
 // TestOIDCSignIn: from the app to the provider and back, ended on another node.
 // Who comes in is who a bearer token of that provider names.
 func TestOIDCSignIn(t *testing.T) {
-	p := startIDP(t, "", nil)
+	p := startIDP(t, nil)
 	d := openOIDC(t, p)
 	v := d.visitor(t)
 	if w := v.open("/auth/ways"); !strings.Contains(w.Body.String(), fmt.Sprintf(`"oidc":[{"id":%q,"name":%q}]`, idOf(p), strings.TrimPrefix(p.Addr(), "http://"))) {
@@ -149,7 +149,7 @@ func TestOIDCSignIn(t *testing.T) {
 
 // TestStartFromElsewhere: another site's page can't have its visitor signed in.
 func TestStartFromElsewhere(t *testing.T) {
-	p := startIDP(t, "", nil)
+	p := startIDP(t, nil)
 	d := openOIDC(t, p)
 	for site, want := range map[string]int{
 		"cross-site": http.StatusForbidden, "same-site": http.StatusForbidden,
@@ -170,7 +170,7 @@ func fromSite(site string) func(*http.Request) {
 
 // TestTwoTabs: each comes back to where it began, in whatever order.
 func TestTwoTabs(t *testing.T) {
-	p := startIDP(t, "", nil)
+	p := startIDP(t, nil)
 	d := openOIDC(t, p)
 	v := d.visitor(t)
 	first, second := v.start(p, "/ui/first"), v.start(p, "/ui/second")
@@ -206,7 +206,7 @@ func TestReturn(t *testing.T) {
 func TestProviderPages(t *testing.T) {
 	for _, name := range []string{"authorization_endpoint", "token_endpoint"} {
 		for _, address := range []string{"http://idp.example/x", "javascript:alert(1)", ""} {
-			p := startIDP(t, "", nil)
+			p := startIDP(t, nil)
 			d := openOIDC(t, p)
 			p.answers("openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 				doc := map[string]any{"issuer": p.Issuer(), "jwks_uri": p.JWKSEndpoint(), "authorization_endpoint": p.AuthorizationEndpoint(), "token_endpoint": p.TokenEndpoint()}
@@ -222,7 +222,7 @@ func TestProviderPages(t *testing.T) {
 
 // TestWhoMayNotStart, and what a provider that is down leads to.
 func TestWhoMayNotStart(t *testing.T) {
-	p, tokensOnly := startIDP(t, "", nil), startIDP(t, "", nil)
+	p, tokensOnly := startIDP(t, nil), startIDP(t, nil)
 	d := openDesk(t, func(o *Options) { o.Issuers = []Issuer{tokensOnly.issuer(), p.client()} })
 	for _, id := range []string{"nobody", idOf(tokensOnly)} {
 		if w := d.visitor(t).send(http.MethodGet, "/auth/oidc/"+id+"/start", ""); w.Code != http.StatusNotFound {
@@ -238,7 +238,7 @@ func TestWhoMayNotStart(t *testing.T) {
 
 // TestOIDCShutOut: who was removed from the tenant gets no session.
 func TestOIDCShutOut(t *testing.T) {
-	p := startIDP(t, "", nil)
+	p := startIDP(t, nil)
 	d := openOIDC(t, p)
 	owner := d.person("owner@corp.example")
 	v := d.visitor(t)
@@ -258,7 +258,7 @@ func TestOIDCShutOut(t *testing.T) {
 // TestProviderNotTrusted: whom a provider vouched for is let in no longer than the
 // provider is configured, neither with a session nor with a passkey.
 func TestProviderNotTrusted(t *testing.T) {
-	p := startIDP(t, "", nil)
+	p := startIDP(t, nil)
 	d := openOIDC(t, p)
 	v, phone := d.visitor(t), newDevice(virtualwebauthn.KeyTypeRSA)
 	if w := v.open(p.at(t, v.start(p, "/ui/"), annAtProvider()).RequestURI()); w.Code != http.StatusSeeOther {

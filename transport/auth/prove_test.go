@@ -23,7 +23,7 @@ type doorway struct {
 
 func openDoorway(t *testing.T) *doorway {
 	t.Helper()
-	p := startIDP(t, "", nil)
+	p := startIDP(t, nil)
 	d := &doorway{desk: openOIDC(t, p), p: p}
 	d.boss = d.person("boss@corp.example")
 	return d
