@@ -111,7 +111,7 @@ func aTurnInTheRound(t *testing.T, w *world) {
 				return
 			}
 			if wait {
-				<-time.After(errand) // all its time
+				<-time.After(2 * errand) // all its time, and more
 			}
 			http.Error(w, "down", http.StatusInternalServerError)
 		}))}, "")

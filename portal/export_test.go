@@ -47,16 +47,28 @@ func CheckArguments(definition string, args []byte) error {
 // Checkable reports whether an input schema is one that is checked here.
 func Checkable(definition string) bool { return compile([]byte(definition)).schema != nil }
 
-// Sessions tells which sessions there are: another text for any other set of them.
-func Sessions(p *Portal) (out string) {
+// Sessions are the sessions that there are. Whoever keeps them can tell them from all later
+// ones: none of those has the address of one that is kept.
+func Sessions(p *Portal) map[place]*session {
 	p.sessions.mu.Lock()
 	defer p.sessions.mu.Unlock()
+	out := make(map[place]*session)
 	for at, sl := range p.sessions.slots {
 		sl.turn <- struct{}{}
-		out += fmt.Sprintf("%s %p\n", at.server, sl.s)
+		out[at] = sl.s
 		sl.give()
 	}
 	return out
+}
+
+// UnderWay is how many calls have a session.
+func UnderWay(p *Portal) (n int) {
+	for _, s := range Sessions(p) {
+		if s != nil {
+			n += len(s.calls)
+		}
+	}
+	return n
 }
 
 // SetErrand changes how long a tenant has in the daily round.

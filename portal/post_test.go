@@ -12,7 +12,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -24,15 +23,15 @@ import (
 // to fn.
 func modern(t *testing.T, schema string, fn func(w http.ResponseWriter, r *http.Request, call rpc)) string {
 	t.Helper()
-	s, inner := tools(t, eras[0])
+	return serve(t, modernHandler(t, schema, fn))
+}
+
+func modernHandler(t *testing.T, schema string, fn func(w http.ResponseWriter, r *http.Request, call rpc)) http.Handler {
+	s, inner := eras[0].server(t)
 	s.AddTool(&mcp.Tool{Name: "x", InputSchema: json.RawMessage(schema)}, echo)
-	target, err := url.Parse(inner)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Mcp-Method") != "tools/call" {
-			forward(w, r, target)
+			inner.ServeHTTP(w, r)
 			return
 		}
 		body, _ := io.ReadAll(r.Body)
@@ -42,7 +41,7 @@ func modern(t *testing.T, schema string, fn func(w http.ResponseWriter, r *http.
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		fn(w, r, call)
-	}))
+	})
 }
 
 // TestSameAsSDK: a call that the portal posts by itself is what the SDK sends where
@@ -116,12 +115,11 @@ func TestAnswers(t *testing.T) {
 	)
 	large := strings.Repeat("x", 9<<20)
 	for _, c := range []struct {
-		name  string
-		fn    func(http.ResponseWriter, *http.Request, rpc)
-		code  ubl.Code
-		want  string // the content, or a part of the message
-		anew  bool
-		short bool // the call's deadline is
+		name string
+		fn   func(http.ResponseWriter, *http.Request, rpc)
+		code ubl.Code
+		want string // the content, or a part of the message
+		anew bool
 	}{
 		{name: "JSON", fn: reply(200, asJSON, result), want: content},
 		{name: "JSON with a charset", fn: reply(200, asJSON+"; charset=utf-8", result), want: content},
@@ -164,52 +162,49 @@ func TestAnswers(t *testing.T) {
 			reply(200, asStream, "data: "+result+"\n\n")(w, r, call)
 			stream(w, r, func(int) string { return ": more\n\n" })
 		}, want: content},
-		{name: "slow", fn: func(_ http.ResponseWriter, r *http.Request, _ rpc) { <-r.Context().Done() }, code: ubl.CodeUnavailable, want: "in time", short: true},
+		{name: "slow", fn: func(_ http.ResponseWriter, r *http.Request, _ rpc) { <-r.Context().Done() }, code: ubl.CodeUnavailable, want: "in time"},
 		{name: "a slow stream", fn: func(w http.ResponseWriter, r *http.Request, call rpc) {
 			reply(200, asStream, told+"\n\n")(w, r, call)
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
-		}, code: ubl.CodeUnavailable, want: "in time", short: true},
+		}, code: ubl.CodeUnavailable, want: "in time"},
 		{name: "redirecting away", fn: func(w http.ResponseWriter, r *http.Request, _ rpc) {
 			http.Redirect(w, r, "http://localhost:1/other", http.StatusTemporaryRedirect)
 		}, code: ubl.CodeUnavailable, want: "redirects"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, func(o *portal.Options) {
-				if c.short {
-					o.CallTimeout = 5 * time.Second
+			inBubble(t, func(t *testing.T, w *world) {
+				var calls atomic.Int32
+				w.add(ubl.Server{ServerID: "ev", URL: w.network.Start(t, modernHandler(t, `{"type":"object"}`, func(w http.ResponseWriter, r *http.Request, call rpc) {
+					if calls.Add(1) > 1 {
+						answerJSON(w, call, `{"content":[]}`)
+						return
+					}
+					c.fn(w, r, call)
+				}))}, "")
+				w.allow("ev.x")
+				before := portal.Sessions(w.Portal)
+				got, err := w.call("ev.x", `{}`)
+				if ubl.CodeOf(err) != c.code {
+					t.Fatalf("the call was answered %v, want %q", err, c.code)
 				}
+				if err == nil && string(got.Content) != c.want {
+					t.Errorf("the result is %s", got.Content)
+				}
+				if err != nil {
+					if m := ubl.AsError(err).Message; !strings.Contains(m, c.want) || strings.Contains(m, "secret") {
+						t.Errorf("the caller is told %q", m)
+					} else if c.code == ubl.CodeUnavailable && (ubl.AsError(err).RetryAfter() > 0 || !strings.Contains(m, "may have run")) {
+						t.Errorf("a caller who obeys %q calls twice", m)
+					}
+				}
+				w.must("ev.x", `{}`)
+				if anew := !maps.Equal(portal.Sessions(w.Portal), before); anew != c.anew {
+					t.Errorf("the server was greeted anew: %v", anew)
+				}
+				w.house.VerifyLedger(w.bob.TenantID)
 			})
-			var calls atomic.Int32
-			w.add(ubl.Server{ServerID: "ev", URL: modern(t, `{"type":"object"}`, func(w http.ResponseWriter, r *http.Request, call rpc) {
-				if calls.Add(1) > 1 {
-					answerJSON(w, call, `{"content":[]}`)
-					return
-				}
-				c.fn(w, r, call)
-			})}, "")
-			w.allow("ev.x")
-			before := portal.Sessions(w.Portal)
-			got, err := w.call("ev.x", `{}`)
-			if ubl.CodeOf(err) != c.code {
-				t.Fatalf("the call was answered %v, want %q", err, c.code)
-			}
-			if err == nil && string(got.Content) != c.want {
-				t.Errorf("the result is %s", got.Content)
-			}
-			if err != nil {
-				if m := ubl.AsError(err).Message; !strings.Contains(m, c.want) || strings.Contains(m, "secret") {
-					t.Errorf("the caller is told %q", m)
-				} else if c.code == ubl.CodeUnavailable && (ubl.AsError(err).RetryAfter() > 0 || !strings.Contains(m, "may have run")) {
-					t.Errorf("a caller who obeys %q calls twice", m)
-				}
-			}
-			w.must("ev.x", `{}`)
-			if anew := portal.Sessions(w.Portal) != before; anew != c.anew {
-				t.Errorf("the server was greeted anew: %v", anew)
-			}
-			w.house.VerifyLedger(w.bob.TenantID)
 		})
 	}
 }

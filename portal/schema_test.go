@@ -105,7 +105,7 @@ func FuzzSchemas(f *testing.F) {
 	f.Fuzz(func(t *testing.T, schema, args string) {
 		began := time.Now()
 		err := portal.CheckArguments(`{"inputSchema":`+schema+`}`, []byte(args))
-		if took := time.Since(began); took > 5*time.Second {
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("it took %v", took)
 		}
 		if err != nil && ubl.CodeOf(err) != ubl.CodeValidation {
