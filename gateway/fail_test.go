@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -182,9 +181,9 @@ func complete(g *gateway.Gateway, stream bool) (heard string, a *gateway.Answer,
 
 // TestUnreachable: nobody listens there.
 func TestUnreachable(t *testing.T) {
-	s := httptest.NewServer(http.NotFoundHandler())
-	s.Close()
-	_, err := open(t, one(s.URL)).Complete(context.Background(), hello(), nil)
+	var network memnet.Network // without anybody
+	g := openWith(t, gateway.Options{Config: one("http://nowhere.test/v1"), Now: time.Now, Transport: gateway.TransportOver(t, &network)})
+	_, err := g.Complete(context.Background(), hello(), nil)
 	if ubl.CodeOf(err) != unavailable || ubl.AsError(err).Details["reason"] != "connection" {
 		t.Errorf("got %v", err)
 	}

@@ -54,7 +54,7 @@ func one(url string) gateway.Config {
 }
 
 func provider(name, url string) gateway.Provider {
-	return gateway.Provider{Name: name, URL: url, KeyVariable: "UBL_TEST_KEY", Timeout: 20 * time.Second, FirstToken: 10 * time.Second}
+	return gateway.Provider{Name: name, URL: url, KeyVariable: "UBL_TEST_KEY", Timeout: 2 * time.Minute, FirstToken: time.Minute}
 }
 
 // hello is the request of most tests.
