@@ -3,9 +3,9 @@ package etcdload
 import (
 	"os/exec"
 	"testing"
-	"time"
 
 	"ubl/test/bench/internal/load"
+	"ubl/test/bench/internal/loadtest"
 	"ubl/test/bench/internal/proc"
 )
 
@@ -37,9 +37,9 @@ func TestRun(t *testing.T) {
 		}
 	}()
 	for range 2 { // the second run finds the keys of the first
-		r, err := Run(t.Context(), Options{
-			Hosts: []string{hosts[0], hosts[0]}, Clients: 4, Value: load.Body,
-			Plan: load.Plan{Length: 200 * time.Millisecond, Watch: []int{server.Pid()}},
+		r, err := loadtest.Enough(100, func(p load.Plan) (load.Result, error) { // fewer may cost no CPU time that is told
+			p.Watch = []int{server.Pid()}
+			return Run(t.Context(), Options{Hosts: []string{hosts[0], hosts[0]}, Clients: 4, Value: load.Body, Plan: p})
 		})
 		if err != nil {
 			t.Fatal(err, server.Complaint())

@@ -86,7 +86,7 @@ func begin(t *testing.T) (*room, *Load, []string) {
 
 func first(t *testing.T, l *Load, since time.Time) Ack {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	ack, err := l.FirstSince(ctx, since)
 	if err != nil {
@@ -104,7 +104,7 @@ func TestWritersRepeatElsewhere(t *testing.T) {
 	r.silent = true
 	r.mu.Unlock()
 	repeated := false
-	for deadline := time.Now().Add(10 * time.Second); !repeated && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); !repeated && time.Now().Before(deadline); {
 		repeated = first(t, l, time.Now()).Attempts > 1
 	}
 	acks, err := l.End()

@@ -25,7 +25,7 @@ func TestCPU(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		now, err := CPU(os.Getpid())
 		if err != nil || time.Now().After(deadline) {
 			t.Fatalf("CPU time went from %s to %s: %v", before, now, err)

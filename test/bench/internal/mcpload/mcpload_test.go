@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ubl/test/bench/internal/load"
+	"ubl/test/bench/internal/loadtest"
 	"ubl/test/bench/internal/mcpload"
 )
 
@@ -51,19 +52,24 @@ func TestRun(t *testing.T) {
 		for name, run := range clients {
 			t.Run(protocol+" "+name, func(t *testing.T) {
 				to, _ := serve(t, protocol)
-				o := mcpload.Options{Target: to, Tool: "echo", Arguments: json.RawMessage(`{"text":"hello"}`), Writers: 3,
-					Plan: load.Plan{Length: 200 * time.Millisecond}}
-				r, err := run(t.Context(), o)
+				o := mcpload.Options{Target: to, Tool: "echo", Arguments: json.RawMessage(`{"text":"hello"}`), Writers: 3}
+				once := func() (load.Result, error) {
+					return loadtest.Enough(1, func(p load.Plan) (load.Result, error) {
+						o.Plan = p
+						return run(t.Context(), o)
+					})
+				}
+				r, err := once()
 				if err != nil || r.Sends == 0 || r.Refused > 0 || !r.Distinct || !r.Gapless {
 					t.Errorf("got %+v, %v", r, err)
 				}
 				o.Tool = "nothing"
-				r, err = run(t.Context(), o)
+				r, err = once()
 				if err != nil || r.Sends > 0 || r.Refused == 0 || !strings.Contains(r.FirstRefusal, "nothing") {
 					t.Errorf("a tool that isn't there: %+v, %v", r, err)
 				}
 				o.Token = "another"
-				if r, err = run(t.Context(), o); err == nil && r.Refused == 0 {
+				if r, err = once(); err == nil && r.Refused == 0 {
 					t.Errorf("a caller who isn't known: %+v", r)
 				}
 			})
@@ -74,9 +80,10 @@ func TestRun(t *testing.T) {
 // The number is that of the structured content, not of the text beside it.
 func TestNumbered(t *testing.T) {
 	to, _ := serve(t, mcpload.Modern)
-	r, err := mcpload.Run(t.Context(), mcpload.Options{
-		Target: to, Tool: "echo", Arguments: json.RawMessage(`{"room_seq":7}`), Numbered: true, Writers: 1,
-		Plan: load.Plan{Length: 100 * time.Millisecond},
+	r, err := loadtest.Enough(2, func(p load.Plan) (load.Result, error) {
+		return mcpload.Run(t.Context(), mcpload.Options{
+			Target: to, Tool: "echo", Arguments: json.RawMessage(`{"room_seq":7}`), Numbered: true, Writers: 1, Plan: p,
+		})
 	})
 	if err != nil || r.Sends < 2 || r.Distinct || !r.Gapless {
 		t.Errorf("a server that always says 7: %+v, %v", r, err)
@@ -102,7 +109,7 @@ func TestIdle(t *testing.T) {
 		t.Errorf("%d of 10 are open", open)
 	}
 	server.CloseClientConnections()
-	for deadline := time.Now().Add(5 * time.Second); idle.Open() > 0; {
+	for deadline := time.Now().Add(time.Minute); idle.Open() > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d are open when the server has closed them", idle.Open())
 		}

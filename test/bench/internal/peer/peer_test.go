@@ -11,6 +11,7 @@ import (
 
 	"ubl/test/bench/internal/fanload"
 	"ubl/test/bench/internal/load"
+	"ubl/test/bench/internal/loadtest"
 	"ubl/test/bench/internal/mcpload"
 )
 
@@ -46,8 +47,8 @@ func TestServersNumberEverySend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			host := begin(t, func(ctx context.Context, out io.Writer) error { return run(ctx, out, dir) })
-			r, err := load.Run(t.Context(), load.Options{
-				Hosts: []string{host}, Path: MessagesPath, Writers: 8, Plan: load.Plan{Length: 200 * time.Millisecond},
+			r, err := loadtest.Enough(1, func(p load.Plan) (load.Result, error) {
+				return load.Run(t.Context(), load.Options{Hosts: []string{host}, Path: MessagesPath, Writers: 8, Plan: p})
 			})
 			if err != nil || r.Sends == 0 || r.Refused > 0 || !r.Distinct || !r.Gapless {
 				t.Errorf("got %+v, %v", r, err)
@@ -61,7 +62,7 @@ func TestFanReachesEveryStream(t *testing.T) {
 	host := begin(t, func(ctx context.Context, out io.Writer) error { return RunFan(ctx, out, frame) })
 	r, err := fanload.Run(t.Context(), fanload.Options{
 		Host: host, PostPath: MessagesPath, EventsPath: EventsPath,
-		Streams: 20, Messages: 50, Writers: 4, Limit: 10 * time.Second,
+		Streams: 20, Messages: 50, Writers: 4, Limit: time.Minute,
 	})
 	if err != nil || r.Deliveries != 1000 || r.FrameBytes != frame {
 		t.Errorf("got %+v, %v", r, err)
@@ -73,9 +74,11 @@ func TestMCP(t *testing.T) {
 	host := begin(t, RunMCP)
 	for _, protocol := range mcpload.Protocols() {
 		for tool, arguments := range map[string]string{EchoTool: `{"text":"hello"}`, WhoamiTool: `{}`} {
-			r, err := mcpload.Run(t.Context(), mcpload.Options{
-				Target: mcpload.Target{Host: host, Path: MCPPath, Protocol: protocol},
-				Tool:   tool, Arguments: json.RawMessage(arguments), Writers: 2, Plan: load.Plan{Length: 100 * time.Millisecond},
+			r, err := loadtest.Enough(1, func(p load.Plan) (load.Result, error) {
+				return mcpload.Run(t.Context(), mcpload.Options{
+					Target: mcpload.Target{Host: host, Path: MCPPath, Protocol: protocol},
+					Tool:   tool, Arguments: json.RawMessage(arguments), Writers: 2, Plan: p,
+				})
 			})
 			if err != nil || r.Sends == 0 || r.Refused > 0 {
 				t.Errorf("%s %s: %+v, %v", protocol, tool, r, err)
@@ -91,6 +94,9 @@ func TestMCP(t *testing.T) {
 
 func TestLoop(t *testing.T) {
 	r, err := RunLoop(t.Context(), t.TempDir(), 4, 100*time.Millisecond)
+	for longer := 400 * time.Millisecond; err == nil && r.CommitsPerSecond == 0 && longer < time.Minute; longer *= 4 { // a slow disk
+		r, err = RunLoop(t.Context(), t.TempDir(), 4, longer)
+	}
 	if err != nil || r.CommitsPerSecond <= 0 || r.TransactionsPerSecond > r.CommitsPerSecond {
 		t.Errorf("got %+v, %v", r, err)
 	}

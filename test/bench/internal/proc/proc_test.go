@@ -2,10 +2,11 @@ package proc
 
 import (
 	"context"
+	"errors"
 	"net"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 func shell(t *testing.T, script string) Spec {
@@ -20,9 +21,8 @@ func TestStartAndStop(t *testing.T) {
 	if s.Host != "127.0.0.1:99" {
 		t.Errorf("host is %q", s.Host)
 	}
-	start := time.Now()
-	if err := s.Stop(); err != nil || time.Since(start) > 5*time.Second {
-		t.Errorf("stopped after %s: %v", time.Since(start), err)
+	if err := s.Stop(); err != nil { // else it was killed
+		t.Error(err)
 	}
 }
 
@@ -68,25 +68,34 @@ func TestKill(t *testing.T) {
 }
 
 func TestFreePorts(t *testing.T) {
-	hosts, err := FreePorts(9)
-	if err != nil {
-		t.Fatal(err)
+	var hosts []string
+	err := errors.New("never tried")
+	for try := 0; err != nil && try < 5; try++ { // another process may be quicker to take a free port
+		var bad error
+		if hosts, bad = FreePorts(9); bad != nil {
+			t.Fatal(bad)
+		}
+		err = takeAll(hosts)
 	}
-	seen := make(map[string]bool)
+	slices.Sort(hosts)
+	if err != nil || len(slices.Compact(hosts)) != 9 {
+		t.Errorf("found %v: %v", hosts, err)
+	}
+}
+
+// takeAll listens at all of them, over TCP and UDP.
+func takeAll(hosts []string) error {
 	for _, host := range hosts {
 		tcp, err := net.Listen("tcp", host)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		defer tcp.Close()
 		udp, err := net.ListenPacket("udp", host)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		defer udp.Close()
-		seen[host] = true
 	}
-	if len(seen) != 9 {
-		t.Errorf("found %v", hosts)
-	}
+	return nil
 }
