@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+
 	"ubl/test/need"
 )
 
@@ -33,7 +34,7 @@ func install(t *testing.T) []string {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	ci := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--no-progress")
 	ci.Dir = dir
@@ -61,7 +62,7 @@ func start(t *testing.T) string {
 		_ = server.Process.Kill()
 		_ = server.Wait()
 	})
-	timeout := time.AfterFunc(time.Minute, func() { _ = server.Process.Kill() })
+	timeout := time.AfterFunc(3*time.Minute, func() { _ = server.Process.Kill() })
 	defer timeout.Stop()
 	var said strings.Builder
 	for lines := bufio.NewScanner(out); lines.Scan(); {

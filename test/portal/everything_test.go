@@ -8,7 +8,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -22,6 +21,7 @@ import (
 	"ubl/portal"
 	"ubl/test/harness"
 	"ubl/test/need"
+	"ubl/test/ports"
 )
 
 // TestEverything adds the server, lists its tools and calls them.
@@ -103,16 +103,10 @@ func everything(t *testing.T) string {
 	}
 	node := need.Tool(t, "node")
 	dir := install(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	address := ports.Free(t)
+	_, port, _ := net.SplitHostPort(address) // it has one
 	cmd := exec.Command(node, filepath.Join(dir, "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js"), "streamableHttp")
-	cmd.Env = append(os.Environ(), fmt.Sprint("PORT=", port))
+	cmd.Env = append(os.Environ(), "PORT="+port)
 	out, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +115,7 @@ func everything(t *testing.T) string {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	timeout := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	timeout := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() })
 	defer timeout.Stop()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
@@ -133,7 +127,7 @@ func everything(t *testing.T) string {
 				for lines.Scan() {
 				}
 			}()
-			return fmt.Sprintf("http://127.0.0.1:%d/mcp", port)
+			return "http://" + address + "/mcp"
 		}
 	}
 	t.Fatal("server-everything didn't start")
@@ -153,7 +147,7 @@ func install(t *testing.T) (dir string) {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	ci := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--no-progress")
 	ci.Dir = dir
