@@ -162,7 +162,7 @@ test('a message that is replied to is found by its id alone', async () => {
 });
 
 // Whatever is read, in whichever order messages come, twice or not at all.
-test('property: a window has no holes, no doubles and its bound, and ends where the room does', { timeout: 60_000 }, () =>
+test('property: a window has no holes, no doubles and its bound, and ends where the room does', { timeout: 600_000 }, () =>
   property(40, async (chance) => {
     const { world, browser, tab, window } = await home(chance.of([0, 1, 50, 900]));
     const { messages } = world.server.rooms.get(room)!;

@@ -259,7 +259,7 @@ test('what a page leaves is in the room of the next one, and gone once it is kep
 // The world at its worst: two tabs, faults of every kind, crashes, frozen tabs and
 // restarts of the server, in any order. In the end every message is there once, and
 // those of one tab are in order.
-test('property: exactly once and in order', { timeout: 120_000 }, () =>
+test('property: exactly once and in order', { timeout: 600_000 }, () =>
   property(40, async (chance) => {
     const { world, browser } = await home();
     if (chance.hit(0.2)) browser.locks = undefined;

@@ -111,9 +111,9 @@ const storage = (kept: Map<string, string>) =>
     { ownKeys: () => [...kept.keys()], getOwnPropertyDescriptor: (_, key) => ({ configurable: true, enumerable: true, value: kept.get(String(key)) }) },
   );
 
-// until waits for something that is to be so soon.
+// until waits for something that is to be so soon, on a machine that may be busy.
 export async function until(what: string, holds: () => boolean) {
-  for (const end = Date.now() + 10_000; !holds(); ) {
+  for (const end = Date.now() + 60_000; !holds(); ) {
     assert.ok(Date.now() < end, `it never happened: ${what}`);
     await new Promise(setImmediate);
   }

@@ -38,6 +38,7 @@ export class RealServer {
       });
       child.on('exit', () => fail(new Error(`the server ended: ${said}`)));
     });
+    await until('the server is ready', async () => (await fetchAnything(new URL('/readyz', this.url))).ok);
   }
 
   // kill ends the server without a word.
