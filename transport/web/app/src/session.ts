@@ -32,7 +32,12 @@ const verified = 'ubl.verified.'; // begins the keys of what this device has che
 // confirming and signing in once more end the session before.
 const pause = 1000;
 
+// rest is how long a server rests that can't be reached and says nothing of it, before one
+// asks again by oneself, in seconds.
+const rest = 3;
+
 let asked = 0;
+let again: ReturnType<typeof setTimeout> | undefined;
 
 // start shows the app to whom this device remembers, and asks the server meanwhile: now,
 // when the network comes or goes, when a request was refused, and when another tab has found
@@ -50,6 +55,7 @@ export function start(): void {
 // counts, since a cookie may have come in between.
 export async function check(): Promise<void> {
   const mine = ++asked;
+  clearTimeout(again);
   let answer = await ask().catch((problem: unknown) => problem);
   if (mine === asked && isRevoked(answer)) {
     await new Promise((done) => setTimeout(done, pause));
@@ -60,6 +66,7 @@ export async function check(): Promise<void> {
   if (answer === null || isOver(answer)) forget();
   else if (!(answer instanceof Error)) enter(answer as Whoami);
   else if (me.value === null) become(recall() ?? 'unreachable');
+  if (session.value === 'unreachable') again = setTimeout(() => void check(), ((answer as ApiError).retryAfter ?? rest) * 1000);
 }
 
 // ask is who is signed in, null for nobody. Where nobody is likely it asks for less at

@@ -159,3 +159,18 @@ test('a later answer about who is signed in counts, though an earlier one comes 
   assert.equal(session.session.value, 'out');
   await until('the store is gone', () => store.value === null);
 });
+
+test('a server that can’t be reached at first is asked again by itself', async () => {
+  page.signIn('u:ana');
+  page.offline = true;
+  mock.timers.enable({ apis: ['setTimeout'] });
+  await session.check();
+  assert.equal(session.session.value, 'unreachable');
+  mock.timers.tick(3000);
+  await turns();
+  assert.equal(session.session.value, 'unreachable');
+  page.offline = false;
+  mock.timers.tick(3000);
+  mock.timers.reset();
+  await until('the store is open', () => whose() === 'u:ana');
+});
