@@ -44,6 +44,10 @@ type (
 		Agreement AgreementID // "" for the actor's own
 		// Brief leaves the history out, which takes reading all events.
 		Brief bool
+		// After is the number of a step: the history goes on with those after it. Limit is
+		// how many steps at most, 0 for all of them.
+		After int64
+		Limit int
 		// AsOf asks for the Agreement as it was, and its history up to then.
 		AsOf AsOf
 	}

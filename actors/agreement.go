@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"maps"
 
 	"ubl"
@@ -55,8 +56,28 @@ func (a *Agreement) Open(heir ubl.Member) {
 	a.Set(heir)
 }
 
-// History reads the changes of a record, on the asker's goroutine.
-type History func(context.Context) ([]ubl.Change, error)
+// History reads the changes of a record whose numbers are above after, in order, on the
+// asker's goroutine. It ends with the error of fn.
+type History func(ctx context.Context, after int64, fn func(ubl.Change) error) error
+
+// errFull ends the reading of a page that is full.
+var errFull = errors.New("the page is full")
+
+// page reads what is asked for of a history, and the After that reads on, 0 at its end.
+func (h History) page(ctx context.Context, c ubl.GetAgreement) (changes []ubl.Change, next int64, err error) {
+	err = h(ctx, c.After, func(change ubl.Change) error {
+		if c.Limit > 0 && len(changes) == c.Limit {
+			next = changes[c.Limit-1].N
+			return errFull
+		}
+		changes = append(changes, change)
+		return nil
+	})
+	if errors.Is(err, errFull) {
+		err = nil
+	}
+	return changes, next, err
+}
 
 // Show answers with a record and, unless brief, its history: as they are in the state
 // now, or as of a moment of the past, in the state that then makes of the events up to it.
@@ -84,15 +105,13 @@ func Show[S any, E Event](t *Turn, c ubl.GetAgreement, refusal error, now *S,
 				return nil, err
 			}
 		}
-		var changes []ubl.Change
-		if !c.Brief {
-			var err error
-			if changes, err = history(ctx); err != nil {
-				return nil, err
-			}
-		}
-		view := found.View(changes)
+		view := found.View(nil)
 		view.AsOf = asOf
-		return view, nil
+		if c.Brief {
+			return view, nil
+		}
+		var err error
+		view.History, view.Next, err = history.page(ctx, c)
+		return view, err
 	})
 }

@@ -253,7 +253,7 @@ func (p *Portal) trySync(ctx context.Context, who ubl.Identity, serverID string)
 // licensed reports whether the tenant's Agreement is in force. Callers have that
 // asked by their Tenant; for an errand nobody does.
 func (p *Portal) licensed(ctx context.Context, t ubl.TenantID) (bool, error) {
-	v, err := ubl.Ask[*ubl.AgreementView](ctx, p.asker, ubl.TenantName(t), ubl.GetAgreement{Who: platformOf(t)})
+	v, err := ubl.Ask[*ubl.AgreementView](ctx, p.asker, ubl.TenantName(t), ubl.GetAgreement{Who: platformOf(t), Brief: true})
 	if err != nil {
 		return false, fmt.Errorf("couldn't read the tenant's license: %w", err)
 	}

@@ -159,29 +159,36 @@ func (c *Container) agreement(t *actors.Turn, cmd ubl.GetAgreement) {
 	actors.Show(t, cmd, err, &c.State,
 		func(ctx context.Context) (*State, *event, error) { return c.then(ctx, cmd.AsOf, hidden) },
 		func(s *State) (ubl.Agreement, actors.History, error) {
-			steps := s.Steps
-			return s.Agreement.Share(), func(ctx context.Context) ([]ubl.Change, error) { return c.changes(ctx, steps) }, nil
+			return s.Agreement.Share(), c.changes(s.Steps), nil
 		})
 }
 
-// changes reads the Agreement's history, which is in the events of some numbers.
-func (c *Container) changes(ctx context.Context, steps []int64) ([]ubl.Change, error) {
-	history := make([]ubl.Change, 0, len(steps))
-	for page := range slices.Chunk(steps, eventPage) {
-		err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
-			for _, n := range page {
-				err := actors.EachEvent(snap, eventKey(c.id, n), eventKey(c.id, n+1), eventVersion, func(e event) {
-					history = append(history, e.Change(e.Member))
-				})
-				if err != nil {
+// changes is the Agreement's history, which is in the events of some numbers.
+func (c *Container) changes(steps []int64) actors.History {
+	return func(ctx context.Context, after int64, fn func(ubl.Change) error) error {
+		first, _ := slices.BinarySearch(steps, after+1)
+		for page := range slices.Chunk(steps[first:], eventPage) {
+			var changes []ubl.Change
+			err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+				for _, n := range page {
+					err := actors.EachEvent(snap, eventKey(c.id, n), eventKey(c.id, n+1), eventVersion, func(e event) {
+						changes = append(changes, e.Change(e.Member))
+					})
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			for _, change := range changes {
+				if err := fn(change); err != nil {
 					return err
 				}
 			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
 		}
+		return nil
 	}
-	return history, nil
 }

@@ -174,19 +174,18 @@ func (r *Room) agreement(t *actors.Turn, c ubl.GetAgreement) {
 	actors.Show(t, c, err, &r.State,
 		func(ctx context.Context) (*State, *event, error) { return r.then(ctx, c.AsOf, now) },
 		func(s *State) (ubl.Agreement, actors.History, error) {
-			last := s.Events
-			return s.Agreement.Share(), func(ctx context.Context) ([]ubl.Change, error) { return r.changes(ctx, last) }, nil
+			return s.Agreement.Share(), r.changes(s.Events), nil
 		})
 }
 
-// changes reads the Agreement's history up to an event.
-func (r *Room) changes(ctx context.Context, last int64) ([]ubl.Change, error) {
-	var history []ubl.Change
-	err := r.Events().Each(ctx, 1, last, func(e event) error {
-		if e.Did != ubl.DidRoomUpdate && e.Did != ubl.DidRoomTrim {
-			history = append(history, e.Change(e.Member))
-		}
-		return nil
-	})
-	return history, err
+// changes is the Agreement's history up to an event.
+func (r *Room) changes(last int64) actors.History {
+	return func(ctx context.Context, after int64, fn func(ubl.Change) error) error {
+		return r.Events().Each(ctx, after+1, last, func(e event) error {
+			if e.Did == ubl.DidRoomUpdate || e.Did == ubl.DidRoomTrim {
+				return nil
+			}
+			return fn(e.Change(e.Member))
+		})
+	}
 }

@@ -38,20 +38,20 @@ func (x *Tenant) agreement(t *actors.Turn, c ubl.GetAgreement) {
 		func(ctx context.Context) (*State, *event, error) { return x.Then(ctx, c.AsOf) },
 		func(s *State) (ubl.Agreement, actors.History, error) {
 			record, err := s.held(c.Agreement)
-			last := s.Events
-			return record, func(ctx context.Context) ([]ubl.Change, error) { return x.changes(ctx, record.ID, last) }, err
+			return record, x.changes(record.ID, s.Events), err
 		})
 }
 
-// changes reads a record's history up to an event.
-func (x *Tenant) changes(ctx context.Context, id ubl.AgreementID, last int64) (history []ubl.Change, err error) {
-	err = x.Events().Each(ctx, 1, last, func(e event) error {
-		if e.changes(id) {
-			history = append(history, e.Change(e.Member))
-		}
-		return nil
-	})
-	return history, err
+// changes is a record's history up to an event.
+func (x *Tenant) changes(id ubl.AgreementID, last int64) actors.History {
+	return func(ctx context.Context, after int64, fn func(ubl.Change) error) error {
+		return x.Events().Each(ctx, after+1, last, func(e event) error {
+			if !e.changes(id) {
+				return nil
+			}
+			return fn(e.Change(e.Member))
+		})
+	}
 }
 
 // decideEnd ends a record for good. From then on nobody may use the tool that it is about.

@@ -24,6 +24,8 @@ type shown struct {
 	Room      json.RawMessage `json:"room,omitempty"`
 	Container json.RawMessage `json:"container,omitempty"`
 	Agreement json.RawMessage `json:"agreement"`
+	// NextCursor is for GET /api/agreements/{agreementId}: where its history goes on.
+	NextCursor json.RawMessage `json:"next_cursor,omitempty"`
 }
 
 // Run shows it, with its members.

@@ -2,6 +2,7 @@ package actors_test
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -76,5 +77,58 @@ func TestShortViews(t *testing.T) {
 	brief := harness.Must[*ubl.AgreementView](h, room, ubl.GetAgreement{Who: ana, Brief: true})
 	if len(brief.History) != 0 || len(brief.Members) != 1 || store.keys.Load() != 0 {
 		t.Errorf("without its history the Agreement is %+v, by a view of %d keys", brief, store.keys.Load())
+	}
+}
+
+// TestHistoryInPages: the pages of an Agreement's history put together are the whole of
+// it, whatever their size, for each family that keeps one, as it is and as it was.
+func TestHistoryInPages(t *testing.T) {
+	y := openYard(t, harness.Open(t, harness.Options{}))
+	tenant := ubl.TenantName(y.ana.TenantID)
+	plans := harness.Must[*ubl.RoomSummary](y.House, tenant, ubl.CreateRoom{Request: y.Request(y.ana), Name: "plans"})
+	room := ubl.RoomName(y.ana.TenantID, plans.RoomID)
+	drafts := y.found("workspace", "drafts", "versioned/objects/gated/sandboxed")
+	for i := range 7 {
+		for _, place := range []ubl.Name{room, drafts} {
+			y.add(place, y.bob, ubl.RoleMember)
+			harness.Must[*ubl.Member](y.House, place, ubl.RemoveMember{Request: y.Request(y.ana), UserID: y.bob.UserID})
+		}
+		days := i + 1 // between the steps are events that are none
+		harness.Must[*ubl.Room](y.House, room, ubl.SetRoomPolicy{Request: y.Request(y.ana), Patch: ubl.RoomPolicyPatch{RetentionDays: &days}})
+		y.write(drafts, "Plan", "of the day")
+		role := []ubl.Role{ubl.RoleOwner, ubl.RoleMember}[i%2]
+		harness.Must[*ubl.Member](y.House, tenant, ubl.SetTenantMember{Request: y.Request(y.ana), UserID: y.bob.UserID, Role: role})
+	}
+	y.Reload()
+	for _, place := range []ubl.Name{room, drafts, tenant} {
+		whole := harness.Must[*ubl.AgreementView](y.House, place, ubl.GetAgreement{Who: y.ana})
+		if len(whole.History) < 10 || whole.Next != 0 {
+			t.Fatalf("%s: the whole history has %d steps, and goes on after %d", place, len(whole.History), whole.Next)
+		}
+		middle := len(whole.History) / 2
+		for _, c := range []struct {
+			asOf ubl.AsOf
+			want []ubl.Change
+		}{
+			{ubl.AsOf{}, whole.History},
+			{ubl.AsOf{Seq: whole.History[middle].Receipt.Seq}, whole.History[:middle+1]},
+		} {
+			for _, limit := range []int{1, 3, len(c.want) - 1, len(c.want), 1000} {
+				var got []ubl.Change
+				for after := int64(0); ; {
+					page := harness.Must[*ubl.AgreementView](y.House, place, ubl.GetAgreement{Who: y.ana, AsOf: c.asOf, After: after, Limit: limit})
+					if len(page.History) > limit || len(page.History) == 0 {
+						t.Fatalf("%s: a page of %d has %d steps", place, limit, len(page.History))
+					}
+					got = append(got, page.History...)
+					if after = page.Next; after == 0 {
+						break
+					}
+				}
+				if !slices.Equal(got, c.want) {
+					t.Errorf("%s as of %d by %d steps: %v, want %v", place, c.asOf.Seq, limit, got, c.want)
+				}
+			}
+		}
 	}
 }

@@ -41,7 +41,11 @@ func (a *API) listAgreements(ctx context.Context, in *listAgreementsInput) (any,
 	if more {
 		out.NextCursor = &part[len(part)-1]
 	}
-	return out, nil
+	entries := make([][]ubl.Member, len(out.Agreements))
+	for i, v := range out.Agreements {
+		entries[i] = v.Members
+	}
+	return out, a.name(ctx, entries...)
 }
 
 // agreementsOf lists the ids of the caller's Agreements in order.
@@ -81,6 +85,14 @@ type agreementAnswer struct {
 type getAgreementInput struct {
 	AgreementPath
 	AsOfQuery
+	Cursor int64 `query:"cursor" minimum:"1" maximum:"9007199254740991" doc:"The next_cursor of the page before."`
+	Limit  int   `query:"limit" minimum:"1" maximum:"1000" default:"200" doc:"How many steps of the history."`
+}
+
+// agreementPage is an Agreement with a page of its history.
+type agreementPage struct {
+	Agreement  *ubl.AgreementView `json:"agreement"`
+	NextCursor *int64             `json:"next_cursor"`
 }
 
 func (a *API) getAgreement(ctx context.Context, in *getAgreementInput) (any, error) {
@@ -88,11 +100,21 @@ func (a *API) getAgreement(ctx context.Context, in *getAgreementInput) (any, err
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.readAgreement(ctx, in.ID, ubl.GetAgreement{AsOf: at})
+	v, err := a.readAgreement(ctx, in.ID, ubl.GetAgreement{AsOf: at, After: in.Cursor, Limit: in.Limit})
 	if err == nil {
 		err = past(at, v.AsOf)
 	}
-	return agreementAnswer{v}, err
+	if err == nil && at.IsNow() {
+		err = a.name(ctx, v.Members)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := agreementPage{Agreement: v}
+	if v.Next > 0 {
+		out.NextCursor = &v.Next
+	}
+	return out, nil
 }
 
 // past refuses an answer of now to a question about the past: a node of a version that

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"ubl"
 	"ubl/office"
@@ -144,6 +145,34 @@ func TestLeavingIsAlwaysPossible(t *testing.T) {
 			}
 			h.VerifyLedger("t:acme.com")
 		})
+	}
+}
+
+// TestEntriesSayWhoIsUnproven: what is known of a member in the tenant stands in their
+// entry of each Agreement, alone and in the list.
+func TestEntriesSayWhoIsUnproven(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	s := newServer(t)
+	s.api.Asker = envelope.Entering(visiting{h})
+	ana, tenant := harness.User("ana@acme.com"), ubl.TenantName("t:acme.com")
+	h.Enter(ana)
+	harness.Must[*ubl.Invitation](h, tenant, ubl.CreateInvitation{Request: h.Request(ana), InvitationID: "i:bob",
+		Invitee: harness.User("bob@acme.com"), Role: ubl.RoleMember, TTL: time.Hour, SecretHash: "secret"})
+	bob := *harness.Must[*ubl.Identity](h, tenant, ubl.AcceptInvitation{Request: h.Request(ubl.Platform()), SecretHash: "secret"})
+	bob.TenantID = "t:acme.com"
+	h.Enter(bob)
+	name := "Bob"
+	harness.Must[*ubl.Member](h, tenant, ubl.SetTenantMember{Request: h.Request(bob), UserID: bob.UserID, Name: &name})
+
+	want := `"user_id":"` + string(bob.UserID) + `","name":"Bob","email":"bob@acme.com","role":"member","unproven":true`
+	for _, target := range []string{"/agreements/a:tenant:t:acme.com", "/agreements/a:room:r:general", "/rooms/r:general/members", "/tenant/members"} {
+		w := s.enterHouse(h, ana, "GET", "/api"+target, "")
+		if w.Code != 200 || strings.Count(w.Body.String(), want) != 1 {
+			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+		}
+	}
+	if w := s.enterHouse(h, ana, "GET", "/api/agreements", ""); strings.Count(w.Body.String(), want) != 2 {
+		t.Errorf("of the Agreements of the tenant and of the room not both say it: %s", w.Body)
 	}
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 
 	"ubl"
 	"ubl/transport/envelope"
@@ -19,30 +20,35 @@ func (a *API) membersOf(ctx context.Context, of ubl.Name) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	members, err := a.named(ctx, v.Members)
-	return membersAnswer{Members: list(members)}, err
+	return membersAnswer{Members: list(v.Members)}, a.name(ctx, v.Members)
 }
 
-// named puts to entries of something in the tenant what the tenant alone knows: names,
-// and whose address is unproven.
-func (a *API) named(ctx context.Context, entries []ubl.Member) ([]ubl.Member, error) {
-	if len(entries) == 0 {
-		return nil, nil
+// name puts to lists of entries of something in the tenant what the tenant alone knows:
+// names, whose looks like another's, and whose address is unproven.
+func (a *API) name(ctx context.Context, lists ...[]ubl.Member) error {
+	find := ubl.ListMembers{Who: caller(ctx)}
+	for _, entries := range lists {
+		for _, m := range entries {
+			find.Only = append(find.Only, m.UserID)
+		}
 	}
-	find := ubl.ListMembers{Who: caller(ctx), Only: make([]ubl.UserID, len(entries))}
-	for i, m := range entries {
-		find.Only[i] = m.UserID
+	if len(find.Only) == 0 {
+		return nil
 	}
+	slices.Sort(find.Only)
+	find.Only = slices.Compact(find.Only)
 	known, err := ubl.Ask[[]ubl.Member](ctx, a.Asker, home(ctx), find)
 	by := make(map[ubl.UserID]ubl.Member, len(known))
 	for _, m := range known {
 		by[m.UserID] = m
 	}
-	for i := range entries {
-		m := by[entries[i].UserID]
-		entries[i].Name, entries[i].Alike, entries[i].Unproven = m.Name, m.Alike, m.Unproven
+	for _, entries := range lists {
+		for i := range entries {
+			m := by[entries[i].UserID]
+			entries[i].Name, entries[i].Alike, entries[i].Unproven = m.Name, m.Alike, m.Unproven
+		}
 	}
-	return entries, err
+	return err
 }
 
 type inviteBody struct {

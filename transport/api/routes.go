@@ -43,7 +43,7 @@ func (a *API) tenantRoutes() {
 	handle(a, operation{method: "GET", path: "/agreements", id: "list-agreements", tool: "agreement.list", tag: "agreements", answers: "ubl.api.agreements.v1",
 		summary: "The Agreements that the caller may read", more: "Of the tenant, of rooms, containers and tools. By id, without histories; next_cursor is null on the last page."}, a.listAgreements)
 	handle(a, operation{method: "GET", path: "/agreements/{agreementId}", id: "get-agreement", tool: "agreement.get", tag: "agreements", answers: "ubl.api.agreement.v1",
-		summary: "An Agreement with its history", more: asOfMore, also: []ubl.Code{ubl.CodeNotAMember}}, a.getAgreement)
+		summary: "An Agreement with its history", more: "Of the history a page, oldest first; next_cursor reads on, and is null on the last page. " + asOfMore, also: []ubl.Code{ubl.CodeNotAMember}}, a.getAgreement)
 	handle(a, operation{method: "POST", path: "/agreements/{agreementId}/heir", id: "name-heir", asks: proof, counts: ubl.Creations, tool: "agreement.heir", destroys: true, tag: "agreements", answers: "ubl.api.member.v1",
 		summary: "Give a sealed room or container an owner",
 		more: "Owners of the tenant. A private room or container is sealed when the last person in it is removed from the tenant: nobody gets in, and its ledger entry says agreement.seal. " +
