@@ -45,7 +45,7 @@ var rooms = map[string]room{
 	"ubl/portal": {inside: []string{"ubl", "ubl/panics"},
 		outside: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/oauth2"}},
 	"ubl/limits":             {inside: []string{"ubl"}, outside: []string{"golang.org/x/time/rate"}},
-	"ubl/transport/envelope": {inside: []string{"ubl"}},
+	"ubl/transport/envelope": {inside: []string{"ubl"}, outside: []string{"github.com/go-json-experiment/json"}},
 	"ubl/transport/mcp": {inside: []string{"ubl", "ubl/panics", "ubl/transport/envelope"},
 		outside: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"}},
 	"ubl/transport/auth": {inside: []string{"ubl", "ubl/durable", "ubl/panics", "ubl/transport/envelope"},

@@ -50,7 +50,7 @@ func (f *form) request(args []byte) (*http.Request, error) {
 		text, ok := s.text(value)
 		switch {
 		case !ok:
-			return invalid(string(name), "a value of another type than expected")
+			return invalid(string(name), envelope.Mistyped(value.Kind(), s.kind))
 		case s.in == "path":
 			r.SetPathValue(s.name, text)
 		case value.Kind() == 'n': // as if it were absent

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"ubl"
+	"ubl/transport/envelope"
 )
 
 // strictly is how every body is decoded: names must match in case and be
@@ -35,7 +36,7 @@ func decode(body []byte, v any) error {
 func semanticReason(err *json.SemanticError, v any) string {
 	switch {
 	case !errors.Is(err, json.ErrUnknownName):
-		return "a value of another type than expected"
+		return envelope.MistypedBy(err)
 	case strings.Count(string(err.JSONPointer), "/") == 1:
 		if takes := members(reflect.TypeOf(v).Elem()); takes != "" {
 			return "an unexpected member of the request itself, which takes " + takes

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"ubl"
+	"ubl/transport/envelope"
 )
 
 // message is one JSON-RPC message as the door reads it: a request, a
@@ -142,7 +143,7 @@ func validID(id jsontext.Value) bool {
 func wrongType(place string, err error) *ubl.Error {
 	reason := "not as expected"
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
-		reason = "a value of another type than expected"
+		reason = envelope.MistypedBy(semantic)
 		for token := range semantic.JSONPointer.Tokens() {
 			place += "." + token
 		}
