@@ -182,6 +182,7 @@ func (x *Entity[S, E]) Knows(t *Turn, cmd ubl.Command) bool {
 func (x *Entity[S, E]) read(cmd ubl.Command) (w wish[S, E], ok bool) {
 	for _, rule := range x.kind.Rules {
 		if w, ok = rule.read(cmd); ok {
+			w.frees = rule.frees
 			break
 		}
 	}
@@ -204,8 +205,8 @@ func (x *Entity[S, E]) change(t *Turn, w wish[S, E]) {
 	if err == nil && ref == nil {
 		p, err = w.decide(&x.State, x.Moment(t))
 	}
-	if err == nil && p != nil && !p.Frees {
-		err = x.Usage.May(w.req.Who, w.did)
+	if err == nil && p != nil && !w.frees && !p.Frees {
+		err = x.Usage.May(w.req.Who)
 	}
 	switch {
 	case err != nil:

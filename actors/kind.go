@@ -172,7 +172,7 @@ type Plan[E Event] struct {
 	Alarms []Alarm
 	// Ref is what the key of a plan whose event passes leads to; zero for nothing to look up.
 	Ref Ref
-	// Frees says that the plan takes power or data away: a tenant that is full may do it.
+	// Frees says that the plan takes power or data away: see [Rule.Frees].
 	Frees bool
 	// Answer makes the answer of what the decision has in memory; it must equal that of
 	// a retry. Where nil, [Hooks].Outcome answers for the event. It runs behind the gate,
@@ -200,7 +200,16 @@ type Asked interface {
 
 // Rule is one line of a family's table: a command and the way of deciding it.
 type Rule[S any, E Event] struct {
-	read func(ubl.Command) (wish[S, E], bool)
+	read  func(ubl.Command) (wish[S, E], bool)
+	frees bool
+}
+
+// Frees says of a rule that its acts make room, or take people, power or credentials away,
+// or sign people in who do so: each is as often as there is something to take, and a tenant
+// that is full may do it. Where only some of a rule's acts do, their [Plan] says so.
+func (r Rule[S, E]) Frees() Rule[S, E] {
+	r.frees = true
+	return r
 }
 
 // wish is a command as the table reads it.
@@ -210,6 +219,7 @@ type wish[S any, E Event] struct {
 	told   []string // what tells it from another one under the same key
 	decide func(*S, Moment) (*Plan[E], error)
 	now    func(*S) func() (any, error) // of a command whose events pass
+	frees  bool
 }
 
 // On is the rule of a command whose acts are all called the same. Content tells one
@@ -222,7 +232,7 @@ func On[C Asked, S any, E Event](did ubl.Did, content func(C) []string, decide f
 
 // OnNamed is On for a command that says itself what its act is called.
 func OnNamed[C Asked, S any, E Event](did func(C) ubl.Did, content func(C) []string, decide func(*S, C, Moment) (*Plan[E], error)) Rule[S, E] {
-	return Rule[S, E]{func(cmd ubl.Command) (w wish[S, E], ok bool) {
+	return Rule[S, E]{read: func(cmd ubl.Command) (w wish[S, E], ok bool) {
 		if _, ok := cmd.(C); !ok { // before c is, which escapes
 			return w, false
 		}
@@ -241,7 +251,7 @@ func OnNamed[C Asked, S any, E Event](did func(C) ubl.Did, content func(C) []str
 // then. It is called in the mailbox, and what it returns is as [Plan].Answer.
 func OnPassing[C Asked, S any, E Event](did ubl.Did, content func(C) []string, decide func(*S, C, Moment) (*Plan[E], error), now func(*S, C) func() (any, error)) Rule[S, E] {
 	on := On(did, content, decide)
-	return Rule[S, E]{func(cmd ubl.Command) (w wish[S, E], ok bool) {
+	return Rule[S, E]{read: func(cmd ubl.Command) (w wish[S, E], ok bool) {
 		if w, ok = on.read(cmd); ok {
 			w.now = func(s *S) func() (any, error) { return now(s, cmd.(C)) }
 		}

@@ -29,41 +29,21 @@ func (u *Usage) Bytes() int64 {
 	return u.bytes.Load()
 }
 
-// May refuses an act of somebody in a tenant that has stored as much as it may. Reading,
-// whose receipts are stored too, is refused once there is a tenth more than that. What
-// the platform does is never refused, nor what [frees].
-func (u *Usage) May(who ubl.Identity, did ubl.Did) error {
-	if u == nil || who.IsPlatform() || frees[did] {
-		return nil
-	}
-	have := u.bytes.Load()
-	if reads[did] {
-		have -= have / 11
-	}
-	return u.quota.Within(ubl.QuotaBytes, int(have))
+// May refuses somebody an act that adds, in a tenant that has stored as much as it may.
+// What the platform does is never refused.
+func (u *Usage) May(who ubl.Identity) error { return u.may(who, u.Bytes()) }
+
+// MayLook refuses a look that leaves a receipt once a tenth more is stored than the tenant may.
+func (u *Usage) MayLook(who ubl.Identity) error {
+	have := u.Bytes()
+	return u.may(who, have-have/11)
 }
 
-var (
-	// frees are the acts that make room, or take people, power or credentials away, with
-	// what signs people in who do so: each is as often as there is something to take. An
-	// act of another name may do the same, as a change of a role: its plan says so then.
-	frees = set(
-		ubl.DidTenantMemberRemove, ubl.DidRoomRemove, ubl.DidRoomLeave, ubl.DidContainerRemove, ubl.DidContainerLeave,
-		ubl.DidInvitationRevoke, ubl.DidDomainRelease, ubl.DidTokenRevoke, ubl.DidPasskeyRemove, ubl.DidServerRemove,
-		ubl.DidAgreementEnd, ubl.DidAgreementHeir, ubl.DidRoomTrim, ubl.DidDocumentDelete,
-		ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRenew, ubl.DidPlatformTokenRevoke, ubl.DidPlatformTokenRevokeAll,
-		ubl.DidPlatformLinkCreate, ubl.DidPlatformHomeSet, ubl.DidPasskeyUse, ubl.DidTenantMemberProve,
-	)
-	// reads are the looks that leave a receipt.
-	reads = set(ubl.DidDocumentGet, ubl.DidDocumentList, ubl.DidDocumentVersions, ubl.DidDocumentSearch, ubl.DidWorkspaceList)
-)
-
-func set(dids ...ubl.Did) map[ubl.Did]bool {
-	out := make(map[ubl.Did]bool, len(dids))
-	for _, d := range dids {
-		out[d] = true
+func (u *Usage) may(who ubl.Identity, have int64) error {
+	if u == nil || who.IsPlatform() {
+		return nil
 	}
-	return out
+	return u.quota.Within(ubl.QuotaBytes, int(have))
 }
 
 // Usage is how many bytes each tenant has stored that has actors here.

@@ -26,7 +26,7 @@ func (x *Portal) begin(t *actors.Turn, c ubl.BeginCall) {
 	key := actors.NewKey(c.Did, c.Request, c.Server, c.Capability, c.InputHash, c.Parent)
 	ref, err := x.Keys.Find(t.Context(), key)
 	if err == nil && ref == nil {
-		err = cmp.Or(x.State.checkBegin(t.Now(), c), x.Usage.May(c.Who, c.Did))
+		err = cmp.Or(x.State.checkBegin(t.Now(), c), x.Usage.May(c.Who))
 	}
 	switch {
 	case err != nil:

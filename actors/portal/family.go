@@ -19,7 +19,7 @@ func kind() *actors.Kind[State, event] {
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidServerAdd, addContent, (*State).decideAdd),
 			actors.On(ubl.DidServerUpdate, updateContent, (*State).decideUpdate),
-			actors.On(ubl.DidServerRemove, removeContent, (*State).decideRemove),
+			actors.On(ubl.DidServerRemove, removeContent, (*State).decideRemove).Frees(),
 			actors.On(ubl.DidToolApprove, approveContent, (*State).decideApprove),
 			actors.On(ubl.DidBudgetUpdate, budgetContent, (*State).decideBudget),
 			actors.OnPassing(ubl.DidServerSync, syncContent, (*State).decideSync, (*State).synced),

@@ -24,11 +24,11 @@ func kind() *actors.Kind[State, event] {
 			actors.On(ubl.DidRoomInvite, actors.AddContent, (*State).decideAdd),
 			actors.On(ubl.DidRoomJoin, nil, (*State).decideJoin),
 			actors.On(ubl.DidRoomMemberUpdate, actors.RoleContent, (*State).decideRole),
-			actors.OnNamed(removal, actors.RemoveContent, (*State).decideRemove),
+			actors.OnNamed(removal, actors.RemoveContent, (*State).decideRemove).Frees(),
 			actors.On(ubl.DidHeirSet, actors.SetHeirContent, (*State).decideSetHeir),
-			actors.On(ubl.DidAgreementHeir, actors.InheritContent, (*State).decideHeir),
+			actors.On(ubl.DidAgreementHeir, actors.InheritContent, (*State).decideHeir).Frees(),
 			actors.On(ubl.DidRoomUpdate, policyContent, (*State).decidePolicy),
-			actors.On(ubl.DidAgreementEnd, nil, (*State).decideEnd),
+			actors.On(ubl.DidAgreementEnd, nil, (*State).decideEnd).Frees(),
 		},
 	}
 }

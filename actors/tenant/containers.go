@@ -82,7 +82,7 @@ func (with makers) workspace(s *State, req ubl.Request, now ubl.Time) *plan {
 func (x *Tenant) listContainers(t *actors.Turn, c ubl.ListContainers) {
 	_, err := x.State.member(c.Who)
 	if err == nil && c.Receipted {
-		err = cmp.Or(x.State.License.InForce(), x.Usage.May(c.Who, ubl.DidWorkspaceList))
+		err = cmp.Or(x.State.License.InForce(), x.Usage.MayLook(c.Who))
 	}
 	list, directory := x.State.shared(), maps.Clone(x.State.Containers)
 	receipt := func() *ubl.Receipt { return nil }

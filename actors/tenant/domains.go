@@ -148,7 +148,9 @@ func (s *State) release(tenant ubl.TenantID, domain string, configured ubl.Tenan
 	claim, ok := s.claimOf(tenant, domain, at.Now)
 	switch {
 	case ok:
-		return deciding(ubl.DidDomainRelease, claim), nil
+		p := deciding(ubl.DidDomainRelease, claim)
+		p.Frees = true
+		return p, nil
 	case configured != "":
 		return nil, ubl.Errorf(ubl.CodeConflict, "the domain is given by the server's option --domain, not by a claim: the operator removes it there and restarts the server")
 	case tenant == "":

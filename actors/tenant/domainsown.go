@@ -130,7 +130,7 @@ func (s *State) mayClaim(who ubl.Identity, configured ubl.TenantID) error {
 func (x *Tenant) askOfDomain(t *actors.Turn, c ubl.KeepDomain, configured ubl.TenantID) {
 	domain, err := ubl.ClaimedDomain(c.Domain)
 	if err == nil {
-		err = cmp.Or(x.State.mayClaim(c.Who, configured), x.Usage.May(c.Who, c.Did))
+		err = cmp.Or(x.State.mayClaim(c.Who, configured), x.Usage.May(c.Who))
 	}
 	c.Domain = domain
 	x.haveDecided(t, err, c)

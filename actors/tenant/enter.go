@@ -65,7 +65,7 @@ func (s *State) operator(c ubl.Enter, m ubl.Member) bool {
 // adopt records what a credential calls a member who has no name, and reports whether it
 // does. Where there is no room for it now, their next request tries again.
 func (x *Tenant) adopt(t *actors.Turn, c ubl.Enter, m ubl.Member) bool {
-	if m.Name != "" || x.State.nameIn(c) == "" || x.State.License.InForce() != nil || x.Usage.May(c.Who, ubl.DidTenantMemberUpdate) != nil || t.Reserve(ubl.JoinCost) != nil {
+	if m.Name != "" || x.State.nameIn(c) == "" || x.State.License.InForce() != nil || x.Usage.May(c.Who) != nil || t.Reserve(ubl.JoinCost) != nil {
 		return false
 	}
 	m.Name = x.State.nameIn(c)
@@ -246,7 +246,7 @@ func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 		err = ubl.Errorf(ubl.CodeForbidden, "who made this service has left the tenant")
 	}
 	if err == nil {
-		err = x.Usage.May(c.Who, ubl.DidTenantJoin)
+		err = x.Usage.May(c.Who)
 	}
 	if err == nil {
 		err = t.Reserve(ubl.JoinCost)
