@@ -127,6 +127,9 @@ type Event interface {
 	stamped() Stamp
 }
 
+// ReceiptOf is that of a stored event.
+func ReceiptOf[E Event](e E) ubl.Receipt { return e.stamped().Receipt }
+
 // Item is one of a second numbered log that an actor has beside its events. An act makes
 // it, too. Items aren't replayed, so that there may be millions: the family reads what it
 // needs of them, and removes the oldest.

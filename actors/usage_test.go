@@ -18,7 +18,7 @@ func TestMay(t *testing.T) {
 	}}
 	ana := ubl.Identity{TenantID: "t:a", UserID: "u:ana"}
 	for _, c := range []struct {
-		stored    int64
+		stored      int64
 		adds, looks bool
 	}{
 		{most - 1, true, true},

@@ -51,7 +51,7 @@ func newWriters(t *testing.T, nodes int, limits actors.Limits) *writers {
 		rt := actors.New(actors.Options{
 			Families: []actors.Family{
 				ledger.Family(n.Store(), slices.Concat(rooms.Content(), container.Content())...), rooms.Family(n.Store()),
-				tenant.Family(n.Store(), tenant.Founders{Room: rooms.Found, Container: container.Found}, ubl.Kinds(), nil),
+				tenant.Family(n.Store(), tenant.Places{Room: rooms.Found, Container: container.Found}, ubl.Kinds(), nil),
 			},
 			Now: time.Now, Random: rand.Reader, Limits: limits, Partition: n.engine.Partition, Elsewhere: n,
 		})

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ubl"
-	"ubl/actors"
+	"ubl/actors/agreement"
 	"ubl/actors/container"
 	"ubl/test/harness"
 )
@@ -50,9 +50,9 @@ func TestAnsweredAgain(t *testing.T) {
 	ask(plans, ubl.SetHeir{Request: h.Request(ana), Heir: entry})
 	ask(plans, ubl.RemoveMember{Request: h.Request(bob), UserID: bob.UserID})
 	ask(plans, ubl.RemoveMember{Request: h.Request(ana), UserID: ana.UserID, Expel: true}) // nobody is left
-	ask(plans, actors.Inherit{Request: h.Request(ana), Heir: entry})
+	ask(plans, agreement.Inherit{Request: h.Request(ana), Heir: entry})
 	ask(plans, ubl.EndAgreement{Request: h.Request(bob)})
-	ask(here, actors.Credit{Request: h.Request(ana), Amount: 5})
+	ask(here, container.Credit{Request: h.Request(ana), Amount: 5})
 	ask(here, ubl.Transfer{Request: h.Request(ana), To: ubl.ContainerID(there.Local()), Amount: 3})
 	if len(kinds) != container.Changing() {
 		t.Errorf("%d commands were asked, %d change a container", len(kinds), container.Changing())

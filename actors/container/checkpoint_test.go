@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ubl"
-	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // TestCheckpointForm: a checkpoint that some release wrote is loaded by all later
@@ -24,7 +24,7 @@ func TestCheckpointForm(t *testing.T) {
 	ended, wallet := ubl.Time(9000), ubl.WalletKind().Physics
 	want := State{
 		Summary: ubl.ContainerSummary{ContainerID: "k:cash", Kind: "wallet", Name: "Cash", Physics: wallet, CreatedAt: 1000},
-		Agreement: actors.Agreement{Agreement: ubl.Agreement{
+		Agreement: agreement.Kept{Agreement: ubl.Agreement{
 			ID: "a:wallet:k:cash", Type: ubl.WalletAgreementType, TenantID: "t:example.com", CreatedAt: 1000, CreatedBy: "u:ana",
 			Status: ubl.AgreementEnded, EndedAt: &ended, Physics: &wallet, Members: map[ubl.UserID]ubl.Member{"u:ana": owner},
 		}},

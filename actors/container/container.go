@@ -6,6 +6,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // Family registers Containers over a reader. Without a searcher documents can't be
@@ -65,8 +66,8 @@ func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
 		t.Answer(c.State.may(cmd.Who, cmd.Op), func() any { return c.State.under(cmd.Who) })
 	case ubl.GetAgreement:
 		c.agreement(t, cmd)
-	case actors.GetSuccession:
-		t.Reply(actors.SuccessionOf(&c.State.Agreement.Agreement))
+	case agreement.GetSuccession:
+		t.Reply(agreement.SuccessionOf(&c.State.Agreement.Agreement))
 	case ubl.GetDocument:
 		c.getDocument(t, cmd)
 	case ubl.ListDocuments:

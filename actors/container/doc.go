@@ -25,7 +25,7 @@
 //	                                container, deleted once they have arrived
 //	r container 0 transfer          the event with which a transfer ended here (8 bytes)
 //	k                               idempotency keys ([actors.Keys])
-//	y                               index for the Tenant ([actors.ContainerMemberIndex])
+//	y                               index for the Tenant ([agreement.ContainerMemberIndex])
 //	v container                     of versions before alarms: something was under way
 //
 // # Who may

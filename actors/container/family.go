@@ -6,6 +6,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // plan is what a decision about a container leads to.
@@ -19,11 +20,11 @@ func kind() *actors.Kind[State, event] {
 		Checkpoint: everySo(checkpointEvery), Restore: restore, Adopt: (*State).adopt,
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidAgreementEnd, nil, (*State).decideEnd).Frees(),
-			actors.On(ubl.DidContainerInvite, actors.AddContent, (*State).decideAdd),
-			actors.On(ubl.DidContainerMemberUpdate, actors.RoleContent, (*State).decideRole),
-			actors.OnNamed(removal, actors.RemoveContent, (*State).decideRemove).Frees(),
-			actors.On(ubl.DidHeirSet, actors.SetHeirContent, (*State).decideSetHeir),
-			actors.On(ubl.DidAgreementHeir, actors.InheritContent, (*State).decideHeir).Frees(),
+			actors.On(ubl.DidContainerInvite, agreement.AddContent, (*State).decideAdd),
+			actors.On(ubl.DidContainerMemberUpdate, agreement.RoleContent, (*State).decideRole),
+			actors.OnNamed(removal, agreement.RemoveContent, (*State).decideRemove).Frees(),
+			actors.On(ubl.DidHeirSet, agreement.SetHeirContent, (*State).decideSetHeir),
+			actors.On(ubl.DidAgreementHeir, agreement.InheritContent, (*State).decideHeir).Frees(),
 			actors.On(ubl.DidCreditsIssue, creditContent, (*State).decideCredit),
 			actors.On(ubl.DidDocumentCreate, createContent, (*State).decideCreate),
 			actors.On(ubl.DidDocumentUpdate, updateContent, (*State).decideUpdate),
@@ -35,7 +36,7 @@ func kind() *actors.Kind[State, event] {
 
 // What tells one command from another under the same key.
 
-func creditContent(c actors.Credit) []string      { return []string{fmt.Sprint(c.Amount)} }
+func creditContent(c Credit) []string             { return []string{fmt.Sprint(c.Amount)} }
 func createContent(c ubl.CreateDocument) []string { return []string{c.Title, c.Content} }
 func deleteContent(c ubl.DeleteDocument) []string { return []string{string(c.DocumentID)} }
 func departContent(c depart) []string             { return transferContent(c.Transfer) }

@@ -3,6 +3,7 @@ package container
 import (
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // Found makes the append that founds a container: the kind's act under the
@@ -15,7 +16,7 @@ func Found(req ubl.Request, tenant ubl.TenantID, made ubl.Kind, summary ubl.Cont
 		return nil, err
 	}
 	id, governing := summary.ContainerID, made.GovernedBy(summary.ContainerID)
-	owner := actors.EntryOf(req.Who, ubl.RoleOwner, summary.CreatedAt)
+	owner := agreement.EntryOf(req.Who, ubl.RoleOwner, summary.CreatedAt)
 	return kind().Found(ubl.ContainerName(tenant, id), made.Did, req, summary.CreatedAt, &plan{
 		Act: actors.Act{
 			Agreement: ubl.TenantAgreement(tenant),

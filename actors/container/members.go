@@ -6,6 +6,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // The decisions about who belongs to a container. Each reads the state, changes
@@ -33,7 +34,7 @@ func (c *Container) join(t *actors.Turn, cmd ubl.Command) {
 	if cmd.Cost() == 0 && t.Reserve(ubl.JoinCost) != nil {
 		return // the next time
 	}
-	p := changing(c.State.entries().Set(actors.EntryOf(req.Who, ubl.RoleMember, t.Now())))
+	p := changing(c.State.entries().Set(agreement.EntryOf(req.Who, ubl.RoleMember, t.Now())))
 	p.Agreement = ubl.TenantAgreement(c.tenant)
 	c.Enact(t, ubl.DidContainerJoin, req, p, nil)
 }
@@ -52,15 +53,15 @@ func touch(cmd ubl.Command) (req ubl.Request, ok bool) {
 }
 
 // entries writes the acts about who is in the container.
-func (s *State) entries() actors.Entries {
-	return actors.Entries{
+func (s *State) entries() agreement.Entries {
+	return agreement.Entries{
 		In: &s.Agreement.Agreement, Subject: ubl.Str("container_id", s.Summary.ContainerID),
 		Index: func(m ubl.Member) actors.Record { return memberIndex(s.Summary, m) },
 	}
 }
 
 // changing is the plan of a change of entries.
-func changing(c *actors.EntryChange) *plan {
+func changing(c *agreement.EntryChange) *plan {
 	return &plan{
 		Act: c.Act, Records: c.Records, Frees: c.Frees,
 		Event: event{Member: &c.Member, Heir: c.Heir, Sealed: c.Sealed, Expelled: c.Expelled},
@@ -69,8 +70,8 @@ func changing(c *actors.EntryChange) *plan {
 
 func memberIndex(in ubl.ContainerSummary, m ubl.Member) actors.Record {
 	return actors.Record{
-		Key:   actors.ContainerMemberIndex(m.UserID, in.ContainerID),
-		Value: actors.ContainerIndex{Container: in, Role: m.Role}.Encode(),
+		Key:   agreement.ContainerMemberIndex(m.UserID, in.ContainerID),
+		Value: agreement.ContainerIndex{Container: in, Role: m.Role}.Encode(),
 	}
 }
 
@@ -129,7 +130,7 @@ func (s *State) decideSetHeir(cmd ubl.SetHeir, _ actors.Moment) (*plan, error) {
 }
 
 // decideHeir opens a sealed container to an heir: for what comes, and its credits.
-func (s *State) decideHeir(cmd actors.Inherit, at actors.Moment) (*plan, error) {
+func (s *State) decideHeir(cmd agreement.Inherit, at actors.Moment) (*plan, error) {
 	change, err := s.entries().Inherit(cmd, at.Now)
 	if err != nil {
 		return nil, err
@@ -144,7 +145,7 @@ func (s *State) decideEnd(cmd ubl.EndAgreement, at actors.Moment) (*plan, error)
 	if err := s.governs(cmd.Agreement); err != nil {
 		return nil, err
 	}
-	act, ended := actors.Ending(s.Agreement.Agreement, at.Now)
+	act, ended := agreement.Ending(s.Agreement.Agreement, at.Now)
 	ended.Agreement.Members = nil // as it is read from the store: there is the list
 	return &plan{Act: act, Event: event{Ended: ended}}, nil
 }
@@ -156,15 +157,15 @@ func (c *Container) agreement(t *actors.Turn, cmd ubl.GetAgreement) {
 		err = c.State.governs(cmd.Agreement)
 	}
 	hidden := c.State.Hidden
-	actors.Show(t, cmd, err, &c.State,
+	agreement.Show(t, cmd, err, &c.State,
 		func(ctx context.Context) (*State, *event, error) { return c.then(ctx, cmd.AsOf, hidden) },
-		func(s *State) (ubl.Agreement, actors.History, error) {
+		func(s *State) (ubl.Agreement, agreement.History, error) {
 			return s.Agreement.Share(), c.changes(s.Steps), nil
 		})
 }
 
 // changes is the Agreement's history, which is in the events of some numbers.
-func (c *Container) changes(steps []int64) actors.History {
+func (c *Container) changes(steps []int64) agreement.History {
 	return func(ctx context.Context, after int64, fn func(ubl.Change) error) error {
 		first, _ := slices.BinarySearch(steps, after+1)
 		for page := range slices.Chunk(steps[first:], eventPage) {

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"ubl"
-	"ubl/actors"
+	"ubl/actors/agreement"
+	"ubl/actors/container"
 	"ubl/test/harness"
 )
 
@@ -40,7 +41,7 @@ func TestPast(t *testing.T) {
 		func() any {
 			return harness.Must[any](h, plans, ubl.AddMember{Request: h.Request(ana), Member: entry})
 		},
-		func() any { return harness.Must[any](h, here, actors.Credit{Request: h.Request(ana), Amount: 5}) },
+		func() any { return harness.Must[any](h, here, container.Credit{Request: h.Request(ana), Amount: 5}) },
 		func() any {
 			return harness.Must[any](h, here, ubl.Transfer{Request: h.Request(ana), To: ubl.ContainerID(there.Local()), Amount: 3})
 		},
@@ -110,7 +111,7 @@ func TestPastOfSealed(t *testing.T) {
 	secret := look(h, ana, []ubl.Name{place})
 	h.Clock.Add(time.Second)
 	harness.Must[any](h, place, ubl.RemoveMember{Request: h.Request(ana), UserID: ana.UserID, Expel: true})
-	harness.Must[any](h, place, actors.Inherit{Request: h.Request(ana), Heir: ubl.Member{UserID: bob.UserID, Email: bob.Email}})
+	harness.Must[any](h, place, agreement.Inherit{Request: h.Request(ana), Heir: ubl.Member{UserID: bob.UserID, Email: bob.Email}})
 	own := look(h, bob, []ubl.Name{place})
 	h.Refused(ubl.CodeForbidden, place, ubl.GetContainer{Who: bob, AsOf: ubl.AsOf{Seq: secret.seq}})
 	h.Refused(ubl.CodeForbidden, place, ubl.ListDocuments{Request: h.Request(bob), AsOf: ubl.AsOf{Seq: secret.seq}})

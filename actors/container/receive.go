@@ -7,9 +7,25 @@ import (
 	"ubl/actors"
 )
 
+// Credit puts issued credits into a Container. It makes credits out of nothing, so
+// only the Tenant sends it, which has asked who may; being no command of the list
+// in [ubl.Commands], it comes from no other node. Answers *ubl.Balance.
+type Credit struct {
+	ubl.Request
+	Amount int64
+}
+
+// Cost is one act.
+func (Credit) Cost() int { return ubl.ActCost }
+
+// Crediting is a Tenant's way to the command, which is not its own.
+func Crediting(req ubl.Request, amount int64) ubl.Command {
+	return Credit{Request: req, Amount: amount}
+}
+
 // decideCredit plans the arrival of issued credits. That they may be made is the
 // TenantLicense's to say, and so the act is under it.
-func (s *State) decideCredit(cmd actors.Credit, _ actors.Moment) (*plan, error) {
+func (s *State) decideCredit(cmd Credit, _ actors.Moment) (*plan, error) {
 	if err := s.may(cmd.Who, ubl.OpDeposit); err != nil {
 		return nil, err
 	}

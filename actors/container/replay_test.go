@@ -13,6 +13,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 	"ubl/actors/container"
 	"ubl/test/harness"
 )
@@ -294,7 +295,7 @@ func (w *world) heir(rt *rapid.T) {
 	case 0:
 		w.ask(w.place(rt), ubl.SetHeir{Request: w.request(rt)})
 	case 1:
-		w.ask(w.place(rt), actors.Inherit{Request: w.request(rt), Heir: m})
+		w.ask(w.place(rt), agreement.Inherit{Request: w.request(rt), Heir: m})
 	default:
 		w.ask(w.place(rt), ubl.SetHeir{Request: w.request(rt), Heir: m})
 	}

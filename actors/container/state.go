@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"ubl"
-	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // State is what a Container decides by. It is the same after replaying the
 // stored events as it was before a crash.
 type State struct {
 	Summary   ubl.ContainerSummary
-	Agreement actors.Agreement
+	Agreement agreement.Kept
 	// Balance is the credits inside, InTransit those that have left and not
 	// arrived yet.
 	Balance, InTransit int64

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ubl"
-	"ubl/actors"
 	"ubl/actors/container"
 	"ubl/test/harness"
 )
@@ -54,7 +53,7 @@ func TestArrivalIsRememberedForEver(t *testing.T) {
 	}
 	fill := func(n int) {
 		many(t, n, func() error {
-			_, err := h.Ask(t.Context(), purse, actors.Credit{Request: h.Request(ana), Amount: 1})
+			_, err := h.Ask(t.Context(), purse, container.Credit{Request: h.Request(ana), Amount: 1})
 			return err
 		})
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ubl"
-	"ubl/actors"
+	"ubl/actors/agreement"
 	"ubl/actors/room"
 	"ubl/test/harness"
 )
@@ -49,7 +49,7 @@ func TestAnsweredAgain(t *testing.T) {
 	ask(plans, ubl.SetHeir{Request: h.Request(ana), Heir: entry})
 	ask(plans, ubl.RemoveMember{Request: h.Request(bob), UserID: bob.UserID})
 	ask(plans, ubl.RemoveMember{Request: h.Request(ana), UserID: ana.UserID, Expel: true}) // nobody is left
-	ask(plans, actors.Inherit{Request: h.Request(ana), Heir: entry})
+	ask(plans, agreement.Inherit{Request: h.Request(ana), Heir: entry})
 	ask(plans, ubl.EndAgreement{Request: h.Request(bob)})
 	ask(ops, ubl.Announce{Request: h.Request(ubl.Platform()), Text: "hello"})
 	ask(ops, ubl.Announce{Request: h.Request(ubl.Platform()), Did: ubl.DidPlatformStart, This: ubl.Fields{ubl.Str("node_id", "n1")}, Text: "Node n1 started."})

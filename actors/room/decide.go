@@ -5,6 +5,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // The decisions about a room itself. Each reads the state, changes nothing,
@@ -34,7 +35,7 @@ func (s *State) decideJoin(c ubl.JoinRoom, at actors.Moment) (*plan, error) {
 	if s.Policy.Join != ubl.JoinTenant {
 		return nil, ubl.Errorf(ubl.CodeNotAMember, "this room is joined by invitation")
 	}
-	return s.joining(actors.EntryOf(c.Who, ubl.RoleMember, at.Now), c.Who, at)
+	return s.joining(agreement.EntryOf(c.Who, ubl.RoleMember, at.Now), c.Who, at)
 }
 
 // welcome adds a newcomer of the tenant once, and otherwise answers what is.
@@ -50,7 +51,7 @@ func (r *Room) welcome(t *actors.Turn, c ubl.Welcome) {
 	err := t.Reserve(ubl.JoinCost)
 	var p *plan
 	if err == nil {
-		p, err = r.State.joining(actors.EntryOf(c.Who, c.Role, t.Now()), c.Who, r.Moment(t))
+		p, err = r.State.joining(agreement.EntryOf(c.Who, c.Role, t.Now()), c.Who, r.Moment(t))
 	}
 	if err != nil {
 		t.Fail(err)
@@ -73,15 +74,15 @@ func (s *State) greeting(p *plan, m ubl.Member, by ubl.Identity, at actors.Momen
 }
 
 // entries writes the acts about who is in the room.
-func (s *State) entries() actors.Entries {
-	return actors.Entries{
+func (s *State) entries() agreement.Entries {
+	return agreement.Entries{
 		In: &s.Agreement.Agreement, Subject: ubl.Str("room_id", s.Summary.RoomID),
 		Index: func(m ubl.Member) actors.Record { return memberIndex(s.Summary, m) },
 	}
 }
 
 // changing is the plan of a change of entries.
-func (s *State) changing(c *actors.EntryChange) *plan {
+func (s *State) changing(c *agreement.EntryChange) *plan {
 	return &plan{
 		Act: c.Act, Records: c.Records, Frees: c.Frees,
 		Event: event{Member: &c.Member, Heir: c.Heir, Sealed: c.Sealed, Expelled: c.Expelled, LastSeq: s.Head.LastSeq},
@@ -89,7 +90,7 @@ func (s *State) changing(c *actors.EntryChange) *plan {
 }
 
 func memberIndex(in ubl.RoomSummary, m ubl.Member) actors.Record {
-	return actors.Record{Key: actors.MemberIndex(m.UserID, in.RoomID), Value: actors.RoomIndex{Room: in, Role: m.Role}.Encode()}
+	return actors.Record{Key: agreement.MemberIndex(m.UserID, in.RoomID), Value: agreement.RoomIndex{Room: in, Role: m.Role}.Encode()}
 }
 
 func (s *State) decideRole(c ubl.SetMember, _ actors.Moment) (*plan, error) {
@@ -128,7 +129,7 @@ func (s *State) decideSetHeir(c ubl.SetHeir, _ actors.Moment) (*plan, error) {
 }
 
 // decideHeir opens a sealed room to an heir, from the next message on.
-func (s *State) decideHeir(c actors.Inherit, at actors.Moment) (*plan, error) {
+func (s *State) decideHeir(c agreement.Inherit, at actors.Moment) (*plan, error) {
 	change, err := s.entries().Inherit(c, at.Now)
 	if err != nil {
 		return nil, err
@@ -168,9 +169,9 @@ func (s *State) decidePolicy(c ubl.SetRoomPolicy, _ actors.Moment) (*plan, error
 
 // joinable sets or clears the index that follows from a policy.
 func joinable(room ubl.RoomSummary, policy ubl.RoomPolicy) actors.Record {
-	r := actors.Record{Key: actors.JoinableIndex(room.RoomID)}
+	r := actors.Record{Key: agreement.JoinableIndex(room.RoomID)}
 	if policy.Join == ubl.JoinTenant {
-		r.Value = actors.RoomIndex{Room: room}.Encode()
+		r.Value = agreement.RoomIndex{Room: room}.Encode()
 	}
 	return r
 }
@@ -185,7 +186,7 @@ func (s *State) decideEnd(c ubl.EndAgreement, at actors.Moment) (*plan, error) {
 	if s.Agreement.TenantID == ubl.CoreTenant && slices.Contains(ubl.PlatformRooms(), s.Summary.RoomID) {
 		return nil, ubl.Errorf(ubl.CodeConflict, "the platform's own rooms can't be ended")
 	}
-	act, ended := actors.Ending(s.Agreement.Agreement, at.Now)
+	act, ended := agreement.Ending(s.Agreement.Agreement, at.Now)
 	return &plan{
 		Act: act, Event: event{LastSeq: s.Head.LastSeq},
 		Answer: func(ubl.Receipt) any { return ended },

@@ -11,8 +11,8 @@
 //	m room 0 seq    message (canonical JSON)
 //	c room          counter of messages, which is room_seq
 //	k               idempotency keys ([actors.Keys])
-//	u, j            indexes for the Tenant's lists of rooms ([actors.MemberIndex],
-//	                [actors.JoinableIndex])
+//	u, j            indexes for the Tenant's lists of rooms ([agreement.MemberIndex],
+//	                [agreement.JoinableIndex])
 //	w               what versions before alarms knew of retention by ([retentionIndex])
 //
 // # The way of one change
@@ -42,7 +42,7 @@
 // one commit (decideRemove) its entries go, services among them, SealedAt is set, and
 // Hidden becomes the last room_seq. From then on nobody has an entry, so nobody reads,
 // joins, adds or sends; messages stay stored and receipted, and are never served again,
-// for [State.head] begins behind Hidden. The room opens by [actors.Inherit] alone, when
+// for [State.head] begins behind Hidden. The room opens by [agreement.Inherit] alone, when
 // an owner of the tenant names an heir (agreement.heir), or in the same commit, where an
 // owner of the room had named one before (agreement.heir.set). Either heir begins with an
 // empty timeline. Retention goes on; an ended Agreement can't be opened any more.

@@ -5,6 +5,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // plan is what a decision about a room leads to.
@@ -21,12 +22,12 @@ func kind() *actors.Kind[State, event] {
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidSend, sendContent, (*State).decideSend),
 			actors.OnNamed(announced, announceContent, (*State).decideAnnounce),
-			actors.On(ubl.DidRoomInvite, actors.AddContent, (*State).decideAdd),
+			actors.On(ubl.DidRoomInvite, agreement.AddContent, (*State).decideAdd),
 			actors.On(ubl.DidRoomJoin, nil, (*State).decideJoin),
-			actors.On(ubl.DidRoomMemberUpdate, actors.RoleContent, (*State).decideRole),
-			actors.OnNamed(removal, actors.RemoveContent, (*State).decideRemove).Frees(),
-			actors.On(ubl.DidHeirSet, actors.SetHeirContent, (*State).decideSetHeir),
-			actors.On(ubl.DidAgreementHeir, actors.InheritContent, (*State).decideHeir).Frees(),
+			actors.On(ubl.DidRoomMemberUpdate, agreement.RoleContent, (*State).decideRole),
+			actors.OnNamed(removal, agreement.RemoveContent, (*State).decideRemove).Frees(),
+			actors.On(ubl.DidHeirSet, agreement.SetHeirContent, (*State).decideSetHeir),
+			actors.On(ubl.DidAgreementHeir, agreement.InheritContent, (*State).decideHeir).Frees(),
 			actors.On(ubl.DidRoomUpdate, policyContent, (*State).decidePolicy),
 			actors.On(ubl.DidAgreementEnd, nil, (*State).decideEnd).Frees(),
 		},

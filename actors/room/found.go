@@ -5,6 +5,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // Found makes the append that founds a room: the room.create act under the
@@ -17,7 +18,7 @@ func Found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy
 
 func found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy ubl.RoomPolicy, physics ubl.Physics, random io.Reader) (*actors.Append, error) {
 	s := State{Summary: summary, Policy: policy}
-	owner := actors.EntryOf(req.Who, ubl.RoleOwner, summary.CreatedAt)
+	owner := agreement.EntryOf(req.Who, ubl.RoleOwner, summary.CreatedAt)
 	p := &plan{
 		Act: actors.Act{
 			Agreement: ubl.TenantAgreement(tenant),

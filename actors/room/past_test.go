@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ubl"
-	"ubl/actors"
+	"ubl/actors/agreement"
 	"ubl/test/harness"
 )
 
@@ -118,7 +118,7 @@ func TestPastOfSealed(t *testing.T) {
 	plans := ubl.RoomName(ana.TenantID, made.RoomID)
 	secret := look(h, ana, plans)
 	harness.Must[any](h, plans, ubl.RemoveMember{Request: h.Request(ana), UserID: ana.UserID, Expel: true})
-	harness.Must[any](h, plans, actors.Inherit{Request: h.Request(ana), Heir: ubl.Member{UserID: bob.UserID, Email: bob.Email}})
+	harness.Must[any](h, plans, agreement.Inherit{Request: h.Request(ana), Heir: ubl.Member{UserID: bob.UserID, Email: bob.Email}})
 	own := look(h, bob, plans)
 	h.Refused(ubl.CodeForbidden, plans, ubl.GetRoom{Who: bob, AsOf: ubl.AsOf{Seq: secret.seq}})
 	h.Refused(ubl.CodeForbidden, plans, ubl.GetAgreement{Who: bob, AsOf: ubl.AsOf{Seq: secret.seq}})

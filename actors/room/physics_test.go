@@ -17,8 +17,8 @@ import (
 // physics, a rule that lets everyone join, and a day's retention.
 func openWith(t *testing.T, physics ubl.Physics) *harness.House {
 	var store ubl.Store
-	founders := harness.Founders()
-	founders.Room = func(req ubl.Request, of ubl.TenantID, r ubl.RoomSummary, p ubl.RoomPolicy, random io.Reader) (*actors.Append, error) {
+	places := harness.Places()
+	places.Room = func(req ubl.Request, of ubl.TenantID, r ubl.RoomSummary, p ubl.RoomPolicy, random io.Reader) (*actors.Append, error) {
 		if r.RoomID == ubl.GeneralRoom {
 			return room.Found(req, of, r, p, random)
 		}
@@ -31,7 +31,7 @@ func openWith(t *testing.T, physics ubl.Physics) *harness.House {
 			Name: "tenant",
 			Owns: func(local string) bool { return local == "" },
 			Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-				return tenant.Family(store, founders, ubl.Kinds(), nil).Open(ctx, env)
+				return tenant.Family(store, places, ubl.Kinds(), nil).Open(ctx, env)
 			},
 		}},
 	})

@@ -8,6 +8,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // maxPage is the most messages of one page.
@@ -171,15 +172,15 @@ func (r *Room) agreement(t *actors.Turn, c ubl.GetAgreement) {
 		err = r.State.own(c.Agreement)
 	}
 	now := r.State.past()
-	actors.Show(t, c, err, &r.State,
+	agreement.Show(t, c, err, &r.State,
 		func(ctx context.Context) (*State, *event, error) { return r.then(ctx, c.AsOf, now) },
-		func(s *State) (ubl.Agreement, actors.History, error) {
+		func(s *State) (ubl.Agreement, agreement.History, error) {
 			return s.Agreement.Share(), r.changes(s.Events), nil
 		})
 }
 
 // changes is the Agreement's history up to an event.
-func (r *Room) changes(last int64) actors.History {
+func (r *Room) changes(last int64) agreement.History {
 	return func(ctx context.Context, after int64, fn func(ubl.Change) error) error {
 		return r.Events().Each(ctx, after+1, last, func(e event) error {
 			if e.Did == ubl.DidRoomUpdate || e.Did == ubl.DidRoomTrim {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ubl"
-	"ubl/actors"
+	"ubl/actors/agreement"
 	"ubl/actors/room"
 	"ubl/test/harness"
 )
@@ -130,7 +130,7 @@ func (w *world) heir(rt *rapid.T) {
 	case 0:
 		w.ask(ubl.SetHeir{Request: w.request(rt)})
 	case 1:
-		w.ask(actors.Inherit{Request: w.request(rt), Heir: m})
+		w.ask(agreement.Inherit{Request: w.request(rt), Heir: m})
 	default:
 		w.ask(ubl.SetHeir{Request: w.request(rt), Heir: m})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // Family registers Rooms over a reader.
@@ -109,8 +110,8 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 		r.agreement(t, c)
 	case ubl.Welcome:
 		r.welcome(t, c)
-	case actors.GetSuccession:
-		t.Reply(actors.SuccessionOf(&r.State.Agreement.Agreement))
+	case agreement.GetSuccession:
+		t.Reply(agreement.SuccessionOf(&r.State.Agreement.Agreement))
 	case ubl.Sweep:
 		r.sweep(t, c)
 	default:

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"ubl"
-	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // State is what a Room decides by. It is the same after replaying the stored
@@ -13,7 +13,7 @@ import (
 type State struct {
 	Summary   ubl.RoomSummary
 	Policy    ubl.RoomPolicy
-	Agreement actors.Agreement
+	Agreement agreement.Kept
 	// Past holds everyone who ever was a member and was not shut out of the
 	// tenant, so that nobody is welcomed twice.
 	Past map[ubl.UserID]bool

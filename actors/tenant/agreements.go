@@ -6,6 +6,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // held is a record that the Tenant holds: its TenantLicense, or the ToolAccess
@@ -34,16 +35,16 @@ func (x *Tenant) agreement(t *actors.Turn, c ubl.GetAgreement) {
 	if c.Who.IsPlatform() {
 		err = nil
 	}
-	actors.Show(t, c, err, &x.State,
+	agreement.Show(t, c, err, &x.State,
 		func(ctx context.Context) (*State, *event, error) { return x.Then(ctx, c.AsOf) },
-		func(s *State) (ubl.Agreement, actors.History, error) {
+		func(s *State) (ubl.Agreement, agreement.History, error) {
 			record, err := s.held(c.Agreement)
 			return record, x.changes(record.ID, s.Events), err
 		})
 }
 
 // changes is a record's history up to an event.
-func (x *Tenant) changes(id ubl.AgreementID, last int64) actors.History {
+func (x *Tenant) changes(id ubl.AgreementID, last int64) agreement.History {
 	return func(ctx context.Context, after int64, fn func(ubl.Change) error) error {
 		return x.Events().Each(ctx, after+1, last, func(e event) error {
 			if !e.changes(id) {
@@ -70,7 +71,7 @@ func (s *State) decideEnd(c ubl.EndAgreement, at actors.Moment) (*plan, error) {
 	if err := record.InForce(); err != nil {
 		return nil, err
 	}
-	ending, ended := actors.Ending(record, at.Now)
+	ending, ended := agreement.Ending(record, at.Now)
 	p := &plan{Act: ending, Answer: func(ubl.Receipt) any { return ended }}
 	p.Pointers = pointers(record.ID)
 	if tool {

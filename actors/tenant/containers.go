@@ -11,6 +11,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // decideContainer plans a container.
@@ -140,9 +141,9 @@ func (x *Tenant) containersOf(ctx context.Context, user ubl.UserID) (map[ubl.Con
 	roles := map[ubl.ContainerID]ubl.Role{}
 	var bad error
 	err := x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
-		from, to := actors.ContainerMemberIndexOf(user)
+		from, to := agreement.ContainerMemberIndexOf(user)
 		return snap.Ascend(from, to, func(_, v []byte) bool {
-			var entry actors.ContainerIndex
+			var entry agreement.ContainerIndex
 			bad = json.Unmarshal(v, &entry)
 			roles[entry.Container.ContainerID] = entry.Role
 			return bad == nil
@@ -155,7 +156,7 @@ func (x *Tenant) containersOf(ctx context.Context, user ubl.UserID) (map[ubl.Con
 // TenantLicense. The container puts the act on record, and knows the key.
 func (x *Tenant) issueCredits(t *actors.Turn, c ubl.IssueCredits) {
 	t.Read(x.State.mayIssue(c), func(ctx context.Context) (any, error) {
-		return x.Ask.Ask(ctx, ubl.ContainerName(x.id, c.To), actors.Credit{Request: c.Request, Amount: c.Amount})
+		return x.Ask.Ask(ctx, ubl.ContainerName(x.id, c.To), x.found.Credit(c.Request, c.Amount))
 	})
 }
 

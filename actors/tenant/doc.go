@@ -28,7 +28,7 @@
 // newcomer's next request, because Welcome is asked until it was answered.
 //
 // A room is created by the Tenant: one batch holds the directory entry and what
-// [Founders] makes of the room's first records ([actors.Plan], Founding), so that neither
+// [Places] makes of the room's first records ([actors.Plan], Founding), so that neither
 // can be without the other. From then on the Room alone writes its own.
 //
 // Containers are made the same way: a [ubl.Kind] says under which act and with

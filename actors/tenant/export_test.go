@@ -6,13 +6,14 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // EventPage is the most events of one view.
 const EventPage = actors.EventPage
 
 // Open loads a Tenant for tests that compare it with a live one.
-func Open(ctx context.Context, read ubl.Reader, found Founders, kinds []ubl.Kind, env actors.Env) (*Tenant, error) {
+func Open(ctx context.Context, read ubl.Reader, found Places, kinds []ubl.Kind, env actors.Env) (*Tenant, error) {
 	with := makers{found, kinds, nil}
 	return open(ctx, with.kind(), with, read, env)
 }
@@ -26,7 +27,7 @@ type Snapshot struct {
 // Snapshot copies what the Tenant knows; only while nothing is in flight.
 func (x *Tenant) Snapshot() Snapshot {
 	s := Snapshot{State: x.State, KeysKnown: x.Keys.Known()}
-	s.State.License = actors.Agreement{Agreement: s.State.License.Agreement} // whether it was shared is not known
+	s.State.License = agreement.Kept{Agreement: s.State.License.Agreement} // whether it was shared is not known
 	s.State.checkpoints, s.State.meters = checkpointing{}, meters{}
 	return s
 }

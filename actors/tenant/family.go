@@ -10,17 +10,19 @@ import (
 	"ubl/actors"
 )
 
-// Founders make the appends that found what a Tenant has: the act, which comes
-// first, and the first records. cmd/ubl passes those of the Room and the
-// Container family.
-type Founders struct {
+// Places are what a Tenant needs of the families of rooms and containers: Room and
+// Container make the appends that found one, the act, which comes first, and the first
+// records; Credit is the command that puts issued credits into a container. cmd/ubl
+// passes those families' own.
+type Places struct {
 	Room      func(req ubl.Request, tenant ubl.TenantID, room ubl.RoomSummary, policy ubl.RoomPolicy, random io.Reader) (*actors.Append, error)
 	Container func(req ubl.Request, tenant ubl.TenantID, kind ubl.Kind, container ubl.ContainerSummary) (*actors.Append, error)
+	Credit    func(req ubl.Request, amount int64) ubl.Command
 }
 
 // Family registers Tenants over a reader. Members may make containers of the
 // kinds; [ubl.WorkspaceKind] is known to every tenant. The quota bounds what they make.
-func Family(read ubl.Reader, found Founders, kinds []ubl.Kind, quota ubl.Quota) actors.Family {
+func Family(read ubl.Reader, found Places, kinds []ubl.Kind, quota ubl.Quota) actors.Family {
 	with := makers{found, kinds, quota}
 	kind := with.kind()
 	return actors.Family{
@@ -38,7 +40,7 @@ type plan = actors.Plan[event]
 
 // makers are what tenants make rooms, containers and records with.
 type makers struct {
-	found Founders
+	found Places
 	kinds []ubl.Kind
 	quota ubl.Quota
 }

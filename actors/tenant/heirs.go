@@ -8,6 +8,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // nameHeir has a sealed room or container take an heir. Its own act puts it on
@@ -26,7 +27,7 @@ func (x *Tenant) nameHeir(t *actors.Turn, c ubl.NameHeir) {
 		err = ubl.Errorf(ubl.CodeNotFound, "there is no such Agreement")
 	}
 	t.Read(err, func(ctx context.Context) (any, error) {
-		return x.Ask.Ask(ctx, at, actors.Inherit{Request: c.Request, Heir: heir})
+		return x.Ask.Ask(ctx, at, agreement.Inherit{Request: c.Request, Heir: heir})
 	})
 }
 
@@ -64,7 +65,7 @@ func (s *State) heirs(but ubl.UserID) heirs {
 // named is whom an owner of a place has named to follow them, if they are in the
 // tenant.
 func (x *Tenant) named(ctx context.Context, place ubl.Name, after heirs) (*ubl.Member, error) {
-	s, err := ubl.Ask[*actors.Succession](ctx, x.Ask, place, actors.GetSuccession{})
+	s, err := ubl.Ask[*agreement.Succession](ctx, x.Ask, place, agreement.GetSuccession{})
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func (x *Tenant) listSealed(t *actors.Turn, c ubl.ListSealed) {
 		}
 		list := []ubl.SealedPlace{}
 		for name, place := range places {
-			s, err := ubl.Ask[*actors.Succession](ctx, x.Ask, name, actors.GetSuccession{})
+			s, err := ubl.Ask[*agreement.Succession](ctx, x.Ask, name, agreement.GetSuccession{})
 			if ubl.CodeOf(err) == ubl.CodeNotFound {
 				continue
 			}
@@ -120,10 +121,10 @@ const entriesPage = 10_000
 // entries. It goes through all entries, so that only the few places that are left have
 // to be asked.
 func (x *Tenant) dropEntered(ctx context.Context, places map[ubl.Name]ubl.SealedPlace) error {
-	from, to := actors.MemberIndexAll()
+	from, to := agreement.MemberIndexAll()
 	err := x.eachKey(ctx, from, to, func(room string) { delete(places, ubl.RoomName(x.id, ubl.RoomID(room))) })
 	if err == nil {
-		from, to = actors.ContainerMemberIndexAll()
+		from, to = agreement.ContainerMemberIndexAll()
 		err = x.eachKey(ctx, from, to, func(container string) { delete(places, ubl.ContainerName(x.id, ubl.ContainerID(container))) })
 	}
 	return err

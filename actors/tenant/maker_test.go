@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"ubl"
-	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // TestUnprovenIsNoMaker: a service of a token of the nodes' key belongs to who has proved
@@ -17,7 +17,7 @@ func TestUnprovenIsNoMaker(t *testing.T) {
 	guest := ubl.Member{UserID: "u:guest", Email: "Eve@acme.com", Role: ubl.RoleMember, Unproven: true}
 	state := func(removed []ubl.Member, in ...ubl.Member) *State {
 		s := &State{
-			License: actors.Agreement{Agreement: ubl.Agreement{Members: map[ubl.UserID]ubl.Member{service.UserID: service}}},
+			License: agreement.Kept{Agreement: ubl.Agreement{Members: map[ubl.UserID]ubl.Member{service.UserID: service}}},
 			Vouched: map[ubl.UserID]voucher{service.UserID: bot}, Removed: map[ubl.UserID]ubl.Member{},
 		}
 		for _, m := range in {

@@ -8,6 +8,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // setting writes a member's entry.
@@ -162,7 +163,7 @@ func (x *Tenant) expel(ctx context.Context, req ubl.Request, user ubl.UserID, af
 // placesOf reads which rooms and containers a user belongs to.
 func (x *Tenant) placesOf(ctx context.Context, user ubl.UserID) (places []ubl.Name, err error) {
 	err = x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
-		from, to := actors.MemberIndexOf(user)
+		from, to := agreement.MemberIndexOf(user)
 		err := snap.Ascend(from, to, func(k, _ []byte) bool {
 			places = append(places, ubl.RoomName(x.id, ubl.RoomID(k[len(from):])))
 			return true
@@ -170,7 +171,7 @@ func (x *Tenant) placesOf(ctx context.Context, user ubl.UserID) (places []ubl.Na
 		if err != nil {
 			return err
 		}
-		from, to = actors.ContainerMemberIndexOf(user)
+		from, to = agreement.ContainerMemberIndexOf(user)
 		return snap.Ascend(from, to, func(k, _ []byte) bool {
 			places = append(places, ubl.ContainerName(x.id, ubl.ContainerID(k[len(from):])))
 			return true

@@ -11,6 +11,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // decideRoom plans a room.
@@ -86,7 +87,7 @@ func (x *Tenant) roomsOf(ctx context.Context, user ubl.UserID) ([]ubl.RoomEntry,
 	seen := make(map[ubl.RoomID]bool)
 	var bad error
 	add := func(_, v []byte) bool {
-		var entry actors.RoomIndex
+		var entry agreement.RoomIndex
 		if bad = json.Unmarshal(v, &entry); bad != nil {
 			return false
 		}
@@ -99,11 +100,11 @@ func (x *Tenant) roomsOf(ctx context.Context, user ubl.UserID) ([]ubl.RoomEntry,
 		return true
 	}
 	err := x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
-		from, to := actors.MemberIndexOf(user)
+		from, to := agreement.MemberIndexOf(user)
 		if err := snap.Ascend(from, to, add); err != nil {
 			return err
 		}
-		from, to = actors.JoinableIndexAll()
+		from, to = agreement.JoinableIndexAll()
 		return snap.Ascend(from, to, add)
 	})
 	slices.SortFunc(list, func(a, b ubl.RoomEntry) int { return cmp.Compare(a.RoomID, b.RoomID) })

@@ -4,14 +4,14 @@ import (
 	"cmp"
 
 	"ubl"
-	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // State is what a Tenant decides by. It is the same after replaying the stored
 // events as it was before a crash.
 type State struct {
 	Tenant  ubl.Tenant
-	License actors.Agreement
+	License agreement.Kept
 	// Vouched holds which issuer and subject own each user id.
 	Vouched map[ubl.UserID]voucher
 	// Removed members are shut out until an owner sets them again.

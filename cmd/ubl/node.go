@@ -113,7 +113,7 @@ func (n *node) run(dir string) (err error) {
 		// Adding a family of actors takes one line here.
 		Families: []actors.Family{
 			ledger.Family(n.store, slices.Concat(room.Content(), container.Content(), tenant.Content(), portal.Content())...),
-			tenant.Family(n.store, tenant.Founders{Room: room.Found, Container: container.Found}, ubl.Kinds(), n.quota),
+			tenant.Family(n.store, tenant.Places{Room: room.Found, Container: container.Found, Credit: container.Crediting}, ubl.Kinds(), n.quota),
 			room.Family(n.store),
 			container.Family(n.store, n.search),
 			container.Indexing(n.store, n.search),

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"ubl"
-	"ubl/actors"
+	"ubl/actors/container"
 	"ubl/test/harness"
 	"ubl/test/soak"
 )
@@ -162,7 +162,7 @@ func TestContainerActsCrash(t *testing.T) {
 				{w, ubl.AddMember{Request: h.Request(m.ana), Member: bob}},
 				{w, ubl.SetMember{Request: h.Request(m.ana), UserID: bob.UserID, Role: ubl.RoleOwner}},
 				{w, ubl.RemoveMember{Request: h.Request(m.ana), UserID: bob.UserID}},
-				{m.at["purse"], actors.Credit{Request: h.Request(m.ana), Amount: 7}},
+				{m.at["purse"], container.Credit{Request: h.Request(m.ana), Amount: 7}},
 				{w, ubl.EndAgreement{Request: h.Request(m.ana)}},
 			} {
 				before := m.head()
@@ -205,8 +205,8 @@ func TestKeysOfContainers(t *testing.T) {
 		}},
 		{m.at["wallet"], func(r ubl.Request) ubl.Command { return ubl.Transfer{Request: r, To: "k:purse", Amount: 1} },
 			func(r ubl.Request) ubl.Command { return ubl.Transfer{Request: r, To: "k:purse", Amount: 2} }},
-		{m.at["wallet"], func(r ubl.Request) ubl.Command { return actors.Credit{Request: r, Amount: 1} },
-			func(r ubl.Request) ubl.Command { return actors.Credit{Request: r, Amount: 2} }},
+		{m.at["wallet"], func(r ubl.Request) ubl.Command { return container.Credit{Request: r, Amount: 1} },
+			func(r ubl.Request) ubl.Command { return container.Credit{Request: r, Amount: 2} }},
 	} {
 		r := m.Request(m.ana)
 		if _, err := m.Ask(t.Context(), test.to, test.first(r)); err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ubl"
-	"ubl/actors"
+	"ubl/actors/container"
 	"ubl/test/harness"
 )
 
@@ -109,7 +109,7 @@ func (y *yard) tryPhysics(p string, at ubl.Name) {
 		rule, want string
 	}{
 		{ubl.CreateDocument{Request: y.Request(y.ana), Title: "x"}, "!transient/!values/!sealed/*", "x v1"},
-		{actors.Credit{Request: y.Request(y.ana), Amount: 5}, "strict/values/!sealed/*", "5"},
+		{container.Credit{Request: y.Request(y.ana), Amount: 5}, "strict/values/!sealed/*", "5"},
 	} {
 		want := "forbidden"
 		if fits(p, try.rule) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ubl"
-	"ubl/actors"
+	"ubl/actors/container"
 	"ubl/test/harness"
 )
 
@@ -255,7 +255,7 @@ func TestEveryAnswerHasItsReceipt(t *testing.T) {
 			return ubl.UpdateDocument{Request: r, DocumentID: doc, Title: &title}
 		}, ubl.DidDocumentUpdate},
 		{w, func(r ubl.Request) ubl.Command { return ubl.DeleteDocument{Request: r, DocumentID: doc} }, ubl.DidDocumentDelete},
-		{wallet, func(r ubl.Request) ubl.Command { return actors.Credit{Request: r, Amount: 1} }, ubl.DidCreditsIssue},
+		{wallet, func(r ubl.Request) ubl.Command { return container.Credit{Request: r, Amount: 1} }, ubl.DidCreditsIssue},
 		{wallet, func(r ubl.Request) ubl.Command { return ubl.Transfer{Request: r, To: "k:till", Amount: 1} }, ubl.DidTransfer},
 	} {
 		req := y.Request(y.ana)

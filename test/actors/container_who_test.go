@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ubl"
-	"ubl/actors"
+	"ubl/actors/container"
 	"ubl/test/harness"
 )
 
@@ -109,7 +109,7 @@ func (y *yard) does(who ubl.Identity, do string, at ubl.Name) string {
 		return y.tell(at, ubl.Transfer{Request: req, To: id(y.till()), Amount: 1})
 	case "give":
 		if who.TenantID != y.ana.TenantID {
-			return strings.Replace(y.tell(at, actors.Credit{Request: req, Amount: 1}), "1", "ok", 1)
+			return strings.Replace(y.tell(at, container.Credit{Request: req, Amount: 1}), "1", "ok", 1)
 		}
 		return y.tell(y.purse(who), ubl.Transfer{Request: req, To: id(at), Amount: 1})
 	}

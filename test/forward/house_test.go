@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ubl"
-	"ubl/actors"
+	"ubl/actors/container"
 )
 
 // containers: a workspace with a document, two wallets with credits, and what
@@ -25,7 +25,7 @@ func (w *world) containers() {
 		w.t.Errorf("the balance is %+v", b)
 	}
 	went := must[*ubl.TransferResult](w.forwarder, from, ubl.Transfer{Request: w.h.Request(w.ana), To: local(to), Amount: 7})
-	if _, err := w.wire.EncodeCommand(nil, actors.Credit{Request: w.h.Request(w.ana), Amount: 1}); err == nil {
+	if _, err := w.wire.EncodeCommand(nil, container.Credit{Request: w.h.Request(w.ana), Amount: 1}); err == nil {
 		w.t.Error("another node may make credits")
 	}
 	if went.Amount != 7 || went.Receipt.Seq == 0 {

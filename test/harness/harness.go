@@ -130,16 +130,16 @@ func (h *House) start() {
 	}
 	h.Runtime = actors.New(actors.Options{
 		Families: append(h.opts.Families, ledger.Family(store, Content()...), room.Family(store), container.Family(store, searcher), container.Indexing(store, searcher),
-			portal.Family(store), tenant.Family(store, Founders(), append(ubl.Kinds(), h.opts.Kinds...), h.opts.Quota)),
+			portal.Family(store), tenant.Family(store, Places(), append(ubl.Kinds(), h.opts.Kinds...), h.opts.Quota)),
 		Now: now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition, Panics: h.opts.Panics,
 		Elsewhere: h.opts.Elsewhere, Quota: h.opts.Quota, Shelf: engine,
 	})
 	h.learn()
 }
 
-// Founders are the product's.
-func Founders() tenant.Founders {
-	return tenant.Founders{Room: room.Found, Container: container.Found}
+// Places are the product's.
+func Places() tenant.Places {
+	return tenant.Places{Room: room.Found, Container: container.Found, Credit: container.Crediting}
 }
 
 // learn has the runtime find all alarms, and look at the clock.

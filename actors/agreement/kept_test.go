@@ -1,4 +1,4 @@
-package actors
+package agreement
 
 import (
 	"maps"
@@ -10,7 +10,7 @@ import (
 // TestSharedAgreement: entries change in place, but for those that were handed
 // out: what has been read stays as it was.
 func TestSharedAgreement(t *testing.T) {
-	a := Agreement{Agreement: ubl.Agreement{Members: map[ubl.UserID]ubl.Member{"u:ana": {UserID: "u:ana", Role: ubl.RoleOwner}}}}
+	a := Kept{Agreement: ubl.Agreement{Members: map[ubl.UserID]ubl.Member{"u:ana": {UserID: "u:ana", Role: ubl.RoleOwner}}}}
 	steps := []func(){
 		func() { a.Set(ubl.Member{UserID: "u:bob", Role: ubl.RoleMember}) },
 		func() { a.Set(ubl.Member{UserID: "u:ana", Role: ubl.RoleMember}) },

@@ -1,6 +1,9 @@
-package actors
+package agreement
 
-import "ubl"
+import (
+	"ubl"
+	"ubl/actors"
+)
 
 // Entries writes the acts about who has a part in what an Agreement governs. Its methods
 // read the Agreement, change nothing, and return a change or a refusal; who may ask is
@@ -10,14 +13,14 @@ type Entries struct {
 	// Subject names what is governed, in acts.
 	Subject ubl.Field
 	// Index is the record by which the Tenant finds what somebody has a part in.
-	Index func(ubl.Member) Record
+	Index func(ubl.Member) actors.Record
 }
 
 // EntryChange is what becomes of entries: an act, what goes with it, and what the
 // family's event keeps.
 type EntryChange struct {
-	Act
-	Records []Record
+	actors.Act
+	Records []actors.Record
 	Frees   bool // as [Plan].Frees
 
 	// Member is whom it is about.
@@ -38,11 +41,11 @@ func EntryOf(who ubl.Identity, role ubl.Role, now ubl.Time) ubl.Member {
 // Set puts an entry in, or replaces it.
 func (e Entries) Set(m ubl.Member) *EntryChange {
 	return &EntryChange{
-		Act: Act{
+		Act: actors.Act{
 			This:    ubl.Fields{e.Subject, ubl.Str("role", m.Role), ubl.Str("user_id", m.UserID)},
 			Effects: []ubl.Fields{e.set(m)},
 		},
-		Records: []Record{e.Index(m)},
+		Records: []actors.Record{e.Index(m)},
 		Member:  m,
 	}
 }
@@ -73,7 +76,7 @@ func (e Entries) Remove(c ubl.RemoveMember, now ubl.Time, refusal ubl.Code, priv
 		return nil, err
 	}
 	change := &EntryChange{
-		Act:      Act{This: ubl.Fields{e.Subject, ubl.Str("user_id", m.UserID)}},
+		Act:      actors.Act{This: ubl.Fields{e.Subject, ubl.Str("user_id", m.UserID)}},
 		Member:   m,
 		Heir:     heir,
 		Sealed:   seal,
@@ -97,7 +100,7 @@ func (c *EntryChange) leave(e Entries, m ubl.Member) {
 	c.Effects = append(c.Effects, ubl.Fields{
 		ubl.Str("agreement_id", e.In.ID), ubl.Str("op", "agreement.remove"), ubl.Str("user_id", m.UserID),
 	})
-	c.Records = append(c.Records, Record{Key: e.Index(m).Key})
+	c.Records = append(c.Records, actors.Record{Key: e.Index(m).Key})
 }
 
 // seal has the entries that are left go too: they are services.
@@ -117,7 +120,7 @@ func (e Entries) NameHeir(c ubl.SetHeir, refusal ubl.Code) (*EntryChange, error)
 	}
 	named := HeirFields(e.In.ID, c.Heir.UserID)
 	return &EntryChange{
-		Act: Act{
+		Act: actors.Act{
 			This:    named,
 			Effects: []ubl.Fields{append(ubl.Fields{ubl.Str("op", ubl.DidHeirSet)}, named...)},
 		},
@@ -138,9 +141,9 @@ func (e Entries) Inherit(c Inherit, now ubl.Time) (*EntryChange, error) {
 }
 
 // Ending is the act that ends an Agreement, and the record as it is after that.
-func Ending(a ubl.Agreement, now ubl.Time) (Act, *ubl.AgreementView) {
+func Ending(a ubl.Agreement, now ubl.Time) (actors.Act, *ubl.AgreementView) {
 	a.Status, a.EndedAt = ubl.AgreementEnded, &now
-	return Act{
+	return actors.Act{
 		This:    ubl.Fields{ubl.Str("agreement_id", a.ID)},
 		Effects: []ubl.Fields{{ubl.Str("agreement_id", a.ID), ubl.Str("op", "agreement.end")}},
 	}, a.View(nil)

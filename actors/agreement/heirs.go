@@ -1,17 +1,6 @@
-package actors
+package agreement
 
 import "ubl"
-
-// Credit puts issued credits into a Container. It makes credits out of nothing, so
-// only the Tenant sends it, which has asked who may; being no command of the list
-// in [ubl.Commands], it comes from no other node. Answers *ubl.Balance.
-type Credit struct {
-	ubl.Request
-	Amount int64
-}
-
-// Cost is one act.
-func (Credit) Cost() int { return ubl.ActCost }
 
 // Inherit has a sealed Room or Container take an heir, whom the Tenant has found
 // among its members. Only the Tenant sends it, for one of its owners. Answers
@@ -20,6 +9,9 @@ type Inherit struct {
 	ubl.Request
 	Heir ubl.Member
 }
+
+// Cost is one act.
+func (Inherit) Cost() int { return ubl.ActCost }
 
 // GetSuccession asks a Room or Container who comes after its owners. Only the Tenant
 // sends it. Answers *Succession.
@@ -50,6 +42,3 @@ func HeirFields(id ubl.AgreementID, heir ubl.UserID) ubl.Fields {
 	}
 	return f
 }
-
-// Cost is one act.
-func (Inherit) Cost() int { return ubl.ActCost }

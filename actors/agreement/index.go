@@ -1,4 +1,4 @@
-package actors
+package agreement
 
 import (
 	"encoding/json"

@@ -1,60 +1,12 @@
-package actors
+package agreement
 
 import (
 	"context"
 	"errors"
-	"maps"
 
 	"ubl"
+	"ubl/actors"
 )
-
-// Agreement is one that an actor keeps in its state: entries change in place, but
-// for those that were handed out. Its owner is the actor's mailbox.
-type Agreement struct {
-	ubl.Agreement
-	shared bool // Members has been handed out, and must stay as it is
-}
-
-// Share is the Agreement as it is now, to be read outside the mailbox: the entries
-// are copied before they change next.
-func (a *Agreement) Share() ubl.Agreement {
-	a.shared = true
-	return a.Agreement
-}
-
-// Set puts an entry in or replaces it.
-func (a *Agreement) Set(m ubl.Member) {
-	a.unshare()
-	a.Members[m.UserID] = m
-}
-
-// Remove takes an entry out.
-func (a *Agreement) Remove(user ubl.UserID) {
-	a.unshare()
-	delete(a.Members, user)
-}
-
-func (a *Agreement) unshare() {
-	if a.shared {
-		a.Members, a.shared = maps.Clone(a.Members), false
-	}
-}
-
-// Seal closes what the Agreement governs: it has no entries any more.
-func (a *Agreement) Seal(at ubl.Time) {
-	a.Members, a.shared = map[ubl.UserID]ubl.Member{}, false
-	a.SealedAt, a.NamedHeir = &at, ""
-}
-
-// Open gives what nobody owns any more to its heir, sealed or not. Who was named has
-// been then.
-func (a *Agreement) Open(heir ubl.Member) {
-	a.SealedAt = nil
-	if a.NamedHeir == heir.UserID {
-		a.NamedHeir = ""
-	}
-	a.Set(heir)
-}
 
 // History reads the changes of a record whose numbers are above after, in order, on the
 // asker's goroutine. It ends with the error of fn.
@@ -82,7 +34,7 @@ func (h History) page(ctx context.Context, c ubl.GetAgreement) (changes []ubl.Ch
 // Show answers with a record and, unless brief, its history: as they are in the state
 // now, or as of a moment of the past, in the state that then makes of the events up to it.
 // Record finds them in either.
-func Show[S any, E Event](t *Turn, c ubl.GetAgreement, refusal error, now *S,
+func Show[S any, E actors.Event](t *actors.Turn, c ubl.GetAgreement, refusal error, now *S,
 	then func(context.Context) (*S, *E, error), record func(*S) (ubl.Agreement, History, error)) {
 	var found ubl.Agreement
 	var history History
@@ -97,7 +49,7 @@ func Show[S any, E Event](t *Turn, c ubl.GetAgreement, refusal error, now *S,
 		if !c.AsOf.IsNow() {
 			s, newest, err := then(ctx)
 			if err == nil {
-				receipt := (*newest).stamped().Receipt
+				receipt := actors.ReceiptOf(*newest)
 				asOf = &receipt
 				found, history, err = record(s)
 			}
