@@ -3,6 +3,8 @@ package cluster
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,27 +15,39 @@ import (
 // damage flips a bit of a text in a node's file of a partition, once it is there.
 func damage(t *testing.T, dir string, partition int, text string) {
 	t.Helper()
-	path := filepath.Join(dir, "store", fmt.Sprintf("partition-%d.db", partition))
-	var data []byte
-	eventually(t, "the file has the text", func() bool {
-		var err error
-		data, err = os.ReadFile(path)
-		return err == nil && bytes.Contains(data, []byte(text))
-	})
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f := openPartition(t, dir, partition)
+	eventually(t, "the file has the text", func() bool { return flipText(t, f, text) })
+}
+
+// openPartition opens a node's file of a partition. Another file that takes its place
+// isn't this one any more.
+func openPartition(t *testing.T, dir string, partition int) *os.File {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(dir, "store", fmt.Sprintf("partition-%d.db", partition)), os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// flipText flips a bit wherever a file has the text, and reports whether it has.
+func flipText(t *testing.T, f *os.File, text string) (found bool) {
+	t.Helper()
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for from := 0; ; { // older pages may have it, too
 		at := bytes.Index(data[from:], []byte(text))
 		if at < 0 {
-			return
+			return found
 		}
 		from += at + len(text)
 		if _, err := f.WriteAt([]byte{text[0] ^ 1}, int64(from-len(text))); err != nil {
 			t.Fatal(err)
 		}
+		found = true
 	}
 }
 
@@ -71,11 +85,16 @@ func TestDamagedReplicaHeals(t *testing.T) {
 			}
 			n := w.nodes[victim]
 			old := n.held(p)
-			damage(t, w.dirs[victim], p, text)
-			n.engine.ScrubOnce(t.Context())
-			// What the scrub counted is gone as soon as the copy is made anew, which
-			// may be before anybody asks; only damage makes it anew.
-			eventually(t, "the damage was met and the replica made anew", func() bool {
+			// The text is in the file before its commit ends, and an open transaction may
+			// have it in memory and write it once more. What the scrub counted is gone as
+			// soon as the copy is made anew; only damage makes it anew.
+			f := openPartition(t, w.dirs[victim], p)
+			eventually(t, "the damage is met", func() bool {
+				flipText(t, f, text)
+				n.engine.ScrubOnce(t.Context())
+				return n.engine.Stats().Partitions[p].Scrub.Damages > 0 || n.held(p) != old
+			})
+			eventually(t, "the replica is made anew", func() bool {
 				g := n.group(p)
 				return g != nil && g != old && w.leader(p) != nil && n.engine.Applied(p) > 0
 			})
