@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"reflect"
+	"slices"
 	"time"
 
 	"ubl"
@@ -38,6 +40,53 @@ type Family struct {
 	Unarmed func(ubl.Snapshot) ([]string, error)
 	// Follow has an actor of the family in each group follow its ledger; nil for none.
 	Follow *Follow
+
+	// Commands are those that another node may send to actors of the family, as zero
+	// values, and Answers every type that they are answered with. Families may share some.
+	Commands []ubl.Command
+	Answers  []any
+	// Numbers are the runs of keys without a hole among the family's records, Content what
+	// of these counts as stored by the tenant.
+	Numbers []ubl.Numbers
+	Content []ubl.Content
+}
+
+// Commands are those of all families, and the kernel's own.
+func Commands(families []Family) []ubl.Command {
+	return union([]ubl.Command{ubl.Redrive{}}, families, func(f Family) []ubl.Command { return f.Commands })
+}
+
+// Answers are those of all families; nil is the answer of those who have nothing to say.
+func Answers(families []Family) []any {
+	return union([]any{nil}, families, func(f Family) []any { return f.Answers })
+}
+
+// union are the values of all families, one of each type.
+func union[T any](all []T, families []Family, of func(Family) []T) []T {
+	for _, f := range families {
+		for _, v := range of(f) {
+			if !slices.ContainsFunc(all, func(have T) bool { return reflect.TypeOf(have) == reflect.TypeOf(v) }) {
+				all = append(all, v)
+			}
+		}
+	}
+	return all
+}
+
+// Content is that of all families.
+func Content(families []Family) (all []ubl.Content) {
+	for _, f := range families {
+		all = append(all, f.Content...)
+	}
+	return all
+}
+
+// Numbers are those of all families.
+func Numbers(families []Family) (all []ubl.Numbers) {
+	for _, f := range families {
+		all = append(all, f.Numbers...)
+	}
+	return all
 }
 
 // Env is what an actor knows of the world around it.

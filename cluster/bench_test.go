@@ -7,13 +7,14 @@ import (
 
 	"ubl"
 	"ubl/cluster/wire"
+	"ubl/test/families"
 )
 
 // BenchmarkForward carries four sends of 100 bytes to another node and their
 // answers back, each time in one message, without the network between. An
 // operation is one of the four.
 func BenchmarkForward(b *testing.B) {
-	registry, err := wire.NewRegistry(ubl.Commands(), ubl.Answers())
+	registry, err := wire.NewRegistry(families.Commands(), families.Answers())
 	if err != nil {
 		b.Fatal(err)
 	}

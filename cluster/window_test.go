@@ -50,7 +50,7 @@ func newWriters(t *testing.T, nodes int, limits actors.Limits) *writers {
 	for _, n := range w.nodes {
 		rt := actors.New(actors.Options{
 			Families: []actors.Family{
-				ledger.Family(n.Store(), slices.Concat(rooms.Content(), container.Content())...), rooms.Family(n.Store()),
+				ledger.Family(n.Store()), rooms.Family(n.Store()),
 				tenant.Family(n.Store(), tenant.Places{Room: rooms.Found, Container: container.Found}, ubl.Kinds(), nil),
 			},
 			Now: time.Now, Random: rand.Reader, Limits: limits, Partition: n.engine.Partition, Elsewhere: n,

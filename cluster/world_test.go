@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"ubl"
 	"ubl/cluster/mesh"
 	"ubl/cluster/wire"
 	"ubl/storage"
+	"ubl/test/families"
 )
 
 // world is a cluster in one process: real files, real TLS and gossip on
@@ -63,7 +63,7 @@ func (w *world) start(i int) {
 }
 
 func (w *world) options(i int) Options {
-	registry, err := wire.NewRegistry(ubl.Commands(), ubl.Answers())
+	registry, err := wire.NewRegistry(families.Commands(), families.Answers())
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -20,6 +20,16 @@ func Family(read ubl.Reader, search ubl.Searcher) actors.Family {
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
 			return open(ctx, kind, read, search, env)
 		},
+		Commands: []ubl.Command{
+			ubl.GetContainer{}, ubl.GetAgreement{}, ubl.EndAgreement{}, ubl.AddMember{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{},
+			ubl.Authorize{}, ubl.CreateDocument{}, ubl.GetDocument{}, ubl.UpdateDocument{}, ubl.DeleteDocument{},
+			ubl.ListDocuments{}, ubl.ListVersions{}, ubl.SearchDocuments{}, ubl.Transfer{},
+		},
+		Answers: []any{
+			(*ubl.Container)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil), ubl.AgreementID(""), (*ubl.Balance)(nil),
+			(*ubl.DocumentResult)(nil), (*ubl.DocumentList)(nil), (*ubl.DocumentHits)(nil), (*ubl.TransferResult)(nil),
+		},
+		Numbers: runs(), Content: counted(),
 	}
 }
 

@@ -142,14 +142,14 @@ func numbered(space byte, id string, n int64) []byte {
 
 func eventCounter(c ubl.ContainerID) []byte { return append([]byte{'e'}, c...) }
 
-// Numbers are the runs of a container's keys.
-func Numbers() []ubl.Numbers {
+// runs are a container's runs of keys.
+func runs() []ubl.Numbers {
 	return []ubl.Numbers{{Space: 'o', Counter: "e", Named: true, FromOne: true, Fixed: true}}
 }
 
-// Content is what of a container's records counts as stored: events, versions, and texts.
+// counted is what of a container's records counts as stored: events, versions, and texts.
 // A text of number 0 is on its way to another container.
-func Content() []ubl.Content {
+func counted() []ubl.Content {
 	return []ubl.Content{{Space: 'o'}, {Space: 'd'}, {Space: 'x', Counts: func(key []byte) bool {
 		return len(key) > 8 && binary.BigEndian.Uint64(key[len(key)-8:]) > 0
 	}}}

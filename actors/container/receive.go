@@ -8,8 +8,8 @@ import (
 )
 
 // Credit puts issued credits into a Container. It makes credits out of nothing, so
-// only the Tenant sends it, which has asked who may; being no command of the list
-// in [ubl.Commands], it comes from no other node. Answers *ubl.Balance.
+// only the Tenant sends it, which has asked who may; the family doesn't list it, so that
+// it comes from no other node. Answers *ubl.Balance.
 type Credit struct {
 	ubl.Request
 	Amount int64

@@ -43,6 +43,8 @@ func Family(store ubl.Store, content ...ubl.Content) actors.Family {
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
 			return open(ctx, store, content, env)
 		},
+		Commands: []ubl.Command{ubl.GetReceipt{}, ubl.GetLedgerHead{}, ubl.ReadAtoms{}, ubl.ListDeadLetters{}},
+		Answers:  []any{(*ubl.ReceiptPair)(nil), ubl.LedgerHead{}, (*ubl.AtomPage)(nil), []ubl.DeadLetter(nil)},
 	}
 }
 

@@ -134,17 +134,17 @@ func encode(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// Numbers are the runs of a portal's keys. Rows of the log change when their call
+// runs are a portal's runs of keys. Rows of the log change when their call
 // ends.
-func Numbers() []ubl.Numbers {
+func runs() []ubl.Numbers {
 	return []ubl.Numbers{
 		{Space: 'p', Counter: "e" + local, FromOne: true, Fixed: true},
 		{Space: 'l', Counter: "c" + local},
 	}
 }
 
-// Content is what of a portal's records counts as stored: its events. All else is bounded
+// counted is what of a portal's records counts as stored: its events. All else is bounded
 // by itself.
-func Content() []ubl.Content {
+func counted() []ubl.Content {
 	return []ubl.Content{{Space: 'p', Counts: func(key []byte) bool { return len(key) == len(eventKey(0)) && key[1] == 0 }}}
 }

@@ -16,6 +16,15 @@ func Family(read ubl.Reader) actors.Family {
 		Owns:    func(name string) bool { return name == local },
 		Unarmed: unarmed,
 		Open:    func(ctx context.Context, env actors.Env) (actors.Actor, error) { return load(ctx, kind, read, env) },
+		Commands: []ubl.Command{
+			ubl.AddServer{}, ubl.UpdateServer{}, ubl.RemoveServer{}, ubl.ListServers{}, ubl.ListPortalTools{}, ubl.OpenServer{}, ubl.RecordSync{},
+			ubl.ApproveTool{}, ubl.SaveGrant{}, ubl.BeginCall{}, ubl.EndCall{}, ubl.LogCalls{}, ubl.ReadCalls{}, ubl.GetBudget{}, ubl.SetBudget{}, ubl.CloseCalls{},
+		},
+		Answers: []any{
+			(*ubl.Server)(nil), []*ubl.Server(nil), []*ubl.PortalTool(nil), (*ubl.PortalTool)(nil), (*ubl.ServerAccess)(nil),
+			(*ubl.CallTicket)(nil), (*ubl.Call)(nil), (*ubl.CallPage)(nil), (*ubl.Budget)(nil),
+		},
+		Numbers: runs(), Content: counted(),
 	}
 }
 

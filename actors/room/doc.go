@@ -95,13 +95,13 @@ func numberOf(key []byte) int64 { return int64(binary.BigEndian.Uint64(key[len(k
 func eventCounter(r ubl.RoomID) []byte   { return append([]byte{'e'}, r...) }
 func messageCounter(r ubl.RoomID) []byte { return append([]byte{'c'}, r...) }
 
-// Numbers are the runs of a room's keys.
-func Numbers() []ubl.Numbers {
+// runs are a room's runs of keys.
+func runs() []ubl.Numbers {
 	return []ubl.Numbers{
 		{Space: 'g', Counter: "e", Named: true, FromOne: true, Fixed: true},
 		{Space: 'm', Counter: "c", Named: true, Fixed: true},
 	}
 }
 
-// Content is what of a room's records counts as stored: its messages and events.
-func Content() []ubl.Content { return []ubl.Content{{Space: 'm'}, {Space: 'g'}} }
+// counted is what of a room's records counts as stored: its messages and events.
+func counted() []ubl.Content { return []ubl.Content{{Space: 'm'}, {Space: 'g'}} }

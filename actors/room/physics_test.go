@@ -10,6 +10,7 @@ import (
 	"ubl/actors"
 	"ubl/actors/room"
 	"ubl/actors/tenant"
+	"ubl/test/families"
 	"ubl/test/harness"
 )
 
@@ -17,7 +18,7 @@ import (
 // physics, a rule that lets everyone join, and a day's retention.
 func openWith(t *testing.T, physics ubl.Physics) *harness.House {
 	var store ubl.Store
-	places := harness.Places()
+	places := families.Places()
 	places.Room = func(req ubl.Request, of ubl.TenantID, r ubl.RoomSummary, p ubl.RoomPolicy, random io.Reader) (*actors.Append, error) {
 		if r.RoomID == ubl.GeneralRoom {
 			return room.Found(req, of, r, p, random)

@@ -21,6 +21,14 @@ func Family(read ubl.Reader) actors.Family {
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
 			return open(ctx, kind, read, env)
 		},
+		Commands: []ubl.Command{
+			ubl.SendMessage{}, ubl.Announce{}, ubl.ReadHistory{}, ubl.RoomHead{}, ubl.GetRoom{}, ubl.GetAgreement{}, ubl.EndAgreement{},
+			ubl.AddMember{}, ubl.JoinRoom{}, ubl.Welcome{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{}, ubl.SetRoomPolicy{}, ubl.Sweep{},
+		},
+		Answers: []any{
+			(*ubl.Sent)(nil), (*ubl.HistoryPage)(nil), ubl.Head{}, (*ubl.Room)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil),
+		},
+		Numbers: runs(), Content: counted(),
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/actors/tenant"
+	"ubl/test/families"
 	"ubl/test/harness"
 )
 
@@ -63,7 +64,7 @@ func TestBadCheckpoints(t *testing.T) {
 	var logged strings.Builder
 	env.Log = slog.New(slog.NewTextHandler(&logged, nil))
 	open := func(read ubl.Reader) (*tenant.Tenant, error) {
-		return tenant.Open(t.Context(), read, harness.Places(), ubl.Kinds(), env)
+		return tenant.Open(t.Context(), read, families.Places(), ubl.Kinds(), env)
 	}
 	good, err := open(h.Engine)
 	if err != nil || good.Saved() == 0 {
@@ -114,7 +115,7 @@ func TestCheckpointOfOlderRelease(t *testing.T) {
 	older := false
 	family := actors.Family{Name: "tenant", Owns: func(local string) bool { return local == "" },
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-			x, err := tenant.Open(ctx, read, harness.Places(), ubl.Kinds(), env)
+			x, err := tenant.Open(ctx, read, families.Places(), ubl.Kinds(), env)
 			if err == nil {
 				x.Checkpoints(3, 0)
 				if older {
@@ -145,7 +146,7 @@ func TestCheckpointOfOlderRelease(t *testing.T) {
 	}
 	older = false
 	h.Reload()
-	x, err := tenant.Open(t.Context(), read, harness.Places(), ubl.Kinds(), actors.Env{Name: core, Now: h.Clock.Now, Random: rand.Reader})
+	x, err := tenant.Open(t.Context(), read, families.Places(), ubl.Kinds(), actors.Env{Name: core, Now: h.Clock.Now, Random: rand.Reader})
 	if err != nil || x.Saved() < 9 {
 		t.Fatalf("the older release's checkpoint isn't used: it is of event %d, %v", x.Saved(), err)
 	}
@@ -162,7 +163,7 @@ func signedIn(t testing.TB, sessions, every, each int) (*harness.House, actors.E
 	var read ubl.Reader
 	family := actors.Family{Name: "tenant", Owns: func(local string) bool { return local == "" },
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-			x, err := tenant.Open(ctx, read, harness.Places(), ubl.Kinds(), env)
+			x, err := tenant.Open(ctx, read, families.Places(), ubl.Kinds(), env)
 			if err == nil {
 				x.Checkpoints(every, each)
 			}
@@ -196,7 +197,7 @@ func BenchmarkOpenTenant0(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := tenant.Open(b.Context(), read, harness.Places(), ubl.Kinds(), env); err != nil {
+				if _, err := tenant.Open(b.Context(), read, families.Places(), ubl.Kinds(), env); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -156,10 +156,10 @@ func eventKey(n int64) []byte {
 
 func eventCounter() []byte { return []byte{'e'} }
 
-// Numbers are the runs of a Tenant's keys.
-func Numbers() []ubl.Numbers {
+// runs are a Tenant's runs of keys.
+func runs() []ubl.Numbers {
 	return []ubl.Numbers{{Space: 't', Counter: "e", FromOne: true, Fixed: true}}
 }
 
-// Content is what of a Tenant's records counts as stored: its events.
-func Content() []ubl.Content { return []ubl.Content{{Space: 't'}} }
+// counted is what of a Tenant's records counts as stored: its events.
+func counted() []ubl.Content { return []ubl.Content{{Space: 't'}} }

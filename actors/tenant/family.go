@@ -32,6 +32,28 @@ func Family(read ubl.Reader, found Places, kinds []ubl.Kind, quota ubl.Quota) ac
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
 			return open(ctx, kind, with, read, env)
 		},
+		Commands: []ubl.Command{
+			ubl.Enter{}, ubl.GetTenant{}, ubl.SetDefaults{}, ubl.GetAgreement{}, ubl.EndAgreement{},
+			ubl.ListRooms{}, ubl.CreateRoom{}, ubl.SweepRooms{}, ubl.NameHeir{}, ubl.ListSealed{},
+			ubl.ListMembers{}, ubl.ListFormer{}, ubl.FindMember{}, ubl.SetTenantMember{}, ubl.RemoveTenantMember{}, ubl.ProveMember{},
+			ubl.CreateServiceToken{}, ubl.RenewServiceToken{}, ubl.RevokeServiceToken{}, ubl.ListServiceTokens{}, ubl.CheckServiceToken{},
+			ubl.AdmitToken{}, ubl.RevokeToken{}, ubl.ListTokens{}, ubl.RevokeTokens{}, ubl.EndSignIns{}, ubl.OfferLink{}, ubl.FindLink{},
+			ubl.FindHome{}, ubl.FindStanding{}, ubl.KeepHome{},
+			ubl.CreateInvitation{}, ubl.RevokeInvitation{}, ubl.ListInvitations{}, ubl.FindInvitation{}, ubl.AcceptInvitation{},
+			ubl.ClaimDomain{}, ubl.CheckDomain{}, ubl.VerifyDomain{}, ubl.ReleaseDomain{}, ubl.ListDomains{}, ubl.KeepDomain{}, ubl.FindDomains{},
+			ubl.RegisterPasskey{}, ubl.ListPasskeys{}, ubl.FindPasskey{}, ubl.UsePasskey{}, ubl.RemovePasskey{},
+			ubl.CreateContainer{}, ubl.ListContainers{}, ubl.IssueCredits{}, ubl.SetToolAccess{}, ubl.ListToolAccess{},
+		},
+		Answers: []any{
+			(*ubl.Entered)(nil), (*ubl.Tenant)(nil), (*ubl.AgreementView)(nil), []ubl.RoomEntry(nil), (*ubl.RoomSummary)(nil), []ubl.SealedPlace(nil),
+			(*ubl.Member)(nil), []ubl.Member(nil), []ubl.FormerMember(nil),
+			(*ubl.ServiceToken)(nil), []ubl.ServiceToken(nil), (*ubl.ServiceCaller)(nil), (*ubl.ServiceRenewed)(nil),
+			(*ubl.Identity)(nil), 0, []ubl.PlatformToken(nil), (*ubl.OneTimeLink)(nil), (*ubl.Home)(nil), (*ubl.Standing)(nil),
+			(*ubl.Invitation)(nil), []*ubl.Invitation(nil), (*ubl.DomainClaim)(nil), []ubl.DomainClaim(nil),
+			(*ubl.Passkey)(nil), (*ubl.Passkeys)(nil), (*ubl.PasskeyRecord)(nil),
+			(*ubl.ContainerMade)(nil), (*ubl.ContainerList)(nil), (*ubl.Balance)(nil), (*ubl.ToolAccess)(nil), []*ubl.ToolAccess(nil),
+		},
+		Numbers: runs(), Content: counted(),
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"ubl/actors"
 	"ubl/actors/room"
 	"ubl/actors/tenant"
+	"ubl/test/families"
 	"ubl/test/harness"
 )
 
@@ -61,7 +62,7 @@ func history(t *testing.T, seed int) []byte {
 				return room.Family(read).Open(ctx, env)
 			}),
 			seeded("tenant", func(l string) bool { return l == "" }, func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-				return tenant.Open(ctx, read, harness.Places(), ubl.Kinds(), env)
+				return tenant.Open(ctx, read, families.Places(), ubl.Kinds(), env)
 			}),
 		},
 	})

@@ -11,6 +11,7 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/actors/tenant"
+	"ubl/test/families"
 	"ubl/test/harness"
 )
 
@@ -18,7 +19,7 @@ import (
 // stored knows exactly what the live one knows.
 func TestStateIsDerived(t *testing.T) {
 	h := harness.OpenLive(t, "tenant", func(local string) bool { return local == "" }, func(ctx context.Context, read ubl.Reader, env actors.Env) (*tenant.Tenant, error) {
-		x, err := tenant.Open(ctx, read, harness.Places(), ubl.Kinds(), env)
+		x, err := tenant.Open(ctx, read, families.Places(), ubl.Kinds(), env)
 		if err == nil {
 			x.ManyCheckpoints()
 		}

@@ -8,11 +8,12 @@ import (
 
 	"ubl"
 	"ubl/cluster/wire"
+	"ubl/test/families"
 )
 
 func registry(t testing.TB) *wire.Registry {
 	t.Helper()
-	r, err := wire.NewRegistry(ubl.Commands(), ubl.Answers())
+	r, err := wire.NewRegistry(families.Commands(), families.Answers())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,15 +7,15 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
-	"ubl"
 	"ubl/cluster/wire"
+	"ubl/test/families"
 )
 
 // TestFormsAreTheLibrarys: another implementation of MessagePack reads what is
 // written here, and writes what is read here.
 func TestFormsAreTheLibrarys(t *testing.T) {
-	types := ubl.Answers()[1:] // without nil
-	for _, c := range ubl.Commands() {
+	types := families.Answers()[1:] // without nil
+	for _, c := range families.Commands() {
 		types = append(types, c)
 	}
 	for _, zero := range types {

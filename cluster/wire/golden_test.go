@@ -16,6 +16,7 @@ import (
 
 	"ubl"
 	"ubl/cluster/wire"
+	"ubl/test/families"
 )
 
 var update = flag.Bool("update", false, "add today's encodings to the golden file")
@@ -79,7 +80,7 @@ func samples(t *testing.T) []sample {
 	t.Helper()
 	r := registry(t)
 	var out []sample
-	for _, zero := range ubl.Commands() {
+	for _, zero := range families.Commands() {
 		cmd := exemplar(zero).(ubl.Command)
 		data, err := r.EncodeCommand(nil, cmd)
 		if err != nil {
@@ -87,7 +88,7 @@ func samples(t *testing.T) []sample {
 		}
 		out = append(out, sample{"command", nameIn(data), cmd, data})
 	}
-	for _, zero := range ubl.Answers() {
+	for _, zero := range families.Answers() {
 		answer := exemplar(zero)
 		data, err := r.EncodeAnswer(nil, answer)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"ubl"
 	"ubl/cluster/wire"
+	"ubl/test/families"
 )
 
 // malformed is what no program writes, as the value of an answer.
@@ -102,7 +103,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(data)
 	}
 	for seed := range uint64(20) {
-		for _, zero := range ubl.Answers() {
+		for _, zero := range families.Answers() {
 			data, _ := r.EncodeAnswer(nil, newFiller(seed).like(zero))
 			f.Add(data)
 		}

@@ -13,7 +13,6 @@ import (
 	"ubl"
 	"ubl/cluster"
 	"ubl/cluster/mesh"
-	"ubl/cluster/wire"
 	"ubl/secretfile"
 	"ubl/transport/auth"
 )
@@ -92,7 +91,7 @@ func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *sl
 	if err != nil {
 		return nil, err
 	}
-	registry, err := wire.NewRegistry(ubl.Commands(), ubl.Answers())
+	registry, err := registry()
 	if err != nil {
 		return nil, err
 	}

@@ -7,17 +7,11 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"ubl"
 	"ubl/actors"
-	"ubl/actors/container"
-	"ubl/actors/ledger"
-	"ubl/actors/portal"
-	"ubl/actors/room"
-	"ubl/actors/tenant"
 	"ubl/cluster"
 	"ubl/panics"
 	"ubl/search"
@@ -110,16 +104,8 @@ func (n *node) run(dir string) (err error) {
 	begun := time.Now()
 	n.clock = &clockGuard{now: n.now, elapsed: func() time.Duration { return time.Since(begun) }, ahead: n.clockOffset, log: n.log}
 	n.actors = actors.New(actors.Options{
-		// Adding a family of actors takes one line here.
-		Families: []actors.Family{
-			ledger.Family(n.store, slices.Concat(room.Content(), container.Content(), tenant.Content(), portal.Content())...),
-			tenant.Family(n.store, tenant.Places{Room: room.Found, Container: container.Found, Credit: container.Crediting}, ubl.Kinds(), n.quota),
-			room.Family(n.store),
-			container.Family(n.store, n.search),
-			container.Indexing(n.store, n.search),
-			portal.Family(n.store),
-		},
-		Now: n.now, Random: n.random, Log: n.log, Panics: n.panics, Partition: n.store.Partition,
+		Families: families(n.store, n.search, n.quota),
+		Now:      n.now, Random: n.random, Log: n.log, Panics: n.panics, Partition: n.store.Partition,
 		Elsewhere: elsewhere, Shelf: n.store, Wrote: n.figures.wrote, Quota: n.quota, Hold: n.clock.holds,
 	})
 	n.figures.watch(n)

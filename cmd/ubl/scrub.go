@@ -15,22 +15,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"ubl"
-	"ubl/actors/container"
-	"ubl/actors/portal"
-	"ubl/actors/room"
-	"ubl/actors/tenant"
 	"ubl/cluster"
 	"ubl/storage"
 )
-
-// numbers are the runs of keys of all families.
-func numbers() []ubl.Numbers {
-	var all []ubl.Numbers
-	for _, family := range [][]ubl.Numbers{room.Numbers(), tenant.Numbers(), container.Numbers(), portal.Numbers()} {
-		all = append(all, family...)
-	}
-	return all
-}
 
 const (
 	// damagedEvery is how often a damaged place is logged that is met again and again.

@@ -15,6 +15,7 @@ import (
 
 	"ubl"
 	"ubl/cluster/wire"
+	"ubl/test/families"
 	"ubl/test/harness"
 )
 
@@ -31,7 +32,7 @@ type forwarder struct {
 }
 
 func newForwarder(t testing.TB, actor ubl.Asker) *forwarder {
-	r, err := wire.NewRegistry(ubl.Commands(), ubl.Answers())
+	r, err := wire.NewRegistry(families.Commands(), families.Answers())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,12 +143,12 @@ func TestEveryCommandIsForwarded(t *testing.T) {
 	w.readLedger()
 	w.end()
 
-	for _, c := range ubl.Commands() {
+	for _, c := range families.Commands() {
 		if w.answered[typeName(c)] == 0 {
 			t.Errorf("%T was never answered", c)
 		}
 	}
-	for _, a := range ubl.Answers() {
+	for _, a := range families.Answers() {
 		if w.answers[typeName(a)] == 0 {
 			t.Errorf("nothing was answered with %s", typeName(a))
 		}

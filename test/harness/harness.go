@@ -9,7 +9,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,14 +16,10 @@ import (
 
 	"ubl"
 	"ubl/actors"
-	"ubl/actors/container"
-	"ubl/actors/ledger"
-	"ubl/actors/portal"
-	"ubl/actors/room"
-	"ubl/actors/tenant"
 	"ubl/panics"
 	"ubl/search"
 	"ubl/storage"
+	"ubl/test/families"
 )
 
 // Clock is time that only moves when told to. Safe for concurrent use.
@@ -129,17 +124,11 @@ func (h *House) start() {
 		now = h.opts.Now
 	}
 	h.Runtime = actors.New(actors.Options{
-		Families: append(h.opts.Families, ledger.Family(store, Content()...), room.Family(store), container.Family(store, searcher), container.Indexing(store, searcher),
-			portal.Family(store), tenant.Family(store, Places(), append(ubl.Kinds(), h.opts.Kinds...), h.opts.Quota)),
-		Now: now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition, Panics: h.opts.Panics,
+		Families: append(h.opts.Families, families.All(store, searcher, append(ubl.Kinds(), h.opts.Kinds...), h.opts.Quota)...),
+		Now:      now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition, Panics: h.opts.Panics,
 		Elsewhere: h.opts.Elsewhere, Quota: h.opts.Quota, Shelf: engine,
 	})
 	h.learn()
-}
-
-// Places are the product's.
-func Places() tenant.Places {
-	return tenant.Places{Room: room.Found, Container: container.Found, Credit: container.Crediting}
 }
 
 // learn has the runtime find all alarms, and look at the clock.
@@ -284,9 +273,4 @@ func (h *House) VerifyLedger(tenant ubl.TenantID) {
 	if _, err := ubl.Verify(strings.NewReader(out.String()), ubl.VerifyOptions{Head: head.HeadHash}); err != nil {
 		h.t.Errorf("the ledger doesn't verify: %v", err)
 	}
-}
-
-// Content is what of all families' records counts as stored, as cmd/ubl says it.
-func Content() []ubl.Content {
-	return slices.Concat(room.Content(), container.Content(), tenant.Content(), portal.Content())
 }
