@@ -1,6 +1,12 @@
 package ubl
 
 import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -204,3 +210,167 @@ func (e *Effect) Seal() (atom []byte, cid string) {
 	cid = CID(b)
 	return slices.Insert(b, 1, []byte(`"cid":"`+cid+`",`)...), cid
 }
+
+// Fields travel inside commands: their values are unexported, so they bring
+// their own form.
+var (
+	_ encoding.BinaryMarshaler   = Fields(nil)
+	_ encoding.BinaryUnmarshaler = (*Fields)(nil)
+)
+
+// MarshalBinary writes the object as it stands in an atom: canonical JSON. It
+// fails where it would be none, as with two members of one name.
+func (f Fields) MarshalBinary() ([]byte, error) {
+	data := f.append(nil)
+	if err := checkCanonical(data); err != nil {
+		return nil, fmt.Errorf("couldn't encode fields: %w", err)
+	}
+	return data, nil
+}
+
+// UnmarshalBinary reads what MarshalBinary wrote, and nothing else: the values
+// go into atoms as they are. The members come in canonical order.
+func (f *Fields) UnmarshalBinary(data []byte) error {
+	if err := checkCanonical(data); err != nil {
+		return fmt.Errorf("couldn't decode fields: %w", err)
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil || members == nil {
+		return errors.New("couldn't decode fields: not an object")
+	}
+	out := make(Fields, 0, len(members))
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		out = append(out, Field{Name: name, value: members[name]})
+	}
+	*f = out
+	return nil
+}
+
+func checkCanonical(data []byte) error {
+	canonical, err := Canonical(data)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(canonical, data) {
+		return errors.New("not canonical JSON")
+	}
+	return nil
+}
+
+// Did names an act. A tool of the same name does the same act.
+type Did string
+
+// The one table of acts. Each is written into action atoms as did, and is the
+// operation within whose scope an idempotency key counts.
+const (
+	DidTenantCreate       Did = "tenant.create"
+	DidTenantJoin         Did = "tenant.join"
+	DidTenantUpdate       Did = "tenant.update"
+	DidTenantMemberUpdate Did = "tenant.member.update"
+	DidTenantMemberRemove Did = "tenant.member.remove"
+	DidInvitationCreate   Did = "tenant.invitation.create"
+	DidInvitationRevoke   Did = "tenant.invitation.revoke"
+	DidInvitationAccept   Did = "tenant.invitation.accept"
+	DidTenantMemberProve  Did = "tenant.member.prove"
+	DidDomainClaim        Did = "tenant.domain.claim"
+	DidDomainVerify       Did = "tenant.domain.verify"
+	DidDomainRelease      Did = "tenant.domain.release"
+	DidTokenCreate        Did = "token.create"
+	DidTokenRenew         Did = "token.renew"
+	DidTokenRevoke        Did = "token.revoke"
+
+	DidRoomCreate       Did = "room.create"
+	DidRoomJoin         Did = "room.join"
+	DidRoomInvite       Did = "room.invite"
+	DidRoomMemberUpdate Did = "room.member.update"
+	DidRoomRemove       Did = "room.remove"
+	DidRoomLeave        Did = "room.leave"
+	DidRoomUpdate       Did = "room.update"
+	DidRoomTrim         Did = "room.trim"
+	DidSend             Did = "messenger.send"
+
+	DidAgreementEnd  Did = "agreement.end"
+	DidAgreementHeir Did = "agreement.heir"
+	DidHeirSet       Did = "agreement.heir.set"
+
+	DidPasskeyRegister Did = "passkey.register"
+	DidPasskeyUse      Did = "passkey.use"
+	DidPasskeyRemove   Did = "passkey.remove"
+
+	DidWorkspaceCreate  Did = "office.workspace.create"
+	DidWorkspaceList    Did = "office.workspace.list"
+	DidDocumentCreate   Did = "office.document.create"
+	DidDocumentGet      Did = "office.document.get"
+	DidDocumentUpdate   Did = "office.document.update"
+	DidDocumentDelete   Did = "office.document.delete"
+	DidDocumentList     Did = "office.document.list"
+	DidDocumentVersions Did = "office.document.versions"
+	DidDocumentSearch   Did = "office.document.search"
+	DidComplete         Did = "office.llm.complete"
+	DidToolCall         Did = "office.tool.call"
+
+	DidContainerCreate       Did = "container.create"
+	DidContainerJoin         Did = "container.join"
+	DidContainerInvite       Did = "container.invite"
+	DidContainerMemberUpdate Did = "container.member.update"
+	DidContainerRemove       Did = "container.remove"
+	DidContainerLeave        Did = "container.leave"
+	DidTransfer              Did = "container.transfer"
+	DidReceive               Did = "container.receive"
+	DidCreditsIssue          Did = "credits.issue"
+
+	DidToolAccess    Did = "tool.access"
+	DidServerAdd     Did = "portal.server.add"
+	DidServerUpdate  Did = "portal.server.update"
+	DidServerRemove  Did = "portal.server.remove"
+	DidServerSync    Did = "portal.server.sync"
+	DidServerConnect Did = "portal.server.connect"
+	DidToolApprove   Did = "portal.tool.approve"
+	DidToolDeny      Did = "portal.tool.deny"
+	DidPortalCall    Did = "portal.call"
+	DidBudgetUpdate  Did = "portal.budget.update"
+
+	DidRedrive Did = "deadletter.redrive"
+
+	DidPlatformStart          Did = "platform.start"
+	DidPlatformStop           Did = "platform.stop"
+	DidPlatformKeyCreate      Did = "platform.key.create"
+	DidPlatformKeyRotate      Did = "platform.key.rotate"
+	DidPlatformTokenCreate    Did = "platform.token.create"
+	DidPlatformTokenRevoke    Did = "platform.token.revoke"
+	DidPlatformTokenRenew     Did = "platform.token.renew"
+	DidPlatformTokenRevokeAll Did = "platform.token.revoke_all"
+	DidPlatformLinkCreate     Did = "platform.link.create"
+	DidPlatformHomeSet        Did = "platform.home.set"
+	DidPlatformBackup         Did = "platform.backup"
+	DidPlatformRestore        Did = "platform.restore"
+	DidPlatformJournalLoss    Did = "platform.journal.loss"
+	DidPlatformNodeJoin       Did = "platform.node.join"
+	DidPlatformNodeRemove     Did = "platform.node.remove"
+	DidPlatformSecretRotate   Did = "platform.secret.rotate"
+)
+
+var dids = []Did{
+	DidTenantCreate, DidTenantJoin, DidTenantUpdate, DidTenantMemberUpdate, DidTenantMemberRemove,
+	DidInvitationCreate, DidInvitationRevoke, DidInvitationAccept, DidTenantMemberProve,
+	DidDomainClaim, DidDomainVerify, DidDomainRelease,
+	DidTokenCreate, DidTokenRenew, DidTokenRevoke,
+	DidRoomCreate, DidRoomJoin, DidRoomInvite, DidRoomMemberUpdate, DidRoomRemove, DidRoomLeave,
+	DidRoomUpdate, DidRoomTrim, DidSend,
+	DidAgreementEnd, DidAgreementHeir, DidHeirSet,
+	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
+	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,
+	DidDocumentList, DidDocumentVersions, DidDocumentSearch, DidComplete, DidToolCall,
+	DidContainerCreate, DidContainerJoin, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave,
+	DidTransfer, DidReceive, DidCreditsIssue,
+	DidToolAccess, DidServerAdd, DidServerUpdate, DidServerRemove, DidServerSync, DidServerConnect,
+	DidToolApprove, DidToolDeny, DidPortalCall, DidBudgetUpdate, DidRedrive,
+	DidPlatformStart, DidPlatformStop, DidPlatformKeyCreate, DidPlatformKeyRotate, DidPlatformTokenCreate,
+	DidPlatformTokenRevoke, DidPlatformTokenRenew, DidPlatformTokenRevokeAll, DidPlatformLinkCreate, DidPlatformBackup, DidPlatformRestore,
+	DidPlatformJournalLoss,
+	DidPlatformHomeSet,
+	DidPlatformNodeJoin, DidPlatformNodeRemove, DidPlatformSecretRotate,
+}
+
+// Dids lists every act of the table.
+func Dids() []Did { return slices.Clone(dids) }

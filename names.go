@@ -1,7 +1,11 @@
 package ubl
 
 import (
+	"cmp"
+	_ "embed"
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -288,4 +292,112 @@ func visible(text string, blank rune) string {
 		}
 	}
 	return b.String()
+}
+
+// Called is what clients call a member: their name, else the local part of their
+// address, else their id.
+func (m Member) Called() string {
+	local := m.Email[:max(0, strings.LastIndexByte(m.Email, '@'))]
+	return cmp.Or(m.Name, local, string(m.UserID))
+}
+
+// together are the scripts that one language writes together; Latin may stand among
+// them. By UTS #39 names in one script or in one of these are highly restricted.
+var together = [][]string{
+	{"Latin", "Han", "Hiragana", "Katakana"}, // Japanese
+	{"Latin", "Han", "Hangul"},               // Korean
+	{"Latin", "Han", "Bopomofo"},             // Chinese
+}
+
+// oneScript refuses a name whose letters are of several scripts, unless they are
+// written [together]: one of another alphabet among them passes for its look-alike.
+// Digits, signs, marks and pictures are of none.
+func oneScript(name string) error {
+	if plainText(name) {
+		return nil
+	}
+	var seen []string
+	for _, r := range name {
+		s := script(r)
+		if s == "Common" || s == "Inherited" || slices.Contains(seen, s) {
+			continue
+		}
+		if s == "" {
+			return Errorf(CodeValidation, "the name holds a character of no script that is known here")
+		}
+		if seen = append(seen, s); !fit(seen) {
+			return Errorf(CodeValidation, "the name mixes scripts (%s): write it in one", strings.Join(seen, " and "))
+		}
+	}
+	return nil
+}
+
+func fit(scripts []string) bool {
+	return len(scripts) == 1 || slices.ContainsFunc(together, func(set []string) bool {
+		return !slices.ContainsFunc(scripts, func(s string) bool { return !slices.Contains(set, s) })
+	})
+}
+
+// usual are the scripts that most names are of, to be tried first.
+var usual = []string{"Latin", "Common", "Cyrillic", "Han", "Hiragana", "Katakana", "Hangul", "Greek", "Arabic", "Hebrew", "Inherited"}
+
+// script is the one that a character belongs to: Common for those of all, Inherited for
+// marks, "" for one of none.
+func script(r rune) string {
+	for _, name := range usual {
+		if unicode.Is(unicode.Scripts[name], r) {
+			return name
+		}
+	}
+	for name, table := range unicode.Scripts {
+		if unicode.Is(table, r) {
+			return name
+		}
+	}
+	return ""
+}
+
+//go:embed confusables.txt
+var confusables string
+
+// prototypes has for each character that looks like another what it looks like.
+var prototypes = sync.OnceValue(func() map[rune]string {
+	of := make(map[rune]string, 6000)
+	_, lines, _ := strings.Cut(confusables, "\n\n") // behind the comment
+	for line := range strings.Lines(lines) {
+		skeleton, characters, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		for _, r := range characters {
+			of[r] = skeleton
+		}
+	}
+	return of
+})
+
+// Skeleton is the same for names that look the same in any case of their letters, and is
+// no name itself: it is the skeleton of UTS #39, with single blanks. ALICE looks like
+// Alice in capitals, and AIice looks like it in its own: so the letters are compared as
+// they stand, as small ones and as capitals. For comparing within one process only: with
+// newer data it may change.
+func Skeleton(name string) string {
+	for _, inCase := range []func(string) string{strings.ToLower, strings.ToUpper, strings.ToLower} {
+		name = inCase(looks(name))
+	}
+	return strings.Join(strings.Fields(name), " ")
+}
+
+// looks has in place of each character what it looks like, and nothing for what can't be seen.
+func looks(name string) string {
+	of := prototypes()
+	var b strings.Builder
+	for _, r := range norm.NFD.String(name) {
+		if r >= 0x80 && ignorable(r) {
+			continue
+		}
+		if s, ok := of[r]; ok {
+			b.WriteString(s)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return norm.NFD.String(b.String())
 }

@@ -2,8 +2,14 @@ package ubl
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // ModeInternal is the only room mode of this version: the server sees the text.
@@ -166,3 +172,308 @@ const (
 	// MaxRenewalGrace is how long the secret before a new one may go on.
 	MaxRenewalGrace = 7 * 24 * time.Hour
 )
+
+// MaxMessageBytes is the largest message text, in bytes of UTF-8. A tenant or
+// a room may set a smaller limit, never a larger one.
+const MaxMessageBytes = 8000
+
+// Message types. Clients send text; system messages come from the acts that
+// cause them.
+const (
+	TypeText   = "text"
+	TypeSystem = "system"
+)
+
+// Receipt proves an act: its place in the ledger and the head after it. The
+// receipt of a message is that of its action atom.
+type Receipt struct {
+	Shard    string `json:"ledger_shard"`
+	Seq      int64  `json:"seq"`
+	CID      string `json:"cid"`
+	HeadHash string `json:"head_hash"`
+	Time     Time   `json:"time"`
+}
+
+func (r *Receipt) append(dst []byte) []byte {
+	dst = append(dst, `{"cid":"`...)
+	dst = append(dst, r.CID...)
+	dst = append(dst, `","head_hash":"`...)
+	dst = append(dst, r.HeadHash...)
+	dst = append(dst, `","ledger_shard":`...)
+	dst = appendString(dst, r.Shard)
+	dst = append(dst, `,"seq":`...)
+	dst = strconv.AppendInt(dst, r.Seq, 10)
+	dst = append(dst, `,"time":"`...)
+	dst = r.Time.append(dst)
+	return append(dst, `"}`...)
+}
+
+// Body is what a message says.
+type Body struct {
+	Text string `json:"text"`
+}
+
+// Canonical is the body as it is hashed.
+func (b Body) Canonical() []byte { return namedText("text", b.Text) }
+
+// Message is an entry of a room's timeline.
+type Message struct {
+	MsgID       MessageID         `json:"msg_id"`
+	TenantID    TenantID          `json:"tenant_id"`
+	RoomID      RoomID            `json:"room_id"`
+	RoomSeq     int64             `json:"room_seq"`
+	SenderID    UserID            `json:"sender_id"`
+	SentAt      Time              `json:"sent_at"`
+	Type        string            `json:"type"`
+	Body        Body              `json:"body"`
+	ReplyTo     *MessageID        `json:"reply_to"`
+	Attachments []json.RawMessage `json:"attachments"`
+	Receipt     Receipt           `json:"receipt"`
+}
+
+// AppendJSON writes the message as canonical JSON. Attachments are always
+// empty in this version.
+func (m *Message) AppendJSON(dst []byte) []byte {
+	dst = append(dst, `{"attachments":[],"body":{"text":`...)
+	dst = appendString(dst, m.Body.Text)
+	dst = append(dst, `},"msg_id":"`...)
+	dst = append(dst, m.MsgID...)
+	dst = append(dst, `","receipt":`...)
+	dst = m.Receipt.append(dst)
+	dst = append(dst, `,"reply_to":`...)
+	if m.ReplyTo == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = appendString(dst, string(*m.ReplyTo))
+	}
+	dst = append(dst, `,"room_id":"`...)
+	dst = append(dst, m.RoomID...)
+	dst = append(dst, `","room_seq":`...)
+	dst = strconv.AppendInt(dst, m.RoomSeq, 10)
+	dst = append(dst, `,"sender_id":"`...)
+	dst = append(dst, m.SenderID...)
+	dst = append(dst, `","sent_at":"`...)
+	dst = m.SentAt.append(dst)
+	dst = append(dst, `","tenant_id":"`...)
+	dst = append(dst, m.TenantID...)
+	dst = append(dst, `","type":"`...)
+	dst = append(dst, m.Type...)
+	return append(dst, `"}`...)
+}
+
+// CheckText refuses a text that is empty, not UTF-8, or longer than max bytes.
+func CheckText(text string, max int) error {
+	switch {
+	case len(text) > max:
+		return Errorf(CodeTooLarge, "the message text is longer than %d bytes of UTF-8", max)
+	case !utf8.ValidString(text):
+		return Errorf(CodeValidation, "the message text is not valid UTF-8")
+	case !seen(text):
+		return Errorf(CodeValidation, "the message text is empty, or has nothing that can be seen")
+	}
+	return nil
+}
+
+// seen reports whether a text has anything that can be seen.
+func seen(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return r == unicode.ReplacementChar || !unicode.IsSpace(r) && !invisible(r)
+	})
+}
+
+// Fingerprint tells one command's content from another's under the same
+// idempotency key. Parts are length-prefixed, so that they cannot run together.
+func Fingerprint(parts ...string) [16]byte {
+	size := 0
+	for _, p := range parts {
+		size += len(p) + 8
+	}
+	b := make([]byte, 0, size)
+	for _, p := range parts {
+		b = strconv.AppendInt(b, int64(len(p)), 10)
+		b = append(b, ':')
+		b = append(b, p...)
+	}
+	sum := sha256.Sum256(b)
+	return [16]byte(sum[:])
+}
+
+// Commands of the Room family. Who may send each stands with it; the Room
+// refuses everyone else with not_a_member or forbidden.
+type (
+	// SendMessage appends a text message. Members. Answers *Sent.
+	SendMessage struct {
+		Request
+		Text    string
+		ReplyTo MessageID // "" for none
+	}
+	// Announce appends a text message of the platform and, where Did is set,
+	// records the act that it tells of. The platform only. Answers *Sent.
+	Announce struct {
+		Request
+		Did  Did
+		This Fields
+		Text string
+	}
+	// ReadHistory reads messages with room_seq < Before (0: from the newest),
+	// or, where After is set, those with room_seq > *After. Both oldest first.
+	// Members. Answers *HistoryPage.
+	ReadHistory struct {
+		Who    Identity
+		Before int64
+		After  *int64
+		Limit  int
+	}
+	// RoomHead asks how far a room is, for streams. Answers Head.
+	RoomHead struct{}
+	// GetRoom reads the configuration, as it is or was. Members. Answers *Room.
+	GetRoom struct {
+		Who  Identity
+		AsOf AsOf
+	}
+	// GetAgreement reads an Agreement with its history: the one that governs the
+	// actor, or the one named where the actor holds others too, as a Tenant
+	// does its ToolAccess records. Members of it. Answers *AgreementView. Rooms,
+	// Tenants and Containers answer it.
+	GetAgreement struct {
+		Who       Identity
+		Agreement AgreementID // "" for the actor's own
+		// Brief leaves the history out, which takes reading all events.
+		Brief bool
+		// After is the number of a step: the history goes on with those after it. Limit is
+		// how many steps at most, 0 for all of them.
+		After int64
+		Limit int
+		// AsOf asks for the Agreement as it was, and its history up to then.
+		AsOf AsOf
+	}
+	// EndAgreement ends an Agreement for good. Its owners. Answers *AgreementView.
+	// Rooms, Tenants and Containers answer it.
+	EndAgreement struct {
+		Request
+		Agreement AgreementID // "" for the actor's own
+	}
+	// AddMember adds a member of the tenant, whom the caller has looked up.
+	// Owners. Answers *Member.
+	AddMember struct {
+		Request
+		Member Member
+	}
+	// JoinRoom adds the caller where the room's rule lets them. Answers *Member.
+	JoinRoom struct{ Request }
+	// Welcome adds a new member of the tenant, once and whatever the rule; one
+	// who left stays away. Only the Tenant sends it. Answers *Member or nil.
+	Welcome struct {
+		Request
+		Role Role
+	}
+	// SetMember changes a member's role. Owners. Answers *Member.
+	SetMember struct {
+		Request
+		UserID UserID
+		Role   Role
+	}
+	// RemoveMember removes a member. Owners; anyone themselves, which is leaving;
+	// the Tenant, with Expel set, when it shuts a member out. Heir is then whom the
+	// Tenant names to own what would be left without anybody, and Named whom an owner of
+	// the place had named, if they are in the tenant still. Answers *Member as it was.
+	RemoveMember struct {
+		Request
+		UserID UserID
+		Expel  bool
+		Heir   *Member
+		Named  *Member
+	}
+	// SetHeir names who owns a room or container once its last owner is gone; the empty
+	// user id takes the name back. The asker has found Heir in the tenant. Owners that
+	// are people. Answers *Member with the user id alone.
+	SetHeir struct {
+		Request
+		Agreement AgreementID
+		Heir      Member
+	}
+	// SetRoomPolicy changes the policy. Owners. Answers *Room.
+	SetRoomPolicy struct {
+		Request
+		Patch RoomPolicyPatch
+	}
+	// Sweep has a Room apply retention now. The platform only. Answers Head.
+	Sweep struct{ Request }
+)
+
+// Sent is the answer to a send: the message as canonical JSON.
+type Sent struct {
+	Message json.RawMessage
+	RoomSeq int64
+}
+
+// HistoryPage is part of a room's timeline, oldest first.
+type HistoryPage struct {
+	Messages []json.RawMessage
+	// FirstSeq and LastSeq are the room_seq of the first and last message here,
+	// 0 where there is none.
+	FirstSeq, LastSeq int64
+	// NextCursor reads the page before this one; nil at the beginning.
+	NextCursor *int64
+	Head       Head
+}
+
+// KeptFrom is the oldest message left after the cursor of a page. What the page
+// holds counts for more than a head that may have been read later.
+func (p *HistoryPage) KeptFrom() int64 {
+	if len(p.Messages) > 0 {
+		return p.FirstSeq
+	}
+	return p.Head.AvailableFrom
+}
+
+// Head is how far a room is.
+type Head struct {
+	LastSeq       int64 // of the newest message, 0 for none
+	AvailableFrom int64 // of the oldest message that retention keeps
+}
+
+// Cost is that of the text, twice over for the message and its bookkeeping.
+func (c SendMessage) Cost() int { return writeCost + 2*len(c.Text) }
+
+// Cost is that of the text and the act.
+func (c Announce) Cost() int { return 2*writeCost + 2*len(c.Text) }
+
+// Cost is 0: it reads.
+func (ReadHistory) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (RoomHead) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (GetRoom) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (GetAgreement) Cost() int { return 0 }
+
+// Cost is one act.
+func (EndAgreement) Cost() int { return writeCost }
+
+// Cost is that of an act and its system message.
+func (AddMember) Cost() int { return 2 * writeCost }
+
+// Cost is that of an act and its system message.
+func (JoinRoom) Cost() int { return 2 * writeCost }
+
+// Cost is 0: nearly every Welcome only reads.
+func (Welcome) Cost() int { return 0 }
+
+// Cost is one act.
+func (SetMember) Cost() int { return writeCost }
+
+// Cost is one act.
+func (SetHeir) Cost() int { return writeCost }
+
+// Cost is one act.
+func (RemoveMember) Cost() int { return writeCost }
+
+// Cost is one act.
+func (SetRoomPolicy) Cost() int { return writeCost }
+
+// Cost is that of a page of deletions.
+func (Sweep) Cost() int { return 16 * writeCost }
