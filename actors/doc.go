@@ -33,7 +33,7 @@
 //	           outcome of the stored event that it led to
 //	decide     the rule's pure function: a [Plan] or a refusal
 //	Enact      the act, the event with its [Stamp], the records; applies the event,
-//	           and adds what follows: indexes, a checkpoint, what is published
+//	           and adds what follows: indexes, a snapshot, what is published
 //	Pass       the same for an event that isn't stored: only the newest of its like
 //	           counts, and what is left of it is in records of its own
 //	append     the turn's append: several plans of one turn are one commit

@@ -18,11 +18,12 @@ type Entity[S any, E Event] struct {
 	State S
 	Keys  *Keys
 
-	kind  *Kind[S, E]
-	hooks Hooks[E]
-	place Place
-	items Place // zero for a family without
-	last  int64 // the number of the newest event
+	kind      *Kind[S, E]
+	hooks     Hooks[E]
+	place     Place
+	items     Place // zero for a family without
+	last      int64 // the number of the newest event
+	snapshots snapshots
 	// alarms are those that are armed, or have failed, by key.
 	alarms map[string]armed
 	// waits is the time before which one of them began to wait too late by the clock.
@@ -55,7 +56,7 @@ type Hooks[E Event] struct {
 	Deliver func(ctx context.Context, subject string, list []Entry) error
 }
 
-// Load makes the Entity of what is stored: the newest checkpoint, the events after it,
+// Load makes the Entity of what is stored: the newest snapshot, the events after it,
 // and the keys.
 func (k *Kind[S, E]) Load(ctx context.Context, read ubl.Reader, env Env, hooks Hooks[E]) (*Entity[S, E], error) {
 	x := k.entity(env)
@@ -77,23 +78,33 @@ func (k *Kind[S, E]) Load(ctx context.Context, read ubl.Reader, env Env, hooks H
 }
 
 func (k *Kind[S, E]) entity(env Env) *Entity[S, E] {
-	x := &Entity[S, E]{Env: env, kind: k, place: k.Place(env.Name)}
+	x := &Entity[S, E]{Env: env, kind: k, place: k.Place(env.Name), State: k.empty(env.Name)}
 	if k.Items != nil {
 		x.items = k.Items(env.Name)
 	}
 	return x
 }
 
+func (k *Kind[S, E]) empty(of ubl.Name) (s S) {
+	if k.Empty != nil {
+		s = k.Empty(of)
+	}
+	return s
+}
+
 func (x *Entity[S, E]) replay(ctx context.Context) (err error) {
-	if x.kind.Restore != nil {
-		x.last, err = x.kind.Restore(ctx, x.Read, x.Name, &x.State)
-		if errors.Is(err, ErrCheckpoint) {
-			x.Log.Warn("a checkpoint is damaged: all events are replayed", "of", x.kind.Name)
+	if x.kind.Snapshot != nil {
+		x.last, err = x.restore(ctx)
+		if errors.Is(err, ErrSnapshot) {
+			x.Log.Warn("a snapshot is damaged: all events are replayed", "of", x.kind.Name, "error", err)
 			x.last, err = 0, nil
 		}
-		if err != nil {
-			return err
-		}
+	}
+	if err == nil && x.last == 0 && x.kind.Earlier != nil {
+		x.last, err = x.kind.Earlier(ctx, x.Read, x.Name, &x.State)
+	}
+	if err != nil {
+		return err
 	}
 	err = x.Events().Each(ctx, x.last+1, math.MaxInt64, func(e E) error {
 		x.apply(e)
@@ -120,7 +131,7 @@ func (x *Entity[S, E]) AsOf(ctx context.Context, n int64) (*S, error) {
 		return nil, err
 	}
 	defer x.replays.Give(tenant)
-	var s S
+	s := x.kind.empty(x.Name)
 	err := x.Events().Each(ctx, 1, n, func(e E) error {
 		x.kind.Apply(&s, e)
 		return nil
@@ -395,8 +406,8 @@ func (x *Entity[S, E]) happen(a *Append, e E, act *Act) {
 	if x.kind.Index != nil {
 		a.Records = append(a.Records, x.kind.Index(&x.State, e, act)...)
 	}
-	if x.kind.Checkpoint != nil && e.stamped().N > 0 {
-		a.Records = append(a.Records, x.kind.Checkpoint(&x.State)...)
+	if e.stamped().N > 0 {
+		a.Records = append(a.Records, x.snapshot()...)
 	}
 	x.tell(a, e, act)
 	if x.hooks.Applied != nil {

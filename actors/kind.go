@@ -3,7 +3,6 @@ package actors
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
@@ -61,12 +60,15 @@ type Kind[S any, E Event] struct {
 	// records of that way. It is asked of the actors that [Family].Unarmed names.
 	Adopt func(*S, Moment) ([]Alarm, []Record)
 
-	// Checkpoint is what is stored of the state behind an event, from time to time, so
-	// that a load need not replay all events; nil for nothing. Restore takes over the newest
-	// checkpoint and tells how many events it has, 0 where there is none. Where it returns
-	// [ErrCheckpoint], it leaves the state empty, and all events are replayed.
-	Checkpoint func(*S) []Record
-	Restore    func(context.Context, ubl.Reader, ubl.Name, *S) (int64, error)
+	// Empty is the state before the first event; nil for the zero one.
+	Empty func(ubl.Name) S
+	// Snapshot says how the state is stored behind some events; nil for a family whose
+	// actors have few.
+	Snapshot *Snapshots[S]
+	// Earlier takes over what versions before snapshots stored of the state, where there is no
+	// snapshot, and tells how many events it has, 0 for nothing; nil for a family of which there
+	// is nothing.
+	Earlier func(context.Context, ubl.Reader, ubl.Name, *S) (int64, error)
 	// Beside reads what passing events have left in records, and what the state has of
 	// items, once the stored events are applied; nil for nothing.
 	Beside func(context.Context, ubl.Reader, ubl.Name, *S) error
@@ -144,10 +146,6 @@ type Item interface {
 
 // stamp fills in what an event begins with.
 func stamp[E Event](e *E, s Stamp) { any(e).(interface{ stamp(Stamp) }).stamp(s) }
-
-// ErrCheckpoint is that of [Kind.Restore] where a checkpoint is damaged: everything in
-// one follows from the events.
-var ErrCheckpoint = errors.New("the checkpoint is damaged")
 
 // Plan is what a decision leads to: an act, the event that it makes, and what goes
 // with them in one commit. Of the act, Did, Request and At are not the decision's, nor

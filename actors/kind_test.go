@@ -151,24 +151,11 @@ func counterKind() *actors.Kind[counterState, counterEvent] {
 			return actors.Place{Key: noteKey, Counter: []byte("enotes"), Ref: 'n'}
 		},
 		Take: func(s *counterState, item actors.Item) { s.Notes = item.Number() },
-		Checkpoint: func(s *counterState) []actors.Record {
-			if s.Events%3 != 0 {
-				return nil
-			}
-			return []actors.Record{{Key: []byte("zstate"), Value: encodeJSON(s)}}
-		},
-		Restore: func(ctx context.Context, read ubl.Reader, name ubl.Name, s *counterState) (int64, error) {
-			if name != counterAt { // others are too young for a checkpoint
-				return 0, nil
-			}
-			err := read.View(ctx, name.Group(), func(snap ubl.Snapshot) error {
-				v, err := snap.Get([]byte("zstate"))
-				if err == nil && v != nil {
-					err = json.Unmarshal(v, s)
-				}
-				return err
-			})
-			return s.Events, err
+		Snapshot: &actors.Snapshots[counterState]{
+			Version: 1, Every: 3, Each: -1, Piece: 20,
+			Encode: func(s *counterState) []byte { return encodeJSON(s) },
+			Decode: func(v []byte) (s counterState, err error) { return s, json.Unmarshal(v, &s) },
+			Size:   func(*counterState) int { return 1 },
 		},
 		Beside: func(ctx context.Context, read ubl.Reader, name ubl.Name, s *counterState) error {
 			return read.View(ctx, name.Group(), func(snap ubl.Snapshot) error {

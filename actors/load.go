@@ -10,7 +10,7 @@ import (
 // loadTimeout is how long a load may come no further. Other commands wait for it too:
 // it must not end with the patience of the one that happened to come first. Nor has it
 // an end of its own: a history that takes longer than any fixed time to replay, as
-// before a first checkpoint, would never be loaded at all.
+// before a first snapshot, would never be loaded at all.
 const loadTimeout = time.Minute
 
 // tellEvery is how often a load that takes long says in the log how far it is.

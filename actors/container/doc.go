@@ -6,15 +6,15 @@
 //
 // A Container owns its [State], which is derived from its events: who belongs to
 // it, what it holds of credits, the newest version of each document without its
-// text, and what has left and not arrived yet. It is loaded from a checkpoint, the
+// text, and what has left and not arrived yet. It is loaded from a snapshot, the
 // documents, and the events since. Stored, in the tenant's group, numbers as 8
 // bytes big-endian:
 //
 //	o container 0 n                 event n: founding, membership, documents,
 //	                                credits, transfers, ending (JSON)
 //	e container                     counter of events
-//	s container                     checkpoint: what the events up to one lead to, but
-//	                                for documents (JSON)
+//	s container                     of versions before snapshots: what the events up to
+//	                                one lead to, but for documents (JSON)
 //	n container 0 document          the newest version of a document that is inside or
 //	                                was deleted here (JSON)
 //	d container 0 document 0 n      version n of a document without its text, with

@@ -8,14 +8,14 @@ import (
 	"ubl/actors"
 )
 
-// Open loads a Container that makes a checkpoint every so many events.
-func Open(ctx context.Context, read ubl.Reader, env actors.Env, every int64) (*Container, error) {
+// Open loads a Container that makes a snapshot every so many events.
+func Open(ctx context.Context, read ubl.Reader, env actors.Env, every int) (*Container, error) {
 	kind := kind()
-	kind.Checkpoint = everySo(every)
+	kind.Snapshot.Every, kind.Snapshot.Each = every, -1
 	return open(ctx, kind, read, nil, env)
 }
 
-// Replay is the state after all events, as if there were no checkpoint.
+// Replay is the state after all events, as if there were no snapshot.
 func (c *Container) Replay(ctx context.Context) (State, error) {
 	var s State
 	err := c.Events().Each(ctx, 1, math.MaxInt64, func(e event) error {
@@ -25,17 +25,12 @@ func (c *Container) Replay(ctx context.Context) (State, error) {
 	return s.plain(), err
 }
 
-// plain makes an empty list nil, as it is after a checkpoint.
+// plain makes an empty list nil, as it is after a snapshot.
 func (s State) plain() State {
 	if len(s.Listed) == 0 {
 		s.Listed = nil
 	}
 	return s
-}
-
-// Restored is the number of events of the checkpoint, 0 for none.
-func (c *Container) Restored(ctx context.Context) (int64, error) {
-	return restore(ctx, c.Read, c.Name, &State{})
 }
 
 // TakesIn reports whether a command is a transfer's arrival.

@@ -17,7 +17,7 @@ func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
 		Name: "container", Version: eventVersion, Place: place, Unknown: func() error { return errUnknown() },
 		Apply: (*State).apply, Under: (*State).under, Pointers: (*State).pointers, Index: index, Tell: tell,
-		Checkpoint: everySo(checkpointEvery), Restore: restore, Adopt: (*State).adopt,
+		Snapshot: snapshots(), Earlier: earlier, Adopt: (*State).adopt,
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidAgreementEnd, nil, (*State).decideEnd).Frees(),
 			actors.On(ubl.DidContainerInvite, agreement.AddContent, (*State).decideAdd),

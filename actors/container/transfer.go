@@ -56,7 +56,7 @@ func transferContent(cmd ubl.Transfer) []string {
 }
 
 // maxPending is the most transfers under way from one container: they are in memory,
-// in its checkpoint, and each has an alarm.
+// in its snapshot, and each has an alarm.
 const maxPending = 1000
 
 // carryAfter is how long after its departure a transfer is carried on, where its caller

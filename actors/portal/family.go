@@ -15,7 +15,7 @@ func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
 		Name: local, Version: version, Encode: func(e event) []byte { return encode(e) }, Place: place,
 		Apply: (*State).apply, Under: (*State).under, Pointers: (*State).pointers, Index: index, Tell: tell,
-		Restore: restore, Beside: beside, Wake: (*State).wake, WakePasses: true, Adopt: (*State).adopt,
+		Empty: func(of ubl.Name) State { return newState(of.Group().Tenant) }, Beside: beside, Wake: (*State).wake, WakePasses: true, Adopt: (*State).adopt,
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidServerAdd, addContent, (*State).decideAdd),
 			actors.On(ubl.DidServerUpdate, updateContent, (*State).decideUpdate),

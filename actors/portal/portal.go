@@ -42,22 +42,16 @@ func load(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader,
 	return x, nil
 }
 
-// restore begins with nothing: there is no checkpoint. A tenant is there once its
-// ledger has begun.
-func restore(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) (int64, error) {
-	*s = newState(name.Group().Tenant)
-	return 0, read.View(ctx, name.Group(), func(snap ubl.Snapshot) error {
+// beside reads what passing events have left. A tenant is there once its ledger has begun.
+func beside(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) error {
+	return read.View(ctx, name.Group(), func(snap ubl.Snapshot) error {
 		head, err := snap.Head()
 		if err == nil && head.Seq == 0 {
 			err = errNotHere()
 		}
-		return err
-	})
-}
-
-// beside reads what passing events have left.
-func beside(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) error {
-	return read.View(ctx, name.Group(), func(snap ubl.Snapshot) error {
+		if err != nil {
+			return err
+		}
 		return errors.Join(
 			actors.EachEvent(snap, syncKey(""), []byte("pz"), version, func(said syncing) { s.Servers[said.ServerID].sync = &said }),
 			actors.EachEvent(snap, toolKey("", ""), []byte{'b' + 1}, version, func(t tool) { s.Tools[t.Tool] = &t.PortalTool }),

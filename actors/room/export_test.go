@@ -3,14 +3,35 @@ package room
 import (
 	"context"
 	"io"
+	"reflect"
 
 	"ubl"
 	"ubl/actors"
 )
 
-// Open loads a Room for tests that compare it with a live one.
+// Open loads a Room for tests that compare it with a live one. It makes a snapshot every
+// third event.
 func Open(ctx context.Context, read ubl.Reader, env actors.Env) (*Room, error) {
-	return open(ctx, kind(), read, env)
+	kind := kind()
+	kind.Snapshot.Every, kind.Snapshot.Each, kind.Snapshot.Piece = 3, -1, 200
+	return open(ctx, kind, read, env)
+}
+
+// Replay loads a Room from its events alone.
+func Replay(ctx context.Context, read ubl.Reader, env actors.Env) (Snapshot, error) {
+	kind := kind()
+	kind.Snapshot = nil
+	r, err := open(ctx, kind, read, env)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	return r.Snapshot(), nil
+}
+
+// SnapshotFields are those of a State and of its snapshot, and those that are read from
+// messages.
+func SnapshotFields() (state, stored reflect.Type, read []string) {
+	return reflect.TypeFor[State](), reflect.TypeFor[snapshot](), besides
 }
 
 // FoundAs founds a room with physics of its own.

@@ -16,7 +16,7 @@ func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
 		Name: "room", Version: eventVersion, Place: events, Items: messages,
 		Unknown: func() error { return ubl.Errorf(ubl.CodeNotFound, "there is no such room") },
-		Apply:   (*State).apply, Take: (*State).take, Tell: tell, Beside: loadRecent, Adopt: (*State).adopt,
+		Apply:   (*State).apply, Take: (*State).take, Tell: tell, Snapshot: snapshots(), Beside: loadRecent, Adopt: (*State).adopt,
 		Under:    func(s *State, _ ubl.Identity) ubl.AgreementID { return s.Agreement.ID },
 		Pointers: func(s *State) ubl.Fields { return pointers(s.Summary.RoomID) },
 		Rules: []actors.Rule[State, event]{

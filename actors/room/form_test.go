@@ -2,10 +2,13 @@ package room
 
 import (
 	"encoding/json"
+	"os"
+	"reflect"
 	"testing"
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // TestStoredForm: events are stored byte for byte as all versions of the program have, so
@@ -29,5 +32,32 @@ func TestStoredForm(t *testing.T) {
 		if got := string(record.Seal()); got != stored {
 			t.Errorf("stored\n%s, before\n%s", got, stored)
 		}
+	}
+}
+
+// TestSnapshotForm: a snapshot that some release wrote is loaded by all later ones. A newer
+// form gets a file of its own.
+func TestSnapshotForm(t *testing.T) {
+	stored, err := os.ReadFile("testdata/snapshot.v1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	physics := ubl.RoomPhysics()
+	want := State{
+		Summary: ubl.RoomSummary{RoomID: "r:plans", Name: "Plans", Mode: ubl.ModeInternal, CreatedAt: 1000},
+		Policy:  ubl.RoomPolicy{MaxMessageBytes: 8000, RetentionDays: 30, Join: ubl.JoinInvite},
+		Agreement: agreement.Kept{Agreement: ubl.Agreement{
+			ID: "a:room:r:plans", Type: ubl.RoomGovernance, TenantID: "t:example.com", CreatedAt: 1000, CreatedBy: "u:ana",
+			Status: ubl.AgreementInForce, NamedHeir: "u:bob", Physics: &physics,
+			Members: map[ubl.UserID]ubl.Member{"u:ana": {UserID: "u:ana", Email: "ana@example.com", Role: ubl.RoleOwner, Since: 1000}},
+		}},
+		Past: map[ubl.UserID]bool{"u:ana": true, "u:bob": true}, Hidden: 7, Events: 1000, Head: ubl.Head{AvailableFrom: 5},
+	}
+	s, err := decodeState(stored)
+	if err != nil || !reflect.DeepEqual(s, want) {
+		t.Errorf("decoded: %v\n%+v, want\n%+v", err, s, want)
+	}
+	if again, err := decodeState(s.encode()); err != nil || !reflect.DeepEqual(again, want) {
+		t.Errorf("encoded and decoded again: %v\n%+v, want\n%+v", err, again, want)
 	}
 }

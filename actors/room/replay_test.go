@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ubl"
+	"ubl/actors"
 	"ubl/actors/agreement"
 	"ubl/actors/room"
 	"ubl/test/harness"
@@ -19,7 +20,12 @@ import (
 // the newest messages and the idempotency keys.
 func TestStateIsDerived(t *testing.T) {
 	h := harness.OpenLive(t, "room", func(local string) bool { return ubl.RoomID(local).Valid() }, room.Open)
-	rooms := 0
+	rooms, restored := 0, int64(0)
+	defer func() {
+		if restored == 0 && rooms >= 50 { // fewer may all be too short for one
+			t.Error("no state was loaded from a snapshot")
+		}
+	}()
 	rapid.Check(t, func(rt *rapid.T) {
 		rooms++
 		w := newWorld(h.House, rooms)
@@ -39,9 +45,18 @@ func TestStateIsDerived(t *testing.T) {
 			"": func(rt *rapid.T) {
 				h.Alarms() // messages that retention removes meanwhile would be a difference
 				live, loaded := h.Pair(rt, w.name)
-				if got, want := fmt.Sprintf("%+v", loaded.Snapshot()), fmt.Sprintf("%+v", live.Snapshot()); got != want {
+				replayed, err := room.Replay(context.Background(), h.Engine, actors.Env{Name: w.name, Now: h.Clock.Now})
+				if err != nil {
+					rt.Fatalf("couldn't replay: %v", err)
+				}
+				got, want, all := fmt.Sprintf("%+v", loaded.Snapshot()), fmt.Sprintf("%+v", live.Snapshot()), fmt.Sprintf("%+v", replayed)
+				if got != want {
 					rt.Fatalf("loaded state differs\n got %s\nwant %s", got, want)
 				}
+				if all != want {
+					rt.Fatalf("replayed state differs\n got %s\nwant %s", all, want)
+				}
+				restored = max(restored, harness.Saved(t, h.Engine, w.name, append([]byte{'i', 4}, w.name.Local()...)))
 			},
 		})
 	})

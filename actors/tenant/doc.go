@@ -8,16 +8,14 @@
 //
 //	t 0 n   event n: creation, membership, defaults, rooms, containers, tools,
 //	        tokens, ending (JSON)
-//	s       head of the newest checkpoint; s 0 turn i: its pieces (checkpoint.go)
+//	s       head of the newest snapshot; s 0 turn i: its pieces ([actors.Snapshots])
 //	s 1     a byte, where decisions have alarms (finish.go)
 //	e       counter of events
 //	k       idempotency keys ([actors.Keys])
 //
-// A checkpoint is the whole State behind one of its events, derived like it. Tenant 0 has an
-// event for every session, so it is opened from the newest checkpoint and the events
-// after it. Acts carry the pieces along when events outnumber what they lead to. A
-// history without one, as before an upgrade, is replayed however long that takes, and
-// the log says how far it is; the acts that follow write the first checkpoint.
+// Tenant 0 has an event for every session, so it is opened from its newest snapshot and the
+// events after that. A history without one, as before an upgrade, is replayed however long
+// that takes, and the log says how far it is; the acts that follow write the first.
 //
 // # The way of one request
 //

@@ -19,16 +19,12 @@ import (
 // stored knows exactly what the live one knows.
 func TestStateIsDerived(t *testing.T) {
 	h := harness.OpenLive(t, "tenant", func(local string) bool { return local == "" }, func(ctx context.Context, read ubl.Reader, env actors.Env) (*tenant.Tenant, error) {
-		x, err := tenant.Open(ctx, read, families.Places(), ubl.Kinds(), env)
-		if err == nil {
-			x.ManyCheckpoints()
-		}
-		return x, err
+		return tenant.OpenEvery(ctx, read, families.Places(), ubl.Kinds(), env, tenant.Saving{Every: 3, Each: -1, Piece: 200})
 	})
 	n, restored := 0, int64(0)
 	defer func() {
 		if restored == 0 && n >= 50 { // fewer may all be too short for one
-			t.Error("no state was loaded from a checkpoint")
+			t.Error("no state was loaded from a snapshot")
 		}
 	}()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -85,7 +81,7 @@ func TestStateIsDerived(t *testing.T) {
 				if all != want {
 					rt.Fatalf("replayed state differs\n got %s\nwant %s", all, want)
 				}
-				restored = max(restored, loaded.Saved())
+				restored = max(restored, harness.Saved(t, h.Engine, name, tenant.HeadKey()))
 			},
 		})
 	})

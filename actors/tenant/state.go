@@ -48,9 +48,8 @@ type State struct {
 	tokensOf map[person]map[string]struct{}
 	Events   int64
 
-	// Where checkpoints are, and what callers have used: they follow from no event.
-	checkpoints checkpointing
-	meters      meters
+	// meters are what callers have used: they follow from no event.
+	meters meters
 }
 
 // id is the tenant's.

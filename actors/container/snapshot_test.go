@@ -9,9 +9,9 @@ import (
 	"ubl/actors/agreement"
 )
 
-// TestCheckpointForm: a checkpoint that some release wrote is loaded by all later
+// TestSnapshotForm: a snapshot that some release wrote is loaded by all later
 // ones. The file is of form 1; a newer form gets a file of its own.
-func TestCheckpointForm(t *testing.T) {
+func TestSnapshotForm(t *testing.T) {
 	stored, err := os.ReadFile("testdata/checkpoint.v1.json")
 	if err != nil {
 		t.Fatal(err)
@@ -38,10 +38,10 @@ func TestCheckpointForm(t *testing.T) {
 		t.Errorf("restored\n%+v, want\n%+v", s, want)
 	}
 	var again State
-	if err := again.restore(s.checkpoint().Value); err != nil || !reflect.DeepEqual(again, want) {
+	if err := again.restore(s.encode()); err != nil || !reflect.DeepEqual(again, want) {
 		t.Errorf("written and restored again: %v\n%+v, want\n%+v", err, again, want)
 	}
 	if err := s.restore([]byte(`{"v":3}`)); err == nil {
-		t.Error("a checkpoint of a newer form is guessed at")
+		t.Error("a snapshot of a newer form is guessed at")
 	}
 }

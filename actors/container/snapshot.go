@@ -11,22 +11,26 @@ import (
 )
 
 // A Container may have millions of events, and leaves memory whenever it is idle.
-// So it is loaded from a checkpoint and the few events after it. Documents, of
-// which there may be a hundred thousand, are kept apart from the checkpoint, each
+// So it is loaded from a snapshot and the few events after it. Documents, of
+// which there may be a hundred thousand, are kept apart from the snapshot, each
 // as it is now: applying the later events to them once more changes nothing, since
 // each puts a document as a whole.
 
-// checkpointEvery is how many events there are between two checkpoints: few enough
-// to be read in milliseconds, and many enough that a large Agreement, which each
-// checkpoint has whole, costs little.
-const checkpointEvery = 1000
+// snapshots tell how.
+func snapshots() *actors.Snapshots[State] {
+	return &actors.Snapshots[State]{
+		Version: snapshotVersion, Encode: (*State).encode, Complete: restoreDocuments,
+		Decode: func(v []byte) (s State, err error) { return s, s.restore(v) },
+		Size:   func(s *State) int { return len(s.Agreement.Members) + len(s.Past) + len(s.Steps) + len(s.Pending) },
+	}
+}
 
-// checkpointVersion 2 has physics as [eventVersion] 2 means them, and Past.
-const checkpointVersion = 2
+// snapshotVersion 2 has physics as [eventVersion] 2 means them, and Past.
+const snapshotVersion = 2
 
-// checkpoint is the stored form of what the events up to Events lead to, but for
+// snapshot is the stored form of what the events up to Events lead to, but for
 // documents.
-type checkpoint struct {
+type snapshot struct {
 	Form      int                  `json:"v"`
 	Events    int64                `json:"events"`
 	Changed   int64                `json:"changed"`
@@ -40,23 +44,13 @@ type checkpoint struct {
 	Hidden    ubl.Time             `json:"hidden,omitzero"`
 }
 
-// everySo stores a checkpoint behind each so many events.
-func everySo(many int64) func(*State) []actors.Record {
-	return func(s *State) []actors.Record {
-		if s.Events%many != 0 {
-			return nil
-		}
-		return []actors.Record{s.checkpoint()}
-	}
-}
-
-// checkpoint is the record from which the state is restored.
-func (s *State) checkpoint() actors.Record {
-	return actors.Record{Key: checkpointKey(s.Summary.ContainerID), Value: encode(checkpoint{
-		Form: checkpointVersion, Events: s.Events, Changed: s.Changed, Steps: s.Steps,
+// encode is the state, but for documents.
+func (s *State) encode() []byte {
+	return encode(snapshot{
+		Form: snapshotVersion, Events: s.Events, Changed: s.Changed, Steps: s.Steps,
 		Container: s.Summary, Agreement: s.Agreement.View(nil),
 		Balance: s.Balance, InTransit: s.InTransit, Pending: s.underWay(), Past: slices.Sorted(maps.Keys(s.Past)), Hidden: s.Hidden,
-	})}
+	})
 }
 
 // newestRecord is what the container knows of a document after an event: how it is
@@ -69,13 +63,11 @@ func newestRecord(id ubl.ContainerID, d document, gone bool) actors.Record {
 	return actors.Record{Key: key, Value: encode(newest{recordVersion, d})}
 }
 
-// restore takes over the newest checkpoint, where there is one, with the documents as
-// they are now.
-func restore(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) (int64, error) {
+// earlier takes over the checkpoint of a version before snapshots, which is one record.
+func earlier(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) (int64, error) {
 	var v []byte
-	id := ubl.ContainerID(name.Local())
 	err := read.View(ctx, name.Group(), func(snap ubl.Snapshot) (err error) {
-		v, err = snap.Get(checkpointKey(id))
+		v, err = snap.Get(checkpointKey(ubl.ContainerID(name.Local())))
 		v = slices.Clone(v)
 		return err
 	})
@@ -85,16 +77,16 @@ func restore(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) (int
 	if err := s.restore(v); err != nil {
 		return 0, err
 	}
-	return s.Events, s.restoreDocuments(ctx, read, name.Group(), id)
+	return s.Events, restoreDocuments(ctx, read, name, s)
 }
 
-// restore takes over a stored checkpoint.
+// restore takes over what is stored of a state.
 func (s *State) restore(v []byte) error {
-	var from checkpoint
+	var from snapshot
 	if err := decode(v, &from); err != nil {
 		return err
 	}
-	if from.Form > checkpointVersion {
+	if from.Form > snapshotVersion {
 		return errForm(from.Form)
 	}
 	s.empty()
@@ -115,7 +107,8 @@ func (s *State) restore(v []byte) error {
 }
 
 // restoreDocuments reads the documents as they are now, a page at a time.
-func (s *State) restoreDocuments(ctx context.Context, read ubl.Reader, group ubl.Group, id ubl.ContainerID) error {
+func restoreDocuments(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) error {
+	id, group := ubl.ContainerID(name.Local()), name.Group()
 	from, to := newestKey(id, ""), newestKeysEnd(id)
 	for n := eventPage; n == eventPage; {
 		n = 0

@@ -19,17 +19,17 @@ import (
 	"ubl/test/harness"
 )
 
-// TestCheckpointHasEveryField: a field that a State gets must be in its checkpoint, or
+// TestSnapshotHasEveryField: a field that a State gets must be in its snapshot, or
 // else it would be gone after the next start.
-func TestCheckpointHasEveryField(t *testing.T) {
-	state, stored, follow := tenant.CheckpointFields()
+func TestSnapshotHasEveryField(t *testing.T) {
+	state, stored, follow := tenant.SnapshotFields()
 	for i := range state.NumField() {
 		name := state.Field(i).Name
 		if slices.Contains(follow, name) {
 			continue
 		}
 		if _, ok := stored.FieldByName(strings.ToUpper(name[:1]) + name[1:]); !ok {
-			t.Errorf("State.%s is in no checkpoint: add it in actors/tenant/checkpoint.go (checkpoint, encode, decodeState), or name it in derived", name)
+			t.Errorf("State.%s is in no snapshot: add it in actors/tenant/snapshot.go (snapshot, encode, decodeState), or name it in derived", name)
 		}
 	}
 }
@@ -58,17 +58,17 @@ func (s spoiledSnap) Get(key []byte) ([]byte, error) {
 	return v, err
 }
 
-// TestBadCheckpoints: a damaged one is left alone, one of a newer release refused.
-func TestBadCheckpoints(t *testing.T) {
-	h, env := signedIn(t, 40, 10, 0)
+// TestBadSnapshots: a damaged one is left alone, one of a newer release refused.
+func TestBadSnapshots(t *testing.T) {
+	h, env := signedIn(t, 40, 10, -1)
 	var logged strings.Builder
 	env.Log = slog.New(slog.NewTextHandler(&logged, nil))
 	open := func(read ubl.Reader) (*tenant.Tenant, error) {
 		return tenant.Open(t.Context(), read, families.Places(), ubl.Kinds(), env)
 	}
 	good, err := open(h.Engine)
-	if err != nil || good.Saved() == 0 {
-		t.Fatalf("the checkpoint isn't used: %d, %v", good.Saved(), err)
+	if err != nil || harness.Saved(t, h.Engine, env.Name, tenant.HeadKey()) == 0 {
+		t.Fatalf("there is no snapshot: %v", err)
 	}
 	want := fmt.Sprintf("%+v", good.Snapshot())
 	piece := tenant.PieceKey(0)
@@ -95,12 +95,12 @@ func TestBadCheckpoints(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if x.Saved() != 0 || fmt.Sprintf("%+v", x.Snapshot()) != want || !strings.Contains(logged.String(), "damaged") {
-			t.Errorf("%s: the state is from event %d; the log says %q", name, x.Saved(), logged.String())
+		if fmt.Sprintf("%+v", x.Snapshot()) != want || !strings.Contains(logged.String(), "damaged") {
+			t.Errorf("%s: the state is %+v; the log says %q", name, x.Snapshot(), logged.String())
 		}
 	}
 	if x, err := open(spoiled{h.Engine, tenant.HeadKey(), func([]byte) []byte { return nil }}); err != nil || fmt.Sprintf("%+v", x.Snapshot()) != want {
-		t.Errorf("a store without a checkpoint: %v", err)
+		t.Errorf("a store without a snapshot: %v", err)
 	}
 	_, err = open(spoiled{h.Engine, tenant.HeadKey(), func([]byte) []byte { return []byte(`{"v":2,"more":1}`) }})
 	if err == nil || !strings.Contains(err.Error(), "version 2") {
@@ -108,19 +108,16 @@ func TestBadCheckpoints(t *testing.T) {
 	}
 }
 
-// TestCheckpointOfOlderRelease: a release that knows no claims passes over them, and
+// TestSnapshotOfOlderRelease: a release that knows no claims passes over them, and
 // what it saves says nothing of them. They are found among the events again.
-func TestCheckpointOfOlderRelease(t *testing.T) {
+func TestSnapshotOfOlderRelease(t *testing.T) {
 	var read ubl.Reader
 	older := false
 	family := actors.Family{Name: "tenant", Owns: func(local string) bool { return local == "" },
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-			x, err := tenant.Open(ctx, read, families.Places(), ubl.Kinds(), env)
-			if err == nil {
-				x.Checkpoints(3, 0)
-				if older {
-					x.ForgetClaims()
-				}
+			x, err := tenant.OpenEvery(ctx, read, families.Places(), ubl.Kinds(), env, tenant.Saving{Every: 3, Each: -1})
+			if err == nil && older {
+				x.ForgetClaims()
 			}
 			return x, err
 		}}
@@ -147,8 +144,8 @@ func TestCheckpointOfOlderRelease(t *testing.T) {
 	older = false
 	h.Reload()
 	x, err := tenant.Open(t.Context(), read, families.Places(), ubl.Kinds(), actors.Env{Name: core, Now: h.Clock.Now, Random: rand.Reader})
-	if err != nil || x.Saved() < 9 {
-		t.Fatalf("the older release's checkpoint isn't used: it is of event %d, %v", x.Saved(), err)
+	if saved := harness.Saved(t, h.Engine, core, tenant.HeadKey()); err != nil || saved < 9 {
+		t.Fatalf("the older release's snapshot is of event %d, %v", saved, err)
 	}
 	s := x.Snapshot().State
 	if len(s.Claims["t:acme"]) != 1 || s.Holders["two.example"].Now != "t:acme" || s.Holders["one.example"].Now != "" || len(s.Holders["one.example"].Former) != 1 {
@@ -157,17 +154,13 @@ func TestCheckpointOfOlderRelease(t *testing.T) {
 }
 
 // signedIn is a house where so many have signed in to tenant 0, and renewed their
-// session as often, with a checkpoint every few events.
+// session as often, with a snapshot every few events.
 func signedIn(t testing.TB, sessions, every, each int) (*harness.House, actors.Env) {
 	t.Helper()
 	var read ubl.Reader
 	family := actors.Family{Name: "tenant", Owns: func(local string) bool { return local == "" },
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-			x, err := tenant.Open(ctx, read, families.Places(), ubl.Kinds(), env)
-			if err == nil {
-				x.Checkpoints(every, each)
-			}
-			return x, err
+			return tenant.OpenEvery(ctx, read, families.Places(), ubl.Kinds(), env, tenant.Saving{Every: every, Each: each})
 		}}
 	h := harness.Open(t, harness.Options{Families: []actors.Family{family}, Wrap: func(s ubl.Store) ubl.Store { read = s; return s }})
 	core := ubl.TenantName(ubl.CoreTenant)
@@ -189,11 +182,11 @@ func signedIn(t testing.TB, sessions, every, each int) (*harness.House, actors.E
 	return h, actors.Env{Name: core, Now: h.Clock.Now, Random: rand.Reader}
 }
 
-// BenchmarkOpenTenant0 opens it with and without a checkpoint.
+// BenchmarkOpenTenant0 opens it with and without a snapshot.
 func BenchmarkOpenTenant0(b *testing.B) {
 	h, env := signedIn(b, 5000, 1000, 2)
 	for name, read := range map[string]ubl.Reader{
-		"replay all": spoiled{h.Engine, tenant.HeadKey(), func([]byte) []byte { return nil }}, "checkpoint": h.Engine,
+		"replay all": spoiled{h.Engine, tenant.HeadKey(), func([]byte) []byte { return nil }}, "snapshot": h.Engine,
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
