@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/hashicorp/raft-wal/metadb"
 	"github.com/hashicorp/raft-wal/segment"
@@ -32,14 +31,12 @@ func Check(ctx context.Context, dir string, store []storage.Checked) ([]storage.
 		return nil, nil
 	}
 	var places []storage.Place
-	there := hosted(dir, len(store))
 	for _, file := range store {
-		if file.Applied > 0 && !slices.Contains(there, file.Partition) {
-			places = append(places, storage.Place{Partition: file.Partition, What: fmt.Sprintf(
-				"raft/N is missing, and the partition's file has entries up to %d of its log", file.Applied)})
+		if err := logGone(dir, file.Partition, file.Applied); err != nil {
+			places = append(places, storage.Place{Partition: file.Partition, What: err.Error()})
 		}
 	}
-	for _, p := range there {
+	for _, p := range hosted(dir, len(store)) {
 		for _, damage := range checkGroup(ctx, dir, m.ServerID, p) {
 			places = append(places, storage.Place{Partition: p, What: damage.Error()})
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/hashicorp/go-hclog"
@@ -43,6 +44,16 @@ func hosted(dir string, partitions int) []int {
 		}
 	}
 	return list
+}
+
+// logGone is the error of a partition whose log isn't there any more, while its file has
+// entries of it; nil for any other. Its replica could acknowledge and vote once more what it
+// has already, and stays closed.
+func logGone(dir string, partition int, applied uint64) error {
+	if applied == 0 || slices.Contains(hosted(dir, partition+1), partition) {
+		return nil
+	}
+	return fmt.Errorf("raft/N is missing, and the partition's file has entries up to %d of its log: the replica stays closed, since it could vote twice", applied)
 }
 
 // files are a Raft group's log and snapshots.

@@ -88,6 +88,9 @@ func (g *group) start(work string, fn func()) { g.node.opts.Panics.Go(&g.work, w
 
 func (g *group) open() (err error) {
 	n := g.node
+	if err := logGone(n.opts.Dir, g.partition, n.engine.Applied(g.partition)); err != nil {
+		return err
+	}
 	if err := n.engine.Resume(g.partition); err != nil {
 		return err
 	}

@@ -207,6 +207,11 @@ func (n *Node) start(work string, fn func()) { n.opts.Panics.Go(&n.work, work, f
 // keep the others from working.
 func (n *Node) startReplicas() error {
 	list := hosted(n.opts.Dir, n.engine.Partitions())
+	for p := range n.engine.Partitions() {
+		if logGone(n.opts.Dir, p, n.engine.Applied(p)) != nil {
+			list = append(list, p)
+		}
+	}
 	var errs []error
 	for _, p := range list {
 		if err := n.startReplica(p); err != nil {

@@ -193,6 +193,39 @@ func TestTooFewMayVote(t *testing.T) {
 	}))
 }
 
+// TestLostLog: a replica whose log and vote are gone while its data is there stays closed,
+// says why, and its node serves the rest. The others go on.
+func TestLostLog(t *testing.T) {
+	w := newWorld(t, 3, nil)
+	group := ubl.Group{Tenant: "t:acme.com", Shard: "0"}
+	partition := w.nodes[0].engine.Partition(group)
+	eventually(t, "a record is acknowledged", func() bool { return w.record(w.nodes, group, "m") })
+	w.settle()
+	eventually(t, "all have it", func() bool {
+		for _, n := range w.nodes {
+			if n.engine.Applied(partition) == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	const victim = 1
+	w.stop(victim)
+	must(t, os.RemoveAll(groupDir(w.dirs[victim], partition)))
+	w.start(victim)
+	n := w.nodes[victim]
+	if err := n.unopened(partition); err == nil || !strings.Contains(err.Error(), "raft/N is missing") {
+		t.Errorf("the replica's error is %v", err)
+	}
+	eventually(t, "the others go on", func() bool { return w.record([]*Node{w.nodes[0], w.nodes[2]}, group, "more") })
+	if err := n.startReplica(partition); err == nil {
+		t.Error("it opens when it is asked to")
+	}
+	if _, err := os.Stat(groupDir(w.dirs[victim], partition)); err == nil {
+		t.Error("a log was made in its place")
+	}
+}
+
 // TestRebuildInterrupted: a process that ends anywhere while it sets a log aside does so
 // again, and keeps the damaged one.
 func TestRebuildInterrupted(t *testing.T) {
