@@ -3,6 +3,7 @@ package container
 import (
 	"context"
 	"math"
+	"reflect"
 
 	"ubl"
 	"ubl/actors"
@@ -45,6 +46,12 @@ func Arrival(req ubl.Request, id ubl.TransferID, departed ubl.Time, amount int64
 		Request: req, id: id, from: "k:elsewhere", departed: departed,
 		physics: ubl.WalletKind().Physics, op: ubl.OpTransfer, amount: amount,
 	}
+}
+
+// SnapshotFields are those of a State and of its snapshot, and those that are read from
+// documents.
+func SnapshotFields() (state, stored reflect.Type, read []string) {
+	return reflect.TypeFor[State](), reflect.TypeFor[snapshot](), besides
 }
 
 // Changing is how many commands change a Container.

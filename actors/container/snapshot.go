@@ -28,14 +28,14 @@ func snapshots() *actors.Snapshots[State] {
 // snapshotVersion 2 has physics as [eventVersion] 2 means them, and Past.
 const snapshotVersion = 2
 
-// snapshot is the stored form of what the events up to Events lead to, but for
-// documents.
+// snapshot is the stored form of what the events up to Events lead to, but for documents:
+// a field of one is a field of the other, or is named in [besides].
 type snapshot struct {
 	Form      int                  `json:"v"`
 	Events    int64                `json:"events"`
 	Changed   int64                `json:"changed"`
 	Steps     []int64              `json:"steps"`
-	Container ubl.ContainerSummary `json:"container"`
+	Summary   ubl.ContainerSummary `json:"container"`
 	Agreement *ubl.AgreementView   `json:"agreement"`
 	Balance   int64                `json:"balance"`
 	InTransit int64                `json:"in_transit"`
@@ -44,11 +44,14 @@ type snapshot struct {
 	Hidden    ubl.Time             `json:"hidden,omitzero"`
 }
 
+// besides are the fields of a State that are read from documents.
+var besides = []string{"Documents", "Listed", "Deleted"}
+
 // encode is the state, but for documents.
 func (s *State) encode() []byte {
 	return encode(snapshot{
 		Form: snapshotVersion, Events: s.Events, Changed: s.Changed, Steps: s.Steps,
-		Container: s.Summary, Agreement: s.Agreement.View(nil),
+		Summary: s.Summary, Agreement: s.Agreement.View(nil),
 		Balance: s.Balance, InTransit: s.InTransit, Pending: s.underWay(), Past: slices.Sorted(maps.Keys(s.Past)), Hidden: s.Hidden,
 	})
 }
@@ -91,7 +94,7 @@ func (s *State) restore(v []byte) error {
 	}
 	s.empty()
 	s.govern(from.Agreement)
-	s.Summary, s.Balance, s.InTransit = from.Container, from.Balance, from.InTransit
+	s.Summary, s.Balance, s.InTransit = from.Summary, from.Balance, from.InTransit
 	s.Hidden = from.Hidden
 	s.Events, s.Changed, s.Steps = from.Events, from.Changed, from.Steps
 	for _, d := range from.Pending {

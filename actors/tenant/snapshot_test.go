@@ -19,19 +19,9 @@ import (
 	"ubl/test/harness"
 )
 
-// TestSnapshotHasEveryField: a field that a State gets must be in its snapshot, or
-// else it would be gone after the next start.
 func TestSnapshotHasEveryField(t *testing.T) {
 	state, stored, follow := tenant.SnapshotFields()
-	for i := range state.NumField() {
-		name := state.Field(i).Name
-		if slices.Contains(follow, name) {
-			continue
-		}
-		if _, ok := stored.FieldByName(strings.ToUpper(name[:1]) + name[1:]); !ok {
-			t.Errorf("State.%s is in no snapshot: add it in actors/tenant/snapshot.go (snapshot, encode, decodeState), or name it in derived", name)
-		}
-	}
+	harness.EveryField(t, state, stored, follow)
 }
 
 // spoiled shows another value under a key.
