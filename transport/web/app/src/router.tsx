@@ -46,6 +46,12 @@ function decode(element: string): string {
 
 export type Params = Record<string, string>;
 
+// ScreenProps are what a screen gets: the parts of the path that its pattern names.
+// It is mounted anew for each path.
+export interface ScreenProps {
+  params: Params;
+}
+
 // match takes a path apart after a pattern such as "/ui/rooms/:id"; null where it
 // has another form.
 export function match(pattern: string, path: string): Params | null {

@@ -1,20 +1,13 @@
 // All screens. A new one is a file in screens/ with a default export, and one
-// entry here.
+// entry here; where "More" leads to it, one in menu.ts.
 
 import { computed } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { match, place, type Params } from './router';
+import { match, place, type Params, type ScreenProps } from './router';
 import Room from './screens/Room';
 import Rooms from './screens/Rooms';
-import { isOwner } from './session';
 import type { IconName } from './ui/Icon';
 import { lazy } from './ui/lazy';
-
-// ScreenProps are what a screen gets: the parts of the path that its pattern names.
-// It is mounted anew for each path.
-export interface ScreenProps {
-  params: Params;
-}
 
 type Component = ComponentType<ScreenProps>;
 
@@ -44,8 +37,6 @@ export interface Route {
   section: keyof typeof sections;
   // screen is missing where the section's list is all there is.
   screen?: Component;
-  // more is how the screen is called under "More".
-  more?: { label: string; icon: IconName; owner?: boolean };
 }
 
 export const routes: Route[] = [
@@ -62,17 +53,17 @@ export const routes: Route[] = [
   { pattern: '/ui/ledger', section: 'ledger' },
   { pattern: '/ui/ledger/verify', section: 'ledger', screen: lazy(() => import('./screens/ledger/Verify')) },
   { pattern: '/ui/ledger/:seq', section: 'ledger', screen: lazy(() => import('./screens/ledger/Atom')) },
-  { pattern: '/ui/tools', section: 'more', screen: lazy(() => import('./screens/tools/ToolCalls')), more: { label: 'Tool calls', icon: 'tool' } },
-  { pattern: '/ui/members', section: 'more', screen: lazy(() => import('./screens/members/Members')), more: { label: 'Members', icon: 'people' } },
-  { pattern: '/ui/servers', section: 'more', screen: lazy(() => import('./screens/servers/Servers')), more: { label: 'Tool servers', icon: 'server' } },
+  { pattern: '/ui/tools', section: 'more', screen: lazy(() => import('./screens/tools/ToolCalls')) },
+  { pattern: '/ui/members', section: 'more', screen: lazy(() => import('./screens/members/Members')) },
+  { pattern: '/ui/servers', section: 'more', screen: lazy(() => import('./screens/servers/Servers')) },
   { pattern: '/ui/new-server', section: 'more', screen: lazy(() => import('./screens/servers/AddServer')) },
   { pattern: '/ui/find-servers', section: 'more', screen: lazy(() => import('./screens/servers/Discover')) },
   { pattern: '/ui/servers/:id', section: 'more', screen: lazy(() => import('./screens/servers/Server')) },
   { pattern: '/ui/servers/:id/:tool', section: 'more', screen: lazy(() => import('./screens/servers/Tool')) },
-  { pattern: '/ui/budget', section: 'more', screen: lazy(() => import('./screens/budget/Budget')), more: { label: 'Budget for models', icon: 'budget' } },
-  { pattern: '/ui/agents', section: 'more', screen: lazy(() => import('./screens/settings/Agents')), more: { label: 'Agents', icon: 'key', owner: true } },
-  { pattern: '/ui/tenant', section: 'more', screen: lazy(() => import('./screens/tenant/Tenant')), more: { label: 'Tenant', icon: 'lock', owner: true } },
-  { pattern: '/ui/settings', section: 'more', screen: lazy(() => import('./screens/settings/Settings')), more: { label: 'Settings', icon: 'settings' } },
+  { pattern: '/ui/budget', section: 'more', screen: lazy(() => import('./screens/budget/Budget')) },
+  { pattern: '/ui/agents', section: 'more', screen: lazy(() => import('./screens/settings/Agents')) },
+  { pattern: '/ui/tenant', section: 'more', screen: lazy(() => import('./screens/tenant/Tenant')) },
+  { pattern: '/ui/settings', section: 'more', screen: lazy(() => import('./screens/settings/Settings')) },
   { pattern: '/ui/confirmed', section: 'more', screen: lazy(() => import('./screens/Confirmed')) },
   { pattern: '/ui/more', section: 'more' },
 ];
@@ -85,6 +76,3 @@ export const found = computed<{ route: Route; params: Params } | null>(() => {
   }
   return null;
 });
-
-// under are the entries of "More" for who is signed in.
-export const under = computed(() => routes.flatMap(({ pattern, more }) => (more && (!more.owner || isOwner.value) ? [{ to: pattern, ...more }] : [])));

@@ -1,6 +1,6 @@
 import { bare } from '../text';
+import { entries } from '../menu';
 import { place } from '../router';
-import { under } from '../routes';
 import { me } from '../session';
 import { Avatar } from '../ui/Avatar';
 import { Icon } from '../ui/Icon';
@@ -22,7 +22,7 @@ export default function More() {
           title={name}
           sub={`${who.identity.email ?? bare(who.identity.user_id)} · ${bare(who.tenant_id)}`}
         />
-        {under.value.map(({ to, label, icon }) => (
+        {entries.value.map(({ to, label, icon }) => (
           <Row key={to} to={to} start={<Icon name={icon} />} title={label} current={`${place.value.path}/`.startsWith(`${to}/`)} />
         ))}
         <Row onClick={() => void signOut()} start={<Icon name="signout" />} title="Sign out" />

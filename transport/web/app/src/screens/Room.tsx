@@ -1,8 +1,8 @@
 // A room: the conversation for its members, a door for those who may join.
 
 import { store } from '../store';
+import type { ScreenProps } from '../router';
 import { bare } from '../text';
-import type { ScreenProps } from '../routes';
 import { Screen } from '../ui/Screen';
 import { Spinner } from '../ui/Spinner';
 import { Conversation } from './room/Conversation';

@@ -1,8 +1,7 @@
 // Who is in a room, and its rules. Owners change both.
 
 import { at, get } from '../api';
-import { go } from '../router';
-import type { ScreenProps } from '../routes';
+import { go, type ScreenProps } from '../router';
 import { store } from '../store';
 import { membersOf } from '../store/shelf';
 import { bare } from '../text';
@@ -12,7 +11,8 @@ import { Screen } from '../ui/Screen';
 import { Spinner } from '../ui/Spinner';
 import { Since, useKept } from './kept';
 import { Heir } from './members/Heir';
-import { Inside, Leave, myself, type Of } from './members/Inside';
+import { Inside, Leave, myself } from './members/Inside';
+import type { Of } from './members/of';
 import { NotIn } from './room/NotIn';
 import { Policy } from './room/Policy';
 

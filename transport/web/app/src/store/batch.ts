@@ -3,8 +3,7 @@
 // it into their signals alone. Taking one twice, or late, does no harm.
 
 import type { Message } from '../types';
-import type { Draft, Outgoing, ReadMark, RoomRow } from './db';
-import type { Known } from './people';
+import type { Draft, Known, Outgoing, ReadMark, RoomRow } from './db';
 
 export interface Batch {
   // reset comes first: the server is not what it was, and all that came from it goes.

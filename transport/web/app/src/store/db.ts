@@ -2,8 +2,7 @@
 // Where the browser lends no IndexedDB (or doesn't open it), a memory that ends with
 // the tab takes its place, and the app works as long as it has a network.
 
-import type { Message, RoomSummary } from '../types';
-import type { Known } from './people';
+import type { Former, Member, Message, RoomSummary } from '../types';
 
 // RoomRow is a room of which one is a member, as far as it is known here. Messages
 // below available_from are gone for good; 0 where that isn't known.
@@ -13,6 +12,10 @@ export interface RoomRow extends RoomSummary {
   last_message: Message | null;
   available_from: number;
 }
+
+// Known is a member, or who was one: of those the server tells the name alone, and this
+// device may have met them before.
+export type Known = Former & Partial<Omit<Member, keyof Former>> & { left?: true };
 
 // Outgoing is a message that isn't known to have arrived.
 export interface Outgoing {

@@ -5,7 +5,7 @@ import { signal } from '@preact/signals';
 import { query } from '../api';
 import type { Former, Member } from '../types';
 import type { Batch, Commit } from './batch';
-import type { Change } from './db';
+import type { Change, Known } from './db';
 import type { Env } from './env';
 
 // rest is the least time between two questions after people who weren't known, and later
@@ -13,10 +13,6 @@ import type { Env } from './env';
 // writes, and is in no list.
 const rest = 1000;
 const later = 60_000;
-
-// Known is a member, or who was one: of those the server tells the name alone, and this
-// device may have met them before.
-export type Known = Former & Partial<Omit<Member, keyof Former>> & { left?: true };
 
 export class People {
   readonly byId = signal<ReadonlyMap<string, Known>>(new Map());

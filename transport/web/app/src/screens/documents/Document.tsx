@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
-import { go, Link, place } from '../../router';
-import type { ScreenProps } from '../../routes';
+import { go, Link, place, type ScreenProps } from '../../router';
 import { count, linked } from '../../text';
 import type { Document as Version, Receipt } from '../../types';
 import { announce } from '../../ui/Announcer';

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { query } from '../../api';
-import { go, place } from '../../router';
-import type { ScreenProps } from '../../routes';
+import { go, place, type ScreenProps } from '../../router';
 import { count } from '../../text';
 import type { Document } from '../../types';
 import { Await, Problem } from '../../ui/Await';

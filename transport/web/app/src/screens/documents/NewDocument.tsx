@@ -1,5 +1,4 @@
-import { back, go } from '../../router';
-import type { ScreenProps } from '../../routes';
+import { back, go, type ScreenProps } from '../../router';
 import './documents.css';
 import { Editor } from './Editor';
 

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
-import { Link } from '../../router';
-import type { ScreenProps } from '../../routes';
+import { Link, type ScreenProps } from '../../router';
 import { bytes } from '../../text';
 import type { Document } from '../../types';
 import { Await } from '../../ui/Await';

@@ -1,15 +1,15 @@
 // Who may work in a workspace, and who looks after it.
 
 import { at, get } from '../../api';
-import { go } from '../../router';
-import type { ScreenProps } from '../../routes';
+import { go, type ScreenProps } from '../../router';
 import type { Container, Member } from '../../types';
 import { Await } from '../../ui/Await';
 import { Facts } from '../../ui/Bits';
 import { Screen, Section } from '../../ui/Screen';
 import { Since, useKept } from '../kept';
 import { Heir } from '../members/Heir';
-import { Inside, Leave, myself, type Of } from '../members/Inside';
+import { Inside, Leave, myself } from '../members/Inside';
+import type { Of } from '../members/of';
 import { openTo } from './api';
 
 export default function WorkspaceMembers({ params: { w = '' } }: ScreenProps) {

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { at, get } from '../../api';
 import { canVerify, cidOf, nextHead, type Json as Parsed } from '../../chain';
-import { go, Link } from '../../router';
-import type { ScreenProps } from '../../routes';
+import { go, Link, type ScreenProps } from '../../router';
 import type { Action, Effect, Atom as Record, ReceiptLookup } from '../../types';
 import { Await } from '../../ui/Await';
 import { Badge, Copy, Facts, Hash, Time } from '../../ui/Bits';

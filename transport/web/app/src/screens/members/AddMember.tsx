@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { post } from '../../api';
 import { store } from '../../store';
 import { nameOf } from '../../text';
-import type { Known } from '../../store/people';
+import type { Known } from '../../store/db';
 import type { Member } from '../../types';
 import { Avatar } from '../../ui/Avatar';
 import { Badge } from '../../ui/Bits';
@@ -14,7 +14,7 @@ import { Field } from '../../ui/Field';
 import { List, Row } from '../../ui/Row';
 import { Section } from '../../ui/Screen';
 import { failed, toast } from '../../ui/Toast';
-import type { Of } from './Inside';
+import type { Of } from './of';
 
 // most is how many people are offered at once.
 const most = 6;

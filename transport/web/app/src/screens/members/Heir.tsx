@@ -13,7 +13,7 @@ import { useLoad } from '../../ui/useLoad';
 import { isNoMember, nameFor, orLeft, Person } from '../Person';
 import { members } from './api';
 import { heirs } from './heirs';
-import type { Of } from './Inside';
+import type { Of } from './of';
 
 interface Props {
   of: Of;

@@ -14,13 +14,7 @@ import { List, Row } from '../../ui/Row';
 import { Section } from '../../ui/Screen';
 import { failed } from '../../ui/Toast';
 import { AddMember } from './AddMember';
-
-// Of is what somebody is a member of, and where the server has it.
-export interface Of {
-  what: 'room' | 'workspace';
-  name: string;
-  url: string;
-}
+import type { Of } from './of';
 
 // myself is one's own entry, undefined where one is not in it.
 export const myself = (members: Member[]) => members.find((member) => member.user_id === me.value?.identity.user_id);

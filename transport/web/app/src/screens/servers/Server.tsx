@@ -1,6 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { go, Link } from '../../router';
-import type { ScreenProps } from '../../routes';
+import { go, Link, type ScreenProps } from '../../router';
 import { isOwner } from '../../session';
 import type { Server as Known } from '../../types';
 import { Await, Problem } from '../../ui/Await';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ScreenProps } from '../../routes';
+import type { ScreenProps } from '../../router';
 import { isOwner } from '../../session';
 import { bare } from '../../text';
 import type { Tool as Known } from '../../types';

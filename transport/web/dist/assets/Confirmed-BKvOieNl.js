@@ -1,1 +1,0 @@
-import{E as e,z as t}from"./index-kQjQuQ3V.js";import{u as n}from"./Button-DVC6uvqU.js";function r(){return n(e,{title:`Confirmed`,above:`/ui/more`,children:n(t,{icon:`key`,title:`Thank you`,children:n(`p`,{children:`Go back to the tab that asked: it continues there. You can close this one.`})})})}export{r as default};
