@@ -23,7 +23,7 @@ func finished(h *harness.House) {
 func alarmsOf(h *harness.House, t *testing.T, of ubl.TenantID) (n int) {
 	t.Helper()
 	err := h.Engine.View(t.Context(), ubl.TenantName(of).Group(), func(snap ubl.Snapshot) error {
-		return snap.Ascend([]byte("i"), []byte("j"), func(_, _ []byte) bool { n++; return true })
+		return snap.Ascend([]byte("i"), []byte("i\x03"), func(_, _ []byte) bool { n++; return true })
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -19,8 +19,8 @@ func TestTransfersFromBefore(t *testing.T) {
 	}
 	left := func() (keys []string) {
 		err := h.Engine.View(t.Context(), ubl.TenantName(ana.TenantID).Group(), func(snap ubl.Snapshot) error {
-			for _, space := range []byte{'i', 'v'} {
-				err := snap.Ascend([]byte{space}, []byte{space + 1}, func(k, _ []byte) bool {
+			for _, space := range [][2][]byte{{{'i'}, {'i', 3}}, {{'v'}, {'w'}}} {
+				err := snap.Ascend(space[0], space[1], func(k, _ []byte) bool {
 					keys = append(keys, string(k))
 					return true
 				})
