@@ -89,7 +89,7 @@ func TestProvider(t *testing.T) {
 	must(t, os.WriteFile(secret, []byte(p.ClientSecret+"\n"), 0o600))
 	must(t, os.WriteFile(file, []byte("oidc:\n  - {issuer: '"+p.Issuer()+"', client-id: '"+p.ClientID+"', client-secret-file: '"+secret+"'}\n"), 0o600))
 	for how, args := range map[string][]string{
-		"flags": {"--oidc-issuer", p.Issuer(), "--oidc-client-id", p.ClientID, "--oidc-client-secret-file", secret},
+		"flags": {"--oidc-issuer", p.Issuer(), "--oidc-client-id=" + p.ClientID, "--oidc-client-secret-file", secret},
 		"file":  {"--config", file},
 	} {
 		t.Run(how, func(t *testing.T) {

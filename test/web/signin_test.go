@@ -92,7 +92,7 @@ func atProvider(t *testing.T, at *mockoidc.MockOIDC) []string {
 	t.Helper()
 	secret := filepath.Join(t.TempDir(), "secret")
 	must(t, os.WriteFile(secret, []byte(at.ClientSecret), 0o600))
-	return []string{"--oidc-issuer", at.Issuer(), "--oidc-client-id", at.ClientID, "--oidc-client-secret-file", secret, "--domain", "corp.example"}
+	return []string{"--oidc-issuer", at.Issuer(), "--oidc-client-id=" + at.ClientID, "--oidc-client-secret-file", secret, "--domain", "corp.example"}
 }
 
 // TestSignInByProvider: whoever has an account at a provider goes there, says who they
