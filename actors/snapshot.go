@@ -18,7 +18,8 @@ import (
 //
 // A snapshot may be of many megabytes, and a batch should not: it is encoded at once, and
 // its pieces go into the commits of the events that follow, one each. The head comes with
-// the last and makes it count; until then the one before does, whose pieces are others.
+// the last and makes it count; until then the one before does, whose pieces are others. Who
+// leaves memory on the way begins anew, and takes larger pieces once it is long overdue.
 type Snapshots[S any] struct {
 	// Version of the stored form. One of a newer version is refused, as an event is.
 	Version int
@@ -36,7 +37,7 @@ type Snapshots[S any] struct {
 	Key func(ubl.Name) []byte
 	// Every is how many events there are between two at least, and Each how many for each thing
 	// that the state has: a snapshot must be worth it. Piece is how many bytes a commit takes
-	// along. Zero for 1,000, 2 and 256 KiB; a negative Each for none.
+	// along, and sixteen times as many one that is overdue by as many events again. Zero for 1,000, 2 and 256 KiB; a negative Each for none.
 	Every, Each, Piece int
 }
 
@@ -55,9 +56,10 @@ type snapshotHead struct {
 // snapshots are what an Entity knows of its own.
 type snapshots struct {
 	saved snapshotHead
-	// next is one on its way into the store, of which rest is still to be written.
-	next snapshotHead
-	rest []byte
+	// next is one on its way into the store, of which rest is still to be written, in pieces.
+	next  snapshotHead
+	rest  []byte
+	piece int // bytes
 }
 
 func (k *Snapshots[S]) key(of ubl.Name) []byte {
@@ -79,13 +81,18 @@ func (x *Entity[S, E]) snapshot() []Record {
 	}
 	if c.rest == nil {
 		every, each := cmp.Or(k.Every, 1000), max(cmp.Or(k.Each, 2), 0)
-		if x.last-c.saved.Events < int64(max(every, each*k.Size(&x.State))) {
+		wait := int64(max(every, each*k.Size(&x.State)))
+		if x.last-c.saved.Events < wait {
 			return nil
+		}
+		c.piece = cmp.Or(k.Piece, 256<<10)
+		if x.last-c.saved.Events >= 2*wait {
+			c.piece *= 16
 		}
 		c.rest = k.Encode(&x.State)
 		c.next = snapshotHead{Version: k.Version, Events: x.last, Turn: 1 - c.saved.Turn, Hash: ubl.BodyHash(c.rest)}
 	}
-	n := min(len(c.rest), cmp.Or(k.Piece, 256<<10))
+	n := min(len(c.rest), c.piece)
 	records := []Record{{Key: k.piece(x.Name, c.next.Turn, c.next.Pieces), Value: c.rest[:n]}}
 	c.next.Pieces++
 	if c.rest = c.rest[n:]; len(c.rest) > 0 {
@@ -100,12 +107,15 @@ func (x *Entity[S, E]) snapshot() []Record {
 func (x *Entity[S, E]) restore(ctx context.Context) (int64, error) {
 	k := x.kind.Snapshot
 	head, err := k.readHead(ctx, x.Read, x.Name)
-	if err != nil || head.Version == 0 {
-		return 0, err
+	var all []byte
+	if err == nil && head.Version > 0 {
+		x.snapshots.saved.Turn = head.Turn // what is saved next leaves this one alone
+		all, err = k.readPieces(ctx, x.Read, x.Name, head)
 	}
-	x.snapshots.saved.Turn = head.Turn // what is saved next leaves this one alone
-	all, err := k.readPieces(ctx, x.Read, x.Name, head)
-	if err != nil {
+	if errors.Is(err, ubl.ErrDamaged) {
+		err = fmt.Errorf("%w: %w", ErrSnapshot, err)
+	}
+	if err != nil || head.Version == 0 {
 		return 0, err
 	}
 	restored, err := k.Decode(all)

@@ -13,6 +13,7 @@
 //	o container 0 n                 event n: founding, membership, documents,
 //	                                credits, transfers, ending (JSON)
 //	e container                     counter of events
+//	i 4 container                   snapshot of the State, but for documents ([actors.Snapshots])
 //	s container                     of versions before snapshots: what the events up to
 //	                                one lead to, but for documents (JSON)
 //	n container 0 document          the newest version of a document that is inside or

@@ -21,7 +21,7 @@ func snapshots() *actors.Snapshots[State] {
 	return &actors.Snapshots[State]{
 		Version: snapshotVersion, Encode: (*State).encode, Complete: restoreDocuments,
 		Decode: func(v []byte) (s State, err error) { return s, s.restore(v) },
-		Size:   func(s *State) int { return len(s.Agreement.Members) + len(s.Past) + len(s.Steps) + len(s.Pending) },
+		Size:   func(s *State) int { return len(s.Agreement.Members) + len(s.Past) + len(s.Pending) },
 	}
 }
 
@@ -29,7 +29,8 @@ func snapshots() *actors.Snapshots[State] {
 const snapshotVersion = 2
 
 // snapshot is the stored form of what the events up to Events lead to, but for documents:
-// a field of one is a field of the other, or is named in [besides].
+// a field of one is a field of the other, or is named in [besides]. Form is the version where
+// the record has no head.
 type snapshot struct {
 	Form      int                  `json:"v"`
 	Events    int64                `json:"events"`

@@ -10,6 +10,7 @@
 //	e room          counter of events
 //	m room 0 seq    message (canonical JSON)
 //	c room          counter of messages, which is room_seq
+//	i 4 room        snapshot of the State ([actors.Snapshots])
 //	k               idempotency keys ([actors.Keys])
 //	u, j            indexes for the Tenant's lists of rooms ([agreement.MemberIndex],
 //	                [agreement.JoinableIndex])
