@@ -48,7 +48,8 @@ func hosted(dir string, partitions int) []int {
 
 // logGone is the error of a partition whose log isn't there any more, while its file has
 // entries of it; nil for any other. Its replica could acknowledge and vote once more what it
-// has already, and stays closed.
+// has already, and stays closed. Where the file isn't believed any more, as after a power cut,
+// or was made anew, nothing tells that there was a log.
 func logGone(dir string, partition int, applied uint64) error {
 	if applied == 0 || slices.Contains(hosted(dir, partition+1), partition) {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -203,21 +204,29 @@ func (n *Node) serve() error {
 // start runs what Close waits for.
 func (n *Node) start(work string, fn func()) { n.opts.Panics.Go(&n.work, work, fn) }
 
-// startReplicas starts what this node had. One that can't be opened now doesn't
-// keep the others from working.
-func (n *Node) startReplicas() error {
-	list := hosted(n.opts.Dir, n.engine.Partitions())
+// had are the partitions of which this node has a log, or data whose log is gone.
+func (n *Node) had() (list []int) {
+	there := hosted(n.opts.Dir, n.engine.Partitions())
 	for p := range n.engine.Partitions() {
-		if logGone(n.opts.Dir, p, n.engine.Applied(p)) != nil {
+		if slices.Contains(there, p) || logGone(n.opts.Dir, p, n.engine.Applied(p)) != nil {
 			list = append(list, p)
 		}
 	}
+	return list
+}
+
+// startReplicas starts what this node had. One that can't be opened now doesn't
+// keep the others from working.
+func (n *Node) startReplicas() error {
+	list := n.had()
 	var errs []error
 	for _, p := range list {
 		if err := n.startReplica(p); err != nil {
 			n.log.Error("a replica couldn't be opened", "partition", p, "error", err)
 			errs = append(errs, err)
-			n.start("starting a replica", func() { n.startLater(p) })
+			if logGone(n.opts.Dir, p, n.engine.Applied(p)) == nil { // which no other try mends
+				n.start("starting a replica", func() { n.startLater(p) })
+			}
 		}
 	}
 	if len(errs) > 0 && len(errs) == len(list) {

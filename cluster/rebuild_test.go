@@ -215,6 +215,9 @@ func TestLostLog(t *testing.T) {
 	if err := n.unopened(partition); err == nil || !strings.Contains(err.Error(), "raft/N is missing") {
 		t.Errorf("the replica's error is %v", err)
 	}
+	if !slices.ContainsFunc(n.Figures(), func(f PartitionFigures) bool { return f.Partition == partition && f.Unopened != nil }) {
+		t.Errorf("its figures are %+v", n.Figures())
+	}
 	eventually(t, "the others go on", func() bool { return w.record([]*Node{w.nodes[0], w.nodes[2]}, group, "more") })
 	if err := n.startReplica(partition); err == nil {
 		t.Error("it opens when it is asked to")

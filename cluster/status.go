@@ -179,7 +179,7 @@ type PartitionFigures struct {
 // Figures reads them.
 func (n *Node) Figures() []PartitionFigures {
 	var list []PartitionFigures
-	for _, p := range hosted(n.opts.Dir, n.engine.Partitions()) {
+	for _, p := range n.had() {
 		f := PartitionFigures{Partition: p}
 		if g := n.group(p); g == nil {
 			f.Halted, f.Unopened = true, n.unopened(p)
