@@ -110,6 +110,10 @@ func (a *API) getAgreement(ctx context.Context, in *getAgreementInput) (any, err
 	if err != nil {
 		return nil, err
 	}
+	more := false // a node of a version before pages answers with all of it
+	if v.History, more = page(v.History, func(c ubl.Change) int64 { return c.N }, in.Cursor, in.Limit); more {
+		v.Next = v.History[in.Limit-1].N
+	}
 	out := agreementPage{Agreement: v}
 	if v.Next > 0 {
 		out.NextCursor = &v.Next

@@ -3,7 +3,9 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -173,6 +175,50 @@ func TestEntriesSayWhoIsUnproven(t *testing.T) {
 	}
 	if w := s.enterHouse(h, ana, "GET", "/api/agreements", ""); strings.Count(w.Body.String(), want) != 2 {
 		t.Errorf("of the Agreements of the tenant and of the room not both say it: %s", w.Body)
+	}
+}
+
+// older is a house whose actors are at nodes of a version before histories had pages.
+type older struct{ visiting }
+
+func (o older) Visit(ctx context.Context, in ubl.Enter, to ubl.Name, cmd ubl.Command) (*ubl.Entered, any, error) {
+	if get, ok := cmd.(ubl.GetAgreement); ok {
+		get.After, get.Limit = 0, 0
+		cmd = get
+	}
+	return o.visiting.Visit(ctx, in, to, cmd)
+}
+
+// TestHistoryInPages: pages follow each other, of older nodes too, which answer with all
+// of it.
+func TestHistoryInPages(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana, bob := harness.User("ana@acme.com"), harness.User("bob@acme.com")
+	h.Enter(ana)
+	h.Enter(bob)
+	for i := range 5 {
+		role := []ubl.Role{ubl.RoleOwner, ubl.RoleMember}[i%2]
+		harness.Must[*ubl.Member](h, "t:acme.com", ubl.SetTenantMember{Request: h.Request(ana), UserID: bob.UserID, Role: role})
+	}
+	whole := harness.Must[*ubl.AgreementView](h, "t:acme.com", ubl.GetAgreement{Who: ana}).History
+	for name, asker := range map[string]ubl.Visitor{"a node of now": visiting{h}, "an older node": older{visiting{h}}} {
+		s := newServer(t)
+		s.api.Asker = envelope.Entering(asker)
+		var got []ubl.Change
+		for target := "/api/agreements/a:tenant:t:acme.com?limit=3"; target != ""; {
+			w := s.enterHouse(h, ana, "GET", target, "")
+			var page agreementPage
+			if err := json.Unmarshal(w.Body.Bytes(), &page); err != nil || w.Code != 200 || len(page.Agreement.History) > 3 {
+				t.Fatalf("%s: %d %s: %v", name, w.Code, w.Body, err)
+			}
+			got, target = append(got, page.Agreement.History...), ""
+			if page.NextCursor != nil {
+				target = fmt.Sprintf("/api/agreements/a:tenant:t:acme.com?limit=3&cursor=%d", *page.NextCursor)
+			}
+		}
+		if !slices.Equal(got, whole) {
+			t.Errorf("%s tells %v, want %v", name, got, whole)
+		}
 	}
 }
 
