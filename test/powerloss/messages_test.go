@@ -45,7 +45,7 @@ func TestMessagesOverPowerLoss(t *testing.T) {
 	var cuts []cut
 	r.mu.Lock()
 	r.fail = func(int, string) error { // the commit of this sync is not settled yet
-		if len(cuts) < 20 && r.random.IntN(3) == 0 {
+		if len(cuts) < 5 || len(cuts) < 20 && r.random.IntN(3) == 0 {
 			s.mu.Lock()
 			acked := maps.Clone(s.acked)
 			s.mu.Unlock()
