@@ -30,11 +30,13 @@ func (n *Node) Resign() {
 // closeGroups settles what is in flight and ends all groups, halted ones too.
 func (n *Node) closeGroups() error {
 	var groups []*group
+	n.replicas.Lock() // one that is being opened is there then, and none is opened after it
 	for p := range n.engine.Partitions() {
 		if g := n.held(p); g != nil {
 			groups = append(groups, g)
 		}
 	}
+	n.replicas.Unlock()
 	drained := make(chan struct{})
 	n.opts.Panics.Go(nil, "settling what is in flight", func() {
 		defer close(drained)

@@ -16,11 +16,17 @@ import (
 	"ubl/durable"
 )
 
+// errStops is the refusal to open a replica at a node that stops.
+var errStops = ubl.Errorf(ubl.CodeUnavailable, "this node stops")
+
 // startReplica starts this node's part in a partition's group; it may be
 // started already.
 func (n *Node) startReplica(partition int) error {
 	n.replicas.Lock()
 	defer n.replicas.Unlock()
+	if n.ctx.Err() != nil {
+		return errStops
+	}
 	if n.held(partition) != nil {
 		return nil
 	}

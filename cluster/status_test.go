@@ -96,3 +96,19 @@ func TestStatusWithoutALeader(t *testing.T) {
 		t.Errorf("the status is\n%+v, want\n%+v", got, want)
 	}
 }
+
+// TestStoppingNodeOpensNoReplica, which nobody would close.
+func TestStoppingNodeOpensNoReplica(t *testing.T) {
+	w := newWorld(t, 4, nil)
+	for _, n := range w.nodes {
+		n.cancel()
+		for p := range n.engine.Partitions() {
+			if n.held(p) != nil {
+				continue
+			}
+			if err := n.startReplica(p); err == nil {
+				t.Errorf("%s opens its replica of partition %d", n.ID(), p)
+			}
+		}
+	}
+}
