@@ -51,17 +51,18 @@ type Family struct {
 	Content []ubl.Content
 }
 
-// Commands are those of all families, and the kernel's own.
+// Commands lists what nodes may send to one another: the commands of all families, and the
+// kernel's own.
 func Commands(families []Family) []ubl.Command {
 	return union([]ubl.Command{ubl.Redrive{}}, families, func(f Family) []ubl.Command { return f.Commands })
 }
 
-// Answers are those of all families; nil is the answer of those who have nothing to say.
+// Answers lists what nodes answer one another. A command that has nothing to say answers nil.
 func Answers(families []Family) []any {
 	return union([]any{nil}, families, func(f Family) []any { return f.Answers })
 }
 
-// union are the values of all families, one of each type.
+// union adds what each family lists, one value of each type.
 func union[T any](all []T, families []Family, of func(Family) []T) []T {
 	for _, f := range families {
 		for _, v := range of(f) {
@@ -73,7 +74,7 @@ func union[T any](all []T, families []Family, of func(Family) []T) []T {
 	return all
 }
 
-// Content is that of all families.
+// Content lists what counts as stored of any family's records.
 func Content(families []Family) (all []ubl.Content) {
 	for _, f := range families {
 		all = append(all, f.Content...)
@@ -81,7 +82,7 @@ func Content(families []Family) (all []ubl.Content) {
 	return all
 }
 
-// Numbers are those of all families.
+// Numbers lists the runs of keys of all families.
 func Numbers(families []Family) (all []ubl.Numbers) {
 	for _, f := range families {
 		all = append(all, f.Numbers...)

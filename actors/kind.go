@@ -129,7 +129,7 @@ type Event interface {
 	stamped() Stamp
 }
 
-// ReceiptOf is that of a stored event.
+// ReceiptOf is the receipt of a stored event.
 func ReceiptOf[E Event](e E) ubl.Receipt { return e.stamped().Receipt }
 
 // Item is one of a second numbered log that an actor has beside its events. An act makes

@@ -18,8 +18,9 @@ import (
 //
 // A snapshot may be of many megabytes, and a batch should not: it is encoded at once, and
 // its pieces go into the commits of the events that follow, one each. The head comes with
-// the last and makes it count; until then the one before does, whose pieces are others. Who
-// leaves memory on the way begins anew, and takes larger pieces once it is long overdue.
+// the last and makes it count; until then the one before does, whose pieces are others. An
+// actor that leaves memory on the way begins its snapshot anew; once that is long overdue,
+// its pieces are larger.
 type Snapshots[S any] struct {
 	// Version of the stored form. One of a newer version is refused, as an event is.
 	Version int
@@ -37,11 +38,12 @@ type Snapshots[S any] struct {
 	Key func(ubl.Name) []byte
 	// Every is how many events there are between two at least, and Each how many for each thing
 	// that the state has: a snapshot must be worth it. Piece is how many bytes a commit takes
-	// along, and sixteen times as many one that is overdue by as many events again. Zero for 1,000, 2 and 256 KiB; a negative Each for none.
+	// along; of a snapshot that waits for twice as many events, sixteen times that. Zero
+	// stands for 1,000, 2 and 256 KiB. A negative Each is none.
 	Every, Each, Piece int
 }
 
-// ErrSnapshot is that of a snapshot that is damaged.
+// ErrSnapshot says that a snapshot is damaged.
 var ErrSnapshot = errors.New("the snapshot is damaged")
 
 // snapshotHead says where a snapshot is and that it is whole (JSON).

@@ -48,8 +48,8 @@ func Arrival(req ubl.Request, id ubl.TransferID, departed ubl.Time, amount int64
 	}
 }
 
-// SnapshotFields are those of a State and of its snapshot, and those that are read from
-// documents.
+// SnapshotFields tells the types of a State and of its stored form, and which fields of a
+// State are read from documents instead.
 func SnapshotFields() (state, stored reflect.Type, read []string) {
 	return reflect.TypeFor[State](), reflect.TypeFor[snapshot](), besides
 }

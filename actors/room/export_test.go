@@ -28,8 +28,8 @@ func Replay(ctx context.Context, read ubl.Reader, env actors.Env) (Snapshot, err
 	return r.Snapshot(), nil
 }
 
-// SnapshotFields are those of a State and of its snapshot, and those that are read from
-// messages.
+// SnapshotFields tells the types of a State and of its stored form, and which fields of a
+// State are read from messages instead.
 func SnapshotFields() (state, stored reflect.Type, read []string) {
 	return reflect.TypeFor[State](), reflect.TypeFor[snapshot](), besides
 }

@@ -63,8 +63,8 @@ func Changing() int { return len(makers{}.kind().Rules) }
 func HeadKey() []byte           { return []byte{'s'} }
 func PieceKey(turn byte) []byte { return []byte{'s', 0, turn, 0, 0, 0, 0} }
 
-// SnapshotFields are those of a State and of its snapshot, and those that follow
-// from others.
+// SnapshotFields tells the types of a State and of its stored form, and which fields of a
+// State follow from others.
 func SnapshotFields() (state, stored reflect.Type, follow []string) {
 	return reflect.TypeFor[State](), reflect.TypeFor[snapshot](), derived
 }
