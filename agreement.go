@@ -110,8 +110,6 @@ type AgreementView struct {
 
 	Members []Member `json:"members"`
 	History []Change `json:"history,omitempty"`
-	// Next is the After that reads on, 0 where History comes to the end.
-	Next int64 `json:"-"`
 	// AsOf is the receipt of the newest act that this shows, where the past was asked for.
 	AsOf *Receipt `json:"as_of,omitempty"`
 }

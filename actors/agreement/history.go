@@ -15,20 +15,19 @@ type History func(ctx context.Context, after int64, fn func(ubl.Change) error) e
 // errFull ends the reading of a page that is full.
 var errFull = errors.New("the page is full")
 
-// page reads what is asked for of a history, and the After that reads on, 0 at its end.
-func (h History) page(ctx context.Context, c ubl.GetAgreement) (changes []ubl.Change, next int64, err error) {
+// page reads what is asked for of a history.
+func (h History) page(ctx context.Context, c ubl.GetAgreement) (changes []ubl.Change, err error) {
 	err = h(ctx, c.After, func(change ubl.Change) error {
-		if c.Limit > 0 && len(changes) == c.Limit {
-			next = changes[c.Limit-1].N
+		changes = append(changes, change)
+		if len(changes) == c.Limit {
 			return errFull
 		}
-		changes = append(changes, change)
 		return nil
 	})
 	if errors.Is(err, errFull) {
 		err = nil
 	}
-	return changes, next, err
+	return changes, err
 }
 
 // Show answers with a record and, unless brief, its history: as they are in the state
@@ -63,7 +62,7 @@ func Show[S any, E actors.Event](t *actors.Turn, c ubl.GetAgreement, refusal err
 			return view, nil
 		}
 		var err error
-		view.History, view.Next, err = history.page(ctx, c)
+		view.History, err = history.page(ctx, c)
 		return view, err
 	})
 }

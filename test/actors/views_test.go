@@ -102,8 +102,8 @@ func TestHistoryInPages(t *testing.T) {
 	y.Reload()
 	for _, place := range []ubl.Name{room, drafts, tenant} {
 		whole := harness.Must[*ubl.AgreementView](y.House, place, ubl.GetAgreement{Who: y.ana})
-		if len(whole.History) < 10 || whole.Next != 0 {
-			t.Fatalf("%s: the whole history has %d steps, and goes on after %d", place, len(whole.History), whole.Next)
+		if len(whole.History) < 10 {
+			t.Fatalf("%s: the whole history has %d steps", place, len(whole.History))
 		}
 		middle := len(whole.History) / 2
 		for _, c := range []struct {
@@ -117,13 +117,14 @@ func TestHistoryInPages(t *testing.T) {
 				var got []ubl.Change
 				for after := int64(0); ; {
 					page := harness.Must[*ubl.AgreementView](y.House, place, ubl.GetAgreement{Who: y.ana, AsOf: c.asOf, After: after, Limit: limit})
-					if len(page.History) > limit || len(page.History) == 0 {
-						t.Fatalf("%s: a page of %d has %d steps", place, limit, len(page.History))
+					if want := min(limit, len(c.want)-len(got)); len(page.History) != want {
+						t.Fatalf("%s: a page of %d has %d steps, want %d", place, limit, len(page.History), want)
 					}
-					got = append(got, page.History...)
-					if after = page.Next; after == 0 {
+					if len(page.History) == 0 {
 						break
 					}
+					got = append(got, page.History...)
+					after = got[len(got)-1].N
 				}
 				if !slices.Equal(got, c.want) {
 					t.Errorf("%s as of %d by %d steps: %v, want %v", place, c.asOf.Seq, limit, got, c.want)

@@ -100,7 +100,7 @@ func (a *API) getAgreement(ctx context.Context, in *getAgreementInput) (any, err
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.readAgreement(ctx, in.ID, ubl.GetAgreement{AsOf: at, After: in.Cursor, Limit: in.Limit})
+	v, err := a.readAgreement(ctx, in.ID, ubl.GetAgreement{AsOf: at, After: in.Cursor, Limit: in.Limit + 1})
 	if err == nil {
 		err = past(at, v.AsOf)
 	}
@@ -110,13 +110,11 @@ func (a *API) getAgreement(ctx context.Context, in *getAgreementInput) (any, err
 	if err != nil {
 		return nil, err
 	}
-	more := false // a node of a version before pages answers with all of it
+	out, more := agreementPage{Agreement: v}, false
+	// The one more that was asked for is cut off, and what a node of a version before pages
+	// answers: all of it.
 	if v.History, more = page(v.History, func(c ubl.Change) int64 { return c.N }, in.Cursor, in.Limit); more {
-		v.Next = v.History[in.Limit-1].N
-	}
-	out := agreementPage{Agreement: v}
-	if v.Next > 0 {
-		out.NextCursor = &v.Next
+		out.NextCursor = &v.History[in.Limit-1].N
 	}
 	return out, nil
 }
