@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/actors/families"
 	"ubl/cluster/wire"
-	"ubl/test/families"
 )
 
 // BenchmarkForward carries four sends of 100 bytes to another node and their

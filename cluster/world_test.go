@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"ubl/actors/families"
 	"ubl/cluster/mesh"
 	"ubl/cluster/wire"
 	"ubl/storage"
-	"ubl/test/families"
 )
 
 // world is a cluster in one process: real files, real TLS and gossip on

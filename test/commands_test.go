@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ubl/test/families"
+	"ubl/actors/families"
 )
 
 // TestEveryCommandIsListed reads the root package's source: every exported type with a

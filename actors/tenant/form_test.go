@@ -16,9 +16,9 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/families"
 	"ubl/actors/room"
 	"ubl/actors/tenant"
-	"ubl/test/families"
 	"ubl/test/harness"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/families"
 	"ubl/actors/tenant"
-	"ubl/test/families"
 	"ubl/test/harness"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/actors/families"
 	"ubl/cluster/wire"
-	"ubl/test/families"
 )
 
 func registry(t testing.TB) *wire.Registry {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
+	"ubl/actors/families"
 	"ubl/cluster/wire"
-	"ubl/test/families"
 )
 
 // TestFormsAreTheLibrarys: another implementation of MessagePack reads what is

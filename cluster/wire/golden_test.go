@@ -15,8 +15,8 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"ubl"
+	"ubl/actors/families"
 	"ubl/cluster/wire"
-	"ubl/test/families"
 )
 
 var update = flag.Bool("update", false, "add today's encodings to the golden file")

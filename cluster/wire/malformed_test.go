@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/actors/families"
 	"ubl/cluster/wire"
-	"ubl/test/families"
 )
 
 // malformed is what no program writes, as the value of an answer.

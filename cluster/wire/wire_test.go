@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/actors/families"
 	"ubl/cluster/wire"
-	"ubl/test/families"
 	"ubl/test/soak"
 )
 

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/actors/families"
 	"ubl/cluster"
 	"ubl/cluster/mesh"
+	"ubl/cluster/wire"
 	"ubl/secretfile"
 	"ubl/transport/auth"
 )
@@ -91,7 +93,7 @@ func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *sl
 	if err != nil {
 		return nil, err
 	}
-	registry, err := registry()
+	registry, err := wire.NewRegistry(families.Commands(), families.Answers())
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"ubl"
+	"ubl/actors/families"
 	"ubl/cluster"
 	"ubl/storage"
 )
@@ -71,7 +72,7 @@ func (c *scrubCmd) Run(ctx context.Context, p *program) error {
 		return c.accept(ctx, p)
 	}
 	g := p.progress("scrubbing", "bytes", c.Quiet || c.JSON)
-	list, err := storage.Check(ctx, c.Data, &storage.Options{Random: p.random, Now: p.now, Numbers: numbers()}, g.at)
+	list, err := storage.Check(ctx, c.Data, &storage.Options{Random: p.random, Now: p.now, Numbers: families.Numbers()}, g.at)
 	g.end()
 	if err != nil {
 		return openHint(c.Data, err)

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/actors/families"
 	"ubl/cluster/wire"
-	"ubl/test/families"
 	"ubl/test/harness"
 )
 

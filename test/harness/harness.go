@@ -16,10 +16,10 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/families"
 	"ubl/panics"
 	"ubl/search"
 	"ubl/storage"
-	"ubl/test/families"
 )
 
 // Clock is time that only moves when told to. Safe for concurrent use.
