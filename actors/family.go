@@ -25,7 +25,7 @@ type Actor interface {
 // when it leaves for idleness.
 type Releaser interface{ Release() }
 
-// Family is a kind of actor, registered in cmd/ubl.
+// Family is a kind of actor, listed in actors/families.
 type Family struct {
 	// Name is for logs and metrics.
 	Name string

@@ -12,8 +12,8 @@ import (
 
 // Places are what a Tenant needs of the families of rooms and containers: Room and
 // Container make the appends that found one, the act, which comes first, and the first
-// records; Credit is the command that puts issued credits into a container. cmd/ubl
-// passes those families' own.
+// records; Credit is the command that puts issued credits into a container. Package
+// families passes their own.
 type Places struct {
 	Room      func(req ubl.Request, tenant ubl.TenantID, room ubl.RoomSummary, policy ubl.RoomPolicy, random io.Reader) (*actors.Append, error)
 	Container func(req ubl.Request, tenant ubl.TenantID, kind ubl.Kind, container ubl.ContainerSummary) (*actors.Append, error)
