@@ -91,15 +91,19 @@ func TestDays(t *testing.T) {
 		}
 		var history struct {
 			Messages []struct {
-				SentAt time.Time `json:"sent_at"`
+				RoomSeq  int       `json:"room_seq"`
+				SenderID string    `json:"sender_id"`
+				SentAt   time.Time `json:"sent_at"`
 			}
 		}
 		c.ask("GET", "/api/rooms/r:general/history", nil, &history)
 		var changes []string
 		for i, daysAgo := range []int{2, 2, 1} { // the room's making, and the first two
-			const form = "2006-01-02T15:04:05.000Z"
-			at := history.Messages[i].SentAt
-			changes = append(changes, at.Format(form), at.AddDate(0, 0, -daysAgo).Format(form))
+			m := history.Messages[i]
+			sent := func(at time.Time) string { // the message's own: another may be of the same millisecond
+				return fmt.Sprintf(`"room_seq":%d,"sender_id":%q,"sent_at":%q`, m.RoomSeq, m.SenderID, at.Format("2006-01-02T15:04:05.000Z"))
+			}
+			changes = append(changes, sent(m.SentAt), sent(m.SentAt.AddDate(0, 0, -daysAgo)))
 		}
 		p := newcomer(t, s, v)
 		here := p.noon()
