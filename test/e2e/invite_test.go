@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ubl/test/ports"
 )
 
 // invited is an invitation as its maker sees it.
@@ -189,7 +191,7 @@ func TestInvitationInCluster(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	must(t, os.WriteFile(secret, []byte(first.run("cluster", "secret")), 0o600))
 	first.stop()
-	meeting := []string{freeAddress(t), freeAddress(t)}
+	meeting := []string{ports.Free(t), ports.Free(t)}
 	first.args = []string{"--node-id", "n1", "--cluster-secret-file", secret, "--cluster-listen", meeting[0]}
 	first.start()
 	second := newNode(t, "--node-id", "n2", "--cluster-secret-file", secret, "--cluster-listen", meeting[1], "--join", meeting[0])

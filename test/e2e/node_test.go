@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -20,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ubl/test/ports"
 )
 
 // binary builds the program once for all tests.
@@ -84,15 +85,14 @@ func (w *tail) String() string { w.mu.Lock(); defer w.mu.Unlock(); return string
 func newNode(t *testing.T, args ...string) *node {
 	t.Helper()
 	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := &node{t: t, path: path, dir: filepath.Join(t.TempDir(), "data"), addr: l.Addr().String(), args: args, log: &tail{}}
-	_ = l.Close()
+	must(t, err)
+	return newNodeOf(t, path, args...)
+}
+
+// newNodeOf is newNode of another program.
+func newNodeOf(t *testing.T, path string, args ...string) *node {
+	t.Helper()
+	n := &node{t: t, path: path, dir: filepath.Join(t.TempDir(), "data"), addr: ports.Free(t), args: args, log: &tail{}}
 	n.start()
 	t.Cleanup(func() {
 		if n.proc != nil {

@@ -1,13 +1,14 @@
 package e2e
 
 import (
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
 	"ubl/test/need"
+	"ubl/test/ports"
 )
 
 // TestReadmeTour runs the README's five minutes as a newcomer would: each block
@@ -122,28 +123,17 @@ UBL_TOKEN=$(./ubl token owner@localhost) ./ubl send r:general "written by a node
 kill $pid; wait $pid; echo "stopped"
 ` + section(t, "grow")
 	for _, port := range []string{"8080", "8082", "8083", "7101", "7102", "7103"} {
-		script = strings.ReplaceAll(script, "127.0.0.1:"+port, freeAddress(t))
+		script = strings.ReplaceAll(script, "127.0.0.1:"+port, ports.Free(t))
 	}
 	// What the README takes from the defaults.
 	script = strings.ReplaceAll(script, "./ubl serve >", "./ubl serve --listen $UBL_LISTEN >")
 	cmd := exec.Command("bash", "-c", script)
 	cmd.Dir = dir
-	main := freeAddress(t)
+	main := ports.Free(t)
 	cmd.Env = append(os.Environ(), "UBL_LISTEN="+main, "UBL_URL=http://"+main)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("the section ends with %v:\n%s", err, out)
 	}
 	inOrder(t, string(out), []string{"stopped", "written by a node alone", "n1  ", "still here", "ok: t:localhost"})
-}
-
-// freeAddress is a loopback address that nobody listens on now.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ubl/test/ports"
 )
 
 // newCluster starts three nodes with an operator, and waits until each has its
@@ -18,22 +20,25 @@ func newCluster(t *testing.T, args ...string) []*node {
 	t.Helper()
 	path, err := binary()
 	must(t, err)
+	return newClusterOf(t, path, args...)
+}
+
+// newClusterOf is newCluster of another program.
+func newClusterOf(t *testing.T, path string, args ...string) []*node {
+	t.Helper()
 	secret := filepath.Join(t.TempDir(), "secret")
 	must(t, os.WriteFile(secret, []byte((&node{t: t, path: path}).run("cluster", "secret")), 0o600))
 	var nodes []*node
 	var first string
 	for i := range 3 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		must(t, err)
-		at := l.Addr().String()
-		_ = l.Close()
+		at := ports.Free(t)
 		more := []string{"--node-id", fmt.Sprintf("n%d", i+1), "--cluster-listen", at, "--cluster-secret-file", secret}
 		if i > 0 {
 			more = append(more, "--join", first)
 		} else {
 			first = at
 		}
-		n := newNode(t, append(more, args...)...)
+		n := newNodeOf(t, path, append(more, args...)...)
 		n.signInLink(t)
 		nodes = append(nodes, n)
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"ubl/test/ports"
 )
 
 // startCluster runs two nodes that are one server. Both have the key, so the
@@ -32,7 +34,7 @@ func startCluster(t *testing.T) []*program {
 	if err := os.WriteFile(file, secret, 0o400); err != nil {
 		t.Fatal(err)
 	}
-	meeting := []string{freeAddress(t), freeAddress(t)}
+	meeting := []string{ports.Free(t), ports.Free(t)}
 	var nodes []*program
 	for i, id := range []string{"n1", "n2"} {
 		nodes = append(nodes, prepare(t, fixed, "--node-id", id, "--cluster-secret-file", file, "--cluster-listen", meeting[i],

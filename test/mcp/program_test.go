@@ -2,7 +2,6 @@ package mcp_test
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"ubl/test/ports"
 )
 
 var (
@@ -55,7 +56,7 @@ func prepare(t *testing.T, binary func() (string, error), flags ...string) *prog
 	if err != nil {
 		t.Fatalf("couldn't build the program: %v", err)
 	}
-	p := &program{path: path, dir: t.TempDir(), address: freeAddress(t), flags: flags}
+	p := &program{path: path, dir: t.TempDir(), address: ports.Free(t), flags: flags}
 	t.Cleanup(p.kill)
 	return p
 }
@@ -141,15 +142,4 @@ func (p *program) texts(t *testing.T) string {
 		t.Fatalf("history = %d %s", res.StatusCode, body)
 	}
 	return string(body)
-}
-
-// freeAddress is a loopback address that nobody listens on now.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

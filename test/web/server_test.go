@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"ubl/test/ports"
 )
 
 // owner is whom servers print their link for.
@@ -83,7 +85,7 @@ func threeNodes(t *testing.T, flags ...string) *server {
 	t.Helper()
 	f := newFront(t)
 	s := &server{t: t, url: f.url(), front: f}
-	meeting := []string{freeAddress(t), freeAddress(t), freeAddress(t)}
+	meeting := []string{ports.Free(t), ports.Free(t), ports.Free(t)}
 	secret := filepath.Join(t.TempDir(), "secret")
 	for i, at := range meeting {
 		n := newNode(t, slices.Concat(flags, []string{"--public-url", s.url, "--node-id", fmt.Sprintf("n%d", i+1), "--cluster-listen", at,
@@ -105,7 +107,7 @@ func newNode(t *testing.T, flags ...string) *node {
 	t.Helper()
 	path, err := program()
 	must(t, err)
-	n := &node{t: t, program: path, dir: filepath.Join(t.TempDir(), "data"), address: freeAddress(t), flags: flags}
+	n := &node{t: t, program: path, dir: filepath.Join(t.TempDir(), "data"), address: ports.Free(t), flags: flags}
 	t.Cleanup(func() {
 		n.kill()
 		if t.Failed() {
@@ -218,13 +220,4 @@ func (s *server) direct() *server {
 func localhost(address string) string {
 	_, port, _ := net.SplitHostPort(address)
 	return "http://localhost:" + port
-}
-
-// freeAddress is a loopback address that nobody listens on now.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	defer l.Close()
-	return l.Addr().String()
 }

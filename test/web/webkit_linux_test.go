@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 	"ubl/test/need"
+	"ubl/test/ports"
 )
 
 // webkit is a browser with the engine of iPhones, steered by WebDriver.
@@ -40,7 +41,7 @@ func newWebkit(t *testing.T) *webkit {
 		need.Missing(t, "WebKit's MiniBrowser isn't installed: it comes with Debian's webkit2gtk-driver")
 	}
 	home := t.TempDir()
-	address := freeAddress(t)
+	address := ports.Free(t)
 	driver := exec.Command("WebKitWebDriver", "--port="+address[strings.LastIndex(address, ":")+1:])
 	driver.Env = append(os.Environ(), "DISPLAY="+display(t), "HOME="+home, "XDG_RUNTIME_DIR="+home, "LIBGL_ALWAYS_SOFTWARE=1",
 		"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS=1", "NO_AT_BRIDGE=1", "GSETTINGS_BACKEND=memory")
