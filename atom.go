@@ -108,6 +108,20 @@ func Int(name string, value int64) Field {
 	return Field{Name: name, value: strconv.AppendInt(nil, value, 10)}
 }
 
+// Op is the member that says what an effect is, "" where there is none.
+func (f Fields) Op() string {
+	for _, m := range f {
+		if m.Name == "op" {
+			op, _ := strconv.Unquote(string(m.value)) // it needs no escapes
+			return op
+		}
+	}
+	return ""
+}
+
+// JSON is the object as an atom has it.
+func (f Fields) JSON() json.RawMessage { return f.append(nil) }
+
 func (f Fields) append(dst []byte) []byte {
 	if !slices.IsSortedFunc(f, byName) {
 		f = slices.SortedFunc(slices.Values(f), byName)

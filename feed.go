@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// Events that streams carry. The seed's names; the ones marked internal steer
+// Events that streams carry, besides the effects that families tell everyone
+// ([Event] without a room). The seed's names; the ones marked internal steer
 // streams and are not shown to clients.
 const (
 	EventMessageCreated = "message.created"
@@ -32,7 +33,9 @@ const (
 	EventDocumentChanged = "document.changed"
 )
 
-// Event is something that happened in a room, after it became durable.
+// Event is something that happened, after it became durable: in a room, or an effect that
+// everyone in the tenant hears of, which has no room, is called like the effect's op and has
+// the effect as its payload.
 type Event struct {
 	Kind     string
 	TenantID TenantID
@@ -51,7 +54,7 @@ type Event struct {
 	Payload json.RawMessage
 }
 
-// AppendData writes the envelope of ubl.sse.room_event.v1.
+// AppendData writes the envelope: ubl.sse.room_event.v1, without a room ubl.sse.effect_event.v1.
 func (e *Event) AppendData(dst []byte) []byte {
 	dst = append(dst, `{"event":"`...)
 	dst = append(dst, e.Kind...)
@@ -63,9 +66,12 @@ func (e *Event) AppendData(dst []byte) []byte {
 	} else {
 		dst = append(dst, e.Payload...)
 	}
-	dst = append(dst, `,"room_id":"`...)
-	dst = append(dst, e.RoomID...)
-	dst = append(dst, `","tenant_id":"`...)
+	if e.RoomID != "" {
+		dst = append(dst, `,"room_id":"`...)
+		dst = append(dst, e.RoomID...)
+		dst = append(dst, '"')
+	}
+	dst = append(dst, `,"tenant_id":"`...)
 	dst = append(dst, e.TenantID...)
 	dst = append(dst, `","ts":"`...)
 	dst = e.TS.append(dst)

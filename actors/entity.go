@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"ubl"
 )
@@ -348,6 +349,7 @@ func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Tim
 	} else {
 		act = x.act(a, did, req, at, &p.Act)
 	}
+	x.announce(a, act)
 	a.Records = append(a.Records, p.Records...)
 	for _, alarm := range p.Alarms {
 		a.Records = append(a.Records, x.set(a, at, alarm)...)
@@ -412,6 +414,22 @@ func (x *Entity[S, E]) happen(a *Append, e E, act *Act) {
 	x.tell(a, e, act)
 	if x.hooks.Applied != nil {
 		x.hooks.Applied(e, a)
+	}
+}
+
+// announce has those effects of an act published that everyone in the tenant hears of.
+func (x *Entity[S, E]) announce(a *Append, act *Act) {
+	if len(x.kind.Told) == 0 {
+		return
+	}
+	for _, effect := range act.Effects {
+		if op := effect.Op(); slices.Contains(x.kind.Told, op) {
+			a.OnCommit(func() ubl.Event {
+				return ubl.Event{
+					Kind: op, TenantID: x.Name.Group().Tenant, TS: act.At, LedgerSeq: act.last(), UserID: act.Request.Who.UserID, Payload: effect.JSON(),
+				}
+			})
+		}
 	}
 }
 

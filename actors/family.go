@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/offer"
 	"ubl/panics"
 	"ubl/turns"
 )
@@ -45,6 +46,10 @@ type Family struct {
 	// values, and Answers every type that they are answered with. Families may share some.
 	Commands []ubl.Command
 	Answers  []any
+	// Offers are the operations that people and programs find over REST and MCP.
+	Offers []offer.Operation
+	// Told are the ops of the effects that everyone in the tenant hears of, see [Kind].
+	Told []string
 	// Numbers are the runs of keys without a hole among the family's records, Content what
 	// of these counts as stored by the tenant.
 	Numbers []ubl.Numbers
@@ -70,6 +75,22 @@ func union[T any](all []T, families []Family, of func(Family) []T) []T {
 				all = append(all, v)
 			}
 		}
+	}
+	return all
+}
+
+// Offers lists what families offer over REST and MCP by themselves.
+func Offers(families []Family) (all []offer.Operation) {
+	for _, f := range families {
+		all = append(all, f.Offers...)
+	}
+	return all
+}
+
+// Told lists the ops of the effects that everyone in a tenant hears of.
+func Told(families []Family) (all []string) {
+	for _, f := range families {
+		all = append(all, f.Told...)
 	}
 	return all
 }

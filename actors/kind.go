@@ -35,6 +35,9 @@ type Kind[S any, E Event] struct {
 	// Tell is what is published of an event, with Kind, UserID and Payload; nil for
 	// nothing.
 	Tell func(*S, E) []ubl.Event
+	// Told are the ops of effects that everyone in the tenant hears of, live and again after a
+	// pause: the event is called like the op, its payload is the effect as the ledger has it.
+	Told []string
 	// Rules are the commands that change the state.
 	Rules []Rule[S, E]
 	// Guests says that people of other tenants ask, too: who asks from another tenant is

@@ -14,7 +14,7 @@ import (
 // answers back, each time in one message, without the network between. An
 // operation is one of the four.
 func BenchmarkForward(b *testing.B) {
-	registry, err := wire.NewRegistry(families.Commands(), families.Answers())
+	registry, err := wire.NewRegistry(families.All.Commands(), families.All.Answers())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func (w *world) start(i int) {
 }
 
 func (w *world) options(i int) Options {
-	registry, err := wire.NewRegistry(families.Commands(), families.Answers())
+	registry, err := wire.NewRegistry(families.All.Commands(), families.All.Answers())
 	if err != nil {
 		w.t.Fatal(err)
 	}

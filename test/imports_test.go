@@ -28,10 +28,11 @@ var rooms = map[string]room{
 	"ubl/panics":           {},
 	"ubl/secretfile":       {},
 	"ubl/turns":            {inside: []string{"ubl"}},
-	"ubl/actors":           {inside: []string{"ubl", "ubl/panics", "ubl/turns"}, outside: []string{"github.com/asynkron/protoactor-go/actor"}},
-	"ubl/actors/agreement": {inside: []string{"ubl", "ubl/actors", "ubl/panics", "ubl/turns"}},
+	"ubl/offer":            {inside: []string{"ubl"}},
+	"ubl/actors":           {inside: []string{"ubl", "ubl/offer", "ubl/panics", "ubl/turns"}, outside: []string{"github.com/asynkron/protoactor-go/actor"}},
+	"ubl/actors/agreement": {inside: []string{"ubl", "ubl/actors", "ubl/offer", "ubl/panics", "ubl/turns"}},
 	"ubl/actors/families": {inside: []string{"ubl", "ubl/actors", "ubl/actors/agreement", "ubl/actors/container", "ubl/actors/ledger", "ubl/actors/portal",
-		"ubl/actors/room", "ubl/actors/tenant", "ubl/panics", "ubl/turns"}},
+		"ubl/actors/room", "ubl/actors/tenant", "ubl/offer", "ubl/panics", "ubl/turns"}},
 	"ubl/storage":           {inside: []string{"ubl", "ubl/durable"}, outside: []string{"go.etcd.io/bbolt", "github.com/klauspost/compress/s2"}},
 	"ubl/cluster/wire":      {inside: []string{"ubl"}},
 	"ubl/cluster/placement": {},
@@ -55,14 +56,14 @@ var rooms = map[string]room{
 		outside: []string{"github.com/coreos/go-oidc/v3/oidc", "github.com/go-jose/go-jose/v4", "github.com/go-webauthn/webauthn", "golang.org/x/oauth2"}},
 	"ubl/transport/sse": {inside: []string{"ubl", "ubl/panics", "ubl/transport/envelope"},
 		outside: []string{"github.com/go-chi/chi/v5", "golang.org/x/sync/semaphore"}},
-	"ubl/transport/api": {inside: []string{"ubl", "ubl/schemas", "ubl/transport/envelope"},
+	"ubl/transport/api": {inside: []string{"ubl", "ubl/offer", "ubl/schemas", "ubl/transport/envelope"},
 		outside: []string{"github.com/danielgtaylor/huma/v2", "github.com/go-chi/chi/v5", "github.com/go-json-experiment/json"}},
 	"ubl/transport/web": {inside: []string{"ubl", "ubl/transport/envelope"}},
 	"ubl/transport": {inside: []string{"ubl", "ubl/limits", "ubl/panics", "ubl/transport/envelope"},
 		outside: []string{"github.com/go-chi/chi/v5", "github.com/prometheus/client_golang"}},
 }
 
-var family = room{inside: []string{"ubl", "ubl/actors", "ubl/actors/agreement", "ubl/panics", "ubl/turns"}}
+var family = room{inside: []string{"ubl", "ubl/actors", "ubl/actors/agreement", "ubl/offer", "ubl/panics", "ubl/turns"}}
 
 type pkg struct {
 	ImportPath string

@@ -10,19 +10,30 @@ import (
 	"ubl/actors/portal"
 	"ubl/actors/room"
 	"ubl/actors/tenant"
+	"ubl/offer"
 )
 
-// All are the families over a store. Members may make containers of the kinds, and the quota
-// bounds what tenants make.
-func All(store ubl.Store, search ubl.Searcher, kinds []ubl.Kind, quota ubl.Quota) []actors.Family {
-	all := []actors.Family{
-		tenant.Family(store, Places(), kinds, quota),
-		room.Family(store),
-		container.Family(store, search),
-		container.Indexing(store, search),
-		portal.Family(store),
-	}
-	return append(all, ledger.Family(store, actors.Content(all)...))
+// World is what families are opened over. Members may make containers of the kinds, and the
+// quota bounds what tenants make. The zero world does for what families list of themselves:
+// nothing is read or opened then.
+type World struct {
+	Store  ubl.Store
+	Search ubl.Searcher
+	Kinds  []ubl.Kind
+	Quota  ubl.Quota
+}
+
+// List is families of actors, each as a function of the world. The ledger, which counts what
+// the others store, is in every list.
+type List []func(World) actors.Family
+
+// All are the families of the product.
+var All = List{
+	func(w World) actors.Family { return tenant.Family(w.Store, Places(), w.Kinds, w.Quota) },
+	func(w World) actors.Family { return room.Family(w.Store) },
+	func(w World) actors.Family { return container.Family(w.Store, w.Search) },
+	func(w World) actors.Family { return container.Indexing(w.Store, w.Search) },
+	func(w World) actors.Family { return portal.Family(w.Store) },
 }
 
 // Places are what Tenants need of rooms and containers.
@@ -30,14 +41,26 @@ func Places() tenant.Places {
 	return tenant.Places{Room: room.Found, Container: container.Found, Credit: container.Crediting}
 }
 
-// listed are the families for those who ask what they list: nothing is read or opened.
-func listed() []actors.Family { return All(nil, nil, nil, nil) }
+// In are the families in a world.
+func (l List) In(w World) []actors.Family {
+	all := make([]actors.Family, 0, len(l)+1)
+	for _, family := range l {
+		all = append(all, family(w))
+	}
+	return append(all, ledger.Family(w.Store, actors.Content(all)...))
+}
 
 // Commands lists what nodes send to one another.
-func Commands() []ubl.Command { return actors.Commands(listed()) }
+func (l List) Commands() []ubl.Command { return actors.Commands(l.In(World{})) }
 
 // Answers lists what nodes answer one another.
-func Answers() []any { return actors.Answers(listed()) }
+func (l List) Answers() []any { return actors.Answers(l.In(World{})) }
 
 // Numbers lists the runs of keys.
-func Numbers() []ubl.Numbers { return actors.Numbers(listed()) }
+func (l List) Numbers() []ubl.Numbers { return actors.Numbers(l.In(World{})) }
+
+// Told lists the ops of the effects that everyone in a tenant hears of.
+func (l List) Told() []string { return actors.Told(l.In(World{})) }
+
+// Offers lists what families offer over REST and MCP by themselves.
+func (l List) Offers() []offer.Operation { return actors.Offers(l.In(World{})) }

@@ -13,7 +13,7 @@ import (
 
 func registry(t testing.TB) *wire.Registry {
 	t.Helper()
-	r, err := wire.NewRegistry(families.Commands(), families.Answers())
+	r, err := wire.NewRegistry(families.All.Commands(), families.All.Answers())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 // TestFormsAreTheLibrarys: another implementation of MessagePack reads what is
 // written here, and writes what is read here.
 func TestFormsAreTheLibrarys(t *testing.T) {
-	types := families.Answers()[1:] // without nil
-	for _, c := range families.Commands() {
+	types := families.All.Answers()[1:] // without nil
+	for _, c := range families.All.Commands() {
 		types = append(types, c)
 	}
 	for _, zero := range types {

@@ -80,7 +80,7 @@ func samples(t *testing.T) []sample {
 	t.Helper()
 	r := registry(t)
 	var out []sample
-	for _, zero := range families.Commands() {
+	for _, zero := range families.All.Commands() {
 		cmd := exemplar(zero).(ubl.Command)
 		data, err := r.EncodeCommand(nil, cmd)
 		if err != nil {
@@ -88,7 +88,7 @@ func samples(t *testing.T) []sample {
 		}
 		out = append(out, sample{"command", nameIn(data), cmd, data})
 	}
-	for _, zero := range families.Answers() {
+	for _, zero := range families.All.Answers() {
 		answer := exemplar(zero)
 		data, err := r.EncodeAnswer(nil, answer)
 		if err != nil {

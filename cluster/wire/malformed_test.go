@@ -103,7 +103,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(data)
 	}
 	for seed := range uint64(20) {
-		for _, zero := range families.Answers() {
+		for _, zero := range families.All.Answers() {
 			data, _ := r.EncodeAnswer(nil, newFiller(seed).like(zero))
 			f.Add(data)
 		}

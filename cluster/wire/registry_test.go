@@ -44,7 +44,7 @@ func TestTypesThatWouldNotComeBack(t *testing.T) {
 		"a type that is there already": {(*ubl.Sent)(nil), `would both be called "*Sent"`},
 		"a name that is there already": {Head{}, `ubl.Head and wire_test.Head would both be called "Head"`},
 	} {
-		_, err := wire.NewRegistry(nil, append(families.Answers(), test.answer))
+		_, err := wire.NewRegistry(nil, append(families.All.Answers(), test.answer))
 		if err == nil || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -59,7 +59,7 @@ type (
 
 func TestCommandsAreStructsOnce(t *testing.T) {
 	for name, cmd := range map[string]ubl.Command{"nil": nil, "a pointer": &ubl.Sweep{}, "one twice": ubl.Sweep{}} {
-		if _, err := wire.NewRegistry(append(families.Commands(), cmd), nil); err == nil {
+		if _, err := wire.NewRegistry(append(families.All.Commands(), cmd), nil); err == nil {
 			t.Errorf("%s is registered", name)
 		}
 	}

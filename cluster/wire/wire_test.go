@@ -19,7 +19,7 @@ var rounds = soak.Of[uint64](40, 400)
 // TestEveryCommandComesBack as it was, whatever it holds.
 func TestEveryCommandComesBack(t *testing.T) {
 	r := registry(t)
-	for _, zero := range families.Commands() {
+	for _, zero := range families.All.Commands() {
 		for seed := range rounds {
 			cmd := zero
 			if seed > 0 {
@@ -41,7 +41,7 @@ func TestEveryCommandComesBack(t *testing.T) {
 // list as one that is not nil.
 func TestEveryAnswerComesBack(t *testing.T) {
 	r := registry(t)
-	for _, zero := range families.Answers() {
+	for _, zero := range families.All.Answers() {
 		for seed := range rounds {
 			answer := zero
 			if seed > 0 {

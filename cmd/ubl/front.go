@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"ubl"
+	"ubl/actors/families"
 	"ubl/limits"
 	"ubl/panics"
 	"ubl/resolver"
@@ -83,13 +84,13 @@ func (c *serveCmd) startingKey(key *auth.Key, now time.Time) *auth.Key {
 // serveOver makes the server, with everything that it mounts.
 func (c *serveCmd) serveOver(p *program, n *node, f *front, limiter *limits.Limiter, log *slog.Logger) (err error) {
 	n.figures.watchLimits(limiter)
-	hub := sse.New(sse.Options{Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log, Panics: n.panics})
+	hub := sse.New(sse.Options{Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log, Panics: n.panics, Told: families.All.Told()})
 	n.figures.watchStreams(hub)
 	rest := api.New(api.Options{
 		Asker: envelope.Entering(n.asker), Now: p.now, Random: p.random, NewServiceToken: auth.NewServiceToken, Version: version(),
 		NewInvitation: f.newInvitation,
 		Domains:       c.domains(), DNS: resolver.New(c.DNSServer),
-		Cluster: n.operators(), Office: f.agents.office, Portal: f.agents.portal, Beside: beside(),
+		Cluster: n.operators(), Office: f.agents.office, Portal: f.agents.portal, Beside: beside(), Offers: families.All.Offers(),
 	})
 	acts := rest.Acts()
 	f.agents.toolbox.put(acts)

@@ -93,7 +93,7 @@ func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *sl
 	if err != nil {
 		return nil, err
 	}
-	registry, err := wire.NewRegistry(families.Commands(), families.Answers())
+	registry, err := wire.NewRegistry(families.All.Commands(), families.All.Answers())
 	if err != nil {
 		return nil, err
 	}

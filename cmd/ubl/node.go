@@ -84,7 +84,7 @@ func (p *program) newNode(log *slog.Logger) *node {
 func (n *node) storage() *storage.Options {
 	return &storage.Options{
 		Random: n.random, Now: n.now, Observe: n.figures.committed, ObserveFile: n.figures.fileCommitted, Step: crashStep(),
-		Numbers: families.Numbers(), Damaged: n.damaged(),
+		Numbers: families.All.Numbers(), Damaged: n.damaged(),
 	}
 }
 
@@ -105,7 +105,7 @@ func (n *node) run(dir string) (err error) {
 	begun := time.Now()
 	n.clock = &clockGuard{now: n.now, elapsed: func() time.Duration { return time.Since(begun) }, ahead: n.clockOffset, log: n.log}
 	n.actors = actors.New(actors.Options{
-		Families: families.All(n.store, n.search, ubl.Kinds(), n.quota),
+		Families: families.All.In(families.World{Store: n.store, Search: n.search, Kinds: ubl.Kinds(), Quota: n.quota}),
 		Now:      n.now, Random: n.random, Log: n.log, Panics: n.panics, Partition: n.store.Partition,
 		Elsewhere: elsewhere, Shelf: n.store, Wrote: n.figures.wrote, Quota: n.quota, Hold: n.clock.holds,
 	})

@@ -72,7 +72,7 @@ func (c *scrubCmd) Run(ctx context.Context, p *program) error {
 		return c.accept(ctx, p)
 	}
 	g := p.progress("scrubbing", "bytes", c.Quiet || c.JSON)
-	list, err := storage.Check(ctx, c.Data, &storage.Options{Random: p.random, Now: p.now, Numbers: families.Numbers()}, g.at)
+	list, err := storage.Check(ctx, c.Data, &storage.Options{Random: p.random, Now: p.now, Numbers: families.All.Numbers()}, g.at)
 	g.end()
 	if err != nil {
 		return openHint(c.Data, err)

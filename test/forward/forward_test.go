@@ -32,7 +32,7 @@ type forwarder struct {
 }
 
 func newForwarder(t testing.TB, actor ubl.Asker) *forwarder {
-	r, err := wire.NewRegistry(families.Commands(), families.Answers())
+	r, err := wire.NewRegistry(families.All.Commands(), families.All.Answers())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,12 +143,12 @@ func TestEveryCommandIsForwarded(t *testing.T) {
 	w.readLedger()
 	w.end()
 
-	for _, c := range families.Commands() {
+	for _, c := range families.All.Commands() {
 		if w.answered[typeName(c)] == 0 {
 			t.Errorf("%T was never answered", c)
 		}
 	}
-	for _, a := range families.Answers() {
+	for _, a := range families.All.Answers() {
 		if w.answers[typeName(a)] == 0 {
 			t.Errorf("nothing was answered with %s", typeName(a))
 		}

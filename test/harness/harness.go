@@ -124,7 +124,7 @@ func (h *House) start() {
 		now = h.opts.Now
 	}
 	h.Runtime = actors.New(actors.Options{
-		Families: append(h.opts.Families, families.All(store, searcher, append(ubl.Kinds(), h.opts.Kinds...), h.opts.Quota)...),
+		Families: append(h.opts.Families, families.All.In(families.World{Store: store, Search: searcher, Kinds: append(ubl.Kinds(), h.opts.Kinds...), Quota: h.opts.Quota})...),
 		Now:      now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition, Panics: h.opts.Panics,
 		Elsewhere: h.opts.Elsewhere, Quota: h.opts.Quota, Shelf: engine,
 	})

@@ -36,10 +36,11 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"ubl"
+	"ubl/offer"
 	"ubl/transport/envelope"
 )
 
-// Options is what an [API] needs. All but Beside and Version must be set.
+// Options is what an [API] needs. All but Beside, Offers and Version must be set.
 type Options struct {
 	// Asker reaches the actors.
 	Asker ubl.Asker
@@ -64,6 +65,8 @@ type Options struct {
 	// Beside are tools of the server's own that are no operation here. Owners see
 	// them among the others; nil for none.
 	Beside []string
+	// Offers are the operations that families of actors bring along.
+	Offers []offer.Operation
 	// Version is the program's, for the OpenAPI document.
 	Version string
 }
@@ -83,6 +86,9 @@ func New(o Options) *API {
 	a := &API{Options: o}
 	a.huma = newHuma(a)
 	a.routes()
+	for _, op := range o.Offers {
+		a.offer(op)
+	}
 	a.describeStreams()
 	a.describeCallback()
 	a.describeBackup()

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"net/url"
 
 	"ubl"
 	"ubl/transport/envelope"
@@ -98,16 +97,9 @@ func readBody(r *http.Request, v any) error {
 	return decode(buf.Bytes(), v)
 }
 
-// roomOf is the room in the path. The router hands the parameter over as it
-// was sent, still escaped where the path held an escape.
+// roomOf is the room in the path.
 func roomOf(r *http.Request) (ubl.RoomID, error) {
-	s := r.PathValue("roomId")
-	if r.URL.RawPath != "" {
-		if plain, err := url.PathUnescape(s); err == nil {
-			s = plain
-		}
-	}
-	if id := ubl.RoomID(s); id.Valid() {
+	if id := ubl.RoomID(pathValue(r, "roomId")); id.Valid() {
 		return id, nil
 	}
 	return "", invalid("path.roomId", "not a room id, like r:general")

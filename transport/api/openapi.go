@@ -113,7 +113,7 @@ func (a *API) describeStreams() {
 		&huma.Param{Name: "from_seq", In: "query", Schema: &huma.Schema{Type: "integer"}},
 		lastEventID("The room_seq of the last message seen."))
 	a.describeStream("/events", "stream-rooms", "Follow all rooms of the caller",
-		"Carries room.created besides, and room.left where the caller is no longer in a room; who resumes lists their rooms anew instead. The ids are opaque; hand the last one back to go on after it. Last-Event-ID beats cursor.",
+		"Carries room.created besides, effects that everyone in the tenant hears of (ubl.sse.effect_event.v1), and room.left where the caller is no longer in a room; who resumes lists their rooms anew instead. The ids are opaque; hand the last one back to go on after it. Last-Event-ID beats cursor.",
 		&huma.Param{Name: "cursor", In: "query", Description: "The id of the last event seen.", Schema: &huma.Schema{Type: "string"}},
 		lastEventID("The id of the last event seen."))
 	a.describeCalls()

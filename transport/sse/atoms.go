@@ -25,19 +25,23 @@ type atom struct {
 	This   struct {
 		RoomID ubl.RoomID `json:"room_id"`
 	} `json:"this"`
-	Effects []struct {
-		Op      string     `json:"op"`
-		RoomID  ubl.RoomID `json:"room_id"`
-		RoomSeq int64      `json:"room_seq"`
-	} `json:"effects"`
+	Effects []json.RawMessage `json:"effects"`
+}
+
+// effect is what a stream needs of one of an atom's effects.
+type effect struct {
+	Op      string     `json:"op"`
+	RoomID  ubl.RoomID `json:"room_id"`
+	RoomSeq int64      `json:"room_seq"`
 }
 
 // told is an event found in the ledger, at its act's position.
 type told struct {
 	pos     int64
 	room    ubl.RoomID
-	roomSeq int64 // of a message; 0 for room.created
+	roomSeq int64 // of a message; 0 for all else
 	at      ubl.Time
+	public  *ubl.Event // what everyone hears of; nil for what happened in a room
 }
 
 // replay rebuilds the events behind a page of atoms: the ledger says in which
@@ -92,9 +96,16 @@ func (s *tenantSource) find(page *ubl.AtomPage, pos int64) (events []told, last 
 		if _, mine := s.summary(a.This.RoomID); mine && isAction && a.Did == ubl.DidRoomCreate && a.Status == ubl.StatusExecuted {
 			events = append(events, told{pos: seq + 1, room: a.This.RoomID, at: a.When})
 		}
-		for _, e := range a.Effects {
+		for _, raw := range a.Effects {
+			var e effect
+			if err := json.Unmarshal(raw, &e); err != nil {
+				return nil, pos, fmt.Errorf("couldn't read the effect of atom %d: %w", seq, err)
+			}
 			if _, mine := s.summary(e.RoomID); mine && e.Op == opAppend {
 				events = append(events, told{pos: seq, room: e.RoomID, roomSeq: e.RoomSeq})
+			}
+			if slices.Contains(s.public, e.Op) {
+				events = append(events, told{pos: seq, public: &ubl.Event{Kind: e.Op, TenantID: s.who.TenantID, TS: a.When, Payload: raw}})
 			}
 		}
 	}
@@ -156,6 +167,10 @@ func refused(err error) bool {
 // a gap.
 func (s *tenantSource) render(out *replay, e told, id int64, rooms map[ubl.RoomID]kept) error {
 	tenant := s.who.TenantID
+	if e.public != nil {
+		out.add(ledgerID, id, e.public)
+		return nil
+	}
 	if e.roomSeq == 0 {
 		room, ok := s.summary(e.room)
 		if ok {

@@ -48,8 +48,8 @@ func appendID(dst []byte, prefix string, id int64) []byte {
 	return strconv.AppendInt(dst, id, 10)
 }
 
-// shown reports whether clients see events of the kind; the others steer
-// streams.
+// shown reports whether clients see events of the kind in a room; the others steer
+// streams, or are told in the tenant.
 func shown(kind string) bool {
 	return kind == ubl.EventMessageCreated || kind == ubl.EventRoomCreated || kind == ubl.EventMemberJoined
 }

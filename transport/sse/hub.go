@@ -22,6 +22,8 @@ type Options struct {
 	Logger *slog.Logger     // nil: nothing is logged
 	Panics *panics.Catcher  // catches what panics over one room or tenant
 	Limits Limits
+	// Told are the effects, by their ops, that everyone in a tenant hears of.
+	Told []string
 }
 
 // Limits bound a Hub; a zero field takes its default.
@@ -68,6 +70,7 @@ type Hub struct {
 	log    *slog.Logger
 	panics *panics.Catcher
 	limits Limits
+	told   []string
 	pace   *pace
 
 	frames, missed, slowed atomic.Int64
@@ -95,7 +98,7 @@ func New(o Options) *Hub {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Hub{
-		asker: o.Asker, feed: o.Feed, now: o.Now, log: o.Logger, panics: o.Panics, limits: o.Limits.withDefaults(), pace: defaultPace(),
+		asker: o.Asker, feed: o.Feed, now: o.Now, log: o.Logger, panics: o.Panics, limits: o.Limits.withDefaults(), told: o.Told, pace: defaultPace(),
 		follows: make(map[ubl.Name]*follow),
 		streams: make(map[*listener]struct{}),
 		perUser: make(map[userKey]int),

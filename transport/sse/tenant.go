@@ -27,17 +27,19 @@ func (h *Hub) Tenant(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.serve(w, r, caller, from, &tenantSource{
-		asker: h.asker, now: h.now, who: caller.Identity, gaps: make(map[ubl.RoomID]int64),
+		asker: h.asker, now: h.now, who: caller.Identity, public: h.told, gaps: make(map[ubl.RoomID]int64),
 	})
 }
 
-// tenantSource is a member's view of their rooms.
+// tenantSource is a member's view of their rooms, and of what everyone in the tenant
+// hears of.
 type tenantSource struct {
-	asker ubl.Asker
-	now   func() time.Time
-	who   ubl.Identity
-	gaps  map[ubl.RoomID]int64 // what room.gap has told of a room as kept
-	told  int64                // the last id that idle sent
+	asker  ubl.Asker
+	now    func() time.Time
+	who    ubl.Identity
+	public []string             // the ops of such effects
+	gaps   map[ubl.RoomID]int64 // what room.gap has told of a room as kept
+	told   int64                // the last id that idle sent
 
 	mu      sync.Mutex
 	rooms   map[ubl.RoomID]ubl.RoomSummary // of which the caller is a member now
@@ -46,7 +48,7 @@ type tenantSource struct {
 }
 
 func (s *tenantSource) topic() topic {
-	return ledgerTopic{asker: s.asker, ledger: ubl.LedgerName(s.who.TenantID)}
+	return ledgerTopic{asker: s.asker, ledger: ubl.LedgerName(s.who.TenantID), public: s.public}
 }
 
 // start begins at the head, or after from. A cursor beyond the head, of a
@@ -148,7 +150,11 @@ func (s *tenantSource) aside() replay {
 	return out
 }
 
+// sees is true of what happens in no room: everyone in the tenant hears of that.
 func (s *tenantSource) sees(room ubl.RoomID) bool {
+	if room == "" {
+		return true
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, ok := s.rooms[room]

@@ -2,6 +2,7 @@ package sse
 
 import (
 	"context"
+	"slices"
 
 	"ubl"
 )
@@ -69,6 +70,7 @@ func firstRoomSeq(p *ubl.Publication) int64 {
 type ledgerTopic struct {
 	asker  ubl.Asker
 	ledger ubl.Name
+	public []string // the ops of effects that everyone hears of
 }
 
 func (t ledgerTopic) name() ubl.Name { return t.ledger }
@@ -87,12 +89,12 @@ func (t ledgerTopic) take(r *ring, p *ubl.Publication) {
 	var frame []byte
 	for i := range p.Events {
 		ev := &p.Events[i]
-		if !shown(ev.Kind) || ev.LedgerSeq <= r.last {
+		if !t.shown(ev.Kind) || ev.LedgerSeq <= r.last {
 			continue
 		}
 		e := entry{pos: ev.LedgerSeq, after: ev.LedgerSeq, room: ev.RoomID}
 		id := ev.LedgerSeq
-		if !bearsID(p.Events, i) {
+		if !t.bearsID(p.Events, i) {
 			e.after, id = ev.LedgerSeq-1, noID
 		}
 		frame = appendFrame(frame[:0], ledgerID, id, ev)
@@ -101,15 +103,18 @@ func (t ledgerTopic) take(r *ring, p *ubl.Publication) {
 	r.last = max(r.last, p.Last)
 }
 
+// shown reports whether clients see events of the kind.
+func (t ledgerTopic) shown(kind string) bool { return shown(kind) || slices.Contains(t.public, kind) }
+
 // bearsID reports whether the event carries its act's position: of several
 // events of one act the last does, else a client that drops between them
 // would lose the rest.
-func bearsID(events []ubl.Event, i int) bool {
+func (t ledgerTopic) bearsID(events []ubl.Event, i int) bool {
 	if events[i].Kind == ubl.EventMemberJoined {
 		return false
 	}
 	for _, later := range events[i+1:] {
-		if shown(later.Kind) && later.Kind != ubl.EventMemberJoined && later.LedgerSeq == events[i].LedgerSeq {
+		if t.shown(later.Kind) && later.Kind != ubl.EventMemberJoined && later.LedgerSeq == events[i].LedgerSeq {
 			return false
 		}
 	}

@@ -1,0 +1,226 @@
+package api
+
+import (
+	"context"
+	stdjson "encoding/json"
+	"net/http"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"ubl/offer"
+	"ubl/transport/envelope"
+)
+
+// offered is an operation that a family of actors brings along. Its input is one object:
+// where each member comes from follows from the path and the method.
+type offered struct {
+	offer.Operation
+	api    *API
+	input  *huma.Schema
+	places map[string]place // by member
+}
+
+// place is where a member of the input stands in a request.
+type place struct{ in, name string }
+
+func (p place) String() string { return p.in + "." + p.name }
+
+// pathParameter finds those of a path.
+var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
+
+// offer adds an operation of a family to the table.
+func (a *API) offer(op offer.Operation) {
+	components := a.huma.OpenAPI().Components.Schemas
+	t := &offered{Operation: op, api: a, input: components.Schema(op.Input, false, ""), places: map[string]place{}}
+	for _, found := range pathParameter.FindAllStringSubmatch(op.Path, -1) {
+		t.places[snake(found[1])] = place{"path", found[1]}
+	}
+	family, _, _ := strings.Cut(op.Tool, ".")
+	o := operation{
+		method: op.Method, path: op.Path, id: strings.ReplaceAll(op.Tool, ".", "-"), tool: op.Tool, tag: family, answers: op.Tool + ".answer",
+		summary: op.Summary, more: op.More, counts: op.Counts, creates: op.Creates, destroys: op.Destroys,
+	}
+	if op.Method != http.MethodGet {
+		o.asks = nothing
+	}
+	if op.Sensitive {
+		o.asks = proof
+	}
+	components.Map()[o.answers] = answerSchema(components, op.Output)
+	described := o.describe(o.status(), jsonType[0])
+	t.describe(&described)
+	a.huma.OpenAPI().AddOperation(&described)
+	a.add(&described, t.serve)
+}
+
+// answerSchema is that of an answer, with what every answer has.
+func answerSchema(components huma.Registry, output reflect.Type) *huma.Schema {
+	s := components.Schema(output, false, "")
+	for name, as := range map[string]string{"request_id": "request_id", "server_time": "time"} {
+		s.Properties[name] = refTo("ubl.common.v1/$defs/" + as)
+		s.Required = append(s.Required, name)
+	}
+	return s
+}
+
+// describe says where the members of the input stand.
+func (t *offered) describe(op *huma.Operation) {
+	body := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{}}
+	for name, s := range t.input.Properties {
+		required := slices.Contains(t.input.Required, name)
+		at, inPath := t.places[name]
+		switch {
+		case inPath:
+			op.Parameters = append(op.Parameters, &huma.Param{Name: at.name, In: "path", Required: true, Schema: s})
+		case t.Method == http.MethodGet:
+			t.places[name] = place{"query", name}
+			op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Required: required, Schema: s})
+		default:
+			t.places[name] = place{"body", name}
+			body.Properties[name] = s
+			if required {
+				body.Required = append(body.Required, name)
+			}
+		}
+	}
+	if t.Method == http.MethodGet {
+		return
+	}
+	keyed := t.api.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[KeyBody](), false, "")
+	body.Properties[keyArgument] = keyed.Properties[keyArgument]
+	op.RequestBody = &huma.RequestBody{Required: len(body.Required) > 0, Content: map[string]*huma.MediaType{jsonType[0]: {Schema: body}}}
+}
+
+// serve asks, and writes what the actor answers.
+func (t *offered) serve(w http.ResponseWriter, r *http.Request) {
+	out, err := t.ask(r.Context(), r)
+	if err != nil {
+		envelope.WriteError(w, r, err)
+		return
+	}
+	status := http.StatusOK
+	if t.Creates {
+		status = http.StatusCreated
+	}
+	answer(w, r, status, out)
+}
+
+func (t *offered) ask(ctx context.Context, r *http.Request) (any, error) {
+	input, key, err := t.read(r)
+	if err != nil {
+		return nil, err
+	}
+	to, cmd := t.Ask(envelope.Command(ctx, key), input)
+	out, err := t.api.Asker.Ask(ctx, to, cmd)
+	if out == nil {
+		out = struct{}{}
+	}
+	return out, err
+}
+
+// read makes the input of a request, and its idempotency key where the body has one.
+func (t *offered) read(r *http.Request) (input any, key string, err error) {
+	given := map[string]jsontext.Value{}
+	if r.ContentLength != 0 {
+		if err := readBody(r, &given); err != nil {
+			return nil, "", err
+		}
+	}
+	for name := range given {
+		if at, ok := t.places[name]; ok && at.in != "body" {
+			return nil, "", invalid("body."+name, "belongs into the "+at.in)
+		}
+	}
+	if quoted, ok := given[keyArgument]; ok {
+		var in KeyBody
+		if err := t.check(reflect.TypeFor[KeyBody](), map[string]jsontext.Value{keyArgument: quoted}, &in); err != nil {
+			return nil, "", err
+		}
+		key = in.Key
+		delete(given, keyArgument)
+	}
+	query := r.URL.Query()
+	for name, at := range t.places {
+		switch {
+		case at.in == "path":
+			given[name] = text(pathValue(r, at.name))
+		case at.in == "query" && query.Has(at.name):
+			given[name] = t.literal(name, query.Get(at.name))
+		}
+	}
+	input = reflect.New(t.Input).Interface()
+	return input, key, t.check(t.Input, given, input)
+}
+
+// check holds an object against its description, and decodes it.
+func (t *offered) check(as reflect.Type, given map[string]jsontext.Value, into any) error {
+	object, err := json.Marshal(given)
+	if err != nil {
+		return invalid("body", "not valid JSON in UTF-8").Because(err)
+	}
+	var plain map[string]any
+	if err := stdjson.Unmarshal(object, &plain); err != nil {
+		return invalid("body", "not valid JSON in UTF-8").Because(err)
+	}
+	components := t.api.huma.OpenAPI().Components.Schemas
+	at, found := huma.NewPathBuffer(nil, 0), &huma.ValidateResult{}
+	at.Push("body")
+	huma.Validate(components, components.Schema(as, false, ""), at, huma.ModeWriteToServer, plain, found)
+	if len(found.Errors) > 0 {
+		e := translate(http.StatusUnprocessableEntity, "", found.Errors, nil)
+		details := make(map[string]string, len(e.Details))
+		for where, what := range e.Details {
+			details[t.where(where)] = what
+		}
+		e.Details = details
+		return e
+	}
+	return decode(object, into)
+}
+
+// where is the place in the request of a place in the input.
+func (t *offered) where(location string) string {
+	member, ok := strings.CutPrefix(location, "body.")
+	name, deeper, _ := strings.Cut(member, ".")
+	if at, known := t.places[name]; ok && known && deeper == "" {
+		return at.String()
+	}
+	return location
+}
+
+// literal is a text of the query as the type that is expected there, or as it is.
+func (t *offered) literal(name, given string) jsontext.Value {
+	_, notBool := strconv.ParseBool(given)
+	_, notInt := strconv.ParseInt(given, 10, 64)
+	switch kind := t.input.Properties[name].Type; {
+	case kind == huma.TypeBoolean && notBool == nil, kind == huma.TypeInteger && notInt == nil:
+		return jsontext.Value(given)
+	}
+	return text(given)
+}
+
+// text is a JSON string.
+func text(s string) jsontext.Value {
+	quoted, _ := jsontext.AppendQuote(nil, s) // what is broken in it is replaced, and fails the pattern or isn't found
+	return quoted
+}
+
+// pathValue is a parameter of the path. The router hands it over as it was sent, still
+// escaped where the path held an escape.
+func pathValue(r *http.Request, name string) string {
+	value := r.PathValue(name)
+	if r.URL.RawPath != "" {
+		if plain, err := url.PathUnescape(value); err == nil {
+			return plain
+		}
+	}
+	return value
+}
