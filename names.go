@@ -385,19 +385,26 @@ func Skeleton(name string) string {
 	return strings.Join(strings.Fields(name), " ")
 }
 
-// looks has in place of each character what it looks like, and nothing for what can't be seen.
+// looks has in place of each character what it looks like, and nothing for what can't be
+// seen: the dot over an i or a j takes the place of the letter's own.
 func looks(name string) string {
 	of := prototypes()
 	var b strings.Builder
+	dotted := false
 	for _, r := range norm.NFD.String(name) {
-		if r >= 0x80 && ignorable(r) {
+		if r >= 0x80 && (ignorable(r) || r == dotAbove && dotted) {
 			continue
 		}
-		if s, ok := of[r]; ok {
-			b.WriteString(s)
-		} else {
-			b.WriteRune(r)
+		s, ok := of[r]
+		if !ok {
+			s = string(r)
 		}
+		if !unicode.Is(unicode.Mn, r) {
+			dotted = s == "i" || s == "j" || unicode.Is(unicode.Soft_Dotted, r)
+		}
+		b.WriteString(s)
 	}
 	return norm.NFD.String(b.String())
 }
+
+const dotAbove = '\u0307'

@@ -29,6 +29,8 @@ type EntryChange struct {
 	Heir *ubl.Member
 	// Sealed: nobody is left, and what is there stays closed for good.
 	Sealed bool
+	// Swept are the others whose entries a sealing takes.
+	Swept []ubl.Member
 	// Expelled: the Tenant has shut the member out.
 	Expelled bool
 }
@@ -108,6 +110,7 @@ func (c *EntryChange) seal(e Entries) {
 	for _, m := range e.In.SortedMembers() {
 		if m.UserID != c.Member.UserID {
 			c.leave(e, m)
+			c.Swept = append(c.Swept, m)
 		}
 	}
 	c.Effects = append(c.Effects, ubl.Fields{ubl.Str("agreement_id", e.In.ID), ubl.Str("op", "agreement.seal")})

@@ -85,7 +85,7 @@ func (s *State) entries() agreement.Entries {
 func (s *State) changing(c *agreement.EntryChange) *plan {
 	return &plan{
 		Act: c.Act, Records: c.Records, Frees: c.Frees,
-		Event: event{Member: &c.Member, Heir: c.Heir, Sealed: c.Sealed, Expelled: c.Expelled, LastSeq: s.Head.LastSeq},
+		Event: event{Member: &c.Member, Heir: c.Heir, Sealed: c.Sealed, Expelled: c.Expelled, LastSeq: s.Head.LastSeq, swept: c.Swept},
 	}
 }
 

@@ -25,7 +25,8 @@ type event struct {
 	// LastSeq is the room's when the event was decided, for answering a retry.
 	LastSeq int64 `json:"last_seq,omitempty"`
 
-	oldest ubl.Time // room.trim: the state's by then; at a load it is read
+	oldest ubl.Time     // room.trim: the state's by then; at a load it is read
+	swept  []ubl.Member // who left with the one whom it is about, to be told of
 }
 
 const eventVersion = 1

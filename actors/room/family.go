@@ -81,6 +81,9 @@ func tell(s *State, e event) []ubl.Event {
 		return []ubl.Event{member(ubl.EventMemberJoined, e.Member)}
 	case ubl.DidRoomLeave, ubl.DidRoomRemove:
 		told := []ubl.Event{member(ubl.EventMemberLeft, e.Member)}
+		for i := range e.swept {
+			told = append(told, member(ubl.EventMemberLeft, &e.swept[i]))
+		}
 		if e.Sealed && e.Heir != nil {
 			told = append(told, member(ubl.EventMemberJoined, e.Heir))
 		}

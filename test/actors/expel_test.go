@@ -59,6 +59,34 @@ func TestSweepShutsOutMany(t *testing.T) {
 	y.checkLedger()
 }
 
+// TestSealedRoomTellsWhoLeft: everyone whose entry a sealing takes is told of as gone, agents
+// of others too, or their streams would go on into what an heir says.
+func TestSealedRoomTellsWhoLeft(t *testing.T) {
+	for _, heirs := range []bool{false, true} {
+		y := openYard(t, harness.Open(t, harness.Options{}))
+		tenant := ubl.TenantName(y.ana.TenantID)
+		plans := ubl.RoomName(y.ana.TenantID, harness.Must[*ubl.RoomSummary](y.House, tenant, ubl.CreateRoom{Request: y.Request(y.bob), Name: "plans"}).RoomID)
+		agent := ubl.Member{UserID: "u:agent-of-cem", IsService: true, Role: ubl.RoleMember}
+		harness.Must[*ubl.Member](y.House, plans, ubl.AddMember{Request: y.Request(y.bob), Member: agent})
+		if heirs {
+			harness.Must[*ubl.Member](y.House, plans, ubl.SetHeir{Request: y.Request(y.bob), Agreement: "a:room:r:plans", Heir: ubl.Member{UserID: y.cem.UserID, Email: y.cem.Email}})
+		}
+		var left []ubl.UserID
+		cancel := y.Subscribe(plans, func(p ubl.Publication) {
+			for _, e := range p.Events {
+				if e.Kind == ubl.EventMemberLeft {
+					left = append(left, e.UserID)
+				}
+			}
+		})
+		harness.Must[*ubl.Member](y.House, tenant, ubl.RemoveTenantMember{Request: y.Request(y.ana), UserID: y.bob.UserID})
+		cancel()
+		if want := []ubl.UserID{y.bob.UserID, agent.UserID}; !slices.Equal(left, want) {
+			t.Errorf("with an heir (%t) %q are told of as gone, want %q", heirs, left, want)
+		}
+	}
+}
+
 // TestSoleOwnersPlacesAreSealed: what was one person's alone is sealed when they are
 // shut out: nobody reads it, the tenant's owners neither. An heir whom one of them
 // names, on record, has it from then on, and nothing that was inside but the credits.

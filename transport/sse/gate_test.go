@@ -83,9 +83,17 @@ func TestStreamsStandForTools(t *testing.T) {
 	}
 }
 
-// TestAStreamEndsWithItsTool, and asks about it without being counted.
+// TestAStreamEndsWithItsTool: at once where it is told, else within half a minute. It asks
+// about it without being counted.
 func TestAStreamEndsWithItsTool(t *testing.T) {
-	for target, tool := range map[string]string{general: envelope.ToolStream, "/api/events": envelope.ToolStream, live: envelope.ToolLog} {
+	for _, c := range []struct {
+		target, tool string
+		told         bool
+	}{
+		{general, envelope.ToolStream, false}, {"/api/events", envelope.ToolStream, false}, {live, envelope.ToolLog, false},
+		{general, envelope.ToolStream, true}, {"/api/events", envelope.ToolStream, true}, {live, envelope.ToolLog, true},
+	} {
+		target, tool, told := c.target, c.tool, c.told
 		synctest.Test(t, func(t *testing.T) {
 			w, hub := house(sse.Limits{})
 			d := &toolDoor{world: w, closed: map[string]ubl.Code{}}
@@ -97,7 +105,15 @@ func TestAStreamEndsWithItsTool(t *testing.T) {
 				t.Fatalf("%s ended because the tenant couldn't answer", target)
 			}
 			d.close(tool, ubl.CodeForbidden)
-			time.Sleep(31 * time.Second)
+			if told {
+				w.tell(ubl.Event{Kind: ubl.EventToolsChanged, Payload: []byte(`{"tool":"room.create"}`)}, ubl.Event{Kind: ubl.EventToolsChanged, Payload: []byte(`{}`)})
+				if synctest.Wait(); s.ended() {
+					t.Errorf("%s ended with another tool", target)
+				}
+				w.tell(ubl.Event{Kind: ubl.EventToolsChanged, Payload: []byte(`{"tool":"` + tool + `"}`)})
+			} else {
+				time.Sleep(31 * time.Second)
+			}
 			if synctest.Wait(); !s.ended() || hub.Stats().Ended[sse.EndedMembership] != 1 {
 				t.Errorf("%s goes on without its tool: %v", target, hub.Stats().Ended)
 			}

@@ -79,6 +79,7 @@ type Hub struct {
 	mu      sync.Mutex
 	closing bool
 	follows map[ubl.Name]*follow
+	gates   map[ubl.TenantID]*gate
 	streams map[*listener]struct{}
 	perUser map[userKey]int
 	ended   map[Reason]int64
@@ -100,6 +101,7 @@ func New(o Options) *Hub {
 	return &Hub{
 		asker: o.Asker, feed: o.Feed, now: o.Now, log: o.Logger, panics: o.Panics, limits: o.Limits.withDefaults(), told: o.Told, pace: defaultPace(),
 		follows: make(map[ubl.Name]*follow),
+		gates:   make(map[ubl.TenantID]*gate),
 		streams: make(map[*listener]struct{}),
 		perUser: make(map[userKey]int),
 		ended:   make(map[Reason]int64),
@@ -196,8 +198,17 @@ func (h *Hub) open(ctx context.Context, l *listener, from *int64) (begin, error)
 	return at, err
 }
 
-// admit counts a stream against the limits.
+// admit lets a stream begin, which hears from then on whether it may go on.
 func (h *Hub) admit(l *listener) error {
+	if err := h.count(l); err != nil {
+		return err
+	}
+	h.guard(l)
+	return nil
+}
+
+// count counts a stream against the limits.
+func (h *Hub) count(l *listener) error {
 	user := userKey{l.caller.Identity.TenantID, l.caller.Identity.UserID}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -210,6 +221,7 @@ func (h *Hub) admit(l *listener) error {
 		return ubl.Errorf(ubl.CodeRateLimited, "you have %d streams open; close one first", h.limits.StreamsPerUser)
 	}
 	h.work.Add(1)
+	l.gate = h.gateOf(user.tenant)
 	h.streams[l] = struct{}{}
 	h.perUser[user]++
 	return nil
@@ -217,6 +229,7 @@ func (h *Hub) admit(l *listener) error {
 
 // dismiss undoes admit and open.
 func (h *Hub) dismiss(l *listener, why Reason) {
+	h.unguard(l)
 	if l.follow != nil {
 		l.follow.leave(l)
 		h.release(l.follow)

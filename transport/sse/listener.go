@@ -91,6 +91,7 @@ type listener struct {
 	presence
 	source source  // nil for what has no history
 	follow *follow // nil likewise
+	gate   *gate
 	out    *output
 
 	place    place
@@ -101,15 +102,22 @@ type listener struct {
 	retryAt  time.Time // when a failed page may be tried again
 	failures int
 
-	wake  chan struct{} // one slot
-	rest  rest
-	ended atomic.Pointer[Reason]
+	wake   chan struct{} // one slot
+	rest   rest
+	unsure atomic.Bool // whether the caller may still listen is to be asked at once
+	ended  atomic.Pointer[Reason]
 }
 
 // end makes the stream end before its next event. Anyone may call it; the
 // first reason counts.
 func (l *listener) end(why Reason) {
 	l.ended.CompareAndSwap(nil, &why)
+	l.poke()
+}
+
+// doubt has the listener ask whether it may go on, before its next event. Anyone may call it.
+func (l *listener) doubt() {
+	l.unsure.Store(true)
 	l.poke()
 }
 
@@ -134,6 +142,9 @@ func (l *listener) run(ctx context.Context, step stepper) Reason {
 		now := l.hub.now()
 		if why := l.over(ctx, now); why != "" {
 			return why
+		}
+		if l.unsure.Swap(false) {
+			l.checked, l.due = time.Time{}, now
 		}
 		if !now.Before(l.due) {
 			if err := l.tick(ctx, now); err != nil {
