@@ -21,11 +21,13 @@ const (
 var errOwner = ubl.Errorf(ubl.CodeForbidden, "only an owner may do this")
 
 // Add makes a server known, and has it synced soon. The secret is the header's
-// value, or that of the OAuth client, which goes to TokenURL only; "" for none. Owners.
+// value, or that of the OAuth client, which goes to TokenURL only; "" for none. Blanks
+// around it are left out: they come with copying, and HTTP doesn't send them. Owners.
 func (p *Portal) Add(ctx context.Context, req ubl.Request, owner bool, s ubl.Server, secret string) (*ubl.Server, error) {
 	if !owner {
 		return nil, errOwner
 	}
+	secret = strings.TrimSpace(secret)
 	if err := p.checkServer(&s, secret); err != nil {
 		return nil, err
 	}
@@ -37,8 +39,8 @@ func (p *Portal) Add(ctx context.Context, req ubl.Request, owner bool, s ubl.Ser
 }
 
 // Update changes what the patch sets, and has the server synced soon. A secret
-// that isn't nil replaces the old one, "" forgets it; the patch's own is not
-// looked at. A new scheme or host needs the secret again: it must not be sent to
+// that isn't nil replaces the old one, without blanks around it, and "" forgets it; the
+// patch's own is not looked at. A new scheme or host needs the secret again: it must not be sent to
 // whoever an address is changed to. Owners.
 func (p *Portal) Update(ctx context.Context, req ubl.Request, owner bool, serverID string, patch ubl.ServerPatch, secret *string) (*ubl.Server, error) {
 	if !owner {
@@ -54,6 +56,9 @@ func (p *Portal) Update(ctx context.Context, req ubl.Request, owner bool, server
 	}
 	if patch.URL != nil {
 		s.URL = *patch.URL
+	}
+	if secret != nil {
+		secret = new(strings.TrimSpace(*secret))
 	}
 	moved := originOf(s.URL) != originOf(a.Server.URL)
 	if err := p.checkPatch(&s, secret, moved && len(a.Secret) > 0); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"testing"
 	"time"
 
@@ -100,6 +101,13 @@ func SetEven(p *Portal, d time.Duration) { p.even = d }
 
 // Redact takes a secret out of a text.
 func Redact(key, text string) string { return secrets{newSecret(key)}.redact(text) }
+
+// RedactShown takes what is secret in a header's value out of a text.
+func RedactShown(value, text string) string {
+	var sh shown
+	sh.add(http.Header{"Authorization": {value}})
+	return sh.get().redact(text)
+}
 
 // RedactJSON takes a secret out of JSON.
 func RedactJSON(t testing.TB, key string, raw []byte) []byte {

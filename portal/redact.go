@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"ubl"
 )
@@ -53,19 +54,43 @@ func (sh *shown) note(text string) {
 	sh.secrets = append(slices.Clone(sh.secrets[max(0, len(sh.secrets)-maxShown+1):]), newSecret(text))
 }
 
-// parts are what of a header's value is secret by itself. What stands behind Basic is a
-// name and a password.
-func parts(value string) []string {
-	encoded, ok := strings.CutPrefix(value, "Basic ")
-	if !ok {
-		return []string{strings.TrimPrefix(value, "Bearer ")}
+// parts are what of a header's value may be secret by itself: each word behind the scheme,
+// or its value where it has a name, and all of them together. Of those that are credentials
+// in base64 it is the user and the password, whatever the scheme is called: some have the
+// secret in the one, some in the other.
+func parts(value string) (out []string) {
+	const quotes = `",;=`
+	rest := behindScheme(value)
+	for word := range strings.FieldsSeq(rest) {
+		if _, named, _ := strings.Cut(word, "="); len(strings.Trim(named, quotes)) >= minSecret {
+			word = strings.Trim(named, quotes)
+		}
+		out = append(out, word)
+		if user, password, ok := credentials(word); ok {
+			out = append(out, user+":"+password, user, password)
+		}
 	}
-	plain, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		return []string{encoded}
+	return append(out, rest)
+}
+
+// behindScheme is a header's value without a first word that others follow, where it can be
+// the name of a scheme. Nothing says how schemes are called, but they aren't secret.
+func behindScheme(value string) string {
+	value = strings.TrimSpace(value)
+	scheme, rest, ok := strings.Cut(value, " ")
+	if !ok || strings.ContainsFunc(scheme, func(c rune) bool { return c != '-' && (c|0x20 < 'a' || c|0x20 > 'z') }) {
+		return value
 	}
-	_, password, _ := strings.Cut(string(plain), ":")
-	return []string{encoded, string(plain), password}
+	return strings.TrimSpace(rest)
+}
+
+// credentials reads a name and a password, as Basic has them.
+func credentials(word string) (user, password string, ok bool) {
+	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(word, "="))
+	if err != nil || !utf8.Valid(plain) {
+		return "", "", false
+	}
+	return strings.Cut(string(plain), ":")
 }
 
 // get is what was sent so far.

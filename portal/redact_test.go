@@ -2,6 +2,7 @@ package portal_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,6 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ubl"
+	"ubl/portal"
+	"ubl/test/harness"
 )
 
 // TestSecretsShown: a server that tells its callers which header it got, in the
@@ -62,6 +65,60 @@ func TestSecretsShown(t *testing.T) {
 				t.Errorf("the progress tells %s", got)
 			}
 		})
+	}
+}
+
+// TestHeaderParts: whatever a header's value says before its secret and behind it, the
+// secret isn't shown.
+func TestHeaderParts(t *testing.T) {
+	const key = "zx9qp3lmt7vwk2rsb8nyc4hdj6fga1ue"
+	inBase64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	for _, value := range []string{
+		key, "Bearer " + key, "bearer " + key, "Token " + key, "ApiKey " + key, "AWS4-HMAC-SHA256 " + key, "Bearer  " + key, " Bearer " + key + " ",
+		"Token production " + key, "Basic " + inBase64("user:"+key), "basic " + inBase64("user:"+key), "ApiKey " + inBase64(key+":"),
+		"Basic " + inBase64(key+":x-oauth-basic"), inBase64("user:" + key), "Basic " + strings.TrimRight(inBase64("ab:"+key), "="),
+		"session=" + key, "a=b; session=" + key + "; c=d", `Digest username="u", response="` + key + `", qop=auth`, `Token token="` + key + `"`,
+	} {
+		for name, shown := range ways(key) {
+			got := portal.RedactShown(value, "before "+shown+" after")
+			if !strings.Contains(got, "[secret]") || !strings.HasPrefix(got, "before") || !strings.HasSuffix(got, "after") {
+				t.Errorf("%s of %q is shown as %q", name, value, got)
+			}
+		}
+		if got := portal.RedactShown(value, value); strings.Contains(got, key) || strings.Contains(got, inBase64("user:"+key)) {
+			t.Errorf("%q is shown as %q", value, got)
+		}
+		const harmless = "Authorization: Bearer Token ApiKey username response session"
+		if got := portal.RedactShown(value, harmless); got != harmless {
+			t.Errorf("with %q, %q became %q", value, harmless, got)
+		}
+	}
+}
+
+// TestSchemesShown: so it is in results and in definitions that are held, also where the
+// owner has left blanks around what was set.
+func TestSchemesShown(t *testing.T) {
+	const key = "Zx9Qp3LmT7vWk2RsB8nYc4HdJ6fGa1Ue"
+	for _, value := range []string{"Token " + key, "bearer " + key, "Bearer " + key + " \n"} {
+		w := newWorld(t)
+		s, inner := tools(t, eras[0])
+		tool(s, "tell", func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "your key is " + r.Extra.Header.Get("Authorization")}}}, nil
+		})
+		address := gate(t, inner, func(h http.Header) bool { return h.Get("Authorization") == strings.TrimSpace(value) }, nil)
+		w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthHeader, Header: "Authorization"}, value)
+		w.allow("ev.tell")
+		if got := string(w.must("ev.tell", `{"text":"a"}`).Content); strings.Contains(got, key) || !strings.Contains(got, "[secret]") {
+			t.Errorf("%q: the content is %s", value, got)
+		}
+		s.AddTool(&mcp.Tool{Name: "tell", Description: "knows " + key, InputSchema: json.RawMessage(schema)}, echo)
+		if _, err := w.Sync(t.Context(), w.house.Request(w.owner), true, "ev"); err != nil {
+			t.Fatal(err)
+		}
+		list := harness.Must[[]*ubl.PortalTool](w.house, ubl.PortalName(w.owner.TenantID), ubl.ListPortalTools{Who: w.owner})
+		if held := string(list[0].Held); strings.Contains(held, key) || !strings.Contains(held, "[secret]") {
+			t.Errorf("%q: the definition that is held is %s", value, held)
+		}
 	}
 }
 
