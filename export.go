@@ -27,6 +27,7 @@ import (
 //
 // One of a stopped server's data goes on behind damage. In the place of atoms that can't
 // be read it has a [HoleFormat], and the next atom's prev_hash is the head behind the hole.
+// Where more may be missing behind the last atom, it ends with a [LostFormat].
 //
 // A form that differs gets another name; readers refuse names they don't know.
 const ExportFormat = "ubl.export.v1"
@@ -38,6 +39,13 @@ const ExportFormat = "ubl.export.v1"
 // Nothing binds what is before a hole to what is behind it.
 const HoleFormat = "ubl.export.hole.v1"
 
+// LostFormat names the form of the last line of an export behind which more may be missing:
+//
+//	{"after_seq":8011,"format":"ubl.export.lost.v1","ledger_shard":"0","reason":"…","tenant_id":"t:…"}
+//
+// Nothing binds it to the atoms: who takes it away makes a true beginning of the ledger.
+const LostFormat = "ubl.export.lost.v1"
+
 // Hole is a series of atoms that an export lacks.
 type Hole struct {
 	From   int64  `json:"from_seq"`
@@ -45,17 +53,34 @@ type Hole struct {
 	Reason string `json:"reason"`
 }
 
-// IncompleteError is the error of an export with holes, in which all that is there holds.
+// IncompleteError is the error of an export with holes or with a lost end, in which all that
+// is there holds.
 type IncompleteError struct {
 	Holes []Hole
-	// Missing is how many atoms are in the holes, Of how many the ledger has.
+	// Missing is how many atoms are in the holes, Of how many the ledger has as far as is known.
 	Missing, Of int64
+	// Lost says why atoms may be missing behind those; "" where none is.
+	Lost string
 }
 
 // maxTold is how many holes are told one by one.
 const maxTold = 20
 
 func (e *IncompleteError) Error() string {
+	switch {
+	case e.Lost == "":
+		return e.missing()
+	case e.Missing == 0:
+		return e.behind()
+	}
+	return e.missing() + "; " + e.behind()
+}
+
+func (e *IncompleteError) behind() string {
+	return fmt.Sprintf("the newest atoms may be missing, behind the last, %d: %s", e.Of, e.Lost)
+}
+
+func (e *IncompleteError) missing() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d atoms are missing", e.Missing, e.Of)
 	for i, h := range e.Holes {
@@ -101,7 +126,7 @@ type Exporter struct {
 	tenant TenantID
 	last   LedgerHead
 	at     LedgerHead // without a hash behind a hole
-	holes  IncompleteError
+	lacks  IncompleteError
 	line   []byte
 }
 
@@ -146,7 +171,7 @@ func (e *Exporter) Skip(to int64, why error) error {
 		return fmt.Errorf("couldn't export: a hole from seq %d to %d", e.Next(), to)
 	}
 	h := Hole{From: e.Next(), To: to, Reason: why.Error()}
-	e.holes.add(h)
+	e.lacks.add(h)
 	e.at = LedgerHead{Seq: to}
 	b := append(e.line[:0], `{"format":"`+HoleFormat+`","from_seq":`...)
 	b = strconv.AppendInt(b, h.From, 10)
@@ -156,6 +181,21 @@ func (e *Exporter) Skip(to int64, why error) error {
 	b = appendString(b, string(e.tenant))
 	b = append(b, `,"to_seq":`...)
 	e.line = append(strconv.AppendInt(b, to, 10), '}', '\n')
+	_, err := e.w.Write(e.line)
+	return err
+}
+
+// Lose writes, behind the last atom, that more may be missing there, and why.
+func (e *Exporter) Lose(why error) error {
+	if e.at.Seq != e.last.Seq {
+		return fmt.Errorf("couldn't export: the end is lost at seq %d, and the header goes on to %d", e.at.Seq, e.last.Seq)
+	}
+	e.lacks.Lost = why.Error()
+	b := strconv.AppendInt(append(e.line[:0], `{"after_seq":`...), e.at.Seq, 10)
+	b = append(b, `,"format":"`+LostFormat+`","ledger_shard":"`+DefaultShard+`","reason":`...)
+	b = appendString(b, e.lacks.Lost)
+	b = append(b, `,"tenant_id":`...)
+	e.line = append(appendString(b, string(e.tenant)), '}', '\n')
 	_, err := e.w.Write(e.line)
 	return err
 }
@@ -193,14 +233,15 @@ func BrokenExport(line []byte) (why string, broken bool) {
 func (e *Exporter) Next() int64 { return e.at.Seq + 1 }
 
 // Close fails where the atoms did not lead to the header's head: then the
-// export is of no use. One with holes is an [*IncompleteError]. It does not close the writer.
+// export is of no use. One with holes or a lost end is an [*IncompleteError]. It does not
+// close the writer.
 func (e *Exporter) Close() error {
 	if e.at.Seq != e.last.Seq || e.at.HeadHash != "" && e.at.HeadHash != e.last.HeadHash {
 		return fmt.Errorf("couldn't export: the atoms don't lead to the ledger's head at seq %d", e.last.Seq)
 	}
-	if len(e.holes.Holes) > 0 {
-		e.holes.Of = e.last.Seq
-		return &e.holes
+	if len(e.lacks.Holes) > 0 || e.lacks.Lost != "" {
+		e.lacks.Of = e.last.Seq
+		return &e.lacks
 	}
 	return nil
 }

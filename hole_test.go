@@ -90,6 +90,75 @@ func TestVerifyHoles(t *testing.T) {
 	})
 }
 
+// opened is an export with a last line that says that more may be missing behind it.
+func (c *chain) opened(t testing.TB) ([]byte, error) {
+	t.Helper()
+	var out bytes.Buffer
+	e, err := ubl.NewExporter(&out, tenant, c.head)
+	for _, atom := range c.atoms {
+		err = errors.Join(err, e.Append(atom))
+	}
+	if err := errors.Join(err, e.Lose(errors.New("record 8 can't be read"))); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes(), e.Close()
+}
+
+// lost is the line at the end of an export of the ledger of sample(2).
+const lost = `{"after_seq":4,"format":"ubl.export.lost.v1","ledger_shard":"0","reason":"record 8 can't be read","tenant_id":"t:example.com"}` + "\n"
+
+// TestVerifyLost: an export behind whose end atoms may be missing says so in its last line,
+// and Verify refuses to call it whole, whatever else is right.
+func TestVerifyLost(t *testing.T) {
+	const want = "the newest atoms may be missing, behind the last, 4: record 8 can't be read"
+	c := sample(2)
+	export, err := c.opened(t)
+	if !bytes.HasSuffix(export, []byte(lost)) || err == nil || err.Error() != want {
+		t.Errorf("the export ends with %s: %v", export[max(0, len(export)-len(lost)):], err)
+	}
+	for _, head := range []string{"", c.head.HeadHash} {
+		got, err := verify(export, head)
+		if lacks, ok := errors.AsType[*ubl.IncompleteError](err); !ok || lacks.Missing != 0 || err.Error() != want || got == nil || got.Atoms != 4 {
+			t.Errorf("against the head %q: %+v, %v", head, got, err)
+		}
+	}
+	both, _ := c.holed(t, without(2))
+	if _, err := verify(append(both, lost...), ""); !incomplete(err) || !strings.Contains(err.Error(), "1 of 4 atoms are missing; 2 to 2: ") || !strings.Contains(err.Error(), want) {
+		t.Errorf("with a hole besides: %v", err)
+	}
+	// What is missing may have been the effect of the last action.
+	cut := sample(1)
+	cut.action(ubl.Action{TenantID: tenant, AgreementID: "a:room:r:general", Did: ubl.DidSend, Status: ubl.StatusExecuted})
+	export, _ = cut.opened(t)
+	if got, err := verify(export, ""); !incomplete(err) || got.Open != 1 {
+		t.Errorf("with an action whose effect may be missing: %+v, %v", got, err)
+	}
+}
+
+// TestVerifyRefusesLost lines that can't be: in a wrong place, of another ledger or form.
+func TestVerifyRefusesLost(t *testing.T) {
+	c := sample(2)
+	export, _ := c.opened(t)
+	header, atoms, _ := strings.Cut(string(export), "\n")
+	for name, changed := range map[string]string{
+		"another seq":    strings.Replace(string(export), `"after_seq":4`, `"after_seq":3`, 1),
+		"another format": strings.Replace(string(export), "lost.v1", "lost.v2", 1),
+		"another shard":  strings.Replace(string(export), `lost.v1","ledger_shard":"0"`, `lost.v1","ledger_shard":"1"`, 1),
+		"another tenant": strings.Replace(string(export), `read","tenant_id":"t:example.com"`, `read","tenant_id":"t:example.org"`, 1),
+		"something more": strings.Replace(string(export), `"reason":"record`, `"more":1,"reason":"record`, 1),
+		"before an atom": header + "\n" + lost + strings.Replace(atoms, lost, "", 1),
+		"twice":          string(export) + lost,
+	} {
+		if _, err := verify([]byte(changed), ""); changed == string(export) || err == nil || incomplete(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	e, err := ubl.NewExporter(&bytes.Buffer{}, tenant, c.head)
+	if err != nil || e.Lose(errors.New("x")) == nil {
+		t.Error("before its last atom an export says what may be missing behind it")
+	}
+}
+
 func incomplete(err error) bool {
 	_, ok := errors.AsType[*ubl.IncompleteError](err)
 	return ok

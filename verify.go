@@ -56,8 +56,8 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e
 // that every effect answers an earlier action which had none. It reads as a
 // stream, in bounded memory. The error is a *[LineError] where the export does
 // not hold, or the reader's own. It is an *[IncompleteError], beside what was found, where
-// only atoms are missing: then what is behind the last hole leads to the head, and what
-// is before a hole is bound to it by nothing.
+// only atoms are missing, or may be behind the last: then what is behind the last hole leads
+// to the head, and what is before a hole is bound to it by nothing.
 func Verify(r io.Reader, opts VerifyOptions) (*Verified, error) {
 	v := &verifier{lines: bufio.NewReaderSize(r, 64<<10), opts: opts,
 		at: LedgerHead{HeadHash: Genesis}, open: map[string]Status{}}
@@ -83,7 +83,7 @@ type verifier struct {
 	at     LedgerHead // how far the atoms have come
 	headAt int64      // the seq at which opts.Head was met, -1 before
 	open   map[string]Status
-	holes  IncompleteError
+	lacks  IncompleteError
 	// orphans are effects whose action must be in a hole, and at the end actions whose
 	// effect must be in one. Each takes a missing atom of its own.
 	orphans int64
@@ -123,6 +123,10 @@ func (v *verifier) object() (map[string]json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
+	return v.members(line)
+}
+
+func (v *verifier) members(line []byte) (map[string]json.RawMessage, error) {
 	if why, broken := BrokenExport(line); broken {
 		return nil, v.bad("the export ends at damage: %s", why)
 	}
@@ -213,10 +217,10 @@ func (v *verifier) hole(m map[string]json.RawMessage) error {
 		return v.bad("from_seq is not %d", v.at.Seq+1)
 	case !decode(m["to_seq"], &h.To) || h.To < h.From || h.To > v.last.Seq:
 		return v.bad("to_seq is not a seq from %d to %d", h.From, v.last.Seq)
-	case len(v.holes.Holes) == maxHoles:
+	case len(v.lacks.Holes) == maxHoles:
 		return v.bad("more than %d holes", maxHoles)
 	}
-	v.holes.add(h)
+	v.lacks.add(h)
 	v.at = LedgerHead{Seq: h.To}
 	return nil
 }
@@ -290,7 +294,7 @@ func (v *verifier) effect(ref string, outcome Outcome) error {
 	if outcome != OutcomeOK && outcome != OutcomeError {
 		return v.bad("the effect's outcome is neither ok nor error")
 	}
-	if _, ok := v.open[ref]; !ok && v.orphans < v.holes.Missing {
+	if _, ok := v.open[ref]; !ok && v.orphans < v.lacks.Missing {
 		v.orphans++
 	} else if !ok {
 		return v.bad("the effect's ref_action_cid is not an earlier action without an effect")
@@ -302,35 +306,79 @@ func (v *verifier) effect(ref string, outcome Outcome) error {
 
 // end checks what can only be known after the last atom.
 func (v *verifier) end() (*Verified, error) {
-	_, err := v.read()
-	switch {
-	case err == nil:
-		return nil, v.bad("the file goes on after seq %d, the last of the header", v.last.Seq)
-	case !errors.Is(err, io.EOF):
+	if err := v.nothingMore(); err != nil {
 		return nil, err
-	case v.at.HeadHash != v.last.HeadHash && v.at.HeadHash != "":
+	}
+	if v.at.HeadHash != v.last.HeadHash && v.at.HeadHash != "" {
 		v.line = 1
 		return nil, v.bad("head_hash is not the head after the last atom")
 	}
+	if err := v.unanswered(); err != nil {
+		return nil, err
+	}
+	if v.opts.Head != "" && v.headAt != v.at.Seq {
+		return nil, v.wrongHead()
+	}
+	v.out.Missing, v.lacks.Of = v.lacks.Missing, v.last.Seq
+	v.out.Atoms, v.out.HeadHash = v.last.Seq-v.out.Missing, v.last.HeadHash
+	if v.out.Missing > 0 || v.lacks.Lost != "" {
+		return &v.out, &v.lacks
+	}
+	return &v.out, nil
+}
+
+// nothingMore sees that nothing follows the last atom but the line that says that more may
+// be missing there.
+func (v *verifier) nothingMore() error {
+	line, err := v.read()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return err
+	}
+	if m, err := v.members(line); err == nil && text(m["format"]) == LostFormat && v.lacks.Lost == "" {
+		if err := v.lost(m); err != nil {
+			return err
+		}
+		return v.nothingMore()
+	}
+	return v.bad("the file goes on after seq %d, the last of the header", v.last.Seq)
+}
+
+// lost reads why more may be missing behind the last atom.
+func (v *verifier) lost(m map[string]json.RawMessage) error {
+	if err := v.exactly(m, "after_seq", "format", "ledger_shard", "reason", "tenant_id"); err != nil {
+		return err
+	}
+	var after int64
+	switch v.lacks.Lost = text(m["reason"]); {
+	case text(m["tenant_id"]) != string(v.out.TenantID) || text(m["ledger_shard"]) != v.out.Shard:
+		return v.bad("the lost end is not of the ledger that the header names")
+	case !decode(m["after_seq"], &after) || after != v.last.Seq:
+		return v.bad("after_seq is not %d", v.last.Seq)
+	case v.lacks.Lost == "":
+		return v.bad("reason is not a text that says why")
+	}
+	return nil
+}
+
+// unanswered looks at the actions without an effect. That of an executed one must be among
+// the atoms that are missing.
+func (v *verifier) unanswered() error {
 	for _, status := range v.open {
 		switch status {
 		case StatusExecuted:
-			if v.orphans++; v.orphans > v.holes.Missing { // else its effect is in a hole
-				return nil, v.bad("missing: an executed action has no effect")
+			if v.orphans++; v.lacks.Lost != "" {
+				v.out.Open++
+			} else if v.orphans > v.lacks.Missing {
+				return v.bad("missing: an executed action has no effect")
 			}
 		case StatusIntended:
 			v.out.Open++
 		}
 	}
-	if v.opts.Head != "" && v.headAt != v.at.Seq {
-		return nil, v.wrongHead()
-	}
-	v.out.Missing, v.holes.Of = v.holes.Missing, v.last.Seq
-	v.out.Atoms, v.out.HeadHash = v.last.Seq-v.out.Missing, v.last.HeadHash
-	if v.out.Missing > 0 {
-		return &v.out, &v.holes
-	}
-	return &v.out, nil
+	return nil
 }
 
 func (v *verifier) wrongHead() error {

@@ -130,6 +130,7 @@ func TestBadDocuments(t *testing.T) {
 		{"ubl.sse.effect_event.v1", "no op", "payload", `{}`},
 		{"ubl.export.header.v1", "another format", "format", `"ubl.export.v2"`},
 		{"ubl.export.hole.v1", "no end", "to_seq", gone},
+		{"ubl.export.lost.v1", "no place", "after_seq", gone},
 		{"ubl.export.line.v1", "no atom", "atom", `{}`},
 
 		{"ubl.api.error.v1", "a code outside the table", "error.code", `"oops"`},

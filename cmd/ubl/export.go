@@ -43,8 +43,10 @@ func (c *exportCmd) Run(ctx context.Context, p *program) error {
 		err = c.online(ctx, p, out, tenant, g)
 	}
 	err = errors.Join(err, out.Flush()) // what could be read is written all the same
-	if holes, ok := errors.AsType[*ubl.IncompleteError](err); ok {
-		return fmt.Errorf("the export is not whole, a line of %s stands for each of %d holes: %w", ubl.HoleFormat, len(holes.Holes), err)
+	if lacks, ok := errors.AsType[*ubl.IncompleteError](err); ok && len(lacks.Holes) > 0 {
+		return fmt.Errorf("the export is not whole, a line of %s stands for each of %d holes: %w", ubl.HoleFormat, len(lacks.Holes), err)
+	} else if ok {
+		return fmt.Errorf("the export may not be whole, its last line, of %s, says so: %w", ubl.LostFormat, err)
 	}
 	if err != nil {
 		return fmt.Errorf("couldn't export: %w", err)
@@ -143,14 +145,15 @@ func (c *exportCmd) offline(ctx context.Context, p *program, out io.Writer, tena
 	if err := ledger.Atoms(ctx, found, missing); err != nil {
 		return err
 	}
-	err = e.Close()
+	if lost := errors.Join(ledger.Lost(), logErr); lost != nil {
+		if err := e.Lose(errors.New(oneLine(lost.Error()))); err != nil {
+			return err
+		}
+	}
 	if behind > 0 {
 		fmt.Fprintf(p.err, "The newest %s come from the node's Raft log, since it didn't stop cleanly. Only the other nodes know whether they were acknowledged.\n", plural(int(behind), "atom"))
 	}
-	if lost := errors.Join(ledger.Lost(), logErr); lost != nil {
-		err = errors.Join(err, fmt.Errorf("the newest atoms may be missing: %w", lost))
-	}
-	return err
+	return e.Close()
 }
 
 // fromLog adds what only the Raft log of a cluster's node has, and says how many atoms.

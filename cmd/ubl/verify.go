@@ -36,8 +36,8 @@ func (c *verifyCmd) Run(p *program) error {
 	g := p.progress("verifying", "atoms", c.Quiet || c.JSON)
 	v, err := ubl.Verify(in, ubl.VerifyOptions{Head: head, Progress: g.at})
 	g.end()
-	if holes, ok := errors.AsType[*ubl.IncompleteError](err); ok {
-		return c.incomplete(p, v, holes)
+	if lacks, ok := errors.AsType[*ubl.IncompleteError](err); ok {
+		return c.incomplete(p, v, lacks)
 	}
 	bad, ok := errors.AsType[*ubl.LineError](err)
 	if ok { // it may quote the file
@@ -59,18 +59,26 @@ func (c *verifyCmd) Run(p *program) error {
 	return err
 }
 
-// incomplete says what an export with holes has, and what it lacks.
+// incomplete says what an export with holes or a lost end has, and what it lacks.
 func (c *verifyCmd) incomplete(p *program, v *ubl.Verified, lacks *ubl.IncompleteError) error {
 	for i := range lacks.Holes { // who made the file wrote the reasons
 		lacks.Holes[i].Reason = oneLine(lacks.Holes[i].Reason)
 	}
-	result := fmt.Errorf("the ledger is not whole; what is there holds, and what is behind the last hole leads to the head: %w", lacks)
-	if c.JSON {
-		return errors.Join(json.NewEncoder(p.out).Encode(map[string]any{"ok": false, "tenant_id": v.TenantID, "ledger_shard": v.Shard,
-			"atoms": v.Atoms, "actions": v.Actions, "effects": v.Effects, "open": v.Open, "head_hash": v.HeadHash, "missing": v.Missing, "holes": lacks.Holes}), result)
+	lacks.Lost = oneLine(lacks.Lost)
+	how, result := "not whole", fmt.Errorf("the ledger is not whole; what is there holds, and what is behind the last hole leads to the head: %w", lacks)
+	if lacks.Missing == 0 {
+		how, result = "may not be whole", fmt.Errorf("the ledger may not be whole; what is there holds, and leads to the head: %w", lacks)
 	}
-	_, err := fmt.Fprintf(p.out, "not whole: %s, %d atoms (%d actions, %d effects, %d still open), %d missing, head %s\n",
-		v.TenantID, v.Atoms, v.Actions, v.Effects, v.Open, v.Missing, v.HeadHash)
+	if c.JSON {
+		told := map[string]any{"ok": false, "tenant_id": v.TenantID, "ledger_shard": v.Shard,
+			"atoms": v.Atoms, "actions": v.Actions, "effects": v.Effects, "open": v.Open, "head_hash": v.HeadHash, "missing": v.Missing, "holes": append([]ubl.Hole{}, lacks.Holes...)}
+		if lacks.Lost != "" {
+			told["lost"] = lacks.Lost
+		}
+		return errors.Join(json.NewEncoder(p.out).Encode(told), result)
+	}
+	_, err := fmt.Fprintf(p.out, "%s: %s, %d atoms (%d actions, %d effects, %d still open), %d missing, head %s\n",
+		how, v.TenantID, v.Atoms, v.Actions, v.Effects, v.Open, v.Missing, v.HeadHash)
 	return errors.Join(err, result)
 }
 
