@@ -10,10 +10,12 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"ubl"
@@ -118,9 +120,32 @@ func errorOf(resp *http.Response) error {
 	data, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	e := &apiError{status: resp.StatusCode}
 	if err != nil || json.Unmarshal(data, &e.body) != nil || e.body.Error.Code == "" {
-		return fmt.Errorf("the server answered %d, and not as a UBL server would: is --url right?", resp.StatusCode)
+		return &foreignError{resp.StatusCode}
 	}
 	return e
+}
+
+// foreignError is an answer that isn't a UBL server's: that of a proxy, or of another program.
+type foreignError struct{ status int }
+
+func (e *foreignError) Error() string {
+	return fmt.Sprintf("the server answered %d, and not as a UBL server would: is --url right?", e.status)
+}
+
+// unsureError is of a request that was perhaps carried out: the same again needs the same key.
+type unsureError struct{ error }
+
+func (e *unsureError) Unwrap() error { return e.error }
+
+// unsure reports whether a request that failed was perhaps carried out.
+func unsure(err error, written bool) bool {
+	if refusal, ok := errors.AsType[*apiError](err); ok {
+		return refusal.body.Error.Code == ubl.CodeUnavailable || refusal.body.Error.Code == ubl.CodeInternal
+	}
+	if foreign, ok := errors.AsType[*foreignError](err); ok {
+		return foreign.status >= http.StatusInternalServerError
+	}
+	return err != nil && written
 }
 
 // call sends a request, again where that may help, and decodes the answer.
@@ -132,9 +157,16 @@ func (c *client) call(ctx context.Context, method, path string, body, answer any
 			return err
 		}
 	}
+	perhaps := false // whatever a later try says: one before may have been carried out
 	for n := 1; ; n++ {
-		wait, err := c.once(ctx, method, path, data, answer)
+		var written atomic.Bool
+		traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { written.Store(true) }})
+		wait, err := c.once(traced, method, path, data, answer)
+		perhaps = perhaps || unsure(err, written.Load())
 		if err == nil || wait == 0 || n >= c.tries || ctx.Err() != nil {
+			if err != nil && perhaps {
+				return &unsureError{err}
+			}
 			return err
 		}
 		if e, ok := errors.AsType[*apiError](err); ok && n == 1 && e.body.Error.Code == ubl.CodeUnavailable {

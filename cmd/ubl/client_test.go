@@ -123,6 +123,67 @@ func TestSendTriesAgain(t *testing.T) {
 	}
 }
 
+// TestSendNamesItsKey where it isn't known whether the message was sent, and the command that
+// can't send it twice; nowhere else, and never the text.
+func TestSendNamesItsKey(t *testing.T) {
+	refusal := func(status int, code string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { refuse(w, status, code) }
+	}
+	drop := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+	for name, test := range map[string]struct {
+		answers []http.HandlerFunc // the last is that of all that follow
+		unsure  bool
+	}{
+		"unavailable":                 {[]http.HandlerFunc{refusal(503, "unavailable")}, true},
+		"a fault":                     {[]http.HandlerFunc{refusal(500, "internal")}, true},
+		"a gateway's word":            {[]http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(502) }}, true},
+		"a broken connection":         {[]http.HandlerFunc{drop}, true},
+		"an answer that is no JSON":   {[]http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }}, true},
+		"unavailable, then a refusal": {[]http.HandlerFunc{refusal(503, "unavailable"), refusal(401, "unauthorized")}, true},
+		"overloaded":                  {[]http.HandlerFunc{refusal(503, "overloaded")}, false},
+		"a refusal":                   {[]http.HandlerFunc{refusal(403, "forbidden")}, false},
+		"no server of ours":           {[]http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			var key string
+			calls := 0
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var body struct {
+					Key string `json:"client_request_id"`
+				}
+				data, _ := io.ReadAll(r.Body)
+				_ = json.Unmarshal(data, &body)
+				mu.Lock()
+				answer := test.answers[min(calls, len(test.answers)-1)]
+				calls++
+				key = body.Key
+				mu.Unlock()
+				answer(w, r)
+			}))
+			defer s.Close()
+			p := &program{env: map[string]string{"UBL_TOKEN": "x"}, random: &counter64{}, in: strings.NewReader("my text"), out: io.Discard, err: io.Discard}
+			for text, shown := range map[string]string{"my text": "TEXT", "-": "-"} {
+				calls = 0
+				c := &sendCmd{remote: remote{URL: s.URL}, Room: "x", Text: text, ReplyTo: "m:1"}
+				server, err := c.client(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				server.pause = func(context.Context, time.Duration) {}
+				err = c.send(t.Context(), p, server)
+				want := "it may have been sent; to try again without sending it twice: ubl send r:x " + shown + " --key " + key + " --reply-to m:1"
+				if err == nil || strings.HasSuffix(err.Error(), want) != test.unsure || strings.Contains(err.Error(), "may have been") != test.unsure || strings.Contains(err.Error(), "my text") {
+					t.Errorf("%s: %v\nwant %t: %s", text, err, test.unsure, want)
+				}
+			}
+		})
+	}
+	if code, _, errs := run(t, "http://127.0.0.1:1", "", "send", "x", "hello"); code != 1 || !strings.Contains(errs, "couldn't reach the server") || strings.Contains(errs, "may have been") {
+		t.Errorf("where no server listens: %d %s", code, errs)
+	}
+}
+
 // TestPausesGetLonger: they double up to a bound, and differ by up to a quarter.
 func TestPausesGetLonger(t *testing.T) {
 	for _, test := range []struct {
@@ -286,6 +347,7 @@ func TestVerifyShowsNoText(t *testing.T) {
 		reason := string(quoted[1 : len(quoted)-1])
 		for kind, export := range map[string]string{
 			"damage": header + `{"damaged":` + reason + `,"seq":1}` + "\n",
+			"an end": `{"format":"ubl.export.v1","head_hash":"h:genesis","last_seq":0,"ledger_shard":"0","tenant_id":"t:a.b"}` + "\n" + `{"after_seq":0,"format":"ubl.export.lost.v1","ledger_shard":"0","reason":` + reason + `,"tenant_id":"t:a.b"}` + "\n",
 			"a hole": header + `{"format":"ubl.export.hole.v1","from_seq":1,"ledger_shard":"0","reason":` + reason + `,"tenant_id":"t:a.b","to_seq":2}` + "\n",
 		} {
 			for _, args := range [][]string{{"verify", "-"}, {"verify", "--json", "-"}} {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -17,16 +18,20 @@ type sendCmd struct {
 	Room    string `arg:"" help:"The room, like r:general or general."`
 	Text    string `arg:"" help:"The text; - reads it from standard input."`
 	ReplyTo string `help:"The message that this one answers." placeholder:"m:…"`
-	Key     string `help:"Idempotency key: the same key never sends twice."`
+	Key     string `help:"Idempotency key: the same key never sends twice. Where the outcome is unknown, the command says which it used."`
 }
 
 // Run sends it, again under the same key where the server asks for patience.
 func (c *sendCmd) Run(ctx context.Context, p *program) error {
-	room, err := roomID(c.Room)
+	server, err := c.client(p)
 	if err != nil {
 		return err
 	}
-	server, err := c.client(p)
+	return c.send(ctx, p, server)
+}
+
+func (c *sendCmd) send(ctx context.Context, p *program, server *client) error {
+	room, err := roomID(c.Room)
 	if err != nil {
 		return err
 	}
@@ -38,7 +43,7 @@ func (c *sendCmd) Run(ctx context.Context, p *program) error {
 		Message json.RawMessage `json:"message"`
 	}
 	if err := server.call(ctx, "POST", "/api/rooms/"+string(room)+"/messages", body, &answer); err != nil {
-		return inRoom(err)
+		return c.orAgain(inRoom(err), room, body.Key)
 	}
 	if c.JSON {
 		return c.printMessages(ctx, p.out, nil, answer.Message)
@@ -51,7 +56,31 @@ func (c *sendCmd) Run(ctx context.Context, p *program) error {
 	return err
 }
 
-func (c *sendCmd) body(p *program) (map[string]any, error) {
+// orAgain adds to an error how to try again where the message may have been sent.
+func (c *sendCmd) orAgain(err error, room ubl.RoomID, key string) error {
+	if _, ok := errors.AsType[*unsureError](err); !ok {
+		return err
+	}
+	text := "TEXT" // a log of what commands say isn't the place for messages
+	if c.Text == "-" {
+		text = "-"
+	}
+	again := fmt.Sprintf("ubl send %s %s --key %s", room, text, quoted(key))
+	if c.ReplyTo != "" {
+		again += " --reply-to " + quoted(c.ReplyTo)
+	}
+	return fmt.Errorf("%w; it may have been sent; to try again without sending it twice: %s", err, again)
+}
+
+// sendBody is the request.
+type sendBody struct {
+	Type    string   `json:"type"`
+	Body    ubl.Body `json:"body"`
+	Key     string   `json:"client_request_id"`
+	ReplyTo string   `json:"reply_to,omitempty"`
+}
+
+func (c *sendCmd) body(p *program) (*sendBody, error) {
 	text, err := c.text(p)
 	if err != nil {
 		return nil, err
@@ -62,11 +91,7 @@ func (c *sendCmd) body(p *program) (map[string]any, error) {
 			return nil, err
 		}
 	}
-	body := map[string]any{"type": ubl.TypeText, "body": ubl.Body{Text: text}, "client_request_id": key}
-	if c.ReplyTo != "" {
-		body["reply_to"] = c.ReplyTo
-	}
-	return body, nil
+	return &sendBody{Type: ubl.TypeText, Body: ubl.Body{Text: text}, Key: key, ReplyTo: c.ReplyTo}, nil
 }
 
 // text is checked here too: a refusal before the request says the same.
