@@ -414,6 +414,13 @@ type (
 		Renews   bool
 	}
 
+	// ForgetGrants forgets what people who were shut out of the tenant have signed in to
+	// servers with. The platform only. Answers how many grants they were.
+	ForgetGrants struct {
+		Request
+		Users []UserID
+	}
+
 	// BeginCall puts the intent of a call on record before it is made. It refuses
 	// what the portal can't call, and models beyond the budget (rate_limited), as
 	// a denied action. Members. Answers *CallTicket.
@@ -561,6 +568,9 @@ func (ApproveTool) Cost() int { return writeCost + 2*MaxDefinition }
 
 // Cost is that of the credentials.
 func (c SaveGrant) Cost() int { return writeCost + len(c.Sealed) }
+
+// Cost is 0: it nearly always only reads.
+func (ForgetGrants) Cost() int { return 0 }
 
 // Cost is that of the action, its row and the open call.
 func (c BeginCall) Cost() int {

@@ -61,9 +61,13 @@ func (p *Portal) shopOf(t ubl.TenantID) *shop {
 }
 
 // hear is called with every commit of the tenant; an empty publication tells that
-// some may have been missed.
+// some may have been missed. Where somebody leaves, sessions that are theirs are looked at
+// anew: they may be back before those end by themselves.
 func (sh *shop) hear(pub ubl.Publication) {
-	if pub.Last != 0 && !slices.ContainsFunc(pub.Events, func(e ubl.Event) bool { return e.Kind == ubl.EventToolsChanged }) {
+	concerns := func(e ubl.Event) bool {
+		return e.Kind == ubl.EventToolsChanged || e.Kind == ubl.EventMemberLeft && e.RoomID == ""
+	}
+	if pub.Last != 0 && !slices.ContainsFunc(pub.Events, concerns) {
 		return
 	}
 	for _, fn := range sh.drop() {

@@ -18,11 +18,11 @@ func Family(read ubl.Reader) actors.Family {
 		Open:    func(ctx context.Context, env actors.Env) (actors.Actor, error) { return load(ctx, kind, read, env) },
 		Commands: []ubl.Command{
 			ubl.AddServer{}, ubl.UpdateServer{}, ubl.RemoveServer{}, ubl.ListServers{}, ubl.ListPortalTools{}, ubl.OpenServer{}, ubl.RecordSync{},
-			ubl.ApproveTool{}, ubl.SaveGrant{}, ubl.BeginCall{}, ubl.EndCall{}, ubl.LogCalls{}, ubl.ReadCalls{}, ubl.GetBudget{}, ubl.SetBudget{}, ubl.CloseCalls{},
+			ubl.ApproveTool{}, ubl.SaveGrant{}, ubl.ForgetGrants{}, ubl.BeginCall{}, ubl.EndCall{}, ubl.LogCalls{}, ubl.ReadCalls{}, ubl.GetBudget{}, ubl.SetBudget{}, ubl.CloseCalls{},
 		},
 		Answers: []any{
 			(*ubl.Server)(nil), []*ubl.Server(nil), []*ubl.PortalTool(nil), (*ubl.PortalTool)(nil), (*ubl.ServerAccess)(nil),
-			(*ubl.CallTicket)(nil), (*ubl.Call)(nil), (*ubl.CallPage)(nil), (*ubl.Budget)(nil),
+			(*ubl.CallTicket)(nil), (*ubl.Call)(nil), (*ubl.CallPage)(nil), (*ubl.Budget)(nil), 0,
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -94,6 +94,8 @@ func (x *Portal) Receive(t *actors.Turn, cmd ubl.Command) {
 		x.logCalls(t, c)
 	case ubl.CloseCalls:
 		x.closeCalls(t, c)
+	case ubl.ForgetGrants:
+		x.forgetGrants(t, c)
 	case ubl.ListServers:
 		x.listServers(t, c.Who)
 	case ubl.ListPortalTools:

@@ -28,6 +28,7 @@ func TestStateIsDerived(t *testing.T) {
 			"sync":    w.sync,
 			"approve": w.approve,
 			"grant":   w.grant,
+			"forget":  w.forget,
 			"budget":  w.budget,
 			"begin":   w.begin,
 			"retry":   w.retry,
@@ -138,6 +139,10 @@ func (w *world) approve(rt *rapid.T) {
 
 func (w *world) grant(rt *rapid.T) {
 	w.ask(ubl.SaveGrant{Request: w.request(rt), ServerID: server(rt), Sealed: []byte(rapid.SampledFrom([]string{"", "mine"}).Draw(rt, "grant"))})
+}
+
+func (w *world) forget(rt *rapid.T) {
+	w.ask(ubl.ForgetGrants{Request: w.h.Request(ubl.Platform()), Users: []ubl.UserID{w.request(rt).Who.UserID}})
 }
 
 func (w *world) budget(rt *rapid.T) {

@@ -296,12 +296,50 @@ func (s *State) decideGrant(c ubl.SaveGrant, _ actors.Moment) (*plan, error) {
 	case (c.Renews || !has) && !s.Grants[who]:
 		return nil, ubl.Errorf(ubl.CodeNotFound, "the caller hasn't signed in to this server")
 	}
-	about := ubl.Fields{ubl.Bool("connected", has), ubl.Str("server", c.ServerID), ubl.Str("user_id", c.Who.UserID)}
-	kept := sealed{ServerID: c.ServerID, UserID: c.Who.UserID, Sealed: c.Sealed}
+	return connecting(who, c.Sealed), nil
+}
+
+// connecting plans that a user's credentials are kept, or forgotten where there are none.
+func connecting(who grant, credentials []byte) *plan {
+	has := len(credentials) > 0
+	about := ubl.Fields{ubl.Bool("connected", has), ubl.Str("server", who.server), ubl.Str("user_id", who.user)}
+	kept := sealed{ServerID: who.server, UserID: who.user, Sealed: credentials}
 	return &plan{
 		Act:     executed(ubl.DidServerConnect, about, slices.Clone(about)),
 		Event:   event{grant: &granting{who, has}},
-		Records: []actors.Record{put(grantKey(c.ServerID, c.Who.UserID), kept)},
+		Records: []actors.Record{put(grantKey(who.server, who.user), kept)},
 		Frees:   !has,
-	}, nil
+	}
+}
+
+// forgetPage is the most grants that one batch forgets.
+const forgetPage = 100
+
+// forgetGrants forgets the grants of people who were shut out, each by an act of its own, a
+// page a batch, and asks again until none is left.
+func (x *Portal) forgetGrants(t *actors.Turn, c ubl.ForgetGrants) {
+	if err := platform(c.Who); err != nil {
+		t.Fail(err)
+		return
+	}
+	theirs := x.State.grantsBy(c.Users)
+	theirs = theirs[:min(len(theirs), forgetPage)]
+	if len(theirs) > 0 {
+		if err := t.Reserve(len(theirs) * ubl.ActCost); err != nil {
+			t.Fail(err)
+			return
+		}
+	}
+	for _, g := range theirs {
+		x.Pass(t, ubl.DidServerConnect, c.Request, connecting(g, nil), nil)
+	}
+	if len(theirs) < forgetPage {
+		t.Reply(len(theirs))
+		return
+	}
+	ctx := t.Context()
+	t.Later(func() (any, error) {
+		more, err := ubl.Ask[int](ctx, x.Ask, x.Name, c)
+		return forgetPage + more, err
+	})
 }

@@ -225,3 +225,15 @@ func (s *State) grantsOf(server string) []ubl.UserID {
 	}
 	return slices.Sorted(slices.Values(out))
 }
+
+// grantsBy lists the grants of some users.
+func (s *State) grantsBy(users []ubl.UserID) []grant {
+	var out []grant
+	for g := range s.Grants {
+		if slices.Contains(users, g.user) {
+			out = append(out, g)
+		}
+	}
+	slices.SortFunc(out, func(a, b grant) int { return cmp.Or(cmp.Compare(a.user, b.user), cmp.Compare(a.server, b.server)) })
+	return out
+}

@@ -83,8 +83,8 @@
 // takes out their entry, the services that they keep and the services of those, and
 // ends those services' tokens and the person's open invitations. From then on Enter
 // refuses all of them. Then other actors let go: the rooms and containers that the
-// index has them in, and tenant 0, which ends their sessions, bearer tokens and
-// passkeys. A retry or an alarm (finish.go) finishes what a crash left. Neither their id nor another
+// index has them in, the Portal, which forgets what they signed in to servers with, and
+// tenant 0, which ends their sessions, bearer tokens and passkeys. A retry or an alarm (finish.go) finishes what a crash left. Neither their id nor another
 // one with the same verified address joins by itself after that: an owner sets the entry
 // again, or invites the address.
 //

@@ -68,3 +68,9 @@ func PieceKey(turn byte) []byte { return []byte{'s', 0, turn, 0, 0, 0, 0} }
 func SnapshotFields() (state, stored reflect.Type, follow []string) {
 	return reflect.TypeFor[State](), reflect.TypeFor[snapshot](), derived
 }
+
+// Unarmed says where the alarm is missing for what earlier versions left.
+var (
+	Unarmed  = unarmed
+	EventKey = eventKey
+)

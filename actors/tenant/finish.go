@@ -14,9 +14,9 @@ import (
 // What a Tenant decides, other actors have to follow. The request waits until they
 // have; where that fails, an alarm of the same commit has them asked again, by these keys:
 //
-//	u:…    a member who was removed: rooms, containers and tenant 0 let go of them
+//	u:…    a member who was removed: rooms, containers, the Portal and tenant 0 let go of them
 //	t:…    a tenant whose domains tenant 0 has decided about: it puts that on its record
-//	sweep  both, for all: what versions before these alarms may have left
+//	sweep  both, for all: what earlier versions may have left
 
 const (
 	// finishAfter is how long after the decision the alarm is due. The request has ended by
@@ -74,15 +74,18 @@ func (x *Tenant) sweepRooms(t *actors.Turn, c ubl.SweepRooms) {
 }
 
 // armedKey is there in a tenant whose decisions have alarms, and which has one for what
-// was decided before.
+// was decided before. Its value counts what the sweep has learnt since: 2 where the Portal is
+// asked, too.
 func armedKey() []byte { return []byte{'s', 1} }
 
-func armed() actors.Record { return actors.Record{Key: armedKey(), Value: []byte{1}} }
+const armedNow = 2
+
+func armed() actors.Record { return actors.Record{Key: armedKey(), Value: []byte{armedNow}} }
 
 // unarmed names the Tenant where it is from a version before that.
 func unarmed(snap ubl.Snapshot) ([]string, error) {
 	mark, err := snap.Get(armedKey())
-	if err != nil || mark != nil {
+	if err != nil || len(mark) == 1 && mark[0] >= armedNow {
 		return nil, err
 	}
 	first, err := snap.Get(eventKey(1))

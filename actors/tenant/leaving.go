@@ -12,8 +12,8 @@ import (
 // What goes with a person who leaves. In the Tenant's own commit go their entry and
 // those of the services that they keep or have made, with their tokens, and the open invitations that
 // they made or that are for their address; from then on Enter refuses all of them. Rooms,
-// containers and tenant 0 (sessions, bearer tokens, passkeys) are other actors: they are
-// asked until they have let go, by this request, its retries and an alarm (finish.go).
+// containers, the Portal (what they signed in to servers with) and tenant 0 (sessions, bearer
+// tokens, passkeys) are other actors: they are asked until they have let go, by this request, its retries and an alarm (finish.go).
 
 // depart takes a member out, and the services that went along.
 func (s *State) depart(e event) {
@@ -95,16 +95,16 @@ func (s *State) removal(m ubl.Member) ubl.Fields {
 }
 
 // letGo has everybody else let go of members who were shut out: their rooms and
-// containers, and tenant 0. It goes on past a place that fails, and may be repeated.
+// containers, the Portal and tenant 0. It goes on past a place that fails, and may be repeated.
 func (x *Tenant) letGo(ctx context.Context, req ubl.Request, after heirs, users ...ubl.UserID) error {
-	err := x.endTheirSignIns(ctx, req, users)
+	err := errors.Join(x.endTheirSignIns(ctx, req, users), x.forgetTheirGrants(ctx, req, users))
 	for _, user := range users {
 		err = errors.Join(err, x.expel(ctx, req, user, after))
 	}
 	return err
 }
 
-// maxSignIns is how many people tenant 0 is asked about at a time.
+// maxSignIns is how many people another actor is asked about at a time.
 const maxSignIns = 500
 
 // endTheirSignIns has tenant 0 end what signs people in here, one after the other:
@@ -121,6 +121,18 @@ func (x *Tenant) endTheirSignIns(ctx context.Context, req ubl.Request, users []u
 			if err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// forgetTheirGrants has the Portal forget what they signed in to servers with. Else that is
+// theirs again when an owner lets them in again.
+func (x *Tenant) forgetTheirGrants(ctx context.Context, req ubl.Request, users []ubl.UserID) error {
+	req.Who = ubl.Platform()
+	for some := range slices.Chunk(users, maxSignIns) {
+		if _, err := x.Ask.Ask(ctx, ubl.PortalName(x.id), ubl.ForgetGrants{Request: req, Users: some}); err != nil {
+			return err
 		}
 	}
 	return nil

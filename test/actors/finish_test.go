@@ -41,16 +41,22 @@ func (p *party) acts(of ubl.TenantID, did ubl.Did) (n int) {
 }
 
 // TestRemovalCrashes: a removal crashes at each of its commits, before and after that was
-// durable. After a restart its alarm has rooms and tenant 0 let go, once, and is gone then.
+// durable. After a restart its alarm has rooms, the portal and tenant 0 let go, once, and is gone then.
 // Where the removal itself was lost, nothing has happened.
 func TestRemovalCrashes(t *testing.T) {
-	for step := 1; step <= 4; step++ {
+	for step := 1; step <= 5; step++ {
 		for point, fault := range crashPoints() {
 			t.Run(fmt.Sprintf("commit %d, %s", step, point), func(t *testing.T) {
 				h, v := openWithValve(t, actors.Limits{})
 				p := openParty(t, h)
 				p.token(p.bob, "scout")
 				p.agent("scout")
+				portal := ubl.PortalName(p.ana.TenantID)
+				harness.Must[*ubl.Server](h, portal, ubl.AddServer{Request: p.Request(p.ana), Owner: true, Server: ubl.Server{
+					ServerID: "files", Name: "Files", URL: "https://files.example", Auth: ubl.AuthUser}})
+				if _, err := p.Ask(t.Context(), portal, ubl.SaveGrant{Request: p.Request(p.bob), ServerID: "files", Sealed: []byte("sealed")}); err != nil {
+					t.Fatal(err)
+				}
 				if _, err := p.Ask(t.Context(), p.core, p.admit("bearer", p.bob, ubl.TokenBearer)); err != nil {
 					t.Fatal(err)
 				}
@@ -76,6 +82,9 @@ func TestRemovalCrashes(t *testing.T) {
 					}
 					if n := p.acts(ubl.CoreTenant, ubl.DidPlatformTokenRevokeAll); n != want {
 						t.Errorf("tenant 0 let go of bob %d times", n)
+					}
+					if n := p.acts(p.ana.TenantID, ubl.DidServerConnect); n != 1+want {
+						t.Errorf("the portal let go of bob %d times", n-1)
 					}
 					h.Restart()
 				}

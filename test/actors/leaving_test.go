@@ -257,3 +257,58 @@ func TestServiceTokensEnd(t *testing.T) {
 		t.Errorf("renewed after its end, it ends at %s", next)
 	}
 }
+
+// TestGrantsLeave: what a person and their agents signed in to a tool server with goes when
+// they leave the tenant, by receipted acts of the platform, so that it isn't there when they
+// are let in again. So does what an earlier version has left, or what came in while they left.
+func TestGrantsLeave(t *testing.T) {
+	p := openParty(t, harness.Open(t, harness.Options{}))
+	portal := ubl.PortalName(p.ana.TenantID)
+	for _, id := range []string{"files", "mail"} {
+		harness.Must[*ubl.Server](p.House, portal, ubl.AddServer{Request: p.Request(p.ana), Owner: true, Server: ubl.Server{
+			ServerID: id, Name: id, URL: "https://" + id + ".example", Auth: ubl.AuthUser}})
+	}
+	p.token(p.bob, "scout")
+	scout := p.agent("scout")
+	signIn := func(who ubl.Identity, server string) {
+		t.Helper()
+		if _, err := p.Ask(t.Context(), portal, ubl.SaveGrant{Request: p.Request(who), ServerID: server, Sealed: []byte("sealed")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	has := func(when string, who ubl.Identity, want bool) {
+		t.Helper()
+		if a := harness.Must[*ubl.ServerAccess](p.House, portal, ubl.OpenServer{Who: who, ServerID: "files"}); (len(a.Grant) > 0) != want {
+			t.Errorf("%s, the grant is %q", when, a.Grant)
+		}
+		for _, s := range harness.Must[[]*ubl.Server](p.House, portal, ubl.ListServers{Who: who}) {
+			if s.ServerID == "files" && *s.Connected != want {
+				t.Errorf("%s, the list says connected: %v", when, *s.Connected)
+			}
+		}
+	}
+	signIn(p.ana, "files")
+	signIn(p.bob, "files")
+	signIn(p.bob, "mail")
+	signIn(scout, "files")
+	remove := ubl.RemoveTenantMember{Request: p.Request(p.ana), UserID: p.bob.UserID}
+	harness.Must[*ubl.Member](p.House, p.tenant, remove)
+	if n := p.acts(p.ana.TenantID, ubl.DidServerConnect); n != 4+3 {
+		t.Errorf("%d sign-ins began or ended", n)
+	}
+	signIn(p.bob, "files") // had begun before
+	finished(p.House)
+	harness.Must[*ubl.Member](p.House, p.tenant, remove)
+	has("removed", p.bob, false)
+	has("removed", scout, false)
+	signIn(p.bob, "files") // an earlier version left it
+	harness.Must[int](p.House, p.tenant, ubl.SweepRooms{Request: p.Request(ubl.Platform())})
+	p.role(p.bob, ubl.RoleMember)
+	for _, when := range []string{"in again", "loaded anew"} {
+		has(when, p.bob, false)
+		has(when, p.ana, true)
+		p.Reload()
+	}
+	p.Refused(ubl.CodeForbidden, portal, ubl.ForgetGrants{Request: p.Request(p.ana), Users: []ubl.UserID{p.ana.UserID}})
+	p.VerifyLedger(p.ana.TenantID)
+}

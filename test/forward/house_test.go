@@ -98,6 +98,9 @@ func (w *world) portal() {
 	name := "Files & more"
 	must[*ubl.Server](w.forwarder, portal, ubl.UpdateServer{Request: w.h.Request(w.ana), Owner: true, ServerID: "files", Patch: ubl.ServerPatch{Name: &name}})
 	nothing(w.forwarder, portal, ubl.SaveGrant{Request: w.h.Request(w.bob), ServerID: "files", Sealed: []byte{1, 2}})
+	if n := must[int](w.forwarder, portal, ubl.ForgetGrants{Request: w.h.Request(ubl.Platform()), Users: []ubl.UserID{"u:nobody"}}); n != 0 {
+		w.t.Errorf("forgot %d grants of nobody", n)
+	}
 	if open := must[*ubl.ServerAccess](w.forwarder, portal, ubl.OpenServer{Who: w.bob, ServerID: "files"}); string(open.Secret) != "\x00\xff" || string(open.Grant) != "\x01\x02" {
 		w.t.Errorf("what opens the server is %+v", open)
 	}
