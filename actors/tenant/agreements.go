@@ -65,8 +65,11 @@ func (s *State) decideEnd(c ubl.EndAgreement, at actors.Moment) (*plan, error) {
 		return nil, err
 	}
 	name, tool := toolOf(c.Agreement)
-	if !tool && s.id() == ubl.CoreTenant {
+	switch {
+	case !tool && s.id() == ubl.CoreTenant:
 		return nil, ubl.Errorf(ubl.CodeConflict, "the license of the platform's own tenant can't be ended")
+	case !tool && c.Who.IsService:
+		return nil, ubl.Errorf(ubl.CodeForbidden, "only an owner who is a person can end the tenant's Agreement: it is for good")
 	}
 	if err := record.InForce(); err != nil {
 		return nil, err

@@ -242,8 +242,8 @@ func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 	if err == nil && x.State.unconfirmed(x.id, c.Who.EmailDomain) {
 		err = ubl.Errorf(ubl.CodeForbidden, "nobody new of your mail domain can join now, because the owner who claimed it for the tenant is none any more: ask an owner to verify the domain again")
 	}
-	if err == nil && c.Who.IsService && x.State.makerLeft(*voucherOf(c.Who)) {
-		err = ubl.Errorf(ubl.CodeForbidden, "who made this service has left the tenant")
+	if err == nil && c.Who.IsService {
+		err = x.State.answeredFor(*voucherOf(c.Who))
 	}
 	if err == nil {
 		err = x.Usage.May(c.Who)

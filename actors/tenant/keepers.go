@@ -142,6 +142,23 @@ func (s *State) makerLeft(v voucher) bool {
 	return left
 }
 
+// answeredFor refuses a newcomer of a token of the nodes' key for whom nobody in the tenant
+// would answer.
+func (s *State) answeredFor(v voucher) error {
+	if s.makerLeft(v) {
+		return ubl.Errorf(ubl.CodeForbidden, "who made this service has left the tenant")
+	}
+	if _, _, local := ubl.LocalService(v.Subject); !local || v.Issuer != ubl.LocalIssuer {
+		return nil
+	}
+	for _, m := range s.License.Members {
+		if madeBy(v, m) {
+			return nil
+		}
+	}
+	return ubl.Errorf(ubl.CodeForbidden, "nobody in the tenant has proved the address that this service's token was made for: make it for the address of a member, or sign in once as that person")
+}
+
 // unkept reports whether who answered for a service has left, whatever it came with.
 func (s *State) unkept(m ubl.Member) bool {
 	return m.IsService && (s.orphan(m) || s.makerLeft(s.Vouched[m.UserID]))

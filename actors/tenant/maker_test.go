@@ -9,7 +9,8 @@ import (
 
 // TestUnprovenIsNoMaker: a service of a token of the nodes' key belongs to who has proved
 // the address in it. A member who only came by an invitation to that address neither
-// keeps the service, nor takes it along when they leave, nor stands in for its maker.
+// keeps the service, nor takes it along when they leave, nor stands in for its maker. A
+// service for which nobody would answer doesn't come in.
 func TestUnprovenIsNoMaker(t *testing.T) {
 	bot := voucher{ubl.LocalIssuer, ubl.LocalSubject("builder", "eve@acme.com")}
 	service := ubl.Member{UserID: "u:bot", Role: ubl.RoleMember, IsService: true}
@@ -37,16 +38,23 @@ func TestUnprovenIsNoMaker(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		removed, in []ubl.Member
-		left        bool
+		removed, in    []ubl.Member
+		left, welcomed bool // the service, as a newcomer
 	}{
-		"the maker was removed":                     {[]ubl.Member{proven}, nil, true},
-		"a guest was removed":                       {[]ubl.Member{guest}, nil, false},
-		"the maker was removed and a guest is in":   {[]ubl.Member{proven}, []ubl.Member{guest}, true},
-		"the maker was removed and somebody proven": {[]ubl.Member{proven}, []ubl.Member{{UserID: "u:eve2", Email: "eve@acme.com"}}, false},
+		"nobody has the address":                    {nil, nil, false, false},
+		"a guest has it":                            {nil, []ubl.Member{guest}, false, false},
+		"the maker is in":                           {nil, []ubl.Member{proven}, false, true},
+		"the maker was removed":                     {[]ubl.Member{proven}, nil, true, false},
+		"a guest was removed":                       {[]ubl.Member{guest}, nil, false, false},
+		"the maker was removed and a guest is in":   {[]ubl.Member{proven}, []ubl.Member{guest}, true, false},
+		"the maker was removed and somebody proven": {[]ubl.Member{proven}, []ubl.Member{{UserID: "u:eve2", Email: "eve@acme.com"}}, false, true},
 	} {
-		if got := state(c.removed, c.in...).makerLeft(bot); got != c.left {
+		s := state(c.removed, c.in...)
+		if got := s.makerLeft(bot); got != c.left {
 			t.Errorf("%s: the maker has left: %v", name, got)
+		}
+		if err := s.answeredFor(bot); (err == nil) != c.welcomed || err != nil && ubl.CodeOf(err) != ubl.CodeForbidden {
+			t.Errorf("%s: a newcomer is answered %v", name, err)
 		}
 	}
 }

@@ -52,6 +52,7 @@ func TestEndedAgreements(t *testing.T) {
 	})
 	t.Run("TenantLicense", func(t *testing.T) {
 		h.Refused(ubl.CodeForbidden, tenant, ubl.EndAgreement{Request: h.Request(bob)})
+		h.Refused(ubl.CodeForbidden, tenant, ubl.EndAgreement{Request: h.Request(agentOf(h, ana))})
 		harness.Must[*ubl.AgreementView](h, tenant, ubl.EndAgreement{Request: h.Request(ana)})
 		h.Reload()
 		for _, act := range []ubl.Command{
@@ -69,6 +70,16 @@ func TestEndedAgreements(t *testing.T) {
 		harness.Must[*ubl.Entered](h, tenant, ubl.Enter{Request: h.Request(bob)})
 		harness.Must[*ubl.Tenant](h, tenant, ubl.GetTenant{Who: bob})
 	})
+}
+
+// agentOf is an owner's service, which they have made an owner.
+func agentOf(h *harness.House, owner ubl.Identity) ubl.Identity {
+	tenant := ubl.TenantName(owner.TenantID)
+	harness.Must[*ubl.ServiceToken](h, tenant, ubl.CreateServiceToken{Request: h.Request(owner), Name: "agent", ClientID: "agent", SecretHash: "agent"})
+	agent := harness.Must[*ubl.ServiceCaller](h, tenant, ubl.CheckServiceToken{ClientID: "agent", SecretHash: "agent"}).Identity
+	h.Enter(agent)
+	harness.Must[*ubl.Member](h, tenant, ubl.SetTenantMember{Request: h.Request(owner), UserID: agent.UserID, Role: ubl.RoleOwner})
+	return agent
 }
 
 // TestRetention: messages older than the policy go, in a receipted act; the

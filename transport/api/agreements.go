@@ -156,6 +156,9 @@ func (a *API) endAgreement(ctx context.Context, in *endAgreementInput) (any, err
 	if err != nil {
 		return nil, err
 	}
+	if tool, ok := strings.CutPrefix(string(in.ID), "a:tool:"); ok && slices.Contains(a.ownNames(), tool) {
+		return nil, ubl.Errorf(ubl.CodeConflict, "the end of an Agreement is for good, and the tool is one of the server's own: close it with tool.access, which can be taken back")
+	}
 	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, to, ubl.EndAgreement{Request: envelope.Command(ctx, in.key()), Agreement: in.ID})
 	return agreementAnswer{v}, err
 }

@@ -220,6 +220,7 @@ func TestBadInput(t *testing.T) {
 		{"a user id without its prefix", "DELETE /api/tenant/members/s3cr3t", "", ubl.CodeValidation},
 		{"a user id without its prefix in a room", "PATCH /api/rooms/r:general/members/s3cr3t", `{"role":"owner"}`, ubl.CodeValidation},
 		{"an Agreement id without its prefix", "GET /api/agreements/s3cr3t", "", ubl.CodeValidation},
+		{"the end of the record about a tool of our own", "POST /api/agreements/a:tool:messenger.send/end", "", ubl.CodeConflict},
 		{"an Agreement of another tenant", "POST /api/agreements/a:tenant:t:s3cr3t/end", "", ubl.CodeNotFound},
 		{"an Agreement of no room", "GET /api/agreements/a:room:x", "", ubl.CodeNotFound},
 		{"a client id of other characters", "DELETE /api/service-tokens/s3cr3t%20", "", ubl.CodeValidation},

@@ -55,7 +55,7 @@ func (a *API) tenantRoutes() {
 	handle(a, operation{method: "GET", path: "/sealed", id: "list-sealed", tool: "tenant.sealed.list", tag: "agreements", answers: "ubl.api.sealed.v1",
 		summary: "Sealed rooms and containers", more: "Owners of the tenant. Those that can take an heir, by Agreement, without what is inside; next_cursor is null on the last page."}, a.listSealed)
 	handle(a, operation{method: "POST", path: "/agreements/{agreementId}/end", id: "end-agreement", asks: proof, counts: ubl.Sends, tool: "agreement.end", destroys: true, tag: "agreements", answers: "ubl.api.agreement.v1",
-		summary: "End an Agreement for good", more: "Its owners. Acts under it are refused from then on; the record stays readable."}, a.endAgreement)
+		summary: "End an Agreement for good", more: "Its owners; the tenant's those that are people. Acts under it are refused from then on; the record stays readable. The record about a tool of the server's own can't be ended: tool.access closes it."}, a.endAgreement)
 }
 
 func (a *API) invitationRoutes() {
