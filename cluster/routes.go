@@ -55,12 +55,16 @@ func (r *routes) to(partition int) (leader string, moved <-chan struct{}) {
 	return leader, moved
 }
 
+// startTimeouts is for how many Timeouts a node that has just started waits for the
+// others before it says that they are away: they may start at this moment, too.
+const startTimeouts = 3
+
 // lost reports whether a partition has no leader and too few of its voters are up
-// to elect one. A node that has just started waits for the others first.
+// to elect one.
 func (r *routes) lost(partition int) bool {
 	g := r.node.group(partition)
 	voting := g != nil && g.votes()
-	if !r.led[partition].Load() && time.Since(r.began) < askTimeout {
+	if !r.led[partition].Load() && time.Since(r.began) < startTimeouts*r.node.opts.Timeout {
 		return false
 	}
 	if voting {

@@ -196,6 +196,22 @@ func TestWhatOthersSay(t *testing.T) {
 	}
 }
 
+// TestStartAlone: a node that starts has its callers wait for the others for a while, and no
+// longer than they would after an election.
+func TestStartAlone(t *testing.T) {
+	n := &Node{opts: Options{Timeout: time.Second}, groups: make(map[int]*group)}
+	r := newRoutes(n, 1)
+	n.routes = r
+	now := time.Now()
+	r.listened(0, false, false, now.Add(-time.Hour))
+	r.listened(0, false, false, now)
+	for ago, lost := range map[time.Duration]bool{0: false, 2 * time.Second: false, 4 * time.Second: true} {
+		if r.began = now.Add(-ago); r.lost(0) != lost {
+			t.Errorf("%v after its start the partition counts as lost: %t", ago, !lost)
+		}
+	}
+}
+
 // TestNoQuorum: a node that knows that nobody could be elected for longer than an
 // election takes says so, with when to ask again, instead of letting callers wait.
 // Before its first leader it waits.

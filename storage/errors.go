@@ -48,17 +48,23 @@ func unreadable(cause error) error {
 // tell counts and tells damage that an error is of; other errors are not told.
 func (p *partition) tell(err error) error {
 	if errors.Is(err, ErrDamaged) {
-		p.spoiled.Store(p.damaged.Add(1))
+		p.spoiled.Store(p.meet())
 		p.opts.Damaged(p.index, err)
 	}
 	return err
+}
+
+// meet counts damage, and answers how often there was some.
+func (p *partition) meet() int64 {
+	p.damagedAt.Store(p.opts.Now().UnixNano())
+	return p.damaged.Add(1)
 }
 
 // Spoil counts damage that was met beside a partition's file, in its log. The partition
 // counts as damaged until a whole pass of the scrub finds none.
 func (e *Engine) Spoil(partition int) {
 	p := e.partitions[partition]
-	p.spoiled.Store(p.damaged.Add(1))
+	p.spoiled.Store(p.meet())
 }
 
 func conflict(what string) error {

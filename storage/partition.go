@@ -68,9 +68,10 @@ type partition struct {
 	journaled uint64    // the newest of its records, which are all applied
 	retry     time.Time // when a starved partition is tried again
 
-	noRoom  atomic.Int64 // when the newest write found no room, in ns; 0 after one that did
-	damaged atomic.Int64 // reads that met damage
-	spoiled atomic.Int64 // which of them was the newest of this file; 0 for none
+	noRoom    atomic.Int64 // when the newest write found no room, in ns; 0 after one that did
+	damaged   atomic.Int64 // reads that met damage
+	damagedAt atomic.Int64 // when the newest of them did, in ns; 0 for none
+	spoiled   atomic.Int64 // which of them was the newest of this file; 0 for none
 }
 
 // maxProposals is how many entries of a partition are on their way through the

@@ -31,7 +31,7 @@ func (p *partition) remake(cause error) error {
 	if err := p.openFile(); err != nil {
 		return errors.Join(cause, err)
 	}
-	p.damaged.Add(1)
+	p.meet()
 	if kept != "" {
 		kept = filepath.Base(kept)
 	}

@@ -53,6 +53,9 @@ func TestDamagedReplicaIsRemade(t *testing.T) {
 			if kept, err := os.ReadFile(file + ".damaged"); err != nil || !bytes.Equal(kept, spoiled) {
 				t.Errorf("the damaged file isn't kept: %v", err)
 			}
+			if s := e.Stats().Partitions[0]; s.DamagedAt.IsZero() {
+				t.Error("when the damage was met isn't told")
+			}
 			if n := e.Stats().Partitions[0].Damaged; n != 1 {
 				t.Errorf("Stats counts %d damages", n)
 			}

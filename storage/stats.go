@@ -25,6 +25,8 @@ type PartitionStats struct {
 	// Damaged is how often damage was met since the start, by a reader, a writer or
 	// the scrub.
 	Damaged int64
+	// DamagedAt is when it was met last, zero for never.
+	DamagedAt time.Time
 	// Spoiled: damage was met in the file that is open, and no whole pass of the scrub
 	// has found the file sound since.
 	Spoiled bool
@@ -59,6 +61,9 @@ func (e *Engine) Stats() Stats {
 		st.Queued, st.QueuedBytes = p.queue.length()
 		st.Failed, st.Full = p.failure(), p.isFull()
 		st.Damaged, st.Scrub = p.damaged.Load(), p.scrub.read()
+		if at := p.damagedAt.Load(); at != 0 {
+			st.DamagedAt = time.Unix(0, at)
+		}
 		st.Spoiled = p.spoiled.Load() != 0
 		st.Leases = p.leases.Load()
 		if info, err := p.opened.Load().file.Stat(); err == nil {

@@ -163,7 +163,7 @@ func counter(name, help string, read func() int64) prometheus.Collector {
 // partitions tells how each partition stands.
 type partitions struct{ store *storage.Engine }
 
-func partitionFigures() (queued, queuedBytes, fileBytes, failed, damaged *prometheus.Desc) {
+func partitionFigures() (queued, queuedBytes, fileBytes, failed, damaged, damagedAt *prometheus.Desc) {
 	desc := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, []string{"partition"}, nil)
 	}
@@ -171,20 +171,21 @@ func partitionFigures() (queued, queuedBytes, fileBytes, failed, damaged *promet
 		desc("ubl_storage_queue_bytes", "Bytes that wait for the committer."),
 		desc("ubl_storage_file_bytes", "Size of the partition's file."),
 		desc("ubl_storage_failed", "1 where a failed write or sync keeps the partition from taking writes."),
-		desc("ubl_storage_damaged_reads_total", "Times that damaged data was met since the start, by a reader, a writer or the scrub.")
+		desc("ubl_storage_damaged_reads_total", "Times that damaged data was met since the start, by a reader, a writer or the scrub."),
+		desc("ubl_storage_damage_timestamp_seconds", "When damaged data was met last, since the start or at it; 0 for never.")
 }
 
 // Describe implements prometheus.Collector.
 func (partitions) Describe(out chan<- *prometheus.Desc) {
-	a, b, c, d, e := partitionFigures()
-	for _, desc := range []*prometheus.Desc{a, b, c, d, e} {
+	a, b, c, d, e, f := partitionFigures()
+	for _, desc := range []*prometheus.Desc{a, b, c, d, e, f} {
 		out <- desc
 	}
 }
 
 // Collect implements prometheus.Collector.
 func (p partitions) Collect(out chan<- prometheus.Metric) {
-	queued, queuedBytes, fileBytes, failed, damaged := partitionFigures()
+	queued, queuedBytes, fileBytes, failed, damaged, damagedAt := partitionFigures()
 	for i, s := range p.store.Stats().Partitions {
 		name := strconv.Itoa(i)
 		out <- prometheus.MustNewConstMetric(queued, prometheus.GaugeValue, float64(s.Queued), name)
@@ -192,7 +193,16 @@ func (p partitions) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(fileBytes, prometheus.GaugeValue, float64(s.FileBytes), name)
 		out <- prometheus.MustNewConstMetric(failed, prometheus.GaugeValue, oneIf(s.Failed != nil), name)
 		out <- prometheus.MustNewConstMetric(damaged, prometheus.CounterValue, float64(s.Damaged), name)
+		out <- prometheus.MustNewConstMetric(damagedAt, prometheus.GaugeValue, unixOf(s.DamagedAt), name)
 	}
+}
+
+// unixOf is how figures tell a moment, 0 for none.
+func unixOf(at time.Time) float64 {
+	if at.IsZero() {
+		return 0
+	}
+	return float64(at.Unix())
 }
 
 // oneIf is how figures tell a truth.

@@ -99,7 +99,7 @@ func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *sl
 	}
 	n := p.newNode(log)
 	attached := make(chan struct{}) // closed when there are actors to ask
-	waiting := d.wait()
+	waiting := d.wait(p)
 	defer waiting.end()
 	n.cluster, err = cluster.Open(ctx, cluster.Options{
 		Dir: c.Data, NodeID: c.NodeID, Listen: c.ClusterListen, Advertise: c.ClusterAdvertise,

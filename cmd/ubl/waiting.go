@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/transport"
 	"ubl/transport/envelope"
 )
 
@@ -24,12 +25,21 @@ type waiting struct {
 // waitTimeout bounds an answer to a health check.
 const waitTimeout = 5 * time.Second
 
+// retryWaiting is when to ask such a node again.
+const retryWaiting = time.Second
+
 // wait begins to answer.
-func (d *doors) wait() *waiting {
+func (d *doors) wait(p *program) *waiting {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		envelope.WriteError(w, r, ubl.Errorf(ubl.CodeUnavailable, "this node waits for its cluster"))
+		request := &envelope.Request{At: ubl.TimeOf(p.now())}
+		var err error
+		if request.ID, err = ubl.NewRequestID(p.random); err == nil {
+			w.Header().Set(transport.RequestIDHeader, request.ID)
+			err = ubl.Errorf(ubl.CodeUnavailable, "this node waits for its cluster").Later(retryWaiting)
+		}
+		envelope.WriteError(w, r.WithContext(envelope.WithRequest(r.Context(), request)), err)
 	})
 	w := &waiting{
 		door: d.main, done: make(chan struct{}),
