@@ -86,7 +86,7 @@ func (c *backupCmd) offline(ctx context.Context, p *program, w io.Writer) error 
 	case errors.Is(err, fs.ErrNotExist):
 		fmt.Fprintf(p.err, "There is no %s in %s: the backup won't be signed.\n", keyFile, c.Data)
 	default:
-		return err
+		return keyHint(err)
 	}
 	return p.withNode(ctx, c.Data, func(n *node) error {
 		g := p.progress("backing up", "bytes", c.Quiet)

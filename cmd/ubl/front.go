@@ -38,7 +38,7 @@ type front struct {
 // front wires the transports. It opens no listener; at is where browsers reach
 // the one that is open.
 func (c *serveCmd) front(p *program, n *node, at string, log *slog.Logger) (*front, error) {
-	key, _, err := auth.LoadOrCreateKey(c.keyPath(), p.random)
+	key, err := c.ownKey(p, log, n.held)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"text/tabwriter"
 	"time"
 
@@ -36,7 +37,27 @@ func (f *keyFileFlags) load() (*auth.Key, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no key at %s: \"ubl serve\" makes one at its first start; say with --data or --identity-key where it is", f.path())
 	}
-	return key, err
+	return key, keyHint(err)
+}
+
+// keyHint says what to do where the file of a server's key holds none.
+func keyHint(err error) error {
+	if _, ok := errors.AsType[*auth.KeyFileError](err); ok {
+		return fmt.Errorf("%w. Put your copy of the file back. Without one, move it away: the next start makes a new key (or gets that of the cluster's other nodes), "+
+			"and what the one before has signed or sealed ends. A backup with --data is made without the file, too, and is not signed", err)
+	}
+	return err
+}
+
+// ownKey is the server's key, made where the file is missing. Held says that the data
+// directory held data before the start: then its key has gone.
+func (c *serveCmd) ownKey(p *program, log *slog.Logger, held bool) (*auth.Key, error) {
+	key, created, err := auth.LoadOrCreateKey(c.keyPath(), p.random)
+	if created && held {
+		log.Warn("the data directory holds data and had no key: a new one was made, and tokens, sessions and signatures of the one before aren't accepted any more; "+
+			"if there is a copy of that, put it back", "key", key.ID(), "file", c.keyPath())
+	}
+	return key, keyHint(err)
 }
 
 // keyRotateCmd puts a new key above the ones in the file.

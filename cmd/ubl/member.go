@@ -89,6 +89,7 @@ const sharedKey = "identity.key"
 // openMember opens the node of a cluster. While it waits to be let in, health
 // checks are answered.
 func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *slog.Logger) (*node, error) {
+	held := mustHoldData(c.Data) == nil
 	secret, err := c.secret(p)
 	if err != nil {
 		return nil, err
@@ -98,6 +99,7 @@ func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *sl
 		return nil, err
 	}
 	n := p.newNode(log)
+	n.held = held
 	attached := make(chan struct{}) // closed when there are actors to ask
 	waiting := d.wait(p)
 	defer waiting.end()
@@ -107,7 +109,7 @@ func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *sl
 		CAFile: c.ClusterCA, CertFile: c.ClusterCert, KeyFile: c.ClusterKey,
 		Timeout: c.ClusterTimeout, LogBytes: c.ClusterLogBytes, Registry: registry,
 		Keys:   n.keyIDs,
-		Shared: func(alone bool) (map[string][]byte, error) { return c.shared(p, alone) },
+		Shared: func(alone bool) (map[string][]byte, error) { return c.shared(p, log, alone, held) },
 		Keep:   func(shared map[string][]byte) error { return auth.SaveKey(c.keyPath(), shared[sharedKey]) },
 		Joined: func(ctx context.Context, nodeID, serverID string, in bool) error {
 			select {
@@ -144,10 +146,10 @@ func (c *serveCmd) keyPath() string { return cmp.Or(c.IdentityKey, keyPath(c.Dat
 
 // shared is what another node gets. A key is made by the first node alone: the others
 // must not get one that nobody else has.
-func (c *serveCmd) shared(p *program, alone bool) (map[string][]byte, error) {
+func (c *serveCmd) shared(p *program, log *slog.Logger, alone, held bool) (map[string][]byte, error) {
 	key, err := auth.LoadKey(c.keyPath())
 	if alone && errors.Is(err, fs.ErrNotExist) {
-		key, _, err = auth.LoadOrCreateKey(c.keyPath(), p.random)
+		key, err = c.ownKey(p, log, held)
 	}
 	if err != nil {
 		return nil, err

@@ -41,6 +41,8 @@ type node struct {
 	asker   ubl.Visitor
 	feed    ubl.Feed
 	figures *figures
+	// held: the data directory held data before the server's start.
+	held bool
 	// dir is the data directory, lastBackup when a backup of it was complete.
 	dir        string
 	lastBackup atomic.Int64

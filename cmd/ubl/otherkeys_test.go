@@ -186,7 +186,7 @@ func TestKeysOfACluster(t *testing.T) {
 	if err := os.Remove(k.cmds[2].keyPath()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.cmds[2].shared(k.p, false); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := k.cmds[2].shared(k.p, slog.New(slog.DiscardHandler), false, true); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a node without a key hands out one: %v", err)
 	}
 	k.start(2)

@@ -72,7 +72,12 @@ func (c *serveCmd) open(ctx context.Context, p *program, d *doors, log *slog.Log
 		return nil, fmt.Errorf("couldn't keep the data directory private: %w", err)
 	}
 	if c.ClusterListen == "" {
-		return p.openNode(c.Data, log)
+		held := mustHoldData(c.Data) == nil
+		n, err := p.openNode(c.Data, log)
+		if err == nil {
+			n.held = held
+		}
+		return n, err
 	}
 	warnReadable(log, "the cluster's secret", c.ClusterSecretFile)
 	return c.openMember(ctx, p, d, log)

@@ -131,10 +131,20 @@ func LoadKey(path string) (*Key, error) {
 	}
 	k, err := ParseKey(data)
 	if err != nil {
-		return nil, fmt.Errorf("couldn't use %s: %w", path, err)
+		return nil, &KeyFileError{path, err}
 	}
 	return k, nil
 }
+
+// KeyFileError is of a key file that holds no key.
+type KeyFileError struct {
+	Path string
+	Err  error
+}
+
+func (e *KeyFileError) Error() string { return fmt.Sprintf("couldn't use %s: %v", e.Path, e.Err) }
+
+func (e *KeyFileError) Unwrap() error { return e.Err }
 
 // checkMode looks at the opened file, so that it cannot be swapped in between.
 func checkMode(f *os.File) error {
