@@ -51,11 +51,23 @@ func (a *API) ask(ctx context.Context, in *completeInput, delta func(text string
 	if err := enter(ctx); err != nil {
 		return nil, err
 	}
-	return a.Office.Complete(ctx, ubl.CompleteRequest{
+	who := envelope.CallerOf(ctx)
+	if say := delta; say != nil {
+		delta = func(text string) {
+			if !who.Doubtful() { // the whole follows, if it may
+				say(text)
+			}
+		}
+	}
+	c, err := a.Office.Complete(ctx, ubl.CompleteRequest{
 		Request: envelope.Command(ctx, in.Body.Key), WorkspaceID: in.WorkspaceID, Prompt: in.Body.Prompt,
 		Model: in.Body.Model, MaxTokens: in.Body.MaxTokens, Temperature: in.Body.Temperature, Cache: in.Body.Cache,
 		Tools: in.Body.Tools, MaxSteps: in.Body.MaxSteps,
 	}, delta)
+	if gone := who.Remains(ctx); gone != nil {
+		return nil, gone
+	}
+	return c, err
 }
 
 // completionEvent is the last event of a stream: what would have been the

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -129,6 +130,81 @@ func TestOperationsHaveADeadline(t *testing.T) {
 		s.router.ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
 		if len(s.hurried) == 0 || s.hurried[0] != want {
 			t.Errorf("%s: the questions have deadlines: %v, want %t", request, s.hurried, want)
+		}
+	}
+}
+
+// door lets callers into their tenant until it is shut.
+type door struct{ shut error }
+
+// Ask implements [ubl.Asker].
+func (d *door) Ask(context.Context, ubl.Name, ubl.Command) (any, error) {
+	return &ubl.Entered{TenantID: ana.TenantID, Role: ubl.RoleMember}, d.shut
+}
+
+// meanwhile is an office at whose work something happens.
+type meanwhile struct {
+	Office
+	happens func()
+}
+
+// Complete implements [Office].
+func (o meanwhile) Complete(ctx context.Context, req ubl.CompleteRequest, delta func(string)) (*ubl.Completion, error) {
+	o.happens()
+	return o.Office.Complete(ctx, req, delta)
+}
+
+// CallTool implements [Office].
+func (o meanwhile) CallTool(ctx context.Context, req ubl.Request, tool string, args json.RawMessage) (*ubl.ToolResult, error) {
+	o.happens()
+	return o.Office.CallTool(ctx, req, tool, args)
+}
+
+// TestNoAnswerForWhoHasGone: who is removed, or whose credential ends, while a model or
+// another server is at work doesn't get what they say, nor pieces of it. What was done is on
+// record by then.
+func TestNoAnswerForWhoHasGone(t *testing.T) {
+	const complete, call = "POST /api/workspaces/{workspaceId}/complete", "POST /api/portal/tools/{tool}/call"
+	s := newServer(t)
+	office := s.api.Office
+	for name, c := range map[string]struct {
+		shut    error
+		revoked bool
+		code    int
+	}{
+		"nothing":      {nil, false, http.StatusOK},
+		"a removal":    {ubl.Errorf(ubl.CodeForbidden, "you were removed"), false, http.StatusForbidden},
+		"a revocation": {nil, true, http.StatusUnauthorized},
+		"both":         {ubl.Errorf(ubl.CodeForbidden, "you were removed"), true, http.StatusForbidden},
+	} {
+		for _, test := range []struct{ request, accept string }{{complete, ""}, {complete, streamType}, {call, ""}} {
+			d, revoked := &door{}, make(chan struct{})
+			s.api.Office = meanwhile{office, func() {
+				if d.shut = c.shut; c.revoked {
+					close(revoked)
+				}
+			}}
+			who := &envelope.Caller{Identity: ana, Revoked: revoked, Holds: func(context.Context) error { return ubl.Errorf(ubl.CodeUnauthorized, "it has ended") }}
+			who.Enters(ubl.Enter{Act: true}, d)
+			method, target, _ := strings.Cut(test.request, " ")
+			r := httptest.NewRequest(method, places.Replace(target), strings.NewReader(bodies[test.request]))
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Accept", test.accept)
+			before := len(s.asked)
+			w := s.serve(r.WithContext(envelope.WithCaller(r.Context(), who)))
+			body := w.Body.String()
+			told := strings.Contains(body, "Hello") || strings.Contains(body, "sunny")
+			code := w.Code
+			if strings.Contains(body, "event: error") && strings.Contains(body, "you were removed") {
+				code = http.StatusForbidden
+			}
+			// Pieces that came before anybody knew have gone out.
+			if code != c.code || told != (c.code == http.StatusOK || test.accept != "" && !c.revoked) || strings.Contains(body, "event: completion") != (c.code == http.StatusOK && test.accept != "") {
+				t.Errorf("%s at %s, accepting %q: answered %d %s", name, test.request, test.accept, w.Code, body)
+			}
+			if len(s.asked) != before+1 {
+				t.Errorf("%s at %s: %d calls were made", name, test.request, len(s.asked)-before)
+			}
 		}
 	}
 }

@@ -186,5 +186,11 @@ func (a *API) callTool(ctx context.Context, in *callToolInput) (any, error) {
 	if err := enter(ctx); err != nil {
 		return nil, err
 	}
-	return a.Office.CallTool(ctx, envelope.Command(ctx, in.Body.Key), in.Tool, in.Body.Arguments.RawMessage)
+	r, err := a.Office.CallTool(ctx, envelope.Command(ctx, in.Body.Key), in.Tool, in.Body.Arguments.RawMessage)
+	if !slices.Contains(a.ownNames(), in.Tool) { // with one of ours they may have left
+		if gone := envelope.CallerOf(ctx).Remains(ctx); gone != nil {
+			return nil, gone
+		}
+	}
+	return r, err
 }

@@ -254,6 +254,9 @@ func (a *Authenticator) authenticate(ctx context.Context, r *http.Request, find 
 	}
 	act := r.Method != http.MethodGet && r.Method != http.MethodHead
 	caller := &envelope.Caller{Identity: e.identity, TokenID: e.id, ExpiresAt: e.expires, Revoked: e.revoked}
+	if e.ask != nil {
+		caller.Holds = func(ctx context.Context) error { return refusal(e.ask(ctx)) }
+	}
 	if e.session != nil {
 		caller.Session, caller.ProvedAt = true, e.session.provedAt()
 	}

@@ -186,7 +186,7 @@ func (a *Authenticator) identifyService(ctx context.Context, c credential) (*ent
 // a failure through as it is. Who shows a token that was good is told that it was
 // revoked.
 func refusal(err error) error {
-	if !refused(err) {
+	if err == nil || !refused(err) {
 		return err
 	}
 	no := notValid(err)

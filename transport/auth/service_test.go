@@ -66,13 +66,18 @@ func TestServiceToken(t *testing.T) {
 		w.tenants.set(func(f *tenants) { f.down = ubl.Errorf(ubl.CodeUnavailable, "no leader") })
 		w.get(headers...).refused(t, http.StatusServiceUnavailable, ubl.CodeUnavailable)
 		w.tenants.set(func(f *tenants) { f.down = nil })
-		w.get(headers...).let(t)
+		if err := w.get(headers...).let(t).Holds(t.Context()); err != nil {
+			t.Errorf("asked anew: %v", err)
+		}
 	})
 	t.Run("is out once revoked", func(t *testing.T) {
 		w.tenants.set(func(f *tenants) { f.secret = nil })
 		w.get(headers...).refused(t, http.StatusUnauthorized, ubl.CodeUnauthorized)
 		if !closed(caller.Revoked) {
 			t.Error("its streams were not told")
+		}
+		if err := caller.Holds(t.Context()); ubl.CodeOf(err) != ubl.CodeUnauthorized {
+			t.Errorf("asked anew, it holds: %v", err)
 		}
 	})
 }

@@ -106,7 +106,7 @@ func (c *Caller) Still(tool string) *Caller {
 func (c *Caller) again(change func(*ubl.Enter)) *Caller {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	again := &Caller{Identity: c.Identity, TokenID: c.TokenID, ExpiresAt: c.ExpiresAt, Revoked: c.Revoked, Session: c.Session, ProvedAt: c.ProvedAt}
+	again := &Caller{Identity: c.Identity, TokenID: c.TokenID, ExpiresAt: c.ExpiresAt, Revoked: c.Revoked, Holds: c.Holds, Session: c.Session, ProvedAt: c.ProvedAt}
 	again.Limited(c.limits)
 	if c.ask == nil {
 		again.Let(c.role)
@@ -116,6 +116,20 @@ func (c *Caller) again(change func(*ubl.Enter)) *Caller {
 	change(&in)
 	again.Enters(in, c.ask)
 	return again
+}
+
+// Remains refuses whom the answer to their request must not reach any more: who has left
+// the tenant since it let them in, or whose credential was ended, as the next request would
+// find. What waits for somebody else asks before it answers. A credential whose time is over
+// meanwhile has been good for the request.
+func (c *Caller) Remains(ctx context.Context) error {
+	if _, err := c.Anew(false, "").Enter(ctx); err != nil {
+		return err
+	}
+	if c.Holds == nil || !c.Doubtful() {
+		return nil
+	}
+	return c.Holds(ctx)
 }
 
 // Enter has the tenant let the caller in, where it hasn't yet, and tells their

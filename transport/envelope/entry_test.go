@@ -152,3 +152,40 @@ func TestRefusalIsHeld(t *testing.T) {
 		}
 	}
 }
+
+// TestRemains: whoever was shut out, or whose credential was ended, since the tenant let them
+// in, doesn't get the answer. One that this node only no longer knows is asked about.
+func TestRemains(t *testing.T) {
+	out := ubl.Errorf(ubl.CodeForbidden, "not a member")
+	ended := ubl.Errorf(ubl.CodeUnauthorized, "revoked")
+	forgotten := make(chan struct{})
+	close(forgotten)
+	for name, c := range map[string]struct {
+		closed  error
+		revoked <-chan struct{}
+		holds   error
+		want    error
+	}{
+		"still there":              {},
+		"removed":                  {closed: out, want: out},
+		"removed, and revoked":     {closed: out, revoked: forgotten, holds: ended, want: out},
+		"revoked":                  {revoked: forgotten, holds: ended, want: ended},
+		"forgotten by this node":   {revoked: forgotten},
+		"not heard of here so far": {revoked: make(chan struct{}), holds: ended},
+	} {
+		d := &door{}
+		who := d.comer()
+		who.Revoked, who.Holds = c.revoked, func(context.Context) error { return c.holds }
+		who.ExpiresAt = 1 // long ago: it was good for the request
+		if _, err := who.Enter(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d.closed = c.closed
+		if err := who.Remains(t.Context()); err != c.want {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+		if in := d.taken[len(d.taken)-1]; len(d.taken) != 2 || in.Act || in.Tool != "" {
+			t.Errorf("%s: the tenant was asked %+v", name, d.taken)
+		}
+	}
+}

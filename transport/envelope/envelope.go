@@ -23,6 +23,8 @@ type Caller struct {
 	// Revoked is closed once the credential is revoked on this node; nil if it
 	// cannot be noticed that way.
 	Revoked <-chan struct{}
+	// Holds asks anew whether the credential holds; nil where nobody can say.
+	Holds func(context.Context) error
 	// Session says that the caller is a person at a browser, and ProvedAt when they last
 	// proved who they are: 0 where that isn't known.
 	Session  bool
@@ -47,11 +49,17 @@ func (c *Caller) Confirmed(now ubl.Time) error {
 // Over reports whether the credential has ended: it was revoked, its owner left the
 // tenant, or its time is over.
 func (c *Caller) Over(now ubl.Time) bool {
+	return c.Doubtful() || c.ExpiresAt != 0 && now >= c.ExpiresAt
+}
+
+// Doubtful reports whether the credential was ended, or is no longer known to this node
+// for another reason.
+func (c *Caller) Doubtful() bool {
 	select {
 	case <-c.Revoked:
 		return true
 	default:
-		return c.ExpiresAt != 0 && now >= c.ExpiresAt
+		return false
 	}
 }
 

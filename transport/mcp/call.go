@@ -89,7 +89,23 @@ func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.V
 	if err := envelope.CallerOf(ctx).Count(ubl.Sends); err != nil { // our own are counted by the API's table
 		return nil, err
 	}
-	return s.opts.Portal.Call(ctx, envelope.Command(ctx, ""), theirs, json.RawMessage(args), progress)
+	out, err = s.opts.Portal.Call(ctx, envelope.Command(ctx, ""), theirs, json.RawMessage(args), v.whileKnown(progress))
+	if gone := v.caller.Remains(ctx); gone != nil { // while the other server worked
+		return nil, gone
+	}
+	return out, err
+}
+
+// whileKnown is progress that ends with the caller's credential; nil stays nil.
+func (v *visit) whileKnown(progress func(Progress)) func(Progress) {
+	if progress == nil {
+		return nil
+	}
+	return func(p Progress) {
+		if !v.caller.Doubtful() {
+			progress(p)
+		}
+	}
 }
 
 // belongs reports whether the caller is in the tenant, whatever became of the call:

@@ -29,6 +29,8 @@ type others struct {
 	down    error
 	// told is whether the last call had somebody to tell its progress to.
 	told bool
+	// meanwhile happens while a call is made.
+	meanwhile func()
 }
 
 func (o *others) Tools(context.Context, ubl.Identity) ([]*ubl.PortalTool, error) {
@@ -41,6 +43,9 @@ func (o *others) Tools(context.Context, ubl.Identity) ([]*ubl.PortalTool, error)
 func (o *others) Call(_ context.Context, req ubl.Request, tool string, args json.RawMessage, progress func(mcp.Progress)) (*mcp.Result, error) {
 	if !slices.ContainsFunc(o.tools, func(t *ubl.PortalTool) bool { return t.Tool == tool }) {
 		return nil, ubl.Errorf(ubl.CodeForbidden, "you may not use this tool")
+	}
+	if o.meanwhile != nil {
+		o.meanwhile()
 	}
 	if o.told = progress != nil; o.told {
 		progress(mcp.Progress{Progress: 1, Total: 2, Message: "half"})
@@ -347,6 +352,28 @@ func TestForeignWordsInOurAnswers(t *testing.T) {
 						t.Errorf("an answer that holds words of %q = %s", server, a.body)
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestNoResultForWhoHasGone: who is removed while another server is at work gets neither its
+// result nor its progress; nor does who has another credential that was ended.
+func TestNoResultForWhoHasGone(t *testing.T) {
+	for name, want := range map[string]string{"removed": "forbidden", "revoked": "unauthorized"} {
+		for _, progress := range []string{"", `,"_meta":{"progressToken":5}`} {
+			w, o := portalWorld(t, tool("git.commit", objectTool))
+			w.holds = ubl.Errorf(ubl.CodeUnauthorized, "it has ended")
+			o.meanwhile = func() {
+				if name == "removed" {
+					harness.Must[*ubl.Member](w.House, ubl.TenantName(ana.TenantID), ubl.RemoveTenantMember{Request: w.Request(ana), UserID: bob.UserID})
+				}
+				close(w.revoked)
+			}
+			session := w.begin(t, w.url+"/portal/mcp", "bob", "test")
+			a := w.do(t, "POST", w.url+"/portal/mcp", "bob", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"git.commit","arguments":{}`+progress+`}}`, "Mcp-Session-Id", session)
+			if strings.Contains(a.body, "git.commit") || strings.Contains(a.body, "half") || !strings.Contains(a.body, want) {
+				t.Errorf("%s: answered %d %s", name, a.status, a.body)
 			}
 		}
 	}

@@ -47,6 +47,8 @@ type world struct {
 	// ends says when credentials end; revoked ends them at once.
 	ends    atomic.Int64
 	revoked chan struct{}
+	// holds is what is said of credentials that were ended.
+	holds error
 	// place gives a place to each stream; nil gives all of them.
 	place func() (release func(), err error)
 	// rate counts uses of tools that write; nil counts none.
@@ -123,7 +125,7 @@ func (w *world) authenticate(next http.Handler) http.Handler {
 			envelope.WriteError(rw, r, ubl.Errorf(ubl.CodeUnauthorized, "the request needs a credential"))
 			return
 		}
-		caller := &envelope.Caller{Identity: who, ExpiresAt: ubl.Time(w.ends.Load()), Revoked: w.revoked}
+		caller := &envelope.Caller{Identity: who, ExpiresAt: ubl.Time(w.ends.Load()), Revoked: w.revoked, Holds: func(context.Context) error { return w.holds }}
 		caller.Limited(w)
 		caller.Enters(ubl.Enter{Request: envelope.Command(envelope.WithCaller(r.Context(), caller), ""), Act: r.Method == "POST"}, w.Runtime)
 		next.ServeHTTP(rw, r.WithContext(envelope.WithCaller(r.Context(), caller)))
