@@ -82,8 +82,15 @@ func full(cause error) error { return fmt.Errorf("%w: %w", ErrFull, cause) }
 // and a page that is beyond the file's end faults (see debug.SetPanicOnFault).
 func guard(err *error) {
 	if r := recover(); r != nil {
-		*err = unreadable(fmt.Errorf("bbolt panicked: %v", r))
+		*err = unreadable(panicked(r))
 	}
+}
+
+func panicked(r any) error {
+	if _, fault := r.(interface{ Addr() uintptr }); fault {
+		return errors.New("a page lies beyond the end of the file, or the disk doesn't give it")
+	}
+	return fmt.Errorf("bbolt panicked: %v", r)
 }
 
 // OutOfRoom reports whether something failed because the disk has no room.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"math"
+	"os"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
@@ -234,16 +235,31 @@ func newestHead(ctx context.Context, t *tree, prefix []byte) (ubl.LedgerHead, er
 	return head, err
 }
 
-// treeIn reads a transaction's data bucket while fn runs.
+// treeIn reads a transaction's data bucket while fn runs, as far as the file goes.
 func treeIn(db *bolt.DB, fn func(*tree) error) error {
+	info, err := os.Stat(db.Path())
+	if err != nil {
+		return err
+	}
 	tx, err := beginRead(db)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	t, err := treeOf(tx, nil)
+	size := min(tx.Size(), info.Size())
+	if int64(tx.Cursor().Bucket().Root()) >= size/int64(db.Info().PageSize) {
+		return errNoRoot()
+	}
+	t, err := treeWithin(tx, size, nil)
+	if err == nil && t.root >= t.pages() {
+		err = errNoRoot()
+	}
 	if err != nil {
 		return err
 	}
 	return fn(t)
+}
+
+func errNoRoot() error {
+	return damaged("nothing of this partition can be read: its root page lies beyond the end of the file")
 }

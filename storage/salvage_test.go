@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"ubl"
@@ -254,5 +255,39 @@ func TestSalvage(t *testing.T) {
 		if err := os.WriteFile(v.path, v.clean, 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestCutShort: of a file that was cut short everything is read that lies before the cut, and
+// what can't be read is told in plain words, wherever the cut is.
+func TestCutShort(t *testing.T) {
+	v := newWreck(t)
+	pages, whole := len(v.clean)/pageSize, 0
+	for cut := 2; cut < pages; cut += 7 {
+		if err := os.Truncate(v.path, int64(cut)*pageSize+100); err != nil {
+			t.Fatal(err)
+		}
+		atoms, holes, err := v.read(t)
+		said := fmt.Sprint(holes, err)
+		if strings.Contains(said, "panic") || strings.Contains(said, "runtime error") {
+			t.Errorf("cut off in page %d: %s", cut, said)
+		}
+		if err != nil && (!errors.Is(err, storage.ErrDamaged) || !strings.Contains(said, "nothing of this partition can be read: its root page lies beyond the end of the file")) {
+			t.Errorf("cut off in page %d: %v", cut, err)
+		}
+		for seq, atom := range atoms {
+			if atom != v.atoms[seq-1] {
+				t.Errorf("cut off in page %d, atom %d is another", cut, seq)
+			}
+		}
+		if len(atoms) > 0 {
+			whole++
+		}
+		if err := os.WriteFile(v.path, v.clean, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if whole == 0 {
+		t.Error("no cut leaves anything")
 	}
 }

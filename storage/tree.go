@@ -30,9 +30,14 @@ const maxDepth = 32
 
 // treeOf finds the data bucket.
 func treeOf(tx *bolt.Tx, checked map[uint64]struct{}) (*tree, error) {
+	return treeWithin(tx, tx.Size(), checked)
+}
+
+// treeWithin finds it in a file that may be shorter than its high water mark.
+func treeWithin(tx *bolt.Tx, size int64, checked map[uint64]struct{}) (*tree, error) {
 	info := tx.DB().Info() // the transaction keeps the map in its place
 	t := &tree{
-		data:     unsafe.Slice(*(**byte)(unsafe.Pointer(&info.Data)), tx.Size()),
+		data:     unsafe.Slice(*(**byte)(unsafe.Pointer(&info.Data)), size),
 		pageSize: int64(info.PageSize), checked: checked,
 	}
 	p, err := t.page(uint64(tx.Cursor().Bucket().Root()), nil, nil)

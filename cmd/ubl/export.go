@@ -121,6 +121,9 @@ func (c *exportCmd) offline(ctx context.Context, p *program, out io.Writer, tena
 		return err
 	}
 	ledger, err := storage.OpenLedger(c.Data, ubl.TenantName(tenant).Group(), &storage.Options{Random: p.random, Now: p.now})
+	if errors.Is(err, storage.ErrDamaged) { // openHint would name this very command
+		return fmt.Errorf("%w. Tenants of other partitions are exported all the same. To list the damaged places: ubl scrub --data %s. What to do then is in the runbook (UBLDamage)", err, c.Data)
+	}
 	if err != nil {
 		return openHint(c.Data, err)
 	}

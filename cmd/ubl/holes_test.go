@@ -47,6 +47,24 @@ func exported(t *testing.T, dir string) (code int, export, said string) {
 	return code, out.String(), errs.String()
 }
 
+// TestExportCutShort: of a partition's file that was cut short an export says why nothing can
+// be read, and doesn't advise what has just failed.
+func TestExportCutShort(t *testing.T) {
+	dir, _ := coreLedger(t)
+	files, err := filepath.Glob(filepath.Join(dir, "store", "partition-*.db"))
+	for _, path := range files {
+		err = errors.Join(err, os.Truncate(path, 8192)) // the meta pages
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, export, said := exported(t, dir)
+	if code != exitFailed || export != "" || !strings.Contains(said, "nothing of this partition can be read: its root page lies beyond the end of the file") ||
+		strings.Contains(said, "panic") || strings.Contains(said, "ubl export") || !strings.Contains(said, "ubl scrub --data "+dir) {
+		t.Errorf("%d %s%s", code, export, said)
+	}
+}
+
 // flip changes a bit of a text in each partition's file that has it.
 func flip(t *testing.T, dir string, text []byte) {
 	t.Helper()
