@@ -42,7 +42,7 @@ func write(t *testing.T, e *storage.Engine, w *storetest.Writer, n, size int) {
 // acknowledged is there, however full the journal is and however often it began
 // again; and the next life goes on from there.
 func TestKilledInEveryRound(t *testing.T) {
-	dir := t.TempDir()
+	dir, before := t.TempDir(), 0
 	for life, sizes := range [][]int{
 		{100},                       // the first records
 		{100, 100_000},              // more
@@ -53,20 +53,26 @@ func TestKilledInEveryRound(t *testing.T) {
 		{3 << 20, 100},
 		{},
 	} {
-		var left string
+		left := t.TempDir() // of the whole test: the next life begins with it
 		synctest.Test(t, func(t *testing.T) {
 			e := open(t, dir, &storage.Options{Partitions: 1})
 			w := newWriter(t, e, testGroup)
 			for _, size := range sizes {
 				write(t, e, w, 5, size)
 			}
-			left = copyDir(t, dir)
+			if err := os.CopyFS(left, os.DirFS(dir)); err != nil {
+				t.Fatal(err)
+			}
 			truth := mustContents(t, e)
+			if len(truth) < before {
+				t.Fatalf("life %d begins with fewer than the %d keys of the one before: %d", life, before, len(truth))
+			}
 			killed := open(t, left, nil)
 			if have := mustContents(t, killed); !maps.Equal(have, truth) {
 				t.Errorf("life %d: %d keys are left of %d", life, len(have), len(truth))
 			}
 			write(t, killed, newWriter(t, killed, testGroup), 3, 50)
+			before = len(mustContents(t, killed))
 			if err := errors.Join(e.Close(), killed.Close()); err != nil {
 				t.Fatal(err)
 			}
