@@ -102,12 +102,20 @@ func (p *program) withNode(ctx context.Context, dir string, fn func(*node) error
 	if err != nil {
 		return err
 	}
+	p.tellRemade(n.store)
 	if err = n.bootstrap(ctx); err == nil {
 		err = fn(n)
 	}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	return errors.Join(err, n.close(closing))
+}
+
+// tellRemade says what a start logs of a store whose ubl.json was made again.
+func (p *program) tellRemade(store *storage.Engine) {
+	if lost := store.Remade(); lost != nil {
+		fmt.Fprintf(p.err, "ubl: %s (%v)\n", remade, lost)
+	}
 }
 
 // mustHoldData refuses a directory that no server has made.

@@ -90,11 +90,14 @@ func (n *node) storage() *storage.Options {
 	}
 }
 
+// remade is what to say of a store whose ubl.json was made again.
+const remade = "store/ubl.json was damaged or missing, and was made again from the partitions: look at the disk"
+
 // run starts the actors over the store of a data directory.
 func (n *node) run(dir string) (err error) {
 	n.dir = dir
 	if lost := n.store.Remade(); lost != nil {
-		n.log.Error("store/ubl.json was damaged or missing, and was made again from the partitions: look at the disk", "error", lost)
+		n.log.Error(remade, "error", lost)
 	}
 	n.lastBackup.Store(readLastBackup(dir))
 	if n.search, err = search.Open(filepath.Join(dir, searchDir), &search.Options{Log: n.log, Panics: n.panics}); err != nil {

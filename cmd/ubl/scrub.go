@@ -134,6 +134,7 @@ func (c *scrubCmd) accept(ctx context.Context, p *program) error {
 	if err != nil {
 		return openHint(c.Data, err)
 	}
+	p.tellRemade(store)
 	losses, err := store.Losses()
 	if err = errors.Join(err, store.Close()); err != nil {
 		return err
