@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -43,7 +44,23 @@ func warnWritable(log *slog.Logger, dir string) {
 
 // warnReadable tells the operator of a file of secrets that others may read.
 func warnReadable(log *slog.Logger, what, path string) {
-	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&othersMay != 0 {
-		log.Warn("others than its owner may read "+what+": run chmod 600 on it", "file", path, "mode", info.Mode().Perm().String())
+	if mode, open := readable(path); open {
+		log.Warn("others than its owner may read "+what+": run chmod 600 on it", "file", path, "mode", mode.String())
 	}
+}
+
+// tellReadable is warnReadable for a command, which has no log.
+func (p *program) tellReadable(what, path string) {
+	if mode, open := readable(path); open {
+		fmt.Fprintf(p.err, "ubl: warning: others than its owner may read %s %s (mode %s): run chmod 600 on it\n", what, path, mode)
+	}
+}
+
+// readable reports whether others than its owner may reach a file.
+func readable(path string) (mode fs.FileMode, open bool) {
+	info, err := os.Stat(path)
+	if err != nil || runtime.GOOS == "windows" {
+		return 0, false
+	}
+	return info.Mode().Perm(), info.Mode().Perm()&othersMay != 0
 }

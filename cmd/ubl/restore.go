@@ -41,6 +41,7 @@ func (c *restoreCmd) Run(ctx context.Context, p *program) error {
 		}
 		in = f
 	}
+	p.tellReadable("the age identity", c.DecryptWith)
 	if in, err = c.decrypted(in); err != nil {
 		return err
 	}
