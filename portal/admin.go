@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/textproto"
@@ -18,6 +19,9 @@ const (
 	maxSecret = 8 << 10
 )
 
+// errShort says why a secret is refused that couldn't be told from other words.
+var errShort = fmt.Sprintf("at least %d bytes, in a header behind the scheme and as the password of Basic: shorter ones can't be kept from callers", minSecret)
+
 var errOwner = ubl.Errorf(ubl.CodeForbidden, "only an owner may do this")
 
 // Add makes a server known, and has it synced soon. The secret is the header's
@@ -27,7 +31,7 @@ func (p *Portal) Add(ctx context.Context, req ubl.Request, owner bool, s ubl.Ser
 	if !owner {
 		return nil, errOwner
 	}
-	secret = strings.TrimSpace(secret)
+	secret = trimmed(secret)
 	if err := p.checkServer(&s, secret); err != nil {
 		return nil, err
 	}
@@ -58,7 +62,7 @@ func (p *Portal) Update(ctx context.Context, req ubl.Request, owner bool, server
 		s.URL = *patch.URL
 	}
 	if secret != nil {
-		secret = new(strings.TrimSpace(*secret))
+		secret = new(trimmed(*secret))
 	}
 	moved := originOf(s.URL) != originOf(a.Server.URL)
 	if err := p.checkPatch(&s, secret, moved && len(a.Secret) > 0); err != nil {
@@ -74,6 +78,18 @@ func (p *Portal) Update(ctx context.Context, req ubl.Request, owner bool, server
 		cmd.SecretMAC = mac
 	}
 	return p.change(ctx, req, cmd)
+}
+
+// trimmed is a secret without blanks around it. What is nothing else stays: it isn't meant
+// to forget a secret.
+func trimmed(secret string) string { return cmp.Or(strings.TrimSpace(secret), secret) }
+
+// tooShort reports whether a secret is one that isn't looked for in what the server says.
+func tooShort(s *ubl.Server, secret string) bool {
+	if s.Auth != ubl.AuthHeader {
+		return len(secret) < minSecret
+	}
+	return lengthOf(secret) < minSecret
 }
 
 // sealSecret is a server's secret as it is kept, and what a retry is known by.
@@ -167,6 +183,9 @@ func (p *Portal) Approve(ctx context.Context, req ubl.Request, owner bool, tool,
 // checkServer refuses what can't be a server. Its messages name the member.
 func (p *Portal) checkServer(s *ubl.Server, secret string) error {
 	if err := p.checkPlace(s); err != nil {
+		return err
+	}
+	if err := unwanted(secret != "" && s.Auth != ubl.AuthNone && tooShort(s, secret), "secret", errShort); err != nil {
 		return err
 	}
 	if len(secret) > maxSecret || strings.ContainsFunc(secret, unicode.IsControl) || !utf8.ValidString(secret) {

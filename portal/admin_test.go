@@ -29,20 +29,28 @@ func TestAddRefuses(t *testing.T) {
 		{"plain HTTP", func(s *ubl.Server) { s.URL = "http://ev.example/mcp" }, "", "url"},
 		{"credentials", func(s *ubl.Server) { s.URL = "https://a:b@ev.example/mcp" }, "", "url"},
 		{"an unknown way", func(s *ubl.Server) { s.Auth = "magic" }, "", "auth"},
-		{"a secret for nothing", func(*ubl.Server) {}, "hunter2", "secret"},
+		{"a secret for nothing", func(*ubl.Server) {}, "hunter22", "secret"},
 		{"no secret", func(s *ubl.Server) { s.Auth, s.Header = ubl.AuthHeader, "X-Key" }, "", "secret"},
-		{"a secret with a line break", func(s *ubl.Server) { s.Auth, s.Header = ubl.AuthHeader, "X-Key" }, "hunter2\r\nHost: x", "secret"},
-		{"a huge secret", func(s *ubl.Server) { s.Auth, s.Header = ubl.AuthHeader, "X-Key" }, strings.Repeat("hunter2", 9000), "secret"},
-		{"no header", func(s *ubl.Server) { s.Auth = ubl.AuthHeader }, "hunter2", "header"},
-		{"HTTP's own header", func(s *ubl.Server) { s.Auth, s.Header = ubl.AuthHeader, "host" }, "hunter2", "header"},
-		{"MCP's own header", func(s *ubl.Server) { s.Auth, s.Header = ubl.AuthHeader, "mcp-session-id" }, "hunter2", "header"},
-		{"no header's name", func(s *ubl.Server) { s.Auth, s.Header = ubl.AuthHeader, "X Key" }, "hunter2", "header"},
-		{"a key in the query", func(s *ubl.Server) { s.URL += "?toolset=all&API-Key=hunter2" }, "", "url"},
-		{"no client", func(s *ubl.Server) { s.Auth = ubl.AuthClient }, "hunter2", "client_id"},
-		{"a secret of no client", func(s *ubl.Server) { s.Auth = ubl.AuthUser }, "hunter2", "client_id"},
-		{"a secret for whoever the server names", func(s *ubl.Server) { s.Auth, s.ClientID = ubl.AuthClient, "c" }, "hunter2", "token_url"},
-		{"a client's secret for whoever the server names", func(s *ubl.Server) { s.Auth, s.ClientID = ubl.AuthUser, "c" }, "hunter2", "token_url"},
-		{"a bad token URL", func(s *ubl.Server) { s.Auth, s.ClientID, s.TokenURL = ubl.AuthClient, "c", "ftp://x" }, "hunter2", "token_url"},
+		{"a secret with a line break", func(s *ubl.Server) { s.Auth, s.Header = ubl.AuthHeader, "X-Key" }, "hunter22\r\nHost: x", "secret"},
+		{"a secret that is too short", func(s *ubl.Server) { s.Auth, s.Header = ubl.AuthHeader, "X-Key" }, "hunter2", "secret"},
+		{"a short one behind a scheme", func(s *ubl.Server) { s.Auth, s.Header = ubl.AuthHeader, "X-Key" }, "Bearer hunter2", "secret"},
+		{"a short password", func(s *ubl.Server) { s.Auth, s.Header = ubl.AuthHeader, "X-Key" }, "Basic bG9uZy11c2VybmFtZTpodW50ZXIy", "secret"},
+		{"a short one among blanks", func(s *ubl.Server) { s.Auth, s.Header = ubl.AuthHeader, "X-Key" }, "  hunter2 ", "secret"},
+		{"blanks for a secret", func(s *ubl.Server) { s.Auth, s.Header = ubl.AuthHeader, "X-Key" }, "          ", "secret"},
+		{"a client's secret that is too short", func(s *ubl.Server) {
+			s.Auth, s.ClientID, s.TokenURL = ubl.AuthClient, "c", "https://auth.example/token"
+		}, "hunter2", "secret"},
+		{"a huge secret", func(s *ubl.Server) { s.Auth, s.Header = ubl.AuthHeader, "X-Key" }, strings.Repeat("hunter22", 9000), "secret"},
+		{"no header", func(s *ubl.Server) { s.Auth = ubl.AuthHeader }, "hunter22", "header"},
+		{"HTTP's own header", func(s *ubl.Server) { s.Auth, s.Header = ubl.AuthHeader, "host" }, "hunter22", "header"},
+		{"MCP's own header", func(s *ubl.Server) { s.Auth, s.Header = ubl.AuthHeader, "mcp-session-id" }, "hunter22", "header"},
+		{"no header's name", func(s *ubl.Server) { s.Auth, s.Header = ubl.AuthHeader, "X Key" }, "hunter22", "header"},
+		{"a key in the query", func(s *ubl.Server) { s.URL += "?toolset=all&API-Key=hunter22" }, "", "url"},
+		{"no client", func(s *ubl.Server) { s.Auth = ubl.AuthClient }, "hunter22", "client_id"},
+		{"a secret of no client", func(s *ubl.Server) { s.Auth = ubl.AuthUser }, "hunter22", "client_id"},
+		{"a secret for whoever the server names", func(s *ubl.Server) { s.Auth, s.ClientID = ubl.AuthClient, "c" }, "hunter22", "token_url"},
+		{"a client's secret for whoever the server names", func(s *ubl.Server) { s.Auth, s.ClientID = ubl.AuthUser, "c" }, "hunter22", "token_url"},
+		{"a bad token URL", func(s *ubl.Server) { s.Auth, s.ClientID, s.TokenURL = ubl.AuthClient, "c", "ftp://x" }, "hunter22", "token_url"},
 		{"a bad authorize URL", func(s *ubl.Server) { s.Auth, s.AuthorizeURL = ubl.AuthUser, "javascript:x" }, "", "authorize_url"},
 		{"a bad scope", func(s *ubl.Server) { s.Auth, s.Scopes = ubl.AuthUser, []string{"a b"} }, "", "scopes"},
 	} {
@@ -53,7 +61,7 @@ func TestAddRefuses(t *testing.T) {
 			if e := ubl.AsError(err); err == nil || e.Code != ubl.CodeValidation || !strings.HasPrefix(e.Message, c.place+":") {
 				t.Errorf("it was answered %v", err)
 			}
-			if err != nil && strings.Contains(err.Error(), "hunter2") {
+			if err != nil && strings.Contains(err.Error(), "hunter22") {
 				t.Errorf("the error quotes the secret: %v", err)
 			}
 		})
@@ -84,7 +92,7 @@ func TestASecretIsPartOfTheKey(t *testing.T) {
 	for _, c := range []struct {
 		name, secret string
 		want         ubl.Code
-	}{{"first", "typo", ""}, {"again", "typo", ""}, {"corrected", "hunter2", ubl.CodeIdempotencyConflict}} {
+	}{{"first", "mistyped", ""}, {"again", "mistyped", ""}, {"corrected", "hunter22", ubl.CodeIdempotencyConflict}} {
 		if _, err := w.Add(t.Context(), add, true, s, c.secret); ubl.CodeOf(err) != c.want {
 			t.Errorf("adding, %s: %v", c.name, err)
 		}
@@ -93,13 +101,13 @@ func TestASecretIsPartOfTheKey(t *testing.T) {
 		name   string
 		secret *string
 		want   ubl.Code
-	}{{"first", new("typo"), ""}, {"again", new("typo"), ""}, {"corrected", new("hunter2"), ubl.CodeIdempotencyConflict}} {
+	}{{"first", new("mistyped"), ""}, {"again", new("mistyped"), ""}, {"corrected", new("hunter22"), ubl.CodeIdempotencyConflict}} {
 		if _, err := w.Update(t.Context(), update, true, "ev", ubl.ServerPatch{}, c.secret); ubl.CodeOf(err) != c.want {
 			t.Errorf("updating, %s: %v", c.name, err)
 		}
 	}
 	for _, e := range harness.Must[*ubl.AtomPage](w.house, ubl.LedgerName(w.owner.TenantID), ubl.ReadAtoms{From: 1, Limit: 500}).Atoms {
-		if strings.Contains(string(e), "typo") {
+		if strings.Contains(string(e), "mistyped") {
 			t.Errorf("the ledger has the secret: %s", e)
 		}
 	}
@@ -223,5 +231,23 @@ func TestDiscover(t *testing.T) {
 	}
 	if _, err := w.Discover(t.Context(), w.owner, true, "file:///etc"); ubl.CodeOf(err) != ubl.CodeValidation {
 		t.Errorf("a file was answered %v", err)
+	}
+}
+
+// TestShortSecretsThatAreThere: a server whose secret an earlier version let be short keeps
+// it; what replaces it is long enough.
+func TestShortSecretsThatAreThere(t *testing.T) {
+	w := newWorld(t)
+	harness.Must[*ubl.Server](w.house, ubl.PortalName(w.owner.TenantID), ubl.AddServer{Request: w.house.Request(w.owner), Owner: true,
+		Server: ubl.Server{ServerID: "ev", Name: "Ev", URL: "https://ev.example/mcp", Auth: ubl.AuthHeader, Header: "X-Key"}, Secret: []byte("sealed by an earlier version")})
+	name, short, blank := "Events", "hunter2", "   "
+	if _, err := w.Update(t.Context(), w.house.Request(w.owner), true, "ev", ubl.ServerPatch{Name: &name}, nil); err != nil {
+		t.Error(err)
+	}
+	for _, secret := range []*string{&short, &blank} {
+		_, err := w.Update(t.Context(), w.house.Request(w.owner), true, "ev", ubl.ServerPatch{}, secret)
+		if ubl.CodeOf(err) != ubl.CodeValidation || !strings.Contains(err.Error(), "at least 8 bytes") {
+			t.Errorf("%q was answered %v", *secret, err)
+		}
 	}
 }

@@ -109,10 +109,10 @@ func TestHeader(t *testing.T) {
 	}
 
 	mu.Lock()
-	key = "k2"
+	key = "k2-is-a-secret"
 	mu.Unlock()
 	w.refused(ubl.CodeForbidden, "ev.echo", `{"text":"a"}`)
-	k2 := "k2"
+	k2 := "k2-is-a-secret"
 	if _, err := w.Update(t.Context(), w.house.Request(w.owner), true, "ev", ubl.ServerPatch{}, &k2); err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestClientCredentials(t *testing.T) {
 			w := newWorld(t)
 			a := newAuthServer(t)
 			address := guarded(t, e, a.knows, func() string { return a.URL })
-			server := w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthClient, ClientID: "c1", TokenURL: a.URL + "/token"}, "s1")
+			server := w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthClient, ClientID: "c1", TokenURL: a.URL + "/token"}, "s1-is-a-secret")
 			if server.Status != ubl.ServerUp {
 				t.Fatalf("the server is %s: %s", server.Status, server.Problem)
 			}
@@ -173,7 +173,7 @@ func TestClientCredentials(t *testing.T) {
 	t.Run("a wrong secret", func(t *testing.T) {
 		w := newWorld(t)
 		a := newAuthServer(t)
-		server := w.add(ubl.Server{ServerID: "ev", URL: guarded(t, eras[0], a.knows, nil), Auth: ubl.AuthClient, ClientID: "c1", TokenURL: a.URL + "/token"}, "wrong")
+		server := w.add(ubl.Server{ServerID: "ev", URL: guarded(t, eras[0], a.knows, nil), Auth: ubl.AuthClient, ClientID: "c1", TokenURL: a.URL + "/token"}, "wrong-secret")
 		if server.Status != ubl.ServerDown || !strings.Contains(server.Problem, "gives the portal no token") || strings.Contains(server.Problem, "secret text") {
 			t.Errorf("the server is %s: %q", server.Status, server.Problem)
 		}

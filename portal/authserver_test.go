@@ -34,7 +34,7 @@ type authServer struct {
 }
 
 func newAuthServer(t *testing.T) *authServer {
-	a := &authServer{clients: map[string]string{"c1": "s1"}, codes: map[string]string{}, refresh: map[string]bool{}, valid: map[string]bool{}}
+	a := &authServer{clients: map[string]string{"c1": "s1-is-a-secret"}, codes: map[string]string{}, refresh: map[string]bool{}, valid: map[string]bool{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, map[string]any{

@@ -2,6 +2,7 @@ package portal
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -71,6 +72,18 @@ func parts(value string) (out []string) {
 		}
 	}
 	return append(out, rest)
+}
+
+// lengthOf is how long the longest of the secrets in a header's value is, of credentials
+// their password where they have one.
+func lengthOf(value string) (n int) {
+	for word := range strings.FieldsSeq(behindScheme(value)) {
+		if user, password, ok := credentials(word); ok {
+			word = cmp.Or(password, user)
+		}
+		n = max(n, len(word))
+	}
+	return n
 }
 
 // behindScheme is a header's value without a first word that others follow, where it can be

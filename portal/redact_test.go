@@ -164,7 +164,7 @@ func TestEarlierSecretsShown(t *testing.T) {
 		text, _ := json.Marshal(strings.Join(shown, ", "))
 		answerJSON(w, call, fmt.Sprintf(`{"content":[{"type":"text","text":%s}]}`, text))
 	})
-	w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthClient, ClientID: "c1", TokenURL: a.URL + "/token"}, "s1")
+	w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthClient, ClientID: "c1", TokenURL: a.URL + "/token"}, "s1-is-a-secret")
 	w.allow("ev.x")
 	if got := string(w.must("ev.x", `{}`).Content); got != `[{"text":"Bearer [secret], Bearer [secret]","type":"text"}]` {
 		t.Errorf("the content is %s", got)

@@ -55,7 +55,7 @@ func thief(t *testing.T) *authServer {
 	honest := a.Config.Handler
 	a.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pass, _ := r.BasicAuth()
-		if pass == "s1" || r.FormValue("client_secret") == "s1" {
+		if pass == "s1-is-a-secret" || r.FormValue("client_secret") == "s1-is-a-secret" {
 			t.Error("the secret went to a server that the upstream has named")
 		}
 		honest.ServeHTTP(w, r)
@@ -76,7 +76,7 @@ func TestSecretGoesWhereTheOwnerSaid(t *testing.T) {
 	if _, err := w.Remove(t.Context(), w.house.Request(w.owner), true, "ev"); err != nil {
 		t.Fatal(err)
 	}
-	w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthUser, ClientID: "c1", TokenURL: a.URL + "/token"}, "s1")
+	w.add(ubl.Server{ServerID: "ev", URL: address, Auth: ubl.AuthUser, ClientID: "c1", TokenURL: a.URL + "/token"}, "s1-is-a-secret")
 	if _, err := w.Callback(t.Context(), w.bob, old.Get("state"), old.Get("code"), old.Get("iss")); ubl.CodeOf(err) != ubl.CodeForbidden {
 		t.Errorf("a sign-in from before the client had a secret was answered %v", err)
 	}

@@ -30,7 +30,7 @@ type addServerInput struct {
 		URL          string   `json:"url" minLength:"1" maxLength:"2048" doc:"Where it serves streamable HTTP." example:"https://mcp.example.com/mcp"`
 		Auth         string   `json:"auth,omitempty" enum:"none,header,client_credentials,authorization_code" default:"none" doc:"How it learns who is calling: not at all, by a fixed header, by OAuth for the tenant, or by OAuth for each user."`
 		Header       string   `json:"header,omitempty" minLength:"1" maxLength:"128" pattern:"^[A-Za-z0-9-]+$" doc:"The name of the fixed header; its value is the secret." example:"Authorization"`
-		Secret       string   `json:"secret,omitempty" maxLength:"8192" doc:"The header's value with its scheme, or the OAuth client's secret. Blanks around it are left out. It is sealed and never shown."`
+		Secret       string   `json:"secret,omitempty" maxLength:"8192" doc:"The header's value with its scheme, or the OAuth client's secret: at least 8 bytes, behind the scheme and as the password of Basic, since shorter ones can't be kept out of what the server answers. Blanks around it are left out. It is sealed and never shown."`
 		TokenURL     string   `json:"token_url,omitempty" maxLength:"2048" doc:"OAuth's; needed with a secret, which goes nowhere else, and where it is on another host than the issuer."`
 		AuthorizeURL string   `json:"authorize_url,omitempty" maxLength:"2048" doc:"OAuth's, where it can't be discovered or is on another host than the issuer."`
 		ClientID     string   `json:"client_id,omitempty" maxLength:"256" doc:"OAuth's; one is registered where the server lets it."`
@@ -62,7 +62,7 @@ type updateServerInput struct {
 		Name     *string `json:"name,omitempty" minLength:"1" maxLength:"128"`
 		URL      *string `json:"url,omitempty" minLength:"1" maxLength:"2048"`
 		Disabled *bool   `json:"disabled,omitempty" doc:"A disabled server is hidden with its tools, and never asked."`
-		Secret   *string `json:"secret,omitempty" maxLength:"8192" doc:"Replaces the secret; an empty one forgets it. Blanks around it are left out."`
+		Secret   *string `json:"secret,omitempty" maxLength:"8192" doc:"Replaces the secret; an empty one forgets it. At least 8 bytes, as when the server is added. Blanks around it are left out."`
 	}
 }
 
