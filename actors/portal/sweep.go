@@ -74,9 +74,8 @@ func (x *Portal) closeCalls(t *actors.Turn, c ubl.CloseCalls) {
 
 // unarmed names the Portal where a version before alarms left a call open.
 func unarmed(snap ubl.Snapshot) (locals []string, err error) {
-	from, to := OpenCalls()
 	var bad error
-	err = snap.Ascend(from, to, func(k, _ []byte) bool {
+	err = snap.Ascend(openKey(0), openKey(-1), func(k, _ []byte) bool {
 		var armed bool
 		armed, bad = actors.Armed(snap, local, alarmOf(int64(binary.BigEndian.Uint64(k[len(k)-8:]))))
 		if bad == nil && !armed {

@@ -89,7 +89,7 @@ func (n *node) start(ctx context.Context, key *auth.Key) (again func(context.Con
 // alarms. It looks into the store first, so that a tenant without any stays out of memory.
 func (n *node) closeOrphans(ctx context.Context) {
 	n.eachTenant(ctx, "couldn't close the calls of the run before", func(ctx context.Context, g ubl.Group) error {
-		if open, err := n.has(ctx, g, portal.OpenCalls); !open || err != nil {
+		if open, err := n.has(ctx, g, portal.HasOpenCalls); !open || err != nil {
 			return err
 		}
 		return n.ask(ctx, ubl.PortalName(g.Tenant), func(req ubl.Request) ubl.Command {
@@ -103,7 +103,7 @@ func (n *node) closeOrphans(ctx context.Context) {
 func (n *node) withServers(ctx context.Context) (out []ubl.TenantID, err error) {
 	groups, err := n.store.Groups(ctx)
 	for _, g := range groups {
-		has, failed := n.has(ctx, g, portal.Servers)
+		has, failed := n.has(ctx, g, portal.HasServers)
 		if err = errors.Join(err, failed); has {
 			out = append(out, g.Tenant)
 		}
@@ -111,16 +111,13 @@ func (n *node) withServers(ctx context.Context) (out []ubl.TenantID, err error) 
 	return out, err
 }
 
-// has tells whether a group has any of an index.
-func (n *node) has(ctx context.Context, g ubl.Group, index func() (from, to []byte)) (any bool, err error) {
-	from, to := index()
-	err = n.store.View(ctx, g, func(snap ubl.Snapshot) error {
-		return snap.Ascend(from, to, func(_, _ []byte) bool {
-			any = true
-			return false
-		})
+// has asks the store about a group.
+func (n *node) has(ctx context.Context, g ubl.Group, ask func(ubl.Snapshot) (bool, error)) (has bool, err error) {
+	err = n.store.View(ctx, g, func(snap ubl.Snapshot) (err error) {
+		has, err = ask(snap)
+		return err
 	})
-	return any, err
+	return has, err
 }
 
 // eachTenant runs an errand for every tenant of this node, a few at a time and
