@@ -62,7 +62,15 @@ Most flags can be given as a variable (--admin-listen is UBL_ADMIN_LISTEN) or in
 a YAML file (admin-listen: …); a flag beats a variable, a variable the file.
 Tokens are never flags: clients take UBL_TOKEN or --token-file.
 
-Exit codes: 0 fine, 1 failed (or does not verify), 2 the command line is wrong.`
+Exit codes: 0 fine, 1 failed (or does not verify), 2 the command line is wrong,
+65 a ledger lacks atoms, or may (export and verify), 75 the disk is full (serve).`
+
+// exitHelp stands below a command's help where it ends with more than the usual codes.
+var exitHelp = map[string]string{
+	"serve":  "0 it was stopped, 1 failed, 2 the command line is wrong, 75 the disk is full: free some space, then start again.",
+	"export": "0 all is there, 1 failed, 2 the command line is wrong, 65 all is there that can be read: atoms are missing, or may be.",
+	"verify": "0 the ledger holds, 1 it doesn't, 2 the command line is wrong, 65 what is there holds: atoms are missing, or may be.",
+}
 
 // examples stand at the end of each command's help.
 var examples = map[string][]string{
@@ -130,7 +138,7 @@ func newParser(c *cli, p *program, exit func(int)) (*kong.Kong, error) {
 	)
 }
 
-// printHelp ends a command's help with examples to copy.
+// printHelp ends a command's help with its exit codes and examples to copy.
 func (p *program) printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 	if err := kong.DefaultHelpPrinter(o, ctx); err != nil {
 		return err
@@ -138,6 +146,9 @@ func (p *program) printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 	node := ctx.Selected()
 	if node == nil || len(examples[node.Path()]) == 0 {
 		return nil
+	}
+	if codes := exitHelp[node.Path()]; codes != "" {
+		fmt.Fprintf(ctx.Stdout, "\nExit codes: %s\n", codes)
 	}
 	_, err := fmt.Fprintf(ctx.Stdout, "\nExamples:\n  %s\n", p.copyable(strings.Join(examples[node.Path()], "\n  ")))
 	return err
