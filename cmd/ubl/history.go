@@ -22,7 +22,7 @@ type historyCmd struct {
 	format
 	Room   string `arg:"" help:"The room, like r:general or general."`
 	Limit  int    `default:"50" help:"How many messages." config:"-"`
-	Cursor int64  `help:"Only messages before this number." placeholder:"SEQ"`
+	Cursor *int64 `help:"Only messages before this number." placeholder:"SEQ"`
 }
 
 // Run prints them oldest first.
@@ -31,7 +31,7 @@ func (c *historyCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if c.Limit < 1 || c.Limit > maxHistory || c.Cursor < 0 {
+	if c.Limit < 1 || c.Limit > maxHistory || c.Cursor != nil && *c.Cursor < 1 {
 		return usagef("--limit is 1 to %d, --cursor is 1 or more", maxHistory)
 	}
 	server, err := c.client(p)
@@ -48,7 +48,11 @@ func (c *historyCmd) Run(ctx context.Context, p *program) error {
 // collect pages backwards and returns oldest first.
 func (c *historyCmd) collect(ctx context.Context, server *client, room ubl.RoomID) ([]json.RawMessage, error) {
 	var pages [][]json.RawMessage
-	for left, cursor := c.Limit, c.Cursor; left > 0; {
+	cursor := int64(0) // of none
+	if c.Cursor != nil {
+		cursor = *c.Cursor
+	}
+	for left := c.Limit; left > 0; {
 		path := fmt.Sprintf("/api/rooms/%s/history?limit=%d", room, min(left, historyPage))
 		if cursor > 0 {
 			path += fmt.Sprintf("&cursor=%d", cursor)

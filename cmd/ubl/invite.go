@@ -15,14 +15,15 @@ import (
 type inviteCmd struct {
 	remote
 	format
-	Email string        `arg:"" help:"Whom to invite; an address of any domain."`
-	Role  string        `default:"member" enum:"member,owner" help:"What they will be: member or owner."`
-	TTL   time.Duration `name:"ttl" default:"168h" help:"How long the link holds, in whole hours: 1h to 720h." config:"-"`
+	Email string `arg:"" help:"Whom to invite; an address of any domain."`
+	Role  string `default:"member" enum:"member,owner" help:"What they will be: member or owner."`
+	TTL   ttl    `name:"ttl" default:"168h" help:"How long the link holds, in whole hours: 1h to 720h." config:"-"`
 }
 
 // Run prints the link, which nobody can be shown again.
 func (c *inviteCmd) Run(ctx context.Context, p *program) error {
-	if c.TTL < ubl.MinInvitationTTL || c.TTL > ubl.MaxInvitationTTL || c.TTL%time.Hour != 0 {
+	ttl := time.Duration(c.TTL)
+	if ttl < ubl.MinInvitationTTL || ttl > ubl.MaxInvitationTTL || ttl%time.Hour != 0 {
 		return usagef("--ttl is 1h to 720h, in whole hours")
 	}
 	server, err := c.client(p)
@@ -33,7 +34,7 @@ func (c *inviteCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	body := map[string]any{"email": c.Email, "role": c.Role, "ttl_hours": int(c.TTL / time.Hour), "client_request_id": key}
+	body := map[string]any{"email": c.Email, "role": c.Role, "ttl_hours": int(ttl / time.Hour), "client_request_id": key}
 	var answer struct {
 		Invitation json.RawMessage `json:"invitation"`
 		Link       *string         `json:"link"`

@@ -6,14 +6,16 @@ import (
 	"log/slog"
 	"maps"
 	"net/netip"
+	"slices"
+	"strconv"
 
 	"ubl/limits"
 )
 
 // limitFlags change the table of limits, as the section limits of the YAML file does.
 type limitFlags struct {
-	Limit        map[string]int64 `name:"limit" help:"Changes a limit; may be repeated. 0 is none, and all stands for every one. See ubl limits." placeholder:"NAME=NUMBER"`
-	TrustedProxy []string         `name:"trusted-proxy" help:"Address or network of a proxy in front, which says in X-Forwarded-For for whom it asks; may be repeated." placeholder:"IP"`
+	Limit        map[string]string `name:"limit" help:"Changes a limit; may be repeated. 0 is none, and all stands for every one. See ubl limits." placeholder:"NAME=NUMBER"`
+	TrustedProxy []string          `name:"trusted-proxy" help:"Address or network of a proxy in front, which says in X-Forwarded-For for whom it asks; may be repeated." placeholder:"IP"`
 }
 
 // table is the limits as they hold: flags beat the file.
@@ -22,12 +24,29 @@ func (f *limitFlags) table(p *program) (limits.Table, error) {
 	if changes == nil {
 		changes = map[string]int64{}
 	}
-	maps.Copy(changes, f.Limit)
+	given, err := f.changes()
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(changes, given)
 	t, err := limits.Default().With(changes)
 	if err != nil {
 		return nil, &usageError{err.Error()}
 	}
 	return t.Fit(limits.Files()), nil
+}
+
+// changes are those of --limit.
+func (f *limitFlags) changes() (map[string]int64, error) {
+	out := make(map[string]int64, len(f.Limit))
+	for _, name := range slices.Sorted(maps.Keys(f.Limit)) {
+		n, err := strconv.ParseInt(f.Limit[name], 10, 64)
+		if err != nil {
+			return nil, usagef("--limit %s takes a whole number, as in %[1]s=100", clean(name))
+		}
+		out[name] = n
+	}
+	return out, nil
 }
 
 // proxies are the networks of --trusted-proxy.
@@ -48,10 +67,14 @@ func (f *limitFlags) proxies() ([]netip.Prefix, error) {
 
 // check refuses what is neither a limit nor a proxy.
 func (f *limitFlags) check() error {
-	if _, err := limits.Default().With(f.Limit); err != nil {
+	given, err := f.changes()
+	if err != nil {
+		return err
+	}
+	if _, err := limits.Default().With(given); err != nil {
 		return &usageError{err.Error()}
 	}
-	_, err := f.proxies()
+	_, err = f.proxies()
 	return err
 }
 

@@ -125,7 +125,7 @@ func TestLimitsByDefault(t *testing.T) {
 // the tenant itself.
 func TestCountsOfATenant(t *testing.T) {
 	ask := limitedNode(t, func(c *serveCmd) {
-		c.Limit = map[string]int64{"rooms-tenant": 6, "containers-tenant": 2, "tokens-tenant": 1}
+		c.Limit = map[string]string{"rooms-tenant": "6", "containers-tenant": "2", "tokens-tenant": "1"}
 	})
 	const ana = "ana@other.example"
 	for _, c := range []struct{ path, limit string }{
@@ -149,7 +149,7 @@ func TestCountsOfATenant(t *testing.T) {
 // TestBytesStored: a tenant that is full is told so by REST and by MCP, reads on, and
 // leaves others room.
 func TestBytesStored(t *testing.T) {
-	ask := limitedNode(t, func(c *serveCmd) { c.Limit = map[string]int64{"bytes-tenant": 60_000} })
+	ask := limitedNode(t, func(c *serveCmd) { c.Limit = map[string]string{"bytes-tenant": "60000"} })
 	const ana, bob = "ana@other.example", "bob@another.example"
 	send := func(who string, i int) *httptest.ResponseRecorder {
 		return ask(who, "POST", "/api/rooms/r:general/messages",

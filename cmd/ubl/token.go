@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"regexp"
 	"time"
 
 	"ubl/transport/auth"
@@ -11,9 +14,30 @@ import (
 // receipts the token at its first use.
 type tokenCmd struct {
 	keyFileFlags
-	Email   string        `arg:"" help:"Whose token; with --service, the service's maker."`
-	TTL     time.Duration `name:"ttl" default:"12h" help:"How long it holds, 8784h at most."`
-	Service string        `help:"Make it for a service of this name, in the maker's tenant." placeholder:"NAME"`
+	Email   string `arg:"" help:"Whose token; with --service, the service's maker."`
+	TTL     ttl    `name:"ttl" default:"12h" help:"How long it holds, 8784h at most."`
+	Service string `help:"Make it for a service of this name, in the maker's tenant." placeholder:"NAME"`
+}
+
+// ttl is how long something holds. One that no duration can be is the longest, so that its
+// refusal says what may be.
+type ttl time.Duration
+
+// durationForm is what a duration looks like, however long it is.
+var durationForm = regexp.MustCompile(`^(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))+$`)
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (t *ttl) UnmarshalText(text []byte) error {
+	d, err := time.ParseDuration(string(text))
+	switch {
+	case err == nil:
+	case durationForm.Match(text):
+		d = math.MaxInt64
+	default:
+		return errors.New("expected a duration, like 12h")
+	}
+	*t = ttl(d)
+	return nil
 }
 
 // Run prints the token, and nothing else on standard output. The key doesn't know who is a
@@ -23,7 +47,7 @@ func (c *tokenCmd) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	token, _, err := key.Sign(auth.TokenSpec{Email: c.Email, Service: c.Service, TTL: c.TTL, Now: p.now(), Random: p.random})
+	token, _, err := key.Sign(auth.TokenSpec{Email: c.Email, Service: c.Service, TTL: time.Duration(c.TTL), Now: p.now(), Random: p.random})
 	if err != nil {
 		return err
 	}
