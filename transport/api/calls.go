@@ -54,7 +54,30 @@ func (a *API) setBudget(ctx context.Context, in *setBudgetInput) (any, error) {
 	if err := owners(ctx); err != nil {
 		return nil, err
 	}
+	if err := a.mayLift(ctx, in); err != nil {
+		return nil, err
+	}
 	b, err := ubl.Ask[*ubl.Budget](ctx, a.Asker, portal(ctx), ubl.SetBudget{Request: envelope.Command(ctx, in.Body.Key), Owner: true,
 		TokensPerDay: in.Body.TokensPerDay, RequestsPerMinute: in.Body.RequestsPerMinute})
 	return budgetAnswer{b}, err
 }
+
+// mayLift refuses a session that isn't fresh and would have the tenant spend more. What the
+// bounds are is read for such a session alone.
+func (a *API) mayLift(ctx context.Context, in *setBudgetInput) error {
+	stale := confirmed(ctx)
+	if stale == nil {
+		return nil
+	}
+	now, err := ubl.Ask[*ubl.Budget](ctx, a.Asker, portal(ctx), ubl.GetBudget{Who: caller(ctx)})
+	if err != nil {
+		return err
+	}
+	if lifts(now.TokensPerDay, in.Body.TokensPerDay) || lifts(int64(now.RequestsPerMinute), int64(in.Body.RequestsPerMinute)) {
+		return stale
+	}
+	return nil
+}
+
+// lifts reports whether a bound lets more through than the one that it replaces; 0 is none.
+func lifts(was, is int64) bool { return was > 0 && (is == 0 || is > was) }

@@ -45,7 +45,7 @@ type operation struct {
 //
 //   - It asks where somebody is let into the tenant, where something private is opened to
 //     more people by a rule (a room to the tenant, a tool to its callers), where power, a
-//     credential or credits are given, where people or data are removed for good, and where
+//     credential or credits are given or a bound on what is spent is lifted, where people or data are removed for good, and where
 //     everything is taken out at once.
 //   - It doesn't ask for what is everyday, taken back easily, or only shuts something.
 //     Adding a colleague as a member to a room is everyday in a messenger, and so is

@@ -130,14 +130,16 @@ type roomPolicyInput struct {
 	}
 }
 
+// deletes reports whether a retention removes older messages.
+func deletes(retentionDays *int) bool { return retentionDays != nil && *retentionDays > 0 }
+
 func (a *API) setRoomPolicy(ctx context.Context, in *roomPolicyInput) (any, error) {
 	patch := ubl.RoomPolicyPatch{MaxMessageBytes: in.Body.MaxMessageBytes, RetentionDays: in.Body.RetentionDays, Join: in.Body.Join}
 	if patch == (ubl.RoomPolicyPatch{}) {
 		return nil, invalid("body", "changes nothing")
 	}
-	deletes := in.Body.RetentionDays != nil && *in.Body.RetentionDays > 0 // older messages
 	opens := in.Body.Join != nil && *in.Body.Join == ubl.JoinTenant
-	if deletes || opens {
+	if deletes(in.Body.RetentionDays) || opens {
 		if err := confirmed(ctx); err != nil {
 			return nil, err
 		}

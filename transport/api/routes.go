@@ -29,7 +29,7 @@ func (a *API) tenantRoutes() {
 		summary: "Who the caller is, and what in their tenant"}, a.whoami)
 	handle(a, operation{method: "GET", path: "/tenant", id: "get-tenant", tool: "tenant.get", tag: "tenant", answers: "ubl.api.tenant.v1",
 		summary: "The caller's tenant"}, a.getTenant)
-	handle(a, operation{method: "PATCH", path: "/tenant/defaults", id: "set-defaults", asks: nothing, counts: ubl.Creations, tool: "tenant.update", tag: "tenant", answers: "ubl.api.tenant.v1",
+	handle(a, operation{method: "PATCH", path: "/tenant/defaults", id: "set-defaults", asks: sometimes, counts: ubl.Creations, tool: "tenant.update", tag: "tenant", answers: "ubl.api.tenant.v1",
 		summary: "Change the defaults of rooms to come", more: "Owners of the tenant."}, a.setDefaults)
 	handle(a, operation{method: "GET", path: "/tenant/members", id: "list-tenant-members", tool: "tenant.member.list", tag: "tenant", answers: "ubl.api.members.v1",
 		summary: "The tenant's members"}, a.listTenantMembers)

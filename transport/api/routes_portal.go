@@ -44,6 +44,6 @@ func (a *API) toolRoutes() {
 		more:    "Refused ones too. Owners of the tenant see all, others their own. next_before is null at the beginning."}, a.readCalls)
 	handle(a, operation{method: "GET", path: "/portal/budget", id: "get-budget", tool: "portal.budget.get", tag: "portal", answers: "ubl.api.budget.v1",
 		summary: "What the tenant may spend on models, and has spent today"}, a.getBudget)
-	handle(a, operation{method: "PATCH", path: "/portal/budget", id: "set-budget", asks: nothing, counts: ubl.Creations, tool: "portal.budget.update", tag: "portal", answers: "ubl.api.budget.v1",
+	handle(a, operation{method: "PATCH", path: "/portal/budget", id: "set-budget", asks: sometimes, counts: ubl.Creations, tool: "portal.budget.update", tag: "portal", answers: "ubl.api.budget.v1",
 		summary: "Bound what the tenant spends on models", more: "Owners of the tenant."}, a.setBudget)
 }

@@ -71,6 +71,11 @@ func (a *API) setDefaults(ctx context.Context, in *defaultsInput) (any, error) {
 	if patch == (ubl.TenantDefaultsPatch{}) {
 		return nil, invalid("body", "changes nothing")
 	}
+	if deletes(in.Body.RetentionDays) { // in rooms to come
+		if err := confirmed(ctx); err != nil {
+			return nil, err
+		}
+	}
 	t, err := ubl.Ask[*ubl.Tenant](ctx, a.Asker, home(ctx),
 		ubl.SetDefaults{Request: envelope.Command(ctx, in.Body.Key), Patch: patch})
 	return tenantAnswer{t}, err
