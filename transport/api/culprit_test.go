@@ -41,3 +41,24 @@ func TestErrorsNameTheCulprit(t *testing.T) {
 		}
 	}
 }
+
+// TestToolsNameTheCulprit: a tool says which argument is missing, and what it takes where it
+// is given another.
+func TestToolsNameTheCulprit(t *testing.T) {
+	const takes = "an unexpected member: the tool takes body, client_request_id, reply_to, room_id, type"
+	s := newServer(t)
+	for _, c := range []struct {
+		tool, args string
+		want       map[string]string
+	}{
+		{"messenger.send", `{}`, map[string]string{"room_id": "is missing"}},
+		{"messenger.send", `{"room":"r:general"}`, map[string]string{"arguments.room": takes}},
+		{"messenger.send", `{"eyJhbGciOi.J9":1}`, map[string]string{"arguments": takes}},
+		{"office.document.get", `{"workspace_id":""}`, map[string]string{"workspace_id": "is missing", "document_id": "is missing"}},
+	} {
+		_, err := s.act(t, c.tool).Do(anaActs(), json.RawMessage(c.args))
+		if got := ubl.AsError(err); got.Code != ubl.CodeValidation || !maps.Equal(got.Details, c.want) {
+			t.Errorf("%s %s: %v %v, want %v", c.tool, c.args, got.Code, got.Details, c.want)
+		}
+	}
+}

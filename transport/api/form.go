@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -41,7 +43,7 @@ func (f *form) request(args []byte) (*http.Request, error) {
 	err := eachMember(args, func(name []byte, value jsontext.Value) error {
 		s, ok := f.slots[string(name)]
 		if !ok {
-			return invalid(envelope.Under("arguments", string(name)), "an unexpected member")
+			return invalid(envelope.Under("arguments", string(name)), "an unexpected member: the tool takes "+strings.Join(slices.Sorted(maps.Keys(f.slots)), ", "))
 		}
 		if s.in == "body" {
 			body = append(append(append(append(body, ",\""...), s.name...), "\":"...), value...)
@@ -63,6 +65,9 @@ func (f *form) request(args []byte) (*http.Request, error) {
 		}
 		return nil
 	})
+	if err == nil {
+		err = f.lacks(r)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +76,23 @@ func (f *form) request(args []byte) (*http.Request, error) {
 		f.fill(r, body)
 	}
 	return r, nil
+}
+
+// lacks refuses a request without all that its path needs. The rest is for the operation to
+// miss.
+func (f *form) lacks(r *http.Request) error {
+	missing := map[string]string{}
+	for name, s := range f.slots {
+		if s.in == "path" && r.PathValue(s.name) == "" {
+			missing[name] = "is missing"
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	e := invalid("arguments", "")
+	e.Details = missing
+	return e
 }
 
 // fill gives the request a body of members, each of which follows a comma.
