@@ -59,7 +59,7 @@ func (n *node) scrub(rate int64) storage.ScrubOptions {
 type scrubCmd struct {
 	format
 	Data              string `default:"./ubl-data" type:"path" help:"Data directory of a stopped server." placeholder:"DIR"`
-	AcceptJournalLoss bool   `help:"Give up what the journal acknowledged and can't be read any more, with a receipt in tenant 0's ledger." config:"-"`
+	AcceptJournalLoss bool   `help:"Give up what a damaged journal acknowledged, with a receipt in tenant 0's ledger. Everything from the first record on that can't be read is given up, sound or not: each record builds on the one before." config:"-"`
 	Quiet             bool   `help:"Tell no progress."`
 }
 
@@ -95,7 +95,7 @@ func (c *scrubCmd) Run(ctx context.Context, p *program) error {
 func giveUp(list []storage.Checked, dir string) string {
 	for _, part := range list {
 		if slices.ContainsFunc(part.Places, func(at storage.Place) bool { return at.Journal }) {
-			return fmt.Sprintf("; to give up what a journal lost: ubl scrub --data %s --accept-journal-loss", dir)
+			return fmt.Sprintf("; to give up what a journal lost, from the first record on that can't be read: ubl scrub --data %s --accept-journal-loss", dir)
 		}
 	}
 	return ""

@@ -1,7 +1,9 @@
 package deploy
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,6 +77,36 @@ func TestRunbookLinksLead(t *testing.T) {
 			if !slices.Contains(headings[file], link[2]) {
 				t.Errorf("%s: there is no heading for %s#%s", name, file, link[2])
 			}
+		}
+	}
+}
+
+// TestRunbookKnowsMessages: what a start or a command says when it goes no further stands in
+// the runbook as the program says it.
+func TestRunbookKnowsMessages(t *testing.T) {
+	runbook := readFile(t, "RUNBOOK.md")
+	for says, file := range map[string]string{
+		"the file belongs to another data directory, or to another place in it":              "storage/boltfile.go",
+		"its root page lies beyond the end of the file":                                      "storage/salvage.go",
+		"is open to others (mode ":                                                           "transport/auth/key.go",
+		"this node waits for its cluster":                                                    "cmd/ubl/waiting.go",
+		"no node leads this part of the data now":                                            "cluster/ask.go",
+		"belongs to a node of a cluster":                                                     "cmd/ubl/node.go",
+		"the data directory holds data and had no key":                                       "cmd/ubl/key.go",
+		"not an Ed25519 key":                                                                 "transport/auth/key.go",
+		"was damaged or missing, and was made again":                                         "cmd/ubl/node.go",
+		"the newest atoms may be missing, behind the last":                                   "export.go",
+		"Everything from the first record on that can't be read is given up, sound or not: ": "cmd/ubl/scrub.go",
+	} {
+		source, err := os.ReadFile(filepath.Join("..", "..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(source), says) {
+			t.Errorf("%s doesn't say %q any more", file, says)
+		}
+		if !strings.Contains(runbook, strings.TrimRight(says, ": ")) {
+			t.Errorf("RUNBOOK.md doesn't know %q", says)
 		}
 	}
 }
