@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -149,6 +150,26 @@ func (a *authServer) revoke() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	clear(a.valid)
+}
+
+// keepCodes remembers the codes that were given, and has them be taken again by what it
+// returns.
+func (a *authServer) keepCodes() (restore func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	codes := maps.Clone(a.codes)
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.codes = maps.Clone(codes)
+	}
+}
+
+// forgetCodes has no code be taken.
+func (a *authServer) forgetCodes() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.codes)
 }
 
 // forget ends a client.

@@ -174,7 +174,11 @@ func (c *userCredential) refresh(ctx context.Context) error {
 		return err
 	}
 	c.p.take(&c.grant, token)
-	sealed, err := c.p.saveGrant(ctx, c.who, &c.access.Server, &c.grant, true)
+	req, err := c.p.request(c.who)
+	if err != nil {
+		return err
+	}
+	sealed, err := c.p.saveGrant(ctx, req, &c.access.Server, &c.grant, true)
 	if ubl.CodeOf(err) == ubl.CodeNotFound { // the user has disconnected meanwhile
 		return c.refused()
 	}
@@ -221,16 +225,13 @@ func (c *userCredential) refused() error { return signIn(c.server) }
 
 // saveGrant seals a grant and has the Portal actor keep it as it answers it; one that
 // renews another only where that is still there.
-func (p *Portal) saveGrant(ctx context.Context, who ubl.Identity, s *ubl.Server, g *grant, renews bool) (sealed []byte, err error) {
+func (p *Portal) saveGrant(ctx context.Context, req ubl.Request, s *ubl.Server, g *grant, renews bool) (sealed []byte, err error) {
+	who := req.Who
 	plain, err := json.Marshal(g)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't write a grant: %w", err)
 	}
 	sealed, err = p.sealer.seal(grantOf(who, s), plain)
-	if err != nil {
-		return nil, err
-	}
-	req, err := p.request(who)
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -22,7 +24,7 @@ const stateLife = 10 * time.Minute
 const CallbackPath = "/api/portal/callback"
 
 // state travels through the user's browser and back, sealed: any node can take it
-// up, nobody can read or change it, and nothing has to be kept meanwhile.
+// up, nobody can read or change it, and nothing has to be kept meanwhile. It works once.
 type state struct {
 	Tenant   ubl.TenantID `json:"t"`
 	User     ubl.UserID   `json:"u"`
@@ -197,10 +199,7 @@ func (p *Portal) Callback(ctx context.Context, by ubl.Identity, sealed, code, is
 	if originOf(a.Server.URL) != st.Origin {
 		return nil, ubl.Errorf(ubl.CodeConflict, "the server has another address by now: begin again")
 	}
-	if err := p.exchange(ctx, a, st, code); err != nil {
-		return nil, err
-	}
-	if _, err := p.saveGrant(ctx, who, &a.Server, &st.Grant, false); err != nil {
+	if err := p.endOnce(ctx, sealed, a, st, code); err != nil {
 		return nil, err
 	}
 	p.sessions.forget(ctx, placeOf(who, &a.Server))
@@ -208,6 +207,62 @@ func (p *Portal) Callback(ctx context.Context, by ubl.Identity, sealed, code, is
 		p.background(func(ctx context.Context) { p.syncAs(ctx, who, st.Server) })
 	}
 	return st.signingIn(), nil
+}
+
+var errEnded = ubl.Errorf(ubl.CodeConflict, "this sign-in has ended already: begin again")
+
+// endOnce turns the code into a grant that is kept, once for a state. This node refuses a
+// second time before the code is shown to anybody; where another node was first, the Portal
+// actor refuses to keep the grant, for the state is its key. One that failed may be tried again.
+func (p *Portal) endOnce(ctx context.Context, sealed string, a *ubl.ServerAccess, st *state, code string) (err error) {
+	id := ubl.BodyHash([]byte(sealed))
+	if !p.signIns.begin(id, ubl.TimeOf(p.now()), st.Ends) {
+		return errEnded
+	}
+	defer func() {
+		if err != nil && ubl.CodeOf(err) != ubl.CodeConflict {
+			p.signIns.failed(id)
+		}
+	}()
+	if err := p.exchange(ctx, a, st, code); err != nil {
+		return err
+	}
+	who := st.who()
+	req, err := p.request(who)
+	if err != nil {
+		return err
+	}
+	req.Key = "sign-in:" + id
+	if _, err = p.saveGrant(ctx, req, &a.Server, &st.Grant, false); ubl.CodeOf(err) == ubl.CodeIdempotencyConflict {
+		return errEnded.Because(err)
+	}
+	return err
+}
+
+// signIns are those that have ended on this node or are about to, until their states are
+// too old anyway.
+type signIns struct {
+	mu    sync.Mutex
+	until map[string]ubl.Time
+}
+
+// begin takes a sign-in, unless it was taken before.
+func (s *signIns) begin(id string, now, until ubl.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.until, func(_ string, until ubl.Time) bool { return until < now })
+	if _, taken := s.until[id]; taken {
+		return false
+	}
+	s.until[id] = until
+	return true
+}
+
+// failed gives a sign-in back.
+func (s *signIns) failed(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.until, id)
 }
 
 // Disconnect forgets what the user has signed in to a server with, and answers the

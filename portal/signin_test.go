@@ -183,6 +183,47 @@ func TestMovedWhileSigningIn(t *testing.T) {
 	}
 }
 
+// TestStateWorksOnce: a sign-in that has ended can't be ended again, on this node or another,
+// whatever the authorization server thinks of the code. One that failed can be tried again.
+func TestStateWorksOnce(t *testing.T) {
+	w := newWorld(t)
+	a := newAuthServer(t)
+	w.add(ubl.Server{ServerID: "ev", URL: guarded(t, eras[1], a.knows, func() string { return a.URL }), Auth: ubl.AuthUser}, "")
+	back := browse(t, w.connect(w.bob))
+	other := w.node()
+	end := func(p *portal.Portal) error {
+		_, err := p.Callback(t.Context(), w.bob, back.Get("state"), back.Get("code"), back.Get("iss"))
+		return err
+	}
+	restore := a.keepCodes()
+	a.forgetCodes()
+	if err := end(w.Portal); ubl.CodeOf(err) != ubl.CodeForbidden {
+		t.Fatalf("a code that isn't taken is answered %v", err)
+	}
+	restore()
+	if err := end(w.Portal); err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range map[string]*portal.Portal{"the same node": w.Portal, "another node": other} {
+		restore()
+		if err := end(p); ubl.CodeOf(err) != ubl.CodeConflict || !strings.Contains(err.Error(), "begin again") {
+			t.Errorf("on %s it is answered %v", name, err)
+		}
+	}
+	if n := a.count(); n != 2 { // another node learns of it from the Portal, once it has a token
+		t.Errorf("%d tokens were fetched", n)
+	}
+	if _, err := w.Disconnect(t.Context(), w.house.Request(w.bob), "ev"); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []*portal.Portal{w.Portal, other} {
+		restore()
+		if err := end(p); ubl.CodeOf(err) != ubl.CodeConflict {
+			t.Errorf("after disconnecting it is answered %v", err)
+		}
+	}
+}
+
 // TestCancelledRefresh: a refresh token that works once isn't lost with a caller who
 // goes while it is used.
 func TestCancelledRefresh(t *testing.T) {

@@ -37,8 +37,13 @@ func budgetContent(c ubl.SetBudget) []string    { return []string{content(limits
 func syncContent(c ubl.RecordSync) []string {
 	return []string{c.ServerID, c.Problem, listContent(c.Tools)}
 }
+
+// grantContent tells what was sealed twice apart: a sign-in, whose key is its state, ends once.
 func grantContent(c ubl.SaveGrant) []string {
-	return []string{c.ServerID, content(len(c.Sealed) > 0)}
+	if len(c.Sealed) == 0 {
+		return []string{c.ServerID, content(false)}
+	}
+	return []string{c.ServerID, content(true), ubl.BodyHash(c.Sealed)}
 }
 
 // updateContent leaves the secret out, for which its MAC stands.
