@@ -164,7 +164,9 @@ func TestSendNamesItsKey(t *testing.T) {
 			defer s.Close()
 			p := &program{env: map[string]string{"UBL_TOKEN": "x"}, random: &counter64{}, in: strings.NewReader("my text"), out: io.Discard, err: io.Discard}
 			for text, shown := range map[string]string{"my text": "TEXT", "-": "-"} {
+				mu.Lock()
 				calls = 0
+				mu.Unlock()
 				c := &sendCmd{remote: remote{URL: s.URL}, Room: "x", Text: text, ReplyTo: "m:1"}
 				server, err := c.client(p)
 				if err != nil {
@@ -172,6 +174,9 @@ func TestSendNamesItsKey(t *testing.T) {
 				}
 				server.pause = func(context.Context, time.Duration) {}
 				err = c.send(t.Context(), p, server)
+				mu.Lock() // a server whose connection broke may still be at it
+				key := key
+				mu.Unlock()
 				want := "it may have been sent; to try again without sending it twice: ubl send r:x " + shown + " --key " + key + " --reply-to m:1"
 				if err == nil || strings.HasSuffix(err.Error(), want) != test.unsure || strings.Contains(err.Error(), "may have been") != test.unsure || strings.Contains(err.Error(), "my text") {
 					t.Errorf("%s: %v\nwant %t: %s", text, err, test.unsure, want)
