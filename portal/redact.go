@@ -116,6 +116,7 @@ func (sh *shown) get() secrets {
 // secret is a text that callers must not see, in any form that one comes by in passing.
 type secret struct {
 	text  string
+	hex   string // its digits, in lower case
 	forms []form
 	// spelled are the forms inside JSON, as encoding/json and as RFC 8785 write them.
 	// They are worked out once: each result is searched for them.
@@ -131,7 +132,7 @@ type form struct {
 }
 
 func newSecret(text string) secret {
-	s := secret{text: text, forms: forms(text)}
+	s := secret{text: text, hex: hex.EncodeToString([]byte(text)), forms: forms(text)}
 	for range 2 { // once more for JSON within a text of JSON
 		for _, f := range s.forms {
 			own, canonical, err := spell(f.text)
@@ -214,7 +215,8 @@ func (ss secrets) redact(text string) string {
 	return without(text, found)
 }
 
-// Encodings are wrapped in lines, and hex is written in groups.
+// Encodings are wrapped in lines, and in groups. What else stands between the digits of hex is
+// looked at by itself (see digits).
 const (
 	blanks     = " \t\r\n"
 	separators = blanks + ":-,."
@@ -227,6 +229,22 @@ func (ss secrets) findApart(found []span, v view) []span {
 	for _, between := range []string{blanks, separators} {
 		if strings.ContainsAny(v.text, between) {
 			found = ss.find(found, v.without(between))
+		}
+	}
+	return ss.findHex(ss.findHex(found, v.digits()), v.dumped())
+}
+
+// findHex adds where their digits are in a view that has nothing else.
+func (ss secrets) findHex(found []span, v view) []span {
+	for _, s := range ss {
+		for i := 0; ; {
+			n := strings.Index(v.text[i:], s.hex)
+			if n < 0 {
+				break
+			}
+			from := i + n
+			i = from + len(s.hex)
+			found = append(found, span{v.origin(from, from+1).from, v.origin(i-1, i).to})
 		}
 	}
 	return found
@@ -283,6 +301,165 @@ func (v view) without(left string) view {
 	}
 	out.text = b.String()
 	return out
+}
+
+// digits is the view of the digits of hex alone, in lower case. Whatever stands between them,
+// "0x" too, says nothing else: so many in a row are there by no chance.
+func (v view) digits() view {
+	out := view{from: []int32{}, to: []int32{}}
+	var b []byte
+	for i := 0; i < len(v.text); i++ {
+		if startsHex(v.text[i:]) {
+			i++
+		} else if c := digit(v.text[i]); c != 0 {
+			at := v.origin(i, i+1)
+			b, out.from, out.to = append(b, c), append(out.from, int32(at.from)), append(out.to, int32(at.to))
+		}
+	}
+	out.text = string(b)
+	return out
+}
+
+// digit is a digit of hex in lower case, 0 for what is none.
+func digit(c byte) byte {
+	switch {
+	case '0' <= c && c <= '9' || 'a' <= c && c <= 'f':
+		return c
+	case 'A' <= c && c <= 'F':
+		return c | 0x20
+	}
+	return 0
+}
+
+// startsHex reports whether a text begins as numbers in hex do.
+func startsHex(text string) bool { return len(text) > 1 && text[0] == '0' && text[1]|0x20 == 'x' }
+
+// dumped is the view of the digits in the lines of dumps: those between an offset and the
+// characters that stand beside them. Each reaches to the end of its line, for these are it
+// once more.
+func (v view) dumped() view {
+	out := view{from: []int32{}, to: []int32{}}
+	var b []byte
+	line, was, end := 0, int64(-1), 0 // where the digits of the last line are in b, its offset, the end of this one
+	for i := 0; i < len(v.text); {
+		if i >= end {
+			end = i + lineOf(v.text[i:])
+		}
+		offset, n := offsetOf(v.text[i:end])
+		if n == 0 {
+			i = nextLine(v.text, i, end)
+			continue
+		}
+		// What looks like digits behind as many as are up to this offset is none.
+		if was >= 0 && offset > was && offset-was < int64(len(b)-line)/2 {
+			keep := line + 2*int(offset-was)
+			b, out.from, out.to = b[:keep], out.from[:keep], out.to[:keep]
+		}
+		line, was = len(b), offset
+		for i += n; i < end; {
+			at, group := groupOf(v.text[i:end])
+			if group == 0 {
+				break
+			}
+			for i += at; group > 0; i, group = i+1, group-1 {
+				b, out.from = append(b, digit(v.text[i])), append(out.from, int32(v.origin(i, i+1).from))
+				out.to = append(out.to, int32(v.origin(end-1, end).to))
+			}
+			if i < end && v.text[i] == ',' {
+				i++
+			}
+		}
+		i = nextLine(v.text, i, end)
+	}
+	out.text = string(b)
+	return out
+}
+
+// lineOf is how long the first line of a text is, one at least. Its end may be written as in
+// JSON.
+func lineOf(text string) int {
+	for i := range len(text) {
+		if text[i] == '\n' || text[i] == '\\' && i+1 < len(text) && text[i+1] == 'n' {
+			return max(i, 1)
+		}
+	}
+	return len(text)
+}
+
+// nextLine is where the next line of a dump may begin: behind a quotation mark, or the end of
+// this one.
+func nextLine(text string, i, end int) int {
+	if n := strings.IndexByte(text[min(i, end):end], '"'); n >= 0 {
+		return i + n + 1
+	}
+	switch {
+	case strings.HasPrefix(text[end:], "\n"):
+		end++
+	case strings.HasPrefix(text[end:], `\n`):
+		end += 2
+	}
+	return max(end, i+1)
+}
+
+// offsetOf reads the offset that a line of a dump begins with, and how long it is; 0 for
+// none.
+func offsetOf(line string) (offset int64, n int) {
+	const least, most = 4, 15 // digits; more would be no number here
+	at := blanksOf(line)
+	if startsHex(line[at:]) {
+		at += 2
+	}
+	for n = at; n < len(line) && n-at < most && digit(line[n]) != 0; n++ {
+		c := int64(digit(line[n]) - '0')
+		if c > 9 {
+			c -= 'a' - '0' - 10
+		}
+		offset = offset<<4 | c
+	}
+	if n-at < least || n == len(line) || strings.IndexByte(": \t\\", line[n]) < 0 {
+		return 0, 0
+	}
+	if line[n] == ':' {
+		n++
+	}
+	return offset, n
+}
+
+// groupOf is where the first group of digits in a text begins and how long it is, 0 where it
+// begins with something else. It is whole bytes.
+func groupOf(text string) (at, n int) {
+	at = blanksOf(text)
+	if startsHex(text[at:]) {
+		at += 2
+	}
+	end := at
+	for end < len(text) && digit(text[end]) != 0 {
+		end++
+	}
+	if (end-at)%2 != 0 || end < len(text) && strings.IndexByte(blanks+",\\", text[end]) < 0 {
+		return 0, 0
+	}
+	return at, end - at
+}
+
+// blanksOf is how long the blanks at the beginning of a text are, as they are or as JSON
+// writes them, also within a text of JSON.
+func blanksOf(text string) (n int) {
+	for n < len(text) {
+		end := n
+		for end < len(text) && text[end] == '\\' {
+			end++
+		}
+		switch {
+		case end == n && strings.IndexByte(blanks, text[n]) >= 0:
+			n++
+		case end > n && end < len(text) && (text[end] == 't' || text[end] == 'r'):
+			n = end + 1
+		default:
+			return n
+		}
+	}
+	return n
 }
 
 // unescape is a text without percent signs, as URLs have them.
@@ -377,7 +554,30 @@ func (ss secrets) in(raw json.RawMessage) (bool, error) {
 			}
 		}
 	}
+	for _, digits := range []string{hexIn(raw), view{text: string(raw)}.dumped().text} {
+		if slices.ContainsFunc(ss, func(s secret) bool { return strings.Contains(digits, s.hex) }) {
+			return true, nil
+		}
+	}
 	return false, nil
+}
+
+// hexIn are the digits of hex in JSON, without those of its escapes.
+func hexIn(raw []byte) string {
+	var out []byte
+	for i := 0; i < len(raw); i++ {
+		switch {
+		case raw[i] == '\\' && i+1 < len(raw):
+			if i++; raw[i] == 'u' {
+				i += 4
+			}
+		case raw[i] == '0' && i+1 < len(raw) && raw[i+1]|0x20 == 'x':
+			i++
+		case digit(raw[i]) != 0:
+			out = append(out, digit(raw[i]))
+		}
+	}
+	return string(out)
 }
 
 // joined is JSON without some characters, of which those that it escapes are blanks.
