@@ -231,7 +231,7 @@ func (ss secrets) findApart(found []span, v view) []span {
 			found = ss.find(found, v.without(between))
 		}
 	}
-	return ss.findHex(ss.findHex(found, v.digits()), v.dumped())
+	return ss.findHex(found, v.digits())
 }
 
 // findHex adds where their digits are in a view that has nothing else.
@@ -334,134 +334,6 @@ func digit(c byte) byte {
 // startsHex reports whether a text begins as numbers in hex do.
 func startsHex(text string) bool { return len(text) > 1 && text[0] == '0' && text[1]|0x20 == 'x' }
 
-// dumped is the view of the digits in the lines of dumps: those between an offset and the
-// characters that stand beside them. Each reaches to the end of its line, for these are it
-// once more.
-func (v view) dumped() view {
-	out := view{from: []int32{}, to: []int32{}}
-	var b []byte
-	line, was, end := 0, int64(-1), 0 // where the digits of the last line are in b, its offset, the end of this one
-	for i := 0; i < len(v.text); {
-		if i >= end {
-			end = i + lineOf(v.text[i:])
-		}
-		offset, n := offsetOf(v.text[i:end])
-		if n == 0 {
-			i = nextLine(v.text, i, end)
-			continue
-		}
-		// What looks like digits behind as many as are up to this offset is none.
-		if was >= 0 && offset > was && offset-was < int64(len(b)-line)/2 {
-			keep := line + 2*int(offset-was)
-			b, out.from, out.to = b[:keep], out.from[:keep], out.to[:keep]
-		}
-		line, was = len(b), offset
-		for i += n; i < end; {
-			at, group := groupOf(v.text[i:end])
-			if group == 0 {
-				break
-			}
-			for i += at; group > 0; i, group = i+1, group-1 {
-				b, out.from = append(b, digit(v.text[i])), append(out.from, int32(v.origin(i, i+1).from))
-				out.to = append(out.to, int32(v.origin(end-1, end).to))
-			}
-			if i < end && v.text[i] == ',' {
-				i++
-			}
-		}
-		i = nextLine(v.text, i, end)
-	}
-	out.text = string(b)
-	return out
-}
-
-// lineOf is how long the first line of a text is, one at least. Its end may be written as in
-// JSON.
-func lineOf(text string) int {
-	for i := range len(text) {
-		if text[i] == '\n' || text[i] == '\\' && i+1 < len(text) && text[i+1] == 'n' {
-			return max(i, 1)
-		}
-	}
-	return len(text)
-}
-
-// nextLine is where the next line of a dump may begin: behind a quotation mark, or the end of
-// this one.
-func nextLine(text string, i, end int) int {
-	if n := strings.IndexByte(text[min(i, end):end], '"'); n >= 0 {
-		return i + n + 1
-	}
-	switch {
-	case strings.HasPrefix(text[end:], "\n"):
-		end++
-	case strings.HasPrefix(text[end:], `\n`):
-		end += 2
-	}
-	return max(end, i+1)
-}
-
-// offsetOf reads the offset that a line of a dump begins with, and how long it is; 0 for
-// none.
-func offsetOf(line string) (offset int64, n int) {
-	const least, most = 4, 15 // digits; more would be no number here
-	at := blanksOf(line)
-	if startsHex(line[at:]) {
-		at += 2
-	}
-	for n = at; n < len(line) && n-at < most && digit(line[n]) != 0; n++ {
-		c := int64(digit(line[n]) - '0')
-		if c > 9 {
-			c -= 'a' - '0' - 10
-		}
-		offset = offset<<4 | c
-	}
-	if n-at < least || n == len(line) || strings.IndexByte(": \t\\", line[n]) < 0 {
-		return 0, 0
-	}
-	if line[n] == ':' {
-		n++
-	}
-	return offset, n
-}
-
-// groupOf is where the first group of digits in a text begins and how long it is, 0 where it
-// begins with something else. It is whole bytes.
-func groupOf(text string) (at, n int) {
-	at = blanksOf(text)
-	if startsHex(text[at:]) {
-		at += 2
-	}
-	end := at
-	for end < len(text) && digit(text[end]) != 0 {
-		end++
-	}
-	if (end-at)%2 != 0 || end < len(text) && strings.IndexByte(blanks+",\\", text[end]) < 0 {
-		return 0, 0
-	}
-	return at, end - at
-}
-
-// blanksOf is how long the blanks at the beginning of a text are, as they are or as JSON
-// writes them, also within a text of JSON.
-func blanksOf(text string) (n int) {
-	for n < len(text) {
-		end := n
-		for end < len(text) && text[end] == '\\' {
-			end++
-		}
-		switch {
-		case end == n && strings.IndexByte(blanks, text[n]) >= 0:
-			n++
-		case end > n && end < len(text) && (text[end] == 't' || text[end] == 'r'):
-			n = end + 1
-		default:
-			return n
-		}
-	}
-	return n
-}
-
 // unescape is a text without percent signs, as URLs have them.
 func unescape(text string) view {
 	var b strings.Builder
@@ -554,12 +426,8 @@ func (ss secrets) in(raw json.RawMessage) (bool, error) {
 			}
 		}
 	}
-	for _, digits := range []string{hexIn(raw), view{text: string(raw)}.dumped().text} {
-		if slices.ContainsFunc(ss, func(s secret) bool { return strings.Contains(digits, s.hex) }) {
-			return true, nil
-		}
-	}
-	return false, nil
+	digits := hexIn(raw)
+	return slices.ContainsFunc(ss, func(s secret) bool { return strings.Contains(digits, s.hex) }), nil
 }
 
 // hexIn are the digits of hex in JSON, without those of its escapes.
