@@ -35,8 +35,8 @@ type Operation struct {
 	Ask func(req ubl.Request, input any) (ubl.Name, ubl.Command)
 }
 
-// Of completes an operation with what it takes, what its actor answers (an O, a *O or nothing),
-// and the question that it is.
+// Of completes an operation with what it takes, what its actor answers (an O or a *O; nothing
+// where O has no members), and the question that it is.
 func Of[I, O any](o Operation, ask func(ubl.Request, I) (ubl.Name, ubl.Command)) Operation {
 	o.Input, o.Output = reflect.TypeFor[I](), reflect.TypeFor[O]()
 	o.Ask = func(req ubl.Request, input any) (ubl.Name, ubl.Command) { return ask(req, *input.(*I)) }

@@ -19,6 +19,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"ubl"
+	"ubl/offer"
 	"ubl/transport/envelope"
 )
 
@@ -334,12 +335,12 @@ func (zeros) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func newServer(t testing.TB) *server {
+func newServer(t testing.TB, offers ...offer.Operation) *server {
 	s := &server{actors: &actors{t: t, atoms: chain(2)}}
 	s.api = New(Options{Asker: s.actors, Cluster: s.actors, Office: s.actors, Portal: outside{s.actors}, Version: "1.2.3", Random: zeros{}, Now: func() time.Time { return now.Std() },
 		NewServiceToken: func(ubl.TenantID, io.Reader) (string, string, string, error) { return "c1", "s3cret", "hash", nil },
 		NewInvitation:   drawInvitation,
-		Domains:         map[string]ubl.TenantID{"acme.example": "t:acme.com", "given.example": "t:else"}, DNS: nameserver{}})
+		Domains:         map[string]ubl.TenantID{"acme.example": "t:acme.com", "given.example": "t:else"}, DNS: nameserver{}, Offers: offers})
 	s.router = chi.NewRouter()
 	s.router.Route("/api", s.api.Mount)
 	s.router.Handle("/schemas/*", Schemas())
