@@ -109,9 +109,8 @@ func TestAlarmsFailOver(t *testing.T) {
 		}
 		return n
 	}
-	begin := time.Now()
-	for i := range many {
-		at := ubl.TimeOf(begin.Add(500*time.Millisecond + time.Duration(i)*50*time.Millisecond))
+	for i := range many { // each later than the one before, however long the setting takes: most are left when the leader goes
+		at := ubl.TimeOf(time.Now().Add(time.Second + time.Duration(i)*75*time.Millisecond))
 		set := setBell{ubl.Request{Who: who, ID: "req:set-bell", Key: "set"}, at}
 		eventually(t, "a bell is set", func() bool {
 			_, err := local[leads()].Ask(t.Context(), name(i), set)
