@@ -2,7 +2,7 @@ package api
 
 import (
 	"context"
-	stdjson "encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -24,7 +24,9 @@ import (
 type offered struct {
 	offer.Operation
 	api    *API
-	input  *huma.Schema
+	status int
+	input  *huma.Schema     // all of it as one object
+	keyed  *huma.Schema     // of the idempotency key that a body may hold
 	places map[string]place // by member
 }
 
@@ -39,7 +41,10 @@ var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 // offer adds an operation of a family to the table.
 func (a *API) offer(op offer.Operation) {
 	components := a.huma.OpenAPI().Components.Schemas
-	t := &offered{Operation: op, api: a, input: components.Schema(op.Input, false, ""), places: map[string]place{}}
+	t := &offered{
+		Operation: op, api: a, places: map[string]place{},
+		input: components.Schema(op.Input, false, ""), keyed: components.Schema(reflect.TypeFor[KeyBody](), false, ""),
+	}
 	for _, found := range pathParameter.FindAllStringSubmatch(op.Path, -1) {
 		t.places[snake(found[1])] = place{"path", found[1]}
 	}
@@ -54,28 +59,29 @@ func (a *API) offer(op offer.Operation) {
 	if op.Sensitive {
 		o.asks = proof
 	}
-	components.Map()[o.answers] = answerSchema(components, op.Output)
-	described := o.describe(o.status(), jsonType[0])
+	components.Map()[o.answers] = answerSchema(*components.Schema(op.Output, false, ""))
+	t.status = o.status()
+	described := o.describe(t.status, jsonType[0])
 	t.describe(&described)
 	a.huma.OpenAPI().AddOperation(&described)
 	a.add(&described, t.serve)
 }
 
-// answerSchema is that of an answer, with what every answer has.
-func answerSchema(components huma.Registry, output reflect.Type) *huma.Schema {
-	s := components.Schema(output, false, "")
-	for name, as := range map[string]string{"request_id": "request_id", "server_time": "time"} {
-		s.Properties[name] = refTo("ubl.common.v1/$defs/" + as)
-		s.Required = append(s.Required, name)
-	}
-	return s
+// answerSchema is a schema of an answer, with what every answer has. Other operations may
+// take or answer the same type, so it is a copy.
+func answerSchema(s huma.Schema) *huma.Schema {
+	s.Properties = maps.Clone(s.Properties)
+	s.Properties["request_id"] = refTo("ubl.common.v1/$defs/request_id")
+	s.Properties["server_time"] = refTo("ubl.common.v1/$defs/time")
+	s.Required = append(slices.Clone(s.Required), "request_id", "server_time")
+	return &s
 }
 
 // describe says where the members of the input stand.
 func (t *offered) describe(op *huma.Operation) {
 	body := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{}}
-	for name, s := range t.input.Properties {
-		required := slices.Contains(t.input.Required, name)
+	for _, name := range slices.Sorted(maps.Keys(t.input.Properties)) {
+		s, required := t.input.Properties[name], slices.Contains(t.input.Required, name)
 		at, inPath := t.places[name]
 		switch {
 		case inPath:
@@ -94,8 +100,7 @@ func (t *offered) describe(op *huma.Operation) {
 	if t.Method == http.MethodGet {
 		return
 	}
-	keyed := t.api.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[KeyBody](), false, "")
-	body.Properties[keyArgument] = keyed.Properties[keyArgument]
+	body.Properties[keyArgument] = t.keyed.Properties[keyArgument]
 	op.RequestBody = &huma.RequestBody{Required: len(body.Required) > 0, Content: map[string]*huma.MediaType{jsonType[0]: {Schema: body}}}
 }
 
@@ -106,11 +111,7 @@ func (t *offered) serve(w http.ResponseWriter, r *http.Request) {
 		envelope.WriteError(w, r, err)
 		return
 	}
-	status := http.StatusOK
-	if t.Creates {
-		status = http.StatusCreated
-	}
-	answer(w, r, status, out)
+	answer(w, r, t.status, out)
 }
 
 func (t *offered) ask(ctx context.Context, r *http.Request) (any, error) {
@@ -141,7 +142,7 @@ func (t *offered) read(r *http.Request) (input any, key string, err error) {
 	}
 	if quoted, ok := given[keyArgument]; ok {
 		var in KeyBody
-		if err := t.check(reflect.TypeFor[KeyBody](), map[string]jsontext.Value{keyArgument: quoted}, &in); err != nil {
+		if err := t.check(t.keyed, map[string]jsontext.Value{keyArgument: quoted}, &in); err != nil {
 			return nil, "", err
 		}
 		key = in.Key
@@ -157,23 +158,22 @@ func (t *offered) read(r *http.Request) (input any, key string, err error) {
 		}
 	}
 	input = reflect.New(t.Input).Interface()
-	return input, key, t.check(t.Input, given, input)
+	return input, key, t.check(t.input, given, input)
 }
 
 // check holds an object against its description, and decodes it.
-func (t *offered) check(as reflect.Type, given map[string]jsontext.Value, into any) error {
+func (t *offered) check(as *huma.Schema, given map[string]jsontext.Value, into any) error {
 	object, err := json.Marshal(given)
 	if err != nil {
 		return invalid("body", "not valid JSON in UTF-8").Because(err)
 	}
 	var plain map[string]any
-	if err := stdjson.Unmarshal(object, &plain); err != nil {
+	if err := json.Unmarshal(object, &plain); err != nil {
 		return invalid("body", "not valid JSON in UTF-8").Because(err)
 	}
-	components := t.api.huma.OpenAPI().Components.Schemas
 	at, found := huma.NewPathBuffer(nil, 0), &huma.ValidateResult{}
 	at.Push("body")
-	huma.Validate(components, components.Schema(as, false, ""), at, huma.ModeWriteToServer, plain, found)
+	huma.Validate(t.api.huma.OpenAPI().Components.Schemas, as, at, huma.ModeWriteToServer, plain, found)
 	if len(found.Errors) > 0 {
 		e := translate(http.StatusUnprocessableEntity, "", found.Errors, nil)
 		details := make(map[string]string, len(e.Details))
@@ -198,11 +198,15 @@ func (t *offered) where(location string) string {
 
 // literal is a text of the query as the type that is expected there, or as it is.
 func (t *offered) literal(name, given string) jsontext.Value {
-	_, notBool := strconv.ParseBool(given)
-	_, notInt := strconv.ParseInt(given, 10, 64)
-	switch kind := t.input.Properties[name].Type; {
-	case kind == huma.TypeBoolean && notBool == nil, kind == huma.TypeInteger && notInt == nil:
-		return jsontext.Value(given)
+	switch t.input.Properties[name].Type {
+	case huma.TypeBoolean:
+		if yes, err := strconv.ParseBool(given); err == nil {
+			return strconv.AppendBool(nil, yes)
+		}
+	case huma.TypeInteger:
+		if n, err := strconv.ParseInt(given, 10, 64); err == nil {
+			return strconv.AppendInt(nil, n, 10)
+		}
 	}
 	return text(given)
 }

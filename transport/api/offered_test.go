@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,7 @@ func TestOffered(t *testing.T) {
 	}{
 		{get + "x:a", "", trial{ID: "x:a"}, "req:1234"},
 		{get + "x%3Aa?limit=3&all=true&word=7", "", trial{"x:a", 3, true, "7"}, "req:1234"},
+		{get + "x:a?limit=%2B03&all=1", "", trial{ID: "x:a", Limit: 3, All: true}, "req:1234"},
 		{end + "x:a/end", ``, trial{ID: "x:a"}, "req:1234"},
 		{end + "x:a/end", `{"limit":9,"word":"é","client_request_id":"k"}`, trial{ID: "x:a", Limit: 9, Word: "é"}, "k"},
 	} {
@@ -105,6 +107,38 @@ func TestOffered(t *testing.T) {
 		var got envelope.ErrorBody
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusBadRequest || got.Error.Details[at] == "" || len(a.asked) > 0 {
 			t.Errorf("%s is answered %d %s, want %s (%v)", request, w.Code, w.Body, at, err)
+		}
+	}
+}
+
+// TestOfferedAsDescribed: two operations that take and answer the same type are described
+// alike each time, and each by its own.
+func TestOfferedAsDescribed(t *testing.T) {
+	s, _ := offering(t)
+	for range 5 {
+		if again, _ := offering(t); string(again.api.spec) != string(s.api.spec) {
+			t.Fatal("two servers describe themselves in two ways")
+		}
+	}
+	var doc struct {
+		Paths      map[string]map[string]struct{ Parameters []struct{ Name string } }
+		Components struct {
+			Schemas map[string]struct{ Required []string }
+		}
+	}
+	if err := json.Unmarshal(s.api.spec, &doc); err != nil {
+		t.Fatal(err)
+	}
+	var takes []string
+	for _, p := range doc.Paths["/api/trials/{trialId}"]["get"].Parameters {
+		takes = append(takes, p.Name)
+	}
+	if want := []string{"all", "limit", "trialId", "word"}; !slices.Equal(takes, want) {
+		t.Errorf("a look takes %q, want %q", takes, want)
+	}
+	for tool, want := range map[string][]string{"trial.get": {"trial_id", "request_id", "server_time"}, "trial.end": {"request_id", "server_time"}} {
+		if got := doc.Components.Schemas[tool+".answer"].Required; !slices.Equal(got, want) {
+			t.Errorf("%s answers with %q, want %q", tool, got, want)
 		}
 	}
 }
