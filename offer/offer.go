@@ -15,7 +15,7 @@ import (
 
 // Operation is one of a family. Of makes it.
 type Operation struct {
-	// Method and Path are those of REST, below /api. In the path stand members of the input:
+	// Method and Path are those of REST, below /api. A path names members of the input:
 	// {counterId} is counter_id. The others are in the query of a GET, else in the body.
 	Method, Path string
 	// Tool is the name as a tool, and that of the act where the operation is one.

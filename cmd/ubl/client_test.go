@@ -88,20 +88,26 @@ func TestExportThatEndsAtDamage(t *testing.T) {
 	}
 }
 
+// keyOf is the idempotency key in a request's body, "" for none.
+func keyOf(r *http.Request) string {
+	var body struct {
+		Key string `json:"client_request_id"`
+	}
+	data, _ := io.ReadAll(r.Body)
+	_ = json.Unmarshal(data, &body)
+	return body.Key
+}
+
 // A server that is too busy twice, or breaks the connection, is asked again
 // with the same key.
 func TestSendTriesAgain(t *testing.T) {
 	var mu sync.Mutex
 	var keys []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var body struct {
-			Key string `json:"client_request_id"`
-		}
-		data, _ := io.ReadAll(r.Body)
-		_ = json.Unmarshal(data, &body)
+		sent := keyOf(r)
 		mu.Lock()
 		defer mu.Unlock()
-		keys = append(keys, body.Key)
+		keys = append(keys, sent)
 		switch len(keys) {
 		case 1:
 			w.Header().Set("Retry-After", "1")
@@ -149,15 +155,11 @@ func TestSendNamesItsKey(t *testing.T) {
 			var key string
 			calls := 0
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				var body struct {
-					Key string `json:"client_request_id"`
-				}
-				data, _ := io.ReadAll(r.Body)
-				_ = json.Unmarshal(data, &body)
+				sent := keyOf(r)
 				mu.Lock()
 				answer := test.answers[min(calls, len(test.answers)-1)]
 				calls++
-				key = body.Key
+				key = sent
 				mu.Unlock()
 				answer(w, r)
 			}))

@@ -25,14 +25,22 @@ type atom struct {
 	This   struct {
 		RoomID ubl.RoomID `json:"room_id"`
 	} `json:"this"`
-	Effects []json.RawMessage `json:"effects"`
+	Effects []struct {
+		Op      string     `json:"op"`
+		RoomID  ubl.RoomID `json:"room_id"`
+		RoomSeq int64      `json:"room_seq"`
+	} `json:"effects"`
 }
 
-// effect is what a stream needs of one of an atom's effects.
-type effect struct {
-	Op      string     `json:"op"`
-	RoomID  ubl.RoomID `json:"room_id"`
-	RoomSeq int64      `json:"room_seq"`
+// effectIn is one of an atom's effects, as it stands there.
+func effectIn(raw json.RawMessage, i int) (json.RawMessage, error) {
+	var a struct {
+		Effects []json.RawMessage `json:"effects"`
+	}
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return nil, err
+	}
+	return a.Effects[i], nil
 }
 
 // told is an event found in the ledger, at its act's position.
@@ -96,16 +104,16 @@ func (s *tenantSource) find(page *ubl.AtomPage, pos int64) (events []told, last 
 		if _, mine := s.summary(a.This.RoomID); mine && isAction && a.Did == ubl.DidRoomCreate && a.Status == ubl.StatusExecuted {
 			events = append(events, told{pos: seq + 1, room: a.This.RoomID, at: a.When})
 		}
-		for _, raw := range a.Effects {
-			var e effect
-			if err := json.Unmarshal(raw, &e); err != nil {
-				return nil, pos, fmt.Errorf("couldn't read the effect of atom %d: %w", seq, err)
-			}
+		for i, e := range a.Effects {
 			if _, mine := s.summary(e.RoomID); mine && e.Op == opAppend {
 				events = append(events, told{pos: seq, room: e.RoomID, roomSeq: e.RoomSeq})
 			}
 			if slices.Contains(s.public, e.Op) {
-				events = append(events, told{pos: seq, public: &ubl.Event{Kind: e.Op, TenantID: s.who.TenantID, TS: a.When, Payload: raw}})
+				payload, err := effectIn(raw, i)
+				if err != nil {
+					return nil, pos, fmt.Errorf("couldn't read the effect of atom %d: %w", seq, err)
+				}
+				events = append(events, told{pos: seq, public: &ubl.Event{Kind: e.Op, TenantID: s.who.TenantID, TS: a.When, Payload: payload}})
 			}
 		}
 	}
