@@ -50,7 +50,7 @@ func (ReadAtoms) Cost() int { return 0 }
 // it was tried: nothing tries it any more until an owner or an operator redrives it.
 type DeadLetter struct {
 	TenantID TenantID `json:"tenant_id"`
-	// Kind says what was to be done: [DeadAlarm].
+	// Kind says what was to be done: [DeadAlarm], [DeadTail] or [DeadOutbound].
 	Kind string `json:"kind"`
 	// Subject is the actor, by the part of its name behind the tenant's: a room's id, a
 	// container's, "portal"; "" is the tenant itself.
@@ -64,8 +64,16 @@ type DeadLetter struct {
 	Since Time `json:"since"`
 }
 
-// DeadAlarm is the kind of an alarm whose decision or errand failed each time.
-const DeadAlarm = "alarm"
+// Kinds of dead letters.
+const (
+	// DeadAlarm is an alarm whose decision or errand failed each time.
+	DeadAlarm = "alarm"
+	// DeadTail is an entry of the ledger that one of its consumers couldn't take in, with all
+	// that came behind it about the same subject.
+	DeadTail = "tail"
+	// DeadOutbound is what couldn't be done outside, as a web hook that never answered.
+	DeadOutbound = "outbound"
+)
 
 // MaxDeadLetters is how many one list has at most.
 const MaxDeadLetters = 500

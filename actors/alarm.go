@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -42,7 +43,12 @@ const (
 	alarmsFailed
 )
 
-const alarmVersion = 1
+// Alarms with an [Outbound] are of version 2, so that a program that knows none leaves them
+// alone.
+const (
+	alarmVersion    = 1
+	outboundVersion = 2
+)
 
 // armed is an alarm as it is stored.
 type armed struct {
@@ -55,8 +61,14 @@ type armed struct {
 	Attempts int      `json:"attempts,omitempty"` // that have failed
 	Failed   bool     `json:"failed,omitempty"`   // it isn't tried any more
 	Code     ubl.Code `json:"code,omitempty"`     // of the newest attempt that failed
+	// Out is what is to be done outside, Intent the receipt of its intent. Begun says that
+	// an attempt was.
+	Out    *Outbound   `json:"out,omitempty"`
+	Intent ubl.Receipt `json:"intent,omitzero"`
+	Begun  bool        `json:"begun,omitempty"`
 
-	setting uint64 // tells it from one that was set later, to the same time even
+	intent  *ubl.Receipt // that of the act while it is new; read only behind the gate
+	setting uint64       // tells it from one that was set later, to the same time even
 }
 
 // settings counts the alarms that this process has set.
@@ -133,7 +145,8 @@ func (fire) Cost() int  { return ubl.ActCost }
 func (fired) Cost() int { return ubl.ActCost }
 func (adopt) Cost() int { return ubl.ActCost }
 
-// receiveAlarm answers what the scheduler asks, and who redrives what has failed.
+// receiveAlarm answers what the scheduler asks, who made an attempt outside, and who redrives
+// what has failed.
 func (x *Entity[S, E]) receiveAlarm(t *Turn, cmd ubl.Command) bool {
 	if t.Now() < x.waits {
 		x.waitAgain(t)
@@ -143,6 +156,8 @@ func (x *Entity[S, E]) receiveAlarm(t *Turn, cmd ubl.Command) bool {
 		x.fire(t, c)
 	case fired:
 		x.fired(t, c)
+	case sent:
+		x.sent(t, c)
 	case adopt:
 		x.adopt(t)
 	case ubl.Redrive:
@@ -164,6 +179,8 @@ func (x *Entity[S, E]) fire(t *Turn, c fire) {
 	switch {
 	case err != nil:
 		t.Fail(err)
+	case as.Out != nil:
+		x.attempt(t, c.key, as, req)
 	case parked && x.kind.Follow != nil:
 		x.refollow(t, c, subject, from)
 	case x.kind.Wake != nil:
@@ -216,12 +233,22 @@ func (x *Entity[S, E]) fired(t *Turn, c fired) {
 	case c.failed == "":
 		x.setUnreceipted(t, c.key, nil)
 	default:
-		as.Attempts++
-		as.Failed, as.Code = as.Attempts >= maxAttempts, c.failed
-		as.Due = t.Now().Add(retryAfter(as.Attempts))
-		x.setUnreceipted(t, c.key, &as)
+		t.Reply(x.putOff(t, c.key, as, c.failed))
+		return
 	}
-	t.Reply(as.Failed)
+	t.Reply(false)
+}
+
+// putOff has another attempt made later, and reports whether that was the last one.
+func (x *Entity[S, E]) putOff(t *Turn, key string, as armed, code ubl.Code) bool {
+	as.Attempts++
+	as.Failed, as.Code = as.Attempts >= maxAttempts, code
+	as.Due = t.Now().Add(retryAfter(as.Attempts))
+	if end := as.deadline(); end > t.Now() {
+		as.Failed, as.Due = false, min(as.Due, end)
+	}
+	x.setUnreceipted(t, key, &as)
+	return as.Failed
 }
 
 func (x *Entity[S, E]) adopt(t *Turn) {
@@ -313,6 +340,9 @@ func (x *Entity[S, E]) setAs(a *Append, key string, as *armed) (records []Record
 		return records
 	}
 	as.Form = alarmVersion
+	if as.Out != nil {
+		as.Form = outboundVersion
+	}
 	at, look := due{as.Due, local, key}.record(), as.Due
 	if as.Failed {
 		at, look = alarmKey(alarmsFailed, local, key), as.For
@@ -324,7 +354,26 @@ func (x *Entity[S, E]) setAs(a *Append, key string, as *armed) (records []Record
 	x.alarms[key] = *as
 	x.waiting(*as)
 	a.alarm(look)
-	return append(records, Record{Key: at, Value: []byte{alarmVersion}}, Record{Key: alarmKey(alarmsOf, local, key), Value: encode(as)})
+	return append(records, Record{Key: at, Value: []byte{alarmVersion}}, as.record(alarmKey(alarmsOf, local, key)))
+}
+
+// record is the alarm as its actor knows it.
+func (as armed) record(key []byte) Record {
+	if as.Out == nil {
+		return Record{Key: key, Value: encode(as)}
+	}
+	return Record{Key: key, Seal: func() []byte {
+		as.Intent = *as.intent
+		return encode(as)
+	}}
+}
+
+// deadline is when the alarm isn't put off any further; 0 for never.
+func (as armed) deadline() ubl.Time {
+	if as.Out == nil {
+		return 0
+	}
+	return as.Out.Deadline
 }
 
 // waiting notes the time before which a clock shows that a wait began too late.
@@ -336,26 +385,45 @@ func (x *Entity[S, E]) waiting(as armed) {
 
 // loadAlarms reads those of the actor, where its family has any.
 func (x *Entity[S, E]) loadAlarms(ctx context.Context) error {
-	if x.kind.Wake == nil && x.hooks.Errand == nil && x.kind.Follow == nil {
+	if x.kind.Wake == nil && x.kind.Ended == nil && x.hooks.Errand == nil && x.kind.Follow == nil {
 		return nil
 	}
 	x.alarms = make(map[string]armed)
-	from := alarmKey(alarmsOf, x.Name.Local(), "")
+	return x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
+		return eachAlarm(snap, x.Name.Local(), "", func(key string, as armed) error {
+			x.alarms[key] = as
+			x.waiting(as)
+			return nil
+		})
+	})
+}
+
+// eachAlarm reads those of an actor whose keys begin with a prefix.
+func eachAlarm(snap ubl.Snapshot, local, prefix string, each func(key string, as armed) error) error {
+	from := alarmKey(alarmsOf, local, prefix)
 	to := slices.Clone(from)
 	to[len(to)-1]++
 	var bad error
-	err := x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
-		return snap.Ascend(from, to, func(k, v []byte) bool {
-			var as armed
-			if bad = json.Unmarshal(v, &as); bad == nil && as.Form > alarmVersion {
-				bad = fmt.Errorf("an alarm is of version %d, this program knows %d", as.Form, alarmVersion)
-			}
-			x.alarms[string(k[len(from):])] = as
-			x.waiting(as)
-			return bad == nil
-		})
+	err := snap.Ascend(from, to, func(k, v []byte) bool {
+		key := prefix + string(k[len(from):])
+		var as armed
+		if as, bad = decodeArmed(key, v); bad == nil {
+			bad = each(key, as)
+		}
+		return bad == nil
 	})
 	return errors.Join(err, bad)
+}
+
+func decodeArmed(key string, stored []byte) (as armed, err error) {
+	if err = json.Unmarshal(stored, &as); err == nil && as.Form > outboundVersion {
+		err = fmt.Errorf("an alarm is of version %d, this program knows %d", as.Form, outboundVersion)
+	}
+	if as.Out != nil {
+		as.intent = new(as.Intent)
+		as.Out.Key = strings.TrimPrefix(key, outboundPrefix)
+	}
+	return as, err
 }
 
 // Armed reports whether the store has an alarm of an actor, by the local part of its name.

@@ -2,7 +2,6 @@ package actors
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 
 	"ubl"
@@ -19,7 +18,7 @@ func DeadLetters(snap ubl.Snapshot, tenant ubl.TenantID) (list []ubl.DeadLetter,
 			return false
 		}
 		list = append(list, ubl.DeadLetter{
-			TenantID: tenant, Kind: ubl.DeadAlarm, Subject: string(local), Key: string(key),
+			TenantID: tenant, Kind: kindOf(string(key), as), Subject: string(local), Key: string(key),
 			Attempts: as.Attempts, Code: as.Code, Since: as.For,
 		})
 		return len(list) < ubl.MaxDeadLetters
@@ -33,9 +32,21 @@ func readAlarm(snap ubl.Snapshot, local, key string) (as armed, err error) {
 		err = ubl.Damaged("a failed alarm is listed and not there")
 	}
 	if err == nil {
-		err = json.Unmarshal(v, &as)
+		as, err = decodeArmed(key, v)
 	}
 	return as, err
+}
+
+// kindOf says what was to be done.
+func kindOf(key string, as armed) string {
+	_, _, tail := readParkedKey(key)
+	switch {
+	case as.Out != nil:
+		return ubl.DeadOutbound
+	case tail:
+		return ubl.DeadTail
+	}
+	return ubl.DeadAlarm
 }
 
 // redrive has a failed alarm fired again, with a receipt.
@@ -62,7 +73,7 @@ func (x *Entity[S, E]) redrive(t *Turn, c ubl.Redrive) {
 			Effects:  []ubl.Fields{{letter[0], ubl.Str("op", ubl.DidRedrive), letter[1]}},
 			Pointers: ubl.Fields{ubl.Str("agreement_id", license)},
 		}, &key)
-		again, a := armed{Due: t.Now(), For: as.For}, t.append()
+		again, a := armed{Due: t.Now(), For: as.For, Out: as.Out, intent: as.intent}, t.append()
 		a.Records = append(a.Records, x.setAs(a, c.Letter, &again)...)
 	}
 	t.Reply(nil)

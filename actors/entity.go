@@ -3,6 +3,7 @@ package actors
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -51,6 +52,11 @@ type Hooks[E Event] struct {
 	// once: it must not touch the state, and asks with the request's key. A decision on
 	// the way sets or clears the alarm; else it is cleared when the errand returns nil.
 	Errand func(key string, req ubl.Request) func(context.Context) error
+	// Send makes an attempt of an [Outbound], in 15 s at most, on another goroutine behind the
+	// gate: it must not touch the state. Unavailable, overloaded, rate_limited and internal have
+	// it attempted again; any other error is the other side's answer, and ends it. Nil where
+	// who asks makes all attempts.
+	Send func(context.Context, Attempt) (json.RawMessage, error)
 	// Deliver has the effect of a subject's entries outside, in order and at least once.
 	// It runs on another goroutine and must not touch the state. Required where the family
 	// follows the ledger without [Kind].Decide.
@@ -351,6 +357,7 @@ func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Tim
 	}
 	x.announce(a, act)
 	a.Records = append(a.Records, p.Records...)
+	a.Records = append(a.Records, x.intends(a, at, p, act)...)
 	for _, alarm := range p.Alarms {
 		a.Records = append(a.Records, x.set(a, at, alarm)...)
 	}
@@ -362,7 +369,7 @@ func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Tim
 	if p.Also != nil {
 		x.enact(a, p.Also.Did, req, at, p.Also, true)
 	}
-	p.Records, p.Item, p.Answer, p.Founding = nil, nil, nil, nil // the append keeps the act, and so the plan
+	p.Records, p.Item, p.Answer, p.Founding, p.Intends = nil, nil, nil, nil, nil // the append keeps the act, and so the plan
 	return e, act
 }
 

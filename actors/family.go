@@ -125,4 +125,5 @@ type Env struct {
 	Usage *Usage
 
 	replays *turns.Turns // of states of the past that are made; nil for no bound
+	sends   *sends
 }

@@ -52,7 +52,10 @@ type Kind[S any, E Event] struct {
 	// Wake decides what an alarm leads to, with the name of its act; a nil plan is
 	// nothing, where its reason is gone. Where Wake is nil, [Hooks].Errand does it.
 	Wake func(s *S, key string, m Moment) (ubl.Did, *Plan[E], error)
-	// WakePasses says that the events of Wake pass.
+	// Ended decides what the outcome of an [Outbound] leads to that the outbox has ended: the
+	// plan of its effect, with the name of the act. Required of a family that intends any.
+	Ended func(*S, Sent, Moment) (ubl.Did, *Plan[E], error)
+	// WakePasses says that the events of Wake and Ended pass.
 	WakePasses bool
 	// Follow has one actor of the tenant follow its ledger; nil for none. Decide is what an
 	// entry leads to, with the name of its act; a nil plan is nothing. Where Decide is nil,
@@ -174,6 +177,10 @@ type Plan[E Event] struct {
 	Records []Record
 	// Alarms are set and cleared.
 	Alarms []Alarm
+	// Intends is what is to be done outside, which the act puts on record as intended; nil for
+	// nothing. Ends is the key of one whose effect the act is; "" for none.
+	Intends *Outbound
+	Ends    string
 	// Ref is what the key of a plan whose event passes leads to; zero for nothing to look up.
 	Ref Ref
 	// Frees says that the plan takes power or data away: see [Rule.Frees].

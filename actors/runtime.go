@@ -69,6 +69,7 @@ type Runtime struct {
 
 	alarms    *alarms
 	followers *followers
+	sends     *sends
 	replays   *turns.Turns // see [Env]
 
 	active  atomic.Int64
@@ -107,6 +108,7 @@ func New(opts Options) *Runtime {
 	}
 	rt.feed.panics = opts.Panics
 	rt.followers = newFollowers(rt)
+	rt.sends = newSends(rt)
 	rt.alarms = newAlarms(rt, opts.Shelf)
 	opts.Panics.Go(nil, "sweeping idle actors", rt.sweep)
 	return rt
@@ -163,6 +165,7 @@ func (rt *Runtime) Evict(cause error, in func(ubl.Group) bool) {
 	}
 	rt.alarms.drop(in)
 	rt.followers.drop(in)
+	rt.sends.drop(in)
 }
 
 // cell is the active cell of the name.
@@ -268,6 +271,7 @@ func (rt *Runtime) Close(ctx context.Context) error {
 	<-rt.swept
 	rt.alarms.close()
 	rt.followers.close()
+	rt.sends.close()
 	defer rt.dispatcher.close()
 	defer rt.system.Shutdown()
 	tick := time.NewTicker(2 * time.Millisecond)

@@ -45,6 +45,18 @@ func (t *Turns) Take(ctx context.Context, of ubl.TenantID) error {
 	}
 }
 
+// Try takes a place if one is free, and nobody waits for it.
+func (t *Turns) Try(of ubl.TenantID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.free == 0 || t.held[of] == t.each {
+		return false
+	}
+	t.free--
+	t.held[of]++
+	return true
+}
+
 // Give gives a place back.
 func (t *Turns) Give(of ubl.TenantID) {
 	if t == nil {

@@ -92,7 +92,7 @@ func (x *Portal) intend(t *actors.Turn, c ubl.BeginCall, key actors.Key) {
 		form: form{version}, Call: p.Event.call.row, Attempt: c.Attempt, Agreement: c.Agreement, Deadline: c.Deadline, Tokens: c.Tokens,
 	}
 	p.Event.call.begins = o
-	p.Alarms = []actors.Alarm{{Key: alarmOf(o.Call.N), At: o.Deadline}}
+	p.Intends = &actors.Outbound{Key: outboundOf(o.Call.N), Content: encode(o), Lease: o.Deadline, Deadline: o.Deadline, Once: true}
 	p.Ref = actors.Ref{Kind: refRow, N: o.Call.N}
 	x.Pass(t, c.Did, c.Request, &p, &key)
 	t.Later(o.ticket)
@@ -235,10 +235,12 @@ func closing(o *open, c ubl.EndCall) plan {
 	row := o.Call
 	row.Status, row.Code, row.DurationMS, row.Usage = string(ubl.OutcomeOK), c.Code, max(c.DurationMS, 0), c.Usage
 	p := plan{
-		Act: actors.Act{
-			Agreement: o.Agreement, Closes: o.receipt, Effects: []ubl.Fields{called(o, c)}, Pointers: pointers(o.Agreement, row.N),
-		},
-		Alarms: []actors.Alarm{{Key: alarmOf(row.N)}},
+		Act:  actors.Act{Agreement: o.Agreement, Effects: []ubl.Fields{called(o, c)}, Pointers: pointers(o.Agreement, row.N)},
+		Ends: outboundOf(row.N),
+	}
+	if o.early {
+		p.Ends, p.Closes, p.Alarms = "", o.receipt, []actors.Alarm{{Key: alarmOf(row.N)}}
+		p.Records = []actors.Record{{Key: openKey(row.N)}}
 	}
 	if c.Code != "" {
 		row.Status, p.Error = string(ubl.OutcomeError), atomError(c.Code, c.Message)

@@ -16,7 +16,7 @@
 //	p d                tokens used on the newest day with any
 //	b server 0 tool    tool by the server's own name: pinned and held definition
 //	l 0 n              row n of the log: a version byte, then canonical JSON
-//	q 0 n              call n while it is open
+//	q 0 n              call n while it is open, of a version before the outbox
 //	e portal           counter of events
 //	c portal           counter of rows
 //	k portal 0 n       idempotency keys ([actors.Keys])
@@ -32,12 +32,13 @@
 // # The way of one call
 //
 //	BeginCall   refused: a denied action and a row of status denied
-//	            else: an intended action, a row of status intended, an open call
+//	            else: an intended action, a row of status intended, an [actors.Outbound]
+//	            whose lease the node has until the call's deadline
 //	the node    makes the call, once the answer tells that all this is durable
 //	EndCall     the effect, which closes the intended action; the row is written
 //	            again, and what a model used counts for the day
-//	an alarm    the same with outcome error, at the call's deadline: the node that
-//	            made it is gone
+//	the outbox  the same with outcome error, when the lease ends: the node that had it
+//	            is gone. A call is made once, so the outbox attempts none
 //	CloseCalls  the same for all calls, asked by a node alone before it serves
 //
 // A call has the number of its row. Only who began it ends it, and only once:
@@ -61,7 +62,7 @@
 //
 // A failed commit ends the group, and the Portal is loaded from what is stored.
 // There a call either is, with its key, or never began; its effect follows by
-// EndCall or by the alarm, and never twice.
+// EndCall or by the outbox, and never twice.
 package portal
 
 import (
@@ -106,7 +107,16 @@ func numbered(space byte, n int64) []byte {
 func HasServers(snap ubl.Snapshot) (bool, error) { return some(snap, eventKey(0), eventKey(-1)) }
 
 // HasOpenCalls tells whether there are calls whose effect is still to come.
-func HasOpenCalls(snap ubl.Snapshot) (bool, error) { return some(snap, openKey(0), openKey(-1)) }
+func HasOpenCalls(snap ubl.Snapshot) (any bool, err error) {
+	if any, err = some(snap, openKey(0), openKey(-1)); any || err != nil {
+		return any, err
+	}
+	err = actors.EachOutbound(snap, local, func(actors.Outbound, *ubl.Receipt) error {
+		any = true
+		return nil
+	})
+	return any, err
+}
 
 // some tells whether there is a record in a run of keys.
 func some(snap ubl.Snapshot, from, to []byte) (any bool, err error) {

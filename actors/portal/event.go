@@ -63,6 +63,7 @@ type (
 		Tokens    int64           `json:"tokens"` // reserved
 
 		receipt *ubl.Receipt // of the action: read only behind the gate
+		early   bool         // it isn't in the outbox
 	}
 )
 

@@ -15,7 +15,7 @@ func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
 		Name: local, Version: version, Encode: func(e event) []byte { return encode(e) }, Place: place,
 		Apply: (*State).apply, Under: (*State).under, Pointers: (*State).pointers, Index: index, Tell: tell,
-		Empty: func(of ubl.Name) State { return newState(of.Group().Tenant) }, Beside: beside, Wake: (*State).wake, WakePasses: true, Adopt: (*State).adopt,
+		Empty: func(of ubl.Name) State { return newState(of.Group().Tenant) }, Beside: beside, Ended: (*State).ended, Wake: (*State).wake, WakePasses: true, Adopt: (*State).adopt,
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidServerAdd, addContent, (*State).decideAdd),
 			actors.On(ubl.DidServerUpdate, updateContent, (*State).decideUpdate),
@@ -72,9 +72,8 @@ func executed(did ubl.Did, this, effect ubl.Fields) actors.Act {
 	return actors.Act{This: this, Effects: []ubl.Fields{append(effect, ubl.Str("op", did))}}
 }
 
-// index is what an event changes besides: tools, what a server said, a call while it is
-// open, and what models used.
-func index(s *State, e event, act *actors.Act) (records []actors.Record) {
+// index is what an event changes besides: tools, what a server said, and what models used.
+func index(s *State, e event, _ *actors.Act) (records []actors.Record) {
 	if e.Tool != nil {
 		records = append(records, toolRecord(e.Tool))
 	}
@@ -84,21 +83,7 @@ func index(s *State, e event, act *actors.Act) (records []actors.Record) {
 			records = append(records, toolRecord(now))
 		}
 	}
-	c := e.call
-	if c == nil {
-		return records
-	}
-	switch {
-	case c.begins != nil:
-		records = append(records, actors.Record{Key: openKey(c.row.N), Seal: func() []byte {
-			stored := *c.begins
-			stored.Call.Receipt = &act.Receipt
-			return encode(stored)
-		}})
-	case c.ends != nil:
-		records = append(records, actors.Record{Key: openKey(c.row.N)})
-	}
-	if c.used != nil {
+	if c := e.call; c != nil && c.used != nil {
 		records = append(records, actors.Record{Key: usageKey(), Value: encode(s.Usage)})
 	}
 	return records

@@ -40,9 +40,10 @@ func TestStoredForms(t *testing.T) {
 		"pyfiles": `{"v":1,"server_id":"files","at":` + now + `,"down":false}`,
 		"bfiles\x00read": `{"v":1,"tool":"files.read","server_id":"files","upstream":"read","definition":` + definition +
 			`,"hash":"` + ubl.BodyHash([]byte(definition)) + `"}`,
-		"q" + first: `{"v":1,"call":{"n":1,"at":` + now + `,"did":"portal.call","server":"files","capability":"files.read","user_id":"ANA",` +
-			`"is_service":false,"status":"intended","duration_ms":0,"request_id":"` + begin.ID + `","receipt":` + text(ticket.Receipt) + `},` +
-			`"agreement_id":"a:tool:files.read","deadline":"2026-01-07T12:35:56.000Z","tokens":0}`,
+		"i\x01portal\x00out:1": `{"v":2,"due":"2026-01-07T12:35:56.000Z","for":"2026-01-07T12:35:56.000Z","out":{"content":{"v":1,"call":{"n":1,"at":` + now + `,"did":"portal.call","server":"files","capability":"files.read","user_id":"ANA",` +
+			`"is_service":false,"status":"intended","duration_ms":0,"request_id":"` + begin.ID + `"},` +
+			`"agreement_id":"a:tool:files.read","deadline":"2026-01-07T12:35:56.000Z","tokens":0},"lease":"2026-01-07T12:35:56.000Z",` +
+			`"deadline":"2026-01-07T12:35:56.000Z","once":true},"intent":` + text(ticket.Receipt) + `}`,
 		"l" + first: "\x01" + `{"at":` + now + `,"capability":"files.read","did":"portal.call","duration_ms":0,"is_service":false,"n":1,"receipt":` +
 			canonical(t, ticket.Receipt) + `,"request_id":"` + begin.ID + `","server":"files","status":"intended","user_id":"ANA"}`,
 	} {

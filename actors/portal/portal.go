@@ -2,7 +2,9 @@ package portal
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 
 	"ubl"
 	"ubl/actors"
@@ -57,13 +59,24 @@ func beside(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) error
 			actors.EachEvent(snap, toolKey("", ""), []byte{'b' + 1}, version, func(t tool) { s.Tools[t.Tool] = &t.PortalTool }),
 			actors.EachEvent(snap, []byte("pg"), []byte("ph"), version, func(g sealed) { s.Grants[grant{g.ServerID, g.UserID}] = true }),
 			actors.EachEvent(snap, usageKey(), []byte("pe"), version, func(u usage) { s.Usage = u }),
-			actors.EachEvent(snap, openKey(0), openKey(-1), version, func(o open) {
-				o.receipt, o.Call.Receipt = o.Call.Receipt, nil
-				s.begin(&o)
-			}),
+			actors.EachOutbound(snap, local, s.readOpen),
+			s.readEarly(snap),
 			s.findRows(snap),
 		)
 	})
+}
+
+// readOpen takes in a call that is open.
+func (s *State) readOpen(out actors.Outbound, intent *ubl.Receipt) error {
+	o := &open{receipt: intent}
+	if err := json.Unmarshal(out.Content, o); err != nil {
+		return fmt.Errorf("couldn't read an open call: %w", err)
+	}
+	if o.Version > version {
+		return fmt.Errorf("an open call is of version %d, this program knows %d", o.Version, version)
+	}
+	s.begin(o)
+	return nil
 }
 
 // findRows finds the oldest row that is kept, and the newest.

@@ -1,12 +1,9 @@
 package portal
 
 import (
-	"cmp"
-	"encoding/binary"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"ubl"
 	"ubl/actors"
@@ -15,18 +12,15 @@ import (
 // closePage is the most calls that one batch closes.
 const closePage = 500
 
-// callAlarm begins the key of the alarm that closes a call at its deadline. The intent
-// sets it, the effect clears it.
-const callAlarm = "call:"
+// outboundOf is what a call is called in the outbox.
+func outboundOf(n int64) string { return strconv.FormatInt(n, 10) }
 
-func alarmOf(n int64) string { return callAlarm + strconv.FormatInt(n, 10) }
-
-// wake closes a call whose deadline has passed.
-func (s *State) wake(key string, at actors.Moment) (ubl.Did, *plan, error) {
-	n, err := strconv.ParseInt(strings.TrimPrefix(key, callAlarm), 10, 64)
+// ended closes a call whose deadline has passed: the node that had its lease hasn't ended it.
+func (s *State) ended(out actors.Sent, at actors.Moment) (ubl.Did, *plan, error) {
+	n, err := strconv.ParseInt(out.Key, 10, 64)
 	o := s.Open[n]
 	if err != nil || o == nil {
-		return "", nil, nil
+		return "", nil, ubl.Damaged("the outbox has a call that the portal doesn't know")
 	}
 	p := orphaned(o, at.Now)
 	return o.Call.Did, &p, nil
@@ -70,26 +64,4 @@ func (x *Portal) closeCalls(t *actors.Turn, c ubl.CloseCalls) {
 		more, err := ubl.Ask[int](ctx, x.Ask, x.Name, c)
 		return closed + more, err
 	})
-}
-
-// unarmed names the Portal where a version before alarms left a call open.
-func unarmed(snap ubl.Snapshot) (locals []string, err error) {
-	var bad error
-	err = snap.Ascend(openKey(0), openKey(-1), func(k, _ []byte) bool {
-		var armed bool
-		armed, bad = actors.Armed(snap, local, alarmOf(int64(binary.BigEndian.Uint64(k[len(k)-8:]))))
-		if bad == nil && !armed {
-			locals = []string{local}
-		}
-		return bad == nil && armed
-	})
-	return locals, cmp.Or(err, bad)
-}
-
-// adopt arms the calls that are open.
-func (s *State) adopt(actors.Moment) (alarms []actors.Alarm, records []actors.Record) {
-	for n, o := range s.Open {
-		alarms = append(alarms, actors.Alarm{Key: alarmOf(n), At: o.Deadline})
-	}
-	return alarms, nil
 }

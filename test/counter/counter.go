@@ -1,7 +1,7 @@
 // Package counter is a trial: a family of actors in one folder, as anybody would add one. A
 // tenant's counters are made by their first use. They are read and added to over REST and MCP,
 // go back to nothing at a time (an alarm), tell everyone in the tenant of each change (an effect
-// of the act, live and over a pause), and call a web hook, once in effect (an errand).
+// of the act, live and over a pause), and call a web hook, once in effect (the outbox).
 //
 // It needs one line of wiring, in the list of families:
 //
@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -60,13 +59,13 @@ func (Get) Cost() int { return 0 }
 // Cost implements [ubl.Command].
 func (Reset) Cost() int { return ubl.ActCost }
 
-// The acts, which are also the ops of their effects, and the alarms.
+// The acts, which are also the ops of their effects, and the alarm.
 const (
 	didAdd   ubl.Did = "counter.add"
 	didReset ubl.Did = "counter.reset"
+	didCall  ubl.Did = "counter.call"
 
 	alarmReset = "reset"
-	alarmCall  = "call" // with the value behind it
 )
 
 // event is stored under z counter 0 n.
@@ -88,7 +87,7 @@ func Family(read ubl.Reader) actors.Family {
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
 			x := &actor{hook: os.Getenv("UBL_COUNTER_HOOK")}
 			var err error
-			x.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: outcome, Errand: x.errand})
+			x.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: outcome, Errand: x.errand, Send: x.call})
 			return x, err
 		},
 		Commands: []ubl.Command{Add{}, Get{}, Reset{}},
@@ -117,15 +116,20 @@ var kind = &actors.Kind[state, event]{
 		actors.On(didAdd, func(c Add) []string { return []string{fmt.Sprint(c.By, c.After, c.Call)} }, add),
 		actors.On(didReset, nil, reset),
 	},
+	Ended: called,
 }
 
-func add(s *state, c Add, m actors.Moment) (*plan, error) {
+func add(s *state, c Add, _ actors.Moment) (*plan, error) {
 	p := change(s, didAdd, s.Value+c.By)
 	if c.After > 0 {
 		p.Alarms = append(p.Alarms, actors.Alarm{Key: alarmReset, After: c.After})
 	}
 	if c.Call {
-		p.Alarms = append(p.Alarms, actors.Alarm{Key: alarmCall + strconv.FormatInt(s.Value+c.By, 10), At: m.Now})
+		body, _ := json.Marshal(p.Event.Counter)
+		p.Also = &plan{
+			Act:   actors.Act{Did: didCall, Status: ubl.StatusIntended, This: ubl.Fields{ubl.Str("counter_id", s.ID), ubl.Int("value", s.Value+c.By)}},
+			Event: p.Event, Intends: &actors.Outbound{Key: c.ID, Content: body},
+		}
 	}
 	return p, nil
 }
@@ -169,33 +173,37 @@ func (x *actor) Receive(t *actors.Turn, cmd ubl.Command) {
 	}
 }
 
-// errand is what an alarm leads to.
-func (x *actor) errand(key string, req ubl.Request) func(context.Context) error {
-	if key == alarmReset {
-		return func(ctx context.Context) error {
-			_, err := x.Ask.Ask(ctx, x.Name, Reset{req})
-			return err
-		}
+// called puts on record what the hook answered. The value stays.
+func called(s *state, out actors.Sent, _ actors.Moment) (ubl.Did, *plan, error) {
+	p := change(s, didCall, s.Value)
+	if out.Err != nil {
+		p.Error = &ubl.AtomError{Code: out.Err.Code, Message: out.Err.Message}
 	}
-	value, _ := strconv.ParseInt(strings.TrimPrefix(key, alarmCall), 10, 64)
-	body, _ := json.Marshal(Counter{ID: ID(x.Name.Local()), Value: value})
-	return func(ctx context.Context) error { return call(ctx, x.hook, req.Key, body) }
+	return didCall, p, nil
 }
 
-// call posts to a hook, which knows a repetition by its key.
-func call(ctx context.Context, hook, key string, body []byte) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, hook, bytes.NewReader(body))
-	if err != nil {
+// errand is what the alarm leads to.
+func (x *actor) errand(_ string, req ubl.Request) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := x.Ask.Ask(ctx, x.Name, Reset{req})
 		return err
 	}
-	req.Header.Set("Idempotency-Key", key)
+}
+
+// call posts to the hook, which knows a repetition by its key.
+func (x *actor) call(ctx context.Context, a actors.Attempt) (json.RawMessage, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, x.hook, bytes.NewReader(a.Content))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Idempotency-Key", a.IdempotencyKey)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= http.StatusMultipleChoices {
-		return ubl.Errorf(ubl.CodeUnavailable, "the hook answered %d", resp.StatusCode)
+		return nil, ubl.Errorf(ubl.CodeUnavailable, "the hook answered %d", resp.StatusCode)
 	}
-	return nil
+	return nil, nil
 }

@@ -142,7 +142,7 @@ func (h *House) learn() {
 // at once that were tried in vain.
 func (h *House) Alarms() {
 	h.t.Helper()
-	for deadline := time.Now().Add(time.Minute); h.due(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); h.due() || h.OutboxStats().Running > 0; time.Sleep(time.Millisecond) {
 		h.learn()
 		if time.Now().After(deadline) {
 			h.t.Fatal("alarms stay due")

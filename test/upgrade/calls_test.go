@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +40,50 @@ func TestCallsFromBefore(t *testing.T) {
 			h.Clock.Add(30 * time.Second)
 		}
 		h.Alarms()
+	}
+	h.VerifyLedger(ana.TenantID)
+}
+
+// TestCallsFromBeforeTheOutbox: three calls were open in records of their own. The node that
+// made one ends it, another is closed when its deadline has passed, and a node alone closes
+// the third before it serves. Of none a record is left.
+func TestCallsFromBeforeTheOutbox(t *testing.T) {
+	h := harness.Open(t, harness.Options{Dir: restore(t, "testdata/before-outbox/data.tar.gz")})
+	ana := harness.User("ana@example.com")
+	portal := ubl.PortalName(ana.TenantID)
+	statuses := func(want string) {
+		t.Helper()
+		var got []string
+		for _, row := range harness.Must[*ubl.CallPage](h, portal, ubl.ReadCalls{Who: ana, Owner: true, Limit: 10}).Calls {
+			got = append(got, row.Status)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("the calls are %v, want %s", got, want)
+		}
+	}
+	statuses("intended intended intended")
+	harness.Must[*ubl.Call](h, portal, ubl.EndCall{Request: h.Request(ana), N: 2, OutputHash: ubl.BodyHash(nil)})
+	statuses("intended ok intended")
+	h.Restart()
+	h.Clock.Add(time.Minute)
+	h.Alarms()
+	statuses("intended ok error")
+	if n := harness.Must[int](h, portal, ubl.CloseCalls{Request: h.Request(ubl.Platform()), All: true}); n != 1 {
+		t.Errorf("%d calls were closed", n)
+	}
+	h.Restart()
+	statuses("error ok error")
+	err := h.Engine.View(t.Context(), portal.Group(), func(snap ubl.Snapshot) error {
+		return snap.Ascend([]byte("q"), []byte("r"), func(k, _ []byte) bool {
+			t.Errorf("%q is left in the store", k)
+			return true
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := armed(t, h, portal); n > 0 {
+		t.Errorf("%d alarms are left", n)
 	}
 	h.VerifyLedger(ana.TenantID)
 }

@@ -1,0 +1,146 @@
+package actors
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ubl"
+	"ubl/turns"
+)
+
+// Attempts that are made at a time, by a node and for one tenant.
+const (
+	sendsAtOnce = 64
+	tenantSends = 8
+)
+
+// sends are the attempts of a node at what is [Outbound].
+type sends struct {
+	rt     *Runtime
+	places *turns.Turns
+	ctx    context.Context // until close
+	cancel context.CancelFunc
+
+	made, failed, running atomic.Int64
+
+	mu      sync.Mutex
+	work    sync.WaitGroup // begun with mu held
+	waiting map[outboundOf]ubl.Time
+	full    map[ubl.Group]bool // those that found no place
+}
+
+// outboundOf names an outbound.
+type outboundOf struct {
+	of  ubl.Name
+	key string
+}
+
+func newSends(rt *Runtime) *sends {
+	s := &sends{
+		rt: rt, places: turns.New(sendsAtOnce, tenantSends), waiting: make(map[outboundOf]ubl.Time), full: make(map[ubl.Group]bool),
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s
+}
+
+// close ends all attempts. Whoever leads next makes others when their leases have ended.
+func (s *sends) close() {
+	s.mu.Lock()
+	s.cancel()
+	s.mu.Unlock()
+	s.work.Wait()
+}
+
+// take takes a place for an attempt, if one is free; run or give gives it back. Who finds
+// none is looked after again once there is one.
+func (s *sends) take(of ubl.Name) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := of.Group()
+	free := s.places.Try(g.Tenant)
+	if !free {
+		s.full[g] = true
+	}
+	return free
+}
+
+func (s *sends) give(of ubl.Name) {
+	s.places.Give(of.Group().Tenant)
+	s.mu.Lock()
+	full := s.full
+	s.full = make(map[ubl.Group]bool)
+	s.mu.Unlock()
+	for g := range full {
+		s.rt.alarms.set(g, ubl.TimeOf(s.rt.opts.Now()), false)
+	}
+}
+
+// run makes an attempt on a goroutine of its own.
+func (s *sends) run(of ubl.Name, attempt func(context.Context)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return
+	}
+	s.running.Add(1)
+	s.rt.opts.Panics.Go(&s.work, "doing something outside", func() {
+		defer s.running.Add(-1)
+		defer s.give(of)
+		attempt(s.ctx)
+	})
+}
+
+// count counts an attempt.
+func (s *sends) count(err error) {
+	s.made.Add(1)
+	if err != nil {
+		s.failed.Add(1)
+	}
+}
+
+// wait notes what is attempted again, and since when it should have been done; forget ends
+// that.
+func (s *sends) wait(of ubl.Name, key string, since ubl.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting[outboundOf{of, key}] = since
+}
+
+func (s *sends) forget(of ubl.Name, key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.waiting, outboundOf{of, key})
+}
+
+// drop forgets what others look after now.
+func (s *sends) drop(in func(ubl.Group) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.waiting, func(o outboundOf, _ ubl.Time) bool { return in(o.of.Group()) })
+	maps.DeleteFunc(s.full, func(g ubl.Group, _ bool) bool { return in(g) })
+}
+
+// OutboxStats are figures of what this node does outside.
+type OutboxStats struct {
+	Attempts int64         // since the start
+	Failures int64         // of these
+	Running  int64         // under way
+	Waiting  int           // for another attempt
+	Late     time.Duration // of what should have been done for longest
+}
+
+// OutboxStats counts.
+func (rt *Runtime) OutboxStats() OutboxStats {
+	s, now := rt.sends, rt.opts.Now()
+	stats := OutboxStats{Attempts: s.made.Load(), Failures: s.failed.Load(), Running: s.running.Load()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stats.Waiting = len(s.waiting)
+	for _, since := range s.waiting {
+		stats.Late = max(stats.Late, now.Sub(since.Std()))
+	}
+	return stats
+}
