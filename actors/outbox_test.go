@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"ubl"
 	"ubl/actors"
 	"ubl/panics"
@@ -132,7 +134,8 @@ func openOutside(t *testing.T) *outside {
 		return actors.Family{
 			Name: prefix, Owns: func(local string) bool { return strings.HasPrefix(local, prefix) },
 			Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-				x, err := courierKind.Load(ctx, w.store, env, actors.Hooks[courierEvent]{Send: send})
+				hooks := actors.Hooks[courierEvent]{Send: send, Outcome: func(_ context.Context, e courierEvent) (any, error) { return e.Receipt, nil }}
+				x, err := courierKind.Load(ctx, w.store, env, hooks)
 				return courier{x}, err
 			},
 		}
@@ -158,6 +161,9 @@ func (w *outside) send(ctx context.Context, a actors.Attempt) (json.RawMessage, 
 	w.mu.Lock()
 	w.came = append(w.came, a)
 	do := w.does[a.Key]
+	if do == nil {
+		do = w.does[""]
+	}
 	w.mu.Unlock()
 	if do != nil {
 		return do(ctx, a)
@@ -165,7 +171,7 @@ func (w *outside) send(ctx context.Context, a actors.Attempt) (json.RawMessage, 
 	return json.RawMessage(`"here"`), nil
 }
 
-// does has a parcel meet something outside.
+// meets has a parcel meet something outside, or "" all those that have nothing of their own.
 func (w *outside) meets(parcel string, do func(context.Context, actors.Attempt) (json.RawMessage, error)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -415,6 +421,80 @@ func TestOutboxCrash(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestOutboxHistories: over random histories of what is intended, with another side that comes
+// and goes, commits that fail before and after they are durable, actors that leave memory, and
+// restarts, each intent has one effect. Its attempts have one key, and it has at most one
+// where that is all that it may have.
+func TestOutboxHistories(t *testing.T) {
+	w := openOutside(t)
+	worlds := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		worlds++
+		orders := make(map[string]actors.Outbound)
+		name := func(key string) string { return fmt.Sprintf("courier:%d-%c", worlds, key[0]) }
+		rt.Repeat(map[string]func(*rapid.T){
+			"order": func(rt *rapid.T) {
+				now := ubl.TimeOf(w.Clock.Now())
+				o := actors.Outbound{
+					Key:  fmt.Sprintf("%s%d-%d", rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "of"), worlds, len(orders)),
+					Once: rapid.Bool().Draw(rt, "once"),
+				}
+				if rapid.Bool().Draw(rt, "has a deadline") {
+					o.Deadline = now.Add(time.Duration(rapid.IntRange(1, 90).Draw(rt, "seconds")) * time.Second)
+				}
+				if rapid.Bool().Draw(rt, "has a lease") {
+					o.Lease = now.Add(time.Duration(rapid.IntRange(1, 9).Draw(rt, "seconds of it")) * time.Second)
+				}
+				cmd := order{w.Request(w.ana), o}
+				_, err := w.Ask(t.Context(), w.at(name(o.Key)), cmd)
+				if ubl.CodeOf(err) == ubl.CodeUnavailable {
+					_, err = w.Ask(t.Context(), w.at(name(o.Key)), cmd)
+				}
+				if err != nil {
+					rt.Fatal(err)
+				}
+				orders[o.Key] = o
+			},
+			"meet": func(rt *rapid.T) {
+				code := rapid.SampledFrom([]ubl.Code{"", ubl.CodeUnavailable, ubl.CodeForbidden}).Draw(rt, "answers")
+				w.meets("", nil)
+				if code != "" {
+					w.meets("", fails(code))
+				}
+			},
+			"pass": func(rt *rapid.T) { w.pass(time.Duration(rapid.IntRange(0, 30).Draw(rt, "passed")) * time.Second) },
+			"fault": func(rt *rapid.T) {
+				w.store.next(crashes()[rapid.SampledFrom([]string{"before", "after"}).Draw(rt, "fails")](w.store))
+			},
+			"reload": func(*rapid.T) { w.Reload() },
+			"restart": func(rt *rapid.T) {
+				if rapid.IntRange(0, 4).Draw(rt, "often enough") == 0 {
+					w.Restart()
+				}
+			},
+		})
+		w.meets("", nil)
+		for range 40 { // past each deadline, each lease, and what a failure has put off
+			w.pass(time.Minute)
+		}
+		for key, o := range orders {
+			got := harness.Must[map[string]string](w.House, w.at(name(key)), parcels{})[key]
+			if attempts := w.attempts(key); got == "" || o.Once && attempts > 1 || strings.HasPrefix(got, "ok") && attempts == 0 {
+				rt.Fatalf("%+v came to %q after %d attempts", o, got, attempts)
+			}
+		}
+		keys := make(map[string]string)
+		for _, a := range w.came {
+			if was, has := keys[a.Key]; has && was != a.IdempotencyKey {
+				rt.Fatalf("%s was attempted under two keys", a.Key)
+			}
+			keys[a.Key] = a.IdempotencyKey
+		}
+		w.came = nil
+		w.clean()
+	})
 }
 
 // TestOutboxHolds: servers that hang hold up neither alarms nor another tenant's attempts,
