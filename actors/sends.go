@@ -60,15 +60,17 @@ func (s *sends) take(of ubl.Name) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := of.Group()
-	free := s.places.Try(g.Tenant)
-	if !free {
+	if !s.places.Try(g.Tenant) {
 		s.full[g] = true
+		return false
 	}
-	return free
+	s.running.Add(1)
+	return true
 }
 
 func (s *sends) give(of ubl.Name) {
 	s.places.Give(of.Group().Tenant)
+	s.running.Add(-1)
 	s.mu.Lock()
 	full := s.full
 	s.full = make(map[ubl.Group]bool)
@@ -85,9 +87,7 @@ func (s *sends) run(of ubl.Name, attempt func(context.Context)) {
 	if s.ctx.Err() != nil {
 		return
 	}
-	s.running.Add(1)
 	s.rt.opts.Panics.Go(&s.work, "doing something outside", func() {
-		defer s.running.Add(-1)
 		defer s.give(of)
 		attempt(s.ctx)
 	})
@@ -127,7 +127,7 @@ func (s *sends) drop(in func(ubl.Group) bool) {
 type OutboxStats struct {
 	Attempts int64         // since the start
 	Failures int64         // of these
-	Running  int64         // under way
+	Running  int64         // under way, or about to be
 	Waiting  int           // for another attempt
 	Late     time.Duration // of what should have been done for longest
 }
