@@ -195,6 +195,9 @@ func (x *Entity[S, E]) fire(t *Turn, c fire) {
 // wake decides what an alarm leads to, which is cleared in the same commit.
 func (x *Entity[S, E]) wake(t *Turn, key string, req ubl.Request) {
 	did, p, err := x.kind.Wake(&x.State, key, x.Moment(t))
+	if err == nil && p != nil {
+		_, err = x.Decide(t, did, req, p)
+	}
 	switch {
 	case err != nil:
 		t.Fail(err)

@@ -134,6 +134,12 @@ type clocks struct {
 func openClocks(t *testing.T) *clocks {
 	w := &clocks{t: t, store: &faulty{}, trouble: make(map[string]func() error), tried: make(map[string]int)}
 	kind, far := timerKind(w.meet), timerKind(w.meet)
+	kind.Stands = func(_ *timerState, p actors.Proposal) error {
+		if p.Did == "timer.ring" {
+			return w.meet("seat")
+		}
+		return nil
+	}
 	far.Wake = nil
 	family := func(prefix string, kind *actors.Kind[timerState, timerEvent]) actors.Family {
 		return actors.Family{

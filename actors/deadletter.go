@@ -68,7 +68,7 @@ func (x *Entity[S, E]) redrive(t *Turn, c ubl.Redrive) {
 	default:
 		letter := ubl.Fields{ubl.Str("key", c.Letter), ubl.Str("subject", x.Name.Local())}
 		license := ubl.TenantAgreement(x.Name.Group().Tenant)
-		x.Note(t, ubl.DidRedrive, c.Request, Act{
+		x.note(t, ubl.DidRedrive, c.Request, Act{
 			Agreement: license, This: letter,
 			Effects:  []ubl.Fields{{letter[0], ubl.Str("op", ubl.DidRedrive), letter[1]}},
 			Pointers: ubl.Fields{ubl.Str("agreement_id", license)},

@@ -220,11 +220,13 @@ func (x *Entity[S, E]) change(t *Turn, w wish[S, E]) {
 	key := x.key(w)
 	ref, err := x.Keys.Find(t.Context(), key)
 	var p *Plan[E]
+	var allowed Allowed[E]
 	if err == nil && ref == nil {
 		p, err = w.decide(&x.State, x.Moment(t))
 	}
-	if err == nil && p != nil && !w.frees && !p.Frees {
-		err = x.Usage.May(w.req.Who)
+	if err == nil && p != nil {
+		p.Frees = p.Frees || w.frees
+		allowed, err = x.Decide(t, w.did, w.req, p)
 	}
 	switch {
 	case err != nil:
@@ -233,14 +235,14 @@ func (x *Entity[S, E]) change(t *Turn, w wish[S, E]) {
 		t.Later(x.hooks.Again(t.Context(), ref.N))
 	case w.now != nil:
 		if p != nil {
-			x.Pass(t, w.did, w.req, p, &key)
+			x.Pass(t, allowed, &key)
 		}
 		t.Later(w.now(&x.State))
 	case ref != nil:
 		ctx := t.Context()
 		t.Later(func() (any, error) { return x.Past(ctx, ref.N) })
 	default:
-		t.Later(x.Enact(t, w.did, w.req, p, &key))
+		t.Later(x.Enact(t, allowed, &key))
 	}
 }
 
@@ -262,11 +264,9 @@ func (x *Entity[S, E]) Past(ctx context.Context, n int64) (any, error) {
 }
 
 // Enact carries out a plan in the turn's commit, and is the answer to it, for
-// [Turn.Later]. Each plan comes by here or by [Entity.Pass], between being decided and
-// changing anything: whatever else may forbid an act has its place in enact. Without a
-// key the family knows a retry by other means.
-func (x *Entity[S, E]) Enact(t *Turn, did ubl.Did, req ubl.Request, p *Plan[E], key *Key) func() (any, error) {
-	a := t.append()
+// [Turn.Later]. Without a key the family knows a retry by other means.
+func (x *Entity[S, E]) Enact(t *Turn, allowed Allowed[E], key *Key) func() (any, error) {
+	a, p := t.append(), allowed.plan
 	if key != nil {
 		ref := Ref{Kind: x.place.Ref, N: x.last + 1}
 		if p.Item != nil {
@@ -275,7 +275,7 @@ func (x *Entity[S, E]) Enact(t *Turn, did ubl.Did, req ubl.Request, p *Plan[E], 
 		x.Keys.add(a, *key, t.Now(), ref)
 	}
 	answer := p.Answer
-	made, act := x.enact(a, did, req, t.Now(), p, true)
+	made, act := x.enact(a, allowed.did, allowed.req, t.Now(), p, true)
 	if answer != nil {
 		return func() (any, error) { return answer(act.Receipt), nil }
 	}
@@ -290,10 +290,10 @@ func (x *Entity[S, E]) Enact(t *Turn, did ubl.Did, req ubl.Request, p *Plan[E], 
 
 // Pass carries out a plan whose event passes, in the turn's commit. Its key leads to what
 // the plan says.
-func (x *Entity[S, E]) Pass(t *Turn, did ubl.Did, req ubl.Request, p *Plan[E], key *Key) {
+func (x *Entity[S, E]) Pass(t *Turn, allowed Allowed[E], key *Key) {
 	a := t.append()
-	x.passes(t, a, key, p.Ref)
-	x.enact(a, did, req, t.Now(), p, false)
+	x.passes(t, a, key, allowed.plan.Ref)
+	x.enact(a, allowed.did, allowed.req, t.Now(), allowed.plan, false)
 }
 
 // PassUnreceipted has an event pass in the turn's commit that no act makes.
@@ -309,14 +309,6 @@ func (x *Entity[S, E]) passes(t *Turn, a *Append, key *Key, ref Ref) {
 	if key != nil {
 		x.Keys.add(a, *key, t.Now(), cmp.Or(ref, Ref{Kind: x.place.Passed}))
 	}
-}
-
-// Note puts an act on record that changes nothing, as reading is one, or a refusal. Its
-// receipt is there behind the gate. Its key, if it has one, is known from then on.
-func (x *Entity[S, E]) Note(t *Turn, did ubl.Did, req ubl.Request, act Act, key *Key) *Act {
-	a := t.append()
-	x.passes(t, a, key, Ref{})
-	return x.act(a, did, req, t.Now(), &act)
 }
 
 // Found is the append of an actor's first event, which another actor commits. It has

@@ -250,8 +250,13 @@ func (x *Entity[S, E]) decideEntry(t *Turn, e Entry) error {
 		return err
 	}
 	id, err := ubl.NewRequestID(x.Random)
+	var allowed Allowed[E]
 	if err == nil {
-		x.Enact(t, did, ubl.Request{Who: ubl.Platform(), ID: id, Key: fmt.Sprintf("tail:%s:%d", x.kind.Follow.Name, e.Seq)}, p, nil)
+		req := ubl.Request{Who: ubl.Platform(), ID: id, Key: fmt.Sprintf("tail:%s:%d", x.kind.Follow.Name, e.Seq)}
+		allowed, err = x.Decide(t, did, req, p)
+	}
+	if err == nil {
+		x.Enact(t, allowed, nil)
 	}
 	return err
 }

@@ -27,6 +27,9 @@ type Kind[S any, E Event] struct {
 	Apply func(*S, E)
 	// Under names the record that authorises what somebody does, for plans that name none.
 	Under func(*S, ubl.Identity) ubl.AgreementID
+	// Stands refuses a proposed act whose author has no standing under the Agreement that it
+	// names; nil for a family that leaves that to its rules alone.
+	Stands func(*S, Proposal) error
 	// Pointers are those of acts that bring none of their own.
 	Pointers func(*S) ubl.Fields
 	// Index is what an event changes in other records, given the state after it; nil

@@ -258,18 +258,19 @@ type counter struct {
 // Receive implements [actors.Actor]. The first add opens the counter in its own commit.
 func (x counter) Receive(t *actors.Turn, cmd ubl.Command) {
 	if c, ok := cmd.(actors.Asked); ok && !x.State.Open {
-		x.Enact(t, didOpen, c.Asked(), &actors.Plan[counterEvent]{}, nil)
+		x.Enact(t, x.Following(didOpen, c.Asked(), &actors.Plan[counterEvent]{}), nil)
 	}
 	if x.Change(t, cmd) {
 		return
 	}
 	switch cmd := cmd.(type) {
 	case enactAndPanic:
-		x.Enact(t, "counter.up", cmd.Request, &actors.Plan[counterEvent]{Event: counterEvent{Delta: 1000}}, nil)
+		x.Enact(t, x.Following("counter.up", cmd.Request, &actors.Plan[counterEvent]{Event: counterEvent{Delta: 1000}}), nil)
 		panic("after it was applied")
 	case look:
-		act, total := x.Note(t, "counter.look", cmd.Request, actors.Act{}, nil), x.State.Total
-		t.Later(func() (any, error) { return &counted{total, act.Receipt}, nil })
+		act, err := x.Look(t, "counter.look", cmd.Request, actors.Act{})
+		total := x.State.Total
+		t.Read(err, func(context.Context) (any, error) { return &counted{total, act.Receipt}, nil })
 	case addThen:
 		x.ChangeThen(t, cmd.add, func(_ context.Context, answer any) (any, error) {
 			return cmd.then(answer.(*counted).Total)
@@ -303,9 +304,13 @@ func (f *faulty) noted(ctx context.Context, n int64) func() (any, error) {
 const counterAt = ubl.Name("t:example.com|counter:1")
 
 // openCounter is a house with the counter, whose writes meet a fault where there is one.
-func openCounter(t *testing.T) (*harness.House, *faulty, ubl.Identity) {
+func openCounter(t *testing.T) (*harness.House, *faulty, ubl.Identity) { return openJudged(t, nil) }
+
+// openJudged is openCounter with a seat that has an input.
+func openJudged(t *testing.T, stands func(*counterState, actors.Proposal) error) (*harness.House, *faulty, ubl.Identity) {
 	store := &faulty{}
 	kind := counterKind()
+	kind.Stands = stands
 	h := harness.Open(t, harness.Options{
 		Wrap:   func(s ubl.Store) ubl.Store { store.Store = s; return store },
 		Panics: panics.New(slog.New(slog.DiscardHandler)),

@@ -39,3 +39,34 @@ func TestMay(t *testing.T) {
 		t.Error("without a limit somebody is refused")
 	}
 }
+
+// TestLimitsAtTheSeat: a tenant that is full may do what frees, and goes on looking for a
+// tenth more.
+func TestLimitsAtTheSeat(t *testing.T) {
+	for _, at := range []struct {
+		bytes     int64
+		p         Proposal
+		forbidden bool
+	}{
+		{900, Proposal{}, false},
+		{1000, Proposal{}, true},
+		{1000, Proposal{Frees: true}, false},
+		{1000, Proposal{Who: ubl.Platform()}, false},
+		{1000, Proposal{Looks: true}, false},
+		{1000, Proposal{Uses: true}, false},
+		{1200, Proposal{Looks: true}, true},
+		{1200, Proposal{Uses: true}, false},
+	} {
+		u := &Usage{quota: func(_ string, have int) error {
+			if have >= 1000 {
+				return ubl.Errorf(ubl.CodeQuotaExceeded, "full")
+			}
+			return nil
+		}}
+		u.Set(at.bytes)
+		x := &Entity[struct{}, follower]{Env: Env{Usage: u}, kind: &Kind[struct{}, follower]{}}
+		if err := x.Verdict(at.p); (ubl.CodeOf(err) == ubl.CodeQuotaExceeded) != at.forbidden {
+			t.Errorf("at %d of 1000 bytes %+v is answered %v", at.bytes, at.p, err)
+		}
+	}
+}

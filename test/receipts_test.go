@@ -24,9 +24,10 @@ import (
 var appending = map[string]string{
 	"Entity.Change":     "a command of the table, whose rule makes a Plan",
 	"Entity.ChangeThen": "as Change",
-	"Entity.Enact":      "a Plan",
-	"Entity.Pass":       "a Plan",
-	"Entity.Note":       "an Act",
+	"Entity.Enact":      "a Plan that is Allowed",
+	"Entity.Pass":       "a Plan that is Allowed",
+	"Entity.Look":       "an Act",
+	"Entity.Refuse":     "an Act that is denied",
 
 	"Entity.PassUnreceipted": "an Unreceipted",
 }
@@ -56,8 +57,34 @@ func TestAppendsHaveActs(t *testing.T) {
 	if got := p.using("bookkeeping"); !maps.Equal(got, want) {
 		t.Errorf("bookkeeping is made by %v, want %v: DESIGN.md lists it", got, want)
 	}
-	if got := unreceipted(t); !slices.Equal(got, []string{"portal/log.go"}) {
+	if got := naming(t, "actors.Unreceipted["); !slices.Equal(got, []string{"portal/log.go"}) {
 		t.Errorf("an Unreceipted is made in %v: DESIGN.md lists who makes one", got)
+	}
+}
+
+// following are the families' files with acts that follow from one that was allowed.
+var following = []string{
+	"container/carry.go",   // the end of a transfer that has left
+	"container/members.go", // the entry of who touches the general workspace
+	"container/receive.go", // an arrival, or its refusal
+	"portal/calls.go",      // the effect of a call
+	"portal/servers.go",    // grants of who was shut out
+	"portal/sweep.go",      // the effect of a call that nobody ends
+	"room/decide.go",       // the entry of who has entered the tenant
+	"tenant/domainsown.go", // what tenant 0 has decided of a domain
+	"tenant/enter.go",      // what a tenant and its members begin with, and operators by the node's word
+	"tenant/leaving.go",    // sign-ins of who was removed
+}
+
+// TestActsComeByTheSeat: a plan is Allowed by the seat alone, or follows from one that was, and
+// those are listed.
+func TestActsComeByTheSeat(t *testing.T) {
+	want := map[string]bool{"Entity.Decide": true, "Entity.Following": true, "Entity.change": true, "Entity.decideEntry": true}
+	if got := loadActors(t).using("Allowed"); !maps.Equal(got, want) {
+		t.Errorf("an Allowed is used by %v, want %v", got, want)
+	}
+	if got := naming(t, ".Following("); !slices.Equal(got, following) {
+		t.Errorf("acts that follow are in %v, want %v", got, following)
 	}
 }
 
@@ -176,8 +203,8 @@ func (p checked) using(of string) map[string]bool {
 	return found
 }
 
-// unreceipted are the families' files that make an actors.Unreceipted.
-func unreceipted(t *testing.T) (found []string) {
+// naming are the families' files that have a text in them.
+func naming(t *testing.T, what string) (found []string) {
 	paths, err := filepath.Glob("../actors/*/*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +214,7 @@ func unreceipted(t *testing.T) (found []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(text), "actors.Unreceipted[") {
+		if !strings.HasSuffix(path, "_test.go") && strings.Contains(string(text), what) {
 			found = append(found, strings.TrimPrefix(filepath.ToSlash(path), "../actors/"))
 		}
 	}

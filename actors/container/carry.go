@@ -102,7 +102,7 @@ func (c *Container) arrival(ctx context.Context, e event) (takeIn, error) {
 // each later one is answered alike.
 func (c *Container) settle(t *actors.Turn, cmd settle) {
 	if d, ok := c.State.Pending[cmd.id]; ok {
-		t.Later(c.Enact(t, ubl.DidTransfer, cmd.Request, settling(d.transfer, cmd), nil))
+		t.Later(c.Enact(t, c.Following(ubl.DidTransfer, cmd.Request, settling(d.transfer, cmd)), nil))
 		return
 	}
 	ctx := t.Context()

@@ -16,7 +16,7 @@ type plan = actors.Plan[event]
 func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
 		Name: "container", Version: eventVersion, Place: place, Unknown: func() error { return errUnknown() },
-		Apply: (*State).apply, Under: (*State).under, Pointers: (*State).pointers, Index: index, Tell: tell,
+		Apply: (*State).apply, Under: (*State).under, Stands: (*State).stands, Pointers: (*State).pointers, Index: index, Tell: tell,
 		Snapshot: snapshots(), Earlier: earlier, Adopt: (*State).adopt,
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidAgreementEnd, nil, (*State).decideEnd).Frees(),

@@ -1,6 +1,10 @@
 package container
 
-import "ubl"
+import (
+	"ubl"
+	"ubl/actors"
+	"ubl/actors/agreement"
+)
 
 // errUnknown is the answer to who may not look into a container: that of one that
 // never was, since names of private ones must not be guessed.
@@ -29,6 +33,11 @@ func (s *State) under(who ubl.Identity) ubl.AgreementID {
 		return ubl.TenantAgreement(s.Agreement.TenantID)
 	}
 	return s.inForce()
+}
+
+// stands refuses an act under a record in which its author is no entry.
+func (s *State) stands(p actors.Proposal) error {
+	return agreement.Stands(&s.Agreement.Agreement, p, ubl.DidContainerJoin)
 }
 
 // may refuses an operation: to who may not do it, after the Agreement's end, and

@@ -36,7 +36,7 @@ func (c *Container) join(t *actors.Turn, cmd ubl.Command) {
 	}
 	p := changing(c.State.entries().Set(agreement.EntryOf(req.Who, ubl.RoleMember, t.Now())))
 	p.Agreement = ubl.TenantAgreement(c.tenant)
-	c.Enact(t, ubl.DidContainerJoin, req, p, nil)
+	c.Enact(t, c.Following(ubl.DidContainerJoin, req, p), nil)
 }
 
 // touch is the request of a command by which somebody joins: one that leaves a

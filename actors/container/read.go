@@ -16,23 +16,20 @@ const (
 	searchPage, maxSearchPage = 20, 100
 )
 
-// mayRead refuses a look that leaves a receipt.
-func (c *Container) mayRead(who ubl.Identity) error {
-	return cmp.Or(c.State.look(who), c.Usage.MayLook(who))
-}
-
-// reading puts a look on record.
-func (c *Container) reading(t *actors.Turn, req ubl.Request, did ubl.Did, this ubl.Fields) *actors.Act {
+// reading puts a look on record, and answers with what read finds. The act's receipt is there
+// by then.
+func (c *Container) reading(t *actors.Turn, req ubl.Request, did ubl.Did, this ubl.Fields, read func(context.Context, *actors.Act) (any, error)) {
 	place := ubl.Str("workspace_id", c.id)
-	return c.Note(t, did, req, actors.Act{
+	act, err := c.Look(t, did, req, actors.Act{
 		This: append(this, place), Effects: []ubl.Fields{{ubl.Str("op", "document.read"), place}},
-	}, nil)
+	})
+	t.Read(err, func(ctx context.Context) (any, error) { return read(ctx, act) })
 }
 
 // getDocument reads a document. One that is deleted shows what it was to those who
 // ask for a version by its number.
 func (c *Container) getDocument(t *actors.Turn, cmd ubl.GetDocument) {
-	err := c.mayRead(cmd.Who)
+	err := c.State.look(cmd.Who)
 	if err == nil && !cmd.DocumentID.Valid() { // it goes into an atom, found or not
 		err = ubl.Errorf(ubl.CodeValidation, "the document is not named by the id of one")
 	}
@@ -52,8 +49,7 @@ func (c *Container) getDocument(t *actors.Turn, cmd ubl.GetDocument) {
 	if n > 0 {
 		this = append(this, ubl.Int("version", n))
 	}
-	act, ctx := c.reading(t, cmd.Request, ubl.DidDocumentGet, this), t.Context()
-	t.Later(func() (any, error) {
+	c.reading(t, cmd.Request, ubl.DidDocumentGet, this, func(ctx context.Context, act *actors.Act) (any, error) {
 		doc, err := c.readDocument(ctx, cmd.DocumentID, n)
 		if err != nil {
 			return nil, err
@@ -70,7 +66,7 @@ func pageOf(limit int) int { return min(max(cmp.Or(limit, listPage), 1), maxList
 
 // listDocuments reads a page of documents without their contents.
 func (c *Container) listDocuments(t *actors.Turn, cmd ubl.ListDocuments) {
-	err := c.mayRead(cmd.Who)
+	err := c.State.look(cmd.Who)
 	if err == nil {
 		err = t.Past(cmd.AsOf)
 	}
@@ -78,21 +74,18 @@ func (c *Container) listDocuments(t *actors.Turn, cmd ubl.ListDocuments) {
 		t.Fail(err)
 		return
 	}
-	act, ctx, hidden := c.reading(t, cmd.Request, ubl.DidDocumentList, nil), t.Context(), c.State.Hidden
-	if !cmd.AsOf.IsNow() {
-		t.Later(func() (any, error) {
-			s, newest, err := c.then(ctx, cmd.AsOf, hidden)
-			if err != nil {
-				return nil, err
-			}
-			page, next := s.page(cmd.After, cmd.Limit)
-			return c.list(ctx, page, &ubl.DocumentList{Next: next, Receipt: act.Receipt, AsOf: &newest.Receipt})
-		})
-		return
-	}
+	hidden := c.State.Hidden
 	page, next := c.State.page(cmd.After, cmd.Limit)
-	t.Later(func() (any, error) {
-		return c.list(ctx, page, &ubl.DocumentList{Next: next, Receipt: act.Receipt})
+	c.reading(t, cmd.Request, ubl.DidDocumentList, nil, func(ctx context.Context, act *actors.Act) (any, error) {
+		if cmd.AsOf.IsNow() {
+			return c.list(ctx, page, &ubl.DocumentList{Next: next, Receipt: act.Receipt})
+		}
+		s, newest, err := c.then(ctx, cmd.AsOf, hidden)
+		if err != nil {
+			return nil, err
+		}
+		page, next := s.page(cmd.After, cmd.Limit)
+		return c.list(ctx, page, &ubl.DocumentList{Next: next, Receipt: act.Receipt, AsOf: &newest.Receipt})
 	})
 }
 
@@ -130,7 +123,7 @@ func (c *Container) list(ctx context.Context, page []document, list *ubl.Documen
 // listVersions reads a page of the versions that a document has had in this
 // container.
 func (c *Container) listVersions(t *actors.Turn, cmd ubl.ListVersions) {
-	err := c.mayRead(cmd.Who)
+	err := c.State.look(cmd.Who)
 	last, deleted := c.State.known(cmd.DocumentID)
 	if err == nil && last == 0 {
 		err = errNoDocument()
@@ -139,10 +132,9 @@ func (c *Container) listVersions(t *actors.Turn, cmd ubl.ListVersions) {
 		t.Fail(err)
 		return
 	}
-	act := c.reading(t, cmd.Request, ubl.DidDocumentVersions, ubl.Fields{ubl.Str("document_id", cmd.DocumentID)})
-	limit, ctx := pageOf(cmd.Limit), t.Context()
-	t.Later(func() (any, error) {
-		list, err := c.versions(ctx, cmd.DocumentID, max(cmd.After, 0)+1, last, limit)
+	this := ubl.Fields{ubl.Str("document_id", cmd.DocumentID)}
+	c.reading(t, cmd.Request, ubl.DidDocumentVersions, this, func(ctx context.Context, act *actors.Act) (any, error) {
+		list, err := c.versions(ctx, cmd.DocumentID, max(cmd.After, 0)+1, last, pageOf(cmd.Limit))
 		if err != nil {
 			return nil, err
 		}

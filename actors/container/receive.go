@@ -105,7 +105,7 @@ func (c *Container) takeIn(t *actors.Turn, cmd takeIn) {
 		t.Fail(err)
 		return
 	}
-	t.Later(c.Enact(t, ubl.DidReceive, cmd.Request, p, &key))
+	t.Later(c.Enact(t, c.Following(ubl.DidReceive, cmd.Request, p), &key))
 }
 
 // decideTakeIn plans what comes of an arrival. A refusal is a plan too: it must be on

@@ -21,9 +21,9 @@ func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 		return
 	}
 	limit := min(max(cmp.Or(cmd.Limit, searchPage), 1), maxSearchPage)
-	upTo, hidden, ctx := c.State.Changed, c.State.Hidden, t.Context()
-	act := c.reading(t, cmd.Request, ubl.DidDocumentSearch, ubl.Fields{ubl.Str("query_hash", ubl.TextHash("query", cmd.Query))})
-	t.Later(func() (any, error) {
+	upTo, hidden := c.State.Changed, c.State.Hidden
+	this := ubl.Fields{ubl.Str("query_hash", ubl.TextHash("query", cmd.Query))}
+	c.reading(t, cmd.Request, ubl.DidDocumentSearch, this, func(ctx context.Context, act *actors.Act) (any, error) {
 		hits, err := c.find(ctx, upTo, hidden, cmd.Query, limit)
 		if err == nil {
 			hits.Receipt = act.Receipt
@@ -33,7 +33,7 @@ func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 }
 
 func (c *Container) maySearch(cmd ubl.SearchDocuments) error {
-	if err := c.mayRead(cmd.Who); err != nil {
+	if err := c.State.look(cmd.Who); err != nil {
 		return err
 	}
 	switch {

@@ -26,7 +26,7 @@ func (x *Portal) begin(t *actors.Turn, c ubl.BeginCall) {
 	key := actors.NewKey(c.Did, c.Request, c.Server, c.Capability, c.InputHash, c.Parent)
 	ref, err := x.Keys.Find(t.Context(), key)
 	if err == nil && ref == nil {
-		err = cmp.Or(x.State.checkBegin(t.Now(), c), x.Usage.May(c.Who))
+		err = x.State.checkBegin(t.Now(), c)
 	}
 	switch {
 	case err != nil:
@@ -80,7 +80,12 @@ func (x *Portal) deny(t *actors.Turn, c ubl.BeginCall, why *ubl.Error) {
 	}
 	p := x.State.calling(t.Now(), c, ubl.StatusDenied)
 	p.Error, p.Event.call.row.Code = atomError(why.Code, why.Message), why.Code
-	x.Pass(t, c.Did, c.Request, &p, key)
+	allowed, err := x.Decide(t, c.Did, c.Request, &p)
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	x.Pass(t, allowed, key)
 	t.Fail(why)
 }
 
@@ -94,7 +99,12 @@ func (x *Portal) intend(t *actors.Turn, c ubl.BeginCall, key actors.Key) {
 	p.Event.call.begins = o
 	p.Intends = &actors.Outbound{Key: outboundOf(o.Call.N), Content: encode(o), Lease: o.Deadline, Deadline: o.Deadline, Once: true}
 	p.Ref = actors.Ref{Kind: refRow, N: o.Call.N}
-	x.Pass(t, c.Did, c.Request, &p, &key)
+	allowed, err := x.Decide(t, c.Did, c.Request, &p)
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	x.Pass(t, allowed, &key)
 	t.Later(o.ticket)
 }
 
@@ -182,7 +192,7 @@ func (x *Portal) end(t *actors.Turn, c ubl.EndCall) {
 	}
 	p := closing(o, c)
 	row := p.Event.call.row
-	x.Pass(t, row.Did, c.Request, &p, nil)
+	x.Pass(t, x.Following(row.Did, c.Request, &p), nil)
 	t.Later(func() (any, error) {
 		receipt := *o.receipt
 		row.Receipt = &receipt

@@ -14,7 +14,7 @@ type plan = actors.Plan[event]
 func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
 		Name: local, Version: version, Encode: func(e event) []byte { return encode(e) }, Place: place,
-		Apply: (*State).apply, Under: (*State).under, Pointers: (*State).pointers, Index: index, Tell: tell,
+		Apply: (*State).apply, Under: (*State).under, Stands: (*State).stands, Pointers: (*State).pointers, Index: index, Tell: tell,
 		Empty: func(of ubl.Name) State { return newState(of.Group().Tenant) }, Beside: beside, Ended: (*State).ended, Wake: (*State).wake, WakePasses: true, Adopt: (*State).adopt,
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidServerAdd, addContent, (*State).decideAdd),
@@ -62,6 +62,9 @@ func nothing(*State, ubl.SaveGrant) func() (any, error) {
 
 // under names the TenantLicense: calls bring the record that authorises them.
 func (s *State) under(ubl.Identity) ubl.AgreementID { return ubl.TenantAgreement(s.Tenant) }
+
+// stands refuses who isn't of the tenant. Whether somebody may use a tool the Tenant has said.
+func (s *State) stands(p actors.Proposal) error { return s.member(p.Who) }
 
 func (s *State) pointers() ubl.Fields {
 	return ubl.Fields{ubl.Str("agreement_id", ubl.TenantAgreement(s.Tenant))}

@@ -331,7 +331,7 @@ func (x *Portal) forgetGrants(t *actors.Turn, c ubl.ForgetGrants) {
 		}
 	}
 	for _, g := range theirs {
-		x.Pass(t, ubl.DidServerConnect, c.Request, connecting(g, nil), nil)
+		x.Pass(t, x.Following(ubl.DidServerConnect, c.Request, connecting(g, nil)), nil)
 	}
 	if len(theirs) < forgetPage {
 		t.Reply(len(theirs))

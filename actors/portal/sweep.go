@@ -53,7 +53,7 @@ func (x *Portal) closeCalls(t *actors.Turn, c ubl.CloseCalls) {
 		}
 		closed++
 		p := orphaned(o, t.Now())
-		x.Pass(t, o.Call.Did, c.Request, &p, nil)
+		x.Pass(t, x.Following(o.Call.Did, c.Request, &p), nil)
 	}
 	if closed < closePage {
 		t.Reply(closed)

@@ -58,7 +58,7 @@ func (r *Room) welcome(t *actors.Turn, c ubl.Welcome) {
 		return
 	}
 	p.Agreement = ubl.TenantAgreement(r.tenant)
-	t.Later(r.Enact(t, ubl.DidRoomJoin, c.Request, p, nil))
+	t.Later(r.Enact(t, r.Following(ubl.DidRoomJoin, c.Request, p), nil))
 }
 
 // joining adds a member, and greets them in the name of who lets them in.

@@ -17,7 +17,10 @@ func kind() *actors.Kind[State, event] {
 		Name: "room", Version: eventVersion, Place: events, Items: messages,
 		Unknown: func() error { return ubl.Errorf(ubl.CodeNotFound, "there is no such room") },
 		Apply:   (*State).apply, Take: (*State).take, Tell: tell, Snapshot: snapshots(), Beside: loadRecent, Adopt: (*State).adopt,
-		Under:    func(s *State, _ ubl.Identity) ubl.AgreementID { return s.Agreement.ID },
+		Under: func(s *State, _ ubl.Identity) ubl.AgreementID { return s.Agreement.ID },
+		Stands: func(s *State, p actors.Proposal) error {
+			return agreement.Stands(&s.Agreement.Agreement, p, ubl.DidRoomJoin)
+		},
 		Pointers: func(s *State) ubl.Fields { return pointers(s.Summary.RoomID) },
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidSend, sendContent, (*State).decideSend),

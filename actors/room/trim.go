@@ -92,7 +92,12 @@ func (r *Room) sweep(t *actors.Turn, c ubl.Sweep) {
 	case len(left.frees) == 0:
 		t.Reply(r.State.Head)
 	default:
-		t.Later(r.Enact(t, ubl.DidRoomTrim, c.Request, r.State.trimming(left, t.Now()), nil))
+		allowed, err := r.Decide(t, ubl.DidRoomTrim, c.Request, r.State.trimming(left, t.Now()))
+		if err != nil {
+			t.Fail(err)
+			return
+		}
+		t.Later(r.Enact(t, allowed, nil))
 	}
 }
 

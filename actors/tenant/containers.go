@@ -82,13 +82,14 @@ func (with makers) workspace(s *State, req ubl.Request, now ubl.Time) *plan {
 // that let every member of the tenant in, and those where they are an entry.
 func (x *Tenant) listContainers(t *actors.Turn, c ubl.ListContainers) {
 	_, err := x.State.member(c.Who)
-	if err == nil && c.Receipted {
-		err = cmp.Or(x.State.License.InForce(), x.Usage.MayLook(c.Who))
-	}
 	list, directory := x.State.shared(), maps.Clone(x.State.Containers)
 	receipt := func() *ubl.Receipt { return nil }
 	if err == nil && c.Receipted {
-		looked := x.Note(t, ubl.DidWorkspaceList, c.Request, x.looking(c), nil)
+		err = x.State.License.InForce()
+	}
+	if err == nil && c.Receipted {
+		var looked *actors.Act
+		looked, err = x.Look(t, ubl.DidWorkspaceList, c.Request, x.looking(c))
 		receipt = func() *ubl.Receipt { return &looked.Receipt }
 	}
 	t.Read(err, func(ctx context.Context) (any, error) {

@@ -130,7 +130,9 @@ func (s *State) mayClaim(who ubl.Identity, configured ubl.TenantID) error {
 func (x *Tenant) askOfDomain(t *actors.Turn, c ubl.KeepDomain, configured ubl.TenantID) {
 	domain, err := ubl.ClaimedDomain(c.Domain)
 	if err == nil {
-		err = cmp.Or(x.State.mayClaim(c.Who, configured), x.Usage.May(c.Who))
+		err = cmp.Or(x.State.mayClaim(c.Who, configured), x.Verdict(actors.Proposal{
+			At: t.Now(), Who: c.Who, Did: c.Did, Agreement: ubl.TenantAgreement(x.id),
+		}))
 	}
 	c.Domain = domain
 	x.haveDecided(t, err, c)
@@ -262,7 +264,7 @@ func (x *Tenant) follow(ctx context.Context, req ubl.Request, domain string) err
 func (x *Tenant) followed(t *actors.Turn, c followDomains) {
 	for _, p := range x.State.unfollowed(c, t.Now()) {
 		if x.State.License.InForce() == nil {
-			x.Enact(t, p.Did, c.Request, p, nil)
+			x.Enact(t, x.Following(p.Did, c.Request, p), nil)
 		}
 	}
 	t.Reply(nil)

@@ -52,7 +52,7 @@ func (x *Tenant) appoint(t *actors.Turn, c ubl.Enter, m *ubl.Member) bool {
 	m.Role = ubl.RoleOwner
 	req := c.Request
 	req.Who = ubl.Platform()
-	x.Enact(t, ubl.DidTenantMemberUpdate, req, setting(x.id, *m), nil)
+	x.Enact(t, x.Following(ubl.DidTenantMemberUpdate, req, setting(x.id, *m)), nil)
 	return true
 }
 
@@ -65,11 +65,15 @@ func (s *State) operator(c ubl.Enter, m ubl.Member) bool {
 // adopt records what a credential calls a member who has no name, and reports whether it
 // does. Where there is no room for it now, their next request tries again.
 func (x *Tenant) adopt(t *actors.Turn, c ubl.Enter, m ubl.Member) bool {
-	if m.Name != "" || x.State.nameIn(c) == "" || x.State.License.InForce() != nil || x.Usage.May(c.Who) != nil || t.Reserve(ubl.JoinCost) != nil {
+	if m.Name != "" || x.State.nameIn(c) == "" || x.State.License.InForce() != nil {
 		return false
 	}
 	m.Name = x.State.nameIn(c)
-	x.Enact(t, ubl.DidTenantMemberUpdate, c.Request, naming(x.id, m), nil)
+	allowed, err := x.Decide(t, ubl.DidTenantMemberUpdate, c.Request, naming(x.id, m))
+	if err != nil || t.Reserve(ubl.JoinCost) != nil {
+		return false
+	}
+	x.Enact(t, allowed, nil)
 	return true
 }
 
@@ -97,12 +101,14 @@ func (x *Tenant) letIn(t *actors.Turn, c ubl.Enter, m ubl.Member, writes bool) {
 			}
 		}
 		p := x.workspace(&x.State, c.Request, t.Now())
-		x.Enact(t, p.Did, c.Request, p, nil)
+		x.Enact(t, x.Following(p.Did, c.Request, p), nil)
 		writes = true
 	}
-	if r := x.State.refusal(t.Now(), c); r != nil {
-		x.turnAway(t, c, r, writes)
-		return
+	if use := using(t.Now(), c); use.Uses {
+		if err := x.Verdict(use); err != nil {
+			x.turnAway(t, c, ubl.AsError(err), writes)
+			return
+		}
 	}
 	x.welcome(t, c.Request, m)
 }
@@ -186,11 +192,16 @@ func (x *Tenant) bootstrap(t *actors.Turn, c ubl.Enter) {
 	physics, license := ubl.TenantPhysics(), ubl.TenantAgreement(x.id)
 	created := act(ubl.Fields{ubl.Str("tenant_id", x.id)}, ubl.Fields{ubl.Str("op", ubl.DidTenantCreate), ubl.Str("tenant_id", x.id)})
 	created.Agreement, created.Pointers = license, pointers(license)
-	x.Enact(t, ubl.DidTenantCreate, c.Request, &plan{
+	allowed, err := x.Decide(t, ubl.DidTenantCreate, c.Request, &plan{
 		Act: created, Event: event{Tenant: &tenant, Physics: &physics, Member: &m, Voucher: voucherOf(c.Who)}, Records: []actors.Record{armed()},
-	}, nil)
+	})
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	x.Enact(t, allowed, nil)
 	for _, p := range rooms {
-		x.Enact(t, ubl.DidRoomCreate, c.Request, p, nil)
+		x.Enact(t, x.Following(ubl.DidRoomCreate, c.Request, p), nil)
 	}
 	x.letIn(t, c, m, true)
 }
@@ -245,8 +256,15 @@ func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 	if err == nil && c.Who.IsService {
 		err = x.State.answeredFor(*voucherOf(c.Who))
 	}
+	m := x.State.newcomer(c, t.Now())
+	p := setting(x.id, m)
+	if m.Name != "" {
+		p = naming(x.id, m)
+	}
+	p.Event.Voucher = voucherOf(c.Who)
+	var allowed actors.Allowed[event]
 	if err == nil {
-		err = x.Usage.May(c.Who)
+		allowed, err = x.Decide(t, ubl.DidTenantJoin, c.Request, p)
 	}
 	if err == nil {
 		err = t.Reserve(ubl.JoinCost)
@@ -255,12 +273,6 @@ func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 		t.Fail(err)
 		return
 	}
-	m := x.State.newcomer(c, t.Now())
-	p := setting(x.id, m)
-	if m.Name != "" {
-		p = naming(x.id, m)
-	}
-	p.Event.Voucher = voucherOf(c.Who)
-	x.Enact(t, ubl.DidTenantJoin, c.Request, p, nil)
+	x.Enact(t, allowed, nil)
 	x.letIn(t, c, m, true)
 }

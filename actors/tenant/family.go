@@ -75,6 +75,7 @@ func (with makers) kind() *actors.Kind[State, event] {
 			return actors.Place{Key: eventKey, Counter: eventCounter(), Ref: refEvent, Passed: refDenial}
 		},
 		Apply: (*State).apply, Tell: tell, Snapshot: snapshots(), Adopt: (*State).adopt,
+		Stands:   (*State).stands,
 		Under:    func(s *State, _ ubl.Identity) ubl.AgreementID { return ubl.TenantAgreement(s.id()) },
 		Pointers: func(s *State) ubl.Fields { return pointers(ubl.TenantAgreement(s.id())) },
 		Rules: []actors.Rule[State, event]{

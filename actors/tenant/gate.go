@@ -9,31 +9,40 @@ import (
 	"ubl/actors"
 )
 
-// refusal is why a request may not use the tool that it names. It decides by memory
-// alone, since every request passes here; nil lets it pass. A tool of our own
-// without a record is open, another server's closed.
-func (s *State) refusal(now ubl.Time, c ubl.Enter) *ubl.Error {
-	record, known := s.Tools[c.Tool]
+// using is what a request proposes by the tool that it names, before the act that it asks for.
+func using(now ubl.Time, c ubl.Enter) actors.Proposal {
+	return actors.Proposal{
+		At: now, Who: c.Who, Did: ubl.Did(c.Tool), Agreement: ubl.ToolAgreement(c.Tool), Uses: c.Tool != "" || c.External, External: c.External, Still: c.Still,
+	}
+}
+
+// stands says whether somebody may use a tool, as the tenant's Agreement about it says. It
+// decides by memory alone, since every request passes here. A tool of our own without a
+// record is open, another server's closed.
+func (s *State) stands(p actors.Proposal) error {
+	record, known := s.Tools[string(p.Did)]
 	switch {
-	case known:
-		return s.ruling(record, now, c)
-	case !c.External:
+	case !p.Uses:
 		return nil
-	case !ubl.ValidToolName(c.Tool):
+	case known:
+		return s.ruling(record, p)
+	case !p.External:
+		return nil
+	case !ubl.ValidToolName(string(p.Did)):
 		return ubl.NoTool()
 	}
 	return ubl.Errorf(ubl.CodeForbidden, "no Agreement of the tenant opens this tool")
 }
 
 // ruling holds a caller against a record. One that has ended admits nobody.
-func (s *State) ruling(record tool, now ubl.Time, c ubl.Enter) *ubl.Error {
-	if !record.admits(c.Who) {
+func (s *State) ruling(record tool, p actors.Proposal) error {
+	if !record.admits(p.Who) {
 		return ubl.Errorf(ubl.CodeForbidden, "the tenant's Agreement about this tool doesn't let the caller use it")
 	}
-	if record.PerMinute == 0 || c.Still {
+	if record.PerMinute == 0 || p.Still {
 		return nil
 	}
-	wait := s.meters.take(use{c.Who.UserID, record.Tool}, now, record.PerMinute)
+	wait := s.meters.take(use{p.Who.UserID, record.Tool}, p.At, record.PerMinute)
 	if wait == 0 {
 		return nil
 	}
@@ -56,7 +65,7 @@ func (x *Tenant) turnAway(t *actors.Turn, c ubl.Enter, r *ubl.Error, writes bool
 				return
 			}
 		}
-		x.Note(t, ubl.DidToolDeny, c.Request, x.State.denial(c, r), &key)
+		x.Refuse(t, ubl.DidToolDeny, c.Request, x.State.denial(c, r), &key)
 	}
 	t.Fail(r)
 }
@@ -91,10 +100,10 @@ func (s *State) denial(c ubl.Enter, r *ubl.Error) actors.Act {
 		under = record.Agreement.ID
 	}
 	return actors.Act{
-		Agreement: under, Status: ubl.StatusDenied,
-		This:     ubl.Fields{ubl.Str("code", r.Code), ubl.Str("tool", c.Tool), ubl.Str("user_id", c.Who.UserID)},
-		Error:    &ubl.AtomError{Code: r.Code, Message: r.Message},
-		Pointers: pointers(under),
+		Agreement: under,
+		This:      ubl.Fields{ubl.Str("code", r.Code), ubl.Str("tool", c.Tool), ubl.Str("user_id", c.Who.UserID)},
+		Error:     &ubl.AtomError{Code: r.Code, Message: r.Message},
+		Pointers:  pointers(under),
 	}
 }
 

@@ -155,7 +155,7 @@ func (x *Tenant) endSignIns(t *actors.Turn, c ubl.EndSignIns) {
 			return
 		}
 		c.Key += "\n" + string(c.Tenant) + "\n" + string(user)
-		x.Enact(t, ubl.DidPlatformTokenRevokeAll, c.Request, revokeAllPlan(whose, tokens, keys), nil)
+		x.Enact(t, x.Following(ubl.DidPlatformTokenRevokeAll, c.Request, revokeAllPlan(whose, tokens, keys)), nil)
 		t.Reply(len(tokens) + keys)
 		return
 	}

@@ -223,8 +223,8 @@ func (x *Tenant) refuseCopy(t *actors.Turn, c ubl.UsePasskey, p passkey) {
 		t.Fail(refusal)
 		return
 	}
-	x.Note(t, ubl.DidPasskeyUse, c.Request, actors.Act{
-		Status: ubl.StatusDenied, This: append(ubl.Fields{ubl.Str("code", refusal.Code)}, passkeyFields(p)...),
+	x.Refuse(t, ubl.DidPasskeyUse, c.Request, actors.Act{
+		This:  append(ubl.Fields{ubl.Str("code", refusal.Code)}, passkeyFields(p)...),
 		Error: &ubl.AtomError{Code: refusal.Code, Message: refusal.Message},
 	}, nil)
 	t.Read(nil, func(ctx context.Context) (any, error) {

@@ -1,0 +1,94 @@
+package actors
+
+import "ubl"
+
+// Proposal is an act before it is carried out: somebody has decided what it would be, and
+// nothing has changed. Every act comes by the seat as one, between being decided and being
+// applied.
+type Proposal struct {
+	At  ubl.Time
+	Who ubl.Identity
+	Did ubl.Did
+	// Agreement is the record that the act names as what authorises it.
+	Agreement ubl.AgreementID
+	This      ubl.Fields
+	// Frees says that the act takes power or data away, Looks that it changes nothing.
+	Frees, Looks bool
+	// Uses says that Did is a tool that somebody is about to use, which the Tenant is asked
+	// before the tool's own act is proposed to another actor. External says that the tool is
+	// another server's, Still that it is only looked at and doesn't count.
+	Uses, External, Still bool
+}
+
+// Verdict is what the seat says of a proposal; nil allows it. Its inputs are, in this order:
+//
+//   - the family's ([Kind].Stands): standing under the Agreement that the act names, and at the
+//     Tenant who may use a tool, and how often;
+//   - limits: how much the tenant stores.
+//
+// What may hold an act, or forbid it for another reason, is to be an input here.
+func (x *Entity[S, E]) Verdict(p Proposal) error {
+	if x.kind.Stands != nil {
+		if err := x.kind.Stands(&x.State, p); err != nil {
+			return err
+		}
+	}
+	switch {
+	case p.Uses, p.Frees:
+		return nil
+	case p.Looks:
+		return x.Usage.MayLook(p.Who)
+	}
+	return x.Usage.May(p.Who)
+}
+
+// Allowed is a plan that may be carried out, by [Entity.Enact] or [Entity.Pass].
+type Allowed[E Event] struct {
+	did  ubl.Did
+	req  ubl.Request
+	plan *Plan[E]
+}
+
+// Decide puts a plan before the seat.
+func (x *Entity[S, E]) Decide(t *Turn, did ubl.Did, req ubl.Request, p *Plan[E]) (Allowed[E], error) {
+	return Allowed[E]{did, req, p}, x.Verdict(x.proposal(t.Now(), did, req, &p.Act, p.Frees))
+}
+
+func (x *Entity[S, E]) proposal(now ubl.Time, did ubl.Did, req ubl.Request, act *Act, frees bool) Proposal {
+	under := act.Agreement
+	if under == "" {
+		under = x.kind.Under(&x.State, req.Who)
+	}
+	return Proposal{At: now, Who: req.Who, Did: did, Agreement: under, This: act.This, Frees: frees}
+}
+
+// Following is a plan of what follows from an act that the seat has allowed: the effect of an
+// intent, the arrival of what has left, an entry that is made by touching. To refuse it would
+// leave that act half done.
+func (x *Entity[S, E]) Following(did ubl.Did, req ubl.Request, p *Plan[E]) Allowed[E] {
+	return Allowed[E]{did, req, p}
+}
+
+// Look puts on record that somebody looked at something, behind the seat. The receipt is there
+// behind the gate.
+func (x *Entity[S, E]) Look(t *Turn, did ubl.Did, req ubl.Request, act Act) (*Act, error) {
+	p := x.proposal(t.Now(), did, req, &act, false)
+	p.Looks = true
+	if err := x.Verdict(p); err != nil {
+		return nil, err
+	}
+	return x.note(t, did, req, act, nil), nil
+}
+
+// Refuse puts a refusal on record. Its key, if it has one, is known from then on.
+func (x *Entity[S, E]) Refuse(t *Turn, did ubl.Did, req ubl.Request, act Act, key *Key) {
+	act.Status = ubl.StatusDenied
+	x.note(t, did, req, act, key)
+}
+
+// note puts an act on record that changes nothing.
+func (x *Entity[S, E]) note(t *Turn, did ubl.Did, req ubl.Request, act Act, key *Key) *Act {
+	a := t.append()
+	x.passes(t, a, key, Ref{})
+	return x.act(a, did, req, t.Now(), &act)
+}
