@@ -11,7 +11,9 @@ import (
 // TestStands: an act names a record under which its author stands.
 func TestStands(t *testing.T) {
 	const joins ubl.Did = "room.join"
-	who := func(id ubl.UserID, tenant ubl.TenantID) ubl.Identity { return ubl.Identity{UserID: id, TenantID: tenant} }
+	who := func(id ubl.UserID, tenant ubl.TenantID) ubl.Identity {
+		return ubl.Identity{UserID: id, TenantID: tenant}
+	}
 	in := &ubl.Agreement{ID: "a:room:r:plans", TenantID: "t:acme.com", Members: map[ubl.UserID]ubl.Member{"u:ana": {}, "u:guest": {}}}
 	ana, bob, guest, eve := who("u:ana", "t:acme.com"), who("u:bob", "t:acme.com"), who("u:guest", "t:other"), who("u:eve", "t:other")
 	license := ubl.TenantAgreement("t:acme.com")
