@@ -6,96 +6,159 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// room says what a package may import: other packages of the module,
-// transitively, and modules of others, directly.
-type room struct {
-	inside  []string
-	outside []string
+// outside are the modules of others that a package may import, directly. Packages that
+// aren't named import the standard library alone, as every family does.
+var outside = map[string][]string{
+	"ubl":              {"github.com/gowebpki/jcs", "golang.org/x/text/unicode/norm"},
+	"ubl/actors":       {"github.com/asynkron/protoactor-go/actor"},
+	"ubl/storage":      {"go.etcd.io/bbolt", "github.com/klauspost/compress/s2"},
+	"ubl/cluster/mesh": {"github.com/hashicorp/memberlist", "github.com/hashicorp/raft"},
+	"ubl/cluster": {"github.com/hashicorp/raft", "github.com/hashicorp/raft-wal", "github.com/hashicorp/go-hclog",
+		"github.com/vmihailenco/msgpack/v5", "google.golang.org/grpc"},
+	"ubl/resolver":           {"github.com/miekg/dns"},
+	"ubl/search":             {"github.com/blevesearch/bleve/v2", "github.com/blevesearch/zapx/v16", "go.etcd.io/bbolt/errors", "golang.org/x/text/unicode/norm"},
+	"ubl/portal":             {"github.com/modelcontextprotocol/go-sdk", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/oauth2"},
+	"ubl/limits":             {"golang.org/x/time/rate"},
+	"ubl/transport":          {"github.com/go-chi/chi/v5", "github.com/prometheus/client_golang"},
+	"ubl/transport/api":      {"github.com/danielgtaylor/huma/v2", "github.com/go-chi/chi/v5", "github.com/go-json-experiment/json"},
+	"ubl/transport/auth":     {"github.com/coreos/go-oidc/v3/oidc", "github.com/go-jose/go-jose/v4", "github.com/go-webauthn/webauthn", "golang.org/x/oauth2"},
+	"ubl/transport/envelope": {"github.com/go-json-experiment/json"},
+	"ubl/transport/mcp":      {"github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"},
+	"ubl/transport/sse":      {"github.com/go-chi/chi/v5", "golang.org/x/sync/semaphore"},
 }
-
-// rooms is the picture of DESIGN.md as a table. A family is any other package
-// under ubl/actors; a new one needs no line here.
-var rooms = map[string]room{
-	"ubl":                  {outside: []string{"github.com/gowebpki/jcs", "golang.org/x/text/unicode/norm"}},
-	"ubl/schemas":          {},
-	"ubl/durable":          {},
-	"ubl/panics":           {},
-	"ubl/secretfile":       {},
-	"ubl/turns":            {inside: []string{"ubl"}},
-	"ubl/offer":            {inside: []string{"ubl"}},
-	"ubl/actors":           {inside: []string{"ubl", "ubl/offer", "ubl/panics", "ubl/turns"}, outside: []string{"github.com/asynkron/protoactor-go/actor"}},
-	"ubl/actors/agreement": {inside: []string{"ubl", "ubl/actors", "ubl/offer", "ubl/panics", "ubl/turns"}},
-	"ubl/actors/families": {inside: []string{"ubl", "ubl/actors", "ubl/actors/agreement", "ubl/actors/container", "ubl/actors/ledger", "ubl/actors/portal",
-		"ubl/actors/room", "ubl/actors/tenant", "ubl/offer", "ubl/panics", "ubl/turns"}},
-	"ubl/storage":           {inside: []string{"ubl", "ubl/durable"}, outside: []string{"go.etcd.io/bbolt", "github.com/klauspost/compress/s2"}},
-	"ubl/cluster/wire":      {inside: []string{"ubl"}},
-	"ubl/cluster/placement": {},
-	"ubl/cluster/mesh":      {inside: []string{"ubl/panics"}, outside: []string{"github.com/hashicorp/memberlist", "github.com/hashicorp/raft"}},
-	"ubl/cluster": {inside: []string{"ubl", "ubl/durable", "ubl/panics", "ubl/storage", "ubl/cluster/mesh", "ubl/cluster/placement", "ubl/cluster/wire"},
-		outside: []string{"github.com/hashicorp/raft", "github.com/hashicorp/raft-wal", "github.com/hashicorp/go-hclog",
-			"github.com/vmihailenco/msgpack/v5", "google.golang.org/grpc"}},
-	"ubl/resolver": {inside: []string{"ubl"}, outside: []string{"github.com/miekg/dns"}},
-	"ubl/search": {inside: []string{"ubl", "ubl/panics", "ubl/turns"},
-		outside: []string{"github.com/blevesearch/bleve/v2", "github.com/blevesearch/zapx/v16", "go.etcd.io/bbolt/errors", "golang.org/x/text/unicode/norm"}},
-	"ubl/gateway/check": {inside: []string{"ubl"}},
-	"ubl/gateway":       {inside: []string{"ubl", "ubl/gateway/check", "ubl/secretfile"}},
-	"ubl/office":        {inside: []string{"ubl", "ubl/gateway", "ubl/gateway/check", "ubl/secretfile"}},
-	"ubl/portal": {inside: []string{"ubl", "ubl/panics"},
-		outside: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/oauth2"}},
-	"ubl/limits":             {inside: []string{"ubl"}, outside: []string{"golang.org/x/time/rate"}},
-	"ubl/transport/envelope": {inside: []string{"ubl"}, outside: []string{"github.com/go-json-experiment/json"}},
-	"ubl/transport/mcp": {inside: []string{"ubl", "ubl/panics", "ubl/transport/envelope"},
-		outside: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"}},
-	"ubl/transport/auth": {inside: []string{"ubl", "ubl/durable", "ubl/panics", "ubl/transport/envelope"},
-		outside: []string{"github.com/coreos/go-oidc/v3/oidc", "github.com/go-jose/go-jose/v4", "github.com/go-webauthn/webauthn", "golang.org/x/oauth2"}},
-	"ubl/transport/sse": {inside: []string{"ubl", "ubl/panics", "ubl/transport/envelope"},
-		outside: []string{"github.com/go-chi/chi/v5", "golang.org/x/sync/semaphore"}},
-	"ubl/transport/api": {inside: []string{"ubl", "ubl/offer", "ubl/schemas", "ubl/transport/envelope"},
-		outside: []string{"github.com/danielgtaylor/huma/v2", "github.com/go-chi/chi/v5", "github.com/go-json-experiment/json"}},
-	"ubl/transport/web": {inside: []string{"ubl", "ubl/transport/envelope"}},
-	"ubl/transport": {inside: []string{"ubl", "ubl/limits", "ubl/panics", "ubl/transport/envelope"},
-		outside: []string{"github.com/go-chi/chi/v5", "github.com/prometheus/client_golang"}},
-}
-
-var family = room{inside: []string{"ubl", "ubl/actors", "ubl/actors/agreement", "ubl/offer", "ubl/panics", "ubl/turns"}}
 
 type pkg struct {
 	ImportPath string
 	Imports    []string
-	Deps       []string
+	Deps       []string // transitively
 }
 
-// TestImportsGoOneWay holds every package of the product against the table.
-func TestImportsGoOneWay(t *testing.T) {
+// arrow is an import that the picture of DESIGN.md allows, between two of its places.
+type arrow struct{ from, to string }
+
+// TestImportsFollowThePicture: each import within the product has its arrow in the picture,
+// each arrow an import, and no arrows lead round in a circle.
+func TestImportsFollowThePicture(t *testing.T) {
+	places, arrows := picture(t)
+	used := map[arrow]bool{}
 	for _, p := range listPackages(t) {
 		if strings.HasPrefix(p.ImportPath, "ubl/test") || p.ImportPath == "ubl/cmd/ubl" || strings.HasSuffix(p.ImportPath, "/storetest") {
 			continue // may import everything; nothing imports them
 		}
-		allowed, ok := rooms[p.ImportPath]
-		if !ok && strings.HasPrefix(p.ImportPath, "ubl/actors/") {
-			allowed, ok = family, true
-		}
-		if !ok {
-			t.Errorf("%s has no place in the house: add it to the picture in DESIGN.md and to this table", p.ImportPath)
-			continue
-		}
-		for _, dep := range p.Deps {
-			if isInside(dep) && !slices.Contains(allowed.inside, dep) {
-				t.Errorf("%s imports %s, directly or not", p.ImportPath, dep)
-			}
-		}
 		for _, dep := range p.Imports {
-			if !isInside(dep) && isModule(dep) && !slices.ContainsFunc(allowed.outside, func(m string) bool { return strings.HasPrefix(dep, m) }) {
-				t.Errorf("%s imports %s, which is another package's business", p.ImportPath, dep)
+			switch a := (arrow{placeOf(places, p.ImportPath), placeOf(places, dep)}); {
+			case dep == "ubl" || !isInside(dep) && !isModule(dep):
+			case !isInside(dep):
+				if !slices.ContainsFunc(outside[p.ImportPath], func(m string) bool { return strings.HasPrefix(dep, m) }) {
+					t.Errorf("%s imports %s, which is another package's business", p.ImportPath, dep)
+				}
+			case !arrows[a]:
+				t.Errorf("%s imports %s: the picture in DESIGN.md has no arrow from %q to %q", p.ImportPath, dep, a.from, a.to)
+			default:
+				used[a] = true
 			}
 		}
 	}
+	for a := range arrows {
+		if !used[a] {
+			t.Errorf("the picture in DESIGN.md has an arrow from %q to %q, which nobody follows", a.from, a.to)
+		}
+	}
+	if circle := circleOf(arrows); circle != nil {
+		t.Errorf("the picture in DESIGN.md leads round in a circle: %v", circle)
+	}
+}
+
+// picture reads the Mermaid flowchart of DESIGN.md: its places, and the arrows between them.
+// A line is a place, name["path"] or the path alone; or arrows, from & from --> to & to.
+func picture(t *testing.T) (places map[string]string, arrows map[arrow]bool) {
+	t.Helper()
+	design, err := os.ReadFile("../DESIGN.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, chart, found := strings.Cut(string(design), "```mermaid\nflowchart")
+	chart, _, closed := strings.Cut(chart, "```")
+	if !found || !closed {
+		t.Fatal("DESIGN.md has no flowchart")
+	}
+	places, arrows = map[string]string{}, map[arrow]bool{}
+	names := map[string]string{}
+	for line := range strings.Lines(chart) {
+		line = strings.TrimSpace(line)
+		from, to, isArrow := strings.Cut(line, " --> ")
+		name, path, labelled := strings.Cut(strings.TrimSuffix(line, `"]`), `["`)
+		switch {
+		case isArrow:
+			for _, f := range strings.Split(from, " & ") {
+				for _, to := range strings.Split(to, " & ") {
+					if names[f] == "" || names[to] == "" {
+						t.Errorf("DESIGN.md's picture has no place for %q --> %q", f, to)
+					}
+					arrows[arrow{names[f], names[to]}] = true
+				}
+			}
+		case strings.HasPrefix(line, "subgraph "), line == "", line == "end", line == "LR", line == "TD":
+		case labelled:
+			names[name], places["ubl/"+path] = path, path
+		default:
+			names[line], places["ubl/"+line] = line, line
+		}
+	}
+	if len(arrows) == 0 {
+		t.Fatal("DESIGN.md's picture has no arrows")
+	}
+	return places, arrows
+}
+
+// anyFamily is the place of any package below actors that has none of its own, so that a new
+// family changes no picture.
+const anyFamily = "actors/*"
+
+func placeOf(places map[string]string, pkg string) string {
+	if place, ok := places[pkg]; ok {
+		return place
+	}
+	if strings.HasPrefix(pkg, "ubl/actors/") {
+		return anyFamily
+	}
+	return strings.TrimPrefix(pkg, "ubl/")
+}
+
+// circleOf finds places whose arrows lead back to where they began; nil where there are none.
+func circleOf(arrows map[arrow]bool) []string {
+	done := map[string]bool{}
+	var visit func(at string, way []string) []string
+	visit = func(at string, way []string) []string {
+		if i := slices.Index(way, at); i >= 0 {
+			return append(way[i:], at)
+		}
+		if done[at] {
+			return nil
+		}
+		for a := range arrows {
+			if a.from == at {
+				if circle := visit(a.to, append(slices.Clone(way), at)); circle != nil {
+					return circle
+				}
+			}
+		}
+		done[at] = true
+		return nil
+	}
+	for a := range arrows {
+		if circle := visit(a.from, nil); circle != nil {
+			return circle
+		}
+	}
+	return nil
 }
 
 // TestNobodyImportsTests: the product never depends on what tests it.
