@@ -55,7 +55,7 @@
 //	             asks other actors, and the alarm is cleared when that has succeeded
 //
 // [Runtime.Led] has the scheduler find the alarms of a partition that the node leads
-// from now on, [Runtime.Evict] forget them. DESIGN.md says what fails, and then what.
+// from now on, [Runtime.Evict] forget them. The DESIGN.md beside this file says what fails, and then what.
 //
 // # The way of one entry
 //
