@@ -91,6 +91,7 @@ func (s *shown) print(ctx context.Context, p *program, server *client, asOf stri
 			kept = fmt.Sprintf("for %d days", r.Policy.RetentionDays)
 		}
 		row("kept", "%s", kept)
+		row("longest", "%d bytes", r.Policy.MaxMessageBytes)
 		row("messages", "%d, from %d on", r.LastSeq, r.AvailableFrom)
 	}
 	if s.Container != nil {

@@ -93,6 +93,7 @@ func Family(read ubl.Reader) actors.Family {
 		Commands: []ubl.Command{Add{}, Get{}, Reset{}},
 		Answers:  []any{Counter{}},
 		Numbers:  []ubl.Numbers{{Space: 'z', Counter: "e", Named: true, FromOne: true, Fixed: true}},
+		Content:  []ubl.Content{{Space: 'z'}},
 		Told:     kind.Told,
 		Offers:   offers,
 	}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"ubl"
+)
+
+// TestShowTellsEverySetting: "ubl show" says something else of a room for each field of its
+// policy.
+func TestShowTellsEverySetting(t *testing.T) {
+	text := func(policy ubl.RoomPolicy) string {
+		room, err := json.Marshal(ubl.Room{Policy: policy})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		is := shown{Room: room, Agreement: []byte("{}")}
+		if err := is.print(t.Context(), &program{out: &out}, nil, ""); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	for f := range reflect.TypeFor[ubl.RoomPolicy]().Fields() {
+		var policy ubl.RoomPolicy
+		switch field := reflect.ValueOf(&policy).Elem().FieldByIndex(f.Index); field.Kind() {
+		case reflect.Bool:
+			field.SetBool(true)
+		case reflect.String:
+			field.SetString(ubl.JoinTenant)
+		default:
+			field.SetInt(7)
+		}
+		if text(policy) == text(ubl.RoomPolicy{}) {
+			t.Errorf("it says nothing of %s", f.Name)
+		}
+	}
+}
