@@ -165,7 +165,7 @@ func operating(h *harness.House, who ubl.Identity) func(t *testing.T, tool strin
 		ctx := envelope.WithRequest(t.Context(), &envelope.Request{ID: req.ID, Key: req.Key, At: ubl.TimeOf(h.Clock.Now())})
 		out, err := acts[i].Do(envelope.WithCaller(ctx, caller), mustJSON(t, args))
 		if err != nil {
-			t.Errorf("%s refuses %v: %v %v", tool, args, err, ubl.AsError(err).Details)
+			t.Errorf("%s refuses %s: %v %v", tool, mustJSON(t, args), err, ubl.AsError(err).Details)
 			return nil
 		}
 		answer, _ := parsed(t, out).(map[string]any)
