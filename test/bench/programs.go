@@ -61,8 +61,6 @@ func versions(ctx context.Context, s *suite.Suite) map[string]string {
 			switch module.Path {
 			case "go.etcd.io/bbolt", "github.com/gowebpki/jcs":
 				v[filepath.Base(module.Path)] = module.Version
-			case "go.etcd.io/etcd/client/v3":
-				v["etcd's client"] = module.Version
 			case "github.com/modelcontextprotocol/go-sdk":
 				v["MCP go-sdk"] = module.Version
 			}

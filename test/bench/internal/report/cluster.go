@@ -37,7 +37,8 @@ func clusterAbout(clients int) string {
 		spread = "The client goes from node to node, so that two of three requests reach a node that doesn't lead."
 	}
 	return spread + " All sends go to one room, and each has its receipt; an etcd put stores the bytes of a send's body under a new key. " +
-		"Every reply comes after a majority has synced; UBL without a cluster syncs alone. Cores are CPU time by time that passed; others is all else that the machine did."
+		"Every reply comes after a majority has synced; UBL without a cluster syncs alone. " +
+		"Both clients send ready-made bytes: HTTP/1.1 to UBL, a connection for each client; gRPC to etcd, a connection for each node, which its clients share. Cores are CPU time by time that passed; others is all else that the machine did."
 }
 
 // failoverAbout lists every single time.
