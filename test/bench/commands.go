@@ -43,6 +43,7 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 	numbered := flags.Bool("numbered", false, "the tool's replies carry a room_seq")
 	rude := flags.Bool("rude", false, "refused writers don't wait")
 	documents := flags.Int("documents", 1, "documents that there are to be found")
+	document := flags.Bool("document", false, "writers make documents instead of messages")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -66,9 +67,14 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 		result, err := peer.RunLoop(ctx, *dir, *writers, *length)
 		return printJSON(out, result, err)
 	case "load":
-		result, err := load.Run(ctx, load.Options{
-			Hosts: strings.Split(*host, ","), Path: peer.MessagesPath, Tokens: strings.Split(*token, ","), Writers: *writers, Plan: plan,
-		})
+		o := load.Options{
+			Hosts: strings.Split(*host, ","), Path: peer.MessagesPath, Body: load.Body, Number: load.RoomSeq,
+			Tokens: strings.Split(*token, ","), Writers: *writers, Plan: plan,
+		}
+		if *document {
+			o.Path, o.Body, o.Number = searchload.DocumentsPath, load.Document, load.ActNumber
+		}
+		result, err := load.Run(ctx, o)
 		return printJSON(out, result, err)
 	case "etcdload":
 		result, err := etcdload.Run(ctx, etcdload.Options{

@@ -32,6 +32,24 @@ func TestSequence(t *testing.T) {
 	}
 }
 
+func TestNumbers(t *testing.T) {
+	reply := []byte(`{"document":{"receipt":{"ledger_shard":"0","seq":13,"cid":"c:"}},"receipt":{"seq":99},"room_seq":7}`)
+	if n, err := RoomSeq(reply); n != 7 || err != nil {
+		t.Errorf("room_seq is %d, %v", n, err)
+	}
+	if n, err := ActNumber(reply); n != 6 || err != nil {
+		t.Errorf("the act is %d, %v", n, err)
+	}
+	for _, bad := range []string{``, `{"seq":}`, `{"seq":"13"}`} {
+		if n, err := ActNumber([]byte(bad)); err == nil {
+			t.Errorf("%s: the act is %d", bad, n)
+		}
+	}
+	if len(Document) != len(Body) {
+		t.Errorf("a document's request has %d bytes, a message's %d", len(Document), len(Body))
+	}
+}
+
 // enough is [loadtest.Enough], which can't be imported here.
 func enough(replies int, run func(Plan) (Result, error)) (Result, error) {
 	for length := 100 * time.Millisecond; ; length *= 4 {
@@ -56,7 +74,7 @@ func TestRunCountsAndChecks(t *testing.T) {
 	defer server.Close()
 	got, err := enough(20, func(p Plan) (Result, error) {
 		last.Store(0)
-		return Run(context.Background(), Options{Hosts: []string{server.Listener.Addr().String()}, Path: "/", Writers: 4, Plan: p})
+		return Run(context.Background(), Options{Hosts: []string{server.Listener.Addr().String()}, Path: "/", Body: Body, Number: RoomSeq, Writers: 4, Plan: p})
 	})
 	if err != nil {
 		t.Fatal(err)

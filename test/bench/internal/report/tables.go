@@ -38,7 +38,7 @@ func (r *Report) tables() []table {
 			[]Subject{UBL, Loop}, append(sends, column{"records/s", Records, whole}, column{"transactions/s", Transactions, whole})},
 	}, r.fanoutTables(), []table{
 		{Documents, fmt.Sprintf("Documents: %d writers to one workspace", s.Writers),
-			"Documents are created beside messages that are sent to a room: the same server, writers in turn, requests of the same length. " +
+			"Documents are created, and messages are sent to a room, each on a server of its own: the same writers, requests of the same length. " +
 				"Every reply comes after an fsync; no document's place in the ledger came twice or was left out.",
 			[]Subject{Messages, NewDocuments}, append(sends, column{"server, µs of CPU each", ServerMicros, whole})},
 		{Crowd, fmt.Sprintf("A crowd: %s writers in a room with %s streams", whole(float64(s.CrowdWriters)), whole(float64(s.CrowdStreams))),

@@ -64,6 +64,9 @@ func (s *Suite) Run(ctx context.Context) error {
 	if selected(report.Fanout) {
 		s.fanout(ctx)
 	}
+	if selected(report.Documents) {
+		s.documents(ctx)
+	}
 	if selected(report.Crowd) {
 		s.crowd(ctx)
 	}
@@ -72,6 +75,12 @@ func (s *Suite) Run(ctx context.Context) error {
 	}
 	if selected(report.Start) {
 		s.start(ctx)
+	}
+	if selected(report.History) {
+		s.history(ctx)
+	}
+	if selected(report.Alarms) {
+		s.alarms(ctx)
 	}
 	if selected(report.Cluster) {
 		s.cluster(ctx)
