@@ -1,0 +1,5 @@
+package suite
+
+import "context"
+
+func (s *Suite) alarms(ctx context.Context) {}
