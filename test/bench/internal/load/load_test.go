@@ -143,6 +143,24 @@ func TestPace(t *testing.T) {
 	})
 }
 
+// What ends a measurement early is told: the rate is that of the time that there was.
+func TestUntil(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := uint64(0)
+		send := func(context.Context) (uint64, error) {
+			time.Sleep(10 * time.Millisecond)
+			n++
+			return n, nil
+		}
+		until := make(chan struct{})
+		time.AfterFunc(1505*time.Millisecond, func() { close(until) })
+		r, err := Loop(t.Context(), Plan{Warm: time.Second, Length: time.Hour, Until: until}, []Send{send})
+		if err != nil || r.Sends != 151 || r.SendsPerSecond < 98 || r.SendsPerSecond > 100 || r.P99us != 10_000 {
+			t.Errorf("got %+v, %v", r, err)
+		}
+	})
+}
+
 // The CPU time of a watched process is told; a refusal is counted, and any
 // other error ends the loop.
 func TestLoop(t *testing.T) {

@@ -99,7 +99,7 @@ const (
 	OwnTouched   Measure = "own_touched_mb"
 	OwnIdle      Measure = "own_idle_mb"
 	TouchSeconds Measure = "touch_s"
-	ActorInUse   Measure = "actor_in_use_kb" // of one that is in memory: heap and stacks right after a garbage collection
+	ActorInUse   Measure = "actor_in_use_kb" // of one that is in memory: objects and stacks after a garbage collection
 	ActorIdle    Measure = "actor_idle_kb"   // what is left of one that has been idle for long
 
 	ServerCores    Measure = "server_cores"    // CPU time of all nodes by time that passed

@@ -67,7 +67,7 @@ func (r *Report) storeTables() []table {
 		{Memory, fmt.Sprintf("Memory with %s rooms on disk", rooms),
 			fmt.Sprintf("VmRSS in MB when ready, after each room's history has been read once, and after %d s of nothing; "+
 				"and the part that is its own (RssAnon), without mapped files. The last two columns are what an actor costs: one that is in memory "+
-				"(heap and stacks right after a garbage collection, by actors in memory), and what is left of one that has been idle and has gone (RssAnon, by rooms).", s.IdleSeconds),
+				"(objects and stacks after a garbage collection, by actors in memory), and what is left of one that has been idle and has gone (RssAnon, by rooms).", s.IdleSeconds),
 			[]Subject{UBL}, []column{{"ready", RSSReady, whole}, {"own", OwnReady, whole}, {"reading all, s", TouchSeconds, seconds},
 				{"in use", RSSTouched, whole}, {"own", OwnTouched, whole}, {"idle", RSSIdle, whole}, {"own", OwnIdle, whole},
 				{"KB an actor in memory", ActorInUse, hundredths}, {"KB an idle one", ActorIdle, hundredths}}},
@@ -79,7 +79,7 @@ func (r *Report) storeTables() []table {
 				{"start, ms longer", StartMillis, tenths}, {"first after an idle time, ms", WokenMillis, tenths}}},
 		{Alarms, fmt.Sprintf("Alarms: %s armed, %s due", whole(float64(s.Alarms)), whole(float64(s.DueAlarms))),
 			fmt.Sprintf("One alarm in each of as many counters (`test/counter`) of one tenant. Armed: idle CPU over %d s, in percent of a core, against a store of counters without alarms; "+
-				"memory of one whose actor is in memory (heap and stacks, beyond that of a counter without an alarm), and whose actor isn't (RssAnon after a start, beyond that without alarms). "+
+				"memory of one whose actor is in memory (objects and stacks after a garbage collection, beyond those of a counter without an alarm), and whose actor isn't (the same after a start, beyond that without alarms). "+
 				"Due: all within one second, of counters that are not in memory, while %d writers send to a room of that tenant; the p99 of sends meanwhile is that until all are fired.", s.IdleNodes, s.Writers),
 			[]Subject{Unarmed, Armed, Flat, Paced}, []column{{"armed/s", ArmRate, whole}, {"idle CPU %", IdleCPU, hundredths}, {"KB a counter in memory", ActorInUse, hundredths},
 				{"bytes an alarm, in memory", AlarmInUse, whole}, {"bytes an alarm, idle", AlarmIdle, whole},

@@ -130,7 +130,7 @@ func (s *Suite) memory(ctx context.Context, dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	before, err := footprintOf(ctx, server.Pid(), admin[0])
+	before, err := residue(ctx, server.Pid(), admin[0])
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (s *Suite) memory(ctx context.Context, dir string) (err error) {
 	if _, err := s.resident(server, report.RSSTouched, report.OwnTouched); err != nil {
 		return err
 	}
-	if err := s.actorInUse(ctx, report.Key{Section: report.Memory, Subject: report.UBL, Measure: report.ActorInUse}, server.Pid(), admin[0], before); err != nil {
+	if _, err := s.actorInUse(ctx, report.Key{Section: report.Memory, Subject: report.UBL, Measure: report.ActorInUse}, server.Pid(), admin[0], before); err != nil {
 		return err
 	}
 	idle := time.Duration(s.settings().IdleSeconds) * time.Second
@@ -170,23 +170,23 @@ func (s *Suite) touchRooms(ctx context.Context, dir string, server *proc.Server)
 }
 
 // actorInUse is what actors that came into memory since before have added to it, each.
-func (s *Suite) actorInUse(ctx context.Context, of report.Key, pid int, admin string, before footprint) error {
-	after, err := footprintOf(ctx, pid, admin)
+func (s *Suite) actorInUse(ctx context.Context, of report.Key, pid int, admin string, before footprint) (kb float64, err error) {
+	after, err := residue(ctx, pid, admin)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	page, err := promtext.Scrape(admin, activeMetric)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if len(page[activeMetric]) != 1 || page[activeMetric][0].Value < 1 {
-		return errors.New("the metrics have no actors in memory")
+		return 0, errors.New("the metrics have no actors in memory")
 	}
 	actors := page[activeMetric][0].Value
-	kb := (after.inUse - before.inUse) * 1024 / actors
+	kb = (after.live - before.live) * 1024 / actors
 	s.Logf("  %.0f actors in memory, %.2f KB each", actors, kb)
 	s.Report.Add(of, kb)
-	return nil
+	return kb, nil
 }
 
 // resident reads both figures, and returns UBL's own.
