@@ -94,9 +94,12 @@ func logger(start time.Time) func(format string, args ...any) {
 
 // measure does a whole run and writes its report, also of a run cut short.
 func measure(ctx context.Context, o options, logf func(string, ...any)) error {
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("couldn't find this program: %w", err)
+	var before *report.Report
+	if o.against != "" {
+		var err error
+		if before, err = report.Read(o.against); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(o.cache, 0o755); err != nil {
 		return fmt.Errorf("couldn't make the cache: %w", err)
@@ -106,10 +109,33 @@ func measure(ctx context.Context, o options, logf func(string, ...any)) error {
 		return fmt.Errorf("couldn't make a directory for data: %w", err)
 	}
 	defer os.RemoveAll(scratch)
-
-	facts, err := machine.Look(scratch, time.Now())
+	s, err := prepare(ctx, o, scratch, logf)
 	if err != nil {
 		return err
+	}
+	cut := s.Run(ctx)
+	if before != nil {
+		s.Report.Compare(before)
+	}
+	s.Report.Judge(report.Goals())
+	s.Report.Markdown(os.Stdout)
+	if err := s.Report.Write(o.out); err != nil {
+		return errors.Join(cut, err)
+	}
+	logf("written to %s", o.out)
+	return cut
+}
+
+// prepare looks at the machine and finds, builds or installs what is measured. What isn't
+// there is noted.
+func prepare(ctx context.Context, o options, scratch string, logf func(string, ...any)) (*suite.Suite, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("couldn't find this program: %w", err)
+	}
+	facts, err := machine.Look(scratch, time.Now())
+	if err != nil {
+		return nil, err
 	}
 	logf("%d cores, fsync p50 %.0f µs, p99 %.0f µs", facts.Cores, facts.FsyncP50us, facts.FsyncP99us)
 	s := &suite.Suite{
@@ -134,13 +160,5 @@ func measure(ctx context.Context, o options, logf func(string, ...any)) error {
 		s.EtcdMissing = err.Error()
 	}
 	s.Report.Versions = versions(ctx, s)
-
-	cut := s.Run(ctx)
-	s.Report.Judge(report.Goals())
-	s.Report.Markdown(os.Stdout)
-	if err := s.Report.Write(o.out); err != nil {
-		return errors.Join(cut, err)
-	}
-	logf("written to %s", o.out)
-	return cut
+	return s, nil
 }

@@ -17,7 +17,7 @@ func TestParse(t *testing.T) {
 	if o, err := parse(nil); err != nil || len(o.settings.Sections) != len(report.Sections()) {
 		t.Errorf("by default %v is run, %v", o.settings.Sections, err)
 	}
-	for _, bad := range [][]string{{"-sections", "sent"}, {"-rounds", "0"}, {"-sessions", "0"}, {"-documents", "-1"}} {
+	for _, bad := range [][]string{{"-alarms", "0"}, {"-events", "-1"}, {"-sections", "sent"}, {"-rounds", "0"}, {"-sessions", "0"}, {"-documents", "-1"}} {
 		if _, err := parse(bad); err == nil {
 			t.Errorf("%v was taken", bad)
 		}

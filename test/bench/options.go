@@ -16,6 +16,7 @@ type options struct {
 	ubl      string // a built binary, or empty to build one
 	etcd     string
 	out      string
+	against  string // results.json of an earlier run, or empty
 	cache    string
 	settings report.Settings
 }
@@ -33,6 +34,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.ubl, "ubl", "", "`path` of a built ubl; by default it is built from ../../cmd/ubl")
 	flags.StringVar(&o.etcd, "etcd", "etcd", "`path` or name of etcd (Debian: apt-get install etcd-server)")
 	flags.StringVar(&o.out, "out", "results", "`directory` for RESULTS.md and results.json")
+	flags.StringVar(&o.against, "against", "", "`path` of an earlier run's results.json, against which UBL's figures are held")
 	flags.StringVar(&o.cache, "cache", ".cache", "`directory` for workerd, the built ubl and all data; it must be on a real disk")
 	flags.IntVar(&set.Seconds, "seconds", 5, "length of each measurement")
 	flags.IntVar(&set.Rounds, "rounds", 3, "how often each program is measured")

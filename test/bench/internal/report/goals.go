@@ -88,6 +88,7 @@ func (r *Report) Judge(goals []Goal) {
 	for _, g := range goals {
 		r.Goals = append(r.Goals, r.judge(g))
 	}
+	r.Goals = append(r.Goals, r.Against.judge()...)
 }
 
 func (r *Report) judge(g Goal) Outcome {

@@ -38,6 +38,7 @@ func (r *Report) Markdown(w io.Writer) {
 	fmt.Fprintf(w, "# UBL side by side\n\n")
 	r.facts(w)
 	r.goals(w)
+	r.Against.write(w)
 	for _, t := range r.tables() {
 		t.write(w, r)
 	}

@@ -185,7 +185,8 @@ type Report struct {
 	Goals    []Outcome         `json:"goals"`
 	Figures  []Figure          `json:"figures"`
 	Missing  []Missing         `json:"not_measured"`
-	Notes    []string          `json:"notes,omitempty"` // what was noticed beside the figures
+	Notes    []string          `json:"notes,omitempty"`   // what was noticed beside the figures
+	Against  *Against          `json:"against,omitempty"` // an earlier run, see Compare
 }
 
 // Add takes one round's value of a figure.
