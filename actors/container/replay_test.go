@@ -58,7 +58,7 @@ func (x target) Receive(t *actors.Turn, cmd ubl.Command) {
 func TestStateIsDerived(t *testing.T) {
 	c := openCaptured(t, 3)
 	h := c.House
-	worlds, underWay, restored := 0, 0, int64(0)
+	worlds, underWay, restored, filled := 0, 0, int64(0), harness.Filled{}
 	rapid.Check(t, func(rt *rapid.T) {
 		worlds++
 		c.away.Store(false)
@@ -73,12 +73,14 @@ func TestStateIsDerived(t *testing.T) {
 			"": func(rt *rapid.T) {
 				live, from := c.compare(rt, w.place(rt))
 				underWay, restored = underWay+len(live.Pending), max(restored, from)
+				filled.Look(live)
 			},
 		})
 	})
 	if underWay == 0 || restored == 0 {
 		t.Errorf("the histories had %d transfers under way, and snapshots of at most %d events", underWay, restored)
 	}
+	filled.Want(t)
 }
 
 func TestSnapshotHasEveryField(t *testing.T) {

@@ -1,8 +1,6 @@
 package portal_test
 
 import (
-	"fmt"
-	"reflect"
 	"testing"
 
 	"ubl"
@@ -16,22 +14,21 @@ func TestAnsweredAgain(t *testing.T) {
 	h := harness.Open(t, harness.Options{})
 	ana := harness.User("ana@example.com")
 	h.Enter(ana)
-	kinds := map[string]bool{}
+	again := &harness.Again{House: h, Alike: map[string]string{
+		"AddServer.Owner":     "what the Tenant says of who asks",
+		"RecordSync.Owner":    "as AddServer.Owner",
+		"ApproveTool.Owner":   "as AddServer.Owner",
+		"SetBudget.Owner":     "as AddServer.Owner",
+		"UpdateServer.Owner":  "as AddServer.Owner",
+		"RemoveServer.Owner":  "as AddServer.Owner",
+		"AddServer.Secret":    "its MAC stands for it",
+		"SaveGrant.Renews":    "what was sealed tells",
+		"RecordSync.ServerID": "a sync that finds nothing new leaves no key",
+		"RecordSync.Problem":  "as RecordSync.ServerID", "RecordSync.Tools": "as RecordSync.ServerID",
+	}}
 	ask := func(cmd ubl.Command) any {
 		t.Helper()
-		at := ubl.PortalName(ana.TenantID)
-		first, err := h.Ask(t.Context(), at, cmd)
-		for range 2 {
-			if again, err := h.Ask(t.Context(), at, cmd); err != nil || !reflect.DeepEqual(again, first) {
-				t.Errorf("%T is answered again with\n%+v, %v, first with\n%+v", cmd, again, err, first)
-			}
-			h.Reload()
-		}
-		if err != nil {
-			t.Fatalf("%T: %v", cmd, err)
-		}
-		kinds[fmt.Sprintf("%T", cmd)] = true
-		return first
+		return again.Ask(ubl.PortalName(ana.TenantID), cmd)
 	}
 	made := ask(ubl.AddServer{Request: h.Request(ana), Owner: true, Secret: []byte("sealed"), Server: ubl.Server{
 		ServerID: "files", Name: "Files & <more>", URL: "https://files.example/mcp?a=1&b=2", Auth: ubl.AuthUser,
@@ -58,8 +55,6 @@ func TestAnsweredAgain(t *testing.T) {
 	yes := true
 	ask(ubl.UpdateServer{Request: h.Request(ana), Owner: true, ServerID: "files", Patch: ubl.ServerPatch{Disabled: &yes}})
 	ask(ubl.RemoveServer{Request: h.Request(ana), Owner: true, ServerID: "files"})
-	if len(kinds) != portal.Changing() {
-		t.Errorf("%d commands were asked, %d change a portal", len(kinds), portal.Changing())
-	}
+	again.End(portal.Changing())
 	h.VerifyLedger(ana.TenantID)
 }

@@ -1,8 +1,6 @@
 package room_test
 
 import (
-	"fmt"
-	"reflect"
 	"testing"
 
 	"ubl"
@@ -21,19 +19,17 @@ func TestAnsweredAgain(t *testing.T) {
 	}
 	made := harness.Must[*ubl.RoomSummary](h, ubl.TenantName(ana.TenantID), ubl.CreateRoom{Request: h.Request(ana), Name: "plans"})
 	plans, ops := ubl.RoomName(ana.TenantID, made.RoomID), ubl.RoomName(ubl.CoreTenant, ubl.OpsRoom)
-	kinds := map[string]bool{}
-	ask := func(at ubl.Name, cmd ubl.Command) any {
-		t.Helper()
-		first := harness.Must[any](h, at, cmd)
-		for range 2 {
-			if again := harness.Must[any](h, at, cmd); !reflect.DeepEqual(again, first) {
-				t.Errorf("%T is answered again with\n%+v, first with\n%+v", cmd, again, first)
-			}
-			h.Reload()
-		}
-		kinds[fmt.Sprintf("%T", cmd)] = true
-		return first
-	}
+	again := &harness.Again{House: h, Alike: map[string]string{
+		"RemoveMember.UserID":    "who removes themselves leaves, which is another act",
+		"RemoveMember.Expel":     "the Tenant's, whose keys are its own",
+		"RemoveMember.Heir":      "as Expel",
+		"RemoveMember.Named":     "as Expel",
+		"SetHeir.Agreement":      "there is one",
+		"EndAgreement.Agreement": "there is one",
+		"Announce.Did":           "another act has other keys",
+		"Announce.This":          "follows from the act and the text",
+	}}
+	ask := again.Ask
 	days, join, entry := 3, ubl.JoinTenant, ubl.Member{UserID: bob.UserID, Email: bob.Email, Role: ubl.RoleMember}
 	sent := ask(plans, ubl.SendMessage{Request: h.Request(ana), Text: "do <this>\u2028\n"}).(*ubl.Sent)
 	if sent.RoomSeq != 2 {
@@ -53,8 +49,6 @@ func TestAnsweredAgain(t *testing.T) {
 	ask(plans, ubl.EndAgreement{Request: h.Request(bob)})
 	ask(ops, ubl.Announce{Request: h.Request(ubl.Platform()), Text: "hello"})
 	ask(ops, ubl.Announce{Request: h.Request(ubl.Platform()), Did: ubl.DidPlatformStart, This: ubl.Fields{ubl.Str("node_id", "n1")}, Text: "Node n1 started."})
-	if len(kinds) != room.Changing() {
-		t.Errorf("%d commands were asked, %d change a room", len(kinds), room.Changing())
-	}
+	again.End(room.Changing())
 	h.VerifyLedger(ana.TenantID)
 }

@@ -66,7 +66,7 @@ func checkStruct(t reflect.Type, inside []reflect.Type) error {
 		case f.Anonymous && f.Type.Kind() == reflect.Pointer:
 			return fmt.Errorf("%v embeds a pointer, whose nil would be lost", t)
 		case names[f.Name]:
-			return fmt.Errorf("%v has two fields %s: embed one without inlining it", t, f.Name)
+			return fmt.Errorf("%v has two fields %s, its own and one of what it embeds: rename one, or tag the embedded struct %s", t, f.Name, noInline)
 		}
 		names[f.Name] = true
 		if err := checkType(f.Type, inside); err != nil {

@@ -3,7 +3,10 @@ package actors_test
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
+	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,22 +14,27 @@ import (
 	"ubl"
 	"ubl/schemas"
 	"ubl/test/harness"
+	"ubl/transport/api"
+	"ubl/transport/envelope"
 )
 
-// settings is a record that people change by acts. Whoever adds a field to it is led
-// by TestSettingsLeaveATrace to all the places that the field belongs.
+// settings is a record that people change by acts. TestSettingsLeaveATrace leads whoever
+// adds a field to it to all the places where the field belongs.
 type settings struct {
 	record any // a value of its type
 	// derived are the fields that nobody sets.
 	derived []string
-	// samples are values that aren't the defaults, by field.
-	samples map[string]string // as JSON
-	// set is the command that changes a field, made of an object with it alone.
-	set func(t *testing.T, object []byte) (ubl.Name, ubl.Command)
-	// find is the record in the command's answer.
-	find func(answer map[string]any) any
+	// samples are values that aren't the defaults, by field, as JSON.
+	samples map[string]string
+	// tool is the operation that sets a field, over REST and MCP, and args what else it takes.
+	tool string
+	args map[string]any
+	// answer is where its answer has the record.
+	answer string
 	// act and shown are schemas: of the act's this, and of the record as it is shown.
 	act, shown schemaPart
+	// screen is where the app shows and sets it, "" where the app doesn't.
+	screen string
 }
 
 // schemaPart is an object in a schema, by the id and the way to it.
@@ -35,70 +43,54 @@ type schemaPart struct {
 	way []string
 }
 
-const actionSchema = "ubl.ledger.action.v1"
+const (
+	actionSchema = "ubl.ledger.action.v1"
+	screens      = "../../transport/web/app/src/screens/"
+)
 
-// TestSettingsLeaveATrace changes every field of every settings record alone: its new
-// value is in the answer and in the act's receipt, and both schemas have the field.
+// TestSettingsLeaveATrace changes every field of every settings record alone, by its
+// operation. The new value is in the answer and in the act's receipt, both schemas have the
+// field, and so does the screen.
 func TestSettingsLeaveATrace(t *testing.T) {
 	h := harness.Open(t, harness.Options{})
 	ana := harness.User("ana@example.com")
 	h.Enter(ana)
-	tenant := ubl.TenantName(ana.TenantID)
-	whole := func(answer map[string]any) any { return answer }
+	harness.Must[*ubl.RoomSummary](h, ubl.TenantName(ana.TenantID), ubl.CreateRoom{Request: h.Request(ana), Name: "plans"})
+	operate := operating(h, ana)
 	for name, s := range map[string]settings{
 		"a room's policy": {
 			record:  ubl.RoomPolicy{},
 			samples: map[string]string{"max_message_bytes": "99", "retention_days": "7", "join": `"tenant"`},
-			set: func(t *testing.T, object []byte) (ubl.Name, ubl.Command) {
-				c := ubl.SetRoomPolicy{Request: h.Request(ana)}
-				strictly(t, object, &c.Patch)
-				return ubl.RoomName(ana.TenantID, "r:plans"), c
-			},
-			find:  func(answer map[string]any) any { return answer["policy"] },
-			act:   schemaPart{actionSchema, []string{"$defs", "room_policy"}},
-			shown: schemaPart{"ubl.room.v1", []string{"$defs", "policy"}},
+			tool:    "room.update", args: map[string]any{"room_id": "r:plans"}, answer: "room.policy",
+			act:    schemaPart{actionSchema, []string{"$defs", "room_policy"}},
+			shown:  schemaPart{"ubl.room.v1", []string{"$defs", "policy"}},
+			screen: "room/Policy.tsx",
 		},
 		"a tenant's defaults": {
 			record: ubl.TenantDefaults{}, derived: []string{"room_mode"}, // there is one mode
 			samples: map[string]string{"retention_days": "7", "max_message_bytes": "99"},
-			set: func(t *testing.T, object []byte) (ubl.Name, ubl.Command) {
-				c := ubl.SetDefaults{Request: h.Request(ana)}
-				strictly(t, object, &c.Patch)
-				return tenant, c
-			},
-			find:  func(answer map[string]any) any { return answer["defaults"] },
+			tool:    "tenant.update", answer: "tenant.defaults",
 			act:   schemaPart{actionSchema, []string{"$defs", "tenant_policy"}},
 			shown: schemaPart{"ubl.api.tenant.v1", []string{"properties", "tenant", "properties", "defaults"}},
 		},
 		"who may use a tool": {
 			record: ubl.ToolAccess{}, derived: []string{"agreement_id", "tool", "updated_at", "updated_by", "receipt"},
 			samples: map[string]string{"allowed": "true", "users": `["` + string(ana.UserID) + `"]`, "groups": `["staff"]`, "per_minute": "9"},
-			set: func(t *testing.T, object []byte) (ubl.Name, ubl.Command) {
-				c := ubl.SetToolAccess{Request: h.Request(ana), Tool: "messenger.send"}
-				byName(t, object, ubl.ToolAccess{}, &c)
-				return tenant, c
-			},
-			find:  whole,
-			act:   schemaPart{actionSchema, []string{"$defs", "tool_access"}},
-			shown: schemaPart{"ubl.tool_access.v1", nil},
+			tool:    "tool.access", args: map[string]any{"tool": "messenger.send", "allowed": false}, answer: "access",
+			act:    schemaPart{actionSchema, []string{"$defs", "tool_access"}},
+			shown:  schemaPart{"ubl.tool_access.v1", nil},
+			screen: "servers/Access.tsx",
 		},
 		"the budget for models": {
 			record: ubl.Budget{}, derived: []string{"used_today"},
 			samples: map[string]string{"tokens_per_day": "1000", "requests_per_minute": "9"},
-			set: func(t *testing.T, object []byte) (ubl.Name, ubl.Command) {
-				c := ubl.SetBudget{Request: h.Request(ana), Owner: true}
-				byName(t, object, ubl.Budget{}, &c)
-				return ubl.PortalName(ana.TenantID), c
-			},
-			find:  whole,
-			act:   schemaPart{actionSchema, []string{"$defs", "budget"}},
-			shown: schemaPart{"ubl.api.budget.v1", []string{"properties", "budget"}},
+			tool:    "portal.budget.update", args: map[string]any{"tokens_per_day": 1, "requests_per_minute": 1}, answer: "budget",
+			act:    schemaPart{actionSchema, []string{"$defs", "budget"}},
+			shown:  schemaPart{"ubl.api.budget.v1", []string{"properties", "budget"}},
+			screen: "budget/Budget.tsx",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name == "a room's policy" {
-				harness.Must[*ubl.RoomSummary](h, tenant, ubl.CreateRoom{Request: h.Request(ana), Name: "plans"})
-			}
 			for _, field := range fieldsOf(s.record) {
 				if slices.Contains(s.derived, field) {
 					continue
@@ -108,11 +100,13 @@ func TestSettingsLeaveATrace(t *testing.T) {
 					t.Errorf("%s: say in this test what another value is, or that nobody sets it", field)
 					continue
 				}
-				to, cmd := s.set(t, []byte(`{"`+field+`":`+sample+`}`))
+				args := map[string]any{}
+				maps.Copy(args, s.args)
+				args[field] = json.RawMessage(sample)
+				shown, _ := at(operate(t, s.tool, args), s.answer).(map[string]any)
 				want := parsed(t, []byte(sample))
-				answer, _ := parsed(t, mustJSON(t, harness.Must[any](h, to, cmd))).(map[string]any)
-				if shown, _ := s.find(answer).(map[string]any); !reflect.DeepEqual(shown[field], want) {
-					t.Errorf("%s: the answer says %v, want %v", field, shown[field], want)
+				if !reflect.DeepEqual(shown[field], want) {
+					t.Errorf("%s: %s answers %v, want %v", field, s.tool, shown[field], want)
 				}
 				if list, ok := want.([]any); ok {
 					want = float64(len(list)) // a receipt counts the list, and has a hash of all terms
@@ -120,13 +114,62 @@ func TestSettingsLeaveATrace(t *testing.T) {
 				if got := lastAction(t, h, ana.TenantID)[field]; !reflect.DeepEqual(got, want) {
 					t.Errorf("%s: the receipt says %v, want %v", field, got, want)
 				}
-				for _, part := range []schemaPart{s.act, s.shown} {
-					if !slices.Contains(part.properties(t), field) {
-						t.Errorf("%s: the schema %s doesn't have it at %s", field, part.id, strings.Join(part.way, "/"))
-					}
-				}
+				s.describes(t, field)
 			}
 		})
+	}
+}
+
+// at is what an answer has in a place: "room.policy".
+func at(answer any, place string) any {
+	for step := range strings.SplitSeq(place, ".") {
+		in, _ := answer.(map[string]any)
+		answer = in[step]
+	}
+	return answer
+}
+
+// describes tells whether both schemas and the screen have a field.
+func (s settings) describes(t *testing.T, field string) {
+	t.Helper()
+	for _, part := range []schemaPart{s.act, s.shown} {
+		if !slices.Contains(part.properties(t), field) {
+			t.Errorf("%s: the schema %s doesn't have it at %s", field, part.id, strings.Join(part.way, "/"))
+		}
+	}
+	if s.screen == "" {
+		return
+	}
+	source, err := os.ReadFile(screens + s.screen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`\b` + field + `\b`).Match(source) {
+		t.Errorf("%s: the app's %s doesn't have it", field, s.screen)
+	}
+}
+
+// operating has somebody do operations as tools, which is the same as over REST, and gives
+// their answers.
+func operating(h *harness.House, who ubl.Identity) func(t *testing.T, tool string, args map[string]any) map[string]any {
+	acts := api.New(api.Options{Asker: envelope.Entering(h.Runtime), Now: h.Clock.Now, Version: "test"}).Acts()
+	caller := &envelope.Caller{Identity: who}
+	caller.Let(ubl.RoleOwner)
+	return func(t *testing.T, tool string, args map[string]any) map[string]any {
+		t.Helper()
+		i := slices.IndexFunc(acts, func(a envelope.Act) bool { return a.Name == tool })
+		if i < 0 {
+			t.Fatalf("there is no tool %s", tool)
+		}
+		req := h.Request(who)
+		ctx := envelope.WithRequest(t.Context(), &envelope.Request{ID: req.ID, Key: req.Key, At: ubl.TimeOf(h.Clock.Now())})
+		out, err := acts[i].Do(envelope.WithCaller(ctx, caller), mustJSON(t, args))
+		if err != nil {
+			t.Errorf("%s refuses %v: %v %v", tool, args, err, ubl.AsError(err).Details)
+			return nil
+		}
+		answer, _ := parsed(t, out).(map[string]any)
+		return answer
 	}
 }
 
@@ -138,40 +181,6 @@ func fieldsOf(record any) (names []string) {
 		names = append(names, name)
 	}
 	return names
-}
-
-// strictly decodes an object into a patch, which must know its fields.
-func strictly(t *testing.T, object []byte, patch any) {
-	t.Helper()
-	d := json.NewDecoder(strings.NewReader(string(object)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(patch); err != nil {
-		t.Errorf("the patch can't set it: %v", err)
-	}
-}
-
-// byName sets the command's field that has the name of the record's.
-func byName(t *testing.T, object []byte, record, command any) {
-	t.Helper()
-	of := reflect.TypeOf(record)
-	var given map[string]json.RawMessage
-	if err := json.Unmarshal(object, &given); err != nil {
-		t.Fatal(err)
-	}
-	for i := range of.NumField() {
-		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
-		if given[name] == nil {
-			continue
-		}
-		at := reflect.ValueOf(command).Elem().FieldByName(of.Field(i).Name)
-		if !at.IsValid() {
-			t.Errorf("the command can't set %s", name)
-			continue
-		}
-		if err := json.Unmarshal(given[name], at.Addr().Interface()); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // lastAction is what the newest act of a tenant was about.

@@ -41,3 +41,32 @@ func EveryField(t *testing.T, state, stored reflect.Type, follow []string) {
 		}
 	}
 }
+
+// Filled are the fields of a state that have had something in them: histories that never fill
+// one say nothing of it.
+type Filled map[string]bool
+
+// Look notes the fields of a state, and of the structs in it.
+func (f Filled) Look(state any) { f.look(reflect.ValueOf(state), "State") }
+
+func (f Filled) look(v reflect.Value, name string) {
+	if v.Kind() != reflect.Struct {
+		f[name] = f[name] || !v.IsZero()
+		return
+	}
+	for i := range v.NumField() {
+		if of := v.Type().Field(i); of.IsExported() {
+			f.look(v.Field(i), name+"."+of.Name)
+		}
+	}
+}
+
+// Want fails the test for each field that was never filled, but for some.
+func (f Filled) Want(t testing.TB, but ...string) {
+	t.Helper()
+	for name, filled := range f {
+		if !filled && !slices.Contains(but, name) {
+			t.Errorf("no history fills %s: have one of its commands do so", name)
+		}
+	}
+}
