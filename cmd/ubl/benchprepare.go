@@ -138,7 +138,7 @@ func (w *preparing) year(ctx context.Context) error {
 	return nil
 }
 
-// unit is some events of each tenant: a member's names, and a session that lasts for a while.
+// unit is some events of each tenant: names of its owner, and a session that lasts for a while.
 func (w *preparing) unit(ctx context.Context, i int64) error {
 	for turn := range int64(unit) {
 		if err := w.rename(ctx, i*unit+turn); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"ubl"
+	"ubl/actors/families"
 	"ubl/transport/envelope"
 )
 
@@ -56,12 +57,36 @@ func TestEveryOperationIsATool(t *testing.T) {
 	}
 }
 
+// unasked are the acts that nobody asks for by an operation, and where they come from.
+var unasked = map[string][]ubl.Did{
+	"whoever comes first, and newcomers":     {ubl.DidTenantCreate, ubl.DidTenantJoin, ubl.DidContainerJoin},
+	"signing in, by transport/auth":          {ubl.DidInvitationAccept, ubl.DidTenantMemberProve, ubl.DidPlatformHomeSet, ubl.DidPasskeyRegister, ubl.DidPasskeyUse},
+	"sessions, tokens and links, as they do": {ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRenew, ubl.DidPlatformLinkCreate},
+	"retention":                              {ubl.DidRoomTrim},
+	"the other end of a transfer":            {ubl.DidReceive},
+	"the portal, about tools":                {ubl.DidToolDeny, ubl.DidPortalCall},
+	"the node, about itself": {ubl.DidPlatformStart, ubl.DidPlatformStop, ubl.DidPlatformKeyCreate, ubl.DidPlatformKeyRotate, ubl.DidPlatformBackup,
+		ubl.DidPlatformRestore, ubl.DidPlatformJournalLoss, ubl.DidPlatformNodeJoin, ubl.DidPlatformSecretRotate},
+}
+
+// TestEveryActIsAsked by an operation, or says where it comes from.
+func TestEveryActIsAsked(t *testing.T) {
+	acts := newServer(t, families.All.Offers()...).api.Acts()
+	excused := slices.Concat(slices.Collect(maps.Values(unasked))...)
+	for _, did := range ubl.Dids() {
+		asked := slices.ContainsFunc(acts, func(a envelope.Act) bool { return a.Name == string(did) })
+		if asked == slices.Contains(excused, did) {
+			t.Errorf("%s is an operation (%t) and is said to come from elsewhere, or neither", did, asked)
+		}
+	}
+}
+
 // TestNamesOfTools are valid, the acts' own where they change something, and such
 // that no external server can pass its tools off as ours.
 func TestNamesOfTools(t *testing.T) {
 	// What a registry offers changes nothing; disconnecting is a connect that says so.
 	dids := append(ubl.Dids(), "portal.discover", "portal.server.disconnect")
-	for _, act := range newServer(t).api.Acts() {
+	for _, act := range newServer(t, families.All.Offers()...).api.Acts() {
 		first, _, dotted := strings.Cut(act.Name, ".")
 		if !ubl.ValidToolName(act.Name) || !dotted || ubl.ValidServerID(first) {
 			t.Errorf("%s is no name for a tool of ours", act.Name)

@@ -113,7 +113,7 @@ func TestSensitive(t *testing.T) {
 	}
 }
 
-// TestSometimesSensitive: what of an operation is, and what isn't.
+// TestSometimesSensitive: what of an operation is, and what isn't. Each argument is asked with.
 func TestSometimesSensitive(t *testing.T) {
 	s := newServer(t)
 	tested := map[string]bool{}
@@ -127,7 +127,9 @@ func TestSometimesSensitive(t *testing.T) {
 		{"invite-member", "", `{"user_id":"u:bob","role":"owner"}`, true},
 		{"invite-member", "", `{"user_id":"u:bob"}`, false},
 		{"invite-to-container", "", `{"user_id":"u:bob","role":"owner"}`, true},
+		{"invite-member", "", `{"email":"bob@acme.com"}`, false},
 		{"invite-to-container", "", `{"user_id":"u:bob"}`, false},
+		{"invite-to-container", "", `{"email":"bob@acme.com"}`, false},
 		{"remove-member", "u:bob", "", true},
 		{"remove-member", string(ana.UserID), "", false},
 		{"remove-container-member", "u:bob", "", true},
@@ -136,6 +138,7 @@ func TestSometimesSensitive(t *testing.T) {
 		{"set-room-policy", "", `{"retention_days":0}`, false},
 		{"set-room-policy", "", `{"join":"tenant"}`, true},
 		{"set-room-policy", "", `{"join":"invite"}`, false},
+		{"set-room-policy", "", `{"max_message_bytes":100}`, false},
 		{"set-defaults", "", `{"retention_days":1}`, true},
 		{"set-defaults", "", `{"retention_days":30,"max_message_bytes":100}`, true},
 		{"set-defaults", "", `{"retention_days":0}`, false},
@@ -149,15 +152,21 @@ func TestSometimesSensitive(t *testing.T) {
 		{"set-budget", "", `{"tokens_per_day":1,"requests_per_minute":1}`, false},
 		{"set-tool-access", "", `{"allowed":true}`, true},
 		{"set-tool-access", "", `{"allowed":false}`, false},
+		{"set-tool-access", "", `{"allowed":false,"users":["u:bob"],"groups":["staff"],"per_minute":9}`, false},
 	} {
 		i := slices.IndexFunc(s.api.table, func(r route) bool { return r.id == c.id })
 		path := strings.Replace("/api"+s.api.table[i].path, "{userId}", c.user, 1)
 		s.confirms(t, &s.api.table[i], places.Replace(path), c.body, c.asked)
-		tested[c.id] = true
+		for argument := range parse(argumentsOf(t, &s.api.table[i], "", c.body)) {
+			tested[c.id+" "+argument] = true
+		}
 	}
 	for _, id := range sensitive[sometimes] {
-		if !tested[id] {
-			t.Errorf("%s isn't tested here", id)
+		i := slices.IndexFunc(s.api.table, func(r route) bool { return r.id == id })
+		for argument := range parse(s.act(t, s.api.table[i].tool).Input)["properties"].(map[string]any) {
+			if argument != "client_request_id" && !tested[id+" "+argument] {
+				t.Errorf("%s is not asked with %s here: is it sensitive?", id, argument)
+			}
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (r *Report) storeTables() []table {
 				{"in use", RSSTouched, whole}, {"own", OwnTouched, whole}, {"idle", RSSIdle, whole}, {"own", OwnIdle, whole},
 				{"KB an actor in memory", ActorInUse, hundredths}, {"KB an idle one", ActorIdle, hundredths}}},
 		{History, fmt.Sprintf("Opening tenants with %s events each", events),
-			"A year of a tenant's acts (names of members, and new members), and of sessions that tenant 0 began and renewed. The first request after a start reads the tenant, " +
+			"A year of a tenant's acts (new members, and another name for one of them), and of sessions that tenant 0 began and renewed. The first request after a start reads the tenant, " +
 				"with a token that is known; files are in the page cache. Tenant 0 is opened by each start: by how much one takes longer than with an empty store. " +
 				"After an idle time all actors have left memory.",
 			[]Subject{Tenant, CoreTenant}, []column{{"first request, ms", FirstMillis, tenths}, {"once more, ms", WarmMillis, tenths},

@@ -27,9 +27,9 @@ const (
 	// and a fast server makes more than a machine has room for within that.
 	sampled     = 100_000
 	armedAtOnce = 200_000
-	// dueIn is when alarms are due that are to be fired: by then they are armed, and the
-	// server has started again.
-	dueIn = 25 * time.Second
+	// restarts is how long it takes at most to start the server again, between arming alarms
+	// and their time.
+	restarts = 10 * time.Second
 	// noScrub leaves out what reads the whole store in the background.
 	noScrub = "--scrub-rate=0"
 )
@@ -64,10 +64,12 @@ func (s *Suite) alarms(ctx context.Context) {
 			return err
 		}
 		armed := filepath.Join(dir, "armed")
-		if err := s.armed(ctx, armed, without); err != nil {
+		rate, err := s.armed(ctx, armed, without)
+		if err != nil {
 			return err
 		}
-		s.dues(ctx, armed)
+		// Twice as long as it should take to arm them, for a slow moment.
+		s.dues(ctx, armed, restarts+time.Duration(2*float64(s.settings().DueAlarms)/rate*float64(time.Second)))
 		return nil
 	})
 	if err != nil {
@@ -98,21 +100,24 @@ func count(ctx context.Context, t *target, name string, first, n int, after func
 	})
 }
 
-// inMemory makes the first counters and reads what each of them costs.
-func (s *Suite) inMemory(ctx context.Context, subject report.Subject, dir string, n int, after func() int) (kb float64, err error) {
+// inMemory makes the first counters, tells how long that took, and reads what each of them costs.
+func (s *Suite) inMemory(ctx context.Context, subject report.Subject, dir string, n int, after func() int) (kb float64, took time.Duration, err error) {
 	t, admin, err := s.startCounters(ctx, dir)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, t.server.Stop()) }()
 	before, err := residue(ctx, t.server.Pid(), admin)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
+	begin := time.Now()
 	if err := count(ctx, t, "armed", 0, n, after); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	return s.actorInUse(ctx, report.Key{Section: report.Alarms, Subject: subject, Measure: report.ActorInUse}, t.server.Pid(), admin, before)
+	took = time.Since(begin)
+	kb, err = s.actorInUse(ctx, report.Key{Section: report.Alarms, Subject: subject, Measure: report.ActorInUse}, t.server.Pid(), admin, before)
+	return kb, took, err
 }
 
 // idling reads memory and CPU time of a server that was just started.
@@ -147,7 +152,7 @@ func (s *Suite) idling(ctx context.Context, subject report.Subject, dir string) 
 func (s *Suite) unarmed(ctx context.Context, dir string) (bystander, error) {
 	n := min(sampled, s.settings().Alarms)
 	s.Logf("alarms: making %d counters without", n)
-	actor, err := s.inMemory(ctx, report.Unarmed, dir, n, nil)
+	actor, _, err := s.inMemory(ctx, report.Unarmed, dir, n, nil)
 	if err != nil {
 		return bystander{}, err
 	}
@@ -156,50 +161,52 @@ func (s *Suite) unarmed(ctx context.Context, dir string) (bystander, error) {
 	return b, err
 }
 
-// armed arms all alarms, a day ahead, and holds the store against one without.
-func (s *Suite) armed(ctx context.Context, dir string, without bystander) error {
+// armed arms all alarms, a day ahead, and holds the store against one without. It returns how
+// many were armed in a second.
+func (s *Suite) armed(ctx context.Context, dir string, without bystander) (rate float64, err error) {
 	n := s.settings().Alarms
 	s.Logf("alarms: arming %d", n)
-	tomorrow := func() int { return aDay }
-	arming, cancel := context.WithTimeout(ctx, armTimeout)
-	defer cancel()
-	actor, err := s.inMemory(arming, report.Armed, dir, min(sampled, n), tomorrow)
+	actor, took, err := s.arm(ctx, dir, n)
 	if err != nil {
-		return err
-	}
-	var took time.Duration
-	for done := sampled; done < n; done += armedAtOnce {
-		batch := min(armedAtOnce, n-done)
-		t, _, err := s.startCounters(arming, dir)
-		if err != nil {
-			return err
-		}
-		begin := time.Now()
-		err = count(arming, t, "armed", done, batch, tomorrow)
-		took += time.Since(begin)
-		if err := errors.Join(err, t.server.Stop()); err != nil {
-			return err
-		}
-		s.Logf("  %d are armed", done+batch)
+		return 0, err
 	}
 	b, err := s.idling(ctx, report.Armed, dir)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	add := func(m report.Measure, v float64) {
+	rate = float64(n) / took.Seconds()
+	for m, v := range map[report.Measure]float64{
+		report.ArmRate: rate, report.AlarmInUse: (actor - without.actor) * 1024,
+		report.AlarmIdle: (b.live - without.live) * (1 << 20) / float64(n), report.IdleMore: b.idle - without.idle,
+	} {
 		s.Report.Add(report.Key{Section: report.Alarms, Subject: report.Armed, Measure: m}, v)
 	}
-	if took > 0 {
-		add(report.ArmRate, float64(n-sampled)/took.Seconds())
-	}
-	add(report.AlarmInUse, (actor-without.actor)*1024)
-	add(report.AlarmIdle, (b.live-without.live)*(1<<20)/float64(n))
-	add(report.IdleMore, b.idle-without.idle)
-	return nil
+	return rate, nil
 }
 
-// dues lets alarms come due beside writers, over the store in which all others wait.
-func (s *Suite) dues(ctx context.Context, dir string) {
+// arm arms n alarms, tells how long that took, and reads what one of the first counters costs.
+func (s *Suite) arm(ctx context.Context, dir string, n int) (kb float64, took time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, armTimeout)
+	defer cancel()
+	tomorrow := func() int { return aDay }
+	kb, took, err = s.inMemory(ctx, report.Armed, dir, min(sampled, n), tomorrow)
+	for done := sampled; err == nil && done < n; done += armedAtOnce {
+		var t *target
+		if t, _, err = s.startCounters(ctx, dir); err != nil {
+			break
+		}
+		begin := time.Now()
+		err = count(ctx, t, "armed", done, min(armedAtOnce, n-done), tomorrow)
+		took += time.Since(begin)
+		err = errors.Join(err, t.server.Stop())
+		s.Logf("  %d are armed", min(done+armedAtOnce, n))
+	}
+	return kb, took, err
+}
+
+// dues lets alarms come due beside writers, over the store in which all others wait; in is
+// how long it takes to arm them.
+func (s *Suite) dues(ctx context.Context, dir string, in time.Duration) {
 	for round := range s.settings().Rounds {
 		for _, of := range []struct {
 			subject report.Subject
@@ -212,15 +219,16 @@ func (s *Suite) dues(ctx context.Context, dir string) {
 				continue
 			}
 			s.Logf("alarms: round %d of %d: %s", round+1, s.settings().Rounds, of.subject)
-			if err := s.undisturbed(report.Alarms, of.subject, func() error { return s.due(ctx, dir, of.subject, of.writers) }); err != nil {
+			if err := s.undisturbed(report.Alarms, of.subject, func() error { return s.due(ctx, dir, in, of.subject, of.writers) }); err != nil {
 				s.miss(report.Alarms, of.subject, err.Error())
 			}
 		}
 	}
 }
 
-func (s *Suite) due(ctx context.Context, dir string, subject report.Subject, writers []string) error {
-	quiet, due, err := s.quietly(ctx, dir, writers)
+// due has alarms come due after a while, by when they are armed.
+func (s *Suite) due(ctx context.Context, dir string, in time.Duration, subject report.Subject, writers []string) error {
+	quiet, due, err := s.quietly(ctx, dir, in, writers)
 	if err != nil {
 		return err
 	}
@@ -252,7 +260,7 @@ func (s *Suite) due(ctx context.Context, dir string, subject report.Subject, wri
 }
 
 // quietly drives a server while no alarm is due, and then arms those that will be.
-func (s *Suite) quietly(ctx context.Context, dir string, writers []string) (r load.Result, due time.Time, err error) {
+func (s *Suite) quietly(ctx context.Context, dir string, in time.Duration, writers []string) (r load.Result, due time.Time, err error) {
 	t, _, err := s.startCounters(ctx, dir)
 	if err != nil {
 		return r, due, err
@@ -266,6 +274,6 @@ func (s *Suite) quietly(ctx context.Context, dir string, writers []string) (r lo
 	if err != nil {
 		return r, due, errors.Join(err, t.server.Complaint())
 	}
-	due = time.Now().Add(dueIn)
+	due = time.Now().Add(in)
 	return r, due, count(ctx, t, "due", 0, s.settings().DueAlarms, func() int { return int(time.Until(due).Seconds()) + 1 })
 }
