@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"ubl"
@@ -23,25 +22,27 @@ const benchTenant = ubl.TenantID("t:localhost")
 // benchCmd measures the real store and actors, without HTTP.
 type benchCmd struct {
 	format
-	Writers      int    `default:"64" help:"How many send at once."`
-	Seconds      int    `default:"5" help:"For how long."`
-	Bytes        int    `default:"100" help:"How long each text is."`
-	PrepareRooms int    `help:"Instead of measuring, make a data directory with so many rooms." placeholder:"N"`
-	Data         string `type:"path" help:"With --prepare-rooms: the directory to make." placeholder:"DIR"`
-	Quiet        bool   `help:"Tell no progress."`
+	Writers       int    `default:"64" help:"How many send at once."`
+	Seconds       int    `default:"5" help:"For how long."`
+	Bytes         int    `default:"100" help:"How long each text is."`
+	PrepareRooms  int    `help:"Instead of measuring, make a data directory with so many rooms." placeholder:"N"`
+	PrepareEvents int    `help:"Instead of measuring, make a data directory with a year behind it: so many events of a tenant, and of tenant 0." placeholder:"N"`
+	Data          string `type:"path" help:"With --prepare-rooms and --prepare-events: the directory to make." placeholder:"DIR"`
+	Quiet         bool   `help:"Tell no progress."`
 }
 
 // Run measures, or makes a directory to measure with.
 func (c *benchCmd) Run(ctx context.Context, p *program) error {
+	prepares := c.PrepareRooms > 0 || c.PrepareEvents > 0
 	switch {
-	case c.Writers < 1 || c.Writers > 10_000 || c.Seconds < 1 || c.Bytes < 1 || c.Bytes > ubl.MaxMessageBytes || c.PrepareRooms < 0:
+	case c.Writers < 1 || c.Writers > 10_000 || c.Seconds < 1 || c.Bytes < 1 || c.Bytes > ubl.MaxMessageBytes || c.PrepareRooms < 0 || c.PrepareEvents < 0:
 		return usagef("--writers is 1 to 10000, --seconds 1 or more, --bytes 1 to %d", ubl.MaxMessageBytes)
-	case c.PrepareRooms > 0 && c.Data == "":
-		return usagef("--prepare-rooms needs --data")
-	case c.PrepareRooms > 0:
+	case prepares && c.Data == "":
+		return usagef("--prepare-rooms and --prepare-events need --data")
+	case prepares:
 		return c.prepare(ctx, p)
 	case c.Data != "":
-		return usagef("measurements use a directory of their own; --data goes with --prepare-rooms")
+		return usagef("measurements use a directory of their own; --data goes with --prepare-rooms and --prepare-events")
 	}
 	dir, err := os.MkdirTemp("", "ubl-bench-*")
 	if err != nil {
@@ -139,59 +140,4 @@ func (c *benchCmd) result(took []time.Duration, seconds time.Duration) benchResu
 	}
 	return benchResult{Writers: c.Writers, Seconds: seconds.Seconds(), Bytes: c.Bytes, Sends: int64(len(took)),
 		SendsPerSecond: float64(len(took)) / seconds.Seconds(), P50: at(.5), P99: at(.99)}
-}
-
-// prepareWriters is how many rooms are made at once, so that they share syncs.
-const prepareWriters = 256
-
-// prepare makes rooms through the real actors.
-func (c *benchCmd) prepare(ctx context.Context, p *program) error {
-	g := p.progress("making rooms", "rooms", c.Quiet || c.JSON)
-	defer g.end()
-	var made atomic.Int64
-	err := p.withNode(ctx, c.Data, func(n *node) error {
-		if _, err := n.actors.Ask(ctx, ubl.TenantName(benchTenant), ubl.Enter{Request: benchRequest("enter", 0), Act: true}); err != nil {
-			return fmt.Errorf("couldn't begin: %w", err)
-		}
-		return c.makeRooms(ctx, n, &made, g)
-	})
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return json.NewEncoder(p.out).Encode(map[string]any{"rooms": made.Load(), "data": c.Data, "tenant_id": benchTenant})
-	}
-	_, err = fmt.Fprintf(p.out, "%d rooms of %s in %s\n", made.Load(), benchTenant, c.Data)
-	return err
-}
-
-func (c *benchCmd) makeRooms(ctx context.Context, n *node, made *atomic.Int64, g *progress) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	var told sync.Mutex
-	for range prepareWriters {
-		workers.Go(func() {
-			for i := next.Add(1); i <= int64(c.PrepareRooms) && ctx.Err() == nil; i = next.Add(1) {
-				if err := makeRoom(ctx, n.actors, i); err != nil {
-					cancel(err)
-					return
-				}
-				told.Lock()
-				g.at(made.Add(1), int64(c.PrepareRooms))
-				told.Unlock()
-			}
-		})
-	}
-	workers.Wait()
-	return context.Cause(ctx)
-}
-
-func makeRoom(ctx context.Context, rt *actors.Runtime, i int64) error {
-	_, err := rt.Ask(ctx, ubl.TenantName(benchTenant), ubl.CreateRoom{Request: benchRequest("room", i), Name: fmt.Sprintf("room %d", i)})
-	if err != nil {
-		return fmt.Errorf("couldn't make room %d: %w", i, err)
-	}
-	return nil
 }

@@ -100,7 +100,7 @@ var examples = map[string][]string{
 	"scrub":              {"ubl scrub --data ./ubl-data", "ubl scrub --json", "ubl scrub --data ./ubl-data --accept-journal-loss"},
 	"backup":             {"ubl backup monday.tar", "ubl backup monday.tar --data ./ubl-data", "ubl backup monday.tar.age --encrypt-to-file recipients.txt"},
 	"restore":            {"ubl restore monday.tar --data ./ubl-new --identity-key ./kept/identity.key", "ubl restore monday.tar.age --data ./ubl-new --decrypt-with age.key"},
-	"bench":              {"ubl bench --writers 64 --seconds 5 --json", "ubl bench --prepare-rooms 100000 --data ./big"},
+	"bench":              {"ubl bench --writers 64 --seconds 5 --json", "ubl bench --prepare-rooms 100000 --data ./big", "ubl bench --prepare-events 1000000 --data ./old"},
 	"limits":             {"ubl limits", "ubl limits --config ubl.yaml"},
 	"health":             {"ubl health", "ubl health --wait 5m --url https://ubl.example.com", "ubl health --live"},
 	"mcp-check":          {"ubl mcp-check", "ubl mcp-check --room - --json", "ubl mcp-check --path /mcp --url https://ubl.example.com"},

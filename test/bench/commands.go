@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"ubl/test/bench/internal/alarmload"
 	"ubl/test/bench/internal/etcdload"
 	"ubl/test/bench/internal/fanload"
 	"ubl/test/bench/internal/floodload"
@@ -43,6 +44,10 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 	numbered := flags.Bool("numbered", false, "the tool's replies carry a room_seq")
 	rude := flags.Bool("rude", false, "refused writers don't wait")
 	documents := flags.Int("documents", 1, "documents that there are to be found")
+	admin := flags.String("admin", "", "the server's metrics, as `HOST:PORT`")
+	alarms := flags.Int("alarms", 1, "alarms that come due")
+	due := flags.Int64("due", 0, "when the first of them does, as milliseconds of Unix time")
+	document := flags.Bool("document", false, "writers make documents instead of messages")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -55,6 +60,10 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 		Target: mcpload.Target{Host: *host, Path: *path, Token: *token, Protocol: *protocol},
 		Tool:   *tool, Arguments: json.RawMessage(*arguments), Numbered: *numbered, Writers: *writers, Plan: plan,
 	}
+	writing := load.Options{
+		Hosts: strings.Split(*host, ","), Path: peer.MessagesPath, Body: load.Body, Number: load.RoomSeq,
+		Tokens: strings.Split(*token, ","), Writers: *writers, Plan: plan,
+	}
 	switch name {
 	case "bare":
 		return peer.RunBare(ctx, out, *dir)
@@ -66,9 +75,13 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 		result, err := peer.RunLoop(ctx, *dir, *writers, *length)
 		return printJSON(out, result, err)
 	case "load":
-		result, err := load.Run(ctx, load.Options{
-			Hosts: strings.Split(*host, ","), Path: peer.MessagesPath, Tokens: strings.Split(*token, ","), Writers: *writers, Plan: plan,
-		})
+		if *document {
+			writing.Path, writing.Body, writing.Number = searchload.DocumentsPath, load.Document, load.ActNumber
+		}
+		result, err := load.Run(ctx, writing)
+		return printJSON(out, result, err)
+	case "alarmload":
+		result, err := alarmload.Run(ctx, alarmload.Options{Load: writing, Admin: *admin, Alarms: *alarms, Due: time.UnixMilli(*due)})
 		return printJSON(out, result, err)
 	case "etcdload":
 		result, err := etcdload.Run(ctx, etcdload.Options{

@@ -10,12 +10,15 @@
 //   - one: the same with one writer.
 //   - inprocess: UBL without HTTP, and the bare group-commit loop on bbolt.
 //   - fanout: live events to 1,000 streams, from UBL and from a bare program
-//     that writes the same bytes.
+//     that writes the same bytes; the same to 1 and 100 streams.
+//   - documents: creating documents, beside sending messages.
 //   - flood: what a tenant feels of another one's flood, under the default limits.
 //   - start: how soon UBL is ready with 100,000 rooms on disk, and its memory.
+//   - history: how soon a tenant, and tenant 0, is open that has had 1,000,000 events.
+//   - alarms: what 1,000,000 armed alarms cost, and 10,000 that come due in a second.
 //   - cluster: three nodes of UBL, three nodes of etcd, and UBL alone, under 1, 64
 //     and 512 clients.
-//   - failover: how long nobody is answered after the leader was killed.
+//   - failover: how long callers wait after the leader was killed, or fell silent.
 //   - idle: the CPU time of three nodes of UBL, and of etcd, that have no work.
 //   - mcp: sends over MCP and over REST, to one room of one server.
 //   - portal: a tool of another MCP server, called directly and through UBL.
@@ -52,7 +55,7 @@ import (
 )
 
 // runLimit bounds a whole run.
-const runLimit = 30 * time.Minute
+const runLimit = 90 * time.Minute
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -91,9 +94,12 @@ func logger(start time.Time) func(format string, args ...any) {
 
 // measure does a whole run and writes its report, also of a run cut short.
 func measure(ctx context.Context, o options, logf func(string, ...any)) error {
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("couldn't find this program: %w", err)
+	var before *report.Report
+	if o.against != "" {
+		var err error
+		if before, err = report.Read(o.against); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(o.cache, 0o755); err != nil {
 		return fmt.Errorf("couldn't make the cache: %w", err)
@@ -103,10 +109,33 @@ func measure(ctx context.Context, o options, logf func(string, ...any)) error {
 		return fmt.Errorf("couldn't make a directory for data: %w", err)
 	}
 	defer os.RemoveAll(scratch)
-
-	facts, err := machine.Look(scratch, time.Now())
+	s, err := prepare(ctx, o, scratch, logf)
 	if err != nil {
 		return err
+	}
+	cut := s.Run(ctx)
+	if before != nil {
+		s.Report.Compare(before)
+	}
+	s.Report.Judge(report.Goals())
+	s.Report.Markdown(os.Stdout)
+	if err := s.Report.Write(o.out); err != nil {
+		return errors.Join(cut, err)
+	}
+	logf("written to %s", o.out)
+	return cut
+}
+
+// prepare looks at the machine and finds, builds or installs what is measured. What isn't
+// there is noted.
+func prepare(ctx context.Context, o options, scratch string, logf func(string, ...any)) (*suite.Suite, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("couldn't find this program: %w", err)
+	}
+	facts, err := machine.Look(scratch, time.Now())
+	if err != nil {
+		return nil, err
 	}
 	logf("%d cores, fsync p50 %.0f µs, p99 %.0f µs", facts.Cores, facts.FsyncP50us, facts.FsyncP99us)
 	s := &suite.Suite{
@@ -115,6 +144,11 @@ func measure(ctx context.Context, o options, logf func(string, ...any)) error {
 	}
 	if s.UBL, err = findUBL(ctx, o, logf); err != nil {
 		s.UBLMissing = err.Error()
+	}
+	if o.selected(report.Alarms) {
+		if s.Counters, err = withCounters(ctx, o, logf); err != nil {
+			s.CountersMissing = err.Error()
+		}
 	}
 	if o.selected(report.Send) || o.selected(report.One) {
 		logf("installing workerd")
@@ -126,13 +160,5 @@ func measure(ctx context.Context, o options, logf func(string, ...any)) error {
 		s.EtcdMissing = err.Error()
 	}
 	s.Report.Versions = versions(ctx, s)
-
-	cut := s.Run(ctx)
-	s.Report.Judge(report.Goals())
-	s.Report.Markdown(os.Stdout)
-	if err := s.Report.Write(o.out); err != nil {
-		return errors.Join(cut, err)
-	}
-	logf("written to %s", o.out)
-	return cut
+	return s, nil
 }

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"ubl/test/bench/internal/report"
@@ -14,9 +17,24 @@ func TestParse(t *testing.T) {
 	if o, err := parse(nil); err != nil || len(o.settings.Sections) != len(report.Sections()) {
 		t.Errorf("by default %v is run, %v", o.settings.Sections, err)
 	}
-	for _, bad := range [][]string{{"-sections", "sent"}, {"-rounds", "0"}, {"-sessions", "0"}, {"-documents", "-1"}} {
+	for _, bad := range [][]string{{"-alarms", "0"}, {"-events", "-1"}, {"-sections", "sent"}, {"-rounds", "0"}, {"-sessions", "0"}, {"-documents", "-1"}} {
 		if _, err := parse(bad); err == nil {
 			t.Errorf("%v was taken", bad)
+		}
+	}
+}
+
+// The list of families still is as wire expects it: the family's line is in it, and its
+// package is imported.
+func TestWire(t *testing.T) {
+	source, err := os.ReadFile(filepath.Join(product, "actors/families/families.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wired := string(wire(source))
+	for _, want := range []string{"\t\"ubl/test/counter\"\n", "return portal.Family(w.Store) },\n\tfunc(w World) actors.Family { return counter.Family(w.Store) },\n}\n"} {
+		if !strings.Contains(wired, want) {
+			t.Errorf("the list lacks %q:\n%s", want, wired)
 		}
 	}
 }

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,15 +34,49 @@ func findUBL(ctx context.Context, o options, logf func(string, ...any)) (string,
 		return filepath.Abs(o.ubl)
 	}
 	logf("building ubl")
-	binary := filepath.Join(o.cache, "ubl")
+	return build(ctx, filepath.Join(o.cache, "ubl"))
+}
+
+func build(ctx context.Context, binary string, flags ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, buildTimeout)
 	defer cancel()
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/ubl")
-	build.Dir = product
-	if output, err := build.CombinedOutput(); err != nil {
+	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-o", binary}, flags, []string{"./cmd/ubl"})...)
+	cmd.Dir = product
+	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("couldn't build ubl: %w: %.300s", err, output)
 	}
 	return binary, nil
+}
+
+// withCounters builds the product with the trial family of test/counter, whose actors arm
+// alarms: as in test/e2e, the list of families gets a line for it.
+func withCounters(ctx context.Context, o options, logf func(string, ...any)) (string, error) {
+	logf("building ubl with counters")
+	list, err := filepath.Abs(filepath.Join(product, "actors/families/families.go"))
+	if err != nil {
+		return "", fmt.Errorf("couldn't find the list of families: %w", err)
+	}
+	source, err := os.ReadFile(list)
+	if err != nil {
+		return "", fmt.Errorf("couldn't read the list of families: %w", err)
+	}
+	wired := filepath.Join(o.cache, "families.wired") // no .go: it isn't formatted
+	overlay := filepath.Join(o.cache, "overlay.json")
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{list: wired}})
+	if err == nil {
+		err = errors.Join(os.WriteFile(wired, wire(source), 0o600), os.WriteFile(overlay, replace, 0o600))
+	}
+	if err != nil {
+		return "", fmt.Errorf("couldn't wire the counters: %w", err)
+	}
+	return build(ctx, filepath.Join(o.cache, "ubl-counters"), "-overlay", overlay)
+}
+
+// wire adds the family to the list, and its package to what that imports.
+func wire(source []byte) []byte {
+	const end = "\n}\n\n// Places are"
+	source = bytes.Replace(source, []byte(end), []byte("\n\tfunc(w World) actors.Family { return counter.Family(w.Store) },"+end), 1)
+	return bytes.Replace(source, []byte("import ("), []byte("import (\n\t\"ubl/test/counter\""), 1)
 }
 
 // findEtcd returns etcd's server.
@@ -61,8 +99,6 @@ func versions(ctx context.Context, s *suite.Suite) map[string]string {
 			switch module.Path {
 			case "go.etcd.io/bbolt", "github.com/gowebpki/jcs":
 				v[filepath.Base(module.Path)] = module.Version
-			case "go.etcd.io/etcd/client/v3":
-				v["etcd's client"] = module.Version
 			case "github.com/modelcontextprotocol/go-sdk":
 				v["MCP go-sdk"] = module.Version
 			}

@@ -3,8 +3,9 @@
 // word: what was acknowledged is there, once, at the place that was told.
 //
 // Every send has an idempotency key of its own. A writer repeats a send under
-// its key, at one node after another, until it is acknowledged; only then does
-// it go on. So a send may be tried often and must still be one message.
+// its key, at one node after another or at its own, until it is acknowledged;
+// only then does it go on. So a send may be tried often and must still be one
+// message.
 package failover
 
 import (
@@ -20,7 +21,9 @@ type Options struct {
 	Hosts   []string // HOST:PORT of every node
 	Path    string   // where messages are posted
 	Token   string
+	Name    string // begins the keys of all sends; no two loads of a server have the same
 	Writers int
+	Stay    bool          // each writer stays at a node, the next one at the next
 	Pause   time.Duration // between two sends of a writer
 	Attempt time.Duration // how long a node may take to answer before the next is asked
 }
@@ -31,6 +34,7 @@ const backoff = 5 * time.Millisecond
 
 // Ack is an acknowledged send.
 type Ack struct {
+	Writer   int
 	Key      string // the idempotency key, which is also the message's text
 	Seq      uint64 // the room_seq it was told
 	Began    time.Time
@@ -40,8 +44,9 @@ type Ack struct {
 
 // Load is the writers at work.
 type Load struct {
-	cancel context.CancelFunc
-	done   sync.WaitGroup
+	writers int
+	cancel  context.CancelFunc
+	done    sync.WaitGroup
 
 	mu      sync.Mutex
 	acks    []Ack
@@ -49,11 +54,11 @@ type Load struct {
 	changed chan struct{} // closed and replaced with every ack, and on err
 }
 
-// Begin starts the writers. Writer i asks the node after the one it asked for
-// its send before, so that every node gets its share.
+// Begin starts the writers. One that doesn't stay asks the node after the one it
+// asked for its send before, so that every node gets its share.
 func Begin(ctx context.Context, o Options) *Load {
 	ctx, cancel := context.WithCancel(ctx)
-	l := &Load{cancel: cancel, changed: make(chan struct{})}
+	l := &Load{writers: o.Writers, cancel: cancel, changed: make(chan struct{})}
 	for i := range o.Writers {
 		w := &writer{options: o, id: i, lines: make([]line, len(o.Hosts))}
 		for j, host := range o.Hosts {
@@ -95,25 +100,57 @@ func (l *Load) note(ack Ack, err error) {
 // given time or later, and returns it. What was under way before doesn't
 // count: its answer may have left the node before it died.
 func (l *Load) FirstSince(ctx context.Context, since time.Time) (Ack, error) {
+	var first Ack
+	return first, l.follow(ctx, func(ack Ack) (done bool) {
+		first = ack
+		return !ack.Began.Before(since)
+	})
+}
+
+// EachSince waits until every writer has an acknowledgement of a send that began at the
+// given time or later.
+func (l *Load) EachSince(ctx context.Context, since time.Time) error {
+	answered := make(map[int]bool)
+	return l.follow(ctx, func(ack Ack) (done bool) {
+		if !ack.Began.Before(since) {
+			answered[ack.Writer] = true
+		}
+		return len(answered) == l.writers
+	})
+}
+
+// follow shows every acknowledgement, old and new, until it is told that that will do.
+func (l *Load) follow(ctx context.Context, show func(Ack) (done bool)) error {
 	seen := 0
 	for {
 		l.mu.Lock()
 		acks, err, changed := l.acks, l.err, l.changed
 		l.mu.Unlock()
 		if err != nil {
-			return Ack{}, err
+			return err
 		}
 		for ; seen < len(acks); seen++ {
-			if !acks[seen].Began.Before(since) {
-				return acks[seen], nil
+			if show(acks[seen]) {
+				return nil
 			}
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return Ack{}, fmt.Errorf("no send was acknowledged: %w", context.Cause(ctx))
+			return fmt.Errorf("no send was acknowledged: %w", context.Cause(ctx))
 		}
 	}
+}
+
+// Longest is how long the send took, all attempts together, that took longest of those
+// acknowledged since.
+func Longest(acks []Ack, since time.Time) (longest time.Duration) {
+	for _, ack := range acks {
+		if !ack.Ended.Before(since) {
+			longest = max(longest, ack.Ended.Sub(ack.Began))
+		}
+	}
+	return longest
 }
 
 // End stops the writers and returns what was acknowledged. A send that was

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -149,6 +150,52 @@ func TestRefusedForGood(t *testing.T) {
 	}
 	if acks, err := l.End(); err == nil || len(acks) > 0 {
 		t.Errorf("ended with %v, %v", acks, err)
+	}
+}
+
+// Writers that stay ask one node each, also again; a caller who waits for a silent one is
+// told from those at the other.
+func TestWritersStay(t *testing.T) {
+	_, moving, hosts := begin(t)
+	var silent sync.Mutex // held: node 1 answers nothing
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		silent.Lock()
+		defer silent.Unlock()
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprint(w, `{"message":{"room_seq":1}}`)
+	}))
+	t.Cleanup(slow.Close)
+	l := Begin(t.Context(), Options{Hosts: []string{hosts[1], slow.Listener.Addr().String()}, Path: path, Name: "staying-", Stay: true,
+		Writers: 2, Pause: time.Microsecond, Attempt: time.Minute})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := l.EachSince(ctx, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	silent.Lock()
+	since := time.Now()
+	for began := since; time.Since(began) < 50*time.Millisecond; { // writer 0 goes on
+		first(t, l, time.Now())
+	}
+	silent.Unlock()
+	if err := l.EachSince(ctx, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	acks, err := l.End()
+	if _, failed := moving.End(); err != nil || failed != nil {
+		t.Fatal(err, failed)
+	}
+	var at [2][]Ack
+	for _, ack := range acks {
+		if at[ack.Writer] = append(at[ack.Writer], ack); ack.Attempts != 1 || !strings.HasPrefix(ack.Key, "staying-writer-") {
+			t.Errorf("ack %+v", ack)
+		}
+	}
+	if took := Longest(at[1], since); took < 40*time.Millisecond || Longest(acks, since) != max(took, Longest(at[0], since)) {
+		t.Errorf("the caller at the silent node waited %s, the one at the other %s", took, Longest(at[0], since))
+	}
+	if took := Longest(at[1], time.Now()); took != 0 {
+		t.Errorf("a send since now took %s", took)
 	}
 }
 

@@ -17,12 +17,12 @@ type writer struct {
 	lines   []line
 }
 
-// send posts message n under a key of its own, at one node after another.
+// send posts message n under a key of its own, until it is acknowledged.
 func (w *writer) send(ctx context.Context, n int) (Ack, error) {
-	ack := Ack{Key: fmt.Sprintf("writer-%d-send-%d", w.id, n), Began: time.Now()}
+	ack := Ack{Writer: w.id, Key: fmt.Sprintf("%swriter-%d-send-%d", w.options.Name, w.id, n), Began: time.Now()}
 	body := fmt.Appendf(nil, `{"type":"text","body":{"text":"%s"},"reply_to":null,"client_request_id":"%s"}`, ack.Key, ack.Key)
 	for ctx.Err() == nil {
-		at := &w.lines[(w.id+n+ack.Attempts)%len(w.lines)]
+		at := w.at(n + ack.Attempts)
 		ack.Attempts++
 		status, reply, err := at.do(rawhttp.Post(at.host, w.options.Path, w.options.Token, body))
 		switch {
@@ -36,6 +36,14 @@ func (w *writer) send(ctx context.Context, n int) (Ack, error) {
 		pause(ctx, backoff)
 	}
 	return ack, fmt.Errorf("send %s was given up: %w", ack.Key, context.Cause(ctx))
+}
+
+// at is the line for the nth attempt of all.
+func (w *writer) at(n int) *line {
+	if w.options.Stay {
+		n = 0
+	}
+	return &w.lines[(w.id+n)%len(w.lines)]
 }
 
 func (w *writer) close() {

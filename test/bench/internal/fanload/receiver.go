@@ -21,6 +21,9 @@ const (
 	// the sockets. Without it, it would wake for every single write and take
 	// from the server the very core it measures.
 	pause = 2 * time.Millisecond
+	// many is how many sockets take longer to read than the pause: where all of so
+	// many have something, none is made.
+	many = 500
 	// openTimeout bounds the reply to one stream's request.
 	openTimeout = 20 * time.Second
 )
@@ -127,7 +130,7 @@ func (r *receiver) receive(ctx context.Context, events int) (time.Time, error) {
 				waiting--
 			}
 		}
-		if n < len(ready) && waiting > 0 {
+		if (n < len(ready) || n < many) && waiting > 0 {
 			time.Sleep(pause)
 		}
 	}

@@ -15,17 +15,21 @@ import (
 	"ubl/test/bench/internal/rawhttp"
 )
 
-// Body is the send that every writer repeats, and Text what it says.
+// Body is the send that every writer repeats, and Text what it says. Document makes a
+// document that says the same, in a request of the same length.
 const (
-	Body = `{"type":"text","body":{"text":"` + Text + `"},"reply_to":null}`
-	Text = "hello"
+	Body     = `{"type":"text","body":{"text":"` + Text + `"},"reply_to":null}`
+	Document = `{"title":"A document of some writer","content":"` + Text + `"}`
+	Text     = "hello"
 )
 
 // Options say what to do to whom.
 type Options struct {
 	Hosts   []string // HOST:PORT; several are nodes of one server, and get the writers in turn
 	Path    string
-	Tokens  []string // of people, who get the writers in turn; none: nobody has to sign in
+	Body    string
+	Number  func(reply []byte) (uint64, error) // what a reply carries, see [Send]
+	Tokens  []string                           // of people, who get the writers in turn; none: nobody has to sign in
 	Writers int
 	Plan
 }
@@ -49,7 +53,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 			token = o.Tokens[len(conns)%n]
 		}
 		conns = append(conns, conn)
-		return post(conn, rawhttp.Post(host, o.Path, token, []byte(Body))), nil
+		return post(conn, rawhttp.Post(host, o.Path, token, []byte(o.Body)), o.Number), nil
 	}
 	sends, err := Spread(o.Writers, o.Hosts, connect)
 	if err != nil {
@@ -96,7 +100,7 @@ func visit[Node any](nodes []Node, connect func(Node) (Send, error)) (Send, erro
 }
 
 // post repeats one request.
-func post(conn *rawhttp.Conn, request []byte) Send {
+func post(conn *rawhttp.Conn, request []byte, number func([]byte) (uint64, error)) Send {
 	return func(context.Context) (uint64, error) {
 		status, body, err := conn.Do(request)
 		if err != nil {
@@ -105,27 +109,36 @@ func post(conn *rawhttp.Conn, request []byte) Send {
 		if status/100 != http.StatusOK/100 {
 			return 0, &Refusal{fmt.Sprintf("%d %.200s", status, body)}
 		}
-		return RoomSeq(body)
+		return number(body)
 	}
 }
 
 // RoomSeq finds the room_seq in a reply without decoding it: the generator
 // must stay cheap, and the first "room_seq" of a reply is its message's.
-func RoomSeq(body []byte) (uint64, error) {
-	const name = `"room_seq":`
+func RoomSeq(body []byte) (uint64, error) { return number(body, `"room_seq":`) }
+
+// ActNumber counts the acts of a ledger: each takes two atoms, an action and its effect, and
+// the first "seq" of a reply is the action's. The numbers have no gap where nothing else is
+// done in the tenant meanwhile.
+func ActNumber(body []byte) (uint64, error) {
+	seq, err := number(body, `"seq":`)
+	return seq / 2, err
+}
+
+func number(body []byte, name string) (uint64, error) {
 	_, rest, found := bytes.Cut(body, []byte(name))
 	if !found {
-		return 0, fmt.Errorf("a reply has no room_seq: %.200s", body)
+		return 0, fmt.Errorf("a reply has no %s %.200s", name, body)
 	}
 	end := 0
 	for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
 		end++
 	}
-	seq, err := strconv.ParseUint(string(rest[:end]), 10, 64)
+	n, err := strconv.ParseUint(string(rest[:end]), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("a reply has a bad room_seq: %w", err)
+		return 0, fmt.Errorf("a reply has a bad %s %w", name, err)
 	}
-	return seq, nil
+	return n, nil
 }
 
 // Overloaded reports whether a refusal says that nothing was done: what is merely

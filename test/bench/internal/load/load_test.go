@@ -32,6 +32,24 @@ func TestSequence(t *testing.T) {
 	}
 }
 
+func TestNumbers(t *testing.T) {
+	reply := []byte(`{"document":{"receipt":{"ledger_shard":"0","seq":13,"cid":"c:"}},"receipt":{"seq":99},"room_seq":7}`)
+	if n, err := RoomSeq(reply); n != 7 || err != nil {
+		t.Errorf("room_seq is %d, %v", n, err)
+	}
+	if n, err := ActNumber(reply); n != 6 || err != nil {
+		t.Errorf("the act is %d, %v", n, err)
+	}
+	for _, bad := range []string{``, `{"seq":}`, `{"seq":"13"}`} {
+		if n, err := ActNumber([]byte(bad)); err == nil {
+			t.Errorf("%s: the act is %d", bad, n)
+		}
+	}
+	if len(Document) != len(Body) {
+		t.Errorf("a document's request has %d bytes, a message's %d", len(Document), len(Body))
+	}
+}
+
 // enough is [loadtest.Enough], which can't be imported here.
 func enough(replies int, run func(Plan) (Result, error)) (Result, error) {
 	for length := 100 * time.Millisecond; ; length *= 4 {
@@ -56,7 +74,7 @@ func TestRunCountsAndChecks(t *testing.T) {
 	defer server.Close()
 	got, err := enough(20, func(p Plan) (Result, error) {
 		last.Store(0)
-		return Run(context.Background(), Options{Hosts: []string{server.Listener.Addr().String()}, Path: "/", Writers: 4, Plan: p})
+		return Run(context.Background(), Options{Hosts: []string{server.Listener.Addr().String()}, Path: "/", Body: Body, Number: RoomSeq, Writers: 4, Plan: p})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -121,6 +139,24 @@ func TestPace(t *testing.T) {
 		want := []time.Duration{0, 50, 100, 150, 250, 350, 350, 350, 400}
 		if err != nil || !slices.Equal(at, want) || r.Sends != len(want) || r.P99us != 250_000 || r.P50us != 0 {
 			t.Errorf("sent at %v, %+v, %v", at, r, err)
+		}
+	})
+}
+
+// What ends a measurement early is told: the rate is that of the time that there was.
+func TestUntil(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := uint64(0)
+		send := func(context.Context) (uint64, error) {
+			time.Sleep(10 * time.Millisecond)
+			n++
+			return n, nil
+		}
+		until := make(chan struct{})
+		time.AfterFunc(1505*time.Millisecond, func() { close(until) })
+		r, err := Loop(t.Context(), Plan{Warm: time.Second, Length: time.Hour, Until: until}, []Send{send})
+		if err != nil || r.Sends != 151 || r.SendsPerSecond < 98 || r.SendsPerSecond > 100 || r.P99us != 10_000 {
+			t.Errorf("got %+v, %v", r, err)
 		}
 	})
 }

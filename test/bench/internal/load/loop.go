@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ubl/test/bench/internal/stats"
@@ -16,6 +17,9 @@ type Plan struct {
 	Length time.Duration // the measurement
 	Every  time.Duration // from one send of a writer to the next; 0: each follows the reply before
 	Watch  []int         // the servers' process ids; none: no CPU time is read
+
+	// Until ends the measurement before its length is over, when it is closed; nil: nothing does.
+	Until <-chan struct{}
 }
 
 // Send makes one request and returns the number that its reply carries, which
@@ -49,26 +53,47 @@ type Result struct {
 // Loop lets each send be repeated by a writer of its own until the time is up.
 func Loop(ctx context.Context, p Plan, sends []Send) (Result, error) {
 	writers := make([]*writer, len(sends))
-	warm := time.Now().Add(p.Warm)
-	end := warm.Add(p.Length)
-	watched := Watch(ctx, p.Watch, warm, end)
+	w := &window{warm: time.Now().Add(p.Warm)}
+	end := w.warm.Add(p.Length)
+	w.end.Store(&end)
+	measuring, stop := context.WithCancel(ctx)
+	defer stop()
+	go w.shorten(measuring, p.Until, stop)
+	watched := Watch(measuring, p.Watch, w.warm, end)
 	var group sync.WaitGroup
 	for i, send := range sends {
-		w := &writer{send: send, every: p.Every, offset: p.Every * time.Duration(i) / time.Duration(len(sends))}
-		writers[i] = w
-		group.Go(func() { w.err = w.run(ctx, warm, end) })
+		one := &writer{send: send, every: p.Every, offset: p.Every * time.Duration(i) / time.Duration(len(sends))}
+		writers[i] = one
+		group.Go(func() { one.err = one.run(ctx, w) })
 	}
 	group.Wait()
 	if ctx.Err() != nil {
 		return Result{}, fmt.Errorf("cut short: %w", context.Cause(ctx))
 	}
-	r, err := sum(writers, p.Length)
+	r, err := sum(writers, w.end.Load().Sub(w.warm))
 	if err != nil {
 		return Result{}, err
 	}
 	used := <-watched
 	r.ServerCores, r.GeneratorCores, r.OtherCores = used.Servers, used.Generator, used.Others
 	return r, used.Err
+}
+
+// window is when replies count.
+type window struct {
+	warm time.Time
+	end  atomic.Pointer[time.Time]
+}
+
+// shorten ends the window, and what is measured in it, when until is closed.
+func (w *window) shorten(measuring context.Context, until <-chan struct{}, stop context.CancelFunc) {
+	select {
+	case <-until:
+		now := time.Now()
+		w.end.Store(&now)
+		stop()
+	case <-measuring.Done():
+	}
 }
 
 // writer is one closed loop; after run its fields are the sum's.
@@ -84,9 +109,9 @@ type writer struct {
 	err          error
 }
 
-func (w *writer) run(ctx context.Context, warm, end time.Time) error {
+func (w *writer) run(ctx context.Context, in *window) error {
 	start := w.due(ctx, time.Now().Add(w.offset))
-	for start.Before(end) && ctx.Err() == nil {
+	for start.Before(*in.end.Load()) && ctx.Err() == nil {
 		seq, err := w.send(ctx)
 		now := time.Now()
 		if err != nil {
@@ -99,7 +124,7 @@ func (w *writer) run(ctx context.Context, warm, end time.Time) error {
 		w.seqs = append(w.seqs, seq)
 		// A send counts where its reply falls, so that the rate is that of
 		// replies within the window.
-		if now.After(warm) && now.Before(end) {
+		if now.After(in.warm) && now.Before(*in.end.Load()) {
 			w.latencies = append(w.latencies, now.Sub(start))
 		}
 		start = w.due(ctx, start.Add(w.every))

@@ -48,7 +48,7 @@ func TestServersNumberEverySend(t *testing.T) {
 			dir := t.TempDir()
 			host := begin(t, func(ctx context.Context, out io.Writer) error { return run(ctx, out, dir) })
 			r, err := loadtest.Enough(1, func(p load.Plan) (load.Result, error) {
-				return load.Run(t.Context(), load.Options{Hosts: []string{host}, Path: MessagesPath, Writers: 8, Plan: p})
+				return load.Run(t.Context(), load.Options{Hosts: []string{host}, Path: MessagesPath, Body: load.Body, Number: load.RoomSeq, Writers: 8, Plan: p})
 			})
 			if err != nil || r.Sends == 0 || r.Refused > 0 || !r.Distinct || !r.Gapless {
 				t.Errorf("got %+v, %v", r, err)

@@ -145,6 +145,19 @@ func (s *Server) Kill() error {
 	return nil
 }
 
+// Pause stops the process where it is, without a word to anybody; Resume lets it go on.
+func (s *Server) Pause() error { return s.signal(syscall.SIGSTOP, "pause") }
+
+// Resume: see Pause.
+func (s *Server) Resume() error { return s.signal(syscall.SIGCONT, "resume") }
+
+func (s *Server) signal(signal syscall.Signal, to string) error {
+	if err := s.cmd.Process.Signal(signal); err != nil {
+		return fmt.Errorf("couldn't %s %s: %w", to, s.name, err)
+	}
+	return nil
+}
+
 // Complaint is the end of what the server has logged, or nil.
 func (s *Server) Complaint() error {
 	text, err := os.ReadFile(s.log)

@@ -38,6 +38,7 @@ func (r *Report) Markdown(w io.Writer) {
 	fmt.Fprintf(w, "# UBL side by side\n\n")
 	r.facts(w)
 	r.goals(w)
+	r.Against.write(w)
 	for _, t := range r.tables() {
 		t.write(w, r)
 	}
@@ -101,6 +102,9 @@ func format(s stats.Series, show func(float64) string) string {
 
 // whole shows 12345.6 as 12,346.
 func whole(v float64) string {
+	if v < 0 {
+		return "-" + whole(-v)
+	}
 	digits := fmt.Sprintf("%.0f", v)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]

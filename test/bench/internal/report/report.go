@@ -19,9 +19,12 @@ const (
 	One       Section = "one"
 	InProcess Section = "inprocess"
 	Fanout    Section = "fanout"
+	Documents Section = "documents"
 	Crowd     Section = "crowd"
 	Flood     Section = "flood"
 	Start     Section = "start"
+	History   Section = "history"
+	Alarms    Section = "alarms"
 	Cluster   Section = "cluster"
 	Failover  Section = "failover"
 	Idle      Section = "idle"
@@ -36,6 +39,13 @@ const (
 // fail without the other. It can't be selected alone.
 const Memory Section = "memory"
 
+// FewStreams are the numbers of streams in the section fanout beside that of the settings.
+func FewStreams() []int { return []int{1, 100} }
+
+// FanoutOf is the part of Fanout with that few streams, which has figures of its own. It
+// can't be selected alone; Fanout's own figures are those with the settings' streams.
+func FanoutOf(streams int) Section { return Section(fmt.Sprintf("%s-%d", Fanout, streams)) }
+
 // ClusterClients are the numbers of clients in the section cluster.
 func ClusterClients() []int { return []int{1, 64, 512} }
 
@@ -45,7 +55,7 @@ func ClusterOf(clients int) Section { return Section(fmt.Sprintf("%s-%d", Cluste
 
 // Sections lists all of them.
 func Sections() []Section {
-	return []Section{Send, One, InProcess, Fanout, Crowd, Flood, Start, Cluster, Failover, Idle, MCP, Portal, MCPIdle, Search, Echo}
+	return []Section{Send, One, InProcess, Fanout, Documents, Crowd, Flood, Start, History, Alarms, Cluster, Failover, Idle, MCP, Portal, MCPIdle, Search, Echo}
 }
 
 // Subject is a program that is measured.
@@ -59,8 +69,13 @@ const (
 	Bare      Subject = "bare program"
 	Loop      Subject = "bare group-commit loop"
 	BareFan   Subject = "bare fan-out program"
+
+	Messages     Subject = "messages"  // in the section documents
+	NewDocuments Subject = "documents" // likewise
+
 	UBLRude   Subject = "UBL, rude writers" // in the section crowd: they ignore Retry-After
 	UBLThree  Subject = "UBL, three nodes"
+	UBLSilent Subject = "UBL, three nodes, leader silent" // in the section failover: it is stopped, not killed
 	EtcdThree Subject = "etcd, three nodes"
 )
 
@@ -84,6 +99,8 @@ const (
 	OwnTouched   Measure = "own_touched_mb"
 	OwnIdle      Measure = "own_idle_mb"
 	TouchSeconds Measure = "touch_s"
+	ActorInUse   Measure = "actor_in_use_kb" // of one that is in memory: objects and stacks after a garbage collection
+	ActorIdle    Measure = "actor_idle_kb"   // what is left of one that has been idle for long
 
 	ServerCores    Measure = "server_cores"    // CPU time of all nodes by time that passed
 	GeneratorCores Measure = "generator_cores" // of the load generator
@@ -97,6 +114,8 @@ const (
 
 	FailoverSeconds Measure = "failover_s"       // one value a kill
 	FailoverMax     Measure = "failover_max_s"   // the longest of them
+	WaitSeconds     Measure = "wait_s"           // one value a kill: the longest that a caller waited at a survivor
+	WaitMax         Measure = "wait_max_s"       // the longest of them
 	SendMax         Measure = "longest_send_s"   // that any caller waited, all attempts together
 	Acknowledged    Measure = "acknowledged"     // sends in the section failover
 	Repeated        Measure = "repeated"         // those that took more than one attempt
@@ -133,17 +152,29 @@ type Settings struct {
 	Rounds       int       `json:"rounds"`
 	Writers      int       `json:"writers"`
 	Streams      int       `json:"streams"`
-	FanMessages  int       `json:"fan_messages"`
+	FanMessages  int       `json:"fan_messages"` // to that many streams
 	FanWriters   int       `json:"fan_writers"`
 	CrowdStreams int       `json:"crowd_streams"`
 	CrowdWriters int       `json:"crowd_writers"`
 	Rooms        int       `json:"rooms"`
 	IdleSeconds  int       `json:"idle_seconds"`
+	Events       int       `json:"events"` // of each tenant in the section history
+	Alarms       int       `json:"alarms"` // armed in the section alarms
+	DueAlarms    int       `json:"due_alarms"`
 	Kills        int       `json:"kills"`
 	IdleNodes    int       `json:"idle_nodes_seconds"` // length of the section idle
 	Sessions     int       `json:"sessions"`           // open in the section mcp-idle
 	Documents    int       `json:"documents"`          // in the section search
 	Sections     []Section `json:"sections"`
+}
+
+// mostMessages is how many times as many messages go to few streams.
+const mostMessages = 15
+
+// FanMessagesTo is how many messages go to a number of streams: the fewer these are the
+// more, so that each measurement lasts for seconds.
+func (s Settings) FanMessagesTo(streams int) int {
+	return s.FanMessages * max(1, min(s.Streams/max(1, streams), mostMessages))
 }
 
 // Report is a whole run. Its methods are for one goroutine.
@@ -154,7 +185,8 @@ type Report struct {
 	Goals    []Outcome         `json:"goals"`
 	Figures  []Figure          `json:"figures"`
 	Missing  []Missing         `json:"not_measured"`
-	Notes    []string          `json:"notes,omitempty"` // what was noticed beside the figures
+	Notes    []string          `json:"notes,omitempty"`   // what was noticed beside the figures
+	Against  *Against          `json:"against,omitempty"` // an earlier run, see Compare
 }
 
 // Add takes one round's value of a figure.

@@ -24,6 +24,10 @@ func TestJudge(t *testing.T) {
 		{"on its own", Goal{Of: ubl, Bound: 0.3, Strict: true}, []float64{0.2}, nil, "reached"},
 		{"in another unit", Goal{Of: ubl, Unit: 1000, Bound: 50, Strict: true}, []float64{49_000}, nil, "reached"},
 		{"in another unit, missed", Goal{Of: ubl, Unit: 1000, Bound: 50, Strict: true}, []float64{51_000}, nil, "missed"},
+		{"in every round", Goal{Of: ubl, By: peer, Bound: 1, Strict: true, Every: true}, []float64{9, 9, 9}, []float64{10, 10, 9.5}, "reached"},
+		{"not in every round", Goal{Of: ubl, By: peer, Bound: 1, Strict: true, Every: true}, []float64{9, 9, 9}, []float64{10, 10, 8.5}, "missed"},
+		{"below nothing", Goal{Of: ubl, Bound: 0.1}, []float64{-0.2}, nil, "reached"},
+		{"by nothing", Goal{Of: ubl, By: peer, Bound: 1}, []float64{10, 10, 10}, []float64{10, 0, 10}, "not measured"},
 		{"no peer", Goal{Of: ubl, By: peer, Bound: 1}, []float64{10}, nil, "not measured"},
 		{"no figure", Goal{Of: ubl, By: peer, Bound: 1}, nil, []float64{10}, "not measured"},
 	} {
@@ -91,9 +95,10 @@ func TestMissingIsShown(t *testing.T) {
 func TestClusterSections(t *testing.T) {
 	r := &Report{Settings: Settings{Rounds: 1, Seconds: 5, Kills: 3}}
 	for _, v := range []float64{0.4, 2.5, 0.6} {
-		r.Add(Key{Failover, UBLThree, FailoverSeconds}, v)
+		r.Add(Key{Failover, UBLThree, WaitSeconds}, v)
 	}
-	r.Add(Key{Failover, UBLThree, FailoverMax}, 2.5)
+	r.Add(Key{Failover, UBLThree, WaitMax}, 2.5)
+	r.Add(Key{Failover, UBLSilent, WaitSeconds}, 0.75)
 	r.Add(Key{ClusterOf(64), UBLThree, Rate}, 9000)
 	r.Add(Key{ClusterOf(64), EtcdThree, Rate}, 8000)
 	r.Miss(ClusterOf(512), EtcdThree, "couldn't find etcd")
@@ -103,8 +108,9 @@ func TestClusterSections(t *testing.T) {
 	var text strings.Builder
 	r.Markdown(&text)
 	for _, want := range []string{
-		"Kill by kill, in s: 0.400, 2.500, 0.600.", "the longest of all kills | 2.50 | **missed**",
-		"64 clients: sends/s ≥ 1.0 × etcd's puts/s | 1.12 | **reached**", "## Cluster: three nodes, 64 clients", "couldn't find etcd",
+		"UBL, three nodes, one by one, in s: 0.400, 2.500, 0.600.", "leader silent, one by one, in s: 0.750.",
+		"leader killed: callers at the others are answered within 1.0 s, the median of all | 0.60 | **reached** | 2 of 3",
+		"within 1.5 s, the longest of all | 2.50 | **missed**", "64 clients: sends/s ≥ 1.5 × etcd's puts/s | 1.12 | **missed**", "## Cluster: three nodes, 64 clients", "couldn't find etcd",
 		"## Noticed\n\n- node n1 did not stop\n\n",
 	} {
 		if !strings.Contains(text.String(), want) {
@@ -165,5 +171,49 @@ func TestAgentSections(t *testing.T) {
 	}
 	if strings.Contains(text.String(), "callers: 8") {
 		t.Error("the report shows a table without figures")
+	}
+}
+
+// Few streams get more messages, and each number of streams has a table and a goal.
+func TestFanoutSections(t *testing.T) {
+	s := Settings{Rounds: 1, Streams: 1000, FanMessages: 2000}
+	for streams, want := range map[int]int{1000: 2000, 100: 20_000, 1: 30_000, 5000: 2000} {
+		if got := s.FanMessagesTo(streams); got != want {
+			t.Errorf("%d messages to %d streams, want %d", got, streams, want)
+		}
+	}
+	r := &Report{Settings: s}
+	r.Add(Key{FanoutOf(100), UBL, Rate}, 80)
+	r.Add(Key{FanoutOf(100), BareFan, Rate}, 100)
+	r.Judge(Goals())
+	var text strings.Builder
+	r.Markdown(&text)
+	for _, want := range []string{"fan-out, streams: 100: events/s ≥ 0.9 × the bare program | 0.80 | **missed**", "section fanout-1 was not run", "## Fan-out, streams: 100; 20,000 messages"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the report lacks %q:\n%s", want, text.String())
+		}
+	}
+}
+
+// What a store holds that nobody uses: a figure below nothing is one, too.
+func TestStoreSections(t *testing.T) {
+	r := &Report{Settings: Settings{Rounds: 1, Rooms: 100, Alarms: 1_000_000, DueAlarms: 10_000, Events: 1_000_000}}
+	r.Add(Key{History, CoreTenant, StartMillis}, -3)
+	r.Add(Key{History, Tenant, FirstMillis}, 140)
+	r.Add(Key{Alarms, Armed, IdleMore}, -0.03)
+	r.Add(Key{Alarms, Armed, AlarmIdle}, -233.4)
+	r.Add(Key{Alarms, Paced, FiringP99}, 9000)
+	r.Add(Key{Alarms, Paced, QuietP99}, 5000)
+	r.Judge(Goals())
+	var text strings.Builder
+	r.Markdown(&text)
+	for _, want := range []string{
+		"a start takes < 100 ms longer | -3.00 | **reached**", "first request after a start < 100 ms | 140.00 | **missed**",
+		"idle CPU ≤ 0.1 % of a core more than without | -0.03 | **reached**", "beside 200 sends a second: p99 of sends meanwhile ≤ 1.5 × that before | 1.80 | **missed**",
+		"## Alarms: 1,000,000 armed, 10,000 due", "| -233 |", "## Opening tenants with 1,000,000 events each",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the report lacks %q:\n%s", want, text.String())
+		}
 	}
 }

@@ -36,10 +36,11 @@ func (r *Report) tables() []table {
 			"The loop stores ready-made bytes of the same length; UBL does all the work of a send but HTTP. " +
 				"A transaction is one synced commit.",
 			[]Subject{UBL, Loop}, append(sends, column{"records/s", Records, whole}, column{"transactions/s", Transactions, whole})},
-		{Fanout, fmt.Sprintf("Fan-out to %s streams: %s messages from %d writers", whole(float64(s.Streams)), whole(float64(s.FanMessages)), s.FanWriters),
-			"Deliveries from the first post to the last delivery. Each stream got each event once and in order. " +
-				"UBL syncs every message to disk first; the bare program stores nothing.",
-			[]Subject{UBL, BareFan}, []column{{"events/s", Rate, whole}, {"posts/s", PostRate, whole}, {"bytes a frame", FrameBytes, whole}}},
+	}, r.fanoutTables(), []table{
+		{Documents, fmt.Sprintf("Documents: %d writers to one workspace", s.Writers),
+			"Documents are created, and messages are sent to a room, each on a server of its own: the same writers, requests of the same length. " +
+				"Every reply comes after an fsync; no document's place in the ledger came twice or was left out.",
+			[]Subject{Messages, NewDocuments}, append(sends, column{"server, µs of CPU each", ServerMicros, whole})},
 		{Crowd, fmt.Sprintf("A crowd: %s writers in a room with %s streams", whole(float64(s.CrowdWriters)), whole(float64(s.CrowdStreams))),
 			"Far more than the node can do. Refused sends (503) come again after the Retry-After that they were told, those of rude writers at once; " +
 				"the latencies are those of accepted ones. No room_seq came twice or was left out, and no stream missed one.",
@@ -47,15 +48,7 @@ func (r *Report) tables() []table {
 				{"refused %", RefusedShare, whole}, {"followed %", FollowedShare, whole},
 				{"server's cores", ServerCores, hundredths}, {"generator's", GeneratorCores, hundredths}, {"others'", OtherCores, hundredths}}},
 		r.floodTable(),
-		{Start, fmt.Sprintf("Start with %s rooms on disk", whole(float64(s.Rooms))),
-			"From exec to the first 200 of /readyz, with the files in the page cache.",
-			[]Subject{UBL}, []column{{"ready s", ReadySeconds, seconds}}},
-		{Memory, fmt.Sprintf("Memory with %s rooms on disk", whole(float64(s.Rooms))),
-			fmt.Sprintf("VmRSS in MB when ready, after each room's history has been read once, and after %d s of nothing; "+
-				"and the part that is its own (RssAnon), without mapped files.", s.IdleSeconds),
-			[]Subject{UBL}, []column{{"ready", RSSReady, whole}, {"own", OwnReady, whole}, {"reading all, s", TouchSeconds, seconds},
-				{"in use", RSSTouched, whole}, {"own", OwnTouched, whole}, {"idle", RSSIdle, whole}, {"own", OwnIdle, whole}}},
-	}, r.clusterTables(), r.agentTables())
+	}, r.storeTables(), r.clusterTables(), r.agentTables())
 }
 
 // write leaves out a table with no row: its section was not run.
@@ -81,4 +74,20 @@ func (t table) write(w io.Writer, r *Report) {
 		fmt.Fprintf(w, " %s |", c.name)
 	}
 	fmt.Fprintf(w, "\n|---|%s\n%s\n", strings.Repeat("---:|", len(t.columns)), rows.String())
+}
+
+// fanoutTables are one for each number of streams.
+func (r *Report) fanoutTables() []table {
+	s := r.Settings
+	of := func(section Section, streams int) table {
+		return table{section, fmt.Sprintf("Fan-out, streams: %s; %s messages from %d writers", whole(float64(streams)), whole(float64(s.FanMessagesTo(streams))), s.FanWriters),
+			"Deliveries from the first post to the last delivery. Each stream got each event once and in order. " +
+				"UBL syncs every message to disk first; the bare program stores nothing.",
+			[]Subject{UBL, BareFan}, []column{{"events/s", Rate, whole}, {"posts/s", PostRate, whole}, {"bytes a frame", FrameBytes, whole}}}
+	}
+	var out []table
+	for _, n := range FewStreams() {
+		out = append(out, of(FanoutOf(n), n))
+	}
+	return append(out, of(Fanout, s.Streams))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -17,46 +18,69 @@ import (
 // program delivers.
 const fanLimit = time.Minute
 
+// fan is a fan-out to a number of streams.
+type fan struct {
+	section report.Section
+	streams int
+}
+
+func (s *Suite) fans() []fan {
+	var fans []fan
+	for _, n := range report.FewStreams() {
+		fans = append(fans, fan{report.FanoutOf(n), n})
+	}
+	return append(fans, fan{report.Fanout, s.settings().Streams})
+}
+
 // fanout holds UBL's live streams against the bare fan-out program. UBL has
 // the first turn of the first round, so that the bare program's frames can be
 // made as long as UBL's.
 func (s *Suite) fanout(ctx context.Context) {
-	sections := []report.Section{report.Fanout}
+	fans := s.fans()
+	sections := make([]report.Section, len(fans))
+	for i, f := range fans {
+		sections[i] = f.section
+	}
 	s.missBinaries(sections)
+	each := func(subject report.Subject, begin func(ctx context.Context, dir string, f fan) (*target, error)) turn {
+		return turn{subject, func(ctx context.Context, dir string) error {
+			for _, f := range fans {
+				t, err := begin(ctx, filepath.Join(dir, strconv.Itoa(f.streams)), f)
+				if err == nil {
+					err = errors.Join(s.fan(ctx, f, subject, t), t.server.Stop())
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+	}
 	s.rounds(ctx, sections, []turn{
-		{report.UBL, func(ctx context.Context, dir string) error {
-			t, err := s.startUBL(ctx, dir, sender)
-			if err != nil {
-				return err
-			}
-			return errors.Join(s.fan(ctx, report.UBL, t), t.server.Stop())
-		}},
-		{report.BareFan, func(ctx context.Context, dir string) error {
-			frame, _ := s.Report.Find(report.Key{Section: report.Fanout, Subject: report.UBL, Measure: report.FrameBytes})
-			t, err := s.startPeer(ctx, report.BareFan, "fan", "-frame", strconv.Itoa(int(math.Round(frame.Median))))
-			if err != nil {
-				return err
-			}
-			return errors.Join(s.fan(ctx, report.BareFan, t), t.server.Stop())
-		}},
+		each(report.UBL, func(ctx context.Context, dir string, _ fan) (*target, error) { return s.startUBL(ctx, dir, sender) }),
+		each(report.BareFan, func(ctx context.Context, _ string, f fan) (*target, error) {
+			frame, _ := s.Report.Find(report.Key{Section: f.section, Subject: report.UBL, Measure: report.FrameBytes})
+			return s.startPeer(ctx, report.BareFan, "fan", "-frame", strconv.Itoa(int(math.Round(frame.Median))))
+		}),
 	})
 }
 
-func (s *Suite) fan(ctx context.Context, subject report.Subject, t *target) error {
+func (s *Suite) fan(ctx context.Context, f fan, subject report.Subject, t *target) error {
 	set := s.settings()
+	messages := set.FanMessagesTo(f.streams)
 	var r fanload.Result
 	err := proc.JSON(ctx, &r, nil, s.Self, "fanload", "-host", t.server.Host, "-token", t.token,
-		"-streams", strconv.Itoa(set.Streams), "-messages", strconv.Itoa(set.FanMessages),
+		"-streams", strconv.Itoa(f.streams), "-messages", strconv.Itoa(messages),
 		"-writers", strconv.Itoa(set.FanWriters), "-limit", fanLimit.String())
 	if err != nil {
 		return errors.Join(fmt.Errorf("the fan-out failed: %w", err), t.server.Complaint())
 	}
 	add := func(m report.Measure, v float64) {
-		s.Report.Add(report.Key{Section: report.Fanout, Subject: subject, Measure: m}, v)
+		s.Report.Add(report.Key{Section: f.section, Subject: subject, Measure: m}, v)
 	}
 	add(report.Rate, r.EventsPerSecond)
-	add(report.PostRate, float64(set.FanMessages)/r.PostSeconds)
+	add(report.PostRate, float64(messages)/r.PostSeconds)
 	add(report.FrameBytes, r.FrameBytes)
-	s.Logf("  %.0f events/s: %d deliveries of %.0f bytes in %.2f s", r.EventsPerSecond, r.Deliveries, r.FrameBytes, r.Seconds)
+	s.Logf("  %d streams: %.0f events/s: %d deliveries of %.0f bytes in %.2f s", f.streams, r.EventsPerSecond, r.Deliveries, r.FrameBytes, r.Seconds)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"ubl/test/bench/internal/failover"
@@ -12,8 +13,8 @@ import (
 const (
 	// failoverLimit bounds the wait for the first acknowledgement.
 	failoverLimit = 30 * time.Second
-	// steady is how long a leader must have led before it is killed, so that it
-	// is not one that hands over just then.
+	// steady is how long a leader must have led, while leaderships are spread, before it
+	// falls out, so that it is not one that hands over just then.
 	steady = 500 * time.Millisecond
 )
 
@@ -53,6 +54,10 @@ func (c *cluster) steadyLeader(ctx context.Context, partition string) (leader in
 		if i != candidate {
 			candidate, since = i, time.Now()
 		}
+		if err := c.uneven(); err != nil {
+			since = time.Now()
+			return err
+		}
 		if time.Since(since) < steady {
 			return fmt.Errorf("%s leads partition %s only since %s", nodeID(i), partition, time.Since(since))
 		}
@@ -62,30 +67,56 @@ func (c *cluster) steadyLeader(ctx context.Context, partition string) (leader in
 	return leader, err
 }
 
-// killed kills a node and returns the time from then to the first
-// acknowledgement of a send that began when it was dead.
-func (c *cluster) killed(ctx context.Context, i int, l *failover.Load) (time.Duration, error) {
-	begin := time.Now()
-	if err := c.nodes[i].Kill(); err != nil {
-		return 0, err
-	}
-	dead := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, failoverLimit, fmt.Errorf("none within %s", failoverLimit))
-	defer cancel()
-	ack, err := l.FirstSince(ctx, dead)
-	return ack.Ended.Sub(begin), err
+// outage is what callers felt of one strike.
+type outage struct {
+	leader  int
+	first   time.Duration  // until the first acknowledgement of a send that began when the leader had fallen out
+	longest time.Duration  // that a caller waited at a node that was left
+	waiting []failover.Ack // of those callers
 }
 
-// revive starts a node again as it was, and waits until it is ready and has
-// applied all that was committed when it was.
-func (c *cluster) revive(ctx context.Context, i int) error {
-	n := c.nodes[i]
-	if err := n.start(ctx); err != nil {
-		return err
+// errMoved says that a node leads no more: nobody would feel that it falls out.
+var errMoved = errors.New("the leader has handed over")
+
+// strike has the leader of a partition fall out while callers wait at all the others; name
+// begins the keys of what these send.
+func (c *cluster) strike(ctx context.Context, k strike, partition string, l *failover.Load, name string) (outage, error) {
+	i, err := c.steadyLeader(ctx, partition)
+	if err != nil {
+		return outage{}, err
 	}
-	if err := n.await(ctx, isReady); err != nil {
-		return err
+	left := slices.Delete(slices.Clone(c.nodes), i, i+1)
+	callers := c.send(ctx, failover.Options{Name: name, Writers: waitingCallers * len(left), Stay: true, Pause: failoverPause, Attempt: failoverLimit}, left)
+	begin, first, err := c.fallOut(ctx, k, partition, i, l, callers)
+	waiting, failed := callers.End()
+	return outage{leader: i, first: first, longest: failover.Longest(waiting, begin), waiting: waiting}, errors.Join(err, failed)
+}
+
+// fallOut ends when all callers have been answered once more and the node is back. It
+// returns when that began, and how long it took until the load had an answer.
+func (c *cluster) fallOut(ctx context.Context, k strike, partition string, i int, l, callers *failover.Load) (begin time.Time, first time.Duration, err error) {
+	bounded, cancel := context.WithTimeoutCause(ctx, failoverLimit, fmt.Errorf("none within %s", failoverLimit))
+	defer cancel()
+	if err := callers.EachSince(bounded, time.Time{}); err != nil {
+		return begin, 0, err
 	}
+	if leader, err := c.leader(partition); err != nil || leader != i {
+		return begin, 0, errors.Join(errMoved, err)
+	}
+	begin = time.Now()
+	if err := k.begin(c.nodes[i]); err != nil {
+		return begin, 0, err
+	}
+	out := time.Now()
+	ack, err := l.FirstSince(bounded, out)
+	if err == nil {
+		err = callers.EachSince(bounded, out)
+	}
+	return begin, ack.Ended.Sub(begin), errors.Join(err, k.end(ctx, c.nodes[i]))
+}
+
+// caughtUp waits until a node has applied all that was committed when it is asked first.
+func (c *cluster) caughtUp(ctx context.Context, i int) error {
 	var committed indexes
 	return poll(ctx, func() (err error) {
 		if committed == nil {

@@ -104,7 +104,8 @@ func (s *Suite) tellSessions(subject report.Subject, before, after footprint) {
 // footprint is a server's memory in MB.
 type footprint struct {
 	machine.Resident
-	inUse float64 // heap and stacks
+	inUse float64 // heap and stacks, with what is unused of their pages
+	live  float64 // what of that is in objects and stacks
 }
 
 // footprintOf reads it right after a garbage collection.
@@ -117,14 +118,26 @@ func footprintOf(ctx context.Context, pid int, admin string) (footprint, error) 
 		return footprint{}, err
 	}
 	var f footprint
-	for _, name := range []string{"go_memstats_heap_inuse_bytes", "go_memstats_stack_inuse_bytes"} {
+	for name, into := range map[string][]*float64{
+		"go_memstats_heap_inuse_bytes": {&f.inUse}, "go_memstats_heap_alloc_bytes": {&f.live}, "go_memstats_stack_inuse_bytes": {&f.inUse, &f.live},
+	} {
 		if len(page[name]) != 1 {
 			return footprint{}, fmt.Errorf("the metrics have no %s", name)
 		}
-		f.inUse += page[name][0].Value / (1 << 20)
+		for _, sum := range into {
+			*sum += page[name][0].Value / (1 << 20)
+		}
 	}
 	f.Resident, err = machine.Memory(pid)
 	return f, err
+}
+
+// residue reads it after two: what is only kept for the next use goes with the second.
+func residue(ctx context.Context, pid int, admin string) (footprint, error) {
+	if err := collect(ctx, admin); err != nil {
+		return footprint{}, err
+	}
+	return footprintOf(ctx, pid, admin)
 }
 
 // collect has the server collect its garbage: that comes with a profile of the

@@ -3,6 +3,7 @@ package suite
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"ubl/test/bench/internal/promtext"
@@ -83,6 +84,27 @@ func (c *cluster) leader(partition string) (int, error) {
 		return 0, errors.New("nobody leads partition " + partition)
 	}
 	return found, nil
+}
+
+// uneven tells why leaderships are not spread over the nodes as they will be, or nil. Until
+// they are, they are handed over every now and then.
+func (c *cluster) uneven() error {
+	least, most := math.MaxInt, 0
+	for i := range c.nodes {
+		own, err := c.partitions(i, leaderMetric)
+		if err != nil {
+			return err
+		}
+		leads := 0
+		for _, v := range own {
+			leads += int(v)
+		}
+		least, most = min(least, leads), max(most, leads)
+	}
+	if most > least+1 {
+		return fmt.Errorf("one node leads %d partitions, another one %d", least, most)
+	}
+	return nil
 }
 
 // behind tells why node i has not caught up with what was committed, or nil.

@@ -44,6 +44,21 @@ func TestLeader(t *testing.T) {
 	}
 }
 
+func TestUneven(t *testing.T) {
+	page := func(node string, leads ...int) (out string) {
+		for partition, v := range leads {
+			out += fmt.Sprintf("ubl_partition_leader{node=%q,partition=\"%d\"} %d\n", node, partition, v)
+		}
+		return out
+	}
+	if err := tellers(t, page("n1", 1, 1, 0), page("n2", 0, 0, 1)).uneven(); err != nil {
+		t.Error(err)
+	}
+	if err := tellers(t, page("n1", 1, 1, 0), page("n2", 0, 0, 0)).uneven(); err == nil {
+		t.Error("two and none count as even")
+	}
+}
+
 func TestCatchingUp(t *testing.T) {
 	page := func(node string, commit, applied int) string {
 		return fmt.Sprintf("ubl_partition_commit_index{node=%q,partition=\"3\"} %d\nubl_partition_applied_index{node=%q,partition=\"3\"} %d\n", node, commit, node, applied)

@@ -113,8 +113,8 @@ func (s *Suite) generate(ctx context.Context, section report.Section, subject re
 	return nil
 }
 
-// take keeps a load's figures, provided that every reply was what it should be.
-func (s *Suite) take(section report.Section, subject report.Subject, writers int, r load.Result) error {
+// sound tells what was wrong with a load's replies, or nil.
+func sound(r load.Result) error {
 	switch {
 	case r.Refused > 0:
 		return fmt.Errorf("%d of %d replies were not 2xx, the first: %s", r.Refused, r.Refused+r.Sends, r.FirstRefusal)
@@ -122,6 +122,14 @@ func (s *Suite) take(section report.Section, subject report.Subject, writers int
 		return errors.New("a number was given twice")
 	case !r.Gapless:
 		return errors.New("a number was left out")
+	}
+	return nil
+}
+
+// take keeps a load's figures, provided that every reply was what it should be.
+func (s *Suite) take(section report.Section, subject report.Subject, writers int, r load.Result) error {
+	if err := sound(r); err != nil {
+		return err
 	}
 	s.Report.Add(report.Key{Section: section, Subject: subject, Measure: report.Rate}, r.SendsPerSecond)
 	s.Report.Add(report.Key{Section: section, Subject: subject, Measure: report.P50}, r.P50us)

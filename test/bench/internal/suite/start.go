@@ -10,6 +10,7 @@ import (
 
 	"ubl/test/bench/internal/machine"
 	"ubl/test/bench/internal/proc"
+	"ubl/test/bench/internal/promtext"
 	"ubl/test/bench/internal/rawhttp"
 	"ubl/test/bench/internal/report"
 )
@@ -23,6 +24,8 @@ const (
 	touchTimeout = 3 * time.Minute
 	// roomWorkers is how many connections make or read rooms.
 	roomWorkers = 64
+	// activeMetric is how many actors are in memory.
+	activeMetric = "ubl_actors_active"
 )
 
 // start measures how soon UBL is ready with many rooms on disk, and what they
@@ -80,8 +83,8 @@ func (s *Suite) startOnce(ctx context.Context, dir string) error {
 }
 
 // ready starts UBL and measures from the exec to the first 200 of /readyz.
-func (s *Suite) ready(ctx context.Context, dir string) (*proc.Server, time.Duration, error) {
-	server, err := s.serveUBL(ctx, dir, unlimited)
+func (s *Suite) ready(ctx context.Context, dir string, flags ...string) (*proc.Server, time.Duration, error) {
+	server, err := s.serveUBL(ctx, dir, append(flags, unlimited)...)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -114,45 +117,86 @@ func isReady(host string) error {
 // memory reads UBL's resident memory after a start, after every room has been
 // read, and after a while in which actors should have left.
 func (s *Suite) memory(ctx context.Context, dir string) (err error) {
-	server, _, err := s.ready(ctx, dir)
+	admin, err := proc.FreePorts(1)
+	if err != nil {
+		return err
+	}
+	server, _, err := s.ready(ctx, dir, "--admin-listen", admin[0])
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
-	if err := s.resident(server, report.RSSReady, report.OwnReady); err != nil {
-		return err
-	}
-	token, err := s.token(ctx, dir, keeper)
+	own, err := s.resident(server, report.RSSReady, report.OwnReady)
 	if err != nil {
 		return err
 	}
-	touching, cancel := context.WithTimeout(ctx, touchTimeout)
-	defer cancel()
-	begin := time.Now()
-	if err := readRooms(touching, &target{server, token}, s.settings().Rooms); err != nil {
+	before, err := residue(ctx, server.Pid(), admin[0])
+	if err != nil {
 		return err
 	}
-	s.Report.Add(report.Key{Section: report.Memory, Subject: report.UBL, Measure: report.TouchSeconds}, time.Since(begin).Seconds())
-	if err := s.resident(server, report.RSSTouched, report.OwnTouched); err != nil {
+	if err := s.touchRooms(ctx, dir, server); err != nil {
+		return err
+	}
+	if _, err := s.resident(server, report.RSSTouched, report.OwnTouched); err != nil {
+		return err
+	}
+	if _, err := s.actorInUse(ctx, report.Key{Section: report.Memory, Subject: report.UBL, Measure: report.ActorInUse}, server.Pid(), admin[0], before); err != nil {
 		return err
 	}
 	idle := time.Duration(s.settings().IdleSeconds) * time.Second
 	s.Logf("  idle for %s", idle)
-	select {
-	case <-time.After(idle):
-	case <-ctx.Done():
-		return fmt.Errorf("couldn't wait: %w", context.Cause(ctx))
+	if err := sleep(ctx, idle); err != nil {
+		return err
 	}
-	return s.resident(server, report.RSSIdle, report.OwnIdle)
+	left, err := s.resident(server, report.RSSIdle, report.OwnIdle)
+	s.Report.Add(report.Key{Section: report.Memory, Subject: report.UBL, Measure: report.ActorIdle}, (left-own)*1024/float64(s.settings().Rooms))
+	return err
 }
 
-func (s *Suite) resident(server *proc.Server, all, own report.Measure) error {
+// touchRooms reads each room once.
+func (s *Suite) touchRooms(ctx context.Context, dir string, server *proc.Server) error {
+	token, err := s.token(ctx, dir, keeper)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, touchTimeout)
+	defer cancel()
+	begin := time.Now()
+	if err := readRooms(ctx, &target{server, token}, s.settings().Rooms); err != nil {
+		return err
+	}
+	s.Report.Add(report.Key{Section: report.Memory, Subject: report.UBL, Measure: report.TouchSeconds}, time.Since(begin).Seconds())
+	return nil
+}
+
+// actorInUse is what actors that came into memory since before have added to it, each.
+func (s *Suite) actorInUse(ctx context.Context, of report.Key, pid int, admin string, before footprint) (kb float64, err error) {
+	after, err := residue(ctx, pid, admin)
+	if err != nil {
+		return 0, err
+	}
+	page, err := promtext.Scrape(admin, activeMetric)
+	if err != nil {
+		return 0, err
+	}
+	if len(page[activeMetric]) != 1 || page[activeMetric][0].Value < 1 {
+		return 0, errors.New("the metrics have no actors in memory")
+	}
+	actors := page[activeMetric][0].Value
+	kb = (after.live - before.live) * 1024 / actors
+	s.Logf("  %.0f actors in memory, %.2f KB each", actors, kb)
+	s.Report.Add(of, kb)
+	return kb, nil
+}
+
+// resident reads both figures, and returns UBL's own.
+func (s *Suite) resident(server *proc.Server, all, own report.Measure) (float64, error) {
 	m, err := machine.Memory(server.Pid())
 	if err != nil {
-		return fmt.Errorf("couldn't read UBL's memory: %w", err)
+		return 0, fmt.Errorf("couldn't read UBL's memory: %w", err)
 	}
 	s.Logf("  %s: %.0f, of which its own %.0f", all, m.All, m.Own)
 	s.Report.Add(report.Key{Section: report.Memory, Subject: report.UBL, Measure: all}, m.All)
 	s.Report.Add(report.Key{Section: report.Memory, Subject: report.UBL, Measure: own}, m.Own)
-	return nil
+	return m.Own, nil
 }

@@ -24,15 +24,17 @@ import (
 
 // Suite is one run. Its fields are set before Run and not changed after.
 type Suite struct {
-	Self    string           // this very program, for its subcommands
-	UBL     string           // the product's binary; empty with UBLMissing set
-	Workerd *workerd.Runtime // nil with WorkerdMissing set
-	Etcd    string           // etcd's server; empty with EtcdMissing set
-	Scratch string           // where data directories are made; on a real disk
+	Self     string           // this very program, for its subcommands
+	UBL      string           // the product's binary; empty with UBLMissing set
+	Counters string           // the same with the trial family of counters; empty with CountersMissing set
+	Workerd  *workerd.Runtime // nil with WorkerdMissing set
+	Etcd     string           // etcd's server; empty with EtcdMissing set
+	Scratch  string           // where data directories are made; on a real disk
 
-	UBLMissing     string // why UBL can't be measured
-	WorkerdMissing string // why workerd can't be measured
-	EtcdMissing    string // why etcd can't be measured
+	UBLMissing      string // why UBL can't be measured
+	CountersMissing string // why alarms can't be measured
+	WorkerdMissing  string // why workerd can't be measured
+	EtcdMissing     string // why etcd can't be measured
 
 	Report *report.Report
 	Logf   func(format string, args ...any)
@@ -64,6 +66,9 @@ func (s *Suite) Run(ctx context.Context) error {
 	if selected(report.Fanout) {
 		s.fanout(ctx)
 	}
+	if selected(report.Documents) {
+		s.documents(ctx)
+	}
 	if selected(report.Crowd) {
 		s.crowd(ctx)
 	}
@@ -72,6 +77,12 @@ func (s *Suite) Run(ctx context.Context) error {
 	}
 	if selected(report.Start) {
 		s.start(ctx)
+	}
+	if selected(report.History) {
+		s.history(ctx)
+	}
+	if selected(report.Alarms) {
+		s.alarms(ctx)
 	}
 	if selected(report.Cluster) {
 		s.cluster(ctx)

@@ -39,7 +39,12 @@ func (s *Suite) startUBL(ctx context.Context, dir, account string, flags ...stri
 
 // startLimited is startUBL with the limits that a server has by default.
 func (s *Suite) startLimited(ctx context.Context, dir, account string, flags ...string) (*target, error) {
-	server, err := s.serveUBL(ctx, dir, flags...)
+	return s.startWith(ctx, s.UBL, dir, account, flags...)
+}
+
+// startWith is startLimited of a program.
+func (s *Suite) startWith(ctx context.Context, program, dir, account string, flags ...string) (*target, error) {
+	server, err := s.serve(ctx, program, dir, flags...)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +60,12 @@ func (s *Suite) startLimited(ctx context.Context, dir, account string, flags ...
 }
 
 func (s *Suite) serveUBL(ctx context.Context, dir string, flags ...string) (*proc.Server, error) {
+	return s.serve(ctx, s.UBL, dir, flags...)
+}
+
+func (s *Suite) serve(ctx context.Context, program, dir string, flags ...string) (*proc.Server, error) {
 	return proc.Start(ctx, proc.Spec{
-		Name: string(report.UBL), Path: s.UBL, Address: proc.ListeningOn, LogDir: s.Scratch,
+		Name: string(report.UBL), Path: program, Address: proc.ListeningOn, LogDir: s.Scratch,
 		Args: append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0"}, flags...),
 	})
 }
