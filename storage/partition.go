@@ -62,6 +62,7 @@ type partition struct {
 	openBatches int
 	openRefused int
 	flusher     *time.Timer
+	flushed     atomic.Int64 // how many open transactions were committed
 
 	// Of a node alone:
 	journal   *journal  // nil until the first write that may use it

@@ -54,22 +54,27 @@ func (p *partition) beginOpen(to state) error {
 // flush commits what is applied and still in an open transaction. Its error says
 // why the partition can't be read.
 func (p *partition) flush() error {
-	if s := p.state.is(); !s.open() {
-		return p.hidden(s)
-	}
-	p.applying.Lock()
-	defer p.applying.Unlock()
-	return p.flushOpen()
+	return p.flushBehind(p.flushed.Load(), func() bool { return true })
 }
 
 // flushFor is flush for who reads one group only: what is open of others may stay.
 func (p *partition) flushFor(g ubl.Group) error {
+	return p.flushBehind(p.flushed.Load(), func() bool {
+		_, touched := p.writer.heads[g]
+		return touched
+	})
+}
+
+// flushBehind is flush for a reader that came behind so many of them, where something
+// must be flushed. Readers who wait share one: what was applied when they came is in the
+// file when any has ended since.
+func (p *partition) flushBehind(came int64, must func() bool) error {
 	if s := p.state.is(); !s.open() {
 		return p.hidden(s)
 	}
 	p.applying.Lock()
 	defer p.applying.Unlock()
-	if _, touched := p.writer.heads[g]; p.state.is().open() && !touched {
+	if p.state.is().open() && (p.flushed.Load() != came || !must()) {
 		return nil
 	}
 	return p.flushOpen()
@@ -117,6 +122,7 @@ func (p *partition) commitOpen() error {
 		tx := uint64(w.tx.ID())
 		if err = commitTx(w.tx); err == nil {
 			w.tx = nil
+			p.flushed.Add(1)
 			p.advance(tx, nil)
 			p.state.move(idle)
 		}
