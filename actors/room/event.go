@@ -29,4 +29,7 @@ type event struct {
 	swept  []ubl.Member // who left with the one whom it is about, to be told of
 }
 
+// step reports whether the event is a step of the Agreement's history.
+func (e event) step() bool { return e.Member != nil || e.Did == ubl.DidAgreementEnd }
+
 const eventVersion = 1

@@ -183,7 +183,7 @@ func (r *Room) agreement(t *actors.Turn, c ubl.GetAgreement) {
 func (r *Room) changes(last int64) agreement.History {
 	return func(ctx context.Context, after int64, fn func(ubl.Change) error) error {
 		return r.Events().Each(ctx, after+1, last, func(e event) error {
-			if e.Did == ubl.DidRoomUpdate || e.Did == ubl.DidRoomTrim {
+			if !e.step() {
 				return nil
 			}
 			return fn(e.Change(e.Member))

@@ -188,7 +188,7 @@ func TestOpenAPI(t *testing.T) {
 		}
 		ids[op["operationId"]] = true
 		if _, takes := bodies[name]; takes != (op["requestBody"] != nil) {
-			t.Errorf("%s takes a body: %v", name, !takes)
+			t.Errorf("%s takes a body: %t; bodies (bad_input_test.go) has one: %t", name, !takes, takes)
 		}
 	}
 	compileComponents(t, spec)

@@ -98,7 +98,7 @@ func (s *server) expect(t *testing.T, what string, w *httptest.ResponseRecorder,
 func TestEveryOperationRefuses(t *testing.T) {
 	s := newServer(t)
 	c := newContract(t, s)
-	for name := range operations(s) {
+	for name, op := range operations(s) {
 		t.Run(name, func(t *testing.T) {
 			method, pattern, _ := strings.Cut(name, " ")
 			target, good := places.Replace(pattern), bodies[name]
@@ -116,7 +116,11 @@ func TestEveryOperationRefuses(t *testing.T) {
 				refused("a key of other characters", ubl.CodeValidation, target, good, "Idempotency-Key", "s3cr3t\tkey")
 				refused("a key of 129 characters", ubl.CodeValidation, target, good, "Idempotency-Key", strings.Repeat("k", 129))
 			}
-			if _, takes := bodies[name]; !takes {
+			_, takes := bodies[name]
+			if described := op["requestBody"] != nil; takes != described {
+				t.Fatalf("it takes a body: %t; bodies has one: %t", described, takes)
+			}
+			if !takes {
 				refused("a body", ubl.CodeValidation, target, `{"s3cr3t":1}`)
 				return
 			}

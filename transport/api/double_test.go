@@ -278,7 +278,7 @@ func (s *actors) answerLedgerOrToken(cmd ubl.Command) (any, error) {
 	case ubl.RevokeToken:
 		return nil, nil
 	}
-	s.t.Errorf("%T was not expected", cmd)
+	s.t.Errorf("%T was not expected: say here what it is answered", cmd)
 	return nil, ubl.Errorf(ubl.CodeInternal, "not scripted")
 }
 
