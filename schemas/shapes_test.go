@@ -70,7 +70,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// fieldsOf are those of a struct as JSON calls them, in order.
+// fieldsOf lists the JSON names of a struct's fields, sorted.
 func fieldsOf(of reflect.Type) (names []string) {
 	for f := range of.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

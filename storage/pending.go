@@ -65,9 +65,9 @@ func (p *partition) flushFor(g ubl.Group) error {
 	})
 }
 
-// flushBehind is flush for a reader that came behind so many of them, where something
-// must be flushed. Readers who wait share one: what was applied when they came is in the
-// file when any has ended since.
+// flushBehind is flush for a reader that came after so many commits of the open transaction,
+// and commits only where something must be. Waiting readers share one commit: any that has
+// ended since they came holds all that was applied by then.
 func (p *partition) flushBehind(came int64, must func() bool) error {
 	if s := p.state.is(); !s.open() {
 		return p.hidden(s)

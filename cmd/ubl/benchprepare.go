@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// prepareWriters is how much is made at once, so that it shares syncs.
+	// prepareWriters is how many requests are under way at once, so that they share syncs.
 	prepareWriters = 256
-	// overloadPause is how long one waits who was refused for load.
+	// overloadPause is the pause after a refusal for load.
 	overloadPause = 20 * time.Millisecond
 )
 
@@ -107,8 +107,8 @@ func (w *preparing) room(ctx context.Context, i int64) error {
 	return nil
 }
 
-// A year's events come in steps. All that is in one happens at about the same time, then the
-// clock leaps: whoever waits meanwhile would have waited for long.
+// A year's events come in steps. All events of a step happen at about the same time; then the
+// clock leaps. A leap during a step would make requests under way look days old.
 const (
 	year  = 365 * 24 * time.Hour
 	steps = 400

@@ -18,8 +18,8 @@ import (
 	"ubl/transport/envelope"
 )
 
-// settings is a record that people change by acts. TestSettingsLeaveATrace leads whoever
-// adds a field to it to all the places where the field belongs.
+// settings is a record that people change by acts. TestSettingsLeaveATrace names each place
+// that a new field still lacks.
 type settings struct {
 	record any // a value of its type
 	// derived are the fields that nobody sets.
@@ -173,7 +173,7 @@ func operating(h *harness.House, who ubl.Identity) func(t *testing.T, tool strin
 	}
 }
 
-// fieldsOf are a record's fields as JSON calls them.
+// fieldsOf lists the JSON names of a record's fields.
 func fieldsOf(record any) (names []string) {
 	of := reflect.TypeOf(record)
 	for i := range of.NumField() {

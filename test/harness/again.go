@@ -17,6 +17,9 @@ type Again struct {
 	// Alike are the fields that tell no command from another under the same key, each with
 	// the reason: "RemoveMember.Expel".
 	Alike map[string]string
+	// Line tells lines of the table apart that take one type of command; nil where each takes
+	// its own.
+	Line func(ubl.Command) string
 
 	asked, alike map[string]bool
 }
@@ -28,7 +31,11 @@ func (a *Again) Ask(at ubl.Name, cmd ubl.Command) any {
 	if a.asked == nil {
 		a.asked, a.alike = map[string]bool{}, map[string]bool{}
 	}
-	a.asked[fmt.Sprintf("%T", cmd)] = true
+	line := fmt.Sprintf("%T", cmd)
+	if a.Line != nil {
+		line += a.Line(cmd)
+	}
+	a.asked[line] = true
 	first, err := a.House.Ask(context.Background(), at, cmd)
 	for range 2 {
 		if again, err := a.House.Ask(context.Background(), at, cmd); err != nil || !reflect.DeepEqual(again, first) {
