@@ -292,6 +292,38 @@ func TestAlarmsWaitAgain(t *testing.T) {
 	}
 }
 
+// TestRetriesWaitAgain: where the clock was ahead when an attempt failed, the next one comes as
+// much later as it should, from the next command on, but none before a time that was set.
+func TestRetriesWaitAgain(t *testing.T) {
+	for _, at := range families {
+		for _, restart := range []bool{true, false} {
+			w := openClocks(t)
+			w.upset("a", func() error { return ubl.Errorf(ubl.CodeConflict, "no") })
+			w.Clock.Add(30 * time.Minute)
+			w.upset("time", func() error { return ubl.Errorf(ubl.CodeConflict, "no") })
+			w.set(at, actors.Alarm{Key: "a", After: time.Second}, w.in("time", time.Second))
+			w.pass(time.Second)
+			w.pass(2 * time.Second)
+			w.upset("a", nil)
+			w.upset("time", nil)
+			w.Clock.Add(-30 * time.Minute)
+			if restart {
+				w.Restart()
+			}
+			w.rings(at, "")
+			w.store.each(func(*ubl.Batch, func(error)) bool { t.Error("a look has led to another commit"); return false })
+			w.rings(at, "")
+			w.store.each(nil)
+			w.pass(3 * time.Second)
+			w.rings(at, "")
+			w.pass(time.Second)
+			w.rings(at, "a:1")
+			w.pass(30 * time.Minute)
+			w.rings(at, "a:1 time:1")
+		}
+	}
+}
+
 // TestAlarmsSetMeanwhile: an alarm that is set again while its errand is under way, to the
 // same time even, is fired again.
 func TestAlarmsSetMeanwhile(t *testing.T) {
