@@ -278,10 +278,10 @@ func (x *Entity[S, E]) armed(key string, at ubl.Time) (armed, bool) {
 }
 
 // alarmRequest makes the request of what an alarm leads to. Its key is the same at every attempt,
-// so that actors which are asked under it do so once.
+// so that actors which are asked under it do so once, and no other alarm's.
 func (x *Entity[S, E]) alarmRequest(key string, as armed) (ubl.Request, error) {
 	id, err := ubl.NewRequestID(x.Random)
-	return ubl.Request{Who: ubl.Platform(), ID: id, Key: fmt.Sprintf("alarm:%s:%d", key, as.For)}, err
+	return ubl.Request{Who: ubl.Platform(), ID: id, Key: fmt.Sprintf("alarm:%s:%s:%d", x.Name, key, as.For)}, err
 }
 
 // set is the records of an alarm that a plan sets or clears.

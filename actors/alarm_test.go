@@ -151,7 +151,11 @@ func openClocks(t *testing.T) *clocks {
 						if err := w.meet(key); err != nil {
 							return err
 						}
-						_, err := env.Ask.Ask(ctx, env.Name, ring{req, key})
+						to := env.Name
+						if key == "elsewhere" {
+							to, key = w.at("timer:bell"), env.Name.Local()
+						}
+						_, err := env.Ask.Ask(ctx, to, ring{req, key})
 						return err
 					}
 				}
@@ -263,6 +267,17 @@ func TestAlarms(t *testing.T) {
 			w.VerifyLedger(w.ana.TenantID)
 		})
 	}
+}
+
+// TestErrandsMeet: actors whose alarms have one key and one time, and which ask the same actor,
+// are each heard.
+func TestErrandsMeet(t *testing.T) {
+	w := openClocks(t)
+	for _, at := range []string{"far:1", "far:2"} {
+		w.set(at, w.in("elsewhere", time.Minute))
+	}
+	w.pass(time.Minute)
+	w.rings("timer:bell", "far:1:1 far:2:1")
 }
 
 // TestAlarmsWaitAgain: where the clock was ahead when an alarm began to wait, it waits as
