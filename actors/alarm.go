@@ -57,7 +57,7 @@ type armed struct {
 	// all attempts.
 	Due      ubl.Time `json:"due"`
 	For      ubl.Time `json:"for"`
-	Wait     ubl.Time `json:"wait,omitempty"`     // what it was set to wait, 0 for a time
+	Wait     ubl.Time `json:"wait,omitempty"`     // what it was set to wait, atOnce for nothing; 0 for a time
 	Attempts int      `json:"attempts,omitempty"` // that have failed
 	Failed   bool     `json:"failed,omitempty"`   // it isn't tried any more
 	Code     ubl.Code `json:"code,omitempty"`     // of the newest attempt that failed
@@ -70,6 +70,9 @@ type armed struct {
 	intent  *ubl.Receipt // that of the act while it is new; read only behind the gate
 	setting uint64       // tells it from one that was set later, to the same time even
 }
+
+// atOnce is the wait of what waits for nothing.
+const atOnce ubl.Time = 1
 
 // settings counts the alarms that this process has set.
 var settings atomic.Uint64
@@ -275,10 +278,10 @@ func (x *Entity[S, E]) armed(key string, at ubl.Time) (armed, bool) {
 }
 
 // alarmRequest makes the request of what an alarm leads to. Its key is the same at every attempt,
-// so that actors which are asked under it do so once.
+// so that actors which are asked under it do so once, and no other alarm's.
 func (x *Entity[S, E]) alarmRequest(key string, as armed) (ubl.Request, error) {
 	id, err := ubl.NewRequestID(x.Random)
-	return ubl.Request{Who: ubl.Platform(), ID: id, Key: fmt.Sprintf("alarm:%s:%d", key, as.For)}, err
+	return ubl.Request{Who: ubl.Platform(), ID: id, Key: fmt.Sprintf("alarm:%s:%s:%d", x.Name, key, as.For)}, err
 }
 
 // set is the records of an alarm that a plan sets or clears.
@@ -304,12 +307,42 @@ func (x *Entity[S, E]) waitAgain(t *Turn) {
 	now := t.Now()
 	x.waits = 0
 	for key, as := range maps.Clone(x.alarms) {
-		if as.Wait > 0 && !as.Failed && as.For-as.Wait-clockSlack > now {
-			as.Due = now + as.Wait
+		if as.began()-clockSlack <= now {
+			continue
+		}
+		wait, tried := as.wait()
+		was := as.Due
+		as.Due = now + wait
+		switch {
+		case !tried:
 			as.For = as.Due
+		case as.Wait == 0: // it is for a time, which may not have come
+			as.Due = max(as.Due, as.For)
+		}
+		if as.Due < was {
 			x.setUnreceipted(t, key, &as)
 		}
 	}
+}
+
+// wait is how long the alarm waits this time, 0 where that is for a time; and whether it was
+// tried before.
+func (as armed) wait() (wait ubl.Time, tried bool) {
+	switch {
+	case as.Begun:
+		return ubl.Time(sendLease.Milliseconds()), true
+	case as.Attempts > 0:
+		return ubl.Time(retryAfter(as.Attempts).Milliseconds()), true
+	}
+	return as.Wait, false
+}
+
+// began is when that wait began, 0 where there is none.
+func (as armed) began() ubl.Time {
+	if wait, _ := as.wait(); wait > 0 && !as.Failed {
+		return as.Due - wait
+	}
+	return 0
 }
 
 // bookkeeping are records of the kernel's own that change without an act: the attempts
@@ -381,9 +414,7 @@ func (as armed) deadline() ubl.Time {
 
 // waiting notes the time before which a clock shows that a wait began too late.
 func (x *Entity[S, E]) waiting(as armed) {
-	if as.Wait > 0 && !as.Failed {
-		x.waits = max(x.waits, as.For-as.Wait-clockSlack)
-	}
+	x.waits = max(x.waits, as.began()-clockSlack)
 }
 
 // loadAlarms reads those of the actor, where its family has any.

@@ -151,7 +151,11 @@ func openClocks(t *testing.T) *clocks {
 						if err := w.meet(key); err != nil {
 							return err
 						}
-						_, err := env.Ask.Ask(ctx, env.Name, ring{req, key})
+						to := env.Name
+						if key == "elsewhere" {
+							to, key = w.at("timer:bell"), env.Name.Local()
+						}
+						_, err := env.Ask.Ask(ctx, to, ring{req, key})
 						return err
 					}
 				}
@@ -265,6 +269,17 @@ func TestAlarms(t *testing.T) {
 	}
 }
 
+// TestErrandsMeet: actors whose alarms have one key and one time, and which ask the same actor,
+// are each heard.
+func TestErrandsMeet(t *testing.T) {
+	w := openClocks(t)
+	for _, at := range []string{"far:1", "far:2"} {
+		w.set(at, w.in("elsewhere", time.Minute))
+	}
+	w.pass(time.Minute)
+	w.rings("timer:bell", "far:1:1 far:2:1")
+}
+
 // TestAlarmsWaitAgain: where the clock was ahead when an alarm began to wait, it waits as
 // long from the next command on; at a time, it stays where it is.
 func TestAlarmsWaitAgain(t *testing.T) {
@@ -288,6 +303,38 @@ func TestAlarmsWaitAgain(t *testing.T) {
 			if left := w.records(); len(left) > 0 {
 				t.Errorf("left in the store: %q", left)
 			}
+		}
+	}
+}
+
+// TestRetriesWaitAgain: where the clock was ahead when an attempt failed, the next one comes as
+// much later as it should, from the next command on, but none before a time that was set.
+func TestRetriesWaitAgain(t *testing.T) {
+	for _, at := range families {
+		for _, restart := range []bool{true, false} {
+			w := openClocks(t)
+			w.upset("a", func() error { return ubl.Errorf(ubl.CodeConflict, "no") })
+			w.Clock.Add(30 * time.Minute)
+			w.upset("time", func() error { return ubl.Errorf(ubl.CodeConflict, "no") })
+			w.set(at, actors.Alarm{Key: "a", After: time.Second}, w.in("time", time.Second))
+			w.pass(time.Second)
+			w.pass(2 * time.Second)
+			w.upset("a", nil)
+			w.upset("time", nil)
+			w.Clock.Add(-30 * time.Minute)
+			if restart {
+				w.Restart()
+			}
+			w.rings(at, "")
+			w.store.each(func(*ubl.Batch, func(error)) bool { t.Error("a look has led to another commit"); return false })
+			w.rings(at, "")
+			w.store.each(nil)
+			w.pass(3 * time.Second)
+			w.rings(at, "")
+			w.pass(time.Second)
+			w.rings(at, "a:1")
+			w.pass(30 * time.Minute)
+			w.rings(at, "a:1 time:1")
 		}
 	}
 }

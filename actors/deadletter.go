@@ -73,7 +73,7 @@ func (x *Entity[S, E]) redrive(t *Turn, c ubl.Redrive) {
 			Effects:  []ubl.Fields{{letter[0], ubl.Str("op", ubl.DidRedrive), letter[1]}},
 			Pointers: ubl.Fields{ubl.Str("agreement_id", license)},
 		}, &key)
-		again, a := armed{Due: t.Now(), For: as.For, Out: as.Out, intent: as.intent}, t.append()
+		again, a := armed{Due: t.Now(), For: as.For, Wait: atOnce, Out: as.Out, intent: as.intent}, t.append()
 		a.Records = append(a.Records, x.setAs(a, c.Letter, &again)...)
 	}
 	t.Reply(nil)

@@ -290,7 +290,7 @@ func (x *Entity[S, E]) parked() map[string]bool {
 
 // park has a subject wait from an entry on, for its next attempt.
 func (x *Entity[S, E]) park(t *Turn, subject string, from int64, failures int) {
-	as := armed{Due: t.Now(), For: t.Now(), Attempts: failures}
+	as := armed{Due: t.Now(), For: t.Now(), Wait: atOnce, Attempts: failures}
 	if failures > 0 {
 		as.Due = t.Now().Add(retryAfter(failures))
 	}

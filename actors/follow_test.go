@@ -40,7 +40,14 @@ type post struct {
 // heard asks the tally what it has heard. Answers []string.
 type heard struct{}
 
+// promise is an act about a subject whose effect comes later: keep puts it on record.
+type (
+	promise struct{ post }
+	keep    struct{ ubl.Request }
+)
+
 func (post) Cost() int  { return ubl.ActCost }
+func (keep) Cost() int  { return ubl.ActCost }
 func (heard) Cost() int { return 0 }
 
 const didPost ubl.Did = "post.say"
@@ -60,6 +67,17 @@ func postKind() *actors.Kind[postState, postEvent] {
 				act := actors.Act{This: ubl.Fields{ubl.Str("text", c.Text)}, Pointers: ubl.Fields{ubl.Str("subject", c.Subject)}}
 				return &actors.Plan[postEvent]{Act: act, Answer: func(ubl.Receipt) any { return true }}, nil
 			}),
+			actors.On(didPost, nil, func(_ *postState, c promise, m actors.Moment) (*actors.Plan[postEvent], error) {
+				act := actors.Act{This: ubl.Fields{ubl.Str("text", c.Text)}, Pointers: ubl.Fields{}, Status: ubl.StatusIntended}
+				out := &actors.Outbound{Key: "promise", Lease: m.Now.Add(time.Hour)}
+				return &actors.Plan[postEvent]{Act: act, Intends: out, Answer: func(ubl.Receipt) any { return true }}, nil
+			}),
+			actors.On("post.keep", nil, func(*postState, keep, actors.Moment) (*actors.Plan[postEvent], error) {
+				return &actors.Plan[postEvent]{Ends: "promise", Answer: func(ubl.Receipt) any { return true }}, nil
+			}),
+		},
+		Ended: func(*postState, actors.Sent, actors.Moment) (ubl.Did, *actors.Plan[postEvent], error) {
+			return didPost, &actors.Plan[postEvent]{}, nil
 		},
 	}
 }
@@ -282,6 +300,25 @@ func TestFollow(t *testing.T) {
 			s.VerifyLedger(s.ana.TenantID)
 		})
 	}
+}
+
+// TestFollowLateEffects: an act whose effect comes later is heard of twice, also where what puts
+// the effect on record is called otherwise.
+func TestFollowLateEffects(t *testing.T) {
+	s := openSquare(t, false)
+	hears := func(want string) {
+		t.Helper()
+		got := ""
+		for end := time.Now().Add(20 * time.Second); got != want; time.Sleep(time.Millisecond) {
+			if got = strings.Join(s.tallied(), " "); time.Now().After(end) {
+				t.Fatalf("the tally has heard %q, want %q", got, want)
+			}
+		}
+	}
+	harness.Must[bool](s.House, s.at("post:1"), promise{post{s.Request(s.ana), "", "a1"}})
+	hears("a1")
+	harness.Must[bool](s.House, s.at("post:1"), keep{s.Request(s.ana)})
+	hears("a1 a1")
 }
 
 // TestFollowACrash: the commit of a cursor with its effect fails before it is durable, or

@@ -73,10 +73,11 @@ func (s *followers) close() {
 	s.work.Wait()
 }
 
-// committed is told of acts that are durable, or may be.
+// committed is told of acts that are durable, or may be. What closes another act may be called
+// otherwise: the effect that it leaves is of any act.
 func (s *followers) committed(g ubl.Group, acts []*Act) {
 	for _, k := range s.kinds {
-		if slices.ContainsFunc(acts, func(a *Act) bool { return slices.Contains(k.Dids, a.Did) }) {
+		if slices.ContainsFunc(acts, func(a *Act) bool { return a.Closes != nil || slices.Contains(k.Dids, a.Did) }) {
 			s.mu.Lock()
 			s.note(ledgerOf{g, k}, k.Every)
 			s.mu.Unlock()

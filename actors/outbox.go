@@ -90,7 +90,7 @@ func (x *Entity[S, E]) intends(a *Append, at ubl.Time, p *Plan[E], act *Act) (re
 		panic("actors: an outbound has no key of its own, is too large, or isn't intended")
 	}
 	due := cmp.Or(o.Lease, at)
-	return append(records, x.setAs(a, key, &armed{Due: due, For: due, Out: o, intent: &act.Receipt})...)
+	return append(records, x.setAs(a, key, &armed{Due: due, For: due, Wait: max(due-at, atOnce), Out: o, intent: &act.Receipt})...)
 }
 
 // attempt has an outbound attempted that is due, under a lease that is durable before.

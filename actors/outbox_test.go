@@ -337,6 +337,69 @@ func TestOutboxLease(t *testing.T) {
 	w.clean()
 }
 
+// TestOutboxWaitsAgain: where the clock was ahead when something was intended, or when an attempt
+// was made, it is attempted as if the clock had been right, from the next command on.
+func TestOutboxWaitsAgain(t *testing.T) {
+	w := openOutside(t)
+	w.Clock.Add(30 * time.Minute)
+	now := ubl.TimeOf(w.Clock.Now())
+	w.meets("away", fails(ubl.CodeUnavailable))
+	w.order("courier:1", actors.Outbound{Key: "leased", Lease: now.Add(time.Minute)})
+	w.order("courier:1", actors.Outbound{Key: "away"})
+	w.Alarms()
+	hangs := make(chan struct{})
+	w.meets("lost", func(context.Context, actors.Attempt) (json.RawMessage, error) {
+		w.meets("lost", nil)
+		w.store.each(func(_ *ubl.Batch, settled func(error)) bool { // the node is gone before it tells
+			go settled(errGone)
+			return true
+		})
+		close(hangs)
+		return nil, nil
+	})
+	w.order("courier:1", actors.Outbound{Key: "lost"})
+	<-hangs
+	w.Close()
+	w.store.each(nil)
+	w.meets("away", nil)
+	w.Clock.Add(-30 * time.Minute)
+	w.Restart()
+	w.outcomes("courier:1", "")
+	w.pass(2 * time.Second)
+	w.outcomes("courier:1", `away:ok "here"`)
+	w.pass(18 * time.Second)
+	w.outcomes("courier:1", `away:ok "here" lost:ok "here"`)
+	w.pass(40 * time.Second)
+	w.outcomes("courier:1", `away:ok "here" leased:ok "here" lost:ok "here"`)
+	w.clean()
+}
+
+// TestOutboxHeldAhead: what is intended while the clock is ahead and alarms are held is attempted
+// once the clock is right, from the next command on.
+func TestOutboxHeldAhead(t *testing.T) {
+	w := openOutside(t)
+	w.meets("", fails(ubl.CodeUnavailable))
+	w.Clock.Add(30 * time.Minute)
+	faults := crashes()
+	w.store.each(func(b *ubl.Batch, settled func(error)) bool { // the attempt's lease isn't kept
+		if len(b.Atoms) > 0 {
+			return false
+		}
+		faults["before"](w.store)(b, settled)
+		return true
+	})
+	w.order("courier:1", actors.Outbound{Key: "p"})
+	w.Close()
+	w.store.each(nil)
+	w.meets("", nil)
+	w.Clock.Add(-30 * time.Minute)
+	w.Restart()
+	w.outcomes("courier:1", "")
+	w.pass(time.Second)
+	w.outcomes("courier:1", `p:ok "here"`)
+	w.clean()
+}
+
 // TestOutboxDeadLetter: what has no deadline becomes a dead letter after about two days, is
 // listed as one of its kind, and is redriven with a receipt. Others go on.
 func TestOutboxDeadLetter(t *testing.T) {

@@ -48,7 +48,7 @@ func (c *trial) enter(w *world) {
 
 func (c *trial) begin() {
 	c.Helper()
-	c.load = c.world.begin(weight{tenants: 2, rooms: 2, senders: 2, users: 1, writers: 1, carriers: 1, wallets: 2,
+	c.load = c.world.begin(weight{tenants: 2, rooms: 2, senders: 2, users: 1, writers: 1, carriers: 1, wallets: 2, adders: 1,
 		pace: soak.Of(120*time.Millisecond, 60*time.Millisecond), patience: always})
 	c.one = c.load.tenants[0]
 }

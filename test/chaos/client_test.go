@@ -194,6 +194,7 @@ type tally struct {
 	byAgents                                                  atomic.Int64 // of the acknowledged sends, those over MCP
 	versions, deletions, searches                             atomic.Int64 // of documents
 	payments, refusedPayments, openPayments                   atomic.Int64 // transfers and issues of credits
+	additions                                                 atomic.Int64 // to counters
 
 	mu    sync.Mutex
 	worst time.Duration // from a message's first try to its acknowledgement

@@ -16,7 +16,9 @@
 // used at all; readers; owners who invite and remove members; followers of
 // streams, who resume elsewhere; writers, who create, change, read, find and
 // delete documents together; carriers, who issue credits and transfer them
-// between wallets. When the time is over everything is healed, the clients
+// between wallets; adders, whose counters (test/counter, wired into the program) go
+// back to nothing by an alarm, call a web hook beside the nodes, and tell everyone of
+// each change. When the time is over everything is healed, the clients
 // finish, and the checks begin:
 //
 //	acknowledged   no acknowledged message is lost or differs
@@ -31,6 +33,10 @@
 //	transfers      when the keeper has carried on what clients gave up, nothing is under
 //	               way; wallets hold what the ledger says, together what was issued, and
 //	               never held less than nothing; each payment was made as its client was told
+//	counters       each addition was made once where it was acknowledged; a counter goes back
+//	               when that was wanted, once; each call of the hook stands right behind it
+//	hook           it heard of each call in the ledgers, under its key, and of nothing else
+//	told           each change of a counter came over the stream, once, in the ledger's order
 //	effects        each action in a ledger has one effect
 //	nodes agree    every node answers the same history, documents and balances
 //	ledgers        every tenant's export verifies

@@ -170,3 +170,76 @@ func TestOutsideCheckerFails(t *testing.T) {
 	verdict(t, "done, and ended otherwise", true, checkOutside(begun(1, "error"), one, done))
 	verdict(t, "well, and it never came here", true, checkOutside(begun(1, "ok"), nil, done))
 }
+
+// visited is a ledger in which a counter comes to 1, of which the hook hears, to 3, and back to
+// nothing; with what clients were told and what the hook heard.
+func visited() ([]atom, map[int64]*addition, *hook) {
+	added := func(value int64) []atom {
+		pair := act("counter.add", "executed", matter{CounterID: "n:a", Value: value})
+		pair[1].Atom.Effects = []countChange{{Op: "counter.add", CounterID: "n:a", Value: value}}
+		return pair
+	}
+	call, back := act("counter.call", "intended", matter{CounterID: "n:a", Value: 1}), act("counter.reset", "executed", matter{CounterID: "n:a"})
+	back[1].Atom.Effects = []countChange{{Op: "counter.reset", CounterID: "n:a"}}
+	atoms := slices.Concat(added(1), call[:1], added(3), call[1:], back)
+	h := newHook()
+	h.heard[call[0].Atom.CID] = `{"counter_id":"n:a","value":1}`
+	return atoms, map[int64]*addition{
+		1: {counter: "n:a", by: 1, calls: true, done: true, value: 1},
+		2: {counter: "n:a", by: 2, resets: true, done: true, value: 3},
+		3: {counter: "n:a", by: 3},
+	}, h
+}
+
+// TestCounterCheckersFail: the checks of counters hold on a good ledger and fail on each kind
+// of bad one.
+func TestCounterCheckersFail(t *testing.T) {
+	atoms, tried, h := visited()
+	without := func(from, to int) []atom { return slices.Delete(slices.Clone(atoms), from, to) }
+	check := func(name string, fails bool, atoms []atom, tried map[int64]*addition, h *hook) {
+		t.Helper()
+		k := tallyCounters(atoms, tried)
+		verdict(t, name, fails, append(checkCounters(k, tried), h.check(k.calls)...))
+	}
+	told := func(by int64, a addition) map[int64]*addition {
+		out := maps.Clone(tried)
+		out[by] = &a
+		return out
+	}
+	heard := func(key, said string) *hook {
+		other := newHook()
+		maps.Copy(other.heard, h.heard)
+		other.heard[key] = said
+		return other
+	}
+	cid := atoms[2].Atom.CID
+	check("good", false, atoms, tried, h)
+	check("nobody was told", false, atoms, told(2, addition{counter: "n:a", by: 2, resets: true}), h)
+	check("done, and not made", true, atoms, told(3, addition{counter: "n:a", by: 3, done: true, value: 6}), h)
+	check("told otherwise", true, atoms, told(2, addition{counter: "n:a", by: 2, resets: true, done: true, value: 5}), h)
+	check("added twice", true, slices.Insert(without(7, 8), 5, func() (again []atom) {
+		again = slices.Clone(atoms[3:5])
+		again[1].Atom.Effects = []countChange{{Op: "counter.add", CounterID: "n:a", Value: 5}}
+		return again
+	}()...), tried, h)
+	check("of nobody", true, atoms, map[int64]*addition{1: tried[1]}, h)
+	check("never back", true, without(6, 8), tried, h)
+	check("back, and nobody wanted it", true, atoms, told(2, addition{counter: "n:a", by: 2, done: true, value: 3}), h)
+	check("back twice", true, slices.Concat(atoms, atoms[6:]), tried, h)
+	check("no intent", true, append(without(5, 6)[:2:2], without(5, 6)[3:]...), tried, newHook())
+	check("an intent of nobody", true, atoms, told(1, addition{counter: "n:a", by: 1, done: true, value: 1}), h)
+	check("a call without effect", true, without(5, 6), tried, h)
+	check("a call that failed", true, func() []atom {
+		failed := slices.Clone(atoms)
+		failed[5].Atom.Outcome = "error"
+		return failed
+	}(), tried, h)
+	check("never called", true, atoms, tried, newHook())
+	check("called with something else", true, atoms, tried, heard(cid, `{"counter_id":"n:a","value":2}`))
+	check("called, and not on record", true, atoms, tried, heard("c:other", `{"counter_id":"n:a","value":1}`))
+	changes := tallyCounters(atoms, tried).told
+	verdict(t, "told", false, checkTold(slices.Clone(changes), changes))
+	verdict(t, "not told", true, checkTold(changes[:2], changes))
+	verdict(t, "told twice", true, checkTold(append(changes[:1:1], changes...), changes))
+	verdict(t, "told in another order", true, checkTold([]string{changes[1], changes[0], changes[2]}, changes))
+}

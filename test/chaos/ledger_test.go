@@ -20,7 +20,16 @@ type atom struct {
 		This         matter `json:"this"`
 		Outcome      string `json:"outcome"`
 		RefActionCID string `json:"ref_action_cid"`
+
+		Effects []countChange `json:"effects"`
 	} `json:"atom"`
+}
+
+// countChange is one of an effect, of a counter.
+type countChange struct {
+	Op        string `json:"op"`
+	CounterID string `json:"counter_id"`
+	Value     int64  `json:"value"`
 }
 
 // matter is what an act is about.
@@ -31,6 +40,8 @@ type matter struct {
 	To          string `json:"to"`
 	TransferID  string `json:"transfer_id"`
 	InputHash   string `json:"input_hash"`
+	CounterID   string `json:"counter_id"`
+	Value       int64  `json:"value"`
 }
 
 // ledger exports the tenant of a token, checks the export as anyone could, and

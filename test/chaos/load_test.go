@@ -21,6 +21,7 @@ type tenant struct {
 	rooms     []*room
 	workspace *workspace
 	wallets   *wallets
+	counters  *counters
 	events    *follower // of all its rooms
 	streams   []*follower
 }
@@ -38,7 +39,8 @@ type load struct {
 // weight is how much clients do.
 type weight struct {
 	tenants, rooms, senders, users int
-	writers, carriers, wallets     int           // of a tenant
+	writers, carriers, wallets     int // of a tenant
+	adders                         int
 	pace                           time.Duration // between two acts of one client, at most
 	// patience is that of carriers: what they give up is carried on when the
 	// keeper comes round, which a check waits for.
@@ -48,7 +50,7 @@ type weight struct {
 // light leaves the processor room for three nodes on two cores, and in `make test` for the
 // packages beside it.
 func light() weight {
-	return weight{tenants: 4, rooms: 2, senders: 2, users: 1, writers: 2, carriers: 2, wallets: 3,
+	return weight{tenants: 4, rooms: 2, senders: 2, users: 1, writers: 2, carriers: 2, wallets: 3, adders: 1,
 		pace: soak.Of(240*time.Millisecond, 120*time.Millisecond), patience: patience}
 }
 
@@ -104,7 +106,7 @@ func (l *load) tenant(ctx context.Context, i int, how weight) (*tenant, error) {
 		}
 		t.rooms = append(t.rooms, r)
 	}
-	t.workspace = newWorkspace(t)
+	t.workspace, t.counters = newWorkspace(t), newCounters(t)
 	var err error
 	t.wallets, err = makeWallets(ctx, t, how.wallets)
 	return t, err
@@ -174,6 +176,11 @@ func (l *load) work(how weight) {
 		for range how.carriers {
 			id := next()
 			l.clients.Go(func() { t.wallets.carrier(ctx, draws(l.world.seed, "carry", id), how.patience, 4*how.pace) })
+		}
+		for range how.adders {
+			if id := next(); l.world.counts {
+				l.clients.Go(func() { t.counters.adder(ctx, draws(l.world.seed, "add", id), how.patience, 4*how.pace) })
+			}
 		}
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
+	"ubl/test/counter/wired"
 	"ubl/test/soak"
 )
 
@@ -29,10 +29,7 @@ var program = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "ubl")
-	if out, err := exec.Command("go", "build", "-tags", "chaos", "-o", path, "ubl/cmd/ubl").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("couldn't build the program: %w\n%s", err, out)
-	}
-	return path, nil
+	return path, wired.Build(path, "-tags", "chaos")
 })
 
 func TestMain(m *testing.M) {

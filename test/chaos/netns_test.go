@@ -124,6 +124,15 @@ func (n *namespaces) listen(last int) (all []net.Listener, at string, err error)
 	return all, at, err
 }
 
+func (n *namespaces) beside(i int) (ln net.Listener, at string, err error) {
+	at = "127.0.0.1:7001"
+	err = n.within(n.place(i), func() (err error) {
+		ln, err = net.Listen("tcp", at)
+		return err
+	})
+	return ln, at, err
+}
+
 // within calls do on a thread that is in the namespace. A socket, and a process,
 // stays in the namespace where it was made.
 func (n *namespaces) within(place string, do func() error) error {

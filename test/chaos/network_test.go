@@ -27,6 +27,8 @@ type network interface {
 	// listen listens beside each of the nodes up to i, and says where each of them
 	// reaches that on its own machine.
 	listen(i int) (all []net.Listener, at string, err error)
+	// beside listens beside node i, and says where it reaches that on its own machine.
+	beside(i int) (ln net.Listener, at string, err error)
 	// cut drops what goes from one node to another, in silence; join ends that.
 	cut(from, to int) error
 	join(from, to int) error
@@ -102,6 +104,14 @@ func (l *loopback) listen(int) ([]net.Listener, string, error) {
 		return nil, "", err
 	}
 	return []net.Listener{ln}, ln.Addr().String(), nil
+}
+
+func (l *loopback) beside(int) (net.Listener, string, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, "", err
+	}
+	return ln, ln.Addr().String(), nil
 }
 
 func (l *loopback) cut(int, int) error       { return errNoFaults }

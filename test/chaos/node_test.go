@@ -27,6 +27,9 @@ type node struct {
 	// secret and flags are what this node is told besides what all are.
 	secret string
 	flags  []string
+	// hook is where it reaches the web hook.
+	hook    string
+	endHook func() error
 	// founder says that its first start joins nobody.
 	founder bool
 
@@ -96,7 +99,7 @@ func (n *node) env(more ...string) []string {
 	if n.world.hasClock {
 		env = append(env, "UBL_CHAOS_CLOCK="+n.clockPath())
 	}
-	return append(env, more...)
+	return append(append(env, "UBL_COUNTER_HOOK="+n.hook), more...)
 }
 
 // start runs the node; env is for this run only. It doesn't wait.

@@ -39,6 +39,8 @@ type results struct {
 	Payments    int64             `json:"payments_acknowledged"`
 	NotMade     int64             `json:"payments_refused"`
 	Open        int64             `json:"payments_given_up"`
+	Additions   int64             `json:"additions_acknowledged"`
+	Calls       int64             `json:"calls_of_the_hook"`
 	Longest     string            `json:"longest_wait_of_a_send"`
 	Meanwhile   string            `json:"meanwhile"`
 	Verdicts    map[string]string `json:"verdicts"`
@@ -57,6 +59,7 @@ func report(w *world, l *load, d *driver, v *verdicts, took time.Duration, elect
 		Invitations: l.tally.joins.Load(), Events: l.tally.events.Load(), Reconnects: l.tally.reconnects.Load(),
 		ByAgents: l.tally.byAgents.Load(), Versions: l.tally.versions.Load(), Deletions: l.tally.deletions.Load(), Searches: l.tally.searches.Load(),
 		Payments: l.tally.payments.Load(), NotMade: l.tally.refusedPayments.Load(), Open: l.tally.openPayments.Load(),
+		Additions: l.tally.additions.Load(), Calls: w.hook.count(),
 		Longest: longest.Round(time.Millisecond).String(), Meanwhile: meanwhile,
 		Verdicts: make(map[string]string), Holds: v.bad() == 0,
 	}
@@ -100,6 +103,8 @@ func (r *results) String() string {
 	row("payments (transfers and issues of credits) acknowledged", r.Payments)
 	row("payments refused, most on purpose", r.NotMade)
 	row("payments given up early, on purpose", r.Open)
+	row("additions to counters acknowledged", r.Additions)
+	row("calls of the web hook, repetitions included", r.Calls)
 	row("elections", r.Elections)
 	row("longest wait of a send", fmt.Sprintf("%s (%s)", r.Longest, r.Meanwhile))
 	b.WriteString("\n| fault | times |\n|---|---|\n")

@@ -6,9 +6,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +26,7 @@ type follower struct {
 	last  string               // the newest id
 	got   map[string][]message // by room id
 	gaps  []string             // what was said to be gone; nothing ever is
+	told  []string             // changes of counters
 	begun chan struct{}        // closed with the first id
 }
 
@@ -104,6 +107,7 @@ func (f *follower) frame(id, event, data string) {
 		RoomID  string `json:"room_id"`
 		Payload struct {
 			Message message `json:"message"`
+			counted
 		} `json:"payload"`
 	}
 	switch {
@@ -111,6 +115,9 @@ func (f *follower) frame(id, event, data string) {
 		f.gaps = append(f.gaps, data)
 	case event == "message.created" && json.Unmarshal([]byte(data), &ev) == nil:
 		f.got[ev.RoomID] = append(f.got[ev.RoomID], ev.Payload.Message)
+		f.client.tally.events.Add(1)
+	case strings.HasPrefix(event, "counter.") && json.Unmarshal([]byte(data), &ev) == nil:
+		f.told = append(f.told, fmt.Sprint(event, " ", ev.Payload.ID, " ", ev.Payload.Value))
 		f.client.tally.events.Add(1)
 	}
 	if id == "" {
@@ -136,6 +143,13 @@ func (f *follower) newest(room string) int64 {
 		return got[len(got)-1].RoomSeq
 	}
 	return 0
+}
+
+// changes are those of counters that came.
+func (f *follower) changes() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.told)
 }
 
 // of is what came of a room, and all gaps.

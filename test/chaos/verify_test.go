@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ubl/test/soak"
 )
 
 // verdicts are what each check found wrong, by its name.
@@ -63,6 +65,7 @@ func (l *load) verify() *verdicts {
 	for _, t := range l.tenants {
 		l.verifyTenant(ctx, v, t)
 	}
+	l.verifyCounters(ctx, v)      // what they wait for would be without an effect
 	for _, t := range l.tenants { // last, for what is under way has a while to end
 		t.wallets.verify(ctx, v, func() []atom { return l.verifyLedger(ctx, v, t.id, t.owner.token) })
 	}
@@ -92,6 +95,7 @@ func (l *load) testify(v *verdicts) {
 		}
 		v.add("clients", t.workspace.where, t.workspace.testimony())
 		v.add("clients", t.wallets.where, t.wallets.testimony())
+		v.add("clients", t.counters.where, t.counters.testimony())
 	}
 	v.add("run", fmt.Sprintf("CHAOS_SEED=%d", l.world.seed), l.world.complaints())
 	v.report(l.world.t)
@@ -195,6 +199,27 @@ func (l *load) verifyLedger(ctx context.Context, v *verdicts, tenant, token stri
 	v.add("effects", tenant, checkEffects(atoms))
 	return atoms
 }
+
+// verifyCounters checks counters, when what they wait for has come. Leases of attempts that died
+// with a node end as time does.
+func (l *load) verifyCounters(ctx context.Context, v *verdicts) {
+	if !l.world.counts {
+		return
+	}
+	if !soak.On() {
+		for _, n := range l.world.all() {
+			v.fail("counters", n.id, n.setClock(leaseTime))
+		}
+	}
+	calls := make(map[string]counted)
+	for _, t := range l.tenants {
+		maps.Copy(calls, t.counters.verify(ctx, v, t.events))
+	}
+	v.add("hook", "all tenants", l.world.hook.check(calls))
+}
+
+// leaseTime is longer than an attempt's lease, and no jump of a clock that alarms wait for.
+const leaseTime = 40 * time.Second
 
 // alarms are lines of a log that no fault excuses.
 func alarms(log string) (out []string) {

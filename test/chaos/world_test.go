@@ -31,6 +31,8 @@ type world struct {
 	seed     uint64
 	binary   string
 	hasClock bool // the program's clock can be moved
+	counts   bool // the program has the trial family
+	hook     *hook
 	dir      string
 	secret   string
 	net      network
@@ -83,7 +85,7 @@ func newWorld(t *testing.T, seed uint64, p plan) *world {
 		t.Fatal(err)
 	}
 	p.silence = cmp.Or(p.silence, time.Second)
-	w := &world{plan: p, t: t, seed: seed, binary: path, hasClock: knows(t, path, "UBL_CHAOS_CLOCK"),
+	w := &world{plan: p, t: t, seed: seed, binary: path, hasClock: knows(t, path, "UBL_CHAOS_CLOCK"), counts: knows(t, path, "UBL_COUNTER_HOOK"), hook: newHook(),
 		dir: dir, secret: newSecret(), net: newNetwork(t, p.loopback), began: time.Now()}
 	w.life, w.end = context.WithCancelCause(context.Background())
 	dial := func(ctx context.Context, _, address string) (net.Conn, error) { return w.net.dial(ctx, 0, address) }
@@ -142,6 +144,11 @@ func (w *world) add(t *testing.T) *node {
 	if err := errors.Join(os.Mkdir(n.home, 0o700), w.net.add(i)); err != nil {
 		t.Fatal(err)
 	}
+	ln, at, err := w.net.beside(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.hook, n.endHook = "http://"+at, w.hook.serve(ln)
 	if err := n.move(); err != nil {
 		t.Fatal(err)
 	}
@@ -222,6 +229,7 @@ func (w *world) close() {
 		if n.disk != nil {
 			_ = n.disk.close()
 		}
+		_ = n.endHook()
 	}
 	for _, p := range w.complaints() {
 		w.t.Error(p)

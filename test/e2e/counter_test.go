@@ -8,36 +8,21 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"ubl/test/counter/wired"
 )
 
-// withCounters builds the program with the trial family: the list of families has a line
-// for it, and nothing else knows it.
+// withCounters builds the program with the trial family.
 func withCounters(t *testing.T) string {
 	t.Helper()
-	list, err := filepath.Abs("../../actors/families/families.go")
-	must(t, err)
-	source, err := os.ReadFile(list)
-	must(t, err)
-	const before, line = "\n}\n\n// Places are", "\tfunc(w World) actors.Family { return counter.Family(w.Store) },"
-	wired := strings.Replace(string(source), before, "\n"+line+before, 1)
-	wired = strings.Replace(wired, "import (", "import (\n\t\"ubl/test/counter\"", 1)
-	dir := t.TempDir()
-	instead, overlay, path := filepath.Join(dir, "families.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "ubl")
-	must(t, os.WriteFile(instead, []byte(wired), 0o600))
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{list: instead}})
-	must(t, err)
-	must(t, os.WriteFile(overlay, replace, 0o600))
-	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", path, "ubl/cmd/ubl").CombinedOutput(); err != nil {
-		t.Fatalf("couldn't build the program with counters: %v\n%s", err, out)
-	}
+	path := filepath.Join(t.TempDir(), "ubl")
+	must(t, wired.Build(path))
 	return path
 }
 

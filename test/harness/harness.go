@@ -252,25 +252,34 @@ func (h *House) Refused(want ubl.Code, to ubl.Name, cmd ubl.Command) {
 // VerifyLedger exports a tenant's ledger and checks it as anyone could.
 func (h *House) VerifyLedger(tenant ubl.TenantID) {
 	h.t.Helper()
-	ledger := ubl.LedgerName(tenant)
-	head := Must[ubl.LedgerHead](h, ledger, ubl.GetLedgerHead{})
-	var out strings.Builder
-	x, err := ubl.NewExporter(&out, tenant, head)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	for x.Next() <= head.Seq {
-		page := Must[*ubl.AtomPage](h, ledger, ubl.ReadAtoms{From: x.Next(), Limit: 500})
-		for _, atom := range page.Atoms {
-			if err := x.Append(atom); err != nil {
-				h.t.Fatal(err)
-			}
-		}
-	}
-	if err := x.Close(); err != nil {
-		h.t.Fatal(err)
-	}
-	if _, err := ubl.Verify(strings.NewReader(out.String()), ubl.VerifyOptions{Head: head.HeadHash}); err != nil {
+	if err := Verify(context.Background(), h.Runtime, tenant); err != nil {
 		h.t.Errorf("the ledger doesn't verify: %v", err)
 	}
+}
+
+// Verify exports a tenant's ledger and checks it as anyone could.
+func Verify(ctx context.Context, ask ubl.Asker, tenant ubl.TenantID) error {
+	ledger := ubl.LedgerName(tenant)
+	head, err := ubl.Ask[ubl.LedgerHead](ctx, ask, ledger, ubl.GetLedgerHead{})
+	if err != nil {
+		return err
+	}
+	var out strings.Builder
+	x, err := ubl.NewExporter(&out, tenant, head)
+	for err == nil && x.Next() <= head.Seq {
+		var page *ubl.AtomPage
+		if page, err = ubl.Ask[*ubl.AtomPage](ctx, ask, ledger, ubl.ReadAtoms{From: x.Next(), Limit: 500}); err != nil {
+			break
+		}
+		for _, atom := range page.Atoms {
+			err = errors.Join(err, x.Append(atom))
+		}
+	}
+	if err == nil {
+		err = x.Close()
+	}
+	if err == nil {
+		_, err = ubl.Verify(strings.NewReader(out.String()), ubl.VerifyOptions{Head: head.HeadHash})
+	}
+	return err
 }

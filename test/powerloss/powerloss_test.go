@@ -23,7 +23,7 @@ func TestPowerLoss(t *testing.T) {
 		t.Skip("the rig is compiled with the go tool, which is not here")
 	}
 	for _, compiled := range []string{"*.go", "../../*.go", "../../durable/*.go", "../../storage/*.go", "../../storage/storetest/*.go",
-		"../../actors/*.go", "../../actors/*/*.go", "../harness/*.go"} {
+		"../../actors/*.go", "../../actors/*/*.go", "../harness/*.go", "../counter/*.go"} {
 		dependOn(t, compiled)
 	}
 	dir := t.TempDir()
