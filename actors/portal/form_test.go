@@ -40,7 +40,7 @@ func TestStoredForms(t *testing.T) {
 		"pyfiles": `{"v":1,"server_id":"files","at":` + now + `,"down":false}`,
 		"bfiles\x00read": `{"v":1,"tool":"files.read","server_id":"files","upstream":"read","definition":` + definition +
 			`,"hash":"` + ubl.BodyHash([]byte(definition)) + `"}`,
-		"i\x01portal\x00out:1": `{"v":2,"due":"2026-01-07T12:35:56.000Z","for":"2026-01-07T12:35:56.000Z","out":{"content":{"v":1,"call":{"n":1,"at":` + now + `,"did":"portal.call","server":"files","capability":"files.read","user_id":"ANA",` +
+		"i\x01portal\x00out:1": `{"v":2,"due":"2026-01-07T12:35:56.000Z","for":"2026-01-07T12:35:56.000Z","wait":"1970-01-01T00:01:00.000Z","out":{"content":{"v":1,"call":{"n":1,"at":` + now + `,"did":"portal.call","server":"files","capability":"files.read","user_id":"ANA",` +
 			`"is_service":false,"status":"intended","duration_ms":0,"request_id":"` + begin.ID + `"},` +
 			`"agreement_id":"a:tool:files.read","deadline":"2026-01-07T12:35:56.000Z","tokens":0},"lease":"2026-01-07T12:35:56.000Z",` +
 			`"deadline":"2026-01-07T12:35:56.000Z","once":true},"intent":` + text(ticket.Receipt) + `}`,
