@@ -349,6 +349,9 @@ func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Tim
 		act = x.act(a, did, req, at, &p.Act)
 	}
 	x.announce(a, act)
+	if p.Item == nil { // an event brings some records along
+		a.Records = slices.Grow(a.Records, len(p.Records)+4)
+	}
 	a.Records = append(a.Records, p.Records...)
 	a.Records = append(a.Records, x.intends(a, at, p, act)...)
 	for _, alarm := range p.Alarms {
@@ -375,7 +378,7 @@ func (x *Entity[S, E]) add(a *Append, e E, act *Act, keep bool) E {
 	stamp(&e, s)
 	if keep {
 		a.Move(x.place.Counter, x.last, s.N)
-		a.Records = append(a.Records, act.sealed(x.place.Key(s.N), x.encode(e)))
+		a.Records = append(a.Records, act.Sealed(x.place.Key(s.N), x.encode(e)))
 	}
 	x.happen(a, e, act)
 	return e
