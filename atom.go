@@ -122,6 +122,14 @@ func (f Fields) Op() string {
 // JSON is the object as an atom has it.
 func (f Fields) JSON() json.RawMessage { return f.append(nil) }
 
+// size is how long the object is, or a little less.
+func (f Fields) size() (n int) {
+	for _, m := range f {
+		n += len(`"":,`) + len(m.Name) + len(m.value)
+	}
+	return n + len("{}")
+}
+
 func (f Fields) append(dst []byte) []byte {
 	if !slices.IsSortedFunc(f, byName) {
 		f = slices.SortedFunc(slices.Values(f), byName)
@@ -148,7 +156,7 @@ const cidMember = len(`"cid":"",`) + 2 + 64
 // bytes are written once: the cid is computed over them without the member and
 // then spliced in where canonical order wants it.
 func (a *Action) Seal() (atom []byte, cid string) {
-	b := make([]byte, 0, 656+cidMember)
+	b := make([]byte, 0, 480+a.This.size()+cidMember)
 	b = append(b, `{"agreement_id":`...)
 	b = appendString(b, string(a.AgreementID))
 	at := len(b)
@@ -192,8 +200,11 @@ func (a *Action) Seal() (atom []byte, cid string) {
 
 // Seal writes the atom as canonical JSON with its cid, and returns both.
 func (e *Effect) Seal() (atom []byte, cid string) {
-	b := make([]byte, 0, 480+cidMember)
-	b = append(b, `{"effects":[`...)
+	size := 384 + e.Pointers.size() + cidMember
+	for _, f := range e.Effects {
+		size += f.size() + len(",")
+	}
+	b := append(make([]byte, 0, size), `{"effects":[`...)
 	for i, f := range e.Effects {
 		if i > 0 {
 			b = append(b, ',')

@@ -96,7 +96,8 @@ type Store interface {
 type Reader interface {
 	// View runs fn over a consistent snapshot of the group. View returns only
 	// after everything fn could see is durable. Slices handed to fn are valid
-	// inside it only. fn must be quick: a long view makes the file grow.
+	// inside it only. fn must be quick: a long view makes the file grow. It sees what was
+	// written before it was asked for, or before its [Session] began.
 	View(ctx context.Context, g Group, fn func(Snapshot) error) error
 }
 

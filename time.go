@@ -22,7 +22,7 @@ func (t Time) Std() time.Time { return time.UnixMilli(int64(t)).UTC() }
 // Add moves t by d, cut to milliseconds.
 func (t Time) Add(d time.Duration) Time { return t + Time(d.Milliseconds()) }
 
-func (t Time) String() string { return string(t.append(nil)) }
+func (t Time) String() string { return string(t.append(make([]byte, 0, len(timeLayout)))) }
 
 // append writes the layout by hand: every atom and message has a time or three.
 func (t Time) append(dst []byte) []byte {
@@ -47,7 +47,9 @@ func (t Time) append(dst []byte) []byte {
 func appendTwo(dst []byte, n int) []byte { return append(dst, byte('0'+n/10), byte('0'+n%10)) }
 
 // MarshalText writes the ISO form.
-func (t Time) MarshalText() ([]byte, error) { return t.append(nil), nil }
+func (t Time) MarshalText() ([]byte, error) {
+	return t.append(make([]byte, 0, len(timeLayout))), nil
+}
 
 // UnmarshalText reads the ISO form, and only it.
 func (t *Time) UnmarshalText(text []byte) error {

@@ -12,11 +12,13 @@ import (
 const (
 	// alarmPage is how many due alarms of a group are read at a time.
 	alarmPage = 256
-	// alarmsOfGroup is how many alarms of one group are fired at a time: after a pause the
-	// late ones come one after the other.
-	alarmsOfGroup = 8
+	// alarmBeat is how many alarms of a group have a turn together.
+	alarmBeat = 32
+	// alarmsAtOnce is how many alarms are fired at a time, and alarmsOfGroup how many of one
+	// group: what hangs holds up no other group.
+	alarmsAtOnce, alarmsOfGroup = 32, 16
 	// alarmLoads is how many actors are loaded for alarms at a time.
-	alarmLoads = 2
+	alarmLoads = 32
 	// alarmTimeout bounds one attempt.
 	alarmTimeout = 15 * time.Second
 )
@@ -81,15 +83,21 @@ func (s *alarms) read(ctx context.Context, g ubl.Group, from []byte, now ubl.Tim
 }
 
 // fireAll fires a page of alarms, and is since when the earliest is due that was tried in
-// vain. It loads all of their actors first: a read behind a write has the store put the
-// write into its file first, and what people write meanwhile waits for that.
+// vain. It goes by beats, which follow each other at the node's pace.
 func (s *alarms) fireAll(g ubl.Group, list []due) (late ubl.Time) {
 	missed := make([]bool, len(list))
-	s.each(len(list), "loading for an alarm", s.loads, func(i int) { s.load(g, list[i]) })
-	s.each(len(list), "firing an alarm", s.slots, func(i int) {
-		missed[i] = true // where it panics
-		missed[i] = !s.fire(g, list[i])
-	})
+	var running sync.WaitGroup
+	own := make(chan struct{}, alarmsOfGroup)
+	for from := 0; from < len(list); from += alarmBeat {
+		to := min(from+alarmBeat, len(list))
+		s.pace.wait(s.ctx, to-from)
+		s.load(g, list[from:to])
+		for i := from; i < to; i++ {
+			missed[i] = true // where it panics
+			s.begin(&running, "firing an alarm", func() { missed[i] = !s.fire(g, list[i]) }, own, s.slots)
+		}
+	}
+	running.Wait()
 	for i, d := range list {
 		if missed[i] {
 			late = sooner(late, d.at)
@@ -98,27 +106,33 @@ func (s *alarms) fireAll(g ubl.Group, list []due) (late ubl.Time) {
 	return late
 }
 
-// each does n things side by side, alarmsOfGroup at a time and as many of all groups as
-// slots holds.
-func (s *alarms) each(n int, what string, slots chan struct{}, do func(int)) {
+// load has the actors of a beat in memory, before any of its alarms fires. A read behind a
+// write has the store put the write into its file first, and what people write meanwhile
+// waits for that: so these read side by side, and share it. Where an actor can't be
+// loaded, to fire its alarm says why.
+func (s *alarms) load(g ubl.Group, beat []due) {
+	ctx, cancel := context.WithTimeout(s.ctx, alarmTimeout)
+	defer cancel()
 	var running sync.WaitGroup
-	own := make(chan struct{}, alarmsOfGroup)
-	for i := range n {
-		own <- struct{}{}
-		slots <- struct{}{}
-		s.rt.opts.Panics.Go(&running, what, func() {
-			defer func() { <-slots; <-own }()
-			do(i)
-		})
+	for _, d := range beat {
+		s.begin(&running, "loading for an alarm", func() { s.rt.ask(ctx, nameOf(g, d.local), opened{}) }, s.loads)
 	}
 	running.Wait()
 }
 
-// load has an actor in memory. Where it can't be loaded, to fire it says why.
-func (s *alarms) load(g ubl.Group, d due) {
-	ctx, cancel := context.WithTimeout(s.ctx, alarmTimeout)
-	defer cancel()
-	s.rt.ask(ctx, nameOf(g, d.local), opened{})
+// begin does something on a goroutine of its own, once all slots have a place for it.
+func (s *alarms) begin(running *sync.WaitGroup, what string, do func(), slots ...chan struct{}) {
+	for _, slot := range slots {
+		slot <- struct{}{}
+	}
+	s.rt.opts.Panics.Go(running, what, func() {
+		defer func() {
+			for _, slot := range slots {
+				<-slot
+			}
+		}()
+		do()
+	})
 }
 
 // fire wakes one actor. It reports false where nothing came of it, so that the alarm is

@@ -12,9 +12,8 @@ import (
 )
 
 const (
-	// alarmsAtOnce is how many groups are looked into at a time, and how many alarms are
-	// fired at a time.
-	alarmsAtOnce = 16
+	// looksAtOnce is how many groups are looked into at a time.
+	looksAtOnce = 16
 	// Where an attempt found the store or an actor unavailable or overloaded, the group
 	// is looked into again after firstRetry, each next time after twice that, up to lastLook.
 	lastLook = time.Minute
@@ -40,6 +39,7 @@ type alarms struct {
 	wake   chan struct{} // of the loop; holds one
 	loads  chan struct{} // alarmLoads
 	slots  chan struct{} // alarmsAtOnce
+	pace   pace          // of what is due
 
 	fired, failures atomic.Int64
 
@@ -160,7 +160,7 @@ func (s *alarms) start() (pause time.Duration, any bool) {
 		return holdLook, true
 	}
 	now := s.rt.opts.Now()
-	for len(s.queue) > 0 && s.busy < alarmsAtOnce {
+	for len(s.queue) > 0 && s.busy < looksAtOnce {
 		if wait := s.queue[0].at.Std().Sub(now); wait > 0 {
 			return min(wait, clockEvery), true
 		}

@@ -32,6 +32,8 @@ type Act struct {
 	// Receipt is filled by the ledger before it seals records: that of the action,
 	// and of the effect where the act closes one.
 	Receipt ubl.Receipt
+
+	receipt []byte // as records have it, once one is sealed
 }
 
 // last is the seq of the act's last atom, once its receipt is known.

@@ -68,6 +68,7 @@ type Hooks[E Event] struct {
 func (k *Kind[S, E]) Load(ctx context.Context, read ubl.Reader, env Env, hooks Hooks[E]) (*Entity[S, E], error) {
 	x := k.entity(env)
 	x.Read, x.hooks = read, hooks
+	ctx = ubl.WithSession(ctx, env.Name.Group())
 	err := x.replay(ctx)
 	if err == nil {
 		x.Keys, err = LoadKeys(ctx, read, env.Name, ubl.TimeOf(env.Now()))
@@ -348,6 +349,9 @@ func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Tim
 		act = x.act(a, did, req, at, &p.Act)
 	}
 	x.announce(a, act)
+	if p.Item == nil { // an event brings some records along
+		a.Records = slices.Grow(a.Records, len(p.Records)+4)
+	}
 	a.Records = append(a.Records, p.Records...)
 	a.Records = append(a.Records, x.intends(a, at, p, act)...)
 	for _, alarm := range p.Alarms {
@@ -374,7 +378,7 @@ func (x *Entity[S, E]) add(a *Append, e E, act *Act, keep bool) E {
 	stamp(&e, s)
 	if keep {
 		a.Move(x.place.Counter, x.last, s.N)
-		a.Records = append(a.Records, act.sealed(x.place.Key(s.N), x.encode(e)))
+		a.Records = append(a.Records, act.Sealed(x.place.Key(s.N), x.encode(e)))
 	}
 	x.happen(a, e, act)
 	return e

@@ -13,10 +13,11 @@ import (
 // Entry is one act of a tenant's ledger as a follower reads it. An act whose effect came
 // later is two: the action alone, and then both.
 type Entry struct {
-	Seq    int64 // of its newest atom
-	Did    ubl.Did
-	Action json.RawMessage // the atoms as stored
-	Effect json.RawMessage // nil for one that is still to come
+	Seq     int64 // of its newest atom
+	Did     ubl.Did
+	Subject string          // as of [Follow]
+	Action  json.RawMessage // the atoms as stored, both nil for a follower of bare entries
+	Effect  json.RawMessage // nil for one that is still to come
 }
 
 // Pointer is a member of the effect's pointers, "" where there is none. Ids need no escapes;
@@ -43,11 +44,11 @@ type entries struct {
 
 // source is where entries are read.
 type source struct {
-	read  ubl.Reader
-	ask   ubl.Asker
-	group ubl.Group
-	dids  []ubl.Did
-	most  int // entries of a page
+	read   ubl.Reader
+	ask    ubl.Asker
+	group  ubl.Group
+	follow *Follow
+	most   int // entries of a page
 }
 
 // after reads a page behind a seq, up to another one or the head.
@@ -110,7 +111,7 @@ func (s source) any(snap ubl.Snapshot, seq int64) (bool, error) {
 			return false, err
 		}
 		did, isAction := actionDid(atom)
-		if isAction && slices.Contains(s.dids, did) || !isAction && !paired {
+		if isAction && slices.Contains(s.follow.Dids, did) || !isAction && !paired {
 			return true, nil
 		}
 		paired = isAction
@@ -120,10 +121,15 @@ func (s source) any(snap ubl.Snapshot, seq int64) (bool, error) {
 
 // add takes in an entry that is asked for, with atoms that are the view's.
 func (s source) add(page *entries, e Entry) {
-	if slices.Contains(s.dids, e.Did) {
-		e.Action, e.Effect = slices.Clone(e.Action), slices.Clone(e.Effect)
-		page.list = append(page.list, e)
+	if !slices.Contains(s.follow.Dids, e.Did) {
+		return
 	}
+	e.Subject = s.follow.Subject(e)
+	if s.follow.Bare {
+		e.Action, e.Effect = nil, nil
+	}
+	e.Action, e.Effect = slices.Clone(e.Action), slices.Clone(e.Effect)
+	page.list = append(page.list, e)
 }
 
 // addLate takes in the acts of effects that came later.

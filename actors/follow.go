@@ -30,8 +30,10 @@ type Follow struct {
 	Local string
 	// Dids are the acts that are asked for.
 	Dids []ubl.Did
-	// Subject is whose order counts, in 200 bytes at most; "" is one, too.
+	// Subject is whose order counts, in 200 bytes at most; "" is one, too. It sees the atoms.
 	Subject func(Entry) string
+	// Bare says that the subject is all that counts: entries come without their atoms.
+	Bare bool
 	// Every is how long a follower waits after a commit, so that one look takes in many.
 	Every time.Duration
 	// Cursors are where what lies outside keeps them itself, with its own effect; nil for
@@ -140,7 +142,7 @@ func (x *Entity[S, E]) source() source {
 	if x.kind.Decide != nil {
 		most = decisionsAtOnce
 	}
-	return source{read: x.Read, ask: x.Ask, group: x.Name.Group(), dids: x.kind.Follow.Dids, most: most}
+	return source{read: x.Read, ask: x.Ask, group: x.Name.Group(), follow: x.kind.Follow, most: most}
 }
 
 // follow reads a page behind the cursor, has what lies outside done, and commits the rest.
@@ -173,11 +175,10 @@ func (x *Entity[S, E]) deliverAll(ctx context.Context, c *took, parked map[strin
 	var order []string
 	by := make(map[string][]Entry)
 	for _, e := range c.entries {
-		subject := x.kind.Follow.Subject(e)
-		if by[subject] == nil {
-			order = append(order, subject)
+		if by[e.Subject] == nil {
+			order = append(order, e.Subject)
 		}
-		by[subject] = append(by[subject], e)
+		by[e.Subject] = append(by[e.Subject], e)
 	}
 	c.entries = nil
 	for _, subject := range order {
@@ -209,22 +210,21 @@ func (x *Entity[S, E]) took(t *Turn, c took) {
 	}
 	parked := x.parked()
 	for _, e := range c.entries {
-		subject := x.kind.Follow.Subject(e)
-		if parked[subject] {
+		if parked[e.Subject] {
 			continue
 		}
 		if err := x.decideEntry(t, e); err != nil {
-			x.Log.Warn("an entry of the ledger led to an error; its subject is parked", "consumer", x.kind.Follow.Name, "subject", subject, "error", err)
-			parked[subject] = true
+			x.Log.Warn("an entry of the ledger led to an error; its subject is parked", "consumer", x.kind.Follow.Name, "subject", e.Subject, "error", err)
+			parked[e.Subject] = true
 			c.failed = append(c.failed, e)
 		}
 	}
 	for _, e := range c.failed {
-		x.park(t, x.kind.Follow.Subject(e), e.Seq, 1)
+		x.park(t, e.Subject, e.Seq, 1)
 	}
 	for _, e := range c.skipped {
-		if subject := x.kind.Follow.Subject(e); !parked[subject] { // an attempt has succeeded since
-			x.park(t, subject, e.Seq, 0)
+		if !parked[e.Subject] { // an attempt has succeeded since
+			x.park(t, e.Subject, e.Seq, 0)
 		}
 	}
 	x.cursor = c.upTo
@@ -313,7 +313,7 @@ func (x *Entity[S, E]) refollow(t *Turn, c fire, subject string, from int64) {
 			}
 			again.upTo = page.upTo
 			for _, e := range page.list {
-				if x.kind.Follow.Subject(e) == subject {
+				if e.Subject == subject {
 					again.entries = append(again.entries, e)
 				}
 			}

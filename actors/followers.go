@@ -93,7 +93,7 @@ func (s *followers) learn(g ubl.Group) error {
 		seq, err := k.cursorOf(s.ctx, shelf, g)
 		if err == nil {
 			err = shelf.View(s.ctx, g, func(snap ubl.Snapshot) (err error) {
-				behind, err = source{dids: k.Dids}.any(snap, seq)
+				behind, err = source{follow: k.Follow}.any(snap, seq)
 				return err
 			})
 		}

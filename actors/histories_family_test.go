@@ -186,7 +186,7 @@ func (x side) kind() *actors.Kind[sideState, sideEvent] {
 			if e.N == 0 {
 				return []actors.Record{{Key: []byte("y" + s.Name), Value: encodeJSON(s.Beside.Passed)}}
 			}
-			return []actors.Record{act.Sealed([]byte("x"+s.Name), map[string]int64{"n": e.N})}
+			return []actors.Record{act.Sealed([]byte("x"+s.Name), encodeJSON(map[string]int64{"n": e.N}))}
 		},
 		Told:  []string{"told"},
 		Items: func(name ubl.Name) actors.Place { return itemsOf(name.Local()) },

@@ -275,17 +275,17 @@ func OnPassing[C Asked, S any, E Event](did ubl.Did, content func(C) []string, d
 
 // Sealed is a record of an object (JSON) that gets the act's receipt as its last
 // member, "receipt".
-func (a *Act) Sealed(key []byte, object any) Record { return a.sealed(key, encode(object)) }
-
-func (a *Act) sealed(key, open []byte) Record {
+func (a *Act) Sealed(key, object []byte) Record {
 	return Record{Key: key, Seal: func() []byte {
-		receipt := encode(a.Receipt)
-		b := make([]byte, 0, len(open)+len(receipt)+len(`,"receipt":`))
-		b = append(b, open[:len(open)-1]...)
-		if len(open) > len(`{}`) {
+		if a.receipt == nil {
+			a.receipt = encode(a.Receipt)
+		}
+		b := make([]byte, 0, len(object)+len(`,"receipt":`)+len(a.receipt))
+		b = append(b, object[:len(object)-1]...)
+		if len(object) > len(`{}`) {
 			b = append(b, ',')
 		}
-		b = append(append(b, `"receipt":`...), receipt...)
+		b = append(append(b, `"receipt":`...), a.receipt...)
 		return append(b, '}')
 	}}
 }

@@ -135,7 +135,7 @@ func counterKind() *actors.Kind[counterState, counterEvent] {
 					return encodeJSON(seen)
 				}}}
 			}
-			return []actors.Record{act.Sealed([]byte("zlast"), map[string]int64{"n": e.N})}
+			return []actors.Record{act.Sealed([]byte("zlast"), encodeJSON(map[string]int64{"n": e.N}))}
 		},
 		Tell: func(s *counterState, e counterEvent) []ubl.Event {
 			return []ubl.Event{{Kind: "counter.changed", UserID: e.By, Payload: json.RawMessage(fmt.Sprint(s.Total))}}

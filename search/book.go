@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
@@ -89,7 +88,7 @@ func (b *book) current() bleve.Index {
 }
 
 // catchUp takes in what has changed since the mark. It rests after each batch but the last.
-func (b *book) catchUp(ctx context.Context, upTo ubl.Mark, changes ubl.DocumentChanges, rest func(context.Context, time.Duration)) error {
+func (b *book) catchUp(ctx context.Context, upTo ubl.Mark, changes ubl.DocumentChanges, rest func(context.Context)) error {
 	if b.is(upTo) {
 		return nil
 	}
@@ -105,11 +104,10 @@ func (b *book) catchUp(ctx context.Context, upTo ubl.Mark, changes ubl.DocumentC
 		if p.add(c); !p.full() {
 			return nil
 		}
-		start := time.Now()
 		if err := p.write(ctx); err != nil {
 			return err
 		}
-		rest(ctx, time.Since(start))
+		rest(ctx)
 		return ctx.Err()
 	})
 	if err != nil { // what has been read is kept

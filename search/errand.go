@@ -15,7 +15,8 @@ import (
 const usualPatience = 5 * time.Second
 
 // An errand that no search waits for rests after each batch, restFor times as long as that
-// took: what is being written meanwhile needs the processor and the disk more.
+// took to read and to write: what is being written meanwhile needs the processor and the
+// disk more.
 const (
 	restFor = 9
 	maxRest = 2 * time.Second
@@ -28,6 +29,7 @@ const (
 type errand struct {
 	done    chan struct{}
 	hurried chan struct{} // closed once a search waits, with Index.mu held
+	begun   time.Time     // when its batch was, owned by its goroutine
 	err     error
 	met     bleve.Index // the index that it met, for [book.discard]
 }
@@ -41,10 +43,13 @@ func (e *errand) hurry() {
 	}
 }
 
-// rest is what an errand does after a batch that took so long.
-func (e *errand) rest(ctx context.Context, took time.Duration) {
-	timer := time.NewTimer(min(restFor*took, maxRest))
-	defer timer.Stop()
+// rest is what an errand does after a batch.
+func (e *errand) rest(ctx context.Context) {
+	timer := time.NewTimer(min(restFor*time.Since(e.begun), maxRest))
+	defer func() {
+		timer.Stop()
+		e.begun = time.Now()
+	}()
 	select {
 	case <-timer.C:
 	case <-e.hurried:
@@ -74,7 +79,9 @@ func (x *Index) follow(b *book, upTo ubl.Mark, changes ubl.DocumentChanges, hurr
 	b.users++
 	x.panics.Go(&x.errands, "indexing documents", func() {
 		defer x.give(b)
+		e.begun = time.Now()
 		e.err = guarded(func() error { return b.catchUp(x.ctx, upTo, x.telling(b.of, changes), e.rest) })
+		e.rest(x.ctx) // the next errand comes behind this one
 		e.met = b.current()
 		x.mu.Lock()
 		b.errand = nil

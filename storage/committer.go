@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -123,7 +124,7 @@ func (p *partition) grant(b *begin) {
 
 func (p *partition) durableHead(g ubl.Group) (head ubl.LedgerHead, err error) {
 	defer guard(&err)
-	tx, err := p.beginReadOf(g)
+	tx, err := p.beginReadOf(context.Background(), g)
 	if err == nil {
 		defer tx.Rollback()
 		head, err = readHead(tx, g)

@@ -24,7 +24,7 @@ func (e *Engine) View(ctx context.Context, g ubl.Group, fn func(ubl.Snapshot) er
 		return errNotLeading()
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	tx, err := p.beginReadOf(g)
+	tx, err := p.beginReadOf(ctx, g)
 	if err != nil {
 		return err
 	}
@@ -46,10 +46,15 @@ func (p *partition) beginRead() (*bolt.Tx, error) {
 	return beginRead(p.database())
 }
 
-// beginReadOf begins to read what is applied of one group.
-func (p *partition) beginReadOf(g ubl.Group) (*bolt.Tx, error) {
-	if err := p.flushFor(g); err != nil {
-		return nil, err
+// beginReadOf begins to read what is applied of one group. Of a session only the first view
+// has it put into the file.
+func (p *partition) beginReadOf(ctx context.Context, g ubl.Group) (*bolt.Tx, error) {
+	session := ubl.SessionOf(ctx, g)
+	if !session.Begun() || !p.state.is().open() {
+		if err := p.flushFor(g); err != nil {
+			return nil, err
+		}
+		session.Begin()
 	}
 	return beginRead(p.database())
 }

@@ -108,14 +108,9 @@ type document struct {
 	Deleted   bool       `json:"deleted,omitempty"`
 }
 
-// newest is the stored form of what the container knows of a document.
-type newest struct {
-	Form     int      `json:"v"`
-	Document document `json:"document"`
-}
-
-// version is the stored form of a document's version. Its receipt is put on when it
-// is stored.
+// version is the stored form of a document's version, and of what the container knows of a
+// document: how it is now, or was when it was deleted, and nothing of what has moved
+// elsewhere. A version's receipt is put on when it is stored; the other has none.
 type version struct {
 	Form     int         `json:"v"`
 	Document document    `json:"document"`
@@ -130,7 +125,7 @@ type text struct {
 	Content string `json:"content"`
 }
 
-// recordVersion is the stored version of newest, version and text.
+// recordVersion is the stored version of version and text.
 const recordVersion = 1
 
 // encode cannot fail: stored forms hold only strings, numbers and times.

@@ -66,11 +66,15 @@ func pointers(governing ubl.AgreementID, id ubl.ContainerID) ubl.Fields {
 // transfers.
 func index(s *State, e event, act *actors.Act) (records []actors.Record) {
 	id := s.Summary.ContainerID
-	if d := e.Document; d != nil && !d.Deleted {
-		records = append(records, act.Sealed(versionKey(id, d.ID, d.Version), version{Form: recordVersion, Document: *d}))
-	}
 	if d, gone := e.changed(); d != nil {
-		records = append(records, newestRecord(id, *d, gone))
+		stored := encode(version{Form: recordVersion, Document: *d})
+		if e.Document != nil && !gone {
+			records = append(records, act.Sealed(versionKey(id, d.ID, d.Version), stored))
+		}
+		if gone && !d.Deleted { // it has moved elsewhere
+			stored = nil
+		}
+		records = append(records, actors.Record{Key: newestKey(id, d.ID), Value: stored})
 	}
 	if e.Transfer == nil {
 		return records

@@ -34,7 +34,7 @@ func TestStoredForms(t *testing.T) {
 		}
 		object, receipt := test.into.unsealed()
 		act := &actors.Act{}
-		record := act.Sealed(nil, object)
+		record := act.Sealed(nil, encode(object))
 		act.Receipt = receipt
 		if got := string(record.Seal()); got != test.stored {
 			t.Errorf("stored\n%s, before\n%s", got, test.stored)

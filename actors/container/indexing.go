@@ -18,7 +18,7 @@ func Indexing(read ubl.Reader, search ubl.Searcher) actors.Family {
 	follow := &actors.Follow{
 		Name: "documents", Local: "tail|documents", Every: indexEvery, Cursors: search,
 		Dids:    []ubl.Did{ubl.DidDocumentCreate, ubl.DidDocumentUpdate, ubl.DidDocumentDelete, ubl.DidTransfer, ubl.DidReceive},
-		Subject: func(e actors.Entry) string { return e.Pointer("container_id") },
+		Subject: func(e actors.Entry) string { return e.Pointer("container_id") }, Bare: true,
 	}
 	return actors.Deliverer(read, follow, func(env actors.Env) func(context.Context, string, []actors.Entry) error {
 		return func(ctx context.Context, subject string, _ []actors.Entry) error {

@@ -57,16 +57,6 @@ func (s *State) encode() []byte {
 	})
 }
 
-// newestRecord is what the container knows of a document after an event: how it is
-// now, or was when it was deleted, and nothing of what has moved elsewhere.
-func newestRecord(id ubl.ContainerID, d document, gone bool) actors.Record {
-	key := newestKey(id, d.ID)
-	if gone && !d.Deleted {
-		return actors.Record{Key: key}
-	}
-	return actors.Record{Key: key, Value: encode(newest{recordVersion, d})}
-}
-
 // earlier takes over the checkpoint of a version before snapshots, which is one record.
 func earlier(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) (int64, error) {
 	var v []byte
@@ -119,7 +109,7 @@ func restoreDocuments(ctx context.Context, read ubl.Reader, name ubl.Name, s *St
 		var bad error
 		err := read.View(ctx, group, func(snap ubl.Snapshot) error {
 			return snap.Ascend(from, to, func(k, v []byte) bool {
-				var stored newest
+				var stored version
 				if bad = decode(v, &stored); bad == nil && stored.Form > recordVersion {
 					bad = errForm(stored.Form)
 				}

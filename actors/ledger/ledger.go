@@ -102,7 +102,7 @@ func (s *Shard) append(a *actors.Append) {
 	b := &ubl.Batch{
 		Group: s.group, Lease: s.lease, Head: s.head, Counters: a.Counters,
 		Atoms:   make([][]byte, 0, 2*len(a.Acts)),
-		Records: make([]ubl.Record, 0, len(a.Records)),
+		Records: make([]ubl.Record, 0, len(a.Records)+1), // and how much is stored
 	}
 	a.First = s.head.Seq + 1
 	for _, act := range a.Acts {

@@ -27,7 +27,11 @@ func TestStoredForm(t *testing.T) {
 		act := &actors.Act{}
 		open := e
 		open.Receipt = ubl.Receipt{}
-		record := act.Sealed(nil, open)
+		object, err := json.Marshal(open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		record := act.Sealed(nil, object)
 		act.Receipt = e.Receipt
 		if got := string(record.Seal()); got != stored {
 			t.Errorf("stored\n%s, before\n%s", got, stored)

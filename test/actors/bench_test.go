@@ -2,6 +2,8 @@ package actors_test
 
 import (
 	"context"
+	"fmt"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -56,4 +58,46 @@ func BenchmarkCreateDocument(b *testing.B) {
 		b.Fatalf("%d documents failed", failed.Load())
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "documents/s")
+}
+
+// BenchmarkIdleActors measures what an actor has in memory while nobody asks it anything: a
+// new room, and a new workspace.
+func BenchmarkIdleActors(b *testing.B) {
+	const many = 2000
+	h := harness.Open(b, harness.Options{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	tenant := ubl.TenantName(ana.TenantID)
+	var rooms, workspaces []ubl.Name
+	for i := range many {
+		room := harness.Must[*ubl.RoomSummary](h, tenant, ubl.CreateRoom{Request: h.Request(ana), Name: fmt.Sprint("room ", i)})
+		rooms = append(rooms, ubl.RoomName(ana.TenantID, room.RoomID))
+		made := harness.Must[*ubl.ContainerMade](h, tenant, ubl.CreateContainer{Request: h.Request(ana), Kind: "workspace", Name: fmt.Sprint("place ", i)})
+		workspaces = append(workspaces, ubl.ContainerName(ana.TenantID, made.Container.ContainerID))
+	}
+	for b.Loop() {
+		for _, family := range []struct {
+			name string
+			of   []ubl.Name
+			look ubl.Command
+		}{{"room", rooms, ubl.GetRoom{Who: ana}}, {"workspace", workspaces, ubl.GetContainer{Who: ana}}} {
+			h.Reload()
+			before := heap()
+			for _, name := range family.of {
+				if _, err := h.Ask(context.Background(), name, family.look); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(heap()-before)/many, "B/"+family.name)
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

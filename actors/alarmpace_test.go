@@ -1,0 +1,28 @@
+package actors
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestPace: one alarm waits for nothing, and many are spread evenly over as many seconds as
+// they take, whoever fires them.
+func TestPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p pace
+		time.Sleep(time.Hour)
+		begin := time.Now()
+		p.wait(t.Context(), 1)
+		if waited := time.Since(begin); waited > 0 {
+			t.Errorf("the first alarm waited for %s", waited)
+		}
+		for n := range 10 * alarmsASecond / alarmBeat {
+			p.wait(t.Context(), alarmBeat)
+			even := time.Duration(n*alarmBeat+1) * time.Second / alarmsASecond
+			if took := time.Since(begin); took != even {
+				t.Fatalf("turn %d came after %s, want %s", n, took, even)
+			}
+		}
+	})
+}
