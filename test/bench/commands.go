@@ -70,7 +70,7 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 	case "jetstream":
 		return peer.RunJetStream(ctx, out, *dir)
 	case "fan":
-		return peer.RunFan(ctx, out, *frame)
+		return peer.RunFan(ctx, out, *dir, *frame)
 	case "loop":
 		result, err := peer.RunLoop(ctx, *dir, *writers, *length)
 		return printJSON(out, result, err)

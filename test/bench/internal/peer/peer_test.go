@@ -59,13 +59,15 @@ func TestServersNumberEverySend(t *testing.T) {
 
 func TestFanReachesEveryStream(t *testing.T) {
 	const frame = 1000
-	host := begin(t, func(ctx context.Context, out io.Writer) error { return RunFan(ctx, out, frame) })
-	r, err := fanload.Run(t.Context(), fanload.Options{
-		Host: host, PostPath: MessagesPath, EventsPath: EventsPath,
-		Streams: 20, Messages: 50, Writers: 4, Limit: time.Minute,
-	})
-	if err != nil || r.Deliveries != 1000 || r.FrameBytes != frame {
-		t.Errorf("got %+v, %v", r, err)
+	for _, dir := range []string{"", t.TempDir()} {
+		host := begin(t, func(ctx context.Context, out io.Writer) error { return RunFan(ctx, out, dir, frame) })
+		r, err := fanload.Run(t.Context(), fanload.Options{
+			Host: host, PostPath: MessagesPath, EventsPath: EventsPath,
+			Streams: 20, Messages: 50, Writers: 4, Limit: time.Minute,
+		})
+		if err != nil || r.Deliveries != 1000 || r.FrameBytes != frame {
+			t.Errorf("in %q: got %+v, %v", dir, r, err)
+		}
 	}
 }
 

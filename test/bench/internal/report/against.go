@@ -30,7 +30,7 @@ const (
 )
 
 // peers are the subjects that are not UBL.
-var peers = []Subject{Workerd, JetStream, Bare, Loop, BareFan, EtcdThree, Direct, BareMCP}
+var peers = []Subject{Workerd, JetStream, Bare, Loop, BareFan, StoredFan, EtcdThree, Direct, BareMCP}
 
 // Change is a figure of UBL beside that of an earlier run.
 type Change struct {

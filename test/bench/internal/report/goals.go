@@ -39,11 +39,14 @@ func sendGoals() []Goal {
 		{Text: "in process: sends/s ≥ 0.4 × the bare group-commit loop", Of: Key{InProcess, UBL, Rate}, By: Key{InProcess, Loop, Rate}, AtLeast: true, Bound: 0.4},
 	}
 	for _, n := range FewStreams() {
-		goals = append(goals, Goal{Text: fmt.Sprintf("fan-out, streams: %d: events/s ≥ 0.9 × the bare program", n),
-			Of: Key{FanoutOf(n), UBL, Rate}, By: Key{FanoutOf(n), BareFan, Rate}, AtLeast: true, Bound: 0.9})
+		goals = append(goals,
+			Goal{Text: fmt.Sprintf("fan-out, streams: %d: events/s ≥ 0.9 × the bare program that stores messages, too", n),
+				Of: Key{FanoutOf(n), UBL, Rate}, By: Key{FanoutOf(n), StoredFan, Rate}, AtLeast: true, Bound: 0.9},
+			Goal{Text: fmt.Sprintf("fan-out, streams: %d: events/s ≥ 0.9 × the bare program that stores nothing", n),
+				Of: Key{FanoutOf(n), UBL, Rate}, By: Key{FanoutOf(n), BareFan, Rate}, AtLeast: true, Bound: 0.9})
 	}
 	return append(goals,
-		Goal{Text: "fan-out, streams: 1,000: events/s ≥ 0.7 × the bare program", Of: Key{Fanout, UBL, Rate}, By: Key{Fanout, BareFan, Rate}, AtLeast: true, Bound: 0.7},
+		Goal{Text: "fan-out, streams: 1,000: events/s ≥ 0.7 × the bare program that stores nothing", Of: Key{Fanout, UBL, Rate}, By: Key{Fanout, BareFan, Rate}, AtLeast: true, Bound: 0.7},
 		Goal{Text: "64 writers: documents/s ≥ 0.6 × messages/s", Of: Key{Documents, NewDocuments, Rate}, By: Key{Documents, Messages, Rate}, AtLeast: true, Bound: 0.6},
 		Goal{Text: "2,000 writers in a room with 5,000 streams: p99 of accepted sends < 1 s", Of: Key{Crowd, UBL, P99Seconds}, Bound: 1, Strict: true},
 		Goal{Text: "the same, where refused writers come back at once: p99 of accepted sends < 1 s", Of: Key{Crowd, UBLRude, P99Seconds}, Bound: 1, Strict: true})

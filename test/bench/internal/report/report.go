@@ -69,6 +69,7 @@ const (
 	Bare      Subject = "bare program"
 	Loop      Subject = "bare group-commit loop"
 	BareFan   Subject = "bare fan-out program"
+	StoredFan Subject = "bare fan-out program that stores"
 
 	Messages     Subject = "messages"  // in the section documents
 	NewDocuments Subject = "documents" // likewise

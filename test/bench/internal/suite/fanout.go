@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -32,8 +33,8 @@ func (s *Suite) fans() []fan {
 	return append(fans, fan{report.Fanout, s.settings().Streams})
 }
 
-// fanout holds UBL's live streams against the bare fan-out program. UBL has
-// the first turn of the first round, so that the bare program's frames can be
+// fanout holds UBL's live streams against the bare fan-out programs. UBL has
+// the first turn of the first round, so that the bare programs' frames can be
 // made as long as UBL's.
 func (s *Suite) fanout(ctx context.Context) {
 	fans := s.fans()
@@ -59,10 +60,21 @@ func (s *Suite) fanout(ctx context.Context) {
 	s.rounds(ctx, sections, []turn{
 		each(report.UBL, func(ctx context.Context, dir string, _ fan) (*target, error) { return s.startUBL(ctx, dir, sender) }),
 		each(report.BareFan, func(ctx context.Context, _ string, f fan) (*target, error) {
-			frame, _ := s.Report.Find(report.Key{Section: f.section, Subject: report.UBL, Measure: report.FrameBytes})
-			return s.startPeer(ctx, report.BareFan, "fan", "-frame", strconv.Itoa(int(math.Round(frame.Median))))
+			return s.startPeer(ctx, report.BareFan, "fan", "-frame", s.frameOf(f))
+		}),
+		each(report.StoredFan, func(ctx context.Context, dir string, f fan) (*target, error) {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return nil, fmt.Errorf("couldn't make a place for the messages: %w", err)
+			}
+			return s.startPeer(ctx, report.StoredFan, "fan", "-frame", s.frameOf(f), "-dir", dir)
 		}),
 	})
+}
+
+// frameOf is how long UBL's frames were, for a flag.
+func (s *Suite) frameOf(f fan) string {
+	frame, _ := s.Report.Find(report.Key{Section: f.section, Subject: report.UBL, Measure: report.FrameBytes})
+	return strconv.Itoa(int(math.Round(frame.Median)))
 }
 
 func (s *Suite) fan(ctx context.Context, f fan, subject report.Subject, t *target) error {
