@@ -48,12 +48,16 @@ func (s *Suite) history(ctx context.Context) {
 		if err != nil {
 			return err
 		}
+		// First, since the index reads all that happened before the actors leave memory.
+		if err := s.wake(ctx, p); err != nil {
+			return err
+		}
 		for range s.settings().Rounds {
 			if err := s.undisturbed(report.History, report.Tenant, func() error { return s.openOnce(ctx, p) }); err != nil {
 				return err
 			}
 		}
-		return s.wake(ctx, p)
+		return nil
 	})
 	if err != nil {
 		miss(err.Error())
