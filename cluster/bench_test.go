@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,19 +11,21 @@ import (
 	"ubl/cluster/wire"
 )
 
-// BenchmarkForward carries four sends of 100 bytes to another node and their
-// answers back, each time in one message, without the network between. An
-// operation is one of the four.
+// BenchmarkForward carries four questions to another node and their answers back,
+// each time in one message, without the network between. An operation is one of
+// the four.
 func BenchmarkForward(b *testing.B) {
 	registry, err := wire.NewRegistry(families.All.Commands(), families.All.Answers())
 	if err != nil {
 		b.Fatal(err)
 	}
 	n := &Node{opts: Options{Registry: registry}}
-	if n.codec, err = newCodec(); err != nil {
-		b.Fatal(err)
+	for name, r := range answers() {
+		b.Run(name, func(b *testing.B) { n.forwardFour(b, aSend(), r) })
 	}
-	q, r := aSend()
+}
+
+func (n *Node) forwardFour(b *testing.B, q question, r reply) {
 	b.ReportAllocs()
 	for left := b.N; left > 0; left -= 4 {
 		var asks, asked askBatch
@@ -33,7 +36,7 @@ func BenchmarkForward(b *testing.B) {
 			}
 			asks.Requests = append(asks.Requests, request)
 		}
-		n.travel(b, &asks, &asked)
+		travel(b, &asks, &asked)
 		var answers, answered replyBatch
 		for i := range asked.Requests {
 			if _, err := n.question(&asked.Requests[i]); err != nil {
@@ -45,7 +48,7 @@ func BenchmarkForward(b *testing.B) {
 			}
 			answers.Replies = append(answers.Replies, answer)
 		}
-		n.travel(b, &answers, &answered)
+		travel(b, &answers, &answered)
 		for i := range answered.Replies {
 			if r := n.reply(&answered.Replies[i]); r.err != nil {
 				b.Fatal(r.err)
@@ -55,10 +58,10 @@ func BenchmarkForward(b *testing.B) {
 }
 
 // travel writes a message and reads it, as gRPC would.
-func (n *Node) travel(b *testing.B, from, to any) {
-	data, err := n.codec.Marshal(from)
+func travel(b *testing.B, from, to any) {
+	data, err := codec{}.Marshal(from)
 	if err == nil {
-		err = n.codec.Unmarshal(data, to)
+		err = codec{}.Unmarshal(data, to)
 	}
 	if err != nil {
 		b.Fatal(err)
@@ -66,18 +69,40 @@ func (n *Node) travel(b *testing.B, from, to any) {
 	data.Free()
 }
 
-func aSend() (question, reply) {
+const benchTenant = "t:example.com"
+
+// aSend is a message of 100 bytes, with who sends it to be let in first.
+func aSend() question {
 	who := ubl.Identity{
 		UserID: "u:0123456789abcdef0123456789abcdef", Email: "ana@example.com", EmailDomain: "example.com", Groups: []string{"staff"},
-		TenantID: "t:example.com", Issuer: "https://id.example.com", Subject: "ana",
+		TenantID: benchTenant, Issuer: "https://id.example.com", Subject: "ana",
 	}
 	request := ubl.Request{ID: "req:6b2f1c9e-7a0b-4c57-9e55-0d7c2f0f8a11", Key: "req:6b2f1c9e-7a0b-4c57-9e55-0d7c2f0f8a11", Who: who}
-	q := question{
-		to: ubl.RoomName(who.TenantID, "r:general"), enter: ubl.Enter{Request: request, Tool: "messenger.send"},
+	return question{
+		to: ubl.RoomName(benchTenant, "r:general"), enter: ubl.Enter{Request: request, Tool: "messenger.send"},
 		cmd: ubl.SendMessage{Request: request, Text: strings.Repeat("hello ", 17)},
 	}
-	return q, reply{
-		entered: &ubl.Entered{TenantID: who.TenantID, Role: ubl.RoleMember},
-		value:   &ubl.Sent{Message: json.RawMessage(strings.Repeat("x", 740)), RoomSeq: 123456},
+}
+
+// answers are small and large ones: what was sent, 200 messages, 50 rooms with
+// their newest.
+func answers() map[string]reply {
+	message := json.RawMessage(strings.Repeat("x", 740))
+	page := &ubl.HistoryPage{FirstSeq: 1001, LastSeq: 1200, Head: ubl.Head{LastSeq: 123456, AvailableFrom: 1}}
+	for range 200 {
+		page.Messages = append(page.Messages, message)
+	}
+	var rooms []ubl.RoomEntry
+	for i := range 50 {
+		rooms = append(rooms, ubl.RoomEntry{
+			RoomSummary: ubl.RoomSummary{RoomID: ubl.RoomID(fmt.Sprintf("r:%032x", i)), Name: "general talk", Mode: "collaborative", CreatedAt: 1_767_789_296_789},
+			Member:      true, LastSeq: 1234, LastMessage: message,
+		})
+	}
+	entered := &ubl.Entered{TenantID: benchTenant, Role: ubl.RoleMember}
+	return map[string]reply{
+		"send":    {entered: entered, value: &ubl.Sent{Message: message, RoomSeq: 123456}},
+		"history": {entered: entered, value: page},
+		"rooms":   {entered: entered, value: rooms},
 	}
 }

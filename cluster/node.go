@@ -49,7 +49,6 @@ type Node struct {
 	mesh       *mesh.Mesh
 	gossip     *mesh.Gossip
 	rpc        *grpc.Server
-	codec      codec
 	conns      conns
 	pipes      pipes
 	timers     timers
@@ -88,9 +87,6 @@ func Open(ctx context.Context, opts Options) (*Node, error) {
 	}
 	n := &Node{opts: opts, log: opts.Log, raftLog: newRaftLog(opts.Log), groups: make(map[int]*group), closed: make(map[int]error)}
 	n.conns.node, n.pipes.node, n.control.node = n, n, n
-	if n.codec, err = newCodec(); err != nil {
-		return nil, fmt.Errorf("couldn't start the cluster's node: %w", err)
-	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	if err := n.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("couldn't start the cluster's node: %w", err), n.Close())

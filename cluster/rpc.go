@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/vmihailenco/msgpack/v5"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
@@ -13,8 +12,9 @@ import (
 	"ubl/cluster/wire"
 )
 
-// The calls between nodes: gRPC inside the mesh's mutual TLS, with msgpack
-// messages. A node of another version leaves out members that it doesn't know.
+// The calls between nodes: gRPC inside the mesh's mutual TLS, with messages in the
+// form of package wire. A node of another version leaves out members that it
+// doesn't know. Numbers are below 2^63, Raft's terms and indexes, too.
 const (
 	serviceName = "ubl.cluster.v1.Node"
 
@@ -106,41 +106,19 @@ func (r askReply) size() int {
 	return len(r.Answer) + len(r.Entered) + len(r.Error) + len(r.Leader) + 16
 }
 
-// codec is how messages are written. Those of Ask are most of all by far, and have
-// their forms at hand.
-type codec struct{ asks, replies *wire.Form }
-
-func newCodec() (c codec, err error) {
-	if c.asks, err = wire.NewForm(askBatch{}); err == nil {
-		c.replies, err = wire.NewForm(replyBatch{})
-	}
-	return c, err
-}
+// codec is how messages are written, for gRPC.
+type codec struct{}
 
 func (codec) Name() string { return "msgpack" }
 
 // overhead is about how many bytes the names in a question or a reply take.
-const overhead = 64
+const overhead = 128
 
-func (c codec) Marshal(v any) (mem.BufferSlice, error) {
-	switch batch := v.(type) {
-	case *askBatch:
-		return pooled(c.asks, batch, room(batch.Requests, askRequest.size))
-	case *replyBatch:
-		return pooled(c.replies, batch, room(batch.Replies, askReply.size))
-	}
-	data, err := msgpack.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	return mem.BufferSlice{mem.SliceBuffer(data)}, nil
-}
-
-// pooled writes a batch into a buffer that gRPC gives back once it is sent.
-func pooled(form *wire.Form, batch any, room int) (mem.BufferSlice, error) {
+// Marshal writes into a buffer that gRPC gives back once it is sent.
+func (codec) Marshal(v any) (mem.BufferSlice, error) {
 	pool := mem.DefaultBufferPool()
-	buf := pool.Get(room)
-	data, err := form.Append((*buf)[:0], batch)
+	buf := pool.Get(room(v))
+	data, err := wire.Append((*buf)[:0], v)
 	if err != nil {
 		pool.Put(buf)
 		return nil, err
@@ -149,29 +127,36 @@ func pooled(form *wire.Form, batch any, room int) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.NewBuffer(buf, pool)}, nil
 }
 
-// room is how many bytes a batch takes at most, seldom more.
-func room[T any](batch []T, size func(T) int) int {
+// room is how many bytes a message seldom has more than.
+func room(v any) int {
 	bytes := overhead
-	for _, item := range batch {
-		bytes += overhead + size(item)
+	switch m := v.(type) {
+	case *askBatch:
+		for i := range m.Requests {
+			bytes += overhead + m.Requests[i].size()
+		}
+	case *replyBatch:
+		for i := range m.Replies {
+			bytes += overhead + m.Replies[i].size()
+		}
+	case *chunk:
+		bytes += len(m.Data)
 	}
 	return bytes
 }
 
-func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
-	switch v.(type) { // which refer to the copy that they are read from
-	case *askBatch:
-		return c.asks.Read(data.Materialize(), v)
-	case *replyBatch:
-		return c.replies.Read(data.Materialize(), v)
+// Unmarshal keeps nothing of data, which gRPC uses again.
+func (codec) Unmarshal(data mem.BufferSlice, v any) error {
+	if len(data) == 1 {
+		return wire.Read(data[0].ReadOnlyData(), v)
 	}
-	return msgpack.Unmarshal(data.Materialize(), v)
+	return wire.Read(data.Materialize(), v)
 }
 
 // newServer makes the gRPC server of a node.
 func newServer(n *Node) *grpc.Server {
 	s := grpc.NewServer(
-		grpc.ForceServerCodecV2(n.codec), grpc.MaxRecvMsgSize(maxCall), grpc.MaxSendMsgSize(maxCall),
+		grpc.ForceServerCodecV2(codec{}), grpc.MaxRecvMsgSize(maxCall), grpc.MaxSendMsgSize(maxCall),
 		grpc.MaxConcurrentStreams(100_000), grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connWindow),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveEvery, Timeout: keepaliveTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveEvery / 2, PermitWithoutStream: true}),
@@ -226,7 +211,7 @@ func (n *Node) dial(server string) (*grpc.ClientConn, error) {
 		grpc.WithContextDialer(n.mesh.DialGRPC), grpc.WithTransportCredentials(insecure.NewCredentials()), // the mesh has done mutual TLS
 		grpc.WithConnectParams(reconnect), grpc.WithInitialWindowSize(streamWindow), grpc.WithInitialConnWindowSize(connWindow),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveEvery, Timeout: keepaliveTimeout, PermitWithoutStream: true}),
-		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(n.codec), grpc.MaxCallRecvMsgSize(maxCall), grpc.MaxCallSendMsgSize(maxCall)),
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{}), grpc.MaxCallRecvMsgSize(maxCall), grpc.MaxCallSendMsgSize(maxCall)),
 		grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(),
 	)
 	if err != nil {

@@ -1,9 +1,11 @@
 package wire
 
 import (
+	"encoding"
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 )
 
 // check refuses a type whose values would not come back as they were, so that
@@ -14,12 +16,15 @@ func checkType(t reflect.Type, inside []reflect.Type) error {
 	if slices.Contains(inside, t) {
 		return fmt.Errorf("%v holds itself", t)
 	}
-	if bringsItsForm(t) {
-		return nil
+	if t == reflect.TypeFor[time.Time]() {
+		return fmt.Errorf("%v would be an extension, which is not read: use ubl.Time", t)
+	}
+	if own, err := bringsItsForm(t); own || err != nil {
+		return err
 	}
 	inside = append(inside, t)
 	switch t.Kind() {
-	case reflect.Bool, reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+	case reflect.Bool, reflect.String, reflect.Int, reflect.Int64: // smaller numbers would be cut
 		return nil
 	case reflect.Struct:
 		return checkStruct(t, inside)
@@ -31,7 +36,7 @@ func checkType(t reflect.Type, inside []reflect.Type) error {
 		}
 		return checkPart(t.Elem(), inside)
 	case reflect.Map:
-		if t.Key().Kind() != reflect.String || bringsItsForm(t.Key()) {
+		if own, err := bringsItsForm(t.Key()); own || err != nil || t.Key().Kind() != reflect.String {
 			return fmt.Errorf("the keys of %v are no strings", t)
 		}
 		return checkPart(t.Elem(), inside)
@@ -59,10 +64,17 @@ func checkPart(t reflect.Type, inside []reflect.Type) error {
 
 func checkStruct(t reflect.Type, inside []reflect.Type) error {
 	names := map[string]bool{}
+	for i := range t.NumField() {
+		if f := t.Field(i); lends(f) {
+			names[f.Name] = true // the library reads it, too
+		}
+	}
 	for _, f := range travelling(t) {
 		switch {
 		case !f.IsExported():
 			return fmt.Errorf("%v.%s is not exported and would be lost", t, f.Name)
+		case f.Tag.Get(tagKey) != "" && f.Tag.Get(tagKey) != noInline:
+			return fmt.Errorf("%v.%s has a tag, and would travel in another form", t, f.Name)
 		case f.Anonymous && f.Type.Kind() == reflect.Pointer:
 			return fmt.Errorf("%v embeds a pointer, whose nil would be lost", t)
 		case names[f.Name]:
@@ -76,31 +88,52 @@ func checkStruct(t reflect.Type, inside []reflect.Type) error {
 	return nil
 }
 
-// noInline is the tag of an embedded struct that keeps its fields to itself,
-// because the outer one has fields of the same names.
-const noInline = ",noinline"
+// tagKey is the key of the library's tags. noInline is that of an embedded struct
+// which keeps its fields to itself, because the outer one has fields of the same
+// names; no other is used.
+const (
+	tagKey   = "msgpack"
+	noInline = ",noinline"
+)
 
-// travelling lists a struct's fields as they are written, with the whole way to
-// each: those of an embedded struct in its place.
+// travelling lists a struct's fields as they are written: those of an embedded
+// struct in its place.
 func travelling(t reflect.Type) []reflect.StructField {
 	var out []reflect.StructField
 	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Anonymous && f.Type.Kind() == reflect.Struct && !bringsItsForm(f.Type) && f.Tag.Get("msgpack") != noInline {
-			for _, inner := range travelling(f.Type) {
-				inner.Index = append([]int{i}, inner.Index...)
-				out = append(out, inner)
-			}
-			continue
+		if f := t.Field(i); lends(f) {
+			out = append(out, travelling(f.Type)...)
+		} else {
+			out = append(out, f)
 		}
-		out = append(out, f)
 	}
 	return out
 }
 
-// bringsItsForm reports whether a type writes and reads itself.
-func bringsItsForm(t reflect.Type) bool {
+// lends reports whether a field is an embedded struct whose fields are written as the
+// outer one's.
+func lends(f reflect.StructField) bool {
+	own, _ := bringsItsForm(f.Type)
+	return f.Anonymous && f.Type.Kind() == reflect.Struct && !own && f.Tag.Get(tagKey) == ""
+}
+
+// forms are how a type may write and read itself: of two, the library takes the first.
+var forms = []struct{ write, read reflect.Type }{
+	{reflect.TypeFor[encoding.BinaryMarshaler](), reflect.TypeFor[encoding.BinaryUnmarshaler]()},
+	{reflect.TypeFor[encoding.TextMarshaler](), reflect.TypeFor[encoding.TextUnmarshaler]()},
+}
+
+// bringsItsForm reports whether a type writes and reads itself. One that does half of
+// it would be written in one form and read in another.
+func bringsItsForm(t reflect.Type) (bool, error) {
 	p := reflect.PointerTo(t)
-	return t.Implements(binaryMarshaler) && p.Implements(binaryUnmarshaler) ||
-		t.Implements(textMarshaler) && p.Implements(textUnmarshaler)
+	for _, f := range forms {
+		switch {
+		case t.Implements(f.write) && p.Implements(f.read):
+			return true, nil
+		case p.Implements(f.write) || p.Implements(f.read):
+			return false, fmt.Errorf("%v writes and reads itself in two forms", t)
+		}
+	}
+	return false, nil
 }

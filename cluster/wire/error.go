@@ -2,7 +2,6 @@ package wire
 
 import (
 	"fmt"
-	"reflect"
 
 	"ubl"
 )
@@ -15,13 +14,11 @@ type wireError struct {
 	Details map[string]string
 }
 
-var errorCodec = codecOf(reflect.TypeFor[wireError]())
-
 // EncodeError appends an error, as [ubl.AsError] shows it, to dst. err must not
 // be nil.
 func EncodeError(dst []byte, err error) []byte {
 	e := ubl.AsError(err)
-	out, failed := errorCodec.write(append(dst, version), reflect.ValueOf(wireError{e.Code, e.Message, e.Details}))
+	out, failed := Append(append(dst, version), wireError{e.Code, e.Message, e.Details})
 	if failed != nil { // impossible: it holds only strings
 		panic(fmt.Sprintf("wire: couldn't encode an error: %v", failed))
 	}
@@ -36,7 +33,7 @@ func DecodeError(data []byte) (e *ubl.Error, err error) {
 		return nil, fmt.Errorf("couldn't decode the error: %w", err)
 	}
 	var w wireError
-	if err := errorCodec.readWhole(&reader{rest: body}, reflect.ValueOf(&w).Elem()); err != nil {
+	if err := Read(body, &w); err != nil {
 		return nil, fmt.Errorf("couldn't decode the error: %w", err)
 	}
 	if w.Code == "" {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"ubl"
 	"ubl/actors/families"
@@ -41,6 +42,13 @@ func TestTypesThatWouldNotComeBack(t *testing.T) {
 		"a pointer to a list":          {new([]ubl.Member), "may be nil"},
 		"a list of large structs":      {[]bulky{}, "more than 256 bytes"},
 		"an unsigned number":           {uint(0), "doesn't travel"},
+		"a small number":               {int8(0), "doesn't travel"},
+		"a time of the standard one":   {time.Time{}, "use ubl.Time"},
+		"a field of another name":      {tagged{}, "has a tag"},
+		"an embedded one left out":     {without{}, "has a tag"},
+		"what only writes itself":      {writes("x"), "writes and reads itself in two forms"},
+		"what a pointer alone writes":  {pointed("x"), "writes and reads itself in two forms"},
+		"what embeds a namesake":       {named{}, "two fields Name"},
 		"a type that is there already": {(*ubl.Sent)(nil), `would both be called "*Sent"`},
 		"a name that is there already": {Head{}, `ubl.Head and wire_test.Head would both be called "Head"`},
 	} {
@@ -53,9 +61,28 @@ func TestTypesThatWouldNotComeBack(t *testing.T) {
 
 type (
 	numbered struct{ M map[int]string }
+	tagged   struct {
+		N int `msgpack:"n"`
+	}
+	without struct {
+		Name `msgpack:"-"`
+	}
+	// Name has a field of its own name, which is that of the embedded struct, too.
+	Name  struct{ Name string }
+	named struct{ Name }
 	// Head has the name of another.
 	Head struct{}
 )
+
+// writes and pointed don't come back: the library writes what has either method.
+type writes string
+
+func (writes) MarshalText() ([]byte, error) { return []byte("other"), nil }
+
+type pointed string
+
+func (*pointed) MarshalText() ([]byte, error) { return []byte("other"), nil }
+func (*pointed) UnmarshalText([]byte) error   { return nil }
 
 func TestCommandsAreStructsOnce(t *testing.T) {
 	for name, cmd := range map[string]ubl.Command{"nil": nil, "a pointer": &ubl.Sweep{}, "one twice": ubl.Sweep{}} {

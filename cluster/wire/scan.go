@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+
+	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
 // Bounds of a value. Ours are nested four deep.
@@ -19,6 +21,9 @@ const (
 	// fields make every true value heavier than that: it has one field at least.
 	memoryBase    = 64 << 10
 	memoryPerByte = 32
+	// The library makes room for all parts of a list, twice, before it reads the
+	// first, which may be of another kind: so much more may be taken for that.
+	memoryAhead = 8 << 20
 )
 
 var (
@@ -28,7 +33,6 @@ var (
 	errMemory = errors.New("it would take far more memory than bytes")
 	errKind   = errors.New("it holds a value of a kind that is not used")
 	errNumber = errors.New("it holds a number beyond 63 bits")
-	errOther  = errors.New("a value is of another kind than expected")
 )
 
 // scan reads over exactly one MessagePack value without building it, in one
@@ -76,16 +80,16 @@ func (s *scanner) next() error {
 	code := s.data[s.at]
 	s.at++
 	switch {
-	case code == codeNil:
+	case code == msgpcode.Nil:
 		return s.take(largestPart)
-	case smallNumber(code) || code == codeFalse || code == codeTrue:
+	case msgpcode.IsFixedNum(code) || code == msgpcode.False || code == msgpcode.True:
 		return s.take(listPart)
-	case smallString(code):
-		return s.skip(int(code & 0x1f))
-	case smallList(code):
-		return s.enter(int(code&0x0f), true)
-	case smallMap(code):
-		return s.enter(int(code&0x0f), false)
+	case msgpcode.IsFixedString(code):
+		return s.skip(int(code & msgpcode.FixedStrMask))
+	case msgpcode.IsFixedArray(code):
+		return s.enter(int(code&msgpcode.FixedArrayMask), true)
+	case msgpcode.IsFixedMap(code):
+		return s.enter(int(code&msgpcode.FixedMapMask), false)
 	}
 	return s.long(code)
 }
@@ -97,18 +101,34 @@ func (s *scanner) long(code byte) error {
 		return err
 	}
 	switch code {
-	case codeList16, codeList32:
+	case msgpcode.Array16, msgpcode.Array32:
 		return s.enter(int(n), true)
-	case codeMap16, codeMap32:
+	case msgpcode.Map16, msgpcode.Map32:
 		return s.enter(int(n), false)
-	case codeStr8, codeStr16, codeStr32, codeBin8, codeBin16, codeBin32:
+	case msgpcode.Str8, msgpcode.Str16, msgpcode.Str32, msgpcode.Bin8, msgpcode.Bin16, msgpcode.Bin32:
 		return s.skip(int(n))
-	case codeUint64:
+	case msgpcode.Uint64:
 		if n > math.MaxInt64 {
 			return errNumber
 		}
 	}
 	return s.take(listPart)
+}
+
+// width is how many bytes of length or number follow a code: 0 for those that hold
+// it themselves, and for those that are not used. Extensions are among these.
+func width(code byte) int {
+	switch code {
+	case msgpcode.Uint8, msgpcode.Int8, msgpcode.Str8, msgpcode.Bin8:
+		return 1
+	case msgpcode.Uint16, msgpcode.Int16, msgpcode.Str16, msgpcode.Bin16, msgpcode.Array16, msgpcode.Map16:
+		return 2
+	case msgpcode.Uint32, msgpcode.Int32, msgpcode.Str32, msgpcode.Bin32, msgpcode.Array32, msgpcode.Map32, msgpcode.Float:
+		return 4
+	case msgpcode.Uint64, msgpcode.Int64, msgpcode.Double:
+		return 8
+	}
+	return 0
 }
 
 // number reads a big-endian number of 1, 2, 4 or 8 bytes; none is for codes that
@@ -144,6 +164,9 @@ func (s *scanner) enter(n int, list bool) error {
 	}
 	if parts > len(s.data)-s.at {
 		return errCut
+	}
+	if list && 2*n*largestPart > memoryAhead+memoryPerByte*len(s.data) {
+		return errMemory
 	}
 	if err := s.take(largestPart); err != nil {
 		return err

@@ -6,21 +6,15 @@ import (
 	"slices"
 )
 
-// table maps names to types and back.
+// table maps names to types and back; nil, which has no type, is one of them.
 type table struct {
 	kind   string // what the types are, for errors
-	byName map[string]*Form
-	byType map[reflect.Type]named
-}
-
-// named is a type's name with its form; nil has none.
-type named struct {
-	name string
-	form *Form
+	byName map[string]reflect.Type
+	byType map[reflect.Type]string
 }
 
 func newTable(kind string) table {
-	return table{kind, map[string]*Form{}, map[reflect.Type]named{}}
+	return table{kind, map[string]reflect.Type{}, map[reflect.Type]string{}}
 }
 
 // add registers a type; nil is the type of the value nil.
@@ -32,13 +26,12 @@ func (t *table) add(typ reflect.Type) error {
 	if other, taken := t.byName[name]; taken {
 		return fmt.Errorf("%v and %v would both be called %q", other, typ, name)
 	}
-	var form *Form
 	if typ != nil {
-		if form, err = newForm(typ); err != nil {
+		if err := check(typ); err != nil {
 			return err
 		}
 	}
-	t.byName[name], t.byType[typ] = form, named{name, form}
+	t.byName[name], t.byType[typ] = typ, name
 	return nil
 }
 
@@ -73,32 +66,32 @@ func nameOf(t reflect.Type) (string, error) {
 const Usual = 512
 
 func (t *table) encode(dst []byte, v any) ([]byte, error) {
-	to, ok := t.byType[reflect.TypeOf(v)]
+	name, ok := t.byType[reflect.TypeOf(v)]
 	if !ok {
 		return dst, fmt.Errorf("couldn't encode a value of %T: it is not registered as %s", v, t.kind)
 	}
-	out := append(slices.Grow(dst, Usual), version, byte(len(to.name)))
-	out = append(out, to.name...)
+	out := append(slices.Grow(dst, Usual), version, byte(len(name)))
+	out = append(out, name...)
 	if v == nil {
 		return out, nil
 	}
-	out, err := to.form.write(out, reflect.ValueOf(v))
+	out, err := Append(out, v)
 	if err != nil {
-		return dst, fmt.Errorf("couldn't encode the %s %s: %w", t.kind, to.name, err)
+		return dst, fmt.Errorf("couldn't encode the %s %s: %w", t.kind, name, err)
 	}
 	return out, nil
 }
 
-func (t *table) decode(data []byte, refer bool) (any, error) {
+func (t *table) decode(data []byte) (any, error) {
 	name, body, err := t.open(data)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't decode the %s: %w", t.kind, err)
 	}
-	form, ok := t.byName[string(name)]
+	typ, ok := t.byName[string(name)]
 	if !ok {
 		return nil, fmt.Errorf("couldn't decode the %s %q: %w", t.kind, name, ErrUnknown)
 	}
-	v, err := form.decode(body, refer)
+	v, err := read(body, typ)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't decode the %s %s: %w", t.kind, name, err)
 	}

@@ -80,6 +80,29 @@ func TestFieldsOfAnotherRelease(t *testing.T) {
 	}
 }
 
+// TestOmittedFieldsStayEmpty: releases before left out what is zero. No entry gets
+// what the one before it has.
+func TestOmittedFieldsStayEmpty(t *testing.T) {
+	type part struct {
+		N     int
+		Names []string
+		One   *int
+	}
+	type parts struct {
+		List []part
+		Map  map[string]part
+	}
+	const full = "\x83\xa1N\x07\xa5Names\x91\xa1x\xa3One\x01"
+	data := "\x82\xa4List\x93" + full + "\x80\xc0\xa3Map\x83\xa1a" + full + "\xa1b\x80\xa1c\xc0"
+	one := 1
+	p := part{7, []string{"x"}, &one}
+	want := parts{[]part{p, {}, {}}, map[string]part{"a": p, "b": {}, "c": {}}}
+	var got parts
+	if err := wire.Read([]byte(data), &got); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("read\n%+v\nwant\n%+v\n%v", got, want, err)
+	}
+}
+
 // TestTypesAndFormsOfANewerRelease are told apart from damage.
 func TestTypesAndFormsOfANewerRelease(t *testing.T) {
 	if got, err := carry(t, newerPoke(), ubl.Sweep{}); !errors.Is(err, wire.ErrUnknown) {

@@ -8,10 +8,11 @@
 //
 // The version is one byte, 1. The name is that of the type ("SendMessage",
 // "*Sent", "[]RoomEntry", "nil") behind one byte with its length. The value is
-// MessagePack: a struct is a map from field names to values, without those that
-// are zero; an embedded struct lends its fields to the outer one, [ubl.Time] is
-// its text, [ubl.Fields] is its JSON. JSON tags count for nothing: an identity
-// travels whole.
+// MessagePack, as vmihailenco/msgpack writes it: a struct is a map from field
+// names to values (releases before left out those that are zero, and still may);
+// an embedded struct lends its fields to the outer one, [ubl.Time] is its text,
+// [ubl.Fields] is its JSON. JSON tags count for nothing: an identity travels whole.
+// The messages of the calls between nodes have the same form ([Append], [Read]).
 //
 // # Nodes of two versions
 //
@@ -24,10 +25,13 @@
 //
 // # What fails
 //
-// Peers are authenticated, and still nothing that they send may stop a node:
-// before a value is decoded it is read over once ([ErrMalformed] where it is
-// not whole, nested too deep, or would take far more memory than bytes), and
-// only then built. The size of the bytes themselves is bounded by the caller.
+// Peers are authenticated, and still nothing that they send may stop a node.
+// The library bounds neither depth nor memory: it makes room for as many parts as
+// a list says that it has. So before a value is decoded it is read over once
+// ([ErrMalformed] where it is not whole, nested too deep, or would take far more
+// memory than bytes), and only then built. The size of the bytes themselves is
+// bounded by the caller. The library also takes a list of all fields for a struct,
+// which nobody writes.
 package wire
 
 import (
@@ -90,7 +94,7 @@ func (r *Registry) EncodeCommand(dst []byte, cmd ubl.Command) ([]byte, error) {
 
 // DecodeCommand reads a command. Errors wrap one of this package's.
 func (r *Registry) DecodeCommand(data []byte) (ubl.Command, error) {
-	v, err := r.commands.decode(data, false) // actors may keep what is in it
+	v, err := r.commands.decode(data)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +108,8 @@ func (r *Registry) EncodeAnswer(dst []byte, answer any) ([]byte, error) {
 }
 
 // DecodeAnswer reads an answer: of the very type that was encoded, so that a nil
-// pointer comes back as a nil pointer of its type. Byte strings in it refer to
-// data, which must not change any more. Errors wrap one of this package's.
+// pointer comes back as a nil pointer of its type. Errors wrap one of this
+// package's.
 func (r *Registry) DecodeAnswer(data []byte) (any, error) {
-	return r.answers.decode(data, true)
+	return r.answers.decode(data)
 }

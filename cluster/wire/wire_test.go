@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync"
 	"testing"
 
 	"ubl"
@@ -57,6 +58,27 @@ func TestEveryAnswerComesBack(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSideBySide: what is coded at the same time doesn't mix.
+func TestSideBySide(t *testing.T) {
+	r := registry(t)
+	var all sync.WaitGroup
+	for seed := range uint64(8) {
+		all.Go(func() {
+			for _, zero := range families.All.Answers() {
+				answer := newFiller(seed).like(zero)
+				data, err := r.EncodeAnswer(nil, answer)
+				if err != nil {
+					t.Errorf("%T, seed %d: %v", zero, seed, err)
+				}
+				if got, err := r.DecodeAnswer(data); err != nil || !reflect.DeepEqual(got, answer) {
+					t.Errorf("%T, seed %d: sent\n%#v\ngot\n%#v\n%v", zero, seed, answer, got, err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestErrorsComeBackWithoutTheirCause(t *testing.T) {
