@@ -28,6 +28,7 @@ type group struct {
 	observer  *raft.Observer
 	notify    chan bool
 	seen      chan raft.Observation
+	doubt     chan struct{} // one slot: the leader is to be looked after now
 	stop      chan struct{} // closed when the group is to end
 	ended     chan struct{} // closed when Raft has ended: its futures stay unanswered
 	closed    chan struct{} // closed when the files are, too
@@ -49,6 +50,7 @@ type group struct {
 	awake       atomic.Int64  // when this machine last began again after it stood still, in Unix nanoseconds
 	configIndex atomic.Uint64 // the index of the newest committed configuration
 	logged      atomic.Int64  // bytes in the log since the newest snapshot, about
+	grown       chan struct{} // one slot: those are many
 	halted      atomic.Pointer[error]
 }
 
@@ -59,7 +61,7 @@ const (
 	trailingLogs = 1024
 	// proposeTimeout bounds how long an entry waits to enter a leader's log.
 	proposeTimeout = 5 * time.Second
-	// snapshotCheck is how often a log's size is looked at.
+	// snapshotCheck is how often the size of a log that has grown is looked at, at most.
 	snapshotCheck = 2 * time.Second
 	// by itself Raft would count entries; a log is cut by its bytes (see maintain).
 	never = 1 << 62
@@ -70,7 +72,7 @@ func (n *Node) openGroup(partition int) (*group, error) {
 	g := &group{
 		node: n, partition: partition, began: time.Now(),
 		// Raft waits for whoever takes notifications: they must never fill up.
-		notify: make(chan bool, 64), seen: make(chan raft.Observation, 64),
+		notify: make(chan bool, 64), seen: make(chan raft.Observation, 64), doubt: make(chan struct{}, 1), grown: make(chan struct{}, 1),
 		stop: make(chan struct{}), ended: make(chan struct{}), closed: make(chan struct{}),
 	}
 	if err := g.open(); err != nil {
@@ -106,7 +108,7 @@ func (g *group) open() (err error) {
 		return err
 	}
 	// Less the newest segment, which is allocated ahead.
-	g.logged.Store(max(0, dirBytes(filepath.Join(groupDir(n.opts.Dir, g.partition), logDir))-segmentBytes))
+	g.grow(max(0, dirBytes(filepath.Join(groupDir(n.opts.Dir, g.partition), logDir))-segmentBytes))
 	cache, err := raft.NewLogCache(logCache, watched{g.files.log, g.files.promise, n.opts.Logged, g.halt})
 	if err != nil {
 		return err
@@ -172,7 +174,7 @@ func (g *group) config() *raft.Config {
 	// else resign though nobody missed it. Reads don't rely on the lease (see confirm).
 	c.LeaderLeaseTimeout = g.node.opts.Timeout
 	// How soon idle followers learn what was committed; nobody waits for that.
-	c.CommitTimeout = g.node.opts.Timeout / 2
+	c.CommitTimeout = g.node.opts.Timeout
 	// With a buffer, entries that wait in it when Raft ends are never answered.
 	c.BatchApplyCh = false
 	c.TrailingLogs = trailingLogs
@@ -254,29 +256,47 @@ func (g *group) halt(cause error) {
 // end has the group serve no more; what is in flight may still settle.
 func (g *group) end() { g.ending.Do(func() { close(g.stop) }) }
 
-// maintain takes a snapshot when much was logged, also in proportion to the data:
-// the cost of copying stays in proportion to what is written. Entries are
-// compressed to about a quarter, hence the eighth.
+// grow counts bytes that were logged.
+func (g *group) grow(bytes int64) {
+	if g.logged.Add(bytes) >= g.node.opts.LogBytes {
+		select {
+		case g.grown <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// maintain cuts the log when it has grown.
 func (g *group) maintain() {
-	tick := time.NewTicker(snapshotCheck)
-	defer tick.Stop()
 	for {
 		select {
 		case <-g.stop:
 			return
-		case <-tick.C:
+		case <-g.grown:
+			g.cut()
 		}
-		file := g.node.engine.Stats().Partitions[g.partition].FileBytes
-		logged := g.logged.Load()
-		if logged < max(g.node.opts.LogBytes, file/8) {
-			continue
+		select {
+		case <-g.stop:
+			return
+		case <-time.After(snapshotCheck):
 		}
-		switch err := g.node.opts.Panics.Try("cutting a log", g.takeSnapshot); {
-		case err == nil, errors.Is(err, raft.ErrNothingNewToSnapshot):
-			g.logged.Add(-logged)
-		case !errors.Is(err, raft.ErrRaftShutdown):
-			g.node.log.Warn("couldn't cut a partition's log", "partition", g.partition, "error", err)
-		}
+	}
+}
+
+// cut takes a snapshot when much was logged, also in proportion to the data:
+// the cost of copying stays in proportion to what is written. Entries are
+// compressed to about a quarter, hence the eighth.
+func (g *group) cut() {
+	logged := g.logged.Load()
+	if logged < max(g.node.opts.LogBytes, g.node.engine.PartitionStats(g.partition).FileBytes/8) {
+		return // the next entry asks again
+	}
+	switch err := g.node.opts.Panics.Try("cutting a log", g.takeSnapshot); {
+	case err == nil, errors.Is(err, raft.ErrNothingNewToSnapshot):
+		g.grow(-logged)
+	case !errors.Is(err, raft.ErrRaftShutdown):
+		g.node.log.Warn("couldn't cut a partition's log", "partition", g.partition, "error", err)
+		g.grow(0) // again, soon
 	}
 }
 

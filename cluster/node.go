@@ -57,9 +57,11 @@ type Node struct {
 	control    controller
 	differing  differing
 	heard      atomic.Pointer[heard] // nil while every partition is led
+	unsettled  chan struct{}         // one slot, see unsettle
 	healing    healing
 	clock      clock
 
+	began    time.Time
 	ctx      context.Context // until Close
 	cancel   context.CancelFunc
 	work     sync.WaitGroup
@@ -85,8 +87,9 @@ func Open(ctx context.Context, opts Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{opts: opts, log: opts.Log, raftLog: newRaftLog(opts.Log), groups: make(map[int]*group), closed: make(map[int]error)}
+	n := &Node{opts: opts, began: time.Now(), log: opts.Log, raftLog: newRaftLog(opts.Log), groups: make(map[int]*group), closed: make(map[int]error)}
 	n.conns.node, n.pipes.node, n.control.node = n, n, n
+	n.unsettled, n.control.led = make(chan struct{}, 1), make(chan struct{}, 1)
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	if err := n.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("couldn't start the cluster's node: %w", err), n.Close())

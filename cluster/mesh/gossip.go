@@ -22,7 +22,7 @@ type GossipOptions struct {
 	// ProbeTimeout how long it may take to answer (half of it). A dead one is
 	// noticed after about five intervals.
 	ProbeInterval, ProbeTimeout time.Duration
-	// SyncInterval is how often a node compares all it knows with another (5 s).
+	// SyncInterval is how often a node compares all it knows with another (15 s).
 	SyncInterval time.Duration
 	// RejoinInterval is how often the dead are dialed again (10 s): a network that
 	// was split longer than gossip remembers them grows together by that.
@@ -34,7 +34,7 @@ type GossipOptions struct {
 func (o GossipOptions) withDefaults() GossipOptions {
 	o.ProbeInterval = cmp.Or(o.ProbeInterval, time.Second)
 	o.ProbeTimeout = cmp.Or(o.ProbeTimeout, o.ProbeInterval/2)
-	o.SyncInterval = cmp.Or(o.SyncInterval, 5*time.Second)
+	o.SyncInterval = cmp.Or(o.SyncInterval, 15*time.Second)
 	o.RejoinInterval = cmp.Or(o.RejoinInterval, 10*time.Second)
 	o.ForgetAfter = cmp.Or(o.ForgetAfter, 24*time.Hour)
 	return o
@@ -141,6 +141,7 @@ func (g *Gossip) config(t *transport) *memberlist.Config {
 	c.TCPTimeout = g.mesh.o.HandshakeTimeout
 	c.ProbeInterval, c.ProbeTimeout = g.o.ProbeInterval, g.o.ProbeTimeout
 	c.PushPullInterval = g.o.SyncInterval
+	c.GossipInterval = g.o.ProbeInterval / 2 // most news goes with probes
 	c.SuspicionMult, c.SuspicionMaxTimeoutMult = 3, 3
 	c.AwarenessMaxMultiplier = 4
 	// A server that is back on another address is believed three seconds after
