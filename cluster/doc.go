@@ -53,6 +53,12 @@
 // the idempotency key settles it: [Node.Ask] asks again, of the next leader,
 // until the caller's deadline.
 //
+// # Heartbeats
+//
+// Those of all groups between two nodes share a message (beat.go): at rest they are nearly
+// all that nodes do. Each still is its group's own, of its term and leader, and checked by the
+// follower's Raft. Nodes of the version before, which gossip tells, get them one by one.
+//
 // # What fails, and then what
 //
 //   - A node dies or is cut off: its partitions elect others among the rest.

@@ -37,6 +37,8 @@ type group struct {
 	ending    sync.Once
 	closing   sync.Once
 
+	beating sync.Mutex // held while Raft takes a heartbeat that came with others
+
 	// snapshots is held while one is taken or installed. Who takes one asks Raft's
 	// main goroutine, which waits for what it installs, which waits for all who read
 	// the file that it replaces, and who takes one does.
@@ -115,12 +117,15 @@ func (g *group) open() (err error) {
 	}
 	g.peers = newSeverable(n.mesh.RaftLayer(g.partition), n.opts.Panics)
 	g.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: g.peers, MaxPool: 3, Timeout: max(2*time.Second, 4*n.opts.Timeout), Logger: n.raftLog,
+		Stream: g.peers, MaxPool: 3, Timeout: n.opts.peerTimeout(), Logger: n.raftLog,
 		// One at a time: a follower that refuses one of several can leave the leader's
 		// goroutine waiting for ever (hashicorp/raft issue 612).
 		MaxRPCsInFlight: 1,
 	})
-	g.calls = (&transport{NetworkTransport: g.transport, snapshots: &g.snapshots, holds: g.holds, whole: g.files.promise.whole, stop: g.stop, panics: n.opts.Panics}).start()
+	g.calls = (&transport{
+		NetworkTransport: g.transport, partition: g.partition, beats: n.beats, snapshots: &g.snapshots,
+		holds: g.holds, whole: g.files.promise.whole, stop: g.stop, panics: n.opts.Panics,
+	}).start()
 	if err := g.mustHaveOthers(cache); err != nil {
 		g.end()
 		return errors.Join(err, g.transport.Close())
@@ -169,10 +174,10 @@ func (g *group) mustHaveOthers(cache raft.LogStore) error {
 func (g *group) config() *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = raft.ServerID(g.node.server)
-	c.HeartbeatTimeout, c.ElectionTimeout = g.node.opts.Timeout, g.node.opts.Timeout
-	// As long as followers wait: a leader whose machine stood still for a moment would
-	// else resign though nobody missed it. Reads don't rely on the lease (see confirm).
-	c.LeaderLeaseTimeout = g.node.opts.Timeout
+	timeout := g.node.opts.raftTimeout()
+	// The lease is as long as followers wait: a leader whose machine stood still for a moment would
+	// else resign though nobody missed it. Reads don't rely on it (see confirm).
+	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = timeout, timeout, timeout
 	// How soon idle followers learn what was committed; nobody waits for that.
 	c.CommitTimeout = g.node.opts.Timeout
 	// With a buffer, entries that wait in it when Raft ends are never answered.

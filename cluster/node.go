@@ -51,6 +51,7 @@ type Node struct {
 	rpc        *grpc.Server
 	conns      conns
 	pipes      pipes
+	beats      *beats
 	timers     timers
 	routes     *routes
 	local      atomic.Pointer[Local]
@@ -89,7 +90,7 @@ func Open(ctx context.Context, opts Options) (*Node, error) {
 	}
 	n := &Node{opts: opts, began: time.Now(), log: opts.Log, raftLog: newRaftLog(opts.Log), groups: make(map[int]*group), closed: make(map[int]error)}
 	n.conns.node, n.pipes.node, n.control.node = n, n, n
-	n.unsettled, n.control.led = make(chan struct{}, 1), make(chan struct{}, 1)
+	n.beats, n.unsettled, n.control.led = newBeats(n), make(chan struct{}, 1), make(chan struct{}, 1)
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	if err := n.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("couldn't start the cluster's node: %w", err), n.Close())
@@ -168,7 +169,7 @@ func (n *Node) listen(empty bool) error {
 	if !empty {
 		expect = 0 // those who wait for each other must not found without its data
 	}
-	n.gossip, err = n.mesh.StartGossip(mesh.GossipOptions{Expect: expect})
+	n.gossip, err = n.mesh.StartGossip(mesh.GossipOptions{Expect: expect, Beats: !n.opts.earlier})
 	return err
 }
 
@@ -183,6 +184,11 @@ func (n *Node) serve() error {
 	}
 	n.noteSecret(n.SecretIDs()[0])
 	n.routes = newRoutes(n, n.engine.Partitions())
+	if !n.opts.earlier {
+		n.beats.layer = n.mesh.BeatLayer()
+		n.start("taking heartbeats", n.hearBeats)
+		n.start("sending heartbeats", n.beats.run)
+	}
 	if err := n.startReplicas(); err != nil {
 		return err
 	}

@@ -97,3 +97,22 @@ func TestASnapshotThatIsHeld(t *testing.T) {
 		t.Fatalf("Raft was given %T", rpc.Command)
 	}
 }
+
+// TestAnAnswerLeavesTheQuestionAlone: Raft asks with one request and one answer again and again,
+// and what comes over the wire is decoded into what the answer has. A heartbeat that
+// goes alone after others that didn't is still its leader's.
+func TestAnAnswerLeavesTheQuestionAlone(t *testing.T) {
+	l := newLine(t, false)
+	q := &raft.AppendEntriesRequest{RPCHeader: raft.RPCHeader{ID: []byte("a@1"), Addr: []byte("a@1")}, Term: 1, PrevLogEntry: 1}
+	r := echo{term: 1, outcome: accepted}.response()
+	sent := make(chan error, 1)
+	go func() { sent <- l.leader.AppendEntries("b", l.at, q, &r) }()
+	rpc := <-l.follower.Consumer()
+	rpc.Respond(&raft.AppendEntriesResponse{RPCHeader: raft.RPCHeader{ID: []byte("b@2"), Addr: []byte("b@2")}, Term: 1}, nil)
+	if err := <-sent; err != nil {
+		t.Fatal(err)
+	}
+	if string(q.ID) != "a@1" || string(q.Addr) != "a@1" {
+		t.Errorf("the leader now asks as %s at %s", q.ID, q.Addr)
+	}
+}

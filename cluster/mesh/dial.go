@@ -49,7 +49,7 @@ func (m *Mesh) dial(ctx context.Context, r route, addr, target string, owner *co
 	if r.protocol == rpcProtocol {
 		endSilent(raw)
 	}
-	c, ok := owner.own(t)
+	c, ok := owner.own(t, target)
 	if !ok {
 		return nil, net.ErrClosed
 	}

@@ -8,6 +8,7 @@
 // on both sides, and its ALPN protocol says what it is for:
 //
 //	ubl-raft/1     Raft of one partition      RaftLayer
+//	ubl-beat/1     heartbeats of all groups   BeatLayer
 //	ubl-rpc/1      gRPC between nodes         GRPC, DialGRPC
 //	ubl-gossip/1   memberlist's streams       StartGossip
 //

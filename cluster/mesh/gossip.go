@@ -18,6 +18,8 @@ import (
 type GossipOptions struct {
 	// Expect is with how many nodes this one wants to found a cluster (0: it doesn't).
 	Expect int
+	// Beats says that this node has a BeatLayer.
+	Beats bool
 	// ProbeInterval is how often a node is asked whether it lives (1 s), and
 	// ProbeTimeout how long it may take to answer (half of it). A dead one is
 	// noticed after about five intervals.
@@ -67,7 +69,7 @@ func (m *Mesh) StartGossip(o GossipOptions) (*Gossip, error) {
 		log: m.o.Log, now: m.o.Now, changed: make(chan struct{}, 1), all: map[string]Member{},
 	}}
 	own := meta{Version: metaVersion, Server: m.o.ServerID, Node: m.o.NodeID,
-		Addr: m.advertise, Cluster: m.o.ClusterID(), Expect: o.Expect}
+		Addr: m.advertise, Cluster: m.o.ClusterID(), Expect: o.Expect, Beats: o.Beats}
 	if err := g.members.setOwn(func(at *meta) { *at = own }); err != nil {
 		return nil, err
 	}
@@ -190,6 +192,9 @@ func (g *Gossip) joinOne(addr string) (int, error) {
 // Members are all nodes gossip knows, ourselves too, in the order of their ids.
 // The dead and the left stay for GossipOptions.ForgetAfter.
 func (g *Gossip) Members() []Member { return g.members.list() }
+
+// Member is what gossip knows of a server.
+func (g *Gossip) Member(serverID string) (Member, bool) { return g.members.get(serverID) }
 
 // AddrOf is where a server was last heard of; it fits Options.Resolve.
 func (g *Gossip) AddrOf(serverID string) (addr string, ok bool) {

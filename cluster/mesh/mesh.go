@@ -17,6 +17,7 @@ import (
 // is spoken gets another one.
 const (
 	raftProtocol   = "ubl-raft/1"
+	beatProtocol   = "ubl-beat/1"
 	rpcProtocol    = "ubl-rpc/1"
 	gossipProtocol = "ubl-gossip/1"
 )
