@@ -35,9 +35,12 @@ type beatEar struct {
 func (e *beatEar) hear() {
 	defer e.conn.Close()
 	r := bufio.NewReader(e.conn)
-	for {
+	for spoke := false; ; spoke = true {
 		list, err := readMessage(r, beatSize, readBeat)
 		if err != nil {
+			if spoke {
+				e.node.gone.doubt(e.node.ctx, e.from)
+			}
 			return
 		}
 		e.answer(e.take(list))

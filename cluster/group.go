@@ -61,6 +61,8 @@ const (
 	logCache = 128
 	// trailingLogs stay in the log when it is cut, for followers that are not far behind.
 	trailingLogs = 1024
+	// maxPool is how many idle connections to another node a group keeps.
+	maxPool = 3
 	// proposeTimeout bounds how long an entry waits to enter a leader's log.
 	proposeTimeout = 5 * time.Second
 	// snapshotCheck is how often the size of a log that has grown is looked at, at most.
@@ -117,13 +119,13 @@ func (g *group) open() (err error) {
 	}
 	g.peers = newSeverable(n.mesh.RaftLayer(g.partition), n.opts.Panics)
 	g.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: g.peers, MaxPool: 3, Timeout: n.opts.peerTimeout(), Logger: n.raftLog,
+		Stream: g.peers, MaxPool: maxPool, Timeout: n.opts.peerTimeout(), Logger: n.raftLog,
 		// One at a time: a follower that refuses one of several can leave the leader's
 		// goroutine waiting for ever (hashicorp/raft issue 612).
 		MaxRPCsInFlight: 1,
 	})
 	g.calls = (&transport{
-		NetworkTransport: g.transport, partition: g.partition, beats: n.beats, snapshots: &g.snapshots,
+		NetworkTransport: g.transport, partition: g.partition, timeout: n.opts.Timeout, beats: n.beats, snapshots: &g.snapshots,
 		holds: g.holds, whole: g.files.promise.whole, stop: g.stop, panics: n.opts.Panics,
 	}).start()
 	if err := g.mustHaveOthers(cache); err != nil {

@@ -52,6 +52,7 @@ type Node struct {
 	conns      conns
 	pipes      pipes
 	beats      *beats
+	gone       *gone
 	timers     timers
 	routes     *routes
 	local      atomic.Pointer[Local]
@@ -91,6 +92,7 @@ func Open(ctx context.Context, opts Options) (*Node, error) {
 	n := &Node{opts: opts, began: time.Now(), log: opts.Log, raftLog: newRaftLog(opts.Log), groups: make(map[int]*group), closed: make(map[int]error)}
 	n.conns.node, n.pipes.node, n.control.node = n, n, n
 	n.beats, n.unsettled, n.control.led = newBeats(n), make(chan struct{}, 1), make(chan struct{}, 1)
+	n.gone = newGone(opts.Timeout, func(ctx context.Context, server string) bool { return n.mesh.Refuses(ctx, server) }, n.bereaved)
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	if err := n.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("couldn't start the cluster's node: %w", err), n.Close())
@@ -159,7 +161,7 @@ func (n *Node) listen(empty bool) error {
 	}
 	n.mesh, err = mesh.Listen(mesh.Options{
 		Listen: n.opts.Listen, Advertise: n.opts.Advertise, NodeID: n.opts.NodeID, ServerID: n.server,
-		Credentials: credentials, Secret: n.opts.Secret, ClusterID: n.clusterID, Resolve: n.resolve,
+		Credentials: credentials, Secret: n.opts.Secret, ClusterID: n.clusterID, Resolve: n.resolve, Called: n.gone.called,
 		Log: n.log, Now: n.opts.Now, Panics: n.opts.Panics,
 	})
 	if err != nil {

@@ -17,6 +17,9 @@ import (
 //	no quorum answers        after one and a half Timeouts the partition counts as lost:
 //	                         callers are told so instead of waiting
 //
+// It asks at once when it knows that the leader's process has ended (see gone), and answers
+// as one that has waited.
+//
 // Raft alone takes up to three Timeouts until each of two followers has noticed, and
 // as much again where both stand at once or the one with the older log does. It still
 // does so where nobody asks, as between nodes of an earlier version.
@@ -51,6 +54,9 @@ func (g *group) patience(now time.Time) time.Duration {
 		return restEvery
 	}
 	timeout := g.node.opts.Timeout
+	if since, orphaned := g.orphaned(); orphaned && now.Sub(since) < timeout {
+		return timeout / 20 // the others learn of it a moment earlier or later
+	}
 	return nextLook(g.unheard(now), now.Sub(g.node.began), timeout)
 }
 
@@ -80,7 +86,7 @@ type watching struct {
 
 func (g *group) look(w *watching) {
 	timeout := g.node.opts.Timeout
-	if g.unheard(time.Now()) < timeout {
+	if _, orphaned := g.orphaned(); !orphaned && g.unheard(time.Now()) < timeout {
 		w.alone = time.Time{}
 		g.setLost(false)
 		return
@@ -126,9 +132,15 @@ func (g *group) unheard(now time.Time) time.Duration {
 	return now.Sub(since)
 }
 
+// orphaned is since when the replica knows that its leader is gone, if it does.
+func (g *group) orphaned() (since time.Time, orphaned bool) { return g.node.gone.at(g.leader()) }
+
 // silence is the same without the time before the machine last stood still: the leader
-// may have spoken then.
+// may have spoken then. One that is gone counts as if it had been silent for Timeout then.
 func (g *group) silence(now time.Time) time.Duration {
+	if since, orphaned := g.orphaned(); orphaned {
+		return g.node.opts.Timeout + now.Sub(since)
+	}
 	return min(g.unheard(now), now.Sub(time.Unix(0, g.awake.Load())))
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/raft"
 
@@ -23,6 +24,7 @@ import (
 type transport struct {
 	*raft.NetworkTransport
 	partition int
+	timeout   time.Duration // Options.Timeout
 	beats     *beats
 	rpcs      chan raft.RPC
 	snapshots *sync.Mutex // held while one is taken or installed
@@ -79,7 +81,7 @@ func (t *transport) RequestVote(id raft.ServerID, to raft.ServerAddress, q *raft
 	if !t.whole() {
 		return errNotWhole
 	}
-	return t.NetworkTransport.RequestVote(id, to, q, r)
+	return t.again(func() error { return t.NetworkTransport.RequestVote(id, to, q, r) })
 }
 
 // RequestPreVote implements raft.WithPreVote.
@@ -87,7 +89,18 @@ func (t *transport) RequestPreVote(id raft.ServerID, to raft.ServerAddress, q *r
 	if !t.whole() {
 		return errNotWhole
 	}
-	return t.NetworkTransport.RequestPreVote(id, to, q, r)
+	return t.again(func() error { return t.NetworkTransport.RequestPreVote(id, to, q, r) })
+}
+
+// again repeats what fails at once: each of the pooled connections may be of a process that
+// has ended since, and Raft would ask for no vote again before the next election.
+func (t *transport) again(ask func() error) error {
+	for try := 0; ; try++ {
+		began := time.Now()
+		if err := ask(); err == nil || try == maxPool || time.Since(began) > t.timeout/10 {
+			return err
+		}
+	}
 }
 
 // AppendEntries implements raft.Transport.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -95,6 +96,35 @@ func TestASnapshotThatIsHeld(t *testing.T) {
 		}
 	case rpc := <-l.follower.Consumer():
 		t.Fatalf("Raft was given %T", rpc.Command)
+	}
+}
+
+// TestVotesAreAskedForAgain: each pooled connection may be of a process that has ended. What
+// fails slowly isn't repeated: Raft would ask for the next votes meanwhile.
+func TestVotesAreAskedForAgain(t *testing.T) {
+	for _, c := range []struct {
+		takes time.Duration // a failure
+		fails int
+		asked int
+		err   error
+	}{
+		{fails: maxPool, asked: maxPool + 1},
+		{fails: maxPool + 1, asked: maxPool + 1, err: net.ErrClosed},
+		{takes: time.Second, fails: 1, asked: 1, err: net.ErrClosed},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			err := (&transport{timeout: time.Second}).again(func() error {
+				if asked++; asked <= c.fails {
+					time.Sleep(c.takes)
+					return net.ErrClosed
+				}
+				return nil
+			})
+			if asked != c.asked || err != c.err {
+				t.Errorf("%+v: asked %d times: %v", c, asked, err)
+			}
+		})
 	}
 }
 

@@ -78,6 +78,7 @@ func (m *Mesh) receive(raw net.Conn, host string) error {
 	if l.route.protocol == rpcProtocol {
 		endSilent(raw)
 	}
+	m.o.Called(peer)
 	return l.deliver(ctx, t, peer)
 }
 
