@@ -69,6 +69,7 @@ func (n *Node) Close() error {
 	if n.engine != nil {
 		errs = append(errs, n.closeGroups())
 	}
+	n.beats.stop()
 	if n.gossip != nil {
 		if err := n.gossip.Leave(leaveTimeout); err != nil {
 			n.log.Debug("others weren't told that this node stops", "error", err)

@@ -16,8 +16,10 @@ import (
 const tableNote = "cluster"
 
 const (
-	// controlEvery is how often the leader of partition 0 looks at the cluster.
+	// controlEvery is how often the leader of partition 0 looks at the cluster while there is
+	// something to do, and restEvery, here and elsewhere, while there is nothing.
 	controlEvery = 500 * time.Millisecond
+	restEvery    = 2 * time.Second
 	// reportTimeout is how long a node has to say how it stands; one that doesn't
 	// counts as dead for the moment.
 	reportTimeout = time.Second
@@ -29,7 +31,8 @@ const (
 type controller struct {
 	node *Node
 
-	changing sync.Mutex // one change of the table at a time
+	changing sync.Mutex    // one change of the table at a time
+	led      chan struct{} // one slot: this node leads partition 0 since a moment ago
 
 	// Owned by run:
 	lastSeen map[string]time.Time // by server id
@@ -37,40 +40,55 @@ type controller struct {
 }
 
 func (c *controller) run() {
-	tick := time.NewTicker(controlEvery)
-	defer tick.Stop()
-	for {
+	for pause := controlEvery; ; {
 		select {
 		case <-c.node.ctx.Done():
 			return
-		case <-tick.C:
+		case <-c.led:
+		case <-time.After(pause):
 		}
 		if c.node.engine.Epoch(0) == 0 {
-			c.lastSeen = nil
+			c.lastSeen, pause = nil, restEvery
 			continue
 		}
+		pause = controlEvery
 		ctx, cancel := context.WithTimeout(c.node.ctx, 2*changeTimeout)
-		err := c.node.opts.Panics.Try("deciding placement", func() error { return c.balance(ctx) })
-		if err != nil && c.node.engine.Epoch(0) != 0 && c.node.ctx.Err() == nil {
+		done := false
+		err := c.node.opts.Panics.Try("deciding placement", func() (err error) {
+			done, err = c.balance(ctx)
+			return err
+		})
+		cancel()
+		switch {
+		case err == nil && done:
+			pause = restEvery
+		case err != nil && c.node.engine.Epoch(0) != 0 && c.node.ctx.Err() == nil:
 			c.node.log.Debug("the cluster isn't as it should be yet", "error", err)
 		}
-		cancel()
 	}
 }
 
-// balance does what is next.
-func (c *controller) balance(ctx context.Context) error {
+// lookNow is told that this node leads partition 0 from now on.
+func (c *controller) lookNow() {
+	select {
+	case c.led <- struct{}{}:
+	default:
+	}
+}
+
+// balance does what is next; done tells that nothing was.
+func (c *controller) balance(ctx context.Context) (done bool, err error) {
 	t, v, err := c.look(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	c.count(t, &v)
 	if next := c.revised(ctx, t, v); next != t {
-		return c.revise(ctx, v)
+		return false, c.revise(ctx, v)
 	}
 	steps := placement.Plan(t, v)
 	if len(steps) > 0 {
-		return c.carryOut(ctx, steps)
+		return false, c.carryOut(ctx, steps)
 	}
 	return c.spread(ctx, t, v)
 }
@@ -221,18 +239,19 @@ func (c *controller) do(ctx context.Context, s placement.Step) error {
 	return err
 }
 
-// spread moves one leadership, now and then. A node that is stopping gets none.
-func (c *controller) spread(ctx context.Context, t *placement.Table, v placement.View) error {
-	now := c.node.opts.Now()
-	if now.Sub(c.moved).Abs() < c.node.opts.SpreadEvery {
-		return nil
-	}
+// spread moves one leadership, now and then; done tells that all are well spread. A node
+// that is stopping gets none.
+func (c *controller) spread(ctx context.Context, t *placement.Table, v placement.View) (done bool, err error) {
 	s := placement.Leaders(t, v)
 	if s == nil {
-		return nil
+		return true, nil
+	}
+	now := c.node.opts.Now()
+	if now.Sub(c.moved).Abs() < c.node.opts.SpreadEvery {
+		return false, nil
 	}
 	c.moved = now
-	return c.do(ctx, *s)
+	return false, c.do(ctx, *s)
 }
 
 // Remove takes a node out of the cluster: its places go to others, then it is

@@ -53,10 +53,19 @@
 // the idempotency key settles it: [Node.Ask] asks again, of the next leader,
 // until the caller's deadline.
 //
+// # Heartbeats
+//
+// Those of all groups between two nodes share a message (beat.go): at rest they are nearly
+// all that nodes do. Each still is its group's own, of its term and leader, and checked by the
+// follower's Raft. Nodes of the version before, which gossip tells, get them one by one.
+//
 // # What fails, and then what
 //
 //   - A node dies or is cut off: its partitions elect others among the rest.
 //     A cut-off leader can't commit and can't confirm reads.
+//   - A leader's process ends: its connections end and its address refuses others (gone.go).
+//     Its voters ask one another at once, and one of them is elected. A busy machine or a
+//     cut cable doesn't refuse; a firewall may, which costs an election where a quorum meets it.
 //   - A leader is silent (paused, cut off, without power): after Options.Timeout
 //     its voters ask one another, and one of them is elected (silence.go). Callers
 //     that wait are asked again as soon as it leads.

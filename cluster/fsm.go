@@ -31,7 +31,7 @@ func (f fsm) ApplyBatch(logs []*raft.Log) []any {
 		case raft.LogCommand:
 			entries = append(entries, storage.Entry{Index: l.Index, Term: l.Term, Data: l.Data})
 			at = append(at, i)
-			f.g.logged.Add(int64(len(l.Data)))
+			f.g.grow(int64(len(l.Data)))
 		}
 	}
 	if len(entries) == 0 {

@@ -28,6 +28,7 @@ type group struct {
 	observer  *raft.Observer
 	notify    chan bool
 	seen      chan raft.Observation
+	doubt     chan struct{} // one slot: the leader is to be looked after now
 	stop      chan struct{} // closed when the group is to end
 	ended     chan struct{} // closed when Raft has ended: its futures stay unanswered
 	closed    chan struct{} // closed when the files are, too
@@ -35,6 +36,8 @@ type group struct {
 	work      sync.WaitGroup
 	ending    sync.Once
 	closing   sync.Once
+
+	beating sync.Mutex // held while Raft takes a heartbeat that came with others
 
 	// snapshots is held while one is taken or installed. Who takes one asks Raft's
 	// main goroutine, which waits for what it installs, which waits for all who read
@@ -49,6 +52,7 @@ type group struct {
 	awake       atomic.Int64  // when this machine last began again after it stood still, in Unix nanoseconds
 	configIndex atomic.Uint64 // the index of the newest committed configuration
 	logged      atomic.Int64  // bytes in the log since the newest snapshot, about
+	grown       chan struct{} // one slot: those are many
 	halted      atomic.Pointer[error]
 }
 
@@ -57,9 +61,11 @@ const (
 	logCache = 128
 	// trailingLogs stay in the log when it is cut, for followers that are not far behind.
 	trailingLogs = 1024
+	// maxPool is how many idle connections to another node a group keeps.
+	maxPool = 3
 	// proposeTimeout bounds how long an entry waits to enter a leader's log.
 	proposeTimeout = 5 * time.Second
-	// snapshotCheck is how often a log's size is looked at.
+	// snapshotCheck is how often the size of a log that has grown is looked at, at most.
 	snapshotCheck = 2 * time.Second
 	// by itself Raft would count entries; a log is cut by its bytes (see maintain).
 	never = 1 << 62
@@ -70,7 +76,7 @@ func (n *Node) openGroup(partition int) (*group, error) {
 	g := &group{
 		node: n, partition: partition, began: time.Now(),
 		// Raft waits for whoever takes notifications: they must never fill up.
-		notify: make(chan bool, 64), seen: make(chan raft.Observation, 64),
+		notify: make(chan bool, 64), seen: make(chan raft.Observation, 64), doubt: make(chan struct{}, 1), grown: make(chan struct{}, 1),
 		stop: make(chan struct{}), ended: make(chan struct{}), closed: make(chan struct{}),
 	}
 	if err := g.open(); err != nil {
@@ -106,19 +112,22 @@ func (g *group) open() (err error) {
 		return err
 	}
 	// Less the newest segment, which is allocated ahead.
-	g.logged.Store(max(0, dirBytes(filepath.Join(groupDir(n.opts.Dir, g.partition), logDir))-segmentBytes))
+	g.grow(max(0, dirBytes(filepath.Join(groupDir(n.opts.Dir, g.partition), logDir))-segmentBytes))
 	cache, err := raft.NewLogCache(logCache, watched{g.files.log, g.files.promise, n.opts.Logged, g.halt})
 	if err != nil {
 		return err
 	}
 	g.peers = newSeverable(n.mesh.RaftLayer(g.partition), n.opts.Panics)
 	g.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: g.peers, MaxPool: 3, Timeout: max(2*time.Second, 4*n.opts.Timeout), Logger: n.raftLog,
+		Stream: g.peers, MaxPool: maxPool, Timeout: n.opts.peerTimeout(), Logger: n.raftLog,
 		// One at a time: a follower that refuses one of several can leave the leader's
 		// goroutine waiting for ever (hashicorp/raft issue 612).
 		MaxRPCsInFlight: 1,
 	})
-	g.calls = (&transport{NetworkTransport: g.transport, snapshots: &g.snapshots, holds: g.holds, whole: g.files.promise.whole, stop: g.stop, panics: n.opts.Panics}).start()
+	g.calls = (&transport{
+		NetworkTransport: g.transport, partition: g.partition, timeout: n.opts.Timeout, beats: n.beats, snapshots: &g.snapshots,
+		holds: g.holds, whole: g.files.promise.whole, stop: g.stop, panics: n.opts.Panics,
+	}).start()
 	if err := g.mustHaveOthers(cache); err != nil {
 		g.end()
 		return errors.Join(err, g.transport.Close())
@@ -167,12 +176,12 @@ func (g *group) mustHaveOthers(cache raft.LogStore) error {
 func (g *group) config() *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = raft.ServerID(g.node.server)
-	c.HeartbeatTimeout, c.ElectionTimeout = g.node.opts.Timeout, g.node.opts.Timeout
-	// As long as followers wait: a leader whose machine stood still for a moment would
-	// else resign though nobody missed it. Reads don't rely on the lease (see confirm).
-	c.LeaderLeaseTimeout = g.node.opts.Timeout
+	timeout := g.node.opts.raftTimeout()
+	// The lease is as long as followers wait: a leader whose machine stood still for a moment would
+	// else resign though nobody missed it. Reads don't rely on it (see confirm).
+	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = timeout, timeout, timeout
 	// How soon idle followers learn what was committed; nobody waits for that.
-	c.CommitTimeout = g.node.opts.Timeout / 2
+	c.CommitTimeout = g.node.opts.Timeout
 	// With a buffer, entries that wait in it when Raft ends are never answered.
 	c.BatchApplyCh = false
 	c.TrailingLogs = trailingLogs
@@ -254,29 +263,47 @@ func (g *group) halt(cause error) {
 // end has the group serve no more; what is in flight may still settle.
 func (g *group) end() { g.ending.Do(func() { close(g.stop) }) }
 
-// maintain takes a snapshot when much was logged, also in proportion to the data:
-// the cost of copying stays in proportion to what is written. Entries are
-// compressed to about a quarter, hence the eighth.
+// grow counts bytes that were logged.
+func (g *group) grow(bytes int64) {
+	if g.logged.Add(bytes) >= g.node.opts.LogBytes {
+		select {
+		case g.grown <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// maintain cuts the log when it has grown.
 func (g *group) maintain() {
-	tick := time.NewTicker(snapshotCheck)
-	defer tick.Stop()
 	for {
 		select {
 		case <-g.stop:
 			return
-		case <-tick.C:
+		case <-g.grown:
+			g.cut()
 		}
-		file := g.node.engine.Stats().Partitions[g.partition].FileBytes
-		logged := g.logged.Load()
-		if logged < max(g.node.opts.LogBytes, file/8) {
-			continue
+		select {
+		case <-g.stop:
+			return
+		case <-time.After(snapshotCheck):
 		}
-		switch err := g.node.opts.Panics.Try("cutting a log", g.takeSnapshot); {
-		case err == nil, errors.Is(err, raft.ErrNothingNewToSnapshot):
-			g.logged.Add(-logged)
-		case !errors.Is(err, raft.ErrRaftShutdown):
-			g.node.log.Warn("couldn't cut a partition's log", "partition", g.partition, "error", err)
-		}
+	}
+}
+
+// cut takes a snapshot when much was logged, also in proportion to the data:
+// the cost of copying stays in proportion to what is written. Entries are
+// compressed to about a quarter, hence the eighth.
+func (g *group) cut() {
+	logged := g.logged.Load()
+	if logged < max(g.node.opts.LogBytes, g.node.engine.PartitionStats(g.partition).FileBytes/8) {
+		return // the next entry asks again
+	}
+	switch err := g.node.opts.Panics.Try("cutting a log", g.takeSnapshot); {
+	case err == nil, errors.Is(err, raft.ErrNothingNewToSnapshot):
+		g.grow(-logged)
+	case !errors.Is(err, raft.ErrRaftShutdown):
+		g.node.log.Warn("couldn't cut a partition's log", "partition", g.partition, "error", err)
+		g.grow(0) // again, soon
 	}
 }
 

@@ -15,6 +15,7 @@ func (g *group) lead() {
 		select {
 		case won := <-g.notify:
 			g.node.opts.Panics.Do("losing a partition", g.lose)
+			g.lookNow()
 			if won {
 				g.node.opts.Panics.Do("winning a partition", g.win)
 			}
@@ -43,6 +44,9 @@ func (g *group) win() {
 	g.node.engine.Lead(g.partition, int64(term))
 	if local := g.node.local.Load(); local != nil {
 		(*local).Led(g.partition)
+	}
+	if g.partition == 0 {
+		g.node.control.lookNow()
 	}
 	g.node.log.Info("leads a partition", "partition", g.partition, "term", term)
 	g.node.routes.changed(g.partition)

@@ -51,15 +51,19 @@ type Node struct {
 	rpc        *grpc.Server
 	conns      conns
 	pipes      pipes
+	beats      *beats
+	gone       *gone
 	timers     timers
 	routes     *routes
 	local      atomic.Pointer[Local]
 	control    controller
 	differing  differing
 	heard      atomic.Pointer[heard] // nil while every partition is led
+	unsettled  chan struct{}         // one slot, see unsettle
 	healing    healing
 	clock      clock
 
+	began    time.Time
 	ctx      context.Context // until Close
 	cancel   context.CancelFunc
 	work     sync.WaitGroup
@@ -85,8 +89,10 @@ func Open(ctx context.Context, opts Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{opts: opts, log: opts.Log, raftLog: newRaftLog(opts.Log), groups: make(map[int]*group), closed: make(map[int]error)}
+	n := &Node{opts: opts, began: time.Now(), log: opts.Log, raftLog: newRaftLog(opts.Log), groups: make(map[int]*group), closed: make(map[int]error)}
 	n.conns.node, n.pipes.node, n.control.node = n, n, n
+	n.beats, n.unsettled, n.control.led = newBeats(n), make(chan struct{}, 1), make(chan struct{}, 1)
+	n.gone = newGone(opts.Timeout, func(ctx context.Context, server string) bool { return n.mesh.Refuses(ctx, server) }, n.bereaved)
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	if err := n.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("couldn't start the cluster's node: %w", err), n.Close())
@@ -155,7 +161,7 @@ func (n *Node) listen(empty bool) error {
 	}
 	n.mesh, err = mesh.Listen(mesh.Options{
 		Listen: n.opts.Listen, Advertise: n.opts.Advertise, NodeID: n.opts.NodeID, ServerID: n.server,
-		Credentials: credentials, Secret: n.opts.Secret, ClusterID: n.clusterID, Resolve: n.resolve,
+		Credentials: credentials, Secret: n.opts.Secret, ClusterID: n.clusterID, Resolve: n.resolve, Called: n.gone.called,
 		Log: n.log, Now: n.opts.Now, Panics: n.opts.Panics,
 	})
 	if err != nil {
@@ -165,7 +171,7 @@ func (n *Node) listen(empty bool) error {
 	if !empty {
 		expect = 0 // those who wait for each other must not found without its data
 	}
-	n.gossip, err = n.mesh.StartGossip(mesh.GossipOptions{Expect: expect})
+	n.gossip, err = n.mesh.StartGossip(mesh.GossipOptions{Expect: expect, Beats: !n.opts.earlier})
 	return err
 }
 
@@ -180,6 +186,11 @@ func (n *Node) serve() error {
 	}
 	n.noteSecret(n.SecretIDs()[0])
 	n.routes = newRoutes(n, n.engine.Partitions())
+	if !n.opts.earlier {
+		n.beats.layer = n.mesh.BeatLayer()
+		n.start("taking heartbeats", n.hearBeats)
+		n.start("sending heartbeats", n.beats.run)
+	}
 	if err := n.startReplicas(); err != nil {
 		return err
 	}

@@ -78,6 +78,9 @@ type Options struct {
 
 	// probe reports whether the disk takes writes for a partition; see replica.go.
 	probe func(dir string, partition int) error
+	// earlier has a test's node do without what nodes of earlier versions don't know: messages of
+	// heartbeats.
+	earlier bool
 }
 
 func (o Options) withDefaults() (Options, error) {

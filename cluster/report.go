@@ -151,30 +151,50 @@ func viewOf(reports []*report, partitions int) placement.View {
 }
 
 // listenEvery is how often a node asks others about partitions that it has no
-// replica of: requests wait for the news.
+// replica of, or that have no leader: requests wait for the news.
 const listenEvery = 250 * time.Millisecond
 
 // listenToOthers learns where leaders are that this node's groups don't know,
 // and remembers where nodes are, for a start without gossip.
 func (n *Node) listenToOthers() {
-	tick := time.NewTicker(listenEvery)
-	defer tick.Stop()
+	next := time.NewTimer(listenEvery)
+	defer next.Stop()
 	for {
 		select {
 		case <-n.ctx.Done():
 			return
-		case <-tick.C:
-			n.opts.Panics.Do("listening to other nodes", n.listenOnce)
+		case <-n.unsettled:
+			// Not at once: most that changes is known here a moment later.
+			next.Reset(listenEvery)
+			select {
+			case <-n.ctx.Done():
+				return
+			case <-next.C:
+			}
 		case <-n.gossip.Changed():
-			n.opts.Panics.Do("listening to other nodes", func() {
-				n.rememberPeers()
-				n.listenOnce()
-			})
+			n.opts.Panics.Do("remembering other nodes", n.rememberPeers)
+		case <-next.C:
 		}
+		atRest := false
+		n.opts.Panics.Do("listening to other nodes", func() { atRest = n.listenOnce() })
+		pause := listenEvery
+		if atRest {
+			pause = restEvery
+		}
+		next.Reset(pause)
 	}
 }
 
-func (n *Node) listenOnce() {
+// unsettle has the node listen to others soon: who leads has changed.
+func (n *Node) unsettle() {
+	select {
+	case n.unsettled <- struct{}{}:
+	default:
+	}
+}
+
+// listenOnce asks the others, unless this node knows everything already and is at rest.
+func (n *Node) listenOnce() (atRest bool) {
 	if len(n.gossip.Members()) < 2 {
 		n.rejoin()
 	}
@@ -187,7 +207,7 @@ func (n *Node) listenOnce() {
 		n.heard.Store(nil)
 	}
 	if known && allLed {
-		return
+		return true
 	}
 	holders, led, reports := make(map[int]int), make(map[int]bool), []*report(nil)
 	n.eachReport(n.ctx, n.opts.Timeout, func(r *report) {
@@ -214,6 +234,7 @@ func (n *Node) listenOnce() {
 	if !allLed {
 		n.hear(heardFrom(reports, n.engine.Partitions()))
 	}
+	return false
 }
 
 // rejoin looks for the others where they were last, and where the operator says.

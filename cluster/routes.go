@@ -81,6 +81,7 @@ func (r *routes) changed(partition int) {
 	defer r.mu.Unlock()
 	close(r.moved[partition])
 	r.moved[partition] = make(chan struct{})
+	r.node.unsettle()
 }
 
 // listened takes what came of asking the others about a partition: whether anybody

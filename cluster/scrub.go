@@ -68,7 +68,7 @@ func (n *Node) heal(partition int, err error) {
 }
 
 func (g *group) scrub() *ubl.ClusterScrub {
-	s := g.node.engine.Stats().Partitions[g.partition]
+	s := g.node.engine.PartitionStats(g.partition)
 	return s.Scrub.Status(s.Damaged)
 }
 

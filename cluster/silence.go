@@ -17,25 +17,64 @@ import (
 //	no quorum answers        after one and a half Timeouts the partition counts as lost:
 //	                         callers are told so instead of waiting
 //
+// It asks at once when it knows that the leader's process has ended (see gone), and answers
+// as one that has waited.
+//
 // Raft alone takes up to three Timeouts until each of two followers has noticed, and
 // as much again where both stand at once or the one with the older log does. It still
 // does so where nobody asks, as between nodes of an earlier version.
 
 // watch looks after the group's leader until the group ends.
 func (g *group) watch() {
-	tick := time.NewTicker(g.node.opts.Timeout / 10)
-	defer tick.Stop()
+	next := time.NewTimer(0)
+	defer next.Stop()
 	var w watching
-	for last := time.Now(); ; last = time.Now() {
+	for {
+		pause := g.patience(time.Now())
+		next.Reset(pause)
+		began := time.Now()
 		select {
 		case <-g.stop:
 			return
-		case <-tick.C:
+		case <-g.doubt:
+		case <-next.C:
 		}
-		if time.Since(last) > g.node.opts.Timeout/4 {
+		if time.Since(began) > pause+g.node.opts.Timeout*3/20 {
 			g.awake.Store(time.Now().UnixNano())
 		}
 		g.node.opts.Panics.Do("watching the leader", func() { g.look(&w) })
+	}
+}
+
+// patience is how long there is nothing to look after. While the leader speaks it ends before
+// Timeout could be over; from then on it is moments, so that it shows where the machine stands
+// still. A replica that loses its leadership looks at once.
+func (g *group) patience(now time.Time) time.Duration {
+	if g.raft.State() == raft.Leader {
+		return restEvery
+	}
+	timeout := g.node.opts.Timeout
+	if since, orphaned := g.orphaned(); orphaned && now.Sub(since) < timeout {
+		return timeout / 20 // the others learn of it a moment earlier or later
+	}
+	return nextLook(g.unheard(now), now.Sub(g.node.began), timeout)
+}
+
+// nextLook is how soon a leader is looked after that was heard so long ago, on a node that
+// has run for so long: while it speaks all groups look at once, which is one waking, not
+// one each.
+func nextLook(unheard, running, timeout time.Duration) time.Duration {
+	if calm := timeout * 7 / 20; unheard < calm {
+		return calm - running%calm
+	}
+	return timeout / 10
+}
+
+// lookNow has watch look after the leader at once.
+func (g *group) lookNow() {
+	select {
+	case g.doubt <- struct{}{}:
+	default:
 	}
 }
 
@@ -47,7 +86,7 @@ type watching struct {
 
 func (g *group) look(w *watching) {
 	timeout := g.node.opts.Timeout
-	if g.unheard(time.Now()) < timeout {
+	if _, orphaned := g.orphaned(); !orphaned && g.unheard(time.Now()) < timeout {
 		w.alone = time.Time{}
 		g.setLost(false)
 		return
@@ -93,9 +132,15 @@ func (g *group) unheard(now time.Time) time.Duration {
 	return now.Sub(since)
 }
 
+// orphaned is since when the replica knows that its leader is gone, if it does.
+func (g *group) orphaned() (since time.Time, orphaned bool) { return g.node.gone.at(g.leader()) }
+
 // silence is the same without the time before the machine last stood still: the leader
-// may have spoken then.
+// may have spoken then. One that is gone counts as if it had been silent for Timeout then.
 func (g *group) silence(now time.Time) time.Duration {
+	if since, orphaned := g.orphaned(); orphaned {
+		return g.node.opts.Timeout + now.Sub(since)
+	}
 	return min(g.unheard(now), now.Sub(time.Unix(0, g.awake.Load())))
 }
 
@@ -108,29 +153,46 @@ func (s said) agree(quorum int, waited, timeout time.Duration) bool {
 	return s.silent >= quorum && waited >= timeout+time.Duration(s.fresher)*timeout/2
 }
 
+// hearVoters asks the voters, until that is enough.
 func (g *group) hearVoters(voters []string) (s said) {
-	timeout, mine := g.node.opts.Timeout, g.raft.LastIndex()
+	timeout, mine, leader := g.node.opts.Timeout, g.raft.LastIndex(), g.leader()
+	others := 0 // who have said something, or nothing in time
 	ctx, cancel := context.WithTimeout(g.node.ctx, timeout)
 	defer cancel()
 	for server, r := range g.terms(ctx, voters) {
-		if r == nil {
-			continue
+		if server != leader {
+			others++
 		}
-		s.answered++
-		// Heartbeats reach voters at different times: one that hears nothing may not have
-		// waited quite as long yet.
-		if time.Duration(r.Silent)*time.Millisecond < timeout*3/4 {
-			continue
-		}
-		s.silent++
-		if r.Last > mine || r.Last == mine && server < g.node.server {
-			s.fresher++
-		}
-		if s.silent > len(voters)/2 {
+		s.hear(server, r, g.node.server, mine, timeout)
+		if s.enough(len(voters), others) {
 			break
 		}
 	}
 	return s
+}
+
+// enough reports whether what so many voters say is known: a quorum hears nothing, or one
+// answers and nothing is to come from others than the leader, who may be silent for long.
+func (s said) enough(voters, others int) bool {
+	quorum := voters/2 + 1
+	return s.silent >= quorum || s.answered >= quorum && others >= voters-1
+}
+
+// hear counts what a voter said, nil for nothing; me is who asks, whose newest entry is mine.
+func (s *said) hear(voter string, r *termReply, me string, mine uint64, timeout time.Duration) {
+	if r == nil {
+		return
+	}
+	s.answered++
+	// Heartbeats reach voters at different times: one that hears nothing may not have
+	// waited quite as long yet.
+	if time.Duration(r.Silent)*time.Millisecond < timeout*3/4 {
+		return
+	}
+	s.silent++
+	if r.Last > mine || r.Last == mine && voter < me {
+		s.fresher++
+	}
 }
 
 // stand has a follower's Raft stand for election now, as if its leader had handed

@@ -101,6 +101,46 @@ func TestWhoStands(t *testing.T) {
 	}
 }
 
+// TestLooksInTime: however long ago the leader was heard, a follower looks again before it has been
+// silent for Timeout, with time left for what a machine that stood still hasn't read yet, and
+// all groups of a node look at once.
+func TestLooksInTime(t *testing.T) {
+	const timeout = time.Second
+	for unheard := time.Duration(0); unheard < timeout; unheard += timeout / 100 {
+		for running := time.Duration(0); running < timeout; running += timeout / 97 {
+			pause := nextLook(unheard, running, timeout)
+			if pause <= 0 || unheard+pause > timeout*7/10 && pause > timeout/10 {
+				t.Fatalf("heard %s ago, after %s, it looks in %s", unheard, running, pause)
+			}
+			if at := running + pause; unheard < timeout/10 && at%(timeout*7/20) != 0 {
+				t.Fatalf("after %s it looks in %s, by itself", running, pause)
+			}
+		}
+	}
+}
+
+// TestDoesntWaitForASilentLeader: a voter that asks too early asks again soon, instead of waiting for
+// what the leader won't say.
+func TestDoesntWaitForASilentLeader(t *testing.T) {
+	for _, c := range []struct {
+		what           string
+		s              said
+		voters, others int
+		want           bool
+	}{
+		{"the other one hears nothing either", said{answered: 2, silent: 2}, 3, 1, true},
+		{"the other one hears the leader still", said{answered: 2, silent: 1}, 3, 2, true},
+		{"two of four others are still to come", said{answered: 3, silent: 1}, 5, 2, false},
+		{"one of them is, and a quorum hears nothing", said{answered: 3, silent: 3}, 5, 3, true},
+		{"the others are no quorum", said{answered: 1, silent: 1}, 3, 2, false},
+		{"the leader has answered, another hasn't", said{answered: 2, silent: 1}, 3, 1, false},
+	} {
+		if got := c.s.enough(c.voters, c.others); got != c.want {
+			t.Errorf("%s: enough: %t", c.what, got)
+		}
+	}
+}
+
 // TestStandsAtOnce: a follower that stands is elected though the others hear their
 // leader: some may not have noticed yet that it is silent.
 func TestStandsAtOnce(t *testing.T) {

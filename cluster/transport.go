@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/raft"
 
@@ -17,14 +19,21 @@ import (
 // it, which were acknowledged, and go on with a hole in its log. Whoever holds what
 // the snapshot ends with holds all of it: it says so, and the leader goes on from
 // there.
+//
+// Heartbeats share messages with those of other groups (see beats).
 type transport struct {
 	*raft.NetworkTransport
+	partition int
+	timeout   time.Duration // Options.Timeout
+	beats     *beats
 	rpcs      chan raft.RPC
 	snapshots *sync.Mutex // held while one is taken or installed
 	holds     func(*raft.InstallSnapshotRequest) bool
 	whole     func() bool // the replica may vote and stand
 	stop      chan struct{}
 	panics    *panics.Catcher
+
+	heartbeat atomic.Pointer[func(raft.RPC)] // how Raft takes one
 }
 
 // start begins to pass on what comes in.
@@ -72,7 +81,7 @@ func (t *transport) RequestVote(id raft.ServerID, to raft.ServerAddress, q *raft
 	if !t.whole() {
 		return errNotWhole
 	}
-	return t.NetworkTransport.RequestVote(id, to, q, r)
+	return t.again(func() error { return t.NetworkTransport.RequestVote(id, to, q, r) })
 }
 
 // RequestPreVote implements raft.WithPreVote.
@@ -80,7 +89,62 @@ func (t *transport) RequestPreVote(id raft.ServerID, to raft.ServerAddress, q *r
 	if !t.whole() {
 		return errNotWhole
 	}
-	return t.NetworkTransport.RequestPreVote(id, to, q, r)
+	return t.again(func() error { return t.NetworkTransport.RequestPreVote(id, to, q, r) })
+}
+
+// again repeats what fails at once: each of the pooled connections may be of a process that
+// has ended since, and Raft would ask for no vote again before the next election.
+func (t *transport) again(ask func() error) error {
+	for try := 0; ; try++ {
+		began := time.Now()
+		if err := ask(); err == nil || try == maxPool || time.Since(began) > t.timeout/10 {
+			return err
+		}
+	}
+}
+
+// AppendEntries implements raft.Transport.
+func (t *transport) AppendEntries(id raft.ServerID, to raft.ServerAddress, q *raft.AppendEntriesRequest, r *raft.AppendEntriesResponse) error {
+	alone := func() error { return t.NetworkTransport.AppendEntries(id, to, q, r) }
+	if len(q.Entries) > 0 || !t.beats.reach(string(to)) {
+		return alone()
+	}
+	b := beat{partition: t.partition, term: q.Term}
+	if isHeartbeat(q) {
+		e, err := t.beats.send(string(to), b, t.stop)
+		*r = e.response()
+		return err
+	}
+	if e, known := t.beats.knows(string(to), b, max(q.PrevLogEntry, q.LeaderCommitIndex)); known {
+		*r = e.response()
+		return nil
+	}
+	return alone()
+}
+
+// response is an echo as Raft knows it. It shares nothing with the request: Raft uses both
+// again, and the next answer is decoded over this one.
+func (e echo) response() raft.AppendEntriesResponse {
+	return raft.AppendEntriesResponse{Term: e.term, Success: e.outcome == accepted}
+}
+
+// SetHeartbeatHandler implements raft.Transport.
+func (t *transport) SetHeartbeatHandler(take func(raft.RPC)) {
+	t.heartbeat.Store(&take)
+	t.NetworkTransport.SetHeartbeatHandler(take)
+}
+
+// hear has Raft take a heartbeat that came with others.
+func (t *transport) hear(q *raft.AppendEntriesRequest) (*raft.AppendEntriesResponse, error) {
+	answer := make(chan raft.RPCResponse, 1)
+	(*t.heartbeat.Load())(raft.RPC{Command: q, RespChan: answer})
+	select {
+	case a := <-answer:
+		r, _ := a.Response.(*raft.AppendEntriesResponse)
+		return r, a.Error
+	default:
+		return nil, raft.ErrRaftShutdown // which answers nobody
+	}
 }
 
 func (t *transport) give(rpc raft.RPC) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -95,5 +96,53 @@ func TestASnapshotThatIsHeld(t *testing.T) {
 		}
 	case rpc := <-l.follower.Consumer():
 		t.Fatalf("Raft was given %T", rpc.Command)
+	}
+}
+
+// TestVotesAreAskedForAgain: each pooled connection may be of a process that has ended. What
+// fails slowly isn't repeated: Raft would ask for the next votes meanwhile.
+func TestVotesAreAskedForAgain(t *testing.T) {
+	for _, c := range []struct {
+		takes time.Duration // a failure
+		fails int
+		asked int
+		err   error
+	}{
+		{fails: maxPool, asked: maxPool + 1},
+		{fails: maxPool + 1, asked: maxPool + 1, err: net.ErrClosed},
+		{takes: time.Second, fails: 1, asked: 1, err: net.ErrClosed},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			err := (&transport{timeout: time.Second}).again(func() error {
+				if asked++; asked <= c.fails {
+					time.Sleep(c.takes)
+					return net.ErrClosed
+				}
+				return nil
+			})
+			if asked != c.asked || err != c.err {
+				t.Errorf("%+v: asked %d times: %v", c, asked, err)
+			}
+		})
+	}
+}
+
+// TestAnAnswerLeavesTheQuestionAlone: Raft asks with one request and one answer again and again,
+// and what comes over the wire is decoded into what the answer has. A heartbeat that
+// goes alone after others that didn't is still its leader's.
+func TestAnAnswerLeavesTheQuestionAlone(t *testing.T) {
+	l := newLine(t, false)
+	q := &raft.AppendEntriesRequest{RPCHeader: raft.RPCHeader{ID: []byte("a@1"), Addr: []byte("a@1")}, Term: 1, PrevLogEntry: 1}
+	r := echo{term: 1, outcome: accepted}.response()
+	sent := make(chan error, 1)
+	go func() { sent <- l.leader.AppendEntries("b", l.at, q, &r) }()
+	rpc := <-l.follower.Consumer()
+	rpc.Respond(&raft.AppendEntriesResponse{RPCHeader: raft.RPCHeader{ID: []byte("b@2"), Addr: []byte("b@2")}, Term: 1}, nil)
+	if err := <-sent; err != nil {
+		t.Fatal(err)
+	}
+	if string(q.ID) != "a@1" || string(q.Addr) != "a@1" {
+		t.Errorf("the leader now asks as %s at %s", q.ID, q.Addr)
 	}
 }

@@ -56,19 +56,25 @@ func freeSpace(path string) int64 {
 // Stats reads how things stand, for metrics and readiness.
 func (e *Engine) Stats() Stats {
 	s := Stats{Partitions: make([]PartitionStats, len(e.partitions))}
-	for i, p := range e.partitions {
-		st := &s.Partitions[i]
-		st.Queued, st.QueuedBytes = p.queue.length()
-		st.Failed, st.Full = p.failure(), p.isFull()
-		st.Damaged, st.Scrub = p.damaged.Load(), p.scrub.read()
-		if at := p.damagedAt.Load(); at != 0 {
-			st.DamagedAt = time.Unix(0, at)
-		}
-		st.Spoiled = p.spoiled.Load() != 0
-		st.Leases = p.leases.Load()
-		if info, err := p.opened.Load().file.Stat(); err == nil {
-			st.FileBytes = info.Size()
-		}
+	for i := range e.partitions {
+		s.Partitions[i] = e.PartitionStats(i)
+	}
+	return s
+}
+
+// PartitionStats reads how one partition stands.
+func (e *Engine) PartitionStats(partition int) (s PartitionStats) {
+	p := e.partitions[partition]
+	s.Queued, s.QueuedBytes = p.queue.length()
+	s.Failed, s.Full = p.failure(), p.isFull()
+	s.Damaged, s.Scrub = p.damaged.Load(), p.scrub.read()
+	if at := p.damagedAt.Load(); at != 0 {
+		s.DamagedAt = time.Unix(0, at)
+	}
+	s.Spoiled = p.spoiled.Load() != 0
+	s.Leases = p.leases.Load()
+	if info, err := p.opened.Load().file.Stat(); err == nil {
+		s.FileBytes = info.Size()
 	}
 	return s
 }

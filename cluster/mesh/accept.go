@@ -65,8 +65,8 @@ func (m *Mesh) receive(raw net.Conn, host string) error {
 	ctx, cancel := context.WithTimeoutCause(m.ctx, m.o.HandshakeTimeout, errSlow)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { raw.Close() }) // ends whatever waits for the peer, or panicked
-	t := tls.Server(raw, m.credentials.Load().config(m.o.Now, raftProtocol, rpcProtocol, gossipProtocol))
-	l, err := m.greet(t)
+	t := tls.Server(raw, m.credentials.Load().config(m.o.Now, raftProtocol, beatProtocol, rpcProtocol, gossipProtocol))
+	l, peer, err := m.greet(t)
 	if !stop() {
 		return context.Cause(ctx)
 	}
@@ -78,30 +78,31 @@ func (m *Mesh) receive(raw net.Conn, host string) error {
 	if l.route.protocol == rpcProtocol {
 		endSilent(raw)
 	}
-	return l.deliver(ctx, t)
+	m.o.Called(peer)
+	return l.deliver(ctx, t, peer)
 }
 
 // greet finds out who is calling for what, and answers.
-func (m *Mesh) greet(t *tls.Conn) (*layer, error) {
+func (m *Mesh) greet(t *tls.Conn) (l *layer, peer string, err error) {
 	if err := t.Handshake(); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	protocol := t.ConnectionState().NegotiatedProtocol
 	if protocol == "" { // a client that offers none gets through the handshake
-		return nil, errProtocol
+		return nil, "", errProtocol
 	}
 	h, err := readHello(t)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	l, a := m.route(protocol, h)
 	if _, err := t.Write([]byte{byte(a)}); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if a != welcome {
-		return nil, fmt.Errorf("%s of %s for %s, partition %d: %w", protocol, h.sender, h.target, h.partition, a.err())
+		return nil, "", fmt.Errorf("%s of %s for %s, partition %d: %w", protocol, h.sender, h.target, h.partition, a.err())
 	}
-	return l, nil
+	return l, h.sender, nil
 }
 
 // route says who takes a connection. Only gossip may come without a target: it

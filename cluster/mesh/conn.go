@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"crypto/tls"
+	"net"
 	"sync"
 	"time"
 )
@@ -13,10 +14,14 @@ const closeGrace = 250 * time.Millisecond
 // conn is a connection with a node of the cluster.
 type conn struct {
 	*tls.Conn
+	peer  string // the server at its other end; "" where gossip called whoever is there
 	owner *conns
 	once  sync.Once
 	err   error
 }
+
+// Peer is the server at the other end of a connection that a layer has dialed or accepted.
+func Peer(c net.Conn) string { return c.(*conn).peer }
 
 // Close says goodbye where that is quick, and closes in any case.
 func (c *conn) Close() error {
@@ -37,9 +42,10 @@ type conns struct {
 	closed bool
 }
 
-// own makes t one of the connections; it is closed when there are no more to be.
-func (s *conns) own(t *tls.Conn) (*conn, bool) {
-	c := &conn{Conn: t, owner: s}
+// own makes t, whose other end is peer, one of the connections; it is closed when there
+// are no more to be.
+func (s *conns) own(t *tls.Conn, peer string) (*conn, bool) {
+	c := &conn{Conn: t, peer: peer, owner: s}
 	s.mu.Lock()
 	closed := s.closed
 	if !closed {

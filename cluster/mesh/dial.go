@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"syscall"
 )
 
 // ErrUnknownServer is what Dial fails with when Resolve doesn't know where the
@@ -49,7 +50,7 @@ func (m *Mesh) dial(ctx context.Context, r route, addr, target string, owner *co
 	if r.protocol == rpcProtocol {
 		endSilent(raw)
 	}
-	c, ok := owner.own(t)
+	c, ok := owner.own(t, target)
 	if !ok {
 		return nil, net.ErrClosed
 	}
@@ -77,4 +78,28 @@ func introduce(t *tls.Conn, h hello) error {
 		return fmt.Errorf("couldn't read the answer: %w", err)
 	}
 	return answer(a[0]).err()
+}
+
+// Refuses reports whether nobody listens where a server is: every address of it refuses a
+// connection at once, as the machine of a process does that has ended. Silence says
+// nothing, nor does an address that nobody knows.
+func (m *Mesh) Refuses(ctx context.Context, serverID string) bool {
+	addr, ok := m.o.Resolve(serverID)
+	if !ok {
+		return false
+	}
+	all, err := resolve(ctx, addr)
+	if err != nil {
+		return false
+	}
+	for _, a := range all {
+		c, err := new(net.Dialer).DialContext(ctx, "tcp", a.String())
+		if err == nil {
+			_ = c.Close()
+		}
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			return false
+		}
+	}
+	return len(all) > 0
 }

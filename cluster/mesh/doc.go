@@ -8,6 +8,7 @@
 // on both sides, and its ALPN protocol says what it is for:
 //
 //	ubl-raft/1     Raft of one partition      RaftLayer
+//	ubl-beat/1     heartbeats of all groups   BeatLayer
 //	ubl-rpc/1      gRPC between nodes         GRPC, DialGRPC
 //	ubl-gossip/1   memberlist's streams       StartGossip
 //
@@ -42,6 +43,8 @@
 //     node has proved itself keep half of the places (see gate).
 //   - A peer that calls another server, or a partition that isn't open here,
 //     gets an answer that says so, and its Dial fails with it.
+//   - Nobody listens at a server's address any more: Refuses says so, and that the process
+//     that was there has ended.
 //   - Gossip is advice: it finds nodes and tells addresses. Members that died
 //     are dialed again from time to time, so that the two halves of a split
 //     network find each other after it healed.

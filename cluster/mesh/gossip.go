@@ -18,11 +18,13 @@ import (
 type GossipOptions struct {
 	// Expect is with how many nodes this one wants to found a cluster (0: it doesn't).
 	Expect int
+	// Beats says that this node has a BeatLayer.
+	Beats bool
 	// ProbeInterval is how often a node is asked whether it lives (1 s), and
 	// ProbeTimeout how long it may take to answer (half of it). A dead one is
 	// noticed after about five intervals.
 	ProbeInterval, ProbeTimeout time.Duration
-	// SyncInterval is how often a node compares all it knows with another (5 s).
+	// SyncInterval is how often a node compares all it knows with another (15 s).
 	SyncInterval time.Duration
 	// RejoinInterval is how often the dead are dialed again (10 s): a network that
 	// was split longer than gossip remembers them grows together by that.
@@ -34,7 +36,7 @@ type GossipOptions struct {
 func (o GossipOptions) withDefaults() GossipOptions {
 	o.ProbeInterval = cmp.Or(o.ProbeInterval, time.Second)
 	o.ProbeTimeout = cmp.Or(o.ProbeTimeout, o.ProbeInterval/2)
-	o.SyncInterval = cmp.Or(o.SyncInterval, 5*time.Second)
+	o.SyncInterval = cmp.Or(o.SyncInterval, 15*time.Second)
 	o.RejoinInterval = cmp.Or(o.RejoinInterval, 10*time.Second)
 	o.ForgetAfter = cmp.Or(o.ForgetAfter, 24*time.Hour)
 	return o
@@ -67,7 +69,7 @@ func (m *Mesh) StartGossip(o GossipOptions) (*Gossip, error) {
 		log: m.o.Log, now: m.o.Now, changed: make(chan struct{}, 1), all: map[string]Member{},
 	}}
 	own := meta{Version: metaVersion, Server: m.o.ServerID, Node: m.o.NodeID,
-		Addr: m.advertise, Cluster: m.o.ClusterID(), Expect: o.Expect}
+		Addr: m.advertise, Cluster: m.o.ClusterID(), Expect: o.Expect, Beats: o.Beats}
 	if err := g.members.setOwn(func(at *meta) { *at = own }); err != nil {
 		return nil, err
 	}
@@ -141,6 +143,7 @@ func (g *Gossip) config(t *transport) *memberlist.Config {
 	c.TCPTimeout = g.mesh.o.HandshakeTimeout
 	c.ProbeInterval, c.ProbeTimeout = g.o.ProbeInterval, g.o.ProbeTimeout
 	c.PushPullInterval = g.o.SyncInterval
+	c.GossipInterval = g.o.ProbeInterval / 2 // most news goes with probes
 	c.SuspicionMult, c.SuspicionMaxTimeoutMult = 3, 3
 	c.AwarenessMaxMultiplier = 4
 	// A server that is back on another address is believed three seconds after
@@ -189,6 +192,9 @@ func (g *Gossip) joinOne(addr string) (int, error) {
 // Members are all nodes gossip knows, ourselves too, in the order of their ids.
 // The dead and the left stay for GossipOptions.ForgetAfter.
 func (g *Gossip) Members() []Member { return g.members.list() }
+
+// Member is what gossip knows of a server.
+func (g *Gossip) Member(serverID string) (Member, bool) { return g.members.get(serverID) }
 
 // AddrOf is where a server was last heard of; it fits Options.Resolve.
 func (g *Gossip) AddrOf(serverID string) (addr string, ok bool) {

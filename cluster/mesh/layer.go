@@ -33,6 +33,13 @@ func (m *Mesh) RaftLayer(partition int) raft.StreamLayer {
 	return m.open(route{raftProtocol, uint16(partition)}, &conns{}, false)
 }
 
+// BeatLayer opens the way of heartbeats on the port, which all groups share; its addresses
+// are server ids, too. Peer tells who is at the other end of its connections. Nodes of
+// earlier versions don't have it (see Member.Beats).
+func (m *Mesh) BeatLayer() raft.StreamLayer {
+	return m.open(route{protocol: beatProtocol}, &conns{}, false)
+}
+
 // GRPC is the listener for a gRPC server: TLS is done, so the server's transport
 // credentials are the insecure ones. Close ends accepting alone, because a
 // graceful stop drains what is open; Mesh.Close ends the connections.
@@ -60,8 +67,8 @@ func (m *Mesh) open(r route, owned *conns, keep bool) *layer {
 }
 
 // deliver hands a connection to Accept, or closes it.
-func (l *layer) deliver(ctx context.Context, t *tls.Conn) error {
-	c, ok := l.conns.own(t)
+func (l *layer) deliver(ctx context.Context, t *tls.Conn, peer string) error {
+	c, ok := l.conns.own(t, peer)
 	if !ok {
 		return net.ErrClosed
 	}
@@ -102,7 +109,7 @@ func (l *layer) Close() error {
 // Addr is the server id, which is what Raft calls an address here.
 func (l *layer) Addr() net.Addr { return serverAddr(l.mesh.o.ServerID) }
 
-// Dial calls the same partition's group at another server. The whole of it, TLS
+// Dial calls the same route at another server. The whole of it, TLS
 // and preface too, may take the timeout, and at most HandshakeTimeout.
 func (l *layer) Dial(server raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := l.ctx, context.CancelFunc(func() {})

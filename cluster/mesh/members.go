@@ -31,6 +31,7 @@ type Member struct {
 	State            State
 	Since            time.Time // when the state became so, as seen from here
 	Self             bool
+	Beats            bool // it has a BeatLayer, which earlier versions lack
 
 	gossip string // IP:PORT that memberlist knows it by
 }
@@ -137,7 +138,7 @@ func (t *members) put(n *memberlist.Node, s State) (Member, bool) {
 	m := Member{
 		NodeID: about.Node, ServerID: about.Server, Addr: about.Addr,
 		ClusterID: about.Cluster, Expect: about.Expect,
-		State: s, Since: t.now(), Self: about.Server == t.own.Server, gossip: n.Address(),
+		State: s, Since: t.now(), Self: about.Server == t.own.Server, Beats: about.Beats, gossip: n.Address(),
 	}
 	before, known := t.all[m.ServerID]
 	if !known && s != Alive { // one that was refused, or is forgotten

@@ -17,6 +17,7 @@ import (
 // is spoken gets another one.
 const (
 	raftProtocol   = "ubl-raft/1"
+	beatProtocol   = "ubl-beat/1"
 	rpcProtocol    = "ubl-rpc/1"
 	gossipProtocol = "ubl-gossip/1"
 )
@@ -40,9 +41,12 @@ type Options struct {
 	// Resolve says where a server is now. It is asked for every Dial, by many at
 	// once. Nil knows nobody.
 	Resolve func(serverID string) (addr string, ok bool)
-	Log     *slog.Logger     // slog.Default
-	Panics  *panics.Catcher  // catches what panics over one connection
-	Now     func() time.Time // time.Now; for certificates and logs
+	// Called is told who calls, once it has proved itself and before its connection is
+	// handed on. It must not block. Nil: nobody is told.
+	Called func(serverID string)
+	Log    *slog.Logger     // slog.Default
+	Panics *panics.Catcher  // catches what panics over one connection
+	Now    func() time.Time // time.Now; for certificates and logs
 	// HandshakeTimeout is how long TLS and preface may take (5 s).
 	HandshakeTimeout time.Duration
 	// MaxHandshakes is how many may be pending (256); half of the places are kept for
@@ -59,6 +63,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.ClusterID == nil {
 		o.ClusterID = func() string { return "" }
+	}
+	if o.Called == nil {
+		o.Called = func(string) {}
 	}
 	if o.Resolve == nil {
 		o.Resolve = func(string) (string, bool) { return "", false }

@@ -25,6 +25,7 @@ type meta struct {
 	Cluster string `json:"c,omitempty"` // empty before it belongs to one
 	Expect  int    `json:"e,omitempty"` // with how many nodes it wants to found a cluster
 	Leaving bool   `json:"l,omitempty"` // memberlist doesn't tell a leaver from a dead one
+	Beats   bool   `json:"b,omitempty"` // it takes heartbeats of all groups together (BeatLayer)
 }
 
 // encode fails where memberlist would panic.
