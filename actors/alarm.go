@@ -68,13 +68,13 @@ type armed struct {
 	Begun  bool        `json:"begun,omitempty"`
 
 	intent  *ubl.Receipt // that of the act while it is new; read only behind the gate
-	setting uint64       // tells it from one that was set later, to the same time even
+	setting uint64       // tells it from one that was set later, to the same time even; a wait that begins again is the same
 }
 
 // atOnce is the wait of what waits for nothing.
 const atOnce ubl.Time = 1
 
-// settings counts the alarms that this process has set.
+// settings counts the alarms that this process has set or read.
 var settings atomic.Uint64
 
 func alarmKey(space byte, local, key string) []byte {
@@ -235,10 +235,9 @@ func (x *Entity[S, E]) errand(t *Turn, c fire, as armed, req ubl.Request) {
 func (x *Entity[S, E]) fired(t *Turn, c fired) {
 	as, ok := x.armed(c.key, c.due)
 	switch {
-	case !ok, c.failed == "" && as.setting != c.setting:
-	case c.failed == "":
+	case c.failed == "" && x.alarms[c.key].setting == c.setting:
 		x.setUnreceipted(t, c.key, nil)
-	default:
+	case ok && c.failed != "":
 		t.Reply(x.putOff(t, c.key, as, c.failed))
 		return
 	}
@@ -320,7 +319,10 @@ func (x *Entity[S, E]) waitAgain(t *Turn) {
 			as.Due = max(as.Due, as.For)
 		}
 		if as.Due < was {
+			setting := as.setting
 			x.setUnreceipted(t, key, &as)
+			as.setting = setting // an attempt may be under way
+			x.alarms[key] = as
 		}
 	}
 }
@@ -425,6 +427,7 @@ func (x *Entity[S, E]) loadAlarms(ctx context.Context) error {
 	x.alarms = make(map[string]armed)
 	return x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
 		return eachAlarm(snap, x.Name.Local(), "", func(key string, as armed) error {
+			as.setting = settings.Add(1)
 			x.alarms[key] = as
 			x.waiting(as)
 			return nil

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -704,6 +706,82 @@ func TestAlarmsHeld(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestAlarmsTakeTurns: where more groups have thousands due than are looked into at a time, one
+// with a single alarm doesn't wait for all of theirs.
+func TestAlarmsTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const crowded, many = 20, 1000
+		due := time.Now().Add(time.Hour)
+		s := crowd{quiet: {due.Add(time.Second)}}
+		for i := range crowded {
+			g := ubl.Group{Tenant: ubl.TenantID(fmt.Sprintf("t:%d.example", i)), Shard: ubl.DefaultShard}
+			s[g] = slices.Repeat([]time.Time{due}, many)
+		}
+		var fired atomic.Int64
+		var first atomic.Pointer[time.Time] // that the quiet one was woken
+		rt := actors.New(actors.Options{
+			Now: time.Now, Random: zeros{}, Shelf: s,
+			Families: []actors.Family{{
+				Name: "all", Owns: func(string) bool { return true },
+				Open: func(_ context.Context, env actors.Env) (actors.Actor, error) {
+					return woken(func() {
+						fired.Add(1)
+						if now := time.Now(); env.Name.Group() == quiet {
+							first.CompareAndSwap(nil, &now)
+						}
+					}), nil
+				},
+			}},
+		})
+		rt.Led(0)
+		time.Sleep(time.Until(due) + 2*time.Minute)
+		synctest.Wait()
+		if at := first.Load(); at == nil || at.Sub(due) > 5*time.Second || fired.Load() < crowded*many {
+			t.Errorf("%d were fired, the quiet one at %v, due at %v", fired.Load(), at, due)
+		}
+		if err := rt.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+var quiet = ubl.Group{Tenant: "t:quiet.example", Shard: ubl.DefaultShard}
+
+// crowd is a shelf of groups with their alarms, which stay on it.
+type crowd map[ubl.Group][]time.Time
+
+func (c crowd) GroupsOf(context.Context, int) ([]ubl.Group, error) {
+	return slices.Collect(maps.Keys(c)), nil
+}
+func (crowd) Leads(int) bool { return true }
+func (c crowd) View(_ context.Context, g ubl.Group, fn func(ubl.Snapshot) error) error {
+	return fn(shelved{due: c[g]})
+}
+
+type shelved struct {
+	ubl.Snapshot
+	due []time.Time
+}
+
+func (s shelved) Ascend(from, _ []byte, fn func(key, value []byte) bool) error {
+	for i, at := range s.due {
+		key := binary.BigEndian.AppendUint64([]byte{'i', 0}, uint64(at.UnixMilli()))
+		key = fmt.Appendf(key, "timer:1\x00%05d", i)
+		if from[1] == 0 && string(from) <= string(key) && !fn(key, []byte{1}) {
+			break
+		}
+	}
+	return nil
+}
+
+// woken is an actor that tells when it is asked, and agrees.
+type woken func()
+
+func (w woken) Receive(t *actors.Turn, _ ubl.Command) {
+	w()
+	t.Reply(true)
 }
 
 type zeros struct{}

@@ -15,10 +15,11 @@ const (
 	// alarmBeat is how many alarms of a group have a turn together.
 	alarmBeat = 32
 	// alarmsAtOnce is how many alarms are fired at a time, and alarmsOfGroup how many of one
-	// group: what hangs holds up no other group.
+	// group: one group that hangs holds up no other.
 	alarmsAtOnce, alarmsOfGroup = 32, 16
-	// alarmLoads is how many actors are loaded for alarms at a time.
-	alarmLoads = 32
+	// alarmLoads is how many actors are loaded for alarms at a time: those of two beats, so
+	// that the same goes for loading.
+	alarmLoads = 2 * alarmBeat
 	// alarmTimeout bounds one attempt.
 	alarmTimeout = 15 * time.Second
 )
@@ -26,13 +27,14 @@ const (
 // findings are what a look into a group has found.
 type findings struct {
 	due    []due
+	from   []byte   // where the next page begins; nil where there is none
 	next   ubl.Time // when the next alarm is due; 0 for never
 	late   ubl.Time // since when one is that was tried in vain; 0 for none
 	failed int      // for good
 }
 
-// round fires all that is due in a group, a page after the other.
-func (s *alarms) round(g ubl.Group, doubt bool) (findings, error) {
+// round fires a page of what is due in a group.
+func (s *alarms) round(g ubl.Group, from []byte, doubt bool) (findings, error) {
 	if !s.shelf.Leads(s.rt.opts.Partition(g)) {
 		return findings{}, nil // others look after it
 	}
@@ -41,20 +43,18 @@ func (s *alarms) round(g ubl.Group, doubt bool) (findings, error) {
 			return findings{}, a.err
 		}
 	}
-	from, now := dueKey(0), ubl.TimeOf(s.rt.opts.Now())
-	var late ubl.Time
-	for {
-		found, err := s.read(s.ctx, g, from, now)
-		if err != nil {
-			return findings{late: late}, err
-		}
-		late = sooner(late, s.fireAll(g, found.due))
-		found.late = late
-		if len(found.due) < alarmPage {
-			return found, nil
-		}
-		from = append(found.due[alarmPage-1].record(), 0)
+	if from == nil {
+		from = dueKey(0)
 	}
+	found, err := s.read(s.ctx, g, from, ubl.TimeOf(s.rt.opts.Now()))
+	if err != nil {
+		return findings{}, err
+	}
+	found.late = s.fireAll(g, found.due)
+	if len(found.due) == alarmPage {
+		found.from = append(found.due[alarmPage-1].record(), 0)
+	}
+	return found, nil
 }
 
 // read finds a page of what is due in a group by now, and what comes after.

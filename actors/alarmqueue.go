@@ -8,6 +8,8 @@ type waiter struct {
 	at     ubl.Time // when to look into it
 	place  int      // in the queue, -1 while it is looked into
 	again  ubl.Time // when else, told during a look; 0 for never
+	from   []byte   // where the look goes on, which has more pages; nil for the beginning
+	missed ubl.Time // since when an alarm of the pages before is due that was tried in vain; 0 for none
 	doubt  bool     // a commit failed, and may be durable all the same
 	late   ubl.Time // since when an alarm is due that was tried in vain; 0 for none
 	tries  int      // looks in a row with one

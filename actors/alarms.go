@@ -99,6 +99,9 @@ func (s *alarms) at(g ubl.Group, at ubl.Time) *waiter {
 		}
 		return w
 	}
+	if w.from != nil && at != 0 {
+		w.again = sooner(w.again, at) // the look may be past it
+	}
 	switch {
 	case at == 0:
 	case w.place < 0 && w.looked():
@@ -173,10 +176,11 @@ func (s *alarms) start() (pause time.Duration, any bool) {
 	return 0, false
 }
 
-// look fires what is due in a group, and has it looked into again in time.
+// look fires a page of what is due in a group, and has it looked into again in time. The next
+// page comes behind groups whose time has come meanwhile.
 func (s *alarms) look(w *waiter, doubt bool) {
 	found, err := findings{}, errors.New("the look has panicked")
-	s.rt.opts.Panics.Do("firing alarms", func() { found, err = s.round(w.group, doubt) })
+	s.rt.opts.Panics.Do("firing alarms", func() { found, err = s.round(w.group, w.from, doubt) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.busy--
@@ -184,12 +188,18 @@ func (s *alarms) look(w *waiter, doubt bool) {
 	if s.groups[w.group] != w {
 		return // dropped meanwhile
 	}
+	w.missed = sooner(w.missed, found.late)
+	if w.from = found.from; w.from != nil {
+		w.at = ubl.TimeOf(s.rt.opts.Now())
+		heap.Push(&s.queue, w)
+		return
+	}
 	again := sooner(found.next, w.again)
-	late := w.late
-	w.again, w.late = 0, 0
+	missed, late := w.missed, w.late
+	w.again, w.missed, w.late = 0, 0, 0
 	switch {
-	case err != nil || found.late != 0:
-		w.late = sooner(found.late, late)
+	case err != nil || missed != 0:
+		w.late = sooner(missed, late)
 		w.doubt = w.doubt || doubt && err != nil
 		again = sooner(again, ubl.TimeOf(s.rt.opts.Now()).Add(min(firstRetry<<min(w.tries, 10), lastLook)))
 		w.tries++

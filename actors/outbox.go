@@ -60,10 +60,11 @@ const (
 
 // sent ends an attempt that was begun under a lease until due. Answers nil.
 type sent struct {
-	key    string
-	due    ubl.Time
-	answer json.RawMessage
-	failed *ubl.Error
+	key     string
+	due     ubl.Time
+	setting uint64 // of the lease
+	answer  json.RawMessage
+	failed  *ubl.Error
 }
 
 // Cost is one act, and the answer.
@@ -128,7 +129,7 @@ func (as armed) given() *ubl.Error {
 
 // send makes one attempt, and tells the actor what came of it.
 func (x *Entity[S, E]) send(ctx context.Context, key string, as armed) {
-	c := sent{key: key, due: as.Due}
+	c := sent{key: key, due: as.Due, setting: as.setting}
 	attempt := Attempt{Outbound: *as.Out, IdempotencyKey: as.intent.CID, Failed: as.Attempts}
 	err := x.Panics.Try("doing something outside", func() (err error) {
 		ctx, cancel := context.WithTimeout(ctx, alarmTimeout)
@@ -160,8 +161,8 @@ func (x *Entity[S, E]) send(ctx context.Context, key string, as armed) {
 
 // sent puts the outcome of an attempt on record, or has another one made later.
 func (x *Entity[S, E]) sent(t *Turn, c sent) {
-	as, ok := x.armed(c.key, c.due)
-	if !ok { // its lease has ended, or somebody has ended it
+	as, ok := x.alarms[c.key]
+	if !ok || as.Failed || as.Due != c.due && as.setting != c.setting { // its lease has ended, or somebody has ended it
 		t.Reply(nil)
 		return
 	}

@@ -374,6 +374,31 @@ func TestOutboxWaitsAgain(t *testing.T) {
 	w.clean()
 }
 
+// TestOutboxOfAClockSetBack: what comes of an attempt is put on record also where the clock was
+// set back while it was made, and the actor was asked meanwhile.
+func TestOutboxOfAClockSetBack(t *testing.T) {
+	for name, once := range map[string]bool{"once": true, "repeated": false} {
+		t.Run(name, func(t *testing.T) {
+			w := openOutside(t)
+			begun, goOn := make(chan struct{}), make(chan struct{})
+			w.meets("p", func(context.Context, actors.Attempt) (json.RawMessage, error) {
+				close(begun)
+				<-goOn
+				return json.RawMessage(`"here"`), nil
+			})
+			w.order("courier:1", actors.Outbound{Key: "p", Once: once})
+			<-begun
+			w.Clock.Add(-30 * time.Minute)
+			w.outcomes("courier:1", "")
+			close(goOn)
+			w.eventually("the attempt has ended", func() bool { return w.OutboxStats().Running == 0 })
+			w.outcomes("courier:1", `p:ok "here"`)
+			w.pass(time.Hour)
+			w.clean()
+		})
+	}
+}
+
 // TestOutboxHeldAhead: what is intended while the clock is ahead and alarms are held is attempted
 // once the clock is right, from the next command on.
 func TestOutboxHeldAhead(t *testing.T) {

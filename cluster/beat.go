@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"ubl/panics"
 )
 
 // beats are the heartbeats of the groups that this node leads. Each group has its own, to
@@ -29,7 +31,7 @@ import (
 //	                                         hangs, is silent after that.
 //	what is committed isn't told again       to a follower that has just said that it knows (knows).
 //	                                         Raft takes that for an answer: a leader that is cut off
-//	                                         thinks so for one and a half beats longer, and neither
+//	                                         notices one and a half beats later, and neither
 //	                                         commits nor answers a read meanwhile (see confirmer).
 type beats struct {
 	layer   raft.StreamLayer                      // nil where this node sends and takes none
@@ -38,6 +40,7 @@ type beats struct {
 	takes   func(server string) bool              // a server takes messages of heartbeats
 	leads   func(partition int, term uint64) bool // this node does
 	start   func(work string, fn func())          // in the background, guarded
+	panics  *panics.Catcher
 
 	// ctx ends after the groups have: they beat while they hand over.
 	ctx  context.Context
@@ -79,13 +82,13 @@ func (o *Options) peerTimeout() time.Duration { return max(2*time.Second, 4*o.Ti
 
 func newBeats(n *Node) *beats {
 	b := &beats{
-		every: n.opts.beatEvery(), timeout: n.opts.peerTimeout(), start: n.start, lines: make(map[string]*beatLine),
+		every: n.opts.beatEvery(), timeout: n.opts.peerTimeout(), start: n.start, panics: n.opts.Panics, lines: make(map[string]*beatLine),
 		takes: func(server string) bool {
 			m, ok := n.gossip.Member(server)
 			return ok && m.Beats
 		},
 		leads: func(partition int, term uint64) bool {
-			g := n.group(partition)
+			g := n.held(partition) // a replica that is being made anew hands over first
 			return g != nil && g.raft.State() == raft.Leader && g.raft.CurrentTerm() == term
 		},
 	}
@@ -96,15 +99,15 @@ func newBeats(n *Node) *beats {
 // reach reports whether heartbeats to a server share messages.
 func (b *beats) reach(server string) bool { return b.layer != nil && b.takes(server) }
 
-// isHeartbeat is how hashicorp/raft tells heartbeats from other calls.
+// isHeartbeat is how hashicorp/raft tells heartbeats from other calls (net_transport.go).
 func isHeartbeat(q *raft.AppendEntriesRequest) bool {
 	return q.Term != 0 && q.PrevLogEntry == 0 && q.PrevLogTerm == 0 && len(q.Entries) == 0 && q.LeaderCommitIndex == 0
 }
 
 var (
-	errNoEcho   = errors.New("no answer to a heartbeat came in time")
-	errMissed   = errors.New("the replica couldn't look at a heartbeat")
-	errDethrone = errors.New("this node leads no more")
+	errNoEcho  = errors.New("no answer to a heartbeat came in time")
+	errMissed  = errors.New("the replica couldn't look at a heartbeat")
+	errDeposed = errors.New("this node leads no more")
 )
 
 // send sends a group's heartbeat, and waits for the answer until timeout, or until the
@@ -170,7 +173,7 @@ func (b *beats) run() {
 		lines := slices.Collect(maps.Values(b.lines))
 		b.mu.Unlock()
 		for _, line := range lines {
-			line.send()
+			b.panics.Do("sending heartbeats", line.send)
 		}
 	}
 }

@@ -71,10 +71,10 @@ func TestALeaderThatIsDeposedBeatsNoMore(t *testing.T) {
 		if list := l.next(); len(list) > 0 {
 			t.Errorf("it sent %+v", list)
 		}
-		if a := <-done; !errors.Is(a.err, errDethrone) {
+		if a := <-done; !errors.Is(a.err, errDeposed) {
 			t.Errorf("Raft is told %+v", a)
 		}
-		if a := <-p.heartbeat(1, 5); !errors.Is(a.err, errDethrone) {
+		if a := <-p.heartbeat(1, 5); !errors.Is(a.err, errDeposed) {
 			t.Errorf("a heartbeat that it never sent is answered with %+v", a)
 		}
 	})

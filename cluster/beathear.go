@@ -43,6 +43,7 @@ func (e *beatEar) hear() {
 			}
 			return
 		}
+		e.node.gone.called(e.from) // the call itself may have come before a doubt
 		e.answer(e.take(list))
 	}
 }

@@ -51,7 +51,7 @@ func (l *beatLine) ready() (*beatSession, []beat) {
 	defer l.beats.mu.Unlock()
 	for _, p := range slices.Clone(l.pulses) {
 		if !l.beats.leads(p.partition, p.term) {
-			l.finish(p, pulsed{err: errDethrone})
+			l.finish(p, pulsed{err: errDeposed})
 		}
 	}
 	switch {
@@ -67,9 +67,13 @@ func (l *beatLine) ready() (*beatSession, []beat) {
 // dial makes a connection, and sends what waits for it.
 func (l *beatLine) dial() {
 	b := l.beats
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		l.dialing = false
+	}()
 	conn, err := b.layer.Dial(raft.ServerAddress(l.server), b.timeout)
 	b.mu.Lock()
-	l.dialing = false
 	if err != nil {
 		for _, p := range slices.Clone(l.pulses) {
 			l.finish(p, pulsed{err: err})

@@ -15,7 +15,7 @@ import (
 // node that is paused, cut off or without power does neither, nor one that is so busy that
 // its machine takes no connections; only time tells.
 //
-// It is forgotten as soon as the server calls again, over any protocol. Before a process that has
+// It is forgotten as soon as the server calls again, over any protocol, or sends a heartbeat. Before a process that has
 // started anew can lead, it must have asked for votes, and it sends nothing before it has called.
 // As evidence it is only this node's: a quorum must agree, and where the address alone
 // is cut off here, by a firewall's refusal, the others still hear the leader. A quorum that
@@ -27,7 +27,7 @@ type gone struct {
 
 	mu    sync.Mutex
 	since map[string]time.Time // when it was found out, by server
-	calls map[string]uint64    // how often a server has called
+	calls map[string]uint64    // how often a server has called, or sent a heartbeat
 }
 
 func newGone(timeout time.Duration, refuses func(context.Context, string) bool, found func(string)) *gone {
@@ -42,7 +42,7 @@ func (s *gone) at(server string) (since time.Time, gone bool) {
 	return since, gone
 }
 
-// called is told that a server calls.
+// called is told that a server calls, or sends a heartbeat.
 func (s *gone) called(server string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -4,12 +4,15 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"ubl/panics"
 )
 
 const (
@@ -45,7 +48,7 @@ func newPulpit(t *testing.T, terms map[int]uint64) *pulpit {
 	p.beats = &beats{
 		layer: pipeLayer{called: p.called}, every: testBeat, timeout: testBeatWait, lines: make(map[string]*beatLine),
 		takes: func(string) bool { return true }, leads: p.leads,
-		start: func(_ string, fn func()) { p.work.Go(fn) },
+		start: func(_ string, fn func()) { p.work.Go(fn) }, panics: panics.New(slog.New(slog.DiscardHandler)),
 	}
 	p.ctx, p.stop = context.WithCancel(t.Context())
 	p.work.Go(p.run)

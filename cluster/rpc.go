@@ -65,7 +65,8 @@ type (
 	termReply   struct {
 		Term uint64
 		// Silent is for how many milliseconds nothing has come from a leader; 0 where
-		// the replica leads.
+		// the replica leads. One that knows that its leader's process has ended says as
+		// many more as who asks would wait for.
 		Silent int64
 		Last   uint64 // the index of the newest entry in the replica's log
 	}

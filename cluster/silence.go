@@ -135,7 +135,7 @@ func (g *group) unheard(now time.Time) time.Duration {
 // orphaned is since when the replica knows that its leader is gone, if it does.
 func (g *group) orphaned() (since time.Time, orphaned bool) { return g.node.gone.at(g.leader()) }
 
-// silence is the same without the time before the machine last stood still: the leader
+// silence is what is unheard, without the time before the machine last stood still: the leader
 // may have spoken then. One that is gone counts as if it had been silent for Timeout then.
 func (g *group) silence(now time.Time) time.Duration {
 	if since, orphaned := g.orphaned(); orphaned {
@@ -156,26 +156,28 @@ func (s said) agree(quorum int, waited, timeout time.Duration) bool {
 // hearVoters asks the voters, until that is enough.
 func (g *group) hearVoters(voters []string) (s said) {
 	timeout, mine, leader := g.node.opts.Timeout, g.raft.LastIndex(), g.leader()
-	others := 0 // who have said something, or nothing in time
+	others := len(voters) // than the leader, who haven't said something yet, or nothing in time
+	if slices.Contains(voters, leader) {
+		others--
+	}
 	ctx, cancel := context.WithTimeout(g.node.ctx, timeout)
 	defer cancel()
 	for server, r := range g.terms(ctx, voters) {
 		if server != leader {
-			others++
+			others--
 		}
 		s.hear(server, r, g.node.server, mine, timeout)
-		if s.enough(len(voters), others) {
+		if s.enough(len(voters)/2+1, others == 0) {
 			break
 		}
 	}
 	return s
 }
 
-// enough reports whether what so many voters say is known: a quorum hears nothing, or one
-// answers and nothing is to come from others than the leader, who may be silent for long.
-func (s said) enough(voters, others int) bool {
-	quorum := voters/2 + 1
-	return s.silent >= quorum || s.answered >= quorum && others >= voters-1
+// enough reports whether what the voters say is known: a quorum hears nothing, or one
+// answers and all others than the leader have, who may be silent for long.
+func (s said) enough(quorum int, others bool) bool {
+	return s.silent >= quorum || s.answered >= quorum && others
 }
 
 // hear counts what a voter said, nil for nothing; me is who asks, whose newest entry is mine.

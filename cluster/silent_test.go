@@ -123,19 +123,20 @@ func TestLooksInTime(t *testing.T) {
 // what the leader won't say.
 func TestDoesntWaitForASilentLeader(t *testing.T) {
 	for _, c := range []struct {
-		what           string
-		s              said
-		voters, others int
-		want           bool
+		what   string
+		s      said
+		quorum int
+		others bool
+		want   bool
 	}{
-		{"the other one hears nothing either", said{answered: 2, silent: 2}, 3, 1, true},
-		{"the other one hears the leader still", said{answered: 2, silent: 1}, 3, 2, true},
-		{"two of four others are still to come", said{answered: 3, silent: 1}, 5, 2, false},
-		{"one of them is, and a quorum hears nothing", said{answered: 3, silent: 3}, 5, 3, true},
-		{"the others are no quorum", said{answered: 1, silent: 1}, 3, 2, false},
-		{"the leader has answered, another hasn't", said{answered: 2, silent: 1}, 3, 1, false},
+		{"the other one hears nothing either", said{answered: 2, silent: 2}, 2, false, true},
+		{"the other one hears the leader still", said{answered: 2, silent: 1}, 2, true, true},
+		{"two of four others are still to come", said{answered: 3, silent: 1}, 3, false, false},
+		{"one of them is, and a quorum hears nothing", said{answered: 3, silent: 3}, 3, false, true},
+		{"the others are no quorum", said{answered: 1, silent: 1}, 2, true, false},
+		{"the leader has answered, another hasn't", said{answered: 2, silent: 1}, 2, false, false},
 	} {
-		if got := c.s.enough(c.voters, c.others); got != c.want {
+		if got := c.s.enough(c.quorum, c.others); got != c.want {
 			t.Errorf("%s: enough: %t", c.what, got)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
@@ -34,6 +35,7 @@ type book struct {
 	// Guarded by Index.mu: who uses it, and who is bringing it up to date, nil for nobody.
 	users  int
 	errand *errand
+	rested time.Time // when the rest after the errand before is over
 
 	// writer is taken by whoever catches up, opens or closes; finds and batches are
 	// shared by all books.

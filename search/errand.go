@@ -15,8 +15,8 @@ import (
 const usualPatience = 5 * time.Second
 
 // An errand that no search waits for rests after each batch, restFor times as long as that
-// took to read and to write: what is being written meanwhile needs the processor and the
-// disk more.
+// took to read and to write, and after its last the next errand of the book does: what is
+// being written meanwhile needs the processor and the disk more.
 const (
 	restFor = 9
 	maxRest = 2 * time.Second
@@ -43,9 +43,14 @@ func (e *errand) hurry() {
 	}
 }
 
+// due is the rest for what was done since the batch was begun.
+func (e *errand) due() time.Duration { return min(restFor*time.Since(e.begun), maxRest) }
+
 // rest is what an errand does after a batch.
-func (e *errand) rest(ctx context.Context) {
-	timer := time.NewTimer(min(restFor*time.Since(e.begun), maxRest))
+func (e *errand) rest(ctx context.Context) { e.pause(ctx, e.due()) }
+
+func (e *errand) pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
 	defer func() {
 		timer.Stop()
 		e.begun = time.Now()
@@ -77,14 +82,14 @@ func (x *Index) follow(b *book, upTo ubl.Mark, changes ubl.DocumentChanges, hurr
 	}
 	b.errand = e
 	b.users++
+	rest := time.Until(b.rested)
 	x.panics.Go(&x.errands, "indexing documents", func() {
 		defer x.give(b)
-		e.begun = time.Now()
+		e.pause(x.ctx, rest)
 		e.err = guarded(func() error { return b.catchUp(x.ctx, upTo, x.telling(b.of, changes), e.rest) })
-		e.rest(x.ctx) // the next errand comes behind this one
 		e.met = b.current()
 		x.mu.Lock()
-		b.errand = nil
+		b.errand, b.rested = nil, time.Now().Add(e.due())
 		x.mu.Unlock()
 		close(e.done)
 	})

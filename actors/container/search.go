@@ -122,8 +122,8 @@ func (c *Container) mark(ctx context.Context, n int64) (ubl.Mark, error) {
 	return ubl.Mark{N: n, CID: page[0].Receipt.CID}, nil
 }
 
-// textsAtOnce is about how many bytes of texts are in memory while changes are told:
-// read one by one, each text would have the store commit what it has open.
+// textsAtOnce is about how many bytes of texts are in memory while changes are told, and
+// are read in one view, which must be short.
 const textsAtOnce = 1 << 20
 
 // changesUpTo tells those up to an event.
