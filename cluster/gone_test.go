@@ -1,7 +1,9 @@
 package cluster
 
 import (
+	"bufio"
 	"context"
+	"net"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,4 +97,28 @@ func TestAKilledLeaderIsReplacedSoon(t *testing.T) {
 	if took := time.Since(began); took >= timeout*9/10 {
 		t.Errorf("another leads after %s", took)
 	}
+}
+
+// TestWhoSendsHeartbeatsIsThere, whatever its address says: a firewall may refuse us alone.
+func TestWhoSendsHeartbeatsIsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newGone(time.Second, func(context.Context, string) bool { return true }, func(string) {})
+		s.doubt(t.Context(), "b")
+		if _, gone := s.at("b"); !gone {
+			t.Error("it isn't gone, though it refuses")
+		}
+		mine, theirs := net.Pipe()
+		go (&beatEar{node: &Node{gone: s, ctx: t.Context()}, from: "b", conn: theirs}).hear()
+		if _, err := mine.Write(message([]beat{{id: 1}}, beatSize, appendBeat)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readMessage(bufio.NewReader(mine), echoSize, readEcho); err != nil {
+			t.Fatal(err)
+		}
+		if _, gone := s.at("b"); gone {
+			t.Error("it is gone, and sends heartbeats")
+		}
+		mine.Close()
+		synctest.Wait()
+	})
 }
