@@ -60,6 +60,11 @@ func (x *group) settle() (late []*ubl.Batch) {
 	return late
 }
 
+// freeze is what the group holds now. Atoms are only added, and values replaced.
+func (x *group) freeze() *group {
+	return &group{head: x.head, atoms: slices.Clip(x.atoms), records: slices.Clone(x.records)}
+}
+
 // put sets a key; nil removes it.
 func (x *group) put(key, value []byte) {
 	i, has := x.find(key)

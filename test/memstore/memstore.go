@@ -10,9 +10,11 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
+	"weak"
 
 	"ubl"
 )
@@ -21,10 +23,16 @@ import (
 type Disk struct {
 	mu     sync.Mutex
 	groups map[ubl.Group]*group // guarded by mu, and so are they
+
+	// frozen is what sessions see: what there was at their first view. A store may show
+	// more later, and nobody may need that.
+	frozen map[weak.Pointer[ubl.Session]]*group
 }
 
 // NewDisk is an empty one.
-func NewDisk() *Disk { return &Disk{groups: make(map[ubl.Group]*group)} }
+func NewDisk() *Disk {
+	return &Disk{groups: make(map[ubl.Group]*group), frozen: make(map[weak.Pointer[ubl.Session]]*group)}
+}
 
 // Dump is everything that a group has stored, by key: records and counters, and the atoms by
 // their place.
@@ -277,10 +285,30 @@ func (s *Store) View(ctx context.Context, g ubl.Group, fn func(ubl.Snapshot) err
 }
 
 // View implements [ubl.Reader] for who looks at the disk past the nodes.
-func (d *Disk) View(_ context.Context, g ubl.Group, fn func(ubl.Snapshot) error) error {
+func (d *Disk) View(ctx context.Context, g ubl.Group, fn func(ubl.Snapshot) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if session := ubl.SessionOf(ctx, g); session != nil {
+		return fn(d.frozenFor(session, g))
+	}
 	return fn(d.group(g))
+}
+
+func (d *Disk) frozenFor(session *ubl.Session, g ubl.Group) *group {
+	key := weak.Make(session)
+	x := d.frozen[key]
+	if x == nil {
+		x = d.group(g).freeze()
+		d.frozen[key] = x
+		runtime.AddCleanup(session, d.forget, key)
+	}
+	return x
+}
+
+func (d *Disk) forget(session weak.Pointer[ubl.Session]) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.frozen, session)
 }
 
 // GroupsOf implements actors.Shelf: all groups are in one partition.

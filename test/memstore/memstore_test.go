@@ -105,3 +105,36 @@ func TestFates(t *testing.T) {
 		})
 	}
 }
+
+// TestSessionsStandStill: a session sees what there was at its first view, for as long as it is used.
+func TestSessionsStandStill(t *testing.T) {
+	g := ubl.Group{Tenant: "t:a", Shard: "0"}
+	disk := memstore.NewDisk()
+	s := disk.Open(memstore.Options{})
+	defer s.Close()
+	w := must(storetest.NewWriter(t.Context(), s, g))
+	head := func(ctx context.Context) (seq int64) {
+		err := s.View(ctx, g, func(snap ubl.Snapshot) error {
+			h, err := snap.Head()
+			seq = h.Seq
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return seq
+	}
+	session := ubl.WithSession(t.Context(), g)
+	for n := range int64(3) {
+		if n > 0 {
+			settled := make(chan error, 1)
+			s.Submit(w.Batch("atom"), func(err error) { settled <- err })
+			if err := <-settled; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if head(session) != 0 || head(t.Context()) != n || head(ubl.WithSession(t.Context(), g)) != n {
+			t.Errorf("with %d atoms the session sees %d, and others %d", n, head(session), head(t.Context()))
+		}
+	}
+}
