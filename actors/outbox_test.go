@@ -399,30 +399,59 @@ func TestOutboxOfAClockSetBack(t *testing.T) {
 	}
 }
 
-// TestOutboxHeldAhead: what is intended while the clock is ahead and alarms are held is attempted
-// once the clock is right, from the next command on.
+// TestOutboxHeldAhead: what is intended, or redriven, while the clock is ahead and alarms are held
+// is attempted once the clock is right, from the next command on.
 func TestOutboxHeldAhead(t *testing.T) {
-	w := openOutside(t)
-	w.meets("", fails(ubl.CodeUnavailable))
-	w.Clock.Add(30 * time.Minute)
-	faults := crashes()
-	w.store.each(func(b *ubl.Batch, settled func(error)) bool { // the attempt's lease isn't kept
-		if len(b.Atoms) > 0 {
-			return false
+	for name, redriven := range map[string]bool{"intended": false, "redriven": true} {
+		t.Run(name, func(t *testing.T) {
+			w := openOutside(t)
+			w.meets("p", fails(ubl.CodeUnavailable))
+			if redriven {
+				w.order("courier:1", actors.Outbound{Key: "p"})
+				w.Alarms()
+				for range 3 * 24 {
+					w.pass(time.Hour)
+				}
+			}
+			w.Clock.Add(30 * time.Minute)
+			faults := crashes()
+			w.store.each(func(b *ubl.Batch, settled func(error)) bool { // the attempt's lease isn't kept
+				if len(b.Atoms) > 0 {
+					return false
+				}
+				faults["before"](w.store)(b, settled)
+				return true
+			})
+			if redriven {
+				w.redriveAll("courier:1", 1)
+			} else {
+				w.order("courier:1", actors.Outbound{Key: "p"})
+			}
+			w.Close()
+			w.store.each(nil)
+			w.meets("p", nil)
+			w.Clock.Add(-30 * time.Minute)
+			w.Restart()
+			w.outcomes("courier:1", "")
+			w.pass(time.Second)
+			w.outcomes("courier:1", `p:ok "here"`)
+			w.clean()
+		})
+	}
+}
+
+// redriveAll has an actor's dead letters tried again, of which there are so many.
+func (w *outside) redriveAll(at string, want int) {
+	w.t.Helper()
+	list := harness.Must[[]ubl.DeadLetter](w.House, ubl.LedgerName(w.ana.TenantID), ubl.ListDeadLetters{})
+	for _, l := range list {
+		if _, err := w.Ask(w.t.Context(), w.at(at), ubl.Redrive{Request: w.Request(w.ana), Owner: true, Letter: l.Key}); err != nil {
+			w.t.Fatal(err)
 		}
-		faults["before"](w.store)(b, settled)
-		return true
-	})
-	w.order("courier:1", actors.Outbound{Key: "p"})
-	w.Close()
-	w.store.each(nil)
-	w.meets("", nil)
-	w.Clock.Add(-30 * time.Minute)
-	w.Restart()
-	w.outcomes("courier:1", "")
-	w.pass(time.Second)
-	w.outcomes("courier:1", `p:ok "here"`)
-	w.clean()
+	}
+	if len(list) != want {
+		w.t.Fatalf("the dead letters are %+v", list)
+	}
 }
 
 // TestOutboxDeadLetter: what has no deadline becomes a dead letter after about two days, is
@@ -444,9 +473,7 @@ func TestOutboxDeadLetter(t *testing.T) {
 	w.outcomes("courier:1", `other:ok "here"`)
 	w.Restart()
 	w.meets("lost", nil)
-	if _, err := w.Ask(t.Context(), w.at("courier:1"), ubl.Redrive{Request: w.Request(w.ana), Owner: true, Letter: list[0].Key}); err != nil {
-		t.Fatal(err)
-	}
+	w.redriveAll("courier:1", 1)
 	w.Alarms()
 	w.outcomes("courier:1", `lost:ok "here" other:ok "here"`)
 	if last := w.came[len(w.came)-1]; last.Key != "lost" || last.IdempotencyKey != intent.CID || last.Failed != 0 {
