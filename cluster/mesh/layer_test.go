@@ -17,10 +17,12 @@ import (
 
 const dialTime = 10 * time.Second
 
+// TestEachPartitionHasItsLayer, and the server is told who calls before anybody takes the call.
 func TestEachPartitionHasItsLayer(t *testing.T) {
 	s, d := newSecret(t), &directory{}
 	a, _ := listen(t, s, d, "n1@a")
-	b, _ := listen(t, s, d, "n2@b")
+	calls := make(chan string, 1)
+	b, _ := listen(t, s, d, "n2@b", func(o *Options) { o.Called = func(server string) { calls <- server } })
 	for _, p := range []int{0, 7, 65535} {
 		from, to := a.RaftLayer(p), b.RaftLayer(p)
 		c, err := from.Dial("n2@b", dialTime)
@@ -35,6 +37,14 @@ func TestEachPartitionHasItsLayer(t *testing.T) {
 		var got [1]byte
 		if _, err := io.ReadFull(taken, got[:]); err != nil || got[0] != byte(p) {
 			t.Errorf("partition %d: %v, %v", p, got, err)
+		}
+		select {
+		case who := <-calls:
+			if who != "n1@a" {
+				t.Errorf("%s calls", who)
+			}
+		default:
+			t.Error("nobody was told of a call")
 		}
 	}
 	if got := a.RaftLayer(1).Addr().String(); got != "n1@a" {
