@@ -1,6 +1,9 @@
 package ubl
 
-import "context"
+import (
+	"context"
+	"sync/atomic"
+)
 
 // Batch is everything one decision writes, applied whole or not at all. It is
 // plain data: a replicated store ships it to its peers as it is.
@@ -97,7 +100,7 @@ type Reader interface {
 	// View runs fn over a consistent snapshot of the group. View returns only
 	// after everything fn could see is durable. Slices handed to fn are valid
 	// inside it only. fn must be quick: a long view makes the file grow. It sees what was
-	// written before it was asked for, or before its [Session] began.
+	// written before it was asked for, or before its [Reading] began.
 	View(ctx context.Context, g Group, fn func(Snapshot) error) error
 }
 
@@ -115,4 +118,38 @@ type Snapshot interface {
 	// backwards, until fn returns false.
 	Ascend(from, to []byte, fn func(key, value []byte) bool) error
 	Descend(from, to []byte, fn func(key, value []byte) bool) error
+}
+
+// Reading is a run of views of one group that belong together. Each sees what was written
+// before the first began, and perhaps more. So only the first has a store put into place
+// what is being written meanwhile, for which those who write wait. It is for reading what
+// nobody changes, as the actor that is being loaded, or what has happened long ago.
+type Reading struct {
+	group Group
+	begun atomic.Bool
+}
+
+type readingKey struct{}
+
+// WithReading begins a reading: the views of a group that have the context.
+func WithReading(ctx context.Context, g Group) context.Context {
+	return context.WithValue(ctx, readingKey{}, &Reading{group: g})
+}
+
+// ReadingOf is the reading that a view of a group belongs to, nil for none.
+func ReadingOf(ctx context.Context, g Group) *Reading {
+	if r, ok := ctx.Value(readingKey{}).(*Reading); ok && r.group == g {
+		return r
+	}
+	return nil
+}
+
+// Begun reports whether the reading has had a view.
+func (r *Reading) Begun() bool { return r != nil && r.begun.Load() }
+
+// Begin notes that it has had one.
+func (r *Reading) Begin() {
+	if r != nil {
+		r.begun.Store(true)
+	}
 }

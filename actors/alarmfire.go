@@ -12,14 +12,14 @@ import (
 const (
 	// alarmPage is how many due alarms of a group are read at a time.
 	alarmPage = 256
-	// alarmBeat is how many alarms of a group have a turn together.
-	alarmBeat = 32
+	// alarmTurn is how many alarms of a group have a turn together.
+	alarmTurn = 32
 	// alarmsAtOnce is how many alarms are fired at a time, and alarmsOfGroup how many of one
 	// group: one group that hangs holds up no other.
 	alarmsAtOnce, alarmsOfGroup = 32, 16
-	// alarmLoads is how many actors are loaded for alarms at a time: those of two beats, so
+	// alarmLoads is how many actors are loaded for alarms at a time: those of two turns, so
 	// that the same goes for loading.
-	alarmLoads = 2 * alarmBeat
+	alarmLoads = 2 * alarmTurn
 	// alarmTimeout bounds one attempt.
 	alarmTimeout = 15 * time.Second
 )
@@ -83,13 +83,13 @@ func (s *alarms) read(ctx context.Context, g ubl.Group, from []byte, now ubl.Tim
 }
 
 // fireAll fires a page of alarms, and is since when the earliest is due that was tried in
-// vain. It goes by beats, which follow each other at the node's pace.
+// vain. It goes by turns, which follow each other at the node's pace.
 func (s *alarms) fireAll(g ubl.Group, list []due) (late ubl.Time) {
 	missed := make([]bool, len(list))
 	var running sync.WaitGroup
 	own := make(chan struct{}, alarmsOfGroup)
-	for from := 0; from < len(list); from += alarmBeat {
-		to := min(from+alarmBeat, len(list))
+	for from := 0; from < len(list); from += alarmTurn {
+		to := min(from+alarmTurn, len(list))
 		s.pace.wait(s.ctx, to-from)
 		s.load(g, list[from:to])
 		for i := from; i < to; i++ {
@@ -106,15 +106,15 @@ func (s *alarms) fireAll(g ubl.Group, list []due) (late ubl.Time) {
 	return late
 }
 
-// load has the actors of a beat in memory, before any of its alarms fires. A read behind a
+// load has the actors of a turn in memory, before any of its alarms fires. A read behind a
 // write has the store put the write into its file first, and what people write meanwhile
 // waits for that: so these read side by side, and share it. Where an actor can't be
 // loaded, to fire its alarm says why.
-func (s *alarms) load(g ubl.Group, beat []due) {
+func (s *alarms) load(g ubl.Group, list []due) {
 	ctx, cancel := context.WithTimeout(s.ctx, alarmTimeout)
 	defer cancel()
 	var running sync.WaitGroup
-	for _, d := range beat {
+	for _, d := range list {
 		s.begin(&running, "loading for an alarm", func() { s.rt.ask(ctx, nameOf(g, d.local), opened{}) }, s.loads)
 	}
 	running.Wait()

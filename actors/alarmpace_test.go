@@ -17,9 +17,9 @@ func TestPace(t *testing.T) {
 		if waited := time.Since(begin); waited > 0 {
 			t.Errorf("the first alarm waited for %s", waited)
 		}
-		for n := range 10 * alarmsASecond / alarmBeat {
-			p.wait(t.Context(), alarmBeat)
-			even := time.Duration(n*alarmBeat+1) * time.Second / alarmsASecond
+		for n := range 10 * alarmsASecond / alarmTurn {
+			p.wait(t.Context(), alarmTurn)
+			even := time.Duration(n*alarmTurn+1) * time.Second / alarmsASecond
 			if took := time.Since(begin); took != even {
 				t.Fatalf("turn %d came after %s, want %s", n, took, even)
 			}

@@ -68,7 +68,7 @@ type Hooks[E Event] struct {
 func (k *Kind[S, E]) Load(ctx context.Context, read ubl.Reader, env Env, hooks Hooks[E]) (*Entity[S, E], error) {
 	x := k.entity(env)
 	x.Read, x.hooks = read, hooks
-	ctx = ubl.WithSession(ctx, env.Name.Group())
+	ctx = ubl.WithReading(ctx, env.Name.Group())
 	err := x.replay(ctx)
 	if err == nil {
 		x.Keys, err = LoadKeys(ctx, read, env.Name, ubl.TimeOf(env.Now()))

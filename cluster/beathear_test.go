@@ -119,7 +119,7 @@ func TestNodesOfEarlierVersions(t *testing.T) {
 // hangUp ends the connections over which the node sends heartbeats.
 func (b *beats) hangUp() {
 	b.mu.Lock()
-	var all []*beatSession
+	var all []*beatConn
 	for _, l := range b.lines {
 		if l.now != nil {
 			all = append(all, l.now)

@@ -14,14 +14,14 @@ type beatLine struct {
 	beats  *beats
 	server string
 
-	pulses  []*pulse     // which Raft waits for
-	now     *beatSession // nil until a heartbeat needs it, and after a failure
-	dialing bool         // it is being made
-	last    uint64       // id
+	pulses  []*pulse  // which Raft waits for
+	now     *beatConn // nil until a heartbeat needs it, and after a failure
+	dialing bool      // it is being made
+	last    uint64    // id
 }
 
-// beatSession is a line's connection, from its first message to its end.
-type beatSession struct {
+// beatConn is a line's connection, from its first message to its end.
+type beatConn struct {
 	line *beatLine
 	conn net.Conn
 
@@ -46,7 +46,7 @@ func (l *beatLine) send() {
 
 // ready are the heartbeats to be sent now: those whose groups lead as they did when they
 // asked, and that aren't under way.
-func (l *beatLine) ready() (*beatSession, []beat) {
+func (l *beatLine) ready() (*beatConn, []beat) {
 	l.beats.mu.Lock()
 	defer l.beats.mu.Unlock()
 	for _, p := range slices.Clone(l.pulses) {
@@ -81,7 +81,7 @@ func (l *beatLine) dial() {
 		b.mu.Unlock()
 		return
 	}
-	s := &beatSession{line: l, conn: conn, out: make(map[uint64]*pulse), newest: make(map[int]heardEcho)}
+	s := &beatConn{line: l, conn: conn, out: make(map[uint64]*pulse), newest: make(map[int]heardEcho)}
 	l.now = s
 	b.mu.Unlock()
 	b.start("hearing answers to heartbeats", s.receive)
@@ -116,7 +116,7 @@ func (l *beatLine) late(p *pulse) {
 
 // register has answers find the heartbeats, and gives those that aren't under way yet. It
 // needs mu.
-func (s *beatSession) register(pulses []*pulse) (list []beat) {
+func (s *beatConn) register(pulses []*pulse) (list []beat) {
 	for _, p := range pulses {
 		if p.underway {
 			continue
@@ -129,14 +129,14 @@ func (s *beatSession) register(pulses []*pulse) (list []beat) {
 	return list
 }
 
-func (s *beatSession) write(list []beat) {
+func (s *beatConn) write(list []beat) {
 	_ = s.conn.SetWriteDeadline(time.Now().Add(s.line.beats.timeout))
 	if _, err := s.conn.Write(message(list, beatSize, appendBeat)); err != nil {
 		s.end(err)
 	}
 }
 
-func (s *beatSession) receive() {
+func (s *beatConn) receive() {
 	r := bufio.NewReader(s.conn)
 	for {
 		echoes, err := readMessage(r, echoSize, readEcho)
@@ -148,7 +148,7 @@ func (s *beatSession) receive() {
 	}
 }
 
-func (s *beatSession) answered(echoes []echo) {
+func (s *beatConn) answered(echoes []echo) {
 	s.line.beats.mu.Lock()
 	defer s.line.beats.mu.Unlock()
 	s.heard = time.Now()
@@ -179,7 +179,7 @@ func (l *beatLine) take(p *pulse, e echo) {
 }
 
 // end closes the connection, and the wait for what should have come over it.
-func (s *beatSession) end(err error) {
+func (s *beatConn) end(err error) {
 	l := s.line
 	l.beats.mu.Lock()
 	for _, p := range s.out {

@@ -78,26 +78,26 @@ func TestReadersShareAFlush(t *testing.T) {
 	}
 }
 
-// TestSession: the first view of a session sees what was written before, and the next ones
+// TestReading: the first view of a reading sees what was written before, and the next ones
 // leave open what is written meanwhile. Sessions of other groups, and other views, don't.
-func TestSession(t *testing.T) {
+func TestReading(t *testing.T) {
 	o := newOpener(t)
-	session := ubl.WithSession(t.Context(), o.group)
+	reading := ubl.WithReading(t.Context(), o.group)
 	o.write("first")
-	if o.sees(session, "first") {
+	if o.sees(reading, "first") {
 		t.Error("the first view left open what it was to see")
 	}
 	o.write("second")
-	if !o.sees(session, "first") {
+	if !o.sees(reading, "first") {
 		t.Error("a later view had something committed")
 	}
-	if o.sees(ubl.WithSession(t.Context(), o.group), "second") {
-		t.Error("another session's first view left open what it was to see")
+	if o.sees(ubl.WithReading(t.Context(), o.group), "second") {
+		t.Error("another reading's first view left open what it was to see")
 	}
 	o.write("third")
-	elsewhere := ubl.WithSession(t.Context(), ubl.Group{Tenant: "t:y", Shard: "0"})
-	ubl.SessionOf(elsewhere, ubl.Group{Tenant: "t:y", Shard: "0"}).Begin()
-	if o.sees(elsewhere, "third") || o.sees(session, "third") {
-		t.Error("a view of a group in another's session left open what it was to see")
+	elsewhere := ubl.WithReading(t.Context(), ubl.Group{Tenant: "t:y", Shard: "0"})
+	ubl.ReadingOf(elsewhere, ubl.Group{Tenant: "t:y", Shard: "0"}).Begin()
+	if o.sees(elsewhere, "third") || o.sees(reading, "third") {
+		t.Error("a view of a group in another's reading left open what it was to see")
 	}
 }

@@ -46,15 +46,15 @@ func (p *partition) beginRead() (*bolt.Tx, error) {
 	return beginRead(p.database())
 }
 
-// beginReadOf begins to read what is applied of one group. Of a session only the first view
+// beginReadOf begins to read what is applied of one group. Of a reading only the first view
 // has it put into the file.
 func (p *partition) beginReadOf(ctx context.Context, g ubl.Group) (*bolt.Tx, error) {
-	session := ubl.SessionOf(ctx, g)
-	if !session.Begun() || !p.state.is().open() {
+	reading := ubl.ReadingOf(ctx, g)
+	if !reading.Begun() || !p.state.is().open() {
 		if err := p.flushFor(g); err != nil {
 			return nil, err
 		}
-		session.Begin()
+		reading.Begin()
 	}
 	return beginRead(p.database())
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -200,5 +201,18 @@ func listPackages(t *testing.T) []pkg {
 			t.Fatal(err)
 		}
 		list = append(list, p)
+	}
+}
+
+// TestTheRootStaysSmall: the package ubl is what two or more families share, and nothing else.
+func TestTheRootStaysSmall(t *testing.T) {
+	const most = 24
+	files, err := filepath.Glob("../*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+	if len(files) == 0 || len(files) > most {
+		t.Errorf("the package ubl has %d files, %d are the most: %v", len(files), most, files)
 	}
 }

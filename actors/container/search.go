@@ -134,7 +134,7 @@ func (c *Container) changesUpTo(upTo int64) ubl.DocumentChanges {
 }
 
 func (c *Container) tellChanges(ctx context.Context, after ubl.Mark, upTo int64, fn func(ubl.DocumentChange) error) (known bool, err error) {
-	ctx = ubl.WithSession(ctx, c.group) // all of it was committed before
+	ctx = ubl.WithReading(ctx, c.group) // all of it was committed before
 	if at, err := c.mark(ctx, after.N); err != nil || at != after {
 		return false, err
 	}

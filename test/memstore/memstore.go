@@ -24,14 +24,14 @@ type Disk struct {
 	mu     sync.Mutex
 	groups map[ubl.Group]*group // guarded by mu, and so are they
 
-	// frozen is what sessions see: what there was at their first view. A store may show
+	// frozen is what readings see: what there was at their first view. A store may show
 	// more later, and nobody may need that.
-	frozen map[weak.Pointer[ubl.Session]]*group
+	frozen map[weak.Pointer[ubl.Reading]]*group
 }
 
 // NewDisk is an empty one.
 func NewDisk() *Disk {
-	return &Disk{groups: make(map[ubl.Group]*group), frozen: make(map[weak.Pointer[ubl.Session]]*group)}
+	return &Disk{groups: make(map[ubl.Group]*group), frozen: make(map[weak.Pointer[ubl.Reading]]*group)}
 }
 
 // Dump is everything that a group has stored, by key: records and counters, and the atoms by
@@ -288,27 +288,27 @@ func (s *Store) View(ctx context.Context, g ubl.Group, fn func(ubl.Snapshot) err
 func (d *Disk) View(ctx context.Context, g ubl.Group, fn func(ubl.Snapshot) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if session := ubl.SessionOf(ctx, g); session != nil {
-		return fn(d.frozenFor(session, g))
+	if reading := ubl.ReadingOf(ctx, g); reading != nil {
+		return fn(d.frozenFor(reading, g))
 	}
 	return fn(d.group(g))
 }
 
-func (d *Disk) frozenFor(session *ubl.Session, g ubl.Group) *group {
-	key := weak.Make(session)
+func (d *Disk) frozenFor(reading *ubl.Reading, g ubl.Group) *group {
+	key := weak.Make(reading)
 	x := d.frozen[key]
 	if x == nil {
 		x = d.group(g).freeze()
 		d.frozen[key] = x
-		runtime.AddCleanup(session, d.forget, key)
+		runtime.AddCleanup(reading, d.forget, key)
 	}
 	return x
 }
 
-func (d *Disk) forget(session weak.Pointer[ubl.Session]) {
+func (d *Disk) forget(reading weak.Pointer[ubl.Reading]) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.frozen, session)
+	delete(d.frozen, reading)
 }
 
 // GroupsOf implements actors.Shelf: all groups are in one partition.

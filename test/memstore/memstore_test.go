@@ -106,8 +106,8 @@ func TestFates(t *testing.T) {
 	}
 }
 
-// TestSessionsStandStill: a session sees what there was at its first view, for as long as it is used.
-func TestSessionsStandStill(t *testing.T) {
+// TestReadingsStandStill: a reading sees what there was at its first view, for as long as it is used.
+func TestReadingsStandStill(t *testing.T) {
 	g := ubl.Group{Tenant: "t:a", Shard: "0"}
 	disk := memstore.NewDisk()
 	s := disk.Open(memstore.Options{})
@@ -124,7 +124,7 @@ func TestSessionsStandStill(t *testing.T) {
 		}
 		return seq
 	}
-	session := ubl.WithSession(t.Context(), g)
+	reading := ubl.WithReading(t.Context(), g)
 	for n := range int64(3) {
 		if n > 0 {
 			settled := make(chan error, 1)
@@ -133,8 +133,8 @@ func TestSessionsStandStill(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if head(session) != 0 || head(t.Context()) != n || head(ubl.WithSession(t.Context(), g)) != n {
-			t.Errorf("with %d atoms the session sees %d, and others %d", n, head(session), head(t.Context()))
+		if head(reading) != 0 || head(t.Context()) != n || head(ubl.WithReading(t.Context(), g)) != n {
+			t.Errorf("with %d atoms the reading sees %d, and others %d", n, head(reading), head(t.Context()))
 		}
 	}
 }
