@@ -30,7 +30,7 @@ func shelved() (*shelf, map[string]*wording, map[string]*book) {
 		books[id] = b
 	}
 	s.listed = s.versions["d:1"][2:]
-	s.newest["d:2"], books["d:2"].doomed, books["d:2"].deleted = nil, true, true
+	s.newest["d:2"], books["d:2"].doomed, books["d:2"].deleted = nil, 1, true
 	return s, tried, books
 }
 

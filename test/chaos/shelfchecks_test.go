@@ -62,8 +62,8 @@ func checkBooks(books map[string]*book, s *shelf) (wrong []string) {
 			}
 		}
 		listed := slices.ContainsFunc(s.listed, func(d version) bool { return d.DocumentID == id })
-		if b.deleted && listed || !b.doomed && !listed {
-			wrong = append(wrong, fmt.Sprintf("%s is listed: %v, tried to delete: %v, deleted: %v", id, listed, b.doomed, b.deleted))
+		if b.deleted && listed || b.doomed == 0 && !listed {
+			wrong = append(wrong, fmt.Sprintf("%s is listed: %v, tried to delete: %d, deleted: %v", id, listed, b.doomed, b.deleted))
 		}
 	}
 	return first(wrong)

@@ -39,7 +39,7 @@ type book struct {
 	acked   map[int64]version
 	seen    map[int64]string // the content hash that reads saw of a version
 	newest  int64            // of those acknowledged
-	doomed  bool             // somebody tries to delete it
+	doomed  int              // so many have tried to delete it
 	deleted bool             // and that was acknowledged
 }
 
@@ -95,7 +95,7 @@ func (w *workspace) pick(draw *rand.Rand) *book {
 		return nil
 	}
 	b := w.books[len(w.books)-1-draw.IntN(min(len(w.books), 8))]
-	if b.doomed && draw.IntN(4) > 0 {
+	if b.doomed > 0 && draw.IntN(4) > 0 {
 		return nil
 	}
 	return b
@@ -181,7 +181,7 @@ func (w *workspace) update(b *book, who, i int, draw *rand.Rand) {
 		b.acked[v.Version] = *v
 		b.newest = max(b.newest, v.Version)
 	case passing(err):
-	case refused && (s.status == http.StatusConflict && follows || s.status == http.StatusNotFound && b.doomed):
+	case refused && (s.status == http.StatusConflict && follows || s.status == http.StatusNotFound && b.doomed > 0):
 		words.refused = true
 	default:
 		w.blame("%q was refused: %v", content, err)
