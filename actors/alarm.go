@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -70,9 +69,6 @@ type armed struct {
 	intent  *ubl.Receipt // that of the act while it is new; read only behind the gate
 	setting uint64       // tells it from one that was set later, to the same time even; a wait that begins again is the same
 }
-
-// atOnce is the wait of what waits for nothing.
-const atOnce ubl.Time = 1
 
 // settings counts the alarms that this process has set or read.
 var settings atomic.Uint64
@@ -298,55 +294,6 @@ func (x *Entity[S, E]) set(a *Append, now ubl.Time, alarm Alarm) []Record {
 	return x.setAs(a, alarm.Key, nil)
 }
 
-// clockSlack is how far the clocks of two nodes may differ without any wait being begun again.
-const clockSlack = ubl.Time(time.Minute / time.Millisecond)
-
-// waitAgain begins waits again that were begun later than now: the clock was ahead.
-func (x *Entity[S, E]) waitAgain(t *Turn) {
-	now := t.Now()
-	x.waits = 0
-	for key, as := range maps.Clone(x.alarms) {
-		if as.began()-clockSlack <= now {
-			continue
-		}
-		wait, tried := as.wait()
-		was := as.Due
-		as.Due = now + wait
-		switch {
-		case !tried:
-			as.For = as.Due
-		case as.Wait == 0: // it is for a time, which may not have come
-			as.Due = max(as.Due, as.For)
-		}
-		if as.Due < was {
-			setting := as.setting
-			x.setUnreceipted(t, key, &as)
-			as.setting = setting // an attempt may be under way
-			x.alarms[key] = as
-		}
-	}
-}
-
-// wait is how long the alarm waits this time, 0 where that is for a time; and whether it was
-// tried before.
-func (as armed) wait() (wait ubl.Time, tried bool) {
-	switch {
-	case as.Begun:
-		return ubl.Time(sendLease.Milliseconds()), true
-	case as.Attempts > 0:
-		return ubl.Time(retryAfter(as.Attempts).Milliseconds()), true
-	}
-	return as.Wait, false
-}
-
-// began is when that wait began, 0 where there is none.
-func (as armed) began() ubl.Time {
-	if wait, _ := as.wait(); wait > 0 && !as.Failed {
-		return as.Due - wait
-	}
-	return 0
-}
-
 // bookkeeping are records of the kernel's own that change without an act: the attempts
 // of alarms, and alarms that have led to nothing. DESIGN.md lists what goes without a
 // receipt.
@@ -412,11 +359,6 @@ func (as armed) deadline() ubl.Time {
 		return 0
 	}
 	return as.Out.Deadline
-}
-
-// waiting notes the time before which a clock shows that a wait began too late.
-func (x *Entity[S, E]) waiting(as armed) {
-	x.waits = max(x.waits, as.began()-clockSlack)
 }
 
 // loadAlarms reads those of the actor, where its family has any.

@@ -10,8 +10,7 @@ import (
 // are fired within five, and people who write meanwhile have most of the node.
 const alarmsASecond = 2500
 
-// pace has turns follow each other at an even rate, whoever takes them. It is safe for
-// concurrent use.
+// pace spaces turns evenly. It is safe for concurrent use.
 type pace struct {
 	mu   sync.Mutex
 	next time.Time

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// TestPace: one alarm waits for nothing, and many are spread evenly over as many seconds as
-// they take, whoever fires them.
+// TestPace: one alarm waits for nothing. Many are spread evenly, those of several groups too.
 func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p pace

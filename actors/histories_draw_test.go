@@ -76,7 +76,7 @@ func drawDeeds(t *rapid.T, s *step) {
 // places are where trouble may be.
 var places = []string{"decide", "receive", "seat", "answer", "then", "seal", "wake", "errand", "outside", "outside", "ended", "ended", "hear", "deliver"}
 
-// modes are those of the trouble at a place.
+// modes are the kinds of trouble that a place can have.
 func modes(place string) []string {
 	switch place {
 	case "receive", "answer", "then", "seal":

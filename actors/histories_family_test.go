@@ -77,7 +77,7 @@ type deed struct {
 	First, Also, Then, Found bool
 	Memory                   bool // answered by the plan
 	Refused                  bool // by its decision
-	Yields                   bool `json:"-"` // whoever wants it first gives up where that panics
+	Yields                   bool `json:"-"` // its caller gives up where it panics
 	Alarms                   []actors.Alarm
 	Out                      *actors.Outbound
 }

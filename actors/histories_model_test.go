@@ -343,7 +343,7 @@ func (w *world) each(prefix string, fn func(rest string)) {
 	})
 }
 
-// state is that of an actor as the ledger has it.
+// state is what the ledger says that an actor's state is.
 func (b *book) state(local string) sideState {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -175,7 +175,7 @@ func (w *world) gone() bool {
 	return node.Gone()
 }
 
-// fate is that of a batch.
+// fate decides what becomes of a batch.
 func (w *world) fate(b *ubl.Batch) (fate memstore.Fate) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

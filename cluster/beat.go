@@ -88,7 +88,7 @@ func newBeats(n *Node) *beats {
 			return ok && m.Beats
 		},
 		leads: func(partition int, term uint64) bool {
-			g := n.held(partition) // a replica that is being made anew hands over first
+			g := n.held(partition) // a halted one beats until it has handed over
 			return g != nil && g.raft.State() == raft.Leader && g.raft.CurrentTerm() == term
 		},
 	}

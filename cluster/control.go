@@ -31,8 +31,8 @@ const (
 type controller struct {
 	node *Node
 
-	changing sync.Mutex    // one change of the table at a time
-	led      chan struct{} // one slot: this node leads partition 0 since a moment ago
+	changing sync.Mutex // one change of the table at a time
+	led      signal     // this node leads partition 0 since a moment ago
 
 	// Owned by run:
 	lastSeen map[string]time.Time // by server id
@@ -65,14 +65,6 @@ func (c *controller) run() {
 		case err != nil && c.node.engine.Epoch(0) != 0 && c.node.ctx.Err() == nil:
 			c.node.log.Debug("the cluster isn't as it should be yet", "error", err)
 		}
-	}
-}
-
-// lookNow is told that this node leads partition 0 from now on.
-func (c *controller) lookNow() {
-	select {
-	case c.led <- struct{}{}:
-	default:
 	}
 }
 

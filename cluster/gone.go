@@ -15,8 +15,8 @@ import (
 // node that is paused, cut off or without power does neither, nor one that is so busy that
 // its machine takes no connections; only time tells.
 //
-// It is forgotten as soon as the server calls again, over any protocol, or sends a heartbeat. Before a process that has
-// started anew can lead, it must have asked for votes, and it sends nothing before it has called.
+// It is forgotten as soon as the server calls again, over any protocol, or sends a heartbeat. A process that has
+// started anew must ask for votes before it can lead, and call before it can ask.
 // As evidence it is only this node's: a quorum must agree, and where the address alone
 // is cut off here, by a firewall's refusal, the others still hear the leader. A quorum that
 // is mistaken costs an election, nothing more.
@@ -93,7 +93,7 @@ func (n *Node) bereaved(server string) {
 	n.log.Info("the process of another node has ended", "server", server)
 	for _, g := range n.allGroups() {
 		if g.leader() == server {
-			g.lookNow()
+			g.lookNow.raise()
 		}
 	}
 }

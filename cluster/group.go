@@ -28,7 +28,7 @@ type group struct {
 	observer  *raft.Observer
 	notify    chan bool
 	seen      chan raft.Observation
-	doubt     chan struct{} // one slot: the leader is to be looked after now
+	lookNow   signal        // the leader is to be looked after
 	stop      chan struct{} // closed when the group is to end
 	ended     chan struct{} // closed when Raft has ended: its futures stay unanswered
 	closed    chan struct{} // closed when the files are, too
@@ -52,7 +52,7 @@ type group struct {
 	awake       atomic.Int64  // when this machine last began again after it stood still, in Unix nanoseconds
 	configIndex atomic.Uint64 // the index of the newest committed configuration
 	logged      atomic.Int64  // bytes in the log since the newest snapshot, about
-	grown       chan struct{} // one slot: those are many
+	grown       signal        // those are many
 	halted      atomic.Pointer[error]
 }
 
@@ -76,7 +76,7 @@ func (n *Node) openGroup(partition int) (*group, error) {
 	g := &group{
 		node: n, partition: partition, began: time.Now(),
 		// Raft waits for whoever takes notifications: they must never fill up.
-		notify: make(chan bool, 64), seen: make(chan raft.Observation, 64), doubt: make(chan struct{}, 1), grown: make(chan struct{}, 1),
+		notify: make(chan bool, 64), seen: make(chan raft.Observation, 64), lookNow: newSignal(), grown: newSignal(),
 		stop: make(chan struct{}), ended: make(chan struct{}), closed: make(chan struct{}),
 	}
 	if err := g.open(); err != nil {
@@ -266,10 +266,7 @@ func (g *group) end() { g.ending.Do(func() { close(g.stop) }) }
 // grow counts bytes that were logged.
 func (g *group) grow(bytes int64) {
 	if g.logged.Add(bytes) >= g.node.opts.LogBytes {
-		select {
-		case g.grown <- struct{}{}:
-		default:
-		}
+		g.grown.raise()
 	}
 }
 

@@ -15,7 +15,7 @@ func (g *group) lead() {
 		select {
 		case won := <-g.notify:
 			g.node.opts.Panics.Do("losing a partition", g.lose)
-			g.lookNow()
+			g.lookNow.raise()
 			if won {
 				g.node.opts.Panics.Do("winning a partition", g.win)
 			}
@@ -46,7 +46,7 @@ func (g *group) win() {
 		(*local).Led(g.partition)
 	}
 	if g.partition == 0 {
-		g.node.control.lookNow()
+		g.node.control.led.raise()
 	}
 	g.node.log.Info("leads a partition", "partition", g.partition, "term", term)
 	g.node.routes.changed(g.partition)

@@ -59,7 +59,7 @@ type Node struct {
 	control    controller
 	differing  differing
 	heard      atomic.Pointer[heard] // nil while every partition is led
-	unsettled  chan struct{}         // one slot, see unsettle
+	unsettled  signal                // who leads has changed: the others are to be listened to soon
 	healing    healing
 	clock      clock
 
@@ -91,7 +91,7 @@ func Open(ctx context.Context, opts Options) (*Node, error) {
 	}
 	n := &Node{opts: opts, began: time.Now(), log: opts.Log, raftLog: newRaftLog(opts.Log), groups: make(map[int]*group), closed: make(map[int]error)}
 	n.conns.node, n.pipes.node, n.control.node = n, n, n
-	n.beats, n.unsettled, n.control.led = newBeats(n), make(chan struct{}, 1), make(chan struct{}, 1)
+	n.beats, n.unsettled, n.control.led = newBeats(n), newSignal(), newSignal()
 	n.gone = newGone(opts.Timeout, func(ctx context.Context, server string) bool { return n.mesh.Refuses(ctx, server) }, n.bereaved)
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	if err := n.open(ctx); err != nil {

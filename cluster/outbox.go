@@ -13,24 +13,21 @@ type outbox[T any] struct {
 
 	mu     sync.Mutex
 	items  []T
-	filled chan struct{} // one slot
+	filled signal
 }
 
 // messageBytes is about how much one message holds.
 const messageBytes = 1 << 20
 
 func newOutbox[T any](size func(T) int) outbox[T] {
-	return outbox[T]{size: size, filled: make(chan struct{}, 1)}
+	return outbox[T]{size: size, filled: newSignal()}
 }
 
 func (o *outbox[T]) add(item T) {
 	o.mu.Lock()
 	o.items = append(o.items, item)
 	o.mu.Unlock()
-	select {
-	case o.filled <- struct{}{}:
-	default:
-	}
+	o.filled.raise()
 }
 
 // drain sends until ctx ends or send fails.

@@ -185,14 +185,6 @@ func (n *Node) listenToOthers() {
 	}
 }
 
-// unsettle has the node listen to others soon: who leads has changed.
-func (n *Node) unsettle() {
-	select {
-	case n.unsettled <- struct{}{}:
-	default:
-	}
-}
-
 // listenOnce asks the others, unless this node knows everything already and is at rest.
 func (n *Node) listenOnce() (atRest bool) {
 	if len(n.gossip.Members()) < 2 {

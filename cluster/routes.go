@@ -81,7 +81,7 @@ func (r *routes) changed(partition int) {
 	defer r.mu.Unlock()
 	close(r.moved[partition])
 	r.moved[partition] = make(chan struct{})
-	r.node.unsettle()
+	r.node.unsettled.raise()
 }
 
 // listened takes what came of asking the others about a partition: whether anybody

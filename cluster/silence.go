@@ -36,7 +36,7 @@ func (g *group) watch() {
 		select {
 		case <-g.stop:
 			return
-		case <-g.doubt:
+		case <-g.lookNow:
 		case <-next.C:
 		}
 		if time.Since(began) > pause+g.node.opts.Timeout*3/20 {
@@ -68,14 +68,6 @@ func nextLook(unheard, running, timeout time.Duration) time.Duration {
 		return calm - running%calm
 	}
 	return timeout / 10
-}
-
-// lookNow has watch look after the leader at once.
-func (g *group) lookNow() {
-	select {
-	case g.doubt <- struct{}{}:
-	default:
-	}
 }
 
 // watching is what a watch remembers from one look to the next.

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -124,7 +123,7 @@ func (p *partition) grant(b *begin) {
 
 func (p *partition) durableHead(g ubl.Group) (head ubl.LedgerHead, err error) {
 	defer guard(&err)
-	tx, err := p.beginReadOf(context.Background(), g)
+	tx, err := p.beginReadOf(nil, g)
 	if err == nil {
 		defer tx.Rollback()
 		head, err = readHead(tx, g)

@@ -24,7 +24,7 @@ func (e *Engine) View(ctx context.Context, g ubl.Group, fn func(ubl.Snapshot) er
 		return errNotLeading()
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	tx, err := p.beginReadOf(ctx, g)
+	tx, err := p.beginReadOf(ubl.ReadingOf(ctx, g), g)
 	if err != nil {
 		return err
 	}
@@ -46,10 +46,9 @@ func (p *partition) beginRead() (*bolt.Tx, error) {
 	return beginRead(p.database())
 }
 
-// beginReadOf begins to read what is applied of one group. Of a reading only the first view
-// has it put into the file.
-func (p *partition) beginReadOf(ctx context.Context, g ubl.Group) (*bolt.Tx, error) {
-	reading := ubl.ReadingOf(ctx, g)
+// beginReadOf begins to read what is applied of one group. Of a reading, nil for none, only
+// the first view has it put into the file.
+func (p *partition) beginReadOf(reading *ubl.Reading, g ubl.Group) (*bolt.Tx, error) {
 	if !reading.Begun() || !p.state.is().open() {
 		if err := p.flushFor(g); err != nil {
 			return nil, err
