@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,9 @@ import (
 
 // indexTimeout bounds writing all documents, and the search that indexes them.
 const indexTimeout = 4 * time.Minute
+
+// indexAgain is between two looks at how far the index is: each is a search.
+const indexAgain = 100 * time.Millisecond
 
 // search measures full text over one workspace, made anew in each round.
 func (s *Suite) search(ctx context.Context) {
@@ -78,8 +82,8 @@ func writeDocuments(ctx context.Context, t *target, n int) error {
 	})
 }
 
-// searchFirst makes the search that has to index everything, again where the server
-// says that it isn't done yet.
+// searchFirst searches until the index has everything: before that the server says how
+// far it is, or to wait.
 func searchFirst(t *target, n int) error {
 	conn, err := rawhttp.DialWithin(t.server.Host, indexTimeout)
 	if err != nil {
@@ -90,10 +94,13 @@ func searchFirst(t *target, n int) error {
 	for end := time.Now().Add(indexTimeout); ; {
 		status, body, err := conn.Do(searchload.Request(t.server.Host, t.token, query))
 		switch {
-		case err != nil || status == http.StatusOK:
+		case err != nil:
 			return err
-		case status != http.StatusServiceUnavailable || time.Now().After(end):
+		case status == http.StatusOK && !bytes.Contains(body, []byte(`"indexing":`)):
+			return nil
+		case status != http.StatusOK && status != http.StatusServiceUnavailable || time.Now().After(end):
 			return fmt.Errorf("%d %.300s", status, body)
 		}
+		time.Sleep(indexAgain)
 	}
 }
