@@ -118,11 +118,6 @@ const Genesis = "h:genesis"
 // BodyHash is the hash of a body given as canonical JSON.
 func BodyHash(canonical []byte) string { return prefixedHash("b:", canonical) }
 
-// TextHash is the [BodyHash] of {name: text}, as atoms quote what they don't show:
-// a document's "content" and "title", a "query". The text is valid UTF-8, and the
-// name plain.
-func TextHash(name, text string) string { return BodyHash(namedText(name, text)) }
-
 // namedText is {name: text} as canonical JSON.
 func namedText(name, text string) []byte {
 	b := append(make([]byte, 0, len(name)+len(text)+16), '{')

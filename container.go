@@ -165,13 +165,16 @@ type Document struct {
 	Title       string      `json:"title"`
 	// Content is empty in lists and search results, which tell its hash and size.
 	Content     string `json:"content,omitempty"`
-	ContentHash string `json:"content_hash"` // b: + hash of {"content":…}
-	Bytes       int64  `json:"bytes"`
-	Version     int64  `json:"version"` // from 1
-	CreatedAt   Time   `json:"created_at"`
-	CreatedBy   UserID `json:"created_by"`
-	UpdatedAt   Time   `json:"updated_at"`
-	UpdatedBy   UserID `json:"updated_by"`
+	ContentHash string `json:"content_hash"` // the commitment to {"content":…}, as in the ledger
+	// Salt is what it was made with, and title_hash in the ledger, of {"title":…}. Versions
+	// from before have none: theirs are the bare hashes.
+	Salt      Salt   `json:"salt,omitzero"`
+	Bytes     int64  `json:"bytes"`
+	Version   int64  `json:"version"` // from 1
+	CreatedAt Time   `json:"created_at"`
+	CreatedBy UserID `json:"created_by"`
+	UpdatedAt Time   `json:"updated_at"`
+	UpdatedBy UserID `json:"updated_by"`
 	// Deleted documents are listed nowhere; their versions stay readable.
 	Deleted bool `json:"deleted,omitempty"`
 	// Receipt is that of the act that made this version.
@@ -343,6 +346,8 @@ type DocumentHits struct {
 	// Indexing is there while the index has changes to take in.
 	Indexing *Indexing `json:"indexing,omitempty"`
 	Receipt  Receipt   `json:"receipt"`
+	// Salt is what the commitment to the query was made with. It is stored nowhere else.
+	Salt Salt `json:"salt,omitzero"`
 }
 
 // Indexing says how far an index is that has many changes to take in.

@@ -14,7 +14,7 @@ import (
 // with nothing but the file ([Verify]): NDJSON, each line canonical JSON with
 // a newline behind it. The first line is the header:
 //
-//	{"format":"ubl.export.v1","head_hash":"h:…","last_seq":2,"ledger_shard":"0","tenant_id":"t:…"}
+//	{"format":"ubl.export.v2","head_hash":"h:…","last_seq":2,"ledger_shard":"0","tenant_id":"t:…"}
 //
 // and every other line one atom, from seq 1 to last_seq, with the head after it:
 //
@@ -29,8 +29,12 @@ import (
 // be read it has a [HoleFormat], and the next atom's prev_hash is the head behind the hole.
 // Where more may be missing behind the last atom, it ends with a [LostFormat].
 //
-// A form that differs gets another name; readers refuse names they don't know.
-const ExportFormat = "ubl.export.v1"
+// A form that differs gets another name; readers refuse names they don't know. An export of
+// [ExportV1] has atoms of version 1 only, and is the same otherwise.
+const ExportFormat = "ubl.export.v2"
+
+// ExportV1 names the form of exports before action.v2.
+const ExportV1 = "ubl.export.v1"
 
 // HoleFormat names the form of a line of an export that stands for missing atoms:
 //

@@ -155,6 +155,9 @@ type Completion struct {
 	// Receipt is that of the act, whose intent was on record before the model was
 	// asked.
 	Receipt Receipt `json:"receipt"`
+	// Salt is what the commitments to request, prompt and completion were made with. It is
+	// stored nowhere else.
+	Salt Salt `json:"salt,omitzero"`
 }
 
 // Checks are what labelled heuristics found before and after a model.

@@ -329,6 +329,9 @@ func (x *Entity[S, E]) act(a *Append, did ubl.Did, req ubl.Request, at ubl.Time,
 	if act.Agreement == "" {
 		act.Agreement = x.kind.Under(&x.State, req.Who)
 	}
+	if x.kind.Hash != nil {
+		act.AgreementHash = x.kind.Hash(&x.State, act.Agreement)
+	}
 	if act.Pointers == nil {
 		act.Pointers = x.kind.Pointers(&x.State)
 	}
@@ -344,6 +347,9 @@ func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Tim
 	}
 	if p.Founding != nil {
 		act = p.Founding.Acts[0]
+		if x.kind.Hash != nil { // of what the founder keeps; the founded has no state yet
+			act.AgreementHash = x.kind.Hash(&x.State, act.Agreement)
+		}
 		a.merge(p.Founding)
 	} else {
 		act = x.act(a, did, req, at, &p.Act)

@@ -27,6 +27,8 @@ type Kind[S any, E Event] struct {
 	Apply func(*S, E)
 	// Under names the record that authorises what somebody does, for plans that name none.
 	Under func(*S, ubl.Identity) ubl.AgreementID
+	// Hash is the hash of such a record as it is now, "" where the state has none of that name.
+	Hash func(*S, ubl.AgreementID) string
 	// Stands refuses a proposed act whose author has no standing under the Agreement that it
 	// names; nil for a family that leaves that to its rules alone.
 	Stands func(*S, Proposal) error

@@ -26,6 +26,7 @@ var shapes = map[string]any{
 	"ubl.invitation.v1":       ubl.Invitation{},
 	"ubl.member.v1":           ubl.Member{},
 	"ubl.message.v1":          ubl.Message{},
+	"ubl.entry.v2":            ubl.Entry{},
 	"ubl.passkey.v1":          ubl.Passkey{},
 	"ubl.portal_tool.v1#tool": ubl.PortalTool{}, "ubl.portal_tool.v1#listing": ubl.ToolListing{},
 	"ubl.receipt.v1":      ubl.Receipt{},

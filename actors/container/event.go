@@ -94,11 +94,13 @@ func (r *refusal) told() *ubl.AtomError { return &ubl.AtomError{Code: r.Code, Me
 
 // document is a version of a document without its text.
 type document struct {
-	ID      ubl.DocumentID `json:"id,omitempty"`
-	Title   string         `json:"title,omitempty"`
-	Hash    string         `json:"content_hash"`
-	Bytes   int64          `json:"bytes"`
-	Version int64          `json:"version"`
+	ID    ubl.DocumentID `json:"id,omitempty"`
+	Title string         `json:"title,omitempty"`
+	Hash  string         `json:"content_hash"`
+	// Salt is what Hash and the title's commitment were made with. Versions from before have none.
+	Salt    ubl.Salt `json:"salt,omitzero"`
+	Bytes   int64    `json:"bytes"`
+	Version int64    `json:"version"`
 	// Text is the version that brought the content: this one or an earlier one.
 	Text      int64      `json:"text,omitempty"`
 	CreatedAt ubl.Time   `json:"created_at"`

@@ -115,7 +115,7 @@ func (s *State) decideTakeIn(cmd takeIn, at actors.Moment) (*plan, error) {
 	p := &plan{Event: event{Transfer: &x}}
 	told := x // the document as it was sent: it may be another here
 	if d := cmd.document; d != nil {
-		told.Document = &document{ID: d.DocumentID, Hash: d.ContentHash, Version: d.Version}
+		told.Document = &document{ID: d.DocumentID, Hash: d.ContentHash, Salt: d.Salt, Version: d.Version}
 	}
 	p.This = told.fields()
 	if err := s.mayReceive(cmd); err != nil {
@@ -166,11 +166,15 @@ func (s *State) received(cmd takeIn, at actors.Moment) (document, error) {
 	sent := cmd.document
 	if cmd.op != ubl.OpTransfer {
 		id, err := ubl.NewDocumentID(at.Now, s.Events+1, at.Random)
-		return newDocument(id, sent.Title, sent.Content, at.Now, cmd.Who.UserID), err
+		if err != nil {
+			return document{}, err
+		}
+		salt, err := ubl.NewSalt(at.Random)
+		return newDocument(id, sent.Title, sent.Content, salt, at.Now, cmd.Who.UserID), err
 	}
 	n := sent.Version + 1
 	return document{
-		ID: sent.DocumentID, Title: sent.Title, Hash: sent.ContentHash, Bytes: sent.Bytes, Version: n, Text: n,
+		ID: sent.DocumentID, Title: sent.Title, Hash: sent.ContentHash, Salt: sent.Salt, Bytes: sent.Bytes, Version: n, Text: n,
 		CreatedAt: sent.CreatedAt, CreatedBy: sent.CreatedBy, UpdatedAt: at.Now, UpdatedBy: cmd.Who.UserID,
 	}, nil
 }

@@ -108,14 +108,14 @@ func errAmount() error {
 	return ubl.Errorf(ubl.CodeValidation, "the amount is not between 1 and %d", int64(ubl.MaxCredits))
 }
 
-// passing is what goes through a container that keeps nothing: the event has its
-// hash, and its text is kept aside until it has arrived.
+// passing is what goes through a container that keeps nothing: the event has the
+// commitment to it, and its text is kept aside until it has arrived.
 func passing(x transfer, cmd ubl.Transfer) (transfer, error) {
 	if cmd.DocumentID != "" {
 		return x, ubl.Errorf(ubl.CodeValidation, "nothing is inside a container that everything passes through")
 	}
 	_, err := checkNew(cmd.Title, cmd.Content)
-	x.Document = &document{Hash: ubl.TextHash("content", cmd.Content), Bytes: int64(len(cmd.Content))}
+	x.Document = &document{Bytes: int64(len(cmd.Content))}
 	return x, err
 }
 
@@ -127,6 +127,12 @@ func (s *State) decideTransfer(cmd depart, at actors.Moment) (*plan, error) {
 	}
 	if x.ID, err = ubl.NewTransferID(at.Random); err != nil {
 		return nil, err
+	}
+	if x.Op == ubl.OpPass {
+		if x.Document.Salt, err = ubl.NewSalt(at.Random); err != nil {
+			return nil, err
+		}
+		x.Document.Hash = x.Document.Salt.CommitText("content", cmd.Content)
 	}
 	x.Email, x.IsService, x.RequestID = cmd.Who.Email, cmd.Who.IsService, cmd.ID
 	p := &plan{

@@ -8,8 +8,9 @@
 //
 //	g room 0 n      event n: founding, membership, policy, trimming, ending (JSON)
 //	e room          counter of events
-//	m room 0 seq    message (canonical JSON)
-//	c room          counter of messages, which is room_seq
+//	m room 0 seq    entry (stored.go has its forms)
+//	v room 0 a n    entry n is an edit of entry a
+//	c room          counter of entries, which is room_seq
 //	i 4 room        snapshot of the State ([actors.Snapshots])
 //	k               idempotency keys ([actors.Keys])
 //	u, j            indexes for the Tenant's lists of rooms ([agreement.MemberIndex],
@@ -28,6 +29,14 @@
 // decideSend plans the messenger.send act and the message with the next room_seq. The
 // ledger seals it with its receipt. The next message does not wait for it. A greeting is
 // the second plan of a join ([actors.Plan].Also), and so has the same commit.
+//
+// # Other entries
+//
+// An edit, a reaction, a redaction and a pin are entries about another one, and may be of
+// types that the server doesn't read (entry.go has the table). A redaction puts forms without content
+// in the place of its target and of the target's edits, in its own commit: nobody is served them
+// any more, and without the salt the ledger's commitments lead nowhere. Streams forget what
+// they had of the room ([ubl.Event].Redacts).
 //
 // # Physics
 //
@@ -100,7 +109,7 @@ func messageCounter(r ubl.RoomID) []byte { return append([]byte{'c'}, r...) }
 func runs() []ubl.Numbers {
 	return []ubl.Numbers{
 		{Space: 'g', Counter: "e", Named: true, FromOne: true, Fixed: true},
-		{Space: 'm', Counter: "c", Named: true, Fixed: true},
+		{Space: 'm', Counter: "c", Named: true, Fixed: true, Rewritten: formRedacted},
 	}
 }
 

@@ -56,7 +56,7 @@ func (r *Room) Snapshot() Snapshot {
 	s := Snapshot{State: r.State, KeysLow: r.Keys.Low, KeysHigh: r.Keys.High, KeysKnown: r.Keys.Known()}
 	s.State.recent = recent{}
 	for _, p := range r.State.recent.posts {
-		s.Hot = append(s.Hot, string(p.json))
+		s.Hot = append(s.Hot, string(p.stored))
 	}
 	return s
 }

@@ -24,6 +24,7 @@ func kind() *actors.Kind[State, event] {
 		Pointers: func(s *State) ubl.Fields { return pointers(s.Summary.RoomID) },
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidSend, sendContent, (*State).decideSend),
+			actors.OnNamed(postDid, postContent, (*State).decidePost),
 			actors.OnNamed(announced, announceContent, (*State).decideAnnounce),
 			actors.On(ubl.DidRoomInvite, agreement.AddContent, (*State).decideAdd),
 			actors.On(ubl.DidRoomJoin, nil, (*State).decideJoin),

@@ -2,6 +2,7 @@ package room_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -36,6 +37,7 @@ func TestStateIsDerived(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"send":   w.send,
 			"retry":  w.retry,
+			"post":   w.post,
 			"add":    w.add,
 			"join":   w.join,
 			"leave":  w.leave,
@@ -73,6 +75,7 @@ type world struct {
 	name  ubl.Name
 	users []ubl.Identity
 	sends []ubl.SendMessage
+	said  []ubl.MessageID
 }
 
 func newWorld(h *harness.House, n int) *world {
@@ -100,6 +103,28 @@ func (w *world) request(rt *rapid.T) ubl.Request { return w.h.Request(w.user(rt)
 func (w *world) send(rt *rapid.T) {
 	c := ubl.SendMessage{Request: w.request(rt), Text: rapid.StringN(0, 20, 60).Draw(rt, "text")}
 	w.sends = append(w.sends, c)
+	answer, err := w.h.Ask(context.Background(), w.name, c)
+	var m ubl.Message
+	if err == nil && json.Unmarshal(answer.(*ubl.Sent).Message, &m) == nil {
+		w.said = append(w.said, m.MsgID)
+	}
+}
+
+// post is about a message that somebody sent, or about nothing that there is.
+func (w *world) post(rt *rapid.T) {
+	c := ubl.PostEntry{Request: w.request(rt), Target: "m:none", Body: ubl.TextContent("more")}
+	c.Type = rapid.SampledFrom(ubl.EntryTypes()).Draw(rt, "type")
+	switch c.Type {
+	case ubl.EntryReaction:
+		c.Body = ubl.ReactionContent(rapid.SampledFrom([]string{"👍", ""}).Draw(rt, "key"))
+	case ubl.EntryRedaction:
+		c.Body = ubl.RedactionContent("")
+	case ubl.EntryPin:
+		c.Body = ubl.PinContent(rapid.Bool().Draw(rt, "pinned"))
+	}
+	if len(w.said) > 0 {
+		c.Target = rapid.SampledFrom(w.said).Draw(rt, "target")
+	}
 	w.ask(c)
 }
 

@@ -2,7 +2,6 @@ package room
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 
@@ -22,11 +21,11 @@ func Family(read ubl.Reader) actors.Family {
 			return open(ctx, kind, read, env)
 		},
 		Commands: []ubl.Command{
-			ubl.SendMessage{}, ubl.Announce{}, ubl.ReadHistory{}, ubl.RoomHead{}, ubl.GetRoom{}, ubl.GetAgreement{}, ubl.EndAgreement{},
+			ubl.SendMessage{}, ubl.PostEntry{}, ubl.Announce{}, ubl.ReadHistory{}, ubl.RoomHead{}, ubl.GetRoom{}, ubl.GetAgreement{}, ubl.EndAgreement{},
 			ubl.AddMember{}, ubl.JoinRoom{}, ubl.Welcome{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{}, ubl.SetRoomPolicy{}, ubl.Sweep{},
 		},
 		Answers: []any{
-			(*ubl.Sent)(nil), (*ubl.HistoryPage)(nil), ubl.Head{}, (*ubl.Room)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil),
+			(*ubl.Sent)(nil), (*ubl.Posted)(nil), (*ubl.HistoryPage)(nil), ubl.Head{}, (*ubl.Room)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -83,20 +82,15 @@ func (s *State) readRecent(snap ubl.Snapshot) (next int64, full bool, err error)
 	var bad error
 	next = s.Head.LastSeq
 	err = snap.Descend(messageKey(s.Summary.RoomID, 0), messageKey(s.Summary.RoomID, -1), func(_, v []byte) bool {
-		var m struct {
-			Seq  int64         `json:"room_seq"`
-			ID   ubl.MessageID `json:"msg_id"`
-			At   ubl.Time      `json:"sent_at"`
-			Body ubl.Body      `json:"body"`
-		}
-		if bad = json.Unmarshal(v, &m); bad != nil || m.Seq != next {
+		var b brief
+		if b, bad = stored(v).brief(); bad != nil || b.Seq != next {
 			return false
 		}
-		if full = !s.recent.older(&post{seq: m.Seq, id: m.ID, bytes: postBytes(m.Body.Canonical()), json: slices.Clone(v)}); full {
+		if full = !s.recent.older(&post{seq: b.Seq, id: b.id(), bytes: postBytes(b.Body), stored: slices.Clone(v)}); full {
 			return false
 		}
 		next--
-		s.oldest = m.At
+		s.oldest = b.At
 		return true
 	})
 	slices.Reverse(s.recent.posts)
@@ -108,6 +102,8 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 	switch c := cmd.(type) {
 	case ubl.SendMessage:
 		r.send(t, c)
+	case ubl.PostEntry:
+		r.post(t, c)
 	case ubl.ReadHistory:
 		r.history(t, c)
 	case ubl.RoomHead:

@@ -2,7 +2,6 @@ package room
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -134,12 +133,9 @@ func (r *Room) tooOld(t *actors.Turn, cutoff ubl.Time) (p page, err error) {
 }
 
 // sentAt is when a stored message was sent.
-func sentAt(stored []byte) (ubl.Time, error) {
-	var m struct {
-		SentAt ubl.Time `json:"sent_at"`
-	}
-	err := json.Unmarshal(stored, &m)
-	return m.SentAt, err
+func sentAt(v stored) (ubl.Time, error) {
+	b, err := v.brief()
+	return b.At, err
 }
 
 // trimming removes a page of messages, and is for the next one in time.

@@ -128,4 +128,12 @@ func (x *Tenant) detail(ctx context.Context, who ubl.Identity, entry *ubl.RoomEn
 	if n := len(page.Messages); n > 0 {
 		entry.LastMessage = page.Messages[n-1]
 	}
+	if entry.LastMessage != nil || page.NextCursor == nil {
+		return
+	}
+	// The newest entry is none. What can't be found now is left out.
+	last, _, err := ubl.ReadMessages(ctx, x.Ask, ubl.RoomName(x.id, entry.RoomID), ubl.ReadHistory{Who: who, Before: *page.NextCursor, Limit: 1})
+	if err == nil && len(last) > 0 {
+		entry.LastMessage = last[0]
+	}
 }

@@ -20,7 +20,8 @@ func shelved() (*shelf, map[string]*wording, map[string]*book) {
 		b := &book{id: id, acked: make(map[int64]version), seen: make(map[int64]string)}
 		for n := int64(1); n <= 3; n++ {
 			text := fmt.Sprint(id, " ", n)
-			v := version{DocumentID: id, Content: text, ContentHash: ubl.TextHash("content", text), Version: n}
+			v := version{DocumentID: id, Content: text, Version: n, Salt: ubl.Salt{byte(n)}}
+			v.ContentHash = v.Salt.CommitText("content", text)
 			tried[v.ContentHash] = &wording{word: text}
 			b.acked[n], b.seen[n] = v, v.ContentHash
 			newest := v

@@ -29,8 +29,14 @@ var bodies = map[string]string{
 	"POST /api/rooms/{roomId}/join":              ``,
 	"POST /api/rooms/{roomId}/leave":             ``,
 	"POST /api/rooms/{roomId}/messages":          `{"type":"text","body":{"text":"hello"}}`,
+	"POST /api/rooms/{roomId}/entries":           `{"body":{"content_type":"application/mls-ciphertext","bytes":"AAEC"}}`,
 	"POST /api/service-tokens":                   `{"name":"bot"}`,
 	"POST /api/service-tokens/{clientId}/renew":  `{"new_secret":true}`,
+
+	"POST /api/rooms/{roomId}/entries/{entryId}/edits":     `{"text":"hello!"}`,
+	"POST /api/rooms/{roomId}/entries/{entryId}/reactions": `{"reaction":"👍"}`,
+	"POST /api/rooms/{roomId}/entries/{entryId}/redaction": ``,
+	"POST /api/rooms/{roomId}/entries/{entryId}/pin":       `{"pinned":true}`,
 
 	"POST /api/workspaces":                                       `{"name":"Plans"}`,
 	"POST /api/workspaces/{workspaceId}/complete":                `{"prompt":"Say hello"}`,
@@ -55,7 +61,7 @@ var bodies = map[string]string{
 }
 
 // places fills a path's parameters with good values.
-var places = strings.NewReplacer("{roomId}", "r:general", "{userId}", "u:bob", "{agreementId}", "a:room:r:general",
+var places = strings.NewReplacer("{roomId}", "r:general", "{entryId}", string(saidID), "{userId}", "u:bob", "{agreementId}", "a:room:r:general",
 	"{seq}", "1", "{clientId}", "c1", "{invitationId}", "i:1", "{domain}", "corp.example", "{jti}", "jti-1", "{passkeyId}", string(passkey.ID), "{nodeId}", "n1", "{workspaceId}", "w:general", "{documentId}", "d:1",
 	"{containerId}", "k:cash", "{serverId}", "weather", "{tool}", "weather.forecast")
 

@@ -28,7 +28,7 @@ var (
 // document is a version, with its content or without.
 func document(version int64, content string) *ubl.Document {
 	return &ubl.Document{DocumentID: "d:1", WorkspaceID: "w:general", TenantID: "t:acme.com", Title: "Plan", Content: content,
-		ContentHash: ubl.TextHash("content", "All of it"), Bytes: 9, Version: version, CreatedAt: now, CreatedBy: "u:ana", UpdatedAt: now, UpdatedBy: "u:ana", Receipt: receipt}
+		ContentHash: ubl.Salt{1}.CommitText("content", "All of it"), Salt: ubl.Salt{1}, Bytes: 9, Version: version, CreatedAt: now, CreatedBy: "u:ana", UpdatedAt: now, UpdatedBy: "u:ana", Receipt: receipt}
 }
 
 func answerHouse(to ubl.Name, cmd ubl.Command) (any, bool) {

@@ -9,6 +9,10 @@ import (
 // KeyHeader carries the idempotency key of a request.
 const KeyHeader = "Idempotency-Key"
 
+// SessionHeader, UBL-Session as HTTP has it in Go, names the run that a request is part of: s: and up to 128 of [A-Za-z0-9._-].
+// It goes into the actions of the ledger.
+const SessionHeader = "Ubl-Session"
+
 // CheckKey refuses a request whose key is malformed, or one of several: whoever
 // gives one relies on it.
 func CheckKey(h http.Header) *ubl.Error {

@@ -4,6 +4,10 @@ import type { Action } from '../../types';
 
 const said: Record<string, string> = {
   'messenger.send': 'sent a message',
+  'messenger.edit': 'edited a message',
+  'messenger.react': 'reacted to a message',
+  'messenger.redact': 'took the content of an entry away',
+  'messenger.pin': 'pinned a message, or no longer',
   'tenant.create': 'founded the tenant',
   'tenant.join': 'joined the tenant',
   'tenant.update': 'changed the tenant’s defaults',
