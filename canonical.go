@@ -14,52 +14,66 @@ import (
 // JSON number, and so one hash.
 const maxSafeInteger = "9007199254740991"
 
-var errUnsafeInteger = errors.New("an integer is beyond ±(2^53−1)")
+// maxNesting is how deep arrays and objects may stand in one another: who reads them may
+// have a small stack.
+const maxNesting = 1000
+
+var (
+	errUnsafeInteger = errors.New("an integer is beyond ±(2^53−1)")
+	errNesting       = errors.New("it is nested deeper than 1,000 levels")
+)
 
 // Canonical rewrites JSON in the one form that is hashed: RFC 8785 (JCS).
-// Duplicate keys, lone surrogates, invalid UTF-8 and integers beyond
-// ±(2^53−1) are refused; a valid result is canonical itself.
+// Duplicate keys, lone surrogates, invalid UTF-8, integers beyond ±(2^53−1) and more
+// than 1,000 levels of nesting are refused; a valid result is canonical itself.
 func Canonical(json []byte) ([]byte, error) {
 	if !utf8.Valid(json) {
 		return nil, errors.New("couldn't make JSON canonical: it is not valid UTF-8")
 	}
-	if unsafeInteger(json) {
-		return nil, fmt.Errorf("couldn't make JSON canonical: %w", errUnsafeInteger)
+	if err := checkTokens(json); err != nil {
+		return nil, fmt.Errorf("couldn't make JSON canonical: %w", err)
 	}
 	out, err := jcs.Transform(json)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't make JSON canonical: %w", err)
 	}
 	// 1e20 is written out in digits and so becomes an integer only here.
-	if unsafeInteger(out) {
-		return nil, fmt.Errorf("couldn't make JSON canonical: %w", errUnsafeInteger)
+	if err := checkTokens(out); err != nil {
+		return nil, fmt.Errorf("couldn't make JSON canonical: %w", err)
 	}
 	return out, nil
 }
 
-// unsafeInteger finds a number of digits only that is beyond ±(2^53−1). It
-// looks at tokens and leaves syntax to the parser.
-func unsafeInteger(json []byte) bool {
-	inString := false
+// checkTokens finds a number of digits only that is beyond ±(2^53−1), and what is nested
+// too deep. It looks at tokens and leaves syntax to the parser.
+func checkTokens(json []byte) error {
+	inString, depth := false, 0
 	for i := 0; i < len(json); i++ {
 		switch c := json[i]; {
 		case inString && c == '\\':
 			i++
 		case c == '"':
 			inString = !inString
-		case !inString && c >= '0' && c <= '9':
+		case inString:
+		case c == '{' || c == '[':
+			if depth++; depth > maxNesting {
+				return errNesting
+			}
+		case c == '}' || c == ']':
+			depth--
+		case c >= '0' && c <= '9':
 			end := i
 			plain := true
 			for ; end < len(json) && isNumberByte(json[end]); end++ {
 				plain = plain && json[end] >= '0' && json[end] <= '9'
 			}
 			if plain && beyondSafe(json[i:end]) {
-				return true
+				return errUnsafeInteger
 			}
 			i = end - 1
 		}
 	}
-	return false
+	return nil
 }
 
 func isNumberByte(c byte) bool {

@@ -124,6 +124,7 @@ func TestCanonicalRefuses(t *testing.T) {
 		"a number beyond a double":        `1e400`,
 		"a control character in a string": "\"\n\"",
 		"a nesting that would eat memory": strings.Repeat("[", 1<<20),
+		"a nesting of 1,001 levels":       strings.Repeat("[", 1001) + strings.Repeat("]", 1001),
 	} {
 		if got, err := ubl.Canonical([]byte(in)); err == nil {
 			t.Errorf("%s: got %.60s, want an error", name, got)

@@ -41,13 +41,12 @@ export interface Message {
   room_seq: number;
   sender_id: string;
   sent_at: string;
-  // entry is the app's own: another entry of the timeline, which it keeps and doesn't show.
+  // "entry" is the app's own, for other entries of the timeline (store/entries.ts).
   type: 'text' | 'system' | 'entry';
   body: { text: string };
   reply_to: string | null;
   attachments: unknown[];
   receipt: Receipt;
-  entry?: Entry; // of type entry
 }
 
 // Entry is anything in a room's timeline. Its body is null once it is redacted.

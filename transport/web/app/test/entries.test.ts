@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDb } from '../src/store/db';
-import { emptied, rowOf } from '../src/store/entries';
+import { emptied, entryIn, rowOf } from '../src/store/entries';
 import { entryOf } from './server';
 import { Browser, me, texts, World } from './world';
 
@@ -57,7 +57,7 @@ test('a row is its entry, and nothing is left of one that was redacted', () => {
   world.server.found(room, me);
   const said = world.server.say(room, me, 'hello');
   assert.deepEqual(rowOf(entryOf(said)), said);
-  const redaction = world.server.enter(room, me, 'redaction', said).entry!;
+  const redaction = entryIn(world.server.enter(room, me, 'redaction', said))!;
   const left = emptied(said, redaction);
   assert.equal(left.type, 'entry');
   assert.equal(left.room_seq, said.room_seq);

@@ -2,7 +2,7 @@
 // asks it, with faults on request. test/real.test.ts holds the store against the real one.
 
 import { ApiError } from '../src/api';
-import { emptied, isShown, isTaken, rowOf } from '../src/store/entries';
+import { emptied, entryIn, isShown, isTaken, rowOf } from '../src/store/entries';
 import type { Entry, Former, Member, Message, RoomEntry, RoomEvent } from '../src/types';
 
 export const tenant = 't:test';
@@ -215,7 +215,7 @@ function pageOf(room: Room, cursor: number, limit: number) {
 export function entryOf(row: Message): Entry {
   const { msg_id: entry_id, tenant_id, room_id, room_seq, sender_id: author_id, sent_at, receipt } = row;
   const body = { content_type: `application/vnd.ubl.${row.type}+json`, json: row.body };
-  return row.entry ?? {
+  return entryIn(row) ?? {
     kind: 'entry.v2', entry_id, tenant_id, room_id, room_seq, author_id, sent_at, type: 'message', body, receipt,
     ...(row.reply_to && { reply_to: row.reply_to }),
   };
