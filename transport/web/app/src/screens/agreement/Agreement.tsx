@@ -3,11 +3,11 @@
 import { at, del, get, post } from '../../api';
 import type { ScreenProps } from '../../router';
 import { me } from '../../session';
-import { bare } from '../../text';
 import type { Agreement as Record, AgreementChange, Proposal } from '../../types';
 import { Await, Problem } from '../../ui/Await';
 import { Badge, Facts, Hash, Time } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
+import { ask } from '../../ui/Dialog';
 import { Screen, Section } from '../../ui/Screen';
 import { toast } from '../../ui/Toast';
 import { useAct } from '../../ui/useAct';
@@ -21,7 +21,7 @@ import { Terms } from './Terms';
 export default function Agreement({ params: { id = '' } }: ScreenProps) {
   const record = useLoad((signal) => get<{ agreement: Record }>(at`/api/agreements/${id}`, { signal }), [id]);
   return (
-    <Screen title="Agreement" above="/ui/more" sub={bare(bare(id.slice(id.indexOf(':') + 1)))}>
+    <Screen title="Agreement" above="/ui/more" sub={id.replace(/^a:/, '').replace(':', ' ')}>
       <Await of={record}>{({ agreement }) => <Shown key={agreement.hash} of={agreement} onChanged={record.reload} />}</Await>
     </Screen>
   );
@@ -37,6 +37,7 @@ function Shown({ of, onChanged }: { of: Record; onChanged: () => void }) {
         <Terms of={of.terms} />
       </Section>
       {myself?.role === 'owner' && !ended && <Propose agreement={of} onChanged={onChanged} />}
+      {myself?.role === 'owner' && !ended && of.type !== 'tenant_license' && <End id={of.id} onChanged={onChanged} />}
       <Section title="How it came to be">
         <ol class="stack">
           {(of.history ?? []).map((step) => (
@@ -51,6 +52,23 @@ function Shown({ of, onChanged }: { of: Record; onChanged: () => void }) {
         />
       </Section>
     </>
+  );
+}
+
+// End is for good. The tenant's own Agreement is ended over the API alone.
+function End({ id, onChanged }: { id: string; onChanged: () => void }) {
+  const act = useAct();
+  const end = async () => {
+    if (!(await ask({ title: 'End this Agreement?', text: 'It is for good. Nothing more is done under it; what is there stays readable.', action: 'End it', danger: true }))) return;
+    if (await act.run(() => post(at`/api/agreements/${id}/end`))) onChanged();
+  };
+  return (
+    <Section title="End">
+      <Problem of={act.problem} />
+      <Button busy={act.busy} onClick={() => void end()}>
+        End the Agreement
+      </Button>
+    </Section>
   );
 }
 

@@ -38,7 +38,7 @@ export function Propose({ agreement: { id, terms }, onChanged }: Props) {
         }}
       >
         <Field label="What everybody takes on" hint="One on each line. People read this before they accept." lines={4} value={texts} onValue={setTexts} />
-        <Field label="Last day before it ends" hint="Empty: it holds until somebody ends it." type="date" value={until} onValue={setUntil} />
+        <Field label="It ends on" hint="Empty: it holds until somebody ends it." type="date" value={until} onValue={setUntil} />
         <Choice
           label="Who must accept the next terms"
           value={accept}
