@@ -354,9 +354,12 @@ const (
 	DidRedact           Did = "messenger.redact"
 	DidPin              Did = "messenger.pin"
 
-	DidAgreementEnd  Did = "agreement.end"
-	DidAgreementHeir Did = "agreement.heir"
-	DidHeirSet       Did = "agreement.heir.set"
+	DidAgreementPropose  Did = "agreement.propose"
+	DidAgreementAccept   Did = "agreement.accept"
+	DidAgreementWithdraw Did = "agreement.withdraw"
+	DidAgreementEnd      Did = "agreement.end"
+	DidAgreementHeir     Did = "agreement.heir"
+	DidHeirSet           Did = "agreement.heir.set"
 
 	DidPasskeyRegister Did = "passkey.register"
 	DidPasskeyUse      Did = "passkey.use"
@@ -374,6 +377,8 @@ const (
 	DidComplete         Did = "office.llm.complete"
 	DidToolCall         Did = "office.tool.call"
 
+	DidKindSet               Did = "kind.set"
+	DidKindRemove            Did = "kind.remove"
 	DidContainerCreate       Did = "container.create"
 	DidContainerJoin         Did = "container.join"
 	DidContainerInvite       Did = "container.invite"
@@ -422,11 +427,11 @@ var dids = []Did{
 	DidTokenCreate, DidTokenRenew, DidTokenRevoke,
 	DidRoomCreate, DidRoomJoin, DidRoomInvite, DidRoomMemberUpdate, DidRoomRemove, DidRoomLeave,
 	DidRoomUpdate, DidRoomTrim, DidSend, DidEdit, DidReact, DidRedact, DidPin,
-	DidAgreementEnd, DidAgreementHeir, DidHeirSet,
+	DidAgreementPropose, DidAgreementAccept, DidAgreementWithdraw, DidAgreementEnd, DidAgreementHeir, DidHeirSet,
 	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
 	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,
 	DidDocumentList, DidDocumentVersions, DidDocumentSearch, DidComplete, DidToolCall,
-	DidContainerCreate, DidContainerJoin, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave,
+	DidKindSet, DidKindRemove, DidContainerCreate, DidContainerJoin, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave,
 	DidTransfer, DidReceive, DidCreditsIssue,
 	DidToolAccess, DidServerAdd, DidServerUpdate, DidServerRemove, DidServerSync, DidServerConnect,
 	DidToolApprove, DidToolDeny, DidPortalCall, DidBudgetUpdate, DidRedrive,

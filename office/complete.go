@@ -19,7 +19,7 @@ func (o *Office) Complete(ctx context.Context, req ubl.CompleteRequest, onDelta 
 		return nil, err
 	}
 	agreement, err := ubl.Ask[ubl.AgreementID](ctx, o.Asker, ubl.ContainerName(req.Who.TenantID, req.WorkspaceID),
-		ubl.Authorize{Request: req.Request, Op: ubl.OpExecute})
+		ubl.Authorize{Request: req.Request, Op: ubl.OpExecute, Tools: req.Tools})
 	if err != nil {
 		return nil, err
 	}

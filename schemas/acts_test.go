@@ -14,7 +14,8 @@ import (
 func TestEveryAct(t *testing.T) {
 	room, tenant, user := ubl.Str("room_id", "r:general"), ubl.Str("tenant_id", "t:acme.com"), ubl.Str("user_id", "u:bob")
 	role, token, agreement := ubl.Str("role", ubl.RoleMember), ubl.Str("token_id", "k1"), ubl.Str("agreement_id", "a:room:r:general")
-	invitation := ubl.Str("invitation_id", "i:1")
+	kind := ubl.Fields{ubl.Str("kind", "case"), ubl.Str("kind_hash", ubl.BodyHash(nil)), tenant}
+	invitation, terms := ubl.Str("invitation_id", "i:1"), ubl.Str("terms_hash", ubl.BodyHash(nil))
 	linkHash := strings.Repeat("a", 64)
 	op := func(name string, more ...ubl.Field) ubl.Fields {
 		return append(ubl.Fields{ubl.Str("op", name)}, more...)
@@ -79,13 +80,16 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidPlatformHomeSet:   {ubl.Fields{tenant, user}, op("platform.home.set", tenant, user), onTenant},
 		ubl.DidSend: {ubl.Fields{ubl.Str("body_hash", ubl.BodyHash(nil)), ubl.Str("msg_id", "m:1"), room, ubl.Int("room_seq", 1)},
 			op("room.append", room, ubl.Int("room_seq", 1)), ubl.Fields{ubl.Str("msg_id", "m:1")}},
-		ubl.DidEdit:          about,
-		ubl.DidReact:         about,
-		ubl.DidPin:           about,
-		ubl.DidRedact:        {about.this, op("room.redact", room, ubl.Int("room_seq", 1)), about.pointers},
-		ubl.DidAgreementHeir: {ubl.Fields{agreement, user}, set, onRoom},
-		ubl.DidHeirSet:       {ubl.Fields{agreement, user}, op("agreement.heir.set", agreement, user), onRoom},
-		ubl.DidAgreementEnd:  {ubl.Fields{agreement}, op("agreement.end", agreement), onTenant},
+		ubl.DidEdit:              about,
+		ubl.DidReact:             about,
+		ubl.DidPin:               about,
+		ubl.DidRedact:            {about.this, op("room.redact", room, ubl.Int("room_seq", 1)), about.pointers},
+		ubl.DidAgreementHeir:     {ubl.Fields{agreement, user}, set, onRoom},
+		ubl.DidHeirSet:           {ubl.Fields{agreement, user}, op("agreement.heir.set", agreement, user), onRoom},
+		ubl.DidAgreementPropose:  {ubl.Fields{agreement, terms}, op("agreement.amend", agreement, terms), onRoom},
+		ubl.DidAgreementAccept:   {ubl.Fields{agreement, terms}, op("agreement.accept", agreement, terms), onRoom},
+		ubl.DidAgreementWithdraw: {ubl.Fields{agreement, terms}, op("agreement.withdraw", agreement, terms), onRoom},
+		ubl.DidAgreementEnd:      {ubl.Fields{agreement}, op("agreement.end", agreement), onTenant},
 		ubl.DidToolAccess: {ubl.Fields{ubl.Str("agreement_id", ubl.ToolAgreement("messenger.send")), ubl.Bool("allowed", true), ubl.Int("groups", 0),
 			ubl.Int("per_minute", 60), ubl.Str("terms_hash", ubl.BodyHash(nil)), ubl.Str("tool", "messenger.send"), ubl.Int("users", 2)},
 			op("tool.access", ubl.Str("agreement_id", ubl.ToolAgreement("messenger.send")), ubl.Str("tool", "messenger.send")), onTenant},
@@ -105,6 +109,8 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidToolCall:              {append(slices.Clone(call), ubl.Str("parent", "req:1234")), called, onCall},
 		ubl.DidComplete:              {append(slices.Clone(call), ubl.Int("tokens", 1000), ubl.Str("workspace_id", "w:general")), append(slices.Clone(called), usage...), onCall},
 		ubl.DidWorkspaceCreate:       {founding, op("container.create", inside), onContainer},
+		ubl.DidKindSet:               {kind, append(op("kind.set"), kind...), onTenant},
+		ubl.DidKindRemove:            {kind, append(op("kind.remove"), kind...), onTenant},
 		ubl.DidContainerCreate:       {founding, op("container.create", inside), onContainer},
 		ubl.DidContainerInvite:       {ubl.Fields{inside, role, user}, set, onContainer},
 		ubl.DidContainerMemberUpdate: {ubl.Fields{inside, role, user}, set, onContainer},

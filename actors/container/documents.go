@@ -13,7 +13,10 @@ import (
 // returns a plan or a refusal.
 
 func (s *State) decideCreate(cmd ubl.CreateDocument, at actors.Moment) (*plan, error) {
-	if err := s.mayHold(cmd.Who, ubl.OpCreate); err != nil {
+	if err := s.mayHold(cmd.Who, ubl.DidDocumentCreate, ubl.OpCreate); err != nil {
+		return nil, err
+	}
+	if err := s.fits(ubl.DidDocumentCreate, cmd.Content); err != nil {
 		return nil, err
 	}
 	title, err := checkNew(cmd.Title, cmd.Content)
@@ -128,7 +131,7 @@ func (s *State) current(id ubl.DocumentID) (document, error) {
 }
 
 func (s *State) decideUpdate(cmd ubl.UpdateDocument, at actors.Moment) (*plan, error) {
-	if err := s.mayHold(cmd.Who, ubl.OpWrite); err != nil {
+	if err := s.mayHold(cmd.Who, ubl.DidDocumentUpdate, ubl.OpWrite); err != nil {
 		return nil, err
 	}
 	d, err := s.current(cmd.DocumentID)
@@ -153,6 +156,9 @@ func (s *State) next(d document, cmd ubl.UpdateDocument, at actors.Moment) (*pla
 	}
 	if cmd.Content != nil {
 		content = *cmd.Content
+		if err := s.fits(ubl.DidDocumentUpdate, content); err != nil {
+			return nil, err
+		}
 	}
 	check := checkNew
 	if title == d.Title {
@@ -175,7 +181,7 @@ func (s *State) next(d document, cmd ubl.UpdateDocument, at actors.Moment) (*pla
 }
 
 func (s *State) decideDelete(cmd ubl.DeleteDocument, _ actors.Moment) (*plan, error) {
-	if err := s.mayHold(cmd.Who, ubl.OpDelete); err != nil {
+	if err := s.mayHold(cmd.Who, ubl.DidDocumentDelete, ubl.OpDelete); err != nil {
 		return nil, err
 	}
 	d, err := s.current(cmd.DocumentID)

@@ -26,7 +26,10 @@ func Crediting(req ubl.Request, amount int64) ubl.Command {
 // decideCredit plans the arrival of issued credits. That they may be made is the
 // TenantLicense's to say, and so the act is under it.
 func (s *State) decideCredit(cmd Credit, _ actors.Moment) (*plan, error) {
-	if err := s.may(cmd.Who, ubl.OpDeposit); err != nil {
+	if err := s.there(cmd.Who, true); err != nil {
+		return nil, err
+	}
+	if err := s.Agreement.May(ubl.OpDeposit); err != nil {
 		return nil, err
 	}
 	if cmd.Amount < 1 || cmd.Amount > ubl.MaxCredits {
@@ -146,11 +149,16 @@ func (s *State) mayReceive(cmd takeIn) error {
 	if cmd.amount > 0 {
 		op = ubl.OpDeposit
 	}
-	if err := s.may(cmd.Who, op); err != nil {
+	if err := s.may(cmd.Who, ubl.DidReceive, op); err != nil {
 		return err
 	}
 	if err := cmd.physics.Converts(s.Summary.Physics); err != nil {
 		return err
+	}
+	if cmd.document != nil {
+		if err := s.fits(ubl.DidReceive, cmd.document.Content); err != nil {
+			return err
+		}
 	}
 	if cmd.document != nil && cmd.op == ubl.OpTransfer {
 		if n, _ := s.known(cmd.document.DocumentID); n > 0 {

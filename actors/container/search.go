@@ -38,7 +38,7 @@ func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 }
 
 func (c *Container) maySearch(cmd ubl.SearchDocuments) error {
-	if err := c.State.look(cmd.Who); err != nil {
+	if err := c.State.reads(cmd.Who, ubl.DidDocumentSearch); err != nil {
 		return err
 	}
 	switch {

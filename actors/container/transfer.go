@@ -20,12 +20,12 @@ type knock struct {
 // Cost is 0: it reads.
 func (knock) Cost() int { return 0 }
 
-// there answers a knock. Only what takes credits is there for everyone of the tenant.
-func (s *State) there(k knock) error {
-	if k.credits && s.Summary.Physics.Topology == ubl.Values && k.Who.TenantID == s.Agreement.TenantID {
+// there answers a knock. What takes credits is there for everyone of the tenant.
+func (s *State) there(who ubl.Identity, credits bool) error {
+	if credits && who.TenantID == s.Agreement.TenantID {
 		return nil
 	}
-	return s.look(k.Who)
+	return s.look(who)
 }
 
 // depart is a Transfer whose target is known to be there.
@@ -67,7 +67,7 @@ const carryAfter = 10 * time.Second
 func (s *State) leaving(cmd ubl.Transfer) (transfer, error) {
 	id := s.Summary.ContainerID
 	x := transfer{From: id, To: cmd.To, Op: s.Summary.Physics.Leaving(), Amount: cmd.Amount}
-	if err := s.may(cmd.Who, x.Op); err != nil {
+	if err := s.may(cmd.Who, ubl.DidTransfer, x.Op); err != nil {
 		return x, err
 	}
 	switch {

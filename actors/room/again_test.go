@@ -50,6 +50,7 @@ func TestAnsweredAgain(t *testing.T) {
 	ask(plans, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{Join: &join}})
 	ask(plans, ubl.RemoveMember{Request: h.Request(cem), UserID: cem.UserID})
 	ask(plans, ubl.SetHeir{Request: h.Request(ana), Heir: entry})
+	harness.AskTerms(h, ask, plans, ana, bob)
 	ask(plans, ubl.RemoveMember{Request: h.Request(bob), UserID: bob.UserID})
 	ask(plans, ubl.RemoveMember{Request: h.Request(ana), UserID: ana.UserID, Expel: true}) // nobody is left
 	ask(plans, agreement.Inherit{Request: h.Request(ana), Heir: entry})

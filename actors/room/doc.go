@@ -42,8 +42,9 @@
 //
 // A room is a container of messages: its Agreement says how they move, and
 // [ubl.Agreement.May] rules as for any other. Sending, and joining with its
-// system message, write; retention deletes. Who may is decided by the entries;
-// leaving and being removed are always possible. Retention alone also acts under an
+// system message, write; retention deletes. Who may is decided by the Agreement's terms
+// (terms.go), of which the policy's join rule is a part; leaving and being removed are always
+// possible. Retention alone also acts under an
 // Agreement that has ended: the room still keeps messages no longer than it promised.
 //
 // # Sealing

@@ -123,8 +123,9 @@ type entryRule struct {
 	did ubl.Did
 	// about are the types that it may be about; empty for an entry about no other.
 	about []ubl.EntryType
-	// mine says that only the author of the target may; owners, that those of the room may, too.
-	mine, owners bool
+	// mine says that only the author of the target may; keepers, that who may change the room
+	// may, too.
+	mine, keepers bool
 	// body checks a body and gives its one form; max is the room's limit on messages.
 	body func(c ubl.TypedBody, max int) (ubl.TypedBody, error)
 }
@@ -137,7 +138,7 @@ var entryRules = map[ubl.EntryType]entryRule{
 	ubl.EntryReaction: {did: ubl.DidReact, about: []ubl.EntryType{ubl.EntryMessage}, body: reaction},
 	ubl.EntryRedaction: {
 		did: ubl.DidRedact, about: []ubl.EntryType{ubl.EntryMessage, ubl.EntryEdit, ubl.EntryReaction},
-		mine: true, owners: true, body: reason,
+		mine: true, keepers: true, body: reason,
 	},
 	ubl.EntryPin: {did: ubl.DidPin, about: []ubl.EntryType{ubl.EntryMessage}, body: pin},
 }
@@ -202,7 +203,11 @@ func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
 	if !ok {
 		return nil, ubl.Errorf(ubl.CodeValidation, "the type is none of message, edit, reaction, redaction and pin")
 	}
-	body, err := rule.body(c.Body, s.Policy.MaxMessageBytes)
+	err := s.Agreement.Terms.Fits(rule.did, len(c.Body.Hashed()))
+	body := c.Body
+	if err == nil {
+		body, err = rule.body(body, s.Policy.MaxMessageBytes)
+	}
 	if err == nil {
 		err = s.mayPost(c, rule)
 	}
@@ -234,8 +239,8 @@ func (s *State) mayPost(c *posted, rule entryRule) error {
 		return ubl.Errorf(ubl.CodeConflict, "the target was redacted")
 	case !rule.mine || c.target.author() == c.Who.UserID:
 		return nil
-	case rule.owners:
-		return s.owner(c.Who)
+	case rule.keepers:
+		return s.permits(ubl.DidRoomUpdate, c.Who)
 	}
 	return ubl.Errorf(ubl.CodeForbidden, "only the author of a message may edit it")
 }

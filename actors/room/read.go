@@ -17,7 +17,7 @@ const maxPage = 200
 // history answers a page of the timeline: from memory where it lies there,
 // else from the store on the asker's goroutine.
 func (r *Room) history(t *actors.Turn, c ubl.ReadHistory) {
-	if _, err := r.State.member(c.Who); err != nil {
+	if err := r.State.shows("messenger.history", c.Who); err != nil {
 		t.Fail(err)
 		return
 	}
@@ -182,7 +182,7 @@ func (r *Room) checkReply(t *actors.Turn, id ubl.MessageID) error {
 
 // agreement answers members with the Agreement and its history.
 func (r *Room) agreement(t *actors.Turn, c ubl.GetAgreement) {
-	_, err := r.State.member(c.Who)
+	err := r.State.shows("agreement.get", c.Who)
 	if err == nil {
 		err = r.State.own(c.Agreement)
 	}

@@ -46,6 +46,7 @@ func TestStateIsDerived(t *testing.T) {
 			"heir":   w.heir,
 			"role":   w.role,
 			"policy": w.policy,
+			"terms":  w.terms,
 			"sweep":  w.sweep,
 			"end":    w.end,
 			"": func(rt *rapid.T) {
@@ -76,6 +77,8 @@ type world struct {
 	users []ubl.Identity
 	sends []ubl.SendMessage
 	said  []ubl.MessageID
+	// proposed are the newest terms that somebody proposed.
+	proposed ubl.Terms
 }
 
 func newWorld(h *harness.House, n int) *world {
@@ -199,5 +202,26 @@ func (w *world) sweep(rt *rapid.T) {
 func (w *world) end(rt *rapid.T) {
 	if rapid.IntRange(0, 9).Draw(rt, "seldom") == 0 {
 		w.ask(ubl.EndAgreement{Request: w.request(rt)})
+	}
+}
+
+// terms proposes some, answers a proposal, or takes it away.
+func (w *world) terms(rt *rapid.T) {
+	switch rapid.IntRange(0, 4).Draw(rt, "terms") {
+	case 0:
+		w.ask(ubl.WithdrawTerms{Request: w.request(rt)})
+	case 1, 2:
+		w.ask(ubl.AcceptTerms{Request: w.request(rt), TermsHash: w.proposed.Hash()})
+	default:
+		w.proposed = ubl.Terms{
+			Form: ubl.TermsForm, Permits: []ubl.Permit{{Did: "*", To: []string{ubl.ToOwners}}, {Did: "messenger.*", To: []string{ubl.ToEntries}}},
+			Accept: rapid.SampledFrom([]ubl.Acceptance{ubl.AcceptProposer, ubl.AcceptOwners, ubl.AcceptEntries, ubl.AcceptEntries, "king"}).Draw(rt, "accept"),
+		}
+		if rapid.Bool().Draw(rt, "limited") {
+			w.proposed.Limits = []ubl.Limit{{Did: "messenger.*", PerMinute: 2, Together: true}}
+		}
+		for range 2 { // the second may have to be accepted
+			w.ask(ubl.ProposeTerms{Request: w.h.Request(w.users[0]), Terms: w.proposed})
+		}
 	}
 }

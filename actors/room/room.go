@@ -21,11 +21,12 @@ func Family(read ubl.Reader) actors.Family {
 			return open(ctx, kind, read, env)
 		},
 		Commands: []ubl.Command{
-			ubl.SendMessage{}, ubl.PostEntry{}, ubl.Announce{}, ubl.ReadHistory{}, ubl.RoomHead{}, ubl.GetRoom{}, ubl.GetAgreement{}, ubl.EndAgreement{},
+			ubl.SendMessage{}, ubl.PostEntry{}, ubl.Announce{}, ubl.ReadHistory{}, ubl.RoomHead{}, ubl.GetRoom{}, ubl.GetContainer{}, ubl.GetAgreement{}, ubl.EndAgreement{},
+			ubl.ProposeTerms{}, ubl.AcceptTerms{}, ubl.WithdrawTerms{},
 			ubl.AddMember{}, ubl.JoinRoom{}, ubl.Welcome{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{}, ubl.SetRoomPolicy{}, ubl.Sweep{},
 		},
 		Answers: []any{
-			(*ubl.Sent)(nil), (*ubl.Posted)(nil), (*ubl.HistoryPage)(nil), ubl.Head{}, (*ubl.Room)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil),
+			(*ubl.Sent)(nil), (*ubl.Posted)(nil), (*ubl.HistoryPage)(nil), ubl.Head{}, (*ubl.Room)(nil), (*ubl.Container)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -109,7 +110,9 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 	case ubl.RoomHead:
 		t.Reply(r.State.head())
 	case ubl.GetRoom:
-		r.getRoom(t, c)
+		r.shown(t, c.Who, c.AsOf, func(s *State, asOf *ubl.Receipt) any { return s.room(asOf) })
+	case ubl.GetContainer:
+		r.shown(t, c.Who, c.AsOf, func(s *State, asOf *ubl.Receipt) any { return s.container(c.Who, asOf) })
 	case ubl.GetAgreement:
 		r.agreement(t, c)
 	case ubl.Welcome:
@@ -125,36 +128,34 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 	}
 }
 
-// getRoom answers members with the configuration.
-func (r *Room) getRoom(t *actors.Turn, c ubl.GetRoom) {
-	_, err := r.State.member(c.Who)
+// shown answers who may look with the room, as it is or was.
+func (r *Room) shown(t *actors.Turn, who ubl.Identity, at ubl.AsOf, show func(*State, *ubl.Receipt) any) {
+	err := r.State.shows("room.get", who)
 	if err == nil {
-		err = t.Past(c.AsOf)
+		err = t.Past(at)
 	}
 	if err != nil {
 		t.Fail(err)
 		return
 	}
-	if c.AsOf.IsNow() {
-		t.Reply(r.State.room())
+	if at.IsNow() {
+		t.Reply(show(&r.State, nil))
 		return
 	}
 	ctx, now := t.Context(), r.State.past()
 	t.Later(func() (any, error) {
-		s, newest, err := r.then(ctx, c.AsOf, now)
+		s, newest, err := r.then(ctx, at, now)
 		if err != nil {
 			return nil, err
 		}
-		room := s.room()
-		room.AsOf = &newest.Receipt
-		return room, nil
+		return show(s, &newest.Receipt), nil
 	})
 }
 
 // outcome is what a caller is answered for an event. Where that is the whole room or
 // record, the events up to this one are replayed, so that it is what was answered then.
 func (r *Room) outcome(ctx context.Context, e event) (any, error) {
-	if e.Did != ubl.DidRoomUpdate && e.Did != ubl.DidAgreementEnd {
+	if e.Did != ubl.DidRoomUpdate && e.Did != ubl.DidAgreementEnd && e.Amendment == nil {
 		return e.Member, nil
 	}
 	s, err := r.AsOf(ctx, e.N)
@@ -163,7 +164,7 @@ func (r *Room) outcome(ctx context.Context, e event) (any, error) {
 	}
 	s.Head.LastSeq = e.LastSeq
 	if e.Did == ubl.DidRoomUpdate {
-		return s.room(), nil
+		return s.room(nil), nil
 	}
 	return s.Agreement.View(nil), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // retention is the key of the alarm that removes what is too old. It is armed while the
@@ -39,7 +40,10 @@ func (s *State) expiry(oldest, from ubl.Time) actors.Alarm {
 
 // errand is what the alarm leads to: a sweep, which sets the next one. Where it finds
 // nothing to remove yet, the clock went back, and the alarm stays.
-func (r *Room) errand(_ string, req ubl.Request) func(context.Context) error {
+func (r *Room) errand(key string, req ubl.Request) func(context.Context) error {
+	if key == agreement.TermAlarm {
+		return r.State.Agreement.Lapse(r.Ask, r.Name, req)
+	}
 	if !r.State.trims() {
 		return nil
 	}

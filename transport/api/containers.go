@@ -43,7 +43,7 @@ type containerAnswer struct {
 }
 
 type getContainerInput struct {
-	ContainerPath
+	PlacePath
 	AsOfQuery
 }
 
@@ -52,11 +52,29 @@ func (a *API) getContainer(ctx context.Context, in *getContainerInput) (any, err
 	if err != nil {
 		return nil, err
 	}
-	c, err := ubl.Ask[*ubl.Container](ctx, a.Asker, container(ctx, in.ContainerID), ubl.GetContainer{Who: caller(ctx), AsOf: at})
+	to, err := placeOf(ctx, in.ContainerID)
+	if err != nil {
+		return nil, err
+	}
+	c, err := ubl.Ask[*ubl.Container](ctx, a.Asker, to, ubl.GetContainer{Who: caller(ctx), AsOf: at})
 	if err == nil {
 		err = past(at, c.AsOf)
 	}
 	return containerAnswer{c}, err
+}
+
+// placeOf addresses what answers as a container: one of the caller's tenant, a room of it, or the
+// tenant.
+func placeOf(ctx context.Context, id ubl.ContainerID) (ubl.Name, error) {
+	switch {
+	case ubl.RoomID(id).Valid():
+		return room(ctx, ubl.RoomID(id)), nil
+	case ubl.TenantID(id) == caller(ctx).TenantID:
+		return home(ctx), nil
+	case id.Valid():
+		return container(ctx, id), nil
+	}
+	return "", ubl.Errorf(ubl.CodeNotFound, "there is no such container")
 }
 
 type transferInput struct {

@@ -39,6 +39,13 @@ func answerHouse(to ubl.Name, cmd ubl.Command) (any, bool) {
 	switch c := cmd.(type) {
 	case ubl.CreateContainer:
 		return &ubl.ContainerMade{Container: ubl.ContainerSummary{ContainerID: "w:plans", Kind: c.Kind, Name: c.Name, Physics: workspace.Physics, CreatedAt: now}, Receipt: receipt}, true
+	case ubl.ListKinds:
+		return []*ubl.Kind{new(ubl.WalletKind())}, true
+	case ubl.SetKind:
+		c.Kind.Did = ubl.DidContainerCreate
+		return &c.Kind, true
+	case ubl.RemoveKind:
+		return &ubl.Kind{Name: c.Name, Agreement: "case_agreement", Physics: workspace.Physics, Did: ubl.DidContainerCreate}, true
 	case ubl.ListContainers:
 		if c.Receipted {
 			return &ubl.ContainerList{Containers: []ubl.ContainerSummary{workspace}, Receipt: &receipt}, true

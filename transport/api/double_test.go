@@ -137,7 +137,7 @@ func (s *actors) entries(c ubl.ReadHistory) *ubl.HistoryPage {
 // agreement is a record of which the caller is the owner.
 func agreement(to ubl.Name, status string) *ubl.AgreementView {
 	a := ubl.Agreement{ID: "a:tenant:t:acme.com", Type: ubl.TenantLicense, TenantID: "t:acme.com", CreatedAt: now, CreatedBy: "u:ana",
-		Status: status, Members: map[ubl.UserID]ubl.Member{"u:bob": member, "u:ana": {UserID: "u:ana", Email: "ana@acme.com", Role: ubl.RoleOwner, Since: now}}}
+		Status: status, Terms: (&ubl.ToolAccess{Tool: "messenger.send", Allowed: true}).Terms(), Members: map[ubl.UserID]ubl.Member{"u:bob": member, "u:ana": {UserID: "u:ana", Email: "ana@acme.com", Role: ubl.RoleOwner, Since: now}}}
 	if room := ubl.RoomID(to.Local()); room.Valid() {
 		a.ID, a.Type = ubl.RoomAgreement(room), ubl.RoomGovernance
 	}
@@ -208,6 +208,8 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 			v.History = nil
 		}
 		return v, nil
+	case ubl.ProposeTerms, ubl.AcceptTerms, ubl.WithdrawTerms:
+		return agreement(to, ubl.AgreementInForce), nil
 	case ubl.EndAgreement:
 		return held(agreement(to, ubl.AgreementEnded), c.Agreement), nil
 	case ubl.SendMessage:

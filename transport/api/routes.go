@@ -54,6 +54,14 @@ func (a *API) tenantRoutes() {
 			"and nothing that was there before, if it is private. Who has left the tenant doesn't count.", also: []ubl.Code{ubl.CodeNotAMember}}, a.setHeir)
 	handle(a, operation{method: "GET", path: "/sealed", id: "list-sealed", tool: "tenant.sealed.list", tag: "agreements", answers: "ubl.api.sealed.v1",
 		summary: "Sealed rooms and containers", more: "Owners of the tenant. Those that can take an heir, by Agreement, without what is inside; next_cursor is null on the last page."}, a.listSealed)
+	handle(a, operation{method: "PUT", path: "/agreements/{agreementId}/proposal", id: "propose-terms", asks: proof, counts: ubl.Creations, tool: "agreement.propose", tag: "agreements", answers: "ubl.api.agreement.v1",
+		summary: "Propose other terms of an Agreement, or amend the open proposal",
+		more: "Whom the terms in force permit it, as owners; the tenant's those that are people. The proposal waits for those who have to accept it, and is in force at once where nobody has to. " +
+			"Terms say what is permitted to whom, limits, from when until when, and obligations. They can't go beyond the physics: tenant is for what is open, anyone for what is public. tool.access sets those of tools.", also: []ubl.Code{ubl.CodeNotAMember}}, a.proposeTerms)
+	handle(a, operation{method: "POST", path: "/agreements/{agreementId}/proposal/accept", id: "accept-terms", asks: proof, counts: ubl.Sends, tool: "agreement.accept", tag: "agreements", answers: "ubl.api.agreement.v1",
+		summary: "Accept the open proposal", more: "Those who have to, as the terms in force say, read them first: obligations are among them. The last one brings them into force.", also: []ubl.Code{ubl.CodeNotAMember}}, a.acceptTerms)
+	handle(a, operation{method: "DELETE", path: "/agreements/{agreementId}/proposal", id: "withdraw-terms", asks: nothing, counts: ubl.Sends, tool: "agreement.withdraw", tag: "agreements", answers: "ubl.api.agreement.v1",
+		summary: "Take the open proposal away", more: "Who made it, who has to accept it, and owners.", also: []ubl.Code{ubl.CodeNotAMember}}, a.withdrawTerms)
 	handle(a, operation{method: "POST", path: "/agreements/{agreementId}/end", id: "end-agreement", asks: proof, counts: ubl.Sends, tool: "agreement.end", destroys: true, tag: "agreements", answers: "ubl.api.agreement.v1",
 		summary: "End an Agreement for good", more: "Its owners; the tenant's those that are people. Acts under it are refused from then on; the record stays readable. The record about a tool of the server's own can't be ended: tool.access closes it."}, a.endAgreement)
 }

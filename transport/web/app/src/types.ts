@@ -169,8 +169,46 @@ export interface Agreement {
   status: 'in_force' | 'ended';
   ended_at?: string;
   physics?: Physics;
+  terms: Terms;
+  // The step of the history that brought the terms; absent for the usual ones.
+  amended?: number;
+  proposal?: Proposal;
+  hash: string;
   members: Member[];
   history?: AgreementChange[];
+}
+
+// What an Agreement permits, to whom and for how long, and what its parties owe.
+export interface Terms {
+  form: 'terms.v1';
+  permits: Permit[];
+  limits?: Limit[];
+  from?: string;
+  until?: string;
+  obligations?: string[];
+  accept: 'proposer' | 'owners' | 'entries';
+}
+
+export interface Permit {
+  did: string; // an act, or the beginning of several: messenger.*
+  to: string[]; // owners, entries, tenant, anyone, a user id, or group:NAME
+}
+
+export interface Limit {
+  did: string;
+  per_minute?: number;
+  together?: boolean;
+  bytes?: number;
+}
+
+// Other terms, which wait for those who have to accept them.
+export interface Proposal {
+  terms: Terms;
+  terms_hash: string;
+  by: string;
+  at: string;
+  accepted: string[];
+  waiting?: string[];
 }
 
 export interface AgreementChange {
@@ -180,6 +218,8 @@ export interface AgreementChange {
   by: string;
   user_id?: string;
   role?: Role;
+  // Of the Agreement after the step; absent for one from before that was kept.
+  hash?: string;
   receipt: Receipt;
 }
 
