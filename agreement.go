@@ -370,13 +370,7 @@ type (
 )
 
 // Cost is that of the record.
-func (c ProposeTerms) Cost() int {
-	n := 2 * writeCost
-	for _, text := range c.Terms.Obligations {
-		n += 2 * len(text)
-	}
-	return n + 64*len(c.Terms.Permits)
-}
+func (c ProposeTerms) Cost() int { return 2*writeCost + 2*c.Terms.size() }
 
 // Cost is one act.
 func (AcceptTerms) Cost() int { return 2 * writeCost }
