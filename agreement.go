@@ -209,11 +209,11 @@ func (a *Agreement) Hash() string {
 	}
 	b = appendString(append(b, `,"id":`...), string(a.ID))
 	b = append(b, `,"members":[`...)
-	for i, m := range a.SortedMembers() {
+	for i, id := range slices.Sorted(maps.Keys(a.Members)) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = m.appendHashed(b)
+		b = a.Members[id].appendHashed(b)
 	}
 	b = append(b, ']')
 	if a.Physics != nil {
@@ -232,7 +232,7 @@ func (a *Agreement) Hash() string {
 }
 
 // appendHashed writes what [Agreement.Hash] covers of an entry.
-func (m *Member) appendHashed(b []byte) []byte {
+func (m Member) appendHashed(b []byte) []byte {
 	b = append(b, '{')
 	if m.IsService {
 		b = append(b, `"is_service":true,`...)
@@ -370,13 +370,7 @@ type (
 )
 
 // Cost is that of the record.
-func (c ProposeTerms) Cost() int {
-	n := 2 * writeCost
-	for _, text := range c.Terms.Obligations {
-		n += 2 * len(text)
-	}
-	return n + 64*len(c.Terms.Permits)
-}
+func (c ProposeTerms) Cost() int { return 2*writeCost + 2*c.Terms.size() }
 
 // Cost is one act.
 func (AcceptTerms) Cost() int { return 2 * writeCost }

@@ -426,7 +426,13 @@ func (c ListContainers) Cost() int {
 }
 
 // Cost is that of the record.
-func (c SetKind) Cost() int { return 4 * writeCost }
+func (c SetKind) Cost() int {
+	n := writeCost + 64*len(c.Kind.Tools)
+	if c.Kind.Terms != nil {
+		n += 2 * c.Kind.Terms.size()
+	}
+	return n
+}
 
 // Cost is one act.
 func (RemoveKind) Cost() int { return writeCost }

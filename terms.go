@@ -1,6 +1,7 @@
 package ubl
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -79,6 +80,8 @@ const (
 	MaxTermsBytes      = 1 << 30
 	MaxObligations     = 20
 	MaxObligationChars = 2000
+	MaxGroupChars      = 128
+	MaxTermsSize       = 64 << 10 // of their canonical JSON, in bytes
 )
 
 // reads are what terms can permit besides acts: looks that leave no receipt.
@@ -186,6 +189,7 @@ func (t *Terms) Check() error {
 	mustBe(t.Until == 0 || t.Until > t.From, "until", "not after from")
 	mustBe(len(t.Obligations) <= MaxObligations && !slices.ContainsFunc(t.Obligations, unreadable), "obligations", "too many, or one is empty, too long or no plain text")
 	mustBe(slices.Contains([]Acceptance{AcceptProposer, AcceptOwners, AcceptEntries}, t.Accept), "accept", "not one of its values")
+	mustBe(t.size() <= MaxTermsSize, "size", "too large together")
 	mustBe(t.Permit(DidAgreementPropose, Stance{Role: RoleOwner, Inside: true}), "permits", "no owner could propose others ever after: permit agreement.propose to owners")
 	if len(wrong) == 0 {
 		return nil
@@ -193,6 +197,12 @@ func (t *Terms) Check() error {
 	e := Errorf(CodeValidation, "the terms are not as they must be; see details")
 	e.Details = wrong
 	return e
+}
+
+// size is how many bytes the terms take as JSON.
+func (t *Terms) size() int {
+	b, _ := json.Marshal(t) // strings, numbers and times
+	return len(b)
 }
 
 // names tells whether a permit's or a limit's Did means anything.
@@ -204,7 +214,7 @@ func names(name string) bool {
 // nobody tells what can't be a permit's To.
 func nobody(to string) bool {
 	if group, ok := strings.CutPrefix(to, ToGroup); ok {
-		return group == "" || unreadable(group)
+		return unreadable(group) || utf8.RuneCountInString(group) > MaxGroupChars
 	}
 	return !slices.Contains([]string{ToOwners, ToEntries, ToTenant, ToAnyone}, to) && !UserID(to).Valid()
 }

@@ -100,7 +100,12 @@ func TestTermsCheck(t *testing.T) {
 		"limits.per_minute": func(t *Terms) { t.Limits[0].PerMinute = MaxPerMinute + 1 },
 		"limits.bytes":      func(t *Terms) { t.Limits[1].Bytes = -1 },
 		"limits":            func(t *Terms) { t.Limits[0].PerMinute = 0 },
-		"obligations":       func(t *Terms) { t.Obligations[0] = "\x07" },
+		"size": func(t *Terms) {
+			for range 40 {
+				t.Permits = append(t.Permits, Permit{"office.*", slices.Repeat([]string{ToGroup + strings.Repeat("g", 128)}, 20)})
+			}
+		},
+		"obligations": func(t *Terms) { t.Obligations[0] = "\x07" },
 	} {
 		terms := good()
 		spoil(&terms)

@@ -87,7 +87,7 @@ func (a *Kept) unshare() {
 // Seal closes what the Agreement governs: it has no entries any more.
 func (a *Kept) Seal(at ubl.Time) {
 	a.Members, a.shared = map[ubl.UserID]ubl.Member{}, false
-	a.SealedAt, a.NamedHeir = &at, ""
+	a.SealedAt, a.NamedHeir, a.Proposal = &at, "", nil
 	a.Changed()
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // MaxKinds is the most kinds of containers that a tenant has of its own.
-const MaxKinds = 100
+const MaxKinds = 50
 
 var (
 	kindName = regexp.MustCompile(`^[a-z0-9_]{1,64}$`)

@@ -37,6 +37,9 @@ func (with makers) decideContainer(s *State, c ubl.CreateContainer, at actors.Mo
 		return nil, err
 	}
 	if kind.Terms != nil {
+		if kind.Terms.Until != 0 && kind.Terms.Until <= at.Now {
+			return nil, ubl.Errorf(ubl.CodeConflict, "the time of the kind's terms is over")
+		}
 		if err := agreement.ContainerReach(made.Physics).Check(kind.Terms); err != nil {
 			return nil, err
 		}

@@ -109,8 +109,12 @@ func TestTermsEnd(t *testing.T) {
 	made := harness.Must[*ubl.ContainerMade](h.House, h.tenant, ubl.CreateContainer{Request: h.Request(h.ana), Kind: "workspace", Name: "shelf"})
 	shelf := ubl.ContainerName(h.ana.TenantID, made.Container.ContainerID)
 	soon := ubl.TimeOf(h.Clock.Now()).Add(time.Hour)
-	places := []ubl.Name{h.plans, shelf, h.tenant}
-	for _, at := range places {
+	kind := ubl.Kind{Name: "case", Agreement: "case_agreement", Physics: ubl.WorkspaceKind().Physics, Terms: &ubl.Terms{
+		Form: ubl.TermsForm, Accept: ubl.AcceptProposer, Until: soon, Permits: []ubl.Permit{permit("*", ubl.ToOwners)}}}
+	h.want("", "a kind that ends", h.tenant, ubl.SetKind{Request: h.Request(h.ana), Kind: kind})
+	made = harness.Must[*ubl.ContainerMade](h.House, h.tenant, ubl.CreateContainer{Request: h.Request(h.ana), Kind: "case", Name: "one"})
+	places := []ubl.Name{ubl.ContainerName(h.ana.TenantID, made.Container.ContainerID), h.plans, shelf, h.tenant}
+	for _, at := range places[1:] {
 		h.agree(at, ubl.Terms{Until: soon, Permits: []ubl.Permit{permit("*", ubl.ToOwners), permit("messenger.*", ubl.ToEntries)}})
 	}
 	h.Clock.Add(59 * time.Minute)
@@ -118,6 +122,7 @@ func TestTermsEnd(t *testing.T) {
 	h.want("", "a message in time", h.plans, ubl.SendMessage{Request: h.Request(h.bob), Text: "hello"})
 	h.Clock.Add(time.Minute)
 	h.want(ubl.CodeForbidden, "one after it", h.plans, ubl.SendMessage{Request: h.Request(h.bob), Text: "hello"})
+	h.want(ubl.CodeConflict, "a container of a kind that has ended", h.tenant, ubl.CreateContainer{Request: h.Request(h.ana), Kind: "case", Name: "two"})
 	h.Alarms()
 	for _, at := range places {
 		v := harness.Must[*ubl.AgreementView](h.House, at, ubl.GetAgreement{Who: h.ana})

@@ -77,34 +77,6 @@ func placeOf(ctx context.Context, id ubl.ContainerID) (ubl.Name, error) {
 	return "", ubl.Errorf(ubl.CodeNotFound, "there is no such container")
 }
 
-type transferInput struct {
-	ContainerPath
-	Body struct {
-		Keyed
-		To         ubl.ContainerID `json:"to" pattern:"^[wk]:[A-Za-z0-9._-]{1,128}$"`
-		Amount     int64           `json:"amount,omitempty" minimum:"1" maximum:"1125899906842624" doc:"Credits, out of a container of values."`
-		DocumentID ubl.DocumentID  `json:"document_id,omitempty" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"A document, out of a container of objects."`
-		Title      string          `json:"title,omitempty" minLength:"1" maxLength:"256" doc:"With content: what passes through a transient container, which keeps nothing."`
-		Content    string          `json:"content,omitempty" maxLength:"1000000"`
-	}
-}
-
-func (a *API) transfer(ctx context.Context, in *transferInput) (any, error) {
-	b := &in.Body
-	things := 0
-	for _, given := range []bool{b.Amount > 0, b.DocumentID != "", b.Title != ""} {
-		if given {
-			things++
-		}
-	}
-	if things != 1 || b.Content != "" && b.Title == "" {
-		return nil, invalid("body", "expected an amount, a document_id, or a title with content")
-	}
-	return ubl.Ask[*ubl.TransferResult](ctx, a.Asker, container(ctx, in.ContainerID),
-		ubl.Transfer{Request: envelope.Command(ctx, b.Key), To: b.To, Amount: b.Amount,
-			DocumentID: b.DocumentID, Title: b.Title, Content: b.Content})
-}
-
 type creditsInput struct {
 	ContainerPath
 	Body struct {
