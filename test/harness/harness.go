@@ -279,7 +279,7 @@ func Export(ctx context.Context, ask ubl.Asker, tenant ubl.TenantID) (export str
 		if page, err = ubl.Ask[*ubl.AtomPage](ctx, ask, ledger, ubl.ReadAtoms{From: x.Next(), Limit: 500}); err != nil {
 			break
 		}
-		for _, atom := range page.Atoms {
+		for _, atom := range page.Atoms[:min(int64(len(page.Atoms)), head.Seq+1-x.Next())] { // more may have come
 			err = errors.Join(err, x.Append(atom))
 		}
 	}
