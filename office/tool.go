@@ -51,6 +51,6 @@ func (o *Office) use(ctx context.Context, parent ubl.Request, tool string, args 
 	if err != nil {
 		return "", nil, err
 	}
-	r, err = o.Tools.Call(ctx, ubl.Request{Who: parent.Who, ID: id, Key: id}, tool, args, parent.ID)
+	r, err = o.Tools.Call(ctx, ubl.Request{Who: parent.Who, ID: id, Key: id, Session: parent.Session}, tool, args, parent.ID)
 	return id, r, err
 }

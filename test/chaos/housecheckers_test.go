@@ -157,8 +157,8 @@ func TestAccountCheckersFail(t *testing.T) {
 // ledger and fails on each kind of bad one.
 func TestOutsideCheckerFails(t *testing.T) {
 	begun := func(n int, outcome string) []atom {
-		pair := act("portal.call", "intended", matter{InputHash: ubl.BodyHash(fmt.Appendf(nil, `{"n":%d}`, n))})
-		pair[1].Atom.Outcome = outcome
+		pair := act("portal.call", "intended", matter{})
+		pair[0].Atom.Session, pair[1].Atom.Outcome = "s:"+noteKey(n), outcome
 		return pair
 	}
 	one, done := map[int]int{1: 1}, map[int]*errand{1: {done: true}}

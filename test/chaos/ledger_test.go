@@ -22,6 +22,7 @@ type atom struct {
 		This         matter `json:"this"`
 		Outcome      string `json:"outcome"`
 		RefActionCID string `json:"ref_action_cid"`
+		Session      string `json:"session"` // as agents name each of their calls
 
 		Effects []countChange `json:"effects"`
 	} `json:"atom"`
@@ -41,7 +42,6 @@ type matter struct {
 	From        string `json:"from"`
 	To          string `json:"to"`
 	TransferID  string `json:"transfer_id"`
-	InputHash   string `json:"input_hash"`
 	CounterID   string `json:"counter_id"`
 	Value       int64  `json:"value"`
 }
