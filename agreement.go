@@ -120,8 +120,8 @@ type AgreementView struct {
 	Agreement `msgpack:",noinline"`
 
 	Members []Member `json:"members"`
-	// Hash is [Agreement.Hash].
-	Hash    string   `json:"hash"`
+	// Hash is [Agreement.Hash]; "" from a node of a version before it.
+	Hash    string   `json:"hash,omitempty"`
 	History []Change `json:"history,omitempty"`
 	// AsOf is the receipt of the newest act that this shows, where the past was asked for.
 	AsOf *Receipt `json:"as_of,omitempty"`

@@ -88,8 +88,11 @@ const (
 var reads = []Did{"agreement.get", "container.get", "messenger.history", "room.get"}
 
 // rights are what every entry may do, whatever the terms say: who is bound by an Agreement
-// may read it, look into what it governs, answer a proposal, and leave.
-var rights = []Did{"agreement.get", "container.get", "room.get", "messenger.history", DidAgreementAccept, DidRoomLeave, DidContainerLeave}
+// may read it, look into what it governs, answer a proposal, and leave. Who of them is asked to
+// accept, and may decline, the decision knows.
+var rights = []Did{
+	"agreement.get", "container.get", "room.get", "messenger.history", DidAgreementAccept, DidAgreementWithdraw, DidRoomLeave, DidContainerLeave,
+}
 
 // Permit says whether the terms permit an act to who has a standing. Nobody has terms in a
 // nil one.

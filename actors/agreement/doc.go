@@ -18,7 +18,8 @@
 // A decision asks the terms of the record whether they permit the act to its author
 // ([ubl.Agreement.Permits]), and refuses in the family's words. The seat asks once more, of the
 // record that the act names ([Kept.Stands]): a decision that forgot can't carry anything out.
-// It also holds the act against the terms' time and limits. Both are one function, [ubl.Terms.Permit].
+// It also holds the act against the terms' time and limits. What people do in a tenant about
+// themselves, or before they are inside, is theirs by the Tenant's decisions. Both are one function, [ubl.Terms.Permit].
 //
 // Some things no terms decide, since they are not the parties' to give away or to take:
 // entries may read the record, look into what it governs, answer a proposal and leave; services don't end a tenant, invite or name

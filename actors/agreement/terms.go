@@ -120,12 +120,13 @@ func (d Drafting) Accept(c ubl.AcceptTerms) (*TermsChange, error) {
 
 // Withdraw takes the open proposal away.
 func (d Drafting) Withdraw(c ubl.WithdrawTerms) (*TermsChange, error) {
-	p, err := d.open(ubl.DidAgreementAccept, c.Who) // every entry may answer
-	if err == nil && p.By != c.Who.UserID && !slices.Contains(d.In.Waiting(), c.Who.UserID) {
-		err = d.In.Permits(ubl.DidAgreementWithdraw, c.Who, d.Refusal)
-	}
+	p, err := d.open(ubl.DidAgreementWithdraw, c.Who)
 	if err != nil {
 		return nil, err
+	}
+	own := p.By == c.Who.UserID || slices.Contains(d.In.Waiting(), c.Who.UserID)
+	if !own && !d.In.Terms.Permit(ubl.DidAgreementWithdraw, d.In.Standing(c.Who)) {
+		return nil, ubl.Errorf(ubl.CodeForbidden, "the proposal is neither the caller's, nor do they have to accept it")
 	}
 	return d.change(ubl.DidAgreementWithdraw, p, Amendment{Withdrawn: true}), nil
 }

@@ -1,6 +1,9 @@
 package tenant
 
 import (
+	"slices"
+	"strings"
+
 	"ubl"
 	"ubl/actors"
 	"ubl/actors/agreement"
@@ -41,15 +44,27 @@ func (s *State) stance(who ubl.Identity) ubl.Stance {
 	return stance
 }
 
+// ofTheirOwn are acts of people about themselves, or before they are inside. Whose they are the
+// decisions know, and no terms permit them to anybody else.
+var ofTheirOwn = []string{
+	string(ubl.DidTenantCreate), string(ubl.DidTenantJoin), string(ubl.DidTenantMemberUpdate), string(ubl.DidTenantMemberRemove), string(ubl.DidTenantMemberProve),
+	string(ubl.DidInvitationAccept), string(ubl.DidWorkspaceList), string(ubl.DidToolDeny), "passkey.", "platform.",
+}
+
 // stands says whether somebody may use a tool, as the tenant's Agreement about it says, and
-// holds an act to the time and the limits of the TenantLicense; whom that permits an act the
-// decisions have asked. It decides by memory alone, since every request passes here.
+// holds every other act against the terms of the TenantLicense, their time and their limits. It
+// decides by memory alone, since every request passes here.
 func (s *State) stands(p actors.Proposal) error {
 	switch {
 	case p.Uses:
 		return s.uses(p)
 	case p.Who.IsPlatform() || p.Agreement != s.License.ID:
 		return nil
+	}
+	own := p.Who.TenantID != s.id() || // in tenant 0: theirs has decided, or it is about themselves
+		slices.ContainsFunc(ofTheirOwn, func(of string) bool { return strings.HasPrefix(string(p.Did), of) })
+	if err := s.permits(p.Did, p.Who); err != nil && !own {
+		return err
 	}
 	return s.License.Bounds(p)
 }

@@ -102,6 +102,30 @@ func (h *agreedHouse) toolRecord(tool string) ubl.AgreementID {
 	return harness.Must[*ubl.ToolAccess](h.House, h.tenant, ubl.SetToolAccess{Request: h.Request(h.ana), Tool: tool, Allowed: true}).AgreementID
 }
 
+// TestMembersDecline: who has to accept may decline, a member too, in a room, a container and
+// the tenant; who hasn't, may not.
+func TestMembersDecline(t *testing.T) {
+	h := openAgreed(t)
+	made := harness.Must[*ubl.ContainerMade](h.House, h.tenant, ubl.CreateContainer{Request: h.Request(h.ana), Kind: "workspace", Name: "shelf"})
+	shelf := ubl.ContainerName(h.ana.TenantID, made.Container.ContainerID)
+	h.add(shelf, h.bob, ubl.RoleMember)
+	for _, at := range []ubl.Name{h.plans, shelf, h.tenant} {
+		terms := ubl.Terms{Form: ubl.TermsForm, Accept: ubl.AcceptOwners, Permits: []ubl.Permit{permit("*", ubl.ToOwners)}}
+		h.agree(at, ubl.Terms{Accept: ubl.AcceptEntries, Permits: []ubl.Permit{permit("*", ubl.ToOwners), permit("agreement.propose", ubl.ToEntries)}})
+		h.want("", "a proposal", at, ubl.ProposeTerms{Request: h.Request(h.ana), Terms: terms})
+		h.want("", "it is declined", at, ubl.WithdrawTerms{Request: h.Request(h.bob)})
+		h.want("", "a member's proposal", at, ubl.ProposeTerms{Request: h.Request(h.bob), Terms: terms})
+		h.want("", "it is taken back", at, ubl.WithdrawTerms{Request: h.Request(h.bob)})
+		h.want("", "another of the owner's", at, ubl.ProposeTerms{Request: h.Request(h.ana), Terms: terms})
+		h.want("", "a member accepts", at, ubl.AcceptTerms{Request: h.Request(h.bob), TermsHash: terms.Hash()})
+	}
+	h.want("", "the last member of the tenant accepts, too", h.tenant, ubl.AcceptTerms{Request: h.Request(h.cem), TermsHash: harness.Must[*ubl.AgreementView](h.House, h.tenant, ubl.GetAgreement{Who: h.cem}).Proposal.TermsHash})
+	h.want("", "one more owner", h.tenant, ubl.SetTenantMember{Request: h.Request(h.ana), UserID: h.cem.UserID, Role: ubl.RoleOwner})
+	h.want("", "a proposal that waits for owners", h.tenant, ubl.ProposeTerms{Request: h.Request(h.ana), Terms: ubl.Terms{Form: ubl.TermsForm, Accept: ubl.AcceptProposer, Permits: []ubl.Permit{permit("*", ubl.ToOwners)}}})
+	h.want(ubl.CodeForbidden, "a member whom nobody asks declines", h.tenant, ubl.WithdrawTerms{Request: h.Request(h.bob)})
+	h.VerifyLedger(h.ana.TenantID)
+}
+
 // TestTermsEnd: the time of the terms of a room, a container and a tenant ends them, by an act
 // of the platform, whether anybody asks or not.
 func TestTermsEnd(t *testing.T) {
