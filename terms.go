@@ -94,22 +94,34 @@ var rights = []Did{
 	"agreement.get", "container.get", "room.get", "messenger.history", DidAgreementAccept, DidAgreementWithdraw, DidRoomLeave, DidContainerLeave,
 }
 
-// Permit says whether the terms permit an act to who has a standing. Nobody has terms in a
-// nil one.
+// Permit says whether the terms permit an act to who has a standing. Nil ones permit nothing.
 func (t *Terms) Permit(did Did, s Stance) bool {
 	if t == nil {
 		return false
 	}
 	for i := range t.Permits {
-		if covers(t.Permits[i].Did, did) && slices.ContainsFunc(t.Permits[i].To, s.is) {
+		if covers(t.Permits[i].Did, did) && s.among(t.Permits[i].To) {
 			return true
 		}
 	}
 	return false
 }
 
-// is tells whether a permit's To means somebody of this standing.
-func (s Stance) is(to string) bool {
+// among tells whether one of a permit's To means somebody of this standing. A tool's may name a
+// thousand people.
+func (s *Stance) among(to []string) bool {
+	for _, one := range to {
+		if s.is(one) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Stance) is(to string) bool {
+	if strings.HasPrefix(to, "u:") { // most, where there are many
+		return to == string(s.Who.UserID) && s.Role != ""
+	}
 	switch to {
 	case ToAnyone:
 		return true
@@ -120,10 +132,8 @@ func (s Stance) is(to string) bool {
 	case ToOwners:
 		return s.Role == RoleOwner
 	}
-	if group, ok := strings.CutPrefix(to, ToGroup); ok {
-		return s.Role != "" && slices.Contains(s.Who.Groups, group)
-	}
-	return s.Role != "" && to == string(s.Who.UserID)
+	group, ok := strings.CutPrefix(to, ToGroup)
+	return ok && s.Role != "" && slices.Contains(s.Who.Groups, group)
 }
 
 // covers tells whether a name of acts means one.

@@ -218,3 +218,18 @@ func BenchmarkAgreementHash(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkPermit: every act asks, and every use of a tool that names a thousand people.
+func BenchmarkPermit(b *testing.B) {
+	record := &ToolAccess{Tool: "files.read", Allowed: true}
+	for i := range MaxToolUsers {
+		record.Users = append(record.Users, UserID(fmt.Sprintf("u:member-%d@example.com", i)))
+	}
+	terms, who := record.Terms(), Stance{Who: Identity{UserID: "u:nobody"}, Role: RoleMember, Inside: true}
+	b.ReportAllocs()
+	for b.Loop() {
+		if terms.Permit("files.read", who) {
+			b.Fatal("nobody is among them")
+		}
+	}
+}

@@ -38,6 +38,9 @@ func (with makers) allKinds(s *State) []*ubl.Kind {
 		list = append(list, &k)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Kinds)) {
+		if _, node := with.nodeKind(name); node { // configured since
+			continue
+		}
 		k := s.Kinds[name]
 		k.Own = true
 		list = append(list, &k)
