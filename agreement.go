@@ -277,14 +277,14 @@ func (a *Agreement) Standing(who Identity) Stance {
 }
 
 // Permits refuses an act that the terms don't permit to somebody, and every act after the
-// end. The code is for those who have no part in the Agreement.
+// end but a redaction, which only takes away. The code is for those who have no part in the Agreement.
 func (a *Agreement) Permits(did Did, who Identity, refusal Code) error {
 	return a.PermitsTo(did, a.Standing(who), refusal)
 }
 
 // PermitsTo is Permits for a standing that the record alone doesn't tell.
 func (a *Agreement) PermitsTo(did Did, s Stance, refusal Code) error {
-	if err := a.Shows(did, s, refusal); err != nil {
+	if err := a.Shows(did, s, refusal); err != nil || did == DidRedact {
 		return err
 	}
 	return a.InForce()

@@ -22,7 +22,7 @@ const maxNesting = 1000
 
 var (
 	errUnsafeInteger = errors.New("an integer is beyond ±(2^53−1)")
-	errNesting       = errors.New("it is nested deeper than 1,000 levels")
+	errNesting       = errors.New("it is nested too deep")
 )
 
 // Canonical rewrites JSON in the one form that is hashed: RFC 8785 (JCS).
@@ -32,7 +32,7 @@ func Canonical(json []byte) ([]byte, error) {
 	if !utf8.Valid(json) {
 		return nil, errors.New("couldn't make JSON canonical: it is not valid UTF-8")
 	}
-	if err := checkTokens(json); err != nil {
+	if err := checkTokens(json, maxNesting); err != nil {
 		return nil, fmt.Errorf("couldn't make JSON canonical: %w", err)
 	}
 	out, err := jcs.Transform(json)
@@ -40,15 +40,15 @@ func Canonical(json []byte) ([]byte, error) {
 		return nil, fmt.Errorf("couldn't make JSON canonical: %w", err)
 	}
 	// 1e20 is written out in digits and so becomes an integer only here.
-	if err := checkTokens(out); err != nil {
+	if err := checkTokens(out, maxNesting); err != nil {
 		return nil, fmt.Errorf("couldn't make JSON canonical: %w", err)
 	}
 	return out, nil
 }
 
 // checkTokens finds a number of digits only that is beyond ±(2^53−1), and what is nested
-// too deep. It looks at tokens and leaves syntax to the parser.
-func checkTokens(json []byte) error {
+// deeper than so many levels. It looks at tokens and leaves syntax to the parser.
+func checkTokens(json []byte, levels int) error {
 	inString, depth := false, 0
 	for i := 0; i < len(json); i++ {
 		switch c := json[i]; {
@@ -58,7 +58,7 @@ func checkTokens(json []byte) error {
 			inString = !inString
 		case inString:
 		case c == '{' || c == '[':
-			if depth++; depth > maxNesting {
+			if depth++; depth > levels {
 				return errNesting
 			}
 		case c == '}' || c == ']':

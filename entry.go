@@ -132,8 +132,12 @@ func (c TypedBody) Text() (string, bool) {
 	return b.Text, true
 }
 
-// maxContentType is the longest content type.
-const maxContentType = 128
+// Bounds of typed bodies: the longest content type, and the levels of JSON, which every
+// client must be able to parse inside the answers that it gets.
+const (
+	maxContentType = 128
+	maxBodyNesting = 100
+)
 
 // Check refuses a body whose type is none, or whose content isn't what the type says, and
 // answers it in canonical form. max is the most bytes.
@@ -148,6 +152,9 @@ func (c TypedBody) Check(max int) (TypedBody, error) {
 	if c.JSON != nil {
 		if c.JSON, err = Canonical(c.JSON); err != nil || c.JSON[0] != '{' {
 			return c, Errorf(CodeValidation, "json is not an object in a form that can be hashed")
+		}
+		if checkTokens(c.JSON, maxBodyNesting) != nil {
+			return c, Errorf(CodeValidation, "json is nested deeper than %d levels", maxBodyNesting)
 		}
 	}
 	if n := len(c.Hashed()); n > max {

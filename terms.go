@@ -88,10 +88,10 @@ const (
 var reads = []Did{"agreement.get", "container.get", "messenger.history", "room.get"}
 
 // rights are what every entry may do, whatever the terms say: who is bound by an Agreement
-// may read it, look into what it governs, answer a proposal, and leave. Who of them is asked to
+// may read it, look into what it governs, take back what they wrote, answer a proposal, and leave. Who of them is asked to
 // accept, and may decline, the decision knows.
 var rights = []Did{
-	"agreement.get", "container.get", "room.get", "messenger.history", DidAgreementAccept, DidAgreementWithdraw, DidRoomLeave, DidContainerLeave,
+	"agreement.get", "container.get", "room.get", "messenger.history", DidAgreementAccept, DidAgreementWithdraw, DidRedact, DidRoomLeave, DidContainerLeave,
 }
 
 // Permit says whether the terms permit an act to who has a standing. Nil ones permit nothing.

@@ -83,7 +83,8 @@ func (s *Server) requestID(r *http.Request) string {
 	return id
 }
 
-// session is the one that the client names; what isn't of the form is none.
+// session is the one that the client names. One that isn't of the form is none here, and
+// refused where there are answers to refuse with.
 func session(r *http.Request) string {
 	if h := r.Header[envelope.SessionHeader]; len(h) == 1 && ubl.ValidSession(h[0]) {
 		return h[0]

@@ -45,7 +45,8 @@
 //
 // A refusal changes nothing. What was handed out stays as it was, whatever changes after
 // that ([Kept.Share]). Who must accept and leaves is no longer waited for; where nobody else
-// is, anyone who had accepted does so once more. Terms can't lock owners out: proposing stays
-// permitted to one, else they are refused. Counts of limits are lost with the actor, which
+// is, anyone who had accepted does so once more. Proposing stays permitted to owners, else terms are
+// refused; who has to accept, and what else owners may do, is the terms' alone: an owner who
+// leaves everything to all entries together makes each of them able to stop a change. Counts of limits are lost with the actor, which
 // leaves memory after a minute without work: in that time they would be full again.
 package agreement

@@ -346,7 +346,8 @@ func (w *world) terms(rt *rapid.T) {
 		if rapid.Bool().Draw(rt, "limited") {
 			w.proposed.Limits = []ubl.Limit{{Did: "office.*", PerMinute: 2, Together: true}}
 		}
-		at := w.place(rt)
+		at, u := w.place(rt), w.users[1]
+		w.ask(at, ubl.AddMember{Request: w.h.Request(w.users[0]), Member: ubl.Member{UserID: u.UserID, Email: u.Email, Role: ubl.RoleOwner}})
 		for range 2 { // the second may have to be accepted
 			w.ask(at, ubl.ProposeTerms{Request: w.h.Request(w.users[0]), Terms: w.proposed})
 		}

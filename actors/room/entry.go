@@ -26,6 +26,8 @@ type target struct {
 	stored stored
 	// edits are what else goes when it is redacted, by number.
 	edits map[int64]stored
+	// edited is how many edits it had, when another is made.
+	edited int
 }
 
 // post has an entry decided. What is about another entry waits until all before it is
@@ -40,7 +42,7 @@ func (r *Room) post(t *actors.Turn, c ubl.PostEntry) {
 	if c.Target != "" && !r.Knows(t, p) {
 		err := t.Settled()
 		if err == nil {
-			p.target, err = r.find(t.Context(), c.Target, c.Type == ubl.EntryRedaction)
+			p.target, err = r.find(t.Context(), c.Target, c.Type)
 		}
 		if err != nil {
 			t.Fail(err)
@@ -63,8 +65,9 @@ func asEntry(_ context.Context, answer any) (any, error) {
 	return &ubl.Posted{Entry: m.Entry(sent.Salt).Encode(), RoomSeq: sent.RoomSeq}, nil
 }
 
-// find reads an entry by its id; the number inside says where it is.
-func (r *Room) find(ctx context.Context, id ubl.MessageID, edits bool) (*target, error) {
+// find reads an entry by its id, and what one of some type needs to know of it. The number
+// inside the id says where it is.
+func (r *Room) find(ctx context.Context, id ubl.MessageID, by ubl.EntryType) (*target, error) {
 	unknown := ubl.Errorf(ubl.CodeNotFound, "there is no such entry in this room")
 	seq, ok := id.Seq()
 	if !ok || seq < r.State.head().AvailableFrom || seq > r.State.Head.LastSeq {
@@ -77,10 +80,18 @@ func (r *Room) find(ctx context.Context, id ubl.MessageID, edits bool) (*target,
 			return err
 		}
 		found = target{stored: slices.Clone(v)}
-		if found.brief, err = found.stored.brief(); err != nil || !edits {
+		if found.brief, err = found.stored.brief(); err != nil {
 			return err
 		}
-		found.edits, err = r.editsOf(snap, seq)
+		switch by {
+		case ubl.EntryEdit:
+			return snap.Ascend(editKey(r.id, seq, 0), editKey(r.id, seq, -1), func(_, _ []byte) bool {
+				found.edited++
+				return true
+			})
+		case ubl.EntryRedaction:
+			found.edits, err = r.editsOf(snap, seq)
+		}
 		return err
 	})
 	switch {
@@ -196,17 +207,21 @@ func postDid(c *posted) ubl.Did { return cmp.Or(entryRules[c.Type].did, ubl.DidS
 
 // decidePost plans an entry of a member.
 func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
-	if err := s.Agreement.May(ubl.OpWrite); err != nil {
-		return nil, err
+	if c.Type != ubl.EntryRedaction { // which is possible after the end too
+		if err := s.Agreement.May(ubl.OpWrite); err != nil {
+			return nil, err
+		}
 	}
 	rule, ok := entryRules[c.Type]
 	if !ok {
 		return nil, ubl.Errorf(ubl.CodeValidation, "the type is none of message, edit, reaction, redaction and pin")
 	}
-	err := s.Agreement.Terms.Fits(rule.did, len(c.Body.Hashed()))
-	body := c.Body
+	body, err := rule.body(c.Body, s.Policy.MaxMessageBytes)
 	if err == nil {
-		body, err = rule.body(body, s.Policy.MaxMessageBytes)
+		err = s.Agreement.Terms.Fits(rule.did, size(body))
+	}
+	if err == nil && c.Type == ubl.EntryEdit { // which is no way round the bound of messages
+		err = s.Agreement.Terms.Fits(ubl.DidSend, size(body))
 	}
 	if err == nil {
 		err = s.mayPost(c, rule)
@@ -219,6 +234,17 @@ func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
 	}
 	return s.entering(c, body, at)
 }
+
+// size is that of what a body says, in bytes.
+func size(c ubl.TypedBody) int {
+	if text, ok := c.Text(); ok {
+		return len(text)
+	}
+	return len(c.Hashed())
+}
+
+// maxEdits bounds the edits of one message: a redaction names them all, and reads them.
+const maxEdits = 100
 
 // mayPost sees what the entry is about, and who its author is.
 func (s *State) mayPost(c *posted, rule entryRule) error {
@@ -237,10 +263,12 @@ func (s *State) mayPost(c *posted, rule entryRule) error {
 		return ubl.Errorf(ubl.CodeConflict, "an entry of this type can't be about the target, which is of another type")
 	case c.target.stored.redacted():
 		return ubl.Errorf(ubl.CodeConflict, "the target was redacted")
+	case c.target.edited >= maxEdits:
+		return ubl.Errorf(ubl.CodeConflict, "a message can be edited %d times", maxEdits)
 	case !rule.mine || c.target.author() == c.Who.UserID:
 		return nil
 	case rule.keepers:
-		return s.permits(ubl.DidRoomUpdate, c.Who)
+		return s.shows(ubl.DidRoomUpdate, c.Who)
 	}
 	return ubl.Errorf(ubl.CodeForbidden, "only the author of a message may edit it")
 }
@@ -263,13 +291,15 @@ func (s *State) entering(c *posted, body ubl.TypedBody, at actors.Moment) (*plan
 	p := &plan{
 		Act: actors.Act{
 			This: ubl.Fields{
-				ubl.Str("body_hash", salt.Commit(body.Hashed())), ubl.Str("content_type", body.Type), ubl.Str("msg_id", id),
-				ubl.Str("room_id", room), ubl.Int("room_seq", seq),
+				ubl.Str("body_hash", salt.Commit(body.Hashed())), ubl.Str("msg_id", id), ubl.Str("room_id", room), ubl.Int("room_seq", seq),
 			},
 			Effects:  []ubl.Fields{{ubl.Str("op", "room.append"), ubl.Str("room_id", room), ubl.Int("room_seq", seq)}},
 			Pointers: ubl.Fields{ubl.Str("msg_id", id)},
 		},
 		Answer: func(ubl.Receipt) any { return e.post.answer() },
+	}
+	if ubl.OwnContent(body.Type) { // others are words of the author's, which a redaction takes away
+		p.This = append(p.This, ubl.Str("content_type", body.Type))
 	}
 	if c.ReplyTo != "" {
 		e.ReplyTo = &c.ReplyTo

@@ -220,6 +220,8 @@ func (w *world) terms(rt *rapid.T) {
 		if rapid.Bool().Draw(rt, "limited") {
 			w.proposed.Limits = []ubl.Limit{{Did: "messenger.*", PerMinute: 2, Together: true}}
 		}
+		u := w.users[1]
+		w.ask(ubl.AddMember{Request: w.h.Request(w.users[0]), Member: ubl.Member{UserID: u.UserID, Email: u.Email, Role: ubl.RoleOwner}})
 		for range 2 { // the second may have to be accepted
 			w.ask(ubl.ProposeTerms{Request: w.h.Request(w.users[0]), Terms: w.proposed})
 		}

@@ -18,6 +18,15 @@ func using(now ubl.Time, c ubl.Enter) actors.Proposal {
 // uses says whether somebody may use a tool. A tool of our own without a record is open,
 // another server's closed.
 func (s *State) uses(p actors.Proposal) error {
+	if whole, ok := partOf[p.Did]; ok {
+		if record, known := s.Tools[string(whole)]; known {
+			as := p
+			as.Did = whole
+			if err := s.ruling(record, as); err != nil {
+				return err
+			}
+		}
+	}
 	record, known := s.Tools[string(p.Did)]
 	switch {
 	case known:
@@ -28,6 +37,14 @@ func (s *State) uses(p actors.Proposal) error {
 		return ubl.NoTool()
 	}
 	return ubl.Errorf(ubl.CodeForbidden, "no Agreement of the tenant opens this tool")
+}
+
+// partOf are tools that read or write the same as another does: who may not use that one
+// doesn't get there by these.
+var partOf = map[ubl.Did]ubl.Did{
+	"messenger.entries": "messenger.history",
+	"messenger.entry":   "messenger.history",
+	ubl.DidEdit:         ubl.DidSend,
 }
 
 // ruling holds a caller against a record. One that has ended admits nobody.

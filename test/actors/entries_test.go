@@ -297,3 +297,102 @@ func TestEditsAndRedactions(t *testing.T) {
 	}
 	x.VerifyLedger(x.ana.TenantID)
 }
+
+// TestEditsHaveABound: a redaction names each edit, in an atom that a line of an export holds.
+func TestEditsHaveABound(t *testing.T) {
+	x := openTalk(t)
+	said := x.say(x.bob, "first")
+	for range 100 {
+		x.enter(x.bob, ubl.EntryEdit, said.ID, ubl.TextContent("again"))
+	}
+	if _, err := x.Runtime.Ask(t.Context(), x.room, x.post(x.bob, ubl.EntryEdit, said.ID, ubl.TextContent("once more"))); ubl.CodeOf(err) != ubl.CodeConflict {
+		t.Errorf("edit 101: %v", err)
+	}
+	x.enter(x.bob, ubl.EntryRedaction, said.ID, ubl.RedactionContent(""))
+	for _, e := range x.entries()[2:103] {
+		if e.Body != nil {
+			t.Fatalf("left: %s", e.Encode())
+		}
+	}
+	x.VerifyLedger(x.ana.TenantID)
+}
+
+// TestNesting: JSON that is nested deep is refused before it has a form inside an entry.
+func TestNesting(t *testing.T) {
+	x := openTalk(t)
+	nested := func(levels int) ubl.PostEntry {
+		json := strings.Repeat(`{"a":`, levels-1) + "{}" + strings.Repeat("}", levels-1)
+		return x.post(x.ana, ubl.EntryMessage, "", ubl.TypedBody{Type: "application/json", JSON: []byte(json)})
+	}
+	harness.Must[*ubl.Posted](x.House, x.room, nested(100))
+	for _, levels := range []int{101, 999, 1000, 1001} {
+		if _, err := x.Runtime.Ask(t.Context(), x.room, nested(levels)); ubl.CodeOf(err) != ubl.CodeValidation {
+			t.Errorf("%d levels: %v", levels, err)
+		}
+	}
+}
+
+// TestContentTypesOfAuthors: a type that the server doesn't read is the author's own words. The
+// ledger never has them, and a redaction takes them away.
+func TestContentTypesOfAuthors(t *testing.T) {
+	x := openTalk(t)
+	said := x.enter(x.bob, ubl.EntryMessage, "", ubl.TypedBody{Type: "text/jane-leaves", Bytes: []byte("x")})
+	x.enter(x.bob, ubl.EntryEdit, said.ID, ubl.TypedBody{Type: "text/jane-leaves", Bytes: []byte("y")})
+	x.enter(x.bob, ubl.EntryRedaction, said.ID, ubl.RedactionContent(""))
+	if bytes.Contains(x.stored(), []byte("jane")) {
+		t.Error("the type is still stored")
+	}
+}
+
+// TestRedactionAfterTheEnd: what somebody wrote they may take back whatever the terms are, and
+// after the Agreement's end; owners may, too. Nothing else is written then.
+func TestRedactionAfterTheEnd(t *testing.T) {
+	x := openTalk(t)
+	first, second, third := x.say(x.bob, "first"), x.say(x.bob, "second"), x.say(x.bob, "third")
+	harness.Must[*ubl.AgreementView](x.House, x.room, ubl.ProposeTerms{Request: x.Request(x.ana), Terms: ubl.Terms{
+		Form: ubl.TermsForm, Accept: ubl.AcceptProposer, Permits: []ubl.Permit{{Did: "*", To: []string{ubl.ToOwners}}},
+	}})
+	x.enter(x.bob, ubl.EntryRedaction, first.ID, ubl.RedactionContent(""))
+	harness.Must[any](x.House, x.room, ubl.EndAgreement{Request: x.Request(x.ana)})
+	x.enter(x.bob, ubl.EntryRedaction, second.ID, ubl.RedactionContent(""))
+	x.enter(x.ana, ubl.EntryRedaction, third.ID, ubl.RedactionContent("over"))
+	if _, err := x.Runtime.Ask(t.Context(), x.room, x.post(x.bob, ubl.EntryMessage, "", ubl.TextContent("more"))); ubl.CodeOf(err) != ubl.CodeForbidden {
+		t.Errorf("a message after the end: %v", err)
+	}
+}
+
+// TestEditsFitTheLimitOfMessages: neither bytes nor a closed tool are gone round by an edit.
+func TestEditsFitTheLimitOfMessages(t *testing.T) {
+	x := openTalk(t)
+	said := x.say(x.bob, "short")
+	harness.Must[*ubl.AgreementView](x.House, x.room, ubl.ProposeTerms{Request: x.Request(x.ana), Terms: ubl.Terms{
+		Form: ubl.TermsForm, Accept: ubl.AcceptProposer, Limits: []ubl.Limit{{Did: string(ubl.DidSend), Bytes: 20}},
+		Permits: []ubl.Permit{{Did: "*", To: []string{ubl.ToOwners}}, {Did: "messenger.*", To: []string{ubl.ToEntries}}},
+	}})
+	x.enter(x.bob, ubl.EntryMessage, "", ubl.TextContent(strings.Repeat("x", 20)))
+	if _, err := x.Runtime.Ask(t.Context(), x.room, x.post(x.bob, ubl.EntryEdit, said.ID, ubl.TextContent(strings.Repeat("x", 21)))); ubl.CodeOf(err) != ubl.CodeTooLarge {
+		t.Errorf("an edit that is longer than a message may be: %v", err)
+	}
+}
+
+// TestClosedToolsCloseTheirParts: who may not read messages doesn't read entries, and who may
+// not send doesn't edit.
+func TestClosedToolsCloseTheirParts(t *testing.T) {
+	x := openTalk(t)
+	tenant := ubl.TenantName(x.ana.TenantID)
+	uses := func(tool string, want ubl.Code) {
+		t.Helper()
+		if _, err := x.Runtime.Ask(t.Context(), tenant, ubl.Enter{Request: x.Request(x.bob), Tool: tool}); ubl.CodeOf(err) != want {
+			t.Errorf("%s: %v, want %q", tool, err, want)
+		}
+	}
+	for whole, parts := range map[string][]string{"messenger.history": {"messenger.entries", "messenger.entry"}, "messenger.send": {"messenger.edit"}} {
+		for _, tool := range parts {
+			uses(tool, "")
+		}
+		harness.Must[*ubl.ToolAccess](x.House, tenant, ubl.SetToolAccess{Request: x.Request(x.ana), Tool: whole})
+		for _, tool := range parts {
+			uses(tool, ubl.CodeForbidden)
+		}
+	}
+}

@@ -144,17 +144,17 @@ func (a *API) entryRoutes() {
 			"A body's salt is what its commitment in the ledger was made with.", also: notIn}, a.readEntries)
 	handle(a, operation{method: "POST", path: "/rooms/{roomId}/entries", id: "post-entry", asks: nothing, counts: ubl.Sends, uses: "messenger.send", tag: "messages", answers: "ubl.api.entry.v1", creates: true,
 		summary: "Send a message with a typed body",
-		more:    "For bodies that messages of text don't have, such as ciphertext. The server keeps what it doesn't know as it came.", also: notIn}, a.postEntry)
+		more:    "For bodies that messages of text don't have, such as ciphertext. The server keeps what it doesn't know as it came. JSON is nested at most 100 levels deep.", also: notIn}, a.postEntry)
 	handle(a, operation{method: "GET", path: "/rooms/{roomId}/entries/{entryId}", id: "get-entry", tool: "messenger.entry", tag: "messages", answers: "ubl.api.entry.v1",
 		summary: "One entry of a room's timeline, with the salt of its body", also: notIn}, a.getEntry)
 	handle(a, operation{method: "POST", path: "/rooms/{roomId}/entries/{entryId}/edits", id: "edit-message", asks: nothing, counts: ubl.Sends, tool: "messenger.edit", tag: "messages", answers: "ubl.api.entry.v1", creates: true,
-		summary: "Say a message anew", more: "Its author. What it said before stays in the timeline until it is redacted.", also: notIn}, a.editMessage)
+		summary: "Say a message anew", more: "Its author, 100 times at most. What it said before stays in the timeline until it is redacted.", also: notIn}, a.editMessage)
 	handle(a, operation{method: "POST", path: "/rooms/{roomId}/entries/{entryId}/reactions", id: "react-to-message", asks: nothing, counts: ubl.Sends, tool: "messenger.react", tag: "messages", answers: "ubl.api.entry.v1", creates: true,
 		summary: "React to a message", more: "Members. Redacting the reaction takes it back. The same one twice counts once.", also: notIn}, a.react)
 	handle(a, operation{method: "POST", path: "/rooms/{roomId}/entries/{entryId}/redaction", id: "redact-entry", asks: nothing, counts: ubl.Sends, tool: "messenger.redact", destroys: true, tag: "messages", answers: "ubl.api.entry.v1", creates: true,
 		summary: "Take the content of a message, an edit or a reaction away for good",
 		more: "Its author, and owners of the room. A message goes with its edits. The number and the receipt stay; what the ledger says of the content can't be matched with it any more. " +
-			"Backups from before still have it.", also: notIn}, a.redact)
+			"Backups from before still have it, and freed places of the disk until other writes take them.", also: notIn}, a.redact)
 	handle(a, operation{method: "POST", path: "/rooms/{roomId}/entries/{entryId}/pin", id: "pin-message", asks: nothing, counts: ubl.Sends, tool: "messenger.pin", tag: "messages", answers: "ubl.api.entry.v1", creates: true,
 		summary: "Pin a message for everyone in the room, or no longer", more: "Members.", also: notIn}, a.pin)
 }
