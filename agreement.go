@@ -1,6 +1,8 @@
 package ubl
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 )
@@ -86,6 +88,13 @@ type Agreement struct {
 	// Physics of what the Agreement governs; nil for an Agreement about no
 	// container, as ToolAccess is.
 	Physics *Physics `json:"physics,omitempty"`
+	// Terms say what the Agreement permits, and to whom: those that its parties accepted
+	// last, else the usual ones of its type. They are never changed in place. Amended is
+	// the step of the history that brought them, 0 for the usual ones.
+	Terms   *Terms `json:"terms,omitempty"`
+	Amended int64  `json:"amended,omitempty"`
+	// Proposal is of other terms, while not all have accepted who must; nil for none.
+	Proposal *Proposal `json:"proposal,omitempty"`
 	// Members is keyed by user; on the wire it is the sorted list of [AgreementView].
 	Members map[UserID]Member `json:"-"`
 }
@@ -93,12 +102,14 @@ type Agreement struct {
 // Change is one step in an Agreement's history, with the receipt of the act
 // that made it.
 type Change struct {
-	N       int64   `json:"n"`
-	Did     Did     `json:"did"`
-	At      Time    `json:"at"`
-	By      UserID  `json:"by"`
-	UserID  UserID  `json:"user_id,omitempty"`
-	Role    Role    `json:"role,omitempty"`
+	N      int64  `json:"n"`
+	Did    Did    `json:"did"`
+	At     Time   `json:"at"`
+	By     UserID `json:"by"`
+	UserID UserID `json:"user_id,omitempty"`
+	Role   Role   `json:"role,omitempty"`
+	// Hash is that of the Agreement after the step, "" for a step from before that was kept.
+	Hash    string  `json:"hash,omitempty"`
 	Receipt Receipt `json:"receipt"`
 }
 
@@ -109,6 +120,8 @@ type AgreementView struct {
 	Agreement `msgpack:",noinline"`
 
 	Members []Member `json:"members"`
+	// Hash is [Agreement.Hash]; "" from a node of a version before it.
+	Hash    string   `json:"hash,omitempty"`
 	History []Change `json:"history,omitempty"`
 	// AsOf is the receipt of the newest act that this shows, where the past was asked for.
 	AsOf *Receipt `json:"as_of,omitempty"`
@@ -116,8 +129,13 @@ type AgreementView struct {
 
 // View is a copy, with the entries by user id.
 func (a *Agreement) View(history []Change) *AgreementView {
-	v := &AgreementView{Agreement: *a, Members: a.SortedMembers(), History: history}
+	v := &AgreementView{Agreement: *a, Members: a.SortedMembers(), Hash: a.Hash(), History: history}
 	v.Agreement.Members = maps.Clone(a.Members)
+	if a.Proposal != nil {
+		p := *a.Proposal
+		p.Waiting = a.Waiting()
+		v.Proposal = &p
+	}
 	return v
 }
 
@@ -137,19 +155,6 @@ func (a *Agreement) Entry(who Identity, refusal Code) (Member, error) {
 		return m, Errorf(refusal, "the caller has no part in %s", a.ID)
 	}
 	return m, nil
-}
-
-// OwnedBy refuses everyone but owners, and owners too once the Agreement has
-// ended. The code is for those who have no part in it.
-func (a *Agreement) OwnedBy(who Identity, refusal Code) error {
-	m, err := a.Entry(who, refusal)
-	if err != nil {
-		return err
-	}
-	if m.Role != RoleOwner {
-		return Errorf(CodeForbidden, "only an owner may do this")
-	}
-	return a.InForce()
 }
 
 // InForce refuses an act under an Agreement that has ended.
@@ -186,134 +191,116 @@ func (a *Agreement) owners(services bool) int {
 	return n
 }
 
-// The decisions about who belongs to what an Agreement governs. Rooms and
-// containers share them; each reads the Agreement and changes nothing.
-
-// Admit is the entry of someone new.
-func (a *Agreement) Admit(m Member, now Time) (Member, error) {
-	if !m.Role.Valid() {
-		return m, errRole()
+// Hash commits to the record: "g:" and the hex SHA-256 of canonical JSON with these members
+// of it, as [AgreementView] is served: created_at, created_by, ended_at, heir, id, physics,
+// sealed_at, status, tenant_id, terms, type, each left out where it is absent there, and
+// members, the entries by user id, each with is_service (where true), role, since and
+// user_id. Names, addresses and what lists add are for reading only, and an open proposal
+// binds nobody: none of them is hashed.
+func (a *Agreement) Hash() string {
+	b := make([]byte, 0, 1024+128*len(a.Members))
+	b = a.CreatedAt.append(append(b, `{"created_at":"`...))
+	b = appendString(append(b, `","created_by":`...), string(a.CreatedBy))
+	if a.EndedAt != nil {
+		b = append(a.EndedAt.append(append(b, `,"ended_at":"`...)), '"')
 	}
-	if _, ok := a.Members[m.UserID]; ok {
-		return m, Errorf(CodeConflict, "the user is a member already")
+	if a.NamedHeir != "" {
+		b = appendString(append(b, `,"heir":`...), string(a.NamedHeir))
 	}
-	m.Since, m.Name, m.Unproven, m.InvitedBy = now, "", false, ""
-	return m, nil
-}
-
-// Reassign is a member's entry in another role. The last owner stays one.
-func (a *Agreement) Reassign(user UserID, role Role) (Member, error) {
-	m, ok := a.Members[user]
-	switch {
-	case !role.Valid():
-		return m, errRole()
-	case !ok:
-		return m, errNoMember()
-	case role != RoleOwner && a.lastOwner(m):
-		return m, Errorf(CodeConflict, "the last owner stays an owner")
-	}
-	m.Role = role
-	return m, nil
-}
-
-// Removal is the entry that goes, and who owns what the Agreement governs after
-// that, where the last owner or the last person is shut out: see [Agreement.successor]. With seal it has to
-// be sealed, and an heir beside that has it from now on. The code is for callers who
-// have no part in it.
-func (a *Agreement) Removal(c RemoveMember, now Time, refusal Code, private bool) (gone Member, heir *Member, seal bool, err error) {
-	if err := a.mayRemove(c, refusal); err != nil {
-		return gone, nil, false, err
-	}
-	gone, ok := a.Members[c.UserID]
-	switch last := a.lastOwner(gone); {
-	case !ok:
-		return gone, nil, false, errNoMember()
-	case last && !c.Expel:
-		return gone, nil, false, Errorf(CodeConflict, "the last owner can't go before making another one")
-	case last || c.Expel && a.lastPerson(gone):
-		heir, seal = a.successor(c, now, private)
-	}
-	return gone, heir, seal, nil
-}
-
-// successor is the new owner: who was named, if they are inside; else the person who
-// has been for longest. Where no person is left inside, that is who was named from
-// outside, or for what others could enter whom the Tenant names. What is private is
-// sealed then, so that nobody from outside reads what was there before.
-func (a *Agreement) successor(c RemoveMember, now Time, private bool) (heir *Member, seal bool) {
-	if m, in := a.Members[a.NamedHeir]; in && !m.IsService && m.UserID != c.UserID {
-		m.Role = RoleOwner
-		return &m, false
-	}
-	if m, left := a.Heir(c.UserID); left {
-		m.Role = RoleOwner
-		return &m, false
-	}
-	from := c.Named
-	if from == nil || from.UserID != a.NamedHeir || from.UserID == c.UserID || from.IsService {
-		from = nil
-		if !private {
-			from = c.Heir
+	b = appendString(append(b, `,"id":`...), string(a.ID))
+	b = append(b, `,"members":[`...)
+	for i, id := range slices.Sorted(maps.Keys(a.Members)) {
+		if i > 0 {
+			b = append(b, ',')
 		}
+		b = a.Members[id].appendHashed(b)
 	}
-	if from == nil {
-		return nil, private
+	b = append(b, ']')
+	if a.Physics != nil {
+		b = append(append(b, `,"physics":`...), canonical(a.Physics)...)
 	}
-	m := *from
-	m.Role, m.Since, m.Name, m.Unproven, m.InvitedBy = RoleOwner, now, "", false, ""
-	return &m, private
+	if a.SealedAt != nil {
+		b = append(a.SealedAt.append(append(b, `,"sealed_at":"`...)), '"')
+	}
+	b = appendString(append(b, `,"status":`...), a.Status)
+	b = appendString(append(b, `,"tenant_id":`...), string(a.TenantID))
+	if a.Terms != nil {
+		b = append(append(b, `,"terms":`...), canonical(a.Terms)...)
+	}
+	b = appendString(append(b, `,"type":`...), a.Type)
+	return prefixedHash("g:", append(b, '}'))
 }
 
-// NameHeir checks whom an owner names to follow them; the empty id takes the name back.
-// The code is for those who have no part in it.
-func (a *Agreement) NameHeir(c SetHeir, refusal Code) error {
-	if err := a.OwnedBy(c.Who, refusal); err != nil {
+// appendHashed writes what [Agreement.Hash] covers of an entry.
+func (m Member) appendHashed(b []byte) []byte {
+	b = append(b, '{')
+	if m.IsService {
+		b = append(b, `"is_service":true,`...)
+	}
+	b = appendString(append(b, `"role":`...), string(m.Role))
+	b = m.Since.append(append(b, `,"since":"`...))
+	b = appendString(append(b, `","user_id":`...), string(m.UserID))
+	return append(b, '}')
+}
+
+// canonical is the canonical JSON of a record that always has one: strings, small numbers
+// and times.
+func canonical(record any) []byte {
+	b, err := json.Marshal(record)
+	if err == nil {
+		b, err = Canonical(b)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("ubl: couldn't write a record: %v", err))
+	}
+	return b
+}
+
+// Stance is what somebody is to an Agreement.
+type Stance struct {
+	// Who is zero for a caller without an identity.
+	Who Identity
+	// Role is that of their entry, "" for none.
+	Role Role
+	// Inside says that they are of the tenant that the Agreement is of.
+	Inside bool
+}
+
+// Standing of somebody. User ids are unique within a tenant only, so an entry is of who is
+// inside. The zero Identity, who is anonymous, stands where anyone does.
+func (a *Agreement) Standing(who Identity) Stance {
+	s := Stance{Who: who, Inside: who.UserID != "" && who.TenantID == a.TenantID}
+	if s.Inside {
+		s.Role = a.Members[who.UserID].Role
+	}
+	return s
+}
+
+// Permits refuses an act that the terms don't permit to somebody, and every act after the
+// end but a redaction, which only takes away. The code is for those who have no part in the Agreement.
+func (a *Agreement) Permits(did Did, who Identity, refusal Code) error {
+	return a.PermitsTo(did, a.Standing(who), refusal)
+}
+
+// PermitsTo is Permits for a standing that the record alone doesn't tell.
+func (a *Agreement) PermitsTo(did Did, s Stance, refusal Code) error {
+	if err := a.Shows(did, s, refusal); err != nil || did == DidRedact {
 		return err
 	}
-	switch {
-	case c.Who.IsService:
-		return Errorf(CodeForbidden, "a service can't name an heir")
-	case c.Heir.IsService:
-		return Errorf(CodeValidation, "the heir is a service; name a person")
-	case c.Heir.UserID == a.NamedHeir && c.Heir.UserID == "":
-		return Errorf(CodeConflict, "no heir is named")
-	case c.Heir.UserID == a.NamedHeir:
-		return Errorf(CodeConflict, "they are named already")
-	case c.Heir.UserID == c.Who.UserID && a.Owners() == 1:
-		return Errorf(CodeValidation, "the heir follows you: name somebody else")
-	}
-	return nil
+	return a.InForce()
 }
 
-// Inherit is the entry of who is named to have what is sealed.
-func (a *Agreement) Inherit(m Member, now Time) (Member, error) {
+// Shows is PermitsTo for what is possible after the end too, as reading is.
+func (a *Agreement) Shows(did Did, s Stance, refusal Code) error {
 	switch {
-	case a.InForce() != nil:
-		return m, a.InForce()
-	case a.SealedAt == nil:
-		return m, Errorf(CodeConflict, "only what is sealed takes an heir: its owners add members")
-	case m.IsService:
-		return m, Errorf(CodeValidation, "the heir is a service; name a person")
-	}
-	m.Role, m.Since, m.Name, m.Unproven, m.InvitedBy = RoleOwner, now, "", false, ""
-	return m, nil
-}
-
-// mayRemove lets the Tenant, which has decided under its own Agreement, members
-// leave, and owners remove others.
-func (a *Agreement) mayRemove(c RemoveMember, refusal Code) error {
-	switch {
-	case c.UserID == Platform().UserID:
-		return Errorf(CodeConflict, "the platform can't be removed")
-	case c.Expel:
+	case a.Terms.Permit(did, s), s.Role != "" && slices.Contains(rights, did):
 		return nil
-	case c.UserID == c.Who.UserID:
-		if _, err := a.Entry(c.Who, refusal); err != nil {
-			return err
-		}
-		return a.InForce()
+	case s.Role == "":
+		return Errorf(refusal, "the caller has no part in %s", a.ID)
+	case a.Terms.Permit(did, Stance{Role: RoleOwner, Inside: true}):
+		return Errorf(CodeForbidden, "only an owner may do this")
 	}
-	return a.OwnedBy(c.Who, refusal)
+	return Errorf(CodeForbidden, "the Agreement's terms don't permit this to the caller")
 }
 
 // Heir is the person who has been an owner for longest, but for one, or else an
@@ -331,14 +318,62 @@ func (a *Agreement) Heir(but UserID) (heir Member, ok bool) {
 	return heir, ok
 }
 
-func (a *Agreement) lastOwner(m Member) bool { return m.Role == RoleOwner && a.Owners() == 1 }
-
-// lastPerson reports whether all others are services: nobody would be left.
-func (a *Agreement) lastPerson(m Member) bool {
-	_, others := a.Heir(m.UserID)
-	return !m.IsService && !others
+// Proposal is other terms that somebody has put before those who have to accept them.
+type Proposal struct {
+	Terms     Terms  `json:"terms"`
+	TermsHash string `json:"terms_hash"` // of [Terms.Hash]
+	By        UserID `json:"by"`
+	At        Time   `json:"at"`
+	// Accepted are who has, the proposer first.
+	Accepted []UserID `json:"accepted"`
+	// Waiting, in answers, are who still has to: who has left has not. It is never stored.
+	Waiting []UserID `json:"waiting,omitempty"`
 }
 
-func errRole() error { return Errorf(CodeValidation, "the role is neither owner nor member") }
+// Waiting are the people who have to accept the open proposal and have not yet, by user
+// id. The terms in force say who must; services don't.
+func (a *Agreement) Waiting() []UserID {
+	var left []UserID
+	for _, m := range a.SortedMembers() {
+		must := a.Terms.Accept == AcceptEntries || a.Terms.Accept == AcceptOwners && m.Role == RoleOwner
+		if must && !m.IsService && !slices.Contains(a.Proposal.Accepted, m.UserID) {
+			left = append(left, m.UserID)
+		}
+	}
+	return left
+}
 
-func errNoMember() error { return Errorf(CodeNotFound, "the user is not a member") }
+// Commands about the terms of an Agreement, which Rooms, Tenants and Containers answer for
+// those that they keep. All answer *AgreementView.
+type (
+	// ProposeTerms puts other terms before those who have to accept them, in place of a
+	// proposal that is open. Where nobody else has to, they are in force at once. Whom the
+	// terms in force permit it.
+	ProposeTerms struct {
+		Request
+		Agreement AgreementID // "" for the actor's own
+		Terms     Terms
+	}
+	// AcceptTerms accepts the open proposal, which TermsHash names; the last one who has to
+	// brings it into force. The people whom the terms in force say.
+	AcceptTerms struct {
+		Request
+		Agreement AgreementID
+		TermsHash string
+	}
+	// WithdrawTerms takes the open proposal away. Who made it, who has to accept it, and whom
+	// the terms in force permit it.
+	WithdrawTerms struct {
+		Request
+		Agreement AgreementID
+	}
+)
+
+// Cost is that of the record.
+func (c ProposeTerms) Cost() int { return 2*writeCost + 2*c.Terms.size() }
+
+// Cost is one act.
+func (AcceptTerms) Cost() int { return 2 * writeCost }
+
+// Cost is one act.
+func (WithdrawTerms) Cost() int { return writeCost }

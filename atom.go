@@ -14,9 +14,25 @@ import (
 
 // An act leaves two atoms in its tenant's ledger: the action (who did what,
 // under which Agreement) and the effect (what came of it). Each takes a seq
-// and moves the head. Their JSON Schemas are ubl.ledger.action.v1 and
-// ubl.ledger.effect.v1; they are stored, served and exported as the canonical
-// bytes that were hashed.
+// and moves the head. Their JSON Schemas are ubl.ledger.action.v2 and
+// ubl.ledger.effect.v2; they are stored, served and exported as the canonical
+// bytes that were hashed. Atoms of version 1, which earlier programs wrote, stay as they
+// are and stay valid. Version 2 names the shard, the hash of the Agreement, and the session;
+// and its hashes of private content are commitments ([Salt.Commit]).
+
+// The kinds of atoms.
+const (
+	ActionV1 = "action.v1"
+	EffectV1 = "effect.v1"
+	ActionV2 = "action.v2"
+	EffectV2 = "effect.v2"
+)
+
+// IsAction reports whether an atom of the kind is an action, of whatever version.
+func IsAction(kind string) bool { return kind == ActionV1 || kind == ActionV2 }
+
+// IsEffect reports whether an atom of the kind is an effect, of whatever version.
+func IsEffect(kind string) bool { return kind == EffectV1 || kind == EffectV2 }
 
 // Status says how far an action went.
 type Status string
@@ -50,22 +66,27 @@ type Who struct {
 	Unproven  bool
 }
 
-// Action is an action.v1 atom before it is sealed. The ledger alone fills
+// Action is an action.v2 atom before it is sealed. The ledger alone fills
 // PrevHash.
 type Action struct {
 	TenantID    TenantID
 	AgreementID AgreementID
-	Did         Did
-	PrevHash    string
-	RequestID   string
-	Parent      string // "" for none
-	Status      Status
-	This        Fields
-	When        Time
-	Who         Who
+	// AgreementHash is the hash of the Agreement's record as the decision read it, "" where
+	// another actor keeps the record.
+	AgreementHash string
+	Did           Did
+	PrevHash      string
+	RequestID     string
+	Parent        string // "" for none
+	Session       string // that the caller named, "" for none
+	Shard         string
+	Status        Status
+	This          Fields
+	When          Time
+	Who           Who
 }
 
-// Effect is an effect.v1 atom before it is sealed. The ledger alone fills
+// Effect is an effect.v2 atom before it is sealed. The ledger alone fills
 // PrevHash and RefActionCID.
 type Effect struct {
 	TenantID     TenantID
@@ -75,6 +96,7 @@ type Effect struct {
 	Pointers     Fields
 	PrevHash     string
 	RefActionCID string
+	Shard        string
 	When         Time
 }
 
@@ -156,14 +178,26 @@ const cidMember = len(`"cid":"",`) + 2 + 64
 // bytes are written once: the cid is computed over them without the member and
 // then spliced in where canonical order wants it.
 func (a *Action) Seal() (atom []byte, cid string) {
-	b := make([]byte, 0, 480+a.This.size()+cidMember)
-	b = append(b, `{"agreement_id":`...)
+	b := make([]byte, 0, 600+a.This.size()+cidMember)
+	b = append(b, '{')
+	if a.AgreementHash != "" {
+		b = append(b, `"agreement_hash":"`...)
+		b = append(b, a.AgreementHash...)
+		b = append(b, `",`...)
+	}
+	b = append(b, `"agreement_id":`...)
 	b = appendString(b, string(a.AgreementID))
 	at := len(b)
 	b = append(b, `,"did":`...)
 	b = appendString(b, string(a.Did))
-	b = append(b, `,"kind":"action.v1","prev_hash":"`...)
+	b = append(b, `,"kind":"`+ActionV2+`","prev_hash":"`...)
 	b = append(b, a.PrevHash...)
+	if a.Session != "" {
+		b = append(b, `","session":"`...)
+		b = append(b, a.Session...)
+	}
+	b = append(b, `","shard":"`...)
+	b = append(b, a.Shard...)
 	b = append(b, `","status":"`...)
 	b = append(b, a.Status...)
 	b = append(b, `","tenant_id":"`...)
@@ -219,7 +253,7 @@ func (e *Effect) Seal() (atom []byte, cid string) {
 		b = appendString(b, e.Error.Message)
 		b = append(b, '}')
 	}
-	b = append(b, `,"kind":"effect.v1","outcome":"`...)
+	b = append(b, `,"kind":"`+EffectV2+`","outcome":"`...)
 	b = append(b, e.Outcome...)
 	b = append(b, `","pointers":`...)
 	b = e.Pointers.append(b)
@@ -227,6 +261,8 @@ func (e *Effect) Seal() (atom []byte, cid string) {
 	b = append(b, e.PrevHash...)
 	b = append(b, `","ref_action_cid":"`...)
 	b = append(b, e.RefActionCID...)
+	b = append(b, `","shard":"`...)
+	b = append(b, e.Shard...)
 	b = append(b, `","tenant_id":"`...)
 	b = append(b, e.TenantID...)
 	b = append(b, `","when":"`...)
@@ -313,10 +349,17 @@ const (
 	DidRoomUpdate       Did = "room.update"
 	DidRoomTrim         Did = "room.trim"
 	DidSend             Did = "messenger.send"
+	DidEdit             Did = "messenger.edit"
+	DidReact            Did = "messenger.react"
+	DidRedact           Did = "messenger.redact"
+	DidPin              Did = "messenger.pin"
 
-	DidAgreementEnd  Did = "agreement.end"
-	DidAgreementHeir Did = "agreement.heir"
-	DidHeirSet       Did = "agreement.heir.set"
+	DidAgreementPropose  Did = "agreement.propose"
+	DidAgreementAccept   Did = "agreement.accept"
+	DidAgreementWithdraw Did = "agreement.withdraw"
+	DidAgreementEnd      Did = "agreement.end"
+	DidAgreementHeir     Did = "agreement.heir"
+	DidHeirSet           Did = "agreement.heir.set"
 
 	DidPasskeyRegister Did = "passkey.register"
 	DidPasskeyUse      Did = "passkey.use"
@@ -334,6 +377,8 @@ const (
 	DidComplete         Did = "office.llm.complete"
 	DidToolCall         Did = "office.tool.call"
 
+	DidKindSet               Did = "kind.set"
+	DidKindRemove            Did = "kind.remove"
 	DidContainerCreate       Did = "container.create"
 	DidContainerJoin         Did = "container.join"
 	DidContainerInvite       Did = "container.invite"
@@ -381,12 +426,12 @@ var dids = []Did{
 	DidDomainClaim, DidDomainVerify, DidDomainRelease,
 	DidTokenCreate, DidTokenRenew, DidTokenRevoke,
 	DidRoomCreate, DidRoomJoin, DidRoomInvite, DidRoomMemberUpdate, DidRoomRemove, DidRoomLeave,
-	DidRoomUpdate, DidRoomTrim, DidSend,
-	DidAgreementEnd, DidAgreementHeir, DidHeirSet,
+	DidRoomUpdate, DidRoomTrim, DidSend, DidEdit, DidReact, DidRedact, DidPin,
+	DidAgreementPropose, DidAgreementAccept, DidAgreementWithdraw, DidAgreementEnd, DidAgreementHeir, DidHeirSet,
 	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
 	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,
 	DidDocumentList, DidDocumentVersions, DidDocumentSearch, DidComplete, DidToolCall,
-	DidContainerCreate, DidContainerJoin, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave,
+	DidKindSet, DidKindRemove, DidContainerCreate, DidContainerJoin, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave,
 	DidTransfer, DidReceive, DidCreditsIssue,
 	DidToolAccess, DidServerAdd, DidServerUpdate, DidServerRemove, DidServerSync, DidServerConnect,
 	DidToolApprove, DidToolDeny, DidPortalCall, DidBudgetUpdate, DidRedrive,

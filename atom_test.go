@@ -2,6 +2,7 @@ package ubl_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -36,6 +37,8 @@ func anyAction() *rapid.Generator[ubl.Action] {
 			Did:         rapid.SampledFrom(ubl.Dids()).Draw(t, "did"),
 			PrevHash:    ubl.Genesis,
 			RequestID:   words.Draw(t, "request id"),
+			Shard:       ubl.DefaultShard,
+			Session:     rapid.SampledFrom([]string{"", "s:1"}).Draw(t, "session"),
 			Status:      rapid.SampledFrom([]ubl.Status{ubl.StatusExecuted, ubl.StatusIntended, ubl.StatusDenied}).Draw(t, "status"),
 			This:        anyFields().Draw(t, "this"),
 			When:        ubl.Time(rapid.Int64Range(0, 1<<42).Draw(t, "when")),
@@ -53,6 +56,7 @@ func anyEffect() *rapid.Generator[ubl.Effect] {
 			Pointers:     anyFields().Draw(t, "pointers"),
 			PrevHash:     ubl.Genesis,
 			RefActionCID: ubl.CID(nil),
+			Shard:        ubl.DefaultShard,
 			When:         ubl.Time(rapid.Int64Range(0, 1<<42).Draw(t, "when")),
 		}
 		if rapid.Bool().Draw(t, "failed") {
@@ -99,15 +103,17 @@ func TestSealIsCanonical(t *testing.T) {
 }
 
 func TestSealedAction(t *testing.T) {
+	hash := "g:" + strings.Repeat("0", 64)
 	a := ubl.Action{
-		TenantID: "t:example.com", AgreementID: "a:room:r:general", Did: ubl.DidSend, PrevHash: ubl.Genesis,
+		TenantID: "t:example.com", AgreementID: "a:room:r:general", AgreementHash: hash, Did: ubl.DidSend, PrevHash: ubl.Genesis,
+		Session: "s:run-1", Shard: ubl.DefaultShard,
 		RequestID: "req:1", Status: ubl.StatusExecuted, When: 1767789296789,
 		This: ubl.Fields{ubl.Str("room_id", ubl.RoomID("r:general")), ubl.Int("room_seq", 42), ubl.Str("msg_id", ubl.MessageID("m:1"))},
 		Who:  ubl.Who{UserID: "u:bot", IsService: true},
 	}
 	atom, cid := a.Seal()
-	want := `{"agreement_id":"a:room:r:general","cid":"` + cid + `","did":"messenger.send","kind":"action.v1","prev_hash":"h:genesis",` +
-		`"status":"executed","tenant_id":"t:example.com","this":{"msg_id":"m:1","room_id":"r:general","room_seq":42},` +
+	want := `{"agreement_hash":"` + hash + `","agreement_id":"a:room:r:general","cid":"` + cid + `","did":"messenger.send","kind":"action.v2","prev_hash":"h:genesis",` +
+		`"session":"s:run-1","shard":"0","status":"executed","tenant_id":"t:example.com","this":{"msg_id":"m:1","room_id":"r:general","room_seq":42},` +
 		`"trace":{"request_id":"req:1"},"when":"2026-01-07T12:34:56.789Z","who":{"email":null,"is_service":true,"user_id":"u:bot"}}`
 	if string(atom) != want {
 		t.Errorf("atom = %s\nwant   %s", atom, want)

@@ -2,9 +2,11 @@ package ubl
 
 import (
 	"crypto/sha256"
+	"encoding"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"unicode/utf8"
 
 	"github.com/gowebpki/jcs"
@@ -14,52 +16,66 @@ import (
 // JSON number, and so one hash.
 const maxSafeInteger = "9007199254740991"
 
-var errUnsafeInteger = errors.New("an integer is beyond ±(2^53−1)")
+// maxNesting is how deep arrays and objects may stand in one another: who reads them may
+// have a small stack.
+const maxNesting = 1000
+
+var (
+	errUnsafeInteger = errors.New("an integer is beyond ±(2^53−1)")
+	errNesting       = errors.New("it is nested too deep")
+)
 
 // Canonical rewrites JSON in the one form that is hashed: RFC 8785 (JCS).
-// Duplicate keys, lone surrogates, invalid UTF-8 and integers beyond
-// ±(2^53−1) are refused; a valid result is canonical itself.
+// Duplicate keys, lone surrogates, invalid UTF-8, integers beyond ±(2^53−1) and more
+// than 1,000 levels of nesting are refused; a valid result is canonical itself.
 func Canonical(json []byte) ([]byte, error) {
 	if !utf8.Valid(json) {
 		return nil, errors.New("couldn't make JSON canonical: it is not valid UTF-8")
 	}
-	if unsafeInteger(json) {
-		return nil, fmt.Errorf("couldn't make JSON canonical: %w", errUnsafeInteger)
+	if err := checkTokens(json, maxNesting); err != nil {
+		return nil, fmt.Errorf("couldn't make JSON canonical: %w", err)
 	}
 	out, err := jcs.Transform(json)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't make JSON canonical: %w", err)
 	}
 	// 1e20 is written out in digits and so becomes an integer only here.
-	if unsafeInteger(out) {
-		return nil, fmt.Errorf("couldn't make JSON canonical: %w", errUnsafeInteger)
+	if err := checkTokens(out, maxNesting); err != nil {
+		return nil, fmt.Errorf("couldn't make JSON canonical: %w", err)
 	}
 	return out, nil
 }
 
-// unsafeInteger finds a number of digits only that is beyond ±(2^53−1). It
-// looks at tokens and leaves syntax to the parser.
-func unsafeInteger(json []byte) bool {
-	inString := false
+// checkTokens finds a number of digits only that is beyond ±(2^53−1), and what is nested
+// deeper than so many levels. It looks at tokens and leaves syntax to the parser.
+func checkTokens(json []byte, levels int) error {
+	inString, depth := false, 0
 	for i := 0; i < len(json); i++ {
 		switch c := json[i]; {
 		case inString && c == '\\':
 			i++
 		case c == '"':
 			inString = !inString
-		case !inString && c >= '0' && c <= '9':
+		case inString:
+		case c == '{' || c == '[':
+			if depth++; depth > levels {
+				return errNesting
+			}
+		case c == '}' || c == ']':
+			depth--
+		case c >= '0' && c <= '9':
 			end := i
 			plain := true
 			for ; end < len(json) && isNumberByte(json[end]); end++ {
 				plain = plain && json[end] >= '0' && json[end] <= '9'
 			}
 			if plain && beyondSafe(json[i:end]) {
-				return true
+				return errUnsafeInteger
 			}
 			i = end - 1
 		}
 	}
-	return false
+	return nil
 }
 
 func isNumberByte(c byte) bool {
@@ -118,11 +134,6 @@ const Genesis = "h:genesis"
 // BodyHash is the hash of a body given as canonical JSON.
 func BodyHash(canonical []byte) string { return prefixedHash("b:", canonical) }
 
-// TextHash is the [BodyHash] of {name: text}, as atoms quote what they don't show:
-// a document's "content" and "title", a "query". The text is valid UTF-8, and the
-// name plain.
-func TextHash(name, text string) string { return BodyHash(namedText(name, text)) }
-
 // namedText is {name: text} as canonical JSON.
 func namedText(name, text string) []byte {
 	b := append(make([]byte, 0, len(name)+len(text)+16), '{')
@@ -163,4 +174,75 @@ func ValidHash(prefix, s string) bool {
 		}
 	}
 	return true
+}
+
+// Salt keeps a hash in the ledger from telling what it is of. A PIN of four digits is found
+// from its bare hash in milliseconds; with 16 random bytes before it, it isn't. A salt is
+// stored and served with what it belongs to, never in the ledger, and is removed with it.
+//
+// The zero Salt stands for none: acts before action.v2 have bare hashes.
+type Salt [16]byte
+
+// NewSalt draws a salt.
+func NewSalt(random io.Reader) (s Salt, err error) {
+	if _, err := io.ReadFull(random, s[:]); err != nil {
+		return s, fmt.Errorf("couldn't draw a salt: %w", err)
+	}
+	return s, nil
+}
+
+// Commit is what the ledger says of private content: "b:" and the hex SHA-256 of the salt's
+// 16 bytes followed by the content. Who has both can check it; nobody can guess the content
+// from it. Without a salt it is the [BodyHash].
+func (s Salt) Commit(content []byte) string {
+	if s.IsZero() {
+		return BodyHash(content)
+	}
+	h := sha256.New()
+	h.Write(s[:])
+	h.Write(content)
+	var sum [sha256.Size]byte
+	return string(hex.AppendEncode([]byte("b:"), h.Sum(sum[:0])))
+}
+
+// CommitText is the commitment to {name: text} as canonical JSON: a document's "content"
+// and "title", a "query". The text is valid UTF-8, and the name plain.
+func (s Salt) CommitText(name, text string) string { return s.Commit(namedText(name, text)) }
+
+// IsZero reports whether there is no salt.
+func (s Salt) IsZero() bool { return s == Salt{} }
+
+// String is the salt as it is served: 32 lower-case hex digits, "" for none.
+func (s Salt) String() string {
+	if s.IsZero() {
+		return ""
+	}
+	return hex.EncodeToString(s[:])
+}
+
+var (
+	_ encoding.TextMarshaler   = Salt{}
+	_ encoding.TextUnmarshaler = (*Salt)(nil)
+)
+
+// MarshalText implements [encoding.TextMarshaler].
+func (s Salt) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+var errSalt = errors.New("a salt is not 32 lower-case hex digits")
+
+// UnmarshalText reads what [Salt.String] writes.
+func (s *Salt) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*s = Salt{}
+		return nil
+	}
+	var read Salt
+	if len(text) != hex.EncodedLen(len(read)) {
+		return errSalt
+	}
+	if _, err := hex.Decode(read[:], text); err != nil || read.String() != string(text) { // one form: lower case
+		return errSalt
+	}
+	*s = read
+	return nil
 }

@@ -124,6 +124,7 @@ func TestCanonicalRefuses(t *testing.T) {
 		"a number beyond a double":        `1e400`,
 		"a control character in a string": "\"\n\"",
 		"a nesting that would eat memory": strings.Repeat("[", 1<<20),
+		"a nesting of 1,001 levels":       strings.Repeat("[", 1001) + strings.Repeat("]", 1001),
 	} {
 		if got, err := ubl.Canonical([]byte(in)); err == nil {
 			t.Errorf("%s: got %.60s, want an error", name, got)
@@ -198,14 +199,14 @@ func (c *counting) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestTextHash is that of the text under its name, as canonical JSON.
-func TestTextHash(t *testing.T) {
+// TestCommitText is that to the text under its name, as canonical JSON.
+func TestCommitText(t *testing.T) {
 	for _, text := range []string{"", "hello", "a \"quote\"\\", "line\nand tab\t\x00\x1f", "<b>&\u2028", "会議 😀"} {
 		canonical, err := ubl.Fields{ubl.Str("title", text)}.MarshalBinary()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := ubl.TextHash("title", text), ubl.BodyHash(canonical); got != want {
+		if got, want := (ubl.Salt{1}).CommitText("title", text), (ubl.Salt{1}).Commit(canonical); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}

@@ -55,7 +55,8 @@ func NewTransferID(random io.Reader) (TransferID, error) {
 func ContainerName(t TenantID, c ContainerID) Name { return Name(string(t) + "|" + string(c)) }
 
 // Kind is a configuration of containers: a name, what ids and Agreements look
-// like, and the physics. A new kind needs nothing else.
+// like, the physics, and what else an operator or an owner says of them. A new kind needs
+// nothing else.
 type Kind struct {
 	// Name is what callers ask for and what stands in the Agreement's id:
 	// a:<name>:<container id>. Lower-case letters, digits and _.
@@ -66,7 +67,20 @@ type Kind struct {
 	Physics Physics `json:"physics"`
 	// Did is the act of making one.
 	Did Did `json:"did"`
+	// IDs stands before what is made of the name in ids: k:<ids><name>.
+	IDs string `json:"ids,omitempty"`
+	// Terms of the containers' Agreements; nil for the usual ones of their physics.
+	Terms *Terms `json:"terms,omitempty"`
+	// Content is what documents may be, of [ContentTypes]; empty for any text.
+	Content []string `json:"content,omitempty"`
+	// Tools are those that a model may use for its callers inside; empty for all.
+	Tools []string `json:"tools,omitempty"`
+	// Own says, in lists, that the tenant has made it. It is never stored.
+	Own bool `json:"own,omitempty"`
 }
+
+// ContentTypes are what a [Kind] can say that documents are. All of them are text.
+func ContentTypes() []string { return []string{"text/plain", "text/markdown", "application/json"} }
 
 // WorkspaceKind holds documents with their versions.
 func WorkspaceKind() Kind {
@@ -82,6 +96,12 @@ func WalletKind() Kind {
 func ContainerKind() Kind {
 	return Kind{Name: "container", Agreement: ContainerGovernance, Did: DidContainerCreate}
 }
+
+// The kinds of what answers as a container and has actors of its own.
+const (
+	RoomKind   = "room"
+	TenantKind = "tenant"
+)
 
 // Kinds are those that every tenant has.
 func Kinds() []Kind { return []Kind{WorkspaceKind(), WalletKind(), ContainerKind()} }
@@ -115,7 +135,7 @@ func ContainerOf(id AgreementID) ContainerID {
 
 // ContainerSlug makes the id of a name as [RoomSlug] does.
 func ContainerSlug(k Kind, name string) ContainerID {
-	return ContainerID(k.Prefix() + strings.TrimPrefix(string(RoomSlug(name)), "r:"))
+	return ContainerID(k.Prefix() + k.IDs + strings.TrimPrefix(string(RoomSlug(name)), "r:"))
 }
 
 // ContainerSummary is an entry of a tenant's directory.
@@ -140,6 +160,13 @@ type Container struct {
 	InTransit int64 `json:"in_transit"`
 	// Documents counts those that are not deleted.
 	Documents int64 `json:"documents"`
+	// Messages counts those of a room that are kept, Members the entries of a tenant. Both
+	// answer as containers, too, by their own ids.
+	Messages int64 `json:"messages,omitempty"`
+	Members  int64 `json:"members,omitempty"`
+	// Content and Tools are the kind's, as of [Kind].
+	Content []string `json:"content,omitempty"`
+	Tools   []string `json:"tools,omitempty"`
 	// Member is whether the caller is an entry of the Agreement.
 	Member bool `json:"member"`
 	// AsOf is the receipt of the newest act on the container that this shows, where its
@@ -165,13 +192,16 @@ type Document struct {
 	Title       string      `json:"title"`
 	// Content is empty in lists and search results, which tell its hash and size.
 	Content     string `json:"content,omitempty"`
-	ContentHash string `json:"content_hash"` // b: + hash of {"content":…}
-	Bytes       int64  `json:"bytes"`
-	Version     int64  `json:"version"` // from 1
-	CreatedAt   Time   `json:"created_at"`
-	CreatedBy   UserID `json:"created_by"`
-	UpdatedAt   Time   `json:"updated_at"`
-	UpdatedBy   UserID `json:"updated_by"`
+	ContentHash string `json:"content_hash"` // the commitment to {"content":…}, as in the ledger
+	// Salt is what it was made with, and title_hash in the ledger, of {"title":…}. Versions
+	// from before have none: theirs are the bare hashes.
+	Salt      Salt   `json:"salt,omitzero"`
+	Bytes     int64  `json:"bytes"`
+	Version   int64  `json:"version"` // from 1
+	CreatedAt Time   `json:"created_at"`
+	CreatedBy UserID `json:"created_by"`
+	UpdatedAt Time   `json:"updated_at"`
+	UpdatedBy UserID `json:"updated_by"`
 	// Deleted documents are listed nowhere; their versions stay readable.
 	Deleted bool `json:"deleted,omitempty"`
 	// Receipt is that of the act that made this version.
@@ -199,6 +229,21 @@ type (
 		Kind      string // "" for all
 		Receipted bool
 	}
+	// SetKind writes a kind of containers that the tenant has of its own. Asked of the
+	// Tenant. Its owners. Answers *Kind.
+	SetKind struct {
+		Request
+		Kind Kind
+	}
+	// RemoveKind forgets one; its containers stay. Asked of the Tenant. Its owners. Answers
+	// *Kind as it was.
+	RemoveKind struct {
+		Request
+		Name string
+	}
+	// ListKinds lists the kinds of containers that the tenant knows. Asked of the Tenant.
+	// Members. Answers []*Kind.
+	ListKinds struct{ Who Identity }
 	// IssueCredits makes credits out of nothing, the only act that does. Asked of
 	// the Tenant. Owners of the tenant. Answers *Balance.
 	IssueCredits struct {
@@ -208,17 +253,18 @@ type (
 	}
 
 	// GetContainer reads the configuration, as it is or was. Who may look. Answers
-	// *Container.
+	// *Container. Rooms and Tenants answer it too.
 	GetContainer struct {
 		Who  Identity
 		AsOf AsOf
 	}
 	// Authorize asks whether the caller may do an operation in the container, for
-	// acts whose effect lies outside. Answers AgreementID, that of the record under
-	// which the caller may.
+	// acts whose effect lies outside, and use the tools there. Answers AgreementID, that of
+	// the record under which the caller may.
 	Authorize struct {
 		Request
-		Op Operation
+		Op    Operation
+		Tools []string
 	}
 	// CreateDocument makes a document. Who may write. Answers *DocumentResult.
 	CreateDocument struct {
@@ -343,6 +389,8 @@ type DocumentHits struct {
 	// Indexing is there while the index has changes to take in.
 	Indexing *Indexing `json:"indexing,omitempty"`
 	Receipt  Receipt   `json:"receipt"`
+	// Salt is what the commitment to the query was made with. It is stored nowhere else.
+	Salt Salt `json:"salt,omitzero"`
 }
 
 // Indexing says how far an index is that has many changes to take in.
@@ -376,6 +424,21 @@ func (c ListContainers) Cost() int {
 	}
 	return 0
 }
+
+// Cost is that of the record.
+func (c SetKind) Cost() int {
+	n := writeCost + 64*len(c.Kind.Tools)
+	if c.Kind.Terms != nil {
+		n += 2 * c.Kind.Terms.size()
+	}
+	return n
+}
+
+// Cost is one act.
+func (RemoveKind) Cost() int { return writeCost }
+
+// Cost is 0: it reads.
+func (ListKinds) Cost() int { return 0 }
 
 // Cost is 0: the container's act behind it is admitted on its own.
 func (IssueCredits) Cost() int { return 0 }

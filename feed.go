@@ -10,9 +10,11 @@ import (
 // streams and are not shown to clients.
 const (
 	EventMessageCreated = "message.created"
-	EventRoomCreated    = "room.created"
-	EventMemberJoined   = "room.member_joined"
-	EventGap            = "room.gap"
+	// EventEntryCreated tells of an entry that message.v1 can't say.
+	EventEntryCreated = "entry.created"
+	EventRoomCreated  = "room.created"
+	EventMemberJoined = "room.member_joined"
+	EventGap          = "room.gap"
 	// EventRoomLeft tells whoever follows all of their rooms that one is theirs no
 	// longer. No actor publishes it: streams make it where they notice.
 	EventRoomLeft = "room.left"
@@ -41,8 +43,11 @@ type Event struct {
 	TenantID TenantID
 	RoomID   RoomID
 	TS       Time
-	// RoomSeq is the message's for message.created, 0 for events without an id.
+	// RoomSeq is the entry's for message.created and entry.created, 0 for events without an id.
 	RoomSeq int64
+	// Redacts says that what was told before may hold what is redacted now: whoever keeps
+	// events for streams forgets them, and reads the rooms anew.
+	Redacts bool
 	// LedgerSeq is that of the act's last atom.
 	LedgerSeq int64
 	// UserID is whom a membership event is about; for token.revoked it is empty.
@@ -50,7 +55,7 @@ type Event struct {
 	// TokenID is the jti or client id of token.revoked.
 	TokenID string
 	// Payload is the canonical JSON of the payload, but the bare message for
-	// message.created.
+	// message.created, and the bare entry for entry.created.
 	Payload json.RawMessage
 }
 
@@ -59,11 +64,12 @@ func (e *Event) AppendData(dst []byte) []byte {
 	dst = append(dst, `{"event":"`...)
 	dst = append(dst, e.Kind...)
 	dst = append(dst, `","payload":`...)
-	if e.Kind == EventMessageCreated {
-		dst = append(dst, `{"message":`...)
-		dst = append(dst, e.Payload...)
-		dst = append(dst, '}')
-	} else {
+	switch e.Kind {
+	case EventMessageCreated:
+		dst = append(append(append(dst, `{"message":`...), e.Payload...), '}')
+	case EventEntryCreated:
+		dst = append(append(append(dst, `{"entry":`...), e.Payload...), '}')
+	default:
 		dst = append(dst, e.Payload...)
 	}
 	if e.RoomID != "" {

@@ -98,6 +98,9 @@ func ValidRequestID(s string) bool {
 	return true
 }
 
+// ValidSession reports whether s may name a session: ^s:[A-Za-z0-9._-]{1,128}$.
+func ValidSession(s string) bool { return validID(s, "s:", 128, "") }
+
 // TenantAgreement names the TenantLicense of a tenant.
 func TenantAgreement(t TenantID) AgreementID { return AgreementID("a:tenant:" + string(t)) }
 

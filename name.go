@@ -94,6 +94,9 @@ type Request struct {
 	// Parent is the id of the request that this one is made for, as an agent's tools
 	// are for its question; "" for none. It goes into trace.parent.
 	Parent string
+	// Session is what the caller calls the run that this is part of, as an agent at work
+	// does; "" for none. It goes into action.session.
+	Session string
 	// Key is the idempotency key; never empty for a command that changes state.
 	Key string
 }

@@ -127,6 +127,9 @@ type Server struct {
 	ClientID     string   `json:"client_id,omitempty"`
 	Scopes       []string `json:"scopes,omitempty"`
 	Disabled     bool     `json:"disabled"`
+	// Salt is what the commitments of the newest act on its terms were made with: terms_hash,
+	// of what owners set of it, and url_hash, of {"url":…}. None for one from before.
+	Salt Salt `json:"salt,omitzero"`
 
 	// Connected says whether whoever the answer is for has signed in to a server of
 	// AuthUser. It is in lists, and where one signs out; else, and for other servers, nil.
@@ -234,12 +237,15 @@ type ToolResult struct {
 	// N is the call in the portal's log, Receipt that of its action.
 	N       int64   `json:"n"`
 	Receipt Receipt `json:"receipt"`
+	// Salt is what the commitments to the arguments and to the answer were made with. It is
+	// stored nowhere else.
+	Salt Salt `json:"salt,omitzero"`
 }
 
-// Hash is b: + the hash of what the tool answered, without our numbers: of its
+// Commitment is what the ledger says of what the tool answered, without our numbers: of its
 // canonical JSON or, where it has none because of its numbers, of the bytes that are
 // handed on. It is "" for what is no JSON.
-func (r *ToolResult) Hash() string {
+func (r *ToolResult) Commitment(salt Salt) string {
 	raw, err := json.Marshal(struct {
 		Content    json.RawMessage `json:"content"`
 		IsError    bool            `json:"is_error"`
@@ -251,7 +257,7 @@ func (r *ToolResult) Hash() string {
 	if canonical, err := Canonical(raw); err == nil {
 		raw = canonical
 	}
-	return BodyHash(raw)
+	return salt.Commit(raw)
 }
 
 // ToolListing is a tool as the owners of a tenant see it: with who may use it,
@@ -436,7 +442,8 @@ type (
 		Agreement  AgreementID // in force, as the caller has asked
 		Server     string
 		Capability string
-		InputHash  string // b: + hash of the input
+		InputHash  string // b: + hash of the input: it tells retries apart, and stays out of the ledger
+		Commitment string // to the input, which the ledger has; "" from nodes of earlier versions
 		This       Fields // more of what the act is about
 		Deadline   Time   // when the call has ended, whatever comes
 		Tokens     int64  // at most used by a model

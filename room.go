@@ -315,14 +315,15 @@ type (
 		This Fields
 		Text string
 	}
-	// ReadHistory reads messages with room_seq < Before (0: from the newest),
+	// ReadHistory reads entries with room_seq < Before (0: from the newest),
 	// or, where After is set, those with room_seq > *After. Both oldest first.
-	// Members. Answers *HistoryPage.
+	// With Entries set, all of them come as entries. Members. Answers *HistoryPage.
 	ReadHistory struct {
-		Who    Identity
-		Before int64
-		After  *int64
-		Limit  int
+		Who     Identity
+		Before  int64
+		After   *int64
+		Limit   int
+		Entries bool
 	}
 	// RoomHead asks how far a room is, for streams. Answers Head.
 	RoomHead struct{}
@@ -401,16 +402,21 @@ type (
 	Sweep struct{ Request }
 )
 
-// Sent is the answer to a send: the message as canonical JSON.
+// Sent is the answer to a send: the message as canonical JSON, and what its commitment in
+// the ledger was made with.
 type Sent struct {
 	Message json.RawMessage
+	Salt    Salt
 	RoomSeq int64
 }
 
 // HistoryPage is part of a room's timeline, oldest first.
 type HistoryPage struct {
-	Messages []json.RawMessage
-	// FirstSeq and LastSeq are the room_seq of the first and last message here,
+	// Messages are the entries from FirstSeq to LastSeq as message.v1 has them, nil for those
+	// that it can't say. These, or all that were asked for as entries, are in Entries as
+	// entry.v2, at the same place; Entries is nil where none is.
+	Messages, Entries []json.RawMessage
+	// FirstSeq and LastSeq are the room_seq of the first and last entry here,
 	// 0 where there is none.
 	FirstSeq, LastSeq int64
 	// NextCursor reads the page before this one; nil at the beginning.
@@ -418,10 +424,10 @@ type HistoryPage struct {
 	Head       Head
 }
 
-// KeptFrom is the oldest message left after the cursor of a page. What the page
+// KeptFrom is the oldest entry left after the cursor of a page. What the page
 // holds counts for more than a head that may have been read later.
 func (p *HistoryPage) KeptFrom() int64 {
-	if len(p.Messages) > 0 {
+	if p.FirstSeq > 0 {
 		return p.FirstSeq
 	}
 	return p.Head.AvailableFrom
@@ -429,8 +435,8 @@ func (p *HistoryPage) KeptFrom() int64 {
 
 // Head is how far a room is.
 type Head struct {
-	LastSeq       int64 // of the newest message, 0 for none
-	AvailableFrom int64 // of the oldest message that retention keeps
+	LastSeq       int64 // of the newest entry, 0 for none
+	AvailableFrom int64 // of the oldest entry that retention keeps
 }
 
 // Cost is that of the text, twice over for the message and its bookkeeping.

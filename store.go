@@ -60,8 +60,10 @@ type Numbers struct {
 	Named   bool
 	// FromOne: the oldest are never removed.
 	FromOne bool
-	// Fixed: a record is never changed, though it may be removed.
-	Fixed bool
+	// Fixed: a record is never changed, though it may be removed, or rewritten once into
+	// a form that begins with the byte Rewritten, 0 for none.
+	Fixed     bool
+	Rewritten byte
 }
 
 // Lease is the right to write to a group: its generation tells one loading of

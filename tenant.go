@@ -46,10 +46,12 @@ type (
 		After   RoomID
 		Limit   int
 	}
-	// CreateRoom makes a room; its creator owns it. Members. Answers *RoomSummary.
+	// CreateRoom makes a room; its creator owns it. Physics are nil for [RoomPhysics], else of
+	// those that [CheckRoomPhysics] knows. Members. Answers *RoomSummary.
 	CreateRoom struct {
 		Request
-		Name string
+		Name    string
+		Physics *Physics
 	}
 	// ListMembers lists the tenant's members, or of those whom Only names, if it
 	// names any, the ones that are. Members. Answers []Member, by user id.

@@ -2,7 +2,6 @@ package ubl
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 )
 
@@ -64,16 +63,31 @@ func ToolArguments(args []byte) ([]byte, error) {
 	return canonical, nil
 }
 
-// Admits reports whether the record lets a caller use the tool.
+// Terms are what the record says, as those of any other Agreement.
+func (t *ToolAccess) Terms() *Terms {
+	terms := &Terms{Form: TermsForm, Permits: []Permit{}, Accept: AcceptProposer}
+	if t.Allowed {
+		to := make([]string, 0, max(1, len(t.Users)+len(t.Groups)))
+		for _, u := range t.Users {
+			to = append(to, string(u))
+		}
+		for _, g := range t.Groups {
+			to = append(to, ToGroup+g)
+		}
+		if len(to) == 0 {
+			to = append(to, ToTenant)
+		}
+		terms.Permits = append(terms.Permits, Permit{Did: t.Tool, To: to})
+	}
+	if t.PerMinute > 0 {
+		terms.Limits = []Limit{{Did: t.Tool, PerMinute: t.PerMinute}}
+	}
+	return terms
+}
+
+// Admits reports whether the record lets a member of the tenant use the tool.
 func (t *ToolAccess) Admits(who Identity) bool {
-	if !t.Allowed {
-		return false
-	}
-	if len(t.Users) == 0 && len(t.Groups) == 0 {
-		return true
-	}
-	return slices.Contains(t.Users, who.UserID) ||
-		slices.ContainsFunc(who.Groups, func(g string) bool { return slices.Contains(t.Groups, g) })
+	return t.Terms().Permit(Did(t.Tool), Stance{Who: who, Role: RoleMember, Inside: true})
 }
 
 // Commands about ToolAccess, asked of the Tenant.
@@ -155,6 +169,9 @@ type Completion struct {
 	// Receipt is that of the act, whose intent was on record before the model was
 	// asked.
 	Receipt Receipt `json:"receipt"`
+	// Salt is what the commitments to request, prompt and completion were made with. It is
+	// stored nowhere else.
+	Salt Salt `json:"salt,omitzero"`
 }
 
 // Checks are what labelled heuristics found before and after a model.

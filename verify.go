@@ -24,6 +24,9 @@ type VerifyOptions struct {
 	// elsewhere; "" to believe the header. Without it an export that was cut
 	// short and given a new header passes: it is a true beginning of the ledger.
 	Head string
+	// Earlier is a head that was noted earlier, which the ledger must have come by: what was
+	// there then is there unchanged. "" for none.
+	Earlier string
 	// Progress is told now and then how many atoms of how many were checked.
 	Progress func(atoms, of int64)
 }
@@ -79,9 +82,11 @@ type verifier struct {
 	line  int64
 	buf   []byte
 
+	format string     // of the export
 	last   LedgerHead // what the header promises
 	at     LedgerHead // how far the atoms have come
 	headAt int64      // the seq at which opts.Head was met, -1 before
+	passed bool       // opts.Earlier was met
 	open   map[string]Status
 	lacks  IncompleteError
 	// orphans are effects whose action must be in a hole, and at the end actions whose
@@ -165,10 +170,10 @@ func (v *verifier) header() error {
 		return err
 	}
 	var tenant TenantID
-	v.headAt = -1
+	v.headAt, v.format, v.passed = -1, text(m["format"]), v.opts.Earlier == Genesis
 	switch {
-	case text(m["format"]) != ExportFormat:
-		return v.bad("the format is not %s", ExportFormat)
+	case v.format != ExportV1 && v.format != ExportFormat:
+		return v.bad("the format is neither %s nor %s; a newer program may know it", ExportV1, ExportFormat)
 	case !decode(m["tenant_id"], &tenant) || !tenant.Valid():
 		return v.bad("tenant_id is not the id of a tenant")
 	case text(m["ledger_shard"]) != DefaultShard:
@@ -245,6 +250,7 @@ func (v *verifier) atom(m map[string]json.RawMessage) error {
 	if v.at.HeadHash == v.opts.Head {
 		v.headAt = seq
 	}
+	v.passed = v.passed || v.at.HeadHash == v.opts.Earlier
 	if v.opts.Progress != nil && seq%progressEvery == 0 {
 		v.opts.Progress(seq, v.last.Seq)
 	}
@@ -269,13 +275,18 @@ func (v *verifier) link(raw json.RawMessage) (string, error) {
 	case cid != CID(withoutCID(atom)):
 		return "", v.bad("the atom's cid is not the hash of its content")
 	}
-	switch text(atom["kind"]) {
-	case "action.v1":
+	kind := text(atom["kind"])
+	switch later := kind == ActionV2 || kind == EffectV2; {
+	case !IsAction(kind) && !IsEffect(kind):
+		return "", v.bad("the atom's kind is none that this program knows")
+	case later && v.format == ExportV1:
+		return "", v.bad("the atom's kind is %s, which an export of the form %s doesn't have", kind, ExportV1)
+	case later && text(atom["shard"]) != v.out.Shard:
+		return "", v.bad("the atom's shard is not that of the header")
+	case IsAction(kind):
 		return cid, v.action(cid, Status(text(atom["status"])))
-	case "effect.v1":
-		return cid, v.effect(text(atom["ref_action_cid"]), Outcome(text(atom["outcome"])))
 	}
-	return "", v.bad("the atom's kind is neither action.v1 nor effect.v1")
+	return cid, v.effect(text(atom["ref_action_cid"]), Outcome(text(atom["outcome"])))
 }
 
 func (v *verifier) action(cid string, status Status) error {
@@ -318,6 +329,9 @@ func (v *verifier) end() (*Verified, error) {
 	}
 	if v.opts.Head != "" && v.headAt != v.at.Seq {
 		return nil, v.wrongHead()
+	}
+	if v.opts.Earlier != "" && !v.passed {
+		return nil, v.bad("missing: the ledger doesn't come by the earlier head: it was cut off before it, or went another way, as after a backup was restored")
 	}
 	v.out.Missing, v.lacks.Of = v.lacks.Missing, v.last.Seq
 	v.out.Atoms, v.out.HeadHash = v.last.Seq-v.out.Missing, v.last.HeadHash

@@ -32,12 +32,12 @@ func (c *chain) add(atom []byte, cid string) string {
 }
 
 func (c *chain) action(a ubl.Action) string {
-	a.PrevHash = c.head.HeadHash
+	a.PrevHash, a.Shard = c.head.HeadHash, ubl.DefaultShard
 	return c.add(a.Seal())
 }
 
 func (c *chain) effect(e ubl.Effect, ref string) {
-	e.PrevHash, e.RefActionCID = c.head.HeadHash, ref
+	e.PrevHash, e.RefActionCID, e.Shard = c.head.HeadHash, ref, ubl.DefaultShard
 	c.add(e.Seal())
 }
 
@@ -77,7 +77,7 @@ func TestExportFormat(t *testing.T) {
 	c := sample(1)
 	got := strings.SplitAfter(string(c.export(t)), "\n")
 	want := []string{
-		`{"format":"ubl.export.v1","head_hash":"` + c.head.HeadHash + `","last_seq":2,"ledger_shard":"0","tenant_id":"t:example.com"}` + "\n",
+		`{"format":"ubl.export.v2","head_hash":"` + c.head.HeadHash + `","last_seq":2,"ledger_shard":"0","tenant_id":"t:example.com"}` + "\n",
 		`{"atom":` + string(c.atoms[0]) + `,"head_hash":"` + headAfter(c, 1) + `","seq":1}` + "\n",
 		`{"atom":` + string(c.atoms[1]) + `,"head_hash":"` + headAfter(c, 2) + `","seq":2}` + "\n",
 		"",
@@ -172,7 +172,8 @@ func TestVerifyFinds(t *testing.T) {
 		{"distant atoms exchanged", swap(1, 5), 2, "seq"},
 		{"another chain's tail", lines(func(l []string) []string { return append(l, strings.SplitAfter(string(other.export(t)), "\n")[7:]...) }), 8, "goes on"},
 		{"another tenant in the header", strings.Replace(export, `"tenant_id":"t:example.com"}`, `"tenant_id":"t:example.org"}`, 1), 2, "tenant_id"},
-		{"another format", strings.Replace(export, "export.v1", "export.v2", 1), 1, "format"},
+		{"another format", strings.Replace(export, "export.v2", "export.v3", 1), 1, "format"},
+		{"newer atoms in an older format", strings.Replace(export, "export.v2", "export.v1", 1), 2, "kind"},
 		{"another shard", strings.Replace(export, `"ledger_shard":"0"`, `"ledger_shard":"1"`, 1), 1, "ledger_shard"},
 		{"a tenant that is none", strings.Replace(export, `"tenant_id":"t:example.com"}`, `"tenant_id":"example.com"}`, 1), 1, "tenant_id"},
 		{"a last_seq that is none", strings.Replace(export, `"last_seq":6`, `"last_seq":null`, 1), 1, "last_seq"},
@@ -213,7 +214,7 @@ func TestVerifyFindsForgeries(t *testing.T) {
 		{"a status of its own", func(c *chain) { a := act; a.Status = "maybe"; c.action(a) }, 4, "status"},
 		{"an outcome of its own", func(c *chain) { e := ok; e.Outcome = "maybe"; c.effect(e, c.action(act)) }, 5, "outcome"},
 		{"a kind of its own", func(c *chain) {
-			atom := []byte(`{"kind":"action.v2","prev_hash":"` + c.head.HeadHash + `","tenant_id":"t:example.com"}`)
+			atom := []byte(`{"kind":"action.v3","prev_hash":"` + c.head.HeadHash + `","tenant_id":"t:example.com"}`)
 			cid := ubl.CID(atom)
 			c.add(append([]byte(`{"cid":"`+cid+`",`), atom[1:]...), cid)
 		}, 4, "kind"},

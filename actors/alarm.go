@@ -236,6 +236,9 @@ func (x *Entity[S, E]) fired(t *Turn, c fired) {
 	case ok && c.failed != "":
 		t.Reply(x.putOff(t, c.key, as, c.failed))
 		return
+	case ok: // it was set again, or the actor has left memory meanwhile, which nothing tells apart
+		t.Fail(ubl.Errorf(ubl.CodeUnavailable, "the alarm isn't the one whose errand was run: it is run again"))
+		return
 	}
 	t.Reply(false)
 }

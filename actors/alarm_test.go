@@ -194,6 +194,12 @@ func (w *clocks) upset(key string, trouble func() error) {
 	w.trouble[key] = trouble
 }
 
+func (w *clocks) tries(key string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.tried[key]
+}
+
 func (w *clocks) at(local string) ubl.Name {
 	return ubl.Name(string(w.ana.TenantID) + "|" + local)
 }
@@ -280,6 +286,30 @@ func TestErrandsMeet(t *testing.T) {
 	}
 	w.pass(time.Minute)
 	w.rings("timer:bell", "far:1:1 far:2:1")
+}
+
+// TestErrandOutlivesItsActor: an actor that leaves memory while its errand runs doesn't know that
+// it was the alarm's. The errand runs again under the same key, and the alarm is gone.
+func TestErrandOutlivesItsActor(t *testing.T) {
+	w := openClocks(t)
+	w.upset("a", func() error {
+		if w.tries("a") == 1 {
+			w.Runtime.Passivate(-time.Hour)
+		}
+		return nil
+	})
+	w.set("far:1", w.in("a", time.Minute))
+	w.pass(time.Minute)
+	w.pass(2 * time.Second)
+	rt := w.Runtime
+	w.Restart() // no attempt is under way any more
+	if n, fired := w.tries("a"), rt.AlarmStats().Fired; n != 2 || fired != 1 {
+		t.Errorf("the errand ran %d times, %d of them count as done", n, fired)
+	}
+	w.rings("far:1", "a:1")
+	if left := w.records(); len(left) > 0 {
+		t.Errorf("left in the store: %q", left)
+	}
 }
 
 // TestAlarmsWaitAgain: where the clock was ahead when an alarm began to wait, it waits as

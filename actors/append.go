@@ -17,11 +17,13 @@ import (
 type Act struct {
 	Did       ubl.Did
 	Agreement ubl.AgreementID
-	Request   ubl.Request
-	This      ubl.Fields
-	Effects   []ubl.Fields
-	Pointers  ubl.Fields
-	At        ubl.Time
+	// AgreementHash is of the record as the decision read it, "" where another actor keeps it.
+	AgreementHash string
+	Request       ubl.Request
+	This          ubl.Fields
+	Effects       []ubl.Fields
+	Pointers      ubl.Fields
+	At            ubl.Time
 	// Status is executed where empty. A denied act has an Error and no effects.
 	Status ubl.Status
 	// Error makes the effect's outcome error.

@@ -302,7 +302,8 @@ func (x *Entity[S, E]) PassUnreceipted(t *Turn, u Unreceipted[E], key *Key) {
 	a, e := t.append(), u.Event
 	x.passes(t, a, key, Ref{})
 	stamp(&e, Stamp{Version: x.kind.Version, At: t.Now()})
-	x.happen(a, e, nil)
+	x.apply(e)
+	x.derive(a, e, nil)
 }
 
 // passes remembers the key of what passes, if it has one.
@@ -329,11 +330,19 @@ func (x *Entity[S, E]) act(a *Append, did ubl.Did, req ubl.Request, at ubl.Time,
 	if act.Agreement == "" {
 		act.Agreement = x.kind.Under(&x.State, req.Who)
 	}
+	x.authorize(act)
 	if act.Pointers == nil {
 		act.Pointers = x.kind.Pointers(&x.State)
 	}
 	a.Acts = append(a.Acts, act)
 	return act
+}
+
+// authorize notes the hash of the record that an act names, if the actor keeps it.
+func (x *Entity[S, E]) authorize(act *Act) {
+	if x.kind.Record != nil {
+		act.AgreementHash = x.kind.Record(&x.State, act.Agreement)
+	}
 }
 
 // enact adds a plan to an append, and its item, or its event, which is kept or passes.
@@ -344,6 +353,7 @@ func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Tim
 	}
 	if p.Founding != nil {
 		act = p.Founding.Acts[0]
+		x.authorize(act) // by what the founder keeps: the founded has no state yet
 		a.merge(p.Founding)
 	} else {
 		act = x.act(a, did, req, at, &p.Act)
@@ -369,18 +379,25 @@ func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Tim
 	return e, act
 }
 
-// add stamps an event, adds it to an append where it is kept, and has it happen.
+// add stamps an event, applies it, and adds it to an append where it is kept, with what
+// follows from it.
 func (x *Entity[S, E]) add(a *Append, e E, act *Act, keep bool) E {
 	s := Stamp{Version: x.kind.Version, Did: act.Did, At: act.At, By: act.Request.Who.UserID, sealed: &act.Receipt}
 	if keep {
 		s.N = x.last + 1
 	}
 	stamp(&e, s)
+	last := x.last
+	x.apply(e)
+	if keep && x.kind.Hash != nil {
+		s.Hash = x.kind.Hash(&x.State, e)
+		stamp(&e, s)
+	}
 	if keep {
-		a.Move(x.place.Counter, x.last, s.N)
+		a.Move(x.place.Counter, last, s.N)
 		a.Records = append(a.Records, act.Sealed(x.place.Key(s.N), x.encode(e)))
 	}
-	x.happen(a, e, act)
+	x.derive(a, e, act)
 	return e
 }
 
@@ -405,9 +422,8 @@ func (x *Entity[S, E]) encode(e E) []byte {
 	return encode(e)
 }
 
-// happen applies a new event, and adds what follows from it to its append.
-func (x *Entity[S, E]) happen(a *Append, e E, act *Act) {
-	x.apply(e)
+// derive adds what follows from a new event to its append.
+func (x *Entity[S, E]) derive(a *Append, e E, act *Act) {
 	if x.kind.Index != nil {
 		a.Records = append(a.Records, x.kind.Index(&x.State, e, act)...)
 	}

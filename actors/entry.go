@@ -155,7 +155,7 @@ func (s source) addLate(ctx context.Context, page *entries, late []int64) error 
 // quote in a text stands without a backslash.
 var (
 	beforePointers = []byte(`,"pointers":{`)
-	beginsAction   = []byte(`{"agreement_id":`)
+	beginsAction   = []byte(`{"agreement_`) // its id or its hash, and effects begin with their cid
 	beforeDid      = []byte(`,"did":"`)
 	statusIntended = []byte(`,"status":"intended",`)
 )

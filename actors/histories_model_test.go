@@ -119,7 +119,7 @@ func (b *book) written(batch *ubl.Batch) {
 }
 
 func (b *book) atom(a bookedAtom) {
-	if a.Kind == "action.v1" {
+	if ubl.IsAction(a.Kind) {
 		b.acts[a.CID] = &bookedAct{bookedAtom: a, seq: b.seq}
 		if a.Status == string(ubl.StatusIntended) {
 			b.entry(a, a.When)

@@ -25,8 +25,14 @@ type Kind[S any, E Event] struct {
 	Unknown func() error
 	// Apply is the only way in which events change the state.
 	Apply func(*S, E)
+	// Hash is that of the Agreement which an event has changed, given the state after it, ""
+	// where it has changed none; nil for a family that keeps no Agreement.
+	Hash func(*S, E) string
 	// Under names the record that authorises what somebody does, for plans that name none.
 	Under func(*S, ubl.Identity) ubl.AgreementID
+	// Record is the hash of such a record as it is now, for the acts that name it; "" where
+	// the state has none of that name, nil for a family that keeps none.
+	Record func(*S, ubl.AgreementID) string
 	// Stands refuses a proposed act whose author has no standing under the Agreement that it
 	// names; nil for a family that leaves that to its rules alone.
 	Stands func(*S, Proposal) error
@@ -102,6 +108,7 @@ type Stamp struct {
 	Did     ubl.Did     `json:"did"`
 	At      ubl.Time    `json:"at"`
 	By      ubl.UserID  `json:"by"`
+	Hash    string      `json:"agreement_hash,omitempty"` // after the event, of the Agreement that it changed
 	Receipt ubl.Receipt `json:"receipt,omitzero"`
 
 	sealed *ubl.Receipt // that of the act, while the event is new
@@ -119,7 +126,7 @@ func (s Stamp) Sealed() *ubl.Receipt {
 // Change is the event as a step in the history of an Agreement, about a member where it
 // is about one.
 func (s Stamp) Change(m *ubl.Member) ubl.Change {
-	c := ubl.Change{N: s.N, Did: s.Did, At: s.At, By: s.By, Receipt: s.Receipt}
+	c := ubl.Change{N: s.N, Did: s.Did, At: s.At, By: s.By, Hash: s.Hash, Receipt: s.Receipt}
 	if m != nil {
 		c.UserID, c.Role = m.UserID, m.Role
 	}

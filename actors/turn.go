@@ -97,6 +97,22 @@ func (t *Turn) set(a answer) {
 	t.answered, t.answer = true, a
 }
 
+// Settled waits until all that the actor has decided before is durable, so that the turn
+// finds it in the store. Other commands wait meanwhile: it is for decisions that are rare.
+func (t *Turn) Settled() error {
+	if t.cell.last == nil {
+		return nil
+	}
+	settled := make(chan error, 1)
+	t.cell.last.then(func(err error) { settled <- err })
+	select {
+	case err := <-settled:
+		return err
+	case <-t.Context().Done():
+		return ubl.Errorf(ubl.CodeUnavailable, "a write before this one took too long").Because(t.Context().Err())
+	}
+}
+
 // Drop lets the actor leave memory as soon as nothing waits for it: it turned
 // out to be of no use.
 func (t *Turn) Drop() {

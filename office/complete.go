@@ -19,15 +19,15 @@ func (o *Office) Complete(ctx context.Context, req ubl.CompleteRequest, onDelta 
 		return nil, err
 	}
 	agreement, err := ubl.Ask[ubl.AgreementID](ctx, o.Asker, ubl.ContainerName(req.Who.TenantID, req.WorkspaceID),
-		ubl.Authorize{Request: req.Request, Op: ubl.OpExecute})
+		ubl.Authorize{Request: req.Request, Op: ubl.OpExecute, Tools: req.Tools})
 	if err != nil {
 		return nil, err
 	}
-	input, err := hash(inputOf(req))
+	input, err := canonical(inputOf(req))
 	if err != nil {
 		return nil, err
 	}
-	mine, first, err := o.replays.join(ctx, req.Request, input)
+	mine, first, err := o.replays.join(ctx, req.Request, ubl.BodyHash(input))
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func wrong(field, reason string) error {
 	return e
 }
 
-// input is a request as its input_hash covers it.
+// input is a request as the commitment to it covers it.
 type input struct {
 	Cache       bool            `json:"cache"`
 	MaxSteps    int             `json:"max_steps"`
@@ -99,7 +99,8 @@ type completing struct {
 	o *Office
 	ubl.CompleteRequest
 	agreement ubl.AgreementID
-	input     string
+	input     []byte // canonical
+	salt      ubl.Salt
 	onDelta   func(string)
 	tools     toolbox
 
@@ -151,16 +152,15 @@ func blocked(what string, r ubl.CheckResult) error {
 }
 
 func (c *completing) begin(ctx context.Context) (err error) {
-	prompt, err := hash(map[string]string{"prompt": c.Prompt})
-	if err != nil {
+	if c.salt, err = ubl.NewSalt(c.o.Random); err != nil {
 		return err
 	}
 	this := append(check.Fields("", c.prompt),
 		ubl.Int("max_tokens", int64(c.MaxTokens)), ubl.Str("model", c.Model),
-		ubl.Str("prompt_hash", prompt), ubl.Str("workspace_id", c.WorkspaceID))
+		ubl.Str("prompt_hash", c.salt.CommitText("prompt", c.Prompt)), ubl.Str("workspace_id", c.WorkspaceID))
 	c.call, err = c.o.begin(ctx, ubl.BeginCall{
 		Request: c.Request, Did: ubl.DidComplete, Agreement: c.agreement, Server: ubl.ModelServer, Capability: string(ubl.DidComplete),
-		InputHash: c.input, This: this, Tokens: c.tokens(), Model: true,
+		InputHash: ubl.BodyHash(c.input), Commitment: c.salt.Commit(c.input), This: this, Tokens: c.tokens(), Model: true,
 	})
 	return err
 }
@@ -186,14 +186,14 @@ func (c *completing) end(ctx context.Context, failed error) error {
 		end.Usage = &c.usage
 	}
 	if failed == nil {
-		end.OutputHash, failed = hash(map[string]string{"completion": c.text.String()})
+		end.OutputHash = c.salt.CommitText("completion", c.text.String())
 	}
 	return c.call.end(ctx, end, failed)
 }
 
 func (c *completing) completion() *ubl.Completion {
 	return &ubl.Completion{
-		Completion: c.text.String(), FinishReason: c.finish, Usage: c.usage, Steps: c.steps, Receipt: c.call.ticket.Receipt,
+		Completion: c.text.String(), FinishReason: c.finish, Usage: c.usage, Steps: c.steps, Receipt: c.call.ticket.Receipt, Salt: c.salt,
 		Checks: ubl.Checks{Before: check.Worse(c.prompt, c.fromTools), After: c.answers},
 	}
 }

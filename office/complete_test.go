@@ -36,7 +36,7 @@ func TestComplete(t *testing.T) {
 		t.Errorf("the action is %+v", action)
 	}
 	for name, want := range map[string]any{
-		"workspace_id": "w:general", "model": "gpt-4", "max_tokens": 100.0, "prompt_hash": ubl.BodyHash([]byte(`{"prompt":"write to ana@example.com"}`)),
+		"workspace_id": "w:general", "model": "gpt-4", "max_tokens": 100.0, "prompt_hash": c.Salt.Commit([]byte(`{"prompt":"write to ana@example.com"}`)),
 		"pii_detected": true, "injection_score": 0.0, "unsafe_topic": "", "capability": "office.llm.complete", "server": "model",
 	} {
 		if action.This[name] != want {
@@ -44,7 +44,7 @@ func TestComplete(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]any{
-		"output_hash": ubl.BodyHash([]byte(`{"completion":"Hi there"}`)), "prompt_tokens": 10.0, "completion_tokens": 5.0, "cost_micros": 20.0,
+		"output_hash": c.Salt.Commit([]byte(`{"completion":"Hi there"}`)), "prompt_tokens": 10.0, "completion_tokens": 5.0, "cost_micros": 20.0,
 		"provider": "scripted", "model": "gpt-4", "cached": false, "steps": 1.0, "tool_calls": 0.0, "finish_reason": "stop", "pii_detected": false,
 	} {
 		if effect.Effects[0][name] != want {
@@ -73,7 +73,7 @@ func TestStreams(t *testing.T) {
 	if want := "Let me look.\n\nIt is noon."; c.Completion != want || strings.Join(heard, "") != want {
 		t.Errorf("heard %q, got %q, want %q", heard, c.Completion, want)
 	}
-	if _, effect := d.pair(c.Receipt.Seq); effect.Effects[0]["output_hash"] != ubl.BodyHash([]byte(`{"completion":"Let me look.\n\nIt is noon."}`)) {
+	if _, effect := d.pair(c.Receipt.Seq); effect.Effects[0]["output_hash"] != c.Salt.Commit([]byte(`{"completion":"Let me look.\n\nIt is noon."}`)) {
 		t.Errorf("the hash is of something else: %v", effect.Effects)
 	}
 }

@@ -52,14 +52,14 @@ func (r *recorded) end(ctx context.Context, c ubl.EndCall, failed error) error {
 	return failed
 }
 
-// hash is the hash of a value as canonical JSON.
-func hash(v any) (string, error) {
+// canonical is a value as canonical JSON.
+func canonical(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err == nil {
 		data, err = ubl.Canonical(data)
 	}
 	if err != nil {
-		return "", ubl.Errorf(ubl.CodeInternal, "couldn't hash what is put on record").Because(err)
+		return nil, ubl.Errorf(ubl.CodeInternal, "couldn't hash what is put on record").Because(err)
 	}
-	return ubl.BodyHash(data), nil
+	return data, nil
 }

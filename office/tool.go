@@ -21,9 +21,13 @@ func (o *Office) CallTool(ctx context.Context, req ubl.Request, tool string, arg
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
+	salt, err := ubl.NewSalt(o.Random)
+	if err != nil {
+		return nil, err
+	}
 	call, err := o.begin(ctx, ubl.BeginCall{
 		Request: req, Did: ubl.DidToolCall, Agreement: ubl.TenantAgreement(req.Who.TenantID),
-		Server: ubl.OwnServer, Capability: tool, InputHash: ubl.BodyHash(args),
+		Server: ubl.OwnServer, Capability: tool, InputHash: ubl.BodyHash(args), Commitment: salt.Commit(args),
 	})
 	if err != nil {
 		return nil, err
@@ -31,13 +35,13 @@ func (o *Office) CallTool(ctx context.Context, req ubl.Request, tool string, arg
 	_, result, err := o.use(ctx, req, tool, args)
 	var end ubl.EndCall
 	if err == nil {
-		end.OutputHash = result.Hash()
+		end.OutputHash = result.Commitment(salt)
 	}
 	if err := call.end(ctx, end, err); err != nil {
 		return nil, err
 	}
 	out := *result
-	out.N, out.Receipt = call.ticket.N, call.ticket.Receipt
+	out.N, out.Receipt, out.Salt = call.ticket.N, call.ticket.Receipt, salt
 	return &out, nil
 }
 
@@ -47,6 +51,6 @@ func (o *Office) use(ctx context.Context, parent ubl.Request, tool string, args 
 	if err != nil {
 		return "", nil, err
 	}
-	r, err = o.Tools.Call(ctx, ubl.Request{Who: parent.Who, ID: id, Key: id}, tool, args, parent.ID)
+	r, err = o.Tools.Call(ctx, ubl.Request{Who: parent.Who, ID: id, Key: id, Session: parent.Session}, tool, args, parent.ID)
 	return id, r, err
 }

@@ -221,10 +221,10 @@ func TestCallTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	action, effect := d.pair(r.Receipt.Seq)
-	if action.AgreementID != "a:tenant:t:example.com" || action.This["capability"] != "files.read" || action.This["input_hash"] != ubl.BodyHash([]byte(`{"a":"x","b":1}`)) {
+	if action.AgreementID != "a:tenant:t:example.com" || action.This["capability"] != "files.read" || action.This["input_hash"] != r.Salt.Commit([]byte(`{"a":"x","b":1}`)) {
 		t.Errorf("the action is %+v", action)
 	}
-	if effect.Outcome != "ok" || effect.Effects[0]["output_hash"] != ubl.BodyHash([]byte(`{"content":[],"is_error":false}`)) {
+	if effect.Outcome != "ok" || effect.Effects[0]["output_hash"] != r.Salt.Commit([]byte(`{"content":[],"is_error":false}`)) {
 		t.Errorf("the effect is %+v", effect)
 	}
 	if call := d.tools.calls[0]; call.parent != req.ID || call.req.ID == req.ID || call.args != `{"a":"x","b":1}` {
@@ -248,7 +248,7 @@ func TestLargeIntegers(t *testing.T) {
 	if err != nil || string(r.Structured) != answer {
 		t.Fatalf("answered %+v, %v", r, err)
 	}
-	if _, effect := d.pair(r.Receipt.Seq); effect.Outcome != "ok" || effect.Effects[0]["output_hash"] != ubl.BodyHash([]byte(`{"content":[],"is_error":false,"structured_content":`+answer+`}`)) {
+	if _, effect := d.pair(r.Receipt.Seq); effect.Outcome != "ok" || effect.Effects[0]["output_hash"] != r.Salt.Commit([]byte(`{"content":[],"is_error":false,"structured_content":`+answer+`}`)) {
 		t.Errorf("the effect is %+v", effect)
 	}
 }

@@ -23,6 +23,7 @@ type call struct {
 	tool     string
 	server   string
 	args     json.RawMessage // canonical
+	salt     ubl.Salt
 	began    time.Time
 	progress func(done, total float64, message string)
 }
@@ -58,7 +59,7 @@ func (p *Portal) Call(ctx context.Context, req ubl.Request, tool string, args js
 	if err != nil {
 		return nil, err
 	}
-	result.N, result.Receipt, result.Foreign = ticket.N, ticket.Receipt, c.server
+	result.N, result.Receipt, result.Foreign, result.Salt = ticket.N, ticket.Receipt, c.server, c.salt
 	return result, nil
 }
 
@@ -96,6 +97,9 @@ func (p *Portal) mayExist(ctx context.Context, c *call) bool {
 // Portal to put the intent on record.
 func (p *Portal) begin(ctx context.Context, c *call) (*ubl.CallTicket, error) {
 	attempt, err := ubl.NewRequestID(p.random)
+	if err == nil {
+		c.salt, err = ubl.NewSalt(p.random)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +110,7 @@ func (p *Portal) begin(ctx context.Context, c *call) (*ubl.CallTicket, error) {
 	enter := ubl.Enter{Request: c.req, Act: true, Tool: c.tool, External: true, NoFounding: true}
 	entered, answer, err := p.asker.Visit(ctx, enter, ubl.PortalName(c.req.Who.TenantID), ubl.BeginCall{
 		Request: c.req, Attempt: attempt, Did: ubl.DidPortalCall, Agreement: ubl.ToolAgreement(c.tool), Server: c.server, Capability: c.tool,
-		InputHash: ubl.BodyHash(c.args), Deadline: ubl.TimeOf(p.now().Add(deadline + grace)),
+		InputHash: ubl.BodyHash(c.args), Commitment: c.salt.Commit(c.args), Deadline: ubl.TimeOf(p.now().Add(deadline + grace)),
 	})
 	if err != nil {
 		if entered == nil {
@@ -198,7 +202,7 @@ func (p *Portal) end(ctx context.Context, c *call, ticket *ubl.CallTicket, resul
 		cmd.Code, cmd.Message = ubl.CodeConflict, "the tool answered that it failed"
 	}
 	if result != nil {
-		cmd.OutputHash = result.Hash()
+		cmd.OutputHash = result.Commitment(c.salt)
 	}
 	err := ubl.Conclude(ctx, p.asker, cmd)
 	if err != nil {

@@ -52,7 +52,7 @@ func TestPlainResults(t *testing.T) {
 		if got.IsError != want.IsError || canonical(t, got.Content) != canonical(t, want.Content) || canonical(t, got.Structured) != canonical(t, want.Structured) {
 			t.Errorf("%s: read as %s %s, by the SDK as %s %s", raw, got.Content, got.Structured, want.Content, want.Structured)
 		}
-		if got.Hash() != want.Hash() {
+		if got.Commitment(ubl.Salt{}) != want.Commitment(ubl.Salt{}) {
 			t.Errorf("%s: another hash", raw)
 		}
 	}

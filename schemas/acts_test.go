@@ -14,7 +14,8 @@ import (
 func TestEveryAct(t *testing.T) {
 	room, tenant, user := ubl.Str("room_id", "r:general"), ubl.Str("tenant_id", "t:acme.com"), ubl.Str("user_id", "u:bob")
 	role, token, agreement := ubl.Str("role", ubl.RoleMember), ubl.Str("token_id", "k1"), ubl.Str("agreement_id", "a:room:r:general")
-	invitation := ubl.Str("invitation_id", "i:1")
+	kind := ubl.Fields{ubl.Str("kind", "case"), ubl.Str("kind_hash", ubl.BodyHash(nil)), tenant}
+	invitation, terms := ubl.Str("invitation_id", "i:1"), ubl.Str("terms_hash", ubl.BodyHash(nil))
 	linkHash := strings.Repeat("a", 64)
 	op := func(name string, more ...ubl.Field) ubl.Fields {
 		return append(ubl.Fields{ubl.Str("op", name)}, more...)
@@ -36,7 +37,7 @@ func TestEveryAct(t *testing.T) {
 		ubl.Str("model", "m"), ubl.Int("prompt_tokens", 9), ubl.Str("provider", "p"), ubl.Bool("pii_detected", false)}
 	onCall := ubl.Fields{agreement, ubl.Int("call", 1)}
 	inside, workspace, transfer := ubl.Str("container_id", "w:a"), ubl.Str("workspace_id", "w:a"), ubl.Str("transfer_id", "x:1")
-	content, document, version := ubl.Str("content_hash", ubl.TextHash("content", "")), ubl.Str("document_id", "d:1"), ubl.Int("version", 1)
+	content, document, version := ubl.Str("content_hash", ubl.Salt{1}.CommitText("content", "")), ubl.Str("document_id", "d:1"), ubl.Int("version", 1)
 	founding := ubl.Fields{inside, ubl.Str("kind", "workspace"), ubl.Str("name", "a"), ubl.WorkspaceKind().Physics.Field()}
 	written := ubl.Fields{content, document, ubl.Str("title_hash", ubl.BodyHash(nil)), version, workspace}
 	moved := slices.Clip(ubl.Fields{ubl.Str("from", "w:a"), ubl.Str("op", ubl.OpTransfer), ubl.Str("to", "k:b"), transfer})
@@ -49,6 +50,8 @@ func TestEveryAct(t *testing.T) {
 	domainAct := func(did ubl.Did) act {
 		return act{ubl.Fields{domain, tenant, ubl.Str("value_hash", ubl.BodyHash(nil))}, op(string(did), domain, tenant), onTenant}
 	}
+	about := act{ubl.Fields{ubl.Str("body_hash", ubl.BodyHash(nil)), ubl.Str("content_type", ubl.ContentText), ubl.Str("msg_id", "m:2"), room,
+		ubl.Int("room_seq", 2), ubl.Str("target", "m:1")}, op("room.append", room, ubl.Int("room_seq", 2)), ubl.Fields{ubl.Str("msg_id", "m:2")}}
 	acts := map[ubl.Did]act{
 		ubl.DidTenantCreate:       {ubl.Fields{tenant}, op("tenant.create", tenant), onTenant},
 		ubl.DidTenantJoin:         {ubl.Fields{ubl.Str("name", "Bob"), role, tenant, user}, set, onTenant},
@@ -77,9 +80,16 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidPlatformHomeSet:   {ubl.Fields{tenant, user}, op("platform.home.set", tenant, user), onTenant},
 		ubl.DidSend: {ubl.Fields{ubl.Str("body_hash", ubl.BodyHash(nil)), ubl.Str("msg_id", "m:1"), room, ubl.Int("room_seq", 1)},
 			op("room.append", room, ubl.Int("room_seq", 1)), ubl.Fields{ubl.Str("msg_id", "m:1")}},
-		ubl.DidAgreementHeir: {ubl.Fields{agreement, user}, set, onRoom},
-		ubl.DidHeirSet:       {ubl.Fields{agreement, user}, op("agreement.heir.set", agreement, user), onRoom},
-		ubl.DidAgreementEnd:  {ubl.Fields{agreement}, op("agreement.end", agreement), onTenant},
+		ubl.DidEdit:              about,
+		ubl.DidReact:             about,
+		ubl.DidPin:               about,
+		ubl.DidRedact:            {about.this, op("room.redact", room, ubl.Int("room_seq", 1)), about.pointers},
+		ubl.DidAgreementHeir:     {ubl.Fields{agreement, user}, set, onRoom},
+		ubl.DidHeirSet:           {ubl.Fields{agreement, user}, op("agreement.heir.set", agreement, user), onRoom},
+		ubl.DidAgreementPropose:  {ubl.Fields{agreement, terms}, op("agreement.amend", agreement, terms), onRoom},
+		ubl.DidAgreementAccept:   {ubl.Fields{agreement, terms}, op("agreement.accept", agreement, terms), onRoom},
+		ubl.DidAgreementWithdraw: {ubl.Fields{agreement, terms}, op("agreement.withdraw", agreement, terms), onRoom},
+		ubl.DidAgreementEnd:      {ubl.Fields{agreement}, op("agreement.end", agreement), onTenant},
 		ubl.DidToolAccess: {ubl.Fields{ubl.Str("agreement_id", ubl.ToolAgreement("messenger.send")), ubl.Bool("allowed", true), ubl.Int("groups", 0),
 			ubl.Int("per_minute", 60), ubl.Str("terms_hash", ubl.BodyHash(nil)), ubl.Str("tool", "messenger.send"), ubl.Int("users", 2)},
 			op("tool.access", ubl.Str("agreement_id", ubl.ToolAgreement("messenger.send")), ubl.Str("tool", "messenger.send")), onTenant},
@@ -99,6 +109,8 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidToolCall:              {append(slices.Clone(call), ubl.Str("parent", "req:1234")), called, onCall},
 		ubl.DidComplete:              {append(slices.Clone(call), ubl.Int("tokens", 1000), ubl.Str("workspace_id", "w:general")), append(slices.Clone(called), usage...), onCall},
 		ubl.DidWorkspaceCreate:       {founding, op("container.create", inside), onContainer},
+		ubl.DidKindSet:               {kind, append(op("kind.set"), kind...), onTenant},
+		ubl.DidKindRemove:            {kind, append(op("kind.remove"), kind...), onTenant},
 		ubl.DidContainerCreate:       {founding, op("container.create", inside), onContainer},
 		ubl.DidContainerInvite:       {ubl.Fields{inside, role, user}, set, onContainer},
 		ubl.DidContainerMemberUpdate: {ubl.Fields{inside, role, user}, set, onContainer},
@@ -147,14 +159,14 @@ func TestEveryAct(t *testing.T) {
 			continue
 		}
 		for _, who := range []ubl.Who{person, node} {
-			action := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:room:r:general", Did: did, PrevHash: ubl.Genesis,
+			action := ubl.Action{Shard: "0", TenantID: "t:acme.com", AgreementID: "a:room:r:general", Did: did, PrevHash: ubl.Genesis,
 				RequestID: "req:1234", Status: ubl.StatusExecuted, This: a.this, When: now, Who: who}
 			atom, cid := action.Seal()
-			valid(t, all, "ubl.ledger.action.v1", atom)
-			effect := ubl.Effect{TenantID: "t:acme.com", Effects: []ubl.Fields{a.effect}, Outcome: ubl.OutcomeOK, Pointers: a.pointers,
+			valid(t, all, "ubl.ledger.action.v2", atom)
+			effect := ubl.Effect{Shard: "0", TenantID: "t:acme.com", Effects: []ubl.Fields{a.effect}, Outcome: ubl.OutcomeOK, Pointers: a.pointers,
 				PrevHash: ubl.NextHead(ubl.Genesis, cid), RefActionCID: cid, When: now}
 			atom, _ = effect.Seal()
-			valid(t, all, "ubl.ledger.effect.v1", atom)
+			valid(t, all, "ubl.ledger.effect.v2", atom)
 		}
 	}
 }
@@ -163,43 +175,43 @@ func TestEveryAct(t *testing.T) {
 func TestOtherStatuses(t *testing.T) {
 	all := compiled(t)
 	for _, this := range []ubl.Fields{{}, {ubl.Str("room_id", "r:general")}} {
-		denied := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:room:r:general", Did: ubl.DidSend, PrevHash: ubl.Genesis,
+		denied := ubl.Action{Shard: "0", TenantID: "t:acme.com", AgreementID: "a:room:r:general", Did: ubl.DidSend, PrevHash: ubl.Genesis,
 			RequestID: "req:1234", Status: ubl.StatusDenied, This: this, When: now, Who: person}
 		atom, _ := denied.Seal()
-		valid(t, all, "ubl.ledger.action.v1", atom)
+		valid(t, all, "ubl.ledger.action.v2", atom)
 	}
 	for _, code := range []ubl.Code{ubl.CodeForbidden, ubl.CodeRateLimited} {
-		denied := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:tool:files.read", Did: ubl.DidToolDeny, PrevHash: ubl.Genesis,
+		denied := ubl.Action{Shard: "0", TenantID: "t:acme.com", AgreementID: "a:tool:files.read", Did: ubl.DidToolDeny, PrevHash: ubl.Genesis,
 			RequestID: "req:1234", Status: ubl.StatusDenied, When: now, Who: person,
 			This: ubl.Fields{ubl.Str("code", code), ubl.Str("tool", "files.read"), ubl.Str("user_id", "u:ana")}}
 		atom, _ := denied.Seal()
-		valid(t, all, "ubl.ledger.action.v1", atom)
+		valid(t, all, "ubl.ledger.action.v2", atom)
 		denied.Status = ubl.StatusExecuted
 		atom, _ = denied.Seal()
-		if all["ubl.ledger.action.v1"].Validate(parse(t, atom)) == nil {
+		if all["ubl.ledger.action.v2"].Validate(parse(t, atom)) == nil {
 			t.Error("a refusal passes as executed")
 		}
 	}
-	copied := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:tenant:t:acme.com", Did: ubl.DidPasskeyUse, PrevHash: ubl.Genesis,
+	copied := ubl.Action{Shard: "0", TenantID: "t:acme.com", AgreementID: "a:tenant:t:acme.com", Did: ubl.DidPasskeyUse, PrevHash: ubl.Genesis,
 		RequestID: "req:1234", Status: ubl.StatusDenied, When: now, Who: node,
 		This: ubl.Fields{ubl.Str("code", ubl.CodeForbidden), ubl.Str("passkey_id", ubl.PasskeyIDOf(nil)), ubl.Str("tenant_id", "t:acme.com"), ubl.Str("user_id", "u:bob")}}
 	atom, _ := copied.Seal()
-	valid(t, all, "ubl.ledger.action.v1", atom)
-	refused := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:tool:files.read", Did: ubl.DidPortalCall, PrevHash: ubl.Genesis,
+	valid(t, all, "ubl.ledger.action.v2", atom)
+	refused := ubl.Action{Shard: "0", TenantID: "t:acme.com", AgreementID: "a:tool:files.read", Did: ubl.DidPortalCall, PrevHash: ubl.Genesis,
 		RequestID: "req:1234", Status: ubl.StatusDenied, When: now, Who: person,
 		This: ubl.Fields{ubl.Int("call", 2), ubl.Str("capability", "files.read"), ubl.Str("deadline", now.String()),
 			ubl.Str("input_hash", ubl.BodyHash(nil)), ubl.Str("server", "files")}}
 	atom, _ = refused.Seal()
-	valid(t, all, "ubl.ledger.action.v1", atom)
-	turned := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:wallet:k:b", Did: ubl.DidReceive, PrevHash: ubl.Genesis,
+	valid(t, all, "ubl.ledger.action.v2", atom)
+	turned := ubl.Action{Shard: "0", TenantID: "t:acme.com", AgreementID: "a:wallet:k:b", Did: ubl.DidReceive, PrevHash: ubl.Genesis,
 		RequestID: "req:1234", Status: ubl.StatusDenied, When: now, Who: person,
 		This: ubl.Fields{ubl.Int("amount", 5), ubl.Str("from", "k:a"), ubl.Str("op", ubl.OpTransfer), ubl.Str("to", "k:b"), ubl.Str("transfer_id", "x:1")}}
 	atom, _ = turned.Seal()
-	valid(t, all, "ubl.ledger.action.v1", atom)
-	failed := ubl.Effect{TenantID: "t:acme.com", Outcome: ubl.OutcomeError, Error: &ubl.AtomError{Code: ubl.CodeUnavailable, Message: "no answer"},
+	valid(t, all, "ubl.ledger.action.v2", atom)
+	failed := ubl.Effect{Shard: "0", TenantID: "t:acme.com", Outcome: ubl.OutcomeError, Error: &ubl.AtomError{Code: ubl.CodeUnavailable, Message: "no answer"},
 		PrevHash: ubl.Genesis, RefActionCID: ubl.CID(nil), When: now}
 	atom, _ = failed.Seal()
-	valid(t, all, "ubl.ledger.effect.v1", atom)
+	valid(t, all, "ubl.ledger.effect.v2", atom)
 }
 
 func TestEveryEvent(t *testing.T) {
@@ -208,6 +220,7 @@ func TestEveryEvent(t *testing.T) {
 		Body: ubl.Body{Text: "Room created: general"}, Receipt: ubl.Receipt{Shard: "0", Seq: 1, CID: ubl.CID(nil), HeadHash: ubl.NextHead("", ""), Time: now}}
 	for kind, payload := range map[string]json.RawMessage{
 		ubl.EventMessageCreated: m.AppendJSON(nil),
+		ubl.EventEntryCreated:   m.Entry(ubl.Salt{1}).Encode(),
 		ubl.EventRoomCreated:    ubl.RoomCreatedPayload(ubl.RoomSummary{RoomID: "r:general", Name: "general", Mode: ubl.ModeInternal, CreatedAt: now}),
 		ubl.EventMemberJoined:   ubl.MemberPayload("u:bob", ubl.RoleMember),
 		ubl.EventRoomLeft:       ubl.RoomLeftPayload("u:bob"),

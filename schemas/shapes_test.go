@@ -24,15 +24,18 @@ var shapes = map[string]any{
 	"ubl.dead_letter.v1":      ubl.DeadLetter{},
 	"ubl.document.v1#version": ubl.Document{}, "ubl.document.v1#hit": ubl.DocumentHit{},
 	"ubl.invitation.v1":       ubl.Invitation{},
+	"ubl.kind.v1":             ubl.Kind{},
 	"ubl.member.v1":           ubl.Member{},
 	"ubl.message.v1":          ubl.Message{},
+	"ubl.entry.v2":            ubl.Entry{},
 	"ubl.passkey.v1":          ubl.Passkey{},
 	"ubl.portal_tool.v1#tool": ubl.PortalTool{}, "ubl.portal_tool.v1#listing": ubl.ToolListing{},
 	"ubl.receipt.v1":      ubl.Receipt{},
 	"ubl.room.v1#summary": ubl.RoomSummary{}, "ubl.room.v1#policy": ubl.RoomPolicy{}, "ubl.room.v1#config": ubl.Room{},
 	"ubl.server.v1":        ubl.Server{},
 	"ubl.service_token.v1": ubl.ServiceToken{},
-	"ubl.tool_access.v1":   ubl.ToolAccess{},
+	"ubl.terms.v1#terms":   ubl.Terms{}, "ubl.terms.v1#permit": ubl.Permit{}, "ubl.terms.v1#limit": ubl.Limit{}, "ubl.terms.v1#proposal": ubl.Proposal{},
+	"ubl.tool_access.v1": ubl.ToolAccess{},
 }
 
 // shownOtherwise are records that transport/api shows by types of its own.

@@ -92,7 +92,7 @@ type Fetch func(ctx context.Context, partition int, path string) (here bool, err
 
 func (e *Engine) backup(ctx context.Context, w io.Writer, dir string, fetch Fetch, o *BackupOptions) error {
 	a := &archive{
-		Format: backupFormat, StoreFormat: plainFormat,
+		Format: backupFormat, StoreFormat: storeFormat,
 		Incarnation: e.manifest.Incarnation, Created: ubl.TimeOf(e.opts.Now()),
 	}
 	for i, p := range e.partitions {

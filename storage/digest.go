@@ -26,8 +26,9 @@ type digests struct {
 	}
 	// Of the run that is being read:
 	part   int
-	ranges int64 // how many of its ranges count
-	seen   int64 // numbers of the range
+	ranges int64  // how many of its ranges count
+	seen   int64  // numbers of the range
+	wrote  uint64 // which of them are rewritten
 	id     uint64
 	hash   hash.Hash
 }
@@ -71,13 +72,16 @@ func (d *digests) add(r *run, n int64, key, value []byte) {
 		return
 	}
 	if at == 0 {
-		d.seen = 0
+		d.seen, d.wrote = 0, 0
 		d.hash.Reset()
 	}
 	if d.seen != at {
 		return // the range isn't whole
 	}
 	d.seen++
+	if len(value) > 0 && r.kind.Rewritten != 0 && value[0] == r.kind.Rewritten {
+		d.wrote ^= mix(^d.id, uint64(n))
+	}
 	var size [8]byte
 	binary.BigEndian.PutUint64(size[:], uint64(len(value)))
 	d.hash.Write(key)
@@ -86,7 +90,7 @@ func (d *digests) add(r *run, n int64, key, value []byte) {
 	if d.seen == digestRange {
 		p := &d.parts[d.part]
 		p.count++
-		p.ranges ^= mix(d.id, uint64(block))
+		p.ranges ^= mix(d.id, uint64(block)) ^ d.wrote
 		p.sum ^= binary.BigEndian.Uint64(d.hash.Sum(nil))
 		d.seen = 0
 	}

@@ -72,7 +72,20 @@ func (e *Engine) open() (err error) {
 			return err
 		}
 	}
-	return e.openPartitions(store)
+	if err := e.openPartitions(store); err != nil {
+		return err
+	}
+	return e.raise(store)
+}
+
+// raise says that this program has the directory now, before it writes what an earlier one
+// can't read.
+func (e *Engine) raise(store string) error {
+	if e.manifest.Format == storeFormat {
+		return nil
+	}
+	e.manifest.Format = storeFormat
+	return writeManifest(store, e.manifest)
 }
 
 // tidy throws away what an earlier process did not finish. A restore that was

@@ -42,7 +42,7 @@ func TestRefusedDirectories(t *testing.T) {
 		want  error
 	}{
 		{"a newer format", func(t *testing.T, dir string) error {
-			editManifest(t, dir, "format", 4)
+			editManifest(t, dir, "format", 5)
 			return nil
 		}, storage.ErrNewerFormat},
 		{"a newer format with fields of another type", func(_ *testing.T, dir string) error {

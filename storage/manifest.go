@@ -20,10 +20,13 @@ import (
 
 const (
 	// Formats count incompatible changes of keys, values and files. journalFormat is
-	// that of a partition's file with a journal beside it, and the newest that this
-	// program knows (2 had a journal of version 1); plainFormat that of everything else.
+	// that of a partition's file with a journal beside it (2 had a journal of version 1),
+	// plainFormat that of a file without. storeFormat is that of a whole directory or
+	// archive, and the newest that this program knows: 4 has atoms and entries of
+	// version 2, which earlier programs can't read.
 	plainFormat     = 1
 	journalFormat   = 3
+	storeFormat     = 4
 	manifestName    = "ubl.json"
 	maxPartitions   = 1024
 	incarnationSize = 16 // bytes, in hex
@@ -58,7 +61,7 @@ func newManifest(partitions int, o *Options) (*manifest, error) {
 	if _, err := io.ReadFull(o.Random, id[:]); err != nil {
 		return nil, fmt.Errorf("couldn't draw an incarnation: %w", err)
 	}
-	return &manifest{plainFormat, partitions, hex.EncodeToString(id[:]), ubl.TimeOf(o.Now())}, nil
+	return &manifest{storeFormat, partitions, hex.EncodeToString(id[:]), ubl.TimeOf(o.Now())}, nil
 }
 
 // readManifest reads ubl.json. Every partition's file has a label with the same: one that
@@ -88,7 +91,7 @@ func manifestOf(dir string) *manifest {
 			continue
 		}
 		if m == nil {
-			m = &manifest{plainFormat, l.Partitions, l.Incarnation, made}
+			m = &manifest{storeFormat, l.Partitions, l.Incarnation, made}
 		}
 		if l.Partitions != m.Partitions || l.Incarnation != m.Incarnation {
 			return nil
@@ -135,7 +138,7 @@ func manifestIn(dir string) (*manifest, error) {
 		return nil, err
 	}
 	m := new(manifest)
-	if err := decodeVersioned(text, journalFormat, m); err != nil {
+	if err := decodeVersioned(text, storeFormat, m); err != nil {
 		return nil, fmt.Errorf("%s: %w", manifestName, err)
 	}
 	if err := m.check(); err != nil {

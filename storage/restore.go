@@ -152,7 +152,7 @@ func readArchive(in *tar.Reader, signed func(ed25519.PublicKey) error) (*archive
 	if err := decodeVersioned(text, backupFormat, a); err != nil {
 		return nil, err
 	}
-	if a.StoreFormat > journalFormat {
+	if a.StoreFormat > storeFormat {
 		return nil, ErrNewerFormat
 	}
 	if len(a.Parts) < 1 || len(a.Parts) > maxPartitions {

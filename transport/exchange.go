@@ -53,7 +53,7 @@ func (s *Server) outermost(next http.Handler) http.Handler {
 		start := s.opts.Now()
 		x := &exchange{ResponseWriter: w}
 		id := s.requestID(r)
-		x.request = envelope.Request{ID: id, Key: key(r, id), At: ubl.TimeOf(start)}
+		x.request = envelope.Request{ID: id, Key: key(r, id), Session: session(r), At: ubl.TimeOf(start)}
 		w.Header()[RequestIDHeader] = []string{id}
 		if s.secure {
 			w.Header()["Strict-Transport-Security"] = hsts
@@ -81,6 +81,15 @@ func (s *Server) requestID(r *http.Request) string {
 		panic(err) // the random source is gone: nothing may go on without it
 	}
 	return id
+}
+
+// session is the one that the client names. One that isn't of the form is none here, and
+// refused where there are answers to refuse with.
+func session(r *http.Request) string {
+	if h := r.Header[envelope.SessionHeader]; len(h) == 1 && ubl.ValidSession(h[0]) {
+		return h[0]
+	}
+	return ""
 }
 
 // key is the idempotency key of the headers: the one given, else the request

@@ -12,6 +12,8 @@ type Entries struct {
 	In *ubl.Agreement
 	// Subject names what is governed, in acts.
 	Subject ubl.Field
+	// Removes is what removing somebody else is called.
+	Removes ubl.Did
 	// Index is the record by which the Tenant finds what somebody has a part in.
 	Index func(ubl.Member) actors.Record
 }
@@ -61,7 +63,7 @@ func (e Entries) set(m ubl.Member) ubl.Fields {
 // SetRole gives a member another role.
 func (e Entries) SetRole(c ubl.SetMember) (*EntryChange, error) {
 	was := e.In.Members[c.UserID].Role
-	m, err := e.In.Reassign(c.UserID, c.Role)
+	m, err := reassign(e.In, c.UserID, c.Role)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +75,7 @@ func (e Entries) SetRole(c ubl.SetMember) (*EntryChange, error) {
 // Remove takes a member's entry away, and finds who owns what is governed after them. With
 // private it is sealed where nobody is left. The code is for callers who have no part in it.
 func (e Entries) Remove(c ubl.RemoveMember, now ubl.Time, refusal ubl.Code, private bool) (*EntryChange, error) {
-	m, heir, seal, err := e.In.Removal(c, now, refusal, private)
+	m, heir, seal, err := removal(e.In, e.Removes, c, now, refusal, private)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +120,7 @@ func (c *EntryChange) seal(e Entries) {
 
 // NameHeir names who follows the owners. The code is for callers who have no part in it.
 func (e Entries) NameHeir(c ubl.SetHeir, refusal ubl.Code) (*EntryChange, error) {
-	if err := e.In.NameHeir(c, refusal); err != nil {
+	if err := nameHeir(e.In, c, refusal); err != nil {
 		return nil, err
 	}
 	named := HeirFields(e.In.ID, c.Heir.UserID)
@@ -133,7 +135,7 @@ func (e Entries) NameHeir(c ubl.SetHeir, refusal ubl.Code) (*EntryChange, error)
 
 // Inherit opens what is sealed to an heir. The Tenant decides it, under its own Agreement.
 func (e Entries) Inherit(c Inherit, now ubl.Time) (*EntryChange, error) {
-	m, err := e.In.Inherit(c.Heir, now)
+	m, err := inherit(e.In, c.Heir, now)
 	if err != nil {
 		return nil, err
 	}
@@ -141,15 +143,6 @@ func (e Entries) Inherit(c Inherit, now ubl.Time) (*EntryChange, error) {
 	change.Agreement = ubl.TenantAgreement(e.In.TenantID)
 	change.This = ubl.Fields{ubl.Str("agreement_id", e.In.ID), ubl.Str("user_id", m.UserID)}
 	return change, nil
-}
-
-// Ending is the act that ends an Agreement, and the record as it is after that.
-func Ending(a ubl.Agreement, now ubl.Time) (actors.Act, *ubl.AgreementView) {
-	a.Status, a.EndedAt = ubl.AgreementEnded, &now
-	return actors.Act{
-		This:    ubl.Fields{ubl.Str("agreement_id", a.ID)},
-		Effects: []ubl.Fields{{ubl.Str("agreement_id", a.ID), ubl.Str("op", "agreement.end")}},
-	}, a.View(nil)
 }
 
 // What tells one command about entries from another under the same key: see [On].

@@ -1,22 +1,42 @@
 package agreement
 
 import (
+	"strings"
+
 	"ubl"
 	"ubl/actors"
 )
 
-// Stands refuses an act that names a record under which its author has no standing. Under
-// the record of what is governed its entries stand, and who becomes one by the act itself;
-// under the TenantLicense everyone of the tenant. The platform stands everywhere.
-func Stands(in *ubl.Agreement, p actors.Proposal, joining ubl.Did) error {
-	_, entry := in.Members[p.Who.UserID]
+// Stands refuses an act that names a record under which its author has no standing. Under the
+// record of what is governed its terms decide; the TenantLicense is named for what the Tenant
+// has decided, and for reading after the record's end, by those of the tenant. The platform
+// stands everywhere.
+func (a *Kept) Stands(p actors.Proposal) error {
 	switch {
 	case p.Who.IsPlatform():
 		return nil
-	case p.Agreement == in.ID && (entry || p.Did == joining):
-		return nil
-	case p.Agreement == ubl.TenantAgreement(in.TenantID) && p.Who.TenantID == in.TenantID:
+	case p.Agreement == a.ID:
+		if err := a.Permits(p.Did, p.Who, ubl.CodeForbidden); err != nil {
+			return err
+		}
+		return a.Bounds(p)
+	case p.Agreement == ubl.TenantAgreement(a.TenantID) && p.Who.TenantID == a.TenantID:
 		return nil
 	}
 	return ubl.Errorf(ubl.CodeForbidden, "the act names an Agreement under which the caller has no standing")
+}
+
+// Bounds refuses an act outside the terms' time, or more often than they let. What takes power
+// or data away, and acts about the record itself, know neither: nobody is held by a limit. Looks
+// know no time.
+func (a *Kept) Bounds(p actors.Proposal) error {
+	if p.Frees || strings.HasPrefix(string(p.Did), "agreement.") {
+		return nil
+	}
+	if !p.Looks {
+		if err := a.Terms.Running(p.At); err != nil {
+			return err
+		}
+	}
+	return a.meters.Charge(a.Terms, p)
 }

@@ -42,6 +42,7 @@ func TestAnsweredAgain(t *testing.T) {
 	ask(plans, ubl.AddMember{Request: h.Request(ana), Member: entry})
 	ask(plans, ubl.SetMember{Request: h.Request(ana), UserID: bob.UserID, Role: ubl.RoleOwner})
 	ask(plans, ubl.SetHeir{Request: h.Request(ana), Heir: entry})
+	harness.AskTerms(h, ask, plans, ana, bob)
 	ask(plans, ubl.RemoveMember{Request: h.Request(bob), UserID: bob.UserID})
 	ask(plans, ubl.RemoveMember{Request: h.Request(ana), UserID: ana.UserID, Expel: true}) // nobody is left
 	ask(plans, agreement.Inherit{Request: h.Request(ana), Heir: entry})

@@ -5,6 +5,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // settle ends a transfer at its source: arrived, or refused by the target with the
@@ -156,9 +157,12 @@ func transferOutcome(e event, receipt ubl.Receipt) (any, error) {
 	}, nil
 }
 
-// errand is what a transfer's alarm leads to: it is carried on. Of one that has failed
+// errand is what an alarm leads to: the Agreement's end, or a transfer is carried on. Of one that has failed
 // the alarm is told why, to try again.
-func (c *Container) errand(key string, _ ubl.Request) func(context.Context) error {
+func (c *Container) errand(key string, req ubl.Request) func(context.Context) error {
+	if key == agreement.TermAlarm {
+		return c.State.Agreement.Lapse(c.Ask, c.Name, req)
+	}
 	d, ok := c.State.Pending[ubl.TransferID(key)]
 	if !ok {
 		return nil

@@ -21,7 +21,8 @@ func Family(read ubl.Reader, search ubl.Searcher) actors.Family {
 			return open(ctx, kind, read, search, env)
 		},
 		Commands: []ubl.Command{
-			ubl.GetContainer{}, ubl.GetAgreement{}, ubl.EndAgreement{}, ubl.AddMember{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{},
+			ubl.GetContainer{}, ubl.GetAgreement{}, ubl.ProposeTerms{}, ubl.AcceptTerms{}, ubl.WithdrawTerms{}, ubl.EndAgreement{},
+			ubl.AddMember{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{},
 			ubl.Authorize{}, ubl.CreateDocument{}, ubl.GetDocument{}, ubl.UpdateDocument{}, ubl.DeleteDocument{},
 			ubl.ListDocuments{}, ubl.ListVersions{}, ubl.SearchDocuments{}, ubl.Transfer{},
 		},
@@ -65,7 +66,10 @@ func (c *Container) applied(event, *actors.Append) { c.hidden.Store(int64(c.Stat
 // Receive implements [actors.Actor]. Who touches the general workspace joins it first,
 // whatever comes of what they ask.
 func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
-	c.join(t, cmd)
+	if err := c.join(t, cmd); err != nil {
+		t.Fail(err)
+		return
+	}
 	if c.Change(t, cmd) {
 		return
 	}
@@ -73,7 +77,7 @@ func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
 	case ubl.GetContainer:
 		c.getContainer(t, cmd)
 	case ubl.Authorize:
-		t.Answer(c.State.may(cmd.Who, cmd.Op), func() any { return c.State.under(cmd.Who) })
+		t.Answer(c.State.authorize(cmd), func() any { return c.State.under(cmd.Who) })
 	case ubl.GetAgreement:
 		c.agreement(t, cmd)
 	case agreement.GetSuccession:
@@ -99,7 +103,7 @@ func (c *Container) receiveTransfer(t *actors.Turn, cmd ubl.Command) {
 	case ubl.Transfer:
 		c.transfer(t, cmd)
 	case knock:
-		t.Answer(c.State.there(cmd), func() any { return nil })
+		t.Answer(c.State.there(cmd.Who, cmd.credits && c.physics.Topology == ubl.Values), func() any { return nil })
 	case takeIn:
 		c.takeIn(t, cmd)
 	case settle:
@@ -125,6 +129,12 @@ func (c *Container) outcome(ctx context.Context, e event) (any, error) {
 		return transferOutcome(e, e.Receipt)
 	case ubl.DidAgreementEnd:
 		return e.Ended, nil
+	case ubl.DidAgreementPropose, ubl.DidAgreementAccept, ubl.DidAgreementWithdraw:
+		s, err := c.AsOf(ctx, e.N)
+		if err != nil {
+			return nil, err
+		}
+		return s.Agreement.View(nil), nil
 	}
 	return e.Member, nil
 }

@@ -31,21 +31,22 @@
 //
 // # Who may
 //
-// Entries of the Agreement may always look. In a collaborative container they write
-// and carry things out; in an open one every member of the tenant does, entry or not;
-// in a gated one entries write and owners carry out; in a sealed one nothing
-// changes. Nothing is public yet: nobody gets in without an identity. w:general is
+// The terms of the Agreement say who may do what (terms.go); its physics say how far they
+// reach, and which operations there are. With the usual terms entries may always look. In a
+// collaborative container they write and carry things out; in an open one every member of the
+// tenant does, entry or not; in a public one too, and anyone looks; in a gated one entries
+// write and owners carry out; in a sealed one nothing changes. w:general is
 // collaborative, and a member of the tenant joins it with the first act there, in the
 // same commit; who left it or was removed stays out.
 //
-// An act names the Agreement where its author has standing: the container's own for
-// its entries, the TenantLicense for who acts as one of the tenant.
+// An act names the Agreement where its author has standing: the container's own for whom it
+// lets in, the TenantLicense for who brings credits to what they can't look into.
 //
 // In the first form of events, collaborative let in the whole tenant. Containers from
 // then replay as open, and w:general as one that all may join: nobody loses a place.
 // Anyone of the tenant may put credits into a wallet that isn't sealed.
-// Who may not look is answered as if the container had never been. Only owners
-// change membership and end the Agreement; after its end every act is refused.
+// Who may not look is answered as if the container had never been. After the Agreement's end
+// every act is refused.
 //
 // # The way of one document
 //

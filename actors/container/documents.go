@@ -13,7 +13,10 @@ import (
 // returns a plan or a refusal.
 
 func (s *State) decideCreate(cmd ubl.CreateDocument, at actors.Moment) (*plan, error) {
-	if err := s.mayHold(cmd.Who, ubl.OpCreate); err != nil {
+	if err := s.mayHold(cmd.Who, ubl.DidDocumentCreate, ubl.OpCreate); err != nil {
+		return nil, err
+	}
+	if err := s.fits(ubl.DidDocumentCreate, cmd.Content); err != nil {
 		return nil, err
 	}
 	title, err := checkNew(cmd.Title, cmd.Content)
@@ -24,13 +27,17 @@ func (s *State) decideCreate(cmd ubl.CreateDocument, at actors.Moment) (*plan, e
 	if err != nil {
 		return nil, err
 	}
-	return s.bringing(newDocument(id, title, cmd.Content, at.Now, cmd.Who.UserID), cmd.Content), nil
+	salt, err := ubl.NewSalt(at.Random)
+	if err != nil {
+		return nil, err
+	}
+	return s.bringing(newDocument(id, title, cmd.Content, salt, at.Now, cmd.Who.UserID), cmd.Content), nil
 }
 
 // newDocument is the first version of a document.
-func newDocument(id ubl.DocumentID, title, content string, now ubl.Time, by ubl.UserID) document {
+func newDocument(id ubl.DocumentID, title, content string, salt ubl.Salt, now ubl.Time, by ubl.UserID) document {
 	return document{
-		ID: id, Title: title, Hash: ubl.TextHash("content", content), Bytes: int64(len(content)), Version: 1, Text: 1,
+		ID: id, Title: title, Hash: salt.CommitText("content", content), Salt: salt, Bytes: int64(len(content)), Version: 1, Text: 1,
 		CreatedAt: now, CreatedBy: by, UpdatedAt: now, UpdatedBy: by,
 	}
 }
@@ -41,7 +48,7 @@ func (s *State) putting(d document) *plan {
 	return &plan{
 		Act: actors.Act{
 			This: ubl.Fields{
-				ubl.Str("content_hash", d.Hash), ubl.Str("document_id", d.ID), ubl.Str("title_hash", ubl.TextHash("title", d.Title)),
+				ubl.Str("content_hash", d.Hash), ubl.Str("document_id", d.ID), ubl.Str("title_hash", d.Salt.CommitText("title", d.Title)),
 				ubl.Int("version", d.Version), ubl.Str("workspace_id", id),
 			},
 			Effects: []ubl.Fields{{
@@ -124,7 +131,7 @@ func (s *State) current(id ubl.DocumentID) (document, error) {
 }
 
 func (s *State) decideUpdate(cmd ubl.UpdateDocument, at actors.Moment) (*plan, error) {
-	if err := s.mayHold(cmd.Who, ubl.OpWrite); err != nil {
+	if err := s.mayHold(cmd.Who, ubl.DidDocumentUpdate, ubl.OpWrite); err != nil {
 		return nil, err
 	}
 	d, err := s.current(cmd.DocumentID)
@@ -134,12 +141,12 @@ func (s *State) decideUpdate(cmd ubl.UpdateDocument, at actors.Moment) (*plan, e
 	if cmd.IfVersion != 0 && cmd.IfVersion != d.Version {
 		return nil, ubl.Errorf(ubl.CodeConflict, "the document has another version by now")
 	}
-	return s.next(d, cmd, at.Now)
+	return s.next(d, cmd, at)
 }
 
 // next is the version after d. One that changes the title alone goes on naming the
 // record of the text that an earlier one brought.
-func (s *State) next(d document, cmd ubl.UpdateDocument, now ubl.Time) (*plan, error) {
+func (s *State) next(d document, cmd ubl.UpdateDocument, at actors.Moment) (*plan, error) {
 	title, content := d.Title, ""
 	if cmd.Title == nil && cmd.Content == nil {
 		return nil, ubl.Errorf(ubl.CodeValidation, "neither the title nor the content is to change")
@@ -149,6 +156,9 @@ func (s *State) next(d document, cmd ubl.UpdateDocument, now ubl.Time) (*plan, e
 	}
 	if cmd.Content != nil {
 		content = *cmd.Content
+		if err := s.fits(ubl.DidDocumentUpdate, content); err != nil {
+			return nil, err
+		}
 	}
 	check := checkNew
 	if title == d.Title {
@@ -159,16 +169,19 @@ func (s *State) next(d document, cmd ubl.UpdateDocument, now ubl.Time) (*plan, e
 		return nil, err
 	}
 	d.Version++
-	d.Title, d.UpdatedAt, d.UpdatedBy = title, now, cmd.Who.UserID
+	d.Title, d.UpdatedAt, d.UpdatedBy = title, at.Now, cmd.Who.UserID
 	if cmd.Content == nil {
 		return s.putting(d), nil
 	}
-	d.Hash, d.Bytes, d.Text = ubl.TextHash("content", content), int64(len(content)), d.Version
+	if d.Salt, err = ubl.NewSalt(at.Random); err != nil {
+		return nil, err
+	}
+	d.Hash, d.Bytes, d.Text = d.Salt.CommitText("content", content), int64(len(content)), d.Version
 	return s.bringing(d, content), nil
 }
 
 func (s *State) decideDelete(cmd ubl.DeleteDocument, _ actors.Moment) (*plan, error) {
-	if err := s.mayHold(cmd.Who, ubl.OpDelete); err != nil {
+	if err := s.mayHold(cmd.Who, ubl.DidDocumentDelete, ubl.OpDelete); err != nil {
 		return nil, err
 	}
 	d, err := s.current(cmd.DocumentID)

@@ -6,6 +6,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // event is a stored fact of a container. The struct is the disk form: fields are
@@ -37,6 +38,8 @@ type event struct {
 	Arrived ubl.DocumentID `json:"arrived,omitempty"`
 	// Refused says that the target didn't take it in.
 	Refused *refusal `json:"refused,omitempty"`
+	// Amendment is what became of the Agreement's terms.
+	Amendment *agreement.Amendment `json:"amendment,omitempty"`
 	// Ended is the Agreement as it was when it ended.
 	Ended *ubl.AgreementView `json:"ended,omitempty"`
 }
@@ -62,7 +65,7 @@ func (e event) changed() (d *document, gone bool) {
 }
 
 // step reports whether the event is a step of the Agreement's history.
-func (e event) step() bool { return e.Member != nil || e.Ended != nil }
+func (e event) step() bool { return e.Member != nil || e.Ended != nil || e.Amendment != nil }
 
 // transfer is something on its way from one container to another.
 type transfer struct {
@@ -94,11 +97,13 @@ func (r *refusal) told() *ubl.AtomError { return &ubl.AtomError{Code: r.Code, Me
 
 // document is a version of a document without its text.
 type document struct {
-	ID      ubl.DocumentID `json:"id,omitempty"`
-	Title   string         `json:"title,omitempty"`
-	Hash    string         `json:"content_hash"`
-	Bytes   int64          `json:"bytes"`
-	Version int64          `json:"version"`
+	ID    ubl.DocumentID `json:"id,omitempty"`
+	Title string         `json:"title,omitempty"`
+	Hash  string         `json:"content_hash"`
+	// Salt is what Hash and the title's commitment were made with. Versions from before have none.
+	Salt    ubl.Salt `json:"salt,omitzero"`
+	Bytes   int64    `json:"bytes"`
+	Version int64    `json:"version"`
 	// Text is the version that brought the content: this one or an earlier one.
 	Text      int64      `json:"text,omitempty"`
 	CreatedAt ubl.Time   `json:"created_at"`

@@ -7,6 +7,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // Open loads a Container that makes a snapshot every so many events.
@@ -26,8 +27,10 @@ func (c *Container) Replay(ctx context.Context) (State, error) {
 	return s.plain(), err
 }
 
-// plain makes an empty list nil, as it is after a snapshot.
+// plain makes an empty list nil, as it is after a snapshot, and leaves out what follows from
+// no event.
 func (s State) plain() State {
+	s.Agreement = agreement.Kept{Agreement: s.Agreement.Agreement}
 	if len(s.Listed) == 0 {
 		s.Listed = nil
 	}

@@ -16,9 +16,13 @@ type plan = actors.Plan[event]
 func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
 		Name: "container", Version: eventVersion, Place: place, Unknown: func() error { return errUnknown() },
-		Apply: (*State).apply, Under: (*State).under, Stands: (*State).stands, Pointers: (*State).pointers, Index: index, Tell: tell,
+		Apply: (*State).apply, Under: (*State).under, Record: func(s *State, id ubl.AgreementID) string { return s.Agreement.HashOf(id) },
+		Stands: func(s *State, p actors.Proposal) error { return s.Agreement.Stands(p) }, Hash: hash, Pointers: (*State).pointers, Index: index, Tell: tell,
 		Snapshot: snapshots(), Earlier: earlier, Adopt: (*State).adopt,
 		Rules: []actors.Rule[State, event]{
+			actors.On(ubl.DidAgreementPropose, agreement.ProposeContent, (*State).decidePropose),
+			actors.On(ubl.DidAgreementAccept, agreement.AcceptContent, (*State).decideAccept),
+			actors.On(ubl.DidAgreementWithdraw, agreement.WithdrawContent, (*State).decideWithdraw).Frees(),
 			actors.On(ubl.DidAgreementEnd, nil, (*State).decideEnd).Frees(),
 			actors.On(ubl.DidContainerInvite, agreement.AddContent, (*State).decideAdd),
 			actors.On(ubl.DidContainerMemberUpdate, agreement.RoleContent, (*State).decideRole),
@@ -60,6 +64,14 @@ func (s *State) pointers() ubl.Fields { return pointers(s.Agreement.ID, s.Summar
 
 func pointers(governing ubl.AgreementID, id ubl.ContainerID) ubl.Fields {
 	return ubl.Fields{ubl.Str("agreement_id", governing), ubl.Str("container_id", id)}
+}
+
+// hash is that of the Agreement after a step of its history.
+func hash(s *State, e event) string {
+	if !e.step() {
+		return ""
+	}
+	return s.Agreement.Hash()
 }
 
 // index is what an event changes besides: versions, newest documents, and ends of

@@ -17,6 +17,10 @@ func Found(req ubl.Request, tenant ubl.TenantID, made ubl.Kind, summary ubl.Cont
 	}
 	id, governing := summary.ContainerID, made.GovernedBy(summary.ContainerID)
 	owner := agreement.EntryOf(req.Who, ubl.RoleOwner, summary.CreatedAt)
+	var alarms []actors.Alarm
+	if t := made.Terms; t != nil && t.Until != 0 {
+		alarms = []actors.Alarm{{Key: agreement.TermAlarm, At: t.Until}}
+	}
 	return kind().Found(ubl.ContainerName(tenant, id), made.Did, req, summary.CreatedAt, &plan{
 		Act: actors.Act{
 			Agreement: ubl.TenantAgreement(tenant),
@@ -27,6 +31,6 @@ func Found(req ubl.Request, tenant ubl.TenantID, made ubl.Kind, summary ubl.Cont
 			Pointers: pointers(governing, id),
 		},
 		Event:   event{Kind: &made, Container: &summary, Tenant: tenant, Member: &owner},
-		Records: []actors.Record{memberIndex(summary, owner)},
+		Records: []actors.Record{memberIndex(summary, owner)}, Alarms: alarms,
 	}), nil
 }

@@ -1,8 +1,9 @@
 package container
 
 import (
+	"slices"
+
 	"ubl"
-	"ubl/actors"
 	"ubl/actors/agreement"
 )
 
@@ -12,56 +13,82 @@ func errUnknown() *ubl.Error { return ubl.Errorf(ubl.CodeNotFound, "there is no 
 
 // look refuses who may not look into the container.
 func (s *State) look(who ubl.Identity) error {
-	_, entry := s.Agreement.Members[who.UserID]
-	if who.TenantID != s.Agreement.TenantID || !entry && !s.shared() && !s.joinable(who) {
-		return errUnknown()
+	if s.looks(who) || s.joinable(who) {
+		return nil
 	}
-	return nil
+	return errUnknown()
+}
+
+// looks reports whether the terms let somebody look into the container, as they do after its
+// Agreement's end.
+func (s *State) looks(who ubl.Identity) bool {
+	return s.Agreement.Shows("container.get", s.Agreement.Standing(who), ubl.CodeNotFound) == nil
 }
 
 // joinable reports whether somebody joins by touching the container: everyone of the
 // tenant the general workspace, unless they left it or were removed.
 func (s *State) joinable(who ubl.Identity) bool {
-	return s.general() && !s.Past[who.UserID] && !who.IsPlatform() && s.Agreement.May(ubl.OpWrite) == nil
+	return s.general() && !s.Past[who.UserID] && !who.IsPlatform() && s.Agreement.May(ubl.OpWrite) == nil &&
+		s.Agreement.Permits(ubl.DidContainerJoin, who, ubl.CodeNotFound) == nil
 }
 
-// under names the record that authorises what somebody does: the container's own
-// where they are an entry of it. Who acts as one of the tenant does so under the
+// under names the record that authorises what somebody does: the container's own where it
+// lets them in. Who brings credits to what they can't look into does so under the
 // TenantLicense, where their standing is.
 func (s *State) under(who ubl.Identity) ubl.AgreementID {
-	if _, entry := s.Agreement.Members[who.UserID]; !entry {
+	if !s.looks(who) {
 		return ubl.TenantAgreement(s.Agreement.TenantID)
 	}
 	return s.inForce()
 }
 
-// stands refuses an act under a record in which its author is no entry.
-func (s *State) stands(p actors.Proposal) error {
-	return agreement.Stands(&s.Agreement.Agreement, p, ubl.DidContainerJoin)
-}
-
-// may refuses an operation: to who may not do it, after the Agreement's end, and
-// where the physics rule it out.
-func (s *State) may(who ubl.Identity, op ubl.Operation) error {
-	var err error
-	switch op {
-	case ubl.OpRead: // goes on after the end
-		return s.look(who)
-	case ubl.OpWrite, ubl.OpCreate, ubl.OpDelete, ubl.OpExecute:
-		err = s.look(who)
-	case ubl.OpDeposit: // a gift needs no look inside
-		if who.TenantID != s.Agreement.TenantID {
-			err = errUnknown()
-		}
-	case ubl.OpWithdraw, ubl.OpTransfer, ubl.OpCopy, ubl.OpMove, ubl.OpPass:
-		err = s.carriesOut(who)
-	default:
-		err = ubl.Errorf(ubl.CodeValidation, "there is no such operation")
+// may refuses an act that does an operation: to whom the terms don't permit it, after the
+// Agreement's end, and where the physics rule it out.
+func (s *State) may(who ubl.Identity, did ubl.Did, op ubl.Operation) error {
+	if err := s.there(who, op == ubl.OpDeposit); err != nil {
+		return err
 	}
-	if err != nil {
+	if err := s.Agreement.Permits(did, who, ubl.CodeForbidden); err != nil {
 		return err
 	}
 	return s.Agreement.May(op)
+}
+
+// authorize answers for what is done outside, or by reading alone.
+func (s *State) authorize(c ubl.Authorize) error {
+	switch c.Op {
+	case ubl.OpRead: // goes on after the end
+		return s.look(c.Who)
+	case ubl.OpExecute:
+		for _, tool := range c.Tools {
+			if len(s.Tools) > 0 && !slices.Contains(s.Tools, tool) {
+				return ubl.Errorf(ubl.CodeForbidden, "containers of this kind don't let a model use one of the tools")
+			}
+		}
+		return s.may(c.Who, ubl.DidComplete, c.Op)
+	case ubl.OpCreate:
+		return s.may(c.Who, ubl.DidDocumentCreate, c.Op)
+	case ubl.OpWrite:
+		return s.may(c.Who, ubl.DidDocumentUpdate, c.Op)
+	case ubl.OpDelete:
+		return s.may(c.Who, ubl.DidDocumentDelete, c.Op)
+	case ubl.OpDeposit:
+		return s.may(c.Who, ubl.DidReceive, c.Op)
+	case ubl.OpWithdraw, ubl.OpTransfer, ubl.OpCopy, ubl.OpMove, ubl.OpPass:
+		return s.may(c.Who, ubl.DidTransfer, c.Op)
+	}
+	return ubl.Errorf(ubl.CodeValidation, "there is no such operation")
+}
+
+// reads refuses a look inside that the terms don't permit.
+func (s *State) reads(who ubl.Identity, did ubl.Did) error {
+	if err := s.look(who); err != nil {
+		return err
+	}
+	if s.joinable(who) {
+		return nil
+	}
+	return s.Agreement.Shows(did, s.Agreement.Standing(who), ubl.CodeForbidden)
 }
 
 // inForce names the record that authorises what is decided now: the container's own
@@ -74,36 +101,32 @@ func (s *State) inForce() ubl.AgreementID {
 	return s.Agreement.ID
 }
 
-// carriesOut refuses who may not take things out of the container: anyone but
-// owners, where it is gated.
-func (s *State) carriesOut(who ubl.Identity) error {
+// permits refuses an act on the container itself that its terms don't permit to somebody.
+func (s *State) permits(did ubl.Did, who ubl.Identity) error {
 	if err := s.look(who); err != nil {
 		return err
 	}
-	if s.Summary.Physics.Permeability == ubl.Gated && s.Agreement.Members[who.UserID].Role != ubl.RoleOwner {
-		return ubl.Errorf(ubl.CodeForbidden, "only an owner carries anything out of this container")
-	}
-	return nil
+	return s.Agreement.Permits(did, who, ubl.CodeForbidden)
 }
 
-// own refuses everyone but owners, and owners too once the Agreement has ended.
-func (s *State) own(who ubl.Identity) error {
-	if err := s.look(who); err != nil {
-		return err
-	}
-	return s.Agreement.OwnedBy(who, ubl.CodeForbidden)
-}
-
-// mayHold refuses who may not put documents into the container, and everyone where
-// none can be inside.
-func (s *State) mayHold(who ubl.Identity, op ubl.Operation) error {
-	if err := s.may(who, op); err != nil {
+// mayHold refuses who may not put documents into the container, and everyone where none can
+// be inside.
+func (s *State) mayHold(who ubl.Identity, did ubl.Did, op ubl.Operation) error {
+	if err := s.may(who, did, op); err != nil {
 		return err
 	}
 	if !s.keeps() {
 		return ubl.Errorf(ubl.CodeForbidden, "the container keeps no documents: it is %s", s.Summary.Physics)
 	}
 	return nil
+}
+
+// fits refuses a text that is larger than the terms let, or not of the kind's content types.
+func (s *State) fits(did ubl.Did, content string) error {
+	if err := s.Agreement.Terms.Fits(did, len(content)); err != nil {
+		return err
+	}
+	return agreement.Suits(s.Content, content)
 }
 
 // governs refuses an Agreement that is not the container's own.

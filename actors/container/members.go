@@ -13,10 +13,10 @@ import (
 // nothing, and returns a plan or a refusal.
 
 func (s *State) decideAdd(cmd ubl.AddMember, at actors.Moment) (*plan, error) {
-	if err := s.own(cmd.Who); err != nil {
+	if err := s.permits(ubl.DidContainerInvite, cmd.Who); err != nil {
 		return nil, err
 	}
-	m, err := s.Agreement.Admit(cmd.Member, at.Now)
+	m, err := agreement.Admit(&s.Agreement.Agreement, cmd.Member, at.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -24,19 +24,22 @@ func (s *State) decideAdd(cmd ubl.AddMember, at actors.Moment) (*plan, error) {
 }
 
 // join makes an entry of who touches the general workspace, in the commit of what
-// they came for.
-func (c *Container) join(t *actors.Turn, cmd ubl.Command) {
+// they came for. It refuses for load alone.
+func (c *Container) join(t *actors.Turn, cmd ubl.Command) error {
 	req, ok := touch(cmd)
 	_, entry := c.State.Agreement.Members[req.Who.UserID]
 	if !ok || entry || req.Who.TenantID != c.tenant || !c.State.joinable(req.Who) {
-		return
+		return nil
 	}
-	if cmd.Cost() == 0 && t.Reserve(ubl.JoinCost) != nil {
-		return // the next time
+	if cmd.Cost() == 0 {
+		if err := t.Reserve(ubl.JoinCost); err != nil {
+			return err
+		}
 	}
 	p := changing(c.State.entries().Set(agreement.EntryOf(req.Who, ubl.RoleMember, t.Now())))
 	p.Agreement = ubl.TenantAgreement(c.tenant)
 	c.Enact(t, c.Following(ubl.DidContainerJoin, req, p), nil)
+	return nil
 }
 
 // touch is the request of a command by which somebody joins: one that leaves a
@@ -55,7 +58,7 @@ func touch(cmd ubl.Command) (req ubl.Request, ok bool) {
 // entries writes the acts about who is in the container.
 func (s *State) entries() agreement.Entries {
 	return agreement.Entries{
-		In: &s.Agreement.Agreement, Subject: ubl.Str("container_id", s.Summary.ContainerID),
+		In: &s.Agreement.Agreement, Subject: ubl.Str("container_id", s.Summary.ContainerID), Removes: ubl.DidContainerRemove,
 		Index: func(m ubl.Member) actors.Record { return memberIndex(s.Summary, m) },
 	}
 }
@@ -82,7 +85,7 @@ func awayIndex(in ubl.ContainerSummary, m ubl.Member) actors.Record {
 }
 
 func (s *State) decideRole(cmd ubl.SetMember, _ actors.Moment) (*plan, error) {
-	if err := s.own(cmd.Who); err != nil {
+	if err := s.permits(ubl.DidContainerMemberUpdate, cmd.Who); err != nil {
 		return nil, err
 	}
 	change, err := s.entries().SetRole(cmd)
@@ -139,15 +142,18 @@ func (s *State) decideHeir(cmd agreement.Inherit, at actors.Moment) (*plan, erro
 }
 
 func (s *State) decideEnd(cmd ubl.EndAgreement, at actors.Moment) (*plan, error) {
-	if err := s.own(cmd.Who); err != nil {
+	if err := s.look(cmd.Who); err != nil && !cmd.Who.IsPlatform() {
+		return nil, err
+	}
+	if err := agreement.MayEnd(&s.Agreement.Agreement, cmd.Who, at.Now, ubl.CodeForbidden); err != nil {
 		return nil, err
 	}
 	if err := s.governs(cmd.Agreement); err != nil {
 		return nil, err
 	}
-	act, ended := agreement.Ending(s.Agreement.Agreement, at.Now)
+	act, alarms, ended := agreement.Ending(s.Agreement.Agreement, at.Now)
 	ended.Agreement.Members = nil // as it is read from the store: there is the list
-	return &plan{Act: act, Event: event{Ended: ended}}, nil
+	return &plan{Act: act, Alarms: alarms, Event: event{Ended: ended}}, nil
 }
 
 // agreement answers who may look with the Agreement and its history.

@@ -29,7 +29,7 @@ func (c *Container) reading(t *actors.Turn, req ubl.Request, did ubl.Did, this u
 // getDocument reads a document. One that is deleted shows what it was to those who
 // ask for a version by its number.
 func (c *Container) getDocument(t *actors.Turn, cmd ubl.GetDocument) {
-	err := c.State.look(cmd.Who)
+	err := c.State.reads(cmd.Who, ubl.DidDocumentGet)
 	if err == nil && !cmd.DocumentID.Valid() { // it goes into an atom, found or not
 		err = ubl.Errorf(ubl.CodeValidation, "the document is not named by the id of one")
 	}
@@ -66,7 +66,7 @@ func pageOf(limit int) int { return min(max(cmp.Or(limit, listPage), 1), maxList
 
 // listDocuments reads a page of documents without their contents.
 func (c *Container) listDocuments(t *actors.Turn, cmd ubl.ListDocuments) {
-	err := c.State.look(cmd.Who)
+	err := c.State.reads(cmd.Who, ubl.DidDocumentList)
 	if err == nil {
 		err = t.Past(cmd.AsOf)
 	}
@@ -123,7 +123,7 @@ func (c *Container) list(ctx context.Context, page []document, list *ubl.Documen
 // listVersions reads a page of the versions that a document has had in this
 // container.
 func (c *Container) listVersions(t *actors.Turn, cmd ubl.ListVersions) {
-	err := c.State.look(cmd.Who)
+	err := c.State.reads(cmd.Who, ubl.DidDocumentVersions)
 	last, deleted := c.State.known(cmd.DocumentID)
 	if err == nil && last == 0 {
 		err = errNoDocument()

@@ -26,7 +26,10 @@ func Crediting(req ubl.Request, amount int64) ubl.Command {
 // decideCredit plans the arrival of issued credits. That they may be made is the
 // TenantLicense's to say, and so the act is under it.
 func (s *State) decideCredit(cmd Credit, _ actors.Moment) (*plan, error) {
-	if err := s.may(cmd.Who, ubl.OpDeposit); err != nil {
+	if err := s.there(cmd.Who, true); err != nil {
+		return nil, err
+	}
+	if err := s.Agreement.May(ubl.OpDeposit); err != nil {
 		return nil, err
 	}
 	if cmd.Amount < 1 || cmd.Amount > ubl.MaxCredits {
@@ -115,7 +118,7 @@ func (s *State) decideTakeIn(cmd takeIn, at actors.Moment) (*plan, error) {
 	p := &plan{Event: event{Transfer: &x}}
 	told := x // the document as it was sent: it may be another here
 	if d := cmd.document; d != nil {
-		told.Document = &document{ID: d.DocumentID, Hash: d.ContentHash, Version: d.Version}
+		told.Document = &document{ID: d.DocumentID, Hash: d.ContentHash, Salt: d.Salt, Version: d.Version}
 	}
 	p.This = told.fields()
 	if err := s.mayReceive(cmd); err != nil {
@@ -146,11 +149,16 @@ func (s *State) mayReceive(cmd takeIn) error {
 	if cmd.amount > 0 {
 		op = ubl.OpDeposit
 	}
-	if err := s.may(cmd.Who, op); err != nil {
+	if err := s.may(cmd.Who, ubl.DidReceive, op); err != nil {
 		return err
 	}
 	if err := cmd.physics.Converts(s.Summary.Physics); err != nil {
 		return err
+	}
+	if cmd.document != nil {
+		if err := s.fits(ubl.DidReceive, cmd.document.Content); err != nil {
+			return err
+		}
 	}
 	if cmd.document != nil && cmd.op == ubl.OpTransfer {
 		if n, _ := s.known(cmd.document.DocumentID); n > 0 {
@@ -166,11 +174,15 @@ func (s *State) received(cmd takeIn, at actors.Moment) (document, error) {
 	sent := cmd.document
 	if cmd.op != ubl.OpTransfer {
 		id, err := ubl.NewDocumentID(at.Now, s.Events+1, at.Random)
-		return newDocument(id, sent.Title, sent.Content, at.Now, cmd.Who.UserID), err
+		if err != nil {
+			return document{}, err
+		}
+		salt, err := ubl.NewSalt(at.Random)
+		return newDocument(id, sent.Title, sent.Content, salt, at.Now, cmd.Who.UserID), err
 	}
 	n := sent.Version + 1
 	return document{
-		ID: sent.DocumentID, Title: sent.Title, Hash: sent.ContentHash, Bytes: sent.Bytes, Version: n, Text: n,
+		ID: sent.DocumentID, Title: sent.Title, Hash: sent.ContentHash, Salt: sent.Salt, Bytes: sent.Bytes, Version: n, Text: n,
 		CreatedAt: sent.CreatedAt, CreatedBy: sent.CreatedBy, UpdatedAt: at.Now, UpdatedBy: cmd.Who.UserID,
 	}, nil
 }

@@ -68,7 +68,7 @@ func TestStateIsDerived(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"create": w.create, "update": w.update, "delete": w.delete,
 			"credit": w.credit, "send": w.send, "retry": w.retry, "sweep": func(*rapid.T) { w.sweep(&c.away) },
-			"add": w.add, "remove": w.remove, "heir": w.heir, "role": w.role, "end": w.end, "again": w.again,
+			"add": w.add, "remove": w.remove, "heir": w.heir, "role": w.role, "terms": w.terms, "end": w.end, "again": w.again,
 			"away": func(rt *rapid.T) { c.away.Store(rapid.Bool().Draw(rt, "away")) },
 			"": func(rt *rapid.T) {
 				live, from := c.compare(rt, w.place(rt))
@@ -126,6 +126,8 @@ type world struct {
 	docs   []ubl.DocumentID
 	sends  []sent
 	told   []told
+	// proposed are the newest terms that somebody proposed.
+	proposed ubl.Terms
 }
 
 // told is a command with its first answer.
@@ -148,18 +150,26 @@ func newWorld(rt *rapid.T, h *harness.House, n int) *world {
 		w.users = append(w.users, u)
 	}
 	wallet := ubl.Physics{Fungibility: ubl.Strict, Topology: ubl.Values, Permeability: ubl.Gated, Execution: ubl.Disabled}
-	for i := range 4 {
+	kind := ubl.Kind{
+		Name: "case", Agreement: "case_agreement", Physics: ubl.WorkspaceKind().Physics, Content: []string{"text/plain"}, Tools: []string{"files.read"},
+	}
+	harness.Must[*ubl.Kind](h, ubl.TenantName(w.users[0].TenantID), ubl.SetKind{Request: h.Request(w.users[0]), Kind: kind})
+	for i := range 5 {
+		kind := "container"
 		physics := rapid.SampledFrom([]ubl.Physics{
 			{Fungibility: ubl.Versioned, Topology: ubl.Objects, Permeability: ubl.Collaborative, Execution: ubl.Sandboxed},
 			{Fungibility: ubl.Strict, Topology: ubl.Objects, Permeability: ubl.Gated, Execution: ubl.Disabled},
 			wallet,
 			{Fungibility: ubl.Transient, Topology: ubl.Links, Permeability: ubl.Open, Execution: ubl.Disabled},
 		}).Draw(rt, "physics")
-		if i < 2 {
+		switch {
+		case i < 2:
 			physics = wallet
+		case i == 4:
+			kind = "case"
 		}
 		made := harness.Must[*ubl.ContainerMade](h, ubl.TenantName(w.users[0].TenantID), ubl.CreateContainer{
-			Request: h.Request(w.users[0]), Kind: "container", Name: fmt.Sprintf("place %d %d", n, i), Physics: &physics,
+			Request: h.Request(w.users[0]), Kind: kind, Name: fmt.Sprintf("place %d %d", n, i), Physics: &physics,
 		})
 		at := ubl.ContainerName(w.users[0].TenantID, made.Container.ContainerID)
 		harness.Must[*ubl.Container](h, at, ubl.GetContainer{Who: w.users[0]})
@@ -318,5 +328,28 @@ func (w *world) role(rt *rapid.T) {
 func (w *world) end(rt *rapid.T) {
 	if rapid.IntRange(0, 19).Draw(rt, "seldom") == 0 {
 		w.ask(w.place(rt), ubl.EndAgreement{Request: w.request(rt)})
+	}
+}
+
+// terms proposes some, answers a proposal, or takes it away.
+func (w *world) terms(rt *rapid.T) {
+	switch rapid.IntRange(0, 4).Draw(rt, "terms") {
+	case 0:
+		w.ask(w.place(rt), ubl.WithdrawTerms{Request: w.request(rt)})
+	case 1, 2:
+		w.ask(w.place(rt), ubl.AcceptTerms{Request: w.request(rt), TermsHash: w.proposed.Hash()})
+	default:
+		w.proposed = ubl.Terms{
+			Form: ubl.TermsForm, Permits: []ubl.Permit{{Did: "*", To: []string{ubl.ToOwners}}, {Did: "office.*", To: []string{ubl.ToEntries}}},
+			Accept: rapid.SampledFrom([]ubl.Acceptance{ubl.AcceptProposer, ubl.AcceptOwners, ubl.AcceptEntries, ubl.AcceptEntries, "king"}).Draw(rt, "accept"),
+		}
+		if rapid.Bool().Draw(rt, "limited") {
+			w.proposed.Limits = []ubl.Limit{{Did: "office.*", PerMinute: 2, Together: true}}
+		}
+		at, u := w.place(rt), w.users[1]
+		w.ask(at, ubl.AddMember{Request: w.h.Request(w.users[0]), Member: ubl.Member{UserID: u.UserID, Email: u.Email, Role: ubl.RoleOwner}})
+		for range 2 { // the second may have to be accepted
+			w.ask(at, ubl.ProposeTerms{Request: w.h.Request(w.users[0]), Terms: w.proposed})
+		}
 	}
 }

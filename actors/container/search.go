@@ -22,18 +22,23 @@ func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 	}
 	limit := min(max(cmp.Or(cmd.Limit, searchPage), 1), maxSearchPage)
 	upTo, hidden := c.State.Changed, c.State.Hidden
-	this := ubl.Fields{ubl.Str("query_hash", ubl.TextHash("query", cmd.Query))}
+	salt, err := ubl.NewSalt(c.Random)
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	this := ubl.Fields{ubl.Str("query_hash", salt.CommitText("query", cmd.Query))}
 	c.reading(t, cmd.Request, ubl.DidDocumentSearch, this, func(ctx context.Context, act *actors.Act) (any, error) {
 		hits, err := c.find(ctx, upTo, hidden, cmd.Query, limit)
 		if err == nil {
-			hits.Receipt = act.Receipt
+			hits.Receipt, hits.Salt = act.Receipt, salt
 		}
 		return hits, err
 	})
 }
 
 func (c *Container) maySearch(cmd ubl.SearchDocuments) error {
-	if err := c.State.look(cmd.Who); err != nil {
+	if err := c.State.reads(cmd.Who, ubl.DidDocumentSearch); err != nil {
 		return err
 	}
 	switch {

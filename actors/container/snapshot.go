@@ -43,6 +43,8 @@ type snapshot struct {
 	Pending   []departure          `json:"pending"`
 	Past      []ubl.UserID         `json:"past,omitempty"`
 	Hidden    ubl.Time             `json:"hidden,omitzero"`
+	Content   []string             `json:"content,omitempty"`
+	Tools     []string             `json:"tools,omitempty"`
 }
 
 // besides are the fields of a State that are read from documents.
@@ -52,8 +54,9 @@ var besides = []string{"Documents", "Listed", "Deleted"}
 func (s *State) encode() []byte {
 	return encode(snapshot{
 		Form: snapshotVersion, Events: s.Events, Changed: s.Changed, Steps: s.Steps,
-		Summary: s.Summary, Agreement: s.Agreement.View(nil),
+		Summary: s.Summary, Agreement: s.Agreement.Stored(),
 		Balance: s.Balance, InTransit: s.InTransit, Pending: s.underWay(), Past: slices.Sorted(maps.Keys(s.Past)), Hidden: s.Hidden,
+		Content: s.Content, Tools: s.Tools,
 	})
 }
 
@@ -84,10 +87,10 @@ func (s *State) restore(v []byte) error {
 		return errForm(from.Form)
 	}
 	s.empty()
-	s.govern(from.Agreement)
 	s.Summary, s.Balance, s.InTransit = from.Summary, from.Balance, from.InTransit
-	s.Hidden = from.Hidden
+	s.Hidden, s.Content, s.Tools = from.Hidden, from.Content, from.Tools
 	s.Events, s.Changed, s.Steps = from.Events, from.Changed, from.Steps
+	s.Agreement.Restore(from.Agreement, s.usual())
 	for _, d := range from.Pending {
 		s.Pending[d.ID] = d
 	}

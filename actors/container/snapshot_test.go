@@ -26,7 +26,7 @@ func TestSnapshotForm(t *testing.T) {
 		Summary: ubl.ContainerSummary{ContainerID: "k:cash", Kind: "wallet", Name: "Cash", Physics: wallet, CreatedAt: 1000},
 		Agreement: agreement.Kept{Agreement: ubl.Agreement{
 			ID: "a:wallet:k:cash", Type: ubl.WalletAgreementType, TenantID: "t:example.com", CreatedAt: 1000, CreatedBy: "u:ana",
-			Status: ubl.AgreementEnded, EndedAt: &ended, Physics: &wallet, Members: map[ubl.UserID]ubl.Member{"u:ana": owner},
+			Status: ubl.AgreementEnded, EndedAt: &ended, Physics: &wallet, Terms: usual[usualFor{ubl.Gated, true, false}], Members: map[ubl.UserID]ubl.Member{"u:ana": owner},
 		}},
 		Balance: 70, InTransit: 30, Documents: map[ubl.DocumentID]document{}, Deleted: map[ubl.DocumentID]int64{}, Past: map[ubl.UserID]bool{},
 		Pending: map[ubl.TransferID]departure{"x:1": {N: 999, transfer: transfer{

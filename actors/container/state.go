@@ -23,6 +23,8 @@ type State struct {
 	// Deleted is the last version of each document that was deleted here: its
 	// versions stay readable.
 	Deleted map[ubl.DocumentID]int64
+	// Content and Tools are the kind's, as of [ubl.Kind].
+	Content, Tools []string
 	// Past holds who has left the general workspace, or was removed from it: they
 	// don't join by touching it any more.
 	Past map[ubl.UserID]bool
@@ -52,6 +54,7 @@ func (s *State) apply(e event) {
 	}
 	if e.step() {
 		s.Steps = append(s.Steps, e.N)
+		s.Agreement.Changed()
 	}
 	if e.Kind != nil {
 		s.found(e)
@@ -87,8 +90,10 @@ func (s *State) apply(e event) {
 		}
 	case ubl.DidReceive:
 		s.arrive(e)
+	case ubl.DidAgreementPropose, ubl.DidAgreementAccept, ubl.DidAgreementWithdraw:
+		s.Agreement.Amend(e.N, e.Amendment)
 	case ubl.DidAgreementEnd:
-		s.govern(e.Ended)
+		s.Agreement.Restore(e.Ended, s.usual())
 		if e.Version == 1 { // nobody joins any more, and all could read
 			s.reopen()
 		}
@@ -105,7 +110,11 @@ func (s *State) found(e event) {
 	s.Agreement.Agreement = ubl.Agreement{
 		ID: e.Kind.GovernedBy(e.Container.ContainerID), Type: e.Kind.Agreement, TenantID: e.Tenant,
 		CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
-		Physics: &physics, Members: make(map[ubl.UserID]ubl.Member),
+		Physics: &physics, Terms: s.usual(), Members: make(map[ubl.UserID]ubl.Member),
+	}
+	s.Content, s.Tools = e.Kind.Content, e.Kind.Tools
+	if e.Kind.Terms != nil {
+		s.Agreement.Terms = e.Kind.Terms
 	}
 	s.set(*e.Member)
 }
@@ -134,7 +143,8 @@ func (s *State) reopen() {
 		s.Summary.Physics.Permeability = ubl.Open
 	}
 	physics := s.Summary.Physics
-	s.Agreement.Physics = &physics
+	s.Agreement.Physics, s.Agreement.Terms = &physics, s.usual()
+	s.Agreement.Changed()
 }
 
 // empty makes a container with nothing inside.
@@ -143,15 +153,6 @@ func (s *State) empty() {
 	s.Deleted = make(map[ubl.DocumentID]int64)
 	s.Pending = make(map[ubl.TransferID]departure)
 	s.Past = make(map[ubl.UserID]bool)
-}
-
-// govern takes an Agreement over as it is stored.
-func (s *State) govern(as *ubl.AgreementView) {
-	s.Agreement.Agreement = as.Agreement
-	s.Agreement.Members = make(map[ubl.UserID]ubl.Member, len(as.Members))
-	for _, m := range as.Members {
-		s.Agreement.Members[m.UserID] = m
-	}
 }
 
 // put takes in a version, or what is left of a deleted document.
@@ -219,8 +220,8 @@ func (s *State) arrive(e event) {
 	}
 }
 
-// shared reports whether every member of the tenant looks in and writes.
-func (s *State) shared() bool { return s.Summary.Physics.Permeability == ubl.Open }
+// shared reports whether every member of the tenant looks in and writes, or anyone looks in.
+func (s *State) shared() bool { return agreement.ContainerReach(s.Summary.Physics).Tenant }
 
 // general reports whether it is the workspace that everyone of the tenant joins by
 // touching it.
@@ -237,6 +238,7 @@ func (s *State) container(who ubl.UserID) *ubl.Container {
 	_, member := s.Agreement.Members[who]
 	return &ubl.Container{
 		ContainerSummary: s.Summary, TenantID: s.Agreement.TenantID, AgreementID: s.Agreement.ID, Heir: s.Agreement.NamedHeir,
-		Balance: s.Balance, InTransit: s.InTransit, Documents: int64(len(s.Listed)), Member: member,
+		Balance: s.Balance, InTransit: s.InTransit, Documents: int64(len(s.Listed)),
+		Content: s.Content, Tools: s.Tools, Member: member,
 	}
 }

@@ -62,7 +62,7 @@ func (c *Container) document(d document) *ubl.Document { return served(c.tenant,
 func served(tenant ubl.TenantID, id ubl.ContainerID, d document) *ubl.Document {
 	return &ubl.Document{
 		DocumentID: d.ID, WorkspaceID: id, TenantID: tenant, Title: d.Title,
-		ContentHash: d.Hash, Bytes: d.Bytes, Version: d.Version, Deleted: d.Deleted,
+		ContentHash: d.Hash, Salt: d.Salt, Bytes: d.Bytes, Version: d.Version, Deleted: d.Deleted,
 		CreatedAt: d.CreatedAt, CreatedBy: d.CreatedBy, UpdatedAt: d.UpdatedAt, UpdatedBy: d.UpdatedBy,
 	}
 }

@@ -1,9 +1,11 @@
 package container
 
 import (
+	"crypto/rand"
 	"testing"
 
 	"ubl"
+	"ubl/actors"
 )
 
 // TestTitleFromBefore: a title from before hidden characters were refused stays with its
@@ -22,7 +24,7 @@ func TestTitleFromBefore(t *testing.T) {
 		{"a plain title", ubl.UpdateDocument{Title: &plain}, ""},
 		{"another hidden one", ubl.UpdateDocument{Title: &worse}, ubl.CodeValidation},
 	} {
-		if _, err := s.next(old, test.cmd, 1); ubl.CodeOf(err) != test.want {
+		if _, err := s.next(old, test.cmd, actors.Moment{Now: 1, Random: rand.Reader}); ubl.CodeOf(err) != test.want {
 			t.Errorf("%s is answered %v", test.what, err)
 		}
 	}

@@ -20,12 +20,12 @@ type knock struct {
 // Cost is 0: it reads.
 func (knock) Cost() int { return 0 }
 
-// there answers a knock. Only what takes credits is there for everyone of the tenant.
-func (s *State) there(k knock) error {
-	if k.credits && s.Summary.Physics.Topology == ubl.Values && k.Who.TenantID == s.Agreement.TenantID {
+// there answers a knock. What takes credits is there for everyone of the tenant.
+func (s *State) there(who ubl.Identity, credits bool) error {
+	if credits && who.TenantID == s.Agreement.TenantID {
 		return nil
 	}
-	return s.look(k.Who)
+	return s.look(who)
 }
 
 // depart is a Transfer whose target is known to be there.
@@ -67,7 +67,7 @@ const carryAfter = 10 * time.Second
 func (s *State) leaving(cmd ubl.Transfer) (transfer, error) {
 	id := s.Summary.ContainerID
 	x := transfer{From: id, To: cmd.To, Op: s.Summary.Physics.Leaving(), Amount: cmd.Amount}
-	if err := s.may(cmd.Who, x.Op); err != nil {
+	if err := s.may(cmd.Who, ubl.DidTransfer, x.Op); err != nil {
 		return x, err
 	}
 	switch {
@@ -108,14 +108,14 @@ func errAmount() error {
 	return ubl.Errorf(ubl.CodeValidation, "the amount is not between 1 and %d", int64(ubl.MaxCredits))
 }
 
-// passing is what goes through a container that keeps nothing: the event has its
-// hash, and its text is kept aside until it has arrived.
+// passing is what goes through a container that keeps nothing: the event has the
+// commitment to it, and its text is kept aside until it has arrived.
 func passing(x transfer, cmd ubl.Transfer) (transfer, error) {
 	if cmd.DocumentID != "" {
 		return x, ubl.Errorf(ubl.CodeValidation, "nothing is inside a container that everything passes through")
 	}
 	_, err := checkNew(cmd.Title, cmd.Content)
-	x.Document = &document{Hash: ubl.TextHash("content", cmd.Content), Bytes: int64(len(cmd.Content))}
+	x.Document = &document{Bytes: int64(len(cmd.Content))}
 	return x, err
 }
 
@@ -127,6 +127,12 @@ func (s *State) decideTransfer(cmd depart, at actors.Moment) (*plan, error) {
 	}
 	if x.ID, err = ubl.NewTransferID(at.Random); err != nil {
 		return nil, err
+	}
+	if x.Op == ubl.OpPass {
+		if x.Document.Salt, err = ubl.NewSalt(at.Random); err != nil {
+			return nil, err
+		}
+		x.Document.Hash = x.Document.Salt.CommitText("content", cmd.Content)
 	}
 	x.Email, x.IsService, x.RequestID = cmd.Who.Email, cmd.Who.IsService, cmd.ID
 	p := &plan{

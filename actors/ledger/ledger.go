@@ -133,8 +133,9 @@ func (s *Shard) seal(b *ubl.Batch, act *actors.Act) {
 		return
 	}
 	action := ubl.Action{
-		TenantID: s.group.Tenant, AgreementID: act.Agreement, Did: act.Did,
-		PrevHash: s.head.HeadHash, RequestID: act.Request.ID, Parent: act.Request.Parent, Status: cmp.Or(act.Status, ubl.StatusExecuted),
+		TenantID: s.group.Tenant, AgreementID: act.Agreement, AgreementHash: act.AgreementHash, Did: act.Did,
+		PrevHash: s.head.HeadHash, RequestID: act.Request.ID, Parent: act.Request.Parent, Session: act.Request.Session,
+		Shard: s.group.Shard, Status: cmp.Or(act.Status, ubl.StatusExecuted),
 		This: act.This, When: act.At, Who: act.Request.Who.Author(),
 	}
 	atom, cid := action.Seal()
@@ -148,7 +149,7 @@ func (s *Shard) seal(b *ubl.Batch, act *actors.Act) {
 func (s *Shard) effect(b *ubl.Batch, act *actors.Act, ref string) ubl.Receipt {
 	effect := ubl.Effect{
 		TenantID: s.group.Tenant, Effects: act.Effects, Error: act.Error, Outcome: ubl.OutcomeOK, Pointers: act.Pointers,
-		PrevHash: s.head.HeadHash, RefActionCID: ref, When: act.At,
+		PrevHash: s.head.HeadHash, RefActionCID: ref, Shard: s.group.Shard, When: act.At,
 	}
 	if act.Error != nil {
 		effect.Outcome = ubl.OutcomeError

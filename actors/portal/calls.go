@@ -133,7 +133,7 @@ func (o *open) ticket() (any, error) {
 func (s *State) about(c ubl.BeginCall) ubl.Fields {
 	this := append(slices.Clone(c.This),
 		ubl.Str("capability", c.Capability), ubl.Str("deadline", c.Deadline.String()),
-		ubl.Str("input_hash", c.InputHash), ubl.Str("server", c.Server),
+		ubl.Str("input_hash", cmp.Or(c.Commitment, c.InputHash)), ubl.Str("server", c.Server),
 	)
 	if tool := s.Tools[c.Capability]; tool != nil {
 		this = append(this, ubl.Str("definition_hash", tool.Hash))

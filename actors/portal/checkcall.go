@@ -34,6 +34,8 @@ func (s *State) checkBegin(now ubl.Time, c ubl.BeginCall) error {
 		return bad("parent", "it is not a request id")
 	case !ubl.ValidHash("b:", c.InputHash):
 		return bad("input_hash", "it is not the hash of a body")
+	case c.Commitment != "" && !ubl.ValidHash("b:", c.Commitment):
+		return bad("commitment", "it is not a commitment")
 	case c.Deadline <= now || c.Deadline > now.Add(maxDeadline):
 		return bad("deadline", "it must be within the next hour")
 	case c.Model != (c.Server == ubl.ModelServer):

@@ -3,6 +3,7 @@ package portal
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -32,14 +33,14 @@ func (s *State) decideAdd(c ubl.AddServer, at actors.Moment) (*plan, error) {
 		return nil, ubl.Errorf(ubl.CodeConflict, "a tenant has at most %d servers", ubl.MaxServers)
 	}
 	made.CreatedAt, made.CreatedBy, made.Receipt = at.Now, c.Who.UserID, ubl.Receipt{}
-	terms, err := termsHash(made)
+	terms, err := committed(&made, at.Random)
 	if err != nil {
 		return nil, err
 	}
 	return &plan{
-		Act: executed(ubl.DidServerAdd, ubl.Fields{
-			ubl.Str("auth", made.Auth), ubl.Str("name", made.Name), ubl.Str("server", made.ServerID), terms, urlHash(made.URL),
-		}, ubl.Fields{ubl.Str("server", made.ServerID)}),
+		Act: executed(ubl.DidServerAdd, append(ubl.Fields{
+			ubl.Str("auth", made.Auth), ubl.Str("name", made.Name), ubl.Str("server", made.ServerID),
+		}, terms...), ubl.Fields{ubl.Str("server", made.ServerID)}),
 		Event:   event{Server: s.view(&server{config: made})},
 		Records: []actors.Record{put(secretKey(made.ServerID), sealed{ServerID: made.ServerID, Sealed: c.Secret})},
 	}, nil
@@ -55,7 +56,7 @@ func put(key []byte, what sealed) actors.Record {
 }
 
 // terms are what owners set of a server, but for its secret. Their canonical JSON is
-// what an act's terms_hash is of.
+// what an act's terms_hash commits to.
 type terms struct {
 	Server       string   `json:"server"`
 	Name         string   `json:"name"`
@@ -69,8 +70,12 @@ type terms struct {
 	Disabled     bool     `json:"disabled"`
 }
 
-// termsHash stands for all of a server's terms in the ledger.
-func termsHash(s ubl.Server) (f ubl.Field, err error) {
+// committed draws the server's salt and commits to its terms, and to its URL by itself. All
+// members read the ledger, and many a server is given its secret in the path.
+func committed(s *ubl.Server, random io.Reader) (fields ubl.Fields, err error) {
+	if s.Salt, err = ubl.NewSalt(random); err != nil {
+		return nil, err
+	}
 	data, err := json.Marshal(terms{
 		Server: s.ServerID, Name: s.Name, URL: s.URL, Auth: s.Auth, Header: s.Header, TokenURL: s.TokenURL,
 		AuthorizeURL: s.AuthorizeURL, ClientID: s.ClientID, Scopes: append([]string{}, s.Scopes...), Disabled: s.Disabled,
@@ -78,20 +83,10 @@ func termsHash(s ubl.Server) (f ubl.Field, err error) {
 	if err == nil {
 		data, err = ubl.Canonical(data)
 	}
-	return ubl.Str("terms_hash", ubl.BodyHash(data)), err
+	return ubl.Fields{ubl.Str("terms_hash", s.Salt.Commit(data)), ubl.Str("url_hash", s.Salt.CommitText("url", s.URL))}, err
 }
 
-// urlHash stands for a URL in the ledger, which all members read: many a server
-// is given its secret in the path.
-func urlHash(url string) ubl.Field {
-	data, err := ubl.Fields{ubl.Str("url", url)}.MarshalBinary()
-	if err != nil {
-		panic("portal: a URL that was checked is not UTF-8")
-	}
-	return ubl.Str("url_hash", ubl.BodyHash(data))
-}
-
-func (s *State) decideUpdate(c ubl.UpdateServer, _ actors.Moment) (*plan, error) {
+func (s *State) decideUpdate(c ubl.UpdateServer, at actors.Moment) (*plan, error) {
 	if err := s.owner(c.Who, c.Owner); err != nil {
 		return nil, err
 	}
@@ -106,16 +101,16 @@ func (s *State) decideUpdate(c ubl.UpdateServer, _ actors.Moment) (*plan, error)
 	if err := checkServer(&now, c.Patch.Secret); err != nil {
 		return nil, err
 	}
-	terms, err := termsHash(now)
+	terms, err := committed(&now, at.Random)
 	if err != nil {
 		return nil, err
 	}
 	after := &server{config: now, sync: was.sync}
 	p := &plan{
-		Act: executed(ubl.DidServerUpdate, ubl.Fields{
+		Act: executed(ubl.DidServerUpdate, append(ubl.Fields{
 			ubl.Str("changed", strings.Join(changed, ",")), ubl.Bool("disabled", now.Disabled),
-			ubl.Str("name", now.Name), ubl.Str("server", c.ServerID), terms, urlHash(now.URL),
-		}, ubl.Fields{ubl.Str("server", c.ServerID)}),
+			ubl.Str("name", now.Name), ubl.Str("server", c.ServerID),
+		}, terms...), ubl.Fields{ubl.Str("server", c.ServerID)}),
 		Records: s.secretsAfter(&was.config, &now, c.Patch.Secret),
 		Frees:   now.Disabled && !was.config.Disabled,
 	}

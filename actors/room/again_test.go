@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"ubl"
@@ -27,6 +28,7 @@ func TestAnsweredAgain(t *testing.T) {
 		"SetHeir.Agreement":      "there is one",
 		"EndAgreement.Agreement": "there is one",
 		"Announce.Did":           "another act has other keys",
+		"PostEntry.Type":         "another act has other keys",
 		"Announce.This":          "follows from the act and the text",
 	}}
 	ask := again.Ask
@@ -35,6 +37,11 @@ func TestAnsweredAgain(t *testing.T) {
 	if sent.RoomSeq != 2 {
 		t.Errorf("the first message is answered %+v", sent)
 	}
+	var said ubl.Message
+	if err := json.Unmarshal(sent.Message, &said); err != nil {
+		t.Fatal(err)
+	}
+	ask(plans, ubl.PostEntry{Request: h.Request(ana), Type: ubl.EntryEdit, Target: said.MsgID, Body: ubl.TextContent("do <that>\u2028")})
 	ask(plans, ubl.AddMember{Request: h.Request(ana), Member: entry})
 	ask(plans, ubl.SetMember{Request: h.Request(ana), UserID: bob.UserID, Role: ubl.RoleOwner})
 	ask(plans, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{RetentionDays: &days, Join: &join}})
@@ -43,6 +50,7 @@ func TestAnsweredAgain(t *testing.T) {
 	ask(plans, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{Join: &join}})
 	ask(plans, ubl.RemoveMember{Request: h.Request(cem), UserID: cem.UserID})
 	ask(plans, ubl.SetHeir{Request: h.Request(ana), Heir: entry})
+	harness.AskTerms(h, ask, plans, ana, bob)
 	ask(plans, ubl.RemoveMember{Request: h.Request(bob), UserID: bob.UserID})
 	ask(plans, ubl.RemoveMember{Request: h.Request(ana), UserID: ana.UserID, Expel: true}) // nobody is left
 	ask(plans, agreement.Inherit{Request: h.Request(ana), Heir: entry})

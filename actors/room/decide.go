@@ -1,8 +1,6 @@
 package room
 
 import (
-	"slices"
-
 	"ubl"
 	"ubl/actors"
 	"ubl/actors/agreement"
@@ -12,13 +10,13 @@ import (
 // and returns a plan or a refusal.
 
 func (s *State) decideAdd(c ubl.AddMember, at actors.Moment) (*plan, error) {
-	if err := s.owner(c.Who); err != nil {
+	if err := s.permits(ubl.DidRoomInvite, c.Who); err != nil {
 		return nil, err
 	}
 	if err := s.Agreement.May(ubl.OpWrite); err != nil {
 		return nil, err
 	}
-	m, err := s.Agreement.Admit(c.Member, at.Now)
+	m, err := agreement.Admit(&s.Agreement.Agreement, c.Member, at.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +30,7 @@ func (s *State) decideJoin(c ubl.JoinRoom, at actors.Moment) (*plan, error) {
 	if _, ok := s.Agreement.Members[c.Who.UserID]; ok {
 		return nil, ubl.Errorf(ubl.CodeConflict, "the caller is a member of this room already")
 	}
-	if s.Policy.Join != ubl.JoinTenant {
+	if s.permits(ubl.DidRoomJoin, c.Who) != nil {
 		return nil, ubl.Errorf(ubl.CodeNotAMember, "this room is joined by invitation")
 	}
 	return s.joining(agreement.EntryOf(c.Who, ubl.RoleMember, at.Now), c.Who, at)
@@ -61,6 +59,14 @@ func (r *Room) welcome(t *actors.Turn, c ubl.Welcome) {
 	t.Later(r.Enact(t, r.Following(ubl.DidRoomJoin, c.Request, p), nil))
 }
 
+// decideSending holds a message against the terms before anything else about it.
+func (s *State) decideSending(c *sending, at actors.Moment) (*plan, error) {
+	if err := s.Agreement.Terms.Fits(ubl.DidSend, len(c.Text)); err != nil {
+		return nil, err
+	}
+	return s.decideSend(c, at)
+}
+
 // joining adds a member, and greets them in the name of who lets them in.
 func (s *State) joining(m ubl.Member, by ubl.Identity, at actors.Moment) (*plan, error) {
 	p := s.changing(s.entries().Set(m))
@@ -76,7 +82,7 @@ func (s *State) greeting(p *plan, m ubl.Member, by ubl.Identity, at actors.Momen
 // entries writes the acts about who is in the room.
 func (s *State) entries() agreement.Entries {
 	return agreement.Entries{
-		In: &s.Agreement.Agreement, Subject: ubl.Str("room_id", s.Summary.RoomID),
+		In: &s.Agreement.Agreement, Subject: ubl.Str("room_id", s.Summary.RoomID), Removes: ubl.DidRoomRemove,
 		Index: func(m ubl.Member) actors.Record { return memberIndex(s.Summary, m) },
 	}
 }
@@ -94,7 +100,7 @@ func memberIndex(in ubl.RoomSummary, m ubl.Member) actors.Record {
 }
 
 func (s *State) decideRole(c ubl.SetMember, _ actors.Moment) (*plan, error) {
-	if err := s.owner(c.Who); err != nil {
+	if err := s.permits(ubl.DidRoomMemberUpdate, c.Who); err != nil {
 		return nil, err
 	}
 	change, err := s.entries().SetRole(c)
@@ -139,17 +145,20 @@ func (s *State) decideHeir(c agreement.Inherit, at actors.Moment) (*plan, error)
 }
 
 func (s *State) decidePolicy(c ubl.SetRoomPolicy, _ actors.Moment) (*plan, error) {
-	if err := s.owner(c.Who); err != nil {
+	if err := s.permits(ubl.DidRoomUpdate, c.Who); err != nil {
 		return nil, err
 	}
 	policy, err := s.Policy.Apply(c.Patch)
 	if err != nil {
 		return nil, err
 	}
+	if policy.Join != s.Policy.Join && s.Agreement.Amended != 0 {
+		return nil, ubl.Errorf(ubl.CodeConflict, "the room's own terms say who may join: propose others")
+	}
 	if policy.RetentionDays > 0 && s.Agreement.TenantID == ubl.CoreTenant && s.Summary.RoomID == ubl.CeremonyRoom {
 		return nil, ubl.Errorf(ubl.CodeConflict, "key ceremonies are kept for ever")
 	}
-	id, was, set, next := s.Summary.RoomID, s.Policy.RetentionDays, s.room(), *s
+	id, was, set, next := s.Summary.RoomID, s.Policy.RetentionDays, s.room(nil), *s
 	set.Policy, next.Policy = policy, policy
 	return &plan{
 		Act: actors.Act{
@@ -159,7 +168,7 @@ func (s *State) decidePolicy(c ubl.SetRoomPolicy, _ actors.Moment) (*plan, error
 			},
 			Effects: []ubl.Fields{{ubl.Str("op", "policy.set"), ubl.Str("room_id", id)}},
 		},
-		Event:   event{Policy: &policy, LastSeq: s.Head.LastSeq},
+		Event:   event{Policy: &policy, Joins: policy.Join != s.Policy.Join, LastSeq: s.Head.LastSeq},
 		Records: []actors.Record{joinable(s.Summary, policy)},
 		Alarms:  []actors.Alarm{next.expiry(s.oldest, 0)},
 		Frees:   policy.RetentionDays > 0 && (was == 0 || policy.RetentionDays < was),
@@ -177,18 +186,18 @@ func joinable(room ubl.RoomSummary, policy ubl.RoomPolicy) actors.Record {
 }
 
 func (s *State) decideEnd(c ubl.EndAgreement, at actors.Moment) (*plan, error) {
-	if err := s.owner(c.Who); err != nil {
+	if err := agreement.MayEnd(&s.Agreement.Agreement, c.Who, at.Now, ubl.CodeNotAMember); err != nil {
 		return nil, err
 	}
 	if err := s.own(c.Agreement); err != nil {
 		return nil, err
 	}
-	if s.Agreement.TenantID == ubl.CoreTenant && slices.Contains(ubl.PlatformRooms(), s.Summary.RoomID) {
-		return nil, ubl.Errorf(ubl.CodeConflict, "the platform's own rooms can't be ended")
+	if s.platform() {
+		return nil, errPlatformRoom()
 	}
-	act, ended := agreement.Ending(s.Agreement.Agreement, at.Now)
+	act, alarms, ended := agreement.Ending(s.Agreement.Agreement, at.Now)
 	return &plan{
-		Act: act, Event: event{LastSeq: s.Head.LastSeq},
+		Act: act, Alarms: alarms, Event: event{LastSeq: s.Head.LastSeq},
 		Answer: func(ubl.Receipt) any { return ended },
 	}, nil
 }

@@ -8,8 +8,9 @@
 //
 //	g room 0 n      event n: founding, membership, policy, trimming, ending (JSON)
 //	e room          counter of events
-//	m room 0 seq    message (canonical JSON)
-//	c room          counter of messages, which is room_seq
+//	m room 0 seq    entry (stored.go has its forms)
+//	v room 0 a n    entry n is an edit of entry a
+//	c room          counter of entries, which is room_seq
 //	i 4 room        snapshot of the State ([actors.Snapshots])
 //	k               idempotency keys ([actors.Keys])
 //	u, j            indexes for the Tenant's lists of rooms ([agreement.MemberIndex],
@@ -29,12 +30,21 @@
 // ledger seals it with its receipt. The next message does not wait for it. A greeting is
 // the second plan of a join ([actors.Plan].Also), and so has the same commit.
 //
+// # Other entries
+//
+// An edit, a reaction, a redaction and a pin are entries about another one, and may be of
+// types that the server doesn't read (entry.go has the table). A redaction puts forms without content
+// in the place of its target and of the target's edits, in its own commit: nobody is served them
+// any more, and without the salt the ledger's commitments lead nowhere. Streams forget what
+// they had of the room ([ubl.Event].Redacts).
+//
 // # Physics
 //
 // A room is a container of messages: its Agreement says how they move, and
 // [ubl.Agreement.May] rules as for any other. Sending, and joining with its
-// system message, write; retention deletes. Who may is decided by the entries;
-// leaving and being removed are always possible. Retention alone also acts under an
+// system message, write; retention deletes. Who may is decided by the Agreement's terms
+// (terms.go), of which the policy's join rule is a part; leaving and being removed are always
+// possible. Retention alone also acts under an
 // Agreement that has ended: the room still keeps messages no longer than it promised.
 //
 // # Sealing
@@ -100,7 +110,7 @@ func messageCounter(r ubl.RoomID) []byte { return append([]byte{'c'}, r...) }
 func runs() []ubl.Numbers {
 	return []ubl.Numbers{
 		{Space: 'g', Counter: "e", Named: true, FromOne: true, Fixed: true},
-		{Space: 'm', Counter: "c", Named: true, Fixed: true},
+		{Space: 'm', Counter: "c", Named: true, Fixed: true, Rewritten: formRedacted},
 	}
 }
 

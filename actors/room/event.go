@@ -3,18 +3,22 @@ package room
 import (
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // event is a stored fact of a room. The struct is the disk form: fields are
 // only ever added, and a change of meaning raises version.
 type event struct {
 	actors.Stamp
-	Room          *ubl.RoomSummary `json:"room,omitempty"`           // room.create
-	Tenant        ubl.TenantID     `json:"tenant,omitempty"`         // room.create
-	Physics       *ubl.Physics     `json:"physics,omitempty"`        // room.create; before there were any, RoomPhysics
-	Policy        *ubl.RoomPolicy  `json:"policy,omitempty"`         // room.create, room.update
-	Member        *ubl.Member      `json:"member,omitempty"`         // whom a membership event is about
-	AvailableFrom int64            `json:"available_from,omitempty"` // room.trim
+	Room          *ubl.RoomSummary     `json:"room,omitempty"`           // room.create
+	Tenant        ubl.TenantID         `json:"tenant,omitempty"`         // room.create
+	Physics       *ubl.Physics         `json:"physics,omitempty"`        // room.create; before there were any, RoomPhysics
+	Policy        *ubl.RoomPolicy      `json:"policy,omitempty"`         // room.create, room.update
+	Amendment     *agreement.Amendment `json:"amendment,omitempty"`      // agreement.propose, accept, withdraw
+	Member        *ubl.Member          `json:"member,omitempty"`         // whom a membership event is about
+	AvailableFrom int64                `json:"available_from,omitempty"` // room.trim
+	// Joins: room.update changed who may join.
+	Joins bool `json:"joins,omitempty"`
 	// Expelled: the Tenant shut the member out; let in again they are welcome.
 	Expelled bool `json:"expelled,omitempty"`
 	// Heir owns the room after its last owner was expelled.
@@ -29,7 +33,10 @@ type event struct {
 	swept  []ubl.Member // who left with the one whom it is about, to be told of
 }
 
-// step reports whether the event is a step of the Agreement's history.
-func (e event) step() bool { return e.Member != nil || e.Did == ubl.DidAgreementEnd }
+// step reports whether the event is a step of the Agreement's history. Who may join is a part
+// of its terms.
+func (e event) step() bool {
+	return e.Member != nil || e.Did == ubl.DidAgreementEnd || e.Amendment != nil || e.Joins
+}
 
 const eventVersion = 1

@@ -2,11 +2,11 @@ package room
 
 import (
 	"context"
-	"io"
 	"reflect"
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // Open loads a Room for tests that compare it with a live one. It makes a snapshot every
@@ -34,17 +34,13 @@ func SnapshotFields() (state, stored reflect.Type, read []string) {
 	return reflect.TypeFor[State](), reflect.TypeFor[snapshot](), besides
 }
 
-// FoundAs founds a room with physics of its own.
-func FoundAs(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy ubl.RoomPolicy, physics ubl.Physics, random io.Reader) (*actors.Append, error) {
-	return found(req, tenant, summary, policy, physics, random)
-}
-
 // Changing is how many commands change a Room.
 func Changing() int { return len(kind().Rules) }
 
 // Snapshot is everything a Room knows.
 type Snapshot struct {
 	State     State
+	Stored    string // as a snapshot has it
 	Hot       []string
 	KeysLow   int64
 	KeysHigh  int64
@@ -53,10 +49,10 @@ type Snapshot struct {
 
 // Snapshot copies what the Room knows; only while nothing is in flight.
 func (r *Room) Snapshot() Snapshot {
-	s := Snapshot{State: r.State, KeysLow: r.Keys.Low, KeysHigh: r.Keys.High, KeysKnown: r.Keys.Known()}
-	s.State.recent = recent{}
+	s := Snapshot{State: r.State, KeysLow: r.Keys.Low, KeysHigh: r.Keys.High, KeysKnown: r.Keys.Known(), Stored: string(r.State.encode())}
+	s.State.recent, s.State.Agreement = recent{}, agreement.Kept{} // which is in Stored
 	for _, p := range r.State.recent.posts {
-		s.Hot = append(s.Hot, string(p.json))
+		s.Hot = append(s.Hot, string(p.stored))
 	}
 	return s
 }

@@ -17,13 +17,19 @@ func kind() *actors.Kind[State, event] {
 		Name: "room", Version: eventVersion, Place: events, Items: messages,
 		Unknown: func() error { return ubl.Errorf(ubl.CodeNotFound, "there is no such room") },
 		Apply:   (*State).apply, Take: (*State).take, Tell: tell, Snapshot: snapshots(), Beside: loadRecent, Adopt: (*State).adopt,
-		Under: func(s *State, _ ubl.Identity) ubl.AgreementID { return s.Agreement.ID },
-		Stands: func(s *State, p actors.Proposal) error {
-			return agreement.Stands(&s.Agreement.Agreement, p, ubl.DidRoomJoin)
+		Under:  func(s *State, _ ubl.Identity) ubl.AgreementID { return s.Agreement.ID },
+		Record: func(s *State, id ubl.AgreementID) string { return s.Agreement.HashOf(id) },
+		Stands: func(s *State, p actors.Proposal) error { return s.Agreement.Stands(p) },
+		Hash: func(s *State, e event) string {
+			if !e.step() {
+				return ""
+			}
+			return s.Agreement.Hash()
 		},
 		Pointers: func(s *State) ubl.Fields { return pointers(s.Summary.RoomID) },
 		Rules: []actors.Rule[State, event]{
-			actors.On(ubl.DidSend, sendContent, (*State).decideSend),
+			actors.On(ubl.DidSend, sendContent, (*State).decideSending),
+			actors.OnNamed(postDid, postContent, (*State).decidePost),
 			actors.OnNamed(announced, announceContent, (*State).decideAnnounce),
 			actors.On(ubl.DidRoomInvite, agreement.AddContent, (*State).decideAdd),
 			actors.On(ubl.DidRoomJoin, nil, (*State).decideJoin),
@@ -32,6 +38,9 @@ func kind() *actors.Kind[State, event] {
 			actors.On(ubl.DidHeirSet, agreement.SetHeirContent, (*State).decideSetHeir),
 			actors.On(ubl.DidAgreementHeir, agreement.InheritContent, (*State).decideHeir).Frees(),
 			actors.On(ubl.DidRoomUpdate, policyContent, (*State).decidePolicy),
+			actors.On(ubl.DidAgreementPropose, agreement.ProposeContent, (*State).decidePropose),
+			actors.On(ubl.DidAgreementAccept, agreement.AcceptContent, (*State).decideAccept),
+			actors.On(ubl.DidAgreementWithdraw, agreement.WithdrawContent, (*State).decideWithdraw).Frees(),
 			actors.On(ubl.DidAgreementEnd, nil, (*State).decideEnd).Frees(),
 		},
 	}

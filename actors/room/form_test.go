@@ -52,7 +52,7 @@ func TestSnapshotForm(t *testing.T) {
 		Policy:  ubl.RoomPolicy{MaxMessageBytes: 8000, RetentionDays: 30, Join: ubl.JoinInvite},
 		Agreement: agreement.Kept{Agreement: ubl.Agreement{
 			ID: "a:room:r:plans", Type: ubl.RoomGovernance, TenantID: "t:example.com", CreatedAt: 1000, CreatedBy: "u:ana",
-			Status: ubl.AgreementInForce, NamedHeir: "u:bob", Physics: &physics,
+			Status: ubl.AgreementInForce, NamedHeir: "u:bob", Physics: &physics, Terms: termsOf(ubl.RoomPolicy{}),
 			Members: map[ubl.UserID]ubl.Member{"u:ana": {UserID: "u:ana", Email: "ana@example.com", Role: ubl.RoleOwner, Since: 1000}},
 		}},
 		Past: map[ubl.UserID]bool{"u:ana": true, "u:bob": true}, Hidden: 7, Events: 1000, Head: ubl.Head{AvailableFrom: 5},

@@ -12,11 +12,7 @@ import (
 // tenant's Agreement, the first event with its first member as owner, and the
 // system message. The Tenant commits it together with its directory; only from
 // then on is there a Room, the sole writer of its own.
-func Found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy ubl.RoomPolicy, random io.Reader) (*actors.Append, error) {
-	return found(req, tenant, summary, policy, ubl.RoomPhysics(), random)
-}
-
-func found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy ubl.RoomPolicy, physics ubl.Physics, random io.Reader) (*actors.Append, error) {
+func Found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy ubl.RoomPolicy, physics ubl.Physics, random io.Reader) (*actors.Append, error) {
 	s := State{Summary: summary, Policy: policy}
 	owner := agreement.EntryOf(req.Who, ubl.RoleOwner, summary.CreatedAt)
 	p := &plan{
@@ -31,6 +27,9 @@ func found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy
 	}
 	if policy.Join == ubl.JoinTenant {
 		p.Records = append(p.Records, joinable(summary, policy))
+	}
+	if physics != ubl.RoomPhysics() {
+		p.This = append(p.This, physics.Field())
 	}
 	s.Agreement.Agreement = governance(p.Event)
 	at := actors.Moment{Now: summary.CreatedAt, Random: random}

@@ -44,7 +44,7 @@ func (r *Room) lastSeq(ctx context.Context, at ubl.AsOf, head ubl.Head, kept int
 				bad = err
 			case v == nil: // trimmed meanwhile
 				return false
-			case json.Unmarshal(v, &m) != nil:
+			case !stored(v).known() || json.Unmarshal(stored(v).json(), &m) != nil:
 				bad = ubl.Damaged("message %d of %s can't be read", first+int64(i), r.id)
 			}
 			return bad != nil || !at.Has(m.Receipt)

@@ -19,12 +19,12 @@ import (
 func openWith(t *testing.T, physics ubl.Physics) *harness.House {
 	var store ubl.Store
 	places := families.Places()
-	places.Room = func(req ubl.Request, of ubl.TenantID, r ubl.RoomSummary, p ubl.RoomPolicy, random io.Reader) (*actors.Append, error) {
+	places.Room = func(req ubl.Request, of ubl.TenantID, r ubl.RoomSummary, p ubl.RoomPolicy, usual ubl.Physics, random io.Reader) (*actors.Append, error) {
 		if r.RoomID == ubl.GeneralRoom {
-			return room.Found(req, of, r, p, random)
+			return room.Found(req, of, r, p, usual, random)
 		}
 		p.Join, p.RetentionDays = ubl.JoinTenant, 1
-		return room.FoundAs(req, of, r, p, physics, random)
+		return room.Found(req, of, r, p, physics, random)
 	}
 	return harness.Open(t, harness.Options{
 		Wrap: func(s ubl.Store) ubl.Store { store = s; return s },

@@ -11,49 +11,64 @@ import (
 	"ubl/actors/agreement"
 )
 
-// maxPage is the most messages of one page.
+// maxPage is the most entries of one page.
 const maxPage = 200
 
 // history answers a page of the timeline: from memory where it lies there,
 // else from the store on the asker's goroutine.
 func (r *Room) history(t *actors.Turn, c ubl.ReadHistory) {
-	if _, err := r.State.member(c.Who); err != nil {
+	if err := r.State.shows("messenger.history", c.Who); err != nil {
 		t.Fail(err)
 		return
 	}
 	first, last := r.pageBounds(c)
 	head := r.State.head()
-	page := func(messages []json.RawMessage) *ubl.HistoryPage {
-		p := &ubl.HistoryPage{Messages: messages, Head: head}
-		if len(messages) > 0 {
-			p.FirstSeq, p.LastSeq = first, first+int64(len(messages))-1
-			if first > head.AvailableFrom {
-				p.NextCursor = &first
-			}
-		}
-		return p
-	}
 	if posts, ok := r.State.recent.pick(first, last); ok {
 		t.Later(func() (any, error) {
-			messages := make([]json.RawMessage, len(posts))
+			entries := make([]stored, len(posts))
 			for i, p := range posts {
-				messages[i] = p.json
+				entries[i] = p.stored
 			}
-			return page(messages), nil
+			return pageOf(c, entries, first, head)
 		})
 		return
 	}
 	ctx := t.Context()
 	t.Later(func() (any, error) {
-		messages, err := readMessages(ctx, r.Read, r.group, r.id, first, last)
+		entries, err := readEntries(ctx, r.Read, r.group, r.id, first, last)
 		if err != nil {
 			return nil, err
 		}
-		if int64(len(messages)) < last-first+1 { // trimmed since the turn: what is left is its end
-			first = last - int64(len(messages)) + 1
+		if int64(len(entries)) < last-first+1 { // trimmed since the turn: what is left is its end
+			first = last - int64(len(entries)) + 1
 		}
-		return page(messages), nil
+		return pageOf(c, entries, first, head)
 	})
+}
+
+// pageOf is the answer to who reads a part of the timeline.
+func pageOf(c ubl.ReadHistory, entries []stored, first int64, head ubl.Head) (_ *ubl.HistoryPage, err error) {
+	p := &ubl.HistoryPage{Head: head}
+	if len(entries) == 0 {
+		return p, nil
+	}
+	p.FirstSeq, p.LastSeq = first, first+int64(len(entries))-1
+	if first > head.AvailableFrom {
+		p.NextCursor = &first
+	}
+	p.Messages = make([]json.RawMessage, len(entries))
+	for i, v := range entries {
+		if p.Messages[i] = v.message(); p.Messages[i] != nil && !c.Entries {
+			continue
+		}
+		if p.Entries == nil {
+			p.Entries = make([]json.RawMessage, len(entries))
+		}
+		if p.Entries[i], err = v.encoded(); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
 }
 
 // pageBounds is the first and last room_seq asked for, cut to what is kept;
@@ -72,37 +87,37 @@ func (r *Room) pageBounds(c ubl.ReadHistory) (first, last int64) {
 	return max(last-limit+1, head.AvailableFrom), last
 }
 
-// readMessages reads messages first to last of those that retention keeps. One
+// readEntries reads entries first to last of those that retention keeps. One
 // that is missing otherwise is damage.
-func readMessages(ctx context.Context, read ubl.Reader, g ubl.Group, id ubl.RoomID, first, last int64) ([]json.RawMessage, error) {
-	var messages []json.RawMessage
+func readEntries(ctx context.Context, read ubl.Reader, g ubl.Group, id ubl.RoomID, first, last int64) ([]stored, error) {
+	var entries []stored
 	err := read.View(ctx, g, func(snap ubl.Snapshot) error {
 		next := first
 		missing := false
 		err := snap.Ascend(messageKey(id, first), messageKey(id, last+1), func(k, v []byte) bool {
-			if len(messages) == 0 {
+			if len(entries) == 0 {
 				next = numberOf(k)
 			}
 			if missing = numberOf(k) != next; missing {
 				return false
 			}
 			next++
-			messages = append(messages, slices.Clone(v))
+			entries = append(entries, slices.Clone(v))
 			return true
 		})
 		if err != nil {
 			return err
 		}
-		if missing || len(messages) > 0 && next <= last {
+		if missing || len(entries) > 0 && next <= last {
 			return errMissing(id, next)
 		}
 		from := last + 1
-		if len(messages) > 0 {
-			from = next - int64(len(messages))
+		if len(entries) > 0 {
+			from = next - int64(len(entries))
 		}
 		return checkTrimmed(snap, id, first, from)
 	})
-	return messages, err
+	return entries, err
 }
 
 // checkTrimmed sees that retention has removed what lies from first to before from.
@@ -152,14 +167,14 @@ func (r *Room) checkReply(t *actors.Turn, id ubl.MessageID) error {
 		}
 		return nil
 	}
-	messages, err := readMessages(t.Context(), r.Read, r.group, r.id, seq, seq)
+	entries, err := readEntries(t.Context(), r.Read, r.group, r.id, seq, seq)
 	if err != nil {
 		return err
 	}
-	var m struct {
-		ID ubl.MessageID `json:"msg_id"`
+	if len(entries) == 0 {
+		return unknown
 	}
-	if len(messages) == 0 || json.Unmarshal(messages[0], &m) != nil || m.ID != id {
+	if b, err := entries[0].brief(); err != nil || b.id() != id {
 		return unknown
 	}
 	return nil
@@ -167,7 +182,7 @@ func (r *Room) checkReply(t *actors.Turn, id ubl.MessageID) error {
 
 // agreement answers members with the Agreement and its history.
 func (r *Room) agreement(t *actors.Turn, c ubl.GetAgreement) {
-	_, err := r.State.member(c.Who)
+	err := r.State.shows("agreement.get", c.Who)
 	if err == nil {
 		err = r.State.own(c.Agreement)
 	}

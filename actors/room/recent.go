@@ -1,47 +1,47 @@
 package room
 
 import (
-	"encoding/json"
 	"slices"
 
 	"ubl"
 )
 
-// What stays in memory of a room's timeline: the newest messages, as many as both bounds
+// What stays in memory of a room's timeline: the newest entries, as many as both bounds
 // let. A tenant may have hundreds of rooms looked at by one request.
 const (
-	recentMessages = 500
-	recentBytes    = 256 << 10
+	recentEntries = 500
+	recentBytes   = 256 << 10
 )
 
-// recent are the newest messages of a room, oldest first, without holes.
+// recent are the newest entries of a room, oldest first, without holes.
 type recent struct {
 	posts []*post
 	bytes int
 }
 
-// post is a message in memory. json is set by the ledger when it seals the
-// message, so it may be read only behind the gate.
+// post is an entry in memory. stored is set by the ledger when it seals the
+// entry, so it may be read only behind the gate.
 type post struct {
-	seq   int64
-	id    ubl.MessageID
-	bytes int // see postBytes
-	json  json.RawMessage
+	seq    int64
+	id     ubl.MessageID
+	bytes  int // see postBytes
+	stored stored
 }
 
-func (p *post) sent() *ubl.Sent { return &ubl.Sent{Message: p.json, RoomSeq: p.seq} }
+// answer is what its sender is answered.
+func (p *post) answer() any { return p.stored.answer(p.seq) }
 
-// envelopeBytes is about how much of a message isn't its body.
-const envelopeBytes = 640
+// envelopeBytes is about how much of an entry isn't its body.
+const envelopeBytes = 660
 
-// postBytes is about how long a message is, known before it is sealed.
+// postBytes is about how long an entry is, known before it is sealed.
 func postBytes(body []byte) int { return envelopeBytes + len(body) }
 
 func (r *recent) fits(p *post) bool {
-	return len(r.posts) < recentMessages && r.bytes+p.bytes <= recentBytes
+	return len(r.posts) < recentEntries && r.bytes+p.bytes <= recentBytes
 }
 
-// add puts a message at the end, in the place of as many as no longer stay.
+// add puts an entry at the end, in the place of as many as no longer stay.
 func (r *recent) add(p *post) {
 	for len(r.posts) > 0 && !r.fits(p) {
 		r.drop()
@@ -49,7 +49,7 @@ func (r *recent) add(p *post) {
 	r.posts, r.bytes = append(r.posts, p), r.bytes+p.bytes
 }
 
-// older adds the message before those that are there, in a list whose newest is the first,
+// older adds the entry before those that are there, in a list whose newest is the first,
 // while it fits.
 func (r *recent) older(p *post) bool {
 	fits := len(r.posts) == 0 || r.fits(p)
@@ -59,14 +59,14 @@ func (r *recent) older(p *post) bool {
 	return fits
 }
 
-// drop forgets the oldest message.
+// drop forgets the oldest entry.
 func (r *recent) drop() {
 	r.bytes -= r.posts[0].bytes
 	r.posts[0] = nil
 	r.posts = r.posts[1:]
 }
 
-// before forgets the messages before one.
+// before forgets the entries before one.
 func (r *recent) before(seq int64) {
 	for len(r.posts) > 0 && r.posts[0].seq < seq {
 		r.drop()
@@ -83,4 +83,15 @@ func (r *recent) pick(first, last int64) ([]*post, bool) {
 	}
 	from := first - r.posts[0].seq
 	return slices.Clone(r.posts[from : from+last-first+1]), true
+}
+
+// replace puts another form of an entry in its place, for those who pick from now on.
+func (r *recent) replace(seq int64, v stored) {
+	if len(r.posts) == 0 || seq < r.posts[0].seq {
+		return
+	}
+	i := seq - r.posts[0].seq
+	p := *r.posts[i]
+	p.stored = v
+	r.posts[i] = &p
 }

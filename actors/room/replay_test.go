@@ -2,6 +2,7 @@ package room_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -36,6 +37,7 @@ func TestStateIsDerived(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"send":   w.send,
 			"retry":  w.retry,
+			"post":   w.post,
 			"add":    w.add,
 			"join":   w.join,
 			"leave":  w.leave,
@@ -44,6 +46,7 @@ func TestStateIsDerived(t *testing.T) {
 			"heir":   w.heir,
 			"role":   w.role,
 			"policy": w.policy,
+			"terms":  w.terms,
 			"sweep":  w.sweep,
 			"end":    w.end,
 			"": func(rt *rapid.T) {
@@ -73,6 +76,9 @@ type world struct {
 	name  ubl.Name
 	users []ubl.Identity
 	sends []ubl.SendMessage
+	said  []ubl.MessageID
+	// proposed are the newest terms that somebody proposed.
+	proposed ubl.Terms
 }
 
 func newWorld(h *harness.House, n int) *world {
@@ -100,6 +106,28 @@ func (w *world) request(rt *rapid.T) ubl.Request { return w.h.Request(w.user(rt)
 func (w *world) send(rt *rapid.T) {
 	c := ubl.SendMessage{Request: w.request(rt), Text: rapid.StringN(0, 20, 60).Draw(rt, "text")}
 	w.sends = append(w.sends, c)
+	answer, err := w.h.Ask(context.Background(), w.name, c)
+	var m ubl.Message
+	if err == nil && json.Unmarshal(answer.(*ubl.Sent).Message, &m) == nil {
+		w.said = append(w.said, m.MsgID)
+	}
+}
+
+// post is about a message that somebody sent, or about nothing that there is.
+func (w *world) post(rt *rapid.T) {
+	c := ubl.PostEntry{Request: w.request(rt), Target: "m:none", Body: ubl.TextContent("more")}
+	c.Type = rapid.SampledFrom(ubl.EntryTypes()).Draw(rt, "type")
+	switch c.Type {
+	case ubl.EntryReaction:
+		c.Body = ubl.ReactionContent(rapid.SampledFrom([]string{"👍", ""}).Draw(rt, "key"))
+	case ubl.EntryRedaction:
+		c.Body = ubl.RedactionContent("")
+	case ubl.EntryPin:
+		c.Body = ubl.PinContent(rapid.Bool().Draw(rt, "pinned"))
+	}
+	if len(w.said) > 0 {
+		c.Target = rapid.SampledFrom(w.said).Draw(rt, "target")
+	}
 	w.ask(c)
 }
 
@@ -174,5 +202,28 @@ func (w *world) sweep(rt *rapid.T) {
 func (w *world) end(rt *rapid.T) {
 	if rapid.IntRange(0, 9).Draw(rt, "seldom") == 0 {
 		w.ask(ubl.EndAgreement{Request: w.request(rt)})
+	}
+}
+
+// terms proposes some, answers a proposal, or takes it away.
+func (w *world) terms(rt *rapid.T) {
+	switch rapid.IntRange(0, 4).Draw(rt, "terms") {
+	case 0:
+		w.ask(ubl.WithdrawTerms{Request: w.request(rt)})
+	case 1, 2:
+		w.ask(ubl.AcceptTerms{Request: w.request(rt), TermsHash: w.proposed.Hash()})
+	default:
+		w.proposed = ubl.Terms{
+			Form: ubl.TermsForm, Permits: []ubl.Permit{{Did: "*", To: []string{ubl.ToOwners}}, {Did: "messenger.*", To: []string{ubl.ToEntries}}},
+			Accept: rapid.SampledFrom([]ubl.Acceptance{ubl.AcceptProposer, ubl.AcceptOwners, ubl.AcceptEntries, ubl.AcceptEntries, "king"}).Draw(rt, "accept"),
+		}
+		if rapid.Bool().Draw(rt, "limited") {
+			w.proposed.Limits = []ubl.Limit{{Did: "messenger.*", PerMinute: 2, Together: true}}
+		}
+		u := w.users[1]
+		w.ask(ubl.AddMember{Request: w.h.Request(w.users[0]), Member: ubl.Member{UserID: u.UserID, Email: u.Email, Role: ubl.RoleOwner}})
+		for range 2 { // the second may have to be accepted
+			w.ask(ubl.ProposeTerms{Request: w.h.Request(w.users[0]), Terms: w.proposed})
+		}
 	}
 }

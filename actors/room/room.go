@@ -2,7 +2,6 @@ package room
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 
@@ -22,11 +21,12 @@ func Family(read ubl.Reader) actors.Family {
 			return open(ctx, kind, read, env)
 		},
 		Commands: []ubl.Command{
-			ubl.SendMessage{}, ubl.Announce{}, ubl.ReadHistory{}, ubl.RoomHead{}, ubl.GetRoom{}, ubl.GetAgreement{}, ubl.EndAgreement{},
+			ubl.SendMessage{}, ubl.PostEntry{}, ubl.Announce{}, ubl.ReadHistory{}, ubl.RoomHead{}, ubl.GetRoom{}, ubl.GetContainer{}, ubl.GetAgreement{}, ubl.EndAgreement{},
+			ubl.ProposeTerms{}, ubl.AcceptTerms{}, ubl.WithdrawTerms{},
 			ubl.AddMember{}, ubl.JoinRoom{}, ubl.Welcome{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{}, ubl.SetRoomPolicy{}, ubl.Sweep{},
 		},
 		Answers: []any{
-			(*ubl.Sent)(nil), (*ubl.HistoryPage)(nil), ubl.Head{}, (*ubl.Room)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil),
+			(*ubl.Sent)(nil), (*ubl.Posted)(nil), (*ubl.HistoryPage)(nil), ubl.Head{}, (*ubl.Room)(nil), (*ubl.Container)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -83,20 +83,15 @@ func (s *State) readRecent(snap ubl.Snapshot) (next int64, full bool, err error)
 	var bad error
 	next = s.Head.LastSeq
 	err = snap.Descend(messageKey(s.Summary.RoomID, 0), messageKey(s.Summary.RoomID, -1), func(_, v []byte) bool {
-		var m struct {
-			Seq  int64         `json:"room_seq"`
-			ID   ubl.MessageID `json:"msg_id"`
-			At   ubl.Time      `json:"sent_at"`
-			Body ubl.Body      `json:"body"`
-		}
-		if bad = json.Unmarshal(v, &m); bad != nil || m.Seq != next {
+		var b brief
+		if b, bad = stored(v).brief(); bad != nil || b.Seq != next {
 			return false
 		}
-		if full = !s.recent.older(&post{seq: m.Seq, id: m.ID, bytes: postBytes(m.Body.Canonical()), json: slices.Clone(v)}); full {
+		if full = !s.recent.older(&post{seq: b.Seq, id: b.id(), bytes: postBytes(b.Body), stored: slices.Clone(v)}); full {
 			return false
 		}
 		next--
-		s.oldest = m.At
+		s.oldest = b.At
 		return true
 	})
 	slices.Reverse(s.recent.posts)
@@ -108,12 +103,16 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 	switch c := cmd.(type) {
 	case ubl.SendMessage:
 		r.send(t, c)
+	case ubl.PostEntry:
+		r.post(t, c)
 	case ubl.ReadHistory:
 		r.history(t, c)
 	case ubl.RoomHead:
 		t.Reply(r.State.head())
 	case ubl.GetRoom:
-		r.getRoom(t, c)
+		r.shown(t, c.Who, c.AsOf, func(s *State, asOf *ubl.Receipt) any { return s.room(asOf) })
+	case ubl.GetContainer:
+		r.shown(t, c.Who, c.AsOf, func(s *State, asOf *ubl.Receipt) any { return s.container(c.Who, asOf) })
 	case ubl.GetAgreement:
 		r.agreement(t, c)
 	case ubl.Welcome:
@@ -129,36 +128,34 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 	}
 }
 
-// getRoom answers members with the configuration.
-func (r *Room) getRoom(t *actors.Turn, c ubl.GetRoom) {
-	_, err := r.State.member(c.Who)
+// shown answers who may look with the room, as it is or was.
+func (r *Room) shown(t *actors.Turn, who ubl.Identity, at ubl.AsOf, show func(*State, *ubl.Receipt) any) {
+	err := r.State.shows("room.get", who)
 	if err == nil {
-		err = t.Past(c.AsOf)
+		err = t.Past(at)
 	}
 	if err != nil {
 		t.Fail(err)
 		return
 	}
-	if c.AsOf.IsNow() {
-		t.Reply(r.State.room())
+	if at.IsNow() {
+		t.Reply(show(&r.State, nil))
 		return
 	}
 	ctx, now := t.Context(), r.State.past()
 	t.Later(func() (any, error) {
-		s, newest, err := r.then(ctx, c.AsOf, now)
+		s, newest, err := r.then(ctx, at, now)
 		if err != nil {
 			return nil, err
 		}
-		room := s.room()
-		room.AsOf = &newest.Receipt
-		return room, nil
+		return show(s, &newest.Receipt), nil
 	})
 }
 
 // outcome is what a caller is answered for an event. Where that is the whole room or
 // record, the events up to this one are replayed, so that it is what was answered then.
 func (r *Room) outcome(ctx context.Context, e event) (any, error) {
-	if e.Did != ubl.DidRoomUpdate && e.Did != ubl.DidAgreementEnd {
+	if e.Did != ubl.DidRoomUpdate && e.Did != ubl.DidAgreementEnd && e.Amendment == nil {
 		return e.Member, nil
 	}
 	s, err := r.AsOf(ctx, e.N)
@@ -167,7 +164,7 @@ func (r *Room) outcome(ctx context.Context, e event) (any, error) {
 	}
 	s.Head.LastSeq = e.LastSeq
 	if e.Did == ubl.DidRoomUpdate {
-		return s.room(), nil
+		return s.room(nil), nil
 	}
 	return s.Agreement.View(nil), nil
 }

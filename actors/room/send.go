@@ -71,9 +71,13 @@ func (s *State) posting(by ubl.Identity, at actors.Moment, kind, text string, re
 	if err != nil {
 		return nil, err
 	}
+	salt, err := ubl.NewSalt(at.Random)
+	if err != nil {
+		return nil, err
+	}
 	body := ubl.Body{Text: text}
 	canonical := body.Canonical()
-	m := message{&post{seq: seq, id: id, bytes: postBytes(canonical)}, &ubl.Message{
+	m := message{&post{seq: seq, id: id, bytes: postBytes(canonical)}, salt, &ubl.Message{
 		MsgID: id, TenantID: s.Agreement.TenantID, RoomID: room, RoomSeq: seq, SenderID: by.UserID,
 		SentAt: at.Now, Type: kind, Body: body,
 	}}
@@ -84,24 +88,30 @@ func (s *State) posting(by ubl.Identity, at actors.Moment, kind, text string, re
 		Act: actors.Act{
 			Did: ubl.DidSend,
 			This: ubl.Fields{
-				ubl.Str("body_hash", ubl.BodyHash(canonical)), ubl.Str("msg_id", id),
+				ubl.Str("body_hash", salt.Commit(canonical)), ubl.Str("msg_id", id),
 				ubl.Str("room_id", room), ubl.Int("room_seq", seq),
 			},
 			Effects:  []ubl.Fields{{ubl.Str("op", "room.append"), ubl.Str("room_id", room), ubl.Int("room_seq", seq)}},
 			Pointers: ubl.Fields{ubl.Str("msg_id", id)},
 		},
 		Item:   m,
-		Answer: func(ubl.Receipt) any { return m.post.sent() },
+		Answer: func(ubl.Receipt) any { return m.post.answer() },
 	}
+	return s.oldestOf(p, at), nil
+}
+
+// oldestOf arms the room's retention with its first entry.
+func (s *State) oldestOf(p *plan, at actors.Moment) *plan {
 	if s.oldest == 0 && s.trims() {
 		p.Alarms = []actors.Alarm{s.expiry(at.Now, 0)}
 	}
-	return p, nil
+	return p
 }
 
 // message is the item of a timeline.
 type message struct {
 	post *post
+	salt ubl.Salt
 	*ubl.Message
 }
 
@@ -111,20 +121,30 @@ func (m message) Number() int64 { return m.RoomSeq }
 // Seal implements [actors.Item].
 func (m message) Seal(receipt ubl.Receipt) []byte {
 	m.Receipt = receipt
-	m.post.json = m.AppendJSON(make([]byte, 0, m.post.bytes))
-	return m.post.json
+	m.post.stored = storeMessage(m.salt, m.Message, m.post.bytes)
+	return m.post.stored
 }
 
 // Told implements [actors.Item].
 func (m message) Told() ubl.Event {
-	return ubl.Event{Kind: ubl.EventMessageCreated, RoomID: m.RoomID, RoomSeq: m.RoomSeq, UserID: m.SenderID, Payload: m.post.json}
+	return ubl.Event{Kind: ubl.EventMessageCreated, RoomID: m.RoomID, RoomSeq: m.RoomSeq, UserID: m.SenderID, Payload: m.post.stored.message()}
 }
 
-// take puts a message at the end of the timeline.
+// take puts an entry at the end of the timeline.
 func (s *State) take(item actors.Item) {
-	m := item.(message)
-	p := m.post
-	s.Head.LastSeq, s.oldest = p.seq, cmp.Or(s.oldest, m.SentAt)
+	switch e := item.(type) {
+	case message:
+		s.append(e.post, e.SentAt)
+	case entry:
+		s.append(e.post, e.SentAt)
+		for seq, v := range e.redacts {
+			s.recent.replace(seq, v)
+		}
+	}
+}
+
+func (s *State) append(p *post, at ubl.Time) {
+	s.Head.LastSeq, s.oldest = p.seq, cmp.Or(s.oldest, at)
 	s.recent.add(p)
 }
 
@@ -132,20 +152,28 @@ func (s *State) take(item actors.Item) {
 func (r *Room) again(ctx context.Context, seq int64) func() (any, error) {
 	if seq <= r.State.Hidden {
 		return func() (any, error) {
-			return nil, ubl.Errorf(ubl.CodeConflict, "the message of this key was accepted, and closed with the room since")
+			return nil, ubl.Errorf(ubl.CodeConflict, "the entry of this key was accepted, and closed with the room since")
 		}
 	}
 	if posts, ok := r.State.recent.pick(seq, seq); ok {
-		return func() (any, error) { return posts[0].sent(), nil }
+		return func() (any, error) { return answerAgain(posts[0].stored, seq) }
 	}
 	return func() (any, error) {
-		messages, err := readMessages(ctx, r.Read, r.group, r.id, seq, seq)
+		entries, err := readEntries(ctx, r.Read, r.group, r.id, seq, seq)
 		if err != nil {
 			return nil, err
 		}
-		if len(messages) == 0 {
-			return nil, ubl.Errorf(ubl.CodeConflict, "the message of this key was accepted, and removed by retention since")
+		if len(entries) == 0 {
+			return nil, ubl.Errorf(ubl.CodeConflict, "the entry of this key was accepted, and removed by retention since")
 		}
-		return &ubl.Sent{Message: messages[0], RoomSeq: seq}, nil
+		return answerAgain(entries[0], seq)
 	}
+}
+
+// answerAgain is what was answered for an entry, while it still says so.
+func answerAgain(v stored, seq int64) (any, error) {
+	if v.redacted() {
+		return nil, ubl.Errorf(ubl.CodeConflict, "the entry of this key was accepted, and redacted since")
+	}
+	return v.answer(seq), nil
 }

@@ -36,7 +36,7 @@ func snapshots() *actors.Snapshots[State] {
 
 func (s *State) encode() []byte {
 	b, err := json.Marshal(snapshot{
-		Summary: s.Summary, Policy: s.Policy, Agreement: s.Agreement.View(nil), Past: slices.Sorted(maps.Keys(s.Past)),
+		Summary: s.Summary, Policy: s.Policy, Agreement: s.Agreement.Stored(), Past: slices.Sorted(maps.Keys(s.Past)),
 		Hidden: s.Hidden, Events: s.Events, AvailableFrom: s.Head.AvailableFrom,
 	})
 	if err != nil { // strings, numbers and times
@@ -52,11 +52,7 @@ func decodeState(b []byte) (s State, err error) {
 	}
 	s.Summary, s.Policy, s.Hidden, s.Events = from.Summary, from.Policy, from.Hidden, from.Events
 	s.Head.AvailableFrom = from.AvailableFrom
-	s.Agreement.Agreement = from.Agreement.Agreement
-	s.Agreement.Members = make(map[ubl.UserID]ubl.Member, len(from.Agreement.Members))
-	for _, m := range from.Agreement.Members {
-		s.Agreement.Members[m.UserID] = m
-	}
+	s.Agreement.Restore(from.Agreement, termsOf(s.Policy))
 	s.Past = make(map[ubl.UserID]bool, len(from.Past))
 	for _, user := range from.Past {
 		s.Past[user] = true

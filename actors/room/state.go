@@ -2,7 +2,6 @@ package room
 
 import (
 	"cmp"
-	"slices"
 
 	"ubl"
 	"ubl/actors/agreement"
@@ -31,6 +30,9 @@ type State struct {
 // apply is the only place where events change the state.
 func (s *State) apply(e event) {
 	s.Events = e.N
+	if e.step() {
+		s.Agreement.Changed()
+	}
 	switch e.Did {
 	case ubl.DidRoomCreate:
 		s.Summary, s.Policy = *e.Room, *e.Policy
@@ -49,11 +51,19 @@ func (s *State) apply(e event) {
 		s.Agreement.NamedHeir = e.Member.UserID
 	case ubl.DidRoomUpdate:
 		s.Policy = *e.Policy
+		if s.Agreement.Amended == 0 {
+			s.Agreement.Terms = termsOf(s.Policy)
+			s.Agreement.Changed()
+		}
+	case ubl.DidAgreementPropose, ubl.DidAgreementAccept, ubl.DidAgreementWithdraw:
+		s.Agreement.Amend(e.N, e.Amendment)
+		if e.Amendment.Terms != nil {
+			s.Policy.Join = joinOf(e.Amendment.Terms)
+		}
 	case ubl.DidRoomTrim:
 		s.trim(e)
 	case ubl.DidAgreementEnd:
-		s.Agreement.Status = ubl.AgreementEnded
-		s.Agreement.EndedAt = &e.At
+		s.Agreement.End(e.At)
 	}
 }
 
@@ -91,7 +101,7 @@ func governance(e event) ubl.Agreement {
 	return ubl.Agreement{
 		ID: ubl.RoomAgreement(e.Room.RoomID), Type: ubl.RoomGovernance, TenantID: e.Tenant,
 		CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
-		Physics: &physics, Members: make(map[ubl.UserID]ubl.Member),
+		Physics: &physics, Terms: termsOf(*e.Policy), Members: make(map[ubl.UserID]ubl.Member),
 	}
 }
 
@@ -100,11 +110,23 @@ func (s *State) set(m ubl.Member) {
 	s.Past[m.UserID] = true
 }
 
+// container is the room as a container of messages.
+func (s *State) container(who ubl.Identity, asOf *ubl.Receipt) *ubl.Container {
+	head := s.head()
+	return &ubl.Container{
+		ContainerSummary: ubl.ContainerSummary{
+			ContainerID: ubl.ContainerID(s.Summary.RoomID), Kind: ubl.RoomKind, Name: s.Summary.Name, Physics: *s.Agreement.Physics, CreatedAt: s.Summary.CreatedAt,
+		},
+		TenantID: s.Agreement.TenantID, AgreementID: s.Agreement.ID, Heir: s.Agreement.NamedHeir,
+		Messages: head.LastSeq + 1 - head.AvailableFrom, Member: s.Agreement.Standing(who).Role != "", AsOf: asOf,
+	}
+}
+
 // room is the configuration as it is served.
-func (s *State) room() *ubl.Room {
+func (s *State) room(asOf *ubl.Receipt) *ubl.Room {
 	return &ubl.Room{
 		RoomSummary: s.Summary, TenantID: s.Agreement.TenantID, Policy: s.Policy, Heir: s.Agreement.NamedHeir,
-		LastSeq: s.Head.LastSeq, AvailableFrom: s.head().AvailableFrom,
+		LastSeq: s.Head.LastSeq, AvailableFrom: s.head().AvailableFrom, AsOf: asOf,
 	}
 }
 
@@ -119,9 +141,6 @@ func (s *State) member(who ubl.Identity) (ubl.Member, error) {
 	return s.Agreement.Entry(who, ubl.CodeNotAMember)
 }
 
-// owner refuses everyone but owners under an Agreement in force.
-func (s *State) owner(who ubl.Identity) error { return s.Agreement.OwnedBy(who, ubl.CodeNotAMember) }
-
 // own refuses an Agreement that is not the room's own.
 func (s *State) own(id ubl.AgreementID) error {
 	if id != "" && id != s.Agreement.ID {
@@ -133,6 +152,6 @@ func (s *State) own(id ubl.AgreementID) error {
 // private reports whether nobody but entries gets at the room. The rooms that a
 // tenant begins with welcome everyone.
 func (s *State) private() bool {
-	boot := s.Summary.RoomID == ubl.GeneralRoom || s.Agreement.TenantID == ubl.CoreTenant && slices.Contains(ubl.PlatformRooms(), s.Summary.RoomID)
+	boot := s.Summary.RoomID == ubl.GeneralRoom || s.platform()
 	return s.Policy.Join != ubl.JoinTenant && !boot
 }

@@ -2,12 +2,12 @@ package room
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // retention is the key of the alarm that removes what is too old. It is armed while the
@@ -40,7 +40,10 @@ func (s *State) expiry(oldest, from ubl.Time) actors.Alarm {
 
 // errand is what the alarm leads to: a sweep, which sets the next one. Where it finds
 // nothing to remove yet, the clock went back, and the alarm stays.
-func (r *Room) errand(_ string, req ubl.Request) func(context.Context) error {
+func (r *Room) errand(key string, req ubl.Request) func(context.Context) error {
+	if key == agreement.TermAlarm {
+		return r.State.Agreement.Lapse(r.Ask, r.Name, req)
+	}
 	if !r.State.trims() {
 		return nil
 	}
@@ -134,12 +137,9 @@ func (r *Room) tooOld(t *actors.Turn, cutoff ubl.Time) (p page, err error) {
 }
 
 // sentAt is when a stored message was sent.
-func sentAt(stored []byte) (ubl.Time, error) {
-	var m struct {
-		SentAt ubl.Time `json:"sent_at"`
-	}
-	err := json.Unmarshal(stored, &m)
-	return m.SentAt, err
+func sentAt(v stored) (ubl.Time, error) {
+	b, err := v.brief()
+	return b.At, err
 }
 
 // trimming removes a page of messages, and is for the next one in time.

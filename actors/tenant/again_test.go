@@ -96,6 +96,11 @@ func TestAnsweredAgain(t *testing.T) {
 	ask(home, ubl.VerifyDomain{Request: h.Request(bob), Domain: "a.example", Value: "v"})
 	ask(core, ubl.ReleaseDomain{Request: h.Request(ops), Domain: "a.example"})
 
+	ask(home, ubl.SetTenantMember{Request: h.Request(bob), UserID: ana.UserID, Role: ubl.RoleOwner})
+	harness.AskTerms(h, func(to ubl.Name, cmd ubl.Command) any { return ask(to, cmd) }, home, bob, ana)
+	kind := ubl.Kind{Name: "case", Agreement: "case_agreement", Physics: ubl.WorkspaceKind().Physics}
+	ask(home, ubl.SetKind{Request: h.Request(bob), Kind: kind})
+	ask(home, ubl.RemoveKind{Request: h.Request(bob), Name: kind.Name})
 	if end := ask(home, ubl.EndAgreement{Request: h.Request(bob)}).(*ubl.AgreementView); end.EndedAt == nil || len(end.Members) != 3 {
 		t.Errorf("the TenantLicense is answered %+v", end)
 	}

@@ -57,7 +57,11 @@ func (x *Tenant) changes(id ubl.AgreementID, last int64) agreement.History {
 
 // decideEnd ends a record for good. From then on nobody may use the tool that it is about.
 func (s *State) decideEnd(c ubl.EndAgreement, at actors.Moment) (*plan, error) {
-	if err := s.owner(c.Who); err != nil {
+	err := s.permits(ubl.DidAgreementEnd, c.Who)
+	if err != nil && c.Who.IsPlatform() {
+		err = agreement.MayEnd(&s.License.Agreement, c.Who, at.Now, ubl.CodeForbidden)
+	}
+	if err != nil {
 		return nil, err
 	}
 	record, err := s.held(c.Agreement)
@@ -67,19 +71,21 @@ func (s *State) decideEnd(c ubl.EndAgreement, at actors.Moment) (*plan, error) {
 	name, tool := toolOf(c.Agreement)
 	switch {
 	case !tool && s.id() == ubl.CoreTenant:
-		return nil, ubl.Errorf(ubl.CodeConflict, "the license of the platform's own tenant can't be ended")
-	case !tool && c.Who.IsService:
+		return nil, errCoreLicense()
+	case !tool && c.Who.IsService && !c.Who.IsPlatform():
 		return nil, ubl.Errorf(ubl.CodeForbidden, "only an owner who is a person can end the tenant's Agreement: it is for good")
 	}
 	if err := record.InForce(); err != nil {
 		return nil, err
 	}
-	ending, ended := agreement.Ending(record, at.Now)
-	p := &plan{Act: ending, Answer: func(ubl.Receipt) any { return ended }}
+	terms := s.Tools[name].access
+	if terms.Allowed = false; tool {
+		record.Terms = terms.terms()
+	}
+	ending, alarms, ended := agreement.Ending(record, at.Now)
+	p := &plan{Act: ending, Alarms: alarms, Answer: func(ubl.Receipt) any { return ended }}
 	p.Pointers = pointers(record.ID)
 	if tool {
-		terms := s.Tools[name].access
-		terms.Allowed = false
 		p.Event.Access = &terms
 	}
 	return p, nil

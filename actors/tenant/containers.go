@@ -17,14 +17,14 @@ import (
 // decideContainer plans a container.
 func (with makers) decideContainer(s *State, c ubl.CreateContainer, at actors.Moment) (*plan, error) {
 	name := strings.TrimSpace(c.Name)
-	kind, err := with.kindOf(c.Kind)
+	kind, err := with.kindOf(s, c.Kind)
 	if err != nil {
 		return nil, err
 	}
 	made := ubl.ContainerSummary{
 		ContainerID: ubl.ContainerSlug(kind, name), Kind: kind.Name, Name: name, Physics: *physicsOf(c, kind), CreatedAt: at.Now,
 	}
-	if err := s.mayCreate(c.Who, name); err != nil {
+	if err := s.mayCreate(kind.Did, c.Who, name); err != nil {
 		return nil, err
 	}
 	if err := with.quota.Within(ubl.QuotaContainers, len(s.Containers)); err != nil {
@@ -36,6 +36,17 @@ func (with makers) decideContainer(s *State, c ubl.CreateContainer, at actors.Mo
 	if err := made.Physics.Check(); err != nil {
 		return nil, err
 	}
+	if kind.Terms != nil {
+		if kind.Terms.Until != 0 && kind.Terms.Until <= at.Now {
+			return nil, ubl.Errorf(ubl.CodeConflict, "the time of the kind's terms is over")
+		}
+		if err := agreement.ContainerReach(made.Physics).Check(kind.Terms); err != nil {
+			return nil, err
+		}
+	}
+	if !made.ContainerID.Valid() {
+		return nil, ubl.Errorf(ubl.CodeValidation, "the name is too long for an id of this kind")
+	}
 	if _, taken := s.Containers[made.ContainerID]; taken {
 		return nil, ubl.Errorf(ubl.CodeConflict, "there is a container with that id: choose another name")
 	}
@@ -45,14 +56,6 @@ func (with makers) decideContainer(s *State, c ubl.CreateContainer, at actors.Mo
 // physicsOf are those that are asked for, or the kind's.
 func physicsOf(c ubl.CreateContainer, kind ubl.Kind) *ubl.Physics {
 	return cmp.Or(c.Physics, &kind.Physics)
-}
-
-func (with makers) kindOf(name string) (ubl.Kind, error) {
-	i := slices.IndexFunc(with.kinds, func(k ubl.Kind) bool { return k.Name == name })
-	if i < 0 {
-		return ubl.Kind{}, ubl.Errorf(ubl.CodeValidation, "there is no such kind of container")
-	}
-	return with.kinds[i], nil
 }
 
 // container plans a container's entry in the directory, with its own first records.
@@ -111,7 +114,7 @@ func (x *Tenant) listContainers(t *actors.Turn, c ubl.ListContainers) {
 // looking is the act of looking at the directory.
 func (x *Tenant) looking(c ubl.ListContainers) actors.Act {
 	this := ubl.Fields{ubl.Str("tenant_id", x.id)}
-	if _, err := x.kindOf(c.Kind); err == nil {
+	if _, err := x.kindOf(&x.State, c.Kind); err == nil {
 		this = append(this, ubl.Str("kind", c.Kind))
 	}
 	return act(this, ubl.Fields{ubl.Str("op", ubl.DidWorkspaceList), ubl.Str("tenant_id", x.id)})
@@ -122,7 +125,7 @@ func (x *Tenant) looking(c ubl.ListContainers) actors.Act {
 func (s *State) shared() []ubl.ContainerSummary {
 	list := []ubl.ContainerSummary{}
 	for _, c := range s.Containers {
-		if c.Physics.Permeability == ubl.Open || c.ContainerID == ubl.GeneralWorkspace {
+		if c.Physics.Permeability == ubl.Open || c.Physics.Permeability == ubl.Public || c.ContainerID == ubl.GeneralWorkspace {
 			list = append(list, c)
 		}
 	}
@@ -162,7 +165,7 @@ func (x *Tenant) issueCredits(t *actors.Turn, c ubl.IssueCredits) {
 }
 
 func (s *State) mayIssue(c ubl.IssueCredits) error {
-	if err := s.owner(c.Who); err != nil {
+	if err := s.permits(ubl.DidCreditsIssue, c.Who); err != nil {
 		return err
 	}
 	if c.Amount < 1 || c.Amount > ubl.MaxCredits {

@@ -31,7 +31,7 @@
 //
 // Containers are made the same way: a [ubl.Kind] says under which act and with
 // which physics, so that a new kind is one more entry of the list that cmd/ubl
-// hands over. Every tenant has w:general. It is made with the tenant; one from
+// hands over, or of the tenant's own (kinds.go). Every tenant has w:general. It is made with the tenant; one from
 // before there were workspaces gets it with the first Enter that writes, under
 // the TenantLicense, and whoever came then owns it; others join with their first act. Credits come from here too,
 // by an owner's act: the container that takes them in puts it on record.
@@ -124,6 +124,11 @@
 // is counted in memory, so that an allowed request costs a look and no write. A
 // refusal is an act of status denied (portal.tool.deny), but no more than sixty a
 // minute of one caller, and one for a request that is sent again.
+//
+// # Terms
+//
+// The terms of the TenantLicense say who joins, makes rooms and containers, and does what
+// owners do (terms.go); decisions ask them. Those of a tool follow from its record.
 //
 // # Physics
 //

@@ -8,6 +8,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // Claims of domains, as the claiming tenant sees them: it says who may, has tenant 0
@@ -88,7 +89,7 @@ func (s *State) forsaken(m ubl.Member) (effects []ubl.Fields) {
 
 // decideConfirm has another owner stand for a claim. Only this tenant keeps who does.
 func (s *State) decideConfirm(c ubl.VerifyDomain, at actors.Moment) (*plan, error) {
-	if err := s.maySponsor(c.Who); err != nil {
+	if err := s.maySponsor(ubl.DidDomainVerify, c.Who); err != nil {
 		return nil, err
 	}
 	claim, ok := s.claimOf(s.id(), c.Domain, at.Now)
@@ -100,8 +101,8 @@ func (s *State) decideConfirm(c ubl.VerifyDomain, at actors.Moment) (*plan, erro
 }
 
 // maySponsor lets owners stand for a claim that are people and have proved their address.
-func (s *State) maySponsor(who ubl.Identity) error {
-	switch err := s.owner(who); {
+func (s *State) maySponsor(did ubl.Did, who ubl.Identity) error {
+	switch err := s.permits(did, who); {
 	case err != nil:
 		return err
 	case who.IsService:
@@ -113,8 +114,8 @@ func (s *State) maySponsor(who ubl.Identity) error {
 }
 
 // mayClaim lets them claim a domain that the operator has not given away.
-func (s *State) mayClaim(who ubl.Identity, configured ubl.TenantID) error {
-	switch err := s.maySponsor(who); {
+func (s *State) mayClaim(did ubl.Did, who ubl.Identity, configured ubl.TenantID) error {
+	switch err := s.maySponsor(did, who); {
 	case err != nil:
 		return err
 	case s.id() == ubl.CoreTenant:
@@ -130,7 +131,7 @@ func (s *State) mayClaim(who ubl.Identity, configured ubl.TenantID) error {
 func (x *Tenant) askOfDomain(t *actors.Turn, c ubl.KeepDomain, configured ubl.TenantID) {
 	domain, err := ubl.ClaimedDomain(c.Domain)
 	if err == nil {
-		err = cmp.Or(x.State.mayClaim(c.Who, configured), x.Verdict(actors.Proposal{
+		err = cmp.Or(x.State.mayClaim(c.Did, c.Who, configured), x.Verdict(actors.Proposal{
 			At: t.Now(), Who: c.Who, Did: c.Did, Agreement: ubl.TenantAgreement(x.id),
 		}))
 	}
@@ -162,13 +163,13 @@ func (x *Tenant) releaseDomain(t *actors.Turn, c ubl.ReleaseDomain) {
 		x.Change(t, c)
 		return
 	}
-	x.haveDecided(t, x.State.lookOwner(c.Who), ubl.KeepDomain{
+	x.haveDecided(t, x.State.shows(ubl.DidDomainRelease, c.Who), ubl.KeepDomain{
 		Request: c.Request, Did: ubl.DidDomainRelease, Domain: c.Domain, Configured: c.Configured,
 	})
 }
 
 func (s *State) decideReleased(c ubl.ReleaseDomain, at actors.Moment) (*plan, error) {
-	if err := s.lookOwner(c.Who); err != nil {
+	if err := s.shows(ubl.DidDomainRelease, c.Who); err != nil {
 		return nil, err
 	}
 	return s.release(s.Holders[c.Domain].Now, c.Domain, c.Configured, at)
@@ -177,12 +178,12 @@ func (s *State) decideReleased(c ubl.ReleaseDomain, at actors.Moment) (*plan, er
 // checkDomain counts by tenant: a check costs a question to name servers of the owner's
 // choice.
 func (x *Tenant) checkDomain(t *actors.Turn, c ubl.CheckDomain) {
-	err := x.State.maySponsor(c.Who)
+	err := x.State.maySponsor(ubl.DidDomainVerify, c.Who)
 	if err == nil && !x.State.unconfirmed(x.id, c.Domain) {
-		err = x.State.mayClaim(c.Who, c.Configured)
+		err = x.State.mayClaim(ubl.DidDomainVerify, c.Who, c.Configured)
 	}
 	if err == nil {
-		if wait := x.State.meters.take(use{"", string(ubl.DidDomainVerify)}, t.Now(), checksPerMinute); wait > 0 {
+		if wait := x.State.meters.Take(agreement.Use{Of: string(ubl.DidDomainVerify)}, t.Now(), checksPerMinute); wait > 0 {
 			err = ubl.Errorf(ubl.CodeRateLimited, "the tenant has checked domains %d times within a minute: wait a little", checksPerMinute).Later(wait)
 		}
 	}
@@ -202,7 +203,7 @@ func (x *Tenant) checkDomain(t *actors.Turn, c ubl.CheckDomain) {
 }
 
 func (x *Tenant) listDomains(t *actors.Turn, c ubl.ListDomains) {
-	err := x.State.lookOwner(c.Who)
+	err := x.State.shows("tenant.domain.list", c.Who)
 	if x.id == ubl.CoreTenant {
 		t.Answer(err, func() any { return x.State.allClaims(t.Now()) })
 		return

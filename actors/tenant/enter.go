@@ -210,7 +210,7 @@ func (x *Tenant) bootstrap(t *actors.Turn, c ubl.Enter) {
 func (x *Tenant) firstRooms(req ubl.Request, tenant ubl.Tenant) (plans []*plan, err error) {
 	for _, room := range x.bootRooms() {
 		room.CreatedAt = tenant.CreatedAt
-		p, err := x.room(tenant, req, room, x.Random)
+		p, err := x.room(tenant, req, room, ubl.RoomPhysics(), x.Random)
 		if err != nil {
 			return nil, err
 		}
@@ -252,6 +252,9 @@ func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 	}
 	if err == nil && x.State.unconfirmed(x.id, c.Who.EmailDomain) {
 		err = ubl.Errorf(ubl.CodeForbidden, "nobody new of your mail domain can join now, because the owner who claimed it for the tenant is none any more: ask an owner to verify the domain again")
+	}
+	if err == nil && !x.State.License.Terms.Permit(ubl.DidTenantJoin, ubl.Stance{Who: c.Who, Inside: true}) {
+		err = ubl.Errorf(ubl.CodeForbidden, "nobody joins this tenant by themselves, as its Agreement says: ask an owner to invite you")
 	}
 	if err == nil && c.Who.IsService {
 		err = x.State.answeredFor(*voucherOf(c.Who))

@@ -6,6 +6,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // event is a stored fact of a tenant. The struct is the disk form: fields are
@@ -15,6 +16,7 @@ type event struct {
 	Tenant    *ubl.Tenant           `json:"tenant,omitempty"`    // tenant.create
 	Physics   *ubl.Physics          `json:"physics,omitempty"`   // tenant.create; before there were any, TenantPhysics
 	Defaults  *ubl.TenantDefaults   `json:"defaults,omitempty"`  // tenant.update
+	Amendment *agreement.Amendment  `json:"amendment,omitempty"` // agreement.propose, accept, withdraw
 	Member    *ubl.Member           `json:"member,omitempty"`    // whom a membership event is about
 	Along     []ubl.Member          `json:"along,omitempty"`     // the services that Member keeps or has made and that left with them, or stopped being owners
 	Ended     []string              `json:"ended,omitempty"`     // their tokens, by client id
@@ -23,6 +25,7 @@ type event struct {
 	Domain    *ubl.DomainClaim      `json:"domain,omitempty"`    // tenant.domain.*: as the act left it, or found what it released
 	Room      *ubl.RoomSummary      `json:"room,omitempty"`      // room.create
 	Container *ubl.ContainerSummary `json:"container,omitempty"` // a container was made, by the act of its kind
+	Kind      *ubl.Kind             `json:"kind,omitempty"`      // kind.set, kind.remove: as the act left it, or found it
 	Passkey   *passkey              `json:"passkey,omitempty"`   // passkey.*: as the act left it, or found what it removed
 	Access    *access               `json:"access,omitempty"`    // tool.access, and agreement.end of such a record
 	Service   *service              `json:"service,omitempty"`   // token.create, token.renew, token.revoke
@@ -51,11 +54,40 @@ func (e event) changes(id ubl.AgreementID) bool {
 	if e.Access != nil {
 		return id == ubl.ToolAgreement(e.Access.Tool)
 	}
-	if e.Member == nil && e.Did != ubl.DidAgreementEnd {
+	if !e.licenses() {
 		return false
 	}
 	_, tool := toolOf(id)
 	return !tool
+}
+
+// licenses reports whether the event is a step of the TenantLicense's history.
+func (e event) licenses() bool {
+	return e.Access == nil && (e.Member != nil || e.Amendment != nil || e.Did == ubl.DidAgreementEnd)
+}
+
+// hash is that of the record that the event has changed.
+func hash(s *State, e event) string {
+	switch {
+	case e.Access != nil:
+		record := s.Tools[e.Access.Tool].Agreement
+		return record.Hash()
+	case e.licenses():
+		return s.License.Hash()
+	}
+	return ""
+}
+
+// recordHash is that of a record that the Tenant keeps, "" for any other.
+func (s *State) recordHash(id ubl.AgreementID) string {
+	if name, ok := toolOf(id); ok {
+		record := s.Tools[name].Agreement
+		if record.ID != id {
+			return ""
+		}
+		return record.Hash()
+	}
+	return s.License.HashOf(id)
 }
 
 // tell publishes who leaves, who is a plain member, which tokens end, and that lists of tools change. Streams of
@@ -93,7 +125,7 @@ func tell(_ *State, e event) (told []ubl.Event) {
 // whole tenant or record, the events up to this one are replayed, so that it is what was
 // answered then.
 func (x *Tenant) outcome(ctx context.Context, e event) (any, error) {
-	if e.Did == ubl.DidTenantUpdate || e.Did == ubl.DidAgreementEnd {
+	if e.Did == ubl.DidTenantUpdate || e.Did == ubl.DidAgreementEnd || e.Amendment != nil {
 		s, err := x.AsOf(ctx, e.N)
 		switch {
 		case err != nil:
@@ -114,6 +146,8 @@ func (e event) outcome() any {
 	switch {
 	case e.Container != nil:
 		return &ubl.ContainerMade{Container: *e.Container, Receipt: e.Receipt}
+	case e.Kind != nil:
+		return e.Kind
 	case e.Access != nil:
 		return e.toolAccess()
 	case e.Passkey != nil:

@@ -31,14 +31,15 @@ func OpenEvery(ctx context.Context, read ubl.Reader, found Places, kinds []ubl.K
 // Snapshot is everything a Tenant knows.
 type Snapshot struct {
 	State     State
+	Stored    string // as a snapshot has it
 	KeysKnown any
 }
 
 // Snapshot copies what the Tenant knows; only while nothing is in flight.
 func (x *Tenant) Snapshot() Snapshot {
 	s := Snapshot{State: x.State, KeysKnown: x.Keys.Known()}
-	s.State.License = agreement.Kept{Agreement: s.State.License.Agreement} // whether it was shared is not known
-	s.State.meters = meters{}
+	s.Stored, s.State.License, s.State.Tools, s.State.Kinds = string(x.State.encode()), agreement.Kept{}, nil, nil // which are in Stored
+	s.State.meters = agreement.Meters{}
 	return s
 }
 

@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // Places are what a Tenant needs of the families of rooms and containers: Room and
@@ -15,7 +17,7 @@ import (
 // records; Credit is the command that puts issued credits into a container. Package
 // families passes their own.
 type Places struct {
-	Room      func(req ubl.Request, tenant ubl.TenantID, room ubl.RoomSummary, policy ubl.RoomPolicy, random io.Reader) (*actors.Append, error)
+	Room      func(req ubl.Request, tenant ubl.TenantID, room ubl.RoomSummary, policy ubl.RoomPolicy, physics ubl.Physics, random io.Reader) (*actors.Append, error)
 	Container func(req ubl.Request, tenant ubl.TenantID, kind ubl.Kind, container ubl.ContainerSummary) (*actors.Append, error)
 	Credit    func(req ubl.Request, amount int64) ubl.Command
 }
@@ -33,7 +35,7 @@ func Family(read ubl.Reader, found Places, kinds []ubl.Kind, quota ubl.Quota) ac
 			return open(ctx, kind, with, read, env)
 		},
 		Commands: []ubl.Command{
-			ubl.Enter{}, ubl.GetTenant{}, ubl.SetDefaults{}, ubl.GetAgreement{}, ubl.EndAgreement{},
+			ubl.Enter{}, ubl.GetTenant{}, ubl.GetContainer{}, ubl.SetDefaults{}, ubl.GetAgreement{}, ubl.ProposeTerms{}, ubl.AcceptTerms{}, ubl.WithdrawTerms{}, ubl.EndAgreement{},
 			ubl.ListRooms{}, ubl.CreateRoom{}, ubl.SweepRooms{}, ubl.NameHeir{}, ubl.ListSealed{},
 			ubl.ListMembers{}, ubl.ListFormer{}, ubl.FindMember{}, ubl.SetTenantMember{}, ubl.RemoveTenantMember{}, ubl.ProveMember{},
 			ubl.CreateServiceToken{}, ubl.RenewServiceToken{}, ubl.RevokeServiceToken{}, ubl.ListServiceTokens{}, ubl.CheckServiceToken{},
@@ -42,7 +44,7 @@ func Family(read ubl.Reader, found Places, kinds []ubl.Kind, quota ubl.Quota) ac
 			ubl.CreateInvitation{}, ubl.RevokeInvitation{}, ubl.ListInvitations{}, ubl.FindInvitation{}, ubl.AcceptInvitation{},
 			ubl.ClaimDomain{}, ubl.CheckDomain{}, ubl.VerifyDomain{}, ubl.ReleaseDomain{}, ubl.ListDomains{}, ubl.KeepDomain{}, ubl.FindDomains{},
 			ubl.RegisterPasskey{}, ubl.ListPasskeys{}, ubl.FindPasskey{}, ubl.UsePasskey{}, ubl.RemovePasskey{},
-			ubl.CreateContainer{}, ubl.ListContainers{}, ubl.IssueCredits{}, ubl.SetToolAccess{}, ubl.ListToolAccess{},
+			ubl.SetKind{}, ubl.RemoveKind{}, ubl.ListKinds{}, ubl.CreateContainer{}, ubl.ListContainers{}, ubl.IssueCredits{}, ubl.SetToolAccess{}, ubl.ListToolAccess{},
 		},
 		Answers: []any{
 			(*ubl.Entered)(nil), (*ubl.Tenant)(nil), (*ubl.AgreementView)(nil), []ubl.RoomEntry(nil), (*ubl.RoomSummary)(nil), []ubl.SealedPlace(nil),
@@ -51,7 +53,7 @@ func Family(read ubl.Reader, found Places, kinds []ubl.Kind, quota ubl.Quota) ac
 			(*ubl.Identity)(nil), 0, []ubl.PlatformToken(nil), (*ubl.OneTimeLink)(nil), (*ubl.Home)(nil), (*ubl.Standing)(nil),
 			(*ubl.Invitation)(nil), []*ubl.Invitation(nil), (*ubl.DomainClaim)(nil), []ubl.DomainClaim(nil),
 			(*ubl.Passkey)(nil), (*ubl.Passkeys)(nil), (*ubl.PasskeyRecord)(nil),
-			(*ubl.ContainerMade)(nil), (*ubl.ContainerList)(nil), (*ubl.Balance)(nil), (*ubl.ToolAccess)(nil), []*ubl.ToolAccess(nil),
+			(*ubl.Container)(nil), (*ubl.Kind)(nil), []*ubl.Kind(nil), (*ubl.ContainerMade)(nil), (*ubl.ContainerList)(nil), (*ubl.Balance)(nil), (*ubl.ToolAccess)(nil), []*ubl.ToolAccess(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -75,8 +77,9 @@ func (with makers) kind() *actors.Kind[State, event] {
 			return actors.Place{Key: eventKey, Counter: eventCounter(), Ref: refEvent, Passed: refDenial}
 		},
 		Apply: (*State).apply, Tell: tell, Snapshot: snapshots(), Adopt: (*State).adopt,
-		Stands:   (*State).stands,
+		Stands: (*State).stands, Hash: hash,
 		Under:    func(s *State, _ ubl.Identity) ubl.AgreementID { return ubl.TenantAgreement(s.id()) },
+		Record:   (*State).recordHash,
 		Pointers: func(s *State) ubl.Fields { return pointers(ubl.TenantAgreement(s.id())) },
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidPlatformTokenCreate, admitContent, (*State).decideAdmit).Frees(),
@@ -89,6 +92,8 @@ func (with makers) kind() *actors.Kind[State, event] {
 			actors.On(ubl.DidPasskeyRegister, registerContent, (*State).decideRegister),
 			actors.On(ubl.DidPasskeyRemove, removePasskeyContent, (*State).decideRemovePasskey).Frees(),
 			actors.On(ubl.DidRoomCreate, roomContent, with.decideRoom),
+			actors.On(ubl.DidKindSet, kindContent, with.decideKind),
+			actors.On(ubl.DidKindRemove, noKindContent, (*State).decideNoKind),
 			actors.OnNamed(with.making, with.containerContent, with.decideContainer),
 			actors.On(ubl.DidTenantMemberUpdate, memberContent, (*State).decideMember),
 			actors.On(ubl.DidTenantMemberRemove, removeContent, (*State).decideRemove).Frees(),
@@ -101,6 +106,9 @@ func (with makers) kind() *actors.Kind[State, event] {
 			actors.On(ubl.DidTokenRevoke, revokeContent, (*State).decideRevoke).Frees(),
 			actors.On(ubl.DidToolAccess, accessContent, with.decideAccess),
 			actors.On(ubl.DidTenantUpdate, defaultsContent, (*State).decideDefaults),
+			actors.On(ubl.DidAgreementPropose, agreement.ProposeContent, (*State).decideProposeTerms),
+			actors.On(ubl.DidAgreementAccept, agreement.AcceptContent, (*State).decideAcceptTerms),
+			actors.On(ubl.DidAgreementWithdraw, agreement.WithdrawContent, (*State).decideWithdrawTerms).Frees(),
 			actors.On(ubl.DidAgreementEnd, endContent, (*State).decideEnd).Frees(),
 			actors.OnNamed(keeping, keepContent, (*State).decideKeep),
 			actors.On(ubl.DidDomainVerify, verifyContent, (*State).decideConfirm),
@@ -117,10 +125,10 @@ func act(this ubl.Fields, effects ...ubl.Fields) actors.Act {
 // pointers name the record that an act changes.
 func pointers(about ubl.AgreementID) ubl.Fields { return ubl.Fields{ubl.Str("agreement_id", about)} }
 
-// making names the act by which a container is made, "" where there is no such kind.
+// making names the act by which a container is made.
 func (with makers) making(c ubl.CreateContainer) ubl.Did {
-	kind, _ := with.kindOf(c.Kind)
-	return kind.Did
+	kind, _ := with.nodeKind(c.Kind)
+	return cmp.Or(kind.Did, ubl.DidContainerCreate)
 }
 
 // keeping names the act that tenant 0 decides.
@@ -134,7 +142,8 @@ func revokeTokenContent(c ubl.RevokeToken) []string     { return []string{c.JTI}
 func linkContent(c ubl.OfferLink) []string              { return []string{c.Link.Hash} }
 func useContent(c ubl.UsePasskey) []string              { return []string{c.Attempt} }
 func removePasskeyContent(c ubl.RemovePasskey) []string { return []string{string(c.PasskeyID)} }
-func roomContent(c ubl.CreateRoom) []string             { return []string{strings.TrimSpace(c.Name)} }
+func kindContent(c ubl.SetKind) []string                { return []string{string(kindText(c.Kind))} }
+func noKindContent(c ubl.RemoveKind) []string           { return []string{c.Name} }
 func removeContent(c ubl.RemoveTenantMember) []string   { return []string{string(c.UserID)} }
 func uninviteContent(c ubl.RevokeInvitation) []string   { return []string{string(c.InvitationID)} }
 func acceptContent(c accepting) []string                { return []string{string(c.by.ID)} }
@@ -143,6 +152,15 @@ func accessContent(c ubl.SetToolAccess) []string        { return []string{termsO
 func defaultsContent(c ubl.SetDefaults) []string        { return []string{c.Patch.String()} }
 func verifyContent(c ubl.VerifyDomain) []string         { return []string{c.Domain, c.Value} }
 func releaseContent(c ubl.ReleaseDomain) []string       { return []string{c.Domain} }
+
+// roomContent tells of physics only where they are asked for, as keys from before have none.
+func roomContent(c ubl.CreateRoom) []string {
+	content := []string{strings.TrimSpace(c.Name)}
+	if c.Physics != nil {
+		content = append(content, c.Physics.String())
+	}
+	return content
+}
 
 func homeContent(c ubl.KeepHome) []string {
 	return []string{c.Verified.Issuer, c.Verified.Subject, string(c.Home.TenantID), string(c.Home.UserID)}
@@ -153,7 +171,10 @@ func registerContent(c ubl.RegisterPasskey) []string {
 }
 
 func (with makers) containerContent(c ubl.CreateContainer) []string {
-	kind, _ := with.kindOf(c.Kind)
+	kind, node := with.nodeKind(c.Kind)
+	if !node {
+		kind.Name = c.Kind
+	}
 	return []string{kind.Name, strings.TrimSpace(c.Name), physicsOf(c, kind).String()}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // What a Tenant decides, other actors have to follow. The request waits until they
@@ -32,6 +33,9 @@ func finish[K ~string](key K) actors.Alarm {
 
 // errand is what an alarm leads to.
 func (x *Tenant) errand(key string, req ubl.Request) func(context.Context) error {
+	if key == agreement.TermAlarm {
+		return x.State.License.Lapse(x.Ask, x.Name, req)
+	}
 	if key == sweepKey {
 		return x.sweep(req)
 	}

@@ -14,7 +14,7 @@ import (
 // nameHeir has a sealed room or container take an heir. Its own act puts it on
 // record, and knows the key.
 func (x *Tenant) nameHeir(t *actors.Turn, c ubl.NameHeir) {
-	err := x.State.owner(c.Who)
+	err := x.State.permits(ubl.DidAgreementHeir, c.Who)
 	heir, ok := x.State.License.Members[c.UserID]
 	at := x.State.governedBy(c.Agreement)
 	switch {
@@ -79,7 +79,7 @@ func (x *Tenant) named(ctx context.Context, place ubl.Name, after heirs) (*ubl.M
 // listSealed answers an owner, who learns no more than the ledger says.
 func (x *Tenant) listSealed(t *actors.Turn, c ubl.ListSealed) {
 	places := x.State.places()
-	t.Read(x.State.lookOwner(c.Who), func(ctx context.Context) (any, error) {
+	t.Read(x.State.shows("tenant.sealed.list", c.Who), func(ctx context.Context) (any, error) {
 		if err := x.dropEntered(ctx, places); err != nil {
 			return nil, err
 		}

@@ -107,7 +107,7 @@ func (s *State) invitationPlan(i invitation, op ubl.Did, this ...ubl.Field) *pla
 }
 
 func (s *State) mayInvite(c ubl.CreateInvitation, now ubl.Time) error {
-	if err := s.owner(c.Who); err != nil {
+	if err := s.permits(ubl.DidInvitationCreate, c.Who); err != nil {
 		return err
 	}
 	if err := s.License.May(ubl.OpCreate); err != nil {
@@ -151,7 +151,7 @@ func (s *State) roomForOneMore(c ubl.CreateInvitation, now ubl.Time) error {
 }
 
 func (s *State) decideUninvite(c ubl.RevokeInvitation, at actors.Moment) (*plan, error) {
-	if err := s.owner(c.Who); err != nil {
+	if err := s.permits(ubl.DidInvitationRevoke, c.Who); err != nil {
 		return nil, err
 	}
 	found := slices.IndexFunc(s.Invitations, func(i invitation) bool { return i.ID == c.InvitationID })

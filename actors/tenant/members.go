@@ -78,7 +78,7 @@ func (s *State) maySet(c ubl.SetTenantMember) error {
 		return s.License.InForce()
 	}
 	if c.Role != "" || c.UserID != c.Who.UserID {
-		return s.owner(c.Who)
+		return s.permits(ubl.DidTenantMemberUpdate, c.Who)
 	}
 	if _, err := s.member(c.Who); err != nil {
 		return err
@@ -207,11 +207,11 @@ func (s *State) mayRemove(c ubl.RemoveTenantMember, m ubl.Member) error {
 		_, err := s.member(c.Who)
 		return err
 	}
-	return s.owner(c.Who)
+	return s.permits(ubl.DidTenantMemberRemove, c.Who)
 }
 
 func (s *State) decideDefaults(c ubl.SetDefaults, _ actors.Moment) (*plan, error) {
-	if err := s.owner(c.Who); err != nil {
+	if err := s.permits(ubl.DidTenantUpdate, c.Who); err != nil {
 		return nil, err
 	}
 	tenant := s.Tenant

@@ -9,6 +9,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // passkey is one as it is stored. An [ubl.Identity] keeps some of itself out of
@@ -219,7 +220,7 @@ func (s *State) decideUse(c ubl.UsePasskey, at actors.Moment) (*plan, error) {
 // tells the operators of it.
 func (x *Tenant) refuseCopy(t *actors.Turn, c ubl.UsePasskey, p passkey) {
 	refusal := ubl.Errorf(ubl.CodeForbidden, "the passkey seems to have been copied: sign in another way, and remove it")
-	if x.State.meters.take(use{user: p.Owner.UserID}, t.Now(), toldPerMinute) > 0 {
+	if x.State.meters.Take(agreement.Use{User: p.Owner.UserID}, t.Now(), toldPerMinute) > 0 {
 		t.Fail(refusal)
 		return
 	}
@@ -237,7 +238,7 @@ func (x *Tenant) refuseCopy(t *actors.Turn, c ubl.UsePasskey, p passkey) {
 // decideRemovePasskey forgets one of the caller's own, or for an operator anyone's.
 func (s *State) decideRemovePasskey(c ubl.RemovePasskey, _ actors.Moment) (*plan, error) {
 	p, known := s.Passkeys[c.PasskeyID]
-	operator := c.Who.TenantID == s.id() && s.owner(c.Who) == nil
+	operator := c.Who.TenantID == s.id() && s.permits(ubl.DidPasskeyRemove, c.Who) == nil
 	if !known || p.Owner.person != personOf(c.Who) && !operator {
 		return nil, errNoPasskey()
 	}

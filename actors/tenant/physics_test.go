@@ -33,7 +33,7 @@ func TestPhysicsDecide(t *testing.T) {
 			t.Errorf("%s: the physics are %s", test.name, got)
 		}
 		_, token := makers{}.decideToken(&s, ubl.CreateServiceToken{Request: ubl.Request{Who: ana}, Name: "bot", ClientID: "c1"}, actors.Moment{Now: 1})
-		for what, err := range map[string]error{"a room or container": s.mayCreate(ana, "plans"), "a service": token} {
+		for what, err := range map[string]error{"a room or container": s.mayCreate(ubl.DidRoomCreate, ana, "plans"), "a service": token} {
 			if ubl.CodeOf(err) != test.create {
 				t.Errorf("%s: making %s is answered %v, want %q", test.name, what, err, test.create)
 			}

@@ -69,6 +69,8 @@ func TestStateIsDerived(t *testing.T) {
 			"access":   w.access,
 			"use":      w.use,
 			"close":    w.close,
+			"terms":    w.terms,
+			"kind":     w.kind,
 			"end":      w.end,
 			"": func(rt *rapid.T) {
 				name := ubl.TenantName(w.tenant)
@@ -98,6 +100,8 @@ type world struct {
 	tenant ubl.TenantID
 	users  []ubl.Identity
 	tokens int
+	// proposed are the newest terms that somebody proposed.
+	proposed ubl.Terms
 	// told asks in a test's own way, where it is set.
 	told func(ubl.Command)
 }
@@ -312,4 +316,37 @@ func (w *world) use(rt *rapid.T) {
 
 func (w *world) close(rt *rapid.T) {
 	w.ask(ubl.EndAgreement{Request: w.request(rt), Agreement: ubl.ToolAgreement(w.tool(rt))})
+}
+
+// terms proposes some, answers a proposal, or takes it away.
+func (w *world) terms(rt *rapid.T) {
+	switch rapid.IntRange(0, 4).Draw(rt, "terms") {
+	case 0:
+		w.ask(ubl.WithdrawTerms{Request: w.request(rt)})
+	case 1, 2:
+		w.ask(ubl.AcceptTerms{Request: w.request(rt), TermsHash: w.proposed.Hash()})
+	default:
+		w.proposed = ubl.Terms{
+			Form: ubl.TermsForm, Permits: []ubl.Permit{{Did: "*", To: []string{ubl.ToOwners}}, {Did: "room.create", To: []string{ubl.ToEntries}}},
+			Accept: rapid.SampledFrom([]ubl.Acceptance{ubl.AcceptProposer, ubl.AcceptOwners, ubl.AcceptEntries, ubl.AcceptEntries, "king"}).Draw(rt, "accept"),
+		}
+		if rapid.Bool().Draw(rt, "limited") {
+			w.proposed.Limits = []ubl.Limit{{Did: "room.create", PerMinute: 2, Together: true}}
+		}
+		for range 2 { // the second may have to be accepted
+			w.ask(ubl.ProposeTerms{Request: w.h.Request(w.users[0]), Terms: w.proposed})
+		}
+	}
+}
+
+// kind writes one of the tenant's own, or forgets it.
+func (w *world) kind(rt *rapid.T) {
+	name := rapid.SampledFrom([]string{"box", "case", "wallet"}).Draw(rt, "kind")
+	if rapid.IntRange(0, 3).Draw(rt, "forget") == 0 {
+		w.ask(ubl.RemoveKind{Request: w.request(rt), Name: name})
+		return
+	}
+	w.ask(ubl.SetKind{Request: w.request(rt), Kind: ubl.Kind{
+		Name: name, Agreement: name + "_agreement", Physics: ubl.WorkspaceKind().Physics, IDs: rapid.SampledFrom([]string{"", "x-", "X"}).Draw(rt, "ids"),
+	}})
 }

@@ -18,7 +18,7 @@ import (
 func (with makers) decideRoom(s *State, c ubl.CreateRoom, at actors.Moment) (*plan, error) {
 	name := strings.TrimSpace(c.Name)
 	room := ubl.RoomSummary{RoomID: ubl.RoomSlug(name), Name: name, Mode: ubl.ModeInternal, CreatedAt: at.Now}
-	if err := s.mayCreate(c.Who, name); err != nil {
+	if err := s.mayCreate(ubl.DidRoomCreate, c.Who, name); err != nil {
 		return nil, err
 	}
 	if err := with.quota.Within(ubl.QuotaRooms, len(s.Rooms)); err != nil {
@@ -27,15 +27,19 @@ func (with makers) decideRoom(s *State, c ubl.CreateRoom, at actors.Moment) (*pl
 	if _, taken := s.Rooms[room.RoomID]; taken {
 		return nil, ubl.Errorf(ubl.CodeConflict, "there is a room with that id: choose another name")
 	}
-	return with.room(s.Tenant, c.Request, room, at.Random)
+	physics := cmp.Or(c.Physics, new(ubl.RoomPhysics()))
+	if err := ubl.CheckRoomPhysics(*physics); err != nil {
+		return nil, err
+	}
+	return with.room(s.Tenant, c.Request, room, *physics, at.Random)
 }
 
 // room plans a room's entry in the directory, with the Room's own first records.
-func (with makers) room(tenant ubl.Tenant, req ubl.Request, room ubl.RoomSummary, random io.Reader) (*plan, error) {
+func (with makers) room(tenant ubl.Tenant, req ubl.Request, room ubl.RoomSummary, physics ubl.Physics, random io.Reader) (*plan, error) {
 	policy := ubl.RoomPolicy{
 		MaxMessageBytes: tenant.Defaults.MaxMessageBytes, RetentionDays: tenant.Defaults.RetentionDays, Join: ubl.JoinInvite,
 	}
-	founding, err := with.found.Room(req, tenant.TenantID, room, policy, random)
+	founding, err := with.found.Room(req, tenant.TenantID, room, policy, physics, random)
 	if err != nil {
 		return nil, err
 	}
@@ -43,8 +47,8 @@ func (with makers) room(tenant ubl.Tenant, req ubl.Request, room ubl.RoomSummary
 }
 
 // mayCreate refuses who may not make a room or a container of the name.
-func (s *State) mayCreate(who ubl.Identity, name string) error {
-	if _, err := s.member(who); err != nil {
+func (s *State) mayCreate(did ubl.Did, who ubl.Identity, name string) error {
+	if err := s.permits(did, who); err != nil {
 		return err
 	}
 	if err := s.License.May(ubl.OpCreate); err != nil {
@@ -127,5 +131,13 @@ func (x *Tenant) detail(ctx context.Context, who ubl.Identity, entry *ubl.RoomEn
 	entry.LastSeq = page.Head.LastSeq
 	if n := len(page.Messages); n > 0 {
 		entry.LastMessage = page.Messages[n-1]
+	}
+	if entry.LastMessage != nil || page.NextCursor == nil {
+		return
+	}
+	// The newest entry is none. What can't be found now is left out.
+	last, _, err := ubl.ReadMessages(ctx, x.Ask, ubl.RoomName(x.id, entry.RoomID), ubl.ReadHistory{Who: who, Before: *page.NextCursor, Limit: 1})
+	if err == nil && len(last) > 0 {
+		entry.LastMessage = last[0]
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 const (
@@ -118,15 +119,15 @@ func (s *State) decideAdmit(c ubl.AdmitToken, at actors.Moment) (*plan, error) {
 // signing in and out takes no right of theirs, and each turn of it writes there. What is
 // done is counted once it is ([Tenant.applied]).
 func (s *State) paced(whose person, did ubl.Did, now ubl.Time) error {
-	wait := s.meters.wait(pace(whose, did), now, pacedPerMinute)
+	wait := s.meters.Wait(pace(whose, did), now, pacedPerMinute)
 	if wait == 0 {
 		return nil
 	}
 	return ubl.Errorf(ubl.CodeRateLimited, "that was done %d times within a minute: wait a little", pacedPerMinute).Later(wait)
 }
 
-func pace(whose person, did ubl.Did) use {
-	return use{ubl.UserID(whose.TenantID) + "\n" + whose.UserID, string(did)}
+func pace(whose person, did ubl.Did) agreement.Use {
+	return agreement.Use{User: ubl.UserID(whose.TenantID) + "\n" + whose.UserID, Of: string(did)}
 }
 
 // sessionsOf counts the person's living sessions.
@@ -171,7 +172,7 @@ func tokenFields(p platform) ubl.Fields {
 // one that isn't there.
 func (s *State) decideRevokePlatform(c ubl.RevokeToken, at actors.Moment) (*plan, error) {
 	p, known := s.Tokens[c.JTI]
-	operator := c.Who.TenantID == s.id() && s.owner(c.Who) == nil
+	operator := c.Who.TenantID == s.id() && s.permits(ubl.DidPlatformTokenRevoke, c.Who) == nil
 	switch {
 	case !(known && p.of(c.Who)) && !operator:
 		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such token")

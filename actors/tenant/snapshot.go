@@ -37,6 +37,7 @@ type snapshot struct {
 	Claims        map[ubl.TenantID][]ubl.DomainClaim       `json:"claims"` // absent before there were any
 	Holders       map[string]holders                       `json:"holders"`
 	Rooms         map[ubl.RoomID]ubl.RoomSummary           `json:"rooms"`
+	Kinds         map[string]ubl.Kind                      `json:"kinds,omitempty"` // absent before there were any
 	Containers    map[ubl.ContainerID]ubl.ContainerSummary `json:"containers"`
 	Tools         map[string]snapshotTool                  `json:"tools"`
 	Services      map[string]service                       `json:"services"`
@@ -82,14 +83,14 @@ var derived = []string{"Looks", "meters", "tokensOf"}
 
 // size is how many things the state has, about.
 func (s *State) size() int {
-	return len(s.License.Members) + len(s.Vouched) + len(s.Removed) + len(s.Homes) + len(s.Claims) + len(s.Holders) + len(s.Rooms) + len(s.Containers) + len(s.Tools) + len(s.Services) +
+	return len(s.License.Members) + len(s.Vouched) + len(s.Removed) + len(s.Homes) + len(s.Claims) + len(s.Holders) + len(s.Rooms) + len(s.Kinds) + len(s.Containers) + len(s.Tools) + len(s.Services) +
 		len(s.Tokens) + len(s.Links) + len(s.Invitations) + len(s.Passkeys) + len(s.Rings)
 }
 
 func (s *State) encode() []byte {
 	c := snapshot{
 		Tenant: s.Tenant, License: snapshotLicense{s.License.Agreement, s.License.Members}, Vouched: s.Vouched, Removed: s.Removed,
-		Unproven: s.Unproven, Claims: s.Claims, Holders: s.Holders, Rooms: s.Rooms, Containers: s.Containers, Tools: make(map[string]snapshotTool, len(s.Tools)), Services: s.Services,
+		Unproven: s.Unproven, Claims: s.Claims, Holders: s.Holders, Rooms: s.Rooms, Kinds: s.Kinds, Containers: s.Containers, Tools: make(map[string]snapshotTool, len(s.Tools)), Services: s.Services,
 		Tokens: s.Tokens, Links: s.Links, Invitations: s.Invitations, Passkeys: s.Passkeys, LastingTokens: s.lastingTokens, Events: s.Events,
 	}
 	for id, t := range s.Tools {
@@ -117,24 +118,28 @@ func (s *State) encode() []byte {
 func decodeState(b []byte) (State, error) {
 	var s State
 	s.empty()
-	c := snapshot{Vouched: s.Vouched, Removed: s.Removed, Unproven: s.Unproven, Rooms: s.Rooms, Containers: s.Containers, Services: s.Services,
+	c := snapshot{Vouched: s.Vouched, Removed: s.Removed, Unproven: s.Unproven, Rooms: s.Rooms, Kinds: s.Kinds, Containers: s.Containers, Services: s.Services,
 		Tokens: s.Tokens, Links: s.Links, Passkeys: s.Passkeys}
 	if err := json.Unmarshal(b, &c); err != nil {
 		return s, fmt.Errorf("couldn't read a snapshot: %w", err)
 	}
-	s.Unproven, s.Claims, s.Holders = c.Unproven, c.Claims, c.Holders
+	s.Unproven, s.Claims, s.Holders, s.Kinds = c.Unproven, c.Claims, c.Holders, c.Kinds
 	s.Tenant, s.Vouched, s.Removed, s.Rooms, s.Containers, s.Services = c.Tenant, c.Vouched, c.Removed, c.Rooms, c.Containers, c.Services
 	s.Tokens, s.Links, s.Invitations, s.Passkeys, s.lastingTokens, s.Events = c.Tokens, c.Links, c.Invitations, c.Passkeys, c.LastingTokens, c.Events
 	for _, p := range s.Tokens {
 		s.index(p)
 	}
 	s.License.Agreement = c.License.Agreement
+	if s.License.Terms == nil { // of a release before terms
+		s.License.Terms = usual
+	}
 	s.License.Members = make(map[ubl.UserID]ubl.Member, len(c.License.Members))
 	for id, m := range c.License.Members {
 		s.License.Members[id] = m
 		s.Looks.set(m)
 	}
 	for id, t := range c.Tools {
+		t.Agreement.Terms = t.access.terms()
 		s.Tools[id] = tool(t)
 	}
 	for _, h := range c.Homes {

@@ -21,6 +21,8 @@ type State struct {
 	// invitation, also from before entries said so.
 	Unproven map[ubl.UserID]bool
 	Rooms    map[ubl.RoomID]ubl.RoomSummary
+	// Kinds are the kinds of containers that the tenant has of its own, by name.
+	Kinds map[string]ubl.Kind
 	// Containers is the directory of workspaces, wallets and the like.
 	Containers map[ubl.ContainerID]ubl.ContainerSummary
 	// Tools holds the ToolAccess records by tool.
@@ -48,8 +50,9 @@ type State struct {
 	tokensOf map[person]map[string]struct{}
 	Events   int64
 
-	// meters are what callers have used: they follow from no event.
-	meters meters
+	// meters count what callers use, and without a tool their refusals that are put on record: they
+	// follow from no event.
+	meters agreement.Meters
 }
 
 // id is the tenant's.
@@ -76,6 +79,9 @@ type service struct {
 // apply is the only place where events change the state.
 func (s *State) apply(e event) {
 	s.Events = e.N
+	if e.licenses() {
+		s.License.Changed()
+	}
 	switch {
 	case e.Passkey != nil:
 		s.passkey(e)
@@ -98,6 +104,8 @@ func (s *State) apply(e event) {
 	switch e.Did {
 	case ubl.DidTenantCreate:
 		s.create(e)
+	case ubl.DidKindSet, ubl.DidKindRemove:
+		s.keepKind(e)
 	case ubl.DidTenantUpdate:
 		s.Tenant.Defaults = *e.Defaults
 	case ubl.DidTenantJoin, ubl.DidTenantMemberUpdate:
@@ -130,9 +138,10 @@ func (s *State) apply(e event) {
 		s.keyless(e.Keyless)
 	case ubl.DidPlatformLinkCreate:
 		s.link(e)
+	case ubl.DidAgreementPropose, ubl.DidAgreementAccept, ubl.DidAgreementWithdraw:
+		s.License.Amend(e.N, e.Amendment)
 	case ubl.DidAgreementEnd:
-		s.License.Status = ubl.AgreementEnded
-		s.License.EndedAt = &e.At
+		s.License.End(e.At)
 	}
 }
 
@@ -143,6 +152,7 @@ func (s *State) empty() {
 	s.Removed = make(map[ubl.UserID]ubl.Member)
 	s.Unproven = make(map[ubl.UserID]bool)
 	s.Rooms = make(map[ubl.RoomID]ubl.RoomSummary)
+	s.Kinds = make(map[string]ubl.Kind)
 	s.Containers = make(map[ubl.ContainerID]ubl.ContainerSummary)
 	s.Tools = make(map[string]tool)
 	s.Services = make(map[string]service)
@@ -165,7 +175,7 @@ func (s *State) create(e event) {
 	s.License.Agreement = ubl.Agreement{
 		ID: ubl.TenantAgreement(e.Tenant.TenantID), Type: ubl.TenantLicense, TenantID: e.Tenant.TenantID,
 		CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
-		Physics: &physics, Members: make(map[ubl.UserID]ubl.Member),
+		Physics: &physics, Terms: usual, Members: make(map[ubl.UserID]ubl.Member),
 	}
 	s.empty()
 	s.set(e)

@@ -43,9 +43,9 @@ func (x *Tenant) applied(e event, _ *actors.Append) {
 			x.greeted.Delete(user)
 		}
 	case e.Did == ubl.DidPlatformTokenCreate && e.Token.Kind == ubl.TokenSession:
-		x.State.meters.take(pace(person{e.Token.TenantID, e.Token.UserID}, e.Did), e.At, pacedPerMinute)
+		x.State.meters.Take(pace(person{e.Token.TenantID, e.Token.UserID}, e.Did), e.At, pacedPerMinute)
 	case e.Did == ubl.DidPasskeyUse, e.Did == ubl.DidPasskeyRegister:
-		x.State.meters.take(pace(e.Passkey.Owner.person, e.Did), e.At, pacedPerMinute)
+		x.State.meters.Take(pace(e.Passkey.Owner.person, e.Did), e.At, pacedPerMinute)
 	}
 }
 
@@ -79,6 +79,8 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		_, err := x.State.member(c.Who)
 		tenant := x.State.Tenant
 		t.Answer(err, func() any { return &tenant })
+	case ubl.GetContainer:
+		x.getContainer(t, c)
 	case ubl.ListRooms:
 		x.listRooms(t, c)
 	case ubl.ListMembers:
@@ -95,11 +97,11 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 	case ubl.ListSealed:
 		x.listSealed(t, c)
 	case ubl.ListServiceTokens:
-		t.Answer(x.State.lookOwner(c.Who), func() any { return x.State.serviceTokens() })
+		t.Answer(x.State.shows("token.list", c.Who), func() any { return x.State.serviceTokens() })
 	case ubl.CheckServiceToken:
 		x.checkToken(t, c)
 	case ubl.ListInvitations:
-		t.Answer(x.State.lookOwner(c.Who), func() any { return x.State.invitations() })
+		t.Answer(x.State.shows("tenant.invitation.list", c.Who), func() any { return x.State.invitations() })
 	case ubl.FindInvitation:
 		x.findInvitation(t, c)
 	case ubl.AcceptInvitation:
@@ -108,6 +110,10 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.proveMember(t, c)
 	case ubl.SweepRooms:
 		x.sweepRooms(t, c)
+	case ubl.ListKinds:
+		_, err := x.State.member(c.Who)
+		kinds := x.allKinds(&x.State)
+		t.Answer(err, func() any { return kinds })
 	case ubl.ListContainers:
 		x.listContainers(t, c)
 	case ubl.IssueCredits:
@@ -148,24 +154,6 @@ func (x *Tenant) receiveSignIn(t *actors.Turn, cmd ubl.Command) bool {
 func (s *State) member(who ubl.Identity) (ubl.Member, error) {
 	m, err := s.License.Entry(who, ubl.CodeForbidden)
 	return s.capped(m), err
-}
-
-// owner refuses everyone but owners under a license in force.
-func (s *State) owner(who ubl.Identity) error {
-	if err := s.lookOwner(who); err != nil {
-		return err
-	}
-	return s.License.InForce()
-}
-
-// lookOwner refuses everyone but owners, who may still look where the license has
-// ended.
-func (s *State) lookOwner(who ubl.Identity) error {
-	m, err := s.member(who)
-	if err == nil && m.Role != ubl.RoleOwner {
-		err = ubl.Errorf(ubl.CodeForbidden, "only an owner of the tenant may do this")
-	}
-	return err
 }
 
 // listMembers sorts them on the asker's goroutine.

@@ -29,10 +29,7 @@ func errRevoked() *ubl.Error {
 
 // decideToken records a service token, whose service becomes a member.
 func (with makers) decideToken(s *State, c ubl.CreateServiceToken, at actors.Moment) (*plan, error) {
-	if err := s.owner(c.Who); err != nil {
-		return nil, err
-	}
-	if err := s.mayCreate(c.Who, c.Name); err != nil {
+	if err := s.mayCreate(ubl.DidTokenCreate, c.Who, c.Name); err != nil {
 		return nil, err
 	}
 	if utf8.RuneCountInString(c.Name) > ubl.MaxMemberName {
@@ -92,7 +89,7 @@ func (s *State) goodServices(now ubl.Time) (n int) {
 }
 
 func (s *State) decideRevoke(c ubl.RevokeServiceToken, at actors.Moment) (*plan, error) {
-	if err := s.owner(c.Who); err != nil {
+	if err := s.permits(ubl.DidTokenRevoke, c.Who); err != nil {
 		return nil, err
 	}
 	ended, ok := s.Services[c.ClientID]
@@ -220,5 +217,5 @@ func (s *State) mayRenew(c ubl.RenewServiceToken, token service) error {
 	if c.Who.IsPlatform() && token.ExpiresAt == nil && c.SecretHash == "" {
 		return nil
 	}
-	return s.owner(c.Who)
+	return s.permits(ubl.DidTokenRenew, c.Who)
 }

@@ -44,7 +44,13 @@ func (s *State) setAccess(e event) {
 			CreatedAt: e.At, CreatedBy: e.By, Status: ubl.AgreementInForce,
 		}
 	}
+	r.Agreement.Terms = r.terms()
 	s.Tools[r.Tool] = r
+}
+
+// terms are those of the record.
+func (a access) terms() *ubl.Terms {
+	return (&ubl.ToolAccess{Tool: a.Tool, Allowed: a.Allowed, Users: a.Users, Groups: a.Groups, PerMinute: a.PerMinute}).Terms()
 }
 
 // toolAccess is the record as a stored event left it.
@@ -80,7 +86,7 @@ func (a access) text() string {
 // decideAccess writes a record.
 func (with makers) decideAccess(s *State, c ubl.SetToolAccess, _ actors.Moment) (*plan, error) {
 	terms := termsOf(c)
-	if err := s.owner(c.Who); err != nil {
+	if err := s.permits(ubl.DidToolAccess, c.Who); err != nil {
 		return nil, err
 	}
 	if err := terms.check(); err != nil {

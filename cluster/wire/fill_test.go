@@ -43,6 +43,9 @@ func (f filler) fill(v reflect.Value) {
 	case *ubl.Fields:
 		*into = f.fields()
 		return
+	case *ubl.Salt:
+		*into = ubl.Salt{byte(f.IntN(2)), byte(f.IntN(256))}
+		return
 	}
 	switch v.Kind() {
 	case reflect.Bool:

@@ -179,6 +179,9 @@ func (c *cli) BeforeResolve(ctx *kong.Context, p *program) error {
 		if err = takeSection(file, "limits", &p.limits); err != nil {
 			return err
 		}
+		if p.kinds, err = takeKinds(file); err != nil {
+			return err
+		}
 		if p.oidc, err = takeOIDC(file); err != nil {
 			return err
 		}

@@ -189,10 +189,16 @@ func (g *gate) try(t *testing.T, method, route string) (status int, body string)
 	t.Helper()
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.stream_room","arguments":{"room_id":"r:general"}}}`
 	r := httptest.NewRequestWithContext(t.Context(), method, strings.ReplaceAll(route, "{roomId}", "r:general"), nil)
-	if strings.HasSuffix(route, "/mcp") {
-		r = httptest.NewRequestWithContext(t.Context(), method, route, strings.NewReader(call))
+	send := func(path, body string) {
+		r = httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
+	}
+	switch {
+	case strings.HasSuffix(route, "/mcp"):
+		send(route, call)
 		r.Header.Set("Accept", "application/json, text/event-stream")
+	case method+" "+route == "POST /api/rooms/{roomId}/entries":
+		send("/api/rooms/r:general/entries", `{"body":{"content_type":"a/b","bytes":"AAEC"}}`)
 	}
 	r.Header.Set("Authorization", "Bearer "+g.token)
 	w := httptest.NewRecorder()

@@ -16,13 +16,14 @@ const (
 	maxHistory = 100_000
 )
 
-// historyCmd reads a room's newest messages, or those before a cursor.
+// historyCmd reads a room's newest messages or entries, or those before a cursor.
 type historyCmd struct {
 	remote
 	format
 	Room   string `arg:"" help:"The room, like r:general or general."`
 	Limit  int    `default:"50" help:"How many messages." config:"-"`
 	Cursor *int64 `help:"Only messages before this number." placeholder:"SEQ"`
+	All    bool   `name:"entries" help:"Edits, reactions, redactions and pins too."`
 }
 
 // Run prints them oldest first.
@@ -38,11 +39,15 @@ func (c *historyCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	messages, err := c.collect(ctx, server, room)
+	collected, err := c.collect(ctx, server, room)
 	if err != nil {
 		return err
 	}
-	return c.printMessages(ctx, p.out, &people{server: server}, messages...)
+	print := c.printMessages
+	if c.All {
+		print = c.printEntries
+	}
+	return print(ctx, p.out, &people{server: server}, collected...)
 }
 
 // collect pages backwards and returns oldest first.
@@ -53,24 +58,33 @@ func (c *historyCmd) collect(ctx context.Context, server *client, room ubl.RoomI
 		cursor = *c.Cursor
 	}
 	for left := c.Limit; left > 0; {
-		path := fmt.Sprintf("/api/rooms/%s/history?limit=%d", room, min(left, historyPage))
+		path := fmt.Sprintf("/api/rooms/%s/%s?limit=%d", room, c.what(), min(left, historyPage))
 		if cursor > 0 {
 			path += fmt.Sprintf("&cursor=%d", cursor)
 		}
 		var page struct {
 			Messages   []json.RawMessage `json:"messages"`
+			Entries    []json.RawMessage `json:"entries"`
 			NextCursor *int64            `json:"next_cursor"`
 		}
 		if err := server.call(ctx, "GET", path, nil, &page); err != nil {
 			return nil, inRoom(err)
 		}
-		pages = append(pages, page.Messages)
-		left -= len(page.Messages)
-		if page.NextCursor == nil || len(page.Messages) == 0 {
+		pages = append(pages, append(page.Messages, page.Entries...)) // one of the two
+		left -= len(pages[len(pages)-1])
+		if page.NextCursor == nil {
 			break
 		}
 		cursor = *page.NextCursor
 	}
 	slices.Reverse(pages)
 	return slices.Concat(pages...), nil
+}
+
+// what is the part of the API that has it.
+func (c *historyCmd) what() string {
+	if c.All {
+		return "entries"
+	}
+	return "history"
 }

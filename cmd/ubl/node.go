@@ -58,6 +58,8 @@ type node struct {
 	clock *clockGuard
 	// quota is what a tenant may have in all; nil for everything.
 	quota ubl.Quota
+	// kinds are those of containers.
+	kinds []ubl.Kind
 }
 
 // openNode opens a data directory as that of a node alone, making it where it is
@@ -80,7 +82,7 @@ func (p *program) openNode(dir string, log *slog.Logger) (*node, error) {
 }
 
 func (p *program) newNode(log *slog.Logger) *node {
-	return &node{figures: newFigures(), panics: panics.New(log), random: p.random, now: p.now, log: log, quota: p.quota}
+	return &node{figures: newFigures(), panics: panics.New(log), random: p.random, now: p.now, log: log, quota: p.quota, kinds: append(ubl.Kinds(), p.kinds...)}
 }
 
 func (n *node) storage() *storage.Options {
@@ -110,7 +112,7 @@ func (n *node) run(dir string) (err error) {
 	begun := time.Now()
 	n.clock = &clockGuard{now: n.now, elapsed: func() time.Duration { return time.Since(begun) }, ahead: n.clockOffset, log: n.log}
 	n.actors = actors.New(actors.Options{
-		Families: families.All.In(families.World{Store: n.store, Search: n.search, Kinds: ubl.Kinds(), Quota: n.quota}),
+		Families: families.All.In(families.World{Store: n.store, Search: n.search, Kinds: n.kinds, Quota: n.quota}),
 		Now:      n.now, Random: n.random, Log: n.log, Panics: n.panics, Partition: n.store.Partition,
 		Elsewhere: elsewhere, Shelf: n.store, Wrote: n.figures.wrote, Quota: n.quota, Hold: n.clock.holds,
 	})

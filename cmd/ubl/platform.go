@@ -102,21 +102,21 @@ func (n *node) announceKey(ctx context.Context, key *auth.Key) error {
 // announced looks for a message of the platform in the whole of a room, whatever node it names.
 func (n *node) announced(ctx context.Context, room ubl.RoomID, text string) (bool, error) {
 	for before := int64(0); ; {
-		page, err := ubl.Ask[*ubl.HistoryPage](ctx, n.asker, ubl.RoomName(ubl.CoreTenant, room),
+		messages, next, err := ubl.ReadMessages(ctx, n.asker, ubl.RoomName(ubl.CoreTenant, room),
 			ubl.ReadHistory{Who: ubl.Platform(), Before: before, Limit: 200})
 		if err != nil {
 			return false, err
 		}
-		for _, raw := range page.Messages {
+		for _, raw := range messages {
 			var m ubl.Message
 			if json.Unmarshal(raw, &m) == nil && strings.HasPrefix(m.Body.Text, text) && m.SenderID == ubl.Platform().UserID {
 				return true, nil
 			}
 		}
-		if page.NextCursor == nil {
+		if next == nil {
 			return false, nil
 		}
-		before = *page.NextCursor
+		before = *next
 	}
 }
 

@@ -43,10 +43,19 @@ func printMessage(ctx context.Context, w io.Writer, from *people, raw json.RawMe
 	}
 	text := m.Body.Text
 	if m.Type == ubl.TypeSystem {
-		text = "* " + userIDs.ReplaceAllStringFunc(text, func(id string) string { return from.called(ctx, ubl.UserID(id)) })
+		text = systemText(ctx, from, text)
 	}
+	return printLine(ctx, w, from, m.RoomSeq, m.SentAt, m.SenderID, text)
+}
+
+// systemText is a message of an act, with people called by their names.
+func systemText(ctx context.Context, from *people, text string) string {
+	return "* " + userIDs.ReplaceAllStringFunc(text, func(id string) string { return from.called(ctx, ubl.UserID(id)) })
+}
+
+func printLine(ctx context.Context, w io.Writer, from *people, seq int64, at ubl.Time, by ubl.UserID, text string) error {
 	text = strings.ReplaceAll(clean(text), "\n", "\n        ")
-	_, err = fmt.Fprintf(w, "%6d  %s  %s  %s\n", m.RoomSeq, m.SentAt.Std().Format("2006-01-02 15:04:05"), clean(from.called(ctx, m.SenderID)), text)
+	_, err := fmt.Fprintf(w, "%6d  %s  %s  %s\n", seq, at.Std().Format("2006-01-02 15:04:05"), clean(from.called(ctx, by)), text)
 	return err
 }
 

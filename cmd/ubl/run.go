@@ -47,6 +47,8 @@ type program struct {
 	quota ubl.Quota
 	// limits are changes to the table of limits, from the file's section.
 	limits map[string]int64
+	// kinds is the one that says which kinds of containers there are besides the product's.
+	kinds []ubl.Kind
 	// oidc is the one that says where people may sign in.
 	oidc []oidcProvider
 	// portal is the one that says where servers of tools may be.

@@ -113,6 +113,7 @@ func (s *shown) print(ctx context.Context, p *program, server *client, asOf stri
 	for _, m := range a.Members {
 		row(string(m.Role), "%s, since %s", called.called(ctx, m.UserID), m.Since.Std().Format(dayAndTime))
 	}
+	printTerms(&a, row)
 	if a.AsOf != nil {
 		row("as of", "%s", asOf)
 		row("last act", "atom %d, %s, messages aside", a.AsOf.Seq, a.AsOf.Time)

@@ -160,6 +160,7 @@ func (t *tail) event(ctx context.Context, e *sse.Event) error {
 		Event   string `json:"event"`
 		Payload struct {
 			Message       json.RawMessage `json:"message"`
+			Entry         json.RawMessage `json:"entry"`
 			AvailableFrom int64           `json:"available_from"`
 		} `json:"payload"`
 	}
@@ -168,7 +169,9 @@ func (t *tail) event(ctx context.Context, e *sse.Event) error {
 	}
 	switch envelope.Event {
 	case ubl.EventMessageCreated:
-		return t.message(ctx, envelope.Payload.Message, e.Data)
+		return t.show(ctx, envelope.Payload.Message, e.Data, t.cmd.printMessages)
+	case ubl.EventEntryCreated:
+		return t.show(ctx, envelope.Payload.Entry, e.Data, t.cmd.printEntries)
 	case ubl.EventGap:
 		fmt.Fprintf(t.p.err, "ubl: older messages are no longer kept; going on from %d\n", envelope.Payload.AvailableFrom)
 		t.last = envelope.Payload.AvailableFrom - 1
@@ -176,8 +179,11 @@ func (t *tail) event(ctx context.Context, e *sse.Event) error {
 	return nil
 }
 
-// message shows a message that was not shown before.
-func (t *tail) message(ctx context.Context, raw, event json.RawMessage) error {
+// printer prints messages or entries.
+type printer func(context.Context, io.Writer, *people, ...json.RawMessage) error
+
+// show shows a message or an entry that was not shown before.
+func (t *tail) show(ctx context.Context, raw, event json.RawMessage, print printer) error {
 	var m struct {
 		RoomSeq int64 `json:"room_seq"`
 	}
@@ -187,7 +193,7 @@ func (t *tail) message(ctx context.Context, raw, event json.RawMessage) error {
 	if t.cmd.JSON {
 		raw = event
 	}
-	if err := t.cmd.printMessages(ctx, t.p.out, t.from, raw); err != nil {
+	if err := print(ctx, t.p.out, t.from, raw); err != nil {
 		return err
 	}
 	t.last = m.RoomSeq

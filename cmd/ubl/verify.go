@@ -14,19 +14,21 @@ import (
 // directory, no trust in the server.
 type verifyCmd struct {
 	format
-	File  string  `arg:"" help:"The export; - reads standard input."`
-	Head  *string `help:"The head hash that the ledger must end with, noted elsewhere; without it a cut export with a new header passes." placeholder:"h:…"`
-	Quiet bool    `help:"Tell no progress."`
+	File    string  `arg:"" help:"The export; - reads standard input."`
+	Head    *string `help:"The head hash that the ledger must end with, noted elsewhere; without it a cut export with a new header passes." placeholder:"h:…"`
+	Earlier *string `help:"A head hash noted earlier, which the ledger must have come by: else its past was rewritten, or cut off before that." placeholder:"h:…"`
+	Quiet   bool    `help:"Tell no progress."`
 }
 
 // Run says what the ledger holds, or which line is the first bad one.
 func (c *verifyCmd) Run(p *program) error {
-	head := ""
-	if c.Head != nil {
-		head = *c.Head
+	head, err := headOf("--head", c.Head)
+	if err != nil {
+		return err
 	}
-	if c.Head != nil && head != ubl.Genesis && !ubl.ValidHash("h:", head) {
-		return usagef("--head is not the hash of a head: h: and 64 hex digits")
+	earlier, err := headOf("--earlier", c.Earlier)
+	if err != nil {
+		return err
 	}
 	in, err := c.open(p)
 	if err != nil {
@@ -34,7 +36,7 @@ func (c *verifyCmd) Run(p *program) error {
 	}
 	defer in.Close()
 	g := p.progress("verifying", "atoms", c.Quiet || c.JSON)
-	v, err := ubl.Verify(in, ubl.VerifyOptions{Head: head, Progress: g.at})
+	v, err := ubl.Verify(in, ubl.VerifyOptions{Head: head, Earlier: earlier, Progress: g.at})
 	g.end()
 	if lacks, ok := errors.AsType[*ubl.IncompleteError](err); ok {
 		return c.incomplete(p, v, lacks)
@@ -52,11 +54,34 @@ func (c *verifyCmd) Run(p *program) error {
 	}
 	if c.JSON {
 		return json.NewEncoder(p.out).Encode(map[string]any{"ok": true, "tenant_id": v.TenantID, "ledger_shard": v.Shard,
-			"atoms": v.Atoms, "actions": v.Actions, "effects": v.Effects, "open": v.Open, "head_hash": v.HeadHash})
+			"atoms": v.Atoms, "actions": v.Actions, "effects": v.Effects, "open": v.Open, "head_hash": v.HeadHash, "against_head": head != "" || earlier != ""})
 	}
-	_, err = fmt.Fprintf(p.out, "ok: %s, %d atoms (%d actions, %d effects, %d still open), head %s\n",
-		v.TenantID, v.Atoms, v.Actions, v.Effects, v.Open, v.HeadHash)
+	_, err = fmt.Fprintf(p.out, "ok: %s, %d atoms (%d actions, %d effects, %d still open), head %s\n%s\n",
+		v.TenantID, v.Atoms, v.Actions, v.Effects, v.Open, v.HeadHash, shows(head, earlier))
 	return err
+}
+
+// headOf reads the flag of a head, "" where it isn't given.
+func headOf(flag string, given *string) (string, error) {
+	if given == nil {
+		return "", nil
+	}
+	if *given != ubl.Genesis && !ubl.ValidHash("h:", *given) {
+		return "", usagef("%s is not the hash of a head: h: and 64 hex digits", flag)
+	}
+	return *given, nil
+}
+
+// shows is what a check has shown, by the heads that it was held against.
+func shows(head, earlier string) string {
+	switch {
+	case head != "":
+		return "It ends with the head that you gave: what was there when you noted it is there unchanged, and nothing was added since."
+	case earlier != "":
+		return "It comes by the head that you noted: what was there then is there unchanged, and what was added since is chained to it. That it ends here it doesn't show."
+	}
+	return "Nothing between the first atom and the last was changed, moved or left out. This alone doesn't show that the ledger ends here, " +
+		"or that it wasn't written anew as a whole: note heads from time to time, and give one as --earlier."
 }
 
 // incomplete says what an export with holes or a lost end has, and what it lacks.

@@ -155,7 +155,7 @@ func (m *market) checkResult(r *ubl.TransferResult, from, to string, op ubl.Oper
 		return
 	}
 	d := harness.Must[*ubl.DocumentResult](m.House, m.at[to], ubl.GetDocument{Request: m.Request(m.ana), DocumentID: r.DocumentID}).Document
-	if d.Content != "two" || d.WorkspaceID != r.To || d.ContentHash != ubl.TextHash("content", "two") {
+	if d.Content != "two" || d.WorkspaceID != r.To || d.ContentHash != d.Salt.CommitText("content", "two") {
 		m.t.Errorf("the target has %+v", d)
 	}
 }
@@ -291,7 +291,7 @@ func TestTransferOnRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		line := a.Did + " " + a.Status
-		if a.Kind == "effect.v1" {
+		if ubl.IsEffect(a.Kind) {
 			line = "effect " + a.Outcome
 			refs = append(refs, a.Ref)
 		}

@@ -243,7 +243,7 @@ func (y *yard) agreements(after int64) string {
 		if err := json.Unmarshal(atom, &a); err != nil {
 			y.t.Fatal(err)
 		}
-		if a.Kind == "action.v1" {
+		if ubl.IsAction(a.Kind) {
 			of = append(of, a.Agreement)
 		}
 	})

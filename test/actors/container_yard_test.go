@@ -160,7 +160,7 @@ func (y *yard) checkLedger() {
 		}
 	}
 	forms := make(map[string]*jsonschema.Schema)
-	for _, kind := range []string{"action.v1", "effect.v1"} {
+	for _, kind := range []string{ubl.ActionV2, ubl.EffectV2} {
 		forms[kind] = compiler.MustCompile(base + "ubl.ledger." + kind)
 	}
 	y.eachAtom(0, func(atom json.RawMessage) {

@@ -129,7 +129,7 @@ func newScript(t *testing.T) *script {
 			t.Fatal(err)
 		}
 	}
-	for kind, id := range map[string]string{"action.v1": "ubl.ledger.action.v1", "effect.v1": "ubl.ledger.effect.v1"} {
+	for kind, id := range map[string]string{ubl.ActionV2: "ubl.ledger.action.v2", ubl.EffectV2: "ubl.ledger.effect.v2"} {
 		form, err := c.Compile(base + id)
 		if err != nil {
 			t.Fatal(err)
@@ -199,6 +199,8 @@ var shorter = []struct {
 }{
 	{regexp.MustCompile(`,?"(receipt|Receipt)":\{[^}]*\}`), ""},
 	{regexp.MustCompile(`\b(b:[0-9a-f]{6})[0-9a-f]{58}`), "$1…"},
+	{regexp.MustCompile(`"(salt|Salt)":"[0-9a-f]{32}"`), `"$1":"…"`},
+	{regexp.MustCompile(`"((?:terms|url)_hash)":"b:[^"]*"`), `"$1":"b:…"`},
 	{regexp.MustCompile(`\b(u:[0-9a-f]{4})[0-9a-f]{28}`), "$1…"},
 }
 

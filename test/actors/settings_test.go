@@ -44,7 +44,7 @@ type schemaPart struct {
 }
 
 const (
-	actionSchema = "ubl.ledger.action.v1"
+	actionSchema = "ubl.ledger.act.v1"
 	screens      = "../../transport/web/app/src/screens/"
 )
 

@@ -22,7 +22,7 @@ func TestTermsOfAServerLeaveATrace(t *testing.T) {
 	h.Enter(ana)
 	portal := ubl.PortalName(ana.TenantID)
 	derived := []string{"server_id", "connected", "status", "problem", "synced_at", "down_since", "next_try", "connecting", "tools", "held",
-		"created_at", "created_by", "receipt"}
+		"created_at", "created_by", "receipt", "salt"}
 	samples := map[string]string{
 		"name": `"Another"`, "url": `"https://other.example/mcp"`, "auth": `"none"`, "header": `"X-Other"`,
 		"token_url": `"https://id.example/token"`, "authorize_url": `"https://id.example/authorize"`, "client_id": `"c1"`,
@@ -42,7 +42,6 @@ func TestTermsOfAServerLeaveATrace(t *testing.T) {
 		harness.Must[*ubl.Server](h, portal, ubl.RemoveServer{Request: h.Request(ana), Owner: true, ServerID: "s"})
 		return parsed(t, mustJSON(t, made)).(map[string]any), receipt
 	}
-	_, before := add(t, "{}")
 	schema := schemaPart{"ubl.server.v1", nil}.properties(t)
 	for _, field := range fieldsOf(ubl.Server{}) {
 		if !slices.Contains(schema, field) {
@@ -60,11 +59,36 @@ func TestTermsOfAServerLeaveATrace(t *testing.T) {
 		if !reflect.DeepEqual(shown[field], parsed(t, []byte(sample))) {
 			t.Errorf("%s: the answer says %v", field, shown[field])
 		}
-		if receipt["terms_hash"] == nil || receipt["terms_hash"] == before["terms_hash"] {
-			t.Errorf("%s: the receipt has the same terms: %v", field, receipt)
+		if receipt["terms_hash"] != termsOf(t, shown) {
+			t.Errorf("%s: the receipt has other terms: %v", field, receipt)
 		}
 	}
 	changes(t, h, ana, portal)
+}
+
+// termsOf is the commitment to the terms of a server as it is shown, made with its salt. It
+// has each field that owners set, under the names of the API.
+func termsOf(t *testing.T, shown map[string]any) string {
+	t.Helper()
+	terms := map[string]any{"server": shown["server_id"], "disabled": shown["disabled"], "scopes": []any{}}
+	for _, name := range []string{"name", "url", "auth", "header", "token_url", "authorize_url", "client_id"} {
+		terms[name] = ""
+		if shown[name] != nil {
+			terms[name] = shown[name]
+		}
+	}
+	if shown["scopes"] != nil {
+		terms["scopes"] = shown["scopes"]
+	}
+	canonical, err := ubl.Canonical(mustJSON(t, terms))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var salt ubl.Salt
+	if err := salt.UnmarshalText([]byte(shown["salt"].(string))); err != nil {
+		t.Fatal(err)
+	}
+	return salt.Commit(canonical)
 }
 
 // changes updates each field of a ServerPatch alone.
@@ -72,7 +96,6 @@ func changes(t *testing.T, h *harness.House, ana ubl.Identity, portal ubl.Name) 
 	t.Helper()
 	s := ubl.Server{ServerID: "u", Name: "One", URL: "https://one.example/mcp", Auth: ubl.AuthNone}
 	harness.Must[*ubl.Server](h, portal, ubl.AddServer{Request: h.Request(ana), Owner: true, Server: s})
-	last := lastAction(t, h, ana.TenantID)["terms_hash"]
 	samples := map[string]any{"Name": "Two", "URL": "https://two.example/mcp", "Disabled": true, "Secret": []byte("sealed")}
 	for f := range reflect.TypeFor[ubl.ServerPatch]().Fields() {
 		sample, ok := samples[f.Name]
@@ -88,15 +111,14 @@ func changes(t *testing.T, h *harness.House, ana ubl.Identity, portal ubl.Name) 
 		} else {
 			at.Set(value)
 		}
-		harness.Must[*ubl.Server](h, portal, ubl.UpdateServer{Request: h.Request(ana), Owner: true, ServerID: "u", Patch: p, SecretMAC: "mac"})
+		updated := harness.Must[*ubl.Server](h, portal, ubl.UpdateServer{Request: h.Request(ana), Owner: true, ServerID: "u", Patch: p, SecretMAC: "mac"})
 		receipt := lastAction(t, h, ana.TenantID)
 		if receipt["changed"] != strings.ToLower(f.Name) {
 			t.Errorf("%s: the receipt says that %v changed", f.Name, receipt["changed"])
 		}
-		if secret := f.Name == "Secret"; secret != (receipt["terms_hash"] == last) || receipt["terms_hash"] == nil {
-			t.Errorf("%s: the receipt's terms are %v, before %v", f.Name, receipt["terms_hash"], last)
+		if want := termsOf(t, parsed(t, mustJSON(t, updated)).(map[string]any)); receipt["terms_hash"] != want {
+			t.Errorf("%s: the receipt's terms are %v, want %v", f.Name, receipt["terms_hash"], want)
 		}
-		last = receipt["terms_hash"]
 	}
 }
 

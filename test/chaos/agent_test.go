@@ -104,6 +104,7 @@ func (a *agent) post(ctx context.Context, n *node, method, name, key string, par
 	resp, err := a.client.open(ctx, n, "POST", a.path, request, func(h http.Header) {
 		if a.headers(h, method, name); key != "" {
 			h.Set("Idempotency-Key", key)
+			h.Set("UBL-Session", "s:"+key)
 		}
 	})
 	if err != nil {

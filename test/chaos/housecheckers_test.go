@@ -20,7 +20,8 @@ func shelved() (*shelf, map[string]*wording, map[string]*book) {
 		b := &book{id: id, acked: make(map[int64]version), seen: make(map[int64]string)}
 		for n := int64(1); n <= 3; n++ {
 			text := fmt.Sprint(id, " ", n)
-			v := version{DocumentID: id, Content: text, ContentHash: ubl.TextHash("content", text), Version: n}
+			v := version{DocumentID: id, Content: text, Version: n, Salt: ubl.Salt{byte(n)}}
+			v.ContentHash = v.Salt.CommitText("content", text)
 			tried[v.ContentHash] = &wording{word: text}
 			b.acked[n], b.seen[n] = v, v.ContentHash
 			newest := v
@@ -156,8 +157,8 @@ func TestAccountCheckersFail(t *testing.T) {
 // ledger and fails on each kind of bad one.
 func TestOutsideCheckerFails(t *testing.T) {
 	begun := func(n int, outcome string) []atom {
-		pair := act("portal.call", "intended", matter{InputHash: ubl.BodyHash(fmt.Appendf(nil, `{"n":%d}`, n))})
-		pair[1].Atom.Outcome = outcome
+		pair := act("portal.call", "intended", matter{})
+		pair[0].Atom.Session, pair[1].Atom.Outcome = "s:"+noteKey(n), outcome
 		return pair
 	}
 	one, done := map[int]int{1: 1}, map[int]*errand{1: {done: true}}

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"ubl"
 )
 
 // atom is what the checks look at in a line of an export.
@@ -20,6 +22,7 @@ type atom struct {
 		This         matter `json:"this"`
 		Outcome      string `json:"outcome"`
 		RefActionCID string `json:"ref_action_cid"`
+		Session      string `json:"session"` // as agents name each of their calls
 
 		Effects []countChange `json:"effects"`
 	} `json:"atom"`
@@ -39,7 +42,6 @@ type matter struct {
 	From        string `json:"from"`
 	To          string `json:"to"`
 	TransferID  string `json:"transfer_id"`
-	InputHash   string `json:"input_hash"`
 	CounterID   string `json:"counter_id"`
 	Value       int64  `json:"value"`
 }
@@ -71,7 +73,7 @@ func (w *world) ledger(ctx context.Context, token string) ([]atom, error) {
 func checkEffects(atoms []atom) (wrong []string) {
 	open := make(map[string]atom)
 	for _, a := range atoms {
-		if a.Atom.Kind == "action.v1" {
+		if ubl.IsAction(a.Atom.Kind) {
 			open[a.Atom.CID] = a
 		} else if _, there := open[a.Atom.RefActionCID]; !there {
 			wrong = append(wrong, fmt.Sprintf("the effect %d has no action, or not the only one", a.Seq))

@@ -74,13 +74,17 @@ func (o *outside) caller(ctx context.Context, who int, draw *rand.Rand, pace tim
 	}
 }
 
+// noteKey is the key of call n, and the name of its session: what it says is in the ledger
+// as a commitment alone.
+func noteKey(n int) string { return fmt.Sprintf("note-%d", n) }
+
 // call makes one call. A second try under the key is told that the first was
 // begun, and is not made.
 func (o *outside) call(a *agent, n int) {
 	ctx, cancel := context.WithTimeout(o.owner.world.life, deadline)
 	defer cancel()
 	var out noted
-	err := a.use(ctx, noteTool, fmt.Sprintf("note-%d", n), noted{n}, &out)
+	err := a.use(ctx, noteTool, noteKey(n), noted{n}, &out)
 	s, _ := errors.AsType[*statusError](err)
 	o.mu.Lock()
 	defer o.mu.Unlock()

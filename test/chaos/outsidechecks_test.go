@@ -47,7 +47,7 @@ func checkOutside(atoms []atom, ran map[int]int, calls map[int]*errand) (wrong [
 	intents, outcomes := make(map[string][]atom), make(map[string]string)
 	for _, a := range atoms {
 		if a.Atom.Did == string(ubl.DidPortalCall) {
-			intents[a.Atom.This.InputHash] = append(intents[a.Atom.This.InputHash], a)
+			intents[a.Atom.Session] = append(intents[a.Atom.Session], a)
 		}
 		outcomes[a.Atom.RefActionCID] = a.Atom.Outcome
 	}
@@ -59,7 +59,7 @@ func checkOutside(atoms []atom, ran map[int]int, calls map[int]*errand) (wrong [
 		all[n] = true
 	}
 	for _, n := range slices.Sorted(maps.Keys(all)) {
-		of := intents[ubl.BodyHash(fmt.Appendf(nil, `{"n":%d}`, n))]
+		of := intents["s:"+noteKey(n)]
 		if len(of) != 1 || ran[n] > 1 {
 			wrong = append(wrong, fmt.Sprintf("call %d was made %d times and is in the ledger %d times", n, ran[n], len(of)))
 			continue

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
-
-	"ubl"
 )
 
 // known is what is known of a document now.
@@ -56,7 +54,7 @@ func (w *workspace) read(b *book, draw *rand.Rand) bool {
 		}
 		return false
 	case v == nil && b.doomed > 0:
-	case v == nil || before.deleted || v.Version < before.newest || v.ContentHash != ubl.TextHash("content", v.Content):
+	case v == nil || before.deleted || v.Version < before.newest || !v.has(v.Content):
 		w.blame("a read through %s saw %+v, known before was %+v", n, v, before)
 	default:
 		if was, again := b.seen[v.Version]; again && was != v.ContentHash {

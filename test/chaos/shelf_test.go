@@ -96,6 +96,7 @@ func (w *workspace) verify(ctx context.Context, v *verdicts) {
 	if err != nil {
 		return
 	}
+	w.recognize(s)
 	v.add("documents", w.where, checkVersions(w.tried, s))
 	v.add("documents", w.where, checkBooks(w.byID, s))
 	for _, n := range w.owner.world.members() {

@@ -22,7 +22,8 @@ type workspace struct {
 	witness
 
 	mu    sync.Mutex
-	tried map[string]*wording // by content hash
+	tried map[string]*wording // by content hash, once it is known
+	open  map[string]*wording // by content, before that
 	books []*book             // in the order in which clients learned of them
 	byID  map[string]*book
 }
@@ -45,11 +46,12 @@ type book struct {
 
 // version is what the checks look at in a document.
 type version struct {
-	DocumentID  string `json:"document_id"`
-	Title       string `json:"title"`
-	Content     string `json:"content"`
-	ContentHash string `json:"content_hash"`
-	Version     int64  `json:"version"`
+	DocumentID  string   `json:"document_id"`
+	Title       string   `json:"title"`
+	Content     string   `json:"content"`
+	ContentHash string   `json:"content_hash"`
+	Salt        ubl.Salt `json:"salt"`
+	Version     int64    `json:"version"`
 	Receipt     struct {
 		Seq int64  `json:"seq"`
 		CID string `json:"cid"`
@@ -59,7 +61,7 @@ type version struct {
 const documents = "/api/workspaces/w:general/documents"
 
 func newWorkspace(t *tenant) *workspace {
-	return &workspace{witness: witness{world: t.owner.world}, owner: t.owner, where: t.id + " w:general", tried: make(map[string]*wording), byID: make(map[string]*book)}
+	return &workspace{witness: witness{world: t.owner.world}, owner: t.owner, where: t.id + " w:general", tried: make(map[string]*wording), open: make(map[string]*wording), byID: make(map[string]*book)}
 }
 
 // writer writes, changes, reads and deletes documents until told to stop.
@@ -107,7 +109,7 @@ func (w *workspace) text(who, i int) (content string, words *wording) {
 	content = "what a document says: " + words.word
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.tried[ubl.TextHash("content", content)] = words
+	w.open[content] = words
 	return content, words
 }
 
@@ -146,6 +148,7 @@ func (w *workspace) create(who, i int, draw *rand.Rand) {
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
+		w.know(v, content)
 		b := &book{id: v.DocumentID, acked: map[int64]version{1: *v}, seen: make(map[int64]string), newest: 1}
 		w.books, w.byID[b.id] = append(w.books, b), b
 	case !passing(err):
@@ -156,8 +159,37 @@ func (w *workspace) create(who, i int, draw *rand.Rand) {
 // took counts a version, and wants its acknowledgement to tell of it.
 func (w *workspace) took(v *version, content string, fits bool) {
 	w.owner.tally.versions.Add(1)
-	if !fits || v.ContentHash != ubl.TextHash("content", content) || v.Content != content {
+	if !fits || !v.has(content) || v.Content != content {
 		w.blame("%q was acknowledged as %+v", content, *v)
+	}
+}
+
+// has tells whether the version's hash is a commitment to a content.
+func (v *version) has(content string) bool {
+	return v.ContentHash == v.Salt.CommitText("content", content)
+}
+
+// know keeps by its hash what is known to be stored.
+func (w *workspace) know(v *version, content string) {
+	w.tried[v.ContentHash] = w.open[content]
+	delete(w.open, content)
+}
+
+// recognize finds out which of the texts that were tried the stored versions have: a hash
+// is known by its salt alone.
+func (w *workspace) recognize(s *shelf) {
+	for _, versions := range s.versions {
+		for _, v := range versions {
+			if w.tried[v.ContentHash] != nil {
+				continue
+			}
+			for content := range w.open {
+				if v.has(content) {
+					w.know(&v, content)
+					break
+				}
+			}
+		}
 	}
 }
 
@@ -178,6 +210,7 @@ func (w *workspace) update(b *book, who, i int, draw *rand.Rand) {
 	switch {
 	case err == nil:
 		w.took(v, content, v.Version == before+1 || v.Version > before && !follows)
+		w.know(v, content)
 		b.acked[v.Version] = *v
 		b.newest = max(b.newest, v.Version)
 	case passing(err):

@@ -95,7 +95,7 @@ func TestRunbookKnowsMessages(t *testing.T) {
 		"the data directory holds data and had no key":                                       "cmd/ubl/key.go",
 		"not an Ed25519 key":                                                                 "transport/auth/key.go",
 		"was damaged or missing, and was made again":                                         "cmd/ubl/node.go",
-		"the newest atoms may be missing, behind the last":                                   "export.go",
+		"the newest atoms may be missing, behind the last":                                   "ledger.go",
 		"Everything from the first record on that can't be read is given up, sound or not: ": "cmd/ubl/scrub.go",
 	} {
 		source, err := os.ReadFile(filepath.Join("..", "..", file))

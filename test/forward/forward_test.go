@@ -185,12 +185,17 @@ func (w *world) talk() {
 	if again := must[*ubl.Sent](w.forwarder, w.general, send); !reflect.DeepEqual(again, first) {
 		w.t.Errorf("the same key was answered %s, then %s", first.Message, again.Message)
 	}
+	var said ubl.Message
+	if err := json.Unmarshal(first.Message, &said); err != nil {
+		w.t.Fatal(err)
+	}
+	liked := must[*ubl.Posted](w.forwarder, w.general, ubl.PostEntry{Request: w.h.Request(w.bob), Type: ubl.EntryReaction, Target: said.MsgID, Body: ubl.ReactionContent("👍")})
 	send.Text = "something else"
 	refused(w.forwarder, ubl.CodeIdempotencyConflict, w.general, send)
 	after := int64(0)
 	page := must[*ubl.HistoryPage](w.forwarder, w.general, ubl.ReadHistory{Who: w.ana, After: &after, Limit: 10})
-	if len(page.Messages) != 3 || page.NextCursor != nil {
-		w.t.Errorf("the room's beginning is %d messages, cursor %v", len(page.Messages), page.NextCursor)
+	if len(page.Messages) != 4 || page.Messages[3] != nil || string(page.Entries[3]) != string(liked.Entry) || page.NextCursor != nil {
+		w.t.Errorf("the room's beginning is %d messages, entries %s, cursor %v", len(page.Messages), page.Entries, page.NextCursor)
 	}
 	page = must[*ubl.HistoryPage](w.forwarder, w.general, ubl.ReadHistory{Who: w.bob, Limit: 1})
 	if len(page.Messages) != 1 || page.NextCursor == nil {

@@ -39,6 +39,52 @@ func (w *world) containers() {
 	}
 	refused(w.forwarder, ubl.CodeNotFound, shelf, ubl.GetContainer{Who: w.bob})
 	w.documents(shelf)
+	w.terms(shelf)
+	w.kinds()
+}
+
+// terms are proposed, amended, taken back and accepted: all that they can say.
+func (w *world) terms(at ubl.Name) {
+	must[*ubl.Member](w.forwarder, at, ubl.AddMember{Request: w.h.Request(w.ana), Member: ubl.Member{UserID: w.bob.UserID, Email: w.bob.Email, Role: ubl.RoleOwner}})
+	terms := ubl.Terms{
+		Form: ubl.TermsForm, Accept: ubl.AcceptOwners, Obligations: []string{"Keep it <b>."}, From: 1, Until: ubl.TimeOf(w.h.Clock.Now()).Add(1000 * time.Hour),
+		Permits: []ubl.Permit{{Did: "*", To: []string{ubl.ToOwners, ubl.ToGroup + "staff"}}, {Did: "office.*", To: []string{ubl.ToEntries}}},
+		Limits:  []ubl.Limit{{Did: "office.document.*", PerMinute: 60, Together: true, Bytes: 100_000}},
+	}
+	if v := must[*ubl.AgreementView](w.forwarder, at, ubl.ProposeTerms{Request: w.h.Request(w.ana), Terms: terms}); !reflect.DeepEqual(*v.Terms, terms) || v.Amended == 0 {
+		w.t.Errorf("the Agreement is %+v", v)
+	}
+	terms.Until = 0
+	proposed := must[*ubl.AgreementView](w.forwarder, at, ubl.ProposeTerms{Request: w.h.Request(w.ana), Terms: terms})
+	if p := proposed.Proposal; p == nil || p.TermsHash != terms.Hash() || len(p.Waiting) != 1 {
+		w.t.Errorf("the proposal is %+v", p)
+	}
+	must[*ubl.AgreementView](w.forwarder, at, ubl.WithdrawTerms{Request: w.h.Request(w.bob)})
+	must[*ubl.AgreementView](w.forwarder, at, ubl.ProposeTerms{Request: w.h.Request(w.ana), Terms: terms})
+	if v := must[*ubl.AgreementView](w.forwarder, at, ubl.AcceptTerms{Request: w.h.Request(w.bob), TermsHash: terms.Hash()}); v.Proposal != nil || v.Terms.Until != 0 {
+		w.t.Errorf("the Agreement is %+v", v)
+	}
+}
+
+// kinds are written, listed and forgotten.
+func (w *world) kinds() {
+	terms := ubl.Terms{Form: ubl.TermsForm, Accept: ubl.AcceptProposer, Permits: []ubl.Permit{{Did: "*", To: []string{ubl.ToOwners}}}}
+	kind := ubl.Kind{Name: "case", Agreement: "case_agreement", Physics: ubl.WorkspaceKind().Physics, IDs: "case-", Terms: &terms,
+		Content: []string{"text/plain"}, Tools: []string{"files.read"}}
+	must[*ubl.Kind](w.forwarder, w.tenant, ubl.SetKind{Request: w.h.Request(w.ana), Kind: kind})
+	if kinds := must[[]*ubl.Kind](w.forwarder, w.tenant, ubl.ListKinds{Who: w.bob}); len(kinds) != 4 || kinds[3].Name != "case" || !kinds[3].Own {
+		w.t.Errorf("the kinds are %+v", kinds)
+	}
+	made := w.container(ubl.CreateContainer{Kind: "case", Name: "One"})
+	if c := must[*ubl.Container](w.forwarder, made, ubl.GetContainer{Who: w.ana}); c.ContainerID != "k:case-one" || !reflect.DeepEqual(c.Tools, kind.Tools) {
+		w.t.Errorf("the case is %+v", c)
+	}
+	must[*ubl.Kind](w.forwarder, w.tenant, ubl.RemoveKind{Request: w.h.Request(w.ana), Name: "case"})
+	for _, at := range []ubl.Name{w.tenant, w.general} {
+		if c := must[*ubl.Container](w.forwarder, at, ubl.GetContainer{Who: w.ana}); c.AgreementID == "" || c.Physics.Check() != nil {
+			w.t.Errorf("as a container %s is %+v", at, c)
+		}
+	}
 }
 
 func (w *world) container(c ubl.CreateContainer) ubl.Name {

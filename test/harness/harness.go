@@ -259,10 +259,18 @@ func (h *House) VerifyLedger(tenant ubl.TenantID) {
 
 // Verify exports a tenant's ledger and checks it as anyone could.
 func Verify(ctx context.Context, ask ubl.Asker, tenant ubl.TenantID) error {
+	export, head, err := Export(ctx, ask, tenant)
+	if err == nil {
+		_, err = ubl.Verify(strings.NewReader(export), ubl.VerifyOptions{Head: head.HeadHash})
+	}
+	return err
+}
+
+// Export is a tenant's ledger as a file, and how far it is.
+func Export(ctx context.Context, ask ubl.Asker, tenant ubl.TenantID) (export string, head ubl.LedgerHead, err error) {
 	ledger := ubl.LedgerName(tenant)
-	head, err := ubl.Ask[ubl.LedgerHead](ctx, ask, ledger, ubl.GetLedgerHead{})
-	if err != nil {
-		return err
+	if head, err = ubl.Ask[ubl.LedgerHead](ctx, ask, ledger, ubl.GetLedgerHead{}); err != nil {
+		return "", head, err
 	}
 	var out strings.Builder
 	x, err := ubl.NewExporter(&out, tenant, head)
@@ -271,15 +279,12 @@ func Verify(ctx context.Context, ask ubl.Asker, tenant ubl.TenantID) error {
 		if page, err = ubl.Ask[*ubl.AtomPage](ctx, ask, ledger, ubl.ReadAtoms{From: x.Next(), Limit: 500}); err != nil {
 			break
 		}
-		for _, atom := range page.Atoms {
+		for _, atom := range page.Atoms[:min(int64(len(page.Atoms)), head.Seq+1-x.Next())] { // more may have come
 			err = errors.Join(err, x.Append(atom))
 		}
 	}
 	if err == nil {
 		err = x.Close()
 	}
-	if err == nil {
-		_, err = ubl.Verify(strings.NewReader(out.String()), ubl.VerifyOptions{Head: head.HeadHash})
-	}
-	return err
+	return out.String(), head, err
 }

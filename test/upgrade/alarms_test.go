@@ -13,7 +13,7 @@ import (
 // comes back. Of that, and of how it was waited for, nothing is left in the store.
 func TestTransfersFromBefore(t *testing.T) {
 	ana := local("ana@transit.example")
-	h := harness.Open(t, harness.Options{Dir: restore(t, "testdata/before-alarms/data.tar.gz")})
+	h := harness.Open(t, harness.Options{Dir: harness.Restore(t, "testdata/before-alarms/data.tar.gz")})
 	wallet := func(id ubl.ContainerID) *ubl.Container {
 		return harness.Must[*ubl.Container](h, ubl.ContainerName(ana.TenantID, id), ubl.GetContainer{Who: ana})
 	}

@@ -13,7 +13,7 @@ import (
 // TestCallsFromBefore: two calls to the outside were open when a version stopped that
 // closed them by a walk over all tenants. Each is closed when its deadline has passed.
 func TestCallsFromBefore(t *testing.T) {
-	h := harness.Open(t, harness.Options{Dir: restore(t, "testdata/before-calls/data.tar.gz")})
+	h := harness.Open(t, harness.Options{Dir: harness.Restore(t, "testdata/before-calls/data.tar.gz")})
 	ana := harness.User("ana@example.com")
 	portal := ubl.PortalName(ana.TenantID)
 	for open := 2; ; open-- {
@@ -48,7 +48,7 @@ func TestCallsFromBefore(t *testing.T) {
 // made one ends it, another is closed when its deadline has passed, and a node alone closes
 // the third before it serves. Of none a record is left.
 func TestCallsFromBeforeTheOutbox(t *testing.T) {
-	h := harness.Open(t, harness.Options{Dir: restore(t, "testdata/before-outbox/data.tar.gz")})
+	h := harness.Open(t, harness.Options{Dir: harness.Restore(t, "testdata/before-outbox/data.tar.gz")})
 	ana := harness.User("ana@example.com")
 	portal := ubl.PortalName(ana.TenantID)
 	statuses := func(want string) {

@@ -43,7 +43,7 @@ func (s replayedSnap) Ascend(from, to []byte, fn func(k, v []byte) bool) error {
 // 110 times each.
 func TestCheckpointFromBefore(t *testing.T) {
 	var store *replayed
-	h := harness.Open(t, harness.Options{Dir: restore(t, "testdata/checkpoint/data.tar.gz"), Wrap: func(s ubl.Store) ubl.Store {
+	h := harness.Open(t, harness.Options{Dir: harness.Restore(t, "testdata/checkpoint/data.tar.gz"), Wrap: func(s ubl.Store) ubl.Store {
 		store = &replayed{Store: s, first: math.MaxUint64}
 		return store
 	}})

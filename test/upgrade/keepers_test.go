@@ -14,7 +14,7 @@ import (
 // a member; hers is doras. Each of the three has claimed a domain.
 func beforeKeepers(t *testing.T) (*harness.House, ubl.Identity, map[string]ubl.Identity) {
 	t.Helper()
-	h := harness.Open(t, harness.Options{Dir: restore(t, "testdata/before-keepers/data.tar.gz"), From: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)})
+	h := harness.Open(t, harness.Options{Dir: harness.Restore(t, "testdata/before-keepers/data.tar.gz"), From: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)})
 	ana, bots := local("ana@keepers.example"), map[string]ubl.Identity{}
 	for _, id := range []string{"alone", "one", "two", "anas", "doras"} {
 		bots[id] = ubl.Identity{UserID: ubl.UserIDFor("urn:ubl:service", id, false), IsService: true, TenantID: ana.TenantID, Issuer: "urn:ubl:service", Subject: id}

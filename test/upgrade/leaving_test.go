@@ -14,7 +14,7 @@ import (
 // tenant, and eve was removed; bob and cem are members.
 func beforeLeaving(t *testing.T) (h *harness.House, ana, bob ubl.Identity) {
 	t.Helper()
-	h = harness.Open(t, harness.Options{Dir: restore(t, "testdata/before-leaving/data.tar.gz"), From: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)})
+	h = harness.Open(t, harness.Options{Dir: harness.Restore(t, "testdata/before-leaving/data.tar.gz"), From: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)})
 	return h, local("ana@leaving.example"), local("bob@leaving.example")
 }
 

@@ -12,7 +12,7 @@ import (
 // alarms gets its alarm when the node begins to lead, although nobody asks for the room.
 // Of how rooms were found then, nothing is left in the store.
 func TestRetentionFromBefore(t *testing.T) {
-	h := harness.Open(t, harness.Options{Dir: restore(t, "testdata/v1.tar.gz")})
+	h := harness.Open(t, harness.Options{Dir: harness.Restore(t, "testdata/v1.tar.gz")})
 	plans := ubl.RoomName(local("ana@fixture.example").TenantID, "r:plans")
 	count := func(prefix string) (n int) {
 		err := h.Engine.View(t.Context(), plans.Group(), func(snap ubl.Snapshot) error {

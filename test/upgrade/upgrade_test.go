@@ -4,18 +4,13 @@
 package upgrade
 
 import (
-	"compress/gzip"
-	"context"
-	"crypto/rand"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"ubl"
-	"ubl/storage"
 	"ubl/test/harness"
 )
 
@@ -28,29 +23,11 @@ func TestEveryVersionOpens(t *testing.T) {
 	}
 	for _, fixture := range fixtures {
 		t.Run(filepath.Base(fixture), func(t *testing.T) {
-			h := harness.Open(t, harness.Options{Dir: restore(t, fixture)})
+			h := harness.Open(t, harness.Options{Dir: harness.Restore(t, fixture)})
 			h.Clock.Add(time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC).Sub(h.Clock.Now())) // just after it was made
 			read(t, h)
 		})
 	}
-}
-
-func restore(t *testing.T, fixture string) string {
-	t.Helper()
-	f, err := os.Open(fixture)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(t.TempDir(), "data")
-	if err := storage.Restore(context.Background(), z, dir, &storage.Options{Random: rand.Reader, Now: time.Now}, nil); err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 // local is a person as this program's own tokens name them.

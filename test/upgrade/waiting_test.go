@@ -39,7 +39,7 @@ func TestWhatWaitsFromBefore(t *testing.T) {
 	t.Setenv("UBL_COUNTER_HOOK", hook.URL)
 	store := new(wrapped)
 	h := harness.Open(t, harness.Options{
-		Dir: restore(t, "testdata/waiting/data.tar.gz"), From: time.Date(2026, 1, 13, 18, 34, 58, 0, time.UTC),
+		Dir: harness.Restore(t, "testdata/waiting/data.tar.gz"), From: time.Date(2026, 1, 13, 18, 34, 58, 0, time.UTC),
 		Wrap: store.wrap, Families: []actors.Family{counter.Family(store)},
 	})
 	ana := harness.User("ana@waiting.example")

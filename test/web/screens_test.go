@@ -70,6 +70,7 @@ func furnish(t *testing.T, s *server) []screen {
 		{"new-server", "/ui/new-server", "How does it learn"},
 		{"find-servers", "/ui/find-servers", "registry"},
 		{"budget", "/ui/budget", "of 200,000 tokens"},
+		{"agreement", "/ui/agreements/a:room:r:general", "read and write messages"},
 		{"agents", "/ui/agents", "scribe"},
 		{"settings", "/ui/settings", "Sign out everywhere"},
 		{"more", "/ui/more", "Tool calls"},

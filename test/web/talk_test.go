@@ -229,7 +229,7 @@ func TestGap(t *testing.T) {
 		ana.skips(s.direct().client(owner))
 		ana.online()
 		ana.reads(c, general)
-		if again := strings.Join(ana.watch.asked()[asked:], "\n"); !strings.Contains(again, "GET /api/rooms/r:general/history") {
+		if again := strings.Join(ana.watch.asked()[asked:], "\n"); !strings.Contains(again, "GET /api/rooms/r:general/entries") {
 			t.Errorf("the gap was not read over REST, but by\n%s", again)
 		}
 		var want []string

@@ -89,25 +89,25 @@ func TestDays(t *testing.T) {
 		for _, text := range []string{"the day before", "yesterday", "today", "today too"} {
 			c.send(general, text)
 		}
-		var history struct {
-			Messages []struct {
-				RoomSeq  int       `json:"room_seq"`
-				SenderID string    `json:"sender_id"`
-				SentAt   time.Time `json:"sent_at"`
+		var timeline struct {
+			Entries []struct {
+				RoomSeq int       `json:"room_seq"`
+				Salt    string    `json:"salt"`
+				SentAt  time.Time `json:"sent_at"`
 			}
 		}
-		c.ask("GET", "/api/rooms/r:general/history", nil, &history)
+		c.ask("GET", "/api/rooms/r:general/entries", nil, &timeline)
 		var changes []string
 		for i, daysAgo := range []int{2, 2, 1} { // the room's making, and the first two
-			m := history.Messages[i]
-			sent := func(at time.Time) string { // the message's own: another may be of the same millisecond
-				return fmt.Sprintf(`"room_seq":%d,"sender_id":%q,"sent_at":%q`, m.RoomSeq, m.SenderID, at.Format("2006-01-02T15:04:05.000Z"))
+			e := timeline.Entries[i]
+			sent := func(at time.Time) string { // the entry's own: another may be of the same millisecond
+				return fmt.Sprintf(`"room_seq":%d,"salt":%q,"sent_at":%q`, e.RoomSeq, e.Salt, at.Format("2006-01-02T15:04:05.000Z"))
 			}
-			changes = append(changes, sent(m.SentAt), sent(m.SentAt.AddDate(0, 0, -daysAgo)))
+			changes = append(changes, sent(e.SentAt), sent(e.SentAt.AddDate(0, 0, -daysAgo)))
 		}
 		p := newcomer(t, s, v)
 		here := p.noon()
-		p.tamper("/api/rooms/r:general/history", changes...)
+		p.tamper("/api/rooms/r:general/entries", changes...)
 		p.enter("general")
 		p.hears("today too")
 		before := time.Now().In(here).AddDate(0, 0, -2).Format("Monday, January 2")

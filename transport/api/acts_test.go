@@ -28,6 +28,7 @@ var noTools = map[string]string{
 	"back-up":           "a stream of all tenants' data, for files",
 	"stream-room":       "a stream without an end; messenger.stream_room is its tool, which the MCP server adds",
 	"stream-rooms":      "a stream without an end",
+	"post-entry":        "for bodies that programs read and agents don't; messenger.send is its tool",
 	"stream-portal-log": "a stream without an end; portal.log.list reads the same rows",
 	"show-consent":      "a page for a person's browser",
 	"connect":           "the form of that page",

@@ -16,7 +16,7 @@ func TestListsReadNoHistories(t *testing.T) {
 			return !reads || strings.Contains(asked, "Brief:true")
 		},
 		"/api/portal/tools?limit=1": func(asked string) bool {
-			return !strings.Contains(asked, " ListToolAccess{") || strings.Contains(asked, `Only:["agreement.end"]`)
+			return !strings.Contains(asked, " ListToolAccess{") || strings.Contains(asked, `Only:["agreement.accept"]`)
 		},
 	} {
 		if w := s.do("GET", path, ""); w.Code != http.StatusOK {

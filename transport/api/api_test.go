@@ -109,7 +109,7 @@ func TestExport(t *testing.T) {
 			t.Fatalf("the export of %d sends does not verify: %v %+v", sends, err, got)
 		}
 		header, rest, _ := strings.Cut(w.Body.String(), "\n")
-		c.validate(t, "ubl.export.header.v1", []byte(header))
+		c.validate(t, "ubl.export.header.v2", []byte(header))
 		if line, _, _ := strings.Cut(rest, "\n"); line != "" {
 			c.validate(t, "ubl.export.line.v1", []byte(line))
 		}

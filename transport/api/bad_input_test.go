@@ -14,28 +14,37 @@ import (
 // bodies has a good body for every operation that takes one; "" where it may
 // be absent. The test fails for an operation that is missing here.
 var bodies = map[string]string{
-	"PATCH /api/tenant/defaults":                 `{"retention_days":30}`,
-	"PATCH /api/tenant/members/{userId}":         `{"role":"owner"}`,
-	"POST /api/agreements/{agreementId}/end":     ``,
-	"POST /api/agreements/{agreementId}/heir":    `{"user_id":"u:bob"}`,
-	"PUT /api/agreements/{agreementId}/heir":     `{"user_id":"u:bob"}`,
-	"POST /api/domains":                          `{"domain":"corp.example"}`,
-	"POST /api/domains/{domain}/verify":          ``,
-	"POST /api/invitations":                      `{"email":"eve@else.org"}`,
-	"POST /api/rooms":                            `{"name":"Launch"}`,
-	"PATCH /api/rooms/{roomId}/policy":           `{"retention_days":30}`,
-	"POST /api/rooms/{roomId}/members":           `{"user_id":"u:bob"}`,
-	"PATCH /api/rooms/{roomId}/members/{userId}": `{"role":"owner"}`,
-	"POST /api/rooms/{roomId}/join":              ``,
-	"POST /api/rooms/{roomId}/leave":             ``,
-	"POST /api/rooms/{roomId}/messages":          `{"type":"text","body":{"text":"hello"}}`,
-	"POST /api/service-tokens":                   `{"name":"bot"}`,
-	"POST /api/service-tokens/{clientId}/renew":  `{"new_secret":true}`,
+	"PATCH /api/tenant/defaults":                         `{"retention_days":30}`,
+	"PATCH /api/tenant/members/{userId}":                 `{"role":"owner"}`,
+	"POST /api/agreements/{agreementId}/end":             ``,
+	"POST /api/agreements/{agreementId}/heir":            `{"user_id":"u:bob"}`,
+	"PUT /api/agreements/{agreementId}/heir":             `{"user_id":"u:bob"}`,
+	"PUT /api/agreements/{agreementId}/proposal":         `{"terms":{"permits":[{"did":"agreement.*","to":["owners"]}]}}`,
+	"POST /api/agreements/{agreementId}/proposal/accept": `{"terms_hash":"b:cbbbdcd27692344de5dbab3abcaba413fb0f45307267de7081401576df1cb176"}`,
+	"POST /api/domains":                                  `{"domain":"corp.example"}`,
+	"POST /api/domains/{domain}/verify":                  ``,
+	"POST /api/invitations":                              `{"email":"eve@else.org"}`,
+	"POST /api/rooms":                                    `{"name":"Launch"}`,
+	"PATCH /api/rooms/{roomId}/policy":                   `{"retention_days":30}`,
+	"POST /api/rooms/{roomId}/members":                   `{"user_id":"u:bob"}`,
+	"PATCH /api/rooms/{roomId}/members/{userId}":         `{"role":"owner"}`,
+	"POST /api/rooms/{roomId}/join":                      ``,
+	"POST /api/rooms/{roomId}/leave":                     ``,
+	"POST /api/rooms/{roomId}/messages":                  `{"type":"text","body":{"text":"hello"}}`,
+	"POST /api/rooms/{roomId}/entries":                   `{"body":{"content_type":"application/mls-ciphertext","bytes":"AAEC"}}`,
+	"POST /api/service-tokens":                           `{"name":"bot"}`,
+	"POST /api/service-tokens/{clientId}/renew":          `{"new_secret":true}`,
+
+	"POST /api/rooms/{roomId}/entries/{entryId}/edits":     `{"text":"hello!"}`,
+	"POST /api/rooms/{roomId}/entries/{entryId}/reactions": `{"reaction":"👍"}`,
+	"POST /api/rooms/{roomId}/entries/{entryId}/redaction": ``,
+	"POST /api/rooms/{roomId}/entries/{entryId}/pin":       `{"pinned":true}`,
 
 	"POST /api/workspaces":                                       `{"name":"Plans"}`,
 	"POST /api/workspaces/{workspaceId}/complete":                `{"prompt":"Say hello"}`,
 	"POST /api/workspaces/{workspaceId}/documents":               `{"title":"Plan","content":"All of it"}`,
 	"PATCH /api/workspaces/{workspaceId}/documents/{documentId}": `{"content":"More of it"}`,
+	"PUT /api/kinds/{kind}":                                      `{"physics":{"fungibility":"versioned","topology":"objects","permeability":"collaborative","execution":"sandboxed"}}`,
 	"POST /api/containers":                                       `{"kind":"wallet","name":"Cash"}`,
 	"POST /api/containers/{containerId}/members":                 `{"user_id":"u:bob"}`,
 	"PATCH /api/containers/{containerId}/members/{userId}":       `{"role":"owner"}`,
@@ -55,9 +64,9 @@ var bodies = map[string]string{
 }
 
 // places fills a path's parameters with good values.
-var places = strings.NewReplacer("{roomId}", "r:general", "{userId}", "u:bob", "{agreementId}", "a:room:r:general",
+var places = strings.NewReplacer("{roomId}", "r:general", "{entryId}", string(saidID), "{userId}", "u:bob", "{agreementId}", "a:room:r:general",
 	"{seq}", "1", "{clientId}", "c1", "{invitationId}", "i:1", "{domain}", "corp.example", "{jti}", "jti-1", "{passkeyId}", string(passkey.ID), "{nodeId}", "n1", "{workspaceId}", "w:general", "{documentId}", "d:1",
-	"{containerId}", "k:cash", "{serverId}", "weather", "{tool}", "weather.forecast")
+	"{containerId}", "k:cash", "{kind}", "case", "{serverId}", "weather", "{tool}", "weather.forecast")
 
 // elsewhere are paths that the OpenAPI document has and other packages serve,
 // and those that are served without a guard.

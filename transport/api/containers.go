@@ -43,7 +43,7 @@ type containerAnswer struct {
 }
 
 type getContainerInput struct {
-	ContainerPath
+	PlacePath
 	AsOfQuery
 }
 
@@ -52,39 +52,29 @@ func (a *API) getContainer(ctx context.Context, in *getContainerInput) (any, err
 	if err != nil {
 		return nil, err
 	}
-	c, err := ubl.Ask[*ubl.Container](ctx, a.Asker, container(ctx, in.ContainerID), ubl.GetContainer{Who: caller(ctx), AsOf: at})
+	to, err := placeOf(ctx, in.ContainerID)
+	if err != nil {
+		return nil, err
+	}
+	c, err := ubl.Ask[*ubl.Container](ctx, a.Asker, to, ubl.GetContainer{Who: caller(ctx), AsOf: at})
 	if err == nil {
 		err = past(at, c.AsOf)
 	}
 	return containerAnswer{c}, err
 }
 
-type transferInput struct {
-	ContainerPath
-	Body struct {
-		Keyed
-		To         ubl.ContainerID `json:"to" pattern:"^[wk]:[A-Za-z0-9._-]{1,128}$"`
-		Amount     int64           `json:"amount,omitempty" minimum:"1" maximum:"1125899906842624" doc:"Credits, out of a container of values."`
-		DocumentID ubl.DocumentID  `json:"document_id,omitempty" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"A document, out of a container of objects."`
-		Title      string          `json:"title,omitempty" minLength:"1" maxLength:"256" doc:"With content: what passes through a transient container, which keeps nothing."`
-		Content    string          `json:"content,omitempty" maxLength:"1000000"`
+// placeOf addresses what answers as a container: one of the caller's tenant, a room of it, or the
+// tenant.
+func placeOf(ctx context.Context, id ubl.ContainerID) (ubl.Name, error) {
+	switch {
+	case ubl.RoomID(id).Valid():
+		return room(ctx, ubl.RoomID(id)), nil
+	case ubl.TenantID(id) == caller(ctx).TenantID:
+		return home(ctx), nil
+	case id.Valid():
+		return container(ctx, id), nil
 	}
-}
-
-func (a *API) transfer(ctx context.Context, in *transferInput) (any, error) {
-	b := &in.Body
-	things := 0
-	for _, given := range []bool{b.Amount > 0, b.DocumentID != "", b.Title != ""} {
-		if given {
-			things++
-		}
-	}
-	if things != 1 || b.Content != "" && b.Title == "" {
-		return nil, invalid("body", "expected an amount, a document_id, or a title with content")
-	}
-	return ubl.Ask[*ubl.TransferResult](ctx, a.Asker, container(ctx, in.ContainerID),
-		ubl.Transfer{Request: envelope.Command(ctx, b.Key), To: b.To, Amount: b.Amount,
-			DocumentID: b.DocumentID, Title: b.Title, Content: b.Content})
+	return "", ubl.Errorf(ubl.CodeNotFound, "there is no such container")
 }
 
 type creditsInput struct {

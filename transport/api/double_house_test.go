@@ -28,7 +28,7 @@ var (
 // document is a version, with its content or without.
 func document(version int64, content string) *ubl.Document {
 	return &ubl.Document{DocumentID: "d:1", WorkspaceID: "w:general", TenantID: "t:acme.com", Title: "Plan", Content: content,
-		ContentHash: ubl.TextHash("content", "All of it"), Bytes: 9, Version: version, CreatedAt: now, CreatedBy: "u:ana", UpdatedAt: now, UpdatedBy: "u:ana", Receipt: receipt}
+		ContentHash: ubl.Salt{1}.CommitText("content", "All of it"), Salt: ubl.Salt{1}, Bytes: 9, Version: version, CreatedAt: now, CreatedBy: "u:ana", UpdatedAt: now, UpdatedBy: "u:ana", Receipt: receipt}
 }
 
 func answerHouse(to ubl.Name, cmd ubl.Command) (any, bool) {
@@ -39,6 +39,13 @@ func answerHouse(to ubl.Name, cmd ubl.Command) (any, bool) {
 	switch c := cmd.(type) {
 	case ubl.CreateContainer:
 		return &ubl.ContainerMade{Container: ubl.ContainerSummary{ContainerID: "w:plans", Kind: c.Kind, Name: c.Name, Physics: workspace.Physics, CreatedAt: now}, Receipt: receipt}, true
+	case ubl.ListKinds:
+		return []*ubl.Kind{new(ubl.WalletKind())}, true
+	case ubl.SetKind:
+		c.Kind.Did = ubl.DidContainerCreate
+		return &c.Kind, true
+	case ubl.RemoveKind:
+		return &ubl.Kind{Name: c.Name, Agreement: "case_agreement", Physics: workspace.Physics, Did: ubl.DidContainerCreate}, true
 	case ubl.ListContainers:
 		if c.Receipted {
 			return &ubl.ContainerList{Containers: []ubl.ContainerSummary{workspace}, Receipt: &receipt}, true

@@ -117,10 +117,27 @@ func message(seq int64, text string) json.RawMessage {
 	return m.AppendJSON(nil)
 }
 
+// saidID is the id of the entry at 42.
+const saidID = ubl.MessageID("m:00000000-002a-8000-8000-000000000000")
+
+func (s *actors) entries(c ubl.ReadHistory) *ubl.HistoryPage {
+	var m ubl.Message
+	if err := json.Unmarshal(message(42, "hello"), &m); err != nil {
+		panic(err)
+	}
+	m.MsgID = saidID
+	page := &ubl.HistoryPage{Messages: make([]json.RawMessage, 1), Entries: []json.RawMessage{m.Entry(ubl.Salt{1}).Encode()},
+		FirstSeq: 42, LastSeq: 42, Head: ubl.Head{LastSeq: 42, AvailableFrom: 42}}
+	if c.After != nil && *c.After >= 42 {
+		return &ubl.HistoryPage{Head: page.Head}
+	}
+	return page
+}
+
 // agreement is a record of which the caller is the owner.
 func agreement(to ubl.Name, status string) *ubl.AgreementView {
 	a := ubl.Agreement{ID: "a:tenant:t:acme.com", Type: ubl.TenantLicense, TenantID: "t:acme.com", CreatedAt: now, CreatedBy: "u:ana",
-		Status: status, Members: map[ubl.UserID]ubl.Member{"u:bob": member, "u:ana": {UserID: "u:ana", Email: "ana@acme.com", Role: ubl.RoleOwner, Since: now}}}
+		Status: status, Terms: (&ubl.ToolAccess{Tool: "messenger.send", Allowed: true}).Terms(), Members: map[ubl.UserID]ubl.Member{"u:bob": member, "u:ana": {UserID: "u:ana", Email: "ana@acme.com", Role: ubl.RoleOwner, Since: now}}}
 	if room := ubl.RoomID(to.Local()); room.Valid() {
 		a.ID, a.Type = ubl.RoomAgreement(room), ubl.RoomGovernance
 	}
@@ -191,11 +208,23 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 			v.History = nil
 		}
 		return v, nil
+	case ubl.ProposeTerms, ubl.AcceptTerms, ubl.WithdrawTerms:
+		return agreement(to, ubl.AgreementInForce), nil
 	case ubl.EndAgreement:
 		return held(agreement(to, ubl.AgreementEnded), c.Agreement), nil
 	case ubl.SendMessage:
 		return &ubl.Sent{Message: message(42, c.Text), RoomSeq: 42}, nil
+	case ubl.PostEntry:
+		e := ubl.Entry{AuthorID: "u:ana", Body: &c.Body, ID: saidID, Kind: ubl.EntryKind, Receipt: receipt, RoomID: "r:general", RoomSeq: 43,
+			Salt: ubl.Salt{1}, SentAt: now, TenantID: "t:acme.com", Type: c.Type}
+		if c.Target != "" {
+			e.Target = &c.Target
+		}
+		return &ubl.Posted{Entry: e.Encode(), RoomSeq: 43}, nil
 	case ubl.ReadHistory:
+		if c.Entries {
+			return s.entries(c), nil
+		}
 		next := int64(41)
 		return &ubl.HistoryPage{Messages: []json.RawMessage{message(41, "<b>&\u2028"), message(42, "hello")}, FirstSeq: 41, LastSeq: 42,
 			NextCursor: &next, Head: ubl.Head{LastSeq: 42, AvailableFrom: 1}}, nil
@@ -304,12 +333,12 @@ func chain(n int) []json.RawMessage {
 	var atoms []json.RawMessage
 	head := ubl.Genesis
 	for i := range n {
-		action := ubl.Action{TenantID: "t:acme.com", AgreementID: "a:room:r:general", Did: ubl.DidSend, PrevHash: head, RequestID: "req:1234",
+		action := ubl.Action{Shard: ubl.DefaultShard, TenantID: "t:acme.com", AgreementID: "a:room:r:general", Did: ubl.DidSend, PrevHash: head, RequestID: "req:1234",
 			Status: ubl.StatusExecuted, When: now, Who: ana.Author(), This: ubl.Fields{ubl.Str("body_hash", ubl.BodyHash([]byte("{}"))),
 				ubl.Str("msg_id", "m:1"), ubl.Str("room_id", "r:general"), ubl.Int("room_seq", int64(i+1))}}
 		a, cid := action.Seal()
 		head = ubl.NextHead(head, cid)
-		effect := ubl.Effect{TenantID: "t:acme.com", Outcome: ubl.OutcomeOK, PrevHash: head, RefActionCID: cid, When: now,
+		effect := ubl.Effect{Shard: ubl.DefaultShard, TenantID: "t:acme.com", Outcome: ubl.OutcomeOK, PrevHash: head, RefActionCID: cid, When: now,
 			Effects:  []ubl.Fields{{ubl.Str("op", "room.append"), ubl.Str("room_id", "r:general"), ubl.Int("room_seq", int64(i+1))}},
 			Pointers: ubl.Fields{ubl.Str("msg_id", "m:1")}}
 		e, cid := effect.Seal()

@@ -94,7 +94,7 @@ type plainer struct{ doc map[string]any }
 
 // opaque are schemas that would swell each tool that answers an atom, and tell
 // a model nothing.
-var opaque = []string{"#/components/schemas/ubl.ledger.action.v1", "#/components/schemas/ubl.ledger.effect.v1"}
+var opaque = []string{"#/components/schemas/ubl.ledger.atom.v1"}
 
 // schema is a plain copy.
 func (p plainer) schema(v any) any {

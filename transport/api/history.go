@@ -33,10 +33,10 @@ func (a *API) history(w http.ResponseWriter, r *http.Request) {
 		envelope.WriteError(w, r, err)
 		return
 	}
-	page, err := ubl.Ask[*ubl.HistoryPage](r.Context(), a.Asker, to, cmd)
+	messages, next, err := ubl.ReadMessages(r.Context(), a.Asker, to, cmd)
 	var senders []byte
 	if err == nil && named {
-		senders, err = a.sendersOf(r.Context(), page.Messages)
+		senders, err = a.sendersOf(r.Context(), messages)
 	}
 	if err != nil {
 		envelope.WriteError(w, r, err)
@@ -45,17 +45,17 @@ func (a *API) history(w http.ResponseWriter, r *http.Request) {
 	buf := takeBuffer()
 	defer giveBuffer(buf)
 	buf.WriteString(`{"messages":[`)
-	for i, m := range page.Messages {
+	for i, m := range messages {
 		if i > 0 {
 			buf.WriteByte(',')
 		}
 		buf.Write(m)
 	}
 	buf.WriteString(`],"next_cursor":`)
-	if page.NextCursor == nil {
+	if next == nil {
 		buf.WriteString("null")
 	} else {
-		buf.Write(strconv.AppendInt(buf.AvailableBuffer(), *page.NextCursor, 10))
+		buf.Write(strconv.AppendInt(buf.AvailableBuffer(), *next, 10))
 	}
 	if named {
 		buf.WriteString(`,"senders":`)

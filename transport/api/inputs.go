@@ -37,6 +37,18 @@ type (
 	ContainerPath struct {
 		ContainerID ubl.ContainerID `path:"containerId" pattern:"^[wk]:[A-Za-z0-9._-]{1,128}$" example:"k:petty-cash"`
 	}
+	// PlacePath names what answers as a container in a path: one, a room, or the tenant.
+	PlacePath struct {
+		ContainerID ubl.ContainerID `path:"containerId" pattern:"^[wkrt]:[A-Za-z0-9._-]{1,128}$" example:"r:general" doc:"A container, a room, or the caller's tenant."`
+	}
+	// SourcePath names where a transfer begins: a container, or the caller.
+	SourcePath struct {
+		Source string `path:"containerId" pattern:"^([wk]:[A-Za-z0-9._-]{1,128}|u:[A-Za-z0-9._-]{1,256})$" example:"k:petty-cash" doc:"A container, or the caller by their user id."`
+	}
+	// KindPath names a kind of containers in a path.
+	KindPath struct {
+		Kind string `path:"kind" pattern:"^[a-z0-9_]{1,64}$" example:"case"`
+	}
 	// ServerPath names an external server in a path.
 	ServerPath struct {
 		ServerID string `path:"serverId" pattern:"^[a-z0-9][a-z0-9-]{0,31}$" example:"weather"`

@@ -78,7 +78,8 @@ func (a *API) listRooms(ctx context.Context, in *listRoomsInput) (any, error) {
 type createRoomInput struct {
 	Body struct {
 		Keyed
-		Name string `json:"name" minLength:"1" maxLength:"128"`
+		Name    string       `json:"name" minLength:"1" maxLength:"128"`
+		Physics *physicsBody `json:"physics,omitempty" doc:"Other physics than versioned objects that members write: gated, or sealed, where nobody does."`
 	}
 }
 
@@ -92,7 +93,7 @@ func (a *API) createRoom(ctx context.Context, in *createRoomInput) (any, error) 
 		return nil, err
 	}
 	r, err := ubl.Ask[*ubl.RoomSummary](ctx, a.Asker, home(ctx),
-		ubl.CreateRoom{Request: envelope.Command(ctx, in.Body.Key), Name: in.Body.Name})
+		ubl.CreateRoom{Request: envelope.Command(ctx, in.Body.Key), Name: in.Body.Name, Physics: in.Body.Physics.physics()})
 	if err != nil {
 		return nil, err
 	}

@@ -54,6 +54,14 @@ func (a *API) tenantRoutes() {
 			"and nothing that was there before, if it is private. Who has left the tenant doesn't count.", also: []ubl.Code{ubl.CodeNotAMember}}, a.setHeir)
 	handle(a, operation{method: "GET", path: "/sealed", id: "list-sealed", tool: "tenant.sealed.list", tag: "agreements", answers: "ubl.api.sealed.v1",
 		summary: "Sealed rooms and containers", more: "Owners of the tenant. Those that can take an heir, by Agreement, without what is inside; next_cursor is null on the last page."}, a.listSealed)
+	handle(a, operation{method: "PUT", path: "/agreements/{agreementId}/proposal", id: "propose-terms", asks: proof, counts: ubl.Creations, tool: "agreement.propose", tag: "agreements", answers: "ubl.api.agreement.v1",
+		summary: "Propose other terms of an Agreement, or amend the open proposal",
+		more: "Whom the terms in force permit it, as owners; the tenant's those that are people. The proposal waits for those who have to accept it, and is in force at once where nobody has to. " +
+			"Terms say what is permitted to whom, limits, from when until when, and obligations. They can't go beyond the physics: tenant is for what is open, anyone for what is public. tool.access sets those of tools.", also: []ubl.Code{ubl.CodeNotAMember}}, a.proposeTerms)
+	handle(a, operation{method: "POST", path: "/agreements/{agreementId}/proposal/accept", id: "accept-terms", asks: proof, counts: ubl.Sends, tool: "agreement.accept", tag: "agreements", answers: "ubl.api.agreement.v1",
+		summary: "Accept the open proposal", more: "Those who have to, as the terms in force say, read them first: obligations are among them. The last one brings them into force.", also: []ubl.Code{ubl.CodeNotAMember}}, a.acceptTerms)
+	handle(a, operation{method: "DELETE", path: "/agreements/{agreementId}/proposal", id: "withdraw-terms", asks: nothing, counts: ubl.Sends, tool: "agreement.withdraw", tag: "agreements", answers: "ubl.api.agreement.v1",
+		summary: "Take the open proposal away", more: "Who made it, who has to accept it, and owners.", also: []ubl.Code{ubl.CodeNotAMember}}, a.withdrawTerms)
 	handle(a, operation{method: "POST", path: "/agreements/{agreementId}/end", id: "end-agreement", asks: proof, counts: ubl.Sends, tool: "agreement.end", destroys: true, tag: "agreements", answers: "ubl.api.agreement.v1",
 		summary: "End an Agreement for good", more: "Its owners; the tenant's those that are people. Acts under it are refused from then on; the record stays readable. The record about a tool of the server's own can't be ended: tool.access closes it."}, a.endAgreement)
 }
@@ -123,7 +131,32 @@ func (a *API) messageRoutes() {
 			"Messages of type system come from acts alone: sending one is forbidden.", also: notIn}, jsonType[0], a.send)
 	direct[historyInput](a, operation{method: "GET", path: "/rooms/{roomId}/history", id: "read-history", tool: "messenger.history", tag: "messages", answers: "ubl.api.history.v1",
 		summary: "Read a room's messages backwards, page by page",
-		more:    "Each page is oldest first; next_cursor reads the page before and is null at the beginning. Messages name their sender by id; senders tells what to call them.", also: notIn}, jsonType[0], a.history)
+		more: "Each page is oldest first; next_cursor reads the page before and is null at the beginning. Messages name their sender by id; senders tells what to call them. " +
+			"Entries of other types have numbers of their own, which are left out here.", also: notIn}, jsonType[0], a.history)
+	a.entryRoutes()
+}
+
+func (a *API) entryRoutes() {
+	notIn := []ubl.Code{ubl.CodeNotAMember}
+	handle(a, operation{method: "GET", path: "/rooms/{roomId}/entries", id: "read-entries", tool: "messenger.entries", tag: "messages", answers: "ubl.api.entries.v1",
+		summary: "Read all entries of a room's timeline: messages, edits, reactions, redactions, pins",
+		more: "Each page is oldest first. Backwards, next_cursor is the cursor of the page before; with from, it is the from of the next page. It is null at the end. " +
+			"A body's salt is what its commitment in the ledger was made with.", also: notIn}, a.readEntries)
+	handle(a, operation{method: "POST", path: "/rooms/{roomId}/entries", id: "post-entry", asks: nothing, counts: ubl.Sends, uses: "messenger.send", tag: "messages", answers: "ubl.api.entry.v1", creates: true,
+		summary: "Send a message with a typed body",
+		more:    "For bodies that messages of text don't have, such as ciphertext. The server keeps what it doesn't know as it came. JSON is nested at most 100 levels deep.", also: notIn}, a.postEntry)
+	handle(a, operation{method: "GET", path: "/rooms/{roomId}/entries/{entryId}", id: "get-entry", tool: "messenger.entry", tag: "messages", answers: "ubl.api.entry.v1",
+		summary: "One entry of a room's timeline, with the salt of its body", also: notIn}, a.getEntry)
+	handle(a, operation{method: "POST", path: "/rooms/{roomId}/entries/{entryId}/edits", id: "edit-message", asks: nothing, counts: ubl.Sends, tool: "messenger.edit", tag: "messages", answers: "ubl.api.entry.v1", creates: true,
+		summary: "Say a message anew", more: "Its author, 100 times at most. What it said before stays in the timeline until it is redacted.", also: notIn}, a.editMessage)
+	handle(a, operation{method: "POST", path: "/rooms/{roomId}/entries/{entryId}/reactions", id: "react-to-message", asks: nothing, counts: ubl.Sends, tool: "messenger.react", tag: "messages", answers: "ubl.api.entry.v1", creates: true,
+		summary: "React to a message", more: "Members. Redacting the reaction takes it back. The same one twice counts once.", also: notIn}, a.react)
+	handle(a, operation{method: "POST", path: "/rooms/{roomId}/entries/{entryId}/redaction", id: "redact-entry", asks: nothing, counts: ubl.Sends, tool: "messenger.redact", destroys: true, tag: "messages", answers: "ubl.api.entry.v1", creates: true,
+		summary: "Take the content of a message, an edit or a reaction away for good",
+		more: "Its author, and owners of the room. A message goes with its edits. The number and the receipt stay; what the ledger says of the content can't be matched with it any more. " +
+			"Backups from before still have it, and freed places of the disk until other writes take them.", also: notIn}, a.redact)
+	handle(a, operation{method: "POST", path: "/rooms/{roomId}/entries/{entryId}/pin", id: "pin-message", asks: nothing, counts: ubl.Sends, tool: "messenger.pin", tag: "messages", answers: "ubl.api.entry.v1", creates: true,
+		summary: "Pin a message for everyone in the room, or no longer", more: "Members.", also: notIn}, a.pin)
 }
 
 func (a *API) ledgerRoutes() {

@@ -35,13 +35,21 @@ func (a *API) documentRoutes() {
 
 func (a *API) containerRoutes() {
 	notIn := []ubl.Code{ubl.CodeNotAMember}
+	handle(a, operation{method: "GET", path: "/kinds", id: "list-kinds", tool: "kind.list", tag: "containers", answers: "ubl.api.kinds.v1",
+		summary: "The kinds of containers that there are", more: "Those of the server, and the tenant's own."}, a.listKinds)
+	handle(a, operation{method: "PUT", path: "/kinds/{kind}", id: "set-kind", asks: nothing, counts: ubl.Creations, tool: "kind.set", tag: "containers", answers: "ubl.api.kind.v1",
+		summary: "Write a kind of containers of the tenant's own",
+		more: "Owners of the tenant. It says what containers of it begin with: ids, the Agreement's type, physics and terms, what documents may be, and which tools a model may use inside. " +
+			"Those that there are stay as they were made. The name of one of the server's is a 409."}, a.setKind)
+	handle(a, operation{method: "DELETE", path: "/kinds/{kind}", id: "remove-kind", asks: nothing, counts: ubl.Sends, tool: "kind.remove", tag: "containers", answers: "ubl.api.kind.v1",
+		summary: "Forget a kind of containers of the tenant's own", more: "Owners of the tenant. Its containers stay. Answers it as it was."}, a.removeKind)
 	handle(a, operation{method: "GET", path: "/containers", id: "list-containers", tool: "container.list", tag: "containers", answers: "ubl.api.containers.v1",
 		summary: "Containers that the caller may look into", more: "Workspaces among them."}, a.listContainers)
 	handle(a, operation{method: "POST", path: "/containers", id: "create-container", asks: nothing, counts: ubl.Creations, tool: "container.create", tag: "containers", answers: "ubl.api.container_created.v1", creates: true,
 		summary: "Make a container, which the caller owns",
 		more:    "What may be done with it follows from its physics, which stand in its Agreement. Its id comes from the name; a taken one is a 409."}, a.createContainer)
 	handle(a, operation{method: "GET", path: "/containers/{containerId}", id: "get-container", tool: "container.get", tag: "containers", answers: "ubl.api.container.v1",
-		summary: "A container's configuration and balance", more: asOfMore, also: notIn}, a.getContainer)
+		summary: "A container's configuration and balance", more: "Rooms and the tenant answer as containers, too. " + asOfMore, also: notIn}, a.getContainer)
 	handle(a, operation{method: "GET", path: "/containers/{containerId}/members", id: "list-container-members", tool: "container.member.list", tag: "containers", answers: "ubl.api.members.v1",
 		summary: "A container's members", more: "The entries of its Agreement.", also: notIn}, a.listContainerMembers)
 	handle(a, operation{method: "POST", path: "/containers/{containerId}/members", id: "invite-to-container", asks: sometimes, counts: ubl.Creations, tool: "container.invite", tag: "containers", answers: "ubl.api.member.v1", creates: true,
@@ -54,7 +62,7 @@ func (a *API) containerRoutes() {
 		summary: "Leave a container", more: "Answers the entry as it was.", also: notIn}, a.leaveContainer)
 	handle(a, operation{method: "POST", path: "/containers/{containerId}/transfer", id: "transfer", asks: nothing, counts: ubl.Sends, tool: "container.transfer", destroys: true, tag: "containers", answers: "ubl.api.transfer.v1", large: true,
 		summary: "Let credits or a document leave for another container",
-		more: "Whether they move, are copied or pass through follows from the physics of the source. What the target refuses is brought back, " +
+		more: "From the caller, a message goes into a room, and a document into a container: that is what messenger.send and office.document.create do, and both tools must be open. From a container, whether they move, are copied or pass through follows from the physics of the source. What the target refuses is brought back, " +
 			"and the answer is the refusal.", also: notIn}, a.transfer)
 	handle(a, operation{method: "POST", path: "/containers/{containerId}/credits", id: "issue-credits", asks: proof, counts: ubl.Creations, tool: "credits.issue", tag: "containers", answers: "ubl.api.balance.v1", creates: true,
 		summary: "Make credits in a container of values", more: "Owners of the tenant. Nothing else makes credits.", also: notIn}, a.issueCredits)

@@ -103,13 +103,16 @@ func (a *API) renewServiceToken(ctx context.Context, in *renewServiceTokenInput)
 }
 
 // expiry reads a moment; the Tenant checks that it lies ahead.
-func expiry(s *string) (*ubl.Time, error) {
+func expiry(s *string) (*ubl.Time, error) { return momentIn("body.expires_at", s) }
+
+// momentIn reads a moment of a body; nil for none.
+func momentIn(place string, s *string) (*ubl.Time, error) {
 	if s == nil {
 		return nil, nil
 	}
 	var t ubl.Time
 	if err := t.UnmarshalText([]byte(*s)); err != nil {
-		return nil, invalid("body.expires_at", expectedMoment)
+		return nil, invalid(place, expectedMoment)
 	}
 	return &t, nil
 }

@@ -31,7 +31,7 @@ func (a *API) listWorkspaces(ctx context.Context, _ *struct{}) (any, error) {
 type physicsBody struct {
 	Fungibility  ubl.Fungibility  `json:"fungibility" enum:"strict,versioned,transient" doc:"What a transfer does to the source: things move, are copied, or pass through."`
 	Topology     ubl.Topology     `json:"topology" enum:"values,objects,subjects,links" doc:"What is inside: credits, documents, people and rooms, or ways to somewhere else."`
-	Permeability ubl.Permeability `json:"permeability" enum:"sealed,gated,collaborative,open,public" doc:"Who gets at what is inside. sealed: its members look, nothing changes. gated: they write, owners carry out. collaborative: they do both. open: every member of the tenant does. public: for later, refused."`
+	Permeability ubl.Permeability `json:"permeability" enum:"sealed,gated,collaborative,open,public" doc:"Who gets at what is inside. sealed: its members look, nothing changes. gated: they write, owners carry out. collaborative: they do both. open: every member of the tenant does. public: so do they, and anyone looks."`
 	Execution    ubl.Execution    `json:"execution" enum:"disabled,sandboxed,full" doc:"Whether anything may be run inside."`
 }
 

@@ -178,7 +178,7 @@ func (d *desk) acts(t testing.TB, after int64) (acts []string) {
 		if err := json.Unmarshal(raw, &a); err != nil {
 			t.Fatal(err)
 		}
-		if a.Kind != "action.v1" || !strings.HasPrefix(a.Did, "passkey.") && !strings.HasPrefix(a.Did, "platform.token.") {
+		if !ubl.IsAction(a.Kind) || !strings.HasPrefix(a.Did, "passkey.") && !strings.HasPrefix(a.Did, "platform.token.") {
 			continue
 		}
 		if a.Status != string(ubl.StatusExecuted) {

@@ -72,6 +72,8 @@ type Request struct {
 	Key string
 	// Parent is the id of the request that this one is made for, "" for none.
 	Parent string
+	// Session is what the caller calls the run that this is part of, "" for none.
+	Session string
 	// At is when the request came in.
 	At ubl.Time
 	// Caller is who sent it, nil until somebody was authenticated. It is for the
@@ -110,7 +112,7 @@ func CallerOf(ctx context.Context) *Caller {
 // the body beats those of the headers.
 func Command(ctx context.Context, bodyKey string) ubl.Request {
 	r := RequestOf(ctx)
-	cmd := ubl.Request{ID: r.ID, Key: r.Key, Parent: r.Parent}
+	cmd := ubl.Request{ID: r.ID, Key: r.Key, Parent: r.Parent, Session: r.Session}
 	if c := CallerOf(ctx); c != nil {
 		cmd.Who = c.Identity
 	}

@@ -101,7 +101,7 @@ func (f *follow) missed() {
 
 func (f *follow) tell(ev *ubl.Event) {
 	switch ev.Kind {
-	case ubl.EventMessageCreated:
+	case ubl.EventMessageCreated, ubl.EventEntryCreated:
 		f.updated(roomURI + string(ev.RoomID))
 	case ubl.EventDocumentChanged:
 		var d struct {

@@ -36,6 +36,7 @@ func (s *Server) ownActs() []envelope.Act {
 			`"limit":{"type":"integer","minimum":1,"maximum":200,"default":200,"description":"How many messages end the wait."}}}`),
 		Output: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["messages","next_from_seq"],"properties":{` +
 			`"messages":{"type":"array","items":{"type":"object"},"description":"The messages, oldest first."},` +
+			`"entries":{"type":"array","items":{"type":"object"},"description":"Where there are any: entries that aren't messages of text, as messenger.entries gives them."},` +
 			`"next_from_seq":{"type":"integer","description":"The from_seq that goes on behind them."},` +
 			`"gap":{"type":"object","additionalProperties":false,"required":["from_seq","available_from"],` +
 			`"description":"Only where the room doesn't have what from_seq asks for: retention took it, or the server was restored from a backup. The answer comes at once then.","properties":{` +
@@ -60,6 +61,7 @@ type streamArgs struct {
 
 type streamed struct {
 	Messages []json.RawMessage `json:"messages"`
+	Entries  []json.RawMessage `json:"entries,omitempty"`
 	Next     int64             `json:"next_from_seq"`
 	Gap      json.RawMessage   `json:"gap,omitzero"`
 }
@@ -132,7 +134,7 @@ func (s *Server) streamRoom(ctx context.Context, args json.RawMessage, enough in
 		if err := s.more(ctx, room, who, in.Limit, &out, piece); err != nil {
 			return nil, err
 		}
-		if len(out.Messages) >= min(enough, in.Limit) || out.Gap != nil {
+		if len(out.Messages)+len(out.Entries) >= min(enough, in.Limit) || out.Gap != nil {
 			return strict.Marshal(out)
 		}
 		select {
@@ -181,8 +183,8 @@ func (s *Server) streamFrom(ctx context.Context, room ubl.Name, who ubl.Identity
 
 // more reads what has come since.
 func (s *Server) more(ctx context.Context, room ubl.Name, who ubl.Identity, limit int, out *streamed, piece func(string)) error {
-	for len(out.Messages) < limit {
-		cmd := ubl.ReadHistory{Who: who, After: &out.Next, Limit: limit - len(out.Messages)}
+	for len(out.Messages)+len(out.Entries) < limit {
+		cmd := ubl.ReadHistory{Who: who, After: &out.Next, Limit: limit - len(out.Messages) - len(out.Entries)}
 		page, err := ubl.Ask[*ubl.HistoryPage](ctx, s.opts.Asker, room, cmd)
 		if err != nil {
 			return err
@@ -190,16 +192,21 @@ func (s *Server) more(ctx context.Context, room ubl.Name, who ubl.Identity, limi
 		if kept := page.KeptFrom(); kept > out.Next+1 {
 			out.skip(kept)
 		}
-		if len(page.Messages) == 0 {
+		if page.LastSeq == 0 {
 			return nil
 		}
 		if envelope.CallerOf(ctx).Over(ubl.TimeOf(s.opts.Now())) { // since they were asked for
 			return errOver()
 		}
-		for _, m := range page.Messages {
-			piece(string(m))
+		for i, m := range page.Messages {
+			if m != nil {
+				piece(string(m))
+				out.Messages = append(out.Messages, m)
+			} else {
+				piece(string(page.Entries[i]))
+				out.Entries = append(out.Entries, page.Entries[i])
+			}
 		}
-		out.Messages = append(out.Messages, page.Messages...)
 		out.Next = page.LastSeq
 	}
 	return nil

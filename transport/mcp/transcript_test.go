@@ -156,7 +156,9 @@ func tidy(v any) any {
 	return m
 }
 
-// onlyMessenger keeps listings short.
+// onlyMessenger keeps listings short: the seed's tools.
 func onlyMessenger(context.Context) (func(string) bool, error) {
-	return func(tool string) bool { return strings.HasPrefix(tool, "messenger.") }, nil
+	return func(tool string) bool {
+		return slices.Contains([]string{"messenger.history", "messenger.list_rooms", "messenger.send", "messenger.stream_room"}, tool)
+	}, nil
 }

@@ -10,10 +10,10 @@ import (
 )
 
 // atomsPage is how many atoms a tenant stream reads at a time: at most half of
-// them are messages.
+// them are entries.
 const atomsPage = 128
 
-// opAppend is the effect of an act that put a message into a room.
+// opAppend is the effect of an act that put an entry into a room.
 const opAppend = "room.append"
 
 // atom is what a stream needs of an atom.
@@ -47,7 +47,7 @@ func effectIn(raw json.RawMessage, i int) (json.RawMessage, error) {
 type told struct {
 	pos     int64
 	room    ubl.RoomID
-	roomSeq int64 // of a message; 0 for all else
+	roomSeq int64 // of an entry; 0 for all else
 	at      ubl.Time
 	public  *ubl.Event // what everyone hears of; nil for what happened in a room
 }
@@ -68,7 +68,7 @@ func (s *tenantSource) replay(ctx context.Context, pos int64) (replay, error) {
 	if err != nil {
 		return replay{}, err
 	}
-	messages, err := s.fetch(ctx, events)
+	pages, err := s.fetch(ctx, events)
 	if err != nil {
 		return replay{}, err
 	}
@@ -78,7 +78,7 @@ func (s *tenantSource) replay(ctx context.Context, pos int64) (replay, error) {
 		if i+1 < len(events) && events[i+1].pos == e.pos {
 			id = noID // as live: the last event of an act bears its position
 		}
-		if err := s.render(&out, e, id, messages); err != nil {
+		if err := s.render(&out, e, id, pages); err != nil {
 			return replay{}, err
 		}
 	}
@@ -96,7 +96,7 @@ func (s *tenantSource) find(page *ubl.AtomPage, pos int64) (events []told, last 
 		if err := json.Unmarshal(raw, &a); err != nil {
 			return nil, pos, fmt.Errorf("couldn't read atom %d: %w", seq, err)
 		}
-		isAction := a.Kind == "action.v1"
+		isAction := ubl.IsAction(a.Kind)
 		if isAction && i > 0 && i == len(page.Atoms)-1 {
 			break
 		}
@@ -120,23 +120,9 @@ func (s *tenantSource) find(page *ubl.AtomPage, pos int64) (events []told, last 
 	return events, last, nil
 }
 
-// kept is what a room still holds of the messages asked for.
-type kept struct {
-	first    int64
-	messages []json.RawMessage
-	from     int64 // the oldest it keeps at all
-}
-
-func (k kept) message(seq int64) json.RawMessage {
-	if i := seq - k.first; i >= 0 && i < int64(len(k.messages)) {
-		return k.messages[i]
-	}
-	return nil
-}
-
-// fetch reads the messages, one page a room: a room's messages follow each
+// fetch reads the entries, one page a room: a room's entries follow each
 // other in the ledger as they do in the room.
-func (s *tenantSource) fetch(ctx context.Context, events []told) (map[ubl.RoomID]kept, error) {
+func (s *tenantSource) fetch(ctx context.Context, events []told) (map[ubl.RoomID]*ubl.HistoryPage, error) {
 	type span struct{ first, last int64 }
 	spans := make(map[ubl.RoomID]span)
 	for _, e := range events {
@@ -150,7 +136,7 @@ func (s *tenantSource) fetch(ctx context.Context, events []told) (map[ubl.RoomID
 		at.last = e.roomSeq
 		spans[e.room] = at
 	}
-	out := make(map[ubl.RoomID]kept, len(spans))
+	out := make(map[ubl.RoomID]*ubl.HistoryPage, len(spans))
 	for room, at := range spans {
 		after := at.first - 1
 		page, err := ubl.Ask[*ubl.HistoryPage](ctx, s.asker, ubl.RoomName(s.who.TenantID, room),
@@ -161,7 +147,7 @@ func (s *tenantSource) fetch(ctx context.Context, events []told) (map[ubl.RoomID
 		if err != nil {
 			return nil, err
 		}
-		out[room] = kept{first: page.FirstSeq, messages: page.Messages, from: page.KeptFrom()}
+		out[room] = page
 	}
 	return out, nil
 }
@@ -171,9 +157,9 @@ func refused(err error) bool {
 	return slices.Contains([]ubl.Code{ubl.CodeNotAMember, ubl.CodeForbidden, ubl.CodeNotFound}, code)
 }
 
-// render adds one event. A message that retention took is told once a room, as
+// render adds one event. An entry that retention took is told once a room, as
 // a gap.
-func (s *tenantSource) render(out *replay, e told, id int64, rooms map[ubl.RoomID]kept) error {
+func (s *tenantSource) render(out *replay, e told, id int64, rooms map[ubl.RoomID]*ubl.HistoryPage) error {
 	tenant := s.who.TenantID
 	if e.public != nil {
 		out.add(ledgerID, id, e.public)
@@ -188,23 +174,24 @@ func (s *tenantSource) render(out *replay, e told, id int64, rooms map[ubl.RoomI
 		}
 		return nil
 	}
-	room, ok := rooms[e.room]
+	page, ok := rooms[e.room]
 	if !ok {
 		return nil
 	}
-	if message := room.message(e.roomSeq); message != nil {
-		ev, err := messageEvent(tenant, e.room, e.roomSeq, message)
+	if i := e.roomSeq - page.FirstSeq; i >= 0 && i < int64(len(page.Messages)) {
+		ev, err := entryEvent(tenant, e.room, page, int(i))
 		if err == nil {
 			out.add(ledgerID, id, ev)
 		}
 		return err
 	}
-	if e.roomSeq >= room.from {
+	from := page.KeptFrom()
+	if e.roomSeq >= from {
 		return ubl.Errorf(ubl.CodeUnavailable, "a room is behind its ledger")
 	}
-	if s.gaps[e.room] < room.from {
-		s.gaps[e.room] = room.from
-		out.add(ledgerID, id, gapEvent(tenant, e.room, s.now(), e.roomSeq, room.from))
+	if s.gaps[e.room] < from {
+		s.gaps[e.room] = from
+		out.add(ledgerID, id, gapEvent(tenant, e.room, s.now(), e.roomSeq, from))
 	}
 	return nil
 }

@@ -51,33 +51,33 @@ func appendID(dst []byte, prefix string, id int64) []byte {
 // shown reports whether clients see events of the kind in a room; the others steer
 // streams, or are told in the tenant.
 func shown(kind string) bool {
-	return kind == ubl.EventMessageCreated || kind == ubl.EventRoomCreated || kind == ubl.EventMemberJoined
+	return kind == ubl.EventMessageCreated || kind == ubl.EventEntryCreated || kind == ubl.EventRoomCreated || kind == ubl.EventMemberJoined
 }
 
-// messageEvent is the event that told a message when it was new: the same
-// bytes come out of a replay as came live.
-func messageEvent(t ubl.TenantID, r ubl.RoomID, seq int64, message []byte) (*ubl.Event, error) {
-	sentAt, err := sentAt(message)
-	if err != nil {
-		return nil, err
+// entryEvent is the event that told entry i of a page when it was new: the same
+// bytes come out of a replay as came live, but for one that was redacted since.
+func entryEvent(t ubl.TenantID, r ubl.RoomID, page *ubl.HistoryPage, i int) (*ubl.Event, error) {
+	ev := &ubl.Event{Kind: ubl.EventMessageCreated, TenantID: t, RoomID: r, RoomSeq: page.FirstSeq + int64(i), Payload: page.Messages[i]}
+	if ev.Payload == nil {
+		ev.Kind, ev.Payload = ubl.EventEntryCreated, page.Entries[i]
 	}
-	return &ubl.Event{
-		Kind: ubl.EventMessageCreated, TenantID: t, RoomID: r, TS: sentAt, RoomSeq: seq, Payload: message,
-	}, nil
+	var err error
+	ev.TS, err = sentAt(ev.Payload)
+	return ev, err
 }
 
-// sentAt reads one member of a canonical message without decoding the rest.
+// sentAt reads one member of a canonical entry without decoding the rest.
 // Nothing a client chose stands behind it, so the last one found is it.
-func sentAt(message []byte) (ubl.Time, error) {
+func sentAt(entry []byte) (ubl.Time, error) {
 	const member = `,"sent_at":"`
 	var t ubl.Time
-	at := bytes.LastIndex(message, []byte(member))
+	at := bytes.LastIndex(entry, []byte(member))
 	if at < 0 {
-		return 0, ubl.Errorf(ubl.CodeInternal, "a stored message has no sent_at")
+		return 0, ubl.Errorf(ubl.CodeInternal, "a stored entry has no sent_at")
 	}
-	value, _, _ := bytes.Cut(message[at+len(member):], []byte(`"`))
+	value, _, _ := bytes.Cut(entry[at+len(member):], []byte(`"`))
 	if err := t.UnmarshalText(value); err != nil {
-		return 0, ubl.Errorf(ubl.CodeInternal, "a stored message has a bad sent_at").Because(err)
+		return 0, ubl.Errorf(ubl.CodeInternal, "a stored entry has a bad sent_at").Because(err)
 	}
 	return t, nil
 }

@@ -113,15 +113,14 @@ func (s *roomSource) replay(ctx context.Context, pos int64) (replay, error) {
 		out.pos = gone - 1
 	}
 	size := 0
-	for i, message := range page.Messages {
-		seq := page.FirstSeq + int64(i)
-		ev, err := messageEvent(s.who.TenantID, s.room, seq, message)
+	for i := range page.Messages {
+		ev, err := entryEvent(s.who.TenantID, s.room, page, i)
 		if err != nil {
 			return replay{}, err
 		}
-		out.add("", seq, ev)
-		out.pos = seq
-		size += len(message)
+		out.add("", ev.RoomSeq, ev)
+		out.pos = ev.RoomSeq
+		size += len(ev.Payload)
 	}
 	s.adapt(size)
 	return out, nil

@@ -29,9 +29,9 @@ func (t roomTopic) head(ctx context.Context) (int64, error) {
 	return h.LastSeq, err
 }
 
-// take restarts the ring where a message is missing before this publication,
+// take restarts the ring where an entry is missing before this publication,
 // and leaves out what the ring has been told already. Events without a seq
-// stand before the next message.
+// stand before the next entry.
 func (t roomTopic) take(r *ring, p *ubl.Publication) {
 	first := firstRoomSeq(p)
 	if first != 0 && first <= r.last {
@@ -49,6 +49,9 @@ func (t roomTopic) take(r *ring, p *ubl.Publication) {
 			frame = appendFrame(frame[:0], "", noID, ev)
 			r.add(entry{pos: r.last + 1, after: r.last, room: ev.RoomID}, frame)
 		default:
+			if ev.Redacts {
+				r.restart(r.last)
+			}
 			frame = appendFrame(frame[:0], "", ev.RoomSeq, ev)
 			r.add(entry{pos: ev.RoomSeq, after: ev.RoomSeq, room: ev.RoomID}, frame)
 			r.last = ev.RoomSeq
@@ -91,6 +94,9 @@ func (t ledgerTopic) take(r *ring, p *ubl.Publication) {
 		ev := &p.Events[i]
 		if !t.shown(ev.Kind) || ev.LedgerSeq <= r.last {
 			continue
+		}
+		if ev.Redacts {
+			r.restart(ev.LedgerSeq - 1)
 		}
 		e := entry{pos: ev.LedgerSeq, after: ev.LedgerSeq, room: ev.RoomID}
 		id := ev.LedgerSeq

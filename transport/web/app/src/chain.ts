@@ -61,16 +61,21 @@ export function canVerify(): boolean {
   return globalThis.crypto?.subtle !== undefined;
 }
 
-async function hash(prefix: 'b:' | 'c:' | 'h:', text: string): Promise<string> {
-  const sum = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+async function hash(prefix: 'b:' | 'c:' | 'h:', text: string, salt = ''): Promise<string> {
+  const content = new TextEncoder().encode(text);
+  const bytes = new Uint8Array(salt.length / 2 + content.length);
+  for (let i = 0; i < salt.length / 2; i++) bytes[i] = parseInt(salt.slice(2 * i, 2 * i + 2), 16);
+  bytes.set(content, salt.length / 2);
+  const sum = await crypto.subtle.digest('SHA-256', bytes);
   let hex: string = prefix;
   for (const byte of new Uint8Array(sum)) hex += byte.toString(16).padStart(2, '0');
   return hex;
 }
 
-// bodyHash is what an action says of the text of its message.
-export function bodyHash(text: string): Promise<string> {
-  return hash('b:', canonical({ text }));
+// bodyHash is what an action says of the text of its message: a commitment, made with a
+// salt of 16 bytes in hex, or for messages from before salts the bare hash.
+export function bodyHash(text: string, salt = ''): Promise<string> {
+  return hash('b:', canonical({ text }), salt);
 }
 
 // cidOf is the hash of an atom without the cid that it bears.
@@ -163,16 +168,19 @@ function wrongInChain(atom: Json, own: { cid: string } | undefined, tenant: stri
 
 // wrongInPair holds actions and effects against one another, and notes in open what
 // the atom begins or ends.
+const isAction = (kind: unknown) => kind === 'action.v1' || kind === 'action.v2';
+const isEffect = (kind: unknown) => kind === 'effect.v1' || kind === 'effect.v2';
+
 function wrongInPair(atom: Json, open: Map<string, string>, whole: boolean): string | null {
   const { kind, cid, status, outcome, ref_action_cid: ref } = atom;
-  if (kind === 'action.v1') {
+  if (!isAction(kind) && !isEffect(kind)) return "the atom's kind is none that this page knows";
+  if (isAction(kind)) {
     if (status !== 'executed' && status !== 'intended' && status !== 'denied') {
       return "the action's status is not one of the three";
     }
     open.set(String(cid), status);
     return null;
   }
-  if (kind !== 'effect.v1') return "the atom's kind is neither action.v1 nor effect.v1";
   if (outcome !== 'ok' && outcome !== 'error') return "the effect's outcome is neither ok nor error";
   if (!open.delete(String(ref)) && whole) {
     return "the effect's ref_action_cid is not an earlier action without an effect";
@@ -193,15 +201,16 @@ export interface Check {
 }
 
 // verifyReceipt checks that a message's receipt belongs to it, given the atoms that
-// GET /api/receipts/{receipt.seq} answered. What a message replies to is in no atom,
-// and so can't be checked. That the atoms are in the ledger is for verifyAtoms.
-export async function verifyReceipt(message: Message, atoms: readonly object[]): Promise<{ ok: boolean; checks: Check[] }> {
+// GET /api/receipts/{receipt.seq} answered, and the salt that its entry has. What a message
+// replies to is in no atom, and so can't be checked. That the atoms are in the ledger is for
+// verifyAtoms.
+export async function verifyReceipt(message: Message, atoms: readonly object[], salt = ''): Promise<{ ok: boolean; checks: Check[] }> {
   const [action = {}, effect = {}] = atoms as readonly Json[];
   const own = await hashesOf(action);
   const done = await hashesOf(effect);
   const { receipt } = message;
   const checks: Check[] = [
-    { what: 'text', ok: (await textHash(message)) === part(action, 'this').body_hash },
+    { what: 'text', ok: (await textHash(message, salt)) === part(action, 'this').body_hash },
     { what: 'action', ok: own?.cid === receipt.cid && action.cid === receipt.cid },
     { what: 'head', ok: own?.head === receipt.head_hash },
     { what: 'message', ok: isAbout(action, message) },
@@ -213,9 +222,9 @@ export async function verifyReceipt(message: Message, atoms: readonly object[]):
   return { ok: checks.every((check) => check.ok), checks };
 }
 
-async function textHash(message: Message): Promise<string | null> {
+async function textHash(message: Message, salt: string): Promise<string | null> {
   try {
-    return await bodyHash(message.body.text);
+    return await bodyHash(message.body.text, salt);
   } catch (err) {
     if (err instanceof TypeError) return null; // a lone surrogate, which was never hashed
     throw err;
@@ -225,7 +234,7 @@ async function textHash(message: Message): Promise<string | null> {
 function isAbout(action: Json, m: Message): boolean {
   const about = part(action, 'this');
   return (
-    action.kind === 'action.v1' && action.did === 'messenger.send' && action.status === 'executed' &&
+    isAction(action.kind) && action.did === 'messenger.send' && action.status === 'executed' &&
     action.tenant_id === m.tenant_id && action.when === m.sent_at && part(action, 'who').user_id === m.sender_id &&
     about.msg_id === m.msg_id && about.room_id === m.room_id && about.room_seq === m.room_seq
   );
@@ -234,7 +243,7 @@ function isAbout(action: Json, m: Message): boolean {
 function appends(effect: Json, m: Message): boolean {
   const [first] = Array.isArray(effect.effects) ? (effect.effects as Json[]) : [];
   return (
-    effect.kind === 'effect.v1' && effect.outcome === 'ok' && effect.tenant_id === m.tenant_id &&
+    isEffect(effect.kind) && effect.outcome === 'ok' && effect.tenant_id === m.tenant_id &&
     part(effect, 'pointers').msg_id === m.msg_id &&
     first?.op === 'room.append' && first.room_id === m.room_id && first.room_seq === m.room_seq
   );

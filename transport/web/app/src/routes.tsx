@@ -62,6 +62,7 @@ export const routes: Route[] = [
   { pattern: '/ui/servers/:id/:tool', section: 'more', screen: lazy(() => import('./screens/servers/Tool')) },
   { pattern: '/ui/budget', section: 'more', screen: lazy(() => import('./screens/budget/Budget')) },
   { pattern: '/ui/agents', section: 'more', screen: lazy(() => import('./screens/settings/Agents')) },
+  { pattern: '/ui/agreements/:id', section: 'more', screen: lazy(() => import('./screens/agreement/Agreement')) },
   { pattern: '/ui/tenant', section: 'more', screen: lazy(() => import('./screens/tenant/Tenant')) },
   { pattern: '/ui/settings', section: 'more', screen: lazy(() => import('./screens/settings/Settings')) },
   { pattern: '/ui/confirmed', section: 'more', screen: lazy(() => import('./screens/Confirmed')) },

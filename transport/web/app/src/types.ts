@@ -41,11 +41,34 @@ export interface Message {
   room_seq: number;
   sender_id: string;
   sent_at: string;
-  type: 'text' | 'system';
+  // "entry" is the app's own, for other entries of the timeline (store/entries.ts).
+  type: 'text' | 'system' | 'entry';
   body: { text: string };
   reply_to: string | null;
   attachments: unknown[];
   receipt: Receipt;
+}
+
+// Entry is anything in a room's timeline. Its body is null once it is redacted.
+export interface Entry {
+  kind: 'entry.v2';
+  entry_id: string;
+  tenant_id: string;
+  room_id: string;
+  room_seq: number;
+  author_id: string;
+  sent_at: string;
+  type: string; // message, edit, reaction, redaction, pin, and what later servers have
+  target?: string; // the entry_id of what it is about
+  reply_to?: string;
+  body: { content_type: string; json?: Record<string, unknown>; bytes?: string } | null;
+  salt?: string;
+  redacted?: { at: string; by: string; room_seq: number };
+  receipt: Receipt;
+}
+
+export interface EntryAnswer {
+  entry: Entry;
 }
 
 export interface RoomSummary {
@@ -146,8 +169,46 @@ export interface Agreement {
   status: 'in_force' | 'ended';
   ended_at?: string;
   physics?: Physics;
+  terms: Terms;
+  // The step of the history that brought the terms; absent for the usual ones.
+  amended?: number;
+  proposal?: Proposal;
+  hash: string;
   members: Member[];
   history?: AgreementChange[];
+}
+
+// What an Agreement permits, to whom and for how long, and what its parties owe.
+export interface Terms {
+  form: 'terms.v1';
+  permits: Permit[];
+  limits?: Limit[];
+  from?: string;
+  until?: string;
+  obligations?: string[];
+  accept: 'proposer' | 'owners' | 'entries';
+}
+
+export interface Permit {
+  did: string; // an act, or the beginning of several: messenger.*
+  to: string[]; // owners, entries, tenant, anyone, a user id, or group:NAME
+}
+
+export interface Limit {
+  did: string;
+  per_minute?: number;
+  together?: boolean;
+  bytes?: number;
+}
+
+// Other terms, which wait for those who have to accept them.
+export interface Proposal {
+  terms: Terms;
+  terms_hash: string;
+  by: string;
+  at: string;
+  accepted: string[];
+  waiting?: string[];
 }
 
 export interface AgreementChange {
@@ -157,12 +218,14 @@ export interface AgreementChange {
   by: string;
   user_id?: string;
   role?: Role;
+  // Of the Agreement after the step; absent for one from before that was kept.
+  hash?: string;
   receipt: Receipt;
 }
 
 // An atom is kept as it came: its cid is the hash of all its members, known or not.
 export interface Action {
-  kind: 'action.v1';
+  kind: 'action.v1' | 'action.v2';
   tenant_id: string;
   cid: string;
   prev_hash: string;
@@ -176,7 +239,7 @@ export interface Action {
 }
 
 export interface Effect {
-  kind: 'effect.v1';
+  kind: 'effect.v1' | 'effect.v2';
   tenant_id: string;
   cid: string;
   prev_hash: string;
@@ -189,6 +252,8 @@ export interface Effect {
 }
 
 export type Atom = Action | Effect;
+
+export const isAction = (atom: Atom): atom is Action => atom.kind === 'action.v1' || atom.kind === 'action.v2';
 
 export interface Atoms {
   from: number;
@@ -383,6 +448,7 @@ export interface ConfirmWays {
 // RoomEvent is what GET /api/events streams; the event's id is its cursor.
 export type RoomEvent = { tenant_id: string; room_id: string; ts: string } & (
   | { event: 'message.created'; payload: { message: Message } }
+  | { event: 'entry.created'; payload: { entry: Entry } }
   | { event: 'room.created'; payload: RoomSummary }
   | { event: 'room.member_joined'; payload: { user_id: string; role?: Role | null } }
   | { event: 'room.left'; payload: { user_id: string } } // oneself

@@ -10,7 +10,7 @@ import { canonical, fromGenesis, verifyAtoms, verifyEnd, verifyReceipt } from '.
 import type { Env } from '../src/store/env';
 import { openStore, type Store } from '../src/store/sync';
 import { nameOf } from '../src/text';
-import type { Action, Atom, Atoms, Message, ReceiptLookup, Whoami } from '../src/types';
+import type { Action, Atom, Atoms, EntryAnswer, Message, ReceiptLookup, Whoami } from '../src/types';
 import { binary, folder, RealServer, until } from './real';
 import { texts } from './world';
 
@@ -97,7 +97,9 @@ test('the whole ledger holds, and each message its receipt', { skip }, async () 
   assert.ok(messages.length >= 6);
   for (const message of messages) {
     const { atoms: pair } = await api.get<ReceiptLookup>(`/api/receipts/${message.receipt.seq}`);
-    assert.deepEqual((await verifyReceipt(message, pair)).checks.filter((c) => !c.ok), []);
+    const { entry } = await api.get<EntryAnswer>(`/api/rooms/${room}/entries/${message.msg_id}`);
+    assert.deepEqual((await verifyReceipt(message, pair, entry.salt)).checks.filter((c) => !c.ok), []);
+    assert.equal((await verifyReceipt(message, pair)).ok, false); // nobody can check it without
   }
 });
 

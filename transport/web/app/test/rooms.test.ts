@@ -138,12 +138,12 @@ test('a cursor is kept behind what it stands for: after a crash at any moment no
   const window = last.store.open(room);
   await world.until('all is shown', () => texts(window).length === 40);
   await world.until('it is live', () => last.store.connection.value === 'live');
-  const asked = world.server.requests.filter((r) => r.includes('history')).length;
+  const asked = world.server.requests.filter((r) => r.includes('/entries')).length;
   browser.cut();
   const kept = (await browser.tab()).store.open(room);
   await world.until('it is shown again', () => kept.ready.value);
   assert.deepEqual(texts(kept), texts(window));
-  assert.equal(world.server.requests.filter((r) => r.includes('history')).length, asked);
+  assert.equal(world.server.requests.filter((r) => r.includes('/entries')).length, asked);
 });
 
 test('after a long absence nothing is replayed: rooms are read where they are looked at', async () => {

@@ -2,7 +2,8 @@
 // asks it, with faults on request. test/real.test.ts holds the store against the real one.
 
 import { ApiError } from '../src/api';
-import type { Former, Member, Message, RoomEntry, RoomEvent } from '../src/types';
+import { emptied, entryIn, isShown, isTaken, rowOf } from '../src/store/entries';
+import type { Entry, Former, Member, Message, RoomEntry, RoomEvent } from '../src/types';
 
 export const tenant = 't:test';
 
@@ -45,7 +46,7 @@ export class Server {
     this.publish({ event: 'room.created', tenant_id: tenant, room_id: id, ts: this.time(), payload: { room_id, name, mode, created_at } });
   }
 
-  say(roomId: string, user: string, text: string, key = '', replyTo: string | null = null): Message {
+  say(roomId: string, user: string, text: string, key = '', replyTo: string | null = null, type = 'message'): Message {
     const room = this.rooms.get(roomId)!;
     const room_seq = room.messages.length + 1;
     this.atoms.push({ kind: 'action.v1', cid: `c:${this.life}-${this.atoms.length}`, trace: { request_id: key } });
@@ -59,8 +60,21 @@ export class Server {
       receipt: { ledger_shard: '0', seq, cid: `c:${this.life}-${seq - 1}`, head_hash: `h:${seq}` },
     };
     room.messages.push(message);
-    this.publish({ event: 'message.created', tenant_id: tenant, room_id: roomId, ts: this.time(), payload: { message } });
+    if (type === 'message') this.publish({ event: 'message.created', tenant_id: tenant, room_id: roomId, ts: this.time(), payload: { message } });
     return message;
+  }
+
+  // enter appends an entry that isn't a message of text. A redaction takes away what it is
+  // about, with its edits.
+  enter(roomId: string, user: string, type: string, target: Message, text = ''): Message {
+    const room = this.rooms.get(roomId)!;
+    const row = this.say(roomId, user, text, '', null, type);
+    const entry = { ...entryOf(row), type, target: target.msg_id };
+    const made = rowOf(entry);
+    room.messages[row.room_seq - 1] = made;
+    if (type === 'redaction') room.messages = room.messages.map((m) => (isTaken(m, entry) ? emptied(m, entry) : m));
+    this.publish({ event: 'entry.created', tenant_id: tenant, room_id: roomId, ts: this.time(), payload: { entry } });
+    return made;
   }
 
   // post sends a message as POST /api/rooms/{id}/messages does.
@@ -87,9 +101,10 @@ export class Server {
     if (kind === 'receipts') return { atoms: [this.atoms[Number(id) - 1] ?? refuse('not_found', 404)] };
     if (kind === 'rooms' && !id) return { rooms: [...this.rooms.values()].map((r) => this.entry(r, user)), next_cursor: null };
     const room = this.rooms.get(decodeURIComponent(id!));
-    if (!room || part !== 'history') return refuse('not_found', 404);
+    if (!room || (part !== 'entries' && part !== 'history')) return refuse('not_found', 404);
     if (!room.members.has(user)) return refuse('not_a_member', 403);
-    return history(room, Number(searchParams.get('cursor') ?? Infinity), Number(searchParams.get('limit') ?? 50));
+    const { rows, next_cursor } = pageOf(room, Number(searchParams.get('cursor') ?? Infinity), Number(searchParams.get('limit') ?? 50));
+    return part === 'entries' ? { entries: rows.map(entryOf), next_cursor } : { messages: rows.filter(isShown), next_cursor };
   }
 
   private member(user_id: string): Member {
@@ -190,10 +205,20 @@ export class Server {
   }
 }
 
-function history(room: Room, cursor: number, limit: number) {
+function pageOf(room: Room, cursor: number, limit: number) {
   const kept = room.messages.filter((m) => m.room_seq < cursor && m.room_seq >= room.floor);
-  const messages = kept.slice(-limit);
-  return { messages, next_cursor: messages.length < kept.length ? messages[0]!.room_seq : null };
+  const rows = kept.slice(-limit);
+  return { rows, next_cursor: rows.length < kept.length ? rows[0]!.room_seq : null };
+}
+
+// entryOf is a row as the server has it.
+export function entryOf(row: Message): Entry {
+  const { msg_id: entry_id, tenant_id, room_id, room_seq, sender_id: author_id, sent_at, receipt } = row;
+  const body = { content_type: `application/vnd.ubl.${row.type}+json`, json: row.body };
+  return entryIn(row) ?? {
+    kind: 'entry.v2', entry_id, tenant_id, room_id, room_seq, author_id, sent_at, type: 'message', body, receipt,
+    ...(row.reply_to && { reply_to: row.reply_to }),
+  };
 }
 
 function refuse(code: 'not_found' | 'not_a_member', status: number): never {

@@ -10,6 +10,7 @@ import { Failed } from '../ui/Empty';
 import { Screen } from '../ui/Screen';
 import { Spinner } from '../ui/Spinner';
 import { Since, useKept } from './kept';
+import { Way } from './agreement/Way';
 import { Heir } from './members/Heir';
 import { Inside, Leave, myself } from './members/Inside';
 import type { Of } from './members/of';
@@ -31,6 +32,7 @@ export default function RoomMembers({ params }: ScreenProps) {
           <Inside of={ofRoom(data.room)} members={data.members} onChanged={reload} />
           <Policy room={data.room} owner={mine?.role === 'owner'} onChanged={reload} />
           <Heir of={ofRoom(data.room)} agreement={`a:room:${data.room.room_id}`} heir={data.room.heir} owner={mine?.role === 'owner' && since === null} onChanged={reload} />
+          <Way to={`a:room:${data.room.room_id}`} />
           {mine && <Leave of={ofRoom(data.room)} back={data.room.policy.join === 'tenant' ? 'You may come back.' : 'To come back, an owner has to add you.'} onLeft={left} />}
         </>
       )}

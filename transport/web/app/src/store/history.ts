@@ -2,8 +2,9 @@
 // there. A room's seqs have no holes, so a span is whole when the count is right.
 
 import { at, query } from '../api';
-import type { Message } from '../types';
+import type { Entry, Message } from '../types';
 import type { Db } from './db';
+import { emptied, isTaken, redactionIn, rowOf } from './entries';
 import type { Env } from './env';
 
 // page is the most that one reading may ask for, as the server has it.
@@ -46,13 +47,24 @@ export class History {
   }
 
   private async fetch(roomId: string, low: number, high: number): Promise<Part> {
-    const url = at`/api/rooms/${roomId}/history` + query({ cursor: high + 1, limit: high - low + 1 });
-    const { messages, next_cursor } = await this.env.get<{ messages: Message[]; next_cursor: number | null }>(url);
+    const url = at`/api/rooms/${roomId}/entries` + query({ cursor: high + 1, limit: high - low + 1 });
+    const { entries, next_cursor } = await this.env.get<{ entries: Entry[]; next_cursor: number | null }>(url);
+    const messages = entries.map(rowOf);
     // What can't be kept can be read again.
     await this.db.write(messages.map((value) => ({ put: 'messages' as const, value }))).catch(() => undefined);
+    for (const row of messages) await this.redact(row);
     const floor = next_cursor === null ? (messages[0]?.room_seq ?? high + 1) : 0;
     if (floor > 0) this.learned(roomId, floor);
     return { messages, floor, problem: null };
+  }
+
+  // redact leaves nothing kept here of what a redaction took away.
+  async redact(row: Message): Promise<void> {
+    const redaction = redactionIn(row);
+    if (!redaction) return;
+    const kept = await this.kept(this.db.all('messages', [row.room_id, seqOf(redaction.target!)], [row.room_id, row.room_seq]));
+    const taken = kept.filter((m) => isTaken(m, redaction)).map((m) => ({ put: 'messages' as const, value: emptied(m, redaction) }));
+    await this.db.write(taken).catch(() => undefined);
   }
 
   // one reads a single message; null where there is none.

@@ -4,6 +4,7 @@
 import { computed, signal } from '@preact/signals';
 import type { Message } from '../types';
 import type { Outgoing } from './db';
+import { emptied, isShown, isTaken, redactionIn } from './entries';
 import type { Env } from './env';
 import { page, type History, type Part } from './history';
 
@@ -137,6 +138,16 @@ export class RoomWindow {
     if (early.length + this.early.value.length > 0) this.early.value = early.slice(-most);
     if (run.length > 0) this.grow(run);
     this.check();
+  }
+
+  // redact takes away what a redaction among new messages took away.
+  redact(messages: readonly Message[]) {
+    for (const redaction of messages.map(redactionIn)) {
+      if (!redaction || redaction.room_id !== this.roomId) continue;
+      const without = (m: Message) => (isTaken(m, redaction) ? emptied(m, redaction) : m);
+      this.run.value = this.run.value.map(without);
+      this.early.value = this.early.value.map(without);
+    }
   }
 
   // check has what is missing at the end read, unless the stream brings it first, and a
@@ -277,7 +288,7 @@ export class RoomWindow {
   }
 
   private rows(): Item[] {
-    const rows = [...this.run.value, ...this.early.value].map((m) => this.row(m));
+    const rows = [...this.run.value, ...this.early.value].filter(isShown).map((m) => this.row(m));
     if (!this.atEnd.value) return rows;
     const shown = new Set(rows.map((row) => row.key));
     const pending = this.room.pending().filter((entry) => !shown.has(entry.id));

@@ -5,6 +5,7 @@ import { computed, signal } from '@preact/signals';
 import type { Message } from '../types';
 import type { Batch } from './batch';
 import type { Change, Draft, RoomRow } from './db';
+import { isShown } from './entries';
 
 // RoomView is a room as a list shows it. The same object stays for as long as nothing
 // about the room changes.
@@ -56,10 +57,11 @@ export class Rooms {
       touched.add(id);
     }
     for (const row of batch.rooms ?? []) this.put(row, changes, touched);
-    for (const [id, { last, own }] of lastOf(batch.messages ?? [], this.me)) {
+    for (const [id, { seq, last, own, quiet }] of lastOf(batch.messages ?? [], this.me)) {
       const row = this.rows.get(id);
-      if (row) this.put({ ...row, last_seq: last.room_seq, last_message: last }, changes, touched);
-      this.mark(id, own, changes, touched);
+      const read = row !== undefined && (this.marks.get(id) ?? 0) >= row.last_seq;
+      if (row) this.put({ ...row, last_seq: seq, last_message: last ?? row.last_message }, changes, touched);
+      this.mark(id, quiet && read ? seq : own, changes, touched);
     }
     for (const { room_id, seq } of batch.marks ?? []) this.mark(room_id, seq, changes, touched);
     for (const draft of batch.drafts ?? []) this.draft(draft, changes, touched);
@@ -120,13 +122,23 @@ function view(row: RoomRow, mark: number, draft: Draft | null): RoomView {
   return { ...row, read_seq: mark, unread, draft };
 }
 
-// lastOf finds the newest message of each room, and the newest one's own: who writes
-// has read what stands before.
-function lastOf(messages: Message[], me: string): Map<string, { last: Message; own: number }> {
-  const found = new Map<string, { last: Message; own: number }>();
+// Last is the newest row of a room, and what is to be known of it.
+interface Last {
+  seq: number;
+  last: Message | null; // the newest that is shown
+  own: number; // the newest of one's own: who writes has read what stands before
+  quiet: boolean; // none is shown, so none of them is news
+}
+
+function lastOf(messages: Message[], me: string): Map<string, Last> {
+  const found = new Map<string, Last>();
   for (const m of messages) {
-    const at = found.get(m.room_id) ?? { last: m, own: 0 };
-    if (m.room_seq > at.last.room_seq) at.last = m;
+    const at = found.get(m.room_id) ?? { seq: 0, last: null, own: 0, quiet: true };
+    at.seq = Math.max(at.seq, m.room_seq);
+    if (isShown(m)) {
+      at.quiet = false;
+      if (m.room_seq > (at.last?.room_seq ?? 0)) at.last = m;
+    }
     if (m.sender_id === me) at.own = Math.max(at.own, m.room_seq);
     found.set(m.room_id, at);
   }

@@ -3,7 +3,7 @@
 // action's atom names it for ever.
 
 import { at, query } from '../api';
-import type { Message, ReceiptLookup } from '../types';
+import { isAction, type Message, type ReceiptLookup } from '../types';
 import type { Outgoing } from './db';
 import type { Env } from './env';
 
@@ -37,5 +37,5 @@ export function mayBe(entry: Outgoing, me: string, m: Message): boolean {
 async function isFrom(env: Env, key: string, message: Message, signal: AbortSignal): Promise<boolean> {
   const { atoms } = await env.get<ReceiptLookup>(at`/api/receipts/${message.receipt.seq}`, { signal });
   const [action] = atoms;
-  return action?.kind === 'action.v1' && action.trace.request_id === key;
+  return action !== undefined && isAction(action) && action.trace.request_id === key;
 }

@@ -13,6 +13,7 @@ import type { Message, RoomEvent, RoomSummary } from '../types';
 import type { Batch, Commit } from './batch';
 import { isFull, openDb, type Change, type Db, type Draft, type RoomRow } from './db';
 import { Drafts } from './drafts';
+import { redactionIn, rowOf } from './entries';
 import type { Env } from './env';
 import { History, seqOf } from './history';
 import { Leader, type News } from './leader';
@@ -293,6 +294,7 @@ export class Store {
       for (const window of this.windows) {
         if (batch.reset) window.reset();
         if (batch.rooms) window.cut();
+        window.redact(batch.messages ?? []);
         window.take(batch.messages ?? []);
       }
       if (lost.length > 0) this.lost.value = lost.map((row) => row.name);
@@ -324,6 +326,7 @@ export class Store {
     const joined: RoomEvent[] = [];
     for (const event of events) {
       if (event.event === 'message.created') batch.messages!.push(event.payload.message);
+      else if (event.event === 'entry.created') batch.messages!.push(rowOf(event.payload.entry));
       else if (event.event === 'room.created') batch.rooms!.push(this.founded(event.payload));
       else if (event.event === 'room.gap') this.raise(event.room_id, event.payload.available_from);
       else if (event.event === 'room.member_joined') joined.push(event);
@@ -338,7 +341,14 @@ export class Store {
     if (strange || batch.gone!.length > 0) void this.refresh(); // a room that was left may be one to join
     this.people.meet(batch.messages!.map((m) => m.sender_id));
     also.push(...this.listing.follow(batch.messages!));
-    return this.change(batch, also);
+    return this.change(batch, also).then(() => this.redact(batch.messages!));
+  }
+
+  // redact leaves nothing of what was taken away. A room's last message may be among it.
+  private async redact(messages: Message[]) {
+    if (!messages.some(redactionIn)) return;
+    for (const row of messages) await this.history.redact(row);
+    void this.refresh();
   }
 
   private founded(room: RoomSummary): RoomRow {

@@ -7,6 +7,7 @@ import { Await } from '../../ui/Await';
 import { Facts } from '../../ui/Bits';
 import { Screen, Section } from '../../ui/Screen';
 import { Since, useKept } from '../kept';
+import { Way } from '../agreement/Way';
 import { Heir } from '../members/Heir';
 import { Inside, Leave, myself } from '../members/Inside';
 import type { Of } from '../members/of';
@@ -31,6 +32,7 @@ export default function WorkspaceMembers({ params: { w = '' } }: ScreenProps) {
               owner={myself(members)?.role === 'owner' && kept.since === null}
               onChanged={kept.reload}
             />
+            <Way to={`a:${container.kind}:${container.container_id}`} />
             {myself(members) && <Leave of={ofWorkspace(container)} back="To be a member again, an owner has to add you." onLeft={() => go('/ui/workspaces', { replace: true })} />}
           </>
         )}

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { at, get } from '../../api';
 import { canVerify, cidOf, nextHead, type Json as Parsed } from '../../chain';
 import { go, Link, type ScreenProps } from '../../router';
-import type { Action, Effect, Atom as Record, ReceiptLookup } from '../../types';
+import { isAction, type Action, type Effect, type Atom as Record, type ReceiptLookup } from '../../types';
 import { Await } from '../../ui/Await';
 import { Badge, Copy, Facts, Hash, Time } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
@@ -55,17 +55,17 @@ function Pair({ seq }: { seq: number }) {
   );
 }
 
-const headline = ({ atoms: [first] }: ReceiptLookup) => first?.kind === 'action.v1' && <Act of={first} />;
+const headline = ({ atoms: [first] }: ReceiptLookup) => first && isAction(first) && <Act of={first} />;
 
 // placeOf is an atom's seq. What an action had done outside ends at any later seq,
 // which only who asked for it knows.
 function placeOf(atom: Record, action: number, asked: number): number | null {
-  if (atom.kind === 'action.v1') return action;
+  if (isAction(atom)) return action;
   return asked === action ? null : asked;
 }
 
 function One({ atom, seq, asked }: { atom: Record; seq: number | null; asked: boolean }) {
-  const name = atom.kind === 'action.v1' ? 'Action' : 'Effect';
+  const name = isAction(atom) ? 'Action' : 'Effect';
   return (
     <Section
       title={seq === null ? name : `${name} · ${seq.toLocaleString()}`}
@@ -76,7 +76,7 @@ function One({ atom, seq, asked }: { atom: Record; seq: number | null; asked: bo
         </span>
       }
     >
-      <Facts of={atom.kind === 'action.v1' ? ofAction(atom) : ofEffect(atom)} />
+      <Facts of={isAction(atom) ? ofAction(atom) : ofEffect(atom)} />
       <Json value={atom} label={`${name} as JSON`} />
     </Section>
   );

@@ -1,5 +1,5 @@
 import { Link } from '../../router';
-import type { Action } from '../../types';
+import { isAction, type Action } from '../../types';
 import { Badge, Time } from '../../ui/Bits';
 import { Icon, type IconName } from '../../ui/Icon';
 import { Person } from '../Person';
@@ -9,7 +9,7 @@ import { saidOf } from './words';
 // AtomRow is one line of the ledger: for an action who did what, for an effect how
 // the action ended.
 export function AtomRow({ of: { seq, atom, action }, current }: { of: Placed; current: boolean }) {
-  const effect = atom.kind === 'effect.v1' ? atom : null;
+  const effect = isAction(atom) ? null : atom;
   return (
     <div class="row atom">
       <Link class="body" to={`/ui/ledger/${seq}`} aria-current={current ? 'page' : undefined}>

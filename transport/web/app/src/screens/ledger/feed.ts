@@ -4,7 +4,7 @@
 
 import { signal } from '@preact/signals';
 import { get, query } from '../../api';
-import type { Action, Atom, Atoms, LedgerHead } from '../../types';
+import { isAction, type Action, type Atom, type Atoms, type LedgerHead } from '../../types';
 
 // Placed is an atom with its place. action is the one that it is or belongs to,
 // null for an effect whose action wasn't read yet.
@@ -83,7 +83,7 @@ export class Feed {
   // read puts a page where it belongs: before all others, or behind them.
   private async read(from: number, limit: number) {
     const { atoms } = await get<Atoms>(`/api/atoms${query({ from, limit })}`, { signal: this.end.signal });
-    for (const atom of atoms) if (atom.kind === 'action.v1') this.actions.set(atom.cid, atom);
+    for (const atom of atoms) if (isAction(atom)) this.actions.set(atom.cid, atom);
     const placed = atoms.map((atom, i) => ({ seq: from + i, atom, action: this.actionOf(atom) })).reverse();
     const known = this.atoms.value;
     if (from > (known[0]?.seq ?? 0)) {
@@ -95,7 +95,7 @@ export class Feed {
     }
   }
 
-  private actionOf = (atom: Atom) => (atom.kind === 'action.v1' ? atom : (this.actions.get(atom.ref_action_cid) ?? null));
+  private actionOf = (atom: Atom) => (isAction(atom) ? atom : (this.actions.get(atom.ref_action_cid) ?? null));
 
   // alone does one thing at a time, and keeps what went wrong.
   private async alone(work: () => Promise<unknown>) {

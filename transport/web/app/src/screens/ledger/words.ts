@@ -4,6 +4,10 @@ import type { Action } from '../../types';
 
 const said: Record<string, string> = {
   'messenger.send': 'sent a message',
+  'messenger.edit': 'edited a message',
+  'messenger.react': 'reacted to a message',
+  'messenger.redact': 'took the content of an entry away',
+  'messenger.pin': 'pinned a message, or no longer',
   'tenant.create': 'founded the tenant',
   'tenant.join': 'joined the tenant',
   'tenant.update': 'changed the tenant’s defaults',
@@ -26,7 +30,12 @@ const said: Record<string, string> = {
   'room.leave': 'left a room',
   'room.update': 'changed a room’s policy',
   'room.trim': 'let old messages go',
+  'agreement.propose': 'proposed terms of an Agreement',
+  'agreement.accept': 'accepted terms of an Agreement',
+  'agreement.withdraw': 'took proposed terms back',
   'agreement.end': 'ended an Agreement',
+  'kind.set': 'wrote a kind of containers',
+  'kind.remove': 'removed a kind of containers',
   'token.create': 'made a service token',
   'token.renew': 'renewed a service token',
   'token.revoke': 'revoked a service token',

@@ -1,8 +1,8 @@
 // The check of a message in this browser, as it comes along.
 
-import { ApiError, said } from '../../api';
+import { ApiError, at, get, said } from '../../api';
 import { canVerify, verifyReceipt, type Json } from '../../chain';
-import type { Atom, Message } from '../../types';
+import type { Atom, EntryAnswer, Message } from '../../types';
 import { Button } from '../../ui/Button';
 import { Icon } from '../../ui/Icon';
 import { Spinner } from '../../ui/Spinner';
@@ -10,7 +10,7 @@ import { useLoad } from '../../ui/useLoad';
 import { aboutChain, checkChain, wordsFor } from './proof';
 
 export function Proof({ message, atoms }: { message: Message; atoms: Atom[] }) {
-  const receipt = useLoad(() => verifyReceipt(message, atoms as unknown as Json[]));
+  const receipt = useLoad(async (signal) => verifyReceipt(message, atoms as unknown as Json[], await saltOf(message, signal)));
   const chain = useLoad((signal) => checkChain(message, atoms[0]!, signal));
   const refused = chain.problem instanceof ApiError && chain.problem.status === 403;
   const bad = receipt.data?.ok === false || Boolean(chain.data?.bad);
@@ -39,6 +39,13 @@ export function Proof({ message, atoms }: { message: Message; atoms: Atom[] }) {
       </ul>
     </section>
   );
+}
+
+// saltOf is what the commitment to the message's text was made with; messages from before
+// salts have none.
+async function saltOf({ room_id, msg_id }: Message, signal: AbortSignal): Promise<string> {
+  const { entry } = await get<EntryAnswer>(at`/api/rooms/${room_id}/entries/${msg_id}`, { signal });
+  return entry.salt ?? '';
 }
 
 function Line({ ok, words }: { ok: boolean; words: string }) {

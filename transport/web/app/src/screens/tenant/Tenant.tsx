@@ -1,6 +1,7 @@
-import { isOwner } from '../../session';
+import { isOwner, me } from '../../session';
 import { Empty } from '../../ui/Empty';
 import { Screen } from '../../ui/Screen';
+import { Way } from '../agreement/Way';
 import { Domains } from './Domains';
 import { Sealed } from './Sealed';
 import './tenant.css';
@@ -14,6 +15,7 @@ export default function Tenant() {
         <>
           <Domains />
           <Sealed />
+          <Way to={`a:tenant:${me.value?.tenant_id}`} />
         </>
       ) : (
         <Empty icon="lock" title="Owners look after the tenant">

@@ -1,0 +1,367 @@
+package room
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// posted is a PostEntry with what was found of the entry that it is about.
+type posted struct {
+	ubl.PostEntry
+	reply  error
+	target *target
+}
+
+// target is the entry that another one is about, as it is stored.
+type target struct {
+	brief
+	stored stored
+	// edits are what else goes when it is redacted, by number.
+	edits map[int64]stored
+	// edited is how many edits it had, when another is made.
+	edited int
+}
+
+// post has an entry decided. What is about another entry waits until all before it is
+// durable, and reads the other one from the store: a redaction must find each edit, and an
+// edit each redaction. Those are rare; the room's messages wait for them.
+func (r *Room) post(t *actors.Turn, c ubl.PostEntry) {
+	if _, err := r.State.member(c.Who); err != nil {
+		t.Fail(err)
+		return
+	}
+	p := &posted{PostEntry: c, reply: r.checkReply(t, c.ReplyTo)}
+	if c.Target != "" && !r.Knows(t, p) {
+		err := t.Settled()
+		if err == nil {
+			p.target, err = r.find(t.Context(), c.Target, c.Type)
+		}
+		if err != nil {
+			t.Fail(err)
+			return
+		}
+	}
+	r.ChangeThen(t, p, asEntry)
+}
+
+// asEntry answers a message that was posted as an entry in that form.
+func asEntry(_ context.Context, answer any) (any, error) {
+	sent, ok := answer.(*ubl.Sent)
+	if !ok {
+		return answer, nil
+	}
+	var m ubl.Message
+	if err := json.Unmarshal(sent.Message, &m); err != nil {
+		return nil, err
+	}
+	return &ubl.Posted{Entry: m.Entry(sent.Salt).Encode(), RoomSeq: sent.RoomSeq}, nil
+}
+
+// find reads an entry by its id, and what one of some type needs to know of it. The number
+// inside the id says where it is.
+func (r *Room) find(ctx context.Context, id ubl.MessageID, by ubl.EntryType) (*target, error) {
+	unknown := ubl.Errorf(ubl.CodeNotFound, "there is no such entry in this room")
+	seq, ok := id.Seq()
+	if !ok || seq < r.State.head().AvailableFrom || seq > r.State.Head.LastSeq {
+		return nil, unknown
+	}
+	var found target
+	err := r.Read.View(ctx, r.group, func(snap ubl.Snapshot) error {
+		v, err := snap.Get(messageKey(r.id, seq))
+		if err != nil || v == nil {
+			return err
+		}
+		found = target{stored: slices.Clone(v)}
+		if found.brief, err = found.stored.brief(); err != nil {
+			return err
+		}
+		switch by {
+		case ubl.EntryEdit:
+			return snap.Ascend(editKey(r.id, seq, 0), editKey(r.id, seq, -1), func(_, _ []byte) bool {
+				found.edited++
+				return true
+			})
+		case ubl.EntryRedaction:
+			found.edits, err = r.editsOf(snap, seq)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case found.id() != id:
+		return nil, unknown
+	}
+	return &found, nil
+}
+
+// editsOf reads the edits of a message that still have their text.
+func (r *Room) editsOf(snap ubl.Snapshot, seq int64) (map[int64]stored, error) {
+	edits := make(map[int64]stored)
+	var bad error
+	err := snap.Ascend(editKey(r.id, seq, 0), editKey(r.id, seq, -1), func(k, _ []byte) bool {
+		n := numberOf(k)
+		v, err := snap.Get(messageKey(r.id, n))
+		if err == nil && v != nil && !stored(v).redacted() {
+			edits[n] = slices.Clone(v)
+		}
+		bad = err
+		return err == nil
+	})
+	return edits, errors.Join(err, bad)
+}
+
+// editKey is the key v room 0 target n: entry n is an edit of the target. n < 0 is the end of
+// those of one target.
+func editKey(r ubl.RoomID, target, n int64) []byte {
+	b := numbered('v', r, target)
+	if n < 0 {
+		return append(b, 0xff)
+	}
+	return binary.BigEndian.AppendUint64(b, uint64(n))
+}
+
+// entryRule is what one type of entry asks of its author, its target and its body.
+type entryRule struct {
+	did ubl.Did
+	// about are the types that it may be about; empty for an entry about no other.
+	about []ubl.EntryType
+	// mine says that only the author of the target may; keepers, that who may change the room
+	// may, too.
+	mine, keepers bool
+	// body checks a body and gives its one form; max is the room's limit on messages.
+	body func(c ubl.TypedBody, max int) (ubl.TypedBody, error)
+}
+
+// entryRules are the types that people and programs post. The others come from the acts that
+// cause them.
+var entryRules = map[ubl.EntryType]entryRule{
+	ubl.EntryMessage:  {did: ubl.DidSend, body: said},
+	ubl.EntryEdit:     {did: ubl.DidEdit, about: []ubl.EntryType{ubl.EntryMessage}, mine: true, body: said},
+	ubl.EntryReaction: {did: ubl.DidReact, about: []ubl.EntryType{ubl.EntryMessage}, body: reaction},
+	ubl.EntryRedaction: {
+		did: ubl.DidRedact, about: []ubl.EntryType{ubl.EntryMessage, ubl.EntryEdit, ubl.EntryReaction},
+		mine: true, keepers: true, body: reason,
+	},
+	ubl.EntryPin: {did: ubl.DidPin, about: []ubl.EntryType{ubl.EntryMessage}, body: pin},
+}
+
+// said is what a message or its edit says. Text has the rules of any message; what only
+// clients read is bytes here.
+func said(c ubl.TypedBody, max int) (ubl.TypedBody, error) {
+	if c.Type != ubl.ContentText {
+		if ubl.OwnContent(c.Type) {
+			return c, ubl.Errorf(ubl.CodeValidation, "a message can't have this content_type")
+		}
+		return c.Check(max)
+	}
+	var b ubl.Body
+	if err := c.Read(ubl.ContentText, &b); err != nil {
+		return c, err
+	}
+	return ubl.TextContent(b.Text), ubl.CheckText(b.Text, max)
+}
+
+func reaction(c ubl.TypedBody, _ int) (ubl.TypedBody, error) {
+	var b ubl.ReactionBody
+	if err := c.Read(ubl.ContentReaction, &b); err != nil {
+		return c, err
+	}
+	return ubl.ReactionContent(b.Key), ubl.CheckReaction(b.Key)
+}
+
+func reason(c ubl.TypedBody, max int) (ubl.TypedBody, error) {
+	var b ubl.RedactionBody
+	if err := c.Read(ubl.ContentRedaction, &b); err != nil {
+		return c, err
+	}
+	if b.Reason != "" {
+		if err := ubl.CheckText(b.Reason, max); err != nil {
+			return c, err
+		}
+	}
+	return ubl.RedactionContent(b.Reason), nil
+}
+
+func pin(c ubl.TypedBody, _ int) (ubl.TypedBody, error) {
+	var b ubl.PinBody
+	err := c.Read(ubl.ContentPin, &b)
+	return ubl.PinContent(b.Pinned), err
+}
+
+// postContent tells one PostEntry from another under the same key.
+func postContent(c *posted) []string {
+	return []string{string(c.Type), string(c.Target), string(c.ReplyTo), c.Body.Type, string(c.Body.Hashed())}
+}
+
+// postDid names the act.
+func postDid(c *posted) ubl.Did { return cmp.Or(entryRules[c.Type].did, ubl.DidSend) }
+
+// decidePost plans an entry of a member.
+func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
+	if c.Type != ubl.EntryRedaction { // which is possible after the end too
+		if err := s.Agreement.May(ubl.OpWrite); err != nil {
+			return nil, err
+		}
+	}
+	rule, ok := entryRules[c.Type]
+	if !ok {
+		return nil, ubl.Errorf(ubl.CodeValidation, "the type is none of message, edit, reaction, redaction and pin")
+	}
+	body, err := rule.body(c.Body, s.Policy.MaxMessageBytes)
+	if err == nil {
+		err = s.Agreement.Terms.Fits(rule.did, size(body))
+	}
+	if err == nil && c.Type == ubl.EntryEdit { // which is no way round the bound of messages
+		err = s.Agreement.Terms.Fits(ubl.DidSend, size(body))
+	}
+	if err == nil {
+		err = s.mayPost(c, rule)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if text, ok := body.Text(); ok && c.Type == ubl.EntryMessage {
+		return s.posting(c.Who, at, ubl.TypeText, text, c.ReplyTo)
+	}
+	return s.entering(c, body, at)
+}
+
+// size is that of what a body says, in bytes.
+func size(c ubl.TypedBody) int {
+	if text, ok := c.Text(); ok {
+		return len(text)
+	}
+	return len(c.Hashed())
+}
+
+// maxEdits bounds the edits of one message: a redaction names them all, and reads them.
+const maxEdits = 100
+
+// mayPost sees what the entry is about, and who its author is.
+func (s *State) mayPost(c *posted, rule entryRule) error {
+	switch {
+	case c.ReplyTo != "" && c.Type != ubl.EntryMessage:
+		return ubl.Errorf(ubl.CodeValidation, "only a message replies to another one")
+	case c.reply != nil:
+		return c.reply
+	case len(rule.about) == 0 && c.Target != "":
+		return ubl.Errorf(ubl.CodeValidation, "a message has no target")
+	case len(rule.about) == 0:
+		return nil
+	case c.target == nil:
+		return ubl.Errorf(ubl.CodeValidation, "target is not the id of an entry")
+	case !slices.Contains(rule.about, c.target.kind()):
+		return ubl.Errorf(ubl.CodeConflict, "an entry of this type can't be about the target, which is of another type")
+	case c.target.stored.redacted():
+		return ubl.Errorf(ubl.CodeConflict, "the target was redacted")
+	case c.target.edited >= maxEdits:
+		return ubl.Errorf(ubl.CodeConflict, "a message can be edited %d times", maxEdits)
+	case !rule.mine || c.target.author() == c.Who.UserID:
+		return nil
+	case rule.keepers:
+		return s.shows(ubl.DidRoomUpdate, c.Who)
+	}
+	return ubl.Errorf(ubl.CodeForbidden, "only the author of a message may edit it")
+}
+
+// entering plans an entry that message.v1 can't say.
+func (s *State) entering(c *posted, body ubl.TypedBody, at actors.Moment) (*plan, error) {
+	room, seq := s.Summary.RoomID, s.Head.LastSeq+1
+	id, err := ubl.NewMessageID(seq, at.Random)
+	if err != nil {
+		return nil, err
+	}
+	salt, err := ubl.NewSalt(at.Random)
+	if err != nil {
+		return nil, err
+	}
+	e := entry{&post{seq: seq, id: id, bytes: postBytes(body.Hashed())}, nil, &ubl.Entry{
+		AuthorID: c.Who.UserID, Body: &body, ID: id, Kind: ubl.EntryKind, RoomID: room, RoomSeq: seq, Salt: salt,
+		SentAt: at.Now, TenantID: s.Agreement.TenantID, Type: c.Type,
+	}}
+	p := &plan{
+		Act: actors.Act{
+			This: ubl.Fields{
+				ubl.Str("body_hash", salt.Commit(body.Hashed())), ubl.Str("msg_id", id), ubl.Str("room_id", room), ubl.Int("room_seq", seq),
+			},
+			Effects:  []ubl.Fields{{ubl.Str("op", "room.append"), ubl.Str("room_id", room), ubl.Int("room_seq", seq)}},
+			Pointers: ubl.Fields{ubl.Str("msg_id", id)},
+		},
+		Answer: func(ubl.Receipt) any { return e.post.answer() },
+	}
+	if ubl.OwnContent(body.Type) { // others are words of the author's, which a redaction takes away
+		p.This = append(p.This, ubl.Str("content_type", body.Type))
+	}
+	if c.ReplyTo != "" {
+		e.ReplyTo = &c.ReplyTo
+	}
+	if c.Target != "" {
+		e.Target = &c.Target
+		p.This = append(p.This, ubl.Str("target", c.Target))
+	}
+	switch c.Type {
+	case ubl.EntryEdit:
+		p.Records = append(p.Records, actors.Record{Key: editKey(room, c.target.Seq, seq), Value: []byte{editVersion}})
+	case ubl.EntryRedaction:
+		if e.redacts, err = s.redacting(p, c, at); err != nil {
+			return nil, err
+		}
+	}
+	p.Item = e
+	return s.oldestOf(p, at), nil
+}
+
+// editVersion is all that the record of an edit says.
+const editVersion = 1
+
+// redacting takes the content of an entry and of its edits away, with the salts: what the
+// ledger says of them then leads nowhere.
+func (s *State) redacting(p *plan, c *posted, at actors.Moment) (map[int64]stored, error) {
+	by := ubl.Redacted{At: at.Now, By: c.Who.UserID, RoomSeq: s.Head.LastSeq + 1}
+	gone := map[int64]stored{c.target.Seq: c.target.stored}
+	maps.Copy(gone, c.target.edits)
+	left := make(map[int64]stored, len(gone))
+	for _, seq := range slices.Sorted(maps.Keys(gone)) {
+		e, err := gone[seq].entry()
+		if err != nil {
+			return nil, ubl.Damaged("entry %d of %s can't be read", seq, s.Summary.RoomID)
+		}
+		e.Body, e.Salt, e.Redacted = nil, ubl.Salt{}, &by
+		left[seq] = storeEntry(formRedacted, e)
+		p.Records = append(p.Records, actors.Record{Key: messageKey(s.Summary.RoomID, seq), Value: left[seq], Frees: len(gone[seq])})
+		p.Effects = append(p.Effects, ubl.Fields{ubl.Str("op", "room.redact"), ubl.Str("room_id", s.Summary.RoomID), ubl.Int("room_seq", seq)})
+	}
+	p.Frees = true
+	return left, nil
+}
+
+// entry is the item of an entry that message.v1 can't say.
+type entry struct {
+	post    *post
+	redacts map[int64]stored // what it leaves of others, by number
+	*ubl.Entry
+}
+
+// Number implements [actors.Item].
+func (e entry) Number() int64 { return e.RoomSeq }
+
+// Seal implements [actors.Item].
+func (e entry) Seal(receipt ubl.Receipt) []byte {
+	e.Receipt = receipt
+	e.post.stored = storeEntry(formEntry, e.Entry)
+	return e.post.stored
+}
+
+// Told implements [actors.Item].
+func (e entry) Told() ubl.Event {
+	return ubl.Event{Kind: ubl.EventEntryCreated, RoomID: e.RoomID, RoomSeq: e.RoomSeq, UserID: e.AuthorID, Payload: e.post.stored.json(), Redacts: e.redacts != nil}
+}

@@ -1,0 +1,293 @@
+package ubl
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"mime"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A room's timeline is a log of entries, numbered by room_seq: what was said, and what was
+// done to it. The schema is ubl.entry.v2. A message of text is served as message.v1 too, and
+// as nothing else to clients that know no entries: they see its number and skip the others,
+// which is no gap.
+
+// EntryType says what an entry is.
+type EntryType string
+
+// Types of entries.
+const (
+	EntryMessage    EntryType = "message"
+	EntryEdit       EntryType = "edit"       // says a message anew
+	EntryReaction   EntryType = "reaction"   // to a message, by a key that is mostly an emoji
+	EntryRedaction  EntryType = "redaction"  // takes an entry's content away, for good
+	EntryPin        EntryType = "pin"        // marks a message for all, or no longer
+	EntryMembership EntryType = "membership" // who left, or has another role
+	EntryProposal   EntryType = "proposal"   // what became of something proposed
+	EntryCall       EntryType = "call"       // a call began or ended
+)
+
+// EntryTypes lists them all.
+func EntryTypes() []EntryType {
+	return []EntryType{
+		EntryMessage, EntryEdit, EntryReaction, EntryRedaction, EntryPin, EntryMembership, EntryProposal, EntryCall,
+	}
+}
+
+// Content types of bodies that the server itself reads. Clients may use others in messages
+// and edits, such as ciphertext: the server keeps and serves their bytes, and reads nothing.
+const (
+	ContentText      = "application/vnd.ubl.text+json"      // {"text":…}, as message.v1 has it
+	ContentSystem    = "application/vnd.ubl.system+json"    // {"text":…}, from the acts that cause it
+	ContentReaction  = "application/vnd.ubl.reaction+json"  // {"key":…}
+	ContentRedaction = "application/vnd.ubl.redaction+json" // {} or {"reason":…}
+	ContentPin       = "application/vnd.ubl.pin+json"       // {"pinned":true} or false
+)
+
+// TypedBody is what an entry says: JSON, where the type says that it is, else bytes.
+type TypedBody struct {
+	Type  string          `json:"content_type"`
+	JSON  json.RawMessage `json:"json,omitempty"`  // an object, canonical
+	Bytes []byte          `json:"bytes,omitempty"` // base64 on the wire
+}
+
+// The bodies of the content types that the server reads, but for text, which is a [Body].
+type (
+	// ReactionBody is that of [ContentReaction].
+	ReactionBody struct {
+		Key string `json:"key"`
+	}
+	// RedactionBody is that of [ContentRedaction].
+	RedactionBody struct {
+		Reason string `json:"reason,omitempty"`
+	}
+	// PinBody is that of [ContentPin].
+	PinBody struct {
+		Pinned bool `json:"pinned"`
+	}
+)
+
+// TextContent is the body of a message of text.
+func TextContent(text string) TypedBody {
+	return TypedBody{Type: ContentText, JSON: Body{Text: text}.Canonical()}
+}
+
+// ReactionContent is the body of a reaction.
+func ReactionContent(key string) TypedBody {
+	return TypedBody{Type: ContentReaction, JSON: namedText("key", key)}
+}
+
+// RedactionContent is the body of a redaction, with its reason if there is one.
+func RedactionContent(reason string) TypedBody {
+	if reason == "" {
+		return TypedBody{Type: ContentRedaction, JSON: []byte("{}")}
+	}
+	return TypedBody{Type: ContentRedaction, JSON: namedText("reason", reason)}
+}
+
+// PinContent is the body of a pin.
+func PinContent(pinned bool) TypedBody {
+	return TypedBody{Type: ContentPin, JSON: Fields{Bool("pinned", pinned)}.JSON()}
+}
+
+// OwnContent reports whether the server reads bodies of a content type.
+func OwnContent(kind string) bool {
+	return slices.Contains([]string{ContentText, ContentSystem, ContentReaction, ContentRedaction, ContentPin}, kind)
+}
+
+// Read reads a body of one of those types, which has no other member.
+func (c TypedBody) Read(kind string, into any) error {
+	if c.Type != kind || c.JSON == nil || c.Bytes != nil {
+		return Errorf(CodeValidation, "the body is not json of the content_type %s", kind)
+	}
+	canonical, err := Canonical(c.JSON)
+	if err != nil {
+		return Errorf(CodeValidation, "json is not in a form that can be hashed")
+	}
+	d := json.NewDecoder(bytes.NewReader(canonical))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return Errorf(CodeValidation, "json doesn't have the form of its content_type")
+	}
+	return nil
+}
+
+// Hashed is what the ledger commits to: canonical JSON, or the bytes.
+func (c TypedBody) Hashed() []byte {
+	if c.JSON != nil {
+		return c.JSON
+	}
+	return c.Bytes
+}
+
+// Text is what a body of [ContentText] or [ContentSystem] says; false for any other.
+func (c TypedBody) Text() (string, bool) {
+	var b Body
+	if c.Type != ContentText && c.Type != ContentSystem || json.Unmarshal(c.JSON, &b) != nil {
+		return "", false
+	}
+	return b.Text, true
+}
+
+// Bounds of typed bodies: the longest content type, and the levels of JSON, which every
+// client must be able to parse inside the answers that it gets.
+const (
+	maxContentType = 128
+	maxBodyNesting = 100
+)
+
+// Check refuses a body whose type is none, or whose content isn't what the type says, and
+// answers it in canonical form. max is the most bytes.
+func (c TypedBody) Check(max int) (TypedBody, error) {
+	kind, params, err := mime.ParseMediaType(c.Type)
+	switch {
+	case err != nil || len(params) > 0 || kind != c.Type || !strings.Contains(kind, "/") || len(kind) > maxContentType:
+		return c, Errorf(CodeValidation, "content_type is not a media type in lower case without parameters")
+	case isJSON(kind) != (c.JSON != nil) || c.JSON != nil && c.Bytes != nil:
+		return c, Errorf(CodeValidation, "a body has json where its content_type ends in +json, and bytes otherwise")
+	}
+	if c.JSON != nil {
+		if c.JSON, err = Canonical(c.JSON); err != nil || c.JSON[0] != '{' {
+			return c, Errorf(CodeValidation, "json is not an object in a form that can be hashed")
+		}
+		if checkTokens(c.JSON, maxBodyNesting) != nil {
+			return c, Errorf(CodeValidation, "json is nested deeper than %d levels", maxBodyNesting)
+		}
+	}
+	if n := len(c.Hashed()); n > max {
+		return c, Errorf(CodeTooLarge, "the body is longer than %d bytes", max)
+	}
+	return c, nil
+}
+
+func isJSON(kind string) bool { return kind == "application/json" || strings.HasSuffix(kind, "+json") }
+
+// EntryKind is the kind of entries of this form.
+const EntryKind = "entry.v2"
+
+// Entry is one entry of a room's timeline, as it is served.
+type Entry struct {
+	AuthorID UserID `json:"author_id"`
+	// Body is nil once the entry is redacted.
+	Body    *TypedBody `json:"body"`
+	ID      MessageID  `json:"entry_id"`
+	Kind    string     `json:"kind"`
+	Receipt Receipt    `json:"receipt"`
+	// Redacted says by whom and when the body was taken away, nil where it wasn't.
+	Redacted *Redacted  `json:"redacted,omitempty"`
+	ReplyTo  *MessageID `json:"reply_to,omitempty"`
+	RoomID   RoomID     `json:"room_id"`
+	RoomSeq  int64      `json:"room_seq"`
+	// Salt is what the body's commitment in the ledger was made with: none for a body that is
+	// older than commitments, and for one that was redacted.
+	Salt   Salt `json:"salt,omitzero"`
+	SentAt Time `json:"sent_at"`
+	// Target is what an edit, reaction, redaction or pin is about.
+	Target   *MessageID `json:"target,omitempty"`
+	TenantID TenantID   `json:"tenant_id"`
+	Type     EntryType  `json:"type"`
+}
+
+// Redacted is the redaction of an entry.
+type Redacted struct {
+	At      Time   `json:"at"`
+	By      UserID `json:"by"`
+	RoomSeq int64  `json:"room_seq"` // of the redaction
+}
+
+// Encode writes the entry as canonical JSON.
+func (e *Entry) Encode() json.RawMessage {
+	data, err := json.Marshal(e)
+	if err == nil {
+		data, err = Canonical(data)
+	}
+	if err != nil { // impossible: every member was checked at the border
+		panic("ubl: an entry has no canonical form: " + err.Error())
+	}
+	return data
+}
+
+// Entry is the message as an entry, with its salt.
+func (m *Message) Entry(salt Salt) *Entry {
+	c := TextContent(m.Body.Text)
+	if m.Type == TypeSystem {
+		c.Type = ContentSystem
+	}
+	return &Entry{
+		AuthorID: m.SenderID, Body: &c, ID: m.MsgID, Kind: EntryKind, Receipt: m.Receipt, ReplyTo: m.ReplyTo,
+		RoomID: m.RoomID, RoomSeq: m.RoomSeq, Salt: salt, SentAt: m.SentAt, TenantID: m.TenantID, Type: EntryMessage,
+	}
+}
+
+// maxReactionRunes bounds the key of a reaction: an emoji of several code points, or a short
+// name.
+const maxReactionRunes = 32
+
+// CheckReaction refuses the key of a reaction that is empty, long or can't be seen.
+func CheckReaction(key string) error {
+	if !utf8.ValidString(key) || !seen(key) || utf8.RuneCountInString(key) > maxReactionRunes || strings.ContainsAny(key, " \t\r\n") {
+		return Errorf(CodeValidation, "the key of a reaction is not 1 to %d characters that can be seen, without blanks", maxReactionRunes)
+	}
+	return nil
+}
+
+// Commands about entries, of the Room family.
+type (
+	// PostEntry appends an entry that message.v1 can't say. Members; see the Room's table of
+	// entries for who may do what. Answers *Posted.
+	PostEntry struct {
+		Request
+		Type    EntryType
+		Target  MessageID // "" for a message
+		ReplyTo MessageID // "" for none
+		Body    TypedBody
+	}
+)
+
+// Posted is the answer to a PostEntry: the entry as canonical JSON.
+type Posted struct {
+	Entry   json.RawMessage
+	RoomSeq int64
+}
+
+// How far [ReadMessages] looks: where other entries are most of a timeline, a page may have
+// fewer messages than were asked for.
+const (
+	lookPages = 5
+	lookLimit = 100
+)
+
+// ReadMessages reads a page of a room's messages, oldest first, and leaves out entries that
+// aren't any. next is the cursor of the page before, nil at the beginning. The command is
+// without After.
+func ReadMessages(ctx context.Context, a Asker, room Name, cmd ReadHistory) (list []json.RawMessage, next *int64, err error) {
+	wanted := cmd.Limit
+	for range lookPages {
+		page, err := Ask[*HistoryPage](ctx, a, room, cmd)
+		if err != nil {
+			return nil, nil, err
+		}
+		next = page.NextCursor
+		for i := len(page.Messages) - 1; i >= 0 && len(list) < wanted; i-- {
+			if page.Messages[i] == nil {
+				continue
+			}
+			list = append(list, page.Messages[i])
+			if seq := page.FirstSeq + int64(i); i > 0 && len(list) == wanted {
+				next = &seq
+			}
+		}
+		if next == nil || len(list) == wanted {
+			break
+		}
+		cmd.Before, cmd.Limit = *next, max(wanted-len(list), lookLimit)
+	}
+	slices.Reverse(list)
+	return list, next, nil
+}
+
+// Cost is that of the body, twice over for the entry and its bookkeeping.
+func (c PostEntry) Cost() int { return writeCost + 2*len(c.Body.Hashed()) }

@@ -1,0 +1,17 @@
+package harness
+
+import "ubl"
+
+// AskTerms has two owners of an Agreement propose, amend, accept and take back terms: each
+// command once. Owners may do everything then, and entries what messages and documents need.
+func AskTerms(h *House, ask func(ubl.Name, ubl.Command) any, at ubl.Name, owner, other ubl.Identity) {
+	terms := ubl.Terms{Form: ubl.TermsForm, Accept: ubl.AcceptOwners, Permits: []ubl.Permit{
+		{Did: "*", To: []string{ubl.ToOwners}}, {Did: "messenger.*", To: []string{ubl.ToEntries}}, {Did: "office.*", To: []string{ubl.ToEntries}},
+	}}
+	ask(at, ubl.ProposeTerms{Request: h.Request(owner), Terms: terms}) // the usual terms ask nobody else
+	terms.Accept = ubl.AcceptProposer
+	ask(at, ubl.ProposeTerms{Request: h.Request(owner), Terms: terms})
+	ask(at, ubl.WithdrawTerms{Request: h.Request(other)})
+	ask(at, ubl.ProposeTerms{Request: h.Request(owner), Terms: terms})
+	ask(at, ubl.AcceptTerms{Request: h.Request(other), TermsHash: terms.Hash()})
+}

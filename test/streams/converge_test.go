@@ -1,0 +1,199 @@
+package streams
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ubl"
+	"ubl/test/harness"
+)
+
+// screen is what one client makes of a room's entries. It knows the rules from DESIGN.md
+// ("Entries"), and takes each entry once.
+type screen struct {
+	last     int64
+	said     map[int64]string  // of messages and edits that have their content
+	messages map[int64]bool    // which of them are messages
+	edits    map[int64][]int64 // of a message, by number
+	reacted  map[int64]string  // reactions that have their content
+	about    map[int64]int64   // the message of each reaction
+}
+
+func newScreen() *screen {
+	return &screen{
+		said: map[int64]string{}, messages: map[int64]bool{}, edits: map[int64][]int64{}, reacted: map[int64]string{}, about: map[int64]int64{},
+	}
+}
+
+// take shows an entry that came as message.v1 or as entry.v2.
+func (s *screen) take(t testing.TB, message, raw json.RawMessage) {
+	t.Helper()
+	var e ubl.Entry
+	if message != nil {
+		var m ubl.Message
+		if err := json.Unmarshal(message, &m); err != nil {
+			t.Fatal(err)
+		}
+		e = *m.Entry(ubl.Salt{})
+	} else if err := json.Unmarshal(raw, &e); err != nil {
+		t.Fatal(err)
+	}
+	if e.RoomSeq != s.last+1 {
+		t.Fatalf("entry %d came behind %d", e.RoomSeq, s.last)
+	}
+	s.last = e.RoomSeq
+	target := int64(0)
+	if e.Target != nil {
+		target, _ = e.Target.Seq()
+	}
+	switch e.Type {
+	case ubl.EntryMessage:
+		s.messages[e.RoomSeq] = true
+		if e.Body != nil {
+			s.said[e.RoomSeq], _ = e.Body.Text()
+		}
+	case ubl.EntryEdit:
+		s.edits[target] = append(s.edits[target], e.RoomSeq)
+		if e.Body != nil {
+			s.said[e.RoomSeq], _ = e.Body.Text()
+		}
+	case ubl.EntryReaction:
+		s.about[e.RoomSeq] = target
+		if e.Body != nil {
+			s.reacted[e.RoomSeq] = string(e.AuthorID) + " " + string(e.Body.JSON)
+		}
+	case ubl.EntryRedaction:
+		delete(s.said, target)
+		delete(s.reacted, target)
+		for _, n := range s.edits[target] {
+			delete(s.said, n)
+		}
+	}
+}
+
+// String is what a person sees in the end.
+func (s *screen) String() string {
+	var b strings.Builder
+	for _, seq := range slices.Sorted(maps.Keys(s.messages)) {
+		text, there := s.said[seq]
+		for _, n := range s.edits[seq] {
+			if again, kept := s.said[n]; kept && there {
+				text = again
+			}
+		}
+		reactions := map[string]bool{}
+		for n, what := range s.reacted {
+			if s.about[n] == seq && there {
+				reactions[what] = true
+			}
+		}
+		fmt.Fprintf(&b, "%d %t %q %q\n", seq, there, text, slices.Sorted(maps.Keys(reactions)))
+	}
+	return b.String()
+}
+
+// read takes events off a stream up to a number.
+func (s *screen) read(t testing.TB, lines *bufio.Scanner, upTo int64) {
+	t.Helper()
+	for s.last < upTo && lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		var ev struct {
+			Payload struct{ Message, Entry json.RawMessage }
+		}
+		if err := json.Unmarshal([]byte(data), &ev); err != nil {
+			t.Fatal(err)
+		}
+		if ev.Payload.Message != nil || ev.Payload.Entry != nil {
+			s.take(t, ev.Payload.Message, ev.Payload.Entry)
+		}
+	}
+	if s.last < upTo {
+		t.Fatalf("the stream ended behind %d of %d", s.last, upTo)
+	}
+}
+
+// TestClientsConverge: over random histories of entries, a client that listened from the
+// beginning, one that was away for a while, and one that reads everything at the end see the
+// same.
+func TestClientsConverge(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	people := []ubl.Identity{harness.User("ana@example.com"), harness.User("bob@example.com")}
+	for _, who := range people {
+		h.Enter(who)
+	}
+	rooms := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		rooms++
+		made := harness.Must[*ubl.RoomSummary](h, ubl.TenantName(people[0].TenantID), ubl.CreateRoom{Request: h.Request(people[0]), Name: fmt.Sprint("room ", rooms)})
+		room := ubl.RoomName(people[0].TenantID, made.RoomID)
+		harness.Must[*ubl.Member](h, room, ubl.AddMember{Request: h.Request(people[0]), Member: ubl.Member{UserID: people[1].UserID, Email: people[1].Email, Role: ubl.RoleMember}})
+		path := "/api/events/rooms/" + string(made.RoomID) + "?from_seq="
+		always, away := newScreen(), newScreen()
+		live := follow(t, h, people[0], path+"0")
+		away.read(t, follow(t, h, people[0], path+"0"), 2)
+		var ids []ubl.MessageID
+		steps := rapid.IntRange(1, 30).Draw(rt, "steps")
+		for range steps {
+			if id := step(rt, h, room, people, ids); id != "" {
+				ids = append(ids, id)
+			}
+			if rapid.IntRange(0, 9).Draw(rt, "comes back") == 0 {
+				away.read(t, follow(t, h, people[1], fmt.Sprint(path, away.last)), last(h, room))
+			}
+		}
+		always.read(t, live, last(h, room))
+		away.read(t, follow(t, h, people[1], fmt.Sprint(path, away.last)), last(h, room))
+		late := newScreen()
+		page := harness.Must[*ubl.HistoryPage](h, room, ubl.ReadHistory{Who: people[1], Limit: 200, Entries: true})
+		for _, raw := range page.Entries {
+			late.take(t, nil, raw)
+		}
+		if always.String() != late.String() || away.String() != late.String() {
+			rt.Errorf("who listened sees\n%swho was away\n%swho came last\n%s", always, away, late)
+		}
+	})
+}
+
+func last(h *harness.House, room ubl.Name) int64 {
+	return harness.Must[ubl.Head](h, room, ubl.RoomHead{}).LastSeq
+}
+
+// step is one thing that somebody does or tries to. It answers the entry's id, "" where it
+// was refused.
+func step(rt *rapid.T, h *harness.House, room ubl.Name, people []ubl.Identity, ids []ubl.MessageID) ubl.MessageID {
+	c := ubl.PostEntry{Request: h.Request(rapid.SampledFrom(people).Draw(rt, "who")), Type: ubl.EntryMessage, Body: ubl.TextContent(rapid.StringMatching(`[a-z]{1,6}`).Draw(rt, "text"))}
+	if len(ids) > 0 {
+		c.Type = rapid.SampledFrom([]ubl.EntryType{ubl.EntryMessage, ubl.EntryEdit, ubl.EntryReaction, ubl.EntryRedaction}).Draw(rt, "type")
+	}
+	switch c.Type {
+	case ubl.EntryReaction:
+		c.Body = ubl.ReactionContent(rapid.SampledFrom([]string{"👍", "🎉"}).Draw(rt, "key"))
+	case ubl.EntryRedaction:
+		c.Body = ubl.RedactionContent("")
+	}
+	if c.Type != ubl.EntryMessage {
+		c.Target = rapid.SampledFrom(ids).Draw(rt, "target")
+	}
+	answer, err := h.Ask(rt.Context(), room, c)
+	if err != nil {
+		if code := ubl.CodeOf(err); code != ubl.CodeConflict && code != ubl.CodeForbidden {
+			rt.Fatal(err)
+		}
+		return ""
+	}
+	var e ubl.Entry
+	if err := json.Unmarshal(answer.(*ubl.Posted).Entry, &e); err != nil {
+		rt.Fatal(err)
+	}
+	return e.ID
+}
