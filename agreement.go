@@ -243,8 +243,8 @@ func (m Member) appendHashed(b []byte) []byte {
 	return append(b, '}')
 }
 
-// canonical is the canonical JSON of a record that always has one: strings, small numbers
-// and times.
+// canonical is the canonical JSON of what always has one: strings, small numbers and times,
+// and JSON that was checked at the border.
 func canonical(record any) []byte {
 	b, err := json.Marshal(record)
 	if err == nil {

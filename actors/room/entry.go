@@ -275,29 +275,15 @@ func (s *State) mayPost(c *posted, rule entryRule) error {
 
 // entering plans an entry that message.v1 can't say.
 func (s *State) entering(c *posted, body ubl.TypedBody, at actors.Moment) (*plan, error) {
-	room, seq := s.Summary.RoomID, s.Head.LastSeq+1
-	id, err := ubl.NewMessageID(seq, at.Random)
+	next, salt, act, err := s.next(at, body.Hashed())
 	if err != nil {
 		return nil, err
 	}
-	salt, err := ubl.NewSalt(at.Random)
-	if err != nil {
-		return nil, err
-	}
-	e := entry{&post{seq: seq, id: id, bytes: postBytes(body.Hashed())}, nil, &ubl.Entry{
-		AuthorID: c.Who.UserID, Body: &body, ID: id, Kind: ubl.EntryKind, RoomID: room, RoomSeq: seq, Salt: salt,
+	e := entry{next, nil, &ubl.Entry{
+		AuthorID: c.Who.UserID, Body: &body, ID: next.id, Kind: ubl.EntryKind, RoomID: s.Summary.RoomID, RoomSeq: next.seq, Salt: salt,
 		SentAt: at.Now, TenantID: s.Agreement.TenantID, Type: c.Type,
 	}}
-	p := &plan{
-		Act: actors.Act{
-			This: ubl.Fields{
-				ubl.Str("body_hash", salt.Commit(body.Hashed())), ubl.Str("msg_id", id), ubl.Str("room_id", room), ubl.Int("room_seq", seq),
-			},
-			Effects:  []ubl.Fields{{ubl.Str("op", "room.append"), ubl.Str("room_id", room), ubl.Int("room_seq", seq)}},
-			Pointers: ubl.Fields{ubl.Str("msg_id", id)},
-		},
-		Answer: func(ubl.Receipt) any { return e.post.answer() },
-	}
+	p := &plan{Act: act, Answer: func(ubl.Receipt) any { return next.answer() }}
 	if ubl.OwnContent(body.Type) { // others are words of the author's, which a redaction takes away
 		p.This = append(p.This, ubl.Str("content_type", body.Type))
 	}
@@ -310,7 +296,7 @@ func (s *State) entering(c *posted, body ubl.TypedBody, at actors.Moment) (*plan
 	}
 	switch c.Type {
 	case ubl.EntryEdit:
-		p.Records = append(p.Records, actors.Record{Key: editKey(room, c.target.Seq, seq), Value: []byte{editVersion}})
+		p.Records = append(p.Records, actors.Record{Key: editKey(e.RoomID, c.target.Seq, e.RoomSeq), Value: []byte{editVersion}})
 	case ubl.EntryRedaction:
 		if e.redacts, err = s.redacting(p, c, at); err != nil {
 			return nil, err

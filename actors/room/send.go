@@ -63,41 +63,44 @@ func (s *State) decideAnnounce(c ubl.Announce, at actors.Moment) (*plan, error) 
 	return p, err
 }
 
-// posting plans the next message. It is the one way into a timeline, for system messages
-// too.
-func (s *State) posting(by ubl.Identity, at actors.Moment, kind, text string, replyTo ubl.MessageID) (*plan, error) {
+// next is the place of the next entry in the timeline, the salt of its body, and the act that
+// puts it there. It is the one way into a timeline.
+func (s *State) next(at actors.Moment, body []byte) (p *post, salt ubl.Salt, act actors.Act, err error) {
 	room, seq := s.Summary.RoomID, s.Head.LastSeq+1
 	id, err := ubl.NewMessageID(seq, at.Random)
 	if err != nil {
-		return nil, err
+		return nil, salt, act, err
 	}
-	salt, err := ubl.NewSalt(at.Random)
+	if salt, err = ubl.NewSalt(at.Random); err != nil {
+		return nil, salt, act, err
+	}
+	act = actors.Act{
+		This: ubl.Fields{
+			ubl.Str("body_hash", salt.Commit(body)), ubl.Str("msg_id", id),
+			ubl.Str("room_id", room), ubl.Int("room_seq", seq),
+		},
+		Effects:  []ubl.Fields{{ubl.Str("op", "room.append"), ubl.Str("room_id", room), ubl.Int("room_seq", seq)}},
+		Pointers: ubl.Fields{ubl.Str("msg_id", id)},
+	}
+	return &post{seq: seq, id: id, bytes: postBytes(body)}, salt, act, nil
+}
+
+// posting plans the next message, of the system too.
+func (s *State) posting(by ubl.Identity, at actors.Moment, kind, text string, replyTo ubl.MessageID) (*plan, error) {
+	body := ubl.Body{Text: text}
+	next, salt, act, err := s.next(at, body.Canonical())
 	if err != nil {
 		return nil, err
 	}
-	body := ubl.Body{Text: text}
-	canonical := body.Canonical()
-	m := message{&post{seq: seq, id: id, bytes: postBytes(canonical)}, salt, &ubl.Message{
-		MsgID: id, TenantID: s.Agreement.TenantID, RoomID: room, RoomSeq: seq, SenderID: by.UserID,
+	act.Did = ubl.DidSend
+	m := message{next, salt, &ubl.Message{
+		MsgID: next.id, TenantID: s.Agreement.TenantID, RoomID: s.Summary.RoomID, RoomSeq: next.seq, SenderID: by.UserID,
 		SentAt: at.Now, Type: kind, Body: body,
 	}}
 	if replyTo != "" {
 		m.ReplyTo = &replyTo
 	}
-	p := &plan{
-		Act: actors.Act{
-			Did: ubl.DidSend,
-			This: ubl.Fields{
-				ubl.Str("body_hash", salt.Commit(canonical)), ubl.Str("msg_id", id),
-				ubl.Str("room_id", room), ubl.Int("room_seq", seq),
-			},
-			Effects:  []ubl.Fields{{ubl.Str("op", "room.append"), ubl.Str("room_id", room), ubl.Int("room_seq", seq)}},
-			Pointers: ubl.Fields{ubl.Str("msg_id", id)},
-		},
-		Item:   m,
-		Answer: func(ubl.Receipt) any { return m.post.answer() },
-	}
-	return s.oldestOf(p, at), nil
+	return s.oldestOf(&plan{Act: act, Item: m, Answer: func(ubl.Receipt) any { return next.answer() }}, at), nil
 }
 
 // oldestOf arms the room's retention with its first entry.
