@@ -334,6 +334,12 @@ const (
 	DidComplete         Did = "office.llm.complete"
 	DidToolCall         Did = "office.tool.call"
 
+	DidFilePut     Did = "file.put"
+	DidFileGet     Did = "file.get"
+	DidFileList    Did = "file.list"
+	DidFileRemove  Did = "file.remove"
+	DidFileCollect Did = "file.collect"
+
 	DidContainerCreate       Did = "container.create"
 	DidContainerJoin         Did = "container.join"
 	DidContainerInvite       Did = "container.invite"
@@ -386,6 +392,7 @@ var dids = []Did{
 	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
 	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,
 	DidDocumentList, DidDocumentVersions, DidDocumentSearch, DidComplete, DidToolCall,
+	DidFilePut, DidFileGet, DidFileList, DidFileRemove, DidFileCollect,
 	DidContainerCreate, DidContainerJoin, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave,
 	DidTransfer, DidReceive, DidCreditsIssue,
 	DidToolAccess, DidServerAdd, DidServerUpdate, DidServerRemove, DidServerSync, DidServerConnect,

@@ -404,6 +404,17 @@ func (q Quota) Within(limit string, have int) error {
 type Content struct {
 	Space  byte
 	Counts func(key []byte) bool // nil for all
+	// Weighs is how many bytes a record takes that stands for more than itself; nil for its
+	// own length.
+	Weighs func(value []byte) int64
+}
+
+// Weight is how many bytes a record of the content takes.
+func (c Content) Weight(value []byte) int64 {
+	if c.Weighs == nil {
+		return int64(len(value))
+	}
+	return c.Weighs(value)
 }
 
 // Has reports whether a record of the key counts.

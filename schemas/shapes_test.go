@@ -23,6 +23,7 @@ var shapes = map[string]any{
 	"ubl.container.v1#summary": ubl.ContainerSummary{}, "ubl.container.v1#config": ubl.Container{},
 	"ubl.dead_letter.v1":      ubl.DeadLetter{},
 	"ubl.document.v1#version": ubl.Document{}, "ubl.document.v1#hit": ubl.DocumentHit{},
+	"ubl.file.v1":             ubl.File{},
 	"ubl.invitation.v1":       ubl.Invitation{},
 	"ubl.member.v1":           ubl.Member{},
 	"ubl.message.v1":          ubl.Message{},
@@ -33,6 +34,7 @@ var shapes = map[string]any{
 	"ubl.server.v1":        ubl.Server{},
 	"ubl.service_token.v1": ubl.ServiceToken{},
 	"ubl.tool_access.v1":   ubl.ToolAccess{},
+	"ubl.upload.v1":        ubl.Upload{},
 }
 
 // shownOtherwise are records that transport/api shows by types of its own.

@@ -19,9 +19,14 @@ const (
 // reading puts a look on record, and answers with what read finds. The act's receipt is there
 // by then.
 func (c *Container) reading(t *actors.Turn, req ubl.Request, did ubl.Did, this ubl.Fields, read func(context.Context, *actors.Act) (any, error)) {
+	c.look(t, req, did, this, "document.read", read)
+}
+
+// look is reading of documents or, by another op, of files.
+func (c *Container) look(t *actors.Turn, req ubl.Request, did ubl.Did, this ubl.Fields, op string, read func(context.Context, *actors.Act) (any, error)) {
 	place := ubl.Str("workspace_id", c.id)
 	act, err := c.Look(t, did, req, actors.Act{
-		This: append(this, place), Effects: []ubl.Fields{{ubl.Str("op", "document.read"), place}},
+		This: append(this, place), Effects: []ubl.Fields{{ubl.Str("op", op), place}},
 	})
 	t.Read(err, func(ctx context.Context) (any, error) { return read(ctx, act) })
 }

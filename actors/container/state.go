@@ -23,6 +23,9 @@ type State struct {
 	// Deleted is the last version of each document that was deleted here: its
 	// versions stay readable.
 	Deleted map[ubl.DocumentID]int64
+	// Files holds the files that are inside, Filed their ids in order.
+	Files map[ubl.FileID]file
+	Filed []ubl.FileID
 	// Past holds who has left the general workspace, or was removed from it: they
 	// don't join by touching it any more.
 	Past map[ubl.UserID]bool
@@ -77,6 +80,10 @@ func (s *State) apply(e event) {
 		s.Agreement.NamedHeir = e.Member.UserID
 	case ubl.DidDocumentCreate, ubl.DidDocumentUpdate, ubl.DidDocumentDelete:
 		s.put(*e.Document)
+	case ubl.DidFilePut:
+		s.putFile(*e.File)
+	case ubl.DidFileRemove:
+		s.dropFile(e.File.ID)
 	case ubl.DidCreditsIssue:
 		s.Balance += e.Amount
 	case ubl.DidTransfer:
@@ -115,11 +122,12 @@ func (s *State) set(m ubl.Member) {
 	delete(s.Past, m.UserID)
 }
 
-// seal closes the container, and its documents for good. The heir gets its credits.
+// seal closes the container, and its documents and files for good. The heir gets its credits.
 func (s *State) seal(at ubl.Time) {
 	s.Agreement.Seal(at)
-	s.Hidden, s.Listed = at, nil
+	s.Hidden, s.Listed, s.Filed = at, nil, nil
 	clear(s.Documents)
+	clear(s.Files)
 	clear(s.Deleted)
 }
 
@@ -141,6 +149,7 @@ func (s *State) reopen() {
 func (s *State) empty() {
 	s.Documents = make(map[ubl.DocumentID]document)
 	s.Deleted = make(map[ubl.DocumentID]int64)
+	s.Files = make(map[ubl.FileID]file)
 	s.Pending = make(map[ubl.TransferID]departure)
 	s.Past = make(map[ubl.UserID]bool)
 }

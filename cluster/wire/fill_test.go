@@ -43,6 +43,11 @@ func (f filler) fill(v reflect.Value) {
 	case *ubl.Fields:
 		*into = f.fields()
 		return
+	case *ubl.Salt:
+		for i := range into {
+			into[i] = byte(f.IntN(256))
+		}
+		return
 	}
 	switch v.Kind() {
 	case reflect.Bool:

@@ -190,6 +190,9 @@ func exemplify(v reflect.Value, name string) {
 	case *[]byte:
 		*into = []byte("sealed")
 		return
+	case *ubl.Salt:
+		*into = ubl.Salt([]byte("sixteen bytes of"))
+		return
 	case *json.RawMessage:
 		*into = json.RawMessage(`{"text":"hello"}`)
 		return

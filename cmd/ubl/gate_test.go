@@ -188,7 +188,12 @@ func (g *gate) operations(t *testing.T) (tools, routes []string) {
 func (g *gate) try(t *testing.T, method, route string) (status int, body string) {
 	t.Helper()
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.stream_room","arguments":{"room_id":"r:general"}}}`
-	r := httptest.NewRequestWithContext(t.Context(), method, strings.ReplaceAll(route, "{roomId}", "r:general"), nil)
+	named := strings.NewReplacer("{roomId}", "r:general", "{workspaceId}", "w:general", "{fileId}", "f:1", "{uploadId}", "up:"+strings.Repeat("0", 40))
+	r := httptest.NewRequestWithContext(t.Context(), method, named.Replace(route), nil)
+	if method == http.MethodPatch { // bytes of an upload: all others are operations that are tools
+		r.Header.Set("Content-Type", "application/partial-upload")
+		r.Header.Set("Upload-Offset", "0")
+	}
 	if strings.HasSuffix(route, "/mcp") {
 		r = httptest.NewRequestWithContext(t.Context(), method, route, strings.NewReader(call))
 		r.Header.Set("Content-Type", "application/json")

@@ -90,6 +90,7 @@ func everyOperationNamesItsTool(t *testing.T) {
 			if body != "" {
 				r.Header.Set("Content-Type", "application/json")
 			}
+			tab.dress(r)
 			c := door.comer(who, tab.method != http.MethodGet)
 			return s.serve(r.WithContext(envelope.WithCaller(r.Context(), c))).Code
 		}

@@ -18,7 +18,7 @@ var offScreen = map[string][]string{
 	},
 	"for agents and other programs":       {"office.llm.complete", "office.tool.call", "container.create", "container.transfer", "credits.issue"},
 	"for operators, at the command line":  {"platform.node.remove", "deadletter.redrive"},
-	"the app has no screen for it so far": {"tenant.update", "agreement.end"},
+	"the app has no screen for it so far": {"tenant.update", "agreement.end", "file.put", "file.remove", "file.upload.begin", "file.upload.end", ""},
 }
 
 // TestEveryWriteIsOnAScreen of the app, or says why not.
