@@ -30,6 +30,7 @@ type world struct {
 	dir     string
 	now     time.Time
 	step    func(string)
+	every   int64
 	folder  *blobs.Folder
 	uploads *blobs.Uploads
 }
@@ -37,7 +38,7 @@ type world struct {
 // open opens a folder, as a start does.
 func open(t testing.TB, dir string) *world {
 	t.Helper()
-	w := &world{dir: dir, now: time.Date(2026, 1, 7, 12, 0, 0, 0, time.UTC)}
+	w := &world{dir: dir, every: 3000, now: time.Date(2026, 1, 7, 12, 0, 0, 0, time.UTC)}
 	w.start(t)
 	return w
 }
@@ -45,7 +46,7 @@ func open(t testing.TB, dir string) *world {
 // start is what a start does with what an earlier run has left.
 func (w *world) start(t testing.TB) {
 	t.Helper()
-	o := blobs.Options{Now: func() time.Time { return w.now }, Random: random{}, CheckpointEvery: 3000, Step: func(name string) {
+	o := blobs.Options{Now: func() time.Time { return w.now }, Random: random{}, CheckpointEvery: w.every, Step: func(name string) {
 		if w.step != nil {
 			w.step(name)
 		}
