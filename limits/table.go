@@ -73,7 +73,7 @@ var rows = []Row{
 	{ContainersTenant, 10_000, "in all", "workspaces, wallets and other containers of one tenant"},
 	{TokensTenant, 1000, "in all", "service tokens of one tenant that are good"},
 	{ToolsTenant, 1000, "in all", "tools about which one tenant has said who may use them"},
-	{BytesTenant, 20 << 30, "in all", "bytes of one tenant's messages, documents, events and ledger"},
+	{BytesTenant, 20 << 30, "in all", "bytes of one tenant's messages, documents, files, events and ledger"},
 }
 
 // Rows is the table with its defaults.

@@ -176,6 +176,9 @@ func TestUploadOutlivesKills(t *testing.T) {
 func (n *node) backedUp(t *testing.T, c *client, file string, content []byte) {
 	t.Helper()
 	n.stop()
+	if out := n.run("scrub", "--data", n.dir, "--quiet"); !strings.Contains(out, "ok: 1 content of files, ") {
+		t.Errorf("the scrub says\n%s", out)
+	}
 	archive, restored := filepath.Join(t.TempDir(), "backup.tar"), filepath.Join(t.TempDir(), "restored")
 	n.run("backup", archive, "--data", n.dir, "--quiet")
 	n.run("restore", archive, "--data", restored, "--identity-key", filepath.Join(n.dir, "identity.key"), "--quiet")
