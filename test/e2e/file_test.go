@@ -256,6 +256,18 @@ func TestFilesOverMCP(t *testing.T) {
 	if status != 200 || !ok {
 		t.Fatalf("put: %d %s", status, answer)
 	}
+	listed := ""
+	for cursor, pages := "", 0; pages < 10; pages++ {
+		_, page := a.call("resources/list", fmt.Sprintf(`{"cursor":%q}`, cursor))
+		listed += page
+		_, rest, more := strings.Cut(page, `"nextCursor":"`)
+		if cursor, _, _ = strings.Cut(rest, `"`); !more {
+			break
+		}
+	}
+	if !strings.Contains(listed, "ubl://files/w:general/"+id) || !strings.Contains(listed, `"notes.txt"`) {
+		t.Errorf("listed are %s", listed)
+	}
 	status, answer = a.call("resources/read", fmt.Sprintf(`{"uri":"ubl://files/w:general/%s"}`, id))
 	if status != 200 || !strings.Contains(answer, "take notes") || !strings.Contains(answer, "text/plain") {
 		t.Errorf("read: %d %s", status, answer)
