@@ -369,13 +369,16 @@ func (SweepRooms) Cost() int { return 0 }
 // lets there be. A nil one refuses nothing.
 type Quota func(limit string, have int) error
 
-// The limits that a tenant counts by itself. Bytes are counted by its LedgerShard.
+// The limits that are counted where the things are. Bytes are counted by the tenant's LedgerShard,
+// uploads by the node that has them, and the rest by the tenant.
 const (
-	QuotaBytes      = "bytes-tenant"
-	QuotaRooms      = "rooms-tenant"
-	QuotaContainers = "containers-tenant"
-	QuotaTokens     = "tokens-tenant"
-	QuotaTools      = "tools-tenant"
+	QuotaBytes           = "bytes-tenant"
+	QuotaRooms           = "rooms-tenant"
+	QuotaContainers      = "containers-tenant"
+	QuotaTokens          = "tokens-tenant"
+	QuotaTools           = "tools-tenant"
+	QuotaUploadsIdentity = "uploads-identity"
+	QuotaUploadsTenant   = "uploads-tenant"
 )
 
 // Rate is by which of a caller's rates a use of a tool is counted. The empty one is for

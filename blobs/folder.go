@@ -32,6 +32,8 @@ type Options struct {
 	Random io.Reader
 	// CheckpointEvery is after how many bytes what came in of an upload is made durable (64 MiB).
 	CheckpointEvery int64
+	// Quota bounds how many uploads may be under way; nil doesn't.
+	Quota ubl.Quota
 	// Step is told of each point at which a crash is worth trying; nil for nobody.
 	Step func(string)
 }

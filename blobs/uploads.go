@@ -13,14 +13,8 @@ import (
 	"ubl/durable"
 )
 
-const (
-	// Patience is how long an upload waits for its next byte.
-	Patience = 24 * time.Hour
-	// maxOf and maxIn are the most uploads of one person or agent, and of one tenant, that are
-	// under way on a node.
-	maxOf = 100
-	maxIn = 1000
-)
+// Patience is how long an upload waits for its next byte.
+const Patience = 24 * time.Hour
 
 // Uploads take contents in, to be kept as blobs. Safe for concurrent use.
 type Uploads struct {
@@ -99,8 +93,12 @@ func (u *Uploads) add(id ubl.UploadID, o *open) error {
 			of++
 		}
 	}
-	if of >= maxOf || in >= maxIn {
-		return ubl.Errorf(ubl.CodeOverloaded, "too many uploads are under way: finish or end some").Later(time.Minute)
+	err := u.opts.Quota.Within(ubl.QuotaUploadsIdentity, of)
+	if err == nil {
+		err = u.opts.Quota.Within(ubl.QuotaUploadsTenant, in)
+	}
+	if err != nil {
+		return err
 	}
 	u.all[id] = o
 	return nil

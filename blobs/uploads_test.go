@@ -15,6 +15,7 @@ import (
 
 	"ubl"
 	"ubl/blobs"
+	"ubl/limits"
 )
 
 // TestUploadsAreResumed: over random histories of parts, broken connections, parts at wrong
@@ -219,12 +220,14 @@ func TestWrongHash(t *testing.T) {
 // TestTooManyUploads: nobody fills a node with uploads.
 func TestTooManyUploads(t *testing.T) {
 	w := open(t, t.TempDir())
+	w.quota = limits.Default().Within
+	w.start(t)
 	var last error
 	n := 0
 	for ; n < 200 && last == nil; n++ {
 		_, last = w.uploads.Begin(t.Context(), ana, ubl.Upload{WorkspaceID: "w:general", Name: "x"})
 	}
-	if ubl.CodeOf(last) != ubl.CodeOverloaded || n != 101 {
+	if ubl.CodeOf(last) != ubl.CodeRateLimited || n != 101 {
 		t.Errorf("the %dth: %v", n, last)
 	}
 	if _, err := w.uploads.Begin(t.Context(), bob, ubl.Upload{WorkspaceID: "w:general", Name: "x"}); err != nil {

@@ -31,6 +31,7 @@ type world struct {
 	now     time.Time
 	step    func(string)
 	every   int64
+	quota   ubl.Quota
 	folder  *blobs.Folder
 	uploads *blobs.Uploads
 }
@@ -46,7 +47,7 @@ func open(t testing.TB, dir string) *world {
 // start is what a start does with what an earlier run has left.
 func (w *world) start(t testing.TB) {
 	t.Helper()
-	o := blobs.Options{Now: func() time.Time { return w.now }, Random: random{}, CheckpointEvery: w.every, Step: func(name string) {
+	o := blobs.Options{Quota: w.quota, Now: func() time.Time { return w.now }, Random: random{}, CheckpointEvery: w.every, Step: func(name string) {
 		if w.step != nil {
 			w.step(name)
 		}

@@ -192,8 +192,9 @@ func (o told) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Remove implements [ubl.Blobs]. The store can't do both at once: who keeps a blob anew at the very
-// moment finds out that it is gone, and keeps it again with the next upload.
+// Remove implements [ubl.Blobs]. The store can't look and remove at once: what nothing has referred
+// to for days, and is uploaded again in this very moment, can lose its object. Reads tell that it
+// is missing then, and another upload of it mends that.
 func (b *Bucket) Remove(ctx context.Context, t ubl.TenantID, id ubl.BlobID, after ubl.Time) (bool, error) {
 	name, err := b.name(t, id)
 	if err != nil {

@@ -16,7 +16,7 @@ const tidyEvery = time.Hour
 
 // openBlobs opens the contents of files, and the uploads that bring them.
 func (n *node) openBlobs(ctx context.Context, dir string) (err error) {
-	o := blobs.Options{Now: n.now, Random: n.random, Step: crashStep()}
+	o := blobs.Options{Now: n.now, Random: n.random, Step: crashStep(), Quota: n.quota}
 	if n.folder, err = blobs.OpenFolder(dir, o); err != nil {
 		return err
 	}
