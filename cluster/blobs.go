@@ -27,6 +27,8 @@ const (
 	spreadTimeout = 30 * time.Minute
 	// mendBlobsEvery is how often a node looks whether there may be blobs that it should have.
 	mendBlobsEvery = 10 * time.Second
+	// mendBlobsRest is how many times as long as it has looked it rests, at least.
+	mendBlobsRest = 20
 )
 
 type (
@@ -378,15 +380,61 @@ func (b *Blobs) Each(ctx context.Context, fn func(ubl.TenantID, ubl.Blob) error)
 	return b.here.Each(ctx, fn)
 }
 
-// mend fetches blobs that this node should have and doesn't, now and then.
+// Yield removes this node's copies of the blobs that others keep: those of partitions on which it
+// doesn't vote any more, kept last before a time. One goes when every voter has it.
+func (b *Blobs) Yield(ctx context.Context, before ubl.Time) (done blobs.Collected, err error) {
+	var of ubl.TenantID
+	var voters []string
+	var unknown error
+	var failures []error
+	err = b.here.Each(ctx, func(t ubl.TenantID, blob ubl.Blob) error {
+		if blob.KeptAt > before || b.votes(t) {
+			return nil
+		}
+		if t != of { // of one tenant: its leader may be away
+			of = t
+			if voters, unknown = b.votersOf(ctx, t); unknown != nil {
+				failures = append(failures, unknown)
+			}
+		}
+		if unknown != nil || slices.Contains(voters, b.node.server) {
+			return ctx.Err()
+		}
+		yielded, err := b.yield(ctx, t, blob.ID, voters, before)
+		if err != nil {
+			failures = append(failures, err)
+		}
+		if yielded {
+			done.Blobs, done.Bytes = done.Blobs+1, done.Bytes+blob.Bytes
+		}
+		return ctx.Err()
+	})
+	if done.Blobs > 0 {
+		b.Lost() // it may come to vote again
+	}
+	return done, errors.Join(append(failures, err)...)
+}
+
+func (b *Blobs) yield(ctx context.Context, t ubl.TenantID, id ubl.BlobID, voters []string, before ubl.Time) (bool, error) {
+	for _, server := range voters {
+		if err := b.bring(ctx, server, t, id); err != nil {
+			return false, err
+		}
+	}
+	return b.here.Remove(ctx, t, id, before)
+}
+
+// mend fetches blobs that this node should have and doesn't, now and then: it rests the longer,
+// the more there is to look through.
 func (b *Blobs) mend() {
-	tick := time.NewTicker(b.node.opts.MendBlobsEvery)
-	defer tick.Stop()
 	for {
+		began := time.Now()
 		b.node.opts.Panics.Do("mending blobs", func() { b.Mend(b.node.ctx) })
+		rest := time.NewTimer(max(b.node.opts.MendBlobsEvery, mendBlobsRest*time.Since(began)))
 		select {
-		case <-tick.C:
+		case <-rest.C:
 		case <-b.node.ctx.Done():
+			rest.Stop()
 			return
 		}
 	}

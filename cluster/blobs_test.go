@@ -186,6 +186,55 @@ func TestBlobIsMended(t *testing.T) {
 	})
 }
 
+// TestBlobIsYielded: a node that doesn't vote on the tenant's partition removes what it has once
+// all that vote have it. What is young stays, and what voters have.
+func TestBlobIsYielded(t *testing.T) {
+	p := newPond(t, 4)
+	content := bytes.Repeat([]byte("x"), 1<<20)
+	path, id := p.staged(content)
+	var voters []int
+	eventually(t, "three of four vote", func() bool {
+		voters = voters[:0]
+		for i := range 4 {
+			if p.blobs[i].votes(ana.TenantID) {
+				voters = append(voters, i)
+			}
+		}
+		return len(voters) == 3
+	})
+	other := 6 - voters[0] - voters[1] - voters[2]
+	if err := p.blobs[other].here.Keep(t.Context(), ana.TenantID, id, path); err != nil {
+		t.Fatal(err)
+	}
+	now := ubl.TimeOf(time.Now())
+	if done, err := p.blobs[other].Yield(t.Context(), now.Add(-time.Hour)); done.Blobs != 0 || err != nil {
+		t.Errorf("a young one: %+v, %v", done, err)
+	}
+	p.stop(voters[0])
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if done, err := p.blobs[other].Yield(ctx, now.Add(time.Hour)); done.Blobs != 0 || err == nil || !p.has(other, id) {
+		t.Errorf("with a voter away: %+v, %v", done, err)
+	}
+	p.start(voters[0])
+	p.serve(voters[0])
+	eventually(t, "it is yielded", func() bool {
+		done, err := p.blobs[other].Yield(t.Context(), now.Add(time.Hour))
+		return done == (blobs.Collected{Blobs: 1, Bytes: 1 << 20}) && err == nil
+	})
+	for i := range 4 {
+		if p.has(i, id) != (i != other) {
+			t.Errorf("node %d of those whose other is %d has it: %v", i, other, p.has(i, id))
+		}
+		if done, err := p.blobs[i].Yield(t.Context(), now.Add(time.Hour)); done.Blobs != 0 || err != nil {
+			t.Errorf("node %d once more: %+v, %v", i, done, err)
+		}
+	}
+	if got, err := p.read(other, id); err != nil || !bytes.Equal(got, content) {
+		t.Errorf("the other node reads %d bytes, %v", len(got), err)
+	}
+}
+
 // TestNoBlob: what nobody has isn't there; while a voter is away that isn't known.
 func TestNoBlob(t *testing.T) {
 	p := newPond(t, 3)

@@ -76,7 +76,8 @@ func (n *node) scrubBlobs(ctx context.Context, rate int64) {
 	}
 }
 
-// tidyBlobs ends uploads whose time is over, and removes blobs that nothing refers to.
+// tidyBlobs ends uploads whose time is over, and removes blobs that nothing refers to or that other
+// nodes keep.
 func (n *node) tidyBlobs(ctx context.Context) {
 	if _, err := n.incoming.Sweep(ctx); err != nil {
 		n.log.Warn("couldn't end uploads whose time is over", "error", err)
@@ -91,5 +92,14 @@ func (n *node) tidyBlobs(ctx context.Context) {
 	}
 	if err != nil && ctx.Err() == nil {
 		n.log.Warn("couldn't look through all blobs", "error", err)
+	}
+	if shared, ok := n.blobs.(*cluster.Blobs); ok {
+		done, err := shared.Yield(ctx, ubl.TimeOf(n.now()).Add(-blobs.Grace))
+		if done.Blobs > 0 {
+			n.log.Info("removed blobs that other nodes keep", "blobs", done.Blobs, "bytes", done.Bytes)
+		}
+		if err != nil && ctx.Err() == nil {
+			n.log.Warn("couldn't leave all blobs to the nodes that keep them", "error", err)
+		}
 	}
 }
