@@ -27,8 +27,6 @@ const (
 	spreadTimeout = 30 * time.Minute
 	// mendBlobsEvery is how often a node looks whether there may be blobs that it should have.
 	mendBlobsEvery = 10 * time.Second
-	// mendBlobsRest is how many times as long as it has looked it rests, at least.
-	mendBlobsRest = 20
 )
 
 type (
@@ -424,17 +422,15 @@ func (b *Blobs) yield(ctx context.Context, t ubl.TenantID, id ubl.BlobID, voters
 	return b.here.Remove(ctx, t, id, before)
 }
 
-// mend fetches blobs that this node should have and doesn't, now and then: it rests the longer,
-// the more there is to look through.
+// mend fetches blobs that this node should have and doesn't, now and then.
 func (b *Blobs) mend() {
+	tick := time.NewTicker(b.node.opts.MendBlobsEvery)
+	defer tick.Stop()
 	for {
-		began := time.Now()
 		b.node.opts.Panics.Do("mending blobs", func() { b.Mend(b.node.ctx) })
-		rest := time.NewTimer(max(b.node.opts.MendBlobsEvery, mendBlobsRest*time.Since(began)))
 		select {
-		case <-rest.C:
+		case <-tick.C:
 		case <-b.node.ctx.Done():
-			rest.Stop()
 			return
 		}
 	}
