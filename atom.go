@@ -377,8 +377,15 @@ const (
 	DidComplete         Did = "office.llm.complete"
 	DidToolCall         Did = "office.tool.call"
 
-	DidKindSet               Did = "kind.set"
-	DidKindRemove            Did = "kind.remove"
+	DidKindSet    Did = "kind.set"
+	DidKindRemove Did = "kind.remove"
+
+	DidFilePut     Did = "office.file.put"
+	DidFileGet     Did = "office.file.get"
+	DidFileList    Did = "office.file.list"
+	DidFileRemove  Did = "office.file.remove"
+	DidFileCollect Did = "office.file.collect"
+
 	DidContainerCreate       Did = "container.create"
 	DidContainerJoin         Did = "container.join"
 	DidContainerInvite       Did = "container.invite"
@@ -431,6 +438,7 @@ var dids = []Did{
 	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
 	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,
 	DidDocumentList, DidDocumentVersions, DidDocumentSearch, DidComplete, DidToolCall,
+	DidFilePut, DidFileGet, DidFileList, DidFileRemove, DidFileCollect,
 	DidKindSet, DidKindRemove, DidContainerCreate, DidContainerJoin, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave,
 	DidTransfer, DidReceive, DidCreditsIssue,
 	DidToolAccess, DidServerAdd, DidServerUpdate, DidServerRemove, DidServerSync, DidServerConnect,

@@ -371,13 +371,16 @@ func (SweepRooms) Cost() int { return 0 }
 // lets there be. A nil one refuses nothing.
 type Quota func(limit string, have int) error
 
-// The limits that a tenant counts by itself. Bytes are counted by its LedgerShard.
+// The limits that are counted where the things are. Bytes are counted by the tenant's LedgerShard,
+// uploads by the node that has them, and the rest by the tenant.
 const (
-	QuotaBytes      = "bytes-tenant"
-	QuotaRooms      = "rooms-tenant"
-	QuotaContainers = "containers-tenant"
-	QuotaTokens     = "tokens-tenant"
-	QuotaTools      = "tools-tenant"
+	QuotaBytes           = "bytes-tenant"
+	QuotaRooms           = "rooms-tenant"
+	QuotaContainers      = "containers-tenant"
+	QuotaTokens          = "tokens-tenant"
+	QuotaTools           = "tools-tenant"
+	QuotaUploadsIdentity = "uploads-identity"
+	QuotaUploadsTenant   = "uploads-tenant"
 )
 
 // Rate is by which of a caller's rates a use of a tool is counted. The empty one is for
@@ -406,6 +409,17 @@ func (q Quota) Within(limit string, have int) error {
 type Content struct {
 	Space  byte
 	Counts func(key []byte) bool // nil for all
+	// Weighs is how many bytes a record takes that stands for more than itself; nil for its
+	// own length.
+	Weighs func(value []byte) int64
+}
+
+// Weight is how many bytes a record of the content takes.
+func (c Content) Weight(value []byte) int64 {
+	if c.Weighs == nil {
+		return int64(len(value))
+	}
+	return c.Weighs(value)
 }
 
 // Has reports whether a record of the key counts.

@@ -33,6 +33,12 @@ func (u *Usage) Bytes() int64 {
 // What the platform does is never refused.
 func (u *Usage) May(who ubl.Identity) error { return u.may(who, u.Bytes()) }
 
+// MayAdd refuses somebody to add so many bytes at once, where the tenant would store more than
+// it may with them.
+func (u *Usage) MayAdd(who ubl.Identity, bytes int64) error {
+	return u.may(who, u.Bytes()+max(bytes-1, 0))
+}
+
 // MayLook refuses a look that leaves a receipt once a tenth more is stored than the tenant may.
 func (u *Usage) MayLook(who ubl.Identity) error {
 	have := u.Bytes()

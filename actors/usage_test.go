@@ -34,6 +34,12 @@ func TestMay(t *testing.T) {
 			t.Errorf("at %d bytes the platform is refused", c.stored)
 		}
 	}
+	for bytes, ok := range map[int64]bool{0: true, 10: true, 11: false} {
+		u.Set(most - 10)
+		if u.MayAdd(ana, bytes) == nil != ok || u.MayAdd(ubl.Platform(), bytes) != nil {
+			t.Errorf("10 bytes below the limit they may add %d: %t", bytes, !ok)
+		}
+	}
 	var none *Usage
 	if none.May(ana) != nil || none.MayLook(ana) != nil {
 		t.Error("without a limit somebody is refused")

@@ -56,6 +56,8 @@ type Node struct {
 	timers     timers
 	routes     *routes
 	local      atomic.Pointer[Local]
+	blobs      atomic.Pointer[Blobs]   // nil before they are served
+	uploads    atomic.Pointer[Uploads] // as blobs
 	control    controller
 	differing  differing
 	heard      atomic.Pointer[heard] // nil while every partition is led

@@ -46,6 +46,8 @@ type Options struct {
 	DeadAfter time.Duration
 	// SpreadEvery is how often, at most, a leadership is moved to spread the load (2 s).
 	SpreadEvery time.Duration
+	// MendBlobsEvery is how often a node looks for blobs that it should have (5 min).
+	MendBlobsEvery time.Duration
 	// Registry knows the commands and answers that travel between nodes.
 	Registry *wire.Registry
 	// Shared are the small things that all nodes keep the same, by name. A node
@@ -88,6 +90,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.LogBytes = cmp.Or(o.LogBytes, 128<<20)
 	o.SpreadEvery = cmp.Or(o.SpreadEvery, 2*time.Second)
 	o.DeadAfter = cmp.Or(o.DeadAfter, time.Minute)
+	o.MendBlobsEvery = cmp.Or(o.MendBlobsEvery, mendBlobsEvery)
 	if o.Shared == nil {
 		o.Shared = func(bool) (map[string][]byte, error) { return nil, nil }
 	}

@@ -28,6 +28,12 @@ const (
 	callChange  = "Change"  // changeRequest → none: change a group's servers or leader
 	callFollow  = "Follow"  // followRequest → stream of ubl.Publication
 	callFetch   = "Fetch"   // fetchRequest → stream of chunks: a copy of a partition
+	callVoters  = "Voters"  // votersRequest → votersReply: who votes on the partition that you lead?
+	callBlob    = "Blob"    // blobRequest → stream of chunks: a blob
+	callUpload  = "Upload"  // uploadRequest → uploadReply: how far is it, finish it, end it
+
+	callKeepBlob = "KeepBlob" // blobRequest, then chunks unless it is there → blobReply, before and after
+	callAppend   = "Append"   // uploadRequest, then chunks → uploadReply: bytes of an upload
 
 	// maxCall bounds a message in either direction.
 	maxCall = 64 << 20
@@ -168,6 +174,7 @@ func newServer(n *Node) *grpc.Server {
 		Methods: []grpc.MethodDesc{
 			unary(n, callTerm, n.serveTerm), unary(n, callReport, n.serveReport), unary(n, callJoin, n.serveJoin), unary(n, callShared, n.serveShared),
 			unary(n, callLeave, n.serveLeave), unary(n, callReplica, n.serveReplica), unary(n, callChange, n.serveChange),
+			unary(n, callVoters, n.serveVoters), unary(n, callUpload, n.serveUpload),
 		},
 		Streams: []grpc.StreamDesc{
 			{StreamName: callAsk, ServerStreams: true, ClientStreams: true, Handler: func(_ any, stream grpc.ServerStream) error {
@@ -175,6 +182,9 @@ func newServer(n *Node) *grpc.Server {
 			}},
 			{StreamName: callFollow, ServerStreams: true, Handler: streaming(n, n.serveFollow)},
 			{StreamName: callFetch, ServerStreams: true, Handler: streaming(n, n.serveFetch)},
+			{StreamName: callBlob, ServerStreams: true, Handler: streaming(n, n.serveBlob)},
+			{StreamName: callKeepBlob, ServerStreams: true, ClientStreams: true, Handler: streaming(n, n.serveKeepBlob)},
+			{StreamName: callAppend, ServerStreams: true, ClientStreams: true, Handler: streaming(n, n.serveAppend)},
 		},
 	}, n)
 	return s

@@ -28,6 +28,8 @@ const (
 	StreamsIdentity   Name = "streams-identity"
 	StreamsTenant     Name = "streams-tenant"
 	StreamedTenant    Name = "streamed-tenant"
+	UploadsIdentity   Name = ubl.QuotaUploadsIdentity
+	UploadsTenant     Name = ubl.QuotaUploadsTenant
 	ConnectionsIP     Name = "connections-ip"
 	Connections       Name = "connections"
 	RoomsTenant       Name = ubl.QuotaRooms
@@ -67,13 +69,15 @@ var rows = []Row{
 	{StreamsIdentity, 100, "open", "live streams of one person or agent"},
 	{StreamsTenant, 5000, "open", "live streams of one tenant"},
 	{StreamedTenant, 16 << 20, bytesASecond, "what the live streams of one tenant send; what is more comes a little later"},
+	{UploadsIdentity, 100, "open", "uploads of one person or agent that are under way on a node"},
+	{UploadsTenant, 1000, "open", "the same of one tenant"},
 	{ConnectionsIP, 1000, "open", "connections from one address, idle ones included"},
 	{Connections, 20_000, "open", "connections in all; at most three quarters of the files that the process may open"},
 	{RoomsTenant, 10_000, "in all", "rooms of one tenant"},
 	{ContainersTenant, 10_000, "in all", "workspaces, wallets and other containers of one tenant"},
 	{TokensTenant, 1000, "in all", "service tokens of one tenant that are good"},
 	{ToolsTenant, 1000, "in all", "tools about which one tenant has said who may use them"},
-	{BytesTenant, 20 << 30, "in all", "bytes of one tenant's messages, documents, events and ledger"},
+	{BytesTenant, 20 << 30, "in all", "bytes of one tenant's messages, documents, files, events and ledger"},
 }
 
 // Rows is the table with its defaults.
@@ -134,11 +138,15 @@ func (t Table) With(changes map[string]int64) (Table, error) {
 	return out, nil
 }
 
-// Within refuses one more of what is counted in all, where somebody has as many as the
+// Within refuses one more of what is counted where it is, where somebody has as many as the
 // limit lets them. It is a [ubl.Quota].
 func (t Table) Within(limit string, have int) error {
 	if most := t[Name(limit)]; most > 0 && int64(have) >= most {
-		return Exceeded(Name(limit), most).Later(allAgain)
+		again := allAgain
+		if Name(limit) == UploadsIdentity || Name(limit) == UploadsTenant {
+			again = openAgain
+		}
+		return Exceeded(Name(limit), most).Later(again)
 	}
 	return nil
 }

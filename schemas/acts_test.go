@@ -38,6 +38,7 @@ func TestEveryAct(t *testing.T) {
 	onCall := ubl.Fields{agreement, ubl.Int("call", 1)}
 	inside, workspace, transfer := ubl.Str("container_id", "w:a"), ubl.Str("workspace_id", "w:a"), ubl.Str("transfer_id", "x:1")
 	content, document, version := ubl.Str("content_hash", ubl.Salt{1}.CommitText("content", "")), ubl.Str("document_id", "d:1"), ubl.Int("version", 1)
+	file := ubl.Str("file_id", "f:1")
 	founding := ubl.Fields{inside, ubl.Str("kind", "workspace"), ubl.Str("name", "a"), ubl.WorkspaceKind().Physics.Field()}
 	written := ubl.Fields{content, document, ubl.Str("title_hash", ubl.BodyHash(nil)), version, workspace}
 	moved := slices.Clip(ubl.Fields{ubl.Str("from", "w:a"), ubl.Str("op", ubl.OpTransfer), ubl.Str("to", "k:b"), transfer})
@@ -124,6 +125,11 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidDocumentVersions:      {ubl.Fields{document, workspace}, op("document.read", workspace), onContainer},
 		ubl.DidDocumentList:          {ubl.Fields{workspace}, op("document.read", workspace), onContainer},
 		ubl.DidDocumentSearch:        {ubl.Fields{ubl.Str("query_hash", ubl.BodyHash(nil)), workspace}, op("document.read", workspace), onContainer},
+		ubl.DidFilePut:               {ubl.Fields{content, file, ubl.Str("name_hash", ubl.BodyHash(nil)), workspace}, op("file.put", content, document, file, workspace), onContainer},
+		ubl.DidFileGet:               {ubl.Fields{file, workspace}, op("file.read", workspace), onContainer},
+		ubl.DidFileList:              {ubl.Fields{document, workspace}, op("file.read", workspace), onContainer},
+		ubl.DidFileRemove:            {ubl.Fields{document, file, workspace}, op("file.remove", document, file, workspace), onContainer},
+		ubl.DidFileCollect:           {ubl.Fields{ubl.Int("blobs", 2), ubl.Int("bytes", 70), ubl.Str("node_id", "n1")}, op("file.collect", ubl.Int("blobs", 2), ubl.Int("bytes", 70), ubl.Str("node_id", "n1")), onTenant},
 		ubl.DidTransfer:              {append(moved, ubl.Int("amount", 5)), op("transfer.arrived", ubl.Int("amount", 5), ubl.Str("to", "k:b"), transfer), onContainer},
 		ubl.DidReceive:               {append(moved, content, document, version), op("transfer.received", document, ubl.Str("from", "w:a"), transfer, version), onContainer},
 		ubl.DidCreditsIssue:          {ubl.Fields{ubl.Int("amount", 5), inside}, op("credits.issue", ubl.Int("amount", 5), inside), onContainer},

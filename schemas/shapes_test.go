@@ -23,6 +23,7 @@ var shapes = map[string]any{
 	"ubl.container.v1#summary": ubl.ContainerSummary{}, "ubl.container.v1#config": ubl.Container{},
 	"ubl.dead_letter.v1":      ubl.DeadLetter{},
 	"ubl.document.v1#version": ubl.Document{}, "ubl.document.v1#hit": ubl.DocumentHit{},
+	"ubl.file.v1":             ubl.File{},
 	"ubl.invitation.v1":       ubl.Invitation{},
 	"ubl.kind.v1":             ubl.Kind{},
 	"ubl.member.v1":           ubl.Member{},
@@ -36,6 +37,7 @@ var shapes = map[string]any{
 	"ubl.service_token.v1": ubl.ServiceToken{},
 	"ubl.terms.v1#terms":   ubl.Terms{}, "ubl.terms.v1#permit": ubl.Permit{}, "ubl.terms.v1#limit": ubl.Limit{}, "ubl.terms.v1#proposal": ubl.Proposal{},
 	"ubl.tool_access.v1": ubl.ToolAccess{},
+	"ubl.upload.v1":      ubl.Upload{},
 }
 
 // shownOtherwise are records that transport/api shows by types of its own.

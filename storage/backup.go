@@ -17,7 +17,7 @@ import (
 )
 
 // A backup is a tar archive: backup.json first, then the partitions' files in
-// the order it lists them. Later versions may add fields to backup.json. How it
+// the order it lists them, and behind these the blobs that they refer to (blobs.go). Later versions may add fields to backup.json. How it
 // is signed stands in signature.go.
 const (
 	backupFormat     = 1
@@ -56,6 +56,8 @@ type BackupOptions struct {
 	Progress Progress
 	// Signer signs the archive with an Ed25519 key; nil leaves it unsigned.
 	Signer crypto.Signer
+	// Blob opens what records refer to; nil where there are no blobs.
+	Blob OpenBlob
 }
 
 // Backup writes an archive of the whole store while it goes on working. Every
@@ -95,6 +97,7 @@ func (e *Engine) backup(ctx context.Context, w io.Writer, dir string, fetch Fetc
 		Format: backupFormat, StoreFormat: storeFormat,
 		Incarnation: e.manifest.Incarnation, Created: ubl.TimeOf(e.opts.Now()),
 	}
+	var blobs []tenantBlob
 	for i, p := range e.partitions {
 		path := filepath.Join(dir, partitionName(i))
 		here, err := fetch(ctx, i, path)
@@ -113,8 +116,19 @@ func (e *Engine) backup(ctx context.Context, w io.Writer, dir string, fetch Fetc
 			return fmt.Errorf("%s: %w", partitionName(i), err)
 		}
 		a.Parts = append(a.Parts, part)
+		list, err := referredIn(ctx, path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", partitionName(i), err)
+		}
+		blobs = append(blobs, list...)
 	}
-	return writeArchive(ctx, w, dir, a, o)
+	if len(blobs) > 0 {
+		a.Format = blobsFormat
+		if o.Blob == nil {
+			return errors.New("records refer to contents of files, and there is no place to read those")
+		}
+	}
+	return writeArchive(ctx, w, dir, a, blobs, o)
 }
 
 // own checks a copy and makes it one of this directory, without what only a
@@ -162,7 +176,7 @@ func (e *Engine) CopyPartition(ctx context.Context, partition int, path string) 
 // throws it away if its maker doesn't.
 func (e *Engine) TempDir() (string, error) { return os.MkdirTemp(e.dir, backupDir) }
 
-func writeArchive(ctx context.Context, w io.Writer, dir string, a *archive, o *BackupOptions) error {
+func writeArchive(ctx context.Context, w io.Writer, dir string, a *archive, blobs []tenantBlob, o *BackupOptions) error {
 	text, err := json.MarshalIndent(a, "", "  ")
 	if err != nil {
 		return err
@@ -186,6 +200,9 @@ func writeArchive(ctx context.Context, w io.Writer, dir string, a *archive, o *B
 		if err := copyFile(counted, filepath.Join(dir, part.Name)); err != nil {
 			return err
 		}
+	}
+	if err := writeBlobs(out, counted, a, blobs, o.Blob); err != nil {
+		return err
 	}
 	return out.Close()
 }

@@ -153,7 +153,7 @@ func TestRefusedRestores(t *testing.T) {
 	archive, truth := backupOf(t)
 	flipped := bytes.Clone(archive)
 	flipped[len(flipped)/2] ^= 1
-	newer := bytes.Replace(archive, []byte(`"format": 1,`), []byte(`"format": 2,`), 1)
+	newer := bytes.Replace(archive, []byte(`"format": 1,`), []byte(`"format": 3,`), 1)
 	newerStore := bytes.Replace(archive, []byte(`"store_format": 4,`), []byte(`"store_format": 7,`), 1)
 	tests := []struct {
 		name    string

@@ -23,6 +23,8 @@ type RestoreOptions struct {
 	// Signed is told whose key signed the backup, nil where nobody's did, before
 	// anything is unpacked. Its error refuses the backup.
 	Signed func(ed25519.PublicKey) error
+	// Blobs opens a folder at a path for the contents of files; nil refuses a backup that has any.
+	Blobs func(path string) (KeepBlob, error)
 }
 
 // Restore makes a data directory from a backup. The directory must be new or
@@ -65,9 +67,19 @@ func restore(ctx context.Context, r io.Reader, dir string, o *Options, how *Rest
 	if err := checkEmpty(dir); err != nil {
 		return err
 	}
-	return stage(dir, restoringDir, func(staging string) error {
-		return unpack(ctx, r, staging, o, how)
+	if err := os.RemoveAll(filepath.Join(dir, blobsDir)); err != nil { // of an interrupted one
+		return err
+	}
+	err = stage(dir, restoringDir, func(staging string) error {
+		if err := unpack(ctx, r, staging, o, how); err != nil {
+			return err
+		}
+		return placeBlobs(dir, staging)
 	})
+	if err != nil {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, blobsDir)))
+	}
+	return err
 }
 
 // checkEmpty allows what an interrupted restore leaves, and the directory that
@@ -80,6 +92,10 @@ func checkEmpty(dir string) error {
 	for _, entry := range entries {
 		switch entry.Name() {
 		case lockName, restoringDir, creatingDir, "lost+found":
+		case blobsDir:
+			if !exists(filepath.Join(dir, restoringDir)) {
+				return ErrNotEmpty
+			}
 		default:
 			return ErrNotEmpty
 		}
@@ -107,6 +123,11 @@ func unpack(ctx context.Context, r io.Reader, staging string, o *Options, how *R
 		}
 		if err := relabel(path, a.label(i), m.label(i), o); err != nil {
 			return fmt.Errorf("%s: %w", part.Name, err)
+		}
+	}
+	if a.Format >= blobsFormat {
+		if err := unpackBlobs(ctx, in, staging, a.Parts, how); err != nil {
+			return err
 		}
 	}
 	if err := durable.Write(filepath.Join(staging, restoredName), nil); err != nil {
@@ -149,7 +170,7 @@ func readArchive(in *tar.Reader, signed func(ed25519.PublicKey) error) (*archive
 		return nil, err
 	}
 	a := new(archive)
-	if err := decodeVersioned(text, backupFormat, a); err != nil {
+	if err := decodeVersioned(text, blobsFormat, a); err != nil {
 		return nil, err
 	}
 	if a.StoreFormat > storeFormat {

@@ -16,6 +16,8 @@ import (
 var unguarded = map[string]string{
 	"panics/panics.go Go": "it is the guard",
 
+	"blobs/append.go checkpoint": "syncs a file and writes its record",
+
 	"durable/mark.go OpenMark":           "the timer syncs a file",
 	"storage/engine.go sideBySide":       "opens and closes partitions, before and after everything else",
 	"storage/partition.go openPartition": "a writer that panicked doesn't know what it has written: the process recovers from its log",

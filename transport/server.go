@@ -42,6 +42,8 @@ type Options struct {
 	// Public says that anyone may ask for the path.
 	API    func(chi.Router)
 	Public func(r *http.Request) bool
+	// Uploading says which requests bring bytes of files, of any length; nil for none.
+	Uploading func(r *http.Request) bool
 	// Authenticate lets callers through to next, in its context; for /api
 	// AuthenticateBrowsers does, which takes cookies as well. nil is as Authenticate.
 	Authenticate, AuthenticateBrowsers func(next http.Handler) http.Handler

@@ -1,6 +1,7 @@
 package container_test
 
 import (
+	"crypto/sha256"
 	"testing"
 
 	"ubl"
@@ -8,6 +9,9 @@ import (
 	"ubl/actors/container"
 	"ubl/test/harness"
 )
+
+// blobID names a content that some file has.
+var blobID = ubl.BlobIDOf(sha256.Sum256([]byte("content")))
 
 // TestAnsweredAgain: each command that changes a container is answered from memory as a
 // retry is from the store, while the container is in memory and after it was loaded.
@@ -39,6 +43,14 @@ func TestAnsweredAgain(t *testing.T) {
 	ask(plans, ubl.UpdateDocument{Request: h.Request(ana), DocumentID: id, Content: &content})
 	ask(plans, ubl.UpdateDocument{Request: h.Request(ana), DocumentID: id, Title: &title})
 	ask(plans, ubl.DeleteDocument{Request: h.Request(ana), DocumentID: id})
+	put := ask(plans, ubl.PutFile{Request: h.Request(ana), Name: " plan.pdf ", Type: "Application/PDF", Blob: blobID, Bytes: 7}).(*ubl.FileResult)
+	if f := put.File; f.Name != "plan.pdf" || f.Type != "application/pdf" || f.Receipt != put.Receipt || f.ContentHash != f.Salt.Commit(blobID.Sum()) {
+		t.Errorf("the file is answered %+v", f)
+	}
+	removed := ask(plans, ubl.RemoveFile{Request: h.Request(ana), FileID: put.File.FileID}).(*ubl.FileResult)
+	if removed.File.Receipt != put.Receipt || removed.Receipt == put.Receipt {
+		t.Errorf("the removed file is answered %+v", removed)
+	}
 	ask(plans, ubl.AddMember{Request: h.Request(ana), Member: entry})
 	ask(plans, ubl.SetMember{Request: h.Request(ana), UserID: bob.UserID, Role: ubl.RoleOwner})
 	ask(plans, ubl.SetHeir{Request: h.Request(ana), Heir: entry})

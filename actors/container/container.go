@@ -25,10 +25,12 @@ func Family(read ubl.Reader, search ubl.Searcher) actors.Family {
 			ubl.AddMember{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{},
 			ubl.Authorize{}, ubl.CreateDocument{}, ubl.GetDocument{}, ubl.UpdateDocument{}, ubl.DeleteDocument{},
 			ubl.ListDocuments{}, ubl.ListVersions{}, ubl.SearchDocuments{}, ubl.Transfer{},
+			ubl.PrepareFile{}, ubl.PutFile{}, ubl.GetFile{}, ubl.ListFiles{}, ubl.RemoveFile{},
 		},
 		Answers: []any{
 			(*ubl.Container)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil), ubl.AgreementID(""), (*ubl.Balance)(nil),
 			(*ubl.DocumentResult)(nil), (*ubl.DocumentList)(nil), (*ubl.DocumentHits)(nil), (*ubl.TransferResult)(nil),
+			(*ubl.FileResult)(nil), (*ubl.FileList)(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -70,6 +72,12 @@ func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
 		t.Fail(err)
 		return
 	}
+	if put, ok := cmd.(ubl.PutFile); ok && !c.Knows(t, put) {
+		if err := c.Usage.MayAdd(put.Who, put.Bytes); err != nil {
+			t.Fail(err)
+			return
+		}
+	}
 	if c.Change(t, cmd) {
 		return
 	}
@@ -92,6 +100,12 @@ func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
 		c.searchDocuments(t, cmd)
 	case indexDocuments:
 		c.indexDocuments(t)
+	case ubl.PrepareFile:
+		c.prepareFile(t, cmd)
+	case ubl.GetFile:
+		c.getFile(t, cmd)
+	case ubl.ListFiles:
+		c.listFiles(t, cmd)
 	default:
 		c.receiveTransfer(t, cmd)
 	}
@@ -118,6 +132,8 @@ func (c *Container) outcome(ctx context.Context, e event) (any, error) {
 	switch e.Did {
 	case ubl.DidDocumentCreate, ubl.DidDocumentUpdate, ubl.DidDocumentDelete:
 		return c.documentOutcome(ctx, e)
+	case ubl.DidFilePut, ubl.DidFileRemove:
+		return c.fileOutcome(ctx, e)
 	case ubl.DidCreditsIssue:
 		return &ubl.Balance{ContainerID: c.id, Amount: e.Amount, Balance: e.Balance, Receipt: e.Receipt}, nil
 	case ubl.DidTransfer:

@@ -25,6 +25,9 @@
 //	x container 0 transfer 0 0      title and text on their way through a transient
 //	                                container, deleted once they have arrived
 //	r container 0 transfer          the event with which a transfer ended here (8 bytes)
+//	F container 0 file              a file that is inside, with the receipt of the act that
+//	                                put it there (JSON)
+//	B blob 0 container 0 file       that file refers to a blob ([ubl.BlobRef])
 //	k                               idempotency keys ([actors.Keys])
 //	y                               index for the Tenant ([agreement.ContainerMemberIndex])
 //	v container                     of versions before alarms: something was under way
@@ -60,6 +63,18 @@
 // document, which stay readable, nor those of a strict one that moved on, which are
 // seen again when it comes back. After the Agreement's end, documents are read under the
 // TenantLicense, since an act needs a record that may still be in force.
+//
+// # The way of one file
+//
+// Its content comes first, and is kept as a blob before the act (package blobs). PrepareFile asks
+// ahead whether the act would be allowed and has room. PutFile then makes the record, with the
+// key that refers to the blob, in one commit. No atom has the content's hash, which would tell
+// who guesses at it: content_hash is a commitment with a salt, which the record has. A file never
+// changes, and counts with all its bytes for what the tenant may store. RemoveFile takes record and
+// reference away and counts them back; nobody refers to the blob any more then, unless
+// another file has the same content, and a collection removes it some day. A document may hold
+// files: while it does, it can't leave for another container. Reading is an act, of content and
+// record alike; who reads parts of a content acts once for each request.
 //
 // # The way of one transfer
 //
@@ -149,10 +164,11 @@ func runs() []ubl.Numbers {
 	return []ubl.Numbers{{Space: 'o', Counter: "e", Named: true, FromOne: true, Fixed: true}}
 }
 
-// counted is what of a container's records counts as stored: events, versions, and texts.
+// counted is what of a container's records counts as stored: events, versions, texts, and the
+// contents of files.
 // A text of number 0 is on its way to another container.
 func counted() []ubl.Content {
 	return []ubl.Content{{Space: 'o'}, {Space: 'd'}, {Space: 'x', Counts: func(key []byte) bool {
 		return len(key) > 8 && binary.BigEndian.Uint64(key[len(key)-8:]) > 0
-	}}}
+	}}, {Space: 'F', Weighs: fileBytes}}
 }

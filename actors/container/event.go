@@ -26,6 +26,8 @@ type event struct {
 	// Document is the version that the act made, or the last one of a document that
 	// it deleted.
 	Document *document `json:"document,omitempty"`
+	// File is what the act has put, or removed.
+	File *file `json:"file,omitempty"`
 	// Amount is that of credits.issue, Balance the one after it.
 	Amount  int64 `json:"amount,omitempty"`
 	Balance int64 `json:"balance,omitempty"`

@@ -34,6 +34,9 @@ func (s State) plain() State {
 	if len(s.Listed) == 0 {
 		s.Listed = nil
 	}
+	if len(s.Filed) == 0 {
+		s.Filed = nil
+	}
 	return s
 }
 

@@ -33,6 +33,8 @@ func kind() *actors.Kind[State, event] {
 			actors.On(ubl.DidDocumentCreate, createContent, (*State).decideCreate),
 			actors.On(ubl.DidDocumentUpdate, updateContent, (*State).decideUpdate),
 			actors.On(ubl.DidDocumentDelete, deleteContent, (*State).decideDelete).Frees(),
+			actors.On(ubl.DidFilePut, putFileContent, (*State).decidePutFile),
+			actors.On(ubl.DidFileRemove, removeFileContent, (*State).decideRemoveFile).Frees(),
 			actors.On(ubl.DidTransfer, departContent, (*State).decideTransfer),
 		},
 	}
@@ -74,10 +76,13 @@ func hash(s *State, e event) string {
 	return s.Agreement.Hash()
 }
 
-// index is what an event changes besides: versions, newest documents, and ends of
+// index is what an event changes besides: versions, newest documents, files, and ends of
 // transfers.
 func index(s *State, e event, act *actors.Act) (records []actors.Record) {
 	id := s.Summary.ContainerID
+	if e.File != nil {
+		return indexFile(id, e, act)
+	}
 	if d, gone := e.changed(); d != nil {
 		stored := encode(version{Form: recordVersion, Document: *d})
 		if e.Document != nil && !gone {

@@ -49,7 +49,8 @@ func touch(cmd ubl.Command) (req ubl.Request, ok bool) {
 	case ubl.Authorize:
 		return c.Request, c.Op != ubl.OpRead
 	case ubl.CreateDocument, ubl.UpdateDocument, ubl.DeleteDocument, ubl.GetDocument,
-		ubl.ListDocuments, ubl.ListVersions, ubl.SearchDocuments, ubl.Transfer, knock:
+		ubl.ListDocuments, ubl.ListVersions, ubl.SearchDocuments, ubl.Transfer, knock,
+		ubl.PutFile, ubl.GetFile, ubl.ListFiles, ubl.RemoveFile:
 		return c.(actors.Asked).Asked(), true
 	}
 	return ubl.Request{}, false

@@ -16,12 +16,12 @@ const (
 	searchPage, maxSearchPage = 20, 100
 )
 
-// reading puts a look on record, and answers with what read finds. The act's receipt is there
-// by then.
-func (c *Container) reading(t *actors.Turn, req ubl.Request, did ubl.Did, this ubl.Fields, read func(context.Context, *actors.Act) (any, error)) {
+// reading puts a look on record, op saying at what, and answers with what read finds. The act's
+// receipt is there by then.
+func (c *Container) reading(t *actors.Turn, req ubl.Request, did ubl.Did, op string, this ubl.Fields, read func(context.Context, *actors.Act) (any, error)) {
 	place := ubl.Str("workspace_id", c.id)
 	act, err := c.Look(t, did, req, actors.Act{
-		This: append(this, place), Effects: []ubl.Fields{{ubl.Str("op", "document.read"), place}},
+		This: append(this, place), Effects: []ubl.Fields{{ubl.Str("op", op), place}},
 	})
 	t.Read(err, func(ctx context.Context) (any, error) { return read(ctx, act) })
 }
@@ -49,7 +49,7 @@ func (c *Container) getDocument(t *actors.Turn, cmd ubl.GetDocument) {
 	if n > 0 {
 		this = append(this, ubl.Int("version", n))
 	}
-	c.reading(t, cmd.Request, ubl.DidDocumentGet, this, func(ctx context.Context, act *actors.Act) (any, error) {
+	c.reading(t, cmd.Request, ubl.DidDocumentGet, "document.read", this, func(ctx context.Context, act *actors.Act) (any, error) {
 		doc, err := c.readDocument(ctx, cmd.DocumentID, n)
 		if err != nil {
 			return nil, err
@@ -76,7 +76,7 @@ func (c *Container) listDocuments(t *actors.Turn, cmd ubl.ListDocuments) {
 	}
 	hidden := c.State.Hidden
 	page, next := c.State.page(cmd.After, cmd.Limit)
-	c.reading(t, cmd.Request, ubl.DidDocumentList, nil, func(ctx context.Context, act *actors.Act) (any, error) {
+	c.reading(t, cmd.Request, ubl.DidDocumentList, "document.read", nil, func(ctx context.Context, act *actors.Act) (any, error) {
 		if cmd.AsOf.IsNow() {
 			return c.list(ctx, page, &ubl.DocumentList{Next: next, Receipt: act.Receipt})
 		}
@@ -133,7 +133,7 @@ func (c *Container) listVersions(t *actors.Turn, cmd ubl.ListVersions) {
 		return
 	}
 	this := ubl.Fields{ubl.Str("document_id", cmd.DocumentID)}
-	c.reading(t, cmd.Request, ubl.DidDocumentVersions, this, func(ctx context.Context, act *actors.Act) (any, error) {
+	c.reading(t, cmd.Request, ubl.DidDocumentVersions, "document.read", this, func(ctx context.Context, act *actors.Act) (any, error) {
 		list, err := c.versions(ctx, cmd.DocumentID, max(cmd.After, 0)+1, last, pageOf(cmd.Limit))
 		if err != nil {
 			return nil, err

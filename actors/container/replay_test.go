@@ -68,7 +68,7 @@ func TestStateIsDerived(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"create": w.create, "update": w.update, "delete": w.delete,
 			"credit": w.credit, "send": w.send, "retry": w.retry, "sweep": func(*rapid.T) { w.sweep(&c.away) },
-			"add": w.add, "remove": w.remove, "heir": w.heir, "role": w.role, "terms": w.terms, "end": w.end, "again": w.again,
+			"put": w.put, "take": w.take, "add": w.add, "remove": w.remove, "heir": w.heir, "role": w.role, "terms": w.terms, "end": w.end, "again": w.again,
 			"away": func(rt *rapid.T) { c.away.Store(rapid.Bool().Draw(rt, "away")) },
 			"": func(rt *rapid.T) {
 				live, from := c.compare(rt, w.place(rt))
@@ -124,6 +124,7 @@ type world struct {
 	users  []ubl.Identity
 	places []ubl.Name
 	docs   []ubl.DocumentID
+	files  []ubl.FileID
 	sends  []sent
 	told   []told
 	// proposed are the newest terms that somebody proposed.
@@ -193,6 +194,9 @@ func (w *world) ask(at ubl.Name, cmd ubl.Command) {
 	if r, ok := answer.(*ubl.DocumentResult); ok && err == nil {
 		w.docs = append(w.docs, r.Document.DocumentID)
 	}
+	if r, ok := answer.(*ubl.FileResult); ok && err == nil {
+		w.files = append(w.files, r.File.FileID)
+	}
 	if err == nil {
 		w.told = append(w.told, told{at, cmd, answer})
 	}
@@ -252,6 +256,19 @@ func (w *world) update(rt *rapid.T) {
 
 func (w *world) delete(rt *rapid.T) {
 	w.ask(w.place(rt), ubl.DeleteDocument{Request: w.request(rt), DocumentID: w.doc(rt)})
+}
+
+func (w *world) put(rt *rapid.T) {
+	c := ubl.PutFile{Request: w.request(rt), Name: w.text(rt), Blob: blobID, Bytes: rapid.Int64Range(0, 9).Draw(rt, "bytes")}
+	if rapid.IntRange(0, 3).Draw(rt, "held") == 0 {
+		c.DocumentID = w.doc(rt)
+	}
+	w.ask(w.place(rt), c)
+}
+
+func (w *world) take(rt *rapid.T) {
+	id := rapid.SampledFrom(append([]ubl.FileID{"f:never"}, w.files...)).Draw(rt, "file")
+	w.ask(w.place(rt), ubl.RemoveFile{Request: w.request(rt), FileID: id})
 }
 
 func (w *world) credit(rt *rapid.T) {

@@ -28,7 +28,7 @@ func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 		return
 	}
 	this := ubl.Fields{ubl.Str("query_hash", salt.CommitText("query", cmd.Query))}
-	c.reading(t, cmd.Request, ubl.DidDocumentSearch, this, func(ctx context.Context, act *actors.Act) (any, error) {
+	c.reading(t, cmd.Request, ubl.DidDocumentSearch, "document.read", this, func(ctx context.Context, act *actors.Act) (any, error) {
 		hits, err := c.find(ctx, upTo, hidden, cmd.Query, limit)
 		if err == nil {
 			hits.Receipt, hits.Salt = act.Receipt, salt

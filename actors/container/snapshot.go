@@ -12,14 +12,14 @@ import (
 
 // A Container may have millions of events, and leaves memory whenever it is idle.
 // So it is loaded from a snapshot and the few events after it. Documents, of
-// which there may be a hundred thousand, are kept apart from the snapshot, each
+// which there may be a hundred thousand, and files are kept apart from the snapshot, each
 // as it is now: applying the later events to them once more changes nothing, since
 // each puts a document as a whole.
 
 // snapshots tell how.
 func snapshots() *actors.Snapshots[State] {
 	return &actors.Snapshots[State]{
-		Version: snapshotVersion, Encode: (*State).encode, Complete: restoreDocuments,
+		Version: snapshotVersion, Encode: (*State).encode, Complete: restoreInside,
 		Decode: func(v []byte) (s State, err error) { return s, s.restore(v) },
 		Size:   func(s *State) int { return len(s.Agreement.Members) + len(s.Past) + len(s.Pending) },
 	}
@@ -47,8 +47,8 @@ type snapshot struct {
 	Tools     []string             `json:"tools,omitempty"`
 }
 
-// besides are the fields of a State that are read from documents.
-var besides = []string{"Documents", "Listed", "Deleted"}
+// besides are the fields of a State that are read from documents and files.
+var besides = []string{"Documents", "Listed", "Deleted", "Files", "Filed"}
 
 // encode is the state, but for documents.
 func (s *State) encode() []byte {
@@ -74,7 +74,7 @@ func earlier(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) (int
 	if err := s.restore(v); err != nil {
 		return 0, err
 	}
-	return s.Events, restoreDocuments(ctx, read, name, s)
+	return s.Events, restoreInside(ctx, read, name, s)
 }
 
 // restore takes over what is stored of a state.
@@ -101,6 +101,14 @@ func (s *State) restore(v []byte) error {
 		s.reopen()
 	}
 	return nil
+}
+
+// restoreInside reads what is inside, as it is now.
+func restoreInside(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) error {
+	if err := restoreDocuments(ctx, read, name, s); err != nil {
+		return err
+	}
+	return restoreFiles(ctx, read, name, s)
 }
 
 // restoreDocuments reads the documents as they are now, a page at a time.

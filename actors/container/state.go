@@ -25,6 +25,9 @@ type State struct {
 	Deleted map[ubl.DocumentID]int64
 	// Content and Tools are the kind's, as of [ubl.Kind].
 	Content, Tools []string
+	// Files holds the files that are inside, Filed their ids in order.
+	Files map[ubl.FileID]file
+	Filed []ubl.FileID
 	// Past holds who has left the general workspace, or was removed from it: they
 	// don't join by touching it any more.
 	Past map[ubl.UserID]bool
@@ -80,6 +83,10 @@ func (s *State) apply(e event) {
 		s.Agreement.NamedHeir = e.Member.UserID
 	case ubl.DidDocumentCreate, ubl.DidDocumentUpdate, ubl.DidDocumentDelete:
 		s.put(*e.Document)
+	case ubl.DidFilePut:
+		s.putFile(*e.File)
+	case ubl.DidFileRemove:
+		s.dropFile(e.File.ID)
 	case ubl.DidCreditsIssue:
 		s.Balance += e.Amount
 	case ubl.DidTransfer:
@@ -124,11 +131,12 @@ func (s *State) set(m ubl.Member) {
 	delete(s.Past, m.UserID)
 }
 
-// seal closes the container, and its documents for good. The heir gets its credits.
+// seal closes the container, and its documents and files for good. The heir gets its credits.
 func (s *State) seal(at ubl.Time) {
 	s.Agreement.Seal(at)
-	s.Hidden, s.Listed = at, nil
+	s.Hidden, s.Listed, s.Filed = at, nil, nil
 	clear(s.Documents)
+	clear(s.Files)
 	clear(s.Deleted)
 }
 
@@ -151,6 +159,7 @@ func (s *State) reopen() {
 func (s *State) empty() {
 	s.Documents = make(map[ubl.DocumentID]document)
 	s.Deleted = make(map[ubl.DocumentID]int64)
+	s.Files = make(map[ubl.FileID]file)
 	s.Pending = make(map[ubl.TransferID]departure)
 	s.Past = make(map[ubl.UserID]bool)
 }

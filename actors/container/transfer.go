@@ -88,6 +88,9 @@ func (s *State) leaving(cmd ubl.Transfer) (transfer, error) {
 		return x, ubl.Errorf(ubl.CodeValidation, "only what passes through brings its own title and content")
 	}
 	d, err := s.current(cmd.DocumentID)
+	if err == nil && s.holdsFiles(d.ID) {
+		err = ubl.Errorf(ubl.CodeConflict, "the document holds files, which don't go along: remove them first")
+	}
 	x.Document = &d
 	return x, err
 }

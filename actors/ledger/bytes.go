@@ -38,9 +38,16 @@ func (s *Shard) count(b *ubl.Batch) {
 	s.usage.Set(s.bytes)
 }
 
-// counts reports whether a record counts as stored by the tenant.
-func (s *Shard) counts(key []byte) bool {
-	return slices.ContainsFunc(s.content, func(c ubl.Content) bool { return c.Has(key) })
+// weight is how much of what the tenant may store a record that is written takes.
+func (s *Shard) weight(key, value []byte) int64 {
+	if value == nil {
+		return 0
+	}
+	at := slices.IndexFunc(s.content, func(c ubl.Content) bool { return c.Has(key) })
+	if at < 0 {
+		return 0
+	}
+	return s.content[at].Weight(value)
 }
 
 // loadBytes is the count as it is stored, or a new one.
@@ -80,7 +87,7 @@ func (s *Shard) recount(ctx context.Context) (n int64, err error) {
 		actors.Progressed(ctx, int(to-from))
 	}
 	for _, c := range s.content {
-		if err := s.eachContent(ctx, c, func(v []byte) { n += int64(len(v)) }); err != nil {
+		if err := s.eachContent(ctx, c, func(v []byte) { n += c.Weight(v) }); err != nil {
 			return 0, err
 		}
 	}

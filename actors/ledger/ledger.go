@@ -115,9 +115,7 @@ func (s *Shard) append(a *actors.Append) {
 			r.Value = r.Seal()
 		}
 		b.Records = append(b.Records, ubl.Record{Key: r.Key, Value: r.Value})
-		if s.counts(r.Key) {
-			s.bytes += int64(len(r.Value))
-		}
+		s.bytes += s.weight(r.Key, r.Value)
 		s.bytes -= int64(r.Frees)
 	}
 	s.count(b)

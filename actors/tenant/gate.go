@@ -42,9 +42,10 @@ func (s *State) uses(p actors.Proposal) error {
 // partOf are tools that read or write the same as another does: who may not use that one
 // doesn't get there by these.
 var partOf = map[ubl.Did]ubl.Did{
-	"messenger.entries": "messenger.history",
-	"messenger.entry":   "messenger.history",
-	ubl.DidEdit:         ubl.DidSend,
+	"messenger.entries":   "messenger.history",
+	"messenger.entry":     "messenger.history",
+	ubl.DidEdit:           ubl.DidSend,
+	"office.upload.begin": ubl.DidFilePut,
 }
 
 // ruling holds a caller against a record. One that has ended admits nobody.

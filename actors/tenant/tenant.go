@@ -118,6 +118,10 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.listContainers(t, c)
 	case ubl.IssueCredits:
 		x.issueCredits(t, c)
+	case ubl.CollectBlobs:
+		x.collectBlobs(t, c)
+	case collection:
+		x.collect(t, c)
 	case ubl.ListToolAccess:
 		x.listToolAccess(t, c)
 	case ubl.GetAgreement:

@@ -25,6 +25,7 @@ const closeTimeout = 30 * time.Second
 type backupCmd struct {
 	remote
 	encryption
+	s3Flags
 	File  string `arg:"" help:"The file to make; it must not exist yet."`
 	Data  string `type:"path" help:"Read a stopped server's data directory, instead of asking --url." placeholder:"DIR"`
 	Quiet bool   `help:"Tell no progress."`
@@ -33,6 +34,9 @@ type backupCmd struct {
 // Run makes the file, which appears whole or not at all.
 func (c *backupCmd) Run(ctx context.Context, p *program) error {
 	recipients, err := c.recipients()
+	if err == nil {
+		err = c.use(p)
+	}
 	if err != nil {
 		return err
 	}

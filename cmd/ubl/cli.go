@@ -29,6 +29,7 @@ type cli struct {
 	Sealed      sealedCmd      `cmd:"" help:"See the rooms and containers that nobody is left in, and give them to an heir."`
 	Servers     serversCmd     `cmd:"" help:"List the servers of tools, and how they are doing."`
 	History     historyCmd     `cmd:"" help:"Read a room's messages."`
+	File        fileCmd        `cmd:"" help:"Put files into workspaces, and get them."`
 	Export      exportCmd      `cmd:"" help:"Write a tenant's ledger to standard output."`
 	Verify      verifyCmd      `cmd:"" help:"Check an exported ledger, offline."`
 	Scrub       scrubCmd       `cmd:"" help:"Check a stopped server's data: every page, value and number. With --json it also prints digests, to compare two copies."`
@@ -111,6 +112,11 @@ var examples = map[string][]string{
 	"domains claim":   {"ubl domains claim example.com", "ubl domains claim example.com --json"},
 	"domains verify":  {"ubl domains verify example.com", "until ubl domains verify example.com; do sleep 60; done"},
 	"domains release": {"ubl domains release example.com"},
+
+	"file put":    {"ubl file put report.pdf", "ubl file put film.mp4 --workspace plans --name \"The film.mp4\"", "ubl file put film.mp4 --upload up:0123456789abcdef0123456789abcdef01234567"},
+	"file get":    {"ubl file get f:01890000-0000-7000-8000-000000000000", "ubl file get f:01890000-0000-7000-8000-000000000000 copy.pdf", "ubl file get f:01890000-0000-7000-8000-000000000000 - | less"},
+	"file list":   {"ubl file list", "ubl file list --workspace plans --json"},
+	"file remove": {"ubl file remove f:01890000-0000-7000-8000-000000000000"},
 
 	"deadletters list":    {"ubl deadletters list", "ubl deadletters list --all --json"},
 	"deadletters redrive": {"ubl deadletters redrive retention r:general", "ubl deadletters redrive call:17 portal t:example.com"},

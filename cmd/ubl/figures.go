@@ -119,6 +119,7 @@ func (f *figures) watch(n *node) {
 		gauge("ubl_outbox_waiting", "What failed outside and is attempted again later.", func() int64 { return int64(n.actors.OutboxStats().Waiting) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ubl_outbox_late_seconds", Help: "How long what waits for another attempt outside should have been done."},
 			func() float64 { return n.actors.OutboxStats().Late.Seconds() }),
+		counter("ubl_blobs_damaged_total", "Contents of files on this node that the scrub found changed.", n.damagedBlobs.Load),
 		counter("ubl_panics_total", "Panics that were caught: faults of ours, whose stacks are in the log.", n.panics.Caught),
 	)
 	for place := range n.actors.Stats().Refused {

@@ -188,7 +188,8 @@ func (g *gate) operations(t *testing.T) (tools, routes []string) {
 func (g *gate) try(t *testing.T, method, route string) (status int, body string) {
 	t.Helper()
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.stream_room","arguments":{"room_id":"r:general"}}}`
-	r := httptest.NewRequestWithContext(t.Context(), method, strings.ReplaceAll(route, "{roomId}", "r:general"), nil)
+	named := strings.NewReplacer("{roomId}", "r:general", "{workspaceId}", "w:general", "{fileId}", "f:1", "{uploadId}", "up:"+strings.Repeat("0", 40))
+	r := httptest.NewRequestWithContext(t.Context(), method, named.Replace(route), nil)
 	send := func(path, body string) {
 		r = httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
@@ -197,6 +198,9 @@ func (g *gate) try(t *testing.T, method, route string) (status int, body string)
 	case strings.HasSuffix(route, "/mcp"):
 		send(route, call)
 		r.Header.Set("Accept", "application/json, text/event-stream")
+	case method == http.MethodPatch: // bytes of an upload: all others are operations that are tools
+		r.Header.Set("Content-Type", "application/partial-upload")
+		r.Header.Set("Upload-Offset", "0")
 	case method+" "+route == "POST /api/rooms/{roomId}/entries":
 		send("/api/rooms/r:general/entries", `{"body":{"content_type":"a/b","bytes":"AAEC"}}`)
 	}

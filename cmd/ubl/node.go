@@ -13,10 +13,13 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/actors/families"
+	"ubl/blobs"
+	"ubl/blobs/bucket"
 	"ubl/cluster"
 	"ubl/panics"
 	"ubl/search"
 	"ubl/storage"
+	"ubl/transport/api"
 	"ubl/transport/auth"
 )
 
@@ -28,6 +31,8 @@ const (
 	searchDir = "search"
 	// lastBackupFile says when the last backup was complete.
 	lastBackupFile = "last-backup.json"
+	// blobsDir holds the contents of files, and those on their way in.
+	blobsDir = "blobs"
 )
 
 // node is the server without its transports: storage and actors over one data
@@ -41,6 +46,14 @@ type node struct {
 	asker   ubl.Visitor
 	feed    ubl.Feed
 	figures *figures
+	// blobs are the contents of files, folder those that are on this node; uploads brings them.
+	blobs    ubl.Blobs
+	folder   *blobs.Folder
+	uploads  api.Uploads
+	incoming *blobs.Uploads
+	bucket   *bucket.Options // nil where the folder has them
+	// damagedBlobs counts those that the scrub has found.
+	damagedBlobs atomic.Int64
 	// held: the data directory held data before the server's start.
 	held bool
 	// dir is the data directory, lastBackup when a backup of it was complete.
@@ -82,7 +95,7 @@ func (p *program) openNode(dir string, log *slog.Logger) (*node, error) {
 }
 
 func (p *program) newNode(log *slog.Logger) *node {
-	return &node{figures: newFigures(), panics: panics.New(log), random: p.random, now: p.now, log: log, quota: p.quota, kinds: append(ubl.Kinds(), p.kinds...)}
+	return &node{figures: newFigures(), panics: panics.New(log), random: p.random, now: p.now, log: log, quota: p.quota, bucket: p.bucket, kinds: append(ubl.Kinds(), p.kinds...)}
 }
 
 func (n *node) storage() *storage.Options {
@@ -102,6 +115,9 @@ func (n *node) run(dir string) (err error) {
 		n.log.Error(remade, "error", lost)
 	}
 	n.lastBackup.Store(readLastBackup(dir))
+	if err = n.openBlobs(context.Background(), filepath.Join(dir, blobsDir)); err != nil {
+		return err
+	}
 	if n.search, err = search.Open(filepath.Join(dir, searchDir), &search.Options{Log: n.log, Panics: n.panics}); err != nil {
 		return err
 	}

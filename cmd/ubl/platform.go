@@ -127,11 +127,16 @@ func (n *node) backup(ctx context.Context, w io.Writer, by string, o *storage.Ba
 		return n.announceNow(ctx, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformBackup, text: "Backup made by " + by,
 			more: ubl.Fields{ubl.Str("by", by)}})
 	}}
+	with := storage.BackupOptions{}
+	if o != nil {
+		with = *o
+	}
+	with.Blob = n.blobs.Open
 	backup := n.store.Backup
 	if n.cluster != nil {
 		backup = n.cluster.Backup
 	}
-	if err := backup(ctx, out, o); err != nil {
+	if err := backup(ctx, out, &with); err != nil {
 		return err
 	}
 	n.noteBackup()

@@ -17,6 +17,7 @@ import (
 // restoreCmd makes a new data directory from a backup.
 type restoreCmd struct {
 	decryption
+	s3Flags
 	File        string `arg:"" help:"The backup; - reads standard input."`
 	Data        string `required:"" type:"path" help:"The directory to make; it must be new or empty." placeholder:"NEWDIR"`
 	IdentityKey string `type:"path" help:"Your copy of the server's key: the backup must be signed with it. It is put into the new directory." placeholder:"FILE"`
@@ -26,6 +27,9 @@ type restoreCmd struct {
 // Run restores and receipts that in the restored tenant 0.
 func (c *restoreCmd) Run(ctx context.Context, p *program) error {
 	key, err := c.key()
+	if err == nil {
+		err = c.use(p)
+	}
 	if err != nil {
 		return err
 	}
@@ -48,6 +52,7 @@ func (c *restoreCmd) Run(ctx context.Context, p *program) error {
 	g := p.progress("restoring", "bytes", c.Quiet)
 	err = storage.Restore(ctx, in, c.Data, &storage.Options{Random: p.random, Now: p.now}, &storage.RestoreOptions{
 		Progress: g.at,
+		Blobs:    p.restoredBlobs(ctx),
 		Signed:   func(signer ed25519.PublicKey) error { return mustBeSigned(p.err, signer, key, p.now()) },
 	})
 	g.end()

@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"ubl"
+	"ubl/blobs/bucket"
 	"ubl/gateway"
 	"ubl/storage"
 )
@@ -51,6 +52,8 @@ type program struct {
 	kinds []ubl.Kind
 	// oidc is the one that says where people may sign in.
 	oidc []oidcProvider
+	// bucket keeps the contents of files; nil where the data directory does.
+	bucket *bucket.Options
 	// portal is the one that says where servers of tools may be.
 	portal portalSection
 }

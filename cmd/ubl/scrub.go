@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +19,7 @@ import (
 
 	"ubl"
 	"ubl/actors/families"
+	"ubl/blobs"
 	"ubl/cluster"
 	"ubl/storage"
 )
@@ -73,6 +77,10 @@ func (c *scrubCmd) Run(ctx context.Context, p *program) error {
 	}
 	g := p.progress("scrubbing", "bytes", c.Quiet || c.JSON)
 	list, err := storage.Check(ctx, c.Data, &storage.Options{Random: p.random, Now: p.now, Numbers: families.All.Numbers()}, g.at)
+	var kept checkedBlobs
+	if err == nil {
+		kept, err = checkBlobs(ctx, p, c.Data)
+	}
 	g.end()
 	if err != nil {
 		return openHint(c.Data, err)
@@ -84,7 +92,7 @@ func (c *scrubCmd) Run(ctx context.Context, p *program) error {
 	for _, at := range beside {
 		list[at.Partition].Places = append(list[at.Partition].Places, at)
 	}
-	places, err := c.print(p.out, list)
+	places, err := c.print(p.out, list, kept)
 	if err == nil && places > 0 {
 		err = fmt.Errorf("%s is damaged; damaged places: %d%s; the runbook says what to do (UBLDamage)", c.Data, places, giveUp(list, c.Data))
 	}
@@ -101,8 +109,34 @@ func giveUp(list []storage.Checked, dir string) string {
 	return ""
 }
 
-func (c *scrubCmd) print(w io.Writer, list []storage.Checked) (places int, err error) {
+// checkedBlobs is what a scrub found of the contents of files.
+type checkedBlobs struct {
+	Blobs   int64    `json:"blobs"`
+	Bytes   int64    `json:"bytes"`
+	Damaged []string `json:"damaged"` // as tenant/sha256
+}
+
+// checkBlobs holds each content that a data directory keeps against its name.
+func checkBlobs(ctx context.Context, p *program, dir string) (kept checkedBlobs, err error) {
+	kept.Damaged = []string{}
+	dir = filepath.Join(dir, blobsDir)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return kept, nil
+	}
+	folder, err := blobs.OpenFolder(dir, blobs.Options{Now: p.now, Random: p.random})
+	if err != nil {
+		return kept, err
+	}
+	done, err := folder.Scrub(ctx, blobs.ScrubOptions{Found: func(t ubl.TenantID, id ubl.BlobID, _ error) {
+		kept.Damaged = append(kept.Damaged, string(t)+"/"+string(id))
+	}})
+	kept.Blobs, kept.Bytes = done.Blobs, done.Bytes
+	return kept, err
+}
+
+func (c *scrubCmd) print(w io.Writer, list []storage.Checked, kept checkedBlobs) (places int, err error) {
 	var bytes int64
+	places = len(kept.Damaged)
 	for _, part := range list {
 		bytes += part.Bytes
 		places += len(part.Places)
@@ -113,10 +147,16 @@ func (c *scrubCmd) print(w io.Writer, list []storage.Checked) (places int, err e
 		}
 	}
 	if c.JSON {
-		return places, json.NewEncoder(w).Encode(map[string]any{"ok": places == 0, "partitions": list})
+		return places, json.NewEncoder(w).Encode(map[string]any{"ok": places == 0, "partitions": list, "contents": kept})
+	}
+	for _, blob := range kept.Damaged {
+		fmt.Fprintf(w, "the content of a file is damaged: %s\n", clean(blob))
 	}
 	if places == 0 {
 		_, err = fmt.Fprintf(w, "ok: %d partitions, %d bytes, no damage\n", len(list), bytes)
+	}
+	if err == nil && places == 0 && kept.Blobs > 0 {
+		_, err = fmt.Fprintf(w, "ok: %s of files, %d bytes, as they were kept\n", plural(int(kept.Blobs), "content"), kept.Bytes)
 	}
 	return places, err
 }

@@ -35,6 +35,7 @@ func secretUses() []secretUse {
 		{"oidc-client-secret-file", with("--oidc-issuer", "https://id.example", "--oidc-client-id", "c", "--oidc-client-secret-file", "FILE"), "", "the client's secret"},
 		{"oidc[].client-secret-file", with("--config", "DIR/ubl.yaml"), "oidc: [{issuer: https://id.example, client-id: c, client-secret-file: FILE}]", "the client's secret"},
 		{"gateway.providers[].key-file", with("--config", "DIR/ubl.yaml"), "gateway: {providers: [{name: p, url: https://p.example, key-file: FILE}]}", "an API key"},
+		{"s3-secret-file", with("--s3-endpoint", "http://127.0.0.1:1", "--s3-bucket", "b", "--s3-access-key", "k", "--s3-secret-file", "FILE"), "", "the secret of the key"},
 		{"token-file", []string{"rooms", "--url", "http://127.0.0.1:1", "--token-file", "FILE"}, "", `as "ubl token" prints it`},
 		{"encrypt-to-file", []string{"backup", "DIR/b.tar", "--url", "http://127.0.0.1:1", "--encrypt-to-file", "FILE"}, "", "begin with age1"},
 		{"decrypt-with", []string{"restore", "DIR/backup", "--data", "DIR/new", "--decrypt-with", "FILE"}, "", "AGE-SECRET-KEY-"},

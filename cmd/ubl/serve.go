@@ -37,6 +37,7 @@ type serveCmd struct {
 	oidcFlags
 	allowFlags
 	clusterFlags
+	s3Flags
 }
 
 // Run opens everything, serves until ctx ends, and closes it in reverse.
@@ -64,7 +65,7 @@ func (c *serveCmd) Run(ctx context.Context, p *program) error {
 
 // open opens the node, alone or as one of a cluster.
 func (c *serveCmd) open(ctx context.Context, p *program, d *doors, log *slog.Logger) (*node, error) {
-	if err := c.bound(p); err != nil {
+	if err := errors.Join(c.bound(p), c.use(p)); err != nil {
 		return nil, err
 	}
 	warnWritable(log, c.Data)
@@ -205,6 +206,11 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 		defer close(outside)
 		f.agents.portal.Run(keeping)
 	})
+	tidied := make(chan struct{})
+	n.panics.Go(nil, "keeping blobs", func() {
+		defer close(tidied)
+		n.keepBlobs(keeping, c.ScrubRate)
+	})
 	n.panics.Go(nil, "tuning the collector", func() { tuneGC(keeping, p.env) })
 	scrubbed := make(chan struct{})
 	n.panics.Go(nil, "the scrub", func() {
@@ -222,6 +228,7 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 	<-rotated
 	<-outside
 	<-scrubbed
+	<-tidied
 	return errors.Join(err, c.stop(ctx, f, n))
 }
 

@@ -13,6 +13,7 @@ import (
 	"ubl/test/bench/internal/alarmload"
 	"ubl/test/bench/internal/etcdload"
 	"ubl/test/bench/internal/fanload"
+	"ubl/test/bench/internal/fileload"
 	"ubl/test/bench/internal/floodload"
 	"ubl/test/bench/internal/load"
 	"ubl/test/bench/internal/mcpload"
@@ -48,6 +49,8 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 	alarms := flags.Int("alarms", 1, "alarms that come due")
 	due := flags.Int64("due", 0, "when the first of them does, as milliseconds of Unix time")
 	document := flags.Bool("document", false, "writers make documents instead of messages")
+	bytes := flags.Int64("bytes", 1, "length of the file to send")
+	bare := flags.Bool("bare", false, "send it to the bare file copy")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -71,6 +74,11 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 		return peer.RunJetStream(ctx, out, *dir)
 	case "fan":
 		return peer.RunFan(ctx, out, *dir, *frame)
+	case "files":
+		return peer.RunFiles(ctx, out, *dir)
+	case "fileload":
+		result, err := fileload.Run(ctx, fileload.Options{Host: *host, Token: *token, Bytes: *bytes, Bare: *bare, Watch: pids})
+		return printJSON(out, result, err)
 	case "loop":
 		result, err := peer.RunLoop(ctx, *dir, *writers, *length)
 		return printJSON(out, result, err)

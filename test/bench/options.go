@@ -53,6 +53,7 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&set.IdleNodes, "idle-nodes", 30, "seconds without work in the section idle")
 	flags.IntVar(&set.Sessions, "sessions", 1000, "sessions open in the section mcp-idle")
 	flags.IntVar(&set.Documents, "documents", 10_000, "documents in the section search")
+	flags.IntVar(&set.FileMB, "file-mb", 1024, "length of the file in the section files, in MiB")
 	flags.Func("sections", "`list` of sections to run (default "+strings.Join(all, ",")+")", func(list string) error {
 		sections = strings.Split(list, ",")
 		return nil
@@ -70,7 +71,7 @@ func parse(args []string) (options, error) {
 		set.Sections = append(set.Sections, report.Section(s))
 	}
 	for _, n := range []int{set.Seconds, set.Rounds, set.Writers, set.Streams, set.FanMessages, set.FanWriters, set.CrowdStreams, set.CrowdWriters, set.Rooms, set.Events, set.Alarms, set.DueAlarms,
-		set.Kills, set.IdleNodes, set.Sessions, set.Documents} {
+		set.Kills, set.IdleNodes, set.Sessions, set.Documents, set.FileMB} {
 		if n < 1 {
 			return o, errors.New("every number must be at least 1")
 		}

@@ -41,7 +41,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 // behind what runs it for another.
 func commands(text string) (lines []string) {
 	code := regexp.MustCompile("(?s)```sh\n(.*?)```|`([^`\n]+)`").FindAllStringSubmatch(text, -1)
-	call := regexp.MustCompile(`(?:^|[|(] ?|-u ubl |/)ubl ((?:cluster|key|deadletters) [a-z]+|[a-z]+)((?: +[^\s|>)#;&]+)*)`)
+	call := regexp.MustCompile(`(?:^|[|(] ?|-u ubl |/)ubl ((?:cluster|key|deadletters|file) [a-z]+|[a-z]+)((?: +[^\s|>)#;&]+)*)`)
 	for _, c := range code {
 		for line := range strings.Lines(c[1] + c[2]) {
 			for _, found := range call.FindAllStringSubmatch(strings.TrimSpace(line), -1) {
@@ -53,7 +53,7 @@ func commands(text string) (lines []string) {
 }
 
 func subcommand(words []string) string {
-	if slices.Contains([]string{"cluster", "key", "deadletters"}, words[0]) {
+	if slices.Contains([]string{"cluster", "key", "deadletters", "file"}, words[0]) {
 		return strings.Join(words[:2], " ")
 	}
 	return words[0]

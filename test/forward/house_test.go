@@ -1,6 +1,7 @@
 package forward
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"reflect"
 	"time"
@@ -112,6 +113,15 @@ func (w *world) documents(shelf ubl.Name) {
 	if l := must[*ubl.DocumentList](w.forwarder, shelf, ubl.ListVersions{Request: w.h.Request(w.ana), DocumentID: id, Limit: 1}); len(l.Documents) != 1 || l.NextVersion != 1 {
 		w.t.Errorf("the versions are %+v", l)
 	}
+	nothing(w.forwarder, shelf, ubl.PrepareFile{Request: w.h.Request(w.ana), Name: "plan.pdf", Bytes: 7})
+	blob := ubl.BlobIDOf(sha256.Sum256([]byte("content")))
+	put := must[*ubl.FileResult](w.forwarder, shelf, ubl.PutFile{Request: w.h.Request(w.ana), Name: "plan.pdf", Blob: blob, Bytes: 7, DocumentID: id}).File
+	must[*ubl.FileResult](w.forwarder, shelf, ubl.GetFile{Request: w.h.Request(w.ana), FileID: put.FileID})
+	if l := must[*ubl.FileList](w.forwarder, shelf, ubl.ListFiles{Request: w.h.Request(w.ana), Limit: 10}); len(l.Files) != 1 {
+		w.t.Errorf("listed are %d files", len(l.Files))
+	}
+	must[*ubl.FileResult](w.forwarder, shelf, ubl.RemoveFile{Request: w.h.Request(w.ana), FileID: put.FileID})
+	must[*ubl.Collected](w.forwarder, w.tenant, ubl.CollectBlobs{Request: w.h.Request(ubl.Platform()), NodeID: "n1", Blobs: []ubl.BlobID{blob}, Bytes: []int64{7}})
 	hits := must[*ubl.DocumentHits](w.forwarder, shelf, ubl.SearchDocuments{Request: w.h.Request(w.ana), Query: "second", Limit: 10})
 	if len(hits.Documents) != 1 || hits.Documents[0].Snippet == "" || hits.Documents[0].Score == 0 {
 		w.t.Errorf("the search found %+v", hits)

@@ -32,6 +32,8 @@ var noTools = map[string]string{
 	"stream-portal-log": "a stream without an end; portal.log.list reads the same rows",
 	"show-consent":      "a page for a person's browser",
 	"connect":           "the form of that page",
+	"append-upload":     "takes bytes; office.file.put takes a short content as text or base64",
+	"read-file":         "sends bytes; MCP has them as the resource ubl://files/…",
 }
 
 // TestEveryOperationIsATool, or says why not.
@@ -67,7 +69,7 @@ var unasked = map[string][]ubl.Did{
 	"the other end of a transfer":            {ubl.DidReceive},
 	"the portal, about tools":                {ubl.DidToolDeny, ubl.DidPortalCall},
 	"the node, about itself": {ubl.DidPlatformStart, ubl.DidPlatformStop, ubl.DidPlatformKeyCreate, ubl.DidPlatformKeyRotate, ubl.DidPlatformBackup,
-		ubl.DidPlatformRestore, ubl.DidPlatformJournalLoss, ubl.DidPlatformNodeJoin, ubl.DidPlatformSecretRotate},
+		ubl.DidPlatformRestore, ubl.DidFileCollect, ubl.DidPlatformJournalLoss, ubl.DidPlatformNodeJoin, ubl.DidPlatformSecretRotate},
 }
 
 // TestEveryActIsAsked by an operation, or says where it comes from.
@@ -85,8 +87,9 @@ func TestEveryActIsAsked(t *testing.T) {
 // TestNamesOfTools are valid, the acts' own where they change something, and such
 // that no external server can pass its tools off as ours.
 func TestNamesOfTools(t *testing.T) {
-	// What a registry offers changes nothing; disconnecting is a connect that says so.
-	dids := append(ubl.Dids(), "portal.discover", "portal.server.disconnect")
+	// What a registry offers changes nothing; disconnecting is a connect that says so; an upload
+	// comes before its act.
+	dids := append(ubl.Dids(), "portal.discover", "portal.server.disconnect", "office.upload.begin", "office.upload.end")
 	for _, act := range newServer(t, families.All.Offers()...).api.Acts() {
 		first, _, dotted := strings.Cut(act.Name, ".")
 		if !ubl.ValidToolName(act.Name) || !dotted || ubl.ValidServerID(first) {

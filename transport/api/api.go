@@ -62,6 +62,9 @@ type Options struct {
 	// Office asks models and uses tools, Portal reaches external servers of tools.
 	Office Office
 	Portal Portal
+	// Uploads take the contents of files in, Blobs have them.
+	Uploads Uploads
+	Blobs   Blobs
 	// Beside are tools of the server's own that are no operation here. Owners see
 	// them among the others; nil for none.
 	Beside []string

@@ -187,7 +187,7 @@ func TestOpenAPI(t *testing.T) {
 			t.Errorf("%s has no operationId of its own", name)
 		}
 		ids[op["operationId"]] = true
-		if _, takes := bodies[name]; takes != (op["requestBody"] != nil) {
+		if _, takes := bodies[name]; takes != (op["requestBody"] != nil) && !bringsBytes(op) {
 			t.Errorf("%s takes a body: %t; bodies (bad_input_test.go) has one: %t", name, !takes, takes)
 		}
 	}

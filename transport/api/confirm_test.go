@@ -82,6 +82,7 @@ func (s *server) confirms(t *testing.T, tab *route, path, body string, asked boo
 		if body != "" {
 			r.Header.Set("Content-Type", "application/json")
 		}
+		tab.dress(r)
 		looked := func(asked string) bool { return strings.Contains(asked, "GetBudget{") } // how far the bounds go
 		s.takeAsked()
 		w := s.serve(r.WithContext(envelope.WithCaller(r.Context(), c)))

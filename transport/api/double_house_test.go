@@ -35,6 +35,9 @@ func answerHouse(to ubl.Name, cmd ubl.Command) (any, bool) {
 	if answer, ok := answerDocuments(cmd); ok {
 		return answer, true
 	}
+	if answer, ok := answerFiles(cmd); ok {
+		return answer, true
+	}
 	next := int64(7)
 	switch c := cmd.(type) {
 	case ubl.CreateContainer:

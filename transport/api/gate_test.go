@@ -90,6 +90,7 @@ func everyOperationNamesItsTool(t *testing.T) {
 			if body != "" {
 				r.Header.Set("Content-Type", "application/json")
 			}
+			tab.dress(r)
 			c := door.comer(who, tab.method != http.MethodGet)
 			return s.serve(r.WithContext(envelope.WithCaller(r.Context(), c))).Code
 		}
@@ -138,13 +139,21 @@ func everyOperationNamesItsTool(t *testing.T) {
 func TestToolsBesideTheOperations(t *testing.T) {
 	s := newServer(t)
 	s.api.Beside = []string{"messenger.stream_room"}
-	var got toolsAnswer
-	w := s.doAs(ana, ubl.RoleOwner, "GET", "/api/portal/tools?limit=100")
-	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusOK {
-		t.Fatalf("%d %s", w.Code, w.Body)
+	var listed []*ubl.ToolListing
+	for cursor := ""; ; {
+		w := s.doAs(ana, ubl.RoleOwner, "GET", "/api/portal/tools?limit=100&cursor="+cursor)
+		var got toolsAnswer
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusOK {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		listed = append(listed, got.Tools...)
+		if got.NextCursor == nil {
+			break
+		}
+		cursor = *got.NextCursor
 	}
 	for _, tool := range []string{"messenger.stream_room", "messenger.send", forecast.Tool} {
-		if !slices.ContainsFunc(got.Tools, func(l *ubl.ToolListing) bool { return l.Tool == tool }) {
+		if !slices.ContainsFunc(listed, func(l *ubl.ToolListing) bool { return l.Tool == tool }) {
 			t.Errorf("%s is not listed", tool)
 		}
 	}

@@ -44,7 +44,7 @@ func guard(o operation, op *huma.Operation, next http.HandlerFunc) http.HandlerF
 			envelope.WriteError(w, r, err)
 			return
 		}
-		if r.ContentLength < 0 { // a declared length bounds itself
+		if r.ContentLength < 0 && !o.takesBytes { // a declared length bounds itself
 			r.Body = http.MaxBytesReader(w, r.Body, o.maxBody())
 		}
 		envelope.CallerOf(r.Context()).Uses(cmp.Or(o.tool, o.uses), o.counts)
@@ -74,7 +74,7 @@ func check(o operation, body *huma.RequestBody, query []string, r *http.Request)
 			return err
 		}
 	}
-	if err := checkBody(body, o.maxBody(), r); err != nil {
+	if err := o.checkBody(body, r); err != nil {
 		return err
 	}
 	if o.asks == proof {
@@ -113,8 +113,13 @@ func checkQuery(known []string, raw string) *ubl.Error {
 	return nil
 }
 
-func checkBody(want *huma.RequestBody, limit int64, r *http.Request) *ubl.Error {
+func (o operation) checkBody(want *huma.RequestBody, r *http.Request) *ubl.Error {
+	limit := o.maxBody()
 	switch {
+	case o.takesBytes && r.Header.Get("Content-Type") != partialType:
+		return ubl.Errorf(ubl.CodeUnsupportedMedia, "the body is not declared as %s", partialType)
+	case o.takesBytes:
+		return nil
 	case r.ContentLength == 0:
 		return nil // where one is required, the decoder misses it
 	case want == nil:

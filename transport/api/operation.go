@@ -32,6 +32,9 @@ type operation struct {
 	large        bool   // takes a body of up to maxLargeBody
 	slow         bool   // waits for somebody else: a model, another server
 	streamed     bool   // is as long as the client takes to read it
+	takesBytes   bool   // takes bytes of any length instead of JSON: see [partialType]
+	sendsBytes   bool   // answers with bytes, or some of them, instead of JSON
+	empty        bool   // answers 204
 	asks         asks   // whether a session must be confirmed first; every write says so
 	// foreign says what of a good answer other servers wrote, as [envelope.Act] has it.
 	foreign func(answer json.RawMessage) (server string, failed bool)
@@ -68,7 +71,7 @@ var writes = []ubl.Code{ubl.CodeConflict, ubl.CodeIdempotencyConflict, ubl.CodeT
 
 // describe turns the description into huma's.
 func (o operation) describe(status int, contentType string) huma.Operation {
-	content := map[string]*huma.MediaType{contentType: {Schema: refTo(o.answers)}}
+	content := o.content(contentType)
 	if o.streams != "" {
 		content[streamType] = &huma.MediaType{Schema: refTo(o.streams)}
 	}
@@ -93,11 +96,33 @@ func (o operation) describe(status int, contentType string) huma.Operation {
 	for _, code := range codes {
 		addError(out.Responses, code)
 	}
+	if o.takesBytes {
+		out.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{partialType: {Schema: anyBytes()}}}
+	}
+	if o.sendsBytes {
+		for _, status := range []int{http.StatusPartialContent, http.StatusNotModified, http.StatusRequestedRangeNotSatisfiable} {
+			out.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status)}
+		}
+		out.Responses[strconv.Itoa(http.StatusPartialContent)].Content = content
+	}
 	if o.tool != "" {
 		out.Extensions = map[string]any{toolExtension: o.tool}
 	}
 	return out
 }
+
+// content is what a good answer holds.
+func (o operation) content(contentType string) map[string]*huma.MediaType {
+	switch {
+	case o.empty:
+		return nil
+	case o.sendsBytes:
+		return map[string]*huma.MediaType{contentType: {Schema: anyBytes()}}
+	}
+	return map[string]*huma.MediaType{contentType: {Schema: refTo(o.answers)}}
+}
+
+func anyBytes() *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: "binary"} }
 
 // ours is the place of the operation in huma's metadata, toolExtension that of
 // the tool's name in the OpenAPI document.
@@ -207,8 +232,11 @@ func (t route) mount(r chi.Router) {
 }
 
 func (o operation) status() int {
-	if o.creates {
+	switch {
+	case o.creates:
 		return http.StatusCreated
+	case o.empty:
+		return http.StatusNoContent
 	}
 	return http.StatusOK
 }

@@ -19,6 +19,7 @@ func (a *API) routes() {
 	a.deadLetterRoutes()
 	a.workspaceRoutes()
 	a.documentRoutes()
+	a.fileRoutes()
 	a.containerRoutes()
 	a.serverRoutes()
 	a.toolRoutes()

@@ -31,6 +31,9 @@ type Options struct {
 	Asker ubl.Asker
 	Feed  ubl.Feed
 
+	// Blobs has the contents of files; nil where resources tell of them alone.
+	Blobs Blobs
+
 	// SessionKeys seal session ids: the first new ones, and all are accepted. All
 	// nodes have the same; 32 bytes each. They may change while the Server runs.
 	SessionKeys func() [][]byte

@@ -21,6 +21,8 @@ const (
 	toolDocument  = string(ubl.DidDocumentGet)
 	toolDocuments = string(ubl.DidDocumentList)
 	toolReceipt   = "receipt.get"
+	toolFile      = string(ubl.DidFileGet)
+	toolFiles     = string(ubl.DidFileList)
 	// toolWorkspaces finds what has documents.
 	toolWorkspaces = string(ubl.DidWorkspaceList)
 )
@@ -36,6 +38,8 @@ var templates = []*sdk.ResourceTemplate{
 		Description: "The newest messages of a room, oldest first. Subscribe to be told of new ones."},
 	{URITemplate: documentURI + "{workspace_id}/{document_id}", Name: "document", Title: "Document", MIMEType: mimeJSON,
 		Description: "The newest version of a document. Subscribe to be told of changes."},
+	{URITemplate: fileURI + "{workspace_id}/{file_id}", Name: "file", Title: "File",
+		Description: "A file's content, of its own type, up to 4 MiB. It never changes."},
 	{URITemplate: receiptURI + "{seq}", Name: "receipt", Title: "Receipt", MIMEType: mimeJSON,
 		Description: "The action and the effect that the ledger has at a sequence number."},
 }
@@ -68,6 +72,11 @@ func (s *Server) readResource(ctx context.Context, v *visit, next sdk.MethodHand
 	}
 	out := completed(v, new(sdk.ReadResourceResult))
 	out.Contents = []*sdk.ResourceContents{{URI: r.uri, MIMEType: mimeJSON, Text: string(text)}}
+	if r.file != "" && s.opts.Blobs != nil {
+		if out.Contents[0], err = s.fileContent(ctx, v, r, text); err != nil {
+			return nil, err
+		}
+	}
 	out.Cacheable = private
 	return out, nil
 }
@@ -96,6 +105,8 @@ func (r resource) act() (tool string, args map[string]any) {
 		return toolHistory, map[string]any{"room_id": r.room, "limit": recent, "senders": true}
 	case r.document != "":
 		return toolDocument, map[string]any{"workspace_id": r.workspace, "document_id": r.document}
+	case r.file != "":
+		return toolFile, map[string]any{"workspace_id": r.workspace, "file_id": r.file}
 	}
 	return toolReceipt, map[string]any{"seq": r.seq}
 }
@@ -107,7 +118,7 @@ func noResource(uri string, cause error) error {
 	return &rpcError{cause: e, code: codeInvalidParams, uri: uri}
 }
 
-// listResources lists the caller's rooms, then the documents of one workspace
+// listResources lists the caller's rooms, then the documents and the files of one workspace
 // after the other, without those that take a tool which the caller is not shown.
 // Only a client that turns the page leaves receipts of looks into workspaces.
 func (s *Server) listResources(ctx context.Context, v *visit, next sdk.MethodHandler, name string, req *sdk.ListResourcesRequest) (sdk.Result, error) {
@@ -137,10 +148,10 @@ func (s *Server) listResources(ctx context.Context, v *visit, next sdk.MethodHan
 				out.Resources = append(out.Resources, roomResource(room))
 			}
 		}
-	} else if out.Resources, at, err = s.documents(ctx, v.who(), at); err != nil {
+	} else if out.Resources, at, err = s.inside(ctx, v.who(), at, visible(toolFiles)); err != nil {
 		return nil, err
 	}
-	if done := at.workspace; done == "" || at.document == "" {
+	if done := at.workspace; done == "" || at.document == "" && at.file == "" {
 		at = place{}
 		if visible(toolWorkspaces) && visible(toolDocuments) {
 			at, err = s.nextWorkspace(ctx, v.who(), done)
@@ -170,11 +181,12 @@ func roomResource(e ubl.RoomEntry) *sdk.Resource {
 		Description: "The newest messages of the room."}
 }
 
-// place is where a list of resources goes on: after a document of a workspace,
+// place is where a list of resources goes on: after a document or a file of a workspace,
 // or at its beginning. The zero place is behind the last.
 type place struct {
 	workspace ubl.ContainerID
 	document  ubl.DocumentID
+	file      ubl.FileID
 }
 
 // String is the place as a cursor.
@@ -182,7 +194,7 @@ func (p place) String() string {
 	if p.workspace == "" {
 		return ""
 	}
-	return base64.RawURLEncoding.EncodeToString([]byte(string(p.workspace) + "/" + string(p.document)))
+	return base64.RawURLEncoding.EncodeToString([]byte(string(p.workspace) + "/" + string(p.document) + string(p.file)))
 }
 
 func parsePlace(cursor string) (place, error) {
@@ -191,12 +203,29 @@ func parsePlace(cursor string) (place, error) {
 	if err != nil {
 		return place{}, wrong
 	}
-	workspace, document, _ := strings.Cut(string(text), "/")
-	p := place{ubl.ContainerID(workspace), ubl.DocumentID(document)}
-	if cursor != "" && !p.workspace.Valid() || document != "" && !p.document.Valid() {
+	workspace, inside, _ := strings.Cut(string(text), "/")
+	p := place{workspace: ubl.ContainerID(workspace)}
+	if file := ubl.FileID(inside); file.Valid() {
+		p.file = file
+	} else {
+		p.document = ubl.DocumentID(inside)
+	}
+	if cursor != "" && !p.workspace.Valid() || p.document != "" && !p.document.Valid() {
 		return place{}, wrong
 	}
 	return p, nil
+}
+
+// inside reads a page of a workspace: its documents and, behind those, its files.
+func (s *Server) inside(ctx context.Context, who ubl.Identity, at place, files bool) ([]*sdk.Resource, place, error) {
+	if at.file != "" {
+		return s.files(ctx, who, at)
+	}
+	out, at, err := s.documents(ctx, who, at)
+	if err == nil && at.document == "" && files && s.tools.find(toolFile) != nil {
+		at.file = beforeFiles
+	}
+	return out, at, err
 }
 
 // documents reads a page of a workspace. What comes back is the page's end, with
@@ -219,7 +248,7 @@ func (s *Server) documents(ctx context.Context, who ubl.Identity, at place) ([]*
 			Description: "Version " + strconv.FormatInt(d.Version, 10) + " of a document in " + string(at.workspace) + ".",
 		})
 	}
-	return out, place{at.workspace, list.Next}, nil
+	return out, place{workspace: at.workspace, document: list.Next}, nil
 }
 
 // documentPage is how many documents a page has.

@@ -49,13 +49,15 @@ func (r resource) tool() string {
 	return tool
 }
 
-// maySee asks whether the caller may look at a resource that can change. A receipt
-// never does.
+// maySee asks whether the caller may look at a resource that can change. Receipts and files
+// never do.
 func (s *Server) maySee(ctx context.Context, who ubl.Identity, r resource) error {
 	var err error
 	switch {
 	case r.seq != 0:
 		return invalid("params.uri", "names a receipt, which never changes")
+	case r.file != "":
+		return invalid("params.uri", "names a file, which never changes")
 	case r.room != "":
 		_, err = s.opts.Asker.Ask(ctx, ubl.RoomName(who.TenantID, r.room), ubl.GetRoom{Who: who})
 	case r.document != "":

@@ -13,15 +13,17 @@ import (
 const (
 	roomURI     = "ubl://rooms/"     // room id
 	documentURI = "ubl://documents/" // workspace id, document id
+	fileURI     = "ubl://files/"     // workspace id, file id
 	receiptURI  = "ubl://receipts/"  // seq
 )
 
-// resource is what a URI names. One of the three is set.
+// resource is what a URI names: a room, a document or a file of a workspace, or a receipt.
 type resource struct {
 	uri       string
 	room      ubl.RoomID
 	workspace ubl.ContainerID
 	document  ubl.DocumentID
+	file      ubl.FileID
 	seq       int64
 }
 
@@ -36,6 +38,11 @@ func parseURI(uri string) (resource, bool) {
 		workspace, document, _ := strings.Cut(rest, "/")
 		r.workspace, r.document = ubl.ContainerID(unescape(workspace)), ubl.DocumentID(unescape(document))
 		return r, r.workspace.Valid() && r.document.Valid()
+	}
+	if rest, ok := strings.CutPrefix(uri, fileURI); ok {
+		workspace, file, _ := strings.Cut(rest, "/")
+		r.workspace, r.file = ubl.ContainerID(unescape(workspace)), ubl.FileID(unescape(file))
+		return r, r.workspace.Valid() && r.file.Valid()
 	}
 	if rest, ok := strings.CutPrefix(uri, receiptURI); ok {
 		seq, err := strconv.ParseInt(rest, 10, 64)
@@ -59,6 +66,8 @@ func (r resource) key() string {
 		return roomURI + string(r.room)
 	case r.document != "":
 		return documentURI + string(r.workspace) + "/" + string(r.document)
+	case r.file != "":
+		return fileURI + string(r.workspace) + "/" + string(r.file)
 	}
 	return receiptURI + strconv.FormatInt(r.seq, 10)
 }

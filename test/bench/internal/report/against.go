@@ -21,7 +21,7 @@ var better = map[Measure]int{
 	ReadySeconds: less, TouchSeconds: less, RSSReady: less, OwnReady: less, RSSTouched: less, OwnTouched: less, RSSIdle: less, OwnIdle: less, ActorInUse: less, ActorIdle: less,
 	FirstMillis: less, WarmMillis: less, WokenMillis: less, AlarmInUse: less, FiredSeconds: less, QuietP99: less, FiringP99: less,
 	FailoverSeconds: less, FailoverMax: less, WaitSeconds: less, WaitMax: less, SendMax: less, IdleMax: less,
-	SessionRSS: less, SessionOwn: less, SessionInUse: less, LoadSeconds: less, IndexSeconds: less,
+	FileRate: more, ServerSeconds: less, SessionRSS: less, SessionOwn: less, SessionInUse: less, LoadSeconds: less, IndexSeconds: less,
 }
 
 const (
@@ -30,7 +30,7 @@ const (
 )
 
 // peers are the subjects that are not UBL.
-var peers = []Subject{Workerd, JetStream, Bare, Loop, BareFan, StoredFan, EtcdThree, Direct, BareMCP}
+var peers = []Subject{Workerd, JetStream, Bare, Loop, BareFan, StoredFan, EtcdThree, Direct, BareMCP, BareCopy}
 
 // Change is a figure of UBL beside that of an earlier run.
 type Change struct {

@@ -48,6 +48,7 @@ func sendGoals() []Goal {
 	return append(goals,
 		Goal{Text: "fan-out, streams: 1,000: events/s ≥ 0.7 × the bare program that stores nothing", Of: Key{Fanout, UBL, Rate}, By: Key{Fanout, BareFan, Rate}, AtLeast: true, Bound: 0.7},
 		Goal{Text: "64 writers: documents/s ≥ 0.6 × messages/s", Of: Key{Documents, NewDocuments, Rate}, By: Key{Documents, Messages, Rate}, AtLeast: true, Bound: 0.6},
+		Goal{Text: "an upload of 1 GiB: MiB/s ≥ 0.7 × a bare HTTP copy that syncs", Of: Key{Files, UBL, FileRate}, By: Key{Files, BareCopy, FileRate}, AtLeast: true, Bound: 0.7},
 		Goal{Text: "2,000 writers in a room with 5,000 streams: p99 of accepted sends < 1 s", Of: Key{Crowd, UBL, P99Seconds}, Bound: 1, Strict: true},
 		Goal{Text: "the same, where refused writers come back at once: p99 of accepted sends < 1 s", Of: Key{Crowd, UBLRude, P99Seconds}, Bound: 1, Strict: true})
 }

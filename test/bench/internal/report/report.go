@@ -20,6 +20,7 @@ const (
 	InProcess Section = "inprocess"
 	Fanout    Section = "fanout"
 	Documents Section = "documents"
+	Files     Section = "files"
 	Crowd     Section = "crowd"
 	Flood     Section = "flood"
 	Start     Section = "start"
@@ -55,7 +56,7 @@ func ClusterOf(clients int) Section { return Section(fmt.Sprintf("%s-%d", Cluste
 
 // Sections lists all of them.
 func Sections() []Section {
-	return []Section{Send, One, InProcess, Fanout, Documents, Crowd, Flood, Start, History, Alarms, Cluster, Failover, Idle, MCP, Portal, MCPIdle, Search, Echo}
+	return []Section{Send, One, InProcess, Fanout, Documents, Files, Crowd, Flood, Start, History, Alarms, Cluster, Failover, Idle, MCP, Portal, MCPIdle, Search, Echo}
 }
 
 // Subject is a program that is measured.
@@ -73,6 +74,8 @@ const (
 
 	Messages     Subject = "messages"  // in the section documents
 	NewDocuments Subject = "documents" // likewise
+
+	BareCopy Subject = "bare file copy"
 
 	UBLRude   Subject = "UBL, rude writers" // in the section crowd: they ignore Retry-After
 	UBLThree  Subject = "UBL, three nodes"
@@ -107,6 +110,9 @@ const (
 	GeneratorCores Measure = "generator_cores" // of the load generator
 	OtherCores     Measure = "other_cores"     // of whatever else the machine did
 	ServerMicros   Measure = "server_us_each"  // CPU time of the one server that was asked, by replies
+
+	FileRate      Measure = "mib_per_second" // of one large file, until it is durable
+	ServerSeconds Measure = "server_cpu_s"   // CPU time of the server for all of that
 
 	P50Seconds    Measure = "p50_s"
 	P99Seconds    Measure = "p99_s"
@@ -166,6 +172,7 @@ type Settings struct {
 	IdleNodes    int       `json:"idle_nodes_seconds"` // length of the section idle
 	Sessions     int       `json:"sessions"`           // open in the section mcp-idle
 	Documents    int       `json:"documents"`          // in the section search
+	FileMB       int       `json:"file_mb"`            // length of the file in the section files, in MiB
 	Sections     []Section `json:"sections"`
 }
 

@@ -41,6 +41,11 @@ func (r *Report) tables() []table {
 			"Documents are created, and messages are sent to a room, each on a server of its own: the same writers, requests of the same length. " +
 				"Every reply comes after an fsync; no document's place in the ledger came twice or was left out.",
 			[]Subject{Messages, NewDocuments}, append(sends, column{"server, µs of CPU each", ServerMicros, whole})},
+		{Files, fmt.Sprintf("Files: one of %d MiB", s.FileMB),
+			"From the first byte until the server says that all is durable, with the requests that begin the upload and put the file. " +
+				"Another file goes before it and is removed. " +
+				"The copy writes the body into a file and syncs it; it hashes nothing and can't be resumed.",
+			[]Subject{UBL, BareCopy}, []column{{"MiB/s", FileRate, whole}, {"server, s of CPU", ServerSeconds, hundredths}}},
 		{Crowd, fmt.Sprintf("A crowd: %s writers in a room with %s streams", whole(float64(s.CrowdWriters)), whole(float64(s.CrowdStreams))),
 			"Far more than the node can do. Refused sends (503) come again after the Retry-After that they were told, those of rude writers at once; " +
 				"the latencies are those of accepted ones. No room_seq came twice or was left out, and no stream missed one.",

@@ -69,6 +69,9 @@ func (s *Suite) Run(ctx context.Context) error {
 	if selected(report.Documents) {
 		s.documents(ctx)
 	}
+	if selected(report.Files) {
+		s.files(ctx)
+	}
 	if selected(report.Crowd) {
 		s.crowd(ctx)
 	}

@@ -1,0 +1,329 @@
+package ubl
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"mime"
+	"strings"
+	"unicode/utf8"
+)
+
+// A blob is the content of a file. Files are records of their container, which its acts make
+// and remove. Blobs lie beside the ledger, and are named by what they hold: so one that was
+// changed or cut short is told from the one that was kept. Each tenant has its own: what one
+// keeps can't be found out by another.
+
+// BlobID is the SHA-256 of a blob, as 64 lower-case hex digits.
+type BlobID string
+
+// BlobIDOf is the id of what the sum is of.
+func BlobIDOf(sum [sha256.Size]byte) BlobID { return BlobID(hex.EncodeToString(sum[:])) }
+
+// Valid reports whether the id has its form.
+func (id BlobID) Valid() bool {
+	return len(id) == 2*sha256.Size && strings.Trim(string(id), "0123456789abcdef") == ""
+}
+
+// Sum is the hash that the id spells; nil for an id that isn't valid.
+func (id BlobID) Sum() []byte {
+	sum, err := hex.DecodeString(string(id))
+	if err != nil || !id.Valid() {
+		return nil
+	}
+	return sum
+}
+
+// Blob is a blob as a store has it.
+type Blob struct {
+	ID    BlobID
+	Bytes int64
+	// KeptAt is when it was kept for the last time.
+	KeptAt Time
+}
+
+// Blobs keep contents, each tenant's apart. Implementations: blobs.Folder on one node,
+// blobs.Bucket in a store that speaks S3, cluster.Blobs over the folders of all nodes. Safe for
+// concurrent use.
+type Blobs interface {
+	// Keep takes the file at path over as a blob: the path is gone afterwards. Who asks has
+	// written and synced it, and says which blob it is. The blob is durable when Keep returns;
+	// in a cluster on a majority of those who vote on the tenant's partition. Keeping one that
+	// is there already renews KeptAt, and needs no path. Repeat it after an error.
+	Keep(ctx context.Context, t TenantID, id BlobID, path string) error
+	// Open reads a blob; not_found where there is none. A read from the beginning to the end
+	// fails with [ErrDamaged] before the last byte where the content isn't the blob's.
+	Open(ctx context.Context, t TenantID, id BlobID) (io.ReadSeekCloser, error)
+	// Remove removes a blob unless it was kept after a time, and says whether it did.
+	Remove(ctx context.Context, t TenantID, id BlobID, after Time) (bool, error)
+	// Each calls fn with each blob that is kept here, until it fails.
+	Each(ctx context.Context, fn func(TenantID, Blob) error) error
+}
+
+// ErrNoBlob is the answer where there is no such blob.
+func ErrNoBlob() *Error { return Errorf(CodeNotFound, "the content isn't kept here") }
+
+// A record refers to a blob by a key of its own beside it: the space 'B', the 64 digits of the
+// blob, a zero byte, and a name that tells it from others. Families write such keys in the
+// commit of the record; what none of them names is no longer needed. So the store can tell
+// which blobs a partition needs without knowing any family.
+const blobRefSpace = 'B'
+
+// BlobRef is the key by which something refers to a blob, and BlobRefs where those of one begin
+// and end.
+func BlobRef(id BlobID, by string) []byte {
+	return append(append(append([]byte{blobRefSpace}, id...), 0), by...)
+}
+
+// BlobRefs bounds the keys that refer to a blob.
+func BlobRefs(id BlobID) (from, to []byte) {
+	return BlobRef(id, ""), append(append([]byte{blobRefSpace}, id...), 1)
+}
+
+// AllBlobRefs bounds those of all blobs.
+func AllBlobRefs() (from, to []byte) { return []byte{blobRefSpace}, []byte{blobRefSpace + 1} }
+
+// ReferredBlob is the blob in such a key; ok is false for any other key.
+func ReferredBlob(key []byte) (id BlobID, ok bool) {
+	if len(key) < 2+2*sha256.Size || key[0] != blobRefSpace || key[1+2*sha256.Size] != 0 {
+		return "", false
+	}
+	id = BlobID(key[1 : 1+2*sha256.Size])
+	return id, id.Valid()
+}
+
+type (
+	// FileID matches ^f:[A-Za-z0-9._-]{1,128}$.
+	FileID string
+	// UploadID matches ^up:[0-9a-f]{40}$: eight digits of the node that has it, and random ones.
+	UploadID string
+)
+
+// Valid reports whether the id has its pattern.
+func (id FileID) Valid() bool { return validID(string(id), "f:", 128, "") }
+
+// Valid reports whether the id has its pattern.
+func (id UploadID) Valid() bool {
+	digits, ok := strings.CutPrefix(string(id), "up:")
+	return ok && len(digits) == 2*uploadIDSize && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// Node are the digits of the node that has the upload.
+func (id UploadID) Node() string { return string(id)[len("up:") : len("up:")+2*uploadNodeSize] }
+
+const (
+	uploadNodeSize = 4
+	uploadIDSize   = uploadNodeSize + 16
+)
+
+// UploadNode are the digits by which uploads name a node.
+func UploadNode(serverID string) string { return hexHash("uploads|" + serverID)[:2*uploadNodeSize] }
+
+// NewUploadID draws the id of an upload to a node.
+func NewUploadID(node string, random io.Reader) (UploadID, error) {
+	var b [uploadIDSize - uploadNodeSize]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return "", fmt.Errorf("couldn't draw the id of an upload: %w", err)
+	}
+	return UploadID("up:" + node + hex.EncodeToString(b[:])), nil
+}
+
+// NewFileID makes a file's id, in order as [NewDocumentID] does.
+func NewFileID(at Time, n int64, random io.Reader) (FileID, error) {
+	u, err := newOrderedUUID(at, n, random)
+	if err != nil {
+		return "", fmt.Errorf("couldn't draw the id of a file: %w", err)
+	}
+	return FileID("f:" + u), nil
+}
+
+// File is a file as it is served.
+type File struct {
+	FileID      FileID      `json:"file_id"`
+	WorkspaceID ContainerID `json:"workspace_id"`
+	TenantID    TenantID    `json:"tenant_id"`
+	// DocumentID is the document that holds the file, "" for none.
+	DocumentID DocumentID `json:"document_id,omitempty"`
+	Name       string     `json:"name"`
+	Type       string     `json:"content_type"` // as its author says
+	Bytes      int64      `json:"bytes"`
+	// SHA256 names the content. No atom has it: those have ContentHash, which is Salt's
+	// commitment to its 32 bytes, and NameHash, that to {"name":…}.
+	SHA256      BlobID `json:"sha256"`
+	Salt        Salt   `json:"salt"`
+	ContentHash string `json:"content_hash"`
+	NameHash    string `json:"name_hash"`
+	CreatedAt   Time   `json:"created_at"`
+	CreatedBy   UserID `json:"created_by"`
+	// Receipt is that of the act that put the file there.
+	Receipt Receipt `json:"receipt"`
+}
+
+// Limits of files.
+const (
+	MaxFileName = 255 // bytes, as file systems have it
+	MaxFileType = 127
+	// MaxFileBytes is the largest file, 1 TiB; quotas and limits bound more.
+	MaxFileBytes = 1 << 40
+	// MaxFiles is the most files of one container.
+	MaxFiles = 10_000
+)
+
+// UnknownType is the media type of a file of which nothing better is known.
+const UnknownType = "application/octet-stream"
+
+// CheckFileName refuses what could be more than a name: a path, a part of one, or characters
+// that nobody sees. It answers the name without the blanks around it.
+func CheckFileName(name string) (string, error) {
+	name = strings.TrimSpace(name)
+	switch {
+	case !utf8.ValidString(name) || name == "" || name == "." || name == ".." || strings.ContainsAny(name, `/\`):
+		return "", Errorf(CodeValidation, "the file's name is empty, or isn't the name of a file")
+	case len(name) > MaxFileName:
+		return "", Errorf(CodeTooLarge, "the file's name is longer than %d bytes", MaxFileName)
+	}
+	runes := []rune(name)
+	for i := range runes {
+		if err := checkSeen("file's name", runes, i); err != nil {
+			return "", err
+		}
+	}
+	return name, nil
+}
+
+// CheckFileType refuses what isn't a media type, and answers it as it is kept: in small
+// letters, with the charset at most. Nothing at all is [UnknownType].
+func CheckFileType(given string) (string, error) {
+	if given == "" {
+		return UnknownType, nil
+	}
+	kind, params, err := mime.ParseMediaType(given)
+	if err != nil || len(given) > MaxFileType || strings.Count(kind, "/") != 1 {
+		return "", Errorf(CodeValidation, "the content type isn't a media type")
+	}
+	if charset := params["charset"]; charset != "" {
+		params = map[string]string{"charset": charset}
+	} else {
+		params = nil
+	}
+	kind = mime.FormatMediaType(kind, params)
+	if kind == "" {
+		return "", Errorf(CodeValidation, "the content type isn't a media type")
+	}
+	return kind, nil
+}
+
+// Commands of the Container family about files. The content comes first: see [Upload].
+type (
+	// PrepareFile asks whether a file may be put: name, type, document, who, and room for so
+	// many bytes in what the tenant may store. Who may write. Answers nil.
+	PrepareFile struct {
+		Request
+		Name, Type string
+		DocumentID DocumentID
+		Bytes      int64
+	}
+	// PutFile makes a file of a blob that is kept. Only who has brought the content asks, by
+	// an upload of theirs. Who may write. Answers *FileResult.
+	PutFile struct {
+		Request
+		Name, Type string
+		DocumentID DocumentID
+		Blob       BlobID
+		Bytes      int64
+	}
+	// GetFile reads what is known of a file as an act of its own, for its content or without.
+	// Who may look. Answers *FileResult.
+	GetFile struct {
+		Request
+		FileID FileID
+	}
+	// ListFiles lists files by id, from after After; those of one document unless that is
+	// "". Who may look. Answers *FileList.
+	ListFiles struct {
+		Request
+		DocumentID DocumentID
+		After      FileID
+		Limit      int
+	}
+	// RemoveFile takes a file away for good. Its content goes once no other file has it. Who
+	// may write. Answers *FileResult, with the file as it was.
+	RemoveFile struct {
+		Request
+		FileID FileID
+	}
+
+	// CollectBlobs asks which of some blobs nothing refers to, and puts on record that a node
+	// removes them. The platform, of the Tenant. Answers *Collected.
+	CollectBlobs struct {
+		Request
+		NodeID string
+		Blobs  []BlobID
+		// Bytes are theirs, in the same order.
+		Bytes []int64
+	}
+)
+
+// FileResult is a file with the receipt of the act that answered it.
+type FileResult struct {
+	File    *File   `json:"file"`
+	Receipt Receipt `json:"receipt"`
+}
+
+// FileList is a page of files, which Next continues; "" at the end.
+type FileList struct {
+	Files   []*File `json:"files"`
+	Next    FileID  `json:"-"`
+	Receipt Receipt `json:"receipt"`
+}
+
+// Collected are blobs that nothing refers to, with the receipt of their removal; nil where
+// there are none.
+type Collected struct {
+	Blobs   []BlobID
+	Receipt *Receipt
+}
+
+// Upload is content on its way in. A session on one node has it until it is whole; then it is
+// kept as a blob, and a file may be made of it. It ends at ExpiresAt, which each byte puts off.
+type Upload struct {
+	UploadID    UploadID    `json:"upload_id"`
+	WorkspaceID ContainerID `json:"workspace_id"`
+	DocumentID  DocumentID  `json:"document_id,omitempty"`
+	Name        string      `json:"name"`
+	Type        string      `json:"content_type"`
+	Bytes       int64       `json:"bytes"` // of the whole
+	// Offset is how many bytes are here, durably.
+	Offset    int64 `json:"offset"`
+	ExpiresAt Time  `json:"expires_at"`
+	// SHA256 is what the content must have, where its sender has said so, and what it has
+	// once it is kept; "" for not known.
+	SHA256 BlobID `json:"sha256,omitempty"`
+}
+
+// Source is content that comes in.
+type Source struct {
+	io.Reader
+	// Interrupt has a read that waits for more return at once; nil where none waits for long.
+	Interrupt func()
+}
+
+// Cost is 0: it reads.
+func (PrepareFile) Cost() int { return 0 }
+
+// Cost is one act.
+func (PutFile) Cost() int { return writeCost }
+
+// Cost is one act.
+func (GetFile) Cost() int { return writeCost }
+
+// Cost is one act.
+func (ListFiles) Cost() int { return writeCost }
+
+// Cost is one act.
+func (RemoveFile) Cost() int { return writeCost }
+
+// Cost is one act, and the ids.
+func (c CollectBlobs) Cost() int { return writeCost + 64*len(c.Blobs) }

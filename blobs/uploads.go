@@ -1,0 +1,262 @@
+package blobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"ubl"
+	"ubl/durable"
+)
+
+// Patience is how long an upload waits for its next byte.
+const Patience = 24 * time.Hour
+
+// Uploads take contents in, to be kept as blobs. Safe for concurrent use.
+type Uploads struct {
+	dir  string
+	into ubl.Blobs
+	node string
+	opts Options
+
+	mu  sync.Mutex
+	all map[ubl.UploadID]*open
+}
+
+// OpenUploads opens the uploads in the folder of blobs dir, which go on where they were. Those
+// that begin here bear the node's digits ([ubl.UploadNode]).
+func OpenUploads(dir string, into ubl.Blobs, node string, o Options) (*Uploads, error) {
+	u := &Uploads{dir: filepath.Join(dir, uploadsDir), into: into, node: node, opts: o}
+	err := makeDirs(u.dir)
+	if err == nil {
+		u.all, err = load(u.dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("couldn't open the uploads: %w", err)
+	}
+	return u, nil
+}
+
+// Begin makes an upload of so many bytes. What wants its SHA256 to be checked says which.
+func (u *Uploads) Begin(_ context.Context, who ubl.Identity, up ubl.Upload) (*ubl.Upload, error) {
+	if up.Bytes < 0 || up.Bytes > ubl.MaxFileBytes || up.SHA256 != "" && !up.SHA256.Valid() {
+		return nil, ubl.Errorf(ubl.CodeValidation, "the size or the hash of the file is not one")
+	}
+	id, err := ubl.NewUploadID(u.node, u.opts.Random)
+	if err != nil {
+		return nil, err
+	}
+	up.UploadID, up.Offset, up.ExpiresAt = id, 0, expiry(u.opts.Now())
+	s := session{Form: sessionVersion, Tenant: who.TenantID, By: who.UserID, Upload: up, Wants: up.SHA256}
+	o := &open{dir: filepath.Join(u.dir, dirOf(id)), session: s, busy: make(chan struct{}, 1)}
+	if err := u.add(id, o); err != nil {
+		return nil, err
+	}
+	if err := u.lay(o, s); err != nil {
+		return nil, errors.Join(failed("begin an upload", err), u.forget(id, o))
+	}
+	return &up, nil
+}
+
+// lay puts a session on disk.
+func (u *Uploads) lay(o *open, s session) error {
+	if err := os.Mkdir(o.dir, dirMode); err != nil {
+		return err
+	}
+	u.opts.step("blobs: a directory for the upload")
+	if err := durable.Write(o.data(), nil); err != nil {
+		return err
+	}
+	if err := o.write(s); err != nil {
+		return err
+	}
+	u.opts.step("blobs: begun")
+	return durable.Sync(u.dir)
+}
+
+// add takes a session in where there is room for one more.
+func (u *Uploads) add(id ubl.UploadID, o *open) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	of, in := 0, 0
+	for _, other := range u.all {
+		s := other.now()
+		if s.Kept || s.Tenant != o.session.Tenant {
+			continue
+		}
+		in++
+		if s.By == o.session.By {
+			of++
+		}
+	}
+	err := u.opts.Quota.Within(ubl.QuotaUploadsIdentity, of)
+	if err == nil {
+		err = u.opts.Quota.Within(ubl.QuotaUploadsTenant, in)
+	}
+	if err != nil {
+		return err
+	}
+	u.all[id] = o
+	return nil
+}
+
+// Staged is how many bytes are reserved for a tenant's uploads on this node.
+func (u *Uploads) Staged(t ubl.TenantID) (n int64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, o := range u.all {
+		if s := o.now(); s.Tenant == t && !s.Kept {
+			n += s.Upload.Bytes
+		}
+	}
+	return n
+}
+
+// find is an upload of who asks. Others' are like those that never were.
+func (u *Uploads) find(who ubl.Identity, id ubl.UploadID) (*open, error) {
+	u.mu.Lock()
+	o := u.all[id]
+	u.mu.Unlock()
+	if o == nil {
+		return nil, errEnded()
+	}
+	if s := o.now(); s.Tenant != who.TenantID || s.By != who.UserID || s.Upload.ExpiresAt <= ubl.TimeOf(u.opts.Now()) {
+		return nil, errEnded()
+	}
+	return o, nil
+}
+
+// take has somebody's session to itself, from when nobody else has it; who has it is interrupted.
+func (u *Uploads) take(ctx context.Context, who ubl.Identity, id ubl.UploadID) (o *open, release func(), err error) {
+	if o, err = u.find(who, id); err != nil {
+		return nil, nil, err
+	}
+	if release, err = o.take(ctx); err != nil {
+		return nil, nil, err
+	}
+	if _, err := u.find(who, id); err != nil { // it has ended meanwhile
+		release()
+		return nil, nil, err
+	}
+	return o, release, nil
+}
+
+func (o *open) take(ctx context.Context) (release func(), err error) {
+	for {
+		o.mu.Lock()
+		if o.interrupt != nil {
+			o.interrupt()
+		}
+		o.mu.Unlock()
+		select {
+		case o.busy <- struct{}{}:
+			return func() { <-o.busy }, nil
+		case <-ctx.Done():
+			return nil, ubl.AsError(ctx.Err())
+		case <-time.After(interruptEvery): // of who took it before us
+		}
+	}
+}
+
+// interruptEvery is how often who has a session is interrupted while others wait.
+const interruptEvery = 100 * time.Millisecond
+
+// Look tells how far an upload is. Who still brings bytes for it is interrupted: their
+// connection is a leftover, else nobody would ask.
+func (u *Uploads) Look(ctx context.Context, who ubl.Identity, id ubl.UploadID) (*ubl.Upload, error) {
+	o, release, err := u.take(ctx, who, id)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	up := o.now().Upload
+	return &up, nil
+}
+
+// End ends an upload, and removes what has come in of it.
+func (u *Uploads) End(ctx context.Context, who ubl.Identity, id ubl.UploadID) error {
+	o, release, err := u.take(ctx, who, id)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return u.forget(id, o)
+}
+
+func (u *Uploads) forget(id ubl.UploadID, o *open) error {
+	u.mu.Lock()
+	delete(u.all, id)
+	u.mu.Unlock()
+	return o.drop()
+}
+
+// Sweep ends uploads whose time is over, and tells how many those were.
+func (u *Uploads) Sweep(ctx context.Context) (n int, err error) {
+	now := ubl.TimeOf(u.opts.Now())
+	u.mu.Lock()
+	over := make(map[ubl.UploadID]*open)
+	for id, o := range u.all {
+		if o.now().Upload.ExpiresAt <= now {
+			over[id] = o
+		}
+	}
+	u.mu.Unlock()
+	for id, o := range over {
+		release, taken := o.take(ctx)
+		if taken != nil {
+			return n, errors.Join(err, taken)
+		}
+		if o.now().Upload.ExpiresAt <= now {
+			err = errors.Join(err, u.forget(id, o))
+			n++
+		}
+		release()
+	}
+	return n, err
+}
+
+// Finish keeps a whole upload as a blob, once; each later time it answers the same.
+func (u *Uploads) Finish(ctx context.Context, who ubl.Identity, id ubl.UploadID) (*ubl.Upload, error) {
+	o, release, err := u.take(ctx, who, id)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	s := o.now()
+	if !s.Kept {
+		if s, err = u.keep(ctx, id, o, s); err != nil {
+			return nil, err
+		}
+	}
+	return &s.Upload, nil
+}
+
+func (u *Uploads) keep(ctx context.Context, id ubl.UploadID, o *open, s session) (session, error) {
+	if s.Upload.Offset < s.Upload.Bytes {
+		return s, ubl.Errorf(ubl.CodeConflict, "the upload isn't whole yet: %d of %d bytes are here", s.Upload.Offset, s.Upload.Bytes)
+	}
+	if !s.Whole {
+		sum, err := sumOf(s)
+		if err != nil {
+			return s, err
+		}
+		if s.Wants != "" && s.Wants != sum {
+			return s, errors.Join(ubl.Errorf(ubl.CodeConflict, "the content isn't what its hash says: begin again"), u.forget(id, o))
+		}
+		s.Upload.SHA256, s.Whole, s.Hash = sum, true, nil
+		if err := o.write(s); err != nil {
+			return s, failed("finish an upload", err)
+		}
+		u.opts.step("blobs: whole")
+	}
+	if err := u.into.Keep(ctx, s.Tenant, s.Upload.SHA256, o.data()); err != nil {
+		return s, err
+	}
+	s.Kept = true
+	u.opts.step("blobs: kept")
+	return s, failed("finish an upload", o.write(s))
+}

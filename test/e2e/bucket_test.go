@@ -1,0 +1,83 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ubl/test/ports"
+)
+
+// newBucket starts a server that speaks S3, which others wrote, with a bucket called files.
+func newBucket(t *testing.T) (url string) {
+	t.Helper()
+	path, addr := filepath.Join(t.TempDir(), "s3"), ports.Free(t)
+	build := exec.Command("go", "build", "-o", path, "github.com/johannesboyne/gofakes3/cmd/gofakes3")
+	build.Dir = "../s3"
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("couldn't build the S3 server: %v\n%s", err, out)
+	}
+	server := exec.Command(path, "-host", addr, "-backend", "bolt", "-bolt.db", filepath.Join(t.TempDir(), "db"), "-initialbucket", "files")
+	must(t, server.Start())
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	})
+	eventually(t, "the S3 server listens", func() bool {
+		conn, err := net.DialTimeout("tcp", addr, time.Second)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+	return "http://" + addr
+}
+
+// TestFilesInABucket: with a store that speaks S3 contents are there and not in the data directory;
+// a backup takes them out of one bucket, and a restore puts them into another.
+func TestFilesInABucket(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	t.Setenv("UBL_S3_SECRET", "secret")
+	in := func(url string) []string {
+		return []string{"--s3-endpoint", url, "--s3-bucket", "files", "--s3-region", "us-east-1", "--s3-access-key", "key", "--s3-prefix", "ubl"}
+	}
+	first, second := in(newBucket(t)), in(newBucket(t))
+	n := newNode(t, first...)
+	c := n.client(n.token("ana@ours.example"))
+	content, sum := noise(6 << 20)
+	u := c.begin(ctx, t, content)
+	if at, err := c.bring(ctx, u.Upload.UploadID, content, 0, 0); err != nil || at != int64(len(content)) {
+		t.Fatalf("brought up to %d, %v", at, err)
+	}
+	var put putFile
+	must(t, c.persist(ctx, "POST", filesOf+"/files", "key-1", map[string]any{"upload_id": u.Upload.UploadID}, &put))
+	if put.File.SHA256 != sum {
+		t.Errorf("put as %+v", put)
+	}
+	for _, name := range n.blobFiles(t) {
+		if name == sum || name == "data" {
+			t.Errorf("the data directory has %s", name)
+		}
+	}
+	if resp, got := c.content(ctx, t, put.File.FileID, "Range", "bytes=5000000-5000999"); resp.StatusCode != 206 || !bytes.Equal(got, content[5_000_000:5_001_000]) {
+		t.Errorf("a range is %d bytes with %d", len(got), resp.StatusCode)
+	}
+	n.stop()
+	archive, restored := filepath.Join(t.TempDir(), "backup.tar"), filepath.Join(t.TempDir(), "restored")
+	n.run(append([]string{"backup", archive, "--data", n.dir, "--quiet"}, first...)...)
+	n.run(append([]string{"restore", archive, "--data", restored, "--identity-key", filepath.Join(n.dir, "identity.key"), "--quiet"}, second...)...)
+	n.dir, n.args = restored, second
+	n.start()
+	if resp, got := c.content(ctx, t, put.File.FileID); resp.StatusCode != 200 || !bytes.Equal(got, content) {
+		t.Errorf("restored are %d bytes with %d", len(got), resp.StatusCode)
+	}
+	if names := strings.Join(n.blobFiles(t), " "); strings.Contains(names, sum) {
+		t.Errorf("the restored directory has %s", names)
+	}
+}
