@@ -1,0 +1,297 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"text/tabwriter"
+)
+
+// allowed says who may do what in places of each permeability: yes; no, in words; or "hidden",
+// as if there were no such place. An owner has made the place, an entry and an agent were added to it, a colleague
+// is a member of the tenant without an entry, a stranger of another tenant, and nobody has no
+// credential.
+const allowed = `
+place                    act        owner  entry  agent  colleague  stranger  nobody
+sealed container         look       yes    yes    yes    hidden     hidden    401
+sealed container         read       yes    yes    yes    hidden     hidden    401
+sealed container         write      no     no     no     hidden     hidden    401
+sealed container         carry out  no     no     no     hidden     hidden    401
+sealed container         set roles  yes    no     no     hidden     hidden    401
+sealed container         set terms  yes    no     no     hidden     hidden    401
+gated container          look       yes    yes    yes    hidden     hidden    401
+gated container          read       yes    yes    yes    hidden     hidden    401
+gated container          write      yes    yes    yes    hidden     hidden    401
+gated container          carry out  yes    no     no     hidden     hidden    401
+gated container          set roles  yes    no     no     hidden     hidden    401
+gated container          set terms  yes    no     no     hidden     hidden    401
+collaborative container  look       yes    yes    yes    hidden     hidden    401
+collaborative container  read       yes    yes    yes    hidden     hidden    401
+collaborative container  write      yes    yes    yes    hidden     hidden    401
+collaborative container  carry out  yes    yes    yes    hidden     hidden    401
+collaborative container  set roles  yes    no     no     hidden     hidden    401
+collaborative container  set terms  yes    no     no     hidden     hidden    401
+open container           look       yes    yes    yes    yes        hidden    401
+open container           read       yes    yes    yes    yes        hidden    401
+open container           write      yes    yes    yes    yes        hidden    401
+open container           carry out  yes    yes    yes    yes        hidden    401
+open container           set roles  yes    no     no     no         hidden    401
+open container           set terms  yes    no     no     no         hidden    401
+public container         look       yes    yes    yes    yes        hidden    401
+public container         read       yes    yes    yes    yes        hidden    401
+public container         write      yes    yes    yes    yes        hidden    401
+public container         carry out  yes    yes    yes    yes        hidden    401
+public container         set roles  yes    no     no     no         hidden    401
+public container         set terms  yes    no     no     no         hidden    401
+sealed room              look       yes    no     no     no         hidden    401
+sealed room              read       yes    no     no     no         hidden    401
+sealed room              write      no     no     no     no         hidden    401
+sealed room              invite     no     no     no     no         hidden    401
+sealed room              set terms  yes    no     no     no         hidden    401
+gated room               look       yes    yes    yes    no         hidden    401
+gated room               read       yes    yes    yes    no         hidden    401
+gated room               write      yes    yes    yes    no         hidden    401
+gated room               invite     yes    no     no     no         hidden    401
+gated room               set terms  yes    no     no     no         hidden    401
+collaborative room       look       yes    yes    yes    no         hidden    401
+collaborative room       read       yes    yes    yes    no         hidden    401
+collaborative room       write      yes    yes    yes    no         hidden    401
+collaborative room       invite     yes    no     no     no         hidden    401
+collaborative room       set terms  yes    no     no     no         hidden    401
+`
+
+// roles are the columns of the table.
+var roles = []string{"owner", "entry", "agent", "colleague", "stranger", "nobody"}
+
+// way is one way to do an act: what a caller is answered, over one transport.
+type way func(a *agent) (status int, answer string)
+
+func rest(method, path, body string) way {
+	return func(a *agent) (int, string) { return a.ask(method, path, body) }
+}
+
+func tool(name, format string, args ...any) way {
+	return func(a *agent) (int, string) { return a.tool(name, fmt.Sprintf(format, args...)) }
+}
+
+func resource(uri string) way {
+	return func(a *agent) (int, string) { return a.call("resources/read", fmt.Sprintf(`{"uri":%q}`, uri)) }
+}
+
+// act is one row of a place: all ways that lead to it.
+type act struct {
+	name string
+	ways []way
+}
+
+// TestAllowed holds every transport against one table.
+func TestAllowed(t *testing.T) {
+	n := newNode(t)
+	callers := map[string]*agent{"nobody": n.agent("nobody")}
+	for role, email := range map[string]string{"owner": "ana", "entry": "bob", "colleague": "cleo"} {
+		callers[role] = n.bearer(role, n.token(email+"@ours.example"))
+	}
+	callers["stranger"] = n.bearer("stranger", n.token("eve@theirs.example"))
+	ana := callers["owner"]
+	ids := map[string]string{}
+	for _, role := range []string{"owner", "entry", "colleague", "stranger"} {
+		ids[role] = told(t, callers[role], "GET", "/api/whoami", "", "identity", "user_id")
+	}
+	var bot struct {
+		Token struct {
+			ClientID string `json:"client_id"`
+			UserID   string `json:"user_id"`
+		} `json:"service_token"`
+		Secret string `json:"client_secret"`
+	}
+	_, made := ana.ask("POST", "/api/service-tokens", `{"name":"bot"}`)
+	must(t, json.Unmarshal([]byte(made), &bot))
+	callers["agent"], ids["agent"] = n.agent("agent", "CF-Access-Client-Id", bot.Token.ClientID, "CF-Access-Client-Secret", bot.Secret), bot.Token.UserID
+
+	var rows []string
+	for _, p := range []string{"sealed", "gated", "collaborative", "open", "public"} {
+		rows = append(rows, table(t, p+" container", callers, inContainer(t, ana, p, ids))...)
+	}
+	for _, p := range []string{"sealed", "gated", "collaborative"} {
+		rows = append(rows, table(t, p+" room", callers, inRoom(t, ana, p, ids))...)
+	}
+	var got strings.Builder
+	w := tabwriter.NewWriter(&got, 0, 8, 2, ' ', 0)
+	fmt.Fprintf(w, "place\tact\t%s\n%s\n", strings.Join(roles, "\t"), strings.Join(rows, "\n"))
+	w.Flush()
+	if g, want := got.String(), strings.TrimPrefix(allowed, "\n"); g != want {
+		t.Errorf("what is allowed is\n%s\nwant\n%s", g, want)
+	}
+}
+
+// table has everyone try every act, in every way. Ways that disagree are told apart.
+func table(t *testing.T, place string, callers map[string]*agent, acts []act) (rows []string) {
+	t.Helper()
+	for _, do := range acts {
+		row := []string{place, do.name}
+		for _, role := range roles {
+			var said []string
+			for _, by := range do.ways {
+				status, answer := by(callers[role])
+				if is := verdict(t, status, answer); !slices.Contains(said, is) {
+					said = append(said, is)
+				}
+			}
+			row = append(row, strings.Join(said, "/"))
+		}
+		rows = append(rows, strings.Join(row, "\t"))
+	}
+	return rows
+}
+
+// verdict is what an answer comes to, over REST or MCP.
+func verdict(t *testing.T, status int, answer string) string {
+	t.Helper()
+	switch {
+	case status == http.StatusUnauthorized:
+		return "401"
+	case status < 300 && !failed(status, answer), strings.Contains(answer, "conflict"): // it is so already, and was allowed
+		return "yes"
+	}
+	for _, code := range []string{"forbidden", "not_a_member"} {
+		if strings.Contains(answer, code) {
+			return "no"
+		}
+	}
+	if strings.Contains(answer, "not_found") {
+		return "hidden"
+	}
+	return fmt.Sprintf("%d %s", status, answer)
+}
+
+// told is one member of an answer that must be a good one.
+func told(t *testing.T, a *agent, method, path, body string, members ...string) string {
+	t.Helper()
+	status, answer := a.ask(method, path, body)
+	if status >= 300 {
+		t.Fatalf("%s: %s %s is answered %d %s", a.name, method, path, status, answer)
+	}
+	var at any
+	must(t, json.Unmarshal([]byte(answer), &at))
+	for _, m := range members {
+		in, _ := at.(map[string]any)
+		at = in[m]
+	}
+	text, ok := at.(string)
+	if !ok && len(members) > 0 {
+		t.Fatalf("%s has no %q", answer, members)
+	}
+	return text
+}
+
+// inContainer makes a container of a permeability, with a document and a file in it, and answers
+// what can be done there.
+func inContainer(t *testing.T, ana *agent, permeability string, ids map[string]string) []act {
+	t.Helper()
+	id := told(t, ana, "POST", "/api/containers", fmt.Sprintf(
+		`{"kind":"container","name":"%s place","physics":{"fungibility":"versioned","topology":"objects","permeability":%q,"execution":"disabled"}}`, permeability, permeability),
+		"container", "container_id")
+	inside := "/api/workspaces/" + id
+	document := "d:none"
+	var readings []way
+	if permeability != "sealed" { // nothing comes into what is
+		document = told(t, ana, "POST", inside+"/documents", `{"title":"Plan","content":"All of it"}`, "document", "document_id")
+		file := told(t, ana, "POST", inside+"/files", `{"name":"plan.txt","text":"All of it"}`, "file", "file_id")
+		readings = []way{
+			rest("GET", inside+"/documents/"+document, ""), rest("GET", inside+"/documents/"+document+"/versions", ""),
+			tool("office.document.get", `{"workspace_id":%q,"document_id":%q}`, id, document), resource("ubl://documents/" + id + "/" + document),
+			rest("GET", inside+"/files/"+file, ""), rest("GET", inside+"/files/"+file+"/content", ""),
+			tool("office.file.get", `{"workspace_id":%q,"file_id":%q}`, id, file), resource("ubl://files/" + id + "/" + file),
+		}
+	}
+	to := told(t, ana, "POST", "/api/containers", fmt.Sprintf(
+		`{"kind":"container","name":"beside %s","physics":{"fungibility":"versioned","topology":"objects","permeability":"open","execution":"disabled"}}`, permeability),
+		"container", "container_id")
+	for _, role := range []string{"entry", "agent"} {
+		told(t, ana, "POST", "/api/containers/"+id+"/members", fmt.Sprintf(`{"user_id":%q}`, ids[role]))
+	}
+	place := "/api/containers/" + id
+	agreement := "/api/agreements/a:container:" + id
+	terms := itsTerms(t, ana, agreement)
+	return []act{
+		{"look", []way{rest("GET", place, ""), rest("GET", place+"/members", ""), rest("GET", agreement, ""), tool("container.get", `{"container_id":%q}`, id)}},
+		{"read", append(readings, []way{
+			rest("GET", inside+"/documents", ""), rest("GET", inside+"/search?query=plan", ""), rest("GET", inside+"/files", ""),
+			tool("office.document.list", `{"workspace_id":%q}`, id), tool("office.document.search", `{"workspace_id":%q,"query":"plan"}`, id),
+			tool("office.file.list", `{"workspace_id":%q}`, id),
+		}...)},
+		{"write", []way{
+			rest("POST", inside+"/documents", `{"title":"More","content":"More of it"}`),
+			rest("PATCH", inside+"/documents/"+document, `{"content":"More of it"}`),
+			rest("POST", inside+"/files", `{"name":"more.txt","text":"More of it"}`),
+			rest("POST", inside+"/uploads", `{"name":"more.txt","bytes":10}`),
+			tool("office.document.update", `{"workspace_id":%q,"document_id":%q,"content":"Less of it"}`, id, document),
+			tool("office.file.put", `{"workspace_id":%q,"name":"less.txt","text":"Less of it"}`, id),
+		}},
+		{"carry out", []way{
+			rest("POST", place+"/transfer", fmt.Sprintf(`{"to":%q,"document_id":%q}`, to, document)),
+			tool("container.transfer", `{"container_id":%q,"to":%q,"document_id":%q}`, id, to, document),
+		}},
+		{"set roles", []way{
+			rest("PATCH", place+"/members/"+ids["entry"], `{"role":"member"}`),
+			tool("container.member.update", `{"container_id":%q,"user_id":%q,"role":"member"}`, id, ids["entry"]),
+		}},
+		{"set terms", []way{
+			rest("PUT", agreement+"/proposal", terms),
+			tool("agreement.propose", `{"agreement_id":"a:container:%s",%s`, id, terms[1:]),
+		}},
+	}
+}
+
+// inRoom makes a room of a permeability, in which something has been said where that is possible.
+func inRoom(t *testing.T, ana *agent, permeability string, ids map[string]string) []act {
+	t.Helper()
+	id := told(t, ana, "POST", "/api/rooms", fmt.Sprintf(
+		`{"name":"%s place","physics":{"fungibility":"versioned","topology":"objects","permeability":%q,"execution":"disabled"}}`, permeability, permeability),
+		"room", "room_id")
+	for _, role := range []string{"entry", "agent"} {
+		if permeability != "sealed" { // nobody comes into what is
+			told(t, ana, "POST", "/api/rooms/"+id+"/members", fmt.Sprintf(`{"user_id":%q}`, ids[role]))
+		}
+	}
+	room := "/api/rooms/" + id
+	agreement := "/api/agreements/a:room:" + id
+	terms := itsTerms(t, ana, agreement)
+	return []act{
+		{"look", []way{rest("GET", room, ""), rest("GET", room+"/members", ""), rest("GET", agreement, ""), rest("GET", "/api/containers/"+id, ""), tool("room.get", `{"room_id":%q}`, id)}},
+		{"read", []way{
+			rest("GET", room+"/history", ""), rest("GET", room+"/entries", ""), rest("GET", "/api/events"+strings.TrimPrefix(room, "/api"), ""),
+			tool("messenger.history", `{"room_id":%q}`, id), tool("messenger.entries", `{"room_id":%q}`, id),
+			resource("ubl://rooms/" + id),
+		}},
+		{"write", []way{
+			rest("POST", room+"/messages", `{"type":"text","body":{"text":"hi"}}`),
+			rest("POST", room+"/entries", `{"body":{"content_type":"text/plain","bytes":"aGk="}}`),
+			tool("messenger.send", `{"room_id":%q,"type":"text","body":{"text":"hi"}}`, id),
+		}},
+		{"invite", []way{
+			rest("POST", room+"/members", fmt.Sprintf(`{"user_id":%q}`, ids["entry"])),
+			tool("room.invite", `{"room_id":%q,"user_id":%q}`, id, ids["entry"]),
+		}},
+		{"set terms", []way{
+			rest("PUT", agreement+"/proposal", terms),
+			tool("agreement.propose", `{"agreement_id":"a:room:%s",%s`, id, terms[1:]),
+		}},
+	}
+}
+
+// itsTerms is the proposal of the terms that an Agreement has.
+func itsTerms(t *testing.T, ana *agent, agreement string) string {
+	t.Helper()
+	status, answer := ana.ask("GET", agreement, "")
+	var in struct {
+		Agreement struct{ Terms json.RawMessage }
+	}
+	if err := json.Unmarshal([]byte(answer), &in); err != nil || status != http.StatusOK || in.Agreement.Terms == nil {
+		t.Fatalf("the Agreement is %d %s", status, answer)
+	}
+	return fmt.Sprintf(`{"terms":%s}`, in.Agreement.Terms)
+}
