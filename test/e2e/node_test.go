@@ -106,7 +106,7 @@ func newNodeOf(t *testing.T, path string, args ...string) *node {
 }
 
 // domains are those whose people share a tenant.
-const domains = "expel.example,invite.example,key.example,kill.example,link.example,ours.example,retry.example,stream.example,theirs.example"
+const domains = "expel.example,invite.example,key.example,kill.example,link.example,load.example,ours.example,retry.example,stream.example,theirs.example"
 
 // start runs `ubl serve` and returns once it listens.
 func (n *node) start() {
