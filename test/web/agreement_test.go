@@ -21,7 +21,7 @@ func TestAgreementScreen(t *testing.T) {
 		p.fill("What everybody takes on", "Write plainly.")
 		p.press("radio", "All owners")
 		p.press("button", "Propose these terms")
-		p.sees("The terms are proposed", "Who must accept other terms", "Write plainly.")
+		p.sees("The new terms are in force", "Who must accept other terms", "Write plainly.")
 		p.examine("agreement-terms")
 
 		p.fill("What everybody takes on", "Keep it here.")

@@ -51,6 +51,9 @@ func (b *termsBody) terms() (t ubl.Terms, err error) {
 		if err != nil {
 			return t, err
 		}
+		if given != nil && *given <= 0 { // 0 would be no bound at all
+			return t, invalid("body.terms."+bound.place, "must be later than 1970-01-01T00:00:00.000Z")
+		}
 		if given != nil {
 			*bound.at = *given
 		}

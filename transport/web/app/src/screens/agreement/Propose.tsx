@@ -23,8 +23,11 @@ export function Propose({ agreement: { id, terms }, onChanged }: Props) {
   const act = useAct();
   const save = async () => {
     const next: Terms = { ...terms, obligations: texts.split('\n').filter((line) => line.trim()), until: until ? `${until}T00:00:00.000Z` : undefined, accept };
-    if (!(await act.run(() => put(at`/api/agreements/${id}/proposal`, { terms: next })))) return;
-    toast('The terms are proposed');
+    const propose = async () => {
+      const { agreement } = await put<{ agreement: Agreement }>(at`/api/agreements/${id}/proposal`, { terms: next });
+      toast(agreement.proposal ? 'The terms are proposed' : 'The new terms are in force');
+    };
+    if (!(await act.run(propose))) return;
     onChanged();
   };
   return (
