@@ -17,7 +17,7 @@ func TestBoundsOfTerms(t *testing.T) {
 		{"from", "1970-01-01T00:00:00.000Z", http.StatusBadRequest},
 		{"from", "1969-12-31T00:00:00.000Z", http.StatusBadRequest},
 	} {
-		w := newServer(t).do("PUT", "/api/agreements/a:room:r:general/proposal", `{"terms":{"permits":[],"`+tt.bound+`":"`+tt.at+`"}}`)
+		w := newServer(t).do("PUT", "/api/agreements/a:room:r:general/proposal", `{"terms":{"permits":[{"did":"agreement.*","to":["owners"]}],"`+tt.bound+`":"`+tt.at+`"}}`)
 		if w.Code != tt.want || tt.want != http.StatusOK && !strings.Contains(w.Body.String(), "body.terms."+tt.bound) {
 			t.Errorf("%s %s is answered %d %s", tt.bound, tt.at, w.Code, w.Body)
 		}
