@@ -21,8 +21,11 @@ type writer struct {
 	counters map[string]movedCounter
 
 	// way leads to what the transaction began with; nothing is put into a page that
-	// isn't sound, for bbolt would write it again without what it doesn't see.
-	way walk
+	// isn't sound, for bbolt would write it again without what it doesn't see. near are
+	// leaves that are, by the first byte of the keys that go there: a batch's keys are of
+	// few kinds, and most go where the batch before had its own.
+	way  walk
+	near [32]extent
 
 	key   []byte // scratch: bbolt copies keys
 	arena arena  // values: bbolt keeps them until the transaction ends
@@ -70,7 +73,7 @@ func (w *writer) begin(db *bolt.DB) error {
 	if w.way.t != nil {
 		checked = w.way.t.checked
 	}
-	w.way.leaf, w.way.stack = step{}, w.way.stack[:0]
+	clear(w.near[:]) // which refer to the mapped file
 	if w.way.t, err = treeOf(tx, checked); err == nil {
 		w.way.t.rewrites = true
 	}
@@ -114,8 +117,8 @@ func (w *writer) add(b *ubl.Batch, lease ubl.Lease) (refusal, failure error) {
 func (w *writer) sound(b *ubl.Batch, prefix int) error {
 	var err error
 	visit := func(key []byte) {
-		if err == nil {
-			err = w.way.reach(key)
+		if near := &w.near[int(key[prefix])%len(w.near)]; err == nil && !near.has(key) {
+			*near, err = w.way.reach(key)
 		}
 	}
 	for i := range b.Atoms {
@@ -126,9 +129,10 @@ func (w *writer) sound(b *ubl.Batch, prefix int) error {
 		visit(append(w.key[:prefix], c.Key...))
 	}
 	for _, r := range b.Records {
-		visit(append(w.key[:prefix], r.Key...))
+		key := append(w.key[:prefix], r.Key...)
+		visit(key)
 		if r.Value == nil && err == nil {
-			err = w.way.around()
+			err = w.way.around(key)
 		}
 	}
 	return err
