@@ -143,6 +143,8 @@ type Publication struct {
 type Feed interface {
 	// Subscribe calls sink with each publication of the named actor from now on,
 	// until it is cancelled; a call under way may still end after that. A Room publishes its own events; a LedgerShard every
-	// commit of its tenant. sink must not block.
-	Subscribe(to Name, sink func(Publication)) (cancel func())
+	// commit of its tenant. Where kinds are given, commits without an event of one of
+	// them are left out, and needn't travel between nodes; the others come whole, and a
+	// node of an older version sends all. sink must not block.
+	Subscribe(to Name, sink func(Publication), kinds ...string) (cancel func())
 }

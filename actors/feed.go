@@ -16,11 +16,19 @@ type feed struct {
 	topics map[ubl.Name][]*sink
 }
 
-type sink struct{ fn func(ubl.Publication) }
+type sink struct {
+	fn    func(ubl.Publication)
+	kinds []string // of events that it waits for; none for every commit
+}
+
+// wants reports whether a publication is one that the listener waits for.
+func (s *sink) wants(p *ubl.Publication) bool {
+	return len(s.kinds) == 0 || slices.ContainsFunc(p.Events, func(e ubl.Event) bool { return slices.Contains(s.kinds, e.Kind) })
+}
 
 // Subscribe implements [ubl.Feed].
-func (f *feed) Subscribe(to ubl.Name, fn func(ubl.Publication)) (cancel func()) {
-	s := &sink{fn: fn}
+func (f *feed) Subscribe(to ubl.Name, fn func(ubl.Publication), kinds ...string) (cancel func()) {
+	s := &sink{fn, kinds}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.topics == nil {
@@ -47,7 +55,9 @@ func (f *feed) publish(to ubl.Name, p ubl.Publication) {
 	sinks := f.topics[to]
 	f.mu.RUnlock()
 	for _, s := range sinks {
-		f.tell(s, p)
+		if s.wants(&p) {
+			f.tell(s, p)
+		}
 	}
 }
 

@@ -227,6 +227,7 @@ func (rt *Runtime) sweep() {
 	defer close(rt.swept)
 	tick := time.NewTicker(rt.opts.Limits.IdleAfter / 4)
 	defer tick.Stop()
+	var stopped <-chan time.Time
 	for {
 		select {
 		case <-rt.stop:
@@ -235,14 +236,21 @@ func (rt *Runtime) sweep() {
 			before := rt.active.Load()
 			rt.opts.Panics.Do("letting idle actors go", func() { rt.Passivate(rt.opts.Limits.IdleAfter) })
 			if before-rt.active.Load() > manyActors {
-				debug.FreeOSMemory() // an idle process might not collect garbage for minutes
+				stopped = time.After(stopTime)
 			}
+		case <-stopped:
+			debug.FreeOSMemory() // an idle process might not collect garbage for minutes
 		}
 	}
 }
 
-// manyActors leaving memory at once are worth a collection of their own.
-const manyActors = 1000
+const (
+	// manyActors leaving memory at once are worth a collection of their own.
+	manyActors = 1000
+	// stopTime is how long they may take to stop, which they do on goroutines of their
+	// own. What little is left of each until then would keep most of their memory.
+	stopTime = time.Second
+)
 
 // Passivate lets go every actor that has been idle for the duration. A
 // LedgerShard stays as long as anyone else of its group is there.

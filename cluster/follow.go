@@ -10,29 +10,29 @@ import (
 )
 
 // Subscribe implements [ubl.Feed]: the sink gets what the actor publishes,
-// wherever it is. Each time the way to it is made anew the sink gets an empty
+// wherever it is. Another node sends only what has one of the kinds. Each time the way to it is made anew the sink gets an empty
 // Publication: something may have been missed.
-func (n *Node) Subscribe(to ubl.Name, sink func(ubl.Publication)) (cancel func()) {
+func (n *Node) Subscribe(to ubl.Name, sink func(ubl.Publication), kinds ...string) (cancel func()) {
 	ctx, stop := context.WithCancel(n.ctx)
-	leave := n.subscribeHere(to, sink)
-	n.start("following an actor", func() { n.follow(ctx, to, sink) })
+	leave := n.subscribeHere(to, sink, kinds...)
+	n.start("following an actor", func() { n.follow(ctx, &followRequest{string(to), kinds}, sink) })
 	return func() {
 		stop()
 		leave()
 	}
 }
 
-func (n *Node) subscribeHere(to ubl.Name, sink func(ubl.Publication)) (cancel func()) {
+func (n *Node) subscribeHere(to ubl.Name, sink func(ubl.Publication), kinds ...string) (cancel func()) {
 	if local := n.local.Load(); local != nil {
-		return (*local).Subscribe(to, sink)
+		return (*local).Subscribe(to, sink, kinds...)
 	}
 	return func() {}
 }
 
 // follow keeps a stream from the actor's leader, and moves with it. While the
 // leader is this node there is nothing to do: the actor publishes here.
-func (n *Node) follow(ctx context.Context, to ubl.Name, sink func(ubl.Publication)) {
-	partition := n.engine.Partition(to.Group())
+func (n *Node) follow(ctx context.Context, q *followRequest, sink func(ubl.Publication)) {
+	partition := n.engine.Partition(ubl.Name(q.Name).Group())
 	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, lastPause) {
 		leader, moved := n.routes.to(partition)
 		if leader == n.server {
@@ -45,7 +45,7 @@ func (n *Node) follow(ctx context.Context, to ubl.Name, sink func(ubl.Publicatio
 			continue
 		}
 		n.opts.Panics.Do("following an actor", func() {
-			if leader != "" && n.followAt(ctx, partition, leader, moved, to, sink) {
+			if leader != "" && n.followAt(ctx, partition, leader, moved, q, sink) {
 				pause = firstPause
 			}
 		})
@@ -59,12 +59,12 @@ func (n *Node) follow(ctx context.Context, to ubl.Name, sink func(ubl.Publicatio
 
 // followAt passes on what the leader sends until that ends; it reports whether
 // it ever began.
-func (n *Node) followAt(ctx context.Context, partition int, leader string, moved <-chan struct{}, to ubl.Name, sink func(ubl.Publication)) (began bool) {
+func (n *Node) followAt(ctx context.Context, partition int, leader string, moved <-chan struct{}, q *followRequest, sink func(ubl.Publication)) (began bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := n.unlessStillLed(partition, leader, moved, cancel)
 	defer stop()
-	stream, err := openStream(ctx, n, leader, callFollow, &followRequest{Name: string(to)})
+	stream, err := openStream(ctx, n, leader, callFollow, q)
 	if err != nil {
 		return false
 	}
@@ -120,7 +120,7 @@ func (n *Node) serveFollow(q *followRequest, stream grpc.ServerStream) error {
 		default:
 			cancel()
 		}
-	})
+	}, q.Kinds...)
 	defer leave()
 	leader, moved := n.routes.to(partition)
 	if leader != n.server {

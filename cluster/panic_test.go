@@ -36,11 +36,13 @@ func (f *fragile) AskHere(ctx context.Context, to ubl.Name, _ ubl.Command) (any,
 	}
 }
 
-func (f *fragile) Full(ubl.Name, ubl.Command) error                          { return nil }
-func (f *fragile) Subscribe(ubl.Name, func(ubl.Publication)) (cancel func()) { return func() {} }
-func (f *fragile) Led(int)                                                   {}
-func (f *fragile) Failing() []ubl.TenantID                                   { return nil }
-func (f *fragile) Evict(error, func(ubl.Group) bool)                         {}
+func (f *fragile) Full(ubl.Name, ubl.Command) error { return nil }
+func (f *fragile) Subscribe(ubl.Name, func(ubl.Publication), ...string) (cancel func()) {
+	return func() {}
+}
+func (f *fragile) Led(int)                           {}
+func (f *fragile) Failing() []ubl.TenantID           { return nil }
+func (f *fragile) Evict(error, func(ubl.Group) bool) {}
 
 // TestPoisonedRead: a read that panics on the leader is answered with internal,
 // asked of no other node, counted and logged there; what else is under way over

@@ -101,10 +101,13 @@ type (
 		Server       string
 		Term, Config uint64 // as they were when the change was decided
 	}
-	followRequest struct{ Name string }
-	fetchRequest  struct{ Partition int }
-	chunk         struct{ Data []byte }
-	none          struct{}
+	followRequest struct {
+		Name  string
+		Kinds []string // of events that the listener waits for; none for every commit
+	}
+	fetchRequest struct{ Partition int }
+	chunk        struct{ Data []byte }
+	none         struct{}
 )
 
 // size is about how many bytes it has.

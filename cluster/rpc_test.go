@@ -43,7 +43,7 @@ func messages() []any {
 		&leaveRequest{NodeID: "n1", Keep: 3},
 		&replicaRequest{Partition: 1, Close: true, Config: 5},
 		&changeRequest{Kind: 2, Partition: 1, Server: "n1@3f2a91c0", Term: 3, Config: 4},
-		&followRequest{Name: "t:x|r:general"},
+		&followRequest{Name: "t:x|r:general", Kinds: []string{"tools.changed"}},
 		&fetchRequest{Partition: 300},
 		&chunk{Data: make([]byte, 300_000)},
 		&none{},

@@ -20,14 +20,7 @@ import (
 // of the three together, system's included.
 func BenchmarkForwardedSend(b *testing.B) {
 	w := newWorld(b, 3, steady)
-	for _, n := range w.nodes {
-		rt := actors.New(actors.Options{
-			Families: families.All.In(families.World{Store: n.Store(), Kinds: ubl.Kinds()}),
-			Now:      time.Now, Random: rand.Reader, Partition: n.engine.Partition, Elsewhere: n, Shelf: n.Store(),
-		})
-		n.Attach(rt)
-		b.Cleanup(func() { _ = rt.Close(context.Background()) })
-	}
+	w.perform()
 	partition := w.nodes[0].engine.Partition(ubl.TenantName(benchTenant).Group())
 	leader, asker := w.led(partition), w.nodes[0]
 	if asker == leader {
@@ -61,6 +54,18 @@ func BenchmarkForwardedSend(b *testing.B) {
 	}
 	b.ReportMetric(float64(cpuTime()-before)/float64(b.N), "cpu-ns/op")
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "sends/s")
+}
+
+// perform gives each node its actors.
+func (w *world) perform() {
+	for _, n := range w.nodes {
+		rt := actors.New(actors.Options{
+			Families: families.All.In(families.World{Store: n.Store(), Kinds: ubl.Kinds()}),
+			Now:      time.Now, Random: rand.Reader, Partition: n.engine.Partition, Elsewhere: n, Shelf: n.Store(),
+		})
+		n.Attach(rt)
+		w.t.Cleanup(func() { _ = rt.Close(context.Background()) })
+	}
 }
 
 // cpuTime is what the process has used.

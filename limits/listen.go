@@ -114,8 +114,10 @@ func (c *Conn) Known() {
 
 // SetReadDeadline sets an earlier deadline while nobody has signed in.
 func (c *Conn) SetReadDeadline(at time.Time) error {
-	if soon := time.Now().Add(unknownIdle); !at.IsZero() && !c.known.Load() && at.After(soon) {
-		at = soon
+	if !at.IsZero() && !c.known.Load() {
+		if soon := time.Now().Add(unknownIdle); at.After(soon) {
+			at = soon
+		}
 	}
 	return c.Conn.SetReadDeadline(at)
 }

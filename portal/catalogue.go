@@ -51,7 +51,7 @@ func (p *Portal) shopOf(t ubl.TenantID) *shop {
 		if p.closed {
 			return sh
 		}
-		sh.cancel = p.feed.Subscribe(ubl.LedgerName(t), sh.hear)
+		sh.cancel = p.feed.Subscribe(ubl.LedgerName(t), sh.hear, ubl.EventToolsChanged, ubl.EventMemberLeft)
 		p.shops[t] = sh
 	}
 	sh.mu.Lock()
@@ -60,7 +60,7 @@ func (p *Portal) shopOf(t ubl.TenantID) *shop {
 	return sh
 }
 
-// hear is called with every commit of the tenant; an empty publication tells that
+// hear is called with the commits of the tenant that may concern it; an empty publication tells that
 // some may have been missed. Where somebody leaves, sessions that are theirs are looked at
 // anew: they may be back before those end by themselves.
 func (sh *shop) hear(pub ubl.Publication) {

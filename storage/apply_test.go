@@ -204,7 +204,7 @@ func drawNext(t *rapid.T, m *replicaModel, term int64) operation {
 		b.Atoms = append(b.Atoms, fmt.Appendf(nil, "atom %d", b.Next.Seq+1))
 		b.Next.Seq, b.Next.HeadHash = b.Next.Seq+1, fmt.Sprintf("h:%d.%d", term, b.Next.Seq+1)
 	}
-	for _, key := range []string{"c1", "c2"} {
+	for _, key := range []string{"c1", "c2", "c"} {
 		if rapid.Bool().Draw(t, "counter") {
 			from := model.counter(key)
 			if spoil == 3 {
@@ -214,7 +214,7 @@ func drawNext(t *rapid.T, m *replicaModel, term int64) operation {
 		}
 	}
 	for range rapid.IntRange(0, 4).Draw(t, "records") {
-		r := ubl.Record{Key: []byte(rapid.SampledFrom([]string{"c1", "r1", "r2", "r3"}).Draw(t, "key"))}
+		r := ubl.Record{Key: []byte(rapid.SampledFrom([]string{"c1", "c", "r1", "r2", "r"}).Draw(t, "key"))}
 		if rapid.IntRange(0, 2).Draw(t, "put") > 0 {
 			r.Value = counterBytes(rapid.Int64Range(0, 9).Draw(t, "value"))
 		}

@@ -183,16 +183,25 @@ func (w *walk) seek(key []byte) (err error) {
 	return nil
 }
 
-// reach goes to the leaf where a key is or would be, at none of its elements.
-func (w *walk) reach(key []byte) (err error) {
+// reach goes to the leaf where a key is or would be, at none of its elements, and
+// says which keys that leaf has.
+func (w *walk) reach(key []byte) (of extent, err error) {
 	defer guard(&err)
-	leaf := &w.leaf
-	if leaf.content != nil && len(w.stack) > 0 && (leaf.low == nil || bytes.Compare(key, leaf.low) >= 0) &&
-		(leaf.high == nil || bytes.Compare(key, leaf.high) < 0) {
-		return nil // it is there
-	}
 	w.leaf, w.stack = step{}, w.stack[:0]
-	return w.down(w.t.root, nil, nil, toKey, key)
+	if err := w.down(w.t.root, nil, nil, toKey, key); err != nil {
+		return extent{}, err
+	}
+	return extent{w.leaf.low, w.leaf.high, true}, nil
+}
+
+// extent is from where to where the keys of a leaf go; nil is no bound.
+type extent struct {
+	low, high []byte
+	known     bool
+}
+
+func (e *extent) has(key []byte) bool {
+	return e.known && bytes.Compare(key, e.low) >= 0 && (e.high == nil || bytes.Compare(key, e.high) < 0)
 }
 
 // down goes to the leaf below a page.
@@ -340,10 +349,13 @@ func absent(tx *bolt.Tx, key []byte) error {
 	return t.absent(key)
 }
 
-// around checks the pages on both sides of the way to the leaf: bbolt may merge
+// around checks the pages on both sides of the way to a key's leaf: bbolt may merge
 // them when something is deleted, those below another branch after the branches.
-func (w *walk) around() (err error) {
+func (w *walk) around(key []byte) (err error) {
 	defer guard(&err)
+	if _, err := w.reach(key); err != nil {
+		return err
+	}
 	for n := range w.stack {
 		s := &w.stack[n]
 		for _, i := range []int{s.i - 1, s.i + 1} {

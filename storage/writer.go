@@ -16,13 +16,18 @@ type writer struct {
 	data    *bolt.Bucket
 	written bool
 
-	// Heads and counters as they will be; the moved ones are put at the end.
+	// Heads and counters as they will be; the moved ones are put at the end. So are
+	// single records, those whose key is one byte: nearly each batch of a group has them.
 	heads    map[ubl.Group]movedHead
 	counters map[string]movedCounter
+	singles  map[string]*single
 
 	// way leads to what the transaction began with; nothing is put into a page that
-	// isn't sound, for bbolt would write it again without what it doesn't see.
-	way walk
+	// isn't sound, for bbolt would write it again without what it doesn't see. near are
+	// leaves that are, by the first byte of the keys that go there: a batch's keys are of
+	// few kinds, and most go where the batch before had its own.
+	way  walk
+	near [32]extent
 
 	key   []byte // scratch: bbolt copies keys
 	arena arena  // values: bbolt keeps them until the transaction ends
@@ -38,6 +43,9 @@ type movedCounter struct {
 	moved bool
 }
 
+// single is such a record's value as it will be, never nil.
+type single struct{ value []byte }
+
 // fillPercent suits keys that are mostly appended at the end of their group's
 // space: a page that splits keeps nine tenths.
 const fillPercent = 0.9
@@ -47,9 +55,11 @@ func (w *writer) reset() {
 	if w.heads == nil {
 		w.heads = make(map[ubl.Group]movedHead)
 		w.counters = make(map[string]movedCounter)
+		w.singles = make(map[string]*single)
 	}
 	clear(w.heads)
 	clear(w.counters)
+	clear(w.singles)
 	w.arena.reset()
 	if w.way.t != nil {
 		clear(w.way.t.checked)
@@ -70,7 +80,7 @@ func (w *writer) begin(db *bolt.DB) error {
 	if w.way.t != nil {
 		checked = w.way.t.checked
 	}
-	w.way.leaf, w.way.stack = step{}, w.way.stack[:0]
+	clear(w.near[:]) // which refer to the mapped file
 	if w.way.t, err = treeOf(tx, checked); err == nil {
 		w.way.t.rewrites = true
 	}
@@ -114,8 +124,8 @@ func (w *writer) add(b *ubl.Batch, lease ubl.Lease) (refusal, failure error) {
 func (w *writer) sound(b *ubl.Batch, prefix int) error {
 	var err error
 	visit := func(key []byte) {
-		if err == nil {
-			err = w.way.reach(key)
+		if near := &w.near[int(key[prefix])%len(w.near)]; err == nil && !near.has(key) {
+			*near, err = w.way.reach(key)
 		}
 	}
 	for i := range b.Atoms {
@@ -126,9 +136,10 @@ func (w *writer) sound(b *ubl.Batch, prefix int) error {
 		visit(append(w.key[:prefix], c.Key...))
 	}
 	for _, r := range b.Records {
-		visit(append(w.key[:prefix], r.Key...))
+		key := append(w.key[:prefix], r.Key...)
+		visit(key)
 		if r.Value == nil && err == nil {
-			err = w.way.around()
+			err = w.way.around(key)
 		}
 	}
 	return err
@@ -148,11 +159,7 @@ func (w *writer) put(b *ubl.Batch, prefix int) error {
 		// A record in a counter's place takes it, wherever transactions end: they
 		// end elsewhere on every replica.
 		delete(w.counters, string(key))
-		if r.Value == nil {
-			if err := w.data.Delete(key); err != nil {
-				return err
-			}
-		} else if err := w.data.Put(key, w.arena.stored(key, r.Value)); err != nil {
+		if err := w.record(key, r.Value, len(r.Key) == 1); err != nil {
 			return err
 		}
 	}
@@ -164,8 +171,33 @@ func (w *writer) put(b *ubl.Batch, prefix int) error {
 	return nil
 }
 
-// finish puts the heads and counters that moved.
+// record puts or deletes one; a single one is put at the end.
+func (w *writer) record(key, value []byte, alone bool) error {
+	switch {
+	case value == nil:
+		delete(w.singles, string(key))
+		return w.data.Delete(key)
+	case alone:
+		s := w.singles[string(key)]
+		if s == nil {
+			s = &single{value: []byte{}}
+			w.singles[string(key)] = s
+		}
+		s.value = append(s.value[:0], value...) // which is the caller's
+		return nil
+	}
+	return w.data.Put(key, w.arena.stored(key, value))
+}
+
+// finish puts single records, and then the heads and counters that moved: a counter
+// moved later may be in a record's place.
 func (w *writer) finish() error {
+	for key, s := range w.singles {
+		w.key = append(w.key[:0], key...)
+		if err := w.data.Put(w.key, w.arena.stored(w.key, s.value)); err != nil {
+			return err
+		}
+	}
 	for g, head := range w.heads {
 		if !head.moved {
 			continue
@@ -221,12 +253,14 @@ func (w *writer) unwritten(key []byte) error {
 	return w.way.edges()
 }
 
-func (w *writer) counter(key []byte) (int64, error) {
+func (w *writer) counter(key []byte) (n int64, err error) {
 	if c, ok := w.counters[string(key)]; ok {
 		return c.value, nil
 	}
-	stored, err := getStored(w.data, key)
-	if err != nil {
+	var stored []byte
+	if s := w.singles[string(key)]; s != nil {
+		stored = s.value
+	} else if stored, err = getStored(w.data, key); err != nil {
 		return 0, err
 	}
 	if stored == nil {

@@ -211,7 +211,7 @@ func (a *Authenticator) start() {
 	ctx, stop := context.WithCancel(context.Background())
 	a.stop = stop
 	a.homes = homes{feed: a.feed, heard: a.heard, open: map[ubl.TenantID]*listening{}}
-	a.leave = a.feed.Subscribe(ubl.LedgerName(ubl.CoreTenant), a.heard)
+	a.leave = a.feed.Subscribe(ubl.LedgerName(ubl.CoreTenant), a.heard, heardOf...)
 	a.panics.Go(&a.running, "asking about credentials", func() { a.askAgain(ctx) })
 }
 

@@ -8,7 +8,7 @@ import (
 
 // homes are the tenants of the credentials in the cache, whose ledgers tell of what
 // is revoked and of who leaves. Each is listened to once, however many credentials
-// it has: a ledger tells of every commit.
+// it has.
 type homes struct {
 	feed  ubl.Feed
 	heard func(ubl.Publication)
@@ -32,7 +32,7 @@ func (h *homes) follow(t ubl.TenantID) (leave func()) {
 	defer h.mu.Unlock()
 	l := h.open[t]
 	if l == nil {
-		l = &listening{leave: h.feed.Subscribe(ubl.LedgerName(t), h.heard)}
+		l = &listening{leave: h.feed.Subscribe(ubl.LedgerName(t), h.heard, heardOf...)}
 		h.open[t] = l
 	}
 	l.uses++

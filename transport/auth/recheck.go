@@ -31,6 +31,9 @@ func (a *Authenticator) recheck(ctx context.Context, e *entry) error {
 	return nil
 }
 
+// heardOf are the events that heard acts on.
+var heardOf = []string{ubl.EventTokenRevoked, ubl.EventMemberLeft}
+
 // heard drops what a ledger says was revoked, and what those had who left the tenant:
 // their streams end before any later event. It is called by the feed and does
 // not block.

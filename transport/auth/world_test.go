@@ -247,8 +247,9 @@ func (f *tenants) silent(t testing.TB) {
 }
 
 type sink struct {
-	to ubl.Name
-	fn func(ubl.Publication)
+	to    ubl.Name
+	fn    func(ubl.Publication)
+	kinds []string
 }
 
 // feed stands in for the actors' publications.
@@ -258,12 +259,12 @@ type feed struct {
 	sinks map[int]sink
 }
 
-func (f *feed) Subscribe(to ubl.Name, fn func(ubl.Publication)) func() {
+func (f *feed) Subscribe(to ubl.Name, fn func(ubl.Publication), kinds ...string) func() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.last++
 	n := f.last
-	f.sinks[n] = sink{to, fn}
+	f.sinks[n] = sink{to, fn, kinds}
 	return func() {
 		f.mu.Lock() // waits for a publication under way, as a real feed may
 		defer f.mu.Unlock()
@@ -276,7 +277,7 @@ func (f *feed) revoke(tenant ubl.TenantID, id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, s := range f.sinks {
-		if s.to == ubl.LedgerName(tenant) {
+		if s.to == ubl.LedgerName(tenant) && slices.Contains(s.kinds, ubl.EventTokenRevoked) {
 			s.fn(ubl.Publication{First: 1, Last: 2, Events: []ubl.Event{
 				{Kind: ubl.EventMessageCreated, TenantID: tenant, TokenID: id},
 				{Kind: ubl.EventTokenRevoked, TenantID: tenant, TokenID: id},

@@ -20,7 +20,7 @@ func (nobody) Ask(context.Context, ubl.Name, ubl.Command) (any, error) {
 	return nil, ubl.Errorf(ubl.CodeUnavailable, "nobody is there")
 }
 
-func (nobody) Subscribe(ubl.Name, func(ubl.Publication)) func() { return func() {} }
+func (nobody) Subscribe(ubl.Name, func(ubl.Publication), ...string) func() { return func() {} }
 
 // FuzzPost: whatever comes in is answered with JSON-RPC, and with no status that
 // would blame the server.

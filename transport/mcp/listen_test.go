@@ -221,12 +221,12 @@ type lossy struct {
 	lose func(ubl.Publication) bool
 }
 
-func (l lossy) Subscribe(to ubl.Name, sink func(ubl.Publication)) func() {
+func (l lossy) Subscribe(to ubl.Name, sink func(ubl.Publication), kinds ...string) func() {
 	return l.Feed.Subscribe(to, func(p ubl.Publication) {
 		if !l.lose(p) {
 			sink(p)
 		}
-	})
+	}, kinds...)
 }
 
 func TestALostPublicationIsTold(t *testing.T) {

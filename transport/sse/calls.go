@@ -36,7 +36,8 @@ func (h *Hub) Calls(w http.ResponseWriter, r *http.Request) {
 	}
 	var why Reason // stays empty where no stream came about
 	defer func() { h.dismiss(c.listener, why) }()
-	defer h.feed.Subscribe(ubl.LedgerName(caller.Identity.TenantID), c.sink)()
+	defer h.feed.Subscribe(ubl.LedgerName(caller.Identity.TenantID), c.sink,
+		ubl.EventMemberLeft, ubl.EventMemberDemoted, ubl.EventPortalCall)()
 	if err = c.may(r.Context()); err == nil { // what ends a membership from here on is told
 		c.out, err = newOutput(w, r, h.now, h.limits.WriteTimeout)
 	}

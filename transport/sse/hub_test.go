@@ -11,7 +11,7 @@ import (
 // still is a room where nothing happens.
 type still struct{}
 
-func (still) Subscribe(ubl.Name, func(ubl.Publication)) func() { return func() {} }
+func (still) Subscribe(ubl.Name, func(ubl.Publication), ...string) func() { return func() {} }
 
 func (still) Ask(_ context.Context, _ ubl.Name, cmd ubl.Command) (any, error) {
 	if _, ok := cmd.(ubl.RoomHead); ok {

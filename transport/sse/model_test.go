@@ -49,7 +49,7 @@ func newWorld() *world {
 }
 
 // Subscribe implements ubl.Feed.
-func (w *world) Subscribe(to ubl.Name, sink func(ubl.Publication)) func() {
+func (w *world) Subscribe(to ubl.Name, sink func(ubl.Publication), kinds ...string) func() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.sinks[to] == nil {
@@ -57,7 +57,11 @@ func (w *world) Subscribe(to ubl.Name, sink func(ubl.Publication)) func() {
 	}
 	w.nextID++
 	id := w.nextID
-	w.sinks[to][id] = sink
+	w.sinks[to][id] = func(p ubl.Publication) {
+		if p.Last == 0 || kinds == nil || slices.ContainsFunc(p.Events, func(e ubl.Event) bool { return slices.Contains(kinds, e.Kind) }) {
+			sink(p)
+		}
+	}
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -36,7 +36,9 @@ func (h *Hub) guard(l *listener) {
 	g.mu.Lock()
 	g.listeners[l] = struct{}{}
 	g.mu.Unlock()
-	g.once.Do(func() { g.cancel = h.feed.Subscribe(ubl.LedgerName(l.caller.Identity.TenantID), g.heard) })
+	g.once.Do(func() {
+		g.cancel = h.feed.Subscribe(ubl.LedgerName(l.caller.Identity.TenantID), g.heard, ubl.EventToolsChanged)
+	})
 }
 
 // unguard undoes guard and gateOf.
