@@ -56,6 +56,10 @@ type Options struct {
 	// SignIn serves what browsers sign in and out with, and has no caller: /auth/,
 	// links of /signin/ and invitations of /invite/; nil for none.
 	SignIn http.Handler
+	// Anyone serves what needs no identity, under /public/, and at any path of requests that
+	// AnyoneAt says are for it alone; nil for none. It limits who asks by itself.
+	Anyone   http.Handler
+	AnyoneAt func(*http.Request) bool
 	// Ready says why not every request can be served now; nil means that all can.
 	Ready func() error
 	// Serves says why none should come here; a balancer asks it. nil is as Ready.
@@ -137,9 +141,39 @@ func (s *Server) AdminHandler() http.Handler { return s.admin.Handler }
 
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(s.outermost, s.limitAddress, newOrigins(s.opts.AllowOrigins, s.opts.PublicURL).check)
-	r.NotFound(s.strangers(http.HandlerFunc(hide)).ServeHTTP)
-	r.MethodNotAllowed(s.strangers(http.HandlerFunc(methodNotAllowed)).ServeHTTP)
+	r.Use(s.outermost, s.byHost)
+	among := chi.Chain(s.limitAddress, newOrigins(s.opts.AllowOrigins, s.opts.PublicURL).check)
+	r.NotFound(among.Handler(s.strangers(http.HandlerFunc(hide))).ServeHTTP)
+	r.MethodNotAllowed(among.Handler(s.strangers(http.HandlerFunc(methodNotAllowed))).ServeHTTP)
+	if s.opts.Anyone != nil {
+		r.Handle(anyonesPaths, s.opts.Anyone) // of any origin, and limited by its own
+	}
+	r.Group(func(r chi.Router) {
+		r.Use(among...)
+		s.routesOf(r)
+	})
+	return r
+}
+
+// anyonesPaths is the pattern of what needs no identity.
+const anyonesPaths = "/public/*"
+
+// byHost leads requests for a host name that is for anyone alone to what needs no identity:
+// nothing else is under that name.
+func (s *Server) byHost(next http.Handler) http.Handler {
+	if s.opts.Anyone == nil || s.opts.AnyoneAt == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.opts.AnyoneAt(r) {
+			chi.RouteContext(r.Context()).RoutePath = strings.TrimSuffix(anyonesPaths, "*")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// routesOf routes all else, for people and programs of some tenant.
+func (s *Server) routesOf(r chi.Router) {
 	get(r, "/healthz", s.health)
 	get(r, "/readyz", s.ready)
 	r.Group(s.open)
@@ -155,7 +189,6 @@ func (s *Server) routes() http.Handler {
 			s.opts.API(r)
 		})
 	}
-	return r
 }
 
 // open routes what nobody has to sign in for.

@@ -32,6 +32,10 @@ var noTools = map[string]string{
 	"stream-portal-log": "a stream without an end; portal.log.list reads the same rows",
 	"show-consent":      "a page for a person's browser",
 	"connect":           "the form of that page",
+
+	"look-public":           "for those without an identity, who use no tools; container.get is its tool",
+	"list-public-documents": "the same; office.document.list is its tool",
+	"read-public-document":  "the same; office.document.get is its tool",
 }
 
 // TestEveryOperationIsATool, or says why not.
