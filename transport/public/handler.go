@@ -143,12 +143,16 @@ func (h *Handler) At(r *http.Request) bool {
 	return strings.EqualFold(host, h.Host)
 }
 
-// path is that of a place, whatever stands before it.
+// path is that of a place, without what stands before it; "" where that doesn't.
 func (h *Handler) path(r *http.Request) string {
 	if h.At(r) {
 		return r.URL.Path
 	}
-	return strings.TrimPrefix(r.URL.Path, Prefix)
+	path, ok := strings.CutPrefix(r.URL.Path, Prefix)
+	if !ok {
+		return ""
+	}
+	return path
 }
 
 // preflight lets pages ask whether a copy of theirs is still right.
