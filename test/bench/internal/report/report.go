@@ -22,6 +22,7 @@ const (
 	Documents Section = "documents"
 	Crowd     Section = "crowd"
 	Flood     Section = "flood"
+	Public    Section = "public"
 	Start     Section = "start"
 	History   Section = "history"
 	Alarms    Section = "alarms"
@@ -55,7 +56,7 @@ func ClusterOf(clients int) Section { return Section(fmt.Sprintf("%s-%d", Cluste
 
 // Sections lists all of them.
 func Sections() []Section {
-	return []Section{Send, One, InProcess, Fanout, Documents, Crowd, Flood, Start, History, Alarms, Cluster, Failover, Idle, MCP, Portal, MCPIdle, Search, Echo}
+	return []Section{Send, One, InProcess, Fanout, Documents, Crowd, Flood, Public, Start, History, Alarms, Cluster, Failover, Idle, MCP, Portal, MCPIdle, Search, Echo}
 }
 
 // Subject is a program that is measured.
