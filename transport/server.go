@@ -141,13 +141,10 @@ func (s *Server) AdminHandler() http.Handler { return s.admin.Handler }
 
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(s.outermost, s.byHost)
+	r.Use(s.outermost, s.anyone)
 	among := chi.Chain(s.limitAddress, newOrigins(s.opts.AllowOrigins, s.opts.PublicURL).check)
 	r.NotFound(among.Handler(s.strangers(http.HandlerFunc(hide))).ServeHTTP)
 	r.MethodNotAllowed(among.Handler(s.strangers(http.HandlerFunc(methodNotAllowed))).ServeHTTP)
-	if s.opts.Anyone != nil {
-		r.Handle(anyonesPaths, s.opts.Anyone) // of any origin, and limited by its own
-	}
 	r.Group(func(r chi.Router) {
 		r.Use(among...)
 		s.routesOf(r)
@@ -155,20 +152,24 @@ func (s *Server) routes() http.Handler {
 	return r
 }
 
-// anyonesPaths is the pattern of what needs no identity.
-const anyonesPaths = "/public/*"
+// anyonesPath begins the paths of what needs no identity.
+const anyonesPath = "/public/"
 
-// byHost leads requests for a host name that is for anyone alone to what needs no identity:
-// nothing else is under that name.
-func (s *Server) byHost(next http.Handler) http.Handler {
-	if s.opts.Anyone == nil || s.opts.AnyoneAt == nil {
+// anyone leads to what needs no identity, before anything looks at origins and limits of
+// strangers. Where the host name is for anyone alone, nothing else is under it. All of it is
+// one route for those who count, and there are enough of these requests to go round the router.
+func (s *Server) anyone(next http.Handler) http.Handler {
+	if s.opts.Anyone == nil {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.opts.AnyoneAt(r) {
-			chi.RouteContext(r.Context()).RoutePath = strings.TrimSuffix(anyonesPaths, "*")
+		if !strings.HasPrefix(r.URL.Path, anyonesPath) && (s.opts.AnyoneAt == nil || !s.opts.AnyoneAt(r)) {
+			next.ServeHTTP(w, r)
+			return
 		}
-		next.ServeHTTP(w, r)
+		rc := chi.RouteContext(r.Context())
+		rc.RoutePatterns = append(rc.RoutePatterns, anyonesPath+"*")
+		s.opts.Anyone.ServeHTTP(w, r)
 	})
 }
 
