@@ -147,10 +147,14 @@ func TestPublicOnThreeNodes(t *testing.T) {
 		}
 	}
 	for range 10 {
-		within("a version", func(status int, body string) bool { return status == http.StatusOK && strings.Contains(body, b.newest()) })
+		within("a version", func(status int, body string) bool {
+			return status == http.StatusOK && strings.Contains(body, b.newest())
+		})
 		b.change(ctx)
 	}
-	within("the last version", func(status int, body string) bool { return status == http.StatusOK && strings.Contains(body, b.newest()) })
+	within("the last version", func(status int, body string) bool {
+		return status == http.StatusOK && strings.Contains(body, b.newest())
+	})
 
 	for _, n := range nodes[1:] {
 		n.kill()
