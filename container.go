@@ -317,6 +317,20 @@ type (
 		Limit int
 	}
 
+	// LookPublic reads what anyone may know of a container, without an identity and so without
+	// a receipt. Where its terms don't show it to anyone, or no longer do, that is not_found, as
+	// for one that never was. Answers *PublicContainer.
+	LookPublic struct{}
+	// ReadPublic reads a document in that way; Version 0 is the newest. One that was deleted is
+	// not_found with all its versions. Answers *PublicDocument.
+	ReadPublic struct {
+		DocumentID DocumentID
+		Version    int64
+	}
+	// ListPublic lists documents in that way: a page of [PublicPage] by id, from after After.
+	// Answers *PublicDocuments.
+	ListPublic struct{ After DocumentID }
+
 	// Transfer lets an amount (values) or a document (everything else) leave for
 	// another container of the tenant. What happens to the source follows from its
 	// physics. Who may carry things out of the source and into the target. Passing
@@ -400,6 +414,51 @@ type Indexing struct {
 	CompleteUpTo *Time `json:"complete_up_to"`
 }
 
+// PublicPage is how many documents a page has for anyone. All get the same pages, so that one
+// copy serves all.
+const PublicPage = 100
+
+// PublicContainer is what anyone is told of a public container. Nobody's id is in it. What was
+// read at the same count of Events is still right, which lets a copy be checked.
+type PublicContainer struct {
+	ContainerID ContainerID `json:"container_id"`
+	TenantID    TenantID    `json:"tenant_id"`
+	Kind        string      `json:"kind"`
+	Name        string      `json:"name"`
+	Content     []string    `json:"content,omitempty"` // as of [Kind]
+	Documents   int64       `json:"documents"`         // those that are not deleted
+	CreatedAt   Time        `json:"created_at"`
+	Events      int64       `json:"-"`
+}
+
+// PublicDocument is what anyone is told of a version of a document; lists leave the content
+// out. Hash and salt are those of [Document]: they show that an atom of the ledger means
+// this content.
+type PublicDocument struct {
+	DocumentID  DocumentID  `json:"document_id"`
+	ContainerID ContainerID `json:"container_id"`
+	TenantID    TenantID    `json:"tenant_id"`
+	Title       string      `json:"title"`
+	Content     string      `json:"content,omitempty"`
+	ContentHash string      `json:"content_hash"`
+	Salt        Salt        `json:"salt,omitzero"`
+	Bytes       int64       `json:"bytes"`
+	Version     int64       `json:"version"`
+	CreatedAt   Time        `json:"created_at"`
+	UpdatedAt   Time        `json:"updated_at"`
+	Events      int64       `json:"-"` // of the container, as of [PublicContainer]
+}
+
+// PublicDocuments is a page of documents without their contents, which Next continues, nil at
+// the end. Listed says that it began at the beginning or behind a document that is there: of
+// these pages there are few, and of others any number.
+type PublicDocuments struct {
+	Documents []PublicDocument `json:"documents"`
+	Next      *DocumentID      `json:"next_cursor"`
+	Listed    bool             `json:"-"`
+	Events    int64            `json:"-"`
+}
+
 // TransferResult is how a transfer ended.
 type TransferResult struct {
 	TransferID TransferID  `json:"transfer_id"`
@@ -475,6 +534,15 @@ func (ListVersions) Cost() int { return writeCost }
 
 // Cost is one act.
 func (SearchDocuments) Cost() int { return writeCost }
+
+// Cost is 0: it reads.
+func (LookPublic) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (ReadPublic) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (ListPublic) Cost() int { return 0 }
 
 // Cost is that of the act and of what leaves.
 func (c Transfer) Cost() int { return 2*writeCost + 2*len(c.Content) }

@@ -33,6 +33,9 @@ const (
 	// EventDocumentChanged (internal) tells of a new version of a document, of its
 	// end, and of its coming and going; its payload is [DocumentPayload].
 	EventDocumentChanged = "document.changed"
+	// EventContainerChanged (internal) tells of anything that changed a container which
+	// anyone may look into, or could; its payload is [ContainerPayload].
+	EventContainerChanged = "container.changed"
 )
 
 // Event is something that happened, after it became durable: in a room, or an effect that
@@ -117,6 +120,12 @@ func DocumentPayload(c ContainerID, d DocumentID, version int64) json.RawMessage
 	b = append(b, `,"workspace_id":"`...)
 	b = append(b, c...)
 	return append(b, `"}`...)
+}
+
+// ContainerPayload is the payload of container.changed: which container, "" for all of the
+// tenant's.
+func ContainerPayload(c ContainerID) json.RawMessage {
+	return json.RawMessage(`{"container_id":"` + string(c) + `"}`)
 }
 
 // GapPayload is the payload of room.gap: what was asked for and what is kept.

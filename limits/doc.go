@@ -10,6 +10,7 @@
 //
 //	connection   places of its address, and in all     [Limiter.Listen]
 //	stranger     requests of its address               [Limiter.Address]
+//	public       reads without an identity             [Limiter.Public]
 //	founding     tenants founded from its address      [Limiter.Founding]
 //	caller       requests of the identity, the tenant  [Limiter.Request]
 //	act          sends or creations of both            [Limiter.Act]

@@ -137,6 +137,16 @@ func (l *Limiter) Address(a netip.Addr) error {
 	return l.take(use{RequestsIP, network(a)})
 }
 
+// Public counts a read of what is public, which takes no sign-in. Ask counts that a container
+// has to be asked for it.
+func (l *Limiter) Public(r *http.Request) (ask func() error, err error) {
+	if l == nil {
+		return func() error { return nil }, nil
+	}
+	from := network(l.ClientOf(r))
+	return func() error { return l.take(use{PublicAskedIP, from}, use{PublicAsked, "all"}) }, l.take(use{PublicIP, from})
+}
+
 // Founding is what to ask before a request founds a tenant: it counts that for the
 // client's address. It is nil where nothing limits it, as on this machine itself, unless
 // a proxy passed the request on. Behind says that one is in front of the server.

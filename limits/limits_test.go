@@ -364,3 +364,44 @@ func TestTable(t *testing.T) {
 		t.Error("the table doesn't show")
 	}
 }
+
+// TestPublic: an address reads so often, and has containers asked less often; all together may
+// not have them asked more often than the node can take.
+func TestPublic(t *testing.T) {
+	c := &clock{time.Unix(1e9, 0)}
+	l := limited(t, c, map[string]int64{"public-ip": 3, "public-asked-ip": 1, "public-asked": 2}, "10.0.0.1/32")
+	from := func(address string) *http.Request {
+		r := httptest.NewRequest("GET", "/public/x", nil)
+		r.RemoteAddr = address + ":1"
+		return r
+	}
+	var ask func() error
+	var err error
+	for i := range 3 * Burst {
+		if ask, err = l.Public(from("192.0.2.1")); err != nil {
+			t.Fatalf("read %d: %v", i+1, err)
+		}
+		if err := ask(); (err != nil) != (i >= Burst) {
+			t.Fatalf("of read %d the container was asked: %v", i+1, err)
+		}
+	}
+	_, err = l.Public(from("192.0.2.1"))
+	refused(t, err, PublicIP)
+	refused(t, ask(), PublicAskedIP)
+	proxied := from("10.0.0.1")
+	proxied.Header.Set("X-Forwarded-For", "192.0.2.1")
+	_, err = l.Public(proxied)
+	refused(t, err, PublicIP)
+	for i := range Burst {
+		if ask, err = l.Public(from("192.0.2.2")); err != nil || ask() != nil {
+			t.Fatalf("another address' read %d: %v", i+1, err)
+		}
+	}
+	if ask, err = l.Public(from("192.0.2.3")); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, ask(), PublicAsked)
+	if ask, err := (*Limiter)(nil).Public(from("192.0.2.1")); err != nil || ask() != nil {
+		t.Error("without a limiter something is limited")
+	}
+}

@@ -18,6 +18,9 @@ type Name string
 const (
 	RequestsIP        Name = "requests-ip"
 	FoundingsIP       Name = "foundings-ip"
+	PublicIP          Name = "public-ip"
+	PublicAskedIP     Name = "public-asked-ip"
+	PublicAsked       Name = "public-asked"
 	RequestsIdentity  Name = "requests-identity"
 	RequestsTenant    Name = "requests-tenant"
 	SendsIdentity     Name = "sends-identity"
@@ -59,6 +62,9 @@ type Row struct {
 var rows = []Row{
 	{RequestsIP, 1000, "a second", "requests from one address without sign-in; who signs in counts below"},
 	{FoundingsIP, 10, "an hour", "tenants founded from one address; this machine's own isn't counted, unless a proxy passed the request on"},
+	{PublicIP, 1000, "a second", "reads of what is public from one address"},
+	{PublicAskedIP, 50, "a second", "those of them that are in no copy, and for which a container is asked; names that lead nowhere too"},
+	{PublicAsked, 500, "a second", "the same from all addresses together"},
 	{RequestsIdentity, 200, "a second", "requests of one person or agent"},
 	{RequestsTenant, 1000, "a second", "requests of one tenant"},
 	{SendsIdentity, 50, "a second", "messages, documents, transfers, calls of tools and models, joining, leaving, removing and signing out by one person or agent"},

@@ -110,6 +110,10 @@ func TestBadDocuments(t *testing.T) {
 		{"ubl.invitation.v1", "a secret", "secret_hash", `"s"`},
 		{"ubl.invitation.v1", "a third role", "role", `"guest"`},
 
+		{"ubl.public.document.v1", "an author", "created_by", `"u:ana"`},
+		{"ubl.public.document.v1", "a receipt", "receipt", `{}`},
+		{"ubl.public.error.v1", "the id of a request", "request_id", `"req:1234"`},
+
 		{"ubl.ledger.action.v1", "no Agreement", "agreement_id", gone},
 		{"ubl.ledger.action.v1", "a null Agreement", "agreement_id", `null`},
 		{"ubl.ledger.action.v1", "an act outside the table", "did", `"room.destroy"`},

@@ -31,6 +31,7 @@ var shapes = map[string]any{
 	"ubl.entry.v2":            ubl.Entry{},
 	"ubl.passkey.v1":          ubl.Passkey{},
 	"ubl.portal_tool.v1#tool": ubl.PortalTool{}, "ubl.portal_tool.v1#listing": ubl.ToolListing{},
+	"ubl.public.container.v1": ubl.PublicContainer{}, "ubl.public.document.v1": ubl.PublicDocument{}, "ubl.public.documents.v1": ubl.PublicDocuments{},
 	"ubl.receipt.v1":      ubl.Receipt{},
 	"ubl.room.v1#summary": ubl.RoomSummary{}, "ubl.room.v1#policy": ubl.RoomPolicy{}, "ubl.room.v1#config": ubl.Room{},
 	"ubl.server.v1":        ubl.Server{},
@@ -67,7 +68,7 @@ func TestShapes(t *testing.T) {
 			t.Errorf("%s describes\n%v, a %T has\n%v", place, described, record, fields)
 		}
 	}
-	others := regexp.MustCompile(`^ubl\.(api|sse|ledger|export)\.`)
+	others := regexp.MustCompile(`^ubl\.(api|sse|ledger|export)\.|^ubl\.public\.error\.`)
 	for _, id := range List() {
 		if !others.MatchString(id) && !slices.Contains(listed, id) {
 			t.Errorf("%s: say in shapes which type it describes", id)

@@ -58,6 +58,10 @@ type Options struct {
 	// SignIn serves what browsers sign in and out with, and has no caller: /auth/,
 	// links of /signin/ and invitations of /invite/; nil for none.
 	SignIn http.Handler
+	// Anyone serves what needs no identity, under /public/, and at any path of requests that
+	// AnyoneAt says are for it alone; nil for none. It limits who asks by itself.
+	Anyone   http.Handler
+	AnyoneAt func(*http.Request) bool
 	// Ready says why not every request can be served now; nil means that all can.
 	Ready func() error
 	// Serves says why none should come here; a balancer asks it. nil is as Ready.
@@ -139,9 +143,40 @@ func (s *Server) AdminHandler() http.Handler { return s.admin.Handler }
 
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(s.outermost, s.limitAddress, newOrigins(s.opts.AllowOrigins, s.opts.PublicURL).check)
-	r.NotFound(s.strangers(http.HandlerFunc(hide)).ServeHTTP)
-	r.MethodNotAllowed(s.strangers(http.HandlerFunc(methodNotAllowed)).ServeHTTP)
+	r.Use(s.outermost, s.anyone)
+	among := chi.Chain(s.limitAddress, newOrigins(s.opts.AllowOrigins, s.opts.PublicURL).check)
+	r.NotFound(among.Handler(s.strangers(http.HandlerFunc(hide))).ServeHTTP)
+	r.MethodNotAllowed(among.Handler(s.strangers(http.HandlerFunc(methodNotAllowed))).ServeHTTP)
+	r.Group(func(r chi.Router) {
+		r.Use(among...)
+		s.routesOf(r)
+	})
+	return r
+}
+
+// anyonesPath begins the paths of what needs no identity.
+const anyonesPath = "/public/"
+
+// anyone leads to what needs no identity, before anything looks at origins and limits of
+// strangers. Where the host name is for anyone alone, nothing else is under it. All of it is
+// one route for those who count, and there are enough of these requests to go round the router.
+func (s *Server) anyone(next http.Handler) http.Handler {
+	if s.opts.Anyone == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, anyonesPath) && (s.opts.AnyoneAt == nil || !s.opts.AnyoneAt(r)) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		rc := chi.RouteContext(r.Context())
+		rc.RoutePatterns = append(rc.RoutePatterns, anyonesPath+"*")
+		s.opts.Anyone.ServeHTTP(w, r)
+	})
+}
+
+// routesOf routes all else, for people and programs of some tenant.
+func (s *Server) routesOf(r chi.Router) {
 	get(r, "/healthz", s.health)
 	get(r, "/readyz", s.ready)
 	r.Group(s.open)
@@ -157,7 +192,6 @@ func (s *Server) routes() http.Handler {
 			s.opts.API(r)
 		})
 	}
-	return r
 }
 
 // open routes what nobody has to sign in for.

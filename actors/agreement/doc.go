@@ -38,8 +38,9 @@
 //	end       by whom they permit it, or by the alarm of their time ([TermAlarm])
 //
 // A Tenant asks the rooms and containers in it who comes after their owners
-// ([GetSuccession]), and has sealed ones take an heir ([Inherit]). No other node can send
-// these commands.
+// ([GetSuccession]), and has sealed ones take an heir ([Inherit]). A public container asks
+// the Tenant whether it is still there ([CheckLicense]) before anyone is shown something. No
+// other node can send these commands.
 //
 // # What fails, and then what
 //

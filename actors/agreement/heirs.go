@@ -34,6 +34,14 @@ func SuccessionOf(a *ubl.Agreement) *Succession {
 // Cost is 0: it reads.
 func (GetSuccession) Cost() int { return 0 }
 
+// CheckLicense asks a Tenant whether its license is in force: forbidden where it has ended,
+// not_found where there is no such tenant. Only the tenant's own Rooms and Containers send it.
+// Answers nil.
+type CheckLicense struct{}
+
+// Cost is 0: it reads.
+func (CheckLicense) Cost() int { return 0 }
+
 // HeirFields says whom an owner has named, or that it is nobody any more.
 func HeirFields(id ubl.AgreementID, heir ubl.UserID) ubl.Fields {
 	f := ubl.Fields{ubl.Str("agreement_id", id)}

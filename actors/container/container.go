@@ -26,11 +26,13 @@ func Family(read ubl.Reader, search ubl.Searcher) actors.Family {
 			ubl.Authorize{}, ubl.CreateDocument{}, ubl.GetDocument{}, ubl.UpdateDocument{}, ubl.DeleteDocument{},
 			ubl.ListDocuments{}, ubl.ListVersions{}, ubl.SearchDocuments{}, ubl.Transfer{},
 			ubl.PrepareFile{}, ubl.PutFile{}, ubl.GetFile{}, ubl.ListFiles{}, ubl.RemoveFile{},
+			ubl.LookPublic{}, ubl.ReadPublic{}, ubl.ListPublic{},
 		},
 		Answers: []any{
 			(*ubl.Container)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil), ubl.AgreementID(""), (*ubl.Balance)(nil),
 			(*ubl.DocumentResult)(nil), (*ubl.DocumentList)(nil), (*ubl.DocumentHits)(nil), (*ubl.TransferResult)(nil),
 			(*ubl.FileResult)(nil), (*ubl.FileList)(nil),
+			(*ubl.PublicContainer)(nil), (*ubl.PublicDocument)(nil), (*ubl.PublicDocuments)(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -98,6 +100,12 @@ func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
 		c.listVersions(t, cmd)
 	case ubl.SearchDocuments:
 		c.searchDocuments(t, cmd)
+	case ubl.LookPublic:
+		c.lookPublic(t)
+	case ubl.ReadPublic:
+		c.readPublic(t, cmd)
+	case ubl.ListPublic:
+		c.listPublic(t, cmd)
 	case indexDocuments:
 		c.indexDocuments(t)
 	case ubl.PrepareFile:

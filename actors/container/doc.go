@@ -76,6 +76,14 @@
 // files: while it does, it can't leave for another container. Reading is an act, of content and
 // record alike; who reads parts of a content acts once for each request.
 //
+// # The way of one look without an identity
+//
+// LookPublic, ReadPublic and ListPublic (public.go) are answered for what the terms of a public
+// container show to anyone, while its Agreement and its tenant's are in force. They are no
+// acts, and leave no receipt. Each answer says how many events the container had: a copy is
+// right for as long as that stays the same, and each event of a public container is
+// told (container.changed).
+//
 // # The way of one transfer
 //
 //	source   is the target there for the caller? then container.transfer, with status

@@ -103,13 +103,17 @@ func index(s *State, e event, act *actors.Act) (records []actors.Record) {
 	return records
 }
 
-// tell publishes that a document has changed, if one has.
-func tell(s *State, e event) []ubl.Event {
-	d, _ := e.changed()
-	if d == nil {
-		return nil
+// tell publishes that a document has changed, if one has, and of a public container that
+// anything has: copies of what anyone was shown are checked again.
+func tell(s *State, e event) (events []ubl.Event) {
+	id := s.Summary.ContainerID
+	if s.Summary.Physics.Permeability == ubl.Public {
+		events = append(events, ubl.Event{Kind: ubl.EventContainerChanged, UserID: e.By, Payload: ubl.ContainerPayload(id)})
 	}
-	return []ubl.Event{{
-		Kind: ubl.EventDocumentChanged, UserID: e.By, Payload: ubl.DocumentPayload(s.Summary.ContainerID, d.ID, d.Version),
-	}}
+	if d, _ := e.changed(); d != nil {
+		events = append(events, ubl.Event{
+			Kind: ubl.EventDocumentChanged, UserID: e.By, Payload: ubl.DocumentPayload(id, d.ID, d.Version),
+		})
+	}
+	return events
 }

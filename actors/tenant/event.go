@@ -116,6 +116,8 @@ func tell(_ *State, e event) (told []ubl.Event) {
 		ended(e.Service.ClientID)
 	case e.Did == ubl.DidPlatformTokenRevoke:
 		ended(e.Token.JTI)
+	case e.Did == ubl.DidAgreementEnd: // the license: what is public isn't any more
+		told = []ubl.Event{{Kind: ubl.EventContainerChanged, UserID: e.By, Payload: ubl.ContainerPayload("")}}
 	}
 	ended(e.Revoked...)
 	return told

@@ -8,6 +8,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/agreement"
 )
 
 // Tenant is one tenant. Its state and keys are owned by the mailbox.
@@ -126,6 +127,8 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.listToolAccess(t, c)
 	case ubl.GetAgreement:
 		x.agreement(t, c)
+	case agreement.CheckLicense:
+		t.Answer(x.State.License.InForce(), func() any { return nil })
 	default:
 		if !x.receiveSignIn(t, cmd) && !x.receiveDomain(t, cmd) && !x.Change(t, cmd) {
 			t.Fail(ubl.Errorf(ubl.CodeNotFound, "a tenant doesn't answer this command"))

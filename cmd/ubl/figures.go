@@ -10,6 +10,7 @@ import (
 	"ubl/cluster"
 	"ubl/limits"
 	"ubl/storage"
+	"ubl/transport/public"
 	"ubl/transport/sse"
 )
 
@@ -141,6 +142,17 @@ func (f *figures) watchStreams(h *sse.Hub) {
 		counter("ubl_streams_missed_total", "Times a durable head showed that publications were missed.", func() int64 { return h.Stats().Missed }),
 		counter("ubl_streams_slowed_total", "Times a live stream waited because its tenant's had sent as many bytes as their limit lets them.", func() int64 { return h.Stats().Slowed }),
 	)
+}
+
+// watchPublic adds how reads without an identity ended, and what their copies take.
+func (f *figures) watchPublic(h *public.Handler) {
+	for how := range h.Ended() {
+		f.all = append(f.all, prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "ubl_public_reads_total", Help: "Reads of what is public, without an identity: by a copy, by one that was checked, by asking the container, and so on.",
+			ConstLabels: prometheus.Labels{"result": how},
+		}, func() float64 { return float64(h.Ended()[how]) }))
+	}
+	f.all = append(f.all, gauge("ubl_public_copies_bytes", "What copies of answers about what is public take in memory.", h.Bytes))
 }
 
 // watchLimits adds how often each limit has refused, and dropped connections.

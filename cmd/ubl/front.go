@@ -22,6 +22,7 @@ import (
 	"ubl/transport/auth"
 	"ubl/transport/envelope"
 	"ubl/transport/mcp"
+	"ubl/transport/public"
 	"ubl/transport/sse"
 	"ubl/transport/web"
 )
@@ -31,6 +32,7 @@ type front struct {
 	server *transport.Server
 	auth   *auth.Authenticator
 	agents *agents
+	anyone *public.Handler
 	// at is where browsers reach the server.
 	at string
 }
@@ -102,10 +104,14 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, limiter *limits.Limi
 	if err != nil {
 		return err
 	}
+	f.anyone = public.New(public.Options{Asker: n.asker, Feed: n.feed, Host: c.PublicHost, Count: limiter.Public, Now: p.now, Panics: n.panics})
+	n.figures.watchPublic(f.anyone)
 	f.server = transport.New(transport.Options{
 		API:          underAPI(hub, rest),
 		Agents:       forAgents(tools),
 		Limits:       limiter,
+		Anyone:       f.anyone,
+		AnyoneAt:     f.anyone.At,
 		Public:       api.Public,
 		Uploading:    api.Uploading,
 		Authenticate: f.auth.Middleware, AuthenticateBrowsers: f.auth.MiddlewareForBrowsers,

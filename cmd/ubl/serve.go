@@ -24,6 +24,7 @@ type serveCmd struct {
 	Domain      []string      `help:"Mail domain whose verified addresses join its tenant: example.com is t:example.com's, example.com=t:acme that one's; may be repeated." placeholder:"DOMAIN"`
 	DNSServer   string        `name:"dns-server" help:"DNS resolver that claims of domains are checked with, instead of the system's." placeholder:"HOST:PORT"`
 	PublicURL   string        `name:"public-url" help:"Where the server is reached from outside." placeholder:"URL"`
+	PublicHost  string        `name:"public-host" help:"Host name under which what is public is served at /, and nothing else; it is at /public/ in any case." placeholder:"HOST"`
 	AllowOrigin []string      `help:"Web origin whose pages may use the server; may be repeated." placeholder:"URL"`
 	AdminListen string        `help:"Address for /metrics and pprof, without authentication; off by default." placeholder:"[HOST]:PORT"`
 	LogLevel    string        `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
@@ -99,6 +100,12 @@ func (c *serveCmd) check() error {
 	}
 	if u, err := url.Parse(c.PublicURL); err != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return usagef("--public-url is a host without a path, a query or a user: https://ubl.example.com")
+	}
+	if u, err := url.Parse("https://" + c.PublicHost + "/"); c.PublicHost != "" && (err != nil || u.Host != c.PublicHost || u.Port() != "" || u.Hostname() == "") {
+		return usagef("--public-host is a host name alone: public.example.com")
+	}
+	if own, err := url.Parse(c.PublicURL); err == nil && c.PublicHost != "" && strings.EqualFold(own.Hostname(), c.PublicHost) {
+		return usagef("--public-host is another name than that of --public-url, where the app is")
 	}
 	if c.ScrubRate < 0 {
 		return usagef("--scrub-rate is 0, which turns the scrub off, or more")
@@ -179,6 +186,7 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 		return err
 	}
 	defer f.auth.Close()
+	defer f.anyone.Close()
 	again, err := n.start(ctx, n.key.Load())
 	if err != nil {
 		return err

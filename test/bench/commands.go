@@ -18,6 +18,7 @@ import (
 	"ubl/test/bench/internal/load"
 	"ubl/test/bench/internal/mcpload"
 	"ubl/test/bench/internal/peer"
+	"ubl/test/bench/internal/readload"
 	"ubl/test/bench/internal/searchload"
 )
 
@@ -37,8 +38,8 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 	limit := flags.Duration("limit", time.Minute, "time after which fanload gives up")
 	streams := flags.Int("streams", 1, "live streams to open")
 	messages := flags.Int("messages", 1, "messages to post")
-	frame := flags.Int("frame", 0, "length to pad event frames to")
-	path := flags.String("path", peer.MCPPath, "`path` of an MCP server")
+	frame := flags.Int("frame", 0, "length to pad event frames, or a static document, to")
+	path := flags.String("path", peer.MCPPath, "`path` of an MCP server, or of what is read")
 	protocol := flags.String("protocol", mcpload.Modern, "`version` of MCP to speak")
 	tool := flags.String("tool", "", "MCP `tool` to call")
 	arguments := flags.String("arguments", "{}", "its arguments, as `JSON`")
@@ -95,6 +96,11 @@ func command(ctx context.Context, out io.Writer, name string, args []string) err
 		result, err := etcdload.Run(ctx, etcdload.Options{
 			Hosts: strings.Split(*host, ","), Clients: *writers, Value: load.Body, Plan: plan,
 		})
+		return printJSON(out, result, err)
+	case "static":
+		return peer.RunStatic(ctx, out, *frame)
+	case "readload":
+		result, err := readload.Run(ctx, readload.Options{Host: *host, Path: *path, Readers: *writers, Plan: plan})
 		return printJSON(out, result, err)
 	case "mcp":
 		return peer.RunMCP(ctx, out)

@@ -13,6 +13,8 @@
 //     that writes the same bytes; the same to 1 and 100 streams.
 //   - documents: creating documents, beside sending messages.
 //   - flood: what a tenant feels of another one's flood, under the default limits.
+//   - public: reads without an identity, and a bare server of one static document; sends
+//     beside 20,000 reads a second.
 //   - start: how soon UBL is ready with 100,000 rooms on disk, and its memory.
 //   - history: how soon a tenant, and tenant 0, is open that has had 1,000,000 events.
 //   - alarms: what 1,000,000 armed alarms cost, and 10,000 that come due in a second.

@@ -48,6 +48,17 @@ func TestReadmeAgents(t *testing.T) {
 	})
 }
 
+// TestReadmePublic runs what the README has for those without an account.
+func TestReadmePublic(t *testing.T) {
+	for _, tool := range []string{"bash", "curl"} {
+		need.Tool(t, tool)
+	}
+	inOrder(t, runSection(t, "public"), []string{
+		`"container_id":"k:handbook"`, `"title":"Rules"`, // made with a token
+		"200 OK", "Access-Control-Allow-Origin: *", "Cache-Control: public, max-age=30", `Etag: "`, `"title":"Rules"`, `"next_cursor":null`, // and read without
+	})
+}
+
 // runSection runs a section in one shell, in an empty directory, against a new
 // server, and returns what it wrote.
 func runSection(t *testing.T, name string) string {

@@ -133,6 +133,7 @@ func TestEveryCommandIsForwarded(t *testing.T) {
 	w.talk()
 	w.manageRooms()
 	w.containers()
+	w.shown()
 	w.tools()
 	w.portal()
 	w.manageMembers()

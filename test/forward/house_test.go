@@ -88,6 +88,24 @@ func (w *world) kinds() {
 	}
 }
 
+// shown is what anyone is told of a public container and its documents.
+func (w *world) shown() {
+	physics := ubl.Physics{Fungibility: ubl.Versioned, Topology: ubl.Objects, Permeability: ubl.Public, Execution: ubl.Disabled}
+	at := w.container(ubl.CreateContainer{Kind: "container", Name: "Handbook", Physics: &physics})
+	for range ubl.PublicPage + 1 {
+		must[*ubl.DocumentResult](w.forwarder, at, ubl.CreateDocument{Request: w.h.Request(w.ana), Title: "Rules", Content: "Be kind."})
+	}
+	c := must[*ubl.PublicContainer](w.forwarder, at, ubl.LookPublic{})
+	page := must[*ubl.PublicDocuments](w.forwarder, at, ubl.ListPublic{})
+	if c.Documents != ubl.PublicPage+1 || c.Events == 0 || page.Events != c.Events || !page.Listed || page.Next == nil {
+		w.t.Errorf("the container is %+v, its list %+v", c, page)
+	}
+	d := must[*ubl.PublicDocument](w.forwarder, at, ubl.ReadPublic{DocumentID: *page.Next, Version: 1})
+	if d.Content != "Be kind." || d.Events != c.Events {
+		w.t.Errorf("the document is %+v", d)
+	}
+}
+
 func (w *world) container(c ubl.CreateContainer) ubl.Name {
 	c.Request = w.h.Request(w.ana)
 	made := must[*ubl.ContainerMade](w.forwarder, w.tenant, c)

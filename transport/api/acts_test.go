@@ -34,6 +34,10 @@ var noTools = map[string]string{
 	"connect":           "the form of that page",
 	"append-upload":     "takes bytes; office.file.put takes a short content as text or base64",
 	"read-file":         "sends bytes; MCP has them as the resource ubl://files/…",
+
+	"look-public":           "for those without an identity, who use no tools; container.get is its tool",
+	"list-public-documents": "the same; office.document.list is its tool",
+	"read-public-document":  "the same; office.document.get is its tool",
 }
 
 // TestEveryOperationIsATool, or says why not.

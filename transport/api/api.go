@@ -95,6 +95,7 @@ func New(o Options) *API {
 	a.describeStreams()
 	a.describeCallback()
 	a.describeBackup()
+	a.describePublic()
 	a.spec = a.document()
 	return a
 }

@@ -87,7 +87,7 @@ func operations(s *server) map[string]map[string]any {
 	out := map[string]map[string]any{}
 	for path, item := range parse(s.api.spec)["paths"].(map[string]any) {
 		for method, op := range item.(map[string]any) {
-			if !slices.Contains(elsewhere, path) {
+			if !slices.Contains(elsewhere, path) && !strings.HasPrefix(path, public) {
 				out[strings.ToUpper(method)+" "+path] = op.(map[string]any)
 			}
 		}

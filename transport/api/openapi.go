@@ -13,7 +13,7 @@ import (
 	"ubl/schemas"
 )
 
-// document is the OpenAPI 3.1 document: what huma gathered, under /api, with
+// document is the OpenAPI 3.1 document: what huma gathered, under /api but for what is public, with
 // the published schemas quoted in it so that it stands alone. It panics where
 // huma's own document is no JSON, which is a programming error.
 func (a *API) document() []byte {
@@ -27,7 +27,10 @@ func (a *API) document() []byte {
 	doc := parse(must(json.Marshal(spec)))
 	paths := map[string]any{}
 	for path, item := range doc["paths"].(map[string]any) {
-		paths["/api"+path] = item
+		if !strings.HasPrefix(path, public) {
+			path = "/api" + path
+		}
+		paths[path] = item
 	}
 	doc["paths"] = paths
 	components := doc["components"].(map[string]any)["schemas"].(map[string]any)

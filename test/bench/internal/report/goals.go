@@ -22,7 +22,7 @@ type Goal struct {
 
 // Goals lists all goals of the benchmark.
 func Goals() []Goal {
-	return slices.Concat(sendGoals(), storeGoals(), clusterGoals(), floodGoals(), agentGoals())
+	return slices.Concat(sendGoals(), storeGoals(), clusterGoals(), floodGoals(), publicGoals(), agentGoals())
 }
 
 // sendGoals are those of one node under load.

@@ -23,6 +23,7 @@ const (
 	Files     Section = "files"
 	Crowd     Section = "crowd"
 	Flood     Section = "flood"
+	Public    Section = "public"
 	Start     Section = "start"
 	History   Section = "history"
 	Alarms    Section = "alarms"
@@ -56,7 +57,7 @@ func ClusterOf(clients int) Section { return Section(fmt.Sprintf("%s-%d", Cluste
 
 // Sections lists all of them.
 func Sections() []Section {
-	return []Section{Send, One, InProcess, Fanout, Documents, Files, Crowd, Flood, Start, History, Alarms, Cluster, Failover, Idle, MCP, Portal, MCPIdle, Search, Echo}
+	return []Section{Send, One, InProcess, Fanout, Documents, Files, Crowd, Flood, Public, Start, History, Alarms, Cluster, Failover, Idle, MCP, Portal, MCPIdle, Search, Echo}
 }
 
 // Subject is a program that is measured.

@@ -53,6 +53,7 @@ func (r *Report) tables() []table {
 				{"refused %", RefusedShare, whole}, {"followed %", FollowedShare, whole},
 				{"server's cores", ServerCores, hundredths}, {"generator's", GeneratorCores, hundredths}, {"others'", OtherCores, hundredths}}},
 		r.floodTable(),
+		r.publicTable(),
 	}, r.storeTables(), r.clusterTables(), r.agentTables())
 }
 

@@ -78,6 +78,9 @@ func (s *Suite) Run(ctx context.Context) error {
 	if selected(report.Flood) {
 		s.flood(ctx)
 	}
+	if selected(report.Public) {
+		s.public(ctx)
+	}
 	if selected(report.Start) {
 		s.start(ctx)
 	}

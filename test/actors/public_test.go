@@ -1,0 +1,201 @@
+package actors_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ubl"
+	"ubl/test/harness"
+)
+
+// publicPhysics are those of documents that anyone reads.
+var publicPhysics = &ubl.Physics{Fungibility: ubl.Versioned, Topology: ubl.Objects, Permeability: ubl.Public, Execution: ubl.Disabled}
+
+// publish has ana make a container of the kind "container", with a document.
+func (h *agreedHouse) publish(name string, as ubl.Physics) (at ubl.Name, doc ubl.DocumentID) {
+	h.t.Helper()
+	made := harness.Must[*ubl.ContainerMade](h.House, h.tenant, ubl.CreateContainer{Request: h.Request(h.ana), Kind: "container", Name: name, Physics: &as})
+	at = ubl.ContainerName(h.ana.TenantID, made.Container.ContainerID)
+	if as.Fungibility != ubl.Transient {
+		doc = harness.Must[*ubl.DocumentResult](h.House, at, ubl.CreateDocument{Request: h.Request(h.ana), Title: "Rules", Content: "Be kind."}).Document.DocumentID
+	}
+	return at, doc
+}
+
+// TestShownToAnyone: who asks without an identity is shown what physics and terms let anyone
+// see, while both Agreements are in force. All else never was, as far as they can tell.
+func TestShownToAnyone(t *testing.T) {
+	const nothing = "not_found not_found not_found"
+	day := 24 * time.Hour
+	for name, test := range map[string]struct {
+		physics ubl.Physics
+		then    func(h *agreedHouse, at ubl.Name, doc ubl.DocumentID)
+		want    string // the container, its list, the document
+	}{
+		"what is public":                {want: "ok ok ok"},
+		"what is open to the tenant":    {physics: ubl.Physics{Fungibility: ubl.Versioned, Topology: ubl.Objects, Permeability: ubl.Open, Execution: ubl.Disabled}, want: nothing},
+		"what keeps no documents":       {physics: ubl.Physics{Fungibility: ubl.Transient, Topology: ubl.Links, Permeability: ubl.Public, Execution: ubl.Disabled}, want: nothing},
+		"terms without documents":       {then: agrees(permit("container.get", ubl.ToAnyone)), want: "ok not_found not_found"},
+		"terms without the list":        {then: agrees(permit("container.get", ubl.ToAnyone), permit("office.document.get", ubl.ToAnyone)), want: "ok not_found ok"},
+		"terms without the container":   {then: agrees(permit("office.*", ubl.ToAnyone)), want: nothing},
+		"terms for the tenant":          {then: agrees(permit("*", ubl.ToTenant)), want: nothing},
+		"terms that have not begun":     {then: runs(day, 0), want: nothing},
+		"terms that have ended by time": {then: runs(0, day), want: nothing},
+		"after the Agreement's end": {want: nothing, then: func(h *agreedHouse, at ubl.Name, _ ubl.DocumentID) {
+			h.want("", "the end", at, ubl.EndAgreement{Request: h.Request(h.ana)})
+		}},
+		"after the tenant's end": {want: nothing, then: func(h *agreedHouse, _ ubl.Name, _ ubl.DocumentID) {
+			h.want("", "the end", h.tenant, ubl.EndAgreement{Request: h.Request(h.ana)})
+		}},
+		"a document that was deleted": {want: "ok ok not_found", then: func(h *agreedHouse, at ubl.Name, doc ubl.DocumentID) {
+			h.want("", "the deletion", at, ubl.DeleteDocument{Request: h.Request(h.ana), DocumentID: doc})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := openAgreed(t)
+			if test.physics == (ubl.Physics{}) {
+				test.physics = *publicPhysics
+			}
+			at, doc := h.publish("handbook", test.physics)
+			if test.then != nil {
+				test.then(h, at, doc)
+			}
+			var got []string
+			for _, look := range []ubl.Command{ubl.LookPublic{}, ubl.ListPublic{}, ubl.ReadPublic{DocumentID: doc}} {
+				_, err := h.Ask(t.Context(), at, look)
+				got = append(got, map[bool]string{true: "ok", false: string(ubl.CodeOf(err))}[err == nil])
+			}
+			if strings.Join(got, " ") != test.want {
+				t.Errorf("anyone gets %v, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// agrees brings terms into force that permit this, and to owners the rest.
+func agrees(permits ...ubl.Permit) func(*agreedHouse, ubl.Name, ubl.DocumentID) {
+	return func(h *agreedHouse, at ubl.Name, _ ubl.DocumentID) {
+		h.agree(at, ubl.Terms{Permits: append(permits, permit("*", ubl.ToOwners))})
+	}
+}
+
+// runs has terms for anyone begin and end at times from now; then a little more time passes
+// than until the end.
+func runs(from, until time.Duration) func(*agreedHouse, ubl.Name, ubl.DocumentID) {
+	return func(h *agreedHouse, at ubl.Name, _ ubl.DocumentID) {
+		terms := ubl.Terms{Permits: []ubl.Permit{permit("*", ubl.ToAnyone), permit("*", ubl.ToOwners)}}
+		now := ubl.TimeOf(h.Clock.Now())
+		if from > 0 {
+			terms.From = now.Add(from)
+		}
+		if until > 0 {
+			terms.Until = now.Add(until)
+		}
+		h.agree(at, terms)
+		if until > 0 {
+			h.Clock.Add(until + time.Minute)
+		}
+	}
+}
+
+// TestShownVersions: anyone reads earlier versions, too, and no others.
+func TestShownVersions(t *testing.T) {
+	h := openAgreed(t)
+	at, doc := h.publish("handbook", *publicPhysics)
+	title, content := "Our rules", "Be kinder."
+	h.want("", "a change", at, ubl.UpdateDocument{Request: h.Request(h.bob), DocumentID: doc, Content: &content})
+	h.want("", "a title", at, ubl.UpdateDocument{Request: h.Request(h.bob), DocumentID: doc, Title: &title})
+	for n, want := range map[int64]string{0: "Our rules: Be kinder.", 1: "Rules: Be kind.", 2: "Rules: Be kinder.", 3: "Our rules: Be kinder."} {
+		d := harness.Must[*ubl.PublicDocument](h.House, at, ubl.ReadPublic{DocumentID: doc, Version: n})
+		if got := d.Title + ": " + d.Content; got != want || d.Salt.CommitText("content", d.Content) != d.ContentHash {
+			t.Errorf("version %d is %q, want %q, or not what its hash commits to", n, got, want)
+		}
+	}
+	for _, n := range []int64{-1, 4, 1 << 60} {
+		h.want(ubl.CodeNotFound, "a version that never was", at, ubl.ReadPublic{DocumentID: doc, Version: n})
+	}
+	for _, id := range []ubl.DocumentID{"", "d:", "d:none", doc + "x"} {
+		h.want(ubl.CodeNotFound, "a document that never was", at, ubl.ReadPublic{DocumentID: id})
+	}
+}
+
+// TestShownInPages: a page continues behind a document, which need not be there any more.
+func TestShownInPages(t *testing.T) {
+	h := openAgreed(t)
+	at, first := h.publish("handbook", *publicPhysics)
+	docs := []ubl.DocumentID{first}
+	for range ubl.PublicPage {
+		docs = append(docs, harness.Must[*ubl.DocumentResult](h.House, at, ubl.CreateDocument{Request: h.Request(h.ana), Title: "More"}).Document.DocumentID)
+	}
+	page := harness.Must[*ubl.PublicDocuments](h.House, at, ubl.ListPublic{})
+	if len(page.Documents) != ubl.PublicPage || page.Next == nil || !page.Listed || page.Documents[0].Content != "" {
+		t.Fatalf("the first page has %d documents, next %v, listed %t", len(page.Documents), page.Next, page.Listed)
+	}
+	h.want("", "a deletion", at, ubl.DeleteDocument{Request: h.Request(h.ana), DocumentID: *page.Next})
+	rest := harness.Must[*ubl.PublicDocuments](h.House, at, ubl.ListPublic{After: *page.Next})
+	if len(rest.Documents) != 1 || rest.Documents[0].DocumentID != docs[ubl.PublicPage] || rest.Next != nil || rest.Listed {
+		t.Errorf("behind it are %+v", rest)
+	}
+}
+
+// TestShownWithoutTrace: being looked at leaves nothing in the ledger, and tells nobody's id.
+func TestShownWithoutTrace(t *testing.T) {
+	h := openAgreed(t)
+	at, doc := h.publish("handbook", *publicPhysics)
+	ledger := ubl.LedgerName(h.ana.TenantID)
+	before := harness.Must[ubl.LedgerHead](h.House, ledger, ubl.GetLedgerHead{})
+	for _, look := range []ubl.Command{ubl.LookPublic{}, ubl.ListPublic{}, ubl.ReadPublic{DocumentID: doc}} {
+		answer, err := h.Ask(t.Context(), at, look)
+		text, failed := json.Marshal(answer)
+		if err != nil || failed != nil || strings.Contains(string(text), `"u:`) || strings.Contains(string(text), "@") {
+			t.Errorf("%T is answered %s, %v", look, text, err)
+		}
+	}
+	if after := harness.Must[ubl.LedgerHead](h.House, ledger, ubl.GetLedgerHead{}); after != before {
+		t.Errorf("the ledger went from %+v to %+v", before, after)
+	}
+}
+
+// TestPublicChangesAreTold: each act that may change what anyone is shown is told before it
+// is answered, and moves the count by which copies are checked.
+func TestPublicChangesAreTold(t *testing.T) {
+	h := openAgreed(t)
+	at, doc := h.publish("handbook", *publicPhysics)
+	var told []string
+	defer h.Subscribe(ubl.LedgerName(h.ana.TenantID), func(p ubl.Publication) {
+		for _, e := range p.Events {
+			if e.Kind == ubl.EventContainerChanged {
+				told = append(told, string(e.Payload))
+			}
+		}
+	})()
+	content := "Be kinder."
+	count := harness.Must[*ubl.PublicContainer](h.House, at, ubl.LookPublic{}).Events
+	for what, cmd := range map[string]ubl.Command{
+		"a version":  ubl.UpdateDocument{Request: h.Request(h.ana), DocumentID: doc, Content: &content},
+		"a document": ubl.CreateDocument{Request: h.Request(h.ana), Title: "More"},
+		"an entry":   ubl.AddMember{Request: h.Request(h.ana), Member: ubl.Member{UserID: h.bob.UserID, Email: h.bob.Email, Role: ubl.RoleOwner}},
+		"terms": ubl.ProposeTerms{Request: h.Request(h.ana), Terms: ubl.Terms{Form: ubl.TermsForm, Accept: ubl.AcceptProposer,
+			Permits: []ubl.Permit{permit("*", ubl.ToAnyone), permit("*", ubl.ToOwners)}}},
+	} {
+		told = nil
+		h.want("", what, at, cmd)
+		if !reflect.DeepEqual(told, []string{`{"container_id":"` + at.Local() + `"}`}) {
+			t.Errorf("after %s was told %v", what, told)
+		}
+		now := harness.Must[*ubl.PublicContainer](h.House, at, ubl.LookPublic{}).Events
+		if now != count+1 {
+			t.Errorf("%s moved the count from %d to %d", what, count, now)
+		}
+		count = now
+	}
+	told = nil
+	h.want("", "the tenant's end", h.tenant, ubl.EndAgreement{Request: h.Request(h.ana)})
+	if !slices.Equal(told, []string{`{"container_id":""}`}) {
+		t.Errorf("after the tenant's end was told %v", told)
+	}
+}
