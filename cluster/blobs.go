@@ -267,6 +267,13 @@ func (n *Node) serveKeepBlob(q *blobRequest, stream grpc.ServerStream) error {
 	if err := b.here.Put(stream.Context(), t, id, &chunks{stream: stream}); err != nil {
 		return err
 	}
+	if u := n.uploads.Load(); u != nil {
+		kept, err := b.here.Stat(stream.Context(), t, id)
+		if err != nil {
+			return err
+		}
+		u.here.Brought(t, kept.Bytes)
+	}
 	return stream.SendMsg(&blobReply{true})
 }
 

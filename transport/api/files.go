@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"io"
@@ -72,14 +71,12 @@ func (a *API) content(ctx context.Context, in *putFileInput) (*ubl.Upload, error
 	if err != nil {
 		return nil, err
 	}
-	begun, err := a.begin(ctx, ubl.Upload{WorkspaceID: in.WorkspaceID, DocumentID: b.DocumentID, Name: b.Name, Type: b.Type, Bytes: int64(len(content))})
-	if err != nil {
+	up := ubl.Upload{WorkspaceID: in.WorkspaceID, DocumentID: b.DocumentID, Name: b.Name, Type: b.Type, Bytes: int64(len(content))}
+	if up, err = a.prepare(ctx, up, a.Uploads.Staged(caller(ctx))); err != nil {
 		return nil, err
 	}
-	if _, err := a.Uploads.Append(ctx, caller(ctx), begun.UploadID, 0, ubl.Source{Reader: bytes.NewReader(content)}); err != nil {
-		return nil, err
-	}
-	return a.Uploads.Finish(ctx, caller(ctx), begun.UploadID)
+	up.SHA256, err = a.Uploads.Put(ctx, caller(ctx), content)
+	return &up, err
 }
 
 // inline is a content that came within the body.

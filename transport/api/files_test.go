@@ -12,6 +12,8 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -196,6 +198,53 @@ func TestUpload(t *testing.T) {
 	}
 	if other := s.do("POST", "/api/workspaces/w:other/files", `{"upload_id":"`+string(begun.Upload.UploadID)+`"}`); other.Code != http.StatusConflict {
 		t.Errorf("put elsewhere: %d %s", other.Code, other.Body)
+	}
+}
+
+// crowd has room for so many bytes, and lets nobody go on before as many as it waits for have asked.
+type crowd struct {
+	*actors
+	room  int64
+	asked *sync.WaitGroup
+}
+
+func (c crowd) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	p, ok := cmd.(ubl.PrepareFile)
+	if !ok {
+		return c.actors.Ask(ctx, to, cmd)
+	}
+	if p.Staged == 0 { // the first time
+		c.asked.Done()
+		c.asked.Wait()
+	}
+	if p.Bytes+p.Staged > c.room {
+		return nil, ubl.Errorf(ubl.CodeQuotaExceeded, "full")
+	}
+	return nil, nil
+}
+
+// TestManyBeginAtOnce: uploads that begin at the same moment don't all get the same room, and who
+// is refused leaves nothing reserved.
+func TestManyBeginAtOnce(t *testing.T) {
+	s := newServer(t)
+	const many = 8
+	asked := new(sync.WaitGroup)
+	asked.Add(many)
+	s.api.Asker = crowd{s.actors, 250, asked}
+	var all sync.WaitGroup
+	var begun atomic.Int64
+	for range many {
+		all.Go(func() {
+			if w := s.do("POST", "/api/workspaces/w:general/uploads", `{"name":"y","bytes":100}`); w.Code == http.StatusCreated {
+				begun.Add(100)
+			} else if w.Code != http.StatusInsufficientStorage {
+				t.Errorf("answered %d %s", w.Code, w.Body)
+			}
+		})
+	}
+	all.Wait()
+	if n := begun.Load(); n > 250 || s.uploads.Staged(ana) != n {
+		t.Errorf("%d bytes were begun, %d are reserved", n, s.uploads.Staged(ana))
 	}
 }
 
