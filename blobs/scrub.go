@@ -35,13 +35,12 @@ func (f *Folder) Scrub(ctx context.Context, o ScrubOptions) (done Scrubbed, err 
 			return nil
 		case errors.Is(err, ubl.ErrDamaged):
 			done.Damaged++
-			if o.Found != nil {
-				o.Found(t, b.ID, err)
-			}
-			if o.Aside {
+			found := err
+			if err = nil; o.Aside {
 				err = f.setAside(t, b.ID)
-			} else {
-				err = nil
+			}
+			if o.Found != nil { // who hears of it looks for another
+				o.Found(t, b.ID, found)
 			}
 		}
 		done.Blobs++

@@ -66,11 +66,11 @@ func (n *node) scrubBlobs(ctx context.Context, rate int64) {
 	found := func(t ubl.TenantID, id ubl.BlobID, err error) {
 		n.damagedBlobs.Add(1)
 		n.log.Error("the content of a file is damaged", "tenant", t, "blob", id, "put_aside", replicated, "error", err)
+		if replicated {
+			shared.Lost(t, id)
+		}
 	}
-	done, err := n.folder.Scrub(ctx, blobs.ScrubOptions{Rate: rate, Found: found, Aside: replicated})
-	if done.Damaged > 0 && replicated {
-		shared.Lost()
-	}
+	_, err := n.folder.Scrub(ctx, blobs.ScrubOptions{Rate: rate, Found: found, Aside: replicated})
 	if err != nil && ctx.Err() == nil {
 		n.log.Warn("couldn't check all blobs", "error", err)
 	}
@@ -94,6 +94,7 @@ func (n *node) tidyBlobs(ctx context.Context) {
 		n.log.Warn("couldn't look through all blobs", "error", err)
 	}
 	if shared, ok := n.blobs.(*cluster.Blobs); ok {
+		shared.LookAgain()
 		done, err := shared.Yield(ctx, ubl.TimeOf(n.now()).Add(-blobs.Grace))
 		if done.Blobs > 0 {
 			n.log.Info("removed blobs that other nodes keep", "blobs", done.Blobs, "bytes", done.Bytes)
