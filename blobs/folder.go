@@ -249,6 +249,9 @@ func (f *Folder) Each(ctx context.Context, fn func(ubl.TenantID, ubl.Blob) error
 			return fmt.Errorf("couldn't list the blobs: %w", err)
 		}
 		for _, part := range parts {
+			if !part.IsDir() {
+				continue
+			}
 			if err := f.eachIn(ctx, t, part.Name(), fn); err != nil {
 				return err
 			}
@@ -265,7 +268,7 @@ func (f *Folder) eachIn(ctx context.Context, t ubl.TenantID, part string, fn fun
 	for _, entry := range entries {
 		id := ubl.BlobID(entry.Name())
 		info, err := entry.Info()
-		if errors.Is(err, fs.ErrNotExist) || !id.Valid() || string(id[:2]) != part {
+		if errors.Is(err, fs.ErrNotExist) || !id.Valid() || string(id[:2]) != part || entry.IsDir() {
 			continue
 		}
 		if err == nil {
