@@ -156,7 +156,23 @@ func (a *API) readFile(w http.ResponseWriter, r *http.Request) {
 	if strings.Contains(r.Header.Get("Range"), ",") {
 		r.Header.Del("Range") // many parts of one file are for nobody but who wants to make work
 	}
-	http.ServeContent(w, r, "", time.Time{}, content)
+	http.ServeContent(w, r, "", time.Time{}, &outgoing{content, envelope.CallerOf(r.Context()), a.Now})
+}
+
+// outgoing ends with the caller's credential: who is removed gets no more, and an answer that is cut
+// short.
+type outgoing struct {
+	io.ReadSeeker
+	caller *envelope.Caller
+	now    func() time.Time
+}
+
+// Read implements [io.Reader].
+func (o *outgoing) Read(p []byte) (int, error) {
+	if o.caller.Over(ubl.TimeOf(o.now())) {
+		return 0, ubl.Errorf(ubl.CodeUnauthorized, "the credential has ended")
+	}
+	return o.ReadSeeker.Read(p)
 }
 
 // openFile opens the content of the file that a request names.

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"net/http/httptest"
@@ -328,6 +329,36 @@ func TestContentIsHarmless(t *testing.T) {
 	}
 	if w := s.do("GET", "/api/workspaces/w:general/files/f:gone/content", ""); w.Code != http.StatusInternalServerError {
 		t.Errorf("a content that is missing: %d %s", w.Code, w.Body)
+	}
+}
+
+// leaving has its reader removed from the tenant while they read.
+type leaving struct {
+	*bytes.Reader
+	once    *sync.Once
+	revoked chan struct{}
+}
+
+func (l leaving) Read(p []byte) (int, error) {
+	l.once.Do(func() { close(l.revoked) })
+	return l.Reader.Read(p)
+}
+
+func (leaving) Close() error { return nil }
+
+func (l leaving) Open(context.Context, ubl.TenantID, ubl.BlobID) (io.ReadSeekCloser, error) {
+	return l, nil
+}
+
+// TestRemovedReader: who is removed gets no more of a content that is on its way to them.
+func TestRemovedReader(t *testing.T) {
+	s := newServer(t)
+	l := leaving{bytes.NewReader(make([]byte, 1<<20)), new(sync.Once), make(chan struct{})}
+	s.api.Blobs = l
+	r := httptest.NewRequest("GET", "/api/workspaces/w:general/files/f:1/content", nil)
+	caller := let(&envelope.Caller{Identity: ana, ExpiresAt: now.Add(time.Hour), Revoked: l.revoked}, ubl.RoleOwner)
+	if w := s.serve(r.WithContext(envelope.WithCaller(r.Context(), caller))); w.Body.Len() >= 1<<20 {
+		t.Errorf("they got all of %d bytes", w.Body.Len())
 	}
 }
 
