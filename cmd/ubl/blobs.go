@@ -242,6 +242,11 @@ func (n *node) tidyBlobs(ctx context.Context) {
 	if n.bucket != nil && !n.store.Leads(0) { // one node for all looks through what they share
 		return
 	}
+	// A backup that is being made refers to files that may have been removed since.
+	if !n.backups.TryLock() {
+		return
+	}
+	defer n.backups.Unlock()
 	collector := blobs.Collector{From: n.blobs, Ask: n.asker, NodeID: n.id(), Now: n.now, Request: n.request}
 	done, err := collector.Collect(ctx)
 	if done.Blobs > 0 {

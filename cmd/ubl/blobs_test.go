@@ -84,6 +84,41 @@ func TestScrubOfBlobs(t *testing.T) {
 	}
 }
 
+// during calls do once, when the first byte comes.
+type during struct{ do func() }
+
+func (d *during) Write(p []byte) (int, error) {
+	if d.do != nil {
+		d.do()
+		d.do = nil
+	}
+	return len(p), nil
+}
+
+// TestBackupKeepsBlobs: what a backup may still have to read isn't removed while it is made. The
+// partitions that it copies may refer to files that have been removed since.
+func TestBackupKeepsBlobs(t *testing.T) {
+	w := newKeeperWorld(t)
+	defer w.close()
+	if err := w.n.bootstrap(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f := w.keepFile("f", "content")
+	w.at.Add(int64(blobs.Grace))
+	must[*ubl.FileResult](w, ubl.ContainerName(w.ana.TenantID, ubl.GeneralWorkspace), ubl.RemoveFile{Request: w.request("remove"), FileID: f.FileID})
+	tidied := false
+	into := &during{do: func() { w.n.tidyBlobs(t.Context()); tidied = true }}
+	if err := w.n.backup(t.Context(), into, "u:ops", nil); err != nil {
+		t.Fatal(err)
+	}
+	if !tidied || !w.keeps(f) {
+		t.Errorf("tidied %t, kept %t", tidied, w.keeps(f))
+	}
+	if w.n.tidyBlobs(t.Context()); w.keeps(f) {
+		t.Error("it is still there after the backup")
+	}
+}
+
 // figure is what the node shows of a metric.
 func (w *keeperWorld) figure(name string) (n float64) {
 	w.t.Helper()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -56,6 +57,8 @@ type node struct {
 	// suspects wait for being checked.
 	damagedBlobs, missingBlobs atomic.Int64
 	suspects                   chan tenantBlob
+	// backups is held while one is made here, and by who removes blobs.
+	backups sync.RWMutex
 	// held: the data directory held data before the server's start.
 	held bool
 	// dir is the data directory, lastBackup when a backup of it was complete.
