@@ -119,7 +119,11 @@ func (b readBlobs) Open(ctx context.Context, t ubl.TenantID, id ubl.BlobID) (io.
 	switch {
 	case ubl.CodeOf(err) == ubl.CodeNotFound:
 		b.n.log.Error("the content of a file is missing", "tenant", t, "blob", id, "error", err)
-		b.n.missingBlobs.CompareAndSwap(0, 1) // until all are counted again
+		if shared, ok := b.n.blobs.(*cluster.Blobs); ok {
+			shared.Lost(t, id)
+		} else {
+			b.n.missingBlobs.CompareAndSwap(0, 1) // until all are counted again
+		}
 		return nil, err
 	case err != nil:
 		b.suspect(t, id, err)
