@@ -217,13 +217,15 @@ func CheckFileType(given string) (string, error) {
 
 // Commands of the Container family about files. The content comes first: see [Upload].
 type (
-	// PrepareFile asks whether a file may be put: name, type, document, who, and room for so
-	// many bytes in what the tenant may store. Who may write. Answers nil.
+	// PrepareFile asks whether a file may be put: name, type, document, who, and room for its
+	// bytes in what the tenant may store, besides those of other uploads. Who may write. Answers nil.
 	PrepareFile struct {
 		Request
 		Name, Type string
 		DocumentID DocumentID
 		Bytes      int64
+		// Staged are the bytes of other uploads.
+		Staged int64
 	}
 	// PutFile makes a file of a blob that is kept. Only who has brought the content asks, by
 	// an upload of theirs. Who may write. Answers *FileResult.

@@ -40,7 +40,9 @@ func (u *Uploads) Append(ctx context.Context, who ubl.Identity, id ubl.UploadID,
 	if s.Whole {
 		return &s.Upload, nil
 	}
-	err = u.bring(o, s, from)
+	if err = u.room(s.Tenant); err == nil {
+		err = u.bring(o, s, from)
+	}
 	s = o.now()
 	return &s.Upload, err
 }
@@ -127,6 +129,9 @@ func (t *taking) checkpoint() error {
 		return nil
 	}
 	if err := t.settled(); err != nil {
+		return err
+	}
+	if err := t.uploads.room(t.session.Tenant); err != nil {
 		return err
 	}
 	s, err := t.state()

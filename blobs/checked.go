@@ -2,9 +2,11 @@ package blobs
 
 import (
 	"crypto/sha256"
+	"errors"
 	"hash"
 	"io"
 	"os"
+	"syscall"
 
 	"ubl"
 )
@@ -42,6 +44,8 @@ func (c *checked) Read(b []byte) (int, error) {
 		return 0, ubl.Damaged("a blob isn't what it was")
 	case err == io.EOF && c.at < c.size:
 		return 0, ubl.Damaged("a blob is cut short")
+	case errors.Is(err, syscall.EIO):
+		return 0, ubl.Damaged("the disk can't read a blob any more")
 	}
 	return n, err
 }

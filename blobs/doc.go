@@ -23,13 +23,14 @@
 //
 // # The way of one upload
 //
-//	Begin     a directory and its record, durably; the length is reserved for its tenant
+//	Begin     a directory and its record, durably; its sender has its length reserved
 //	Append    bytes go into the file and through the hash. Every 64 MiB the file is synced, and
 //	          then the record, with the offset and the state of the hash: a checkpoint.
 //	          It runs beside the bytes that follow. The end of a request is one, too
 //	Finish    the offset is the length: the record gets the hash, the file becomes the blob
 //	          ([ubl.Blobs].Keep). A repetition answers the same
-//	          The act that refers to the blob comes next; it is the container's
+//	          The act that refers to the blob comes next; it is the container's. The newest hundred
+//	          of each person are remembered
 //	expiry    the directory goes, a day after its last byte
 //
 // It has the shape of the IETF's draft-ietf-httpbis-resumable-upload: HEAD tells Upload-Offset, PATCH

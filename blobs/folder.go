@@ -249,6 +249,9 @@ func (f *Folder) Each(ctx context.Context, fn func(ubl.TenantID, ubl.Blob) error
 			return fmt.Errorf("couldn't list the blobs: %w", err)
 		}
 		for _, part := range parts {
+			if !part.IsDir() {
+				continue
+			}
 			if err := f.eachIn(ctx, t, part.Name(), fn); err != nil {
 				return err
 			}
@@ -265,7 +268,7 @@ func (f *Folder) eachIn(ctx context.Context, t ubl.TenantID, part string, fn fun
 	for _, entry := range entries {
 		id := ubl.BlobID(entry.Name())
 		info, err := entry.Info()
-		if errors.Is(err, fs.ErrNotExist) || !id.Valid() || string(id[:2]) != part {
+		if errors.Is(err, fs.ErrNotExist) || !id.Valid() || string(id[:2]) != part || entry.IsDir() {
 			continue
 		}
 		if err == nil {
@@ -284,7 +287,7 @@ func (f *Folder) eachIn(ctx context.Context, t ubl.TenantID, part string, fn fun
 // Put keeps what r holds as a blob, and refuses it where it is another: as when a blob comes
 // from another node or out of a backup.
 func (f *Folder) Put(ctx context.Context, t ubl.TenantID, id ubl.BlobID, r io.Reader) (err error) {
-	file, err := f.stage(r, id)
+	file, err := stage(filepath.Join(f.dir, uploadsDir), r, id)
 	if err != nil {
 		return failed("keep a blob", err)
 	}
@@ -297,7 +300,7 @@ func (f *Folder) Put(ctx context.Context, t ubl.TenantID, id ubl.BlobID, r io.Re
 
 // Borrow is a blob of which r holds all, without its being kept: it is gone when it is closed.
 func (f *Folder) Borrow(r io.Reader, id ubl.BlobID) (io.ReadSeekCloser, error) {
-	file, err := f.stage(r, id)
+	file, err := stage(filepath.Join(f.dir, uploadsDir), r, id)
 	if err != nil {
 		return nil, failed("fetch a blob", err)
 	}
@@ -309,8 +312,7 @@ func (f *Folder) Borrow(r io.Reader, id ubl.BlobID) (io.ReadSeekCloser, error) {
 
 // stage writes what r holds into a file for the time being, and refuses it where it isn't the
 // blob.
-func (f *Folder) stage(r io.Reader, id ubl.BlobID) (staged, error) {
-	staging := filepath.Join(f.dir, uploadsDir)
+func stage(staging string, r io.Reader, id ubl.BlobID) (staged, error) {
 	if err := makeDirs(staging); err != nil {
 		return staged{}, err
 	}

@@ -5,6 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -109,6 +114,41 @@ func TestDamage(t *testing.T) {
 		if done, err := w.folder.Scrub(t.Context(), o); err != nil || done.Damaged != 0 || done.Blobs != 1 {
 			t.Errorf("%s: a second pass comes to %+v, %v", name, done, err)
 		}
+	}
+}
+
+// TestStrangersInAFolder: what somebody else left there keeps nothing from being looked through.
+func TestStrangersInAFolder(t *testing.T) {
+	w := open(t, t.TempDir())
+	id := w.put(t, ana.TenantID, []byte("sound"))
+	of := filepath.Join(w.dir, "kept", "t_acme.com")
+	if err := os.WriteFile(filepath.Join(of, "README"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(of, string(id[:2]), string(id[:2])+strings.Repeat("0", 62)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := w.folder.Scrub(t.Context(), blobs.ScrubOptions{}); err != nil || done.Blobs != 1 {
+		t.Errorf("a pass comes to %+v, %v", done, err)
+	}
+}
+
+// badSector is a file of which the disk can't read a part.
+type badSector struct{ *bytes.Reader }
+
+func (badSector) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: "x", Err: syscall.EIO}
+}
+func (badSector) Close() error { return nil }
+
+// TestBadSector: what the disk can't read any more is damage, like what it reads wrong.
+func TestBadSector(t *testing.T) {
+	r, err := blobs.Checked(badSector{bytes.NewReader([]byte("x"))}, idOf([]byte("x")), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(r); !errors.Is(err, ubl.ErrDamaged) {
+		t.Errorf("read: %v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package blobs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -25,33 +26,49 @@ type ScrubOptions struct {
 // Scrubbed is what a pass has come to.
 type Scrubbed struct{ Blobs, Bytes, Damaged int64 }
 
-// Scrub reads every blob and holds it against its name.
+// Scrub reads every blob and holds it against its name. One that can't be read keeps it from none
+// of the others.
 func (f *Folder) Scrub(ctx context.Context, o ScrubOptions) (done Scrubbed, err error) {
-	pace := &pace{ctx: ctx, rate: o.Rate}
+	var failures []error
 	err = f.Each(ctx, func(t ubl.TenantID, b ubl.Blob) error {
-		err := f.check(ctx, pace, t, b.ID)
+		damaged, err := f.Check(ctx, t, b.ID, o)
 		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case ubl.CodeOf(err) == ubl.CodeNotFound: // removed since it was listed
 			return nil
-		case errors.Is(err, ubl.ErrDamaged):
+		case err != nil && len(failures) < tellFailures:
+			failures = append(failures, fmt.Errorf("%s/%s: %w", t, b.ID, err))
+		}
+		if damaged {
 			done.Damaged++
-			if o.Found != nil {
-				o.Found(t, b.ID, err)
-			}
-			if o.Aside {
-				err = f.setAside(t, b.ID)
-			} else {
-				err = nil
-			}
 		}
 		done.Blobs++
 		done.Bytes += b.Bytes
-		return err
+		return nil
 	})
-	return done, err
+	return done, errors.Join(append(failures, err)...)
 }
 
-func (f *Folder) check(ctx context.Context, p *pace, t ubl.TenantID, id ubl.BlobID) error {
+// tellFailures is how many failures a pass names.
+const tellFailures = 10
+
+// Check holds one blob against its name, as Scrub does, and reports whether it is damaged.
+func (f *Folder) Check(ctx context.Context, t ubl.TenantID, id ubl.BlobID, o ScrubOptions) (damaged bool, err error) {
+	found := f.read(ctx, &pace{ctx: ctx, rate: o.Rate}, t, id)
+	if !errors.Is(found, ubl.ErrDamaged) {
+		return false, found
+	}
+	if o.Aside {
+		err = f.setAside(t, id)
+	}
+	if o.Found != nil { // who hears of it looks for another
+		o.Found(t, id, found)
+	}
+	return true, err
+}
+
+func (f *Folder) read(ctx context.Context, p *pace, t ubl.TenantID, id ubl.BlobID) error {
 	r, err := f.Open(ctx, t, id)
 	if err != nil {
 		return err

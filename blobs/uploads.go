@@ -1,11 +1,16 @@
 package blobs
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,12 +30,29 @@ type Uploads struct {
 
 	mu  sync.Mutex
 	all map[ubl.UploadID]*open
+	// brought is what was kept of each tenant within [Grace], in order. It may still be on the
+	// disk, whether a file has it or not.
+	brought map[ubl.TenantID][]brought
 }
+
+// brought is how many bytes were kept within an hour that began then.
+type brought struct {
+	at    ubl.Time
+	bytes int64
+}
+
+const (
+	// slack is how many times what a tenant may store its uploads may bring in within [Grace]: so
+	// files can be replaced by others, and nobody fills a disk with what no file has.
+	slack = 2
+	// answered is how many kept uploads of one person are remembered, for who asks again.
+	answered = 100
+)
 
 // OpenUploads opens the uploads in the folder of blobs dir, which go on where they were. Those
 // that begin here bear the node's digits ([ubl.UploadNode]).
 func OpenUploads(dir string, into ubl.Blobs, node string, o Options) (*Uploads, error) {
-	u := &Uploads{dir: filepath.Join(dir, uploadsDir), into: into, node: node, opts: o}
+	u := &Uploads{dir: filepath.Join(dir, uploadsDir), into: into, node: node, opts: o, brought: make(map[ubl.TenantID][]brought)}
 	err := makeDirs(u.dir)
 	if err == nil {
 		u.all, err = load(u.dir)
@@ -38,7 +60,17 @@ func OpenUploads(dir string, into ubl.Blobs, node string, o Options) (*Uploads, 
 	if err != nil {
 		return nil, fmt.Errorf("couldn't open the uploads: %w", err)
 	}
+	kept := slices.DeleteFunc(slices.Collect(maps.Values(u.all)), func(o *open) bool { return !o.session.Kept })
+	slices.SortFunc(kept, earlier)
+	for _, o := range kept {
+		u.note(o.session.Tenant, o.session.Upload.ExpiresAt.Add(-Patience), o.session.Upload.Bytes)
+	}
 	return u, nil
+}
+
+// earlier orders sessions by their last byte.
+func earlier(a, b *open) int {
+	return cmp.Compare(a.session.Upload.ExpiresAt, b.session.Upload.ExpiresAt)
 }
 
 // Begin makes an upload of so many bytes. What wants its SHA256 to be checked says which.
@@ -97,6 +129,9 @@ func (u *Uploads) add(id ubl.UploadID, o *open) error {
 	if err == nil {
 		err = u.opts.Quota.Within(ubl.QuotaUploadsTenant, in)
 	}
+	if err == nil {
+		err = u.mayBring(o.session.Tenant, o.session.Upload.Bytes)
+	}
 	if err != nil {
 		return err
 	}
@@ -104,16 +139,70 @@ func (u *Uploads) add(id ubl.UploadID, o *open) error {
 	return nil
 }
 
-// Staged is how many bytes are reserved for a tenant's uploads on this node.
-func (u *Uploads) Staged(t ubl.TenantID) (n int64) {
+// Staged is how many bytes count where somebody begins another upload: all of those that they
+// have begun on this node, and what has come in of others'. So who brings nothing keeps nobody out.
+func (u *Uploads) Staged(who ubl.Identity) (n int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, o := range u.all {
-		if s := o.now(); s.Tenant == t && !s.Kept {
+		switch s := o.now(); {
+		case s.Tenant != who.TenantID || s.Kept:
+		case s.By == who.UserID:
 			n += s.Upload.Bytes
+		default:
+			n += s.Upload.Offset
 		}
 	}
 	return n
+}
+
+// mayBring refuses a tenant more where it has brought in what it may; u.mu is held.
+func (u *Uploads) mayBring(t ubl.TenantID, more int64) error {
+	for _, o := range u.all {
+		if s := o.now(); s.Tenant == t && !s.Kept {
+			more += s.Upload.Offset
+		}
+	}
+	u.forgetBrought(t)
+	for _, b := range u.brought[t] {
+		more += b.bytes
+	}
+	if err := u.opts.Quota.Within(ubl.QuotaBytes, int(max(more-1, 0)/slack)); err != nil {
+		return ubl.Errorf(ubl.CodeQuotaExceeded, "the tenant has brought in %d times what it may store (bytes-tenant) within two days: bring more later", slack).Because(err)
+	}
+	return nil
+}
+
+func (u *Uploads) forgetBrought(t ubl.TenantID) {
+	since := ubl.TimeOf(u.opts.Now()).Add(-Grace)
+	left := slices.DeleteFunc(u.brought[t], func(b brought) bool { return b.at <= since })
+	if u.brought[t] = left; len(left) == 0 {
+		delete(u.brought, t)
+	}
+}
+
+// note counts what was kept; u.mu is held, or nobody else has u yet.
+func (u *Uploads) note(t ubl.TenantID, at ubl.Time, bytes int64) {
+	list := u.brought[t]
+	if last := len(list) - 1; last >= 0 && at < list[last].at.Add(time.Hour) {
+		list[last].bytes += bytes
+		return
+	}
+	u.brought[t] = append(list, brought{at, bytes})
+}
+
+// Brought counts bytes that a tenant has brought in by way of another node.
+func (u *Uploads) Brought(t ubl.TenantID, bytes int64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.note(t, ubl.TimeOf(u.opts.Now()), bytes)
+}
+
+// room is mayBring for what comes next of an upload.
+func (u *Uploads) room(t ubl.TenantID) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.mayBring(t, 1)
 }
 
 // find is an upload of who asks. Others' are like those that never were.
@@ -256,7 +345,50 @@ func (u *Uploads) keep(ctx context.Context, id ubl.UploadID, o *open, s session)
 	if err := u.into.Keep(ctx, s.Tenant, s.Upload.SHA256, o.data()); err != nil {
 		return s, err
 	}
+	u.Brought(s.Tenant, s.Upload.Bytes)
 	s.Kept = true
 	u.opts.step("blobs: kept")
-	return s, failed("finish an upload", o.write(s))
+	if err := o.write(s); err != nil {
+		return s, failed("finish an upload", err)
+	}
+	return s, u.forgetAnswered(s)
+}
+
+// forgetAnswered forgets what nobody will ask for any more: kept uploads before the newest.
+func (u *Uploads) forgetAnswered(by session) (err error) {
+	u.mu.Lock()
+	var kept []*open
+	for _, o := range u.all {
+		if s := o.now(); s.Kept && s.Tenant == by.Tenant && s.By == by.By {
+			kept = append(kept, &open{dir: o.dir, session: s})
+		}
+	}
+	u.mu.Unlock()
+	slices.SortFunc(kept, earlier)
+	for ; len(kept) > answered; kept = kept[1:] {
+		err = errors.Join(err, u.forget(kept[0].session.Upload.UploadID, kept[0]))
+	}
+	return err
+}
+
+// Put keeps a content that came as a whole, without an upload.
+func (u *Uploads) Put(ctx context.Context, who ubl.Identity, content []byte) (ubl.BlobID, error) {
+	u.mu.Lock()
+	err := u.mayBring(who.TenantID, int64(len(content)))
+	u.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	id := ubl.BlobIDOf(sha256.Sum256(content))
+	file, err := stage(u.dir, bytes.NewReader(content), id)
+	if err != nil {
+		return "", failed("keep a content", err)
+	}
+	if err = file.File.Close(); err == nil {
+		err = u.into.Keep(ctx, who.TenantID, id, file.Name())
+	}
+	if err = errors.Join(err, file.gone()); err == nil {
+		u.Brought(who.TenantID, int64(len(content)))
+	}
+	return id, err
 }

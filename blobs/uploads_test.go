@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -161,7 +162,7 @@ func TestKilledUploadLeavesNothing(t *testing.T) {
 		t.Errorf("cut off: %v", err)
 	}
 	w.start(t)
-	if n := w.uploads.Staged(ana.TenantID); n != 9000 {
+	if n := w.uploads.Staged(ana); n != 9000 {
 		t.Errorf("%d bytes are reserved", n)
 	}
 	w.now = w.now.Add(blobs.Patience - time.Second)
@@ -175,8 +176,8 @@ func TestKilledUploadLeavesNothing(t *testing.T) {
 	if n, err := w.uploads.Sweep(t.Context()); n != 1 || err != nil {
 		t.Errorf("%d end, %v", n, err)
 	}
-	if files := w.files(t); len(files) != 0 || w.uploads.Staged(ana.TenantID) != 0 {
-		t.Errorf("left: %v, %d bytes", files, w.uploads.Staged(ana.TenantID))
+	if files := w.files(t); len(files) != 0 || w.uploads.Staged(ana) != 0 {
+		t.Errorf("left: %v, %d bytes", files, w.uploads.Staged(ana))
 	}
 }
 
@@ -232,6 +233,143 @@ func TestTooManyUploads(t *testing.T) {
 	}
 	if _, err := w.uploads.Begin(t.Context(), bob, ubl.Upload{WorkspaceID: "w:general", Name: "x"}); err != nil {
 		t.Errorf("another person's: %v", err)
+	}
+}
+
+// small lets a tenant store so many bytes.
+func small(bytes int) ubl.Quota {
+	return func(limit string, have int) error {
+		if limit == ubl.QuotaBytes && have >= bytes {
+			return ubl.Errorf(ubl.CodeQuotaExceeded, "too much")
+		}
+		return nil
+	}
+}
+
+// whole brings a content in and keeps it, for nobody's file.
+func (w *world) whole(who ubl.Identity, n int) error {
+	up, err := w.uploads.Begin(context.Background(), who, ubl.Upload{WorkspaceID: "w:general", Name: "x", Bytes: int64(n)})
+	if err == nil {
+		_, err = w.uploads.Append(context.Background(), who, up.UploadID, 0, ubl.Source{Reader: bytes.NewReader(content(n))})
+	}
+	if err == nil {
+		_, err = w.uploads.Finish(context.Background(), who, up.UploadID)
+	}
+	return err
+}
+
+// TestNobodyFillsADisk: contents that never become files, or whose files are removed at once, stay
+// for days. So what a tenant brings in within these is bounded, whoever brings it and across a start.
+func TestNobodyFillsADisk(t *testing.T) {
+	w := open(t, t.TempDir())
+	w.quota = small(100)
+	w.start(t)
+	for range 4 {
+		if err := w.whole(ana, 50); err != nil {
+			t.Fatal(err)
+		}
+	}
+	full := func(when string) {
+		t.Helper()
+		for _, who := range []ubl.Identity{ana, bob} {
+			if err := w.whole(who, 50); ubl.CodeOf(err) != ubl.CodeQuotaExceeded {
+				t.Errorf("%s %s brings more: %v", when, who.UserID, err)
+			}
+		}
+		if _, err := w.uploads.Put(t.Context(), ana, content(50)); ubl.CodeOf(err) != ubl.CodeQuotaExceeded {
+			t.Errorf("%s a short content comes in: %v", when, err)
+		}
+	}
+	full("at once")
+	if err := w.whole(eve, 50); err != nil {
+		t.Errorf("another tenant's: %v", err)
+	}
+	w.start(t)
+	full("after a start")
+	w.now = w.now.Add(blobs.Grace)
+	if err := w.whole(ana, 50); err != nil {
+		t.Errorf("when the first may be gone: %v", err)
+	}
+}
+
+// TestManyBringAtOnce: each may begin what the tenant has room for, and all together can't bring
+// more than twice that.
+func TestManyBringAtOnce(t *testing.T) {
+	w := open(t, t.TempDir())
+	w.quota, w.every = small(9000), 1000
+	w.start(t)
+	var came int64
+	refused := 0
+	ups := map[ubl.UserID]ubl.UploadID{}
+	of := func(u ubl.UserID) ubl.Identity { return ubl.Identity{TenantID: ana.TenantID, UserID: u} }
+	for i := range 4 {
+		who := of(ubl.UserID("u:" + strconv.Itoa(i)))
+		up, err := w.uploads.Begin(t.Context(), who, ubl.Upload{WorkspaceID: "w:general", Name: "x", Bytes: 8000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ups[who.UserID] = up.UploadID
+	}
+	for who, id := range ups {
+		got, err := w.uploads.Append(t.Context(), of(who), id, 0, ubl.Source{Reader: bytes.NewReader(content(8000))})
+		if ubl.CodeOf(err) == ubl.CodeQuotaExceeded {
+			refused++
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		came += got.Offset
+	}
+	if refused == 0 || came > 3*8000 {
+		t.Errorf("%d bytes came, %d were refused", came, refused)
+	}
+}
+
+// TestReserved: who begins reserves for themselves. Others are kept out only by what has come.
+func TestReserved(t *testing.T) {
+	w := open(t, t.TempDir())
+	id := w.begin(t, 5000)
+	if _, err := w.bring(id, 0, content(300), nil); err != nil {
+		t.Fatal(err)
+	}
+	for i, who := range []ubl.Identity{ana, bob, eve} {
+		if n, want := w.uploads.Staged(who), []int64{5000, 300, 0}[i]; n != want {
+			t.Errorf("of %s in %s %d bytes count, not %d", who.UserID, who.TenantID, n, want)
+		}
+	}
+}
+
+// TestAnswersAreFew: uploads that became files are remembered for who asks again, and no more of
+// one person's than that takes.
+func TestAnswersAreFew(t *testing.T) {
+	w := open(t, t.TempDir())
+	for range 150 {
+		if err := w.whole(ana, 1); err != nil {
+			t.Fatal(err)
+		}
+		w.now = w.now.Add(time.Second)
+	}
+	if err := w.whole(bob, 1); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(w.dir, "uploads", "*"))
+	if err != nil || len(left) > 101 {
+		t.Errorf("%d are left, %v", len(left), err)
+	}
+}
+
+// TestShortContent: what comes as a whole is kept without an upload.
+func TestShortContent(t *testing.T) {
+	w := open(t, t.TempDir())
+	want := content(5000)
+	id, err := w.uploads.Put(t.Context(), ana, want)
+	if err != nil || id != idOf(want) {
+		t.Fatalf("it is %s, %v", id, err)
+	}
+	if got, err := w.read(id); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes are read, %v", len(got), err)
+	}
+	if files := w.files(t); len(files) != 1 {
+		t.Errorf("there are %v", files)
 	}
 }
 

@@ -26,7 +26,12 @@ type pond struct {
 }
 
 func newPond(t *testing.T, n int) *pond {
-	p := &pond{world: newWorld(t, n, func(o *Options) { steady(o); o.MendBlobsEvery = 50 * time.Millisecond })}
+	return newQuietPond(t, n, 50*time.Millisecond)
+}
+
+// newQuietPond is one whose nodes look for blobs that they lack as seldom as that.
+func newQuietPond(t *testing.T, n int, every time.Duration) *pond {
+	p := &pond{world: newWorld(t, n, func(o *Options) { steady(o); o.MendBlobsEvery = every })}
 	p.blobs, p.uploads = make([]*Blobs, n), make([]*Uploads, n)
 	for i := range n {
 		p.serve(i)
@@ -75,13 +80,16 @@ func (p *pond) read(i int, id ubl.BlobID) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// refer has the tenant's records refer to a blob.
-func (p *pond) refer(id ubl.BlobID) {
+// refer has the tenant's records refer to blobs, unrefer ends that.
+func (p *pond) refer(ids ...ubl.BlobID)   { p.submit([]byte{1}, ids) }
+func (p *pond) unrefer(ids ...ubl.BlobID) { p.submit(nil, ids) }
+
+func (p *pond) submit(value []byte, ids []ubl.BlobID) {
 	p.t.Helper()
 	g := ubl.TenantName(ana.TenantID).Group()
 	var leader *Node
 	eventually(p.t, "the partition has a leader", func() bool {
-		leader = p.leader(p.nodes[1].engine.Partition(g))
+		leader = p.leader(p.nodes[0].engine.Partition(g))
 		return leader != nil
 	})
 	lease, head, err := leader.engine.Begin(context.Background(), g)
@@ -89,8 +97,11 @@ func (p *pond) refer(id ubl.BlobID) {
 		p.t.Fatal(err)
 	}
 	settled := make(chan error, 1)
-	leader.engine.Submit(&ubl.Batch{Group: g, Lease: lease, Head: head, Next: head, Records: []ubl.Record{{Key: ubl.BlobRef(id, "x"), Value: []byte{1}}}},
-		func(err error) { settled <- err })
+	records := make([]ubl.Record, len(ids))
+	for i, id := range ids {
+		records[i] = ubl.Record{Key: ubl.BlobRef(id, "x"), Value: value}
+	}
+	leader.engine.Submit(&ubl.Batch{Group: g, Lease: lease, Head: head, Next: head, Records: records}, func(err error) { settled <- err })
 	if err := <-settled; err != nil {
 		p.t.Fatal(err)
 	}
@@ -175,11 +186,10 @@ func TestBlobIsMended(t *testing.T) {
 	if got, err := p.read(1, id); err != nil || !bytes.Equal(got, content) { // from 0, which has it damaged, or from 2
 		t.Errorf("the second node reads %d bytes, %v", len(got), err)
 	}
-	done, err := p.blobs[0].here.Scrub(t.Context(), blobs.ScrubOptions{Aside: true, Found: func(ubl.TenantID, ubl.BlobID, error) { p.blobs[0].Lost() }})
+	done, err := p.blobs[0].here.Scrub(t.Context(), blobs.ScrubOptions{Aside: true, Found: func(t ubl.TenantID, id ubl.BlobID, _ error) { p.blobs[0].Lost(t, id) }})
 	if err != nil || done.Damaged != 1 {
 		t.Errorf("the scrub comes to %+v, %v", done, err)
 	}
-	p.blobs[0].Lost()
 	eventually(t, "the first node has it again", func() bool {
 		got, err := p.read(0, id)
 		return err == nil && bytes.Equal(got, content)
@@ -303,3 +313,45 @@ func TestUploadByAnyNode(t *testing.T) {
 type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, errors.New("cut") }
+
+// lose takes a blob from a node's disk.
+func (p *pond) lose(i int, id ubl.BlobID) {
+	p.t.Helper()
+	if err := os.Remove(filepath.Join(p.dirs[i], "blobs", "kept", "t_acme.com", string(id[:2]), string(id))); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// TestMendLooksAtWhatIsNew: a round costs what was written since the last, not what there is. What
+// is missing everywhere is counted until it is there again, or nobody needs it.
+func TestMendLooksAtWhatIsNew(t *testing.T) {
+	p := newQuietPond(t, 1, time.Hour)
+	keep := func(content string) ubl.BlobID {
+		path, id := p.staged([]byte(content))
+		if err := p.blobs[0].Keep(t.Context(), ana.TenantID, id, path); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	old := keep("old")
+	p.refer(old)
+	round := func(what string, want int) {
+		t.Helper()
+		if n := p.blobs[0].Mend(t.Context()); n != want || p.blobs[0].Missing() != want {
+			t.Errorf("%s: %d are missing, not %d", what, n, want)
+		}
+	}
+	round("the first round", 0)
+	p.lose(0, old)
+	p.refer(keep("new"))
+	round("after something else was written", 0)
+	never := ubl.BlobIDOf(sha256.Sum256([]byte("never kept")))
+	p.refer(never)
+	round("a reference to nothing", 1)
+	p.blobs[0].LookAgain()
+	round("looking at everything", 2)
+	p.unrefer(never)
+	keep("old")
+	p.blobs[0].LookAgain()
+	round("kept again, or not needed", 0)
+}

@@ -65,6 +65,7 @@ func (f fsm) Restore(r io.ReadCloser) error {
 	defer r.Close()
 	began := f.g.node.opts.Now()
 	err := f.g.node.engine.Install(f.g.partition, r)
+	f.g.node.installed(f.g.partition)
 	f.g.node.opts.Installed(f.g.node.opts.Now().Sub(began), err)
 	if err != nil {
 		return fmt.Errorf("couldn't take over the leader's snapshot: %w", err)

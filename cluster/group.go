@@ -222,6 +222,7 @@ func (g *group) catchUp() error {
 		return err
 	}
 	defer r.Close()
+	defer g.node.installed(g.partition)
 	return g.node.engine.Install(g.partition, r)
 }
 

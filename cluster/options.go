@@ -46,7 +46,7 @@ type Options struct {
 	DeadAfter time.Duration
 	// SpreadEvery is how often, at most, a leadership is moved to spread the load (2 s).
 	SpreadEvery time.Duration
-	// MendBlobsEvery is how often a node looks for blobs that it should have (5 min).
+	// MendBlobsEvery is how often a node looks for blobs that it should have (10 s).
 	MendBlobsEvery time.Duration
 	// Registry knows the commands and answers that travel between nodes.
 	Registry *wire.Registry
@@ -139,6 +139,7 @@ func (o *Options) replicatedStorage(n *Node) *storage.Options {
 	s := o.Storage
 	s.Propose, s.Halted = n.propose, n.halted
 	s.Damaged, s.Remade = n.damaged, n.remade
+	s.Referred = n.referred
 	s.TxBytes = entryBytes
 	return &s
 }

@@ -62,8 +62,13 @@ func (n *Node) ServeUploads(here *blobs.Uploads) *Uploads {
 	return u
 }
 
-// Staged is how many bytes are reserved for uploads of a tenant on this node.
-func (u *Uploads) Staged(t ubl.TenantID) int64 { return u.here.Staged(t) }
+// Staged is how many bytes count on this node where somebody begins another upload.
+func (u *Uploads) Staged(who ubl.Identity) int64 { return u.here.Staged(who) }
+
+// Put keeps a content that came as a whole.
+func (u *Uploads) Put(ctx context.Context, who ubl.Identity, content []byte) (ubl.BlobID, error) {
+	return u.here.Put(ctx, who, content)
+}
 
 // Begin makes an upload on this node.
 func (u *Uploads) Begin(ctx context.Context, who ubl.Identity, up ubl.Upload) (*ubl.Upload, error) {

@@ -61,6 +61,40 @@ func (e *Engine) BlobsOf(ctx context.Context, partition int, fn func(ubl.TenantI
 	return nil
 }
 
+// refer tells of the blobs that a batch has records refer to.
+func (p *partition) refer(b *ubl.Batch) {
+	for _, r := range b.Records {
+		if id, ok := ubl.ReferredBlob(r.Key); ok && r.Value != nil {
+			p.opts.Referred(p.index, b.Group.Tenant, id)
+		}
+	}
+}
+
+// Refers reports whether a record of a tenant refers to a blob, as this directory has it.
+func (e *Engine) Refers(t ubl.TenantID, id ubl.BlobID) (bool, error) {
+	g := ubl.TenantName(t).Group()
+	p := e.partitions[e.Partition(g)]
+	tx, err := p.beginRead()
+	if err != nil {
+		return false, err
+	}
+	found, err := refers(tx, g, id)
+	return found, p.tell(errors.Join(err, tx.Rollback()))
+}
+
+func refers(tx *bolt.Tx, g ubl.Group, id ubl.BlobID) (found bool, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer guard(&err)
+	data := tx.Bucket(dataBucket)
+	if data == nil {
+		return false, damaged("a bucket is missing")
+	}
+	from, to := ubl.BlobRefs(id)
+	prefix := appendPrefix(nil, g)
+	k, _ := data.Cursor().Seek(append(bytes.Clone(prefix), from...))
+	return k != nil && bytes.Compare(k, append(prefix, to...)) < 0, nil
+}
+
 // referred lists the blobs that a partition refers to, each once. It skips from group to group.
 func referred(ctx context.Context, tx *bolt.Tx) (list []tenantBlob, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))

@@ -47,6 +47,9 @@ type Options struct {
 	Propose func(partition int, entry []byte) Proposal
 	// Halted is told when a replica can't write any more. It must not block.
 	Halted func(partition int, err error)
+	// Referred is told, for each partition in the order of its log, of each blob that an entry has a
+	// record refer to, before what was applied is committed. It must not block.
+	Referred func(partition int, t ubl.TenantID, id ubl.BlobID)
 	// Boot names the boot of the machine (Linux: its boot_id).
 	Boot string
 	// Damaged is told of damage, each time that it is met. It must not block.

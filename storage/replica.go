@@ -126,6 +126,9 @@ func (p *partition) applyEntry(w *writer, entry Entry) ([]error, error) {
 		if errors.Is(refusals[i], ErrDamaged) {
 			return nil, refusals[i] // the other replicas may have read it whole
 		}
+		if op.batch != nil && refusals[i] == nil && p.opts.Referred != nil {
+			p.refer(op.batch)
+		}
 	}
 	return refusals, nil
 }

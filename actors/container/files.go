@@ -86,7 +86,7 @@ func (s *State) checkFile(who ubl.Identity, name, kind string, bytes int64, docu
 func (c *Container) prepareFile(t *actors.Turn, cmd ubl.PrepareFile) {
 	_, _, err := c.State.checkFile(cmd.Who, cmd.Name, cmd.Type, cmd.Bytes, cmd.DocumentID)
 	if err == nil {
-		err = c.Usage.MayAdd(cmd.Who, cmd.Bytes)
+		err = c.Usage.MayAdd(cmd.Who, cmd.Bytes+cmd.Staged)
 	}
 	t.Answer(err, func() any { return nil })
 }

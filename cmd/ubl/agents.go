@@ -164,7 +164,7 @@ func (w ways) Log(tenant ubl.TenantID, call *ubl.Call) { w.Portal.Log(tenant, ca
 func (c *serveCmd) mcpServer(p *program, n *node, a *agents, acts []envelope.Act, log *slog.Logger) (*mcp.Server, error) {
 	return mcp.New(mcp.Options{
 		Acts: acts, Visible: a.toolbox.visible, Portal: ways{a.portal},
-		Asker: envelope.Entering(n.asker), Feed: n.feed, SessionKeys: n.derived("mcp sessions"), Blobs: n.blobs,
+		Asker: envelope.Entering(n.asker), Feed: n.feed, SessionKeys: n.derived("mcp sessions"), Blobs: readBlobs{n},
 		Foreign: transport.Foreign(c.AllowOrigin, c.PublicURL), PublicURL: c.PublicURL, Issuers: c.issuerURLs(p),
 		Extra:   fixtures(n),
 		Version: version(), Instructions: instructions, Log: log, Panics: n.panics, Now: p.now, Random: p.random,

@@ -2,10 +2,15 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"ubl"
 	"ubl/blobs"
@@ -77,4 +82,110 @@ func TestScrubOfBlobs(t *testing.T) {
 	if n := w.n.damagedBlobs.Load(); n != 1 || !w.keeps(f) {
 		t.Errorf("%d damaged, still there %t", n, w.keeps(f))
 	}
+}
+
+// during calls do once, when the first byte comes.
+type during struct{ do func() }
+
+func (d *during) Write(p []byte) (int, error) {
+	if d.do != nil {
+		d.do()
+		d.do = nil
+	}
+	return len(p), nil
+}
+
+// TestBackupKeepsBlobs: what a backup may still have to read isn't removed while it is made. The
+// partitions that it copies may refer to files that have been removed since.
+func TestBackupKeepsBlobs(t *testing.T) {
+	w := newKeeperWorld(t)
+	defer w.close()
+	if err := w.n.bootstrap(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f := w.keepFile("f", "content")
+	w.at.Add(int64(blobs.Grace))
+	must[*ubl.FileResult](w, ubl.ContainerName(w.ana.TenantID, ubl.GeneralWorkspace), ubl.RemoveFile{Request: w.request("remove"), FileID: f.FileID})
+	tidied := false
+	into := &during{do: func() { w.n.tidyBlobs(t.Context()); tidied = true }}
+	if err := w.n.backup(t.Context(), into, "u:ops", nil); err != nil {
+		t.Fatal(err)
+	}
+	if !tidied || !w.keeps(f) {
+		t.Errorf("tidied %t, kept %t", tidied, w.keeps(f))
+	}
+	if w.n.tidyBlobs(t.Context()); w.keeps(f) {
+		t.Error("it is still there after the backup")
+	}
+}
+
+// figure is what the node shows of a metric.
+func (w *keeperWorld) figure(name string) (n float64) {
+	w.t.Helper()
+	all := prometheus.NewRegistry()
+	f := newFigures()
+	f.watch(w.n)
+	all.MustRegister(f.all...)
+	families, err := all.Gather()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue() + f.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	w.t.Fatalf("there is no %s", name)
+	return 0
+}
+
+// TestReadersFindDamage: what somebody reads damaged is checked and counted at once, long before
+// the scrub comes by. What isn't there is counted, until it is back or no file has it.
+func TestReadersFindDamage(t *testing.T) {
+	w := newKeeperWorld(t)
+	defer w.close()
+	f, lost := w.keepFile("f", "content"), w.keepFile("lost", "another content")
+	path := func(f *ubl.File) string {
+		return filepath.Join(w.dir, blobsDir, "kept", "t_acme.com", string(f.SHA256[:2]), string(f.SHA256))
+	}
+	if err := os.WriteFile(path(f), []byte("CONTENT"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	checked := make(chan struct{})
+	go func() { defer close(checked); w.n.checkSuspects(ctx) }()
+	r, err := readBlobs{w.n}.Open(t.Context(), w.ana.TenantID, f.SHA256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(r); !errors.Is(err, ubl.ErrDamaged) {
+		t.Errorf("it is read: %v", err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); w.figure("ubl_blobs_damaged_total") == 0 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	<-checked
+	if n := w.figure("ubl_blobs_damaged_total"); n != 1 {
+		t.Errorf("%v are damaged", n)
+	}
+
+	missing := func(when string, want float64) {
+		t.Helper()
+		if n := w.figure("ubl_blobs_missing"); n != want {
+			t.Errorf("%s %v are missing", when, n)
+		}
+	}
+	if err := os.Remove(path(lost)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (readBlobs{w.n}).Open(t.Context(), w.ana.TenantID, lost.SHA256); ubl.CodeOf(err) != ubl.CodeNotFound {
+		t.Errorf("it is opened: %v", err)
+	}
+	missing("as somebody reads it", 1)
+	w.n.lookForMissing(t.Context())
+	missing("after a look", 1)
+	must[*ubl.FileResult](w, ubl.ContainerName(w.ana.TenantID, ubl.GeneralWorkspace), ubl.RemoveFile{Request: w.request("remove"), FileID: lost.FileID})
+	w.n.lookForMissing(t.Context())
+	missing("without its file", 0)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"ubl"
 )
@@ -20,11 +22,13 @@ import (
 // uploadServer takes uploads like a cluster of which a node is lost: the connection breaks within
 // the first upload's first part, and those that are lost are gone when they are asked for.
 type uploadServer struct {
-	mu    sync.Mutex
-	lost  int // how many uploads are lost before one stays
-	begun int
-	got   []byte
-	put   []string // the uploads that became files
+	mu   sync.Mutex
+	lost int // how many uploads are lost before one stays
+	// shorten is called as the first part comes in; nil for nothing.
+	shorten func()
+	begun   int
+	got     []byte
+	put     []string // the uploads that became files
 }
 
 // id is that of the upload that was begun last.
@@ -48,6 +52,9 @@ func (s *uploadServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		broken := s.begun == 1 && s.got == nil
 		if broken {
 			part = io.LimitReader(part, size/4)
+		}
+		if s.shorten != nil {
+			s.shorten()
 		}
 		data, _ := io.ReadAll(part)
 		s.got = append(s.got, data...)
@@ -96,5 +103,98 @@ func TestFilePutBeginsAgain(t *testing.T) {
 	s.begun = 1
 	if code, _, errs := run(t, server.URL, "", "file", "put", path, "--quiet", "--upload", s.id()); code != 1 || s.begun != 1 {
 		t.Errorf("a named one that is lost: exit code %d, begun %d times: %s", code, s.begun, errs)
+	}
+}
+
+// TestFilePutGoesOnInItsWorkspace: an upload says where it belongs, and so does the command that is
+// told for when it breaks off.
+func TestFilePutGoesOnInItsWorkspace(t *testing.T) {
+	const size = 16 << 20
+	path := filepath.Join(t.TempDir(), "x.bin")
+	if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id := "up:" + strings.Repeat("0", 40)
+	up := ubl.Upload{UploadID: ubl.UploadID(id), WorkspaceID: "w:plans", Name: "x.bin", Bytes: size, Offset: size}
+	var put []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/files") {
+			put = append(put, r.URL.Path)
+			fmt.Fprint(w, `{"file":{"file_id":"f:1","name":"x.bin","bytes":1},"receipt":{"seq":7}}`)
+			return
+		}
+		told, _ := json.Marshal(up)
+		fmt.Fprintf(w, `{"upload":%s}`, told)
+	}))
+	defer server.Close()
+	for _, args := range [][]string{{"--workspace", "plans"}, {"--upload", id}} {
+		put = nil
+		code, out, errs := run(t, server.URL, "", append([]string{"file", "put", path}, args...)...)
+		if code != 0 || len(put) != 1 || put[0] != "/api/workspaces/w:plans/files" {
+			t.Errorf("%v: exit code %d, put at %v\n%s%s", args, code, put, out, errs)
+		}
+		if !strings.Contains(errs, "--upload "+id) {
+			t.Errorf("%v: how to go on isn't told: %s", args, errs)
+		}
+	}
+}
+
+// TestFilePutOfAChangingFile: a file that grows is put as it was at first. One that becomes shorter,
+// and what is no file, is said to be so.
+func TestFilePutOfAChangingFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.log")
+	s := &sending{file: nil}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("at first, and more")
+	var err error
+	if s.file, err = os.Open(path); err != nil {
+		t.Fatal(err)
+	}
+	defer s.file.Close()
+	if sum, err := s.hash(8); err != nil || sum != ubl.BlobIDOf(sha256.Sum256([]byte("at first"))) {
+		t.Errorf("its beginning is %s, %v", sum, err)
+	}
+	if _, err := s.hash(100); err == nil || !strings.Contains(err.Error(), "shorter") {
+		t.Errorf("a shorter one: %v", err)
+	}
+
+	server := httptest.NewServer(&uploadServer{lost: -1, shorten: func() { write("x") }})
+	defer server.Close()
+	write(strings.Repeat("x", 1<<20))
+	if code, _, errs := run(t, server.URL, "", "file", "put", path, "--quiet"); code != 1 || !strings.Contains(errs, "shorter") {
+		t.Errorf("one that becomes shorter: exit code %d: %s", code, errs)
+	}
+	if code, _, errs := run(t, server.URL, "", "file", "put", os.DevNull); code != 2 || !strings.Contains(errs, "regular file") {
+		t.Errorf("a device: exit code %d: %s", code, errs)
+	}
+}
+
+// TestFileGetLeavesOthersAlone: what goes on from where it broke off is told by its content, so a
+// file of somebody else's that ends in .part stays.
+func TestFileGetLeavesOthersAlone(t *testing.T) {
+	content := []byte("content")
+	sum := ubl.BlobIDOf(sha256.Sum256(content))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/content") {
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+			return
+		}
+		fmt.Fprintf(w, `{"file":{"file_id":"f:1","name":"x","bytes":%d,"sha256":"%s"}}`, len(content), sum)
+	}))
+	defer server.Close()
+	to := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(to+".part", []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := run(t, server.URL, "", "file", "get", "f:1", to); code != 0 {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+	if mine, err := os.ReadFile(to + ".part"); err != nil || string(mine) != "mine" {
+		t.Errorf("the other is %q, %v", mine, err)
 	}
 }

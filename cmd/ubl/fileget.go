@@ -47,6 +47,9 @@ func (c *fileGetCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if !file.SHA256.Valid() || file.Bytes < 0 {
+		return errors.New("the server sent a file of another form")
+	}
 	g := p.progress("receiving", "bytes", c.Quiet)
 	defer g.end()
 	r := &receiving{client: server, path: path + "/content", of: file, progress: g, hash: sha256.New()}
@@ -83,7 +86,7 @@ func (r *receiving) into(ctx context.Context, name string) (err error) {
 	if _, err := os.Lstat(name); err == nil {
 		return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
 	}
-	part := name + ".part"
+	part := name + "." + string(r.of.SHA256[:16]) + ".part" // of this content and no other's
 	f, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err

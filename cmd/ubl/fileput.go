@@ -43,6 +43,10 @@ func (c *filePutCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	// A pipe or a device has no length, and would be waited for.
+	if info, err := os.Stat(c.File); err == nil && !info.Mode().IsRegular() {
+		return usagef("FILE is not a regular file")
+	}
 	f, err := os.Open(c.File)
 	if err != nil {
 		return fmt.Errorf("couldn't read the file: %w", err)
@@ -59,7 +63,7 @@ func (c *filePutCmd) Run(ctx context.Context, p *program) error {
 		if err = s.begin(ctx, workspace, c); err != nil {
 			return err
 		}
-		if err = s.put(ctx, p, workspace, key, c); !uploadLost(err) || c.Upload != "" || n == s.tries {
+		if err = s.put(ctx, p, key, c); !uploadLost(err) || c.Upload != "" || n == s.tries {
 			return err
 		}
 	}
@@ -73,7 +77,7 @@ func uploadLost(err error) bool {
 }
 
 // put sends the content and puts the file.
-func (s *sending) put(ctx context.Context, p *program, workspace, key string, c *filePutCmd) error {
+func (s *sending) put(ctx context.Context, p *program, key string, c *filePutCmd) error {
 	again := fmt.Sprintf("ubl file put %s --upload %s", quoted(c.File), s.upload.UploadID)
 	if s.upload.Bytes >= worthTelling && !c.Quiet {
 		fmt.Fprintln(p.err, "Should this break off, go on with:", p.copyable(again))
@@ -88,7 +92,7 @@ func (s *sending) put(ctx context.Context, p *program, workspace, key string, c 
 		return fmt.Errorf("%w; what came in is kept for a day; to go on: %s", err, again)
 	}
 	body := map[string]any{"upload_id": s.upload.UploadID, "client_request_id": key}
-	return s.tellFile(ctx, p, "POST", workspace+"/files", body, c.format, "put")
+	return s.tellFile(ctx, p, "POST", "/api/workspaces/"+string(s.upload.WorkspaceID)+"/files", body, c.format, "put")
 }
 
 // partPause is how long the first pause after a broken connection is.
@@ -121,11 +125,9 @@ func (s *sending) begin(ctx context.Context, workspace string, c *filePutCmd) er
 		return nil
 	}
 	if s.sum == "" {
-		sum := sha256.New()
-		if _, err := io.Copy(sum, s.file); err != nil {
-			return fmt.Errorf("couldn't read the file: %w", err)
+		if s.sum, err = s.hash(info.Size()); err != nil {
+			return err
 		}
-		s.sum = ubl.BlobIDOf([sha256.Size]byte(sum.Sum(nil)))
 	}
 	name, kind := c.Name, c.Type
 	if name == "" {
@@ -143,6 +145,20 @@ func (s *sending) begin(ctx context.Context, workspace string, c *filePutCmd) er
 	return s.tell(ctx, "POST", workspace+"/uploads", body)
 }
 
+// hash is that of the file's first bytes: one that grows meanwhile is put as it was.
+func (s *sending) hash(size int64) (ubl.BlobID, error) {
+	sum := sha256.New()
+	switch n, err := io.Copy(sum, io.NewSectionReader(s.file, 0, size)); {
+	case err != nil:
+		return "", fmt.Errorf("couldn't read the file: %w", err)
+	case n < size:
+		return "", errShorter
+	}
+	return ubl.BlobIDOf([sha256.Size]byte(sum.Sum(nil))), nil
+}
+
+var errShorter = errors.New("the file has become shorter since the command began")
+
 // look asks how far an upload is.
 func (s *sending) look(ctx context.Context, id ubl.UploadID) error {
 	return s.tell(ctx, "GET", "/api/uploads/"+string(id), nil)
@@ -156,7 +172,7 @@ func (s *sending) tell(ctx context.Context, method, path string, body any) error
 	if err == nil {
 		s.upload, err = formed[ubl.Upload]("an upload", answer.Upload)
 	}
-	if err == nil && (s.upload.Offset < 0 || s.upload.Offset > s.upload.Bytes || !s.upload.UploadID.Valid()) {
+	if err == nil && (s.upload.Offset < 0 || s.upload.Offset > s.upload.Bytes || !s.upload.UploadID.Valid() || !s.upload.WorkspaceID.Valid()) {
 		err = errors.New("the server sent an upload of another form")
 	}
 	return err
@@ -202,10 +218,15 @@ func (s *sending) part(ctx context.Context, g *progress) (wait time.Duration, er
 	r.Header.Set("Content-Type", "application/partial-upload")
 	r.Header.Set("Upload-Offset", strconv.FormatInt(s.upload.Offset, 10))
 	resp, err := s.http.Do(r)
+	if err == nil {
+		defer resp.Body.Close()
+	}
+	if info, bad := s.file.Stat(); bad == nil && info.Size() < s.upload.Bytes {
+		return 0, errShorter
+	}
 	if err != nil {
 		return partPause, fmt.Errorf("the connection broke: %w", reason(err))
 	}
-	defer resp.Body.Close()
 	if resp.StatusCode >= 300 {
 		err := errorOf(resp)
 		if resp.StatusCode == http.StatusConflict { // the server is somewhere else

@@ -92,7 +92,7 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, limiter *limits.Limi
 		Asker: envelope.Entering(n.asker), Now: p.now, Random: p.random, NewServiceToken: auth.NewServiceToken, Version: version(),
 		NewInvitation: f.newInvitation,
 		Domains:       c.domains(), DNS: resolver.New(c.DNSServer),
-		Cluster: n.operators(), Office: f.agents.office, Portal: f.agents.portal, Uploads: n.uploads, Blobs: n.blobs, Beside: beside(), Offers: families.All.Offers(),
+		Cluster: n.operators(), Office: f.agents.office, Portal: f.agents.portal, Uploads: n.uploads, Blobs: readBlobs{n}, Beside: beside(), Offers: families.All.Offers(),
 	})
 	acts := rest.Acts()
 	f.agents.toolbox.put(acts)

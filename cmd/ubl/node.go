@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -52,8 +53,12 @@ type node struct {
 	uploads  api.Uploads
 	incoming *blobs.Uploads
 	bucket   *bucket.Options // nil where the folder has them
-	// damagedBlobs counts those that the scrub has found.
-	damagedBlobs atomic.Int64
+	// damagedBlobs counts those that were found, missingBlobs is how many the newest look missed.
+	// suspects wait for being checked.
+	damagedBlobs, missingBlobs atomic.Int64
+	suspects                   chan tenantBlob
+	// backups is held while one is made here, and by who removes blobs.
+	backups sync.RWMutex
 	// held: the data directory held data before the server's start.
 	held bool
 	// dir is the data directory, lastBackup when a backup of it was complete.
@@ -95,7 +100,7 @@ func (p *program) openNode(dir string, log *slog.Logger) (*node, error) {
 }
 
 func (p *program) newNode(log *slog.Logger) *node {
-	return &node{figures: newFigures(), panics: panics.New(log), random: p.random, now: p.now, log: log, quota: p.quota, bucket: p.bucket, kinds: append(ubl.Kinds(), p.kinds...)}
+	return &node{figures: newFigures(), panics: panics.New(log), random: p.random, now: p.now, log: log, quota: p.quota, bucket: p.bucket, suspects: make(chan tenantBlob, maxSuspects), kinds: append(ubl.Kinds(), p.kinds...)}
 }
 
 func (n *node) storage() *storage.Options {

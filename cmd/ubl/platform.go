@@ -132,6 +132,8 @@ func (n *node) backup(ctx context.Context, w io.Writer, by string, o *storage.Ba
 		with = *o
 	}
 	with.Blob = n.blobs.Open
+	n.backups.RLock()
+	defer n.backups.RUnlock()
 	backup := n.store.Backup
 	if n.cluster != nil {
 		backup = n.cluster.Backup

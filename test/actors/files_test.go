@@ -176,6 +176,7 @@ func TestBytesOfFiles(t *testing.T) {
 	}
 	y.Refused(ubl.CodeQuotaExceeded, w, put(1<<20))
 	y.Refused(ubl.CodeQuotaExceeded, w, ubl.PrepareFile{Request: y.Request(y.ana), Name: "x", Bytes: 1 << 20})
+	y.Refused(ubl.CodeQuotaExceeded, w, ubl.PrepareFile{Request: y.Request(y.ana), Name: "x", Bytes: 1, Staged: 1 << 20})
 	harness.Must[*ubl.FileResult](h, w, big) // which was put before
 	want := stored()
 	for _, hidden = range []bool{false, true} {

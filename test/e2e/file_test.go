@@ -221,12 +221,13 @@ func TestFileCommands(t *testing.T) {
 		t.Errorf("listed is\n%s", out)
 	}
 	to := filepath.Join(t.TempDir(), "copy.bin")
-	must(t, os.WriteFile(to+".part", content[:1<<20], 0o600)) // of a broken one
+	part := to + "." + sum[:16] + ".part"
+	must(t, os.WriteFile(part, content[:1<<20], 0o600)) // of a broken one
 	n.run("file", "get", put.FileID, to, "--quiet")
 	if got, err := os.ReadFile(to); err != nil || !bytes.Equal(got, content) {
 		t.Errorf("got %d bytes, %v", len(got), err)
 	}
-	if _, err := os.Stat(to + ".part"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(part); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a part is left: %v", err)
 	}
 	if out := n.run("file", "get", put.FileID, "-", "--quiet"); out != string(content) {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"io"
@@ -72,14 +71,12 @@ func (a *API) content(ctx context.Context, in *putFileInput) (*ubl.Upload, error
 	if err != nil {
 		return nil, err
 	}
-	begun, err := a.begin(ctx, ubl.Upload{WorkspaceID: in.WorkspaceID, DocumentID: b.DocumentID, Name: b.Name, Type: b.Type, Bytes: int64(len(content))})
-	if err != nil {
+	up := ubl.Upload{WorkspaceID: in.WorkspaceID, DocumentID: b.DocumentID, Name: b.Name, Type: b.Type, Bytes: int64(len(content))}
+	if up, err = a.prepare(ctx, up, a.Uploads.Staged(caller(ctx))); err != nil {
 		return nil, err
 	}
-	if _, err := a.Uploads.Append(ctx, caller(ctx), begun.UploadID, 0, ubl.Source{Reader: bytes.NewReader(content)}); err != nil {
-		return nil, err
-	}
-	return a.Uploads.Finish(ctx, caller(ctx), begun.UploadID)
+	up.SHA256, err = a.Uploads.Put(ctx, caller(ctx), content)
+	return &up, err
 }
 
 // inline is a content that came within the body.
@@ -159,7 +156,23 @@ func (a *API) readFile(w http.ResponseWriter, r *http.Request) {
 	if strings.Contains(r.Header.Get("Range"), ",") {
 		r.Header.Del("Range") // many parts of one file are for nobody but who wants to make work
 	}
-	http.ServeContent(w, r, "", time.Time{}, content)
+	http.ServeContent(w, r, "", time.Time{}, &outgoing{content, envelope.CallerOf(r.Context()), a.Now})
+}
+
+// outgoing ends with the caller's credential: who is removed gets no more, and an answer that is cut
+// short.
+type outgoing struct {
+	io.ReadSeeker
+	caller *envelope.Caller
+	now    func() time.Time
+}
+
+// Read implements [io.Reader].
+func (o *outgoing) Read(p []byte) (int, error) {
+	if o.caller.Over(ubl.TimeOf(o.now())) {
+		return 0, ubl.Errorf(ubl.CodeUnauthorized, "the credential has ended")
+	}
+	return o.ReadSeeker.Read(p)
 }
 
 // openFile opens the content of the file that a request names.

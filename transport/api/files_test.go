@@ -7,11 +7,14 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -199,6 +202,53 @@ func TestUpload(t *testing.T) {
 	}
 }
 
+// crowd has room for so many bytes, and lets nobody go on before as many as it waits for have asked.
+type crowd struct {
+	*actors
+	room  int64
+	asked *sync.WaitGroup
+}
+
+func (c crowd) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	p, ok := cmd.(ubl.PrepareFile)
+	if !ok {
+		return c.actors.Ask(ctx, to, cmd)
+	}
+	if p.Staged == 0 { // the first time
+		c.asked.Done()
+		c.asked.Wait()
+	}
+	if p.Bytes+p.Staged > c.room {
+		return nil, ubl.Errorf(ubl.CodeQuotaExceeded, "full")
+	}
+	return nil, nil
+}
+
+// TestManyBeginAtOnce: uploads that begin at the same moment don't all get the same room, and who
+// is refused leaves nothing reserved.
+func TestManyBeginAtOnce(t *testing.T) {
+	s := newServer(t)
+	const many = 8
+	asked := new(sync.WaitGroup)
+	asked.Add(many)
+	s.api.Asker = crowd{s.actors, 250, asked}
+	var all sync.WaitGroup
+	var begun atomic.Int64
+	for range many {
+		all.Go(func() {
+			if w := s.do("POST", "/api/workspaces/w:general/uploads", `{"name":"y","bytes":100}`); w.Code == http.StatusCreated {
+				begun.Add(100)
+			} else if w.Code != http.StatusInsufficientStorage {
+				t.Errorf("answered %d %s", w.Code, w.Body)
+			}
+		})
+	}
+	all.Wait()
+	if n := begun.Load(); n > 250 || s.uploads.Staged(ana) != n {
+		t.Errorf("%d bytes were begun, %d are reserved", n, s.uploads.Staged(ana))
+	}
+}
+
 // TestHostileUploads: what isn't an upload's bytes in their place is refused, and changes nothing.
 func TestHostileUploads(t *testing.T) {
 	s := newServer(t)
@@ -279,6 +329,36 @@ func TestContentIsHarmless(t *testing.T) {
 	}
 	if w := s.do("GET", "/api/workspaces/w:general/files/f:gone/content", ""); w.Code != http.StatusInternalServerError {
 		t.Errorf("a content that is missing: %d %s", w.Code, w.Body)
+	}
+}
+
+// leaving has its reader removed from the tenant while they read.
+type leaving struct {
+	*bytes.Reader
+	once    *sync.Once
+	revoked chan struct{}
+}
+
+func (l leaving) Read(p []byte) (int, error) {
+	l.once.Do(func() { close(l.revoked) })
+	return l.Reader.Read(p)
+}
+
+func (leaving) Close() error { return nil }
+
+func (l leaving) Open(context.Context, ubl.TenantID, ubl.BlobID) (io.ReadSeekCloser, error) {
+	return l, nil
+}
+
+// TestRemovedReader: who is removed gets no more of a content that is on its way to them.
+func TestRemovedReader(t *testing.T) {
+	s := newServer(t)
+	l := leaving{bytes.NewReader(make([]byte, 1<<20)), new(sync.Once), make(chan struct{})}
+	s.api.Blobs = l
+	r := httptest.NewRequest("GET", "/api/workspaces/w:general/files/f:1/content", nil)
+	caller := let(&envelope.Caller{Identity: ana, ExpiresAt: now.Add(time.Hour), Revoked: l.revoked}, ubl.RoleOwner)
+	if w := s.serve(r.WithContext(envelope.WithCaller(r.Context(), caller))); w.Body.Len() >= 1<<20 {
+		t.Errorf("they got all of %d bytes", w.Body.Len())
 	}
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -14,8 +15,11 @@ import (
 // Uploads takes contents in; see [ubl.Upload]. In a cluster any node takes what another one has
 // begun.
 type Uploads interface {
-	// Staged is how many bytes are reserved for uploads of a tenant here.
-	Staged(ubl.TenantID) int64
+	// Staged is how many bytes count here where somebody begins another upload: of what they
+	// have begun, and of what has come in for others of their tenant.
+	Staged(ubl.Identity) int64
+	// Put keeps a content that came as a whole.
+	Put(context.Context, ubl.Identity, []byte) (ubl.BlobID, error)
 	// Begin makes an upload of what it says.
 	Begin(context.Context, ubl.Identity, ubl.Upload) (*ubl.Upload, error)
 	// Look tells how far one is, and interrupts who still brings bytes for it.
@@ -81,22 +85,40 @@ func (a *API) beginUpload(w http.ResponseWriter, r *http.Request, in *beginUploa
 	answer(w, r, http.StatusCreated, uploadAnswer{begun})
 }
 
-// begin asks the container whether the file may be put, and then makes the upload.
+// begin asks the container whether the file may be put, and then makes the upload. It asks again
+// where others were begun meanwhile: many at once must not pass by the same room.
 func (a *API) begin(ctx context.Context, up ubl.Upload) (*ubl.Upload, error) {
 	who := caller(ctx)
+	staged := a.Uploads.Staged(who)
+	up, err := a.prepare(ctx, up, staged)
+	if err != nil {
+		return nil, err
+	}
+	begun, err := a.Uploads.Begin(ctx, who, up)
+	if err != nil {
+		return nil, err
+	}
+	if others := a.Uploads.Staged(who) - up.Bytes; others > staged {
+		if _, err := a.prepare(ctx, up, others); err != nil {
+			return nil, errors.Join(err, a.Uploads.End(ctx, who, begun.UploadID))
+		}
+	}
+	return begun, nil
+}
+
+// prepare asks the container whether a file may be put beside so many bytes of other uploads, and
+// answers name and type as they are kept.
+func (a *API) prepare(ctx context.Context, up ubl.Upload, staged int64) (ubl.Upload, error) {
 	kind, err := ubl.CheckFileType(up.Type)
 	if err == nil {
+		up.Type = kind
 		up.Name, err = ubl.CheckFileName(up.Name)
 	}
 	if err == nil {
 		_, err = a.Asker.Ask(ctx, container(ctx, up.WorkspaceID), ubl.PrepareFile{Request: envelope.Command(ctx, ""),
-			Name: up.Name, Type: kind, DocumentID: up.DocumentID, Bytes: up.Bytes + a.Uploads.Staged(who.TenantID)})
+			Name: up.Name, Type: up.Type, DocumentID: up.DocumentID, Bytes: up.Bytes, Staged: staged})
 	}
-	if err != nil {
-		return nil, err
-	}
-	up.Type = kind
-	return a.Uploads.Begin(ctx, who, up)
+	return up, err
 }
 
 // tellUpload says in headers how far an upload is.
