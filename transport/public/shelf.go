@@ -108,7 +108,7 @@ func (s *shelves) put(p place) {
 		s.tenants[p.tenant] = t
 	}
 	sh := &shelf{name: p.name()}
-	sh.known.Store(&knowledge{heard: unheard, until: s.now()})
+	sh.known.Store(&knowledge{heard: unheard, until: s.now().Add(lease)}) // as old as what was asked just now
 	t.shelves[p.container] = sh
 	s.count++
 }
