@@ -261,6 +261,10 @@ func TestShelvesAreBounded(t *testing.T) {
 		if w := get(h, "/public/t:0/k:x"); w.Code != http.StatusOK {
 			t.Errorf("it is answered %d", w.Code)
 		}
+		get(h, "/public/t:1/k:x")
+		if h.shelves.of(place{tenant: "t:0", container: "k:x"}) == nil {
+			t.Error("who comes drops who came just before")
+		}
 		h.Close()
 		if house.listeners() != 0 {
 			t.Errorf("%d are still listened to", house.listeners())

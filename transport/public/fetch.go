@@ -110,7 +110,7 @@ func (h *Handler) check(ctx context.Context, p place, sh *shelf) error {
 
 // fetch asks the container, and keeps a copy of what it says.
 func (h *Handler) fetch(ctx context.Context, p place, sh *shelf) (*answer, error) {
-	heard := int64(-1)
+	heard := int64(unheard)
 	if sh != nil {
 		heard = sh.heard.Load()
 	}

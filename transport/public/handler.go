@@ -54,7 +54,7 @@ func New(o Options) *Handler {
 	}
 	return &Handler{
 		Options: o, copies: newCopies(), places: semaphore.NewWeighted(maxAsking),
-		shelves: shelves{feed: o.Feed, tenants: map[ubl.TenantID]*tenant{}},
+		shelves: shelves{feed: o.Feed, now: o.Now, tenants: map[ubl.TenantID]*tenant{}},
 	}
 }
 

@@ -20,11 +20,15 @@ const (
 // gone stands for the events of a container that shows nothing to anyone.
 const gone = -1
 
+// unheard stands for what was heard of a container that nothing is known of: knowledge from
+// then never counts.
+const unheard = -1
+
 // shelf is what a node knows of one container that was public.
 type shelf struct {
 	name  ubl.Name
-	heard atomic.Int64 // how often something was told of it
-	known atomic.Pointer[knowledge]
+	heard atomic.Int64              // how often something was told of it
+	known atomic.Pointer[knowledge] // never nil
 }
 
 // knowledge is what the container has said.
@@ -37,7 +41,7 @@ type knowledge struct {
 // events is how many the container has, where the shelf knows.
 func (s *shelf) events(now time.Time) (n int64, ok bool) {
 	k := s.known.Load()
-	if k == nil || k.heard != s.heard.Load() || !now.Before(k.until) {
+	if k.heard != s.heard.Load() || !now.Before(k.until) {
 		return 0, false
 	}
 	return k.events, true
@@ -48,7 +52,7 @@ func (s *shelf) events(now time.Time) (n int64, ok bool) {
 func (s *shelf) learn(events, heard int64, asked time.Time) {
 	for {
 		old := s.known.Load()
-		if old != nil && old.heard >= heard && old.events > events && events != gone && asked.Before(old.until) {
+		if old.heard >= heard && old.events > events && events != gone && asked.Before(old.until) {
 			return
 		}
 		if s.known.CompareAndSwap(old, &knowledge{events, heard, asked.Add(lease)}) {
@@ -60,6 +64,7 @@ func (s *shelf) learn(events, heard int64, asked time.Time) {
 // shelves are those of a node. They listen to the tenants of their containers.
 type shelves struct {
 	feed ubl.Feed
+	now  func() time.Time
 
 	mu      sync.Mutex
 	tenants map[ubl.TenantID]*tenant
@@ -101,7 +106,9 @@ func (s *shelves) put(p place) {
 		t.cancel = s.feed.Subscribe(ubl.LedgerName(p.tenant), func(pub ubl.Publication) { s.hear(t, pub) }, ubl.EventContainerChanged)
 		s.tenants[p.tenant] = t
 	}
-	t.shelves[p.container] = &shelf{name: p.name()}
+	sh := &shelf{name: p.name()}
+	sh.known.Store(&knowledge{heard: unheard, until: s.now().Add(lease)}) // as old as what was asked just now
+	t.shelves[p.container] = sh
 	s.count++
 }
 
@@ -111,10 +118,7 @@ func (s *shelves) drop() {
 	var since time.Time
 	for _, t := range s.tenants {
 		for _, sh := range t.shelves {
-			var until time.Time
-			if k := sh.known.Load(); k != nil {
-				until = k.until
-			}
+			until := sh.known.Load().until
 			if oldest == nil || until.Before(since) {
 				oldest, since = sh, until
 			}
