@@ -74,7 +74,7 @@ func (s *State) remove(e event) {
 	s.Agreement.Remove(e.Member.UserID)
 	if e.Sealed {
 		s.Agreement.Seal(e.At)
-		s.Hidden = e.LastSeq
+		s.Hidden = e.newest()
 	}
 	if e.Heir != nil {
 		s.open(*e.Heir)
