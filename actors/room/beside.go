@@ -26,6 +26,7 @@ func (s *State) noting(p *plan, kind ubl.EntryType, body ubl.TypedBody, by ubl.I
 		next.commit, ubl.Str("content_type", body.Type), ubl.Str("msg_id", next.id), ubl.Str("op", "room.append"),
 		ubl.Str("room_id", s.Summary.RoomID), ubl.Int("room_seq", next.seq),
 	})
+	p.Records = append(p.Records, s.counting())
 	p.Beside, p.Event.RoomSeq = e, next.seq
 	s.oldestOf(p, at)
 	return e.Entry, nil

@@ -11,6 +11,8 @@
 //	m room 0 seq    entry (stored.go has its forms)
 //	v room 0 a n    entry n is an edit of entry a
 //	c room          counter of entries, which is room_seq
+//	z room          how many of them aren't messages: it is absent while all are, so that a
+//	                message costs no more
 //	i 4 room        snapshot of the State ([actors.Snapshots])
 //	k               idempotency keys ([actors.Keys])
 //	u, j            indexes for the Tenant's lists of rooms ([agreement.MemberIndex],

@@ -299,6 +299,9 @@ func (s *State) entering(c *posted, body ubl.TypedBody, at actors.Moment) (*plan
 			return nil, err
 		}
 	}
+	if c.Type != ubl.EntryMessage {
+		p.Records = append(p.Records, s.counting())
+	}
 	p.Item = e
 	return s.oldestOf(p, at), nil
 }
@@ -310,6 +313,14 @@ func (s *State) entryIn(n place, kind ubl.EntryType, body ubl.TypedBody, by ubl.
 		SentAt: at.Now, TenantID: s.Agreement.TenantID, Type: kind,
 	}}
 }
+
+// counting is the record of how many entries aren't messages, with another that comes now.
+func (s *State) counting() actors.Record {
+	others := s.Head.LastSeq - s.Head.Messages + 1
+	return actors.Record{Key: othersKey(s.Summary.RoomID), Value: binary.BigEndian.AppendUint64(nil, uint64(others))}
+}
+
+func othersKey(r ubl.RoomID) []byte { return append([]byte{'z'}, r...) }
 
 // editVersion is all that the record of an edit says.
 const editVersion = 1

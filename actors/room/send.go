@@ -148,8 +148,12 @@ func (m message) Told() ubl.Event {
 func (s *State) take(item actors.Item) {
 	switch e := item.(type) {
 	case message:
+		s.Head.Messages++
 		s.append(e.post, e.SentAt)
 	case entry:
+		if e.Type == ubl.EntryMessage {
+			s.Head.Messages++
+		}
 		s.append(e.post, e.SentAt)
 		for seq, v := range e.redacts {
 			s.recent.replace(seq, v)

@@ -217,3 +217,38 @@ func TestNobodyRedactsWhatActsTell(t *testing.T) {
 	}
 	x.Refused(ubl.CodeValidation, x.room, x.post(x.ana, ubl.EntryMessage, "", *list[0].Body)) // as a message's
 }
+
+// TestMessagesAreCountedAlone: how many messages came between two looks at the list of rooms is
+// told, whatever else did, and after the room was loaded again.
+func TestMessagesAreCountedAlone(t *testing.T) {
+	x := openTalk(t)
+	count := func() int64 {
+		t.Helper()
+		for _, e := range harness.Must[[]ubl.RoomEntry](x.House, ubl.TenantName(x.ana.TenantID), ubl.ListRooms{Who: x.bob, Details: true}) {
+			if e.RoomID == ubl.RoomID(x.room.Local()) {
+				return e.Messages
+			}
+		}
+		t.Fatal("the room isn't listed")
+		return 0
+	}
+	if n := count(); n != 2 {
+		t.Errorf("the room begins with %d messages, want its making and bob's greeting", n)
+	}
+	hello := x.say(x.bob, "hello")
+	x.enter(x.ana, ubl.EntryReaction, hello.ID, ubl.ReactionContent("👍"))
+	x.enter(x.bob, ubl.EntryEdit, hello.ID, ubl.TextContent("hello!"))
+	harness.Must[*ubl.Member](x.House, x.room, ubl.SetMember{Request: x.Request(x.ana), UserID: x.bob.UserID, Role: ubl.RoleOwner})
+	x.enter(x.bob, ubl.EntryMessage, "", ubl.TypedBody{Type: "application/mls-ciphertext", Bytes: []byte{1}})
+	for range 2 {
+		if n := count(); n != 4 {
+			t.Errorf("with a text and one that clients alone read it has %d messages", n)
+		}
+		x.Reload()
+	}
+	x.enter(x.ana, ubl.EntryPin, hello.ID, ubl.PinContent(true))
+	x.say(x.ana, "bye")
+	if n := count(); n != 5 {
+		t.Errorf("after another one it has %d messages", n)
+	}
+}
