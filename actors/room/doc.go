@@ -40,6 +40,10 @@
 // any more, and without the salt the ledger's commitments lead nowhere. Streams forget what
 // they had of the room ([ubl.Event].Redacts).
 //
+// Who comes and goes, and what becomes of the room's terms, is an entry too. The plan of the
+// act has it beside its event (beside.go), which notes its number: an event from before has
+// none, and makes none when it is replayed.
+//
 // # Physics
 //
 // A room is a container of messages: its Agreement says how they move, and
