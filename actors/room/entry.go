@@ -280,7 +280,7 @@ func (s *State) entering(c *posted, body ubl.TypedBody, at actors.Moment) (*plan
 		return nil, err
 	}
 	e := s.entryIn(next, c.Type, body, c.Who, at)
-	p := &plan{Act: s.puts(next), Answer: func(ubl.Receipt) any { return next.answer() }}
+	p := &plan{Act: s.puts(next), Answer: next.answer}
 	if ubl.OwnContent(body.Type) { // others are words of the author's, which a redaction takes away
 		p.This = append(p.This, ubl.Str("content_type", body.Type))
 	}

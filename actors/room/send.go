@@ -111,7 +111,7 @@ func (s *State) posting(by ubl.Identity, at actors.Moment, kind, text string, re
 	if replyTo != "" {
 		m.ReplyTo = &replyTo
 	}
-	return s.oldestOf(&plan{Act: act, Item: m, Answer: func(ubl.Receipt) any { return next.answer() }}, at), nil
+	return s.oldestOf(&plan{Act: act, Item: m, Answer: next.answer}, at), nil
 }
 
 // oldestOf arms the room's retention with its first entry.
