@@ -324,6 +324,9 @@ type Proposal struct {
 	TermsHash string `json:"terms_hash"` // of [Terms.Hash]
 	By        UserID `json:"by"`
 	At        Time   `json:"at"`
+	// EntryID is the entry that tells of it in the room's timeline; "" for what governs no
+	// room, and for one from before such entries.
+	EntryID MessageID `json:"entry_id,omitempty"`
 	// Accepted are who has, the proposer first.
 	Accepted []UserID `json:"accepted"`
 	// Waiting, in answers, are who still has to: who has left has not. It is never stored.

@@ -160,7 +160,7 @@ type Container struct {
 	InTransit int64 `json:"in_transit"`
 	// Documents counts those that are not deleted.
 	Documents int64 `json:"documents"`
-	// Messages counts those of a room that are kept, Members the entries of a tenant. Both
+	// Messages counts the entries of a room that are kept, Members the entries of a tenant. Both
 	// answer as containers, too, by their own ids.
 	Messages int64 `json:"messages,omitempty"`
 	Members  int64 `json:"members,omitempty"`

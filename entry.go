@@ -25,9 +25,9 @@ const (
 	EntryReaction   EntryType = "reaction"   // to a message, by a key that is mostly an emoji
 	EntryRedaction  EntryType = "redaction"  // takes an entry's content away, for good
 	EntryPin        EntryType = "pin"        // marks a message for all, or no longer
-	EntryMembership EntryType = "membership" // who left, or has another role
-	EntryProposal   EntryType = "proposal"   // what became of something proposed
-	EntryCall       EntryType = "call"       // a call began or ended
+	EntryMembership EntryType = "membership" // who came, went, or has another role
+	EntryProposal   EntryType = "proposal"   // what became of the terms of the room's Agreement
+	EntryCall       EntryType = "call"       // a call began or ended; nothing writes it yet
 )
 
 // EntryTypes lists them all.
@@ -45,6 +45,11 @@ const (
 	ContentReaction  = "application/vnd.ubl.reaction+json"  // {"key":…}
 	ContentRedaction = "application/vnd.ubl.redaction+json" // {} or {"reason":…}
 	ContentPin       = "application/vnd.ubl.pin+json"       // {"pinned":true} or false
+
+	// From the acts that cause them, as entries of these types.
+	ContentMembership = "application/vnd.ubl.membership+json" // {"changes":[…]}
+	ContentProposal   = "application/vnd.ubl.proposal+json"   // {"agreement_id":…,"state":…,"terms_hash":…}
+	ContentCall       = "application/vnd.ubl.call+json"       // {"call_id":…,"state":…}
 )
 
 // TypedBody is what an entry says: JSON, where the type says that it is, else bytes.
@@ -68,6 +73,48 @@ type (
 	PinBody struct {
 		Pinned bool `json:"pinned"`
 	}
+	// MembershipBody is that of [ContentMembership]: all that one act changed.
+	MembershipBody struct {
+		Changes []MemberChange `json:"changes"`
+	}
+	// ProposalBody is that of [ContentProposal]. TermsHash is "" where the Agreement ended.
+	ProposalBody struct {
+		AgreementID AgreementID   `json:"agreement_id"`
+		State       ProposalState `json:"state"`
+		TermsHash   string        `json:"terms_hash,omitempty"`
+	}
+)
+
+// MemberChange is what became of one member. Role is the one that they have from then on, ""
+// for who is gone.
+type MemberChange struct {
+	Change Changed `json:"change"`
+	Role   Role    `json:"role,omitempty"`
+	UserID UserID  `json:"user_id"`
+}
+
+// Changed says how a membership changed.
+type Changed string
+
+// Ways in which a membership changes.
+const (
+	MemberJoined  Changed = "joined"  // by themselves
+	MemberAdded   Changed = "added"   // by the entry's author
+	MemberLeft    Changed = "left"    // by themselves
+	MemberRemoved Changed = "removed" // by the entry's author
+	MemberRole    Changed = "role"    // has another role
+)
+
+// ProposalState says what became of proposed terms, or of the Agreement.
+type ProposalState string
+
+// States that a proposal entry tells of.
+const (
+	ProposalProposed  ProposalState = "proposed"  // others have to accept
+	ProposalAccepted  ProposalState = "accepted"  // by the author, and others still have to
+	ProposalInForce   ProposalState = "in_force"  // nobody has to any more
+	ProposalWithdrawn ProposalState = "withdrawn" // taken away
+	ProposalEnded     ProposalState = "ended"     // the Agreement itself
 )
 
 // TextContent is the body of a message of text.
@@ -93,9 +140,22 @@ func PinContent(pinned bool) TypedBody {
 	return TypedBody{Type: ContentPin, JSON: Fields{Bool("pinned", pinned)}.JSON()}
 }
 
-// OwnContent reports whether the server reads bodies of a content type.
+// MembershipContent is the body of a membership entry.
+func MembershipContent(changes ...MemberChange) TypedBody {
+	return TypedBody{Type: ContentMembership, JSON: canonical(MembershipBody{changes})}
+}
+
+// ProposalContent is the body of a proposal entry.
+func ProposalContent(b ProposalBody) TypedBody {
+	return TypedBody{Type: ContentProposal, JSON: canonical(b)}
+}
+
+// OwnContent reports whether a content type is the server's own: people post those of them
+// that their type of entry has, and no others.
 func OwnContent(kind string) bool {
-	return slices.Contains([]string{ContentText, ContentSystem, ContentReaction, ContentRedaction, ContentPin}, kind)
+	return slices.Contains([]string{
+		ContentText, ContentSystem, ContentReaction, ContentRedaction, ContentPin, ContentMembership, ContentProposal, ContentCall,
+	}, kind)
 }
 
 // Read reads a body of one of those types, which has no other member.
@@ -185,7 +245,8 @@ type Entry struct {
 	// older than commitments, and for one that was redacted.
 	Salt   Salt `json:"salt,omitzero"`
 	SentAt Time `json:"sent_at"`
-	// Target is what an edit, reaction, redaction or pin is about.
+	// Target is what an edit, reaction, redaction or pin is about, and for what became of a
+	// proposal the entry that told of it first.
 	Target   *MessageID `json:"target,omitempty"`
 	TenantID TenantID   `json:"tenant_id"`
 	Type     EntryType  `json:"type"`

@@ -437,6 +437,10 @@ func (p *HistoryPage) KeptFrom() int64 {
 type Head struct {
 	LastSeq       int64 // of the newest entry, 0 for none
 	AvailableFrom int64 // of the oldest entry that retention keeps
+	// Messages counts those among the entries up to LastSeq, whether they are kept or not. The
+	// difference of two heads is how many came in between. 0 where it isn't known: a node of
+	// an older release doesn't say.
+	Messages int64
 }
 
 // Cost is that of the text, twice over for the message and its bookkeeping.

@@ -227,6 +227,8 @@ type RoomEntry struct {
 	// room of which retention keeps nothing.
 	LastSeq     int64
 	LastMessage json.RawMessage
+	// Messages is that of [Head].
+	Messages int64
 	// Failed and FailedWhy say why a member's room gave no details that were asked for.
 	Failed    Code
 	FailedWhy string

@@ -345,7 +345,8 @@ func (x *Entity[S, E]) authorize(act *Act) {
 	}
 }
 
-// enact adds a plan to an append, and its item, or its event, which is kept or passes.
+// enact adds a plan to an append, and its item, or its event, which is kept or passes, with
+// the item beside it.
 func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Time, p *Plan[E], keep bool) (e E, act *Act) {
 	if p.First != nil {
 		x.act(a, did, req, at, p.First)
@@ -372,10 +373,13 @@ func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Tim
 	} else {
 		e = x.add(a, p.Event, act, keep)
 	}
+	if p.Beside != nil {
+		x.take(a, p.Beside, act)
+	}
 	if p.Also != nil {
 		x.enact(a, p.Also.Did, req, at, p.Also, true)
 	}
-	p.Records, p.Item, p.Answer, p.Founding, p.Intends = nil, nil, nil, nil, nil // the append keeps the act, and so the plan
+	p.Records, p.Item, p.Beside, p.Answer, p.Founding, p.Intends = nil, nil, nil, nil, nil, nil // the append keeps the act, and so the plan
 	return e, act
 }
 

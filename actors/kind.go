@@ -175,6 +175,9 @@ type Plan[E Event] struct {
 	Event E
 	// Item is what the act makes instead of an event; nil for an event.
 	Item Item
+	// Beside is the item that the act makes besides its event; nil for none. The act's key
+	// leads to the event.
+	Beside Item
 	// First goes on record before the act, as what it tells of; nil for nothing. The command
 	// is named for First then, and the act brings its own Did.
 	First *Act

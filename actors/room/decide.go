@@ -20,7 +20,7 @@ func (s *State) decideAdd(c ubl.AddMember, at actors.Moment) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.joining(m, c.Who, at)
+	return s.joining(ubl.MemberAdded, m, c.Who, at)
 }
 
 func (s *State) decideJoin(c ubl.JoinRoom, at actors.Moment) (*plan, error) {
@@ -33,7 +33,7 @@ func (s *State) decideJoin(c ubl.JoinRoom, at actors.Moment) (*plan, error) {
 	if s.permits(ubl.DidRoomJoin, c.Who) != nil {
 		return nil, ubl.Errorf(ubl.CodeNotAMember, "this room is joined by invitation")
 	}
-	return s.joining(agreement.EntryOf(c.Who, ubl.RoleMember, at.Now), c.Who, at)
+	return s.joining(ubl.MemberJoined, agreement.EntryOf(c.Who, ubl.RoleMember, at.Now), c.Who, at)
 }
 
 // welcome adds a newcomer of the tenant once, and otherwise answers what is.
@@ -49,7 +49,7 @@ func (r *Room) welcome(t *actors.Turn, c ubl.Welcome) {
 	err := t.Reserve(ubl.JoinCost)
 	var p *plan
 	if err == nil {
-		p, err = r.State.joining(agreement.EntryOf(c.Who, c.Role, t.Now()), c.Who, r.Moment(t))
+		p, err = r.State.joining(ubl.MemberJoined, agreement.EntryOf(c.Who, c.Role, t.Now()), c.Who, r.Moment(t))
 	}
 	if err != nil {
 		t.Fail(err)
@@ -68,14 +68,17 @@ func (s *State) decideSending(c *sending, at actors.Moment) (*plan, error) {
 }
 
 // joining adds a member, and greets them in the name of who lets them in.
-func (s *State) joining(m ubl.Member, by ubl.Identity, at actors.Moment) (*plan, error) {
-	p := s.changing(s.entries().Set(m))
-	return p, s.greeting(p, m, by, at)
+func (s *State) joining(change ubl.Changed, m ubl.Member, by ubl.Identity, at actors.Moment) (*plan, error) {
+	p, err := s.changing(change, s.entries().Set(m), by, at)
+	if err == nil {
+		err = s.greeting(p, m, by, at)
+	}
+	return p, err
 }
 
-// greeting adds the message that tells of a new member.
+// greeting adds the message that tells of a new member to those who read only messages.
 func (s *State) greeting(p *plan, m ubl.Member, by ubl.Identity, at actors.Moment) (err error) {
-	p.Also, err = s.posting(by, at, ubl.TypeSystem, string(m.UserID)+" joined", "")
+	p.Also, err = s.behind(p, at).posting(by, at, ubl.TypeSystem, string(m.UserID)+" joined", "")
 	return err
 }
 
@@ -87,8 +90,16 @@ func (s *State) entries() agreement.Entries {
 	}
 }
 
-// changing is the plan of a change of entries.
-func (s *State) changing(c *agreement.EntryChange) *plan {
+// changing is the plan of a change of who is in the room, which is called change in the
+// timeline.
+func (s *State) changing(change ubl.Changed, c *agreement.EntryChange, by ubl.Identity, at actors.Moment) (*plan, error) {
+	p := s.writing(c)
+	_, err := s.noting(p, ubl.EntryMembership, s.becoming(change, c), by, at)
+	return p, err
+}
+
+// writing is the plan of a change of entries.
+func (s *State) writing(c *agreement.EntryChange) *plan {
 	return &plan{
 		Act: c.Act, Records: c.Records, Frees: c.Frees,
 		Event: event{Member: &c.Member, Heir: c.Heir, Sealed: c.Sealed, Expelled: c.Expelled, LastSeq: s.Head.LastSeq, swept: c.Swept},
@@ -99,7 +110,7 @@ func memberIndex(in ubl.RoomSummary, m ubl.Member) actors.Record {
 	return actors.Record{Key: agreement.MemberIndex(m.UserID, in.RoomID), Value: agreement.RoomIndex{Room: in, Role: m.Role}.Encode()}
 }
 
-func (s *State) decideRole(c ubl.SetMember, _ actors.Moment) (*plan, error) {
+func (s *State) decideRole(c ubl.SetMember, at actors.Moment) (*plan, error) {
 	if err := s.permits(ubl.DidRoomMemberUpdate, c.Who); err != nil {
 		return nil, err
 	}
@@ -107,7 +118,7 @@ func (s *State) decideRole(c ubl.SetMember, _ actors.Moment) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.changing(change), nil
+	return s.changing(ubl.MemberRole, change, c.Who, at)
 }
 
 func (s *State) decideRemove(c ubl.RemoveMember, at actors.Moment) (*plan, error) {
@@ -115,8 +126,12 @@ func (s *State) decideRemove(c ubl.RemoveMember, at actors.Moment) (*plan, error
 	if err != nil {
 		return nil, err
 	}
-	p := s.changing(change)
-	if change.Heir != nil && change.Sealed {
+	how := ubl.MemberRemoved
+	if c.UserID == c.Who.UserID {
+		how = ubl.MemberLeft
+	}
+	p, err := s.changing(how, change, c.Who, at)
+	if err == nil && change.Heir != nil && change.Sealed {
 		err = s.greeting(p, *change.Heir, c.Who, at)
 	}
 	return p, err
@@ -131,7 +146,7 @@ func (s *State) decideSetHeir(c ubl.SetHeir, _ actors.Moment) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.changing(change), nil
+	return s.writing(change), nil
 }
 
 // decideHeir opens a sealed room to an heir, from the next message on.
@@ -140,8 +155,11 @@ func (s *State) decideHeir(c agreement.Inherit, at actors.Moment) (*plan, error)
 	if err != nil {
 		return nil, err
 	}
-	p := s.changing(change)
-	return p, s.greeting(p, change.Member, c.Who, at)
+	p, err := s.changing(ubl.MemberAdded, change, c.Who, at)
+	if err == nil {
+		err = s.greeting(p, change.Member, c.Who, at)
+	}
+	return p, err
 }
 
 func (s *State) decidePolicy(c ubl.SetRoomPolicy, _ actors.Moment) (*plan, error) {
@@ -196,8 +214,10 @@ func (s *State) decideEnd(c ubl.EndAgreement, at actors.Moment) (*plan, error) {
 		return nil, errPlatformRoom()
 	}
 	act, alarms, ended := agreement.Ending(s.Agreement.Agreement, at.Now)
-	return &plan{
+	p := &plan{
 		Act: act, Alarms: alarms, Event: event{LastSeq: s.Head.LastSeq},
 		Answer: func(ubl.Receipt) any { return ended },
-	}, nil
+	}
+	_, err := s.noting(p, ubl.EntryProposal, ubl.ProposalContent(ubl.ProposalBody{AgreementID: s.Agreement.ID, State: ubl.ProposalEnded}), c.Who, at)
+	return p, err
 }

@@ -11,6 +11,8 @@
 //	m room 0 seq    entry (stored.go has its forms)
 //	v room 0 a n    entry n is an edit of entry a
 //	c room          counter of entries, which is room_seq
+//	z room          how many of them aren't messages: it is absent while all are, so that a
+//	                message costs no more
 //	i 4 room        snapshot of the State ([actors.Snapshots])
 //	k               idempotency keys ([actors.Keys])
 //	u, j            indexes for the Tenant's lists of rooms ([agreement.MemberIndex],
@@ -37,6 +39,10 @@
 // in the place of its target and of the target's edits, in its own commit: nobody is served them
 // any more, and without the salt the ledger's commitments lead nowhere. Streams forget what
 // they had of the room ([ubl.Event].Redacts).
+//
+// Who comes and goes, and what becomes of the room's terms, is an entry too. The plan of the
+// act has it beside its event (beside.go), which notes its number: an event from before has
+// none, and makes none when it is replayed.
 //
 // # Physics
 //

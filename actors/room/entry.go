@@ -275,15 +275,12 @@ func (s *State) mayPost(c *posted, rule entryRule) error {
 
 // entering plans an entry that message.v1 can't say.
 func (s *State) entering(c *posted, body ubl.TypedBody, at actors.Moment) (*plan, error) {
-	next, salt, act, err := s.next(at, body.Hashed())
+	next, err := s.next(at, body.Hashed())
 	if err != nil {
 		return nil, err
 	}
-	e := entry{next, nil, &ubl.Entry{
-		AuthorID: c.Who.UserID, Body: &body, ID: next.id, Kind: ubl.EntryKind, RoomID: s.Summary.RoomID, RoomSeq: next.seq, Salt: salt,
-		SentAt: at.Now, TenantID: s.Agreement.TenantID, Type: c.Type,
-	}}
-	p := &plan{Act: act, Answer: func(ubl.Receipt) any { return next.answer() }}
+	e := s.entryIn(next, c.Type, body, c.Who, at)
+	p := &plan{Act: s.puts(next), Answer: next.answer}
 	if ubl.OwnContent(body.Type) { // others are words of the author's, which a redaction takes away
 		p.This = append(p.This, ubl.Str("content_type", body.Type))
 	}
@@ -302,9 +299,28 @@ func (s *State) entering(c *posted, body ubl.TypedBody, at actors.Moment) (*plan
 			return nil, err
 		}
 	}
+	if c.Type != ubl.EntryMessage {
+		p.Records = append(p.Records, s.counting())
+	}
 	p.Item = e
 	return s.oldestOf(p, at), nil
 }
+
+// entryIn is the item of an entry in its place.
+func (s *State) entryIn(n place, kind ubl.EntryType, body ubl.TypedBody, by ubl.Identity, at actors.Moment) entry {
+	return entry{n.post, nil, &ubl.Entry{
+		AuthorID: by.UserID, Body: &body, ID: n.id, Kind: ubl.EntryKind, RoomID: s.Summary.RoomID, RoomSeq: n.seq, Salt: n.salt,
+		SentAt: at.Now, TenantID: s.Agreement.TenantID, Type: kind,
+	}}
+}
+
+// counting is the record of how many entries aren't messages, with another that comes now.
+func (s *State) counting() actors.Record {
+	others := s.Head.LastSeq - s.Head.Messages + 1
+	return actors.Record{Key: othersKey(s.Summary.RoomID), Value: binary.BigEndian.AppendUint64(nil, uint64(others))}
+}
+
+func othersKey(r ubl.RoomID) []byte { return append([]byte{'z'}, r...) }
 
 // editVersion is all that the record of an edit says.
 const editVersion = 1

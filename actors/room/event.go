@@ -28,6 +28,9 @@ type event struct {
 	Sealed bool `json:"sealed,omitempty"`
 	// LastSeq is the room's when the event was decided, for answering a retry.
 	LastSeq int64 `json:"last_seq,omitempty"`
+	// RoomSeq is that of the entry which the act has in the timeline; 0 for none, as in all
+	// events from before there were such entries.
+	RoomSeq int64 `json:"room_seq,omitempty"`
 
 	oldest ubl.Time     // room.trim: the state's by then; at a load it is read
 	swept  []ubl.Member // who left with the one whom it is about, to be told of
@@ -38,5 +41,8 @@ type event struct {
 func (e event) step() bool {
 	return e.Member != nil || e.Did == ubl.DidAgreementEnd || e.Amendment != nil || e.Joins
 }
+
+// newest is the room's last number behind the event.
+func (e event) newest() int64 { return max(e.LastSeq, e.RoomSeq) }
 
 const eventVersion = 1

@@ -19,6 +19,7 @@ func TestStoredForm(t *testing.T) {
 	for _, stored := range []string{
 		stamp + `"member":{"user_id":"u:bob","email":"bob@example.com","role":"member","since":"2026-01-07T12:34:56.000Z"},"last_seq":9,` + receipt,
 		stamp + `"policy":{"max_message_bytes":8000,"retention_days":3,"join":"invite"},"available_from":4,"expelled":true,"sealed":true,"last_seq":9,` + receipt,
+		stamp + `"member":{"user_id":"u:bob","role":"member","since":"2026-01-07T12:34:56.000Z"},"last_seq":9,"room_seq":10,` + receipt,
 	} {
 		var e event
 		if err := json.Unmarshal([]byte(stored), &e); err != nil {
@@ -35,6 +36,22 @@ func TestStoredForm(t *testing.T) {
 		act.Receipt = e.Receipt
 		if got := string(record.Seal()); got != stored {
 			t.Errorf("stored\n%s, before\n%s", got, stored)
+		}
+	}
+}
+
+// TestSealedBeforeEntries: an event from before acts left entries has none, and closes the
+// timeline up to the last message; one that has an entry closes that, too.
+func TestSealedBeforeEntries(t *testing.T) {
+	for want, entry := range map[int64]string{9: "", 10: `,"room_seq":10`} {
+		var e event
+		stored := `{"v":1,"n":2,"did":"room.remove","at":"2026-01-07T12:34:56.000Z","by":"u:ana","member":{"user_id":"u:bob"},"sealed":true,"last_seq":9` + entry + `}`
+		if err := json.Unmarshal([]byte(stored), &e); err != nil {
+			t.Fatal(err)
+		}
+		var s State
+		if s.apply(e); s.Hidden != want || s.Head.LastSeq != 0 {
+			t.Errorf("%s\ncloses the timeline up to %d, want %d; the last entry is %d", stored, s.Hidden, want, s.Head.LastSeq)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (r *Room) then(ctx context.Context, at ubl.AsOf, now past) (*State, *event,
 		err = ubl.Errorf(ubl.CodeForbidden, "the room was sealed since, and stays closed for what was before")
 	}
 	if err == nil {
-		s.Head.LastSeq, err = r.lastSeq(ctx, at, now.head, newest.LastSeq)
+		s.Head.LastSeq, err = r.lastSeq(ctx, at, now.head, newest.newest())
 	}
 	return s, newest, err
 }

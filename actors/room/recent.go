@@ -28,8 +28,8 @@ type post struct {
 	stored stored
 }
 
-// answer is what its sender is answered.
-func (p *post) answer() any { return p.stored.answer(p.seq) }
+// answer is what its sender is answered, as of [actors.Plan].
+func (p *post) answer(ubl.Receipt) any { return p.stored.answer(p.seq) }
 
 // envelopeBytes is about how much of an entry isn't its body.
 const envelopeBytes = 660

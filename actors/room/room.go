@@ -51,13 +51,21 @@ func open(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader,
 	return r, nil
 }
 
-// loadRecent reads how far the timeline is, its newest messages, and when the oldest was
+// loadRecent reads how far the timeline is and how many messages it has, its newest messages, and when the oldest was
 // sent.
 func loadRecent(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) error {
 	id := s.Summary.RoomID
 	return read.View(ctx, name.Group(), func(snap ubl.Snapshot) (err error) {
 		if s.Head.LastSeq, err = snap.Counter(messageCounter(id)); err != nil {
 			return err
+		}
+		others, err := snap.Get(othersKey(id))
+		if err != nil {
+			return err
+		}
+		s.Head.Messages = s.Head.LastSeq
+		if others != nil {
+			s.Head.Messages -= numberOf(others)
 		}
 		next, full, err := s.readRecent(snap)
 		if err != nil || next < s.Head.AvailableFrom {

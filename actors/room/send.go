@@ -63,50 +63,61 @@ func (s *State) decideAnnounce(c ubl.Announce, at actors.Moment) (*plan, error) 
 	return p, err
 }
 
-// next is the place of the next entry in the timeline, the salt of its body, and the act that
-// puts it there. It is the one way into a timeline.
-func (s *State) next(at actors.Moment, body []byte) (p *post, salt ubl.Salt, act actors.Act, err error) {
-	room, seq := s.Summary.RoomID, s.Head.LastSeq+1
+// place is where the next entry is in the timeline.
+type place struct {
+	*post
+	salt   ubl.Salt
+	commit ubl.Field // the ledger's commitment to the body
+}
+
+// next is the next place in the timeline. It is the one way into a timeline.
+func (s *State) next(at actors.Moment, body []byte) (n place, err error) {
+	seq := s.Head.LastSeq + 1
 	id, err := ubl.NewMessageID(seq, at.Random)
 	if err != nil {
-		return nil, salt, act, err
+		return n, err
 	}
-	if salt, err = ubl.NewSalt(at.Random); err != nil {
-		return nil, salt, act, err
+	if n.salt, err = ubl.NewSalt(at.Random); err != nil {
+		return n, err
 	}
-	act = actors.Act{
-		This: ubl.Fields{
-			ubl.Str("body_hash", salt.Commit(body)), ubl.Str("msg_id", id),
-			ubl.Str("room_id", room), ubl.Int("room_seq", seq),
-		},
-		Effects:  []ubl.Fields{{ubl.Str("op", "room.append"), ubl.Str("room_id", room), ubl.Int("room_seq", seq)}},
-		Pointers: ubl.Fields{ubl.Str("msg_id", id)},
+	n.post = &post{seq: seq, id: id, bytes: postBytes(body)}
+	n.commit = ubl.Str("body_hash", n.salt.Commit(body))
+	return n, nil
+}
+
+// puts is the act that puts an entry into its place.
+func (s *State) puts(n place) actors.Act {
+	room := s.Summary.RoomID
+	return actors.Act{
+		This:     ubl.Fields{n.commit, ubl.Str("msg_id", n.id), ubl.Str("room_id", room), ubl.Int("room_seq", n.seq)},
+		Effects:  []ubl.Fields{{ubl.Str("op", "room.append"), ubl.Str("room_id", room), ubl.Int("room_seq", n.seq)}},
+		Pointers: ubl.Fields{ubl.Str("msg_id", n.id)},
 	}
-	return &post{seq: seq, id: id, bytes: postBytes(body)}, salt, act, nil
 }
 
 // posting plans the next message, of the system too.
 func (s *State) posting(by ubl.Identity, at actors.Moment, kind, text string, replyTo ubl.MessageID) (*plan, error) {
 	body := ubl.Body{Text: text}
-	next, salt, act, err := s.next(at, body.Canonical())
+	next, err := s.next(at, body.Canonical())
 	if err != nil {
 		return nil, err
 	}
+	act := s.puts(next)
 	act.Did = ubl.DidSend
-	m := message{next, salt, &ubl.Message{
+	m := message{next.post, next.salt, &ubl.Message{
 		MsgID: next.id, TenantID: s.Agreement.TenantID, RoomID: s.Summary.RoomID, RoomSeq: next.seq, SenderID: by.UserID,
 		SentAt: at.Now, Type: kind, Body: body,
 	}}
 	if replyTo != "" {
 		m.ReplyTo = &replyTo
 	}
-	return s.oldestOf(&plan{Act: act, Item: m, Answer: func(ubl.Receipt) any { return next.answer() }}, at), nil
+	return s.oldestOf(&plan{Act: act, Item: m, Answer: next.answer}, at), nil
 }
 
 // oldestOf arms the room's retention with its first entry.
 func (s *State) oldestOf(p *plan, at actors.Moment) *plan {
 	if s.oldest == 0 && s.trims() {
-		p.Alarms = []actors.Alarm{s.expiry(at.Now, 0)}
+		p.Alarms = append(p.Alarms, s.expiry(at.Now, 0))
 	}
 	return p
 }
@@ -137,8 +148,12 @@ func (m message) Told() ubl.Event {
 func (s *State) take(item actors.Item) {
 	switch e := item.(type) {
 	case message:
+		s.Head.Messages++
 		s.append(e.post, e.SentAt)
 	case entry:
+		if e.Type == ubl.EntryMessage {
+			s.Head.Messages++
+		}
 		s.append(e.post, e.SentAt)
 		for seq, v := range e.redacts {
 			s.recent.replace(seq, v)

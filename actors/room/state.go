@@ -74,7 +74,7 @@ func (s *State) remove(e event) {
 	s.Agreement.Remove(e.Member.UserID)
 	if e.Sealed {
 		s.Agreement.Seal(e.At)
-		s.Hidden = e.LastSeq
+		s.Hidden = e.newest()
 	}
 	if e.Heir != nil {
 		s.open(*e.Heir)
@@ -133,7 +133,9 @@ func (s *State) room(asOf *ubl.Receipt) *ubl.Room {
 // head is how far the room is for those who read it: what was there before it was
 // sealed isn't available.
 func (s *State) head() ubl.Head {
-	return ubl.Head{LastSeq: s.Head.LastSeq, AvailableFrom: max(s.Head.AvailableFrom, s.Hidden+1)}
+	head := s.Head
+	head.AvailableFrom = max(head.AvailableFrom, s.Hidden+1)
+	return head
 }
 
 // member is somebody's entry, or the refusal.

@@ -47,17 +47,17 @@ func (s *State) decidePropose(c ubl.ProposeTerms, at actors.Moment) (*plan, erro
 		return nil, errPlatformRoom()
 	}
 	change, err := s.drafting(at).Propose(c)
-	return s.amending(c.Agreement, change, err)
+	return s.amending(c.Agreement, change, err, c.Who, at)
 }
 
 func (s *State) decideAccept(c ubl.AcceptTerms, at actors.Moment) (*plan, error) {
 	change, err := s.drafting(at).Accept(c)
-	return s.amending(c.Agreement, change, err)
+	return s.amending(c.Agreement, change, err, c.Who, at)
 }
 
 func (s *State) decideWithdraw(c ubl.WithdrawTerms, at actors.Moment) (*plan, error) {
 	change, err := s.drafting(at).Withdraw(c)
-	return s.amending(c.Agreement, change, err)
+	return s.amending(c.Agreement, change, err, c.Who, at)
 }
 
 // drafting writes the acts about the room's terms. Nobody but members sees a room, whoever
@@ -70,7 +70,7 @@ func (s *State) drafting(at actors.Moment) agreement.Drafting {
 
 // amending is the plan of a change of terms. Where they come into force, the index of rooms
 // that may be joined follows.
-func (s *State) amending(named ubl.AgreementID, c *agreement.TermsChange, err error) (*plan, error) {
+func (s *State) amending(named ubl.AgreementID, c *agreement.TermsChange, err error, by ubl.Identity, at actors.Moment) (*plan, error) {
 	if err == nil {
 		err = s.own(named)
 	}
@@ -84,7 +84,7 @@ func (s *State) amending(named ubl.AgreementID, c *agreement.TermsChange, err er
 	if t := c.Amendment.Terms; t != nil {
 		p.Records = []actors.Record{joinable(s.Summary, ubl.RoomPolicy{Join: joinOf(t)})}
 	}
-	return p, nil
+	return p, s.notingTerms(p, c, by, at)
 }
 
 // platform reports whether the room is one of the platform's own, which stay.

@@ -149,7 +149,8 @@ func (s *State) trimming(old page, now ubl.Time) *plan {
 	if len(old.frees) == trimPage {
 		again = time.Millisecond
 	}
-	left := ubl.Head{LastSeq: s.Head.LastSeq, AvailableFrom: max(from, s.Hidden+1)}
+	left := s.Head
+	left.AvailableFrom = max(from, s.Hidden+1)
 	p := &plan{
 		Act: actors.Act{
 			This: ubl.Fields{ubl.Int("available_from", from), ubl.Str("room_id", id)},

@@ -128,7 +128,7 @@ func (x *Tenant) detail(ctx context.Context, who ubl.Identity, entry *ubl.RoomEn
 		entry.Failed, entry.FailedWhy = e.Code, e.Message
 		return
 	}
-	entry.LastSeq = page.Head.LastSeq
+	entry.LastSeq, entry.Messages = page.Head.LastSeq, page.Head.Messages
 	if n := len(page.Messages); n > 0 {
 		entry.LastMessage = page.Messages[n-1]
 	}

@@ -64,6 +64,53 @@ func saysOf(ctx context.Context, from *people, e *ubl.Entry) string {
 			return "* pins " + about
 		}
 		return "* unpins " + about
+	case ubl.EntryMembership:
+		var b ubl.MembershipBody
+		_ = e.Body.Read(ubl.ContentMembership, &b)
+		var changes []string
+		for _, c := range b.Changes {
+			changes = append(changes, changeOf(c, from.called(ctx, c.UserID)))
+		}
+		return "* " + strings.Join(changes, ", ")
+	case ubl.EntryProposal:
+		var b ubl.ProposalBody
+		_ = e.Body.Read(ubl.ContentProposal, &b)
+		return "* " + becameOf(b)
 	}
 	return fmt.Sprintf("* (%s of %s)", e.Type, e.Body.Type)
+}
+
+// changeOf is what an entry's author does to who is in the room.
+func changeOf(c ubl.MemberChange, name string) string {
+	switch c.Change {
+	case ubl.MemberJoined:
+		return fmt.Sprintf("joins as %s", c.Role)
+	case ubl.MemberAdded:
+		return fmt.Sprintf("adds %s as %s", name, c.Role)
+	case ubl.MemberLeft:
+		return "leaves"
+	case ubl.MemberRemoved:
+		return "removes " + name
+	case ubl.MemberRole:
+		return fmt.Sprintf("makes %s %s", name, c.Role)
+	}
+	return fmt.Sprintf("(%s)", c.Change)
+}
+
+// becameOf is what an entry's author does to a proposal, whose terms have a short hash here.
+func becameOf(b ubl.ProposalBody) string {
+	hash := b.TermsHash[:min(len(b.TermsHash), 14)]
+	switch b.State {
+	case ubl.ProposalProposed:
+		return "proposes terms " + hash
+	case ubl.ProposalAccepted:
+		return "accepts terms " + hash
+	case ubl.ProposalInForce:
+		return "puts terms " + hash + " in force"
+	case ubl.ProposalWithdrawn:
+		return "withdraws terms " + hash
+	case ubl.ProposalEnded:
+		return "ends the room's Agreement"
+	}
+	return fmt.Sprintf("(%s)", b.State)
 }

@@ -42,8 +42,8 @@ func TestEndedAgreements(t *testing.T) {
 			h.Refused(ubl.CodeForbidden, general, act)
 		}
 		page := harness.Must[*ubl.HistoryPage](h, general, ubl.ReadHistory{Who: bob, Limit: 10})
-		if len(page.Messages) != 2 {
-			t.Errorf("%d messages are readable, want 2", len(page.Messages))
+		if len(page.Messages) != 4 { // the room's making, bob's coming twice, the end
+			t.Errorf("%d entries are readable, want 4", len(page.Messages))
 		}
 		view := harness.Must[*ubl.AgreementView](h, general, ubl.GetAgreement{Who: bob})
 		if last := view.History[len(view.History)-1]; last.Did != ubl.DidAgreementEnd || last.Receipt.Seq == 0 {
@@ -131,14 +131,14 @@ func TestRetentionAfterTheEnd(t *testing.T) {
 	h.Clock.Add(24 * time.Hour)
 	harness.Must[*ubl.Sent](h, general, ubl.SendMessage{Request: h.Request(ana), Text: "newer"})
 	harness.Must[*ubl.AgreementView](h, general, ubl.EndAgreement{Request: h.Request(ana)})
-	for _, left := range []int{1, 0} {
+	for _, left := range []int{2, 0} { // the message and the end
 		h.Reload()
 		h.Clock.Add(25 * time.Hour)
 		h.Alarms()
 		zero := int64(0)
 		page := harness.Must[*ubl.HistoryPage](h, general, ubl.ReadHistory{Who: ana, After: &zero, Limit: 10})
 		if len(page.Messages) != left {
-			t.Errorf("after the end %d messages are readable, want %d: %s", len(page.Messages), left, page.Messages)
+			t.Errorf("after the end %d entries are readable, want %d: %s", len(page.Messages), left, page.Messages)
 		}
 	}
 	h.VerifyLedger(ana.TenantID)

@@ -19,6 +19,9 @@ type talk struct {
 	room          ubl.Name
 }
 
+// begun is how many entries a talk has from its making and bob's coming.
+const begun = 3
+
 func openTalk(t *testing.T) *talk {
 	x := &talk{House: harness.Open(t, harness.Options{}), t: t,
 		ana: harness.User("ana@example.com"), bob: harness.User("bob@example.com"), cyd: harness.User("cyd@example.com")}
@@ -119,7 +122,7 @@ func TestEntries(t *testing.T) {
 	cipher := x.enter(x.bob, ubl.EntryMessage, "", ubl.TypedBody{Type: "application/mls-ciphertext", Bytes: []byte{0, 1, 2}})
 
 	var kinds []string
-	for _, e := range x.entries()[2:] { // behind the making of the room and bob's coming
+	for _, e := range x.entries()[begun:] {
 		kinds = append(kinds, string(e.Type))
 		if !x.committed(e) {
 			t.Errorf("the ledger's hash of entry %d isn't that of its body", e.RoomSeq)
@@ -208,7 +211,7 @@ func TestRedaction(t *testing.T) {
 
 	check := func() {
 		t.Helper()
-		list := x.entries()[2:]
+		list := x.entries()[begun:]
 		for _, e := range list[:2] {
 			if e.Body != nil || !e.Salt.IsZero() || e.Redacted == nil || e.Redacted.By != x.ana.UserID || e.Redacted.RoomSeq != list[2].RoomSeq || x.committed(e) {
 				t.Errorf("left of %s: %s", e.Type, e.Encode())
@@ -309,7 +312,7 @@ func TestEditsHaveABound(t *testing.T) {
 		t.Errorf("edit 101: %v", err)
 	}
 	x.enter(x.bob, ubl.EntryRedaction, said.ID, ubl.RedactionContent(""))
-	for _, e := range x.entries()[2:103] {
+	for _, e := range x.entries()[begun : begun+101] {
 		if e.Body != nil {
 			t.Fatalf("left: %s", e.Encode())
 		}

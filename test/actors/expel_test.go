@@ -135,11 +135,12 @@ func TestSoleOwnersPlacesAreSealed(t *testing.T) {
 	harness.Must[*ubl.DocumentResult](y.House, shelf, ubl.CreateDocument{Request: y.Request(y.cem), Title: "new", Content: "no secret"})
 	for range 2 {
 		page := harness.Must[*ubl.HistoryPage](y.House, plans, ubl.ReadHistory{Who: y.cem, Limit: 200})
-		if len(page.Messages) != 1 || page.FirstSeq != secret.RoomSeq+1 || page.Head.AvailableFrom != secret.RoomSeq+1 {
+		begins := secret.RoomSeq + 2 // behind who left, which is closed with what was before
+		if len(page.Messages) != 2 || page.FirstSeq != begins || page.Head.AvailableFrom != begins {
 			t.Errorf("the heir reads %s", page.Messages)
 		}
 		after := int64(0)
-		if page := harness.Must[*ubl.HistoryPage](y.House, plans, ubl.ReadHistory{Who: y.cem, After: &after, Limit: 200}); len(page.Messages) != 1 {
+		if page := harness.Must[*ubl.HistoryPage](y.House, plans, ubl.ReadHistory{Who: y.cem, After: &after, Limit: 200}); len(page.Messages) != 2 {
 			t.Errorf("forwards the heir reads %s", page.Messages)
 		}
 		if got := y.tell(shelf, ubl.GetDocument{Request: y.Request(y.cem), DocumentID: text.DocumentID, Version: 1}); strings.Contains(got, "secret") {

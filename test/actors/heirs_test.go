@@ -76,7 +76,7 @@ func (e *estate) closed(to ubl.Identity) {
 	after := int64(0)
 	for _, c := range []ubl.ReadHistory{{Who: to, Limit: 200}, {Who: to, After: &after, Limit: 200}} {
 		page := harness.Must[*ubl.HistoryPage](e.House, e.plans, c)
-		if page.Head.AvailableFrom != e.seq+1 || slices.ContainsFunc(page.Messages, func(m json.RawMessage) bool { return bytes.Contains(m, []byte("secret")) }) {
+		if page.Head.AvailableFrom != e.seq+2 || slices.ContainsFunc(page.Messages, func(m json.RawMessage) bool { return bytes.Contains(m, []byte("secret")) }) {
 			e.t.Errorf("%s reads %s", to.Email, page.Messages)
 		}
 	}

@@ -195,7 +195,7 @@ func (w *world) talk() {
 	refused(w.forwarder, ubl.CodeIdempotencyConflict, w.general, send)
 	after := int64(0)
 	page := must[*ubl.HistoryPage](w.forwarder, w.general, ubl.ReadHistory{Who: w.ana, After: &after, Limit: 10})
-	if len(page.Messages) != 4 || page.Messages[3] != nil || string(page.Entries[3]) != string(liked.Entry) || page.NextCursor != nil {
+	if len(page.Messages) != 5 || page.Messages[4] != nil || string(page.Entries[4]) != string(liked.Entry) || page.NextCursor != nil {
 		w.t.Errorf("the room's beginning is %d messages, entries %s, cursor %v", len(page.Messages), page.Entries, page.NextCursor)
 	}
 	page = must[*ubl.HistoryPage](w.forwarder, w.general, ubl.ReadHistory{Who: w.bob, Limit: 1})

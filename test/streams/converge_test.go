@@ -24,11 +24,14 @@ type screen struct {
 	edits    map[int64][]int64 // of a message, by number
 	reacted  map[int64]string  // reactions that have their content
 	about    map[int64]int64   // the message of each reaction
+	members  map[ubl.UserID]ubl.Role
+	terms    string // what became of the newest proposal
 }
 
 func newScreen() *screen {
 	return &screen{
 		said: map[int64]string{}, messages: map[int64]bool{}, edits: map[int64][]int64{}, reacted: map[int64]string{}, about: map[int64]int64{},
+		members: map[ubl.UserID]ubl.Role{},
 	}
 }
 
@@ -56,6 +59,9 @@ func (s *screen) take(t testing.TB, message, raw json.RawMessage) {
 	switch e.Type {
 	case ubl.EntryMessage:
 		s.messages[e.RoomSeq] = true
+		if e.RoomSeq == 1 { // it tells that the room was made
+			s.members[e.AuthorID] = ubl.RoleOwner
+		}
 		if e.Body != nil {
 			s.said[e.RoomSeq], _ = e.Body.Text()
 		}
@@ -75,6 +81,22 @@ func (s *screen) take(t testing.TB, message, raw json.RawMessage) {
 		for _, n := range s.edits[target] {
 			delete(s.said, n)
 		}
+	case ubl.EntryMembership:
+		var b ubl.MembershipBody
+		if err := e.Body.Read(ubl.ContentMembership, &b); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range b.Changes {
+			if s.members[c.UserID] = c.Role; c.Role == "" {
+				delete(s.members, c.UserID)
+			}
+		}
+	case ubl.EntryProposal:
+		var b ubl.ProposalBody
+		if err := e.Body.Read(ubl.ContentProposal, &b); err != nil {
+			t.Fatal(err)
+		}
+		s.terms = fmt.Sprint(b.State, " ", b.TermsHash)
 	}
 }
 
@@ -96,6 +118,7 @@ func (s *screen) String() string {
 		}
 		fmt.Fprintf(&b, "%d %t %q %q\n", seq, there, text, slices.Sorted(maps.Keys(reactions)))
 	}
+	fmt.Fprintf(&b, "%v, terms %s\n", s.members, s.terms)
 	return b.String()
 }
 
@@ -124,10 +147,10 @@ func (s *screen) read(t testing.TB, lines *bufio.Scanner, upTo int64) {
 
 // TestClientsConverge: over random histories of entries, a client that listened from the
 // beginning, one that was away for a while, and one that reads everything at the end see the
-// same.
+// same, and have in the room whom its Agreement has.
 func TestClientsConverge(t *testing.T) {
 	h := harness.Open(t, harness.Options{})
-	people := []ubl.Identity{harness.User("ana@example.com"), harness.User("bob@example.com")}
+	people := []ubl.Identity{harness.User("ana@example.com"), harness.User("bob@example.com"), harness.User("cyd@example.com")}
 	for _, who := range people {
 		h.Enter(who)
 	}
@@ -140,11 +163,13 @@ func TestClientsConverge(t *testing.T) {
 		path := "/api/events/rooms/" + string(made.RoomID) + "?from_seq="
 		always, away := newScreen(), newScreen()
 		live := follow(t, h, people[0], path+"0")
-		away.read(t, follow(t, h, people[0], path+"0"), 2)
+		away.read(t, follow(t, h, people[0], path+"0"), 3)
 		var ids []ubl.MessageID
 		steps := rapid.IntRange(1, 30).Draw(rt, "steps")
 		for range steps {
-			if id := step(rt, h, room, people, ids); id != "" {
+			if rapid.IntRange(0, 3).Draw(rt, "act") == 0 {
+				govern(rt, h, room, people)
+			} else if id := step(rt, h, room, people[:2], ids); id != "" {
 				ids = append(ids, id)
 			}
 			if rapid.IntRange(0, 9).Draw(rt, "comes back") == 0 {
@@ -161,11 +186,45 @@ func TestClientsConverge(t *testing.T) {
 		if always.String() != late.String() || away.String() != late.String() {
 			rt.Errorf("who listened sees\n%swho was away\n%swho came last\n%s", always, away, late)
 		}
+		inside := map[ubl.UserID]ubl.Role{}
+		for _, m := range harness.Must[*ubl.AgreementView](h, room, ubl.GetAgreement{Who: people[0]}).Members {
+			inside[m.UserID] = m.Role
+		}
+		if !maps.Equal(inside, late.members) {
+			rt.Errorf("in the room are %v, the timeline tells of %v", inside, late.members)
+		}
 	})
 }
 
 func last(h *harness.House, room ubl.Name) int64 {
 	return harness.Must[ubl.Head](h, room, ubl.RoomHead{}).LastSeq
+}
+
+// govern is an act on who is in the room, or on its terms: ana and bob stay, ana as an owner,
+// and cyd comes and goes.
+func govern(rt *rapid.T, h *harness.House, room ubl.Name, people []ubl.Identity) {
+	ana, bob, cyd := people[0], people[1], people[2]
+	role := rapid.SampledFrom([]ubl.Role{ubl.RoleOwner, ubl.RoleMember}).Draw(rt, "role")
+	terms := ubl.Terms{
+		Form: ubl.TermsForm, Permits: []ubl.Permit{{Did: "*", To: []string{ubl.ToOwners}}, {Did: "messenger.*", To: []string{ubl.ToEntries}}},
+		Accept: rapid.SampledFrom([]ubl.Acceptance{ubl.AcceptProposer, ubl.AcceptOwners, ubl.AcceptEntries}).Draw(rt, "accept"),
+	}
+	proposed := harness.Must[*ubl.AgreementView](h, room, ubl.GetAgreement{Who: ana}).Proposal
+	accept := ubl.AcceptTerms{Request: h.Request(bob)}
+	if proposed != nil {
+		accept.TermsHash = proposed.TermsHash
+	}
+	act := rapid.SampledFrom([]ubl.Command{
+		ubl.AddMember{Request: h.Request(ana), Member: ubl.Member{UserID: cyd.UserID, Email: cyd.Email, Role: role}},
+		ubl.RemoveMember{Request: h.Request(rapid.SampledFrom([]ubl.Identity{ana, cyd}).Draw(rt, "by")), UserID: cyd.UserID},
+		ubl.SetMember{Request: h.Request(ana), UserID: bob.UserID, Role: role},
+		ubl.ProposeTerms{Request: h.Request(ana), Terms: terms},
+		accept,
+		ubl.WithdrawTerms{Request: h.Request(bob)},
+	}).Draw(rt, "governs")
+	if _, err := h.Ask(rt.Context(), room, act); err != nil && !slices.Contains([]ubl.Code{ubl.CodeConflict, ubl.CodeForbidden, ubl.CodeNotFound, ubl.CodeNotAMember}, ubl.CodeOf(err)) {
+		rt.Fatal(err)
+	}
 }
 
 // step is one thing that somebody does or tries to. It answers the entry's id, "" where it

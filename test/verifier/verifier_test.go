@@ -97,7 +97,8 @@ func check(t *testing.T, node, export string, args ...string) {
 	}
 }
 
-// fresh is a ledger of this version with acts of many kinds, and one of its messages.
+// fresh is a ledger of this version with acts of many kinds, entries that acts left among
+// them, and one of its messages.
 func fresh(t *testing.T) (export string, head ubl.LedgerHead, said *ubl.Entry) {
 	t.Helper()
 	h := harness.Open(t, harness.Options{})
@@ -117,6 +118,9 @@ func fresh(t *testing.T) (export string, head ubl.LedgerHead, said *ubl.Entry) {
 	gone := post(ubl.EntryMessage, "", ubl.TextContent("gone"))
 	post(ubl.EntryReaction, said.ID, ubl.ReactionContent("👍"))
 	post(ubl.EntryRedaction, gone.ID, ubl.RedactionContent(""))
+	harness.Must[*ubl.Member](h, general, ubl.SetMember{Request: h.Request(ana), UserID: bob.UserID, Role: ubl.RoleOwner})
+	harness.AskTerms(h, func(at ubl.Name, cmd ubl.Command) any { return harness.Must[any](h, at, cmd) }, general, ana, bob)
+	harness.Must[*ubl.Member](h, general, ubl.RemoveMember{Request: h.Request(bob), UserID: bob.UserID})
 	harness.Must[*ubl.DocumentResult](h, shelf, ubl.CreateDocument{Request: h.Request(bob), Title: "Plan", Content: "All of it"})
 	harness.Must[*ubl.CallTicket](h, ubl.PortalName(ana.TenantID), ubl.BeginCall{
 		Request: h.Request(ana), Did: ubl.DidToolCall, Agreement: ubl.TenantAgreement(ana.TenantID), Server: ubl.OwnServer, Capability: "messenger.send",

@@ -246,7 +246,7 @@ var passkey = ubl.Passkey{ID: "p:00112233445566778899aabbccddeeff", Name: "My ph
 func (s *actors) rooms(details bool) []ubl.RoomEntry {
 	out := []ubl.RoomEntry{{RoomSummary: general, Member: true}, {RoomSummary: ubl.RoomSummary{RoomID: "r:open", Name: "Open", Mode: ubl.ModeInternal, CreatedAt: now}}}
 	if details {
-		out[0].LastSeq, out[0].LastMessage = 42, message(42, "<b>&\u2028")
+		out[0].LastSeq, out[0].LastMessage, out[0].Messages = 42, message(42, "<b>&\u2028"), 40
 		spoiled := ubl.RoomSummary{RoomID: "r:spoiled", Name: "Spoiled", Mode: ubl.ModeInternal, CreatedAt: now}
 		out = append(out, ubl.RoomEntry{RoomSummary: spoiled, Member: true, Failed: ubl.CodeInternal, FailedWhy: "stored data is damaged"})
 	}

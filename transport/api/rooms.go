@@ -16,7 +16,7 @@ func room(ctx context.Context, r ubl.RoomID) ubl.Name {
 }
 
 type listRoomsInput struct {
-	Details bool       `query:"details" doc:"Adds last_seq and last_message where the caller is a member, or details_error where the room can't be read now."`
+	Details bool       `query:"details" doc:"Adds last_seq, last_message and messages where the caller is a member, or details_error where the room can't be read now."`
 	Cursor  ubl.RoomID `query:"cursor" pattern:"^r:[A-Za-z0-9._-]{1,128}$" doc:"The next_cursor of the page before."`
 	Limit   int        `query:"limit" minimum:"1" maximum:"500" doc:"At most so many; without one, all, or 500 with details."`
 }
@@ -38,6 +38,7 @@ type detailsError struct {
 type roomDetails struct {
 	LastSeq     int64           `json:"last_seq"`
 	LastMessage json.RawMessage `json:"last_message"` // null in an empty room
+	Messages    int64           `json:"messages,omitempty"`
 }
 
 type roomsAnswer struct {
@@ -63,7 +64,7 @@ func (a *API) listRooms(ctx context.Context, in *listRoomsInput) (any, error) {
 	for i, r := range part {
 		out.Rooms[i] = roomEntry{RoomSummary: r.RoomSummary, Member: r.Member, Alike: r.Alike}
 		if r.LastSeq > 0 {
-			out.Rooms[i].roomDetails = &roomDetails{r.LastSeq, r.LastMessage}
+			out.Rooms[i].roomDetails = &roomDetails{r.LastSeq, r.LastMessage, r.Messages}
 		}
 		if r.Failed != "" {
 			out.Rooms[i].DetailsError = &detailsError{r.Failed, r.FailedWhy}

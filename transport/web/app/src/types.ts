@@ -58,7 +58,7 @@ export interface Entry {
   room_seq: number;
   author_id: string;
   sent_at: string;
-  type: string; // message, edit, reaction, redaction, pin, and what later servers have
+  type: string; // message, edit, reaction, redaction, pin, membership, proposal, and what later servers have
   target?: string; // the entry_id of what it is about
   reply_to?: string;
   body: { content_type: string; json?: Record<string, unknown>; bytes?: string } | null;
@@ -85,6 +85,8 @@ export interface RoomEntry extends RoomSummary {
   alike?: true;
   last_seq?: number;
   last_message?: Message | null;
+  // How many of the entries up to last_seq are messages; absent where the server doesn't say.
+  messages?: number;
   details_error?: { code: string; message: string };
 }
 
@@ -207,6 +209,7 @@ export interface Proposal {
   terms_hash: string;
   by: string;
   at: string;
+  entry_id?: string; // that tells of it in the room
   accepted: string[];
   waiting?: string[];
 }

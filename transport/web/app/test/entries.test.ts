@@ -1,12 +1,13 @@
-// Entries that aren't messages: they are kept, so that a room has no holes, and not shown;
-// and what a redaction takes away is nowhere any more.
+// Entries that aren't messages: they are kept, so that a room has no holes, and not shown
+// but for what acts tell; none is unread; and what a redaction takes away is nowhere any more.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDb } from '../src/store/db';
+import { wordsOfEntry } from '../src/screens/room/acted';
 import { emptied, entryIn, rowOf } from '../src/store/entries';
 import { entryOf } from './server';
-import { Browser, me, texts, World } from './world';
+import { Browser, me, quiet, texts, World } from './world';
 
 const room = 'r:general';
 
@@ -27,6 +28,91 @@ test('other entries are no rows and no news, and the room goes on without a hole
   await world.until('the next message is shown', () => texts(window).length === 2);
   assert.deepEqual(texts(window), ['one', 'two']);
   assert.equal(tab.store.rooms.get(room)!.unread, 1);
+});
+
+test('what acts tell is a line of the room, and no news', async () => {
+  const world = new World();
+  world.server.found(room, me, 'u:bo');
+  world.server.say(room, 'u:bo', 'one');
+  const browser = new Browser(world);
+  const tab = await browser.tab();
+  await world.until('it is live', () => tab.store.connection.value === 'live' && tab.store.synced.value);
+  const window = tab.store.open(room);
+  const comes = { change: 'joined', user_id: 'u:cy', role: 'member' };
+  world.server.act(room, 'u:cy', 'membership', { changes: [comes] }); // the greeting tells it
+  world.server.say(room, 'u:cy', 'u:cy joined');
+  const gone = world.server.act(room, me, 'membership', { changes: [{ change: 'removed', user_id: 'u:cy' }] });
+  const terms = world.server.act(room, 'u:bo', 'proposal', { agreement_id: 'a:room:r:general', state: 'proposed', terms_hash: 'b:1' });
+  await world.until('all has come', () => tab.store.rooms.get(room)!.last_seq === 5);
+  await world.until('all is shown', () => window.items.value.length === 4);
+  assert.deepEqual(window.items.value.map(({ key }) => key).slice(2), [gone.msg_id, terms.msg_id]);
+  const name = (id: string) => ({ name: id, mine: id === me });
+  assert.equal(wordsOfEntry(entryIn(gone)!, name), 'You removed u:cy');
+  assert.equal(wordsOfEntry(entryIn(terms)!, name), 'u:bo proposed other terms for this room');
+  assert.equal(tab.store.rooms.get(room)!.unread, 1);
+  assert.equal(tab.store.rooms.get(room)!.last_message?.body.text, 'u:cy joined');
+  await quiet();
+  tab.crash();
+  browser.cut();
+  const offline = (await browser.tab()).store.open(room);
+  await world.until('it is shown again without a network', () => offline.items.value.length === 4);
+});
+
+test('only messages are unread, live, after a while and after a long absence', async () => {
+  const world = new World();
+  const { server } = world;
+  server.found(room, me, 'u:bo');
+  const first = server.say(room, 'u:bo', 'one');
+  const browser = new Browser(world);
+  const tab = await browser.tab();
+  await world.until('it is live', () => tab.store.connection.value === 'live' && tab.store.synced.value);
+  const mixed = () => {
+    server.say(room, 'u:bo', 'more');
+    server.enter(room, 'u:bo', 'reaction', first);
+    server.enter(room, 'u:bo', 'edit', first, 'two');
+    server.say(room, 'u:bo', 'and more');
+    server.act(room, 'u:bo', 'membership', { changes: [{ change: 'role', user_id: me, role: 'member' }] });
+  };
+  const unread = (t = tab) => t.store.rooms.get(room)!.unread;
+  mixed();
+  await world.until('all has come', () => tab.store.rooms.get(room)!.last_seq === 6);
+  assert.equal(unread(), 2);
+  const window = tab.store.open(room);
+  await world.until('it is shown', () => texts(window).length >= 3);
+  tab.store.markRead(room, 2); // and with it what isn't shown up to the next message
+  assert.deepEqual([unread(), tab.store.rooms.get(room)!.read_seq], [1, 4]);
+  await quiet();
+  tab.crash();
+  mixed();
+  const soon = await browser.tab();
+  await world.until('the stream has gone on', () => soon.store.rooms.get(room)!.last_seq === 11);
+  assert.equal(unread(soon), 3);
+  await quiet();
+  soon.crash();
+  mixed();
+  await world.pass(2 * 3600_000); // the stream begins anew, and the list alone tells
+  const late = await browser.tab();
+  await world.until('it is listed', () => late.store.rooms.get(room)!.last_seq === 16);
+  assert.equal(unread(late), 5);
+  late.store.markRead(room, 16);
+  assert.equal(unread(late), 0);
+  mixed();
+  await world.until('all has come', () => late.store.rooms.get(room)!.last_seq === 21);
+  assert.equal(unread(late), 2);
+});
+
+test('where a server doesn’t count messages, every entry is unread', async () => {
+  const world = new World();
+  world.server.found(room, me, 'u:bo');
+  const first = world.server.say(room, 'u:bo', 'one');
+  world.server.counts = false;
+  const browser = new Browser(world);
+  const tab = await browser.tab();
+  await world.until('it is live', () => tab.store.connection.value === 'live' && tab.store.synced.value);
+  world.server.enter(room, 'u:bo', 'reaction', first);
+  world.server.say(room, 'u:bo', 'two');
+  await world.until('all has come', () => tab.store.rooms.get(room)!.last_seq === 3);
+  assert.equal(tab.store.rooms.get(room)!.unread, 2);
 });
 
 test('a redaction takes a message and its edits from the screen and from the disk', async () => {

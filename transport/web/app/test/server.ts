@@ -2,7 +2,7 @@
 // asks it, with faults on request. test/real.test.ts holds the store against the real one.
 
 import { ApiError } from '../src/api';
-import { emptied, entryIn, isShown, isTaken, rowOf } from '../src/store/entries';
+import { emptied, entryIn, isMessage, isNews, isTaken, rowOf } from '../src/store/entries';
 import type { Entry, Former, Member, Message, RoomEntry, RoomEvent } from '../src/types';
 
 export const tenant = 't:test';
@@ -30,6 +30,7 @@ export class Server {
   posted: { key: string; at: number }[] = []; // each send that came this far
   listeners = new Set<Listener>();
   requests: string[] = [];
+  counts = true; // messages; nodes of an older release don't
   names = new Map<string, string>(); // of members, those who have one
   former: Former[] = []; // who has left
   private events: { id: number; event: RoomEvent }[] = [];
@@ -67,9 +68,18 @@ export class Server {
   // enter appends an entry that isn't a message of text. A redaction takes away what it is
   // about, with its edits.
   enter(roomId: string, user: string, type: string, target: Message, text = ''): Message {
+    return this.append(roomId, user, type, text, { target: target.msg_id });
+  }
+
+  // act appends an entry that an act leaves.
+  act(roomId: string, user: string, type: 'membership' | 'proposal', json: Record<string, unknown>): Message {
+    return this.append(roomId, user, type, '', { body: { content_type: `application/vnd.ubl.${type}+json`, json } });
+  }
+
+  private append(roomId: string, user: string, type: string, text: string, as: Partial<Entry>): Message {
     const room = this.rooms.get(roomId)!;
     const row = this.say(roomId, user, text, '', null, type);
-    const entry = { ...entryOf(row), type, target: target.msg_id };
+    const entry = { ...entryOf(row), type, ...as };
     const made = rowOf(entry);
     room.messages[row.room_seq - 1] = made;
     if (type === 'redaction') room.messages = room.messages.map((m) => (isTaken(m, entry) ? emptied(m, entry) : m));
@@ -104,7 +114,7 @@ export class Server {
     if (!room || (part !== 'entries' && part !== 'history')) return refuse('not_found', 404);
     if (!room.members.has(user)) return refuse('not_a_member', 403);
     const { rows, next_cursor } = pageOf(room, Number(searchParams.get('cursor') ?? Infinity), Number(searchParams.get('limit') ?? 50));
-    return part === 'entries' ? { entries: rows.map(entryOf), next_cursor } : { messages: rows.filter(isShown), next_cursor };
+    return part === 'entries' ? { entries: rows.map(entryOf), next_cursor } : { messages: rows.filter(isNews), next_cursor };
   }
 
   private member(user_id: string): Member {
@@ -201,7 +211,9 @@ export class Server {
 
   private entry(room: Room, user: string): RoomEntry {
     const entry: RoomEntry = { room_id: room.id, name: room.id.slice(2), mode: 'internal', created_at: new Date(0).toISOString(), member: room.members.has(user) };
-    return entry.member ? { ...entry, last_seq: room.messages.length, last_message: room.messages.at(-1) ?? null } : entry;
+    const { messages } = room;
+    const counts = { last_seq: messages.length, ...(this.counts && { messages: messages.filter(isMessage).length }) };
+    return entry.member ? { ...entry, ...counts, last_message: messages.findLast(isNews) ?? null } : entry;
   }
 }
 

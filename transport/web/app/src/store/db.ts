@@ -10,6 +10,7 @@ export interface RoomRow extends RoomSummary {
   member: boolean;
   last_seq: number;
   last_message: Message | null;
+  messages?: number; // among the entries up to last_seq, absent where that isn't known
   available_from: number;
 }
 
@@ -41,6 +42,7 @@ export interface Draft {
 export interface ReadMark {
   room_id: string;
   seq: number;
+  messages?: number; // among the entries up to seq, absent where that isn't known
 }
 
 // Answer is what the server answered, at a time in ms.

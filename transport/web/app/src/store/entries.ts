@@ -1,12 +1,13 @@
 // entries.ts has the one row for everything in a timeline: messages as they are shown,
-// and all other entries, which are kept so that a room's seqs have no holes.
+// and all other entries, which are kept so that a room's seqs have no holes. Of these only
+// what acts tell is shown, as a line.
 
-import type { Entry, Message } from '../types';
+import type { Entry, Message, Role } from '../types';
 
 const text = 'application/vnd.ubl.text+json';
 const system = 'application/vnd.ubl.system+json';
 
-// Kept is a row of type "entry": the whole entry, for screens to come.
+// Kept is a row of type "entry": the whole entry.
 interface Kept extends Message {
   entry?: Entry;
 }
@@ -27,8 +28,31 @@ export function rowOf(entry: Entry): Message {
   return kept;
 }
 
-// isShown tells rows that people see from entries that are only kept.
-export const isShown = (row: Message) => row.type !== 'entry';
+// MemberChange is one of the changes that a membership entry tells of.
+export interface MemberChange {
+  change: 'joined' | 'added' | 'left' | 'removed' | 'role';
+  role?: Role;
+  user_id: string;
+}
+
+// changesIn are those of a membership entry.
+export const changesIn = (entry: Entry) => (entry.type === 'membership' ? ((entry.body?.json?.changes as MemberChange[] | undefined) ?? []) : []);
+
+// isMessage tells messages, which count as unread, from all other entries.
+export const isMessage = (row: Message) => (entryIn(row)?.type ?? 'message') === 'message';
+
+// isNews tells messages that can be shown.
+export const isNews = (row: Message) => row.type !== 'entry';
+
+// isShown tells rows that people see from entries that are only kept. Who comes is told by
+// a message of the system.
+export function isShown(row: Message): boolean {
+  const entry = entryIn(row);
+  return !entry || entry.type === 'proposal' || changesIn(entry).some(({ change }) => change !== 'joined' && change !== 'added');
+}
+
+// isActed tells entries that an act left, somewhere else than where one reads the room.
+export const isActed = (row: Message) => ['membership', 'proposal', 'call'].includes(entryIn(row)?.type ?? '');
 
 // redactionIn is the entry where a row takes the content of others away.
 export function redactionIn(row: Message): Entry | null {

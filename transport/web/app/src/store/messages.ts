@@ -4,7 +4,7 @@
 import { computed, signal } from '@preact/signals';
 import type { Message } from '../types';
 import type { Outgoing } from './db';
-import { emptied, isShown, isTaken, redactionIn } from './entries';
+import { emptied, isMessage, isShown, isTaken, redactionIn } from './entries';
 import type { Env } from './env';
 import { page, type History, type Part } from './history';
 
@@ -114,6 +114,23 @@ export class RoomWindow {
   // has tells whether the message is in the window.
   has(seq: number): boolean {
     return this.run.value.length > 0 && seq >= this.firstSeq() && seq <= this.lastSeq();
+  }
+
+  // reach is up to where one has seen everything with the row of a seq: what isn't shown
+  // behind it, too.
+  reach(seq: number): number {
+    for (const m of this.run.value) {
+      if (m.room_seq <= seq) continue;
+      if (m.room_seq !== seq + 1 || isShown(m)) break;
+      seq = m.room_seq;
+    }
+    return seq;
+  }
+
+  // messagesIn counts the messages from low to high, undefined where not all are here.
+  messagesIn(low: number, high: number): number | undefined {
+    if (low <= high && !(this.has(low) && this.has(high))) return undefined;
+    return this.run.value.filter((m) => m.room_seq >= low && m.room_seq <= high && isMessage(m)).length;
   }
 
   close() {

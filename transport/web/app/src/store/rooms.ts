@@ -4,21 +4,21 @@
 import { computed, signal } from '@preact/signals';
 import type { Message } from '../types';
 import type { Batch } from './batch';
-import type { Change, Draft, RoomRow } from './db';
-import { isShown } from './entries';
+import type { Change, Draft, ReadMark, RoomRow } from './db';
+import { isActed, isMessage, isNews } from './entries';
 
 // RoomView is a room as a list shows it. The same object stays for as long as nothing
 // about the room changes.
 export interface RoomView extends RoomRow {
   read_seq: number; // up to where one has read
-  unread: number;
+  unread: number; // messages, whatever else came
   draft: Draft | null;
 }
 
 export class Rooms {
   private readonly views = signal<ReadonlyMap<string, RoomView>>(new Map());
   private readonly rows = new Map<string, RoomRow>();
-  private readonly marks = new Map<string, number>();
+  private readonly marks = new Map<string, ReadMark>();
   private readonly drafts = new Map<string, Draft>();
 
   // mine are the rooms that one is in, the one with the latest message first.
@@ -57,13 +57,9 @@ export class Rooms {
       touched.add(id);
     }
     for (const row of batch.rooms ?? []) this.put(row, changes, touched);
-    for (const [id, { seq, last, own, quiet }] of lastOf(batch.messages ?? [], this.me)) {
-      const row = this.rows.get(id);
-      const read = row !== undefined && (this.marks.get(id) ?? 0) >= row.last_seq;
-      if (row) this.put({ ...row, last_seq: seq, last_message: last ?? row.last_message }, changes, touched);
-      this.mark(id, quiet && read ? seq : own, changes, touched);
-    }
-    for (const { room_id, seq } of batch.marks ?? []) this.mark(room_id, seq, changes, touched);
+    const news = batch.messages ?? [];
+    for (const id of new Set(news.map((m) => m.room_id))) this.take(id, news.filter((m) => m.room_id === id), changes, touched);
+    for (const mark of batch.marks ?? []) this.mark(mark, changes, touched);
     for (const draft of batch.drafts ?? []) this.draft(draft, changes, touched);
     if (touched.size > 0) this.show(touched);
     return changes;
@@ -78,10 +74,32 @@ export class Rooms {
     touched.add(row.room_id);
   }
 
-  private mark(room_id: string, seq: number, changes: Change[], touched: Set<string>) {
-    if (seq <= (this.marks.get(room_id) ?? 0)) return;
-    this.marks.set(room_id, seq);
-    changes.push({ put: 'marks', value: { room_id, seq } });
+  // take takes new entries of a room. Who writes has read what stands before; and who has
+  // read everything needn't read again for what is no message.
+  private take(room_id: string, news: Message[], changes: Change[], touched: Set<string>) {
+    const row = this.rows.get(room_id);
+    const read = row !== undefined && (this.marks.get(room_id)?.seq ?? 0) >= row.last_seq;
+    const next = { last_seq: row?.last_seq ?? 0, messages: row?.messages, last_message: row?.last_message ?? null };
+    let own: ReadMark | null = null;
+    for (const m of [...news].sort((a, b) => a.room_seq - b.room_seq)) {
+      const step = m.room_seq - next.last_seq; // more than 1 behind a hole, which may hold messages
+      if (step > 0 && next.messages !== undefined) next.messages += step - (isMessage(m) ? 0 : 1);
+      next.last_seq = Math.max(next.last_seq, m.room_seq);
+      if (isNews(m) && m.room_seq >= (next.last_message?.room_seq ?? 0)) next.last_message = m;
+      if (m.sender_id === this.me && !isActed(m)) own = { room_id, seq: m.room_seq, messages: step > 0 ? next.messages : undefined };
+    }
+    if (row) this.put({ ...row, ...next }, changes, touched);
+    if (own) this.mark(own, changes, touched);
+    if (read && !news.some(isNews)) this.mark({ room_id, seq: next.last_seq }, changes, touched);
+  }
+
+  // mark moves a mark on. At the end of a room the room knows how many messages it stands for.
+  private mark({ room_id, seq, messages }: ReadMark, changes: Change[], touched: Set<string>) {
+    if (seq <= (this.marks.get(room_id)?.seq ?? 0)) return;
+    const row = this.rows.get(room_id);
+    const value = { room_id, seq, messages: row && seq >= row.last_seq ? row.messages : messages };
+    this.marks.set(room_id, value);
+    changes.push({ put: 'marks', value });
     touched.add(room_id);
   }
 
@@ -98,7 +116,7 @@ export class Rooms {
     const views = new Map(this.views.value);
     for (const id of touched) {
       const row = this.rows.get(id);
-      if (row) views.set(id, view(row, this.marks.get(id) ?? 0, this.drafts.get(id) ?? null));
+      if (row) views.set(id, view(row, this.marks.get(id) ?? { room_id: id, seq: 0, messages: 0 }, this.drafts.get(id) ?? null));
       else views.delete(id);
     }
     this.views.value = views;
@@ -113,36 +131,18 @@ function newer(old: RoomRow | undefined, row: RoomRow): RoomRow {
     ...row,
     last_seq: last.last_seq,
     last_message: last.last_message,
+    messages: last.messages,
     available_from: Math.max(old.available_from, row.available_from),
   };
 }
 
-function view(row: RoomRow, mark: number, draft: Draft | null): RoomView {
-  const unread = Math.max(0, row.last_seq - Math.max(mark, row.available_from - 1));
-  return { ...row, read_seq: mark, unread, draft };
-}
-
-// Last is the newest row of a room, and what is to be known of it.
-interface Last {
-  seq: number;
-  last: Message | null; // the newest that is shown
-  own: number; // the newest of one's own: who writes has read what stands before
-  quiet: boolean; // none is shown, so none of them is news
-}
-
-function lastOf(messages: Message[], me: string): Map<string, Last> {
-  const found = new Map<string, Last>();
-  for (const m of messages) {
-    const at = found.get(m.room_id) ?? { seq: 0, last: null, own: 0, quiet: true };
-    at.seq = Math.max(at.seq, m.room_seq);
-    if (isShown(m)) {
-      at.quiet = false;
-      if (m.room_seq > (at.last?.room_seq ?? 0)) at.last = m;
-    }
-    if (m.sender_id === me) at.own = Math.max(at.own, m.room_seq);
-    found.set(m.room_id, at);
-  }
-  return found;
+// view counts what is unread: as the counts of messages tell, and where one isn't known every
+// entry; never what the server no longer keeps.
+function view(row: RoomRow, mark: ReadMark, draft: Draft | null): RoomView {
+  const entries = row.last_seq - Math.max(mark.seq, row.available_from - 1);
+  const known = row.messages !== undefined && mark.messages !== undefined;
+  const unread = Math.max(0, known ? Math.min(entries, row.messages! - mark.messages!) : entries);
+  return { ...row, read_seq: mark.seq, unread, draft };
 }
 
 function latestFirst(a: RoomView, b: RoomView): number {

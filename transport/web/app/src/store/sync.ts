@@ -192,10 +192,15 @@ export class Store {
     return found?.msg_id === msgId ? found : null;
   }
 
-  // markRead notes that everything up to a message was read.
+  // markRead notes that everything up to a message was read, and what isn't shown behind it.
   markRead(roomId: string, seq: number) {
     const room = this.rooms.get(roomId);
-    if (room && seq > room.read_seq) void this.commit({ marks: [{ room_id: roomId, seq }] });
+    const window = [...this.windows].find((w) => w.roomId === roomId);
+    const end = window?.reach(seq) ?? seq;
+    if (!room || end <= room.read_seq) return;
+    const left = window?.messagesIn(end + 1, room.last_seq);
+    const messages = room.messages === undefined || left === undefined ? undefined : room.messages - left;
+    void this.commit({ marks: [{ room_id: roomId, seq: end, messages }] });
   }
 
   // draft is what was written in a room and not sent; null where there is nothing.
@@ -352,7 +357,7 @@ export class Store {
   }
 
   private founded(room: RoomSummary): RoomRow {
-    return { ...room, member: true, last_seq: 0, last_message: null, available_from: 0 };
+    return { ...room, member: true, last_seq: 0, last_message: null, messages: 0, available_from: 0 };
   }
 
   // raise notes that the server keeps nothing of a room below floor.

@@ -6,7 +6,7 @@ import type { Item } from '../../store/messages';
 import { Bubble } from './Bubble';
 import { Time } from '../../ui/Bits';
 import { memo } from '../../ui/memo';
-import type { Place } from './group';
+import { isLine, type Place } from './group';
 import type { Talk } from './talk';
 import { wordsOf } from './who';
 
@@ -33,7 +33,7 @@ export const MessageRow = memo(function MessageRow({ item, talk, day, first, las
           <span>New</span>
         </p>
       )}
-      {message?.type === 'system' ? (
+      {message && isLine(item) ? (
         <p class="system" dir="auto">
           {wordsOf(message)} · <Time at={message.sent_at} as="clock" />
         </p>

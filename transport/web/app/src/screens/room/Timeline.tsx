@@ -45,7 +45,7 @@ export function Timeline({ talk, name, unread, onLeave }: Props) {
 
   if (!window.ready.value) return <Spinner />;
   if (items.length === 0) return window.problem.value ? <Failed problem={window.problem.value} onRetry={() => void window.toEnd()} /> : <Empty icon="room" title="No messages yet" />;
-  const divider = talk.divider.value;
+  const divider = talk.fresh();
   return (
     <div class="timeline" ref={box} onScrollCapture={seen} onKeyDown={(e) => walk(e, onLeave)}>
       <VirtualList

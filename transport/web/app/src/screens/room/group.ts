@@ -18,6 +18,9 @@ export const timeOf = (item: Item) => item.message?.sent_at ?? new Date(item.out
 
 export const senderOf = (item: Item) => item.message?.sender_id ?? me.value?.identity.user_id ?? '';
 
+// isLine tells what is shown as a line from messages of somebody.
+export const isLine = ({ message }: Item) => message !== null && message.type !== 'text';
+
 // placeOf is the place of a row among its neighbours. A line drawn at the room_seq
 // divider parts groups too.
 export function placeOf(items: readonly Item[], i: number, divider: number): Place {
@@ -33,7 +36,7 @@ export function placeOf(items: readonly Item[], i: number, divider: number): Pla
 function joined(a: Item, b: Item, divider: number): boolean {
   const [from, to] = [timeOf(a), timeOf(b)];
   return (
-    a.message?.type !== 'system' && b.message?.type !== 'system' && b.message?.room_seq !== divider &&
+    !isLine(a) && !isLine(b) && b.message?.room_seq !== divider &&
     senderOf(a) === senderOf(b) && Date.parse(to) - Date.parse(from) < together && sameDay(from, to)
   );
 }

@@ -9,19 +9,20 @@ import { announce } from '../../ui/Announcer';
 import { whoIs, wordsOf } from './who';
 
 export function useSpoken(store: Store, room: RoomView): void {
-  const last = useRef(room.last_seq);
+  const messages = room.messages ?? room.last_seq;
+  const last = useRef(messages);
   const failed = store.outbox.entries.value.filter((entry) => entry.room_id === room.room_id && entry.state === 'failed').length;
   const before = useRef(failed);
   useEffect(() => {
-    const news = room.last_seq - last.current;
+    const news = messages - last.current;
     const message = room.last_message;
-    last.current = room.last_seq;
+    last.current = messages;
     if (news <= 0 || !message) return;
     const who = whoIs(message.sender_id);
     if (news > 1) announce(count(news, 'new message'));
     else if (message.type === 'system') announce(wordsOf(message));
     else if (!who.mine) announce(`${who.name}: ${message.body.text}`);
-  }, [room.last_seq]);
+  }, [messages]);
   useEffect(() => {
     if (failed > before.current) announce('A message wasn’t sent');
     before.current = failed;

@@ -4,6 +4,7 @@
 import { signal, type Signal } from '@preact/signals';
 import type { Store } from '../../store/sync';
 import type { Item } from '../../store/messages';
+import type { RoomView } from '../../store/rooms';
 import type { Message } from '../../types';
 
 // end is the target of a jump to the newest message.
@@ -15,13 +16,15 @@ const patience = 200;
 // glow is how long a message stays marked that one has jumped to, in ms.
 const glow = 2000;
 
+const firstNew = (room: RoomView) => Math.max(room.read_seq + 1, room.available_from);
+
 export class Talk {
   readonly window;
   readonly reply = signal<Message | null>(null);
   readonly details = signal<Message | null>(null);
   // menu is open for a message, at a point of the screen.
   readonly menu = signal<{ message: Message; x: number; y: number } | null>(null);
-  // divider is the room_seq of the first new message, 0 for none.
+  // divider is the room_seq from which on all is new, 0 for none.
   readonly divider = signal(0);
   // target is the key of a row to bring into view as soon as it is there.
   readonly target = signal<string | typeof end | null>(null);
@@ -37,9 +40,8 @@ export class Talk {
     this.window = store.open(roomId);
     const room = store.rooms.get(roomId);
     if (!room || room.unread === 0) return;
-    const first = room.last_seq - room.unread + 1;
-    this.divider.value = first;
-    if (room.unread <= patience) void this.goTo(first, false);
+    this.divider.value = firstNew(room);
+    if (room.unread <= patience) void this.goTo(firstNew(room), false);
   }
 
   // quote is the message with that id: undefined while it is looked for, null where
@@ -56,10 +58,10 @@ export class Talk {
     return found;
   }
 
-  // goTo brings a message into view, and marks it.
+  // goTo brings a message into view, and marks it; without a mark also the next that is shown.
   async goTo(seq: number, mark = true): Promise<void> {
     await this.window.loadAround(seq);
-    const row = this.window.items.value.find((item) => item.message?.room_seq === seq);
+    const row = this.window.items.value.find(({ message }) => message && (mark ? message.room_seq === seq : message.room_seq >= seq));
     if (!row) return;
     this.target.value = row.key;
     if (!mark) return;
@@ -87,7 +89,14 @@ export class Talk {
   // returned draws the line anew for what came while nobody looked.
   returned() {
     const room = this.store.rooms.get(this.roomId);
-    if (room && room.unread > 0) this.divider.value = room.last_seq - room.unread + 1;
+    if (room && room.unread > 0) this.divider.value = firstNew(room);
+  }
+
+  // fresh is the room_seq of the first row that is new, 0 where that isn't in the window.
+  fresh(): number {
+    const first = this.divider.value;
+    if (first === 0 || !this.window.has(first)) return 0;
+    return this.window.items.value.find(({ message }) => message && message.room_seq >= first)?.message?.room_seq ?? 0;
   }
 
   close() {
