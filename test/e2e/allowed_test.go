@@ -15,52 +15,57 @@ import (
 // is a member of the tenant without an entry, a stranger of another tenant, and nobody has no
 // credential.
 const allowed = `
-place                    act        owner  entry  agent  colleague  stranger  nobody
-sealed container         look       yes    yes    yes    hidden     hidden    401
-sealed container         read       yes    yes    yes    hidden     hidden    401
-sealed container         write      no     no     no     hidden     hidden    401
-sealed container         carry out  no     no     no     hidden     hidden    401
-sealed container         set roles  yes    no     no     hidden     hidden    401
-sealed container         set terms  yes    no     no     hidden     hidden    401
-gated container          look       yes    yes    yes    hidden     hidden    401
-gated container          read       yes    yes    yes    hidden     hidden    401
-gated container          write      yes    yes    yes    hidden     hidden    401
-gated container          carry out  yes    no     no     hidden     hidden    401
-gated container          set roles  yes    no     no     hidden     hidden    401
-gated container          set terms  yes    no     no     hidden     hidden    401
-collaborative container  look       yes    yes    yes    hidden     hidden    401
-collaborative container  read       yes    yes    yes    hidden     hidden    401
-collaborative container  write      yes    yes    yes    hidden     hidden    401
-collaborative container  carry out  yes    yes    yes    hidden     hidden    401
-collaborative container  set roles  yes    no     no     hidden     hidden    401
-collaborative container  set terms  yes    no     no     hidden     hidden    401
-open container           look       yes    yes    yes    yes        hidden    401
-open container           read       yes    yes    yes    yes        hidden    401
-open container           write      yes    yes    yes    yes        hidden    401
-open container           carry out  yes    yes    yes    yes        hidden    401
-open container           set roles  yes    no     no     no         hidden    401
-open container           set terms  yes    no     no     no         hidden    401
-public container         look       yes    yes    yes    yes        hidden    401
-public container         read       yes    yes    yes    yes        hidden    401
-public container         write      yes    yes    yes    yes        hidden    401
-public container         carry out  yes    yes    yes    yes        hidden    401
-public container         set roles  yes    no     no     no         hidden    401
-public container         set terms  yes    no     no     no         hidden    401
-sealed room              look       yes    no     no     no         hidden    401
-sealed room              read       yes    no     no     no         hidden    401
-sealed room              write      no     no     no     no         hidden    401
-sealed room              invite     no     no     no     no         hidden    401
-sealed room              set terms  yes    no     no     no         hidden    401
-gated room               look       yes    yes    yes    no         hidden    401
-gated room               read       yes    yes    yes    no         hidden    401
-gated room               write      yes    yes    yes    no         hidden    401
-gated room               invite     yes    no     no     no         hidden    401
-gated room               set terms  yes    no     no     no         hidden    401
-collaborative room       look       yes    yes    yes    no         hidden    401
-collaborative room       read       yes    yes    yes    no         hidden    401
-collaborative room       write      yes    yes    yes    no         hidden    401
-collaborative room       invite     yes    no     no     no         hidden    401
-collaborative room       set terms  yes    no     no     no         hidden    401
+place                    act        owner   entry   agent   colleague  stranger  nobody
+sealed container         look       yes     yes     yes     hidden     hidden    401
+sealed container         read       yes     yes     yes     hidden     hidden    401
+sealed container         as anyone  hidden  hidden  hidden  hidden     hidden    hidden
+sealed container         write      no      no      no      hidden     hidden    401
+sealed container         carry out  no      no      no      hidden     hidden    401
+sealed container         set roles  yes     no      no      hidden     hidden    401
+sealed container         set terms  yes     no      no      hidden     hidden    401
+gated container          look       yes     yes     yes     hidden     hidden    401
+gated container          read       yes     yes     yes     hidden     hidden    401
+gated container          as anyone  hidden  hidden  hidden  hidden     hidden    hidden
+gated container          write      yes     yes     yes     hidden     hidden    401
+gated container          carry out  yes     no      no      hidden     hidden    401
+gated container          set roles  yes     no      no      hidden     hidden    401
+gated container          set terms  yes     no      no      hidden     hidden    401
+collaborative container  look       yes     yes     yes     hidden     hidden    401
+collaborative container  read       yes     yes     yes     hidden     hidden    401
+collaborative container  as anyone  hidden  hidden  hidden  hidden     hidden    hidden
+collaborative container  write      yes     yes     yes     hidden     hidden    401
+collaborative container  carry out  yes     yes     yes     hidden     hidden    401
+collaborative container  set roles  yes     no      no      hidden     hidden    401
+collaborative container  set terms  yes     no      no      hidden     hidden    401
+open container           look       yes     yes     yes     yes        hidden    401
+open container           read       yes     yes     yes     yes        hidden    401
+open container           as anyone  hidden  hidden  hidden  hidden     hidden    hidden
+open container           write      yes     yes     yes     yes        hidden    401
+open container           carry out  yes     yes     yes     yes        hidden    401
+open container           set roles  yes     no      no      no         hidden    401
+open container           set terms  yes     no      no      no         hidden    401
+public container         look       yes     yes     yes     yes        hidden    401
+public container         read       yes     yes     yes     yes        hidden    401
+public container         as anyone  yes     yes     yes     yes        yes       yes
+public container         write      yes     yes     yes     yes        hidden    401
+public container         carry out  yes     yes     yes     yes        hidden    401
+public container         set roles  yes     no      no      no         hidden    401
+public container         set terms  yes     no      no      no         hidden    401
+sealed room              look       yes     no      no      no         hidden    401
+sealed room              read       yes     no      no      no         hidden    401
+sealed room              write      no      no      no      no         hidden    401
+sealed room              invite     no      no      no      no         hidden    401
+sealed room              set terms  yes     no      no      no         hidden    401
+gated room               look       yes     yes     yes     no         hidden    401
+gated room               read       yes     yes     yes     no         hidden    401
+gated room               write      yes     yes     yes     no         hidden    401
+gated room               invite     yes     no      no      no         hidden    401
+gated room               set terms  yes     no      no      no         hidden    401
+collaborative room       look       yes     yes     yes     no         hidden    401
+collaborative room       read       yes     yes     yes     no         hidden    401
+collaborative room       write      yes     yes     yes     no         hidden    401
+collaborative room       invite     yes     no      no      no         hidden    401
+collaborative room       set terms  yes     no      no      no         hidden    401
 `
 
 // roles are the columns of the table.
@@ -214,6 +219,7 @@ func inContainer(t *testing.T, ana *agent, permeability string, ids map[string]s
 		told(t, ana, "POST", "/api/containers/"+id+"/members", fmt.Sprintf(`{"user_id":%q}`, ids[role]))
 	}
 	place := "/api/containers/" + id
+	outside := "/public/t:ours.example/" + id
 	agreement := "/api/agreements/a:container:" + id
 	terms := itsTerms(t, ana, agreement)
 	return []act{
@@ -223,6 +229,9 @@ func inContainer(t *testing.T, ana *agent, permeability string, ids map[string]s
 			tool("office.document.list", `{"workspace_id":%q}`, id), tool("office.document.search", `{"workspace_id":%q,"query":"plan"}`, id),
 			tool("office.file.list", `{"workspace_id":%q}`, id),
 		}...)},
+		{"as anyone", []way{ // who asks doesn't count there
+			rest("GET", outside, ""), rest("GET", outside+"/documents", ""), rest("GET", outside+"/documents/"+document, ""),
+		}},
 		{"write", []way{
 			rest("POST", inside+"/documents", `{"title":"More","content":"More of it"}`),
 			rest("PATCH", inside+"/documents/"+document, `{"content":"More of it"}`),
