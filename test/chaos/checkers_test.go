@@ -15,7 +15,7 @@ func stored(n int) []message {
 	out := make([]message, n)
 	for i := range out {
 		out[i].RoomSeq, out[i].MsgID = int64(i+1), fmt.Sprintf("m:%d", i+1)
-		out[i].Body.Text = fmt.Sprintf("text %d", i+1)
+		out[i].Text = fmt.Sprintf("text %d", i+1)
 		out[i].Receipt.Seq = int64(2*i + 1)
 	}
 	return out
@@ -40,11 +40,13 @@ func verdict(t *testing.T, name string, fails bool, wrong []string) {
 // of bad one.
 func TestCheckersFail(t *testing.T) {
 	good := stored(6)
-	greeted := with(with(good, 2, func(m *message) { m.Body.Text = "u:bo joined" }), 4, func(m *message) { m.Body.Text = "u:bo joined" })
+	greeted := with(with(good, 2, func(m *message) { m.Text = "u:bo joined" }), 4, func(m *message) { m.Text = "u:bo joined" })
 	verdict(t, "once", false, checkOnce(good))
 	verdict(t, "greeted twice", false, checkOnce(greeted))
+	again := with(with(good, 1, func(m *message) { m.Text = "added u:bo" }), 3, func(m *message) { m.Text = "added u:bo" })
+	verdict(t, "added twice", false, checkOnce(again))
 	verdict(t, "a gap", true, checkOnce(slices.Delete(slices.Clone(good), 2, 3)))
-	verdict(t, "a doubled message", true, checkOnce(with(good, 4, func(m *message) { m.Body.Text = "text 2" })))
+	verdict(t, "a doubled message", true, checkOnce(with(good, 4, func(m *message) { m.Text = "text 2" })))
 	verdict(t, "a doubled id", true, checkOnce(with(good, 4, func(m *message) { m.MsgID = "m:2" })))
 	verdict(t, "receipts out of order", true, checkOnce(with(good, 4, func(m *message) { m.Receipt.Seq = 1 })))
 
@@ -81,20 +83,23 @@ func TestCheckersFail(t *testing.T) {
 func TestLinearizabilityFails(t *testing.T) {
 	final := stored(3)
 	send := func(i int, call, end int64, out any) porcupine.Operation {
-		return porcupine.Operation{Input: opSend{final[i-1].Body.Text}, Call: call, Return: end, Output: out}
+		return porcupine.Operation{Input: opSend{text: final[i-1].Text}, Call: call, Return: end, Output: out}
 	}
 	read := func(i int, call, end int64) porcupine.Operation {
-		return porcupine.Operation{ClientId: 1, Input: opTail{}, Call: call, Return: end, Output: tail{int64(i), final[i-1].Body.Text}}
+		return porcupine.Operation{ClientId: 1, Input: opTail{}, Call: call, Return: end, Output: tail{int64(i), final[i-1].Text}}
 	}
 	head := func(i int, call, end int64) porcupine.Operation {
 		return porcupine.Operation{ClientId: 2, Input: opHead{}, Call: call, Return: end, Output: int64(i)}
 	}
 	unknown := send(2, 20, never, nil)
+	pair := porcupine.Operation{Input: opSend{final[0].Text, final[1].Text}, Call: 0, Return: 30, Output: int64(1)}
 	for name, c := range map[string]struct {
 		fails bool
 		ops   []porcupine.Operation
 		final []message
 	}{
+		"two in a commit":               {false, []porcupine.Operation{pair, read(2, 31, 32), head(2, 33, 34)}, final},
+		"one of two in a commit":        {true, []porcupine.Operation{pair, read(1, 31, 32)}, final},
 		"in order":                      {false, []porcupine.Operation{send(1, 0, 10, int64(1)), read(1, 11, 12), send(2, 20, 30, int64(2)), head(2, 31, 32)}, final},
 		"a read meanwhile":              {false, []porcupine.Operation{send(1, 0, 10, int64(1)), send(2, 20, 30, int64(2)), read(1, 25, 26)}, final},
 		"unknown, and it happened late": {false, []porcupine.Operation{send(1, 0, 10, int64(1)), unknown, read(1, 30, 40), read(2, 90, 91)}, final[:2]},

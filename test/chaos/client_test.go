@@ -144,23 +144,55 @@ func (c *client) insist(ctx context.Context, n *node, path string, out any) erro
 	}
 }
 
-// message is what the checks look at in a message.
+// message is what the checks look at in an entry of a room's timeline: mostly messages, and
+// what acts on members leave. It is read from a message.v1 as well as from an entry.v2.
 type message struct {
-	MsgID    string `json:"msg_id"`
-	RoomSeq  int64  `json:"room_seq"`
-	SenderID string `json:"sender_id"`
-	Body     struct {
-		Text string `json:"text"`
-	} `json:"body"`
-	Receipt struct {
-		Seq      int64  `json:"seq"`
-		CID      string `json:"cid"`
-		HeadHash string `json:"head_hash"`
-	} `json:"receipt"`
+	MsgID    string
+	RoomSeq  int64
+	SenderID string
+	Text     string // of what an act on members left, what it says: "added u:bo"
+	Receipt  receipt
+}
+
+type receipt struct {
+	Seq      int64  `json:"seq"`
+	CID      string `json:"cid"`
+	HeadHash string `json:"head_hash"`
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (m *message) UnmarshalJSON(data []byte) error {
+	var in struct {
+		MsgID    string `json:"msg_id"`
+		EntryID  string `json:"entry_id"`
+		RoomSeq  int64  `json:"room_seq"`
+		SenderID string `json:"sender_id"`
+		AuthorID string `json:"author_id"`
+		Body     struct {
+			Text string `json:"text"`
+			JSON struct {
+				Text    string `json:"text"`
+				Changes []struct {
+					Change string `json:"change"`
+					UserID string `json:"user_id"`
+				} `json:"changes"`
+			} `json:"json"`
+		} `json:"body"`
+		Receipt receipt `json:"receipt"`
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	said := in.Body.Text + in.Body.JSON.Text
+	for _, c := range in.Body.JSON.Changes {
+		said += c.Change + " " + c.UserID
+	}
+	*m = message{in.MsgID + in.EntryID, in.RoomSeq, in.SenderID + in.AuthorID, said, in.Receipt}
+	return nil
 }
 
 type page struct {
-	Messages   []message `json:"messages"`
+	Entries    []message `json:"entries"`
 	NextCursor *int64    `json:"next_cursor"`
 }
 
@@ -176,11 +208,11 @@ func (c *client) history(ctx context.Context, n *node, room string) ([]message, 
 	var all []message
 	for cursor := ""; ; {
 		var p page
-		path := "/api/rooms/" + room + "/history?limit=200" + cursor
+		path := "/api/rooms/" + room + "/entries?limit=200" + cursor
 		if err := c.insist(ctx, n, path, &p); err != nil {
 			return nil, err
 		}
-		all = append(p.Messages, all...)
+		all = append(p.Entries, all...)
 		if p.NextCursor == nil {
 			return all, nil
 		}

@@ -28,8 +28,8 @@ func (r *room) churn(ctx context.Context, who int, u user, draw *rand.Rand, pace
 	}
 }
 
-// invite lets the user in, which the room tells in a system message. One that
-// wasn't acknowledged is in the history too: it may have happened.
+// invite lets the user in, which the room tells in an entry and, behind that, in a system message.
+// One that wasn't acknowledged is in the history too: it may have happened.
 func (r *room) invite(who, i int, u user) error {
 	call := r.owner.world.now()
 	err := r.act("POST", "/members", fmt.Sprintf("invite-%s-%d", u.id, i), map[string]string{"email": u.email})
@@ -37,7 +37,7 @@ func (r *room) invite(who, i int, u user) error {
 	if err != nil {
 		end = never
 	}
-	r.note(who, opSend{greeting(u.id)}, call, nil, end)
+	r.note(who, opSend{"added " + u.id, greeting(u.id)}, call, nil, end)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.joined[u.id]++
@@ -48,8 +48,15 @@ func (r *room) invite(who, i int, u user) error {
 
 func greeting(id string) string { return id + " joined" }
 
-func (r *room) remove(_, i int, u user) error {
-	if err := r.act("DELETE", "/members/"+u.id, fmt.Sprintf("remove-%s-%d", u.id, i), nil); err != nil {
+func (r *room) remove(who, i int, u user) error {
+	call := r.owner.world.now()
+	err := r.act("DELETE", "/members/"+u.id, fmt.Sprintf("remove-%s-%d", u.id, i), nil)
+	end := r.owner.world.now()
+	if err != nil {
+		end = never
+	}
+	r.note(who, opSend{text: "removed " + u.id}, call, nil, end)
+	if err != nil {
 		return err
 	}
 	r.mu.Lock()

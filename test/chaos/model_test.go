@@ -12,21 +12,22 @@ import (
 
 // Operations of the model of one room.
 type (
-	// opSend appends a message; it gives its room_seq.
-	opSend struct{ text string }
-	// opTail reads the newest message; it gives a tail.
+	// opSend appends a message, and behind it in one commit another; it gives the
+	// room_seq of the first.
+	opSend struct{ text, then string }
+	// opTail reads the newest entry; it gives a tail.
 	opTail struct{}
 	// opHead reads the newest room_seq.
 	opHead struct{}
 )
 
-// tail is a room as the model knows it: its newest message.
+// tail is a room as the model knows it: its newest entry.
 type tail struct {
 	seq  int64
 	text string
 }
 
-// roomModel: a send takes the next room_seq, a read sees the newest message.
+// roomModel: a send takes the next room_seq, a read sees the newest entry.
 var roomModel = porcupine.Model{
 	Init: func() any { return tail{} },
 	Step: func(state, input, output any) (bool, any) {
@@ -34,6 +35,9 @@ var roomModel = porcupine.Model{
 		switch in := input.(type) {
 		case opSend:
 			seq := output.(int64)
+			if in.then != "" {
+				return seq == s.seq+1, tail{seq + 1, in.then}
+			}
 			return seq == s.seq+1, tail{seq, in.text}
 		case opTail:
 			return output.(tail) == s, s
@@ -56,7 +60,7 @@ const never = math.MaxInt64
 func settle(ops []porcupine.Operation, final []message) []porcupine.Operation {
 	stored := make(map[string][]int64)
 	for _, m := range final {
-		stored[m.Body.Text] = append(stored[m.Body.Text], m.RoomSeq)
+		stored[m.Text] = append(stored[m.Text], m.RoomSeq)
 	}
 	var out []porcupine.Operation
 	for _, op := range ops {

@@ -41,7 +41,7 @@ func (r *room) make(ctx context.Context) error {
 	call := r.owner.world.now()
 	err := r.owner.ask(ctx, "POST", "/api/rooms", "make-"+r.name, map[string]string{"name": r.name}, nil)
 	if err == nil {
-		r.note(0, opSend{"Room created: " + r.name}, call, int64(1), r.owner.world.now())
+		r.note(0, opSend{text: "Room created: " + r.name}, call, int64(1), r.owner.world.now())
 	}
 	return err
 }
@@ -103,19 +103,19 @@ func (r *room) sayBy(send way, who int, said string, patience time.Duration) (ac
 	err := send(ctx, said, &out)
 	switch {
 	case err == nil:
-		r.note(who, opSend{said}, call, out.Message.RoomSeq, w.now())
+		r.note(who, opSend{text: said}, call, out.Message.RoomSeq, w.now())
 		r.keep(said, out.Message)
 		r.owner.tally.acked.Add(1)
 		r.owner.tally.waited(time.Since(began), w.trouble())
 		return true
 	case passing(err):
-		r.note(who, opSend{said}, call, nil, never)
+		r.note(who, opSend{text: said}, call, nil, never)
 		r.owner.tally.givenUp.Add(1)
 		if patience == deadline {
 			r.blame("%q wasn't acknowledged within %s (%s): %v", said, patience, w.trouble(), err)
 		}
 	default:
-		r.note(who, opSend{said}, call, nil, never)
+		r.note(who, opSend{text: said}, call, nil, never)
 		r.blame("%q was refused: %v", said, err)
 	}
 	return false
@@ -195,18 +195,18 @@ func (r *room) readHead(n *node, who int) error {
 func (r *room) readTail(n *node, who, limit int) error {
 	var p page
 	call := r.owner.world.now()
-	err := r.owner.try(r.owner.world.life, n, "GET", fmt.Sprintf("/api/rooms/%s/history?limit=%d", r.id, limit), "", nil, &p)
+	err := r.owner.try(r.owner.world.life, n, "GET", fmt.Sprintf("/api/rooms/%s/entries?limit=%d", r.id, limit), "", nil, &p)
 	if err != nil {
 		return err
 	}
-	if len(p.Messages) == 0 {
+	if len(p.Entries) == 0 {
 		r.blame("a read through %s saw an empty room", n)
 		return nil
 	}
-	last := p.Messages[len(p.Messages)-1]
-	r.note(who, opTail{}, call, tail{last.RoomSeq, last.Body.Text}, r.owner.world.now())
+	last := p.Entries[len(p.Entries)-1]
+	r.note(who, opTail{}, call, tail{last.RoomSeq, last.Text}, r.owner.world.now())
 	r.owner.tally.reads.Add(1)
-	r.saw(n, p.Messages)
+	r.saw(n, p.Entries)
 	return nil
 }
 

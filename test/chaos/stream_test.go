@@ -4,6 +4,7 @@ package chaos
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -106,15 +107,16 @@ func (f *follower) frame(id, event, data string) {
 	var ev struct {
 		RoomID  string `json:"room_id"`
 		Payload struct {
-			Message message `json:"message"`
+			Message *message `json:"message"`
+			Entry   *message `json:"entry"`
 			counted
 		} `json:"payload"`
 	}
 	switch {
 	case event == "room.gap":
 		f.gaps = append(f.gaps, data)
-	case event == "message.created" && json.Unmarshal([]byte(data), &ev) == nil:
-		f.got[ev.RoomID] = append(f.got[ev.RoomID], ev.Payload.Message)
+	case (event == "message.created" || event == "entry.created") && json.Unmarshal([]byte(data), &ev) == nil:
+		f.got[ev.RoomID] = append(f.got[ev.RoomID], *cmp.Or(ev.Payload.Message, ev.Payload.Entry))
 		f.client.tally.events.Add(1)
 	case strings.HasPrefix(event, "counter.") && json.Unmarshal([]byte(data), &ev) == nil:
 		f.told = append(f.told, fmt.Sprint(event, " ", ev.Payload.ID, " ", ev.Payload.Value))
