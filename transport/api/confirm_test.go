@@ -21,7 +21,7 @@ var sensitive = map[asks][]string{
 	},
 	sometimes: {
 		"invite-member", "invite-to-container", "remove-container-member", "remove-member", "set-budget", "set-defaults", "set-room-policy", "set-tenant-member",
-		"set-tool-access",
+		"set-tool-access", "transfer",
 	},
 }
 
@@ -119,8 +119,8 @@ func TestSometimesSensitive(t *testing.T) {
 	s := newServer(t)
 	tested := map[string]bool{}
 	for _, c := range []struct {
-		id, user, body string
-		asked          bool
+		id, of, body string // of is a user or, in a transfer, the source
+		asked        bool
 	}{
 		{"set-tenant-member", "u:bob", `{"role":"owner"}`, true},
 		{"set-tenant-member", "u:bob", `{"role":"member","name":"Bob"}`, true},
@@ -151,12 +151,19 @@ func TestSometimesSensitive(t *testing.T) {
 		{"set-budget", "", `{"tokens_per_day":5000,"requests_per_minute":61}`, true},
 		{"set-budget", "", `{"tokens_per_day":100000,"requests_per_minute":60}`, false},
 		{"set-budget", "", `{"tokens_per_day":1,"requests_per_minute":1}`, false},
+		{"transfer", "", `{"to":"k:till","amount":5}`, false},
+		{"transfer", "", `{"to":"k:till","document_id":"d:1"}`, false},
+		{"transfer", "", `{"to":"k:till","title":"T","content":"All of it"}`, false},
+		{"transfer", "t:ubl_core", `{"to":"t:acme.com","email":"new@else.example","role":"owner"}`, true},
 		{"set-tool-access", "", `{"allowed":true}`, true},
 		{"set-tool-access", "", `{"allowed":false}`, false},
 		{"set-tool-access", "", `{"allowed":false,"users":["u:bob"],"groups":["staff"],"per_minute":9}`, false},
 	} {
 		i := slices.IndexFunc(s.api.table, func(r route) bool { return r.id == c.id })
-		path := strings.Replace("/api"+s.api.table[i].path, "{userId}", c.user, 1)
+		path := strings.Replace("/api"+s.api.table[i].path, "{userId}", c.of, 1)
+		if c.id == "transfer" && c.of != "" {
+			path = strings.Replace(path, "{containerId}", c.of, 1)
+		}
 		s.confirms(t, &s.api.table[i], places.Replace(path), c.body, c.asked)
 		for argument := range parse(argumentsOf(t, &s.api.table[i], "", c.body)) {
 			tested[c.id+" "+argument] = true

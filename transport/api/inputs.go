@@ -43,7 +43,7 @@ type (
 	}
 	// SourcePath names where a transfer begins: a container, or the caller.
 	SourcePath struct {
-		Source string `path:"containerId" pattern:"^([wk]:[A-Za-z0-9._-]{1,128}|u:[A-Za-z0-9._-]{1,256})$" example:"k:petty-cash" doc:"A container, or the caller by their user id."`
+		Source string `path:"containerId" pattern:"^([wk]:[A-Za-z0-9._-]{1,128}|u:[A-Za-z0-9._-]{1,256}|t:ubl_core)$" example:"k:petty-cash" doc:"A container; the caller by their user id; or t:ubl_core, from where memberships come."`
 	}
 	// KindPath names a kind of containers in a path.
 	KindPath struct {

@@ -28,6 +28,9 @@ func (a *API) listInvitations(ctx context.Context, _ *struct{}) (any, error) {
 	return invitationsAnswer{list(i)}, err
 }
 
+// usualTTL is how long an invitation holds where its maker says nothing.
+const usualTTL = 168 * time.Hour
+
 type createInvitationInput struct {
 	Body struct {
 		Keyed
@@ -37,24 +40,29 @@ type createInvitationInput struct {
 	}
 }
 
-// createInvitation draws a link and has the hash of its secret recorded. A
+func (a *API) createInvitation(ctx context.Context, in *createInvitationInput) (any, error) {
+	b := &in.Body
+	return a.drawInvitation(ctx, b.Key, b.Email, b.Role, time.Duration(b.TTLHours)*time.Hour)
+}
+
+// drawInvitation draws a link and has the hash of its secret recorded. A
 // repetition finds the earlier record under another id than it drew. No agent makes
 // owners: one that a stranger's text has turned would let the stranger in as one.
-func (a *API) createInvitation(ctx context.Context, in *createInvitationInput) (any, error) {
-	if asTool(ctx) && in.Body.Role == ubl.RoleOwner {
+func (a *API) drawInvitation(ctx context.Context, key, email string, role ubl.Role, lasts time.Duration) (*invitationCreatedAnswer, error) {
+	if asTool(ctx) && role == ubl.RoleOwner {
 		return nil, ubl.Errorf(ubl.CodeForbidden, "an owner is invited over REST or in the app, not by a tool")
 	}
-	c, link, err := a.NewInvitation(caller(ctx).TenantID, in.Body.Email)
+	c, link, err := a.NewInvitation(caller(ctx).TenantID, email)
 	if err != nil {
 		return nil, err
 	}
-	c.Request = envelope.Command(ctx, in.Body.Key)
-	c.Role, c.TTL = in.Body.Role, time.Duration(in.Body.TTLHours)*time.Hour
+	c.Request = envelope.Command(ctx, key)
+	c.Role, c.TTL = role, lasts
 	i, err := ubl.Ask[*ubl.Invitation](ctx, a.Asker, home(ctx), c)
 	if err != nil {
 		return nil, err
 	}
-	out := invitationCreatedAnswer{invitationAnswer: invitationAnswer{i}}
+	out := &invitationCreatedAnswer{invitationAnswer: invitationAnswer{i}}
 	if i.ID == c.InvitationID {
 		out.Link = &link
 	}

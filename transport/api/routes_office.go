@@ -60,9 +60,9 @@ func (a *API) containerRoutes() {
 		summary: "Remove a member from a container", more: "Owners of the container; anyone themselves. Answers the entry as it was.", also: notIn}, a.removeContainerMember)
 	handle(a, operation{method: "POST", path: "/containers/{containerId}/leave", id: "leave-container", asks: nothing, counts: ubl.Sends, tool: "container.leave", destroys: true, tag: "containers", answers: "ubl.api.member.v1",
 		summary: "Leave a container", more: "Answers the entry as it was.", also: notIn}, a.leaveContainer)
-	handle(a, operation{method: "POST", path: "/containers/{containerId}/transfer", id: "transfer", asks: nothing, counts: ubl.Sends, tool: "container.transfer", destroys: true, tag: "containers", answers: "ubl.api.transfer.v1", large: true,
+	handle(a, operation{method: "POST", path: "/containers/{containerId}/transfer", id: "transfer", asks: sometimes, counts: ubl.Sends, tool: "container.transfer", destroys: true, tag: "containers", answers: "ubl.api.transfer.v1", large: true,
 		summary: "Let credits or a document leave for another container",
-		more: "From the caller, a message goes into a room, and a document into a container: that is what messenger.send and office.document.create do, and both tools must be open. From a container, whether they move, are copied or pass through follows from the physics of the source. What the target refuses is brought back, " +
+		more: "From the caller, a message goes into a room, and a document into a container: that is what messenger.send and office.document.create do, and both tools must be open. From t:ubl_core, a membership goes into the caller's tenant: that is what tenant.invitation.create does. From a container, whether they move, are copied or pass through follows from the physics of the source. What the target refuses is brought back, " +
 			"and the answer is the refusal.", also: notIn}, a.transfer)
 	handle(a, operation{method: "POST", path: "/containers/{containerId}/credits", id: "issue-credits", asks: proof, counts: ubl.Creations, tool: "credits.issue", tag: "containers", answers: "ubl.api.balance.v1", creates: true,
 		summary: "Make credits in a container of values", more: "Owners of the tenant. Nothing else makes credits.", also: notIn}, a.issueCredits)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -12,19 +13,27 @@ type transferInput struct {
 	SourcePath
 	Body struct {
 		Keyed
-		To         ubl.ContainerID `json:"to" pattern:"^[wkr]:[A-Za-z0-9._-]{1,128}$" doc:"A container; a room for what the caller brings themselves."`
+		To         ubl.ContainerID `json:"to" pattern:"^[wkrt]:[A-Za-z0-9._-]{1,128}$" doc:"A container; a room for what the caller brings themselves; the tenant for a membership."`
 		Amount     int64           `json:"amount,omitempty" minimum:"1" maximum:"1125899906842624" doc:"Credits, out of a container of values."`
 		DocumentID ubl.DocumentID  `json:"document_id,omitempty" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"A document, out of a container of objects."`
 		Title      string          `json:"title,omitempty" minLength:"1" maxLength:"256" doc:"With content: a document that the caller brings, or what passes through a transient container, which keeps nothing."`
 		Content    string          `json:"content,omitempty" maxLength:"1000000" doc:"Without a title a message, which goes into a room."`
+		Email      string          `json:"email,omitempty" minLength:"3" maxLength:"254" doc:"Whose a membership is to be, out of t:ubl_core."`
+		Role       ubl.Role        `json:"role,omitempty" enum:"owner,member" doc:"With email: member if it isn't given."`
 	}
 }
 
 func (a *API) transfer(ctx context.Context, in *transferInput) (any, error) {
+	b := &in.Body
+	if in.Source == string(ubl.CoreTenant) {
+		return a.admit(ctx, in)
+	}
+	if b.Email != "" || b.Role != "" {
+		return nil, invalid("body", "a membership comes from t:ubl_core")
+	}
 	if ubl.UserID(in.Source).Valid() {
 		return a.bring(ctx, in)
 	}
-	b := &in.Body
 	if !b.To.Valid() {
 		return nil, invalid("body.to", "expected a container: into a room goes what people bring themselves")
 	}
@@ -83,6 +92,38 @@ func (a *API) bring(ctx context.Context, in *transferInput) (any, error) {
 	}
 	out.DocumentID, out.Receipt = made.Document.DocumentID, made.Receipt
 	return out, nil
+}
+
+// admitted is a membership on its way: it is its person's when they accept the invitation.
+type admitted struct {
+	From         ubl.TenantID     `json:"from"`
+	To           ubl.ContainerID  `json:"to"`
+	Op           ubl.Operation    `json:"op"`
+	InvitationID ubl.InvitationID `json:"invitation_id"`
+	Link         *string          `json:"link"`
+}
+
+// admit is a transfer of a membership from the System into the caller's tenant. The act is an
+// invitation, so it is asked about, confirmed and counted as one.
+func (a *API) admit(ctx context.Context, in *transferInput) (any, error) {
+	b := &in.Body
+	if b.Email == "" || ubl.TenantID(b.To) != caller(ctx).TenantID || b.Amount > 0 || b.DocumentID != "" || b.Title != "" || b.Content != "" {
+		return nil, invalid("body", "expected the caller's tenant and the email of whom the membership is for")
+	}
+	if err := confirmed(ctx); err != nil {
+		return nil, err
+	}
+	if err := envelope.CallerOf(ctx).Count(ubl.Creations); err != nil {
+		return nil, err
+	}
+	if _, err := envelope.CallerOf(ctx).Enter(ctx); err != nil { // with the tool that was named
+		return nil, err
+	}
+	made, err := a.drawInvitation(actingAs(ctx, ubl.DidInvitationCreate), b.Key, b.Email, cmp.Or(b.Role, ubl.RoleMember), usualTTL)
+	if err != nil {
+		return nil, err
+	}
+	return admitted{From: ubl.CoreTenant, To: b.To, Op: ubl.OpTransfer, InvitationID: made.Invitation.ID, Link: made.Link}, nil
 }
 
 func (a *API) bringMessage(ctx context.Context, to ubl.Name, key, text string) (ubl.MessageID, ubl.Receipt, error) {

@@ -42,3 +42,45 @@ func TestBringing(t *testing.T) {
 	}
 	h.VerifyLedger(ana.TenantID)
 }
+
+// TestMembershipIsATransfer: a membership comes from the System into the tenant as an invitation,
+// by who may invite, and under the record of either tool.
+func TestMembershipIsATransfer(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	s := newServer(t)
+	s.api.Asker = envelope.Entering(visiting{h})
+	ana, bob := harness.User("ana@acme.com"), harness.User("bob@acme.com")
+	h.Enter(ana)
+	h.Enter(bob)
+	try := func(who ubl.Identity, to, email string) int {
+		return s.enterHouse(h, who, "POST", "/api/containers/t:ubl_core/transfer", `{"to":"`+to+`","email":"`+email+`"}`).Code
+	}
+	for _, tt := range []struct {
+		what      string
+		who       ubl.Identity
+		to, email string
+		want      int
+	}{
+		{"an owner", ana, "t:acme.com", "new@else.example", 200},
+		{"the same address again", ana, "t:acme.com", "new@else.example", 409},
+		{"a member", bob, "t:acme.com", "other@else.example", 403},
+		{"another tenant", ana, "t:other.example", "other@else.example", 400},
+		{"a room", ana, "r:general", "other@else.example", 400},
+	} {
+		if got := try(tt.who, tt.to, tt.email); got != tt.want {
+			t.Errorf("%s is answered %d, want %d", tt.what, got, tt.want)
+		}
+	}
+	open := harness.Must[[]*ubl.Invitation](h, ubl.TenantName(ana.TenantID), ubl.ListInvitations{Who: ana})
+	if len(open) != 1 || open[0].Email != "new@else.example" || open[0].Role != ubl.RoleMember {
+		t.Errorf("the invitations are %+v", open)
+	}
+	for _, tool := range []string{"container.transfer", "tenant.invitation.create"} {
+		s.enterHouse(h, ana, "PUT", "/api/portal/tools/"+tool+"/access", `{"allowed":false}`)
+		if got := try(ana, "t:acme.com", "third@else.example"); got != 403 {
+			t.Errorf("with %s closed: %d", tool, got)
+		}
+		s.enterHouse(h, ana, "PUT", "/api/portal/tools/"+tool+"/access", `{"allowed":true}`)
+	}
+	h.VerifyLedger(ana.TenantID)
+}
