@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"mime"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"ubl"
@@ -204,11 +206,36 @@ func (s *sending) send(ctx context.Context, g *progress) error {
 	return nil
 }
 
+// sent is what a request sends. Nobody reads from it once it is closed, as the transport may go on
+// to do for a while after the answer.
+type sent struct {
+	mu     sync.Mutex
+	r      io.Reader
+	closed bool
+}
+
+func (b *sent) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return 0, fs.ErrClosed
+	}
+	return b.r.Read(p)
+}
+
+func (b *sent) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	return nil
+}
+
 // part sends the rest in one request. wait is how long to wait before another, 0 for never.
 func (s *sending) part(ctx context.Context, g *progress) (wait time.Duration, err error) {
 	rest := io.NewSectionReader(s.file, s.upload.Offset, s.upload.Bytes-s.upload.Offset)
-	done := s.upload.Offset
-	body := io.TeeReader(rest, &counted{w: io.Discard, tell: func(n int64) { g.at(done+n, s.upload.Bytes) }})
+	done, total := s.upload.Offset, s.upload.Bytes
+	body := &sent{r: io.TeeReader(rest, &counted{w: io.Discard, tell: func(n int64) { g.at(done+n, total) }})}
+	defer body.Close()
 	r, err := http.NewRequestWithContext(ctx, "PATCH", s.base+"/api/uploads/"+string(s.upload.UploadID), body)
 	if err != nil {
 		return 0, err

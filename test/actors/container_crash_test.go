@@ -22,7 +22,7 @@ import (
 func openValved(t *testing.T) (*harness.House, *valve) {
 	v := &valve{}
 	return harness.Open(t, harness.Options{
-		Kinds: []ubl.Kind{deedKind}, Wrap: func(s ubl.Store) ubl.Store { v.Store = s; return v },
+		Kinds: []ubl.Kind{deedKind}, Wrap: v.wrap,
 	}), v
 }
 

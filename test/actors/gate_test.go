@@ -17,24 +17,40 @@ import (
 
 // valve is a store whose submissions a test holds back, fails, or lets through.
 type valve struct {
-	ubl.Store
 	mu    sync.Mutex
+	Store ubl.Store // behind it, since the last restart
 	shut  bool
 	held  []func()
 	fault func(b *ubl.Batch, settled func(error)) bool
 }
 
-func (v *valve) Submit(b *ubl.Batch, settled func(error)) {
+// wrap puts the valve before a store: another one after each restart, while what crashed may
+// still read from the one before.
+func (v *valve) wrap(s ubl.Store) ubl.Store {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.Store = s
+	return &valved{s, v}
+}
+
+// valved is a store behind a valve.
+type valved struct {
+	ubl.Store
+	v *valve
+}
+
+func (s *valved) Submit(b *ubl.Batch, settled func(error)) {
+	v := s.v
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.fault != nil && v.fault(b, settled) {
 		return
 	}
 	if v.shut {
-		v.held = append(v.held, func() { v.Store.Submit(b, settled) })
+		v.held = append(v.held, func() { s.Store.Submit(b, settled) })
 		return
 	}
-	v.Store.Submit(b, settled)
+	s.Store.Submit(b, settled)
 }
 
 func (v *valve) close() { v.mu.Lock(); v.shut = true; v.mu.Unlock() }
@@ -59,7 +75,7 @@ func (v *valve) setFault(f func(b *ubl.Batch, settled func(error)) bool) {
 
 func openWithValve(t *testing.T, limits actors.Limits) (*harness.House, *valve) {
 	v := &valve{}
-	h := harness.Open(t, harness.Options{Limits: limits, Wrap: func(s ubl.Store) ubl.Store { v.Store = s; return v }})
+	h := harness.Open(t, harness.Options{Limits: limits, Wrap: v.wrap})
 	return h, v
 }
 

@@ -120,11 +120,10 @@ func TestPanicInADeferredAnswer(t *testing.T) {
 func TestPoisonedWrite(t *testing.T) {
 	caught := panics.New(nil)
 	m := &mine{}
-	var v *valve
+	v := &valve{}
 	h := harness.Open(t, harness.Options{Families: []actors.Family{m.family()}, Panics: caught, Wrap: func(s ubl.Store) ubl.Store {
-		v = &valve{Store: s}
-		m.read = v
-		return v
+		m.read = v.wrap(s)
+		return m.read.(ubl.Store)
 	}})
 	ana := harness.User("ana@example.com")
 	h.Enter(ana)

@@ -24,7 +24,7 @@ type portals struct {
 
 func openPortal(t *testing.T) *portals {
 	p := &portals{valve: &valve{}, t: t, ana: harness.User("ana@example.com"), bob: harness.User("bob@example.com")}
-	p.House = harness.Open(t, harness.Options{Wrap: func(s ubl.Store) ubl.Store { p.Store = s; return p.valve }})
+	p.House = harness.Open(t, harness.Options{Wrap: p.wrap})
 	p.Enter(p.ana)
 	p.Enter(p.bob)
 	p.name = ubl.PortalName(p.ana.TenantID)

@@ -50,7 +50,7 @@ func TestFailedGroupCommitsNothing(t *testing.T) {
 			}}, err
 		},
 	}
-	h := harness.Open(t, harness.Options{Families: []actors.Family{fam}, Wrap: func(s ubl.Store) ubl.Store { v.Store = s; return v }})
+	h := harness.Open(t, harness.Options{Families: []actors.Family{fam}, Wrap: v.wrap})
 	ana, bob := harness.User("ana@example.com"), harness.User("bob@example.com")
 	h.Enter(ana)
 	h.Enter(bob)
