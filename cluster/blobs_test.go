@@ -110,6 +110,7 @@ func (p *pond) submit(value []byte, ids []ubl.BlobID) {
 // TestBlobOnAMajority: a kept blob is on a majority of the voters when Keep returns, and soon on
 // all; any node reads it.
 func TestBlobOnAMajority(t *testing.T) {
+	t.Parallel() // a cluster waits more than it works
 	p := newPond(t, 3)
 	content := bytes.Repeat([]byte("0123456789"), 100_000)
 	path, id := p.staged(content)
@@ -139,6 +140,7 @@ func TestBlobOnAMajority(t *testing.T) {
 // TestBlobWithoutAMajority: with one of three nodes nothing is kept as if it were safe. The same
 // again succeeds once another is back, which then has it.
 func TestBlobWithoutAMajority(t *testing.T) {
+	t.Parallel() // a cluster waits more than it works
 	p := newPond(t, 3)
 	path, id := p.staged([]byte("content"))
 	p.stop(1)
@@ -161,6 +163,7 @@ func TestBlobWithoutAMajority(t *testing.T) {
 // TestBlobIsMended: a node that was away, and one whose blob was put aside or changed, has it
 // again; what another node has damaged is never taken over.
 func TestBlobIsMended(t *testing.T) {
+	t.Parallel() // a cluster waits more than it works
 	p := newPond(t, 3)
 	content := bytes.Repeat([]byte("x"), 1<<20)
 	path, id := p.staged(content)
@@ -203,6 +206,7 @@ func TestBlobIsMended(t *testing.T) {
 // TestBlobIsYielded: a node that doesn't vote on the tenant's partition removes what it has once
 // all that vote have it. What is young stays, and what voters have.
 func TestBlobIsYielded(t *testing.T) {
+	t.Parallel() // a cluster waits more than it works
 	p := newPond(t, 4)
 	content := bytes.Repeat([]byte("x"), 1<<20)
 	path, id := p.staged(content)
@@ -251,6 +255,7 @@ func TestBlobIsYielded(t *testing.T) {
 
 // TestNoBlob: what nobody has isn't there; while a voter is away that isn't known.
 func TestNoBlob(t *testing.T) {
+	t.Parallel() // a cluster waits more than it works
 	p := newPond(t, 3)
 	_, id := p.staged([]byte("nobody's"))
 	if _, err := p.read(0, id); ubl.CodeOf(err) != ubl.CodeNotFound {
@@ -260,6 +265,7 @@ func TestNoBlob(t *testing.T) {
 
 // TestUploadByAnyNode: an upload goes on by way of any node, and ends with its node.
 func TestUploadByAnyNode(t *testing.T) {
+	t.Parallel() // a cluster waits more than it works
 	p := newPond(t, 3)
 	content := make([]byte, 3<<20)
 	_, _ = rand.Read(content)
