@@ -356,13 +356,7 @@ func (w *world) terms(rt *rapid.T) {
 	case 1, 2:
 		w.ask(w.place(rt), ubl.AcceptTerms{Request: w.request(rt), TermsHash: w.proposed.Hash()})
 	default:
-		w.proposed = ubl.Terms{
-			Form: ubl.TermsForm, Permits: []ubl.Permit{{Did: "*", To: []string{ubl.ToOwners}}, {Did: "office.*", To: []string{ubl.ToEntries}}},
-			Accept: rapid.SampledFrom([]ubl.Acceptance{ubl.AcceptProposer, ubl.AcceptOwners, ubl.AcceptEntries, ubl.AcceptEntries, "king"}).Draw(rt, "accept"),
-		}
-		if rapid.Bool().Draw(rt, "limited") {
-			w.proposed.Limits = []ubl.Limit{{Did: "office.*", PerMinute: 2, Together: true}}
-		}
+		w.proposed = harness.DrawTerms(rt, "office.*")
 		at, u := w.place(rt), w.users[1]
 		w.ask(at, ubl.AddMember{Request: w.h.Request(w.users[0]), Member: ubl.Member{UserID: u.UserID, Email: u.Email, Role: ubl.RoleOwner}})
 		for range 2 { // the second may have to be accepted

@@ -326,13 +326,7 @@ func (w *world) terms(rt *rapid.T) {
 	case 1, 2:
 		w.ask(ubl.AcceptTerms{Request: w.request(rt), TermsHash: w.proposed.Hash()})
 	default:
-		w.proposed = ubl.Terms{
-			Form: ubl.TermsForm, Permits: []ubl.Permit{{Did: "*", To: []string{ubl.ToOwners}}, {Did: "room.create", To: []string{ubl.ToEntries}}},
-			Accept: rapid.SampledFrom([]ubl.Acceptance{ubl.AcceptProposer, ubl.AcceptOwners, ubl.AcceptEntries, ubl.AcceptEntries, "king"}).Draw(rt, "accept"),
-		}
-		if rapid.Bool().Draw(rt, "limited") {
-			w.proposed.Limits = []ubl.Limit{{Did: "room.create", PerMinute: 2, Together: true}}
-		}
+		w.proposed = harness.DrawTerms(rt, "room.create")
 		for range 2 { // the second may have to be accepted
 			w.ask(ubl.ProposeTerms{Request: w.h.Request(w.users[0]), Terms: w.proposed})
 		}

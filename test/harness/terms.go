@@ -1,6 +1,23 @@
 package harness
 
-import "ubl"
+import (
+	"pgregory.net/rapid"
+
+	"ubl"
+)
+
+// DrawTerms draws terms by which owners may do everything, and entries the acts that did names, some
+// of them limited. The acceptance may be one that there isn't.
+func DrawTerms(rt *rapid.T, did string) ubl.Terms {
+	terms := ubl.Terms{
+		Form: ubl.TermsForm, Permits: []ubl.Permit{{Did: "*", To: []string{ubl.ToOwners}}, {Did: did, To: []string{ubl.ToEntries}}},
+		Accept: rapid.SampledFrom([]ubl.Acceptance{ubl.AcceptProposer, ubl.AcceptOwners, ubl.AcceptEntries, ubl.AcceptEntries, "king"}).Draw(rt, "accept"),
+	}
+	if rapid.Bool().Draw(rt, "limited") {
+		terms.Limits = []ubl.Limit{{Did: did, PerMinute: 2, Together: true}}
+	}
+	return terms
+}
 
 // AskTerms has two owners of an Agreement propose, amend, accept and take back terms: each
 // command once. Owners may do everything then, and entries what messages and documents need.
