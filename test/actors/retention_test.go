@@ -161,30 +161,11 @@ func TestRetentionCrash(t *testing.T) {
 	for _, durable := range []bool{false, true} {
 		for commit := int64(1); commit <= 2; commit++ {
 			t.Run(fmt.Sprint("durable ", durable, " commit ", commit), func(t *testing.T) {
-				var commits atomic.Int64
-				var strikes atomic.Bool
-				gone := make(chan struct{})
-				var engine ubl.Store
-				x := openAging(t, harness.Options{Wrap: func(s ubl.Store) ubl.Store {
-					engine = s
-					return submitting{s, func(b *ubl.Batch, settled func(error)) {
-						if !strikes.Load() || commits.Add(1) < commit {
-							engine.Submit(b, settled)
-							return
-						}
-						if durable && commits.Load() == commit {
-							engine.Submit(b, func(error) { settled(errors.New("the node is gone")) })
-						} else {
-							go settled(errors.New("the node is gone"))
-						}
-						if commits.Load() == commit {
-							close(gone)
-						}
-					}}
-				}})
+				d := newDying(commit, durable)
+				x := openAging(t, harness.Options{Wrap: d.wrap})
 				x.send(600)
 				x.keep(1)
-				strikes.Store(true)
+				d.strikes.Store(true)
 				x.Clock.Add(24 * time.Hour)
 				for p := range x.Engine.Partitions() {
 					x.Led(p)
@@ -192,7 +173,7 @@ func TestRetentionCrash(t *testing.T) {
 				deadline := time.Now().Add(time.Minute)
 				for left := true; left; {
 					select {
-					case <-gone:
+					case <-d.gone:
 						left = false
 					case <-time.After(time.Millisecond):
 						x.Clock.Add(time.Millisecond) // the next page waits for one
@@ -205,7 +186,7 @@ func TestRetentionCrash(t *testing.T) {
 					}
 				}
 				x.Close()
-				strikes.Store(false)
+				d.strikes.Store(false)
 				x.Restart()
 				for range 3 {
 					x.pass(time.Second)
@@ -216,6 +197,42 @@ func TestRetentionCrash(t *testing.T) {
 			})
 		}
 	}
+}
+
+// dying is the store of a node that goes at a commit, before or after that is durable. It counts
+// from when it strikes.
+type dying struct {
+	at      int64
+	durable bool
+	strikes atomic.Bool
+	commits atomic.Int64
+	gone    chan struct{}
+}
+
+func newDying(at int64, durable bool) *dying {
+	return &dying{at: at, durable: durable, gone: make(chan struct{})}
+}
+
+func (d *dying) wrap(s ubl.Store) ubl.Store {
+	return submitting{s, func(b *ubl.Batch, settled func(error)) {
+		n := int64(0)
+		if d.strikes.Load() {
+			n = d.commits.Add(1)
+		}
+		gone := errors.New("the node is gone")
+		switch {
+		case n < d.at:
+			s.Submit(b, settled)
+			return
+		case n == d.at && d.durable:
+			s.Submit(b, func(error) { settled(gone) })
+		default:
+			go settled(gone)
+		}
+		if n == d.at {
+			close(d.gone)
+		}
+	}}
 }
 
 // submitting is a store whose commits the test carries out.

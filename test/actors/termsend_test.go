@@ -1,10 +1,8 @@
 package actors_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -68,39 +66,21 @@ func TestTermsWake(t *testing.T) {
 func TestTermsEndCrash(t *testing.T) {
 	for _, durable := range []bool{false, true} {
 		t.Run(fmt.Sprint("durable ", durable), func(t *testing.T) {
-			var strikes, struck atomic.Bool
-			gone := make(chan struct{})
-			var engine ubl.Store
-			x := openAging(t, harness.Options{Wrap: func(s ubl.Store) ubl.Store {
-				engine = s
-				return submitting{s, func(b *ubl.Batch, settled func(error)) {
-					if !strikes.Load() {
-						engine.Submit(b, settled)
-						return
-					}
-					if durable && !struck.Load() {
-						engine.Submit(b, func(error) { settled(errors.New("the node is gone")) })
-					} else {
-						go settled(errors.New("the node is gone"))
-					}
-					if struck.CompareAndSwap(false, true) {
-						close(gone)
-					}
-				}}
-			}})
+			d := newDying(1, durable)
+			x := openAging(t, harness.Options{Wrap: d.wrap})
 			x.until(time.Hour)
-			strikes.Store(true)
+			d.strikes.Store(true)
 			x.Clock.Add(time.Hour)
 			for p := range x.Engine.Partitions() {
 				x.Led(p)
 			}
 			select {
-			case <-gone:
+			case <-d.gone:
 			case <-time.After(time.Minute):
 				t.Fatal("nothing was committed")
 			}
 			x.Close()
-			strikes.Store(false)
+			d.strikes.Store(false)
 			x.Restart()
 			for range 3 {
 				x.pass(time.Second)
