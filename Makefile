@@ -8,7 +8,7 @@ CHAOS ?= 30m
 # Runs go test, with a line for each package and each long test.
 PROGRESS := $(GO) run ./test/progress
 
-.PHONY: help run app test deps check bench chaos soak fuzz
+.PHONY: help run app test deps check bench chaos soak fuzz release
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,3 +58,11 @@ chaos: ## break the nodes of a cluster at random for CHAOS (30m); writes test/ch
 
 fuzz: ## run every fuzz target for FUZZ (30s) each
 	@./test/tools/fuzz.sh $(FUZZ)
+
+# A tag vX.Y.Z names a release; any other commit is named after the source's version and itself.
+release: export VERSION := $(shell sed -n 's/^const release = "\(.*\)"/\1/p' cmd/ubl/version.go)
+release: TAGGED := $(shell git describe --exact-match --tags HEAD >/dev/null 2>&1 || echo --snapshot)
+release: ## archives, packages, bills of materials, checksums and the container image, in dist/; PUSH=NAME gives the image to a registry
+	$(GO) build -C deploy/release -o $(CURDIR)/.cache/release .
+	$(GO) tool -modfile=deploy/release/go.mod goreleaser release --config deploy/release/goreleaser.yaml --clean --skip=publish,announce $(TAGGED)
+	./deploy/release/image.sh $(PUSH)

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/coreos/go-systemd/v22/daemon"
+
 	"ubl"
 	"ubl/transport"
 )
@@ -192,6 +194,7 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 		return err
 	}
 	failed := doors.serve(f.server)
+	notify(log, daemon.SdNotifyReady)
 	c.greet(p, doors, log)
 	again = tellReady(log.With("address", doors.main.Addr().String(), "data", c.Data, "node_id", n.id()), again)
 	again = thenInvite(ctx, again, func(ctx context.Context) error {
@@ -248,6 +251,7 @@ const lastWord = 5 * time.Second
 // its own: no client that dawdles can suppress it.
 func (c *serveCmd) stop(ctx context.Context, f *front, n *node) error {
 	n.log.Info("stopping")
+	notify(n.log, daemon.SdNotifyStopping)
 	if n.cluster != nil {
 		n.cluster.Resign()
 	}
