@@ -9,24 +9,43 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
-// compose loads compose.yaml as "docker compose config" does: against the
-// schema, with variables, references and paths resolved.
+// compose loads compose.yaml, and composeFile any of its kind, as "docker compose config" does:
+// against the schema, with variables, references and paths resolved.
 func compose(t *testing.T, env ...string) *types.Project {
 	t.Helper()
-	o, err := cli.NewProjectOptions([]string{filepath.Join(deployDir, "compose.yaml")}, cli.WithEnv(env))
+	return composeFile(t, "compose.yaml", env...)
+}
+
+func composeFile(t *testing.T, file string, env ...string) *types.Project {
+	t.Helper()
+	o, err := cli.NewProjectOptions([]string{filepath.Join(deployDir, file)}, cli.WithEnv(env))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p, err := o.LoadProject(t.Context())
 	if err != nil {
-		t.Fatalf("compose.yaml: %v", err)
+		t.Fatalf("%s: %v", file, err)
 	}
 	return p
 }
 
+// TestOneNodeIsForThisMachine: a node alone is reached from this machine until somebody says
+// otherwise, and keeps its data in a volume of its own.
+func TestOneNodeIsForThisMachine(t *testing.T) {
+	s := composeFile(t, "compose-one.yaml").Services["ubl"]
+	if len(s.Ports) != 1 || s.Ports[0].HostIP != "127.0.0.1" || s.Ports[0].Target != 8080 {
+		t.Errorf("its ports are %v", s.Ports)
+	}
+	if len(s.Volumes) != 1 || s.Volumes[0].Target != "/data" {
+		t.Errorf("its volumes are %v", s.Volumes)
+	}
+}
+
 // TestComposeIsLocked: what every container gives up.
 func TestComposeIsLocked(t *testing.T) {
-	for name, s := range compose(t).Services {
+	services := compose(t).Services
+	services["the node alone"] = composeFile(t, "compose-one.yaml").Services["ubl"]
+	for name, s := range services {
 		switch {
 		case !s.ReadOnly:
 			t.Errorf("%s may write to its root file system", name)
