@@ -62,6 +62,10 @@ fuzz: ## run every fuzz target for FUZZ (30s) each
 
 # A tag vX.Y.Z names a release; any other commit is named after the source's version and itself.
 release: export VERSION := $(shell sed -n 's/^const release = "\(.*\)"/\1/p' cmd/ubl/version.go)
+release: export COMMIT := $(shell git rev-parse HEAD)
+release: export SHORT := $(shell git rev-parse --short=8 HEAD)
+release: export COMMIT_SECONDS := $(shell git show -s --format=%ct HEAD)
+release: export COMMIT_TIME := $(shell TZ=UTC git show -s --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd HEAD)
 release: TAGGED := $(shell git describe --exact-match --tags HEAD >/dev/null 2>&1 || echo --snapshot)
 release: ## archives, packages, bills of materials, checksums and the container image, in dist/; PUSH=NAME gives the image to a registry
 	$(GO) build -C deploy/release -o $(CURDIR)/.cache/release .

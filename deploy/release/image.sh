@@ -5,5 +5,5 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 version=$(sed -n 's/.*"version":"\([^"]*\)".*/\1/p' dist/metadata.json)
 image="dist/ubl_${version}_image.tar"
-.cache/release image --version "$version" --created "$(git show -s --format=%ct HEAD)" --out "$image" ${1:+--push "$1"} dist/*_linux_*/ubl
+.cache/release image --version "$version" --created "$COMMIT_SECONDS" --out "$image" ${1:+--push "$1"} dist/*_linux_*/ubl
 (cd dist && sha256sum "$(basename "$image")" >>SHA256SUMS)
