@@ -91,7 +91,7 @@ type (
 	follow struct{}
 	// took ends that: entries are to be decided about. Of what lies outside, failed and
 	// skipped are the first entries of subjects that couldn't be delivered, or were parked.
-	// Answers whether the cursor is to be kept.
+	// Answers taken.
 	took struct {
 		from, upTo               int64
 		entries, failed, skipped []Entry
@@ -112,6 +112,13 @@ func (follow) Cost() int { return 0 }
 // Cost is that of the acts.
 func (c took) Cost() int   { return ubl.ActCost * max(len(c.entries), 1) }
 func (c retook) Cost() int { return ubl.ActCost * max(len(c.entries), 1) }
+
+// taken is where the cursor is, and whether it is to be kept. An actor that was loaded again since
+// it read the page knows another cursor than the page is behind of, and has taken nothing in.
+type taken struct {
+	upTo int64
+	keep bool
+}
 
 // followed is how far an actor has come.
 type followed struct {
@@ -161,10 +168,11 @@ func (x *Entity[S, E]) follow(t *Turn) {
 			}
 			done.failed = len(c.failed)
 		}
-		moved, err := ubl.Ask[bool](ctx, x.Ask, x.Name, c)
-		if own := x.kind.Follow.Cursors; err == nil && moved && own != nil {
+		took, err := ubl.Ask[taken](ctx, x.Ask, x.Name, c)
+		if own := x.kind.Follow.Cursors; err == nil && took.keep && own != nil {
 			err = own.Keep(ctx, x.Name.Group(), page.upTo)
 		}
+		done.upTo = took.upTo
 		return done, err
 	})
 }
@@ -205,7 +213,7 @@ func (x *Entity[S, E]) deliver(ctx context.Context, subject string, list []Entry
 // took moves the cursor, with what the entries lead to.
 func (x *Entity[S, E]) took(t *Turn, c took) {
 	if c.from != x.cursor {
-		t.Reply(false)
+		t.Reply(taken{upTo: x.cursor})
 		return
 	}
 	parked := x.parked()
@@ -235,7 +243,7 @@ func (x *Entity[S, E]) took(t *Turn, c took) {
 			bookkeeping{{Key: cursorKey(x.Name.Local()), Value: encode(cursor{cursorVersion, c.upTo})}}.keep(t.append())
 		}
 	}
-	t.Reply(moved)
+	t.Reply(taken{c.upTo, moved})
 }
 
 // decideEntry carries out what an entry leads to.

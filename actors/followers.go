@@ -202,8 +202,11 @@ func (s *followers) catchUp(l ledgerOf, b *lagging) error {
 		s.mu.Lock()
 		b.atoms = max(done.head-done.upTo, 0)
 		s.mu.Unlock()
-		if done.upTo >= done.head || done.upTo == last {
+		switch {
+		case done.upTo >= done.head:
 			return nil
+		case done.upTo == last: // loaded again and again, or something else is amiss: not at full speed
+			return ubl.Errorf(ubl.CodeUnavailable, "the follower takes nothing in")
 		}
 		last = done.upTo
 	}

@@ -192,6 +192,11 @@ func (w *world) fate(b *ubl.Batch) (fate memstore.Fate) {
 	for _, atom := range b.Atoms {
 		line += " " + readAtom(atom).This.What
 	}
+	for _, r := range b.Records {
+		if bytes.HasPrefix(r.Key, []byte("i\x03")) { // how far a page reaches is a matter of who runs first
+			line += fmt.Sprintf(" %s", r.Value)
+		}
+	}
 	w.traces["batches"] = append(w.traces["batches"], line)
 	return fate
 }
