@@ -129,7 +129,7 @@ func (b *toolbox) Call(ctx context.Context, req ubl.Request, tool string, args j
 	answer, err := act.Do(ctx, args)
 	b.portal.Log(req.Who.TenantID, envelope.CallRow(ctx, tool, began, b.now(), err))
 	if err != nil {
-		return nil, err
+		return nil, act.Explain(err)
 	}
 	server, failed := act.Wrote(answer)
 	return &ubl.ToolResult{Structured: answer, Foreign: server, IsError: failed}, nil

@@ -109,7 +109,7 @@ func TestLimitsByDefault(t *testing.T) {
 	})
 	flood("messages", limits.SendsIdentity, func(i int) *httptest.ResponseRecorder { return send(ana, i) })
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.send","arguments":{"room_id":"r:general","type":"text","body":{"text":"x"}}}}`
-	if over := ask(ana, "POST", "/mcp", call).Body.String(); !strings.Contains(over, `-32029`) || !strings.Contains(over, "sends-identity") {
+	if over := ask(ana, "POST", "/mcp", call).Body.String(); !strings.Contains(over, `"code":"rate_limited"`) || !strings.Contains(over, "sends-identity") {
 		t.Errorf("over MCP: %s", over)
 	}
 	if w := ask(ana, "GET", "/api/rooms", ""); w.Code != http.StatusOK {
@@ -166,7 +166,7 @@ func TestBytesStored(t *testing.T) {
 		t.Errorf("a repetition: %d %s", w.Code, w.Body)
 	}
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.send","arguments":{"room_id":"r:general","type":"text","body":{"text":"x"}}}}`
-	if w := ask(ana, "POST", "/mcp", call); !strings.Contains(w.Body.String(), "-32057") || !strings.Contains(w.Body.String(), "bytes-tenant") {
+	if w := ask(ana, "POST", "/mcp", call); !strings.Contains(w.Body.String(), `"code":"quota_exceeded"`) || !strings.Contains(w.Body.String(), "bytes-tenant") {
 		t.Errorf("over MCP: %d %s", w.Code, w.Body)
 	}
 	if w := ask(ana, "GET", "/api/rooms/r:general/history", ""); w.Code != http.StatusOK {

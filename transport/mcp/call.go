@@ -60,8 +60,14 @@ func giveBuffer(b *[]byte) {
 }
 
 // run calls a tool by either spelling of its name. progress is nil where nobody
-// wants to see it. A panic is an error.
-func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (out *Result, err error) {
+// wants to see it. Errors are the protocol's own; a call that failed is a result.
+func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (*Result, error) {
+	out, err := s.attempt(ctx, v, name, args, progress)
+	return told(ctx, out, err)
+}
+
+// attempt is the call that [Server.run] tells of. A panic is an error.
+func (s *Server) attempt(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (out *Result, err error) {
 	act, began := s.tools.find(name), s.opts.Now()
 	theirs := "" // the tool of another server, whose calls the portal logs by itself
 	defer func() {
@@ -77,11 +83,11 @@ func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.V
 	}()
 	if act == nil {
 		if theirs, err = s.otherName(ctx, v, name); err != nil {
-			return nil, err
+			return nil, malformed(err, ubl.CodeUnknownTool)
 		}
 	}
 	if args, err = object(args, "params.arguments"); err != nil {
-		return nil, err
+		return nil, malformed(err, ubl.CodeValidation)
 	}
 	if act != nil {
 		return runOwn(ctx, act, json.RawMessage(args), progress)
@@ -93,7 +99,7 @@ func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.V
 	if gone := v.caller.Remains(ctx); gone != nil { // while the other server worked
 		return nil, gone
 	}
-	return out, err
+	return out, malformed(err, ubl.CodeUnknownTool)
 }
 
 // whileKnown is progress that ends with the caller's credential; nil stays nil.
@@ -134,7 +140,7 @@ func (s *Server) note(ctx context.Context, act *envelope.Act, name string, began
 func runOwn(ctx context.Context, act *envelope.Act, args json.RawMessage, progress func(Progress)) (*Result, error) {
 	answer, err := do(ctx, act, args, progress)
 	if err != nil {
-		return nil, err
+		return nil, act.Explain(err)
 	}
 	server, failed := act.Wrote(answer)
 	return &Result{Structured: answer, Foreign: server, IsError: failed}, nil

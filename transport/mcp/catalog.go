@@ -70,7 +70,7 @@ func makeActPortable(act *envelope.Act) (err error) {
 	if act.Input, err = portable(act.Input); err != nil || act.Output == nil {
 		return err
 	}
-	act.Output, err = portable(act.Output)
+	act.Output, err = portable(orFailure(act.Output))
 	return err
 }
 

@@ -32,16 +32,25 @@
 //
 // # Errors
 //
-// What REST answers with a code of the table is a JSON-RPC error here, never a
-// result with isError, so that a program can rely on it; data holds code,
-// details and request_id, and after a refusal for load retry_after, in seconds.
-// The numbers: -32602 validation_error, -32001 unauthorized, -32003 forbidden
-// and not_a_member, -32004 not_found, -32029 rate_limited, -32603 internal; the
+// A call that fails is a result with isError and the HTTP status 200: a model reads it,
+// and mends its arguments or finds another way. So is every error of the table that
+// tells what became of the call: arguments, rules, rates, quotas, and also overloaded
+// and unavailable, since it is the caller who waits and calls again. Its text names
+// each argument as the caller wrote it, what is wrong and what would be right; its
+// structured content is for programs: code, message, details, request_id, and
+// retry_after in seconds where waiting helps. The output schemas that tools are listed
+// with allow for it. See failure.go.
+//
+// An error of JSON-RPC is left for what is no call, or what no model can mend: a message
+// that is no JSON-RPC, an unknown method, parameters of the wrong type, a tool that isn't
+// there (-32602, as the protocol wants it), a caller whose credential has ended, a fault
+// of our own, and every other method. data holds code, details, request_id and
+// retry_after. The numbers: -32602 validation_error, -32001 unauthorized, -32003
+// forbidden and not_a_member, -32004 not_found, -32029 rate_limited, -32603 internal; the
 // others follow their status: 409 is -32009, 413 -32013, 415 -32015, 503 -32053,
-// 507 -32057.
-// An unknown tool or prompt, and a resource that can't be found, are -32602, as
-// the protocol wants it; so is an unknown tool in the arguments of another. Results with isError come from other servers' tools
-// alone and are passed on as they are.
+// 507 -32057. An unknown prompt, and a resource that can't be found, are -32602.
+//
+// Results with isError of other servers' tools are passed on as they are.
 //
 // # Other servers' words
 //

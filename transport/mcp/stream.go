@@ -76,7 +76,7 @@ func readStreamArgs(args json.RawMessage) (streamArgs, error) {
 	in := streamArgs{Seconds: defaultSeconds, Limit: defaultLimit}
 	if err := strict.Unmarshal(args, &in, strict.RejectUnknownMembers(true)); err != nil {
 		if at, ok := errors.AsType[*strict.SemanticError](err); ok && errors.Is(err, strict.ErrUnknownName) {
-			return in, invalid(envelope.Under("arguments", at.JSONPointer.LastToken()), "an unexpected member")
+			return in, invalid(envelope.Argument(at.JSONPointer.LastToken()), "an unexpected member")
 		}
 		return in, wrongType("", err)
 	}

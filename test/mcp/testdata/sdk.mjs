@@ -24,9 +24,7 @@ const again = setInterval(() => send("again"), 200);
 const updated = await update;
 clearInterval(again);
 const history = await client.callTool({ name: "messenger.history", arguments: { room_id: "r:general" } });
-const error = await client
-  .callTool({ name: "messenger.send", arguments: { room_id: "nowhere" } })
-  .catch((e) => ({ code: e.code, message: e.message }));
+const failed = await client.callTool({ name: "messenger.send", arguments: { room_id: "nowhere" } });
 const { resources } = await client.listResources();
 const room = await client.readResource({ uri: resources[0].uri });
 const prompt = await client.getPrompt({ name: "summarize_room", arguments: { room_id: "r:general" } });
@@ -42,7 +40,7 @@ console.log(
     sent: sent.structuredContent.message.body.text,
     updated,
     history: history.structuredContent.messages.length,
-    error,
+    failed: { isError: failed.isError, ...failed.structuredContent },
     room: room.contents[0].mimeType,
     prompt: prompt.messages.length,
     completion: completion.completion.values,
