@@ -46,14 +46,6 @@ func (t *route) act(f *form) envelope.Act {
 	return act
 }
 
-// description says to agents and owners what the tool does.
-func (o operation) description() string {
-	if o.more == "" {
-		return o.summary + "."
-	}
-	return o.summary + ". " + o.more
-}
-
 // do serves the operation in-process: through the same guard and handler as
 // over HTTP.
 func (t *route) do(ctx context.Context, f *form, args json.RawMessage, piece func(string)) (json.RawMessage, error) {
