@@ -62,6 +62,9 @@ func giveBuffer(b *[]byte) {
 // run calls a tool by either spelling of its name. progress is nil where nobody
 // wants to see it. A panic is an error.
 func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (out *Result, err error) {
+	if target, ok := s.target(name, args); ok {
+		name, args = target.Name, target.Arguments
+	}
 	act, began := s.tools.find(name), s.opts.Now()
 	theirs := "" // the tool of another server, whose calls the portal logs by itself
 	defer func() {
@@ -75,16 +78,16 @@ func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.V
 			s.note(ctx, act, name, began, err)
 		}
 	}()
-	if act == nil {
-		if theirs, err = s.otherName(ctx, v, name); err != nil {
-			return nil, err
-		}
+	other, err := s.admitted(ctx, v, act, name)
+	if err != nil {
+		return nil, err
 	}
+	theirs = other
 	if args, err = object(args, "params.arguments"); err != nil {
 		return nil, err
 	}
 	if act != nil {
-		return runOwn(ctx, act, json.RawMessage(args), progress)
+		return runOwn(context.WithValue(ctx, visitKey{}, v), act, json.RawMessage(args), progress)
 	}
 	if err := envelope.CallerOf(ctx).Count(ubl.Sends); err != nil { // our own are counted by the API's table
 		return nil, err
@@ -94,6 +97,19 @@ func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.V
 		return nil, gone
 	}
 	return out, err
+}
+
+// admitted refuses what the caller may not call here, and answers the portal's name of a tool
+// that isn't ours.
+func (s *Server) admitted(ctx context.Context, v *visit, act *envelope.Act, name string) (other string, err error) {
+	if act != nil {
+		return "", s.admit(ctx, v, act.Name, func() bool { return act.ReadOnly || act.Name == toolCall })
+	}
+	other, known, err := s.otherName(ctx, v, name)
+	if err != nil {
+		return "", err
+	}
+	return other, s.admit(ctx, v, other, func() bool { return known != nil && s.reads(known) })
 }
 
 // whileKnown is progress that ends with the caller's credential; nil stays nil.
