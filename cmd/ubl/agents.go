@@ -138,6 +138,17 @@ func (b *toolbox) Call(ctx context.Context, req ubl.Request, tool string, args j
 // ways is the portal as MCP asks for it.
 type ways struct{ *portal.Portal }
 
+// Servers implements [mcp.Portal].
+func (w ways) Servers(ctx context.Context, who ubl.Identity) ([]string, error) {
+	servers, err := w.Portal.Servers(ctx, who)
+	ids := make([]string, 0, len(servers))
+	for _, s := range servers {
+		ids = append(ids, s.ServerID)
+	}
+	slices.Sort(ids)
+	return ids, err
+}
+
 // Call implements [mcp.Portal].
 func (w ways) Call(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, progress func(mcp.Progress)) (*mcp.Result, error) {
 	server, _, _ := strings.Cut(tool, ".")

@@ -39,6 +39,17 @@ func (o *others) Tools(context.Context, ubl.Identity) ([]*ubl.PortalTool, error)
 	return slices.Clone(o.tools), o.down
 }
 
+func (o *others) Servers(context.Context, ubl.Identity) (ids []string, _ error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, t := range o.tools {
+		if id, _, _ := strings.Cut(t.Tool, "."); !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, o.down
+}
+
 // Call answers what it was called with.
 func (o *others) Call(_ context.Context, req ubl.Request, tool string, args json.RawMessage, progress func(mcp.Progress)) (*mcp.Result, error) {
 	if !slices.ContainsFunc(o.tools, func(t *ubl.PortalTool) bool { return t.Tool == tool }) {

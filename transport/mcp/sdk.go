@@ -17,7 +17,7 @@ import (
 // state it is shared by everyone; to build one costs far more than a request.
 func (s *Server) newSDK(impl *sdk.Implementation) http.Handler {
 	server := sdk.NewServer(impl, &sdk.ServerOptions{
-		Instructions: s.opts.Instructions,
+		Instructions: s.opts.instructions(),
 		Capabilities: capabilities(),
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = private },
 	})
@@ -79,16 +79,20 @@ func (s *Server) dispatch(ctx context.Context, v *visit, next sdk.MethodHandler,
 	case *sdk.CompleteRequest:
 		return s.complete(ctx, v, req)
 	}
+	if name == methodDiscover {
+		if err := s.checkChoice(ctx, v); err != nil {
+			return nil, err
+		}
+	}
 	return next(ctx, name, req)
 }
 
-// listTools lists our own tools, then those of other servers.
+// listTools lists what the request's choice of sets comes to.
 func (s *Server) listTools(ctx context.Context, v *visit, next sdk.MethodHandler, name string, req *sdk.ListToolsRequest) (sdk.Result, error) {
-	visible, err := s.visible(ctx)
+	tools, err := s.listed(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	tools := append(s.tools.list(v.names(), visible), s.otherTools(ctx, v)...)
 	if s.opts.Extra != nil {
 		more, err := next(ctx, name, &sdk.ListToolsRequest{Session: req.Session})
 		if err != nil {
