@@ -60,7 +60,7 @@ func TestToolsNameTheCulprit(t *testing.T) {
 		{"messenger.send", `{"room_id":"r:general","type":"text","body":{"txt":"hi"}}`, map[string]string{"body.txt": "there is no such argument. Did you mean text? It takes text"}},
 		{"messenger.send", `{"room_id":"r:general","type":"shout","body":{"text":"hi"}}`, map[string]string{"type": "expected text"}},
 		{"office.document.get", `{"workspace_id":""}`, map[string]string{
-			"workspace_id": `is missing; right is a text like "w:general"`, "document_id": `is missing; right is a text like "d:price-list"`}},
+			"workspace_id": `is missing; right is a text like "w:general"`, "document_id": `is missing; right is a text like "d:0199a1b2"`}},
 		{"office.document.get", `{"workspace_id":"general","document_id":"d:x","version":0}`, map[string]string{
 			"workspace_id": `has another form than it should; right is a text like "w:general"`,
 			"version":      `expected number >= 1; right is a whole number from 1, or null`}},

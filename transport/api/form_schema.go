@@ -25,7 +25,7 @@ func newForm(doc map[string]any, t *route) *form {
 		f.body(&in, plain.schema(body["content"].(map[string]any)[jsonType[0]].(map[string]any)["schema"]).(map[string]any))
 	} else if t.method != http.MethodGet {
 		f.add(&in, keyArgument, slot{"header", envelope.KeyHeader, "string"}, nullable(map[string]any{"type": "string", "minLength": 1, "maxLength": 128,
-			"description": "An idempotency key: the same one gives the same outcome."}))
+			"description": "A key of your own for an act that must not happen twice: a repetition under it gives the same outcome.", "examples": []any{"order-7-note"}}))
 	}
 	f.input = in.schema()
 	f.output = must(json.Marshal(plain.schema(map[string]any{"$ref": "#/components/schemas/" + t.answers})))

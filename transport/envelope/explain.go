@@ -170,12 +170,25 @@ func (s *shape) at(place string) *shape {
 			return nil
 		}
 		if indexed && index != "" {
-			if s = s.plain().Items; s == nil {
-				return nil
-			}
+			s = s.item()
 		}
 	}
 	return s
+}
+
+// item is the shape of what a list holds, with an example out of the list's own.
+func (s *shape) item() *shape {
+	list := s.plain()
+	if list.Items == nil {
+		return nil
+	}
+	item := *list.Items
+	for _, example := range append(s.Examples, list.Examples...) {
+		if items, ok := example.([]any); ok && len(item.Examples) == 0 {
+			item.Examples = items
+		}
+	}
+	return &item
 }
 
 // plain is the shape without null.

@@ -78,3 +78,28 @@ var tasks = []task{
 	{"Prove that the payment message was really sent: get its receipt", []string{"receipt.get"}},
 	{"Go through the audit log from the start", []string{"ledger.atoms"}},
 }
+
+// fresh were written once the tools had their words, and no word was mended for them: they
+// tell how much of the first figure is fitted.
+var fresh = []task{
+	{"Announce in r:sales that we won the customer", []string{"messenger.send"}},
+	{"Correct what I wrote a minute ago", []string{"messenger.edit"}},
+	{"Has anybody mentioned the outage in the ops room?", []string{"messenger.history", "messenger.entries"}},
+	{"Start a channel for the office party", []string{"room.create"}},
+	{"Ivan should be able to see the finance room", []string{"room.invite"}},
+	{"List the people in r:board", []string{"room.member.list"}},
+	{"Draft a one-page proposal and store it in the sales workspace", []string{"office.document.create"}},
+	{"Where did we write down the holiday rules?", []string{"office.document.search"}},
+	{"Restore the wording from version 3 of the handbook", []string{"office.document.get", "office.document.update", "office.document.versions"}},
+	{"Get rid of last year's budget document", []string{"office.document.delete"}},
+	{"Attach the logo picture to the marketing workspace", []string{"office.file.put"}},
+	{"Pay Judy's wallet fifty credits", []string{"container.transfer"}},
+	{"Promote Mallory to owner of the whole company", []string{"tenant.member.update"}},
+	{"Has Niaj accepted his invitation yet?", []string{"tenant.invitation.list", "tenant.member.list"}},
+	{"I lost my phone, sign it out", []string{"platform.token.revoke", "platform.token.list", "platform.token.revoke_all"}},
+	{"Limit what models may cost us per day", []string{"portal.budget.update"}},
+	{"Which MCP servers are connected?", []string{"portal.server.list"}},
+	{"Nobody but Olivia may use the bank's transfer tool", []string{"tool.access", "agreement.propose"}},
+	{"When was our newest entry written into the ledger?", []string{"ledger.head", "ledger.atoms"}},
+	{"Reject the proposed rules for r:legal", []string{"agreement.withdraw"}},
+}

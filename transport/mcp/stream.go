@@ -26,13 +26,14 @@ const (
 // server-sent events are to REST. It can only look.
 func (s *Server) ownActs() []envelope.Act {
 	return []envelope.Act{{
-		Name: envelope.ToolStream, Title: "Listen to a room",
-		Description: "Waits for messages in a room and answers as soon as some are there. With a progress token it tells each " +
-			"as it comes and goes on for the whole time. Call again with next_from_seq to read on. What was there before is for those alone who may read history.",
+		Name: envelope.ToolStream, Title: "Wait for messages in a room",
+		Description: "Waits until somebody writes in a room (channel) and answers as soon as there are messages. Use it to wait for an answer or to follow a conversation; " +
+			"call it again with next_from_seq as from_seq to go on. For what was said before use messenger.history. " +
+			"Answers the messages, none where nobody wrote in time.",
 		Input: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["room_id"],"properties":{` +
-			`"room_id":{"type":"string","pattern":"^r:[A-Za-z0-9._-]{1,128}$","description":"The room."},` +
-			`"from_seq":{"type":"integer","minimum":0,"maximum":9007199254740991,"description":"Messages after this room_seq; without it only what is new."},` +
-			`"seconds":{"type":"integer","minimum":1,"maximum":60,"default":20,"description":"How long to wait."},` +
+			`"room_id":{"type":"string","pattern":"^r:[A-Za-z0-9._-]{1,128}$","description":"The room, by its id.","examples":["r:general"]},` +
+			`"from_seq":{"anyOf":[{"type":"integer","minimum":0,"maximum":9007199254740991},{"type":"null"}],"description":"Messages after this room_seq; without it, or with null, only what is new.","examples":[41]},` +
+			`"seconds":{"type":"integer","minimum":1,"maximum":60,"default":20,"description":"How long to wait, in seconds."},` +
 			`"limit":{"type":"integer","minimum":1,"maximum":200,"default":200,"description":"How many messages end the wait."}}}`),
 		Output: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["messages","next_from_seq"],"properties":{` +
 			`"messages":{"type":"array","items":{"type":"object"},"description":"The messages, oldest first."},` +
