@@ -67,6 +67,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visit, m *mes
 		w.WriteHeader(http.StatusAccepted)
 	case m.Method == methodToolsCall && s.direct(v, m):
 		s.call(w, r, v, m)
+	case m.Method == methodToolsList && s.opts.Extra == nil && !s.slow:
+		s.list(w, r, v, m)
 	case m.Method == methodListen:
 		s.listen(w, r, v, m)
 	case m.Method == methodSubscribe, m.Method == methodUnsubscribe:

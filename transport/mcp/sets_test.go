@@ -9,19 +9,27 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/transport/api"
+	"ubl/transport/envelope"
 	"ubl/transport/mcp"
 )
 
-// TestNoToolIsInTwoSets, and none twice in one. That each is in one cmd/ubl's test says, which
-// has them all.
+// TestNoToolIsInTwoSets, none twice in one, and none that there isn't. That each is in one cmd/ubl's
+// test says, which has them all.
 func TestNoToolIsInTwoSets(t *testing.T) {
-	seen := map[string]string{}
+	seen, there := map[string]string{}, append([]string{envelope.ToolStream}, mcp.LongTail...)
+	for _, act := range api.New(api.Options{Version: "test"}).Acts() {
+		there = append(there, act.Name)
+	}
 	for _, row := range mcp.Rows() {
 		for tool := range strings.FieldsSeq(row[1]) {
 			if before, ok := seen[tool]; ok {
 				t.Errorf("%s is in %s and in %s", tool, before, row[0])
 			}
 			seen[tool] = row[0]
+			if !slices.Contains(there, tool) {
+				t.Errorf("the table has %s, which is no tool", tool)
+			}
 			if mcp.SetOf(tool) != row[0] {
 				t.Errorf("SetOf(%s) = %s, want %s", tool, mcp.SetOf(tool), row[0])
 			}
