@@ -47,14 +47,18 @@ func limitedNode(t *testing.T, change ...func(*serveCmd)) (ask func(who, method,
 	return func(who, method, path, body string) *httptest.ResponseRecorder {
 		t.Helper()
 		if tokens[who] == "" {
-			if tokens[who], _, err = n.key.Load().Sign(auth.TokenSpec{Email: who, TTL: time.Hour, Now: p.now(), Random: p.random}); err != nil {
+			service, email, ok := strings.Cut(who, ":")
+			if !ok {
+				service, email = "", who
+			}
+			if tokens[who], _, err = n.key.Load().Sign(auth.TokenSpec{Email: email, Service: service, TTL: time.Hour, Now: p.now(), Random: p.random}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 		r.Header.Set("Authorization", "Bearer "+tokens[who])
 		r.Header.Set("Content-Type", "application/json")
-		if path == "/mcp" {
+		if strings.Contains(path, "/mcp") {
 			r.Header.Set("Accept", "application/json, text/event-stream")
 		}
 		w := httptest.NewRecorder()

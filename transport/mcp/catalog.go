@@ -32,10 +32,10 @@ type ownTool struct {
 	forms [2][2]form
 }
 
-// form is a tool as a client sees it, with its size in a list.
+// form is a tool as a client sees it, and encoded so.
 type form struct {
 	tool *sdk.Tool
-	size int
+	raw  []byte
 }
 
 // newCatalog checks that every act can be a tool: clients and models choke on
@@ -81,11 +81,13 @@ func newOwnTool(act *envelope.Act) (t *ownTool, err error) {
 	return t, nil
 }
 
-// formOf measures a tool.
 func formOf(t *sdk.Tool) (form, error) {
-	data, err := json.Marshal(t)
-	return form{t, len(data) + len(",")}, err
+	raw, err := json.Marshal(t)
+	return form{t, raw}, err
 }
+
+// size is what the tool takes in a list, in bytes.
+func (f form) size() int { return len(f.raw) + len(",") }
 
 // form is the tool as a client of the dialect sees it.
 func (t *ownTool) form(d *dialect, output bool) form {

@@ -49,7 +49,7 @@ func (s *Server) otherForm(t *ubl.PortalTool, d *dialect, output bool) (form, bo
 	if def, ok := defined(t); ok {
 		f, _ = formOf(otherTool(t, def, d.spell(t.Tool), output)) // what was decoded can be encoded
 	}
-	s.forms.put(key, f, len(t.Definition))
+	s.forms.put(key, f, 2*len(t.Definition))
 	return f, f.tool != nil
 }
 
@@ -91,7 +91,7 @@ type formKey struct {
 	output           bool
 }
 
-// maxForms bounds the definitions that forms hold, in bytes.
+// maxForms bounds what forms hold, in bytes.
 const maxForms = 64 << 20
 
 // forms keeps the forms of other servers' tools, so that a list doesn't decode and measure

@@ -87,21 +87,22 @@ func (s *Server) dispatch(ctx context.Context, v *visit, next sdk.MethodHandler,
 	return next(ctx, name, req)
 }
 
-// listTools lists what the request's choice of sets comes to.
+// listTools is what [Server.list] does, beside tools of the SDK's own.
 func (s *Server) listTools(ctx context.Context, v *visit, next sdk.MethodHandler, name string, req *sdk.ListToolsRequest) (sdk.Result, error) {
-	tools, err := s.listed(ctx, v)
-	if err != nil {
-		return nil, err
-	}
+	var extra []*sdk.Tool
 	if s.opts.Extra != nil {
 		more, err := next(ctx, name, &sdk.ListToolsRequest{Session: req.Session})
 		if err != nil {
 			return nil, err
 		}
-		tools = append(tools, more.(*sdk.ListToolsResult).Tools...)
+		extra = more.(*sdk.ListToolsResult).Tools
 	}
-	page, cursor, err := paged(tools, v.cursor, func(t *sdk.Tool) string { return t.Name })
-	return &sdk.ListToolsResult{Tools: page, NextCursor: cursor, Cacheable: private}, err
+	page, cursor, err := s.page(ctx, v, extra)
+	out := &sdk.ListToolsResult{Tools: make([]*sdk.Tool, len(page)), NextCursor: cursor, Cacheable: private}
+	for i, f := range page {
+		out.Tools[i] = f.tool
+	}
+	return out, err
 }
 
 // visible says which of our own tools the caller is shown.

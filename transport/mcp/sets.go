@@ -93,6 +93,9 @@ var placeOf = func() map[string]placed {
 	return out
 }()
 
+// Sets are the sets of our own tools by name, in the table's order.
+func Sets() []string { return slices.Clone(setNames) }
+
 // SetOf is the set of a tool: of one of ours by the table, else its first word, which is its
 // server's id or that of a family.
 func SetOf(tool string) string {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"ubl"
 	"ubl/transport/envelope"
 )
@@ -145,7 +143,7 @@ func (s *Server) checkChoice(ctx context.Context, v *visit) error {
 }
 
 // listed are the tools that the request's choice, or the default, lists.
-func (s *Server) listed(ctx context.Context, v *visit) ([]*sdk.Tool, error) {
+func (s *Server) listed(ctx context.Context, v *visit) ([]form, error) {
 	x, err := s.look(ctx, v)
 	if err != nil {
 		return nil, err
@@ -181,23 +179,23 @@ func (x *sight) form(t *ownTool, d *dialect) form {
 		hints := *tool.Annotations
 		hints.ReadOnlyHint, hints.DestructiveHint = true, new(false)
 		tool.Annotations = &hints
-		f.tool = &tool
+		f, _ = formOf(&tool) // which was encoded before
 	}
 	return f
 }
 
 // listing is a list of tools as it grows, with what of it is there by default.
 type listing struct {
-	tools []*sdk.Tool
+	tools []form
 	count int
 	size  int
 }
 
 func (l *listing) add(f form, byDefault bool) {
-	l.tools = append(l.tools, f.tool)
+	l.tools = append(l.tools, f)
 	if byDefault {
 		l.count++
-		l.size += f.size
+		l.size += f.size()
 	}
 }
 
@@ -219,7 +217,7 @@ func (x *sight) addOthers(out *listing, sel selection, d *dialect) {
 			}
 			taken[f.tool.Name] = true
 			some = append(some, f)
-			size += f.size
+			size += f.size()
 		}
 		if !chosen {
 			room = out.count+len(some) <= maxStandard && out.size+size <= maxStandardBytes
