@@ -28,6 +28,8 @@ type slot struct {
 	in   string // path, query, body or header
 	name string // its name there
 	kind string // the JSON type of a parameter
+	// optional says that null is as if it were absent.
+	optional bool
 }
 
 // keyArgument names the idempotency key among arguments.
@@ -42,6 +44,9 @@ func (f *form) request(args []byte) (*http.Request, error) {
 		s, ok := f.slots[string(name)]
 		if !ok {
 			return invalid(envelope.Argument(string(name)), "an unexpected member")
+		}
+		if s.optional && value.Kind() == 'n' {
+			return nil
 		}
 		if s.in == "body" {
 			body = append(append(append(append(body, ",\""...), s.name...), "\":"...), value...)

@@ -63,7 +63,7 @@ type (
 	}
 	// Keyed is the idempotency key that a body may hold.
 	Keyed struct {
-		Key string `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"A key of your own for an act that must not happen twice: a repetition under it gives the same outcome." example:"order-7-note"`
+		Key string `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"A key of your own: what is repeated under it is done once." example:"order-7-note"`
 	}
 	// KeyInput is a body that may be absent and can hold nothing but a key.
 	KeyInput struct {

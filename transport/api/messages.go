@@ -17,10 +17,10 @@ type sendInput struct {
 }
 
 type sendBody struct {
-	Type    string         `json:"type" enum:"text,system" doc:"Clients send text; system is forbidden to them."`
+	Type    string         `json:"type" enum:"text,system" doc:"Always text: system is for the server."`
 	Body    textBody       `json:"body" doc:"The message: an object with text."`
 	ReplyTo *ubl.MessageID `json:"reply_to,omitempty" nullable:"true" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"A message of the same room." example:"m:0199a1b2"`
-	Key     *string        `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"A key of your own for an act that must not happen twice: a repetition under it gives the same outcome." example:"order-7-note"`
+	Key     *string        `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"A key of your own: what is repeated under it is done once." example:"order-7-note"`
 }
 
 type textBody struct {

@@ -78,6 +78,7 @@ func TestParametersForModels(t *testing.T) {
 type node struct {
 	Description string           `json:"description"`
 	Examples    []any            `json:"examples"`
+	Enum        []any            `json:"enum"`
 	Pattern     string           `json:"pattern"`
 	Type        string           `json:"type"`
 	Properties  map[string]*node `json:"properties"`

@@ -208,9 +208,6 @@ func (s *shape) plain() *shape {
 func (s *shape) wanted() string {
 	p := s.plain()
 	said := p.form() + s.example(p)
-	if slices.ContainsFunc(s.AnyOf, func(c *shape) bool { return c.Type == "null" }) {
-		said += ", or null"
-	}
 	if s.Default != nil {
 		said += ", and without it " + quoted(s.Default)
 	}

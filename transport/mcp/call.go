@@ -71,7 +71,7 @@ func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.V
 	if special, ok := errors.AsType[*rpcError](err); ok && named { // to the protocol tool.call was in order
 		err = special.cause
 	}
-	return told(ctx, out, err)
+	return s.told(ctx, v, out, err)
 }
 
 // attempt is the call that [Server.run] tells of. A panic is an error.

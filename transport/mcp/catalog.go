@@ -71,9 +71,13 @@ func newCatalog(acts []envelope.Act) (*catalog, error) {
 func newOwnTool(act *envelope.Act) (t *ownTool, err error) {
 	t = &ownTool{Act: act, placed: placeOf[act.Name], standard: slices.Contains(standard, act.Name)}
 	t.set = SetOf(act.Name)
+	listed := *act
+	if listed.Input, err = lean(act.Input); err != nil {
+		return nil, err
+	}
 	for i, d := range []*dialect{asIs, {plain: true, max: maxOwnName}} {
 		for j, output := range []bool{false, true} {
-			if t.forms[i][j], err = formOf(toolOf(act, d, output)); err != nil {
+			if t.forms[i][j], err = formOf(toolOf(&listed, d, output)); err != nil {
 				return nil, err
 			}
 		}
@@ -143,7 +147,7 @@ func (c *catalog) find(name string) *envelope.Act { return c.byName[name] }
 
 func toolOf(act *envelope.Act, d *dialect, output bool) *sdk.Tool {
 	t := &sdk.Tool{
-		Name: d.spell(act.Name), Title: act.Title, Description: act.Description, InputSchema: act.Input,
+		Name: d.spell(act.Name), Title: act.Title, Description: d.spellIn(act.Description, anyName), InputSchema: act.Input,
 		Annotations: &sdk.ToolAnnotations{
 			Title: act.Title, ReadOnlyHint: act.ReadOnly, DestructiveHint: &act.Destructive, IdempotentHint: act.Idempotent,
 			OpenWorldHint: new(opensWorld(act.Name)),
@@ -154,6 +158,9 @@ func toolOf(act *envelope.Act, d *dialect, output bool) *sdk.Tool {
 	}
 	return t
 }
+
+// anyName is for texts of our own, in which a dotted word is a tool.
+func anyName(string) bool { return true }
 
 // opensWorld reports whether a tool of ours reaches beyond the server: models
 // and other servers do.

@@ -29,3 +29,17 @@ func TestUnexpectedMembers(t *testing.T) {
 		}
 	}
 }
+
+// TestNullArguments: what isn't needed may be null, as the schemas of these tools say.
+func TestNullArguments(t *testing.T) {
+	in, err := readStreamArgs([]byte(`{"room_id":"r:general","from_seq":null,"seconds":null,"limit":null}`))
+	if err != nil || in.FromSeq != nil || in.Seconds != defaultSeconds || in.Limit != defaultLimit {
+		t.Errorf("messenger.stream_room reads %+v, %v", in, err)
+	}
+	if _, err := readStreamArgs([]byte(`{"room_id":null}`)); ubl.AsError(err).Details["room_id"] == "" {
+		t.Errorf("without a room: %v", err)
+	}
+	if got, err := readTarget([]byte(`{"name":"user.whoami","arguments":null}`)); err != nil || got.Arguments != nil {
+		t.Errorf("tool.call reads %+v, %v", got, err)
+	}
+}

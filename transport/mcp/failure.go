@@ -19,7 +19,7 @@ import (
 
 // told is the outcome of a call as the client is told it. Errors that are still errors
 // then are the protocol's own.
-func told(ctx context.Context, out *Result, err error) (*Result, error) {
+func (s *Server) told(ctx context.Context, v *visit, out *Result, err error) (*Result, error) {
 	if err == nil || ofProtocol(err) || errors.Is(ctx.Err(), context.Canceled) { // nobody reads an answer that was cancelled
 		return out, err
 	}
@@ -29,7 +29,8 @@ func told(ctx context.Context, out *Result, err error) (*Result, error) {
 	if err != nil { // impossible: strings, and maps of strings
 		return nil, err
 	}
-	content, err := appendText(nil, []byte(f.text()))
+	text := v.names().spellIn(f.text(), func(name string) bool { return s.tools.find(name) != nil })
+	content, err := appendText(nil, []byte(text))
 	return &Result{Content: json.RawMessage(content), Structured: structured, IsError: true}, err
 }
 

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -62,8 +61,8 @@ func (s *Server) tail() []envelope.Act {
 				"The answer has each tool's name and its input_schema: call it by tool.call, or by its name.",
 			Input: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["query"],"properties":{` +
 				`"query":{"type":"string","minLength":1,"maxLength":500,"description":"What you want to do, in English.","examples":["invite somebody to a room"]},` +
-				`"limit":{"type":"integer","minimum":1,"maximum":20,"default":5,"description":"How many tools to answer at most."},` +
-				`"set":{"type":"string","maxLength":64,"description":"Look only in this set of tools, as messenger, or the id of a tool server.","examples":["office"]}}}`),
+				`"limit":{"anyOf":[{"type":"integer","minimum":1,"maximum":20},{"type":"null"}],"default":5,"description":"How many tools to answer at most."},` +
+				`"set":{"anyOf":[{"type":"string","maxLength":64},{"type":"null"}],"description":"Look only in this set of tools, as messenger, or the id of a tool server.","examples":["office"]}}}`),
 			Output: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["tools","more"],"properties":{` +
 				`"tools":{"type":"array","description":"Best first.","items":{"type":"object","additionalProperties":false,"required":[` + foundRequired + `,"score"],` +
 				`"properties":{` + foundProperties + `,"score":{"type":"number","description":"Higher is better; it compares the tools of one answer."}}}},` +
@@ -85,7 +84,7 @@ func (s *Server) tail() []envelope.Act {
 				"Find its arguments with tool.search or tool.describe first.",
 			Input: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["name"],"properties":{` +
 				`"name":{"type":"string","minLength":1,"maxLength":128,"description":"The tool's name, with dots or underscores.","examples":["room.create"]},` +
-				`"arguments":{"type":"object","description":"What the tool takes, as its input_schema says; client_request_id belongs in here.","examples":[{"name":"Design"}]}}}`),
+				`"arguments":{"anyOf":[{"type":"object"},{"type":"null"}],"description":"What the tool takes, as its input_schema says; client_request_id belongs in here.","examples":[{"name":"Design"}]}}}`),
 			Destructive: true, Do: s.callNothing,
 		},
 	}
@@ -130,18 +129,6 @@ func (s *Server) callNothing(_ context.Context, args json.RawMessage) (json.RawM
 		return nil, err
 	}
 	return nil, invalid("name", toolCall+" can't call itself: name the tool that does the job")
-}
-
-// readArguments decodes a tool's arguments, and refuses members that it doesn't have.
-func readArguments(args []byte, in any) error {
-	err := strict.Unmarshal(args, in, strict.RejectUnknownMembers(true))
-	if err == nil {
-		return nil
-	}
-	if at, ok := errors.AsType[*strict.SemanticError](err); ok && errors.Is(err, strict.ErrUnknownName) {
-		return invalid(envelope.Argument(at.JSONPointer.LastToken()), "an unexpected member")
-	}
-	return wrongType("", err)
 }
 
 // search answers tool.search.

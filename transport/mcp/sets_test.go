@@ -205,13 +205,13 @@ func TestReadOnly(t *testing.T) {
 		t.Errorf("the search finds %v", names)
 	}
 	for tool, want := range map[string]string{
-		"messenger.list_rooms": `"result"`, "messenger.send": "-32003", "git.log": `"result"`, "git.commit": "-32003", "git.held": "-32003", "git.unknown": "-32003",
+		"messenger.list_rooms": `"result"`, "messenger.send": "forbidden", "git.log": `"result"`, "git.commit": "forbidden", "git.held": "forbidden", "git.unknown": "forbidden",
 	} {
 		for _, a := range []answer{
 			w.use(t, at, "ana", "test", tool, `{}`),
 			w.use(t, at, "ana", "test", "tool.call", `{"name":"`+tool+`"}`),
 		} {
-			if !strings.Contains(a.body, want) || want == "-32003" && !strings.Contains(a.body, "read-only") {
+			if !strings.Contains(a.body, want) || want == "forbidden" && !strings.Contains(a.body, "read-only") {
 				t.Errorf("%s answers %s", tool, a.body)
 			}
 		}
@@ -262,7 +262,7 @@ func TestForWhom(t *testing.T) {
 		if slices.Contains(bobs, tt.tool) {
 			t.Errorf("a member is shown %s", tt.tool)
 		}
-		if a := w.use(t, "/mcp", "bob", "test", tt.tool, tt.args); !strings.Contains(a.body, "-32003") {
+		if a := w.use(t, "/mcp", "bob", "test", tt.tool, tt.args); !strings.Contains(a.body, `"code":"forbidden"`) {
 			t.Errorf("a member who uses %s is answered %s", tt.tool, a.body)
 		}
 	}
@@ -318,7 +318,7 @@ func TestAMandateBounds(t *testing.T) {
 	if names, _, _ := w.search(t, "/portal/mcp", "ana", `{"query":"commit a document","limit":20}`); slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "office.") || n == "git.commit" }) {
 		t.Errorf("the search finds %v", names)
 	}
-	for tool, want := range map[string]string{"messenger.list_rooms": `"result"`, "user.whoami": "-32003", "git.log": `"result"`, "git.commit": "-32003"} {
+	for tool, want := range map[string]string{"messenger.list_rooms": `"result"`, "user.whoami": "forbidden", "git.log": `"result"`, "git.commit": "forbidden"} {
 		for _, a := range []answer{
 			w.use(t, "/portal/mcp", "ana", "test", tool, `{}`),
 			w.use(t, "/portal/mcp", "ana", "test", "tool.call", `{"name":"`+tool+`"}`),
