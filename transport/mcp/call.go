@@ -62,7 +62,7 @@ func giveBuffer(b *[]byte) {
 // run calls a tool by either spelling of its name. progress is nil where nobody
 // wants to see it. A panic is an error.
 func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (out *Result, err error) {
-	if target, ok := s.target(name, args); ok {
+	if target, ok := s.target(name, args); ok && mayCallByName(ctx) == nil {
 		name, args = target.Name, target.Arguments
 	}
 	act, began := s.tools.find(name), s.opts.Now()
