@@ -68,8 +68,9 @@
 // and answers names with the schemas of their arguments; tool.describe tells all of one;
 // tool.call calls one by its name. A tool.call is turned into the call that it means before
 // anything else looks at it, so rights, receipt, key, row in the portal's log, marks and errors
-// are those of the tool, and tool.call itself never runs. An owner may close it like any tool. An index is made once for each catalogue
-// of other servers' tools and shared by all who may use the same.
+// are those of the tool, and tool.call itself never runs. An owner may close it like any tool.
+// An index is made once for each catalogue of other servers' tools, and shared by all who may
+// use the same.
 //
 // A call of ours whose client_request_id has the form of a request id has that as its request id.
 //

@@ -178,7 +178,7 @@ func (s *Server) search(ctx context.Context, args json.RawMessage) (json.RawMess
 	if in.Set != "" {
 		names = []string{strings.ToLower(in.Set)}
 	}
-	sel, err := x.choose(ctx, names, false)
+	sel, err := x.choose(names, "set")
 	if err != nil {
 		return nil, err
 	}
