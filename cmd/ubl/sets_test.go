@@ -80,3 +80,28 @@ func TestTheDefaultIsSmall(t *testing.T) {
 		}
 	}
 }
+
+// TestTheLogShowsACallOnceItIsAnswered: a newcomer's first call, a refused one, and one by
+// tool.call, to whoever asks next.
+func TestTheLogShowsACallOnceItIsAnswered(t *testing.T) {
+	ask := limitedNode(t)
+	ask("owner@localhost", "GET", "/api/whoami", "")
+	for i, call := range []struct{ who, tool, args, logged, status string }{
+		{"newcomer:owner@localhost", "messenger.list_rooms", `{}`, "messenger.list_rooms", "ok"},
+		{"another:owner@localhost", "tool.access", `{"tool":"messenger.send","allowed":false}`, "tool.access", "denied"},
+		{"third:owner@localhost", "tool.call", `{"name":"user.whoami"}`, "user.whoami", "ok"},
+		{"fourth:owner@localhost", "no.such.tool", `{}`, "no.such.tool", "denied"},
+		{"newcomer:owner@localhost", "messenger.history", `{"room_id":"r:nowhere"}`, "messenger.history", "error"},
+	} {
+		ask(call.who, "POST", "/portal/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+call.tool+`","arguments":`+call.args+`}}`)
+		for _, who := range []string{call.who, "owner@localhost"} {
+			w := ask(who, "GET", "/api/portal/logs?limit=1", "")
+			var page struct {
+				Calls []struct{ Capability, Status string }
+			}
+			if err := json.Unmarshal(w.Body.Bytes(), &page); err != nil || len(page.Calls) != 1 || page.Calls[0].Capability != call.logged || page.Calls[0].Status != call.status {
+				t.Errorf("%d: %s reads %d %s", i, who, w.Code, w.Body)
+			}
+		}
+	}
+}

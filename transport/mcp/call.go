@@ -64,7 +64,7 @@ func giveBuffer(b *[]byte) {
 // wants to see it. Errors are the protocol's own; a call that failed is a result.
 func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (*Result, error) {
 	target, named := s.target(name, args)
-	if named {
+	if named = named && mayCallByName(ctx) == nil; named {
 		name, args = target.Name, target.Arguments
 	}
 	out, err := s.attempt(ctx, v, name, args, progress)

@@ -16,6 +16,8 @@
 //	          _meta against each other; parameters of the right type
 //	tools/call, nobody wants progress
 //	          run here, answered as JSON
+//	tools/list
+//	          answered here, from tools that are encoded already
 //	subscriptions/listen, GET
 //	          a channel: notifications until somebody ends it
 //	initialize
@@ -29,6 +31,48 @@
 // it names the place and not the value, which the SDK's own errors quote. A
 // tools/call gives the same answer on both ways; a test runs the transcripts on
 // each.
+//
+// # Sets
+//
+// Each tool is in one set: ours by the table in sets.go, another server's in the set of its
+// server's id. A server whose id is a set of ours is reached as server:id. Two words stand for
+// more: default, and all. A request says which sets it wants listed, and whether it only reads:
+//
+//	/mcp/messenger,files/readonly         the path: sets, /readonly or both
+//	/mcp?sets=messenger&readonly=true     the query
+//	X-MCP-Toolsets, X-MCP-Readonly        headers
+//
+// The path beats the query, and that the headers; sets and readonly each for itself. Every request
+// says it anew: a session knows nothing of it. A set that there isn't is a validation error that
+// lists those that there are. ?schemas=output, or X-MCP-Schemas, adds the schemas of answers.
+//
+// A set chooses what is listed and guards nothing: every tool can be called by its name.
+// What is listed and found at all is what the caller may use, as far as that is known before a call:
+//
+//	ToolAccess   closes no tool to them ([Options.Visible])
+//	role         the tool is for them: the table says for whom, and the tenant's own terms may
+//	             permit more ([Options.Permits])
+//	Mandate      the Agreement of an agent names it ([Options.Mandate])
+//	readonly     it only reads
+//
+// The actors decide the first two again for each call. The last two are decided here, for calls
+// and lists alike. Another server's tool only reads if the definition that an owner has approved
+// says so.
+//
+// By default a list has at most 15 tools and 24,000 bytes: a choice of ours (standard), and at the
+// portal the tools of servers, whole servers by their ids until the next one doesn't fit.
+//
+// # The long tail
+//
+// Three tools reach all others. tool.search ranks what the caller may use by words (package find)
+// and answers names with the schemas of their arguments; tool.describe tells all of one;
+// tool.call calls one by its name. A tool.call is turned into the call that it means before
+// anything else looks at it, so rights, receipt, key, row in the portal's log, marks and errors
+// are those of the tool, and tool.call itself never runs. An owner may close it like any tool.
+// An index is made once for each catalogue of other servers' tools, and shared by all who may
+// use the same.
+//
+// A call of ours whose client_request_id has the form of a request id has that as its request id.
 //
 // # Errors
 //

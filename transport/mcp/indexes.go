@@ -8,20 +8,28 @@ import (
 	"ubl/transport/mcp/find"
 )
 
-// maxIndexes is how many catalogues of other servers' tools a node keeps the index of.
-const maxIndexes = 32
+// maxIndexed bounds the tools of all catalogues that a node keeps the index of: one of 2,000 tools
+// takes some megabytes.
+const maxIndexed = 40_000
 
 // indexes keeps the index of each catalogue that was searched lately: members of a tenant who
 // may use the same tools share one. It is safe for concurrent use.
 type indexes struct {
 	mu    sync.Mutex
-	known map[uint64]*indexed
+	known map[catalogueKey]*indexed
+	tools int // of all
 	turn  int64
 }
 
+// catalogueKey tells catalogues apart, by a hash of what is in them.
+type catalogueKey struct {
+	hash  uint64
+	tools int
+}
+
 type indexed struct {
-	make func() *find.Index
-	used int64
+	index func() *find.Index
+	used  int64
 }
 
 var indexSeed = maphash.MakeSeed()
@@ -40,32 +48,34 @@ func (s *Server) index(others []*ubl.PortalTool) *find.Index {
 		}
 		_ = h.WriteByte(0)
 	}
-	return s.indexes.get(h.Sum64(), func() *find.Index { return find.New(s.catalogue(others)) })
+	key := catalogueKey{h.Sum64(), len(s.tools.own) + len(others)}
+	return s.indexes.get(key, func() *find.Index { return find.New(s.catalogue(others)) })
 }
 
-// get answers an index by its key, and makes it where it isn't there: once, for all who want it.
-func (x *indexes) get(key uint64, make_ func() *find.Index) *find.Index {
+// get answers an index by its key, and builds it where it isn't there: once, for all who want it.
+func (x *indexes) get(key catalogueKey, build func() *find.Index) *find.Index {
 	x.mu.Lock()
 	if x.known == nil {
-		x.known = map[uint64]*indexed{}
+		x.known = map[catalogueKey]*indexed{}
 	}
 	one := x.known[key]
 	if one == nil {
-		if len(x.known) == maxIndexes {
+		for len(x.known) > 0 && x.tools+key.tools > maxIndexed {
 			x.forget()
 		}
-		one = &indexed{make: sync.OnceValue(make_)}
+		one = &indexed{index: sync.OnceValue(build)}
 		x.known[key] = one
+		x.tools += key.tools
 	}
 	x.turn++
 	one.used = x.turn
 	x.mu.Unlock()
-	return one.make()
+	return one.index()
 }
 
 // forget lets go of the one that was used longest ago.
 func (x *indexes) forget() {
-	var oldest uint64
+	var oldest catalogueKey
 	first := true
 	for key, one := range x.known {
 		if first || one.used < x.known[oldest].used {
@@ -73,4 +83,5 @@ func (x *indexes) forget() {
 		}
 	}
 	delete(x.known, oldest)
+	x.tools -= oldest.tools
 }

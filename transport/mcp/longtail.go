@@ -122,9 +122,18 @@ func readTarget(args jsontext.Value) (t target, err error) {
 	return t, err
 }
 
+// mayCallByName refuses whom a record of the tenant closes tool.call to.
+func mayCallByName(ctx context.Context) error {
+	_, err := envelope.CallerOf(ctx).Anew(false, toolCall).Enter(ctx)
+	return err
+}
+
 // callNothing says what is wrong with a tool.call that calls no tool: all others are run
 // as the tool that they name.
-func (s *Server) callNothing(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
+func (s *Server) callNothing(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+	if err := mayCallByName(ctx); err != nil {
+		return nil, err
+	}
 	if _, err := readTarget(jsontext.Value(args)); err != nil {
 		return nil, err
 	}
@@ -156,7 +165,7 @@ func (s *Server) search(ctx context.Context, args json.RawMessage) (json.RawMess
 	if in.Set != "" {
 		names = []string{strings.ToLower(in.Set)}
 	}
-	sel, err := x.choose(ctx, names, false)
+	sel, err := x.choose(names, "set")
 	if err != nil {
 		return nil, err
 	}

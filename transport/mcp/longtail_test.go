@@ -207,6 +207,13 @@ func TestCallingByNameRefuses(t *testing.T) {
 			t.Errorf("%s is answered %s", name, a.body)
 		}
 	}
+	w.setTool("tool.call", false)
+	if a := w.use(t, "/portal/mcp", "bob", "test", "tool.call", `{"name":"messenger.list_rooms"}`); !strings.Contains(a.body, `"code":"forbidden"`) {
+		t.Errorf("where it is closed it answers %s", a.body)
+	}
+	if a := w.use(t, "/portal/mcp", "bob", "test", "messenger.list_rooms", `{}`); !strings.Contains(a.body, `"result"`) {
+		t.Errorf("what it would call is closed, too: %s", a.body)
+	}
 }
 
 // TestOthersAreFoundAndMarked: what other servers say of their tools is theirs in an answer of

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"ubl"
 	"ubl/transport/envelope"
@@ -21,10 +22,12 @@ type sight struct {
 	bounds   *Bounds
 	readOnly bool
 	visible  func(tool string) bool
-	// permits is what the TenantLicense permits to whom isn't an owner; nil where nobody asked.
+	// permits is what the TenantLicense permits to whom isn't an owner.
 	permits func(tool string) bool
-	// others are the tools of other servers that the caller may use.
-	others []*ubl.PortalTool
+	// others are the tools of other servers that the caller may use, servers the ids of all
+	// servers of the tenant.
+	others  []*ubl.PortalTool
+	servers func() []string
 }
 
 // look finds out what the caller is shown.
@@ -44,13 +47,28 @@ func (s *Server) look(ctx context.Context, v *visit) (*sight, error) {
 		return nil, err
 	}
 	x.readOnly = v.choice.readOnly || x.bounds.ReadOnly
-	if x.role != ubl.RoleOwner && s.opts.Permits != nil {
-		if x.permits, err = s.opts.Permits(ctx); err != nil {
-			return nil, err
-		}
-	}
+	permits := sync.OnceValue(func() func(string) bool { return s.permits(ctx) })
+	x.permits = func(tool string) bool { return permits()(tool) }
+	x.servers = sync.OnceValue(func() []string { return s.serverIDs(ctx, v) })
 	x.others = s.others(ctx, v)
 	return x, nil
+}
+
+// permits says which acts the tenant's terms permit to a caller who is no owner. A tenant that
+// can't be asked hides these tools and no others.
+func (s *Server) permits(ctx context.Context) func(tool string) bool {
+	none := func(string) bool { return false }
+	if s.opts.Permits == nil {
+		return none
+	}
+	permits, err := s.opts.Permits(ctx)
+	if err != nil {
+		s.opts.Log.WarnContext(ctx, "couldn't ask what the tenant's terms permit", "error", err)
+	}
+	if permits == nil {
+		return none
+	}
+	return permits
 }
 
 // shows reports whether the caller is shown a tool of ours.
@@ -65,7 +83,7 @@ func (x *sight) isFor(t *ownTool) bool {
 	case owners:
 		return owner
 	case permitted, permittedPeople:
-		return (owner || x.permits != nil && x.permits(t.Name)) && (t.of == permitted || !x.who.IsService)
+		return (t.of == permitted || !x.who.IsService) && (owner || x.permits(t.Name))
 	case operators:
 		return owner && x.who.TenantID == ubl.CoreTenant
 	}
@@ -85,8 +103,9 @@ type selection struct {
 	servers       []string
 }
 
-// select resolves names of sets. One that there isn't is an error, unless lenient passes it over.
-func (x *sight) choose(ctx context.Context, names []string, lenient bool) (sel selection, err error) {
+// choose resolves names of sets. One that there isn't is an error of the place that named it; where
+// place is "" it is passed over.
+func (x *sight) choose(names []string, place string) (sel selection, err error) {
 	for _, name := range names {
 		id, isServer := isServerSet(name)
 		switch {
@@ -96,21 +115,32 @@ func (x *sight) choose(ctx context.Context, names []string, lenient bool) (sel s
 			sel.all = true
 		case slices.Contains(x.s.tools.sets, name):
 			sel.own = append(sel.own, name)
-		case isServer && x.s.knows(ctx, x.v, id):
+		case isServer && slices.Contains(x.servers(), id):
 			sel.servers = append(sel.servers, id)
-		case !lenient:
-			return sel, x.s.unknownSet(ctx, x.v)
+		case place != "":
+			return sel, unknownSet(x.s.tools.sets, x.servers(), place)
 		}
 	}
 	return sel, nil
 }
 
-// knows reports whether the tenant has a server, where the request came to the portal.
-func (s *Server) knows(ctx context.Context, v *visit, id string) bool {
-	return slices.Contains(s.serverIDs(ctx, v), id)
+// placeSets is where an address names sets, in errors.
+const placeSets = "sets"
+
+// unknownSet says which sets there are.
+func unknownSet(own, servers []string, place string) error {
+	known := append([]string{setDefault, setAll}, own...)
+	for _, id := range servers {
+		if setOfOurs(id) {
+			id = serverSet + id
+		}
+		known = append(known, id)
+	}
+	return invalid(place, "not a set of tools: expected some of "+strings.Join(known, ", "))
 }
 
-// serverIDs are the tenant's servers. A portal that can't be asked has none.
+// serverIDs are the tenant's servers, for callers of the portal. A portal that can't be asked
+// has none.
 func (s *Server) serverIDs(ctx context.Context, v *visit) []string {
 	if !v.portal || s.opts.Portal == nil {
 		return nil
@@ -122,23 +152,20 @@ func (s *Server) serverIDs(ctx context.Context, v *visit) []string {
 	return ids
 }
 
-// unknownSet says which sets there are.
-func (s *Server) unknownSet(ctx context.Context, v *visit) error {
-	known := append([]string{setDefault, setAll}, s.tools.sets...)
-	for _, id := range s.serverIDs(ctx, v) {
-		if setOfOurs(id) {
-			id = serverSet + id
-		}
-		known = append(known, id)
-	}
-	e := ubl.Errorf(ubl.CodeValidation, "a set of tools is unknown; those that there are: %s", strings.Join(known, ", "))
-	e.Details = map[string]string{"sets": "expected some of " + strings.Join(known, ", ")}
-	return e
-}
-
-// checkChoice refuses a request whose address names a set that there isn't.
+// checkChoice refuses a request whose address names a set that there isn't. Whom the tenant
+// doesn't let in learns nothing of its servers.
 func (s *Server) checkChoice(ctx context.Context, v *visit) error {
-	_, err := (&sight{s: s, v: v}).choose(ctx, v.choice.sets, false)
+	ours := func(name string) bool {
+		return name == setDefault || name == setAll || slices.Contains(s.tools.sets, name)
+	}
+	if !slices.ContainsFunc(v.choice.sets, func(name string) bool { return !ours(name) }) {
+		return nil
+	}
+	x, err := s.look(ctx, v)
+	if err != nil {
+		return err
+	}
+	_, err = x.choose(v.choice.sets, placeSets)
 	return err
 }
 
@@ -148,14 +175,14 @@ func (s *Server) listed(ctx context.Context, v *visit) ([]form, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, lenient := v.choice.sets, false
+	names, place := v.choice.sets, placeSets
 	if names == nil {
-		names, lenient = x.bounds.Sets, true
+		names, place = x.bounds.Sets, ""
 	}
 	if names == nil {
 		names = []string{setDefault}
 	}
-	sel, err := x.choose(ctx, names, lenient)
+	sel, err := x.choose(names, place)
 	if err != nil {
 		return nil, err
 	}
