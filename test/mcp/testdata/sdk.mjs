@@ -7,7 +7,8 @@ import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/typ
 const [url, token] = process.argv.slice(2);
 const client = new Client({ name: "typescript-sdk", version: "1" }, { capabilities: {} });
 const transport = new StreamableHTTPClientTransport(new URL(url), {
-  requestInit: { headers: { Authorization: `Bearer ${token}` } },
+  // It holds every answer against its output schema, where a tool is listed with one.
+  requestInit: { headers: { Authorization: `Bearer ${token}`, "X-Mcp-Schemas": "output" } },
 });
 let heard;
 const update = new Promise((resolve) => (heard = resolve));

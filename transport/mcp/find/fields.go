@@ -3,6 +3,7 @@ package find
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -33,14 +34,17 @@ func fieldsOf(t Tool) []field {
 	out := make([]field, fieldCount)
 	out[inName].words = stems(t.Name)
 	out[inTitle].words = stems(t.Title)
-	// A description often begins with the title.
-	out[inDescription].words = stems(strings.TrimPrefix(t.Description, t.Title))
+	// A description often begins with the title, and names tools for what this one doesn't do.
+	out[inDescription].words = stems(pointer.ReplaceAllString(strings.TrimPrefix(t.Description, t.Title), ""))
 	var s schema
 	if json.Unmarshal(t.Input, &s) == nil {
 		s.read(out, maxDepth)
 	}
 	return out
 }
+
+// pointer is the name of another tool in a description, which says nothing of this one.
+var pointer = regexp.MustCompile(`\b[a-z]+(\.[a-z_]+)+\b`)
 
 // maxDepth bounds how deep parameters are read: another server may have written them.
 const maxDepth = 6
