@@ -39,11 +39,18 @@ func fieldsOf(t Tool) []field {
 	if json.Unmarshal(t.Input, &s) == nil {
 		s.read(out, maxDepth)
 	}
+	for f := range out {
+		out[f].words = out[f].words[:min(len(out[f].words), maxWords)]
+	}
 	return out
 }
 
-// maxDepth bounds how deep parameters are read: another server may have written them.
-const maxDepth = 6
+// What is read of a tool is bounded, since another server may have written it: how deep its
+// parameters go, and how many words a field has.
+const (
+	maxDepth = 6
+	maxWords = 1000
+)
 
 // schema is what is read of one: as much as has words.
 type schema struct {
