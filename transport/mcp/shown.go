@@ -155,7 +155,9 @@ func (s *Server) serverIDs(ctx context.Context, v *visit) []string {
 // checkChoice refuses a request whose address names a set that there isn't. Whom the tenant
 // doesn't let in learns nothing of its servers.
 func (s *Server) checkChoice(ctx context.Context, v *visit) error {
-	ours := func(name string) bool { return name == setDefault || name == setAll || slices.Contains(s.tools.sets, name) }
+	ours := func(name string) bool {
+		return name == setDefault || name == setAll || slices.Contains(s.tools.sets, name)
+	}
 	if !slices.ContainsFunc(v.choice.sets, func(name string) bool { return !ours(name) }) {
 		return nil
 	}
