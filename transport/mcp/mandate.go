@@ -18,14 +18,17 @@ type Bounds struct {
 	Allows func(tool string) bool
 }
 
+// unbounded is what bounds nothing. Nobody changes it.
+var unbounded = &Bounds{}
+
 // bounds are the caller's; never nil.
 func (s *Server) bounds(ctx context.Context) (*Bounds, error) {
 	if s.opts.Mandate == nil {
-		return &Bounds{}, nil
+		return unbounded, nil
 	}
 	b, err := s.opts.Mandate(ctx)
-	if b == nil && err == nil {
-		b = &Bounds{}
+	if b == nil {
+		b = unbounded
 	}
 	return b, err
 }

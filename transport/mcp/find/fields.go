@@ -40,14 +40,21 @@ func fieldsOf(t Tool) []field {
 	if json.Unmarshal(t.Input, &s) == nil {
 		s.read(out, maxDepth)
 	}
+	for f := range out {
+		out[f].words = out[f].words[:min(len(out[f].words), maxWords)]
+	}
 	return out
 }
 
 // pointer is the name of another tool in a description, which says nothing of this one.
 var pointer = regexp.MustCompile(`\b[a-z]+(\.[a-z_]+)+\b`)
 
-// maxDepth bounds how deep parameters are read: another server may have written them.
-const maxDepth = 6
+// What is read of a tool is bounded, since another server may have written it: how deep its
+// parameters go, and how many words a field has.
+const (
+	maxDepth = 6
+	maxWords = 1000
+)
 
 // schema is what is read of one: as much as has words.
 type schema struct {
