@@ -22,7 +22,7 @@ type (
 	}
 	// AgreementPath names an Agreement in a path.
 	AgreementPath struct {
-		ID ubl.AgreementID `path:"agreementId" pattern:"^a:[A-Za-z0-9._:-]{1,256}$" example:"a:room:r:general" doc:"The Agreement: a:room: and a room id, a:tenant, a:tool: and a tool, or as agreement.list has it."`
+		ID ubl.AgreementID `path:"agreementId" pattern:"^a:[A-Za-z0-9._:-]{1,256}$" example:"a:room:r:general" doc:"The Agreement, by its id: a:room: and the room's id, a:tool: and the tool's name, or as agreement.list has it."`
 	}
 	// WorkspacePath names a workspace in a path, or another container of objects.
 	WorkspacePath struct {
