@@ -64,6 +64,26 @@ func (c Code) Status() int {
 	return http.StatusInternalServerError
 }
 
+// adviceOf says what a model does best about each code that its calls may meet, where the
+// message doesn't say it.
+var adviceOf = map[Code]string{
+	CodeValidation:          "Mend the arguments and call again.",
+	CodeForbidden:           "The same call will be refused again. agreement.get shows what is permitted to whom; an owner can permit more.",
+	CodeNotAMember:          "Join the room with room.join if its rule lets you, or ask an owner to add you.",
+	CodeConfirmation:        "Nothing was done. A person has to sign in again in a browser first.",
+	CodeNotFound:            "Take ids from a list or a search instead of guessing them.",
+	CodeUnknownTool:         "Take the name from a list of tools.",
+	CodeConflict:            "Read how it is now, then decide.",
+	CodeIdempotencyConflict: "A client_request_id stands for one act with the same arguments: give another act another one.",
+	CodeTooLarge:            "Send less at once.",
+	CodeOverloaded:          "Nothing was done. The same call may succeed later.",
+	CodeUnavailable:         "It may have been done or not. Look before you repeat it; with the same client_request_id a repetition counts once.",
+	CodeQuotaExceeded:       "An owner has to make room first.",
+}
+
+// Advice tells a model what to do after an error of the code, "" where nothing helps.
+func (c Code) Advice() string { return adviceOf[c] }
+
 // CodeForStatus is the code for a status that a library chose (a router's 404,
 // a decoder's 422); statuses outside the table are validation errors below 500
 // and internal ones above.

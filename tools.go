@@ -111,7 +111,25 @@ type (
 		// Brief leaves out all but Tool and AgreementID, so that nothing has to be read.
 		Brief bool
 	}
+	// FindUsable asks which of our own tools somebody may use, as far as the tenant's
+	// Agreements say it. It decides by memory alone, counts no use, and guards nothing: each use
+	// is decided by itself. Members. Answers *UsableTools.
+	FindUsable struct {
+		Who   Identity
+		Tools []string
+	}
 )
+
+// UsableTools are those of a list that somebody may use.
+type UsableTools struct {
+	// Open are those that no ToolAccess closes to them.
+	Open []string
+	// Permitted are those whose act the terms of the TenantLicense permit to them.
+	Permitted []string
+}
+
+// Cost is 0: it reads.
+func (FindUsable) Cost() int { return 0 }
 
 // Cost is that of the record.
 func (c SetToolAccess) Cost() int { return writeCost + 64*(len(c.Users)+len(c.Groups)) }

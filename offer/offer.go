@@ -20,7 +20,9 @@ type Operation struct {
 	Method, Path string
 	// Tool is the name as a tool, and that of the act where the operation is one.
 	Tool string
-	// Summary says in a line what it does, More what else there is to know.
+	// Summary says in a line what it does, More what else there is to know. Models read
+	// both, and choose by them: say when to use it, and which other tool there is for what
+	// it doesn't do.
 	Summary, More string
 	// Counts is by which of the caller's rates it is counted; required but for a GET.
 	Counts ubl.Rate

@@ -178,10 +178,12 @@ func (c *completing) use(ctx context.Context, i int, call gateway.ToolCall) (*ub
 	return result, err
 }
 
-// toldError is an error as a model is told it: as a caller would be.
+// toldError is an error as a model is told it: as a caller would be, and what to do next.
 func toldError(err error) string {
 	e := ubl.AsError(err)
-	data, err := json.Marshal(map[string]any{"error": map[string]any{"code": e.Code, "message": e.Message, "details": e.Details}})
+	data, err := json.Marshal(map[string]any{"error": map[string]any{
+		"code": e.Code, "message": e.Message, "details": e.Details, "advice": e.Code.Advice(),
+	}})
 	if err != nil { // strings only
 		return `{"error":{}}`
 	}

@@ -35,7 +35,7 @@ func newOrigins(allow []string, publicURL string) origins {
 
 // The headers that scripts of allowed origins may send and read.
 const (
-	corsRequestHeaders  = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, UBL-Session, X-Request-Id, CF-Access-Client-Id, CF-Access-Client-Secret"
+	corsRequestHeaders  = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, UBL-Session, X-MCP-Readonly, X-MCP-Schemas, X-MCP-Toolsets, X-Request-Id, CF-Access-Client-Id, CF-Access-Client-Secret"
 	corsResponseHeaders = "Mcp-Session-Id, Retry-After, WWW-Authenticate, X-Request-Id"
 	corsMethods         = "GET, POST, PUT, PATCH, DELETE"
 )

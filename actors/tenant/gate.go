@@ -39,6 +39,20 @@ func (s *State) uses(p actors.Proposal) error {
 	return ubl.Errorf(ubl.CodeForbidden, "no Agreement of the tenant opens this tool")
 }
 
+// usable says which tools somebody may use: no record closes them, and the terms permit the act.
+func (s *State) usable(now ubl.Time, c ubl.FindUsable) *ubl.UsableTools {
+	out := new(ubl.UsableTools)
+	for _, tool := range c.Tools {
+		if s.uses(using(now, ubl.Enter{Request: ubl.Request{Who: c.Who}, Tool: tool, Still: true})) == nil {
+			out.Open = append(out.Open, tool)
+		}
+		if s.shows(ubl.Did(tool), c.Who) == nil {
+			out.Permitted = append(out.Permitted, tool)
+		}
+	}
+	return out
+}
+
 // partOf are tools that read or write the same as another does: who may not use that one
 // doesn't get there by these.
 var partOf = map[ubl.Did]ubl.Did{

@@ -125,6 +125,10 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.collect(t, c)
 	case ubl.ListToolAccess:
 		x.listToolAccess(t, c)
+	case ubl.FindUsable:
+		_, err := x.State.member(c.Who)
+		usable := x.State.usable(t.Now(), c)
+		t.Answer(err, func() any { return usable })
 	case ubl.GetAgreement:
 		x.agreement(t, c)
 	case agreement.CheckLicense:

@@ -58,11 +58,13 @@ func (c *serveCmd) trusted(t ubl.TenantID) bool {
 }
 
 // toolbox is every tool that a caller may use: our own and those of other
-// servers. It implements [office.Tools], and says what [mcp.Options.Visible] asks.
+// servers. It implements [office.Tools], and says what [mcp.Options.Visible] and
+// Permits ask.
 type toolbox struct {
 	asker  ubl.Asker
 	portal *portal.Portal
 	acts   map[string]envelope.Act
+	names  []string // of all our own tools, those of MCP alone too
 	now    func() time.Time
 }
 
@@ -72,6 +74,7 @@ func (b *toolbox) put(acts []envelope.Act) {
 	for _, act := range acts {
 		b.acts[act.Name] = act
 	}
+	b.names = append(slices.Sorted(maps.Keys(b.acts)), beside()...)
 }
 
 // visible says which of our own tools ToolAccess lets the caller use.
@@ -80,15 +83,41 @@ func (b *toolbox) visible(ctx context.Context) (func(tool string) bool, error) {
 }
 
 func (b *toolbox) visibleTo(ctx context.Context, who ubl.Identity) (func(tool string) bool, error) {
-	records, err := ubl.Ask[[]*ubl.ToolAccess](ctx, b.asker, ubl.TenantName(who.TenantID), ubl.ListToolAccess{Who: who})
+	usable, err := b.usable(ctx, who)
 	if err != nil {
 		return nil, err
 	}
-	closed := make(map[string]bool)
-	for _, r := range records {
-		closed[r.Tool] = !r.Admits(who)
+	if usable == nil {
+		return func(string) bool { return true }, nil
 	}
-	return func(tool string) bool { return !closed[tool] }, nil
+	return among(usable.Open), nil
+}
+
+// permits says which acts the tenant's terms permit to the caller.
+func (b *toolbox) permits(ctx context.Context) (func(tool string) bool, error) {
+	usable, err := b.usable(ctx, envelope.CallerOf(ctx).Identity)
+	if usable == nil {
+		return nil, err
+	}
+	return among(usable.Permitted), nil
+}
+
+// usable is nil where a node of a version before the question answers for the tenant, as during
+// an upgrade: nothing is hidden then, and each use is decided as always.
+func (b *toolbox) usable(ctx context.Context, who ubl.Identity) (*ubl.UsableTools, error) {
+	usable, err := ubl.Ask[*ubl.UsableTools](ctx, b.asker, ubl.TenantName(who.TenantID), ubl.FindUsable{Who: who, Tools: b.names})
+	if ubl.CodeOf(err) == ubl.CodeUnavailable {
+		return nil, nil
+	}
+	return usable, err
+}
+
+func among(tools []string) func(tool string) bool {
+	known := make(map[string]bool, len(tools))
+	for _, tool := range tools {
+		known[tool] = true
+	}
+	return func(tool string) bool { return known[tool] }
 }
 
 // List implements [office.Tools].
@@ -129,7 +158,7 @@ func (b *toolbox) Call(ctx context.Context, req ubl.Request, tool string, args j
 	answer, err := act.Do(ctx, args)
 	b.portal.Log(req.Who.TenantID, envelope.CallRow(ctx, tool, began, b.now(), err))
 	if err != nil {
-		return nil, err
+		return nil, act.Explain(err)
 	}
 	server, failed := act.Wrote(answer)
 	return &ubl.ToolResult{Structured: answer, Foreign: server, IsError: failed}, nil
@@ -137,6 +166,17 @@ func (b *toolbox) Call(ctx context.Context, req ubl.Request, tool string, args j
 
 // ways is the portal as MCP asks for it.
 type ways struct{ *portal.Portal }
+
+// Servers implements [mcp.Portal].
+func (w ways) Servers(ctx context.Context, who ubl.Identity) ([]string, error) {
+	servers, err := w.Portal.Servers(ctx, who)
+	ids := make([]string, 0, len(servers))
+	for _, s := range servers {
+		ids = append(ids, s.ServerID)
+	}
+	slices.Sort(ids)
+	return ids, err
+}
 
 // Call implements [mcp.Portal].
 func (w ways) Call(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, progress func(mcp.Progress)) (*mcp.Result, error) {
@@ -163,7 +203,7 @@ func (w ways) Log(tenant ubl.TenantID, call *ubl.Call) { w.Portal.Log(tenant, ca
 // mcpServer makes the MCP server over our own acts and those of other servers.
 func (c *serveCmd) mcpServer(p *program, n *node, a *agents, acts []envelope.Act, log *slog.Logger) (*mcp.Server, error) {
 	return mcp.New(mcp.Options{
-		Acts: acts, Visible: a.toolbox.visible, Portal: ways{a.portal},
+		Acts: acts, Visible: a.toolbox.visible, Permits: a.toolbox.permits, Portal: ways{a.portal},
 		Asker: envelope.Entering(n.asker), Feed: n.feed, SessionKeys: n.derived("mcp sessions"), Blobs: readBlobs{n},
 		Foreign: transport.Foreign(c.AllowOrigin, c.PublicURL), PublicURL: c.PublicURL, Issuers: c.issuerURLs(p),
 		Extra:   fixtures(n),

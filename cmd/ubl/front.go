@@ -158,6 +158,7 @@ func forAgents(tools *mcp.Server) func(chi.Router, func(http.Handler) http.Handl
 		known := tools.Challenge(authenticate)
 		for path, h := range map[string]http.Handler{"/mcp": tools.Handler(), "/portal/mcp": tools.PortalHandler()} {
 			r.Handle(path, known(h))
+			r.Handle(path+"/*", known(h)) // sets of tools
 		}
 	}
 }
@@ -175,4 +176,6 @@ func endStreams(hub *sse.Hub, tools *mcp.Server, caught *panics.Catcher) func(co
 
 // beside are tools that the API has no operation for, but other ways lead to:
 // owners may close them like the rest.
-func beside() []string { return []string{envelope.ToolStream, string(ubl.DidPlatformBackup)} }
+func beside() []string {
+	return append([]string{envelope.ToolStream, string(ubl.DidPlatformBackup)}, mcp.LongTail...)
+}

@@ -47,14 +47,18 @@ func limitedNode(t *testing.T, change ...func(*serveCmd)) (ask func(who, method,
 	return func(who, method, path, body string) *httptest.ResponseRecorder {
 		t.Helper()
 		if tokens[who] == "" {
-			if tokens[who], _, err = n.key.Load().Sign(auth.TokenSpec{Email: who, TTL: time.Hour, Now: p.now(), Random: p.random}); err != nil {
+			service, email, ok := strings.Cut(who, ":")
+			if !ok {
+				service, email = "", who
+			}
+			if tokens[who], _, err = n.key.Load().Sign(auth.TokenSpec{Email: email, Service: service, TTL: time.Hour, Now: p.now(), Random: p.random}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 		r.Header.Set("Authorization", "Bearer "+tokens[who])
 		r.Header.Set("Content-Type", "application/json")
-		if path == "/mcp" {
+		if strings.Contains(path, "/mcp") {
 			r.Header.Set("Accept", "application/json, text/event-stream")
 		}
 		w := httptest.NewRecorder()
@@ -109,7 +113,7 @@ func TestLimitsByDefault(t *testing.T) {
 	})
 	flood("messages", limits.SendsIdentity, func(i int) *httptest.ResponseRecorder { return send(ana, i) })
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.send","arguments":{"room_id":"r:general","type":"text","body":{"text":"x"}}}}`
-	if over := ask(ana, "POST", "/mcp", call).Body.String(); !strings.Contains(over, `-32029`) || !strings.Contains(over, "sends-identity") {
+	if over := ask(ana, "POST", "/mcp", call).Body.String(); !strings.Contains(over, `"code":"rate_limited"`) || !strings.Contains(over, "sends-identity") {
 		t.Errorf("over MCP: %s", over)
 	}
 	if w := ask(ana, "GET", "/api/rooms", ""); w.Code != http.StatusOK {
@@ -166,7 +170,7 @@ func TestBytesStored(t *testing.T) {
 		t.Errorf("a repetition: %d %s", w.Code, w.Body)
 	}
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.send","arguments":{"room_id":"r:general","type":"text","body":{"text":"x"}}}}`
-	if w := ask(ana, "POST", "/mcp", call); !strings.Contains(w.Body.String(), "-32057") || !strings.Contains(w.Body.String(), "bytes-tenant") {
+	if w := ask(ana, "POST", "/mcp", call); !strings.Contains(w.Body.String(), `"code":"quota_exceeded"`) || !strings.Contains(w.Body.String(), "bytes-tenant") {
 		t.Errorf("over MCP: %d %s", w.Code, w.Body)
 	}
 	if w := ask(ana, "GET", "/api/rooms/r:general/history", ""); w.Code != http.StatusOK {

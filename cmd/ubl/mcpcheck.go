@@ -53,7 +53,7 @@ func (c *mcpCheckCmd) Run(ctx context.Context, p *program) error {
 	defer session.Close()
 	found, err := c.look(ctx, session)
 	if err == nil && c.Room != "-" {
-		err = c.send(ctx, p, session, found)
+		err = c.send(ctx, session, found)
 	}
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (c *mcpCheckCmd) look(ctx context.Context, session *mcp.ClientSession) (*ch
 }
 
 // send uses messenger.send, and receipt.get for what it left in the ledger.
-func (c *mcpCheckCmd) send(ctx context.Context, p *program, session *mcp.ClientSession, found *checked) error {
+func (c *mcpCheckCmd) send(ctx context.Context, session *mcp.ClientSession, found *checked) error {
 	room, err := roomID(c.Room)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (c *mcpCheckCmd) send(ctx context.Context, p *program, session *mcp.ClientS
 		Message json.RawMessage `json:"message"`
 	}
 	if err := use(ctx, session, "messenger.send", map[string]any{"room_id": room, "type": "text", "body": map[string]any{"text": c.Text}}, &sent); err != nil {
-		return c.notSent(ctx, p, room, err)
+		return notSent(err)
 	}
 	m, err := formed[ubl.Message]("a message", sent.Message)
 	if err != nil {
@@ -135,15 +135,9 @@ func (c *mcpCheckCmd) send(ctx context.Context, p *program, session *mcp.ClientS
 }
 
 // notSent says what to do where the caller has no such room, and returns err for any
-// other reason. It asks REST for the reason: the SDK takes the number of not_found,
-// -32004, for a connection that the server closed.
-func (c *mcpCheckCmd) notSent(ctx context.Context, p *program, room ubl.RoomID, err error) error {
-	server, failed := c.client(p)
-	if failed != nil {
-		return err
-	}
-	var answer json.RawMessage
-	refusal, ok := errors.AsType[*apiError](server.call(ctx, http.MethodGet, "/api/rooms/"+string(room), nil, &answer))
+// other reason.
+func notSent(err error) error {
+	refusal, ok := errors.AsType[*apiError](err)
 	if !ok || refusal.body.Error.Code != ubl.CodeNotFound && refusal.body.Error.Code != ubl.CodeNotAMember {
 		return err
 	}
@@ -156,17 +150,27 @@ func use(ctx context.Context, session *mcp.ClientSession, tool string, args, ans
 	if err != nil {
 		return fmt.Errorf("couldn't use %s: %w", tool, err)
 	}
-	if res.IsError {
-		return fmt.Errorf("%s failed: %s", tool, clean(textOf(res)))
-	}
 	data, err := json.Marshal(res.StructuredContent)
 	if err != nil {
 		return err
+	}
+	if res.IsError {
+		return failed(tool, res, data)
 	}
 	if err := json.Unmarshal(data, answer); err != nil {
 		return errors.Join(fmt.Errorf("%s answered in another form", tool), err)
 	}
 	return nil
+}
+
+// failed is a call that failed, by its code where the answer has one.
+func failed(tool string, res *mcp.CallToolResult, structured []byte) error {
+	said := new(apiError)
+	if err := errors.Join(json.Unmarshal(structured, &said.body.Error), json.Unmarshal(structured, &said.body)); err != nil || said.body.Error.Code == "" {
+		return fmt.Errorf("%s failed: %s", tool, clean(textOf(res)))
+	}
+	said.status = said.body.Error.Code.Status()
+	return fmt.Errorf("couldn't use %s: %w", tool, said)
 }
 
 func textOf(res *mcp.CallToolResult) string {

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 
 	"ubl"
 )
@@ -79,6 +81,7 @@ func (a *agent) call(ctx context.Context, n *node, tool, key string, args, out a
 	var answer struct {
 		Result struct {
 			Structured json.RawMessage `json:"structuredContent"`
+			IsError    bool            `json:"isError"`
 		} `json:"result"`
 		Error *struct {
 			Message string `json:"message"`
@@ -92,6 +95,21 @@ func (a *agent) call(ctx context.Context, n *node, tool, key string, args, out a
 	}
 	if e := answer.Error; e != nil {
 		return &statusError{e.Data.Code.Status(), fmt.Sprintf("%s: %s", e.Data.Code, e.Message)}
+	}
+	if answer.Result.IsError {
+		var failed struct {
+			Code    ubl.Code          `json:"code"`
+			Message string            `json:"message"`
+			Details map[string]string `json:"details"`
+		}
+		if err := json.Unmarshal(answer.Result.Structured, &failed); err != nil {
+			return err
+		}
+		said := fmt.Sprintf("%s: %s", failed.Code, failed.Message)
+		for _, place := range slices.Sorted(maps.Keys(failed.Details)) {
+			said += "; " + place + ": " + failed.Details[place]
+		}
+		return &statusError{failed.Code.Status(), said}
 	}
 	return json.Unmarshal(answer.Result.Structured, out)
 }

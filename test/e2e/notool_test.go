@@ -17,7 +17,11 @@ func TestNoSuchTool(t *testing.T) {
 		if status != want || !strings.Contains(answer, code) || !strings.Contains(answer, sentence) {
 			t.Errorf("%s was answered %d %s", what, status, answer)
 		}
-		if strings.HasPrefix(what, "MCP") && !strings.Contains(answer, "-32602") {
+		told := "-32602"
+		if strings.Contains(what, "office.tool.call") {
+			told = `"isError":true`
+		}
+		if strings.HasPrefix(what, "MCP") && !strings.Contains(answer, told) {
 			t.Errorf("%s was answered %s", what, answer)
 		}
 	}
@@ -33,12 +37,13 @@ func TestNoSuchTool(t *testing.T) {
 				for k, v := range owner.headers {
 					modern.headers[k] = v
 				}
-				if strings.Contains(call, "office.tool.call") {
-					modern.headers["Mcp-Name"] = "office.tool.call"
+				refused := 400
+				if strings.Contains(call, "office.tool.call") { // its call fails, as a result
+					modern.headers["Mcp-Name"], refused = "office.tool.call", 200
 				}
 				meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
 				status, answer = modern.ask("POST", path, strings.TrimSuffix(in, "}}")+","+meta)
-				check(fmt.Sprint("MCP 2026-07-28 at ", path, " ", call), status, 400, answer)
+				check(fmt.Sprint("MCP 2026-07-28 at ", path, " ", call), status, refused, answer)
 			}
 		}
 		for path, in := range map[string]string{"call": `{"arguments":{}}`, key: ""} {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"time"
 
 	"ubl"
@@ -153,6 +154,10 @@ func (w *world) tools() {
 	record := must[*ubl.ToolAccess](w.forwarder, w.tenant, set)
 	if list := must[[]*ubl.ToolAccess](w.forwarder, w.tenant, ubl.ListToolAccess{Who: w.bob}); len(list) != 1 || !reflect.DeepEqual(list[0], record) {
 		w.t.Errorf("the records are %+v, made was %+v", list, record)
+	}
+	usable := must[*ubl.UsableTools](w.forwarder, w.tenant, ubl.FindUsable{Who: w.ana, Tools: []string{"messenger.send", "token.list"}})
+	if !slices.Equal(usable.Open, []string{"messenger.send", "token.list"}) || !slices.Equal(usable.Permitted, []string{"token.list"}) {
+		w.t.Errorf("an owner may use %+v", usable)
 	}
 	must[*ubl.Entered](w.forwarder, w.tenant, ubl.Enter{Request: w.h.Request(w.ana), Tool: "files.read", External: true})
 	refused(w.forwarder, ubl.CodeForbidden, w.tenant, ubl.Enter{Request: w.h.Request(w.bob), Tool: "files.read", External: true})

@@ -66,7 +66,7 @@ func TestMCPRemote(t *testing.T) {
 	ask(`{"jsonrpc":"2.0","id":3,`+send+`, before"}}}}`, `before`)
 	p.crash(t)
 	ask(`{"jsonrpc":"2.0","id":4,`+send+`, after"}}}}`, `after`)
-	ask(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"messenger_history","arguments":{"room_id":"r:nowhere"}}}`, `-32004`)
+	ask(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"messenger_history","arguments":{"room_id":"r:nowhere"}}}`, `"code":"not_found"`)
 	if got := p.texts(t); !strings.Contains(got, "mcp-remote, before") || !strings.Contains(got, "mcp-remote, after") {
 		t.Errorf("the room has %s", got)
 	}

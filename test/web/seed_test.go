@@ -130,7 +130,7 @@ func TestSeedAgents(t *testing.T) {
 func (s *server) agent(email, name string) *mcp.ClientSession {
 	s.t.Helper()
 	n := s.nodes[0]
-	return connect(s.t, s.url+"/portal/mcp", headers{"Authorization": "Bearer " + n.run("token", email, "--service", name, "--data", n.dir)})
+	return connect(s.t, s.url+"/portal/mcp/all", headers{"Authorization": "Bearer " + n.run("token", email, "--service", name, "--data", n.dir)})
 }
 
 func connect(t *testing.T, url string, with headers) *mcp.ClientSession {

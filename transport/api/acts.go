@@ -26,9 +26,9 @@ func (a *API) Acts() []envelope.Act {
 
 // act makes a tool of an operation.
 func (t *route) act(f *form) envelope.Act {
-	reads := t.method == http.MethodGet
+	reads, words := t.method == http.MethodGet, t.words()
 	act := envelope.Act{
-		Name: t.tool, Title: t.summary, Description: t.description(),
+		Name: t.tool, Title: words.title, Description: words.description,
 		Input: f.input, Output: f.output,
 		ReadOnly:    reads,
 		Destructive: !reads && !t.adds && (t.destroys || t.method != http.MethodPost),
@@ -44,14 +44,6 @@ func (t *route) act(f *form) envelope.Act {
 		}
 	}
 	return act
-}
-
-// description says to agents and owners what the tool does.
-func (o operation) description() string {
-	if o.more == "" {
-		return o.summary + "."
-	}
-	return o.summary + ". " + o.more
 }
 
 // do serves the operation in-process: through the same guard and handler as

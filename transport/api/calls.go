@@ -9,7 +9,7 @@ import (
 
 type readCallsInput struct {
 	Before int64 `query:"before" minimum:"1" maximum:"9007199254740991" doc:"Reads rows with n below it; without one, the newest."`
-	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"At most so many on a page."`
 }
 
 type callsAnswer struct {

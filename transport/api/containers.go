@@ -28,7 +28,7 @@ type createContainerInput struct {
 	Body struct {
 		Keyed
 		Kind    string       `json:"kind" pattern:"^[a-z0-9_]{1,64}$" doc:"A kind that the server knows: workspace, wallet, or container for any other configuration." example:"wallet"`
-		Name    string       `json:"name" minLength:"1" maxLength:"128"`
+		Name    string       `json:"name" minLength:"1" maxLength:"128" doc:"What to call it; its id is made from that." example:"Petty cash"`
 		Physics *physicsBody `json:"physics,omitempty" doc:"Other physics than the kind's; the kind container has none of its own and needs them."`
 	}
 }
@@ -81,7 +81,7 @@ type creditsInput struct {
 	ContainerPath
 	Body struct {
 		Keyed
-		Amount int64 `json:"amount" minimum:"1" maximum:"1125899906842624"`
+		Amount int64 `json:"amount" minimum:"1" maximum:"1125899906842624" doc:"How many credits." example:"100"`
 	}
 }
 

@@ -42,22 +42,36 @@ func TestErrorsNameTheCulprit(t *testing.T) {
 	}
 }
 
-// TestToolsNameTheCulprit: a tool says which argument is missing, and what it takes where it
-// is given another.
+// TestToolsNameTheCulprit: a tool says which argument is wrong, in the caller's own words
+// for it, and what would be right there.
 func TestToolsNameTheCulprit(t *testing.T) {
-	const takes = "an unexpected member: the tool takes body, client_request_id, reply_to, room_id, type"
+	const sending = "It takes body, client_request_id, reply_to, room_id, type"
 	s := newServer(t)
 	for _, c := range []struct {
 		tool, args string
 		want       map[string]string
 	}{
-		{"messenger.send", `{}`, map[string]string{"room_id": "is missing"}},
-		{"messenger.send", `{"room":"r:general"}`, map[string]string{"arguments.room": takes}},
-		{"messenger.send", `{"eyJhbGciOi.J9":1}`, map[string]string{"arguments": takes}},
-		{"office.document.get", `{"workspace_id":""}`, map[string]string{"workspace_id": "is missing", "document_id": "is missing"}},
+		{"messenger.send", `{}`, map[string]string{"room_id": `is missing; right is a text like "r:general"`}},
+		{"messenger.send", `{"room":"r:general"}`, map[string]string{"room": "there is no such argument. Did you mean room_id? " + sending}},
+		{"messenger.send", `{"room_id":"r:general","type":"text","text":"hi"}`, map[string]string{"text": "there is no such argument. Did you mean body.text? " + sending}},
+		{"messenger.send", `{"eyJhbGciOi.J9":1}`, map[string]string{"arguments": "there is no such argument. " + sending}},
+		{"messenger.send", `{"room_id":7}`, map[string]string{"room_id": `a number, where a string is expected; right is a text like "r:general"`}},
+		{"messenger.send", `{"room_id":"general","type":"text","body":{"text":"hi"}}`, map[string]string{"room_id": `not a room id, like r:general`}},
+		{"messenger.send", `{"room_id":"r:general","type":"text","body":{"txt":"hi"}}`, map[string]string{"body.txt": "there is no such argument. Did you mean text? It takes text"}},
+		{"messenger.send", `{"room_id":"r:general","type":"shout","body":{"text":"hi"}}`, map[string]string{"type": "expected text"}},
+		{"office.document.get", `{"workspace_id":""}`, map[string]string{
+			"workspace_id": `is missing; right is a text like "w:general"`, "document_id": `is missing; right is a text like "d:0199a1b2"`}},
+		{"office.document.get", `{"workspace_id":"general","document_id":"d:x","version":0}`, map[string]string{
+			"workspace_id": `has another form than it should; right is a text like "w:general"`,
+			"version":      `expected number >= 1; right is a whole number from 1`}},
+		{"office.document.create", `{"workspace_id":"w:general","titel":"x","content":"y"}`, map[string]string{"titel": "there is no such argument. Did you mean title? It takes client_request_id, content, title, workspace_id"}},
+		{"office.llm.complete", `{"workspace_id":"w:general","prompt":"x","tools":["a b"],"max_steps":"4"}`, map[string]string{
+			"max_steps": "expected integer; right is a whole number from 1 to 16, and without it 4",
+			"tools[0]":  `has another form than it should; right is a text like "messenger.send"`}},
 	} {
-		_, err := s.act(t, c.tool).Do(anaActs(), json.RawMessage(c.args))
-		if got := ubl.AsError(err); got.Code != ubl.CodeValidation || !maps.Equal(got.Details, c.want) {
+		act := s.act(t, c.tool)
+		_, err := act.Do(anaActs(), json.RawMessage(c.args))
+		if got := ubl.AsError(act.Explain(err)); got.Code != ubl.CodeValidation || !maps.Equal(got.Details, c.want) {
 			t.Errorf("%s %s: %v %v, want %v", c.tool, c.args, got.Code, got.Details, c.want)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 
 type listDocumentsInput struct {
 	WorkspacePath
-	Cursor ubl.DocumentID `query:"cursor" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"The next_cursor of the page before."`
-	Limit  int            `query:"limit" minimum:"1" maximum:"100" default:"50"`
+	Cursor ubl.DocumentID `query:"cursor" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"The next_cursor of the page before." example:"d:0199a1b2"`
+	Limit  int            `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"At most so many on a page."`
 	AsOfQuery
 }
 
@@ -48,8 +48,8 @@ type createDocumentInput struct {
 	WorkspacePath
 	Body struct {
 		Keyed
-		Title   string `json:"title" minLength:"1" maxLength:"256"`
-		Content string `json:"content" maxLength:"1000000"`
+		Title   string `json:"title" minLength:"1" maxLength:"256" doc:"What the document is called." example:"Price list"`
+		Content string `json:"content" maxLength:"1000000" doc:"The whole text, plain or Markdown: at most 1,000,000 characters." example:"# Prices"`
 	}
 }
 
@@ -72,8 +72,8 @@ type updateDocumentInput struct {
 	DocumentPath
 	Body struct {
 		Keyed
-		Title     *string `json:"title,omitempty" minLength:"1" maxLength:"256"`
-		Content   *string `json:"content,omitempty" maxLength:"1000000"`
+		Title     *string `json:"title,omitempty" minLength:"1" maxLength:"256" doc:"Its new title; it stays as it is without one." example:"Price list 2027"`
+		Content   *string `json:"content,omitempty" maxLength:"1000000" doc:"The whole new text; it stays as it is without one." example:"# Prices of 2027"`
 		IfVersion int64   `json:"if_version,omitempty" minimum:"1" maximum:"9007199254740991" doc:"The version that the caller knows: if another is the newest, the answer is a conflict."`
 	}
 }
@@ -95,7 +95,7 @@ func (a *API) deleteDocument(ctx context.Context, in *DocumentPath) (any, error)
 type listVersionsInput struct {
 	DocumentPath
 	Cursor int64 `query:"cursor" minimum:"1" maximum:"9007199254740991" doc:"The next_cursor of the page before."`
-	Limit  int   `query:"limit" minimum:"1" maximum:"100" default:"50"`
+	Limit  int   `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"At most so many on a page."`
 }
 
 type versionsAnswer struct {
@@ -120,7 +120,7 @@ func (a *API) listVersions(ctx context.Context, in *listVersionsInput) (any, err
 type searchInput struct {
 	WorkspacePath
 	Query string `query:"query" required:"true" minLength:"1" maxLength:"500" doc:"Words that must all be there; a \"phrase\" in quotes, a begin* of a word."`
-	Limit int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
+	Limit int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"At most so many on a page."`
 }
 
 type hitsAnswer struct {

@@ -118,7 +118,7 @@ func (a *API) domainActed(ctx context.Context, cmd ubl.Command) (any, error) {
 
 // DomainPath names a domain in a path.
 type DomainPath struct {
-	Domain string `path:"domain" pattern:"^[A-Za-z0-9.-]{3,254}$" example:"example.com"`
+	Domain string `path:"domain" pattern:"^[A-Za-z0-9.-]{3,254}$" example:"example.com" doc:"The mail domain, as in addresses."`
 }
 
 type verifyDomainInput struct {

@@ -11,7 +11,7 @@ import (
 // EntryPath names an entry of a room's timeline in a path.
 type EntryPath struct {
 	RoomPath
-	EntryID ubl.MessageID `path:"entryId" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"The id of an entry, which for a message is its msg_id."`
+	EntryID ubl.MessageID `path:"entryId" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"The id of an entry, which for a message is its msg_id." example:"m:0199a1b2"`
 }
 
 type entryAnswer struct {
@@ -31,7 +31,7 @@ type postEntryInput struct {
 	RoomPath
 	Body struct {
 		Keyed
-		ReplyTo ubl.MessageID `json:"reply_to,omitempty" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"Another message of the same room."`
+		ReplyTo ubl.MessageID `json:"reply_to,omitempty" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"Another message of the same room." example:"m:0199a1b2"`
 		Content typedBody     `json:"body"`
 	}
 }
@@ -142,7 +142,7 @@ type entriesInput struct {
 	RoomPath
 	Cursor int64 `query:"cursor" minimum:"1" doc:"Reads entries with room_seq below it; without one, the newest."`
 	From   int64 `query:"from" minimum:"1" doc:"Reads forward instead: entries with this room_seq and above."`
-	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"At most so many on a page."`
 }
 
 type entriesAnswer struct {

@@ -23,7 +23,7 @@ type Blobs interface {
 // FilePath names a file in a path.
 type FilePath struct {
 	WorkspacePath
-	FileID ubl.FileID `path:"fileId" pattern:"^f:[A-Za-z0-9._-]{1,128}$"`
+	FileID ubl.FileID `path:"fileId" pattern:"^f:[A-Za-z0-9._-]{1,128}$" doc:"The file, by its id." example:"f:0199a1b2"`
 }
 
 // maxInline bounds a content that comes within a body: what is longer comes by an upload.
@@ -33,10 +33,10 @@ type putFileInput struct {
 	WorkspacePath
 	Body struct {
 		Keyed
-		UploadID   ubl.UploadID   `json:"upload_id,omitempty" pattern:"^up:[0-9a-f]{40}$" doc:"An upload that is whole, of the caller. It says everything else."`
+		UploadID   ubl.UploadID   `json:"upload_id,omitempty" pattern:"^up:[0-9a-f]{40}$" doc:"An upload that is whole, of the caller. It says everything else." example:"up:0123456789abcdef0123456789abcdef01234567"`
 		Name       string         `json:"name,omitempty" minLength:"1" maxLength:"255" doc:"Without an upload: the file's name."`
 		Type       string         `json:"content_type,omitempty" maxLength:"127" doc:"Without an upload: its media type."`
-		DocumentID ubl.DocumentID `json:"document_id,omitempty" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"Without an upload: the document that is to hold it."`
+		DocumentID ubl.DocumentID `json:"document_id,omitempty" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"Without an upload: the document that is to hold it." example:"d:0199a1b2"`
 		Text       *string        `json:"text,omitempty" maxLength:"4194304" doc:"Without an upload: a short content, as text."`
 		Base64     *string        `json:"base64,omitempty" maxLength:"5592408" doc:"Without an upload: a short content, in base64."`
 	}
@@ -101,9 +101,9 @@ func inline(text, coded *string) ([]byte, error) {
 
 type listFilesInput struct {
 	WorkspacePath
-	DocumentID ubl.DocumentID `query:"document_id" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"Only those that this document holds."`
-	Cursor     ubl.FileID     `query:"cursor" pattern:"^f:[A-Za-z0-9._-]{1,128}$" doc:"The next_cursor of the page before."`
-	Limit      int            `query:"limit" minimum:"1" maximum:"100" default:"50"`
+	DocumentID ubl.DocumentID `query:"document_id" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"Only those that this document holds." example:"d:0199a1b2"`
+	Cursor     ubl.FileID     `query:"cursor" pattern:"^f:[A-Za-z0-9._-]{1,128}$" doc:"The next_cursor of the page before." example:"f:0199a1b2"`
+	Limit      int            `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"At most so many on a page."`
 }
 
 type filesAnswer struct {

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -30,6 +28,8 @@ type slot struct {
 	in   string // path, query, body or header
 	name string // its name there
 	kind string // the JSON type of a parameter
+	// optional says that null is as if it were absent.
+	optional bool
 }
 
 // keyArgument names the idempotency key among arguments.
@@ -43,7 +43,10 @@ func (f *form) request(args []byte) (*http.Request, error) {
 	err := eachMember(args, func(name []byte, value jsontext.Value) error {
 		s, ok := f.slots[string(name)]
 		if !ok {
-			return invalid(envelope.Under("arguments", string(name)), "an unexpected member: the tool takes "+strings.Join(slices.Sorted(maps.Keys(f.slots)), ", "))
+			return invalid(envelope.Argument(string(name)), "an unexpected member")
+		}
+		if s.optional && value.Kind() == 'n' {
+			return nil
 		}
 		if s.in == "body" {
 			body = append(append(append(append(body, ",\""...), s.name...), "\":"...), value...)

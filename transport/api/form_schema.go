@@ -24,8 +24,8 @@ func newForm(doc map[string]any, t *route) *form {
 		f.needsBody, _ = body["required"].(bool)
 		f.body(&in, plain.schema(body["content"].(map[string]any)[jsonType[0]].(map[string]any)["schema"]).(map[string]any))
 	} else if t.method != http.MethodGet {
-		f.add(&in, keyArgument, slot{"header", envelope.KeyHeader, "string"}, nullable(map[string]any{"type": "string", "minLength": 1, "maxLength": 128,
-			"description": "An idempotency key: the same one gives the same outcome."}))
+		f.add(&in, keyArgument, slot{in: "header", name: envelope.KeyHeader, kind: "string", optional: true}, nullable(map[string]any{"type": "string", "minLength": 1, "maxLength": 128,
+			"description": "A key of your own: what is repeated under it is done once.", "examples": []any{"order-7-note"}}))
 	}
 	f.input = in.schema()
 	f.output = must(json.Marshal(plain.schema(map[string]any{"$ref": "#/components/schemas/" + t.answers})))
@@ -68,24 +68,29 @@ func (f *form) parameter(in *object, p map[string]any, plain plainer) {
 	if about, ok := p["description"]; ok && schema["description"] == nil {
 		schema["description"] = about
 	}
-	m := slot{where, name, schema["type"].(string)}
+	m := slot{in: where, name: name, kind: schema["type"].(string)}
 	if where == "path" {
 		argument = snake(name)
 	}
 	if required, _ := p["required"].(bool); required {
 		in.required = append(in.required, argument)
 	} else {
-		schema = nullable(schema)
+		m.optional, schema = true, nullable(schema)
 	}
 	f.add(in, argument, m, schema)
 }
 
-// body adds the members of a body.
+// body adds the members of a body. Null for one that isn't required leaves it out.
 func (f *form) body(in *object, schema map[string]any) {
+	required := items[string](schema["required"])
 	for name, s := range schema["properties"].(map[string]any) {
-		f.add(in, name, slot{in: "body", name: name}, s)
+		optional := !slices.Contains(required, name)
+		if optional {
+			s = nullable(s.(map[string]any))
+		}
+		f.add(in, name, slot{in: "body", name: name, optional: optional}, s)
 	}
-	in.required = append(in.required, items[string](schema["required"])...)
+	in.required = append(in.required, required...)
 }
 
 // plainer makes schemas that clients of all kinds understand: without

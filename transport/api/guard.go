@@ -150,7 +150,7 @@ func isJSON(contentType []string) bool {
 // invalid is the refusal of one part of a request, named as in huma's
 // locations: path.roomId, query.limit, body.name.
 func invalid(location, reason string) *ubl.Error {
-	e := ubl.Errorf(ubl.CodeValidation, "the request is not as the API describes it; see details")
+	e := ubl.Errorf(ubl.CodeValidation, envelope.NotAsDescribed)
 	e.Details = map[string]string{location: reason}
 	return e
 }

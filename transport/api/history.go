@@ -22,7 +22,7 @@ const (
 type historyInput struct {
 	RoomPath
 	Cursor int64 `query:"cursor" minimum:"1" doc:"Reads messages with room_seq below it; without one, the newest."`
-	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"At most so many messages."`
 	// Senders is off unless asked for: most readers know their people.
 	Senders bool `query:"senders" doc:"Adds who wrote these messages, as far as they are members: with their names."`
 }

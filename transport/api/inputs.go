@@ -14,15 +14,15 @@ import (
 type (
 	// RoomPath names a room in a path.
 	RoomPath struct {
-		RoomID ubl.RoomID `path:"roomId" pattern:"^r:[A-Za-z0-9._-]{1,128}$" example:"r:general"`
+		RoomID ubl.RoomID `path:"roomId" pattern:"^r:[A-Za-z0-9._-]{1,128}$" example:"r:general" doc:"The room, by its id."`
 	}
 	// UserPath names a user in a path.
 	UserPath struct {
-		UserID ubl.UserID `path:"userId" pattern:"^u:[A-Za-z0-9._-]{1,256}$"`
+		UserID ubl.UserID `path:"userId" pattern:"^u:[A-Za-z0-9._-]{1,256}$" doc:"The person or service, by user id." example:"u:ana"`
 	}
 	// AgreementPath names an Agreement in a path.
 	AgreementPath struct {
-		ID ubl.AgreementID `path:"agreementId" pattern:"^a:[A-Za-z0-9._:-]{1,256}$" example:"a:room:r:general"`
+		ID ubl.AgreementID `path:"agreementId" pattern:"^a:[A-Za-z0-9._:-]{1,256}$" example:"a:room:r:general" doc:"The Agreement, by its id: a:room: and the room's id, a:tool: and the tool's name, or as agreement.list has it."`
 	}
 	// WorkspacePath names a workspace in a path, or another container of objects.
 	WorkspacePath struct {
@@ -31,11 +31,11 @@ type (
 	// DocumentPath names a document in a path.
 	DocumentPath struct {
 		WorkspacePath
-		DocumentID ubl.DocumentID `path:"documentId" pattern:"^d:[A-Za-z0-9._-]{1,128}$"`
+		DocumentID ubl.DocumentID `path:"documentId" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"The document, by its id." example:"d:0199a1b2"`
 	}
 	// ContainerPath names a container in a path.
 	ContainerPath struct {
-		ContainerID ubl.ContainerID `path:"containerId" pattern:"^[wk]:[A-Za-z0-9._-]{1,128}$" example:"k:petty-cash"`
+		ContainerID ubl.ContainerID `path:"containerId" pattern:"^[wk]:[A-Za-z0-9._-]{1,128}$" example:"k:petty-cash" doc:"The container, by its id: w: is a workspace, k: any other."`
 	}
 	// PlacePath names what answers as a container in a path: one, a room, or the tenant.
 	PlacePath struct {
@@ -47,15 +47,15 @@ type (
 	}
 	// KindPath names a kind of containers in a path.
 	KindPath struct {
-		Kind string `path:"kind" pattern:"^[a-z0-9_]{1,64}$" example:"case"`
+		Kind string `path:"kind" pattern:"^[a-z0-9_]{1,64}$" example:"case" doc:"The kind, by its name."`
 	}
 	// ServerPath names an external server in a path.
 	ServerPath struct {
-		ServerID string `path:"serverId" pattern:"^[a-z0-9][a-z0-9-]{0,31}$" example:"weather"`
+		ServerID string `path:"serverId" pattern:"^[a-z0-9][a-z0-9-]{0,31}$" example:"weather" doc:"The tool server, by its id."`
 	}
 	// ToolPath names a tool in a path, in its dotted form.
 	ToolPath struct {
-		Tool string `path:"tool" pattern:"^[A-Za-z0-9_.-]{1,128}$" example:"weather.forecast"`
+		Tool string `path:"tool" pattern:"^[A-Za-z0-9_.-]{1,128}$" example:"weather.forecast" doc:"The tool, by its name: our own, or SERVER.TOOL."`
 	}
 	// AsOfQuery asks for the past.
 	AsOfQuery struct {
@@ -63,7 +63,7 @@ type (
 	}
 	// Keyed is the idempotency key that a body may hold.
 	Keyed struct {
-		Key string `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"An idempotency key: the same one gives the same outcome. It beats those of HTTP headers."`
+		Key string `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"A key of your own: what is repeated under it is done once." example:"order-7-note"`
 	}
 	// KeyInput is a body that may be absent and can hold nothing but a key.
 	KeyInput struct {

@@ -35,7 +35,7 @@ type createInvitationInput struct {
 	Body struct {
 		Keyed
 		Email    string   `json:"email" minLength:"3" maxLength:"254" doc:"Whom the invitation is for; of any domain."`
-		Role     ubl.Role `json:"role,omitempty" enum:"owner,member" default:"member"`
+		Role     ubl.Role `json:"role,omitempty" enum:"owner,member" default:"member" doc:"What they are to be."`
 		TTLHours int      `json:"ttl_hours,omitempty" minimum:"1" maximum:"720" default:"168" doc:"How long it holds."`
 	}
 }
@@ -70,7 +70,7 @@ func (a *API) drawInvitation(ctx context.Context, key, email string, role ubl.Ro
 }
 
 type invitationPath struct {
-	ID ubl.InvitationID `path:"invitationId" pattern:"^i:[A-Za-z0-9._-]{1,128}$"`
+	ID ubl.InvitationID `path:"invitationId" pattern:"^i:[A-Za-z0-9._-]{1,128}$" doc:"The invitation, by its id." example:"i:0199a1b2"`
 }
 
 func (a *API) revokeInvitation(ctx context.Context, in *invitationPath) (any, error) {

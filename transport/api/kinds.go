@@ -22,7 +22,7 @@ type setKindInput struct {
 		Keyed
 		Agreement string       `json:"agreement,omitempty" pattern:"^[a-z0-9_]{1,64}$" doc:"The type of the Agreements; NAME_agreement without one."`
 		IDs       string       `json:"ids,omitempty" pattern:"^[a-z0-9-]{0,32}$" doc:"Stands in ids before what is made of the name: k:IDSname."`
-		Physics   *physicsBody `json:"physics"`
+		Physics   *physicsBody `json:"physics" doc:"How containers of the kind behave."`
 		Terms     *termsBody   `json:"terms,omitempty" doc:"Of the Agreements; the usual ones of the physics without them."`
 		Content   []string     `json:"content,omitempty" maxItems:"3" doc:"What documents may be: text/plain, text/markdown, application/json. Any text without one."`
 		Tools     []string     `json:"tools,omitempty" maxItems:"100" doc:"Those that a model may use for its callers inside; all without one."`

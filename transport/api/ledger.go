@@ -11,7 +11,7 @@ import (
 func ledger(ctx context.Context) ubl.Name { return ubl.LedgerName(caller(ctx).TenantID) }
 
 type receiptInput struct {
-	Seq int64 `path:"seq" minimum:"1" maximum:"9007199254740991"`
+	Seq int64 `path:"seq" minimum:"1" maximum:"9007199254740991" doc:"The number of the act in the ledger, as its receipt has it." example:"42"`
 }
 
 type receiptAnswer struct {
@@ -40,7 +40,7 @@ func (a *API) ledgerHead(ctx context.Context, _ *struct{}) (any, error) {
 
 type atomsInput struct {
 	From  int64 `query:"from" minimum:"1" maximum:"9007199254740991" default:"1" doc:"The seq of the first atom."`
-	Limit int   `query:"limit" minimum:"1" maximum:"500" default:"100"`
+	Limit int   `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"At most so many atoms."`
 }
 
 type atomsAnswer struct {

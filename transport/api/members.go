@@ -53,9 +53,9 @@ func (a *API) name(ctx context.Context, lists ...[]ubl.Member) error {
 
 type inviteBody struct {
 	Keyed
-	UserID ubl.UserID `json:"user_id,omitempty" pattern:"^u:[A-Za-z0-9._-]{1,256}$"`
-	Email  string     `json:"email,omitempty" minLength:"3" maxLength:"254"`
-	Role   ubl.Role   `json:"role,omitempty" enum:"owner,member" default:"member"`
+	UserID ubl.UserID `json:"user_id,omitempty" pattern:"^u:[A-Za-z0-9._-]{1,256}$" doc:"Whom to add, by user id; or give email." example:"u:bob"`
+	Email  string     `json:"email,omitempty" minLength:"3" maxLength:"254" doc:"Whom to add, by address; or give user_id." example:"bob@example.com"`
+	Role   ubl.Role   `json:"role,omitempty" enum:"owner,member" default:"member" doc:"What they are to be: owners decide about it, members take part."`
 }
 
 type inviteInput struct {

@@ -17,10 +17,10 @@ type sendInput struct {
 }
 
 type sendBody struct {
-	Type    string         `json:"type" enum:"text,system" doc:"Clients send text; system is forbidden to them."`
-	Body    textBody       `json:"body"`
-	ReplyTo *ubl.MessageID `json:"reply_to,omitempty" nullable:"true" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"A message of the same room."`
-	Key     *string        `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"An idempotency key: the same one gives the same outcome. It beats those of HTTP headers."`
+	Type    string         `json:"type" enum:"text,system" doc:"Always text: system is for the server."`
+	Body    textBody       `json:"body" doc:"The message: an object with text."`
+	ReplyTo *ubl.MessageID `json:"reply_to,omitempty" nullable:"true" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"A message of the same room." example:"m:0199a1b2"`
+	Key     *string        `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"A key of your own: what is repeated under it is done once." example:"order-7-note"`
 }
 
 type textBody struct {

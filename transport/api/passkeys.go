@@ -33,7 +33,7 @@ func (a *API) listPasskeys(ctx context.Context, _ *struct{}) (any, error) {
 }
 
 type passkeyPath struct {
-	ID ubl.PasskeyID `path:"passkeyId" pattern:"^p:[0-9a-f]{32}$"`
+	ID ubl.PasskeyID `path:"passkeyId" pattern:"^p:[0-9a-f]{32}$" doc:"The passkey, by its id." example:"p:00112233445566778899aabbccddeeff"`
 }
 
 func (a *API) removePasskey(ctx context.Context, in *passkeyPath) (any, error) {

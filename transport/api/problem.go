@@ -52,7 +52,7 @@ var teachHuma = sync.OnceFunc(func() {
 func translate(status int, msg string, errs []error, query url.Values) *ubl.Error {
 	e := ubl.Errorf(ubl.CodeForStatus(status), "%s", msg)
 	if status == http.StatusUnprocessableEntity || status == http.StatusBadRequest {
-		e = ubl.Errorf(ubl.CodeValidation, "the request is not as the API describes it; see details")
+		e = ubl.Errorf(ubl.CodeValidation, envelope.NotAsDescribed)
 		e.Details = map[string]string{}
 	}
 	for _, err := range errs {

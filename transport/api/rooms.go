@@ -17,7 +17,7 @@ func room(ctx context.Context, r ubl.RoomID) ubl.Name {
 
 type listRoomsInput struct {
 	Details bool       `query:"details" doc:"Adds last_seq, last_message and messages where the caller is a member, or details_error where the room can't be read now."`
-	Cursor  ubl.RoomID `query:"cursor" pattern:"^r:[A-Za-z0-9._-]{1,128}$" doc:"The next_cursor of the page before."`
+	Cursor  ubl.RoomID `query:"cursor" pattern:"^r:[A-Za-z0-9._-]{1,128}$" doc:"The next_cursor of the page before." example:"r:general"`
 	Limit   int        `query:"limit" minimum:"1" maximum:"500" doc:"At most so many; without one, all, or 500 with details."`
 }
 
@@ -79,7 +79,7 @@ func (a *API) listRooms(ctx context.Context, in *listRoomsInput) (any, error) {
 type createRoomInput struct {
 	Body struct {
 		Keyed
-		Name    string       `json:"name" minLength:"1" maxLength:"128"`
+		Name    string       `json:"name" minLength:"1" maxLength:"128" doc:"What to call the room; its id is made from that." example:"Design"`
 		Physics *physicsBody `json:"physics,omitempty" doc:"Other physics than versioned objects that members write: gated, or sealed, where nobody does."`
 	}
 }
@@ -126,7 +126,7 @@ type roomPolicyInput struct {
 	RoomPath
 	Body struct {
 		Keyed
-		MaxMessageBytes *int    `json:"max_message_bytes,omitempty" minimum:"1" maximum:"8000"`
+		MaxMessageBytes *int    `json:"max_message_bytes,omitempty" minimum:"1" maximum:"8000" doc:"How long a message may be, in bytes of UTF-8."`
 		RetentionDays   *int    `json:"retention_days,omitempty" minimum:"0" maximum:"36500" doc:"How long messages are kept; 0 is for ever."`
 		Join            *string `json:"join,omitempty" enum:"invite,tenant" doc:"invite: owners add members. tenant: every member of the tenant may join."`
 	}

@@ -26,7 +26,7 @@ type addServerInput struct {
 	Body struct {
 		Keyed
 		ServerID     string   `json:"server_id" pattern:"^[a-z0-9][a-z0-9-]{0,31}$" doc:"Stands before the names of its tools: server_id.tool." example:"weather"`
-		Name         string   `json:"name" minLength:"1" maxLength:"128"`
+		Name         string   `json:"name" minLength:"1" maxLength:"128" doc:"What to call the server." example:"Weather"`
 		URL          string   `json:"url" minLength:"1" maxLength:"2048" doc:"Where it serves streamable HTTP." example:"https://mcp.example.com/mcp"`
 		Auth         string   `json:"auth,omitempty" enum:"none,header,client_credentials,authorization_code" default:"none" doc:"How it learns who is calling: not at all, by a fixed header, by OAuth for the tenant, or by OAuth for each user."`
 		Header       string   `json:"header,omitempty" minLength:"1" maxLength:"128" pattern:"^[A-Za-z0-9-]+$" doc:"The name of the fixed header; its value is the secret." example:"Authorization"`
@@ -34,7 +34,7 @@ type addServerInput struct {
 		TokenURL     string   `json:"token_url,omitempty" maxLength:"2048" doc:"OAuth's; needed with a secret, which goes nowhere else, and where it is on another host than the issuer."`
 		AuthorizeURL string   `json:"authorize_url,omitempty" maxLength:"2048" doc:"OAuth's, where it can't be discovered or is on another host than the issuer."`
 		ClientID     string   `json:"client_id,omitempty" maxLength:"256" doc:"OAuth's; one is registered where the server lets it."`
-		Scopes       []string `json:"scopes,omitempty" maxItems:"50" minLength:"1" maxLength:"256" nullable:"false"`
+		Scopes       []string `json:"scopes,omitempty" maxItems:"50" minLength:"1" maxLength:"256" nullable:"false" doc:"What to ask the server for, in its own words."`
 	}
 }
 
@@ -59,8 +59,8 @@ type updateServerInput struct {
 	ServerPath
 	Body struct {
 		Keyed
-		Name     *string `json:"name,omitempty" minLength:"1" maxLength:"128"`
-		URL      *string `json:"url,omitempty" minLength:"1" maxLength:"2048"`
+		Name     *string `json:"name,omitempty" minLength:"1" maxLength:"128" doc:"What to call the server now." example:"Weather"`
+		URL      *string `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where it serves MCP now." example:"https://mcp.example.com/mcp"`
 		Disabled *bool   `json:"disabled,omitempty" doc:"A disabled server is hidden with its tools, and never asked."`
 		Secret   *string `json:"secret,omitempty" maxLength:"8192" doc:"Replaces the secret; an empty one forgets it. At least 8 bytes, as when the server is added. Blanks around it are left out."`
 	}

@@ -62,7 +62,7 @@ type defaultsInput struct {
 	Body struct {
 		Keyed
 		RetentionDays   *int `json:"retention_days,omitempty" minimum:"0" maximum:"36500" doc:"How long messages are kept; 0 is for ever."`
-		MaxMessageBytes *int `json:"max_message_bytes,omitempty" minimum:"1" maximum:"8000"`
+		MaxMessageBytes *int `json:"max_message_bytes,omitempty" minimum:"1" maximum:"8000" doc:"How long a message may be, in bytes of UTF-8."`
 	}
 }
 
@@ -107,14 +107,14 @@ func (a *API) listTenantMembers(ctx context.Context, in *tenantMembersInput) (an
 
 type roleBody struct {
 	Keyed
-	Role ubl.Role `json:"role" enum:"owner,member"`
+	Role ubl.Role `json:"role" enum:"owner,member" doc:"What they are to be: owners decide about it, members take part."`
 }
 
 type setTenantMemberInput struct {
 	UserPath
 	Body struct {
 		Keyed
-		Role ubl.Role `json:"role,omitempty" enum:"owner,member"`
+		Role ubl.Role `json:"role,omitempty" enum:"owner,member" doc:"What they are to be: owners decide about the organisation, members take part."`
 		Name *string  `json:"name,omitempty" maxLength:"64" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"What to call them. The empty name takes theirs away."`
 	}
 }

@@ -9,9 +9,9 @@ import (
 
 // termsBody are terms as they are proposed: [ubl.Terms] in words that huma checks.
 type termsBody struct {
-	Form        string         `json:"form,omitempty" enum:"terms.v1" default:"terms.v1"`
+	Form        string         `json:"form,omitempty" enum:"terms.v1" default:"terms.v1" doc:"The form that the terms are written in."`
 	Permits     []permitBody   `json:"permits" maxItems:"64" doc:"They add up: an act is permitted to whom any of them names."`
-	Limits      []limitBody    `json:"limits,omitempty" maxItems:"32"`
+	Limits      []limitBody    `json:"limits,omitempty" maxItems:"32" doc:"How often and how much."`
 	From        *string        `json:"from,omitempty" nullable:"true" pattern:"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$" doc:"Acts before are refused." example:"2027-01-01T00:00:00.000Z"`
 	Until       *string        `json:"until,omitempty" nullable:"true" pattern:"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$" doc:"The Agreement ends then." example:"2028-01-01T00:00:00.000Z"`
 	Obligations []string       `json:"obligations,omitempty" maxItems:"20" doc:"Texts for people, who see them before they accept."`
@@ -24,9 +24,9 @@ type permitBody struct {
 }
 
 type limitBody struct {
-	Did       string `json:"did" minLength:"1" maxLength:"128"`
+	Did       string `json:"did" minLength:"1" maxLength:"128" doc:"The act that is limited, or the beginning of several." example:"messenger.send"`
 	PerMinute int    `json:"per_minute,omitempty" minimum:"1" maximum:"100000" doc:"Of each caller, or of all together."`
-	Together  bool   `json:"together,omitempty"`
+	Together  bool   `json:"together,omitempty" doc:"Whether per_minute is for all callers together."`
 	Bytes     int    `json:"bytes,omitempty" minimum:"1" maximum:"1073741824" doc:"Of the content of one."`
 }
 
@@ -65,7 +65,7 @@ type proposeInput struct {
 	AgreementPath
 	Body struct {
 		Keyed
-		Terms termsBody `json:"terms"`
+		Terms termsBody `json:"terms" doc:"All that is to be: terms replace those before, they don't add to them."`
 	}
 }
 
@@ -81,7 +81,7 @@ type acceptInput struct {
 	AgreementPath
 	Body struct {
 		Keyed
-		TermsHash string `json:"terms_hash" pattern:"^b:[0-9a-f]{64}$" doc:"That of the open proposal, which shows it."`
+		TermsHash string `json:"terms_hash" pattern:"^b:[0-9a-f]{64}$" doc:"That of the open proposal, which shows it." example:"b:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"`
 	}
 }
 

@@ -21,7 +21,7 @@ func (a *API) listServiceTokens(ctx context.Context, _ *struct{}) (any, error) {
 type createServiceTokenInput struct {
 	Body struct {
 		Keyed
-		Name      string  `json:"name" minLength:"1" maxLength:"64"`
+		Name      string  `json:"name" minLength:"1" maxLength:"64" doc:"What to call the service: people see it." example:"build robot"`
 		ExpiresAt *string `json:"expires_at,omitempty" nullable:"true" pattern:"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$" example:"2027-01-01T00:00:00.000Z" doc:"When the token ends, at most 366 days ahead; null or absent for 90 days from now."`
 	}
 }
@@ -65,7 +65,7 @@ func (a *API) createServiceToken(ctx context.Context, in *createServiceTokenInpu
 }
 
 type renewServiceTokenInput struct {
-	ClientID string `path:"clientId" pattern:"^[A-Za-z0-9._:-]{1,256}$"`
+	ClientID string `path:"clientId" pattern:"^[A-Za-z0-9._:-]{1,256}$" doc:"The credential, by its client_id." example:"c1"`
 	Body     struct {
 		Keyed
 		ExpiresAt *string `json:"expires_at,omitempty" nullable:"true" pattern:"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$" example:"2027-01-01T00:00:00.000Z" doc:"When the token ends now, at most 366 days ahead; null or absent for 90 days from now."`
@@ -118,7 +118,7 @@ func momentIn(place string, s *string) (*ubl.Time, error) {
 }
 
 type clientPath struct {
-	ClientID string `path:"clientId" pattern:"^[A-Za-z0-9._:-]{1,256}$"`
+	ClientID string `path:"clientId" pattern:"^[A-Za-z0-9._:-]{1,256}$" doc:"The credential, by its client_id." example:"c1"`
 }
 
 func (a *API) revokeServiceToken(ctx context.Context, in *clientPath) (any, error) {
@@ -128,7 +128,7 @@ func (a *API) revokeServiceToken(ctx context.Context, in *clientPath) (any, erro
 }
 
 type tokenPath struct {
-	JTI string `path:"jti" pattern:"^[A-Za-z0-9._:-]{1,128}$"`
+	JTI string `path:"jti" pattern:"^[A-Za-z0-9._:-]{1,128}$" doc:"The session, by its jti." example:"jti-1"`
 }
 
 type tokenRevokedAnswer struct {

@@ -15,7 +15,7 @@ import (
 
 type listToolsInput struct {
 	Cursor string `query:"cursor" pattern:"^[A-Za-z0-9_.-]{1,128}$" doc:"The next_cursor of the page before."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"At most so many on a page."`
 }
 
 type toolsAnswer struct {
@@ -77,7 +77,7 @@ func (a *API) ownDefinition(name string) json.RawMessage {
 	if i < 0 {
 		return nil
 	}
-	definition, err := json.Marshal(map[string]string{"description": a.table[i].description()})
+	definition, err := json.Marshal(map[string]string{"description": a.table[i].words().description})
 	if err != nil { // impossible: strings
 		return nil
 	}
@@ -99,7 +99,7 @@ type setToolAccessInput struct {
 	Body struct {
 		Keyed
 		Allowed   bool         `json:"allowed" doc:"Whether anyone may use the tool at all."`
-		Users     []ubl.UserID `json:"users,omitempty" maxItems:"1000" pattern:"^u:[A-Za-z0-9._-]{1,256}$" nullable:"false" doc:"Narrows it to those; with groups, to either. Neither is everyone in the tenant."`
+		Users     []ubl.UserID `json:"users,omitempty" maxItems:"1000" pattern:"^u:[A-Za-z0-9._-]{1,256}$" nullable:"false" doc:"Narrows it to those; with groups, to either. Neither is everyone in the tenant." example:"[\"u:bob\"]"`
 		Groups    []string     `json:"groups,omitempty" maxItems:"100" minLength:"1" maxLength:"128" nullable:"false" doc:"Groups that callers' identity providers vouch for."`
 		PerMinute int          `json:"per_minute,omitempty" minimum:"0" maximum:"100000" doc:"At most so many calls of one caller; 0 is no bound."`
 	}
@@ -150,7 +150,7 @@ type approveToolInput struct {
 	ToolPath
 	Body struct {
 		Keyed
-		Hash string `json:"hash" pattern:"^b:[0-9a-f]{64}$" doc:"The held_hash of the definition that was looked at: another one that came since stays held."`
+		Hash string `json:"hash" pattern:"^b:[0-9a-f]{64}$" doc:"The held_hash of the definition that was looked at: another one that came since stays held." example:"b:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"`
 	}
 }
 

@@ -52,18 +52,18 @@ func Uploading(r *http.Request) bool {
 
 // UploadPath names an upload in a path.
 type UploadPath struct {
-	UploadID ubl.UploadID `path:"uploadId" pattern:"^up:[0-9a-f]{40}$"`
+	UploadID ubl.UploadID `path:"uploadId" pattern:"^up:[0-9a-f]{40}$" doc:"The upload, by its id." example:"up:0123456789abcdef0123456789abcdef01234567"`
 }
 
 type beginUploadInput struct {
 	WorkspacePath
 	Body struct {
 		Keyed
-		Name       string         `json:"name" minLength:"1" maxLength:"255"`
+		Name       string         `json:"name" minLength:"1" maxLength:"255" doc:"The file's name." example:"talk.mp4"`
 		Type       string         `json:"content_type,omitempty" maxLength:"127" doc:"The media type; application/octet-stream where it isn't known."`
 		Bytes      int64          `json:"bytes" minimum:"0" maximum:"1099511627776" doc:"How long the whole content is."`
 		SHA256     ubl.BlobID     `json:"sha256,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Its SHA-256, to be checked at the end."`
-		DocumentID ubl.DocumentID `json:"document_id,omitempty" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"The document that is to hold the file."`
+		DocumentID ubl.DocumentID `json:"document_id,omitempty" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"The document that is to hold the file." example:"d:0199a1b2"`
 	}
 }
 

@@ -46,7 +46,7 @@ func (b *physicsBody) physics() *ubl.Physics {
 type createWorkspaceInput struct {
 	Body struct {
 		Keyed
-		Name    string       `json:"name" minLength:"1" maxLength:"128"`
+		Name    string       `json:"name" minLength:"1" maxLength:"128" doc:"What to call it; its id is made from that." example:"Tax audit"`
 		Physics *physicsBody `json:"physics,omitempty" doc:"Other physics than versioned objects that the members of the workspace work on; open ones let in the whole tenant."`
 	}
 }

@@ -29,7 +29,7 @@ func one(h http.Header, name string, valid func(string) bool, otherwise string) 
 	if len(given) == 0 || len(given) == 1 && valid(given[0]) {
 		return nil
 	}
-	e := ubl.Errorf(ubl.CodeValidation, "the request is not as the API describes it; see details")
+	e := ubl.Errorf(ubl.CodeValidation, NotAsDescribed)
 	e.Details = map[string]string{"header." + name: otherwise}
 	return e
 }

@@ -15,6 +15,15 @@ func Under(place, name string) string {
 	return place + "." + name
 }
 
+// Argument is the place of an argument of a tool in an error: its name, or all of them
+// where the name can't be shown.
+func Argument(name string) string {
+	if !PlainName(name) {
+		return "arguments"
+	}
+	return name
+}
+
 // PlainName reports whether a name is spelled as the API's own, and not too long.
 func PlainName(name string) bool {
 	return name != "" && len(name) <= maxEchoed && !strings.ContainsFunc(name, func(r rune) bool {

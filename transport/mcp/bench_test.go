@@ -3,13 +3,16 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -82,6 +85,67 @@ func BenchmarkEcho(b *testing.B) {
 		b.Cleanup(server.Close)
 		post(b, server.URL, body, headers...)
 	})
+}
+
+// BenchmarkList is what a list takes at the server, without a connection: the default, one with
+// a server's 200 tools, and all.
+func BenchmarkList(b *testing.B) {
+	o := &others{}
+	for i := range 200 {
+		o.tools = append(o.tools, tool(fmt.Sprintf("git.tool%d", i), objectTool))
+	}
+	w := newWorld(b, func(opts *mcp.Options) { opts.Portal, opts.Visible = o, open(opts.Asker) })
+	for _, tt := range []struct {
+		name, path string
+		portal     bool
+	}{{"default", "/mcp", false}, {"default of the portal", "/portal/mcp", true}, {"all of the portal", "/portal/mcp/all", true}} {
+		h := w.Handler()
+		if tt.portal {
+			h = w.PortalHandler()
+		}
+		h = w.middleware(w.authenticate(h))
+		b.Run(tt.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				r := httptest.NewRequest("POST", tt.path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+				r.Header.Set("Authorization", "Bearer ana")
+				r.Header.Set("Content-Type", "application/json")
+				r.Header.Set("Accept", "application/json, text/event-stream")
+				rec := httptest.NewRecorder()
+				if h.ServeHTTP(rec, r); !strings.Contains(rec.Body.String(), `"tool.search"`) {
+					b.Fatal(rec.Body)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkSearch is a tools/call of tool.search over 2,000 tools of other servers and ours.
+func BenchmarkSearch(b *testing.B) {
+	o := &others{}
+	for i := range 2000 {
+		o.tools = append(o.tools, tool(fmt.Sprintf("server%d.tool%d", i%40, i), strings.Replace(objectTool, "Does x.", fmt.Sprintf("Sends word%d to the list of word%d, or deletes a document.", i, i%97), 1)))
+	}
+	w := newWorld(b, func(opts *mcp.Options) { opts.Portal, opts.Visible = o, open(opts.Asker) })
+	body, headers := call("tool.search", `{"query":"delete a document of word7"}`)
+	var took []time.Duration
+	h := w.middleware(w.authenticate(w.PortalHandler()))
+	for b.Loop() {
+		r := httptest.NewRequest("POST", "/portal/mcp", strings.NewReader(body))
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		r.Header.Set("Authorization", "Bearer ana")
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		rec, began := httptest.NewRecorder(), time.Now()
+		h.ServeHTTP(rec, r)
+		if took = append(took, time.Since(began)); !strings.Contains(rec.Body.String(), `"score"`) {
+			b.Fatal(rec.Body)
+		}
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 }
 
 // BenchmarkSend compares messenger.send with the same over REST.

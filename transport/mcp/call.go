@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -60,8 +61,21 @@ func giveBuffer(b *[]byte) {
 }
 
 // run calls a tool by either spelling of its name. progress is nil where nobody
-// wants to see it. A panic is an error.
-func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (out *Result, err error) {
+// wants to see it. Errors are the protocol's own; a call that failed is a result.
+func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (*Result, error) {
+	target, named := s.target(name, args)
+	if named = named && mayCallByName(ctx) == nil; named {
+		name, args = target.Name, target.Arguments
+	}
+	out, err := s.attempt(ctx, v, name, args, progress)
+	if special, ok := errors.AsType[*rpcError](err); ok && named { // to the protocol tool.call was in order
+		err = special.cause
+	}
+	return s.told(ctx, v, out, err)
+}
+
+// attempt is the call that [Server.run] tells of. A panic is an error.
+func (s *Server) attempt(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (out *Result, err error) {
 	act, began := s.tools.find(name), s.opts.Now()
 	theirs := "" // the tool of another server, whose calls the portal logs by itself
 	defer func() {
@@ -75,16 +89,16 @@ func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.V
 			s.note(ctx, act, name, began, err)
 		}
 	}()
-	if act == nil {
-		if theirs, err = s.otherName(ctx, v, name); err != nil {
-			return nil, err
-		}
-	}
-	if args, err = object(args, "params.arguments"); err != nil {
+	other, err := s.admitted(ctx, v, act, name)
+	if err != nil {
 		return nil, err
 	}
+	theirs = other
+	if args, err = object(args, "params.arguments"); err != nil {
+		return nil, malformed(err, ubl.CodeValidation)
+	}
 	if act != nil {
-		return runOwn(ctx, act, json.RawMessage(args), progress)
+		return runOwn(context.WithValue(ctx, visitKey{}, v), act, json.RawMessage(args), progress)
 	}
 	if err := envelope.CallerOf(ctx).Count(ubl.Sends); err != nil { // our own are counted by the API's table
 		return nil, err
@@ -93,7 +107,20 @@ func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.V
 	if gone := v.caller.Remains(ctx); gone != nil { // while the other server worked
 		return nil, gone
 	}
-	return out, err
+	return out, malformed(err, ubl.CodeUnknownTool)
+}
+
+// admitted refuses what the caller may not call here, and answers the portal's name of a tool
+// that isn't ours.
+func (s *Server) admitted(ctx context.Context, v *visit, act *envelope.Act, name string) (other string, err error) {
+	if act != nil {
+		return "", s.admit(ctx, v, act.Name, func() bool { return act.ReadOnly || act.Name == toolCall })
+	}
+	other, known, err := s.otherName(ctx, v, name)
+	if err != nil {
+		return "", malformed(err, ubl.CodeUnknownTool)
+	}
+	return other, s.admit(ctx, v, other, func() bool { return known != nil && s.reads(known) })
 }
 
 // whileKnown is progress that ends with the caller's credential; nil stays nil.
@@ -134,7 +161,7 @@ func (s *Server) note(ctx context.Context, act *envelope.Act, name string, began
 func runOwn(ctx context.Context, act *envelope.Act, args json.RawMessage, progress func(Progress)) (*Result, error) {
 	answer, err := do(ctx, act, args, progress)
 	if err != nil {
-		return nil, err
+		return nil, act.Explain(err)
 	}
 	server, failed := act.Wrote(answer)
 	return &Result{Structured: answer, Foreign: server, IsError: failed}, nil

@@ -15,9 +15,27 @@ import (
 
 // catalog is our own tools. Nothing in it changes once it is made.
 type catalog struct {
-	acts []*envelope.Act // by name
+	own []*ownTool // by name
 	// byName finds an act by its name, with dots or without.
 	byName map[string]*envelope.Act
+	// sets are the names of all sets of ours, in the table's order, families' own last.
+	sets []string
+}
+
+// ownTool is one of our own, with where the table has it.
+type ownTool struct {
+	*envelope.Act
+	placed
+	standard bool // listed by default
+	// forms are the tool as it is listed: without dots or with, with its output's schema or
+	// without.
+	forms [2][2]form
+}
+
+// form is a tool as a client sees it, and encoded so.
+type form struct {
+	tool *sdk.Tool
+	raw  []byte
 }
 
 // newCatalog checks that every act can be a tool: clients and models choke on
@@ -34,10 +52,57 @@ func newCatalog(acts []envelope.Act) (*catalog, error) {
 			}
 			c.byName[name] = &act
 		}
-		c.acts = append(c.acts, &act)
+		own, err := newOwnTool(&act)
+		if err != nil {
+			return nil, fmt.Errorf("couldn't make a tool of %s: %w", act.Name, err)
+		}
+		c.own = append(c.own, own)
 	}
-	slices.SortFunc(c.acts, func(a, b *envelope.Act) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(c.own, func(a, b *ownTool) int { return strings.Compare(a.Name, b.Name) })
+	c.sets = slices.Clone(setNames)
+	for _, t := range c.own {
+		if !slices.Contains(c.sets, t.set) {
+			c.sets = append(c.sets, t.set)
+		}
+	}
 	return c, nil
+}
+
+func newOwnTool(act *envelope.Act) (t *ownTool, err error) {
+	t = &ownTool{Act: act, placed: placeOf[act.Name], standard: slices.Contains(standard, act.Name)}
+	t.set = SetOf(act.Name)
+	listed := *act
+	if listed.Input, err = lean(act.Input); err != nil {
+		return nil, err
+	}
+	for i, d := range []*dialect{asIs, {plain: true, max: maxOwnName}} {
+		for j, output := range []bool{false, true} {
+			if t.forms[i][j], err = formOf(toolOf(&listed, d, output)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return t, nil
+}
+
+func formOf(t *sdk.Tool) (form, error) {
+	raw, err := json.Marshal(t)
+	return form{t, raw}, err
+}
+
+// size is what the tool takes in a list, in bytes.
+func (f form) size() int { return len(f.raw) + len(",") }
+
+// form is the tool as a client of the dialect sees it.
+func (t *ownTool) form(d *dialect, output bool) form {
+	return t.forms[index(d.plain)][index(output)]
+}
+
+func index(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func checkAct(act *envelope.Act) error {
@@ -70,7 +135,7 @@ func makeActPortable(act *envelope.Act) (err error) {
 	if act.Input, err = portable(act.Input); err != nil || act.Output == nil {
 		return err
 	}
-	act.Output, err = portable(act.Output)
+	act.Output, err = portable(orFailure(act.Output))
 	return err
 }
 
@@ -80,33 +145,25 @@ const maxOwnName = 48
 // find is the act of a name in either spelling, nil where it isn't ours.
 func (c *catalog) find(name string) *envelope.Act { return c.byName[name] }
 
-// list is the visible tools as a client sees them.
-func (c *catalog) list(d *dialect, visible func(string) bool) []*sdk.Tool {
-	out := make([]*sdk.Tool, 0, len(c.acts))
-	for _, act := range c.acts {
-		if visible(act.Name) {
-			out = append(out, toolOf(act, d))
-		}
-	}
-	return out
-}
-
-func toolOf(act *envelope.Act, d *dialect) *sdk.Tool {
+func toolOf(act *envelope.Act, d *dialect, output bool) *sdk.Tool {
 	t := &sdk.Tool{
-		Name: d.spell(act.Name), Title: act.Title, Description: act.Description, InputSchema: act.Input,
+		Name: d.spell(act.Name), Title: act.Title, Description: d.spellIn(act.Description, anyName), InputSchema: act.Input,
 		Annotations: &sdk.ToolAnnotations{
 			Title: act.Title, ReadOnlyHint: act.ReadOnly, DestructiveHint: &act.Destructive, IdempotentHint: act.Idempotent,
 			OpenWorldHint: new(opensWorld(act.Name)),
 		},
 	}
-	if act.Output != nil {
+	if output && act.Output != nil {
 		t.OutputSchema = act.Output
 	}
 	return t
 }
 
+// anyName is for texts of our own, in which a dotted word is a tool.
+func anyName(string) bool { return true }
+
 // opensWorld reports whether a tool of ours reaches beyond the server: models
 // and other servers do.
 func opensWorld(name string) bool {
-	return name == string(ubl.DidComplete) || name == string(ubl.DidToolCall)
+	return name == string(ubl.DidComplete) || name == string(ubl.DidToolCall) || name == toolCall
 }

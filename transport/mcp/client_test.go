@@ -69,13 +69,15 @@ func TestTheSDKsClient(t *testing.T) {
 			if _, err = s.CallTool(t.Context(), stream); err != nil || !strings.Contains(<-told, "Room created") {
 				t.Errorf("stream: %v", err)
 			}
-			_, err = s.CallTool(t.Context(), &sdk.CallToolParams{Name: "messenger.history", Arguments: json.RawMessage(`{"room_id":"r:nowhere"}`)})
-			if err == nil || !strings.Contains(err.Error(), "there is no such room") {
-				t.Errorf("a room that isn't there: %v", err)
+			for args, want := range map[string]string{`{"room_id":"r:nowhere"}`: "there is no such room", `{"room_id":5}`: "room_id: a number, where a string is expected; right is a text like"} {
+				res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "messenger.history", Arguments: json.RawMessage(args)})
+				if err != nil || !res.IsError || !strings.Contains(res.Content[0].(*sdk.TextContent).Text, want) {
+					t.Errorf("%s: %v, %v, want %s", args, res, err, want)
+				}
 			}
-			_, err = s.CallTool(t.Context(), &sdk.CallToolParams{Name: "messenger.history", Arguments: json.RawMessage(`{"room_id":5}`)})
-			if wire, ok := errors.AsType[*jsonrpc.Error](err); !ok || wire.Code != -32602 || !strings.Contains(wire.Message, "room_id") {
-				t.Errorf("a wrong argument: %v", err)
+			_, err = s.CallTool(t.Context(), &sdk.CallToolParams{Name: "messenger.shout"})
+			if wire, ok := errors.AsType[*jsonrpc.Error](err); !ok || wire.Code != -32602 {
+				t.Errorf("a tool that isn't there: %v", err)
 			}
 			if got, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "ubl://rooms/r:general"}); err != nil || !strings.Contains(got.Contents[0].Text, "from the client") {
 				t.Errorf("the room: %v, %v", got, err)

@@ -16,6 +16,8 @@
 //	          _meta against each other; parameters of the right type
 //	tools/call, nobody wants progress
 //	          run here, answered as JSON
+//	tools/list
+//	          answered here, from tools that are encoded already
 //	subscriptions/listen, GET
 //	          a channel: notifications until somebody ends it
 //	initialize
@@ -30,18 +32,69 @@
 // tools/call gives the same answer on both ways; a test runs the transcripts on
 // each.
 //
+// # Sets
+//
+// Each tool is in one set: ours by the table in sets.go, another server's in the set of its
+// server's id. A server whose id is a set of ours is reached as server:id. Two words stand for
+// more: default, and all. A request says which sets it wants listed, and whether it only reads:
+//
+//	/mcp/messenger,files/readonly         the path: sets, /readonly or both
+//	/mcp?sets=messenger&readonly=true     the query
+//	X-MCP-Toolsets, X-MCP-Readonly        headers
+//
+// The path beats the query, and that the headers; sets and readonly each for itself. Every request
+// says it anew: a session knows nothing of it. A set that there isn't is a validation error that
+// lists those that there are. ?schemas=output, or X-MCP-Schemas, adds the schemas of answers.
+//
+// A set chooses what is listed and guards nothing: every tool can be called by its name.
+// What is listed and found at all is what the caller may use, as far as that is known before a call:
+//
+//	ToolAccess   closes no tool to them ([Options.Visible])
+//	role         the tool is for them: the table says for whom, and the tenant's own terms may
+//	             permit more ([Options.Permits])
+//	Mandate      the Agreement of an agent names it ([Options.Mandate])
+//	readonly     it only reads
+//
+// The actors decide the first two again for each call. The last two are decided here, for calls
+// and lists alike. Another server's tool only reads if the definition that an owner has approved
+// says so.
+//
+// By default a list has at most 15 tools and 24,000 bytes: a choice of ours (standard), and at the
+// portal the tools of servers, whole servers by their ids until the next one doesn't fit.
+//
+// # The long tail
+//
+// Three tools reach all others. tool.search ranks what the caller may use by words (package find)
+// and answers names with the schemas of their arguments; tool.describe tells all of one;
+// tool.call calls one by its name. A tool.call is turned into the call that it means before
+// anything else looks at it, so rights, receipt, key, row in the portal's log, marks and errors
+// are those of the tool, and tool.call itself never runs. An owner may close it like any tool.
+// An index is made once for each catalogue of other servers' tools, and shared by all who may
+// use the same.
+//
+// A call of ours whose client_request_id has the form of a request id has that as its request id.
+//
 // # Errors
 //
-// What REST answers with a code of the table is a JSON-RPC error here, never a
-// result with isError, so that a program can rely on it; data holds code,
-// details and request_id, and after a refusal for load retry_after, in seconds.
-// The numbers: -32602 validation_error, -32001 unauthorized, -32003 forbidden
-// and not_a_member, -32004 not_found, -32029 rate_limited, -32603 internal; the
+// A call that fails is a result with isError and the HTTP status 200: a model reads it,
+// and mends its arguments or finds another way. So is every error of the table that
+// tells what became of the call: arguments, rules, rates, quotas, and also overloaded
+// and unavailable, since it is the caller who waits and calls again. Its text names
+// each argument as the caller wrote it, what is wrong and what would be right; its
+// structured content is for programs: code, message, details, request_id, and
+// retry_after in seconds where waiting helps. The output schemas that tools are listed
+// with allow for it. See failure.go.
+//
+// An error of JSON-RPC is left for what is no call, or what no model can mend: a message
+// that is no JSON-RPC, an unknown method, parameters of the wrong type, a tool that isn't
+// there (-32602, as the protocol wants it), a caller whose credential has ended, a fault
+// of our own, and every other method. data holds code, details, request_id and
+// retry_after. The numbers: -32602 validation_error, -32001 unauthorized, -32003
+// forbidden and not_a_member, -32004 not_found, -32029 rate_limited, -32603 internal; the
 // others follow their status: 409 is -32009, 413 -32013, 415 -32015, 503 -32053,
-// 507 -32057.
-// An unknown tool or prompt, and a resource that can't be found, are -32602, as
-// the protocol wants it; so is an unknown tool in the arguments of another. Results with isError come from other servers' tools
-// alone and are passed on as they are.
+// 507 -32057. An unknown prompt, and a resource that can't be found, are -32602.
+//
+// Results with isError of other servers' tools are passed on as they are.
 //
 // # Other servers' words
 //

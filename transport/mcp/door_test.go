@@ -26,7 +26,7 @@ func TestBadInputIsRefusedAndNotRepeated(t *testing.T) {
 	for name, c := range map[string]struct {
 		version, body, more string // more is a header, NAME: VALUE
 		status              int
-		code                string // of JSON-RPC
+		code                string // of JSON-RPC, or in quotes of a result
 	}{
 		"no JSON":                       {legacy, `{"` + canary, "", 400, "-32700"},
 		"nothing":                       {legacy, ` `, "", 400, "-32700"},
@@ -57,8 +57,8 @@ func TestBadInputIsRefusedAndNotRepeated(t *testing.T) {
 		"a level of another type":       {legacy, `{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":["` + canary + `"]}}`, "", 200, "-32602"},
 		"an unknown tool":               {legacy, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + canary + `"}}`, "", 200, "-32602"},
 		"arguments that are text":       {legacy, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.send","arguments":"` + canary + `"}}`, "", 200, "-32602"},
-		"an argument too many":          {legacy, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.stream_room","arguments":{"room_id":"r:general","` + canary + `":1}}}`, "", 200, "-32602"},
-		"an argument of another type":   {legacy, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.stream_room","arguments":{"room_id":["` + canary + `"]}}}`, "", 200, "-32602"},
+		"an argument too many":          {legacy, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.stream_room","arguments":{"room_id":"r:general","` + canary + `":1}}}`, "", 200, `"validation_error"`},
+		"an argument of another type":   {legacy, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.stream_room","arguments":{"room_id":["` + canary + `"]}}}`, "", 200, `"validation_error"`},
 		"a subscription to nothing":     {legacy, `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":["` + canary + `"]}}`, "", 200, "-32602"},
 		"_meta of another type":         {modern, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":["` + canary + `"]}}`, "Mcp-Method: tools/list", 400, "-32602"},
 		"a version of another type":     {modern, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":["` + canary + `"]}}}`, "Mcp-Method: tools/list", 400, "-32602"},
@@ -182,9 +182,9 @@ func TestWhatAToolDoesWrong(t *testing.T) {
 		"panics":               {func() (json.RawMessage, error) { panic(canary) }, `"code":-32603`},
 		"fails without a code": {func() (json.RawMessage, error) { return nil, http.ErrAbortHandler }, `"code":-32603`},
 		"answers no UTF-8":     {func() (json.RawMessage, error) { return json.RawMessage("\"\xff\""), nil }, `"code":-32603`},
-		"is overloaded":        {func() (json.RawMessage, error) { return nil, ubl.Errorf(ubl.CodeOverloaded, "too much") }, `"code":-32053`},
-		"is limited":           {func() (json.RawMessage, error) { return nil, ubl.Errorf(ubl.CodeRateLimited, "too often") }, `"code":-32029`},
-		"is refused":           {func() (json.RawMessage, error) { return nil, ubl.Errorf(ubl.CodeNotAMember, "not yours") }, `"code":-32003`},
+		"is overloaded":        {func() (json.RawMessage, error) { return nil, ubl.Errorf(ubl.CodeOverloaded, "too much") }, `"code":"overloaded"`},
+		"is limited":           {func() (json.RawMessage, error) { return nil, ubl.Errorf(ubl.CodeRateLimited, "too often") }, `"code":"rate_limited"`},
+		"is refused":           {func() (json.RawMessage, error) { return nil, ubl.Errorf(ubl.CodeNotAMember, "not yours") }, `"code":"not_a_member"`},
 		"lost its caller":      {func() (json.RawMessage, error) { return nil, ubl.Errorf(ubl.CodeUnauthorized, "gone") }, `"code":-32001`},
 	} {
 		for way, w := range ways {

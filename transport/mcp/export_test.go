@@ -29,3 +29,11 @@ func Portable(schema string) string {
 	}
 	return string(out)
 }
+
+// Rows are the table of our own tools, each row with its set and the tools in it.
+func Rows() (out [][2]string) {
+	for _, row := range ownSets {
+		out = append(out, [2]string{row.set, row.tools})
+	}
+	return out
+}

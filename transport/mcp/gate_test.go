@@ -31,7 +31,7 @@ func TestListeningIsNoWayToHistory(t *testing.T) {
 		t.Fatalf("with both tools: %d %s", a.status, a.body)
 	}
 	w.setTool("messenger.history", false)
-	if a := w.streamFrom(t, "bob", `,"from_seq":0`); !strings.Contains(a.body, "-32003") || strings.Contains(a.body, "of old") {
+	if a := w.streamFrom(t, "bob", `,"from_seq":0`); !strings.Contains(a.body, `"code":"forbidden"`) || strings.Contains(a.body, "of old") {
 		t.Errorf("without history: %d %s", a.status, a.body)
 	}
 	for name, from := range map[string]string{"what is new": "", "what is behind the newest": `,"from_seq":` + string(encode(t, head))} {
@@ -56,7 +56,7 @@ func TestListeningIsBounded(t *testing.T) {
 	w := newWorld(t, func(o *mcp.Options) { o.Limits.PerUser = 1 })
 	minute := `"name":"messenger.stream_room","arguments":{"room_id":"r:general","seconds":60}`
 	held := w.listen(t, "ana", `"toolsListChanged":true`)
-	if a := w.modern(t, "ana", "tools/call", "messenger.stream_room", minute); !strings.Contains(a.body, "-32029") {
+	if a := w.modern(t, "ana", "tools/call", "messenger.stream_room", minute); !strings.Contains(a.body, `"code":"rate_limited"`) {
 		t.Errorf("beside a channel: %d %s", a.status, a.body)
 	}
 	held.cancel()
@@ -201,7 +201,7 @@ func TestARefusalForLoadSaysWhenToComeBack(t *testing.T) {
 	if a := list(); strings.Contains(a.body, "retry_after") {
 		t.Errorf("the first: %s", a.body)
 	}
-	if a := list(); !hasAll(a.body, []string{"-32029", `"retry_after":60`}) {
+	if a := list(); !hasAll(a.body, []string{`"isError":true`, `"code":"rate_limited"`, `"retry_after":60`, "Wait 60 s"}) {
 		t.Errorf("the second: %d %s", a.status, a.body)
 	}
 }

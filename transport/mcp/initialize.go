@@ -27,12 +27,16 @@ func (s *Server) initialize(w http.ResponseWriter, r *http.Request, v *visit, m 
 		s.refuse(w, r, m.ID, wrongType("params", err))
 		return
 	}
+	if err := s.checkChoice(r.Context(), v); err != nil {
+		s.refuse(w, r, m.ID, err)
+		return
+	}
 	begun, err := s.sessions.issue(v.who(), p.Protocol, p.Client.Name, s.opts.Now(), s.opts.Random)
 	if err != nil {
 		s.refuse(w, r, m.ID, err)
 		return
 	}
-	result, err := json.Marshal(greeting{capabilities(), s.opts.Instructions, negotiate(p.Protocol), s.info})
+	result, err := json.Marshal(greeting{capabilities(), s.opts.instructions(), negotiate(p.Protocol), s.info})
 	if err != nil { // impossible: our own types
 		s.answerError(r.Context(), w, v, m.ID, err)
 		return

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,6 +25,12 @@ type Options struct {
 	// Visible says which of our own tools the caller in ctx is shown; nil for all.
 	// It doesn't guard them: that is their business.
 	Visible func(ctx context.Context) (func(tool string) bool, error)
+	// Permits says which acts the tenant's own terms permit to the caller in ctx, who is
+	// no owner of it; nil for none. It is for what is shown, and guards nothing.
+	Permits func(ctx context.Context) (func(tool string) bool, error)
+	// Mandate says what the Agreement of the agent in ctx bounds it to; nil, or nil Bounds, for
+	// nothing beyond what its tenant says. It is asked for each list, search and call.
+	Mandate func(ctx context.Context) (*Bounds, error)
 	// Portal has the tools of other servers; nil for none.
 	Portal Portal
 
@@ -103,6 +110,8 @@ func def[T comparable](v *T, to T) {
 type Portal interface {
 	// Tools lists those that the caller may use, by name.
 	Tools(ctx context.Context, who ubl.Identity) ([]*ubl.PortalTool, error)
+	// Servers lists the ids of the tenant's servers, sorted.
+	Servers(ctx context.Context, who ubl.Identity) ([]string, error)
 	// Call calls one and puts the call on record. progress is told as it is told;
 	// nil where nobody wants to see it, so that the other server needn't tell. Errors are [ubl.Error]; what the tool itself says is wrong is a result.
 	Call(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, progress func(Progress)) (*Result, error)
@@ -142,6 +151,8 @@ type Server struct {
 	sdk      http.Handler
 	hub      *hub
 	flights  flights
+	forms    forms
+	indexes  indexes
 	// info is serverInfo as the results of 2026-07-28 carry it.
 	info json.RawMessage
 	// slow leaves tools/call to the SDK, so that tests can compare.
@@ -163,7 +174,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{opts: o, limits: o.Limits.withDefaults(), sessions: sessions{o.SessionKeys}}
 	s.hub = newHub(s)
 	var err error
-	if s.tools, err = newCatalog(append(s.ownActs(), o.Acts...)); err != nil {
+	if s.tools, err = newCatalog(slices.Concat(s.ownActs(), s.tail(), o.Acts)); err != nil {
 		return nil, err
 	}
 	impl := &sdk.Implementation{Name: "ubl", Title: "UBL", Version: o.Version}
@@ -174,12 +185,12 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Handler serves /mcp: our own tools. It wants an authenticated caller in the
-// request's context.
+// Handler serves /mcp and what is below it: our own tools. It wants an authenticated caller
+// in the request's context.
 func (s *Server) Handler() http.Handler { return s.at(false) }
 
-// PortalHandler serves /portal/mcp: our own tools and those of other servers.
-// Every call through it is in the portal's log.
+// PortalHandler serves /portal/mcp and what is below it: our own tools and those of other
+// servers. Every call through it is in the portal's log.
 func (s *Server) PortalHandler() http.Handler { return s.at(true) }
 
 func (s *Server) at(portal bool) http.Handler {

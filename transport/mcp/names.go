@@ -3,6 +3,7 @@ package mcp
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
 	"strings"
 )
 
@@ -72,6 +73,22 @@ func (d *dialect) spell(name string) string {
 	}
 	return shorten(plain(name), name, d.max)
 }
+
+// spellIn spells the tools that a text names as the client does.
+func (d *dialect) spellIn(text string, known func(name string) bool) string {
+	if !d.plain {
+		return text
+	}
+	return dotted.ReplaceAllStringFunc(text, func(name string) string {
+		if known(name) {
+			return d.spell(name)
+		}
+		return name
+	})
+}
+
+// dotted is what may be a tool's name in a text.
+var dotted = regexp.MustCompile(`\b[a-z]+(\.[a-z_]+)+\b`)
 
 // plain is a name without dots.
 func plain(name string) string { return strings.ReplaceAll(name, ".", "_") }

@@ -2,11 +2,13 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"strings"
+	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -36,42 +38,86 @@ func (s *Server) others(ctx context.Context, v *visit) []*ubl.PortalTool {
 	return list
 }
 
-// otherTools are they as the client sees them, but those whose name another
-// tool has already.
-func (s *Server) otherTools(ctx context.Context, v *visit) []*sdk.Tool {
-	d, taken := v.names(), make(map[string]bool)
-	var out []*sdk.Tool
-	for _, t := range s.others(ctx, v) {
-		name := d.spell(t.Tool)
-		if s.tools.find(name) != nil || taken[name] {
-			continue
-		}
-		if tool := otherTool(t, name); tool != nil {
-			taken[name] = true
-			out = append(out, tool)
-		}
+// otherForm is another server's tool as a client of the dialect sees it, and false for a
+// definition that would break the list for its readers.
+func (s *Server) otherForm(t *ubl.PortalTool, d *dialect, output bool) (form, bool) {
+	key := formKey{t.Tool, cmp.Or(t.Hash, string(t.Definition)), d.plain, d.max, output}
+	if f, ok := s.forms.get(key); ok {
+		return f, f.tool != nil
 	}
-	return out
+	var f form
+	if def, ok := defined(t); ok {
+		f, _ = formOf(otherTool(t, def, d.spell(t.Tool), output)) // what was decoded can be encoded
+	}
+	s.forms.put(key, f, 2*len(t.Definition))
+	return f, f.tool != nil
 }
 
-// otherTool is nil for a definition that would break the list for its readers.
-func otherTool(t *ubl.PortalTool, name string) *sdk.Tool {
-	var def definition
+// defined reads a definition; false for one that no tool can have.
+func defined(t *ubl.PortalTool) (def definition, ok bool) {
 	var root struct {
 		Type string `json:"type"`
 	}
 	if json.Unmarshal(ubl.PlainJSON(t.Definition), &def) != nil || json.Unmarshal(def.Input, &root) != nil || root.Type != "object" {
-		return nil
+		return definition{}, false
 	}
-	server, _, _ := strings.Cut(t.Tool, ".")
+	return def, true
+}
+
+func otherTool(t *ubl.PortalTool, def definition, name string, output bool) *sdk.Tool {
+	server := serverOf(t)
 	tool := &sdk.Tool{
 		Meta: sdk.Meta{ubl.MetaForeign: foreign{server}},
 		Name: name, Title: def.Title, Description: ubl.ForeignTool(server, def.Description), InputSchema: def.Input, Annotations: def.Annotations,
 	}
-	if len(def.Output) > 0 && string(def.Output) != "null" {
+	if output && len(def.Output) > 0 && string(def.Output) != "null" {
 		tool.OutputSchema = def.Output
 	}
 	return tool
+}
+
+// reads reports whether another server's tool only reads, as its definition says that an owner
+// has approved. One that doesn't say so may do more.
+func (s *Server) reads(t *ubl.PortalTool) bool {
+	f, ok := s.otherForm(t, asIs, false)
+	return ok && t.Callable() && f.tool.Annotations != nil && f.tool.Annotations.ReadOnlyHint
+}
+
+// formKey tells forms apart. Definition is its hash or, where it has none, the text.
+type formKey struct {
+	tool, definition string
+	plain            bool
+	max              int
+	output           bool
+}
+
+// maxForms bounds what forms hold, in bytes.
+const maxForms = 64 << 20
+
+// forms keeps the forms of other servers' tools, so that a list doesn't decode and measure
+// them again. It is safe for concurrent use.
+type forms struct {
+	mu    sync.Mutex
+	known map[formKey]form
+	size  int
+}
+
+func (c *forms) get(key formKey) (form, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, ok := c.known[key]
+	return f, ok
+}
+
+// put keeps a form of so many bytes. Where there are too many, all others go.
+func (c *forms) put(key formKey, f form, size int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil || c.size+size > maxForms {
+		c.known, c.size = make(map[formKey]form), 0
+	}
+	c.known[key] = f
+	c.size += size + 512 // for what is small
 }
 
 // foreign is the value of [ubl.MetaForeign].
@@ -116,23 +162,24 @@ func (r *Result) appendContent(dst []byte, random io.Reader) ([]byte, error) {
 	return append(dst, last[1:]...), nil
 }
 
-// otherName is the portal's name of the tool that the client means. One that
-// names a server is tried as it is: the portal knows whether there is such a tool.
-func (s *Server) otherName(ctx context.Context, v *visit, called string) (string, error) {
+// otherName is the portal's name of the tool that the client means, and the tool where it is one
+// that the caller may use. One that names a server is tried as it is: the portal knows whether
+// there is such a tool.
+func (s *Server) otherName(ctx context.Context, v *visit, called string) (string, *ubl.PortalTool, error) {
 	if !v.portal || s.opts.Portal == nil {
-		return "", ubl.NoTool()
+		return "", nil, ubl.NoTool()
 	}
 	list, err := s.opts.Portal.Tools(ctx, v.who())
 	for _, t := range list {
 		if means(called, t.Tool) {
-			return t.Tool, nil
+			return t.Tool, t, nil
 		}
 	}
 	if server, _, ok := strings.Cut(called, "."); ok && ubl.ValidServerID(server) && ubl.ValidToolName(called) {
-		return called, nil
+		return called, nil, nil
 	}
 	if err != nil { // the tool may be there
-		return "", err
+		return "", nil, err
 	}
-	return "", ubl.NoTool()
+	return "", nil, ubl.NoTool()
 }

@@ -61,12 +61,15 @@ func (s *Server) check(r *http.Request, v *visit, body []byte) (*message, error)
 // answer answers a message that is in order.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visit, m *message, body []byte) {
 	v.learn(r.Header, m)
+	s.trace(w, r, m)
 	switch {
 	case m.ID == nil || m.answer:
 		s.notice(v, m)
 		w.WriteHeader(http.StatusAccepted)
 	case m.Method == methodToolsCall && s.direct(v, m):
 		s.call(w, r, v, m)
+	case m.Method == methodToolsList && s.opts.Extra == nil && !s.slow:
+		s.list(w, r, v, m)
 	case m.Method == methodListen:
 		s.listen(w, r, v, m)
 	case m.Method == methodSubscribe, m.Method == methodUnsubscribe:
@@ -157,6 +160,7 @@ func (s *Server) batch(w http.ResponseWriter, r *http.Request, v *visit, body []
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
+	s.trace(w, r, request)
 	s.passOn(w, r, v, request.ID, body)
 }
 

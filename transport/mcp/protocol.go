@@ -45,6 +45,7 @@ const (
 	headerMethod      = "Mcp-Method"
 	headerName        = "Mcp-Name"
 	headerLastEventID = "Last-Event-Id"
+	headerRequestID   = "X-Request-Id"
 )
 
 // Methods that are answered here, or differ between the eras.

@@ -17,7 +17,7 @@ import (
 // state it is shared by everyone; to build one costs far more than a request.
 func (s *Server) newSDK(impl *sdk.Implementation) http.Handler {
 	server := sdk.NewServer(impl, &sdk.ServerOptions{
-		Instructions: s.opts.Instructions,
+		Instructions: s.opts.instructions(),
 		Capabilities: capabilities(),
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = private },
 	})
@@ -79,25 +79,30 @@ func (s *Server) dispatch(ctx context.Context, v *visit, next sdk.MethodHandler,
 	case *sdk.CompleteRequest:
 		return s.complete(ctx, v, req)
 	}
+	if name == methodDiscover {
+		if err := s.checkChoice(ctx, v); err != nil {
+			return nil, err
+		}
+	}
 	return next(ctx, name, req)
 }
 
-// listTools lists our own tools, then those of other servers.
+// listTools is what [Server.list] does, beside tools of the SDK's own.
 func (s *Server) listTools(ctx context.Context, v *visit, next sdk.MethodHandler, name string, req *sdk.ListToolsRequest) (sdk.Result, error) {
-	visible, err := s.visible(ctx)
-	if err != nil {
-		return nil, err
-	}
-	tools := append(s.tools.list(v.names(), visible), s.otherTools(ctx, v)...)
+	var extra []*sdk.Tool
 	if s.opts.Extra != nil {
 		more, err := next(ctx, name, &sdk.ListToolsRequest{Session: req.Session})
 		if err != nil {
 			return nil, err
 		}
-		tools = append(tools, more.(*sdk.ListToolsResult).Tools...)
+		extra = more.(*sdk.ListToolsResult).Tools
 	}
-	page, cursor, err := paged(tools, v.cursor, func(t *sdk.Tool) string { return t.Name })
-	return &sdk.ListToolsResult{Tools: page, NextCursor: cursor, Cacheable: private}, err
+	page, cursor, err := s.page(ctx, v, extra)
+	out := &sdk.ListToolsResult{Tools: make([]*sdk.Tool, len(page)), NextCursor: cursor, Cacheable: private}
+	for i, f := range page {
+		out.Tools[i] = f.tool
+	}
+	return out, err
 }
 
 // visible says which of our own tools the caller is shown.

@@ -16,8 +16,8 @@ import (
 // an answer, or a refusal that would have had a status of its own before.
 func TestASlowToolIsNotSilent(t *testing.T) {
 	for want, answer := range map[string]func() (json.RawMessage, error){
-		`"done":true`: func() (json.RawMessage, error) { return json.RawMessage(`{"done":true}`), nil },
-		"-32602":      func() (json.RawMessage, error) { return nil, ubl.Errorf(ubl.CodeValidation, "not so") },
+		`"done":true`:    func() (json.RawMessage, error) { return json.RawMessage(`{"done":true}`), nil },
+		`"isError":true`: func() (json.RawMessage, error) { return nil, ubl.Errorf(ubl.CodeValidation, "not so") },
 	} {
 		heard := make(chan struct{})
 		slow := wrong(func() (json.RawMessage, error) { <-heard; return answer() })

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	strict "github.com/go-json-experiment/json"
@@ -26,14 +25,15 @@ const (
 // server-sent events are to REST. It can only look.
 func (s *Server) ownActs() []envelope.Act {
 	return []envelope.Act{{
-		Name: envelope.ToolStream, Title: "Listen to a room",
-		Description: "Waits for messages in a room and answers as soon as some are there. With a progress token it tells each " +
-			"as it comes and goes on for the whole time. Call again with next_from_seq to read on. What was there before is for those alone who may read history.",
+		Name: envelope.ToolStream, Title: "Wait for messages in a room",
+		Description: "Waits until somebody writes in a room (channel) and answers as soon as there are messages. Use it to wait for an answer or to follow a conversation; " +
+			"call it again with next_from_seq as from_seq to go on. For what was said before use messenger.history. " +
+			"Answers the messages, none where nobody wrote in time.",
 		Input: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["room_id"],"properties":{` +
-			`"room_id":{"type":"string","pattern":"^r:[A-Za-z0-9._-]{1,128}$","description":"The room."},` +
-			`"from_seq":{"type":"integer","minimum":0,"maximum":9007199254740991,"description":"Messages after this room_seq; without it only what is new."},` +
-			`"seconds":{"type":"integer","minimum":1,"maximum":60,"default":20,"description":"How long to wait."},` +
-			`"limit":{"type":"integer","minimum":1,"maximum":200,"default":200,"description":"How many messages end the wait."}}}`),
+			`"room_id":{"type":"string","pattern":"^r:[A-Za-z0-9._-]{1,128}$","description":"The room, by its id.","examples":["r:general"]},` +
+			`"from_seq":{"anyOf":[{"type":"integer","minimum":0,"maximum":9007199254740991},{"type":"null"}],"description":"Messages after this room_seq; without it only what is new.","examples":[41]},` +
+			`"seconds":{"anyOf":[{"type":"integer","minimum":1,"maximum":60},{"type":"null"}],"default":20,"description":"How long to wait, in seconds."},` +
+			`"limit":{"anyOf":[{"type":"integer","minimum":1,"maximum":200},{"type":"null"}],"default":200,"description":"How many messages end the wait."}}}`),
 		Output: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["messages","next_from_seq"],"properties":{` +
 			`"messages":{"type":"array","items":{"type":"object"},"description":"The messages, oldest first."},` +
 			`"entries":{"type":"array","items":{"type":"object"},"description":"Where there are any: entries that aren't messages of text, as messenger.entries gives them."},` +
@@ -74,11 +74,8 @@ func (o *streamed) skip(available int64) {
 
 func readStreamArgs(args json.RawMessage) (streamArgs, error) {
 	in := streamArgs{Seconds: defaultSeconds, Limit: defaultLimit}
-	if err := strict.Unmarshal(args, &in, strict.RejectUnknownMembers(true)); err != nil {
-		if at, ok := errors.AsType[*strict.SemanticError](err); ok && errors.Is(err, strict.ErrUnknownName) {
-			return in, invalid(envelope.Under("arguments", at.JSONPointer.LastToken()), "an unexpected member")
-		}
-		return in, wrongType("", err)
+	if err := readArguments(args, &in); err != nil {
+		return in, err
 	}
 	switch {
 	case !in.Room.Valid():

@@ -27,6 +27,8 @@ type visit struct {
 	http context.Context
 	// progress is the token of a caller who wants to see it, nil for others.
 	progress jsontext.Value
+	// choice is which tools the request wants to see.
+	choice choice
 	// cursor is where a list goes on, "" for its beginning.
 	cursor string
 }
@@ -91,7 +93,15 @@ func (s *Server) greet(w http.ResponseWriter, r *http.Request, portal bool) (*vi
 	if err := envelope.CheckKey(r.Header); err != nil {
 		return nil, err
 	}
-	v := &visit{portal: portal, caller: caller, version: r.Header.Get(headerProtocol), http: r.Context()}
+	mount := ownPath
+	if portal {
+		mount = portalPath
+	}
+	chosen, err := choiceOf(r, mount)
+	if err != nil {
+		return nil, err
+	}
+	v := &visit{portal: portal, caller: caller, version: r.Header.Get(headerProtocol), choice: chosen, http: r.Context()}
 	v.modern = isModern(v.version)
 	if v.modern {
 		return v, nil

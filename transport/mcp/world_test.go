@@ -90,8 +90,10 @@ func (w *world) node(t testing.TB, change ...func(*mcp.Options)) *mcp.Server {
 func (w *world) open(t testing.TB, s *mcp.Server) (url string) {
 	t.Helper()
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", w.middleware(s.Challenge(w.authenticate)(s.Handler())))
-	mux.Handle("/portal/mcp", w.middleware(s.Challenge(w.authenticate)(s.PortalHandler())))
+	for path, h := range map[string]http.Handler{"/mcp": s.Handler(), "/portal/mcp": s.PortalHandler()} {
+		mux.Handle(path, w.middleware(s.Challenge(w.authenticate)(h)))
+		mux.Handle(path+"/", w.middleware(s.Challenge(w.authenticate)(h)))
+	}
 	mux.Handle(mcp.MetadataPath+"/", w.middleware(s.Metadata()))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)

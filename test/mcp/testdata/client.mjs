@@ -18,9 +18,7 @@ const streamed = await client.callTool(
   { name: "messenger.stream_room", arguments: { room_id: "r:general", from_seq: 0, limit: 2 } },
   { onprogress: (p) => progress.push(p.progress) },
 );
-const error = await client
-  .callTool({ name: "messenger.send", arguments: { room_id: "nowhere" } })
-  .catch((e) => ({ code: e.code, message: e.message }));
+const failed = await client.callTool({ name: "messenger.send", arguments: { room_id: "nowhere" } });
 const { resources } = await client.listResources();
 const room = await client.readResource({ uri: resources[0].uri });
 const prompt = await client.getPrompt({ name: "summarize_room", arguments: { room_id: "r:general" } });
@@ -31,7 +29,7 @@ console.log(
     sent: sent.structuredContent.message.body.text,
     streamed: streamed.structuredContent.messages.length,
     progress,
-    error,
+    failed: { isError: failed.isError, ...failed.structuredContent },
     room: room.contents[0].mimeType,
     prompt: prompt.messages.length,
   }),

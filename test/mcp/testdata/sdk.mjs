@@ -7,7 +7,8 @@ import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/typ
 const [url, token] = process.argv.slice(2);
 const client = new Client({ name: "typescript-sdk", version: "1" }, { capabilities: {} });
 const transport = new StreamableHTTPClientTransport(new URL(url), {
-  requestInit: { headers: { Authorization: `Bearer ${token}` } },
+  // It holds every answer against its output schema, where a tool is listed with one.
+  requestInit: { headers: { Authorization: `Bearer ${token}`, "X-Mcp-Schemas": "output" } },
 });
 let heard;
 const update = new Promise((resolve) => (heard = resolve));
@@ -24,9 +25,7 @@ const again = setInterval(() => send("again"), 200);
 const updated = await update;
 clearInterval(again);
 const history = await client.callTool({ name: "messenger.history", arguments: { room_id: "r:general" } });
-const error = await client
-  .callTool({ name: "messenger.send", arguments: { room_id: "nowhere" } })
-  .catch((e) => ({ code: e.code, message: e.message }));
+const failed = await client.callTool({ name: "messenger.send", arguments: { room_id: "nowhere" } });
 const { resources } = await client.listResources();
 const room = await client.readResource({ uri: resources[0].uri });
 const prompt = await client.getPrompt({ name: "summarize_room", arguments: { room_id: "r:general" } });
@@ -42,7 +41,7 @@ console.log(
     sent: sent.structuredContent.message.body.text,
     updated,
     history: history.structuredContent.messages.length,
-    error,
+    failed: { isError: failed.isError, ...failed.structuredContent },
     room: room.contents[0].mimeType,
     prompt: prompt.messages.length,
     completion: completion.completion.values,

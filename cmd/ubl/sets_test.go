@@ -1,0 +1,107 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"ubl/transport/mcp"
+)
+
+// listed asks for tools/list, and answers the names and how many bytes the answer has.
+func listed(t *testing.T, ask func(who, method, path, body string) *httptest.ResponseRecorder, who, path string) (names []string, size int) {
+	t.Helper()
+	w := ask(who, "POST", path, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	body := w.Body.String()
+	if _, data, ok := strings.Cut(body, "data: "); ok { // an event
+		body = data
+	}
+	var got struct {
+		Result struct {
+			Tools []struct {
+				Name   string
+				Output json.RawMessage `json:"outputSchema"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &got); err != nil || len(got.Result.Tools) == 0 {
+		t.Fatalf("%s at %s: %d %s", who, path, w.Code, w.Body)
+	}
+	for _, tool := range got.Result.Tools {
+		names = append(names, tool.Name)
+		if tool.Output != nil {
+			t.Errorf("%s has the schema of its answer, and nobody asked for it", tool.Name)
+		}
+	}
+	return names, len(body)
+}
+
+// TestEveryToolOfOursIsInASet of the table: one that isn't would be in a set that nobody knows.
+func TestEveryToolOfOursIsInASet(t *testing.T) {
+	names, _ := listed(t, limitedNode(t), "ops@acme.com", "/mcp/all") // an operator is shown all
+	if len(names) < 100 {
+		t.Fatalf("an operator is shown %d tools", len(names))
+	}
+	for _, name := range names {
+		if !slices.Contains(mcp.Sets(), mcp.SetOf(name)) {
+			t.Errorf("%s is in no set: add it to ownSets in transport/mcp/sets.go", name)
+		}
+	}
+}
+
+// TestTheDefaultIsSmall: what an agent is shown that chooses nothing, with all tools there are,
+// has at most 15 tools and 24,000 bytes.
+func TestTheDefaultIsSmall(t *testing.T) {
+	ask := limitedNode(t)
+	if w := ask("owner@localhost", "GET", "/api/whoami", ""); w.Code != 200 { // a service can't be the first
+		t.Fatal(w.Body)
+	}
+	for _, who := range []string{"agent:owner@localhost", "owner@localhost", "ops@acme.com"} {
+		for _, path := range []string{"/mcp", "/portal/mcp", "/mcp/readonly"} {
+			names, size := listed(t, ask, who, path)
+			t.Logf("%s at %s: %d tools, %d bytes", who, path, len(names), size)
+			if len(names) > 15 || size > 24_000 {
+				t.Errorf("%s is shown %d tools in %d bytes at %s", who, len(names), size, path)
+			}
+			for _, name := range []string{"tool.search", "tool.describe", "tool.call", "messenger.history", "office.document.search"} {
+				if !slices.Contains(names, name) {
+					t.Errorf("%s isn't shown %s at %s", who, name, path)
+				}
+			}
+		}
+	}
+	// An agent whose maker is an owner is a member by itself.
+	all, _ := listed(t, ask, "agent:owner@localhost", "/mcp/all")
+	for _, name := range []string{"platform.node.remove", "token.create", "portal.server.add"} {
+		if slices.Contains(all, name) {
+			t.Errorf("an agent is shown %s", name)
+		}
+	}
+}
+
+// TestTheLogShowsACallOnceItIsAnswered: a newcomer's first call, a refused one, and one by
+// tool.call, to whoever asks next.
+func TestTheLogShowsACallOnceItIsAnswered(t *testing.T) {
+	ask := limitedNode(t)
+	ask("owner@localhost", "GET", "/api/whoami", "")
+	for i, call := range []struct{ who, tool, args, logged, status string }{
+		{"newcomer:owner@localhost", "messenger.list_rooms", `{}`, "messenger.list_rooms", "ok"},
+		{"another:owner@localhost", "tool.access", `{"tool":"messenger.send","allowed":false}`, "tool.access", "denied"},
+		{"third:owner@localhost", "tool.call", `{"name":"user.whoami"}`, "user.whoami", "ok"},
+		{"fourth:owner@localhost", "no.such.tool", `{}`, "no.such.tool", "denied"},
+		{"newcomer:owner@localhost", "messenger.history", `{"room_id":"r:nowhere"}`, "messenger.history", "error"},
+	} {
+		ask(call.who, "POST", "/portal/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+call.tool+`","arguments":`+call.args+`}}`)
+		for _, who := range []string{call.who, "owner@localhost"} {
+			w := ask(who, "GET", "/api/portal/logs?limit=1", "")
+			var page struct {
+				Calls []struct{ Capability, Status string }
+			}
+			if err := json.Unmarshal(w.Body.Bytes(), &page); err != nil || len(page.Calls) != 1 || page.Calls[0].Capability != call.logged || page.Calls[0].Status != call.status {
+				t.Errorf("%d: %s reads %d %s", i, who, w.Code, w.Body)
+			}
+		}
+	}
+}

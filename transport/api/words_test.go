@@ -1,0 +1,113 @@
+package api
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestWordsForModels: each tool of ours says in two to four sentences what it does, when
+// to use it, and which tool there is for what it doesn't do. None speaks of HTTP.
+func TestWordsForModels(t *testing.T) {
+	acts := New(Options{Version: "test"}).Acts()
+	known := map[string]bool{"messenger.stream_room": true}
+	for _, act := range acts {
+		known[act.Name] = true
+	}
+	for tool := range words {
+		if !known[tool] {
+			t.Errorf("words.txt describes %s, which is no tool", tool)
+		}
+	}
+	for _, act := range acts {
+		said := words[act.Name].description
+		if n := len(sentence.FindAllString(said, -1)); n < 2 || n > 4 {
+			t.Errorf("%s has %d sentences", act.Name, n)
+		}
+		if !strings.Contains(said, "Use it ") {
+			t.Errorf("%s doesn't say when to use it", act.Name)
+		}
+		if title := words[act.Name].title; act.Title != title || len(title) > 72 || len(said) > 500 {
+			t.Errorf("%s: %q and %d bytes of description", act.Name, act.Title, len(said))
+		}
+		if act.Description != said || restWord.MatchString(said) {
+			t.Errorf("%s: %q, of HTTP: %q", act.Name, act.Description, restWord.FindString(said))
+		}
+		for _, other := range toolName.FindAllString(said, -1) {
+			if !known[other] && !strings.Contains(other, "next_cursor") && other != "agreement.seal" {
+				t.Errorf("%s sends its reader to %s, which is no tool", act.Name, other)
+			}
+		}
+	}
+}
+
+var (
+	sentence = regexp.MustCompile(`[.?!](\s|$)`)
+	toolName = regexp.MustCompile(`\b[a-z]+(\.[a-z_]+)+\b`)
+	restWord = regexp.MustCompile(`\b(HTTP|REST|GET|POST|PUT|PATCH|DELETE|OpenAPI|endpoints?|headers?|status code|request body|query parameters?|an? [45]\d\d)\b`)
+	anID     = regexp.MustCompile(`^\^\(?\[?[a-z]+\]?:`)
+)
+
+// TestParametersForModels: every argument of every tool is described, in words that know
+// nothing of HTTP, and every id has an example.
+func TestParametersForModels(t *testing.T) {
+	for _, act := range New(Options{Version: "test"}).Acts() {
+		var in node
+		if err := json.Unmarshal(act.Input, &in); err != nil {
+			t.Fatal(err)
+		}
+		in.each("", func(place string, p *node) {
+			if p.Description == "" {
+				t.Errorf("%s: %s isn't described", act.Name, place)
+			}
+			ofServer := act.Name == "portal.server.add" // which says what requests to a server have in theirs
+			if word := restWord.FindString(p.Description); word != "" && !ofServer {
+				t.Errorf("%s: %s speaks of HTTP: %s", act.Name, place, word)
+			}
+			if anID.MatchString(p.pattern()) && len(p.Examples) == 0 {
+				t.Errorf("%s: %s is an id without an example", act.Name, place)
+			}
+		})
+	}
+}
+
+// node is a JSON Schema as these tests read it.
+type node struct {
+	Description string           `json:"description"`
+	Examples    []any            `json:"examples"`
+	Enum        []any            `json:"enum"`
+	Pattern     string           `json:"pattern"`
+	Type        string           `json:"type"`
+	Properties  map[string]*node `json:"properties"`
+	Required    []string         `json:"required"`
+	Items       *node            `json:"items"`
+	AnyOf       []*node          `json:"anyOf"`
+}
+
+// each calls fn for every member at any depth.
+func (n *node) each(place string, fn func(place string, p *node)) {
+	for _, choice := range n.AnyOf {
+		choice.each(place, fn)
+	}
+	if n.Items != nil {
+		n.Items.each(place+"[]", fn)
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.Properties)) {
+		p := n.Properties[name]
+		at := strings.TrimPrefix(place+"."+name, ".")
+		fn(at, p)
+		p.each(at, fn)
+	}
+}
+
+func (n *node) pattern() string {
+	for _, choice := range n.AnyOf {
+		if choice.Pattern != "" {
+			return choice.Pattern
+		}
+	}
+	return n.Pattern
+}

@@ -1,0 +1,91 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"ubl"
+	"ubl/transport/mcp"
+)
+
+// How many of the tasks have one of their tools among the first three that tool.search
+// finds, at least. Raise them where words get better; never lower them.
+const (
+	foundTasks = 54 // of 60
+	foundFresh = 10 // of 20
+)
+
+// among is how many tools a task looks at.
+const among = 3
+
+// TestEvaluation: tasks in plain words find their tools among all of ours and a hundred of
+// other servers.
+func TestEvaluation(t *testing.T) {
+	w := evaluationWorld(t)
+	for name, c := range map[string]struct {
+		tasks []task
+		want  int
+	}{"tasks": {tasks, foundTasks}, "fresh": {fresh, foundFresh}} {
+		t.Run(name, func(t *testing.T) {
+			choose := func(said string) []string {
+				names, _, _ := w.search(t, "/portal/mcp", "ana", string(encode(t, map[string]any{"query": said, "limit": among})))
+				return names
+			}
+			if found := measure(t, c.tasks, choose); found < c.want {
+				t.Errorf("%d of %d tasks find a right tool, want %d", found, len(c.tasks), c.want)
+			}
+		})
+	}
+}
+
+// measure counts the tasks of which a right tool is chosen, and logs the others.
+func measure(t *testing.T, tasks []task, choose func(said string) []string) (found int) {
+	t.Helper()
+	for _, task := range tasks {
+		names := choose(task.said)
+		if slices.ContainsFunc(task.tools, func(tool string) bool { return slices.Contains(names, tool) }) {
+			found++
+			continue
+		}
+		t.Logf("%s: chosen are %s, and not %s", task.said, strings.Join(names, ", "), strings.Join(task.tools, " or "))
+	}
+	t.Logf("a right tool for %d of %d tasks", found, len(tasks))
+	return found
+}
+
+// evaluationWorld has all tools of ours, and those of other servers.
+func evaluationWorld(t *testing.T) *world {
+	t.Helper()
+	o := &others{}
+	for _, n := range noise {
+		o.tools = append(o.tools, tool(n.server+"."+n.tool, string(encode(t, map[string]any{
+			"name": n.tool, "description": n.says, "inputSchema": json.RawMessage(`{"type":"object"}`),
+		}))))
+	}
+	slices.SortFunc(o.tools, func(a, b *ubl.PortalTool) int { return strings.Compare(a.Tool, b.Tool) })
+	return newWorld(t, func(opts *mcp.Options) { opts.Portal = o })
+}
+
+// TestTasksAreWhole: each names tools that there are, and stands there once.
+func TestTasksAreWhole(t *testing.T) {
+	w := evaluationWorld(t)
+	seen := map[string]bool{}
+	for _, task := range slices.Concat(tasks, fresh) {
+		if seen[task.said] || len(task.tools) == 0 {
+			t.Errorf("%q is there twice, or has no tool", task.said)
+		}
+		seen[task.said] = true
+		for _, tool := range task.tools {
+			var got struct{ Name string }
+			structured(t, w.use(t, "/portal/mcp", "ana", "test", "tool.describe", `{"name":"`+tool+`"}`), &got)
+			if got.Name != tool {
+				t.Errorf("%q: %s is no tool", task.said, tool)
+			}
+		}
+	}
+	if len(tasks) != 60 || len(noise) != 100 {
+		t.Errorf("%d tasks among %d tools of others", len(tasks), len(noise))
+	}
+}
