@@ -44,6 +44,8 @@ type Options struct {
 	// request went. Issuers are the identity providers whose tokens it takes.
 	PublicURL string
 	Issuers   []string
+	// Authorizes says that this server gives tokens to agents by itself (package oauth).
+	Authorizes bool
 
 	// Version is the program's, Instructions tell models what the server is for.
 	Version, Instructions string
