@@ -22,6 +22,10 @@ type Identity struct {
 	// same id from another pair.
 	Issuer  string `json:"-"`
 	Subject string `json:"-"`
+
+	// Mandate bounds what an agent may do, nil for who has none. It is as the tenant said
+	// when it was last asked about the agent's credential.
+	Mandate *Mandate `json:"-"`
 }
 
 // Author is the identity as it is written into atoms.
