@@ -25,6 +25,9 @@ type entry struct {
 	// (0: at each use); nil for an OIDC token.
 	ask   checkFunc
 	every time.Duration
+	// resource is the URL that an agent's access token is good at, and nowhere else; "" for
+	// every other credential.
+	resource string
 	// session is what a cookie said; nil for every other credential.
 	session *sessionClaims
 	// signer is the id of our key that signed it, "" where none did.

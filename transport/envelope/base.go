@@ -20,8 +20,14 @@ func Base(publicURL string, r *http.Request) string {
 
 type refusalKey struct{}
 
-// WithRefusals has [WriteError] answer by write for what is in ctx, where a protocol has a
-// form of its own for errors.
-func WithRefusals(ctx context.Context, write func(http.ResponseWriter, *http.Request, error)) context.Context {
-	return context.WithValue(ctx, refusalKey{}, write)
+// Refusing is a handler behind authentication that has [WriteError] answer by write whom it
+// turns away, where a protocol or a page has a form of its own for that. What is let through to
+// next is answered in the usual form.
+func Refusing(authenticate func(http.Handler) http.Handler, next http.Handler, write func(http.ResponseWriter, *http.Request, error)) http.Handler {
+	let := authenticate(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), refusalKey{}, nil)))
+	}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		let.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), refusalKey{}, write)))
+	})
 }

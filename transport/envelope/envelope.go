@@ -142,7 +142,7 @@ func NewError(ctx context.Context, err error) (status int, body ErrorBody) {
 	return e.Code.Status(), body
 }
 
-// WriteError answers with err in the envelope, or as [WithRefusals] says. A refusal for
+// WriteError answers with err in the envelope, or as [Refusing] says. A refusal for
 // load says when to come back.
 func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	if write, ok := r.Context().Value(refusalKey{}).(func(http.ResponseWriter, *http.Request, error)); ok {

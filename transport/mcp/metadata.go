@@ -78,12 +78,7 @@ type metadata struct {
 // Challenge makes authentication speak the protocol to whom it turns away, and tell them
 // where the metadata are.
 func (s *Server) Challenge(authenticate func(http.Handler) http.Handler) func(http.Handler) http.Handler {
-	return func(next http.Handler) http.Handler {
-		let := authenticate(next)
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			let.ServeHTTP(w, r.WithContext(envelope.WithRefusals(r.Context(), s.turnAway)))
-		})
-	}
+	return func(next http.Handler) http.Handler { return envelope.Refusing(authenticate, next, s.turnAway) }
 }
 
 // turnAway answers a request that never came to the door.
