@@ -175,8 +175,12 @@ func (a *Authenticator) identifyService(ctx context.Context, c credential) (*ent
 	e := &entry{identity: caller.Identity, expires: caller.ExpiresAt, id: c.clientID, home: c.tenant}
 	e.identity.TenantID = c.tenant // the tenant speaks for itself only
 	e.identity.Groups = append([]string{}, e.identity.Groups...)
+	e.mandate.Store(caller.Identity.Mandate)
 	e.ask = func(ctx context.Context) error {
-		_, err := a.asker.Ask(ctx, home, check)
+		now, err := ubl.Ask[*ubl.ServiceCaller](ctx, a.asker, home, check)
+		if err == nil {
+			e.mandate.Store(now.Identity.Mandate)
+		}
 		return err
 	}
 	return e, nil
