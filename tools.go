@@ -146,6 +146,8 @@ const (
 	MaxMandateSets   = 32
 	MaxMandateTools  = 64
 	MaxMandatePlaces = 100
+	// MaxAgents is how many agents that a person has connected may hold at a time.
+	MaxAgents = 50
 )
 
 // mandateFree are looks at who the caller is, which every mandate leaves: an agent has to be
@@ -306,6 +308,14 @@ type (
 		RefreshHash string
 		NewHash     string
 	}
+	// RevokeAgent ends an agent for who shows a refresh token of it (RFC 7009); unauthorized
+	// where it is none. The platform, for transport/auth. Answers *ServiceToken.
+	RevokeAgent struct {
+		Request
+		ClientID   string
+		Client     string
+		FamilyHash string
+	}
 	// CheckAgent answers the *ServiceCaller behind a client id whose agent was connected, or
 	// unauthorized. Asked by transport/auth only, which has verified an access token.
 	CheckAgent struct{ ClientID string }
@@ -337,6 +347,9 @@ func (RedeemAgentCode) Cost() int { return 2 * writeCost }
 
 // Cost is one act and the service.
 func (RefreshAgent) Cost() int { return 2 * writeCost }
+
+// Cost is one act and the service.
+func (RevokeAgent) Cost() int { return 2 * writeCost }
 
 // Cost is 0: it reads.
 func (CheckAgent) Cost() int { return 0 }

@@ -253,14 +253,14 @@ func (a *Authenticator) authenticate(ctx context.Context, r *http.Request, find 
 		return nil, nil, err
 	}
 	act := r.Method != http.MethodGet && r.Method != http.MethodHead
-	caller := &envelope.Caller{Identity: e.identity, TokenID: e.id, ExpiresAt: e.expires, Revoked: e.revoked}
+	caller := &envelope.Caller{Identity: e.who(), TokenID: e.id, ExpiresAt: e.expires, Revoked: e.revoked}
 	if e.ask != nil {
 		caller.Holds = func(ctx context.Context) error { return refusal(e.ask(ctx)) }
 	}
 	if e.session != nil {
 		caller.Session, caller.ProvedAt = true, e.session.provedAt()
 	}
-	caller.Enters(ubl.Enter{Request: a.request(ctx, e.identity), Name: e.name, Act: act, Operator: a.runs(e.identity)}, a.asker)
+	caller.Enters(ubl.Enter{Request: a.request(ctx, caller.Identity), Name: e.name, Act: act, Operator: a.runs(e.identity)}, a.asker)
 	return caller, e, nil
 }
 

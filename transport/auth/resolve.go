@@ -182,8 +182,12 @@ func (a *Authenticator) serviceEntry(ctx context.Context, tenant ubl.TenantID, c
 	e := &entry{identity: caller.Identity, expires: caller.ExpiresAt, id: clientID, home: tenant, resource: caller.Resource}
 	e.identity.TenantID = tenant // the tenant speaks for itself only
 	e.identity.Groups = append([]string{}, e.identity.Groups...)
+	e.mandate.Store(caller.Identity.Mandate)
 	e.ask = func(ctx context.Context) error {
-		_, err := a.asker.Ask(ctx, home, check)
+		now, err := ubl.Ask[*ubl.ServiceCaller](ctx, a.asker, home, check)
+		if err == nil {
+			e.mandate.Store(now.Identity.Mandate)
+		}
 		return err
 	}
 	return e, nil
