@@ -34,6 +34,7 @@ type AgentToken struct {
 	Resource string // the URL of the one MCP server that it is for
 	Agent    string // the client id of the service, as of [NewServiceToken]
 	Client   string // the OAuth client
+	Family   string // the hash of what its refresh tokens share
 	UserID   ubl.UserID
 	Expires  time.Time
 }
@@ -43,6 +44,7 @@ type agentClaims struct {
 	jwt.Claims
 	Client string `json:"client_id"`
 	Agent  string `json:"agent"`
+	Family string `json:"family"`
 
 	signer earlierKey
 }
@@ -58,7 +60,7 @@ func (a *Authenticator) SignAgent(t AgentToken) (string, error) {
 			Issuer: t.Issuer, Audience: jwt.Audience{t.Resource}, Subject: string(t.UserID),
 			IssuedAt: jwt.NewNumericDate(a.now()), Expiry: jwt.NewNumericDate(t.Expires), ID: id,
 		},
-		Client: t.Client, Agent: t.Agent,
+		Client: t.Client, Agent: t.Agent, Family: t.Family,
 	})
 	if err != nil {
 		return "", fmt.Errorf("couldn't sign an access token: %w", err)
@@ -81,7 +83,7 @@ func (a *Authenticator) OpenAgent(text string) (AgentToken, bool) {
 	if err != nil {
 		return AgentToken{}, false
 	}
-	return AgentToken{of.Issuer, of.Audience[0], of.Agent, of.Client, ubl.UserID(of.Subject), of.Expiry.Time()}, true
+	return AgentToken{of.Issuer, of.Audience[0], of.Agent, of.Client, of.Family, ubl.UserID(of.Subject), of.Expiry.Time()}, true
 }
 
 // isAgentToken reports whether a token says that it is one. Providers have such tokens, too.

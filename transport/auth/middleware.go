@@ -43,10 +43,7 @@ func nowhere(*http.Request) string { return "" }
 // guardAt is guard where at says which URL's access tokens count.
 func (a *Authenticator) guardAt(next http.Handler, find finder, at func(*http.Request) string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		caller, e, err := a.authenticate(r.Context(), r, find)
-		if err == nil && e.resource != "" && e.resource != at(r) {
-			err = badToken("the token is for another address than this one")
-		}
+		caller, e, err := a.authenticate(r.Context(), r, find, at(r))
 		if err == nil && e.session != nil {
 			err = a.keepSession(w, r, e.session)
 		}

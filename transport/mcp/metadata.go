@@ -18,7 +18,7 @@ const MetadataPath = "/.well-known/oauth-protected-resource"
 const Scope = "mcp"
 
 // resources are the paths at which there is an MCP server, and what is narrower below them.
-var resources = regexp.MustCompile(`^(/portal)?/mcp(/[A-Za-z0-9._:-]{1,64}){0,4}$`)
+var resources = regexp.MustCompile(`^(/portal)?/mcp(/[A-Za-z0-9._:,-]{1,256}){0,2}$`)
 
 // Resource reports whether a path is that of an MCP server of ours.
 func Resource(path string) bool { return resources.MatchString(path) }

@@ -92,6 +92,7 @@ func (w *world) open(t testing.TB, s *mcp.Server) (url string) {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", w.middleware(s.Challenge(w.authenticate)(s.Handler())))
 	mux.Handle("/portal/mcp", w.middleware(s.Challenge(w.authenticate)(s.PortalHandler())))
+	mux.Handle(mcp.MetadataPath, w.middleware(s.Metadata()))
 	mux.Handle(mcp.MetadataPath+"/", w.middleware(s.Metadata()))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)

@@ -22,14 +22,13 @@ const codeTime = ubl.AgentCodeTTL
 
 // code is what was allowed, as the client brings it back. The Tenant has the hash.
 type code struct {
-	Agent     string   `json:"agent"` // the client id of the service
-	Client    string   `json:"client"`
-	Redirect  string   `json:"redirect"` // its hash
-	Challenge string   `json:"challenge"`
-	Resource  string   `json:"resource"`
-	Issuer    string   `json:"issuer"`
-	Secret    string   `json:"secret"`
-	Ends      ubl.Time `json:"ends"`
+	Agent     string   `json:"a"` // the client id of the service
+	Client    string   `json:"c"`
+	Redirect  string   `json:"r"` // its hash
+	Challenge string   `json:"p"` // of PKCE
+	Resource  string   `json:"u"`
+	Secret    string   `json:"s"`
+	Ends      ubl.Time `json:"e"`
 }
 
 // consent takes the answer to the page.
@@ -122,8 +121,8 @@ func (s *Server) connect(ctx context.Context, f *form, chosen *choices, m ubl.Ma
 		return nil, "", err
 	}
 	text, err := s.stamp(codeKind, code{
-		Agent: clientID, Client: f.Client, Redirect: hashOf(f.Redirect), Challenge: f.Challenge,
-		Resource: f.Resource, Issuer: f.Issuer, Secret: secret, Ends: ubl.TimeOf(s.Now().Add(codeTime)),
+		Agent: clientID, Client: f.Client, Redirect: challengeOf(f.Redirect), Challenge: f.Challenge,
+		Resource: f.Resource, Secret: secret, Ends: ubl.TimeOf(s.Now().Add(codeTime)),
 	})
 	if err != nil {
 		return nil, "", err

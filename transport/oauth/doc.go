@@ -26,7 +26,7 @@
 //	                        chosen places, added by the person ► code
 //	POST /oauth/token       client, code, verifier ► RedeemAgentCode ► access and refresh token
 //	POST /oauth/token       client, refresh token ► RefreshAgent ► the next of both
-//	POST /oauth/revoke      either ► RevokeServiceToken
+//	POST /oauth/revoke      either ► RevokeAgent
 //
 // An access token is a JWT of the node's key, of type at+jwt, for one MCP server. Package
 // transport/auth signs it and takes it there and nowhere else.

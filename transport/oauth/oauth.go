@@ -92,6 +92,7 @@ type Access struct {
 	Resource string // the URL of the MCP server that it is for
 	Agent    string // the client id of the service
 	Client   string // the OAuth client
+	Family   string // the hash of what its refresh tokens share
 	UserID   ubl.UserID
 	Expires  time.Time
 }
@@ -125,14 +126,29 @@ func New(o Options) (*Server, error) {
 // Open mounts what programs ask for: any page may make a browser do so, since no cookie
 // counts there.
 func (s *Server) Open(r chi.Router) {
-	r.Get(MetadataPath, s.metadata)
-	r.Get(MetadataPath+"/*", s.metadata)
-	// Not found is what tells clients that OpenID Connect isn't spoken here.
-	r.Get(openIDPath, nothing)
-	r.Get(openIDPath+"/*", nothing)
-	r.Post(registerPath, s.register)
-	r.Post(tokenPath, s.token)
-	r.Post(revokePath, s.revoke)
+	for path, h := range map[string]http.Handler{
+		MetadataPath: only(http.MethodGet, s.metadata),
+		// Not found is what tells clients that OpenID Connect isn't spoken here.
+		openIDPath: only(http.MethodGet, nothing),
+	} {
+		r.Handle(path, h)
+		r.Handle(path+"/*", h)
+	}
+	r.Handle(registerPath, only(http.MethodPost, s.register))
+	r.Handle(tokenPath, only(http.MethodPost, s.token))
+	r.Handle(revokePath, only(http.MethodPost, s.revoke))
+}
+
+// only refuses other methods. All are mounted, so that a browser's preflight finds the way.
+func only(method string, h http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != method && (r.Method != http.MethodHead || method != http.MethodGet) {
+			w.Header().Set("Allow", method)
+			envelope.WriteError(w, r, ubl.Errorf(ubl.CodeMethodNotAllowed, "the path knows %s only", method))
+			return
+		}
+		h(w, r)
+	})
 }
 
 // Mount mounts the pages for people. authenticate lets through who has a session; whom it

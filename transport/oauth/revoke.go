@@ -29,32 +29,29 @@ func (s *Server) revokes(w http.ResponseWriter, r *http.Request) error {
 	if q.Get("token") == "" {
 		return wrong(invalidRequest, "token is missing")
 	}
-	agent, client := s.grantOf(q.Get("token"))
-	if agent == "" {
+	of, ok := s.grantOf(q.Get("token"))
+	if !ok {
 		return nil
 	}
-	if client != label {
+	if of.Client != label {
 		return wrong(invalidGrant, "the token was given to another client")
 	}
 	head, err := s.command(r.Context())
 	if err != nil {
 		return err
 	}
-	_, err = s.Asker.Ask(r.Context(), ubl.TenantName(s.TenantOf(agent)), ubl.RevokeServiceToken{Request: head, ClientID: agent})
+	_, err = s.Asker.Ask(r.Context(), ubl.TenantName(s.TenantOf(of.Agent)), ubl.RevokeAgent{Request: head, ClientID: of.Agent, Client: of.Client, FamilyHash: of.Family})
 	if code := ubl.CodeOf(err); err != nil && code.Status() < http.StatusInternalServerError && code != ubl.CodeRateLimited {
 		return nil // it had ended
 	}
 	return err
 }
 
-// grantOf is whose a token is, and of which client; "" for what is no token of ours.
-func (s *Server) grantOf(token string) (agent, client string) {
+// grantOf is what a token says that is one of ours, of either kind.
+func (s *Server) grantOf(token string) (Access, bool) {
 	var t refreshToken
 	if s.read(refreshKind, token, &t) == nil {
-		return t.Agent, t.Client
+		return Access{Agent: t.Agent, Client: t.Client, Family: hashOf(t.Family)}, true
 	}
-	if a, ok := s.Opened(token); ok {
-		return a.Agent, a.Client
-	}
-	return "", ""
+	return s.Opened(token)
 }

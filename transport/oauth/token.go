@@ -25,12 +25,11 @@ const maxTokenForm = 64 << 10
 // refreshToken is what a client fetches the next access token with. The Tenant has the hashes
 // of both secrets: the newest Own, and the Family that all of a grant share.
 type refreshToken struct {
-	Agent    string `json:"agent"`
-	Client   string `json:"client"`
-	Resource string `json:"resource"`
-	Issuer   string `json:"issuer"`
-	Family   string `json:"family"`
-	Own      string `json:"own"`
+	Agent    string `json:"a"`
+	Client   string `json:"c"`
+	Resource string `json:"u"`
+	Family   string `json:"f"`
+	Own      string `json:"o"`
 }
 
 // tokens is the answer of the token endpoint (RFC 6749, 5.1).
@@ -136,14 +135,14 @@ func (s *Server) redeem(ctx context.Context, q url.Values, label string) (*token
 		return nil, wrong(invalidGrant, "the code is too old")
 	case c.Client != label:
 		return nil, wrong(invalidGrant, "the code was given to another client")
-	case !sameText(c.Redirect, hashOf(q.Get("redirect_uri"))):
+	case !sameText(c.Redirect, challengeOf(q.Get("redirect_uri"))):
 		return nil, wrong(invalidGrant, "redirect_uri is not the one that the code was asked with")
 	case !sameText(c.Challenge, challengeOf(q.Get("code_verifier"))):
 		return nil, wrong(invalidGrant, "code_verifier doesn't go with the code")
 	case q.Get("resource") != "" && q.Get("resource") != c.Resource:
 		return nil, wrong(invalidTarget, "resource is not the one that the code was asked with")
 	}
-	next, err := s.next(refreshToken{Agent: c.Agent, Client: c.Client, Resource: c.Resource, Issuer: c.Issuer})
+	next, err := s.next(refreshToken{Agent: c.Agent, Client: c.Client, Resource: c.Resource})
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +206,7 @@ func (s *Server) give(ctx context.Context, next refreshToken, cmd ubl.Command) (
 	if end := caller.ExpiresAt.Std(); caller.ExpiresAt != 0 && end.Before(expires) {
 		expires = end
 	}
-	access, err := s.Sign(Access{Issuer: next.Issuer, Resource: next.Resource, Agent: next.Agent, Client: next.Client, UserID: caller.Identity.UserID, Expires: expires})
+	access, err := s.Sign(Access{Issuer: originOf(next.Resource), Resource: next.Resource, Agent: next.Agent, Client: next.Client, Family: hashOf(next.Family), UserID: caller.Identity.UserID, Expires: expires})
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +224,16 @@ func (s *Server) command(ctx context.Context) (ubl.Request, error) {
 	return ubl.Request{Who: ubl.Platform(), ID: envelope.RequestOf(ctx).ID, Key: "oauth:" + key}, err
 }
 
-// challengeOf is the challenge that a verifier answers (RFC 7636, S256).
+// originOf is the server that a resource was found to be of, as its client knows it.
+func originOf(resource string) string {
+	u, err := url.Parse(resource)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// challengeOf is the challenge that a verifier answers (RFC 7636, S256): its hash.
 func challengeOf(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
