@@ -154,11 +154,18 @@ func (l *Limiter) Client(r *http.Request, behind bool) error {
 	if l == nil || l.rates[ClientsIP] == nil {
 		return nil
 	}
-	a := l.ClientOf(r)
-	if a.IsLoopback() && !behind && !l.passedOn(r) {
+	a, counted := l.elsewhere(r, behind)
+	if !counted {
 		return nil
 	}
 	return l.take(use{ClientsIP, network(a)})
+}
+
+// elsewhere is the client's address, and whether it counts: not that of this machine itself,
+// unless a proxy passed the request on.
+func (l *Limiter) elsewhere(r *http.Request, behind bool) (a netip.Addr, counted bool) {
+	a = l.ClientOf(r)
+	return a, a.IsValid() && (!a.IsLoopback() || behind || l.passedOn(r))
 }
 
 // Founding is what to ask before a request founds a tenant: it counts that for the
@@ -168,8 +175,8 @@ func (l *Limiter) Founding(r *http.Request, behind bool) func() error {
 	if l == nil || l.rates[FoundingsIP] == nil {
 		return nil
 	}
-	a := l.ClientOf(r)
-	if !a.IsValid() || a.IsLoopback() && !behind && !l.passedOn(r) {
+	a, counted := l.elsewhere(r, behind)
+	if !counted {
 		return nil
 	}
 	return func() error { return l.take(use{FoundingsIP, network(a)}) }

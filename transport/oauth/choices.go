@@ -25,15 +25,16 @@ type choices struct {
 	Name       string
 	Set        []string // names of sets
 	ReadOnly   bool
-	Everywhere bool     // wherever it is let in, in place of Place
-	Place      []string // ids of rooms and workspaces
+	Place      []string // ids of rooms and workspaces that it is added to
+	Everywhere bool     // it may be elsewhere besides, wherever it is let in
 	PerMinute  int
 	Days       int
 }
 
-// firstChoices are those that the page comes with: it lets an agent in nowhere by itself.
+// firstChoices are those that the page comes with: it lets an agent in nowhere by itself, and only
+// to read where the MCP server's path says that.
 func firstChoices(f *form, sets []Set) *choices {
-	c := &choices{Name: agentName(f.Name), PerMinute: usualPerMinute, Days: usualDays}
+	c := &choices{Name: agentName(f.Name), ReadOnly: strings.HasSuffix(f.Path, "/readonly"), PerMinute: usualPerMinute, Days: usualDays}
 	for _, set := range sets {
 		if set.Chosen {
 			c.Set = append(c.Set, set.Name)
@@ -89,9 +90,9 @@ func (c *choices) mandate(sets []Set, places []place) (m ubl.Mandate, problem st
 	case len(m.Tools) == 0:
 		return m, "Choose what it may do"
 	case !c.Everywhere && len(m.Places) == 0:
-		return m, "Choose at least one room or workspace, or everywhere"
+		return m, "Choose at least one room or workspace, or let it see what any member sees"
 	case len(m.Places) > ubl.MaxMandatePlaces:
-		return m, "Choose " + strconv.Itoa(ubl.MaxMandatePlaces) + " places at most, or everywhere"
+		return m, "Choose " + strconv.Itoa(ubl.MaxMandatePlaces) + " rooms and workspaces at most, or let it see what any member sees"
 	case c.PerMinute < 1 || c.PerMinute > maxPerMinute:
 		return m, "Calls a minute: 1 to " + strconv.Itoa(maxPerMinute)
 	case c.Days < 1 || c.Days > maxDays:

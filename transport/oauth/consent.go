@@ -103,8 +103,8 @@ func (s *Server) allow(w http.ResponseWriter, r *http.Request, f *form, chosen *
 		s.fail(w, r, err)
 		return
 	}
-	kept := slices.DeleteFunc(places, func(p place) bool { return !slices.Contains(mandate.Places, p.ID) })
-	missing := s.addTo(r.Context(), agent.UserID, kept)
+	into := slices.DeleteFunc(places, func(p place) bool { return !slices.Contains(chosen.Place, p.ID) })
+	missing := s.addTo(r.Context(), agent.UserID, into)
 	s.leave(w, r, f, withAnswer(f.Redirect, f.Issuer, f.State, "code", text), agent.Name, missing)
 }
 

@@ -48,7 +48,7 @@ func isDocument(id string) bool { return strings.HasPrefix(id, "https://") }
 // documentURL refuses addresses that can be no client's.
 func documentURL(id string) (*url.URL, bool) {
 	u, err := url.Parse(id)
-	if err != nil || len(id) > maxURL || !plainText(id) || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.Contains(id, "#") || u.RawQuery != "" {
+	if err != nil || len(id) > maxURL || !plainText(id) || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.Contains(id, "#") || u.RawQuery != "" || u.ForceQuery {
 		return nil, false
 	}
 	return u, u.Path != "" && u.Path != "/" && path.Clean(u.Path) == strings.TrimSuffix(u.Path, "/")

@@ -106,7 +106,6 @@ type consentPage struct {
 	Stale         bool // they have to confirm that it is them
 	Sets, Places  []option
 	Chosen        *choices
-	MostPlaces    int
 }
 
 var consentTemplate = envelope.NewPage("Connect {{.Client}} to UBL", `<h1>Connect {{.Client}} to UBL</h1>
@@ -124,10 +123,10 @@ var consentTemplate = envelope.NewPage("Connect {{.Client}} to UBL", `<h1>Connec
 {{end}}<label class="choice"><input type="checkbox" name="read_only" value="yes"{{if .Chosen.ReadOnly}} checked{{end}}> Only read: it changes nothing and sends nothing</label>
 </fieldset>
 <fieldset><legend>Where</legend>
-<label class="choice"><input type="radio" name="where" value="chosen"{{if not .Chosen.Everywhere}} checked{{end}}> Only in these, and it sees nothing else of {{.Tenant}}:</label>
-{{range .Places}}<label class="choice inner"><input type="checkbox" name="place" value="{{.ID}}"{{if .Chosen}} checked{{end}}> {{.Says}} <small>{{.Kind}}</small></label>
-{{else}}<p class="inner"><small>You are in no room and no workspace.</small></p>
-{{end}}<label class="choice"><input type="radio" name="where" value="everywhere"{{if .Chosen.Everywhere}} checked{{end}}> Wherever it is let in, as any member: open rooms and workspaces, and the ledger of {{.Tenant}}</label>
+{{range .Places}}<label class="choice"><input type="checkbox" name="place" value="{{.ID}}"{{if .Chosen}} checked{{end}}> {{.Says}} <small>{{.Kind}}</small></label>
+{{else}}<p><small>You are in no room and no workspace.</small></p>
+{{end}}<label class="choice"><input type="radio" name="where" value="chosen"{{if not .Chosen.Everywhere}} checked{{end}}> Nowhere else: it sees nothing more of {{.Tenant}}</label>
+<label class="choice"><input type="radio" name="where" value="everywhere"{{if .Chosen.Everywhere}} checked{{end}}> It also sees what any member sees: open rooms and workspaces, and the ledger of {{.Tenant}}</label>
 </fieldset>
 <label>Calls a minute, at most <input name="per_minute" type="number" inputmode="numeric" min="1" max="10000" value="{{.Chosen.PerMinute}}" required></label>
 <label>For how many days <input name="days" type="number" inputmode="numeric" min="1" max="366" value="{{.Chosen.Days}}" required></label>
