@@ -1,0 +1,180 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
+)
+
+// consentForm is the value that the page which asks has in its form.
+var consentForm = regexp.MustCompile(`name="form" value="([^"]*)"`)
+
+// lets answers the page that an authorization leads to, and is where that leads.
+func (v visitor) lets(authorize string, choices url.Values) (*url.URL, error) {
+	resp, err := v.Get(authorize)
+	if err != nil {
+		return nil, err
+	}
+	page, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	form := consentForm.FindSubmatch(page)
+	if err != nil || form == nil {
+		return nil, errors.New("the page asks nothing: " + resp.Status + " " + string(page))
+	}
+	choices.Set("form", html.UnescapeString(string(form[1])))
+	at := *resp.Request.URL
+	at.Path, at.RawQuery = "/oauth/consent", ""
+	req, err := http.NewRequest("POST", at.String(), strings.NewReader(choices.Encode()))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if resp, err = v.Do(req); err != nil {
+		return nil, err
+	}
+	page, err = io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err != nil || resp.StatusCode != http.StatusSeeOther {
+		return nil, errors.New("the answer is not taken: " + resp.Status + " " + string(page))
+	}
+	return resp.Location()
+}
+
+// inGeneral lets an agent read and write in r:general for a day, and nothing else.
+func inGeneral() url.Values {
+	return url.Values{"answer": {"allow"}, "name": {"Harbour Robot"}, "set": {"messenger"}, "where": {"chosen"}, "place": {"r:general"}, "per_minute": {"60"}, "days": {"1"}}
+}
+
+// goClient is the go-sdk's own OAuth client for an MCP server. The visitor lets it in once.
+func goClient(t *testing.T, v visitor, refreshesAtOnce bool) *auth.AuthorizationCodeHandler {
+	t.Helper()
+	const back = "http://127.0.0.1:1/callback"
+	asked := 0
+	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
+			ClientName: "Harbour Robot", RedirectURIs: []string{back}, GrantTypes: []string{"authorization_code", "refresh_token"},
+		}},
+		RequestRefreshToken: true,
+		AuthorizationCodeFetcher: func(_ context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			if asked++; asked > 1 {
+				return nil, errors.New("the person isn't asked twice")
+			}
+			to, err := v.lets(args.URL, inGeneral())
+			if err != nil {
+				return nil, err
+			}
+			q := to.Query()
+			return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
+		},
+		NewTokenSource: func(ctx context.Context, c *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
+			if refreshesAtOnce {
+				token.Expiry = time.Now()
+			}
+			return c.TokenSource(ctx, token), nil
+		},
+	})
+	must(t, err)
+	return handler
+}
+
+// connect begins a session of MCP at a URL.
+func connect(t *testing.T, endpoint string, handler auth.OAuthHandler) *mcp.ClientSession {
+	t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "harbour-robot", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: endpoint, OAuthHandler: handler}, nil)
+	must(t, err)
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+func says(t *testing.T, session *mcp.ClientSession, text string) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "messenger.send", Arguments: map[string]any{
+		"room_id": "r:general", "type": "text", "body": map[string]any{"text": text}}})
+	if err == nil && result.IsError {
+		err = errors.New("the tool failed")
+	}
+	return err
+}
+
+// TestOAuthOfTheGoSDK: the go-sdk's own OAuth code finds the server, registers, has the person asked,
+// and works with what it was given, by whatever name it knows this machine. It refreshes, goes on
+// after a restart, and ends when the person says so.
+func TestOAuthOfTheGoSDK(t *testing.T) {
+	n := newNode(t)
+	v := newVisitor(t)
+	v.ask("POST", n.signInLink(t), http.StatusSeeOther)
+	_, port, _ := strings.Cut(n.addr, ":")
+	at := "http://localhost:" + port // where the link leads
+	for _, endpoint := range []string{"http://127.0.0.1:" + port + "/mcp", at + "/portal/mcp"} {
+		t.Run(endpoint, func(t *testing.T) {
+			v.t = t
+			session := connect(t, endpoint, goClient(t, v, true))
+			must(t, says(t, session, "hello from "+endpoint))
+			tools, err := session.ListTools(t.Context(), nil)
+			if err != nil || len(tools.Tools) == 0 {
+				t.Fatalf("the tools are %v, %v", tools, err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			if result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "office.document.list", Arguments: map[string]any{"workspace_id": "w:general"}}); err == nil && !result.IsError {
+				t.Error("the agent may do what its mandate doesn't name")
+			}
+		})
+	}
+
+	t.Run("restart and end", func(t *testing.T) {
+		v.t = t
+		handler := goClient(t, v, false)
+		must(t, says(t, connect(t, at+"/mcp", handler), "before"))
+		n.stop()
+		n.start()
+		session := connect(t, at+"/mcp", handler)
+		must(t, says(t, session, "after"))
+		var list struct {
+			Tokens []struct {
+				ClientID string `json:"client_id"`
+				Name     string `json:"name"`
+				Mandate  *struct {
+					Places []string `json:"places"`
+				} `json:"mandate"`
+				CreatedAt time.Time `json:"created_at"`
+			} `json:"service_tokens"`
+		}
+		must(t, json.Unmarshal([]byte(v.ask("GET", at+"/api/service-tokens", http.StatusOK)), &list))
+		if len(list.Tokens) != 3 {
+			t.Fatalf("the agents are %+v", list)
+		}
+		for _, token := range list.Tokens {
+			if token.Mandate == nil || len(token.Mandate.Places) != 1 || token.Name != "Harbour Robot" {
+				t.Errorf("an agent is %+v", token)
+			}
+			v.ask("DELETE", at+"/api/service-tokens/"+token.ClientID, http.StatusOK)
+		}
+		if err := says(t, session, "too late"); err == nil {
+			t.Error("an agent that has ended goes on")
+		}
+	})
+	v.t = t
+	texts := v.ask("GET", at+"/api/rooms/r:general/history", http.StatusOK)
+	for text, want := range map[string]bool{"hello from http://127.0.0.1:" + port + "/mcp": true, "hello from " + at + "/portal/mcp": true, "before": true, "after": true, "too late": false} {
+		if strings.Contains(texts, text) != want {
+			t.Errorf("the room has %q: %t", text, !want)
+		}
+	}
+}
