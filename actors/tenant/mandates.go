@@ -3,7 +3,6 @@ package tenant
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"ubl"
@@ -183,31 +182,13 @@ func (s *State) endMandate(c ubl.EndAgreement, t service, at actors.Moment) (*pl
 	return s.under(p, c.Who, t), nil
 }
 
-// placed are the beginnings of the tools that an agent with places may use: those of a place, whose
-// actor holds it to them, and lists that show them alone.
-var placed = []string{"messenger.", "room.", "office.", "container.", "agreement.", "tool.", "user.whoami", "portal.tool.list"}
-
-// placeless are those among them that are about the whole tenant.
-var placeless = []ubl.Did{ubl.DidRoomCreate, ubl.DidContainerCreate, ubl.DidWorkspaceCreate, "agreement.list", ubl.DidToolAccess}
-
 // mandated holds the use of a tool against the mandate of an agent, and counts it.
 func (s *State) mandated(p actors.Proposal) error {
 	m := s.mandateOf(p.Who.UserID)
-	if m == nil {
-		return nil
+	if err := m.May(p.Did, p.Acts, p.External); err != nil || m == nil || p.Still {
+		return err
 	}
-	begins := func(of string) bool { return strings.HasPrefix(string(p.Did), of) }
-	switch {
-	case !m.Uses(string(p.Did)):
-		return ubl.Errorf(ubl.CodeForbidden, "the agent's mandate doesn't let it use this tool")
-	case m.ReadOnly && (p.Acts || p.External):
-		return ubl.Errorf(ubl.CodeForbidden, "the agent's mandate is to read alone")
-	case m.Placed() && !p.External && (!slices.ContainsFunc(placed, begins) || slices.Contains(placeless, p.Did)):
-		return ubl.Errorf(ubl.CodeForbidden, "the agent's mandate is for some places, and this is about the whole tenant")
-	case p.Still:
-		return nil
-	}
-	if wait := s.meters.Take(agreement.Use{User: p.Who.UserID, Of: "*"}, p.At, m.PerMinute); wait > 0 {
+	if wait := s.meters.Take(agreement.Use{User: p.Who.UserID, Of: string(ubl.AgentAgreement(""))}, p.At, m.PerMinute); wait > 0 {
 		return ubl.Errorf(ubl.CodeRateLimited, "the agent has used tools as often as its mandate allows in a minute").Later(wait)
 	}
 	return nil
@@ -216,7 +197,7 @@ func (s *State) mandated(p actors.Proposal) error {
 // beyond refuses what an agent with places may not see, as the tenant's own records.
 func (s *State) beyond(who ubl.Identity) error {
 	if s.mandateOf(who.UserID).Placed() {
-		return ubl.Errorf(ubl.CodeForbidden, "the agent's mandate is for some places, and this is about the whole tenant")
+		return ubl.ErrElsewhere()
 	}
 	return nil
 }
