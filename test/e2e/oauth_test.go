@@ -4,11 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"html"
-	"io"
 	"net/http"
-	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -17,49 +13,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
+
+	"ubl/test/consent"
 )
 
-// consentForm is the value that the page which asks has in its form.
-var consentForm = regexp.MustCompile(`name="form" value="([^"]*)"`)
-
-// lets answers the page that an authorization leads to, and is where that leads.
-func (v visitor) lets(authorize string, choices url.Values) (*url.URL, error) {
-	resp, err := v.Get(authorize)
-	if err != nil {
-		return nil, err
-	}
-	page, err := io.ReadAll(resp.Body)
-	resp.Body.Close()
-	form := consentForm.FindSubmatch(page)
-	if err != nil || form == nil {
-		return nil, errors.New("the page asks nothing: " + resp.Status + " " + string(page))
-	}
-	choices.Set("form", html.UnescapeString(string(form[1])))
-	at := *resp.Request.URL
-	at.Path, at.RawQuery = "/oauth/consent", ""
-	req, err := http.NewRequest("POST", at.String(), strings.NewReader(choices.Encode()))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	if resp, err = v.Do(req); err != nil {
-		return nil, err
-	}
-	page, err = io.ReadAll(resp.Body)
-	resp.Body.Close()
-	if err != nil || resp.StatusCode != http.StatusSeeOther {
-		return nil, errors.New("the answer is not taken: " + resp.Status + " " + string(page))
-	}
-	return resp.Location()
-}
-
-// inGeneral lets an agent read and write in r:general for a day, and nothing else.
-func inGeneral() url.Values {
-	return url.Values{"answer": {"allow"}, "name": {"Harbour Robot"}, "set": {"messenger"}, "where": {"chosen"}, "place": {"r:general"}, "per_minute": {"60"}, "days": {"1"}}
-}
-
-// goClient is the go-sdk's own OAuth client for an MCP server. The visitor lets it in once.
-func goClient(t *testing.T, v visitor, refreshesAtOnce bool) *auth.AuthorizationCodeHandler {
+// goClient is the go-sdk's own OAuth client for an MCP server. The person lets it in once.
+func goClient(t *testing.T, p *consent.Person, refreshesAtOnce bool) *auth.AuthorizationCodeHandler {
 	t.Helper()
 	const back = "http://127.0.0.1:1/callback"
 	asked := 0
@@ -68,11 +27,11 @@ func goClient(t *testing.T, v visitor, refreshesAtOnce bool) *auth.Authorization
 			ClientName: "Harbour Robot", RedirectURIs: []string{back}, GrantTypes: []string{"authorization_code", "refresh_token"},
 		}},
 		RequestRefreshToken: true,
-		AuthorizationCodeFetcher: func(_ context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			if asked++; asked > 1 {
 				return nil, errors.New("the person isn't asked twice")
 			}
-			to, err := v.lets(args.URL, inGeneral())
+			to, err := p.Answer(ctx, args.URL, consent.InGeneral())
 			if err != nil {
 				return nil, err
 			}
@@ -117,14 +76,14 @@ func says(t *testing.T, session *mcp.ClientSession, text string) error {
 // after a restart, and ends when the person says so.
 func TestOAuthOfTheGoSDK(t *testing.T) {
 	n := newNode(t)
-	v := newVisitor(t)
-	v.ask("POST", n.signInLink(t), http.StatusSeeOther)
+	p, err := consent.SignIn(t.Context(), n.signInLink(t))
+	must(t, err)
+	owner := n.agent("owner", "Authorization", "Bearer "+n.token("owner@localhost"))
 	_, port, _ := strings.Cut(n.addr, ":")
 	at := "http://localhost:" + port // where the link leads
 	for _, endpoint := range []string{"http://127.0.0.1:" + port + "/mcp", at + "/portal/mcp"} {
 		t.Run(endpoint, func(t *testing.T) {
-			v.t = t
-			session := connect(t, endpoint, goClient(t, v, true))
+			session := connect(t, endpoint, goClient(t, p, true))
 			must(t, says(t, session, "hello from "+endpoint))
 			tools, err := session.ListTools(t.Context(), nil)
 			if err != nil || len(tools.Tools) == 0 {
@@ -139,8 +98,7 @@ func TestOAuthOfTheGoSDK(t *testing.T) {
 	}
 
 	t.Run("restart and end", func(t *testing.T) {
-		v.t = t
-		handler := goClient(t, v, false)
+		handler := goClient(t, p, false)
 		must(t, says(t, connect(t, at+"/mcp", handler), "before"))
 		n.stop()
 		n.start()
@@ -153,10 +111,10 @@ func TestOAuthOfTheGoSDK(t *testing.T) {
 				Mandate  *struct {
 					Places []string `json:"places"`
 				} `json:"mandate"`
-				CreatedAt time.Time `json:"created_at"`
 			} `json:"service_tokens"`
 		}
-		must(t, json.Unmarshal([]byte(v.ask("GET", at+"/api/service-tokens", http.StatusOK)), &list))
+		_, body := owner.ask("GET", "/api/service-tokens", "")
+		must(t, json.Unmarshal([]byte(body), &list))
 		if len(list.Tokens) != 3 {
 			t.Fatalf("the agents are %+v", list)
 		}
@@ -164,14 +122,15 @@ func TestOAuthOfTheGoSDK(t *testing.T) {
 			if token.Mandate == nil || len(token.Mandate.Places) != 1 || token.Name != "Harbour Robot" {
 				t.Errorf("an agent is %+v", token)
 			}
-			v.ask("DELETE", at+"/api/service-tokens/"+token.ClientID, http.StatusOK)
+			if status, body := owner.ask("DELETE", "/api/service-tokens/"+token.ClientID, ""); status != http.StatusOK {
+				t.Errorf("ending an agent is answered %d %s", status, body)
+			}
 		}
 		if err := says(t, session, "too late"); err == nil {
 			t.Error("an agent that has ended goes on")
 		}
 	})
-	v.t = t
-	texts := v.ask("GET", at+"/api/rooms/r:general/history", http.StatusOK)
+	_, texts := owner.ask("GET", "/api/rooms/r:general/history", "")
 	for text, want := range map[string]bool{"hello from http://127.0.0.1:" + port + "/mcp": true, "hello from " + at + "/portal/mcp": true, "before": true, "after": true, "too late": false} {
 		if strings.Contains(texts, text) != want {
 			t.Errorf("the room has %q: %t", text, !want)
