@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"github.com/oauth2-proxy/mockoidc"
 )
 
 // wantsIn is an agent with the go-sdk's own OAuth code: it has the person's browser opened, waits on a
@@ -87,6 +88,24 @@ func TestLetAnAgentIn(t *testing.T) {
 		}))
 		p.visit("/ui/rooms/r:general")
 		p.hears("hello from a robot")
+	})
+}
+
+// TestLetAnAgentInByProvider: with a provider the server is the broker in front of it. Who signs in
+// there comes back to the page that asks.
+func TestLetAnAgentInByProvider(t *testing.T) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
+		at := oidcProvider(t, &fresh{&mockoidc.MockUser{Subject: "bob", Email: "bob@corp.example", EmailVerified: true}})
+		s := oneNode(t, atProvider(t, at)...)
+		p := newPerson(t, s, v, "Bob")
+		p.watch.expect("a request to another host: " + at.Addr())
+		must(t, p.wantsIn(func() {
+			p.press("link", "Continue with "+at.Server.Addr)
+			p.press("button", "I am bob@corp.example")
+			p.find("heading", "Connect Harbour Robot to UBL")
+			p.press("checkbox", "general room…")
+			p.press("button", "Allow")
+		}))
 	})
 }
 

@@ -135,17 +135,18 @@ type asked struct {
 // tenants stands in for the Tenant actors: everyone who comes is a member, and
 // tokens are good until the script says otherwise.
 type tenants struct {
-	mu     sync.Mutex
-	log    []asked
-	admit  func(ubl.AdmitToken) error
-	enter  func(ubl.Enter) error
-	offer  func(ubl.OfferLink) error
-	find   func(ubl.FindLink) (*ubl.OneTimeLink, error)
-	secret map[string]string // client id → hash
-	agent  func(ubl.CheckAgent) (*ubl.ServiceCaller, error)
-	revoke error         // RevokeTokens's answer
-	down   error         // every answer, where set
-	slow   chan struct{} // AdmitToken waits for it, where set
+	mu      sync.Mutex
+	log     []asked
+	admit   func(ubl.AdmitToken) error
+	enter   func(ubl.Enter) error
+	offer   func(ubl.OfferLink) error
+	find    func(ubl.FindLink) (*ubl.OneTimeLink, error)
+	secret  map[string]string // client id → hash
+	mandate *ubl.Mandate      // of each service
+	agent   func(ubl.CheckAgent) (*ubl.ServiceCaller, error)
+	revoke  error         // RevokeTokens's answer
+	down    error         // every answer, where set
+	slow    chan struct{} // AdmitToken waits for it, where set
 }
 
 func (f *tenants) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
@@ -217,7 +218,7 @@ func (f *tenants) checkService(c ubl.CheckServiceToken) (any, error) {
 	}
 	// No tenant: the field is not part of an identity's JSON, so it may be lost
 	// on the way from another node.
-	return &ubl.ServiceCaller{Identity: ubl.Identity{UserID: "u:bot", IsService: true}}, nil
+	return &ubl.ServiceCaller{Identity: ubl.Identity{UserID: "u:bot", IsService: true, Mandate: f.mandate}}, nil
 }
 
 // set changes the script.

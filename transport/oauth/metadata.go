@@ -82,11 +82,18 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// resource reads the URL of an MCP server of ours: under the public URL, or where there is
-// none under the host that was asked, or any name of this machine for who asked one.
+// withoutQuery is a resource as tokens name it: by which query a client chooses its tools makes no
+// other server.
+func withoutQuery(resource string) string {
+	at, _, _ := strings.Cut(resource, "?")
+	return at
+}
+
+// resource reads the URL of an MCP server of ours, which has no query: under the public URL, or
+// where there is none under the host that was asked, or any name of this machine for who asked one.
 func (s *Server) resource(r *http.Request, text string) (issuer, path string, ok bool) {
 	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || len(text) > maxURL || u.RawPath != "" {
+	if err != nil || u.Host == "" || u.User != nil || strings.Contains(text, "#") || len(text) > maxURL || u.RawPath != "" {
 		return "", "", false
 	}
 	issuer, path = u.Scheme+"://"+u.Host, u.Path

@@ -48,8 +48,9 @@ func (s *Server) readRequest(r *http.Request) (*request, error) {
 	if len(q["state"]) == 1 && len(q.Get("state")) <= maxState {
 		req.state = q.Get("state")
 	}
-	if issuer, path, ok := s.resource(r, q.Get("resource")); ok {
-		req.resource, req.path, req.issuer = q.Get("resource"), path, issuer
+	named := withoutQuery(q.Get("resource"))
+	if issuer, path, ok := s.resource(r, named); ok {
+		req.resource, req.path, req.issuer = named, path, issuer
 	}
 	return req, req.check(q)
 }

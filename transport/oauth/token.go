@@ -139,7 +139,7 @@ func (s *Server) redeem(ctx context.Context, q url.Values, label string) (*token
 		return nil, wrong(invalidGrant, "redirect_uri is not the one that the code was asked with")
 	case !sameText(c.Challenge, challengeOf(q.Get("code_verifier"))):
 		return nil, wrong(invalidGrant, "code_verifier doesn't go with the code")
-	case q.Get("resource") != "" && q.Get("resource") != c.Resource:
+	case q.Get("resource") != "" && withoutQuery(q.Get("resource")) != c.Resource:
 		return nil, wrong(invalidTarget, "resource is not the one that the code was asked with")
 	}
 	next, err := s.next(refreshToken{Agent: c.Agent, Client: c.Client, Resource: c.Resource})
@@ -166,7 +166,7 @@ func (s *Server) refresh(ctx context.Context, q url.Values, label string) (*toke
 		return nil, wrong(invalidGrant, "the refresh token is not one")
 	case t.Client != label:
 		return nil, wrong(invalidGrant, "the refresh token was given to another client")
-	case q.Get("resource") != "" && q.Get("resource") != t.Resource:
+	case q.Get("resource") != "" && withoutQuery(q.Get("resource")) != t.Resource:
 		return nil, wrong(invalidTarget, "resource is not the one that the refresh token is for")
 	}
 	next, err := s.next(t)

@@ -165,6 +165,20 @@ func TestTheGrantEnds(t *testing.T) {
 	w.asksFor("/oauth/token", refreshes(client, last.Refresh)).refused(t, http.StatusBadRequest, "invalid_grant")
 }
 
+// TestAQueryIsNoOtherServer: a client that chooses its tools by a query has a token for the server.
+func TestAQueryIsNoOtherServer(t *testing.T) {
+	w := newWorld(t)
+	client := w.client()
+	code := w.person("ana@acme.com").code(with(asks(client), url.Values{"resource": {resource + "?sets=messenger"}}))
+	tok := w.tokens(with(redeems(client, code), url.Values{"resource": {resource + "?sets=messenger"}}))
+	for _, path := range []string{"/mcp?sets=messenger", "/mcp"} {
+		if a := w.calls(path, tok.Access, "messenger.send", hello); !strings.Contains(a.body, `"receipt"`) {
+			t.Errorf("%s = %d %s", path, a.status, a.body)
+		}
+	}
+	w.tokens(with(refreshes(client, tok.Refresh), url.Values{"resource": {resource + "?sets=messenger"}}))
+}
+
 // TestAccessIsForOnePlace: the token is good at its MCP server and nowhere else.
 func TestAccessIsForOnePlace(t *testing.T) {
 	w := newWorld(t)
