@@ -196,14 +196,18 @@ func (n *node) service(t *testing.T, owner *agent, name, mandate string) (a *age
 func narrowed(t *testing.T, ana, bot *agent, clientID, inside, outside string) {
 	t.Helper()
 	s := bot.opens("/api/events")
+	late := told(t, ana, "POST", "/api/rooms", `{"name":"late"}`, "room", "room_id")
+	user := told(t, bot, "GET", "/api/whoami", "", "identity", "user_id")
+	told(t, ana, "POST", "/api/rooms/"+late+"/members", fmt.Sprintf(`{"user_id":%q}`, user))
+	told(t, ana, "POST", "/api/rooms/"+late+"/messages", `{"type":"text","body":{"text":"not for the agent either"}}`)
 	told(t, ana, "POST", "/api/rooms/"+outside+"/messages", `{"type":"text","body":{"text":"not for the agent"}}`)
-	told(t, ana, "POST", "/api/rooms/"+inside+"/messages", `{"type":"text","body":{"text":"for the agent"}}`)
-	for deadline := time.Now().Add(patience); !s.has("for the agent"); time.Sleep(10 * time.Millisecond) {
+	told(t, ana, "POST", "/api/rooms/"+inside+"/messages", `{"type":"text","body":{"text":"this is its own"}}`)
+	for deadline := time.Now().Add(patience); !s.has("this is its own"); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the agent doesn't hear of its room")
 		}
 	}
-	if s.has("not for the agent") {
+	if s.has("not for the agent") || s.has(late) {
 		t.Error("the agent hears of a room outside its places")
 	}
 	told(t, ana, "PUT", "/api/service-tokens/"+clientID+"/mandate", fmt.Sprintf(`{"places":[%q],"read_only":true}`, inside))
