@@ -146,7 +146,7 @@ func TestDocuments(t *testing.T) {
 	serve(good, "Content-Type", "text/html")
 	refused("a page", document)
 	w.documents = func(rw http.ResponseWriter, r *http.Request) {
-		http.Redirect(rw, r, "https://example.com/elsewhere", 302)
+		http.Redirect(rw, r, "https://example.com/elsewhere", http.StatusFound)
 	}
 	refused("a redirect", document)
 	w.documents = func(rw http.ResponseWriter, r *http.Request) { http.Error(rw, "{}", 500) }

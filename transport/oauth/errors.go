@@ -74,7 +74,7 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request, err error) {
 		envelope.Hold(r.Context())
 	}
 	envelope.SetHints(w.Header(), status, later)
-	if status == http.StatusUnauthorized {
+	if status == http.StatusUnauthorized && r.Header.Get("Authorization") != "" { // as it tried
 		w.Header().Set("WWW-Authenticate", `Basic realm="oauth"`)
 	}
 	s.write(w, status, p)

@@ -1,6 +1,7 @@
 package oauth_test
 
 import (
+	"crypto/rand"
 	"encoding/base64"
 	"net/http"
 	"net/url"
@@ -177,6 +178,40 @@ func TestAQueryIsNoOtherServer(t *testing.T) {
 		}
 	}
 	w.tokens(with(refreshes(client, tok.Refresh), url.Values{"resource": {resource + "?sets=messenger"}}))
+}
+
+// TestAnyNodeGoesOn: each step is another node's, which has heard of none before, and the key rotates
+// in between.
+func TestAnyNodeGoesOn(t *testing.T) {
+	w := newWorld(t)
+	client := w.client()
+	next := func() {
+		rotated, err := w.key.Rotate(rand.Reader, w.Clock.Now(), time.Hour)
+		must(t, err)
+		w.key = rotated
+		w.node()
+	}
+	ana := w.person("ana@acme.com")
+	next()
+	_, form := ana.page(asks(client))
+	next()
+	_, got := ana.post("/oauth/consent", allows(form)).location(t)
+	next()
+	tok := w.tokens(redeems(client, got.Get("code")))
+	next()
+	if a := w.calls("/mcp", tok.Access, "messenger.send", hello); !strings.Contains(a.body, `"receipt"`) {
+		t.Errorf("another node = %d %s", a.status, a.body)
+	}
+	second := w.tokens(refreshes(client, tok.Refresh))
+	next()
+	w.Clock.Add(2 * time.Minute)
+	w.tokens(refreshes(client, second.Refresh))
+	next()
+	w.asksFor("/oauth/token", refreshes(client, tok.Refresh)).refused(t, http.StatusBadRequest, "invalid_grant")
+	next()
+	if a := w.calls("/mcp", second.Access, "user.whoami", `{}`); a.status != http.StatusUnauthorized {
+		t.Errorf("after a token that came twice = %d %s", a.status, a.body)
+	}
 }
 
 // TestAccessIsForOnePlace: the token is good at its MCP server and nowhere else.

@@ -41,10 +41,11 @@ const (
 // product has there, and a clock.
 type world struct {
 	*harness.House
-	t       *testing.T
-	auth    *auth.Authenticator
-	key     *auth.Key
-	handler http.Handler
+	t         *testing.T
+	publicURL string
+	auth      *auth.Authenticator
+	key       *auth.Key // of all nodes
+	handler   http.Handler
 	// documents is the server of clients' documents, whatever host they name.
 	documents http.HandlerFunc
 	counted   error // what a stranger hears who registers or is looked up
@@ -55,17 +56,27 @@ func newWorld(t *testing.T) *world { return newWorldAt(t, here) }
 // newWorldAt is one under a public URL, "" for none.
 func newWorldAt(t *testing.T, publicURL string) *world {
 	t.Helper()
-	w := &world{House: harness.Open(t, harness.Options{}), t: t}
+	w := &world{House: harness.Open(t, harness.Options{}), t: t, publicURL: publicURL}
 	harness.Must[*ubl.Entered](w.House, ubl.TenantName(ubl.CoreTenant), ubl.Enter{Request: w.Request(ubl.Platform()), Name: "UBL", Act: true})
 	key, err := auth.NewKey(rand.Reader)
 	must(t, err)
 	w.key = key
+	w.node()
+	return w
+}
+
+// node begins to ask a node that hasn't heard of anything: of another node there are the key and
+// what the tenants keep.
+func (w *world) node() {
+	w.t.Helper()
+	t, publicURL, key := w.t, w.publicURL, func() *auth.Key { return w.key }
 	browsers := publicURL
 	if browsers == "" {
 		browsers = "http://localhost:8080"
 	}
+	var err error
 	w.auth, err = auth.New(auth.Options{
-		Key: key, Asker: w.House, Feed: w.House, Now: w.Clock.Now, PublicURL: browsers,
+		Key: w.key, Asker: w.House, Feed: w.House, Now: w.Clock.Now, PublicURL: browsers,
 		Domains: map[string]ubl.TenantID{"acme.com": "t:acme.com", "other.com": "t:other.com"},
 	})
 	must(t, err)
@@ -77,7 +88,7 @@ func newWorldAt(t *testing.T, publicURL string) *world {
 	}
 	consent, err := oauth.New(oauth.Options{
 		PublicURL: publicURL, Browsers: browsers, Resource: mcp.Resource, Scope: mcp.Scope,
-		Keys:  func(purpose string) [][]byte { return key.Derived("oauth " + purpose) },
+		Keys:  func(purpose string) [][]byte { return key().Derived("oauth " + purpose) },
 		Asker: envelope.Entering(w.House),
 		Use: func(ctx context.Context, tool string, args json.RawMessage) (json.RawMessage, error) {
 			return acts[tool].Do(ctx, args)
@@ -97,7 +108,7 @@ func newWorldAt(t *testing.T, publicURL string) *world {
 	})
 	must(t, err)
 	tools, err := mcp.New(mcp.Options{Acts: rest.Acts(), Asker: envelope.Entering(w.House), Feed: w.House, PublicURL: publicURL, Authorizes: true,
-		SessionKeys: func() [][]byte { return key.Derived("mcp sessions") }, Now: w.Clock.Now})
+		SessionKeys: func() [][]byte { return key().Derived("mcp sessions") }, Now: w.Clock.Now})
 	must(t, err)
 	w.handler = transport.New(transport.Options{
 		API: rest.Mount, Public: api.Public, SignIn: w.auth.Browsers(), Consent: consent.Mount, PublicURL: publicURL, Now: w.Clock.Now,
@@ -109,7 +120,6 @@ func newWorldAt(t *testing.T, publicURL string) *world {
 			r.Handle("/portal/mcp", known(tools.PortalHandler()))
 		},
 	}).Handler()
-	return w
 }
 
 // pages fetches from the world's own server, whatever the host.
