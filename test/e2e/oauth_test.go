@@ -99,11 +99,21 @@ func TestOAuthOfTheGoSDK(t *testing.T) {
 
 	t.Run("restart and end", func(t *testing.T) {
 		handler := goClient(t, p, false)
-		must(t, says(t, connect(t, at+"/mcp", handler), "before"))
+		must(t, says(t, connect(t, "http://"+n.addr+"/mcp", handler), "before"))
 		n.stop()
 		n.start()
-		session := connect(t, at+"/mcp", handler)
+		session := connect(t, "http://"+n.addr+"/mcp", handler)
 		must(t, says(t, session, "after"))
+		source, err := handler.TokenSource(t.Context())
+		must(t, err)
+		token, err := source.Token()
+		must(t, err)
+		robot := n.bearer("robot", token.AccessToken)
+		robot.opensMCP()
+		stream := robot.opens("/mcp")
+		if status, body := robot.ask("GET", "/api/whoami", ""); status != http.StatusUnauthorized {
+			t.Errorf("the agent's token counts at the API: %d %s", status, body)
+		}
 		var list struct {
 			Tokens []struct {
 				ClientID string `json:"client_id"`
@@ -125,6 +135,11 @@ func TestOAuthOfTheGoSDK(t *testing.T) {
 			if status, body := owner.ask("DELETE", "/api/service-tokens/"+token.ClientID, ""); status != http.StatusOK {
 				t.Errorf("ending an agent is answered %d %s", status, body)
 			}
+		}
+		select {
+		case <-stream.done:
+		case <-time.After(within):
+			t.Error("the agent's stream goes on after its end")
 		}
 		if err := says(t, session, "too late"); err == nil {
 			t.Error("an agent that has ended goes on")
