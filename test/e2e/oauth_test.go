@@ -152,3 +152,36 @@ func TestOAuthOfTheGoSDK(t *testing.T) {
 		}
 	}
 }
+
+// TestOAuthOfOurOwnPortal: one UBL uses the tools of another as its person, whom it has signed in there.
+func TestOAuthOfOurOwnPortal(t *testing.T) {
+	here, there := newNode(t), newNode(t)
+	p, err := consent.SignIn(t.Context(), there.signInLink(t))
+	must(t, err)
+	owner := here.bearer("owner", here.token("owner@localhost"))
+	ask := func(method, path, body string, want int) string {
+		t.Helper()
+		status, answer := owner.ask(method, path, body)
+		if status != want {
+			t.Fatalf("%s %s = %d %s", method, path, status, answer)
+		}
+		return answer
+	}
+	ask("POST", "/api/portal/servers", `{"server_id":"other","name":"Other house","url":"http://`+there.addr+`/mcp","auth":"authorization_code"}`, http.StatusCreated)
+	var begun struct{ URL string }
+	must(t, json.Unmarshal([]byte(ask("POST", "/api/portal/servers/other/connect", "", http.StatusOK)), &begun))
+	back, err := p.Answer(t.Context(), begun.URL, consent.InGeneral())
+	must(t, err)
+	r := owner.request(t.Context(), "POST", back.Path, back.RawQuery)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp, err := http.DefaultClient.Do(r)
+	must(t, err)
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("coming back is answered %s", resp.Status)
+	}
+	eventually(t, "the other house's tools are known", func() bool {
+		_, servers := owner.ask("GET", "/api/portal/servers", "")
+		return strings.Contains(servers, `"connected":true,"status":"up"`) && !strings.Contains(servers, `"tools":0`)
+	})
+}

@@ -82,6 +82,17 @@ func TestAllowEverywhere(t *testing.T) {
 	}
 }
 
+// TestALongState comes back whole: clients keep in it what they will have to know.
+func TestALongState(t *testing.T) {
+	w := newWorld(t)
+	state := strings.Repeat(`&"<é`, 800) // 4,000 bytes
+	_, form := w.person("ana@acme.com").page(with(asks(w.client()), url.Values{"state": {state}}))
+	_, got := w.person("ana@acme.com").post("/oauth/consent", url.Values{"form": {form}, "answer": {"deny"}}).location(t)
+	if got.Get("state") != state {
+		t.Errorf("the state comes back as %q", got.Get("state"))
+	}
+}
+
 // TestDeny: the client hears of it, and nothing was made.
 func TestDeny(t *testing.T) {
 	w := newWorld(t)

@@ -28,8 +28,8 @@ const (
 // secretBytes is how much is drawn of what nobody may guess.
 const secretBytes = 32
 
-// maxStamped bounds a value that somebody brings, in bytes.
-const maxStamped = 8 << 10
+// maxStamped bounds a value that somebody brings, in bytes: a form has a whole request in it.
+const maxStamped = 32 << 10
 
 // errStamp looks the same whatever is wrong.
 var errStamp = errors.New("the value is not one that this server has stamped")
