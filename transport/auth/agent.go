@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -140,9 +139,6 @@ func (a *Authenticator) MiddlewareForAgents(publicURL string) func(http.Handler)
 
 // NewAgent draws the client id of a service that comes without a secret of its own.
 func NewAgent(tenant ubl.TenantID, random io.Reader) (clientID string, err error) {
-	if random == nil {
-		random = rand.Reader
-	}
 	var drawn [clientIDBytes]byte
 	if _, err := io.ReadFull(random, drawn[:]); err != nil {
 		return "", fmt.Errorf("couldn't draw an agent: %w", err)

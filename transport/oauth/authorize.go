@@ -108,7 +108,7 @@ func (s *Server) consentPage(r *http.Request, f *form, chosen *choices, problem 
 	again := *f
 	again.Session, again.TenantID, again.UserID = c.TokenID, c.Identity.TenantID, c.Identity.UserID
 	again.Once, again.Ends = once, ubl.TimeOf(s.Now().Add(formTime))
-	sealed, err := s.stamp(formKind, again)
+	stamped, err := s.stamp(formKind, again)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (s *Server) consentPage(r *http.Request, f *form, chosen *choices, problem 
 		chosen = firstChoices(f, sets)
 	}
 	return &consentPage{
-		Form: sealed, Problem: problem, Email: c.Identity.Email, Tenant: shortTenant(c.Identity.TenantID),
+		Form: stamped, Problem: problem, Email: c.Identity.Email, Tenant: shortTenant(c.Identity.TenantID),
 		Client: shown(f.Name, f.Host), Host: f.Host, Leads: leadsTo(f.Redirect), Local: local(f.Redirect),
 		Sets: chosen.sets(sets), Places: chosen.places(places), Chosen: chosen,
 		Stale: c.Confirmed(ubl.TimeOf(s.Now())) != nil,

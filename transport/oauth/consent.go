@@ -17,18 +17,15 @@ const maxForm = 256 << 10
 // toolConnect is the tool that lets an agent in.
 const toolConnect = "tenant.agent.connect"
 
-// codeTime is how long a code holds.
-const codeTime = ubl.AgentCodeTTL
-
-// code is what was allowed, as the client brings it back. The Tenant has the hash.
+// code is what was allowed, as the client brings it back. The Tenant has the hash, and says
+// whether it still holds: also one that comes late shows that somebody has a copy.
 type code struct {
-	Agent     string   `json:"a"` // the client id of the service
-	Client    string   `json:"c"`
-	Redirect  string   `json:"r"` // its hash
-	Challenge string   `json:"p"` // of PKCE
-	Resource  string   `json:"u"`
-	Secret    string   `json:"s"`
-	Ends      ubl.Time `json:"e"`
+	Agent     string `json:"a"` // the client id of the service
+	Client    string `json:"c"`
+	Redirect  string `json:"r"` // its hash
+	Challenge string `json:"p"` // of PKCE
+	Resource  string `json:"u"`
+	Secret    string `json:"s"`
 }
 
 // consent takes the answer to the page.
@@ -75,7 +72,7 @@ func (s *Server) formOf(c *envelope.Caller, sent []string) (*form, error) {
 		return nil, ubl.Errorf(ubl.CodeValidation, "this is no form of this server: begin again in the program that wants in")
 	case f.TenantID != c.Identity.TenantID || f.UserID != c.Identity.UserID:
 		return nil, ubl.Errorf(ubl.CodeForbidden, "somebody else is signed in here now: begin again in the program that wants in")
-	case s.over(f.Ends):
+	case ubl.TimeOf(s.Now()) >= f.Ends:
 		return nil, ubl.Errorf(ubl.CodeValidation, "this took too long: begin again in the program that wants in")
 	}
 	return &f, nil
@@ -122,7 +119,7 @@ func (s *Server) connect(ctx context.Context, f *form, chosen *choices, m ubl.Ma
 	}
 	text, err := s.stamp(codeKind, code{
 		Agent: clientID, Client: f.Client, Redirect: challengeOf(f.Redirect), Challenge: f.Challenge,
-		Resource: f.Resource, Secret: secret, Ends: ubl.TimeOf(s.Now().Add(codeTime)),
+		Resource: f.Resource, Secret: secret,
 	})
 	if err != nil {
 		return nil, "", err

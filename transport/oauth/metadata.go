@@ -20,41 +20,39 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
 	issuer := s.issuer(r)
 	w.Header().Set("Cache-Control", "max-age=300")
 	envelope.Write(w, http.StatusOK, serverMetadata{
-		Issuer:        issuer,
-		Authorize:     s.browsersAt(issuer) + authorizePath,
-		Token:         issuer + tokenPath,
-		Register:      issuer + registerPath,
-		Revoke:        issuer + revokePath,
-		Responses:     []string{"code"},
-		Modes:         []string{"query"},
-		Grants:        []string{grantCode, grantRefresh},
-		Auth:          authMethods(),
-		RevokeAuth:    authMethods(),
-		Challenges:    []string{"S256"},
-		Scopes:        []string{s.Scope, scopeOffline},
-		Documents:     true,
-		NamesItself:   true,
-		Documentation: issuer + "/ui/",
+		Issuer:      issuer,
+		Authorize:   s.browsersAt(issuer) + authorizePath,
+		Token:       issuer + tokenPath,
+		Register:    issuer + registerPath,
+		Revoke:      issuer + revokePath,
+		Responses:   []string{"code"},
+		Modes:       []string{"query"},
+		Grants:      []string{grantCode, grantRefresh},
+		Auth:        authMethods(),
+		RevokeAuth:  authMethods(),
+		Challenges:  []string{"S256"},
+		Scopes:      []string{s.Scope, scopeOffline},
+		Documents:   true,
+		NamesItself: true,
 	})
 }
 
 // serverMetadata are the members of RFC 8414, RFC 9207 and of Client ID Metadata Documents.
 type serverMetadata struct {
-	Issuer        string   `json:"issuer"`
-	Authorize     string   `json:"authorization_endpoint"`
-	Token         string   `json:"token_endpoint"`
-	Register      string   `json:"registration_endpoint"`
-	Revoke        string   `json:"revocation_endpoint"`
-	Responses     []string `json:"response_types_supported"`
-	Modes         []string `json:"response_modes_supported"`
-	Grants        []string `json:"grant_types_supported"`
-	Auth          []string `json:"token_endpoint_auth_methods_supported"`
-	RevokeAuth    []string `json:"revocation_endpoint_auth_methods_supported"`
-	Challenges    []string `json:"code_challenge_methods_supported"`
-	Scopes        []string `json:"scopes_supported"`
-	Documents     bool     `json:"client_id_metadata_document_supported"`
-	NamesItself   bool     `json:"authorization_response_iss_parameter_supported"`
-	Documentation string   `json:"service_documentation"`
+	Issuer      string   `json:"issuer"`
+	Authorize   string   `json:"authorization_endpoint"`
+	Token       string   `json:"token_endpoint"`
+	Register    string   `json:"registration_endpoint"`
+	Revoke      string   `json:"revocation_endpoint"`
+	Responses   []string `json:"response_types_supported"`
+	Modes       []string `json:"response_modes_supported"`
+	Grants      []string `json:"grant_types_supported"`
+	Auth        []string `json:"token_endpoint_auth_methods_supported"`
+	RevokeAuth  []string `json:"revocation_endpoint_auth_methods_supported"`
+	Challenges  []string `json:"code_challenge_methods_supported"`
+	Scopes      []string `json:"scopes_supported"`
+	Documents   bool     `json:"client_id_metadata_document_supported"`
+	NamesItself bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
 // scopeOffline is what some clients ask for to get refresh tokens. They get them anyway.

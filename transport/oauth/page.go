@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"errors"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -18,7 +19,7 @@ func (s *Server) page(w http.ResponseWriter, status int, page *template.Template
 // fail says on a page what went wrong. Nobody is sent anywhere.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, says, later := http.StatusBadRequest, "", 0
-	if p, ok := err.(*problem); ok {
+	if p, ok := errors.AsType[*problem](err); ok {
 		says = p.Says
 		if p.status >= http.StatusInternalServerError {
 			status = p.status

@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"ubl"
 )
 
 // kind is what a stamped value is. Each has a key of its own, so that none passes for another.
@@ -75,9 +73,6 @@ func mac(key []byte, text string) []byte {
 	h.Write([]byte(text))
 	return h.Sum(nil)
 }
-
-// over reports whether the time of something has come.
-func (s *Server) over(ends ubl.Time) bool { return ubl.TimeOf(s.Now()) >= ends }
 
 // draw is a secret as base64url.
 func (s *Server) draw() (string, error) {

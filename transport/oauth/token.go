@@ -131,8 +131,6 @@ func (s *Server) redeem(ctx context.Context, q url.Values, label string) (*token
 		return nil, wrong(invalidRequest, "code, redirect_uri and code_verifier go together")
 	case s.read(codeKind, text, &c) != nil:
 		return nil, wrong(invalidGrant, "the code is not one")
-	case s.over(c.Ends):
-		return nil, wrong(invalidGrant, "the code is too old")
 	case c.Client != label:
 		return nil, wrong(invalidGrant, "the code was given to another client")
 	case !sameText(c.Redirect, challengeOf(q.Get("redirect_uri"))):

@@ -66,6 +66,27 @@ func TestACodeOfAMinuteAgo(t *testing.T) {
 	code := w.person("ana@acme.com").code(asks(client))
 	w.Clock.Add(time.Minute)
 	w.asksFor("/oauth/token", redeems(client, code)).refused(t, http.StatusBadRequest, "invalid_grant")
+	tok := w.person("ana@acme.com").tokens(w, client)
+	if a := w.calls("/mcp", tok.Access, "user.whoami", `{}`); a.status != http.StatusOK {
+		t.Errorf("the next try = %d %s", a.status, a.body)
+	}
+}
+
+// TestACodeTwiceMuchLater: it still says that somebody has a copy.
+func TestACodeTwiceMuchLater(t *testing.T) {
+	w := newWorld(t)
+	client := w.client()
+	code := w.person("ana@acme.com").code(asks(client))
+	tok := w.tokens(redeems(client, code))
+	w.Clock.Add(30 * time.Minute)
+	w.asksFor("/oauth/token", with(redeems(client, code), url.Values{"code_verifier": {verifier + "x"}})).refused(t, http.StatusBadRequest, "invalid_grant")
+	if a := w.calls("/mcp", tok.Access, "user.whoami", `{}`); a.status != http.StatusOK {
+		t.Errorf("after a code without its verifier = %d %s", a.status, a.body)
+	}
+	w.asksFor("/oauth/token", redeems(client, code)).refused(t, http.StatusBadRequest, "invalid_grant")
+	if a := w.calls("/mcp", tok.Access, "user.whoami", `{}`); a.status != http.StatusUnauthorized {
+		t.Errorf("after a code that came twice = %d %s", a.status, a.body)
+	}
 }
 
 // TestACodeTwice ends the agent: one of the two who had it is a thief. A client's own request id
