@@ -120,8 +120,18 @@ func TestAMandateIsHeldAtTheDoor(t *testing.T) {
 			if ubl.CodeOf(err) != test.want {
 				t.Fatalf("answered %v, want %q", err, test.want)
 			}
-			if atoms := w.since(head); test.want != "" && (len(atoms) != 2 || atoms[0].Did != string(ubl.DidToolDeny)) {
-				t.Errorf("the refusal left %+v", atoms)
+			if test.want == "" {
+				return
+			}
+			under := ubl.AgentAgreement(agent.Subject)
+			if test.mandate.May(ubl.Did(test.tool), test.acts, test.external) == nil {
+				under = ubl.TenantAgreement(w.ana.TenantID)
+				if test.tool == "room.update" {
+					under = ubl.ToolAgreement(test.tool)
+				}
+			}
+			if atoms := w.since(head); len(atoms) != 2 || atoms[0].Did != string(ubl.DidToolDeny) || atoms[0].AgreementID != string(under) {
+				t.Errorf("the refusal left %+v, want it under %s", atoms, under)
 			}
 		})
 	}
