@@ -49,7 +49,9 @@ func TestWithin(t *testing.T) {
 
 // TestCheckMandate: what isn't one, and where. What is wrong is not repeated.
 func TestCheckMandate(t *testing.T) {
-	many := func(n int, of string) []string { return strings.Split(strings.TrimSuffix(strings.Repeat(of+",", n), ","), ",") }
+	many := func(n int, of string) []string {
+		return strings.Split(strings.TrimSuffix(strings.Repeat(of+",", n), ","), ",")
+	}
 	for _, test := range []struct {
 		mandate ubl.Mandate
 		place   string // "" for a good one

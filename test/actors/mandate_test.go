@@ -114,7 +114,7 @@ func TestAMandateIsHeldAtTheDoor(t *testing.T) {
 		"another server's, placed":                 {ubl.Mandate{Places: []string{"r:general"}}, "weather.get", writes, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			agent := mandated(w, "agent-of-"+reflectedName(name), test.mandate)
+			agent := mandated(w, "agent-of-"+clientNamed(name), test.mandate)
 			head := w.head()
 			_, err := w.Ask(t.Context(), w.tenant, ubl.Enter{Request: w.Request(agent), Act: test.acts, Tool: test.tool, External: test.external})
 			if ubl.CodeOf(err) != test.want {
@@ -137,8 +137,8 @@ func TestAMandateIsHeldAtTheDoor(t *testing.T) {
 	}
 }
 
-// reflectedName is a test's name as a client id may have it.
-func reflectedName(s string) string {
+// clientNamed is a text as a client id may have it.
+func clientNamed(s string) string {
 	b := []byte(s)
 	for i, c := range b {
 		if c < 'a' || c > 'z' {
