@@ -28,6 +28,7 @@ const (
 	WorkspaceAgreementType = "workspace_agreement"
 	WalletAgreementType    = "wallet_agreement"
 	ToolAccessType         = "tool_access"
+	AgentMandateType       = "agent_mandate"
 )
 
 // Agreement statuses. Ended is final; the record and its history stay readable.
@@ -93,6 +94,8 @@ type Agreement struct {
 	// the step of the history that brought them, 0 for the usual ones.
 	Terms   *Terms `json:"terms,omitempty"`
 	Amended int64  `json:"amended,omitempty"`
+	// Mandate is what an agent's Agreement says; nil for every other.
+	Mandate *Mandate `json:"mandate,omitempty"`
 	// Proposal is of other terms, while not all have accepted who must; nil for none.
 	Proposal *Proposal `json:"proposal,omitempty"`
 	// Members is keyed by user; on the wire it is the sorted list of [AgreementView].
@@ -192,7 +195,7 @@ func (a *Agreement) owners(services bool) int {
 }
 
 // Hash commits to the record: "g:" and the hex SHA-256 of canonical JSON with these members
-// of it, as [AgreementView] is served: created_at, created_by, ended_at, heir, id, physics,
+// of it, as [AgreementView] is served: created_at, created_by, ended_at, heir, id, mandate, physics,
 // sealed_at, status, tenant_id, terms, type, each left out where it is absent there, and
 // members, the entries by user id, each with is_service (where true), role, since and
 // user_id. Names, addresses and what lists add are for reading only, and an open proposal
@@ -208,6 +211,9 @@ func (a *Agreement) Hash() string {
 		b = appendString(append(b, `,"heir":`...), string(a.NamedHeir))
 	}
 	b = appendString(append(b, `,"id":`...), string(a.ID))
+	if a.Mandate != nil {
+		b = append(append(b, `,"mandate":`...), canonical(a.Mandate)...)
+	}
 	b = append(b, `,"members":[`...)
 	for i, id := range slices.Sorted(maps.Keys(a.Members)) {
 		if i > 0 {

@@ -339,6 +339,10 @@ const (
 	DidTokenCreate        Did = "token.create"
 	DidTokenRenew         Did = "token.renew"
 	DidTokenRevoke        Did = "token.revoke"
+	DidMandateSet         Did = "token.mandate"
+	DidAgentConnect       Did = "tenant.agent.connect"
+	DidAgentRedeem        Did = "tenant.agent.redeem"
+	DidAgentRefresh       Did = "tenant.agent.refresh"
 
 	DidRoomCreate       Did = "room.create"
 	DidRoomJoin         Did = "room.join"
@@ -431,7 +435,7 @@ var dids = []Did{
 	DidTenantCreate, DidTenantJoin, DidTenantUpdate, DidTenantMemberUpdate, DidTenantMemberRemove,
 	DidInvitationCreate, DidInvitationRevoke, DidInvitationAccept, DidTenantMemberProve,
 	DidDomainClaim, DidDomainVerify, DidDomainRelease,
-	DidTokenCreate, DidTokenRenew, DidTokenRevoke,
+	DidTokenCreate, DidTokenRenew, DidTokenRevoke, DidMandateSet, DidAgentConnect, DidAgentRedeem, DidAgentRefresh,
 	DidRoomCreate, DidRoomJoin, DidRoomInvite, DidRoomMemberUpdate, DidRoomRemove, DidRoomLeave,
 	DidRoomUpdate, DidRoomTrim, DidSend, DidEdit, DidReact, DidRedact, DidPin,
 	DidAgreementPropose, DidAgreementAccept, DidAgreementWithdraw, DidAgreementEnd, DidAgreementHeir, DidHeirSet,

@@ -22,11 +22,194 @@ type Identity struct {
 	// same id from another pair.
 	Issuer  string `json:"-"`
 	Subject string `json:"-"`
+
+	// Mandate bounds what an agent may do, nil for who has none. It is as the tenant said
+	// when it was last asked about the agent's credential.
+	Mandate *Mandate `json:"-"`
 }
 
 // Author is the identity as it is written into atoms.
 func (id Identity) Author() Who {
 	return Who{UserID: id.UserID, Email: id.Email, IsService: id.IsService, Unproven: id.Unproven}
+}
+
+// Mandate is the Agreement by which a person lets one agent act, and no further: type
+// agent_mandate, one for a service token, kept by the Tenant with it. It takes away from what
+// the agent's membership would give, and never adds to it. It ends with the token.
+type Mandate struct {
+	// Sets are the tool sets that the agent is shown first: messenger, office, the id of a
+	// tool server. They decide nothing.
+	Sets []string `json:"sets"`
+	// Tools are those that it may use: a name, or the beginning of several as [Permit.Did]
+	// has it (messenger.*, weather.*). Empty is every tool that the tenant lets it use.
+	Tools []string `json:"tools"`
+	// ReadOnly refuses everything that changes something.
+	ReadOnly bool `json:"read_only"`
+	// Places are the ids of rooms and containers that it may touch. Empty is wherever it is
+	// let in. An agent with places sees nothing of the tenant that isn't of one of them: no
+	// ledger, no list of the others, and it makes none.
+	Places []string `json:"places"`
+	// PerMinute bounds its uses of all tools together, 0 for no bound.
+	PerMinute int `json:"per_minute"`
+}
+
+// Limits of a mandate.
+const (
+	MaxMandateSets   = 32
+	MaxMandateTools  = 64
+	MaxMandatePlaces = 100
+	// MaxAgents is how many agents that a person has connected may hold at a time.
+	MaxAgents = 50
+)
+
+// What mandates say of our own tools. Looks at who the agent is every mandate leaves it: it has
+// to be able to say what it may do. So does every mandate leave it the ways to tools that aren't
+// listed, which are asked about by themselves. An agent with places may use tools of a place, whose actor
+// holds it to them, and lists that show its places alone; some of those beginnings are of tools
+// about the whole tenant.
+var (
+	mandateFree = []Did{"user.whoami", "agreement.get", "tool.search", "tool.describe", "tool.call"}
+	ofPlaces    = []string{"messenger.*", "room.*", "office.*", "container.*", "agreement.*", "tool.*", "user.whoami", "portal.tool.list"}
+	ofTenants   = []Did{DidRoomCreate, DidContainerCreate, DidWorkspaceCreate, "agreement.list", DidToolAccess}
+)
+
+// Uses reports whether the mandate leaves the agent a tool by its name; nil leaves all. It is
+// not all that the mandate says of it: see [Mandate.May].
+func (m *Mandate) Uses(tool string) bool {
+	return m == nil || len(m.Tools) == 0 || slices.Contains(mandateFree, Did(tool)) || anyCovers(m.Tools, Did(tool))
+}
+
+// May refuses a tool that the mandate leaves the agent no use of, however often: nil refuses
+// none. Acts says that the tool changes something, external that it is another server's, of
+// which only that server knows what it changes.
+func (m *Mandate) May(tool Did, acts, external bool) error {
+	switch {
+	case !m.Uses(string(tool)):
+		return Errorf(CodeForbidden, "the agent's mandate doesn't let it use this tool")
+	case m.Reads() && (acts || external):
+		return Errorf(CodeForbidden, "the agent's mandate is to read alone")
+	case m.Placed() && !external && (!anyCovers(ofPlaces, tool) || slices.Contains(ofTenants, tool)):
+		return ErrElsewhere()
+	}
+	return nil
+}
+
+// anyCovers tells whether one of the names of acts means one.
+func anyCovers(names []string, did Did) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return covers(name, did) })
+}
+
+// ErrElsewhere refuses an agent with places what is about the whole tenant.
+func ErrElsewhere() *Error {
+	return Errorf(CodeForbidden, "the agent's mandate is for some places, and this is about the whole tenant")
+}
+
+// Includes reports whether the mandate lets the agent into a room or container; nil lets it
+// into all.
+func (m *Mandate) Includes(place string) bool {
+	return !m.Placed() || slices.Contains(m.Places, place)
+}
+
+// Placed reports whether the mandate is for some places alone.
+func (m *Mandate) Placed() bool { return m != nil && len(m.Places) > 0 }
+
+// Reads reports whether the mandate is to read alone.
+func (m *Mandate) Reads() bool { return m != nil && m.ReadOnly }
+
+// Within reports whether the mandate leaves nothing that another doesn't: to change that one
+// to this one only narrows it.
+func (m *Mandate) Within(o *Mandate) bool {
+	switch {
+	case o == nil:
+		return true
+	case m == nil, o.ReadOnly && !m.ReadOnly, o.PerMinute > 0 && (m.PerMinute == 0 || m.PerMinute > o.PerMinute):
+		return false
+	}
+	return part(m.Tools, o.Tools, within) && part(m.Places, o.Places, func(a, b string) bool { return a == b })
+}
+
+// part reports whether each of list is within one of whole, where an empty one is everything.
+func part(list, whole []string, in func(a, b string) bool) bool {
+	if len(whole) == 0 || len(list) == 0 {
+		return len(whole) == 0
+	}
+	return !slices.ContainsFunc(list, func(a string) bool {
+		return !slices.ContainsFunc(whole, func(b string) bool { return in(a, b) })
+	})
+}
+
+// within reports whether a name of tools means nothing that another doesn't.
+func within(name, of string) bool {
+	beginning, many := strings.CutSuffix(name, "*")
+	if !many || strings.HasSuffix(of, "*") {
+		return covers(of, Did(beginning))
+	}
+	return false
+}
+
+// Check refuses a mandate that is none: validation_error with the places that are wrong.
+func (m *Mandate) Check() error {
+	wrong := map[string]string{}
+	mustBe := func(ok bool, place, reason string) {
+		if !ok {
+			wrong["mandate."+place] = reason
+		}
+	}
+	tool := func(name string) bool {
+		beginning, many := strings.CutSuffix(name, "*")
+		return ValidToolName(beginning) || many && beginning == ""
+	}
+	mustBe(len(m.Sets) <= MaxMandateSets && !slices.ContainsFunc(m.Sets, func(s string) bool { return !ValidToolName(s) || len(s) > 64 }),
+		"sets", "too many, or one is not 1 to 64 of A-Z, a-z, 0-9, _, - and .")
+	mustBe(len(m.Tools) <= MaxMandateTools && !slices.ContainsFunc(m.Tools, func(s string) bool { return !tool(s) }),
+		"tools", "too many, or one is no name of a tool, and no beginning of one with * behind it")
+	mustBe(len(m.Places) <= MaxMandatePlaces && !slices.ContainsFunc(m.Places, func(s string) bool { return !RoomID(s).Valid() && !ContainerID(s).Valid() }),
+		"places", "too many, or one is no id of a room or container")
+	mustBe(m.PerMinute >= 0 && m.PerMinute <= MaxPerMinute, "per_minute", "out of range")
+	if len(wrong) == 0 {
+		return nil
+	}
+	e := Errorf(CodeValidation, "the mandate is not as it must be; see details")
+	e.Details = wrong
+	return e
+}
+
+// Terms are what the mandate says, as those of any other Agreement: what the agent may use
+// until the end of its token. Places and ReadOnly are the record's own.
+func (m *Mandate) Terms(agent UserID, until *Time) *Terms {
+	terms := &Terms{Form: TermsForm, Permits: []Permit{}, Accept: AcceptProposer}
+	tools := m.Tools
+	if len(tools) == 0 {
+		tools = []string{"*"}
+	}
+	for _, tool := range tools {
+		terms.Permits = append(terms.Permits, Permit{Did: tool, To: []string{string(agent)}})
+	}
+	if m.PerMinute > 0 {
+		terms.Limits = []Limit{{Did: "*", PerMinute: m.PerMinute}}
+	}
+	if until != nil {
+		terms.Until = *until
+	}
+	return terms
+}
+
+// AgentAgreement names the mandate of the service with a client id: by what stands before the
+// tenant in it.
+func AgentAgreement(clientID string) AgreementID {
+	digits, _, _ := strings.Cut(clientID, ".")
+	return AgreementID("a:agent:" + digits)
+}
+
+// size is about how many bytes the mandate takes where it is stored.
+func (m *Mandate) size() int {
+	n := 128
+	for _, list := range [][]string{m.Sets, m.Tools, m.Places} {
+		for _, s := range list {
+			n += len(s) + 3
+		}
+	}
+	return n
 }
 
 // EmailDomain is the lower-case domain of an address, "" where it has none

@@ -159,6 +159,12 @@ type ServiceToken struct {
 	// tenant gives it an end, soon after the upgrade.
 	ExpiresAt *Time `json:"expires_at"`
 	RevokedAt *Time `json:"revoked_at"`
+	// Mandate bounds what the service may do; nil for one that is a full member.
+	Mandate *Mandate `json:"mandate,omitempty"`
+	// Client is the OAuth client that the agent was connected by, "" for a token that was made
+	// as one; Resource is what its access tokens are for.
+	Client   string `json:"client,omitempty"`
+	Resource string `json:"resource,omitempty"`
 }
 
 // Keeper is who answers for the service.

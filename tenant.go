@@ -96,14 +96,15 @@ type (
 	// Agreement, without what is inside. Owners. Answers []SealedPlace.
 	ListSealed struct{ Who Identity }
 	// CreateServiceToken records a token whose secret the caller has drawn and
-	// hashed. It holds for [ServiceTokenTTL] where ExpiresAt is nil. Owners. Answers
-	// *ServiceToken.
+	// hashed. It holds for [ServiceTokenTTL] where ExpiresAt is nil. Mandate, unless nil,
+	// bounds what the service may do. Owners. Answers *ServiceToken.
 	CreateServiceToken struct {
 		Request
 		Name       string
 		ClientID   string
 		SecretHash string // hex SHA-256
 		ExpiresAt  *Time
+		Mandate    *Mandate
 	}
 	// RenewServiceToken gives one another end, [ServiceTokenTTL] from now where
 	// ExpiresAt is nil. A SecretHash that isn't "" replaces the secret, and the one
@@ -116,12 +117,14 @@ type (
 		SecretHash string // hex SHA-256
 		Grace      time.Duration
 	}
-	// RevokeServiceToken ends one. Owners. Answers *ServiceToken.
+	// RevokeServiceToken ends one. Owners, and who keeps an agent with a mandate. Answers
+	// *ServiceToken.
 	RevokeServiceToken struct {
 		Request
 		ClientID string
 	}
-	// ListServiceTokens lists them. Owners. Answers []ServiceToken.
+	// ListServiceTokens lists them: all to owners, to any other person of the tenant the agents
+	// that they keep. Answers []ServiceToken.
 	ListServiceTokens struct{ Who Identity }
 	// CheckServiceToken answers the *ServiceCaller behind a client id and the hash
 	// of its secret, or unauthorized. Asked by transport/auth only.
@@ -202,10 +205,11 @@ func IsUnfounded(err error) bool {
 }
 
 // ServiceCaller is who calls with a service token, and when its secret ends: 0 for
-// not yet known.
+// not yet known. Resource is that of [ConnectAgent], "" for a service token.
 type ServiceCaller struct {
 	Identity  Identity
 	ExpiresAt Time
+	Resource  string
 }
 
 // ServiceRenewed is a service token as its renewal left it, with the hash of its
@@ -330,8 +334,13 @@ func (ListSealed) Cost() int { return 0 }
 // Cost is 0: the act of the room or container is admitted on its own.
 func (NameHeir) Cost() int { return 0 }
 
-// Cost is one act.
-func (CreateServiceToken) Cost() int { return writeCost }
+// Cost is one act and the mandate.
+func (c CreateServiceToken) Cost() int {
+	if c.Mandate == nil {
+		return writeCost
+	}
+	return 2*writeCost + c.Mandate.size()
+}
 
 // Cost is one act.
 func (RenewServiceToken) Cost() int { return writeCost }

@@ -3,6 +3,7 @@ package ubl
 import (
 	"bytes"
 	"strings"
+	"time"
 )
 
 // ToolAccess is the Agreement type that lets people use a tool: one of our own,
@@ -136,6 +137,92 @@ func (c SetToolAccess) Cost() int { return writeCost + 64*(len(c.Users)+len(c.Gr
 
 // Cost is 0: it reads.
 func (ListToolAccess) Cost() int { return 0 }
+
+// AgentCodeTTL is how long an agent's code holds, and how long the refresh token before the
+// newest may be used again by who didn't get the answer.
+const AgentCodeTTL = time.Minute
+
+// Commands about agents that people connect (OAuth 2.1), asked of the Tenant. Codes and
+// refresh tokens are drawn by who asks, and only their hashes (hex SHA-256) are sent.
+//
+// A refresh token has two secrets: one of its own, and one that all tokens of the grant
+// share, its family. So the Tenant, which keeps the hash of the newest token and that of the
+// family, knows every former token of the grant: by the right family with another secret.
+// Nobody makes one up who hasn't had a token of the grant.
+type (
+	// ConnectAgent makes a service with a mandate, which its person keeps, and a code to
+	// redeem within [AgentCodeTTL]. People of the tenant whose identity is proven, by the tool
+	// tenant.agent.connect. Answers *ServiceToken.
+	ConnectAgent struct {
+		Request
+		ClientID  string // the service's, as of a service token
+		Name      string
+		Client    string // the OAuth client that it comes by
+		Resource  string // what its tokens are for (RFC 8707)
+		CodeHash  string
+		Mandate   Mandate
+		ExpiresAt *Time // nil for [ServiceTokenTTL]
+	}
+	// RedeemAgentCode uses the code up for the first refresh token. One that is used a second
+	// time ends the agent, on record, and is refused like one that never was: unauthorized.
+	// The platform, for transport/auth. Answers *ServiceCaller.
+	RedeemAgentCode struct {
+		Request
+		ClientID    string
+		Client      string
+		CodeHash    string
+		FamilyHash  string // of the grant's refresh tokens
+		RefreshHash string
+	}
+	// RefreshAgent puts another refresh token in the place of the newest. The one before may
+	// do so again within [AgentCodeTTL], as long as the newest wasn't used; any other former
+	// one ends the agent, on record, and is refused like one that never was: unauthorized.
+	// The platform, for transport/auth. Answers *ServiceCaller.
+	RefreshAgent struct {
+		Request
+		ClientID    string
+		Client      string
+		FamilyHash  string
+		RefreshHash string
+		NewHash     string
+	}
+	// RevokeAgent ends an agent for who shows a refresh token of it (RFC 7009); unauthorized
+	// where it is none. The platform, for transport/auth. Answers *ServiceToken.
+	RevokeAgent struct {
+		Request
+		ClientID   string
+		Client     string
+		FamilyHash string
+	}
+	// CheckAgent answers the *ServiceCaller behind a client id whose agent was connected, or
+	// unauthorized. Asked by transport/auth only, which has verified an access token.
+	CheckAgent struct{ ClientID string }
+	// SetMandate gives a service another mandate. Owners of the tenant and who keeps the
+	// service; nobody who has a mandate. Answers *ServiceToken.
+	SetMandate struct {
+		Request
+		ClientID string
+		Mandate  Mandate
+	}
+)
+
+// Cost is one act, a member and the mandate.
+func (c ConnectAgent) Cost() int { return 2*writeCost + c.Mandate.size() }
+
+// Cost is one act and the service.
+func (RedeemAgentCode) Cost() int { return 2 * writeCost }
+
+// Cost is one act and the service.
+func (RefreshAgent) Cost() int { return 2 * writeCost }
+
+// Cost is one act and the service.
+func (RevokeAgent) Cost() int { return 2 * writeCost }
+
+// Cost is 0: it reads.
+func (CheckAgent) Cost() int { return 0 }
+
+// Cost is one act and the mandate.
+func (c SetMandate) Cost() int { return 2*writeCost + c.Mandate.size() }
 
 // What the office does outside for its callers: it asks models. The shapes
 // here are shared by package office, which does it, and the transports.

@@ -40,6 +40,9 @@ func (rt *Runtime) AskHere(ctx context.Context, to ubl.Name, cmd ubl.Command) (v
 	if _, ok := cmd.(*Append); ok { // only a turn hands one to its LedgerShard
 		return nil, false, ubl.Errorf(ubl.CodeInternal, "an append was asked of an actor")
 	}
+	if err := bounded(to, cmd); err != nil {
+		return nil, false, err
+	}
 	for pause := firstPause; ; pause += firstPause {
 		a := rt.ask(ctx, to, cmd)
 		// A read that met a failing group is asked of the one that comes after:

@@ -16,18 +16,23 @@ type Proposal struct {
 	Frees, Looks bool
 	// Uses says that Did is a tool that somebody is about to use, which the Tenant is asked
 	// before the tool's own act is proposed to another actor. External says that the tool is
-	// another server's, Still that it is only looked at and doesn't count.
-	Uses, External, Still bool
+	// another server's, Still that it is only looked at and doesn't count, Acts that what it is
+	// used for changes something.
+	Uses, External, Still, Acts bool
 }
 
 // Verdict is what the seat says of a proposal; nil allows it. Its inputs are, in this order:
 //
+//   - the mandate of an agent, which may be to read alone;
 //   - the family's ([Kind].Stands): standing under the Agreement that the act names, and at the
 //     Tenant who may use a tool, and how often;
 //   - limits: how much the tenant stores.
 //
 // What may hold an act, or forbid it for another reason, is to be an input here.
 func (x *Entity[S, E]) Verdict(p Proposal) error {
+	if p.Who.Mandate.Reads() && !p.Looks && !p.Uses {
+		return ubl.Errorf(ubl.CodeForbidden, "the agent's mandate is to read alone")
+	}
 	if x.kind.Stands != nil {
 		if err := x.kind.Stands(&x.State, p); err != nil {
 			return err

@@ -147,6 +147,27 @@ func (l *Limiter) Public(r *http.Request) (ask func() error, err error) {
 	return func() error { return l.take(use{PublicAskedIP, from}, use{PublicAsked, "all"}) }, l.take(use{PublicIP, from})
 }
 
+// Client counts that a program of agents registers, or is looked up, from the client's
+// address. This machine's own aren't counted, unless a proxy passed the request on. Behind
+// says that one is in front of the server.
+func (l *Limiter) Client(r *http.Request, behind bool) error {
+	if l == nil || l.rates[ClientsIP] == nil {
+		return nil
+	}
+	a, counted := l.elsewhere(r, behind)
+	if !counted {
+		return nil
+	}
+	return l.take(use{ClientsIP, network(a)})
+}
+
+// elsewhere is the client's address, and whether it counts: not that of this machine itself,
+// unless a proxy passed the request on.
+func (l *Limiter) elsewhere(r *http.Request, behind bool) (a netip.Addr, counted bool) {
+	a = l.ClientOf(r)
+	return a, a.IsValid() && (!a.IsLoopback() || behind || l.passedOn(r))
+}
+
 // Founding is what to ask before a request founds a tenant: it counts that for the
 // client's address. It is nil where nothing limits it, as on this machine itself, unless
 // a proxy passed the request on. Behind says that one is in front of the server.
@@ -154,8 +175,8 @@ func (l *Limiter) Founding(r *http.Request, behind bool) func() error {
 	if l == nil || l.rates[FoundingsIP] == nil {
 		return nil
 	}
-	a := l.ClientOf(r)
-	if !a.IsValid() || a.IsLoopback() && !behind && !l.passedOn(r) {
+	a, counted := l.elsewhere(r, behind)
+	if !counted {
 		return nil
 	}
 	return func() error { return l.take(use{FoundingsIP, network(a)}) }

@@ -167,6 +167,31 @@ func TestFoundings(t *testing.T) {
 	}
 }
 
+// TestClients: programs that register are counted by their address, but for this machine's own.
+func TestClients(t *testing.T) {
+	c := &clock{time.Unix(1e9, 0)}
+	l := limited(t, c, map[string]int64{"clients-ip": 2})
+	at := from("203.0.113.7")
+	for i := range 2 {
+		if err := l.Client(at, false); err != nil {
+			t.Fatalf("program %d: %v", i+1, err)
+		}
+	}
+	if wait := refused(t, l.Client(at, false), ClientsIP); wait < 1700 || wait > 1900 {
+		t.Errorf("the next one may come after %d s", wait)
+	}
+	var none *Limiter
+	for _, err := range []error{l.Client(from("203.0.113.8"), false), none.Client(at, false), l.Client(from("127.0.0.1"), false), l.Client(from("127.0.0.1"), false), l.Client(from("127.0.0.1"), false)} {
+		if err != nil {
+			t.Errorf("what isn't limited is counted: %v", err)
+		}
+	}
+	for range 2 {
+		_ = l.Client(from("127.0.0.1"), true)
+	}
+	refused(t, l.Client(from("127.0.0.1"), true), ClientsIP) // a proxy is in front
+}
+
 // TestFoundingsBehindAProxy on the same machine are counted, one by one where it is
 // named; where it isn't, the operator hears of it once.
 func TestFoundingsBehindAProxy(t *testing.T) {

@@ -18,6 +18,7 @@ type Name string
 const (
 	RequestsIP        Name = "requests-ip"
 	FoundingsIP       Name = "foundings-ip"
+	ClientsIP         Name = "clients-ip"
 	PublicIP          Name = "public-ip"
 	PublicAskedIP     Name = "public-asked-ip"
 	PublicAsked       Name = "public-asked"
@@ -62,6 +63,7 @@ type Row struct {
 var rows = []Row{
 	{RequestsIP, 1000, "a second", "requests from one address without sign-in; who signs in counts below"},
 	{FoundingsIP, 10, "an hour", "tenants founded from one address; this machine's own isn't counted, unless a proxy passed the request on"},
+	{ClientsIP, 60, "an hour", "programs of agents that register or are looked up from one address; this machine's own aren't counted, unless a proxy passed the request on"},
 	{PublicIP, 1000, "a second", "reads of what is public from one address"},
 	{PublicAskedIP, 50, "a second", "those of them that are in no copy, and for which a container is asked; names that lead nowhere too"},
 	{PublicAsked, 500, "a second", "the same from all addresses together"},

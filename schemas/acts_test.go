@@ -42,6 +42,7 @@ func TestEveryAct(t *testing.T) {
 	founding := ubl.Fields{inside, ubl.Str("kind", "workspace"), ubl.Str("name", "a"), ubl.WorkspaceKind().Physics.Field()}
 	written := ubl.Fields{content, document, ubl.Str("title_hash", ubl.BodyHash(nil)), version, workspace}
 	moved := slices.Clip(ubl.Fields{ubl.Str("from", "w:a"), ubl.Str("op", ubl.OpTransfer), ubl.Str("to", "k:b"), transfer})
+	mandate := ubl.Fields{agreement, ubl.Str("mandate_hash", ubl.BodyHash(nil)), ubl.Int("per_minute", 60), ubl.Int("places", 1), ubl.Bool("read_only", true), ubl.Int("tools", 0)}
 	onContainer := ubl.Fields{agreement, inside}
 	key := ubl.Str("passkey_id", ubl.PasskeyIDOf(nil))
 	passkey := func(did ubl.Did) act {
@@ -61,14 +62,19 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidTenantMemberRemove: {ubl.Fields{tenant, user}, remove, onTenant},
 		ubl.DidInvitationCreate: {ubl.Fields{ubl.Str("expires_at", now.String()), invitation, role, tenant, user},
 			op("tenant.invitation.create", invitation, tenant, user), onTenant},
-		ubl.DidInvitationRevoke:  {ubl.Fields{invitation, tenant, user}, op("tenant.invitation.revoke", invitation, tenant, user), onTenant},
-		ubl.DidDomainClaim:       domainAct(ubl.DidDomainClaim),
-		ubl.DidDomainVerify:      domainAct(ubl.DidDomainVerify),
-		ubl.DidDomainRelease:     domainAct(ubl.DidDomainRelease),
-		ubl.DidInvitationAccept:  {ubl.Fields{invitation, role, tenant, user}, set, onTenant},
-		ubl.DidTokenCreate:       {ubl.Fields{ubl.Str("name", "bot"), token, user}, op("token.create", token, user), onTenant},
-		ubl.DidTokenRenew:        {ubl.Fields{ubl.Str("expires_at", now.String()), token, user}, op("token.renew", token, user), onTenant},
-		ubl.DidTokenRevoke:       {ubl.Fields{token, user}, op("token.revoke", token), onTenant},
+		ubl.DidInvitationRevoke: {ubl.Fields{invitation, tenant, user}, op("tenant.invitation.revoke", invitation, tenant, user), onTenant},
+		ubl.DidDomainClaim:      domainAct(ubl.DidDomainClaim),
+		ubl.DidDomainVerify:     domainAct(ubl.DidDomainVerify),
+		ubl.DidDomainRelease:    domainAct(ubl.DidDomainRelease),
+		ubl.DidInvitationAccept: {ubl.Fields{invitation, role, tenant, user}, set, onTenant},
+		ubl.DidTokenCreate:      {ubl.Fields{ubl.Str("name", "bot"), token, user}, op("token.create", token, user), onTenant},
+		ubl.DidTokenRenew:       {ubl.Fields{ubl.Str("expires_at", now.String()), token, user}, op("token.renew", token, user), onTenant},
+		ubl.DidTokenRevoke:      {ubl.Fields{token, user}, op("token.revoke", token), onTenant},
+		ubl.DidMandateSet:       {append(ubl.Fields{token, user}, mandate...), op("token.mandate", token), ubl.Fields{agreement}},
+		ubl.DidAgentConnect: {append(ubl.Fields{ubl.Str("client_hash", ubl.BodyHash(nil)), ubl.Str("expires_at", now.String()), ubl.Str("name", "bot"), token, user}, mandate...),
+			op("tenant.agent.connect", token, user), ubl.Fields{agreement}},
+		ubl.DidAgentRedeem:       {ubl.Fields{token, user}, op("tenant.agent.redeem", token), ubl.Fields{agreement}},
+		ubl.DidAgentRefresh:      {ubl.Fields{token, user}, op("tenant.agent.refresh", token), ubl.Fields{agreement}},
 		ubl.DidRoomCreate:        {ubl.Fields{ubl.Str("name", "general"), room}, op("room.create", room), onRoom},
 		ubl.DidRoomJoin:          {ubl.Fields{role, room, user}, set, onRoom},
 		ubl.DidRoomInvite:        {ubl.Fields{role, room, user}, set, onRoom},

@@ -35,8 +35,8 @@ var shapes = map[string]any{
 	"ubl.receipt.v1":      ubl.Receipt{},
 	"ubl.room.v1#summary": ubl.RoomSummary{}, "ubl.room.v1#policy": ubl.RoomPolicy{}, "ubl.room.v1#config": ubl.Room{},
 	"ubl.server.v1":        ubl.Server{},
-	"ubl.service_token.v1": ubl.ServiceToken{},
-	"ubl.terms.v1#terms":   ubl.Terms{}, "ubl.terms.v1#permit": ubl.Permit{}, "ubl.terms.v1#limit": ubl.Limit{}, "ubl.terms.v1#proposal": ubl.Proposal{},
+	"ubl.service_token.v1": ubl.ServiceToken{}, "ubl.mandate.v1": ubl.Mandate{},
+	"ubl.terms.v1#terms": ubl.Terms{}, "ubl.terms.v1#permit": ubl.Permit{}, "ubl.terms.v1#limit": ubl.Limit{}, "ubl.terms.v1#proposal": ubl.Proposal{},
 	"ubl.tool_access.v1": ubl.ToolAccess{},
 	"ubl.upload.v1":      ubl.Upload{},
 }

@@ -34,6 +34,7 @@ var outside = map[string][]string{
 	"ubl/transport/auth":     {"github.com/coreos/go-oidc/v3/oidc", "github.com/go-jose/go-jose/v4", "github.com/go-webauthn/webauthn", "golang.org/x/oauth2"},
 	"ubl/transport/envelope": {"github.com/go-json-experiment/json"},
 	"ubl/transport/mcp":      {"github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"},
+	"ubl/transport/oauth":    {"github.com/go-chi/chi/v5"},
 	"ubl/transport/public":   {"github.com/maypok86/otter/v2", "golang.org/x/sync/semaphore", "golang.org/x/sync/singleflight"},
 	"ubl/transport/sse":      {"github.com/go-chi/chi/v5", "golang.org/x/sync/semaphore"},
 }

@@ -9,6 +9,7 @@
 //
 //	exchange   a request id, in the answer's header from here on; the body is
 //	           bounded to 8 MiB and has 30 s to arrive
+//	open       metadata and the endpoints of OAuth clients: from whatever page, without a cookie
 //	anyone     under /public, and under a host name for it alone, package public answers: whoever
 //	           asks, and from whatever page
 //	origin     what foreign web pages make a browser send is refused with 403

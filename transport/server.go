@@ -50,6 +50,12 @@ type Options struct {
 	// Agents mounts what speaks MCP, which authenticates by itself with the function
 	// it is handed, beside metadata that anyone may read; nil for nothing.
 	Agents func(r chi.Router, authenticate func(http.Handler) http.Handler)
+	// Consent mounts the pages on which people let agents in, which authenticate by themselves
+	// with the function that is handed to it: as /api does, cookies included. nil for nothing.
+	Consent func(r chi.Router, authenticate func(http.Handler) http.Handler)
+	// Open mounts what any page may have a browser ask for, without a cookie: metadata, and
+	// what agents' programs ask before they sign in. nil for nothing.
+	Open func(chi.Router)
 	// Web serves the app under /ui/, where / leads to, and its icon for every page; nil
 	// for none.
 	Web http.Handler
@@ -151,6 +157,12 @@ func (s *Server) routes() http.Handler {
 		r.Use(among...)
 		s.routesOf(r)
 	})
+	if s.opts.Open != nil {
+		r.Group(func(r chi.Router) {
+			r.Use(s.limitAddress, anyOrigin, s.strangers)
+			s.opts.Open(r)
+		})
+	}
 	return r
 }
 
@@ -182,6 +194,9 @@ func (s *Server) routesOf(r chi.Router) {
 	r.Group(s.open)
 	if s.opts.Agents != nil {
 		r.Group(func(r chi.Router) { s.opts.Agents(r, s.known) })
+	}
+	if s.opts.Consent != nil {
+		r.Group(func(r chi.Router) { s.opts.Consent(r, s.people) })
 	}
 	if s.opts.API != nil {
 		r.Route("/api", func(r chi.Router) {
@@ -222,13 +237,18 @@ func (s *Server) known(next http.Handler) http.Handler {
 	return s.opts.Authenticate(noteCaller(s.limitCaller(next)))
 }
 
-// callers authenticates whoever has to be.
-func (s *Server) callers(next http.Handler) http.Handler {
+// people is known, where cookies count as well.
+func (s *Server) people(next http.Handler) http.Handler {
 	authenticate := s.opts.AuthenticateBrowsers
 	if authenticate == nil {
 		authenticate = s.opts.Authenticate
 	}
-	known, open := authenticate(noteCaller(s.limitCaller(next))), s.strangers(next)
+	return authenticate(noteCaller(s.limitCaller(next)))
+}
+
+// callers authenticates whoever has to be.
+func (s *Server) callers(next http.Handler) http.Handler {
+	known, open := s.people(next), s.strangers(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.opts.Public != nil && s.opts.Public(r) {
 			open.ServeHTTP(w, r)

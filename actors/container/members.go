@@ -28,7 +28,7 @@ func (s *State) decideAdd(cmd ubl.AddMember, at actors.Moment) (*plan, error) {
 func (c *Container) join(t *actors.Turn, cmd ubl.Command) error {
 	req, ok := touch(cmd)
 	_, entry := c.State.Agreement.Members[req.Who.UserID]
-	if !ok || entry || req.Who.TenantID != c.tenant || !c.State.joinable(req.Who) {
+	if !ok || entry || req.Who.TenantID != c.tenant || req.Who.Mandate.Reads() || !c.State.joinable(req.Who) {
 		return nil
 	}
 	if cmd.Cost() == 0 {

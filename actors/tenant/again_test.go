@@ -49,6 +49,8 @@ func TestAnsweredAgain(t *testing.T) {
 		"VerifyDomain.Configured":       "what the node says",
 		"ReleaseDomain.Configured":      "what the node says",
 		"EndAgreement.Agreement":        "there is one that is no tool's",
+		"ConnectAgent.ClientID":         "as CreateServiceToken.ClientID",
+		"ConnectAgent.CodeHash":         "as CreateServiceToken.ClientID",
 	}}
 	ask := again.Ask
 	platform := func() ubl.Request { return h.Request(ubl.Platform()) }
@@ -66,6 +68,7 @@ func TestAnsweredAgain(t *testing.T) {
 		t.Errorf("the token is answered %+v", renewed)
 	}
 	ask(home, ubl.RevokeServiceToken{Request: h.Request(ana), ClientID: "c"})
+	askAgents(h, ana, func(cmd ubl.Command) any { return ask(home, cmd) })
 	if tool := ask(home, ubl.SetToolAccess{Request: h.Request(ana), Tool: "files.read", Allowed: true}).(*ubl.ToolAccess); tool.Receipt.Seq == 0 {
 		t.Errorf("the tool is answered %+v", tool)
 	}
@@ -101,12 +104,26 @@ func TestAnsweredAgain(t *testing.T) {
 	kind := ubl.Kind{Name: "case", Agreement: "case_agreement", Physics: ubl.WorkspaceKind().Physics}
 	ask(home, ubl.SetKind{Request: h.Request(bob), Kind: kind})
 	ask(home, ubl.RemoveKind{Request: h.Request(bob), Name: kind.Name})
-	if end := ask(home, ubl.EndAgreement{Request: h.Request(bob)}).(*ubl.AgreementView); end.EndedAt == nil || len(end.Members) != 3 {
+	if end := ask(home, ubl.EndAgreement{Request: h.Request(bob)}).(*ubl.AgreementView); end.EndedAt == nil || len(end.Members) != 4 {
 		t.Errorf("the TenantLicense is answered %+v", end)
 	}
 	again.End(tenant.Changing())
 	h.VerifyLedger(ana.TenantID)
 	h.VerifyLedger(ubl.CoreTenant)
+}
+
+// askAgents asks what a tenant keeps of an agent that somebody connects.
+func askAgents(h *harness.House, ana ubl.Identity, ask func(ubl.Command) any) {
+	platform := func() ubl.Request { return h.Request(ubl.Platform()) }
+	mandate := ubl.Mandate{Sets: []string{"messenger"}, Tools: []string{"messenger.*"}, Places: []string{"r:general"}, PerMinute: 60}
+	ask(ubl.ConnectAgent{Request: h.Request(ana), ClientID: "a", Name: "helper", Client: "https://client.example", Resource: "https://ubl.example/mcp", CodeHash: "code", Mandate: mandate})
+	if caller := ask(ubl.RedeemAgentCode{Request: platform(), ClientID: "a", Client: "https://client.example", CodeHash: "code", FamilyHash: "family", RefreshHash: "1"}).(*ubl.ServiceCaller); caller.Identity.Mandate.PerMinute != 60 {
+		panic("the agent comes in without its mandate")
+	}
+	ask(ubl.RefreshAgent{Request: platform(), ClientID: "a", Client: "https://client.example", FamilyHash: "family", RefreshHash: "1", NewHash: "2"})
+	mandate.ReadOnly = true
+	ask(ubl.SetMandate{Request: h.Request(ana), ClientID: "a", Mandate: mandate})
+	ask(ubl.RevokeAgent{Request: platform(), ClientID: "a", Client: "https://client.example", FamilyHash: "family"})
 }
 
 // askSignIns asks what tenant 0 keeps of people who sign in.

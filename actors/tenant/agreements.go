@@ -9,8 +9,8 @@ import (
 	"ubl/actors/agreement"
 )
 
-// held is a record that the Tenant holds: its TenantLicense, or the ToolAccess
-// of a tool.
+// held is a record that the Tenant holds: its TenantLicense, the ToolAccess of a tool, or
+// the mandate of an agent.
 func (s *State) held(id ubl.AgreementID) (ubl.Agreement, error) {
 	if id == "" || id == s.License.ID {
 		return s.License.Share(), nil
@@ -19,6 +19,9 @@ func (s *State) held(id ubl.AgreementID) (ubl.Agreement, error) {
 		if r, known := s.Tools[name]; known {
 			return r.Agreement, nil
 		}
+	}
+	if t, ok := s.agentOf(id); ok {
+		return t.mandate(s.id()), nil
 	}
 	return ubl.Agreement{}, ubl.Errorf(ubl.CodeNotFound, "there is no such Agreement")
 }
@@ -31,32 +34,62 @@ func toolOf(id ubl.AgreementID) (string, bool) {
 // agreement answers members, and the platform on its errands, with a record and its
 // history.
 func (x *Tenant) agreement(t *actors.Turn, c ubl.GetAgreement) {
-	_, err := x.State.member(c.Who)
-	if c.Who.IsPlatform() {
-		err = nil
-	}
+	err := x.State.readsRecord(c.Who, c.Agreement)
 	agreement.Show(t, c, err, &x.State,
 		func(ctx context.Context) (*State, *event, error) { return x.Then(ctx, c.AsOf) },
 		func(s *State) (ubl.Agreement, agreement.History, error) {
 			record, err := s.held(c.Agreement)
-			return record, x.changes(record.ID, s.Events), err
+			return record, x.changes(&record, s.Events), err
 		})
 }
 
+// readsRecord says who may read a record: members, and the platform on its errands. A mandate
+// is for fewer, and an agent with places reads its own alone.
+func (s *State) readsRecord(who ubl.Identity, id ubl.AgreementID) error {
+	_, err := s.member(who)
+	t, agent := s.agentOf(id)
+	switch {
+	case who.IsPlatform():
+		return nil
+	case err == nil && agent:
+		return s.readsMandate(who, t)
+	case err == nil:
+		return s.beyond(who)
+	}
+	return err
+}
+
 // changes is a record's history up to an event.
-func (x *Tenant) changes(id ubl.AgreementID, last int64) agreement.History {
+func (x *Tenant) changes(record *ubl.Agreement, last int64) agreement.History {
 	return func(ctx context.Context, after int64, fn func(ubl.Change) error) error {
 		return x.Events().Each(ctx, after+1, last, func(e event) error {
-			if !e.changes(id) {
+			if !e.changes(record.ID) {
 				return nil
 			}
-			return fn(e.Change(e.Member))
+			change := e.Change(e.Member)
+			if record.Mandate != nil && e.licenses() { // the event's hash is that of the TenantLicense
+				change.Hash = x.mandateAfter(e, record)
+			}
+			return fn(change)
 		})
 	}
 }
 
+// mandateAfter is the hash of a mandate after an event that changed the TenantLicense too: it
+// came with the agent, or ended with who kept it, after which nothing changes it.
+func (x *Tenant) mandateAfter(e event, record *ubl.Agreement) string {
+	if e.Service != nil {
+		made := e.Service.mandate(x.id)
+		return made.Hash()
+	}
+	return record.Hash()
+}
+
 // decideEnd ends a record for good. From then on nobody may use the tool that it is about.
 func (s *State) decideEnd(c ubl.EndAgreement, at actors.Moment) (*plan, error) {
+	if t, ok := s.agentOf(c.Agreement); ok {
+		return s.endMandate(c, t, at)
+	}
 	err := s.permits(ubl.DidAgreementEnd, c.Who)
 	if err != nil && c.Who.IsPlatform() {
 		err = agreement.MayEnd(&s.License.Agreement, c.Who, at.Now, ubl.CodeForbidden)

@@ -85,7 +85,7 @@ func (with makers) workspace(s *State, req ubl.Request, now ubl.Time) *plan {
 // that let every member of the tenant in, and those where they are an entry.
 func (x *Tenant) listContainers(t *actors.Turn, c ubl.ListContainers) {
 	_, err := x.State.member(c.Who)
-	list, directory := x.State.shared(), maps.Clone(x.State.Containers)
+	list, directory, mandate := x.State.shared(), maps.Clone(x.State.Containers), x.State.mandateOf(c.Who.UserID)
 	receipt := func() *ubl.Receipt { return nil }
 	if err == nil && c.Receipted {
 		err = x.State.License.InForce()
@@ -107,6 +107,7 @@ func (x *Tenant) listContainers(t *actors.Turn, c ubl.ListContainers) {
 				list = append(list, directory[id])
 			}
 		}
+		list = slices.DeleteFunc(list, func(in ubl.ContainerSummary) bool { return !mandate.Includes(string(in.ContainerID)) })
 		return &ubl.ContainerList{Containers: sorted(list, c.Kind), Receipt: receipt()}, nil
 	})
 }

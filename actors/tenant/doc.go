@@ -67,6 +67,13 @@
 // nothing, two may have the same, and it is the Tenant's alone: entries of rooms and
 // containers would go on with an old one.
 //
+// # Agents
+//
+// A service token may have a mandate, which is an Agreement (mandates.go): the Tenant holds
+// the agent to it at Enter, by its own record. People connect agents too (agents.go): the
+// token has a grant in place of a secret, hashes of a code and of refresh tokens. What was
+// used before ends the agent.
+//
 // # Invitations
 //
 // An owner invites a person by address, of whatever domain. The link's secret is

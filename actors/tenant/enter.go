@@ -31,7 +31,7 @@ func (x *Tenant) enter(t *actors.Turn, c ubl.Enter) {
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "who kept this service has left the tenant"))
 		return
 	}
-	c.Who.Unproven = m.Unproven
+	c.Who.Unproven, c.Who.Mandate = m.Unproven, x.State.mandateOf(m.UserID)
 	if c.Act {
 		if err := x.State.License.InForce(); err != nil {
 			t.Fail(err)
@@ -138,6 +138,9 @@ func (x *Tenant) greet(ctx context.Context, req ubl.Request, m ubl.Member) error
 		role = m.Role // operators own the platform's rooms
 	}
 	for _, room := range x.bootRooms() {
+		if who := req.Who.Mandate; who.Reads() || !who.Includes(string(room.RoomID)) {
+			continue // people let the agent in, who may
+		}
 		if _, err := x.Ask.Ask(ctx, ubl.RoomName(x.id, room.RoomID), ubl.Welcome{Request: req, Role: role}); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package tenant
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"ubl"
 	"ubl/actors"
@@ -28,7 +29,7 @@ type event struct {
 	Kind      *ubl.Kind             `json:"kind,omitempty"`      // kind.set, kind.remove: as the act left it, or found it
 	Passkey   *passkey              `json:"passkey,omitempty"`   // passkey.*: as the act left it, or found what it removed
 	Access    *access               `json:"access,omitempty"`    // tool.access, and agreement.end of such a record
-	Service   *service              `json:"service,omitempty"`   // token.create, token.renew, token.revoke
+	Service   *service              `json:"service,omitempty"`   // token.*, tenant.agent.*, and agreement.end of a mandate
 	// Closed are the invitations of Member's address, which end with their removal.
 	Closed []ubl.InvitationID `json:"closed,omitempty"`
 	// Invitation is as tenant.invitation.* left it; with accept come Member and Voucher.
@@ -54,16 +55,20 @@ func (e event) changes(id ubl.AgreementID) bool {
 	if e.Access != nil {
 		return id == ubl.ToolAgreement(e.Access.Tool)
 	}
-	if !e.licenses() {
-		return false
-	}
 	_, tool := toolOf(id)
-	return !tool
+	_, agent := clientOf(id)
+	switch {
+	case agent && e.Service != nil && e.Did != ubl.DidAgentRedeem && e.Did != ubl.DidAgentRefresh:
+		return e.Service.Mandate != nil && id == ubl.AgentAgreement(e.Service.ClientID)
+	case agent:
+		return slices.ContainsFunc(e.Ended, func(client string) bool { return id == ubl.AgentAgreement(client) })
+	}
+	return e.licenses() && !tool
 }
 
 // licenses reports whether the event is a step of the TenantLicense's history.
 func (e event) licenses() bool {
-	return e.Access == nil && (e.Member != nil || e.Amendment != nil || e.Did == ubl.DidAgreementEnd)
+	return e.Access == nil && (e.Member != nil || e.Amendment != nil || e.Did == ubl.DidAgreementEnd && e.Service == nil)
 }
 
 // hash is that of the record that the event has changed.
@@ -74,6 +79,9 @@ func hash(s *State, e event) string {
 		return record.Hash()
 	case e.licenses():
 		return s.License.Hash()
+	case e.Service != nil && e.Service.Mandate != nil:
+		record := e.Service.mandate(s.id())
+		return record.Hash()
 	}
 	return ""
 }
@@ -87,11 +95,15 @@ func (s *State) recordHash(id ubl.AgreementID) string {
 		}
 		return record.Hash()
 	}
+	if t, ok := s.agentOf(id); ok {
+		record := t.mandate(s.id())
+		return record.Hash()
+	}
 	return s.License.HashOf(id)
 }
 
 // tell publishes who leaves, who is a plain member, which tokens end, and that lists of tools change. Streams of
-// a service's former secret come back, and find out how long it goes on.
+// a service's former secret, or of an agent with another mandate, come back, and find out what holds now.
 func tell(_ *State, e event) (told []ubl.Event) {
 	ended := func(ids ...string) {
 		for _, id := range ids {
@@ -112,7 +124,7 @@ func tell(_ *State, e event) (told []ubl.Event) {
 				told = append(told, ubl.Event{Kind: ubl.EventMemberDemoted, UserID: m.UserID})
 			}
 		}
-	case e.Did == ubl.DidTokenRevoke, e.secret:
+	case e.Did == ubl.DidTokenRevoke, e.Did == ubl.DidMandateSet, e.secret, e.Did == ubl.DidAgreementEnd && e.Service != nil:
 		ended(e.Service.ClientID)
 	case e.Did == ubl.DidPlatformTokenRevoke:
 		ended(e.Token.JTI)
@@ -127,6 +139,13 @@ func tell(_ *State, e event) (told []ubl.Event) {
 // whole tenant or record, the events up to this one are replayed, so that it is what was
 // answered then.
 func (x *Tenant) outcome(ctx context.Context, e event) (any, error) {
+	switch {
+	case e.Did == ubl.DidAgreementEnd && e.Service != nil:
+		record := e.Service.mandate(x.id)
+		return record.View(nil), nil
+	case e.Did == ubl.DidAgentRedeem, e.Did == ubl.DidAgentRefresh:
+		return x.caller(*e.Service, e.Service.end()), nil
+	}
 	if e.Did == ubl.DidTenantUpdate || e.Did == ubl.DidAgreementEnd || e.Amendment != nil {
 		s, err := x.AsOf(ctx, e.N)
 		switch {

@@ -38,7 +38,7 @@ type Snapshot struct {
 // Snapshot copies what the Tenant knows; only while nothing is in flight.
 func (x *Tenant) Snapshot() Snapshot {
 	s := Snapshot{State: x.State, KeysKnown: x.Keys.Known()}
-	s.Stored, s.State.License, s.State.Tools, s.State.Kinds = string(x.State.encode()), agreement.Kept{}, nil, nil // which are in Stored
+	s.Stored, s.State.License, s.State.Tools, s.State.Kinds, s.State.Services = string(x.State.encode()), agreement.Kept{}, nil, nil, nil // which are in Stored
 	s.State.meters = agreement.Meters{}
 	return s
 }

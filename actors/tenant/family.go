@@ -39,6 +39,7 @@ func Family(read ubl.Reader, found Places, kinds []ubl.Kind, quota ubl.Quota) ac
 			ubl.ListRooms{}, ubl.CreateRoom{}, ubl.SweepRooms{}, ubl.NameHeir{}, ubl.ListSealed{},
 			ubl.ListMembers{}, ubl.ListFormer{}, ubl.FindMember{}, ubl.SetTenantMember{}, ubl.RemoveTenantMember{}, ubl.ProveMember{},
 			ubl.CreateServiceToken{}, ubl.RenewServiceToken{}, ubl.RevokeServiceToken{}, ubl.ListServiceTokens{}, ubl.CheckServiceToken{},
+			ubl.SetMandate{}, ubl.ConnectAgent{}, ubl.RedeemAgentCode{}, ubl.RefreshAgent{}, ubl.RevokeAgent{}, ubl.CheckAgent{},
 			ubl.AdmitToken{}, ubl.RevokeToken{}, ubl.ListTokens{}, ubl.RevokeTokens{}, ubl.EndSignIns{}, ubl.OfferLink{}, ubl.FindLink{},
 			ubl.FindHome{}, ubl.FindStanding{}, ubl.KeepHome{},
 			ubl.CreateInvitation{}, ubl.RevokeInvitation{}, ubl.ListInvitations{}, ubl.FindInvitation{}, ubl.AcceptInvitation{},
@@ -104,6 +105,11 @@ func (with makers) kind() *actors.Kind[State, event] {
 			actors.On(ubl.DidTokenCreate, tokenContent, with.decideToken),
 			actors.On(ubl.DidTokenRenew, renewContent, (*State).decideRenew),
 			actors.On(ubl.DidTokenRevoke, revokeContent, (*State).decideRevoke).Frees(),
+			actors.On(ubl.DidMandateSet, mandateContent, (*State).decideMandate),
+			actors.On(ubl.DidAgentConnect, connectContent, with.decideConnect),
+			actors.On(ubl.DidAgentRedeem, redeemContent, (*State).decideRedeem).Frees(),
+			actors.On(ubl.DidAgentRefresh, refreshContent, (*State).decideRefresh).Frees(),
+			actors.On(ubl.DidTokenRevoke, revokeAgentContent, (*State).decideRevokeAgent).Frees(),
 			actors.On(ubl.DidToolAccess, accessContent, with.decideAccess),
 			actors.On(ubl.DidTenantUpdate, defaultsContent, (*State).decideDefaults),
 			actors.On(ubl.DidAgreementPropose, agreement.ProposeContent, (*State).decideProposeTerms),
@@ -194,8 +200,33 @@ func inviteContent(c ubl.CreateInvitation) []string {
 	return []string{c.Invitee.Email, string(c.Role), c.TTL.String()}
 }
 
+// tokenContent tells of a mandate only where there is one, as keys from before have none.
 func tokenContent(c ubl.CreateServiceToken) []string {
-	return []string{c.Name, expiryText(c.ExpiresAt)}
+	content := []string{c.Name, expiryText(c.ExpiresAt)}
+	if c.Mandate != nil {
+		content = append(content, mandateText(tidied(c.Mandate)))
+	}
+	return content
+}
+
+func mandateContent(c ubl.SetMandate) []string {
+	return []string{c.ClientID, mandateText(tidied(&c.Mandate))}
+}
+
+func connectContent(c ubl.ConnectAgent) []string {
+	return []string{c.Name, c.Client, c.Resource, mandateText(tidied(&c.Mandate)), expiryText(c.ExpiresAt)}
+}
+
+func redeemContent(c ubl.RedeemAgentCode) []string {
+	return []string{c.ClientID, c.Client, c.CodeHash, c.FamilyHash, c.RefreshHash}
+}
+
+func refreshContent(c ubl.RefreshAgent) []string {
+	return []string{c.ClientID, c.Client, c.FamilyHash, c.RefreshHash, c.NewHash}
+}
+
+func revokeAgentContent(c ubl.RevokeAgent) []string {
+	return []string{c.ClientID, c.Client, c.FamilyHash}
 }
 
 func renewContent(c ubl.RenewServiceToken) []string {
@@ -204,7 +235,8 @@ func renewContent(c ubl.RenewServiceToken) []string {
 
 // endContent says nothing of the TenantLicense: there is one.
 func endContent(c ubl.EndAgreement) []string {
-	if _, tool := toolOf(c.Agreement); tool {
+	_, tool := toolOf(c.Agreement)
+	if _, agent := clientOf(c.Agreement); tool || agent {
 		return []string{string(c.Agreement)}
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 // using is what a request proposes by the tool that it names, before the act that it asks for.
 func using(now ubl.Time, c ubl.Enter) actors.Proposal {
 	return actors.Proposal{
-		At: now, Who: c.Who, Did: ubl.Did(c.Tool), Agreement: ubl.ToolAgreement(c.Tool), Uses: c.Tool != "" || c.External, External: c.External, Still: c.Still,
+		At: now, Who: c.Who, Did: ubl.Did(c.Tool), Agreement: ubl.ToolAgreement(c.Tool), Uses: c.Tool != "" || c.External, External: c.External, Still: c.Still, Acts: c.Act,
 	}
 }
 
@@ -84,7 +84,7 @@ func (x *Tenant) turnAway(t *actors.Turn, c ubl.Enter, r *ubl.Error, writes bool
 				return
 			}
 		}
-		x.Refuse(t, ubl.DidToolDeny, c.Request, x.State.denial(c, r), &key)
+		x.Refuse(t, ubl.DidToolDeny, c.Request, x.State.denial(t.Now(), c, r), &key)
 	}
 	t.Fail(r)
 }
@@ -112,11 +112,16 @@ func denialKey(c ubl.Enter, r *ubl.Error) actors.Key {
 	return actors.NewKey(ubl.DidToolDeny, req)
 }
 
-// denial is the act of a refusal, under the tool's record where one is in force.
-func (s *State) denial(c ubl.Enter, r *ubl.Error) actors.Act {
+// denial is the act of a refusal: under the agent's mandate where that refuses, else under the
+// tool's record where one is in force.
+func (s *State) denial(now ubl.Time, c ubl.Enter, r *ubl.Error) actors.Act {
 	under := s.License.ID
 	if record, ok := s.Tools[c.Tool]; ok && record.Agreement.InForce() == nil {
 		under = record.Agreement.ID
+	}
+	use := using(now, c)
+	if use.Still = true; s.mandated(use) != nil {
+		under = ubl.AgentAgreement(s.Vouched[c.Who.UserID].Subject)
 	}
 	return actors.Act{
 		Agreement: under,

@@ -83,6 +83,9 @@ func (s *State) decideInvite(c ubl.CreateInvitation, at actors.Moment) (*plan, e
 	if err := s.mayInvite(c, at.Now); err != nil {
 		return nil, err
 	}
+	if s.mandateOf(c.Who.UserID) != nil {
+		return nil, errMandated()
+	}
 	who := ubl.Invited(s.id(), c.InvitationID, c.Invitee.Email)
 	i := invitation{
 		Invitation: ubl.Invitation{

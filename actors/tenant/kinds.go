@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -112,7 +113,7 @@ func (s *State) keepKind(e event) {
 // was.
 func (x *Tenant) getContainer(t *actors.Turn, c ubl.GetContainer) {
 	_, err := x.State.member(c.Who)
-	if err == nil {
+	if err = cmp.Or(err, x.State.beyond(c.Who)); err == nil {
 		err = t.Past(c.AsOf)
 	}
 	if err != nil || c.AsOf.IsNow() {

@@ -97,6 +97,7 @@ func (s *State) removal(m ubl.Member) ubl.Fields {
 // letGo has everybody else let go of members who were shut out: their rooms and
 // containers, the Portal and tenant 0. It goes on past a place that fails, and may be repeated.
 func (x *Tenant) letGo(ctx context.Context, req ubl.Request, after heirs, users ...ubl.UserID) error {
+	req.Who.Mandate = nil // what follows from the removal is no act of the agent's own
 	err := errors.Join(x.endTheirSignIns(ctx, req, users), x.forgetTheirGrants(ctx, req, users))
 	for _, user := range users {
 		err = errors.Join(err, x.expel(ctx, req, user, after))

@@ -203,6 +203,8 @@ func (s *State) mayRemove(c ubl.RemoveTenantMember, m ubl.Member) error {
 	switch {
 	case c.Who.IsPlatform() && s.unkept(m):
 		return s.License.InForce()
+	case c.UserID == c.Who.UserID && s.mandateOf(c.UserID) != nil:
+		return ubl.Errorf(ubl.CodeForbidden, "who keeps an agent with a mandate ends it: it doesn't leave by itself")
 	case c.UserID == c.Who.UserID:
 		_, err := s.member(c.Who)
 		return err

@@ -51,6 +51,8 @@ func TestStateIsDerived(t *testing.T) {
 			"name":     w.name,
 			"remove":   w.remove,
 			"token":    w.token,
+			"agent":    w.agent,
+			"mandate":  w.mandate,
 			"revoke":   w.revoke,
 			"invite":   w.invite,
 			"uninvite": w.uninvite,
@@ -164,6 +166,37 @@ func (w *world) remove(rt *rapid.T) {
 func (w *world) token(rt *rapid.T) {
 	w.tokens++
 	w.ask(ubl.CreateServiceToken{Request: w.request(rt), Name: "bot", ClientID: fmt.Sprint("client", w.tokens), SecretHash: "00"})
+}
+
+// agent connects one, or shows its code or one of its tokens, also some that were used before.
+func (w *world) agent(rt *rapid.T) {
+	n := rapid.IntRange(0, 3).Draw(rt, "agent")
+	id, shown := fmt.Sprint("agent", n), fmt.Sprint(rapid.IntRange(0, 2).Draw(rt, "shown"))
+	switch rapid.IntRange(0, 2).Draw(rt, "step") {
+	case 0:
+		w.ask(ubl.ConnectAgent{Request: w.request(rt), ClientID: id, Name: "helper", Client: "client", CodeHash: "code", Mandate: w.bounds(rt)})
+	case 1:
+		w.ask(ubl.RedeemAgentCode{Request: w.h.Request(ubl.Platform()), ClientID: id, Client: "client", CodeHash: "code", FamilyHash: "f", RefreshHash: shown})
+	case 2:
+		w.ask(ubl.RefreshAgent{Request: w.h.Request(ubl.Platform()), ClientID: id, Client: "client", FamilyHash: "f", RefreshHash: shown, NewHash: fmt.Sprint(rapid.IntRange(0, 2).Draw(rt, "new"))})
+	}
+}
+
+// mandate bounds an agent or a service token otherwise, or ends it with its Agreement.
+func (w *world) mandate(rt *rapid.T) {
+	id := fmt.Sprint(rapid.SampledFrom([]string{"agent", "client"}).Draw(rt, "of"), rapid.IntRange(0, 3).Draw(rt, "agent"))
+	if rapid.IntRange(0, 3).Draw(rt, "end") == 0 {
+		w.ask(ubl.EndAgreement{Request: w.request(rt), Agreement: ubl.AgentAgreement(id)})
+		return
+	}
+	w.ask(ubl.SetMandate{Request: w.request(rt), ClientID: id, Mandate: w.bounds(rt)})
+}
+
+func (w *world) bounds(rt *rapid.T) ubl.Mandate {
+	return ubl.Mandate{
+		Tools: rapid.SampledFrom([][]string{nil, {"messenger.*"}}).Draw(rt, "tools"), Places: rapid.SampledFrom([][]string{nil, {"r:a"}}).Draw(rt, "places"),
+		ReadOnly: rapid.Bool().Draw(rt, "read-only"), PerMinute: rapid.IntRange(0, 2).Draw(rt, "a minute"),
+	}
 }
 
 func (w *world) revoke(rt *rapid.T) {

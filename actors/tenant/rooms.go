@@ -48,7 +48,7 @@ func (with makers) room(tenant ubl.Tenant, req ubl.Request, room ubl.RoomSummary
 
 // mayCreate refuses who may not make a room or a container of the name.
 func (s *State) mayCreate(did ubl.Did, who ubl.Identity, name string) error {
-	if err := s.permits(did, who); err != nil {
+	if err := cmp.Or(s.permits(did, who), s.beyond(who)); err != nil {
 		return err
 	}
 	if err := s.License.May(ubl.OpCreate); err != nil {
@@ -61,11 +61,13 @@ func (s *State) mayCreate(did ubl.Did, who ubl.Identity, name string) error {
 // and the Rooms are read on the asker's goroutine.
 func (x *Tenant) listRooms(t *actors.Turn, c ubl.ListRooms) {
 	_, err := x.State.member(c.Who)
+	mandate := x.State.mandateOf(c.Who.UserID)
 	t.Read(err, func(ctx context.Context) (any, error) {
 		list, err := x.roomsOf(ctx, c.Who.UserID)
 		if err != nil {
 			return nil, err
 		}
+		list = slices.DeleteFunc(list, func(e ubl.RoomEntry) bool { return !mandate.Includes(string(e.RoomID)) })
 		markRooms(list)
 		list = pageOf(list, c.After, c.Limit)
 		for i := range list {

@@ -74,6 +74,8 @@ type service struct {
 	// FormerUntil.
 	FormerHash  string   `json:"former_hash,omitempty"`
 	FormerUntil ubl.Time `json:"former_until,omitzero"`
+	// Grant is what an agent has that somebody connected, in place of a secret.
+	Grant *grant `json:"grant,omitempty"`
 }
 
 // apply is the only place where events change the state.
@@ -99,6 +101,9 @@ func (s *State) apply(e event) {
 		return
 	case e.Invitation != nil:
 		s.invite(e)
+		return
+	case e.Service != nil && e.Member == nil:
+		s.Services[e.Service.ClientID] = *e.Service
 		return
 	}
 	switch e.Did {
@@ -126,11 +131,9 @@ func (s *State) apply(e event) {
 		s.withdraw(e)
 	case ubl.DidRoomCreate:
 		s.Rooms[e.Room.RoomID] = *e.Room
-	case ubl.DidTokenCreate:
+	case ubl.DidTokenCreate, ubl.DidAgentConnect:
 		s.Services[e.Service.ClientID] = *e.Service
 		s.set(e)
-	case ubl.DidTokenRenew, ubl.DidTokenRevoke:
-		s.Services[e.Service.ClientID] = *e.Service
 	case ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRenew, ubl.DidPlatformTokenRevoke:
 		s.token(e)
 	case ubl.DidPlatformTokenRevokeAll:

@@ -62,15 +62,22 @@ func (x *Tenant) Receive(t *actors.Turn, cmd ubl.Command) {
 	default:
 		if x.State.Events > 0 {
 			x.receive(t, cmd)
-		} else if _, ok := cmd.(ubl.CheckServiceToken); ok {
-			t.Fail(errBadToken())
 		} else {
-			t.Fail(errNotHere())
+			t.Fail(absent(cmd))
 		}
 	}
 	if x.State.Events == 0 {
 		t.Drop()
 	}
+}
+
+// absent refuses what is asked of a tenant that isn't there. A credential of it is a bad one.
+func absent(cmd ubl.Command) error {
+	switch cmd.(type) {
+	case ubl.CheckServiceToken, ubl.CheckAgent, ubl.RedeemAgentCode, ubl.RefreshAgent, ubl.RevokeAgent:
+		return errBadToken()
+	}
+	return errNotHere()
 }
 
 // receive answers what is asked of a tenant that is there.
@@ -98,9 +105,14 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 	case ubl.ListSealed:
 		x.listSealed(t, c)
 	case ubl.ListServiceTokens:
-		t.Answer(x.State.shows("token.list", c.Who), func() any { return x.State.serviceTokens() })
+		list, err := x.State.listTokens(c.Who)
+		t.Answer(err, func() any { return list })
 	case ubl.CheckServiceToken:
 		x.checkToken(t, c)
+	case ubl.CheckAgent:
+		x.checkAgent(t, c)
+	case ubl.RedeemAgentCode, ubl.RefreshAgent:
+		x.grants(t, cmd)
 	case ubl.ListInvitations:
 		t.Answer(x.State.shows("tenant.invitation.list", c.Who), func() any { return x.State.invitations() })
 	case ubl.FindInvitation:
@@ -170,6 +182,9 @@ func (s *State) member(who ubl.Identity) (ubl.Member, error) {
 // listMembers sorts them on the asker's goroutine.
 func (x *Tenant) listMembers(t *actors.Turn, c ubl.ListMembers) {
 	_, err := x.State.member(c.Who)
+	if err == nil && len(c.Only) == 0 {
+		err = x.State.beyond(c.Who)
+	}
 	license, looks := x.State.License.Share(), x.State.Looks
 	t.Read(err, func(context.Context) (any, error) {
 		list := []ubl.Member{}

@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -48,7 +49,7 @@ func (s *State) stance(who ubl.Identity) ubl.Stance {
 // decisions know, and no terms permit them to anybody else.
 var ofTheirOwn = []string{
 	string(ubl.DidTenantCreate), string(ubl.DidTenantJoin), string(ubl.DidTenantMemberUpdate), string(ubl.DidTenantMemberRemove), string(ubl.DidTenantMemberProve),
-	string(ubl.DidInvitationAccept), string(ubl.DidWorkspaceList), string(ubl.DidToolDeny), "passkey.", "platform.",
+	string(ubl.DidInvitationAccept), string(ubl.DidWorkspaceList), string(ubl.DidToolDeny), string(ubl.DidAgentConnect), "passkey.", "platform.",
 }
 
 // stands says whether somebody may use a tool, as the tenant's Agreement about it says, and
@@ -57,7 +58,7 @@ var ofTheirOwn = []string{
 func (s *State) stands(p actors.Proposal) error {
 	switch {
 	case p.Uses:
-		return s.uses(p)
+		return cmp.Or(s.mandated(p), s.uses(p))
 	case p.Who.IsPlatform() || p.Agreement != s.License.ID:
 		return nil
 	}
@@ -103,7 +104,7 @@ func (s *State) mayDraft(id ubl.AgreementID, who ubl.Identity) error {
 	case err != nil:
 		return err
 	case record.ID != s.License.ID:
-		return ubl.Errorf(ubl.CodeConflict, "tool.access says what the terms about a tool are")
+		return ubl.Errorf(ubl.CodeConflict, "these terms follow from what tool.access or token.mandate sets")
 	case who.IsService:
 		return ubl.Errorf(ubl.CodeForbidden, "a service has no part in the terms of the tenant's Agreement")
 	}

@@ -1,7 +1,6 @@
 package tenant
 
 import (
-	"crypto/subtle"
 	"maps"
 	"slices"
 	"time"
@@ -32,6 +31,14 @@ func (with makers) decideToken(s *State, c ubl.CreateServiceToken, at actors.Mom
 	if err := s.mayCreate(ubl.DidTokenCreate, c.Who, c.Name); err != nil {
 		return nil, err
 	}
+	if c.Mandate != nil {
+		if err := c.Mandate.Check(); err != nil {
+			return nil, err
+		}
+	}
+	if s.mandateOf(c.Who.UserID) != nil {
+		return nil, errMandated()
+	}
 	if utf8.RuneCountInString(c.Name) > ubl.MaxMemberName {
 		return nil, ubl.Errorf(ubl.CodeValidation, "a service's name has at most %d characters", ubl.MaxMemberName)
 	}
@@ -49,17 +56,28 @@ func (with makers) decideToken(s *State, c ubl.CreateServiceToken, at actors.Mom
 	if !ok {
 		return nil, errUnkept()
 	}
-	made := service{SecretHash: c.SecretHash, ServiceToken: ubl.ServiceToken{
-		ClientID: c.ClientID, Name: c.Name, UserID: ubl.UserIDFor(ServiceIssuer, c.ClientID, false),
-		CreatedAt: at.Now, CreatedBy: c.Who.UserID, KeptBy: keeper.UserID, ExpiresAt: ends,
-	}}
-	m := ubl.Member{UserID: made.UserID, Name: ubl.FitMemberName(c.Name), Role: ubl.RoleMember, IsService: true, Since: at.Now}
-	token, user := ubl.Str("token_id", c.ClientID), ubl.Str("user_id", made.UserID)
-	return &plan{
-		Act: act(ubl.Fields{ubl.Str("expires_at", ends.String()), ubl.Str("name", c.Name), token, user},
-			ubl.Fields{ubl.Str("op", ubl.DidTokenCreate), token, user}),
-		Event: event{Service: &made, Member: &m, Voucher: &voucher{ServiceIssuer, c.ClientID}},
-	}, nil
+	made := service{SecretHash: c.SecretHash, ServiceToken: newService(c.ClientID, c.Name, c.Who.UserID, keeper.UserID, at.Now, ends)}
+	made.Mandate = tidied(c.Mandate)
+	return becoming(ubl.DidTokenCreate, made), nil
+}
+
+// newService is one that somebody makes now.
+func newService(clientID, name string, by, keeper ubl.UserID, now ubl.Time, ends *ubl.Time) ubl.ServiceToken {
+	return ubl.ServiceToken{
+		ClientID: clientID, Name: name, UserID: ubl.UserIDFor(ServiceIssuer, clientID, false),
+		CreatedAt: now, CreatedBy: by, KeptBy: keeper, ExpiresAt: ends,
+	}
+}
+
+// becoming is the act by which a service becomes a member of the tenant.
+func becoming(did ubl.Did, made service) *plan {
+	m := ubl.Member{UserID: made.UserID, Name: ubl.FitMemberName(made.Name), Role: ubl.RoleMember, IsService: true, Since: made.CreatedAt}
+	token, user := ubl.Str("token_id", made.ClientID), ubl.Str("user_id", made.UserID)
+	return boundPlan(&plan{
+		Act: act(ubl.Fields{ubl.Str("expires_at", made.ExpiresAt.String()), ubl.Str("name", made.Name), token, user},
+			ubl.Fields{ubl.Str("op", did), token, user}),
+		Event: event{Service: &made, Member: &m, Voucher: &voucher{ServiceIssuer, made.ClientID}},
+	}, made)
 }
 
 // tokenEnd is when a token made or renewed now ends: as asked for, else as
@@ -81,7 +99,7 @@ func tokenEnd(asked *ubl.Time, now ubl.Time) (*ubl.Time, error) {
 // goodServices counts the service tokens that are neither revoked nor expired.
 func (s *State) goodServices(now ubl.Time) (n int) {
 	for _, t := range s.Services {
-		if t.RevokedAt == nil && (t.ExpiresAt == nil || *t.ExpiresAt > now) {
+		if t.holds(now) {
 			n++
 		}
 	}
@@ -89,10 +107,10 @@ func (s *State) goodServices(now ubl.Time) (n int) {
 }
 
 func (s *State) decideRevoke(c ubl.RevokeServiceToken, at actors.Moment) (*plan, error) {
-	if err := s.permits(ubl.DidTokenRevoke, c.Who); err != nil {
+	ended, ok := s.Services[c.ClientID]
+	if err := s.keeps(ubl.DidTokenRevoke, c.Who, ended); err != nil {
 		return nil, err
 	}
-	ended, ok := s.Services[c.ClientID]
 	if !ok {
 		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such service token")
 	}
@@ -101,10 +119,10 @@ func (s *State) decideRevoke(c ubl.RevokeServiceToken, at actors.Moment) (*plan,
 	}
 	ended.RevokedAt = &at.Now
 	token := ubl.Str("token_id", c.ClientID)
-	return &plan{
+	return s.under(&plan{
 		Act:   act(ubl.Fields{token, ubl.Str("user_id", ended.UserID)}, ubl.Fields{ubl.Str("op", ubl.DidTokenRevoke), token}),
 		Event: event{Service: &ended},
-	}, nil
+	}, c.Who, ended), nil
 }
 
 // serviceTokens lists them by client id, with who keeps each now and with whom it ends.
@@ -132,19 +150,14 @@ func (x *Tenant) checkToken(t *actors.Turn, c ubl.CheckServiceToken) {
 		t.Fail(errBadToken())
 		return
 	}
-	t.Reply(&ubl.ServiceCaller{ExpiresAt: ends, Identity: ubl.Identity{
-		UserID: s.UserID, IsService: true, TenantID: x.id, Issuer: ServiceIssuer, Subject: c.ClientID,
-	}})
+	t.Reply(x.caller(s, ends))
 }
 
 // opens reports whether a secret with the hash lets the service in at a moment, and
 // until when it does: 0 for a token without an end.
 func (s *service) opens(hash string, now ubl.Time) (until ubl.Time, ok bool) {
-	newest := subtle.ConstantTimeCompare([]byte(s.SecretHash), []byte(hash)) == 1
-	before := subtle.ConstantTimeCompare([]byte(s.FormerHash), []byte(hash)) == 1 && s.FormerHash != ""
-	if s.ExpiresAt != nil {
-		until = *s.ExpiresAt
-	}
+	newest, before := same(s.SecretHash, hash), same(s.FormerHash, hash)
+	until = s.end()
 	if !newest && before && (until == 0 || s.FormerUntil < until) {
 		until = s.FormerUntil
 	}
@@ -172,6 +185,10 @@ func (s *State) decideRenew(c ubl.RenewServiceToken, at actors.Moment) (*plan, e
 		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such service token")
 	case renewed.RevokedAt != nil || !member:
 		return nil, ubl.Errorf(ubl.CodeConflict, "the service token was revoked: make another one")
+	case s.mandateOf(c.Who.UserID) != nil:
+		return nil, errMandated()
+	case c.SecretHash != "" && renewed.Grant != nil:
+		return nil, ubl.Errorf(ubl.CodeConflict, "the agent was connected by its client and has no secret: connect it again")
 	case c.SecretHash != "" && c.Who.UserID != renewed.CreatedBy:
 		return nil, ubl.Errorf(ubl.CodeForbidden, "only who made the service token may get a new secret for it: renew it without one, or make another token")
 	case c.Grace < 0 || c.Grace > ubl.MaxRenewalGrace:

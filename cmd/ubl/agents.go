@@ -205,7 +205,7 @@ func (c *serveCmd) mcpServer(p *program, n *node, a *agents, acts []envelope.Act
 	return mcp.New(mcp.Options{
 		Acts: acts, Visible: a.toolbox.visible, Permits: a.toolbox.permits, Portal: ways{a.portal},
 		Asker: envelope.Entering(n.asker), Feed: n.feed, SessionKeys: n.derived("mcp sessions"), Blobs: readBlobs{n},
-		Foreign: transport.Foreign(c.AllowOrigin, c.PublicURL), PublicURL: c.PublicURL, Issuers: c.issuerURLs(p),
+		Foreign: transport.Foreign(c.AllowOrigin, c.PublicURL), PublicURL: c.PublicURL, Issuers: c.issuerURLs(p), Authorizes: true,
 		Extra:   fixtures(n),
 		Version: version(), Instructions: instructions, Log: log, Panics: n.panics, Now: p.now, Random: p.random,
 	})

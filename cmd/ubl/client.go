@@ -48,11 +48,28 @@ type client struct {
 
 // client makes the client that the flags describe.
 func (r *remote) client(p *program) (*client, error) {
+	if _, err := r.address(); err != nil {
+		return nil, err
+	}
+	token, err := r.credential(p)
+	if err != nil {
+		return nil, err
+	}
+	return r.as(p, token)
+}
+
+// address is the server's URL.
+func (r *remote) address() (*url.URL, error) {
 	u, err := url.Parse(r.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, usagef("--url is not a URL that begins with http:// or https://")
 	}
-	token, err := r.credential(p)
+	return u, nil
+}
+
+// as makes the client of somebody with a token.
+func (r *remote) as(p *program, token string) (*client, error) {
+	u, err := r.address()
 	if err != nil {
 		return nil, err
 	}

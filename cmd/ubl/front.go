@@ -22,6 +22,7 @@ import (
 	"ubl/transport/auth"
 	"ubl/transport/envelope"
 	"ubl/transport/mcp"
+	"ubl/transport/oauth"
 	"ubl/transport/public"
 	"ubl/transport/sse"
 	"ubl/transport/web"
@@ -100,6 +101,10 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, limiter *limits.Limi
 	if err != nil {
 		return err
 	}
+	consent, err := c.oauthServer(p, n, f, limiter, log)
+	if err != nil {
+		return err
+	}
 	app, err := web.Handler(web.Options{Dir: c.WebDir})
 	if err != nil {
 		return err
@@ -109,12 +114,14 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, limiter *limits.Limi
 	f.server = transport.New(transport.Options{
 		API:          underAPI(hub, rest),
 		Agents:       forAgents(tools),
+		Consent:      consent.Mount,
+		Open:         beforeSignIn(tools, consent),
 		Limits:       limiter,
 		Anyone:       f.anyone,
 		AnyoneAt:     f.anyone.At,
 		Public:       api.Public,
 		Uploading:    api.Uploading,
-		Authenticate: f.auth.Middleware, AuthenticateBrowsers: f.auth.MiddlewareForBrowsers,
+		Authenticate: f.auth.MiddlewareForAgents(c.PublicURL), AuthenticateBrowsers: f.auth.MiddlewareForBrowsers,
 		SignIn:  f.auth.Browsers(),
 		Web:     app,
 		Schemas: api.Schemas(),
@@ -150,11 +157,18 @@ func underAPI(hub *sse.Hub, rest *api.API) func(chi.Router) {
 	}
 }
 
-// forAgents mounts MCP, and what its clients look for before they sign in.
-func forAgents(tools *mcp.Server) func(chi.Router, func(http.Handler) http.Handler) {
-	return func(r chi.Router, authenticate func(http.Handler) http.Handler) {
+// beforeSignIn mounts what clients of MCP look for before they sign in, and where they do that.
+func beforeSignIn(tools *mcp.Server, consent *oauth.Server) func(chi.Router) {
+	return func(r chi.Router) {
 		r.Handle(mcp.MetadataPath, tools.Metadata())
 		r.Handle(mcp.MetadataPath+"/*", tools.Metadata())
+		consent.Open(r)
+	}
+}
+
+// forAgents mounts MCP.
+func forAgents(tools *mcp.Server) func(chi.Router, func(http.Handler) http.Handler) {
+	return func(r chi.Router, authenticate func(http.Handler) http.Handler) {
 		known := tools.Challenge(authenticate)
 		for path, h := range map[string]http.Handler{"/mcp": tools.Handler(), "/portal/mcp": tools.PortalHandler()} {
 			r.Handle(path, known(h))

@@ -20,6 +20,7 @@ import (
 	"ubl/transport/auth"
 	"ubl/transport/envelope"
 	"ubl/transport/mcp"
+	"ubl/transport/oauth"
 )
 
 // witness is the actors' way in. It notes with which tools requests enter their
@@ -60,8 +61,8 @@ func (w *witness) take() []string {
 
 // open are the routes that anyone may ask for, beside [api.Public]: they have no
 // caller.
-var open = []string{"/", "/favicon.ico", "/ui", "/ui/*", "/healthz", "/readyz", "/metrics", "/auth/*", "/signin/*", "/invite/*", "/schemas", "/schemas/*",
-	mcp.MetadataPath, mcp.MetadataPath + "/*"}
+var open = append(oauth.Paths(), "/", "/favicon.ico", "/ui", "/ui/*", "/healthz", "/readyz", "/metrics", "/auth/*", "/signin/*", "/invite/*", "/schemas", "/schemas/*",
+	mcp.MetadataPath, mcp.MetadataPath+"/*")
 
 // TestEveryRouteNamesATool: whatever is mounted beside the operations that are
 // tools, which package api's test walks, tells the tenant which tool a request

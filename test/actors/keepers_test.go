@@ -206,7 +206,7 @@ func (k *keepers) check(rt *rapid.T) {
 		for _, m := range members {
 			in[m.UserID] = m
 		}
-		if tokens, err = ubl.Ask[[]ubl.ServiceToken](context.Background(), k.House, k.tenant, ubl.ListServiceTokens{Who: who}); err == nil {
+		if tokens, err = ubl.Ask[[]ubl.ServiceToken](context.Background(), k.House, k.tenant, ubl.ListServiceTokens{Who: who}); err == nil && in[who.UserID].Role == ubl.RoleOwner {
 			break
 		}
 	}

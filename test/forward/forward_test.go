@@ -138,6 +138,7 @@ func TestEveryCommandIsForwarded(t *testing.T) {
 	w.portal()
 	w.manageMembers()
 	w.manageTokens()
+	w.manageAgents()
 	w.manageInvitations()
 	w.platform()
 	w.deadLetters()
@@ -284,6 +285,23 @@ func (w *world) manageTokens() {
 	}
 	must[*ubl.ServiceToken](w.forwarder, w.tenant, ubl.RevokeServiceToken{Request: w.h.Request(w.ana), ClientID: "c1"})
 	refused(w.forwarder, ubl.CodeUnauthorized, w.tenant, ubl.CheckServiceToken{ClientID: "c1", SecretHash: "00"})
+}
+
+// manageAgents connects an agent, whose mandate travels with who asks.
+func (w *world) manageAgents() {
+	platform := func() ubl.Request { return w.h.Request(ubl.Platform()) }
+	mandate := ubl.Mandate{Tools: []string{"messenger.*"}, Places: []string{"r:general"}}
+	must[*ubl.ServiceToken](w.forwarder, w.tenant, ubl.ConnectAgent{Request: w.h.Request(w.ana), ClientID: "a1", Name: "helper", Client: "client", CodeHash: "code", Mandate: mandate})
+	must[*ubl.ServiceCaller](w.forwarder, w.tenant, ubl.RedeemAgentCode{Request: platform(), ClientID: "a1", Client: "client", CodeHash: "code", FamilyHash: "f", RefreshHash: "1"})
+	must[*ubl.ServiceCaller](w.forwarder, w.tenant, ubl.RefreshAgent{Request: platform(), ClientID: "a1", Client: "client", FamilyHash: "f", RefreshHash: "1", NewHash: "2"})
+	agent := must[*ubl.ServiceCaller](w.forwarder, w.tenant, ubl.CheckAgent{ClientID: "a1"}).Identity
+	refused(w.forwarder, ubl.CodeForbidden, ubl.RoomName(w.ana.TenantID, "r:elsewhere"), ubl.GetRoom{Who: agent})
+	mandate.ReadOnly = true
+	if t := must[*ubl.ServiceToken](w.forwarder, w.tenant, ubl.SetMandate{Request: w.h.Request(w.ana), ClientID: "a1", Mandate: mandate}); !t.Mandate.ReadOnly {
+		w.t.Errorf("the agent's mandate is %+v", t.Mandate)
+	}
+	must[*ubl.ServiceToken](w.forwarder, w.tenant, ubl.RevokeAgent{Request: platform(), ClientID: "a1", Client: "client", FamilyHash: "f"})
+	refused(w.forwarder, ubl.CodeUnauthorized, w.tenant, ubl.CheckAgent{ClientID: "a1"})
 }
 
 func (w *world) manageInvitations() {

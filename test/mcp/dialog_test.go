@@ -17,6 +17,12 @@ type dialog struct {
 // dialog starts one, which ends with the test.
 func (b toolbox) dialog(t *testing.T, args ...string) *dialog {
 	t.Helper()
+	return b.dialogBeside(t, t.Output(), args...)
+}
+
+// dialogBeside is dialog of one whose errors are told to a writer.
+func (b toolbox) dialogBeside(t *testing.T, stderr io.Writer, args ...string) *dialog {
+	t.Helper()
 	cmd := b.command(t, args...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -26,7 +32,7 @@ func (b toolbox) dialog(t *testing.T, args ...string) *dialog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Stderr = t.Output()
+	cmd.Stderr = stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -46,6 +46,7 @@ type program struct {
 	path, dir, address string
 	flags              []string
 	token              string
+	out                io.Writer // takes what it prints; nil for nobody
 	process            *exec.Cmd
 }
 
@@ -80,7 +81,7 @@ func (p *program) serve(t *testing.T) {
 func (p *program) launch(t *testing.T) {
 	t.Helper()
 	cmd := exec.Command(p.path, append([]string{"serve", "--data", p.dir, "--listen", p.address, "--log-level", "warn"}, p.flags...)...)
-	cmd.Stderr = t.Output()
+	cmd.Stdout, cmd.Stderr = p.out, t.Output()
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("couldn't start the program: %v", err)
 	}

@@ -70,8 +70,9 @@ var unasked = map[string][]ubl.Did{
 	"signing in, by transport/auth":          {ubl.DidInvitationAccept, ubl.DidTenantMemberProve, ubl.DidPlatformHomeSet, ubl.DidPasskeyRegister, ubl.DidPasskeyUse},
 	"sessions, tokens and links, as they do": {ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRenew, ubl.DidPlatformLinkCreate},
 	"retention":                              {ubl.DidRoomTrim},
-	"the other end of a transfer":            {ubl.DidReceive},
-	"the portal, about tools":                {ubl.DidToolDeny, ubl.DidPortalCall},
+	"people who connect an agent, and its credentials, by transport/auth": {ubl.DidAgentConnect, ubl.DidAgentRedeem, ubl.DidAgentRefresh},
+	"the other end of a transfer":                                         {ubl.DidReceive},
+	"the portal, about tools":                                             {ubl.DidToolDeny, ubl.DidPortalCall},
 	"the node, about itself": {ubl.DidPlatformStart, ubl.DidPlatformStop, ubl.DidPlatformKeyCreate, ubl.DidPlatformKeyRotate, ubl.DidPlatformBackup,
 		ubl.DidPlatformRestore, ubl.DidFileCollect, ubl.DidPlatformJournalLoss, ubl.DidPlatformNodeJoin, ubl.DidPlatformSecretRotate},
 }

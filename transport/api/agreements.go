@@ -74,6 +74,9 @@ func (a *API) agreementsOf(ctx context.Context) ([]ubl.AgreementID, error) {
 	for _, t := range tools {
 		ids = append(ids, t.AgreementID)
 	}
+	if who := caller(ctx); who.Mandate != nil {
+		ids = append(ids, ubl.AgentAgreement(who.Subject))
+	}
 	slices.Sort(ids)
 	return ids, nil
 }

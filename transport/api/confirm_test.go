@@ -20,7 +20,7 @@ var sensitive = map[asks][]string{
 		"set-container-member", "set-heir", "set-member", "update-server", "verify-domain",
 	},
 	sometimes: {
-		"invite-member", "invite-to-container", "remove-container-member", "remove-member", "set-budget", "set-defaults", "set-room-policy", "set-tenant-member",
+		"invite-member", "invite-to-container", "remove-container-member", "remove-member", "set-budget", "set-defaults", "set-mandate", "set-room-policy", "set-tenant-member",
 		"set-tool-access", "transfer",
 	},
 }
@@ -83,7 +83,9 @@ func (s *server) confirms(t *testing.T, tab *route, path, body string, asked boo
 			r.Header.Set("Content-Type", "application/json")
 		}
 		tab.dress(r)
-		looked := func(asked string) bool { return strings.Contains(asked, "GetBudget{") } // how far the bounds go
+		looked := func(asked string) bool {
+			return strings.Contains(asked, "GetBudget{") || strings.Contains(asked, "ListServiceTokens{")
+		} // how far the bounds go
 		s.takeAsked()
 		w := s.serve(r.WithContext(envelope.WithCaller(r.Context(), c)))
 		got := ubl.Code("")
@@ -151,6 +153,12 @@ func TestSometimesSensitive(t *testing.T) {
 		{"set-budget", "", `{"tokens_per_day":5000,"requests_per_minute":61}`, true},
 		{"set-budget", "", `{"tokens_per_day":100000,"requests_per_minute":60}`, false},
 		{"set-budget", "", `{"tokens_per_day":1,"requests_per_minute":1}`, false},
+		{"set-mandate", "", `{"tools":["messenger.*"],"places":["r:general"],"read_only":true,"per_minute":9,"sets":["office"]}`, false},
+		{"set-mandate", "", `{"tools":["messenger.send","messenger.history"],"places":["r:general"],"per_minute":60}`, false},
+		{"set-mandate", "", `{}`, true},
+		{"set-mandate", "", `{"tools":["messenger.*","room.get"],"places":["r:general"],"per_minute":60}`, true},
+		{"set-mandate", "", `{"tools":["messenger.*"],"places":["r:general","r:plans"],"per_minute":60}`, true},
+		{"set-mandate", "", `{"tools":["messenger.*"],"places":["r:general"],"per_minute":61}`, true},
 		{"transfer", "", `{"to":"k:till","amount":5}`, false},
 		{"transfer", "", `{"to":"k:till","document_id":"d:1"}`, false},
 		{"transfer", "", `{"to":"k:till","title":"T","content":"All of it"}`, false},

@@ -277,7 +277,9 @@ func (s *actors) answerLedgerOrToken(cmd ubl.Command) (any, error) {
 		if s.known != nil {
 			return s.known, nil
 		}
-		return &ubl.ServiceToken{ClientID: c.ClientID, Name: c.Name, UserID: "u:svc", CreatedAt: now, CreatedBy: "u:ana", ExpiresAt: c.ExpiresAt}, nil
+		return &ubl.ServiceToken{ClientID: c.ClientID, Name: c.Name, UserID: "u:svc", CreatedAt: now, CreatedBy: "u:ana", ExpiresAt: c.ExpiresAt, Mandate: c.Mandate}, nil
+	case ubl.SetMandate:
+		return &ubl.ServiceToken{ClientID: c.ClientID, Name: "bot", UserID: "u:svc", CreatedAt: now, CreatedBy: "u:ana", Mandate: &c.Mandate}, nil
 	case ubl.SetHeir:
 		return &ubl.Member{UserID: c.Heir.UserID}, nil
 	case ubl.ListSealed:
@@ -294,7 +296,8 @@ func (s *actors) answerLedgerOrToken(cmd ubl.Command) (any, error) {
 	case ubl.ListServiceTokens:
 		ended := now
 		return []ubl.ServiceToken{
-			{ClientID: "c1", Name: "bot", UserID: "u:svc", CreatedAt: now, CreatedBy: "u:ana", EndsWith: []ubl.UserID{"u:ana"}},
+			{ClientID: "c1", Name: "bot", UserID: "u:svc", CreatedAt: now, CreatedBy: "u:ana", EndsWith: []ubl.UserID{"u:ana"},
+				Mandate: &ubl.Mandate{Sets: []string{}, Tools: []string{"messenger.*"}, Places: []string{"r:general"}, PerMinute: 60}},
 			{ClientID: "c2", Name: "bobs", UserID: "u:svc2", CreatedAt: now, CreatedBy: "u:bob", KeptBy: "u:ana", RevokedAt: &ended, EndsWith: []ubl.UserID{"u:bob"}},
 		}, nil
 	case ubl.ListTokens:

@@ -176,17 +176,21 @@ func (a *API) ledgerRoutes() {
 
 func (a *API) tokenRoutes() {
 	handle(a, operation{method: "GET", path: "/service-tokens", id: "list-service-tokens", tool: "token.list", tag: "tokens", answers: "ubl.api.service_tokens.v1",
-		summary: "The tenant's service tokens", more: "Owners of the tenant."}, a.listServiceTokens)
+		summary: "The tenant's service tokens", more: "All to owners of the tenant, to others the agents with a mandate that they keep."}, a.listServiceTokens)
 	handle(a, operation{method: "POST", path: "/service-tokens", id: "create-service-token", asks: proof, counts: ubl.Creations, tool: "token.create", tag: "tokens", answers: "ubl.api.service_token_created.v1", creates: true,
 		summary: "Make a service token",
-		more: "Owners of the tenant. It holds for 90 days unless expires_at says otherwise, and ends when who keeps it leaves. The secret is in this answer and nowhere else, only its hash is kept: a repetition under " +
+		more: "Owners of the tenant. It holds for 90 days unless expires_at says otherwise, and ends when who keeps it leaves. With a mandate it may do what that says, and no more. The secret is in this answer and nowhere else, only its hash is kept: a repetition under " +
 			"the same key answers the same token with a null secret. One whose secret was lost is revoked and made anew."}, a.createServiceToken)
 	handle(a, operation{method: "POST", path: "/service-tokens/{clientId}/renew", id: "renew-service-token", asks: proof, counts: ubl.Creations, tool: "token.renew", tag: "tokens", answers: "ubl.api.service_token_created.v1", destroys: true,
 		summary: "Give a service token another end or secret",
 		more: "Owners of the tenant; the one who renews it keeps it from then on, so that it stays when its maker leaves. " +
 			"A new secret is in this answer and nowhere else; without one client_secret is null."}, a.renewServiceToken)
 	handle(a, operation{method: "DELETE", path: "/service-tokens/{clientId}", id: "revoke-service-token", asks: nothing, counts: ubl.Sends, tool: "token.revoke", tag: "tokens", answers: "ubl.api.service_token.v1",
-		summary: "Revoke a service token", more: "Owners of the tenant."}, a.revokeServiceToken)
+		summary: "Revoke a service token", more: "Owners of the tenant, and who keeps an agent with a mandate."}, a.revokeServiceToken)
+	handle(a, operation{method: "PUT", path: "/service-tokens/{clientId}/mandate", id: "set-mandate", asks: sometimes, counts: ubl.Creations, tool: "token.mandate", tag: "tokens", answers: "ubl.api.service_token.v1",
+		summary: "Say what an agent may do, and no further",
+		more: "Owners of the tenant, and who keeps the agent; no agent that has a mandate itself. It replaces the mandate that was there, and ends streams that the agent has open. " +
+			"Its Agreement is a:agent: and what stands before the tenant in the client id."}, a.setMandate)
 	handle(a, operation{method: "GET", path: "/tokens", id: "list-tokens", tool: "platform.token.list", tag: "tokens", answers: "ubl.api.tokens.v1",
 		summary: "The caller's own sessions and bearer tokens", more: "Those that were used, are not revoked and have not expired; the newest first."}, a.listTokens)
 	handle(a, operation{method: "DELETE", path: "/tokens", id: "revoke-tokens", asks: proof, counts: ubl.Sends, tool: "platform.token.revoke_all", tag: "tokens", answers: "ubl.api.tokens_revoked.v1",

@@ -29,6 +29,9 @@ type whoamiAnswer struct {
 	Name      string       `json:"name,omitempty"` // the member's
 	Role      ubl.Role     `json:"role"`
 	ExpiresAt *ubl.Time    `json:"expires_at"` // of the credential
+	// Mandate bounds an agent, and AgreementID is that record; absent for who has none.
+	Mandate     *ubl.Mandate    `json:"mandate,omitempty"`
+	AgreementID ubl.AgreementID `json:"agreement_id,omitempty"`
 }
 
 func (a *API) whoami(ctx context.Context, _ *struct{}) (any, error) {
@@ -45,6 +48,9 @@ func (a *API) whoami(ctx context.Context, _ *struct{}) (any, error) {
 	}
 	if c.ExpiresAt != 0 {
 		out.ExpiresAt = &c.ExpiresAt
+	}
+	if out.Mandate = id.Mandate; out.Mandate != nil {
+		out.AgreementID = ubl.AgentAgreement(id.Subject)
 	}
 	return out, nil
 }

@@ -23,6 +23,8 @@ type createServiceTokenInput struct {
 		Keyed
 		Name      string  `json:"name" minLength:"1" maxLength:"64" doc:"What to call the service: people see it." example:"build robot"`
 		ExpiresAt *string `json:"expires_at,omitempty" nullable:"true" pattern:"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$" example:"2027-01-01T00:00:00.000Z" doc:"When the token ends, at most 366 days ahead; null or absent for 90 days from now."`
+		// Mandate, where there is one, bounds what the service may do.
+		Mandate *MandateBody `json:"mandate,omitempty" doc:"What the service may do, and no further. Absent for one that is a member as others are."`
 	}
 }
 
@@ -53,7 +55,7 @@ func (a *API) createServiceToken(ctx context.Context, in *createServiceTokenInpu
 	}
 	t, err := ubl.Ask[*ubl.ServiceToken](ctx, a.Asker, home(ctx), ubl.CreateServiceToken{
 		Request: envelope.Command(ctx, in.Body.Key), Name: in.Body.Name,
-		ClientID: clientID, SecretHash: hash, ExpiresAt: expires})
+		ClientID: clientID, SecretHash: hash, ExpiresAt: expires, Mandate: in.Body.Mandate.mandate()})
 	if err != nil {
 		return nil, err
 	}

@@ -233,7 +233,7 @@ func (a *Authenticator) Close() {
 // [ubl.Error]: unauthorized for credentials that are missing or wrong, what the
 // tenant said otherwise.
 func (a *Authenticator) Authenticate(ctx context.Context, r *http.Request) (*envelope.Caller, error) {
-	caller, _, err := a.authenticate(ctx, r, programs)
+	caller, _, err := a.authenticate(ctx, r, programs, "")
 	if err == nil {
 		_, err = caller.Enter(ctx)
 	}
@@ -243,7 +243,8 @@ func (a *Authenticator) Authenticate(ctx context.Context, r *http.Request) (*env
 	return caller, nil
 }
 
-func (a *Authenticator) authenticate(ctx context.Context, r *http.Request, find finder) (*envelope.Caller, *entry, error) {
+// authenticate finds out who sent r. at is the URL whose access tokens of agents count, "" for none.
+func (a *Authenticator) authenticate(ctx context.Context, r *http.Request, find finder, at string) (*envelope.Caller, *entry, error) {
 	c, err := find(r)
 	if err != nil {
 		return nil, nil, err
@@ -252,15 +253,18 @@ func (a *Authenticator) authenticate(ctx context.Context, r *http.Request, find 
 	if err != nil {
 		return nil, nil, err
 	}
+	if e.resource != "" && e.resource != at {
+		return nil, nil, badToken("the token is for another address than this one")
+	}
 	act := r.Method != http.MethodGet && r.Method != http.MethodHead
-	caller := &envelope.Caller{Identity: e.identity, TokenID: e.id, ExpiresAt: e.expires, Revoked: e.revoked}
+	caller := &envelope.Caller{Identity: e.who(), TokenID: e.id, ExpiresAt: e.expires, Revoked: e.revoked}
 	if e.ask != nil {
 		caller.Holds = func(ctx context.Context) error { return refusal(e.ask(ctx)) }
 	}
 	if e.session != nil {
 		caller.Session, caller.ProvedAt = true, e.session.provedAt()
 	}
-	caller.Enters(ubl.Enter{Request: a.request(ctx, e.identity), Name: e.name, Act: act, Operator: a.runs(e.identity)}, a.asker)
+	caller.Enters(ubl.Enter{Request: a.request(ctx, caller.Identity), Name: e.name, Act: act, Operator: a.runs(e.identity)}, a.asker)
 	return caller, e, nil
 }
 

@@ -52,3 +52,46 @@ func BenchmarkResolve(b *testing.B) {
 		}
 	}
 }
+
+// service knows every service and agent, at no cost.
+type service struct{ instant }
+
+func (s service) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	switch cmd.(type) {
+	case ubl.CheckServiceToken:
+		return &ubl.ServiceCaller{Identity: ubl.Identity{UserID: "u:robot", IsService: true}}, nil
+	case ubl.CheckAgent:
+		return &ubl.ServiceCaller{Identity: ubl.Identity{UserID: "u:robot", IsService: true}, Resource: "https://ubl.example/mcp"}, nil
+	}
+	return s.instant.Ask(ctx, to, cmd)
+}
+
+// BenchmarkAgents: what an agent's access token costs a call at an MCP server, beside a service token.
+func BenchmarkAgents(b *testing.B) {
+	w := newWorld(b, func(o *Options) { o.Asker = service{}; o.Now = nil })
+	token, err := w.SignAgent(agentToken(w))
+	if err != nil {
+		b.Fatal(err)
+	}
+	clientID, secret, _, err := NewServiceToken("t:corp.example", w.random)
+	if err != nil {
+		b.Fatal(err)
+	}
+	next := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	for name, headers := range map[string]http.Header{
+		"access token": {"Authorization": {"Bearer " + token}}, "service token": {headerClientID: {clientID}, headerClientSecret: {secret}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			h := w.MiddlewareForAgents("https://ubl.example")(next)
+			r := httptest.NewRequest(http.MethodPost, "https://ubl.example/mcp", nil)
+			r.Header = headers
+			b.ReportAllocs()
+			for b.Loop() {
+				rec := httptest.NewRecorder()
+				if h.ServeHTTP(rec, r); rec.Code != http.StatusOK {
+					b.Fatal(rec.Body)
+				}
+			}
+		})
+	}
+}

@@ -25,6 +25,9 @@ type entry struct {
 	// (0: at each use); nil for an OIDC token.
 	ask   checkFunc
 	every time.Duration
+	// resource is the URL that an agent's access token is good at, and nowhere else; "" for
+	// every other credential.
+	resource string
 	// session is what a cookie said; nil for every other credential.
 	session *sessionClaims
 	// signer is the id of our key that signed it, "" where none did.
@@ -35,6 +38,8 @@ type entry struct {
 	live  atomic.Int64 // requests and streams under way
 	due   atomic.Int64 // ubl.Time of the next ask
 	asked atomic.Int64 // ubl.Time of the last good answer
+	// mandate is an agent's, as home last said.
+	mandate atomic.Pointer[ubl.Mandate]
 
 	// Guarded by cache.mu.
 	place *list.Element // nil while it is being verified
@@ -50,6 +55,15 @@ func (e *entry) claim(now ubl.Time) bool {
 	}
 	due := e.due.Load()
 	return int64(now) >= due && (e.every == 0 || e.due.CompareAndSwap(due, int64(now.Add(e.every))))
+}
+
+// who is the identity, with the mandate as home last said.
+func (e *entry) who() ubl.Identity {
+	id := e.identity
+	if m := e.mandate.Load(); m != nil {
+		id.Mandate = m
+	}
+	return id
 }
 
 // answered notes a good answer to a question asked at now.

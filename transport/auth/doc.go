@@ -5,7 +5,8 @@
 // A request names its caller in one of these ways:
 //
 //   - Authorization: Bearer <JWT>, made by this node's key ("ubl token") or by
-//     a configured OIDC issuer;
+//     a configured OIDC issuer; at an MCP server also an agent's access token, made by
+//     this node's key for that server's URL (package oauth);
 //   - CF-Access-Client-Id and CF-Access-Client-Secret, a service token that an
 //     owner made over REST;
 //   - the cookie of a session, for what pages of this server ask: REST and
@@ -34,7 +35,7 @@
 // A token is verified at its first use and remembered, by its hash and never
 // itself, until it expires. A token of this node is also admitted by tenant 0,
 // which receipts its first use and refuses a revoked one, and asked about again
-// every 30 seconds. A service token is asked about at every request. In between,
+// every 30 seconds. A service token and an agent's access token are asked about at every request. In between,
 // the ledger feeds tell of revocations at once.
 //
 // # Sessions

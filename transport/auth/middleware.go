@@ -34,8 +34,16 @@ func (a *Authenticator) MiddlewareForBrowsers(next http.Handler) http.Handler {
 type finder func(*http.Request) (credential, error)
 
 func (a *Authenticator) guard(next http.Handler, find finder) http.Handler {
+	return a.guardAt(next, find, nowhere)
+}
+
+// nowhere is where no access token of an agent is good.
+func nowhere(*http.Request) string { return "" }
+
+// guardAt is guard where at says which URL's access tokens count.
+func (a *Authenticator) guardAt(next http.Handler, find finder, at func(*http.Request) string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		caller, e, err := a.authenticate(r.Context(), r, find)
+		caller, e, err := a.authenticate(r.Context(), r, find, at(r))
 		if err == nil && e.session != nil {
 			err = a.keepSession(w, r, e.session)
 		}

@@ -105,6 +105,9 @@ func (a *Authenticator) identify(ctx context.Context, c credential) (*entry, err
 	if p := a.providers[unverified.Issuer]; p != nil {
 		return a.identifyOIDC(ctx, p, c.token, token)
 	}
+	if isAgentToken(token) {
+		return a.identifyAgent(ctx, token)
+	}
 	return nil, badToken("the token comes from an issuer that is not known here")
 }
 
@@ -166,17 +169,25 @@ func (a *Authenticator) identifyOIDC(ctx context.Context, p *provider, raw strin
 // identifyService asks the tenant in the client id. Only after a first good
 // answer is the tenant's ledger listened to, so that guesses cost one question.
 func (a *Authenticator) identifyService(ctx context.Context, c credential) (*entry, error) {
-	check := ubl.CheckServiceToken{ClientID: c.clientID, SecretHash: hashSecret(c.secret)}
-	home := ubl.TenantName(c.tenant)
+	return a.serviceEntry(ctx, c.tenant, c.clientID, ubl.CheckServiceToken{ClientID: c.clientID, SecretHash: hashSecret(c.secret)})
+}
+
+// serviceEntry makes the entry of a service whose tenant says yes to a question.
+func (a *Authenticator) serviceEntry(ctx context.Context, tenant ubl.TenantID, clientID string, check ubl.Command) (*entry, error) {
+	home := ubl.TenantName(tenant)
 	caller, err := ubl.Ask[*ubl.ServiceCaller](ctx, a.asker, home, check)
 	if err != nil {
 		return nil, refusal(err)
 	}
-	e := &entry{identity: caller.Identity, expires: caller.ExpiresAt, id: c.clientID, home: c.tenant}
-	e.identity.TenantID = c.tenant // the tenant speaks for itself only
+	e := &entry{identity: caller.Identity, expires: caller.ExpiresAt, id: clientID, home: tenant, resource: caller.Resource}
+	e.identity.TenantID = tenant // the tenant speaks for itself only
 	e.identity.Groups = append([]string{}, e.identity.Groups...)
+	e.mandate.Store(caller.Identity.Mandate)
 	e.ask = func(ctx context.Context) error {
-		_, err := a.asker.Ask(ctx, home, check)
+		now, err := ubl.Ask[*ubl.ServiceCaller](ctx, a.asker, home, check)
+		if err == nil {
+			e.mandate.Store(now.Identity.Mandate)
+		}
 		return err
 	}
 	return e, nil

@@ -62,6 +62,17 @@ func TestServiceToken(t *testing.T) {
 			t.Errorf("checked %d times, want once", got-before)
 		}
 	})
+	t.Run("comes with its mandate as it is now", func(t *testing.T) {
+		for _, m := range []*ubl.Mandate{nil, {Places: []string{"r:general"}}, {ReadOnly: true}} {
+			w.tenants.set(func(f *tenants) { f.mandate = m })
+			before := count[ubl.CheckServiceToken](w.tenants)
+			id := w.get(headers...).let(t).Identity
+			entered := all[ubl.Enter](w.tenants)
+			if id.Mandate != m || entered[len(entered)-1].Who.Mandate != m || count[ubl.CheckServiceToken](w.tenants) != before+1 {
+				t.Errorf("with the mandate %+v it comes in with %+v", m, id.Mandate)
+			}
+		}
+	})
 	t.Run("is out while nobody can be asked", func(t *testing.T) {
 		w.tenants.set(func(f *tenants) { f.down = ubl.Errorf(ubl.CodeUnavailable, "no leader") })
 		w.get(headers...).refused(t, http.StatusServiceUnavailable, ubl.CodeUnavailable)

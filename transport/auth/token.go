@@ -57,10 +57,13 @@ func (k *Key) Sign(spec TokenSpec) (string, ubl.PlatformToken, error) {
 	return token, platformToken(c, id), nil
 }
 
-func (k *Key) sign(c any) (string, error) {
+func (k *Key) sign(c any) (string, error) { return k.signAs("JWT", c) }
+
+// signAs is sign for a token of another type, which its header tells.
+func (k *Key) signAs(kind jose.ContentType, c any) (string, error) {
 	signer, err := jose.NewSigner(
 		jose.SigningKey{Algorithm: jose.EdDSA, Key: k.private},
-		(&jose.SignerOptions{}).WithType("JWT").WithHeader("kid", k.id))
+		(&jose.SignerOptions{}).WithType(kind).WithHeader("kid", k.id))
 	if err != nil {
 		return "", err
 	}

@@ -70,14 +70,19 @@ type answer struct {
 func (w *world) get(headers ...string) answer { return w.do(http.MethodGet, headers...) }
 
 func (w *world) do(method string, headers ...string) answer {
-	r := httptest.NewRequest(method, "/api/whoami", nil)
+	return w.at(w.Middleware, method, "/api/whoami", headers...)
+}
+
+// at is do of any place, behind any middleware.
+func (w *world) at(middleware func(http.Handler) http.Handler, method, url string, headers ...string) answer {
+	r := httptest.NewRequest(method, url, nil)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Add(headers[i], headers[i+1])
 	}
 	r = r.WithContext(envelope.WithRequest(r.Context(), &envelope.Request{ID: "req:test", Key: "client-key"}))
 	var a answer
 	rec := httptest.NewRecorder()
-	w.Middleware(http.HandlerFunc(func(rec http.ResponseWriter, r *http.Request) {
+	middleware(http.HandlerFunc(func(rec http.ResponseWriter, r *http.Request) {
 		c := envelope.CallerOf(r.Context())
 		if _, err := c.Enter(r.Context()); err != nil { // as any handler does
 			envelope.WriteError(rec, r, err)
@@ -130,16 +135,18 @@ type asked struct {
 // tenants stands in for the Tenant actors: everyone who comes is a member, and
 // tokens are good until the script says otherwise.
 type tenants struct {
-	mu     sync.Mutex
-	log    []asked
-	admit  func(ubl.AdmitToken) error
-	enter  func(ubl.Enter) error
-	offer  func(ubl.OfferLink) error
-	find   func(ubl.FindLink) (*ubl.OneTimeLink, error)
-	secret map[string]string // client id → hash
-	revoke error             // RevokeTokens's answer
-	down   error             // every answer, where set
-	slow   chan struct{}     // AdmitToken waits for it, where set
+	mu      sync.Mutex
+	log     []asked
+	admit   func(ubl.AdmitToken) error
+	enter   func(ubl.Enter) error
+	offer   func(ubl.OfferLink) error
+	find    func(ubl.FindLink) (*ubl.OneTimeLink, error)
+	secret  map[string]string // client id → hash
+	mandate *ubl.Mandate      // of each service
+	agent   func(ubl.CheckAgent) (*ubl.ServiceCaller, error)
+	revoke  error         // RevokeTokens's answer
+	down    error         // every answer, where set
+	slow    chan struct{} // AdmitToken waits for it, where set
 }
 
 func (f *tenants) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
@@ -179,6 +186,8 @@ func (f *tenants) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, e
 		return &ubl.Entered{TenantID: c.Who.TenantID, Role: ubl.RoleMember}, nil
 	case ubl.CheckServiceToken:
 		return f.checkService(c)
+	case ubl.CheckAgent:
+		return f.agent(c)
 	case ubl.OfferLink:
 		return nil, offer(c)
 	case ubl.FindLink:
@@ -209,7 +218,7 @@ func (f *tenants) checkService(c ubl.CheckServiceToken) (any, error) {
 	}
 	// No tenant: the field is not part of an identity's JSON, so it may be lost
 	// on the way from another node.
-	return &ubl.ServiceCaller{Identity: ubl.Identity{UserID: "u:bot", IsService: true}}, nil
+	return &ubl.ServiceCaller{Identity: ubl.Identity{UserID: "u:bot", IsService: true, Mandate: f.mandate}}, nil
 }
 
 // set changes the script.

@@ -142,9 +142,13 @@ func NewError(ctx context.Context, err error) (status int, body ErrorBody) {
 	return e.Code.Status(), body
 }
 
-// WriteError answers with err in the envelope. A refusal for load says when to
-// come back.
+// WriteError answers with err in the envelope, or as [Refusing] says. A refusal for
+// load says when to come back.
 func WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	if write, ok := r.Context().Value(refusalKey{}).(func(http.ResponseWriter, *http.Request, error)); ok {
+		write(w, r, err)
+		return
+	}
 	status, body := NewError(r.Context(), err)
 	SetHints(w.Header(), status, ubl.AsError(err).RetryAfter())
 	Write(w, status, body)

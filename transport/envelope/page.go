@@ -3,6 +3,7 @@ package envelope
 import (
 	"html/template"
 	"net/http"
+	"strings"
 )
 
 // pagePolicy lets a page have its style and picture, and send its form back.
@@ -39,9 +40,23 @@ func NewPage(title, content string) *template.Template {
 // WritePage writes a page. A browser that has gone is no error of ours.
 func WritePage(w http.ResponseWriter, status int, page *template.Template, data any) {
 	SecurePage(w.Header())
+	writePage(w, status, page, data)
+}
+
+func writePage(w http.ResponseWriter, status int, page *template.Template, data any) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_ = page.Execute(w, data)
+}
+
+// WriteFormPage is WritePage for a page whose form may lead on to another place, as a
+// Content-Security-Policy names it; "" for nowhere.
+func WriteFormPage(w http.ResponseWriter, status int, page *template.Template, data any, to string) {
+	SecurePage(w.Header())
+	if to != "" {
+		w.Header().Set("Content-Security-Policy", strings.Replace(pagePolicy, "form-action 'self'", "form-action 'self' "+to, 1))
+	}
+	writePage(w, status, page, data)
 }
 
 // SecurePage keeps what is answered at a page's address, which may be a secret, from

@@ -114,13 +114,13 @@ func (s *Server) attempt(ctx context.Context, v *visit, name string, args jsonte
 // that isn't ours.
 func (s *Server) admitted(ctx context.Context, v *visit, act *envelope.Act, name string) (other string, err error) {
 	if act != nil {
-		return "", s.admit(ctx, v, act.Name, func() bool { return act.ReadOnly || act.Name == toolCall })
+		return "", v.mayOwn(act.Name, act.ReadOnly)
 	}
 	other, known, err := s.otherName(ctx, v, name)
 	if err != nil {
 		return "", malformed(err, ubl.CodeUnknownTool)
 	}
-	return other, s.admit(ctx, v, other, func() bool { return known != nil && s.reads(known) })
+	return other, v.may(other, known != nil && s.reads(known), true)
 }
 
 // whileKnown is progress that ends with the caller's credential; nil stays nil.

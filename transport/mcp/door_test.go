@@ -1,10 +1,12 @@
 package mcp_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -132,30 +134,43 @@ func TestBodyLimit(t *testing.T) {
 
 func TestWhoIsTurnedAwayLearnsWhomToAsk(t *testing.T) {
 	w := newWorld(t, func(o *mcp.Options) {
-		o.Issuers, o.PublicURL = []string{"https://id.example"}, "https://ubl.example/"
+		o.Issuers, o.PublicURL, o.Authorizes = []string{"https://id.example"}, "https://ubl.example/", true
 	})
 	for path, want := range map[string]string{
-		"/mcp":        `Bearer error="invalid_token", resource_metadata="https://ubl.example/.well-known/oauth-protected-resource/mcp"`,
-		"/portal/mcp": `Bearer error="invalid_token", resource_metadata="https://ubl.example/.well-known/oauth-protected-resource/portal/mcp"`,
+		"/mcp":        `Bearer resource_metadata="https://ubl.example/.well-known/oauth-protected-resource/mcp", scope="mcp"`,
+		"/portal/mcp": `Bearer resource_metadata="https://ubl.example/.well-known/oauth-protected-resource/portal/mcp", scope="mcp"`,
 	} {
 		a := w.do(t, "POST", w.url+path, "nobody", `{}`)
-		if got := a.header.Get("WWW-Authenticate"); a.status != 401 || got != want {
-			t.Errorf("%s = %d, %s", path, a.status, got)
+		if got := a.header.Get("WWW-Authenticate"); a.status != 401 || got != want || !strings.Contains(a.body, `{"code":-32001,`) {
+			t.Errorf("%s = %d, %s %s", path, a.status, got, a.body)
 		}
 		m := w.do(t, "GET", w.url+mcp.MetadataPath+path, "nobody", "")
 		var got struct {
 			Resource string
 			Servers  []string `json:"authorization_servers"`
 		}
-		if err := json.Unmarshal([]byte(m.body), &got); err != nil || got.Resource != "https://ubl.example"+path || got.Servers[0] != "https://id.example" {
+		if err := json.Unmarshal([]byte(m.body), &got); err != nil || got.Resource != "https://ubl.example"+path ||
+			!slices.Equal(got.Servers, []string{"https://ubl.example", "https://id.example"}) { // the first is asked
 			t.Errorf("metadata of %s = %d %s", path, m.status, m.body)
-		}
-		if m.header.Get("Access-Control-Allow-Origin") != "*" {
-			t.Error("pages can't read the metadata")
 		}
 	}
 	if a := w.do(t, "POST", w.url+"/mcp", "ana", `{"jsonrpc":"2.0","id":1,"method":"ping"}`); a.status != 200 || a.header.Get("WWW-Authenticate") != "" {
 		t.Errorf("who may come in = %d, %q", a.status, a.header.Get("WWW-Authenticate"))
+	}
+	here := newWorld(t, func(o *mcp.Options) { o.Authorizes = true })
+	for _, base := range []string{here.url, strings.Replace(here.url, "127.0.0.1", "localhost", 1)} {
+		for path, name := range map[string]string{"": "UBL", "/mcp": "UBL", "/mcp/messenger": "UBL (messenger)", "/portal/mcp/weather,sea/readonly": "UBL portal (weather,sea, readonly)"} {
+			m := here.do(t, "GET", base+mcp.MetadataPath+path, "nobody", "")
+			resource := base + cmp.Or(path, "/mcp")
+			if want := `{"resource":"` + resource + `","resource_name":"` + name + `","authorization_servers":["` + base + `"],`; m.status != 200 || !strings.HasPrefix(m.body, want) {
+				t.Errorf("metadata of %s under %s = %d %s, want %s", path, base, m.status, m.body, want)
+			}
+		}
+		for _, path := range []string{"/", "/api", "/mcp/", "/mcp/a/b/c", "/portal", `/mcp/%22`} {
+			if m := here.do(t, "GET", base+mcp.MetadataPath+path, "nobody", ""); m.status != 404 {
+				t.Errorf("metadata of %s = %d %s", path, m.status, m.body)
+			}
+		}
 	}
 	without := newWorld(t)
 	if a := without.do(t, "GET", without.url+mcp.MetadataPath+"/mcp", "nobody", ""); a.status != 404 {

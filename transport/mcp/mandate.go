@@ -1,56 +1,27 @@
 package mcp
 
 import (
-	"context"
-
 	"ubl"
 )
 
-// Bounds are what an Agreement lets one agent do, beyond what its tenant lets it.
-type Bounds struct {
-	// Sets are listed where a request chooses none; nil for the default. One that there
-	// isn't is passed over.
-	Sets []string
-	// ReadOnly has the agent use tools that only read.
-	ReadOnly bool
-	// Allows says of a tool, by its dotted name, whether the agent may use it; nil lets it
-	// use all. [SetOf] knows the tool's set.
-	Allows func(tool string) bool
-}
+// mandate is the Agreement that bounds the agent who calls, nil for who is bound by none. The
+// Tenant holds agents to theirs at the door; here it says what they are shown, and refuses
+// before anybody else is asked.
+func (v *visit) mandate() *ubl.Mandate { return v.caller.Identity.Mandate }
 
-// unbounded is what bounds nothing. Nobody changes it.
-var unbounded = &Bounds{}
-
-// bounds are the caller's; never nil.
-func (s *Server) bounds(ctx context.Context) (*Bounds, error) {
-	if s.opts.Mandate == nil {
-		return unbounded, nil
-	}
-	b, err := s.opts.Mandate(ctx)
-	if b == nil {
-		b = unbounded
-	}
-	return b, err
-}
-
-// allows is always true of the ways to other tools: whether those may be used is asked of them.
-func (b *Bounds) allows(tool string) bool {
-	return b.Allows == nil || placeOf[tool].set == setTools || b.Allows(tool)
-}
-
-// admit refuses a call that the agent's bounds or the request's own choice rule out. reads says of
-// the tool whether it only reads.
-func (s *Server) admit(ctx context.Context, v *visit, tool string, reads func() bool) error {
-	b, err := s.bounds(ctx)
-	switch {
-	case err != nil:
+// may refuses a tool that the agent's mandate or the request's own choice rules out. reads says
+// that the tool only reads, external that it is another server's.
+func (v *visit) may(tool string, reads, external bool) error {
+	if err := v.mandate().May(ubl.Did(tool), !reads, external); err != nil {
 		return err
-	case !b.allows(tool):
-		return ubl.Errorf(ubl.CodeForbidden, "the agent's Agreement doesn't name this tool")
-	case b.ReadOnly && !reads():
-		return ubl.Errorf(ubl.CodeForbidden, "the agent's Agreement lets it read only, and this tool does more or doesn't say that it only reads")
-	case v.choice.readOnly && !reads():
-		return ubl.Errorf(ubl.CodeForbidden, "the request is read-only, as its path, query or header says, and this tool does more or doesn't say that it only reads")
+	}
+	if v.choice.readOnly && !reads {
+		return ubl.Errorf(ubl.CodeForbidden, "the address is read-only, and this tool does more or doesn't say that it only reads")
 	}
 	return nil
+}
+
+// mayOwn is may of a tool of ours. tool.call itself changes nothing: what it calls is asked about.
+func (v *visit) mayOwn(tool string, reads bool) error {
+	return v.may(tool, reads || tool == toolCall, false)
 }

@@ -28,9 +28,6 @@ type Options struct {
 	// Permits says which acts the tenant's own terms permit to the caller in ctx, who is
 	// no owner of it; nil for none. It is for what is shown, and guards nothing.
 	Permits func(ctx context.Context) (func(tool string) bool, error)
-	// Mandate says what the Agreement of the agent in ctx bounds it to; nil, or nil Bounds, for
-	// nothing beyond what its tenant says. It is asked for each list, search and call.
-	Mandate func(ctx context.Context) (*Bounds, error)
 	// Portal has the tools of other servers; nil for none.
 	Portal Portal
 
@@ -51,6 +48,8 @@ type Options struct {
 	// request went. Issuers are the identity providers whose tokens it takes.
 	PublicURL string
 	Issuers   []string
+	// Authorizes says that this server gives tokens to agents by itself (package oauth).
+	Authorizes bool
 
 	// Version is the program's, Instructions tell models what the server is for.
 	Version, Instructions string

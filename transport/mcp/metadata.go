@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 
 	"ubl"
@@ -12,28 +13,57 @@ import (
 // the resource behind it (RFC 9728). By itself it is that of /mcp.
 const MetadataPath = "/.well-known/oauth-protected-resource"
 
-// resourceNames are the names of what there are metadata of, by path.
-var resourceNames = map[string]string{"/mcp": "UBL", "/portal/mcp": "UBL portal"}
+// Scope is the one scope that there is. What a token may do is said by the mandate that a
+// person gave with it.
+const Scope = "mcp"
+
+// resources are the paths at which there is an MCP server, and what is narrower below them.
+var resources = regexp.MustCompile(`^(/portal)?/mcp(/[A-Za-z0-9._:,-]{1,256}){0,2}$`)
+
+// Resource reports whether a path is that of an MCP server of ours.
+func Resource(path string) bool { return resources.MatchString(path) }
+
+// resourceName is what to call it.
+func resourceName(path string) string {
+	base, portal := strings.CutPrefix(path, "/portal")
+	name := "UBL"
+	if portal {
+		name = "UBL portal"
+	}
+	if narrower := strings.TrimPrefix(base, "/mcp"); narrower != "" {
+		name += " (" + strings.ReplaceAll(narrower[1:], "/", ", ") + ")"
+	}
+	return name
+}
 
 // Metadata serves [MetadataPath] and what is below it: whom to ask for a token.
-// Anyone may read it, from any page. Without an issuer there is none.
+// Anyone may read it, from any page. Clients ask the first server that is named, so
+// that is this one where it gives tokens; providers follow, whose tokens it takes too.
 func (s *Server) Metadata() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Access-Control-Allow-Origin", "*")
 		path := strings.TrimPrefix(r.URL.Path, MetadataPath)
 		if path == "" {
 			path = "/mcp"
 		}
-		name, ok := resourceNames[path]
-		if !ok || len(s.opts.Issuers) == 0 {
+		servers := s.servers(r)
+		if !Resource(path) || len(servers) == 0 {
 			envelope.WriteError(w, r, ubl.Errorf(ubl.CodeNotFound, "there is nothing at this path"))
 			return
 		}
 		w.Header().Set("Cache-Control", "max-age=300")
 		envelope.Write(w, http.StatusOK, metadata{
-			Resource: s.base(r) + path, Name: name, Servers: s.opts.Issuers, Methods: []string{"header"},
+			Resource: envelope.Base(s.opts.PublicURL, r) + path, Name: resourceName(path), Servers: servers,
+			Methods: []string{"header"}, Scopes: []string{Scope},
 		})
 	})
+}
+
+// servers are those whose tokens are taken.
+func (s *Server) servers(r *http.Request) []string {
+	if !s.opts.Authorizes {
+		return s.opts.Issuers
+	}
+	return append([]string{envelope.Base(s.opts.PublicURL, r)}, s.opts.Issuers...)
 }
 
 // metadata is a protected resource as RFC 9728 describes it.
@@ -42,57 +72,24 @@ type metadata struct {
 	Name     string   `json:"resource_name"`
 	Servers  []string `json:"authorization_servers"`
 	Methods  []string `json:"bearer_methods_supported"`
+	Scopes   []string `json:"scopes_supported"`
 }
 
-// base is where the server is reached from outside.
-func (s *Server) base(r *http.Request) string {
-	if s.opts.PublicURL != "" {
-		return strings.TrimSuffix(s.opts.PublicURL, "/")
-	}
-	scheme := "http://"
-	if r.TLS != nil {
-		scheme = "https://"
-	}
-	return scheme + r.Host
-}
-
-// Challenge makes authentication tell whom it turns away where the metadata are.
-// What gets through sees the response that came in.
+// Challenge makes authentication speak the protocol to whom it turns away, and tell them
+// where the metadata are.
 func (s *Server) Challenge(authenticate func(http.Handler) http.Handler) func(http.Handler) http.Handler {
-	if len(s.opts.Issuers) == 0 {
-		return authenticate
-	}
-	return func(next http.Handler) http.Handler {
-		let := authenticate(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if c, ok := w.(*challenged); ok {
-				w = c.ResponseWriter
-			}
-			next.ServeHTTP(w, r)
-		}))
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			let.ServeHTTP(&challenged{ResponseWriter: w, url: s.base(r) + MetadataPath + r.URL.Path}, r)
-		})
-	}
+	return func(next http.Handler) http.Handler { return envelope.Refusing(authenticate, next, s.turnAway) }
 }
 
-// challenged is a response that says of the metadata if it is a 401.
-type challenged struct {
-	http.ResponseWriter
-	url string
-}
-
-// WriteHeader adds to what authentication has said.
-func (c *challenged) WriteHeader(status int) {
-	if status == http.StatusUnauthorized {
-		h := c.Header()
+// turnAway answers a request that never came to the door.
+func (s *Server) turnAway(w http.ResponseWriter, r *http.Request, err error) {
+	if ubl.CodeOf(err) == ubl.CodeUnauthorized && len(s.servers(r)) > 0 {
+		h := w.Header()
 		said, sep := h.Get("WWW-Authenticate"), ", "
 		if !strings.Contains(said, " ") {
 			said, sep = "Bearer", " "
 		}
-		h.Set("WWW-Authenticate", said+sep+`resource_metadata="`+c.url+`"`)
+		h.Set("WWW-Authenticate", said+sep+`resource_metadata="`+envelope.Base(s.opts.PublicURL, r)+MetadataPath+r.URL.Path+`", scope="`+Scope+`"`)
 	}
-	c.ResponseWriter.WriteHeader(status)
+	s.refuse(w, r, nil, err)
 }
-
-// Unwrap lets an http.ResponseController reach deadlines and flushing.
-func (c *challenged) Unwrap() http.ResponseWriter { return c.ResponseWriter }

@@ -87,11 +87,7 @@ func (s *Server) read(ctx context.Context, r resource) (json.RawMessage, error) 
 	if act == nil {
 		return nil, noResource(r.uri, nil)
 	}
-	b, err := s.bounds(ctx)
-	if err == nil && !b.allows(tool) {
-		err = ubl.Errorf(ubl.CodeForbidden, "the agent's Agreement doesn't name the tool that the resource stands for")
-	}
-	if err != nil {
+	if err := visitOf(ctx).mayOwn(tool, true); err != nil {
 		return nil, err
 	}
 	data, err := json.Marshal(args)

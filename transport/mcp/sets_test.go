@@ -247,8 +247,8 @@ func TestForWhom(t *testing.T) {
 	}{
 		{"tool.access", `{"tool":"messenger.send","allowed":true}`, true},
 		{"deadletter.list", `{}`, true},
-		{"token.list", `{}`, true},
-		{"token.revoke", `{"client_id":"cl:none"}`, true},
+		{"tenant.domain.list", `{}`, true},
+		{"token.renew", `{"client_id":"cl:none"}`, true},
 		{"tenant.update", `{"retention_days":7}`, true},
 		{"tenant.invitation.list", `{}`, true},
 		{"tenant.sealed.list", `{}`, true},
@@ -271,7 +271,7 @@ func TestForWhom(t *testing.T) {
 			t.Errorf("a member isn't shown %s", name)
 		}
 	}
-	if names, _, _ := w.search(t, "/mcp", "bob", `{"query":"list service tokens of the tenant","limit":20}`); slices.Contains(names, "token.list") {
+	if names, _, _ := w.search(t, "/mcp", "bob", `{"query":"make a service token","limit":20}`); slices.Contains(names, "token.create") {
 		t.Errorf("a member finds %v", names)
 	}
 }
@@ -280,11 +280,11 @@ func TestForWhom(t *testing.T) {
 func TestTermsShowMore(t *testing.T) {
 	w := newWorld(t, func(o *mcp.Options) {
 		o.Permits = func(context.Context) (func(string) bool, error) {
-			return func(tool string) bool { return tool == "token.list" || tool == "tool.access" }, nil
+			return func(tool string) bool { return tool == "token.create" || tool == "tool.access" }, nil
 		}
 	})
 	names := w.listed(t, "/mcp/all", "bob")
-	if !slices.Contains(names, "token.list") || slices.Contains(names, "token.create") {
+	if !slices.Contains(names, "token.create") || slices.Contains(names, "token.renew") {
 		t.Errorf("a member is shown %v", names)
 	}
 	if slices.Contains(names, "tool.access") {
@@ -294,31 +294,29 @@ func TestTermsShowMore(t *testing.T) {
 
 // TestAMandateBounds: an agent is shown, finds and calls what its Agreement lets it, and no more.
 func TestAMandateBounds(t *testing.T) {
-	bounds := &mcp.Bounds{}
 	o := &others{tools: []*ubl.PortalTool{tool("git.log", objectTool), tool("git.commit", writes)}}
 	w := newWorld(t, func(opts *mcp.Options) {
 		opts.Portal = o
-		opts.Mandate = func(context.Context) (*mcp.Bounds, error) { return bounds, nil }
 	})
-	bounds.Sets = []string{"files", "gone"}
-	if got := setsOf(w.listed(t, "/portal/mcp", "ana")); !slices.Equal(got, []string{"files"}) {
+	w.mandate = &ubl.Mandate{Sets: []string{"files", "gone"}}
+	if got := setsOf(w.listed(t, "/portal/mcp", "ana")); !slices.Equal(got, []string{"files", "tools"}) {
 		t.Errorf("its sets list %v", got)
 	}
 	if got := setsOf(w.listed(t, "/portal/mcp/git", "ana")); !slices.Equal(got, []string{"git"}) {
 		t.Errorf("a chosen set lists %v", got)
 	}
-	bounds = &mcp.Bounds{ReadOnly: true}
-	if names := w.listed(t, "/portal/mcp/all", "ana"); slices.Contains(names, "messenger.send") || slices.Contains(names, "git.commit") || !slices.Contains(names, "git.log") {
+	w.mandate = &ubl.Mandate{ReadOnly: true}
+	if names := w.listed(t, "/portal/mcp/all", "ana"); slices.Contains(names, "messenger.send") || slices.Contains(names, "git.log") || !slices.Contains(names, "messenger.history") {
 		t.Errorf("read-only lists %v", names)
 	}
-	bounds.ReadOnly, bounds.Allows = false, func(tool string) bool { return strings.HasPrefix(tool, "messenger.") || tool == "git.log" }
-	if got := setsOf(w.listed(t, "/portal/mcp/all", "ana")); !slices.Equal(got, []string{"git", "messenger", "tools"}) {
-		t.Errorf("the predicate lists %v", got)
+	w.mandate = &ubl.Mandate{Tools: []string{"messenger.*", "git.log"}}
+	if got := setsOf(w.listed(t, "/portal/mcp/all", "ana")); !slices.Equal(got, []string{"agreements", "git", "messenger", "tenant", "tools"}) {
+		t.Errorf("with who it is, where it reads that, it is shown %v", got)
 	}
 	if names, _, _ := w.search(t, "/portal/mcp", "ana", `{"query":"commit a document","limit":20}`); slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "office.") || n == "git.commit" }) {
 		t.Errorf("the search finds %v", names)
 	}
-	for tool, want := range map[string]string{"messenger.list_rooms": `"result"`, "user.whoami": "forbidden", "git.log": `"result"`, "git.commit": "forbidden"} {
+	for tool, want := range map[string]string{"messenger.list_rooms": `"result"`, "user.whoami": `"result"`, "office.workspace.list": "forbidden", "git.log": `"result"`, "git.commit": "forbidden"} {
 		for _, a := range []answer{
 			w.use(t, "/portal/mcp", "ana", "test", tool, `{}`),
 			w.use(t, "/portal/mcp", "ana", "test", "tool.call", `{"name":"`+tool+`"}`),

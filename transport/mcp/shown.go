@@ -19,7 +19,6 @@ type sight struct {
 
 	who      ubl.Identity
 	role     ubl.Role
-	bounds   *Bounds
 	readOnly bool
 	visible  func(tool string) bool
 	// permits is what the TenantLicense permits to whom isn't an owner.
@@ -43,10 +42,7 @@ func (s *Server) look(ctx context.Context, v *visit) (*sight, error) {
 	if x.role, err = envelope.CallerOf(ctx).Enter(ctx); err != nil {
 		return nil, err
 	}
-	if x.bounds, err = s.bounds(ctx); err != nil {
-		return nil, err
-	}
-	x.readOnly = v.choice.readOnly || x.bounds.ReadOnly
+	x.readOnly = v.choice.readOnly || v.mandate().Reads()
 	permits := sync.OnceValue(func() func(string) bool { return s.permits(ctx) })
 	x.permits = func(tool string) bool { return permits()(tool) }
 	x.servers = sync.OnceValue(func() []string { return s.serverIDs(ctx, v) })
@@ -73,7 +69,7 @@ func (s *Server) permits(ctx context.Context) func(tool string) bool {
 
 // shows reports whether the caller is shown a tool of ours.
 func (x *sight) shows(t *ownTool) bool {
-	return x.visible(t.Name) && x.bounds.allows(t.Name) && (!x.readOnly || t.ReadOnly || t.Name == toolCall) && x.isFor(t)
+	return x.visible(t.Name) && x.v.mayOwn(t.Name, t.ReadOnly) == nil && x.isFor(t)
 }
 
 // isFor reports whether a tool of ours is for the caller.
@@ -93,7 +89,7 @@ func (x *sight) isFor(t *ownTool) bool {
 // showsOther reports whether the caller is shown another server's tool, as its pinned
 // definition has it.
 func (x *sight) showsOther(t *ubl.PortalTool) bool {
-	return x.bounds.allows(t.Tool) && (!x.readOnly || x.s.reads(t))
+	return x.v.may(t.Tool, x.s.reads(t), true) == nil
 }
 
 // selection is what a list of sets comes to.
@@ -176,8 +172,8 @@ func (s *Server) listed(ctx context.Context, v *visit) ([]form, error) {
 		return nil, err
 	}
 	names, place := v.choice.sets, placeSets
-	if names == nil {
-		names, place = x.bounds.Sets, ""
+	if m := v.mandate(); names == nil && m != nil && len(m.Sets) > 0 {
+		names, place = append([]string{setTools}, m.Sets...), ""
 	}
 	if names == nil {
 		names = []string{setDefault}

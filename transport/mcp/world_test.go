@@ -53,6 +53,8 @@ type world struct {
 	place func() (release func(), err error)
 	// rate counts uses of tools that write; nil counts none.
 	rate func(ubl.Rate) error
+	// mandate bounds whoever calls; nil bounds nobody.
+	mandate *ubl.Mandate
 }
 
 func newWorld(t testing.TB, change ...func(*mcp.Options)) *world {
@@ -94,6 +96,7 @@ func (w *world) open(t testing.TB, s *mcp.Server) (url string) {
 		mux.Handle(path, w.middleware(s.Challenge(w.authenticate)(h)))
 		mux.Handle(path+"/", w.middleware(s.Challenge(w.authenticate)(h)))
 	}
+	mux.Handle(mcp.MetadataPath, w.middleware(s.Metadata()))
 	mux.Handle(mcp.MetadataPath+"/", w.middleware(s.Metadata()))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
@@ -127,6 +130,7 @@ func (w *world) authenticate(next http.Handler) http.Handler {
 			envelope.WriteError(rw, r, ubl.Errorf(ubl.CodeUnauthorized, "the request needs a credential"))
 			return
 		}
+		who.Mandate = w.mandate
 		caller := &envelope.Caller{Identity: who, ExpiresAt: ubl.Time(w.ends.Load()), Revoked: w.revoked, Holds: func(context.Context) error { return w.holds }}
 		caller.Limited(w)
 		caller.Enters(ubl.Enter{Request: envelope.Command(envelope.WithCaller(r.Context(), caller), ""), Act: r.Method == "POST"}, w.Runtime)

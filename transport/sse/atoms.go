@@ -108,7 +108,7 @@ func (s *tenantSource) find(page *ubl.AtomPage, pos int64) (events []told, last 
 			if _, mine := s.summary(e.RoomID); mine && e.Op == opAppend {
 				events = append(events, told{pos: seq, room: e.RoomID, roomSeq: e.RoomSeq})
 			}
-			if slices.Contains(s.public, e.Op) {
+			if slices.Contains(s.public, e.Op) && s.sees("") {
 				payload, err := effectIn(raw, i)
 				if err != nil {
 					return nil, pos, fmt.Errorf("couldn't read the effect of atom %d: %w", seq, err)

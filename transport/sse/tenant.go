@@ -112,8 +112,11 @@ func (s *tenantSource) replace(rooms map[ubl.RoomID]ubl.RoomSummary, before int)
 }
 
 // learn keeps the rooms up to date. Who leaves the tenant, which is no room,
-// leaves the stream.
+// leaves the stream. An agent hears nothing of a room that its mandate leaves out.
 func (s *tenantSource) learn(ev *ubl.Event) bool {
+	if ev.RoomID != "" && !s.who.Mandate.Includes(string(ev.RoomID)) {
+		return true
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changes++
@@ -150,10 +153,11 @@ func (s *tenantSource) aside() replay {
 	return out
 }
 
-// sees is true of what happens in no room: everyone in the tenant hears of that.
+// sees is true of what happens in no room: everyone in the tenant hears of that, but for
+// agents that are there for some places alone.
 func (s *tenantSource) sees(room ubl.RoomID) bool {
 	if room == "" {
-		return true
+		return !s.who.Mandate.Placed()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,6 +26,7 @@ var types = map[string]struct{ place, unused string }{
 	"Entry":           {"ubl.entry.v2", ""},
 	"Invitation":      {"ubl.invitation.v1", ""},
 	"Limit":           {"ubl.terms.v1/$defs/limit", ""},
+	"Mandate":         {"ubl.mandate.v1", ""},
 	"Member":          {"ubl.member.v1", ""},
 	"Message":         {"ubl.message.v1", ""},
 	"Passkey":         {"ubl.passkey.v1", ""},

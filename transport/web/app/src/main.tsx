@@ -6,7 +6,7 @@ import { settle } from './device';
 import { go, home, place } from './router';
 import { confirm, Confirmation, forgo } from './screens/Confirm';
 import { SignIn } from './screens/SignIn';
-import { check, me, person, session, start } from './session';
+import { check, me, person, session, start, sure } from './session';
 import { start as startStore, store } from './store';
 import { count } from './text';
 import { Announcer, silence } from './ui/Announcer';
@@ -16,6 +16,7 @@ import { Layout } from './ui/Layout';
 import { Spinner } from './ui/Spinner';
 import { toast, Toasts } from './ui/Toast';
 import { register } from './update';
+import { keep, resume } from './waiting';
 
 function App() {
   return (
@@ -42,13 +43,16 @@ function Face() {
 }
 
 settle();
+keep();
 onConfirmation(confirm);
 start();
 startStore();
 render(<App />, document.getElementById('app')!);
 
-// Who is signed in has no business at the door.
+// Who is signed in has no business at the door, and goes on to what waited for that. Only the
+// server's word counts: it would send back whom this device alone remembers.
 effect(() => {
+  if (sure.value && resume()) return;
   if (me.value && place.value.path === '/ui/sign-in') go(home, { replace: true });
 });
 // Nobody agrees to what somebody else was asked, nor hears what was said to them.

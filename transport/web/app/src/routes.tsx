@@ -65,6 +65,7 @@ export const routes: Route[] = [
   { pattern: '/ui/agreements/:id', section: 'more', screen: lazy(() => import('./screens/agreement/Agreement')) },
   { pattern: '/ui/tenant', section: 'more', screen: lazy(() => import('./screens/tenant/Tenant')) },
   { pattern: '/ui/settings', section: 'more', screen: lazy(() => import('./screens/settings/Settings')) },
+  { pattern: '/ui/confirm', section: 'more', screen: lazy(() => import('./screens/ConfirmNow')) },
   { pattern: '/ui/confirmed', section: 'more', screen: lazy(() => import('./screens/Confirmed')) },
   { pattern: '/ui/more', section: 'more' },
 ];

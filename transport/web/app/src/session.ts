@@ -16,6 +16,9 @@ export const session = signal<Session>('loading');
 export const me = computed<Whoami | null>(() => (typeof session.value === 'string' ? null : session.value));
 export const isOwner = computed(() => me.value?.role === 'owner');
 
+// sure tells that the server itself has said since this page was opened that somebody is signed in.
+export const sure = signal(false);
+
 // person is who it is, by tenant and id alone, as text that stays the same with every
 // answer; "" for nobody.
 export const person = computed(() => (me.value === null ? '' : personID({ tenant_id: me.value.tenant_id, user_id: me.value.identity.user_id })));
@@ -109,6 +112,7 @@ export async function ways(): Promise<Ways> {
 function enter({ identity, tenant_id, name, role, expires_at }: Whoami): void {
   const now: Whoami = { identity, tenant_id, name, role, expires_at };
   become(now);
+  sure.value = true;
   localStorage.removeItem(endedKey);
   localStorage.setItem(remembered, JSON.stringify(now));
 }
@@ -116,6 +120,7 @@ function enter({ identity, tenant_id, name, role, expires_at }: Whoami): void {
 function forget(): void {
   asked++; // what was answered before is old
   localStorage.removeItem(remembered);
+  sure.value = false;
   become('out');
 }
 

@@ -32,6 +32,8 @@ export interface Whoami {
   name?: string; // of the member
   role: Role;
   expires_at: string | null;
+  mandate?: Mandate; // of an agent
+  agreement_id?: string; // that mandate's
 }
 
 export interface Message {
@@ -174,6 +176,7 @@ export interface Agreement {
   terms: Terms;
   // The step of the history that brought the terms; absent for the usual ones.
   amended?: number;
+  mandate?: Mandate; // of an agent
   proposal?: Proposal;
   hash: string;
   members: Member[];
@@ -403,6 +406,18 @@ export interface ServiceToken {
   ends_with?: string[]; // whose leaving ends it, or has ended it
   expires_at: string | null;
   revoked_at: string | null;
+  mandate?: Mandate; // absent for one that is a member as others are
+  client?: string; // the OAuth client that it was connected by
+  resource?: string;
+}
+
+// What an agent may do, and no further: empty lists bound nothing.
+export interface Mandate {
+  sets: string[];
+  tools: string[];
+  read_only: boolean;
+  places: string[];
+  per_minute: number;
 }
 
 // PlatformToken is a session of a browser, or a token that "ubl token" made.

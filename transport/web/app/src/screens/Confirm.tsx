@@ -37,7 +37,7 @@ export function confirm(): Promise<boolean> {
 // forgo ends what is being asked, as if the person hadn't confirmed.
 export const forgo = () => asked.peek()?.answer(false);
 
-const ways = (signal?: AbortSignal) => get<ConfirmWays>('/auth/confirm', { signal });
+export const ways = (signal?: AbortSignal) => get<ConfirmWays>('/auth/confirm', { signal });
 
 // Confirmation is where confirm asks; the app has one.
 export function Confirmation() {
@@ -58,7 +58,7 @@ function Ask({ answer }: { answer: (yes: boolean) => void }) {
 }
 
 // watch calls done once the session is fresh, which another tab may bring about.
-function watch(done: () => void): () => void {
+export function watch(done: () => void): () => void {
   const look = () => {
     if (document.visibilityState === 'visible') void ways().then((w) => w.fresh && done(), () => undefined);
   };
@@ -70,7 +70,7 @@ function watch(done: () => void): () => void {
   };
 }
 
-function Ways({ of, onDone }: { of: ConfirmWays; onDone: () => void }) {
+export function Ways({ of, onDone }: { of: ConfirmWays; onDone: () => void }) {
   const passkey = of.passkey && passkeysWork;
   return (
     <div class="stack">
