@@ -333,6 +333,15 @@ type Proposal struct {
 	Waiting []UserID `json:"waiting,omitempty"`
 }
 
+// RecordVersion names what a record is now, for those who change it (see [Expects]), by its hash
+// and by the open proposal, which the hash leaves out.
+func RecordVersion(hash string, open *Proposal) string {
+	if open != nil {
+		hash += open.TermsHash
+	}
+	return VersionOf(hash)
+}
+
 // Waiting are the people who have to accept the open proposal and have not yet, by user
 // id. The terms in force say who must; services don't.
 func (a *Agreement) Waiting() []UserID {
@@ -354,6 +363,7 @@ type (
 	// terms in force permit it.
 	ProposeTerms struct {
 		Request
+		Expects
 		Agreement AgreementID // "" for the actor's own
 		Terms     Terms
 	}
@@ -361,6 +371,7 @@ type (
 	// brings it into force. The people whom the terms in force say.
 	AcceptTerms struct {
 		Request
+		Expects
 		Agreement AgreementID
 		TermsHash string
 	}
@@ -368,6 +379,7 @@ type (
 	// the terms in force permit it.
 	WithdrawTerms struct {
 		Request
+		Expects
 		Agreement AgreementID
 	}
 )
