@@ -76,6 +76,8 @@ export interface RoomSummary {
   name: string;
   mode: 'internal';
   created_at: string;
+  // The room can be read, and nothing more.
+  status?: 'ended';
 }
 
 // RoomEntry is a room in the list; a room that one may join but is no member of has
