@@ -170,13 +170,17 @@ func (l *Limiter) Request(who ubl.Identity) error {
 }
 
 // Of is what counts the acts and the streams of a caller at an address.
-func (l *Limiter) Of(who ubl.Identity, from netip.Addr) *Caller { return &Caller{l, who, from} }
+func (l *Limiter) Of(who ubl.Identity, from netip.Addr) *Caller {
+	return &Caller{by: l, who: who, from: from}
+}
 
 // Caller is who does what a Limiter counts.
 type Caller struct {
 	by   *Limiter
 	who  ubl.Identity
 	from netip.Addr
+	// acted is the rate that was counted last, a [ubl.Rate].
+	acted atomic.Value
 }
 
 // Act counts a use of a tool that writes, by the rate that the tool's description says.
@@ -184,6 +188,7 @@ func (c *Caller) Act(rate ubl.Rate) error {
 	if c.who.IsPlatform() {
 		return nil
 	}
+	c.acted.Store(rate)
 	switch rate {
 	case ubl.Sends:
 		return c.by.take(use{SendsIdentity, identity(c.who)}, use{SendsTenant, string(c.who.TenantID)})
