@@ -43,7 +43,7 @@ func (f *form) request(args []byte) (*http.Request, error) {
 	err := eachMember(args, func(name []byte, value jsontext.Value) error {
 		s, ok := f.slots[string(name)]
 		if !ok {
-			return invalid(envelope.Under("arguments", string(name)), "an unexpected member: the tool takes "+strings.Join(slices.Sorted(maps.Keys(f.slots)), ", "))
+			return invalid(envelope.Under("arguments", string(name)), "an unexpected member"+meantOr(string(name), slices.Sorted(maps.Keys(f.slots)), "the tool"))
 		}
 		if s.in == "body" {
 			body = append(append(append(append(body, ",\""...), s.name...), "\":"...), value...)

@@ -175,7 +175,7 @@ func (t *offered) check(as *huma.Schema, given map[string]jsontext.Value, into a
 	at.Push("body")
 	huma.Validate(t.api.huma.OpenAPI().Components.Schemas, as, at, huma.ModeWriteToServer, plain, found)
 	if len(found.Errors) > 0 {
-		e := translate(http.StatusUnprocessableEntity, "", found.Errors, nil)
+		e := translate(http.StatusUnprocessableEntity, "", found.Errors, nil, map[string][]string{"body": slices.Sorted(maps.Keys(as.Properties))})
 		details := make(map[string]string, len(e.Details))
 		for where, what := range e.Details {
 			details[t.where(where)] = what

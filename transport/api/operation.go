@@ -89,6 +89,9 @@ func (o operation) describe(status int, contentType string) huma.Operation {
 	if o.asks == proof || o.asks == sometimes {
 		codes = append(codes, ubl.CodeConfirmation)
 	}
+	if versions[o.id].conditional {
+		codes = append(codes, ubl.CodePrecondition)
+	}
 	if o.method != http.MethodGet {
 		codes = append(codes, writes...)
 		out.Parameters = append(out.Parameters, idempotencyKey())
@@ -124,10 +127,11 @@ func (o operation) content(contentType string) map[string]*huma.MediaType {
 
 func anyBytes() *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: "binary"} }
 
-// ours is the place of the operation in huma's metadata, toolExtension that of
-// the tool's name in the OpenAPI document.
+// ours is the place of the operation in huma's metadata, membersKey that of the names that its
+// body takes, toolExtension that of the tool's name in the OpenAPI document.
 const (
 	ours          = "operation"
+	membersKey    = "members"
 	toolExtension = "x-tool"
 )
 
@@ -170,7 +174,7 @@ func handle[I any](a *API, o operation, fn func(context.Context, *I) (any, error
 			envelope.WriteError(w, r, err)
 			return
 		}
-		answer(w, r, status, out)
+		o.answer(w, r, status, out)
 	})
 }
 
@@ -214,6 +218,7 @@ type route struct {
 // add puts an operation into the table.
 func (a *API) add(op *huma.Operation, h http.HandlerFunc) {
 	o := op.Metadata[ours].(operation)
+	op.Metadata[membersKey] = bodyMembers(a.huma.OpenAPI().Components.Schemas, op)
 	switch {
 	case o.slow:
 		h = a.unhurried(h)
