@@ -83,6 +83,7 @@ func furnishOperation(op map[string]any, reads, signedIn bool) {
 	responses := op["responses"].(map[string]any)
 	if versions[id].of != nil && reads {
 		responses["304"] = map[string]any{"description": http.StatusText(http.StatusNotModified)}
+		op["parameters"] = append(items[any](op["parameters"]), headerParam("If-None-Match", "An ETag: who has that version already gets 304, without a body."))
 	}
 	for status, r := range responses {
 		r := r.(map[string]any)
@@ -96,14 +97,13 @@ func furnishOperation(op map[string]any, reads, signedIn bool) {
 		}
 	}
 	if versions[id].conditional {
-		op["parameters"] = append(items[any](op["parameters"]), conditionOf())
+		op["parameters"] = append(items[any](op["parameters"]), headerParam(matchHeader,
+			"An ETag: where what is to be changed is not that version any more, nothing is done (precondition_failed)."))
 	}
 }
 
-// conditionOf describes If-Match.
-func conditionOf() map[string]any {
-	return map[string]any{"name": matchHeader, "in": "header", "schema": map[string]any{"type": "string"},
-		"description": "An ETag: where what is to be changed is not that version any more, nothing is done (precondition_failed)."}
+func headerParam(name, about string) map[string]any {
+	return map[string]any{"name": name, "in": "header", "schema": map[string]any{"type": "string"}, "description": about}
 }
 
 // headersOf names those of an operation's answers of a status.
