@@ -10,17 +10,13 @@ import (
 	"ubl/transport/envelope"
 )
 
-// prefixes are those of ids in a path that may be left out, as on the command line: the room
-// general is r:general.
+// prefixes are those of ids in a path that may be left out.
 var prefixes = map[string]string{"roomId": "r:", "workspaceId": "w:"}
 
 // complete gives the ids in a path the prefixes that were left out.
 func complete(r *http.Request, names []string) {
 	for _, name := range names {
-		given := r.PathValue(name)
-		if given != "" && !strings.Contains(given, ":") && !strings.Contains(strings.ToUpper(given), "%3A") {
-			r.SetPathValue(name, prefixes[name]+given)
-		}
+		r.SetPathValue(name, envelope.Prefixed(prefixes[name], r.PathValue(name)))
 	}
 }
 

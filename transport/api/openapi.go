@@ -19,7 +19,7 @@ import (
 func (a *API) rich() map[string]any {
 	spec := a.huma.OpenAPI()
 	spec.Info.Description = "Rooms, documents, containers and tools, and the ledger that receipts every act. " +
-		"In paths %3A and : are the same. The schemas here are a flat form of those published at /schemas/, for generators of clients."
+		"In paths %3A and : are the same, and rooms and workspaces are found without their prefix, too: /api/rooms/general. The schemas here are a flat form of those published at /schemas/, for generators of clients."
 	spec.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	spec.Info.Contact = &huma.Contact{Name: "The operator of this server"}
 	spec.Servers = []*huma.Server{{URL: "/", Description: "The server that this document comes from"}}
