@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -27,7 +28,7 @@ func (o operation) answer(w http.ResponseWriter, r *http.Request, status int, v 
 		envelope.WriteError(w, r, err)
 		return
 	}
-	if at := locations[o.id]; at != "" && status == http.StatusCreated {
+	if at := cmp.Or(o.location, locations[o.id]); at != "" && status == http.StatusCreated {
 		w.Header().Set("Location", locate(at, r, buf.Bytes()))
 	}
 	b := bytes.TrimSuffix(buf.Bytes(), []byte("}\n"))

@@ -38,6 +38,7 @@ func guard(o operation, op *huma.Operation, next http.HandlerFunc) http.HandlerF
 	short := prefixed(op)
 	return func(w http.ResponseWriter, r *http.Request) {
 		secure(w.Header())
+		o.retires.tell(w.Header())
 		complete(r, short)
 		if err := check(o, op.RequestBody, known, r); err != nil {
 			if err.Code == ubl.CodeUnauthorized {

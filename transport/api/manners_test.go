@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-chi/chi/v5"
+
 	"ubl"
 )
 
@@ -258,6 +260,55 @@ func TestMessagesChangeTheRoomsTag(t *testing.T) {
 	v3, _ := tag(2, policy)
 	if v1 != v2 || whole1 == whole2 || v2 == v3 {
 		t.Errorf("tags are %s, %s, and of another policy %s", whole1, whole2, v3)
+	}
+}
+
+// TestUnknownIsNamed: a parameter or a member that an operation doesn't take is named, where its
+// name can be no secret, and so is what the operation takes.
+func TestUnknownIsNamed(t *testing.T) {
+	s := newServer(t)
+	for name := range operations(s) {
+		method, path, _ := strings.Cut(name, " ")
+		named := func(target, body, place string) {
+			t.Helper()
+			var got struct {
+				Error struct{ Details map[string]string }
+			}
+			w := s.do(method, target, body)
+			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusBadRequest || !strings.Contains(got.Error.Details[place], " takes ") {
+				t.Errorf("%s answers %d %s, want %s (%v)", name, w.Code, w.Body, place, err)
+			}
+		}
+		good := bodies[name]
+		if path != "/api/uploads/{uploadId}" || method != "PATCH" {
+			named(places.Replace(path)+"?no_such=1", good, "query.no_such")
+		}
+		if strings.HasPrefix(good, "{") {
+			named(places.Replace(path), strings.TrimSuffix(good, "}")+`,"no_such":1}`, "body.no_such")
+		}
+	}
+}
+
+// TestRetirementIsTold in the document, and in each answer, refusals too.
+func TestRetirementIsTold(t *testing.T) {
+	s := newServer(t)
+	a := New(s.api.Options)
+	handle(a, operation{method: "GET", path: "/old", id: "old", uses: "user.whoami", tag: "identity", answers: "ubl.api.whoami.v1", summary: "An old way",
+		retires: &retirement{now.Std(), now.Std().AddDate(1, 0, 0)}}, a.whoami)
+	s.router = chi.NewRouter()
+	s.router.Route("/api", a.Mount)
+	for _, target := range []string{"/api/old", "/api/old?x=1"} {
+		h := s.do("GET", target, "").Header()
+		if h.Get("Deprecation") != "@1795251600" || h.Get("Sunset") != "Sun, 21 Nov 2027 09:00:00 GMT" {
+			t.Errorf("%s says %v", target, h)
+		}
+	}
+	op := parse(a.spec())["paths"].(map[string]any)["/api/old"].(map[string]any)["get"].(map[string]any)
+	if op["deprecated"] != true {
+		t.Error("the document doesn't say it")
+	}
+	if h := s.do("GET", "/api/whoami", "").Header(); h.Get("Deprecation")+h.Get("Sunset") != "" {
+		t.Errorf("another operation says %v", h)
 	}
 }
 

@@ -61,7 +61,7 @@ func offering(t *testing.T) (*server, *trials) {
 	s := newServer(t,
 		offer.Of[trial, trial](offer.Operation{Method: "GET", Path: "/trials/{trialId}", Tool: "trial.get", Summary: "Look at a trial"}, ask(false)),
 		offer.Of[trial, struct{}](offer.Operation{Method: "POST", Path: "/trials/{trialId}/end", Tool: "trial.end", Summary: "End a trial", More: "For good.",
-			Counts: ubl.Sends, Creates: true, Sensitive: true, Destroys: true}, ask(true)))
+			Counts: ubl.Sends, Creates: true, Location: "/trials/{trialId}", Sensitive: true, Destroys: true}, ask(true)))
 	a := &trials{Asker: s.api.Asker}
 	s.api.Asker = a
 	return s, a
@@ -92,6 +92,9 @@ func TestOffered(t *testing.T) {
 		if want := map[string]int{"GET": 200, "POST": 201}[method]; w.Code != want || !strings.Contains(w.Body.String(), `"request_id":"req:1234"`) ||
 			strings.Contains(w.Body.String(), `"trial_id":"x:a"`) != (method == "GET") {
 			t.Errorf("%s %s is answered %d %s", c.request, c.body, w.Code, w.Body)
+		}
+		if want := map[string]string{"POST": "/api/trials/x:a"}[method]; w.Header().Get("Location") != want {
+			t.Errorf("%s %s: Location is %q", c.request, c.body, w.Header().Get("Location"))
 		}
 	}
 	for request, at := range map[string]string{

@@ -9,7 +9,7 @@ import (
 // The schemas at /schemas/ say all that is true of a form, also what depends on something
 // else in it. Generators of clients understand less. So the OpenAPI document has a flat
 // form of them, which is made here and nowhere else: it says what members there are and of
-// what type. What is valid by the rich form is valid by the flat one, never the reverse.
+// what type. What is valid by the rich form is valid by the flat one, not always the reverse.
 //
 //   - Each definition inside a schema is a component of its own: ubl.common.v1/$defs/seq is
 //     ubl.common.v1.seq.

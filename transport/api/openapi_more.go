@@ -38,8 +38,8 @@ var headers = map[string]struct{ about, kind, example string }{
 	"Location":         {"Where what was made is.", "string", "/api/rooms/r:general"},
 	"ETag":             {"The version that is shown. If-None-Match asks whether it is still right; If-Match, on operations that change it, whether it is still this one.", "string", `"v2.5f1c"`},
 	"Retry-After":      {"After how many seconds another try is worth it.", "integer", ""},
-	"RateLimit-Policy": {"The limits that the request counted for, as in draft-ietf-httpapi-ratelimit-headers-10: q is how many at once, w in how many seconds as many come back.", "string", `"requests-identity";q=400;w=4`},
-	"RateLimit":        {"What is left of each: r is how many more at once, t in how many seconds all of them are back.", "string", `"requests-identity";r=399;t=1`},
+	"RateLimit-Policy": {"The limits that the request counted for, as in draft-ietf-httpapi-ratelimit-headers-10: q is how many at once, w in how many seconds as many come back.", "string", `"requests-identity";q=2000;w=10`},
+	"RateLimit":        {"What is left of each: r is how many more at once, t in how many seconds all of them are back.", "string", `"requests-identity";r=1999;t=1`},
 	"WWW-Authenticate": {"How to sign in.", "string", "Bearer"},
 }
 

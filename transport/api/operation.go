@@ -27,6 +27,7 @@ type operation struct {
 	answers      string // the schema of a good answer
 	streams      string // the schema of the events of an answer that may be a stream
 	creates      bool   // answers 201
+	location     string // where that is, for a family's; see locations
 	adds         bool   // leaves what was there, though it is no POST
 	destroys     bool   // doesn't, though it is a POST
 	large        bool   // takes a body of up to maxLargeBody
@@ -35,7 +36,8 @@ type operation struct {
 	takesBytes   bool   // takes bytes of any length instead of JSON: see [partialType]
 	sendsBytes   bool   // answers with bytes, or some of them, instead of JSON
 	empty        bool   // answers 204
-	asks         asks   // whether a session must be confirmed first; every write says so
+	retires      *retirement
+	asks         asks // whether a session must be confirmed first; every write says so
 	// foreign says what of a good answer other servers wrote, as [envelope.Act] has it.
 	foreign func(answer json.RawMessage) (server string, failed bool)
 	counts  ubl.Rate   // by which rate of the caller it is counted; every write says so
@@ -78,7 +80,7 @@ func (o operation) describe(status int, contentType string) huma.Operation {
 	out := huma.Operation{
 		Metadata: map[string]any{ours: o},
 		Method:   o.method, Path: o.path, OperationID: o.id, Summary: o.summary, Description: o.more,
-		Tags: []string{o.tag}, DefaultStatus: status,
+		Tags: []string{o.tag}, DefaultStatus: status, Deprecated: o.retires != nil,
 		MaxBodyBytes: -1, BodyReadTimeout: bodyTimeout, // the guard bounds the size
 		Responses: map[string]*huma.Response{strconv.Itoa(status): {
 			Description: http.StatusText(status),
