@@ -21,6 +21,7 @@ type Limiter struct {
 	trusted  []netip.Prefix
 	now      func() time.Time
 	rates    map[Name]*buckets
+	policies map[ubl.Rate][]string // what callers are told of their rates
 	refused  map[Name]*atomic.Int64
 	dropped  map[Name]*atomic.Int64 // of the limits of connections
 	places   *places
@@ -60,6 +61,10 @@ func New(t Table, trusted []netip.Prefix, now func() time.Time, log *slog.Logger
 		case r.Unit == "an hour":
 			l.rates[r.Name] = newBuckets(rate.Limit(most)/3600, most)
 		}
+	}
+	l.policies = make(map[ubl.Rate][]string, len(told))
+	for rate, names := range told {
+		l.policies[rate] = l.policy(names)
 	}
 	return l
 }

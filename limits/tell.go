@@ -9,33 +9,45 @@ import (
 	"ubl"
 )
 
+// told are the rates of one person or agent of which they are told, by what a request was
+// counted for besides being one.
+var told = map[ubl.Rate][]Name{
+	"":            {RequestsIdentity},
+	ubl.Sends:     {RequestsIdentity, SendsIdentity},
+	ubl.Creations: {RequestsIdentity, CreationsIdentity},
+}
+
 // Tell says in headers what the caller may still do, by the rates that the request was counted
 // for: RateLimit-Policy and RateLimit, as in draft-ietf-httpapi-ratelimit-headers-10. The rates
 // are the caller's own: those of the tenant would tell its members how busy the others are.
 func (c *Caller) Tell(h http.Header) {
-	if c.who.IsPlatform() {
+	rate, _ := c.acted.Load().(ubl.Rate)
+	policy := c.by.policies[rate]
+	if c.who.IsPlatform() || policy == nil {
 		return
 	}
-	names := []Name{RequestsIdentity}
-	switch rate, _ := c.acted.Load().(ubl.Rate); rate {
-	case ubl.Sends:
-		names = append(names, SendsIdentity)
-	case ubl.Creations:
-		names = append(names, CreationsIdentity)
-	}
-	var policy, now []byte
-	for _, name := range names {
-		b := c.by.rates[name]
-		if b == nil {
-			continue
+	left, who, now := make([]byte, 0, 96), identity(c.who), c.by.now()
+	for _, name := range told[rate] {
+		if b := c.by.rates[name]; b != nil {
+			n, full := b.left(who, now)
+			left = item(left, name, 'r', n, 't', int64(math.Ceil(full.Seconds())))
 		}
-		left, full := b.left(identity(c.who), c.by.now())
-		policy = item(policy, name, 'q', int64(b.burst), 'w', int64(math.Ceil(float64(b.burst)/float64(b.rate))))
-		now = item(now, name, 'r', left, 't', int64(math.Ceil(full.Seconds())))
 	}
-	if len(now) > 0 {
-		h["Ratelimit-Policy"], h["Ratelimit"] = []string{string(policy)}, []string{string(now)}
+	h["Ratelimit-Policy"], h["Ratelimit"] = policy, []string{string(left)}
+}
+
+// policy is the header that describes some rates; nil where none of them limits.
+func (l *Limiter) policy(names []Name) []string {
+	var all []byte
+	for _, name := range names {
+		if b := l.rates[name]; b != nil {
+			all = item(all, name, 'q', int64(b.burst), 'w', int64(math.Ceil(float64(b.burst)/float64(b.rate))))
+		}
 	}
+	if all == nil {
+		return nil
+	}
+	return []string{string(all)}
 }
 
 // item appends one of a list: its name, and two parameters.

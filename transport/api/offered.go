@@ -35,6 +35,9 @@ type place struct{ in, name string }
 
 func (p place) String() string { return p.in + "." + p.name }
 
+// answerSuffix ends the names of schemas of families' answers.
+const answerSuffix = ".answer"
+
 // pathParameter finds those of a path.
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
@@ -50,7 +53,7 @@ func (a *API) offer(op offer.Operation) {
 	}
 	family, _, _ := strings.Cut(op.Tool, ".")
 	o := operation{
-		method: op.Method, path: op.Path, id: strings.ReplaceAll(op.Tool, ".", "-"), tool: op.Tool, tag: family, answers: op.Tool + ".answer",
+		method: op.Method, path: op.Path, id: strings.ReplaceAll(op.Tool, ".", "-"), tool: op.Tool, tag: family, answers: op.Tool + answerSuffix,
 		summary: op.Summary, more: op.More, counts: op.Counts, creates: op.Creates, location: op.Location, destroys: op.Destroys,
 	}
 	if op.Method != http.MethodGet {

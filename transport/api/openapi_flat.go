@@ -26,12 +26,11 @@ func flat(doc map[string]any) {
 	asked := map[string]bool{}
 	out := map[string]any{}
 	for name, s := range rich {
-		s := s.(map[string]any)
-		published := strings.HasPrefix(name, "ubl.")
-		for def, d := range asObject(s["$defs"]) {
-			out[name+"."+def] = flattener{open: published}.schema(d)
+		f := flattener{open: strings.HasPrefix(name, "ubl.") || strings.HasSuffix(name, answerSuffix)}
+		for def, d := range asObject(s.(map[string]any)["$defs"]) {
+			out[name+"."+def] = f.schema(d)
 		}
-		out[name] = flattener{open: published}.schema(s)
+		out[name] = f.schema(s)
 	}
 	flatPlaces(doc["paths"])
 	follow(doc["paths"], out, asked)

@@ -80,6 +80,11 @@ func furnishOperation(op map[string]any, reads, signedIn bool) {
 	if op["description"] == nil {
 		op["description"] = op["summary"].(string) + "."
 	}
+	for _, p := range items[map[string]any](op["parameters"]) {
+		if p["schema"].(map[string]any)["deprecated"] == true {
+			p["deprecated"] = true
+		}
+	}
 	responses := op["responses"].(map[string]any)
 	if versions[id].of != nil && reads {
 		responses["304"] = map[string]any{"description": http.StatusText(http.StatusNotModified)}
