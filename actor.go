@@ -2,7 +2,10 @@ package ubl
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -107,6 +110,30 @@ type Request struct {
 
 // Asked is the request of the command that it is part of.
 func (r Request) Asked() Request { return r }
+
+// Expects is the part of a command that is carried out only where what it changes is still
+// as the caller knows it. IfMatch are the versions of which it must have one, as of
+// [VersionOf], an Agreement's hash or a document's number; none for any. Else the refusal is
+// precondition_failed, and the key stays free.
+type Expects struct {
+	IfMatch []string `json:",omitempty"`
+}
+
+// Expected are the versions of which what the command changes must have one.
+func (e Expects) Expected() []string { return e.IfMatch }
+
+// Conditional is a command that embeds [Expects].
+type Conditional interface{ Expected() []string }
+
+// VersionOf names a version of a setting, by its content: two that are the same have the same.
+func VersionOf(setting any) string {
+	data, err := json.Marshal(setting)
+	if err != nil {
+		panic(fmt.Sprintf("couldn't encode a setting: %v", err)) // they hold only strings and numbers
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
+}
 
 // JoinCost is what a command whose Cost is 0 reserves where it turns out to add
 // someone: an act, its system message, and a tenant's beginning where it is one.

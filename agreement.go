@@ -339,6 +339,15 @@ type Proposal struct {
 	Waiting []UserID `json:"waiting,omitempty"`
 }
 
+// RecordVersion names what a record is now, for those who change it (see [Expects]), by its hash
+// and by the open proposal, which the hash leaves out.
+func RecordVersion(hash string, open *Proposal) string {
+	if open != nil {
+		hash += open.TermsHash
+	}
+	return VersionOf(hash)
+}
+
 // Waiting are the people who have to accept the open proposal and have not yet, by user
 // id. The terms in force say who must; services don't.
 func (a *Agreement) Waiting() []UserID {
@@ -360,6 +369,7 @@ type (
 	// terms in force permit it.
 	ProposeTerms struct {
 		Request
+		Expects
 		Agreement AgreementID // "" for the actor's own
 		Terms     Terms
 	}
@@ -367,6 +377,7 @@ type (
 	// brings it into force. The people whom the terms in force say.
 	AcceptTerms struct {
 		Request
+		Expects
 		Agreement AgreementID
 		TermsHash string
 	}
@@ -374,6 +385,7 @@ type (
 	// the terms in force permit it.
 	WithdrawTerms struct {
 		Request
+		Expects
 		Agreement AgreementID
 	}
 )

@@ -283,6 +283,7 @@ type (
 	// *DocumentResult.
 	UpdateDocument struct {
 		Request
+		Expects
 		DocumentID     DocumentID
 		Title, Content *string
 		IfVersion      int64
@@ -291,6 +292,7 @@ type (
 	// Who may write. Answers *DocumentResult without the content.
 	DeleteDocument struct {
 		Request
+		Expects
 		DocumentID DocumentID
 	}
 	// ListDocuments lists documents by id, from after After, as they are or were. Who

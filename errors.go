@@ -26,6 +26,7 @@ const (
 	CodeMethodNotAllowed    Code = "method_not_allowed"     // 405
 	CodeConflict            Code = "conflict"               // 409
 	CodeIdempotencyConflict Code = "idempotency_conflict"   // 409
+	CodePrecondition        Code = "precondition_failed"    // 412, nothing was done: it isn't as If-Match says any more
 	CodeTooLarge            Code = "too_large"              // 413
 	CodeUnsupportedMedia    Code = "unsupported_media_type" // 415
 	CodeRateLimited         Code = "rate_limited"           // 429
@@ -47,6 +48,7 @@ var statusOf = map[Code]int{
 	CodeMethodNotAllowed:    http.StatusMethodNotAllowed,
 	CodeConflict:            http.StatusConflict,
 	CodeIdempotencyConflict: http.StatusConflict,
+	CodePrecondition:        http.StatusPreconditionFailed,
 	CodeTooLarge:            http.StatusRequestEntityTooLarge,
 	CodeUnsupportedMedia:    http.StatusUnsupportedMediaType,
 	CodeRateLimited:         http.StatusTooManyRequests,
@@ -99,6 +101,8 @@ func CodeForStatus(status int) Code {
 		return CodeMethodNotAllowed
 	case http.StatusConflict:
 		return CodeConflict
+	case http.StatusPreconditionFailed:
+		return CodePrecondition
 	case http.StatusRequestEntityTooLarge:
 		return CodeTooLarge
 	case http.StatusUnsupportedMediaType:

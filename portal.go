@@ -222,6 +222,12 @@ type Budget struct {
 	UsedToday int64 `json:"used_today"`
 }
 
+// Version is that of the bounds, as of [VersionOf].
+func (b Budget) Version() string {
+	b.UsedToday = 0
+	return VersionOf(b)
+}
+
 // ToolResult is what an external tool answered.
 type ToolResult struct {
 	// Content is the list of MCP content blocks, Structured the structured content
@@ -480,6 +486,7 @@ type (
 	// SetBudget changes it. Owners. Answers *Budget.
 	SetBudget struct {
 		Request
+		Expects
 		Owner             bool
 		TokensPerDay      int64
 		RequestsPerMinute int

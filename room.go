@@ -84,6 +84,9 @@ type RoomSummary struct {
 	Name      string `json:"name"`
 	Mode      string `json:"mode"`
 	CreatedAt Time   `json:"created_at"`
+	// Status, in answers, is [AgreementEnded] for a room whose Agreement has ended: it can be
+	// read, and nothing more. It is "" for any other, and never stored.
+	Status string `json:"status,omitempty"`
 }
 
 // Room is a room's configuration.
@@ -358,6 +361,7 @@ type (
 	// Rooms, Tenants and Containers answer it.
 	EndAgreement struct {
 		Request
+		Expects
 		Agreement AgreementID // "" for the actor's own
 	}
 	// AddMember adds a member of the tenant, whom the caller has looked up.
@@ -396,12 +400,14 @@ type (
 	// are people. Answers *Member with the user id alone.
 	SetHeir struct {
 		Request
+		Expects
 		Agreement AgreementID
 		Heir      Member
 	}
 	// SetRoomPolicy changes the policy. Owners. Answers *Room.
 	SetRoomPolicy struct {
 		Request
+		Expects
 		Patch RoomPolicyPatch
 	}
 	// Sweep has a Room apply retention now. The platform only. Answers Head.

@@ -34,6 +34,7 @@ type (
 	// SetDefaults changes the defaults of rooms to come. Owners. Answers *Tenant.
 	SetDefaults struct {
 		Request
+		Expects
 		Patch TenantDefaultsPatch
 	}
 	// ListRooms lists the rooms that the caller is a member of or may join.

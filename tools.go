@@ -97,6 +97,7 @@ type (
 	// record doesn't name yet are members. Answers *ToolAccess.
 	SetToolAccess struct {
 		Request
+		Expects
 		Tool      string
 		Allowed   bool
 		Users     []UserID

@@ -202,6 +202,7 @@ func (x *Entity[S, E]) read(cmd ubl.Command) (w wish[S, E], ok bool) {
 	for _, rule := range x.kind.Rules {
 		if w, ok = rule.read(cmd); ok {
 			w.frees = rule.frees
+			w.matches = x.kind.matches(cmd)
 			break
 		}
 	}
@@ -224,6 +225,9 @@ func (x *Entity[S, E]) change(t *Turn, w wish[S, E]) {
 	var allowed Allowed[E]
 	if err == nil && ref == nil {
 		p, err = w.decide(&x.State, x.Moment(t))
+	}
+	if err == nil && ref == nil && w.matches != nil {
+		err = w.matches(&x.State)
 	}
 	if err == nil && p != nil {
 		p.Frees = p.Frees || w.frees

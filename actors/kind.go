@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"ubl"
 )
@@ -33,6 +34,9 @@ type Kind[S any, E Event] struct {
 	// Record is the hash of such a record as it is now, for the acts that name it; "" where
 	// the state has none of that name, nil for a family that keeps none.
 	Record func(*S, ubl.AgreementID) string
+	// Newest is the version of what a [ubl.Conditional] command changes, as it is now; nil for a
+	// family that has no such commands.
+	Newest func(*S, ubl.Command) string
 	// Stands refuses a proposed act whose author has no standing under the Agreement that it
 	// names; nil for a family that leaves that to its rules alone.
 	Stands func(*S, Proposal) error
@@ -243,7 +247,24 @@ type wish[S any, E Event] struct {
 	told   []string // what tells it from another one under the same key
 	decide func(*S, Moment) (*Plan[E], error)
 	now    func(*S) func() (any, error) // of a command whose events pass
-	frees  bool
+	// matches refuses a command whose caller knows another version; nil for any other.
+	matches func(*S) error
+	frees   bool
+}
+
+// matches refuses a [ubl.Conditional] command where what it changes has another version than
+// the caller knows. Decisions come first: who may not change it learns nothing of the version.
+func (k *Kind[S, E]) matches(cmd ubl.Command) func(*S) error {
+	c, ok := cmd.(ubl.Conditional)
+	if !ok || len(c.Expected()) == 0 {
+		return nil
+	}
+	return func(s *S) error {
+		if k.Newest != nil && slices.Contains(c.Expected(), k.Newest(s, cmd)) {
+			return nil
+		}
+		return ubl.Errorf(ubl.CodePrecondition, "it has changed since it was read: read it again, and decide by what it is now")
+	}
 }
 
 // On is the rule of a command whose acts are all called the same. Content tells one

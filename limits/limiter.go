@@ -21,6 +21,7 @@ type Limiter struct {
 	trusted  []netip.Prefix
 	now      func() time.Time
 	rates    map[Name]*buckets
+	policies map[ubl.Rate][]string // what callers are told of their rates
 	refused  map[Name]*atomic.Int64
 	dropped  map[Name]*atomic.Int64 // of the limits of connections
 	places   *places
@@ -60,6 +61,10 @@ func New(t Table, trusted []netip.Prefix, now func() time.Time, log *slog.Logger
 		case r.Unit == "an hour":
 			l.rates[r.Name] = newBuckets(rate.Limit(most)/3600, most)
 		}
+	}
+	l.policies = make(map[ubl.Rate][]string, len(told))
+	for rate, names := range told {
+		l.policies[rate] = l.policy(names)
 	}
 	return l
 }
@@ -191,13 +196,17 @@ func (l *Limiter) Request(who ubl.Identity) error {
 }
 
 // Of is what counts the acts and the streams of a caller at an address.
-func (l *Limiter) Of(who ubl.Identity, from netip.Addr) *Caller { return &Caller{l, who, from} }
+func (l *Limiter) Of(who ubl.Identity, from netip.Addr) *Caller {
+	return &Caller{by: l, who: who, from: from}
+}
 
 // Caller is who does what a Limiter counts.
 type Caller struct {
 	by   *Limiter
 	who  ubl.Identity
 	from netip.Addr
+	// acted is the rate that was counted last, a [ubl.Rate].
+	acted atomic.Value
 }
 
 // Act counts a use of a tool that writes, by the rate that the tool's description says.
@@ -205,6 +214,7 @@ func (c *Caller) Act(rate ubl.Rate) error {
 	if c.who.IsPlatform() {
 		return nil
 	}
+	c.acted.Store(rate)
 	switch rate {
 	case ubl.Sends:
 		return c.by.take(use{SendsIdentity, identity(c.who)}, use{SendsTenant, string(c.who.TenantID)})

@@ -26,9 +26,12 @@ type Operation struct {
 	Summary, More string
 	// Counts is by which of the caller's rates it is counted; required but for a GET.
 	Counts ubl.Rate
-	// Creates says that a good answer is a 201. Sensitive operations want people at a browser
+	// Creates says that a good answer is a 201. What it has made is at Location then, which is
+	// a path below /api: names as in Path are those of the input, others members of the answer
+	// (/counters/{counter_id}). Sensitive operations want people at a browser
 	// to have signed in lately. Destroys is for one that takes something away.
 	Creates, Sensitive, Destroys bool
+	Location                     string
 
 	// Input and Output are structs whose fields have the tags json, and what the OpenAPI
 	// document should say of them: pattern, minLength, maximum, doc and so on.

@@ -28,7 +28,7 @@ type exchange struct {
 // WriteHeader notes the status.
 func (x *exchange) WriteHeader(status int) {
 	if x.status == 0 && status >= 200 {
-		x.status = status
+		x.answer(status)
 	}
 	x.ResponseWriter.WriteHeader(status)
 }
@@ -36,11 +36,19 @@ func (x *exchange) WriteHeader(status int) {
 // Write counts the bytes.
 func (x *exchange) Write(p []byte) (int, error) {
 	if x.status == 0 {
-		x.status = http.StatusOK
+		x.answer(http.StatusOK)
 	}
 	n, err := x.ResponseWriter.Write(p)
 	x.bytes += int64(n)
 	return n, err
+}
+
+// answer begins the answer.
+func (x *exchange) answer(status int) {
+	x.status = status
+	if x.request.Answering != nil {
+		x.request.Answering(x.Header())
+	}
 }
 
 // Unwrap lets an http.ResponseController reach deadlines and flushing.

@@ -82,12 +82,13 @@ func (s *Server) limitCaller(next http.Handler) http.Handler {
 		if conn, ok := r.Context().Value(connKey{}).(*limits.Conn); ok {
 			conn.Known()
 		}
+		by := s.opts.Limits.Of(c.Identity, s.opts.Limits.ClientOf(r))
+		envelope.RequestOf(r.Context()).Answering = by.Tell
 		if err := s.opts.Limits.Request(c.Identity); err != nil {
 			refuse(w, r, err)
 			return
 		}
-		from := s.opts.Limits.ClientOf(r)
-		c.Limited(s.opts.Limits.Of(c.Identity, from))
+		c.Limited(by)
 		next.ServeHTTP(w, r)
 	})
 }

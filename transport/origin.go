@@ -35,8 +35,8 @@ func newOrigins(allow []string, publicURL string) origins {
 
 // The headers that scripts of allowed origins may send and read.
 const (
-	corsRequestHeaders  = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, UBL-Session, X-MCP-Readonly, X-MCP-Schemas, X-MCP-Toolsets, X-Request-Id, CF-Access-Client-Id, CF-Access-Client-Secret"
-	corsResponseHeaders = "Mcp-Session-Id, Retry-After, WWW-Authenticate, X-Request-Id"
+	corsRequestHeaders  = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, UBL-Session, X-MCP-Readonly, X-MCP-Schemas, X-MCP-Toolsets, X-Request-Id, CF-Access-Client-Id, CF-Access-Client-Secret"
+	corsResponseHeaders = "ETag, Location, Mcp-Session-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id"
 	corsMethods         = "GET, POST, PUT, PATCH, DELETE"
 )
 

@@ -292,6 +292,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 }
 
 func methodNotAllowed(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Allow", "GET, HEAD")
+	w.Header().Set("Allow", "GET, HEAD, OPTIONS")
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	envelope.WriteError(w, r, ubl.Errorf(ubl.CodeMethodNotAllowed, "the path knows GET and HEAD only"))
 }

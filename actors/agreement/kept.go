@@ -33,6 +33,9 @@ func (a *Kept) HashOf(id ubl.AgreementID) string {
 	return a.Hash()
 }
 
+// Version is the record's, as of [ubl.RecordVersion].
+func (a *Kept) Version() string { return ubl.RecordVersion(a.Hash(), a.Proposal) }
+
 // Changed says that the record has changed. Families call it where they apply an event that
 // is a step of its history: some fields they change themselves.
 func (a *Kept) Changed() { a.hash = "" }

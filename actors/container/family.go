@@ -3,6 +3,7 @@ package container
 import (
 	"encoding/binary"
 	"fmt"
+	"strconv"
 
 	"ubl"
 	"ubl/actors"
@@ -17,7 +18,7 @@ func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
 		Name: "container", Version: eventVersion, Place: place, Unknown: func() error { return errUnknown() },
 		Apply: (*State).apply, Under: (*State).under, Record: func(s *State, id ubl.AgreementID) string { return s.Agreement.HashOf(id) },
-		Stands: func(s *State, p actors.Proposal) error { return s.Agreement.Stands(p) }, Hash: hash, Pointers: (*State).pointers, Index: index, Tell: tell,
+		Newest: (*State).newest, Stands: func(s *State, p actors.Proposal) error { return s.Agreement.Stands(p) }, Hash: hash, Pointers: (*State).pointers, Index: index, Tell: tell,
 		Snapshot: snapshots(), Earlier: earlier, Adopt: (*State).adopt,
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidAgreementPropose, agreement.ProposeContent, (*State).decidePropose),
@@ -38,6 +39,17 @@ func kind() *actors.Kind[State, event] {
 			actors.On(ubl.DidTransfer, departContent, (*State).decideTransfer),
 		},
 	}
+}
+
+// newest is the version of what a command changes: a document's number, or the Agreement.
+func (s *State) newest(cmd ubl.Command) string {
+	switch c := cmd.(type) {
+	case ubl.UpdateDocument:
+		return strconv.FormatInt(s.Documents[c.DocumentID].Version, 10)
+	case ubl.DeleteDocument:
+		return strconv.FormatInt(s.Documents[c.DocumentID].Version, 10)
+	}
+	return s.Agreement.Version()
 }
 
 // What tells one command from another under the same key.

@@ -14,7 +14,7 @@ type plan = actors.Plan[event]
 func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
 		Name: local, Version: version, Encode: func(e event) []byte { return encode(e) }, Place: place,
-		Apply: (*State).apply, Under: (*State).under, Stands: (*State).stands, Pointers: (*State).pointers, Index: index, Tell: tell,
+		Apply: (*State).apply, Under: (*State).under, Newest: (*State).newest, Stands: (*State).stands, Pointers: (*State).pointers, Index: index, Tell: tell,
 		Empty: func(of ubl.Name) State { return newState(of.Group().Tenant) }, Beside: beside, Ended: (*State).ended, Wake: (*State).wake, WakePasses: true, Adopt: (*State).adopt,
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidServerAdd, addContent, (*State).decideAdd),
@@ -26,6 +26,11 @@ func kind() *actors.Kind[State, event] {
 			actors.OnPassing(ubl.DidServerConnect, grantContent, (*State).decideGrant, nothing),
 		},
 	}
+}
+
+// newest is the version of the budget, which alone has one.
+func (s *State) newest(ubl.Command) string {
+	return s.budget(0, s.Budget).Version()
 }
 
 // What tells one command from another under the same key.

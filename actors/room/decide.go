@@ -216,7 +216,8 @@ func (s *State) decideEnd(c ubl.EndAgreement, at actors.Moment) (*plan, error) {
 	act, alarms, ended := agreement.Ending(s.Agreement.Agreement, at.Now)
 	p := &plan{
 		Act: act, Alarms: alarms, Event: event{LastSeq: s.Head.LastSeq},
-		Answer: func(ubl.Receipt) any { return ended },
+		Records: []actors.Record{{Key: agreement.EndedIndex(s.Summary.RoomID), Value: agreement.RoomIndex{Room: s.Summary}.Encode()}},
+		Answer:  func(ubl.Receipt) any { return ended },
 	}
 	_, err := s.noting(p, ubl.EntryProposal, ubl.ProposalContent(ubl.ProposalBody{AgreementID: s.Agreement.ID, State: ubl.ProposalEnded}), c.Who, at)
 	return p, err

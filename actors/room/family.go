@@ -19,6 +19,7 @@ func kind() *actors.Kind[State, event] {
 		Apply:   (*State).apply, Take: (*State).take, Tell: tell, Snapshot: snapshots(), Beside: loadRecent, Adopt: (*State).adopt,
 		Under:  func(s *State, _ ubl.Identity) ubl.AgreementID { return s.Agreement.ID },
 		Record: func(s *State, id ubl.AgreementID) string { return s.Agreement.HashOf(id) },
+		Newest: (*State).newest,
 		Stands: func(s *State, p actors.Proposal) error { return s.Agreement.Stands(p) },
 		Hash: func(s *State, e event) string {
 			if !e.step() {
@@ -44,6 +45,14 @@ func kind() *actors.Kind[State, event] {
 			actors.On(ubl.DidAgreementEnd, nil, (*State).decideEnd).Frees(),
 		},
 	}
+}
+
+// newest is the version of what a command changes: the policy, or the Agreement.
+func (s *State) newest(cmd ubl.Command) string {
+	if _, ok := cmd.(ubl.SetRoomPolicy); ok {
+		return ubl.VersionOf(s.Policy)
+	}
+	return s.Agreement.Version()
 }
 
 // events and messages tell where a room's are.

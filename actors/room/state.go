@@ -124,8 +124,12 @@ func (s *State) container(who ubl.Identity, asOf *ubl.Receipt) *ubl.Container {
 
 // room is the configuration as it is served.
 func (s *State) room(asOf *ubl.Receipt) *ubl.Room {
+	summary := s.Summary
+	if s.Agreement.Status == ubl.AgreementEnded {
+		summary.Status = ubl.AgreementEnded
+	}
 	return &ubl.Room{
-		RoomSummary: s.Summary, TenantID: s.Agreement.TenantID, Policy: s.Policy, Heir: s.Agreement.NamedHeir,
+		RoomSummary: summary, TenantID: s.Agreement.TenantID, Policy: s.Policy, Heir: s.Agreement.NamedHeir,
 		LastSeq: s.Head.LastSeq, AvailableFrom: s.head().AvailableFrom, AsOf: asOf,
 	}
 }

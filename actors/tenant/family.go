@@ -81,6 +81,7 @@ func (with makers) kind() *actors.Kind[State, event] {
 		Stands: (*State).stands, Hash: hash,
 		Under:    func(s *State, _ ubl.Identity) ubl.AgreementID { return ubl.TenantAgreement(s.id()) },
 		Record:   (*State).recordHash,
+		Newest:   (*State).newest,
 		Pointers: func(s *State) ubl.Fields { return pointers(ubl.TenantAgreement(s.id())) },
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidPlatformTokenCreate, admitContent, (*State).decideAdmit).Frees(),
@@ -121,6 +122,24 @@ func (with makers) kind() *actors.Kind[State, event] {
 			actors.On(ubl.DidDomainRelease, releaseContent, (*State).decideReleased).Frees(),
 		},
 	}
+}
+
+// newest is the version of what a command changes: the defaults, or the record of the tenant or
+// of a tool.
+func (s *State) newest(cmd ubl.Command) string {
+	var about ubl.AgreementID
+	switch c := cmd.(type) {
+	case ubl.SetDefaults:
+		return ubl.VersionOf(s.Tenant.Defaults)
+	case ubl.SetToolAccess:
+		about = ubl.ToolAgreement(c.Tool)
+	case ubl.EndAgreement:
+		about = c.Agreement
+	}
+	if tool, ok := toolOf(about); ok {
+		return s.Tools[tool].version()
+	}
+	return s.License.Version()
 }
 
 // act is one with its effects.

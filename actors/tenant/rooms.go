@@ -87,10 +87,10 @@ func pageOf(list []ubl.RoomEntry, after ubl.RoomID, limit int) []ubl.RoomEntry {
 	return list[:min(len(list), cmp.Or(limit, len(list)))]
 }
 
-// roomsOf reads both indexes.
+// roomsOf reads the indexes of members, of what may be joined and of what has ended.
 func (x *Tenant) roomsOf(ctx context.Context, user ubl.UserID) ([]ubl.RoomEntry, error) {
 	list := []ubl.RoomEntry{}
-	seen := make(map[ubl.RoomID]bool)
+	seen, ended := make(map[ubl.RoomID]bool), make(map[ubl.RoomID]bool)
 	var bad error
 	add := func(_, v []byte) bool {
 		var entry agreement.RoomIndex
@@ -111,8 +111,20 @@ func (x *Tenant) roomsOf(ctx context.Context, user ubl.UserID) ([]ubl.RoomEntry,
 			return err
 		}
 		from, to = agreement.JoinableIndexAll()
-		return snap.Ascend(from, to, add)
+		if err := snap.Ascend(from, to, add); err != nil {
+			return err
+		}
+		from, to = agreement.EndedIndexAll()
+		return snap.Ascend(from, to, func(k, _ []byte) bool {
+			ended[ubl.RoomID(k[1:])] = true
+			return true
+		})
 	})
+	for i := range list {
+		if ended[list[i].RoomID] {
+			list[i].Status = ubl.AgreementEnded
+		}
+	}
 	slices.SortFunc(list, func(a, b ubl.RoomEntry) int { return cmp.Compare(a.RoomID, b.RoomID) })
 	return list, errors.Join(err, bad)
 }

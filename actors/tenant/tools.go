@@ -31,6 +31,14 @@ type tool struct {
 	N int64
 }
 
+// version is the record's, "" where there is none.
+func (t tool) version() string {
+	if t.Agreement.ID == "" {
+		return ""
+	}
+	return ubl.RecordVersion(t.Agreement.Hash(), nil)
+}
+
 // setAccess writes or ends a record. An ended one lets nobody use the tool.
 func (s *State) setAccess(e event) {
 	r := s.Tools[e.Access.Tool]

@@ -84,3 +84,30 @@ func TestRoomThatCantBeAsked(t *testing.T) {
 		t.Errorf("the rooms are %s", got)
 	}
 }
+
+// TestEndedRoomsSayIt: a room whose Agreement has ended stays in the list, and says so there and
+// by itself.
+func TestEndedRoomsSayIt(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	tenant := ubl.TenantName(ana.TenantID)
+	for _, name := range []string{"done", "goes on"} {
+		harness.Must[*ubl.RoomSummary](h, tenant, ubl.CreateRoom{Request: h.Request(ana), Name: name})
+	}
+	harness.Must[*ubl.AgreementView](h, ubl.RoomName(ana.TenantID, "r:done"), ubl.EndAgreement{Request: h.Request(ana)})
+	for range 2 { // and after a restart
+		said := map[ubl.RoomID]string{}
+		for _, r := range harness.Must[[]ubl.RoomEntry](h, tenant, ubl.ListRooms{Who: ana}) {
+			said[r.RoomID] = r.Status
+			room := harness.Must[*ubl.Room](h, ubl.RoomName(ana.TenantID, r.RoomID), ubl.GetRoom{Who: ana})
+			if room.Status != r.Status {
+				t.Errorf("%s says %q of itself, and is listed as %q", r.RoomID, room.Status, r.Status)
+			}
+		}
+		if said["r:done"] != ubl.AgreementEnded || said["r:goes-on"] != "" || said["r:general"] != "" {
+			t.Errorf("listed: %v", said)
+		}
+		h.Reload()
+	}
+}

@@ -68,12 +68,13 @@ func (a *Again) End(changing int) {
 
 // others asks whether copies of v are told from it, each of which has another value in one
 // field. Every field must be told of a command and of a patch; of another record in them one
-// will do, since its id says which it is.
+// will do, since its id says which it is. What a caller expects is no content: it has been met
+// where there is an outcome to repeat.
 func (a *Again) others(v reflect.Value, field string, every bool, told func(reflect.Value) bool) (some bool) {
 	a.t.Helper()
 	for i := range v.NumField() {
 		of, name := v.Type().Field(i), field+"."+v.Type().Field(i).Name
-		if a.Alike[name] != "" || of.Type == reflect.TypeFor[ubl.Request]() {
+		if a.Alike[name] != "" || of.Type == reflect.TypeFor[ubl.Request]() || of.Type == reflect.TypeFor[ubl.Expects]() {
 			a.alike[name] = true
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 
 // Acts is every operation that is a tool, by name. It needs no [API.Mount].
 func (a *API) Acts() []envelope.Act {
-	doc := parse(a.spec)
+	doc := a.rich()
 	var out []envelope.Act
 	for i := range a.table {
 		if t := &a.table[i]; t.tool != "" {

@@ -45,7 +45,7 @@ func TestEveryOperationIsATool(t *testing.T) {
 	s := newServer(t)
 	excused := maps.Clone(noTools)
 	byTool := map[any]string{}
-	for path, item := range parse(s.api.spec)["paths"].(map[string]any) {
+	for path, item := range parse(s.api.spec())["paths"].(map[string]any) {
 		for method, op := range item.(map[string]any) {
 			id := op.(map[string]any)["operationId"].(string)
 			tool, ok := op.(map[string]any)[toolExtension]
@@ -346,7 +346,7 @@ func TestBadArguments(t *testing.T) {
 	long := strings.Repeat("k", 129)
 	tests := []struct{ tool, args, place string }{
 		{send, `{"type":"text","body":{"text":"hi"}}`, "room_id"},
-		{send, `{"room_id":"s3cr3t","type":"text","body":{"text":"hi"}}`, "room_id"},
+		{send, `{"room_id":"u:s3cr3t","type":"text","body":{"text":"hi"}}`, "room_id"},
 		{send, `{"room_id":7,"type":"text","body":{"text":"hi"}}`, "room_id"},
 		{send, `{"room_id":null,"type":"text","body":{"text":"hi"}}`, "room_id"},
 		{send, `{"room_id":"r:general","type":"s3cr3t","body":{"text":"hi"}}`, "type"},

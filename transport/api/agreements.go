@@ -162,7 +162,7 @@ func (a *API) endAgreement(ctx context.Context, in *endAgreementInput) (any, err
 	if tool, ok := strings.CutPrefix(string(in.ID), "a:tool:"); ok && slices.Contains(a.ownNames(), tool) {
 		return nil, ubl.Errorf(ubl.CodeConflict, "the end of an Agreement is for good, and the tool is one of the server's own: close it with tool.access, which can be taken back")
 	}
-	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, to, ubl.EndAgreement{Request: envelope.Command(ctx, in.key()), Agreement: in.ID})
+	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, to, ubl.EndAgreement{Request: envelope.Command(ctx, in.key()), Expects: expects(ctx), Agreement: in.ID})
 	return agreementAnswer{v}, err
 }
 
@@ -223,7 +223,7 @@ func (a *API) setHeir(ctx context.Context, in *setHeirInput) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := ubl.SetHeir{Request: envelope.Command(ctx, in.Body.Key), Agreement: in.ID}
+	cmd := ubl.SetHeir{Request: envelope.Command(ctx, in.Body.Key), Expects: expects(ctx), Agreement: in.ID}
 	if in.Body.UserID != "" {
 		m, err := ubl.Ask[*ubl.Member](ctx, a.Asker, home(ctx), ubl.FindMember{Who: caller(ctx), UserID: in.Body.UserID})
 		if err != nil {

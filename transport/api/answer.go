@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -13,6 +14,12 @@ import (
 // answer writes v, which must marshal to an object, and adds what every answer
 // has. Raw JSON inside v (messages, atoms) stays byte for byte as it is.
 func answer(w http.ResponseWriter, r *http.Request, status int, v any) {
+	operation{}.answer(w, r, status, v)
+}
+
+// answer does so, and says where what was made is, and which version this shows. Who has
+// that version already gets 304.
+func (o operation) answer(w http.ResponseWriter, r *http.Request, status int, v any) {
 	buf := takeBuffer()
 	defer giveBuffer(buf)
 	enc := json.NewEncoder(buf)
@@ -21,7 +28,18 @@ func answer(w http.ResponseWriter, r *http.Request, status int, v any) {
 		envelope.WriteError(w, r, err)
 		return
 	}
+	if at := cmp.Or(o.location, locations[o.id]); at != "" && status == http.StatusCreated {
+		w.Header().Set("Location", locate(at, r, buf.Bytes()))
+	}
 	b := bytes.TrimSuffix(buf.Bytes(), []byte("}\n"))
+	if tag := versions[o.id].tag(v, b); tag != "" {
+		w.Header().Set("ETag", tag)
+		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+		if reads && listsTag(r.Header.Get("If-None-Match"), tag) {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
 	finish(w, r, status, b)
 }
 

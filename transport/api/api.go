@@ -30,6 +30,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -81,7 +82,7 @@ type API struct {
 	router chi.Router
 	huma   huma.API
 	table  []route
-	spec   []byte // the OpenAPI document
+	spec   func() []byte // the OpenAPI document, made when it is first asked for
 }
 
 // New makes an API; [API.Mount] gives it a place.
@@ -96,7 +97,7 @@ func New(o Options) *API {
 	a.describeCallback()
 	a.describeBackup()
 	a.describePublic()
-	a.spec = a.document()
+	a.spec = sync.OnceValue(a.document)
 	return a
 }
 
@@ -119,14 +120,15 @@ func (a *API) Mount(r chi.Router) {
 	r.MethodNotAllowed(a.methodNotAllowed)
 }
 
-// Public reports whether a request of a path under /api is open to everyone. What a
+// Public reports whether a request of a path under /api is open to everyone. Which methods a
+// path takes is no secret. What a
 // provider sends somebody back with is; their consent isn't.
 func Public(r *http.Request) bool {
 	path := r.URL.Path
-	return path == "/api/openapi.json" || path == "/api/docs" || strings.HasPrefix(path, "/api/docs/") || path == "/api"+callbackPath && r.Method != http.MethodPost
+	return r.Method == http.MethodOptions || path == "/api/openapi.json" || path == "/api/docs" || strings.HasPrefix(path, "/api/docs/") || path == "/api"+callbackPath && r.Method != http.MethodPost
 }
 
-// methodNotAllowed answers 405 and says which methods there are, which chi
+// methodNotAllowed answers 405, or OPTIONS, and says which methods there are, which chi
 // tells only its own handler.
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
@@ -134,13 +136,17 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 		path = rc.RoutePath
 	}
 	var allowed []string
-	for _, method := range []string{"DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"} {
-		if a.router.Match(chi.NewRouteContext(), method, path) {
+	for _, method := range []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"} {
+		if method == http.MethodOptions || a.router.Match(chi.NewRouteContext(), method, path) {
 			allowed = append(allowed, method)
 		}
 	}
 	secure(w.Header())
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	envelope.WriteError(w, r, ubl.Errorf(ubl.CodeMethodNotAllowed, "the path knows other methods only; see Allow"))
 }
 

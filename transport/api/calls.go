@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 
 	"ubl"
@@ -8,29 +9,34 @@ import (
 )
 
 type readCallsInput struct {
-	Before int64 `query:"before" minimum:"1" maximum:"9007199254740991" doc:"Reads rows with n below it; without one, the newest."`
+	Cursor int64 `query:"cursor" minimum:"1" maximum:"9007199254740991" doc:"The next_cursor of the page before: reads rows with n below it; without one, the newest."`
+	Before int64 `query:"before" minimum:"1" maximum:"9007199254740991" deprecated:"true" doc:"The same as cursor."`
 	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"At most so many on a page."`
 }
 
 type callsAnswer struct {
 	Calls      []*ubl.Call `json:"calls"`
-	NextBefore *int64      `json:"next_before"`
+	NextCursor *int64      `json:"next_cursor"`
+	NextBefore *int64      `json:"next_before"` // the same, from before every list had a cursor
 }
 
 // readCalls reads the portal's log: owners all of it, others their own calls. What this
 // node has answered is in it; other nodes' rows may come a second later.
 func (a *API) readCalls(ctx context.Context, in *readCallsInput) (any, error) {
+	if in.Cursor != 0 && in.Before != 0 {
+		return nil, invalid("query.before", "not together with cursor")
+	}
 	owner, err := isOwner(ctx)
 	if err != nil {
 		return nil, err
 	}
 	a.Portal.FlushLog(ctx, caller(ctx).TenantID)
 	p, err := ubl.Ask[*ubl.CallPage](ctx, a.Asker, portal(ctx),
-		ubl.ReadCalls{Who: caller(ctx), Owner: owner, Before: in.Before, Limit: in.Limit})
+		ubl.ReadCalls{Who: caller(ctx), Owner: owner, Before: cmp.Or(in.Cursor, in.Before), Limit: in.Limit})
 	if err != nil {
 		return nil, err
 	}
-	return callsAnswer{list(p.Calls), p.Next}, nil
+	return callsAnswer{list(p.Calls), p.Next, p.Next}, nil
 }
 
 type budgetAnswer struct {
@@ -57,7 +63,7 @@ func (a *API) setBudget(ctx context.Context, in *setBudgetInput) (any, error) {
 	if err := a.mayLift(ctx, in); err != nil {
 		return nil, err
 	}
-	b, err := ubl.Ask[*ubl.Budget](ctx, a.Asker, portal(ctx), ubl.SetBudget{Request: envelope.Command(ctx, in.Body.Key), Owner: true,
+	b, err := ubl.Ask[*ubl.Budget](ctx, a.Asker, portal(ctx), ubl.SetBudget{Request: envelope.Command(ctx, in.Body.Key), Expects: expects(ctx), Owner: true,
 		TokensPerDay: in.Body.TokensPerDay, RequestsPerMinute: in.Body.RequestsPerMinute})
 	return budgetAnswer{b}, err
 }

@@ -8,11 +8,13 @@ import (
 )
 
 type listContainersInput struct {
+	PageQuery
 	Kind string `query:"kind" pattern:"^[a-z0-9_]{1,64}$" doc:"Only those of a kind, as workspace or wallet."`
 }
 
 type containersAnswer struct {
 	Containers []ubl.ContainerSummary `json:"containers"`
+	Paged
 }
 
 func (a *API) listContainers(ctx context.Context, in *listContainersInput) (any, error) {
@@ -21,8 +23,11 @@ func (a *API) listContainers(ctx context.Context, in *listContainersInput) (any,
 	if err != nil {
 		return nil, err
 	}
-	return containersAnswer{list(l.Containers)}, nil
+	part, rest, err := cut(in.PageQuery, l.Containers, ascending, containerKey)
+	return containersAnswer{part, rest}, err
 }
+
+func containerKey(c ubl.ContainerSummary) string { return string(c.ContainerID) }
 
 type createContainerInput struct {
 	Body struct {

@@ -25,7 +25,7 @@ type contract struct {
 }
 
 func newContract(t testing.TB, s *server) *contract {
-	c := &contract{spec: parse(s.api.spec), compiler: jsonschema.NewCompiler()}
+	c := &contract{spec: parse(s.api.spec()), compiler: jsonschema.NewCompiler()}
 	c.compiler.AssertFormat()
 	for _, id := range schemas.List() {
 		data, _ := schemas.Read(id)

@@ -14,22 +14,30 @@ import (
 // details; what could be a value or a secret is not.
 func TestErrorsNameTheCulprit(t *testing.T) {
 	const history, rooms = "GET /api/rooms/r:general/history", "POST /api/rooms"
+	const queries = "unknown query parameter: the operation takes cursor, limit, senders"
+	const members = "an unexpected member: the object takes client_request_id, name, physics"
 	long := strings.Repeat("a", 41)
 	s := newServer(t)
 	for _, c := range []struct {
 		request, body string
 		want          map[string]string
 	}{
-		{history + "?limt=3", "", map[string]string{"query.limt": "unknown query parameter"}},
-		{history + "?Bearer%20abc=3", "", map[string]string{"query": "unknown query parameter"}},
-		{history + "?" + long + "=3", "", map[string]string{"query": "unknown query parameter"}},
-		{rooms, `{"name":"x","nam":"y"}`, map[string]string{"body.nam": "unexpected property"}},
-		{rooms, `{"name":"x","eyJhbGciOi.J9":"y"}`, map[string]string{"body": "unexpected property"}},
-		{rooms, `{"name":"x","` + long + `":"y"}`, map[string]string{"body": "unexpected property"}},
-		{rooms, `{"name":"x","":"y"}`, map[string]string{"body": "unexpected property"}},
+		{history + "?limt=3", "", map[string]string{"query.limt": "unknown query parameter: did you mean limit?"}},
+		{history + "?Bearer%20abc=3", "", map[string]string{"query": queries}},
+		{history + "?" + long + "=3", "", map[string]string{"query": queries}},
+		{rooms, `{"name":"x","nam":"y"}`, map[string]string{"body.nam": "an unexpected member: did you mean name?"}},
+		{rooms, `{"name":"x","eyJhbGciOi.J9":"y"}`, map[string]string{"body": "an unexpected member"}},
+		{rooms, `{"name":"x","` + long + `":"y"}`, map[string]string{"body": members}},
+		{rooms, `{"name":"x","":"y"}`, map[string]string{"body": members}},
 		{"POST /api/rooms/r:general/messages", `{"text":"hi"}`, map[string]string{
 			"body.text": "an unexpected member of the request itself, which takes type, body {text}, reply_to, client_request_id"}},
 		{"POST /api/rooms/r:general/messages", `{"type":"text","body":{"txt":"hi"}}`, map[string]string{"body.body.txt": "an unexpected member"}},
+		{history + "?page=2", "", map[string]string{"query.page": queries}},
+		{"GET /api/whoami?limit=2", "", map[string]string{"query.limit": "unknown query parameter: the operation takes none"}},
+		{rooms, `{"name":"x","physics":{"fungibility":"strict","topology":"values","permeability":"gated","executon":"full"}}`, map[string]string{
+			"body.physics.executon": "an unexpected member: did you mean execution?", "body.physics.execution": "is missing"}},
+		{"POST /api/rooms/r:general/messages", `{"type":"text","bdy":{"text":"hi"}}`, map[string]string{
+			"body.bdy": "an unexpected member of the request itself, which takes type, body {text}, reply_to, client_request_id: did you mean body?"}},
 		{rooms, `{}`, map[string]string{"body.name": "is missing"}},
 	} {
 		method, target, _ := strings.Cut(c.request, " ")

@@ -3,17 +3,20 @@ package api
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"ubl"
 	"ubl/transport/envelope"
 )
 
 type deadLettersInput struct {
+	PageQuery
 	All bool `query:"all" default:"false" doc:"Those of all tenants, as far as the nodes answer. Owners of tenant 0."`
 }
 
 type deadLettersAnswer struct {
 	DeadLetters []ubl.DeadLetter `json:"dead_letters"`
+	Paged
 }
 
 func (a *API) listDeadLetters(ctx context.Context, in *deadLettersInput) (any, error) {
@@ -35,7 +38,10 @@ func (a *API) listDeadLetters(ctx context.Context, in *deadLettersInput) (any, e
 		}
 		letters = append(letters, some...)
 	}
-	return deadLettersAnswer{list(letters[:min(len(letters), ubl.MaxDeadLetters)])}, nil
+	part, rest, err := cut(in.PageQuery, letters[:min(len(letters), ubl.MaxDeadLetters)], ascending, func(l ubl.DeadLetter) string {
+		return strings.Join([]string{string(l.TenantID), l.Kind, l.Subject, l.Key}, "\n")
+	})
+	return deadLettersAnswer{part, rest}, err
 }
 
 type redriveInput struct {

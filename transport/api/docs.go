@@ -3,7 +3,7 @@ package api
 import (
 	"embed"
 	"net/http"
-	"strconv"
+	"strings"
 
 	"ubl"
 	"ubl/schemas"
@@ -22,48 +22,53 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 
 // mountDocs serves the OpenAPI document and its page to everyone.
 func (a *API) mountDocs() {
-	a.serve("/openapi.json", "application/json", a.spec)
+	a.serve("/openapi.json", newStatic("application/json", a.spec))
 	for path, f := range map[string]struct{ file, kind string }{
 		"/docs":          {"index.html", "text/html; charset=utf-8"},
 		"/docs/docs.js":  {"docs.js", "text/javascript; charset=utf-8"},
 		"/docs/docs.css": {"docs.css", "text/css; charset=utf-8"},
 	} {
-		data, err := docsFiles.ReadFile("docs/" + f.file)
-		if err != nil { // impossible: the embed directive names the file
-			panic(err)
-		}
-		a.serve(path, f.kind, data)
+		a.serve(path, newStatic(f.kind, func() []byte {
+			data, err := docsFiles.ReadFile("docs/" + f.file)
+			if err != nil { // impossible: the embed directive names the file
+				panic(err)
+			}
+			return data
+		}))
 	}
 }
 
 // serve routes bytes that never change.
-func (a *API) serve(path, kind string, data []byte) {
-	h := func(w http.ResponseWriter, _ *http.Request) {
+func (a *API) serve(path string, doc *static) {
+	h := func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		secure(h)
 		h.Set("Content-Security-Policy", docsPolicy)
-		writeBytes(w, kind, data)
+		doc.serve(w, r)
 	}
 	a.router.Get(path, h)
 	a.router.Head(path, h)
-}
-
-func writeBytes(w http.ResponseWriter, kind string, data []byte) {
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
-	w.WriteHeader(http.StatusOK)
-	// A client that has gone is no error of ours.
-	_, _ = w.Write(data)
 }
 
 // Schemas serves the published JSON Schemas to everyone: the list at /schemas/
 // and each at /schemas/<$id> and /schemas/<$id>.json. The caller puts it at
 // /schemas/.
 func Schemas() http.Handler {
+	files := map[string]*static{}
+	for _, id := range schemas.List() {
+		files[id] = newStatic("application/schema+json", func() []byte {
+			data, _ := schemas.Read(id)
+			return data
+		})
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
+			w.Header().Set("Allow", "GET, HEAD, OPTIONS")
+			if r.Method == http.MethodOptions {
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
 			envelope.WriteError(w, r, ubl.Errorf(ubl.CodeMethodNotAllowed, "schemas can only be read"))
 			return
 		}
@@ -72,12 +77,12 @@ func Schemas() http.Handler {
 			envelope.Write(w, http.StatusOK, schemaList())
 			return
 		}
-		data, ok := schemas.Read(name[1:])
+		file, ok := files[strings.TrimSuffix(name[1:], ".json")]
 		if !ok {
 			envelope.WriteError(w, r, ubl.Errorf(ubl.CodeNotFound, "there is no such schema"))
 			return
 		}
-		writeBytes(w, "application/schema+json", data)
+		file.serve(w, r)
 	})
 }
 

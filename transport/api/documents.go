@@ -83,13 +83,13 @@ func (a *API) updateDocument(ctx context.Context, in *updateDocumentInput) (any,
 		return nil, invalid("body", "changes nothing")
 	}
 	return ubl.Ask[*ubl.DocumentResult](ctx, a.Asker, container(ctx, in.WorkspaceID),
-		ubl.UpdateDocument{Request: envelope.Command(ctx, in.Body.Key), DocumentID: in.DocumentID,
+		ubl.UpdateDocument{Request: envelope.Command(ctx, in.Body.Key), Expects: expects(ctx), DocumentID: in.DocumentID,
 			Title: in.Body.Title, Content: in.Body.Content, IfVersion: in.Body.IfVersion})
 }
 
 func (a *API) deleteDocument(ctx context.Context, in *DocumentPath) (any, error) {
 	return ubl.Ask[*ubl.DocumentResult](ctx, a.Asker, container(ctx, in.WorkspaceID),
-		ubl.DeleteDocument{Request: envelope.Command(ctx, ""), DocumentID: in.DocumentID})
+		ubl.DeleteDocument{Request: envelope.Command(ctx, ""), Expects: expects(ctx), DocumentID: in.DocumentID})
 }
 
 type listVersionsInput struct {

@@ -62,6 +62,7 @@ func viewDomain(c *ubl.DomainClaim) *domainView {
 
 type domainsAnswer struct {
 	Domains []*domainView `json:"domains"`
+	Paged
 }
 
 type domainAnswer struct {
@@ -69,7 +70,7 @@ type domainAnswer struct {
 }
 
 // listDomains puts what the operator gave before what was claimed.
-func (a *API) listDomains(ctx context.Context, _ *struct{}) (any, error) {
+func (a *API) listDomains(ctx context.Context, in *PageQuery) (any, error) {
 	claims, err := ubl.Ask[[]ubl.DomainClaim](ctx, a.Asker, home(ctx), ubl.ListDomains{Who: caller(ctx)})
 	if err != nil {
 		return nil, err
@@ -84,7 +85,17 @@ func (a *API) listDomains(ctx context.Context, _ *struct{}) (any, error) {
 	for i := range claims {
 		out.Domains = append(out.Domains, viewDomain(&claims[i]))
 	}
-	return out, nil
+	out.Domains, out.Paged, err = cut(*in, out.Domains, ascending, domainKey)
+	return out, err
+}
+
+// domainKey has what the operator gave before what was claimed.
+func domainKey(d *domainView) string {
+	place := "1"
+	if d.State == domainConfigured {
+		place = "0"
+	}
+	return place + d.Domain + " " + string(d.TenantID)
 }
 
 type claimDomainInput struct {

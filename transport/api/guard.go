@@ -35,12 +35,20 @@ func guard(o operation, op *huma.Operation, next http.HandlerFunc) http.HandlerF
 			known = append(known, p.Name)
 		}
 	}
+	short := prefixed(op)
 	return func(w http.ResponseWriter, r *http.Request) {
 		secure(w.Header())
+		o.retires.tell(w.Header())
+		complete(r, short)
 		if err := check(o, op.RequestBody, known, r); err != nil {
 			if err.Code == ubl.CodeUnauthorized {
 				w.Header().Set("WWW-Authenticate", "Bearer")
 			}
+			envelope.WriteError(w, r, err)
+			return
+		}
+		r, err := o.conditioned(r)
+		if err != nil {
 			envelope.WriteError(w, r, err)
 			return
 		}
@@ -101,7 +109,7 @@ func checkQuery(known []string, raw string) *ubl.Error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		given := values[name]
 		if !slices.Contains(known, name) {
-			return invalid(envelope.Under("query", name), "unknown query parameter")
+			return invalid(envelope.Under("query", name), "unknown query parameter"+meantOr(name, known, "the operation"))
 		}
 		if len(given) > 1 {
 			return invalid("query."+name, "given more than once")

@@ -10,6 +10,7 @@ import (
 
 type invitationsAnswer struct {
 	Invitations []*ubl.Invitation `json:"invitations"`
+	Paged
 }
 
 type invitationAnswer struct {
@@ -23,9 +24,13 @@ type invitationCreatedAnswer struct {
 	Link *string `json:"link"`
 }
 
-func (a *API) listInvitations(ctx context.Context, _ *struct{}) (any, error) {
+func (a *API) listInvitations(ctx context.Context, in *PageQuery) (any, error) {
 	i, err := ubl.Ask[[]*ubl.Invitation](ctx, a.Asker, home(ctx), ubl.ListInvitations{Who: caller(ctx)})
-	return invitationsAnswer{list(i)}, err
+	if err != nil {
+		return nil, err
+	}
+	part, rest, err := cut(*in, i, ascending, func(i *ubl.Invitation) string { return i.CreatedAt.String() + string(i.ID) })
+	return invitationsAnswer{part, rest}, err
 }
 
 // usualTTL is how long an invitation holds where its maker says nothing.

@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"ubl"
 	"ubl/transport/envelope"
@@ -9,11 +11,17 @@ import (
 
 type kindsAnswer struct {
 	Kinds []*ubl.Kind `json:"kinds"`
+	Paged
 }
 
-func (a *API) listKinds(ctx context.Context, _ *struct{}) (any, error) {
+func (a *API) listKinds(ctx context.Context, in *PageQuery) (any, error) {
 	kinds, err := ubl.Ask[[]*ubl.Kind](ctx, a.Asker, home(ctx), ubl.ListKinds{Who: caller(ctx)})
-	return kindsAnswer{list(kinds)}, err
+	if err != nil {
+		return nil, err
+	}
+	kinds = slices.SortedFunc(slices.Values(kinds), func(x, y *ubl.Kind) int { return strings.Compare(x.Name, y.Name) })
+	part, rest, err := cut(*in, kinds, ascending, func(k *ubl.Kind) string { return k.Name })
+	return kindsAnswer{part, rest}, err
 }
 
 type setKindInput struct {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -39,8 +40,9 @@ func (a *API) ledgerHead(ctx context.Context, _ *struct{}) (any, error) {
 }
 
 type atomsInput struct {
-	From  int64 `query:"from" minimum:"1" maximum:"9007199254740991" default:"1" doc:"The seq of the first atom."`
-	Limit int   `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"At most so many atoms."`
+	From   int64 `query:"from" minimum:"1" maximum:"9007199254740991" doc:"The seq of the first atom; without one, 1."`
+	Cursor int64 `query:"cursor" minimum:"1" maximum:"9007199254740991" doc:"The next_cursor of the page before; in the place of from."`
+	Limit  int   `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"At most so many atoms."`
 }
 
 type atomsAnswer struct {
@@ -51,6 +53,10 @@ type atomsAnswer struct {
 }
 
 func (a *API) readAtoms(ctx context.Context, in *atomsInput) (any, error) {
+	if in.Cursor != 0 && in.From != 0 {
+		return nil, invalid("query.from", "not together with cursor")
+	}
+	in.From = cmp.Or(in.Cursor, in.From, 1)
 	p, err := ubl.Ask[*ubl.AtomPage](ctx, a.Asker, ledger(ctx), ubl.ReadAtoms{From: in.From, Limit: in.Limit})
 	if err != nil {
 		return nil, err

@@ -11,17 +11,28 @@ import (
 // Rooms and containers keep their members as entries of their Agreements, and
 // answer the same commands about them.
 
-func (a *API) listMembers(ctx context.Context, in *RoomPath) (any, error) {
-	return a.membersOf(ctx, room(ctx, in.RoomID))
+type listMembersInput struct {
+	RoomPath
+	PageQuery
 }
 
-func (a *API) membersOf(ctx context.Context, of ubl.Name) (any, error) {
+func (a *API) listMembers(ctx context.Context, in *listMembersInput) (any, error) {
+	return a.membersOf(ctx, room(ctx, in.RoomID), in.PageQuery)
+}
+
+func (a *API) membersOf(ctx context.Context, of ubl.Name, page PageQuery) (any, error) {
 	v, err := ubl.Ask[*ubl.AgreementView](ctx, a.Asker, of, ubl.GetAgreement{Who: caller(ctx), Brief: true})
 	if err != nil {
 		return nil, err
 	}
-	return membersAnswer{Members: list(v.Members)}, a.name(ctx, v.Members)
+	part, rest, err := cut(page, v.Members, ascending, memberKey)
+	if err == nil {
+		err = a.name(ctx, part)
+	}
+	return membersAnswer{Members: part, Paged: rest}, err
 }
+
+func memberKey(m ubl.Member) string { return string(m.UserID) }
 
 // name puts to lists of entries of something in the tenant what the tenant alone knows:
 // names, whose looks like another's, and whose address is unproven.
@@ -149,8 +160,13 @@ func (a *API) leaveRoom(ctx context.Context, in *visitInput) (any, error) {
 	return a.remove(ctx, room(ctx, in.RoomID), caller(ctx).UserID, in.key())
 }
 
-func (a *API) listContainerMembers(ctx context.Context, in *ContainerPath) (any, error) {
-	return a.membersOf(ctx, container(ctx, in.ContainerID))
+type listContainerMembersInput struct {
+	ContainerPath
+	PageQuery
+}
+
+func (a *API) listContainerMembers(ctx context.Context, in *listContainerMembersInput) (any, error) {
+	return a.membersOf(ctx, container(ctx, in.ContainerID), in.PageQuery)
 }
 
 type containerInviteInput struct {

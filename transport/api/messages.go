@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"net/http"
 
 	"ubl"
@@ -41,7 +42,12 @@ func (a *API) send(w http.ResponseWriter, r *http.Request) {
 	buf := takeBuffer()
 	defer giveBuffer(buf)
 	b := append(buf.AvailableBuffer(), `{"message":`...)
-	finish(w, r, http.StatusCreated, append(b, sent.Message...))
+	b = append(b, sent.Message...)
+	if _, rest, ok := bytes.Cut(sent.Message, []byte(`"msg_id":"`)); ok { // as in locations, without decoding it all
+		id, _, _ := bytes.Cut(rest, []byte(`"`))
+		w.Header()["Location"] = []string{"/api/rooms/" + string(to.Local()) + "/entries/" + string(id)}
+	}
+	finish(w, r, http.StatusCreated, b)
 }
 
 // readSend makes the command of a request and addresses it.
@@ -89,7 +95,7 @@ func readBody(r *http.Request, v any) error {
 	buf := takeBuffer()
 	defer giveBuffer(buf)
 	if _, err := buf.ReadFrom(r.Body); err != nil {
-		return translate(http.StatusInternalServerError, "", []error{err}, nil)
+		return translate(http.StatusInternalServerError, "", []error{err}, nil, nil)
 	}
 	if buf.Len() == 0 {
 		return invalid("body", "request body is required")

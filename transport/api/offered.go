@@ -24,7 +24,7 @@ import (
 type offered struct {
 	offer.Operation
 	api    *API
-	status int
+	as     operation
 	input  *huma.Schema     // all of it as one object
 	keyed  *huma.Schema     // of the idempotency key that a body may hold
 	places map[string]place // by member
@@ -34,6 +34,9 @@ type offered struct {
 type place struct{ in, name string }
 
 func (p place) String() string { return p.in + "." + p.name }
+
+// answerSuffix ends the names of schemas of families' answers.
+const answerSuffix = ".answer"
 
 // pathParameter finds those of a path.
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
@@ -50,8 +53,8 @@ func (a *API) offer(op offer.Operation) {
 	}
 	family, _, _ := strings.Cut(op.Tool, ".")
 	o := operation{
-		method: op.Method, path: op.Path, id: strings.ReplaceAll(op.Tool, ".", "-"), tool: op.Tool, tag: family, answers: op.Tool + ".answer",
-		summary: op.Summary, more: op.More, counts: op.Counts, creates: op.Creates, destroys: op.Destroys,
+		method: op.Method, path: op.Path, id: strings.ReplaceAll(op.Tool, ".", "-"), tool: op.Tool, tag: family, answers: op.Tool + answerSuffix,
+		summary: op.Summary, more: op.More, counts: op.Counts, creates: op.Creates, location: op.Location, destroys: op.Destroys,
 	}
 	if op.Method != http.MethodGet {
 		o.asks = nothing
@@ -60,8 +63,11 @@ func (a *API) offer(op offer.Operation) {
 		o.asks = proof
 	}
 	components.Map()[o.answers] = answerSchema(*components.Schema(op.Output, false, ""))
-	t.status = o.status()
-	described := o.describe(t.status, jsonType[0])
+	if o.creates && o.location == "" {
+		panic("say where what " + op.Tool + " makes is")
+	}
+	t.as = o
+	described := o.describe(o.status(), jsonType[0])
 	t.describe(&described)
 	a.huma.OpenAPI().AddOperation(&described)
 	a.add(&described, t.serve)
@@ -111,7 +117,7 @@ func (t *offered) serve(w http.ResponseWriter, r *http.Request) {
 		envelope.WriteError(w, r, err)
 		return
 	}
-	answer(w, r, t.status, out)
+	t.as.answer(w, r, t.as.status(), out)
 }
 
 func (t *offered) ask(ctx context.Context, r *http.Request) (any, error) {
@@ -175,7 +181,7 @@ func (t *offered) check(as *huma.Schema, given map[string]jsontext.Value, into a
 	at.Push("body")
 	huma.Validate(t.api.huma.OpenAPI().Components.Schemas, as, at, huma.ModeWriteToServer, plain, found)
 	if len(found.Errors) > 0 {
-		e := translate(http.StatusUnprocessableEntity, "", found.Errors, nil)
+		e := translate(http.StatusUnprocessableEntity, "", found.Errors, nil, map[string][]string{"body": slices.Sorted(maps.Keys(as.Properties))})
 		details := make(map[string]string, len(e.Details))
 		for where, what := range e.Details {
 			details[t.where(where)] = what

@@ -61,7 +61,7 @@ func offering(t *testing.T) (*server, *trials) {
 	s := newServer(t,
 		offer.Of[trial, trial](offer.Operation{Method: "GET", Path: "/trials/{trialId}", Tool: "trial.get", Summary: "Look at a trial"}, ask(false)),
 		offer.Of[trial, struct{}](offer.Operation{Method: "POST", Path: "/trials/{trialId}/end", Tool: "trial.end", Summary: "End a trial", More: "For good.",
-			Counts: ubl.Sends, Creates: true, Sensitive: true, Destroys: true}, ask(true)))
+			Counts: ubl.Sends, Creates: true, Location: "/trials/{trialId}", Sensitive: true, Destroys: true}, ask(true)))
 	a := &trials{Asker: s.api.Asker}
 	s.api.Asker = a
 	return s, a
@@ -93,6 +93,9 @@ func TestOffered(t *testing.T) {
 			strings.Contains(w.Body.String(), `"trial_id":"x:a"`) != (method == "GET") {
 			t.Errorf("%s %s is answered %d %s", c.request, c.body, w.Code, w.Body)
 		}
+		if want := map[string]string{"POST": "/api/trials/x:a"}[method]; w.Header().Get("Location") != want {
+			t.Errorf("%s %s: Location is %q", c.request, c.body, w.Header().Get("Location"))
+		}
 	}
 	for request, at := range map[string]string{
 		get + "X": "path.trialId", get + "x:a?limit=0": "query.limit", get + "x:a?limit=some": "query.limit", get + "x:a?all=maybe": "query.all",
@@ -116,7 +119,7 @@ func TestOffered(t *testing.T) {
 func TestOfferedAsDescribed(t *testing.T) {
 	s, _ := offering(t)
 	for range 5 {
-		if again, _ := offering(t); string(again.api.spec) != string(s.api.spec) {
+		if again, _ := offering(t); string(again.api.spec()) != string(s.api.spec()) {
 			t.Fatal("two servers describe themselves in two ways")
 		}
 	}
@@ -126,7 +129,7 @@ func TestOfferedAsDescribed(t *testing.T) {
 			Schemas map[string]struct{ Required []string }
 		}
 	}
-	if err := json.Unmarshal(s.api.spec, &doc); err != nil {
+	if err := json.Unmarshal(s.api.spec(), &doc); err != nil {
 		t.Fatal(err)
 	}
 	var takes []string

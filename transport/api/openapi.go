@@ -13,14 +13,16 @@ import (
 	"ubl/schemas"
 )
 
-// document is the OpenAPI 3.1 document: what huma gathered, under /api but for what is public, with
-// the published schemas quoted in it so that it stands alone. It panics where
-// huma's own document is no JSON, which is a programming error.
-func (a *API) document() []byte {
+// rich is what huma gathered as an OpenAPI 3.1 document, under /api but for what is public,
+// with the published schemas quoted in it so that it stands alone. Tools are made of it. It
+// panics where huma's own document is no JSON, which is a programming error.
+func (a *API) rich() map[string]any {
 	spec := a.huma.OpenAPI()
 	spec.Info.Description = "Rooms, documents, containers and tools, and the ledger that receipts every act. " +
-		"In paths %3A and : are the same. The schemas here are those published at /schemas/."
-	spec.Info.License = &huma.License{Name: "Apache-2.0"}
+		"In paths %3A and : are the same, and rooms and workspaces are found without their prefix, too: /api/rooms/general. The schemas here are a flat form of those published at /schemas/, for generators of clients."
+	spec.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
+	spec.Info.Contact = &huma.Contact{Name: "The operator of this server"}
+	spec.Servers = []*huma.Server{{URL: "/", Description: "The server that this document comes from"}}
 	spec.Components.SecuritySchemes = securitySchemes()
 	spec.Security = []map[string][]string{{"bearer": {}}, {"accessJWT": {}}, {"clientID": {}, "clientSecret": {}}, {"session": {}}}
 
@@ -38,6 +40,15 @@ func (a *API) document() []byte {
 		s, _ := schemas.Read(id)
 		components[id] = quoted(id, parse(s))
 	}
+	return doc
+}
+
+// document is the OpenAPI document that is served: the rich one with what else programs
+// like to know, and made flat.
+func (a *API) document() []byte {
+	doc := a.rich()
+	a.furnish(doc)
+	flat(doc)
 	return must(json.Marshal(doc))
 }
 

@@ -27,6 +27,7 @@ type operation struct {
 	answers      string // the schema of a good answer
 	streams      string // the schema of the events of an answer that may be a stream
 	creates      bool   // answers 201
+	location     string // where that is, for a family's; see locations
 	adds         bool   // leaves what was there, though it is no POST
 	destroys     bool   // doesn't, though it is a POST
 	large        bool   // takes a body of up to maxLargeBody
@@ -35,7 +36,8 @@ type operation struct {
 	takesBytes   bool   // takes bytes of any length instead of JSON: see [partialType]
 	sendsBytes   bool   // answers with bytes, or some of them, instead of JSON
 	empty        bool   // answers 204
-	asks         asks   // whether a session must be confirmed first; every write says so
+	retires      *retirement
+	asks         asks // whether a session must be confirmed first; every write says so
 	// foreign says what of a good answer other servers wrote, as [envelope.Act] has it.
 	foreign func(answer json.RawMessage) (server string, failed bool)
 	counts  ubl.Rate   // by which rate of the caller it is counted; every write says so
@@ -78,7 +80,7 @@ func (o operation) describe(status int, contentType string) huma.Operation {
 	out := huma.Operation{
 		Metadata: map[string]any{ours: o},
 		Method:   o.method, Path: o.path, OperationID: o.id, Summary: o.summary, Description: o.more,
-		Tags: []string{o.tag}, DefaultStatus: status,
+		Tags: []string{o.tag}, DefaultStatus: status, Deprecated: o.retires != nil,
 		MaxBodyBytes: -1, BodyReadTimeout: bodyTimeout, // the guard bounds the size
 		Responses: map[string]*huma.Response{strconv.Itoa(status): {
 			Description: http.StatusText(status),
@@ -88,6 +90,9 @@ func (o operation) describe(status int, contentType string) huma.Operation {
 	codes := append(append([]ubl.Code(nil), everywhere...), o.also...)
 	if o.asks == proof || o.asks == sometimes {
 		codes = append(codes, ubl.CodeConfirmation)
+	}
+	if versions[o.id].conditional {
+		codes = append(codes, ubl.CodePrecondition)
 	}
 	if o.method != http.MethodGet {
 		codes = append(codes, writes...)
@@ -124,10 +129,11 @@ func (o operation) content(contentType string) map[string]*huma.MediaType {
 
 func anyBytes() *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: "binary"} }
 
-// ours is the place of the operation in huma's metadata, toolExtension that of
-// the tool's name in the OpenAPI document.
+// ours is the place of the operation in huma's metadata, membersKey that of the names that its
+// body takes, toolExtension that of the tool's name in the OpenAPI document.
 const (
 	ours          = "operation"
+	membersKey    = "members"
 	toolExtension = "x-tool"
 )
 
@@ -170,7 +176,7 @@ func handle[I any](a *API, o operation, fn func(context.Context, *I) (any, error
 			envelope.WriteError(w, r, err)
 			return
 		}
-		answer(w, r, status, out)
+		o.answer(w, r, status, out)
 	})
 }
 
@@ -214,6 +220,7 @@ type route struct {
 // add puts an operation into the table.
 func (a *API) add(op *huma.Operation, h http.HandlerFunc) {
 	o := op.Metadata[ours].(operation)
+	op.Metadata[membersKey] = bodyMembers(a.huma.OpenAPI().Components.Schemas, op)
 	switch {
 	case o.slow:
 		h = a.unhurried(h)

@@ -9,6 +9,7 @@ import (
 
 type passkeysAnswer struct {
 	Passkeys []ubl.Passkey `json:"passkeys"`
+	Paged
 }
 
 type passkeyAnswer struct {
@@ -17,7 +18,7 @@ type passkeyAnswer struct {
 
 // listPasskeys asks tenant 0, which keeps those of every tenant. Registering one
 // and signing in with it are a browser's business: see package auth.
-func (a *API) listPasskeys(ctx context.Context, _ *struct{}) (any, error) {
+func (a *API) listPasskeys(ctx context.Context, in *PageQuery) (any, error) {
 	if err := enter(ctx); err != nil {
 		return nil, err
 	}
@@ -25,11 +26,12 @@ func (a *API) listPasskeys(ctx context.Context, _ *struct{}) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := passkeysAnswer{[]ubl.Passkey{}}
-	for _, p := range own.List {
+	part, rest, err := cut(*in, own.List, ascending, func(p *ubl.PasskeyRecord) string { return p.CreatedAt.String() + string(p.ID) })
+	out := passkeysAnswer{[]ubl.Passkey{}, rest}
+	for _, p := range part {
 		out.Passkeys = append(out.Passkeys, p.Passkey)
 	}
-	return out, nil
+	return out, err
 }
 
 type passkeyPath struct {

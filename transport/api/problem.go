@@ -41,15 +41,17 @@ var teachHuma = sync.OnceFunc(func() {
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
 		p := &problem{}
 		url := ctx.URL()
-		p.status, p.body = envelope.NewError(ctx.Context(), translate(status, msg, errs, url.Query()))
+		takes, _ := ctx.Operation().Metadata[membersKey].(map[string][]string)
+		p.status, p.body = envelope.NewError(ctx.Context(), translate(status, msg, errs, url.Query(), takes))
 		return p
 	}
 })
 
 // translate makes huma's findings one error of ours. huma's messages are fixed
 // texts; its values are left out, and of the sender's own names what [shown] leaves out.
-// The query tells parameters that are empty from those that are missing.
-func translate(status int, msg string, errs []error, query url.Values) *ubl.Error {
+// The query tells parameters that are empty from those that are missing, and takes what the
+// body may hold.
+func translate(status int, msg string, errs []error, query url.Values, takes map[string][]string) *ubl.Error {
 	e := ubl.Errorf(ubl.CodeForStatus(status), "%s", msg)
 	if status == http.StatusUnprocessableEntity || status == http.StatusBadRequest {
 		e = ubl.Errorf(ubl.CodeValidation, envelope.NotAsDescribed)
@@ -64,6 +66,9 @@ func translate(status int, msg string, errs []error, query url.Values) *ubl.Erro
 				return ubl.Errorf(ubl.CodeTooLarge, "the content is longer than %d characters", ubl.MaxContentChars)
 			}
 			where, what := finding(detail)
+			if detail.Message == validation.MsgUnexpectedProperty {
+				what = unexpected(detail.Location, takes)
+			}
 			if name, ok := strings.CutPrefix(where, "query."); ok && what == missingQuery && query.Has(name) {
 				what = "is empty"
 			}

@@ -147,6 +147,6 @@ func (a *API) setRoomPolicy(ctx context.Context, in *roomPolicyInput) (any, erro
 		}
 	}
 	r, err := ubl.Ask[*ubl.Room](ctx, a.Asker, room(ctx, in.RoomID),
-		ubl.SetRoomPolicy{Request: envelope.Command(ctx, in.Body.Key), Patch: patch})
+		ubl.SetRoomPolicy{Request: envelope.Command(ctx, in.Body.Key), Expects: expects(ctx), Patch: patch})
 	return roomAnswer{r}, err
 }

@@ -12,14 +12,19 @@ func portal(ctx context.Context) ubl.Name { return ubl.PortalName(caller(ctx).Te
 
 type serversAnswer struct {
 	Servers []*ubl.Server `json:"servers"`
+	Paged
 }
 
-func (a *API) listServers(ctx context.Context, _ *struct{}) (any, error) {
+func (a *API) listServers(ctx context.Context, in *PageQuery) (any, error) {
 	s, err := ubl.Ask[[]*ubl.Server](ctx, a.Asker, portal(ctx), ubl.ListServers{Who: caller(ctx)})
 	for i := range s {
 		s[i] = a.Portal.Shown(caller(ctx).TenantID, s[i])
 	}
-	return serversAnswer{list(s)}, err
+	if err != nil {
+		return nil, err
+	}
+	part, rest, err := cut(*in, s, ascending, func(s *ubl.Server) string { return s.ServerID })
+	return serversAnswer{part, rest}, err
 }
 
 type addServerInput struct {

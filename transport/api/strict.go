@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"iter"
 	"reflect"
 	"strings"
 
@@ -39,7 +40,7 @@ func semanticReason(err *json.SemanticError, v any) string {
 		return envelope.MistypedBy(err)
 	case strings.Count(string(err.JSONPointer), "/") == 1:
 		if takes := members(reflect.TypeOf(v).Elem()); takes != "" {
-			return "an unexpected member of the request itself, which takes " + takes
+			return "an unexpected member of the request itself, which takes " + takes + envelope.Meant(string(err.JSONPointer[1:]), names(reflect.TypeOf(v).Elem()))
 		}
 	}
 	return "an unexpected member"
@@ -47,21 +48,37 @@ func semanticReason(err *json.SemanticError, v any) string {
 
 // members names what a struct takes, and what those in it take.
 func members(t reflect.Type) string {
-	if t.Kind() != reflect.Struct {
-		return ""
-	}
-	var names []string
-	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" || f.Anonymous {
-			continue
-		}
-		if inside := members(f.Type); inside != "" {
+	var out []string
+	for name, f := range fields(t) {
+		if inside := members(f); inside != "" {
 			name += " {" + inside + "}"
 		}
-		names = append(names, name)
+		out = append(out, name)
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(out, ", ")
+}
+
+// names are those that a struct takes itself.
+func names(t reflect.Type) (out []string) {
+	for name := range fields(t) {
+		out = append(out, name)
+	}
+	return out
+}
+
+// fields are those of a struct by their names in JSON; anything else has none.
+func fields(t reflect.Type) iter.Seq2[string, reflect.Type] {
+	return func(yield func(string, reflect.Type) bool) {
+		if t.Kind() != reflect.Struct {
+			return
+		}
+		for _, f := range reflect.VisibleFields(t) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name != "" && !f.Anonymous && !yield(name, f.Type) {
+				return
+			}
+		}
+	}
 }
 
 // location is where a value of the wrong type or an unknown name is.

@@ -83,13 +83,14 @@ func (a *API) setDefaults(ctx context.Context, in *defaultsInput) (any, error) {
 		}
 	}
 	t, err := ubl.Ask[*ubl.Tenant](ctx, a.Asker, home(ctx),
-		ubl.SetDefaults{Request: envelope.Command(ctx, in.Body.Key), Patch: patch})
+		ubl.SetDefaults{Request: envelope.Command(ctx, in.Body.Key), Expects: expects(ctx), Patch: patch})
 	return tenantAnswer{t}, err
 }
 
 type membersAnswer struct {
 	Members []ubl.Member       `json:"members"`
 	Former  []ubl.FormerMember `json:"former,omitzero"`
+	Paged
 }
 
 type memberAnswer struct {
@@ -97,13 +98,18 @@ type memberAnswer struct {
 }
 
 type tenantMembersInput struct {
-	Former bool `query:"former" doc:"Adds who has left the tenant, by their names alone."`
+	PageQuery
+	Former bool `query:"former" doc:"Adds who has left the tenant, by their names alone: all of them, on the first page."`
 }
 
 func (a *API) listTenantMembers(ctx context.Context, in *tenantMembersInput) (any, error) {
 	m, err := ubl.Ask[[]ubl.Member](ctx, a.Asker, home(ctx), ubl.ListMembers{Who: caller(ctx)})
-	answer := membersAnswer{Members: list(m)}
-	if err != nil || !in.Former {
+	if err != nil {
+		return nil, err
+	}
+	part, rest, err := cut(in.PageQuery, m, ascending, memberKey)
+	answer := membersAnswer{Members: part, Paged: rest}
+	if err != nil || !in.Former || in.Cursor != "" {
 		return answer, err
 	}
 	former, err := ubl.Ask[[]ubl.FormerMember](ctx, a.Asker, home(ctx), ubl.ListFormer{Who: caller(ctx)})

@@ -74,7 +74,7 @@ func (a *API) proposeTerms(ctx context.Context, in *proposeInput) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.amend(ctx, in.ID, ubl.ProposeTerms{Request: envelope.Command(ctx, in.Body.Key), Agreement: in.ID, Terms: terms})
+	return a.amend(ctx, in.ID, ubl.ProposeTerms{Request: envelope.Command(ctx, in.Body.Key), Expects: expects(ctx), Agreement: in.ID, Terms: terms})
 }
 
 type acceptInput struct {
@@ -86,11 +86,11 @@ type acceptInput struct {
 }
 
 func (a *API) acceptTerms(ctx context.Context, in *acceptInput) (any, error) {
-	return a.amend(ctx, in.ID, ubl.AcceptTerms{Request: envelope.Command(ctx, in.Body.Key), Agreement: in.ID, TermsHash: in.Body.TermsHash})
+	return a.amend(ctx, in.ID, ubl.AcceptTerms{Request: envelope.Command(ctx, in.Body.Key), Expects: expects(ctx), Agreement: in.ID, TermsHash: in.Body.TermsHash})
 }
 
 func (a *API) withdrawTerms(ctx context.Context, in *AgreementPath) (any, error) {
-	return a.amend(ctx, in.ID, ubl.WithdrawTerms{Request: envelope.Command(ctx, ""), Agreement: in.ID})
+	return a.amend(ctx, in.ID, ubl.WithdrawTerms{Request: envelope.Command(ctx, ""), Expects: expects(ctx), Agreement: in.ID})
 }
 
 // amend asks who keeps a record for a change of its terms.

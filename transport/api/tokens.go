@@ -11,11 +11,16 @@ import (
 
 type serviceTokensAnswer struct {
 	Tokens []ubl.ServiceToken `json:"service_tokens"`
+	Paged
 }
 
-func (a *API) listServiceTokens(ctx context.Context, _ *struct{}) (any, error) {
+func (a *API) listServiceTokens(ctx context.Context, in *PageQuery) (any, error) {
 	t, err := ubl.Ask[[]ubl.ServiceToken](ctx, a.Asker, home(ctx), ubl.ListServiceTokens{Who: caller(ctx)})
-	return serviceTokensAnswer{list(t)}, err
+	if err != nil {
+		return nil, err
+	}
+	part, rest, err := cut(*in, t, ascending, func(t ubl.ServiceToken) string { return t.ClientID })
+	return serviceTokensAnswer{part, rest}, err
 }
 
 type createServiceTokenInput struct {
@@ -162,15 +167,20 @@ type tokenAnswer struct {
 
 type tokensAnswer struct {
 	Tokens []tokenAnswer `json:"tokens"`
+	Paged
 }
 
 // listTokens asks tenant 0, as revokeToken does.
-func (a *API) listTokens(ctx context.Context, _ *struct{}) (any, error) {
+func (a *API) listTokens(ctx context.Context, in *PageQuery) (any, error) {
 	if err := enter(ctx); err != nil {
 		return nil, err
 	}
 	mine, err := ubl.Ask[[]ubl.PlatformToken](ctx, a.Asker, ubl.TenantName(ubl.CoreTenant), ubl.ListTokens{Who: caller(ctx)})
-	out := tokensAnswer{make([]tokenAnswer, len(mine))}
+	if err != nil {
+		return nil, err
+	}
+	mine, rest, err := cut(*in, mine, descending, func(t ubl.PlatformToken) string { return t.CreatedAt.String() + t.JTI })
+	out := tokensAnswer{make([]tokenAnswer, len(mine)), rest}
 	for i, t := range mine {
 		out.Tokens[i] = tokenAnswer{
 			JTI: t.JTI, Kind: cmp.Or(t.Kind, ubl.TokenBearer), Label: t.Label,

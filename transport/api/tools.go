@@ -126,7 +126,7 @@ func (a *API) setToolAccess(ctx context.Context, in *setToolAccessInput) (any, e
 			return nil, err
 		}
 	}
-	t, err := ubl.Ask[*ubl.ToolAccess](ctx, a.Asker, home(ctx), ubl.SetToolAccess{Request: envelope.Command(ctx, in.Body.Key),
+	t, err := ubl.Ask[*ubl.ToolAccess](ctx, a.Asker, home(ctx), ubl.SetToolAccess{Request: envelope.Command(ctx, in.Body.Key), Expects: expects(ctx),
 		Tool: in.Tool, Allowed: in.Body.Allowed, Users: in.Body.Users, Groups: in.Body.Groups, PerMinute: in.Body.PerMinute})
 	return toolAccessAnswer{t}, err
 }

@@ -16,15 +16,17 @@ func container(ctx context.Context, id ubl.ContainerID) ubl.Name {
 type workspacesAnswer struct {
 	Workspaces []ubl.ContainerSummary `json:"workspaces"`
 	Receipt    *ubl.Receipt           `json:"receipt"`
+	Paged
 }
 
-func (a *API) listWorkspaces(ctx context.Context, _ *struct{}) (any, error) {
+func (a *API) listWorkspaces(ctx context.Context, in *PageQuery) (any, error) {
 	l, err := ubl.Ask[*ubl.ContainerList](ctx, a.Asker, home(ctx),
 		ubl.ListContainers{Request: envelope.Command(ctx, ""), Kind: ubl.WorkspaceKind().Name, Receipted: true})
 	if err != nil {
 		return nil, err
 	}
-	return workspacesAnswer{list(l.Containers), l.Receipt}, nil
+	part, rest, err := cut(*in, l.Containers, ascending, containerKey)
+	return workspacesAnswer{part, l.Receipt, rest}, err
 }
 
 // physicsBody is how the things inside a container move.

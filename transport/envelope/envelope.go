@@ -79,6 +79,9 @@ type Request struct {
 	// Caller is who sent it, nil until somebody was authenticated. It is for the
 	// outermost handler; others ask [CallerOf].
 	Caller *Caller
+	// Answering adds to the headers of the answer in the last moment, before they leave;
+	// nil for nothing.
+	Answering func(http.Header)
 }
 
 type requestKey struct{}

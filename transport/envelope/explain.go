@@ -102,43 +102,16 @@ func (s *shape) nearest(name string) string {
 			return outer + "." + name
 		}
 	}
-	best, least := "", len(name)/3+1
-	for _, known := range slices.Sorted(maps.Keys(s.Properties)) {
-		if far := distance(name, known); far < least || far == least && best == "" {
-			best, least = known, far
-		}
+	known := slices.Sorted(maps.Keys(s.Properties))
+	if near := Nearest(name, known); near != "" {
+		return near
 	}
-	if best != "" {
-		return best
-	}
-	for _, known := range slices.Sorted(maps.Keys(s.Properties)) { // room for room_id, id for room_id
-		if strings.HasPrefix(known, name+"_") || strings.HasSuffix(known, "_"+name) {
-			return known
+	for _, one := range known { // room for room_id, id for room_id
+		if strings.HasPrefix(one, name+"_") || strings.HasSuffix(one, "_"+name) {
+			return one
 		}
 	}
 	return ""
-}
-
-// distance is how many letters have to be changed, added or left out to make b of a.
-// Both are short.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		left := row[0]
-		row[0]++
-		for j := range len(b) {
-			change := left
-			if a[i] != b[j] {
-				change++
-			}
-			left = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // shape is what an explanation reads of a JSON Schema.

@@ -30,3 +30,12 @@ func PlainName(name string) bool {
 		return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	})
 }
+
+// Prefixed is an id from a path with the prefix that was left out, as on the command line: the
+// room general is r:general. One that has a prefix, whichever, stays as it is.
+func Prefixed(prefix, id string) string {
+	if id == "" || strings.Contains(id, ":") || strings.Contains(strings.ToUpper(id), "%3A") {
+		return id
+	}
+	return prefix + id
+}

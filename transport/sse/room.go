@@ -44,7 +44,7 @@ func (h *Hub) Room(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// roomOf reads the room's id from the path, where ":" may come as "%3A". The
+// roomOf reads the room's id from the path, where ":" may come as "%3A", or r: be missing. The
 // router gives the raw path only where it differs from the decoded one.
 func roomOf(r *http.Request) (ubl.RoomID, error) {
 	id := chi.URLParam(r, "roomId")
@@ -52,7 +52,7 @@ func roomOf(r *http.Request) (ubl.RoomID, error) {
 	if r.URL.RawPath != "" {
 		id, err = url.PathUnescape(id)
 	}
-	if room := ubl.RoomID(id); err == nil && room.Valid() {
+	if room := ubl.RoomID(envelope.Prefixed("r:", id)); err == nil && room.Valid() {
 		return room, nil
 	}
 	return "", ubl.Errorf(ubl.CodeValidation, "the room id is not of the form r:name")

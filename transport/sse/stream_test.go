@@ -53,6 +53,9 @@ func TestRoomStreamBegins(t *testing.T) {
 		{"under an escaped path", "/api/events/rooms/r%3Ageneral?from_seq=5", "", `
 			retry 2000
 			id 6 message.created`},
+		{"without its prefix", "/api/events/rooms/general?from_seq=5", "", `
+			retry 2000
+			id 6 message.created`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -94,7 +97,7 @@ func TestRefusedBeforeTheStream(t *testing.T) {
 		{"nobody", general, "", "", 401, ubl.CodeUnauthorized},
 		{"not a member", general, "", "u:bob", 403, ubl.CodeNotAMember},
 		{"no such room", "/api/events/rooms/r:none", "", "u:ann", 404, ubl.CodeNotFound},
-		{"not a room id", "/api/events/rooms/general", "", "u:ann", 400, ubl.CodeValidation},
+		{"not a room id", "/api/events/rooms/u:general", "", "u:ann", 400, ubl.CodeValidation},
 		{"a badly escaped room id", "/api/events/rooms/r%3A%2f", "", "u:ann", 400, ubl.CodeValidation},
 		{"from_seq is a word", general + "?from_seq=last", "", "u:ann", 400, ubl.CodeValidation},
 		{"from_seq is empty", general + "?from_seq=", "", "u:ann", 400, ubl.CodeValidation},

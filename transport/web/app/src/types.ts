@@ -78,6 +78,8 @@ export interface RoomSummary {
   name: string;
   mode: 'internal';
   created_at: string;
+  // The room can be read, and nothing more.
+  status?: 'ended';
 }
 
 // RoomEntry is a room in the list; a room that one may join but is no member of has
@@ -494,6 +496,7 @@ export type ErrorCode =
   | 'method_not_allowed'
   | 'conflict'
   | 'idempotency_conflict'
+  | 'precondition_failed'
   | 'too_large'
   | 'unsupported_media_type'
   | 'rate_limited'

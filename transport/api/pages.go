@@ -1,0 +1,63 @@
+package api
+
+import (
+	"encoding/base64"
+	"unicode/utf8"
+)
+
+// Every list is read page by page: with a limit, next_cursor in the answer is the cursor of
+// the page after it, null on the last one. What is short by nature, such as the members of a
+// room, comes whole where no limit is given, as it did before there were pages.
+
+type (
+	// PageQuery asks for a page of a list that may come whole.
+	PageQuery struct {
+		Cursor string `query:"cursor" maxLength:"700" doc:"The next_cursor of the page before."`
+		Limit  int    `query:"limit" minimum:"1" maximum:"500" doc:"At most so many; without one, all."`
+	}
+	// Paged is what an answer says of the rest of a list.
+	Paged struct {
+		NextCursor *string `json:"next_cursor"`
+	}
+)
+
+// order is how a list is sorted by its keys.
+type order int
+
+const (
+	ascending  order = 1
+	descending order = -1
+)
+
+// cut is the page of a list that is asked for. The key of an entry is its own, and the list is
+// in the order of the keys: the next page begins in the right place also where the entry at
+// which the last one ended is gone.
+func cut[T any](q PageQuery, all []T, by order, key func(T) string) ([]T, Paged, error) {
+	rest, err := behind(q.Cursor, all, by, key)
+	if err != nil || q.Limit == 0 || len(rest) <= q.Limit {
+		return list(rest), Paged{}, err
+	}
+	next := base64.RawURLEncoding.EncodeToString([]byte(key(rest[q.Limit-1])))
+	return rest[:q.Limit], Paged{&next}, nil
+}
+
+// behind is what comes after a cursor.
+func behind[T any](cursor string, all []T, by order, key func(T) string) ([]T, error) {
+	if cursor == "" {
+		return all, nil
+	}
+	after, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || !utf8.Valid(after) {
+		return nil, invalid("query.cursor", "not the next_cursor of a page of this list")
+	}
+	following := len(all)
+	for i := len(all) - 1; i >= 0; i-- {
+		switch k := key(all[i]); {
+		case k == string(after):
+			return all[i+1:], nil
+		case by == ascending && k > string(after), by == descending && k < string(after):
+			following = i
+		}
+	}
+	return all[following:], nil
+}
