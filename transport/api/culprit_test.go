@@ -64,12 +64,12 @@ func TestToolsNameTheCulprit(t *testing.T) {
 		{"messenger.send", `{"room_id":"r:general","type":"text","text":"hi"}`, map[string]string{"text": "there is no such argument. Did you mean body.text? " + sending}},
 		{"messenger.send", `{"eyJhbGciOi.J9":1}`, map[string]string{"arguments": "there is no such argument. " + sending}},
 		{"messenger.send", `{"room_id":7}`, map[string]string{"room_id": `a number, where a string is expected; right is a text like "r:general"`}},
-		{"messenger.send", `{"room_id":"general","type":"text","body":{"text":"hi"}}`, map[string]string{"room_id": `not a room id, like r:general`}},
+		{"messenger.send", `{"room_id":"the general","type":"text","body":{"text":"hi"}}`, map[string]string{"room_id": `not a room id, like r:general`}},
 		{"messenger.send", `{"room_id":"r:general","type":"text","body":{"txt":"hi"}}`, map[string]string{"body.txt": "there is no such argument. Did you mean text? It takes text"}},
 		{"messenger.send", `{"room_id":"r:general","type":"shout","body":{"text":"hi"}}`, map[string]string{"type": "expected text"}},
 		{"office.document.get", `{"workspace_id":""}`, map[string]string{
 			"workspace_id": `is missing; right is a text like "w:general"`, "document_id": `is missing; right is a text like "d:0199a1b2"`}},
-		{"office.document.get", `{"workspace_id":"general","document_id":"d:x","version":0}`, map[string]string{
+		{"office.document.get", `{"workspace_id":"the general","document_id":"d:x","version":0}`, map[string]string{
 			"workspace_id": `has another form than it should; right is a text like "w:general"`,
 			"version":      `expected number >= 1; right is a whole number from 1`}},
 		{"office.document.create", `{"workspace_id":"w:general","titel":"x","content":"y"}`, map[string]string{"titel": "there is no such argument. Did you mean title? It takes client_request_id, content, title, workspace_id"}},

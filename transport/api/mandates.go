@@ -26,7 +26,7 @@ func (b *MandateBody) mandate() *ubl.Mandate {
 }
 
 type setMandateInput struct {
-	ClientID string `path:"clientId" pattern:"^[A-Za-z0-9._:-]{1,256}$"`
+	ClientID string `path:"clientId" pattern:"^[A-Za-z0-9._:-]{1,256}$" doc:"The credential, by its client_id." example:"c1"`
 	Body     struct {
 		Keyed
 		MandateBody
