@@ -16,6 +16,8 @@ type cli struct {
 
 	Serve       serveCmd       `cmd:"" help:"Run the server."`
 	Token       tokenCmd       `cmd:"" help:"Print a bearer token, made with the server's key."`
+	Whoami      whoamiCmd      `cmd:"" help:"Say which server you are on, and who you are there."`
+	Open        openCmd        `cmd:"" help:"Open the app in your browser, on the server's own machine with a fresh sign-in link."`
 	Key         keyCmd         `cmd:"" help:"Rotate the server's key, or list its keys."`
 	Invite      inviteCmd      `cmd:"" help:"Invite a person into your tenant, with a link that works once."`
 	Invitations invitationsCmd `cmd:"" help:"List the invitations into your tenant, and take one back."`
@@ -46,9 +48,14 @@ type cli struct {
 
 // Shared groups of flags.
 type (
+	// whichServer says which server a command asks; see target.go.
+	whichServer struct {
+		URL     string `name:"url" help:"The server; without one, the profile's, else http://127.0.0.1:8080." placeholder:"URL"`
+		Profile string `help:"The server and sign-in of this profile, as \"ubl profiles\" lists them." placeholder:"NAME"`
+	}
 	// remote is where the client commands find the server, and as whom.
 	remote struct {
-		URL       string `name:"url" default:"http://127.0.0.1:8080" help:"The server." placeholder:"URL"`
+		whichServer
 		TokenFile string `name:"token-file" type:"path" help:"File with the bearer token; else it is the variable UBL_TOKEN." placeholder:"FILE"`
 	}
 	// format is how results are written.
@@ -84,6 +91,8 @@ var examples = map[string][]string{
 		"export UBL_TOKEN=$(ubl token owner@localhost)",
 		"ubl token ana@example.com --service builder --ttl 720h",
 	},
+	"whoami":             {"ubl whoami", "ubl whoami --profile work --json"},
+	"open":               {"ubl open", "ubl open eve@example.com --data /var/lib/ubl --print"},
 	"key rotate":         {"ubl key rotate", "ubl key rotate --keep 0 --identity-key /var/lib/ubl/identity.key"},
 	"key list":           {"ubl key list"},
 	"invite":             {"ubl invite eve@example.org", "ubl invite eve@example.org --role owner --ttl 24h --json"},

@@ -46,7 +46,7 @@ func invitationState(i *ubl.Invitation, now ubl.Time) string {
 	case i.Open(now):
 		state = "open until"
 	}
-	return state + " " + at.Std().Format(dayAndTime)
+	return state + " " + local(at)
 }
 
 // Run says whose invitation was taken back.

@@ -32,7 +32,7 @@ type sealedHeirCmd struct {
 // Run lists them, with --json one a line.
 func (c *sealedListCmd) Run(ctx context.Context, p *program) error {
 	return showList(ctx, p, &c.remote, c.format, "/api/sealed?limit=100", "sealed", "a sealed place", "AGREEMENT\tNAME\tSEALED", func(s *ubl.SealedPlace) string {
-		return cells(s.AgreementID, s.Name, s.SealedAt.Std().Format(dayAndTime))
+		return cells(s.AgreementID, s.Name, local(s.SealedAt))
 	})
 }
 

@@ -111,7 +111,7 @@ func (s *shown) print(ctx context.Context, p *program, server *client, asOf stri
 	called := people{server: server}
 	row("agreement", "%s, %s", a.ID, agreementStands(&a))
 	for _, m := range a.Members {
-		row(string(m.Role), "%s, since %s", called.called(ctx, m.UserID), m.Since.Std().Format(dayAndTime))
+		row(string(m.Role), "%s, since %s", called.called(ctx, m.UserID), local(m.Since))
 	}
 	printTerms(&a, row)
 	if a.AsOf != nil {
@@ -125,9 +125,9 @@ func (s *shown) print(ctx context.Context, p *program, server *client, asOf stri
 func agreementStands(a *ubl.AgreementView) string {
 	switch {
 	case a.EndedAt != nil:
-		return "ended " + a.EndedAt.Std().Format(dayAndTime)
+		return "ended " + local(*a.EndedAt)
 	case a.SealedAt != nil:
-		return "sealed " + a.SealedAt.Std().Format(dayAndTime)
+		return "sealed " + local(*a.SealedAt)
 	}
 	return "in force"
 }

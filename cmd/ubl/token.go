@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -40,9 +41,9 @@ func (t *ttl) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Run prints the token, and nothing else on standard output. The key doesn't know who is a
-// member, so that it can only say what a service needs.
-func (c *tokenCmd) Run(p *program) error {
+// Run prints the token, and nothing else on standard output, once the server that runs over
+// the data directory has said where it leads ([tokenCmd.tellHome]).
+func (c *tokenCmd) Run(ctx context.Context, p *program) error {
 	key, err := c.load()
 	if err != nil {
 		return err
@@ -51,8 +52,8 @@ func (c *tokenCmd) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	if c.Service != "" {
-		fmt.Fprintf(p.err, "%s acts in the tenant of %s, who has to be a member: as that person, sign in once before.\n", clean(c.Service), clean(c.Email))
+	if err := c.tellHome(ctx, p, key); err != nil {
+		return err
 	}
 	_, err = fmt.Fprintln(p.out, token)
 	return err

@@ -45,6 +45,9 @@ func (a *Authenticator) routes() []route {
 		{pattern: "GET " + confirmPath + "{code}", answer: a.showConfirm, fail: noConfirm},
 		{pattern: "POST " + confirmPath + "{code}", counts: ubl.Creations, answer: a.takeConfirm, fail: noConfirm},
 
+		{pattern: "GET " + HomePath, answer: a.homeOfVouched},
+		{pattern: "POST " + LinkPath, counts: ubl.Creations, answer: a.linkForVouched},
+
 		{pattern: "GET /auth/oidc/{id}/start", answer: a.startOIDC, fail: a.noOIDC},
 		{pattern: "GET " + oidcBack, counts: ubl.Creations, answer: a.finishOIDC, fail: a.noOIDC},
 		{pattern: "POST " + movePath, counts: ubl.Creations, answer: a.takeMove, fail: a.noOIDC},

@@ -140,6 +140,16 @@ var arrivals = map[string][]func(*testing.T, *booth) func() *httptest.ResponseRe
 		v.post("/auth/confirm/link", "")
 		return v.posting(b.links[0], "")
 	}},
+	"GET " + HomePath: {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
+		return func() *httptest.ResponseRecorder {
+			return b.ask(http.MethodGet, HomePath, b.voucher(t, "ann@corp.example"))
+		}
+	}},
+	"POST " + LinkPath: {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
+		return func() *httptest.ResponseRecorder {
+			return b.ask(http.MethodPost, LinkPath, b.voucher(t, "ann@corp.example"))
+		}
+	}},
 	"GET /auth/oidc/{id}/start": {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
 		return b.visitor(t).getting("/auth/oidc/" + idOf(b.p) + "/start")
 	}},
