@@ -47,7 +47,7 @@ func (c *inviteCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if answer.Link == nil {
-		return fmt.Errorf("the invitation was made, but its link was lost on the way: take it back with \"ubl invitations revoke %s\", and invite again", clean(string(i.ID)))
+		return fmt.Errorf("the invitation was made, but its link was lost on the way: take it back with \"ubl invite revoke %s\", and invite again", clean(string(i.ID)))
 	}
 	if c.JSON {
 		return json.NewEncoder(p.out).Encode(answer)
