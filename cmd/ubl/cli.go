@@ -45,6 +45,7 @@ type cli struct {
 
 	Serve   serveCmd   `cmd:"" group:"Running a server" help:"Run the server."`
 	Health  healthCmd  `cmd:"" group:"Running a server" help:"Ask a server whether it takes requests."`
+	Doctor  doctorCmd  `cmd:"" group:"Running a server" help:"Check disk, clock, ports, permissions, backup and reachability, and say what to do."`
 	Key     keyCmd     `cmd:"" group:"Running a server" help:"Rotate the server's key, or list its keys."`
 	Backup  backupCmd  `cmd:"" group:"Running a server" help:"Back up everything into one file. A running server wants the token of one of its operators (serve --operator EMAIL); --data DIR is for a stopped one."`
 	Restore restoreCmd `cmd:"" group:"Running a server" help:"Make a data directory from a backup."`
@@ -86,6 +87,7 @@ Exit codes: 0 fine, 1 failed (or does not verify), 2 the command line is wrong,
 
 // exitHelp stands below a command's help where it ends with more than the usual codes.
 var exitHelp = map[string]string{
+	"doctor": "0 all is well, or merely odd (warn), 1 a check failed, 2 the command line is wrong.",
 	"serve":  "0 it was stopped, 1 failed, 2 the command line is wrong, 75 the disk is full: free some space, then start again.",
 	"export": "0 all is there, 1 failed, 2 the command line is wrong, 65 all is there that can be read: atoms are missing, or may be.",
 	"verify": "0 the ledger holds, 1 it doesn't, 2 the command line is wrong, 65 what is there holds: atoms are missing, or may be.",
@@ -116,6 +118,7 @@ var examples = map[string][]string{
 	"restore":    {"ubl restore monday.tar --data ./ubl-new --identity-key ./kept/identity.key", "ubl restore monday.tar.age --data ./ubl-new --decrypt-with age.key"},
 	"bench":      {"ubl bench --writers 64 --seconds 5 --json", "ubl bench --prepare-rooms 100000 --data ./big", "ubl bench --prepare-events 1000000 --data ./old"},
 	"limits":     {"ubl limits", "ubl limits --config ubl.yaml"},
+	"doctor":     {"ubl doctor", "ubl doctor --data /var/lib/ubl --public-url https://ubl.example.com --json"},
 	"health":     {"ubl health", "ubl health --wait 5m --url https://ubl.example.com", "ubl health --live"},
 	"mcp-check":  {"ubl mcp-check", "ubl mcp-check --room - --json", "ubl mcp-check --path /mcp --url https://ubl.example.com"},
 	"version":    {"ubl version", "ubl version --json"},
