@@ -79,29 +79,30 @@ func (d *doctor) server(ctx context.Context) finding {
 func askAbout(ctx context.Context, at string) (*told, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	var alive struct {
+	var alive struct{ Status string }
+	if err := getJSON(ctx, at+"/healthz", http.StatusOK, &alive); err != nil {
+		return nil, err
+	}
+	// Whoever has no credential is told the time along with that.
+	var stranger struct {
 		Time ubl.Time `json:"server_time"`
 	}
 	began := time.Now()
-	if err := getJSON(ctx, at+"/healthz", &alive); err != nil {
+	if err := getJSON(ctx, at+"/api/whoami", http.StatusUnauthorized, &stranger); err != nil {
 		return nil, err
 	}
 	took := time.Since(began)
 	var spec struct {
 		Info struct{ Version string }
 	}
-	if err := getJSON(ctx, at+"/api/openapi.json", &spec); err != nil {
+	if err := getJSON(ctx, at+"/api/openapi.json", http.StatusOK, &spec); err != nil {
 		return nil, err
 	}
-	about := &told{version: spec.Info.Version, off: took / 2}
-	if alive.Time != 0 {
-		about.ahead = alive.Time.Std().Sub(began.Add(took / 2))
-	}
-	return about, nil
+	return &told{version: spec.Info.Version, ahead: stranger.Time.Std().Sub(began.Add(took / 2)), off: took/2 + time.Millisecond}, nil
 }
 
-// getJSON reads what everybody may.
-func getJSON(ctx context.Context, address string, into any) error {
+// getJSON reads what everybody may, which comes with the status.
+func getJSON(ctx context.Context, address string, status int, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return err
@@ -116,7 +117,7 @@ func getJSON(ctx context.Context, address string, into any) error {
 	if err != nil {
 		return err
 	}
-	if resp.StatusCode != http.StatusOK || json.Unmarshal(data, into) != nil {
+	if resp.StatusCode != status || json.Unmarshal(data, into) != nil {
 		return &foreignError{resp.StatusCode}
 	}
 	return nil
