@@ -18,7 +18,7 @@ func nearest(word string, names []string) []string {
 	}
 	var near []candidate
 	small := strings.ToLower(word)
-	for _, name := range names {
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		other := strings.ToLower(name)
 		far := distance(small, other)
 		held := len(small) > 2 && strings.Contains(other, small) || len(other) > 2 && strings.Contains(small, other)

@@ -181,7 +181,7 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 		defer cancel()
 		err = fullHint(c.Data, errors.Join(err, n.close(closing)))
 	}()
-	f, err := c.front(p, n, c.reached(doors), log)
+	f, err := c.front(p, n, c.reached(doors), doors.main.Addr().String(), log)
 	if err != nil {
 		return err
 	}

@@ -58,13 +58,19 @@ func (r *remote) target(p *program) (*target, error) {
 	case own != "":
 		at.by, at.token = "the variable "+ownToken, own
 		return at, nil
-	case at.token != "": // of the server over the data directory
-		return at, nil
 	default:
 		at.profile = profiles.of(at.url)
 	}
 	if at.profile == "" {
-		return nil, noToken(at.url)
+		here := p.serving()
+		if here == nil || !sameServer(at.url, here.URL) && !sameServer(at.url, here.At) {
+			return nil, noToken(at.url)
+		}
+		at.by, at.token = "the key in "+here.dir, p.ownersToken(here)
+		if at.token == "" {
+			return nil, noToken(at.url)
+		}
+		return at, nil
 	}
 	known := profiles.List[at.profile]
 	if !sameServer(at.url, known.URL) {
@@ -96,7 +102,6 @@ func (r *whichServer) place(p *program, tokenFile string) (*target, *profiles, e
 	case r.URL == "":
 		if here := p.serving(); here != nil {
 			at.url = here.URL
-			at.token, at.by = p.ownersToken(here), "the key in "+here.dir
 		}
 	}
 	at.url = strings.TrimSuffix(cmp.Or(at.url, usualURL), "/")
