@@ -56,6 +56,7 @@ type cli struct {
 
 	Version    versionCmd    `cmd:"" group:"This program" help:"Print the version."`
 	Completion completionCmd `cmd:"" group:"This program" help:"Print a completion script for a shell."`
+	Values     valuesCmd     `cmd:"" name:"__values" hidden:"" help:"List what may stand at a place of the command line."`
 }
 
 // Shared groups of flags.
@@ -63,7 +64,7 @@ type (
 	// whichServer says which server a command asks; see target.go.
 	whichServer struct {
 		URL     string `name:"url" help:"The server; without one, the profile's, else http://127.0.0.1:8080." placeholder:"URL"`
-		Profile string `help:"The server and sign-in of this profile, as \"ubl profiles\" lists them." placeholder:"NAME"`
+		Profile string `complete:"profiles" help:"The server and sign-in of this profile, as \"ubl profiles\" lists them." placeholder:"NAME"`
 	}
 	// remote is where the client commands find the server, and as whom.
 	remote struct {
@@ -122,6 +123,7 @@ var examples = map[string][]string{
 	"health":     {"ubl health", "ubl health --wait 5m --url https://ubl.example.com", "ubl health --live"},
 	"mcp-check":  {"ubl mcp-check", "ubl mcp-check --room - --json", "ubl mcp-check --path /mcp --url https://ubl.example.com"},
 	"version":    {"ubl version", "ubl version --json"},
+	"__values":   {"ubl __values rooms"},
 	"completion": {`source <(ubl completion bash)`, "ubl completion fish > ~/.config/fish/completions/ubl.fish"},
 
 	"room list":          {`ubl room list`},

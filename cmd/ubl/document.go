@@ -76,7 +76,7 @@ type docGetCmd struct {
 	remote
 	format
 	inWorkspace
-	Document string `arg:"" help:"The document's id, as the list has it, or its whole title."`
+	Document string `arg:"" complete:"documents" help:"The document's id, as the list has it, or its whole title."`
 	Version  int64  `name:"at-version" help:"Another version than the newest." placeholder:"N" config:"-"`
 }
 
@@ -154,7 +154,7 @@ type docPutCmd struct {
 	inWorkspace
 	File      string `arg:"" help:"The file with the text; - reads standard input."`
 	Title     string `help:"What to call it; the file's name unless given." config:"-"`
-	Document  string `help:"Make a new version of this document, named by id or title, instead of a new document." placeholder:"DOCUMENT" config:"-"`
+	Document  string `complete:"documents" help:"Make a new version of this document, named by id or title, instead of a new document." placeholder:"DOCUMENT" config:"-"`
 	IfVersion int64  `help:"Only if this is still the newest version." placeholder:"N" config:"-"`
 }
 

@@ -20,7 +20,7 @@ type fileCmd struct {
 
 // inWorkspace says where the files are.
 type inWorkspace struct {
-	Workspace string `default:"w:general" help:"The workspace, like w:plans or plans." placeholder:"WORKSPACE"`
+	Workspace string `complete:"workspaces" default:"w:general" help:"The workspace, like w:plans or plans." placeholder:"WORKSPACE"`
 }
 
 // path is below which the workspace's files are.
@@ -70,7 +70,7 @@ type fileRemoveCmd struct {
 	remote
 	format
 	inWorkspace
-	File string `arg:"" help:"The file's id, as \"ubl file list\" has it."`
+	File string `arg:"" complete:"files" help:"The file's id, as \"ubl file list\" has it."`
 }
 
 // Run removes it.

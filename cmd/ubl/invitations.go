@@ -33,7 +33,7 @@ type invitationsListCmd struct {
 type invitationsRevokeCmd struct {
 	remote
 	format
-	ID string `arg:"" help:"The invitation's id, as the list has it, or the address."`
+	ID string `arg:"" complete:"invitations" help:"The invitation's id, as the list has it, or the address."`
 }
 
 // Run lists them, with --json one a line.

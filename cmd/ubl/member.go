@@ -18,8 +18,8 @@ type memberCmd struct {
 
 // place is where somebody is a member: the tenant unless a flag says otherwise.
 type place struct {
-	Room      string `help:"In this room, instead of the tenant." placeholder:"ROOM" config:"-" xor:"place"`
-	Container string `help:"In this container, like w:plans or k:petty-cash, instead of the tenant." placeholder:"CONTAINER" config:"-" xor:"place"`
+	Room      string `complete:"rooms" help:"In this room, instead of the tenant." placeholder:"ROOM" config:"-" xor:"place"`
+	Container string `complete:"workspaces" help:"In this container, like w:plans or k:petty-cash, instead of the tenant." placeholder:"CONTAINER" config:"-" xor:"place"`
 }
 
 // members is the path of the place's members, and what to call it.
@@ -73,7 +73,7 @@ func (c *memberListCmd) Run(ctx context.Context, p *program) error {
 
 // whom names a member.
 type whom struct {
-	Member string `arg:"" help:"An address, or the id of a member (ubl members)."`
+	Member string `arg:"" complete:"members" help:"An address, or the id of a member (ubl members)."`
 }
 
 type memberAddCmd struct {

@@ -15,8 +15,8 @@ import (
 
 // oneRoom names the room, by its place or by --room.
 type oneRoom struct {
-	Place string `arg:"" name:"room" optional:"" help:"The room, like r:general or general."`
-	Flag  string `name:"room" help:"The room, where it doesn't stand by itself." placeholder:"ROOM" config:"-"`
+	Place string `arg:"" name:"room" optional:"" complete:"rooms" help:"The room, like r:general or general."`
+	Flag  string `name:"room" complete:"rooms" help:"The room, where it doesn't stand by itself." placeholder:"ROOM" config:"-"`
 }
 
 // id is the room.

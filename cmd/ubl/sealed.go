@@ -26,7 +26,7 @@ type sealedHeirCmd struct {
 	remote
 	format
 	Agreement string `arg:"" help:"Of the sealed place, as the list has it: a:room:r:plans."`
-	Member    string `arg:"" help:"The heir: an address, or the id of a member (ubl members)."`
+	Member    string `arg:"" complete:"members" help:"The heir: an address, or the id of a member (ubl members)."`
 }
 
 // Run lists them, with --json one a line.

@@ -15,7 +15,7 @@ import (
 type showCmd struct {
 	remote
 	format
-	ID   string `arg:"" help:"Of a room (r:plans or plans), a container (w:drafts, k:petty-cash) or an Agreement (a:tenant:t:example.com)."`
+	ID   string `arg:"" complete:"rooms" help:"Of a room (r:plans or plans), a container (w:drafts, k:petty-cash) or an Agreement (a:tenant:t:example.com)."`
 	AsOf string `name:"as-of" help:"How it was: after the atom of this seq in the tenant's ledger, or at a time (2026-01-31T12:00:00Z)." placeholder:"SEQ|TIME"`
 }
 

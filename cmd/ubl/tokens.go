@@ -106,7 +106,7 @@ func (c *client) ownTokens(ctx context.Context) ([]listedToken, error) {
 type tokenRevokeCmd struct {
 	remote
 	format
-	ID string `arg:"" help:"The token's id, as the list has it; or the beginning of one, where no other begins so."`
+	ID string `arg:"" complete:"tokens" help:"The token's id, as the list has it; or the beginning of one, where no other begins so."`
 }
 
 // Run ends it. A service token's id holds a dot, a tenant's id behind it.

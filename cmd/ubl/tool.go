@@ -21,7 +21,7 @@ type toolCmd struct {
 type toolListCmd struct {
 	remote
 	format
-	Server string `help:"Only those of this server of tools; ubl is for our own." placeholder:"SERVER" config:"-"`
+	Server string `complete:"servers" help:"Only those of this server of tools; ubl is for our own." placeholder:"SERVER" config:"-"`
 }
 
 // Run lists them, with --json one a line.
@@ -103,7 +103,7 @@ func (c *client) tools(ctx context.Context) ([]listedTool, error) {
 
 // whichTool names one.
 type whichTool struct {
-	Tool string `arg:"" help:"The tool's name, as the list has it."`
+	Tool string `arg:"" complete:"tools" help:"The tool's name, as the list has it."`
 }
 
 // set says who may use the tool, once it is known that there is one.
@@ -125,7 +125,7 @@ type toolAllowCmd struct {
 	remote
 	format
 	whichTool
-	Member    []string `help:"Only this member, by address or id; may be repeated." placeholder:"MEMBER" config:"-"`
+	Member    []string `complete:"members" help:"Only this member, by address or id; may be repeated." placeholder:"MEMBER" config:"-"`
 	Group     []string `help:"Only members of this group of their provider; may be repeated." placeholder:"GROUP" config:"-"`
 	PerMinute int      `help:"At most so many calls of one caller a minute; 0 is no bound." placeholder:"N" config:"-"`
 }
