@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"text/tabwriter"
 
 	"ubl"
 )
@@ -54,6 +55,16 @@ func printJSON[T any](w io.Writer, list []T) error {
 		}
 	}
 	return nil
+}
+
+// printTable writes a list for people.
+func printTable[T any](w io.Writer, head string, list []T, row func(T) string) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, head)
+	for _, one := range list {
+		fmt.Fprintln(table, row(one))
+	}
+	return table.Flush()
 }
 
 // sure is for what can't be taken back.

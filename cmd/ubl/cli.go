@@ -15,9 +15,12 @@ type cli struct {
 
 	Show kong.VersionFlag `name:"version" short:"v" config:"-" help:"Print the version."`
 
-	Whoami whoamiCmd `cmd:"" group:"You and your server" help:"Say which server you are on, and who you are there."`
-	Open   openCmd   `cmd:"" group:"You and your server" help:"Open the app in your browser, on the server's own machine with a fresh sign-in link."`
-	Token  tokensCmd `cmd:"" group:"You and your server" help:"Make tokens with the server's key; list and revoke those that there are."`
+	Login    loginCmd    `cmd:"" group:"You and your server" help:"Sign in to a server through your browser, and keep that as a profile."`
+	Logout   logoutCmd   `cmd:"" group:"You and your server" help:"End a profile and its token."`
+	Profiles profilesCmd `cmd:"" group:"You and your server" help:"List the servers that you are signed in to, and choose the default one."`
+	Whoami   whoamiCmd   `cmd:"" group:"You and your server" help:"Say which server you are on, and who you are there."`
+	Open     openCmd     `cmd:"" group:"You and your server" help:"Open the app in your browser, on the server's own machine with a fresh sign-in link."`
+	Token    tokensCmd   `cmd:"" group:"You and your server" help:"Make tokens with the server's key; list and revoke those that there are."`
 
 	Rooms   roomsCmd   `cmd:"" group:"Rooms and messages" help:"List rooms."`
 	Room    roomCmd    `cmd:"" group:"Rooms and messages" help:"Make, join, leave and end rooms."`
@@ -101,6 +104,9 @@ var examples = map[string][]string{
 		"ubl serve --data /var/lib/ubl --listen 127.0.0.1:0",
 		"ubl serve --listen 0.0.0.0:8080 --public-url https://ubl.example.com --oidc-issuer https://id.example.com --oidc-audience ubl",
 	},
+	"login":      {"ubl login", "ubl login https://ubl.example.com --name work", "ubl login http://127.0.0.1:8080 --no-browser"},
+	"logout":     {"ubl logout", "ubl logout work"},
+	"profiles":   {"ubl profiles", "ubl profiles --use work --json"},
 	"whoami":     {"ubl whoami", "ubl whoami --profile work --json"},
 	"open":       {"ubl open", "ubl open eve@example.com --data /var/lib/ubl --print"},
 	"key rotate": {"ubl key rotate", "ubl key rotate --keep 0 --identity-key /var/lib/ubl/identity.key"},

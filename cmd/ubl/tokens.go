@@ -3,10 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"ubl"
@@ -62,9 +60,7 @@ func (c *tokenListCmd) Run(ctx context.Context, p *program) error {
 		return printJSON(p.out, list)
 	}
 	from := people{server: server}
-	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "KIND\tNAME\tMADE\tUNTIL\tID")
-	for _, t := range list {
+	return printTable(p.out, "KIND\tNAME\tMADE\tUNTIL\tID", list, func(t listedToken) string {
 		until := "no end yet"
 		if t.Expires != nil {
 			until = local(*t.Expires)
@@ -76,9 +72,8 @@ func (c *tokenListCmd) Run(ctx context.Context, p *program) error {
 		case t.Keeper != "":
 			name += ", kept by " + from.called(ctx, t.Keeper)
 		}
-		fmt.Fprintln(table, cells(t.Kind, name, local(t.Created), until, t.ID))
-	}
-	return table.Flush()
+		return cells(t.Kind, name, local(t.Created), until, t.ID)
+	})
 }
 
 // ownTokens are the caller's.

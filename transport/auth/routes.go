@@ -30,6 +30,11 @@ func (a *Authenticator) routes() []route {
 		{pattern: "GET " + signInPath + "{code}", answer: a.byLink(a.showLink), fail: a.noLink},
 		{pattern: "POST " + signInPath + "{code}", counts: ubl.Creations, answer: a.byLink(a.takeLink), fail: a.noLink},
 
+		{pattern: "POST " + CLIBeginPath, answer: a.beginCLI},
+		{pattern: "POST " + CLITokenPath, counts: ubl.Creations, answer: a.tokenForCLI},
+		{pattern: "GET " + cliPath, answer: a.showCLI, fail: a.noCLI},
+		{pattern: "POST " + cliPath, counts: ubl.Creations, answer: a.agreeCLI, fail: a.noCLI},
+
 		{pattern: "GET " + invitePath + "{link}", answer: invited(a.showInvitation), fail: a.noInvitation},
 		{pattern: "POST " + invitePath + "{link}", counts: ubl.Creations, answer: invited(a.acceptInvitation), fail: a.noInvitation},
 
