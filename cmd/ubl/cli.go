@@ -43,7 +43,7 @@ type cli struct {
 	Sealed      sealedCmd      `cmd:"" group:"People, agents and tools" help:"See the rooms and containers that nobody is left in, and give them to an heir."`
 	DeadLetters deadLettersCmd `cmd:"" group:"People, agents and tools" name:"deadletters" help:"See what could not be done by itself, and have it tried again."`
 
-	Export exportCmd `cmd:"" group:"The ledger" help:"Write a tenant's ledger to standard output."`
+	Export exportCmd `cmd:"" group:"The ledger" help:"Write a tenant's ledger to standard output, or all that it has into a folder."`
 	Verify verifyCmd `cmd:"" group:"The ledger" help:"Check an exported ledger, offline."`
 
 	Serve   serveCmd   `cmd:"" group:"Running a server" help:"Run the server."`
@@ -118,7 +118,7 @@ var examples = map[string][]string{
 	"members":    {"ubl members", "ubl members --former", "ubl members --json"},
 	"servers":    {"ubl servers", "ubl servers --json"},
 	"history":    {"ubl history general --limit 20"},
-	"export":     {"ubl export --tenant t:example.com > ledger.ndjson", "ubl export --tenant t:example.com --data ./ubl-data | ubl verify -"},
+	"export":     {"ubl export --tenant t:example.com > ledger.ndjson", "ubl export --tenant t:example.com --data ./ubl-data | ubl verify -", "ubl export --all ./everything"},
 	"verify":     {"ubl verify ledger.ndjson", "ubl verify ledger.ndjson --head h:50e4…", "ubl export --tenant t:localhost | ubl verify -"},
 	"scrub":      {"ubl scrub --data ./ubl-data", "ubl scrub --json", "ubl scrub --data ./ubl-data --accept-journal-loss"},
 	"backup":     {"ubl backup monday.tar", "ubl backup monday.tar --data ./ubl-data", "ubl backup monday.tar.age --encrypt-to-file recipients.txt"},
