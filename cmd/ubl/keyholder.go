@@ -11,7 +11,7 @@ import (
 // askAsKeyholder asks a server on this machine something that only commands may which can
 // read its key, about one address.
 func (p *program) askAsKeyholder(ctx context.Context, here *serving, key *auth.Key, method, path, email string, answer any) error {
-	voucher, err := key.Voucher(email, p.now(), p.random)
+	voucher, err := key.Voucher(path, email, p.now(), p.random)
 	if err != nil {
 		return err
 	}
@@ -54,8 +54,8 @@ func (c *tokenCmd) tellHome(ctx context.Context, p *program, key *auth.Key) erro
 type openCmd struct {
 	whichServer
 	Email string `arg:"" optional:"" help:"Whom to sign in, on the server's own machine; the server's first owner unless given."`
-	Data  string `default:"./ubl-data" type:"path" help:"Data directory of a server on this machine, whose key makes the link." placeholder:"DIR"`
-	Print bool   `help:"Print the link instead of opening it." config:"-"`
+	keyFileFlags
+	Print bool `help:"Print the link instead of opening it." config:"-"`
 }
 
 // Run makes a fresh sign-in link where it may read the key of the server that runs over the
@@ -66,9 +66,9 @@ func (c *openCmd) Run(ctx context.Context, p *program) error {
 	if here == nil || !here.answers() || p.given("url") || c.Profile != "" {
 		return c.openApp(p)
 	}
-	key, err := auth.LoadKey(here.key())
+	key, err := c.load()
 	if err != nil {
-		return keyHint(err)
+		return err
 	}
 	if c.Email == "" {
 		c.Email = here.Owner

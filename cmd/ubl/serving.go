@@ -24,20 +24,15 @@ type serving struct {
 	URL   string `json:"url"`
 	At    string `json:"at"`
 	Owner string `json:"owner"`
-	// Key is the file of its key, where that isn't in the directory.
-	Key string `json:"key,omitempty"`
 
 	dir string
 }
 
 func servingPath(dir string) string { return filepath.Join(dir, "serving.json") }
 
-// key is the file of the server's key.
-func (s *serving) key() string { return cmp.Or(s.Key, keyPath(s.dir)) }
-
 // sayWhere writes where the server is, until the returned function is called.
 func (c *serveCmd) sayWhere(d *doors) (forget func(), err error) {
-	s := serving{Format: servingFormat, URL: openable(d.main.Addr()), At: c.reached(d), Owner: c.Owner, Key: c.IdentityKey}
+	s := serving{Format: servingFormat, URL: openable(d.main.Addr()), At: c.reached(d), Owner: c.Owner}
 	data, err := json.Marshal(s)
 	if err == nil {
 		err = durable.Replace(servingPath(c.Data), append(data, '\n'))
@@ -45,14 +40,16 @@ func (c *serveCmd) sayWhere(d *doors) (forget func(), err error) {
 	return func() { _ = os.Remove(servingPath(c.Data)) }, err
 }
 
-// servingOver is the server that runs over a data directory; nil where none says so.
+// servingOver is the server that runs over a data directory; nil where none says so. Only an
+// address of this machine counts, and only the key beside it ever signs for it: a folder
+// that somebody else made can't lead commands, or what another key signs, elsewhere.
 func servingOver(dir string) *serving {
 	data, err := os.ReadFile(servingPath(dir))
 	if err != nil {
 		return nil
 	}
 	s := serving{dir: dir}
-	if json.Unmarshal(data, &s) != nil || s.Format != servingFormat || checkURL(s.URL) != nil {
+	if json.Unmarshal(data, &s) != nil || s.Format != servingFormat || !onLoopback(s.URL) {
 		return nil
 	}
 	return &s
@@ -80,4 +77,10 @@ func (s *serving) answers() bool {
 	}
 	_ = conn.Close()
 	return true
+}
+
+// onLoopback reports whether an address is one of this machine alone.
+func onLoopback(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && checkURL(address) == nil && loopback(net.JoinHostPort(u.Hostname(), "0"))
 }

@@ -169,7 +169,7 @@ const ownersEvery = time.Hour
 // ownersToken is a token of the first owner of the server that runs over a directory whose
 // key we may read: the same one for an hour. It is "" where there is no key.
 func (p *program) ownersToken(here *serving) string {
-	key, err := auth.LoadKey(here.key())
+	key, err := auth.LoadKey(keyPath(here.dir))
 	if err != nil {
 		return ""
 	}

@@ -42,6 +42,7 @@ func TestOwnersTokenStaysForAnHour(t *testing.T) {
 func TestServingIsBelievedOnlyInItsForm(t *testing.T) {
 	for name, s := range map[string]any{
 		"another form": serving{Format: "ubl.serving.v9", URL: "http://127.0.0.1:1"},
+		"elsewhere":    serving{Format: servingFormat, URL: "http://192.0.2.1:8080"},
 		"no URL":       serving{Format: servingFormat, URL: "file:///etc/passwd"},
 		"no object":    []int{1},
 	} {

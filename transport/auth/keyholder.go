@@ -17,13 +17,14 @@ import (
 
 // Commands on the server's own machine that may read its key can sign anything anyway. So
 // they may ask the running server about an address (where it belongs) and for a sign-in
-// link, by a voucher: a token of an audience of its own, for one address and a minute. It
-// counts for nothing else, so that a program which listens at the server's address by
-// mistake gets no credential of a person.
+// link, by a voucher: a token of an audience of its own, for one question, one address and a
+// minute. It counts for nothing else, so that a program which listens at the server's
+// address by mistake gets no credential of a person, and no link by a voucher for the rest.
 
 const (
-	// keyholderAudience keeps vouchers apart from bearer tokens and sessions.
-	keyholderAudience = "ubl-keyholder"
+	// keyholderAudience, with the path behind it, keeps vouchers apart from bearer tokens,
+	// sessions and each other.
+	keyholderAudience = "ubl-keyholder "
 	// voucherTTL is how long one holds.
 	voucherTTL = time.Minute
 
@@ -33,8 +34,8 @@ const (
 	LinkPath = "/auth/keyholder/link"
 )
 
-// Voucher makes a voucher for an address.
-func (k *Key) Voucher(email string, now time.Time, random io.Reader) (string, error) {
+// Voucher makes a voucher for a path of those and an address.
+func (k *Key) Voucher(path, email string, now time.Time, random io.Reader) (string, error) {
 	email = lowerEmail(email)
 	if !validEmail(email) {
 		return "", ubl.Errorf(ubl.CodeValidation, "the email address is not one that can be used")
@@ -44,13 +45,13 @@ func (k *Key) Voucher(email string, now time.Time, random io.Reader) (string, er
 		return "", fmt.Errorf("couldn't draw a voucher's id: %w", err)
 	}
 	return k.sign(&jwt.Claims{
-		Issuer: LocalIssuer, Audience: jwt.Audience{keyholderAudience}, Subject: email, ID: hex.EncodeToString(id[:]),
+		Issuer: LocalIssuer, Audience: jwt.Audience{keyholderAudience + path}, Subject: email, ID: hex.EncodeToString(id[:]),
 		IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(voucherTTL)),
 	})
 }
 
-// vouched is the address of a request's voucher.
-func (a *Authenticator) vouched(r *http.Request) (email string, err error) {
+// vouched is the address of a request's voucher for the path.
+func (a *Authenticator) vouched(r *http.Request, path string) (email string, err error) {
 	sent, err := bearerOf(r.Header)
 	if err != nil {
 		return "", err
@@ -64,7 +65,7 @@ func (a *Authenticator) vouched(r *http.Request) (email string, err error) {
 	if err := token.Claims(c.signer.key.public, c); err != nil {
 		return "", notValid(err)
 	}
-	switch err := c.check(LocalIssuer, keyholderAudience, now); {
+	switch err := c.check(LocalIssuer, keyholderAudience+path, now); {
 	case err != nil:
 		return "", err
 	case !validEmail(c.Subject), c.Expiry.Time().After(now.Add(voucherTTL + leeway)):
@@ -84,7 +85,7 @@ type HomeAnswer struct {
 }
 
 func (a *Authenticator) homeOfVouched(w http.ResponseWriter, r *http.Request) error {
-	email, err := a.vouched(r)
+	email, err := a.vouched(r, HomePath)
 	if err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ type LinkAnswer struct {
 const linkTTL = 10 * time.Minute
 
 func (a *Authenticator) linkForVouched(w http.ResponseWriter, r *http.Request) error {
-	email, err := a.vouched(r)
+	email, err := a.vouched(r, LinkPath)
 	if err != nil {
 		return err
 	}

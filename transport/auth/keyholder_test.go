@@ -20,10 +20,10 @@ func (d *desk) ask(method, path, token string) *httptest.ResponseRecorder {
 	return w
 }
 
-// voucher is one of the key's for an address.
-func (d *desk) voucher(t testing.TB, email string) string {
+// voucher is one of the key's for a path and an address.
+func (d *desk) voucher(t testing.TB, path, email string) string {
 	t.Helper()
-	v, err := d.key.Voucher(email, d.house.Clock.Now(), rand.Reader)
+	v, err := d.key.Voucher(path, email, d.house.Clock.Now(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestKeyholderAsksWhereSomebodyBelongs(t *testing.T) {
 		"bob@corp.example":  {TenantID: "t:corp.example", Claimed: true},
 		"eve@stranger.test": {TenantID: ubl.PersonalTenant(localPerson("", "eve@stranger.test").UserID)},
 	} {
-		w := d.ask(http.MethodGet, HomePath, d.voucher(t, email))
+		w := d.ask(http.MethodGet, HomePath, d.voucher(t, HomePath, email))
 		var got HomeAnswer
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusOK || got != want {
 			t.Errorf("%s: %d %s, want %+v", email, w.Code, w.Body, want)
@@ -54,7 +54,7 @@ func TestKeyholderAsksWhereSomebodyBelongs(t *testing.T) {
 // TestKeyholderGetsALink that begins one session, as the one that serve prints.
 func TestKeyholderGetsALink(t *testing.T) {
 	d := openDesk(t)
-	w := d.ask(http.MethodPost, LinkPath, d.voucher(t, "ann@corp.example"))
+	w := d.ask(http.MethodPost, LinkPath, d.voucher(t, LinkPath, "ann@corp.example"))
 	var link LinkAnswer
 	if err := json.Unmarshal(w.Body.Bytes(), &link); err != nil || w.Code != http.StatusCreated || link.Seconds != 600 {
 		t.Fatalf("%d %s", w.Code, w.Body)
@@ -79,15 +79,15 @@ func TestOnlyVouchersVouch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged, err := stranger.Voucher("ann@corp.example", now, rand.Reader)
+	forged, err := stranger.Voucher(HomePath, "ann@corp.example", now, rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	late, err := d.key.Voucher("ann@corp.example", now.Add(-2*voucherTTL), rand.Reader)
+	late, err := d.key.Voucher(HomePath, "ann@corp.example", now.Add(-2*voucherTTL), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	early, err := d.key.Voucher("ann@corp.example", now.Add(time.Hour), rand.Reader)
+	early, err := d.key.Voucher(HomePath, "ann@corp.example", now.Add(time.Hour), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,8 +98,11 @@ func TestOnlyVouchersVouch(t *testing.T) {
 			}
 		}
 	}
+	if w := d.ask(http.MethodPost, LinkPath, d.voucher(t, HomePath, "ann@corp.example")); w.Code != http.StatusUnauthorized {
+		t.Errorf("a voucher for the other question: %d %s", w.Code, w.Body)
+	}
 	r := httptest.NewRequest(http.MethodGet, d.origin+"/api/whoami", nil)
-	r.Header.Set("Authorization", "Bearer "+d.voucher(t, "ann@corp.example"))
+	r.Header.Set("Authorization", "Bearer "+d.voucher(t, HomePath, "ann@corp.example"))
 	if _, err := d.Authenticate(r.Context(), r); ubl.CodeOf(err) != ubl.CodeUnauthorized {
 		t.Errorf("a voucher signs in: %v", err)
 	}

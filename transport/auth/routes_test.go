@@ -159,12 +159,12 @@ var arrivals = map[string][]func(*testing.T, *booth) func() *httptest.ResponseRe
 	}},
 	"GET " + HomePath: {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
 		return func() *httptest.ResponseRecorder {
-			return b.ask(http.MethodGet, HomePath, b.voucher(t, "ann@corp.example"))
+			return b.ask(http.MethodGet, HomePath, b.voucher(t, HomePath, "ann@corp.example"))
 		}
 	}},
 	"POST " + LinkPath: {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
 		return func() *httptest.ResponseRecorder {
-			return b.ask(http.MethodPost, LinkPath, b.voucher(t, "ann@corp.example"))
+			return b.ask(http.MethodPost, LinkPath, b.voucher(t, LinkPath, "ann@corp.example"))
 		}
 	}},
 	"GET /auth/oidc/{id}/start": {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
