@@ -31,6 +31,7 @@ func (c *exportCmd) Run(ctx context.Context, p *program) error {
 	if tenant != "" && !tenant.Valid() {
 		return usagef("--tenant is not the id of a tenant, like t:example.com")
 	}
+	c.Data = p.offline(c.Data)
 	if c.All != "" && p.given("data") {
 		return thenDo(usagef("--all asks a running server"), "start one over the directory, and leave out --data")
 	}

@@ -84,3 +84,15 @@ func onLoopback(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && checkURL(address) == nil && loopback(net.JoinHostPort(u.Hostname(), "0"))
 }
+
+// offline is the data directory that a command reads itself, "" where a server runs over one
+// that the command line doesn't name, as in the container, where UBL_DATA is set: it is asked.
+func (p *program) offline(dir string) string {
+	if dir == "" || p.given("data") {
+		return dir
+	}
+	if here := servingOver(dir); here != nil && here.answers() {
+		return ""
+	}
+	return dir
+}
