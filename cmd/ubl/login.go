@@ -95,6 +95,7 @@ func (c *loginCmd) ask(ctx context.Context, p *program, kept *profile) error {
 	if err := server.call(ctx, "POST", auth.CLIBeginPath, body, &begun); err != nil {
 		return err
 	}
+	stopped := ctx
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(begun.Seconds)*time.Second)
 	defer cancel()
 	link := clean(begun.Link)
@@ -122,8 +123,12 @@ func (c *loginCmd) ask(ctx context.Context, p *program, kept *profile) error {
 		default:
 			return err
 		}
-		if !every(ctx, loginEvery) {
-			return thenDo(errors.New("nobody agreed in time"), "run ubl login again")
+		switch {
+		case every(ctx, loginEvery):
+		case stopped.Err() != nil:
+			return stopped.Err()
+		default:
+			return thenDo(errors.New("nobody agreed in time"), `run "ubl login" again`)
 		}
 	}
 }
