@@ -261,21 +261,25 @@ type PlatformToken struct {
 	// Kind is [TokenSession] or [TokenBearer]; "" for one of the latter from before
 	// there were sessions.
 	Kind TokenKind `json:"kind,omitempty"`
-	// Label tells a person's sessions apart, as "Safari on iPhone", and Method says
-	// how they signed in; both "" for a bearer token.
+	// Label tells a person's sessions apart, as "Safari on iPhone", and their command
+	// lines' tokens; Method says how a session's person signed in. Both are "" for other
+	// bearer tokens.
 	Label  string       `json:"label,omitempty"`
 	Method SignInMethod `json:"method,omitempty"`
 	// Turn counts how often the session's cookie was made anew.
 	Turn int64 `json:"turn,omitempty"`
 }
 
-// OneTimeLink is a link that begins a session once.
+// OneTimeLink is a link that begins a session once, or gives a command line its token once.
 type OneTimeLink struct {
 	Hash      string   `json:"hash"` // of the code in it, hex SHA-256
 	UserID    UserID   `json:"user_id"`
 	TenantID  TenantID `json:"tenant_id"`
 	Email     string   `json:"email"`
 	ExpiresAt Time     `json:"expires_at"`
+	// Sealed is what the node that offers the link keeps in it for whoever uses it, under a
+	// key of the node's; "" for nothing.
+	Sealed string `json:"sealed,omitempty"`
 }
 
 // TokenKind says what a platform token is for.

@@ -46,6 +46,10 @@ func (p *partition) isFull() bool {
 // many it has; ok is false where the system doesn't tell.
 func (e *Engine) Space() (free, size int64, ok bool) { return diskSpace(e.dir) }
 
+// DiskSpace is how many bytes are left on a path's disk, and how many it has; ok is false
+// where this system doesn't say.
+func DiskSpace(path string) (free, size int64, ok bool) { return diskSpace(path) }
+
 // freeSpace is how many bytes the disk of a path has left for us, 0 where it
 // doesn't tell.
 func freeSpace(path string) int64 {

@@ -52,6 +52,25 @@ func TestBackupIsForOwnersOfTenantZero(t *testing.T) {
 	}
 }
 
+// TestBackupOfANodeAlone: whom the node lets operate backs it up while they own their tenant.
+func TestBackupOfANodeAlone(t *testing.T) {
+	for role, want := range map[ubl.Role]int{ubl.RoleOwner: 200, ubl.RoleMember: 403} {
+		w := newWorld(func(o *transport.Options) {
+			o.Authenticate = func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					caller := &envelope.Caller{Identity: ubl.Identity{UserID: "u:owner", TenantID: "t:localhost"}, Operates: true}
+					caller.Let(role)
+					next.ServeHTTP(w, r.WithContext(envelope.WithCaller(r.Context(), caller)))
+				})
+			}
+			o.Backup = func(context.Context, io.Writer) error { return nil }
+		})
+		if rec := w.do("POST", "/api/platform/backup", nil); rec.Code != want {
+			t.Errorf("%s: %d %s, want %d", role, rec.Code, rec.Body, want)
+		}
+	}
+}
+
 // TestBackupIsSensitive: it takes everything out, so that an operator at a browser
 // must have proved lately who they are.
 func TestBackupIsSensitive(t *testing.T) {

@@ -141,7 +141,7 @@ func (s *State) roomForOneMore(c ubl.CreateInvitation, now ubl.Time) error {
 			return ubl.Errorf(ubl.CodeConflict, "the id is taken")
 		case !i.Open(now):
 		case ubl.SameEmail(i.Email, c.Invitee.Email):
-			return ubl.Errorf(ubl.CodeConflict, "the address has an invitation that is open; take it back before making another, in the app or with \"ubl invitations revoke\"")
+			return ubl.Errorf(ubl.CodeConflict, "the address has an invitation that is open; take it back before making another, in the app or with \"ubl invite revoke\"")
 		default:
 			open, next = open+1, min(next, i.ExpiresAt)
 		}

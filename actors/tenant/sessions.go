@@ -100,11 +100,11 @@ func firstUse(p ubl.PlatformToken) string {
 	return fmt.Sprintf("A token of %s in %s was used for the first time.", p.UserID, p.TenantID)
 }
 
-// decideAdmit admits a token. A session may use up a link, in the same commit.
+// decideAdmit admits a token. It may use up a link, in the same commit.
 func (s *State) decideAdmit(c ubl.AdmitToken, at actors.Moment) (*plan, error) {
 	p := tokenPlan(platform{PlatformToken: c.Token}, ubl.DidTokenCreate)
 	if c.Token.Kind != ubl.TokenSession {
-		return p, nil
+		return p, s.useLink(p, c, at.Now)
 	}
 	if err := s.paced(person{c.Token.TenantID, c.Token.UserID}, ubl.DidPlatformTokenCreate, at.Now); err != nil {
 		return nil, err

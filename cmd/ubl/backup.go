@@ -33,6 +33,7 @@ type backupCmd struct {
 
 // Run makes the file, which appears whole or not at all.
 func (c *backupCmd) Run(ctx context.Context, p *program) error {
+	c.Data = p.offline(c.Data)
 	recipients, err := c.recipients()
 	if err == nil {
 		err = c.use(p)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,19 +57,6 @@ func TestCopyable(t *testing.T) {
 		}
 		if got := (&program{name: "ubl"}).copyable(text); got != text {
 			t.Errorf("%s: %s", text, got)
-		}
-	}
-}
-
-// TestEveryCommandHasExamples: each command's help ends with lines to copy.
-func TestEveryCommandHasExamples(t *testing.T) {
-	parser, err := newParser(&cli{}, &program{out: io.Discard, err: io.Discard}, func(int) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range parser.Model.Leaves(true) {
-		if len(examples[c.Path()]) == 0 {
-			t.Errorf("%s has no example", c.Path())
 		}
 	}
 }

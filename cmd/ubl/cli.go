@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -14,41 +15,63 @@ type cli struct {
 
 	Show kong.VersionFlag `name:"version" short:"v" config:"-" help:"Print the version."`
 
-	Serve       serveCmd       `cmd:"" help:"Run the server."`
-	Token       tokenCmd       `cmd:"" help:"Print a bearer token, made with the server's key."`
-	Key         keyCmd         `cmd:"" help:"Rotate the server's key, or list its keys."`
-	Invite      inviteCmd      `cmd:"" help:"Invite a person into your tenant, with a link that works once."`
-	Invitations invitationsCmd `cmd:"" help:"List the invitations into your tenant, and take one back."`
-	Send        sendCmd        `cmd:"" help:"Send a message."`
-	Tail        tailCmd        `cmd:"" help:"Follow a room."`
-	Rooms       roomsCmd       `cmd:"" help:"List rooms."`
-	Looked      showCmd        `cmd:"" name:"show" help:"Show a room, a container or an Agreement, as it is or was."`
-	Members     membersCmd     `cmd:"" help:"List the people and agents of your tenant."`
-	Domains     domainsCmd     `cmd:"" help:"See and claim the mail domains whose people join your tenant."`
-	DeadLetters deadLettersCmd `cmd:"" name:"deadletters" help:"See what could not be done by itself, and have it tried again."`
-	Sealed      sealedCmd      `cmd:"" help:"See the rooms and containers that nobody is left in, and give them to an heir."`
-	Servers     serversCmd     `cmd:"" help:"List the servers of tools, and how they are doing."`
-	History     historyCmd     `cmd:"" help:"Read a room's messages."`
-	File        fileCmd        `cmd:"" help:"Put files into workspaces, and get them."`
-	Export      exportCmd      `cmd:"" help:"Write a tenant's ledger to standard output."`
-	Verify      verifyCmd      `cmd:"" help:"Check an exported ledger, offline."`
-	Scrub       scrubCmd       `cmd:"" help:"Check a stopped server's data: every page, value and number. With --json it also prints digests, to compare two copies."`
-	Backup      backupCmd      `cmd:"" help:"Back up everything into one file. A running server wants the token of one of its operators (serve --operator EMAIL); --data DIR is for a stopped one."`
-	Restore     restoreCmd     `cmd:"" help:"Make a data directory from a backup."`
-	Limits      limitsCmd      `cmd:"" help:"Print the limits of a server, which hold by default."`
-	Bench       benchCmd       `cmd:"" help:"Measure this machine, or fill a data directory."`
-	Health      healthCmd      `cmd:"" help:"Ask a server whether it takes requests."`
-	MCPCheck    mcpCheckCmd    `cmd:"" name:"mcp-check" help:"Connect as an agent does: list the tools, send a message, look its receipt up."`
-	Cluster     clusterCmd     `cmd:"" help:"See and manage the nodes of a cluster."`
-	Version     versionCmd     `cmd:"" help:"Print the version."`
-	Completion  completionCmd  `cmd:"" help:"Print a completion script for a shell."`
+	Login    loginCmd    `cmd:"" group:"You and your server" help:"Sign in to a server through your browser, and keep that as a profile."`
+	Logout   logoutCmd   `cmd:"" group:"You and your server" help:"End a profile and its token."`
+	Profiles profilesCmd `cmd:"" group:"You and your server" help:"List the servers that you are signed in to, and choose the default one."`
+	Whoami   whoamiCmd   `cmd:"" group:"You and your server" help:"Say which server you are on, and who you are there."`
+	Open     openCmd     `cmd:"" group:"You and your server" help:"Open the app in your browser, on the server's own machine with a fresh sign-in link."`
+	Token    tokensCmd   `cmd:"" group:"You and your server" help:"Make tokens with the server's key; list and revoke those that there are."`
+
+	Rooms   roomsCmd   `cmd:"" group:"Rooms and messages" help:"List rooms."`
+	Room    roomCmd    `cmd:"" group:"Rooms and messages" help:"Make, join, leave and end rooms."`
+	Send    sendCmd    `cmd:"" group:"Rooms and messages" help:"Send a message."`
+	History historyCmd `cmd:"" group:"Rooms and messages" help:"Read a room's messages."`
+	Tail    tailCmd    `cmd:"" group:"Rooms and messages" help:"Follow a room."`
+	Looked  showCmd    `cmd:"" group:"Rooms and messages" name:"show" help:"Show a room, a container or an Agreement, as it is or was."`
+
+	Doc  docCmd  `cmd:"" group:"Documents and files" help:"List, read, write and find documents."`
+	File fileCmd `cmd:"" group:"Documents and files" help:"Put files into workspaces, and get them."`
+
+	Members     membersCmd     `cmd:"" group:"People, agents and tools" help:"List the people and agents of your tenant."`
+	Member      memberCmd      `cmd:"" group:"People, agents and tools" help:"List, add and remove members of the tenant, rooms and containers."`
+	Invite      invitesCmd     `cmd:"" group:"People, agents and tools" help:"Invite people into your tenant; list and take back invitations."`
+	Invitations invitationsCmd `cmd:"" group:"People, agents and tools" hidden:"" help:"List the invitations into the tenant, and take one back."`
+	Tool        toolCmd        `cmd:"" group:"People, agents and tools" help:"Say who may use which tool."`
+	Servers     serversCmd     `cmd:"" group:"People, agents and tools" help:"List the servers of tools, and how they are doing."`
+	MCPCheck    mcpCheckCmd    `cmd:"" group:"People, agents and tools" name:"mcp-check" help:"Connect as an agent does: list the tools, send a message, look its receipt up."`
+	Domains     domainsCmd     `cmd:"" group:"People, agents and tools" help:"See and claim the mail domains whose people join your tenant."`
+	Sealed      sealedCmd      `cmd:"" group:"People, agents and tools" help:"See the rooms and containers that nobody is left in, and give them to an heir."`
+	DeadLetters deadLettersCmd `cmd:"" group:"People, agents and tools" name:"deadletters" help:"See what could not be done by itself, and have it tried again."`
+
+	Export exportCmd `cmd:"" group:"The ledger" help:"Write a tenant's ledger to standard output, or all that it has into a folder."`
+	Verify verifyCmd `cmd:"" group:"The ledger" help:"Check an exported ledger, offline."`
+
+	Serve   serveCmd   `cmd:"" group:"Running a server" help:"Run the server."`
+	Health  healthCmd  `cmd:"" group:"Running a server" help:"Ask a server whether it takes requests."`
+	Doctor  doctorCmd  `cmd:"" group:"Running a server" help:"Check disk, clock, ports, permissions, backup and reachability, and say what to do."`
+	Key     keyCmd     `cmd:"" group:"Running a server" help:"Rotate the server's key, or list its keys."`
+	Backup  backupCmd  `cmd:"" group:"Running a server" help:"Back up everything into one file. A running server wants the token of one of its operators (serve --operator EMAIL); --data DIR is for a stopped one."`
+	Restore restoreCmd `cmd:"" group:"Running a server" help:"Make a data directory from a backup."`
+	Scrub   scrubCmd   `cmd:"" group:"Running a server" help:"Check a stopped server's data: every page, value and number. With --json it also prints digests, to compare two copies."`
+	Cluster clusterCmd `cmd:"" group:"Running a server" help:"See and manage the nodes of a cluster."`
+	Limits  limitsCmd  `cmd:"" group:"Running a server" help:"Print the limits of a server, which hold by default."`
+	Bench   benchCmd   `cmd:"" group:"Running a server" help:"Measure this machine, or fill a data directory."`
+
+	Version    versionCmd    `cmd:"" group:"This program" help:"Print the version."`
+	Completion completionCmd `cmd:"" group:"This program" help:"Print a completion script for a shell."`
+	Values     valuesCmd     `cmd:"" name:"__values" hidden:"" help:"List what may stand at a place of the command line."`
 }
 
 // Shared groups of flags.
 type (
+	// whichServer says which server a command asks; see target.go.
+	whichServer struct {
+		URL     string `name:"url" help:"The server; without one, the profile's, else http://127.0.0.1:8080." placeholder:"URL"`
+		Profile string `complete:"profiles" help:"The server and sign-in of this profile, as \"ubl profiles\" lists them." placeholder:"NAME"`
+	}
 	// remote is where the client commands find the server, and as whom.
 	remote struct {
-		URL       string `name:"url" default:"http://127.0.0.1:8080" help:"The server." placeholder:"URL"`
+		whichServer
 		TokenFile string `name:"token-file" type:"path" help:"File with the bearer token; else it is the variable UBL_TOKEN." placeholder:"FILE"`
 	}
 	// format is how results are written.
@@ -68,6 +91,7 @@ Exit codes: 0 fine, 1 failed (or does not verify), 2 the command line is wrong,
 
 // exitHelp stands below a command's help where it ends with more than the usual codes.
 var exitHelp = map[string]string{
+	"doctor": "0 all is well, or merely odd (warn), 1 a check failed, 2 the command line is wrong.",
 	"serve":  "0 it was stopped, 1 failed, 2 the command line is wrong, 75 the disk is full: free some space, then start again.",
 	"export": "0 all is there, 1 failed, 2 the command line is wrong, 65 all is there that can be read: atoms are missing, or may be.",
 	"verify": "0 the ledger holds, 1 it doesn't, 2 the command line is wrong, 65 what is there holds: atoms are missing, or may be.",
@@ -80,33 +104,58 @@ var examples = map[string][]string{
 		"ubl serve --data /var/lib/ubl --listen 127.0.0.1:0",
 		"ubl serve --listen 0.0.0.0:8080 --public-url https://ubl.example.com --oidc-issuer https://id.example.com --oidc-audience ubl",
 	},
-	"token": {
-		"export UBL_TOKEN=$(ubl token owner@localhost)",
-		"ubl token ana@example.com --service builder --ttl 720h",
-	},
-	"key rotate":         {"ubl key rotate", "ubl key rotate --keep 0 --identity-key /var/lib/ubl/identity.key"},
-	"key list":           {"ubl key list"},
-	"invite":             {"ubl invite eve@example.org", "ubl invite eve@example.org --role owner --ttl 24h --json"},
-	"invitations list":   {"ubl invitations list", "ubl invitations list --json"},
-	"invitations revoke": {"ubl invitations revoke i:0123456789abcdef0123456789abcdef"},
-	"send":               {`ubl send general "good morning"`, "uptime | ubl send r:general -"},
-	"tail":               {"ubl tail general", "ubl tail general --from 0 --json"},
-	"rooms":              {"ubl rooms"},
-	"show":               {"ubl show general", "ubl show r:plans --as-of 2026-01-31T12:00:00Z", "ubl show a:tenant:t:example.com --as-of 4711 --json"},
-	"members":            {"ubl members", "ubl members --former", "ubl members --json"},
-	"servers":            {"ubl servers", "ubl servers --json"},
-	"history":            {"ubl history general --limit 20"},
-	"export":             {"ubl export --tenant t:example.com > ledger.ndjson", "ubl export --tenant t:example.com --data ./ubl-data | ubl verify -"},
-	"verify":             {"ubl verify ledger.ndjson", "ubl verify ledger.ndjson --head h:50e4…", "ubl export --tenant t:localhost | ubl verify -"},
-	"scrub":              {"ubl scrub --data ./ubl-data", "ubl scrub --json", "ubl scrub --data ./ubl-data --accept-journal-loss"},
-	"backup":             {"ubl backup monday.tar", "ubl backup monday.tar --data ./ubl-data", "ubl backup monday.tar.age --encrypt-to-file recipients.txt"},
-	"restore":            {"ubl restore monday.tar --data ./ubl-new --identity-key ./kept/identity.key", "ubl restore monday.tar.age --data ./ubl-new --decrypt-with age.key"},
-	"bench":              {"ubl bench --writers 64 --seconds 5 --json", "ubl bench --prepare-rooms 100000 --data ./big", "ubl bench --prepare-events 1000000 --data ./old"},
-	"limits":             {"ubl limits", "ubl limits --config ubl.yaml"},
-	"health":             {"ubl health", "ubl health --wait 5m --url https://ubl.example.com", "ubl health --live"},
-	"mcp-check":          {"ubl mcp-check", "ubl mcp-check --room - --json", "ubl mcp-check --path /mcp --url https://ubl.example.com"},
-	"version":            {"ubl version", "ubl version --json"},
-	"completion":         {`source <(ubl completion bash)`, "ubl completion fish > ~/.config/fish/completions/ubl.fish"},
+	"login":      {"ubl login", "ubl login https://ubl.example.com --name work", "ubl login http://127.0.0.1:8080 --no-browser"},
+	"logout":     {"ubl logout", "ubl logout work"},
+	"profiles":   {"ubl profiles", "ubl profiles --use work --json"},
+	"whoami":     {"ubl whoami", "ubl whoami --profile work --json"},
+	"open":       {"ubl open", "ubl open eve@example.com --data /var/lib/ubl --print"},
+	"key rotate": {"ubl key rotate", "ubl key rotate --keep 0 --identity-key /var/lib/ubl/identity.key"},
+	"key list":   {"ubl key list"},
+	"send":       {`ubl send general "good morning"`, "uptime | ubl send r:general -"},
+	"tail":       {"ubl tail general", "ubl tail general --from 0 --json"},
+	"rooms":      {"ubl rooms"},
+	"show":       {"ubl show general", "ubl show r:plans --as-of 2026-01-31T12:00:00Z", "ubl show a:tenant:t:example.com --as-of 4711 --json"},
+	"members":    {"ubl members", "ubl members --former", "ubl members --json"},
+	"servers":    {"ubl servers", "ubl servers --json"},
+	"history":    {"ubl history general --limit 20"},
+	"export":     {"ubl export --tenant t:example.com > ledger.ndjson", "ubl export --tenant t:example.com --data ./ubl-data | ubl verify -", "ubl export --all ./everything"},
+	"verify":     {"ubl verify ledger.ndjson", "ubl verify ledger.ndjson --head h:50e4…", "ubl export --tenant t:localhost | ubl verify -"},
+	"scrub":      {"ubl scrub --data ./ubl-data", "ubl scrub --json", "ubl scrub --data ./ubl-data --accept-journal-loss"},
+	"backup":     {"ubl backup monday.tar", "ubl backup monday.tar --data ./ubl-data", "ubl backup monday.tar.age --encrypt-to-file recipients.txt"},
+	"restore":    {"ubl restore monday.tar --data ./ubl-new --identity-key ./kept/identity.key", "ubl restore monday.tar.age --data ./ubl-new --decrypt-with age.key"},
+	"bench":      {"ubl bench --writers 64 --seconds 5 --json", "ubl bench --prepare-rooms 100000 --data ./big", "ubl bench --prepare-events 1000000 --data ./old"},
+	"limits":     {"ubl limits", "ubl limits --config ubl.yaml"},
+	"doctor":     {"ubl doctor", "ubl doctor --data /var/lib/ubl --public-url https://ubl.example.com --json"},
+	"health":     {"ubl health", "ubl health --wait 5m --url https://ubl.example.com", "ubl health --live"},
+	"mcp-check":  {"ubl mcp-check", "ubl mcp-check --room - --json", "ubl mcp-check --path /mcp --url https://ubl.example.com"},
+	"version":    {"ubl version", "ubl version --json"},
+	"__values":   {"ubl __values rooms"},
+	"completion": {`source <(ubl completion bash)`, "ubl completion fish > ~/.config/fish/completions/ubl.fish"},
+
+	"room list":          {`ubl room list`},
+	"room create":        {`ubl room create "Launch plans"`, `ubl room create Board --join tenant --keep 365`},
+	"room join":          {`ubl room join plans`},
+	"room leave":         {`ubl room leave plans`},
+	"room archive":       {`ubl room archive plans --yes`},
+	"member list":        {`ubl member list`, `ubl member list --room plans`},
+	"member add":         {`ubl member add eve@example.com --room plans`, `ubl member add u:ca6125ff58bada5aba2e2d0f84e82f0d --container w:drafts --role owner`},
+	"member remove":      {`ubl member remove eve@example.com --room plans`, `ubl member remove eve@example.com --yes`},
+	"member role":        {`ubl member role eve@example.com owner`, `ubl member role eve@example.com member --room plans`},
+	"invite create":      {`ubl invite eve@example.org`, `ubl invite eve@example.org --role owner --ttl 24h --json`},
+	"invitations list":   {"ubl invitations list"},
+	"invitations revoke": {"ubl invitations revoke eve@example.org"},
+	"invite list":        {`ubl invite list`, `ubl invite list --json`},
+	"invite revoke":      {`ubl invite revoke eve@example.org`, `ubl invite revoke i:0123456789abcdef0123456789abcdef`},
+	"token create":       {`export UBL_TOKEN=$(ubl token ana@example.com)`, `ubl token ana@example.com --service builder --ttl 720h`},
+	"token list":         {`ubl token list`, `ubl token list --json`},
+	"token revoke":       {`ubl token revoke 0123456789abcdef0123456789abcdef`},
+	"doc list":           {`ubl doc list`, `ubl doc list --workspace plans --json`},
+	"doc get":            {`ubl doc get Launch`, `ubl doc get d:01890000-0000-7000-8000-000000000000 --at-version 2 > launch.md`},
+	"doc put":            {`ubl doc put launch.md`, `ubl doc put launch.md --document Launch --if-version 3`, `date | ubl doc put - --title Now --workspace plans`},
+	"doc search":         {`ubl doc search "launch mond*"`},
+	"tool list":          {`ubl tool list`, `ubl tool list --server weather --json`},
+	"tool allow":         {`ubl tool allow weather.forecast`, `ubl tool allow messenger.send --member eve@example.com --per-minute 60`},
+	"tool deny":          {`ubl tool deny office.document.delete`},
 
 	"domains list":    {"ubl domains list", "ubl domains list --json"},
 	"domains claim":   {"ubl domains claim example.com", "ubl domains claim example.com --json"},
@@ -150,14 +199,31 @@ func (p *program) printHelp(o kong.HelpOptions, ctx *kong.Context) error {
 		return err
 	}
 	node := ctx.Selected()
-	if node == nil || len(examples[node.Path()]) == 0 {
+	if node == nil {
 		return nil
+	}
+	if slices.ContainsFunc(node.Flags, func(f *kong.Flag) bool { return f.Name == "profile" }) {
+		fmt.Fprintf(ctx.Stdout, "\n%s\n", precedence)
 	}
 	if codes := exitHelp[node.Path()]; codes != "" {
 		fmt.Fprintf(ctx.Stdout, "\nExit codes: %s\n", codes)
 	}
-	_, err := fmt.Fprintf(ctx.Stdout, "\nExamples:\n  %s\n", p.copyable(strings.Join(examples[node.Path()], "\n  ")))
+	_, err := fmt.Fprintf(ctx.Stdout, "\nExamples:\n  %s\n", p.copyable(strings.Join(examplesOf(node), "\n  ")))
 	return err
+}
+
+// examplesOf are a command's; of one that has others below it, the first of each and all of
+// what it does by itself.
+func examplesOf(node *kong.Node) []string {
+	own := examples[node.Path()]
+	for _, child := range node.Children {
+		below := examplesOf(child)
+		if child != node.DefaultCmd {
+			below = below[:min(1, len(below))]
+		}
+		own = append(own[:len(own):len(own)], below...)
+	}
+	return own
 }
 
 // withVariable adds to a flag's help its default, where the placeholder hides

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"ubl"
-	"ubl/secretfile"
 	"ubl/transport/envelope"
 )
 
@@ -48,35 +47,19 @@ type client struct {
 
 // client makes the client that the flags describe.
 func (r *remote) client(p *program) (*client, error) {
-	if _, err := r.address(); err != nil {
-		return nil, err
-	}
-	token, err := r.credential(p)
+	at, err := r.target(p)
 	if err != nil {
 		return nil, err
 	}
-	return r.as(p, token)
+	return p.client(at), nil
 }
 
-// address is the server's URL.
-func (r *remote) address() (*url.URL, error) {
-	u, err := url.Parse(r.URL)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, usagef("--url is not a URL that begins with http:// or https://")
-	}
-	return u, nil
-}
-
-// as makes the client of somebody with a token.
-func (r *remote) as(p *program, token string) (*client, error) {
-	u, err := r.address()
-	if err != nil {
-		return nil, err
-	}
-	if u.Scheme == "http" && !loopback(net.JoinHostPort(u.Hostname(), "0")) {
+// client makes a client of a target.
+func (p *program) client(at *target) *client {
+	if u, err := url.Parse(at.url); at.token != "" && err == nil && u.Scheme == "http" && !loopback(net.JoinHostPort(u.Hostname(), "0")) {
 		fmt.Fprintln(p.err, "ubl: warning: the token travels without TLS")
 	}
-	return &client{base: strings.TrimSuffix(r.URL, "/"), token: token, pause: pause, err: p.err, tries: tries, http: &http.Client{
+	return &client{base: at.url, token: at.token, pause: pause, err: p.err, tries: tries, http: &http.Client{
 		Transport: &http.Transport{
 			Proxy:                 http.ProxyFromEnvironment,
 			DialContext:           (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
@@ -85,23 +68,7 @@ func (r *remote) as(p *program, token string) (*client, error) {
 		},
 		// A redirect would carry the token to wherever it points.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
-}
-
-// credential is the bearer token, never from a flag.
-func (r *remote) credential(p *program) (string, error) {
-	if r.TokenFile == "" {
-		if token := strings.TrimSpace(p.env["UBL_TOKEN"]); token != "" {
-			return token, nil
-		}
-		return "", usagef("a token is needed: export UBL_TOKEN=$(ubl token EMAIL), or give --token-file")
-	}
-	const holds = "a token as \"ubl token\" prints it, on one line"
-	token, err := secretfile.Read(r.TokenFile, holds)
-	if err == nil && (len(token) > maxToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })) {
-		err = secretfile.Wrong("the file "+r.TokenFile, holds)
-	}
-	return token, err
+	}}
 }
 
 // apiError is an error that the server answered.
@@ -115,9 +82,6 @@ func (e *apiError) Error() string {
 	b.WriteString(clean(e.body.Error.Message))
 	for _, where := range sortedKeys(e.body.Error.Details) {
 		fmt.Fprintf(&b, "; %s: %s", clean(where), clean(e.body.Error.Details[where]))
-	}
-	if e.body.Error.Code == ubl.CodeUnauthorized {
-		b.WriteString(`; make a token with "ubl token EMAIL" and the server's own key, and export it as UBL_TOKEN`)
 	}
 	fmt.Fprintf(&b, " (%s, request %s)", clean(string(e.body.Error.Code)), clean(e.body.RequestID))
 	return b.String()
@@ -231,7 +195,9 @@ func (c *client) open(ctx context.Context, method, path string, body io.Reader) 
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("Authorization", "Bearer "+c.token)
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
 	if r.ContentLength != 0 {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -265,15 +231,15 @@ func retryAfter(resp *http.Response) time.Duration {
 // pause waits, or less where ctx ends.
 func pause(ctx context.Context, d time.Duration) { every(ctx, d) }
 
-// roomID takes a room with or without its prefix.
 // inRoom says what to do where the caller has no such room.
 func inRoom(err error) error {
 	if refusal, ok := errors.AsType[*apiError](err); ok && (refusal.body.Error.Code == ubl.CodeNotFound || refusal.body.Error.Code == ubl.CodeNotAMember) {
-		return fmt.Errorf("%w; \"ubl rooms\" lists your rooms", err)
+		return thenDo(err, "\"ubl rooms\" lists your rooms, and those that you may join")
 	}
 	return err
 }
 
+// roomID takes a room with or without its prefix.
 func roomID(s string) (ubl.RoomID, error) {
 	if !strings.HasPrefix(s, "r:") {
 		s = "r:" + s

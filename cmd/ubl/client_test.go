@@ -169,7 +169,7 @@ func TestSendNamesItsKey(t *testing.T) {
 				mu.Lock()
 				calls = 0
 				mu.Unlock()
-				c := &sendCmd{remote: remote{URL: s.URL}, Room: "x", Text: text, ReplyTo: "m:1"}
+				c := &sendCmd{remote: remote{whichServer: whichServer{URL: s.URL}}, oneRoom: oneRoom{Place: "x"}, Text: text, ReplyTo: "m:1"}
 				server, err := c.client(p)
 				if err != nil {
 					t.Fatal(err)
@@ -307,13 +307,13 @@ func TestTailResumes(t *testing.T) {
 		_, _ = io.WriteString(w, pieces[min(len(from), len(pieces))-1])
 	}))
 	defer s.Close()
-	server, err := (&remote{URL: s.URL}).client(&program{env: map[string]string{"UBL_TOKEN": "x"}})
+	server, err := (&remote{whichServer: whichServer{URL: s.URL}}).client(&program{env: map[string]string{"UBL_TOKEN": "x"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	server.pause = func(context.Context, time.Duration) {}
 	var out, errs bytes.Buffer
-	follow := &tail{cmd: &tailCmd{Count: 3}, server: server, room: "r:x", from: &people{server: server}, p: &program{out: &out, err: &errs}}
+	follow := &tail{cmd: &tailCmd{Limit: 3}, server: server, room: "r:x", from: &people{server: server}, p: &program{out: &out, err: &errs}}
 	if err := follow.begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func flagNames(n *kong.Node) []string {
 // Resolve gives a flag's value from its variable, else from the file. A server that the
 // command line names beats a data directory that it doesn't.
 func (s *settings) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	if !configurable(flag) || flag.Name == "data" && onCommandLine(ctx, "url") {
+	if !configurable(flag) || flag.Name == "data" && (onCommandLine(ctx, "url") || onCommandLine(ctx, "profile")) {
 		return nil, nil
 	}
 	if v, ok := s.env[variable(flag.Name)]; ok && v != "" {
@@ -168,11 +168,13 @@ func (c *cli) BeforeResolve(ctx *kong.Context, p *program) error {
 			path = given
 		}
 	}
+	var named map[string]any
 	if path != "" {
 		file, err := readConfig(path)
 		if err != nil {
 			return err
 		}
+		named = maps.Clone(file) // sections are taken out below
 		if p.gateway, err = takeGateway(file); err != nil {
 			return err
 		}
@@ -191,6 +193,9 @@ func (c *cli) BeforeResolve(ctx *kong.Context, p *program) error {
 		s.file = file
 	}
 	if err := s.Validate(ctx.Model); err != nil {
+		return err
+	}
+	if err := checkVariables(p.env, named, ctx.Model.Node); err != nil {
 		return err
 	}
 	ctx.AddResolver(s)

@@ -37,7 +37,7 @@ func (c *deadLettersListCmd) Run(ctx context.Context, p *program) error {
 	}
 	return showList(ctx, p, &c.remote, c.format, path, "dead_letters", "a dead letter", "KIND\tKEY\tSUBJECT\tTENANT\tATTEMPTS\tLAST ERROR\tSINCE",
 		func(l *ubl.DeadLetter) string {
-			return cells(l.Kind, l.Key, l.Subject, l.TenantID, l.Attempts, cmp.Or(string(l.Code), "-"), l.Since.Std().Format(dayAndTime))
+			return cells(l.Kind, l.Key, l.Subject, l.TenantID, l.Attempts, cmp.Or(string(l.Code), "-"), local(l.Since))
 		})
 }
 

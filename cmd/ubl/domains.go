@@ -55,17 +55,15 @@ type domain struct {
 	VerifiedAt ubl.Time `json:"verified_at"`
 }
 
-const dayAndTime = "2006-01-02 15:04 MST"
-
 // since is what there is to know of a domain's state.
 func (d *domain) since() string {
 	switch {
 	case d.State == "unconfirmed":
 		return "nobody new joins: verify or release it"
 	case d.VerifiedAt != 0:
-		return "since " + d.VerifiedAt.Std().Format(dayAndTime)
+		return "since " + local(d.VerifiedAt)
 	case d.ExpiresAt != 0:
-		return "ends " + d.ExpiresAt.Std().Format(dayAndTime)
+		return "ends " + local(d.ExpiresAt)
 	}
 	return ""
 }
@@ -86,7 +84,7 @@ func (c *domainsClaimCmd) Run(ctx context.Context, p *program) error {
 	if d.Record == nil {
 		return fmt.Errorf("the server sent a claim without its record: see \"ubl domains list --json\"")
 	}
-	_, err = fmt.Fprintf(p.out, "Publish this %s record by %s, then run: %s %s\n%s\n%s\n", clean(d.Record.Type), d.ExpiresAt.Std().Format(dayAndTime),
+	_, err = fmt.Fprintf(p.out, "Publish this %s record by %s, then run: %s %s\n%s\n%s\n", clean(d.Record.Type), local(d.ExpiresAt),
 		p.copyable("ubl domains verify"), clean(d.Domain), clean(d.Record.Name), clean(d.Record.Value))
 	return err
 }

@@ -15,12 +15,13 @@ import (
 	"ubl/storage"
 )
 
-// exportCmd writes a ledger. A running server exports the tenant of the token;
-// a data directory any tenant.
+// exportCmd writes a ledger or, with --all, everything. A running server exports the tenant
+// of the token; a data directory any tenant.
 type exportCmd struct {
 	remote
 	Tenant string `help:"The tenant, like t:example.com; needed with --data." placeholder:"T"`
 	Data   string `type:"path" help:"Read a stopped server's data directory, instead of asking --url." placeholder:"DIR"`
+	All    string `help:"Write messages, documents and files too, into this new folder (docs/export.md)." type:"path" placeholder:"DIR" config:"-"`
 	Quiet  bool   `help:"Tell no progress."`
 }
 
@@ -29,6 +30,18 @@ func (c *exportCmd) Run(ctx context.Context, p *program) error {
 	tenant := ubl.TenantID(c.Tenant)
 	if tenant != "" && !tenant.Valid() {
 		return usagef("--tenant is not the id of a tenant, like t:example.com")
+	}
+	c.Data = p.offline(c.Data)
+	if c.All != "" && p.given("data") {
+		return thenDo(usagef("--all asks a running server"), "start one over the directory, and leave out --data")
+	}
+	if c.All != "" {
+		g := p.progress("exporting", "files", c.Quiet)
+		defer g.end()
+		if err := c.archive(ctx, p, g); err != nil {
+			return fmt.Errorf("couldn't export: %w", err)
+		}
+		return nil
 	}
 	if c.Data != "" && tenant == "" {
 		return usagef("--data holds many tenants; say with --tenant which one")
@@ -60,6 +73,11 @@ func (c *exportCmd) online(ctx context.Context, p *program, out *bufio.Writer, t
 	if err != nil {
 		return err
 	}
+	return c.copy(ctx, server, out, tenant, g)
+}
+
+// copy copies a server's ledger.
+func (c *exportCmd) copy(ctx context.Context, server *client, out *bufio.Writer, tenant ubl.TenantID, g *progress) error {
 	resp, err := server.open(ctx, "GET", "/api/export", http.NoBody)
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ type fileCmd struct {
 
 // inWorkspace says where the files are.
 type inWorkspace struct {
-	Workspace string `default:"w:general" help:"The workspace, like w:plans or plans." placeholder:"WORKSPACE"`
+	Workspace string `complete:"workspaces" default:"w:general" help:"The workspace, like w:plans or plans." placeholder:"WORKSPACE"`
 }
 
 // path is below which the workspace's files are.
@@ -62,7 +62,7 @@ func (c *fileListCmd) Run(ctx context.Context, p *program) error {
 		path += "&document_id=" + url.QueryEscape(c.Document)
 	}
 	return showList(ctx, p, &c.remote, c.format, path, "files", "a file", "FILE\tNAME\tBYTES\tPUT\tBY", func(f *ubl.File) string {
-		return cells(f.FileID, f.Name, f.Bytes, f.CreatedAt.Std().Format(dayAndTime), f.CreatedBy)
+		return cells(f.FileID, f.Name, f.Bytes, local(f.CreatedAt), f.CreatedBy)
 	})
 }
 
@@ -70,7 +70,7 @@ type fileRemoveCmd struct {
 	remote
 	format
 	inWorkspace
-	File string `arg:"" help:"The file's id, as \"ubl file list\" has it."`
+	File string `arg:"" complete:"files" help:"The file's id, as \"ubl file list\" has it."`
 }
 
 // Run removes it.

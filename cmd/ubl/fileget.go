@@ -22,7 +22,7 @@ import (
 type fileGetCmd struct {
 	remote
 	inWorkspace
-	File  string `arg:"" help:"The file's id, as \"ubl file list\" has it."`
+	File  string `arg:"" complete:"files" help:"The file's id, as \"ubl file list\" has it."`
 	Out   string `arg:"" optional:"" help:"Where to; else its own name, here. A file that is there isn't replaced. - is standard output."`
 	Quiet bool   `help:"Tell no progress."`
 }

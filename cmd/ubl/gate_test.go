@@ -150,7 +150,7 @@ func newGate(t *testing.T) *gate {
 	}
 	g := &gate{witness: &witness{Visitor: n.asker}}
 	n.asker = g.witness
-	f, err := c.front(p, n, "http://127.0.0.1", log)
+	f, err := c.front(p, n, "http://127.0.0.1", "127.0.0.1:80", log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 )
 
@@ -19,22 +17,22 @@ const (
 // healthCmd asks a server how it is. Containers without a shell check
 // themselves with it, and operators wait with it.
 type healthCmd struct {
-	URL  string        `name:"url" default:"http://127.0.0.1:8080" help:"The server." placeholder:"URL"`
+	whichServer
 	Live bool          `help:"Ask whether the process runs (/healthz), not whether it takes requests (/readyz)."`
 	Wait time.Duration `help:"Ask again until the answer is yes, for at most this long." placeholder:"DURATION"`
 }
 
 // Run ends well where the server answers yes. It needs no token.
 func (c *healthCmd) Run(ctx context.Context, p *program) error {
-	u, err := url.Parse(c.URL)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return usagef("--url is not a URL that begins with http:// or https://")
+	at, _, err := c.place(p, "")
+	if err != nil {
+		return err
 	}
 	path, word := "/readyz", "ready"
 	if c.Live {
 		path, word = "/healthz", "alive"
 	}
-	if err := c.persist(ctx, p, strings.TrimSuffix(c.URL, "/")+path); err != nil {
+	if err := c.persist(ctx, p, at.url+path); err != nil {
 		return fmt.Errorf("not %s: %w", word, err)
 	}
 	_, err = fmt.Fprintln(p.out, word)

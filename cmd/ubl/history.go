@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
+	"time"
 
 	"ubl"
 )
@@ -16,30 +16,34 @@ const (
 	maxHistory = 100_000
 )
 
-// historyCmd reads a room's newest messages or entries, or those before a cursor.
+// historyCmd reads a room's newest messages or entries, or those before or since one.
 type historyCmd struct {
 	remote
 	format
-	Room   string `arg:"" help:"The room, like r:general or general."`
-	Limit  int    `default:"50" help:"How many messages." config:"-"`
-	Cursor *int64 `help:"Only messages before this number." placeholder:"SEQ"`
+	oneRoom
+	Limit  int    `default:"50" help:"How many messages; with --since all, unless given." config:"-"`
+	Since  *since `help:"Only what came after this message, since this time, or within so long." placeholder:"SEQ|TIME|AGO" config:"-"`
+	Before *int64 `aliases:"cursor" help:"Only messages before this number." placeholder:"SEQ" config:"-"`
 	All    bool   `name:"entries" help:"Edits, reactions, redactions and pins too."`
 }
 
 // Run prints them oldest first.
 func (c *historyCmd) Run(ctx context.Context, p *program) error {
-	room, err := roomID(c.Room)
+	room, err := c.id()
 	if err != nil {
 		return err
 	}
-	if c.Limit < 1 || c.Limit > maxHistory || c.Cursor != nil && *c.Cursor < 1 {
-		return usagef("--limit is 1 to %d, --cursor is 1 or more", maxHistory)
+	if c.Limit < 1 || c.Limit > maxHistory || c.Before != nil && *c.Before < 1 {
+		return usagef("--limit is 1 to %d, --before is 1 or more", maxHistory)
+	}
+	if c.Since != nil && !p.given("limit") {
+		c.Limit = maxHistory
 	}
 	server, err := c.client(p)
 	if err != nil {
 		return err
 	}
-	collected, err := c.collect(ctx, server, room)
+	collected, err := c.collect(ctx, server, room, p.now())
 	if err != nil {
 		return err
 	}
@@ -51,34 +55,48 @@ func (c *historyCmd) Run(ctx context.Context, p *program) error {
 }
 
 // collect pages backwards and returns oldest first.
-func (c *historyCmd) collect(ctx context.Context, server *client, room ubl.RoomID) ([]json.RawMessage, error) {
+func (c *historyCmd) collect(ctx context.Context, server *client, room ubl.RoomID, now time.Time) ([]json.RawMessage, error) {
 	var pages [][]json.RawMessage
 	cursor := int64(0) // of none
-	if c.Cursor != nil {
-		cursor = *c.Cursor
+	if c.Before != nil {
+		cursor = *c.Before
 	}
 	for left := c.Limit; left > 0; {
-		path := fmt.Sprintf("/api/rooms/%s/%s?limit=%d", room, c.what(), min(left, historyPage))
-		if cursor > 0 {
-			path += fmt.Sprintf("&cursor=%d", cursor)
+		page, next, err := server.page(ctx, room, c.what(), cursor, min(left, historyPage))
+		if err != nil {
+			return nil, err
 		}
-		var page struct {
-			Messages   []json.RawMessage `json:"messages"`
-			Entries    []json.RawMessage `json:"entries"`
-			NextCursor *int64            `json:"next_cursor"`
+		kept, err := c.since(page, now)
+		if err != nil {
+			return nil, err
 		}
-		if err := server.call(ctx, "GET", path, nil, &page); err != nil {
-			return nil, inRoom(err)
-		}
-		pages = append(pages, append(page.Messages, page.Entries...)) // one of the two
-		left -= len(pages[len(pages)-1])
-		if page.NextCursor == nil {
+		pages = append(pages, kept)
+		left -= len(kept)
+		if next == nil || len(kept) < len(page) {
 			break
 		}
-		cursor = *page.NextCursor
+		cursor = *next
 	}
 	slices.Reverse(pages)
 	return slices.Concat(pages...), nil
+}
+
+// since is the end of a page that --since lets through.
+func (c *historyCmd) since(page []json.RawMessage, now time.Time) ([]json.RawMessage, error) {
+	if c.Since == nil {
+		return page, nil
+	}
+	moment, timed := c.Since.moment(now)
+	for i := len(page) - 1; i >= 0; i-- {
+		one, err := formed[at]("a message", page[i])
+		if err != nil {
+			return nil, err
+		}
+		if timed && one.SentAt < moment || !timed && one.RoomSeq <= c.Since.seq {
+			return page[i+1:], nil
+		}
+	}
+	return page, nil
 }
 
 // what is the part of the API that has it.

@@ -4,13 +4,22 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 
 	"ubl"
 )
 
-// invitationsCmd sees to the invitations that "ubl invite" and the app have made.
+// invitesCmd invites people, and sees to the invitations that there are.
+type invitesCmd struct {
+	Create inviteCmd            `cmd:"" default:"withargs" help:"Invite a person into your tenant, with a link that works once: ubl invite EMAIL."`
+	List   invitationsListCmd   `cmd:"" help:"List the open invitations into your tenant, and the newest that have ended."`
+	Revoke invitationsRevokeCmd `cmd:"" help:"Take an open invitation back: its link works no more."`
+}
+
+// invitationsCmd is what the list was called before it stood below invite.
 type invitationsCmd struct {
 	List   invitationsListCmd   `cmd:"" help:"List the open invitations into your tenant, and the newest that have ended."`
 	Revoke invitationsRevokeCmd `cmd:"" help:"Take an open invitation back: its link works no more."`
@@ -24,7 +33,7 @@ type invitationsListCmd struct {
 type invitationsRevokeCmd struct {
 	remote
 	format
-	ID string `arg:"" help:"The invitation's id, as the list has it."`
+	ID string `arg:"" complete:"invitations" help:"The invitation's id, as the list has it, or the address."`
 }
 
 // Run lists them, with --json one a line.
@@ -46,7 +55,7 @@ func invitationState(i *ubl.Invitation, now ubl.Time) string {
 	case i.Open(now):
 		state = "open until"
 	}
-	return state + " " + at.Std().Format(dayAndTime)
+	return state + " " + local(at)
 }
 
 // Run says whose invitation was taken back.
@@ -55,10 +64,14 @@ func (c *invitationsRevokeCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	id, err := server.invitationID(ctx, c.ID, ubl.TimeOf(p.now()))
+	if err != nil {
+		return err
+	}
 	var answer struct {
 		Invitation json.RawMessage `json:"invitation"`
 	}
-	if err := server.call(ctx, "DELETE", "/api/invitations/"+url.PathEscape(c.ID), nil, &answer); err != nil {
+	if err := server.call(ctx, "DELETE", "/api/invitations/"+url.PathEscape(id), nil, &answer); err != nil {
 		return err
 	}
 	if c.JSON {
@@ -71,4 +84,25 @@ func (c *invitationsRevokeCmd) Run(ctx context.Context, p *program) error {
 	}
 	_, err = fmt.Fprintf(p.out, "The invitation for %s is taken back: its link works no more.\n", clean(cmp.Or(i.Email, string(i.ID))))
 	return err
+}
+
+// invitationID is the id of an open invitation that is named by it or by its address.
+func (c *client) invitationID(ctx context.Context, named string, now ubl.Time) (string, error) {
+	if !strings.Contains(named, "@") {
+		return named, nil
+	}
+	list, err := c.list(ctx, "/api/invitations", "invitations")
+	if err != nil {
+		return "", err
+	}
+	for _, raw := range list {
+		i, err := formed[ubl.Invitation]("an invitation", raw)
+		if err != nil {
+			return "", err
+		}
+		if ubl.SameEmail(i.Email, named) && i.Open(now) {
+			return string(i.ID), nil
+		}
+	}
+	return "", thenDo(errors.New("no invitation is open for this address"), `"ubl invite list" lists them`)
 }

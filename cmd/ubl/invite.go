@@ -47,13 +47,13 @@ func (c *inviteCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if answer.Link == nil {
-		return fmt.Errorf("the invitation was made, but its link was lost on the way: take it back with \"ubl invitations revoke %s\", and invite again", clean(string(i.ID)))
+		return fmt.Errorf("the invitation was made, but its link was lost on the way: take it back with \"ubl invite revoke %s\", and invite again", clean(string(i.ID)))
 	}
 	if c.JSON {
 		return json.NewEncoder(p.out).Encode(answer)
 	}
 	_, err = fmt.Fprintf(p.out, "%s may come in as %s, once, until %s. The link proves no address: who comes by it is shown as unproven. It is shown this one time:\n%s\n",
-		clean(i.Email), i.Role, i.ExpiresAt.Std().Format("2006-01-02 15:04 MST"), clean(*answer.Link))
+		clean(i.Email), i.Role, local(i.ExpiresAt), clean(*answer.Link))
 	if u, parsed := url.Parse(*answer.Link); parsed == nil && loopback(net.JoinHostPort(u.Hostname(), "0")) {
 		fmt.Fprintln(p.err, "The link works on this machine only. For other machines, start the server with --public-url URL.")
 	}

@@ -38,7 +38,7 @@ func limitedNode(t *testing.T, change ...func(*serveCmd)) (ask func(who, method,
 	if err := n.bootstrap(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	f, err := c.front(p, n, "http://127.0.0.1", log)
+	f, err := c.front(p, n, "http://127.0.0.1", "127.0.0.1:80", log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,7 +104,7 @@ func tokenEnds(tokens []ubl.ServiceToken) map[ubl.UserID]string {
 		case t.ExpiresAt == nil:
 			ends[t.UserID] = "no end yet"
 		default:
-			ends[t.UserID] = t.ExpiresAt.Std().Format(dayAndTime)
+			ends[t.UserID] = local(*t.ExpiresAt)
 		}
 	}
 	return ends

@@ -33,6 +33,19 @@ func (n *node) warnUnnamed(ctx context.Context, named []string) {
 	}
 }
 
+// firstOwner is whom --owner names, where they may do what operators do: back everything
+// up, and see how the node stands. On a node that nobody has grown yet they are the only
+// one there is, and could stop it and do the same with --data. So it is only so while no
+// --operator is named, the node is alone, and it can be reached from its own machine only:
+// it listens on loopback, behind no proxy that it knows of, and no provider signs people in.
+func (c *serveCmd) firstOwner(p *program, address string) string {
+	shared := len(c.Operator) > 0 || c.ClusterListen != "" || c.PublicURL != "" || len(c.TrustedProxy) > 0 || len(c.OIDCIssuer)+len(p.oidc) > 0
+	if shared || !loopback(address) {
+		return ""
+	}
+	return c.Owner
+}
+
 // operators is what the API tells operators of this node's cluster.
 func (n *node) operators() api.Cluster {
 	if n.cluster != nil {

@@ -50,3 +50,33 @@ func TestWarnUnnamed(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstOwner may operate a node alone that nobody else can reach, and no other.
+func TestFirstOwner(t *testing.T) {
+	const here = "127.0.0.1:8080"
+	for name, c := range map[string]struct {
+		change  func(*serveCmd)
+		section []oidcProvider
+		at      string
+		may     bool
+	}{
+		"alone":                       {at: here, may: true},
+		"alone, over IPv6":            {at: "[::1]:8080", may: true},
+		"reached from other machines": {at: "0.0.0.0:8080"},
+		"reached by an address":       {at: "10.0.0.7:8080"},
+		"with operators":              {func(c *serveCmd) { c.Operator = []string{"root@localhost"} }, nil, here, false},
+		"of a cluster":                {func(c *serveCmd) { c.ClusterListen = "127.0.0.1:7101" }, nil, here, false},
+		"with a public URL":           {func(c *serveCmd) { c.PublicURL = "https://ubl.example.com" }, nil, here, false},
+		"behind a proxy":              {func(c *serveCmd) { c.TrustedProxy = []string{"127.0.0.1"} }, nil, here, false},
+		"with a provider":             {func(c *serveCmd) { c.OIDCIssuer = []string{"https://id.example"} }, nil, here, false},
+		"with a provider of the file": {nil, []oidcProvider{{}}, here, false},
+	} {
+		serve := &serveCmd{Owner: "owner@localhost"}
+		if c.change != nil {
+			c.change(serve)
+		}
+		if got := serve.firstOwner(&program{oidc: c.section}, c.at); (got == "owner@localhost") != c.may || got != "" && !c.may {
+			t.Errorf("%s: %q, want %v", name, got, c.may)
+		}
+	}
+}

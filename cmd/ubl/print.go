@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"time"
 	"unicode"
 
 	"ubl"
@@ -55,7 +56,7 @@ func systemText(ctx context.Context, from *people, text string) string {
 
 func printLine(ctx context.Context, w io.Writer, from *people, seq int64, at ubl.Time, by ubl.UserID, text string) error {
 	text = strings.ReplaceAll(clean(text), "\n", "\n        ")
-	_, err := fmt.Fprintf(w, "%6d  %s  %s  %s\n", seq, at.Std().Format("2006-01-02 15:04:05"), clean(from.called(ctx, by)), text)
+	_, err := fmt.Fprintf(w, "%6d  %s  %s  %s\n", seq, at.Std().Local().Format(time.DateTime), clean(from.called(ctx, by)), text)
 	return err
 }
 
@@ -83,3 +84,6 @@ func plural(n int, what string) string {
 	}
 	return fmt.Sprintf("%d %s", n, what)
 }
+
+// local is a moment for people, by their own clock; --json has it in UTC.
+func local(t ubl.Time) string { return t.Std().Local().Format("2006-01-02 15:04 MST") }

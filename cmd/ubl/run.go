@@ -40,8 +40,10 @@ type program struct {
 	in       io.Reader
 	out, err io.Writer
 	env      map[string]string
-	now      func() time.Time
-	random   io.Reader
+	// flags are those that the command line itself has.
+	flags  map[string]bool
+	now    func() time.Time
+	random io.Reader
 	// gateway is the section of the YAML file that says which models there are.
 	gateway gateway.Config
 	// quota is what tenants may have in all on the node that is opened; nil for everything.
@@ -111,6 +113,12 @@ func (p *program) parse(args []string) (command *kong.Context, code int) {
 	if err != nil {
 		return nil, p.usage(parser, err)
 	}
+	p.flags = map[string]bool{}
+	for _, step := range command.Path {
+		if step.Flag != nil && !step.Resolved {
+			p.flags[step.Flag.Name] = true
+		}
+	}
 	return command, exitOK
 }
 
@@ -120,7 +128,11 @@ func (p *program) usage(parser *kong.Kong, err error) int {
 	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil && parse.Context.Selected() != nil {
 		name += " " + parse.Context.Selected().Path()
 	}
-	fmt.Fprintf(p.err, "ubl: %v\n%s\n", err, p.copyable(`Run "`+name+` --help" for help.`))
+	step := nextStep(err)
+	if step == "" {
+		step = `run "` + name + ` --help"`
+	}
+	p.tell(err.Error(), step)
 	return exitUsage
 }
 
@@ -131,12 +143,20 @@ func (e *usageError) Error() string { return e.message }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// report tells a command's error in one line and maps it to an exit code.
+// tell writes what is wrong and, below it, what to do about it, "" for nothing.
+func (p *program) tell(wrong, step string) {
+	fmt.Fprintln(p.err, "ubl:", p.copyable(wrong))
+	if step != "" {
+		fmt.Fprintln(p.err, "next:", p.copyable(step))
+	}
+}
+
+// report tells a command's error and maps it to an exit code.
 func (p *program) report(err error) int {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintln(p.err, "ubl:", p.copyable(plain(err)))
+	p.tell(plain(err), nextStep(err))
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage
 	}
@@ -151,6 +171,9 @@ func (p *program) report(err error) int {
 
 // plain is an error's text without the wire's code in front.
 func plain(err error) string {
+	if step, ok := err.(*stepError); ok {
+		return plain(step.error)
+	}
 	if e, ok := err.(*ubl.Error); ok && e.Cause == nil {
 		return e.Message
 	}

@@ -34,6 +34,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			// Under the race detector every process would sleep a second at its end.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
+			e.Setenv("TZ", "UTC") // people are told times by their own clock
 			e.Values[resolverKey{}] = new(*nameserver.Server)
 			return nil
 		},

@@ -26,13 +26,13 @@ type sealedHeirCmd struct {
 	remote
 	format
 	Agreement string `arg:"" help:"Of the sealed place, as the list has it: a:room:r:plans."`
-	Member    string `arg:"" help:"The heir: an address, or the id of a member (ubl members)."`
+	Member    string `arg:"" complete:"members" help:"The heir: an address, or the id of a member (ubl members)."`
 }
 
 // Run lists them, with --json one a line.
 func (c *sealedListCmd) Run(ctx context.Context, p *program) error {
 	return showList(ctx, p, &c.remote, c.format, "/api/sealed?limit=100", "sealed", "a sealed place", "AGREEMENT\tNAME\tSEALED", func(s *ubl.SealedPlace) string {
-		return cells(s.AgreementID, s.Name, s.SealedAt.Std().Format(dayAndTime))
+		return cells(s.AgreementID, s.Name, local(s.SealedAt))
 	})
 }
 

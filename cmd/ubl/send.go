@@ -15,14 +15,17 @@ import (
 type sendCmd struct {
 	remote
 	format
-	Room    string `arg:"" help:"The room, like r:general or general."`
-	Text    string `arg:"" help:"The text; - reads it from standard input."`
+	oneRoom
+	Text    string `arg:"" optional:"" help:"The text; - reads it from standard input."`
 	ReplyTo string `help:"The message that this one answers." placeholder:"m:…"`
 	Key     string `help:"Idempotency key: the same key never sends twice. Where the outcome is unknown, the command says which it used."`
 }
 
 // Run sends it, again under the same key where the server asks for patience.
 func (c *sendCmd) Run(ctx context.Context, p *program) error {
+	if err := c.check(); err != nil {
+		return err
+	}
 	server, err := c.client(p)
 	if err != nil {
 		return err
@@ -30,8 +33,22 @@ func (c *sendCmd) Run(ctx context.Context, p *program) error {
 	return c.send(ctx, p, server)
 }
 
+// check tells the room and the text apart: with --room, what stands alone is the text.
+func (c *sendCmd) check() error {
+	if c.Flag != "" && c.Text == "" {
+		c.Text, c.Place = c.Place, ""
+	}
+	if _, err := c.id(); err != nil {
+		return err
+	}
+	if c.Text == "" {
+		return thenDo(usagef(`expected "<text>"`), `"ubl send general -" sends what comes from standard input`)
+	}
+	return nil
+}
+
 func (c *sendCmd) send(ctx context.Context, p *program, server *client) error {
-	room, err := roomID(c.Room)
+	room, err := c.id()
 	if err != nil {
 		return err
 	}

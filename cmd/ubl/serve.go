@@ -183,7 +183,7 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 		defer cancel()
 		err = fullHint(c.Data, errors.Join(err, n.close(closing)))
 	}()
-	f, err := c.front(p, n, c.reached(doors), log)
+	f, err := c.front(p, n, c.reached(doors), doors.main.Addr().String(), log)
 	if err != nil {
 		return err
 	}
@@ -195,6 +195,11 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 	}
 	failed := doors.serve(f.server)
 	notify(log, daemon.SdNotifyReady)
+	forget, err := c.sayWhere(doors)
+	if err != nil {
+		log.Warn("couldn't say in the data directory where the server is: commands on this machine need --url and a token", "error", err)
+	}
+	defer forget()
 	c.greet(p, doors, log)
 	again = tellReady(log.With("address", doors.main.Addr().String(), "data", c.Data, "node_id", n.id()), again)
 	again = thenInvite(ctx, again, func(ctx context.Context) error {
@@ -279,7 +284,7 @@ func (c *serveCmd) stop(ctx context.Context, f *front, n *node) error {
 // elsewhere says what to do where another program has the address.
 func elsewhere(err error, flag string) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%w; stop the program that listens there, or choose another address with %s", err, flag)
+		return thenDo(err, "stop the program that listens there, or choose another address: ubl serve %s 127.0.0.1:0 takes a free port", flag)
 	}
 	return err
 }

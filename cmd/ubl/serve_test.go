@@ -209,7 +209,7 @@ func TestAddressInUse(t *testing.T) {
 		"--listen":       {Listen: ln.Addr().String()},
 		"--admin-listen": {Listen: "127.0.0.1:0", AdminListen: ln.Addr().String()},
 	} {
-		if _, err := c.listen(); err == nil || !strings.HasSuffix(err.Error(), "choose another address with "+flag) {
+		if _, err := c.listen(); err == nil || !strings.Contains(nextStep(err), "choose another address: ubl serve "+flag) {
 			t.Errorf("%s: %v", flag, err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 type showCmd struct {
 	remote
 	format
-	ID   string `arg:"" help:"Of a room (r:plans or plans), a container (w:drafts, k:petty-cash) or an Agreement (a:tenant:t:example.com)."`
+	ID   string `arg:"" complete:"rooms" help:"Of a room (r:plans or plans), a container (w:drafts, k:petty-cash) or an Agreement (a:tenant:t:example.com)."`
 	AsOf string `name:"as-of" help:"How it was: after the atom of this seq in the tenant's ledger, or at a time (2026-01-31T12:00:00Z)." placeholder:"SEQ|TIME"`
 }
 
@@ -111,7 +111,7 @@ func (s *shown) print(ctx context.Context, p *program, server *client, asOf stri
 	called := people{server: server}
 	row("agreement", "%s, %s", a.ID, agreementStands(&a))
 	for _, m := range a.Members {
-		row(string(m.Role), "%s, since %s", called.called(ctx, m.UserID), m.Since.Std().Format(dayAndTime))
+		row(string(m.Role), "%s, since %s", called.called(ctx, m.UserID), local(m.Since))
 	}
 	printTerms(&a, row)
 	if a.AsOf != nil {
@@ -125,9 +125,9 @@ func (s *shown) print(ctx context.Context, p *program, server *client, asOf stri
 func agreementStands(a *ubl.AgreementView) string {
 	switch {
 	case a.EndedAt != nil:
-		return "ended " + a.EndedAt.Std().Format(dayAndTime)
+		return "ended " + local(*a.EndedAt)
 	case a.SealedAt != nil:
-		return "sealed " + a.SealedAt.Std().Format(dayAndTime)
+		return "sealed " + local(*a.SealedAt)
 	}
 	return "in force"
 }

@@ -31,19 +31,19 @@ const (
 type tailCmd struct {
 	remote
 	format
-	Room  string `arg:"" help:"The room, like r:general or general."`
-	From  *int64 `help:"Begin after this message; 0 shows all. Without it, only what is new." placeholder:"SEQ"`
-	Count int    `help:"End after so many messages; 0 for never."`
+	oneRoom
+	Since *since `aliases:"from" help:"Begin after this message (0 shows all), at this time, or so long ago. Without it, only what is new." placeholder:"SEQ|TIME|AGO" config:"-"`
+	Limit int    `aliases:"count" help:"End after so many messages; 0 for never." config:"-"`
 }
 
 // Run follows until ctx ends, which is no failure.
 func (c *tailCmd) Run(ctx context.Context, p *program) error {
-	room, err := roomID(c.Room)
+	room, err := c.id()
 	if err != nil {
 		return err
 	}
-	if c.Count < 0 || c.From != nil && *c.From < 0 {
-		return usagef("--from and --count are not negative")
+	if c.Limit < 0 {
+		return usagef("--limit is not negative")
 	}
 	server, err := c.client(p)
 	if err != nil {
@@ -72,18 +72,21 @@ type tail struct {
 	broke  error // why the stream can't be taken up again
 }
 
-// begin finds out where to begin. Without --from that is the room's newest
+// begin finds out where to begin. Without --since that is the room's newest
 // message: a stream that breaks before its first event can then be taken up,
 // too.
-func (t *tail) begin(ctx context.Context) error {
-	if t.cmd.From != nil {
-		t.last = *t.cmd.From
-		return nil
+func (t *tail) begin(ctx context.Context) (err error) {
+	if t.cmd.Since != nil {
+		t.last = t.cmd.Since.seq
+		if moment, timed := t.cmd.Since.moment(t.p.now()); timed {
+			t.last, err = t.server.before(ctx, t.room, moment)
+		}
+		return err
 	}
 	var answer struct {
 		Room ubl.Room `json:"room"`
 	}
-	err := t.server.call(ctx, "GET", "/api/rooms/"+string(t.room), nil, &answer)
+	err = t.server.call(ctx, "GET", "/api/rooms/"+string(t.room), nil, &answer)
 	t.last = answer.Room.LastSeq
 	return inRoom(err)
 }
@@ -197,7 +200,7 @@ func (t *tail) show(ctx context.Context, raw, event json.RawMessage, print print
 		return err
 	}
 	t.last = m.RoomSeq
-	if t.shown++; t.shown == t.cmd.Count {
+	if t.shown++; t.shown == t.cmd.Limit {
 		return errEnough
 	}
 	return nil

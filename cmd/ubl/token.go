@@ -27,12 +27,12 @@ type tokenCmd struct {
 
 // mandateFlags bound a service.
 type mandateFlags struct {
-	Rooms     []string `name:"room" config:"-" help:"Let the service into this room or container, and no other; may be repeated. This and the next four ask the server at --url, where the maker is an owner." placeholder:"ID"`
+	Rooms     []string `name:"room" config:"-" help:"Let the service into this room or container, and no other; may be repeated. This and the next four ask the server, where the maker is an owner." placeholder:"ID"`
 	Tools     []string `name:"tools" config:"-" help:"Tools that it may use, and no other, as messenger.* or room.get." placeholder:"NAME"`
 	Sets      []string `name:"sets" config:"-" help:"Tool sets that it is shown first, as messenger or office." placeholder:"NAME"`
 	ReadOnly  bool     `name:"read-only" config:"-" help:"It changes nothing."`
 	PerMinute int      `name:"per-minute" config:"-" help:"How often it may use tools in a minute." placeholder:"N"`
-	URL       string   `name:"url" default:"http://127.0.0.1:8080" help:"The server." placeholder:"URL"`
+	whichServer
 }
 
 // bind reports whether any of them is given.
@@ -61,8 +61,8 @@ func (t *ttl) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Run prints the token, and nothing else on standard output. The key doesn't know who is a
-// member, so that it can only say what a service needs.
+// Run prints the token, and nothing else on standard output, once the server that runs over
+// the data directory has said where it leads ([tokenCmd.tellHome]).
 func (c *tokenCmd) Run(ctx context.Context, p *program) error {
 	key, err := c.load()
 	if err != nil {
@@ -75,8 +75,8 @@ func (c *tokenCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if c.Service != "" {
-		fmt.Fprintf(p.err, "%s acts in the tenant of %s, who has to be a member: as that person, sign in once before.\n", clean(c.Service), clean(c.Email))
+	if err := c.tellHome(ctx, p, key); err != nil {
+		return err
 	}
 	_, err = fmt.Fprintln(p.out, token)
 	return err
@@ -143,7 +143,14 @@ func (c *tokenCmd) maker(p *program, key *auth.Key) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return (&remote{URL: c.URL}).as(p, token)
+	at, _, err := c.place(p, "")
+	if err != nil {
+		return nil, err
+	}
+	if here := servingOver(c.Data); here != nil && !p.given("url") && c.Profile == "" {
+		at.url = here.URL
+	}
+	return p.client(&target{url: at.url, token: token}), nil
 }
 
 // letIn makes a member of somebody in a room or container.

@@ -63,12 +63,18 @@ func TestReadmePublic(t *testing.T) {
 // server, and returns what it wrote.
 func runSection(t *testing.T, name string) string {
 	t.Helper()
-	n := newNode(t)
+	return newNode(t).runSection(name, "")
+}
+
+// runSection runs a section against the node, and then some more in the same shell.
+func (n *node) runSection(name, more string) string {
+	t := n.t
+	t.Helper()
 	dir := t.TempDir()
 	if err := os.Symlink(n.path, filepath.Join(dir, "ubl")); err != nil {
 		t.Fatal(err)
 	}
-	script := "set -e\n" + section(t, name)
+	script := "set -e\n" + section(t, name) + more
 	script = strings.ReplaceAll(script, "http://127.0.0.1:8080", "http://"+n.addr)
 	script = strings.ReplaceAll(script, "./ubl token owner@localhost", "./ubl token owner@localhost --data "+n.dir)
 	cmd := exec.Command("bash", "-c", script)

@@ -39,6 +39,10 @@ type Options struct {
 	Issuers []Issuer
 	// Operators are the addresses that belong to tenant 0.
 	Operators []string
+	// FirstOwner is the address of the one person who may do what operators do without
+	// being in tenant 0, "" for nobody: the owner of a node alone that only its own machine
+	// reaches. It counts for whom this node itself vouches for.
+	FirstOwner string
 	// Domains are the mail domains that the operator of this node gave to tenants, in
 	// lower case; [ubl.LocalDomain] is among them unless it is given to another.
 	Domains map[string]ubl.TenantID
@@ -76,6 +80,7 @@ type Authenticator struct {
 	clients   []*provider          // those that people sign in at, as configured
 	oidcBack  string               // where those send browsers back to
 	operators []string
+	first     string // the address of the first owner, who operates a node alone
 	domains   map[string]ubl.TenantID
 	asker     ubl.Asker
 	feed      ubl.Feed
@@ -121,6 +126,7 @@ func New(o Options) (*Authenticator, error) {
 	a := &Authenticator{
 		providers: map[string]*provider{},
 		operators: slices.Clone(o.Operators),
+		first:     o.FirstOwner,
 		domains:   ownDomains(o.Domains),
 		asker:     o.Asker,
 		feed:      o.Feed,
@@ -183,6 +189,12 @@ func (a *Authenticator) operator(email string) bool {
 // runs reports whether somebody runs the platform by this node's word.
 func (a *Authenticator) runs(who ubl.Identity) bool {
 	return who.TenantID == ubl.CoreTenant && !who.IsService && !who.Unproven && a.operator(who.Email)
+}
+
+// operates reports whether somebody is the first owner of a node alone, by its own word: a
+// provider or an invitation that names the same address makes nobody that.
+func (a *Authenticator) operates(who ubl.Identity) bool {
+	return a.first != "" && !who.IsService && !who.Unproven && who.Issuer == LocalIssuer && ubl.SameEmail(who.Email, a.first)
 }
 
 // fill puts defaults where nothing was said.
@@ -257,7 +269,8 @@ func (a *Authenticator) authenticate(ctx context.Context, r *http.Request, find 
 		return nil, nil, badToken("the token is for another address than this one")
 	}
 	act := r.Method != http.MethodGet && r.Method != http.MethodHead
-	caller := &envelope.Caller{Identity: e.who(), TokenID: e.id, ExpiresAt: e.expires, Revoked: e.revoked}
+	who := e.who()
+	caller := &envelope.Caller{Identity: who, TokenID: e.id, ExpiresAt: e.expires, Revoked: e.revoked, Operates: a.operates(who)}
 	if e.ask != nil {
 		caller.Holds = func(ctx context.Context) error { return refusal(e.ask(ctx)) }
 	}

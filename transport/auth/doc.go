@@ -119,6 +119,13 @@
 // what was sealed for that one is used up with it. Whatever fails leaves the session as
 // it was, and not fresh.
 //
+// # Command lines
+//
+// "ubl login" gets a token for the person of a session: cli.go has the way. The token
+// carries the whole identity, as a cookie does, and is a bearer token otherwise. Who may
+// read the key's file asks by a voucher where an address belongs, and for a sign-in link:
+// keyholder.go.
+//
 // # Invitations
 //
 // The link of an invitation names the tenant and carries a secret, of which the

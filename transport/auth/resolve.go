@@ -99,6 +99,9 @@ func (a *Authenticator) identify(ctx context.Context, c credential) (*entry, err
 	if err := token.UnsafeClaimsWithoutVerification(&unverified); err != nil || logoutToken(token) {
 		return nil, notValid(err)
 	}
+	if unverified.Issuer == LocalIssuer && unverified.Audience.Contains(cliAudience) {
+		return a.identifyCLI(ctx, c)
+	}
 	if unverified.Issuer == LocalIssuer {
 		return a.identifyLocal(ctx, token)
 	}
@@ -141,6 +144,25 @@ func (a *Authenticator) identifySession(ctx context.Context, c credential) (*ent
 	}
 	e := a.admitted(who, s.known())
 	e.session = s
+	e.signedBy(s.signer)
+	return e, nil
+}
+
+// identifyCLI makes the entry of a command line's token. It is no session: its requests come
+// from no browser, and confirm nothing.
+func (a *Authenticator) identifyCLI(ctx context.Context, c credential) (*entry, error) {
+	s, err := a.key().verifyWhole(c.token, cliAudience, a.now())
+	if err != nil {
+		return nil, err
+	}
+	if err := a.mayHaveSession(s.identity()); err != nil {
+		return nil, notValid(err)
+	}
+	who, err := a.proof(ctx, s.identity())
+	if err != nil {
+		return nil, err
+	}
+	e := a.admitted(who, s.bearer())
 	e.signedBy(s.signer)
 	return e, nil
 }

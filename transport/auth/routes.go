@@ -30,6 +30,11 @@ func (a *Authenticator) routes() []route {
 		{pattern: "GET " + signInPath + "{code}", answer: a.byLink(a.showLink), fail: a.noLink},
 		{pattern: "POST " + signInPath + "{code}", counts: ubl.Creations, answer: a.byLink(a.takeLink), fail: a.noLink},
 
+		{pattern: "POST " + CLIBeginPath, answer: a.beginCLI},
+		{pattern: "POST " + CLITokenPath, counts: ubl.Creations, answer: a.tokenForCLI},
+		{pattern: "GET " + cliPath, answer: a.showCLI, fail: a.noCLI},
+		{pattern: "POST " + cliPath, counts: ubl.Creations, answer: a.agreeCLI, fail: a.noCLI},
+
 		{pattern: "GET " + invitePath + "{link}", answer: invited(a.showInvitation), fail: a.noInvitation},
 		{pattern: "POST " + invitePath + "{link}", counts: ubl.Creations, answer: invited(a.acceptInvitation), fail: a.noInvitation},
 
@@ -44,6 +49,9 @@ func (a *Authenticator) routes() []route {
 		{pattern: "POST /auth/confirm/link", answer: a.offerConfirmLink},
 		{pattern: "GET " + confirmPath + "{code}", answer: a.showConfirm, fail: noConfirm},
 		{pattern: "POST " + confirmPath + "{code}", counts: ubl.Creations, answer: a.takeConfirm, fail: noConfirm},
+
+		{pattern: "GET " + HomePath, answer: a.homeOfVouched},
+		{pattern: "POST " + LinkPath, counts: ubl.Creations, answer: a.linkForVouched},
 
 		{pattern: "GET /auth/oidc/{id}/start", answer: a.startOIDC, fail: a.noOIDC},
 		{pattern: "GET " + oidcBack, counts: ubl.Creations, answer: a.finishOIDC, fail: a.noOIDC},

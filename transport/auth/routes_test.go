@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -139,6 +140,32 @@ var arrivals = map[string][]func(*testing.T, *booth) func() *httptest.ResponseRe
 		v := b.ann(t)
 		v.post("/auth/confirm/link", "")
 		return v.posting(b.links[0], "")
+	}},
+	"POST " + CLIBeginPath: {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
+		return b.visitor(t).posting(CLIBeginPath, `{"name":"ubl","challenge":"`+challengeOf(secretOf("a"))+`"}`)
+	}},
+	"POST " + CLITokenPath: {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
+		c := b.terminal(t, "a")
+		b.ann(t).agree(c.path())
+		return c.take
+	}},
+	"GET " + cliPath: {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
+		return b.ann(t).getting(b.terminal(t, "a").path())
+	}},
+	"POST " + cliPath: {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
+		_, request, _ := strings.Cut(b.terminal(t, "a").path(), "?")
+		v := b.ann(t)
+		return func() *httptest.ResponseRecorder { return v.post(cliPath, request, asForm) }
+	}},
+	"GET " + HomePath: {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
+		return func() *httptest.ResponseRecorder {
+			return b.ask(http.MethodGet, HomePath, b.voucher(t, HomePath, "ann@corp.example"))
+		}
+	}},
+	"POST " + LinkPath: {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
+		return func() *httptest.ResponseRecorder {
+			return b.ask(http.MethodPost, LinkPath, b.voucher(t, LinkPath, "ann@corp.example"))
+		}
 	}},
 	"GET /auth/oidc/{id}/start": {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
 		return b.visitor(t).getting("/auth/oidc/" + idOf(b.p) + "/start")

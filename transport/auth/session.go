@@ -154,9 +154,23 @@ func (c *sessionClaims) known() ubl.PlatformToken {
 	}
 }
 
-// verifySession checks a cookie's signature and times. What else it says is
-// believed: nobody but a node signs with the key.
+// bearer is what tenant 0 remembers of a command line's token.
+func (c *sessionClaims) bearer() ubl.PlatformToken {
+	return ubl.PlatformToken{
+		JTI: c.ID, UserID: c.UserID, TenantID: c.TenantID,
+		ExpiresAt: ubl.TimeOf(c.Expiry.Time()), CreatedAt: ubl.TimeOf(c.Began.Time()),
+		Kind: ubl.TokenBearer, Label: c.Label,
+	}
+}
+
+// verifySession checks a cookie's signature and times.
 func (k *Key) verifySession(raw string, now time.Time) (*sessionClaims, error) {
+	return k.verifyWhole(raw, SessionAudience, now)
+}
+
+// verifyWhole checks the signature and times of a token that carries the whole identity.
+// What else it says is believed: nobody but a node signs with the key.
+func (k *Key) verifyWhole(raw, audience string, now time.Time) (*sessionClaims, error) {
 	token, err := jwt.ParseSigned(raw, []jose.SignatureAlgorithm{jose.EdDSA})
 	if err != nil {
 		return nil, notValid(err)
@@ -166,7 +180,7 @@ func (k *Key) verifySession(raw string, now time.Time) (*sessionClaims, error) {
 		return nil, notValid(err)
 	}
 	common := claims{Claims: c.Claims}
-	if err := common.check(LocalIssuer, SessionAudience, now); err != nil {
+	if err := common.check(LocalIssuer, audience, now); err != nil {
 		return nil, err
 	}
 	if c.ID == "" || len(c.ID) > maxTokenID || c.IssuedAt == nil || c.Began == nil || !c.TenantID.Valid() {

@@ -29,8 +29,25 @@ type Caller struct {
 	// proved who they are: 0 where that isn't known.
 	Session  bool
 	ProvedAt ubl.Time
+	// Operates says that the node lets the caller do what operators do, though they aren't
+	// in tenant 0: they are the first owner of a node alone.
+	Operates bool
 
 	entry
+}
+
+// Operator refuses whoever doesn't run the platform: that are owners of tenant 0, and
+// whom Operates marks while they own their tenant. The caller has been let in before, or
+// is now.
+func (c *Caller) Operator(ctx context.Context, refusal error) error {
+	if c.Identity.TenantID != ubl.CoreTenant && !c.Operates {
+		return refusal
+	}
+	role, err := c.Enter(ctx)
+	if err == nil && role != ubl.RoleOwner {
+		err = refusal
+	}
+	return err
 }
 
 // FreshFor is how long a proof of who somebody is lasts for sensitive acts.

@@ -8,7 +8,7 @@ func Nearest(given string, known []string) string {
 		return ""
 	}
 	for _, name := range known {
-		if d := distance(given, name); d <= best && (near == "" || d < best) {
+		if d := Distance(given, name); d <= best && (near == "" || d < best) {
 			best, near = d, name
 		}
 	}
@@ -24,9 +24,9 @@ func Meant(given string, known []string) string {
 	return ""
 }
 
-// distance is in how many letters two words differ: changed, left out, put in, or swapped with
+// Distance is in how many letters two words differ: changed, left out, put in, or swapped with
 // the next one.
-func distance(a, b string) int {
+func Distance(a, b string) int {
 	var before, last []int
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"net/url"
+
+	"ubl"
+)
+
+// roomCmd makes rooms, and goes in and out.
+type roomCmd struct {
+	List    roomsCmd       `cmd:"" help:"List the rooms that you are in, and those that you may join."`
+	Create  roomCreateCmd  `cmd:"" help:"Make a room, which you own."`
+	Join    roomJoinCmd    `cmd:"" help:"Join a room that everyone of the tenant may join."`
+	Leave   roomLeaveCmd   `cmd:"" help:"Leave a room."`
+	Archive roomArchiveCmd `cmd:"" help:"End a room for good: its members can still read it, and nobody writes any more."`
+}
+
+type roomCreateCmd struct {
+	remote
+	format
+	Name string `arg:"" help:"What to call it; the id follows from that."`
+	Join string `default:"invite" enum:"invite,tenant" help:"Who may join: invite is whom an owner adds, tenant everyone." config:"-"`
+	Keep int    `help:"For how many days messages are kept; 0 for ever." placeholder:"DAYS" config:"-"`
+}
+
+// Run makes it. Its policy is a second act, where it isn't the usual one.
+func (c *roomCreateCmd) Run(ctx context.Context, p *program) error {
+	server, err := c.client(p)
+	if err != nil {
+		return err
+	}
+	answer, err := server.act(ctx, p, "POST", "/api/rooms", map[string]any{"name": c.Name}, "room")
+	if err != nil {
+		return err
+	}
+	made, err := formed[ubl.RoomSummary]("a room", answer)
+	if err != nil {
+		return err
+	}
+	policy := map[string]any{}
+	if p.given("join") {
+		policy["join"] = c.Join
+	}
+	if p.given("keep") {
+		policy["retention_days"] = c.Keep
+	}
+	if len(policy) > 0 {
+		if _, err := server.act(ctx, p, "PATCH", "/api/rooms/"+string(made.RoomID)+"/policy", policy, ""); err != nil {
+			return thenDo(err, "the room %s was made, with the usual rules", made.RoomID)
+		}
+	}
+	return c.say(p.out, answer, "%s is made; \"ubl send %s TEXT\" writes into it", made.RoomID, made.RoomID)
+}
+
+type roomJoinCmd struct {
+	remote
+	format
+	oneRoom
+}
+
+// Run joins.
+func (c *roomJoinCmd) Run(ctx context.Context, p *program) error {
+	return c.visit(ctx, p, &c.remote, c.format, "join", "you are in %s")
+}
+
+type roomLeaveCmd struct {
+	remote
+	format
+	oneRoom
+}
+
+// Run leaves.
+func (c *roomLeaveCmd) Run(ctx context.Context, p *program) error {
+	return c.visit(ctx, p, &c.remote, c.format, "leave", "you have left %s")
+}
+
+// visit goes in or out.
+func (r *oneRoom) visit(ctx context.Context, p *program, at *remote, f format, how, done string) error {
+	room, err := r.id()
+	if err != nil {
+		return err
+	}
+	server, err := at.client(p)
+	if err != nil {
+		return err
+	}
+	answer, err := server.act(ctx, p, "POST", "/api/rooms/"+string(room)+"/"+how, nil, "member")
+	if err != nil {
+		return inRoom(err)
+	}
+	return f.say(p.out, answer, done, room)
+}
+
+type roomArchiveCmd struct {
+	remote
+	format
+	oneRoom
+	sure
+}
+
+// Run ends the room's Agreement: that is what ends a room.
+func (c *roomArchiveCmd) Run(ctx context.Context, p *program) error {
+	room, err := c.id()
+	if err == nil {
+		err = c.ask("this ends " + string(room) + " for good")
+	}
+	if err != nil {
+		return err
+	}
+	server, err := c.client(p)
+	if err != nil {
+		return err
+	}
+	path := "/api/agreements/" + url.PathEscape(string(ubl.RoomAgreement(room))) + "/end"
+	answer, err := server.act(ctx, p, "POST", path, nil, "agreement")
+	if err != nil {
+		return inRoom(err)
+	}
+	return c.say(p.out, answer, "%s has ended: members read it, and nobody writes any more", room)
+}
