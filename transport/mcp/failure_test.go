@@ -22,7 +22,7 @@ func TestFailedCallsAreResults(t *testing.T) {
 		says       []string
 	}{
 		{"messenger.history", `{}`, ubl.CodeValidation, []string{"room_id: is missing", `like \"r:general\"`}},
-		{"messenger.history", `{"room_id":"general"}`, ubl.CodeValidation, []string{"room_id: ", "r:general"}},
+		{"messenger.history", `{"room_id":"the general"}`, ubl.CodeValidation, []string{"room_id: ", "r:general"}},
 		{"messenger.history", `{"romm_id":"r:general"}`, ubl.CodeValidation, []string{"romm_id: there is no such argument", "Did you mean room_id?"}},
 		{"messenger.history", `{"room_id":"r:general","limit":1000}`, ubl.CodeValidation, []string{"limit: ", "from 1 to 200"}},
 		{"messenger.send", `{"room_id":"r:general","type":"text","text":"hi"}`, ubl.CodeValidation, []string{"text: there is no such argument", "Did you mean body.text?"}},
