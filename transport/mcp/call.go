@@ -60,11 +60,22 @@ func giveBuffer(b *[]byte) {
 }
 
 // run calls a tool by either spelling of its name. progress is nil where nobody
-// wants to see it. A panic is an error.
-func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (out *Result, err error) {
+// wants to see it.
+func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (*Result, error) {
+	name, args, _ = s.meant(ctx, name, args)
+	return s.attempt(ctx, v, name, args, progress)
+}
+
+// meant is the call that a caller means, and whether they named it to tool.call.
+func (s *Server) meant(ctx context.Context, name string, args jsontext.Value) (string, jsontext.Value, bool) {
 	if target, ok := s.target(name, args); ok && mayCallByName(ctx) == nil {
-		name, args = target.Name, target.Arguments
+		return target.Name, target.Arguments, true
 	}
+	return name, args, false
+}
+
+// attempt calls a tool: for a request of its own, or for a program's. A panic is an error.
+func (s *Server) attempt(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (out *Result, err error) {
 	act, began := s.tools.find(name), s.opts.Now()
 	theirs := "" // the tool of another server, whose calls the portal logs by itself
 	defer func() {
@@ -103,7 +114,7 @@ func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.V
 // that isn't ours.
 func (s *Server) admitted(ctx context.Context, v *visit, act *envelope.Act, name string) (other string, err error) {
 	if act != nil {
-		return "", s.admit(ctx, v, act.Name, func() bool { return act.ReadOnly || act.Name == toolCall })
+		return "", s.admit(ctx, v, act.Name, func() bool { return act.ReadOnly || passesOn(act.Name) })
 	}
 	other, known, err := s.otherName(ctx, v, name)
 	if err != nil {

@@ -158,5 +158,5 @@ func toolOf(act *envelope.Act, d *dialect, output bool) *sdk.Tool {
 // opensWorld reports whether a tool of ours reaches beyond the server: models
 // and other servers do.
 func opensWorld(name string) bool {
-	return name == string(ubl.DidComplete) || name == string(ubl.DidToolCall) || name == toolCall
+	return name == string(ubl.DidComplete) || name == string(ubl.DidToolCall) || passesOn(name)
 }

@@ -15,6 +15,7 @@ import (
 	"ubl"
 	"ubl/panics"
 	"ubl/transport/envelope"
+	"ubl/transport/mcp/script"
 )
 
 // Options are what a [Server] is made of. Acts, Asker, Feed and SessionKeys are
@@ -31,6 +32,8 @@ type Options struct {
 	// Mandate says what the Agreement of the agent in ctx bounds it to; nil, or nil Bounds, for
 	// nothing beyond what its tenant says. It is asked for each list, search and call.
 	Mandate func(ctx context.Context) (*Bounds, error)
+	// Scripts runs programs for tool.run; nil for no such tool.
+	Scripts *script.Runner
 	// Portal has the tools of other servers; nil for none.
 	Portal Portal
 
