@@ -2,6 +2,8 @@ package script
 
 import (
 	"bufio"
+	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -43,7 +45,12 @@ func child(in io.Reader, out io.Writer) int {
 	}
 	runtime.GOMAXPROCS(1)
 	debug.SetMaxStack(64 << 20)
-	if confine(job.Memory, job.CPU) != nil {
+	err := errors.New("the job has no bounds")
+	if job.Memory > 0 && job.CPU > 0 {
+		err = confine(job.Memory, job.CPU)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err) // for the operator: the runner passes it on
 		return exitRefused
 	}
 	began := taken()

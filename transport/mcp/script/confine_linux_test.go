@@ -119,3 +119,25 @@ func TestAChildEndsWithItsServer(t *testing.T) {
 		t.Errorf("it ended with %v", err)
 	}
 }
+
+// TestAChildsMemoryIsBounded by the kernel: what a program takes, what the runtime maps beyond
+// it, and what a child has to begin with.
+func TestAChildsMemoryIsBounded(t *testing.T) {
+	if Raced() {
+		t.Skip("the race detector takes more")
+	}
+	for _, program := range []string{
+		`let all = []; for (;;) all.push("x".repeat(2 ** 29))`,
+		`let all = []; for (;;) all.push("x".repeat(1e7) + Math.random())`,
+		`return new Array(1e9).fill(7).length`,
+		`const all = []; for (;;) all.push({a: [1, 2, 3]})`,
+	} {
+		c := begin(t, program, func(int) {})
+		_ = c.cmd.Wait() // it was ended
+		rusage, ok := c.cmd.ProcessState.SysUsage().(*syscall.Rusage)
+		if !ok || rusage.Maxrss > 320<<10 {
+			t.Errorf("%s took %d KiB", program, rusage.Maxrss)
+		}
+		t.Logf("%s took %d MiB and ended with %v: %s", program, rusage.Maxrss>>10, c.cmd.ProcessState, c.autopsy(10*time.Second))
+	}
+}

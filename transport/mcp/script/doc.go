@@ -32,10 +32,11 @@
 // at a time, of at most 1 MiB, and the answer to one call.
 //
 //	wall time   the runner kills the child's process group
-//	processor   RLIMIT_CPU, and the least priority: others' requests go first
+//	processor   RLIMIT_CPU, and where it is allowed the least priority: others' requests go first
 //	memory      the child watches itself and ends; RLIMIT_AS ends it where that comes too late
 //	files       RLIMIT_NOFILE 0: neither a file nor a connection can be opened any more
-//	the rest    an empty environment, no files but its two pipes and a third for its last words
+//	the rest    an empty environment, no files but its two pipes and a third for its last words:
+//	            what the server was started with is closed
 //
 // The limits of the kernel are Linux's. Elsewhere a child has its watch and the collector's limit alone, so one
 // huge allocation may pass the bound for a moment.
@@ -45,6 +46,7 @@
 //	the program throws       [Outcome.Failure], with line and column where there are any
 //	it meets a bound         [Outcome.Stopped] says which; calls that were made stay made
 //	the child breaks down    the same, as crashed
+//	it can't be confined     internal: no program runs then
 //	the server dies          the child reads the end of its input, and ends
 //	ctx ends                 the child is killed, and Run answers ctx's error
 //	no place becomes free    overloaded, after [Options.Patience]

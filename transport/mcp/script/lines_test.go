@@ -9,6 +9,9 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
+
+	"ubl"
 )
 
 // TestWhatAChildMaySay: the runner ends with the first line that is none of the protocol's.
@@ -50,6 +53,16 @@ func TestWhatAChildMaySay(t *testing.T) {
 				t.Errorf("%v after %d calls, want %v", err, calls, c.want)
 			}
 		})
+	}
+}
+
+// TestWithoutLimitsNothingRuns: a child that can't be confined says so, and runs no program.
+func TestWithoutLimitsNothingRuns(t *testing.T) {
+	r := New(Options{})
+	r.o.Memory = 0
+	_, err := r.Run(t.Context(), "t:acme.com", Job{Program: `return 1`, Timeout: time.Minute}, nil)
+	if ubl.CodeOf(err) != ubl.CodeInternal || !strings.Contains(err.Error(), "no bounds") {
+		t.Errorf("answered %v", err)
 	}
 }
 

@@ -164,7 +164,7 @@ func (m *machine) end(result, thrown string) {
 		Name, Message, Stack, Code string
 		Details                    map[string]string
 	}
-	_ = json.Unmarshal([]byte(thrown), &told, json.MatchCaseInsensitiveNames(true)) // what doesn't fit is left out
+	_ = json.Unmarshal([]byte(thrown), &told, json.MatchCaseInsensitiveNames(true), jsontext.AllowInvalidUTF8(true)) // what doesn't fit is left out
 	f := &Failure{Name: cut(told.Name, 64), Message: cut(told.Message, maxMessage), Code: cut(told.Code, 64)}
 	if size(told.Details) <= maxMessage {
 		f.Details = told.Details

@@ -68,6 +68,8 @@ func (r *Runner) Run(ctx context.Context, of ubl.TenantID, job Job, do Do) (*Out
 		out.Stopped = StoppedTime
 	case errors.Is(err, errCalls):
 		out.Stopped = StoppedCalls
+	case c.cmd.ProcessState != nil && c.cmd.ProcessState.ExitCode() == exitRefused:
+		return nil, ubl.Errorf(ubl.CodeInternal, "the program couldn't be confined").Because(errors.New(c.last.String()))
 	case errors.Is(err, errLine): // it isn't the child that was started
 		out.Stopped = StoppedCrashed
 	default:
