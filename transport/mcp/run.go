@@ -299,7 +299,7 @@ func seqIn(receipt jsontext.Value) int64 {
 func (r *programRun) told(out *script.Outcome, job script.Job) *ran {
 	a := &ran{Result: out.Result, Log: out.Log, Calls: r.calls, Stopped: out.Stopped, Error: out.Failure}
 	if out.Stopped != "" {
-		a.Error = &script.Failure{Name: "Stopped", Message: advice(out.Stopped, job) + " The calls that are listed were made."}
+		a.Error = &script.Failure{Name: "Stopped", Message: advice(out.Stopped, job) + " Calls without a code took effect."}
 	}
 	if a.Result == nil {
 		a.Result = json.RawMessage("null")

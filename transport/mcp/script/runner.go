@@ -56,10 +56,14 @@ func (r *Runner) Run(ctx context.Context, of ubl.TenantID, job Job, do Do) (*Out
 	if err != nil {
 		return nil, ubl.Errorf(ubl.CodeInternal, "the program couldn't be started").Because(err)
 	}
+	end := func() {
+		cancel() // ends the child, whatever it does
+		_ = c.cmd.Wait()
+	}
+	defer end() // also where a call panics
 	out, err := c.converse(timed, r.first(job), job.MaxCalls, do)
 	overdue := timed.Err() != nil
-	cancel() // ends the child, whatever it does
-	_ = c.cmd.Wait()
+	end()
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:

@@ -218,6 +218,22 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestAPanicLeavesNoChild: a call that panics ends the run's child before the panic goes on.
+func TestAPanicLeavesNoChild(t *testing.T) {
+	r := script.New(script.Options{AtOnce: 1, PerTenant: 1})
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic is lost")
+			}
+		}()
+		_, _ = r.Run(t.Context(), tenant, job(`await tools.a({}); for (;;) {}`), func(context.Context, script.Call) (json.RawMessage, *script.Problem) { panic("a fault") })
+	}()
+	if out, err := r.Run(t.Context(), tenant, job(`return 1`), echo); err != nil || string(out.Result) != "1" {
+		t.Errorf("the next run: %+v, %v", out, err)
+	}
+}
+
 // TestCancelled: who goes away ends the program.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -227,5 +243,15 @@ func TestCancelled(t *testing.T) {
 	})
 	if err != context.Canceled {
 		t.Errorf("a run that was given up: %v", err)
+	}
+}
+
+// BenchmarkRun is a run that does nothing: what a process takes.
+func BenchmarkRun(b *testing.B) {
+	r := script.New(script.Options{})
+	for b.Loop() {
+		if out, err := r.Run(b.Context(), tenant, job(`return 1`), echo); err != nil || string(out.Result) != "1" {
+			b.Fatal(out, err)
+		}
 	}
 }
