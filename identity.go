@@ -68,7 +68,7 @@ const (
 // holds it to them, and lists that show its places alone; some of those beginnings are of tools
 // about the whole tenant.
 var (
-	mandateFree = []Did{"user.whoami", "agreement.get", "tool.search", "tool.describe", "tool.call"}
+	mandateFree = []Did{"user.whoami", "agreement.get", "tool.search", "tool.describe", "tool.call", "tool.run"}
 	ofPlaces    = []string{"messenger.*", "room.*", "office.*", "container.*", "agreement.*", "tool.*", "user.whoami", "portal.tool.list"}
 	ofTenants   = []Did{DidRoomCreate, DidContainerCreate, DidWorkspaceCreate, "agreement.list", DidToolAccess}
 )

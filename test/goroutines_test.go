@@ -42,6 +42,7 @@ var unguarded = map[string]string{
 	"resolver/resolver.go exchange":           "closes a connection",
 	"transport/envelope/patient.go Patiently": "the timer writes a comment",
 	"transport/mcp/sdk.go middleware":         "the timer cancels",
+	"transport/mcp/script/child.go child":     "in a process of its own, which ends with the one program that it runs",
 	"transport/web/file.go load":              "packs what is embedded in the program",
 
 	"cmd/ubl/main.go main":        "restores signals",

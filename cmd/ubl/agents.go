@@ -19,6 +19,7 @@ import (
 	"ubl/transport/auth"
 	"ubl/transport/envelope"
 	"ubl/transport/mcp"
+	"ubl/transport/mcp/script"
 )
 
 // agents is what a node does outside: models, tools of other servers, and the
@@ -190,7 +191,7 @@ func (w ways) Call(ctx context.Context, req ubl.Request, tool string, args json.
 			progress(mcp.Progress{Progress: done, Total: total, Message: message})
 		}
 	}
-	out, err := w.Portal.Call(ctx, req, tool, args, "", tell)
+	out, err := w.Portal.Call(ctx, req, tool, args, req.Parent, tell)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +204,7 @@ func (w ways) Log(tenant ubl.TenantID, call *ubl.Call) { w.Portal.Log(tenant, ca
 // mcpServer makes the MCP server over our own acts and those of other servers.
 func (c *serveCmd) mcpServer(p *program, n *node, a *agents, acts []envelope.Act, log *slog.Logger) (*mcp.Server, error) {
 	return mcp.New(mcp.Options{
-		Acts: acts, Visible: a.toolbox.visible, Permits: a.toolbox.permits, Portal: ways{a.portal},
+		Acts: acts, Visible: a.toolbox.visible, Permits: a.toolbox.permits, Portal: ways{a.portal}, Scripts: script.New(script.Options{}),
 		Asker: envelope.Entering(n.asker), Feed: n.feed, SessionKeys: n.derived("mcp sessions"), Blobs: readBlobs{n},
 		Foreign: transport.Foreign(c.AllowOrigin, c.PublicURL), PublicURL: c.PublicURL, Issuers: c.issuerURLs(p), Authorizes: true,
 		Extra:   fixtures(n),

@@ -5,9 +5,12 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"ubl/transport/mcp/script"
 )
 
 func main() {
+	script.RunIfChild()
 	keepPrivate()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal the default is back: a second one ends the process

@@ -19,9 +19,11 @@ import (
 
 	"ubl"
 	"ubl/test/nameserver"
+	"ubl/transport/mcp/script"
 )
 
 func TestMain(m *testing.M) {
+	script.RunIfChild()
 	testscript.Main(m, map[string]func(){"ubl": main})
 }
 

@@ -65,7 +65,7 @@ func TestTheDefaultIsSmall(t *testing.T) {
 			if len(names) > 15 || size > 24_000 {
 				t.Errorf("%s is shown %d tools in %d bytes at %s", who, len(names), size, path)
 			}
-			for _, name := range []string{"tool.search", "tool.describe", "tool.call", "messenger.history", "office.document.search"} {
+			for _, name := range []string{"tool.search", "tool.describe", "tool.call", "tool.run", "messenger.history", "office.document.search"} {
 				if !slices.Contains(names, name) {
 					t.Errorf("%s isn't shown %s at %s", who, name, path)
 				}

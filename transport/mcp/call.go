@@ -63,10 +63,7 @@ func giveBuffer(b *[]byte) {
 // run calls a tool by either spelling of its name. progress is nil where nobody
 // wants to see it. Errors are the protocol's own; a call that failed is a result.
 func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (*Result, error) {
-	target, named := s.target(name, args)
-	if named = named && mayCallByName(ctx) == nil; named {
-		name, args = target.Name, target.Arguments
-	}
+	name, args, named := s.meant(ctx, name, args)
 	out, err := s.attempt(ctx, v, name, args, progress)
 	if special, ok := errors.AsType[*rpcError](err); ok && named { // to the protocol tool.call was in order
 		err = special.cause
@@ -74,7 +71,15 @@ func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.V
 	return s.told(ctx, v, out, err)
 }
 
-// attempt is the call that [Server.run] tells of. A panic is an error.
+// meant is the call that a caller means, and whether they named it to tool.call.
+func (s *Server) meant(ctx context.Context, name string, args jsontext.Value) (string, jsontext.Value, bool) {
+	if target, ok := s.target(name, args); ok && mayCallByName(ctx) == nil {
+		return target.Name, target.Arguments, true
+	}
+	return name, args, false
+}
+
+// attempt calls a tool: for a request of its own, or for a program's. A panic is an error.
 func (s *Server) attempt(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (out *Result, err error) {
 	act, began := s.tools.find(name), s.opts.Now()
 	theirs := "" // the tool of another server, whose calls the portal logs by itself

@@ -165,5 +165,5 @@ func anyName(string) bool { return true }
 // opensWorld reports whether a tool of ours reaches beyond the server: models
 // and other servers do.
 func opensWorld(name string) bool {
-	return name == string(ubl.DidComplete) || name == string(ubl.DidToolCall) || name == toolCall
+	return name == string(ubl.DidComplete) || name == string(ubl.DidToolCall) || passesOn(name)
 }

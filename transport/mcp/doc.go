@@ -72,6 +72,24 @@
 // An index is made once for each catalogue of other servers' tools, and shared by all who may
 // use the same.
 //
+// # Programs
+//
+// tool.run runs a program (package script) that calls tools. It is open to members like each tool
+// without a record: a program can do nothing that its caller can't. Its calls go where a tools/call
+// goes: the tenant lets the caller in anew for each, so that rights, bounds of the Agreement,
+// rates, receipts, rows and marks are those of the tool that is called. What is its own:
+//
+//	request   each call has a request id of its own; its parent is the run's
+//	key       of the run's nth write: made of the run's key and n, so that a repeated run does no
+//	          write twice. A key in the arguments beats it
+//	readonly  holds for each call; tool.run itself is listed as reading there
+//	marks     an answer that may hold other servers' words names all that answered
+//	errors    a refused call throws in the program. What the program doesn't catch, and the bound
+//	          that stops it, are told in the result: error and stopped, with isError
+//	itself    a program can't run another one
+//
+// The run leaves no receipt: it does nothing but what its calls do.
+//
 // A call of ours whose client_request_id has the form of a request id has that as its request id.
 //
 // # Errors

@@ -23,8 +23,8 @@ const (
 	toolCall     = "tool.call"
 )
 
-// LongTail are their names.
-var LongTail = []string{toolSearch, toolDescribe, toolCall}
+// LongTail are their names, and that of the tool that runs programs.
+var LongTail = []string{toolSearch, toolDescribe, toolCall, toolRun}
 
 // Limits of a search.
 const (
@@ -52,9 +52,10 @@ const (
 	foundRequired = `"name","title","description","input_schema","set","read_only"`
 )
 
-// tail are the acts of the three tools.
+// tail are the acts of the three tools, and of the one that runs programs where the server has
+// a runner.
 func (s *Server) tail() []envelope.Act {
-	return []envelope.Act{
+	acts := []envelope.Act{
 		{
 			Name: toolSearch, Title: "Find a tool",
 			Description: "Finds tools that you may use, by plain words: what you want to do, as \"delete a file\". Use it when no tool that you see does the job. " +
@@ -88,6 +89,10 @@ func (s *Server) tail() []envelope.Act {
 			Destructive: true, Do: s.callNothing,
 		},
 	}
+	if s.opts.Scripts != nil {
+		acts = append(acts, s.runAct())
+	}
+	return acts
 }
 
 // target is what tool.call is to call.

@@ -1,8 +1,6 @@
 package mcp
 
-import (
-	"ubl"
-)
+import "ubl"
 
 // mandate is the Agreement that bounds the agent who calls, nil for who is bound by none. The
 // Tenant holds agents to theirs at the door; here it says what they are shown, and refuses
@@ -21,7 +19,8 @@ func (v *visit) may(tool string, reads, external bool) error {
 	return nil
 }
 
-// mayOwn is may of a tool of ours. tool.call itself changes nothing: what it calls is asked about.
+// mayOwn is may of a tool of ours. One that passes on changes nothing itself: what it calls is asked
+// about.
 func (v *visit) mayOwn(tool string, reads bool) error {
-	return v.may(tool, reads || tool == toolCall, false)
+	return v.may(tool, reads || passesOn(tool), false)
 }

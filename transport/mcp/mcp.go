@@ -15,6 +15,7 @@ import (
 	"ubl"
 	"ubl/panics"
 	"ubl/transport/envelope"
+	"ubl/transport/mcp/script"
 )
 
 // Options are what a [Server] is made of. Acts, Asker, Feed and SessionKeys are
@@ -28,6 +29,8 @@ type Options struct {
 	// Permits says which acts the tenant's own terms permit to the caller in ctx, who is
 	// no owner of it; nil for none. It is for what is shown, and guards nothing.
 	Permits func(ctx context.Context) (func(tool string) bool, error)
+	// Scripts runs programs for tool.run; nil for no such tool.
+	Scripts *script.Runner
 	// Portal has the tools of other servers; nil for none.
 	Portal Portal
 

@@ -61,14 +61,14 @@ var ownSets = []struct {
 	{"tenant", permittedPeople, `tenant.domain.claim tenant.domain.verify tenant.invitation.create`},
 	{"admin", owners, `deadletter.list deadletter.redrive`},
 	{"admin", operators, `platform.cluster.get platform.node.remove`},
-	{setTools, everyone, `tool.call tool.describe tool.search`},
+	{setTools, everyone, `tool.call tool.describe tool.run tool.search`},
 }
 
 // standard are the tools of ours that are listed where nobody chooses: what an agent needs that
 // talks in rooms and works with documents, and the ways to all others. TestDefaultFits
 // bounds them; servers' tools have what is left.
 var standard = strings.Fields(`user.whoami messenger.list_rooms messenger.history messenger.send messenger.stream_room office.workspace.list
-	office.document.search office.document.get office.document.create tool.search tool.describe tool.call`)
+	office.document.search office.document.get office.document.create tool.search tool.describe tool.call tool.run`)
 
 // What is listed by default, of ours and of servers together. Bytes are those of the tools in the
 // answer: the rest of it has room within 24,000.

@@ -193,11 +193,11 @@ func (s *Server) listed(ctx context.Context, v *visit) ([]form, error) {
 	return out.tools, nil
 }
 
-// form is a tool of ours as it is listed. Where only what reads may be used, tool.call does no
-// more than that.
+// form is a tool of ours as it is listed. Where only what reads may be used, what passes calls on does
+// no more than that.
 func (x *sight) form(t *ownTool, d *dialect) form {
 	f := t.form(d, x.v.choice.output)
-	if x.readOnly && t.Name == toolCall {
+	if x.readOnly && passesOn(t.Name) {
 		tool := *f.tool
 		hints := *tool.Annotations
 		hints.ReadOnlyHint, hints.DestructiveHint = true, new(false)

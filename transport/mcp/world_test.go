@@ -20,11 +20,13 @@ import (
 	"ubl/transport/api"
 	"ubl/transport/envelope"
 	"ubl/transport/mcp"
+	"ubl/transport/mcp/script"
 )
 
 // No test may leave a goroutine behind, but those that the search engine keeps
 // for the process.
 func TestMain(m *testing.M) {
+	script.RunIfChild()
 	leaks.Main(m, goleak.IgnoreTopFunction("github.com/blevesearch/bleve_index_api.AnalysisWorker"))
 }
 
