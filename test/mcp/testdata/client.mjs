@@ -18,7 +18,7 @@ const streamed = await client.callTool(
   { name: "messenger.stream_room", arguments: { room_id: "r:general", from_seq: 0, limit: 2 } },
   { onprogress: (p) => progress.push(p.progress) },
 );
-const failed = await client.callTool({ name: "messenger.send", arguments: { room_id: "nowhere" } });
+const failed = await client.callTool({ name: "messenger.send", arguments: { room_id: "no room" } });
 const { resources } = await client.listResources();
 const room = await client.readResource({ uri: resources[0].uri });
 const prompt = await client.getPrompt({ name: "summarize_room", arguments: { room_id: "r:general" } });

@@ -25,7 +25,7 @@ const again = setInterval(() => send("again"), 200);
 const updated = await update;
 clearInterval(again);
 const history = await client.callTool({ name: "messenger.history", arguments: { room_id: "r:general" } });
-const failed = await client.callTool({ name: "messenger.send", arguments: { room_id: "nowhere" } });
+const failed = await client.callTool({ name: "messenger.send", arguments: { room_id: "no room" } });
 const { resources } = await client.listResources();
 const room = await client.readResource({ uri: resources[0].uri });
 const prompt = await client.getPrompt({ name: "summarize_room", arguments: { room_id: "r:general" } });
