@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,17 +100,23 @@ func inOrder(t *testing.T, out string, texts []string) {
 	}
 }
 
-// section is the shell code between two comments of the README.
+// section is the shell code between two comments of the README or the manual.
 func section(t *testing.T, name string) string {
 	t.Helper()
-	readme, err := os.ReadFile("../../README.md")
+	var texts strings.Builder
+	manual, err := filepath.Glob("../../docs/*.md")
+	for _, file := range append(manual, "../../README.md") {
+		text, failed := os.ReadFile(file)
+		err = errors.Join(err, failed)
+		texts.Write(text)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(readme), "<!-- "+name+":")
+	_, rest, _ := strings.Cut(texts.String(), "<!-- "+name+":")
 	part, _, found := strings.Cut(rest, "<!-- end of "+name+" -->")
 	if !found {
-		t.Fatalf("the README has no section %s", name)
+		t.Fatalf("neither README nor manual has a section %s", name)
 	}
 	var script strings.Builder
 	for i, block := range strings.Split(part, "```") {
