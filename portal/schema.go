@@ -36,6 +36,7 @@ type input struct {
 	schema  *jsonschema.Schema
 	nodes   int
 	headers []paramHeader
+	stands  string // what the tool stands for, "" where it is the server's own: see [ubl.Offer]
 }
 
 // check refuses arguments that the tool's pinned definition doesn't allow. It
@@ -68,6 +69,9 @@ func (ss *schemas) of(t *ubl.PortalTool) *input {
 	}
 	in = compile(t.Definition)
 	in.headers = paramHeaders(t.Definition)
+	if o := t.Offered(); o != nil {
+		in.stands = o.Stands
+	}
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if ss.compiled == nil || len(ss.compiled) >= maxSchemas {

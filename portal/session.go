@@ -44,6 +44,11 @@ type session struct {
 	mu        sync.Mutex
 	listeners map[string]*listener
 	serial    int
+	// listed are the server's resources at listedAt, 0 for never. listChanges counts how often
+	// they were forgotten.
+	listed      []ubl.OfferedResource
+	listedAt    ubl.Time
+	listChanges int
 }
 
 // listener hears of one call's progress, and nothing more once it is stopped.
@@ -126,8 +131,18 @@ func (s *session) connect(ctx context.Context, version string, changed func()) (
 		// The portal has no roots, and asks nobody: neither a person nor a model.
 		Capabilities:   &mcp.ClientCapabilities{},
 		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+		// The goroutines are the SDK's.
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
-			s.panics.Do("a server's changes", changed) // the goroutine is the SDK's
+			s.panics.Do("a server's changes", changed)
+		},
+		PromptListChangedHandler: func(context.Context, *mcp.PromptListChangedRequest) {
+			s.panics.Do("a server's changes", changed)
+		},
+		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) {
+			s.panics.Do("a server's changes", func() {
+				s.forgetResources()
+				changed() // templates, too
+			})
 		},
 		ProgressNotificationHandler: s.progress,
 	})

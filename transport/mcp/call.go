@@ -96,6 +96,9 @@ func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.V
 	if gone := v.caller.Remains(ctx); gone != nil { // while the other server worked
 		return nil, gone
 	}
+	if err == nil {
+		s.linkHere(ctx, v, out)
+	}
 	return out, err
 }
 

@@ -26,6 +26,9 @@ func (s *Server) changeInterest(ctx context.Context, v *visit, m *message) error
 	if v.session.id == "" {
 		return noSession()
 	}
+	if _, _, ok := isOffer(m.URI); ok {
+		return invalid("params.uri", "names another server's resource, which can't be subscribed to here")
+	}
 	in, ok := parseURI(m.URI)
 	if !ok && s.opts.Extra == nil {
 		return noResource(m.URI, nil)
