@@ -42,6 +42,15 @@
 // each key that is pressed. A tool of the server's own that is called prompts or resources
 // stays what it is, and there is no other of the name.
 //
+// # APIs
+//
+// A server of the kind openapi is an HTTP API: a sync reads its document (see package openapi), and
+// its operations are its tools. The definition says how an operation is asked for, so
+// that is pinned and approved with the rest; a call takes it from there and not from the document. Credentials, bounds,
+// addresses, redaction and outcomes are those of other servers. A status that isn't success is a result
+// that says isError; 401 and 403 are forbidden and 429 is rate_limited, as everywhere. The document is asked for with the
+// credentials only where it is on the API's own server.
+//
 // # Outcomes
 //
 // A call that the server answered with a result is outcome ok, one whose result

@@ -28,6 +28,9 @@ const (
 // offers are the definitions of the tools by which a server's prompts and resources are used, for
 // each that it has. A tool of the server's own that has the name stands before ours.
 func (s *session) offers(ctx context.Context, own []ubl.ToolDefinition) ([]ubl.ToolDefinition, error) {
+	if s.client == nil {
+		return nil, nil
+	}
 	caps := s.client.InitializeResult().Capabilities
 	if caps == nil {
 		return nil, nil

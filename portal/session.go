@@ -34,8 +34,9 @@ type session struct {
 	panics *panics.Catcher
 	access *ubl.ServerAccess // what it was opened with
 	guard  *guard
-	client *mcp.ClientSession
-	post   *poster // nil where the SDK makes the calls
+	client *mcp.ClientSession // nil for an API
+	pages  *http.Client       // for documents that are elsewhere
+	post   *poster            // nil where the SDK makes the calls
 	broken atomic.Bool
 
 	calls  chan struct{} // one for each under way
@@ -67,6 +68,10 @@ func (p *Portal) open(ctx context.Context, who ubl.Identity, a *ubl.ServerAccess
 	s := &session{
 		access: a, guard: newGuard(p.ctx, p.outside(who.TenantID), cred), panics: p.panics,
 		calls: make(chan struct{}, maxCalls), listeners: map[string]*listener{},
+	}
+	if a.Server.Kind == ubl.ServerOpenAPI { // each request stands by itself
+		s.guard.api, s.pages = true, p.plainClient(who.TenantID)
+		return s, nil
 	}
 	ctx, why := withReason(ctx)
 	if err := p.connected(ctx, s, changed); err != nil {
@@ -270,13 +275,15 @@ func (s *session) bySDK(ctx context.Context, tool string, c *call) (*ubl.ToolRes
 }
 
 // stale reports whether the session should make room for another.
-func (s *session) stale() bool { return s.broken.Load() || s.guard.deaf.Load() && len(s.calls) == 0 }
+func (s *session) stale() bool { return s.broken.Load() || s.guard.life.Err() != nil || s.guard.deaf.Load() && len(s.calls) == 0 }
 
 // close says good-bye, and cuts off what then is still under way.
 func (s *session) close() {
-	timer := time.AfterFunc(closeTimeout, s.guard.kill)
-	defer timer.Stop()
-	_ = s.client.Close()
+	if s.client != nil {
+		timer := time.AfterFunc(closeTimeout, s.guard.kill)
+		defer timer.Stop()
+		_ = s.client.Close()
+	}
 	s.guard.kill()
 }
 

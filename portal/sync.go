@@ -77,7 +77,12 @@ func (p *Portal) sync(ctx context.Context, req ubl.Request, owner bool, s *ubl.S
 func (p *Portal) listTools(ctx context.Context, who ubl.Identity, s *ubl.Server, number int64) ([]ubl.ToolDefinition, error) {
 	var out []ubl.ToolDefinition
 	err := p.with(ctx, who, s, number, func(ctx context.Context, sess *session) (err error) {
-		if out, err = sess.tools(ctx); err != nil {
+		if sess.client == nil {
+			out, err = sess.operations(ctx)
+		} else {
+			out, err = sess.tools(ctx)
+		}
+		if err != nil {
 			return err
 		}
 		more, err := sess.offers(ctx, out)
