@@ -54,6 +54,9 @@ func (s *session) operations(ctx context.Context) (out []ubl.ToolDefinition, err
 	}
 	size, hide := 0, s.guard.shown.get()
 	for i := range ops {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		d := slim(s.access.Server.ServerID, operationOf(&ops[i], hide), size)
 		size += len(d.Definition)
 		out = append(out, d)

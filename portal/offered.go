@@ -153,9 +153,9 @@ func (s *session) forgetResources() {
 	s.listChanges++
 }
 
-// offering is the tool by which the caller may use what a server offers, for a look that is no
+// mayUse is the tool by which the caller may use what a server offers, for a look that is no
 // call of it: they are admitted, and an owner has seen it.
-func (p *Portal) offering(ctx context.Context, who ubl.Identity, tool string) (*catalogue, *ubl.PortalTool, error) {
+func (p *Portal) mayUse(ctx context.Context, who ubl.Identity, tool string) (*catalogue, *ubl.PortalTool, error) {
 	c, err := p.catalogue(ctx, who)
 	if err != nil {
 		return nil, nil, err
@@ -170,7 +170,7 @@ func (p *Portal) offering(ctx context.Context, who ubl.Identity, tool string) (*
 // Resources lists what the server of a tool that stands for resources lists now. Callers who may use
 // the tool; they must not change what they get. Listing is not on record, as that of tools isn't: what is read is.
 func (p *Portal) Resources(ctx context.Context, who ubl.Identity, tool string) (out []ubl.OfferedResource, err error) {
-	c, t, err := p.offering(ctx, who, tool)
+	c, t, err := p.mayUse(ctx, who, tool)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (p *Portal) Resources(ctx context.Context, who ubl.Identity, tool string) (
 // is not on record: it comes with each key that is pressed, and changes nothing. A
 // server that completes nothing has no suggestions.
 func (p *Portal) Complete(ctx context.Context, who ubl.Identity, what ubl.Completing) (values []string, more bool, err error) {
-	c, t, err := p.offering(ctx, who, what.Tool)
+	c, t, err := p.mayUse(ctx, who, what.Tool)
 	if err != nil {
 		return nil, false, err
 	}

@@ -45,7 +45,7 @@ func (s *session) offers(ctx context.Context, own []ubl.ToolDefinition) ([]ubl.T
 			return nil, err
 		}
 		if len(o.Prompts) > 0 {
-			out = append(out, offering(o, promptsTool))
+			out = append(out, offerTool(o, promptsTool))
 		}
 	}
 	if caps.Resources != nil && !taken(ubl.ToolResources) {
@@ -53,7 +53,7 @@ func (s *session) offers(ctx context.Context, own []ubl.ToolDefinition) ([]ubl.T
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, offering(o, resourcesTool))
+		out = append(out, offerTool(o, resourcesTool))
 	}
 	return out, nil
 }
@@ -174,9 +174,9 @@ type offeredTool struct {
 	*ubl.Offer
 }
 
-// offering writes the definition of an offer. Where it is too large, half of what is offered goes,
+// offerTool writes the definition of an offer. Where it is too large, half of what is offered goes,
 // and half of that, until it fits.
-func offering(o *ubl.Offer, tool func(*ubl.Offer) mcp.Tool) ubl.ToolDefinition {
+func offerTool(o *ubl.Offer, tool func(*ubl.Offer) mcp.Tool) ubl.ToolDefinition {
 	for {
 		made := tool(o)
 		made.Annotations = &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(true)}

@@ -28,7 +28,7 @@ var outside = map[string][]string{
 	"ubl/resolver":           {"github.com/miekg/dns"},
 	"ubl/search":             {"github.com/blevesearch/bleve/v2", "github.com/blevesearch/zapx/v16", "go.etcd.io/bbolt/errors", "golang.org/x/text/unicode/norm"},
 	"ubl/portal":             {"github.com/modelcontextprotocol/go-sdk", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/oauth2"},
-	"ubl/portal/openapi":     {"github.com/getkin/kin-openapi/openapi3"},
+	"ubl/portal/openapi":     {"github.com/getkin/kin-openapi/openapi3", "go.yaml.in/yaml/v4"},
 	"ubl/limits":             {"golang.org/x/time/rate"},
 	"ubl/transport":          {"github.com/go-chi/chi/v5", "github.com/prometheus/client_golang"},
 	"ubl/transport/api":      {"github.com/danielgtaylor/huma/v2", "github.com/go-chi/chi/v5", "github.com/go-json-experiment/json"},

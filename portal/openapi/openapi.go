@@ -17,7 +17,7 @@
 // # What may go wrong
 //
 // Anything: documents come from elsewhere. Reading ends in an error or an operation less, bounded
-// by the size of the document and by nodes for each operation. Arguments can't change the path that an
+// by the document's size and shape, and by nodes for each operation. Arguments can't change the path that an
 // operation has, since each is escaped and none is "." or "..", nor the headers that are the portal's.
 package openapi
 
@@ -30,6 +30,7 @@ import (
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"go.yaml.in/yaml/v4"
 
 	"ubl"
 )
@@ -76,13 +77,16 @@ func Read(document []byte, sent string) (ops []Operation, left int, err error) {
 	if len(document) > MaxDocument {
 		return nil, 0, ubl.Errorf(ubl.CodeUnavailable, "the document is larger than %d MiB", MaxDocument>>20)
 	}
+	if !plainShape(document) {
+		return nil, 0, ubl.Errorf(ubl.CodeUnavailable, "the document isn't JSON or YAML, is nested deeper than %d, or has an object of more than %d members", maxDepth, maxMembers)
+	}
 	loader := openapi3.NewLoader()
 	loader.IsExternalRefsAllowed = false
 	doc, err := loader.LoadFromData(document)
 	if err != nil || !strings.HasPrefix(doc.OpenAPI, "3.") || doc.Paths == nil {
 		return nil, 0, ubl.Errorf(ubl.CodeUnavailable, "the document isn't one of OpenAPI 3.0 or 3.1, or refers to other documents").Because(err)
 	}
-	taken := map[string]bool{}
+	taken, r := map[string]bool{}, &reader{doc: doc, sent: sent, values: map[*openapi3.SchemaRef]any{}}
 	paths := doc.Paths.Map()
 	for _, path := range slices.Sorted(mapKeys(paths)) {
 		for _, method := range methods {
@@ -90,7 +94,7 @@ func Read(document []byte, sent string) (ops []Operation, left int, err error) {
 			if o == nil {
 				continue
 			}
-			made, ok := operation(doc, paths[path], path, method, o, sent)
+			made, ok := r.operation(paths[path], path, method, o)
 			if !ok {
 				left++
 				continue
@@ -102,6 +106,33 @@ func Read(document []byte, sent string) (ops []Operation, left int, err error) {
 		}
 	}
 	return ops, left, nil
+}
+
+// reader reads one document.
+type reader struct {
+	doc  *openapi3.T
+	sent string // see Read
+	// values are schemas as JSON has them: many operations refer to the same.
+	values map[*openapi3.SchemaRef]any
+}
+
+const (
+	maxDepth   = 100
+	maxMembers = 2000
+)
+
+// plainShape reports whether a document is one that takes no long time to read: the readers of YAML
+// compare each member of an object with each other.
+func plainShape(document []byte) bool {
+	var root yaml.Node
+	return yaml.Unmarshal(document, &root) == nil && shapely(&root, maxDepth)
+}
+
+func shapely(n *yaml.Node, depth int) bool {
+	if depth == 0 || n.Kind == yaml.MappingNode && len(n.Content) > 2*maxMembers {
+		return false
+	}
+	return !slices.ContainsFunc(n.Content, func(inner *yaml.Node) bool { return !shapely(inner, depth-1) })
 }
 
 // methods are those that operations may have, in order.
@@ -143,7 +174,7 @@ func nameOf(o *openapi3.Operation, method, path string) string {
 	return name[:min(len(name), maxToolName)]
 }
 
-func operation(doc *openapi3.T, item *openapi3.PathItem, path, method string, o *openapi3.Operation, sent string) (out Operation, ok bool) {
+func (r *reader) operation(item *openapi3.PathItem, path, method string, o *openapi3.Operation) (out Operation, ok bool) {
 	if !goodPath.MatchString(path) || dotted(path) {
 		return out, false
 	}
@@ -153,12 +184,12 @@ func operation(doc *openapi3.T, item *openapi3.PathItem, path, method string, o 
 		Idempotent: method == http.MethodPut || method == http.MethodDelete,
 		Request:    Request{Method: method, Path: path},
 	}
-	in := newSchema(doc)
-	if !out.parameters(in, item, o, sent) || !out.body(in, o) {
+	in := r.schema()
+	if !out.parameters(in, item, o) || !out.body(in, o) {
 		return out, false
 	}
 	out.Input = in.object()
-	out.Output = output(doc, o)
+	out.Output = r.output(o)
 	return out, out.Name != "" && in.fits()
 }
 
@@ -177,7 +208,7 @@ func described(method, path string, o *openapi3.Operation) string {
 
 // parameters adds those of the operation and those of its path that it doesn't replace; false
 // where one is needed that can't be sent.
-func (out *Operation) parameters(in *schema, item *openapi3.PathItem, o *openapi3.Operation, sent string) bool {
+func (out *Operation) parameters(in *schema, item *openapi3.PathItem, o *openapi3.Operation) bool {
 	filled := map[string]bool{}
 	for _, ref := range slices.Concat(o.Parameters, item.Parameters) {
 		if ref == nil || ref.Value == nil {
@@ -187,7 +218,7 @@ func (out *Operation) parameters(in *schema, item *openapi3.PathItem, o *openapi
 		if slices.ContainsFunc(out.Request.Parameters, func(q Parameter) bool { return q.Name == p.Name && q.In == p.In }) {
 			continue
 		}
-		if p.In == openapi3.ParameterInHeader && (strings.EqualFold(p.Name, sent) || isOwn(p.Name)) {
+		if p.In == openapi3.ParameterInHeader && (strings.EqualFold(p.Name, in.sent) || isOwn(p.Name)) {
 			continue
 		}
 		made, ok := parameter(p)
@@ -268,7 +299,7 @@ func inJSON(content openapi3.Content) *openapi3.MediaType {
 }
 
 // output is the schema of the first answer that went well, where it is an object.
-func output(doc *openapi3.T, o *openapi3.Operation) map[string]any {
+func (r *reader) output(o *openapi3.Operation) map[string]any {
 	if o.Responses == nil {
 		return nil
 	}
@@ -284,8 +315,7 @@ func output(doc *openapi3.T, o *openapi3.Operation) map[string]any {
 		if media == nil || media.Schema == nil {
 			return nil
 		}
-		s := newSchema(doc)
-		return s.root(media.Schema)
+		return r.schema().root(media.Schema)
 	}
 	return nil
 }

@@ -195,20 +195,24 @@ func TestHostileDocuments(t *testing.T) {
 		"another page":     wrap(`{"$ref":"http://169.254.169.254/latest#/x"}`),
 		"a relative file":  wrap(`{"$ref":"secrets.json#/x"}`),
 		"too large":        strings.Repeat(" ", openapi.MaxDocument+1),
+		"deep":             wrap(strings.Repeat(`{"items":`, 5000) + `{}` + strings.Repeat(`}`, 5000)),
 		"aliases":          bomb.String() + "openapi: 3.0.0\ninfo: {title: x, version: '1'}\n",
 	} {
 		if ops, _, err := openapi.Read([]byte(document), ""); ubl.CodeOf(err) != ubl.CodeUnavailable {
 			t.Errorf("%s is read as %d operations, %v", name, len(ops), err)
 		}
 	}
-	members := make([]string, 20_000)
+	members := make([]string, 2001)
 	for i := range members {
-		members[i] = fmt.Sprintf(`"m%d":{"type":"string"}`, i)
+		members[i] = fmt.Sprintf(`"m%d":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}`, i)
 	}
-	if ops, left, err := openapi.Read([]byte(wrap(`{"type":"object","properties":{`+strings.Join(members, ",")+`}}`)), ""); len(ops) != 0 || left != 1 || err != nil {
+	if _, _, err := openapi.Read([]byte(wrap(`{"type":"object","properties":{`+strings.Join(members, ",")+`}}`)), ""); ubl.CodeOf(err) != ubl.CodeUnavailable {
+		t.Errorf("an object of many members is read: %v", err)
+	}
+	if ops, left, err := openapi.Read([]byte(wrap(`{"type":"object","properties":{`+strings.Join(members[1:], ",")+`}}`)), ""); len(ops) != 0 || left != 1 || err != nil {
 		t.Errorf("a huge schema is %d operations, %d left out, %v", len(ops), left, err)
 	}
-	paths := make([]string, 2000)
+	paths := make([]string, 1500)
 	for i := range paths {
 		paths[i] = fmt.Sprintf(`"/p%d":{"get":{"operationId":"same","responses":{"200":{"description":"ok"}}}}`, i)
 	}

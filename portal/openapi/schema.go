@@ -15,15 +15,15 @@ const maxNodes = 5000
 
 // schema grows to the schema of one object. What its members refer to is copied beside them.
 type schema struct {
-	doc      *openapi3.T
+	*reader
 	members  map[string]any
 	required []string
 	defs     map[string]any
 	nodes    int
 }
 
-func newSchema(doc *openapi3.T) *schema {
-	return &schema{doc: doc, members: map[string]any{}, defs: map[string]any{}}
+func (r *reader) schema() *schema {
+	return &schema{reader: r, members: map[string]any{}, defs: map[string]any{}}
 }
 
 func (s *schema) has(name string) bool { return s.members[name] != nil }
@@ -84,15 +84,19 @@ const (
 
 // copied is a schema of the document as JSON Schema.
 func (s *schema) copied(ref *openapi3.SchemaRef) any {
-	raw, err := json.Marshal(ref)
-	if err != nil {
-		return map[string]any{}
+	return s.node(s.value(ref))
+}
+
+// value is a schema as JSON has it, nil where it can't be written. Nobody changes it.
+func (r *reader) value(ref *openapi3.SchemaRef) any {
+	v, ok := r.values[ref]
+	if !ok {
+		if raw, err := json.Marshal(ref); err == nil {
+			_ = json.Unmarshal(raw, &v) // which has just been written
+		}
+		r.values[ref] = v
 	}
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return map[string]any{}
-	}
-	return s.node(v)
+	return v
 }
 
 // Keywords whose values are schemas, lists of them, and members that are; and those that say
@@ -186,11 +190,7 @@ func (s *schema) reference(ref string) any {
 	}
 	if s.defs[name] == nil {
 		s.defs[name] = map[string]any{} // for what refers to itself
-		raw, err := json.Marshal(target.Schemas[name])
-		var v any
-		if err == nil && json.Unmarshal(raw, &v) == nil {
-			s.defs[name] = s.node(v)
-		}
+		s.defs[name] = s.node(s.value(target.Schemas[name]))
 	}
 	return map[string]any{"$ref": refHere + name}
 }

@@ -19,9 +19,9 @@ import (
 // what a client fills into a template is what the server wants filled in.
 const serverURI = "ubl://servers/"
 
-// isOffer reports whether a URI is of the form that other servers' resources have here, and
+// cutOffer reports whether a URI is one that other servers' resources have here, and
 // answers the tool that reads it and the server's own URI.
-func isOffer(uri string) (tool, own string, ok bool) {
+func cutOffer(uri string) (tool, own string, ok bool) {
 	rest, ok := strings.CutPrefix(uri, serverURI)
 	if !ok {
 		return "", "", false
@@ -255,7 +255,7 @@ func (s *Server) completing(ctx context.Context, v *visit, p *sdk.CompleteParams
 		what.Tool, what.Ref = o.tool, prompt.Name
 		return what, nil
 	}
-	tool, own, ok := isOffer(p.Ref.URI)
+	tool, own, ok := cutOffer(p.Ref.URI)
 	if !ok {
 		return nil, nil
 	}

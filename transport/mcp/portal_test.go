@@ -324,6 +324,7 @@ func TestAServerThatIsAddedShowsUp(t *testing.T) {
 	o.mu.Unlock()
 	changed()
 	s.wants(t, toolsChanged)
+	s.wants(t, `"method":"notifications/prompts/list_changed"`) // which may stand behind a tool
 	if got := w.names(t, "/portal/mcp", "test"); got[0] != "git.commit" {
 		t.Errorf("the list is %q", got)
 	}

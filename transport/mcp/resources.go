@@ -67,7 +67,7 @@ func (s *Server) listTemplates(ctx context.Context, v *visit, next sdk.MethodHan
 // readResource reads one by the act that it stands for, so that it has the same
 // rights, receipt and errors.
 func (s *Server) readResource(ctx context.Context, v *visit, next sdk.MethodHandler, name string, req *sdk.ReadResourceRequest) (sdk.Result, error) {
-	if tool, own, ok := isOffer(req.Params.URI); ok && v.portal && s.opts.Portal != nil {
+	if tool, own, ok := cutOffer(req.Params.URI); ok && v.portal && s.opts.Portal != nil {
 		return s.readOther(ctx, v, req.Params.URI, tool, own)
 	}
 	r, ok := parseURI(req.Params.URI)
