@@ -80,9 +80,7 @@ func Read(document []byte, sent string) (ops []Operation, left int, err error) {
 	if !plainShape(document) {
 		return nil, 0, ubl.Errorf(ubl.CodeUnavailable, "the document isn't JSON or YAML, is nested deeper than %d, or has an object of more than %d members", maxDepth, maxMembers)
 	}
-	loader := openapi3.NewLoader()
-	loader.IsExternalRefsAllowed = false
-	doc, err := loader.LoadFromData(document)
+	doc, err := load(document)
 	if err != nil || !strings.HasPrefix(doc.OpenAPI, "3.") || doc.Paths == nil {
 		return nil, 0, ubl.Errorf(ubl.CodeUnavailable, "the document isn't one of OpenAPI 3.0 or 3.1, or refers to other documents").Because(err)
 	}

@@ -134,6 +134,26 @@ func TestOf31(t *testing.T) {
 	}
 }
 
+// TestNestedReferences: a reference to what is inside a schema is one like others.
+func TestNestedReferences(t *testing.T) {
+	ops := read(t, `
+openapi: 3.1.0
+info: {title: x, version: "1"}
+paths:
+  /x:
+    post:
+      operationId: x
+      requestBody: {content: {application/json: {schema: {$ref: "#/components/schemas/a.v1/$defs/b"}}}}
+      responses: {200: {description: ok}}
+components:
+  schemas:
+    a.v1: {type: object, $defs: {b: {type: string, minLength: 1}}}
+`)
+	if got, want := text(t, ops["x"].Input), `{"$defs":{"a.v1.defs.b":{"minLength":1,"type":"string"}},"additionalProperties":false,"properties":{"body":{"$ref":"#/$defs/a.v1.defs.b"}},"type":"object"}`; got != want {
+		t.Errorf("the input is\n%s\nwant\n%s", got, want)
+	}
+}
+
 // TestMake: where arguments go, and which are refused.
 func TestMake(t *testing.T) {
 	ops := read(t, pets)
