@@ -157,11 +157,12 @@ func (p *Portal) make(ctx context.Context, c *call) (*ubl.ToolResult, error) {
 	asked := false
 	err = p.with(ctx, c.req.Who, cat.servers[tool.ServerID], cat.number, func(ctx context.Context, s *session) (err error) {
 		asked = in.stands == "" // reading does nothing
-		if s.client == nil {
+		switch {
+		case s.client == nil:
 			out, err = s.operate(ctx, in.request, c.args)
-		} else if in.stands != "" {
+		case in.stands != "":
 			out, err = s.useOffer(ctx, in.stands, c.args)
-		} else {
+		default:
 			out, err = s.call(ctx, tool.Upstream, in.headers, c)
 		}
 		if err != nil {

@@ -28,9 +28,6 @@ const (
 // offers are the definitions of the tools by which a server's prompts and resources are used, for
 // each that it has. A tool of the server's own that has the name stands before ours.
 func (s *session) offers(ctx context.Context, own []ubl.ToolDefinition) ([]ubl.ToolDefinition, error) {
-	if s.client == nil {
-		return nil, nil
-	}
 	caps := s.client.InitializeResult().Capabilities
 	if caps == nil {
 		return nil, nil
@@ -54,6 +51,14 @@ func (s *session) offers(ctx context.Context, own []ubl.ToolDefinition) ([]ubl.T
 			return nil, err
 		}
 		out = append(out, offerTool(o, resourcesTool))
+	}
+	size := 0
+	for _, d := range own {
+		size += len(d.Definition)
+	}
+	for i, d := range out {
+		out[i] = slim(s.access.Server.ServerID, d, size)
+		size += len(out[i].Definition)
 	}
 	return out, nil
 }

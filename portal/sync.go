@@ -79,22 +79,13 @@ func (p *Portal) listTools(ctx context.Context, who ubl.Identity, s *ubl.Server,
 	err := p.with(ctx, who, s, number, func(ctx context.Context, sess *session) (err error) {
 		if sess.client == nil {
 			out, err = sess.operations(ctx)
-		} else {
-			out, err = sess.tools(ctx)
+			return err
 		}
-		if err != nil {
+		if out, err = sess.tools(ctx); err != nil {
 			return err
 		}
 		more, err := sess.offers(ctx, out)
-		size := 0
-		for _, d := range out {
-			size += len(d.Definition)
-		}
-		for _, d := range more {
-			d = slim(s.ServerID, d, size)
-			size += len(d.Definition)
-			out = append(out, d)
-		}
+		out = append(out, more...)
 		return err
 	})
 	return out, err
