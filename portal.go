@@ -24,6 +24,12 @@ const (
 	AuthUser   = "authorization_code" // each user signs in by themselves
 )
 
+// Kinds of servers. A record without one is of MCP.
+const (
+	ServerMCP     = ""
+	ServerOpenAPI = "openapi" // an HTTP API, whose operations are the tools
+)
+
 // Statuses of a server.
 const (
 	ServerNew      = "new"      // not asked yet
@@ -115,8 +121,13 @@ type Server struct {
 	// ServerID prefixes its tools' names; see [ValidServerID].
 	ServerID string `json:"server_id"`
 	Name     string `json:"name"`
-	URL      string `json:"url"`
-	Auth     string `json:"auth"`
+	// URL is where it serves MCP over streamable HTTP, or what the paths of an API stand behind.
+	URL string `json:"url"`
+	// Kind is ServerMCP or ServerOpenAPI. It never changes.
+	Kind string `json:"kind,omitempty"`
+	// DocumentURL is where the document of an API is, and is set for those alone.
+	DocumentURL string `json:"document_url,omitempty"`
+	Auth        string `json:"auth"`
 	// Header is the name of the fixed header of AuthHeader.
 	Header string `json:"header,omitempty"`
 	// TokenURL, AuthorizeURL, ClientID and Scopes are those of OAuth; URLs that are
@@ -507,6 +518,8 @@ type ServerPatch struct {
 	URL      *string
 	Disabled *bool
 	Secret   []byte
+	// DocumentURL is that of a server of an API.
+	DocumentURL *string `json:",omitempty"`
 }
 
 // ToolDefinition is a tool as its server described it.

@@ -2,6 +2,7 @@ package ubl
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"time"
 )
@@ -312,4 +313,97 @@ type CompletionStep struct {
 	IsError bool `json:"is_error,omitempty"`
 	// Receipt is that of the call; nil where there is none.
 	Receipt *Receipt `json:"receipt,omitempty"`
+}
+
+// What a server offers beside tools is used through two tools that the portal makes for it:
+// server.prompts writes one of its prompts out, and server.resources reads one of its resources.
+// So that is pinned, approved, opened, bounded and receipted as its tools are.
+const (
+	ToolPrompts   = "prompts"
+	ToolResources = "resources"
+)
+
+// Limits of what a server offers beside tools.
+const (
+	MaxPrompts     = 200 // of a server
+	MaxTemplates   = 200
+	MaxResources   = 1000 // those that are listed
+	MaxResourceURI = 2048 // bytes
+)
+
+// Offer is what the definition of such a tool says beside what any tool's does. It holds what
+// clients of MCP are shown, by the members' names there, and is pinned with the rest.
+type Offer struct {
+	// Stands is ToolPrompts or ToolResources. A server can't write the member itself: of its own
+	// tools' definitions only what MCP knows is kept.
+	Stands    string            `json:"ubl/stands"`
+	Prompts   []OfferedPrompt   `json:"prompts,omitempty"`
+	Templates []OfferedTemplate `json:"resourceTemplates,omitempty"`
+	// Left is how many were left out: too many, too large, or of no valid name.
+	Left int `json:"ubl/left,omitempty"`
+}
+
+// OfferedPrompt is a prompt, by the server's own name.
+type OfferedPrompt struct {
+	Name        string            `json:"name"`
+	Title       string            `json:"title,omitempty"`
+	Description string            `json:"description,omitempty"`
+	Arguments   []OfferedArgument `json:"arguments,omitempty"`
+}
+
+// OfferedArgument is one of a prompt's.
+type OfferedArgument struct {
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	Required    bool   `json:"required,omitempty"`
+}
+
+// OfferedTemplate is a template of resources (RFC 6570), in the server's own URIs.
+type OfferedTemplate struct {
+	URITemplate string `json:"uriTemplate"`
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	MIMEType    string `json:"mimeType,omitempty"`
+}
+
+// OfferedResource is a resource that a server lists, by its own URI. Lists are not pinned: they
+// are long and change, and what stands behind a URI changes without a word anyway.
+type OfferedResource struct {
+	URI         string `json:"uri"`
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	MIMEType    string `json:"mimeType,omitempty"`
+	Size        int64  `json:"size,omitempty"` // bytes, 0 where it isn't known
+}
+
+// Offered is what a pinned definition offers, nil for that of a tool of the server's own.
+func (t *PortalTool) Offered() *Offer {
+	o := new(Offer)
+	if !bytes.Contains(t.Definition, []byte(`"ubl/stands"`)) || json.Unmarshal(PlainJSON(t.Definition), o) != nil || o.Stands == "" {
+		return nil
+	}
+	return o
+}
+
+// Completing asks for what an argument of a prompt, or of a template, may be.
+type Completing struct {
+	// Tool is the portal's tool that the prompt or the template is used by.
+	Tool string
+	// Ref is the prompt's own name, or the template.
+	Ref             string
+	Argument, Value string
+	// Known are arguments that have been filled in.
+	Known map[string]string
+}
+
+// ValidResourceURI reports whether a text may be another server's URI, or its template: visible
+// ASCII, of at most MaxResourceURI bytes, with a scheme.
+func ValidResourceURI(s string) bool {
+	scheme, rest, ok := strings.Cut(s, ":")
+	return ok && scheme != "" && rest != "" && printable(s, MaxResourceURI) && !strings.ContainsFunc(scheme, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("+-.", c)
+	})
 }

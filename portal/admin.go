@@ -61,6 +61,9 @@ func (p *Portal) Update(ctx context.Context, req ubl.Request, owner bool, server
 	if patch.URL != nil {
 		s.URL = *patch.URL
 	}
+	if patch.DocumentURL != nil {
+		s.DocumentURL = *patch.DocumentURL
+	}
 	if secret != nil {
 		secret = new(trimmed(*secret))
 	}
@@ -247,6 +250,9 @@ func (p *Portal) checkPlace(s *ubl.Server) error {
 	if err := unwanted(bringsKey(s.URL), "url", "all members see it: no key in the query, set it as the secret"); err != nil {
 		return err
 	}
+	if err := p.checkKind(s); err != nil {
+		return err
+	}
 	if s.TokenURL != "" {
 		if err := p.checkURL("token_url", s.TokenURL); err != nil {
 			return err
@@ -256,6 +262,23 @@ func (p *Portal) checkPlace(s *ubl.Server) error {
 		return nil
 	}
 	return p.checkURL("authorize_url", s.AuthorizeURL)
+}
+
+// checkKind checks what only servers of one kind have.
+func (p *Portal) checkKind(s *ubl.Server) error {
+	if s.Kind != ubl.ServerOpenAPI {
+		if err := unwanted(s.Kind != ubl.ServerMCP, "kind", "openapi, or none for a server of MCP"); err != nil {
+			return err
+		}
+		return unwanted(s.DocumentURL != "", "document_url", "only an API has a document")
+	}
+	if err := unwanted(s.Auth == ubl.AuthUser, "auth", "nobody signs in to an API: none, header or client_credentials"); err != nil {
+		return err
+	}
+	if err := p.checkURL("document_url", s.DocumentURL); err != nil {
+		return err
+	}
+	return unwanted(bringsKey(s.DocumentURL), "document_url", "all members see it: no key in the query")
 }
 
 func validText(s string, max int) bool {

@@ -156,8 +156,16 @@ func (p *Portal) make(ctx context.Context, c *call) (*ubl.ToolResult, error) {
 	var out *ubl.ToolResult
 	asked := false
 	err = p.with(ctx, c.req.Who, cat.servers[tool.ServerID], cat.number, func(ctx context.Context, s *session) (err error) {
-		asked = true
-		if out, err = s.call(ctx, tool.Upstream, in.headers, c); err != nil {
+		asked = in.stands == "" // reading does nothing
+		switch {
+		case s.client == nil:
+			out, err = s.operate(ctx, in.request, c.args)
+		case in.stands != "":
+			out, err = s.useOffer(ctx, in.stands, c.args)
+		default:
+			out, err = s.call(ctx, tool.Upstream, in.headers, c)
+		}
+		if err != nil {
 			return err
 		}
 		out.Content, out.Structured = ubl.PlainJSON(out.Content), ubl.PlainJSON(out.Structured)

@@ -28,6 +28,29 @@
 // is made at most once for each key: its answer is not kept, so a second try is told
 // so: conflict, or unavailable while the first has not ended.
 //
+// # What servers offer beside tools
+//
+// Prompts and resources are used by two tools that the portal makes for a server that has
+// them: server.prompts and server.resources (see [ubl.Offer]). To the actors they are tools
+// like any: closed until an owner opens them, pinned, held where they change, called with
+// intent and effect. The definition of the first holds all prompts, that of the second all templates
+// of resources: those are few, and what a model reads first. The list of resources isn't
+// pinned, since it is long and changes all the time: it is asked for when somebody looks, and
+// kept for a minute. What is behind a name isn't pinned with either: a server writes it anew each time.
+// Lists have no more than [ubl.MaxPrompts], MaxTemplates and MaxResources entries; what has
+// secrets or invisible characters in its name or URI is left out. Completions are asked for and not on record: they come with
+// each key that is pressed. A tool of the server's own that is called prompts or resources
+// stays what it is, and there is no other of the name.
+//
+// # APIs
+//
+// A server of the kind openapi is an HTTP API: a sync reads its document (see package openapi), and
+// its operations are its tools. The definition says how an operation is asked for, so
+// that is pinned and approved with the rest; a call takes it from there and not from the document. Credentials, bounds,
+// addresses, redaction and outcomes are those of other servers. A status that isn't success is a result
+// that says isError; 401 and 403 are forbidden and 429 is rate_limited, as everywhere. The document is asked for with the
+// credentials only where it is on the API's own server.
+//
 // # Outcomes
 //
 // A call that the server answered with a result is outcome ok, one whose result

@@ -47,6 +47,8 @@ type guard struct {
 	cred credential
 	// shown are the credentials that the server was sent.
 	shown shown
+	// api says that each request is a call that is waited for.
+	api bool
 	// life ends with the session and takes everything under way with it.
 	life context.Context
 	kill context.CancelFunc
@@ -125,7 +127,10 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 		g.kill()
 		return nil, errFlood
 	}
-	what := waitOf(req)
+	what := calls
+	if !g.api {
+		what = waitOf(req)
+	}
 	if what == resumes && !resume(req.Context()) {
 		g.requests.Add(-1)
 		return nil, note(req.Context(), errFlood)

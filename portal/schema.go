@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"ubl"
+	"ubl/portal/openapi"
 )
 
 const (
@@ -36,6 +37,8 @@ type input struct {
 	schema  *jsonschema.Schema
 	nodes   int
 	headers []paramHeader
+	request *openapi.Request // how an API is asked, nil for a tool of MCP
+	stands  string           // what the tool stands for, "" where it is the server's own: see [ubl.Offer]
 }
 
 // check refuses arguments that the tool's pinned definition doesn't allow. It
@@ -68,6 +71,10 @@ func (ss *schemas) of(t *ubl.PortalTool) *input {
 	}
 	in = compile(t.Definition)
 	in.headers = paramHeaders(t.Definition)
+	in.request = requestOf(t.Definition)
+	if o := t.Offered(); o != nil {
+		in.stands = o.Stands
+	}
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if ss.compiled == nil || len(ss.compiled) >= maxSchemas {

@@ -34,8 +34,9 @@ type session struct {
 	panics *panics.Catcher
 	access *ubl.ServerAccess // what it was opened with
 	guard  *guard
-	client *mcp.ClientSession
-	post   *poster // nil where the SDK makes the calls
+	client *mcp.ClientSession // nil for an API
+	pages  *http.Client       // for documents that are elsewhere
+	post   *poster            // nil where the SDK makes the calls
 	broken atomic.Bool
 
 	calls  chan struct{} // one for each under way
@@ -44,6 +45,11 @@ type session struct {
 	mu        sync.Mutex
 	listeners map[string]*listener
 	serial    int
+	// listed are the server's resources at listedAt, 0 for never. listChanges counts how often
+	// they were forgotten.
+	listed      []ubl.OfferedResource
+	listedAt    ubl.Time
+	listChanges int
 }
 
 // listener hears of one call's progress, and nothing more once it is stopped.
@@ -62,6 +68,10 @@ func (p *Portal) open(ctx context.Context, who ubl.Identity, a *ubl.ServerAccess
 	s := &session{
 		access: a, guard: newGuard(p.ctx, p.outside(who.TenantID), cred), panics: p.panics,
 		calls: make(chan struct{}, maxCalls), listeners: map[string]*listener{},
+	}
+	if a.Server.Kind == ubl.ServerOpenAPI { // each request stands by itself
+		s.guard.api, s.pages = true, p.plainClient(who.TenantID)
+		return s, nil
 	}
 	ctx, why := withReason(ctx)
 	if err := p.connected(ctx, s, changed); err != nil {
@@ -126,8 +136,18 @@ func (s *session) connect(ctx context.Context, version string, changed func()) (
 		// The portal has no roots, and asks nobody: neither a person nor a model.
 		Capabilities:   &mcp.ClientCapabilities{},
 		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+		// The goroutines are the SDK's.
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
-			s.panics.Do("a server's changes", changed) // the goroutine is the SDK's
+			s.panics.Do("a server's changes", changed)
+		},
+		PromptListChangedHandler: func(context.Context, *mcp.PromptListChangedRequest) {
+			s.panics.Do("a server's changes", changed)
+		},
+		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) {
+			s.panics.Do("a server's changes", func() {
+				s.forgetResources()
+				changed() // templates, too
+			})
 		},
 		ProgressNotificationHandler: s.progress,
 	})
@@ -255,13 +275,17 @@ func (s *session) bySDK(ctx context.Context, tool string, c *call) (*ubl.ToolRes
 }
 
 // stale reports whether the session should make room for another.
-func (s *session) stale() bool { return s.broken.Load() || s.guard.deaf.Load() && len(s.calls) == 0 }
+func (s *session) stale() bool {
+	return s.broken.Load() || s.guard.life.Err() != nil || s.guard.deaf.Load() && len(s.calls) == 0
+}
 
 // close says good-bye, and cuts off what then is still under way.
 func (s *session) close() {
-	timer := time.AfterFunc(closeTimeout, s.guard.kill)
-	defer timer.Stop()
-	_ = s.client.Close()
+	if s.client != nil {
+		timer := time.AfterFunc(closeTimeout, s.guard.kill)
+		defer timer.Stop()
+		_ = s.client.Close()
+	}
 	s.guard.kill()
 }
 

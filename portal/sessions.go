@@ -149,7 +149,7 @@ func (s *session) fits(now *ubl.ServerAccess) bool {
 	if c, ok := s.guard.cred.(*userCredential); ok {
 		grant = *c.sealed.Load()
 	}
-	return was.Server.URL == now.Server.URL && was.Server.Auth == now.Server.Auth && was.Server.Header == now.Server.Header &&
+	return was.Server.URL == now.Server.URL && was.Server.DocumentURL == now.Server.DocumentURL && was.Server.Auth == now.Server.Auth && was.Server.Header == now.Server.Header &&
 		string(was.Secret) == string(now.Secret) && string(grant) == string(now.Grant)
 }
 

@@ -77,7 +77,15 @@ func (p *Portal) sync(ctx context.Context, req ubl.Request, owner bool, s *ubl.S
 func (p *Portal) listTools(ctx context.Context, who ubl.Identity, s *ubl.Server, number int64) ([]ubl.ToolDefinition, error) {
 	var out []ubl.ToolDefinition
 	err := p.with(ctx, who, s, number, func(ctx context.Context, sess *session) (err error) {
-		out, err = sess.tools(ctx)
+		if sess.client == nil {
+			out, err = sess.operations(ctx)
+			return err
+		}
+		if out, err = sess.tools(ctx); err != nil {
+			return err
+		}
+		more, err := sess.offers(ctx, out)
+		out = append(out, more...)
 		return err
 	})
 	return out, err
@@ -89,6 +97,9 @@ func (s *session) tools(ctx context.Context) (out []ubl.ToolDefinition, err erro
 	params := &mcp.ListToolsParams{}
 	for range maxPages {
 		page, err := s.client.ListTools(ctx, params)
+		if s.toolless() && declines(err) {
+			return nil, nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -105,6 +116,12 @@ func (s *session) tools(ctx context.Context) (out []ubl.ToolDefinition, err erro
 		params = &mcp.ListToolsParams{Cursor: page.NextCursor}
 	}
 	return nil, ubl.Errorf(ubl.CodeUnavailable, "the server's list of tools has no end")
+}
+
+// toolless reports whether a server says that it has no tools.
+func (s *session) toolless() bool {
+	caps := s.client.InitializeResult().Capabilities
+	return caps != nil && caps.Tools == nil
 }
 
 // joined is what a user is shown of a server's tools, with all that is known

@@ -29,6 +29,12 @@ func checkServer(s *ubl.Server, secret []byte) error {
 		return bad("name", ubl.AsError(ubl.CheckName(s.Name)).Message)
 	case !validURL(s.URL):
 		return bad("url", "it must be an http or https URL without credentials and fragment")
+	case s.Kind != ubl.ServerMCP && s.Kind != ubl.ServerOpenAPI:
+		return bad("kind", "it is no kind of server")
+	case (s.Kind == ubl.ServerOpenAPI) != (s.DocumentURL != "") || s.DocumentURL != "" && !validURL(s.DocumentURL):
+		return bad("document_url", "it must be an http or https URL without credentials and fragment, for an API and only there")
+	case s.Kind == ubl.ServerOpenAPI && s.Auth == ubl.AuthUser:
+		return bad("auth", "nobody signs in to an API: none, header or client_credentials")
 	case s.TokenURL != "" && !validURL(s.TokenURL):
 		return bad("token_url", "it must be an http or https URL without credentials and fragment")
 	case s.AuthorizeURL != "" && !validURL(s.AuthorizeURL):

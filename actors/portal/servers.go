@@ -68,6 +68,8 @@ type terms struct {
 	ClientID     string   `json:"client_id"`
 	Scopes       []string `json:"scopes"`
 	Disabled     bool     `json:"disabled"`
+	Kind         string   `json:"kind,omitempty"`
+	DocumentURL  string   `json:"document_url,omitempty"`
 }
 
 // committed draws the server's salt and commits to its terms, and to its URL by itself. All
@@ -79,6 +81,7 @@ func committed(s *ubl.Server, random io.Reader) (fields ubl.Fields, err error) {
 	data, err := json.Marshal(terms{
 		Server: s.ServerID, Name: s.Name, URL: s.URL, Auth: s.Auth, Header: s.Header, TokenURL: s.TokenURL,
 		AuthorizeURL: s.AuthorizeURL, ClientID: s.ClientID, Scopes: append([]string{}, s.Scopes...), Disabled: s.Disabled,
+		Kind: s.Kind, DocumentURL: s.DocumentURL,
 	})
 	if err == nil {
 		data, err = ubl.Canonical(data)
@@ -141,6 +144,10 @@ func patched(s ubl.Server, p ubl.ServerPatch) (now ubl.Server, changed []string)
 		s.Disabled = *p.Disabled
 		changed = append(changed, "disabled")
 	}
+	if p.DocumentURL != nil {
+		s.DocumentURL = *p.DocumentURL
+		changed = append(changed, "document_url")
+	}
 	if p.Name != nil {
 		s.Name = *p.Name
 		changed = append(changed, "name")
@@ -157,7 +164,7 @@ func patched(s ubl.Server, p ubl.ServerPatch) (now ubl.Server, changed []string)
 
 // startsAnew says that what the newest sync said no longer holds.
 func startsAnew(was, now *ubl.Server) bool {
-	return was.URL != now.URL || was.Disabled != now.Disabled
+	return was.URL != now.URL || was.DocumentURL != now.DocumentURL || was.Disabled != now.Disabled
 }
 
 // movesAway says that a server is at another place from now on: secrets were

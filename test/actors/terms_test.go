@@ -26,8 +26,10 @@ func TestTermsOfAServerLeaveATrace(t *testing.T) {
 	samples := map[string]string{
 		"name": `"Another"`, "url": `"https://other.example/mcp"`, "auth": `"none"`, "header": `"X-Other"`,
 		"token_url": `"https://id.example/token"`, "authorize_url": `"https://id.example/authorize"`, "client_id": `"c1"`,
-		"scopes": `["read"]`, "disabled": "true",
+		"scopes": `["read"]`, "disabled": "true", "kind": `"openapi"`, "document_url": `"https://one.example/openapi.json"`,
 	}
+	// Only an API has a document, and it has one.
+	needs := map[string]string{"kind": `,"document_url":"https://one.example/other.json"`, "document_url": `,"kind":"openapi"`}
 	add := func(t *testing.T, changes string) (shown, receipt map[string]any) {
 		t.Helper()
 		s := ubl.Server{ServerID: "s", Name: "One", URL: "https://one.example/mcp", Auth: ubl.AuthHeader, Header: "X-Key"}
@@ -55,7 +57,7 @@ func TestTermsOfAServerLeaveATrace(t *testing.T) {
 			t.Errorf("%s: say in this test what another value is, or that nobody sets it", field)
 			continue
 		}
-		shown, receipt := add(t, `{"`+field+`":`+sample+`}`)
+		shown, receipt := add(t, `{"`+field+`":`+sample+needs[field]+`}`)
 		if !reflect.DeepEqual(shown[field], parsed(t, []byte(sample))) {
 			t.Errorf("%s: the answer says %v", field, shown[field])
 		}
@@ -80,6 +82,11 @@ func termsOf(t *testing.T, shown map[string]any) string {
 	if shown["scopes"] != nil {
 		terms["scopes"] = shown["scopes"]
 	}
+	for _, name := range []string{"kind", "document_url"} { // which came later
+		if shown[name] != nil {
+			terms[name] = shown[name]
+		}
+	}
 	canonical, err := ubl.Canonical(mustJSON(t, terms))
 	if err != nil {
 		t.Fatal(err)
@@ -94,9 +101,10 @@ func termsOf(t *testing.T, shown map[string]any) string {
 // changes updates each field of a ServerPatch alone.
 func changes(t *testing.T, h *harness.House, ana ubl.Identity, portal ubl.Name) {
 	t.Helper()
-	s := ubl.Server{ServerID: "u", Name: "One", URL: "https://one.example/mcp", Auth: ubl.AuthNone}
+	s := ubl.Server{ServerID: "u", Name: "One", URL: "https://one.example/mcp", Auth: ubl.AuthNone,
+		Kind: ubl.ServerOpenAPI, DocumentURL: "https://one.example/openapi.json"}
 	harness.Must[*ubl.Server](h, portal, ubl.AddServer{Request: h.Request(ana), Owner: true, Server: s})
-	samples := map[string]any{"Name": "Two", "URL": "https://two.example/mcp", "Disabled": true, "Secret": []byte("sealed")}
+	samples := map[string]any{"Name": "Two", "URL": "https://two.example/mcp", "Disabled": true, "Secret": []byte("sealed"), "DocumentURL": "https://two.example/openapi.json"}
 	for f := range reflect.TypeFor[ubl.ServerPatch]().Fields() {
 		sample, ok := samples[f.Name]
 		if !ok {
@@ -113,7 +121,7 @@ func changes(t *testing.T, h *harness.House, ana ubl.Identity, portal ubl.Name) 
 		}
 		updated := harness.Must[*ubl.Server](h, portal, ubl.UpdateServer{Request: h.Request(ana), Owner: true, ServerID: "u", Patch: p, SecretMAC: "mac"})
 		receipt := lastAction(t, h, ana.TenantID)
-		if receipt["changed"] != strings.ToLower(f.Name) {
+		if changed, _ := receipt["changed"].(string); strings.ReplaceAll(changed, "_", "") != strings.ToLower(f.Name) {
 			t.Errorf("%s: the receipt says that %v changed", f.Name, receipt["changed"])
 		}
 		if want := termsOf(t, parsed(t, mustJSON(t, updated)).(map[string]any)); receipt["terms_hash"] != want {

@@ -51,12 +51,12 @@ func TestEverything(t *testing.T) {
 	if err != nil || server.Status != ubl.ServerUp || server.Tools < 10 || server.Problem != "" {
 		t.Fatalf("the server is %+v, %v", server, err)
 	}
-	for _, tool := range []string{"echo", "get-sum", "get-structured-content", "get-tiny-image", "get-annotated-message", "trigger-long-running-operation"} {
+	for _, tool := range []string{"echo", "get-sum", "get-structured-content", "get-tiny-image", "get-annotated-message", "trigger-long-running-operation", "prompts", "resources"} {
 		harness.Must[*ubl.ToolAccess](house, ubl.TenantName(ana.TenantID),
 			ubl.SetToolAccess{Request: house.Request(ana), Tool: "everything." + tool, Allowed: true})
 	}
 	tools, err := p.Tools(ctx, ana)
-	if err != nil || len(tools) != 6 {
+	if err != nil || len(tools) != 8 {
 		t.Fatalf("%d tools are shown, %v", len(tools), err)
 	}
 
@@ -69,6 +69,8 @@ func TestEverything(t *testing.T) {
 		{"get-structured-content", `{"location":"New York"}`, ``, `"temperature"`},
 		{"get-tiny-image", `{}`, `"mimeType":"image/png"`, ""},
 		{"get-annotated-message", `{"messageType":"error","includeImage":true}`, `"priority":1`, ""},
+		{"prompts", `{"name":"args-prompt","arguments":{"city":"Lisboa"}}`, `Lisboa`, `"role":"user"`},
+		{"resources", `{"uri":"demo://resource/dynamic/text/7"}`, `demo://resource/dynamic/text/7`, ""},
 	} {
 		r, err := call(c.tool, c.args)
 		if err != nil {
@@ -81,6 +83,14 @@ func TestEverything(t *testing.T) {
 	}
 	if _, err := call("get-sum", `{"a":"two"}`); ubl.CodeOf(err) != ubl.CodeValidation {
 		t.Errorf("wrong arguments were answered %v", err)
+	}
+
+	if list, err := p.Resources(ctx, ana, "everything.resources"); err != nil || len(list) == 0 {
+		t.Errorf("%d resources are listed, %v", len(list), err)
+	}
+	values, _, err := p.Complete(ctx, ana, ubl.Completing{Tool: "everything.resources", Ref: "demo://resource/dynamic/text/{resourceId}", Argument: "resourceId", Value: "3"})
+	if err != nil || len(values) == 0 {
+		t.Errorf("a template is completed to %q, %v", values, err)
 	}
 
 	var told []float64

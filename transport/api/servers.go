@@ -32,7 +32,9 @@ type addServerInput struct {
 		Keyed
 		ServerID     string   `json:"server_id" pattern:"^[a-z0-9][a-z0-9-]{0,31}$" doc:"Stands before the names of its tools: server_id.tool." example:"weather"`
 		Name         string   `json:"name" minLength:"1" maxLength:"128" doc:"What to call the server." example:"Weather"`
-		URL          string   `json:"url" minLength:"1" maxLength:"2048" doc:"Where it serves streamable HTTP." example:"https://mcp.example.com/mcp"`
+		URL          string   `json:"url" minLength:"1" maxLength:"2048" doc:"Where it serves streamable HTTP; of an API, what its paths stand behind." example:"https://mcp.example.com/mcp"`
+		Kind         string   `json:"kind,omitempty" enum:"openapi" doc:"openapi for an HTTP API, whose operations become tools; nothing for a server of MCP."`
+		DocumentURL  string   `json:"document_url,omitempty" maxLength:"2048" doc:"Where the API's OpenAPI document is, 3.0 or 3.1 in JSON or YAML, of at most 2 MiB; for an API and only there."`
 		Auth         string   `json:"auth,omitempty" enum:"none,header,client_credentials,authorization_code" default:"none" doc:"How it learns who is calling: not at all, by a fixed header, by OAuth for the tenant, or by OAuth for each user."`
 		Header       string   `json:"header,omitempty" minLength:"1" maxLength:"128" pattern:"^[A-Za-z0-9-]+$" doc:"The name of the fixed header; its value is the secret." example:"Authorization"`
 		Secret       string   `json:"secret,omitempty" maxLength:"8192" doc:"The header's value with its scheme, or the OAuth client's secret: at least 8 bytes, behind the scheme and as the password of Basic, since shorter ones can't be kept out of what the server answers. Blanks around it are left out. It is sealed and never shown."`
@@ -55,7 +57,7 @@ func (a *API) addServer(ctx context.Context, in *addServerInput) (any, error) {
 	if err := owners(ctx); err != nil {
 		return nil, err
 	}
-	s, err := a.Portal.Add(ctx, envelope.Command(ctx, b.Key), true, ubl.Server{ServerID: b.ServerID, Name: b.Name, URL: b.URL, Auth: b.Auth,
+	s, err := a.Portal.Add(ctx, envelope.Command(ctx, b.Key), true, ubl.Server{ServerID: b.ServerID, Name: b.Name, URL: b.URL, Auth: b.Auth, Kind: b.Kind, DocumentURL: b.DocumentURL,
 		Header: b.Header, TokenURL: b.TokenURL, AuthorizeURL: b.AuthorizeURL, ClientID: b.ClientID, Scopes: b.Scopes}, b.Secret)
 	return serverAnswer{s}, err
 }
@@ -67,13 +69,14 @@ type updateServerInput struct {
 		Name     *string `json:"name,omitempty" minLength:"1" maxLength:"128" doc:"What to call the server now." example:"Weather"`
 		URL      *string `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where it serves MCP now." example:"https://mcp.example.com/mcp"`
 		Disabled *bool   `json:"disabled,omitempty" doc:"A disabled server is hidden with its tools, and never asked."`
+		Document *string `json:"document_url,omitempty" minLength:"1" maxLength:"2048" doc:"Of an API's document."`
 		Secret   *string `json:"secret,omitempty" maxLength:"8192" doc:"Replaces the secret; an empty one forgets it. At least 8 bytes, as when the server is added. Blanks around it are left out."`
 	}
 }
 
 func (a *API) updateServer(ctx context.Context, in *updateServerInput) (any, error) {
-	patch := ubl.ServerPatch{Name: in.Body.Name, URL: in.Body.URL, Disabled: in.Body.Disabled}
-	if patch.Name == nil && patch.URL == nil && patch.Disabled == nil && in.Body.Secret == nil {
+	patch := ubl.ServerPatch{Name: in.Body.Name, URL: in.Body.URL, Disabled: in.Body.Disabled, DocumentURL: in.Body.Document}
+	if patch.Name == nil && patch.URL == nil && patch.DocumentURL == nil && patch.Disabled == nil && in.Body.Secret == nil {
 		return nil, invalid("body", "changes nothing")
 	}
 	if patch.Name != nil {

@@ -112,6 +112,9 @@ func (s *Server) attempt(ctx context.Context, v *visit, name string, args jsonte
 	if gone := v.caller.Remains(ctx); gone != nil { // while the other server worked
 		return nil, gone
 	}
+	if err == nil {
+		s.linkHere(ctx, v, out)
+	}
 	return out, malformed(err, ubl.CodeUnknownTool)
 }
 

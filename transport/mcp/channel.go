@@ -38,12 +38,12 @@ type channel struct {
 }
 
 // wants are the lists whose changes a channel is told of.
-type wants struct{ tools, resources bool }
+type wants struct{ tools, prompts, resources bool }
 
 // notice is what a channel has yet to be told.
 type notice struct {
-	tools, resources bool
-	updated          map[string]struct{}
+	tools, prompts, resources bool
+	updated                   map[string]struct{}
 }
 
 func (n *notice) add(key string) {
@@ -69,9 +69,9 @@ func (s *Server) openChannel(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.refuse(w, r, nil, noSession())
 		return
 	}
-	c := &channel{hub: s.hub, visit: v, wants: wants{tools: true, resources: true}}
+	c := &channel{hub: s.hub, visit: v, wants: wants{tools: true, prompts: v.portal, resources: true}}
 	if s.opts.Now().Sub(v.session.issued) > fresh {
-		c.notice.tools, c.notice.resources = true, true
+		c.notice.tools, c.notice.prompts, c.notice.resources = true, true, true
 	}
 	s.serveChannel(w, r, c, []byte(": ok\n\n"))
 }
@@ -177,7 +177,7 @@ func (c *channel) take() (n notice, updated []*interest) {
 	c.hub.mu.Lock()
 	defer c.hub.mu.Unlock()
 	n, c.notice = c.notice, notice{}
-	n.tools, n.resources = n.tools && c.wants.tools, n.resources && c.wants.resources
+	n.tools, n.prompts, n.resources = n.tools && c.wants.tools, n.prompts && c.wants.prompts, n.resources && c.wants.resources
 	for _, key := range slices.Sorted(maps.Keys(n.updated)) {
 		if in := c.interests[key]; in != nil {
 			updated = append(updated, in)
@@ -192,6 +192,9 @@ func (c *channel) frames(ctx context.Context, now time.Time) []byte {
 	var b []byte
 	if n.tools {
 		b = appendEvent(b, c.notification("notifications/tools/list_changed", ""))
+	}
+	if n.prompts {
+		b = appendEvent(b, c.notification("notifications/prompts/list_changed", ""))
 	}
 	if n.resources {
 		b = appendEvent(b, c.notification("notifications/resources/list_changed", ""))

@@ -23,6 +23,13 @@ func (s *Server) complete(ctx context.Context, v *visit, req *sdk.CompleteReques
 	case arg.Name == "":
 		return nil, invalid("params.argument.name", "is missing")
 	}
+	what, err := s.completing(ctx, v, req.Params)
+	if err != nil {
+		return nil, err
+	}
+	if what != nil {
+		return s.completeOther(ctx, v, *what)
+	}
 	ids, err := s.candidates(ctx, v.who(), arg.Name)
 	if err != nil {
 		return nil, err

@@ -127,6 +127,19 @@
 // tools are shown with ", " between them, or "MCP registry". Whatever comes without the
 // mark is ours. See foreign.go in the root package.
 //
+// # What other servers offer beside tools
+//
+// At the portal their prompts are server.prompt, and their resources and templates have the server's
+// own URI behind ubl://servers/, the id and a slash: ubl://servers/weather/map://lisbon/{day}. The
+// portal's tools server.prompts and server.resources stand for them: who may use the tool is
+// shown what it stands for, and a prompt that is written out or a resource that is read is a
+// call of that tool, with its gate, receipt and row in the log. Clients without prompts or resources call the tool. Resources
+// are listed behind ours, a page a server: only a client that turns the page has servers asked.
+// A resource bears the mark in its _meta, so that programs get it as it is; a prompt has a
+// message before it that says whose it is, and isn't called data: the user has chosen it.
+// Links to resources in results name what can be read here. Completions are counted like calls, and leave no receipt. Another server's resource can't be subscribed to.
+// A set chooses tools alone.
+//
 // # Channels
 //
 // A channel holds one goroutine, the response and a set of what is to be told:

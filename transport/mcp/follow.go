@@ -90,7 +90,7 @@ func (f *follow) heard(p ubl.Publication) {
 // missed tells everybody everything: nobody knows what happened meanwhile.
 func (f *follow) missed() {
 	for c := range f.channels {
-		c.notice.tools, c.notice.resources = true, true
+		c.notice.tools, c.notice.prompts, c.notice.resources = true, true, true
 		for key, in := range c.interests {
 			in.checked = never
 			c.notice.add(key)
@@ -127,7 +127,7 @@ func (f *follow) updated(key string) {
 
 func (f *follow) tools() {
 	for c := range f.channels {
-		c.notice.tools = true
+		c.notice.tools, c.notice.prompts = true, true // prompts come and go with the tools that stand for them
 		c.poke()
 	}
 }

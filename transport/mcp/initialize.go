@@ -50,7 +50,7 @@ func capabilities() *sdk.ServerCapabilities {
 	return &sdk.ServerCapabilities{
 		Tools:       &sdk.ToolCapabilities{ListChanged: true},
 		Resources:   &sdk.ResourceCapabilities{ListChanged: true, Subscribe: true},
-		Prompts:     &sdk.PromptCapabilities{},
+		Prompts:     &sdk.PromptCapabilities{ListChanged: true},
 		Completions: &sdk.CompletionCapabilities{},
 	}
 }

@@ -117,6 +117,12 @@ type Portal interface {
 	// Call calls one and puts the call on record. progress is told as it is told;
 	// nil where nobody wants to see it, so that the other server needn't tell. Errors are [ubl.Error]; what the tool itself says is wrong is a result.
 	Call(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, progress func(Progress)) (*Result, error)
+	// Resources lists what the server of a tool that stands for resources lists now, for
+	// callers who may use the tool.
+	Resources(ctx context.Context, who ubl.Identity, tool string) ([]ubl.OfferedResource, error)
+	// Complete asks what an argument of another server's prompt or template may be: at most
+	// 100 values, and whether there are more.
+	Complete(ctx context.Context, who ubl.Identity, what ubl.Completing) (values []string, more bool, err error)
 	// Log adds a call of one of our own tools to the portal's log.
 	Log(tenant ubl.TenantID, call *ubl.Call)
 	// Watch calls changed when the tenant's tools may have changed, until it is
@@ -154,6 +160,7 @@ type Server struct {
 	hub      *hub
 	flights  flights
 	forms    forms
+	offers   offers
 	indexes  indexes
 	// info is serverInfo as the results of 2026-07-28 carry it.
 	info json.RawMessage

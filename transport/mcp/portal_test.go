@@ -27,6 +27,9 @@ type others struct {
 	log     []*ubl.Call
 	changed func()
 	down    error
+	// resources are what its server lists, completed what was asked to be completed.
+	resources []ubl.OfferedResource
+	completed []ubl.Completing
 	// told is whether the last call had somebody to tell its progress to.
 	told bool
 	// meanwhile happens while a call is made.
@@ -61,9 +64,31 @@ func (o *others) Call(_ context.Context, req ubl.Request, tool string, args json
 	if o.told = progress != nil; o.told {
 		progress(mcp.Progress{Progress: 1, Total: 2, Message: "half"})
 	}
+	receipt := &ubl.Receipt{Seq: 7, CID: "c:00112233445566778899"}
+	switch {
+	case strings.HasSuffix(tool, "."+ubl.ToolPrompts):
+		said, _ := json.Marshal(string(args))
+		message := `{"content":{"text":` + string(said) + `,"type":"text"},"role":"assistant"}`
+		return &mcp.Result{Content: json.RawMessage(`[]`), Structured: json.RawMessage(`{"description":"written","messages":[` + message + `]}`), Receipt: receipt, Foreign: "git"}, nil
+	case strings.HasSuffix(tool, "."+ubl.ToolResources) && strings.Contains(string(args), "missing"):
+		return nil, ubl.Errorf(ubl.CodeNotFound, "the server has no such resource")
+	case strings.HasSuffix(tool, "."+ubl.ToolResources):
+		return &mcp.Result{Content: json.RawMessage(`[{"resource":{"mimeType":"text/plain","text":"read","uri":"repo://a b/c?d=1"},"type":"resource"},{"resource":{"blob":"AAAA","uri":"repo://more"},"type":"resource"}]`), Receipt: receipt, Foreign: "git"}, nil
+	case strings.HasSuffix(tool, ".links"):
+		return &mcp.Result{Content: json.RawMessage(`[{"type":"resource_link","uri":"repo://a/b","name":"b","size":9007199254740993},{"type":"resource_link","uri":"https://git.example/b","name":"b"}]`), Receipt: receipt, Foreign: "git"}, nil
+	}
 	said, _ := json.Marshal(map[string]any{"tool": tool, "args": args, "user": req.Who.Email, "key": req.Key})
 	content, _ := json.Marshal([]any{map[string]any{"type": "text", "text": string(said)}, map[string]any{"type": "image", "data": "AAAA", "mimeType": "image/png"}})
 	return &mcp.Result{Content: content, Structured: said, IsError: strings.HasSuffix(tool, "fails"), Receipt: &ubl.Receipt{Seq: 7, CID: "c:00112233445566778899"}, Foreign: "git"}, nil
+}
+
+func (o *others) Resources(context.Context, ubl.Identity, string) ([]ubl.OfferedResource, error) {
+	return o.resources, o.down
+}
+
+func (o *others) Complete(_ context.Context, _ ubl.Identity, what ubl.Completing) ([]string, bool, error) {
+	o.completed = append(o.completed, what)
+	return []string{what.Value + "1", what.Value + "2"}, false, o.down
 }
 
 func (o *others) Log(_ ubl.TenantID, c *ubl.Call) {
@@ -299,6 +324,7 @@ func TestAServerThatIsAddedShowsUp(t *testing.T) {
 	o.mu.Unlock()
 	changed()
 	s.wants(t, toolsChanged)
+	s.wants(t, `"method":"notifications/prompts/list_changed"`) // which may stand behind a tool
 	if got := w.names(t, "/portal/mcp", "test"); got[0] != "git.commit" {
 		t.Errorf("the list is %q", got)
 	}

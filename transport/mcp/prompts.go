@@ -104,7 +104,7 @@ var jobs = []job{
 	},
 }
 
-func (s *Server) listPrompts(ctx context.Context, next sdk.MethodHandler, name string, req *sdk.ListPromptsRequest) (sdk.Result, error) {
+func (s *Server) listPrompts(ctx context.Context, v *visit, next sdk.MethodHandler, name string, req *sdk.ListPromptsRequest) (sdk.Result, error) {
 	out := &sdk.ListPromptsResult{Cacheable: private}
 	for i := range jobs {
 		out.Prompts = append(out.Prompts, &jobs[i].prompt)
@@ -116,12 +116,24 @@ func (s *Server) listPrompts(ctx context.Context, next sdk.MethodHandler, name s
 		}
 		out.Prompts = append(out.Prompts, more.(*sdk.ListPromptsResult).Prompts...)
 	}
-	return out, nil
+	others, err := s.otherPrompts(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	out.Prompts, out.NextCursor, err = paged(append(out.Prompts, others...), v.cursor, func(p *sdk.Prompt) string { return p.Name })
+	return out, err
 }
 
 // getPrompt writes a prompt out, with what it is about.
 func (s *Server) getPrompt(ctx context.Context, v *visit, next sdk.MethodHandler, name string, req *sdk.GetPromptRequest) (sdk.Result, error) {
 	i := slices.IndexFunc(jobs, func(j job) bool { return j.prompt.Name == req.Params.Name })
+	if i < 0 {
+		if o, p, err := s.otherPrompt(ctx, v, req.Params.Name); err != nil {
+			return nil, err
+		} else if p != nil {
+			return s.writeOther(ctx, v, o, p, req.Params.Arguments)
+		}
+	}
 	if i < 0 && s.opts.Extra != nil {
 		return next(ctx, name, req)
 	}
@@ -153,18 +165,29 @@ const maxArgument = 2000
 
 // check refuses arguments that are missing, unknown or of the wrong form.
 func (j *job) check(args map[string]string) error {
-	known := map[string]bool{}
+	if err := checkDeclared(j.prompt.Arguments, args); err != nil {
+		return err
+	}
 	for _, a := range j.prompt.Arguments {
 		value := args[a.Name]
-		known[a.Name] = true
 		place := "params.arguments." + a.Name
 		switch {
-		case a.Required && value == "":
-			return invalid(place, "is missing")
 		case len(value) > maxArgument:
 			return invalid(place, fmt.Sprintf("is longer than %d bytes", maxArgument))
 		case value != "" && !wellFormed(a.Name, value):
 			return invalid(place, "is not of the form that its description says")
+		}
+	}
+	return nil
+}
+
+// checkDeclared refuses arguments that are missing or unknown.
+func checkDeclared(declared []*sdk.PromptArgument, args map[string]string) error {
+	known := map[string]bool{}
+	for _, a := range declared {
+		known[a.Name] = true
+		if a.Required && args[a.Name] == "" {
+			return invalid(envelope.Under("params.arguments", a.Name), "is missing")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(args)) {

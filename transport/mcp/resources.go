@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,32 +34,42 @@ const (
 	recent = 50
 )
 
+// templates are in order of their URIs, as lists have them.
 var templates = []*sdk.ResourceTemplate{
-	{URITemplate: roomURI + "{room_id}", Name: "room", Title: "Room", MIMEType: mimeJSON,
-		Description: "The newest messages of a room, oldest first. Subscribe to be told of new ones."},
 	{URITemplate: documentURI + "{workspace_id}/{document_id}", Name: "document", Title: "Document", MIMEType: mimeJSON,
 		Description: "The newest version of a document. Subscribe to be told of changes."},
 	{URITemplate: fileURI + "{workspace_id}/{file_id}", Name: "file", Title: "File",
 		Description: "A file's content, of its own type, up to 4 MiB. It never changes."},
 	{URITemplate: receiptURI + "{seq}", Name: "receipt", Title: "Receipt", MIMEType: mimeJSON,
 		Description: "The action and the effect that the ledger has at a sequence number."},
+	{URITemplate: roomURI + "{room_id}", Name: "room", Title: "Room", MIMEType: mimeJSON,
+		Description: "The newest messages of a room, oldest first. Subscribe to be told of new ones."},
 }
 
-func (s *Server) listTemplates(ctx context.Context, next sdk.MethodHandler, name string, req *sdk.ListResourceTemplatesRequest) (sdk.Result, error) {
-	out := &sdk.ListResourceTemplatesResult{ResourceTemplates: templates, Cacheable: private}
+func (s *Server) listTemplates(ctx context.Context, v *visit, next sdk.MethodHandler, name string, req *sdk.ListResourceTemplatesRequest) (sdk.Result, error) {
+	others, err := s.otherTemplates(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	out := &sdk.ListResourceTemplatesResult{Cacheable: private}
 	if s.opts.Extra != nil {
 		more, err := next(ctx, name, req)
 		if err != nil {
 			return nil, err
 		}
-		out.ResourceTemplates = append(more.(*sdk.ListResourceTemplatesResult).ResourceTemplates, templates...)
+		out.ResourceTemplates = more.(*sdk.ListResourceTemplatesResult).ResourceTemplates
 	}
-	return out, nil
+	out.ResourceTemplates, out.NextCursor, err = paged(slices.Concat(out.ResourceTemplates, templates, others), v.cursor,
+		func(t *sdk.ResourceTemplate) string { return t.URITemplate })
+	return out, err
 }
 
 // readResource reads one by the act that it stands for, so that it has the same
 // rights, receipt and errors.
 func (s *Server) readResource(ctx context.Context, v *visit, next sdk.MethodHandler, name string, req *sdk.ReadResourceRequest) (sdk.Result, error) {
+	if tool, own, ok := cutOffer(req.Params.URI); ok && v.portal && s.opts.Portal != nil {
+		return s.readOther(ctx, v, req.Params.URI, tool, own)
+	}
 	r, ok := parseURI(req.Params.URI)
 	if !ok && s.opts.Extra != nil {
 		return next(ctx, name, req)
@@ -122,7 +133,8 @@ func noResource(uri string, cause error) error {
 }
 
 // listResources lists the caller's rooms, then the documents and the files of one workspace
-// after the other, without those that take a tool which the caller is not shown.
+// after the other, without those that take a tool which the caller is not shown, then what
+// other servers list, one after the other.
 // Only a client that turns the page leaves receipts of looks into workspaces.
 func (s *Server) listResources(ctx context.Context, v *visit, next sdk.MethodHandler, name string, req *sdk.ListResourcesRequest) (sdk.Result, error) {
 	at, err := parsePlace(v.cursor)
@@ -134,6 +146,14 @@ func (s *Server) listResources(ctx context.Context, v *visit, next sdk.MethodHan
 		return nil, err
 	}
 	out := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, Cacheable: private}
+	if at.server != "" {
+		if out.Resources, err = s.otherResources(ctx, v, at.server); err != nil {
+			return nil, err
+		}
+		at.server, err = s.nextServer(ctx, v, at.server)
+		out.NextCursor = at.String()
+		return out, err
+	}
 	if at.workspace == "" {
 		if s.opts.Extra != nil && v.cursor == "" {
 			more, err := next(ctx, name, &sdk.ListResourcesRequest{Session: req.Session})
@@ -158,6 +178,9 @@ func (s *Server) listResources(ctx context.Context, v *visit, next sdk.MethodHan
 		at = place{}
 		if visible(toolWorkspaces) && visible(toolDocuments) {
 			at, err = s.nextWorkspace(ctx, v.who(), done)
+		}
+		if err == nil && at.workspace == "" {
+			at.server, err = s.nextServer(ctx, v, "")
 		}
 	}
 	out.NextCursor = at.String()
@@ -185,8 +208,9 @@ func roomResource(e ubl.RoomEntry) *sdk.Resource {
 }
 
 // place is where a list of resources goes on: after a document or a file of a workspace,
-// or at its beginning. The zero place is behind the last.
+// or at its beginning, or at another server's. The zero place is behind the last.
 type place struct {
+	server    string
 	workspace ubl.ContainerID
 	document  ubl.DocumentID
 	file      ubl.FileID
@@ -194,6 +218,9 @@ type place struct {
 
 // String is the place as a cursor.
 func (p place) String() string {
+	if p.server != "" {
+		return base64.RawURLEncoding.EncodeToString([]byte("/" + p.server))
+	}
 	if p.workspace == "" {
 		return ""
 	}
@@ -207,6 +234,9 @@ func parsePlace(cursor string) (place, error) {
 		return place{}, wrong
 	}
 	workspace, inside, _ := strings.Cut(string(text), "/")
+	if workspace == "" && ubl.ValidServerID(inside) {
+		return place{server: inside}, nil
+	}
 	p := place{workspace: ubl.ContainerID(workspace)}
 	if file := ubl.FileID(inside); file.Valid() {
 		p.file = file

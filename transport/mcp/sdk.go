@@ -8,8 +8,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"ubl"
 )
 
 // newSDK makes the SDK's part: one server without any tool of its own, and a
@@ -69,11 +67,11 @@ func (s *Server) dispatch(ctx context.Context, v *visit, next sdk.MethodHandler,
 	case *sdk.ListResourcesRequest:
 		return s.listResources(ctx, v, next, name, req)
 	case *sdk.ListResourceTemplatesRequest:
-		return s.listTemplates(ctx, next, name, req)
+		return s.listTemplates(ctx, v, next, name, req)
 	case *sdk.ReadResourceRequest:
 		return s.readResource(ctx, v, next, name, req)
 	case *sdk.ListPromptsRequest:
-		return s.listPrompts(ctx, next, name, req)
+		return s.listPrompts(ctx, v, next, name, req)
 	case *sdk.GetPromptRequest:
 		return s.getPrompt(ctx, v, next, name, req)
 	case *sdk.CompleteRequest:
@@ -164,15 +162,6 @@ func (s *Server) resultOf(v *visit, out *Result) (*sdk.CallToolResult, error) {
 		result.StructuredContent = json.RawMessage(out.Structured)
 	}
 	result.IsError = out.IsError
-	meta := sdk.Meta{}
-	if out.Receipt != nil {
-		meta[metaReceipt] = out.Receipt
-	}
-	if out.Foreign != "" {
-		meta[ubl.MetaForeign] = foreign{out.Foreign}
-	}
-	if len(meta) > 0 {
-		result.Meta = meta
-	}
+	result.Meta = metaOf(out)
 	return result, nil
 }

@@ -26,6 +26,9 @@ func (s *Server) changeInterest(ctx context.Context, v *visit, m *message) error
 	if v.session.id == "" {
 		return noSession()
 	}
+	if _, _, ok := cutOffer(m.URI); ok {
+		return invalid("params.uri", "names another server's resource, which can't be subscribed to here")
+	}
 	in, ok := parseURI(m.URI)
 	if !ok && s.opts.Extra == nil {
 		return noResource(m.URI, nil)
@@ -82,14 +85,14 @@ func (s *Server) listen(w http.ResponseWriter, r *http.Request, v *visit, m *mes
 	}
 	first := appendEvent(nil, note{Version: "2.0", Method: "notifications/subscriptions/acknowledged",
 		Params: &noteParams{Meta: c.tag(), Notifications: agreed}})
-	if !c.wants.tools && !c.wants.resources && len(c.interests) == 0 {
+	if c.wants == (wants{}) && len(c.interests) == 0 {
 		c.ended.Store(true) // nothing will ever come
 	}
 	s.serveChannel(w, r, c, first)
 }
 
 // agree makes the channel of what the client wants and can have. What it may not
-// see is left out. Prompts never change.
+// see is left out. Prompts change at the portal alone: ours never do.
 func (s *Server) agree(ctx context.Context, v *visit, m *message) (*channel, *sdk.NotificationSubscriptions, error) {
 	var p sdk.SubscriptionsListenParams
 	if err := json.Unmarshal(m.Params, &p); err != nil {
@@ -103,8 +106,10 @@ func (s *Server) agree(ctx context.Context, v *visit, m *message) (*channel, *sd
 		return nil, nil, tooMany(s.limits.Subscriptions)
 	}
 	c := &channel{hub: s.hub, visit: v, id: m.ID, interests: make(map[string]*interest),
-		wants: wants{tools: want.ToolsListChanged, resources: want.ResourcesListChanged}}
-	agreed := &sdk.NotificationSubscriptions{ToolsListChanged: want.ToolsListChanged, ResourcesListChanged: want.ResourcesListChanged}
+		wants: wants{tools: want.ToolsListChanged, prompts: want.PromptsListChanged && v.portal, resources: want.ResourcesListChanged}}
+	agreed := &sdk.NotificationSubscriptions{
+		ToolsListChanged: c.wants.tools, PromptsListChanged: c.wants.prompts, ResourcesListChanged: c.wants.resources,
+	}
 	for _, uri := range want.ResourceSubscriptions {
 		in, ok := parseURI(uri)
 		if !ok || s.maySee(reading(ctx, in.tool()), v.who(), in) != nil {

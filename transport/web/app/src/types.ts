@@ -347,6 +347,8 @@ export interface Server {
   server_id: string;
   name: string;
   url: string;
+  kind?: 'openapi'; // an HTTP API; none for a server of MCP
+  document_url?: string; // of an API
   auth: 'none' | 'header' | 'client_credentials' | 'authorization_code';
   header?: string;
   token_url?: string;
