@@ -42,7 +42,9 @@
 //	/mcp?sets=messenger&readonly=true     the query
 //	X-MCP-Toolsets, X-MCP-Readonly        headers
 //
-// The path beats the query, and that the headers; sets and readonly each for itself. Every request
+// The path beats the query, and that the headers; sets and readonly each for itself. A query with
+// another name in it is refused: a misspelt readonly must not let a client write. X-MCP-Read-Only
+// is taken as well. Every request
 // says it anew: a session knows nothing of it. A set that there isn't is a validation error that
 // lists those that there are. ?schemas=output, or X-MCP-Schemas, adds the schemas of answers.
 //
