@@ -167,7 +167,7 @@ func (s *Server) note(ctx context.Context, act *envelope.Act, name string, began
 
 // runOwn runs one of our own tools.
 func runOwn(ctx context.Context, act *envelope.Act, args json.RawMessage, progress func(Progress)) (*Result, error) {
-	answer, err := do(ctx, act, args, progress)
+	answer, err := do(ctx, act, act.Whole(args), progress)
 	if err != nil {
 		return nil, act.Explain(err)
 	}
