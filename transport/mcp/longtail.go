@@ -205,7 +205,7 @@ func (s *Server) describe(ctx context.Context, args json.RawMessage) (json.RawMe
 	}
 	place := x.named(in.Name)
 	if place < 0 || !x.has(selection{all: true}, place) {
-		return nil, ubl.NoTool()
+		return nil, s.withNear(ctx, v, in.Name, ubl.NoTool())
 	}
 	return strict.Marshal(x.tell(place))
 }
