@@ -215,4 +215,4 @@ func (c *serveCmd) mcpServer(p *program, n *node, a *agents, acts []envelope.Act
 // instructions tell models what they are connected to.
 const instructions = `This is a UBL server: rooms where people and agents talk, workspaces with documents, and tools of other servers.
 Everything you do is receipted in your organisation's ledger under the Agreement that allows it; results carry the receipt.
-Begin with messenger.list_rooms or office.workspace.list. Give a client_request_id with acts that must not happen twice.`
+Give a client_request_id with acts that must not happen twice.`

@@ -179,7 +179,7 @@ func compileSchema(t *testing.T, schema []byte) *jsonschema.Schema {
 func TestSeedsShapes(t *testing.T) {
 	takes := map[string]string{
 		"messenger.list_rooms":   `cursor? details? limit?`,
-		"messenger.send":         `body client_request_id? reply_to? room_id type`,
+		"messenger.send":         `body client_request_id? reply_to? room_id type?`,
 		"messenger.history":      `cursor? limit? room_id senders?`,
 		"office.document.create": `client_request_id? content title workspace_id`,
 		"office.document.get":    `document_id version? workspace_id`,
@@ -188,7 +188,7 @@ func TestSeedsShapes(t *testing.T) {
 	}
 	good := map[string][]string{
 		"messenger.list_rooms":   {`{}`, `{"cursor":null,"limit":null}`, `{"limit":500}`},
-		"messenger.send":         {`{"room_id":"r:general","type":"text","body":{"text":"hi"},"reply_to":null,"client_request_id":null}`, `{"room_id":"r:general","type":"system","body":{"text":"hi"}}`},
+		"messenger.send":         {`{"room_id":"r:general","type":"text","body":{"text":"hi"},"reply_to":null,"client_request_id":null}`, `{"room_id":"r:general","body":{"text":"hi"}}`},
 		"messenger.history":      {`{"room_id":"r:general","cursor":null,"limit":200}`},
 		"office.document.create": {`{"workspace_id":"w:general","title":"T","content":""}`},
 		"office.document.search": {`{"workspace_id":"w:general","query":"x","limit":100}`},
@@ -351,8 +351,8 @@ func TestBadArguments(t *testing.T) {
 		{send, `{"room_id":null,"type":"text","body":{"text":"hi"}}`, "room_id"},
 		{send, `{"room_id":"r:general","type":"s3cr3t","body":{"text":"hi"}}`, "type"},
 		{send, `{"room_id":"r:general","type":"text","body":{"text":7}}`, "body.text"},
-		{send, `{"room_id":"r:general","type":"text","body":{"text":"hi","s3cr3t-x":1}}`, "body"}, {send, `{"room_id":"r:general","type":"text","body":{"txt":"hi"}}`, "body.txt"},
-		{send, `{"room_id":"r:general","type":"text","body":{"text":"hi"},"s3cr3t-x":1}`, "arguments"}, {create, `{"name":"x","nam":1}`, "nam"},
+		{send, `{"room_id":"r:general","type":"text","body":{"text":"hi","s3cr3t x":1}}`, "body"}, {send, `{"room_id":"r:general","type":"text","body":{"txt":"hi"}}`, "body.txt"},
+		{send, `{"room_id":"r:general","type":"text","body":{"text":"hi"},"s3cr3t x":1}`, "arguments"}, {create, `{"name":"x","nam":1}`, "nam"},
 		{send, `{"room_id":"r:general","room_id":"r:general","type":"text","body":{"text":"hi"}}`, "arguments"},
 		{send, `{"room_id":"r:general","type":"text","body":{"text":"hi","text":"ho"}}`, "arguments"},
 		{send, `{"room_id":"r:general","type":"text","body":{"text":"s3cr3t` + "\xff" + `"}}`, "arguments"},
@@ -384,6 +384,37 @@ func TestBadArguments(t *testing.T) {
 		if asked := s.takeAsked(); len(asked) > 0 {
 			t.Errorf("%s %s: an actor was asked: %q", test.tool, test.args, asked)
 		}
+	}
+}
+
+// TestSendingWithoutMore: a tool's message is a text without saying so, and what it lacks is named.
+func TestSendingWithoutMore(t *testing.T) {
+	s := newServer(t)
+	act := s.act(t, "messenger.send")
+	if strings.Contains(string(act.Input), `"system"`) || !strings.Contains(string(act.Input), `"default":"text"`) {
+		t.Errorf("it takes %s", act.Input)
+	}
+	for _, kind := range []string{"", `"type":null,`, `"type":"text",`} {
+		s.takeAsked()
+		if _, err := act.Do(anaActs(), json.RawMessage(`{"room_id":"r:general",`+kind+`"body":{"text":"hi"}}`)); err != nil || len(s.takeAsked()) != 1 {
+			t.Errorf("with %s it answers %v", kind, err)
+		}
+	}
+	for _, body := range []string{"", `,"body":{}`, `,"body":{"text":""}`, `,"body":{"text":" "}`, `,"body":null`} {
+		_, err := act.Do(anaActs(), json.RawMessage(`{"room_id":"r:general"`+body+`}`))
+		if e := ubl.AsError(err); err == nil || e.Code != ubl.CodeValidation || e.Details["body.text"] == "" {
+			t.Errorf("with %s it answers %v %v", body, err, e.Details)
+		}
+	}
+}
+
+// TestNoDocumentAsATool is an error, where HTTP answers null.
+func TestNoDocumentAsATool(t *testing.T) {
+	s := newServer(t)
+	s.api.Asker = instant{&ubl.DocumentResult{Receipt: receipt}}
+	_, err := s.act(t, "office.document.get").Do(anaActs(), json.RawMessage(`{"workspace_id":"w:general","document_id":"d:none","version":7}`))
+	if ubl.CodeOf(err) != ubl.CodeNotFound {
+		t.Errorf("it answers %v", err)
 	}
 }
 

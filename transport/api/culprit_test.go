@@ -62,6 +62,8 @@ func TestToolsNameTheCulprit(t *testing.T) {
 		{"messenger.send", `{}`, map[string]string{"room_id": `is missing; right is a text like "r:general"`}},
 		{"messenger.send", `{"room":"r:general"}`, map[string]string{"room": "there is no such argument. Did you mean room_id? " + sending}},
 		{"messenger.send", `{"room_id":"r:general","type":"text","text":"hi"}`, map[string]string{"text": "there is no such argument. Did you mean body.text? " + sending}},
+		{"messenger.send", `{"roomId":"r:general"}`, map[string]string{"roomId": "there is no such argument. Did you mean room_id? " + sending}},
+		{"messenger.send", `{"clientRequestId":"x"}`, map[string]string{"clientRequestId": "there is no such argument. Did you mean client_request_id? " + sending}},
 		{"messenger.send", `{"eyJhbGciOi.J9":1}`, map[string]string{"arguments": "there is no such argument. " + sending}},
 		{"messenger.send", `{"room_id":7}`, map[string]string{"room_id": `a number, where a string is expected; right is a text like "r:general"`}},
 		{"messenger.send", `{"room_id":"the general","type":"text","body":{"text":"hi"}}`, map[string]string{"room_id": `not a room id, like r:general`}},

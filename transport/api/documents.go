@@ -64,8 +64,12 @@ type getDocumentInput struct {
 }
 
 func (a *API) getDocument(ctx context.Context, in *getDocumentInput) (any, error) {
-	return ubl.Ask[*ubl.DocumentResult](ctx, a.Asker, container(ctx, in.WorkspaceID),
+	got, err := ubl.Ask[*ubl.DocumentResult](ctx, a.Asker, container(ctx, in.WorkspaceID),
 		ubl.GetDocument{Request: envelope.Command(ctx, ""), DocumentID: in.DocumentID, Version: in.Version})
+	if err == nil && got.Document == nil && asTool(ctx) { // a model takes an answer for a success
+		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such document, or not in this version: office.document.list and office.document.versions tell which there are")
+	}
+	return got, err
 }
 
 type updateDocumentInput struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -19,6 +20,7 @@ type form struct {
 	method, path string
 	slots        map[string]slot // by the argument's name
 	needsBody    bool
+	fixed        map[string]string // as of the operation
 
 	input, output []byte // JSON Schemas
 }
@@ -40,6 +42,7 @@ func (f *form) request(args []byte) (*http.Request, error) {
 	r := &http.Request{Method: f.method, URL: &url.URL{Path: f.path}, Header: http.Header{}, Body: http.NoBody}
 	var query url.Values
 	body := make([]byte, 0, len(args)+2)
+	lacking := maps.Clone(f.fixed)
 	err := eachMember(args, func(name []byte, value jsontext.Value) error {
 		s, ok := f.slots[string(name)]
 		if !ok {
@@ -49,6 +52,7 @@ func (f *form) request(args []byte) (*http.Request, error) {
 			return nil
 		}
 		if s.in == "body" {
+			delete(lacking, s.name)
 			body = append(append(append(append(body, ",\""...), s.name...), "\":"...), value...)
 			return nil
 		}
@@ -68,6 +72,9 @@ func (f *form) request(args []byte) (*http.Request, error) {
 		}
 		return nil
 	})
+	for name, value := range lacking {
+		body = append(append(append(append(body, ",\""...), name...), "\":\""...), value+"\""...)
+	}
 	if err == nil {
 		err = f.lacks(r)
 	}

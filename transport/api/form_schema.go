@@ -14,7 +14,7 @@ import (
 // newForm reads an operation's description in the OpenAPI document.
 func newForm(doc map[string]any, t *route) *form {
 	op := doc["paths"].(map[string]any)["/api"+t.path].(map[string]any)[strings.ToLower(t.method)].(map[string]any)
-	f := &form{method: t.method, path: t.path, slots: map[string]slot{}}
+	f := &form{method: t.method, path: t.path, slots: map[string]slot{}, fixed: t.fixed}
 	in := object{properties: map[string]any{}}
 	plain := plainer{doc}
 	for _, p := range items[map[string]any](op["parameters"]) {
@@ -84,6 +84,10 @@ func (f *form) parameter(in *object, p map[string]any, plain plainer) {
 func (f *form) body(in *object, schema map[string]any) {
 	required := items[string](schema["required"])
 	for name, s := range schema["properties"].(map[string]any) {
+		if value, ok := f.fixed[name]; ok {
+			required = slices.DeleteFunc(required, func(r string) bool { return r == name })
+			s = map[string]any{"type": "string", "enum": []any{value}, "default": value, "description": "Always " + value + ", and may be left out."}
+		}
 		optional := !slices.Contains(required, name)
 		if optional {
 			s = nullable(s.(map[string]any))

@@ -87,7 +87,13 @@ func (in *sendBody) check() error {
 	case in.Key != nil && !ubl.ValidKey(*in.Key):
 		return invalid("body.client_request_id", "expected 1 to 128 characters, none of them a control character")
 	}
-	return ubl.CheckText(in.Body.Text, ubl.MaxMessageBytes)
+	err := ubl.CheckText(in.Body.Text, ubl.MaxMessageBytes)
+	if ubl.CodeOf(err) == ubl.CodeValidation {
+		e := *ubl.AsError(err)
+		e.Details = map[string]string{"body.body.text": "is missing, empty, or nothing that can be seen"}
+		return &e
+	}
+	return err
 }
 
 // readBody reads and decodes a body that the guard has bounded.

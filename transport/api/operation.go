@@ -25,19 +25,22 @@ type operation struct {
 	more         string // a longer description
 	tag          string
 	answers      string // the schema of a good answer
-	streams      string // the schema of the events of an answer that may be a stream
-	creates      bool   // answers 201
-	location     string // where that is, for a family's; see locations
-	adds         bool   // leaves what was there, though it is no POST
-	destroys     bool   // doesn't, though it is a POST
-	large        bool   // takes a body of up to maxLargeBody
-	slow         bool   // waits for somebody else: a model, another server
-	streamed     bool   // is as long as the client takes to read it
-	takesBytes   bool   // takes bytes of any length instead of JSON: see [partialType]
-	sendsBytes   bool   // answers with bytes, or some of them, instead of JSON
-	empty        bool   // answers 204
-	retires      *retirement
-	asks         asks // whether a session must be confirmed first; every write says so
+	// fixed are members of the body that have one good value: the tool gives it where it isn't given,
+	// and shows no other.
+	fixed      map[string]string
+	streams    string // the schema of the events of an answer that may be a stream
+	creates    bool   // answers 201
+	location   string // where that is, for a family's; see locations
+	adds       bool   // leaves what was there, though it is no POST
+	destroys   bool   // doesn't, though it is a POST
+	large      bool   // takes a body of up to maxLargeBody
+	slow       bool   // waits for somebody else: a model, another server
+	streamed   bool   // is as long as the client takes to read it
+	takesBytes bool   // takes bytes of any length instead of JSON: see [partialType]
+	sendsBytes bool   // answers with bytes, or some of them, instead of JSON
+	empty      bool   // answers 204
+	retires    *retirement
+	asks       asks // whether a session must be confirmed first; every write says so
 	// foreign says what of a good answer other servers wrote, as [envelope.Act] has it.
 	foreign func(answer json.RawMessage) (server string, failed bool)
 	counts  ubl.Rate   // by which rate of the caller it is counted; every write says so

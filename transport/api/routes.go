@@ -126,7 +126,7 @@ func (a *API) memberRoutes() {
 
 func (a *API) messageRoutes() {
 	notIn := []ubl.Code{ubl.CodeNotAMember}
-	direct[sendInput](a, operation{method: "POST", path: "/rooms/{roomId}/messages", id: "send-message", asks: nothing, counts: ubl.Sends, tool: "messenger.send", tag: "messages", answers: "ubl.api.message.v1", creates: true,
+	direct[sendInput](a, operation{method: "POST", path: "/rooms/{roomId}/messages", id: "send-message", asks: nothing, counts: ubl.Sends, tool: "messenger.send", fixed: map[string]string{"type": ubl.TypeText}, tag: "messages", answers: "ubl.api.message.v1", creates: true,
 		summary: "Send a message",
 		more: "The text is at most 8,000 bytes of UTF-8. A repetition under the same key answers the same message. " +
 			"Messages of type system come from acts alone: sending one is forbidden.", also: notIn}, jsonType[0], a.send)

@@ -45,7 +45,7 @@ func TestAgentToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	caller := w.agents("https://ubl.example/mcp", bearer(token)...).let(t)
-	if id := caller.Identity; id.TenantID != "t:corp.example" || !id.IsService || id.Mandate.Tools[0] != "messenger.*" || caller.TokenID != agentID || !caller.ExpiresAt.Std().Equal(w.clock.Now().Add(time.Hour)) || caller.Session {
+	if id := caller.Identity; id.TenantID != "t:corp.example" || !id.IsService || id.Mandate.Tools[0] != "messenger.*" || caller.TokenID != agentID || !caller.ExpiresAt.Std().Equal(w.clock.Now().Add(time.Hour)) || caller.Session || !caller.OneAddress {
 		t.Errorf("came in as %+v with %+v until %s", id, id.Mandate, caller.ExpiresAt)
 	}
 	if of, ok := w.OpenAgent(token); !ok || of.Agent != agentID || of.Client != "registered:1" || of.Family != "f" || of.UserID != "u:robot" || of.Resource != "https://ubl.example/mcp" {

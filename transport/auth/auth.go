@@ -270,7 +270,7 @@ func (a *Authenticator) authenticate(ctx context.Context, r *http.Request, find 
 	}
 	act := r.Method != http.MethodGet && r.Method != http.MethodHead
 	who := e.who()
-	caller := &envelope.Caller{Identity: who, TokenID: e.id, ExpiresAt: e.expires, Revoked: e.revoked, Operates: a.operates(who)}
+	caller := &envelope.Caller{Identity: who, TokenID: e.id, ExpiresAt: e.expires, Revoked: e.revoked, Operates: a.operates(who), OneAddress: e.resource != ""}
 	if e.ask != nil {
 		caller.Holds = func(ctx context.Context) error { return refusal(e.ask(ctx)) }
 	}

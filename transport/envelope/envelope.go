@@ -32,6 +32,8 @@ type Caller struct {
 	// Operates says that the node lets the caller do what operators do, though they aren't
 	// in tenant 0: they are the first owner of a node alone.
 	Operates bool
+	// OneAddress says that the credential is taken at the request's own URL and nowhere else.
+	OneAddress bool
 
 	entry
 }

@@ -92,11 +92,18 @@ func (s *shape) unknown(name string) string {
 }
 
 // nearest is the place of the known name that the given one is closest to, "" where
-// none is close: the same name one level down, or one that differs in a few letters.
+// none is close: the same name in another spelling or one level down, or one that differs in a few
+// letters.
 func (s *shape) nearest(name string) string {
 	if name == "" {
 		return ""
 	}
+	for _, one := range slices.Sorted(maps.Keys(s.Properties)) {
+		if squashed(one) == squashed(name) {
+			return one
+		}
+	}
+	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
 	for _, outer := range slices.Sorted(maps.Keys(s.Properties)) {
 		if inner := s.Properties[outer].plain(); inner.Properties[name] != nil {
 			return outer + "." + name
@@ -112,6 +119,11 @@ func (s *shape) nearest(name string) string {
 		}
 	}
 	return ""
+}
+
+// squashed is a name without what its spellings differ in: room_id, roomId and Room-ID are one.
+func squashed(name string) string {
+	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
 }
 
 // shape is what an explanation reads of a JSON Schema.

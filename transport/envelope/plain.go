@@ -1,6 +1,9 @@
 package envelope
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // maxEchoed is the longest name that an error repeats.
 const maxEchoed = 40
@@ -16,13 +19,17 @@ func Under(place, name string) string {
 }
 
 // Argument is the place of an argument of a tool in an error: its name, or all of them
-// where the name can't be shown.
+// where the name can't be shown. Names that models carry over from other APIs are shown: roomId,
+// Room, room-id.
 func Argument(name string) string {
-	if !PlainName(name) {
+	if !PlainName(strings.ReplaceAll(strings.ToLower(name), "-", "_")) || strings.ContainsFunc(name, beyondASCII) {
 		return "arguments"
 	}
 	return name
 }
+
+// beyondASCII tells letters that only look like ours when they are made small.
+func beyondASCII(r rune) bool { return r > unicode.MaxASCII }
 
 // PlainName reports whether a name is spelled as the API's own, and not too long.
 func PlainName(name string) bool {

@@ -96,7 +96,7 @@ func (s *Server) attempt(ctx context.Context, v *visit, name string, args jsonte
 	}()
 	other, err := s.admitted(ctx, v, act, name)
 	if err != nil {
-		return nil, err
+		return nil, s.withNear(ctx, v, name, err)
 	}
 	theirs = other
 	if args, err = object(args, "params.arguments"); err != nil {
@@ -115,7 +115,7 @@ func (s *Server) attempt(ctx context.Context, v *visit, name string, args jsonte
 	if err == nil {
 		s.linkHere(ctx, v, out)
 	}
-	return out, malformed(err, ubl.CodeUnknownTool)
+	return out, s.withNear(ctx, v, name, malformed(err, ubl.CodeUnknownTool))
 }
 
 // admitted refuses what the caller may not call here, and answers the portal's name of a tool
@@ -167,7 +167,7 @@ func (s *Server) note(ctx context.Context, act *envelope.Act, name string, began
 
 // runOwn runs one of our own tools.
 func runOwn(ctx context.Context, act *envelope.Act, args json.RawMessage, progress func(Progress)) (*Result, error) {
-	answer, err := do(ctx, act, args, progress)
+	answer, err := do(ctx, act, act.Whole(args), progress)
 	if err != nil {
 		return nil, act.Explain(err)
 	}

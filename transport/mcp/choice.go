@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"ubl"
+	"ubl/transport/envelope"
 )
 
 // Paths that the server is mounted at. Below each are /{set,set}, /readonly and
@@ -26,6 +28,7 @@ const (
 
 	headerSets     = "X-Mcp-Toolsets"
 	headerReadOnly = "X-Mcp-Readonly"
+	headerReadSafe = "X-Mcp-Read-Only" // as it is easily misspelt
 	headerSchemas  = "X-Mcp-Schemas"
 )
 
@@ -52,6 +55,9 @@ func choiceOf(r *http.Request, mount string) (c choice, err error) {
 			return c, invalid("query", "not as URLs have it").Because(err)
 		}
 	}
+	if err = knownQuery(query); err != nil {
+		return c, err
+	}
 	sets, place := inPath, "path"
 	if sets == "" {
 		sets, place = said(query, querySets, r.Header, headerSets)
@@ -60,7 +66,7 @@ func choiceOf(r *http.Request, mount string) (c choice, err error) {
 		return c, err
 	}
 	if c.readOnly = readOnlyInPath; !c.readOnly {
-		if c.readOnly, err = yes(said(query, queryReadOnly, r.Header, headerReadOnly)); err != nil {
+		if c.readOnly, err = yes(said(query, queryReadOnly, r.Header, headerReadOnly, headerReadSafe)); err != nil {
 			return c, err
 		}
 	}
@@ -89,23 +95,47 @@ func choiceInPath(rest string) (sets string, readOnly bool, err error) {
 	return strings.Join(parts, ""), readOnly, nil
 }
 
+// knownQuery refuses a query that says what nobody reads: a misspelt readonly must not let a client
+// write.
+func knownQuery(query url.Values) error {
+	known := []string{querySets, queryReadOnly, querySchemas}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if !slices.Contains(known, name) {
+			plain := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
+			return invalid(envelope.Under("query", name), "expected some of "+strings.Join(known, ", ")+envelope.Meant(plain, known))
+		}
+	}
+	return nil
+}
+
 // said is what the query says, else the headers, and where.
-func said(query url.Values, param string, h http.Header, header string) (value, place string) {
+func said(query url.Values, param string, h http.Header, headers ...string) (value, place string) {
 	if query.Has(param) {
 		return strings.Join(query[param], ","), "query." + param
 	}
-	return strings.Join(h[header], ","), "header." + header
+	var values []string
+	place = "header." + headers[0]
+	for _, header := range headers {
+		if h[header] != nil {
+			values, place = append(values, h[header]...), "header."+header
+		}
+	}
+	return strings.Join(values, ","), place
 }
 
-func yes(value, place string) (bool, error) {
-	if value == "" {
-		return false, nil
+// yes reads one or more of true and false, for a place that says so: one true is enough.
+func yes(values, place string) (is bool, err error) {
+	for value := range strings.SplitSeq(values, ",") {
+		if value = strings.TrimSpace(value); value == "" {
+			continue
+		}
+		one, err := strconv.ParseBool(value)
+		if err != nil {
+			return false, invalid(place, "expected true or false")
+		}
+		is = is || one
 	}
-	b, err := strconv.ParseBool(value)
-	if err != nil {
-		return false, invalid(place, "expected true or false")
-	}
-	return b, nil
+	return is, nil
 }
 
 // setsIn are the names of a list, each once; nil for none.

@@ -42,11 +42,16 @@
 //	/mcp?sets=messenger&readonly=true     the query
 //	X-MCP-Toolsets, X-MCP-Readonly        headers
 //
-// The path beats the query, and that the headers; sets and readonly each for itself. Every request
+// The path beats the query, and that the headers; sets and readonly each for itself. A query with
+// another name in it is refused: a misspelt readonly must not let a client write. X-MCP-Read-Only
+// is taken as well. Every request
 // says it anew: a session knows nothing of it. A set that there isn't is a validation error that
 // lists those that there are. ?schemas=output, or X-MCP-Schemas, adds the schemas of answers.
 //
-// A set chooses what is listed and guards nothing: every tool can be called by its name.
+// A set chooses what is listed and guards nothing: every tool can be called by its name. The three
+// tools that find the others are listed at every address, so that none is a dead end. The
+// instructions of initialize and server/discover tell of the address that was asked: of listed tools
+// alone, and of no other address where the token counts at this one only.
 // What is listed and found at all is what the caller may use, as far as that is known before a call:
 //
 //	ToolAccess   closes no tool to them ([Options.Visible])

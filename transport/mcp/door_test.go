@@ -59,7 +59,7 @@ func TestBadInputIsRefusedAndNotRepeated(t *testing.T) {
 		"a level of another type":       {legacy, `{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":["` + canary + `"]}}`, "", 200, "-32602"},
 		"an unknown tool":               {legacy, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + canary + `"}}`, "", 200, "-32602"},
 		"arguments that are text":       {legacy, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.send","arguments":"` + canary + `"}}`, "", 200, "-32602"},
-		"an argument too many":          {legacy, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.stream_room","arguments":{"room_id":"r:general","` + canary + `":1}}}`, "", 200, `"validation_error"`},
+		"an argument too many":          {legacy, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.stream_room","arguments":{"room_id":"r:general","` + canary + `.x":1}}}`, "", 200, `"validation_error"`},
 		"an argument of another type":   {legacy, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.stream_room","arguments":{"room_id":["` + canary + `"]}}}`, "", 200, `"validation_error"`},
 		"a subscription to nothing":     {legacy, `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":["` + canary + `"]}}`, "", 200, "-32602"},
 		"_meta of another type":         {modern, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":["` + canary + `"]}}`, "Mcp-Method: tools/list", 400, "-32602"},

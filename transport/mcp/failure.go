@@ -24,7 +24,10 @@ func (s *Server) told(ctx context.Context, v *visit, out *Result, err error) (*R
 		return out, err
 	}
 	e := ubl.AsError(err)
-	f := failure{Code: e.Code, Message: e.Message, Details: e.Details, RequestID: envelope.RequestOf(ctx).ID, RetryAfter: e.RetryAfter()}
+	f := failure{Code: e.Code, Message: e.Message, Details: e.Details, RequestID: envelope.RequestOf(ctx).ID, RetryAfter: e.RetryAfter(), advice: e.Code.Advice()}
+	if errors.Is(err, errReadOnly) {
+		f.advice = "What changes something needs another address of this server: the same without readonly."
+	}
 	structured, err := json.Marshal(f)
 	if err != nil { // impossible: strings, and maps of strings
 		return nil, err
@@ -62,6 +65,8 @@ type failure struct {
 	RequestID string            `json:"request_id"`
 	// RetryAfter is in seconds, 0 where waiting doesn't help.
 	RetryAfter int `json:"retry_after,omitzero"`
+
+	advice string // what a model can do, "" for nothing
 }
 
 // failureSchema is what failure looks like, for clients that hold errors too against
@@ -85,8 +90,8 @@ func (f failure) text() string {
 			fmt.Fprintf(&b, "\n- %s: %s", place, detail)
 		}
 	}
-	if next := f.Code.Advice(); next != "" {
-		b.WriteString("\n" + next)
+	if f.advice != "" {
+		b.WriteString("\n" + f.advice)
 	}
 	if f.RetryAfter > 0 {
 		fmt.Fprintf(&b, "\nWait %d s before you call again.", f.RetryAfter)

@@ -36,7 +36,8 @@ func (s *Server) initialize(w http.ResponseWriter, r *http.Request, v *visit, m 
 		s.refuse(w, r, m.ID, err)
 		return
 	}
-	result, err := json.Marshal(greeting{capabilities(), s.opts.instructions(), negotiate(p.Protocol), s.info})
+	v.client = p.Client.Name
+	result, err := json.Marshal(greeting{capabilities(), s.instructions(r.Context(), v), negotiate(p.Protocol), s.info})
 	if err != nil { // impossible: our own types
 		s.answerError(r.Context(), w, v, m.ID, err)
 		return

@@ -23,6 +23,9 @@ const (
 	toolCall     = "tool.call"
 )
 
+// finding are the tools that every address lists.
+var finding = []string{toolSearch, toolDescribe, toolCall}
+
 // LongTail are their names, and that of the tool that runs programs.
 var LongTail = []string{toolSearch, toolDescribe, toolCall, toolRun}
 
@@ -202,7 +205,7 @@ func (s *Server) describe(ctx context.Context, args json.RawMessage) (json.RawMe
 	}
 	place := x.named(in.Name)
 	if place < 0 || !x.has(selection{all: true}, place) {
-		return nil, ubl.NoTool()
+		return nil, s.withNear(ctx, v, in.Name, ubl.NoTool())
 	}
 	return strict.Marshal(x.tell(place))
 }
@@ -222,8 +225,7 @@ func (s *Server) lookFor(ctx context.Context, v *visit, tool string) (*sight, er
 func (x *sight) has(sel selection, place int) bool {
 	own := x.s.tools.own
 	if place < len(own) {
-		t := own[place]
-		return (sel.all || sel.standard && t.standard || slices.Contains(sel.own, t.set)) && x.shows(t)
+		return x.lists(sel, own[place])
 	}
 	t := x.others[place-len(own)]
 	_, good := x.s.otherForm(t, x.v.names(), false)

@@ -121,6 +121,24 @@ func TestSearchRefuses(t *testing.T) {
 	}
 }
 
+// TestWholeNumbers: 2.0 is an integer in every place of a call, and 2.5 in none.
+func TestWholeNumbers(t *testing.T) {
+	w := newWorld(t)
+	for _, tt := range []struct{ tool, args string }{
+		{"tool.search", `{"query":"send","limit":%s}`},                                           // ours
+		{"messenger.history", `{"room_id":"r:general","limit":%s}`},                              // the query
+		{"receipt.get", `{"seq":%s}`},                                                            // the path
+		{"office.llm.complete", `{"workspace_id":"w:general","prompt":"hello","max_tokens":%s}`}, // the body
+	} {
+		for number, wrong := range map[string]bool{"2.0": false, "2.5": true} {
+			a := w.use(t, "/mcp", "ana", "test", tt.tool, strings.Replace(tt.args, "%s", number, 1))
+			if got := strings.Contains(a.body, "validation_error"); got != wrong {
+				t.Errorf("%s with %s answers %s", tt.tool, number, a.body)
+			}
+		}
+	}
+}
+
 func TestDescribe(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"office.document.get", "office_document_get"} {

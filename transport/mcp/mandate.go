@@ -1,6 +1,13 @@
 package mcp
 
-import "ubl"
+import (
+	"errors"
+
+	"ubl"
+)
+
+// errReadOnly is behind the refusal of what the address rules out: no owner can permit it there.
+var errReadOnly = errors.New("the address is read-only")
 
 // mandate is the Agreement that bounds the agent who calls, nil for who is bound by none. The
 // Tenant holds agents to theirs at the door; here it says what they are shown, and refuses
@@ -14,7 +21,7 @@ func (v *visit) may(tool string, reads, external bool) error {
 		return err
 	}
 	if v.choice.readOnly && !reads {
-		return ubl.Errorf(ubl.CodeForbidden, "the address is read-only, and this tool does more or doesn't say that it only reads")
+		return ubl.Errorf(ubl.CodeForbidden, "the address is read-only, and this tool does more or doesn't say that it only reads").Because(errReadOnly)
 	}
 	return nil
 }

@@ -15,7 +15,6 @@ import (
 // state it is shared by everyone; to build one costs far more than a request.
 func (s *Server) newSDK(impl *sdk.Implementation) http.Handler {
 	server := sdk.NewServer(impl, &sdk.ServerOptions{
-		Instructions: s.opts.instructions(),
 		Capabilities: capabilities(),
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = private },
 	})
@@ -78,11 +77,21 @@ func (s *Server) dispatch(ctx context.Context, v *visit, next sdk.MethodHandler,
 		return s.complete(ctx, v, req)
 	}
 	if name == methodDiscover {
-		if err := s.checkChoice(ctx, v); err != nil {
-			return nil, err
-		}
+		return s.discover(ctx, v, next, name, req)
 	}
 	return next(ctx, name, req)
+}
+
+// discover answers server/discover, with what this caller is told at this address.
+func (s *Server) discover(ctx context.Context, v *visit, next sdk.MethodHandler, name string, req sdk.Request) (sdk.Result, error) {
+	if err := s.checkChoice(ctx, v); err != nil {
+		return nil, err
+	}
+	result, err := next(ctx, name, req)
+	if found, ok := result.(*sdk.DiscoverResult); ok && err == nil {
+		found.Instructions = s.instructions(ctx, v)
+	}
+	return result, err
 }
 
 // listTools is what [Server.list] does, beside tools of the SDK's own.

@@ -72,6 +72,9 @@ func setsOf(names []string) (sets []string) {
 
 const writes = `{"name":"x","title":"X","description":"Does x.","inputSchema":{"type":"object"}}`
 
+// finding are the tools that are listed at every address.
+var finding = []string{"tool.search", "tool.describe", "tool.call"}
+
 // TestChoosing: the path beats the query, and that the headers.
 func TestChoosing(t *testing.T) {
 	o := &others{tools: []*ubl.PortalTool{tool("git.log", objectTool), tool("git.commit", writes), tool("files.read", objectTool)}}
@@ -93,14 +96,21 @@ func TestChoosing(t *testing.T) {
 		{"/mcp", []string{"X-MCP-Toolsets", "portal, tenant"}, []string{"portal", "tenant"}},
 		{"/mcp?sets=files", []string{"X-MCP-Toolsets", "portal"}, []string{"files"}},
 		{"/mcp/messenger?sets=files", []string{"X-MCP-Toolsets", "portal"}, []string{"messenger"}},
-		{"/mcp?sets=", []string{"X-MCP-Toolsets", "portal"}, setsOf(standard)}, // said: none, so the default
-		{"/mcp/default,files", nil, []string{"files", "messenger", "office", "tenant", "tools"}},
+		{"/mcp?sets=", []string{"X-MCP-Toolsets", "portal"}, []string{"messenger", "office", "tenant"}}, // said: none, so the default
+		{"/mcp/default,files", nil, []string{"files", "messenger", "office", "tenant"}},
 		{"/portal/mcp/git", nil, []string{"git"}},
 		{"/portal/mcp/files", nil, []string{"files"}}, // ours
 		{"/portal/mcp/server:files", nil, []string{"server:files"}},
 		{"/portal/mcp/server:git,messenger", nil, []string{"git", "messenger"}},
 	} {
-		if got := setsOf(w.listed(t, tt.address, "ana", tt.headers...)); !slices.Equal(got, tt.sets) {
+		names := w.listed(t, tt.address, "ana", tt.headers...)
+		for _, name := range finding { // no address is a dead end
+			if !slices.Contains(names, name) {
+				t.Errorf("%s %v doesn't list %s", tt.address, tt.headers, name)
+			}
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(finding, name) })
+		if got := setsOf(names); !slices.Equal(got, tt.sets) {
 			t.Errorf("%s %v lists %v, want %v", tt.address, tt.headers, got, tt.sets)
 		}
 	}
@@ -132,6 +142,13 @@ func TestChoosingRefuses(t *testing.T) {
 		{"/mcp", []string{"X-MCP-Toolsets", "nowhere"}, 200, "not a set of tools"},
 		{"/mcp?readonly=perhaps", nil, 400, "query.readonly"},
 		{"/mcp", []string{"X-MCP-Readonly", "perhaps"}, 400, "header.X-Mcp-Readonly"},
+		{"/mcp", []string{"X-MCP-Read-Only", "perhaps"}, 400, "header.X-Mcp-Read-Only"},
+		{"/mcp?read_only=true", nil, 400, "query.read_only: expected some of sets, readonly, schemas: did you mean readonly?"},
+		{"/mcp?readOnly=true", nil, 400, "did you mean readonly?"},
+		{"/mcp/readonly?read-only=true", nil, 400, "did you mean readonly?"},
+		{"/mcp?set=files", nil, 400, "did you mean sets?"},
+		{"/mcp?toolsets=files", nil, 400, "expected some of sets, readonly, schemas"},
+		{"/mcp?sets=files&x=%3Cb%3E", nil, 400, "query.x: expected"},
 		{"/mcp?schemas=all", nil, 400, "query.schemas"},
 		{"/mcp?sets=%zz", nil, 400, "query"},
 		{"/mcp?sets=" + manySets(), nil, 400, "100"},
@@ -182,6 +199,8 @@ func TestReadOnly(t *testing.T) {
 		{"/portal/mcp/all/readonly", nil},
 		{"/portal/mcp/all?readonly=true", nil},
 		{"/portal/mcp/all", []string{"X-MCP-Readonly", "true"}},
+		{"/portal/mcp/all", []string{"X-MCP-Read-Only", "true"}},
+		{"/portal/mcp/all", []string{"X-MCP-Read-Only", "true", "X-MCP-Readonly", "false"}},
 		{"/portal/mcp/all/readonly?readonly=false", nil},
 		{"/portal/mcp/all?readonly=1", []string{"X-MCP-Readonly", "false"}},
 	} {
@@ -302,7 +321,7 @@ func TestAMandateBounds(t *testing.T) {
 	if got := setsOf(w.listed(t, "/portal/mcp", "ana")); !slices.Equal(got, []string{"files", "tools"}) {
 		t.Errorf("its sets list %v", got)
 	}
-	if got := setsOf(w.listed(t, "/portal/mcp/git", "ana")); !slices.Equal(got, []string{"git"}) {
+	if got := setsOf(w.listed(t, "/portal/mcp/git", "ana")); !slices.Equal(got, []string{"git", "tools"}) {
 		t.Errorf("a chosen set lists %v", got)
 	}
 	w.mandate = &ubl.Mandate{ReadOnly: true}

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -97,6 +96,13 @@ type selection struct {
 	standard, all bool
 	own           []string // sets of ours
 	servers       []string
+	// finding adds the tools that find and reach all others: no address may be a dead end.
+	finding bool
+}
+
+// has reports whether a tool of ours is in it.
+func (sel selection) has(t *ownTool) bool {
+	return sel.all || sel.standard && t.standard || sel.finding && slices.Contains(finding, t.Name) || slices.Contains(sel.own, t.set)
 }
 
 // choose resolves names of sets. One that there isn't is an error of the place that named it; where
@@ -165,27 +171,37 @@ func (s *Server) checkChoice(ctx context.Context, v *visit) error {
 	return err
 }
 
+// selected is what the request's choice comes to, or the mandate's, or the default.
+func (x *sight) selected() (sel selection, err error) {
+	names, place := x.v.choice.sets, placeSets
+	if m := x.v.mandate(); names == nil && m != nil && len(m.Sets) > 0 {
+		names, place = append([]string{setTools}, m.Sets...), ""
+	}
+	if names == nil {
+		names = []string{setDefault}
+	}
+	sel, err = x.choose(names, place)
+	sel.finding = true
+	return sel, err
+}
+
+// lists reports whether a tool of ours is in a selection, and the caller is shown it.
+func (x *sight) lists(sel selection, t *ownTool) bool { return sel.has(t) && x.shows(t) }
+
 // listed are the tools that the request's choice, or the default, lists.
 func (s *Server) listed(ctx context.Context, v *visit) ([]form, error) {
 	x, err := s.look(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	names, place := v.choice.sets, placeSets
-	if m := v.mandate(); names == nil && m != nil && len(m.Sets) > 0 {
-		names, place = append([]string{setTools}, m.Sets...), ""
-	}
-	if names == nil {
-		names = []string{setDefault}
-	}
-	sel, err := x.choose(names, place)
+	sel, err := x.selected()
 	if err != nil {
 		return nil, err
 	}
 	var out listing
 	d := v.names()
 	for _, t := range x.s.tools.own {
-		if (sel.all || sel.standard && t.standard || slices.Contains(sel.own, t.set)) && x.shows(t) {
+		if x.lists(sel, t) {
 			out.add(x.form(t, d), sel.standard && t.standard)
 		}
 	}
@@ -279,12 +295,4 @@ func byServer(tools []*ubl.PortalTool) func(yield func(string, []*ubl.PortalTool
 func serverOf(t *ubl.PortalTool) string {
 	id, _, _ := strings.Cut(t.Tool, ".")
 	return id
-}
-
-// instructions tell models what the server is for, and how to find more tools.
-func (o *Options) instructions() string {
-	more := fmt.Sprintf("You see the tools that most work needs; %s finds any other by plain words, and %s uses it. "+
-		"To have others listed, connect to sets of them: %s/messenger,office or %s/%s, and for a tool server %s/ with its id.",
-		toolSearch, toolCall, ownPath, ownPath, setAll, portalPath)
-	return strings.TrimSpace(o.Instructions + "\n" + more)
 }

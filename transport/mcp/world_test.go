@@ -57,6 +57,8 @@ type world struct {
 	rate func(ubl.Rate) error
 	// mandate bounds whoever calls; nil bounds nobody.
 	mandate *ubl.Mandate
+	// oneAddress says that credentials are good for one address.
+	oneAddress bool
 }
 
 func newWorld(t testing.TB, change ...func(*mcp.Options)) *world {
@@ -133,7 +135,7 @@ func (w *world) authenticate(next http.Handler) http.Handler {
 			return
 		}
 		who.Mandate = w.mandate
-		caller := &envelope.Caller{Identity: who, ExpiresAt: ubl.Time(w.ends.Load()), Revoked: w.revoked, Holds: func(context.Context) error { return w.holds }}
+		caller := &envelope.Caller{Identity: who, ExpiresAt: ubl.Time(w.ends.Load()), Revoked: w.revoked, Holds: func(context.Context) error { return w.holds }, OneAddress: w.oneAddress}
 		caller.Limited(w)
 		caller.Enters(ubl.Enter{Request: envelope.Command(envelope.WithCaller(r.Context(), caller), ""), Act: r.Method == "POST"}, w.Runtime)
 		next.ServeHTTP(rw, r.WithContext(envelope.WithCaller(r.Context(), caller)))
