@@ -12,7 +12,7 @@ import (
 func TestAnAgentDecidesNothingAboutMembers(t *testing.T) {
 	w := openTools(t, harness.Options{})
 	for place, of := range map[ubl.Name][3]string{
-		w.room("ours"):            {"room.invite", "room.member.update", "room.remove"},
+		w.room("ours"):                     {"room.invite", "room.member.update", "room.remove"},
 		w.found("workspace", "papers", ""): {"container.invite", "container.member.update", "container.remove"},
 	} {
 		agent := mandated(w, "bot-"+place.Local()[2:], ubl.Mandate{})
