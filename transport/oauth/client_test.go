@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -167,7 +168,7 @@ func TestDocuments(t *testing.T) {
 	refused("a line that breaks", document)
 	asked := 0
 	w.documents = func(http.ResponseWriter, *http.Request) { asked++ }
-	for _, id := range []string{"https://example.com", "https://example.com/", "https://example.com/a/../b", "https://example.com/a?x=1", "https://example.com/a?", "https://example.com/a#x", "https://a@example.com/b", "https:///a", "http://example.com/a", "https://example.com/" + strings.Repeat("a", 600)} {
+	for _, id := range []string{"https://example.com", "https://example.com/", "https://example.com/a/../b", "https://example.com/a?x=1", "https://example.com/a?", "https://example.com/a#x", "https://a@example.com/b", "https:///a", "http://example.com/a", "https://10.0.0.1/a", "https://169.254.169.254/a", "https://[::1]/a", "https://example.com:0/a", "https://example.com/" + strings.Repeat("a", 600)} {
 		refused(id, id)
 	}
 	w.counted = ubl.Errorf(ubl.CodeRateLimited, "too many")
@@ -202,5 +203,36 @@ func TestDocuments(t *testing.T) {
 	w.Clock.Add(2 * time.Minute)
 	if refused("a document that is gone", document); asked != 1 {
 		t.Errorf("an old document was fetched %d times", asked)
+	}
+}
+
+// TestOneAddressTakesNotAllTurns: while documents are slow, who asks from one address for many
+// leaves turns to others.
+func TestOneAddressTakesNotAllTurns(t *testing.T) {
+	w := newWorld(t)
+	asked, goOn := make(chan bool, 8), make(chan bool)
+	w.documents = func(http.ResponseWriter, *http.Request) { asked <- true; <-goOn }
+	var wait sync.WaitGroup
+	looks := func(from string, n int) int {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", here+"/oauth/authorize?"+with(asks(document), url.Values{"client_id": {fmt.Sprint(document, "/", from, n)}}).Encode(), nil)
+		r.RemoteAddr = from
+		return w.send(r).status
+	}
+	for _, from := range []string{"192.0.2.1:1", "192.0.2.2:1", "192.0.2.3:1", "192.0.2.4:1"} {
+		for n := range 2 {
+			wait.Go(func() { looks(from, n) })
+			<-asked
+		}
+		if status := looks(from, 2); status != http.StatusServiceUnavailable {
+			t.Errorf("the third from %s is answered %d", from, status)
+		}
+	}
+	if status := looks("192.0.2.5:1", 0); status != http.StatusServiceUnavailable {
+		t.Errorf("the ninth is answered %d", status)
+	}
+	close(goOn)
+	wait.Wait()
+	if status := looks("192.0.2.5:1", 0); status != http.StatusBadRequest {
+		t.Errorf("with free turns = %d", status)
 	}
 }
