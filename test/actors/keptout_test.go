@@ -1,6 +1,8 @@
 package actors_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"ubl"
@@ -36,4 +38,65 @@ func TestAnAgentDecidesNothingAboutMembers(t *testing.T) {
 		}
 		harness.Must[*ubl.Member](w.House, place, ubl.RemoveMember{Request: w.Request(agent), UserID: agent.UserID})
 	}
+}
+
+// TestAnAgentGoesWithItsKeeper: whom somebody removes from a place takes along the agents that
+// they keep, and nobody else's; who leaves doesn't.
+func TestAnAgentGoesWithItsKeeper(t *testing.T) {
+	w := openTools(t, harness.Options{})
+	agentOf := func(keeper ubl.Identity, client string) ubl.Identity {
+		harness.Must[*ubl.ServiceToken](w.House, w.tenant, ubl.ConnectAgent{
+			Request: w.Request(keeper), ClientID: client, Name: client, Client: "https://client.example/metadata.json",
+			Resource: "https://ubl.example/mcp", CodeHash: "code of " + client})
+		harness.Must[*ubl.ServiceCaller](w.House, w.tenant, ubl.RedeemAgentCode{
+			Request: w.Request(ubl.Platform()), ClientID: client, Client: "https://client.example/metadata.json",
+			CodeHash: "code of " + client, FamilyHash: "family", RefreshHash: "1"})
+		return harness.Must[*ubl.ServiceCaller](w.House, w.tenant, ubl.CheckAgent{ClientID: client}).Identity
+	}
+	bobs, anas := agentOf(w.bob, "1."+string(w.bob.TenantID)), agentOf(w.ana, "2."+string(w.ana.TenantID))
+	agentOf(w.bob, "3."+string(w.bob.TenantID)) // which is in no place
+	there := func(place ubl.Name, who ubl.Identity) bool {
+		_, err := w.Ask(t.Context(), place, ubl.GetAgreement{Who: who})
+		return err == nil
+	}
+	for _, place := range []ubl.Name{w.room("ours"), w.found("workspace", "papers", "")} {
+		for _, leaves := range []bool{true, false} {
+			w.letIn(place, w.bob, bobs, anas)
+			by := w.ana
+			if leaves {
+				by = w.bob
+			}
+			before := w.head()
+			remove := ubl.RemoveMember{Request: w.Request(by), UserID: w.bob.UserID}
+			harness.Must[*ubl.Member](w.House, place, remove)
+			if there(place, w.bob) || there(place, bobs) != leaves || !there(place, anas) {
+				t.Errorf("%s, leaves %t: bob is there %t, his agent %t, ana's %t", place, leaves, there(place, w.bob), there(place, bobs), there(place, anas))
+			}
+			after, want := w.head(), 2
+			if leaves {
+				want = 1
+			}
+			if got := w.acts(before, ".remove", ".leave"); got != want {
+				t.Errorf("%s, leaves %t: %d acts of leaving, want %d", place, leaves, got, want)
+			}
+			harness.Must[*ubl.Member](w.House, place, remove)
+			if w.head() != after {
+				t.Errorf("%s: a retry does more", place)
+			}
+			harness.Must[*ubl.Member](w.House, place, ubl.RemoveMember{Request: w.Request(w.ana), UserID: anas.UserID})
+			if leaves {
+				harness.Must[*ubl.Member](w.House, place, ubl.RemoveMember{Request: w.Request(w.ana), UserID: bobs.UserID})
+			}
+		}
+	}
+}
+
+// acts counts those since a place of the ledger whose names end so.
+func (w *tools) acts(since int64, ends ...string) (n int) {
+	for _, a := range w.since(since) {
+		if slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(a.Did, end) }) {
+			n++
+		}
+	}
+	return n
 }
