@@ -71,7 +71,20 @@ var (
 	mandateFree = []Did{"user.whoami", "agreement.get", "tool.search", "tool.describe", "tool.call", "tool.run"}
 	ofPlaces    = []string{"messenger.*", "room.*", "office.*", "container.*", "agreement.*", "tool.*", "user.whoami", "portal.tool.list"}
 	ofTenants   = []Did{DidRoomCreate, DidContainerCreate, DidWorkspaceCreate, "agreement.list", DidToolAccess}
+	ofMembers   = []Did{
+		DidRoomInvite, DidRoomRemove, DidRoomMemberUpdate, DidContainerInvite, DidContainerRemove, DidContainerMemberUpdate,
+		DidHeirSet, DidAgreementHeir,
+	}
 )
+
+// Governs refuses an agent with a mandate an act, or a tool, about who else is in a place and
+// in what role: people decide that. Nil refuses none, and nobody is refused to join or leave.
+func (m *Mandate) Governs(did Did) error {
+	if m != nil && slices.Contains(ofMembers, did) {
+		return Errorf(CodeForbidden, "an agent with a mandate doesn't decide who is in a place: ask a person who may")
+	}
+	return nil
+}
 
 // Uses reports whether the mandate leaves the agent a tool by its name; nil leaves all. It is
 // not all that the mandate says of it: see [Mandate.May].
@@ -83,7 +96,9 @@ func (m *Mandate) Uses(tool string) bool {
 // none. Acts says that the tool changes something, external that it is another server's, of
 // which only that server knows what it changes.
 func (m *Mandate) May(tool Did, acts, external bool) error {
-	switch {
+	switch err := m.Governs(tool); {
+	case err != nil:
+		return err
 	case !m.Uses(string(tool)):
 		return Errorf(CodeForbidden, "the agent's mandate doesn't let it use this tool")
 	case m.Reads() && (acts || external):

@@ -23,7 +23,8 @@ type Proposal struct {
 
 // Verdict is what the seat says of a proposal; nil allows it. Its inputs are, in this order:
 //
-//   - the mandate of an agent, which may be to read alone;
+//   - the mandate of an agent, which may be to read alone, and never is to decide who else is
+//     in a place;
 //   - the family's ([Kind].Stands): standing under the Agreement that the act names, and at the
 //     Tenant who may use a tool, and how often;
 //   - limits: how much the tenant stores.
@@ -32,6 +33,9 @@ type Proposal struct {
 func (x *Entity[S, E]) Verdict(p Proposal) error {
 	if p.Who.Mandate.Reads() && !p.Looks && !p.Uses {
 		return ubl.Errorf(ubl.CodeForbidden, "the agent's mandate is to read alone")
+	}
+	if err := p.Who.Mandate.Governs(p.Did); err != nil && !p.Uses { // a tool's refusal is the Tenant's, on record
+		return err
 	}
 	if x.kind.Stands != nil {
 		if err := x.kind.Stands(&x.State, p); err != nil {

@@ -89,6 +89,9 @@ func peerOf(address string) netip.Addr {
 	return ap.Addr().Unmap().WithZone("")
 }
 
+// NetworkOf is where a request came from, as what counts as one address. A nil Limiter knows too.
+func (l *Limiter) NetworkOf(r *http.Request) string { return network(l.ClientOf(r)) }
+
 // network is what counts as one address: of IPv6 a customer gets a /64 or more.
 func network(a netip.Addr) string {
 	switch {

@@ -80,6 +80,12 @@ func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
 			return
 		}
 	}
+	if remove, ok := cmd.(ubl.RemoveMember); ok {
+		c.ChangeThen(t, cmd, func(ctx context.Context, answer any) (any, error) {
+			return answer, agreement.FollowAgents(ctx, c.Ask, ubl.ContainerName(c.tenant, c.id), remove)
+		})
+		return
+	}
 	if c.Change(t, cmd) {
 		return
 	}

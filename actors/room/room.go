@@ -129,6 +129,10 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 		t.Reply(agreement.SuccessionOf(&r.State.Agreement.Agreement))
 	case ubl.Sweep:
 		r.sweep(t, c)
+	case ubl.RemoveMember:
+		r.ChangeThen(t, c, func(ctx context.Context, answer any) (any, error) {
+			return answer, agreement.FollowAgents(ctx, r.Ask, ubl.RoomName(r.tenant, r.id), c)
+		})
 	default:
 		if !r.Change(t, cmd) {
 			t.Fail(ubl.Errorf(ubl.CodeNotFound, "a room doesn't answer this command"))

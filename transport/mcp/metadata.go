@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"net/http"
+	"path"
 	"regexp"
 	"strings"
 
@@ -21,7 +22,10 @@ const Scope = "mcp"
 var resources = regexp.MustCompile(`^(/portal)?/mcp(/[A-Za-z0-9._:,-]{1,256}){0,2}$`)
 
 // Resource reports whether a path is that of an MCP server of ours.
-func Resource(path string) bool { return resources.MatchString(path) }
+// A segment of dots is no name: programs take it away before they send the request.
+func Resource(address string) bool {
+	return resources.MatchString(address) && path.Clean(address) == address
+}
 
 // resourceName is what to call it.
 func resourceName(path string) string {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ubl"
@@ -88,32 +89,53 @@ func checkRedirects(list []string) *problem {
 	}
 	for _, text := range list {
 		if !goodRedirect(text) {
-			return wrong(invalidRedirect, "redirect_uris: https, http to this machine (127.0.0.1, [::1], localhost), or a scheme of a program's own; without user or fragment")
+			return wrong(invalidRedirect, "redirect_uris: https, http to this machine (127.0.0.1, [::1], localhost), or a private scheme with a dot, as com.example.app; without user or fragment")
 		}
 	}
 	return nil
 }
 
-// harmful are schemes that make a browser or a machine do something else than open a program.
-var harmful = []string{"javascript", "data", "vbscript", "blob", "file", "filesystem", "about", "view-source", "ws", "wss", "ftp", "mailto", "tel", "sms",
-	"jar", "intent", "content", "resource", "chrome", "chrome-extension", "moz-extension", "edge", "shell", "search-ms", "search", "ldap", "ssh", "telnet", "smb", "cid", "mid", "urn", "http"}
+// programs are schemes of programs that people use, which have no dot in them.
+var programs = []string{"claude", "code-oss", "codex", "cursor", "goose", "jetbrains", "kiro", "lmstudio", "raycast", "trae", "vscode", "vscode-insiders", "vscodium", "warp", "windsurf", "zed"}
 
-var schemeForm = regexp.MustCompile(`^[a-z][a-z0-9+.-]{1,63}$`)
+// Schemes of other programs are names of their makers, turned round (RFC 8252, section 7.1).
+// So no scheme passes that a browser or a system knows, but for those that begin like systemScheme.
+var (
+	ownScheme    = regexp.MustCompile(`^[a-z][a-z0-9+-]{0,62}(\.[a-z0-9+-]{1,63}){1,8}$`)
+	systemScheme = regexp.MustCompile(`^(ms-|x-apple)`)
+)
 
 // goodRedirect: a page over TLS, a program that listens on the person's own machine, or one
 // that has a scheme of its own (RFC 8252).
 func goodRedirect(text string) bool {
 	u, err := url.Parse(text)
-	if err != nil || len(text) > maxURL || u.User != nil || u.Fragment != "" || strings.Contains(text, "#") || !plainText(text) {
+	if err != nil || len(text) > maxURL || u.User != nil || u.Fragment != "" || strings.Contains(text, "#") || !plainText(text) || u.Opaque != "" {
 		return false
 	}
-	switch {
-	case u.Scheme == "https":
-		return u.Hostname() != "" && u.Opaque == ""
-	case u.Scheme == "http":
-		return isLoopback(u.Hostname())
+	switch u.Scheme {
+	case "https":
+		return goodHost(u)
+	case "http":
+		return goodHost(u) && isLoopback(u.Hostname())
 	}
-	return schemeForm.MatchString(u.Scheme) && !slices.Contains(harmful, u.Scheme) && !strings.HasPrefix(u.Scheme, "ms-") && u.Opaque == "" && (u.Host != "" || u.Path != "")
+	own := ownScheme.MatchString(u.Scheme) && !systemScheme.MatchString(u.Scheme) || slices.Contains(programs, u.Scheme)
+	return own && (u.Host != "" || u.Path != "")
+}
+
+var hostName = regexp.MustCompile(`^[A-Za-z0-9.-]+$`)
+
+// goodHost reports whether a URL's host is a plain name or an address in figures, and its port,
+// if it has one, a port. Other characters would mean something in a header that names the host.
+func goodHost(u *url.URL) bool {
+	host, port := u.Hostname(), u.Port()
+	if n, err := strconv.ParseUint(port, 10, 16); strings.HasSuffix(u.Host, ":") || port != "" && (err != nil || n == 0) {
+		return false
+	}
+	if strings.HasPrefix(u.Host, "[") {
+		ip, err := netip.ParseAddr(host)
+		return err == nil && ip.Is6() && ip.Zone() == ""
+	}
+	return hostName.MatchString(host)
 }
 
 // plainText reports whether a URL has the characters that one may have, and no others.

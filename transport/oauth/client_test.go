@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,33 +21,45 @@ func TestRegister(t *testing.T) {
 		change map[string]any
 		code   string
 	}{
-		"no redirect":             {map[string]any{"redirect_uris": nil}, "invalid_redirect_uri"},
-		"too many":                {map[string]any{"redirect_uris": strings.Split(strings.Repeat(back+" ", 11), " ")[:11]}, "invalid_redirect_uri"},
-		"http elsewhere":          {map[string]any{"redirect_uris": []string{"http://client.example/cb"}}, "invalid_redirect_uri"},
-		"http to a private net":   {map[string]any{"redirect_uris": []string{"http://10.0.0.1/cb"}}, "invalid_redirect_uri"},
-		"a name like localhost":   {map[string]any{"redirect_uris": []string{"http://localhost.evil.example/cb"}}, "invalid_redirect_uri"},
-		"a fragment":              {map[string]any{"redirect_uris": []string{"https://client.example/cb#x"}}, "invalid_redirect_uri"},
-		"an empty fragment":       {map[string]any{"redirect_uris": []string{"https://client.example/cb#"}}, "invalid_redirect_uri"},
-		"a user":                  {map[string]any{"redirect_uris": []string{"https://a:b@client.example/cb"}}, "invalid_redirect_uri"},
-		"a blank":                 {map[string]any{"redirect_uris": []string{"https://client.example/c b"}}, "invalid_redirect_uri"},
-		"a line":                  {map[string]any{"redirect_uris": []string{"https://client.example/\nLocation:x"}}, "invalid_redirect_uri"},
-		"a script":                {map[string]any{"redirect_uris": []string{"javascript:alert(1)"}}, "invalid_redirect_uri"},
-		"a script in capitals":    {map[string]any{"redirect_uris": []string{"JavaScript://x/%0aalert(1)"}}, "invalid_redirect_uri"},
-		"data":                    {map[string]any{"redirect_uris": []string{"data:text/html,x"}}, "invalid_redirect_uri"},
-		"a file":                  {map[string]any{"redirect_uris": []string{"file:///etc/passwd"}}, "invalid_redirect_uri"},
-		"a program of the system": {map[string]any{"redirect_uris": []string{"ms-msdt:/id"}}, "invalid_redirect_uri"},
-		"a relative one":          {map[string]any{"redirect_uris": []string{"/callback"}}, "invalid_redirect_uri"},
-		"one bad of two":          {map[string]any{"redirect_uris": []string{back, "http://client.example/cb"}}, "invalid_redirect_uri"},
-		"a long one":              {map[string]any{"redirect_uris": []string{"https://client.example/" + strings.Repeat("a", 600)}}, "invalid_redirect_uri"},
-		"signed by its own key":   {map[string]any{"token_endpoint_auth_method": "private_key_jwt"}, "invalid_client_metadata"},
-		"without a code":          {map[string]any{"grant_types": []string{"client_credentials"}}, "invalid_client_metadata"},
-		"implicit":                {map[string]any{"response_types": []string{"token"}}, "invalid_client_metadata"},
-		"a list as name":          {map[string]any{"client_name": []string{"x"}}, "invalid_client_metadata"},
-		"too much":                {map[string]any{"software_statement": strings.Repeat("x", 17<<10)}, "invalid_client_metadata"},
+		"no redirect":                    {map[string]any{"redirect_uris": nil}, "invalid_redirect_uri"},
+		"too many":                       {map[string]any{"redirect_uris": strings.Split(strings.Repeat(back+" ", 11), " ")[:11]}, "invalid_redirect_uri"},
+		"http elsewhere":                 {map[string]any{"redirect_uris": []string{"http://client.example/cb"}}, "invalid_redirect_uri"},
+		"http to a private net":          {map[string]any{"redirect_uris": []string{"http://10.0.0.1/cb"}}, "invalid_redirect_uri"},
+		"a name like localhost":          {map[string]any{"redirect_uris": []string{"http://localhost.evil.example/cb"}}, "invalid_redirect_uri"},
+		"a fragment":                     {map[string]any{"redirect_uris": []string{"https://client.example/cb#x"}}, "invalid_redirect_uri"},
+		"an empty fragment":              {map[string]any{"redirect_uris": []string{"https://client.example/cb#"}}, "invalid_redirect_uri"},
+		"a user":                         {map[string]any{"redirect_uris": []string{"https://a:b@client.example/cb"}}, "invalid_redirect_uri"},
+		"a blank":                        {map[string]any{"redirect_uris": []string{"https://client.example/c b"}}, "invalid_redirect_uri"},
+		"a line":                         {map[string]any{"redirect_uris": []string{"https://client.example/\nLocation:x"}}, "invalid_redirect_uri"},
+		"a script":                       {map[string]any{"redirect_uris": []string{"javascript:alert(1)"}}, "invalid_redirect_uri"},
+		"a script in capitals":           {map[string]any{"redirect_uris": []string{"JavaScript://x/%0aalert(1)"}}, "invalid_redirect_uri"},
+		"data":                           {map[string]any{"redirect_uris": []string{"data:text/html,x"}}, "invalid_redirect_uri"},
+		"a file":                         {map[string]any{"redirect_uris": []string{"file:///etc/passwd"}}, "invalid_redirect_uri"},
+		"a program of the system":        {map[string]any{"redirect_uris": []string{"ms-msdt:/id"}}, "invalid_redirect_uri"},
+		"a relative one":                 {map[string]any{"redirect_uris": []string{"/callback"}}, "invalid_redirect_uri"},
+		"a policy in the host":           {map[string]any{"redirect_uris": []string{"https://client.example;script-src/cb"}}, "invalid_redirect_uri"},
+		"a wildcard":                     {map[string]any{"redirect_uris": []string{"https://*.example/cb"}}, "invalid_redirect_uri"},
+		"a quote in the host":            {map[string]any{"redirect_uris": []string{"https://'self'/cb"}}, "invalid_redirect_uri"},
+		"a comma in the host":            {map[string]any{"redirect_uris": []string{"https://a,b.example/cb"}}, "invalid_redirect_uri"},
+		"a host in per cent":             {map[string]any{"redirect_uris": []string{"https://client%3bx.example/cb"}}, "invalid_redirect_uri"},
+		"no port":                        {map[string]any{"redirect_uris": []string{"https://client.example:/cb"}}, "invalid_redirect_uri"},
+		"port 0":                         {map[string]any{"redirect_uris": []string{"https://client.example:0/cb"}}, "invalid_redirect_uri"},
+		"a port too high":                {map[string]any{"redirect_uris": []string{"http://127.0.0.1:65536/cb"}}, "invalid_redirect_uri"},
+		"a zone":                         {map[string]any{"redirect_uris": []string{"https://[fe80::1%25eth0]/cb"}}, "invalid_redirect_uri"},
+		"a scheme that anybody may have": {map[string]any{"redirect_uris": []string{"settings:/cb"}}, "invalid_redirect_uri"},
+		"a scheme of a system's":         {map[string]any{"redirect_uris": []string{"x-apple.systempreferences:/cb"}}, "invalid_redirect_uri"},
+		"a scheme that ends in a dot":    {map[string]any{"redirect_uris": []string{"example.:/cb"}}, "invalid_redirect_uri"},
+		"one bad of two":                 {map[string]any{"redirect_uris": []string{back, "http://client.example/cb"}}, "invalid_redirect_uri"},
+		"a long one":                     {map[string]any{"redirect_uris": []string{"https://client.example/" + strings.Repeat("a", 600)}}, "invalid_redirect_uri"},
+		"signed by its own key":          {map[string]any{"token_endpoint_auth_method": "private_key_jwt"}, "invalid_client_metadata"},
+		"without a code":                 {map[string]any{"grant_types": []string{"client_credentials"}}, "invalid_client_metadata"},
+		"implicit":                       {map[string]any{"response_types": []string{"token"}}, "invalid_client_metadata"},
+		"a list as name":                 {map[string]any{"client_name": []string{"x"}}, "invalid_client_metadata"},
+		"too much":                       {map[string]any{"software_statement": strings.Repeat("x", 17<<10)}, "invalid_client_metadata"},
 	} {
 		t.Run(name, func(t *testing.T) { w.registers(c.change).refused(t, http.StatusBadRequest, c.code) })
 	}
-	made := w.register(map[string]any{"client_name": "Claude\u202e <b>", "client_uri": "https://x.example", "redirect_uris": []string{"https://client.example/cb", "http://[::1]:1/cb", "vscode://vendor.ext/cb", "com.example.app:/cb"}})
+	made := w.register(map[string]any{"client_name": "Claude\u202e <b>", "client_uri": "https://x.example", "redirect_uris": []string{"https://client.example/cb", "http://[::1]:1/cb", "vscode://vendor.ext/cb", "com.example.app:/cb", "https://client.example:8443/cb", "https://[2001:db8::1]:443/cb"}})
 	if made["client_name"] != "Claude <b>" || made["token_endpoint_auth_method"] != "none" || made["client_secret"] != nil || made["scope"] != "mcp" {
 		t.Errorf("registered as %v", made)
 	}
@@ -155,7 +168,7 @@ func TestDocuments(t *testing.T) {
 	refused("a line that breaks", document)
 	asked := 0
 	w.documents = func(http.ResponseWriter, *http.Request) { asked++ }
-	for _, id := range []string{"https://example.com", "https://example.com/", "https://example.com/a/../b", "https://example.com/a?x=1", "https://example.com/a?", "https://example.com/a#x", "https://a@example.com/b", "https:///a", "http://example.com/a", "https://example.com/" + strings.Repeat("a", 600)} {
+	for _, id := range []string{"https://example.com", "https://example.com/", "https://example.com/a/../b", "https://example.com/a?x=1", "https://example.com/a?", "https://example.com/a#x", "https://a@example.com/b", "https:///a", "http://example.com/a", "https://10.0.0.1/a", "https://169.254.169.254/a", "https://[::1]/a", "https://example.com:0/a", "https://example.com/" + strings.Repeat("a", 600)} {
 		refused(id, id)
 	}
 	w.counted = ubl.Errorf(ubl.CodeRateLimited, "too many")
@@ -190,5 +203,36 @@ func TestDocuments(t *testing.T) {
 	w.Clock.Add(2 * time.Minute)
 	if refused("a document that is gone", document); asked != 1 {
 		t.Errorf("an old document was fetched %d times", asked)
+	}
+}
+
+// TestOneAddressTakesNotAllTurns: while documents are slow, who asks from one address for many
+// leaves turns to others.
+func TestOneAddressTakesNotAllTurns(t *testing.T) {
+	w := newWorld(t)
+	asked, goOn := make(chan bool, 8), make(chan bool)
+	w.documents = func(http.ResponseWriter, *http.Request) { asked <- true; <-goOn }
+	var wait sync.WaitGroup
+	looks := func(from string, n int) int {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", here+"/oauth/authorize?"+with(asks(document), url.Values{"client_id": {fmt.Sprint(document, "/", from, n)}}).Encode(), nil)
+		r.RemoteAddr = from
+		return w.send(r).status
+	}
+	for _, from := range []string{"192.0.2.1:1", "192.0.2.2:1", "192.0.2.3:1", "192.0.2.4:1"} {
+		for n := range 2 {
+			wait.Go(func() { looks(from, n) })
+			<-asked
+		}
+		if status := looks(from, 2); status != http.StatusServiceUnavailable {
+			t.Errorf("the third from %s is answered %d", from, status)
+		}
+	}
+	if status := looks("192.0.2.5:1", 0); status != http.StatusServiceUnavailable {
+		t.Errorf("the ninth is answered %d", status)
+	}
+	close(goOn)
+	wait.Wait()
+	if status := looks("192.0.2.5:1", 0); status != http.StatusBadRequest {
+		t.Errorf("with free turns = %d", status)
 	}
 }

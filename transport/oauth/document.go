@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"path"
 	"strconv"
@@ -22,15 +23,17 @@ const (
 	maxKept       = 24 * time.Hour
 	maxDocuments  = 1000
 	documentTurns = 8 // that are fetched at a time
+	turnsOfOne    = 2 // of them for who asks from one address
 )
 
 // documents are those that were fetched lately. Whoever asks fetches; its mutex guards them.
 type documents struct {
 	server *Server
-	turns  chan struct{}
 
-	mu   sync.Mutex
-	kept map[string]keptDocument
+	mu    sync.Mutex
+	kept  map[string]keptDocument
+	taken map[string]int // turns, by where who asks is
+	all   int            // turns that are taken
 }
 
 type keptDocument struct {
@@ -39,26 +42,33 @@ type keptDocument struct {
 }
 
 func (d *documents) init(s *Server) {
-	d.server, d.turns, d.kept = s, make(chan struct{}, documentTurns), map[string]keptDocument{}
+	d.server, d.kept, d.taken = s, map[string]keptDocument{}, map[string]int{}
 }
 
 // isDocument reports whether a client id is the address of a document.
 func isDocument(id string) bool { return strings.HasPrefix(id, "https://") }
 
-// documentURL refuses addresses that can be no client's.
+// documentURL refuses addresses that can be no client's. Its host is a name, which people are
+// shown: figures tell them nothing, and may be of an inner network.
 func documentURL(id string) (*url.URL, bool) {
 	u, err := url.Parse(id)
-	if err != nil || len(id) > maxURL || !plainText(id) || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.Contains(id, "#") || u.RawQuery != "" || u.ForceQuery {
+	if err != nil || len(id) > maxURL || !plainText(id) || u.Scheme != "https" || !goodHost(u) || inFigures(u) || u.User != nil || strings.Contains(id, "#") || u.RawQuery != "" || u.ForceQuery {
 		return nil, false
 	}
 	return u, u.Path != "" && u.Path != "/" && path.Clean(u.Path) == strings.TrimSuffix(u.Path, "/")
 }
 
+func inFigures(u *url.URL) bool {
+	_, err := netip.ParseAddr(u.Hostname())
+	return err == nil
+}
+
 // find is the client whose document is at an address. count is asked before anything is fetched.
-func (d *documents) find(ctx context.Context, id string, count func() error) (*client, error) {
+// Who asks is somewhere (from), and may have a part of the turns.
+func (d *documents) find(ctx context.Context, id, from string, count func() error) (*client, error) {
 	u, ok := documentURL(id)
 	if !ok {
-		return nil, notThisClient("the client id is no address that a client's document may have: https, with a path, without user, query or fragment")
+		return nil, notThisClient("the client id is no address that a client's document may have: https, a name and a path, without user, query or fragment")
 	}
 	if c := d.known(id); c != nil {
 		return c, nil
@@ -66,12 +76,10 @@ func (d *documents) find(ctx context.Context, id string, count func() error) (*c
 	if err := count(); err != nil {
 		return nil, err
 	}
-	select {
-	case d.turns <- struct{}{}:
-		defer func() { <-d.turns }()
-	default:
+	if !d.turn(from) {
 		return nil, &problem{unavailable, "too many clients are being looked up: try again", http.StatusServiceUnavailable}
 	}
+	defer d.done(from)
 	ctx, cancel := context.WithTimeout(ctx, documentTime)
 	defer cancel()
 	c, lasts, err := d.fetch(ctx, u, id)
@@ -80,6 +88,27 @@ func (d *documents) find(ctx context.Context, id string, count func() error) (*c
 	}
 	d.keep(id, c, d.server.Now().Add(lasts))
 	return c, nil
+}
+
+// turn takes a turn to fetch, where there is one; done gives it back.
+func (d *documents) turn(from string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.all >= documentTurns || d.taken[from] >= turnsOfOne {
+		return false
+	}
+	d.all++
+	d.taken[from]++
+	return true
+}
+
+func (d *documents) done(from string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.all--
+	if d.taken[from]--; d.taken[from] == 0 {
+		delete(d.taken, from)
+	}
 }
 
 func (d *documents) known(id string) *client {

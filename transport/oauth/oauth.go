@@ -69,6 +69,8 @@ type Options struct {
 	Pages *http.Client
 	// Count counts what a stranger has this server remember or fetch, or refuses it.
 	Count func(*http.Request) error
+	// From is where who asks is, as those are told apart who share what there is little of.
+	From func(*http.Request) string
 
 	// Now is the clock, Random draws codes and tokens; nil for the machine's.
 	Now    func() time.Time
@@ -106,7 +108,7 @@ type Server struct {
 // New makes a Server.
 func New(o Options) (*Server, error) {
 	if o.Browsers == "" || o.Resource == nil || o.Keys == nil || o.Asker == nil || o.Use == nil || o.Sets == nil || o.NewAgent == nil ||
-		o.TenantOf == nil || o.Sign == nil || o.Opened == nil || o.Pages == nil || o.Count == nil {
+		o.TenantOf == nil || o.Sign == nil || o.Opened == nil || o.Pages == nil || o.Count == nil || o.From == nil {
 		return nil, errors.New("oauth: an option is missing")
 	}
 	if o.Now == nil {

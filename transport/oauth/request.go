@@ -58,7 +58,7 @@ func (s *Server) readRequest(r *http.Request) (*request, error) {
 // clientOf finds the client with an id: in the id itself, or in the document that it leads to.
 func (s *Server) clientOf(r *http.Request, id string) (*client, error) {
 	if isDocument(id) {
-		return s.documents.find(r.Context(), id, func() error { return s.Count(r) })
+		return s.documents.find(r.Context(), id, s.From(r), func() error { return s.Count(r) })
 	}
 	return s.registeredClient(id)
 }

@@ -104,7 +104,7 @@ func (w *world) node() {
 			a, ok := w.auth.OpenAgent(token)
 			return oauth.Access(a), ok
 		},
-		Pages: w.pages(), Count: func(*http.Request) error { return w.counted }, Now: w.Clock.Now,
+		Pages: w.pages(), Count: func(*http.Request) error { return w.counted }, From: func(r *http.Request) string { return r.RemoteAddr }, Now: w.Clock.Now,
 	})
 	must(t, err)
 	tools, err := mcp.New(mcp.Options{Acts: rest.Acts(), Asker: envelope.Entering(w.House), Feed: w.House, PublicURL: publicURL, Authorizes: true,
