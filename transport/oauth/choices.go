@@ -32,7 +32,7 @@ type choices struct {
 }
 
 // firstChoices are those that the page comes with: it lets an agent in nowhere by itself, and only
-// to read where the MCP server's path says that.
+// to read where the MCP server's path or the client's query says that.
 func firstChoices(f *form, sets []Set) *choices {
 	c := &choices{Name: agentName(f.Name), ReadOnly: strings.HasSuffix(f.Path, "/readonly"), PerMinute: usualPerMinute, Days: usualDays}
 	for _, set := range sets {
