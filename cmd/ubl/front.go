@@ -162,6 +162,9 @@ func beforeSignIn(tools *mcp.Server, consent *oauth.Server) func(chi.Router) {
 	return func(r chi.Router) {
 		r.Handle(mcp.MetadataPath, tools.Metadata())
 		r.Handle(mcp.MetadataPath+"/*", tools.Metadata())
+		for _, path := range mcp.CardPaths {
+			r.Method(http.MethodGet, path, tools.Cards())
+		}
 		consent.Open(r)
 	}
 }

@@ -61,7 +61,7 @@ func (w *witness) take() []string {
 
 // open are the routes that anyone may ask for, beside [api.Public]: they have no
 // caller.
-var open = append(oauth.Paths(), "/", "/favicon.ico", "/ui", "/ui/*", "/healthz", "/readyz", "/metrics", "/auth/*", "/signin/*", "/invite/*", "/schemas", "/schemas/*",
+var open = append(append(oauth.Paths(), mcp.CardPaths...), "/", "/favicon.ico", "/ui", "/ui/*", "/healthz", "/readyz", "/metrics", "/auth/*", "/signin/*", "/invite/*", "/schemas", "/schemas/*",
 	mcp.MetadataPath, mcp.MetadataPath+"/*")
 
 // TestEveryRouteNamesATool: whatever is mounted beside the operations that are

@@ -336,7 +336,7 @@ func TestServersAndBudget(t *testing.T) {
 		p.press("button", "Add")
 		p.arrives("/ui/servers/weather")
 		p.sees("up", "forecast")
-		if _, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "weather.forecast", Arguments: map[string]any{"city": "Lisbon"}}); err == nil {
+		if got, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "weather.forecast", Arguments: map[string]any{"city": "Lisbon"}}); err == nil && !got.IsError {
 			t.Error("a tool could be used that nobody had allowed")
 		}
 		p.visit("/ui/servers/weather/weather.forecast")

@@ -66,7 +66,7 @@ func furnish(t *testing.T, s *server) []screen {
 		{"servers", "/ui/servers", "Weather"},
 		{"server", "/ui/servers/weather", "forecast"},
 		{"tool", "/ui/servers/weather/weather.forecast", "Who may use it"},
-		{"own-tool", "/ui/servers/ubl/t:messenger.send", "Send a message"},
+		{"own-tool", "/ui/servers/ubl/t:messenger.send", "Posts a message to a room"},
 		{"new-server", "/ui/new-server", "How does it learn"},
 		{"find-servers", "/ui/find-servers", "registry"},
 		{"budget", "/ui/budget", "of 200,000 tokens"},

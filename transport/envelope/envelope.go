@@ -187,13 +187,16 @@ func SetHints(h http.Header, status, retryAfter int) {
 }
 
 // Write answers with v as JSON.
-func Write(w http.ResponseWriter, status int, v any) {
+func Write(w http.ResponseWriter, status int, v any) { WriteAs(w, status, "application/json", v) }
+
+// WriteAs is Write for JSON of a media type of its own.
+func WriteAs(w http.ResponseWriter, status int, mediaType string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil { // a programming error: everything written here is our own type
 		http.Error(w, `{"error":{"code":"internal","message":"couldn't encode the answer"}}`, http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", mediaType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 	w.WriteHeader(status)
 	// A client that has gone is no error of ours.

@@ -159,6 +159,12 @@
 // bounded, for each user and for all: where it is too much, a user's own oldest
 // sessions without a channel are forgotten first. A receipt can't be subscribed to.
 //
+// # Found by others
+//
+// Who knows the host alone finds a catalogue at the well-known places, by it a card of each server
+// here, and by that the address (SEP-2127). Cards are for anyone, follow the host that was asked, and never
+// say what tools there are. See card.go.
+//
 // # What fails
 //
 // A tool that panics is answered with -32603 and logged. A client that doesn't

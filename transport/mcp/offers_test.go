@@ -1,7 +1,6 @@
 package mcp_test
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"slices"
@@ -139,11 +138,8 @@ func TestResourcesOfOthersAreListedLast(t *testing.T) {
 // TestOffersKeepToTheMandate: an agent whose Agreement doesn't name the tool that stands for them
 // is shown no prompts and no resources, and gets none.
 func TestOffersKeepToTheMandate(t *testing.T) {
-	w, o := offersWorld(t, func(opts *mcp.Options) {
-		opts.Mandate = func(context.Context) (*mcp.Bounds, error) {
-			return &mcp.Bounds{Allows: func(tool string) bool { return tool != "git.prompts" && tool != "git.resources" }}, nil
-		}
-	})
+	w, o := offersWorld(t)
+	w.mandate = &ubl.Mandate{Tools: []string{"messenger.*", "git.log"}}
 	for method, params := range map[string]string{
 		"prompts/list": `{}`, "resources/templates/list": `{}`,
 		"prompts/get":         `{"name":"git.review","arguments":{"change":"1"}}`,
