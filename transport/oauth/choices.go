@@ -71,11 +71,17 @@ func (c *choices) mandate(sets []Set, places []place) (m ubl.Mandate, problem st
 	if err := ubl.CheckName(c.Name); err != nil {
 		return m, "The name: " + ubl.AsError(err).Message
 	}
+	usual := true
 	for _, set := range sets {
-		if slices.Contains(c.Set, set.Name) {
+		chosen := slices.Contains(c.Set, set.Name)
+		usual = usual && chosen == set.Chosen
+		if chosen {
 			m.Sets = append(m.Sets, set.Name)
 			m.Tools = append(m.Tools, set.Tools...)
 		}
+	}
+	if usual { // the agent is shown what anybody is at that address
+		m.Sets = nil
 	}
 	slices.Sort(m.Tools)
 	m.Tools = slices.Compact(m.Tools)
