@@ -141,7 +141,7 @@ func (c SetToolAccess) Cost() int { return writeCost + 64*(len(c.Users)+len(c.Gr
 func (ListToolAccess) Cost() int { return 0 }
 
 // AgentCodeTTL is how long an agent's code holds, and how long the refresh token before the
-// newest may be used again by who didn't get the answer.
+// newest may be used again: by who didn't get the answer, or who asked several times at once.
 const AgentCodeTTL = time.Minute
 
 // Commands about agents that people connect (OAuth 2.1), asked of the Tenant. Codes and
@@ -177,9 +177,9 @@ type (
 		RefreshHash string
 	}
 	// RefreshAgent puts another refresh token in the place of the newest. The one before may
-	// do so again within [AgentCodeTTL], as long as the newest wasn't used; any other former
-	// one ends the agent, on record, and is refused like one that never was: unauthorized.
-	// The platform, for transport/auth. Answers *ServiceCaller.
+	// do so again within [AgentCodeTTL], as long as the newest wasn't used, and with the same
+	// NewHash it changes nothing; any other former one ends the agent, on record, and is refused
+	// like one that never was: unauthorized. The platform, for transport/auth. Answers *ServiceCaller.
 	RefreshAgent struct {
 		Request
 		ClientID    string

@@ -129,7 +129,7 @@ func (s *State) decideRefresh(c ubl.RefreshAgent, at actors.Moment) (*plan, erro
 		return nil, errBadToken()
 	case same(t.Grant.Newest, c.RefreshHash):
 		t.Grant.Former, t.Grant.FormerUntil = t.Grant.Newest, at.Now.Add(ubl.AgentCodeTTL)
-	case same(t.Grant.Former, c.RefreshHash) && at.Now < t.Grant.FormerUntil: // whose answer was lost
+	case same(t.Grant.Former, c.RefreshHash) && at.Now < t.Grant.FormerUntil: // whose answer was lost, or one of several at once
 	default:
 		return reused(ubl.DidAgentRefresh, t, at.Now), nil
 	}

@@ -19,7 +19,7 @@ import (
 // oauthServer makes the authorization server, by which people let agents in.
 func (c *serveCmd) oauthServer(p *program, n *node, f *front, limiter *limits.Limiter, log *slog.Logger) (*oauth.Server, error) {
 	return oauth.New(oauth.Options{
-		PublicURL: c.PublicURL, Browsers: f.at, Resource: mcp.Resource, Scope: mcp.Scope,
+		PublicURL: c.PublicURL, Browsers: f.at, Resource: mcp.Resource, PathOf: mcp.PathOf, Scope: mcp.Scope,
 		Keys:     func(purpose string) [][]byte { return n.key.Load().Derived("oauth " + purpose) },
 		Asker:    envelope.Entering(n.asker),
 		Use:      f.agents.toolbox.use,
@@ -59,7 +59,7 @@ var ownSets = []oauth.Set{
 }
 
 // sets are what a person may let an agent use at the MCP server at a path: there, where the path
-// names sets, those are chosen. Other servers' tools are behind the portal alone.
+// names sets, those are chosen; "all" chooses what is usual, as more is for the person to give. Other servers' tools are behind the portal alone.
 func (b *toolbox) sets(ctx context.Context, path string) ([]oauth.Set, error) {
 	out := slices.Clone(ownSets)
 	rest, portal := strings.CutPrefix(path, "/portal")
@@ -70,11 +70,11 @@ func (b *toolbox) sets(ctx context.Context, path string) ([]oauth.Set, error) {
 		}
 		out = append(out, servers...)
 	}
-	named, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(rest, "/mcp"), "/"), "/")
+	first, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(rest, "/mcp"), "/"), "/")
+	named := strings.Split(first, ",")
+	usual := first == "" || first == "readonly" || slices.Contains(named, "default") || slices.Contains(named, "all")
 	for i := range out {
-		if named != "" && named != "readonly" {
-			out[i].Chosen = slices.Contains(strings.Split(named, ","), out[i].Name)
-		}
+		out[i].Chosen = usual && out[i].Chosen || slices.Contains(named, out[i].Name)
 	}
 	return out, nil
 }

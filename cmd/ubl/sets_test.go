@@ -105,3 +105,26 @@ func TestTheLogShowsACallOnceItIsAnswered(t *testing.T) {
 		}
 	}
 }
+
+// TestSetsThatAnAddressChooses are those that the consent page comes with. "all" lists all, and gives
+// no more than is usual.
+func TestSetsThatAnAddressChooses(t *testing.T) {
+	for path, want := range map[string]string{
+		"/mcp": "messenger office", "/mcp/readonly": "messenger office", "/mcp/all": "messenger office", "/mcp/default,files": "messenger office files",
+		"/mcp/files": "files", "/mcp/rooms,messenger/readonly": "messenger rooms", "/mcp/tools": "",
+	} {
+		sets, err := new(toolbox).sets(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var chosen []string
+		for _, set := range sets {
+			if set.Chosen {
+				chosen = append(chosen, set.Name)
+			}
+		}
+		if got := strings.Join(chosen, " "); got != want {
+			t.Errorf("%s chooses %q, want %q", path, got, want)
+		}
+	}
+}

@@ -64,6 +64,8 @@ func TestConnectingAnAgent(t *testing.T) {
 		"redeemed twice, and refreshed": {[]string{"code→1", "1→2", "code→9", "2→3"}, []bool{true, true, false, false}, true},
 		"refreshed":                     {[]string{"code→1", "1→2", "2→3", "3→4"}, []bool{true, true, true, true}, false},
 		"an answer was lost":            {[]string{"code→1", "1→2", "1→3", "3→4"}, []bool{true, true, true, true}, false},
+		"several at once":               {[]string{"code→1", "1→2", "1→2", "1→2", "2→3", "2→3", "3→4"}, []bool{true, true, true, true, true, true, true}, false},
+		"at once, and one comes late":   {[]string{"code→1", "1→2", "1→2", "2→3", "1→2"}, []bool{true, true, true, true, false}, true},
 		"lost, and the next was used":   {[]string{"code→1", "1→2", "2→3", "1→9"}, []bool{true, true, true, false}, true},
 		"lost, and both tokens live":    {[]string{"code→1", "1→2", "1→3", "2→4"}, []bool{true, true, true, false}, true},
 		"lost, a minute ago":            {[]string{"code→1", "1→2", wait(time.Minute), "1→3"}, []bool{true, true, true, false}, true},

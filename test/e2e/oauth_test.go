@@ -81,7 +81,8 @@ func TestOAuthOfTheGoSDK(t *testing.T) {
 	owner := n.agent("owner", "Authorization", "Bearer "+n.token("owner@localhost"))
 	_, port, _ := strings.Cut(n.addr, ":")
 	at := "http://localhost:" + port // where the link leads
-	for _, endpoint := range []string{"http://127.0.0.1:" + port + "/mcp", at + "/portal/mcp"} {
+	const chosen = "?sets=messenger,tools&readonly=false&schemas=output"
+	for _, endpoint := range []string{"http://127.0.0.1:" + port + "/mcp", at + "/portal/mcp", at + "/portal/mcp" + chosen} {
 		t.Run(endpoint, func(t *testing.T) {
 			session := connect(t, endpoint, goClient(t, p, true))
 			must(t, says(t, session, "hello from "+endpoint))
@@ -125,7 +126,7 @@ func TestOAuthOfTheGoSDK(t *testing.T) {
 		}
 		_, body := owner.ask("GET", "/api/service-tokens", "")
 		must(t, json.Unmarshal([]byte(body), &list))
-		if len(list.Tokens) != 3 {
+		if len(list.Tokens) != 4 {
 			t.Fatalf("the agents are %+v", list)
 		}
 		for _, token := range list.Tokens {
@@ -146,7 +147,7 @@ func TestOAuthOfTheGoSDK(t *testing.T) {
 		}
 	})
 	_, texts := owner.ask("GET", "/api/rooms/r:general/history", "")
-	for text, want := range map[string]bool{"hello from http://127.0.0.1:" + port + "/mcp": true, "hello from " + at + "/portal/mcp": true, "before": true, "after": true, "too late": false} {
+	for text, want := range map[string]bool{"hello from http://127.0.0.1:" + port + "/mcp": true, "hello from " + at + "/portal/mcp": true, "hello from " + at + "/portal/mcp" + chosen: true, "before": true, "after": true, "too late": false} {
 		if strings.Contains(texts, text) != want {
 			t.Errorf("the room has %q: %t", text, !want)
 		}

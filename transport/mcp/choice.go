@@ -80,6 +80,26 @@ func choiceOf(r *http.Request, mount string) (c choice, err error) {
 	return c, nil
 }
 
+// PathOf is the path of an MCP server that chooses the same tools as a path and a query. A query
+// that the server would refuse chooses nothing.
+func PathOf(path, query string) string {
+	mount := ownPath
+	if strings.HasPrefix(path, portalPath) {
+		mount = portalPath
+	}
+	c, err := choiceOf(&http.Request{URL: &url.URL{Path: path, RawQuery: query}}, mount)
+	if err != nil {
+		return path
+	}
+	if len(c.sets) > 0 {
+		mount += "/" + strings.Join(c.sets, ",")
+	}
+	if c.readOnly {
+		mount += "/" + readOnlyPath
+	}
+	return mount
+}
+
 // choiceInPath reads what is behind the mount: nothing, /{sets}, /readonly or both.
 func choiceInPath(rest string) (sets string, readOnly bool, err error) {
 	parts := strings.Split(rest, "/")[1:]

@@ -137,6 +137,8 @@ func TestWhoIsTurnedAwayLearnsWhomToAsk(t *testing.T) {
 		o.Issuers, o.PublicURL, o.Authorizes = []string{"https://id.example"}, "https://ubl.example/", true
 	})
 	for path, want := range map[string]string{
+		"/mcp?sets=messenger,office&readonly=true":   `Bearer resource_metadata="https://ubl.example/.well-known/oauth-protected-resource/mcp?sets=messenger,office&readonly=true", scope="mcp"`,
+		"/portal/mcp?schemas=output&sets=%20sea%2Cx": `Bearer resource_metadata="https://ubl.example/.well-known/oauth-protected-resource/portal/mcp?schemas=output&sets=%20sea%2Cx", scope="mcp"`,
 		"/mcp":        `Bearer resource_metadata="https://ubl.example/.well-known/oauth-protected-resource/mcp", scope="mcp"`,
 		"/portal/mcp": `Bearer resource_metadata="https://ubl.example/.well-known/oauth-protected-resource/portal/mcp", scope="mcp"`,
 	} {
@@ -164,6 +166,11 @@ func TestWhoIsTurnedAwayLearnsWhomToAsk(t *testing.T) {
 			resource := base + cmp.Or(path, "/mcp")
 			if want := `{"resource":"` + resource + `","resource_name":"` + name + `","authorization_servers":["` + base + `"],`; m.status != 200 || !strings.HasPrefix(m.body, want) {
 				t.Errorf("metadata of %s under %s = %d %s, want %s", path, base, m.status, m.body, want)
+			}
+		}
+		for _, query := range []string{"?secret=x", "?sets=a&secret=x", "?sets", "?", "?sets=%22%22%zz", `?sets="`, "?sets=a&", "?sets=" + strings.Repeat("a", 1100)} {
+			if m := here.do(t, "GET", base+mcp.MetadataPath+"/mcp"+query, "nobody", ""); m.status != 200 || !strings.HasPrefix(m.body, `{"resource":"`+base+`/mcp",`) {
+				t.Errorf("metadata with %s = %d %s", query, m.status, m.body)
 			}
 		}
 		for _, path := range []string{"/", "/api", "/mcp/", "/mcp/a/b/c", "/portal", `/mcp/%22`} {

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"net/http"
+	"net/url"
 	"path"
 	"regexp"
 	"strings"
@@ -25,6 +26,25 @@ var resources = regexp.MustCompile(`^(/portal)?/mcp(/[A-Za-z0-9._:,-]{1,256}){0,
 // A segment of dots is no name: programs take it away before they send the request.
 func Resource(address string) bool {
 	return resources.MatchString(address) && path.Clean(address) == address
+}
+
+// queries are those that an address of ours may have, to choose tools, as clients write them.
+var queries = regexp.MustCompile(`^` + word + `=[A-Za-z0-9._:,%+-]*(&` + word + `=[A-Za-z0-9._:,%+-]*)*$`)
+
+const (
+	word = `(` + querySets + `|` + queryReadOnly + `|` + querySchemas + `)`
+	// maxChoice bounds such a query, in bytes.
+	maxChoice = 1024
+)
+
+// choosing is the query of an address, with its question mark, as the metadata name it: letter by
+// letter, since clients want the resource to be the very address that they know (RFC 9728, 3.3).
+// Where it says anything but a choice of tools it is left out.
+func choosing(u *url.URL) string {
+	if _, err := url.ParseQuery(u.RawQuery); err != nil || len(u.RawQuery) > maxChoice || !queries.MatchString(u.RawQuery) {
+		return ""
+	}
+	return "?" + u.RawQuery
 }
 
 // resourceName is what to call it.
@@ -56,7 +76,7 @@ func (s *Server) Metadata() http.Handler {
 		}
 		w.Header().Set("Cache-Control", "max-age=300")
 		envelope.Write(w, http.StatusOK, metadata{
-			Resource: envelope.Base(s.opts.PublicURL, r) + path, Name: resourceName(path), Servers: servers,
+			Resource: envelope.Base(s.opts.PublicURL, r) + path + choosing(r.URL), Name: resourceName(path), Servers: servers,
 			Methods: []string{"header"}, Scopes: []string{Scope},
 		})
 	})
@@ -93,7 +113,7 @@ func (s *Server) turnAway(w http.ResponseWriter, r *http.Request, err error) {
 		if !strings.Contains(said, " ") {
 			said, sep = "Bearer", " "
 		}
-		h.Set("WWW-Authenticate", said+sep+`resource_metadata="`+envelope.Base(s.opts.PublicURL, r)+MetadataPath+r.URL.Path+`", scope="`+Scope+`"`)
+		h.Set("WWW-Authenticate", said+sep+`resource_metadata="`+envelope.Base(s.opts.PublicURL, r)+MetadataPath+r.URL.Path+choosing(r.URL)+`", scope="`+Scope+`"`)
 	}
 	s.refuse(w, r, nil, err)
 }

@@ -311,6 +311,24 @@ func TestTermsShowMore(t *testing.T) {
 	}
 }
 
+// TestQueriesAsPaths: what a query chooses has a path that chooses the same.
+func TestQueriesAsPaths(t *testing.T) {
+	for at, want := range map[string]string{
+		"/mcp": "/mcp", "/mcp?": "/mcp", "/mcp?schemas=output": "/mcp", "/mcp?readonly=false": "/mcp",
+		"/mcp?sets=Office,%20messenger,office": "/mcp/office,messenger", "/portal/mcp?readonly=1": "/portal/mcp/readonly",
+		"/portal/mcp?sets=weather&sets=sea&readonly=true": "/portal/mcp/weather,sea/readonly",
+		"/portal/mcp/weather?sets=sea&readonly=true":      "/portal/mcp/weather/readonly",
+		"/mcp/readonly?sets=files":                        "/mcp/files/readonly",
+		"/mcp?readonly=maybe":                             "/mcp",
+		"/mcp/files?sets=%zz":                             "/mcp/files",
+	} {
+		path, query, _ := strings.Cut(at, "?")
+		if got := mcp.PathOf(path, query); got != want {
+			t.Errorf("%s is as %s, want %s", at, got, want)
+		}
+	}
+}
+
 // TestAMandateBounds: an agent is shown, finds and calls what its Agreement lets it, and no more.
 func TestAMandateBounds(t *testing.T) {
 	o := &others{tools: []*ubl.PortalTool{tool("git.log", objectTool), tool("git.commit", writes)}}

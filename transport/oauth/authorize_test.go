@@ -145,8 +145,11 @@ func TestWhoIsAsked(t *testing.T) {
 	if page.header.Get("Cache-Control") != "no-store" {
 		t.Error("the page may be kept")
 	}
-	long, _ := ana.page(with(q, url.Values{"resource": {here + "/portal/mcp/weather/readonly"}}))
-	if !strings.Contains(long.body, `name="read_only" value="yes" checked`) {
+	for _, narrow := range []string{"/portal/mcp/weather/readonly", "/portal/mcp?sets=weather&readonly=true"} {
+		long, _ := ana.page(with(q, url.Values{"resource": {here + narrow}}))
+		if strings.Contains(long.body, `name="read_only" value="yes" checked`) {
+			continue
+		}
 		t.Errorf("a read-only server suggests more: %s", long.body)
 	}
 }

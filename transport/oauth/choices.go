@@ -32,7 +32,7 @@ type choices struct {
 }
 
 // firstChoices are those that the page comes with: it lets an agent in nowhere by itself, and only
-// to read where the MCP server's path says that.
+// to read where the MCP server's path or the client's query says that.
 func firstChoices(f *form, sets []Set) *choices {
 	c := &choices{Name: agentName(f.Name), ReadOnly: strings.HasSuffix(f.Path, "/readonly"), PerMinute: usualPerMinute, Days: usualDays}
 	for _, set := range sets {
@@ -71,11 +71,17 @@ func (c *choices) mandate(sets []Set, places []place) (m ubl.Mandate, problem st
 	if err := ubl.CheckName(c.Name); err != nil {
 		return m, "The name: " + ubl.AsError(err).Message
 	}
+	usual := true
 	for _, set := range sets {
-		if slices.Contains(c.Set, set.Name) {
+		chosen := slices.Contains(c.Set, set.Name)
+		usual = usual && chosen == set.Chosen
+		if chosen {
 			m.Sets = append(m.Sets, set.Name)
 			m.Tools = append(m.Tools, set.Tools...)
 		}
+	}
+	if usual { // the agent is shown what anybody is at that address
+		m.Sets = nil
 	}
 	slices.Sort(m.Tools)
 	m.Tools = slices.Compact(m.Tools)

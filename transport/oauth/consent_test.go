@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,25 @@ func (w *world) agents() []ubl.ServiceToken {
 	who := harness.User("ana@acme.com")
 	who.UserID = ubl.UserIDFor(ubl.LocalIssuer, "ana@acme.com", false)
 	return harness.Must[[]ubl.ServiceToken](w.House, ubl.TenantName("t:acme.com"), ubl.ListServiceTokens{Who: who})
+}
+
+// TestUsualSetsAreNotKept: who leaves the sets as the page suggests them, whose agent is shown the list
+// that anybody is. Other sets are kept, to be listed.
+func TestUsualSetsAreNotKept(t *testing.T) {
+	w := newWorld(t)
+	ana := w.person("ana@acme.com")
+	for chosen, kept := range map[string]string{"messenger": "", "office": "office", "messenger office": "messenger office"} {
+		q := asks(w.client())
+		_, form := ana.page(q)
+		before := w.agents()
+		ana.post("/oauth/consent", with(allows(form), url.Values{"set": strings.Fields(chosen)})).location(t)
+		made := slices.DeleteFunc(w.agents(), func(a ubl.ServiceToken) bool {
+			return slices.ContainsFunc(before, func(b ubl.ServiceToken) bool { return b.ClientID == a.ClientID })
+		})
+		if len(made) != 1 || strings.Join(made[0].Mandate.Sets, " ") != kept || len(made[0].Mandate.Tools) == 0 {
+			t.Errorf("with %s chosen there is %+v", chosen, made)
+		}
+	}
 }
 
 // TestAllow: the agent has the mandate that was chosen, is in the place, and does there what it

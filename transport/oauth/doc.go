@@ -41,8 +41,10 @@
 // once to a program on this machine. Elsewhere the person is asked first, since anybody can register a
 // client, and our address must lead to no page of theirs by itself.
 //
-// A code that comes twice, and a refresh token after its next one was used, end the agent: one of
-// the two who had it is a thief. A place that the person may not add somebody to is named on
+// Calls of one client that refresh at once with the same token all get the same next one, whichever
+// node answers: its secret is made of the token's own. A code that comes twice, and a refresh token
+// a minute after its next one was given or once that was used, end the agent: one of the two who
+// had it is a thief. A place that the person may not add somebody to is named on
 // a page, and the agent is connected all the same. A form that was sent twice allows once.
 // Where a tenant can't be reached nothing is given: 503, to be retried.
 package oauth

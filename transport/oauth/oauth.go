@@ -48,6 +48,8 @@ type Options struct {
 	// ask for there.
 	Resource func(path string) bool
 	Scope    string
+	// PathOf is the path of an MCP server that chooses the same tools as a path and a query do.
+	PathOf func(path, query string) string
 	// Keys are those for a purpose, newest first, 32 bytes each: the first stamps, all are
 	// accepted. All nodes have the same. They may change while the Server runs.
 	Keys func(purpose string) [][]byte
@@ -107,7 +109,7 @@ type Server struct {
 
 // New makes a Server.
 func New(o Options) (*Server, error) {
-	if o.Browsers == "" || o.Resource == nil || o.Keys == nil || o.Asker == nil || o.Use == nil || o.Sets == nil || o.NewAgent == nil ||
+	if o.Browsers == "" || o.Resource == nil || o.PathOf == nil || o.Keys == nil || o.Asker == nil || o.Use == nil || o.Sets == nil || o.NewAgent == nil ||
 		o.TenantOf == nil || o.Sign == nil || o.Opened == nil || o.Pages == nil || o.Count == nil || o.From == nil {
 		return nil, errors.New("oauth: an option is missing")
 	}

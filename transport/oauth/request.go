@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"ubl/transport/envelope"
 )
@@ -15,7 +16,7 @@ type request struct {
 	state     string
 	challenge string // of PKCE, by S256
 	resource  string // the URL of the MCP server
-	path      string // its path
+	path      string // its path, which chooses what the client's query did
 	issuer    string // this server, as the client knows it
 }
 
@@ -48,9 +49,9 @@ func (s *Server) readRequest(r *http.Request) (*request, error) {
 	if len(q["state"]) == 1 && len(q.Get("state")) <= maxState {
 		req.state = q.Get("state")
 	}
-	named := withoutQuery(q.Get("resource"))
-	if issuer, path, ok := s.resource(r, named); ok {
-		req.resource, req.path, req.issuer = named, path, issuer
+	named, query, _ := strings.Cut(q.Get("resource"), "?")
+	if issuer, path, ok := s.resource(r, named); ok && len(query) <= maxURL && !strings.Contains(query, "#") {
+		req.resource, req.path, req.issuer = named, s.PathOf(path, query), issuer
 	}
 	return req, req.check(q)
 }

@@ -140,7 +140,7 @@ func (s *Server) redeem(ctx context.Context, q url.Values, label string) (*token
 	case q.Get("resource") != "" && withoutQuery(q.Get("resource")) != c.Resource:
 		return nil, wrong(invalidTarget, "resource is not the one that the code was asked with")
 	}
-	next, err := s.next(refreshToken{Agent: c.Agent, Client: c.Client, Resource: c.Resource})
+	next, err := s.first(c)
 	if err != nil {
 		return nil, err
 	}
@@ -167,10 +167,7 @@ func (s *Server) refresh(ctx context.Context, q url.Values, label string) (*toke
 	case q.Get("resource") != "" && withoutQuery(q.Get("resource")) != t.Resource:
 		return nil, wrong(invalidTarget, "resource is not the one that the refresh token is for")
 	}
-	next, err := s.next(t)
-	if err != nil {
-		return nil, err
-	}
+	next := t.next()
 	head, err := s.command(ctx)
 	if err != nil {
 		return nil, err
@@ -181,16 +178,22 @@ func (s *Server) refresh(ctx context.Context, q url.Values, label string) (*toke
 	})
 }
 
-// next is the refresh token after another: of the same family, which the first one begins.
-func (s *Server) next(t refreshToken) (refreshToken, error) {
-	var err error
-	if t.Family == "" {
-		if t.Family, err = s.draw(); err != nil {
-			return t, err
-		}
+// first is the refresh token that a grant begins with: both secrets are drawn.
+func (s *Server) first(c code) (t refreshToken, err error) {
+	t = refreshToken{Agent: c.Agent, Client: c.Client, Resource: c.Resource}
+	if t.Family, err = s.draw(); err != nil {
+		return t, err
 	}
 	t.Own, err = s.draw()
 	return t, err
+}
+
+// next is the refresh token after another, always the same one: a client whose calls refresh at
+// once with one token gets one next token, from any node, under any of the node's keys. Who holds
+// a token can work out the secret of the next, but not stamp it.
+func (t refreshToken) next() refreshToken {
+	t.Own = base64.RawURLEncoding.EncodeToString(mac([]byte(t.Family), "the next after "+t.Own))
+	return t
 }
 
 // give asks the agent's tenant, and writes the tokens that go with its yes.

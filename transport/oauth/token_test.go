@@ -3,9 +3,12 @@ package oauth_test
 import (
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -166,6 +169,76 @@ func TestRefresh(t *testing.T) {
 		t.Errorf("after a token that came twice = %d %v %s", a.status, a.header, a.body)
 	}
 	w.VerifyLedger("t:acme.com")
+}
+
+// TestRefreshesAtOnce are one client's, which several of its calls make with the same token: on any
+// nodes, also while the key rotates, all get the same next one, and whichever is kept serves. The token
+// that they were made with is a stolen one a minute later.
+func TestRefreshesAtOnce(t *testing.T) {
+	w := newWorld(t)
+	client := w.client()
+	first := w.person("ana@acme.com").tokens(w, client)
+	nodes := []http.Handler{w.handler}
+	for range 2 {
+		w.node()
+		nodes = append(nodes, w.handler)
+	}
+	atOnce := func(shown []string) (answers []tokens) {
+		t.Helper()
+		answers = make([]tokens, len(nodes)*len(shown))
+		var all sync.WaitGroup
+		for i := range answers {
+			all.Go(func() {
+				body := refreshes(client, shown[i%len(shown)]).Encode()
+				r := httptest.NewRequestWithContext(t.Context(), "POST", here+"/oauth/token", strings.NewReader(body))
+				r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+				rec := httptest.NewRecorder()
+				nodes[i/len(shown)].ServeHTTP(rec, r)
+				if err := json.Unmarshal(rec.Body.Bytes(), &answers[i]); err != nil || rec.Code != http.StatusOK {
+					t.Errorf("refresh %d = %d %s", i, rec.Code, rec.Body)
+				}
+			})
+		}
+		all.Wait()
+		return answers
+	}
+	answers := atOnce([]string{first.Refresh, first.Refresh})
+	for _, a := range answers {
+		if a.Refresh != answers[0].Refresh || a.Refresh == first.Refresh {
+			t.Error("the same token is followed by two")
+		}
+	}
+	rotated, err := w.key.Rotate(rand.Reader, w.Clock.Now(), time.Hour)
+	must(t, err)
+	w.key = rotated
+	w.node()
+	nodes = append(nodes, w.handler)
+	answers = append(answers, w.tokens(refreshes(client, first.Refresh))) // stamped by the new key
+	var shown []string
+	for _, a := range answers {
+		if a := w.calls("/mcp", a.Access, "messenger.send", hello); !strings.Contains(a.body, `"receipt"`) {
+			t.Errorf("after refreshing at once = %d %s", a.status, a.body)
+		}
+		shown = append(shown, a.Refresh)
+	}
+	next := atOnce(shown)
+	w.Clock.Add(time.Minute)
+	w.asksFor("/oauth/token", refreshes(client, shown[0])).refused(t, http.StatusBadRequest, "invalid_grant")
+	if a := w.calls("/mcp", next[0].Access, "user.whoami", `{}`); a.status != http.StatusUnauthorized {
+		t.Errorf("after a former token of a minute ago = %d %s", a.status, a.body)
+	}
+	w.VerifyLedger("t:acme.com")
+}
+
+// TestATokenOfTwoBefore ends the agent within the minute, too: who has the next one has used it.
+func TestATokenOfTwoBefore(t *testing.T) {
+	w := newWorld(t)
+	client := w.client()
+	first := w.person("ana@acme.com").tokens(w, client)
+	second := w.tokens(refreshes(client, first.Refresh))
+	third := w.tokens(refreshes(client, second.Refresh))
+	w.asksFor("/oauth/token", refreshes(client, first.Refresh)).refused(t, http.StatusBadRequest, "invalid_grant")
+	w.asksFor("/oauth/token", refreshes(client, third.Refresh)).refused(t, http.StatusBadRequest, "invalid_grant")
 }
 
 // TestTheGrantEnds with the days that the person gave it: no token holds longer.

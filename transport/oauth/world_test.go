@@ -87,7 +87,7 @@ func (w *world) node() {
 		acts[act.Name] = act
 	}
 	consent, err := oauth.New(oauth.Options{
-		PublicURL: publicURL, Browsers: browsers, Resource: mcp.Resource, Scope: mcp.Scope,
+		PublicURL: publicURL, Browsers: browsers, Resource: mcp.Resource, PathOf: mcp.PathOf, Scope: mcp.Scope,
 		Keys:  func(purpose string) [][]byte { return key().Derived("oauth " + purpose) },
 		Asker: envelope.Entering(w.House),
 		Use: func(ctx context.Context, tool string, args json.RawMessage) (json.RawMessage, error) {
