@@ -89,7 +89,7 @@ func TestServiceToken(t *testing.T) {
 		if !reflect.DeepEqual(again.Identity, caller.Identity) || count[ubl.CheckServiceToken](w.tenants) != before+1 || w.remembered() != kept {
 			t.Errorf("came in as %+v, checked %d times", again.Identity, count[ubl.CheckServiceToken](w.tenants)-before)
 		}
-		if said := w.get(bearer(one[:len(one)-2] + "/")...).refused(t, http.StatusUnauthorized, ubl.CodeUnauthorized); strings.Contains(said.message, secret) {
+		if said := w.get(bearer(one[:len(one)-2]+"/")...).refused(t, http.StatusUnauthorized, ubl.CodeUnauthorized); strings.Contains(said.message, secret) {
 			t.Errorf("the refusal says %s", said.message)
 		}
 	})
