@@ -73,7 +73,7 @@ func (c *memberListCmd) Run(ctx context.Context, p *program) error {
 
 // whom names a member.
 type whom struct {
-	Member string `arg:"" complete:"members" help:"An address, or the id of a member (ubl members)."`
+	Member string `arg:"" complete:"members" help:"An address, the id of a member (ubl members), or the name of an agent."`
 }
 
 type memberAddCmd struct {
@@ -125,13 +125,13 @@ type memberRemoveCmd struct {
 // Run removes them.
 func (c *memberRemoveCmd) Run(ctx context.Context, p *program) error {
 	path, called, err := c.members()
-	if err == nil && c.tenant() {
-		err = c.ask("this shuts " + clean(c.Member) + " out of the tenant, with their agents, tokens and passkeys")
-	}
 	if err != nil {
 		return err
 	}
 	server, who, err := c.find(ctx, p, &c.remote)
+	if err == nil && c.tenant() {
+		err = c.ask("this shuts " + clean(c.Member) + " out of the tenant, with their agents, tokens and passkeys")
+	}
 	if err != nil {
 		return err
 	}
