@@ -79,7 +79,11 @@ type apiError struct {
 
 func (e *apiError) Error() string {
 	var b strings.Builder
-	b.WriteString(clean(e.body.Error.Message))
+	said := e.body.Error.Message
+	if len(e.body.Error.Details) > 0 {
+		said = strings.TrimSuffix(said, "; see details") // they follow
+	}
+	b.WriteString(clean(said))
 	for _, where := range sortedKeys(e.body.Error.Details) {
 		fmt.Fprintf(&b, "; %s: %s", clean(where), clean(e.body.Error.Details[where]))
 	}

@@ -35,6 +35,8 @@ var noData = moot("no server's data is here")
 func (d *doctor) directory(context.Context) finding {
 	info, err := os.Stat(d.Data)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && d.p.given("data"):
+		return broken("say with --data where a server keeps its data", "%s isn't there", d.Data)
 	case errors.Is(err, fs.ErrNotExist):
 		return moot("%s isn't there: no server has run here", d.Data)
 	case err != nil:

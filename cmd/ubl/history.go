@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -51,7 +52,32 @@ func (c *historyCmd) Run(ctx context.Context, p *program) error {
 	if c.All {
 		print = c.printEntries
 	}
-	return print(ctx, p.out, &people{server: server}, collected...)
+	if err := print(ctx, p.out, &people{server: server}, collected...); err != nil || c.All || c.JSON {
+		return err
+	}
+	return tellSkipped(p, collected)
+}
+
+// tellSkipped says why numbers between messages are left out, where some are.
+func tellSkipped(p *program, collected []json.RawMessage) error {
+	var skipped, last int64
+	for _, raw := range collected {
+		one, err := formed[at]("a message", raw)
+		if err != nil {
+			return err
+		}
+		if last != 0 {
+			skipped += one.RoomSeq - last - 1
+		}
+		last = one.RoomSeq
+	}
+	switch {
+	case skipped == 1:
+		fmt.Fprintln(p.err, "(1 entry between them is no message: --entries shows it)")
+	case skipped > 1:
+		fmt.Fprintf(p.err, "(%d entries between them are no messages: --entries shows them)\n", skipped)
+	}
+	return nil
 }
 
 // collect pages backwards and returns oldest first.

@@ -88,8 +88,11 @@ func (c *invitationsRevokeCmd) Run(ctx context.Context, p *program) error {
 
 // invitationID is the id of an open invitation that is named by it or by its address.
 func (c *client) invitationID(ctx context.Context, named string, now ubl.Time) (string, error) {
-	if !strings.Contains(named, "@") {
+	if ubl.InvitationID(named).Valid() {
 		return named, nil
+	}
+	if !strings.Contains(named, "@") {
+		return "", thenDo(usagef("%s is neither an address nor the id of an invitation", clean(named)), `"ubl invite list" lists them`)
 	}
 	list, err := c.list(ctx, "/api/invitations", "invitations")
 	if err != nil {

@@ -2,52 +2,41 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"ubl/transport/auth"
 )
 
-// askAsKeyholder asks a server on this machine something that only commands may which can
-// read its key, about one address.
-func (p *program) askAsKeyholder(ctx context.Context, here *serving, key *auth.Key, method, path, email string, answer any) error {
+// askAsKeyholder asks a server something that only commands may which can read its key,
+// about one address.
+func (p *program) askAsKeyholder(ctx context.Context, at string, key *auth.Key, method, path, email string, answer any) error {
 	voucher, err := key.Voucher(path, email, p.now(), p.random)
 	if err != nil {
 		return err
 	}
-	server := p.client(&target{url: here.URL, token: voucher})
+	server := p.client(&target{url: at, token: voucher})
 	server.tries = 1
 	return server.call(ctx, method, path, nil, answer)
 }
 
-// tellHome says what a token of an address leads to, by the server that runs over the data
-// directory. A service acts in its maker's tenant, so one of somebody who is in none is
-// refused; a person would found a tenant, or join one, and is told so. Where no server runs
-// nobody knows, and the command says that much.
-func (c *tokenCmd) tellHome(ctx context.Context, p *program, key *auth.Key) error {
-	var home auth.HomeAnswer
+// tellHome says what a person's token leads to, by the server that runs over the data
+// directory: who is in no tenant would found one, or join one. Where no server runs nobody
+// knows, and nothing is said.
+func (c *tokenCmd) tellHome(ctx context.Context, p *program, key *auth.Key) {
 	here := servingOver(c.Data)
-	err := errors.New("no server runs")
-	if here != nil {
-		err = p.askAsKeyholder(ctx, here, key, "GET", auth.HomePath, c.Email, &home)
+	if here == nil {
+		return
 	}
-	email, service := clean(c.Email), clean(c.Service)
+	var home auth.HomeAnswer
+	err := p.askAsKeyholder(ctx, here.URL, key, "GET", auth.HomePath, c.Email, &home)
+	email := clean(c.Email)
 	switch {
-	case err != nil && service != "":
-		fmt.Fprintf(p.err, "%s acts in the tenant of %s, who has to be a member: as that person, sign in once before.\n", service, email)
-	case err != nil:
-	case home.Member && service != "":
-		fmt.Fprintf(p.err, "%s acts in %s, the tenant of %s.\n", service, home.TenantID, email)
-	case home.Member:
-	case service != "":
-		return thenDo(fmt.Errorf("couldn't make a token for %s: it would act in the tenant of %s, who is in none", service, email),
-			`name a member's address, as in "ubl token %s --service %s"; or sign in once as %s, which founds a tenant`, here.Owner, service, email)
+	case err != nil || home.Member:
 	case home.Claimed:
 		fmt.Fprintf(p.err, "%s is no member yet: the first request with this token joins %s.\n", email, home.TenantID)
 	default:
 		fmt.Fprintf(p.err, "%s is in no tenant yet: the first request with this token founds one, %s. To be in another, be invited into it.\n", email, home.TenantID)
 	}
-	return nil
 }
 
 // openCmd opens the app, signed in where that is possible.
@@ -74,7 +63,7 @@ func (c *openCmd) Run(ctx context.Context, p *program) error {
 		c.Email = here.Owner
 	}
 	var link auth.LinkAnswer
-	if err := p.askAsKeyholder(ctx, here, key, "POST", auth.LinkPath, c.Email, &link); err != nil {
+	if err := p.askAsKeyholder(ctx, here.URL, key, "POST", auth.LinkPath, c.Email, &link); err != nil {
 		return fmt.Errorf("couldn't get a link: %w", err)
 	}
 	fmt.Fprintf(p.err, "This signs in %s, once, within %d minutes.\n", clean(c.Email), link.Seconds/60)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strings"
 
@@ -41,6 +42,20 @@ func (c *place) members() (path, called string, err error) {
 	return "/api/tenant/members", "the tenant", nil
 }
 
+// listed says where to see the places that there are, if the caller has no such one.
+func (c *place) listed(err error) error {
+	refusal, ok := errors.AsType[*apiError](err)
+	switch {
+	case !ok || refusal.body.Error.Code != ubl.CodeNotFound && refusal.body.Error.Code != ubl.CodeNotAMember:
+		return err
+	case c.Container != "":
+		return thenDo(err, "GET /api/containers lists yours")
+	case c.Room != "":
+		return inRoom(err)
+	}
+	return err
+}
+
 func (c *place) tenant() bool { return c.Room == "" && c.Container == "" }
 
 type memberListCmd struct {
@@ -66,14 +81,14 @@ func (c *memberListCmd) Run(ctx context.Context, p *program) error {
 	}
 	list, err := server.list(ctx, path, "members")
 	if err != nil {
-		return err
+		return c.listed(err)
 	}
 	return printMembers(p, c.format, list, nil)
 }
 
 // whom names a member.
 type whom struct {
-	Member string `arg:"" complete:"members" help:"An address, or the id of a member (ubl members)."`
+	Member string `arg:"" complete:"members" help:"An address, the id of a member (ubl members), or the name of an agent."`
 }
 
 type memberAddCmd struct {
@@ -99,7 +114,7 @@ func (c *memberAddCmd) Run(ctx context.Context, p *program) error {
 	}
 	answer, err := server.act(ctx, p, "POST", path, map[string]any{"user_id": who, "role": c.Role}, "member")
 	if err != nil {
-		return err
+		return c.listed(err)
 	}
 	return c.say(p.out, answer, "%s is in %s, as %s", c.Member, called, c.Role)
 }
@@ -125,13 +140,13 @@ type memberRemoveCmd struct {
 // Run removes them.
 func (c *memberRemoveCmd) Run(ctx context.Context, p *program) error {
 	path, called, err := c.members()
-	if err == nil && c.tenant() {
-		err = c.ask("this shuts " + clean(c.Member) + " out of the tenant, with their agents, tokens and passkeys")
-	}
 	if err != nil {
 		return err
 	}
 	server, who, err := c.find(ctx, p, &c.remote)
+	if err == nil && c.tenant() {
+		err = c.ask("this shuts " + clean(c.Member) + " out of the tenant, with their agents, tokens and passkeys")
+	}
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/url"
+	"strings"
 
 	"ubl"
 )
@@ -26,6 +27,9 @@ type roomCreateCmd struct {
 
 // Run makes it. Its policy is a second act, where it isn't the usual one.
 func (c *roomCreateCmd) Run(ctx context.Context, p *program) error {
+	if strings.TrimSpace(c.Name) == "" {
+		return thenDo(usagef("the room's name is empty"), "name it, as in \"ubl room create Plans\"")
+	}
 	server, err := c.client(p)
 	if err != nil {
 		return err

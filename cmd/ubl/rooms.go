@@ -62,6 +62,12 @@ func (r *listedRoom) row() string {
 	switch {
 	case !r.Member:
 		return cells(r.RoomID, r.Name, "", "no, may join")
+	case r.Status == ubl.AgreementEnded:
+		last := "?"
+		if r.LastSeq != nil {
+			last = fmt.Sprint(*r.LastSeq)
+		}
+		return cells(r.RoomID, r.Name, last, "yes, archived")
 	case r.LastSeq == nil:
 		return cells(r.RoomID, r.Name, "?", "yes, can't be read")
 	}

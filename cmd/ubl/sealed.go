@@ -65,7 +65,8 @@ func (c *sealedHeirCmd) Run(ctx context.Context, p *program) error {
 	return err
 }
 
-// memberID is the id of a member who is named by it or by an address.
+// memberID is the id of a member who is named by it or by an address, or of an agent that
+// is named as owners called it.
 func (c *client) memberID(ctx context.Context, name string) (ubl.UserID, error) {
 	if strings.HasPrefix(name, "u:") {
 		return ubl.UserID(name), nil
@@ -75,21 +76,27 @@ func (c *client) memberID(ctx context.Context, name string) (ubl.UserID, error) 
 		return "", err
 	}
 	var found []ubl.UserID
+	address := strings.Contains(name, "@")
 	for _, raw := range list {
 		m, err := formed[ubl.Member]("a member", raw)
 		if err != nil {
 			return "", err
 		}
-		if ubl.SameEmail(m.Email, name) && !m.IsService && !m.Unproven {
+		if address && ubl.SameEmail(m.Email, name) && !m.IsService && !m.Unproven || !address && m.IsService && m.Name == name {
 			found = append(found, m.UserID)
 		}
 	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return "", errors.New("no proven member has this address: give the id of a member, which \"ubl members\" lists")
-	default:
-		return "", fmt.Errorf("%d proven members have this address: give the id, which \"ubl members\" lists", len(found))
+	what := "proven members have this address"
+	if !address {
+		what = "agents have this name"
 	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return "", fmt.Errorf("%d %s: give the id, which \"ubl members\" lists", len(found), what)
+	case address:
+		return "", errors.New("no proven member has this address: give the id of a member, which \"ubl members\" lists")
+	}
+	return "", errors.New("no agent has this name: give an address or an id, which \"ubl members\" lists")
 }

@@ -42,7 +42,7 @@ func (c *sendCmd) check() error {
 		return err
 	}
 	if c.Text == "" {
-		return thenDo(usagef(`expected "<text>"`), `"ubl send general -" sends what comes from standard input`)
+		return thenDo(usagef(`expected "<text>", and not an empty one`), `"ubl send general -" sends what comes from standard input`)
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func (c *sendCmd) send(ctx context.Context, p *program, server *client) error {
 		Message json.RawMessage `json:"message"`
 	}
 	if err := server.call(ctx, "POST", "/api/rooms/"+string(room)+"/messages", body, &answer); err != nil {
-		return c.orAgain(inRoom(err), room, body.Key)
+		return c.orAgain(inRoom(server.archived(ctx, room, err)), room, body.Key)
 	}
 	if c.JSON {
 		return c.printMessages(ctx, p.out, nil, answer.Message)
@@ -71,6 +71,22 @@ func (c *sendCmd) send(ctx context.Context, p *program, server *client) error {
 	}
 	_, err = fmt.Fprintf(p.out, "sent as %d in %s, receipt %d %s\n", m.RoomSeq, m.RoomID, m.Receipt.Seq, clean(m.Receipt.HeadHash))
 	return err
+}
+
+// archived is the error of a room that takes nothing any more, in the words of who ended it;
+// any other error stays as it is.
+func (c *client) archived(ctx context.Context, room ubl.RoomID, err error) error {
+	refusal, ok := errors.AsType[*apiError](err)
+	if !ok || refusal.body.Error.Code != ubl.CodeForbidden {
+		return err
+	}
+	var answer struct {
+		Room ubl.RoomSummary `json:"room"`
+	}
+	if c.call(ctx, "GET", "/api/rooms/"+string(room), nil, &answer) != nil || answer.Room.Status != ubl.AgreementEnded {
+		return err
+	}
+	return fmt.Errorf("%s was archived: members read it, and nobody writes any more", room)
 }
 
 // orAgain adds to an error how to try again where the message may have been sent.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/url"
 	"regexp"
 	"strings"
 	"time"
@@ -14,20 +13,21 @@ import (
 	"ubl/transport/auth"
 )
 
-// tokenCmd makes a bearer token. It needs the key alone, not a server; tenant 0
-// receipts the token at its first use. An agent that is bound needs a record of what binds it:
-// for that the running server is asked, as the maker, and a service token is printed.
+// tokenCmd makes a token. That of a person needs the key alone, not a server; tenant 0
+// receipts it at its first use. An agent's is a service token, which owners list and revoke:
+// the server is asked for it, as the maker (makeagent.go). Where none runs, the key signs one
+// for the agent, which nobody sees in a list.
 type tokenCmd struct {
 	keyFileFlags
 	mandateFlags
 	Email   string `arg:"" help:"Whose token; with --service, the service's maker."`
-	TTL     ttl    `name:"ttl" default:"12h" help:"How long it holds, 8784h at most."`
-	Service string `help:"Make it for a service of this name, in the maker's tenant." placeholder:"NAME"`
+	TTL     *ttl   `name:"ttl" help:"How long it holds, 8784h at most; 12h unless given, and 90 days for a service." placeholder:"12h"`
+	Service string `help:"Make it for a service of this name, in the maker's tenant, who has to be an owner." placeholder:"NAME"`
 }
 
 // mandateFlags bound a service.
 type mandateFlags struct {
-	Rooms     []string `name:"room" config:"-" help:"Let the service into this room or container, and no other; may be repeated. This and the next four ask the server, where the maker is an owner." placeholder:"ID"`
+	Rooms     []string `name:"room" config:"-" help:"Let the service into this room or container, and no other; may be repeated. This and the next four need a running server." placeholder:"ID"`
 	Tools     []string `name:"tools" config:"-" help:"Tools that it may use, and no other, as messenger.* or room.get." placeholder:"NAME"`
 	Sets      []string `name:"sets" config:"-" help:"Tool sets that it is shown first, as messenger or office." placeholder:"NAME"`
 	ReadOnly  bool     `name:"read-only" config:"-" help:"It changes nothing."`
@@ -61,105 +61,72 @@ func (t *ttl) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Run prints the token, and nothing else on standard output, once the server that runs over
-// the data directory has said where it leads ([tokenCmd.tellHome]).
+// personTTL is how long a token holds that the key alone signs.
+const personTTL = 12 * time.Hour
+
+// Run prints the token, and nothing else on standard output.
 func (c *tokenCmd) Run(ctx context.Context, p *program) error {
 	key, err := c.load()
 	if err != nil {
 		return err
 	}
-	if c.bind() {
-		return c.makeAgent(ctx, p, key)
-	}
-	token, _, err := key.Sign(auth.TokenSpec{Email: c.Email, Service: c.Service, TTL: time.Duration(c.TTL), Now: p.now(), Random: p.random})
-	if err != nil {
-		return err
-	}
-	if err := c.tellHome(ctx, p, key); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(p.out, token)
-	return err
-}
-
-// makeAgent has the server make a service token with a mandate, lets the service into its
-// places, and prints the two headers that it sends. Where it can't be let in, the token ends.
-func (c *tokenCmd) makeAgent(ctx context.Context, p *program, key *auth.Key) error {
 	if c.Service == "" {
-		return usagef("--room, --tools, --sets, --read-only and --per-minute bind a service: name it with --service")
-	}
-	if time.Duration(c.TTL) > ubl.MaxServiceTokenTTL {
-		return usagef("--ttl is %dh at most", ubl.MaxServiceTokenTTL/time.Hour)
-	}
-	places := []string{}
-	for _, room := range c.Rooms {
-		place, err := placeID(room)
-		if err != nil {
-			return err
+		if c.bind() {
+			return usagef("--room, --tools, --sets, --read-only and --per-minute bind a service: name it with --service")
 		}
-		places = append(places, place)
+		return c.sign(ctx, p, key)
 	}
-	server, err := c.maker(p, key)
-	if err != nil {
+	at, err := c.server(p)
+	switch {
+	case err != nil:
 		return err
+	case at == "":
+		return c.sign(ctx, p, key)
 	}
-	id, err := ubl.NewRequestID(p.random)
-	if err != nil {
-		return err
-	}
-	body := map[string]any{
-		"name": c.Service, "client_request_id": id, "expires_at": ubl.TimeOf(p.now()).Add(time.Duration(c.TTL)),
-		"mandate": ubl.Mandate{Sets: list(c.Sets), Tools: list(c.Tools), ReadOnly: c.ReadOnly, Places: places, PerMinute: c.PerMinute},
-	}
-	var made struct {
-		Token  ubl.ServiceToken `json:"service_token"`
-		Secret *string          `json:"client_secret"`
-	}
-	if err := server.call(ctx, "POST", "/api/service-tokens", body, &made); err != nil {
-		return err
-	}
-	if made.Secret == nil {
-		err = errors.New("its secret was lost on the way")
-	}
-	for _, place := range places {
-		if err == nil {
-			err = server.letIn(ctx, place, made.Token.UserID)
-		}
-	}
-	if err != nil {
-		if ended := server.call(ctx, "DELETE", "/api/service-tokens/"+url.PathEscape(made.Token.ClientID), nil, &struct{}{}); ended != nil {
-			return fmt.Errorf("couldn't make the agent: %w; its token %s is left: revoke it", err, clean(made.Token.ClientID))
-		}
-		return fmt.Errorf("couldn't make the agent: %w", err)
-	}
-	fmt.Fprintf(p.err, "%s is an agent of the tenant until %s. It sends these two headers:\n", clean(c.Service), made.Token.ExpiresAt)
-	_, err = fmt.Fprintf(p.out, "CF-Access-Client-Id: %s\nCF-Access-Client-Secret: %s\n", clean(made.Token.ClientID), clean(*made.Secret))
-	return err
+	return c.makeAgent(ctx, p, key, at)
 }
 
-// maker is a client as the service's maker, for as long as this takes.
-func (c *tokenCmd) maker(p *program, key *auth.Key) (*client, error) {
-	token, _, err := key.Sign(auth.TokenSpec{Email: c.Email, TTL: 5 * time.Minute, Now: p.now(), Random: p.random})
-	if err != nil {
-		return nil, err
+// server is where a service is made, "" where the key alone makes it: at the server that the
+// command line names, else at the one that runs over the data directory. What binds a
+// service is known to servers only.
+func (c *tokenCmd) server(p *program) (string, error) {
+	named := p.given("url") || c.Profile != ""
+	if here := servingOver(c.Data); here != nil && !named && here.answers() {
+		return here.URL, nil
+	}
+	if !named && !c.bind() {
+		return "", nil
 	}
 	at, _, err := c.place(p, "")
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	if here := servingOver(c.Data); here != nil && !p.given("url") && c.Profile == "" {
-		at.url = here.URL
-	}
-	return p.client(&target{url: at.url, token: token}), nil
+	return at.url, nil
 }
 
-// letIn makes a member of somebody in a room or container.
-func (c *client) letIn(ctx context.Context, place string, who ubl.UserID) error {
-	of := "rooms/"
-	if !ubl.RoomID(place).Valid() {
-		of = "containers/"
+// holds is how long the token holds: as the command line says, else as is usual.
+func (c *tokenCmd) holds(usual time.Duration) time.Duration {
+	if c.TTL == nil {
+		return usual
 	}
-	return c.call(ctx, "POST", "/api/"+of+place+"/members", map[string]any{"user_id": who}, &struct{}{})
+	return time.Duration(*c.TTL)
+}
+
+// sign prints a token that the key alone makes.
+func (c *tokenCmd) sign(ctx context.Context, p *program, key *auth.Key) error {
+	token, _, err := key.Sign(auth.TokenSpec{Email: c.Email, Service: c.Service, TTL: c.holds(personTTL), Now: p.now(), Random: p.random})
+	if err != nil {
+		return err
+	}
+	if c.Service != "" {
+		email, service := clean(c.Email), clean(c.Service)
+		fmt.Fprintf(p.err, "No server runs over %s, so the key signed this: owners don't see it in a list, and can't revoke it. It ends in %s; while the server runs, the command makes one that can be.\n", quoted(c.Data), c.holds(personTTL))
+		fmt.Fprintf(p.err, "%s acts in the tenant of %s, who has to be a member: as that person, sign in once before.\n", service, email)
+	} else {
+		c.tellHome(ctx, p, key)
+	}
+	_, err = fmt.Fprintln(p.out, token)
+	return err
 }
 
 // placeID takes a room with or without its prefix, or a container by its id.

@@ -1,9 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -33,6 +35,33 @@ type listedToken struct {
 	Current bool `json:"current,omitempty"`
 	// Keeper answers for a service.
 	Keeper ubl.UserID `json:"kept_by,omitempty"`
+	// Mandate is what binds a service; nil for one that nothing binds.
+	Mandate *ubl.Mandate `json:"mandate,omitempty"`
+}
+
+// bounds are what binds a service, each after a semicolon.
+func (t *listedToken) bounds() string {
+	m := t.Mandate
+	if m == nil {
+		return ""
+	}
+	var bounds []string
+	if len(m.Places) > 0 {
+		bounds = append(bounds, "in "+strings.Join(m.Places, ", "))
+	}
+	if len(m.Tools) > 0 {
+		bounds = append(bounds, strings.Join(m.Tools, ", "))
+	}
+	if m.ReadOnly {
+		bounds = append(bounds, "changes nothing")
+	}
+	if m.PerMinute > 0 {
+		bounds = append(bounds, fmt.Sprintf("%d a minute", m.PerMinute))
+	}
+	if len(bounds) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(bounds, "; ")
 }
 
 // Run lists them, with --json one a line. Of the service tokens those are left out that
@@ -52,8 +81,8 @@ func (c *tokenListCmd) Run(ctx context.Context, p *program) error {
 	}
 	now := ubl.TimeOf(p.now())
 	for _, t := range services {
-		if t.RevokedAt == nil && (t.ExpiresAt == nil || *t.ExpiresAt > now) {
-			list = append(list, listedToken{ID: t.ClientID, Kind: "service", Name: t.Name, Created: t.CreatedAt, Expires: t.ExpiresAt, Keeper: t.Keeper()})
+		if inForce(t, now) {
+			list = append(list, listedToken{ID: t.ClientID, Kind: "service", Name: t.Name, Created: t.CreatedAt, Expires: t.ExpiresAt, Keeper: t.Keeper(), Mandate: t.Mandate})
 		}
 	}
 	if c.JSON {
@@ -70,7 +99,7 @@ func (c *tokenListCmd) Run(ctx context.Context, p *program) error {
 		case t.Current:
 			name = strings.TrimSpace(name + " (this one)")
 		case t.Keeper != "":
-			name += ", kept by " + from.called(ctx, t.Keeper)
+			name += ", kept by " + from.called(ctx, t.Keeper) + t.bounds()
 		}
 		return cells(t.Kind, name, local(t.Created), until, t.ID)
 	})
@@ -101,7 +130,7 @@ func (c *client) ownTokens(ctx context.Context) ([]listedToken, error) {
 type tokenRevokeCmd struct {
 	remote
 	format
-	ID string `arg:"" complete:"tokens" help:"The token's id, as the list has it; or the beginning of one, where no other begins so."`
+	ID string `arg:"" complete:"tokens" help:"The token's id, as the list has it; or the beginning of one, where no other begins so; or the name of an agent, where no other has it."`
 }
 
 // Run ends it. A service token's id holds a dot, a tenant's id behind it.
@@ -125,9 +154,15 @@ func (c *tokenRevokeCmd) Run(ctx context.Context, p *program) error {
 	return c.say(p.out, answer, "%s is revoked: it lets nobody in any more", id)
 }
 
-// tokenID is the id of the one living token that begins so. What no list has stays as it
-// is: operators revoke tokens that were never used.
-func (c *client) tokenID(ctx context.Context, now time.Time, begins string) (string, error) {
+// inForce reports whether a service token lets its service in.
+func inForce(t ubl.ServiceToken, now ubl.Time) bool {
+	return t.RevokedAt == nil && (t.ExpiresAt == nil || *t.ExpiresAt > now)
+}
+
+// tokenID is the id of the one living token that begins so, else of the one agent that is
+// called so. A whole id that no list has stays as it is: operators revoke tokens that were
+// never used.
+func (c *client) tokenID(ctx context.Context, now time.Time, named string) (string, error) {
 	list, err := c.ownTokens(ctx)
 	if err != nil {
 		return "", err
@@ -136,19 +171,35 @@ func (c *client) tokenID(ctx context.Context, now time.Time, begins string) (str
 	if err != nil {
 		return "", err
 	}
-	var found []string
+	var begin, called []string
 	for _, t := range list {
-		if strings.HasPrefix(t.ID, begins) {
-			found = append(found, t.ID)
+		if strings.HasPrefix(t.ID, named) {
+			begin = append(begin, t.ID)
 		}
 	}
 	for _, t := range services {
-		if strings.HasPrefix(t.ClientID, begins) && t.RevokedAt == nil {
-			found = append(found, t.ClientID)
+		switch {
+		case !inForce(t, ubl.TimeOf(now)):
+		case strings.HasPrefix(t.ClientID, named):
+			begin = append(begin, t.ClientID)
+		case t.Name == named:
+			called = append(called, t.ClientID)
 		}
 	}
-	if len(found) > 1 {
-		return "", thenDo(usagef("%d tokens begin so", len(found)), `give more of the id; "ubl token list" has them`)
+	switch {
+	case len(begin) == 1:
+		return begin[0], nil
+	case len(begin) > 1:
+		return "", thenDo(usagef("%d tokens begin so", len(begin)), `give more of the id; "ubl token list" has them`)
+	case len(called) == 1:
+		return called[0], nil
+	case len(called) > 1:
+		return "", thenDo(usagef("%d tokens have this name", len(called)), `give the id; "ubl token list" has them`)
+	case wholeID.MatchString(named):
+		return named, nil
 	}
-	return cmp.Or(strings.Join(found, ""), begins), nil
+	return "", thenDo(errors.New("no token in force has this id or name"), `"ubl token list" lists them`)
 }
+
+// wholeID is the form of a token's id, and with a tenant's id behind it of a service token's.
+var wholeID = regexp.MustCompile(`^[0-9a-f]{32}(\.t:.+)?$`)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"ubl"
 )
@@ -112,6 +113,9 @@ func doesNotVerify(err error) error { return fmt.Errorf("the ledger does not ver
 func (c *verifyCmd) open(p *program) (io.ReadCloser, error) {
 	if c.File == "-" {
 		return io.NopCloser(p.in), nil
+	}
+	if info, err := os.Stat(c.File); err == nil && info.IsDir() {
+		return nil, thenDo(usagef("%s is a folder, and no export", clean(c.File)), "name the file in it: ubl verify %s", quoted(filepath.Join(c.File, "ledger.ndjson")))
 	}
 	f, err := os.Open(c.File)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -46,6 +47,39 @@ func TestReadmeConnect(t *testing.T) {
 			n.talks(t, client, s)
 		})
 	}
+}
+
+// TestReadmeOneRoom makes the agent for one room as the README does: it reads and writes there
+// over both transports, is refused elsewhere, and ends when the owner says so.
+func TestReadmeOneRoom(t *testing.T) {
+	need.Tool(t, "bash")
+	n := newNode(t)
+	owner := n.client(n.token("owner@localhost"))
+	must(t, owner.do(t.Context(), "POST", "/api/rooms", "", map[string]any{"name": "board"}, nil))
+	out := n.runSection("connect", section(t, "one room")+"\necho \"the token: $AGENT_TOKEN\"\n")
+	inOrder(t, out, []string{"scribe acts in t:localhost", "sent as ", "minutes follow", "the token: ubl_"})
+	_, rest, _ := strings.Cut(out, "the token: ")
+	token := strings.TrimSpace(rest)
+
+	n.talks(t, "the scribe", snippet{"http://" + n.addr + "/portal/mcp", "Bearer " + token})
+	scribe := n.bearer("the scribe", token)
+	for _, path := range []string{"/api/rooms/r:board/history", "/api/atoms"} {
+		if status, answer := scribe.ask("GET", path, ""); status != http.StatusForbidden {
+			t.Errorf("%s: %d %s", path, status, answer)
+		}
+	}
+	n.run("token", "revoke", "scribe", "--url", "http://"+n.addr, "--token-file", n.tokenFile("owner@localhost"))
+	if status, answer := scribe.ask("GET", "/api/whoami", ""); status != http.StatusUnauthorized {
+		t.Errorf("a revoked agent: %d %s", status, answer)
+	}
+}
+
+// tokenFile keeps a token of somebody in a file.
+func (n *node) tokenFile(email string) string {
+	n.t.Helper()
+	file := filepath.Join(n.t.TempDir(), "token")
+	must(n.t, os.WriteFile(file, []byte(n.token(email)+"\n"), 0o600))
+	return file
 }
 
 // snippet is what a client is told: where the server is, and what to send with each request.

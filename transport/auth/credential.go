@@ -79,7 +79,11 @@ func bearerOf(h http.Header) (credential, error) {
 	if !strings.EqualFold(scheme, "Bearer") {
 		return credential{}, badToken("the Authorization header is not of the Bearer scheme")
 	}
-	return tokenOf(strings.Trim(token, " "))
+	token = strings.Trim(token, " ")
+	if rest, ok := strings.CutPrefix(token, serviceBearer); ok {
+		return serviceBearerOf(rest)
+	}
+	return tokenOf(token)
 }
 
 func assertionOf(h http.Header) (credential, error) {
@@ -121,6 +125,21 @@ func serviceOf(h http.Header) (credential, error) {
 	if err != nil {
 		return credential{}, err
 	}
+	return serviceCredential(clientID, secret)
+}
+
+// serviceBearerOf takes apart what [ServiceBearer] put together, without its beginning. It
+// is the same credential as the two headers would be, and is remembered as such.
+func serviceBearerOf(rest string) (credential, error) {
+	const digits, secret = 2 * clientIDBytes, 2 * secretBytes
+	if len(rest) < digits+1+secret+2 || rest[digits] != '_' || rest[digits+1+secret] != '_' {
+		return credential{}, notValid(errors.New("malformed service token"))
+	}
+	tenant := tenantPrefix + rest[digits+1+secret+1:]
+	return serviceCredential(rest[:digits]+"."+tenant, rest[digits+1:digits+1+secret])
+}
+
+func serviceCredential(clientID, secret string) (credential, error) {
 	tenant := tenantOfClient(clientID)
 	if tenant == "" || !lowerHex(secret, secretBytes) {
 		return credential{}, notValid(errors.New("malformed service token"))

@@ -8,7 +8,8 @@
 //     a configured OIDC issuer; at an MCP server also an agent's access token, made by
 //     this node's key for that server's URL (package oauth);
 //   - CF-Access-Client-Id and CF-Access-Client-Secret, a service token that an
-//     owner made over REST;
+//     owner made over REST; or the same as one string, Authorization: Bearer
+//     ubl_<digits of the id>_<secret>_<tenant>, as "ubl token --service" prints it;
 //   - the cookie of a session, for what pages of this server ask: REST and
 //     streams, never MCP;
 //   - Cf-Access-Jwt-Assertion: <JWT>, which a proxy in front of us adds.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -18,6 +19,13 @@ func (w *world) serviceToken(t testing.TB, tenant ubl.TenantID) (clientID, secre
 	}
 	w.tenants.set(func(f *tenants) { f.secret = map[string]string{clientID: hash} })
 	return clientID, secret
+}
+
+// remembered is how many credentials the cache has.
+func (w *world) remembered() int {
+	w.cache.mu.Lock()
+	defer w.cache.mu.Unlock()
+	return len(w.cache.entries)
 }
 
 func TestNewServiceToken(t *testing.T) {
@@ -37,6 +45,18 @@ func TestNewServiceToken(t *testing.T) {
 	}
 	if _, _, _, err := NewServiceToken("t:corp.example", strings.NewReader("short")); err == nil {
 		t.Error("drew a token of five bytes")
+	}
+}
+
+func TestServiceBearer(t *testing.T) {
+	digits, secret := strings.Repeat("ab", 16), strings.Repeat("cd", 32)
+	if got, want := ServiceBearer(digits+".t:corp.example", secret), "ubl_"+digits+"_"+secret+"_corp.example"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for _, bad := range [][2]string{{digits, secret}, {digits + ".corp.example", secret}, {digits + ".t:corp.example", secret + "0"}, {"", ""}} {
+		if got := ServiceBearer(bad[0], bad[1]); got != "" {
+			t.Errorf("of %q: %s", bad, got)
+		}
 	}
 }
 
@@ -60,6 +80,17 @@ func TestServiceToken(t *testing.T) {
 		w.get(headers...).let(t)
 		if got := count[ubl.CheckServiceToken](w.tenants); got != before+1 {
 			t.Errorf("checked %d times, want once", got-before)
+		}
+	})
+	t.Run("is the same one as a bearer", func(t *testing.T) {
+		one := ServiceBearer(clientID, secret)
+		before, kept := count[ubl.CheckServiceToken](w.tenants), w.remembered()
+		again := w.get(bearer(one)...).let(t)
+		if !reflect.DeepEqual(again.Identity, caller.Identity) || count[ubl.CheckServiceToken](w.tenants) != before+1 || w.remembered() != kept {
+			t.Errorf("came in as %+v, checked %d times", again.Identity, count[ubl.CheckServiceToken](w.tenants)-before)
+		}
+		if said := w.get(bearer(one[:len(one)-2]+"/")...).refused(t, http.StatusUnauthorized, ubl.CodeUnauthorized); strings.Contains(said.message, secret) {
+			t.Errorf("the refusal says %s", said.message)
 		}
 	})
 	t.Run("comes with its mandate as it is now", func(t *testing.T) {

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"ubl"
+	"ubl/transport/auth"
+)
+
+// madeAgent is what the server answers to who makes a service token.
+type madeAgent struct {
+	Token  ubl.ServiceToken `json:"service_token"`
+	Secret *string          `json:"client_secret"`
+}
+
+// makeAgent has a server make a service token, lets the service into its places, and prints
+// the token as one string. Before anything is asked as the maker, the server says that they
+// are a member: else the question alone would make them one, or found a tenant.
+func (c *tokenCmd) makeAgent(ctx context.Context, p *program, key *auth.Key, at string) error {
+	if c.holds(0) > ubl.MaxServiceTokenTTL {
+		return usagef("--ttl is %dh at most", ubl.MaxServiceTokenTTL/time.Hour)
+	}
+	places := []string{}
+	for _, room := range c.Rooms {
+		place, err := placeID(room)
+		if err != nil {
+			return err
+		}
+		places = append(places, place)
+	}
+	tenant, err := c.makersTenant(ctx, p, key, at)
+	if err != nil {
+		return err
+	}
+	server, err := c.maker(p, key, at)
+	if err != nil {
+		return err
+	}
+	if err := c.lookUp(ctx, p, server, places); err != nil {
+		return err
+	}
+	made, err := c.create(ctx, p, server, places)
+	if err != nil {
+		return err
+	}
+	token, err := server.outfit(ctx, made, places)
+	if err != nil {
+		if ended := server.call(ctx, "DELETE", "/api/service-tokens/"+url.PathEscape(made.Token.ClientID), nil, &struct{}{}); ended != nil {
+			return fmt.Errorf("couldn't make the agent: %w; its token %s is left: revoke it", err, clean(made.Token.ClientID))
+		}
+		return fmt.Errorf("couldn't make the agent: %w", err)
+	}
+	until := "it is revoked"
+	if made.Token.ExpiresAt != nil {
+		until = local(*made.Token.ExpiresAt)
+	}
+	fmt.Fprintf(p.err, "%s acts in %s, the tenant of %s, until %s; \"ubl token revoke %s\" ends it before.\n",
+		clean(c.Service), tenant, clean(c.Email), until, clean(made.Token.ClientID))
+	_, err = fmt.Fprintln(p.out, token)
+	return err
+}
+
+// makersTenant is the tenant that the maker is a member of.
+func (c *tokenCmd) makersTenant(ctx context.Context, p *program, key *auth.Key, at string) (ubl.TenantID, error) {
+	var home auth.HomeAnswer
+	if err := p.askAsKeyholder(ctx, at, key, "GET", auth.HomePath, c.Email, &home); err != nil {
+		return "", fmt.Errorf("couldn't ask where %s belongs: %w", clean(c.Email), err)
+	}
+	if home.Member {
+		return home.TenantID, nil
+	}
+	email, service, member := clean(c.Email), clean(c.Service), "OWNER"
+	if here := servingOver(c.Data); here != nil && here.URL == at {
+		member = here.Owner
+	}
+	return "", thenDo(fmt.Errorf("couldn't make a token for %s: it would act in the tenant of %s, who is in none", service, email),
+		`name a member's address, as in "ubl token %s --service %s"; or sign in once as %s, which founds a tenant`, member, service, email)
+}
+
+// maker is a client as the service's maker, for as long as this takes.
+func (c *tokenCmd) maker(p *program, key *auth.Key, at string) (*client, error) {
+	token, _, err := key.Sign(auth.TokenSpec{Email: c.Email, TTL: 5 * time.Minute, Now: p.now(), Random: p.random})
+	if err != nil {
+		return nil, err
+	}
+	return p.client(&target{url: at, token: token}), nil
+}
+
+// lookUp refuses places that the maker doesn't know, and tells of an agent that is called the
+// same: it stays, and names are no ids.
+func (c *tokenCmd) lookUp(ctx context.Context, p *program, server *client, places []string) error {
+	for _, place := range places {
+		if err := server.call(ctx, "GET", placePath(place), nil, &struct{}{}); err != nil {
+			return fmt.Errorf("couldn't look %s up: %w", place, inRoom(err))
+		}
+	}
+	members, _, err := server.members(ctx)
+	if err != nil {
+		return err
+	}
+	for _, raw := range members {
+		m, err := formed[ubl.Member]("a member", raw)
+		if err != nil {
+			return err
+		}
+		if m.IsService && strings.EqualFold(m.Name, c.Service) {
+			fmt.Fprintf(p.err, "An agent called %s is there already (%s): it stays, and this makes another.\n", clean(c.Service), clean(string(m.UserID)))
+			return nil
+		}
+	}
+	return nil
+}
+
+// create makes the service token, with a mandate where something binds it.
+func (c *tokenCmd) create(ctx context.Context, p *program, server *client, places []string) (*madeAgent, error) {
+	id, err := ubl.NewRequestID(p.random)
+	if err != nil {
+		return nil, err
+	}
+	body := map[string]any{
+		"name": c.Service, "client_request_id": id, "expires_at": ubl.TimeOf(p.now()).Add(c.holds(ubl.ServiceTokenTTL)),
+	}
+	if c.bind() {
+		body["mandate"] = ubl.Mandate{Sets: list(c.Sets), Tools: list(c.Tools), ReadOnly: c.ReadOnly, Places: places, PerMinute: c.PerMinute}
+	}
+	var made madeAgent
+	err = server.call(ctx, "POST", "/api/service-tokens", body, &made)
+	if refusal, ok := errors.AsType[*apiError](err); ok && refusal.body.Error.Code == ubl.CodeForbidden {
+		err = thenDo(err, "agents are made by owners of the tenant: name one's address; other members connect an agent by its sign-in, at %s/portal/mcp", server.base)
+	}
+	return &made, err
+}
+
+// outfit lets a service into its places, and says its token as one string.
+func (c *client) outfit(ctx context.Context, made *madeAgent, places []string) (token string, err error) {
+	if made.Secret != nil {
+		token = auth.ServiceBearer(made.Token.ClientID, *made.Secret)
+	}
+	if token == "" {
+		return "", errors.New("its secret was lost on the way")
+	}
+	for _, place := range places {
+		if err := c.call(ctx, "POST", placePath(place)+"/members", map[string]any{"user_id": made.Token.UserID}, &struct{}{}); err != nil {
+			return "", err
+		}
+	}
+	return token, nil
+}
+
+// placePath is the path of a room or a container.
+func placePath(place string) string {
+	if ubl.RoomID(place).Valid() {
+		return "/api/rooms/" + place
+	}
+	return "/api/containers/" + place
+}
