@@ -9,8 +9,11 @@ import (
 )
 
 // askAsKeyholder asks a server on this machine something that only commands may which can
-// read its key, about one address.
+// read its key, about one address. The server proves before that it holds that key.
 func (p *program) askAsKeyholder(ctx context.Context, here *serving, key *auth.Key, method, path, email string, answer any) error {
+	if err := p.prove(ctx, here, key); err != nil {
+		return err
+	}
 	voucher, err := key.Voucher(path, email, p.now(), p.random)
 	if err != nil {
 		return err
@@ -68,6 +71,9 @@ func (c *openCmd) Run(ctx context.Context, p *program) error {
 	}
 	key, err := c.load()
 	if err != nil {
+		return err
+	}
+	if err := p.prove(ctx, here, key); err != nil {
 		return err
 	}
 	if c.Email == "" {

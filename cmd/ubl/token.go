@@ -148,6 +148,9 @@ func (c *tokenCmd) maker(p *program, key *auth.Key) (*client, error) {
 		return nil, err
 	}
 	if here := servingOver(c.Data); here != nil && !p.given("url") && c.Profile == "" {
+		if err := p.prove(context.Background(), here, key); err != nil {
+			return nil, err
+		}
 		at.url = here.URL
 	}
 	return p.client(&target{url: at.url, token: token}), nil
