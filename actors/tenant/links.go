@@ -27,10 +27,14 @@ func (s *State) openLink(hash string, now ubl.Time) (link, error) {
 	return l, nil
 }
 
-// decideLink records a link that a node is about to print.
-func (s *State) decideLink(c ubl.OfferLink, _ actors.Moment) (*plan, error) {
+// decideLink records a link that a node is about to print. One that is there stays as it
+// is until it expires: what was used isn't open again.
+func (s *State) decideLink(c ubl.OfferLink, at actors.Moment) (*plan, error) {
 	if s.id() != ubl.CoreTenant || !c.Who.IsPlatform() {
 		return nil, ubl.Errorf(ubl.CodeForbidden, "only the platform offers links, in tenant 0")
+	}
+	if l, ok := s.Links[c.Link.Hash]; ok && l.ExpiresAt > at.Now {
+		return nil, ubl.Errorf(ubl.CodeConflict, "there is such a sign-in link already")
 	}
 	hash := ubl.Str("link_hash", c.Link.Hash)
 	return &plan{

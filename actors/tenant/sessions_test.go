@@ -343,6 +343,15 @@ func (g *gatehouse) offer(hash string) ubl.OneTimeLink {
 	return l
 }
 
+// TestLinkIsOfferedOnce: one that is there isn't offered anew before it expires, used or not.
+func TestLinkIsOfferedOnce(t *testing.T) {
+	g := openGatehouse(t)
+	g.offer("a")
+	g.Refused(ubl.CodeConflict, ubl.TenantName(ubl.CoreTenant), ubl.OfferLink{Request: g.Request(ubl.Platform()), Link: g.link("a")})
+	g.Clock.Add(10 * time.Minute)
+	g.offer("a")
+}
+
 // TestLinkIsUsedOnce: by whom it is for, in time, together with the session that
 // it begins.
 func TestLinkIsUsedOnce(t *testing.T) {

@@ -60,7 +60,7 @@ func (c *serveCmd) front(p *program, n *node, at, address string, log *slog.Logg
 		return nil, err
 	}
 	f.auth, err = auth.New(auth.Options{
-		Key: key, Issuers: issuers, Operators: c.Operator, FirstOwner: c.firstOwner(p, address), Domains: c.domains(), PublicURL: at,
+		Key: key, Issuers: issuers, Operators: c.Operator, FirstOwner: c.firstOwner(p, address), Owner: c.Owner, Domains: c.domains(), PublicURL: at,
 		Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log, Panics: n.panics, Random: p.random,
 		Count:     func(who ubl.Identity, rate ubl.Rate) error { return limiter.Of(who, netip.Addr{}).Act(rate) },
 		PrintLink: func(email, path string) { c.printConfirmation(p, email, at+path) },

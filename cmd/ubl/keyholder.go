@@ -7,14 +7,17 @@ import (
 	"ubl/transport/auth"
 )
 
-// askAsKeyholder asks a server something that only commands may which can read its key,
-// about one address.
-func (p *program) askAsKeyholder(ctx context.Context, at string, key *auth.Key, method, path, email string, answer any) error {
+// askAsKeyholder asks a server on this machine something that only commands may which can
+// read its key, about one address. The server proves before that it holds that key.
+func (p *program) askAsKeyholder(ctx context.Context, here *serving, key *auth.Key, method, path, email string, answer any) error {
+	if err := p.prove(ctx, here, key); err != nil {
+		return err
+	}
 	voucher, err := key.Voucher(path, email, p.now(), p.random)
 	if err != nil {
 		return err
 	}
-	server := p.client(&target{url: at, token: voucher})
+	server := p.client(&target{url: here.URL, token: voucher})
 	server.tries = 1
 	return server.call(ctx, method, path, nil, answer)
 }
@@ -28,7 +31,7 @@ func (c *tokenCmd) tellHome(ctx context.Context, p *program, key *auth.Key) {
 		return
 	}
 	var home auth.HomeAnswer
-	err := p.askAsKeyholder(ctx, here.URL, key, "GET", auth.HomePath, c.Email, &home)
+	err := p.askAsKeyholder(ctx, here, key, "GET", auth.HomePath, c.Email, &home)
 	email := clean(c.Email)
 	switch {
 	case err != nil || home.Member:
@@ -59,11 +62,14 @@ func (c *openCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if err := p.prove(ctx, here, key); err != nil {
+		return err
+	}
 	if c.Email == "" {
 		c.Email = here.Owner
 	}
 	var link auth.LinkAnswer
-	if err := p.askAsKeyholder(ctx, here.URL, key, "POST", auth.LinkPath, c.Email, &link); err != nil {
+	if err := p.askAsKeyholder(ctx, here, key, "POST", auth.LinkPath, c.Email, &link); err != nil {
 		return fmt.Errorf("couldn't get a link: %w", err)
 	}
 	fmt.Fprintf(p.err, "This signs in %s, once, within %d minutes.\n", clean(c.Email), link.Seconds/60)

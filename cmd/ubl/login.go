@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -88,10 +87,10 @@ func (c *loginCmd) ask(ctx context.Context, p *program, kept *profile) error {
 		return fmt.Errorf("couldn't draw a secret: %w", err)
 	}
 	secret := base64.RawURLEncoding.EncodeToString(drawn)
-	sum := sha256.Sum256([]byte(secret))
+	at := auth.Origin(kept.URL)
 	server := p.client(&target{url: kept.URL})
 	var begun auth.CLIBegun
-	body := map[string]string{"name": c.whereFrom(), "challenge": base64.RawURLEncoding.EncodeToString(sum[:])}
+	body := map[string]string{"name": c.whereFrom(), "at": at, "challenge": auth.CLIChallenge(secret, at)}
 	if err := server.call(ctx, "POST", auth.CLIBeginPath, body, &begun); err != nil {
 		return err
 	}
@@ -102,8 +101,11 @@ func (c *loginCmd) ask(ctx context.Context, p *program, kept *profile) error {
 	if strings.HasPrefix(link, "/") {
 		link = kept.URL + link
 	}
-	if checkURL(link) != nil {
+	if auth.Origin(link) == "" {
 		return errors.New("the answer is not as a UBL server's would be")
+	}
+	if !auth.SameOrigin(link, at) {
+		return elsewhereSignedIn(at, auth.Origin(link))
 	}
 	fmt.Fprintf(p.err, "Code: %s\nOpen this in the browser in which you are signed in, and see that it shows the same code:\n  %s\n", clean(begun.Code), link)
 	if c.Browser {
@@ -112,7 +114,7 @@ func (c *loginCmd) ask(ctx context.Context, p *program, kept *profile) error {
 	server.tries = 1
 	for {
 		var got auth.CLIToken
-		err := server.call(ctx, "POST", auth.CLITokenPath, map[string]string{"secret": secret}, &got)
+		err := server.call(ctx, "POST", auth.CLITokenPath, map[string]string{"secret": secret, "at": at}, &got)
 		refusal, refused := errors.AsType[*apiError](err)
 		switch {
 		case err == nil:
@@ -131,6 +133,13 @@ func (c *loginCmd) ask(ctx context.Context, p *program, kept *profile) error {
 			return thenDo(errors.New("nobody agreed in time"), `run "ubl login" again`)
 		}
 	}
+}
+
+// elsewhereSignedIn is of a server that sends people to another address than the one that was
+// asked. It may be a false one, which passes on the link of the server there.
+func elsewhereSignedIn(asked, shown string) error {
+	err := fmt.Errorf("%s says that it is %s: it would be signed in there, and may be another program that only says so", asked, clean(shown))
+	return thenDo(err, "log in at that address, if it is your server's: ubl login %s", clean(shown))
 }
 
 // whereFrom is what the person is told of who asks.

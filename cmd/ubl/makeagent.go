@@ -21,7 +21,7 @@ type madeAgent struct {
 // makeAgent has a server make a service token, lets the service into its places, and prints
 // the token as one string. Before anything is asked as the maker, the server says that they
 // are a member: else the question alone would make them one, or found a tenant.
-func (c *tokenCmd) makeAgent(ctx context.Context, p *program, key *auth.Key, at string) error {
+func (c *tokenCmd) makeAgent(ctx context.Context, p *program, key *auth.Key, at *serving) error {
 	if c.holds(0) > ubl.MaxServiceTokenTTL {
 		return usagef("--ttl is %dh at most", ubl.MaxServiceTokenTTL/time.Hour)
 	}
@@ -66,7 +66,7 @@ func (c *tokenCmd) makeAgent(ctx context.Context, p *program, key *auth.Key, at 
 }
 
 // makersTenant is the tenant that the maker is a member of.
-func (c *tokenCmd) makersTenant(ctx context.Context, p *program, key *auth.Key, at string) (ubl.TenantID, error) {
+func (c *tokenCmd) makersTenant(ctx context.Context, p *program, key *auth.Key, at *serving) (ubl.TenantID, error) {
 	var home auth.HomeAnswer
 	if err := p.askAsKeyholder(ctx, at, key, "GET", auth.HomePath, c.Email, &home); err != nil {
 		return "", fmt.Errorf("couldn't ask where %s belongs: %w", clean(c.Email), err)
@@ -75,20 +75,20 @@ func (c *tokenCmd) makersTenant(ctx context.Context, p *program, key *auth.Key, 
 		return home.TenantID, nil
 	}
 	email, service, member := clean(c.Email), clean(c.Service), "OWNER"
-	if here := servingOver(c.Data); here != nil && here.URL == at {
-		member = here.Owner
+	if at.Owner != "" { // which the server has proved
+		member = at.Owner
 	}
 	return "", thenDo(fmt.Errorf("couldn't make a token for %s: it would act in the tenant of %s, who is in none", service, email),
 		`name a member's address, as in "ubl token %s --service %s"; or sign in once as %s, which founds a tenant`, member, service, email)
 }
 
 // maker is a client as the service's maker, for as long as this takes.
-func (c *tokenCmd) maker(p *program, key *auth.Key, at string) (*client, error) {
+func (c *tokenCmd) maker(p *program, key *auth.Key, at *serving) (*client, error) {
 	token, _, err := key.Sign(auth.TokenSpec{Email: c.Email, TTL: 5 * time.Minute, Now: p.now(), Random: p.random})
 	if err != nil {
 		return nil, err
 	}
-	return p.client(&target{url: at, token: token}), nil
+	return p.client(&target{url: at.URL, token: token}), nil
 }
 
 // lookUp refuses places that the maker doesn't know, and tells of an agent that is called the

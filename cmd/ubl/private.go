@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -12,6 +13,57 @@ import (
 
 // othersMay are the bits of a mode by which others than the owner reach a file.
 const othersMay fs.FileMode = 0o077
+
+// othersWrite are the bits by which others than the owner change a file.
+const othersWrite fs.FileMode = 0o022
+
+// maxOwn bounds a file that commands read by themselves, in bytes.
+const maxOwn = 64 << 10
+
+// readOwn reads a file that this user made: one that is no link, is theirs, and whose mode has
+// none of the bits of open. The opened file is looked at, so that nobody swaps it in between.
+func readOwn(path string, open fs.FileMode) ([]byte, error) {
+	f, err := openOwn(path)
+	if err != nil {
+		return nil, fmt.Errorf("couldn't use %s: %w", path, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is no file")
+	}
+	if err == nil {
+		err = checkOwn(info, open)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("couldn't use %s: %w", path, err)
+	}
+	return io.ReadAll(io.LimitReader(f, maxOwn))
+}
+
+// ownDir refuses a directory that isn't this user's, or that others may write.
+func ownDir(dir string) error {
+	info, err := os.Stat(dir)
+	if err == nil {
+		err = checkOwn(info, othersWrite)
+	}
+	if err != nil {
+		return fmt.Errorf("couldn't use %s: %w", dir, err)
+	}
+	return nil
+}
+
+// checkOwn refuses what isn't this user's, or has a mode with bits of open.
+func checkOwn(info fs.FileInfo, open fs.FileMode) error {
+	switch {
+	case runtime.GOOS == "windows": // its files have no such owner and mode
+	case !ours(info):
+		return errors.New("it isn't yours")
+	case info.Mode().Perm()&open != 0:
+		return fmt.Errorf("it is open to others (mode %04o): run chmod go-rwx on it", info.Mode().Perm())
+	}
+	return nil
+}
 
 // tighten takes from others what an earlier version let them read: the logs of
 // Raft and the search indexes, which hold what the data does.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"net"
 	"net/url"
@@ -62,11 +63,10 @@ func (r *remote) target(p *program) (*target, error) {
 		at.profile = profiles.of(at.url)
 	}
 	if at.profile == "" {
-		here := p.serving()
-		if here == nil || !sameServer(at.url, here.URL) && !sameServer(at.url, here.At) {
-			return nil, noToken(at.url)
+		at.by, at.token, err = p.asOwner(at.url)
+		if err != nil {
+			return nil, err
 		}
-		at.by, at.token = "the key in "+here.dir, p.ownersToken(here)
 		if at.token == "" {
 			return nil, noToken(at.url)
 		}
@@ -166,20 +166,43 @@ func tokenLike(s string) bool {
 // it leaves a receipt. It holds twice as long.
 const ownersEvery = time.Hour
 
-// ownersToken is a token of the first owner of the server that runs over a directory whose
-// key we may read: the same one for an hour. It is "" where there is no key.
+// asOwner is a token of the first owner for an address, and where it comes from: "" unless the
+// server that runs over the data directory is there and has proved that it is that one.
+func (p *program) asOwner(at string) (by, token string, err error) {
+	here, err := believed(p.dataDir())
+	if here == nil || err != nil || !here.answers() {
+		return "", "", err
+	}
+	token, err = p.ownersCredential(here)
+	switch {
+	case sameServer(at, here.URL):
+	case err != nil, !sameServer(at, here.At): // another server is meant
+		return "", "", nil
+	}
+	return "the key in " + here.dir, token, err
+}
+
+// ownersToken is [program.ownersCredential], "" where there is none.
 func (p *program) ownersToken(here *serving) string {
-	key, err := auth.LoadKey(keyPath(here.dir))
-	if err != nil {
-		return ""
+	token, _ := p.ownersCredential(here)
+	return token
+}
+
+// ownersCredential is a token of the first owner of the server that runs over a directory
+// whose key we may read, once it has proved that it holds that: the same one for an hour. It
+// is "" where there is no key.
+func (p *program) ownersCredential(here *serving) (string, error) {
+	key, err := here.ownKey()
+	if key == nil || err != nil {
+		return "", err
+	}
+	if err := p.prove(context.Background(), here, key); err != nil {
+		return "", err
 	}
 	since := p.now().Truncate(ownersEvery)
 	drawn := key.Derive("token of the command line v1 " + since.UTC().Format(time.RFC3339))
 	token, _, err := key.Sign(auth.TokenSpec{Email: here.Owner, TTL: 2 * ownersEvery, Now: since, Random: bytes.NewReader(drawn)})
-	if err != nil {
-		return ""
-	}
-	return token
+	return token, err
 }
 
 var errNoHome = errors.New("there is no folder for this user's settings: set XDG_CONFIG_HOME or HOME")

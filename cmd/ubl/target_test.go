@@ -23,7 +23,7 @@ func TestOwnersTokenStaysForAnHour(t *testing.T) {
 	}
 	now := time.Date(2026, 1, 7, 12, 1, 0, 0, time.UTC)
 	p := &program{now: func() time.Time { return now }}
-	here := &serving{dir: dir, Owner: "owner@localhost"}
+	here := &serving{dir: dir, Owner: "owner@localhost", proved: true}
 	first := p.ownersToken(here)
 	now = now.Add(58 * time.Minute)
 	if first == "" || p.ownersToken(here) != first {

@@ -76,32 +76,32 @@ func (c *tokenCmd) Run(ctx context.Context, p *program) error {
 		}
 		return c.sign(ctx, p, key)
 	}
-	at, err := c.server(p)
+	at, err := c.server(ctx, p, key)
 	switch {
 	case err != nil:
 		return err
-	case at == "":
+	case at == nil:
 		return c.sign(ctx, p, key)
 	}
 	return c.makeAgent(ctx, p, key, at)
 }
 
-// server is where a service is made, "" where the key alone makes it: at the server that the
-// command line names, else at the one that runs over the data directory. What binds a
-// service is known to servers only.
-func (c *tokenCmd) server(p *program) (string, error) {
+// server is where a service is made, nil where the key alone makes it: at the server that the
+// command line names, else at the one that runs over the data directory, once that has proved
+// itself. What binds a service is known to servers only.
+func (c *tokenCmd) server(ctx context.Context, p *program, key *auth.Key) (*serving, error) {
 	named := p.given("url") || c.Profile != ""
 	if here := servingOver(c.Data); here != nil && !named && here.answers() {
-		return here.URL, nil
+		return here, p.prove(ctx, here, key)
 	}
 	if !named && !c.bind() {
-		return "", nil
+		return nil, nil
 	}
 	at, _, err := c.place(p, "")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return at.url, nil
+	return &serving{URL: at.url, proved: true}, nil // which the person has named
 }
 
 // holds is how long the token holds: as the command line says, else as is usual.

@@ -43,6 +43,8 @@ type Options struct {
 	// being in tenant 0, "" for nobody: the owner of a node alone that only its own machine
 	// reaches. It counts for whom this node itself vouches for.
 	FirstOwner string
+	// Owner is the address that the node was started for. Holders of the key are told it.
+	Owner string
 	// Domains are the mail domains that the operator of this node gave to tenants, in
 	// lower case; [ubl.LocalDomain] is among them unless it is given to another.
 	Domains map[string]ubl.TenantID
@@ -81,6 +83,7 @@ type Authenticator struct {
 	oidcBack  string               // where those send browsers back to
 	operators []string
 	first     string // the address of the first owner, who operates a node alone
+	owner, at string // what the node proves of itself to holders of its key
 	domains   map[string]ubl.TenantID
 	asker     ubl.Asker
 	feed      ubl.Feed
@@ -127,6 +130,8 @@ func New(o Options) (*Authenticator, error) {
 		providers: map[string]*provider{},
 		operators: slices.Clone(o.Operators),
 		first:     o.FirstOwner,
+		owner:     o.Owner,
+		at:        strings.TrimSuffix(o.PublicURL, "/"),
 		domains:   ownDomains(o.Domains),
 		asker:     o.Asker,
 		feed:      o.Feed,

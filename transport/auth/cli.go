@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -18,9 +19,10 @@ import (
 
 // Signing a command line in:
 //
-//	POST cli/begin    the command's name for itself and the hash of a secret that it
-//	                  keeps; the answer is the request, sealed, and a code to compare
-//	GET  /signin/cli  a page in the person's browser: who asks, the code, for whom
+//	POST cli/begin    the command's name for itself, the address that it asks, and the
+//	                  hash of that with a secret that it keeps; the answer is the
+//	                  request, sealed, and a code to compare
+//	GET  /signin/cli  a page in the person's browser: who asks what address, the code, for whom
 //	POST /signin/cli  the person agrees, with a fresh proof of who they are: tenant 0
 //	                  records a one-time link under the secret's hash
 //	POST cli/token    the command shows the secret until that link is there, and gets a
@@ -30,6 +32,10 @@ import (
 // carries the whole identity as a session's cookie does, under an audience of its own: it is
 // a bearer token, listed by its label and revoked like any other. A person who was sent a
 // stranger's request is warned by the page, which other sites' links don't open.
+//
+// A false server could pass a true one's link and code on, and take the token itself. So the
+// command opens no link but one of the address that it asked (see [SameOrigin]), and a server
+// takes no request for an address that isn't its own. A request is agreed to once.
 const (
 	// CLIBeginPath and CLITokenPath are what the command line asks, cliPath is where it
 	// sends the person.
@@ -60,6 +66,7 @@ const (
 // cliRequest is what a command asks for. It goes through the person's browser, sealed.
 type cliRequest struct {
 	Name      string   `json:"name"`
+	At        string   `json:"at"` // the origin that the command asked
 	Code      string   `json:"code"`
 	Challenge string   `json:"challenge"`
 	Ends      ubl.Time `json:"ends"`
@@ -84,9 +91,10 @@ type CLIToken struct {
 	ExpiresAt ubl.Time     `json:"expires_at"`
 }
 
-// challengeOf is the hash by which a secret is known before it is shown.
-func challengeOf(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
+// CLIChallenge is the hash by which a command's secret is known before it is shown, for the
+// origin that the command asks alone.
+func CLIChallenge(secret, at string) string {
+	sum := sha256.Sum256([]byte(secret + "\n" + at))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
@@ -102,13 +110,17 @@ func secretLike(s string) bool {
 func (a *Authenticator) beginCLI(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Name      string `json:"name"`
+		At        string `json:"at"`
 		Challenge string `json:"challenge"`
 	}
 	if err := readInto(w, r, &in); err != nil {
 		return err
 	}
 	if !secretLike(in.Challenge) {
-		return ubl.Errorf(ubl.CodeValidation, "challenge is the SHA-256 of a secret, in base64url")
+		return ubl.Errorf(ubl.CodeValidation, "challenge is the SHA-256 of a secret and the address, in base64url")
+	}
+	if err := a.ownOrigin(r, in.At); err != nil {
+		return err
 	}
 	if err := ubl.CheckName(in.Name); err != nil {
 		return err
@@ -117,7 +129,7 @@ func (a *Authenticator) beginCLI(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	plain, err := json.Marshal(cliRequest{Name: in.Name, Code: code, Challenge: in.Challenge, Ends: ubl.TimeOf(a.now().Add(cliTime))})
+	plain, err := json.Marshal(cliRequest{Name: in.Name, At: in.At, Code: code, Challenge: in.Challenge, Ends: ubl.TimeOf(a.now().Add(cliTime))})
 	if err != nil {
 		return err
 	}
@@ -166,7 +178,7 @@ func (a *Authenticator) showCLI(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := cliPage{Name: req.Name, Code: req.Code, Request: sealed}
+	page := cliPage{Name: req.Name, At: req.At, Code: req.Code, Request: sealed}
 	e, err := a.sessionOf(r)
 	switch code := ubl.CodeOf(err); {
 	case err == nil:
@@ -228,9 +240,13 @@ func (a *Authenticator) agreeCLI(w http.ResponseWriter, r *http.Request) error {
 		Request: a.request(r.Context(), ubl.Platform()),
 		Link: ubl.OneTimeLink{
 			Hash: hash, UserID: e.identity.UserID, TenantID: e.identity.TenantID, Email: e.identity.Email,
-			ExpiresAt: ubl.TimeOf(a.now().Add(cliTaken)), Sealed: grant,
+			// Known for as long as the request holds, so that nobody agrees to it again.
+			ExpiresAt: max(req.Ends, ubl.TimeOf(a.now().Add(cliTaken))), Sealed: grant,
 		},
 	})
+	if ubl.CodeOf(err) == ubl.CodeConflict {
+		return ubl.Errorf(ubl.CodeConflict, "this request was agreed to before, which counts once").Because(err)
+	}
 	if err != nil {
 		return err
 	}
@@ -243,6 +259,7 @@ func (a *Authenticator) agreeCLI(w http.ResponseWriter, r *http.Request) error {
 func (a *Authenticator) tokenForCLI(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Secret string `json:"secret"`
+		At     string `json:"at"`
 	}
 	if err := readInto(w, r, &in); err != nil {
 		return err
@@ -250,7 +267,10 @@ func (a *Authenticator) tokenForCLI(w http.ResponseWriter, r *http.Request) erro
 	if !secretLike(in.Secret) {
 		return ubl.Errorf(ubl.CodeValidation, "secret is 32 bytes in base64url")
 	}
-	hash := cliLink(challengeOf(in.Secret))
+	if err := a.ownOrigin(r, in.At); err != nil {
+		return err
+	}
+	hash := cliLink(CLIChallenge(in.Secret, in.At))
 	c, err := a.granted(r.Context(), hash)
 	if err != nil {
 		return err
@@ -297,6 +317,9 @@ func (a *Authenticator) granted(ctx context.Context, hash string) (*sessionClaim
 	plain, err := a.unseal(cliGrantSeal+hash, l.Sealed)
 	if err == nil {
 		err = json.Unmarshal(plain, c)
+	}
+	if err == nil && !a.now().Before(c.Began.Time().Add(cliTaken)) {
+		err = errors.New("the command came too late")
 	}
 	if err != nil {
 		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such sign-in").Because(err)

@@ -22,6 +22,11 @@ func secretOf(letter string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strings.Repeat(letter, 32)))
 }
 
+// beginBody is what a command line begins with.
+func beginBody(name, secret, at string) string {
+	return `{"name":"` + name + `","at":"` + at + `","challenge":"` + CLIChallenge(secret, at) + `"}`
+}
+
 // terminal is a command line that wants to be signed in. It has no cookies.
 type terminal struct {
 	*visitor
@@ -32,7 +37,7 @@ type terminal struct {
 func (d *desk) terminal(t testing.TB, letter string) *terminal {
 	t.Helper()
 	c := &terminal{visitor: d.visitor(t), secret: secretOf(letter)}
-	w := c.post(CLIBeginPath, `{"name":"ubl on laptop","challenge":"`+challengeOf(c.secret)+`"}`)
+	w := c.post(CLIBeginPath, beginBody("ubl on laptop", c.secret, d.origin))
 	if err := json.Unmarshal(w.Body.Bytes(), &c.begun); err != nil || w.Code != http.StatusOK {
 		t.Fatalf("begun: %d %s", w.Code, w.Body)
 	}
@@ -44,7 +49,7 @@ func (c *terminal) path() string { return strings.TrimPrefix(c.begun.Link, c.ori
 
 // take asks for the token.
 func (c *terminal) take() *httptest.ResponseRecorder {
-	return c.post(CLITokenPath, `{"secret":"`+c.secret+`"}`)
+	return c.post(CLITokenPath, `{"secret":"`+c.secret+`","at":"`+c.origin+`"}`)
 }
 
 // form is what the page's form sends, "" where it has none.
@@ -82,7 +87,7 @@ func TestCommandLineSignsIn(t *testing.T) {
 	}
 	before := d.head()
 	page, w = d.visitor(t).signedIn(ann).agree(c.path())
-	for _, want := range []string{"ubl on laptop", c.begun.Code, "ann@corp.example", "30 days"} {
+	for _, want := range []string{"ubl on laptop", "asked <b>" + d.origin, c.begun.Code, "ann@corp.example", "30 days"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q: %s", want, page)
 		}
@@ -159,8 +164,8 @@ func TestCommandLineIsRefused(t *testing.T) {
 		}
 	})
 	t.Run("the challenge in its place", func(t *testing.T) {
-		_, c := agreed(t)
-		c.secret = challengeOf(c.secret)
+		d, c := agreed(t)
+		c.secret = CLIChallenge(c.secret, d.origin)
 		if code, _ := saidNo(c.take()); code != ubl.CodeNotFound {
 			t.Error(code)
 		}
@@ -225,7 +230,7 @@ func TestCommandLineIsRefused(t *testing.T) {
 	})
 	t.Run("what isn't a request", func(t *testing.T) {
 		d := openDesk(t)
-		for _, body := range []string{`{}`, `{"name":"x","challenge":"short"}`, `{"name":"\u202ex","challenge":"` + challengeOf("x") + `"}`, `[]`} {
+		for _, body := range []string{`{}`, `{"name":"x","challenge":"short"}`, beginBody(`\u202ex`, "x", d.origin), beginBody("x", "x", ""), `[]`} {
 			if w := d.visitor(t).post(CLIBeginPath, body); w.Code != http.StatusUnprocessableEntity && w.Code != http.StatusBadRequest {
 				t.Errorf("%s: %d %s", body, w.Code, w.Body)
 			}
@@ -258,5 +263,75 @@ func TestCommandLinesTokenIsNoSession(t *testing.T) {
 	d.house.Clock.Add(cliTokenTime + time.Second)
 	if _, err := d.asks(got.Token); ubl.CodeOf(err) != ubl.CodeUnauthorized {
 		t.Errorf("after its end: %v", err)
+	}
+}
+
+// TestCommandLineIsAgreedToOnce: in the time of a request nobody agrees to it again, neither
+// before its command has come, nor after, nor once it is too late for that.
+func TestCommandLineIsAgreedToOnce(t *testing.T) {
+	d := openDesk(t)
+	c := d.terminal(t, "j")
+	ann, bob := d.visitor(t).signedIn(d.person("ann@corp.example")), d.visitor(t).signedIn(d.person("bob@corp.example"))
+	if _, w := ann.agree(c.path()); w == nil || w.Code != http.StatusOK {
+		t.Fatalf("agreed: %v", w)
+	}
+	again := func(when string, v *visitor) {
+		t.Helper()
+		if _, w := v.agree(c.path()); w == nil || w.Code != http.StatusConflict {
+			t.Errorf("%s: %v", when, w)
+		}
+	}
+	again("before the command has come", bob)
+	if w := c.take(); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "ann@corp.example") {
+		t.Fatalf("taken: %d %s", w.Code, w.Body)
+	}
+	again("after that", ann)
+	d.house.Clock.Add(cliTaken + time.Second)
+	again("later", ann)
+	if w := c.take(); w.Code != http.StatusNotFound {
+		t.Errorf("taken again: %d %s", w.Code, w.Body)
+	}
+}
+
+// TestCommandLineNamesTheServer: a request that was passed on by a program at another address
+// begins nothing, and a secret counts for the address alone that it was drawn for.
+func TestCommandLineNamesTheServer(t *testing.T) {
+	d := openDesk(t)
+	for _, at := range []string{"https://evil.example", "http://127.0.0.1:9", d.origin + ":444", d.origin + "/x"} {
+		if w := d.visitor(t).post(CLIBeginPath, beginBody("ubl", secretOf("k"), at)); w.Code != http.StatusForbidden && w.Code != http.StatusUnprocessableEntity && w.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", at, w.Code, w.Body)
+		}
+	}
+	c := &terminal{visitor: d.visitor(t), secret: secretOf("l")}
+	body := `{"name":"ubl","at":"` + d.origin + `","challenge":"` + CLIChallenge(c.secret, "https://evil.example") + `"}`
+	if err := json.Unmarshal(c.post(CLIBeginPath, body).Body.Bytes(), &c.begun); err != nil {
+		t.Fatal(err)
+	}
+	d.visitor(t).signedIn(d.person("ann@corp.example")).agree(c.path())
+	if w := c.take(); w.Code != http.StatusNotFound {
+		t.Errorf("a secret of another address: %d %s", w.Code, w.Body)
+	}
+}
+
+// TestSameOrigin: an origin is one however it is spelled, and so is this machine.
+func TestSameOrigin(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"https://UBL.example/ui/", "https://ubl.example:443", true},
+		{"http://localhost:8080", "http://127.0.0.1:8080/", true},
+		{"http://[::1]:8080", "http://localhost:8080", true},
+		{"http://localhost", "http://127.0.0.1:80", true},
+		{"http://localhost:8080", "http://127.0.0.1:8081", false},
+		{"http://localhost:8080", "https://localhost:8080", false},
+		{"http://localhost.evil.example:8080", "http://localhost:8080", false},
+		{"https://a.example", "http://a.example", false},
+		{"https://a.example@b.example", "https://b.example", false},
+		{"", "", false},
+	} {
+		if got := SameOrigin(c.a, c.b); got != c.want {
+			t.Errorf("%q and %q: %v", c.a, c.b, got)
+		}
 	}
 }

@@ -50,6 +50,7 @@ func (a *Authenticator) routes() []route {
 		{pattern: "GET " + confirmPath + "{code}", answer: a.showConfirm, fail: noConfirm},
 		{pattern: "POST " + confirmPath + "{code}", counts: ubl.Creations, answer: a.takeConfirm, fail: noConfirm},
 
+		{pattern: "POST " + ProofPath, answer: a.proveServer},
 		{pattern: "GET " + HomePath, answer: a.homeOfVouched},
 		{pattern: "POST " + LinkPath, counts: ubl.Creations, answer: a.linkForVouched},
 

@@ -142,7 +142,7 @@ var arrivals = map[string][]func(*testing.T, *booth) func() *httptest.ResponseRe
 		return v.posting(b.links[0], "")
 	}},
 	"POST " + CLIBeginPath: {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
-		return b.visitor(t).posting(CLIBeginPath, `{"name":"ubl","challenge":"`+challengeOf(secretOf("a"))+`"}`)
+		return b.visitor(t).posting(CLIBeginPath, beginBody("ubl", secretOf("a"), b.origin))
 	}},
 	"POST " + CLITokenPath: {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
 		c := b.terminal(t, "a")
@@ -156,6 +156,9 @@ var arrivals = map[string][]func(*testing.T, *booth) func() *httptest.ResponseRe
 		_, request, _ := strings.Cut(b.terminal(t, "a").path(), "?")
 		v := b.ann(t)
 		return func() *httptest.ResponseRecorder { return v.post(cliPath, request, asForm) }
+	}},
+	"POST " + ProofPath: {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
+		return b.visitor(t).posting(ProofPath, `{"nonce":"`+secretOf("a")+`"}`)
 	}},
 	"GET " + HomePath: {func(t *testing.T, b *booth) func() *httptest.ResponseRecorder {
 		return func() *httptest.ResponseRecorder {

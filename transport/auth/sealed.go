@@ -163,11 +163,15 @@ func (a *Authenticator) seal(name string, plain []byte) (string, error) {
 
 // unseal opens what seal has made under the name, with this key or one before it.
 func (a *Authenticator) unseal(name, value string) ([]byte, error) {
+	return a.key().unseal(name, value)
+}
+
+func (k *Key) unseal(name, value string) ([]byte, error) {
 	data, err := base64.RawURLEncoding.Strict().DecodeString(value)
 	if err != nil {
 		return nil, errors.New("the cookie is not base64url")
 	}
-	for _, key := range a.key().Derived(cookiePurpose(name)) {
+	for _, key := range k.Derived(cookiePurpose(name)) {
 		var plain []byte
 		if plain, err = unsealWith(key, data); err == nil {
 			return plain, nil
