@@ -29,7 +29,7 @@ func TestStateIsDerived(t *testing.T) {
 		if restored == 0 {
 			t.Error("no state was loaded from a snapshot")
 		}
-		filled.Want(t, "State.License.Agreement.NamedHeir", "State.License.Agreement.SealedAt") // places have those
+		filled.Want(t, "State.License.Agreement.NamedHeir", "State.License.Agreement.SealedAt", "State.License.Agreement.Mandate") // places have those, and agents
 	}()
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
