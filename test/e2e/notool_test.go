@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// TestNoSuchTool: a tool that isn't there has one code and one sentence, however it is
+// TestNoSuchTool: a tool that isn't there has one code and begins with one sentence, however it is
 // spelled and asked for.
 func TestNoSuchTool(t *testing.T) {
 	n := newNode(t)
 	owner := n.bearer("the owner", n.token("owner@localhost"))
-	const code, sentence = `"unknown_tool"`, "there is no such tool: list the tools to see their names"
+	const code, sentence = `"unknown_tool"`, "there is no such tool"
 	check := func(what string, status, want int, answer string) {
 		t.Helper()
 		if status != want || !strings.Contains(answer, code) || !strings.Contains(answer, sentence) {
