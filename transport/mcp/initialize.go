@@ -37,7 +37,7 @@ func (s *Server) initialize(w http.ResponseWriter, r *http.Request, v *visit, m 
 		return
 	}
 	v.client = p.Client.Name
-	result, err := json.Marshal(greeting{capabilities(), s.instructions(r.Context(), v), negotiate(p.Protocol), s.info})
+	result, err := json.Marshal(greeting{capabilities(v.portal), s.instructions(r.Context(), v), negotiate(p.Protocol), s.info})
 	if err != nil { // impossible: our own types
 		s.answerError(r.Context(), w, v, m.ID, err)
 		return
@@ -46,12 +46,13 @@ func (s *Server) initialize(w http.ResponseWriter, r *http.Request, v *visit, m 
 	answerWith(w, m.ID, result)
 }
 
-// capabilities are what clients are told that the server has.
-func capabilities() *sdk.ServerCapabilities {
+// capabilities are what clients are told that the server has. Our own prompts never change; those
+// of other servers do.
+func capabilities(portal bool) *sdk.ServerCapabilities {
 	return &sdk.ServerCapabilities{
 		Tools:       &sdk.ToolCapabilities{ListChanged: true},
 		Resources:   &sdk.ResourceCapabilities{ListChanged: true, Subscribe: true},
-		Prompts:     &sdk.PromptCapabilities{ListChanged: true},
+		Prompts:     &sdk.PromptCapabilities{ListChanged: portal},
 		Completions: &sdk.CompletionCapabilities{},
 	}
 }

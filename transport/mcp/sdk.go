@@ -15,7 +15,7 @@ import (
 // state it is shared by everyone; to build one costs far more than a request.
 func (s *Server) newSDK(impl *sdk.Implementation) http.Handler {
 	server := sdk.NewServer(impl, &sdk.ServerOptions{
-		Capabilities: capabilities(),
+		Capabilities: capabilities(true),
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = private },
 	})
 	if s.opts.Extra != nil {
@@ -89,7 +89,7 @@ func (s *Server) discover(ctx context.Context, v *visit, next sdk.MethodHandler,
 	}
 	result, err := next(ctx, name, req)
 	if found, ok := result.(*sdk.DiscoverResult); ok && err == nil {
-		found.Instructions = s.instructions(ctx, v)
+		found.Instructions, found.Capabilities = s.instructions(ctx, v), capabilities(v.portal)
 	}
 	return result, err
 }
