@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -179,12 +180,22 @@ func (d *doctor) signIn(ctx context.Context) finding {
 	return well("%s", found)
 }
 
+// proven is the public URL of the server that runs over the data directory, once that has proved
+// that it is that one; "" where there is none with TLS.
+func (d *doctor) proven(ctx context.Context) string {
+	if d.here == nil {
+		return ""
+	}
+	key, err := d.here.ownKey()
+	if key == nil || err != nil || d.p.prove(ctx, d.here, key) != nil || !strings.HasPrefix(d.here.At, "https://") {
+		return ""
+	}
+	return d.here.At
+}
+
 // public looks from outside, as far as this machine can.
 func (d *doctor) public(ctx context.Context) finding {
-	at := strings.TrimSuffix(d.PublicURL, "/")
-	if at == "" && d.here != nil && strings.HasPrefix(d.here.At, "https://") {
-		at = d.here.At
-	}
+	at := cmp.Or(strings.TrimSuffix(d.PublicURL, "/"), d.proven(ctx))
 	if at == "" {
 		return moot("none is given (--public-url)")
 	}

@@ -1,4 +1,4 @@
-// The command talks to a server by the client that oapi-codegen has generated of the server's
+// Command goclient talks to a server by the client that oapi-codegen has generated of the server's
 // own OpenAPI document: it lists rooms page by page, sends a message and reads it, writes a
 // document and its next version, and meets errors. It ends with "ok".
 //
