@@ -16,7 +16,9 @@ export default function ConfirmNow() {
   if (done || known.data?.fresh) return <Confirmed />;
   return (
     <Screen title="Confirm it’s you" above="/ui/more">
-      <Await of={known}>{(w) => <Ways of={w} onDone={confirmed} />}</Await>
+      <section class="section">
+        <Await of={known}>{(w) => <Ways of={w} onDone={confirmed} />}</Await>
+      </section>
     </Screen>
   );
 }
