@@ -144,6 +144,17 @@ func (p *person) reach(c control) (spot, error) {
 	return s, err
 }
 
+// leads presses a control that leads to another page, and waits until that is there. Chromium's
+// tab may crash where it is asked for the accessibility tree of a page that is just being left.
+func (p *person) leads(role, name string) {
+	p.t.Helper()
+	left := eval[float64](p, `performance.timeOrigin`)
+	p.press(role, name)
+	p.until("another page is there", func() bool {
+		return eval[bool](p, fmt.Sprintf(`performance.timeOrigin !== %v && document.readyState === 'complete'`, left))
+	})
+}
+
 // press presses a control, with a finger where there is one.
 func (p *person) press(role, name string) {
 	p.t.Helper()

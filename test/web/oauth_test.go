@@ -73,18 +73,18 @@ func TestLetAnAgentIn(t *testing.T) {
 		must(t, p.wantsIn(func() {
 			p.sees("Sign in to UBL")
 			p.fill("Your link", s.link())
-			p.press("button", "Open")
-			p.press("button", "Sign in")
+			p.leads("button", "Open")
+			p.leads("button", "Sign in")
 			p.find("heading", "Connect Harbour Robot to UBL")
 			p.examine("let-an-agent-in")
 			if scripts := eval[int](p, `document.scripts.length`); scripts > 0 {
 				t.Errorf("the page has %d scripts", scripts)
 			}
-			p.press("button", "Allow")
+			p.leads("button", "Allow")
 			p.sees("Choose at least one room or workspace")
 			p.examine("let-an-agent-in-mend")
 			p.press("checkbox", "general room…")
-			p.press("button", "Allow")
+			p.leads("button", "Allow")
 		}))
 		p.visit("/ui/rooms/r:general")
 		p.hears("hello from a robot")
@@ -100,11 +100,11 @@ func TestLetAnAgentInByProvider(t *testing.T) {
 		p := newPerson(t, s, v, "Bob")
 		p.watch.expect("a request to another host: " + at.Addr())
 		must(t, p.wantsIn(func() {
-			p.press("link", "Continue with "+at.Server.Addr)
-			p.press("button", "I am bob@corp.example")
+			p.leads("link", "Continue with "+at.Server.Addr)
+			p.leads("button", "I am bob@corp.example")
 			p.find("heading", "Connect Harbour Robot to UBL")
 			p.press("checkbox", "general room…")
-			p.press("button", "Allow")
+			p.leads("button", "Allow")
 		}))
 	})
 }
@@ -116,7 +116,7 @@ func TestDenyAnAgent(t *testing.T) {
 		p := newcomer(t, s, v)
 		err := p.wantsIn(func() {
 			p.find("heading", "Connect Harbour Robot to UBL")
-			p.press("button", "Deny")
+			p.leads("button", "Deny")
 		})
 		if err == nil {
 			t.Error("the agent came in")
@@ -142,9 +142,9 @@ func TestLetAnAgentInLater(t *testing.T) {
 			other.fill("The link", s.confirmationLink())
 			other.press("button", "Confirm")
 			other.sees("Thank you")
-			p.press("button", "Allow")
+			p.leads("button", "Allow")
 			p.sees("Your sign-in is a new one")
-			p.press("button", "Allow")
+			p.leads("button", "Allow")
 		}))
 	})
 }
