@@ -52,7 +52,7 @@ var ownSets = []oauth.Set{
 	{Name: "messenger", Says: "Read and send messages, and see who is in a room", Tools: []string{"messenger.*", "room.get", "room.join", "room.leave", "room.member.list"}, Chosen: true},
 	{Name: "office", Says: "Read and write documents, and search them", Tools: []string{"office.document.*", "office.workspace.*"}, Chosen: true},
 	{Name: "files", Says: "Read and store files", Tools: []string{"office.file.*", "office.upload.*"}},
-	{Name: "rooms", Says: "Make rooms, and change what holds in its own ones", Tools: []string{"room.*"}},
+	{Name: "rooms", Says: "Make rooms, and set the rules of those it made", Tools: []string{"room.*"}},
 	{Name: "containers", Says: "Use workspaces, wallets and other containers", Tools: []string{"container.*", "kind.list"}},
 	{Name: "agreements", Says: "Read Agreements and receipts, and answer proposals", Tools: []string{"agreement.*", "ledger.*", "receipt.get"}},
 	{Name: "models", Says: "Ask language models, at the expense of your organisation", Tools: []string{"office.llm.complete", "office.tool.call"}},
