@@ -53,8 +53,11 @@ func commands(text string) (lines []string) {
 }
 
 func subcommand(words []string) string {
-	if slices.Contains([]string{"cluster", "key", "deadletters", "file"}, words[0]) {
+	switch {
+	case slices.Contains([]string{"cluster", "key", "deadletters", "file"}, words[0]):
 		return strings.Join(words[:2], " ")
+	case words[0] == "token": // of an address: the group's usual command
+		return "token create"
 	}
 	return words[0]
 }

@@ -21,6 +21,7 @@ const (
 	exitDone    = 0
 	exitMemory  = 70
 	exitRefused = 71 // it couldn't take its limits, or there was no job
+	exitCPU     = 72
 )
 
 // RunIfChild runs a job and ends the process, where a [Runner] has started it. Every main whose

@@ -3,6 +3,7 @@ package script
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -30,24 +31,40 @@ func confine(memory, cpu uint64) error {
 	if err != nil {
 		return err
 	}
+	endAtLimit()
 	for _, l := range []struct {
-		what  int
-		limit uint64
+		what        int
+		warn, limit uint64
 	}{
-		{syscall.RLIMIT_AS, mapped + memory + slack},
-		{syscall.RLIMIT_CPU, cpu},
-		{syscall.RLIMIT_CORE, 0},
-		{syscall.RLIMIT_FSIZE, 0},
-		{syscall.RLIMIT_NOFILE, 0}, // the last: the others may open files
+		{syscall.RLIMIT_AS, mapped + memory + slack, mapped + memory + slack},
+		{syscall.RLIMIT_CPU, cpu, cpu + 1},
+		{syscall.RLIMIT_CORE, 0, 0},
+		{syscall.RLIMIT_FSIZE, 0, 0},
+		{syscall.RLIMIT_NOFILE, 0, 0}, // the last: the others may open files
 	} {
-		if err := syscall.Setrlimit(l.what, &syscall.Rlimit{Cur: l.limit, Max: l.limit}); err != nil {
+		if err := syscall.Setrlimit(l.what, &syscall.Rlimit{Cur: l.warn, Max: l.limit}); err != nil {
 			return fmt.Errorf("couldn't set limit %d: %w", l.what, err)
 		}
 	}
 	return nil
 }
 
-// yield gives all threads the least priority; those to come have it from them.
+// endAtLimit ends the process, with its reason, where the kernel warns that its processor time is
+// over. Who doesn't heed the warning is killed a second later, and a kill says no reason.
+func endAtLimit() {
+	over := make(chan os.Signal, 1)
+	signal.Notify(over, syscall.SIGXCPU)
+	go func() {
+		<-over
+		os.Exit(exitCPU)
+	}()
+}
+
+// niceness leaves a program a tenth of a processor that a server wants for itself. With the least
+// priority, 19, it would be a seventieth, and a program of a second would take minutes.
+const niceness = 10
+
+// yield lowers the priority of all threads; those to come have it from them.
 func yield() error {
 	threads, err := filepath.Glob("/proc/self/task/*")
 	if err != nil || len(threads) == 0 {
@@ -58,7 +75,7 @@ func yield() error {
 		if err != nil {
 			return err
 		}
-		if err := syscall.Setpriority(syscall.PRIO_PROCESS, id, 19); err != nil {
+		if err := syscall.Setpriority(syscall.PRIO_PROCESS, id, niceness); err != nil {
 			return fmt.Errorf("couldn't lower the priority: %w", err)
 		}
 	}

@@ -32,7 +32,7 @@
 // at a time, of at most 1 MiB, and the answer to one call.
 //
 //	wall time   the runner kills the child's process group
-//	processor   RLIMIT_CPU, and where it is allowed the least priority: others' requests go first
+//	processor   RLIMIT_CPU, and where it is allowed a low priority: others' requests go first
 //	memory      the child watches itself and ends; RLIMIT_AS ends it where that comes too late
 //	files       RLIMIT_NOFILE 0: neither a file nor a connection can be opened any more
 //	the rest    an empty environment, no files but its two pipes and a third for its last words:

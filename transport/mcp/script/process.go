@@ -111,7 +111,7 @@ func (c *process) autopsy(cpu time.Duration) Reason {
 		return StoppedMemory
 	case said("stack exceeds"), said("stack overflow"):
 		return StoppedStack
-	case state.UserTime()+state.SystemTime() > cpu-cpu/10:
+	case state.ExitCode() == exitCPU, state.UserTime()+state.SystemTime() > cpu:
 		return StoppedCPU
 	case state.String() == "signal: killed": // by a kernel that had no memory left
 		return StoppedMemory
