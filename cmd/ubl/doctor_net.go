@@ -48,6 +48,8 @@ func (d *doctor) port(context.Context) finding {
 	}
 	ln, err := net.Listen("tcp", d.Listen)
 	switch {
+	case errors.Is(err, syscall.EADDRINUSE) && d.unknown != nil:
+		return moot("%s is taken, perhaps by the server that runs over %s", d.Listen, d.Data)
 	case errors.Is(err, syscall.EADDRINUSE):
 		return broken("stop the program that listens there (ss -ltnp names it), or start the server with another --listen", "another program listens on %s", d.Listen)
 	case errors.Is(err, syscall.EACCES):
@@ -61,6 +63,9 @@ func (d *doctor) port(context.Context) finding {
 
 // server asks the one that commands ask how it is.
 func (d *doctor) server(ctx context.Context) finding {
+	if d.at == nil {
+		return moot("the one that runs over %s can't be told", d.Data)
+	}
 	about, err := askAbout(ctx, d.at.url)
 	if err != nil {
 		next := nextStep(err)
