@@ -75,7 +75,7 @@ func (d *doctor) server(ctx context.Context) finding {
 		return broken(next, "%s: %v", d.at.url, err)
 	}
 	d.told = about
-	if err := askHealth(ctx, d.at.url+"/readyz"); err != nil {
+	if err := d.p.client(&target{url: d.at.url}).health(ctx, "/readyz"); err != nil {
 		return broken("it says itself what is wrong; the runbook has what to do", "%s runs, and isn't ready: %v", d.at.url, err)
 	}
 	return well("%s is ready", d.at.url)
@@ -113,8 +113,7 @@ func getJSON(ctx context.Context, address string, status int, into any) error {
 	if err != nil {
 		return err
 	}
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Do(r)
+	resp, err := (&http.Client{CheckRedirect: stay}).Do(r)
 	if err != nil {
 		return fmt.Errorf("couldn't reach it: %w", reason(err))
 	}
@@ -218,7 +217,7 @@ func (d *doctor) public(ctx context.Context) finding {
 	switch {
 	case err != nil:
 		return broken("see the proxy's certificate", "%s: %v", at, err)
-	case ends.IsZero() && !loopback(net.JoinHostPort(hostOf(strings.TrimPrefix(at, "http://")), "0")):
+	case ends.IsZero() && !localHost(hostOf(strings.TrimPrefix(at, "http://"))):
 		return odd("put a proxy with TLS in front, and name it with --public-url https://…", "%s answers, without TLS", at)
 	case !ends.IsZero() && time.Until(ends) < endsSoon:
 		return odd("renew the proxy's certificate", "%s answers; its certificate ends %s", at, ends.Local().Format(time.DateOnly))

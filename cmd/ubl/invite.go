@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/url"
 	"time"
 
@@ -54,7 +53,7 @@ func (c *inviteCmd) Run(ctx context.Context, p *program) error {
 	}
 	_, err = fmt.Fprintf(p.out, "%s may come in as %s, once, until %s. The link proves no address: who comes by it is shown as unproven. It is shown this one time:\n%s\n",
 		clean(i.Email), i.Role, local(i.ExpiresAt), clean(*answer.Link))
-	if u, parsed := url.Parse(*answer.Link); parsed == nil && loopback(net.JoinHostPort(u.Hostname(), "0")) {
+	if u, parsed := url.Parse(*answer.Link); parsed == nil && localHost(u.Hostname()) {
 		fmt.Fprintln(p.err, "The link works on this machine only. For other machines, start the server with --public-url URL.")
 	}
 	return err

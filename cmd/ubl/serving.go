@@ -157,7 +157,7 @@ func (s *serving) answers() bool {
 // onLoopback reports whether an address is one of this machine alone.
 func onLoopback(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && checkURL(address) == nil && loopback(net.JoinHostPort(u.Hostname(), "0"))
+	return err == nil && checkURL(address) == nil && localHost(u.Hostname())
 }
 
 // offline is the data directory that a command reads itself, "" where a server runs over one

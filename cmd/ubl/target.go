@@ -119,7 +119,7 @@ func checkURL(address string) error {
 		return err
 	}
 	scheme := "https://"
-	if loopback(net.JoinHostPort(hostOf(address), "0")) {
+	if localHost(hostOf(address)) {
 		scheme = "http://"
 	}
 	return thenDo(err, "write %s%s", scheme, clean(address))
