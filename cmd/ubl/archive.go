@@ -123,14 +123,19 @@ func (a *archive) create(path string) (*lines, error) {
 // add writes values, one a line.
 func (l *lines) add(values ...json.RawMessage) error {
 	for _, v := range values {
-		n, err := fmt.Fprintf(l.w, "%s\n", v)
-		if err != nil {
+		if _, err := fmt.Fprintf(l, "%s\n", v); err != nil {
 			return err
 		}
 		l.n++
-		l.size += int64(n)
 	}
 	return nil
+}
+
+// Write writes what comes as lines already.
+func (l *lines) Write(b []byte) (int, error) {
+	n, err := l.w.Write(b)
+	l.size += int64(n)
+	return n, err
 }
 
 // close ends a file and puts it into the manifest; err is what came before.
@@ -264,11 +269,7 @@ func (a *archive) ledger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	counted := &counted{w: l.w, tell: func(n int64) { l.size = n }}
-	c := &exportCmd{Quiet: true}
-	out := bufio.NewWriterSize(counted, 64<<10)
-	err = c.copy(ctx, a.server, out, a.manifest.TenantID, a.silent)
-	return a.close(l, errors.Join(err, out.Flush()))
+	return a.close(l, a.server.ledger(ctx, l, a.manifest.TenantID, a.silent))
 }
 
 // finish writes the manifest, which makes the archive whole.
