@@ -29,16 +29,16 @@ func (c *inviteCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	key, err := ubl.NewRequestID(p.random)
+	body := map[string]any{"email": c.Email, "role": c.Role, "ttl_hours": int(ttl / time.Hour)}
+	raw, err := server.act(ctx, p, "POST", "/api/invitations", body, "")
 	if err != nil {
 		return err
 	}
-	body := map[string]any{"email": c.Email, "role": c.Role, "ttl_hours": int(ttl / time.Hour), "client_request_id": key}
-	var answer struct {
+	answer, err := formed[struct {
 		Invitation json.RawMessage `json:"invitation"`
 		Link       *string         `json:"link"`
-	}
-	if err := server.call(ctx, "POST", "/api/invitations", body, &answer); err != nil {
+	}]("an invitation", raw)
+	if err != nil {
 		return err
 	}
 	i, err := formed[ubl.Invitation]("an invitation", answer.Invitation)
