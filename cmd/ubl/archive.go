@@ -123,20 +123,25 @@ func (a *archive) create(path string) (*lines, error) {
 // add writes values, one a line.
 func (l *lines) add(values ...json.RawMessage) error {
 	for _, v := range values {
-		n, err := fmt.Fprintf(l.w, "%s\n", v)
-		if err != nil {
+		if _, err := fmt.Fprintf(l, "%s\n", v); err != nil {
 			return err
 		}
 		l.n++
-		l.size += int64(n)
 	}
 	return nil
+}
+
+// Write writes what comes as lines already.
+func (l *lines) Write(b []byte) (int, error) {
+	n, err := l.w.Write(b)
+	l.size += int64(n)
+	return n, err
 }
 
 // close ends a file and puts it into the manifest; err is what came before.
 func (a *archive) close(l *lines, err error) error {
 	if err = errors.Join(err, l.w.Flush(), l.f.Sync(), l.f.Close()); err != nil {
-		return fmt.Errorf("couldn't write %s: %w", l.path, err)
+		return err
 	}
 	a.manifest.Files = append(a.manifest.Files, archived{l.path, l.size, hex.EncodeToString(l.hash.Sum(nil)), l.n})
 	a.progress.at(int64(len(a.manifest.Files)), unknown)
@@ -157,7 +162,8 @@ func (a *archive) write(path string, values ...json.RawMessage) error {
 func (a *archive) get(ctx context.Context, id, path, member string) (value json.RawMessage, left bool, err error) {
 	var answer map[string]json.RawMessage
 	err = a.server.call(ctx, "GET", path, nil, &answer)
-	return answer[member], a.leave(id, &err), err
+	left = a.leave(id, &err)
+	return answer[member], left, err
 }
 
 // leave puts what may not be read on the list, and takes the error away.
@@ -177,15 +183,19 @@ func (a *archive) leave(id string, err *error) bool {
 
 // tenant writes the tenant itself, and who is in it.
 func (a *archive) tenant(ctx context.Context) error {
-	tenant, _, err := a.get(ctx, string(a.manifest.TenantID), "/api/tenant", "tenant")
+	id := string(a.manifest.TenantID)
+	tenant, left, err := a.get(ctx, id, "/api/tenant", "tenant")
+	if err == nil && !left {
+		err = a.write("tenant.json", tenant)
+	}
 	if err != nil {
 		return err
 	}
 	now, former, err := a.server.members(ctx)
-	if err != nil {
+	if a.leave(id, &err) || err != nil {
 		return err
 	}
-	return errors.Join(a.write("tenant.json", tenant), a.write("members.jsonl", now...), a.write("former-members.jsonl", former...))
+	return errors.Join(a.write("members.jsonl", now...), a.write("former-members.jsonl", former...))
 }
 
 // rooms writes each room that the exporter is in, with its members and its whole timeline.
@@ -246,7 +256,8 @@ func (a *archive) timeline(ctx context.Context, room ubl.RoomID) error {
 			NextCursor *int64            `json:"next_cursor"`
 		}
 		path := fmt.Sprintf("/api/rooms/%s/entries?limit=%d&from=%d", room, historyPage, from)
-		if err = a.server.call(ctx, "GET", path, nil, &page); err != nil {
+		err = a.server.call(ctx, "GET", path, nil, &page)
+		if a.leave(string(room), &err) || err != nil {
 			break
 		}
 		err = l.add(page.Entries...)
@@ -264,11 +275,7 @@ func (a *archive) ledger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	counted := &counted{w: l.w, tell: func(n int64) { l.size = n }}
-	c := &exportCmd{Quiet: true}
-	out := bufio.NewWriterSize(counted, 64<<10)
-	err = c.copy(ctx, a.server, out, a.manifest.TenantID, a.silent)
-	return a.close(l, errors.Join(err, out.Flush()))
+	return a.close(l, a.server.ledger(ctx, l, a.manifest.TenantID, a.silent))
 }
 
 // finish writes the manifest, which makes the archive whole.

@@ -70,7 +70,7 @@ func (a *archive) contents(ctx context.Context, in ubl.ContainerID, documents, f
 	for _, raw := range list {
 		d, err := formed[ubl.Document]("a document", raw)
 		if err == nil {
-			err = a.versions(ctx, path+"/documents/"+url.PathEscape(string(d.DocumentID)), d.Version, documents)
+			err = a.versions(ctx, path+"/documents/", d, documents)
 		}
 		if err != nil {
 			return err
@@ -83,7 +83,7 @@ func (a *archive) contents(ctx context.Context, in ubl.ContainerID, documents, f
 	for _, raw := range list {
 		f, err := formed[ubl.File]("a file", raw)
 		if err == nil {
-			err = a.blob(ctx, path+"/files/"+url.PathEscape(string(f.FileID))+"/content", f)
+			err = a.blob(ctx, path+"/files/", f)
 		}
 		if err == nil {
 			err = files.add(raw)
@@ -96,12 +96,14 @@ func (a *archive) contents(ctx context.Context, in ubl.ContainerID, documents, f
 }
 
 // versions writes every version of a document with its content, the oldest first.
-func (a *archive) versions(ctx context.Context, path string, newest int64, documents *lines) error {
-	for v := int64(1); v <= newest; v++ {
+func (a *archive) versions(ctx context.Context, below string, d ubl.Document, documents *lines) error {
+	path := below + url.PathEscape(string(d.DocumentID)) + "?version="
+	for v := int64(1); v <= d.Version; v++ {
 		var answer struct {
 			Document json.RawMessage `json:"document"`
 		}
-		if err := a.server.call(ctx, "GET", path+"?version="+strconv.FormatInt(v, 10), nil, &answer); err != nil {
+		err := a.server.call(ctx, "GET", path+strconv.FormatInt(v, 10), nil, &answer)
+		if a.leave(string(d.DocumentID), &err) || err != nil {
 			return err
 		}
 		if err := documents.add(answer.Document); err != nil {
@@ -113,7 +115,7 @@ func (a *archive) versions(ctx context.Context, path string, newest int64, docum
 
 // blob keeps a file's content under its hash, once however many files have it. What comes
 // is held against the hash.
-func (a *archive) blob(ctx context.Context, path string, f ubl.File) error {
+func (a *archive) blob(ctx context.Context, below string, f ubl.File) error {
 	if !f.SHA256.Valid() || f.Bytes < 0 {
 		return errors.New("the server sent a file of another form")
 	}
@@ -125,8 +127,12 @@ func (a *archive) blob(ctx context.Context, path string, f ubl.File) error {
 	if err := os.MkdirAll(filepath.Dir(full), 0o700); err != nil {
 		return err
 	}
-	r := &receiving{client: a.server, path: path, of: f, progress: a.silent, hash: sha256.New()}
-	if err := r.into(ctx, full); err != nil {
+	r := &receiving{client: a.server, path: below + url.PathEscape(string(f.FileID)) + "/content", of: f, progress: a.silent, hash: sha256.New()}
+	err := r.into(ctx, full)
+	if a.leave(string(f.FileID), &err) {
+		return os.Remove(r.partOf(full))
+	}
+	if err != nil {
 		return err
 	}
 	a.manifest.Files = append(a.manifest.Files, archived{Path: name, Bytes: f.Bytes, SHA256: string(f.SHA256)})

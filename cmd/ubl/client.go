@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -56,7 +57,7 @@ func (r *remote) client(p *program) (*client, error) {
 
 // client makes a client of a target.
 func (p *program) client(at *target) *client {
-	if u, err := url.Parse(at.url); at.token != "" && err == nil && u.Scheme == "http" && !loopback(net.JoinHostPort(u.Hostname(), "0")) {
+	if u, err := url.Parse(at.url); at.token != "" && err == nil && u.Scheme == "http" && !localHost(u.Hostname()) {
 		fmt.Fprintln(p.err, "ubl: warning: the token travels without TLS")
 	}
 	return &client{base: at.url, token: at.token, pause: pause, err: p.err, tries: tries, http: &http.Client{
@@ -66,10 +67,13 @@ func (p *program) client(at *target) *client {
 			TLSHandshakeTimeout:   10 * time.Second,
 			ResponseHeaderTimeout: time.Minute,
 		},
-		// A redirect would carry the token to wherever it points.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		CheckRedirect: stay,
 	}}
 }
+
+// stay follows no redirect: it leads to somebody else, who isn't to have the token, and whose
+// health says nothing.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // apiError is an error that the server answered.
 type apiError struct {
@@ -84,20 +88,11 @@ func (e *apiError) Error() string {
 		said = strings.TrimSuffix(said, "; see details") // they follow
 	}
 	b.WriteString(clean(said))
-	for _, where := range sortedKeys(e.body.Error.Details) {
+	for _, where := range slices.Sorted(maps.Keys(e.body.Error.Details)) {
 		fmt.Fprintf(&b, "; %s: %s", clean(where), clean(e.body.Error.Details[where]))
 	}
 	fmt.Fprintf(&b, " (%s, request %s)", clean(string(e.body.Error.Code)), clean(e.body.RequestID))
 	return b.String()
-}
-
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // errorOf reads an answer that is none of the good ones.

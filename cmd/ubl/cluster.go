@@ -123,7 +123,7 @@ func (c *client) knows(ctx context.Context, refused error) error {
 	if e, ok := errors.AsType[*apiError](refused); !ok || e.status != http.StatusServiceUnavailable {
 		return nil
 	}
-	if err := askHealth(ctx, c.base+"/readyz"); err != nil {
+	if err := c.health(ctx, "/readyz"); err != nil {
 		return fmt.Errorf("the node isn't ready: %w", err)
 	}
 	return nil

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -151,16 +150,7 @@ func TestClusterRemove(t *testing.T) {
 
 // TestNodeAlone is one node that leads every partition.
 func TestNodeAlone(t *testing.T) {
-	p := &program{now: testNow, random: &counter64{}}
-	n, err := p.openNode(t.TempDir(), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := n.close(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}()
+	n := opened(t, &program{now: testNow, random: &counter64{}}, t.TempDir())
 	s, err := n.operators().Status(t.Context())
 	if err != nil || len(s.Nodes) != 1 || !ubl.ValidNodeID(s.NodeID) || s.Nodes[0].Leads != len(s.Partitions) || len(s.Partitions) != n.store.Partitions() || leaderless(s) != nil {
 		t.Errorf("the node stands as %+v: %v", s, err)

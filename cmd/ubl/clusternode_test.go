@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"log/slog"
 	"testing"
 
 	"ubl"
@@ -11,16 +10,7 @@ import (
 // TestChangesAreReceiptedOnce: who lets a node in, or takes it out, may have to
 // say so again, and another may after them; a wiped disk is another server.
 func TestChangesAreReceiptedOnce(t *testing.T) {
-	p := &program{now: testNow, random: &counter64{}}
-	n, err := p.openNode(t.TempDir(), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := n.close(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}()
+	n := opened(t, &program{now: testNow, random: &counter64{}}, t.TempDir())
 	for _, c := range []struct {
 		server string
 		in     bool

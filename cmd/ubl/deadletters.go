@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"ubl"
 )
@@ -55,10 +54,5 @@ func (c *deadLettersRedriveCmd) Run(ctx context.Context, p *program) error {
 	if err := server.call(ctx, "POST", "/api/dead-letters/redrive", body, &answer); err != nil {
 		return err
 	}
-	if c.JSON {
-		_, err = fmt.Fprintf(p.out, "%s\n", answer)
-	} else {
-		_, err = fmt.Fprintf(p.out, "%s of %s is tried again.\n", clean(c.Key), clean(c.Subject))
-	}
-	return err
+	return c.say(p.out, answer, "%s of %s is tried again.", c.Key, c.Subject)
 }

@@ -57,10 +57,11 @@ func moot(found string, args ...any) finding {
 // doctor is one visit.
 type doctor struct {
 	*doctorCmd
-	p    *program
-	here *serving // the server that runs over the data directory; nil for none
-	at   *target  // the server that commands ask
-	told *told    // what that says of itself; nil where it doesn't answer
+	p       *program
+	here    *serving // the server that runs over the data directory; nil for none
+	unknown error    // why nobody can say whether one does; nil where that is known
+	at      *target  // the server that commands ask; nil where that is the unknown one
+	told    *told    // what that says of itself; nil where it doesn't answer
 }
 
 // checks are all of them, in the order in which they are told. Later ones stand on what
@@ -90,10 +91,8 @@ func (d *doctor) checks() []struct {
 
 // Run tells what each check found. It fails where one did; what is merely odd is no failure.
 func (c *doctorCmd) Run(ctx context.Context, p *program) error {
-	d := &doctor{doctorCmd: c, p: p, here: servingOver(c.Data)}
-	if d.here != nil && !d.here.answers() {
-		d.here = nil
-	}
+	d := &doctor{doctorCmd: c, p: p}
+	d.here, d.unknown = running(c.Data)
 	if err := d.find(); err != nil {
 		return err
 	}
@@ -115,9 +114,14 @@ func (c *doctorCmd) Run(ctx context.Context, p *program) error {
 // find is which server to look at: the one over the directory that --data names, else the
 // one that commands ask. It can be looked at without a sign-in, too.
 func (d *doctor) find() (err error) {
-	if d.here != nil && d.p.given("data") && !d.p.given("url") && d.Profile == "" {
-		d.at = &target{url: d.here.URL, token: d.p.ownersToken(d.here), by: "the key in " + d.here.dir}
-		return nil
+	if d.p.given("data") && !d.p.given("url") && d.Profile == "" {
+		switch {
+		case d.unknown != nil:
+			return nil
+		case d.here != nil:
+			d.at = &target{url: d.here.URL, token: d.p.ownersToken(d.here), by: "the key in " + d.here.dir}
+			return nil
+		}
 	}
 	if d.at, err = d.target(d.p); err != nil {
 		d.at, _, err = d.place(d.p, "")

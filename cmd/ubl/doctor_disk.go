@@ -43,6 +43,8 @@ func (d *doctor) directory(context.Context) finding {
 		return broken("run this as the user that the server runs as", "%s can't be looked at: %v", d.Data, err)
 	case !d.held():
 		return odd("say with --data where a server keeps its data", "%s is not a data directory", d.Data)
+	case d.unknown != nil:
+		return broken(nextStep(d.unknown), "%v", d.unknown)
 	case info.Mode().Perm()&0o002 != 0:
 		return broken("chmod 700 "+quoted(d.Data), "anybody on this machine may write into %s", d.Data)
 	case info.Mode().Perm()&othersMay != 0:

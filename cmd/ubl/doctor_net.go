@@ -48,6 +48,8 @@ func (d *doctor) port(context.Context) finding {
 	}
 	ln, err := net.Listen("tcp", d.Listen)
 	switch {
+	case errors.Is(err, syscall.EADDRINUSE) && d.unknown != nil:
+		return moot("%s is taken, perhaps by the server that runs over %s", d.Listen, d.Data)
 	case errors.Is(err, syscall.EADDRINUSE):
 		return broken("stop the program that listens there (ss -ltnp names it), or start the server with another --listen", "another program listens on %s", d.Listen)
 	case errors.Is(err, syscall.EACCES):
@@ -61,6 +63,9 @@ func (d *doctor) port(context.Context) finding {
 
 // server asks the one that commands ask how it is.
 func (d *doctor) server(ctx context.Context) finding {
+	if d.at == nil {
+		return moot("the one that runs over %s can't be told", d.Data)
+	}
 	about, err := askAbout(ctx, d.at.url)
 	if err != nil {
 		next := nextStep(err)
@@ -70,7 +75,7 @@ func (d *doctor) server(ctx context.Context) finding {
 		return broken(next, "%s: %v", d.at.url, err)
 	}
 	d.told = about
-	if err := askHealth(ctx, d.at.url+"/readyz"); err != nil {
+	if err := d.p.client(&target{url: d.at.url}).health(ctx, "/readyz"); err != nil {
 		return broken("it says itself what is wrong; the runbook has what to do", "%s runs, and isn't ready: %v", d.at.url, err)
 	}
 	return well("%s is ready", d.at.url)
@@ -108,8 +113,7 @@ func getJSON(ctx context.Context, address string, status int, into any) error {
 	if err != nil {
 		return err
 	}
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Do(r)
+	resp, err := (&http.Client{CheckRedirect: stay}).Do(r)
 	if err != nil {
 		return fmt.Errorf("couldn't reach it: %w", reason(err))
 	}
@@ -213,7 +217,7 @@ func (d *doctor) public(ctx context.Context) finding {
 	switch {
 	case err != nil:
 		return broken("see the proxy's certificate", "%s: %v", at, err)
-	case ends.IsZero() && !loopback(net.JoinHostPort(hostOf(strings.TrimPrefix(at, "http://")), "0")):
+	case ends.IsZero() && !localHost(hostOf(strings.TrimPrefix(at, "http://"))):
 		return odd("put a proxy with TLS in front, and name it with --public-url https://…", "%s answers, without TLS", at)
 	case !ends.IsZero() && time.Until(ends) < endsSoon:
 		return odd("renew the proxy's certificate", "%s answers; its certificate ends %s", at, ends.Local().Format(time.DateOnly))

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/url"
 
@@ -77,7 +76,7 @@ func (c *domainsListCmd) Run(ctx context.Context, p *program) error {
 
 // Run prints the record.
 func (c *domainsClaimCmd) Run(ctx context.Context, p *program) error {
-	d, err := c.act(ctx, p, c.format, "POST", "/api/domains", map[string]any{"domain": c.Domain})
+	d, err := c.domain(ctx, p, c.format, "POST", "/api/domains", map[string]any{"domain": c.Domain})
 	if err != nil || d == nil {
 		return err
 	}
@@ -91,7 +90,7 @@ func (c *domainsClaimCmd) Run(ctx context.Context, p *program) error {
 
 // Run says that the domain is verified, or fails with what is missing.
 func (c *domainsVerifyCmd) Run(ctx context.Context, p *program) error {
-	d, err := c.act(ctx, p, c.format, "POST", "/api/domains/"+url.PathEscape(c.Domain)+"/verify", map[string]any{})
+	d, err := c.domain(ctx, p, c.format, "POST", "/api/domains/"+url.PathEscape(c.Domain)+"/verify", nil)
 	if err != nil || d == nil {
 		return err
 	}
@@ -101,7 +100,7 @@ func (c *domainsVerifyCmd) Run(ctx context.Context, p *program) error {
 
 // Run says what was released.
 func (c *domainsReleaseCmd) Run(ctx context.Context, p *program) error {
-	d, err := c.act(ctx, p, c.format, "DELETE", "/api/domains/"+url.PathEscape(c.Domain), nil)
+	d, err := c.domain(ctx, p, c.format, "DELETE", "/api/domains/"+url.PathEscape(c.Domain), nil)
 	if err != nil || d == nil {
 		return err
 	}
@@ -109,30 +108,20 @@ func (c *domainsReleaseCmd) Run(ctx context.Context, p *program) error {
 	return err
 }
 
-// act asks for a change of one domain under a key of its own. It answers nil where the
-// domain was written as JSON.
-func (c *remote) act(ctx context.Context, p *program, f format, method, path string, body map[string]any) (*domain, error) {
+// domain asks for a change of one. It answers nil where that was written as JSON.
+func (c *remote) domain(ctx context.Context, p *program, f format, method, path string, body map[string]any) (*domain, error) {
 	server, err := c.client(p)
 	if err != nil {
 		return nil, err
 	}
-	var sent any
-	if body != nil {
-		if body["client_request_id"], err = ubl.NewRequestID(p.random); err != nil {
-			return nil, err
-		}
-		sent = body
-	}
-	var answer struct {
-		Domain json.RawMessage `json:"domain"`
-	}
-	if err := server.call(ctx, method, path, sent, &answer); err != nil {
+	answer, err := server.act(ctx, p, method, path, body, "domain")
+	if err != nil {
 		return nil, err
 	}
 	if f.JSON {
-		_, err := fmt.Fprintf(p.out, "%s\n", answer.Domain)
+		_, err := fmt.Fprintf(p.out, "%s\n", answer)
 		return nil, err
 	}
-	d, err := formed[domain]("a domain", answer.Domain)
+	d, err := formed[domain]("a domain", answer)
 	return &d, err
 }

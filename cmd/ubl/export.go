@@ -68,17 +68,17 @@ func (c *exportCmd) Run(ctx context.Context, p *program) error {
 }
 
 // online copies what the server exports, line by line.
-func (c *exportCmd) online(ctx context.Context, p *program, out *bufio.Writer, tenant ubl.TenantID, g *progress) error {
+func (c *exportCmd) online(ctx context.Context, p *program, out io.Writer, tenant ubl.TenantID, g *progress) error {
 	server, err := c.client(p)
 	if err != nil {
 		return err
 	}
-	return c.copy(ctx, server, out, tenant, g)
+	return server.ledger(ctx, out, tenant, g)
 }
 
-// copy copies a server's ledger.
-func (c *exportCmd) copy(ctx context.Context, server *client, out *bufio.Writer, tenant ubl.TenantID, g *progress) error {
-	resp, err := server.open(ctx, "GET", "/api/export", http.NoBody)
+// ledger copies the server's ledger, which has to be the tenant's, "" for any.
+func (c *client) ledger(ctx context.Context, out io.Writer, tenant ubl.TenantID, g *progress) error {
+	resp, err := c.open(ctx, "GET", "/api/export", http.NoBody)
 	if err != nil {
 		return err
 	}

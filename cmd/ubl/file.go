@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"strings"
 
@@ -95,14 +94,9 @@ func (c *client) tellFile(ctx context.Context, p *program, method, path string, 
 	if err := c.call(ctx, method, path, body, &answer); err != nil {
 		return err
 	}
-	if f.JSON {
-		_, err := fmt.Fprintf(p.out, "%s\n", answer.File)
-		return err
-	}
 	file, err := formed[ubl.File]("a file", answer.File)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.out, "%s %s (%s, %d bytes), receipt %d %s\n", done, clean(string(file.FileID)), clean(file.Name), file.Bytes, answer.Receipt.Seq, clean(answer.Receipt.HeadHash))
-	return err
+	return f.say(p.out, answer.File, "%s %s (%s, %d bytes), receipt %d %s", done, file.FileID, file.Name, file.Bytes, answer.Receipt.Seq, answer.Receipt.HeadHash)
 }

@@ -86,7 +86,7 @@ func (r *receiving) into(ctx context.Context, name string) (err error) {
 	if _, err := os.Lstat(name); err == nil {
 		return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
 	}
-	part := name + "." + string(r.of.SHA256[:16]) + ".part" // of this content and no other's
+	part := r.partOf(name)
 	f, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -112,6 +112,11 @@ func (r *receiving) into(ctx context.Context, name string) (err error) {
 		return err
 	}
 	return errors.Join(os.Remove(part), durable.Sync(filepath.Dir(name)))
+}
+
+// partOf is where what there is of the content waits for the rest; no other content has that place.
+func (r *receiving) partOf(name string) string {
+	return name + "." + string(r.of.SHA256[:16]) + ".part"
 }
 
 // errOther is of a content that isn't the file's.

@@ -138,19 +138,14 @@ type gate struct {
 func newGate(t *testing.T) *gate {
 	t.Helper()
 	p := &program{now: testNow, random: &counter64{}}
-	log := slog.New(slog.DiscardHandler)
 	c := &serveCmd{Data: t.TempDir(), Owner: "owner@localhost", Operator: []string{"ops@acme.com"}}
-	n, err := p.openNode(c.Data, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = n.close(context.Background()) })
+	n := opened(t, p, c.Data)
 	if err := n.bootstrap(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	g := &gate{witness: &witness{Visitor: n.asker}}
 	n.asker = g.witness
-	f, err := c.front(p, n, "http://127.0.0.1", "127.0.0.1:80", log)
+	f, err := c.front(p, n, "http://127.0.0.1", "127.0.0.1:80", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

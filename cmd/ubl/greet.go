@@ -118,8 +118,13 @@ func tellReady(log *slog.Logger, again func(context.Context) error) func(context
 // loopback reports whether an address is on this machine only.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
+	return err == nil && localHost(host)
+}
+
+// localHost reports whether a host is this machine, by a name or an address that leads nowhere else.
+func localHost(host string) bool {
 	ip := net.ParseIP(host)
-	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // quoted is a path as a shell takes it.

@@ -32,7 +32,7 @@ func (c *healthCmd) Run(ctx context.Context, p *program) error {
 	if c.Live {
 		path, word = "/healthz", "alive"
 	}
-	if err := c.persist(ctx, p, at.url+path); err != nil {
+	if err := c.persist(ctx, p, p.client(&target{url: at.url}), path); err != nil {
 		return fmt.Errorf("not %s: %w", word, err)
 	}
 	_, err = fmt.Fprintln(p.out, word)
@@ -40,28 +40,22 @@ func (c *healthCmd) Run(ctx context.Context, p *program) error {
 }
 
 // persist asks until the answer is yes or the patience ends.
-func (c *healthCmd) persist(ctx context.Context, p *program, url string) error {
+func (c *healthCmd) persist(ctx context.Context, p *program, server *client, path string) error {
 	for end := p.now().Add(c.Wait); ; {
-		err := askHealth(ctx, url)
+		err := server.health(ctx, path)
 		if err == nil || !p.now().Before(end) || !every(ctx, healthPause) {
 			return err
 		}
 	}
 }
 
-// askHealth asks once. The server's own words say why not.
-func askHealth(ctx context.Context, url string) error {
+// health asks once. The server's own words say why not.
+func (c *client) health(ctx context.Context, path string) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	resp, err := c.open(ctx, http.MethodGet, path, http.NoBody)
 	if err != nil {
 		return err
-	}
-	// A redirect leads to somebody else, whose health says nothing.
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Do(r)
-	if err != nil {
-		return fmt.Errorf("couldn't reach the server: %w", reason(err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {

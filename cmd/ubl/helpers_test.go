@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -32,6 +34,21 @@ func testKey(t *testing.T, p *program) *auth.Key {
 		t.Fatal(err)
 	}
 	return key
+}
+
+// opened is a node over a directory, until the test ends.
+func opened(t *testing.T, p *program, dir string) *node {
+	t.Helper()
+	n, err := p.openNode(dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := n.close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return n
 }
 
 // texts is what a room of tenant 0 tells.

@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/url"
 	"strings"
 
@@ -68,22 +66,15 @@ func (c *invitationsRevokeCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	var answer struct {
-		Invitation json.RawMessage `json:"invitation"`
-	}
-	if err := server.call(ctx, "DELETE", "/api/invitations/"+url.PathEscape(id), nil, &answer); err != nil {
-		return err
-	}
-	if c.JSON {
-		_, err := fmt.Fprintf(p.out, "%s\n", answer.Invitation)
-		return err
-	}
-	i, err := formed[ubl.Invitation]("an invitation", answer.Invitation)
+	answer, err := server.act(ctx, p, "DELETE", "/api/invitations/"+url.PathEscape(id), nil, "invitation")
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.out, "The invitation for %s is taken back: its link works no more.\n", clean(cmp.Or(i.Email, string(i.ID))))
-	return err
+	i, err := formed[ubl.Invitation]("an invitation", answer)
+	if err != nil {
+		return err
+	}
+	return c.say(p.out, answer, "The invitation for %s is taken back: its link works no more.", cmp.Or(i.Email, string(i.ID)))
 }
 
 // invitationID is the id of an open invitation that is named by it or by its address.

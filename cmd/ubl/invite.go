@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/url"
 	"time"
 
@@ -30,16 +29,16 @@ func (c *inviteCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	key, err := ubl.NewRequestID(p.random)
+	body := map[string]any{"email": c.Email, "role": c.Role, "ttl_hours": int(ttl / time.Hour)}
+	raw, err := server.act(ctx, p, "POST", "/api/invitations", body, "")
 	if err != nil {
 		return err
 	}
-	body := map[string]any{"email": c.Email, "role": c.Role, "ttl_hours": int(ttl / time.Hour), "client_request_id": key}
-	var answer struct {
+	answer, err := formed[struct {
 		Invitation json.RawMessage `json:"invitation"`
 		Link       *string         `json:"link"`
-	}
-	if err := server.call(ctx, "POST", "/api/invitations", body, &answer); err != nil {
+	}]("an invitation", raw)
+	if err != nil {
 		return err
 	}
 	i, err := formed[ubl.Invitation]("an invitation", answer.Invitation)
@@ -54,7 +53,7 @@ func (c *inviteCmd) Run(ctx context.Context, p *program) error {
 	}
 	_, err = fmt.Fprintf(p.out, "%s may come in as %s, once, until %s. The link proves no address: who comes by it is shown as unproven. It is shown this one time:\n%s\n",
 		clean(i.Email), i.Role, local(i.ExpiresAt), clean(*answer.Link))
-	if u, parsed := url.Parse(*answer.Link); parsed == nil && loopback(net.JoinHostPort(u.Hostname(), "0")) {
+	if u, parsed := url.Parse(*answer.Link); parsed == nil && localHost(u.Hostname()) {
 		fmt.Fprintln(p.err, "The link works on this machine only. For other machines, start the server with --public-url URL.")
 	}
 	return err

@@ -26,12 +26,12 @@ func (p *program) askAsKeyholder(ctx context.Context, here *serving, key *auth.K
 // directory: who is in no tenant would found one, or join one. Where no server runs nobody
 // knows, and nothing is said.
 func (c *tokenCmd) tellHome(ctx context.Context, p *program, key *auth.Key) {
-	here := servingOver(c.Data)
-	if here == nil {
+	here, err := believed(c.Data)
+	if here == nil || err != nil {
 		return
 	}
 	var home auth.HomeAnswer
-	err := p.askAsKeyholder(ctx, here, key, "GET", auth.HomePath, c.Email, &home)
+	err = p.askAsKeyholder(ctx, here, key, "GET", auth.HomePath, c.Email, &home)
 	email := clean(c.Email)
 	switch {
 	case err != nil || home.Member:
@@ -54,8 +54,14 @@ type openCmd struct {
 // data directory: whoever can, can sign anything. From elsewhere it opens the app, which
 // asks for a passkey or a provider: a token makes no session, since sessions can do more.
 func (c *openCmd) Run(ctx context.Context, p *program) error {
-	here := servingOver(c.Data)
-	if here == nil || !here.answers() || p.given("url") || c.Profile != "" {
+	if p.given("url") || c.Profile != "" {
+		return c.openApp(p)
+	}
+	here, err := running(c.Data)
+	switch {
+	case err != nil:
+		return err
+	case here == nil:
 		return c.openApp(p)
 	}
 	key, err := c.load()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -26,19 +25,14 @@ func limitedNode(t *testing.T, change ...func(*serveCmd)) (ask func(who, method,
 	for _, f := range change {
 		f(c)
 	}
-	log := slog.New(slog.DiscardHandler)
 	if err := c.bound(p); err != nil {
 		t.Fatal(err)
 	}
-	n, err := p.openNode(c.Data, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = n.close(context.Background()) })
+	n := opened(t, p, c.Data)
 	if err := n.bootstrap(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	f, err := c.front(p, n, "http://127.0.0.1", "127.0.0.1:80", log)
+	f, err := c.front(p, n, "http://127.0.0.1", "127.0.0.1:80", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

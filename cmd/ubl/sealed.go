@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -46,23 +45,11 @@ func (c *sealedHeirCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	key, err := ubl.NewRequestID(p.random)
+	answer, err := server.act(ctx, p, "POST", "/api/agreements/"+url.PathEscape(c.Agreement)+"/heir", map[string]any{"user_id": heir}, "member")
 	if err != nil {
 		return err
 	}
-	var answer struct {
-		Member json.RawMessage `json:"member"`
-	}
-	body := map[string]any{"user_id": heir, "client_request_id": key}
-	if err := server.call(ctx, "POST", "/api/agreements/"+url.PathEscape(c.Agreement)+"/heir", body, &answer); err != nil {
-		return err
-	}
-	if c.JSON {
-		_, err = fmt.Fprintf(p.out, "%s\n", answer.Member)
-		return err
-	}
-	_, err = fmt.Fprintf(p.out, "%s has %s from now on. What was there before stays closed.\n", clean(c.Member), clean(c.Agreement))
-	return err
+	return c.say(p.out, answer, "%s has %s from now on. What was there before stays closed.", c.Member, c.Agreement)
 }
 
 // memberID is the id of a member who is named by it or by an address, or of an agent that

@@ -52,10 +52,14 @@ func (c *serveCmd) sayWhere(d *doors) (forget func(), err error) {
 	return forget, err
 }
 
-// servingOver is the server that runs over a data directory; nil where none says so.
-func servingOver(dir string) *serving {
-	here, _ := believed(dir)
-	return here
+// running is the server that is believed to run over a data directory, and answers; nil where
+// there is none.
+func running(dir string) (*serving, error) {
+	here, err := believed(dir)
+	if here == nil || err != nil || !here.answers() {
+		return nil, err
+	}
+	return here, nil
 }
 
 // believed is the server that runs over a data directory, nil where none says so. Only an
@@ -65,12 +69,13 @@ func believed(dir string) (*serving, error) {
 	if _, err := os.Lstat(servingPath(dir)); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err := ownDir(dir); err != nil {
-		return nil, err
+	err := ownDir(dir)
+	var data []byte
+	if err == nil {
+		data, err = readOwn(servingPath(dir), othersWrite)
 	}
-	data, err := readOwn(servingPath(dir), othersWrite)
 	if err != nil {
-		return nil, err
+		return nil, thenDo(err, "run this as the user of the server, over a directory that nobody else may write; or name the server with --url")
 	}
 	s := serving{dir: dir}
 	if json.Unmarshal(data, &s) != nil || s.Format != servingFormat || !onLoopback(s.URL) {
@@ -128,10 +133,7 @@ func (p *program) prove(ctx context.Context, here *serving, key *auth.Key) error
 // serving is the server that runs over the data directory that a command would take by
 // itself; nil where there is none.
 func (p *program) serving() *serving {
-	here := servingOver(p.dataDir())
-	if here == nil || !here.answers() {
-		return nil
-	}
+	here, _ := running(p.dataDir()) // who is to be believed is asked before anything secret is sent
 	return here
 }
 
@@ -155,7 +157,7 @@ func (s *serving) answers() bool {
 // onLoopback reports whether an address is one of this machine alone.
 func onLoopback(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && checkURL(address) == nil && loopback(net.JoinHostPort(u.Hostname(), "0"))
+	return err == nil && checkURL(address) == nil && localHost(u.Hostname())
 }
 
 // offline is the data directory that a command reads itself, "" where a server runs over one
@@ -164,7 +166,7 @@ func (p *program) offline(dir string) string {
 	if dir == "" || p.given("data") {
 		return dir
 	}
-	if here := servingOver(dir); here != nil && here.answers() {
+	if here, _ := running(dir); here != nil {
 		return ""
 	}
 	return dir

@@ -68,8 +68,12 @@ func TestStaleServingGetsNoCredential(t *testing.T) {
 			if at, err := new(remote).target(p); err == nil || !strings.Contains(err.Error(), "isn't the one of this directory") {
 				t.Errorf("%+v, %v", at, err)
 			}
+			here, err := believed(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
 			var home auth.HomeAnswer
-			if err := p.askAsKeyholder(t.Context(), servingOver(dir), key, "GET", auth.HomePath, "ann@corp.example", &home); err == nil {
+			if err := p.askAsKeyholder(t.Context(), here, key, "GET", auth.HomePath, "ann@corp.example", &home); err == nil {
 				t.Error("it was asked all the same")
 			}
 			token := &tokenCmd{keyFileFlags: keyFileFlags{Data: dir}, Email: "ann@corp.example", Service: "bot"}

@@ -3,10 +3,13 @@ package main
 import (
 	"encoding/json"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"ubl"
 	"ubl/transport/mcp"
 )
 
@@ -47,6 +50,22 @@ func TestEveryToolOfOursIsInASet(t *testing.T) {
 	for _, name := range names {
 		if !slices.Contains(mcp.Sets(), mcp.SetOf(name)) {
 			t.Errorf("%s is in no set: add it to ownSets in transport/mcp/sets.go", name)
+		}
+	}
+}
+
+// TestTheSkillNamesWhatIsThere: every word that the skill of the plugin shows as a name is a tool,
+// or a member or code of answers.
+func TestTheSkillNamesWhatIsThere(t *testing.T) {
+	skill, err := os.ReadFile("../../deploy/claude-plugin/skills/ubl/SKILL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, _ := listed(t, limitedNode(t), "ops@acme.com", "/mcp/all")
+	names = append(names, "client_request_id", "isError", "receipt", "cid", "seq", string(ubl.CodeForbidden), string(ubl.CodeRateLimited), string(ubl.CodeUnavailable))
+	for _, name := range regexp.MustCompile("`([A-Za-z_.]+)`").FindAllStringSubmatch(string(skill), -1) {
+		if !slices.Contains(names, name[1]) {
+			t.Errorf("there is no %s", name[1])
 		}
 	}
 }

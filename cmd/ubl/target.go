@@ -119,7 +119,7 @@ func checkURL(address string) error {
 		return err
 	}
 	scheme := "https://"
-	if loopback(net.JoinHostPort(hostOf(address), "0")) {
+	if localHost(hostOf(address)) {
 		scheme = "http://"
 	}
 	return thenDo(err, "write %s%s", scheme, clean(address))
@@ -169,8 +169,8 @@ const ownersEvery = time.Hour
 // asOwner is a token of the first owner for an address, and where it comes from: "" unless the
 // server that runs over the data directory is there and has proved that it is that one.
 func (p *program) asOwner(at string) (by, token string, err error) {
-	here, err := believed(p.dataDir())
-	if here == nil || err != nil || !here.answers() {
+	here, err := running(p.dataDir())
+	if here == nil || err != nil {
 		return "", "", err
 	}
 	token, err = p.ownersCredential(here)

@@ -51,8 +51,8 @@ func TestServingIsBelievedOnlyInItsForm(t *testing.T) {
 		if err = errors.Join(err, os.WriteFile(servingPath(dir), data, 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		if got := servingOver(dir); got != nil {
-			t.Errorf("%s: %+v", name, got)
+		if got, err := believed(dir); got != nil || err != nil {
+			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 }

@@ -90,12 +90,16 @@ func (c *tokenCmd) Run(ctx context.Context, p *program) error {
 // command line names, else at the one that runs over the data directory, once that has proved
 // itself. What binds a service is known to servers only.
 func (c *tokenCmd) server(ctx context.Context, p *program, key *auth.Key) (*serving, error) {
-	named := p.given("url") || c.Profile != ""
-	if here := servingOver(c.Data); here != nil && !named && here.answers() {
-		return here, p.prove(ctx, here, key)
-	}
-	if !named && !c.bind() {
-		return nil, nil
+	if !p.given("url") && c.Profile == "" {
+		here, err := running(c.Data)
+		switch {
+		case err != nil:
+			return nil, err
+		case here != nil:
+			return here, p.prove(ctx, here, key)
+		case !c.bind():
+			return nil, nil
+		}
 	}
 	at, _, err := c.place(p, "")
 	if err != nil {
