@@ -38,7 +38,7 @@ func (id Identity) Author() Who {
 // the agent's membership would give, and never adds to it. It ends with the token.
 type Mandate struct {
 	// Sets are the tool sets that the agent is shown first: messenger, office, the id of a
-	// tool server. They decide nothing.
+	// tool server, or [ServerSet] and that. They decide nothing.
 	Sets []string `json:"sets"`
 	// Tools are those that it may use: a name, or the beginning of several as [Permit.Did]
 	// has it (messenger.*, weather.*). Empty is every tool that the tenant lets it use.
@@ -174,8 +174,11 @@ func (m *Mandate) Check() error {
 		beginning, many := strings.CutSuffix(name, "*")
 		return ValidToolName(beginning) || many && beginning == ""
 	}
-	mustBe(len(m.Sets) <= MaxMandateSets && !slices.ContainsFunc(m.Sets, func(s string) bool { return !ValidToolName(s) || len(s) > 64 }),
-		"sets", "too many, or one is not 1 to 64 of A-Z, a-z, 0-9, _, - and .")
+	mustBe(len(m.Sets) <= MaxMandateSets && !slices.ContainsFunc(m.Sets, func(s string) bool {
+		name := strings.TrimPrefix(s, ServerSet)
+		return !ValidToolName(name) || len(name) > 64
+	}),
+		"sets", "too many, or one is not 1 to 64 of A-Z, a-z, 0-9, _, - and ., which server: may precede")
 	mustBe(len(m.Tools) <= MaxMandateTools && !slices.ContainsFunc(m.Tools, func(s string) bool { return !tool(s) }),
 		"tools", "too many, or one is no name of a tool, and no beginning of one with * behind it")
 	mustBe(len(m.Places) <= MaxMandatePlaces && !slices.ContainsFunc(m.Places, func(s string) bool { return !RoomID(s).Valid() && !ContainerID(s).Valid() }),

@@ -57,8 +57,9 @@ func TestCheckMandate(t *testing.T) {
 		place   string // "" for a good one
 	}{
 		{ubl.Mandate{}, ""},
-		{ubl.Mandate{Sets: []string{"messenger", "weather-2"}, Tools: []string{"*", "messenger.*", "room.get"}, Places: []string{"r:a", "w:b", "k:c"}, PerMinute: 1}, ""},
+		{ubl.Mandate{Sets: []string{"messenger", "weather-2", "server:files"}, Tools: []string{"*", "messenger.*", "room.get"}, Places: []string{"r:a", "w:b", "k:c"}, PerMinute: 1}, ""},
 		{ubl.Mandate{Sets: []string{"my secret"}}, "mandate.sets"},
+		{ubl.Mandate{Sets: []string{"server:"}}, "mandate.sets"},
 		{ubl.Mandate{Sets: many(33, "a")}, "mandate.sets"},
 		{ubl.Mandate{Tools: []string{""}}, "mandate.tools"},
 		{ubl.Mandate{Tools: []string{"my secret"}}, "mandate.tools"},

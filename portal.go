@@ -67,6 +67,10 @@ var reservedServers = []string{
 	OwnServer, ModelServer, "cluster", "document", "event", "identity", "ledger", "member", "receipt", "search", "user", "workspace",
 }
 
+// ServerSet begins the long form of the name of a server's set of tools, for a server whose id is
+// the name of a set of ours.
+const ServerSet = "server:"
+
 // ValidHeader reports whether a name is one that an HTTP header can have (RFC 9110).
 func ValidHeader(name string) bool {
 	return name != "" && len(name) <= MaxHeader && !strings.ContainsFunc(name, func(c rune) bool {

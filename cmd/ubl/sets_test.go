@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net/http/httptest"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/transport/envelope"
 	"ubl/transport/mcp"
 )
 
@@ -140,6 +142,40 @@ func TestSetsThatAnAddressChooses(t *testing.T) {
 		for _, set := range sets {
 			if set.Chosen {
 				chosen = append(chosen, set.Name)
+			}
+		}
+		if got := strings.Join(chosen, " "); got != want {
+			t.Errorf("%s chooses %q, want %q", path, got, want)
+		}
+	}
+}
+
+// TestAServerIsChosenByItself: a tool server may be called like what the consent page offers of our
+// own. Each is chosen alone, by a name that a mandate takes.
+func TestAServerIsChosenByItself(t *testing.T) {
+	b := &toolbox{acts: map[string]envelope.Act{"portal.server.list": {Do: func(context.Context, json.RawMessage) (json.RawMessage, error) {
+		return json.RawMessage(`{"servers":[{"server_id":"files"},{"server_id":"models"},{"server_id":"tools"},{"server_id":"weather"}]}`), nil
+	}}}}
+	for path, want := range map[string]string{
+		"/portal/mcp": "messenger office", "/portal/mcp/files": "files", "/portal/mcp/server:files": "server:files",
+		"/portal/mcp/weather,server:tools": "server:tools weather",
+	} {
+		sets, err := b.sets(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tools := map[string][]string{}
+		var chosen []string
+		for _, set := range sets {
+			if tools[set.Name] != nil {
+				t.Errorf("at %s who chooses %s chooses %v and %v", path, set.Name, tools[set.Name], set.Tools)
+			}
+			if tools[set.Name] = set.Tools; set.Chosen {
+				chosen = append(chosen, set.Name)
+			}
+			m := ubl.Mandate{Sets: []string{set.Name}, Tools: set.Tools}
+			if err := m.Check(); err != nil {
+				t.Errorf("no mandate takes %s: %v", set.Name, err)
 			}
 		}
 		if got := strings.Join(chosen, " "); got != want {

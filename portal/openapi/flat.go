@@ -3,6 +3,7 @@ package openapi
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 
@@ -41,9 +42,7 @@ func flattened(document []byte) []byte {
 	if len(f.moved) == 0 {
 		return nil
 	}
-	for name, schema := range f.moved {
-		schemas[name] = schema
-	}
+	maps.Copy(schemas, f.moved)
 	out, err := json.Marshal(doc)
 	if err != nil {
 		return nil

@@ -24,6 +24,7 @@ package openapi
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -86,7 +87,7 @@ func Read(document []byte, sent string) (ops []Operation, left int, err error) {
 	}
 	taken, r := map[string]bool{}, &reader{doc: doc, sent: sent, values: map[*openapi3.SchemaRef]any{}}
 	paths := doc.Paths.Map()
-	for _, path := range slices.Sorted(mapKeys(paths)) {
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		for _, method := range methods {
 			o := paths[path].GetOperation(method)
 			if o == nil {
@@ -135,16 +136,6 @@ func shapely(n *yaml.Node, depth int) bool {
 
 // methods are those that operations may have, in order.
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
-
-func mapKeys[V any](m map[string]V) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
-}
 
 // free is the name, with a number where another operation has it.
 func free(name string, taken map[string]bool) string {
@@ -287,7 +278,7 @@ func (out *Operation) body(in *schema, o *openapi3.Operation) bool {
 
 // inJSON is the JSON among the forms of a content, nil for none.
 func inJSON(content openapi3.Content) *openapi3.MediaType {
-	for _, name := range slices.Sorted(mapKeys(content)) {
+	for _, name := range slices.Sorted(maps.Keys(content)) {
 		kind, _, _ := strings.Cut(strings.ToLower(name), ";")
 		if kind = strings.TrimSpace(kind); kind == "application/json" || strings.HasSuffix(kind, "+json") {
 			return content[name]
@@ -302,7 +293,7 @@ func (r *reader) output(o *openapi3.Operation) map[string]any {
 		return nil
 	}
 	answers := o.Responses.Map()
-	for _, status := range slices.Sorted(mapKeys(answers)) {
+	for _, status := range slices.Sorted(maps.Keys(answers)) {
 		if !strings.HasPrefix(status, "2") {
 			continue
 		}

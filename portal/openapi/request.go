@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -55,7 +56,7 @@ func (r *Request) Make(ctx context.Context, base string, args []byte) (*http.Req
 	if len(query) > 0 {
 		where += "?" + query.Encode()
 	}
-	var body *bytes.Reader
+	var body io.Reader
 	if value, ok := given[BodyArgument]; ok && r.Body {
 		raw, err := json.Marshal(value)
 		if err != nil {
@@ -65,16 +66,7 @@ func (r *Request) Make(ctx context.Context, base string, args []byte) (*http.Req
 		header.Set("Content-Type", "application/json")
 	}
 	header.Set("Accept", "application/json, text/*;q=0.9, */*;q=0.5")
-	return request(ctx, r.Method, where, body, header)
-}
-
-// request keeps a body that isn't there from being an empty one.
-func request(ctx context.Context, method, where string, body *bytes.Reader, header http.Header) (req *http.Request, err error) {
-	if body == nil {
-		req, err = http.NewRequestWithContext(ctx, method, where, nil)
-	} else {
-		req, err = http.NewRequestWithContext(ctx, method, where, body)
-	}
+	req, err := http.NewRequestWithContext(ctx, r.Method, where, body)
 	if err != nil {
 		return nil, ubl.Errorf(ubl.CodeValidation, "arguments: the request can't be made with them").Because(err)
 	}
@@ -144,15 +136,10 @@ func joined(value any) (string, bool) {
 	return text(value), true
 }
 
-// text writes a value as it stands in an address; what has members, as JSON.
+// text writes a value as it stands in an address: texts as they are, all else as JSON.
 func text(value any) string {
-	switch v := value.(type) {
-	case string:
-		return v
-	case json.Number:
-		return v.String()
-	case bool:
-		return fmt.Sprint(v)
+	if s, ok := value.(string); ok {
+		return s
 	}
 	raw, err := json.Marshal(value)
 	if err != nil {

@@ -35,7 +35,7 @@ func (o operation) answer(w http.ResponseWriter, r *http.Request, status int, v 
 	if tag := versions[o.id].tag(v, b); tag != "" {
 		w.Header().Set("ETag", tag)
 		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-		if reads && listsTag(r.Header.Get("If-None-Match"), tag) {
+		if reads && envelope.HasTag(r.Header["If-None-Match"], tag) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}

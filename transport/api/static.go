@@ -7,8 +7,9 @@ import (
 	"encoding/hex"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
+
+	"ubl/transport/envelope"
 )
 
 // static is a document that never changes while the program runs.
@@ -49,14 +50,14 @@ func (s *static) serve(w http.ResponseWriter, r *http.Request) {
 	data, etag := doc.data, `"`+doc.etag+`"`
 	if doc.gzip != nil {
 		h.Add("Vary", "Accept-Encoding")
-		if takesGzip(r.Header.Get("Accept-Encoding")) {
+		if envelope.TakesGzip(r.Header) {
 			data, etag = doc.gzip, `"`+doc.etag+`-gzip"`
 			h.Set("Content-Encoding", "gzip")
 		}
 	}
 	h.Set("Cache-Control", "no-cache") // to be kept, and asked about
 	h.Set("ETag", etag)
-	if listsTag(r.Header.Get("If-None-Match"), etag) {
+	if envelope.HasTag(r.Header["If-None-Match"], etag) {
 		h.Del("Content-Encoding")
 		w.WriteHeader(http.StatusNotModified)
 		return
@@ -66,36 +67,4 @@ func (s *static) serve(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 	// A client that has gone is no error of ours.
 	_, _ = w.Write(data)
-}
-
-// takesGzip reports whether a client takes gzip: it names it, or everything, and not with a
-// weight of 0.
-func takesGzip(accept string) bool {
-	takes := false
-	for part := range strings.SplitSeq(strings.ToLower(accept), ",") {
-		coding, weight, weighed := strings.Cut(strings.TrimSpace(part), ";")
-		name := strings.TrimSpace(coding)
-		if name != "gzip" && name != "*" {
-			continue
-		}
-		q, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(weight), "q="), 64)
-		wanted := !weighed || err == nil && q > 0
-		if name == "gzip" {
-			return wanted
-		}
-		takes = wanted
-	}
-	return takes
-}
-
-// listsTag reports whether a list of entity tags, or *, has the one given. W/ makes no difference.
-func listsTag(list, tag string) bool {
-	tag = strings.TrimPrefix(tag, "W/")
-	for given := range strings.SplitSeq(list, ",") {
-		given = strings.TrimPrefix(strings.TrimSpace(given), "W/")
-		if given == tag || given == "*" {
-			return true
-		}
-	}
-	return false
 }

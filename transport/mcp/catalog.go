@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -27,9 +28,9 @@ type ownTool struct {
 	*envelope.Act
 	placed
 	standard bool // listed by default
-	// forms are the tool as it is listed: without dots or with, with its output's schema or
-	// without.
-	forms [2][2]form
+	// forms are the tool as it is listed, made when it first is: without dots or with, with its
+	// output's schema or without.
+	forms [2][2]func() form
 }
 
 // form is a tool as a client sees it, and encoded so.
@@ -52,11 +53,7 @@ func newCatalog(acts []envelope.Act) (*catalog, error) {
 			}
 			c.byName[name] = &act
 		}
-		own, err := newOwnTool(&act)
-		if err != nil {
-			return nil, fmt.Errorf("couldn't make a tool of %s: %w", act.Name, err)
-		}
-		c.own = append(c.own, own)
+		c.own = append(c.own, newOwnTool(&act))
 	}
 	slices.SortFunc(c.own, func(a, b *ownTool) int { return strings.Compare(a.Name, b.Name) })
 	c.sets = slices.Clone(setNames)
@@ -68,21 +65,20 @@ func newCatalog(acts []envelope.Act) (*catalog, error) {
 	return c, nil
 }
 
-func newOwnTool(act *envelope.Act) (t *ownTool, err error) {
-	t = &ownTool{Act: act, placed: placeOf[act.Name], standard: slices.Contains(standard, act.Name)}
+func newOwnTool(act *envelope.Act) *ownTool {
+	t := &ownTool{Act: act, placed: placeOf[act.Name], standard: slices.Contains(standard, act.Name)}
 	t.set = SetOf(act.Name)
-	listed := *act
-	if listed.Input, err = lean(act.Input); err != nil {
-		return nil, err
-	}
 	for i, d := range []*dialect{asIs, {plain: true, max: maxOwnName}} {
 		for j, output := range []bool{false, true} {
-			if t.forms[i][j], err = formOf(toolOf(&listed, d, output)); err != nil {
-				return nil, err
-			}
+			t.forms[i][j] = sync.OnceValue(func() form {
+				listed := *act
+				listed.Input = lean(act.Input)
+				f, _ := formOf(toolOf(&listed, d, output)) // its schemas were encoded before
+				return f
+			})
 		}
 	}
-	return t, nil
+	return t
 }
 
 func formOf(t *sdk.Tool) (form, error) {
@@ -95,7 +91,7 @@ func (f form) size() int { return len(f.raw) + len(",") }
 
 // form is the tool as a client of the dialect sees it.
 func (t *ownTool) form(d *dialect, output bool) form {
-	return t.forms[index(d.plain)][index(output)]
+	return t.forms[index(d.plain)][index(output)]()
 }
 
 func index(b bool) int {

@@ -83,10 +83,7 @@ func choiceOf(r *http.Request, mount string) (c choice, err error) {
 // PathOf is the path of an MCP server that chooses the same tools as a path and a query. A query
 // that the server would refuse chooses nothing.
 func PathOf(path, query string) string {
-	mount := ownPath
-	if strings.HasPrefix(path, portalPath) {
-		mount = portalPath
-	}
+	mount := mountOf(path)
 	c, err := choiceOf(&http.Request{URL: &url.URL{Path: path, RawQuery: query}}, mount)
 	if err != nil {
 		return path
@@ -98,6 +95,14 @@ func PathOf(path, query string) string {
 		mount += "/" + readOnlyPath
 	}
 	return mount
+}
+
+// mountOf is where the server at a path is mounted.
+func mountOf(path string) string {
+	if strings.HasPrefix(path, portalPath) {
+		return portalPath
+	}
+	return ownPath
 }
 
 // choiceInPath reads what is behind the mount: nothing, /{sets}, /readonly or both.

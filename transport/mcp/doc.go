@@ -64,6 +64,8 @@
 // and lists alike. Another server's tool only reads if the definition that an owner has approved
 // says so.
 //
+// What a person lets an agent use is cut otherwise: see grants.go.
+//
 // By default a list has at most 15 tools and 24,000 bytes: a choice of ours (standard), and at the
 // portal the tools of servers, whole servers by their ids until the next one doesn't fit.
 //

@@ -376,11 +376,7 @@ func TestStreamsTakePlaces(t *testing.T) {
 	}
 	channel.cancel()
 	listening.cancel()
-	for eventually := time.Now().Add(patience); held.Load() != 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(eventually) {
-			t.Fatalf("%d places are still held", held.Load())
-		}
-	}
+	within(t, func() bool { return held.Load() == 0 })
 	if a := w.modern(t, "ana", "tools/call", "messenger.stream_room", room); a.status != 200 || held.Load() != 0 {
 		t.Errorf("with a place = %d %s; %d are held", a.status, a.body, held.Load())
 	}

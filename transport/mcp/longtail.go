@@ -269,20 +269,20 @@ func (x *sight) tell(place int) foundTool {
 // foreignTools says whose words an answer of tool.search or tool.describe holds.
 func foreignTools(answer json.RawMessage) (server string, failed bool) {
 	var told struct {
-		Set   string
-		Tools []struct{ Set string }
+		foundTool
+		Tools []foundTool `json:"tools"`
 	}
-	if strict.Unmarshal(answer, &told, strict.MatchCaseInsensitiveNames(true)) != nil {
+	if strict.Unmarshal(answer, &told) != nil {
 		return "", false
 	}
 	var ids []string
-	for _, t := range append(told.Tools, struct{ Set string }{told.Set}) {
-		if id, ok := isServerSet(t.Set); ok && !slices.Contains(ids, id) {
+	for _, t := range append(told.Tools, told.foundTool) {
+		if id, ok := isServerSet(t.Set); ok {
 			ids = append(ids, id)
 		}
 	}
 	slices.Sort(ids)
-	return strings.Join(ids, ", "), false
+	return strings.Join(slices.Compact(ids), ", "), false
 }
 
 // catalogue is the tools of a search as package find knows them.

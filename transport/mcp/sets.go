@@ -26,8 +26,6 @@ const (
 	setDefault = "default" // those that an agent needs most
 	setAll     = "all"     // all that there are
 	setTools   = "tools"   // the ways to all others
-	// serverSet begins the long form of a server's set, for one whose id is a set of ours.
-	serverSet = "server:"
 	// readOnlyPath ends a path, and is no set.
 	readOnlyPath = "readonly"
 )
@@ -104,7 +102,7 @@ func SetOf(tool string) string {
 	}
 	first, _, _ := strings.Cut(tool, ".")
 	if setOfOurs(first) {
-		return serverSet + first
+		return ubl.ServerSet + first
 	}
 	return first
 }
@@ -126,6 +124,6 @@ func setOfOurs(word string) bool {
 
 // isServerSet is the id of the server whose set it is, if it is one's.
 func isServerSet(set string) (id string, ok bool) {
-	id, long := strings.CutPrefix(set, serverSet)
+	id, long := strings.CutPrefix(set, ubl.ServerSet)
 	return id, ubl.ValidServerID(id) && (long || !setOfOurs(id))
 }

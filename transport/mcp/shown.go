@@ -134,7 +134,7 @@ func unknownSet(own, servers []string, place string) error {
 	known := append([]string{setDefault, setAll}, own...)
 	for _, id := range servers {
 		if setOfOurs(id) {
-			id = serverSet + id
+			id = ubl.ServerSet + id
 		}
 		known = append(known, id)
 	}

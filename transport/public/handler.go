@@ -166,7 +166,7 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head["Cache-Control"] = kept
 	head["Etag"] = a.etag
-	if a.isIn(r.Header["If-None-Match"]) {
+	if envelope.HasTag(r.Header["If-None-Match"], a.etag[0]) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
@@ -176,20 +176,6 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(a.body) // a client that has gone is no error of ours
 	}
-}
-
-// isIn reports whether the client has the answer already (RFC 9110, 13.1.2). Weak and strong
-// are compared alike there, and no tag of ours has a comma.
-func (a *answer) isIn(tags []string) bool {
-	for _, given := range tags {
-		for tag := range strings.SplitSeq(given, ",") {
-			tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
-			if tag == a.etag[0] || tag == "*" {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // refusal is the body of an error: what other errors have, but for the id and the time of

@@ -97,7 +97,7 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	body, tag := f.body, f.tag
 	if packed := f.packed(); packed != "" {
 		h.Add("Vary", "Accept-Encoding")
-		if takesGzip(r) {
+		if envelope.TakesGzip(r.Header) {
 			h.Set("Content-Encoding", "gzip")
 			body, tag = packed, f.tag+"-gzip"
 			r.Header.Del("Range") // of which bytes would be open to doubt
@@ -105,18 +105,4 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("ETag", `"`+tag+`"`)
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(body))
-}
-
-// takesGzip reads Accept-Encoding, where "gzip;q=0" is a refusal.
-func takesGzip(r *http.Request) bool {
-	for _, value := range r.Header.Values("Accept-Encoding") {
-		for part := range strings.SplitSeq(value, ",") {
-			name, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
-			if strings.EqualFold(strings.TrimSpace(name), "gzip") {
-				weight = strings.ReplaceAll(weight, " ", "")
-				return strings.Trim(strings.TrimPrefix(weight, "q="), "0.") != "" || weight == ""
-			}
-		}
-	}
-	return false
 }

@@ -85,21 +85,18 @@ func (m *machine) load(job start) (deliver func(answer) *Failure, failed *Failur
 	if _, err := call(parts.Get("begin"), main, m.vm.ToValue(string(job.Arguments))); err != nil {
 		return nil, uncaught(err)
 	}
-	answer := parts.Get("answer")
-	return func(a answerOf) *Failure {
+	taker := parts.Get("answer")
+	return func(a answer) *Failure {
 		value, problem := goja.Undefined(), goja.Undefined()
 		if a.Problem == nil {
 			value = m.vm.ToValue(string(a.Value))
 		} else if text, err := json.Marshal(a.Problem); err == nil {
 			problem = m.vm.ToValue(string(text))
 		}
-		_, err := call(answer, m.vm.ToValue(a.N), value, problem)
+		_, err := call(taker, m.vm.ToValue(a.N), value, problem)
 		return uncaught(err)
 	}, nil
 }
-
-// answerOf is answer under a name that a variable doesn't hide.
-type answerOf = answer
 
 func call(f goja.Value, args ...goja.Value) (goja.Value, error) {
 	callable, ok := goja.AssertFunction(f)
