@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -15,12 +14,8 @@ import (
 	"ubl/transport/auth"
 )
 
-const (
-	// loginEvery is how often a login asks whether the person has agreed.
-	loginEvery = 2 * time.Second
-	// secretBytes is how much of a login's secret is drawn.
-	secretBytes = 32
-)
+// loginEvery is how often a login asks whether the person has agreed.
+const loginEvery = 2 * time.Second
 
 // loginCmd signs in to a server and keeps that as a profile. See [auth.CLIBeginPath] for the
 // way: the person agrees in their browser, and only the process that began gets the token.
@@ -82,11 +77,10 @@ func (c *loginCmd) there(p *program) (string, error) {
 
 // ask has the person agree in their browser, and waits for that.
 func (c *loginCmd) ask(ctx context.Context, p *program, kept *profile) error {
-	drawn := make([]byte, secretBytes)
-	if _, err := io.ReadFull(p.random, drawn); err != nil {
-		return fmt.Errorf("couldn't draw a secret: %w", err)
+	secret, err := auth.DrawText(p.random)
+	if err != nil {
+		return err
 	}
-	secret := base64.RawURLEncoding.EncodeToString(drawn)
 	at := auth.Origin(kept.URL)
 	server := p.client(&target{url: kept.URL})
 	var begun auth.CLIBegun

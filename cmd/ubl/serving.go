@@ -101,7 +101,7 @@ func (p *program) prove(ctx context.Context, here *serving, key *auth.Key) error
 	if here.proved {
 		return nil
 	}
-	nonce, err := auth.ProofNonce(p.random)
+	nonce, err := auth.DrawText(p.random)
 	if err != nil {
 		return err
 	}

@@ -141,10 +141,14 @@ func (a *Authenticator) draw(n int) ([]byte, error) {
 	return b, nil
 }
 
-// drawText is drawnBytes of that as 43 characters: a state, a nonce, a verifier.
-func (a *Authenticator) drawText() (string, error) {
-	b, err := a.draw(drawnBytes)
-	return base64.RawURLEncoding.EncodeToString(b), err
+// DrawText is drawnBytes of that as 43 characters: a state, a nonce, a verifier, the secret of
+// a command that signs in.
+func DrawText(random io.Reader) (string, error) {
+	var b [drawnBytes]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return "", fmt.Errorf("couldn't draw something secret: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(b[:]), nil
 }
 
 // seal encrypts for the cookie of that name. Each name has a key of its own, so
