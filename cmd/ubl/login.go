@@ -12,6 +12,7 @@ import (
 
 	"ubl"
 	"ubl/transport/auth"
+	"ubl/transport/envelope"
 )
 
 // loginEvery is how often a login asks whether the person has agreed.
@@ -81,7 +82,7 @@ func (c *loginCmd) ask(ctx context.Context, p *program, kept *profile) error {
 	if err != nil {
 		return err
 	}
-	at := auth.Origin(kept.URL)
+	at := envelope.Origin(kept.URL)
 	server := p.client(&target{url: kept.URL})
 	var begun auth.CLIBegun
 	body := map[string]string{"name": c.whereFrom(), "at": at, "challenge": auth.CLIChallenge(secret, at)}
@@ -95,11 +96,11 @@ func (c *loginCmd) ask(ctx context.Context, p *program, kept *profile) error {
 	if strings.HasPrefix(link, "/") {
 		link = kept.URL + link
 	}
-	if auth.Origin(link) == "" {
+	if envelope.Origin(link) == "" {
 		return errors.New("the answer is not as a UBL server's would be")
 	}
-	if !auth.SameOrigin(link, at) {
-		return elsewhereSignedIn(at, auth.Origin(link))
+	if !envelope.SameOrigin(link, at) {
+		return elsewhereSignedIn(at, envelope.Origin(link))
 	}
 	fmt.Fprintf(p.err, "Code: %s\nOpen this in the browser in which you are signed in, and see that it shows the same code:\n  %s\n", clean(begun.Code), link)
 	if c.Browser {

@@ -15,6 +15,7 @@ import (
 
 	"ubl/durable"
 	"ubl/transport/auth"
+	"ubl/transport/envelope"
 )
 
 // servingFormat is the form of the file in which a server says where it is.
@@ -115,7 +116,7 @@ func (p *program) prove(ctx context.Context, here *serving, key *auth.Key) error
 	if err == nil {
 		said, err = key.Proven(answer, nonce)
 	}
-	if err == nil && !auth.SameOrigin(here.URL, "http://"+said.Address) {
+	if err == nil && !envelope.SameOrigin(here.URL, "http://"+said.Address) {
 		err = fmt.Errorf("the proof is that of the server at %s", clean(said.Address))
 	}
 	if err != nil {
