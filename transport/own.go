@@ -72,7 +72,7 @@ func (s *Server) adminRoutes() http.Handler {
 	r := chi.NewRouter()
 	r.Use(s.outermost, noRebinding)
 	r.NotFound(hide)
-	r.MethodNotAllowed(methodNotAllowed)
+	r.MethodNotAllowed(methodNotAllowed(r))
 	get(r, "/", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "/metrics  /healthz  /readyz  /debug/pprof/\n")
 	})

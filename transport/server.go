@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -17,7 +18,6 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"ubl"
 	"ubl/limits"
 	"ubl/panics"
 	"ubl/transport/envelope"
@@ -152,7 +152,7 @@ func (s *Server) routes() http.Handler {
 	r.Use(s.outermost, s.anyone)
 	among := chi.Chain(s.limitAddress, newOrigins(s.opts.AllowOrigins, s.opts.PublicURL).check)
 	r.NotFound(among.Handler(s.strangers(http.HandlerFunc(hide))).ServeHTTP)
-	r.MethodNotAllowed(among.Handler(s.strangers(http.HandlerFunc(methodNotAllowed))).ServeHTTP)
+	r.MethodNotAllowed(among.Handler(s.strangers(methodNotAllowed(r))).ServeHTTP)
 	r.Group(func(r chi.Router) {
 		r.Use(among...)
 		s.routesOf(r)
@@ -291,11 +291,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return errors.Join(<-streams, err, s.admin.Close())
 }
 
-func methodNotAllowed(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Allow", "GET, HEAD, OPTIONS")
-	if r.Method == http.MethodOptions {
-		w.WriteHeader(http.StatusNoContent)
-		return
+// methodNotAllowed says which methods there are, which chi tells only its own handler.
+func methodNotAllowed(of chi.Routes) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		path := cmp.Or(r.URL.RawPath, r.URL.Path)
+		envelope.RefuseMethod(w, r, func(method string) bool { return of.Match(chi.NewRouteContext(), method, path) })
 	}
-	envelope.WriteError(w, r, ubl.Errorf(ubl.CodeMethodNotAllowed, "the path knows GET and HEAD only"))
 }

@@ -60,9 +60,6 @@ func JoinableIndexAll() (from, to []byte) { return []byte{'j'}, []byte{'j' + 1} 
 // version ended has none.
 func EndedIndex(r ubl.RoomID) []byte { return append([]byte{'E'}, r...) }
 
-// EndedIndexAll bounds the entries.
-func EndedIndexAll() (from, to []byte) { return []byte{'E'}, []byte{'E' + 1} }
-
 // ContainerMemberIndex is the key 'y' user 0 container: the user is an entry of
 // the container's Agreement.
 func ContainerMemberIndex(u ubl.UserID, c ubl.ContainerID) []byte {

@@ -90,7 +90,7 @@ func pageOf(list []ubl.RoomEntry, after ubl.RoomID, limit int) []ubl.RoomEntry {
 // roomsOf reads the indexes of members, of what may be joined and of what has ended.
 func (x *Tenant) roomsOf(ctx context.Context, user ubl.UserID) ([]ubl.RoomEntry, error) {
 	list := []ubl.RoomEntry{}
-	seen, ended := make(map[ubl.RoomID]bool), make(map[ubl.RoomID]bool)
+	seen := make(map[ubl.RoomID]bool)
 	var bad error
 	add := func(_, v []byte) bool {
 		var entry agreement.RoomIndex
@@ -114,17 +114,17 @@ func (x *Tenant) roomsOf(ctx context.Context, user ubl.UserID) ([]ubl.RoomEntry,
 		if err := snap.Ascend(from, to, add); err != nil {
 			return err
 		}
-		from, to = agreement.EndedIndexAll()
-		return snap.Ascend(from, to, func(k, _ []byte) bool {
-			ended[ubl.RoomID(k[1:])] = true
-			return true
-		})
-	})
-	for i := range list {
-		if ended[list[i].RoomID] {
-			list[i].Status = ubl.AgreementEnded
+		for i := range list { // a tenant has more rooms that have ended than somebody is in
+			ended, err := snap.Get(agreement.EndedIndex(list[i].RoomID))
+			if err != nil {
+				return err
+			}
+			if ended != nil {
+				list[i].Status = ubl.AgreementEnded
+			}
 		}
-	}
+		return nil
+	})
 	slices.SortFunc(list, func(a, b ubl.RoomEntry) int { return cmp.Compare(a.RoomID, b.RoomID) })
 	return list, errors.Join(err, bad)
 }

@@ -57,7 +57,7 @@ func (r *remote) client(p *program) (*client, error) {
 
 // client makes a client of a target.
 func (p *program) client(at *target) *client {
-	if u, err := url.Parse(at.url); at.token != "" && err == nil && u.Scheme == "http" && !localHost(u.Hostname()) {
+	if u, err := url.Parse(at.url); at.token != "" && err == nil && u.Scheme == "http" && !envelope.Loopback(u.Hostname()) {
 		fmt.Fprintln(p.err, "ubl: warning: the token travels without TLS")
 	}
 	return &client{base: at.url, token: at.token, pause: pause, err: p.err, tries: tries, http: &http.Client{

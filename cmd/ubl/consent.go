@@ -23,8 +23,8 @@ func (c *serveCmd) oauthServer(p *program, n *node, f *front, limiter *limits.Li
 		Asker:    envelope.Entering(n.asker),
 		Use:      f.agents.toolbox.use,
 		Sets:     f.agents.toolbox.sets,
-		NewAgent: func(tenant ubl.TenantID) (string, error) { return auth.NewAgent(tenant, p.random) },
-		TenantOf: auth.TenantOfAgent,
+		NewAgent: func(tenant ubl.TenantID) (string, error) { return auth.NewClientID(tenant, p.random) },
+		TenantOf: auth.TenantOfClient,
 		Sign:     func(a oauth.Access) (string, error) { return f.auth.SignAgent(auth.AgentToken(a)) },
 		Opened: func(token string) (oauth.Access, bool) {
 			a, ok := f.auth.OpenAgent(token)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/transport/envelope"
 )
 
 const (
@@ -217,7 +218,7 @@ func (d *doctor) public(ctx context.Context) finding {
 	switch {
 	case err != nil:
 		return broken("see the proxy's certificate", "%s: %v", at, err)
-	case ends.IsZero() && !localHost(hostOf(strings.TrimPrefix(at, "http://"))):
+	case ends.IsZero() && !envelope.Loopback(hostOf(strings.TrimPrefix(at, "http://"))):
 		return odd("put a proxy with TLS in front, and name it with --public-url https://…", "%s answers, without TLS", at)
 	case !ends.IsZero() && time.Until(ends) < endsSoon:
 		return odd("renew the proxy's certificate", "%s answers; its certificate ends %s", at, ends.Local().Format(time.DateOnly))

@@ -11,6 +11,7 @@ import (
 
 	"ubl"
 	"ubl/transport/auth"
+	"ubl/transport/envelope"
 )
 
 // linkTTL is how long the owner's sign-in link holds.
@@ -118,13 +119,7 @@ func tellReady(log *slog.Logger, again func(context.Context) error) func(context
 // loopback reports whether an address is on this machine only.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	return err == nil && localHost(host)
-}
-
-// localHost reports whether a host is this machine, by a name or an address that leads nowhere else.
-func localHost(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return err == nil && envelope.Loopback(host)
 }
 
 // quoted is a path as a shell takes it.

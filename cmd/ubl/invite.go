@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/transport/envelope"
 )
 
 // inviteCmd invites a person into the caller's tenant.
@@ -53,7 +54,7 @@ func (c *inviteCmd) Run(ctx context.Context, p *program) error {
 	}
 	_, err = fmt.Fprintf(p.out, "%s may come in as %s, once, until %s. The link proves no address: who comes by it is shown as unproven. It is shown this one time:\n%s\n",
 		clean(i.Email), i.Role, local(i.ExpiresAt), clean(*answer.Link))
-	if u, parsed := url.Parse(*answer.Link); parsed == nil && localHost(u.Hostname()) {
+	if u, parsed := url.Parse(*answer.Link); parsed == nil && envelope.Loopback(u.Hostname()) {
 		fmt.Fprintln(p.err, "The link works on this machine only. For other machines, start the server with --public-url URL.")
 	}
 	return err

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -13,14 +12,11 @@ import (
 
 	"ubl"
 	"ubl/transport/auth"
+	"ubl/transport/envelope"
 )
 
-const (
-	// loginEvery is how often a login asks whether the person has agreed.
-	loginEvery = 2 * time.Second
-	// secretBytes is how much of a login's secret is drawn.
-	secretBytes = 32
-)
+// loginEvery is how often a login asks whether the person has agreed.
+const loginEvery = 2 * time.Second
 
 // loginCmd signs in to a server and keeps that as a profile. See [auth.CLIBeginPath] for the
 // way: the person agrees in their browser, and only the process that began gets the token.
@@ -82,12 +78,11 @@ func (c *loginCmd) there(p *program) (string, error) {
 
 // ask has the person agree in their browser, and waits for that.
 func (c *loginCmd) ask(ctx context.Context, p *program, kept *profile) error {
-	drawn := make([]byte, secretBytes)
-	if _, err := io.ReadFull(p.random, drawn); err != nil {
-		return fmt.Errorf("couldn't draw a secret: %w", err)
+	secret, err := auth.DrawText(p.random)
+	if err != nil {
+		return err
 	}
-	secret := base64.RawURLEncoding.EncodeToString(drawn)
-	at := auth.Origin(kept.URL)
+	at := envelope.Origin(kept.URL)
 	server := p.client(&target{url: kept.URL})
 	var begun auth.CLIBegun
 	body := map[string]string{"name": c.whereFrom(), "at": at, "challenge": auth.CLIChallenge(secret, at)}
@@ -101,11 +96,11 @@ func (c *loginCmd) ask(ctx context.Context, p *program, kept *profile) error {
 	if strings.HasPrefix(link, "/") {
 		link = kept.URL + link
 	}
-	if auth.Origin(link) == "" {
+	if envelope.Origin(link) == "" {
 		return errors.New("the answer is not as a UBL server's would be")
 	}
-	if !auth.SameOrigin(link, at) {
-		return elsewhereSignedIn(at, auth.Origin(link))
+	if !envelope.SameOrigin(link, at) {
+		return elsewhereSignedIn(at, envelope.Origin(link))
 	}
 	fmt.Fprintf(p.err, "Code: %s\nOpen this in the browser in which you are signed in, and see that it shows the same code:\n  %s\n", clean(begun.Code), link)
 	if c.Browser {

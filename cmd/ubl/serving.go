@@ -15,6 +15,7 @@ import (
 
 	"ubl/durable"
 	"ubl/transport/auth"
+	"ubl/transport/envelope"
 )
 
 // servingFormat is the form of the file in which a server says where it is.
@@ -106,7 +107,7 @@ func (p *program) prove(ctx context.Context, here *serving, key *auth.Key) error
 	if here.proved {
 		return nil
 	}
-	nonce, err := auth.ProofNonce(p.random)
+	nonce, err := auth.DrawText(p.random)
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func (p *program) prove(ctx context.Context, here *serving, key *auth.Key) error
 	if err == nil {
 		said, err = key.Proven(answer, nonce)
 	}
-	if err == nil && !auth.SameOrigin(here.URL, "http://"+said.Address) {
+	if err == nil && !envelope.SameOrigin(here.URL, "http://"+said.Address) {
 		err = fmt.Errorf("the proof is that of the server at %s", clean(said.Address))
 	}
 	if err != nil {
@@ -157,7 +158,7 @@ func (s *serving) answers() bool {
 // onLoopback reports whether an address is one of this machine alone.
 func onLoopback(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && checkURL(address) == nil && localHost(u.Hostname())
+	return err == nil && checkURL(address) == nil && envelope.Loopback(u.Hostname())
 }
 
 // offline is the data directory that a command reads itself, "" where a server runs over one

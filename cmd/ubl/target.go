@@ -12,6 +12,7 @@ import (
 
 	"ubl/secretfile"
 	"ubl/transport/auth"
+	"ubl/transport/envelope"
 )
 
 // Which server a command asks, and as whom, is decided here and nowhere else. The first of
@@ -119,7 +120,7 @@ func checkURL(address string) error {
 		return err
 	}
 	scheme := "https://"
-	if localHost(hostOf(address)) {
+	if envelope.Loopback(hostOf(address)) {
 		scheme = "http://"
 	}
 	return thenDo(err, "write %s%s", scheme, clean(address))

@@ -3,6 +3,7 @@ package actors_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,12 +80,11 @@ func TestConnectingAnAgent(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, step := range test.steps {
-				var shown, next string
 				if d, ok := waited(step); ok {
 					c.Clock.Add(d)
 					continue
 				}
-				shown, next = cut(step)
+				shown, next, _ := strings.Cut(step, "→")
 				var err error
 				switch shown {
 				case "code":
@@ -116,11 +116,6 @@ func waited(step string) (time.Duration, bool) {
 	}
 	d, err := time.ParseDuration(text)
 	return d, err == nil
-}
-
-func cut(step string) (shown, next string) {
-	at := slices.Index([]rune(step), '→')
-	return string([]rune(step)[:at]), string([]rune(step)[at+1:])
 }
 
 // TestReuseIsOnRecord: what was shown twice leaves a refusal, and the end of the agent.

@@ -202,11 +202,7 @@ func narrowed(t *testing.T, ana, bot *agent, clientID, inside, outside string) {
 	told(t, ana, "POST", "/api/rooms/"+late+"/messages", `{"type":"text","body":{"text":"not for the agent either"}}`)
 	told(t, ana, "POST", "/api/rooms/"+outside+"/messages", `{"type":"text","body":{"text":"not for the agent"}}`)
 	told(t, ana, "POST", "/api/rooms/"+inside+"/messages", `{"type":"text","body":{"text":"this is its own"}}`)
-	for deadline := time.Now().Add(patience); !s.has("this is its own"); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the agent doesn't hear of its room")
-		}
-	}
+	eventually(t, "the agent hears of its room", func() bool { return s.has("this is its own") })
 	if s.has("not for the agent") || s.has(late) {
 		t.Error("the agent hears of a room outside its places")
 	}

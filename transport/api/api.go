@@ -135,19 +135,8 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	if rc := chi.RouteContext(r.Context()); rc != nil && rc.RoutePath != "" {
 		path = rc.RoutePath
 	}
-	var allowed []string
-	for _, method := range []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"} {
-		if method == http.MethodOptions || a.router.Match(chi.NewRouteContext(), method, path) {
-			allowed = append(allowed, method)
-		}
-	}
 	secure(w.Header())
-	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	if r.Method == http.MethodOptions {
-		w.WriteHeader(http.StatusNoContent)
-		return
-	}
-	envelope.WriteError(w, r, ubl.Errorf(ubl.CodeMethodNotAllowed, "the path knows other methods only; see Allow"))
+	envelope.RefuseMethod(w, r, func(method string) bool { return a.router.Match(chi.NewRouteContext(), method, path) })
 }
 
 // secure sets the headers that every answer has: answers are private, fresh

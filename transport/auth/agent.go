@@ -2,10 +2,8 @@ package auth
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -50,7 +48,7 @@ type agentClaims struct {
 
 // SignAgent makes an access token. What it says was found good by who asks.
 func (a *Authenticator) SignAgent(t AgentToken) (string, error) {
-	id, err := drawSessionID(a.random)
+	id, err := drawID(a.random)
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +95,7 @@ func (k *Key) verifyAgent(token *jwt.JSONWebToken, now time.Time) (*agentClaims,
 		return nil, notValid(err)
 	}
 	if len(c.Audience) != 1 || len(c.Audience[0]) > maxAgentURL || c.Issuer == "" || !strings.HasPrefix(c.Audience[0], c.Issuer+"/") ||
-		tenantOfClient(c.Agent) == "" || len(c.Client) > maxAgentClient {
+		TenantOfClient(c.Agent) == "" || len(c.Client) > maxAgentClient {
 		return nil, notValid(errors.New("an access token without its claims"))
 	}
 	common := claims{Claims: c.Claims}
@@ -114,7 +112,7 @@ func (a *Authenticator) identifyAgent(ctx context.Context, token *jwt.JSONWebTok
 	if err != nil {
 		return nil, err
 	}
-	tenant := tenantOfClient(c.Agent)
+	tenant := TenantOfClient(c.Agent)
 	e, err := a.serviceEntry(ctx, tenant, c.Agent, ubl.CheckAgent{ClientID: c.Agent})
 	if err != nil {
 		return nil, err
@@ -136,15 +134,3 @@ func (a *Authenticator) MiddlewareForAgents(publicURL string) func(http.Handler)
 		return a.guardAt(next, programs, func(r *http.Request) string { return envelope.Base(publicURL, r) + r.URL.Path })
 	}
 }
-
-// NewAgent draws the client id of a service that comes without a secret of its own.
-func NewAgent(tenant ubl.TenantID, random io.Reader) (clientID string, err error) {
-	var drawn [clientIDBytes]byte
-	if _, err := io.ReadFull(random, drawn[:]); err != nil {
-		return "", fmt.Errorf("couldn't draw an agent: %w", err)
-	}
-	return hex.EncodeToString(drawn[:]) + "." + string(tenant), nil
-}
-
-// TenantOfAgent is the tenant inside a client id, "" where it has not the form of [NewAgent].
-func TenantOfAgent(clientID string) ubl.TenantID { return tenantOfClient(clientID) }

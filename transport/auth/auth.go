@@ -83,7 +83,7 @@ type Authenticator struct {
 	oidcBack  string               // where those send browsers back to
 	operators []string
 	first     string // the address of the first owner, who operates a node alone
-	owner, at string // what the node proves of itself to holders of its key
+	owner     string // whom the node proves to holders of its key that it was started for
 	domains   map[string]ubl.TenantID
 	asker     ubl.Asker
 	feed      ubl.Feed
@@ -131,7 +131,6 @@ func New(o Options) (*Authenticator, error) {
 		operators: slices.Clone(o.Operators),
 		first:     o.FirstOwner,
 		owner:     o.Owner,
-		at:        strings.TrimSuffix(o.PublicURL, "/"),
 		domains:   ownDomains(o.Domains),
 		asker:     o.Asker,
 		feed:      o.Feed,

@@ -13,8 +13,11 @@ import (
 type instant struct{}
 
 func (instant) Ask(_ context.Context, _ ubl.Name, cmd ubl.Command) (any, error) {
-	if _, ok := cmd.(ubl.Enter); ok {
+	switch cmd.(type) {
+	case ubl.Enter:
 		return &ubl.Entered{Role: ubl.RoleMember}, nil
+	case ubl.FindHome:
+		return &ubl.Home{TenantID: "t:corp.example", UserID: "u:ann", Member: true}, nil
 	}
 	return nil, nil
 }

@@ -54,7 +54,7 @@ func (e *entry) claim(now ubl.Time) bool {
 		return false
 	}
 	due := e.due.Load()
-	return int64(now) >= due && (e.every == 0 || e.due.CompareAndSwap(due, int64(now.Add(e.every))))
+	return e.every == 0 || int64(now) >= due && e.due.CompareAndSwap(due, int64(now.Add(e.every)))
 }
 
 // who is the identity, with the mandate as home last said.

@@ -34,7 +34,7 @@ import (
 // stranger's request is warned by the page, which other sites' links don't open.
 //
 // A false server could pass a true one's link and code on, and take the token itself. So the
-// command opens no link but one of the address that it asked (see [SameOrigin]), and a server
+// command opens no link but one of the address that it asked (see [envelope.SameOrigin]), and a server
 // takes no request for an address that isn't its own. A request is agreed to once.
 const (
 	// CLIBeginPath and CLITokenPath are what the command line asks, cliPath is where it

@@ -140,7 +140,7 @@ func serviceBearerOf(rest string) (credential, error) {
 }
 
 func serviceCredential(clientID, secret string) (credential, error) {
-	tenant := tenantOfClient(clientID)
+	tenant := TenantOfClient(clientID)
 	if tenant == "" || !lowerHex(secret, secretBytes) {
 		return credential{}, notValid(errors.New("malformed service token"))
 	}

@@ -1,9 +1,7 @@
 package auth
 
 import (
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -40,12 +38,12 @@ func (k *Key) Voucher(path, email string, now time.Time, random io.Reader) (stri
 	if !validEmail(email) {
 		return "", ubl.Errorf(ubl.CodeValidation, "the email address is not one that can be used")
 	}
-	var id [16]byte
-	if _, err := io.ReadFull(random, id[:]); err != nil {
-		return "", fmt.Errorf("couldn't draw a voucher's id: %w", err)
+	id, err := drawID(random)
+	if err != nil {
+		return "", err
 	}
 	return k.sign(&jwt.Claims{
-		Issuer: LocalIssuer, Audience: jwt.Audience{keyholderAudience + path}, Subject: email, ID: hex.EncodeToString(id[:]),
+		Issuer: LocalIssuer, Audience: jwt.Audience{keyholderAudience + path}, Subject: email, ID: id,
 		IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(voucherTTL)),
 	})
 }

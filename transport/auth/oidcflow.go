@@ -65,7 +65,7 @@ func (a *Authenticator) startOIDC(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	state, err := a.drawText()
+	state, err := DrawText(a.random)
 	if err != nil {
 		return err
 	}
@@ -82,10 +82,10 @@ func (a *Authenticator) startOIDC(w http.ResponseWriter, r *http.Request) error 
 			return err
 		}
 	}
-	if flow.Nonce, err = a.drawText(); err != nil {
+	if flow.Nonce, err = DrawText(a.random); err != nil {
 		return err
 	}
-	if flow.Verifier, err = a.drawText(); err != nil {
+	if flow.Verifier, err = DrawText(a.random); err != nil {
 		return err
 	}
 	if err := a.beginCeremony(w, r, oidcSignIn, oidcTime, state, flow); err != nil {

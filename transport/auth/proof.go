@@ -3,11 +3,9 @@ package auth
 import (
 	"crypto"
 	"crypto/ed25519"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 
@@ -53,15 +51,6 @@ type signedStatement struct {
 	Signature []byte `json:"signature"`
 }
 
-// ProofNonce draws a nonce.
-func ProofNonce(random io.Reader) (string, error) {
-	drawn := make([]byte, drawnBytes)
-	if _, err := io.ReadFull(random, drawn); err != nil {
-		return "", fmt.Errorf("couldn't draw a nonce: %w", err)
-	}
-	return base64.RawURLEncoding.EncodeToString(drawn), nil
-}
-
 // proveServer answers whoever asks: only a holder of the key can read it.
 func (a *Authenticator) proveServer(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
@@ -73,7 +62,7 @@ func (a *Authenticator) proveServer(w http.ResponseWriter, r *http.Request) erro
 	if !secretLike(in.Nonce) {
 		return ubl.Errorf(ubl.CodeValidation, "nonce is 32 bytes in base64url")
 	}
-	said, err := json.Marshal(Statement{Nonce: in.Nonce, Address: localAddress(r), URL: a.at, Owner: a.owner})
+	said, err := json.Marshal(Statement{Nonce: in.Nonce, Address: localAddress(r), URL: a.origin, Owner: a.owner})
 	if err != nil {
 		return err
 	}

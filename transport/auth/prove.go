@@ -121,7 +121,7 @@ const (
 
 // askToMove shows what the proof would change. What was verified waits in a cookie.
 func (a *Authenticator) askToMove(w http.ResponseWriter, r *http.Request, f *proof) error {
-	key, err := a.drawText()
+	key, err := DrawText(a.random)
 	if err != nil {
 		return err
 	}

@@ -135,16 +135,11 @@ func (a *Authenticator) identifySession(ctx context.Context, c credential) (*ent
 	if err != nil {
 		return nil, err
 	}
-	if err := a.mayHaveSession(s.identity()); err != nil {
-		return nil, notValid(err)
-	}
-	who, err := a.proof(ctx, s.identity())
+	e, err := a.wholeEntry(ctx, s, s.known())
 	if err != nil {
 		return nil, err
 	}
-	e := a.admitted(who, s.known())
 	e.session = s
-	e.signedBy(s.signer)
 	return e, nil
 }
 
@@ -155,6 +150,11 @@ func (a *Authenticator) identifyCLI(ctx context.Context, c credential) (*entry, 
 	if err != nil {
 		return nil, err
 	}
+	return a.wholeEntry(ctx, s, s.bearer())
+}
+
+// wholeEntry makes the entry of a token that carries the whole identity.
+func (a *Authenticator) wholeEntry(ctx context.Context, s *sessionClaims, known ubl.PlatformToken) (*entry, error) {
 	if err := a.mayHaveSession(s.identity()); err != nil {
 		return nil, notValid(err)
 	}
@@ -162,7 +162,7 @@ func (a *Authenticator) identifyCLI(ctx context.Context, c credential) (*entry, 
 	if err != nil {
 		return nil, err
 	}
-	e := a.admitted(who, s.bearer())
+	e := a.admitted(who, known)
 	e.signedBy(s.signer)
 	return e, nil
 }

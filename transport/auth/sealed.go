@@ -141,13 +141,17 @@ func (a *Authenticator) draw(n int) ([]byte, error) {
 	return b, nil
 }
 
-// drawText is drawnBytes of that as 43 characters: a state, a nonce, a verifier.
-func (a *Authenticator) drawText() (string, error) {
-	b, err := a.draw(drawnBytes)
-	return base64.RawURLEncoding.EncodeToString(b), err
+// DrawText is drawnBytes of that as 43 characters: a state, a nonce, a verifier, the secret of
+// a command that signs in.
+func DrawText(random io.Reader) (string, error) {
+	var b [drawnBytes]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return "", fmt.Errorf("couldn't draw something secret: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(b[:]), nil
 }
 
-// seal encrypts for the cookie of that name. Each name has a key of its own, so
+// seal encrypts for what has that name: a cookie, or what goes another way. Each has a key, so
 // that no number of cookies wears one out, and none passes for another.
 func (a *Authenticator) seal(name string, plain []byte) (string, error) {
 	aead, err := sealerOf(a.key().Derive(cookiePurpose(name)))
@@ -156,7 +160,7 @@ func (a *Authenticator) seal(name string, plain []byte) (string, error) {
 	}
 	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(plain)+aead.Overhead())
 	if _, err := io.ReadFull(a.random, nonce); err != nil {
-		return "", fmt.Errorf("couldn't seal a cookie: %w", err)
+		return "", fmt.Errorf("couldn't seal a value: %w", err)
 	}
 	return base64.RawURLEncoding.EncodeToString(aead.Seal(nonce, nonce, plain, nil)), nil
 }
@@ -169,7 +173,7 @@ func (a *Authenticator) unseal(name, value string) ([]byte, error) {
 func (k *Key) unseal(name, value string) ([]byte, error) {
 	data, err := base64.RawURLEncoding.Strict().DecodeString(value)
 	if err != nil {
-		return nil, errors.New("the cookie is not base64url")
+		return nil, errors.New("the sealed value is not base64url")
 	}
 	for _, key := range k.Derived(cookiePurpose(name)) {
 		var plain []byte
@@ -189,7 +193,7 @@ func unsealWith(key, data []byte) ([]byte, error) {
 	}
 	n := aead.NonceSize()
 	if len(data) < n {
-		return nil, errors.New("the cookie is too short")
+		return nil, errors.New("the sealed value is too short")
 	}
 	return aead.Open(nil, data[:n], data[n:], nil)
 }
@@ -197,11 +201,11 @@ func unsealWith(key, data []byte) ([]byte, error) {
 func sealerOf(key []byte) (cipher.AEAD, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {
-		return nil, fmt.Errorf("couldn't make a cookie's key: %w", err)
+		return nil, fmt.Errorf("couldn't make a sealing key: %w", err)
 	}
 	aead, err := cipher.NewGCM(block)
 	if err != nil {
-		return nil, fmt.Errorf("couldn't make a cookie's key: %w", err)
+		return nil, fmt.Errorf("couldn't make a sealing key: %w", err)
 	}
 	return aead, nil
 }

@@ -20,17 +20,27 @@ const (
 	tenantPrefix  = "t:"
 )
 
-// NewServiceToken draws a service token for a tenant. The client id is
-// "<32 hex>.<tenant id>", so that any node finds the tenant that knows it; the
-// secret is 64 hex digits and shown once; its hash, the hex SHA-256 of those
-// digits, is all that is stored.
+// NewClientID draws the client id of a service of a tenant: "<32 hex>.<tenant id>", so that
+// any node finds the tenant that knows it. An agent that a person connects has no more.
+func NewClientID(tenant ubl.TenantID, random io.Reader) (clientID string, err error) {
+	var drawn [clientIDBytes]byte
+	if _, err := io.ReadFull(random, drawn[:]); err != nil {
+		return "", fmt.Errorf("couldn't draw a service: %w", err)
+	}
+	return hex.EncodeToString(drawn[:]) + "." + string(tenant), nil
+}
+
+// NewServiceToken draws a service token for a tenant. The secret is 64 hex digits and shown
+// once; its hash, the hex SHA-256 of those digits, is all that is stored.
 func NewServiceToken(tenant ubl.TenantID, random io.Reader) (clientID, secret, secretHash string, err error) {
-	var drawn [clientIDBytes + secretBytes]byte
+	if clientID, err = NewClientID(tenant, random); err != nil {
+		return "", "", "", err
+	}
+	var drawn [secretBytes]byte
 	if _, err := io.ReadFull(random, drawn[:]); err != nil {
 		return "", "", "", fmt.Errorf("couldn't draw a service token: %w", err)
 	}
-	clientID = hex.EncodeToString(drawn[:clientIDBytes]) + "." + string(tenant)
-	secret = hex.EncodeToString(drawn[clientIDBytes:])
+	secret = hex.EncodeToString(drawn[:])
 	return clientID, secret, hashSecret(secret), nil
 }
 
@@ -38,7 +48,7 @@ func NewServiceToken(tenant ubl.TenantID, random io.Reader) (clientID, secret, s
 // "ubl_<32 hex>_<64 hex of the secret>_<tenant id without t:>". It is "" for a client id or
 // a secret of another form.
 func ServiceBearer(clientID, secret string) string {
-	tenant := tenantOfClient(clientID)
+	tenant := TenantOfClient(clientID)
 	if tenant == "" || !lowerHex(secret, secretBytes) {
 		return ""
 	}
@@ -51,9 +61,9 @@ func hashSecret(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// tenantOfClient is the tenant inside a client id, "" where it has not the form
-// of [NewServiceToken].
-func tenantOfClient(clientID string) ubl.TenantID {
+// TenantOfClient is the tenant inside a client id, "" where it has not the form of
+// [NewClientID].
+func TenantOfClient(clientID string) ubl.TenantID {
 	digits, rest, _ := strings.Cut(clientID, ".")
 	tenant := ubl.TenantID(rest)
 	if !lowerHex(digits, clientIDBytes) || !tenant.Valid() {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"ubl"
 )
@@ -102,6 +103,14 @@ func TestServiceToken(t *testing.T) {
 			if id.Mandate != m || entered[len(entered)-1].Who.Mandate != m || count[ubl.CheckServiceToken](w.tenants) != before+1 {
 				t.Errorf("with the mandate %+v it comes in with %+v", m, id.Mandate)
 			}
+		}
+	})
+	t.Run("is asked about when the clock was set back, too", func(t *testing.T) {
+		w.clock.pass(-time.Minute)
+		before := count[ubl.CheckServiceToken](w.tenants)
+		w.get(headers...).let(t)
+		if got := count[ubl.CheckServiceToken](w.tenants) - before; got != 1 {
+			t.Errorf("asked %d times, want once", got)
 		}
 	})
 	t.Run("is out while nobody can be asked", func(t *testing.T) {

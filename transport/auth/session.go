@@ -54,7 +54,7 @@ type sessionClaims struct {
 
 // newSession is a session that begins now.
 func newSession(who ubl.Identity, method ubl.SignInMethod, label string, now time.Time, random io.Reader) (*sessionClaims, error) {
-	id, err := drawSessionID(random)
+	id, err := drawID(random)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (c *sessionClaims) provedAt() ubl.Time {
 // who they are. It has another id, so that no copy of the cookie counts for it, and ends
 // no later than this one would have: its groups are no newer.
 func (c *sessionClaims) confirmed(now time.Time, method ubl.SignInMethod, random io.Reader) (*sessionClaims, error) {
-	id, err := drawSessionID(random)
+	id, err := drawID(random)
 	if err != nil {
 		return nil, err
 	}
@@ -117,10 +117,11 @@ func (c *sessionClaims) confirmed(now time.Time, method ubl.SignInMethod, random
 	return &next, nil
 }
 
-func drawSessionID(random io.Reader) (string, error) {
+// drawID is the id of a token of any kind.
+func drawID(random io.Reader) (string, error) {
 	var id [16]byte
 	if _, err := io.ReadFull(random, id[:]); err != nil {
-		return "", fmt.Errorf("couldn't draw a session's id: %w", err)
+		return "", fmt.Errorf("couldn't draw a token's id: %w", err)
 	}
 	return hex.EncodeToString(id[:]), nil
 }

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -71,7 +70,6 @@ func (k *Key) signAs(kind jose.ContentType, c any) (string, error) {
 }
 
 func (s TokenSpec) claims() (*claims, error) {
-	var id [16]byte
 	email := lowerEmail(s.Email)
 	switch {
 	case !validEmail(email):
@@ -84,8 +82,9 @@ func (s TokenSpec) claims() (*claims, error) {
 		return nil, ubl.Errorf(ubl.CodeValidation, "a token holds for %d hours at most, which is %d days: make another one before it ends",
 			ubl.MaxServiceTokenTTL/time.Hour, ubl.MaxServiceTokenTTL/(24*time.Hour))
 	}
-	if _, err := io.ReadFull(s.Random, id[:]); err != nil {
-		return nil, fmt.Errorf("couldn't draw a token id: %w", err)
+	id, err := drawID(s.Random)
+	if err != nil {
+		return nil, err
 	}
 	verified := flag(true)
 	return &claims{
@@ -95,7 +94,7 @@ func (s TokenSpec) claims() (*claims, error) {
 			Subject:  ubl.LocalSubject(s.Service, email),
 			IssuedAt: jwt.NewNumericDate(s.Now),
 			Expiry:   jwt.NewNumericDate(s.Now.Add(s.TTL)),
-			ID:       hex.EncodeToString(id[:]),
+			ID:       id,
 		},
 		Email:         email,
 		EmailVerified: &verified,

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"ubl"
@@ -174,6 +175,23 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	status, body := NewError(r.Context(), err)
 	SetHints(w.Header(), status, ubl.AsError(err).RetryAfter())
 	Write(w, status, body)
+}
+
+// RefuseMethod answers a request by a method that its path hasn't, and OPTIONS, with those that
+// has says there are.
+func RefuseMethod(w http.ResponseWriter, r *http.Request, has func(method string) bool) {
+	var allowed []string
+	for _, method := range []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"} {
+		if method == http.MethodOptions || has(method) {
+			allowed = append(allowed, method)
+		}
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	WriteError(w, r, ubl.Errorf(ubl.CodeMethodNotAllowed, "the path knows other methods only; see Allow"))
 }
 
 // SetHints sets the headers that go with a status: after how many seconds to come

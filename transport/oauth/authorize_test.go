@@ -197,3 +197,23 @@ func TestWhereItIsKnown(t *testing.T) {
 		}
 	}
 }
+
+// TestMethods: who asks a page by a method that it hasn't is told which it has.
+func TestMethods(t *testing.T) {
+	w := newWorld(t)
+	for path, has := range map[string]string{"/oauth/authorize": "GET, OPTIONS", "/oauth/consent": "OPTIONS, POST"} {
+		for _, method := range []string{"GET", "HEAD", "POST", "DELETE", "OPTIONS"} {
+			want := http.StatusMethodNotAllowed
+			switch {
+			case method == "OPTIONS":
+				want = http.StatusNoContent
+			case strings.Contains(has, method):
+				continue
+			}
+			a := w.stranger().do(w.stranger().request(method, path, nil))
+			if a.status != want || a.header.Get("Allow") != has || strings.Contains(a.body, "GET and HEAD") {
+				t.Errorf("%s %s: %d, which allows %s: %s", method, path, a.status, a.header.Get("Allow"), a.body)
+			}
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ubl"
+	"ubl/transport/envelope"
 )
 
 // How clients prove who they are where they fetch tokens: not at all, or with a secret in
@@ -116,7 +117,7 @@ func goodRedirect(text string) bool {
 	case "https":
 		return goodHost(u)
 	case "http":
-		return goodHost(u) && isLoopback(u.Hostname())
+		return goodHost(u) && envelope.Loopback(u.Hostname())
 	}
 	own := ownScheme.MatchString(u.Scheme) && !systemScheme.MatchString(u.Scheme) || slices.Contains(programs, u.Scheme)
 	return own && (u.Host != "" || u.Path != "")
@@ -158,7 +159,7 @@ func (c *client) redirectsTo(text string) bool {
 // withoutPort is a redirect URI to the person's own machine without its port, "" for any other.
 func withoutPort(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" || !isLoopback(u.Hostname()) {
+	if err != nil || u.Scheme != "http" || !envelope.Loopback(u.Hostname()) {
 		return ""
 	}
 	host := u.Hostname()

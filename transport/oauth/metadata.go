@@ -1,9 +1,7 @@
 package oauth
 
 import (
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 
@@ -62,22 +60,10 @@ const scopeOffline = "offline_access"
 // to one host: on this machine it is the one that sign-in links lead to, by whatever name of
 // the machine a client came.
 func (s *Server) browsersAt(issuer string) string {
-	if s.PublicURL == "" && sameMachine(issuer, s.Browsers) {
+	if s.PublicURL == "" && envelope.SameOrigin(issuer, s.Browsers) {
 		return s.Browsers
 	}
 	return issuer
-}
-
-// sameMachine reports whether both are the same port of the machine that they are used on.
-func sameMachine(a, b string) bool {
-	x, err := url.Parse(a)
-	y, yerr := url.Parse(b)
-	return err == nil && yerr == nil && x.Scheme == y.Scheme && x.Port() == y.Port() && isLoopback(x.Hostname()) && isLoopback(y.Hostname())
-}
-
-func isLoopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // withoutQuery is a resource as tokens name it: by which query a client chooses its tools makes no
@@ -95,14 +81,6 @@ func (s *Server) resource(r *http.Request, text string) (issuer, path string, ok
 		return "", "", false
 	}
 	issuer, path = u.Scheme+"://"+u.Host, u.Path
-	ours := issuer == s.issuer(r) || s.PublicURL == "" && sameMachine(issuer, s.Browsers) && isLoopback(hostOf(r.Host))
+	ours := issuer == s.issuer(r) || s.PublicURL == "" && envelope.SameOrigin(issuer, s.issuer(r))
 	return issuer, path, ours && s.Resource(path)
-}
-
-// hostOf is a Host header without its port.
-func hostOf(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		return name
-	}
-	return strings.Trim(host, "[]")
 }

@@ -97,8 +97,8 @@ func (w *world) node() {
 			return []oauth.Set{{Name: "messenger", Says: "Read and send messages", Tools: []string{"messenger.*"}, Chosen: true},
 				{Name: "office", Says: "Read and write documents", Tools: []string{"office.*"}}}, nil
 		},
-		NewAgent: func(tenant ubl.TenantID) (string, error) { return auth.NewAgent(tenant, rand.Reader) },
-		TenantOf: auth.TenantOfAgent,
+		NewAgent: func(tenant ubl.TenantID) (string, error) { return auth.NewClientID(tenant, rand.Reader) },
+		TenantOf: auth.TenantOfClient,
 		Sign:     func(a oauth.Access) (string, error) { return w.auth.SignAgent(auth.AgentToken(a)) },
 		Opened: func(token string) (oauth.Access, bool) {
 			a, ok := w.auth.OpenAgent(token)
