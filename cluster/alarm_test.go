@@ -13,6 +13,7 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/actors/ledger"
+	"ubl/test/poll"
 )
 
 // Bells are a family of this test's own: each rings when its alarm wakes it.
@@ -112,16 +113,16 @@ func TestAlarmsFailOver(t *testing.T) {
 	for i := range many { // each later than the one before, however long the setting takes: most are left when the leader goes
 		at := ubl.TimeOf(time.Now().Add(time.Second + time.Duration(i)*75*time.Millisecond))
 		set := setBell{ubl.Request{Who: who, ID: "req:set-bell", Key: "set"}, at}
-		eventually(t, "a bell is set", func() bool {
+		poll.Until(t, "a bell is set", func() bool {
 			_, err := local[leads()].Ask(t.Context(), name(i), set)
 			return err == nil
 		})
 	}
-	eventually(t, "some have rung", func() bool { return fired() >= 5 })
+	poll.Until(t, "some have rung", func() bool { return fired() >= 5 })
 	first := leads()
 	w.stop(first)
 	before := fired()
-	eventually(t, "all have rung", func() bool {
+	poll.Until(t, "all have rung", func() bool {
 		for i := range many {
 			rang, err := ubl.Ask[int](t.Context(), local[leads()], name(i), readBell{})
 			if rang > 1 {

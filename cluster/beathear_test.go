@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"ubl/test/poll"
 )
 
 // ask sends heartbeats over a connection of its own, as a node that is mistaken would.
@@ -50,7 +52,7 @@ func TestHeartbeatsAreChecked(t *testing.T) {
 		{"a group that isn't there", leader, follower, beat{partition: testPartitions, term: term}, echo{outcome: missed}},
 		{"a newer term", follower, leader, beat{term: term + 5}, echo{outcome: accepted, term: term + 5}},
 	} {
-		eventually(t, "a heartbeat is looked at: "+c.what, func() bool {
+		poll.Until(t, "a heartbeat is looked at: "+c.what, func() bool {
 			e := w.ask(c.from, c.to, c.beat)[0]
 			if e.outcome == missed && c.want.outcome != missed {
 				return false // the leader's own was under way
@@ -61,7 +63,7 @@ func TestHeartbeatsAreChecked(t *testing.T) {
 			return true
 		})
 	}
-	eventually(t, "another term begins", func() bool {
+	poll.Until(t, "another term begins", func() bool {
 		n := w.leader(0)
 		return n != nil && n.group(0).raft.CurrentTerm() > term+5
 	})
@@ -77,7 +79,7 @@ func TestALeaderWithoutFollowersLosesItsLease(t *testing.T) {
 			defer w.stop(i)
 		}
 	}
-	eventually(t, "it leads no more", func() bool { return leader.group(0).raft.State() != raft.Leader && leader.engine.Epoch(0) == 0 })
+	poll.Until(t, "it leads no more", func() bool { return leader.group(0).raft.State() != raft.Leader && leader.engine.Epoch(0) == 0 })
 }
 
 // cut takes the node from the network, as the end of its process does.
@@ -107,7 +109,7 @@ func TestNodesOfEarlierVersions(t *testing.T) {
 				}
 				shared := !earlier[i] && !earlier[j]
 				before := other.group(0).raft.LastContact()
-				eventually(t, step.what+": node "+other.server+" hears "+n.server, func() bool {
+				poll.Until(t, step.what+": node "+other.server+" hears "+n.server, func() bool {
 					heard := other.group(0).leader() == n.server && other.group(0).raft.LastContact().After(before)
 					return heard && n.beats.reach(other.server) == shared && n.beats.speaks(other.server) == shared
 				})

@@ -14,6 +14,7 @@ import (
 
 	"ubl"
 	"ubl/blobs"
+	"ubl/test/poll"
 )
 
 var ana = ubl.Identity{UserID: "u:ana", TenantID: "t:acme.com"}
@@ -88,7 +89,7 @@ func (p *pond) submit(value []byte, ids []ubl.BlobID) {
 	p.t.Helper()
 	g := ubl.TenantName(ana.TenantID).Group()
 	var leader *Node
-	eventually(p.t, "the partition has a leader", func() bool {
+	poll.Until(p.t, "the partition has a leader", func() bool {
 		leader = p.leader(p.nodes[0].engine.Partition(g))
 		return leader != nil
 	})
@@ -126,7 +127,7 @@ func TestBlobOnAMajority(t *testing.T) {
 	if have < 2 {
 		t.Errorf("%d of 3 have it", have)
 	}
-	eventually(t, "all voters have it", func() bool { return p.has(0, id) && p.has(1, id) && p.has(2, id) })
+	poll.Until(t, "all voters have it", func() bool { return p.has(0, id) && p.has(1, id) && p.has(2, id) })
 	for i := range 3 {
 		if got, err := p.read(i, id); err != nil || !bytes.Equal(got, content) {
 			t.Errorf("node %d reads %d bytes, %v", i, len(got), err)
@@ -152,7 +153,7 @@ func TestBlobWithoutAMajority(t *testing.T) {
 	}
 	p.start(1)
 	p.serve(1)
-	eventually(t, "it is kept by two of three", func() bool { return p.blobs[0].Keep(t.Context(), ana.TenantID, id, path) == nil })
+	poll.Until(t, "it is kept by two of three", func() bool { return p.blobs[0].Keep(t.Context(), ana.TenantID, id, path) == nil })
 	if !p.has(1, id) {
 		t.Error("the other node doesn't have it")
 	}
@@ -174,7 +175,7 @@ func TestBlobIsMended(t *testing.T) {
 	p.refer(id)
 	p.start(2)
 	p.serve(2)
-	eventually(t, "the node that was away has it", func() bool { return p.has(2, id) })
+	poll.Until(t, "the node that was away has it", func() bool { return p.has(2, id) })
 
 	damaged := filepath.Join(p.dirs[0], "blobs", "kept", "t_acme.com", string(id[:2]), string(id))
 	if err := os.WriteFile(damaged, bytes.Repeat([]byte("y"), len(content)), 0o600); err != nil {
@@ -186,7 +187,7 @@ func TestBlobIsMended(t *testing.T) {
 	if err := os.Remove(filepath.Join(p.dirs[1], "blobs", "kept", "t_acme.com", string(id[:2]), string(id))); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the second node reads it", func() bool { // from 0, which has it damaged, or from 2, to which it may not be connected again yet
+	poll.Until(t, "the second node reads it", func() bool { // from 0, which has it damaged, or from 2, to which it may not be connected again yet
 		got, err := p.read(1, id)
 		if err == nil && !bytes.Equal(got, content) || err != nil && ubl.CodeOf(err) != ubl.CodeUnavailable {
 			t.Fatalf("the second node reads %d bytes, %v", len(got), err)
@@ -197,7 +198,7 @@ func TestBlobIsMended(t *testing.T) {
 	if err != nil || done.Damaged != 1 {
 		t.Errorf("the scrub comes to %+v, %v", done, err)
 	}
-	eventually(t, "the first node has it again", func() bool {
+	poll.Until(t, "the first node has it again", func() bool {
 		got, err := p.read(0, id)
 		return err == nil && bytes.Equal(got, content)
 	})
@@ -211,7 +212,7 @@ func TestBlobIsYielded(t *testing.T) {
 	content := bytes.Repeat([]byte("x"), 1<<20)
 	path, id := p.staged(content)
 	var voters []int
-	eventually(t, "three of four vote", func() bool {
+	poll.Until(t, "three of four vote", func() bool {
 		voters = voters[:0]
 		for i := range 4 {
 			if p.blobs[i].votes(ana.TenantID) {
@@ -236,7 +237,7 @@ func TestBlobIsYielded(t *testing.T) {
 	}
 	p.start(voters[0])
 	p.serve(voters[0])
-	eventually(t, "it is yielded", func() bool {
+	poll.Until(t, "it is yielded", func() bool {
 		done, err := p.blobs[other].Yield(t.Context(), now.Add(time.Hour))
 		return done == (blobs.Collected{Blobs: 1, Bytes: 1 << 20}) && err == nil
 	})
@@ -307,17 +308,17 @@ func TestUploadByAnyNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.stop(0)
-	eventually(t, "an upload whose node has left is known to be gone", func() bool {
+	poll.Until(t, "an upload whose node has left is known to be gone", func() bool {
 		_, err := p.uploads[1].Look(ctx, ana, begun.UploadID)
 		return ubl.CodeOf(err) == ubl.CodeNotFound
 	})
 	p.start(0)
 	p.serve(0)
-	eventually(t, "it goes on when the node is back", func() bool {
+	poll.Until(t, "it goes on when the node is back", func() bool {
 		_, err := p.uploads[1].Look(ctx, ana, begun.UploadID)
 		return err == nil
 	})
-	eventually(t, "it is ended by way of any node", func() bool { return p.uploads[2].End(ctx, ana, begun.UploadID) == nil })
+	poll.Until(t, "it is ended by way of any node", func() bool { return p.uploads[2].End(ctx, ana, begun.UploadID) == nil })
 }
 
 type failing struct{}

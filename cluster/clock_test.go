@@ -4,6 +4,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"ubl/test/poll"
 )
 
 func TestAhead(t *testing.T) {
@@ -38,7 +40,7 @@ func TestClockOff(t *testing.T) {
 		}
 	})
 	for _, n := range w.nodes {
-		eventually(t, "a node is ready", func() bool { return n.Ready() == nil })
+		poll.Until(t, "a node is ready", func() bool { return n.Ready() == nil })
 	}
 	odd := w.nodes[2]
 	shift.Store(int64(400 * 24 * time.Hour))
@@ -64,5 +66,5 @@ func TestClockOff(t *testing.T) {
 	}
 	shift.Store(0)
 	odd.compareClock()
-	eventually(t, "ready again", func() bool { return odd.Ready() == nil })
+	poll.Until(t, "ready again", func() bool { return odd.Ready() == nil })
 }

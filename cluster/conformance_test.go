@@ -12,6 +12,7 @@ import (
 	"ubl"
 	"ubl/storage/storetest"
 	"ubl/test/leaks"
+	"ubl/test/poll"
 	"ubl/test/soak"
 )
 
@@ -36,7 +37,7 @@ type leading struct {
 
 func (l leading) of(g ubl.Group) ubl.Store {
 	var n *Node
-	eventually(l.w.t, "the partition has a leader", func() bool {
+	poll.Until(l.w.t, "the partition has a leader", func() bool {
 		n = l.w.leader(l.w.nodes[0].engine.Partition(g))
 		return n != nil
 	})
@@ -84,7 +85,7 @@ func (h moving) Reopen() error {
 	h.inFlight.Wait() // as closing a store does
 	for p := range testPartitions {
 		old := h.w.leader(p)
-		eventually(h.w.t, "another node leads", func() bool {
+		poll.Until(h.w.t, "another node leads", func() bool {
 			n := h.w.leader(p)
 			if n == old {
 				_ = old.group(p).resign() // which may fail, as for a moment after an election

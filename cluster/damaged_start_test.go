@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/test/poll"
 )
 
 // TestDamagedReplicaStarts: a node whose file of a partition was damaged while it was
@@ -29,7 +30,7 @@ func TestDamagedReplicaStarts(t *testing.T) {
 				}
 			}
 			file := filepath.Join(w.dirs[victim], "store", fmt.Sprintf("partition-%d.db", p))
-			eventually(t, "the file has the text", func() bool {
+			poll.Until(t, "the file has the text", func() bool {
 				data, err := os.ReadFile(file)
 				return err == nil && bytes.Contains(data, []byte(text))
 			})
@@ -45,7 +46,7 @@ func TestDamagedReplicaStarts(t *testing.T) {
 			}
 			w.settle()
 			n := w.nodes[victim]
-			eventually(t, "the copy is whole again", func() bool {
+			poll.Until(t, "the copy is whole again", func() bool {
 				lead := w.leader(p)
 				if lead == nil || n.engine.Applied(p) == 0 || n.engine.Applied(p) != lead.engine.Applied(p) {
 					return false

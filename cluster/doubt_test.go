@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/test/poll"
 )
 
 // script answers questions one after the other, as actors would whose leader fails.
@@ -32,7 +33,7 @@ func (s *script) Evict(error, func(ubl.Group) bool) {}
 func TestRefusedInDoubt(t *testing.T) {
 	n := newWorld(t, 1, nil).nodes[0]
 	name := ubl.RoomName("t:x", ubl.GeneralRoom)
-	eventually(t, "it leads", func() bool { return n.engine.Epoch(n.engine.Partition(name.Group())) != 0 })
+	poll.Until(t, "it leads", func() bool { return n.engine.Epoch(n.engine.Partition(name.Group())) != 0 })
 	unknown := ubl.Errorf(ubl.CodeUnavailable, "a write failed; its outcome is unknown until it is retried")
 	overloaded := ubl.Errorf(ubl.CodeOverloaded, "too many writes are under way; nothing was done")
 	for _, c := range []struct {

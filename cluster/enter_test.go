@@ -14,6 +14,7 @@ import (
 
 	"ubl"
 	"ubl/storage"
+	"ubl/test/poll"
 )
 
 // add gives the world another node, not yet started.
@@ -107,7 +108,7 @@ func TestConfigurationIsFenced(t *testing.T) {
 		t.Error("a change of an earlier configuration was made")
 	}
 	for _, n := range w.nodes {
-		eventually(t, "a replica knows the configuration", func() bool { return n.group(1).configuration().index == c.index })
+		poll.Until(t, "a replica knows the configuration", func() bool { return n.group(1).configuration().index == c.index })
 		if _, err := n.serveReplica(t.Context(), &replicaRequest{Partition: 1, Close: true, Config: c.index}); ubl.CodeOf(err) != ubl.CodeConflict {
 			t.Errorf("closing the replica of a voter: %v", err)
 		}
@@ -171,7 +172,7 @@ func TestNobodyJoinsOffTheRecord(t *testing.T) {
 	if err := w.nodes[0].Remove(t.Context(), w.nodes[i].opts.NodeID, 1); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the node is forgotten", func() bool {
+	poll.Until(t, "the node is forgotten", func() bool {
 		s, err := w.nodes[0].Status(t.Context())
 		return err == nil && len(s.Nodes) == 1
 	})

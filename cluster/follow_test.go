@@ -13,6 +13,7 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/actors/ledger"
+	"ubl/test/poll"
 )
 
 // listeners count bells that were set: one by decisions, one outside.
@@ -79,19 +80,19 @@ func TestFollowFailsOver(t *testing.T) {
 	first := -1
 	for i := range many {
 		if i == many/2 {
-			eventually(t, "some are heard of", func() bool {
+			poll.Until(t, "some are heard of", func() bool {
 				first = leads()
 				return local[first].FollowStats()["inside"].Delivered > 0
 			})
 			w.stop(first)
 		}
 		set := setBell{Request: ubl.Request{Who: who, ID: "req:set-bell", Key: fmt.Sprint(i)}}
-		eventually(t, "a bell is set", func() bool {
+		poll.Until(t, "a bell is set", func() bool {
 			_, err := local[leads()].Ask(t.Context(), name("bell:1"), set)
 			return err == nil
 		})
 	}
-	eventually(t, "all were heard of", func() bool {
+	poll.Until(t, "all were heard of", func() bool {
 		inside, err := ubl.Ask[int](t.Context(), local[leads()], name("inside"), readBell{})
 		mu.Lock()
 		outside := len(heard)

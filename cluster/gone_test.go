@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ubl/test/poll"
 )
 
 // TestWhoIsGone: a server whose connection has ended is gone when its address refuses another,
@@ -74,13 +76,13 @@ func TestAKilledLeaderIsReplacedSoon(t *testing.T) {
 	term := leader.group(0).raft.CurrentTerm()
 	for i := range w.nodes {
 		if other := w.nodes[i]; other != leader {
-			eventually(t, "heartbeats reach "+other.server, func() bool { return leader.beats.speaks(other.server) })
+			poll.Until(t, "heartbeats reach "+other.server, func() bool { return leader.beats.speaks(other.server) })
 		}
 	}
 	leader.beats.hangUp()
 	for i := range w.nodes {
 		if other := w.nodes[i]; other != leader {
-			eventually(t, "heartbeats reach "+other.server+" again", func() bool {
+			poll.Until(t, "heartbeats reach "+other.server+" again", func() bool {
 				if _, gone := other.gone.at(leader.server); gone {
 					t.Fatal("a leader that listens is taken for gone")
 				}
@@ -93,7 +95,7 @@ func TestAKilledLeaderIsReplacedSoon(t *testing.T) {
 	}
 	began := time.Now()
 	leader.cut()
-	eventually(t, "another leads", func() bool { n := w.leader(0); return n != nil && n != leader })
+	poll.Until(t, "another leads", func() bool { n := w.leader(0); return n != nil && n != leader })
 	if took := time.Since(began); took >= timeout*9/10 {
 		t.Errorf("another leads after %s", took)
 	}

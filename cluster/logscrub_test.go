@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/raft-wal/types"
 
 	"ubl/storage"
+	"ubl/test/poll"
 )
 
 func unpaced(int64) {}
@@ -248,7 +249,7 @@ func TestScrubLogWhileNodesJoin(t *testing.T) {
 		w.start(i)
 		scrub(w.nodes[i])
 	}
-	eventually(t, "every partition has three voters", func() bool {
+	poll.Until(t, "every partition has three voters", func() bool {
 		for p := range partitions {
 			n := w.leader(p)
 			if n == nil || n.group(p) == nil || len(n.group(p).configuration().voters) < 3 {

@@ -15,6 +15,7 @@ import (
 
 	"ubl"
 	"ubl/durable"
+	"ubl/test/poll"
 )
 
 // TestWhatALogOwes: a batch behind the mark was being written when the power went; one
@@ -183,13 +184,13 @@ func TestDamagedLogHeals(t *testing.T) {
 	w.stop(behind)
 	putRecord(t, w, group, "m2", "a majority has it")
 	has := w.nodes[leader].group(partition).raft.LastIndex()
-	eventually(t, "the other has it", func() bool { return w.nodes[damaged].group(partition).raft.AppliedIndex() >= has })
+	poll.Until(t, "the other has it", func() bool { return w.nodes[damaged].group(partition).raft.AppliedIndex() >= has })
 	w.stop(damaged)
 	w.stop(leader)
 	w.lose(t, damaged, partition)
 	w.start(damaged)
 	w.start(behind)
-	eventually(t, "the one without the batch has asked for votes in vain", func() bool {
+	poll.Until(t, "the one without the batch has asked for votes in vain", func() bool {
 		return strings.Contains(log.String(), errNotWhole.Error()) || w.leader(partition) != nil // the log says it once
 	})
 	if n := w.leader(partition); n != nil {
@@ -202,8 +203,8 @@ func TestDamagedLogHeals(t *testing.T) {
 		t.Error("the figures don't say whose log has lost entries")
 	}
 	w.start(leader)
-	eventually(t, "somebody leads", func() bool { return w.leader(partition) != nil })
-	eventually(t, "the damaged one has it again and votes", func() bool {
+	poll.Until(t, "somebody leads", func() bool { return w.leader(partition) != nil })
+	poll.Until(t, "the damaged one has it again and votes", func() bool {
 		g := w.nodes[damaged].group(partition)
 		return g.raft.LastIndex() >= has && g.files.promise.whole() && !lost(damaged)
 	})
@@ -211,7 +212,7 @@ func TestDamagedLogHeals(t *testing.T) {
 	for i, n := range w.nodes {
 		g := n.group(partition)
 		var l raft.Log
-		eventually(t, "the entry is everywhere", func() bool { return g.files.log.GetLog(has, &l) == nil && g.raft.AppliedIndex() >= has })
+		poll.Until(t, "the entry is everywhere", func() bool { return g.files.log.GetLog(has, &l) == nil && g.raft.AppliedIndex() >= has })
 		if l.Index != has {
 			t.Errorf("node %d has entry %d in its place", i, l.Index)
 		}

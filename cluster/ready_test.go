@@ -13,6 +13,7 @@ import (
 
 	"ubl"
 	"ubl/cluster/placement"
+	"ubl/test/poll"
 )
 
 // TestServesWhatHasALeader: a partition that lost its quorum makes no survivor
@@ -21,15 +22,15 @@ import (
 func TestServesWhatHasALeader(t *testing.T) {
 	w := newWorld(t, 5, nil)
 	lost, kept := 1, 0
-	eventually(t, "the partitions have different voters", func() bool {
+	poll.Until(t, "the partitions have different voters", func() bool {
 		return w.leader(kept) != nil && w.leader(lost) != nil && len(w.onlyIn(lost, kept)) >= 2
 	})
 	for _, i := range w.onlyIn(lost, kept)[:2] {
 		w.stop(i)
 	}
 	for _, n := range w.running() {
-		eventually(t, "a survivor isn't ready", func() bool { return n.Ready() != nil })
-		eventually(t, "a survivor serves the other partition", func() bool { return n.Serves() == nil })
+		poll.Until(t, "a survivor isn't ready", func() bool { return n.Ready() != nil })
+		poll.Until(t, "a survivor serves the other partition", func() bool { return n.Serves() == nil })
 	}
 	last := w.running()[0]
 	for i, n := range w.nodes {
@@ -37,7 +38,7 @@ func TestServesWhatHasALeader(t *testing.T) {
 			w.stop(i)
 		}
 	}
-	eventually(t, "a node that is alone serves nothing", func() bool { return last.Serves() != nil })
+	poll.Until(t, "a node that is alone serves nothing", func() bool { return last.Serves() != nil })
 }
 
 // onlyIn are the nodes that vote in one partition and not in another.
@@ -67,10 +68,10 @@ func TestReadyOnceCaughtUp(t *testing.T) {
 	w := newWorld(t, 3, func(o *Options) { o.Timeout = 2 * time.Second }) // nobody waits for a partition that lost its leader
 	w.stop(2)
 	w.dirs[2] = t.TempDir()
-	eventually(t, "others lead", func() bool { return w.leader(0) != nil && w.leader(1) != nil })
+	poll.Until(t, "others lead", func() bool { return w.leader(0) != nil && w.leader(1) != nil })
 	w.start(2)
 	n := w.nodes[2]
-	eventually(t, "the node serves or is ready", func() bool { return n.Serves() == nil || n.Ready() == nil })
+	poll.Until(t, "the node serves or is ready", func() bool { return n.Serves() == nil || n.Ready() == nil })
 	for p := range testPartitions {
 		if g := n.group(p); g == nil || !g.votes() {
 			t.Errorf("the node takes requests before it votes in partition %d", p)
@@ -123,7 +124,7 @@ func TestFullDisks(t *testing.T) {
 	}
 	want := fmt.Sprintf("degraded: no room is left on the disk of a, b, c: free some space; no leader for partitions %d; 3 of 3 nodes answer", partition)
 	for i, n := range w.nodes {
-		eventually(t, "the node names the full disks", func() bool { return n.Ready() != nil && strings.HasSuffix(n.Ready().Error(), want) })
+		poll.Until(t, "the node names the full disks", func() bool { return n.Ready() != nil && strings.HasSuffix(n.Ready().Error(), want) })
 		if _, err := n.Ask(t.Context(), ubl.TenantName(group.Tenant), ubl.ReadHistory{}); ubl.CodeOf(err) != ubl.CodeUnavailable || !strings.Contains(err.Error(), "disks are full") {
 			t.Errorf("node %d answers %v", i, err)
 		}
@@ -147,7 +148,7 @@ func TestCountsWhoAnswers(t *testing.T) {
 		w.stop(i)
 	}
 	w.start(0)
-	eventually(t, "one of three answers", func() bool {
+	poll.Until(t, "one of three answers", func() bool {
 		err := w.nodes[0].Ready()
 		return err != nil && strings.HasSuffix(err.Error(), "; 1 of 3 nodes answer")
 	})
@@ -161,10 +162,10 @@ func TestRemovedNode(t *testing.T) {
 	says := func(err error) bool {
 		return err != nil && strings.Contains(err.Error(), "was removed from the cluster")
 	}
-	eventually(t, "it says that it was removed", func() bool { return says(w.nodes[3].Ready()) && says(w.nodes[3].Serves()) })
+	poll.Until(t, "it says that it was removed", func() bool { return says(w.nodes[3].Ready()) && says(w.nodes[3].Serves()) })
 	w.stop(3)
 	w.start(3)
-	eventually(t, "it says so after a start", func() bool { return says(w.nodes[3].Ready()) && says(w.nodes[3].Serves()) })
+	poll.Until(t, "it says so after a start", func() bool { return says(w.nodes[3].Ready()) && says(w.nodes[3].Serves()) })
 	for _, n := range w.nodes[:3] {
 		if err := n.Ready(); err != nil {
 			t.Errorf("%s isn't ready: %v", n.ID(), err)

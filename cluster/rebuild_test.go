@@ -21,6 +21,7 @@ import (
 	"ubl"
 	"ubl/durable"
 	"ubl/storage"
+	"ubl/test/poll"
 )
 
 // record writes one through whoever leads, and reports whether it was acknowledged.
@@ -64,7 +65,7 @@ func TestDamagedLogMetaHeals(t *testing.T) {
 			return data
 		},
 	} {
-		eventually(t, "a record is acknowledged", func() bool { return w.record(w.nodes, group, "m"+round) })
+		poll.Until(t, "a record is acknowledged", func() bool { return w.record(w.nodes, group, "m"+round) })
 		acknowledged = append(acknowledged, "m"+round)
 		w.stop(victim)
 		path := logMeta(w.dirs[victim], partition)
@@ -96,7 +97,7 @@ func TestDamagedLogMetaHeals(t *testing.T) {
 		})
 		w.start(victim)
 		n := w.nodes[victim]
-		eventually(t, "the replica is back after its file was "+round, func() bool {
+		poll.Until(t, "the replica is back after its file was "+round, func() bool {
 			g := n.group(partition)
 			return g != nil && g.files.promise.whole() && g.votes() && g.raft.AppliedIndex() >= p.index && !n.engine.Stats().Partitions[partition].Spoiled
 		})
@@ -117,7 +118,7 @@ func TestDamagedLogMetaHeals(t *testing.T) {
 	}
 	w.settle()
 	n := w.nodes[victim]
-	eventually(t, "the rebuilt replica leads", func() bool {
+	poll.Until(t, "the rebuilt replica leads", func() bool {
 		if n.engine.Epoch(partition) != 0 {
 			return true
 		}
@@ -158,7 +159,7 @@ func TestTooFewMayVote(t *testing.T) {
 	w := newWorld(t, 3, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	group := ubl.Group{Tenant: "t:acme.com", Shard: "0"}
 	partition := w.nodes[0].engine.Partition(group)
-	eventually(t, "a record is acknowledged", func() bool { return w.record(w.nodes, group, "m") })
+	poll.Until(t, "a record is acknowledged", func() bool { return w.record(w.nodes, group, "m") })
 	for i := 1; i < 3; i++ {
 		w.stop(i)
 		must(t, os.Remove(logMeta(w.dirs[i], partition)))
@@ -167,9 +168,9 @@ func TestTooFewMayVote(t *testing.T) {
 	w.start(2)
 	says := fmt.Sprintf("too few replicas of partition %d may vote, since the logs of b, c have lost entries", partition)
 	for _, n := range w.nodes {
-		eventually(t, "the node says why", func() bool { err := n.Ready(); return err != nil && strings.Contains(err.Error(), says) })
+		poll.Until(t, "the node says why", func() bool { err := n.Ready(); return err != nil && strings.Contains(err.Error(), says) })
 	}
-	eventually(t, "the log says so", func() bool { return strings.Contains(log.String(), "a partition can't elect a leader") })
+	poll.Until(t, "the log says so", func() bool { return strings.Contains(log.String(), "a partition can't elect a leader") })
 	s, err := w.nodes[0].Status(t.Context())
 	must(t, err)
 	for _, r := range s.Partitions[partition].Replicas {
@@ -180,7 +181,7 @@ func TestTooFewMayVote(t *testing.T) {
 	w.stop(1)
 	must(t, os.Remove(filepath.Join(groupDir(w.dirs[1], partition), promiseName)))
 	w.start(1)
-	eventually(t, "the replicas vote again", func() bool {
+	poll.Until(t, "the replicas vote again", func() bool {
 		return w.nodes[0].Ready() == nil && len(logLost(w.nodes[0].gather(t.Context()), partition)) == 0
 	})
 	must(t, w.nodes[0].engine.View(t.Context(), group, func(s ubl.Snapshot) error {
@@ -197,9 +198,9 @@ func TestLostLog(t *testing.T) {
 	w := newWorld(t, 3, nil)
 	group := ubl.Group{Tenant: "t:acme.com", Shard: "0"}
 	partition := w.nodes[0].engine.Partition(group)
-	eventually(t, "a record is acknowledged", func() bool { return w.record(w.nodes, group, "m") })
+	poll.Until(t, "a record is acknowledged", func() bool { return w.record(w.nodes, group, "m") })
 	w.settle()
-	eventually(t, "all have it", func() bool {
+	poll.Until(t, "all have it", func() bool {
 		for _, n := range w.nodes {
 			if n.engine.Applied(partition) == 0 {
 				return false
@@ -218,7 +219,7 @@ func TestLostLog(t *testing.T) {
 	if !slices.ContainsFunc(n.Figures(), func(f PartitionFigures) bool { return f.Partition == partition && f.Unopened != nil }) {
 		t.Errorf("its figures are %+v", n.Figures())
 	}
-	eventually(t, "the others go on", func() bool { return w.record([]*Node{w.nodes[0], w.nodes[2]}, group, "more") })
+	poll.Until(t, "the others go on", func() bool { return w.record([]*Node{w.nodes[0], w.nodes[2]}, group, "more") })
 	if err := n.startReplica(partition); err == nil {
 		t.Error("it opens when it is asked to")
 	}
@@ -312,7 +313,7 @@ func TestLogMetaBeyondRepair(t *testing.T) {
 			if err := n.unopened(partition); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("it says %v", err)
 			}
-			eventually(t, "the node serves", func() bool { return n.Serves() == nil || c.nodes == 1 })
+			poll.Until(t, "the node serves", func() bool { return n.Serves() == nil || c.nodes == 1 })
 			for _, f := range n.Figures() {
 				if damaged := f.Partition == partition; f.Halted != damaged || errors.Is(f.Unopened, storage.ErrDamaged) != damaged {
 					t.Errorf("its figures are %+v", f)
@@ -322,7 +323,7 @@ func TestLogMetaBeyondRepair(t *testing.T) {
 				t.Errorf("the file is not as it was: %v", err)
 			}
 			if c.nodes > 1 {
-				eventually(t, "the others lead", func() bool { return w.leader(partition) != nil })
+				poll.Until(t, "the others lead", func() bool { return w.leader(partition) != nil })
 				putRecord(t, w, group, "m2", "the others have it")
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"ubl"
 	"ubl/cluster/mesh"
+	"ubl/test/poll"
 )
 
 // TestNextKeys: no step cuts a living node off.
@@ -73,7 +74,7 @@ func TestSecretIsRotated(t *testing.T) {
 	}
 	all := func(want mesh.Secret) {
 		t.Helper()
-		eventually(t, "every node has its secret", func() bool {
+		poll.Until(t, "every node has its secret", func() bool {
 			done := true
 			for i := range w.nodes {
 				done = step(i, want) == "" && done
@@ -101,7 +102,7 @@ func TestSecretIsRotated(t *testing.T) {
 	}
 	all(both)
 	all(fresh)
-	eventually(t, "the status says that all use the fresh one", func() bool { // on a busy machine a node may be suspect for a moment
+	poll.Until(t, "the status says that all use the fresh one", func() bool { // on a busy machine a node may be suspect for a moment
 		status, err := w.nodes[0].Status(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/test/poll"
 )
 
 // damage flips a bit of a text in a node's file of a partition, once it is there.
 func damage(t *testing.T, dir string, partition int, text string) {
 	t.Helper()
 	f := openPartition(t, dir, partition)
-	eventually(t, "the file has the text", func() bool { return flipText(t, f, text) })
+	poll.Until(t, "the file has the text", func() bool { return flipText(t, f, text) })
 }
 
 // openPartition opens a node's file of a partition. Another file that takes its place
@@ -54,7 +55,7 @@ func flipText(t *testing.T, f *os.File, text string) (found bool) {
 // putRecord writes a record through a partition's leader.
 func putRecord(t *testing.T, w *world, g ubl.Group, key, value string) {
 	t.Helper()
-	eventually(t, "the record is written", func() bool { // the leader may change meanwhile
+	poll.Until(t, "the record is written", func() bool { // the leader may change meanwhile
 		e := w.led(w.running()[0].engine.Partition(g)).engine
 		lease, head, err := e.Begin(t.Context(), g)
 		if err != nil {
@@ -89,18 +90,18 @@ func TestDamagedReplicaHeals(t *testing.T) {
 			// have it in memory and write it once more. What the scrub counted is gone as
 			// soon as the copy is made anew; only damage makes it anew.
 			f := openPartition(t, w.dirs[victim], p)
-			eventually(t, "the damage is met", func() bool {
+			poll.Until(t, "the damage is met", func() bool {
 				flipText(t, f, text)
 				n.engine.ScrubOnce(t.Context())
 				return n.engine.Stats().Partitions[p].Scrub.Damages > 0 || n.held(p) != old
 			})
-			eventually(t, "the replica is made anew", func() bool {
+			poll.Until(t, "the replica is made anew", func() bool {
 				g := n.group(p)
 				return g != nil && g != old && w.leader(p) != nil && n.engine.Applied(p) > 0
 			})
 			w.settle()
 			putRecord(t, w, g, "m2", "more")
-			eventually(t, "the copy has caught up and is whole", func() bool {
+			poll.Until(t, "the copy has caught up and is whole", func() bool {
 				n.engine.ScrubOnce(t.Context())
 				s := n.engine.Stats().Partitions[p]
 				data, err := os.ReadFile(filepath.Join(w.dirs[victim], "store", fmt.Sprintf("partition-%d.db", p)))

@@ -13,6 +13,7 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/actors/families"
+	"ubl/test/poll"
 )
 
 // BenchmarkForwardedSend has many callers send to one room of a cluster of three, all
@@ -28,7 +29,7 @@ func BenchmarkForwardedSend(b *testing.B) {
 	}
 	q := aSend()
 	who := q.enter.(ubl.Enter).Who
-	eventually(b, "a member is in", func() bool {
+	poll.Until(b, "a member is in", func() bool {
 		_, err := asker.Ask(b.Context(), ubl.TenantName(benchTenant), ubl.Enter{Request: ubl.Request{ID: "req:in", Key: "req:in", Who: who}, Act: true})
 		return err == nil
 	})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/test/poll"
 )
 
 // TestWayAroundASilentNode: a leader is asked directly, a new one too; where it
@@ -14,7 +15,7 @@ import (
 func TestWayAroundASilentNode(t *testing.T) {
 	w := newWorld(t, 3, nil)
 	n, leader, third := w.nodes[0], w.nodes[1].server, w.nodes[2].server
-	eventually(t, "all know each other", func() bool { return n.another(leader) == third && n.another(third) == leader })
+	poll.Until(t, "all know each other", func() bool { return n.another(leader) == third && n.another(third) == leader })
 	silent := func(server string, since time.Time) {
 		p := n.pipes.to(server)
 		p.mu.Lock()
@@ -67,9 +68,9 @@ func TestSlowIsNotSilent(t *testing.T) {
 		done <- err
 	}()
 	p := asker.pipes.to(leader.server)
-	eventually(t, "the question is on its way", func() bool { p.mu.Lock(); defer p.mu.Unlock(); return p.now != nil && p.now.awaited() })
+	poll.Until(t, "the question is on its way", func() bool { p.mu.Lock(); defer p.mu.Unlock(); return p.now != nil && p.now.awaited() })
 	s, began := p.session(), time.Now()
-	eventually(t, "it was watched for several rounds", func() bool { return time.Since(began) > 8*asker.opts.Timeout })
+	poll.Until(t, "it was watched for several rounds", func() bool { return time.Since(began) > 8*asker.opts.Timeout })
 	if p.session() != s || s.ctx.Err() != nil {
 		t.Error("its connection was given up")
 	}
@@ -152,7 +153,7 @@ func TestStandsAtOnce(t *testing.T) {
 			continue
 		}
 		g := n.group(0)
-		eventually(t, "it has what the leader has", func() bool { return g.raft.LastIndex() >= leader.group(0).raft.LastIndex() })
+		poll.Until(t, "it has what the leader has", func() bool { return g.raft.LastIndex() >= leader.group(0).raft.LastIndex() })
 		w.stand(n, 0)
 		return
 	}
@@ -165,7 +166,7 @@ func TestVotersSayWhetherTheyHear(t *testing.T) {
 	leader := w.led(0)
 	for _, n := range w.nodes {
 		g := n.group(0)
-		eventually(t, "all answer "+n.server+", and none of them hears nothing", func() bool {
+		poll.Until(t, "all answer "+n.server+", and none of them hears nothing", func() bool {
 			s := g.hearVoters(g.configuration().voters) // which may still become three
 			return s.answered == 3 && s.silent == 0
 		})
@@ -193,13 +194,13 @@ func TestWithoutAReplica(t *testing.T) {
 		}
 	}
 	n.Attach(f)
-	eventually(t, "it knows the leader", func() bool { leader, _ := n.routes.to(partition); return leader != "" })
+	poll.Until(t, "it knows the leader", func() bool { leader, _ := n.routes.to(partition); return leader != "" })
 	for i := range w.nodes {
 		if w.nodes[i] != n {
 			w.stop(i)
 		}
 	}
-	eventually(t, "it says that the holders are away", func() bool {
+	poll.Until(t, "it says that the holders are away", func() bool {
 		_, err := n.Ask(t.Context(), healthy, ubl.RoomHead{})
 		return ubl.CodeOf(err) == ubl.CodeUnavailable && ubl.AsError(err).RetryAfter() > 0
 	})
@@ -263,7 +264,7 @@ func TestNoQuorum(t *testing.T) {
 	n := w.nodes[0]
 	n.Attach(f)
 	w.stop(1)
-	eventually(t, "the leader is lost", func() bool { leader, _ := n.routes.to(n.engine.Partition(healthy.Group())); return leader == "" })
+	poll.Until(t, "the leader is lost", func() bool { leader, _ := n.routes.to(n.engine.Partition(healthy.Group())); return leader == "" })
 	for range 2 {
 		began := time.Now()
 		_, err := n.Ask(t.Context(), healthy, ubl.RoomHead{})
@@ -280,7 +281,7 @@ func TestNoQuorumWhileTheMachineStalls(t *testing.T) {
 	g := w.nodes[0].group(0)
 	w.stop(1)
 	stall := func() { g.awake.Store(time.Now().UnixNano()) }
-	eventually(t, "the partition counts as lost", func() bool { stall(); return g.lost.Load() })
+	poll.Until(t, "the partition counts as lost", func() bool { stall(); return g.lost.Load() })
 	var own watching
 	for range 3 {
 		stall()
@@ -289,5 +290,5 @@ func TestNoQuorumWhileTheMachineStalls(t *testing.T) {
 		}
 	}
 	w.start(1)
-	eventually(t, "it has a leader again", func() bool { return w.leader(0) != nil && !g.lost.Load() })
+	poll.Until(t, "it has a leader again", func() bool { return w.leader(0) != nil && !g.lost.Load() })
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/test/poll"
 )
 
 // TestFiguresOfAHaltedReplica: a replica that stopped is still told of, for as
@@ -41,11 +42,11 @@ func TestFiguresOfAHaltedReplica(t *testing.T) {
 		t.Error("nobody learns that the replica halted")
 	}
 	<-old.closed
-	eventually(t, "its group is gone", func() bool { return n.held(1) != old })
+	poll.Until(t, "its group is gone", func() bool { return n.held(1) != old })
 	if !halted() && n.held(1) == nil {
 		t.Error("nobody learns that the replica waits to come back")
 	}
-	eventually(t, "the replica is back", func() bool { return !halted() })
+	poll.Until(t, "the replica is back", func() bool { return !halted() })
 }
 
 // TestSnapshotFigures: a snapshot that a node takes, and one that it takes over from

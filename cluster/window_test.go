@@ -15,6 +15,7 @@ import (
 	"ubl/actors/ledger"
 	rooms "ubl/actors/room"
 	"ubl/actors/tenant"
+	"ubl/test/poll"
 )
 
 // writers are clients of a cluster whose nodes run rooms. A node's disk can be held:
@@ -145,7 +146,7 @@ func TestRefusedBehindASlowFollower(t *testing.T) {
 	for range 100 {
 		w.send(follower)
 	}
-	eventually(t, "sends are refused", func() bool {
+	poll.Until(t, "sends are refused", func() bool {
 		w.send(follower)
 		return w.local[leads].Stats().Refused["tenant"] > 0
 	})
@@ -167,7 +168,7 @@ func TestLeaderChangesBeforeAFullWindow(t *testing.T) {
 	w := newWriters(t, 3, actors.Limits{PartitionWrites: places})
 	old := w.leads()
 	release := w.hold(old)
-	eventually(t, "the window is full", func() bool {
+	poll.Until(t, "the window is full", func() bool {
 		for range places / 2 {
 			for _, n := range w.nodes {
 				w.send(n)
@@ -183,7 +184,7 @@ func TestLeaderChangesBeforeAFullWindow(t *testing.T) {
 	}
 
 	w.stand(old)
-	eventually(t, "the window has all its places", func() bool {
+	poll.Until(t, "the window has all its places", func() bool {
 		w.refused = 0
 		for range places {
 			w.send(w.nodes[old])

@@ -12,6 +12,7 @@ import (
 	"ubl/cluster/mesh"
 	"ubl/cluster/wire"
 	"ubl/storage"
+	"ubl/test/poll"
 )
 
 // world is a cluster in one process: real files, real TLS and gossip on
@@ -109,18 +110,6 @@ func (w *world) close() {
 	}
 }
 
-// eventually polls until fn is true.
-func eventually(t testing.TB, what string, fn func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(90 * time.Second)
-	for !fn() {
-		if time.Now().After(deadline) {
-			t.Fatalf("it never came to be that %s", what)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}
-
 // settle waits until every partition has a leader and all the voters it can have.
 func (w *world) settle() {
 	w.t.Helper()
@@ -130,7 +119,7 @@ func (w *world) settle() {
 			running++
 		}
 	}
-	eventually(w.t, "every partition has a leader and its voters", func() bool {
+	poll.Until(w.t, "every partition has a leader and its voters", func() bool {
 		for p := range testPartitions {
 			n := w.leader(p)
 			if n == nil || len(n.group(p).configuration().voters) < min(running, 3) || len(n.group(p).configuration().learners) > 0 {
@@ -164,7 +153,7 @@ func (w *world) leader(partition int) *Node {
 func (w *world) stand(n *Node, partition int) {
 	w.t.Helper()
 	var stood time.Time
-	eventually(w.t, "the node leads", func() bool {
+	poll.Until(w.t, "the node leads", func() bool {
 		if w.leader(partition) != n && time.Since(stood) > 2*time.Second {
 			stood = time.Now()
 			n.group(partition).stand()
@@ -176,7 +165,7 @@ func (w *world) stand(n *Node, partition int) {
 // led waits until a node leads a partition.
 func (w *world) led(partition int) (n *Node) {
 	w.t.Helper()
-	eventually(w.t, "a node leads", func() bool {
+	poll.Until(w.t, "a node leads", func() bool {
 		n = w.leader(partition)
 		return n != nil
 	})

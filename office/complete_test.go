@@ -18,6 +18,7 @@ import (
 	"ubl/gateway/check"
 	"ubl/office"
 	"ubl/test/harness"
+	"ubl/test/poll"
 )
 
 // TestComplete: the answer, and what is on record of it before and after, without
@@ -303,7 +304,7 @@ func TestSameKey(t *testing.T) {
 			}
 		})
 	}
-	until(t, "the model is asked", func() bool { return d.provider.times() == 1 })
+	poll.Until(t, "the model is asked", func() bool { return d.provider.times() == 1 })
 	elsewhere := d.with(d.House)
 	if _, err := elsewhere.Complete(context.Background(), r, nil); ubl.CodeOf(err) != ubl.CodeUnavailable || ubl.AsError(err).Details["status"] != "intended" {
 		t.Errorf("another node, while it is under way: %v", err)
@@ -355,11 +356,11 @@ func TestLostConnection(t *testing.T) {
 				t.Errorf("attempt %d: %v, %v", n, c, err)
 			}
 		})
-		until(t, "the attempt waits", func() bool { return d.office.Waiting(r.Request) == n+1 })
+		poll.Until(t, "the attempt waits", func() bool { return d.office.Waiting(r.Request) == n+1 })
 	}
-	until(t, "the model is asked", func() bool { return d.provider.times() == 1 })
+	poll.Until(t, "the model is asked", func() bool { return d.provider.times() == 1 })
 	lose()
-	until(t, "the first is gone", func() bool { return d.office.Waiting(r.Request) == 1 })
+	poll.Until(t, "the first is gone", func() bool { return d.office.Waiting(r.Request) == 1 })
 	close(open)
 	all.Wait()
 	if d.provider.times() != 1 {

@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
-	"time"
 
 	"ubl"
 	"ubl/gateway"
@@ -201,18 +200,6 @@ func text(t string) func(context.Context, string) (*ubl.ToolResult, error) {
 	return func(context.Context, string) (*ubl.ToolResult, error) {
 		content, _ := json.Marshal([]map[string]string{{"type": "text", "text": t}})
 		return &ubl.ToolResult{Content: content}, nil
-	}
-}
-
-// until waits for a condition, with a deadline.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-		time.Sleep(time.Millisecond)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"ubl"
 	"ubl/portal"
 	"ubl/test/harness"
+	"ubl/test/poll"
 )
 
 // TestOneTenantsServersHang: meanwhile the others' are synced.
@@ -52,7 +53,7 @@ func oneTenantsServersHang(t *testing.T, w *world, eve ubl.Identity) {
 	before := synced()
 	var round sync.WaitGroup
 	round.Go(func() { portal.SyncDue(w.Portal, t.Context()) })
-	until(t, "the other tenant's server is synced", func() bool { return synced() > before })
+	poll.Until(t, "the other tenant's server is synced", func() bool { return synced() > before })
 	close(hangs.free)
 	round.Wait()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ubl"
+	"ubl/test/poll"
 )
 
 // library is a server with a prompt, a resource, a template and completions, and no tool.
@@ -134,7 +135,7 @@ func offers(t *testing.T, w *world, e era) {
 	w.refused(ubl.CodeForbidden, "lib.prompts", `{"name":"review","arguments":{"text":"it"}}`)
 	// A resource more isn't: lists of resources are not pinned, and asked for anew.
 	s.AddResource(&mcp.Resource{URI: "book://two", Name: "two"}, read)
-	until(t, "the new resource is listed", func() bool {
+	poll.Until(t, "the new resource is listed", func() bool {
 		list, err := w.Resources(t.Context(), w.bob, "lib.resources")
 		return err == nil && len(list) == 2
 	})

@@ -11,6 +11,7 @@ import (
 
 	"ubl"
 	"ubl/portal"
+	"ubl/test/poll"
 )
 
 // TestRetiredSession: where a server's access changes while a call is under way, the
@@ -100,7 +101,7 @@ func TestHangingAuthorizationServer(t *testing.T) {
 			ended <- err
 		}()
 	}
-	until(t, "all wait for it", func() bool { return asked.Load() > 0 && portal.UnderWay(w.Portal) == callers })
+	poll.Until(t, "all wait for it", func() bool { return asked.Load() > 0 && portal.UnderWay(w.Portal) == callers })
 	leave()
 	for range callers {
 		if err := <-ended; ubl.CodeOf(err) != ubl.CodeUnavailable {

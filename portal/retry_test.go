@@ -10,6 +10,7 @@ import (
 
 	"ubl"
 	"ubl/portal"
+	"ubl/test/poll"
 )
 
 // TestDownWhenAdded: a server that comes up a moment after it was added is used a
@@ -66,7 +67,7 @@ func downForLong(t *testing.T, w *world) {
 	for _, step := range []time.Duration{4 * time.Second, 8 * time.Second, 16 * time.Second, time.Hour, 2 * time.Hour} {
 		before := asked.Load()
 		w.house.Clock.Add(step)
-		until(t, "it is tried again", func() bool {
+		poll.Until(t, "it is tried again", func() bool {
 			portal.Retry(w.Portal) // the try before may not be off the agenda yet
 			return asked.Load() > before
 		})
@@ -82,7 +83,7 @@ func downForLong(t *testing.T, w *world) {
 	before := asked.Load()
 	w.house.Clock.Add(10 * time.Minute)
 	portal.Retry(other)
-	until(t, "another node tries it too", func() bool { return asked.Load() > before })
+	poll.Until(t, "another node tries it too", func() bool { return asked.Load() > before })
 	w.house.Clock.Add(24 * time.Hour)
 	again := w.await("ev", func(s *ubl.Server) bool {
 		portal.Retry(w.Portal)

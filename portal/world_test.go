@@ -19,6 +19,7 @@ import (
 	"ubl/portal"
 	"ubl/test/harness"
 	"ubl/test/memnet"
+	"ubl/test/poll"
 )
 
 // world is a house with the portal of a node, an owner and a member.
@@ -157,7 +158,7 @@ func (w *world) add(s ubl.Server, secret string) *ubl.Server {
 // await waits until a server is as it should be.
 func (w *world) await(id string, ok func(*ubl.Server) bool) (found *ubl.Server) {
 	w.t.Helper()
-	until(w.t, id+" is as it should be", func() bool {
+	poll.Until(w.t, id+" is as it should be", func() bool {
 		servers, err := w.Servers(w.t.Context(), w.owner)
 		if err != nil {
 			w.t.Fatal(err)
@@ -174,16 +175,6 @@ func (w *world) await(id string, ok func(*ubl.Server) bool) (found *ubl.Server) 
 // patience is how long a test waits for what should happen soon: the longest, a list of
 // tools of 12 MB, takes a busy machine over half a minute under the race detector.
 const patience = 2 * time.Minute
-
-// until polls until something is so.
-func until(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !so(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not so: %s", what)
-		}
-	}
-}
 
 // allow opens tools to everyone.
 func (w *world) allow(tools ...string) {

@@ -1,13 +1,12 @@
 package storage_test
 
 import (
-	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"ubl"
 	"ubl/storage"
+	"ubl/test/poll"
 )
 
 // TestNotLeading: a replica that doesn't lead serves nobody, but can be copied.
@@ -106,7 +105,7 @@ func TestBeginOfALostEpoch(t *testing.T) {
 		_, _, err := e.Begin(t.Context(), testGroup)
 		begun <- err
 	}()
-	poll(t, func() bool { return len(l.all(0)) == 1 })
+	poll.Until(t, "the entry is proposed", func() bool { return len(l.all(0)) == 1 })
 	l.elect(false)
 	release()
 	if err := <-first; err != nil {
@@ -114,20 +113,6 @@ func TestBeginOfALostEpoch(t *testing.T) {
 	}
 	if err := <-begun; ubl.CodeOf(err) != ubl.CodeUnavailable {
 		t.Errorf("Begin: %v", err)
-	}
-}
-
-// poll waits for something that another goroutine does.
-func poll(t testing.TB, done func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for !done() {
-		select {
-		case <-ctx.Done():
-			t.Fatal("it didn't happen in time")
-		case <-time.After(time.Millisecond):
-		}
 	}
 }
 

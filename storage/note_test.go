@@ -10,6 +10,7 @@ import (
 
 	"ubl"
 	"ubl/storage"
+	"ubl/test/poll"
 )
 
 func checkNote(t *testing.T, e *storage.Engine, name, want string, version int64) {
@@ -101,13 +102,13 @@ func TestNoteOfAnEndedContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- e.PutNote(ctx, 0, "table", 0, []byte("value")) }()
-	poll(t, func() bool { return len(l.all(0)) == 1 })
+	poll.Until(t, "the note is proposed", func() bool { return len(l.all(0)) == 1 })
 	cancel()
 	if err := <-done; ubl.CodeOf(err) != ubl.CodeUnavailable {
 		t.Errorf("PutNote: %v", err)
 	}
 	release()
-	poll(t, func() bool { return e.Applied(0) == 1 })
+	poll.Until(t, "the note is proposed", func() bool { return e.Applied(0) == 1 })
 	checkNote(t, e, "table", "value", 1)
 }
 

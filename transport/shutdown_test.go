@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"ubl/test/leaks"
+	"ubl/test/poll"
 	"ubl/transport"
 )
 
@@ -32,9 +33,7 @@ func TestShutdownIsGraceful(t *testing.T) {
 	stopped := make(chan error, 1)
 	go func() { stopped <- w.Shutdown(t.Context()) }()
 	<-ended
-	if got := eventually(func() bool { return strings.Contains(fetch(url+"/api/public"), "refused") }); !got {
-		t.Error("a stopping server takes connections")
-	}
+	poll.Until(t, "new connections are refused", func() bool { return strings.Contains(fetch(url+"/api/public"), "refused") })
 	select {
 	case err := <-stopped:
 		t.Errorf("stopped with a request under way: %v", err)
@@ -91,13 +90,4 @@ func fetch(url string) string {
 	defer resp.Body.Close()
 	body, _ := io.ReadAll(resp.Body)
 	return string(body)
-}
-
-func eventually(ok func() bool) bool {
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		if ok() {
-			return true
-		}
-	}
-	return false
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ubl/test/poll"
 )
 
 // stranger opens a TCP connection to the mesh.
@@ -61,7 +63,7 @@ func TestStrangersGetNowhere(t *testing.T) {
 			}
 			c.SetDeadline(time.Now().Add(time.Minute))
 			c.Write([]byte(tc.send)) // what fails here is what the log must show
-			eventually(t, "the log says "+tc.log, func() bool { return log.count(tc.log) == 1 })
+			poll.Within(t, beforeForgotten, "the log says "+tc.log, func() bool { return log.count(tc.log) == 1 })
 			if tc.send == "" || tc.config == nil {
 				ended(t, c)
 			}
@@ -129,7 +131,7 @@ func TestStrangersAreLoggedOnceAMinute(t *testing.T) {
 
 // settled waits until no handshake is pending.
 func (m *Mesh) settled(t *testing.T) {
-	eventually(t, "the handshakes are over", func() bool {
+	poll.Within(t, beforeForgotten, "the handshakes are over", func() bool {
 		m.gate.mu.Lock()
 		defer m.gate.mu.Unlock()
 		return m.gate.pending.Len() == 0
@@ -195,7 +197,7 @@ func TestPendingHandshakesAreBounded(t *testing.T) {
 			defer c.Close()
 		}
 	}
-	eventually(t, "it is logged", func() bool { return log.count("too many handshakes") > 0 })
+	poll.Within(t, beforeForgotten, "it is logged", func() bool { return log.count("too many handshakes") > 0 })
 	for range 2 {
 		c, err := a.DialGRPC(t.Context(), "n2@b") // from 127.0.0.1, as some of the silent ones
 		if err != nil {
@@ -250,7 +252,7 @@ func TestNobodyTakesTheConnection(t *testing.T) {
 	}
 	defer c.Close()
 	ended(t, c)
-	eventually(t, "it is logged", func() bool { return log.count("nobody here took") == 1 })
+	poll.Within(t, beforeForgotten, "it is logged", func() bool { return log.count("nobody here took") == 1 })
 }
 
 // broken is a listener that can't accept.

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"ubl/test/poll"
 )
 
 // quick makes failures show within seconds.
@@ -69,7 +71,7 @@ func (g gossiper) sees(t *testing.T, want string) {
 			t.Logf("%s sees %s\n%s", g.mesh.o.ServerID, view(), g.log)
 		}
 	}()
-	eventually(t, g.mesh.o.ServerID+" sees "+want, func() bool { return view() == want })
+	poll.Within(t, beforeForgotten, g.mesh.o.ServerID+" sees "+want, func() bool { return view() == want })
 }
 
 func (g gossiper) member(serverID string) Member {
@@ -108,8 +110,8 @@ func TestThreeNodesGossip(t *testing.T) {
 	if err := a.UpdateMeta(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "n3 is told of a change", func() bool { return len(c.Changed()) == 1 })
-	eventually(t, "n3 sees n1's cluster", func() bool { return c.member("n1@a").ClusterID == "c1" })
+	poll.Within(t, beforeForgotten, "n3 is told of a change", func() bool { return len(c.Changed()) == 1 })
+	poll.Within(t, beforeForgotten, "n3 sees n1's cluster", func() bool { return c.member("n1@a").ClusterID == "c1" })
 	if n := a.log.count("level=WARN"); n != 0 {
 		t.Errorf("%d warnings:\n%s", n, a.log)
 	}
@@ -136,7 +138,7 @@ func TestExpectIsTold(t *testing.T) {
 	if _, err := g.Join([]string{a.mesh.Addr()}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "n1 hears it", func() bool { return a.member("n2@b").Expect == 3 })
+	poll.Within(t, beforeForgotten, "n1 hears it", func() bool { return a.member("n2@b").Expect == 3 })
 }
 
 // TestDeadNodeReturnsOnAnotherAddress: its death is seen, and reported until it
@@ -153,13 +155,13 @@ func TestDeadNodeReturnsOnAnotherAddress(t *testing.T) {
 	c.mesh.Close()
 	a.sees(t, "n1@a alive, n2@b alive, n3@c dead")
 	b.sees(t, "n1@a alive, n2@b alive, n3@c dead")
-	eventually(t, "it is logged", func() bool { return a.log.count("a node stopped answering") == 1 })
+	poll.Within(t, beforeForgotten, "it is logged", func() bool { return a.log.count("a node stopped answering") == 1 })
 
 	for range 2 {
 		c = gossip(t, s, "n3@c")
 		c.join(t, a)
 		for _, g := range []gossiper{a, b, c} {
-			eventually(t, "n3 is found on its new address", func() bool {
+			poll.Within(t, beforeForgotten, "n3 is found on its new address", func() bool {
 				m := g.member("n3@c")
 				return m.State == Alive && m.Addr == c.mesh.Addr()
 			})
@@ -297,8 +299,8 @@ func TestForeignSecretsGetNowhere(t *testing.T) {
 		x.sees(t, "n9@x alive")
 	}
 	a.sees(t, "n1@a alive, n2@b alive")
-	eventually(t, "the one is logged", func() bool { return a.log.count("refused a connection") == 1 })
-	eventually(t, "the other is logged", func() bool { return a.log.count("no installed keys could decrypt") == 1 })
+	poll.Within(t, beforeForgotten, "the one is logged", func() bool { return a.log.count("refused a connection") == 1 })
+	poll.Within(t, beforeForgotten, "the other is logged", func() bool { return a.log.count("no installed keys could decrypt") == 1 })
 }
 
 // TestGarbageDatagrams neither disturb gossip nor fill the log.
@@ -323,7 +325,7 @@ func TestGarbageDatagrams(t *testing.T) {
 	cc := gossip(t, s, "n3@c")
 	cc.join(t, a)
 	a.sees(t, "n1@a alive, n2@b alive, n3@c alive")
-	eventually(t, "it is logged", func() bool { return a.log.count("Decrypt packet failed") > 0 })
+	poll.Within(t, beforeForgotten, "it is logged", func() bool { return a.log.count("Decrypt packet failed") > 0 })
 	if lines := strings.Count(a.log.String(), "\n"); lines > 10 {
 		t.Errorf("%d lines in the log:\n%s", lines, a.log)
 	}
@@ -346,11 +348,11 @@ func TestOneNodeIDOneServer(t *testing.T) {
 	a.sees(t, "n1@a alive, n2@b alive")
 	b.sees(t, "n1@a alive, n2@b alive")
 	later.sees(t, "n2@later alive")
-	eventually(t, "it is logged", func() bool { return a.log.count("the node id n2 is taken") > 0 })
+	poll.Within(t, beforeForgotten, "it is logged", func() bool { return a.log.count("the node id n2 is taken") > 0 })
 
 	b.mesh.Close()
 	a.sees(t, "n1@a alive, n2@b dead")
-	eventually(t, "the later one is let in", func() bool {
+	poll.Within(t, beforeForgotten, "the later one is let in", func() bool {
 		n, _ := later.Join([]string{a.mesh.Addr()})
 		return n == 1
 	})
@@ -382,7 +384,7 @@ func TestClustersDontMix(t *testing.T) {
 	}
 	a.sees(t, "n1@a alive, n2@b alive")
 	other.sees(t, "n3@c alive")
-	eventually(t, "it is logged", func() bool { return a.log.count("belongs to cluster c2, not to c1") > 0 })
+	poll.Within(t, beforeForgotten, "it is logged", func() bool { return a.log.count("belongs to cluster c2, not to c1") > 0 })
 
 	fresh := gossip(t, s, "n4@d") // of no cluster yet
 	fresh.join(t, a)

@@ -11,6 +11,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"ubl/test/poll"
 )
 
 func grpcClient(t *testing.T, from *Mesh, serverID string) healthpb.HealthClient {
@@ -56,7 +58,7 @@ func TestGRPCOverOnePort(t *testing.T) {
 	}
 
 	wg.Go(server.GracefulStop)
-	eventually(t, "nobody new gets in", func() bool { _, err := a.DialGRPC(ctx, "n2@b"); return err != nil })
+	poll.Within(t, beforeForgotten, "nobody new gets in", func() bool { _, err := a.DialGRPC(ctx, "n2@b"); return err != nil })
 	state.Shutdown()
 	if got, err := watch.Recv(); err != nil || got.Status != healthpb.HealthCheckResponse_NOT_SERVING {
 		t.Errorf("the open call was cut: %v, %v", got, err)

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"ubl/test/leaks"
+	"ubl/test/poll"
 )
 
 const dialTime = 10 * time.Second
@@ -177,7 +178,7 @@ func TestServerOnAnotherAddress(t *testing.T) {
 	if err := call(); !errors.Is(err, ErrWrongServer) {
 		t.Fatalf("the wiped server got Raft's traffic: %v", err)
 	}
-	eventually(t, "it is logged", func() bool { return log.count("another server answers") == 1 })
+	poll.Within(t, beforeForgotten, "it is logged", func() bool { return log.count("another server answers") == 1 })
 	untouched.Close()
 	if _, err := untouched.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Error("a connection reached it")

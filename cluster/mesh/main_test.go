@@ -2,7 +2,6 @@ package mesh
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"log/slog"
 	"net"
@@ -21,6 +20,10 @@ import (
 func TestMain(m *testing.M) {
 	leaks.Main(m, goleak.IgnoreAnyFunction("github.com/hashicorp/memberlist.(*Memberlist).probeNode"))
 }
+
+// beforeForgotten is how long a test waits: memberlist forgets the dead after 30 s, which would hide
+// that they didn't come back.
+const beforeForgotten = 25 * time.Second
 
 // directory is what Options.Resolve asks in tests: server id to address.
 type directory struct{ m sync.Map }
@@ -151,22 +154,5 @@ func ended(t testing.TB, c net.Conn) {
 	_, err := c.Read(make([]byte, 1))
 	if ne, ok := err.(net.Error); err == nil || ok && ne.Timeout() {
 		t.Fatalf("the connection is still open (%v)", err)
-	}
-}
-
-// eventually polls until the condition holds. It gives up before memberlist has
-// forgotten the dead (30 s), which would hide that they didn't come back.
-func eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Second)
-	defer cancel()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("it never happened: %s", what)
-		}
 	}
 }

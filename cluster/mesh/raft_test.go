@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"ubl/test/poll"
 )
 
 const groups = 3
@@ -105,7 +107,7 @@ func (s *server) stop(t *testing.T) {
 // apply commits an entry in a group, through whoever leads it.
 func apply(t *testing.T, all []*server, p int, text string) {
 	t.Helper()
-	eventually(t, text+" is committed", func() bool {
+	poll.Within(t, beforeForgotten, text+" is committed", func() bool {
 		for _, s := range all {
 			if s.mesh != nil && s.rafts[p].State() == raft.Leader && s.rafts[p].Apply([]byte(text), 5*time.Second).Error() == nil {
 				return true
@@ -128,7 +130,7 @@ func TestRaftOverOnePort(t *testing.T) {
 		for _, s := range all {
 			for p := range groups {
 				if s.mesh != nil {
-					eventually(t, fmt.Sprintf("%s has %d entries of group %d", s.id, n, p), func() bool { return s.tapes[p].has(n) })
+					poll.Within(t, beforeForgotten, fmt.Sprintf("%s has %d entries of group %d", s.id, n, p), func() bool { return s.tapes[p].has(n) })
 				}
 			}
 		}

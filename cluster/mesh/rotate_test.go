@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"ubl/test/poll"
 )
 
 // pair is the secret while two are in use: the first is shown, both are accepted.
@@ -99,7 +101,7 @@ func TestGossipRotation(t *testing.T) {
 		if err := a.UpdateMeta(); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "n2 hears n1", func() bool { return b.member("n1@a").ClusterID == id })
+		poll.Within(t, beforeForgotten, "n2 hears n1", func() bool { return b.member("n1@a").ClusterID == id })
 	}
 	a.sees(t, "n1@a alive, n2@b alive")
 	stranger := gossip(t, old, "n3@c")

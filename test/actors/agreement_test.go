@@ -10,6 +10,7 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/test/harness"
+	"ubl/test/poll"
 )
 
 // TestEndedAgreements: every Agreement can be ended by its owner, and from then
@@ -356,7 +357,7 @@ func TestExpulsionIsFinished(t *testing.T) {
 	remove := ubl.RemoveTenantMember{Request: h.Request(ana), UserID: bob.UserID}
 	done := make(chan error, 1)
 	go func() { _, err := h.Ask(ctx, tenant, remove); done <- err }()
-	eventually(t, "submitted", func() bool { return v.holds() == 1 })
+	poll.Until(t, "submitted", func() bool { return v.holds() == 1 })
 	cancel()
 	if err := <-done; ubl.CodeOf(err) != ubl.CodeUnavailable {
 		t.Fatal(err)

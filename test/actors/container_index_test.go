@@ -10,6 +10,7 @@ import (
 
 	"ubl"
 	"ubl/test/harness"
+	"ubl/test/poll"
 )
 
 // watched counts what a Searcher is told apart from searches.
@@ -52,13 +53,13 @@ func TestDocumentsAreIndexedAheadOfASearch(t *testing.T) {
 		y.write(shelf, "Title", fmt.Sprintf("word%d", i))
 	}
 	y.write(other, "Title", strings.Repeat("long ", 100_000))
-	eventually(t, "all are indexed", func() bool { return w.told() == many+1 })
+	poll.Until(t, "all are indexed", func() bool { return w.told() == many+1 })
 	hits := harness.Must[*ubl.DocumentHits](h, shelf, ubl.SearchDocuments{Request: h.Request(y.ana), Query: "word99"})
 	if len(hits.Documents) != 1 {
 		t.Errorf("the newest document isn't found: %v", hits.Documents)
 	}
 	h.Restart() // on a new disk: the house's search is in another directory
-	eventually(t, "all are indexed again", func() bool { return w.told() == many+1 })
+	poll.Until(t, "all are indexed again", func() bool { return w.told() == many+1 })
 }
 
 // behind is a Searcher that has seen changes up to the first one only.

@@ -13,6 +13,7 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/test/harness"
+	"ubl/test/poll"
 )
 
 // valve is a store whose submissions a test holds back, fails, or lets through.
@@ -79,17 +80,6 @@ func openWithValve(t *testing.T, limits actors.Limits) (*harness.House, *valve) 
 	return h, v
 }
 
-// eventually polls until ok, and fails the test after a minute.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("never happened: %s", what)
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
 // TestOutputGate: while a commit is under way nothing that could have seen it
 // leaves the actor — no answer, no read, no refusal, no event.
 func TestOutputGate(t *testing.T) {
@@ -121,10 +111,10 @@ func TestOutputGate(t *testing.T) {
 			answers <- i
 		}()
 		if i == 0 {
-			eventually(t, "the first batch is submitted", func() bool { return v.holds() == 1 })
+			poll.Until(t, "the first batch is submitted", func() bool { return v.holds() == 1 })
 		}
 	}
-	eventually(t, "all commands are decided", func() bool { return h.Stats().Waiting == 0 })
+	poll.Until(t, "all commands are decided", func() bool { return h.Stats().Waiting == 0 })
 	select {
 	case i := <-answers:
 		t.Fatalf("%T was answered before the commit was durable", commands[i])
@@ -290,7 +280,7 @@ func TestFailureReachesEveryoneInFlight(t *testing.T) {
 			errs <- err
 		}()
 	}
-	eventually(t, "all are submitted", func() bool { return v.holds() == n })
+	poll.Until(t, "all are submitted", func() bool { return v.holds() == n })
 	v.mu.Lock()
 	v.held[0] = v.held[1] // the first one is lost on its way, the second comes twice
 	v.held = v.held[1:]

@@ -10,6 +10,7 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/test/harness"
+	"ubl/test/poll"
 )
 
 // runsOut is a context whose deadline passes when the test says.
@@ -65,14 +66,14 @@ func TestDeadlineBeforeTheDecision(t *testing.T) {
 	h := openNoted(t, n)
 	var wg sync.WaitGroup
 	wg.Go(func() { _, _ = h.Ask(context.Background(), probeName, pause{}) })
-	eventually(t, "the actor is busy", func() bool { return h.Stats().Waiting == 1 })
+	poll.Until(t, "the actor is busy", func() bool { return h.Stats().Waiting == 1 })
 	ctx := newRunsOut()
 	refused := make(chan error, 1)
 	wg.Go(func() {
 		_, err := h.Ask(ctx, probeName, write{"late"})
 		refused <- err
 	})
-	eventually(t, "the write waits", func() bool { return h.Stats().Waiting == 2 })
+	poll.Until(t, "the write waits", func() bool { return h.Stats().Waiting == 2 })
 	close(ctx.over)
 	if err := <-refused; ubl.CodeOf(err) != ubl.CodeOverloaded {
 		t.Errorf("the caller hears %v, want overloaded: nothing was done", err)
@@ -102,7 +103,7 @@ func TestDeadlineAfterTheDecision(t *testing.T) {
 		_, err := h.Ask(ctx, name, send)
 		answer <- err
 	}()
-	eventually(t, "the write is held", func() bool { return v.holds() == 1 })
+	poll.Until(t, "the write is held", func() bool { return v.holds() == 1 })
 	close(ctx.over)
 	if err := <-answer; ubl.CodeOf(err) != ubl.CodeUnavailable {
 		t.Errorf("the caller hears %v, want unavailable: the write may be taken", err)
@@ -124,7 +125,7 @@ func TestLateWritesAreRefused(t *testing.T) {
 		harness.Must[string](h, probeName, write{"loads the actor"})
 		var wg sync.WaitGroup
 		// A command counts until a moment after its answer.
-		waiting := func(n int64) { eventually(t, "so many commands wait", func() bool { return h.Stats().Waiting == n }) }
+		waiting := func(n int64) { poll.Until(t, "so many commands wait", func() bool { return h.Stats().Waiting == n }) }
 		ask := func(cmd ubl.Command) <-chan error {
 			out := make(chan error, 1)
 			wg.Go(func() {

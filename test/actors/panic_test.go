@@ -13,6 +13,7 @@ import (
 	"ubl/actors"
 	"ubl/panics"
 	"ubl/test/harness"
+	"ubl/test/poll"
 )
 
 // mine is a family that panics where its command says.
@@ -135,7 +136,7 @@ func TestPoisonedWrite(t *testing.T) {
 		_, err := h.Ask(context.Background(), general, send)
 		other <- err
 	}()
-	eventually(t, "the other write is under way", func() bool { return v.holds() == 1 })
+	poll.Until(t, "the other write is under way", func() bool { return v.holds() == 1 })
 	at := ubl.Name(string(ana.TenantID) + "|mine:1")
 	_, err := h.Ask(context.Background(), at, sealBurst{h.Request(ana)})
 	v.open()

@@ -16,6 +16,7 @@ import (
 	"ubl/actors"
 	"ubl/test/harness"
 	"ubl/test/leaks"
+	"ubl/test/poll"
 )
 
 // probe is a family of the tests' own: it blocks, panics and counts on demand.
@@ -80,7 +81,7 @@ func TestOverload(t *testing.T) {
 	for range 10 {
 		wg.Go(func() { _, _ = h.Ask(context.Background(), probeName, pause{}) })
 	}
-	eventually(t, "the mailbox is full", func() bool { return h.Stats().Waiting == 10 })
+	poll.Until(t, "the mailbox is full", func() bool { return h.Stats().Waiting == 10 })
 	h.Refused(ubl.CodeOverloaded, probeName, ping{})
 	close(p.block)
 	wg.Wait()
@@ -101,7 +102,7 @@ func TestWriteCredits(t *testing.T) {
 			_, _ = h.Ask(context.Background(), name, ubl.SendMessage{Request: h.Request(ana), Text: "hello"})
 		})
 	}
-	eventually(t, "three writes are held", func() bool { return v.holds() == 3 })
+	poll.Until(t, "three writes are held", func() bool { return v.holds() == 3 })
 	h.Refused(ubl.CodeOverloaded, name, ubl.SendMessage{Request: h.Request(ana), Text: "one too many"})
 	v.open()
 	wg.Wait()
@@ -160,7 +161,7 @@ func TestUnknownNamesLeaveNothing(t *testing.T) {
 		h.Refused(ubl.CodeNotFound, ubl.RoomName(ana.TenantID, ubl.RoomID(fmt.Sprint("r:none", i))), ubl.RoomHead{})
 		h.Refused(ubl.CodeUnauthorized, ubl.TenantName(ubl.TenantID(fmt.Sprint("t:none", i))), ubl.CheckServiceToken{})
 	}
-	eventually(t, "they are gone", func() bool { return h.Stats().Active <= before })
+	poll.Until(t, "they are gone", func() bool { return h.Stats().Active <= before })
 }
 
 // TestCloseDrains: what was accepted before Close is answered and durable.
@@ -211,7 +212,7 @@ func TestGateQueue(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { _, _ = h.Ask(ctx, general, ubl.SendMessage{Request: h.Request(ana), Text: "x"}) })
-	eventually(t, "held", func() bool { return v.holds() == 1 })
+	poll.Until(t, "held", func() bool { return v.holds() == 1 })
 	var refused, pending atomic.Int64
 	for range 1000 {
 		pending.Add(1)
@@ -225,7 +226,7 @@ func TestGateQueue(t *testing.T) {
 			runtime.Gosched()
 		}
 	}
-	eventually(t, "the rest is refused", func() bool { return refused.Load() >= 1000-100 })
+	poll.Until(t, "the rest is refused", func() bool { return refused.Load() >= 1000-100 })
 	if pending.Load() > 100 {
 		t.Errorf("%d reads wait at the gate of one actor, want at most 100", pending.Load())
 	}
@@ -252,7 +253,7 @@ func TestEnterCredits(t *testing.T) {
 			_, _ = h.Ask(context.Background(), general, ubl.SendMessage{Request: h.Request(ana), Text: "x"})
 		})
 	}
-	eventually(t, "three held", func() bool { return v.holds() == 3 })
+	poll.Until(t, "three held", func() bool { return v.holds() == 3 })
 	wg.Go(func() { // it waits at the gate, and is answered
 		if _, err := h.Ask(context.Background(), ubl.TenantName(ana.TenantID), ubl.Enter{Request: h.Request(bob)}); err != nil {
 			t.Errorf("a GET of a member who only wants to read: %v", err)
@@ -263,7 +264,7 @@ func TestEnterCredits(t *testing.T) {
 			_, _ = h.Ask(context.Background(), ubl.TenantName(ana.TenantID), ubl.Enter{Request: h.Request(harness.User(fmt.Sprint("n", i, "@example.com")))})
 		})
 	}
-	eventually(t, "all are decided", func() bool { return h.Stats().Waiting == 0 })
+	poll.Until(t, "all are decided", func() bool { return h.Stats().Waiting == 0 })
 	if n := v.holds(); n > 3 {
 		t.Errorf("%d commits under way, 3 are allowed", n)
 	}
@@ -310,7 +311,7 @@ func TestGuessesLeaveNothing(t *testing.T) {
 	for i := range 1000 {
 		h.Refused(ubl.CodeUnauthorized, ubl.TenantName(ubl.TenantID(fmt.Sprint("t:guess", i))), ubl.CheckServiceToken{ClientID: "x"})
 	}
-	eventually(t, "all is given back", func() bool {
+	poll.Until(t, "all is given back", func() bool {
 		leases := 0
 		for _, p := range h.Engine.Stats().Partitions {
 			leases += int(p.Leases)

@@ -12,6 +12,7 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/test/harness"
+	"ubl/test/poll"
 )
 
 // tools is a yard whose ledger is at hand.
@@ -360,9 +361,9 @@ func TestRefusalsWaitForTheirRecord(t *testing.T) {
 	}
 	v.close()
 	first := refused()
-	eventually(t, "the refusal is submitted", func() bool { return v.holds() == 1 })
+	poll.Until(t, "the refusal is submitted", func() bool { return v.holds() == 1 })
 	second := refused()
-	eventually(t, "both are decided", func() bool { return h.Stats().Waiting == 0 })
+	poll.Until(t, "both are decided", func() bool { return h.Stats().Waiting == 0 })
 	select {
 	case code := <-first:
 		t.Fatalf("answered %q before it was durable", code)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ubl/test/poll"
 	"ubl/test/ports"
 )
 
@@ -28,7 +29,7 @@ func newBucket(t *testing.T) (url string) {
 		_ = server.Process.Kill()
 		_ = server.Wait()
 	})
-	eventually(t, "the S3 server listens", func() bool {
+	poll.Until(t, "the S3 server listens", func() bool {
 		conn, err := net.DialTimeout("tcp", addr, time.Second)
 		if err == nil {
 			conn.Close()

@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ubl/test/poll"
 )
 
 // upload is what the tests look at in an upload and in a file.
@@ -138,7 +140,7 @@ func TestUploadOutlivesKills(t *testing.T) {
 	durable := u.Upload.Offset
 	killed := make(chan error, 1)
 	go func() { _, err := c.bring(ctx, id, content, durable, 10<<20); killed <- err }()
-	eventually(t, "bytes come in", func() bool {
+	poll.Until(t, "bytes come in", func() bool {
 		info, err := os.Stat(filepath.Join(n.dir, "blobs", "uploads", strings.Replace(id, ":", "_", 1), "data"))
 		return err == nil && info.Size() > durable
 	})
@@ -299,7 +301,7 @@ func TestUploadLosesItsNode(t *testing.T) {
 		t.Errorf("a node that is gone takes bytes up to %d", at)
 	}
 	var gone *errStatus
-	eventually(t, "the upload is known to be lost", func() bool {
+	poll.Until(t, "the upload is known to be lost", func() bool {
 		err := second.do(ctx, "GET", "/api/uploads/"+u.Upload.UploadID, "", nil, nil)
 		return errors.As(err, &gone) && gone.status == http.StatusNotFound
 	})
@@ -326,7 +328,7 @@ func TestUploadLosesItsNode(t *testing.T) {
 		}
 	}
 	nodes[0].start()
-	eventually(t, "the node that was lost has the content", func() bool { return has(nodes[0]) })
+	poll.Until(t, "the node that was lost has the content", func() bool { return has(nodes[0]) })
 	for _, n := range nodes {
 		if resp, got := n.client(token).content(ctx, t, put.File.FileID); resp.StatusCode != 200 || !bytes.Equal(got, content) {
 			t.Errorf("%s sends %d bytes with %d", n.addr, len(got), resp.StatusCode)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
+
+	"ubl/test/poll"
 )
 
 // mandated says what agents may do, over every way in. All are members of both rooms and both
@@ -202,7 +204,7 @@ func narrowed(t *testing.T, ana, bot *agent, clientID, inside, outside string) {
 	told(t, ana, "POST", "/api/rooms/"+late+"/messages", `{"type":"text","body":{"text":"not for the agent either"}}`)
 	told(t, ana, "POST", "/api/rooms/"+outside+"/messages", `{"type":"text","body":{"text":"not for the agent"}}`)
 	told(t, ana, "POST", "/api/rooms/"+inside+"/messages", `{"type":"text","body":{"text":"this is its own"}}`)
-	eventually(t, "the agent hears of its room", func() bool { return s.has("this is its own") })
+	poll.Until(t, "the agent hears of its room", func() bool { return s.has("this is its own") })
 	if s.has("not for the agent") || s.has(late) {
 		t.Error("the agent hears of a room outside its places")
 	}

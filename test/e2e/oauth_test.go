@@ -15,6 +15,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"ubl/test/consent"
+	"ubl/test/poll"
 )
 
 // goClient is the go-sdk's own OAuth client for an MCP server. The person lets it in once.
@@ -181,7 +182,7 @@ func TestOAuthOfOurOwnPortal(t *testing.T) {
 	if resp.StatusCode != http.StatusOK {
 		t.Fatalf("coming back is answered %s", resp.Status)
 	}
-	eventually(t, "the other house's tools are known", func() bool {
+	poll.Until(t, "the other house's tools are known", func() bool {
 		_, servers := owner.ask("GET", "/api/portal/servers", "")
 		return strings.Contains(servers, `"connected":true,"status":"up"`) && !strings.Contains(servers, `"tools":0`)
 	})

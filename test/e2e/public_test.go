@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ubl/test/poll"
 )
 
 // publicLease is how long a node may show what was true when it asked last.
@@ -160,14 +162,14 @@ func TestPublicOnThreeNodes(t *testing.T) {
 		n.kill()
 		n.proc = nil
 	}
-	eventually(t, "a node alone shows nothing that it can't ask about", func() bool {
+	poll.Until(t, "a node alone shows nothing that it can't ask about", func() bool {
 		status, _ := nodes[0].anyone(t, b.seen)
 		return status == http.StatusServiceUnavailable
 	})
 	for _, n := range nodes[1:] {
 		n.start()
 	}
-	eventually(t, "with the others it shows it again", func() bool {
+	poll.Until(t, "with the others it shows it again", func() bool {
 		status, _ := nodes[0].anyone(t, b.seen)
 		return status == http.StatusOK
 	})

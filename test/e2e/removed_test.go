@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ubl/test/poll"
 )
 
 // within is how long what somebody had may go on after they were removed. It ends at
@@ -115,10 +117,10 @@ func TestRemovedOwnersAgents(t *testing.T) {
 	must(t, g.ana.do(ctx, "POST", "/api/rooms/r:general/messages", "", text(before), nil))
 	for _, s := range streams {
 		if !strings.HasSuffix(s.name, "/mcp") {
-			eventually(t, s.name+" is live", func() bool { return s.has(before) })
+			poll.Until(t, s.name+" is live", func() bool { return s.has(before) })
 		}
 	}
-	eventually(t, "the tail is live", func() bool { return strings.Contains(tailed.String(), before) })
+	poll.Until(t, "the tail is live", func() bool { return strings.Contains(tailed.String(), before) })
 
 	must(t, g.ana.do(ctx, "DELETE", "/api/tenant/members/"+g.id, "", nil, nil))
 	removed := time.Now()
@@ -226,7 +228,7 @@ func (g *gone) receipted(ctx context.Context, t *testing.T) {
 		t.Errorf("the removal took %d entries out, want bob's and two agents': %s", n, effect)
 	}
 	core := g.n.client(g.n.token("op@ops.example"))
-	eventually(t, "tenant 0 has ended the sign-ins of bob", func() bool {
+	poll.Until(t, "tenant 0 has ended the sign-ins of bob", func() bool {
 		for _, atom := range core.atoms(ctx, t) {
 			if strings.Contains(atom, `"did":"platform.token.revoke_all"`) && strings.Contains(atom, `"`+g.id+`"`) {
 				return true
@@ -244,14 +246,4 @@ func (g *gone) receipted(ctx context.Context, t *testing.T) {
 	file := filepath.Join(dir, "ledger.ndjson")
 	must(t, os.WriteFile(file, ledger.Bytes(), 0o600))
 	g.n.run("verify", file)
-}
-
-// eventually asks until something is so.
-func eventually(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not so within a minute: %s", what)
-		}
-	}
 }

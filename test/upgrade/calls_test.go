@@ -8,6 +8,7 @@ import (
 
 	"ubl"
 	"ubl/test/harness"
+	"ubl/test/poll"
 )
 
 // TestCallsFromBefore: two calls to the outside were open when a version stopped that
@@ -32,7 +33,7 @@ func TestCallsFromBefore(t *testing.T) {
 		}
 		h.Restart() // what is armed stays so
 		h.Alarms()
-		eventually(t, "the calls have alarms", func() bool { return armed(t, h, portal) == open })
+		poll.Until(t, "the calls have alarms", func() bool { return armed(t, h, portal) == open })
 		switch open {
 		case 2:
 			h.Clock.Add(time.Minute)
@@ -104,13 +105,4 @@ func armed(t *testing.T, h *harness.House, of ubl.Name) (n int) {
 		t.Fatal(err)
 	}
 	return n
-}
-
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it never came to be that %s", what)
-		}
-	}
 }

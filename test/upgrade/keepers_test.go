@@ -6,6 +6,7 @@ import (
 
 	"ubl"
 	"ubl/test/harness"
+	"ubl/test/poll"
 )
 
 // beforeKeepers opens what the version wrote in which services could keep themselves and
@@ -26,7 +27,7 @@ func beforeKeepers(t *testing.T) (*harness.House, ubl.Identity, map[string]ubl.I
 // although nobody asks for it.
 func swept(t *testing.T, h *harness.House, tenant ubl.TenantID) {
 	t.Helper()
-	eventually(t, "the tenant has its alarm", func() (armed bool) {
+	poll.Until(t, "the tenant has its alarm", func() (armed bool) {
 		err := h.Engine.View(t.Context(), ubl.TenantName(tenant).Group(), func(snap ubl.Snapshot) error {
 			mark, err := snap.Get([]byte("s\x01"))
 			armed = mark != nil

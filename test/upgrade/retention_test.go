@@ -6,6 +6,7 @@ import (
 
 	"ubl"
 	"ubl/test/harness"
+	"ubl/test/poll"
 )
 
 // TestRetentionFromBefore: a room whose policy removed messages in a version without
@@ -23,7 +24,7 @@ func TestRetentionFromBefore(t *testing.T) {
 		}
 		return n
 	}
-	eventually(t, "the room has its alarm", func() bool { return count("w") == 0 })
+	poll.Until(t, "the room has its alarm", func() bool { return count("w") == 0 })
 	swept(t, h, plans.Group().Tenant)
 	h.Restart() // from now on there is nothing to adopt
 	h.Clock.Add(time.Date(2026, 12, 20, 0, 0, 0, 0, time.UTC).Sub(h.Clock.Now()))

@@ -15,6 +15,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/oauth2-proxy/mockoidc"
+
+	"ubl/test/poll"
 )
 
 // ages makes the browser's session one in which nobody has proved for an hour who they
@@ -171,7 +173,7 @@ var confirmationForm = regexp.MustCompile(`/auth/confirm/link/[0-9a-f]{32}`)
 // confirmationLink is what the server has printed for a person, without its address.
 func (s *server) confirmationLink() (link string) {
 	s.t.Helper()
-	until(s.t, "the server prints a link", func() bool {
+	poll.Until(s.t, "the server prints a link", func() bool {
 		link = confirmationForm.FindString(s.nodes[0].log.String())
 		return link != ""
 	})

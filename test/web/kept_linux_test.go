@@ -1,6 +1,10 @@
 package web
 
-import "testing"
+import (
+	"testing"
+
+	"ubl/test/poll"
+)
 
 // TestDraftOutlivesReloadInWebKit: the engine of iPhones keeps what was written a moment
 // before a reload as well.
@@ -23,6 +27,6 @@ func TestDraftOutlivesReloadInWebKit(t *testing.T) {
 			field.dispatchEvent(new InputEvent('input', { bubbles: true }));
 			window.old = true;
 			setTimeout(() => location.reload());`, "args": []any{text}}, nil)
-		until(t, "the draft is there", func() bool { return draft() == text })
+		poll.Until(t, "the draft is there", func() bool { return draft() == text })
 	}
 }

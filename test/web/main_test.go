@@ -151,14 +151,3 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
-
-// until asks again and again whether something is so, and fails the test where it
-// isn't in time.
-func until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("in vain: %s", what)
-		}
-	}
-}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"ubl/test/poll"
 	"ubl/test/ports"
 )
 
@@ -168,7 +169,7 @@ var linkForm = regexp.MustCompile(`http://localhost:\d+/signin/[0-9a-f]{32}`)
 func (s *server) link() string {
 	s.t.Helper()
 	link := ""
-	until(s.t, "serve prints a sign-in link", func() bool {
+	poll.Until(s.t, "serve prints a sign-in link", func() bool {
 		for line := range lines(s.nodes[0].log.String()) {
 			if found := linkForm.FindString(line); found != "" {
 				link = found
@@ -184,7 +185,7 @@ func (s *server) nextLink() string {
 	s.t.Helper()
 	last := s.link()
 	s.restart(s.nodes[0], func() {})
-	until(s.t, "serve prints another link", func() bool { return s.link() != last })
+	poll.Until(s.t, "serve prints another link", func() bool { return s.link() != last })
 	return s.link()
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/chromedp"
 
+	"ubl/test/poll"
 	"ubl/test/soak"
 )
 
@@ -128,7 +129,7 @@ func TestReloadInMidSend(t *testing.T) {
 		s.front.loseAnswers()
 		ana.say("general", "once only")
 		direct := s.direct().client(owner)
-		until(t, "the server has the message", func() bool { return len(direct.history(general)) == 1 })
+		poll.Until(t, "the server has the message", func() bool { return len(direct.history(general)) == 1 })
 		ana.reload()
 		ana.sees("once only") // from what is kept here: nothing else answers yet
 		s.front.speak()

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 	"ubl/test/need"
+	"ubl/test/poll"
 	"ubl/test/ports"
 )
 
@@ -47,7 +48,7 @@ func newWebkit(t *testing.T) *webkit {
 		"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS=1", "NO_AT_BRIDGE=1", "GSETTINGS_BACKEND=memory")
 	startFor(t, driver)
 	w := &webkit{t: t, base: "http://" + address, http: &http.Client{Timeout: time.Minute}}
-	until(t, "the driver answers", func() bool { return w.try("GET", "/status", nil, nil) == nil })
+	poll.Until(t, "the driver answers", func() bool { return w.try("GET", "/status", nil, nil) == nil })
 	var session struct{ SessionID string }
 	w.ask("POST", "/session", map[string]any{"capabilities": map[string]any{"alwaysMatch": map[string]any{
 		"webkitgtk:browserOptions": map[string]any{"binary": found[len(found)-1], "args": []string{"--automation"}},
@@ -199,7 +200,7 @@ func TestInWebKit(t *testing.T) {
 	w.visit(s.url + "/ui/rooms/r:general")
 	w.write("Message to general", "hello from WebKit")
 	w.press("Send")
-	until(t, "the server has the message", func() bool { return len(c.history(general)) == 1 })
+	poll.Until(t, "the server has the message", func() bool { return len(c.history(general)) == 1 })
 	m := c.said(general, "hello from WebKit")
 	receipt := strconv.FormatInt(m.Receipt.Seq, 10)
 	w.sees("hello from WebKit", receipt)
@@ -212,6 +213,6 @@ func TestInWebKit(t *testing.T) {
 	w.sees("hello from WebKit", "and an answer")
 	w.write("Message to general", "once more")
 	w.press("Send")
-	until(t, "the server has the next message", func() bool { return len(c.history(general)) == 3 })
+	poll.Until(t, "the server has the next message", func() bool { return len(c.history(general)) == 3 })
 	c.said(general, "once more")
 }

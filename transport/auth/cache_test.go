@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/test/poll"
 	"ubl/transport/envelope"
 )
 
@@ -127,7 +128,7 @@ func TestTokenRevokedWhileVerified(t *testing.T) {
 	w.tenants.set(func(f *tenants) { f.slow = slow })
 	got := make(chan answer)
 	go func() { got <- w.get(bearer(token)...) }()
-	eventually(t, "admission is asked", func() bool { return count[ubl.AdmitToken](w.tenants) == 1 })
+	poll.Until(t, "admission is asked", func() bool { return count[ubl.AdmitToken](w.tenants) == 1 })
 	w.feed.revoke(ubl.CoreTenant, known.JTI)
 	close(slow)
 	(<-got).refused(t, http.StatusUnauthorized, ubl.CodeUnauthorized)
@@ -144,7 +145,7 @@ func TestFirstUsesVerifyOnce(t *testing.T) {
 	for i := range answers {
 		all.Go(func() { answers[i] = w.get(bearer(token)...) })
 	}
-	eventually(t, "admission is asked", func() bool { return count[ubl.AdmitToken](w.tenants) > 0 })
+	poll.Until(t, "admission is asked", func() bool { return count[ubl.AdmitToken](w.tenants) > 0 })
 	close(slow)
 	all.Wait()
 	for _, a := range answers {
@@ -168,7 +169,7 @@ func TestVerificationOutlivesItsFirstCaller(t *testing.T) {
 		_, err := w.resolve(first, credential{token: token})
 		done <- err
 	}()
-	eventually(t, "admission is asked", func() bool { return count[ubl.AdmitToken](w.tenants) == 1 })
+	poll.Until(t, "admission is asked", func() bool { return count[ubl.AdmitToken](w.tenants) == 1 })
 	leave()
 	if _, err := w.resolve(first, credential{token: token}); ubl.CodeOf(err) != ubl.CodeUnavailable {
 		t.Errorf("a waiting caller who left got %v", err)
@@ -234,7 +235,7 @@ func TestClose(t *testing.T) {
 	if !closed(person.Revoked) || !closed(service.Revoked) {
 		t.Error("streams were not told")
 	}
-	eventually(t, "nothing is listened to", func() bool { return len(w.feed.listening()) == 0 })
+	poll.Until(t, "nothing is listened to", func() bool { return len(w.feed.listening()) == 0 })
 	if late := w.get(bearer(token)...).let(t); !closed(late.Revoked) {
 		t.Error("a credential verified after the end is remembered")
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/test/poll"
 )
 
 func (w *world) serviceToken(t testing.TB, tenant ubl.TenantID) (clientID, secret string) {
@@ -150,7 +151,7 @@ func TestServiceTokenRevokedByFeed(t *testing.T) {
 	if !closed(caller.Revoked) {
 		t.Error("not ended by its revocation")
 	}
-	eventually(t, "only the core ledger is listened to", func() bool {
+	poll.Until(t, "only the core ledger is listened to", func() bool {
 		on := w.feed.listening()
 		return len(on) == 1 && on[0] == ubl.LedgerName(ubl.CoreTenant)
 	})

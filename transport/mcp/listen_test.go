@@ -11,6 +11,7 @@ import (
 
 	"ubl"
 	"ubl/test/harness"
+	"ubl/test/poll"
 	"ubl/transport/mcp"
 )
 
@@ -376,7 +377,7 @@ func TestStreamsTakePlaces(t *testing.T) {
 	}
 	channel.cancel()
 	listening.cancel()
-	within(t, func() bool { return held.Load() == 0 })
+	poll.Until(t, "nothing is held", func() bool { return held.Load() == 0 })
 	if a := w.modern(t, "ana", "tools/call", "messenger.stream_room", room); a.status != 200 || held.Load() != 0 {
 		t.Errorf("with a place = %d %s; %d are held", a.status, a.body, held.Load())
 	}

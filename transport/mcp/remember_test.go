@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"ubl"
 	"ubl/test/harness"
+	"ubl/test/poll"
 	"ubl/transport/mcp"
 )
 
@@ -37,16 +37,6 @@ func (w *world) known(t *testing.T, who, session string) bool {
 		}
 	}
 	return told
-}
-
-// within waits until something is so.
-func within(t *testing.T, so func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !so(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it isn't so in time")
-		}
-	}
 }
 
 // TestOneUserPushesOutNobodyElse: a user's sessions are forgotten for the sake of the
@@ -109,7 +99,7 @@ func TestLimitsOfSubscriptions(t *testing.T) {
 	s.cancel()
 	again := func(who, session, uri string) {
 		t.Helper()
-		within(t, func() bool { return strings.Contains(subscribe(who, session, uri), ok) })
+		poll.Until(t, "the resource is subscribed to", func() bool { return strings.Contains(subscribe(who, session, uri), ok) })
 	}
 	again("eve", eves, "ubl://rooms/r:general")
 	w.get(t, w.url+"/mcp", "ana", second) // takes its subscription along, and gives it back

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ubl/test/poll"
 	"ubl/transport/envelope"
 	"ubl/transport/sse"
 )
@@ -59,7 +60,7 @@ func fanout(b *testing.B, server *httptest.Server, streams func() int, publish f
 		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: bench\r\n\r\n", general)
 		readers.Go(func() { countEvents(conn, &received) })
 	}
-	eventually(b, "all streams", func() bool { return streams() == listeners })
+	poll.Until(b, "all streams", func() bool { return streams() == listeners })
 	b.ResetTimer()
 	for n := range int64(b.N) {
 		for n*listeners-received.Load() > ahead*listeners {
@@ -67,7 +68,7 @@ func fanout(b *testing.B, server *httptest.Server, streams func() int, publish f
 		}
 		publish()
 	}
-	eventually(b, "all events", func() bool { return received.Load() == int64(b.N)*listeners })
+	poll.Until(b, "all events", func() bool { return received.Load() == int64(b.N)*listeners })
 	b.StopTimer()
 	b.ReportMetric(float64(b.N)*listeners/b.Elapsed().Seconds(), "events/s")
 	for _, c := range conns {

@@ -18,6 +18,7 @@ import (
 
 	"ubl"
 	"ubl/test/memnet"
+	"ubl/test/poll"
 	"ubl/transport/envelope"
 	"ubl/transport/sse"
 )
@@ -71,18 +72,6 @@ func dial(t testing.TB, server *httptest.Server, target string) net.Conn {
 // has much else to do need more than a minute.
 const patience = 5 * time.Minute
 
-// eventually polls until ok.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(patience)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited too long for: %s", what)
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
 func TestAThousandListenersOfWhomTenNeverRead(t *testing.T) {
 	const listeners, dead, messages = 1000, 10, 120
 	// The dead stay until the end, and no stream ends because the machine is slow.
@@ -96,7 +85,7 @@ func TestAThousandListenersOfWhomTenNeverRead(t *testing.T) {
 			live.Go(func() { wantIDs(t, conn, 2, messages+1) })
 		}
 	}
-	eventually(t, "all streams", func() bool { return hub.Stats().Streams == listeners })
+	poll.Until(t, "all streams", func() bool { return hub.Stats().Streams == listeners })
 	text := strings.Repeat("x", 4000)
 	for range messages {
 		w.send("r:general", "u:ann", text)
@@ -137,9 +126,9 @@ func TestADeadConnectionIsEnded(t *testing.T) {
 	server := serve(t, hub)
 	conn := dial(t, server, general)
 	defer conn.Close()
-	eventually(t, "the stream", func() bool { return hub.Stats().Streams == 1 })
+	poll.Until(t, "the stream", func() bool { return hub.Stats().Streams == 1 })
 	text := strings.Repeat("x", 8000)
-	eventually(t, "its end", func() bool {
+	poll.Until(t, "its end", func() bool {
 		w.send("r:general", "u:ann", text)
 		return hub.Stats().Ended[sse.EndedSlow] == 1
 	})
@@ -149,10 +138,10 @@ func TestAClientThatGoesIsForgotten(t *testing.T) {
 	w, hub := house(sse.Limits{})
 	server := serve(t, hub)
 	conn := dial(t, server, general)
-	eventually(t, "the stream", func() bool { return hub.Stats().Streams == 1 })
+	poll.Until(t, "the stream", func() bool { return hub.Stats().Streams == 1 })
 	conn.Close()
-	eventually(t, "its end", func() bool { return hub.Stats().Ended[sse.EndedClient] == 1 })
-	eventually(t, "the end of the subscription", func() bool { return w.subscriptions() == 0 })
+	poll.Until(t, "its end", func() bool { return hub.Stats().Ended[sse.EndedClient] == 1 })
+	poll.Until(t, "the end of the subscription", func() bool { return w.subscriptions() == 0 })
 }
 
 // inBubble runs a test in a bubble, where time passes while nothing else happens: no
@@ -263,7 +252,7 @@ func TestForeignClientResumes(t *testing.T) {
 					})
 				}
 			})
-			eventually(t, "the stream", func() bool {
+			poll.Until(t, "the stream", func() bool {
 				return hub.Stats().Frames == 0 && hub.Stats().Streams == 1 && client.LastEventID.Load() != nil
 			})
 			const messages = 60
@@ -272,11 +261,11 @@ func TestForeignClientResumes(t *testing.T) {
 				switch i % 20 {
 				case 10:
 					// This client hands out an event that is cut off in the middle.
-					eventually(t, "what was sent", func() bool { return len(got) == i+1 })
+					poll.Until(t, "what was sent", func() bool { return len(got) == i+1 })
 					server.CloseClientConnections()
 				case 15:
 					resumed := int64(i/20 + 1)
-					eventually(t, "the client's return", func() bool {
+					poll.Until(t, "the client's return", func() bool {
 						s := hub.Stats()
 						return s.Ended[sse.EndedClient] == resumed && s.Streams == 1
 					})
