@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -126,7 +127,6 @@ func (l *lines) add(values ...json.RawMessage) error {
 		if _, err := fmt.Fprintf(l, "%s\n", v); err != nil {
 			return err
 		}
-		l.n++
 	}
 	return nil
 }
@@ -135,6 +135,7 @@ func (l *lines) add(values ...json.RawMessage) error {
 func (l *lines) Write(b []byte) (int, error) {
 	n, err := l.w.Write(b)
 	l.size += int64(n)
+	l.n += bytes.Count(b[:n], []byte("\n"))
 	return n, err
 }
 
