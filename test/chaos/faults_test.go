@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -166,6 +168,23 @@ func (n *node) setClock(off time.Duration) error {
 		return err
 	}
 	return os.Rename(next, n.clockPath())
+}
+
+// setClockAhead has the clock be off by so much at least. What is begun under a clock that goes
+// back then waits until it has caught up, or until its actor is asked for something.
+func (n *node) setClockAhead(by time.Duration) error {
+	off, err := os.ReadFile(n.clockPath())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return n.setClock(by)
+	case err != nil:
+		return err
+	}
+	is, err := strconv.ParseInt(string(off), 10, 64)
+	if err != nil || time.Duration(is) >= by {
+		return err
+	}
+	return n.setClock(by)
 }
 
 // lostDisk has the node come back with an empty one.

@@ -208,7 +208,7 @@ func (l *load) verifyCounters(ctx context.Context, v *verdicts) {
 	}
 	if !soak.On() {
 		for _, n := range l.world.all() {
-			v.fail("counters", n.id, n.setClock(leaseTime))
+			v.fail("counters", n.id, n.setClockAhead(leaseTime))
 		}
 	}
 	calls := make(map[string]counted)
