@@ -97,9 +97,11 @@ func use(ubl, data string, ports []string) (string, error) {
 	command := func(args ...string) (string, error) {
 		cmd := exec.Command(ubl, args...)
 		cmd.Env = env
-		out, err := cmd.CombinedOutput()
+		var stderr strings.Builder // notes for people, which are no part of a token
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
 		if err != nil {
-			err = fmt.Errorf("ubl %s: %w\n%s", args[0], err, out)
+			err = fmt.Errorf("ubl %s: %w\n%s", args[0], err, stderr.String())
 		}
 		return strings.TrimSpace(string(out)), err
 	}
