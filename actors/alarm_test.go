@@ -293,14 +293,20 @@ func TestErrandsMeet(t *testing.T) {
 func TestErrandOutlivesItsActor(t *testing.T) {
 	w := openClocks(t)
 	w.upset("a", func() error {
-		if w.tries("a") == 1 {
-			w.Runtime.Passivate(-time.Hour)
+		if w.tries("a") > 1 {
+			return nil
+		}
+		for deadline := time.Now().Add(time.Minute); w.Stats().Active > 0; time.Sleep(time.Millisecond) {
+			if w.Runtime.Passivate(-time.Hour); time.Now().After(deadline) { // none leaves while it has a turn
+				return errors.New("an actor stays in memory")
+			}
 		}
 		return nil
 	})
 	w.set("far:1", w.in("a", time.Minute))
 	w.pass(time.Minute)
 	w.pass(2 * time.Second)
+	w.eventually("the errand counts as done", func() bool { return w.AlarmStats().Fired == 1 })
 	rt := w.Runtime
 	w.Restart() // no attempt is under way any more
 	if n, fired := w.tries("a"), rt.AlarmStats().Fired; n != 2 || fired != 1 {
