@@ -4,7 +4,10 @@ import (
 	"crypto/rand"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -141,5 +144,37 @@ func TestTokensThatAreNoAgents(t *testing.T) {
 	}
 	if asked := count[ubl.Enter](w.tenants); asked > 0 {
 		t.Errorf("%d came in", asked)
+	}
+}
+
+// TestMandateOfOwnQuestion: of requests at the same time each acts under what the tenant said to its
+// own question, so that none takes an older mandate from another's late answer.
+func TestMandateOfOwnQuestion(t *testing.T) {
+	w := newWorld(t)
+	var asked atomic.Int64
+	w.tenants.set(func(f *tenants) {
+		f.agent = func(ubl.CheckAgent) (*ubl.ServiceCaller, error) {
+			m := &ubl.Mandate{PerMinute: int(asked.Add(1))}
+			return &ubl.ServiceCaller{Identity: ubl.Identity{UserID: "u:robot", IsService: true, Mandate: m}, Resource: "https://ubl.example/mcp"}, nil
+		}
+	})
+	token, err := w.SignAgent(agentToken(w))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.agents("https://ubl.example/mcp", bearer(token)...).let(t)
+	under := make([]int, 200)
+	var wg sync.WaitGroup
+	for i := range under {
+		wg.Go(func() {
+			if a := w.agents("https://ubl.example/mcp", bearer(token)...); a.caller != nil {
+				under[i] = a.caller.Identity.Mandate.PerMinute
+			}
+		})
+	}
+	wg.Wait()
+	slices.Sort(under)
+	if n := len(slices.Compact(slices.Clone(under))); n != len(under) || under[0] == 0 {
+		t.Errorf("%d requests acted under %d answers: %v", len(under), n, under)
 	}
 }

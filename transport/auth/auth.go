@@ -265,7 +265,7 @@ func (a *Authenticator) authenticate(ctx context.Context, r *http.Request, find 
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := a.resolve(ctx, c)
+	e, who, err := a.resolve(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -273,10 +273,12 @@ func (a *Authenticator) authenticate(ctx context.Context, r *http.Request, find 
 		return nil, nil, badToken("the token is for another address than this one")
 	}
 	act := r.Method != http.MethodGet && r.Method != http.MethodHead
-	who := e.who()
 	caller := &envelope.Caller{Identity: who, TokenID: e.id, ExpiresAt: e.expires, Revoked: e.revoked, Operates: a.operates(who), OneAddress: e.resource != ""}
 	if e.ask != nil {
-		caller.Holds = func(ctx context.Context) error { return refusal(e.ask(ctx)) }
+		caller.Holds = func(ctx context.Context) error {
+			_, err := e.ask(ctx)
+			return refusal(err)
+		}
 	}
 	if e.session != nil {
 		caller.Session, caller.ProvedAt = true, e.session.provedAt()

@@ -50,7 +50,7 @@ func BenchmarkResolve(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := w.resolve(b.Context(), c); err != nil {
+		if _, _, err := w.resolve(b.Context(), c); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -38,8 +38,6 @@ type entry struct {
 	live  atomic.Int64 // requests and streams under way
 	due   atomic.Int64 // ubl.Time of the next ask
 	asked atomic.Int64 // ubl.Time of the last good answer
-	// mandate is an agent's, as home last said.
-	mandate atomic.Pointer[ubl.Mandate]
 
 	// Guarded by cache.mu.
 	place *list.Element // nil while it is being verified
@@ -55,15 +53,6 @@ func (e *entry) claim(now ubl.Time) bool {
 	}
 	due := e.due.Load()
 	return e.every == 0 || int64(now) >= due && e.due.CompareAndSwap(due, int64(now.Add(e.every)))
-}
-
-// who is the identity, with the mandate as home last said.
-func (e *entry) who() ubl.Identity {
-	id := e.identity
-	if m := e.mandate.Load(); m != nil {
-		id.Mandate = m
-	}
-	return id
 }
 
 // answered notes a good answer to a question asked at now.

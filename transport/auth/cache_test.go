@@ -166,12 +166,12 @@ func TestVerificationOutlivesItsFirstCaller(t *testing.T) {
 	first, leave := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		_, err := w.resolve(first, credential{token: token})
+		_, _, err := w.resolve(first, credential{token: token})
 		done <- err
 	}()
 	poll.Until(t, "admission is asked", func() bool { return count[ubl.AdmitToken](w.tenants) == 1 })
 	leave()
-	if _, err := w.resolve(first, credential{token: token}); ubl.CodeOf(err) != ubl.CodeUnavailable {
+	if _, _, err := w.resolve(first, credential{token: token}); ubl.CodeOf(err) != ubl.CodeUnavailable {
 		t.Errorf("a waiting caller who left got %v", err)
 	}
 	close(slow)
@@ -249,7 +249,7 @@ func TestStreamsAreAskedAbout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := w.resolve(t.Context(), credential{token: token})
+		e, _, err := w.resolve(t.Context(), credential{token: token})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,28 +7,29 @@ import (
 	"ubl"
 )
 
-// recheck asks a credential's home whether it still holds, if it is time to.
-func (a *Authenticator) recheck(ctx context.Context, e *entry) error {
+// recheck asks a credential's home whether it still holds, if it is time to, and answers its
+// agent's mandate. Agents are asked about each time; nobody else has one.
+func (a *Authenticator) recheck(ctx context.Context, e *entry) (*ubl.Mandate, error) {
 	now := ubl.TimeOf(a.now())
 	if !e.claim(now) {
-		return nil
+		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	err := e.ask(ctx)
+	mandate, err := e.ask(ctx)
 	switch {
 	case err == nil:
 		e.answered(now)
-		return nil
+		return mandate, nil
 	case refused(err):
 		a.cache.drop(e)
-		return refusal(err)
+		return nil, refusal(err)
 	case e.every == 0 || now > ubl.Time(e.asked.Load()).Add(askGrace):
 		e.due.Store(int64(now))
-		return err
+		return nil, err
 	}
 	e.due.Store(int64(now.Add(askSooner)))
-	return nil
+	return nil, nil
 }
 
 // heardOf are the events that heard acts on.
@@ -68,7 +69,7 @@ func (a *Authenticator) askAgain(ctx context.Context) {
 
 func (a *Authenticator) askInUse(ctx context.Context) {
 	for _, e := range a.cache.inUse() {
-		err := a.recheck(ctx, e)
+		_, err := a.recheck(ctx, e)
 		if err != nil && !refused(err) {
 			a.log.WarnContext(ctx, "couldn't ask about credentials in use", "error", err)
 			return // whoever is next would wait in vain, too

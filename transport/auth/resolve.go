@@ -20,8 +20,9 @@ const (
 	askGrace = 5 * time.Minute
 )
 
-// checkFunc asks a tenant whether a credential still holds.
-type checkFunc func(ctx context.Context) error
+// checkFunc asks a tenant whether a credential still holds, and answers the mandate that its
+// agent has now.
+type checkFunc func(ctx context.Context) (*ubl.Mandate, error)
 
 // asymmetric are the algorithms a token may be signed with: never none, never
 // one whose key we would have to share.
@@ -32,26 +33,36 @@ func asymmetric() []jose.SignatureAlgorithm {
 	}
 }
 
-// resolve is the entry of a credential: from the cache, asked about again where
-// that is due, or verified once for all who wait.
-func (a *Authenticator) resolve(ctx context.Context, c credential) (*entry, error) {
+// resolve is the entry of a credential and the identity of its holder: from the cache, asked
+// about again where that is due, or verified once for all who wait. An agent's mandate is the
+// one that this request's own question was answered with, never one that another's brought.
+func (a *Authenticator) resolve(ctx context.Context, c credential) (*entry, ubl.Identity, error) {
 	e, f, first := a.cache.find(c.key(), ubl.TimeOf(a.now()))
 	if first {
 		a.lead(ctx, f, c)
-		return f.entry, f.err
+		if f.err != nil {
+			return nil, ubl.Identity{}, f.err
+		}
+		return f.entry, f.entry.identity, nil
 	}
 	if f != nil {
 		select {
 		case <-f.done:
 			if f.err != nil {
-				return nil, f.err
+				return nil, ubl.Identity{}, f.err
 			}
 			e = f.entry
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, ubl.Identity{}, ctx.Err()
 		}
 	}
-	return e, a.recheck(ctx, e)
+	mandate, err := a.recheck(ctx, e)
+	if err != nil {
+		return nil, ubl.Identity{}, err
+	}
+	who := e.identity
+	who.Mandate = mandate
+	return e, who, nil
 }
 
 // lead verifies a credential for everyone in the flight. It does not end with
@@ -76,7 +87,7 @@ func (a *Authenticator) verify(ctx context.Context, f *flight, c credential) err
 		return nil
 	}
 	now := ubl.TimeOf(a.now())
-	if err := e.ask(ctx); err != nil {
+	if e.identity.Mandate, err = e.ask(ctx); err != nil {
 		return refusal(err)
 	}
 	e.answered(now)
@@ -172,7 +183,7 @@ func (a *Authenticator) admitted(id ubl.Identity, known ubl.PlatformToken) *entr
 	return &entry{
 		identity: id, expires: known.ExpiresAt,
 		id: known.JTI, home: ubl.CoreTenant, every: askEvery,
-		ask: func(ctx context.Context) error { return a.admit(ctx, known, "") },
+		ask: func(ctx context.Context) (*ubl.Mandate, error) { return nil, a.admit(ctx, known, "") },
 	}
 }
 
@@ -204,13 +215,12 @@ func (a *Authenticator) serviceEntry(ctx context.Context, tenant ubl.TenantID, c
 	e := &entry{identity: caller.Identity, expires: caller.ExpiresAt, id: clientID, home: tenant, resource: caller.Resource}
 	e.identity.TenantID = tenant // the tenant speaks for itself only
 	e.identity.Groups = append([]string{}, e.identity.Groups...)
-	e.mandate.Store(caller.Identity.Mandate)
-	e.ask = func(ctx context.Context) error {
+	e.ask = func(ctx context.Context) (*ubl.Mandate, error) {
 		now, err := ubl.Ask[*ubl.ServiceCaller](ctx, a.asker, home, check)
-		if err == nil {
-			e.mandate.Store(now.Identity.Mandate)
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return now.Identity.Mandate, nil
 	}
 	return e, nil
 }

@@ -232,7 +232,7 @@ func TestSessionEndsEverywhere(t *testing.T) {
 	if caller.caller != nil {
 		t.Fatal("a cookie counts for programs")
 	}
-	e, err := b.resolve(t.Context(), credential{token: b.cookie.Value, session: true})
+	e, _, err := b.resolve(t.Context(), credential{token: b.cookie.Value, session: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,5 +89,6 @@ func (a *Authenticator) sessionOf(r *http.Request) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.resolve(r.Context(), c)
+	e, _, err := a.resolve(r.Context(), c)
+	return e, err
 }
