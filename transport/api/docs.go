@@ -22,13 +22,13 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 
 // mountDocs serves the OpenAPI document and its page to everyone.
 func (a *API) mountDocs() {
-	a.serve("/openapi.json", newStatic("application/json", a.spec))
+	a.serve("/openapi.json", envelope.NewDocument("application/json", envelope.KeepAsking, a.spec))
 	for path, f := range map[string]struct{ file, kind string }{
 		"/docs":          {"index.html", "text/html; charset=utf-8"},
 		"/docs/docs.js":  {"docs.js", "text/javascript; charset=utf-8"},
 		"/docs/docs.css": {"docs.css", "text/css; charset=utf-8"},
 	} {
-		a.serve(path, newStatic(f.kind, func() []byte {
+		a.serve(path, envelope.NewDocument(f.kind, envelope.KeepAsking, func() []byte {
 			data, err := docsFiles.ReadFile("docs/" + f.file)
 			if err != nil { // impossible: the embed directive names the file
 				panic(err)
@@ -39,12 +39,12 @@ func (a *API) mountDocs() {
 }
 
 // serve routes bytes that never change.
-func (a *API) serve(path string, doc *static) {
+func (a *API) serve(path string, doc *envelope.Document) {
 	h := func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		secure(h)
 		h.Set("Content-Security-Policy", docsPolicy)
-		doc.serve(w, r)
+		doc.ServeHTTP(w, r)
 	}
 	a.router.Get(path, h)
 	a.router.Head(path, h)
@@ -54,9 +54,9 @@ func (a *API) serve(path string, doc *static) {
 // and each at /schemas/<$id> and /schemas/<$id>.json. The caller puts it at
 // /schemas/.
 func Schemas() http.Handler {
-	files := map[string]*static{}
+	files := map[string]*envelope.Document{}
 	for _, id := range schemas.List() {
-		files[id] = newStatic("application/schema+json", func() []byte {
+		files[id] = envelope.NewDocument("application/schema+json", envelope.KeepAsking, func() []byte {
 			data, _ := schemas.Read(id)
 			return data
 		})
@@ -82,7 +82,7 @@ func Schemas() http.Handler {
 			envelope.WriteError(w, r, ubl.Errorf(ubl.CodeNotFound, "there is no such schema"))
 			return
 		}
-		file.serve(w, r)
+		file.ServeHTTP(w, r)
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"strings"
-	"time"
 
 	"ubl"
 	"ubl/transport/envelope"
@@ -50,7 +49,7 @@ func Handler(o Options) (http.Handler, error) {
 // app answers with what find has for a name, such as "assets/index-1a2b.js"; nil
 // for nothing.
 type app struct {
-	find func(name string) *file
+	find func(name string) *envelope.Document
 }
 
 func (a app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -60,11 +59,11 @@ func (a app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	secure(w.Header())
-	f.serve(w, r)
+	f.ServeHTTP(w, r)
 }
 
 // choose is the file with a name, or index.html for a path of the app.
-func (a app) choose(name string) *file {
+func (a app) choose(name string) *envelope.Document {
 	if name != "" && !fs.ValidPath(strings.TrimSuffix(name, "/")) {
 		return nil
 	}
@@ -86,23 +85,4 @@ func secure(h http.Header) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin") // over plain http the Referer proves a link to be ours
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-}
-
-// serve writes the file, compressed for those who take that. ServeContent answers
-// for HEAD, and 304 for those who have it.
-func (f *file) serve(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	h.Set("Content-Type", f.kind)
-	h.Set("Cache-Control", f.keep)
-	body, tag := f.body, f.tag
-	if packed := f.packed(); packed != "" {
-		h.Add("Vary", "Accept-Encoding")
-		if envelope.TakesGzip(r.Header) {
-			h.Set("Content-Encoding", "gzip")
-			body, tag = packed, f.tag+"-gzip"
-			r.Header.Del("Range") // of which bytes would be open to doubt
-		}
-	}
-	h.Set("ETag", `"`+tag+`"`)
-	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(body))
 }
