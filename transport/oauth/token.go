@@ -127,13 +127,13 @@ func (s *Server) redeem(ctx context.Context, q url.Values, label string) (*token
 	text := q.Get("code")
 	var c code
 	switch {
-	case text == "" || q.Get("redirect_uri") == "" || q.Get("code_verifier") == "":
-		return nil, wrong(invalidRequest, "code, redirect_uri and code_verifier go together")
+	case text == "" || q.Get("code_verifier") == "":
+		return nil, wrong(invalidRequest, "code and code_verifier go together")
 	case s.read(codeKind, text, &c) != nil:
 		return nil, wrong(invalidGrant, "the code is not one")
 	case c.Client != label:
 		return nil, wrong(invalidGrant, "the code was given to another client")
-	case !sameText(c.Redirect, challengeOf(q.Get("redirect_uri"))):
+	case q.Get("redirect_uri") != "" && !sameText(c.Redirect, challengeOf(q.Get("redirect_uri"))): // OAuth 2.1 leaves it out
 		return nil, wrong(invalidGrant, "redirect_uri is not the one that the code was asked with")
 	case !sameText(c.Challenge, challengeOf(q.Get("code_verifier"))):
 		return nil, wrong(invalidGrant, "code_verifier doesn't go with the code")

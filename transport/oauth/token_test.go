@@ -29,7 +29,6 @@ func TestCodesThatAreRefused(t *testing.T) {
 	}{
 		"no code":              {url.Values{"code": nil}, "invalid_request"},
 		"no verifier":          {url.Values{"code_verifier": nil}, "invalid_request"},
-		"no redirect":          {url.Values{"redirect_uri": nil}, "invalid_request"},
 		"two codes":            {url.Values{"code": {code, code}}, "invalid_request"},
 		"another verifier":     {url.Values{"code_verifier": {verifier + "x"}}, "invalid_grant"},
 		"the challenge itself": {url.Values{"code_verifier": {challenge(verifier)}}, "invalid_grant"},
@@ -55,6 +54,13 @@ func TestCodesThatAreRefused(t *testing.T) {
 	}
 	w.asksFor("/oauth/token", good, "Content-Type", "application/json").refused(t, http.StatusBadRequest, "invalid_request")
 	w.tokens(good)
+}
+
+// TestACodeWithoutItsRedirect: clients of OAuth 2.1 don't say it again. The verifier shows whose the code is.
+func TestACodeWithoutItsRedirect(t *testing.T) {
+	w := newWorld(t)
+	client := w.client()
+	w.tokens(with(redeems(client, w.person("ana@acme.com").code(asks(client))), url.Values{"redirect_uri": nil}))
 }
 
 // client2 is another client than the usual one.
