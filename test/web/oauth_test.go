@@ -148,3 +148,37 @@ func TestLetAnAgentInLater(t *testing.T) {
 		}))
 	})
 }
+
+// TestOwnAgents: who is no owner sees the agents that they let in, what each may do and when it last used
+// a tool, and ends them. Others' agents they don't see.
+func TestOwnAgents(t *testing.T) {
+	needAxe(t)
+	onScreen(t, phone, func(t *testing.T, v view) {
+		s := oneNode(t)
+		newcomer(t, s, v)
+		s.client(owner).ask("POST", "/api/service-tokens", map[string]string{"name": "scribe"}, nil)
+		p := guest(t, s, v, "kai@elsewhere.example")
+		must(t, p.wantsIn(func() {
+			p.find("heading", "Connect Harbour Robot to UBL")
+			p.press("checkbox", "general room…")
+			p.leads("button", "Allow")
+		}))
+		p.visit("/ui/more")
+		p.press("link", "Agents")
+		p.sees("Let in by signing in", "Only in general (room); 60 calls a minute at most", "last call")
+		p.misses("scribe")
+		p.examine("own-agents")
+		p.press("link", "Harbour Robot…")
+		p.sees("Read and send messages", "Kept by")
+		p.misses("None among the newest")
+		p.examine("own-agent")
+		p.press("link", "Agreement")
+		p.sees("read and write messages")
+		p.visit("/ui/agents")
+		p.press("link", "Harbour Robot…")
+		p.press("button", "Revoke")
+		p.find("dialog", "Revoke Harbour Robot?")
+		p.press("button", "Revoke")
+		p.sees("revoked")
+	})
+}

@@ -86,7 +86,7 @@ function Shown({ of, calls, grants, onChanged }: Props & { calls: readonly Call[
             ['Kept by', <Person id={of.kept_by ?? of.created_by} />],
             ['Since', <Time at={of.created_at} as="full" />],
             ['Until', <Ends of={of} />],
-            ...(isOwner.value ? [['Last tool call', last ? <Time at={last.at} as="full" /> : 'None among the tenant’s newest 200'] as const] : []), // whom the log shows all calls
+            ['Last tool call', last ? <Time at={last.at} as="full" /> : 'None among the newest 200 of the tenant'],
           ]}
         />
         {living && keeps && (

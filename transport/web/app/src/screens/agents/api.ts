@@ -5,7 +5,8 @@ import type { Call, Mandate, Server, ServiceToken } from '../../types';
 
 export interface Listed {
   tokens: ServiceToken[];
-  // calls are the tenant's newest tool calls, of which the last of an agent is told.
+  // calls are the tenant's newest tool calls, as far as one sees them: owners all, others those of
+  // agents that they keep. Of these the last of an agent is told.
   calls: Call[];
 }
 
