@@ -199,7 +199,7 @@ func TestMembersScreens(t *testing.T) {
 			{"member-servers", "/ui/servers", "Weather"},
 			{"member-server", "/ui/servers/weather", "up"},
 			{"member-budget", "/ui/budget", "200,000"},
-			{"member-agents", "/ui/agents", "It opens your browser"},
+			{"member-agents", "/ui/agents", "Prove your mail address first"},
 			{"member-not-in", "/ui/rooms/r:launch-plans", "You aren’t in this room"},
 			{"member-settings", "/ui/settings", "Sign out everywhere"},
 		} {

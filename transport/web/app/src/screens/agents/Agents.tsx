@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { isOwner } from '../../session';
+import { isOwner, me } from '../../session';
 import type { Call, ServiceToken } from '../../types';
 import { Await } from '../../ui/Await';
 import { Avatar } from '../../ui/Avatar';
@@ -27,17 +27,20 @@ export default function Agents() {
   const owner = isOwner.value;
   const known = grants(servers.data?.servers);
   const begin = () => setMaking(owner ? 'token' : 'sign_in');
+  const may = !me.value?.identity.unproven; // a person whose address nobody has proved lets no agent in
   const close = () => setMaking(null);
   return (
-    <Screen title="Agents" sub={owner ? 'And what each may do' : 'Those that you let in'} above="/ui/more" actions={<Button kind="quiet" icon="plus" label="Connect an agent" onClick={begin} />}>
+    <Screen title="Agents" sub={owner ? 'And what each may do' : 'Those that you let in'} above="/ui/more" actions={may && <Button kind="quiet" icon="plus" label="Connect an agent" onClick={begin} />}>
       <Await of={list}>
         {({ tokens, calls }) =>
           tokens.length === 0 ? (
             <Empty icon="tool" title="No agent yet">
-              <p>{owner ? 'Choose what an agent may do, and tell its client where this server is. All it does is receipted.' : 'Tell an agent’s client where this server is. It opens your browser, and you choose what it may do.'}</p>
-              <Button kind="primary" icon="plus" onClick={begin}>
-                Connect an agent
-              </Button>
+              <p>{!may ? 'Prove your mail address first: Settings says how. Then you can let agents in.' : owner ? 'Choose what an agent may do, and tell its client where this server is. All it does is receipted.' : 'Tell an agent’s client where this server is. It opens your browser, and you choose what it may do.'}</p>
+              {may && (
+                <Button kind="primary" icon="plus" onClick={begin}>
+                  Connect an agent
+                </Button>
+              )}
               {owner && <Button onClick={() => setMaking('sign_in')}>Without a token</Button>}
             </Empty>
           ) : (
