@@ -60,25 +60,27 @@ function Shown({ of, calls, grants, onChanged }: Props & { calls: readonly Call[
   return (
     <>
       <Section title="What it may do" actions={<Badge kind={living ? 'good' : 'bad'}>{living ? 'in force' : of.revoked_at ? 'revoked' : 'expired'}</Badge>}>
-        <Facts
-          of={[
-            ['It can', can.map((one) => <p key={one}>{one}</p>)],
-            ['Where', where],
-            ...(bounds.length > 0 ? [['Limits', bounds.map((one) => <p key={one}>{one}</p>)] as const] : []),
-          ]}
-        />
-        {of.mandate && (
-          <p>
-            The ledger has it as an <Link to={`/ui/agreements/${agreementOf(of)}`}>Agreement</Link>.
-          </p>
-        )}
-        {living && keeps && (
-          <div class="line">
-            <Button icon="edit" onClick={() => setChanging(true)}>
-              Change what it may do
-            </Button>
-          </div>
-        )}
+        <div class="stack">
+          <Facts
+            of={[
+              ['It can', can.map((one) => <p key={one}>{one}</p>)],
+              ['Where', where],
+              ...(bounds.length > 0 ? [['Limits', bounds.map((one) => <p key={one}>{one}</p>)] as const] : []),
+            ]}
+          />
+          {of.mandate && (
+            <p>
+              The ledger has it as an <Link to={`/ui/agreements/${agreementOf(of)}`}>Agreement</Link>.
+            </p>
+          )}
+          {living && keeps && (
+            <div class="line">
+              <Button icon="edit" onClick={() => setChanging(true)}>
+                Change what it may do
+              </Button>
+            </div>
+          )}
+        </div>
       </Section>
       <Section title="Who lets it in">
         <Facts
