@@ -489,10 +489,11 @@ type (
 		Calls []*Call
 	}
 	// ReadCalls reads the log backwards: rows with N < Before (0: the newest).
-	// Owners; others see their own. Answers *CallPage.
+	// Owners; others see their own, and those of agents that they keep. Answers *CallPage.
 	ReadCalls struct {
 		Who    Identity
-		Owner  bool // as the caller has asked of the Tenant
+		Owner  bool     // as the caller has asked of the Tenant
+		Keeps  []UserID // agents that Who keeps, as the caller has asked of the Tenant
 		Before int64
 		Limit  int
 	}

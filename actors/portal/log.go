@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"ubl"
 	"ubl/actors"
@@ -138,7 +139,7 @@ func endedElsewhere(r *ubl.Call) bool {
 	return false
 }
 
-// readCalls answers a page of the log, newest first. For who sees only their own
+// readCalls answers a page of the log, newest first. For who doesn't see all of it
 // a page may be short, or empty: Next says where to go on.
 func (x *Portal) readCalls(t *actors.Turn, c ubl.ReadCalls) {
 	if err := x.State.member(c.Who); err != nil {
@@ -172,7 +173,7 @@ func (x *Portal) page(ctx context.Context, c ubl.ReadCalls, before int64, limit 
 				return false
 			}
 			scanned, last = scanned+1, row.N
-			if c.Owner || row.UserID == c.Who.UserID {
+			if c.Owner || row.UserID == c.Who.UserID || slices.Contains(c.Keeps, row.UserID) {
 				p.Calls = append(p.Calls, &row)
 			}
 			return true

@@ -20,6 +20,7 @@ import (
 	"ubl/transport/envelope"
 	"ubl/transport/mcp"
 	"ubl/transport/mcp/script"
+	"ubl/transport/web"
 )
 
 // agents is what a node does outside: models, tools of other servers, and the
@@ -204,7 +205,7 @@ func (w ways) Log(tenant ubl.TenantID, call *ubl.Call) { w.Portal.Log(tenant, ca
 // mcpServer makes the MCP server over our own acts and those of other servers.
 func (c *serveCmd) mcpServer(p *program, n *node, a *agents, acts []envelope.Act, log *slog.Logger) (*mcp.Server, error) {
 	return mcp.New(mcp.Options{
-		Acts: acts, Visible: a.toolbox.visible, Permits: a.toolbox.permits, Portal: ways{a.portal}, Scripts: script.New(script.Options{}),
+		Acts: acts, Visible: a.toolbox.visible, Permits: a.toolbox.permits, Portal: ways{a.portal}, Scripts: script.New(script.Options{}), View: web.View,
 		Asker: envelope.Entering(n.asker), Feed: n.feed, SessionKeys: n.derived("mcp sessions"), Blobs: readBlobs{n},
 		Foreign: transport.Foreign(c.AllowOrigin, c.PublicURL), PublicURL: c.PublicURL, Issuers: c.issuerURLs(p), Authorizes: true,
 		Extra:   fixtures(n),

@@ -10,6 +10,7 @@ import (
 
 	"ubl"
 	"ubl/transport/auth"
+	"ubl/transport/web"
 )
 
 // madeAgent is what the server answers to who makes a service token.
@@ -61,7 +62,20 @@ func (c *tokenCmd) makeAgent(ctx context.Context, p *program, key *auth.Key, at 
 	}
 	fmt.Fprintf(p.err, "%s acts in %s, the tenant of %s, until %s; \"ubl token revoke %s\" ends it before.\n",
 		clean(c.Service), tenant, clean(c.Email), until, clean(made.Token.ClientID))
-	_, err = fmt.Fprintln(p.out, token)
+	return c.hand(p, token, server.base)
+}
+
+// hand prints the token, or what a client is told with the token in it.
+func (c *tokenCmd) hand(p *program, token, base string) error {
+	if client, ok := web.ClientOf(c.Client); ok {
+		text, link := client.Token.Fill(base+"/portal/mcp", token)
+		if link != "" {
+			fmt.Fprintf(p.err, "Open this on the machine that has %s:\n%s\n", client.Label, link)
+		}
+		fmt.Fprintln(p.err, client.Token.Where)
+		token = text
+	}
+	_, err := fmt.Fprintln(p.out, token)
 	return err
 }
 

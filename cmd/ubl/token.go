@@ -11,6 +11,7 @@ import (
 
 	"ubl"
 	"ubl/transport/auth"
+	"ubl/transport/web"
 )
 
 // tokenCmd makes a token. That of a person needs the key alone, not a server; tenant 0
@@ -23,6 +24,7 @@ type tokenCmd struct {
 	Email   string `arg:"" help:"Whose token; with --service, the service's maker."`
 	TTL     *ttl   `name:"ttl" help:"How long it holds, 8784h at most; 12h unless given, and 90 days for a service." placeholder:"12h"`
 	Service string `help:"Make it for a service of this name, in the maker's tenant, who has to be an owner." placeholder:"NAME"`
+	Client  string `name:"client" config:"-" help:"Print what this MCP client is told, with the service's token in it: claude-code, claude-desktop, cursor, vs-code, codex, gemini-cli, windsurf, zed or other. It needs a running server." placeholder:"CLIENT"`
 }
 
 // mandateFlags bound a service.
@@ -74,7 +76,13 @@ func (c *tokenCmd) Run(ctx context.Context, p *program) error {
 		if c.bind() {
 			return usagef("--room, --tools, --sets, --read-only and --per-minute bind a service: name it with --service")
 		}
+		if c.Client != "" {
+			return usagef("--client tells an agent's client of its token: name the agent with --service")
+		}
 		return c.sign(ctx, p, key)
+	}
+	if _, ok := web.ClientOf(c.Client); c.Client != "" && !ok {
+		return usagef("--client is none that is known: use one of %s", strings.Join(clientIDs(), ", "))
 	}
 	at, err := c.server(ctx, p, key)
 	switch {
@@ -88,7 +96,7 @@ func (c *tokenCmd) Run(ctx context.Context, p *program) error {
 
 // server is where a service is made, nil where the key alone makes it: at the server that the
 // command line names, else at the one that runs over the data directory, once that has proved
-// itself. What binds a service is known to servers only.
+// itself. What binds a service is known to servers only, and a client needs the address of one.
 func (c *tokenCmd) server(ctx context.Context, p *program, key *auth.Key) (*serving, error) {
 	if !p.given("url") && c.Profile == "" {
 		here, err := running(c.Data)
@@ -97,7 +105,7 @@ func (c *tokenCmd) server(ctx context.Context, p *program, key *auth.Key) (*serv
 			return nil, err
 		case here != nil:
 			return here, p.prove(ctx, here, key)
-		case !c.bind():
+		case !c.bind() && c.Client == "":
 			return nil, nil
 		}
 	}
@@ -147,3 +155,11 @@ func placeID(s string) (string, error) {
 
 // list is never nil, as JSON has it.
 func list(s []string) []string { return append([]string{}, s...) }
+
+// clientIDs are the clients that --client knows.
+func clientIDs() (ids []string) {
+	for _, c := range web.Clients() {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}

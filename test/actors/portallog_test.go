@@ -65,7 +65,7 @@ func TestOwnCalls(t *testing.T) {
 	p.VerifyLedger(p.ana.TenantID)
 }
 
-// TestReadCalls: owners page through everything, others through their own.
+// TestReadCalls: owners page through everything, others through their own, and those of agents that they keep.
 func TestReadCalls(t *testing.T) {
 	p := openPortal(t)
 	var rows []*ubl.Call
@@ -99,6 +99,10 @@ func TestReadCalls(t *testing.T) {
 	mine, pages := read(ubl.ReadCalls{Who: p.bob, Limit: 3})
 	if fmt.Sprint(mine) != "[4501 4001 3501 3001 2501 2001 1501 1001 501 1]" || pages > 8 {
 		t.Errorf("a member reads %v on %d pages", mine, pages)
+	}
+	kept, _ := read(ubl.ReadCalls{Who: p.bob, Keeps: []ubl.UserID{p.ana.UserID}, Limit: 1000})
+	if len(kept) != 5000 {
+		t.Errorf("who keeps an agent reads %d rows", len(kept))
 	}
 	if few := ask[*ubl.CallPage](p, ubl.ReadCalls{Who: p.ana, Owner: true}); len(few.Calls) != 50 || *few.Next != 4951 {
 		t.Errorf("a page without a limit has %d rows", len(few.Calls))

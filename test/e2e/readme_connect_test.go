@@ -1,22 +1,26 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/BurntSushi/toml"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ubl/test/need"
+	"ubl/transport/web"
 )
 
 // TestReadmeConnect does what the README says of connecting an agent: its token is made by
-// the commands there, and each client's snippet, with that token in the place that the
-// client puts it, lists the tools, writes into a room and reads it.
+// the commands there, its snippets are the table's, and what each client of that is told, with
+// the token in it, lists the tools, writes into a room and reads it.
 func TestReadmeConnect(t *testing.T) {
 	need.Tool(t, "bash")
 	n := newNode(t)
@@ -28,25 +32,31 @@ func TestReadmeConnect(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	must(t, err)
 	_, agents, _ := strings.Cut(string(readme), "<!-- end of connect -->")
-	for client, read := range map[string]func(*testing.T, string) snippet{
-		"Claude Code": ofClaudeCode, "Claude Desktop": ofClaudeDesktop, "VS Code": ofVSCode, "Cursor": ofCursor,
-	} {
-		t.Run(client, func(t *testing.T) {
-			_, rest, _ := strings.Cut(agents, "**"+client+"**")
-			_, rest, _ = strings.Cut(rest, "```")
-			_, rest, _ = strings.Cut(rest, "\n")
-			block, _, found := strings.Cut(rest, "```")
-			if !found {
-				t.Fatalf("the README has no snippet for %s", client)
-			}
-			s := read(t, block)
-			for _, place := range []string{"$AGENT_TOKEN", "${input:ubl}", "${env:AGENT_TOKEN}", "…"} {
-				s.authorization = strings.ReplaceAll(s.authorization, place, token)
-			}
-			s.url = strings.ReplaceAll(s.url, "127.0.0.1:8080", n.addr)
-			n.talks(t, client, s)
+	for _, client := range []string{"claude-code", "claude-desktop", "vs-code", "cursor"} {
+		c, _ := web.ClientOf(client)
+		_, rest, _ := strings.Cut(agents, "**"+c.Label+"**")
+		_, rest, _ = strings.Cut(rest, "```")
+		_, rest, _ = strings.Cut(rest, "\n")
+		block, _, _ := strings.Cut(rest, "\n```")
+		if told, _ := c.Token.Fill("http://127.0.0.1:8080/portal/mcp", "$AGENT_TOKEN"); block != told {
+			t.Errorf("the README tells %s\n%s\nand the table has\n%s", c.Label, block, told)
+		}
+	}
+	for _, c := range web.Clients() {
+		t.Run(c.Label, func(t *testing.T) {
+			text, _ := c.Token.Fill("http://"+n.addr+"/portal/mcp", token)
+			n.talks(t, c.Label, toldTo(t, c, text))
 		})
 	}
+}
+
+// TestTokenForClient makes an agent at the command line as its client is told of it.
+func TestTokenForClient(t *testing.T) {
+	n := newNode(t)
+	must(t, n.client(n.token("owner@localhost")).do(t.Context(), "GET", "/api/whoami", "", nil, nil))
+	codex, _ := web.ClientOf("codex")
+	told := n.run("token", "owner@localhost", "--data", n.dir, "--service", "scribe", "--client", "codex")
+	n.talks(t, "codex", toldTo(t, codex, told))
 }
 
 // TestReadmeOneRoom makes the agent for one room as the README does: it reads and writes there
@@ -85,25 +95,67 @@ func (n *node) tokenFile(email string) string {
 // snippet is what a client is told: where the server is, and what to send with each request.
 type snippet struct{ url, authorization string }
 
-func ofClaudeCode(t *testing.T, block string) snippet {
+// toldTo reads what a client is told as that client does.
+func toldTo(t *testing.T, c web.Client, text string) snippet {
 	t.Helper()
-	found := regexp.MustCompile(`claude mcp add --transport http ubl (\S+) --header "Authorization: ([^"]+)"`).FindStringSubmatch(block)
+	switch c.Token.Form {
+	case "shell":
+		return ofClaudeCode(t, text)
+	case "text":
+		address, header, _ := strings.Cut(text, "\n")
+		return snippet{address, strings.TrimPrefix(header, "Authorization: ")}
+	case "toml":
+		var config struct {
+			Servers map[string]remoteServer `toml:"mcp_servers"`
+		}
+		_, err := toml.Decode(text, &config)
+		must(t, err)
+		return config.Servers["ubl"].snippet(t)
+	}
+	var config map[string]map[string]remoteServer
+	must(t, json.Unmarshal([]byte(text), &config))
+	for _, servers := range config {
+		return servers["ubl"].snippet(t)
+	}
+	t.Fatalf("%s is told nothing", c.Label)
+	return snippet{}
+}
+
+// ofClaudeCode has Claude Code itself add the server where it is installed: it refuses what it doesn't know.
+func ofClaudeCode(t *testing.T, command string) snippet {
+	t.Helper()
+	found := regexp.MustCompile(`^claude mcp add --transport http ubl (\S+) --header "Authorization: ([^"]+)"$`).FindStringSubmatch(command)
 	if found == nil {
-		t.Fatalf("no command: %s", block)
+		t.Fatalf("no command: %s", command)
+	}
+	if _, err := exec.LookPath("claude"); err == nil {
+		home := t.TempDir()
+		add := exec.CommandContext(t.Context(), "bash", "-c", command)
+		add.Env = append(os.Environ(), "HOME="+home, "CLAUDE_CONFIG_DIR="+home)
+		add.Dir = home
+		if out, err := add.CombinedOutput(); err != nil {
+			t.Errorf("Claude Code says %s (%v)", out, err)
+		}
 	}
 	return snippet{found[1], found[2]}
 }
 
-func ofClaudeDesktop(t *testing.T, block string) snippet {
+// remoteServer is a server in a client's configuration. Each client has its own word for the address;
+// Claude Desktop starts mcp-remote, which replaces ${NAME} by what is in env.
+type remoteServer struct {
+	URL       string            `toml:"url"`
+	ServerURL string            `json:"serverUrl"`
+	HTTPURL   string            `json:"httpUrl"`
+	Headers   map[string]string `toml:"http_headers"`
+	Args      []string
+	Env       map[string]string
+}
+
+func (s remoteServer) snippet(t *testing.T) snippet {
 	t.Helper()
-	var config struct {
-		Servers map[string]struct {
-			Args []string
-			Env  map[string]string
-		} `json:"mcpServers"`
+	if len(s.Args) == 0 {
+		return snippet{cmp.Or(s.URL, s.ServerURL, s.HTTPURL), s.Headers["Authorization"]}
 	}
-	must(t, json.Unmarshal([]byte(block), &config))
-	s := config.Servers["ubl"]
 	last := s.Args[len(s.Args)-1] // Authorization:${NAME}
 	name := strings.TrimSuffix(strings.TrimPrefix(last, "Authorization:${"), "}")
 	if s.Env[name] == "" {
@@ -111,35 +163,6 @@ func ofClaudeDesktop(t *testing.T, block string) snippet {
 	}
 	return snippet{s.Args[2], s.Env[name]}
 }
-
-func ofVSCode(t *testing.T, block string) snippet {
-	t.Helper()
-	var config struct {
-		Inputs  []struct{ ID string }
-		Servers map[string]remoteServer
-	}
-	must(t, json.Unmarshal([]byte(block), &config))
-	if len(config.Inputs) != 1 || config.Inputs[0].ID != "ubl" {
-		t.Errorf("the token is asked for as %v", config.Inputs)
-	}
-	return config.Servers["ubl"].snippet()
-}
-
-func ofCursor(t *testing.T, block string) snippet {
-	t.Helper()
-	var config struct {
-		Servers map[string]remoteServer `json:"mcpServers"`
-	}
-	must(t, json.Unmarshal([]byte(block), &config))
-	return config.Servers["ubl"].snippet()
-}
-
-type remoteServer struct {
-	URL     string
-	Headers map[string]string
-}
-
-func (s remoteServer) snippet() snippet { return snippet{s.URL, s.Headers["Authorization"]} }
 
 // RoundTrip sends what the snippet says.
 func (s snippet) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -19,8 +19,8 @@ import (
 	"ubl/test/need"
 )
 
-// axe is the source of axe-core, in the version that package-lock.json pins.
-var axe = sync.OnceValues(func() (string, error) {
+// modules is a folder with what package-lock.json pins in node_modules.
+var modules = sync.OnceValues(func() (string, error) {
 	dir, err := scratch()
 	if err != nil {
 		return "", err
@@ -40,6 +40,15 @@ var axe = sync.OnceValues(func() (string, error) {
 	ci.Dir = dir
 	if out, err := ci.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("npm ci: %w\n%s", err, out)
+	}
+	return dir, nil
+})
+
+// axe is the source of axe-core.
+var axe = sync.OnceValues(func() (string, error) {
+	dir, err := modules()
+	if err != nil {
+		return "", err
 	}
 	source, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))
 	return string(source), err

@@ -56,8 +56,18 @@ func TestDialogs(t *testing.T) {
 				p.visit("/ui/agents")
 				p.press("button", "Connect an agent")
 				p.fill("Name of the agent", "lighthouse")
+				p.press("switch", "general (room)")
 			}},
-			{"agents-token", func() { p.press("button", "Make a token"); p.sees("lighthouse can connect") }},
+			{"agents-token", func() { p.press("button", "Make a token"); p.find("dialog", "Connect lighthouse") }},
+			{"agents-token-link", func() { p.choose("VS Code"); p.sees("Add to VS Code") }},
+			{"agents-sign-in", func() { p.choose("By signing in"); p.choose("Codex"); p.sees("codex mcp add") }},
+			{"agent-change", func() {
+				p.press("button", "Done")
+				p.press("button", "I have it")
+				p.press("link", "lighthouse…")
+				p.press("button", "Change what it may do")
+				p.find("dialog", "What lighthouse may do")
+			}},
 			{"call-details", func() {
 				p.visit("/ui/tools")
 				p.press("button", "office.document.list…")
@@ -189,7 +199,7 @@ func TestMembersScreens(t *testing.T) {
 			{"member-servers", "/ui/servers", "Weather"},
 			{"member-server", "/ui/servers/weather", "up"},
 			{"member-budget", "/ui/budget", "200,000"},
-			{"member-agents", "/ui/agents", "Owners connect agents"},
+			{"member-agents", "/ui/agents", "Prove your mail address first"},
 			{"member-not-in", "/ui/rooms/r:launch-plans", "You aren’t in this room"},
 			{"member-settings", "/ui/settings", "Sign out everywhere"},
 		} {

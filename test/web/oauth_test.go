@@ -20,6 +20,11 @@ import (
 // port of this machine for where that is led back to, and says something in general.
 func (p *person) wantsIn(answer func()) error {
 	p.t.Helper()
+	return p.wantsInAt("/mcp", answer)
+}
+
+func (p *person) wantsInAt(path string, answer func()) error {
+	p.t.Helper()
 	back := make(chan url.Values, 1)
 	waiting := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -50,7 +55,7 @@ func (p *person) wantsIn(answer func()) error {
 	})
 	must(p.t, err)
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "harbour-robot", Version: "1"}, nil).
-		Connect(p.t.Context(), &mcp.StreamableClientTransport{Endpoint: p.server.url + "/mcp", OAuthHandler: handler, DisableStandaloneSSE: true}, nil)
+		Connect(p.t.Context(), &mcp.StreamableClientTransport{Endpoint: p.server.url + path, OAuthHandler: handler, DisableStandaloneSSE: true}, nil)
 	if err != nil {
 		return err
 	}
@@ -124,6 +129,19 @@ func TestDenyAnAgent(t *testing.T) {
 	})
 }
 
+// confirmsBeside confirms in another tab that it is them, by a link that the server prints.
+func (p *person) confirmsBeside(s *server) {
+	p.t.Helper()
+	other := p.anotherTab()
+	other.visit("/ui/confirm")
+	other.press("button", "Print a link")
+	other.sees("The server has printed a link")
+	other.examine("confirm-now")
+	other.fill("The link", s.confirmationLink())
+	other.press("button", "Confirm")
+	other.sees("Thank you")
+}
+
 // TestLetAnAgentInLater: who signed in a while ago confirms in another tab by a link, and what they
 // have chosen meanwhile stays.
 func TestLetAnAgentInLater(t *testing.T) {
@@ -134,17 +152,42 @@ func TestLetAnAgentInLater(t *testing.T) {
 		must(t, p.wantsIn(func() {
 			p.find("link", "Confirm that it…")
 			p.press("checkbox", "general room…")
-			other := p.anotherTab()
-			other.visit("/ui/confirm")
-			other.press("button", "Print a link")
-			other.sees("The server has printed a link")
-			other.examine("confirm-now")
-			other.fill("The link", s.confirmationLink())
-			other.press("button", "Confirm")
-			other.sees("Thank you")
+			p.confirmsBeside(s)
 			p.leads("button", "Allow")
 			p.sees("Your sign-in is a new one")
 			p.leads("button", "Allow")
 		}))
+	})
+}
+
+// TestLetInAgents: a person sees the agent that they let in, what it may do and when it last used a tool,
+// and ends it.
+func TestLetInAgents(t *testing.T) {
+	needAxe(t)
+	onScreen(t, phone, func(t *testing.T, v view) {
+		s := oneNode(t)
+		p := newcomer(t, s, v)
+		must(t, p.wantsInAt("/portal/mcp", func() {
+			p.find("heading", "Connect Harbour Robot to UBL")
+			p.press("checkbox", "general room…")
+			p.leads("button", "Allow")
+		}))
+		p.visit("/ui/more")
+		p.press("link", "Agents")
+		p.sees("Let in by signing in", "Only in general (room); 60 calls a minute at most", "last call")
+		p.examine("let-in-agents")
+		p.press("link", "Harbour Robot…")
+		p.sees("Read and send messages", "Kept by")
+		p.misses("None among the newest")
+		p.lacks("button", "Another token")
+		p.examine("let-in-agent")
+		p.press("link", "Agreement")
+		p.sees("What it says", "Harbour Robot")
+		p.visit("/ui/agents")
+		p.press("link", "Harbour Robot…")
+		p.press("button", "Revoke")
+		p.find("dialog", "Revoke Harbour Robot?")
+		p.press("button", "Revoke")
+		p.sees("revoked")
 	})
 }

@@ -42,7 +42,13 @@ func furnish(t *testing.T, s *server) []screen {
 	d := made.Document.DocumentID
 	c.ask("PATCH", "/api/workspaces/w:general/documents/"+d, map[string]any{"content": "We launch on Tuesday at nine,\nwhen the tide is in.", "if_version": 1}, nil)
 	c.ask("POST", "/api/portal/servers", map[string]string{"server_id": "weather", "name": "Weather", "url": weather(t), "auth": "none"}, nil)
-	c.ask("POST", "/api/service-tokens", map[string]string{"name": "scribe"}, nil)
+	var scribe struct {
+		Token struct {
+			ClientID string `json:"client_id"`
+		} `json:"service_token"`
+	}
+	c.ask("POST", "/api/service-tokens", map[string]any{"name": "scribe", "mandate": map[string]any{
+		"tools": []string{"office.document.*", "office.workspace.*", "weather.*"}, "places": []string{"w:general"}, "per_minute": 60}}, &scribe)
 	c.ask("PATCH", "/api/portal/budget", map[string]int{"tokens_per_day": 200_000, "requests_per_minute": 60}, nil)
 	use(t, agent, "office.document.list", map[string]any{"workspace_id": "w:general"})
 	c.invite("kim@elsewhere.example")
@@ -72,6 +78,7 @@ func furnish(t *testing.T, s *server) []screen {
 		{"budget", "/ui/budget", "of 200,000 tokens"},
 		{"agreement", "/ui/agreements/a:room:r:general", "read and write messages"},
 		{"agents", "/ui/agents", "scribe"},
+		{"agent", "/ui/agents/" + scribe.Token.ClientID, "Read and write documents"},
 		{"settings", "/ui/settings", "Sign out everywhere"},
 		{"more", "/ui/more", "Tool calls"},
 		{"nowhere", "/ui/no/such/place", "leads nowhere"},

@@ -129,13 +129,24 @@ func TestSeedAgents(t *testing.T) {
 // agent is an MCP client with a service's token.
 func (s *server) agent(email, name string) *mcp.ClientSession {
 	s.t.Helper()
+	return s.agentWith(email, name, nil)
+}
+
+// agentWith is an agent whose client has options.
+func (s *server) agentWith(email, name string, o *mcp.ClientOptions) *mcp.ClientSession {
+	s.t.Helper()
 	n := s.nodes[0]
-	return connect(s.t, s.url+"/portal/mcp/all", headers{"Authorization": "Bearer " + n.run("token", email, "--service", name, "--data", n.dir)})
+	return connectWith(s.t, s.url+"/portal/mcp/all", headers{"Authorization": "Bearer " + n.run("token", email, "--service", name, "--data", n.dir)}, o)
 }
 
 func connect(t *testing.T, url string, with headers) *mcp.ClientSession {
 	t.Helper()
-	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	return connectWith(t, url, with, nil)
+}
+
+func connectWith(t *testing.T, url string, with headers, o *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o)
 	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{
 		Endpoint: url, HTTPClient: &http.Client{Transport: with}, DisableStandaloneSSE: true,
 	}, nil)

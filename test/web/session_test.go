@@ -1,13 +1,17 @@
 package web
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"net/url"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/webauthn"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // sessions are the client's own living sessions.
@@ -179,17 +183,22 @@ func TestSignOutEverywhere(t *testing.T) {
 	})
 }
 
-// TestAgentsToken: an owner connects an agent in the app. The configuration that is
-// shown works as it stands, until the token is revoked.
+// TestAgentsToken: an owner chooses what an agent may do, and is shown what its client is told. That
+// works as it stands, in the room that was chosen and nowhere else, until the token is revoked.
 func TestAgentsToken(t *testing.T) {
 	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
+		s.client(owner).ask("POST", "/api/rooms", map[string]string{"name": "Board"}, nil)
 		p.visit("/ui/agents")
 		p.press("button", "Connect an agent")
 		p.fill("Name of the agent", "scribe")
 		p.press("button", "Make a token")
-		p.sees("scribe can connect")
+		p.sees("Choose at least one room or workspace")
+		p.press("switch", "general (room)")
+		p.press("button", "Make a token")
+		p.find("dialog", "Connect scribe")
+		p.choose("Cursor")
 		var config struct {
 			Servers map[string]struct {
 				URL     string
@@ -197,17 +206,47 @@ func TestAgentsToken(t *testing.T) {
 			} `json:"mcpServers"`
 		}
 		must(t, json.Unmarshal([]byte(eval[string](p, `document.querySelector('dialog pre').innerText`)), &config))
+		ubl := config.Servers["ubl"]
+		link, err := url.Parse(eval[string](p, `document.querySelector('dialog a.button').href`))
+		must(t, err)
+		installed, err := base64.StdEncoding.DecodeString(link.Query().Get("config"))
+		must(t, err)
+		if link.Scheme != "cursor" || !strings.Contains(string(installed), ubl.Headers["Authorization"]) {
+			t.Errorf("%s installs %s", link, installed)
+		}
+		p.choose("By signing in")
+		if text := eval[string](p, `document.querySelector('dialog pre').innerText`); strings.Contains(text, "ubl_") || !strings.Contains(text, "/portal/mcp") {
+			t.Errorf("a client that signs in is told %s", text)
+		}
 		p.press("button", "Done")
 		p.press("button", "I have it")
-		ubl := config.Servers["ubl"]
+
 		agent := connect(t, ubl.URL, headers(ubl.Headers))
 		use(t, agent, "messenger.send", map[string]any{"room_id": general, "type": "text", "body": map[string]any{"text": "I am here"}})
+		elsewhere, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "messenger.history", Arguments: map[string]any{"room_id": "r:board"}})
+		must(t, err)
+		if !elsewhere.IsError {
+			t.Error("the agent reads in another room")
+		}
 		p.enter("general")
 		p.hears("I am here")
 		p.sees("agent")
 
 		p.visit("/ui/agents")
-		p.press("button", "Revoke scribe")
+		p.sees("Only in general (room); 60 calls a minute at most")
+		p.press("link", "scribe…")
+		p.sees("Read and send messages", "Kept by")
+		p.press("button", "Change what it may do")
+		p.press("switch", "Read only")
+		p.press("button", "Save")
+		p.sees("Changes nothing")
+		wrote, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "messenger.send", Arguments: map[string]any{"room_id": general, "type": "text", "body": map[string]any{"text": "and now?"}}})
+		must(t, err)
+		if !wrote.IsError {
+			t.Error("an agent that changes nothing wrote")
+		}
+		p.press("button", "Revoke")
+		p.find("dialog", "Revoke scribe?")
 		p.press("button", "Revoke")
 		p.sees("revoked")
 		if _, err := agent.ListTools(t.Context(), nil); err == nil {

@@ -178,6 +178,9 @@ func holder(ctx context.Context, id ubl.AgreementID) (ubl.Name, error) {
 	if tool, ok := strings.CutPrefix(string(id), "a:tool:"); ok && ubl.ValidToolName(tool) {
 		return home(ctx), nil
 	}
+	if agent, ok := strings.CutPrefix(string(id), string(ubl.AgentAgreement(""))); ok && agent != "" {
+		return home(ctx), nil
+	}
 	if c := ubl.ContainerOf(id); c != "" {
 		return container(ctx, c), nil
 	}

@@ -33,3 +33,13 @@ func TestListsReadNoHistories(t *testing.T) {
 		}
 	}
 }
+
+// TestMandatesAreAgreements: the Tenant is asked for the mandate of an agent, as for any other of its
+// Agreements. Nobody was, and so no mandate could be read.
+func TestMandatesAreAgreements(t *testing.T) {
+	s := newServer(t)
+	s.do("GET", "/api/agreements/a:agent:0a1b", "")
+	if asked := s.takeAsked(); len(asked) != 1 || !strings.HasPrefix(asked[0], "t:acme.com GetAgreement{") || !strings.Contains(asked[0], `"a:agent:0a1b"`) {
+		t.Errorf("asked: %q", asked)
+	}
+}

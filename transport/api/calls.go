@@ -20,7 +20,8 @@ type callsAnswer struct {
 	NextBefore *int64      `json:"next_before"` // the same, from before every list had a cursor
 }
 
-// readCalls reads the portal's log: owners all of it, others their own calls. What this
+// readCalls reads the portal's log: owners all of it, others their own calls and those of agents
+// that they keep. What this
 // node has answered is in it; other nodes' rows may come a second later.
 func (a *API) readCalls(ctx context.Context, in *readCallsInput) (any, error) {
 	if in.Cursor != 0 && in.Before != 0 {
@@ -30,13 +31,35 @@ func (a *API) readCalls(ctx context.Context, in *readCallsInput) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	keeps, err := a.kept(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
 	a.Portal.FlushLog(ctx, caller(ctx).TenantID)
 	p, err := ubl.Ask[*ubl.CallPage](ctx, a.Asker, portal(ctx),
-		ubl.ReadCalls{Who: caller(ctx), Owner: owner, Before: cmp.Or(in.Cursor, in.Before), Limit: in.Limit})
+		ubl.ReadCalls{Who: caller(ctx), Owner: owner, Keeps: keeps, Before: cmp.Or(in.Cursor, in.Before), Limit: in.Limit})
 	if err != nil {
 		return nil, err
 	}
 	return callsAnswer{list(p.Calls), p.Next, p.Next}, nil
+}
+
+// kept are the agents that the caller keeps. Nobody asks for an owner, who sees all calls, nor for a
+// service, which keeps none.
+func (a *API) kept(ctx context.Context, owner bool) ([]ubl.UserID, error) {
+	who := caller(ctx)
+	if owner || who.IsService {
+		return nil, nil
+	}
+	tokens, err := ubl.Ask[[]ubl.ServiceToken](ctx, a.Asker, home(ctx), ubl.ListServiceTokens{Who: who})
+	if err != nil {
+		return nil, err
+	}
+	var agents []ubl.UserID
+	for _, t := range tokens {
+		agents = append(agents, t.UserID)
+	}
+	return agents, nil
 }
 
 type budgetAnswer struct {

@@ -170,7 +170,7 @@ func TestOwnersOnly(t *testing.T) {
 		s.expect(t, request, s.serve(as(r, ana)), ubl.CodeForbidden)
 	}
 	w := s.serve(as(httptest.NewRequest("GET", "/api/portal/logs", nil), ana))
-	if asked := s.takeAsked(); w.Code != http.StatusOK || len(asked) != 2 || !strings.Contains(asked[1], "Owner:false") {
+	if asked := s.takeAsked(); w.Code != http.StatusOK || len(asked) != 3 || !strings.Contains(asked[2], `Keeps:["u:svc","u:svc2"] Limit:50 Owner:false`) {
 		t.Errorf("a member's log is answered %d after %q", w.Code, asked)
 	}
 }

@@ -41,7 +41,7 @@ func (a *API) toolRoutes() {
 		summary: "Use a tool", more: "One of an external server, whom its ToolAccess lets, or one of the server's own. The intent is receipted before the call.", also: noTool}, a.callTool)
 	handle(a, operation{method: "GET", path: "/portal/logs", id: "read-portal-log", tool: envelope.ToolLog, tag: "portal", answers: "ubl.api.calls.v1",
 		summary: "Calls through the portal, newest first",
-		more:    "Refused ones too. Owners of the tenant see all, others their own. next_before is null at the beginning."}, a.readCalls)
+		more:    "Refused ones too. Owners of the tenant see all, others their own and those of agents that they keep. next_before is null at the beginning."}, a.readCalls)
 	handle(a, operation{method: "GET", path: "/portal/budget", id: "get-budget", tool: "portal.budget.get", tag: "portal", answers: "ubl.api.budget.v1",
 		summary: "What the tenant may spend on models, and has spent today"}, a.getBudget)
 	handle(a, operation{method: "PATCH", path: "/portal/budget", id: "set-budget", asks: sometimes, counts: ubl.Creations, tool: "portal.budget.update", tag: "portal", answers: "ubl.api.budget.v1",

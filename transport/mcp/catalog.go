@@ -29,8 +29,8 @@ type ownTool struct {
 	placed
 	standard bool // listed by default
 	// forms are the tool as it is listed, made when it first is: without dots or with, with its
-	// output's schema or without.
-	forms [2][2]func() form
+	// output's schema or without, with its view or without.
+	forms [2][2][2]func() form
 }
 
 // form is a tool as a client sees it, and encoded so.
@@ -70,12 +70,18 @@ func newOwnTool(act *envelope.Act) *ownTool {
 	t.set = SetOf(act.Name)
 	for i, d := range []*dialect{asIs, {plain: true, max: maxOwnName}} {
 		for j, output := range []bool{false, true} {
-			t.forms[i][j] = sync.OnceValue(func() form {
-				listed := *act
-				listed.Input = lean(act.Input)
-				f, _ := formOf(toolOf(&listed, d, output)) // its schemas were encoded before
-				return f
-			})
+			for k, view := range []bool{false, true} {
+				t.forms[i][j][k] = sync.OnceValue(func() form {
+					listed := *act
+					listed.Input = lean(act.Input)
+					tool := toolOf(&listed, d, output)
+					if view {
+						tool.Meta = viewMeta(act.Name)
+					}
+					f, _ := formOf(tool) // its schemas were encoded before
+					return f
+				})
+			}
 		}
 	}
 	return t
@@ -90,8 +96,8 @@ func formOf(t *sdk.Tool) (form, error) {
 func (f form) size() int { return len(f.raw) + len(",") }
 
 // form is the tool as a client of the dialect sees it.
-func (t *ownTool) form(d *dialect, output bool) form {
-	return t.forms[index(d.plain)][index(output)]()
+func (t *ownTool) form(d *dialect, output, view bool) form {
+	return t.forms[index(d.plain)][index(output)][index(view)]()
 }
 
 func index(b bool) int {

@@ -166,6 +166,16 @@
 // bounded, for each user and for all: where it is too much, a user's own oldest
 // sessions without a channel are forgotten first. A receipt can't be subscribed to.
 //
+// # Views
+//
+// A client that shows MCP Apps (SEP-1865) says so in its capabilities: extensions, io.modelcontextprotocol/ui.
+// Its lists name a view at two tools, in _meta.ui: ui://ubl/room at messenger.history, and
+// ui://ubl/receipt at receipt.get. It reads the view as a resource and shows the tool's answers by it.
+// A session's id says whether its client does. Others are told nothing and pay no byte; views are in
+// no list of resources. A view (app/src/views of package web) is one page that asks nobody for anything. Where the client
+// passes calls on, a room's view has a receipt fetched when somebody presses for it, by the agent's own
+// rights, and computes its hashes in the page.
+//
 // # Found by others
 //
 // Who knows the host alone finds a catalogue at the well-known places, by it a card of each server

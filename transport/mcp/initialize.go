@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	strict "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -20,8 +21,9 @@ type greeting struct {
 // megabyte of garbage, ten times what an idle session costs.
 func (s *Server) initialize(w http.ResponseWriter, r *http.Request, v *visit, m *message) {
 	var p struct {
-		Protocol string `json:"protocolVersion"`
-		Client   client `json:"clientInfo"`
+		Protocol     string         `json:"protocolVersion"`
+		Client       client         `json:"clientInfo"`
+		Capabilities jsontext.Value `json:"capabilities"`
 	}
 	if err := strict.Unmarshal(m.Params, &p); err != nil {
 		s.refuse(w, r, m.ID, wrongType("params", err))
@@ -31,13 +33,14 @@ func (s *Server) initialize(w http.ResponseWriter, r *http.Request, v *visit, m 
 		s.refuse(w, r, m.ID, err)
 		return
 	}
-	begun, err := s.sessions.issue(v.who(), p.Protocol, p.Client.Name, s.opts.Now(), s.opts.Random)
+	v.apps = showsApps(p.Capabilities)
+	begun, err := s.sessions.issue(v.who(), p.Protocol, p.Client.Name, v.apps, s.opts.Now(), s.opts.Random)
 	if err != nil {
 		s.refuse(w, r, m.ID, err)
 		return
 	}
 	v.client = p.Client.Name
-	result, err := json.Marshal(greeting{capabilities(v.portal), s.instructions(r.Context(), v), negotiate(p.Protocol), s.info})
+	result, err := json.Marshal(greeting{s.capabilitiesFor(v), s.instructions(r.Context(), v), negotiate(p.Protocol), s.info})
 	if err != nil { // impossible: our own types
 		s.answerError(r.Context(), w, v, m.ID, err)
 		return
@@ -55,4 +58,13 @@ func capabilities(portal bool) *sdk.ServerCapabilities {
 		Prompts:     &sdk.PromptCapabilities{ListChanged: portal},
 		Completions: &sdk.CompletionCapabilities{},
 	}
+}
+
+// capabilitiesFor are those that a client is told of: views only where it shows them.
+func (s *Server) capabilitiesFor(v *visit) *sdk.ServerCapabilities {
+	c := capabilities(v.portal)
+	if v.apps && s.opts.View != nil {
+		c.AddExtension(extensionApps, map[string]any{"mimeTypes": []string{mimeApp}})
+	}
+	return c
 }

@@ -33,6 +33,9 @@ type Options struct {
 	Scripts *script.Runner
 	// Portal has the tools of other servers; nil for none.
 	Portal Portal
+	// View is the page by which clients show answers, by its name ("room", "receipt"), "" where
+	// there is none; nil for no pages.
+	View func(name string) string
 
 	// Asker asks actors for the caller in ctx, as [envelope.Entering] does.
 	Asker ubl.Asker

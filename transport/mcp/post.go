@@ -91,6 +91,9 @@ func (v *visit) learn(h http.Header, m *message) {
 	if c := m.Meta.Client; v.modern && c != nil {
 		v.client = c.Name
 	}
+	if v.modern {
+		v.apps = showsApps(m.Meta.Capabilities)
+	}
 	if !v.modern && v.version == "" && v.session.protocol != "" {
 		v.version = v.session.protocol
 		h.Set(headerProtocol, v.version)

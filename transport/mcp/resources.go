@@ -70,6 +70,11 @@ func (s *Server) readResource(ctx context.Context, v *visit, next sdk.MethodHand
 	if tool, own, ok := cutOffer(req.Params.URI); ok && v.portal && s.opts.Portal != nil {
 		return s.readOther(ctx, v, req.Params.URI, tool, own)
 	}
+	if page, ok := s.view(req.Params.URI); ok {
+		out := completed(v, new(sdk.ReadResourceResult))
+		out.Contents, out.Cacheable = []*sdk.ResourceContents{page}, private
+		return out, nil
+	}
 	r, ok := parseURI(req.Params.URI)
 	if !ok && s.opts.Extra != nil {
 		return next(ctx, name, req)

@@ -89,7 +89,7 @@ func (s *Server) discover(ctx context.Context, v *visit, next sdk.MethodHandler,
 	}
 	result, err := next(ctx, name, req)
 	if found, ok := result.(*sdk.DiscoverResult); ok && err == nil {
-		found.Instructions, found.Capabilities = s.instructions(ctx, v), capabilities(v.portal)
+		found.Instructions, found.Capabilities = s.instructions(ctx, v), s.capabilitiesFor(v)
 	}
 	return result, err
 }

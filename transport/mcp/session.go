@@ -17,7 +17,7 @@ import (
 //	version 1                                      1 byte
 //	issued at, seconds since 1970, big-endian      4 bytes
 //	random                                        12 bytes
-//	protocol, index into protocols                 1 byte
+//	protocol, index into protocols                 1 byte; the highest bit says that the client shows views
 //	client's name, at most maxClient bytes
 //	HMAC-SHA256 over all that and the identity    16 bytes, the first of 32
 //
@@ -39,13 +39,17 @@ type session struct {
 	issued   time.Time
 	protocol string
 	client   string // the name that the client program gave itself
+	apps     bool   // it shows views
 }
+
+// sessionApps is the bit of that.
+const sessionApps = 0x80
 
 // sessions makes and reads session ids. It is safe for concurrent use.
 type sessions struct{ keys func() [][]byte }
 
 // issue makes a session for a caller.
-func (s sessions) issue(who ubl.Identity, protocol, client string, now time.Time, random io.Reader) (session, error) {
+func (s sessions) issue(who ubl.Identity, protocol, client string, apps bool, now time.Time, random io.Reader) (session, error) {
 	b := make([]byte, sessionHead, sessionHead+maxClient+sealSize)
 	b[0] = sessionVersion
 	binary.BigEndian.PutUint32(b[1:], uint32(now.Unix()))
@@ -53,10 +57,13 @@ func (s sessions) issue(who ubl.Identity, protocol, client string, now time.Time
 		return session{}, fmt.Errorf("couldn't draw a session id: %w", err)
 	}
 	b[17] = protocolIndex(protocol)
+	if apps {
+		b[17] |= sessionApps
+	}
 	b = append(b, client[:min(len(client), maxClient)]...)
 	b = append(b, seal(s.keys()[0], b, who)...)
 	id := base64.RawURLEncoding.EncodeToString(b)
-	return session{id: id, issued: now, protocol: protocol, client: client}, nil
+	return session{id: id, issued: now, protocol: protocol, client: client, apps: apps}, nil
 }
 
 // open reads an id. It is false for one that isn't this caller's.
@@ -69,14 +76,15 @@ func (s sessions) open(id string, who ubl.Identity, now time.Time) (session, boo
 		return session{}, false
 	}
 	body, sent := b[:len(b)-sealSize], b[len(b)-sealSize:]
-	if !s.sealed(body, sent, who) || int(body[17]) >= len(protocols) {
+	spoken := int(body[17] &^ sessionApps)
+	if !s.sealed(body, sent, who) || spoken >= len(protocols) {
 		return session{}, false
 	}
 	issued := time.Unix(int64(binary.BigEndian.Uint32(body[1:])), 0)
 	if now.Sub(issued) > maxAge {
 		return session{}, false
 	}
-	return session{id: id, issued: issued, protocol: protocols[body[17]], client: string(body[sessionHead:])}, true
+	return session{id: id, issued: issued, protocol: protocols[spoken], client: string(body[sessionHead:]), apps: body[17]&sessionApps != 0}, true
 }
 
 // sealed reports whether one of our keys made the seal.

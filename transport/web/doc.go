@@ -42,6 +42,14 @@
 // in a sheet beside it, which it imports. src/page.css is for the few pages that the
 // server writes without the app; package envelope has their frame.
 //
+// # What it shares with others
+//
+//	src/screens/agents/clients.json  how MCP clients are told of the server: for the app, for [Clients] and so for
+//	                                 "ubl token --client", and for the README, whose snippets a test compares
+//	src/screens/agents/grants.json   what people let agents use, written by TestGrants from package mcp
+//	src/views                        pages that MCP clients show ([View]), with the app's own checks of
+//	                                 receipts in them. Each is built into one file of dist/views, which no path serves
+//
 // To work on it:
 //
 //	cd transport/web/app && npm ci

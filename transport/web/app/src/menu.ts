@@ -16,7 +16,7 @@ const all: Entry[] = [
   { to: '/ui/members', label: 'Members', icon: 'people' },
   { to: '/ui/servers', label: 'Tool servers', icon: 'server' },
   { to: '/ui/budget', label: 'Budget for models', icon: 'budget' },
-  { to: '/ui/agents', label: 'Agents', icon: 'key', owner: true },
+  { to: '/ui/agents', label: 'Agents', icon: 'key' },
   { to: '/ui/tenant', label: 'Tenant', icon: 'lock', owner: true },
   { to: '/ui/settings', label: 'Settings', icon: 'settings' },
 ];

@@ -61,13 +61,13 @@ export function Select<T extends string>({ label, hint, value, options, onValue,
   );
 }
 
-// Choice is one of a few, side by side.
-export function Choice<T extends string>({ label, hint, value, options, onValue }: SelectProps<T>) {
+// Choice is one of a few, side by side; with many, in as many lines as they take.
+export function Choice<T extends string>({ label, hint, value, options, onValue, many }: SelectProps<T> & { many?: boolean }) {
   const id = useId();
   return (
     <fieldset class="choice" aria-describedby={describedBy(id, hint)}>
       <legend>{label}</legend>
-      <div class="segments">
+      <div class={many ? 'segments many' : 'segments'}>
         {options.map((o) => (
           <label key={o.value}>
             <input type="radio" name={id} value={o.value} checked={o.value === value} onChange={() => onValue(o.value)} />

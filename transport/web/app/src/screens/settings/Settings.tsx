@@ -63,13 +63,11 @@ export default function Settings() {
       {identity.unproven && <Prove email={identity.email ?? ''} />}
       <Passkeys />
       <Sessions />
-      {isOwner.value && (
-        <Section title="Agents">
-          <p>
-            Agents sign in with tokens of their own. <Link to="/ui/agents">Connect an agent</Link>
-          </p>
-        </Section>
-      )}
+      <Section title="Agents">
+        <p>
+          Agents sign in with tokens of their own, and do what you let them. <Link to="/ui/agents">{isOwner.value ? 'All agents' : 'Your agents'}</Link>
+        </p>
+      </Section>
       <Leave />
       <About />
     </Screen>

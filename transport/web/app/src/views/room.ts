@@ -1,0 +1,51 @@
+// The view ui://ubl/room: a room's messages, as messenger.history answered them. Each can be
+// checked: its receipt is fetched, and its hashes are computed in the page.
+
+import { canVerify, verifyReceipt, type Json } from '../chain';
+import { wordsFor } from '../screens/room/proof';
+import { nameOf } from '../text';
+import { brief, full } from '../time';
+import type { EntryAnswer, Member, Message, ReceiptLookup } from '../types';
+import { start, type Host } from './host';
+import { button, check, clear, el } from './page';
+
+interface History {
+  messages: Message[];
+  senders?: Member[];
+}
+
+start('ubl-room', (data, host) => {
+  const { messages, senders = [] } = data as History;
+  const room = String(messages[0]?.room_id ?? host.args.room_id ?? '');
+  const list = el('ol', { 'aria-label': 'Messages' }, ...messages.map((m) => row(m, senders, host)));
+  const head = el('header', {}, el('h1', { dir: 'auto' }, room.replace(/^r:/, '')));
+  if (host.uses && room) head.append(button('Refresh', async () => draw(await newest(host, room), host)));
+  clear(document.body, head, messages.length > 0 ? list : el('p', {}, 'No message yet.'));
+});
+
+// newest asks with the names of those who wrote, which the first answer may lack.
+const newest = (host: Host, room_id: string) => host.use<History>('messenger.history', { room_id, senders: true });
+
+// draw puts newer messages into the list that stands there.
+function draw({ messages, senders = [] }: History, host: Host): void {
+  const list = document.querySelector('ol') ?? document.body.appendChild(el('ol', { 'aria-label': 'Messages' }));
+  clear(list, ...messages.map((m) => row(m, senders, host)));
+}
+
+function row(m: Message, senders: readonly Member[], host: Host): HTMLElement {
+  const called = (id: string) => nameOf(senders.find((s) => s.user_id === id) ?? { user_id: id });
+  const by = el('div', { class: 'by' }, el('span', {}, el('b', { dir: 'auto' }, called(m.sender_id)), ' ', el('time', { datetime: m.sent_at, title: full(m.sent_at) }, brief(m.sent_at))));
+  const system = m.type === 'system';
+  // The server names people by their ids in what it says itself.
+  const text = system ? m.body.text.replace(/u:[0-9a-f]{32}/g, called) : m.body.text;
+  const checks = el('ul', { 'aria-live': 'polite' });
+  if (host.uses && canVerify() && !system) by.append(button(`Check receipt ${m.receipt.seq}`, async () => clear(checks, ...(await checked(m, host)))));
+  return el('li', {}, by, el('p', { class: 'text', dir: 'auto' }, text), checks);
+}
+
+async function checked(m: Message, host: Host): Promise<HTMLElement[]> {
+  const { atoms } = await host.use<ReceiptLookup>('receipt.get', { seq: m.receipt.seq });
+  const { entry } = await host.use<EntryAnswer>('messenger.entry', { room_id: m.room_id, entry_id: m.msg_id });
+  const { checks } = await verifyReceipt(m, atoms as unknown as Json[], entry.salt ?? '');
+  return checks.map(({ what, ok }) => check(ok, ...wordsFor[what]));
+}
