@@ -341,7 +341,15 @@ func (f *ImportedFrom) In(this Fields, salt Salt) Fields {
 	if f == nil {
 		return this
 	}
-	return append(this, Str("imported_from", f.CID), Str("imported_hash", salt.Commit(canonical(f))))
+	return append(this, Str("imported_from", f.CID), Str("imported_hash", f.Hash(salt)))
+}
+
+// Hash is the commitment to it in the ledger, "" for what isn't imported.
+func (f *ImportedFrom) Hash(salt Salt) string {
+	if f == nil {
+		return ""
+	}
+	return salt.Commit(canonical(f))
 }
 
 // Content tells one import from another under the same key; an act that is none has nothing to tell.
