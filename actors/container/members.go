@@ -43,14 +43,14 @@ func (c *Container) join(t *actors.Turn, cmd ubl.Command) error {
 }
 
 // touch is the request of a command by which somebody joins: one that leaves a
-// receipt of theirs. A look at the configuration alone doesn't.
+// receipt of theirs, or comes before one. A look at the configuration alone doesn't.
 func touch(cmd ubl.Command) (req ubl.Request, ok bool) {
 	switch c := cmd.(type) {
 	case ubl.Authorize:
 		return c.Request, c.Op != ubl.OpRead
 	case ubl.CreateDocument, ubl.UpdateDocument, ubl.DeleteDocument, ubl.GetDocument,
 		ubl.ListDocuments, ubl.ListVersions, ubl.SearchDocuments, ubl.Transfer, knock,
-		ubl.PutFile, ubl.GetFile, ubl.ListFiles, ubl.RemoveFile:
+		ubl.PrepareFile, ubl.PutFile, ubl.GetFile, ubl.ListFiles, ubl.RemoveFile:
 		return c.(actors.Asked).Asked(), true
 	}
 	return ubl.Request{}, false

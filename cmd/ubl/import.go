@@ -47,7 +47,7 @@ func (c *importCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	server.tries = importTries
+	server.patient = true // who imports much meets the limit of what one person may send, again and again
 	im := &importing{client: server, from: from, dry: c.DryRun, merge: c.Merge, p: p, done: map[string]int{}, left: map[string]int{}, ids: map[ubl.DocumentID]string{}}
 	server.http.Transport.(*http.Transport).ResponseHeaderTimeout = 0 // a large file is made durable before the answer
 	im.progress = p.progress("importing", "lines", c.Quiet)
@@ -55,10 +55,6 @@ func (c *importCmd) Run(ctx context.Context, p *program) error {
 	im.progress.end()
 	return errors.Join(im.tell(c.JSON), err)
 }
-
-// importTries is how often a request is sent. Who imports much meets the limit of what one
-// person may send, again and again.
-const importTries = 60
 
 // check reads the export once, and holds it against its own ledger unless that isn't wanted.
 func (c *importCmd) check(ctx context.Context, p *program, from *source, earlier string) error {
