@@ -67,7 +67,7 @@ func (s *State) entries() agreement.Entries {
 // changing is the plan of a change of entries.
 func changing(c *agreement.EntryChange) *plan {
 	return &plan{
-		Act: c.Act, Records: c.Records, Frees: c.Frees,
+		Act: c.Act, Records: c.Records, Frees: c.Frees, Alarms: c.Alarms,
 		Event: event{Member: &c.Member, Heir: c.Heir, Sealed: c.Sealed, Expelled: c.Expelled},
 	}
 }
@@ -105,7 +105,7 @@ func removal(cmd ubl.RemoveMember) ubl.Did {
 }
 
 func (s *State) decideRemove(cmd ubl.RemoveMember, at actors.Moment) (*plan, error) {
-	if err := s.look(cmd.Who); err != nil && !cmd.Expel {
+	if err := s.look(cmd.Who); err != nil && !cmd.Expel && !cmd.Who.IsPlatform() {
 		return nil, err
 	}
 	change, err := s.entries().Remove(cmd, at.Now, ubl.CodeForbidden, !s.shared() && !s.general())
