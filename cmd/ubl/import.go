@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,6 +54,9 @@ func (c *importCmd) Run(ctx context.Context, p *program) error {
 	im.progress = p.progress("importing", "lines", c.Quiet)
 	err = im.run(ctx)
 	im.progress.end()
+	if !im.began {
+		return err
+	}
 	return errors.Join(im.tell(c.JSON), err)
 }
 
@@ -76,6 +80,7 @@ type importing struct {
 	from       *source
 	progress   *progress
 	dry, merge bool
+	began      bool                      // every place was looked at
 	lines      int64                     // that have been read
 	ids        map[ubl.DocumentID]string // of documents, there and here
 
@@ -105,6 +110,7 @@ func (im *importing) run(ctx context.Context) error {
 		return thenDo(fmt.Errorf("%s already something of its own here, and perhaps other members: nothing was imported", clean(has(own))),
 			"--merge writes there too; or import into an empty tenant")
 	}
+	im.began = true
 	for _, at := range rooms {
 		if err := im.room(ctx, at); err != nil {
 			return err
@@ -180,20 +186,32 @@ func (im *importing) write(ctx context.Context, what, id, method, path string, f
 	}
 	if f != nil {
 		body["imported_from"], body["client_request_id"] = f, "import:"+f.CID
+	} else {
+		body["client_request_id"] = fmt.Sprintf("import:%x", sha256.Sum256([]byte(string(im.from.manifest.TenantID)+"\n"+id)))
 	}
 	err = im.call(ctx, method, path, body, answer)
-	if refusal, ok := errors.AsType[*apiError](err); ok {
-		switch refusal.body.Error.Code {
-		case ubl.CodeForbidden, ubl.CodeNotAMember, ubl.CodeNotFound, ubl.CodeValidation, ubl.CodeTooLarge, ubl.CodeConflict:
-			im.refused = append(im.refused, leftOut{id, refusal.Error()})
-			return false, nil
-		}
+	if im.refuses(id, err) {
+		return false, nil
 	}
 	if err != nil {
 		return false, thenDo(err, "run it again: what is there already is passed over")
 	}
 	im.done[what]++
 	return true, nil
+}
+
+// refuses puts a thing on the list that the server doesn't take, whatever is tried.
+func (im *importing) refuses(id string, err error) bool {
+	refusal, ok := errors.AsType[*apiError](err)
+	if !ok {
+		return false
+	}
+	switch refusal.body.Error.Code {
+	case ubl.CodeForbidden, ubl.CodeNotAMember, ubl.CodeNotFound, ubl.CodeValidation, ubl.CodeTooLarge, ubl.CodeConflict:
+		im.refused = append(im.refused, leftOut{id, refusal.Error()})
+		return true
+	}
+	return false
 }
 
 // read counts a line of the export.
@@ -204,6 +222,9 @@ func (im *importing) read() {
 
 // kindsImported are in the order in which they are told.
 var kindsImported = []string{"room", "container", "note", "message", "edit", "reaction", "pin", "document", "version", "file"}
+
+// maxRefusedTold is how many refusals people are told of.
+const maxRefusedTold = 20
 
 // tell says what was done, or would be.
 func (im *importing) tell(asJSON bool) error {
@@ -217,7 +238,11 @@ func (im *importing) tell(asJSON bool) error {
 			"refused": append([]leftOut{}, im.refused...),
 		})
 	}
-	for _, r := range im.refused {
+	for n, r := range im.refused {
+		if n == maxRefusedTold {
+			fmt.Fprintf(im.p.err, "refused: %d more (--json has them)\n", len(im.refused)-n)
+			break
+		}
 		fmt.Fprintf(im.p.err, "refused: %s (%s)\n", clean(r.ID), clean(r.Why))
 	}
 	for _, why := range slices.Sorted(maps.Keys(im.left)) {

@@ -213,8 +213,7 @@ func (im *importing) file(ctx context.Context, at *landing, f *ubl.File) error {
 		}
 	default:
 		upload, err := im.upload(ctx, at, f, document)
-		if refusal, ok := errors.AsType[*apiError](err); ok && refusal.status < 500 {
-			im.refused = append(im.refused, leftOut{string(f.FileID), refusal.Error()})
+		if im.refuses(string(f.FileID), err) {
 			return nil
 		}
 		if err != nil {

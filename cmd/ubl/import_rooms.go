@@ -78,7 +78,7 @@ func (im *importing) room(ctx context.Context, at *landing) error {
 	}
 	noted := at.known[im.from.head.Seq] != ""
 	ids := map[ubl.MessageID]string{} // of messages, there and here
-	return each(im.from, roomFile(ubl.RoomID(at.was)), func(e ubl.Entry) error {
+	err = each(im.from, roomFile(ubl.RoomID(at.was)), func(e ubl.Entry) error {
 		im.read()
 		if !imports(&e) {
 			im.left[leftEntry(&e)]++
@@ -97,6 +97,10 @@ func (im *importing) room(ctx context.Context, at *landing) error {
 		}
 		return im.entry(ctx, at, &e, ids)
 	})
+	if err == nil && !noted && len(at.known) == 0 { // nothing in it, but somebody was
+		err = im.note(ctx, at)
+	}
+	return err
 }
 
 // leftEntry says why an entry can't be imported.

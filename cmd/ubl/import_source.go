@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strconv"
 	"strings"
 
 	"ubl"
@@ -225,6 +226,7 @@ type ledgerLine struct {
 			ImportedHash string `json:"imported_hash"`
 			Message      string `json:"msg_id"`
 			Room         string `json:"room_id"`
+			RoomSeq      int64  `json:"room_seq"`
 			Document     string `json:"document_id"`
 			File         string `json:"file_id"`
 			Workspace    string `json:"workspace_id"`
@@ -245,7 +247,7 @@ func (s *source) readHead() error {
 		}
 		switch a.Did {
 		case ubl.DidSend, ubl.DidEdit, ubl.DidReact, ubl.DidPin:
-			s.facts[l.Seq] = factOf(a.CID, string(a.Who.UserID), a.When.String(), this.Room, this.Message, this.BodyHash, this.ImportedHash)
+			s.facts[l.Seq] = factOf(a.CID, string(a.Who.UserID), a.When.String(), this.Room, strconv.FormatInt(this.RoomSeq, 10), this.Message, this.BodyHash, this.ImportedHash)
 		case ubl.DidDocumentCreate, ubl.DidDocumentUpdate:
 			s.facts[l.Seq] = factOf(a.CID, string(a.Who.UserID), a.When.String(), this.Workspace, this.Document, this.ContentHash, this.TitleHash, this.ImportedHash)
 			s.committed[factOf(this.ContentHash)] = true
@@ -267,15 +269,16 @@ func (s *source) verifyContents() error {
 		if !strings.HasPrefix(name, "rooms/") {
 			continue
 		}
+		last := int64(0)
 		err := each(s, name, func(e ubl.Entry) error {
-			if !imports(&e) {
+			if last != 0 && e.RoomSeq != last+1 {
+				return fmt.Errorf("%s lacks entries behind %d, or has them in another order", clean(name), last)
+			}
+			if last = e.RoomSeq; !imports(&e) {
 				return nil
 			}
-			said, in := "", e.Body.Hashed()
-			if said = e.Salt.Commit(in); s.facts[e.Receipt.Seq] != factOf(e.Receipt.CID, string(e.AuthorID), e.SentAt.String(), string(e.RoomID), string(e.ID), said, e.ImportedFrom.Hash(e.Salt)) {
-				return other("entry", string(e.ID), e.Receipt.Seq)
-			}
-			if name != roomFile(e.RoomID) {
+			if name != roomFile(e.RoomID) || s.facts[e.Receipt.Seq] != factOf(e.Receipt.CID, string(e.AuthorID), e.SentAt.String(), string(e.RoomID), strconv.FormatInt(e.RoomSeq, 10),
+				string(e.ID), e.Salt.Commit(e.Body.Hashed()), e.ImportedFrom.Hash(e.Salt)) {
 				return other("entry", string(e.ID), e.Receipt.Seq)
 			}
 			return nil
