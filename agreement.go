@@ -57,6 +57,9 @@ type Member struct {
 	// that owner is removed. Only a tenant's entries keep it.
 	InvitedBy UserID `json:"invited_by,omitempty"`
 	Since     Time   `json:"since"`
+	// Agents, in the answer to a removal from a room or container, are the agents of theirs
+	// that left with them. It is never stored.
+	Agents []UserID `json:"agents,omitempty"`
 }
 
 // FormerMember is what the tenant's members are told of somebody who is one no more, so

@@ -157,6 +157,8 @@ type File struct {
 	NameHash    string `json:"name_hash"`
 	CreatedAt   Time   `json:"created_at"`
 	CreatedBy   UserID `json:"created_by"`
+	// ImportedFrom says where an owner has imported the file from, nil where it was put here first.
+	ImportedFrom *ImportedFrom `json:"imported_from,omitempty"`
 	// Receipt is that of the act that put the file there.
 	Receipt Receipt `json:"receipt"`
 }
@@ -231,10 +233,11 @@ type (
 	// an upload of theirs. Who may write. Answers *FileResult.
 	PutFile struct {
 		Request
-		Name, Type string
-		DocumentID DocumentID
-		Blob       BlobID
-		Bytes      int64
+		Name, Type   string
+		DocumentID   DocumentID
+		Blob         BlobID
+		Bytes        int64
+		ImportedFrom *ImportedFrom `json:",omitempty"` // see [PostEntry]
 	}
 	// GetFile reads what is known of a file as an act of its own, for its content or without.
 	// Who may look. Answers *FileResult.

@@ -204,6 +204,8 @@ type Document struct {
 	UpdatedBy UserID `json:"updated_by"`
 	// Deleted documents are listed nowhere; their versions stay readable.
 	Deleted bool `json:"deleted,omitempty"`
+	// ImportedFrom says where an owner has imported the version from, nil where it was written here.
+	ImportedFrom *ImportedFrom `json:"imported_from,omitempty"`
 	// Receipt is that of the act that made this version.
 	Receipt Receipt `json:"receipt"`
 }
@@ -270,6 +272,7 @@ type (
 	CreateDocument struct {
 		Request
 		Title, Content string
+		ImportedFrom   *ImportedFrom `json:",omitempty"` // see [PostEntry]
 	}
 	// GetDocument reads a document as an act of its own; Version 0 is the newest.
 	// Who may look. Answers *DocumentResult, with a nil Document where there is none.
@@ -287,6 +290,7 @@ type (
 		DocumentID     DocumentID
 		Title, Content *string
 		IfVersion      int64
+		ImportedFrom   *ImportedFrom `json:",omitempty"` // see [PostEntry]
 	}
 	// DeleteDocument takes a document out of lists and search; its versions stay.
 	// Who may write. Answers *DocumentResult without the content.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"mime"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -232,10 +233,12 @@ const EntryKind = "entry.v2"
 type Entry struct {
 	AuthorID UserID `json:"author_id"`
 	// Body is nil once the entry is redacted.
-	Body    *TypedBody `json:"body"`
-	ID      MessageID  `json:"entry_id"`
-	Kind    string     `json:"kind"`
-	Receipt Receipt    `json:"receipt"`
+	Body *TypedBody `json:"body"`
+	ID   MessageID  `json:"entry_id"`
+	// ImportedFrom says where an owner has imported the entry from, nil where it was made here.
+	ImportedFrom *ImportedFrom `json:"imported_from,omitempty"`
+	Kind         string        `json:"kind"`
+	Receipt      Receipt       `json:"receipt"`
 	// Redacted says by whom and when the body was taken away, nil where it wasn't.
 	Redacted *Redacted  `json:"redacted,omitempty"`
 	ReplyTo  *MessageID `json:"reply_to,omitempty"`
@@ -269,7 +272,7 @@ func (m *Message) Entry(salt Salt) *Entry {
 		c.Type = ContentSystem
 	}
 	return &Entry{
-		AuthorID: m.SenderID, Body: &c, ID: m.MsgID, Kind: EntryKind, Receipt: m.Receipt, ReplyTo: m.ReplyTo,
+		AuthorID: m.SenderID, Body: &c, ID: m.MsgID, ImportedFrom: m.ImportedFrom, Kind: EntryKind, Receipt: m.Receipt, ReplyTo: m.ReplyTo,
 		RoomID: m.RoomID, RoomSeq: m.RoomSeq, Salt: salt, SentAt: m.SentAt, TenantID: m.TenantID, Type: EntryMessage,
 	}
 }
@@ -296,8 +299,66 @@ type (
 		Target  MessageID // "" for a message
 		ReplyTo MessageID // "" for none
 		Body    TypedBody
+		// ImportedFrom says that the entry was made elsewhere first; nil for none. Owners that
+		// have no mandate.
+		ImportedFrom *ImportedFrom `json:",omitempty"`
 	}
 )
+
+// ImportedFrom names what was done in another ledger first, by whoever imports it. Nobody
+// here can tell whether that is true; who has an export of that ledger can.
+type ImportedFrom struct {
+	AuthorID   UserID `json:"author_id"`
+	AuthorName string `json:"author_name,omitempty"`
+	At         Time   `json:"at"`
+	// CID and Seq are those of the act's atom in the ledger of TenantID.
+	CID      string   `json:"cid"`
+	Seq      int64    `json:"seq"`
+	TenantID TenantID `json:"tenant_id"`
+}
+
+// maxSeq is the largest number that JSON has exactly.
+const maxSeq = 1<<53 - 1
+
+// MayImport refuses a claim that isn't one, and who may not make it: whoever owns no
+// place there, and agents with a mandate. A nil claim is none.
+func (f *ImportedFrom) MayImport(who Identity, role Role) error {
+	switch {
+	case f == nil:
+		return nil
+	case role != RoleOwner || who.Mandate != nil:
+		return Errorf(CodeForbidden, "only an owner of the place imports into it, and no agent with a mandate")
+	case !f.TenantID.Valid() || !f.AuthorID.Valid() || !ValidHash("c:", f.CID) || f.Seq < 1 || f.Seq > maxSeq || f.At <= 0:
+		return Errorf(CodeValidation, "imported_from doesn't name an act of a ledger, its author and its time")
+	case f.AuthorName != "" && CheckMemberName(f.AuthorName) != nil:
+		return Errorf(CodeValidation, "author_name is not the name of a person")
+	}
+	return nil
+}
+
+// In is what the act of an import says of it, committed to with the salt of the record.
+func (f *ImportedFrom) In(this Fields, salt Salt) Fields {
+	if f == nil {
+		return this
+	}
+	return append(this, Str("imported_from", f.CID), Str("imported_hash", f.Hash(salt)))
+}
+
+// Hash is the commitment to it in the ledger, "" for what isn't imported.
+func (f *ImportedFrom) Hash(salt Salt) string {
+	if f == nil {
+		return ""
+	}
+	return salt.Commit(canonical(f))
+}
+
+// Content tells one import from another under the same key; an act that is none has nothing to tell.
+func (f *ImportedFrom) Content(content []string) []string {
+	if f == nil {
+		return content
+	}
+	return append(content, string(f.TenantID), strconv.FormatInt(f.Seq, 10), f.CID, string(f.AuthorID), f.AuthorName, f.At.String())
+}
 
 // Posted is the answer to a PostEntry: the entry as canonical JSON.
 type Posted struct {

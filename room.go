@@ -227,17 +227,19 @@ func (b Body) Canonical() []byte { return namedText("text", b.Text) }
 
 // Message is an entry of a room's timeline.
 type Message struct {
-	MsgID       MessageID         `json:"msg_id"`
-	TenantID    TenantID          `json:"tenant_id"`
-	RoomID      RoomID            `json:"room_id"`
-	RoomSeq     int64             `json:"room_seq"`
-	SenderID    UserID            `json:"sender_id"`
-	SentAt      Time              `json:"sent_at"`
-	Type        string            `json:"type"`
-	Body        Body              `json:"body"`
-	ReplyTo     *MessageID        `json:"reply_to"`
-	Attachments []json.RawMessage `json:"attachments"`
-	Receipt     Receipt           `json:"receipt"`
+	MsgID    MessageID `json:"msg_id"`
+	TenantID TenantID  `json:"tenant_id"`
+	RoomID   RoomID    `json:"room_id"`
+	RoomSeq  int64     `json:"room_seq"`
+	SenderID UserID    `json:"sender_id"`
+	SentAt   Time      `json:"sent_at"`
+	Type     string    `json:"type"`
+	Body     Body      `json:"body"`
+	// ImportedFrom says where an owner has imported the message from, nil where it was sent here.
+	ImportedFrom *ImportedFrom     `json:"imported_from,omitempty"`
+	ReplyTo      *MessageID        `json:"reply_to"`
+	Attachments  []json.RawMessage `json:"attachments"`
+	Receipt      Receipt           `json:"receipt"`
 }
 
 // AppendJSON writes the message as canonical JSON. Attachments are always
@@ -245,7 +247,11 @@ type Message struct {
 func (m *Message) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `{"attachments":[],"body":{"text":`...)
 	dst = appendString(dst, m.Body.Text)
-	dst = append(dst, `},"msg_id":"`...)
+	dst = append(dst, '}')
+	if m.ImportedFrom != nil {
+		dst = append(append(dst, `,"imported_from":`...), canonical(m.ImportedFrom)...)
+	}
+	dst = append(dst, `,"msg_id":"`...)
 	dst = append(dst, m.MsgID...)
 	dst = append(dst, `","receipt":`...)
 	dst = m.Receipt.append(dst)

@@ -121,7 +121,7 @@ func mayRemove(a *ubl.Agreement, did ubl.Did, c ubl.RemoveMember, refusal ubl.Co
 	switch {
 	case c.UserID == ubl.Platform().UserID:
 		return ubl.Errorf(ubl.CodeConflict, "the platform can't be removed")
-	case c.Expel:
+	case c.Expel, c.Who.IsPlatform(): // which finishes what somebody has begun
 		return nil
 	case c.UserID == c.Who.UserID:
 		if _, err := a.Entry(c.Who, refusal); err != nil {

@@ -35,6 +35,8 @@ type EntryChange struct {
 	Swept []ubl.Member
 	// Expelled: the Tenant has shut the member out.
 	Expelled bool
+	// Alarms have what follows from it finished.
+	Alarms []actors.Alarm
 }
 
 // EntryOf is the entry of somebody who comes in by themselves.
@@ -85,9 +87,10 @@ func (e Entries) Remove(c ubl.RemoveMember, now ubl.Time, refusal ubl.Code, priv
 		Heir:     heir,
 		Sealed:   seal,
 		Expelled: c.Expel,
+		Alarms:   e.agentsAlarms(c, m, now),
 	}
 	change.leave(e, m)
-	if c.Expel {
+	if c.Expel || c.Who.IsPlatform() {
 		change.Agreement = ubl.TenantAgreement(e.In.TenantID)
 	}
 	if seal {

@@ -2,6 +2,7 @@ package agreement
 
 import (
 	"maps"
+	"reflect"
 	"testing"
 
 	"ubl"
@@ -21,10 +22,10 @@ func TestSharedAgreement(t *testing.T) {
 		before := maps.Clone(a.Members)
 		shared, view := a.Share(), a.View(nil)
 		step()
-		if !maps.Equal(shared.Members, before) || !maps.Equal(view.Agreement.Members, before) {
+		if !reflect.DeepEqual(shared.Members, before) || !reflect.DeepEqual(view.Agreement.Members, before) {
 			t.Errorf("step %d changed what was handed out: %v and %v, want %v", i, shared.Members, view.Agreement.Members, before)
 		}
-		if maps.Equal(a.Members, before) {
+		if reflect.DeepEqual(a.Members, before) {
 			t.Errorf("step %d changed nothing", i)
 		}
 	}

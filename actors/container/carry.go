@@ -163,6 +163,9 @@ func (c *Container) errand(key string, req ubl.Request) func(context.Context) er
 	if key == agreement.TermAlarm {
 		return c.State.Agreement.Lapse(c.Ask, c.Name, req)
 	}
+	if errand, ok := agreement.FinishAgents(key, &c.State.Agreement.Agreement, c.Ask, c.Name, req); ok {
+		return errand
+	}
 	d, ok := c.State.Pending[ubl.TransferID(key)]
 	if !ok {
 		return nil

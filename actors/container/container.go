@@ -82,7 +82,7 @@ func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
 	}
 	if remove, ok := cmd.(ubl.RemoveMember); ok {
 		c.ChangeThen(t, cmd, func(ctx context.Context, answer any) (any, error) {
-			return answer, agreement.FollowAgents(ctx, c.Ask, ubl.ContainerName(c.tenant, c.id), remove)
+			return agreement.FollowAgents(ctx, c.Ask, c.Name, remove, answer)
 		})
 		return
 	}

@@ -19,6 +19,9 @@ func (s *State) decideCreate(cmd ubl.CreateDocument, at actors.Moment) (*plan, e
 	if err := s.fits(ubl.DidDocumentCreate, cmd.Content); err != nil {
 		return nil, err
 	}
+	if err := s.mayImport(cmd.ImportedFrom, cmd.Who); err != nil {
+		return nil, err
+	}
 	title, err := checkNew(cmd.Title, cmd.Content)
 	if err != nil {
 		return nil, err
@@ -31,7 +34,9 @@ func (s *State) decideCreate(cmd ubl.CreateDocument, at actors.Moment) (*plan, e
 	if err != nil {
 		return nil, err
 	}
-	return s.bringing(newDocument(id, title, cmd.Content, salt, at.Now, cmd.Who.UserID), cmd.Content), nil
+	d := newDocument(id, title, cmd.Content, salt, at.Now, cmd.Who.UserID)
+	d.ImportedFrom = cmd.ImportedFrom
+	return s.bringing(d, cmd.Content), nil
 }
 
 // newDocument is the first version of a document.
@@ -47,10 +52,10 @@ func (s *State) putting(d document) *plan {
 	id := s.Summary.ContainerID
 	return &plan{
 		Act: actors.Act{
-			This: ubl.Fields{
+			This: d.ImportedFrom.In(ubl.Fields{
 				ubl.Str("content_hash", d.Hash), ubl.Str("document_id", d.ID), ubl.Str("title_hash", d.Salt.CommitText("title", d.Title)),
 				ubl.Int("version", d.Version), ubl.Str("workspace_id", id),
-			},
+			}, d.Salt),
 			Effects: []ubl.Fields{{
 				ubl.Str("content_hash", d.Hash), ubl.Str("document_id", d.ID), ubl.Str("op", "document.put"),
 				ubl.Int("version", d.Version), ubl.Str("workspace_id", id),
@@ -141,7 +146,15 @@ func (s *State) decideUpdate(cmd ubl.UpdateDocument, at actors.Moment) (*plan, e
 	if cmd.IfVersion != 0 && cmd.IfVersion != d.Version {
 		return nil, ubl.Errorf(ubl.CodeConflict, "the document has another version by now")
 	}
+	if err := s.mayImport(cmd.ImportedFrom, cmd.Who); err != nil {
+		return nil, err
+	}
 	return s.next(d, cmd, at)
+}
+
+// mayImport refuses what only an owner may say of where something comes from.
+func (s *State) mayImport(f *ubl.ImportedFrom, who ubl.Identity) error {
+	return f.MayImport(who, s.Agreement.Members[who.UserID].Role)
 }
 
 // next is the version after d. One that changes the title alone goes on naming the
@@ -169,7 +182,7 @@ func (s *State) next(d document, cmd ubl.UpdateDocument, at actors.Moment) (*pla
 		return nil, err
 	}
 	d.Version++
-	d.Title, d.UpdatedAt, d.UpdatedBy = title, at.Now, cmd.Who.UserID
+	d.Title, d.UpdatedAt, d.UpdatedBy, d.ImportedFrom = title, at.Now, cmd.Who.UserID, cmd.ImportedFrom
 	if cmd.Content == nil {
 		return s.putting(d), nil
 	}

@@ -113,6 +113,8 @@ type document struct {
 	UpdatedAt ubl.Time   `json:"updated_at"`
 	UpdatedBy ubl.UserID `json:"updated_by"`
 	Deleted   bool       `json:"deleted,omitempty"`
+	// ImportedFrom is of this version.
+	ImportedFrom *ubl.ImportedFrom `json:"imported_from,omitempty"`
 }
 
 // version is the stored form of a document's version, and of what the container knows of a

@@ -54,8 +54,10 @@ func (s *State) newest(cmd ubl.Command) string {
 
 // What tells one command from another under the same key.
 
-func creditContent(c Credit) []string             { return []string{fmt.Sprint(c.Amount)} }
-func createContent(c ubl.CreateDocument) []string { return []string{c.Title, c.Content} }
+func creditContent(c Credit) []string { return []string{fmt.Sprint(c.Amount)} }
+func createContent(c ubl.CreateDocument) []string {
+	return c.ImportedFrom.Content([]string{c.Title, c.Content})
+}
 func deleteContent(c ubl.DeleteDocument) []string { return []string{string(c.DocumentID)} }
 func departContent(c depart) []string             { return transferContent(c.Transfer) }
 
@@ -69,7 +71,7 @@ func updateContent(c ubl.UpdateDocument) []string {
 			content = append(content, "set", *s)
 		}
 	}
-	return content
+	return c.ImportedFrom.Content(content)
 }
 
 // pointers name the Agreement that governs the container, whatever an act was decided

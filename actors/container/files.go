@@ -28,6 +28,8 @@ type file struct {
 	N         int64      `json:"n"`
 	CreatedAt ubl.Time   `json:"created_at"`
 	CreatedBy ubl.UserID `json:"created_by"`
+
+	ImportedFrom *ubl.ImportedFrom `json:"imported_from,omitempty"`
 }
 
 // fileRecord is the stored form of a file that is there, with the receipt of the act that put it.
@@ -93,6 +95,9 @@ func (c *Container) prepareFile(t *actors.Turn, cmd ubl.PrepareFile) {
 
 func (s *State) decidePutFile(cmd ubl.PutFile, at actors.Moment) (*plan, error) {
 	name, kind, err := s.checkFile(cmd.Who, cmd.Name, cmd.Type, cmd.Bytes, cmd.DocumentID)
+	if err == nil {
+		err = s.mayImport(cmd.ImportedFrom, cmd.Who)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +106,7 @@ func (s *State) decidePutFile(cmd ubl.PutFile, at actors.Moment) (*plan, error) 
 	}
 	f := file{
 		Document: cmd.DocumentID, Name: name, Type: kind, Blob: cmd.Blob, Bytes: cmd.Bytes,
-		N: s.Events + 1, CreatedAt: at.Now, CreatedBy: cmd.Who.UserID,
+		N: s.Events + 1, CreatedAt: at.Now, CreatedBy: cmd.Who.UserID, ImportedFrom: cmd.ImportedFrom,
 	}
 	if f.ID, err = ubl.NewFileID(at.Now, f.N, at.Random); err != nil {
 		return nil, err
@@ -110,7 +115,7 @@ func (s *State) decidePutFile(cmd ubl.PutFile, at actors.Moment) (*plan, error) 
 		return nil, err
 	}
 	made := s.file(f)
-	this := append(s.naming(f), ubl.Str("content_hash", made.ContentHash), ubl.Str("name_hash", made.NameHash))
+	this := f.ImportedFrom.In(append(s.naming(f), ubl.Str("content_hash", made.ContentHash), ubl.Str("name_hash", made.NameHash)), f.Salt)
 	return &plan{
 		Act:   actors.Act{This: this, Effects: []ubl.Fields{append(s.naming(f), ubl.Str("content_hash", made.ContentHash), ubl.Str("op", "file.put"))}},
 		Event: event{File: &f},
@@ -153,7 +158,7 @@ func servedFile(tenant ubl.TenantID, id ubl.ContainerID, f file) *ubl.File {
 	return &ubl.File{
 		FileID: f.ID, WorkspaceID: id, TenantID: tenant, DocumentID: f.Document, Name: f.Name, Type: f.Type, Bytes: f.Bytes,
 		SHA256: f.Blob, Salt: f.Salt, ContentHash: f.Salt.Commit(f.Blob.Sum()), NameHash: f.Salt.CommitText("name", f.Name),
-		CreatedAt: f.CreatedAt, CreatedBy: f.CreatedBy,
+		CreatedAt: f.CreatedAt, CreatedBy: f.CreatedBy, ImportedFrom: f.ImportedFrom,
 	}
 }
 
@@ -332,7 +337,7 @@ func restoreFiles(ctx context.Context, read ubl.Reader, name ubl.Name, s *State)
 
 // putFileContent tells one from another under the same key.
 func putFileContent(c ubl.PutFile) []string {
-	return []string{c.Name, c.Type, string(c.DocumentID), string(c.Blob), fmt.Sprint(c.Bytes)}
+	return c.ImportedFrom.Content([]string{c.Name, c.Type, string(c.DocumentID), string(c.Blob), fmt.Sprint(c.Bytes)})
 }
 
 func removeFileContent(c ubl.RemoveFile) []string { return []string{string(c.FileID)} }

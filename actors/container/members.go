@@ -43,14 +43,14 @@ func (c *Container) join(t *actors.Turn, cmd ubl.Command) error {
 }
 
 // touch is the request of a command by which somebody joins: one that leaves a
-// receipt of theirs. A look at the configuration alone doesn't.
+// receipt of theirs, or comes before one. A look at the configuration alone doesn't.
 func touch(cmd ubl.Command) (req ubl.Request, ok bool) {
 	switch c := cmd.(type) {
 	case ubl.Authorize:
 		return c.Request, c.Op != ubl.OpRead
 	case ubl.CreateDocument, ubl.UpdateDocument, ubl.DeleteDocument, ubl.GetDocument,
 		ubl.ListDocuments, ubl.ListVersions, ubl.SearchDocuments, ubl.Transfer, knock,
-		ubl.PutFile, ubl.GetFile, ubl.ListFiles, ubl.RemoveFile:
+		ubl.PrepareFile, ubl.PutFile, ubl.GetFile, ubl.ListFiles, ubl.RemoveFile:
 		return c.(actors.Asked).Asked(), true
 	}
 	return ubl.Request{}, false
@@ -67,7 +67,7 @@ func (s *State) entries() agreement.Entries {
 // changing is the plan of a change of entries.
 func changing(c *agreement.EntryChange) *plan {
 	return &plan{
-		Act: c.Act, Records: c.Records, Frees: c.Frees,
+		Act: c.Act, Records: c.Records, Frees: c.Frees, Alarms: c.Alarms,
 		Event: event{Member: &c.Member, Heir: c.Heir, Sealed: c.Sealed, Expelled: c.Expelled},
 	}
 }
@@ -105,7 +105,7 @@ func removal(cmd ubl.RemoveMember) ubl.Did {
 }
 
 func (s *State) decideRemove(cmd ubl.RemoveMember, at actors.Moment) (*plan, error) {
-	if err := s.look(cmd.Who); err != nil && !cmd.Expel {
+	if err := s.look(cmd.Who); err != nil && !cmd.Expel && !cmd.Who.IsPlatform() {
 		return nil, err
 	}
 	change, err := s.entries().Remove(cmd, at.Now, ubl.CodeForbidden, !s.shared() && !s.general())

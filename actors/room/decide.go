@@ -101,7 +101,7 @@ func (s *State) changing(change ubl.Changed, c *agreement.EntryChange, by ubl.Id
 // writing is the plan of a change of entries.
 func (s *State) writing(c *agreement.EntryChange) *plan {
 	return &plan{
-		Act: c.Act, Records: c.Records, Frees: c.Frees,
+		Act: c.Act, Records: c.Records, Frees: c.Frees, Alarms: c.Alarms,
 		Event: event{Member: &c.Member, Heir: c.Heir, Sealed: c.Sealed, Expelled: c.Expelled, LastSeq: s.Head.LastSeq, swept: c.Swept},
 	}
 }

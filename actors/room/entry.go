@@ -199,7 +199,7 @@ func pin(c ubl.TypedBody, _ int) (ubl.TypedBody, error) {
 
 // postContent tells one PostEntry from another under the same key.
 func postContent(c *posted) []string {
-	return []string{string(c.Type), string(c.Target), string(c.ReplyTo), c.Body.Type, string(c.Body.Hashed())}
+	return c.ImportedFrom.Content([]string{string(c.Type), string(c.Target), string(c.ReplyTo), c.Body.Type, string(c.Body.Hashed())})
 }
 
 // postDid names the act.
@@ -226,11 +226,19 @@ func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
 	if err == nil {
 		err = s.mayPost(c, rule)
 	}
+	if err == nil {
+		err = c.ImportedFrom.MayImport(c.Who, s.Agreement.Members[c.Who.UserID].Role)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if text, ok := body.Text(); ok && c.Type == ubl.EntryMessage {
-		return s.posting(c.Who, at, ubl.TypeText, text, c.ReplyTo)
+		p, err := s.posting(c.Who, at, ubl.TypeText, text, c.ReplyTo)
+		if err == nil && c.ImportedFrom != nil {
+			m := p.Item.(message)
+			m.ImportedFrom, p.This = c.ImportedFrom, c.ImportedFrom.In(p.This, m.salt)
+		}
+		return p, err
 	}
 	return s.entering(c, body, at)
 }
@@ -280,7 +288,9 @@ func (s *State) entering(c *posted, body ubl.TypedBody, at actors.Moment) (*plan
 		return nil, err
 	}
 	e := s.entryIn(next, c.Type, body, c.Who, at)
+	e.ImportedFrom = c.ImportedFrom
 	p := &plan{Act: s.puts(next), Answer: next.answer}
+	p.This = c.ImportedFrom.In(p.This, next.salt)
 	if ubl.OwnContent(body.Type) { // others are words of the author's, which a redaction takes away
 		p.This = append(p.This, ubl.Str("content_type", body.Type))
 	}
@@ -338,6 +348,9 @@ func (s *State) redacting(p *plan, c *posted, at actors.Moment) (map[int64]store
 			return nil, ubl.Damaged("entry %d of %s can't be read", seq, s.Summary.RoomID)
 		}
 		e.Body, e.Salt, e.Redacted = nil, ubl.Salt{}, &by
+		if e.ImportedFrom != nil { // which says who wrote it: here nobody knows them by any other name
+			e.ImportedFrom.AuthorName = ""
+		}
 		left[seq] = storeEntry(formRedacted, e)
 		p.Records = append(p.Records, actors.Record{Key: messageKey(s.Summary.RoomID, seq), Value: left[seq], Frees: len(gone[seq])})
 		p.Effects = append(p.Effects, ubl.Fields{ubl.Str("op", "room.redact"), ubl.Str("room_id", s.Summary.RoomID), ubl.Int("room_seq", seq)})

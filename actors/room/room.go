@@ -131,7 +131,7 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 		r.sweep(t, c)
 	case ubl.RemoveMember:
 		r.ChangeThen(t, c, func(ctx context.Context, answer any) (any, error) {
-			return answer, agreement.FollowAgents(ctx, r.Ask, ubl.RoomName(r.tenant, r.id), c)
+			return agreement.FollowAgents(ctx, r.Ask, r.Name, c, answer)
 		})
 	default:
 		if !r.Change(t, cmd) {

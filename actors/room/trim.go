@@ -44,6 +44,9 @@ func (r *Room) errand(key string, req ubl.Request) func(context.Context) error {
 	if key == agreement.TermAlarm {
 		return r.State.Agreement.Lapse(r.Ask, r.Name, req)
 	}
+	if errand, ok := agreement.FinishAgents(key, &r.State.Agreement.Agreement, r.Ask, r.Name, req); ok {
+		return errand
+	}
 	if !r.State.trims() {
 		return nil
 	}

@@ -44,6 +44,7 @@ type cli struct {
 	DeadLetters deadLettersCmd `cmd:"" group:"People, agents and tools" name:"deadletters" help:"See what could not be done by itself, and have it tried again."`
 
 	Export exportCmd `cmd:"" group:"The ledger" help:"Write a tenant's ledger to standard output, or all that it has into a folder."`
+	Import importCmd `cmd:"" group:"The ledger" help:"Take an exported tenant's rooms, documents and files into yours."`
 	Verify verifyCmd `cmd:"" group:"The ledger" help:"Check an exported ledger, offline."`
 
 	Serve   serveCmd   `cmd:"" group:"Running a server" help:"Run the server."`
@@ -87,13 +88,14 @@ a YAML file (admin-listen: …); a flag beats a variable, a variable the file.
 Tokens are never flags: clients take UBL_TOKEN or --token-file.
 
 Exit codes: 0 fine, 1 failed (or does not verify), 2 the command line is wrong,
-65 a ledger lacks atoms, or may (export and verify), 75 the disk is full (serve).`
+65 a ledger lacks atoms, or may (export, import, verify), 75 the disk is full (serve).`
 
 // exitHelp stands below a command's help where it ends with more than the usual codes.
 var exitHelp = map[string]string{
 	"doctor": "0 all is well, or merely odd (warn), 1 a check failed, 2 the command line is wrong.",
 	"serve":  "0 it was stopped, 1 failed, 2 the command line is wrong, 75 the disk is full: free some space, then start again.",
 	"export": "0 all is there, 1 failed, 2 the command line is wrong, 65 all is there that can be read: atoms are missing, or may be.",
+	"import": "0 all is there that can be, 1 failed, or some of it was refused, 2 the command line is wrong, 65 the export's ledger lacks atoms.",
 	"verify": "0 the ledger holds, 1 it doesn't, 2 the command line is wrong, 65 what is there holds: atoms are missing, or may be.",
 }
 
@@ -119,6 +121,7 @@ var examples = map[string][]string{
 	"servers":    {"ubl servers", "ubl servers --json"},
 	"history":    {"ubl history general --limit 20"},
 	"export":     {"ubl export --tenant t:example.com > ledger.ndjson", "ubl export --tenant t:example.com --data ./ubl-data | ubl verify -", "ubl export --all ./everything"},
+	"import":     {"ubl import ./everything --dry-run", "ubl import ./everything", "ubl import everything.zip --merge --json"},
 	"verify":     {"ubl verify ledger.ndjson", "ubl verify ledger.ndjson --head h:50e4…", "ubl export --tenant t:localhost | ubl verify -"},
 	"scrub":      {"ubl scrub --data ./ubl-data", "ubl scrub --json", "ubl scrub --data ./ubl-data --accept-journal-loss"},
 	"backup":     {"ubl backup monday.tar", "ubl backup monday.tar --data ./ubl-data", "ubl backup monday.tar.age --encrypt-to-file recipients.txt"},

@@ -44,6 +44,8 @@ type client struct {
 	pause func(context.Context, time.Duration)
 	err   io.Writer // where it tells why it waits
 	tries int       // how often a request is sent
+	// patient says that a refusal for the rate of requests is waited for as often as it comes.
+	patient bool
 }
 
 // client makes the client that the flags describe.
@@ -151,6 +153,9 @@ func (c *client) call(ctx context.Context, method, path string, body, answer any
 		}
 		if e, ok := errors.AsType[*apiError](err); ok && n == 1 && e.body.Error.Code == ubl.CodeUnavailable {
 			fmt.Fprintf(c.err, "ubl: %s; trying again…\n", clean(e.body.Error.Message))
+		}
+		if e, ok := errors.AsType[*apiError](err); ok && c.patient && e.body.Error.Code == ubl.CodeRateLimited {
+			n = 0 // nothing has failed
 		}
 		c.pause(ctx, longer(wait, n, maxPause))
 	}

@@ -61,7 +61,7 @@ func (c *fileListCmd) Run(ctx context.Context, p *program) error {
 		path += "&document_id=" + url.QueryEscape(c.Document)
 	}
 	return showList(ctx, p, &c.remote, c.format, path, "files", "a file", "FILE\tNAME\tBYTES\tPUT\tBY", func(f *ubl.File) string {
-		return cells(f.FileID, f.Name, f.Bytes, local(f.CreatedAt), f.CreatedBy)
+		return cells(f.FileID, f.Name, f.Bytes, local(f.CreatedAt), string(f.CreatedBy)+wasOf(f.ImportedFrom))
 	})
 }
 

@@ -38,10 +38,11 @@ func (c *tokenCmd) makeAgent(ctx context.Context, p *program, key *auth.Key, at 
 	if err != nil {
 		return err
 	}
-	server, err := c.maker(p, key, at)
+	server, end, err := c.maker(p, key, at)
 	if err != nil {
 		return err
 	}
+	defer end(ctx)
 	if err := c.lookUp(ctx, p, server, places); err != nil {
 		return err
 	}
@@ -96,13 +97,18 @@ func (c *tokenCmd) makersTenant(ctx context.Context, p *program, key *auth.Key, 
 		`name a member's address, as in "ubl token %s --service %s"; or sign in once as %s, which founds a tenant`, member, service, email)
 }
 
-// maker is a client as the service's maker, for as long as this takes.
-func (c *tokenCmd) maker(p *program, key *auth.Key, at *serving) (*client, error) {
-	token, _, err := key.Sign(auth.TokenSpec{Email: c.Email, TTL: 5 * time.Minute, Now: p.now(), Random: p.random})
+// maker is a client as the service's maker, and what ends its token: else the maker would find
+// one in their list that they know nothing of, for five minutes.
+func (c *tokenCmd) maker(p *program, key *auth.Key, at *serving) (*client, func(context.Context), error) {
+	token, made, err := key.Sign(auth.TokenSpec{Email: c.Email, TTL: 5 * time.Minute, Now: p.now(), Random: p.random})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return p.client(&target{url: at.URL, token: token}), nil
+	server := p.client(&target{url: at.URL, token: token})
+	return server, func(ctx context.Context) {
+		server.tries = 1
+		_ = server.call(ctx, "DELETE", "/api/tokens/"+url.PathEscape(made.JTI), nil, &struct{}{}) // it ends by itself soon
+	}, nil
 }
 
 // lookUp refuses places that the maker doesn't know, and tells of an agent that is called the

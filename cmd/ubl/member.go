@@ -154,7 +154,15 @@ func (c *memberRemoveCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	return c.say(p.out, answer, "%s is out of %s", c.Member, called)
+	gone, err := formed[ubl.Member]("a member", answer)
+	if err != nil {
+		return err
+	}
+	with := ""
+	if n := len(gone.Agents); n > 0 {
+		with = ", with " + plural(n, "agent") + " of theirs"
+	}
+	return c.say(p.out, answer, "%s is out of %s%s", c.Member, called, with)
 }
 
 type memberRoleCmd struct {

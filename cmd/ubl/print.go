@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -46,7 +47,7 @@ func printMessage(ctx context.Context, w io.Writer, from *people, raw json.RawMe
 	if m.Type == ubl.TypeSystem {
 		text = systemText(ctx, from, text)
 	}
-	return printLine(ctx, w, from, m.RoomSeq, m.SentAt, m.SenderID, text)
+	return printLine(ctx, w, from, m.RoomSeq, m.SentAt, m.SenderID, m.ImportedFrom, text)
 }
 
 // systemText is a message of an act, with people called by their names.
@@ -54,9 +55,17 @@ func systemText(ctx context.Context, from *people, text string) string {
 	return "* " + userIDs.ReplaceAllStringFunc(text, func(id string) string { return from.called(ctx, ubl.UserID(id)) })
 }
 
-func printLine(ctx context.Context, w io.Writer, from *people, seq int64, at ubl.Time, by ubl.UserID, text string) error {
+// wasOf says behind a name who did first what was imported, and when.
+func wasOf(f *ubl.ImportedFrom) string {
+	if f == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (imported, was %s, %s)", cmp.Or(f.AuthorName, string(f.AuthorID)), local(f.At))
+}
+
+func printLine(ctx context.Context, w io.Writer, from *people, seq int64, at ubl.Time, by ubl.UserID, was *ubl.ImportedFrom, text string) error {
 	text = strings.ReplaceAll(clean(text), "\n", "\n        ")
-	_, err := fmt.Fprintf(w, "%6d  %s  %s  %s\n", seq, at.Std().Local().Format(time.DateTime), clean(from.called(ctx, by)), text)
+	_, err := fmt.Fprintf(w, "%6d  %s  %s  %s\n", seq, at.Std().Local().Format(time.DateTime), clean(from.called(ctx, by)+wasOf(was)), text)
 	return err
 }
 

@@ -76,3 +76,13 @@ func TestStandingOfActs(t *testing.T) {
 		Request: y.Request(y.ana), Kind: "workspace", Name: "all", Physics: physics("versioned/objects/public/sandboxed")})
 	y.checkLedger()
 }
+
+// TestGeneralFirstFile: whose first act in the general workspace is to put a file joins with the
+// question whether they may, which comes before its content.
+func TestGeneralFirstFile(t *testing.T) {
+	y := openYard(t, harness.Open(t, harness.Options{}))
+	general := ubl.ContainerName(y.ana.TenantID, ubl.GeneralWorkspace)
+	if _, err := y.Ask(t.Context(), general, ubl.PrepareFile{Request: y.Request(y.bob), Name: "a.txt", Type: "text/plain", Bytes: 1}); err != nil {
+		t.Error(err)
+	}
+}

@@ -20,17 +20,18 @@ func TestReadmeTour(t *testing.T) {
 	}
 	out := runSection(t, "tour")
 	inOrder(t, out, []string{
-		`"tenant_id":"t:localhost","role":"owner"`, // whoami
-		`"room_seq":2`,                                 // hello
+		"t:localhost", "owner", // whoami
+		"sent as 2 in r:general, receipt 9 ",           // hello
 		`"did":"messenger.send"`, `"op":"room.append"`, // its receipt
-		`"room_id":"r:launch-plans"`,                       // the room
+		"r:launch-plans is made", "Launch plans", // the room, and the list
 		`"did":"room.create"`,                              // its Agreement
 		`"text":"ship it"`, `"room_seq":2`, `"room_seq":2`, // once, and its retry
 		`"code":"idempotency_conflict"`,                                  // another body
 		"id: 1\nevent: message.created", "id: 2\nevent: message.created", // the stream
 		"hello from the shell", // history
-		`"client_secret":"`,    // the service token
-		"ok: t:localhost",      // verify
+		"\nubl_",               // the service token
+		"office.document.delete", "Launch",
+		"ok: t:localhost", // verify
 		"a changed ledger doesn't verify",
 	})
 }

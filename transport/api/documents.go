@@ -48,6 +48,7 @@ type createDocumentInput struct {
 	WorkspacePath
 	Body struct {
 		Keyed
+		Imported
 		Title   string `json:"title" minLength:"1" maxLength:"256" doc:"What the document is called." example:"Price list"`
 		Content string `json:"content" maxLength:"1000000" doc:"The whole text, plain or Markdown: at most 1,000,000 characters." example:"# Prices"`
 	}
@@ -55,7 +56,7 @@ type createDocumentInput struct {
 
 func (a *API) createDocument(ctx context.Context, in *createDocumentInput) (any, error) {
 	return ubl.Ask[*ubl.DocumentResult](ctx, a.Asker, container(ctx, in.WorkspaceID),
-		ubl.CreateDocument{Request: envelope.Command(ctx, in.Body.Key), Title: in.Body.Title, Content: in.Body.Content})
+		ubl.CreateDocument{Request: envelope.Command(ctx, in.Body.Key), Title: in.Body.Title, Content: in.Body.Content, ImportedFrom: in.Body.origin()})
 }
 
 type getDocumentInput struct {
@@ -76,6 +77,7 @@ type updateDocumentInput struct {
 	DocumentPath
 	Body struct {
 		Keyed
+		Imported
 		Title     *string `json:"title,omitempty" minLength:"1" maxLength:"256" doc:"Its new title; it stays as it is without one." example:"Price list 2027"`
 		Content   *string `json:"content,omitempty" maxLength:"1000000" doc:"The whole new text; it stays as it is without one." example:"# Prices of 2027"`
 		IfVersion int64   `json:"if_version,omitempty" minimum:"1" maximum:"9007199254740991" doc:"The version that the caller knows: if another is the newest, the answer is a conflict."`
@@ -88,7 +90,7 @@ func (a *API) updateDocument(ctx context.Context, in *updateDocumentInput) (any,
 	}
 	return ubl.Ask[*ubl.DocumentResult](ctx, a.Asker, container(ctx, in.WorkspaceID),
 		ubl.UpdateDocument{Request: envelope.Command(ctx, in.Body.Key), Expects: expects(ctx), DocumentID: in.DocumentID,
-			Title: in.Body.Title, Content: in.Body.Content, IfVersion: in.Body.IfVersion})
+			Title: in.Body.Title, Content: in.Body.Content, IfVersion: in.Body.IfVersion, ImportedFrom: in.Body.origin()})
 }
 
 func (a *API) deleteDocument(ctx context.Context, in *DocumentPath) (any, error) {

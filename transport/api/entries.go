@@ -31,6 +31,7 @@ type postEntryInput struct {
 	RoomPath
 	Body struct {
 		Keyed
+		Imported
 		ReplyTo ubl.MessageID `json:"reply_to,omitempty" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"Another message of the same room." example:"m:0199a1b2"`
 		Content typedBody     `json:"body"`
 	}
@@ -63,7 +64,7 @@ func (a *API) postEntry(ctx context.Context, in *postEntryInput) (any, error) {
 		return nil, err
 	}
 	return a.enter(ctx, in.RoomID, ubl.PostEntry{
-		Request: envelope.Command(ctx, in.Body.Key), Type: ubl.EntryMessage, ReplyTo: in.Body.ReplyTo, Body: body,
+		Request: envelope.Command(ctx, in.Body.Key), Type: ubl.EntryMessage, ReplyTo: in.Body.ReplyTo, Body: body, ImportedFrom: in.Body.origin(),
 	})
 }
 
@@ -71,6 +72,7 @@ type editInput struct {
 	EntryPath
 	Body struct {
 		Keyed
+		Imported
 		Text    string     `json:"text,omitempty" minLength:"1" maxLength:"8000" doc:"What the message says now: at most 8,000 bytes of UTF-8."`
 		Content *typedBody `json:"body,omitempty" doc:"The same for a message with a typed body; in the place of text."`
 	}
@@ -88,7 +90,7 @@ func (a *API) editMessage(ctx context.Context, in *editInput) (any, error) {
 		}
 	}
 	return a.enter(ctx, in.RoomID, ubl.PostEntry{
-		Request: envelope.Command(ctx, in.Body.Key), Type: ubl.EntryEdit, Target: in.EntryID, Body: body,
+		Request: envelope.Command(ctx, in.Body.Key), Type: ubl.EntryEdit, Target: in.EntryID, Body: body, ImportedFrom: in.Body.origin(),
 	})
 }
 
@@ -96,13 +98,14 @@ type reactInput struct {
 	EntryPath
 	Body struct {
 		Keyed
+		Imported
 		Reaction string `json:"reaction" minLength:"1" maxLength:"32" doc:"An emoji, or a short word." example:"👍"`
 	}
 }
 
 func (a *API) react(ctx context.Context, in *reactInput) (any, error) {
 	return a.enter(ctx, in.RoomID, ubl.PostEntry{
-		Request: envelope.Command(ctx, in.Body.Key), Type: ubl.EntryReaction, Target: in.EntryID, Body: ubl.ReactionContent(in.Body.Reaction),
+		Request: envelope.Command(ctx, in.Body.Key), Type: ubl.EntryReaction, Target: in.EntryID, Body: ubl.ReactionContent(in.Body.Reaction), ImportedFrom: in.Body.origin(),
 	})
 }
 
@@ -128,13 +131,14 @@ type pinInput struct {
 	EntryPath
 	Body struct {
 		Keyed
+		Imported
 		Pinned bool `json:"pinned" doc:"false takes the pin away."`
 	}
 }
 
 func (a *API) pin(ctx context.Context, in *pinInput) (any, error) {
 	return a.enter(ctx, in.RoomID, ubl.PostEntry{
-		Request: envelope.Command(ctx, in.Body.Key), Type: ubl.EntryPin, Target: in.EntryID, Body: ubl.PinContent(in.Body.Pinned),
+		Request: envelope.Command(ctx, in.Body.Key), Type: ubl.EntryPin, Target: in.EntryID, Body: ubl.PinContent(in.Body.Pinned), ImportedFrom: in.Body.origin(),
 	})
 }
 

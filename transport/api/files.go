@@ -33,6 +33,7 @@ type putFileInput struct {
 	WorkspacePath
 	Body struct {
 		Keyed
+		Imported
 		UploadID   ubl.UploadID   `json:"upload_id,omitempty" pattern:"^up:[0-9a-f]{40}$" doc:"An upload that is whole, of the caller. It says everything else." example:"up:0123456789abcdef0123456789abcdef01234567"`
 		Name       string         `json:"name,omitempty" minLength:"1" maxLength:"255" doc:"Without an upload: the file's name."`
 		Type       string         `json:"content_type,omitempty" maxLength:"127" doc:"Without an upload: its media type."`
@@ -51,7 +52,7 @@ func (a *API) putFile(ctx context.Context, in *putFileInput) (any, error) {
 		return nil, ubl.Errorf(ubl.CodeConflict, "the upload is for another workspace")
 	}
 	return ubl.Ask[*ubl.FileResult](ctx, a.Asker, container(ctx, in.WorkspaceID), ubl.PutFile{
-		Request: envelope.Command(ctx, in.Body.Key), Name: up.Name, Type: up.Type, DocumentID: up.DocumentID, Blob: up.SHA256, Bytes: up.Bytes,
+		Request: envelope.Command(ctx, in.Body.Key), Name: up.Name, Type: up.Type, DocumentID: up.DocumentID, Blob: up.SHA256, Bytes: up.Bytes, ImportedFrom: in.Body.origin(),
 	})
 }
 

@@ -80,10 +80,17 @@ func (f *form) parameter(in *object, p map[string]any, plain plainer) {
 	f.add(in, argument, m, schema)
 }
 
+// importedArgument is for programs that import, and for no tool: a model could be talked into
+// putting words into somebody's mouth.
+const importedArgument = "imported_from"
+
 // body adds the members of a body. Null for one that isn't required leaves it out.
 func (f *form) body(in *object, schema map[string]any) {
 	required := items[string](schema["required"])
 	for name, s := range schema["properties"].(map[string]any) {
+		if name == importedArgument {
+			continue
+		}
 		if value, ok := f.fixed[name]; ok {
 			required = slices.DeleteFunc(required, func(r string) bool { return r == name })
 			s = map[string]any{"type": "string", "enum": []any{value}, "default": value, "description": "Always " + value + ", and may be left out."}

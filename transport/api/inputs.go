@@ -65,6 +65,20 @@ type (
 	Keyed struct {
 		Key string `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"A key of your own: what is repeated under it is done once." example:"order-7-note"`
 	}
+	// Imported says of what an owner does that it was done elsewhere first. Tools don't take it:
+	// an import is no work for a model.
+	Imported struct {
+		ImportedFrom *ImportedFrom `json:"imported_from,omitempty" doc:"For an import by an owner: where this was done first. The server takes the importer's word for it."`
+	}
+	// ImportedFrom is a [ubl.ImportedFrom] as a request has it.
+	ImportedFrom struct {
+		TenantID   ubl.TenantID `json:"tenant_id" pattern:"^t:[A-Za-z0-9._-]{1,128}$" doc:"The tenant in whose ledger it is." example:"t:example.com"`
+		Seq        int64        `json:"seq" minimum:"1" maximum:"9007199254740991" doc:"The seq of the act's atom there." example:"42"`
+		CID        string       `json:"cid" pattern:"^c:[0-9a-f]{64}$" doc:"The cid of that atom." example:"c:0000000000000000000000000000000000000000000000000000000000000000"`
+		AuthorID   ubl.UserID   `json:"author_id" pattern:"^u:[A-Za-z0-9._-]{1,256}$" doc:"Who did it there." example:"u:ana"`
+		AuthorName string       `json:"author_name,omitempty" maxLength:"64" doc:"What they were called there." example:"Ana"`
+		At         ubl.Time     `json:"at" doc:"When." example:"2026-01-31T12:00:00.000Z"`
+	}
 	// KeyInput is a body that may be absent and can hold nothing but a key.
 	KeyInput struct {
 		Body *KeyBody
@@ -81,6 +95,15 @@ func (q AsOfQuery) moment(ctx context.Context) (ubl.AsOf, error) {
 		err = envelope.CallerOf(ctx).Count(ubl.Creations)
 	}
 	return at, err
+}
+
+// origin is what the command has of it.
+func (in Imported) origin() *ubl.ImportedFrom {
+	f := in.ImportedFrom
+	if f == nil {
+		return nil
+	}
+	return &ubl.ImportedFrom{AuthorID: f.AuthorID, AuthorName: f.AuthorName, At: f.At, CID: f.CID, Seq: f.Seq, TenantID: f.TenantID}
 }
 
 // key is the body's, "" where there is none.

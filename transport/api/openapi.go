@@ -108,8 +108,8 @@ func securitySchemes() map[string]*huma.SecurityScheme {
 		return &huma.SecurityScheme{Type: "apiKey", In: "header", Name: name, Description: about}
 	}
 	return map[string]*huma.SecurityScheme{
-		"bearer": {Type: "http", Scheme: "bearer", BearerFormat: "JWT",
-			Description: "A token of the node's own key, or of a configured OIDC issuer."},
+		"bearer": {Type: "http", Scheme: "bearer",
+			Description: "Either a JWT, of the node's own key or of a configured OIDC issuer; or a service token as one string, which begins with ubl_ and is no JWT."},
 		"accessJWT":    header("Cf-Access-Jwt-Assertion", "A JWT of a configured issuer, as Cloudflare Access adds it."),
 		"clientID":     header("CF-Access-Client-Id", "A service token's id; with its secret."),
 		"clientSecret": header("CF-Access-Client-Secret", "A service token's secret; with its id."),

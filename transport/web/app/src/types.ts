@@ -36,6 +36,17 @@ export interface Whoami {
   agreement_id?: string; // that mandate's
 }
 
+// ImportedFrom is where an owner has imported something from: an act in another ledger, and
+// who did it there first. It is the importer's word.
+export interface ImportedFrom {
+  tenant_id: string;
+  seq: number;
+  cid: string;
+  author_id: string;
+  author_name?: string;
+  at: string;
+}
+
 export interface Message {
   msg_id: string;
   tenant_id: string;
@@ -48,6 +59,7 @@ export interface Message {
   body: { text: string };
   reply_to: string | null;
   attachments: unknown[];
+  imported_from?: ImportedFrom;
   receipt: Receipt;
 }
 
@@ -66,6 +78,7 @@ export interface Entry {
   body: { content_type: string; json?: Record<string, unknown>; bytes?: string } | null;
   salt?: string;
   redacted?: { at: string; by: string; room_seq: number };
+  imported_from?: ImportedFrom;
   receipt: Receipt;
 }
 
@@ -120,6 +133,7 @@ export interface Member {
   unproven?: boolean;
   invited_by?: string; // a user id
   since: string;
+  agents?: string[]; // in the answer to a removal: the agents that left with them
 }
 
 // Former is somebody who has left the tenant.
@@ -307,6 +321,7 @@ export interface Document {
   updated_at: string;
   updated_by: string;
   deleted?: boolean;
+  imported_from?: ImportedFrom; // of this version
   receipt: Receipt;
 }
 

@@ -27,6 +27,15 @@ test('messages of one person within five minutes are a group', () => {
   assert.equal(shape(rows), '|(m m) (m) (m) (m)');
 });
 
+test('what was imported of one person is no group with that of another', () => {
+  const was = (author_id: string) => {
+    const row = said('u:zoe', at(1, 9));
+    row.message!.imported_from = { tenant_id: 't:x', seq: 1, cid: 'c:', author_id, at: at(1, 8) };
+    return row;
+  };
+  assert.equal(shape([was('u:ana'), was('u:ana'), was('u:bo'), said('u:zoe', at(1, 9))]), '|(m m) (m) (m)');
+});
+
 test('a new day begins a group, however close the messages are', () => {
   assert.equal(shape([said('u:ana', at(1, 23, 59)), said('u:ana', at(2, 0, 1))]), '|(m) |(m)');
 });

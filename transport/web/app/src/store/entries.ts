@@ -18,8 +18,8 @@ export const entryIn = (row: Message): Entry | undefined => (row as Kept).entry;
 // rowOf is the row of an entry. Salts stay with the server, which is asked for one where
 // a receipt is checked.
 export function rowOf(entry: Entry): Message {
-  const { entry_id: msg_id, tenant_id, room_id, room_seq, author_id: sender_id, sent_at, receipt, reply_to = null, body } = entry;
-  const row = { msg_id, tenant_id, room_id, room_seq, sender_id, sent_at, receipt, reply_to, attachments: [] };
+  const { entry_id: msg_id, tenant_id, room_id, room_seq, author_id: sender_id, sent_at, receipt, reply_to = null, body, imported_from } = entry;
+  const row = { msg_id, tenant_id, room_id, room_seq, sender_id, sent_at, receipt, reply_to, attachments: [], ...(imported_from && { imported_from }) };
   const said = body?.json?.text;
   if (entry.type === 'message' && typeof said === 'string' && (body!.content_type === text || body!.content_type === system)) {
     return { ...row, type: body!.content_type === text ? 'text' : 'system', body: { text: said } };

@@ -13,6 +13,7 @@ import { Screen } from '../../ui/Screen';
 import { failed, toast } from '../../ui/Toast';
 import { Since, useKept } from '../kept';
 import { Person } from '../Person';
+import { Was } from '../Was';
 import { ReceiptLink } from '../ReceiptLink';
 import { read, remove, type One } from './api';
 import './documents.css';
@@ -79,7 +80,7 @@ function Text({ of, look, here, old }: { of: Version; look: Receipt; here: strin
       )}
       <p class="about">
         <span>
-          <Link to={`${here}/versions`}>Version {of.version}</Link> by <Person id={of.updated_by} />, <Time at={of.updated_at} />
+          <Link to={`${here}/versions`}>Version {of.version}</Link> by <Person id={of.updated_by} /> <Was of={of.imported_from} />, <Time at={of.updated_at} />
         </span>
         <span>
           <ReceiptLink of={of.receipt} what="Receipt of this version" />

@@ -13,6 +13,7 @@ import { Screen } from '../../ui/Screen';
 import { useAct } from '../../ui/useAct';
 import { Since, useKept } from '../kept';
 import { Person } from '../Person';
+import { Was } from '../Was';
 import { list, type Page } from './api';
 import './documents.css';
 import { Found } from './Found';
@@ -107,7 +108,7 @@ function Written({ d }: { d: Document }) {
   return (
     <>
       {d.version > 1 ? `${count(d.version, 'version')}, last by ` : 'By '}
-      <Person id={d.updated_by} />
+      <Person id={d.updated_by} /> <Was of={d.imported_from} />
     </>
   );
 }

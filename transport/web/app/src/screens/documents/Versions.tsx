@@ -11,6 +11,7 @@ import { List, Row } from '../../ui/Row';
 import { Screen, Section } from '../../ui/Screen';
 import { useLoad } from '../../ui/useLoad';
 import { Person } from '../Person';
+import { Was } from '../Was';
 import { ReceiptLink } from '../ReceiptLink';
 import { read, versions } from './api';
 import './documents.css';
@@ -39,7 +40,7 @@ export default function Versions({ params: { w = '', d = '' } }: ScreenProps) {
                       title={v.title}
                       sub={
                         <>
-                          <Person id={v.updated_by} /> · {v.deleted ? 'deleted it' : bytes(v.bytes)}
+                          <Person id={v.updated_by} /> <Was of={v.imported_from} /> · {v.deleted ? 'deleted it' : bytes(v.bytes)}
                         </>
                       }
                       meta={<Time at={v.updated_at} />}

@@ -5,11 +5,12 @@ import { clock } from '../../time';
 import { linked, number, oneLine } from '../../text';
 import type { Item } from '../../store/messages';
 import type { Outgoing } from '../../store/db';
-import type { Message } from '../../types';
+import type { ImportedFrom, Message } from '../../types';
 import { Avatar } from '../../ui/Avatar';
 import { Time } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
 import { Icon } from '../../ui/Icon';
+import { Was, wasName } from '../Was';
 import { senderOf, timeOf } from './group';
 import { useHold } from './hold';
 import { Quote } from './Quote';
@@ -27,6 +28,7 @@ interface Props {
 export function Bubble({ item, talk, first, last }: Props) {
   const { message, outgoing } = item;
   const who = whoIs(senderOf(item));
+  const was = message?.imported_from;
   const text = message?.body.text ?? outgoing!.text;
   const replyTo = message ? message.reply_to : outgoing!.reply_to;
   const failed = outgoing?.state === 'failed';
@@ -48,7 +50,7 @@ export function Bubble({ item, talk, first, last }: Props) {
           ref={bubble}
           role="article"
           tabIndex={-1}
-          aria-label={`${who.mine ? 'You' : who.name}, ${clock(timeOf(item))}: ${oneLine(text.slice(0, 300))}`}
+          aria-label={`${who.mine ? 'You' : who.name}${was ? ` (imported, was ${wasName(was)})` : ''}, ${clock(timeOf(item))}: ${oneLine(text.slice(0, 300))}`}
           aria-haspopup={message ? 'menu' : undefined}
           {...hold}
           onKeyDown={(e) => {
@@ -58,7 +60,7 @@ export function Bubble({ item, talk, first, last }: Props) {
             open(box.left + 16, Math.max(box.top, 0) + 16);
           }}
         >
-          {first && !who.mine && <Name who={who} />}
+          {first && (!who.mine || was) && <Name who={who} was={was} />}
           {replyTo && <Quote talk={talk} msgId={replyTo} />}
           <p class="prose" dir="auto">
             {linked(text).map((part, i) =>
@@ -81,10 +83,10 @@ export function Bubble({ item, talk, first, last }: Props) {
   );
 }
 
-function Name({ who }: { who: Who }) {
+function Name({ who, was }: { who: Who; was?: ImportedFrom }) {
   return (
     <p class="name">
-      <bdi title={who.id}>{who.name}</bdi> <Standing of={who} />
+      <bdi title={who.id}>{who.name}</bdi> <Standing of={who} /> <Was of={was} />
     </p>
   );
 }

@@ -15,6 +15,7 @@ import { Spinner } from '../../ui/Spinner';
 import { useLoad } from '../../ui/useLoad';
 import { nameFor, Person } from '../Person';
 import { ReceiptLink } from '../ReceiptLink';
+import { Was } from '../Was';
 import { copy } from './MessageMenu';
 import { Check } from './Proof';
 import { Standing } from './Standing';
@@ -57,6 +58,7 @@ function Said({ message }: { message: Message }) {
         <Avatar id={who.id} name={who.name} icon={who.agent ? 'tool' : undefined} size="small" />
         <bdi title={who.id}>{who.name}</bdi>
         <Standing of={who} />
+        <Was of={message.imported_from} />
         <span class="soft small">
           <Time at={message.sent_at} as="full" />
         </span>

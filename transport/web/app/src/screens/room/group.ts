@@ -16,6 +16,9 @@ export interface Place {
 
 export const timeOf = (item: Item) => item.message?.sent_at ?? new Date(item.outgoing!.created_at).toISOString();
 
+// wasOf tells who wrote first what was imported.
+const wasOf = ({ message }: Item) => message?.imported_from?.author_id;
+
 export const senderOf = (item: Item) => item.message?.sender_id ?? me.value?.identity.user_id ?? '';
 
 // isLine tells what is shown as a line from messages of somebody.
@@ -37,6 +40,6 @@ function joined(a: Item, b: Item, divider: number): boolean {
   const [from, to] = [timeOf(a), timeOf(b)];
   return (
     !isLine(a) && !isLine(b) && b.message?.room_seq !== divider &&
-    senderOf(a) === senderOf(b) && Date.parse(to) - Date.parse(from) < together && sameDay(from, to)
+    senderOf(a) === senderOf(b) && wasOf(a) === wasOf(b) && Date.parse(to) - Date.parse(from) < together && sameDay(from, to)
   );
 }
