@@ -194,5 +194,5 @@ func endStreams(hub *sse.Hub, tools *mcp.Server, caught *panics.Catcher) func(co
 // beside are tools that the API has no operation for, but other ways lead to:
 // owners may close them like the rest.
 func beside() []string {
-	return append([]string{envelope.ToolStream, string(ubl.DidPlatformBackup)}, mcp.LongTail...)
+	return append([]string{envelope.ToolStream, mcp.ToolReadFile, string(ubl.DidPlatformBackup)}, mcp.LongTail...)
 }

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"ubl/test/harness"
@@ -76,4 +77,34 @@ func (w *world) weigh(t *testing.T, tool, args, list string) (size, things int) 
 		t.Fatalf("%s answers %s, %v", tool, whole, err)
 	}
 	return len(whole), len(items)
+}
+
+// TestBytesOfLists: what lists of tools take that an agent is shown, all their pages together.
+func TestBytesOfLists(t *testing.T) {
+	w, _ := withFiles(t, withScripts)
+	for set, most := range map[string]int{
+		"": 13_600, "messenger": 23_500, "office": 15_900, "files": 10_900, "containers": 20_500, "agreements": 16_000, "portal": 16_800,
+		"tenant": 23_800, "admin": 4_300, "all": 116_000,
+	} {
+		if size := w.listSize(t, strings.TrimSuffix("/mcp/"+set, "/")); size > most || size < most*9/10 {
+			t.Errorf("the list of %q takes %d bytes, and %d are meant", set, size, most)
+		}
+	}
+}
+
+func (w *world) listSize(t *testing.T, path string) (size int) {
+	t.Helper()
+	session, cursor := w.begin(t, w.url+path, "ana", "test"), ""
+	for {
+		a := w.do(t, "POST", w.url+path, "ana", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+cursor+`}}`, "Mcp-Session-Id", session)
+		var got struct{ Result struct{ NextCursor string } }
+		if err := json.Unmarshal([]byte(a.body), &got); err != nil {
+			t.Fatalf("tools/list answers %s", a.body)
+		}
+		size += len(a.body)
+		if got.Result.NextCursor == "" {
+			return size
+		}
+		cursor = `"cursor":"` + got.Result.NextCursor + `"`
+	}
 }

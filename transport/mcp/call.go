@@ -167,21 +167,31 @@ func (s *Server) note(ctx context.Context, act *envelope.Act, name string, began
 
 // runOwn runs one of our own tools.
 func runOwn(ctx context.Context, act *envelope.Act, args json.RawMessage, progress func(Progress)) (*Result, error) {
-	answer, err := do(ctx, act, act.Whole(args), progress)
+	answer, item, err := do(ctx, act, act.Whole(args), progress)
 	if err != nil {
 		return nil, act.Explain(err)
 	}
 	server, failed := act.Wrote(answer)
-	return &Result{Structured: answer, Foreign: server, IsError: failed}, nil
+	out := &Result{Structured: answer, Foreign: server, IsError: failed}
+	if item != nil {
+		out.Content, err = itemAndText(item, answer)
+	}
+	return out, err
 }
 
-func do(ctx context.Context, act *envelope.Act, args json.RawMessage, progress func(Progress)) (json.RawMessage, error) {
-	if act.Stream == nil || progress == nil {
-		return act.Do(ctx, args)
+// do does an act; item is what it shows beside its answer, nil for nothing.
+func do(ctx context.Context, act *envelope.Act, args json.RawMessage, progress func(Progress)) (answer, item json.RawMessage, err error) {
+	switch {
+	case act.Show != nil:
+		return act.Show(ctx, args)
+	case act.Stream == nil || progress == nil:
+		answer, err = act.Do(ctx, args)
+		return answer, nil, err
 	}
 	pieces := 0
-	return act.Stream(ctx, args, func(text string) {
+	answer, err = act.Stream(ctx, args, func(text string) {
 		pieces++
 		progress(Progress{Progress: float64(pieces), Message: text})
 	})
+	return answer, nil, err
 }
