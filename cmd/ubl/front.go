@@ -97,7 +97,7 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, limiter *limits.Limi
 	})
 	acts := rest.Acts()
 	f.agents.toolbox.put(acts)
-	tools, err := c.mcpServer(p, n, f.agents, acts, log)
+	tools, err := c.mcpServer(p, n, f.agents, acts, limiter, log)
 	if err != nil {
 		return err
 	}
