@@ -41,7 +41,7 @@ var spared = []string{
 }
 
 // asWritten are members whose values are handed on as they are.
-var asWritten = []string{"body", "content", "name", "snippet", "title"}
+var asWritten = []string{"body", "content", "mandate", "name", "snippet", "terms", "title"}
 
 const receiptMember, seqMember = "receipt", "seq"
 
