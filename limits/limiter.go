@@ -84,6 +84,12 @@ func read(counts map[Name]*atomic.Int64) map[Name]int64 {
 	return out
 }
 
+// Most is the number of a limit, 0 for none. It is for what is counted elsewhere.
+func (l *Limiter) Most(limit Name) int { return int(l.table[limit]) }
+
+// Full counts the refusal by a limit of what is counted elsewhere, and is to be tried again after a wait.
+func (l *Limiter) Full(limit Name, wait time.Duration) error { return l.refuse(limit, wait) }
+
 // use is one use of a rate by somebody.
 type use struct {
 	limit Name

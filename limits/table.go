@@ -34,6 +34,8 @@ const (
 	StreamedTenant    Name = "streamed-tenant"
 	UploadsIdentity   Name = ubl.QuotaUploadsIdentity
 	UploadsTenant     Name = ubl.QuotaUploadsTenant
+	Runs              Name = "runs"
+	RunsTenant        Name = "runs-tenant"
 	ConnectionsIP     Name = "connections-ip"
 	Connections       Name = "connections"
 	RoomsTenant       Name = ubl.QuotaRooms
@@ -79,6 +81,8 @@ var rows = []Row{
 	{StreamedTenant, 16 << 20, bytesASecond, "what the live streams of one tenant send; what is more comes a little later"},
 	{UploadsIdentity, 100, "open", "uploads of one person or agent that are under way on a node"},
 	{UploadsTenant, 1000, "open", "the same of one tenant"},
+	{Runs, 4, "at once", "programs (tool.run) on a node; more wait for ten seconds, and are then refused by this limit"},
+	{RunsTenant, 2, "at once", "the same of one tenant"},
 	{ConnectionsIP, 1000, "open", "connections from one address, idle ones included"},
 	{Connections, 20_000, "open", "connections in all; at most three quarters of the files that the process may open"},
 	{RoomsTenant, 10_000, "in all", "rooms of one tenant"},

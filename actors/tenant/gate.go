@@ -59,6 +59,7 @@ var partOf = map[ubl.Did]ubl.Did{
 	"messenger.entries":   "messenger.history",
 	"messenger.entry":     "messenger.history",
 	ubl.DidEdit:           ubl.DidSend,
+	"office.file.read":    ubl.DidFileGet,
 	"office.upload.begin": ubl.DidFilePut,
 }
 

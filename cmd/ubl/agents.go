@@ -13,6 +13,7 @@ import (
 
 	"ubl"
 	"ubl/gateway"
+	"ubl/limits"
 	"ubl/office"
 	"ubl/portal"
 	"ubl/transport"
@@ -203,13 +204,24 @@ func (w ways) Call(ctx context.Context, req ubl.Request, tool string, args json.
 func (w ways) Log(tenant ubl.TenantID, call *ubl.Call) { w.Portal.Log(tenant, call) }
 
 // mcpServer makes the MCP server over our own acts and those of other servers.
-func (c *serveCmd) mcpServer(p *program, n *node, a *agents, acts []envelope.Act, log *slog.Logger) (*mcp.Server, error) {
+func (c *serveCmd) mcpServer(p *program, n *node, a *agents, acts []envelope.Act, limiter *limits.Limiter, log *slog.Logger) (*mcp.Server, error) {
+	runner := newRunner(limiter)
+	n.figures.watchRuns(runner)
 	return mcp.New(mcp.Options{
-		Acts: acts, Visible: a.toolbox.visible, Permits: a.toolbox.permits, Portal: ways{a.portal}, Scripts: script.New(script.Options{}), View: web.View,
+		Acts: acts, Visible: a.toolbox.visible, Permits: a.toolbox.permits, Portal: ways{a.portal}, Scripts: runner, View: web.View,
 		Asker: envelope.Entering(n.asker), Feed: n.feed, SessionKeys: n.derived("mcp sessions"), Blobs: readBlobs{n},
 		Foreign: transport.Foreign(c.AllowOrigin, c.PublicURL), PublicURL: c.PublicURL, Issuers: c.issuerURLs(p), Authorizes: true,
 		Extra:   fixtures(n),
 		Version: version(), Instructions: instructions, Log: log, Panics: n.panics, Now: p.now, Random: p.random,
+	})
+}
+
+// newRunner runs agents' programs, as many at a time as the limits let.
+func newRunner(l *limits.Limiter) *script.Runner {
+	places := func(limit limits.Name) int { return cmp.Or(l.Most(limit), -1) }
+	return script.New(script.Options{
+		AtOnce: places(limits.Runs), PerTenant: places(limits.RunsTenant),
+		Full: func() error { return l.Full(limits.Runs, 5*time.Second) },
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"ubl/cluster"
 	"ubl/limits"
 	"ubl/storage"
+	"ubl/transport/mcp/script"
 	"ubl/transport/public"
 	"ubl/transport/sse"
 )
@@ -154,6 +155,17 @@ func (f *figures) watchPublic(h *public.Handler) {
 		}, func() float64 { return float64(h.Ended()[how]) }))
 	}
 	f.all = append(f.all, gauge("ubl_public_copies_bytes", "What copies of answers about what is public take in memory.", h.Bytes))
+}
+
+// watchRuns adds how programs of agents ended, and how many run.
+func (f *figures) watchRuns(r *script.Runner) {
+	for how := range r.Ended() {
+		f.all = append(f.all, prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "ubl_tool_runs_total", Help: "Programs (tool.run) that have ended: done, threw, refused, gone, error, or by the bound that stopped them.",
+			ConstLabels: prometheus.Labels{"result": how},
+		}, func() float64 { return float64(r.Ended()[how]) }))
+	}
+	f.all = append(f.all, gauge("ubl_tool_runs_open", "Programs (tool.run) that run now.", r.Open))
 }
 
 // watchLimits adds how often each limit has refused, and dropped connections.

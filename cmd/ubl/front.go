@@ -97,7 +97,7 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, limiter *limits.Limi
 	})
 	acts := rest.Acts()
 	f.agents.toolbox.put(acts)
-	tools, err := c.mcpServer(p, n, f.agents, acts, log)
+	tools, err := c.mcpServer(p, n, f.agents, acts, limiter, log)
 	if err != nil {
 		return err
 	}
@@ -194,5 +194,5 @@ func endStreams(hub *sse.Hub, tools *mcp.Server, caught *panics.Catcher) func(co
 // beside are tools that the API has no operation for, but other ways lead to:
 // owners may close them like the rest.
 func beside() []string {
-	return append([]string{envelope.ToolStream, string(ubl.DidPlatformBackup)}, mcp.LongTail...)
+	return append([]string{envelope.ToolStream, mcp.ToolReadFile, string(ubl.DidPlatformBackup)}, mcp.LongTail...)
 }

@@ -17,7 +17,7 @@ func (a *API) Acts() []envelope.Act {
 	var out []envelope.Act
 	for i := range a.table {
 		if t := &a.table[i]; t.tool != "" {
-			out = append(out, t.act(newForm(doc, t)))
+			out = append(out, a.act(t, newForm(doc, t)))
 		}
 	}
 	slices.SortFunc(out, func(x, y envelope.Act) int { return cmp.Compare(x.Name, y.Name) })
@@ -25,8 +25,11 @@ func (a *API) Acts() []envelope.Act {
 }
 
 // act makes a tool of an operation.
-func (t *route) act(f *form) envelope.Act {
-	reads, words := t.method == http.MethodGet, t.words()
+func (a *API) act(t *route, f *form) envelope.Act {
+	reads, words, b := t.method == http.MethodGet, t.words(), briefs[t.tool]
+	if b != nil {
+		f.briefly(b)
+	}
 	act := envelope.Act{
 		Name: t.tool, Title: words.title, Description: words.description,
 		Input: f.input, Output: f.output,
@@ -35,6 +38,9 @@ func (t *route) act(f *form) envelope.Act {
 		Idempotent:  t.method != http.MethodPost,
 		Foreign:     t.foreign,
 		Do: func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+			if b != nil {
+				return a.brief(ctx, t, f, b, args)
+			}
 			return t.do(ctx, f, args, nil)
 		},
 	}
@@ -49,15 +55,28 @@ func (t *route) act(f *form) envelope.Act {
 // do serves the operation in-process: through the same guard and handler as
 // over HTTP.
 func (t *route) do(ctx context.Context, f *form, args json.RawMessage, piece func(string)) (json.RawMessage, error) {
-	c := envelope.CallerOf(ctx)
-	if c == nil {
-		return nil, ubl.Errorf(ubl.CodeUnauthorized, "the request needs a credential")
+	ctx, err := t.enter(ctx)
+	if err != nil {
+		return nil, err
 	}
 	r, err := f.request(args)
 	if err != nil {
 		return nil, err
 	}
-	ctx = envelope.WithCaller(ctx, c.Anew(t.method != http.MethodGet, t.tool))
+	return t.serve(ctx, r, piece)
+}
+
+// enter has the caller come in for this operation, once it asks for something.
+func (t *route) enter(ctx context.Context) (context.Context, error) {
+	c := envelope.CallerOf(ctx)
+	if c == nil {
+		return nil, ubl.Errorf(ubl.CodeUnauthorized, "the request needs a credential")
+	}
+	return envelope.WithCaller(ctx, c.Anew(t.method != http.MethodGet, t.tool)), nil
+}
+
+// serve answers a request that says what the arguments said.
+func (t *route) serve(ctx context.Context, r *http.Request, piece func(string)) (json.RawMessage, error) {
 	ctx = context.WithValue(ctx, actKey{}, true)
 	if key := r.Header.Get(envelope.KeyHeader); key != "" {
 		req := *envelope.RequestOf(ctx)

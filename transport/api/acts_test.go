@@ -178,12 +178,12 @@ func compileSchema(t *testing.T, schema []byte) *jsonschema.Schema {
 // TestSeedsShapes: the seed's tools take what the seed says.
 func TestSeedsShapes(t *testing.T) {
 	takes := map[string]string{
-		"messenger.list_rooms":   `cursor? details? limit?`,
+		"messenger.list_rooms":   `cursor? details? full? limit?`,
 		"messenger.send":         `body client_request_id? reply_to? room_id type?`,
-		"messenger.history":      `cursor? limit? room_id senders?`,
+		"messenger.history":      `cursor? full? limit? room_id senders?`,
 		"office.document.create": `client_request_id? content title workspace_id`,
-		"office.document.get":    `document_id version? workspace_id`,
-		"office.document.search": `limit? query workspace_id`,
+		"office.document.get":    `document_id full? version? workspace_id`,
+		"office.document.search": `full? limit? query workspace_id`,
 		"office.llm.complete":    `cache? client_request_id? max_steps? max_tokens? model? prompt temperature? tools? workspace_id`,
 	}
 	good := map[string][]string{
@@ -297,7 +297,8 @@ func TestToolsAreREST(t *testing.T) {
 			overHTTP := s.takeAsked()
 			ctx := acting(let(&envelope.Caller{Identity: who, ExpiresAt: now.Add(time.Hour)}, ubl.RoleOwner))
 			act := s.act(t, tab.tool)
-			got, err := act.Do(ctx, argumentsOf(t, tab, query, body))
+			args := argumentsOf(t, tab, query, body)
+			got, err := act.Do(ctx, inFull(tab.tool, args))
 			if err != nil || w.Code >= 400 || string(got) != w.Body.String() {
 				t.Fatalf("answered %s, %v; over HTTP %d %s", got, err, w.Code, w.Body)
 			}

@@ -27,7 +27,7 @@ type form struct {
 
 // slot is where an argument goes.
 type slot struct {
-	in   string // path, query, body or header
+	in   string // path, query, body, header or tool
 	name string // its name there
 	kind string // the JSON type of a parameter
 	// optional says that null is as if it were absent.
@@ -60,6 +60,7 @@ func (f *form) request(args []byte) (*http.Request, error) {
 		switch {
 		case !ok:
 			return invalid(string(name), envelope.Mistyped(value.Kind(), s.kind))
+		case s.in == inTool:
 		case s.in == "path":
 			r.SetPathValue(s.name, text)
 		case value.Kind() == 'n': // as if it were absent

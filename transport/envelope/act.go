@@ -26,6 +26,9 @@ type Act struct {
 	// Stream is Do for an act whose answer comes piece by piece: it calls piece
 	// with each text, in order, before it returns the whole. Nil for other acts.
 	Stream func(ctx context.Context, args json.RawMessage, piece func(text string)) (json.RawMessage, error)
+	// Show is Do for an act that shows something beside what it says: item is one of MCP's content, as
+	// a picture, nil for none. Nil for other acts.
+	Show func(ctx context.Context, args json.RawMessage) (answer, item json.RawMessage, err error)
 	// Foreign says whose words an answer of Do holds that aren't ours, "" for nobody's,
 	// and whether what it tells of failed. Several ids have ", " between them. Nil for
 	// acts whose answers hold no words of other servers.

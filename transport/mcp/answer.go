@@ -79,6 +79,15 @@ func appendText(dst, text []byte) ([]byte, error) {
 	return append(dst, `}]`...), err
 }
 
+// itemAndText is content with an item and one of text behind it.
+func itemAndText(item, text []byte) ([]byte, error) {
+	texts, err := appendText(nil, text)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat([]byte{'['}, item, []byte{','}, texts[1:]), nil
+}
+
 // refuse answers a request that isn't in order, as an HTTP error that holds a
 // JSON-RPC error.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, id jsontext.Value, err error) {

@@ -94,7 +94,7 @@ func (s *Server) attempt(ctx context.Context, v *visit, name string, args jsonte
 			s.note(ctx, act, name, began, err)
 		}
 	}()
-	other, err := s.admitted(ctx, v, act, name)
+	other, known, err := s.admitted(ctx, v, act, name)
 	if err != nil {
 		return nil, s.withNear(ctx, v, name, err)
 	}
@@ -105,10 +105,14 @@ func (s *Server) attempt(ctx context.Context, v *visit, name string, args jsonte
 	if act != nil {
 		return runOwn(context.WithValue(ctx, visitKey{}, v), act, json.RawMessage(args), progress)
 	}
+	key, args, err := cutKey(known, args)
+	if err != nil {
+		return nil, err
+	}
 	if err := envelope.CallerOf(ctx).Count(ubl.Sends); err != nil { // our own are counted by the API's table
 		return nil, err
 	}
-	out, err = s.opts.Portal.Call(ctx, envelope.Command(ctx, ""), theirs, json.RawMessage(args), v.whileKnown(progress))
+	out, err = s.opts.Portal.Call(ctx, envelope.Command(ctx, key), theirs, json.RawMessage(args), v.whileKnown(progress))
 	if gone := v.caller.Remains(ctx); gone != nil { // while the other server worked
 		return nil, gone
 	}
@@ -119,16 +123,16 @@ func (s *Server) attempt(ctx context.Context, v *visit, name string, args jsonte
 }
 
 // admitted refuses what the caller may not call here, and answers the portal's name of a tool
-// that isn't ours.
-func (s *Server) admitted(ctx context.Context, v *visit, act *envelope.Act, name string) (other string, err error) {
+// that isn't ours, and the tool where it is one that the caller may use.
+func (s *Server) admitted(ctx context.Context, v *visit, act *envelope.Act, name string) (other string, known *ubl.PortalTool, err error) {
 	if act != nil {
-		return "", v.mayOwn(act.Name, act.ReadOnly)
+		return "", nil, v.mayOwn(act.Name, act.ReadOnly)
 	}
-	other, known, err := s.otherName(ctx, v, name)
+	other, known, err = s.otherName(ctx, v, name)
 	if err != nil {
-		return "", malformed(err, ubl.CodeUnknownTool)
+		return "", nil, malformed(err, ubl.CodeUnknownTool)
 	}
-	return other, v.may(other, known != nil && s.reads(known), true)
+	return other, known, v.may(other, known != nil && s.reads(known), true)
 }
 
 // whileKnown is progress that ends with the caller's credential; nil stays nil.
@@ -167,21 +171,31 @@ func (s *Server) note(ctx context.Context, act *envelope.Act, name string, began
 
 // runOwn runs one of our own tools.
 func runOwn(ctx context.Context, act *envelope.Act, args json.RawMessage, progress func(Progress)) (*Result, error) {
-	answer, err := do(ctx, act, act.Whole(args), progress)
+	answer, item, err := do(ctx, act, act.Whole(args), progress)
 	if err != nil {
 		return nil, act.Explain(err)
 	}
 	server, failed := act.Wrote(answer)
-	return &Result{Structured: answer, Foreign: server, IsError: failed}, nil
+	out := &Result{Structured: answer, Foreign: server, IsError: failed}
+	if item != nil {
+		out.Content, err = itemAndText(item, answer)
+	}
+	return out, err
 }
 
-func do(ctx context.Context, act *envelope.Act, args json.RawMessage, progress func(Progress)) (json.RawMessage, error) {
-	if act.Stream == nil || progress == nil {
-		return act.Do(ctx, args)
+// do does an act; item is what it shows beside its answer, nil for nothing.
+func do(ctx context.Context, act *envelope.Act, args json.RawMessage, progress func(Progress)) (answer, item json.RawMessage, err error) {
+	switch {
+	case act.Show != nil:
+		return act.Show(ctx, args)
+	case act.Stream == nil || progress == nil:
+		answer, err = act.Do(ctx, args)
+		return answer, nil, err
 	}
 	pieces := 0
-	return act.Stream(ctx, args, func(text string) {
+	answer, err = act.Stream(ctx, args, func(text string) {
 		pieces++
 		progress(Progress{Progress: float64(pieces), Message: text})
 	})
+	return answer, nil, err
 }

@@ -97,7 +97,18 @@
 //
 // The run leaves no receipt: it does nothing but what its calls do.
 //
+// # Keys
+//
 // A call of ours whose client_request_id has the form of a request id has that as its request id.
+// Another server's tool has the same argument, though that server never sees it: it is the key by which
+// the portal makes the call once. A tool that has an argument of this name itself keeps it.
+//
+// # Answers for models
+//
+// Tools that read answer briefly unless full is true: see [envelope.Brief]. office.file.read answers a text
+// piece by piece, a picture as an item beside the answer, and a link to what is neither. It is
+// a part of office.file.get: that tool's record closes it, and the receipt is of that act. What
+// is listed of arguments leaves out what costs more than it tells (lean.go); tool.describe has all of it.
 //
 // # Errors
 //

@@ -39,11 +39,8 @@ func (s *Server) fileContent(ctx context.Context, v *visit, r resource, told jso
 	if f.Bytes > maxFile {
 		return nil, ubl.Errorf(ubl.CodeTooLarge, "the file is larger than %d bytes: get it over REST", maxFile)
 	}
-	content, err := s.opts.Blobs.Open(ctx, v.who().TenantID, f.SHA256)
+	content, err := s.openBlob(ctx, v.who().TenantID, &f)
 	if err != nil {
-		if ubl.CodeOf(err) == ubl.CodeNotFound {
-			err = ubl.Damaged("the content of a file is missing")
-		}
 		return nil, err
 	}
 	defer content.Close()
@@ -58,6 +55,15 @@ func (s *Server) fileContent(ctx context.Context, v *visit, r resource, told jso
 		out.Blob = data
 	}
 	return out, nil
+}
+
+// openBlob opens the content of a file.
+func (s *Server) openBlob(ctx context.Context, tenant ubl.TenantID, f *ubl.File) (io.ReadSeekCloser, error) {
+	content, err := s.opts.Blobs.Open(ctx, tenant, f.SHA256)
+	if ubl.CodeOf(err) == ubl.CodeNotFound {
+		err = ubl.Damaged("the content of a file is missing")
+	}
+	return content, err
 }
 
 // files reads a page of a workspace's files. What comes back is the page's end, with no file

@@ -34,6 +34,10 @@ const (
 	defaultFound = 5
 	maxFound     = 20
 	maxQuery     = 500 // characters
+	// withSchemas is how many tools come with the schemas of their arguments, and maxSchemas how many
+	// bytes these have together at most.
+	withSchemas = 3
+	maxSchemas  = 6_000
 )
 
 // foundTool is a tool as tool.search and tool.describe tell of it.
@@ -41,7 +45,7 @@ type foundTool struct {
 	Name        string          `json:"name"` // as this client spells it
 	Title       string          `json:"title"`
 	Description string          `json:"description"`
-	Input       json.RawMessage `json:"input_schema"`
+	Input       json.RawMessage `json:"input_schema,omitempty"`
 	Output      json.RawMessage `json:"output_schema,omitempty"`
 	Set         string          `json:"set"`
 	ReadOnly    bool            `json:"read_only"`
@@ -52,8 +56,12 @@ const (
 	foundProperties = `"name":{"type":"string","description":"What to call it by."},"title":{"type":"string"},"description":{"type":"string"},` +
 		`"input_schema":{"type":"object","description":"JSON Schema of its arguments."},"set":{"type":"string","description":"The set of tools that it is in."},` +
 		`"read_only":{"type":"boolean","description":"Whether it only reads."}`
-	foundRequired = `"name","title","description","input_schema","set","read_only"`
+	foundRequired = `"name","title","description","set","read_only"`
 )
+
+// tryElse says what to do where nothing was found.
+const tryElse = "No tool that you may use fits these words. Try one verb and one thing, such as \"send a message\" or \"find a document\"; " +
+	"leave names of people and places out, and set, too. If nothing comes then, nothing here does the job: tell whom you work for."
 
 // tail are the acts of the three tools, and of the one that runs programs where the server has
 // a runner.
@@ -62,7 +70,7 @@ func (s *Server) tail() []envelope.Act {
 		{
 			Name: toolSearch, Title: "Find a tool",
 			Description: "Finds tools that you may use, by plain words: what you want to do, as \"delete a file\". Use it when no tool that you see does the job. " +
-				"The answer has each tool's name and its input_schema: call it by tool.call, or by its name.",
+				"The answer has the tools that fit, best first, and the input_schema of the first three (tool.describe has the others): call them by tool.call, or by their names. Where none fits it says what to try next.",
 			Input: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["query"],"properties":{` +
 				`"query":{"type":"string","minLength":1,"maxLength":500,"description":"What you want to do, in English.","examples":["invite somebody to a room"]},` +
 				`"limit":{"anyOf":[{"type":"integer","minimum":1,"maximum":20},{"type":"null"}],"default":5,"description":"How many tools to answer at most."},` +
@@ -70,7 +78,8 @@ func (s *Server) tail() []envelope.Act {
 			Output: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["tools","more"],"properties":{` +
 				`"tools":{"type":"array","description":"Best first.","items":{"type":"object","additionalProperties":false,"required":[` + foundRequired + `,"score"],` +
 				`"properties":{` + foundProperties + `,"score":{"type":"number","description":"Higher is better; it compares the tools of one answer."}}}},` +
-				`"more":{"type":"boolean","description":"Whether other tools were found besides."}}}`),
+				`"more":{"type":"boolean","description":"Whether other tools were found besides."},` +
+				`"next":{"type":"string","description":"Where no tool fits: what to try."}}}`),
 			ReadOnly: true, Idempotent: true, Do: s.search, Foreign: foreignTools,
 		},
 		{
@@ -78,7 +87,7 @@ func (s *Server) tail() []envelope.Act {
 			Description: "Tells of one tool what it does, which arguments it takes and what it answers. Use it when you know a tool's name and not its arguments.",
 			Input: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["name"],"properties":{` +
 				`"name":{"type":"string","minLength":1,"maxLength":128,"description":"The tool's name, with dots or underscores.","examples":["office.file.list"]}}}`),
-			Output: json.RawMessage(`{"type":"object","additionalProperties":false,"required":[` + foundRequired + `],"properties":{` + foundProperties +
+			Output: json.RawMessage(`{"type":"object","additionalProperties":false,"required":[` + foundRequired + `,"input_schema"],"properties":{` + foundProperties +
 				`,"output_schema":{"type":"object","description":"JSON Schema of what it answers, where it has one."}}}`),
 			ReadOnly: true, Idempotent: true, Do: s.describe, Foreign: foreignTools,
 		},
@@ -181,11 +190,23 @@ func (s *Server) search(ctx context.Context, args json.RawMessage) (json.RawMess
 	out := struct {
 		Tools []foundTool `json:"tools"`
 		More  bool        `json:"more"`
-	}{[]foundTool{}, more}
-	for _, h := range hits {
+		Next  string      `json:"next,omitempty"`
+	}{Tools: []foundTool{}, More: more}
+	room := maxSchemas
+	for i, h := range hits {
 		t := x.tell(h.Tool)
 		t.Output, t.Score = nil, math.Round(100*h.Score)/100
+		if h.Tool < len(s.tools.own) {
+			t.Input = lean(t.Input)
+		}
+		if i >= withSchemas || len(t.Input) > room {
+			t.Input = nil
+		}
+		room -= len(t.Input)
 		out.Tools = append(out.Tools, t)
+	}
+	if len(hits) == 0 {
+		out.Next = tryElse
 	}
 	return strict.Marshal(out)
 }

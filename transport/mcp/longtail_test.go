@@ -84,6 +84,15 @@ func TestSearchFindsWhatTheCallerMayUse(t *testing.T) {
 		!strings.Contains(string(first.Input), `"file_id"`) {
 		t.Errorf("it is told as %+v", first)
 	}
+	_, tools, _ = w.search(t, "/mcp", "ana", `{"query":"a document","limit":6}`)
+	for i, tool := range tools {
+		if (tool.Input != nil) != (i < 3) || tool.Title == "" || tool.Description == "" || len(tool.Input) > 6000 {
+			t.Errorf("the tool in place %d comes with the schema %s", i, tool.Input)
+		}
+	}
+	if len(tools) != 6 {
+		t.Errorf("found %d", len(tools))
+	}
 	if names, _, _ := w.search(t, "/mcp", "ana", `{"query":"a file","set":"messenger"}`); slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "office.") }) {
 		t.Errorf("in the set messenger there are %v", names)
 	}

@@ -186,7 +186,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{opts: o, limits: o.Limits.withDefaults(), sessions: sessions{o.SessionKeys}}
 	s.hub = newHub(s)
 	var err error
-	if s.tools, err = newCatalog(slices.Concat(s.ownActs(), s.tail(), o.Acts)); err != nil {
+	if s.tools, err = newCatalog(slices.Concat(s.ownActs(), s.readActs(), s.tail(), o.Acts)); err != nil {
 		return nil, err
 	}
 	impl := &sdk.Implementation{Name: "ubl", Title: "UBL", Version: o.Version}

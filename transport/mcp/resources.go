@@ -121,7 +121,7 @@ func (s *Server) read(ctx context.Context, r resource) (json.RawMessage, error) 
 func (r resource) act() (tool string, args map[string]any) {
 	switch {
 	case r.room != "":
-		return toolHistory, map[string]any{"room_id": r.room, "limit": recent, "senders": true}
+		return toolHistory, map[string]any{"room_id": r.room, "limit": recent}
 	case r.document != "":
 		return toolDocument, map[string]any{"workspace_id": r.workspace, "document_id": r.document}
 	case r.file != "":

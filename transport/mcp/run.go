@@ -32,7 +32,7 @@ const (
 func (s *Server) runAct() envelope.Act {
 	return envelope.Act{
 		Name: toolRun, Title: "Run a program",
-		Description: "Runs a small JavaScript program that calls tools. Use it when a job needs many calls, or only a part of what they answer: it takes one round trip, and you read only what it returns. " +
+		Description: "Runs a small JavaScript program that calls tools. Use it when a job needs many calls (a batch, a loop), or only a part of what they answer: it takes one round trip, and you read only what it returns. " +
 			"Write the body of an async function, as: const {rooms} = await tool(\"messenger.list_rooms\", {}); return rooms. " +
 			"A call returns the tool's structured answer, and throws an Error with code, message and details. Calls have your rights and their own receipts, and are made one after another. " +
 			"Look arguments up with tool.search first. There is no network, file, timer or module.",

@@ -17,7 +17,7 @@ import (
 // TestNoToolIsInTwoSets, none twice in one, and none that there isn't. That each is in one cmd/ubl's
 // test says, which has them all.
 func TestNoToolIsInTwoSets(t *testing.T) {
-	seen, there := map[string]string{}, append([]string{envelope.ToolStream}, mcp.LongTail...)
+	seen, there := map[string]string{}, append([]string{envelope.ToolStream, mcp.ToolReadFile}, mcp.LongTail...)
 	for _, act := range api.New(api.Options{Version: "test"}).Acts() {
 		there = append(there, act.Name)
 	}

@@ -33,7 +33,8 @@ func (s *Server) ownActs() []envelope.Act {
 			`"room_id":{"type":"string","pattern":"^r:[A-Za-z0-9._-]{1,128}$","description":"The room, by its id.","examples":["r:general"]},` +
 			`"from_seq":{"anyOf":[{"type":"integer","minimum":0,"maximum":9007199254740991},{"type":"null"}],"description":"Messages after this room_seq; without it only what is new.","examples":[41]},` +
 			`"seconds":{"anyOf":[{"type":"integer","minimum":1,"maximum":60},{"type":"null"}],"default":20,"description":"How long to wait, in seconds."},` +
-			`"limit":{"anyOf":[{"type":"integer","minimum":1,"maximum":200},{"type":"null"}],"default":200,"description":"How many messages end the wait."}}}`),
+			`"limit":{"anyOf":[{"type":"integer","minimum":1,"maximum":200},{"type":"null"}],"default":200,"description":"How many messages end the wait."},` +
+			`"full":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":false,"description":"Everything, with hashes and receipts: to prove something."}}}`),
 		Output: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["messages","next_from_seq"],"properties":{` +
 			`"messages":{"type":"array","items":{"type":"object"},"description":"The messages, oldest first."},` +
 			`"entries":{"type":"array","items":{"type":"object"},"description":"Where there are any: entries that aren't messages of text, as messenger.entries gives them."},` +
@@ -57,6 +58,7 @@ type streamArgs struct {
 	FromSeq *int64     `json:"from_seq"`
 	Seconds int        `json:"seconds"`
 	Limit   int        `json:"limit"`
+	Full    bool       `json:"full"`
 }
 
 type streamed struct {
@@ -64,6 +66,8 @@ type streamed struct {
 	Entries  []json.RawMessage `json:"entries,omitempty"`
 	Next     int64             `json:"next_from_seq"`
 	Gap      json.RawMessage   `json:"gap,omitzero"`
+
+	full bool // not as messenger.history tells them briefly
 }
 
 // skip goes on at what the room has, and says that what was asked for is missing.
@@ -119,7 +123,7 @@ func (s *Server) streamRoom(ctx context.Context, args json.RawMessage, enough in
 		default:
 		}
 	})()
-	out := streamed{Messages: []json.RawMessage{}}
+	out := streamed{Messages: []json.RawMessage{}, full: in.Full}
 	if err := s.streamFrom(ctx, room, who, in.FromSeq, &out); err != nil {
 		return nil, err
 	}
@@ -195,18 +199,30 @@ func (s *Server) more(ctx context.Context, room ubl.Name, who ubl.Identity, limi
 		if envelope.CallerOf(ctx).Over(ubl.TimeOf(s.opts.Now())) { // since they were asked for
 			return errOver()
 		}
-		for i, m := range page.Messages {
+		messages, entries := page.Messages, page.Entries
+		if !out.full {
+			if messages, err = briefly.Tell(ctx, s.opts.Asker, who, messages...); err != nil {
+				return err
+			}
+			if entries, err = briefly.Tell(ctx, s.opts.Asker, who, entries...); err != nil {
+				return err
+			}
+		}
+		for i, m := range messages {
 			if m != nil {
 				piece(string(m))
 				out.Messages = append(out.Messages, m)
 			} else {
-				piece(string(page.Entries[i]))
-				out.Entries = append(out.Entries, page.Entries[i])
+				piece(string(entries[i]))
+				out.Entries = append(out.Entries, entries[i])
 			}
 		}
 		out.Next = page.LastSeq
 	}
 	return nil
 }
+
+// briefly is how messages and entries are told to who listens, as to who reads them.
+var briefly = envelope.Brief{Drops: []string{"kind", "room_id"}, Names: map[string]string{"sender_id": "sender", "author_id": "author"}, Parts: true}
 
 func errOver() error { return ubl.Errorf(ubl.CodeUnauthorized, "the credential has ended") }

@@ -11,7 +11,8 @@ import (
 	"ubl/transport/envelope"
 )
 
-// argKey is the argument of our own tools that is their idempotency key.
+// argKey is the argument of our own tools that is their idempotency key, and of other servers' tools that
+// have no argument of that name.
 const argKey = "client_request_id"
 
 // trace makes the key of a call of ours its request id, where it has that form: in the ledger, in
@@ -45,4 +46,45 @@ func keyIn(args jsontext.Value) string {
 		return ""
 	}
 	return in.Key
+}
+
+// cutKey takes the key of a call of another server's tool out of its arguments: that server doesn't know
+// it, and the portal makes the call once by it. An argument that the tool itself has is the tool's, and
+// no key of ours.
+func cutKey(t *ubl.PortalTool, args jsontext.Value) (key string, rest jsontext.Value, err error) {
+	if !bytes.Contains(args, []byte(argKey)) || takesKey(t) {
+		return "", args, nil
+	}
+	var given map[string]jsontext.Value
+	if err := json.Unmarshal(args, &given); err != nil {
+		return "", args, nil // the portal says what is wrong with them
+	}
+	value, there := given[argKey]
+	if !there {
+		return "", args, nil
+	}
+	delete(given, argKey)
+	if value.Kind() != 'n' {
+		if json.Unmarshal(value, &key) != nil || !ubl.ValidKey(key) {
+			return "", nil, invalid(argKey, "expected 1 to 128 characters, none of them a control character")
+		}
+	}
+	rest, err = json.Marshal(given, json.Deterministic(true))
+	return key, rest, err
+}
+
+// takesKey reports whether another server's tool has an argument of that name itself.
+func takesKey(t *ubl.PortalTool) bool {
+	if t == nil {
+		return false
+	}
+	def, _ := defined(t)
+	var input struct {
+		Properties map[string]jsontext.Value `json:"properties"`
+	}
+	if json.Unmarshal(def.Input, &input) != nil {
+		return false
+	}
+	_, has := input.Properties[argKey]
+	return has
 }

@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -41,5 +42,33 @@ func TestTheKeyIsTheTraces(t *testing.T) {
 	failed := w.use(t, "/mcp", "ana", "test", "messenger.send", send("r:nowhere", "key-0004"))
 	if !strings.Contains(failed.body, `"request_id":"key-0004"`) {
 		t.Errorf("the error is %s", failed.body)
+	}
+}
+
+// TestTheKeyOfOthers: client_request_id is the key of another server's call, which that server isn't sent; it
+// is the tool's own argument where the tool has one of that name.
+func TestTheKeyOfOthers(t *testing.T) {
+	keyed := strings.Replace(objectTool, `"inputSchema":{`, `"inputSchema":{"properties":{"client_request_id":{"type":"string"}},`, 1)
+	w, _ := portalWorld(t, tool("git.commit", objectTool), tool("git.keyed", keyed))
+	for _, tt := range []struct{ tool, args, key, sent string }{
+		{"git.commit", `{"client_request_id":"commit-7","message":"x"}`, "commit-7", `{"message":"x"}`},
+		{"tool.call", `{"name":"git.commit","arguments":{"client_request_id":"commit-8"}}`, "commit-8", `{}`},
+		{"git.commit", `{"client_request_id":null,"message":"x"}`, "req:", `{"message":"x"}`},
+		{"git.commit", `{"message":"client_request_id"}`, "req:", `{"message":"client_request_id"}`},
+		{"git.keyed", `{"client_request_id":"mine"}`, "req:", `{"client_request_id":"mine"}`},
+	} {
+		var got struct {
+			Key  string
+			Args json.RawMessage
+		}
+		structured(t, w.use(t, "/portal/mcp", "ana", "test", tt.tool, tt.args), &got)
+		if !strings.HasPrefix(got.Key, tt.key) || string(got.Args) != tt.sent {
+			t.Errorf("%s with %s is sent %s under the key %s", tt.tool, tt.args, got.Args, got.Key)
+		}
+	}
+	for _, wrong := range []string{`7`, `""`, `"` + strings.Repeat("x", 129) + `"`, `"a\u0007b"`} {
+		if a := w.use(t, "/portal/mcp", "ana", "test", "git.commit", `{"client_request_id":`+wrong+`}`); !strings.Contains(a.body, `"code":"validation_error"`) || !strings.Contains(a.body, "client_request_id") {
+			t.Errorf("the key %s is answered %s", wrong, a.body)
+		}
 	}
 }

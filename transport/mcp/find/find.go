@@ -8,7 +8,8 @@
 //
 // The rank is BM25 over the weighted fields, as BM25F has it: a word counts more the
 // fewer tools have it, less in a long field, and little more where it is repeated. No word of
-// a query has to be there. Equal scores are in the order of the catalogue, so one query
+// a query has to be there, but a tool that answers little of it isn't found: nothing is better than
+// five tools for something else. Equal scores are in the order of the catalogue, so one query
 // has one answer.
 package find
 
@@ -29,6 +30,9 @@ type Tool struct {
 type Hit struct {
 	Tool  int
 	Score float64
+	// Fit is how much of what was asked the tool answers: 0 for nothing, 1 for each word, or for a
+	// few of a long query.
+	Fit float64
 }
 
 // Index finds tools of one catalogue. It is safe for concurrent use.
@@ -54,6 +58,17 @@ const (
 	minBegun   = 3   // letters
 	nameBonus  = 1000
 	otherVerb  = 0.85 // of a tool whose name ends with words that nobody asked for
+)
+
+// What a search answers at all. A tool that fits less than floor, and lacks most of what was asked
+// (covers), has a word in common with the query and is about something else. One far below the best
+// is no choice beside it. Of a query's words, manyWords seldom ones are as much as a tool needs to have:
+// long queries name people, places and days besides.
+const (
+	floor     = 0.13
+	covers    = 0.5
+	farBelow  = 0.3
+	manyWords = 2
 )
 
 // New makes the index of a catalogue.
@@ -91,11 +106,17 @@ func New(tools []Tool) *Index {
 func (x *Index) Search(query string, limit int, keep func(tool int) bool) (hits []Hit, more bool) {
 	scores := make([]float64, x.tools)
 	most := make([]float64, x.tools) // of the word in hand
+	had := make([]float64, x.tools)  // how rare the words are that a tool has, or is like
 	var touched []int32
 	wanted := map[string]bool{} // with words like those of the query
+	all := 0.0                  // how rare all words are
 	for _, word := range asked(query) {
 		touched = touched[:0]
+		rare := rarity(x.tools, len(x.postings[word]))
+		all += rare
+		like := 0.0
 		for _, v := range x.variants(word) {
+			like = max(like, v.weight)
 			rarity := x.rarity(v)
 			wanted[v.word] = true
 			for _, p := range x.postings[v.word] {
@@ -109,13 +130,15 @@ func (x *Index) Search(query string, limit int, keep func(tool int) bool) (hits 
 		}
 		for _, tool := range touched {
 			scores[tool] += most[tool]
+			had[tool] += like * rare
 			most[tool] = 0
 		}
 	}
 	if tool, ok := x.byName[spelled(query)]; ok {
 		scores[tool] += nameBonus
 	}
-	var best top
+	enough := (saturation + 1) * min(all, manyWords*rarity(x.tools, 0))
+	best := top{limit: limit}
 	for tool, score := range scores {
 		if score == 0 {
 			continue
@@ -123,26 +146,38 @@ func (x *Index) Search(query string, limit int, keep func(tool int) bool) (hits 
 		if !slices.ContainsFunc(x.verbs[tool], func(w string) bool { return wanted[w] }) {
 			score *= otherVerb
 		}
-		if hit := (Hit{tool, score}); !best.isOut(hit, limit) && (keep == nil || keep(tool)) {
-			best.add(hit, limit)
+		hit := Hit{tool, score, min(score/enough, 1)}
+		if (hit.Fit >= floor || had[tool] >= covers*all) && !best.isOut(hit) && (keep == nil || keep(tool)) {
+			best.add(hit)
 		}
 	}
-	return best.hits, best.more
+	return best.cut()
 }
 
 // top is the best hits so far, best first; more says that there were others.
 type top struct {
-	hits []Hit
-	more bool
+	limit int
+	hits  []Hit
+	more  bool
 }
 
 // isOut reports whether adding a hit would change nothing.
-func (t *top) isOut(h Hit, limit int) bool {
-	return t.more && len(t.hits) == limit && (limit == 0 || h.Score <= t.hits[limit-1].Score)
+func (t *top) isOut(h Hit) bool {
+	return t.more && len(t.hits) == t.limit && (t.limit == 0 || h.Score <= t.hits[t.limit-1].Score)
+}
+
+// cut leaves out what is far below the best.
+func (t *top) cut() (hits []Hit, more bool) {
+	for i, h := range t.hits {
+		if h.Score < farBelow*t.hits[0].Score {
+			return t.hits[:i], false
+		}
+	}
+	return t.hits, t.more
 }
 
 // add puts a hit behind those that are as good.
-func (t *top) add(h Hit, limit int) {
+func (t *top) add(h Hit) {
 	at, _ := slices.BinarySearchFunc(t.hits, h, func(a, b Hit) int {
 		if a.Score >= b.Score {
 			return -1
@@ -150,8 +185,8 @@ func (t *top) add(h Hit, limit int) {
 		return 1
 	})
 	t.hits = slices.Insert(t.hits, at, h)
-	if len(t.hits) > limit {
-		t.hits, t.more = t.hits[:limit], true
+	if len(t.hits) > t.limit {
+		t.hits, t.more = t.hits[:t.limit], true
 	}
 }
 

@@ -76,6 +76,26 @@ func TestSearchNothing(t *testing.T) {
 	}
 }
 
+// TestSearchFits: what has a word in common with a query and is about something else isn't found, unless the query
+// is little more than that word; and what is far below the best isn't either.
+func TestSearchFits(t *testing.T) {
+	index := find.New(catalogue)
+	for query, want := range map[string]int{
+		"long days in summer, short nights, warm rain": 0, // between two days
+		"days": 1,
+		"the number of bananas, apples, pears, plums and cherries": 0,
+		"list calendar events": 1, // and no member list
+	} {
+		if hits, _ := index.Search(query, 5, nil); len(hits) != want {
+			t.Errorf("Search(%q) = %v, want %d", query, names(hits), want)
+		}
+	}
+	hits, _ := index.Search("messenger send", 5, nil)
+	if len(hits) == 0 || hits[0].Fit <= 0.13 || hits[0].Fit > 1 {
+		t.Errorf("it fits by %+v", hits)
+	}
+}
+
 func TestSearchBounds(t *testing.T) {
 	index := find.New(catalogue)
 	all, more := index.Search("a document or a message", 20, nil)

@@ -11,50 +11,57 @@ import (
 var groups = []string{
 	"remove delete erase discard drop forget clear kick expel exclude ban",
 	"delete redact retract unsend withdraw undo",
-	"send post write say tell publish reply answer",
+	"send post write say tell publish reply answer announce notify",
 	"write create save put draft compose",
 	"put upload attach add",
 	"create make add new start begin open setup",
 	"add invite bring include",
 	"update change edit modify alter correct fix set rewrite",
-	"get read show view fetch look display open see",
+	"get read show view fetch look display open see download",
 	"list show all which what overview browse enumerate",
-	"search find look locate query seek",
-	"history earlier previous past old recent latest last scroll backlog newest",
-	"versions revisions history earlier previous",
+	"search find look locate query seek where",
+	"history earlier previous past old recent latest last scroll backlog newest unread",
+	"conversation history mention discuss talk said",
+	"versions revisions history earlier previous restore",
 	"member people person user who participant colleague team teammate everyone",
 	"room channel chat conversation group thread space",
 	"message chat text post note",
 	"document doc page note article wiki report memo",
-	"file attachment upload picture image pdf",
+	"file attachment upload picture image pdf photo download",
+	"content contents text",
 	"workspace folder project",
 	"react reaction emoji thumbs like",
 	"leave quit exit",
 	"join enter",
-	"wait listen watch stream follow live subscribe",
-	"receipt proof evidence audit ledger atom",
+	"wait listen watch stream follow live subscribe poll",
+	"receipt proof prove evidence audit ledger atom",
 	"agreement contract terms rules license",
-	"access permission allow deny permit rights forbid grant",
+	"access permission allow deny permit rights forbid grant let",
 	"token credential key secret service bot agent",
-	"server upstream connector integration provider",
-	"budget spend spending cost money limit",
+	"server upstream connector integration provider plugin",
+	"budget spend spending cost money limit usage",
 	"model llm ai gpt complete prompt generate summarize",
-	"whoami myself me identity account",
+	"whoami myself identity account profile",
 	"tenant organisation organization company",
 	"domain dns mail email",
 	"node cluster machine",
 	"status health state",
-	"credits coins points money balance",
-	"transfer move pay give hand",
+	"credits coins points money balance wallet payment",
+	"transfer move pay give hand send",
 	"rename name nickname",
 	"retry redrive again repeat",
-	"role promote demote owner admin",
-	"revoke end cancel stop",
+	"role promote demote owner admin administrator",
+	"revoke end cancel stop disable block",
 	"log calls activity",
 	"call use run invoke execute",
 	"tool capability function",
 	"approve accept confirm agree",
 	"ask question",
+	"bug issue ticket",
+	"renew rotate refresh replace extend",
+	"error failure failed problem",
+	"program script code javascript loop batch",
+	"public everybody everyone anyone anybody",
 }
 
 // alike has, by stem, the stems of words like it.
@@ -74,13 +81,15 @@ var alike = func() map[string][]string {
 }()
 
 // phrases are words that mean a tool only together.
-var phrases = strings.NewReplacer("who am i", "whoami", "take back", "retract", "set up", "setup", "sign in", "signin connect", "log in", "signin connect")
+var phrases = strings.NewReplacer("who am i", "whoami", "take back", "retract", "set up", "setup", "sign in", "signin connect", "log in", "signin connect",
+	"get rid of", "delete", "throw away", "delete", "look up", "find", "out of", "leave", "am i allowed", "whoami permission", "my permissions", "whoami permission",
+	"my rights", "whoami permission")
 
 // idle words say nothing of a tool.
 var idle = func() map[string]bool {
 	out := map[string]bool{}
 	for word := range strings.FieldsSeq(`a an and are as at be been by can could did do does for from had has have how i if in into is it its
-		just let my need of off on or our please should so some than that the somebody someone something their them then there these they this those to up us want was we were
+		just me my need of off on or our please should so some than that the somebody someone something their them then there these they this those to up us want was we were
 		will with would you your s t`) {
 		out[word] = true
 	}

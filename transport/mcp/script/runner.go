@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,8 +18,11 @@ type Options struct {
 	// Path is the program to start as a child, whose main begins with [RunIfChild];
 	// this one.
 	Path string
-	// AtOnce is how many runs there are at a time, PerTenant how many of one tenant; 4 and 2.
+	// AtOnce is how many runs there are at a time, PerTenant how many of one tenant; 4 and 2. Less
+	// than 0 is no bound.
 	AtOnce, PerTenant int
+	// Full is the refusal of a run for which no place became free; nil for overloaded.
+	Full func() error
 	// Patience is how long a run waits for a place; 10 s.
 	Patience time.Duration
 	// Memory is what a program may take, in bytes; 128 MiB. A child itself has some 40 MiB.
@@ -29,8 +33,9 @@ type Options struct {
 
 // Runner runs programs. It is safe for concurrent use.
 type Runner struct {
-	o     Options
-	turns *turns.Turns
+	o      Options
+	turns  *turns.Turns
+	counts *counts
 }
 
 // New makes a Runner. It starts nothing.
@@ -39,17 +44,33 @@ func New(o Options) *Runner {
 	o.AtOnce, o.PerTenant = cmp.Or(o.AtOnce, 4), cmp.Or(o.PerTenant, 2)
 	o.Patience = cmp.Or(o.Patience, 10*time.Second)
 	o.Memory, o.CPU = cmp.Or(o.Memory, 128<<20), cmp.Or(o.CPU, 10*time.Second)
-	return &Runner{o, turns.New(o.AtOnce, o.PerTenant)}
+	return &Runner{o, turns.New(bound(o.AtOnce), bound(o.PerTenant)), newCounts()}
+}
+
+// bound is a number of places, where less than 0 is no bound.
+func bound(n int) int {
+	if n < 0 {
+		return math.MaxInt
+	}
+	return n
 }
 
 // Run runs a program for somebody of a tenant, and does its calls by do, one after another. It
-// returns when the child has ended. Errors are ctx's, overloaded where no place became free, and
-// internal where no child could be started; all else is an Outcome.
+// returns when the child has ended. Errors are ctx's, overloaded or Options.Full's where no place became
+// free, and internal where no child could be started; all else is an Outcome.
 func (r *Runner) Run(ctx context.Context, of ubl.TenantID, job Job, do Do) (*Outcome, error) {
+	out, err := r.run(ctx, of, job, do)
+	r.counts.end(out, err)
+	return out, err
+}
+
+func (r *Runner) run(ctx context.Context, of ubl.TenantID, job Job, do Do) (*Outcome, error) {
 	if err := r.place(ctx, of); err != nil {
 		return nil, err
 	}
 	defer r.turns.Give(of)
+	r.counts.open.Add(1)
+	defer r.counts.open.Add(-1)
 	timed, cancel := context.WithTimeout(ctx, job.Timeout)
 	defer cancel()
 	c, err := r.spawn(timed)
@@ -88,6 +109,9 @@ func (r *Runner) place(ctx context.Context, of ubl.TenantID) error {
 	defer cancel()
 	err := r.turns.Take(waiting, of)
 	if err != nil && ctx.Err() == nil {
+		if r.o.Full != nil {
+			return r.o.Full()
+		}
 		return ubl.Errorf(ubl.CodeOverloaded, "too many programs are running").Later(5 * time.Second)
 	}
 	return err

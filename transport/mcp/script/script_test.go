@@ -3,6 +3,7 @@ package script_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -213,8 +214,46 @@ func TestPlaces(t *testing.T) {
 	if _, err := r.Run(t.Context(), "t:other.org", job(``), echo); err != nil {
 		t.Errorf("another tenant's run: %v", err)
 	}
+	if n := r.Open(); n != 1 {
+		t.Errorf("%d runs are under way", n)
+	}
 	close(over)
 	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if got := r.Ended(); got["done"] != 2 || got["refused"] != 1 || r.Open() != 0 {
+		t.Errorf("they ended by %v, and %d are open", got, r.Open())
+	}
+}
+
+// TestEnded: each run counts once, by how it ended. A place too few is refused as its owner says.
+func TestEnded(t *testing.T) {
+	full := errors.New("full")
+	r := script.New(script.Options{AtOnce: -1, PerTenant: -1})
+	for _, program := range []string{`return 1`, `throw new Error("no")`, `await tools.a({}); await tools.a({}); await tools.a({})`} {
+		j := job(program)
+		j.MaxCalls = 2
+		if _, err := r.Run(t.Context(), tenant, j, echo); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _ = r.Run(gone, tenant, job(``), echo)
+	for how, n := range r.Ended() {
+		want := map[string]int64{"done": 1, "threw": 1, "calls": 1, "gone": 1}[how]
+		if n != want {
+			t.Errorf("%s ended %d, want %d", how, n, want)
+		}
+	}
+	r = script.New(script.Options{AtOnce: 1, PerTenant: 1, Patience: 50 * time.Millisecond, Full: func() error { return full }})
+	_, err := r.Run(t.Context(), tenant, job(`await tools.a({})`), func(ctx context.Context, c script.Call) (json.RawMessage, *script.Problem) {
+		if _, err := r.Run(ctx, tenant, job(``), echo); !errors.Is(err, full) {
+			t.Errorf("a run too many: %v", err)
+		}
+		return echo(ctx, c)
+	})
+	if err != nil {
 		t.Error(err)
 	}
 }
