@@ -28,6 +28,7 @@ type Long struct {
 	Request  ubl.Request
 	Tool     string
 	Args     json.RawMessage
+	Parent   string
 	Progress func(done, total float64, message string) // nil for nobody who wants to see it
 	// Keep makes it a task, whose answer is kept for so long from the beginning; 0 for none.
 	Keep time.Duration
@@ -76,6 +77,7 @@ var errGone = errors.New("the caller has given the call up")
 func (p *Portal) Begin(ctx context.Context, l Long) (*Flight, error) {
 	f := &Flight{p: p, c: &call{req: l.Request, tool: l.Tool, began: p.now(), progress: l.Progress, own: l.Own}, changed: make(chan struct{})}
 	c := f.c
+	c.req.Parent = l.Parent
 	if err := c.prepare(l.Args); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -181,21 +180,11 @@ func (w ways) Servers(ctx context.Context, who ubl.Identity) ([]string, error) {
 
 // Call implements [mcp.Portal].
 func (w ways) Call(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, progress func(mcp.Progress)) (*mcp.Result, error) {
-	server, _, _ := strings.Cut(tool, ".")
-	var tell func(done, total float64, message string) // nil asks the other server for none
-	if progress != nil {
-		tell = func(done, total float64, message string) {
-			if message != "" {
-				message = fmt.Sprintf("[%s] %s", server, message)
-			}
-			progress(mcp.Progress{Progress: done, Total: total, Message: message})
-		}
-	}
-	out, err := w.Portal.Call(ctx, req, tool, args, req.Parent, tell)
+	out, err := w.Portal.Call(ctx, req, tool, args, req.Parent, toldOf(tool, progress))
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.Result{Content: out.Content, Structured: out.Structured, IsError: out.IsError, Receipt: &out.Receipt, Foreign: out.Foreign}, nil
+	return resultOf(out), nil
 }
 
 // Log implements [mcp.Portal].
@@ -204,7 +193,7 @@ func (w ways) Log(tenant ubl.TenantID, call *ubl.Call) { w.Portal.Log(tenant, ca
 // mcpServer makes the MCP server over our own acts and those of other servers.
 func (c *serveCmd) mcpServer(p *program, n *node, a *agents, acts []envelope.Act, log *slog.Logger) (*mcp.Server, error) {
 	return mcp.New(mcp.Options{
-		Acts: acts, Visible: a.toolbox.visible, Permits: a.toolbox.permits, Portal: ways{a.portal}, Scripts: script.New(script.Options{}),
+		Acts: acts, Visible: a.toolbox.visible, Permits: a.toolbox.permits, Portal: ways{a.portal}, Calls: longCalls{a.portal}, Scripts: script.New(script.Options{}),
 		Asker: envelope.Entering(n.asker), Feed: n.feed, SessionKeys: n.derived("mcp sessions"), Blobs: readBlobs{n},
 		Foreign: transport.Foreign(c.AllowOrigin, c.PublicURL), PublicURL: c.PublicURL, Issuers: c.issuerURLs(p), Authorizes: true,
 		Extra:   fixtures(n),

@@ -14,7 +14,7 @@ import (
 
 // A session of the eras before 2026-07-28 is its id. The id is, in base64url:
 //
-//	version 1                                      1 byte
+//	version 1, or 2 where the client can show a person a form   1 byte
 //	issued at, seconds since 1970, big-endian      4 bytes
 //	random                                        12 bytes
 //	protocol, index into protocols                 1 byte
@@ -25,6 +25,7 @@ import (
 // into the id: another's id is as unknown as one that was made up.
 const (
 	sessionVersion = 1
+	formVersion    = 2
 	sessionHead    = 1 + 4 + 12 + 1
 	sealSize       = 16
 	maxClient      = 64
@@ -39,15 +40,19 @@ type session struct {
 	issued   time.Time
 	protocol string
 	client   string // the name that the client program gave itself
+	form     bool   // the client can show a person a form
 }
 
 // sessions makes and reads session ids. It is safe for concurrent use.
 type sessions struct{ keys func() [][]byte }
 
 // issue makes a session for a caller.
-func (s sessions) issue(who ubl.Identity, protocol, client string, now time.Time, random io.Reader) (session, error) {
+func (s sessions) issue(who ubl.Identity, protocol, client string, form bool, now time.Time, random io.Reader) (session, error) {
 	b := make([]byte, sessionHead, sessionHead+maxClient+sealSize)
 	b[0] = sessionVersion
+	if form {
+		b[0] = formVersion
+	}
 	binary.BigEndian.PutUint32(b[1:], uint32(now.Unix()))
 	if _, err := io.ReadFull(random, b[5:17]); err != nil {
 		return session{}, fmt.Errorf("couldn't draw a session id: %w", err)
@@ -56,7 +61,7 @@ func (s sessions) issue(who ubl.Identity, protocol, client string, now time.Time
 	b = append(b, client[:min(len(client), maxClient)]...)
 	b = append(b, seal(s.keys()[0], b, who)...)
 	id := base64.RawURLEncoding.EncodeToString(b)
-	return session{id: id, issued: now, protocol: protocol, client: client}, nil
+	return session{id: id, issued: now, protocol: protocol, client: client, form: form}, nil
 }
 
 // open reads an id. It is false for one that isn't this caller's.
@@ -65,7 +70,7 @@ func (s sessions) open(id string, who ubl.Identity, now time.Time) (session, boo
 		return session{}, false
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(id)
-	if err != nil || len(b) < sessionHead+sealSize || b[0] != sessionVersion {
+	if err != nil || len(b) < sessionHead+sealSize || b[0] != sessionVersion && b[0] != formVersion {
 		return session{}, false
 	}
 	body, sent := b[:len(b)-sealSize], b[len(b)-sealSize:]
@@ -76,7 +81,7 @@ func (s sessions) open(id string, who ubl.Identity, now time.Time) (session, boo
 	if now.Sub(issued) > maxAge {
 		return session{}, false
 	}
-	return session{id: id, issued: issued, protocol: protocols[body[17]], client: string(body[sessionHead:])}, true
+	return session{id: id, issued: issued, protocol: protocols[body[17]], client: string(body[sessionHead:]), form: b[0] == formVersion}, true
 }
 
 // sealed reports whether one of our keys made the seal.
