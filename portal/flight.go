@@ -97,15 +97,19 @@ func (p *Portal) Begin(ctx context.Context, l Long) (*Flight, error) {
 		return nil, err
 	}
 	f.n = ticket.N
-	f.ctx, f.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	// The guard takes a request without a deadline for one that nobody waits for.
+	bounded, release := context.WithTimeout(context.WithoutCancel(ctx), c.limit)
+	f.ctx, f.cancel = context.WithCancelCause(bounded)
 	f.clock = startWatch(limit, func() { f.cancel(context.DeadlineExceeded) })
 	stop := context.AfterFunc(p.ctx, func() { f.cancel(errClosed) })
 	if !p.spawn(func() {
 		defer stop()
+		defer release()
 		defer f.cancel(nil)
 		defer f.clock.pause()
 		f.fly(ticket)
 	}) {
+		release()
 		f.cancel(errClosed)
 		return nil, p.end(ctx, c, ticket, nil, errClosed)
 	}

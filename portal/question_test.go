@@ -267,3 +267,29 @@ func TestCancelledProgress(t *testing.T) {
 		t.Errorf("the effect is %s", got)
 	}
 }
+
+// TestPersonTakesTime: a person may take minutes over a question, which aren't the server's; a
+// question that nobody answers is cancelled, and the server goes on without.
+func TestPersonTakesTime(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		s, url := w.tools(t, eras[1])
+		asking(s, eras[1], "greet", nameForm("Who?"))
+		w.add(ubl.Server{ServerID: "ev", URL: url}, "")
+		w.allow("ev.greet", "ev.elicitation")
+		w.sees(w.bob, "ev.greet")
+		f := w.begin("ev.greet")
+		w.next(f, 0)
+		time.Sleep(4 * time.Minute)
+		if err := w.Reply(t.Context(), w.bob, f.N(), 1, []byte(`{"action":"decline"}`)); err != nil {
+			t.Fatal(err)
+		}
+		if got := texts(t, w.next(f, 1)); got != "decline null" {
+			t.Errorf("the server got %q", got)
+		}
+		silent := w.begin("ev.greet")
+		w.next(silent, 0)
+		if got := texts(t, w.next(silent, 1)); got != "cancel null" {
+			t.Errorf("the server of somebody silent got %q", got)
+		}
+	})
+}

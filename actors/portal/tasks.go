@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"ubl"
 	"ubl/actors"
@@ -11,6 +12,9 @@ import (
 
 // forgetsKept is how many outdated answers go with one call that begins.
 const forgetsKept = 20
+
+// cancelledKept is how long it can be seen of a call that was no task that it was cancelled.
+const cancelledKept = 10 * time.Minute
 
 func taskKey(n int64) []byte {
 	if n < 0 {
@@ -149,9 +153,9 @@ func (x *Portal) cancelCall(t *actors.Turn, c ubl.CancelCall) {
 	}
 	p := closing(o, ubl.EndCall{
 		Code: ubl.CodeCancelled, Message: "its caller cancelled it", DurationMS: int64(t.Now() - o.Call.At),
+		KeepMS: cancelledKept.Milliseconds(), Kept: []byte{},
 	})
-	row := p.Event.call.row
-	ended := keeping(o, row, ubl.EndCall{KeepMS: 1, Kept: []byte{}}).task()
+	row, ended := p.Event.call.row, p.Event.call.keeps.task()
 	x.Pass(t, x.Following(row.Did, c.Request, &p), nil)
 	t.Later(func() (any, error) { return ended, nil })
 }

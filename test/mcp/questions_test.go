@@ -35,6 +35,9 @@ func upstream(t *testing.T, modern bool) string {
 			}
 			got, _ = replies["who"].(*sdk.ElicitResult)
 		} else {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(t.Context(), cancel)()
 			var err error
 			if got, err = r.Session.Elicit(ctx, question); err != nil {
 				return nil, err
