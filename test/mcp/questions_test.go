@@ -338,3 +338,31 @@ func TestTasks(t *testing.T) {
 		}
 	})
 }
+
+// TestQuestionsToTypeScript: both official TypeScript clients show a person the question, and hand
+// the reply on.
+func TestQuestionsToTypeScript(t *testing.T) {
+	box := tools(t)
+	p := prepare(t, product, "--owner", "ana@acme.com")
+	p.serve(t)
+	p.signIn(t)
+	servers := map[string]string{"old": upstream(t, false), "new": upstream(t, true)}
+	p.knows(t, servers, "greet", "elicitation")
+	for _, which := range []string{"sdk", "client"} {
+		for id := range servers {
+			t.Run(which+" to "+id, func(t *testing.T) {
+				out, code := box.run(t, box.script(t, "form.mjs"), "http://"+p.address+"/portal/mcp", p.token, which, id+".greet")
+				var got struct {
+					Asked  []string
+					Answer string
+				}
+				if err := json.Unmarshal([]byte(lastLine(out)), &got); err != nil || code != 0 {
+					t.Fatalf("ended with %d: %s", code, out)
+				}
+				if len(got.Asked) != 1 || !strings.Contains(got.Asked[0], "Who are you?") || !strings.Contains(got.Answer, "accept: hello, Ana") {
+					t.Errorf("heard %+v", got)
+				}
+			})
+		}
+	}
+}
