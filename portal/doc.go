@@ -44,8 +44,9 @@
 // Only who began a call can do any of that. Questions and replies are nowhere stored: the Portal
 // holds them in memory, and who waits asks again, so one that moves loses none. An answer that is
 // larger than [ubl.MaxKept] isn't kept, nor one beyond so many ([ubl.MaxUserTasks]). A task whose
-// node stops ends as its lease does, with unavailable; one that was kept goes with a call that
-// begins after its time. A task takes half an hour at most.
+// node has gone ends with unavailable: for who asks for it a minute after its node was heard of last,
+// else with its lease. An answer goes with a call that begins after its time. A task takes half
+// an hour at most.
 //
 // # Questions
 //

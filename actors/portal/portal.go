@@ -38,10 +38,12 @@ type Portal struct {
 	// mail is what callers and their calls have to say to one another, by call. It is not stored:
 	// who waits asks again.
 	mail map[int64]*mail
+	// heard is when the node that makes a call was heard of last.
+	heard map[int64]ubl.Time
 }
 
 func load(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader, env actors.Env) (*Portal, error) {
-	x := &Portal{mail: make(map[int64]*mail)}
+	x := &Portal{mail: make(map[int64]*mail), heard: make(map[int64]ubl.Time)}
 	var err error
 	if x.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: outcome, Applied: x.applied}); err != nil {
 		return nil, err

@@ -16,6 +16,10 @@ const forgetsKept = 20
 // cancelledKept is how long it can be seen of a call that was no task that it was cancelled.
 const cancelledKept = 10 * time.Minute
 
+// silence is how long nothing is heard of a call before whoever asks for it is told that its node
+// has gone: the node that makes it asks for its mail each second.
+const silence = time.Minute
+
 func taskKey(n int64) []byte {
 	if n < 0 {
 		return []byte("pu")
@@ -79,6 +83,7 @@ func (s *State) tasksOf(user ubl.UserID, now ubl.Time) (n int) {
 func (x *Portal) forward(c *step, a *actors.Append) {
 	if c.ends != nil {
 		delete(x.mail, c.ends.Call.N)
+		delete(x.heard, c.ends.Call.N)
 	}
 	if k := c.keeps; k != nil {
 		a.Records = append(a.Records, actors.Record{Key: taskKey(k.Call.N), Value: encode(k)})
@@ -106,6 +111,7 @@ func (x *Portal) askCaller(t *actors.Turn, c ubl.AskCaller) {
 		t.Fail(err)
 		return
 	}
+	x.heard[c.N] = t.Now()
 	q := c.Question
 	if q == nil {
 		delete(x.mail, c.N)
@@ -162,6 +168,10 @@ func (x *Portal) cancelCall(t *actors.Turn, c ubl.CancelCall) {
 
 func (x *Portal) readTask(t *actors.Turn, c ubl.ReadTask) {
 	if o, err := x.State.openOf(c.Who, c.N); err == nil {
+		if x.silent(o, t.Now()) {
+			x.abandon(t, c, o)
+			return
+		}
 		t.Reply(x.running(o))
 		return
 	}
@@ -176,6 +186,32 @@ func (x *Portal) readTask(t *actors.Turn, c ubl.ReadTask) {
 			return actors.EachEvent(snap, taskKey(c.N), taskKey(c.N+1), version, func(k kept) { found.Answer = k.Answer })
 		})
 		return found, err
+	})
+}
+
+// silent reports whether nothing was heard for long of a call whose node has to be heard of: of a
+// task always, of others once it was. A Portal that has moved begins to wait with the first question.
+func (x *Portal) silent(o *open, now ubl.Time) bool {
+	last, heard := x.heard[o.Call.N]
+	if !heard {
+		if o.KeepMS > 0 {
+			x.heard[o.Call.N] = now
+		}
+		return false
+	}
+	return now > last.Add(silence)
+}
+
+// abandon ends a call whose node has gone, for who asks for it: the sweep would, but far later.
+func (x *Portal) abandon(t *actors.Turn, c ubl.ReadTask, o *open) {
+	p := orphaned(o, t.Now())
+	x.Pass(t, x.Following(o.Call.Did, ubl.Request{Who: c.Who, ID: o.Call.RequestID, Key: o.Call.RequestID}, &p), nil)
+	k := p.Event.call.keeps
+	t.Later(func() (any, error) {
+		if k == nil {
+			return nil, errNoCall()
+		}
+		return k.task(), nil
 	})
 }
 

@@ -107,3 +107,34 @@ func TestTasksAreBounded(t *testing.T) {
 	p.refuse(ubl.CodeRateLimited, begin)
 	ask[*ubl.CallTicket](p, p.call(p.bob)) // which is no task
 }
+
+// TestTaskOfANodeThatIsGone: who asks for a task whose node isn't heard of learns that it has
+// failed, and long before its deadline; the ledger has its effect.
+func TestTaskOfANodeThatIsGone(t *testing.T) {
+	p := openFiles(t)
+	begin := p.call(p.bob)
+	begin.KeepMS, begin.Deadline = time.Hour.Milliseconds(), p.now().Add(30*time.Minute)
+	n := ask[*ubl.CallTicket](p, begin).N
+	read := func() string { t.Helper(); return ask[*ubl.Task](p, ubl.ReadTask{Who: p.bob, N: n}).Status }
+	for range 5 { // it is heard of
+		p.Clock.Add(50 * time.Second)
+		ask[*ubl.Mail](p, ubl.AskCaller{Who: p.bob, N: n})
+		if got := read(); got != ubl.TaskWorking {
+			t.Fatalf("the task is %s", got)
+		}
+	}
+	p.Clock.Add(61 * time.Second)
+	if got := read(); got != ubl.TaskFailed {
+		t.Errorf("a minute after its node was heard of last, the task is %s", got)
+	}
+	if row := p.log(p.bob, false)[0]; row.Status != "error" || row.Code != ubl.CodeUnavailable {
+		t.Errorf("it is on record as %+v", row)
+	}
+	if got := read(); got != ubl.TaskFailed {
+		t.Errorf("later it is %s", got)
+	}
+	if got := ask[*ubl.Mail](p, ubl.AskCaller{Who: p.bob, N: n}); !got.Over {
+		t.Error("a node that comes back goes on")
+	}
+	p.VerifyLedger(p.bob.TenantID)
+}
