@@ -407,6 +407,9 @@ func (s *Server) replied(ctx context.Context, v *visit, m *message) error {
 	if !ok {
 		return nil
 	}
+	if err := v.caller.Count(ubl.Sends); err != nil {
+		return err
+	}
 	reply := []byte(m.Result)
 	if reply == nil { // an error of the client's
 		reply = []byte(`{"action":"cancel"}`)
