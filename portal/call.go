@@ -36,14 +36,13 @@ type call struct {
 	limit, keep time.Duration
 	own         func(context.Context) (*ubl.ToolResult, error)
 	flight      *Flight
-	// asks says that the server may ask the caller. What follows is what it has asked.
-	asks      bool
-	questions int
+	asks        bool // the server may ask the caller
+
+	mu        sync.Mutex
+	last      string        // the progress that was told last, "" for none
+	questions int           // how often the caller was asked
 	asking    time.Duration // spent so far
 	asked     []asked
-
-	mu   sync.Mutex
-	last string // the progress that was told last, "" for none
 }
 
 // Call calls an external tool for the caller, who may use it and hasn't called too

@@ -271,11 +271,10 @@ func (f *Flight) ask(ctx context.Context, kind string, params json.RawMessage) (
 	defer cancel()
 	defer context.AfterFunc(f.ctx, cancel)()
 	began := time.Now()
-	defer func() { f.c.asking += time.Since(began) }()
+	defer func() { f.c.waited(time.Since(began)) }()
 
+	q := &ubl.Question{N: f.c.nextQuestion(), Kind: kind, Params: params}
 	f.mu.Lock()
-	f.c.questions++
-	q := &ubl.Question{N: f.c.questions, Kind: kind, Params: params}
 	f.question = q
 	f.tell()
 	f.mu.Unlock()

@@ -94,7 +94,7 @@ func (a *asker) form(ctx context.Context, s *session, in *mcp.ElicitParams) (*mc
 	}
 	defer a.give()
 	declined := &mcp.ElicitResult{Action: "decline"}
-	if a.c.questions >= maxQuestions || a.c.askLeft() <= 0 {
+	if !a.c.mayAskMore() {
 		return &mcp.ElicitResult{Action: "cancel"}, nil
 	}
 	// A page that a server chooses could pass for anybody's: forms alone are shown.
@@ -169,18 +169,48 @@ func flat(v any) bool {
 }
 
 // askLeft is how long the call may yet wait for its caller.
-func (c *call) askLeft() time.Duration { return askTime - c.asking }
+func (c *call) askLeft() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return askTime - c.asking
+}
+
+// waited counts how long the call has waited for its caller.
+func (c *call) waited(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asking += d
+}
+
+// nextQuestion is the number of another question.
+func (c *call) nextQuestion() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.questions++
+	return c.questions
+}
+
+// mayAskMore reports whether the call may ask another.
+func (c *call) mayAskMore() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.asked) < maxQuestions && c.asking < askTime
+}
 
 // note remembers what became of a question; nil is one that nobody was shown.
 func (c *call) note(question json.RawMessage, action string) {
 	if question == nil {
 		question = json.RawMessage("null")
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.asked = append(c.asked, asked{question, action})
 }
 
 // questioned adds to a call's effect what it has asked: commitments, and never a reply.
 func (c *call) questioned(end *ubl.EndCall) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if len(c.asked) == 0 {
 		return nil
 	}
