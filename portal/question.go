@@ -35,9 +35,17 @@ func (p *Portal) MayAsk(ctx context.Context, who ubl.Identity, tool string) bool
 		return false
 	}
 	server, _, _ := strings.Cut(tool, ".")
+	r := cat.mayAsk(server)
+	return r != nil && r.Admits(who)
+}
+
+// mayAsk is whom a server may ask, nil for nobody.
+func (c *catalogue) mayAsk(server string) *ubl.ToolAccess {
 	name := server + "." + ubl.AskForm
-	r := cat.access[name]
-	return r != nil && r.Admits(who) && cat.byName[name] == nil && cat.servers[server] != nil
+	if r := c.access[name]; r != nil && r.Allowed && c.byName[name] == nil && c.servers[server] != nil {
+		return r
+	}
+	return nil
 }
 
 // alone has fn use a session of the call's own: the server's questions in it are about this call
@@ -49,13 +57,18 @@ func (p *Portal) alone(ctx context.Context, c *call, server string, fn func(cont
 	default:
 		return ubl.Errorf(ubl.CodeOverloaded, "too many calls that may ask their callers are under way")
 	}
+	return p.apart(ctx, c.req.Who, server, &asker{p: p, c: c, ctx: ctx, turn: newTurn()}, fn)
+}
+
+// apart has fn use a session that nobody else does, in which the server may ask.
+func (p *Portal) apart(ctx context.Context, who ubl.Identity, server string, asks *asker, fn func(context.Context, *session) error) error {
 	connecting, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	access, err := p.openServer(connecting, c.req.Who, server)
+	access, err := p.openServer(connecting, who, server)
 	if err != nil {
 		return err
 	}
-	s, err := p.open(connecting, c.req.Who, access, func() {}, &asker{p: p, c: c, ctx: ctx, turn: newTurn()})
+	s, err := p.open(connecting, who, access, func() {}, asks)
 	if err != nil {
 		return err
 	}
@@ -70,10 +83,11 @@ func (p *Portal) alone(ctx context.Context, c *call, server string, fn func(cont
 	return err
 }
 
-// asker asks the caller of one call, one thing after the other.
+// asker asks the caller of one call, one thing after the other. One without a call declines: a
+// server that may ask is asked for its tools as one that can, since some have other tools then.
 type asker struct {
 	p   *Portal
-	c   *call
+	c   *call           // nil for none
 	ctx context.Context // the call's
 	turn
 }
@@ -94,6 +108,9 @@ func (a *asker) form(ctx context.Context, s *session, in *mcp.ElicitParams) (*mc
 	}
 	defer a.give()
 	declined := &mcp.ElicitResult{Action: "decline"}
+	if a.c == nil {
+		return declined, nil
+	}
 	if !a.c.mayAskMore() {
 		return &mcp.ElicitResult{Action: "cancel"}, nil
 	}
