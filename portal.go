@@ -406,18 +406,16 @@ type Task struct {
 // Question is what a tool of another server asks of its caller in the middle of a call.
 type Question struct {
 	N    int    // from 1, in its call
-	Kind string // QuestionForm or QuestionModel
+	Kind string // QuestionForm
 	// Params are those of the protocol's request, as the caller is to see them.
 	Params json.RawMessage
 }
 
-// Kinds of questions, which are the protocol's methods, and what an owner opens for them: a tool
-// of this name behind the server's id.
+// QuestionForm is the kind of a question to a person, and the protocol's method for it. AskForm is
+// what an owner opens for it, behind the server's id, as if it were a tool.
 const (
-	QuestionForm  = "elicitation/create"     // of a person
-	QuestionModel = "sampling/createMessage" // of the caller's model
-	AskForm       = "elicitation"
-	AskModel      = "sampling"
+	QuestionForm = "elicitation/create"
+	AskForm      = "elicitation"
 )
 
 // Mail is what the node that makes a call hears of its caller.

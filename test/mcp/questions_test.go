@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -364,5 +365,87 @@ func TestQuestionsToTypeScript(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestTaskAsks: a task of 2025-11-25 whose tool asks waits as input_required; its client sees the
+// question on the stream of tasks/result, and its reply lets the task end.
+func TestTaskAsks(t *testing.T) {
+	p := prepare(t, product, "--owner", "ana@acme.com")
+	p.serve(t)
+	p.signIn(t)
+	p.knows(t, map[string]string{"old": upstream(t, false)}, "greet", "elicitation")
+	session := ""
+	post := func(body string) *http.Response {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+p.address+"/portal/mcp", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+p.token)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		if session != "" {
+			r.Header.Set("Mcp-Session-Id", session)
+			r.Header.Set("MCP-Protocol-Version", "2025-11-25")
+		}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { res.Body.Close() })
+		return res
+	}
+	whole := func(res *http.Response) string {
+		t.Helper()
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(body)
+	}
+	hello := post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"hand","version":"1"}}}`)
+	session = hello.Header.Get("Mcp-Session-Id")
+	if said := whole(hello); !strings.Contains(said, `"tasks":{"cancel":{},"list":{},"requests":{"tools":{"call":{}}}}`) && !strings.Contains(said, `"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`) {
+		t.Errorf("initialize tells %s", said)
+	}
+	if list := whole(post(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`)); !strings.Contains(list, `{"execution":{"taskSupport":"optional"}`) {
+		t.Errorf("no tool can be a task: %s", list)
+	}
+	var made struct {
+		Result struct{ Task struct{ TaskID string } }
+	}
+	if err := json.Unmarshal([]byte(whole(post(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"old.greet","arguments":{},"task":{}}}`))), &made); err != nil || made.Result.Task.TaskID == "" {
+		t.Fatalf("no task is made: %v", err)
+	}
+	id := made.Result.Task.TaskID
+	poll.Until(t, "the task asks", func() bool {
+		return strings.Contains(whole(post(`{"jsonrpc":"2.0","id":4,"method":"tasks/get","params":{"taskId":"`+id+`"}}`)), `"status":"input_required"`)
+	})
+	stream := bufio.NewScanner(post(`{"jsonrpc":"2.0","id":5,"method":"tasks/result","params":{"taskId":"` + id + `"}}`).Body)
+	event := func() string {
+		t.Helper()
+		for stream.Scan() {
+			if data, ok := strings.CutPrefix(stream.Text(), "data: "); ok {
+				return data
+			}
+		}
+		t.Fatalf("the stream ends: %v", stream.Err())
+		return ""
+	}
+	var question struct {
+		ID, Method string
+		Params     struct {
+			Meta map[string]struct{ TaskID string } `json:"_meta"`
+		}
+	}
+	if err := json.Unmarshal([]byte(event()), &question); err != nil || question.Method != "elicitation/create" || question.Params.Meta["io.modelcontextprotocol/related-task"].TaskID != id {
+		t.Fatalf("the client is asked %+v, %v", question, err)
+	}
+	if res := post(`{"jsonrpc":"2.0","id":"` + question.ID + `","result":{"action":"accept","content":{"name":"Ana"}}}`); res.StatusCode != http.StatusAccepted {
+		t.Errorf("the reply was answered %d", res.StatusCode)
+	}
+	if last := event(); !strings.Contains(last, "accept: hello, Ana") || !strings.Contains(last, id) {
+		t.Errorf("the task came to %s", last)
 	}
 }
